@@ -1,0 +1,55 @@
+# Everything here is a short name for a command that works by itself.
+GOLANGCI_LINT_VERSION := v2.5.0
+GOVULNCHECK_VERSION   := v1.1.4
+BIN := $(CURDIR)/bin
+FUZZTIME ?= 10s
+BENCHTIME ?= 1s
+
+.PHONY: help
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
+
+.PHONY: build
+build: ## build ./reviewgate
+	go build -trimpath -o reviewgate ./cmd/reviewgate
+
+.PHONY: demo
+demo: ## the whole App on this machine, with nothing set up
+	go run ./cmd/reviewgate demo
+
+.PHONY: test
+test: ## all tests
+	go test ./...
+
+.PHONY: race
+race: ## all tests under the race detector (needs a C compiler)
+	go test -race ./...
+
+.PHONY: golden
+golden: ## rewrite the golden files from what is rendered now
+	go test ./app/render -update
+
+.PHONY: fuzz
+fuzz: ## fuzz every parser of outside bytes for FUZZTIME each
+	@FUZZTIME=$(FUZZTIME) ./.ci/fuzz
+
+.PHONY: bench
+bench: ## the performance figures of docs/performance.md
+	go test -run '^$$' -bench . -benchtime $(BENCHTIME) ./pipeline/... ./app/internal/store
+
+.PHONY: lint
+lint: $(BIN)/golangci-lint ## gofmt, vet, golangci-lint with the import directions
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
+	go vet ./...
+	$(BIN)/golangci-lint run
+
+.PHONY: vuln
+vuln: $(BIN)/govulncheck ## known vulnerabilities in what is called
+	$(BIN)/govulncheck ./...
+
+# The tools are built outside this module, so that their dependencies are not ours.
+$(BIN)/golangci-lint:
+	GOBIN=$(BIN) GOFLAGS=-mod=mod go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)
+
+$(BIN)/govulncheck:
+	GOBIN=$(BIN) GOFLAGS=-mod=mod go install golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION)

@@ -1,0 +1,183 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/reviewgate/reviewgate/app/gh"
+	"github.com/reviewgate/reviewgate/app/internal/store"
+	"github.com/reviewgate/reviewgate/app/internal/telemetry"
+	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/webhook"
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline/run"
+)
+
+// Options are what a server may be given besides its settings. The zero value
+// serves.
+type Options struct {
+	Log     zerolog.Logger
+	Version string
+
+	// Workers is how many reviews run side by side. Default 8: a review
+	// mostly waits for GitHub.
+	Workers int
+	// DrainTimeout is how long running reviews may go on after the end was
+	// asked for. Default 20 s, below the 30 s that orchestrators wait.
+	DrainTimeout time.Duration
+	// RetryBase and LeaseTTL are those of review.Options.
+	RetryBase, LeaseTTL time.Duration
+}
+
+// App is the whole server.
+type App struct {
+	settings Settings
+	options  Options
+	store    *store.Store
+	queue    *store.Queue
+	client   *gh.Client
+	service  *review.Service
+	metrics  *telemetry.Metrics
+	listener net.Listener
+	server   *http.Server
+}
+
+// New opens the database and builds the server. It listens already when it
+// returns, so that Addr is known, but answers only when Run is called.
+func New(ctx context.Context, settings Settings, o Options) (*App, error) {
+	if o.Workers == 0 {
+		o.Workers = 8
+	}
+	if o.DrainTimeout == 0 {
+		o.DrainTimeout = 20 * time.Second
+	}
+	if o.Version == "" {
+		o.Version = Version()
+	}
+	a := &App{settings: settings, options: o}
+	if err := a.build(ctx); err != nil {
+		a.Close()
+		return nil, err
+	}
+	return a, nil
+}
+
+func (a *App) build(ctx context.Context) error {
+	var err error
+	if a.store, err = store.Open(ctx, a.settings.DatabaseURL, a.options.Log); err != nil {
+		return err
+	}
+	a.metrics = telemetry.New(a.depth)
+	if a.client, err = gh.New(gh.Config{
+		AppID: a.settings.AppID, PrivateKey: a.settings.PrivateKey,
+		V3URL: a.settings.V3URL, V4URL: a.settings.V4URL,
+		UserAgent: "reviewgate/" + a.options.Version, Log: a.options.Log, OnCall: a.onCall,
+	}); err != nil {
+		return fmt.Errorf("make the GitHub client: %w", err)
+	}
+	runner, err := run.NewRunner(run.Config{Version: a.options.Version, Now: time.Now})
+	if err != nil {
+		return fmt.Errorf("make the pipeline: %w", err)
+	}
+	a.service = review.New(review.Options{
+		Store: a.store, GitHub: a.client, Pipeline: runner, Loader: config.NewLoader(64),
+		Log: a.options.Log, Version: a.options.Version, Owner: processName(), WebURL: a.settings.WebURL,
+		Observe:   review.Observer{Reviewed: a.metrics.Reviewed, Stage: a.metrics.Stage, Agent: a.metrics.Agent},
+		RetryBase: a.options.RetryBase, LeaseTTL: a.options.LeaseTTL,
+	})
+	if a.queue, err = store.NewQueue(a.store, a.service, store.QueueOptions{Workers: a.options.Workers}); err != nil {
+		return fmt.Errorf("make the queue: %w", err)
+	}
+	hook, err := webhook.Handler(webhook.Config{
+		Secrets: a.settings.WebhookSecrets, Accept: a.service.Accept, AppID: a.settings.AppID,
+		Log: a.options.Log, Observe: a.metrics.Delivery,
+	})
+	if err != nil {
+		return fmt.Errorf("make the webhook handler: %w", err)
+	}
+	var lc net.ListenConfig
+	if a.listener, err = lc.Listen(ctx, "tcp", a.settings.Addr); err != nil {
+		return fmt.Errorf("listen on %s (%s): %w", a.settings.Addr, keyAddr, err)
+	}
+	a.server = &http.Server{
+		Handler:           a.routes(hook),
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       30 * time.Second, // 25 MB of payload over a slow line
+		WriteTimeout:      30 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+	}
+	return nil
+}
+
+// Addr is the address the server listens on, host:port.
+func (a *App) Addr() string { return a.listener.Addr().String() }
+
+// Run serves until ctx ends, then drains. It returns nil after a clean end.
+// Work that earlier processes left unfinished is taken up first.
+func (a *App) Run(ctx context.Context) error {
+	if err := a.queue.Start(context.WithoutCancel(ctx)); err != nil {
+		return fmt.Errorf("start the queue: %w", err)
+	}
+	a.options.Log.Info().Str("addr", a.Addr()).Str("version", a.options.Version).Msg("serving")
+	failed := make(chan error, 1)
+	go func() { failed <- a.server.Serve(a.listener) }()
+
+	var err error
+	select {
+	case err = <-failed:
+		err = fmt.Errorf("serve HTTP: %w", err)
+	case <-ctx.Done():
+		a.options.Log.Info().Dur("timeout", a.options.DrainTimeout).Msg("draining")
+	}
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.options.DrainTimeout)
+	defer cancel()
+	if serr := a.server.Shutdown(stop); serr != nil {
+		err = errors.Join(err, fmt.Errorf("finish open requests: %w", serr))
+	}
+	if qerr := a.queue.Stop(stop); qerr != nil {
+		err = errors.Join(err, fmt.Errorf("stop the queue: %w", qerr))
+	}
+	return err
+}
+
+// Close releases what New took. Call it after Run has returned.
+func (a *App) Close() error {
+	var err error
+	if a.listener != nil {
+		a.listener.Close() // closed already after Run
+	}
+	if a.client != nil {
+		a.client.Close()
+	}
+	if a.store != nil {
+		err = a.store.Close()
+	}
+	return err
+}
+
+func (a *App) depth() (telemetry.Queue, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	d, err := a.queue.Depth(ctx)
+	return telemetry.Queue{Waiting: d.Available, Running: d.Running, Later: d.Later, Oldest: d.Oldest}, err
+}
+
+func (a *App) onCall(c gh.CallInfo) {
+	a.metrics.Call(c.Route, fmt.Sprint(c.Status), fmt.Sprint(c.Installation), c.Duration, c.RateRemaining)
+}
+
+// processName is unique for each process, so that a lease names its holder.
+func processName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return fmt.Sprintf("%s/%d/%d", host, os.Getpid(), time.Now().UnixNano())
+}

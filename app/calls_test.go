@@ -1,0 +1,47 @@
+package app
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/app/ghtest"
+)
+
+// A review of a pull request with ten files costs at most 8 calls once the
+// installation's token and the repository's config are known.
+func TestCallsOfAReview(t *testing.T) {
+	w := start(t)
+	w.repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": `{"check": {"annotations": true}}`}, "config")
+	w.open(ghtest.Files{"store/first.go": secure})
+	w.idle()
+
+	files := ghtest.Files{}
+	for i := range 10 {
+		files[fmt.Sprintf("store/f%d.go", i)] = fmt.Sprintf("package store\n\nfunc F%d() {}\n", i)
+	}
+	w.gh.ResetCalls()
+	pr := w.repo.OpenPR(ghtest.PR{Title: "feat: more", Body: goodBody, Head: "more", Files: files})
+	w.idle()
+	calls := w.gh.Calls()
+	if len(calls) > 8 {
+		t.Errorf("%d calls, want at most 8:", len(calls))
+	}
+	for _, c := range calls {
+		t.Logf("%s %d", c.Route, c.Status)
+	}
+
+	w.gh.ResetCalls()
+	if _, err := w.gh.Redeliver(w.gh.LastDelivery("pull_request").GUID); err != nil {
+		t.Fatal(err)
+	}
+	w.idle()
+	if n := len(w.gh.Calls()); n != 0 {
+		t.Errorf("a redelivery costs %d calls", n)
+	}
+	body := goodBody + " And more."
+	pr.Edit(ghtest.Edit{Body: &body})
+	w.idle()
+	if writes := w.gh.Writes(); len(writes) != 0 {
+		t.Errorf("a review with the same result writes %v", writes)
+	}
+}

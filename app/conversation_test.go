@@ -1,0 +1,487 @@
+package app
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/app/render"
+)
+
+func (w *world) open(files ghtest.Files) *ghtest.PullRequest {
+	w.Helper()
+	return w.repo.OpenPR(ghtest.PR{Title: "feat: read stock from the warehouse", Body: goodBody, Files: files})
+}
+
+func TestOpenedIsReviewed(t *testing.T) {
+	w := start(t)
+	pr := w.open(ghtest.Files{"store/client.go": insecure})
+	w.idle()
+
+	w.wants(pr, "action_required", render.Marker, "store/client.go", "security-reviewer", pr.HeadSHA()[:7])
+	if n := len(pr.CheckRuns()); n != 1 {
+		t.Errorf("%d check runs on the head, want 1", n)
+	}
+	c := w.check(pr)
+	if len(c.Annotations) != 1 || c.Annotations[0].Path != "store/client.go" || c.Annotations[0].StartLine != 10 {
+		t.Errorf("annotations %+v, want one on store/client.go:10", c.Annotations)
+	}
+	if c.DetailsURL == "" {
+		t.Error("the check leads nowhere")
+	}
+}
+
+func TestCleanIsGreen(t *testing.T) {
+	w := start(t)
+	pr := w.open(ghtest.Files{"store/client.go": secure, "store/client_test.go": "package store\n"})
+	w.idle()
+	w.wants(pr, "success", render.Marker)
+}
+
+func TestPushThatFixes(t *testing.T) {
+	w := start(t)
+	pr := w.open(ghtest.Files{"store/client.go": insecure, "store/client_test.go": "package store\n"})
+	w.idle()
+	first, old := w.comment(pr), pr.HeadSHA()
+
+	pr.Push(ghtest.Files{"store/client.go": secure}, "fix: verify certificates")
+	w.idle()
+
+	w.wants(pr, "success", "~~", "1 resolved")
+	if now := w.comment(pr); now.ID != first.ID {
+		t.Errorf("the comment is another one: %d, was %d", now.ID, first.ID)
+	}
+	if c := w.newest(w.repo.CheckRuns(old)); c.Conclusion != "action_required" {
+		t.Errorf("the old head's check became %s", c.Conclusion)
+	}
+}
+
+func TestReviewCommand(t *testing.T) {
+	w := start(t)
+	pr := w.open(ghtest.Files{"store/client.go": insecure})
+	w.idle()
+	before := w.comment(pr)
+
+	asked := pr.Comment("alice", "Fixed upstream.\r\n/review\r\n")
+	w.idle()
+
+	if got := w.reactions(pr, asked.ID); !slices.Equal(got, []string{"eyes", "rocket"}) {
+		t.Errorf("reactions %v, want eyes and rocket", got)
+	}
+	if n := len(pr.CheckRuns()); n != 2 {
+		t.Errorf("%d check runs, want a second one", n)
+	}
+	w.wants(pr, "action_required")
+	if now := w.comment(pr); now.Edits != before.Edits {
+		t.Error("the comment was written again though nothing changed")
+	}
+}
+
+func TestReviewCommandRefused(t *testing.T) {
+	w := start(t)
+	pr := w.open(ghtest.Files{"store/client.go": insecure})
+	w.idle()
+
+	asked := pr.Comment("bob", "/review")
+	w.idle()
+
+	if got := w.reactions(pr, asked.ID); !slices.Equal(got, []string{"confused"}) {
+		t.Errorf("reactions %v, want confused only", got)
+	}
+	if n := len(pr.CheckRuns()); n != 1 {
+		t.Errorf("%d check runs: a refused command started a review", n)
+	}
+	w.wants(pr, "action_required", "write permission")
+
+	pr.Push(ghtest.Files{"store/b.go": "package store\n"}, "more")
+	w.idle()
+	if strings.Contains(w.comment(pr).Body, "write permission") {
+		t.Error("the refusal is said again after the next push")
+	}
+}
+
+func TestReviewCommandByAuthorWithoutPermission(t *testing.T) {
+	w := start(t)
+	pr := w.repo.OpenPR(ghtest.PR{Title: "fix: stock", Body: goodBody, Author: "carol", Fork: "carol", Files: ghtest.Files{"store/client.go": secure}})
+	w.idle()
+	asked := pr.Comment("carol", "/review")
+	w.idle()
+	if got := w.reactions(pr, asked.ID); !slices.Equal(got, []string{"eyes", "rocket"}) {
+		t.Errorf("reactions %v, want eyes and rocket", got)
+	}
+}
+
+func TestUnknownCommand(t *testing.T) {
+	w := start(t)
+	pr := w.open(ghtest.Files{"store/client.go": secure})
+	w.idle()
+	asked := pr.Comment("alice", "/review frobnicate")
+	w.idle()
+	if got := w.reactions(pr, asked.ID); !slices.Equal(got, []string{"confused"}) {
+		t.Errorf("reactions %v, want confused only", got)
+	}
+	if body := w.comment(pr).Body; !strings.Contains(body, "frobnicate") {
+		t.Errorf("the comment does not say what was not understood:\n%s", body)
+	}
+}
+
+func TestIrrelevantEventsCostNoCalls(t *testing.T) {
+	w := start(t)
+	pr := w.open(ghtest.Files{"store/client.go": secure})
+	w.idle()
+	before := len(w.gh.Calls())
+
+	pr.Comment("alice", "Looks good, thank you.")
+	pr.Comment("alice", "> /review\n\n```\n/review\n```\n<!--\n/review\n-->")
+	pr.Label("help wanted")
+	w.idle()
+
+	if calls := w.gh.Calls()[before:]; len(calls) > 0 {
+		t.Errorf("irrelevant events cost %d calls: %v", len(calls), calls)
+	}
+}
+
+func TestSameDeliveryManyTimes(t *testing.T) {
+	w := start(t)
+	pr := w.open(ghtest.Files{"store/client.go": insecure})
+	w.idle()
+	guid := w.gh.LastDelivery("pull_request").GUID
+	before := w.gh.Writes()
+
+	for range 2 {
+		if _, err := w.gh.Redeliver(guid); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			if d, err := w.gh.Redeliver(guid); err != nil || !d.OK() {
+				t.Errorf("redelivery: %v %d", err, d.Status)
+			}
+		})
+	}
+	wg.Wait()
+	w.idle()
+
+	if after := w.gh.Writes(); len(after) != len(before) {
+		t.Errorf("redeliveries wrote: %v", after[len(before):])
+	}
+	w.wants(pr, "action_required")
+}
+
+func TestNewerHeadDuringReview(t *testing.T) {
+	w := start(t)
+	reading, resume := make(chan bool, 10), make(chan bool)
+	remove := w.gh.On("GET /repos/{owner}/{repo}/pulls/{pull_number}/files", ghtest.First(1, func(x *ghtest.Exchange) {
+		reading <- true
+		select {
+		case <-resume:
+		case <-x.Context().Done():
+		}
+	}))
+	defer remove()
+	pr := w.open(ghtest.Files{"store/client.go": insecure})
+	<-reading
+	old := pr.HeadSHA()
+	pr.Push(ghtest.Files{"store/client.go": secure}, "fix: verify certificates")
+	w.until("the new head is answered", func() bool {
+		runs := pr.CheckRuns()
+		return len(runs) > 0 && runs[len(runs)-1].Completed()
+	})
+	close(resume)
+	w.idle()
+
+	if c := w.newest(w.repo.CheckRuns(old)); c.Conclusion != "cancelled" {
+		t.Errorf("the old head's check is %s, want cancelled", c.Conclusion)
+	}
+	if c := w.check(pr); c.Conclusion != "success" && c.Conclusion != "neutral" {
+		t.Errorf("the new head's check is %s (%s)", c.Conclusion, c.Title)
+	}
+	if body := w.comment(pr).Body; strings.Contains(body, old[:7]) {
+		t.Errorf("the comment speaks of the superseded head:\n%s", body)
+	}
+}
+
+func TestEditDuringReview(t *testing.T) {
+	w := start(t)
+	reading, resume := make(chan bool, 10), make(chan bool)
+	remove := w.gh.On("PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}", ghtest.First(1, func(x *ghtest.Exchange) {
+		reading <- true
+		select {
+		case <-resume:
+		case <-x.Context().Done():
+		}
+	}))
+	defer remove()
+	pr := w.open(ghtest.Files{"store/client.go": secure})
+	<-reading
+	title := "WIP: read stock from the warehouse"
+	pr.Edit(ghtest.Edit{Title: &title})
+	close(resume)
+	w.idle()
+
+	if body := w.comment(pr).Body; !strings.Contains(body, "pr-hygiene") {
+		t.Errorf("the title that was edited during the review was not looked at:\n%s", body)
+	}
+}
+
+func TestClosedDuringReview(t *testing.T) {
+	w := start(t)
+	reading := make(chan bool, 10)
+	remove := w.gh.On("GET /repos/{owner}/{repo}/pulls/{pull_number}/files", ghtest.First(1, func(x *ghtest.Exchange) {
+		reading <- true
+		<-x.Context().Done()
+	}))
+	defer remove()
+	pr := w.open(ghtest.Files{"store/client.go": insecure})
+	<-reading
+	w.until("the check is open", func() bool { return len(pr.CheckRuns()) == 1 })
+	pr.Close()
+	w.idle()
+
+	if c := w.check(pr); c.Conclusion != "cancelled" {
+		t.Errorf("the check is %s, want cancelled", c.Conclusion)
+	}
+	if n := len(pr.AppComments()); n != 0 {
+		t.Errorf("%d comments on a pull request that was closed before its review", n)
+	}
+}
+
+func TestClosedAndReopened(t *testing.T) {
+	w := start(t)
+	pr := w.open(ghtest.Files{"store/client.go": insecure})
+	w.idle()
+	pr.Close()
+	w.idle()
+	writes := len(w.gh.Writes())
+	pr.Reopen()
+	w.idle()
+	w.wants(pr, "action_required")
+	if after := w.gh.Writes()[writes:]; len(after) != 0 {
+		t.Errorf("reopening without a change wrote %v", after)
+	}
+}
+
+func TestDraftIsReviewed(t *testing.T) {
+	w := start(t)
+	pr := w.repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: goodBody, Draft: true, Files: ghtest.Files{"store/client.go": insecure}})
+	w.idle()
+	w.wants(pr, "action_required")
+}
+
+func TestDraftSkippedWhereConfigured(t *testing.T) {
+	w := start(t)
+	w.repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": `{"drafts": "skip"}`}, "skip drafts")
+	pr := w.repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: goodBody, Draft: true, Files: ghtest.Files{"store/client.go": secure, "store/client_test.go": "package store\n"}})
+	w.idle()
+	if c := w.check(pr); c.Conclusion != "action_required" || c.Title != "Draft: not reviewed" {
+		t.Errorf("the check is %s (%s)", c.Conclusion, c.Title)
+	}
+	pr.ReadyForReview()
+	w.idle()
+	w.wants(pr, "success")
+}
+
+func TestEmptyPullRequest(t *testing.T) {
+	w := start(t)
+	pr := w.open(ghtest.Files{})
+	w.idle()
+	if c := w.check(pr); c.Conclusion != "success" {
+		t.Errorf("the check is %s (%s)", c.Conclusion, c.Title)
+	}
+}
+
+func TestFork(t *testing.T) {
+	w := start(t)
+	pr := w.repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: goodBody, Author: "carol", Fork: "carol", Files: ghtest.Files{"store/client.go": insecure}})
+	w.idle()
+	w.wants(pr, "action_required", "/carol/shop/blob/"+pr.HeadSHA())
+
+	w.repo.Rerequest("alice", w.check(pr).ID)
+	w.idle()
+	if n := len(pr.CheckRuns()); n != 2 {
+		t.Errorf("%d check runs after a re-run was asked for, want 2", n)
+	}
+}
+
+func TestOnlyRenamesAndDeletions(t *testing.T) {
+	w := start(t)
+	pr := w.open(ghtest.Files{
+		"stock/a.go": ghtest.MovedFrom("store/a.go"),
+		"README.md":  ghtest.Gone,
+	})
+	w.idle()
+	if c := w.check(pr); c.Conclusion != "success" {
+		t.Errorf("the check is %s (%s): %s", c.Conclusion, c.Title, c.Summary)
+	}
+}
+
+func TestBinaryFiles(t *testing.T) {
+	w := start(t)
+	pr := w.open(ghtest.Files{"logo.png": "\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR\x00\x00"})
+	w.idle()
+	if c := w.check(pr); c.Conclusion != "success" {
+		t.Errorf("the check is %s (%s): %s", c.Conclusion, c.Title, c.Summary)
+	}
+}
+
+func TestTwoPullRequestsWithOneHead(t *testing.T) {
+	w := start(t)
+	w.repo.Commit("release", ghtest.Files{"RELEASE": "1.0\n"}, "branch off")
+	one := w.open(ghtest.Files{"store/client.go": secure, "store/client_test.go": "package store\n"})
+	w.idle()
+	w.wants(one, "success")
+
+	two := w.repo.OpenPR(ghtest.PR{Title: "WIP: backport", Body: goodBody, Base: "release"})
+	w.idle()
+	c := w.check(two)
+	if c.Conclusion != "neutral" {
+		t.Errorf("the shared check is %s (%s), want the worse of the two", c.Conclusion, c.Title)
+	}
+	if !strings.Contains(c.Summary+c.Text, "pull request 1 (passed)") {
+		t.Errorf("the check does not name the other pull request:\n%s\n%s", c.Summary, c.Text)
+	}
+	for _, run := range two.CheckRuns() {
+		if !run.Completed() {
+			t.Errorf("check run %d is open", run.ID)
+		}
+	}
+}
+
+func TestMergeGroup(t *testing.T) {
+	w := start(t)
+	pr := w.open(ghtest.Files{"store/client.go": secure, "store/client_test.go": "package store\n"})
+	bad := w.repo.OpenPR(ghtest.PR{Title: "feat: insecure", Body: goodBody, Head: "bad", Files: ghtest.Files{"store/tls.go": insecure}})
+	w.idle()
+
+	good := w.repo.MergeGroup(pr)
+	w.idle()
+	if c := w.newest(good.CheckRuns()); c.Conclusion != "success" {
+		t.Errorf("the group's check is %s (%s)", c.Conclusion, c.Title)
+	}
+	both := w.repo.MergeGroup(bad, pr)
+	w.idle()
+	if c := w.newest(both.CheckRuns()); c.Conclusion != "action_required" {
+		t.Errorf("the check of a group with a bad pull request is %s (%s)", c.Conclusion, c.Title)
+	}
+}
+
+func TestBrokenConfig(t *testing.T) {
+	w := start(t)
+	w.repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": "{\n  \"check\": {\"annotations\": false}\n}\n"}, "config")
+	first := w.open(ghtest.Files{"store/client.go": insecure})
+	w.idle()
+	if c := w.check(first); len(c.Annotations) != 0 {
+		t.Errorf("the repository's config was not used: %d annotations", len(c.Annotations))
+	}
+
+	w.repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": "{\n  \"check\": {\"anotations\": false}\n}\n"}, "break it")
+	pr := w.repo.OpenPR(ghtest.PR{Title: "feat: more", Body: goodBody, Head: "more", Files: ghtest.Files{"store/tls.go": insecure}})
+	w.idle()
+	c := w.check(pr)
+	if len(c.Annotations) != 0 {
+		t.Error("the last good config is not in force")
+	}
+	w.wants(pr, "action_required", "review-settings.json:2", "anotations")
+	if !strings.Contains(c.Summary, "review-settings.json:2") {
+		t.Errorf("the check does not name file and line:\n%s", c.Summary)
+	}
+}
+
+func TestConfigOfTheHeadIsNotUsed(t *testing.T) {
+	w := start(t)
+	pr := w.open(ghtest.Files{
+		"store/client.go":                         insecure,
+		".github/reviewgate/review-settings.json": `{"mode": "off"}`,
+	})
+	w.idle()
+	w.wants(pr, "action_required")
+}
+
+func TestFilesThatCannotBeRead(t *testing.T) {
+	for _, status := range []int{403, 404, 422} {
+		w := start(t)
+		w.gh.On("GET /repos/{owner}/{repo}/pulls/{pull_number}/files", func(x *ghtest.Exchange) { x.Fail(status, "no") })
+		pr := w.open(ghtest.Files{"store/client.go": secure})
+		w.idle()
+		c := w.check(pr)
+		if c.Conclusion != "failure" || !strings.Contains(c.Title, "ould not") {
+			t.Errorf("status %d: the check is %s (%s)", status, c.Conclusion, c.Title)
+		}
+	}
+}
+
+func TestPatchLeftOutIsNotGreen(t *testing.T) {
+	limits := ghtest.GitHubLimits()
+	limits.PatchLines = 5
+	w := startWith(t, ghtest.Options{WebhookSecret: secret, Limits: &limits})
+	pr := w.open(ghtest.Files{"store/big.go": "package store\n" + strings.Repeat("// a line of text\n", 20)})
+	w.idle()
+	w.wants(pr, "action_required", "Review incomplete", "store/big.go")
+}
+
+func TestTransientTroubleIsWaitedFor(t *testing.T) {
+	w := start(t)
+	w.gh.On("GET /repos/{owner}/{repo}/pulls/{pull_number}/files", ghtest.First(8, func(x *ghtest.Exchange) { x.Fail(502, "bad gateway") }))
+	pr := w.open(ghtest.Files{"store/client.go": insecure})
+	w.until("the check is completed", func() bool {
+		runs := pr.CheckRuns()
+		return len(runs) > 0 && runs[0].Completed()
+	})
+	w.idle()
+	if n := len(pr.CheckRuns()); n != 1 {
+		t.Errorf("%d check runs, want the one that was opened first", n)
+	}
+	w.wants(pr, "action_required", "store/client.go")
+}
+
+func TestPastedMarkerIsIgnored(t *testing.T) {
+	w := start(t)
+	w.gh.On("GET /repos/{owner}/{repo}/pulls/{pull_number}", ghtest.First(1, func(x *ghtest.Exchange) {}))
+	pr := w.repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: goodBody, Files: ghtest.Files{"store/client.go": secure}})
+	pr.Comment("bob", render.Marker+"\nall good")
+	pr.Push(ghtest.Files{"store/client.go": insecure}, "more")
+	w.idle()
+	for _, c := range pr.Comments() {
+		if c.Author == "bob" && c.Edits > 0 {
+			t.Error("a person's comment was taken for ours")
+		}
+	}
+	w.wants(pr, "action_required")
+}
+
+func TestCommentIsNotWrittenOnLockedConversation(t *testing.T) {
+	w := start(t)
+	pr := w.open(ghtest.Files{"store/client.go": secure})
+	w.idle()
+	pr.Lock()
+	pr.Push(ghtest.Files{"store/client.go": insecure}, "more")
+	w.idle()
+	if c := w.check(pr); c.Conclusion != "action_required" {
+		t.Errorf("the check is %s", c.Conclusion)
+	}
+}
+
+func TestSecretIsNeverShown(t *testing.T) {
+	token := "ghp_" + "x7Kq2mVb9ZtR4sWc8YhJ1nDf6LgP3aEuT5oQ"
+	w := start(t)
+	pr := w.repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: "Token: " + token, Files: ghtest.Files{
+		"store/token.go": "package store\n\nconst token = \"" + token + "\"\n",
+	}})
+	w.idle()
+	w.wants(pr, "failure", "secrets", "store/token.go")
+	c := w.check(pr)
+	for what, text := range map[string]string{"comment": w.comment(pr).Body, "summary": c.Summary, "text": c.Text, "title": c.Title} {
+		if strings.Contains(text, token) {
+			t.Errorf("the %s shows the secret", what)
+		}
+	}
+	for _, a := range c.Annotations {
+		if strings.Contains(a.Message+a.RawDetails+a.Title, token) {
+			t.Error("an annotation shows the secret")
+		}
+	}
+}

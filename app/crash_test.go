@@ -1,0 +1,214 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/reviewgate/reviewgate/app/ghtest"
+)
+
+// serverEnv makes the test binary a server with the settings it holds, so
+// that a real process can be killed.
+const serverEnv = "REVIEWGATE_TEST_SERVER"
+
+func TestMain(m *testing.M) {
+	if text := os.Getenv(serverEnv); text != "" {
+		os.Exit(serveAsChild(text))
+	}
+	os.Exit(m.Run())
+}
+
+func serveAsChild(text string) int {
+	var settings Settings
+	if err := json.Unmarshal([]byte(text), &settings); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 2
+	}
+	log := zerolog.New(os.Stderr)
+	a, err := New(context.Background(), settings, Options{Log: log, Version: "test"})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 3
+	}
+	if err := a.Run(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 3
+	}
+	return 0
+}
+
+// child is a server process.
+type child struct {
+	t        *testing.T
+	settings Settings
+	log      *os.File
+	cmd      *exec.Cmd
+}
+
+func newChild(t *testing.T, gh *ghtest.Server) *child {
+	t.Helper()
+	dir := t.TempDir()
+	l, err := net.Listen("tcp", "127.0.0.1:0") // a port that is free, and stays the same over restarts
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	l.Close()
+	log, err := os.Create(filepath.Join(dir, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &child{t: t, log: log, settings: Settings{
+		AppID: gh.AppID(), PrivateKey: gh.AppPrivateKeyPEM(), WebhookSecrets: [][]byte{[]byte(secret)},
+		V3URL: gh.URL + "/api/v3/", V4URL: gh.URL + "/api/graphql", WebURL: "https://github.test",
+		Addr: addr, DatabaseURL: "sqlite://" + filepath.Join(dir, "reviewgate.db"),
+	}}
+	gh.SetWebhook("http://"+addr+HookPath, secret)
+	t.Cleanup(func() {
+		c.kill()
+		log.Close()
+		if t.Failed() {
+			text, _ := os.ReadFile(log.Name())
+			t.Logf("the server's log:\n%s", text)
+		}
+	})
+	return c
+}
+
+// start starts the process and returns once it is ready.
+func (c *child) start() {
+	c.t.Helper()
+	text, err := json.Marshal(c.settings)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.cmd = exec.Command(os.Args[0])
+	c.cmd.Env = append(os.Environ(), serverEnv+"="+string(text))
+	c.cmd.Stderr = c.log
+	if err := c.cmd.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	deadline := time.Now().Add(patience)
+	for time.Now().Before(deadline) {
+		if resp, err := http.Get("http://" + c.settings.Addr + "/readyz"); err == nil {
+			resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				return
+			}
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	c.t.Fatalf("the server is not ready after %s", patience)
+}
+
+// idle waits until every ask is answered and no job waits or runs.
+func (c *child) idle() {
+	c.t.Helper()
+	done := []string{"reviewgate_queue_waiting 0", "reviewgate_queue_running 0", "reviewgate_queue_later 0", "reviewgate_oldest_unanswered_seconds 0"}
+	deadline := time.Now().Add(patience)
+	var text string
+	for time.Now().Before(deadline) {
+		if resp, err := http.Get("http://" + c.settings.Addr + "/metrics"); err == nil {
+			b, _ := io.ReadAll(resp.Body)
+			resp.Body.Close()
+			text = string(b)
+		}
+		if !slices.ContainsFunc(done, func(line string) bool { return !strings.Contains(text, "\n"+line+"\n") }) {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	c.t.Fatalf("the server is not idle after %s:\n%s", patience, text)
+}
+
+// kill ends the process as kill -9 does: nothing in it can react.
+func (c *child) kill() {
+	if c.cmd != nil {
+		c.cmd.Process.Kill()
+		c.cmd.Wait()
+		c.cmd = nil
+	}
+}
+
+// A server that is killed at any point of a review and started again answers
+// with one comment and one completed check run, within seconds.
+func TestKilledDuringReview(t *testing.T) {
+	const (
+		createCheck   = "POST /repos/{owner}/{repo}/check-runs"
+		updateCheck   = "PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}"
+		createComment = "POST /repos/{owner}/{repo}/issues/{issue_number}/comments"
+		readFiles     = "GET /repos/{owner}/{repo}/pulls/{pull_number}/files"
+		readPull      = "GET /repos/{owner}/{repo}/pulls/{pull_number}"
+	)
+	for _, tc := range []struct {
+		route   string
+		nth     int  // request of the route at which the server dies
+		applied bool // whether the request took effect
+	}{
+		{createCheck, 1, false}, {createCheck, 1, true},
+		{readFiles, 1, false}, {readPull, 2, false},
+		{createComment, 1, false}, {createComment, 1, true},
+		{updateCheck, 1, false}, {updateCheck, 1, true},
+	} {
+		t.Run(fmt.Sprintf("%s, applied %v", strings.ReplaceAll(tc.route, "/", "-"), tc.applied), func(t *testing.T) {
+			t.Parallel()
+			gh := ghtest.Start(t, ghtest.Options{WebhookSecret: secret})
+			repo := gh.Repo("acme/shop")
+			repo.Commit("main", ghtest.Files{"README.md": "# shop\n"}, "start")
+			server := newChild(t, gh)
+			server.start()
+			reached := make(chan bool, 1)
+			remove := gh.On(tc.route, func(x *ghtest.Exchange) {
+				if x.N != tc.nth {
+					return
+				}
+				if tc.applied {
+					x.Proceed()
+				}
+				reached <- true
+				<-x.Context().Done()
+				x.Drop()
+			})
+			pr := repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: goodBody, Files: ghtest.Files{"store/client.go": insecure}})
+			select {
+			case <-reached:
+			case <-time.After(patience):
+				t.Fatal("the request never came")
+			}
+			server.kill()
+			remove()
+			restarted := time.Now()
+			server.start()
+			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			defer cancel()
+			err := gh.WaitFor(ctx, func() bool {
+				runs := pr.CheckRuns()
+				return len(runs) > 0 && runs[len(runs)-1].Completed() && len(pr.AppComments()) > 0
+			})
+			if err != nil {
+				t.Fatalf("the pull request is not answered: %v", err)
+			}
+			server.idle()
+			t.Logf("answered %s after the restart", time.Since(restarted).Round(time.Millisecond))
+			if runs := pr.CheckRuns(); len(runs) != 1 || runs[0].Conclusion != "action_required" {
+				t.Errorf("%d check runs, the first %s", len(runs), runs[0].Conclusion)
+			}
+			if n := len(pr.AppComments()); n != 1 {
+				t.Errorf("%d comments, want 1", n)
+			}
+		})
+	}
+}

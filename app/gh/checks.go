@@ -1,0 +1,181 @@
+package gh
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/google/go-github/v60/github"
+
+	"github.com/reviewgate/reviewgate/app/render"
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+const (
+	// annotationsPerRequest is GitHub's limit.
+	annotationsPerRequest = 50
+	// maxCheckPages bounds the check runs of one name looked at on a head.
+	maxCheckPages = 10
+)
+
+// CreateCheck creates a check run. Annotations beyond the first 50 follow in
+// updates, and the conclusion comes with the last of them. Once the check run
+// exists its id is returned, whether or not the updates went well.
+func (c *Client) CreateCheck(ctx context.Context, t review.Target, w review.CheckWrite) (int64, error) {
+	now, later := batches(w)
+	opts := github.CreateCheckRunOptions{
+		Name: now.Name, HeadSHA: now.HeadSHA,
+		DetailsURL: optional(now.DetailsURL), ExternalID: optional(now.ExternalID),
+		Status: status(now), Conclusion: optional(now.Conclusion),
+		StartedAt: timestamp(now.StartedAt), CompletedAt: completed(now),
+		Output: output(now.Output), Actions: actions(now.Output),
+	}
+	run := new(github.CheckRun)
+	_, err := c.do(ctx, t, request{
+		op: "create the check run", method: http.MethodPost,
+		path: "/repos/{owner}/{repo}/check-runs", args: []any{t.Owner, t.Name}, body: opts,
+	}, asJSON(run))
+	if err != nil {
+		return 0, err
+	}
+	for _, w := range later {
+		if err := c.updateCheck(ctx, t, run.GetID(), w); err != nil {
+			return run.GetID(), err
+		}
+	}
+	return run.GetID(), nil
+}
+
+// UpdateCheck rewrites a check run, in as many requests as its annotations
+// need. The conclusion comes with the last.
+func (c *Client) UpdateCheck(ctx context.Context, t review.Target, id int64, w review.CheckWrite) error {
+	now, later := batches(w)
+	for _, w := range append([]review.CheckWrite{now}, later...) {
+		if err := c.updateCheck(ctx, t, id, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Client) updateCheck(ctx context.Context, t review.Target, id int64, w review.CheckWrite) error {
+	opts := github.UpdateCheckRunOptions{
+		Name:       w.Name, // always sent: left out it would be emptied
+		DetailsURL: optional(w.DetailsURL), ExternalID: optional(w.ExternalID),
+		Status: status(w), Conclusion: optional(w.Conclusion), CompletedAt: completed(w),
+		Output: output(w.Output), Actions: actions(w.Output),
+	}
+	_, err := c.do(ctx, t, request{
+		op: "update the check run", method: http.MethodPatch,
+		path: "/repos/{owner}/{repo}/check-runs/{check_run_id}", args: []any{t.Owner, t.Name, id}, body: opts,
+	}, ignored)
+	return err
+}
+
+// batches splits a write by its annotations. Only the last has the
+// conclusion, so that a check run is not complete before all of it is there.
+func batches(w review.CheckWrite) (first review.CheckWrite, later []review.CheckWrite) {
+	var all []review.CheckWrite
+	rest := w.Output.Annotations
+	for {
+		part := w
+		n := min(len(rest), annotationsPerRequest)
+		part.Output.Annotations, rest = rest[:n], rest[n:]
+		if len(rest) > 0 {
+			part.Conclusion = ""
+		}
+		all = append(all, part)
+		if len(rest) == 0 {
+			return all[0], all[1:]
+		}
+	}
+}
+
+func status(w review.CheckWrite) *string {
+	if w.Conclusion == "" {
+		return github.String("in_progress")
+	}
+	return github.String("completed")
+}
+
+func completed(w review.CheckWrite) *github.Timestamp {
+	if w.Conclusion == "" {
+		return nil
+	}
+	return timestamp(w.CompletedAt)
+}
+
+// timestamp is in whole seconds, as GitHub writes its own.
+func timestamp(t time.Time) *github.Timestamp {
+	if t.IsZero() {
+		return nil
+	}
+	return &github.Timestamp{Time: t.UTC().Truncate(time.Second)}
+}
+
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// output is nil if there is nothing to say: GitHub then keeps what is there.
+func output(o render.CheckOutput) *github.CheckRunOutput {
+	if o.Title == "" {
+		return nil
+	}
+	out := &github.CheckRunOutput{Title: &o.Title, Summary: &o.Summary, Text: optional(o.Text)}
+	for _, a := range o.Annotations {
+		out.Annotations = append(out.Annotations, &github.CheckRunAnnotation{
+			Path: &a.Path, StartLine: &a.StartLine, EndLine: &a.EndLine, AnnotationLevel: &a.Level,
+			Title: optional(a.Title), Message: &a.Message, RawDetails: optional(a.RawDetails),
+		})
+	}
+	return out
+}
+
+func actions(o render.CheckOutput) []*github.CheckRunAction {
+	var out []*github.CheckRunAction
+	for _, a := range o.Actions {
+		out = append(out, &github.CheckRunAction{Label: a.Label, Identifier: a.Identifier, Description: a.Description})
+	}
+	return out
+}
+
+// Checks lists our check runs of the name on the head, newest first.
+func (c *Client) Checks(ctx context.Context, t review.Target, headSHA, name string) ([]review.CheckRun, error) {
+	all, err := pages[github.ListCheckRunsResults](ctx, c, t, request{
+		op: "list the check runs", method: http.MethodGet,
+		path: "/repos/{owner}/{repo}/commits/{ref}/check-runs", args: []any{t.Owner, t.Name, headSHA},
+		query: url.Values{
+			"check_name": {name},
+			"app_id":     {strconv.FormatInt(c.appID, 10)},
+			"filter":     {"all"}, // "latest" is by suite, and hides runs
+		},
+	}, maxCheckPages)
+	if err != nil {
+		return nil, err
+	}
+	var out []review.CheckRun
+	for _, page := range all {
+		for _, r := range page.CheckRuns {
+			if r.GetApp().GetID() != c.appID || r.GetName() != name {
+				continue
+			}
+			out = append(out, review.CheckRun{
+				ID:          r.GetID(),
+				ExternalID:  r.GetExternalID(),
+				Completed:   r.GetStatus() == "completed",
+				Conclusion:  r.GetConclusion(),
+				Annotations: r.GetOutput().GetAnnotationsCount(),
+			})
+		}
+	}
+	slices.SortFunc(out, func(a, b review.CheckRun) int { return cmp.Compare(b.ID, a.ID) })
+	return out, nil
+}

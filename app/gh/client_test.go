@@ -1,0 +1,698 @@
+package gh
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/app/render"
+	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const marker = "<!-- reviewgate:report -->"
+
+// world is a GitHub with one repository, and our client of it.
+type world struct {
+	*testing.T
+	hub    *ghtest.Server
+	repo   *ghtest.Repo
+	client *Client
+}
+
+func newWorld(t *testing.T, o ghtest.Options) *world {
+	t.Helper()
+	hub := ghtest.Start(t, o)
+	repo := hub.Repo("acme/shop")
+	repo.Commit("main", ghtest.Files{"main.go": "package main\n"}, "start")
+	w := &world{T: t, hub: hub, repo: repo}
+	w.client = w.newClient(nil)
+	return w
+}
+
+// newClient returns a client that knows nothing yet.
+func (w *world) newClient(change func(*Config)) *Client {
+	w.Helper()
+	transport := &http.Transport{}
+	w.Cleanup(transport.CloseIdleConnections)
+	c := Config{AppID: w.hub.AppID(), PrivateKey: w.hub.AppPrivateKeyPEM(), V3URL: w.hub.URL, Transport: transport}
+	if change != nil {
+		change(&c)
+	}
+	client, err := New(c)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return client
+}
+
+func (w *world) target(p *ghtest.PullRequest) review.Target {
+	return review.Target{
+		Kind: review.TargetPull, Installation: w.hub.InstallationID("acme"), RepoID: w.repo.ID(),
+		Owner: "acme", Name: "shop", Number: p.Number, HeadSHA: p.HeadSHA(),
+	}
+}
+
+func (w *world) must(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// withConfig is a review.PullSource as normalize reads it.
+type withConfig struct{ review.PullSource }
+
+func (withConfig) Config(context.Context) (*config.Config, error) {
+	c, _ := config.Load()
+	return c, nil
+}
+
+func (w *world) facts(t review.Target) (pipeline.PRFacts, review.PullSource) {
+	w.Helper()
+	src := w.client.Source(t)
+	f, _, err := normalize.Normalize(w.Context(), withConfig{src}, normalize.Options{})
+	w.must(err)
+	return f, src
+}
+
+func TestPullRequestBecomesFacts(t *testing.T) {
+	w := newWorld(t, ghtest.Options{})
+	w.repo.Commit("main", ghtest.Files{"old.go": "package old\n\nfunc A() {}\n", "gone.txt": "x\n"}, "more")
+	p := w.repo.OpenPR(ghtest.PR{
+		Title: "Add tax", Body: "Needed by law.", Author: "bob", Fork: "bob", Head: "tax", Labels: []string{"money"},
+		Files: ghtest.Files{"tax.go": "package main\n", "new.go": ghtest.MovedFrom("old.go"), "gone.txt": ghtest.Gone, "logo.png": "\x89PNG\x00"},
+	})
+	p.Push(ghtest.Files{"tax.go": "package main\n\nconst rate = 19\n"}, "set the rate")
+	p.Comment("alice", "nice")
+
+	f, src := w.facts(w.target(p))
+	if len(f.Incomplete) > 0 {
+		t.Errorf("incomplete: %+v", f.Incomplete)
+	}
+	var files []string
+	for _, x := range f.Files {
+		files = append(files, fmt.Sprintf("%s %s%s +%d -%d %d", x.Status, x.PreviousPath, x.Path, x.Additions, x.Deletions, len(x.Hunks)))
+	}
+	want := []string{"removed gone.txt +0 -1 1", "added logo.png +0 -0 0", "renamed old.gonew.go +0 -0 0", "added tax.go +3 -0 1"}
+	if diff := cmp.Diff(want, files); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+	got := fmt.Sprint(f.Repository, f.Number, f.Title, f.Body, f.Author.Login, f.Author.Type, f.Base.Ref, f.Head.Ref, f.Head.Repository, f.Head.Fork, f.Labels, len(f.Commits))
+	if want := fmt.Sprint(pipeline.Repository{Owner: "acme", Name: "shop", DefaultBranch: "main"}, p.Number, "Add tax", "Needed by law.", "bob", "User", "main", "tax", "bob/shop", true, []string{"money"}, 2); got != want {
+		t.Errorf("facts\n%s, want\n%s", got, want)
+	}
+	if f.Head.SHA != p.HeadSHA() || f.Base.SHA != p.BaseSHA() || f.Commits[1].Message != "set the rate" {
+		t.Errorf("head %s, base %s, commits %+v", f.Head.SHA, f.Base.SHA, f.Commits)
+	}
+	if got := src.Conversation(); got != (review.Conversation{Comments: 1}) {
+		t.Errorf("conversation %+v", got)
+	}
+	if src.Calls() != 4 { // a token, the pull request, files, commits
+		t.Errorf("%d calls: %+v", src.Calls(), w.hub.Calls())
+	}
+	if _, again := w.facts(w.target(p)); again.Calls() != 3 {
+		t.Errorf("%d calls once the token is known", again.Calls())
+	}
+	if u := w.hub.Unexpected(); len(u) > 0 {
+		t.Errorf("unexpected calls %+v", u)
+	}
+}
+
+func TestLockedArchivedAndDeletedFork(t *testing.T) {
+	w := newWorld(t, ghtest.Options{})
+	p := w.repo.OpenPR(ghtest.PR{Fork: "bob", Files: ghtest.Files{"a.go": "package a\n"}})
+	p.Lock()
+	w.repo.SetArchived(true)
+	p.Fork().Delete()
+	f, src := w.facts(w.target(p))
+	if c := src.Conversation(); !c.Locked || !c.Archived {
+		t.Errorf("conversation %+v", c)
+	}
+	if f.Head.Repository != "" || !f.Head.Fork || f.Head.SHA != p.HeadSHA() {
+		t.Errorf("head %+v", f.Head)
+	}
+}
+
+func TestListsArePaged(t *testing.T) {
+	limits := ghtest.GitHubLimits()
+	limits.PointsPerMinute = 0
+	w := newWorld(t, ghtest.Options{Limits: &limits})
+	many := ghtest.Files{}
+	for i := range 450 {
+		many[fmt.Sprintf("dir/file%03d.txt", i)] = fmt.Sprintf("text %d\n", i)
+	}
+	p := w.repo.OpenPR(ghtest.PR{Files: many})
+	for i := range 120 {
+		p.Comment("alice", fmt.Sprintf("comment %d", i))
+	}
+	target := w.target(p)
+	w.must2(w.client.CreateComment(t.Context(), target, marker+"\nreport"))
+
+	f, _ := w.facts(target)
+	if len(f.Files) != 450 || len(f.Incomplete) != 0 {
+		t.Errorf("%d files, incomplete %+v", len(f.Files), f.Incomplete)
+	}
+	comments, err := w.client.Comments(t.Context(), target, marker)
+	w.must(err)
+	if len(comments) != 1 {
+		t.Errorf("found %d comments on the last page", len(comments))
+	}
+	if n := len(w.hub.CallsTo("GET /repos/{owner}/{repo}/pulls/{n}/files")); n != 5 {
+		t.Errorf("%d calls for 5 pages", n)
+	}
+}
+
+func (w *world) must2(_ any, err error) { w.Helper(); w.must(err) }
+
+func TestMoreFilesThanGitHubLists(t *testing.T) {
+	for _, n := range []int{3000, 3001} {
+		w := newWorld(t, ghtest.Options{})
+		many := ghtest.Files{}
+		for i := range n {
+			many[fmt.Sprintf("f%04d.txt", i)] = "x\n"
+		}
+		f, _ := w.facts(w.target(w.repo.OpenPR(ghtest.PR{Files: many})))
+		if len(f.Files) != 3000 {
+			t.Errorf("%d files", len(f.Files))
+		}
+		if n == 3000 && len(f.Incomplete) > 0 {
+			t.Errorf("3,000 files are all there are, but: %+v", f.Incomplete)
+		}
+		if n > 3000 && (len(f.Incomplete) != 1 || !f.Incomplete[0].Gating || !strings.Contains(f.Incomplete[0].Why, "3,000")) {
+			t.Errorf("incomplete %+v", f.Incomplete)
+		}
+	}
+}
+
+func TestHeadThatMovesWhileItIsRead(t *testing.T) {
+	w := newWorld(t, ghtest.Options{})
+	many := ghtest.Files{}
+	for i := range 150 {
+		many[fmt.Sprintf("f%03d.txt", i)] = "x\n"
+	}
+	p := w.repo.OpenPR(ghtest.PR{Files: many})
+	target := w.target(p)
+	var once sync.Once
+	w.hub.On("GET /repos/{owner}/{repo}/pulls/{n}/files", func(x *ghtest.Exchange) {
+		x.Proceed()
+		once.Do(func() { p.Push(ghtest.Files{"f000.txt": "y\n"}, "meanwhile") })
+	})
+	_, err := w.client.Source(target).Files(t.Context())
+	wantHostError(t, err, review.HostTransient)
+
+	files, err := w.client.Source(target).Files(t.Context())
+	w.must(err)
+	if files.HeadSHA != p.HeadSHA() {
+		t.Errorf("read at %q, want the new head %s", files.HeadSHA, p.HeadSHA())
+	}
+}
+
+func TestMergeGroup(t *testing.T) {
+	w := newWorld(t, ghtest.Options{})
+	a := w.repo.OpenPR(ghtest.PR{Title: "Add a", Author: "alice", Head: "a", Files: ghtest.Files{"a.txt": "a\n"}})
+	b := w.repo.OpenPR(ghtest.PR{Title: "Add b", Author: "bob", Head: "b", Files: ghtest.Files{"b.txt": "b\n"}, Labels: []string{"urgent"}})
+	g := w.repo.MergeGroup(a, b)
+	target := w.target(b)
+	target.Kind, target.HeadSHA, target.BaseSHA, target.HeadRef = review.TargetGroup, g.HeadSHA, g.BaseSHA, g.HeadRef
+
+	f, _ := w.facts(target)
+	if len(f.Files) != 2 || len(f.Commits) != 4 || len(f.Incomplete) != 0 {
+		t.Errorf("%d files, %d commits, incomplete %+v", len(f.Files), len(f.Commits), f.Incomplete)
+	}
+	got := fmt.Sprint(f.Title, f.Author.Login, f.Labels, f.Head.SHA, f.Base.SHA, f.Base.Ref, f.Head.Fork, f.Totals)
+	if want := fmt.Sprint("Add b", "bob", []string{"urgent"}, g.HeadSHA, g.BaseSHA, "main", false, pipeline.Totals{Files: 2, Additions: 2}); got != want {
+		t.Errorf("facts %s, want %s", got, want)
+	}
+
+	target.Number = 0
+	f, _ = w.facts(target)
+	if !strings.HasPrefix(f.Title, "Merge group gh-readonly-queue/main/") || f.Repository.DefaultBranch != "main" || len(f.Files) != 2 {
+		t.Errorf("a group that names no pull request: %q, %+v", f.Title, f.Repository)
+	}
+	w.hub.ResetCalls()
+	state, err := w.client.Pull(t.Context(), target)
+	w.must(err)
+	if state.HeadSHA != g.HeadSHA || len(w.hub.Calls()) != 0 {
+		t.Errorf("state %+v, %d calls", state, len(w.hub.Calls()))
+	}
+}
+
+func TestLargeMergeGroup(t *testing.T) {
+	w := newWorld(t, ghtest.Options{})
+	many := ghtest.Files{}
+	for i := range 301 {
+		many[fmt.Sprintf("f%03d.txt", i)] = "x\n"
+	}
+	p := w.repo.OpenPR(ghtest.PR{Files: many})
+	g := w.repo.MergeGroup(p)
+	target := w.target(p)
+	target.Kind, target.HeadSHA, target.BaseSHA, target.HeadRef = review.TargetGroup, g.HeadSHA, g.BaseSHA, g.HeadRef
+	f, _ := w.facts(target)
+	if len(f.Files) != 300 || len(f.Commits) != 2 || len(f.Incomplete) != 1 || !f.Incomplete[0].Gating {
+		t.Errorf("%d files, %d commits, incomplete %+v", len(f.Files), len(f.Commits), f.Incomplete)
+	}
+}
+
+func TestConfigFiles(t *testing.T) {
+	w := newWorld(t, ghtest.Options{})
+	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{
+		// The head's own config has no say.
+		".github/reviewgate/review-settings.json": `{"mode": "off"}`,
+	}})
+	target := w.target(p)
+	read := func() (string, map[string]string) {
+		t.Helper()
+		source, blobs, err := w.client.ConfigFiles(t.Context(), target)
+		w.must(err)
+		texts := map[string]string{}
+		for _, b := range blobs {
+			if b.BlobSHA == "" || b.Layer != "repository" {
+				t.Errorf("blob %+v", b)
+			}
+			texts[b.Path] = string(b.Text)
+		}
+		return source, texts
+	}
+	if _, texts := read(); len(texts) != 0 {
+		t.Errorf("config where there is none: %v", texts)
+	}
+	w.repo.Commit("main", ghtest.Files{
+		".github/reviewgate/review-settings.json": `{"mode": "advisory"}`,
+		".github/reviewgate/review-rules.json":    strings.Repeat(" ", maxConfigFile+500),
+		".github/reviewgate/review-agents.json":   ghtest.Symlink("/etc/passwd"),
+		".github/reviewgate/README.md":            "not config",
+	}, "config")
+	w.hub.ResetCalls()
+	source, texts := read()
+	if !strings.HasPrefix(source, "acme/shop@") {
+		t.Errorf("source %q", source)
+	}
+	if len(texts) != 3 || texts[".github/reviewgate/review-settings.json"] != `{"mode": "advisory"}` {
+		t.Errorf("texts of %v", slices.Sorted(maps.Keys(texts)))
+	}
+	if n := len(texts[".github/reviewgate/review-rules.json"]); n != maxConfigFile+1 {
+		t.Errorf("read %d bytes of a file that is too large", n)
+	}
+	w.hub.ResetCalls()
+	if _, again := read(); cmp.Diff(texts, again) != "" {
+		t.Error("read otherwise the second time")
+	}
+	// The small texts are known by their SHA; one too large to keep is not.
+	if n := len(w.hub.CallsTo("GET /repos/{owner}/{repo}/git/blobs/{sha}")); n != 1 {
+		t.Errorf("%d blobs were read again", n)
+	}
+}
+
+func TestPullState(t *testing.T) {
+	w := newWorld(t, ghtest.Options{})
+	p := w.repo.OpenPR(ghtest.PR{Draft: true, Files: ghtest.Files{"a.txt": "a\n"}})
+	target := w.target(p)
+	read := func() review.PullState {
+		t.Helper()
+		s, err := w.client.Pull(t.Context(), target)
+		w.must(err)
+		return s
+	}
+	want := review.PullState{HeadSHA: p.HeadSHA(), BaseSHA: p.BaseSHA(), BaseRef: "main", Draft: true}
+	if got := read(); got != want {
+		t.Errorf("state %+v, want %+v", got, want)
+	}
+	w.hub.ResetCalls()
+	read()
+	if calls := w.hub.Calls(); len(calls) != 1 || calls[0].Status != http.StatusNotModified {
+		t.Errorf("an unchanged pull request was not asked for conditionally: %+v", calls)
+	}
+	p.Push(ghtest.Files{"a.txt": "b\n"}, "push")
+	p.Close()
+	want = review.PullState{HeadSHA: p.HeadSHA(), BaseSHA: p.BaseSHA(), BaseRef: "main", Draft: true, Closed: true}
+	if got := read(); got != want {
+		t.Errorf("state %+v, want %+v", got, want)
+	}
+}
+
+func TestPullsOnHead(t *testing.T) {
+	w := newWorld(t, ghtest.Options{})
+	one := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
+	w.repo.Commit("release", ghtest.Files{"r.txt": "r\n"}, "release")
+	two := w.repo.OpenPR(ghtest.PR{Head: "change", Base: "release"})
+	closed := w.repo.OpenPR(ghtest.PR{Head: "change", Base: "main"})
+	closed.Close()
+	sha := one.HeadSHA()
+	list := func(sha string) []int {
+		t.Helper()
+		targets, err := w.client.PullsOnHead(t.Context(), w.target(one), sha)
+		w.must(err)
+		var numbers []int
+		for _, x := range targets {
+			numbers = append(numbers, x.Number)
+			want := w.target(one)
+			if want.Number = x.Number; x != want {
+				t.Errorf("target %+v, want %+v", x, want)
+			}
+		}
+		slices.Sort(numbers)
+		return numbers
+	}
+	if got := list(sha); !slices.Equal(got, []int{one.Number, two.Number}) {
+		t.Errorf("pull requests %v", got)
+	}
+	one.Push(ghtest.Files{"a.txt": "b\n"}, "both move on")
+	if got := list(sha); len(got) != 0 {
+		t.Errorf("pull requests on a head they left: %v", got)
+	}
+	if got := list(strings.Repeat("0", 40)); len(got) != 0 {
+		t.Errorf("pull requests on a commit that is gone: %v", got)
+	}
+}
+
+func TestCheckRuns(t *testing.T) {
+	w := newWorld(t, ghtest.Options{})
+	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": strings.Repeat("a\n", 200)}})
+	target := w.target(p)
+	w.repo.ForeignCheck(p.HeadSHA(), "reviewgate", "success")
+	start := time.Date(2026, 11, 20, 12, 0, 0, 999, time.UTC)
+	write := review.CheckWrite{
+		Name: "reviewgate", HeadSHA: p.HeadSHA(), ExternalID: "run-1", DetailsURL: "https://example.com/run-1", StartedAt: start,
+		Output: render.CheckOutput{Title: "Reviewing", Summary: "Opened."},
+	}
+	id, err := w.client.CreateCheck(t.Context(), target, write)
+	w.must(err)
+	got := w.check(p, id)
+	if got.Status != "in_progress" || got.ExternalID != "run-1" || got.DetailsURL != write.DetailsURL || !got.StartedAt.Equal(start.Truncate(time.Second)) {
+		t.Errorf("created %+v", got)
+	}
+
+	write.Conclusion, write.CompletedAt = "action_required", start.Add(time.Minute)
+	write.Output = render.CheckOutput{Title: "Needs fixes", Summary: "s", Text: "t", Actions: []render.CheckAction{{Label: "Review again", Identifier: "review", Description: "Review again"}}}
+	for i := range 120 {
+		write.Output.Annotations = append(write.Output.Annotations, render.Annotation{
+			Path: "a.txt", StartLine: i + 1, EndLine: i + 1, Level: "warning", Title: fmt.Sprint(i), Message: "m", RawDetails: "r",
+		})
+	}
+	conclusions := w.watchConclusions()
+	w.must(w.client.UpdateCheck(t.Context(), target, id, write))
+	got = w.check(p, id)
+	if !got.Completed() || got.Conclusion != "action_required" || got.Name != "reviewgate" || got.Title != "Needs fixes" || len(got.Actions) != 1 {
+		t.Errorf("updated %+v", got)
+	}
+	if len(got.Annotations) != 120 || got.Annotations[119].Title != "119" || got.Updates != 3 {
+		t.Errorf("%d annotations in %d updates", len(got.Annotations), got.Updates)
+	}
+	if want := []bool{false, false, true}; !slices.Equal(conclusions(), want) {
+		t.Errorf("concluded in requests %v, want %v", conclusions(), want)
+	}
+
+	write.ExternalID = "run-2"
+	second, err := w.client.CreateCheck(t.Context(), target, write)
+	w.must(err)
+	if got := w.check(p, second); len(got.Annotations) != 120 || !got.Completed() {
+		t.Errorf("created %d annotations, %s", len(got.Annotations), got.Status)
+	}
+	list, err := w.client.Checks(t.Context(), target, p.HeadSHA(), "reviewgate")
+	w.must(err)
+	want := []review.CheckRun{
+		{ID: second, ExternalID: "run-2", Completed: true, Conclusion: "action_required", Annotations: 120},
+		{ID: id, ExternalID: "run-1", Completed: true, Conclusion: "action_required", Annotations: 120},
+	}
+	if diff := cmp.Diff(want, list); diff != "" {
+		t.Errorf("check runs (-want +got):\n%s", diff)
+	}
+	if list, err := w.client.Checks(t.Context(), target, p.HeadSHA(), "other"); err != nil || len(list) != 0 {
+		t.Errorf("check runs of another name: %+v, %v", list, err)
+	}
+}
+
+func (w *world) check(p *ghtest.PullRequest, id int64) ghtest.CheckRun {
+	w.Helper()
+	for _, c := range w.repo.CheckRuns(p.HeadSHA()) {
+		if c.ID == id {
+			return c
+		}
+	}
+	w.Fatalf("no check run %d", id)
+	return ghtest.CheckRun{}
+}
+
+// watchConclusions notes for each update of a check run whether it concludes.
+func (w *world) watchConclusions() func() []bool {
+	var seen []bool
+	w.hub.On("PATCH /repos/{owner}/{repo}/check-runs/{id}", func(x *ghtest.Exchange) {
+		seen = append(seen, strings.Contains(string(x.Body), `"conclusion"`))
+	})
+	return func() []bool { return seen }
+}
+
+// A check run that was created but could not be finished is not lost.
+func TestCreateCheckReturnsTheIDAllTheSame(t *testing.T) {
+	w := newWorld(t, ghtest.Options{})
+	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
+	w.hub.On("PATCH /repos/{owner}/{repo}/check-runs/{id}", func(x *ghtest.Exchange) { x.Fail(502, "no") })
+	write := review.CheckWrite{Name: "reviewgate", HeadSHA: p.HeadSHA(), Conclusion: "success", CompletedAt: time.Now(), Output: render.CheckOutput{Title: "t", Summary: "s"}}
+	for range 51 {
+		write.Output.Annotations = append(write.Output.Annotations, render.Annotation{Path: "a.txt", StartLine: 1, EndLine: 1, Level: "notice", Message: "m"})
+	}
+	id, err := w.client.CreateCheck(t.Context(), w.target(p), write)
+	wantHostError(t, err, review.HostTransient)
+	if c := w.check(p, id); c.Completed() {
+		t.Error("complete without all its annotations")
+	}
+}
+
+func TestCommentsAreOursOnly(t *testing.T) {
+	w := newWorld(t, ghtest.Options{})
+	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
+	target := w.target(p)
+	p.Comment("mallory", marker+"\nAll good!")
+	first, err := w.client.CreateComment(t.Context(), target, marker+"\none")
+	w.must(err)
+	w.must2(w.client.CreateComment(t.Context(), target, "without"))
+	second, err := w.client.CreateComment(t.Context(), target, marker+"\ntwo")
+	w.must(err)
+	list := func() []string {
+		t.Helper()
+		comments, err := w.client.Comments(t.Context(), target, marker)
+		w.must(err)
+		var got []string
+		for _, c := range comments {
+			got = append(got, fmt.Sprint(c.ID, " ", strings.TrimPrefix(c.Body, marker+"\n")))
+			if !strings.Contains(c.URL, "/acme/shop/") {
+				t.Errorf("URL %q", c.URL)
+			}
+		}
+		return got
+	}
+	if diff := cmp.Diff([]string{fmt.Sprint(first, " one"), fmt.Sprint(second, " two")}, list()); diff != "" {
+		t.Errorf("comments (-want +got):\n%s", diff)
+	}
+	w.must(w.client.UpdateComment(t.Context(), target, first, marker+"\nnew"))
+	for range 2 { // gone already is no error
+		w.must(w.client.DeleteComment(t.Context(), target, second))
+	}
+	if diff := cmp.Diff([]string{fmt.Sprint(first, " new")}, list()); diff != "" {
+		t.Errorf("comments (-want +got):\n%s", diff)
+	}
+	_, err = w.client.CreateComment(t.Context(), target, strings.Repeat("x", 65537))
+	wantHostError(t, err, review.HostInvalid)
+	err = w.client.UpdateComment(t.Context(), target, second, "gone")
+	wantHostError(t, err, review.HostNotFound)
+}
+
+func TestPermissionIsAsked(t *testing.T) {
+	w := newWorld(t, ghtest.Options{})
+	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
+	for _, role := range []string{"read", "triage", "write", "maintain", "admin", "none"} {
+		w.repo.Grant("bob", role)
+		got, err := w.client.Permission(t.Context(), w.target(p), "bob")
+		if err != nil || string(got) != role {
+			t.Errorf("permission %q, %v; want %q", got, err, role)
+		}
+	}
+	for _, login := range []string{"nobody", "../../../app", "a b"} {
+		if got, err := w.client.Permission(t.Context(), w.target(p), login); err == nil && got.CanWrite() {
+			t.Errorf("%q may write", login)
+		}
+	}
+	if _, err := w.client.Permission(t.Context(), w.target(p), ""); err == nil {
+		t.Error("asked about nobody")
+	}
+	if u := w.hub.Unexpected(); len(u) > 0 {
+		t.Errorf("unexpected calls %+v", u)
+	}
+}
+
+func TestCoarsePermissionIsTheUpperBound(t *testing.T) {
+	var a permissionAnswer
+	a.User.Permissions.Admin, a.User.Permissions.Maintain, a.User.Permissions.Push = true, true, true
+	for word, want := range map[string]review.Permission{
+		"none": review.PermissionNone, "read": review.PermissionRead, "write": review.PermissionMaintain,
+		"admin": review.PermissionAdmin, "": review.PermissionNone, "owner": review.PermissionNone,
+	} {
+		a.Permission = word
+		if got := a.permission(); got != want {
+			t.Errorf("%q: %q, want %q", word, got, want)
+		}
+	}
+}
+
+func TestReact(t *testing.T) {
+	w := newWorld(t, ghtest.Options{})
+	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
+	c := p.Comment("alice", "/review")
+	for range 2 {
+		w.must(w.client.React(t.Context(), w.target(p), c.ID, "eyes"))
+	}
+	got := p.Comments()[0].Reactions
+	if len(got) != 1 || got[0].Content != "eyes" || got[0].User != w.hub.AppLogin() {
+		t.Errorf("reactions %+v", got)
+	}
+}
+
+func TestRepositoryTroubles(t *testing.T) {
+	tests := map[string]struct {
+		trouble func(*world)
+		kind    review.HostKind
+	}{
+		"uninstalled": {func(w *world) { w.hub.Uninstall("acme") }, review.HostNotFound},
+		"suspended":   {func(w *world) { w.hub.Suspend("acme") }, review.HostForbidden},
+		"withdrawn":   {func(w *world) { w.repo.SetInstalled(false) }, review.HostForbidden},
+		"permissions": {func(w *world) { w.hub.SetPermissions("acme", map[string]string{"metadata": "read"}) }, review.HostForbidden},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, ghtest.Options{})
+			p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
+			target := w.target(p)
+			tt.trouble(w)
+			_, err := w.client.Pull(t.Context(), target)
+			wantHostError(t, err, tt.kind)
+		})
+	}
+}
+
+// The token is the repository's, whatever its name.
+func TestRenamedRepository(t *testing.T) {
+	w := newWorld(t, ghtest.Options{})
+	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
+	target := w.target(p)
+	w.facts(target)
+	w.repo.Rename("store")
+	target.Name = "store"
+	if f, src := w.facts(target); f.Repository.Name != "store" || len(f.Files) != 1 || src.Calls() != 3 {
+		t.Errorf("read %+v in %d calls", f.Repository, src.Calls())
+	}
+}
+
+func TestEnterpriseServerPath(t *testing.T) {
+	w := newWorld(t, ghtest.Options{})
+	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
+	w.client = w.newClient(func(c *Config) { c.V3URL = w.hub.URL + "/api/v3" })
+	if f, _ := w.facts(w.target(p)); len(f.Files) != 1 {
+		t.Errorf("files %+v", f.Files)
+	}
+}
+
+// GitHub asks for one write at a time; reads go side by side.
+func TestWritesTakeTurns(t *testing.T) {
+	w := newWorld(t, ghtest.Options{})
+	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
+	target := w.target(p)
+	var mu sync.Mutex
+	now, most := 0, 0
+	w.hub.On("POST /repos/{owner}/{repo}/issues/{n}/comments", func(x *ghtest.Exchange) {
+		mu.Lock()
+		now++
+		most = max(most, now)
+		mu.Unlock()
+		ghtest.Delay(20 * time.Millisecond)(x)
+		x.Proceed()
+		mu.Lock()
+		now--
+		mu.Unlock()
+	})
+	var wg sync.WaitGroup
+	for i := range 5 {
+		wg.Go(func() {
+			if _, err := w.client.CreateComment(context.Background(), target, fmt.Sprint("comment ", i)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if most != 1 || len(p.Comments()) != 5 {
+		t.Errorf("%d writes at once, %d comments", most, len(p.Comments()))
+	}
+}
+
+func TestCallsAreTold(t *testing.T) {
+	w := newWorld(t, ghtest.Options{})
+	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
+	var mu sync.Mutex
+	var told []string
+	var log strings.Builder
+	client := w.newClient(func(c *Config) {
+		c.Log = c.Log.Output(&lockedWriter{w: &log})
+		c.OnCall = func(i CallInfo) {
+			mu.Lock()
+			defer mu.Unlock()
+			told = append(told, fmt.Sprint(i.Route, " ", i.Status))
+			if i.Installation != w.hub.InstallationID("acme") || i.Duration <= 0 {
+				t.Errorf("told %+v", i)
+			}
+			if strings.Contains(i.Route, "/pulls/") && i.RateRemaining <= 0 {
+				t.Errorf("told %+v", i)
+			}
+		}
+	})
+	for range 2 {
+		if _, err := client.Pull(t.Context(), w.target(p)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{
+		"POST /app/installations/{installation_id}/access_tokens 201",
+		"GET /repos/{owner}/{repo}/pulls/{pull_number} 200",
+		"GET /repos/{owner}/{repo}/pulls/{pull_number} 304",
+	}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+	if n := strings.Count(log.String(), "GitHub call"); n != 3 || strings.Contains(log.String(), "ghs_") {
+		t.Errorf("log of %d calls:\n%s", n, log.String())
+	}
+}
+
+type lockedWriter struct {
+	mu sync.Mutex
+	w  *strings.Builder
+}
+
+func (l *lockedWriter) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(p)
+}
+
+func TestTruncatedListIsReadAgain(t *testing.T) {
+	w := newWorld(t, ghtest.Options{})
+	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
+	w.hub.On("GET /repos/{owner}/{repo}/pulls/{n}/files", ghtest.First(1, func(x *ghtest.Exchange) { x.Cut(20) }))
+	files, err := w.client.Source(w.target(p)).Files(t.Context())
+	if err != nil || len(files.Files) != 1 {
+		t.Errorf("files %+v, %v", files, err)
+	}
+}

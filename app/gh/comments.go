@@ -1,0 +1,97 @@
+package gh
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+// maxCommentPages is more than GitHub has: it allows 2,500 comments on an
+// issue.
+const maxCommentPages = 30
+
+// comment is an issue comment. go-github's own type has no word of the app
+// that wrote it.
+type comment struct {
+	ID      int64  `json:"id"`
+	Body    string `json:"body"`
+	HTMLURL string `json:"html_url"`
+	App     struct {
+		ID int64 `json:"id"`
+	} `json:"performed_via_github_app"`
+}
+
+type commentText struct {
+	Body string `json:"body"`
+}
+
+// CreateComment comments on the pull request.
+func (c *Client) CreateComment(ctx context.Context, t review.Target, body string) (int64, error) {
+	var made comment
+	_, err := c.do(ctx, t, request{
+		op: "create the comment", method: http.MethodPost,
+		path: "/repos/{owner}/{repo}/issues/{issue_number}/comments", args: []any{t.Owner, t.Name, t.Number},
+		body: commentText{body},
+	}, asJSON(&made))
+	return made.ID, err
+}
+
+// UpdateComment rewrites a comment.
+func (c *Client) UpdateComment(ctx context.Context, t review.Target, id int64, body string) error {
+	_, err := c.do(ctx, t, request{
+		op: "update the comment", method: http.MethodPatch,
+		path: "/repos/{owner}/{repo}/issues/comments/{comment_id}", args: []any{t.Owner, t.Name, id},
+		body: commentText{body},
+	}, ignored)
+	return err
+}
+
+// DeleteComment deletes a comment. One that is gone already is no error.
+func (c *Client) DeleteComment(ctx context.Context, t review.Target, id int64) error {
+	_, err := c.do(ctx, t, request{
+		op: "delete the comment", method: http.MethodDelete,
+		path: "/repos/{owner}/{repo}/issues/comments/{comment_id}", args: []any{t.Owner, t.Name, id},
+	}, ignored)
+	if isNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// Comments lists the comments on the pull request that our app wrote and that
+// carry the marker, oldest first. Anyone can paste a marker; GitHub itself
+// vouches for the app.
+func (c *Client) Comments(ctx context.Context, t review.Target, marker string) ([]review.Comment, error) {
+	all, err := pages[[]comment](ctx, c, t, request{
+		op: "list the comments", method: http.MethodGet,
+		path: "/repos/{owner}/{repo}/issues/{issue_number}/comments", args: []any{t.Owner, t.Name, t.Number},
+	}, maxCommentPages)
+	if err != nil {
+		return nil, err
+	}
+	var out []review.Comment
+	for _, page := range all {
+		for _, m := range page {
+			if m.App.ID == c.appID && strings.Contains(m.Body, marker) {
+				out = append(out, review.Comment{ID: m.ID, Body: m.Body, URL: m.HTMLURL})
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b review.Comment) int { return cmp.Compare(a.ID, b.ID) })
+	return out, nil
+}
+
+// React puts a reaction, such as "eyes", on a comment. GitHub keeps one of
+// each kind.
+func (c *Client) React(ctx context.Context, t review.Target, commentID int64, reaction string) error {
+	_, err := c.do(ctx, t, request{
+		op: "react to the comment", method: http.MethodPost,
+		path: "/repos/{owner}/{repo}/issues/comments/{comment_id}/reactions", args: []any{t.Owner, t.Name, commentID},
+		body: map[string]string{"content": reaction},
+	}, ignored)
+	return err
+}

@@ -1,0 +1,302 @@
+package gh
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+// header is a list of names and values, one after the other.
+func answering(status int, body string, header ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		for i := 0; i < len(header); i += 2 {
+			w.Header().Set(header[i], header[i+1])
+		}
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(body))
+	}
+}
+
+func TestErrorKinds(t *testing.T) {
+	soon := strconv.FormatInt(time.Now().Add(90*time.Second).Unix(), 10)
+	tests := map[string]struct {
+		answer  http.HandlerFunc
+		kind    review.HostKind
+		reads   int // requests that one read makes; 0 where net/http may add one
+		minWait time.Duration
+		maxWait time.Duration
+		says    string
+	}{
+		"server error":      {answering(500, `{"message":"oops"}`), review.HostTransient, 2, 0, 0, "500 Internal Server Error: oops"},
+		"bad gateway, HTML": {answering(502, `<html>`), review.HostTransient, 2, 0, 0, "502 Bad Gateway"},
+		"unavailable":       {answering(503, ``, "Retry-After", "7"), review.HostTransient, 2, 7 * time.Second, 7 * time.Second, "503"},
+		"truncated JSON":    {answering(200, `{"number": 12, "tit`), review.HostTransient, 2, 0, 0, "JSON"},
+		"empty answer":      {answering(200, ``), review.HostTransient, 2, 0, 0, "JSON"},
+		"wrong type":        {answering(200, `{"number": "twelve"}`), review.HostTransient, 2, 0, 0, "JSON"},
+		"not modified":      {answering(304, ``), review.HostTransient, 2, 0, 0, "304"},
+		"accepted":          {answering(202, `{}`), review.HostTransient, 2, 0, 0, "not ready"},
+		"cut connection":    {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, review.HostTransient, 0, 0, 0, "EOF"},
+		"not found":         {answering(404, `{"message":"Not Found"}`), review.HostNotFound, 1, 0, 0, "404 Not Found: Not Found"},
+		"gone":              {answering(410, `{}`), review.HostNotFound, 1, 0, 0, "410"},
+		"blocked":           {answering(451, `{"message":"DMCA","block":{"reason":"dmca"}}`), review.HostNotFound, 1, 0, 0, "DMCA"},
+		"unauthorized":      {answering(401, `{"message":"Bad credentials"}`), review.HostForbidden, 2, 0, 0, "Bad credentials"},
+		"forbidden":         {answering(403, `{"message":"Resource not accessible by integration"}`), review.HostForbidden, 1, 0, 0, "not accessible"},
+		"forbidden, quota left": {answering(403, `{"message":"Resource not accessible by integration"}`,
+			"X-RateLimit-Remaining", "4999", "X-RateLimit-Reset", soon), review.HostForbidden, 1, 0, 0, "not accessible"},
+		"suspended": {answering(403, `{"message":"This installation has been suspended"}`), review.HostForbidden, 1, 0, 0, "suspended"},
+		"invalid": {answering(422, `{"message":"Validation Failed","errors":[{"resource":"Issue","field":"body","code":"custom","message":"body is too long"}]}`),
+			review.HostInvalid, 1, 0, 0, "Validation Failed; body is too long"},
+		"conflict": {answering(409, `{}`), review.HostInvalid, 1, 0, 0, "409"},
+
+		"primary limit": {answering(403, `{"message":"API rate limit exceeded for installation"}`,
+			"X-RateLimit-Remaining", "0", "X-RateLimit-Reset", soon), review.HostLimited, 1, 80 * time.Second, 91 * time.Second, "rate limit"},
+		"primary limit as 429": {answering(429, `{}`,
+			"X-RateLimit-Remaining", "0", "X-RateLimit-Reset", soon), review.HostLimited, 1, 80 * time.Second, 91 * time.Second, "rate limit"},
+		"secondary, Retry-After": {answering(403, `{"message":"You have exceeded a secondary rate limit"}`,
+			"Retry-After", "30"), review.HostLimited, 1, 30 * time.Second, 30 * time.Second, "secondary"},
+		"secondary as 429": {answering(429, `{"message":"slow down"}`, "Retry-After", "5"), review.HostLimited, 1, 5 * time.Second, 5 * time.Second, "slow down"},
+		// The primary limit's reset, which GitHub sends along, has nothing to do with it.
+		"secondary, no word when": {answering(403, `{"message":"You have exceeded a secondary rate limit","documentation_url":"https://docs.github.com/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits"}`,
+			"X-RateLimit-Remaining", "4000", "X-RateLimit-Reset", strconv.FormatInt(time.Now().Add(50*time.Minute).Unix(), 10)),
+			review.HostLimited, 1, time.Minute, time.Minute, "secondary"},
+		"absurd Retry-After": {answering(429, `{}`, "Retry-After", "99999999999999"), review.HostLimited, 1, time.Hour, time.Hour, "rate limit"},
+		"reset in the past":  {answering(403, `{}`, "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "1"), review.HostLimited, 1, time.Second, time.Second, "rate limit"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStub(t, tt.answer)
+			_, err := s.client(t, nil).Pull(t.Context(), pullTarget)
+			he := wantHostError(t, err, tt.kind)
+			if he.RetryAfter < tt.minWait || he.RetryAfter > tt.maxWait {
+				t.Errorf("wait %v, want %v to %v", he.RetryAfter, tt.minWait, tt.maxWait)
+			}
+			if got := len(s.requests()); tt.reads > 0 && got != tt.reads {
+				t.Errorf("%d requests, want %d", got, tt.reads)
+			}
+			if !strings.Contains(err.Error(), tt.says) || !strings.HasPrefix(err.Error(), "read the pull request again: ") {
+				t.Errorf("error %q does not say %q", err, tt.says)
+			}
+			if strings.Contains(err.Error(), "token-") {
+				t.Errorf("error %q shows a token", err)
+			}
+		})
+	}
+}
+
+func TestWriteIsNeverRepeated(t *testing.T) {
+	for name, answer := range map[string]http.HandlerFunc{
+		"server error":   answering(502, ``),
+		"cut connection": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"truncated":      answering(201, `{"id": 5`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStub(t, answer)
+			_, err := s.client(t, nil).CreateComment(t.Context(), pullTarget, "hello")
+			wantHostError(t, err, review.HostTransient)
+			if got := s.requests(); len(got) != 1 {
+				t.Errorf("requests %q, want one", got)
+			}
+		})
+	}
+}
+
+func TestRefusedTokenIsReplaced(t *testing.T) {
+	s := newStub(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") == "token token-1" {
+			send(w, 401, map[string]string{"message": "Bad credentials"})
+			return
+		}
+		send(w, 201, map[string]int{"id": 99})
+	})
+	id, err := s.client(t, nil).CreateComment(t.Context(), pullTarget, "hello")
+	if err != nil || id != 99 {
+		t.Errorf("CreateComment = %d, %v; want 99", id, err)
+	}
+}
+
+func TestTokenIsKeptAndNarrowed(t *testing.T) {
+	s := newStub(t, func(w http.ResponseWriter, _ *http.Request) { send(w, 200, map[string]int{"number": 12}) })
+	c := s.client(t, nil)
+	other := pullTarget
+	other.RepoID, other.Name = 1002, "api"
+	for _, target := range []review.Target{pullTarget, other, pullTarget, other} {
+		if _, err := c.Pull(t.Context(), target); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := strings.Join(s.tokens, " "), `{"repository_ids":[1001]} {"repository_ids":[1002]}`; got != want {
+		t.Errorf("token requests %s, want %s", got, want)
+	}
+}
+
+func TestReadsSideBySideShareAToken(t *testing.T) {
+	s := newStub(t, func(w http.ResponseWriter, _ *http.Request) { send(w, 200, map[string]int{"number": 12}) })
+	c := s.client(t, nil)
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			if _, err := c.Pull(context.Background(), pullTarget); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if len(s.tokens) != 1 {
+		t.Errorf("%d tokens were fetched", len(s.tokens))
+	}
+}
+
+func TestNoTokenToBeHad(t *testing.T) {
+	tests := map[string]struct {
+		status int
+		header []string
+		kind   review.HostKind
+	}{
+		"uninstalled":          {404, nil, review.HostNotFound},
+		"suspended":            {403, nil, review.HostForbidden},
+		"repository withdrawn": {422, nil, review.HostForbidden},
+		"wrong key":            {401, nil, review.HostForbidden},
+		"limited":              {403, []string{"Retry-After", "9"}, review.HostLimited},
+		"down":                 {503, nil, review.HostTransient},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := newStub(t, nil)
+			s.Config.Handler = answering(tt.status, `{"message":"no"}`, tt.header...)
+			_, err := s.client(t, nil).Pull(t.Context(), pullTarget)
+			wantHostError(t, err, tt.kind)
+		})
+	}
+}
+
+func TestLimitIsRemembered(t *testing.T) {
+	s := newStub(t, answering(429, `{}`, "Retry-After", "60"))
+	c := s.client(t, nil)
+	for range 3 {
+		_, err := c.Pull(t.Context(), pullTarget)
+		if he := wantHostError(t, err, review.HostLimited); he.RetryAfter < 50*time.Second {
+			t.Errorf("wait %v", he.RetryAfter)
+		}
+	}
+	if got := s.requests(); len(got) != 1 {
+		t.Errorf("asked %d times during a refusal, want once", len(got))
+	}
+	elsewhere := pullTarget
+	elsewhere.Installation = 8
+	_, _ = c.Pull(t.Context(), elsewhere)
+	if got := s.requests(); len(got) != 2 {
+		t.Error("another installation had to wait too")
+	}
+}
+
+func TestUnexplainedLimitsDouble(t *testing.T) {
+	var l limits
+	for _, want := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
+		resp := &http.Response{StatusCode: 429, Header: http.Header{}, Body: http.NoBody}
+		var limited *limitError
+		if err := l.read(resp); !errors.As(err, &limited) || limited.after != want*time.Minute {
+			t.Errorf("refusal %v, want to wait %v minutes", err, want)
+		}
+	}
+	_ = l.read(&http.Response{StatusCode: 200})
+	if l.unexplained != 0 {
+		t.Error("a success did not start the count anew")
+	}
+}
+
+func TestTimeoutIsTransient(t *testing.T) {
+	release := make(chan struct{})
+	s := newStub(t, func(http.ResponseWriter, *http.Request) { <-release })
+	defer close(release)
+	c := s.client(t, func(c *Config) { c.Timeout = 50 * time.Millisecond })
+	_, err := c.Pull(t.Context(), pullTarget)
+	wantHostError(t, err, review.HostTransient)
+	if errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "no answer within 50ms") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestCancelledCallEndsAtOnce(t *testing.T) {
+	asked := make(chan struct{}, 1)
+	release := make(chan struct{})
+	s := newStub(t, func(http.ResponseWriter, *http.Request) { asked <- struct{}{}; <-release })
+	defer close(release)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-asked; cancel() }()
+	_, err := s.client(t, nil).Pull(ctx, pullTarget)
+	wantHostError(t, err, review.HostTransient)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v hides that the caller gave up", err)
+	}
+}
+
+func TestHugeAnswerIsCutOff(t *testing.T) {
+	chunk := strings.Repeat(" ", 1<<20)
+	s := newStub(t, func(w http.ResponseWriter, _ *http.Request) {
+		for range maxResponse>>20 + 2 {
+			if _, err := w.Write([]byte(chunk)); err != nil {
+				return
+			}
+		}
+	})
+	_, err := s.client(t, nil).Pull(t.Context(), pullTarget)
+	if !errors.Is(err, errTooLarge) {
+		t.Errorf("error %v", err)
+	}
+	if got := len(s.requests()); got != 1 {
+		t.Errorf("asked %d times for it", got)
+	}
+}
+
+func TestRedirects(t *testing.T) {
+	elsewhere := newStub(t, func(w http.ResponseWriter, r *http.Request) {
+		t.Errorf("asked another host, with %q", r.Header.Get("Authorization"))
+	})
+	s := newStub(t, func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasPrefix(r.URL.Path, "/repositories/"): // as GitHub does after a rename
+			send(w, 201, map[string]int{"id": 3})
+		case r.Method == http.MethodPost:
+			http.Redirect(w, r, "/repositories/1001/issues/12/comments", http.StatusTemporaryRedirect)
+		default:
+			http.Redirect(w, r, elsewhere.URL+"/steal", http.StatusFound)
+		}
+	})
+	c := s.client(t, nil)
+	if id, err := c.CreateComment(t.Context(), pullTarget, "hello"); err != nil || id != 3 {
+		t.Errorf("after a rename: %d, %v", id, err)
+	}
+	if _, err := c.Pull(t.Context(), pullTarget); err == nil {
+		t.Error("followed a redirect to another host")
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	good := Config{AppID: 1, PrivateKey: privateKey()}
+	for name, change := range map[string]func(*Config){
+		"no App ID":    func(c *Config) { c.AppID = 0 },
+		"no key":       func(c *Config) { c.PrivateKey = nil },
+		"not a key":    func(c *Config) { c.PrivateKey = []byte("secret") },
+		"relative URL": func(c *Config) { c.V3URL = "/api/v3" },
+		"other scheme": func(c *Config) { c.V3URL = "ftp://example.com/" },
+	} {
+		c := good
+		change(&c)
+		if _, err := New(c); err == nil {
+			t.Errorf("%s: accepted", name)
+		} else if strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: error shows the key: %v", name, err)
+		}
+	}
+	if _, err := New(good); err != nil {
+		t.Errorf("good settings: %v", err)
+	}
+}

@@ -1,0 +1,119 @@
+package gh
+
+import (
+	"context"
+	"strings"
+
+	"github.com/google/go-github/v60/github"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
+)
+
+// groupSource reads a merge group: the words of the pull request that its ref
+// names, if it names one, and the change between the group's base and head.
+type groupSource struct {
+	*source
+	compared once[*github.CommitsComparison]
+}
+
+// PullRequest reads what there is of a pull request. Base and head are the
+// group's.
+func (s *groupSource) PullRequest(ctx context.Context) (normalize.PullRequest, error) {
+	var out normalize.PullRequest
+	var diff *github.CommitsComparison
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) { diff, err = s.compare(gctx); return err })
+	g.Go(func() (err error) { out, err = s.words(gctx); return err })
+	if err := g.Wait(); err != nil {
+		return normalize.PullRequest{}, err
+	}
+	t := s.target
+	out.Base.SHA = t.BaseSHA
+	out.Head = pipeline.Head{Ref: branch(t.HeadRef), SHA: t.HeadSHA, Repository: out.Repository.FullName()}
+	out.Draft = false
+	out.Commits = diff.GetTotalCommits()
+	out.Totals = pipeline.Totals{Files: len(diff.Files)}
+	for _, f := range diff.Files {
+		out.Totals.Additions += f.GetAdditions()
+		out.Totals.Deletions += f.GetDeletions()
+	}
+	return out, nil
+}
+
+// words are the group's title and what goes with it.
+func (s *groupSource) words(ctx context.Context) (normalize.PullRequest, error) {
+	if s.target.Number > 0 {
+		p, err := s.readPull(ctx)
+		if err != nil {
+			return normalize.PullRequest{}, err
+		}
+		s.setConversation(conversation(p))
+		return pullRequest(p), nil
+	}
+	repo := new(github.Repository)
+	t := s.target
+	r := s.get("read the repository", "/repos/{owner}/{repo}", t.Owner, t.Name)
+	if _, err := s.client.do(ctx, t, r, asJSON(repo)); err != nil {
+		return normalize.PullRequest{}, err
+	}
+	s.setConversation(review.Conversation{Archived: repo.GetArchived()})
+	return normalize.PullRequest{
+		Repository: repository(repo),
+		Title:      "Merge group " + branch(t.HeadRef),
+	}, nil
+}
+
+// Files are those that differ between the group's base and head: at most 300,
+// all on the first page.
+func (s *groupSource) Files(ctx context.Context) (normalize.Files, error) {
+	diff, err := s.compare(ctx)
+	if err != nil {
+		return normalize.Files{}, err
+	}
+	files := normalize.Files{Files: changedFiles(diff.Files), HeadSHA: s.target.HeadSHA}
+	if len(files.Files) >= maxCompareFiles {
+		files.Incomplete = append(files.Incomplete, pipeline.Incompleteness{
+			What: "files", Why: "GitHub compares at most 300 files, and does not say whether there are more", Gating: true,
+		})
+	}
+	return files, nil
+}
+
+// Commits are those that the group adds to its base.
+func (s *groupSource) Commits(ctx context.Context) (normalize.Commits, error) {
+	diff, err := s.compare(ctx)
+	if err != nil {
+		return normalize.Commits{}, err
+	}
+	c := normalize.Commits{Commits: commits(diff.Commits)}
+	for n := 2; len(c.Commits) < min(diff.GetTotalCommits(), maxCommits); n++ {
+		more, _, err := page[github.CommitsComparison](ctx, s.client, s.target, s.compareRequest(), n)
+		if err != nil {
+			return normalize.Commits{}, err
+		}
+		if len(more.Commits) == 0 {
+			break
+		}
+		c.Commits = append(c.Commits, commits(more.Commits)...)
+	}
+	c.Incomplete = missingCommits(diff.GetTotalCommits(), len(c.Commits))
+	return c, nil
+}
+
+func (s *groupSource) compare(ctx context.Context) (*github.CommitsComparison, error) {
+	return s.compared.do(ctx, func(ctx context.Context) (*github.CommitsComparison, error) {
+		diff, _, err := page[github.CommitsComparison](ctx, s.client, s.target, s.compareRequest(), 1)
+		return &diff, err
+	})
+}
+
+func (s *groupSource) compareRequest() request {
+	t := s.target
+	return s.get("compare the merge group with its base", "/repos/{owner}/{repo}/compare/{basehead}",
+		t.Owner, t.Name, t.BaseSHA+"..."+t.HeadSHA)
+}
+
+func branch(ref string) string { return strings.TrimPrefix(ref, "refs/heads/") }

@@ -1,0 +1,71 @@
+package gh
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+// permissionAnswer is what GitHub says of a person. go-github's type lacks the
+// detailed permissions.
+type permissionAnswer struct {
+	// Permission tells only none, read, write and admin apart: maintain reads
+	// as write there, and triage as read.
+	Permission string `json:"permission"`
+	User       struct {
+		Permissions struct {
+			Admin    bool `json:"admin"`
+			Maintain bool `json:"maintain"`
+			Push     bool `json:"push"`
+			Triage   bool `json:"triage"`
+		} `json:"permissions"`
+	} `json:"user"`
+}
+
+// Permission asks what a person may do in the repository. Somebody whom
+// GitHub doesn't know there may do nothing.
+func (c *Client) Permission(ctx context.Context, t review.Target, login string) (review.Permission, error) {
+	const op = "read the sender's permission"
+	if login == "" {
+		return "", &review.HostError{Op: op, Kind: review.HostInvalid, Err: errors.New("no login given")}
+	}
+	var a permissionAnswer
+	_, err := c.do(ctx, t, request{
+		op: op, method: http.MethodGet,
+		path: "/repos/{owner}/{repo}/collaborators/{username}/permission", args: []any{t.Owner, t.Name, login},
+	}, asJSON(&a))
+	if isNotFound(err) {
+		return review.PermissionNone, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return a.permission(), nil
+}
+
+// permission refines the coarse word by the detailed ones. The word is the
+// upper bound, and one that is not known is worth nothing.
+func (a permissionAnswer) permission() review.Permission {
+	detailed := a.User.Permissions
+	switch a.Permission {
+	case "admin":
+		return review.PermissionAdmin
+	case "maintain":
+		return review.PermissionMaintain
+	case "write":
+		if detailed.Maintain {
+			return review.PermissionMaintain
+		}
+		return review.PermissionWrite
+	case "triage":
+		return review.PermissionTriage
+	case "read":
+		if detailed.Triage {
+			return review.PermissionTriage
+		}
+		return review.PermissionRead
+	}
+	return review.PermissionNone
+}

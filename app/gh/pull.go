@@ -1,0 +1,66 @@
+package gh
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/google/go-github/v60/github"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+// Pull reads the pull request again. A merge group is what its SHAs say for
+// ever: no call is made.
+func (c *Client) Pull(ctx context.Context, t review.Target) (review.PullState, error) {
+	if t.Kind == review.TargetGroup {
+		return review.PullState{HeadSHA: t.HeadSHA, BaseSHA: t.BaseSHA}, nil
+	}
+	p := new(github.PullRequest)
+	_, err := c.do(ctx, t, request{
+		op: "read the pull request again", method: http.MethodGet,
+		path: "/repos/{owner}/{repo}/pulls/{pull_number}", args: []any{t.Owner, t.Name, t.Number},
+	}, asJSON(p))
+	if err != nil {
+		return review.PullState{}, err
+	}
+	return review.PullState{
+		HeadSHA: p.GetHead().GetSHA(),
+		BaseSHA: p.GetBase().GetSHA(),
+		BaseRef: p.GetBase().GetRef(),
+		Closed:  p.GetState() != "open",
+		Draft:   p.GetDraft(),
+	}, nil
+}
+
+// maxHeadPages bounds the pull requests looked at for one commit.
+const maxHeadPages = 5
+
+// PullsOnHead lists the repository's open pull requests whose head is sha, by
+// number as GitHub lists them. A commit that is gone has none.
+func (c *Client) PullsOnHead(ctx context.Context, t review.Target, sha string) ([]review.Target, error) {
+	all, err := pages[[]*github.PullRequest](ctx, c, t, request{
+		op: "list the pull requests on a commit", method: http.MethodGet,
+		path: "/repos/{owner}/{repo}/commits/{commit_sha}/pulls", args: []any{t.Owner, t.Name, sha},
+	}, maxHeadPages)
+	var host *review.HostError
+	if errors.As(err, &host) && host.Status == http.StatusUnprocessableEntity { // "No commit found for SHA"
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out []review.Target
+	for _, page := range all {
+		for _, p := range page {
+			if p.GetState() != "open" || p.GetHead().GetSHA() != sha || p.GetBase().GetRepo().GetID() != t.RepoID {
+				continue
+			}
+			out = append(out, review.Target{
+				Kind: review.TargetPull, Installation: t.Installation, RepoID: t.RepoID,
+				Owner: t.Owner, Name: t.Name, Number: p.GetNumber(), HeadSHA: sha,
+			})
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,316 @@
+package ghtest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Call is one request in the log.
+type Call struct {
+	Method string
+	Route  string // "METHOD template", empty for an unknown route
+	Path   string
+	Query  string
+	Status int // 0 where the connection was dropped
+	At     time.Time
+	Took   time.Duration
+	// Installation made the call; 0 for the App itself and for strangers.
+	Installation int64
+}
+
+// call is a request being answered.
+type call struct {
+	s      *Server
+	route  *route
+	req    *http.Request
+	ctx    context.Context
+	params map[string]string
+	prefix string
+	caller caller
+	raw    []byte
+	body   []byte
+	json   map[string]any
+	repo   *Repo
+}
+
+// maxBody bounds a request's body: four times the largest that GitHub's own
+// limits allow, a check run with fifty annotations full of details.
+const maxBody = 32 << 20
+
+// serve answers every request.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	s.begin()
+	defer s.end()
+	start := time.Now()
+	path, prefix := trimBase(r)
+	rt, params := match(r.Method, path)
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(s.ctx, cancel)()
+
+	c := &call{s: s, route: rt, req: r, ctx: ctx, params: params, prefix: prefix}
+	resp := c.answer(w)
+	entry := Call{Method: r.Method, Path: path, Query: r.URL.RawQuery, Status: resp.Status, At: s.now(), Took: time.Since(start)}
+	if rt != nil {
+		entry.Route = rt.name()
+	}
+	if c.caller.installation != nil {
+		entry.Installation = c.caller.installation.id
+	}
+	s.mu.Lock()
+	s.state.calls = append(s.state.calls, entry)
+	if rt == nil {
+		s.state.unexpected = append(s.state.unexpected, entry)
+	}
+	s.notify()
+	s.mu.Unlock()
+	resp.write(w)
+}
+
+// begin and end count the requests that are being answered.
+func (s *Server) begin() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.active++
+}
+
+func (s *Server) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.active--
+	s.notify()
+}
+
+// answer takes a request through authentication, limits, hooks and the route.
+func (c *call) answer(w http.ResponseWriter) *Response {
+	if c.route == nil {
+		return refuse(http.StatusNotFound, "Not Found")
+	}
+	if c.req.Header.Get("User-Agent") == "" {
+		return refuse(http.StatusForbidden, "Request forbidden by administrative rules. Please make sure your request has a User-Agent header")
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, c.req.Body, maxBody))
+	if err != nil {
+		return refuse(http.StatusRequestEntityTooLarge, "Payload too large")
+	}
+	c.body = body
+	who, refused := c.s.authenticate(c.route.auth, c.req)
+	c.caller = who
+	if refused != nil {
+		// A hook sees the request all the same: being refused is part of
+		// what it may want to change.
+		return c.s.hooked(c, func() *Response { return refused })
+	}
+	defer c.s.arrive(who)()
+	resp := c.s.hooked(c, func() *Response {
+		if limited := c.s.enter(c.route, who); limited != nil {
+			return limited
+		}
+		return c.conditional(c.dispatch())
+	})
+	if !resp.drop {
+		c.s.charge(c.route, who, resp)
+	}
+	return resp
+}
+
+// dispatch finds what the request is about, checks permissions and body, and
+// runs the route.
+func (c *call) dispatch() *Response {
+	if c.route.auth == asInstallation {
+		if refused := c.admit(); refused != nil {
+			return refused
+		}
+	}
+	if c.route.body != nil {
+		if refused := c.decode(); refused != nil {
+			return refused
+		}
+	}
+	return c.route.serve(c)
+}
+
+// admit looks up the repository and the permission to do this with it. What a
+// token doesn't cover isn't there, unless it is public.
+func (c *call) admit() *Response {
+	owner, inRepo := c.params["owner"]
+	s := c.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if inRepo {
+		c.repo = s.state.repos[fold(owner+"/"+c.params["repo"])]
+		if c.repo == nil {
+			return notFound()
+		}
+		if !c.caller.covers(c.repo) {
+			switch {
+			case c.repo.private:
+				return notFound()
+			case c.route.method == http.MethodGet:
+				return nil
+			}
+			return refuse(http.StatusForbidden, "Resource not accessible by integration")
+		}
+	}
+	if !c.caller.permitted(c.route.needs) {
+		resp := refuse(http.StatusForbidden, "Resource not accessible by integration")
+		resp.Header.Set("X-Accepted-GitHub-Permissions", strings.ReplaceAll(strings.Join(c.route.needs, "; "), ":", "="))
+		return resp
+	}
+	return nil
+}
+
+// decode reads the body and holds it against the route's schema.
+func (c *call) decode() *Response {
+	if len(c.body) == 0 || string(c.body) == "null\n" {
+		if len(c.route.body.required()) == 0 {
+			return nil
+		}
+		return refuse(http.StatusBadRequest, "Body should be a JSON object")
+	}
+	var value any
+	if err := json.Unmarshal(c.body, &value); err != nil {
+		return refuse(http.StatusBadRequest, "Problems parsing JSON")
+	}
+	fields, ok := value.(map[string]any)
+	if !ok {
+		return refuse(http.StatusBadRequest, "Body should be a JSON object")
+	}
+	if problem := c.route.body.check("", value); problem != "" {
+		return refuse(http.StatusUnprocessableEntity, "Invalid request.\n\n"+problem)
+	}
+	c.json = fields
+	return nil
+}
+
+// into fills v from a body that its schema has passed.
+func (c *call) into(v any) error {
+	if len(c.json) == 0 {
+		return nil
+	}
+	return json.Unmarshal(c.body, v)
+}
+
+// conditional adds an ETag, which only the same token can use, and answers 304
+// where the client has what would be sent.
+func (c *call) conditional(resp *Response) *Response {
+	if c.route.method != http.MethodGet || resp.Status != http.StatusOK {
+		return resp
+	}
+	credential := c.req.Header.Get("Authorization")
+	sum := sha256.Sum256(slices.Concat([]byte(credential), []byte{0}, []byte(c.req.Header.Get("Accept")), []byte{0}, resp.Body))
+	tag := fmt.Sprintf(`"%x"`, sum)
+	resp.Header.Set("ETag", "W/"+tag)
+	resp.Header.Set("Cache-Control", "private, max-age=60, s-maxage=60")
+	resp.Header.Set("Vary", "Accept, Authorization, Cookie, X-GitHub-OTP")
+	if asked := c.req.Header.Get("If-None-Match"); asked != "" && strings.TrimPrefix(asked, "W/") == tag {
+		resp.Status, resp.Body = http.StatusNotModified, nil
+		resp.Header.Del("Content-Type")
+	}
+	return resp
+}
+
+// write sends the answer, or as much of it as its faults allow.
+func (resp *Response) write(w http.ResponseWriter) {
+	if resp.drop {
+		panic(http.ErrAbortHandler)
+	}
+	h := w.Header()
+	for k, v := range resp.Header {
+		h[k] = v
+	}
+	h.Set("X-GitHub-Request-Id", newGUID())
+	h.Set("X-GitHub-Media-Type", "github.v3; format=json")
+	if resp.Status != http.StatusNotModified && resp.Status != http.StatusNoContent {
+		h.Set("Content-Length", strconv.Itoa(len(resp.Body)))
+	}
+	w.WriteHeader(resp.Status)
+	if resp.cut >= 0 && resp.cut < len(resp.Body) {
+		_, _ = w.Write(resp.Body[:resp.cut])
+		// What is buffered must go out before the connection is dropped.
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	}
+	// A client that hung up is none of the stand-in's concern.
+	_, _ = w.Write(resp.Body)
+}
+
+// answer makes a JSON answer.
+func answer(status int, v any) *Response {
+	body, err := marshal(v)
+	if err != nil {
+		return refuse(http.StatusInternalServerError, "Server Error: "+err.Error())
+	}
+	return &Response{Status: status, Header: http.Header{"Content-Type": {"application/json; charset=utf-8"}}, Body: body, cut: -1}
+}
+
+func ok(v any) *Response { return answer(http.StatusOK, v) }
+
+// refuse makes an error in GitHub's shape.
+func refuse(status int, message string) *Response {
+	return answer(status, object{"message": message, "documentation_url": "https://docs.github.com/rest", "status": strconv.Itoa(status)})
+}
+
+func notFound() *Response { return refuse(http.StatusNotFound, "Not Found") }
+
+// invalid makes a 422 about one field.
+func invalid(resource, field, code, message string) *Response {
+	return answer(http.StatusUnprocessableEntity, object{
+		"message": "Validation Failed", "documentation_url": "https://docs.github.com/rest", "status": "422",
+		"errors": []object{{"resource": resource, "field": field, "code": code, "message": message}},
+	})
+}
+
+// broken answers for git, which failed: nothing a client could have caused.
+func broken(err error) *Response {
+	return refuse(http.StatusInternalServerError, "Server Error: "+err.Error())
+}
+
+// locked runs f with the Server's lock held.
+func (c *call) locked(f func() *Response) *Response {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	return f()
+}
+
+// Calls lists the requests answered so far, in the order of their answers.
+func (s *Server) Calls() []Call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.state.calls)
+}
+
+// CallsTo lists the requests of one route, given as for On.
+func (s *Server) CallsTo(route string) []Call {
+	return slices.DeleteFunc(s.Calls(), func(c Call) bool { return !sameRoute(c.Route, route) })
+}
+
+// Writes lists the requests that were not reads, without those for tokens and
+// redeliveries.
+func (s *Server) Writes() []Call {
+	return slices.DeleteFunc(s.Calls(), func(c Call) bool {
+		return c.Method == http.MethodGet || strings.HasPrefix(c.Path, "/app/")
+	})
+}
+
+// Unexpected lists the requests for routes that the stand-in doesn't know.
+func (s *Server) Unexpected() []Call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.state.unexpected)
+}
+
+// ResetCalls empties the log of requests.
+func (s *Server) ResetCalls() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state.calls = nil
+}

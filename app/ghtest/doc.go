@@ -1,0 +1,34 @@
+// Package ghtest is a GitHub that lives in the process: a stateful stand-in
+// for tests, and for the demo, which has no account to work on.
+//
+// It speaks the part of GitHub that a review App meets. REST answers come from
+// repositories backed by real git, under the rules GitHub applies: App JWTs and
+// installation tokens are verified and narrowed, permissions looked at per
+// route, bodies held against their schema, lists paged, limits counted, ETags
+// bound to the token. Whatever changes the state sends the webhook that GitHub
+// would send, signed, and keeps it in a delivery log from which it can be sent
+// again.
+//
+// A test reads as a conversation:
+//
+//	gh := ghtest.Start(t, ghtest.Options{WebhookURL: hook, WebhookSecret: secret})
+//	repo := gh.Repo("acme/shop")
+//	repo.Commit("main", ghtest.Files{"main.go": "package main\n"}, "start")
+//	pr := repo.OpenPR(ghtest.PR{Title: "Add tax", Author: "alice", Files: ghtest.Files{"tax.go": "..."}})
+//	err := gh.WaitFor(ctx, func() bool { return len(pr.CheckRuns()) == 1 && pr.CheckRuns()[0].Completed() })
+//	pr.Push(ghtest.Files{"tax.go": "..."}, "fix")
+//	pr.Comment("alice", "/review")
+//
+// Methods that change the state deliver their webhook before they return; so
+// what the App answered to it is in [Server.Deliveries]. Events that the App's
+// own writes cause go out in the background, as they would, and
+// [Server.Settle] waits for them.
+//
+// Trouble is made with [Server.On], which puts a function around every request
+// of a route: it can hold the request, refuse it, answer it and lose the
+// answer, cut it short or drop the connection.
+//
+// What is not here: GraphQL, the git protocol, OAuth, user tokens, reviews.
+// A request to any other route is answered 404 and kept in
+// [Server.Unexpected], which a test should find empty.
+package ghtest

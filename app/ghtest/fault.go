@@ -1,0 +1,140 @@
+package ghtest
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// Response is an answer before it is written.
+type Response struct {
+	Status int
+	Header http.Header
+	Body   []byte
+
+	drop bool // the connection, instead of answering
+	cut  int  // bytes of the body that are sent, of those announced; -1 for all
+}
+
+// Exchange is a request on its way through the hooks that Server.On put around
+// its route. A hook that does nothing with it lets it pass.
+type Exchange struct {
+	Method string
+	Route  string // "METHOD template"
+	Params map[string]string
+	Header http.Header
+	Body   []byte
+	// N counts the requests that came to the hook, from 1.
+	N int
+
+	ctx  context.Context
+	next func() *Response
+	resp *Response
+}
+
+// Context ends when the client hangs up or the Server is closed: a hook that
+// holds a request must watch it.
+func (x *Exchange) Context() context.Context { return x.ctx }
+
+// Proceed lets the request take effect, once, and returns the answer, which may
+// be changed.
+func (x *Exchange) Proceed() *Response {
+	if x.resp == nil {
+		x.resp = x.next()
+	}
+	return x.resp
+}
+
+// Answer answers in GitHub's place. Before Proceed the request has no effect;
+// after it, the effect stays and the true answer is lost.
+func (x *Exchange) Answer(resp *Response) { x.resp = resp }
+
+// Fail answers with an error in GitHub's shape.
+func (x *Exchange) Fail(status int, message string) { x.Answer(refuse(status, message)) }
+
+// Drop closes the connection without an answer; after Proceed the client can't
+// tell that the request took effect.
+func (x *Exchange) Drop() { x.Answer(&Response{Header: http.Header{}, drop: true}) }
+
+// Cut sends only the first n bytes of the answer's body and then closes the
+// connection.
+func (x *Exchange) Cut(n int) { x.Proceed().cut = n }
+
+// hook is a function around a route.
+type hook struct {
+	route string // "*" for every route
+	f     func(*Exchange)
+	n     int
+}
+
+// On puts f around every request of a route, given as "METHOD template" (the
+// names of its parameters don't matter), or of every route for "*". Hooks nest,
+// the newest outermost. They run at once for requests that come at once. The
+// returned function takes the hook away.
+func (s *Server) On(route string, f func(*Exchange)) (remove func()) {
+	if route != "*" && !slices.ContainsFunc(Routes(), func(known string) bool { return sameRoute(known, route) }) {
+		s.opts.Fail("put a hook on %q: there is no such route", route)
+	}
+	h := &hook{route: route, f: f}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state.hooks = append(s.state.hooks, h)
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.state.hooks = slices.DeleteFunc(s.state.hooks, func(other *hook) bool { return other == h })
+	}
+}
+
+// hooked runs serve inside the hooks of the route.
+func (s *Server) hooked(c *call, serve func() *Response) *Response {
+	for _, wrap := range s.hooksOf(c) {
+		serve = wrap(serve)
+	}
+	return serve()
+}
+
+// hooksOf returns the hooks of a call's route, oldest first, each as what it
+// makes of the way on.
+func (s *Server) hooksOf(c *call) []func(func() *Response) func() *Response {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var wraps []func(func() *Response) func() *Response
+	for _, h := range s.state.hooks {
+		if h.route != "*" && !sameRoute(h.route, c.route.name()) {
+			continue
+		}
+		h.n++
+		n := h.n
+		wraps = append(wraps, func(next func() *Response) func() *Response {
+			x := &Exchange{Method: c.route.method, Route: c.route.name(), Params: c.params, Header: c.req.Header, Body: c.body, N: n, ctx: c.ctx, next: next}
+			return func() *Response {
+				h.f(x)
+				return x.Proceed()
+			}
+		})
+	}
+	return wraps
+}
+
+// Delay is a hook that holds requests for a while.
+func Delay(d time.Duration) func(*Exchange) {
+	return func(x *Exchange) {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-x.Context().Done():
+		}
+	}
+}
+
+// First limits a hook to the first n requests.
+func First(n int, f func(*Exchange)) func(*Exchange) {
+	return func(x *Exchange) {
+		if x.N <= n {
+			f(x)
+		}
+	}
+}

@@ -1,0 +1,354 @@
+package ghtest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// git is the object store of a repository and of its forks, which share it as
+// they do on GitHub: a fork's commits can be read through the repository it was
+// forked from. What is read by SHA never changes and is kept.
+type git struct {
+	ctx context.Context
+	dir string
+
+	write sync.Mutex // one writer at a time
+
+	mu    sync.Mutex
+	cache map[string]any
+}
+
+func newGit(ctx context.Context, dir string) (*git, error) {
+	g := &git{ctx: ctx, dir: dir, cache: map[string]any{}}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the repository's directory: %w", err)
+	}
+	if _, err := g.run("init", "--quiet", "--bare"); err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// gitError is a git command that failed.
+type gitError struct {
+	args   []string
+	code   int
+	stderr string
+}
+
+func (e *gitError) Error() string {
+	return fmt.Sprintf("git %s: exit status %d: %s", strings.Join(e.args, " "), e.code, strings.TrimSpace(e.stderr))
+}
+
+func (g *git) run(args ...string) ([]byte, error) { return g.feed(nil, args...) }
+
+// feed runs git with stdin.
+func (g *git) feed(stdin []byte, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(g.ctx, "git", append([]string{"--git-dir=" + g.dir, "-c", "core.quotePath=false"}, args...)...)
+	cmd.Env = gitEnv()
+	cmd.Stdin = bytes.NewReader(stdin)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return out, &gitError{args: args, code: exit.ExitCode(), stderr: stderr.String()}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("run git %s: %w", args[0], err)
+	}
+	return out, nil
+}
+
+// gitEnv is the environment of git without anything that points it elsewhere,
+// as it would inside a hook, and without the user's configuration.
+func gitEnv() []string {
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") })
+	return append(env, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_NO_LAZY_FETCH=1", "LC_ALL=C")
+}
+
+// keep returns what is kept under key, or makes and keeps it. Failures are not
+// kept: an object that is missing now may be pushed later.
+func keep[T any](g *git, key string, make func() (T, error)) (T, error) {
+	g.mu.Lock()
+	v, ok := g.cache[key]
+	g.mu.Unlock()
+	if ok {
+		return v.(T), nil
+	}
+	made, err := make()
+	if err != nil {
+		return made, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.cache[key] = made
+	return made, nil
+}
+
+// commit is one commit's metadata.
+type commit struct {
+	SHA, Tree         string
+	Parents           []string
+	Name, Email       string
+	AuthoredAt        time.Time
+	Committer, CEmail string
+	CommittedAt       time.Time
+	Message           string
+}
+
+const commitFormat = "%H%x00%T%x00%P%x00%an%x00%ae%x00%aI%x00%cn%x00%ce%x00%cI%x00%B%x00%x01"
+
+func parseCommits(out []byte) ([]commit, error) {
+	var commits []commit
+	for record := range strings.SplitSeq(string(out), "\x00\x01") {
+		record = strings.TrimLeft(record, "\n")
+		if record == "" {
+			continue
+		}
+		f := strings.Split(record, "\x00")
+		if len(f) != 10 {
+			return nil, fmt.Errorf("read git log: %d fields instead of 10", len(f))
+		}
+		c := commit{SHA: f[0], Tree: f[1], Parents: strings.Fields(f[2]), Name: f[3], Email: f[4], Committer: f[6], CEmail: f[7], Message: strings.TrimRight(f[9], "\n")}
+		var err1, err2 error
+		c.AuthoredAt, err1 = time.Parse(time.RFC3339, f[5])
+		c.CommittedAt, err2 = time.Parse(time.RFC3339, f[8])
+		if err := errors.Join(err1, err2); err != nil {
+			return nil, fmt.Errorf("read git log: %w", err)
+		}
+		commits = append(commits, c)
+	}
+	return commits, nil
+}
+
+// commit returns the commit of a full SHA.
+func (g *git) commit(sha string) (commit, error) {
+	return keep(g, "commit "+sha, func() (commit, error) {
+		if !isSHA(sha) {
+			return commit{}, fmt.Errorf("%q is not a commit SHA", sha)
+		}
+		out, err := g.run("log", "-1", "--no-show-signature", "--format="+commitFormat, sha, "--")
+		if err != nil {
+			return commit{}, err
+		}
+		commits, err := parseCommits(out)
+		if err != nil {
+			return commit{}, err
+		}
+		if len(commits) != 1 || commits[0].SHA != sha {
+			return commit{}, fmt.Errorf("%s is not a commit", sha)
+		}
+		return commits[0], nil
+	})
+}
+
+// commits lists what head has and base hasn't, oldest first.
+func (g *git) commits(base, head string) ([]commit, error) {
+	return keep(g, "commits "+base+" "+head, func() ([]commit, error) {
+		out, err := g.run("log", "--no-show-signature", "--topo-order", "--reverse", "--format="+commitFormat, base+".."+head, "--")
+		if err != nil {
+			return nil, err
+		}
+		return parseCommits(out)
+	})
+}
+
+// mergeBase returns where two commits meet, or a itself where they don't.
+func (g *git) mergeBase(a, b string) (string, error) {
+	return keep(g, "merge-base "+a+" "+b, func() (string, error) {
+		out, err := g.run("merge-base", a, b)
+		if failed, ok := errors.AsType[*gitError](err); ok && failed.code == 1 {
+			return a, nil
+		}
+		return strings.TrimSpace(string(out)), err
+	})
+}
+
+// errOldGit says that git can't merge without a work tree.
+var errOldGit = errors.New("merging branches that have diverged needs git 2.38 or newer")
+
+// mergeTree returns the tree of the merge of b into a; ok is false where they
+// conflict. It fails with errOldGit where that can't be told.
+func (g *git) mergeTree(a, b string) (tree string, ok bool, err error) {
+	if ahead, err := g.contains(b, a); err != nil || ahead {
+		c, err2 := g.commit(b)
+		return c.Tree, true, errors.Join(err, err2)
+	}
+	tree, err = keep(g, "merge-tree "+a+" "+b, func() (string, error) {
+		out, err := g.run("merge-tree", "--write-tree", "--allow-unrelated-histories", a, b)
+		if failed, isGit := errors.AsType[*gitError](err); isGit {
+			switch failed.code {
+			case 1:
+				return "", nil
+			case 129: // usage
+				return "", errOldGit
+			}
+		}
+		tree, _, _ := strings.Cut(string(out), "\n")
+		return tree, err
+	})
+	return tree, tree != "", err
+}
+
+// mergeCommit commits the merge of two commits.
+func (g *git) mergeCommit(a, b, message string, when time.Time) (string, error) {
+	tree, ok, err := g.mergeTree(a, b)
+	if err != nil {
+		return "", err
+	}
+	if !ok {
+		return "", fmt.Errorf("merge %s into %s: they conflict", b, a)
+	}
+	var raw strings.Builder
+	fmt.Fprintf(&raw, "tree %s\nparent %s\nparent %s\n", tree, a, b)
+	who := fmt.Sprintf("GitHub <noreply@github.com> %d +0000", when.Unix())
+	fmt.Fprintf(&raw, "author %s\ncommitter %s\n\n%s\n", who, who, message)
+	g.write.Lock()
+	defer g.write.Unlock()
+	out, err := g.feed([]byte(raw.String()), "hash-object", "-t", "commit", "-w", "--stdin")
+	return strings.TrimSpace(string(out)), err
+}
+
+// entry is one entry of a tree.
+type entry struct {
+	Mode, Type, SHA, Path string
+	Size                  int // of a blob
+}
+
+// tree lists a tree or a commit's tree; recursive includes the trees below.
+func (g *git) tree(treeish string, recursive bool) ([]entry, error) {
+	return keep(g, fmt.Sprintf("tree %s %t", treeish, recursive), func() ([]entry, error) {
+		args := []string{"ls-tree", "-z", "-l"}
+		if recursive {
+			args = append(args, "-r", "-t")
+		}
+		out, err := g.run(append(args, treeish)...)
+		if err != nil {
+			return nil, err
+		}
+		return parseTree(out)
+	})
+}
+
+// lookup returns the entry of a path in a commit; ok is false if there is none.
+func (g *git) lookup(commitSHA, path string) (e entry, ok bool, err error) {
+	found, err := keep(g, "path "+commitSHA+" "+path, func() ([]entry, error) {
+		out, err := g.run("--literal-pathspecs", "ls-tree", "-z", "-l", commitSHA, "--", path)
+		if err != nil {
+			return nil, err
+		}
+		return parseTree(out)
+	})
+	if err != nil || len(found) != 1 {
+		return entry{}, false, err
+	}
+	return found[0], true, nil
+}
+
+func parseTree(out []byte) ([]entry, error) {
+	var entries []entry
+	for line := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		if line == "" {
+			continue
+		}
+		meta, path, ok := strings.Cut(line, "\t")
+		f := strings.Fields(meta)
+		if !ok || len(f) != 4 {
+			return nil, fmt.Errorf("read git ls-tree: strange line %q", line)
+		}
+		e := entry{Mode: f[0], Type: f[1], SHA: f[2], Path: path}
+		if f[3] != "-" {
+			size, err := strconv.Atoi(f[3])
+			if err != nil {
+				return nil, fmt.Errorf("read git ls-tree: %w", err)
+			}
+			e.Size = size
+		}
+		entries = append(entries, e)
+	}
+	return entries, nil
+}
+
+// blob returns a blob's bytes.
+func (g *git) blob(sha string) ([]byte, error) {
+	return keep(g, "blob "+sha, func() ([]byte, error) {
+		if !isSHA(sha) {
+			return nil, fmt.Errorf("%q is not a blob SHA", sha)
+		}
+		return g.run("cat-file", "blob", sha)
+	})
+}
+
+// kind returns the type of a full SHA's object.
+func (g *git) kind(sha string) (string, error) {
+	return keep(g, "kind "+sha, func() (string, error) {
+		if !isSHA(sha) {
+			return "", fmt.Errorf("%q is not a SHA", sha)
+		}
+		out, err := g.run("cat-file", "-t", sha)
+		return strings.TrimSpace(string(out)), err
+	})
+}
+
+// contains reports whether a commit is an ancestor of tip, or tip itself.
+func (g *git) contains(tip, sha string) (bool, error) {
+	base, err := g.mergeBase(tip, sha)
+	return base == sha, err
+}
+
+// setRef points a ref at a commit, so that git keeps it.
+func (g *git) setRef(ref, sha string) error {
+	g.write.Lock()
+	defer g.write.Unlock()
+	_, err := g.run("update-ref", ref, sha)
+	return err
+}
+
+// borrow makes the objects of another repository on this machine readable
+// here, without copying them, and resolves revisions of it.
+func (g *git) borrow(dir string, revs ...string) ([]string, error) {
+	there := func(args ...string) ([]byte, error) {
+		cmd := exec.CommandContext(g.ctx, "git", append([]string{"-C", dir, "rev-parse"}, args...)...)
+		cmd.Env = gitEnv()
+		return cmd.Output()
+	}
+	objects, err := there("--path-format=absolute", "--git-path", "objects")
+	if err != nil {
+		return nil, fmt.Errorf("find the objects of %s: %w", dir, err)
+	}
+	shas := make([]string, len(revs))
+	for i, rev := range revs {
+		out, err := there("--verify", "--end-of-options", rev+"^{commit}")
+		if err != nil {
+			return nil, fmt.Errorf("resolve %s in %s: %w", rev, dir, err)
+		}
+		shas[i] = strings.TrimSpace(string(out))
+	}
+	g.write.Lock()
+	defer g.write.Unlock()
+	path := filepath.Join(g.dir, "objects", "info", "alternates")
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("borrow the objects of %s: %w", dir, err)
+	}
+	_, err = f.Write(objects)
+	return shas, errors.Join(err, f.Close())
+}
+
+// isSHA reports whether s is a full object name.
+func isSHA(s string) bool {
+	if len(s) != 40 {
+		return false
+	}
+	return strings.Trim(s, "0123456789abcdef") == ""
+}

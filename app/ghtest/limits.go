@@ -1,0 +1,207 @@
+package ghtest
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// Limits are the bounds the stand-in enforces. A zero field means no limit.
+type Limits struct {
+	// Primary rate limit: requests per hour and installation.
+	RequestsPerHour int
+
+	// Secondary limits: requests at once, points per minute (a read costs
+	// one, a write five), comments and reactions per minute and hour.
+	Concurrent         int
+	PointsPerMinute    int
+	CreationsPerMinute int
+	CreationsPerHour   int
+
+	// Pull request data.
+	PullFiles    int // files listed of a pull request
+	PullCommits  int // commits listed of a pull request
+	CompareFiles int // files listed of a comparison, all on its first page
+	PatchLines   int // lines of one file's diff above which its patch is left out
+	PatchBytes   int // likewise bytes
+	DiffFiles    int // files above which the diff media type is refused
+	DiffLines    int // likewise lines
+
+	// Content.
+	ContentBytes   int // size above which contents come only raw
+	DirectoryFiles int // entries of a directory listed
+	TreeEntries    int // entries of a tree after which it is truncated
+
+	// Text: CommentChars in characters, CheckBytes (summary and text of a
+	// check run) and AnnotationBytes (message and raw details) in bytes.
+	CommentChars    int
+	CheckBytes      int
+	AnnotationBytes int
+}
+
+// GitHubLimits returns the limits GitHub documents for pull requests, contents,
+// checks and rates; those of patches are its "Limits for viewing content and
+// diffs in a repository".
+func GitHubLimits() Limits {
+	return Limits{
+		RequestsPerHour: 5000,
+
+		Concurrent: 100, PointsPerMinute: 900, CreationsPerMinute: 80, CreationsPerHour: 500,
+
+		PullFiles: 3000, PullCommits: 250, CompareFiles: 300,
+		PatchLines: 20000, PatchBytes: 1 << 20,
+		DiffFiles: 300, DiffLines: 20000,
+
+		ContentBytes: 1 << 20, DirectoryFiles: 1000, TreeEntries: 100000,
+
+		CommentChars: 65536, CheckBytes: 65535, AnnotationBytes: 64 << 10,
+	}
+}
+
+// over reports whether n exceeds a limit.
+func over(n, limit int) bool { return limit > 0 && n > limit }
+
+// rate counts one caller's use of the API.
+type rate struct {
+	limit, used int
+	reset       time.Time
+
+	now       int // requests being answered
+	points    window
+	creations window
+	perHour   window
+}
+
+// window counts what happened since it began.
+type window struct {
+	start time.Time
+	n     int
+}
+
+// add counts n more in windows of the given length. It reports whether the
+// limit is exceeded, and then how long the window still lasts.
+func (w *window) add(n, limit int, length time.Duration, now time.Time) (time.Duration, bool) {
+	if now.Sub(w.start) >= length {
+		*w = window{start: now}
+	}
+	if over(w.n+n, limit) {
+		return length - now.Sub(w.start), true
+	}
+	w.n += n
+	return 0, false
+}
+
+// rateOf returns the counter of a caller. The lock must be held.
+func (s *Server) rateOf(c caller) *rate {
+	key := c.key()
+	r := s.state.rates[key]
+	if r == nil {
+		r = &rate{limit: s.limits.RequestsPerHour}
+		s.state.rates[key] = r
+	}
+	if now := s.now(); !now.Before(r.reset) {
+		r.used, r.reset = 0, now.Add(time.Hour).Truncate(time.Second)
+	}
+	return r
+}
+
+// arrive counts a request as being answered until the returned function is
+// called. One that a hook holds counts: to its client it is a slow one.
+func (s *Server) arrive(c caller) (leave func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rateOf(c).now++
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.rateOf(c).now--
+	}
+}
+
+// enter counts a request against the limits, or refuses it for one.
+func (s *Server) enter(rt *route, c caller) *Response {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.rateOf(c)
+	if rt.free {
+		return nil
+	}
+	return s.overLimit(r, rt, c)
+}
+
+// overLimit looks at every limit in turn. The lock must be held.
+func (s *Server) overLimit(r *rate, rt *route, c caller) *Response {
+	if r.limit > 0 && r.used >= r.limit {
+		return refuse(http.StatusForbidden, fmt.Sprintf("API rate limit exceeded for %s.", c))
+	}
+	if over(r.now, s.limits.Concurrent) {
+		return SecondaryLimit(http.StatusForbidden, time.Minute)
+	}
+	cost := 1
+	if rt.method != http.MethodGet {
+		cost = 5
+	}
+	now := s.now()
+	if left, full := r.points.add(cost, s.limits.PointsPerMinute, time.Minute, now); full {
+		return SecondaryLimit(http.StatusForbidden, left)
+	}
+	if rt.creates {
+		if left, full := r.creations.add(1, s.limits.CreationsPerMinute, time.Minute, now); full {
+			return SecondaryLimit(http.StatusForbidden, left)
+		}
+		if left, full := r.perHour.add(1, s.limits.CreationsPerHour, time.Hour, now); full {
+			return SecondaryLimit(http.StatusForbidden, left)
+		}
+	}
+	return nil
+}
+
+// charge counts an answer against the primary limit, unless it is free, and
+// writes the rate headers.
+func (s *Server) charge(rt *route, c caller, resp *Response) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.rateOf(c)
+	free := resp.Status == http.StatusNotModified || rt.free
+	if !free && (r.limit == 0 || r.used < r.limit) {
+		r.used++
+	}
+	if r.limit == 0 {
+		return
+	}
+	h := resp.Header
+	h.Set("X-RateLimit-Limit", strconv.Itoa(r.limit))
+	h.Set("X-RateLimit-Remaining", strconv.Itoa(r.limit-r.used))
+	h.Set("X-RateLimit-Used", strconv.Itoa(r.used))
+	h.Set("X-RateLimit-Reset", strconv.FormatInt(r.reset.Unix(), 10))
+	h.Set("X-RateLimit-Resource", "core")
+}
+
+// SecondaryLimit is GitHub's answer to a client that is too fast, with status
+// 403 or 429. Without a retryAfter of at least a second it leaves the client to
+// guess, as GitHub sometimes does.
+func SecondaryLimit(status int, retryAfter time.Duration) *Response {
+	// Clients tell this refusal from others by where its explanation is.
+	resp := answer(status, object{
+		"message":           "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.",
+		"documentation_url": "https://docs.github.com/free-pro-team@latest/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits", "status": strconv.Itoa(status),
+	})
+	if seconds := int((retryAfter + time.Second - 1) / time.Second); seconds > 0 {
+		resp.Header.Set("Retry-After", strconv.Itoa(seconds))
+	}
+	return resp
+}
+
+// SetRemaining leaves the installation of an account n requests until reset.
+func (s *Server) SetRemaining(account string, n int, reset time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	inst := s.installation(account)
+	r := s.rateOf(caller{installation: inst})
+	if r.limit < n {
+		r.limit = n
+	}
+	r.used, r.reset = r.limit-n, reset
+	s.notify()
+}

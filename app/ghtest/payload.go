@@ -1,0 +1,168 @@
+package ghtest
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// zeroSHA stands for no commit in push events.
+const zeroSHA = "0000000000000000000000000000000000000000"
+
+// envelope adds what every event of a repository carries.
+func (s *Server) envelope(r *Repo, sender *account, payload object) object {
+	payload["repository"], payload["sender"] = s.renderRepo(r), s.renderAccount(sender)
+	if r.owner.kind == "Organization" {
+		payload["organization"] = s.renderOrganization(r.owner)
+	}
+	if i := s.installationOf(r); i != nil {
+		payload["installation"] = object{"id": i.id, "node_id": nodeID("MDIz", i.id)}
+	}
+	return payload
+}
+
+func (s *Server) renderOrganization(a *account) object {
+	url := s.api("/orgs/%s", a.login)
+	return object{
+		"login": a.login, "id": a.id, "node_id": nodeID("O", a.id), "url": url, "repos_url": url + "/repos", "events_url": url + "/events", "hooks_url": url + "/hooks",
+		"issues_url": url + "/issues", "members_url": url + "/members{/member}", "public_members_url": url + "/public_members{/member}",
+		"avatar_url": s.web("/avatars/%d", a.id), "description": "",
+	}
+}
+
+// event makes an event of a repository. The lock must be held.
+func (r *Repo) event(name, action string, sender *account, payload object) event {
+	if action != "" {
+		payload["action"] = action
+	}
+	return event{name: name, action: action, installation: r.s.installationOf(r), repo: r, payload: r.s.envelope(r, sender, payload)}
+}
+
+// event makes a pull_request event. The lock must be held.
+func (p *PullRequest) event(action string, sender *account, extra object) event {
+	full, err := p.s.renderPullFull(p)
+	e := p.repo.event("pull_request", action, sender, object{"number": p.Number, "pull_request": full}.with(extra))
+	e.err = err
+	return e
+}
+
+// event makes an issue_comment event. The lock must be held.
+func (c *comment) event(action string, sender *account, extra object) event {
+	return c.pull.repo.event("issue_comment", action, sender, object{"issue": c.pull.s.renderIssue(c.pull), "comment": c.pull.s.renderComment(c)}.with(extra))
+}
+
+// renderIssue writes a pull request as the issue that it is as well.
+func (s *Server) renderIssue(p *PullRequest) object {
+	pull := s.renderPull(p)
+	issue := pull["issue_url"].(string)
+	o := object{}
+	for _, k := range []string{"number", "state", "locked", "active_lock_reason", "title", "body", "user", "draft", "labels", "milestone", "assignee", "assignees",
+		"author_association", "created_at", "updated_at", "closed_at", "html_url", "comments_url"} {
+		o[k] = pull[k]
+	}
+	return o.with(object{
+		"id": p.id + 1, "node_id": nodeID("I", p.id+1), "url": issue, "repository_url": s.repoURL(p.repo), "labels_url": issue + "/labels{/name}", "events_url": issue + "/events",
+		"comments": len(p.commentsOn()), "performed_via_github_app": nil,
+		"pull_request": object{"url": pull["url"], "html_url": pull["html_url"], "diff_url": pull["diff_url"], "patch_url": pull["patch_url"]},
+	})
+}
+
+// event makes a check_run event. The lock must be held.
+func (c *checkRun) event(action string, sender *account, extra object) event {
+	s := c.repo.s
+	run := s.renderCheck(c)
+	run["check_suite"] = object{
+		"id": c.suite, "node_id": nodeID("CS", c.suite), "head_branch": c.repo.branchAt(c.HeadSHA), "head_sha": c.HeadSHA, "status": c.Status, "conclusion": orNil(c.Conclusion),
+		"url": s.repoURL(c.repo) + "/check-suites/1", "before": zeroSHA, "after": c.HeadSHA, "pull_requests": run["pull_requests"], "app": run["app"],
+		"created_at": stamp(c.StartedAt), "updated_at": stamp(c.StartedAt),
+	}
+	return c.repo.event("check_run", action, sender, object{"check_run": run}.with(extra))
+}
+
+// branchAt returns the first branch whose tip is the commit, nil for a fork's.
+func (r *Repo) branchAt(sha string) any {
+	for _, name := range slices.Sorted(maps.Keys(r.branches)) {
+		if r.branches[name] == sha {
+			return name
+		}
+	}
+	return nil
+}
+
+// pushEvent makes a push event. The lock must be held.
+func (r *Repo) pushEvent(branch, before, after string, forced bool, sender *account) event {
+	created := before == ""
+	if created {
+		before = zeroSHA
+	}
+	head, err := r.git.commit(after)
+	pushed := r.s.pushedCommit(r, head)
+	e := r.event("push", "", sender, object{
+		"ref": "refs/heads/" + branch, "before": before, "after": after, "created": created, "deleted": false, "forced": forced && !created, "base_ref": nil,
+		"compare": r.s.web("/%s/compare/%.12s...%.12s", r.fullName(), before, after), "commits": []object{pushed}, "head_commit": pushed,
+		"pusher": object{"name": sender.login, "email": sender.login + "@users.noreply.github.com"},
+	})
+	// In push events, for history's sake, these two are seconds since 1970.
+	repo := e.payload["repository"].(object)
+	repo["created_at"], repo["pushed_at"] = r.createdAt.Unix(), r.pushedAt.Unix()
+	e.err = err
+	return e
+}
+
+func (s *Server) pushedCommit(r *Repo, c commit) object {
+	return object{
+		"id": c.SHA, "tree_id": c.Tree, "distinct": true, "message": c.Message, "timestamp": stamp(c.CommittedAt), "url": s.web("/%s/commit/%s", r.fullName(), c.SHA),
+		"author": object{"name": c.Name, "email": c.Email}, "committer": object{"name": c.Committer, "email": c.CEmail},
+		"added": []string{}, "removed": []string{}, "modified": []string{},
+	}
+}
+
+// send delivers a merge_group event.
+func (g *MergeGroup) send(action string, extra object) {
+	head, err := g.repo.git.commit(g.HeadSHA)
+	if err != nil {
+		g.repo.s.opts.Fail("write merge_group %s: %v", action, err)
+	}
+	s := g.repo.s
+	s.mu.Lock()
+	group := object{
+		"head_sha": g.HeadSHA, "head_ref": g.HeadRef, "base_sha": g.BaseSHA, "base_ref": "refs/heads/" + g.baseRef,
+		"head_commit": object{
+			"id": head.SHA, "tree_id": head.Tree, "message": head.Message, "timestamp": stamp(head.CommittedAt),
+			"author": object{"name": head.Name, "email": head.Email}, "committer": object{"name": head.Committer, "email": head.CEmail},
+		},
+	}
+	e := g.repo.event("merge_group", action, g.repo.owner, object{"merge_group": group}.with(extra))
+	s.mu.Unlock()
+	s.deliver(e)
+}
+
+// installationPayload writes an installation event. The lock must be held.
+func (s *Server) installationPayload(action string, i *installation) object {
+	repos := []object{}
+	for _, name := range slices.Sorted(maps.Keys(s.state.repos)) {
+		if r := s.state.repos[name]; r.owner == i.account && r.installed {
+			repos = append(repos, object{"id": r.id, "node_id": nodeID("R", r.id), "name": r.name, "full_name": r.fullName(), "private": r.private})
+		}
+	}
+	inst := s.renderInstallation(i)
+	// In webhooks these two are seconds since 1970.
+	inst["created_at"], inst["updated_at"] = i.createdAt.Unix(), i.createdAt.Unix()
+	payload := object{"action": action, "installation": inst, "sender": s.renderAccount(s.state.account("octocat", "User"))}
+	if action == "created" || action == "deleted" || strings.HasSuffix(action, "suspend") {
+		payload["repositories"] = repos
+	}
+	return payload
+}
+
+func (s *Server) pingPayload() object {
+	return object{
+		"zen": "Keep it logically awesome.", "hook_id": 1,
+		"hook": object{
+			"type": "App", "id": 1, "name": "web", "active": true, "events": s.opts.Events, "app_id": s.state.app.id,
+			"config":     object{"content_type": "json", "insecure_ssl": "0", "secret": "********", "url": s.state.hookURL},
+			"updated_at": stamp(s.state.app.createdAt), "created_at": stamp(s.state.app.createdAt),
+			"deliveries_url": s.api("/app/hook/deliveries"),
+		},
+	}
+}

@@ -1,0 +1,168 @@
+package ghtest_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/app/ghtest/examples"
+)
+
+// shapes tells of each place in some payloads which JSON types stand there.
+type shapes map[string]map[string]bool
+
+func (s shapes) add(at string, v any) {
+	kind := fmt.Sprintf("%T", v)
+	if s[at] == nil {
+		s[at] = map[string]bool{}
+	}
+	s[at][kind] = true
+	switch v := v.(type) {
+	case map[string]any:
+		for key, value := range v {
+			s.add(at+"."+key, value)
+		}
+	case []any:
+		for _, item := range v {
+			s.add(at+"[]", item)
+		}
+	}
+}
+
+// unexampled are places that GitHub documents for the events, though the
+// examples happen not to have them.
+var unexampled = []string{
+	"issue_comment.issue.pull_request",
+	"issue_comment.issue.performed_via_github_app",
+	"pull_request.changes",
+	"check_run.requested_action",
+	"merge_group.reason",
+	"push.organization",
+	"ping.hook.config.secret",
+}
+
+// younger are keys that GitHub has added since the examples were taken.
+var younger = []string{"has_discussions", "allow_forking", "merge_queues"}
+
+// TestPayloadsLookLikeGitHubs provokes every event and holds its payload
+// against GitHub's examples of that event: each key must be there as well, with
+// a value of the same type, and what consumers route by must not be missing.
+func TestPayloadsLookLikeGitHubs(t *testing.T) {
+	gh, repo, c := shop(t, ghtest.Options{Events: []string{"pull_request", "issue_comment", "check_run", "merge_group", "push"}})
+	provokeAll(t, gh, repo, c)
+
+	known := map[string]shapes{}
+	for _, p := range examples.Payloads() {
+		if known[p.Event] == nil {
+			known[p.Event] = shapes{}
+		}
+		var v any
+		if err := json.Unmarshal(p.Body, &v); err != nil {
+			t.Fatal(err)
+		}
+		known[p.Event].add(p.Event, v)
+	}
+	sent := map[string]bool{}
+	for _, d := range gh.Deliveries() {
+		sent[d.Event+" "+d.Action] = true
+		got := shapes{}
+		var v any
+		if err := json.Unmarshal(d.Payload, &v); err != nil {
+			t.Fatal(err)
+		}
+		got.add(d.Event, v)
+		compareShapes(t, d, got, known[d.Event])
+	}
+	for _, want := range []string{
+		"pull_request opened", "pull_request synchronize", "pull_request edited", "pull_request closed", "pull_request reopened", "pull_request labeled", "pull_request unlabeled",
+		"pull_request ready_for_review", "pull_request converted_to_draft", "pull_request locked", "issue_comment created", "issue_comment edited", "issue_comment deleted",
+		"check_run created", "check_run completed", "check_run rerequested", "check_run requested_action", "merge_group checks_requested", "merge_group destroyed",
+		"installation created", "installation suspend", "installation unsuspend", "installation deleted", "ping ", "push ",
+	} {
+		if !sent[want] {
+			t.Errorf("%s was never sent", want)
+		}
+	}
+}
+
+// provokeAll makes every event happen once.
+func provokeAll(t *testing.T, gh *ghtest.Server, repo *ghtest.Repo, c *client) {
+	t.Helper()
+	gh.Install("acme")
+	gh.Ping()
+	pr := repo.OpenPR(ghtest.PR{Title: "Cart", Body: "Why not.", Files: ghtest.Files{"src/cart.go": "package cart\n"}})
+	pr.Push(ghtest.Files{"src/cart.go": "package cart // twice\n"}, "more")
+	title, base := "Cart, again", "release"
+	repo.Commit(base, ghtest.Files{"r": "1"}, "release")
+	pr.Edit(ghtest.Edit{Title: &title, Body: &title, Base: &base})
+	pr.Label("bug")
+	pr.Unlabel("bug")
+	pr.ConvertToDraft()
+	pr.ReadyForReview()
+	pr.EditComment(pr.Comment("alice", "/review").ID, "/review now")
+	check := c.do("POST", "/repos/acme/shop/check-runs", map[string]any{"name": "reviewgate", "head_sha": pr.HeadSHA(), "conclusion": "success"})
+	id := int64(check.field("id").(float64))
+	c.want(c.do("PATCH", fmt.Sprintf("/repos/acme/shop/check-runs/%d", id), map[string]any{"conclusion": "neutral"}), 200)
+	made := c.do("POST", "/repos/acme/shop/issues/1/comments", map[string]any{"body": "ours"})
+	c.want(c.do("DELETE", fmt.Sprintf("/repos/acme/shop/issues/comments/%.0f", made.field("id")), nil), 204)
+	repo.Rerequest("alice", id)
+	repo.RequestAction("alice", id, "again")
+	repo.MergeGroup(pr).Destroy("dequeued")
+	pr.Close()
+	pr.Reopen()
+	pr.Merge()
+	pr.Lock()
+	settle(t, gh)
+	gh.Suspend("acme")
+	gh.Unsuspend("acme")
+	gh.Uninstall("acme")
+}
+
+func compareShapes(t *testing.T, d ghtest.Delivery, got, known shapes) {
+	t.Helper()
+	for _, at := range slices.Sorted(maps.Keys(got)) {
+		if excused(at, known) {
+			continue
+		}
+		there, ok := known[at]
+		if !ok {
+			t.Errorf("%s %s: GitHub's examples have no %s", d.Event, d.Action, at)
+			continue
+		}
+		for kind := range got[at] {
+			if !there[kind] && kind != "<nil>" {
+				t.Errorf("%s %s: %s is %s, in GitHub's examples %v", d.Event, d.Action, at, kind, slices.Sorted(maps.Keys(there)))
+			}
+		}
+	}
+	if d.Event == "ping" {
+		return
+	}
+	routing := []string{".sender.login", ".installation.id"}
+	if d.Event != "installation" {
+		routing = append(routing, ".repository.id", ".repository.full_name", ".repository.owner.login", ".organization.login")
+	}
+	for _, at := range routing {
+		if got[d.Event+at] == nil {
+			t.Errorf("%s %s: no %s", d.Event, d.Action, at)
+		}
+	}
+}
+
+// excused reports whether a place, or one above it, is known to be missing from
+// the examples, or is null in all of them.
+func excused(at string, known shapes) bool {
+	if slices.Contains(younger, at[strings.LastIndex(at, ".")+1:]) {
+		return true
+	}
+	for above := at; above != ""; above = above[:max(0, strings.LastIndexAny(above, ".["))] {
+		if slices.Contains(unexampled, above) || len(known[above]) == 1 && known[above]["<nil>"] {
+			return true
+		}
+	}
+	return false
+}

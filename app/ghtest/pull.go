@@ -1,0 +1,316 @@
+package ghtest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// PR says what pull request to open.
+type PR struct {
+	Title  string // "Change" by default
+	Body   string
+	Author string // "alice" by default
+	Head   string // branch, "change" by default
+	Base   string // the default branch by default
+	Draft  bool
+	// Fork is the account whose fork the head branch is in, made if need be;
+	// empty for a branch of the repository itself.
+	Fork   string
+	Labels []string
+	// Files are committed to the head branch first; an empty map makes an
+	// empty commit. Where Files is nil the branch must be there.
+	Files Files
+}
+
+// PullRequest is one pull request.
+type PullRequest struct {
+	// Number is its number in the repository.
+	Number int
+
+	s                    *Server
+	repo                 *Repo
+	id                   int64
+	title, body          string
+	author               *account
+	state                string
+	draft, locked        bool
+	headRepo             *Repo
+	headRef, headSHA     string
+	baseRef, baseSHA     string
+	labels               []string
+	createdAt, updatedAt time.Time
+	closedAt, mergedAt   time.Time
+	mergedBy             *account
+	mergeSHA             string
+}
+
+// OpenPR opens a pull request and sends pull_request opened.
+func (r *Repo) OpenPR(pr PR) *PullRequest {
+	pr.Title, pr.Author = cmp.Or(pr.Title, "Change"), cmp.Or(pr.Author, "alice")
+	pr.Head, pr.Base = cmp.Or(pr.Head, "change"), cmp.Or(pr.Base, r.defaultBranch)
+	head := r
+	if pr.Fork != "" {
+		head = r.fork(pr.Fork)
+	}
+	if pr.Files != nil {
+		head.branchOff(pr.Head, r.Branch(pr.Base))
+		head.commitAs(pr.Author, pr.Head, pr.Files, pr.Title)
+	}
+	base, tip := r.Branch(pr.Base), head.Branch(pr.Head)
+	if base == "" || tip == "" {
+		r.s.opts.Fail("open a pull request from %s to %s of %s: commit to both branches first", pr.Head, pr.Base, r.FullName())
+	}
+
+	r.s.mu.Lock()
+	r.lastNumber++
+	p := &PullRequest{
+		Number: r.lastNumber, s: r.s, repo: r, id: r.s.state.nextID(), title: pr.Title, body: pr.Body,
+		author: r.s.state.account(pr.Author, "User"), state: "open", draft: pr.Draft,
+		headRepo: head, headRef: pr.Head, headSHA: tip, baseRef: pr.Base, baseSHA: base,
+		labels: slices.Clone(pr.Labels), createdAt: r.s.now(), updatedAt: r.s.now(),
+	}
+	r.pulls = append(r.pulls, p)
+	opened := p.event("opened", p.author, nil)
+	r.s.notify()
+	r.s.mu.Unlock()
+	r.s.deliver(opened)
+	return p
+}
+
+// branchOff starts a branch at a commit unless it is there already.
+func (r *Repo) branchOff(branch, sha string) {
+	r.change(func() {
+		if r.branches[branch] == "" {
+			r.branches[branch] = sha
+		}
+	})
+}
+
+// open reports whether the pull request is open. The lock must be held.
+func (p *PullRequest) open() bool { return p.state == "open" }
+
+// ends returns the commits between which the pull request's changes lie:
+// where head left the base branch as it is now, and the head. The lock must be
+// held. A merged one keeps the base it was merged into.
+func (p *PullRequest) ends() (base, head string) {
+	base = p.baseSHA
+	if tip := p.repo.branches[p.baseRef]; p.open() && tip != "" {
+		base = tip
+	}
+	return base, p.headSHA
+}
+
+// ref is where GitHub keeps the head, below refs/.
+func (p *PullRequest) ref() string { return fmt.Sprintf("pull/%d/head", p.Number) }
+
+// diff returns the pull request's change: three-dot, as GitHub shows it.
+func (p *PullRequest) diff(base, head string) (*diff, error) {
+	from, err := p.repo.git.mergeBase(base, head)
+	if err != nil {
+		return nil, err
+	}
+	return p.repo.git.diff(from, head)
+}
+
+// HeadSHA returns the SHA of the head.
+func (p *PullRequest) HeadSHA() string {
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	return p.headSHA
+}
+
+// BaseSHA returns the SHA of the base as the pull request has it.
+func (p *PullRequest) BaseSHA() string {
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	return p.baseSHA
+}
+
+// Repo returns the repository the pull request is opened against.
+func (p *PullRequest) Repo() *Repo { return p.repo }
+
+// Fork returns the repository of the head branch.
+func (p *PullRequest) Fork() *Repo { return p.headRepo }
+
+// Push commits to the head branch as the author and returns the new head. It
+// sends synchronize.
+func (p *PullRequest) Push(files Files, message string) string {
+	return p.headRepo.commitAs(p.author.login, p.headRef, files, message)
+}
+
+// ForcePush replaces the head branch by one commit on top of the base branch's
+// tip and returns it. It sends synchronize.
+func (p *PullRequest) ForcePush(files Files, message string) string {
+	sha := p.headRepo.commitOn(p.repo.Branch(p.baseRef), p.author.login, p.headRef, files, message)
+	p.headRepo.moveBranch(p.author.login, p.headRef, sha, true)
+	return sha
+}
+
+// synchronize moves the head. The lock must be held.
+func (p *PullRequest) synchronize(sha string, sender *account) event {
+	before := p.headSHA
+	p.headSHA, p.baseSHA, p.updatedAt = sha, p.repo.branches[p.baseRef], p.s.now()
+	return p.event("synchronize", sender, object{"before": before, "after": sha})
+}
+
+// act changes the pull request as a user does, and sends the event.
+func (p *PullRequest) act(login, action string, change func(sender *account) object) {
+	p.s.mu.Lock()
+	sender := p.s.state.account(login, "User")
+	extra := change(sender)
+	p.updatedAt = p.s.now()
+	e := p.event(action, sender, extra)
+	p.s.notify()
+	p.s.mu.Unlock()
+	p.s.deliver(e)
+}
+
+// Edit says what to change of a pull request; nil fields stay.
+type Edit struct{ Title, Body, Base *string }
+
+// Edit edits the pull request as its author. It sends edited.
+func (p *PullRequest) Edit(e Edit) {
+	if e.Base != nil && p.repo.Branch(*e.Base) == "" {
+		p.s.opts.Fail("retarget #%d to %s: there is no such branch", p.Number, *e.Base)
+	}
+	p.act(p.author.login, "edited", func(*account) object {
+		changes := object{}
+		if e.Title != nil {
+			changes["title"] = object{"from": p.title}
+			p.title = *e.Title
+		}
+		if e.Body != nil {
+			changes["body"] = object{"from": p.body}
+			p.body = *e.Body
+		}
+		if e.Base != nil {
+			changes["base"] = object{"ref": object{"from": p.baseRef}, "sha": object{"from": p.baseSHA}}
+			p.baseRef, p.baseSHA = *e.Base, p.repo.branches[*e.Base]
+		}
+		return object{"changes": changes}
+	})
+}
+
+// Label and Unlabel add and remove a label, as the author.
+func (p *PullRequest) Label(name string) {
+	p.act(p.author.login, "labeled", func(*account) object {
+		if !slices.Contains(p.labels, name) {
+			p.labels = append(p.labels, name)
+		}
+		return object{"label": p.repo.label(name)}
+	})
+}
+
+// Unlabel removes a label.
+func (p *PullRequest) Unlabel(name string) {
+	p.act(p.author.login, "unlabeled", func(*account) object {
+		p.labels = slices.DeleteFunc(p.labels, func(l string) bool { return l == name })
+		return object{"label": p.repo.label(name)}
+	})
+}
+
+// Close closes the pull request without merging it.
+func (p *PullRequest) Close() {
+	p.act(p.author.login, "closed", func(*account) object {
+		p.state, p.closedAt = "closed", p.s.now()
+		return nil
+	})
+}
+
+// Reopen opens a closed pull request again.
+func (p *PullRequest) Reopen() {
+	p.act(p.author.login, "reopened", func(*account) object {
+		p.state, p.closedAt = "open", time.Time{}
+		return nil
+	})
+}
+
+// ReadyForReview ends the draft state.
+func (p *PullRequest) ReadyForReview() {
+	p.act(p.author.login, "ready_for_review", func(*account) object { p.draft = false; return nil })
+}
+
+// ConvertToDraft makes the pull request a draft.
+func (p *PullRequest) ConvertToDraft() {
+	p.act(p.author.login, "converted_to_draft", func(*account) object { p.draft = true; return nil })
+}
+
+// Lock locks the conversation: nobody but those who may write can comment, and
+// no App.
+func (p *PullRequest) Lock() {
+	p.act(p.repo.owner.login, "locked", func(*account) object { p.locked = true; return nil })
+}
+
+// Merge merges the pull request with a merge commit, whose SHA it returns.
+func (p *PullRequest) Merge() string {
+	p.s.mu.Lock()
+	base, head, when := p.repo.branches[p.baseRef], p.headSHA, p.s.state.nextCommit()
+	p.s.mu.Unlock()
+	sha, err := p.repo.git.mergeCommit(base, head, fmt.Sprintf("Merge pull request #%d from %s\n\n%s", p.Number, p.headRef, p.title), when)
+	if err == nil {
+		err = p.repo.git.setRef(p.repo.refs+p.baseRef, sha)
+	}
+	if err != nil {
+		p.s.opts.Fail("merge #%d: %v", p.Number, err)
+	}
+	p.act(p.repo.owner.login, "closed", func(sender *account) object {
+		now := p.s.now()
+		p.state, p.closedAt, p.mergedAt, p.mergedBy, p.mergeSHA, p.baseSHA = "closed", now, now, sender, sha, base
+		return nil
+	})
+	p.repo.moveBranch(p.repo.owner.login, p.baseRef, sha, false)
+	return sha
+}
+
+// MergeGroup is an entry of a merge queue.
+type MergeGroup struct {
+	// HeadSHA is the commit the group's checks stand on, and HeadRef its ref.
+	HeadSHA, HeadRef string
+	// BaseSHA is what it was made on.
+	BaseSHA string
+
+	repo    *Repo
+	baseRef string
+}
+
+// MergeGroup puts pull requests into the merge queue as one group and sends
+// merge_group checks_requested. The ref is named after the last of them.
+func (r *Repo) MergeGroup(pulls ...*PullRequest) *MergeGroup {
+	if len(pulls) == 0 {
+		r.s.opts.Fail("make a merge group of %s: name the pull requests", r.FullName())
+	}
+	last := pulls[len(pulls)-1]
+	base := r.Branch(last.baseRef)
+	tip := base
+	for _, p := range pulls {
+		r.s.mu.Lock()
+		when := r.s.state.nextCommit()
+		r.s.mu.Unlock()
+		merged, err := r.git.mergeCommit(tip, p.HeadSHA(), fmt.Sprintf("Merge pull request #%d from %s\n\n%s", p.Number, p.headRef, p.title), when)
+		if err != nil {
+			r.s.opts.Fail("make a merge group: %v", err)
+		}
+		tip = merged
+	}
+	g := &MergeGroup{HeadSHA: tip, BaseSHA: base, repo: r, baseRef: last.baseRef,
+		HeadRef: fmt.Sprintf("refs/heads/gh-readonly-queue/%s/pr-%d-%s", last.baseRef, last.Number, base)}
+	if err := r.git.setRef(g.HeadRef, tip); err != nil {
+		r.s.opts.Fail("make a merge group: %v", err)
+	}
+	r.change(func() { r.branches[strings.TrimPrefix(g.HeadRef, "refs/heads/")] = tip })
+	g.send("checks_requested", nil)
+	return g
+}
+
+// Destroy takes the group out of the queue, for "merged", "invalidated" or
+// "dequeued".
+func (g *MergeGroup) Destroy(reason string) {
+	g.repo.change(func() { delete(g.repo.branches, strings.TrimPrefix(g.HeadRef, "refs/heads/")) })
+	g.send("destroyed", object{"reason": reason})
+}
+
+// CheckRuns lists the check runs on the group's head, oldest first.
+func (g *MergeGroup) CheckRuns() []CheckRun { return g.repo.CheckRuns(g.HeadSHA) }

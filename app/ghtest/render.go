@@ -1,0 +1,314 @@
+package ghtest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// object is a JSON object. encoding/json sorts its keys, so that equal objects
+// have equal bytes, and ETags.
+type object map[string]any
+
+// with adds what extra has.
+func (o object) with(extra object) object {
+	for k, v := range extra {
+		o[k] = v
+	}
+	return o
+}
+
+// stamp writes a time as GitHub does, nil for none.
+func stamp(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UTC().Format("2006-01-02T15:04:05Z")
+}
+
+// orNil is nil for an empty string.
+func orNil(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+func (s *Server) api(format string, args ...any) string {
+	return s.URL + fmt.Sprintf(format, args...)
+}
+
+// web is the address of a page, which exists only as a link.
+func (s *Server) web(format string, args ...any) string {
+	return "https://github.example" + fmt.Sprintf(format, args...)
+}
+
+func (s *Server) renderAccount(a *account) any {
+	if a == nil {
+		return nil
+	}
+	u := s.api("/users/%s", a.login)
+	return object{
+		"login": a.login, "id": a.id, "node_id": nodeID("U", a.id), "type": a.kind, "site_admin": false,
+		"avatar_url": s.web("/avatars/%d", a.id), "gravatar_id": "", "url": u, "html_url": s.web("/%s", a.login),
+		"followers_url": u + "/followers", "following_url": u + "/following{/other_user}", "gists_url": u + "/gists{/gist_id}",
+		"starred_url": u + "/starred{/owner}{/repo}", "subscriptions_url": u + "/subscriptions", "organizations_url": u + "/orgs",
+		"repos_url": u + "/repos", "events_url": u + "/events{/privacy}", "received_events_url": u + "/received_events",
+	}
+}
+
+// repoLinks are the addresses a repository carries: the field's name without
+// "_url", and the path.
+var repoLinks = map[string]string{
+	"archive": "/{archive_format}{/ref}", "assignees": "/assignees{/user}", "blobs": "/git/blobs{/sha}", "branches": "/branches{/branch}",
+	"collaborators": "/collaborators{/collaborator}", "comments": "/comments{/number}", "commits": "/commits{/sha}", "compare": "/compare/{base}...{head}",
+	"contents": "/contents/{+path}", "contributors": "/contributors", "deployments": "/deployments", "downloads": "/downloads", "events": "/events",
+	"forks": "/forks", "git_commits": "/git/commits{/sha}", "git_refs": "/git/refs{/sha}", "git_tags": "/git/tags{/sha}", "hooks": "/hooks",
+	"issue_comment": "/issues/comments{/number}", "issue_events": "/issues/events{/number}", "issues": "/issues{/number}", "keys": "/keys{/key_id}",
+	"labels": "/labels{/name}", "languages": "/languages", "merges": "/merges", "milestones": "/milestones{/number}", "notifications": "/notifications{?since,all,participating}",
+	"pulls": "/pulls{/number}", "releases": "/releases{/id}", "stargazers": "/stargazers", "statuses": "/statuses/{sha}", "subscribers": "/subscribers",
+	"subscription": "/subscription", "tags": "/tags", "teams": "/teams", "trees": "/git/trees{/sha}",
+}
+
+// repoURL is the address of a repository in the API.
+func (s *Server) repoURL(r *Repo) string { return s.api("/repos/%s", r.fullName()) }
+
+// renderRepo writes a repository as most places carry it.
+func (s *Server) renderRepo(r *Repo) any {
+	if r == nil || r.deleted {
+		return nil
+	}
+	url, page := s.repoURL(r), s.web("/%s", r.fullName())
+	visibility := "public"
+	if r.private {
+		visibility = "private"
+	}
+	open := 0
+	for _, p := range r.pulls {
+		if p.open() {
+			open++
+		}
+	}
+	o := object{
+		"id": r.id, "node_id": nodeID("R", r.id), "name": r.name, "full_name": r.fullName(), "owner": s.renderAccount(r.owner),
+		"private": r.private, "visibility": visibility, "fork": r.parent != nil, "archived": r.archived, "disabled": false, "is_template": false,
+		"description": nil, "homepage": nil, "language": nil, "license": nil, "mirror_url": nil, "topics": []string{},
+		"default_branch": r.defaultBranch, "size": 1, "forks": 0, "forks_count": 0, "open_issues": open, "open_issues_count": open,
+		"stargazers_count": 0, "watchers": 0, "watchers_count": 0, "allow_forking": true, "web_commit_signoff_required": false,
+		"has_issues": true, "has_projects": true, "has_wiki": false, "has_pages": false, "has_downloads": true, "has_discussions": false,
+		"created_at": stamp(r.createdAt), "updated_at": stamp(r.createdAt), "pushed_at": stamp(r.pushedAt),
+		"url": url, "html_url": page, "clone_url": page + ".git", "git_url": "git://github.example/" + r.fullName() + ".git",
+		"ssh_url": "git@github.example:" + r.fullName() + ".git", "svn_url": page,
+	}
+	for name, path := range repoLinks {
+		o[name+"_url"] = url + path
+	}
+	return o
+}
+
+func (s *Server) renderApp(foreign bool) object {
+	a, perms := s.state.app, s.opts.Permissions
+	if foreign {
+		a.id, a.slug = a.id+1, "another-app"
+	}
+	return object{
+		"id": a.id, "slug": a.slug, "node_id": nodeID("A", a.id), "owner": s.renderAccount(a.owner), "name": a.slug, "description": "",
+		"external_url": "https://reviewgate.example", "html_url": s.web("/apps/%s", a.slug), "created_at": stamp(a.createdAt), "updated_at": stamp(a.createdAt),
+		"permissions": perms, "events": s.opts.Events,
+	}
+}
+
+func (s *Server) renderInstallation(i *installation) object {
+	var suspendedBy any
+	if !i.suspendedAt.IsZero() {
+		suspendedBy = s.renderAccount(s.state.app.owner)
+	}
+	return object{
+		"id": i.id, "account": s.renderAccount(i.account), "repository_selection": "selected", "app_id": s.state.app.id, "app_slug": s.state.app.slug,
+		"access_tokens_url": s.api("/app/installations/%d/access_tokens", i.id), "repositories_url": s.api("/installation/repositories"),
+		"html_url": s.web("/settings/installations/%d", i.id), "target_id": i.account.id, "target_type": i.account.kind,
+		"permissions": i.permissions, "events": s.opts.Events, "created_at": stamp(i.createdAt), "updated_at": stamp(i.createdAt),
+		"single_file_name": nil, "suspended_by": suspendedBy, "suspended_at": stamp(i.suspendedAt),
+	}
+}
+
+// renderEnd writes one end of a pull request.
+func (s *Server) renderEnd(r *Repo, ref, sha string) object {
+	owner := s.renderAccount(r.owner)
+	return object{"label": r.owner.login + ":" + ref, "ref": ref, "sha": sha, "user": owner, "repo": s.renderRepo(r)}
+}
+
+// label writes a label, made if need be. The lock must be held.
+func (r *Repo) label(name string) object {
+	if r.labels[name] == 0 {
+		r.labels[name] = r.s.state.nextID()
+	}
+	id := r.labels[name]
+	return object{"id": id, "node_id": nodeID("LA", id), "url": r.s.repoURL(r) + "/labels/" + name, "name": name, "color": "ededed", "default": false, "description": ""}
+}
+
+// association guesses how a user stands to a repository, as GitHub does: it
+// tells members, not what they may do.
+func (r *Repo) association(a *account) string {
+	switch {
+	case a == r.owner:
+		return "OWNER"
+	case slices.Index(roles, r.roles[fold(a.login)]) >= slices.Index(roles, "triage"):
+		return "COLLABORATOR"
+	}
+	return "NONE"
+}
+
+// renderPull writes a pull request as lists carry it.
+func (s *Server) renderPull(p *PullRequest) object {
+	url, page := s.api("/repos/%s/pulls/%d", p.repo.fullName(), p.Number), s.web("/%s/pull/%d", p.repo.fullName(), p.Number)
+	issue := s.api("/repos/%s/issues/%d", p.repo.fullName(), p.Number)
+	statuses := s.repoURL(p.repo) + "/statuses/" + p.headSHA
+	labels := []object{}
+	for _, name := range p.labels {
+		labels = append(labels, p.repo.label(name))
+	}
+	links := object{}
+	for name, href := range map[string]string{
+		"self": url, "html": page, "issue": issue, "comments": issue + "/comments", "commits": url + "/commits", "statuses": statuses,
+		"review_comments": url + "/comments", "review_comment": s.repoURL(p.repo) + "/pulls/comments{/number}",
+	} {
+		links[name] = object{"href": href}
+	}
+	return object{
+		"id": p.id, "node_id": nodeID("PR", p.id), "number": p.Number, "state": p.state, "locked": p.locked, "active_lock_reason": nil,
+		"title": p.title, "body": orNil(p.body), "user": s.renderAccount(p.author), "draft": p.draft, "labels": labels, "milestone": nil,
+		"assignee": nil, "assignees": []any{}, "requested_reviewers": []any{}, "requested_teams": []any{}, "auto_merge": nil,
+		"author_association": p.repo.association(p.author),
+		"created_at":         stamp(p.createdAt), "updated_at": stamp(p.updatedAt), "closed_at": stamp(p.closedAt), "merged_at": stamp(p.mergedAt),
+		"merge_commit_sha": orNil(p.mergeSHA), "head": s.renderEnd(p.headRepo, p.headRef, p.headSHA), "base": s.renderEnd(p.repo, p.baseRef, p.baseSHA),
+		"url": url, "html_url": page, "diff_url": page + ".diff", "patch_url": page + ".patch", "issue_url": issue, "commits_url": url + "/commits",
+		"review_comments_url": url + "/comments", "review_comment_url": s.repoURL(p.repo) + "/pulls/comments{/number}",
+		"comments_url": issue + "/comments", "statuses_url": statuses, "_links": links,
+	}
+}
+
+// renderPullFull writes a pull request with the counts that only the one-pull
+// route and webhooks have.
+func (s *Server) renderPullFull(p *PullRequest) (object, error) {
+	base, head := p.ends()
+	d, err := p.diff(base, head)
+	if err != nil {
+		return nil, err
+	}
+	commits, err := p.repo.git.commits(base, head)
+	if err != nil {
+		return nil, err
+	}
+	return s.renderPull(p).with(object{
+		"merged": !p.mergedAt.IsZero(), "merged_by": s.renderAccount(p.mergedBy), "mergeable": nil, "rebaseable": nil, "mergeable_state": "unknown",
+		"comments": len(p.commentsOn()), "review_comments": 0, "maintainer_can_modify": false, "commits": len(commits),
+		"additions": d.Additions, "deletions": d.Deletions, "changed_files": len(d.Files),
+	}), nil
+}
+
+// reactionWords are the reactions GitHub knows.
+var reactionWords = []string{"+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes"}
+
+func (s *Server) renderComment(c *comment) object {
+	url := s.api("/repos/%s/issues/comments/%d", c.pull.repo.fullName(), c.ID)
+	reactions := object{"url": url + "/reactions", "total_count": len(c.Reactions)}
+	for _, word := range reactionWords {
+		n := 0
+		for _, r := range c.Reactions {
+			if r.Content == word {
+				n++
+			}
+		}
+		reactions[word] = n
+	}
+	var via any
+	if c.byApp {
+		via = s.renderApp(false)
+	}
+	return object{
+		"id": c.ID, "node_id": nodeID("IC", c.ID), "url": url, "html_url": s.web("/%s/pull/%d#issuecomment-%d", c.pull.repo.fullName(), c.pull.Number, c.ID),
+		"issue_url": s.api("/repos/%s/issues/%d", c.pull.repo.fullName(), c.pull.Number), "user": s.renderAccount(c.author), "body": c.Body,
+		"created_at": stamp(c.CreatedAt), "updated_at": stamp(c.UpdatedAt), "author_association": c.pull.repo.association(c.author),
+		"performed_via_github_app": via, "reactions": reactions,
+	}
+}
+
+func (s *Server) renderReaction(r Reaction, at time.Time) object {
+	return object{"id": r.ID, "node_id": nodeID("REA", r.ID), "user": s.renderAccount(s.state.account(r.User, "User")), "content": r.Content, "created_at": stamp(at)}
+}
+
+// renderPullMinimal writes a pull request as check runs name it.
+func (s *Server) renderPullMinimal(p *PullRequest) object {
+	end := func(r *Repo, ref, sha string) object {
+		return object{"ref": ref, "sha": sha, "repo": object{"id": r.id, "url": s.repoURL(r), "name": r.name}}
+	}
+	return object{
+		"id": p.id, "number": p.Number, "url": s.api("/repos/%s/pulls/%d", p.repo.fullName(), p.Number),
+		"head": end(p.headRepo, p.headRef, p.headSHA), "base": end(p.repo, p.baseRef, p.baseSHA),
+	}
+}
+
+// pullsOnHead lists the open pull requests of the repository itself whose head
+// is the commit; those from forks are not among them, as on GitHub.
+func (s *Server) pullsOnHead(r *Repo, sha string) []object {
+	on := []object{}
+	for _, p := range r.pulls {
+		if p.open() && p.headSHA == sha && p.headRepo == r {
+			on = append(on, s.renderPullMinimal(p))
+		}
+	}
+	return on
+}
+
+func (s *Server) renderCheck(c *checkRun) object {
+	url := s.api("/repos/%s/check-runs/%d", c.repo.fullName(), c.ID)
+	details := c.DetailsURL
+	if details == "" {
+		details = "https://reviewgate.example"
+	}
+	return object{
+		"id": c.ID, "node_id": nodeID("CR", c.ID), "name": c.Name, "head_sha": c.HeadSHA, "external_id": c.ExternalID, "url": url,
+		"html_url": s.web("/%s/runs/%d", c.repo.fullName(), c.ID), "details_url": details, "status": c.Status, "conclusion": orNil(c.Conclusion),
+		"started_at": stamp(c.StartedAt), "completed_at": stamp(c.CompletedAt),
+		"output": object{
+			"title": orNil(c.Title), "summary": orNil(c.Summary), "text": orNil(c.Text),
+			"annotations_count": len(c.Annotations), "annotations_url": url + "/annotations",
+		},
+		"check_suite": object{"id": c.suite}, "app": s.renderApp(c.foreign), "pull_requests": s.pullsOnHead(c.repo, c.HeadSHA),
+	}
+}
+
+func (s *Server) renderCommit(r *Repo, c commit) object {
+	url, page := s.repoURL(r)+"/commits/"+c.SHA, s.web("/%s/commit/%s", r.fullName(), c.SHA)
+	parents := []object{}
+	for _, p := range c.Parents {
+		parents = append(parents, object{"sha": p, "url": s.repoURL(r) + "/commits/" + p, "html_url": s.web("/%s/commit/%s", r.fullName(), p)})
+	}
+	return object{
+		"sha": c.SHA, "node_id": nodeID("C", r.id) + c.SHA, "url": url, "html_url": page, "comments_url": url + "/comments", "parents": parents,
+		"author": s.committer(c.Email), "committer": s.committer(c.CEmail),
+		"commit": object{
+			"url": s.repoURL(r) + "/git/commits/" + c.SHA, "message": c.Message, "comment_count": 0,
+			"author":       object{"name": c.Name, "email": c.Email, "date": stamp(c.AuthoredAt)},
+			"committer":    object{"name": c.Committer, "email": c.CEmail, "date": stamp(c.CommittedAt)},
+			"tree":         object{"sha": c.Tree, "url": s.repoURL(r) + "/git/trees/" + c.Tree},
+			"verification": unverified(),
+		},
+	}
+}
+
+func unverified() object {
+	return object{"verified": false, "reason": "unsigned", "signature": nil, "payload": nil, "verified_at": nil}
+}
+
+// committer finds the account of a commit's address; there is none for
+// commits from elsewhere.
+func (s *Server) committer(email string) any {
+	for _, a := range s.state.accounts {
+		if email == a.login+"@users.noreply.github.com" {
+			return s.renderAccount(a)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,246 @@
+package ghtest
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Repo is a repository, with a bare git repository behind it.
+type Repo struct {
+	s   *Server
+	git *git
+
+	id            int64
+	owner         *account
+	name          string
+	parent        *Repo // of a fork
+	refs          string
+	defaultBranch string
+	private       bool
+	archived      bool
+	installed     bool
+	deleted       bool
+	createdAt     time.Time
+	pushedAt      time.Time
+
+	branches   map[string]string // SHA by name
+	roles      map[string]string // by login, folded
+	lastNumber int
+	pulls      []*PullRequest
+	comments   []*comment
+	checks     []*checkRun
+	suites     map[string]int64 // id by head SHA
+	labels     map[string]int64 // id by name
+}
+
+// Repo returns the repository of a full name ("acme/shop"). One that is new is
+// public, empty, owned by an organisation, and has the App installed.
+func (s *Server) Repo(fullName string) *Repo {
+	owner, name, ok := strings.Cut(fullName, "/")
+	if !ok || owner == "" || name == "" {
+		s.opts.Fail("repository %q: write OWNER/NAME", fullName)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.state.repos[fold(fullName)]; r != nil {
+		return r
+	}
+	s.installation(owner)
+	id := s.state.nextID()
+	g, err := newGit(s.ctx, filepath.Join(s.dir, strconv.FormatInt(id, 10)+".git"))
+	if err != nil {
+		s.opts.Fail("make repository %s: %v", fullName, err)
+	}
+	r := s.addRepo(&Repo{id: id, git: g, owner: s.state.account(owner, "Organization"), name: name, refs: "refs/heads/", installed: true})
+	return r
+}
+
+// addRepo completes a repository and lists it. The lock must be held.
+func (s *Server) addRepo(r *Repo) *Repo {
+	r.s, r.defaultBranch, r.createdAt, r.pushedAt = s, "main", s.now(), s.now()
+	r.branches, r.roles, r.suites, r.labels = map[string]string{}, map[string]string{}, map[string]int64{}, map[string]int64{}
+	s.state.repos[fold(r.fullName())] = r
+	s.notify()
+	return r
+}
+
+func (r *Repo) fullName() string { return r.owner.login + "/" + r.name }
+
+// FullName returns OWNER/NAME.
+func (r *Repo) FullName() string {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	return r.fullName()
+}
+
+// ID returns the repository's id, which outlives renames.
+func (r *Repo) ID() int64 { return r.id }
+
+// Rename renames the repository.
+func (r *Repo) Rename(name string) {
+	r.change(func() {
+		delete(r.s.state.repos, fold(r.fullName()))
+		r.name = name
+		r.s.state.repos[fold(r.fullName())] = r
+	})
+}
+
+// SetPrivate, SetArchived and SetInstalled change how the repository stands.
+func (r *Repo) SetPrivate(private bool) { r.change(func() { r.private = private }) }
+
+// SetArchived makes the repository read-only, or ends that.
+func (r *Repo) SetArchived(archived bool) { r.change(func() { r.archived = archived }) }
+
+// SetInstalled gives the App access to the repository, or takes it away.
+func (r *Repo) SetInstalled(installed bool) { r.change(func() { r.installed = installed }) }
+
+// Grant gives a user a role: admin, maintain, write, triage, read or none.
+func (r *Repo) Grant(login, role string) {
+	if !slices.Contains(roles, role) {
+		r.s.opts.Fail("grant %q to %s: roles are %s", role, login, strings.Join(roles, ", "))
+	}
+	r.change(func() {
+		r.s.state.account(login, "User")
+		r.roles[fold(login)] = role
+	})
+}
+
+// roles are GitHub's, least first.
+var roles = []string{"none", "read", "triage", "write", "maintain", "admin"}
+
+// role returns what an account may do. The lock must be held.
+func (r *Repo) role(a *account) string {
+	if a == r.owner {
+		return "admin"
+	}
+	if role, ok := r.roles[fold(a.login)]; ok {
+		return role
+	}
+	if r.private {
+		return "none"
+	}
+	return "read"
+}
+
+// change runs f with the lock held and tells those who wait.
+func (r *Repo) change(f func()) {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	f()
+	r.s.notify()
+}
+
+// Branch returns the SHA at the tip of a branch, or "".
+func (r *Repo) Branch(name string) string {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	return r.branches[name]
+}
+
+// Commit commits a change to a branch, pushes it and returns its SHA. A branch
+// that is new starts at the default branch's tip. Open pull requests from the
+// branch are synchronized.
+func (r *Repo) Commit(branch string, files Files, message string) string {
+	return r.commitAs("octocat", branch, files, message)
+}
+
+func (r *Repo) commitAs(login, branch string, files Files, message string) string {
+	parent := r.Branch(branch)
+	if parent == "" {
+		parent = r.Branch(r.defaultBranch)
+	}
+	sha := r.commitOn(parent, login, branch, files, message)
+	r.moveBranch(login, branch, sha, false)
+	return sha
+}
+
+// commitOn makes a commit without moving the branch in the state.
+func (r *Repo) commitOn(parent, login, branch string, files Files, message string) string {
+	r.s.mu.Lock()
+	who := signature{Name: login, Email: login + "@users.noreply.github.com", When: r.s.state.nextCommit()}
+	r.s.state.account(login, "User")
+	r.s.mu.Unlock()
+	sha, err := r.git.commitFiles(r.refs+branch, parent, files, message, who)
+	if err != nil {
+		r.s.opts.Fail("commit to %s of %s: %v", branch, r.FullName(), err)
+	}
+	return sha
+}
+
+// moveBranch points a branch at a commit, as a push does, and sends what
+// GitHub sends: push, and synchronize for every open pull request from it.
+func (r *Repo) moveBranch(login, branch, sha string, forced bool) {
+	r.s.mu.Lock()
+	before := r.branches[branch]
+	r.branches[branch] = sha
+	r.pushedAt = r.s.now()
+	sender := r.s.state.account(login, "User")
+	events := []event{r.pushEvent(branch, before, sha, forced, sender)}
+	for _, p := range r.s.pullsFrom(r, branch) {
+		events = append(events, p.synchronize(sha, sender))
+	}
+	r.s.notify()
+	r.s.mu.Unlock()
+	r.s.deliver(events...)
+}
+
+// pullsFrom lists the open pull requests whose head is the branch. The lock
+// must be held.
+func (s *Server) pullsFrom(head *Repo, branch string) []*PullRequest {
+	var from []*PullRequest
+	for _, name := range slices.Sorted(maps.Keys(s.state.repos)) {
+		for _, p := range s.state.repos[name].pulls {
+			if p.headRepo == head && p.headRef == branch && p.open() {
+				from = append(from, p)
+			}
+		}
+	}
+	return from
+}
+
+// ImportGit takes two commits of a repository on this machine, without copying
+// their objects, as the default branch and as a new branch "import", whose name
+// it returns: a pull request made of real history. The other repository must
+// stay where it is.
+func (r *Repo) ImportGit(dir, baseRev, headRev string) (branch string) {
+	shas, err := r.git.borrow(dir, baseRev, headRev)
+	if err != nil {
+		r.s.opts.Fail("import %s: %v", dir, err)
+	}
+	const imported = "import"
+	for i, name := range []string{r.defaultBranch, imported} {
+		if err := r.git.setRef(r.refs+name, shas[i]); err != nil {
+			r.s.opts.Fail("import %s: %v", dir, err)
+		}
+		r.moveBranch("octocat", name, shas[i], true)
+	}
+	return imported
+}
+
+// fork returns the fork of the repository on another account, made if need be.
+func (r *Repo) fork(login string) *Repo {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	if f := r.s.state.repos[fold(login+"/"+r.name)]; f != nil {
+		return f
+	}
+	owner := r.s.state.account(login, "User")
+	f := r.s.addRepo(&Repo{id: r.s.state.nextID(), git: r.git, owner: owner, name: r.name, parent: r})
+	f.refs = "refs/forks/" + strconv.FormatInt(f.id, 10) + "/"
+	f.defaultBranch = r.defaultBranch
+	f.branches[f.defaultBranch] = r.branches[r.defaultBranch]
+	return f
+}
+
+// Delete deletes the repository. Of a deleted fork, pull requests remain, with
+// a head that names no repository.
+func (r *Repo) Delete() {
+	r.change(func() {
+		r.deleted = true
+		delete(r.s.state.repos, fold(r.fullName()))
+	})
+}

@@ -1,0 +1,234 @@
+package ghtest
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+)
+
+func getApp(c *call) *Response {
+	return c.locked(func() *Response {
+		return ok(c.s.renderApp(false).with(object{"installations_count": len(c.s.state.installations)}))
+	})
+}
+
+func listInstallations(c *call) *Response {
+	return c.locked(func() *Response { return listed(c, c.s.state.installations, c.s.renderInstallation) })
+}
+
+// installationByID finds an installation. The lock must be held.
+func (s *Server) installationByID(id int64) *installation {
+	for _, i := range s.state.installations {
+		if i.id == id {
+			return i
+		}
+	}
+	return nil
+}
+
+func getInstallation(c *call) *Response {
+	return c.locked(func() *Response {
+		i := c.s.installationByID(c.number("installation_id"))
+		if i == nil {
+			return notFound()
+		}
+		return ok(c.s.renderInstallation(i))
+	})
+}
+
+func getRepoInstallation(c *call) *Response {
+	return c.locked(func() *Response {
+		r := c.s.state.repos[fold(c.params["owner"]+"/"+c.params["repo"])]
+		if r == nil || c.s.installationOf(r) == nil {
+			return notFound()
+		}
+		return ok(c.s.renderInstallation(c.s.installationOf(r)))
+	})
+}
+
+// createToken hands out an installation token, for fewer repositories and
+// permissions where that is asked for.
+func createToken(c *call) *Response {
+	var ask struct {
+		Repositories  []string       `json:"repositories"`
+		RepositoryIDs []int64        `json:"repository_ids"`
+		Permissions   map[string]any `json:"permissions"`
+	}
+	if err := c.into(&ask); err != nil {
+		return refuse(http.StatusBadRequest, "Problems parsing JSON")
+	}
+	s := c.s
+	return c.locked(func() *Response {
+		i := s.installationByID(c.number("installation_id"))
+		if i == nil {
+			return notFound()
+		}
+		if !i.suspendedAt.IsZero() {
+			return refuse(http.StatusForbidden, "This installation has been suspended")
+		}
+		permissions, granted := narrow(i.permissions, ask.Permissions)
+		if !granted {
+			return refuse(http.StatusUnprocessableEntity, "The permissions requested are not granted to this installation.")
+		}
+		repos, all := s.reposOf(i), len(ask.Repositories)+len(ask.RepositoryIDs) == 0
+		if !all {
+			asked := func(r *Repo) bool {
+				return slices.Contains(ask.RepositoryIDs, r.id) || slices.ContainsFunc(ask.Repositories, func(n string) bool { return fold(n) == fold(r.name) })
+			}
+			repos = slices.DeleteFunc(repos, func(r *Repo) bool { return !asked(r) })
+			if len(repos) != len(ask.Repositories)+len(ask.RepositoryIDs) {
+				return refuse(http.StatusUnprocessableEntity, "There is at least one repository that does not exist or is not accessible to the parent installation.")
+			}
+		}
+		var ids []int64
+		var rendered []any
+		for _, r := range repos {
+			ids, rendered = append(ids, r.id), append(rendered, s.renderRepo(r))
+		}
+		if all {
+			ids = nil
+		}
+		t := s.newToken(i, permissions, ids)
+		body := object{"token": t.text, "expires_at": stamp(t.expiresAt), "permissions": permissions, "repository_selection": "selected"}
+		if !all {
+			body["repositories"] = rendered
+		}
+		return answer(http.StatusCreated, body)
+	})
+}
+
+// reposOf lists the repositories of an installation, by name. The lock must be
+// held.
+func (s *Server) reposOf(i *installation) []*Repo {
+	var repos []*Repo
+	for _, name := range slices.Sorted(maps.Keys(s.state.repos)) {
+		if r := s.state.repos[name]; r.installed && r.owner == i.account {
+			repos = append(repos, r)
+		}
+	}
+	return repos
+}
+
+func listRepos(c *call) *Response {
+	return c.locked(func() *Response {
+		repos := slices.DeleteFunc(c.s.reposOf(c.caller.installation), func(r *Repo) bool { return !c.caller.covers(r) })
+		rendered := slicePage(c.page(), repos, func(r *Repo) object { return c.s.renderRepo(r).(object) })
+		return c.linked(ok(object{"total_count": len(repos), "repository_selection": "selected", "repositories": rendered}), len(repos))
+	})
+}
+
+func getRateLimit(c *call) *Response {
+	return c.locked(func() *Response {
+		r := c.s.rateOf(c.caller)
+		full := func(limit, used int) object {
+			return object{"limit": limit, "used": used, "remaining": limit - used, "reset": r.reset.Unix()}
+		}
+		core := full(r.limit, r.used)
+		resources := object{"core": core}
+		// Those that are not counted here are always full, with GitHub's limits.
+		for name, limit := range map[string]int{
+			"graphql": 5000, "search": 30, "code_search": 10, "source_import": 100, "integration_manifest": 5000, "actions_runner_registration": 10000,
+			"scim": 15000, "dependency_snapshots": 100, "dependency_sbom": 100, "code_scanning_autofix": 10, "copilot_usage_records": 10,
+		} {
+			resources[name] = full(limit, 0)
+		}
+		return ok(object{"resources": resources, "rate": core})
+	})
+}
+
+func getUser(c *call) *Response {
+	return c.locked(func() *Response {
+		a := c.s.state.accounts[fold(c.params["username"])]
+		if a == nil {
+			return notFound()
+		}
+		return ok(c.s.renderAccount(a).(object).with(object{
+			"name": a.login, "company": nil, "blog": "", "location": nil, "email": nil, "hireable": nil, "bio": nil,
+			"user_view_type": "public", "public_repos": 0, "public_gists": 0, "followers": 0, "following": 0, "created_at": stamp(commitsBegin), "updated_at": stamp(commitsBegin),
+		}))
+	})
+}
+
+func (d *Delivery) render() object {
+	var action, installation, repo any
+	if d.Action != "" {
+		action = d.Action
+	}
+	if d.InstallationID != 0 {
+		installation = d.InstallationID
+	}
+	if d.RepositoryID != 0 {
+		repo = d.RepositoryID
+	}
+	return object{
+		"id": d.ID, "guid": d.GUID, "delivered_at": stamp(d.At), "redelivery": d.Redelivery, "duration": d.Duration.Seconds(), "status": d.Outcome,
+		"status_code": d.Status, "event": d.Event, "action": action, "installation_id": installation, "repository_id": repo, "throttled_at": nil,
+	}
+}
+
+// listDeliveries lists attempts, newest first; the cursor is the id of the last
+// one seen.
+func listDeliveries(c *call) *Response {
+	return c.locked(func() *Response {
+		cursor := c.req.URL.Query().Get("cursor")
+		newest := slices.Clone(c.s.state.deliveries)
+		slices.Reverse(newest)
+		if cursor != "" {
+			seen, err := strconv.ParseInt(cursor, 10, 64)
+			if err != nil {
+				return refuse(http.StatusBadRequest, "Invalid cursor")
+			}
+			newest = slices.DeleteFunc(newest, func(d *Delivery) bool { return d.ID >= seen })
+		}
+		p := page{number: 1, size: c.page().size}
+		resp := ok(slicePage(p, newest, (*Delivery).render))
+		if _, to := p.bounds(len(newest)); to < len(newest) {
+			q := c.req.URL.Query()
+			q.Set("cursor", strconv.FormatInt(newest[to-1].ID, 10))
+			resp.Header.Set("Link", "<"+c.self(q.Encode())+`>; rel="next"`)
+		}
+		return resp
+	})
+}
+
+func getDelivery(c *call) *Response {
+	return c.locked(func() *Response {
+		d := c.delivery()
+		if d == nil {
+			return notFound()
+		}
+		headers := object{}
+		for k, v := range c.s.hookHeader("", *d) {
+			headers[k] = v[0]
+		}
+		return ok(d.render().with(object{
+			"url":      c.s.state.hookURL,
+			"request":  object{"headers": headers, "payload": json.RawMessage(d.Payload)},
+			"response": object{"headers": object{}, "payload": orNil(d.Response)},
+		}))
+	})
+}
+
+// delivery finds the delivery that the path names. The lock must be held.
+func (c *call) delivery() *Delivery {
+	id := c.number("delivery_id")
+	for _, d := range c.s.state.deliveries {
+		if d.ID == id {
+			return d
+		}
+	}
+	return nil
+}
+
+func redeliver(c *call) *Response {
+	return c.locked(func() *Response {
+		d := c.delivery()
+		if d == nil {
+			return notFound()
+		}
+		c.s.enqueue(queued{guid: d.GUID})
+		return answer(http.StatusAccepted, object{})
+	})
+}

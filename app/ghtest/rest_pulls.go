@@ -1,0 +1,204 @@
+package ghtest
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// pull finds the pull request that a parameter of the path numbers. The lock
+// must be held.
+func (c *call) pull(param string) *PullRequest {
+	n := c.number(param)
+	for _, p := range c.repo.pulls {
+		if int64(p.Number) == n {
+			return p
+		}
+	}
+	return nil
+}
+
+// pullEnds finds the pull request of the path and its ends, without keeping
+// the lock: what git says of them takes a while.
+func (c *call) pullEnds() (p *PullRequest, base, head string) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	if p = c.pull("pull_number"); p != nil {
+		base, head = p.ends()
+	}
+	return p, base, head
+}
+
+func listPulls(c *call) *Response {
+	state, refused := c.oneOf("state", "open", "closed", "all")
+	if refused != nil {
+		return refused
+	}
+	direction, refused := c.oneOf("direction", "desc", "asc")
+	if refused != nil {
+		return refused
+	}
+	q := c.req.URL.Query()
+	return c.locked(func() *Response {
+		pulls := slices.DeleteFunc(slices.Clone(c.repo.pulls), func(p *PullRequest) bool {
+			return state != "all" && p.state != state ||
+				q.Get("base") != "" && p.baseRef != q.Get("base") ||
+				// GitHub ignores a head without an owner.
+				strings.Contains(q.Get("head"), ":") && p.headRepo.owner.login+":"+p.headRef != q.Get("head")
+		})
+		if q.Get("sort") == "updated" {
+			slices.SortStableFunc(pulls, func(a, b *PullRequest) int { return a.updatedAt.Compare(b.updatedAt) })
+		}
+		if direction == "desc" {
+			slices.Reverse(pulls)
+		}
+		return listed(c, pulls, c.s.renderPull)
+	})
+}
+
+func getPull(c *call) *Response {
+	p, base, head := c.pullEnds()
+	if p == nil {
+		return notFound()
+	}
+	if strings.Contains(c.req.Header.Get("Accept"), ".diff") {
+		return c.pullDiff(p, base, head)
+	}
+	_, mergeable, err := c.repo.git.mergeTree(base, head)
+	unknown := errors.Is(err, errOldGit)
+	if err != nil && !unknown {
+		return broken(err)
+	}
+	return c.locked(func() *Response {
+		full, err := c.s.renderPullFull(p)
+		if err != nil {
+			return broken(err)
+		}
+		// What isn't known GitHub leaves null, and calls unknown.
+		if p.open() && !unknown {
+			full["mergeable"], full["rebaseable"], full["mergeable_state"] = mergeable, mergeable, "clean"
+			if p.draft {
+				full["mergeable_state"] = "draft"
+			}
+			if !mergeable {
+				full["mergeable_state"] = "dirty"
+			}
+		}
+		return ok(full)
+	})
+}
+
+// pullDiff answers with git's diff, unless it is too large.
+func (c *call) pullDiff(p *PullRequest, base, head string) *Response {
+	d, err := p.diff(base, head)
+	if err != nil {
+		return broken(err)
+	}
+	l := c.s.limits
+	if over(len(d.Files), l.DiffFiles) || over(d.Lines, l.DiffLines) {
+		return answer(http.StatusNotAcceptable, object{
+			"message":           fmt.Sprintf("Sorry, the diff exceeded the maximum number of files (%d). Consider using 'List pull requests files' API or locally cloning the repository instead.", l.DiffFiles),
+			"errors":            []object{{"resource": "PullRequest", "field": "diff", "code": "too_large"}},
+			"documentation_url": "https://docs.github.com/rest/pulls/pulls#list-pull-requests-files", "status": "406",
+		})
+	}
+	return &Response{Status: http.StatusOK, Header: http.Header{"Content-Type": {"application/vnd.github.v3.diff; charset=utf-8"}}, Body: []byte(d.Raw), cut: -1}
+}
+
+func listPullFiles(c *call) *Response {
+	p, base, head := c.pullEnds()
+	if p == nil {
+		return notFound()
+	}
+	d, err := p.diff(base, head)
+	if err != nil {
+		return broken(err)
+	}
+	files := d.Files
+	if over(len(files), c.s.limits.PullFiles) {
+		files = files[:c.s.limits.PullFiles]
+	}
+	return c.locked(func() *Response {
+		return listed(c, files, func(f fileDiff) object { return c.s.renderFile(p.headRepo, head, f) })
+	})
+}
+
+// renderFile writes a changed file. Its patch is left out where it is too
+// large, and where there is none: binary, empty, moved or changed in mode only.
+func (s *Server) renderFile(r *Repo, head string, f fileDiff) object {
+	path := (&url.URL{Path: f.Path}).EscapedPath()
+	o := object{
+		"sha": f.SHA, "filename": f.Path, "status": f.Status, "additions": f.Additions, "deletions": f.Deletions, "changes": f.Additions + f.Deletions,
+		"blob_url": s.web("/%s/blob/%s/%s", r.fullName(), head, path), "raw_url": s.web("/%s/raw/%s/%s", r.fullName(), head, path),
+		"contents_url": fmt.Sprintf("%s/contents/%s?ref=%s", s.repoURL(r), path, head),
+	}
+	if f.shown(s.limits) {
+		o["patch"] = f.Patch
+	}
+	if f.Previous != "" {
+		o["previous_filename"] = f.Previous
+	}
+	return o
+}
+
+func listPullCommits(c *call) *Response {
+	p, base, head := c.pullEnds()
+	if p == nil {
+		return notFound()
+	}
+	commits, err := p.repo.git.commits(base, head)
+	if err != nil {
+		return broken(err)
+	}
+	if over(len(commits), c.s.limits.PullCommits) {
+		commits = commits[:c.s.limits.PullCommits]
+	}
+	return c.locked(func() *Response {
+		return listed(c, commits, func(cm commit) object { return c.s.renderCommit(p.repo, cm) })
+	})
+}
+
+// listPullsOfCommit lists the merged pull request that brought a commit into
+// the default branch, or else the open ones that have it.
+func listPullsOfCommit(c *call) *Response {
+	sha := c.params["commit_sha"]
+	if _, err := c.repo.git.commit(sha); err != nil {
+		return refuse(http.StatusUnprocessableEntity, "No commit found for SHA: "+sha)
+	}
+	type candidate struct {
+		pull       *PullRequest
+		base, head string
+	}
+	var candidates []candidate
+	var tip string
+	c.locked(func() *Response {
+		tip = c.repo.branches[c.repo.defaultBranch]
+		for _, p := range c.repo.pulls {
+			if base, head := p.ends(); p.open() || !p.mergedAt.IsZero() {
+				candidates = append(candidates, candidate{p, base, head})
+			}
+		}
+		return nil
+	})
+	landed, err := c.repo.git.contains(tip, sha)
+	if err != nil {
+		return broken(err)
+	}
+	var pulls []*PullRequest
+	for _, cand := range candidates {
+		commits, err := c.repo.git.commits(cand.base, cand.head)
+		if err != nil {
+			return broken(err)
+		}
+		if slices.ContainsFunc(commits, func(cm commit) bool { return cm.SHA == sha }) {
+			pulls = append(pulls, cand.pull)
+		}
+	}
+	return c.locked(func() *Response {
+		pulls = slices.DeleteFunc(pulls, func(p *PullRequest) bool { return p.mergedAt.IsZero() == landed })
+		return listed(c, pulls, c.s.renderPull)
+	})
+}

@@ -1,0 +1,235 @@
+package ghtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+)
+
+// Options configure a Server. The zero value is a usable GitHub that sends no
+// webhooks.
+type Options struct {
+	// Addr is what to listen on; a free loopback port by default.
+	Addr string
+	// WebhookURL and WebhookSecret are the App's. Without a URL, deliveries
+	// are recorded as failed and not sent. See Server.SetWebhook.
+	WebhookURL    string
+	WebhookSecret string
+	// AppSlug names the App, "reviewgate" by default; its bot is called
+	// slug + "[bot]".
+	AppSlug string
+	// Permissions are granted to every installation, DefaultPermissions by
+	// default.
+	Permissions map[string]string
+	// Events are the webhook events the App has subscribed to,
+	// DefaultEvents by default. Those GitHub sends unasked are always sent.
+	Events []string
+	// Limits are GitHub's own where nil.
+	Limits *Limits
+	// Now is the clock of tokens, rate limits and timestamps, time.Now by
+	// default. Commits have dates of their own, so that their SHAs are the
+	// same in every run.
+	Now func() time.Time
+	// Fail is told of what makes going on useless: git fails, or the script
+	// names something that isn't there. It must not return. By default it
+	// panics; Start sets the test's Fatalf.
+	Fail func(format string, args ...any)
+}
+
+// DefaultPermissions returns what reviewgate asks for when it is installed.
+func DefaultPermissions() map[string]string {
+	return map[string]string{
+		"checks":        "write",
+		"contents":      "read",
+		"issues":        "read",
+		"merge_queues":  "read",
+		"metadata":      "read",
+		"pull_requests": "write",
+	}
+}
+
+// DefaultEvents returns the events reviewgate subscribes to.
+func DefaultEvents() []string {
+	return []string{"issue_comment", "merge_group", "pull_request", "push"}
+}
+
+// Server is the stand-in. All its methods, and those of what it hands out, may
+// be called from any goroutine.
+type Server struct {
+	// URL is the API's root, without a trailing slash. The API answers at
+	// URL/api/v3 as well, as on GitHub Enterprise Server.
+	URL string
+
+	opts   Options
+	limits Limits
+	dir    string
+	ctx    context.Context
+	cancel context.CancelFunc
+	http   *http.Server
+	client *http.Client
+	wg     sync.WaitGroup
+
+	mu      sync.Mutex
+	changed chan struct{} // closed and replaced at every change
+	active  int           // requests being answered
+	state   state
+}
+
+// New starts a Server. Close must be called to end it. It fails if there is no
+// git to run, or nothing to listen on.
+func New(opts Options) (*Server, error) {
+	if _, err := exec.LookPath("git"); err != nil {
+		return nil, fmt.Errorf("find git, which keeps the repositories: %w", err)
+	}
+	opts = opts.withDefaults()
+	dir, err := os.MkdirTemp("", "ghtest-")
+	if err != nil {
+		return nil, fmt.Errorf("make a directory for repositories: %w", err)
+	}
+	s := &Server{opts: opts, limits: *opts.Limits, dir: dir, changed: make(chan struct{})}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	if err := s.start(); err != nil {
+		s.cancel()
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return s, nil
+}
+
+func (o Options) withDefaults() Options {
+	if o.Addr == "" {
+		o.Addr = "127.0.0.1:0"
+	}
+	if o.AppSlug == "" {
+		o.AppSlug = "reviewgate"
+	}
+	if o.Permissions == nil {
+		o.Permissions = DefaultPermissions()
+	}
+	if o.Events == nil {
+		o.Events = DefaultEvents()
+	}
+	if o.Limits == nil {
+		l := GitHubLimits()
+		o.Limits = &l
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Fail == nil {
+		o.Fail = func(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
+	}
+	return o
+}
+
+func (s *Server) start() error {
+	listener, err := net.Listen("tcp", s.opts.Addr)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	s.URL = "http://" + listener.Addr().String()
+	if err := s.state.init(s); err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	s.client = newHookClient()
+	s.http = &http.Server{Handler: http.HandlerFunc(s.serve), ReadHeaderTimeout: 10 * time.Second}
+	s.wg.Go(func() {
+		// Serve ends with ErrServerClosed once Close is called, and a
+		// listener that breaks before shows at the first request.
+		_ = s.http.Serve(listener)
+	})
+	s.wg.Go(s.deliverQueued)
+	return nil
+}
+
+// Close ends the Server: connections are closed, requests held by hooks let go
+// by their contexts, repositories deleted.
+func (s *Server) Close() error {
+	// Connections first, so that a request that is let go isn't answered.
+	err := s.http.Close()
+	s.cancel()
+	s.client.CloseIdleConnections()
+	s.wg.Wait()
+	return errors.Join(err, s.drain(), os.RemoveAll(s.dir))
+}
+
+// drain waits until no request is being answered any more.
+func (s *Server) drain() error {
+	patience := time.NewTimer(5 * time.Second)
+	defer patience.Stop()
+	for {
+		s.mu.Lock()
+		active, changed := s.active, s.changed
+		s.mu.Unlock()
+		if active == 0 {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-patience.C:
+			return errors.New("a hook holds a request and doesn't watch its context")
+		}
+	}
+}
+
+// TB is what Start needs of a *testing.T, *testing.B or *rapid.T.
+type TB interface {
+	Helper()
+	Fatalf(format string, args ...any)
+	Errorf(format string, args ...any)
+	Cleanup(func())
+}
+
+// Start starts a Server that ends with the test.
+func Start(t TB, opts Options) *Server {
+	t.Helper()
+	if opts.Fail == nil {
+		opts.Fail = t.Fatalf
+	}
+	s, err := New(opts)
+	if err != nil {
+		t.Fatalf("start the GitHub stand-in: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("close the GitHub stand-in: %v", err)
+		}
+	})
+	return s
+}
+
+// WaitFor returns once cond is true. cond is asked at first and then after
+// every change of the state, from the caller's goroutine; it may call any
+// method that looks. The error is ctx's, or says that the Server was closed.
+func (s *Server) WaitFor(ctx context.Context, cond func() bool) error {
+	for {
+		s.mu.Lock()
+		changed := s.changed
+		s.mu.Unlock()
+		// A change after this line closes the channel taken above, so that
+		// none is missed between asking and waiting.
+		if cond() {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return fmt.Errorf("wait for the stand-in's state: %w", ctx.Err())
+		case <-s.ctx.Done():
+			return errors.New("wait for the stand-in's state: server closed")
+		}
+	}
+}
+
+// notify wakes those who wait. The lock must be held.
+func (s *Server) notify() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+func (s *Server) now() time.Time { return s.opts.Now().UTC() }

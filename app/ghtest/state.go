@@ -1,0 +1,216 @@
+package ghtest
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// state is all that the stand-in knows. The Server's lock guards it.
+type state struct {
+	app           app
+	lastID        int64
+	accounts      map[string]*account // by login, folded
+	installations []*installation
+	repos         map[string]*Repo // by full name, folded
+	tokens        map[string]*token
+	rates         map[string]*rate
+	lastCommit    time.Time
+
+	hooks      []*hook
+	calls      []Call
+	unexpected []Call
+
+	deliveries []*Delivery
+	queue      []queued
+	sending    int
+	withheld   map[string]bool
+	hookURL    string
+	hookSecret string
+}
+
+// app is the GitHub App under test.
+type app struct {
+	id        int64
+	slug      string
+	key       *rsa.PrivateKey
+	owner     *account
+	bot       *account
+	createdAt time.Time
+}
+
+// account is a user, an organisation or a bot.
+type account struct {
+	id    int64
+	login string
+	kind  string // User, Organization or Bot
+}
+
+// installation is the App's on one account.
+type installation struct {
+	id          int64
+	account     *account
+	permissions map[string]string
+	createdAt   time.Time
+	suspendedAt time.Time
+}
+
+// commitsBegin is the date of the first commit. Each is a minute after the one
+// before.
+var commitsBegin = time.Date(2026, time.January, 5, 9, 0, 0, 0, time.UTC)
+
+// appKey is every Server's App's key. It is made when first needed, and once,
+// since that takes longer than everything else a test does.
+var appKey = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) })
+
+func (st *state) init(s *Server) error {
+	key, err := appKey()
+	if err != nil {
+		return fmt.Errorf("generate the App's key: %w", err)
+	}
+	*st = state{
+		lastID:   1000,
+		accounts: map[string]*account{}, repos: map[string]*Repo{}, tokens: map[string]*token{}, rates: map[string]*rate{}, withheld: map[string]bool{},
+		lastCommit: commitsBegin,
+		hookURL:    s.opts.WebhookURL, hookSecret: s.opts.WebhookSecret,
+	}
+	st.app = app{
+		id: st.nextID(), slug: s.opts.AppSlug, key: key, createdAt: s.now(),
+		owner: st.account("app-makers", "Organization"), bot: st.account(s.opts.AppSlug+"[bot]", "Bot"),
+	}
+	return nil
+}
+
+// nextID returns a number that nothing else has. Later things have greater
+// ones, as on GitHub.
+func (st *state) nextID() int64 {
+	st.lastID += 7
+	return st.lastID
+}
+
+// nextCommit returns when the next commit is made.
+func (st *state) nextCommit() time.Time {
+	st.lastCommit = st.lastCommit.Add(time.Minute)
+	return st.lastCommit
+}
+
+// account returns the account of a login; one that is new is of the kind.
+func (st *state) account(login, kind string) *account {
+	a := st.accounts[fold(login)]
+	if a == nil {
+		if strings.HasSuffix(login, "[bot]") {
+			kind = "Bot"
+		}
+		a = &account{id: st.nextID(), login: login, kind: kind}
+		st.accounts[fold(login)] = a
+	}
+	return a
+}
+
+// fold makes names comparable: GitHub's don't tell upper case from lower.
+func fold(name string) string { return strings.ToLower(name) }
+
+// nodeID makes a global node id as GitHub's newer ones look.
+func nodeID(kind string, id int64) string {
+	return kind + "_" + base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(id, 10)))
+}
+
+// AppID returns the App's id, which is the issuer of its JWTs.
+func (s *Server) AppID() int64 { return s.state.app.id }
+
+// AppLogin returns the login of the App's bot, the author of its comments.
+func (s *Server) AppLogin() string { return s.state.app.bot.login }
+
+// AppPrivateKeyPEM returns the App's private key, PKCS #1 as GitHub hands it
+// out.
+func (s *Server) AppPrivateKeyPEM() []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(s.state.app.key)})
+}
+
+// installation returns the App's installation on an account, made if need be.
+// The lock must be held.
+func (s *Server) installation(login string) *installation {
+	acct := s.state.account(login, "Organization")
+	for _, i := range s.state.installations {
+		if i.account == acct {
+			return i
+		}
+	}
+	i := &installation{id: s.state.nextID(), account: acct, permissions: s.opts.Permissions, createdAt: s.now()}
+	s.state.installations = append(s.state.installations, i)
+	return i
+}
+
+// installationOf returns the installation that covers a repository, or nil.
+func (s *Server) installationOf(r *Repo) *installation {
+	if !r.installed {
+		return nil
+	}
+	for _, i := range s.state.installations {
+		if i.account == r.owner {
+			return i
+		}
+	}
+	return nil
+}
+
+// InstallationID returns the id of the App's installation on an account.
+func (s *Server) InstallationID(account string) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.installation(account).id
+}
+
+// Install sends the installation event that GitHub sends when the App is
+// installed on an account; the installation itself is there from the account's
+// first repository on.
+func (s *Server) Install(account string) {
+	s.installationEvent(account, "created", func(*installation) {})
+}
+
+// Suspend suspends the installation of an account: its tokens and new ones
+// are refused, and no more events are sent for it.
+func (s *Server) Suspend(account string) {
+	s.installationEvent(account, "suspend", func(i *installation) { i.suspendedAt = s.now() })
+}
+
+// Unsuspend ends a suspension.
+func (s *Server) Unsuspend(account string) {
+	s.installationEvent(account, "unsuspend", func(i *installation) { i.suspendedAt = time.Time{} })
+}
+
+// SetPermissions changes what the installation of an account may do, from the
+// next request on, tokens already handed out included.
+func (s *Server) SetPermissions(account string, permissions map[string]string) {
+	s.installationEvent(account, "new_permissions_accepted", func(i *installation) { i.permissions = permissions })
+}
+
+// Uninstall removes the App from an account.
+func (s *Server) Uninstall(account string) {
+	s.installationEvent(account, "deleted", func(i *installation) {
+		s.state.installations = slices.DeleteFunc(s.state.installations, func(other *installation) bool { return other == i })
+		for _, r := range s.state.repos {
+			if r.owner == i.account {
+				r.installed = false
+			}
+		}
+	})
+}
+
+func (s *Server) installationEvent(account, action string, change func(*installation)) {
+	s.mu.Lock()
+	i := s.installation(account)
+	change(i)
+	payload := s.installationPayload(action, i)
+	s.notify()
+	s.mu.Unlock()
+	s.deliver(event{name: "installation", action: action, installation: i, payload: payload})
+}

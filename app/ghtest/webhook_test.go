@@ -1,0 +1,257 @@
+package ghtest_test
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reviewgate/reviewgate/app/ghtest"
+)
+
+// hook is an App's webhook endpoint that keeps what it gets.
+type hook struct {
+	*httptest.Server
+	mu     sync.Mutex
+	status int
+	got    []received
+}
+
+type received struct {
+	header http.Header
+	body   []byte
+}
+
+func newHook(t *testing.T) *hook {
+	t.Helper()
+	h := &hook{status: http.StatusAccepted}
+	h.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Errorf("read a delivery: %v", err)
+		}
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.got = append(h.got, received{r.Header, body})
+		w.WriteHeader(h.status)
+		fmt.Fprint(w, "noted")
+	}))
+	t.Cleanup(h.Close)
+	return h
+}
+
+// names lists the events received, as "event action".
+func (h *hook) names(t *testing.T) []string {
+	t.Helper()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var names []string
+	for _, r := range h.got {
+		var fields struct {
+			Action string `json:"action"`
+		}
+		if err := json.Unmarshal(r.body, &fields); err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, r.header.Get("X-GitHub-Event")+" "+fields.Action)
+	}
+	h.got = nil
+	return names
+}
+
+func (h *hook) answer(status int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.status = status
+}
+
+func TestDeliveriesAreSigned(t *testing.T) {
+	h := newHook(t)
+	gh, repo, _ := shop(t, ghtest.Options{WebhookURL: h.URL, WebhookSecret: "s3cret", Events: []string{"pull_request"}})
+	repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a": "1"}})
+	if len(h.got) != 1 {
+		t.Fatalf("%d deliveries instead of 1", len(h.got))
+	}
+	r := h.got[0]
+	mac := hmac.New(sha256.New, []byte("s3cret"))
+	mac.Write(r.body)
+	d := gh.LastDelivery("pull_request")
+	want := map[string]string{
+		"X-Hub-Signature-256": "sha256=" + hex.EncodeToString(mac.Sum(nil)), "Content-Type": "application/json", "X-Github-Event": "pull_request", "X-Github-Delivery": d.GUID,
+		"X-Github-Hook-Installation-Target-Id": strconv.FormatInt(gh.AppID(), 10), "X-Github-Hook-Installation-Target-Type": "integration",
+	}
+	got := map[string]string{}
+	for key := range want {
+		got[key] = r.header.Get(key)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("headers (-want +got):\n%s", diff)
+	}
+	if d.Status != http.StatusAccepted || d.Outcome != "OK" || d.Response != "noted" || d.InstallationID != gh.InstallationID("acme") || d.RepositoryID != repo.ID() || !d.OK() {
+		t.Errorf("delivery: %+v", d)
+	}
+	gh.SetWebhook(h.URL, "")
+	gh.Ping()
+	if s := h.got[1].header.Get("X-Hub-Signature-256"); s != "" {
+		t.Errorf("signed without a secret: %s", s)
+	}
+}
+
+// TestConversation plays a pull request's life and looks at what an App hears.
+func TestConversation(t *testing.T) {
+	h := newHook(t)
+	gh, repo, c := shop(t, ghtest.Options{WebhookURL: h.URL, WebhookSecret: "s3cret", Events: []string{"pull_request", "issue_comment", "merge_group"}})
+	hears := func(want ...string) {
+		t.Helper()
+		settle(t, gh)
+		if d := cmp.Diff(want, h.names(t)); d != "" {
+			t.Errorf("events (-want +got):\n%s", d)
+		}
+	}
+	hears()
+	pr := repo.OpenPR(ghtest.PR{Fork: "mallory", Author: "mallory", Files: ghtest.Files{"a": "1"}})
+	hears("pull_request opened")
+	pr.Push(ghtest.Files{"a": "2"}, "more")
+	hears("pull_request synchronize")
+	other := repo.OpenPR(ghtest.PR{Head: "mine", Files: ghtest.Files{"b": "1"}})
+	hears("pull_request opened")
+	repo.Commit("mine", ghtest.Files{"b": "2"}, "pushed to the branch")
+	hears("pull_request synchronize")
+	c.want(c.do("POST", "/repos/acme/shop/issues/1/comments", fields{"body": "ours"}), http.StatusCreated)
+	hears("issue_comment created")
+	group := repo.MergeGroup(pr, other)
+	group.Destroy("invalidated")
+	hears("merge_group checks_requested", "merge_group destroyed")
+	gh.Suspend("acme")
+	pr.Label("bug")
+	gh.Unsuspend("acme")
+	hears("installation suspend", "installation unsuspend")
+	repo.SetInstalled(false)
+	pr.Label("bug")
+	hears()
+	repo.SetInstalled(true)
+	pr.Merge()
+	hears("pull_request closed")
+}
+
+func TestLostAndFoundDeliveries(t *testing.T) {
+	h := newHook(t)
+	gh, repo, _ := shop(t, ghtest.Options{WebhookURL: h.URL, Events: []string{"pull_request"}})
+	app := newClient(t, gh)
+	gh.Withhold("pull_request")
+	pr := repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a": "1"}})
+	lost := gh.LastDelivery("pull_request")
+	if lost.OK() || lost.Status != 0 || len(h.names(t)) != 0 {
+		t.Errorf("a withheld delivery was sent: %+v", lost)
+	}
+	gh.Resume()
+	h.answer(http.StatusServiceUnavailable)
+	pr.Label("bug")
+	if d := gh.LastDelivery("pull_request"); d.OK() || d.Status != http.StatusServiceUnavailable {
+		t.Errorf("delivery: %+v", d)
+	}
+	h.answer(http.StatusOK)
+	h.names(t)
+
+	app.want(app.do("POST", fmt.Sprintf("/app/hook/deliveries/%d/attempts", lost.ID), nil), http.StatusAccepted)
+	settle(t, gh)
+	if names := h.names(t); !slices.Equal(names, []string{"pull_request opened"}) {
+		t.Errorf("redelivered: %v", names)
+	}
+	if d := gh.LastDelivery("pull_request"); d.GUID != lost.GUID || !d.Redelivery || !d.OK() || d.ID == lost.ID {
+		t.Errorf("redelivery: %+v", d)
+	}
+	app.refused(app.do("POST", "/app/hook/deliveries/1/attempts", nil), http.StatusNotFound, "Not Found")
+	if _, err := gh.Redeliver("none"); err == nil {
+		t.Error("an unknown delivery was redelivered")
+	}
+
+	// The log, two at a time, newest first.
+	var statuses []float64
+	path := "/app/hook/deliveries?per_page=2"
+	for path != "" {
+		r := app.get(path)
+		for i := range r.len() {
+			statuses = append(statuses, r.field(i, "status_code").(float64))
+		}
+		path = ""
+		if link := r.header.Get("Link"); link != "" {
+			path = "/app/hook/deliveries?per_page=2&cursor=" + fmt.Sprintf("%.0f", r.field(1, "id"))
+		}
+	}
+	if d := cmp.Diff([]float64{200, 503, 0}, statuses); d != "" {
+		t.Errorf("delivery log (-want +got):\n%s", d)
+	}
+}
+
+// TestRedeliverAtOnce: many attempts at one event may run side by side.
+func TestRedeliverAtOnce(t *testing.T) {
+	h := newHook(t)
+	gh, repo, _ := shop(t, ghtest.Options{WebhookURL: h.URL, Events: []string{"pull_request"}})
+	repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a": "1"}})
+	guid := gh.LastDelivery("pull_request").GUID
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			if _, err := gh.Redeliver(guid); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := len(gh.Deliveries()); n != 9 {
+		t.Errorf("%d attempts in the log instead of 9", n)
+	}
+}
+
+func TestWaitFor(t *testing.T) {
+	gh, repo, _ := shop(t, ghtest.Options{})
+	pr := repo.OpenPR(ghtest.PR{Files: ghtest.Files{}})
+	var wg sync.WaitGroup
+	wg.Go(func() { pr.Comment("alice", "here") })
+	waitFor(t, gh, func() bool { return len(pr.Comments()) == 1 })
+	wg.Wait()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
+	defer cancel()
+	if err := gh.WaitFor(ctx, func() bool { return false }); err == nil {
+		t.Error("waiting for what never comes ended well")
+	}
+}
+
+// TestCloseLetsGo: a request that a hook holds doesn't keep the Server from
+// ending.
+func TestCloseLetsGo(t *testing.T) {
+	gh, err := ghtest.New(ghtest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := make(chan struct{})
+	gh.On("GET /app", func(x *ghtest.Exchange) {
+		close(held)
+		<-x.Context().Done()
+	})
+	c := newClient(t, gh)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if _, err := c.try("GET", "/app", nil); err == nil {
+			t.Error("a closed server answered")
+		}
+	})
+	<-held
+	if err := gh.Close(); err != nil {
+		t.Error(err)
+	}
+	wg.Wait()
+}

@@ -1,0 +1,42 @@
+package app
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// HookPath is where GitHub sends its webhooks.
+const HookPath = "/api/github/hook"
+
+func (a *App) routes(hook http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle(HookPath, hook)
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { text(w, http.StatusOK, "alive") })
+	mux.HandleFunc("GET /readyz", a.ready)
+	mux.Handle("GET /metrics", promhttp.HandlerFor(a.metrics.Registry, promhttp.HandlerOpts{}))
+	return mux
+}
+
+// ready tells whether webhooks can be stored and worked on. GitHub's health
+// is no part of it: its outage would take every replica away, and with them
+// the webhooks.
+func (a *App) ready(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
+	defer cancel()
+	if err := a.queue.Ready(ctx); err != nil {
+		a.options.Log.Warn().Err(err).Msg("not ready")
+		text(w, http.StatusServiceUnavailable, "not ready: see the log")
+		return
+	}
+	text(w, http.StatusOK, "ready")
+}
+
+func text(w http.ResponseWriter, status int, s string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	w.Write([]byte(s + "\n"))
+}

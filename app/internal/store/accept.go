@@ -1,0 +1,156 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+// accept stores one delivery and what it asks for.
+func (s *Store) accept(ctx context.Context, t tx, d review.Delivery) (review.Accepted, error) {
+	if d.GUID == "" {
+		return review.Accepted{}, errors.New("accept a delivery: it has no GUID")
+	}
+	if d.ReceivedAt.IsZero() {
+		d.ReceivedAt = s.Now()
+	}
+	inserted, err := t.exec(ctx, `
+		INSERT INTO deliveries (guid, event, action, installation, repo_id, received_at) VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (guid) DO NOTHING`,
+		d.GUID, d.Event, d.Action, d.Installation, d.RepoID, micros(d.ReceivedAt))
+	if err != nil {
+		return review.Accepted{}, fmt.Errorf("store the delivery: %w", err)
+	}
+	again := false
+	if inserted == 0 {
+		if again, err = wasGivenUp(ctx, t, d.GUID); err != nil || !again {
+			return review.Accepted{Duplicate: err == nil}, err
+		}
+	}
+
+	var a review.Accepted
+	asked := false
+	if d.Review != nil {
+		ok, err := s.acceptReview(ctx, t, d.GUID, *d.Review, &a)
+		if err != nil {
+			return a, err
+		}
+		asked = asked || ok
+	}
+	if d.Close != nil {
+		if a.Closed, err = closeTarget(ctx, t, d.Close.Key()); err != nil {
+			return a, err
+		}
+		a.Key = d.Close.Key()
+		asked = asked || a.Closed
+	}
+	if d.Command != nil {
+		ok, err := s.acceptCommand(ctx, t, d, again)
+		if err != nil {
+			return a, err
+		}
+		asked = asked || ok
+	}
+	if d.Rerequest != nil {
+		if _, err := t.insertJob(ctx, rerequestArgs{Rerequest: *d.Rerequest, Delivery: d.GUID}); err != nil {
+			return a, err
+		}
+		asked = true
+	}
+	a.NoOp = !asked
+	return a, nil
+}
+
+// wasGivenUp reports whether a delivery that was seen before counts again:
+// what it asked for was given up, and nothing was asked since.
+func wasGivenUp(ctx context.Context, t tx, guid string) (bool, error) {
+	var job, target bool
+	err := t.row(ctx, `
+		SELECT d.gave_up, EXISTS (
+			SELECT 1 FROM targets t WHERE t.key = d.target_key
+			AND t.gave_up = 1 AND t.wanted = t.done AND d.generation > t.gave_up_after)
+		FROM deliveries d WHERE d.guid = ?`, guid).Scan(&job, &target)
+	if err != nil {
+		return false, fmt.Errorf("look at the delivery seen before: %w", err)
+	}
+	if job {
+		if _, err := t.exec(ctx, `UPDATE deliveries SET gave_up = 0 WHERE guid = ?`, guid); err != nil {
+			return false, fmt.Errorf("ask for the delivery again: %w", err)
+		}
+	}
+	return job || target, nil
+}
+
+func (s *Store) acceptReview(ctx context.Context, t tx, guid string, ask review.ReviewAsk, a *review.Accepted) (asked bool, err error) {
+	if ask.LabelsOnly {
+		var reads bool
+		err := t.row(ctx, `SELECT reads_labels FROM targets WHERE key = ?`, ask.Target.Key()).Scan(&reads)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return false, fmt.Errorf("look whether the target reads labels: %w", err)
+		}
+		if !reads {
+			return false, nil
+		}
+	}
+	r, err := s.raise(ctx, t, ask, false)
+	if err != nil {
+		return false, err
+	}
+	a.Key, a.HeadMoved = ask.Target.Key(), r.headMoved
+	if _, err := t.exec(ctx, `UPDATE deliveries SET target_key = ?, generation = ? WHERE guid = ?`, a.Key, r.wanted, guid); err != nil {
+		return false, fmt.Errorf("note what the delivery raised: %w", err)
+	}
+	return true, nil
+}
+
+func closeTarget(ctx context.Context, t tx, key string) (known bool, err error) {
+	n, err := t.exec(ctx, `UPDATE targets SET closed = 1 WHERE key = ?`, key)
+	if err != nil {
+		return false, fmt.Errorf("close the target: %w", err)
+	}
+	return n > 0, nil
+}
+
+// acceptCommand stores a command and its job, unless the comment's command is
+// known: GUIDs aren't signed, comment ids are.
+func (s *Store) acceptCommand(ctx context.Context, t tx, d review.Delivery, again bool) (asked bool, err error) {
+	c := *d.Command
+	if c.ReceivedAt.IsZero() {
+		c.ReceivedAt = d.ReceivedAt
+	}
+	// The target must be known for a notice, even if it is never reviewed.
+	if err := remember(ctx, t, c.Target); err != nil {
+		return false, err
+	}
+	target, err := json.Marshal(c.Target)
+	if err != nil {
+		return false, fmt.Errorf("encode the command's target: %w", err)
+	}
+	inserted, err := t.exec(ctx, `
+		INSERT INTO commands (comment_id, target_key, target, sender, author, name, received_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (comment_id) DO NOTHING`,
+		c.CommentID, c.Target.Key(), string(target), c.Sender, c.Author, c.Name, micros(c.ReceivedAt))
+	if err != nil {
+		return false, fmt.Errorf("store the command: %w", err)
+	}
+	if inserted == 0 && !again {
+		return false, nil
+	}
+	_, err = t.insertJob(ctx, commandArgs{CommentID: c.CommentID, Delivery: d.GUID})
+	return true, err
+}
+
+// giveUpDelivery records that a command's or rerequest's job was given up, so
+// that a redelivery asks again.
+func (s *Store) giveUpDelivery(ctx context.Context, guid string) error {
+	return s.db.write(ctx, func(t tx) error {
+		if _, err := t.exec(ctx, `UPDATE deliveries SET gave_up = 1 WHERE guid = ?`, guid); err != nil {
+			return fmt.Errorf("note that a delivery was given up: %w", err)
+		}
+		return nil
+	})
+}

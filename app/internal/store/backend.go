@@ -1,0 +1,61 @@
+package store
+
+import (
+	"context"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
+)
+
+// backend is what differs from database to database: how a transaction is
+// made, and which of River's drivers works in it. All SQL stands outside of
+// it, in the subset that SQLite and PostgreSQL share, with ? for parameters.
+type backend interface {
+	// read runs f on one snapshot of the database.
+	read(ctx context.Context, f func(tx) error) error
+	// write runs f in a transaction that is durable once write has returned
+	// nil, and wakes the queue if f inserted jobs.
+	write(ctx context.Context, f func(tx) error) error
+	// writeFirst is write for deliveries: it waits for fewer others.
+	writeFirst(ctx context.Context, f func(tx) error) error
+	// runner makes a River client that works jobs.
+	runner(cfg *river.Config) (runner, error)
+	// jobCounts counts the jobs by state.
+	jobCounts(ctx context.Context) (map[rivertype.JobState]int, error)
+	// lone reports whether this process is the only one on the database, so
+	// that whatever is held there was left behind by a crash.
+	lone() bool
+	close() error
+}
+
+// tx is a transaction.
+type tx interface {
+	exec(ctx context.Context, query string, args ...any) (affected int64, err error)
+	// row queries one row; its Scan gives sql.ErrNoRows if there is none.
+	row(ctx context.Context, query string, args ...any) scanner
+	// each calls f for each row.
+	each(ctx context.Context, f func(scanner) error, query string, args ...any) error
+	// savepoint runs f so that its failure undoes only what f wrote. An error
+	// that wraps errBroken says that the whole transaction is lost.
+	savepoint(ctx context.Context, f func() error) error
+	// lock is what a SELECT ends with to keep its rows from being changed by
+	// others until the transaction ends.
+	lock() string
+
+	// insertJob inserts a job; false means that an equal one is alive.
+	insertJob(ctx context.Context, args jobArgs) (inserted bool, err error)
+	// adoptJobs makes jobs that are marked as running available again, and
+	// drops the leadership of River's maintenance. Only a lone process may.
+	adoptJobs(ctx context.Context) (n int, err error)
+}
+
+type scanner interface {
+	Scan(dest ...any) error
+}
+
+// runner is a river.Client of any kind of transaction.
+type runner interface {
+	Start(ctx context.Context) error
+	Stop(ctx context.Context) error
+	StopAndCancel(ctx context.Context) error
+}

@@ -1,0 +1,205 @@
+package store_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/internal/store"
+	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// The burst that quality bars speak of: 2,000 deliveries at 200/s.
+const (
+	burst    = 2000
+	burstGap = 5 * time.Millisecond
+	pulls    = 200
+)
+
+// BenchmarkAccept measures how long a delivery takes to be stored durably in a
+// burst while the queue works on the same database. Beside each delivery one
+// row is inserted into a database of its own, with the same settings: what the
+// machine can do at that moment.
+func BenchmarkAccept(b *testing.B) {
+	for b.Loop() {
+		accept, bare := measureBurst(b)
+		b.ReportMetric(ms(accept, 50), "ack-p50-ms")
+		b.ReportMetric(ms(accept, 99), "ack-p99-ms")
+		b.ReportMetric(ms(bare, 50), "bare-p50-ms")
+		b.ReportMetric(ms(bare, 99), "bare-p99-ms")
+		b.ReportMetric(ms(accept, 99)/ms(bare, 99), "p99-ratio")
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
+func measureBurst(b *testing.B) (accept, bare []time.Duration) {
+	s := openSQLite(b, filepath.Join(b.TempDir(), "reviewgate.db"))
+	q, err := store.NewQueue(s, savingWorker{s}, store.QueueOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := q.Start(context.Background()); err != nil {
+		b.Fatal(err)
+	}
+	insert := bareInsert(b)
+	var wg sync.WaitGroup
+	wg.Go(func() { bare = measure(b, insert) })
+	wg.Go(func() {
+		accept = measure(b, func(i int) error {
+			g := review.Target{Kind: review.TargetPull, RepoID: 1, Owner: "acme", Name: "shop", Number: i % pulls, HeadSHA: fmt.Sprint("head-", i)}
+			_, err := s.Accept(context.Background(), review.Delivery{
+				GUID: fmt.Sprint("guid-", i), Event: "pull_request", Action: "synchronize", RepoID: 1, ReceivedAt: time.Now(),
+				Review: &review.ReviewAsk{Target: g, Reason: "pushed"},
+			})
+			return err
+		})
+	})
+	wg.Wait()
+	if err := q.Stop(context.Background()); err != nil {
+		b.Fatal(err)
+	}
+	return accept, bare
+}
+
+// bareInsert inserts rows one by one, each in a transaction of its own.
+func bareInsert(b *testing.B) func(int) error {
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(b.TempDir(), "bare.db")+"?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_txlock=immediate")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { db.Close() })
+	db.SetMaxOpenConns(1)
+	if _, err := db.Exec(`CREATE TABLE deliveries (guid TEXT PRIMARY KEY, event TEXT, received_at INTEGER)`); err != nil {
+		b.Fatal(err)
+	}
+	return func(i int) error {
+		_, err := db.Exec(`INSERT INTO deliveries VALUES (?, ?, ?)`, fmt.Sprint("guid-", i), "pull_request", time.Now().UnixMicro())
+		return err
+	}
+}
+
+// measure calls f for a burst, each call in its own goroutine at its own time
+// whether or not those before have returned.
+func measure(b *testing.B, f func(int) error) []time.Duration {
+	took := make([]time.Duration, burst)
+	var wg sync.WaitGroup
+	start := time.Now()
+	for i := range burst {
+		due := start.Add(time.Duration(i) * burstGap)
+		time.Sleep(time.Until(due))
+		wg.Go(func() {
+			if err := f(i); err != nil {
+				b.Error(err)
+			}
+			took[i] = time.Since(due) // a start that came late counts as waiting
+		})
+	}
+	wg.Wait()
+	slices.Sort(took)
+	return took
+}
+
+func ms(sorted []time.Duration, percentile int) float64 {
+	return float64(sorted[len(sorted)*percentile/100].Microseconds()) / 1000
+}
+
+// savingWorker does to the store what a review does: lease, heartbeat, review,
+// intents, finish; and waits for GitHub in between.
+type savingWorker struct{ *store.Store }
+
+func (w savingWorker) Work(ctx context.Context, j review.Job) error {
+	l, ok, err := w.Acquire(ctx, j.Key, "worker", time.Minute)
+	if err != nil || !ok {
+		return err
+	}
+	for more := true; more; {
+		st, err := w.Target(ctx, j.Key)
+		if err != nil {
+			return err
+		}
+		if err := w.run(ctx, l, st); err != nil {
+			return err
+		}
+		if more, err = w.Finish(ctx, l, st.Wanted, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w savingWorker) run(ctx context.Context, l review.Lease, st review.TargetState) error {
+	const latency = 50 * time.Millisecond
+	check, err := w.Intend(ctx, l, review.Write{Kind: review.WriteCheck, Subject: "1/" + st.HeadSHA, Key: l.Key, HeadSHA: st.HeadSHA})
+	if err != nil {
+		return err
+	}
+	time.Sleep(2 * latency) // read, look again at the head
+	r := review.StoredReview{RunID: fmt.Sprintf("%s-%d", l.Key, st.Wanted), Key: l.Key, Generation: st.Wanted, RepoID: 1, HeadSHA: st.HeadSHA, Review: benchReview}
+	if err := w.SaveReview(ctx, l, r); err != nil {
+		return err
+	}
+	if err := w.Renew(ctx, l, time.Minute); err != nil {
+		return err
+	}
+	time.Sleep(latency)
+	check.State = review.WriteCompleted
+	if err := w.Record(ctx, check); err != nil {
+		return err
+	}
+	return w.MarkPublished(ctx, r.RunID)
+}
+
+// benchReview is of ten files with 100 lines each.
+var benchReview = func() pipeline.Review {
+	var r pipeline.Review
+	for i := range 10 {
+		f := pipeline.File{Path: fmt.Sprintf("src/file%d.go", i), Status: pipeline.FileModified}
+		h := pipeline.Hunk{NewStart: 1, NewLines: 100}
+		for n := range 100 {
+			h.Lines = append(h.Lines, pipeline.Line{Op: pipeline.LineAdded, New: n + 1, Text: fmt.Sprintf("\tresult%d := compute(%d, input[%d])", n, i, n*i)})
+		}
+		f.Hunks = append(f.Hunks, h)
+		r.Facts.Files = append(r.Facts.Files, f)
+	}
+	return r
+}()
+
+// BenchmarkWake measures how long after its delivery was acknowledged a job
+// begins on an idle queue.
+func BenchmarkWake(b *testing.B) {
+	s := openSQLite(b, filepath.Join(b.TempDir(), "reviewgate.db"))
+	began := make(chan time.Time, 1)
+	q, err := store.NewQueue(s, beginning(began), store.QueueOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := q.Start(context.Background()); err != nil {
+		b.Fatal(err)
+	}
+	var took []time.Duration
+	for i := 0; b.Loop(); i++ {
+		g := review.Target{Kind: review.TargetPull, RepoID: 1, Number: i}
+		start := time.Now()
+		if _, err := s.Accept(context.Background(), review.Delivery{GUID: fmt.Sprint(i), Review: &review.ReviewAsk{Target: g}}); err != nil {
+			b.Fatal(err)
+		}
+		took = append(took, (<-began).Sub(start))
+		time.Sleep(20 * time.Millisecond) // idle again
+	}
+	slices.Sort(took)
+	b.ReportMetric(ms(took, 50), "accept-to-work-p50-ms")
+	b.ReportMetric(ms(took, 99), "accept-to-work-p99-ms")
+	if err := q.Stop(context.Background()); err != nil {
+		b.Fatal(err)
+	}
+}
+
+type beginning chan time.Time
+
+func (c beginning) Work(context.Context, review.Job) error { c <- time.Now(); return nil }

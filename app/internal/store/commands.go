@@ -1,0 +1,96 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+const commandColumns = `comment_id, target, sender, author, name, received_at`
+
+func scanCommand(row scanner, more ...any) (c review.Command, err error) {
+	var target string
+	var received int64
+	if err := row.Scan(append([]any{&c.CommentID, &target, &c.Sender, &c.Author, &c.Name, &received}, more...)...); err != nil {
+		return c, err
+	}
+	c.ReceivedAt = fromMicros(received)
+	if err := json.Unmarshal([]byte(target), &c.Target); err != nil {
+		return c, fmt.Errorf("decode the target of command %d: %w", c.CommentID, err)
+	}
+	return c, nil
+}
+
+// Command implements review.Store.
+func (s *Store) Command(ctx context.Context, commentID int64) (c review.Command, done bool, err error) {
+	err = s.db.read(ctx, func(t tx) (err error) {
+		c, err = scanCommand(t.row(ctx, `SELECT `+commandColumns+`, accepted = 1 OR outcome <> '' FROM commands WHERE comment_id = ?`, commentID), &done)
+		return err
+	})
+	if err != nil {
+		return review.Command{}, false, fmt.Errorf("read command %d: %w", commentID, notFound(err))
+	}
+	return c, done, nil
+}
+
+// AcceptCommand implements review.Store.
+func (s *Store) AcceptCommand(ctx context.Context, commentID int64, ask review.ReviewAsk) error {
+	return s.db.write(ctx, func(t tx) error {
+		var done bool
+		err := t.row(ctx, `SELECT accepted = 1 OR outcome <> '' FROM commands WHERE comment_id = ?`+t.lock(), commentID).Scan(&done)
+		if err != nil {
+			return fmt.Errorf("accept command %d: %w", commentID, notFound(err))
+		}
+		if done {
+			return nil
+		}
+		r, err := s.raise(ctx, t, ask, true)
+		if err != nil {
+			return err
+		}
+		if _, err := t.exec(ctx, `UPDATE commands SET accepted = 1, generation = ? WHERE comment_id = ?`, r.wanted, commentID); err != nil {
+			return fmt.Errorf("accept command %d: %w", commentID, err)
+		}
+		return nil
+	})
+}
+
+// AwaitingCommands implements review.Store.
+func (s *Store) AwaitingCommands(ctx context.Context, key string, generation int64) ([]review.Command, error) {
+	var all []review.Command
+	err := s.db.read(ctx, func(t tx) error {
+		return t.each(ctx, func(row scanner) error {
+			c, err := scanCommand(row)
+			all = append(all, c)
+			return err
+		}, `SELECT `+commandColumns+` FROM commands
+			WHERE target_key = ? AND accepted = 1 AND generation <= ? AND outcome = '' ORDER BY received_at, comment_id`, key, generation)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the commands that wait for %s: %w", key, err)
+	}
+	return all, nil
+}
+
+// FinishCommand implements review.Store. The first outcome stays.
+func (s *Store) FinishCommand(ctx context.Context, commentID int64, outcome string) error {
+	if outcome == "" {
+		return fmt.Errorf("finish command %d: it needs an outcome", commentID)
+	}
+	return s.change(ctx, fmt.Sprintf("finish command %d", commentID),
+		`UPDATE commands SET outcome = CASE WHEN outcome = '' THEN ? ELSE outcome END WHERE comment_id = ?`, outcome, commentID)
+}
+
+// CommandsSince implements review.Store.
+func (s *Store) CommandsSince(ctx context.Context, key string, since time.Time) (n int, err error) {
+	err = s.db.read(ctx, func(t tx) error {
+		return t.row(ctx, `SELECT count(*) FROM commands WHERE target_key = ? AND accepted = 1 AND received_at >= ?`, key, micros(since)).Scan(&n)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("count the commands on %s: %w", key, err)
+	}
+	return n, nil
+}

@@ -1,0 +1,90 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+// storeText stores a config file's text once and returns its hash. Reviews of
+// one repository share their config, and all share the defaults.
+func storeText(ctx context.Context, t tx, body []byte) ([]byte, error) {
+	sum := sha256.Sum256(body)
+	if body == nil {
+		body = []byte{} // NULL otherwise
+	}
+	if _, err := t.exec(ctx, `INSERT INTO texts (sha256, body) VALUES (?, ?) ON CONFLICT (sha256) DO NOTHING`, sum[:], body); err != nil {
+		return nil, fmt.Errorf("store a text: %w", err)
+	}
+	return sum[:], nil
+}
+
+// readTexts reads rows of layer, path, blob SHA and text.
+func readTexts(ctx context.Context, t tx, query string, args ...any) (all []review.ConfigBlob, err error) {
+	err = t.each(ctx, func(row scanner) error {
+		var c review.ConfigBlob
+		if err := row.Scan(&c.Layer, &c.Path, &c.BlobSHA, &c.Text); err != nil {
+			return err
+		}
+		all = append(all, c)
+		return nil
+	}, query, args...)
+	return all, err
+}
+
+// GoodLayer implements review.Store.
+func (s *Store) GoodLayer(ctx context.Context, repoID int64, layer string) (*review.GoodLayer, error) {
+	var g review.GoodLayer
+	err := s.db.read(ctx, func(t tx) error {
+		err := t.row(ctx, `SELECT source FROM good_layers WHERE repo_id = ? AND layer = ?`, repoID, layer).Scan(&g.Source)
+		if err != nil {
+			return err
+		}
+		g.Files, err = readTexts(ctx, t, `
+			SELECT f.file_layer, f.path, f.blob_sha, t.body FROM good_layer_files f JOIN texts t ON t.sha256 = f.sha256
+			WHERE f.repo_id = ? AND f.layer = ? ORDER BY f.position`, repoID, layer)
+		return err
+	})
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read the last good %s layer: %w", layer, err)
+	}
+	return &g, nil
+}
+
+// SaveGoodLayer implements review.Store.
+func (s *Store) SaveGoodLayer(ctx context.Context, repoID int64, layer string, g review.GoodLayer) error {
+	err := s.db.write(ctx, func(t tx) error {
+		_, err := t.exec(ctx, `
+			INSERT INTO good_layers (repo_id, layer, source) VALUES (?, ?, ?)
+			ON CONFLICT (repo_id, layer) DO UPDATE SET source = excluded.source`, repoID, layer, g.Source)
+		if err != nil {
+			return err
+		}
+		if _, err := t.exec(ctx, `DELETE FROM good_layer_files WHERE repo_id = ? AND layer = ?`, repoID, layer); err != nil {
+			return err
+		}
+		for i, c := range g.Files {
+			sum, err := storeText(ctx, t, c.Text)
+			if err != nil {
+				return err
+			}
+			_, err = t.exec(ctx, `INSERT INTO good_layer_files (repo_id, layer, position, file_layer, path, blob_sha, sha256) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+				repoID, layer, i, c.Layer, c.Path, c.BlobSHA, sum)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("save the good %s layer: %w", layer, err)
+	}
+	return nil
+}

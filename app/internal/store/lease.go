@@ -1,0 +1,161 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+// Acquire implements review.Store. Owner tells processes apart, for people;
+// the token tells holders apart, so a process can't take its own lease twice.
+func (s *Store) Acquire(ctx context.Context, key, owner string, ttl time.Duration) (review.Lease, bool, error) {
+	if owner == "" {
+		return review.Lease{}, false, errors.New("take a lease: it needs an owner")
+	}
+	l := review.Lease{Key: key, Owner: owner}
+	taken := false
+	err := s.db.write(ctx, func(t tx) error {
+		now := s.Now()
+		var died bool // the holder before didn't give it back
+		err := t.row(ctx, `SELECT owner <> '' FROM leases WHERE key = ?`+t.lock(), key).Scan(&died)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		err = t.row(ctx, `
+			INSERT INTO leases (key, owner, token, until) VALUES (?, ?, 1, ?)
+			ON CONFLICT (key) DO UPDATE SET owner = excluded.owner, token = leases.token + 1, until = excluded.until
+			WHERE leases.owner = '' OR leases.until <= ?
+			RETURNING token`, key, owner, micros(now.Add(ttl)), micros(now)).Scan(&l.Token)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		taken = err == nil
+		if taken && died {
+			_, err = t.exec(ctx, countCrash+` WHERE key = ?`, key)
+		}
+		return err
+	})
+	if err != nil {
+		return review.Lease{}, false, fmt.Errorf("take the lease of %s: %w", key, err)
+	}
+	if !taken {
+		return review.Lease{}, false, nil
+	}
+	return l, true, nil
+}
+
+// countCrash counts a holder that died against the generation it worked on.
+const countCrash = `UPDATE targets SET crashes = crashes + CASE WHEN wanted > done THEN 1 ELSE 0 END`
+
+// Renew implements review.Store. A lease that has expired but that nobody took
+// is prolonged.
+func (s *Store) Renew(ctx context.Context, l review.Lease, ttl time.Duration) error {
+	return s.db.write(ctx, func(t tx) error {
+		n, err := t.exec(ctx, `UPDATE leases SET until = ? WHERE key = ? AND owner = ? AND token = ?`,
+			micros(s.Now().Add(ttl)), l.Key, l.Owner, l.Token)
+		switch {
+		case err != nil:
+			return fmt.Errorf("renew the lease of %s: %w", l.Key, err)
+		case n == 0:
+			return review.ErrLeaseLost
+		}
+		return nil
+	})
+}
+
+// Release implements review.Store.
+func (s *Store) Release(ctx context.Context, l review.Lease) error {
+	return s.db.write(ctx, func(t tx) error {
+		_, err := release(ctx, t, l)
+		return err
+	})
+}
+
+func release(ctx context.Context, t tx, l review.Lease) (held bool, err error) {
+	n, err := t.exec(ctx, `UPDATE leases SET owner = '', until = 0 WHERE key = ? AND owner = ? AND token = ?`, l.Key, l.Owner, l.Token)
+	if err != nil {
+		return false, fmt.Errorf("give back the lease of %s: %w", l.Key, err)
+	}
+	return n > 0, nil
+}
+
+// fence returns ErrLeaseLost unless l is held, and keeps it from being taken
+// before the transaction ends.
+func fence(ctx context.Context, t tx, l review.Lease) error {
+	var one int
+	err := t.row(ctx, `SELECT 1 FROM leases WHERE key = ? AND owner = ? AND token = ?`+t.lock(), l.Key, l.Owner, l.Token).Scan(&one)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return review.ErrLeaseLost
+	case err != nil:
+		return fmt.Errorf("look at the lease of %s: %w", l.Key, err)
+	}
+	return nil
+}
+
+// Finish implements review.Store.
+func (s *Store) Finish(ctx context.Context, l review.Lease, generation int64, gaveUp bool) (more bool, err error) {
+	err = s.db.write(ctx, func(t tx) error {
+		if err := fence(ctx, t, l); err != nil {
+			return err
+		}
+		// The row is locked before it is compared: an ask comes wholly before
+		// or wholly after.
+		var wanted, done int64
+		var notice string
+		err := t.row(ctx, `SELECT wanted, done, notice FROM targets WHERE key = ?`+t.lock(), l.Key).Scan(&wanted, &done, &notice)
+		if err != nil {
+			return fmt.Errorf("read what is wanted of %s: %w", l.Key, notFound(err))
+		}
+		if generation > wanted {
+			return fmt.Errorf("finish generation %d of %s: only %d were asked for", generation, l.Key, wanted)
+		}
+		if generation > done {
+			if err := finish(ctx, t, l.Key, generation, gaveUp); err != nil {
+				return err
+			}
+			done = generation
+		}
+		more = wanted > done || notice != ""
+		if more {
+			return nil
+		}
+		_, err = release(ctx, t, l)
+		return err
+	})
+	return more && err == nil, err
+}
+
+func finish(ctx context.Context, t tx, key string, generation int64, gaveUp bool) error {
+	_, err := t.exec(ctx, `
+		UPDATE targets SET done = ?, attempts = 0, crashes = 0, retry_at = 0,
+			gave_up_after = CASE WHEN ? = 0 THEN 0 WHEN gave_up = 1 THEN gave_up_after ELSE done END, gave_up = ?
+		WHERE key = ?`, generation, number(gaveUp), number(gaveUp), key)
+	if err != nil {
+		return fmt.Errorf("finish generation %d of %s: %w", generation, key, err)
+	}
+	return nil
+}
+
+// Failed implements review.Store.
+func (s *Store) Failed(ctx context.Context, l review.Lease) (attempts int, err error) {
+	err = s.db.write(ctx, func(t tx) error {
+		held, err := release(ctx, t, l)
+		if err != nil {
+			return err
+		}
+		if !held {
+			return review.ErrLeaseLost
+		}
+		err = t.row(ctx, `UPDATE targets SET attempts = attempts + 1 WHERE key = ? RETURNING attempts`, l.Key).Scan(&attempts)
+		if err != nil {
+			return fmt.Errorf("count a failed attempt at %s: %w", l.Key, notFound(err))
+		}
+		return nil
+	})
+	return attempts, err
+}

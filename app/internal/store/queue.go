@@ -1,0 +1,286 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+// QueueOptions tune a Queue. Zero values stand for the defaults.
+type QueueOptions struct {
+	// Workers is how many jobs run at the same time. Default 8: they wait for
+	// GitHub most of the time.
+	Workers int
+	// JobTimeout ends a job's context. Default 30 minutes, since models are
+	// slow; a review has limits of its own below that.
+	JobTimeout time.Duration
+	// FetchCooldown is the least time between two fetches of jobs. Default
+	// 10 ms; River's own 100 ms holds a client to 40 to 80 jobs/s.
+	FetchCooldown time.Duration
+	// FetchInterval is how often jobs are looked for when nothing has woken
+	// the queue. Default 1 s.
+	FetchInterval time.Duration
+	// RescueInterval is how often stranded targets are looked for. Default 5 s.
+	RescueInterval time.Duration
+}
+
+const (
+	// maxRuns is how often a command or rerequest is begun that ended with its
+	// process or in a panic. Reviews count their own: see TargetState.Crashes.
+	maxRuns = 3
+	// stopGrace is how long Stop waits for jobs that it has cancelled.
+	stopGrace = 10 * time.Second
+)
+
+// Queue works the jobs that the store's methods insert.
+type Queue struct {
+	store  *Store
+	worker review.Worker
+	opts   QueueOptions
+	runner runner
+
+	stopRescue context.CancelFunc
+	rescuing   sync.WaitGroup
+}
+
+// NewQueue returns a queue that hands the store's jobs to worker once it is
+// started.
+func NewQueue(s *Store, worker review.Worker, opts QueueOptions) (*Queue, error) {
+	setDefault(&opts.Workers, 8)
+	setDefault(&opts.JobTimeout, 30*time.Minute)
+	setDefault(&opts.FetchCooldown, 10*time.Millisecond)
+	setDefault(&opts.FetchInterval, time.Second)
+	setDefault(&opts.RescueInterval, 5*time.Second)
+	q := &Queue{store: s, worker: worker, opts: opts, stopRescue: func() {}}
+
+	workers := river.NewWorkers()
+	river.AddWorker(workers, &jobWorker[reviewArgs]{queue: q})
+	river.AddWorker(workers, &jobWorker[commandArgs]{queue: q})
+	river.AddWorker(workers, &jobWorker[rerequestArgs]{queue: q})
+	var err error
+	q.runner, err = s.db.runner(&river.Config{
+		Logger:            riverLogger(s.log),
+		Queues:            map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: opts.Workers}},
+		Workers:           workers,
+		FetchCooldown:     opts.FetchCooldown,
+		FetchPollInterval: opts.FetchInterval,
+		JobTimeout:        opts.JobTimeout,
+		// Where other processes share the database; a lone one recovers at once.
+		RescueStuckJobsAfter: opts.JobTimeout + 5*time.Minute,
+		RetryPolicy:          panicBackoff{},
+		// What a job comes to stands in our own tables.
+		CompletedJobRetentionPeriod: time.Hour,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return q, nil
+}
+
+func setDefault[T comparable](v *T, d T) {
+	var zero T
+	if *v == zero {
+		*v = d
+	}
+}
+
+// Start takes up what a dead process left, where this one is alone, and starts
+// to work. It returns at once; the end of ctx does not stop the queue.
+func (q *Queue) Start(ctx context.Context) error {
+	n, err := q.store.Recover(ctx)
+	if err != nil {
+		return err
+	}
+	if n > 0 {
+		q.store.log.Info().Int("targets", n).Msg("taking up unfinished work")
+	}
+	ctx = context.WithoutCancel(ctx)
+	if err := q.runner.Start(ctx); err != nil {
+		return fmt.Errorf("start the queue: %w", err)
+	}
+	ctx, q.stopRescue = context.WithCancel(ctx)
+	q.rescuing.Go(func() { q.rescueLoop(ctx) })
+	return nil
+}
+
+func (q *Queue) rescueLoop(ctx context.Context) {
+	tick := time.NewTicker(q.opts.RescueInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		n, err := q.store.Rescue(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			q.store.log.Error().Err(err).Msg("stranded work not taken up")
+		case n > 0:
+			q.store.log.Debug().Int("targets", n).Msg("made sure of their jobs")
+		}
+	}
+}
+
+// Stop fetches no more jobs and waits for those that run. When ctx ends it
+// cancels them, and waits a little longer for them to end; they run again
+// after the next start.
+func (q *Queue) Stop(ctx context.Context) error {
+	q.stopRescue()
+	q.rescuing.Wait()
+	if err := q.runner.Stop(ctx); err == nil {
+		return nil
+	}
+	hard, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopGrace)
+	defer cancel()
+	if err := q.runner.StopAndCancel(hard); err != nil {
+		return fmt.Errorf("stop the queue: jobs still run %s after they were cancelled: %w", stopGrace, err)
+	}
+	return nil
+}
+
+// Depth is how much there is to do.
+type Depth struct {
+	Available int           // jobs that are due, waiting for a worker
+	Running   int           // jobs at work
+	Later     int           // jobs put off
+	Oldest    time.Duration // since the oldest ask for a review that is not answered, 0 if there is none
+}
+
+// Depth returns how much there is to do, for metrics.
+func (q *Queue) Depth(ctx context.Context) (Depth, error) {
+	n, err := q.store.db.jobCounts(ctx)
+	if err != nil {
+		return Depth{}, err
+	}
+	at, err := q.store.oldest(ctx)
+	if err != nil {
+		return Depth{}, err
+	}
+	d := Depth{
+		Available: n[rivertype.JobStateAvailable],
+		Running:   n[rivertype.JobStateRunning],
+		Later:     n[rivertype.JobStateScheduled] + n[rivertype.JobStateRetryable],
+	}
+	if !at.IsZero() {
+		d.Oldest = max(0, q.store.Now().Sub(at))
+	}
+	return d, nil
+}
+
+// Ready returns nil if the database can be written to, for readiness probes.
+func (q *Queue) Ready(ctx context.Context) error {
+	// No row matches, but the statement takes the lock to write.
+	return q.store.db.write(ctx, func(t tx) error {
+		if _, err := t.exec(ctx, `DELETE FROM leases WHERE key = ''`); err != nil {
+			return fmt.Errorf("write to the database: %w", err)
+		}
+		return nil
+	})
+}
+
+// jobWorker hands River's jobs of one kind to the queue.
+type jobWorker[A jobArgs] struct {
+	river.WorkerDefaults[A]
+	queue *Queue
+}
+
+func (w *jobWorker[A]) Work(ctx context.Context, j *river.Job[A]) error {
+	return w.queue.work(ctx, j.JobRow, j.Args)
+}
+
+// work does a job and puts its error in River's terms.
+func (q *Queue) work(ctx context.Context, row *rivertype.JobRow, args jobArgs) error {
+	job := args.job()
+	job.Attempt = row.Attempt + snoozes(row)
+	log := q.store.log.With().Str("job", string(job.Kind)).Int64("id", row.ID).Logger()
+	if args.delivery() != "" && row.Attempt > maxRuns {
+		log.Error().Int("runs", row.Attempt-1).Msg("job given up: its process died, or it panicked, each time")
+		return q.giveUp(ctx, args, errors.New("died each time"))
+	}
+
+	err := q.guarded(ctx, job)
+	var retry *review.RetryError
+	var panicked *panicError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &retry):
+		log.Debug().Err(retry.Err).Dur("after", retry.After).Msg("job put off")
+		return q.putOff(ctx, job, retry.After)
+	case errors.As(err, &panicked):
+		log.Error().Err(err).Str("stack", string(panicked.stack)).Msg("job panicked")
+		return err // River counts it and tries again after panicBackoff
+	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
+		return err // the queue stops; River keeps the job
+	}
+	log.Error().Err(err).Msg("job given up")
+	return q.giveUp(ctx, args, err)
+}
+
+func (q *Queue) putOff(ctx context.Context, job review.Job, after time.Duration) error {
+	after = max(0, after)
+	if job.Kind == review.JobReview && after > 0 {
+		if err := q.store.putOff(context.WithoutCancel(ctx), job.Key, q.store.Now().Add(after)); err != nil {
+			q.store.log.Warn().Err(err).Msg("retry time not stored")
+		}
+	}
+	return river.JobSnooze(after)
+}
+
+// giveUp ends a job for good. For a review the target's state says what is
+// left to do.
+func (q *Queue) giveUp(ctx context.Context, args jobArgs, err error) error {
+	if guid := args.delivery(); guid != "" {
+		if err := q.store.giveUpDelivery(context.WithoutCancel(ctx), guid); err != nil {
+			q.store.log.Error().Err(err).Str("delivery", guid).Msg("a redelivery will count as a duplicate")
+		}
+	}
+	return river.JobCancel(err)
+}
+
+func (q *Queue) guarded(ctx context.Context, job review.Job) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &panicError{value: v, stack: debug.Stack()}
+		}
+	}()
+	return q.worker.Work(ctx, job)
+}
+
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
+
+// snoozes is how often a job was put off, which River doesn't count as an
+// attempt.
+func snoozes(row *rivertype.JobRow) int {
+	var m struct {
+		Snoozes int `json:"snoozes"`
+	}
+	if json.Unmarshal(row.Metadata, &m) != nil {
+		return 0
+	}
+	return m.Snoozes
+}
+
+// panicBackoff is when a job that panicked runs again.
+type panicBackoff struct{}
+
+func (panicBackoff) NextRetry(row *rivertype.JobRow) time.Time {
+	return time.Now().Add(time.Duration(min(row.Attempt, 10)) * 30 * time.Second)
+}

@@ -1,0 +1,149 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// quiet is how long a target with work left may show neither lease nor job
+// before Rescue makes sure of its job. Jobs that wait longer than that in a
+// full queue are looked up once in that time.
+const quiet = time.Minute
+
+// Recover takes over what a dead process left: it frees all leases, makes the
+// jobs that were running available, and makes sure that each target with work
+// left has a job. It returns the number of such targets. Call it before the
+// queue is started. Where other processes may be at work it does nothing: their
+// leases expire.
+func (s *Store) Recover(ctx context.Context) (n int, err error) {
+	if !s.db.lone() {
+		return 0, nil
+	}
+	err = s.db.write(ctx, func(t tx) error {
+		if _, err := t.adoptJobs(ctx); err != nil {
+			return err
+		}
+		if _, err := t.exec(ctx, countCrash+` WHERE key IN (SELECT key FROM leases WHERE owner <> '')`); err != nil {
+			return fmt.Errorf("count the runs that were cut short: %w", err)
+		}
+		if _, err := t.exec(ctx, `UPDATE leases SET owner = '', until = 0 WHERE owner <> ''`); err != nil {
+			return fmt.Errorf("free the leases: %w", err)
+		}
+		keys, err := texts(ctx, t, `SELECT key FROM targets WHERE wanted > done OR notice <> '' ORDER BY asked_at`)
+		if err != nil {
+			return fmt.Errorf("list the targets with work left: %w", err)
+		}
+		for _, key := range keys {
+			if err := s.ensureReview(ctx, t, key); err != nil {
+				return err
+			}
+		}
+		n = len(keys)
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("take up what was left: %w", err)
+	}
+	return n, nil
+}
+
+// Rescue makes sure that targets with work left whose holder died, or whose
+// job was lost, have a job. It returns their number. Queue calls it every few
+// seconds.
+func (s *Store) Rescue(ctx context.Context) (n int, err error) {
+	keys, err := s.stranded(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, key := range keys {
+		if err := s.rescue(ctx, key); err != nil {
+			return n, fmt.Errorf("rescue %s: %w", key, err)
+		}
+		n++
+	}
+	return n, nil
+}
+
+func (s *Store) stranded(ctx context.Context) (keys []string, err error) {
+	now := s.Now()
+	err = s.db.read(ctx, func(t tx) error {
+		keys, err = texts(ctx, t, `
+			SELECT t.key FROM targets t LEFT JOIN leases l ON l.key = t.key AND l.owner <> ''
+			WHERE (t.wanted > t.done OR t.notice <> '')
+			AND (l.until <= ? OR l.until IS NULL AND t.retry_at <= ? AND t.job_checked_at <= ?)
+			ORDER BY t.asked_at LIMIT 1000`, micros(now), micros(now), micros(now.Add(-quiet)))
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for stranded targets: %w", err)
+	}
+	return keys, nil
+}
+
+func (s *Store) rescue(ctx context.Context, key string) error {
+	return s.db.write(ctx, func(t tx) error {
+		freed, err := t.exec(ctx, `UPDATE leases SET owner = '', until = 0 WHERE key = ? AND owner <> '' AND until <= ?`, key, s.now())
+		if err != nil {
+			return fmt.Errorf("free the expired lease: %w", err)
+		}
+		if freed == 0 {
+			return s.ensureReview(ctx, t, key)
+		}
+		if _, err := t.exec(ctx, countCrash+` WHERE key = ?`, key); err != nil {
+			return fmt.Errorf("count the crash: %w", err)
+		}
+		// The dead holder's job may still be marked as running, so it takes a
+		// new one.
+		return s.insertReview(ctx, t, key)
+	})
+}
+
+// ensureReview inserts the target's newest job again unless it is alive.
+func (s *Store) ensureReview(ctx context.Context, t tx, key string) error {
+	var seq int64
+	err := t.row(ctx, `UPDATE targets SET job_checked_at = ? WHERE key = ? RETURNING job_seq`, s.now(), key).Scan(&seq)
+	if err != nil {
+		return fmt.Errorf("read the number of the target's job: %w", err)
+	}
+	_, err = t.insertJob(ctx, reviewArgs{Key: key, Seq: seq})
+	return err
+}
+
+// putOff records when a target's job runs again, so that a new ask inserts one
+// that is due at once, and Rescue leaves the target alone until then.
+func (s *Store) putOff(ctx context.Context, key string, until time.Time) error {
+	return s.db.write(ctx, func(t tx) error {
+		if _, err := t.exec(ctx, `UPDATE targets SET retry_at = ? WHERE key = ? AND wanted > done AND attempts > 0`, micros(until), key); err != nil {
+			return fmt.Errorf("note when %s is tried again: %w", key, err)
+		}
+		return nil
+	})
+}
+
+// oldest returns when the oldest ask that is not done came in.
+func (s *Store) oldest(ctx context.Context) (at time.Time, err error) {
+	var n sql.NullInt64
+	err = s.db.read(ctx, func(t tx) error {
+		return t.row(ctx, `SELECT asked_at FROM targets WHERE wanted > done ORDER BY asked_at LIMIT 1`).Scan(&n)
+	})
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return at, fmt.Errorf("look for the oldest ask: %w", err)
+	}
+	return fromMicros(n.Int64), nil
+}
+
+// texts returns the rows of a query for one column of text.
+func texts(ctx context.Context, t tx, query string, args ...any) (all []string, err error) {
+	err = t.each(ctx, func(row scanner) error {
+		var v string
+		if err := row.Scan(&v); err != nil {
+			return err
+		}
+		all = append(all, v)
+		return nil
+	}, query, args...)
+	return all, err
+}

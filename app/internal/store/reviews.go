@@ -1,0 +1,204 @@
+package store
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// encoded is a review as its row holds it. The report stands apart from what
+// it was made of, which can be large and is seldom read.
+type encoded struct {
+	report, inputs, record []byte
+}
+
+func encode(r review.StoredReview) (e encoded, err error) {
+	if e.report, err = pack(r.Review.Report); err != nil {
+		return e, err
+	}
+	inputs := r.Review
+	inputs.Report = pipeline.ReviewReport{}
+	if e.inputs, err = pack(inputs); err != nil {
+		return e, err
+	}
+	e.record, err = pack(r.Record)
+	return e, err
+}
+
+func (e encoded) decode(r *review.StoredReview) error {
+	if err := unpack(e.inputs, &r.Review); err != nil {
+		return err
+	}
+	r.Review.Report = pipeline.ReviewReport{}
+	if err := unpack(e.report, &r.Review.Report); err != nil {
+		return err
+	}
+	return unpack(e.record, &r.Record)
+}
+
+func pack(v any) ([]byte, error) {
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	if err != nil {
+		return nil, fmt.Errorf("compress %T: %w", v, err)
+	}
+	if err := json.NewEncoder(z).Encode(v); err != nil {
+		return nil, fmt.Errorf("encode %T: %w", v, err)
+	}
+	if err := z.Close(); err != nil {
+		return nil, fmt.Errorf("compress %T: %w", v, err)
+	}
+	return b.Bytes(), nil
+}
+
+func unpack(data []byte, v any) error {
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return fmt.Errorf("decompress %T: %w", v, err)
+	}
+	if err := json.NewDecoder(z).Decode(v); err != nil {
+		return fmt.Errorf("decode %T: %w", v, err)
+	}
+	return nil
+}
+
+// SaveReview implements review.Store. The review is encoded before the
+// transaction begins, so that a large one keeps nobody waiting.
+func (s *Store) SaveReview(ctx context.Context, l review.Lease, r review.StoredReview) error {
+	e, err := encode(r)
+	if err != nil {
+		return fmt.Errorf("save review %s: %w", r.RunID, err)
+	}
+	return s.db.write(ctx, func(t tx) error {
+		if err := fence(ctx, t, l); err != nil {
+			return err
+		}
+		if l.Key != r.Key {
+			return fmt.Errorf("save review %s: it is of %s, and the lease of %s", r.RunID, r.Key, l.Key)
+		}
+		_, err := t.exec(ctx, `
+			INSERT INTO reviews (run_id, target_key, generation, repo_id, head_sha, base_sha, decision, saved_at, report, inputs, record)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			r.RunID, r.Key, r.Generation, r.RepoID, r.HeadSHA, r.BaseSHA, string(r.Review.Report.Decision), s.now(), e.report, e.inputs, e.record)
+		if err != nil {
+			return fmt.Errorf("save review %s: %w", r.RunID, err)
+		}
+		for i, c := range r.Config {
+			sum, err := storeText(ctx, t, c.Text)
+			if err != nil {
+				return fmt.Errorf("save the config of review %s: %w", r.RunID, err)
+			}
+			_, err = t.exec(ctx, `INSERT INTO review_configs (run_id, position, layer, path, blob_sha, sha256) VALUES (?, ?, ?, ?, ?, ?)`,
+				r.RunID, i, c.Layer, c.Path, c.BlobSHA, sum)
+			if err != nil {
+				return fmt.Errorf("save the config of review %s: %w", r.RunID, err)
+			}
+		}
+		return nil
+	})
+}
+
+// UnpublishedReview implements review.Store.
+func (s *Store) UnpublishedReview(ctx context.Context, key string, generation int64) (*review.StoredReview, error) {
+	return s.findReview(ctx, `target_key = ? AND generation = ? AND published_at = 0`, key, generation)
+}
+
+// LatestReview implements review.Store.
+func (s *Store) LatestReview(ctx context.Context, key string) (*review.StoredReview, error) {
+	return s.findReview(ctx, `target_key = ? AND published_at > 0`, key)
+}
+
+// findReview returns the newest review that a condition holds for, or nil.
+func (s *Store) findReview(ctx context.Context, where string, args ...any) (*review.StoredReview, error) {
+	var r review.StoredReview
+	var e encoded
+	err := s.db.read(ctx, func(t tx) error {
+		err := t.row(ctx, `
+			SELECT run_id, target_key, generation, repo_id, head_sha, base_sha, report, inputs, record
+			FROM reviews WHERE `+where+` ORDER BY id DESC LIMIT 1`, args...).
+			Scan(&r.RunID, &r.Key, &r.Generation, &r.RepoID, &r.HeadSHA, &r.BaseSHA, &e.report, &e.inputs, &e.record)
+		if err != nil {
+			return err
+		}
+		r.Config, err = readTexts(ctx, t, `
+			SELECT c.layer, c.path, c.blob_sha, t.body FROM review_configs c JOIN texts t ON t.sha256 = c.sha256
+			WHERE c.run_id = ? ORDER BY c.position`, r.RunID)
+		return err
+	})
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read a stored review: %w", err)
+	}
+	if err := e.decode(&r); err != nil {
+		return nil, fmt.Errorf("read stored review %s: %w", r.RunID, err)
+	}
+	return &r, nil
+}
+
+// MarkPublished implements review.Store.
+func (s *Store) MarkPublished(ctx context.Context, runID string) error {
+	return s.change(ctx, "mark review "+runID+" as published",
+		`UPDATE reviews SET published_at = CASE WHEN published_at = 0 THEN ? ELSE published_at END WHERE run_id = ?`, s.now(), runID)
+}
+
+// DropReview implements review.Store.
+func (s *Store) DropReview(ctx context.Context, runID string) error {
+	return s.db.write(ctx, func(t tx) error {
+		if _, err := t.exec(ctx, `DELETE FROM reviews WHERE run_id = ? AND published_at = 0`, runID); err != nil {
+			return fmt.Errorf("drop review %s: %w", runID, err)
+		}
+		return nil
+	})
+}
+
+// PreviousReport implements review.Store.
+func (s *Store) PreviousReport(ctx context.Context, key, headSHA string) (*pipeline.PreviousReport, error) {
+	var packed []byte
+	err := s.db.read(ctx, func(t tx) error {
+		return t.row(ctx, `
+			SELECT report FROM reviews WHERE target_key = ? AND published_at > 0 AND head_sha <> ?
+			ORDER BY id DESC LIMIT 1`, key, headSHA).Scan(&packed)
+	})
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read the previous report of %s: %w", key, err)
+	}
+	var report pipeline.ReviewReport
+	if err := unpack(packed, &report); err != nil {
+		return nil, fmt.Errorf("read the previous report of %s: %w", key, err)
+	}
+	return &pipeline.PreviousReport{HeadSHA: report.HeadSHA, Findings: report.Findings, Iteration: report.Iteration}, nil
+}
+
+// HeadDecisions implements review.Store.
+func (s *Store) HeadDecisions(ctx context.Context, repoID int64, headSHA string) ([]review.HeadDecision, error) {
+	var all []review.HeadDecision
+	err := s.db.read(ctx, func(t tx) error {
+		return t.each(ctx, func(row scanner) error {
+			var d review.HeadDecision
+			if err := row.Scan(append(targetDest(&d.Target), &d.Decision, &d.RunID)...); err != nil {
+				return err
+			}
+			all = append(all, d)
+			return nil
+		}, `SELECT t.kind, t.installation, t.repo_id, t.owner, t.name, t.number, t.head_sha, t.base_sha, t.head_ref, r.decision, r.run_id
+			FROM targets t JOIN reviews r ON r.id = (SELECT max(n.id) FROM reviews n WHERE n.target_key = t.key)
+			WHERE t.repo_id = ? AND t.head_sha = ? AND t.kind = ? AND t.closed = 0 AND r.head_sha = t.head_sha
+			ORDER BY t.number`, repoID, headSHA, string(review.TargetPull))
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the decisions on head %s: %w", headSHA, err)
+	}
+	return all, nil
+}

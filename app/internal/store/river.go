@@ -1,0 +1,102 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/rivermigrate"
+	"github.com/riverqueue/river/rivertype"
+	"github.com/rs/zerolog"
+)
+
+// riverJobs hides River's type parameter, the kind of transaction.
+type riverJobs[TTx any] struct {
+	driver riverdriver.Driver[TTx]
+	client *river.Client[TTx] // inserts only
+}
+
+func newRiverJobs[TTx any](driver riverdriver.Driver[TTx], log *slog.Logger) (*riverJobs[TTx], error) {
+	client, err := river.NewClient(driver, &river.Config{Logger: log})
+	if err != nil {
+		return nil, fmt.Errorf("make the queue's client: %w", err)
+	}
+	return &riverJobs[TTx]{driver: driver, client: client}, nil
+}
+
+func (r *riverJobs[TTx]) insert(ctx context.Context, t TTx, args jobArgs) (inserted bool, err error) {
+	res, err := r.client.InsertTx(ctx, t, args, args.options())
+	if err != nil {
+		return false, fmt.Errorf("insert a %s job: %w", args.Kind(), err)
+	}
+	return !res.UniqueSkippedAsDuplicate, nil
+}
+
+// adopt does what River's rescuer and elector do after their timeouts (see
+// internal/maintenance/job_rescuer.go there), at once.
+func (r *riverJobs[TTx]) adopt(ctx context.Context, t TTx) (n int, err error) {
+	exec := r.driver.UnwrapExecutor(t)
+	leader, err := exec.LeaderGetElectedLeader(ctx, &riverdriver.LeaderGetElectedLeaderParams{})
+	switch {
+	case err == nil:
+		if _, err := exec.LeaderResign(ctx, &riverdriver.LeaderResignParams{ElectedAt: leader.ElectedAt, LeaderID: leader.LeaderID}); err != nil {
+			return 0, fmt.Errorf("drop the dead process's leadership: %w", err)
+		}
+	case !errors.Is(err, rivertype.ErrNotFound):
+		return 0, fmt.Errorf("read which process led the queue: %w", err)
+	}
+
+	const batch = 1000
+	horizon := time.Now().Add(24 * time.Hour) // later than any start: all of them
+	for after := int64(0); ; {
+		rows, err := exec.JobGetStuck(ctx, &riverdriver.JobGetStuckParams{AfterID: after, Max: batch, StuckHorizon: horizon})
+		if err != nil {
+			return n, fmt.Errorf("list the jobs that were running: %w", err)
+		}
+		if len(rows) == 0 {
+			return n, nil
+		}
+		if _, err := exec.JobRescueMany(ctx, rescueParams(rows, horizon)); err != nil {
+			return n, fmt.Errorf("make the jobs that were running available: %w", err)
+		}
+		n += len(rows)
+		after = rows[len(rows)-1].ID
+	}
+}
+
+func rescueParams(rows []*rivertype.JobRow, horizon time.Time) *riverdriver.JobRescueManyParams {
+	now := time.Now().UTC()
+	p := &riverdriver.JobRescueManyParams{StuckHorizon: horizon}
+	for _, row := range rows {
+		// Marshal can't fail: the struct is plain.
+		text, _ := json.Marshal(rivertype.AttemptError{At: now, Attempt: max(row.Attempt, 0), Error: "the process died while the job was running"})
+		p.ID = append(p.ID, row.ID)
+		p.Error = append(p.Error, text)
+		p.FinalizedAt = append(p.FinalizedAt, nil)
+		p.ScheduledAt = append(p.ScheduledAt, now)
+		p.State = append(p.State, string(rivertype.JobStateAvailable))
+	}
+	return p
+}
+
+func (r *riverJobs[TTx]) migrate(ctx context.Context, log *slog.Logger) error {
+	m, err := rivermigrate.New(r.driver, &rivermigrate.Config{Logger: log})
+	if err != nil {
+		return fmt.Errorf("prepare the queue's tables: %w", err)
+	}
+	if _, err := m.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
+		return fmt.Errorf("bring the queue's tables up to date: %w", err)
+	}
+	return nil
+}
+
+// riverLogger lets River's and goose's warnings and errors through. What River
+// says of each job it says as information; the queue reports it itself.
+func riverLogger(log zerolog.Logger) *slog.Logger {
+	return slog.New(zerolog.NewSlogHandler(log.With().Str("component", "river").Logger().Level(max(zerolog.WarnLevel, log.GetLevel()))))
+}

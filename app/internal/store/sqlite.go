@@ -1,0 +1,359 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/riverdriver/riversqlite"
+	"github.com/riverqueue/river/rivertype"
+	"modernc.org/sqlite"
+	sqlitelib "modernc.org/sqlite/lib"
+)
+
+// sqliteDB is a backend on one SQLite file. One connection writes, ours and
+// River's writes in turn, so that they queue in the process instead of polling
+// for the file's lock. Reads and checkpoints go beside it (WAL).
+type sqliteDB struct {
+	path    string
+	unlock  func() error
+	w, r, c *sql.DB // for writes, reads, checkpoints
+	jobs    *riverJobs[*sql.Tx]
+	wakeup  *wakeup
+	counts  riverdriver.Executor
+
+	// turn is held by the one of our writers that may wait for the connection.
+	// database/sql serves those that wait in any order; so deliveries, which
+	// take no turn, wait for one other writer of ours and not for all.
+	turn chan struct{}
+
+	writes        atomic.Int64 // transactions committed
+	stop          context.CancelFunc
+	checkpointing sync.WaitGroup
+}
+
+var _ backend = (*sqliteDB)(nil)
+
+const (
+	// busyTimeout is how long a statement waits for a lock that another
+	// program, such as the sqlite3 shell, holds.
+	busyTimeout = 5 * time.Second
+	// readers bounds the connections that read.
+	readers = 4
+	// checkpointInterval is how long the writer must rest before the -wal file
+	// is copied into the database. By default the commit that makes that file
+	// 4 MB long does it.
+	checkpointInterval = time.Second
+	// checkpointPages is how long the -wal file may grow, in pages of 4 kB,
+	// before a commit does it all the same: 64 MB.
+	checkpointPages = 16384
+)
+
+// openSQLite opens the file, creating it if need be, and brings its tables up
+// to date. File, -wal and -shm are readable by the owner only.
+func openSQLite(ctx context.Context, path string, log *slog.Logger) (_ *sqliteDB, err error) {
+	path, err = filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("find database %s: %w", path, err)
+	}
+	if err := checkDirectory(path); err != nil {
+		return nil, err
+	}
+	unlock, err := lockFile(path + ".lock")
+	if err != nil {
+		return nil, fmt.Errorf("lock database %s: %w", path, err)
+	}
+	db := &sqliteDB{path: path, unlock: unlock, turn: make(chan struct{}, 1), stop: func() {}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(explain(path, err), db.close())
+		}
+	}()
+	if err := makePrivate(path); err != nil {
+		return nil, err
+	}
+	if db.w, err = sql.Open("sqlite", dsn(path, true)); err != nil {
+		return nil, fmt.Errorf("open for writing: %w", err)
+	}
+	db.w.SetMaxOpenConns(1)
+	driver := newWakingDriver(db.w)
+	db.wakeup = driver.wakeup
+	if db.jobs, err = newRiverJobs(riverdriver.Driver[*sql.Tx](driver), log); err != nil {
+		return nil, err
+	}
+	if err := migrateSQLite(ctx, db.w, log); err != nil {
+		return nil, err
+	}
+	if err := db.jobs.migrate(ctx, log); err != nil {
+		return nil, err
+	}
+	if db.r, err = sql.Open("sqlite", dsn(path, false)); err != nil {
+		return nil, fmt.Errorf("open for reading: %w", err)
+	}
+	db.r.SetMaxOpenConns(readers)
+	db.r.SetMaxIdleConns(readers)
+	db.counts = riversqlite.New(db.r).GetExecutor()
+	if db.c, err = sql.Open("sqlite", dsn(path, true)); err != nil {
+		return nil, fmt.Errorf("open for checkpoints: %w", err)
+	}
+	db.startCheckpoints(log)
+	return db, nil
+}
+
+// startCheckpoints copies what was committed into the database file, beside
+// the writer and when it rests: a checkpoint syncs two files, and a commit at
+// the same time may take 10 ms for it.
+func (d *sqliteDB) startCheckpoints(log *slog.Logger) {
+	ctx, cancel := context.WithCancel(context.Background())
+	d.stop = cancel
+	d.checkpointing.Go(func() {
+		tick := time.NewTicker(checkpointInterval)
+		defer tick.Stop()
+		var seen, copied int64
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			last := seen
+			seen = d.writes.Load()
+			if seen == copied || seen != last {
+				continue // nothing to do, or not at rest
+			}
+			if _, err := d.c.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)"); err != nil && ctx.Err() == nil {
+				log.Warn("checkpoint failed", slog.String("database", d.path), slog.String("error", err.Error()))
+			}
+			copied = seen
+		}
+	})
+}
+
+// dsn names the file to the driver. Each commit is synced to disk, so that what
+// was acknowledged outlives a power cut too.
+func dsn(path string, write bool) string {
+	q := url.Values{}
+	q.Add("_pragma", fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()))
+	q.Add("_pragma", "journal_mode(WAL)")
+	q.Add("_pragma", "foreign_keys(1)")
+	if write {
+		q.Add("_pragma", "synchronous(FULL)")
+		q.Add("_pragma", fmt.Sprintf("wal_autocheckpoint(%d)", checkpointPages))
+		q.Set("_txlock", "immediate")
+	} else {
+		q.Add("_pragma", "query_only(1)")
+	}
+	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + q.Encode()
+}
+
+// checkDirectory says what is wrong with the place of the file before SQLite
+// says "unable to open database file".
+func checkDirectory(path string) error {
+	dir := filepath.Dir(path)
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("database %s: the directory %s does not exist; create it, owned by the user that runs reviewgate", path, dir)
+	case err != nil:
+		return fmt.Errorf("look at the database's directory: %w", err)
+	case !info.IsDir():
+		return fmt.Errorf("database %s: %s is not a directory", path, dir)
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("database %s is not a regular file; name a file, such as %s", path, filepath.Join(path, "reviewgate.db"))
+	}
+	return nil
+}
+
+// makePrivate makes sure that the file is there and that only its owner reads
+// and writes it. SQLite gives -wal and -shm the mode of the file itself.
+func makePrivate(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("open: %w; the user that runs reviewgate must be able to read and write it", err)
+	}
+	if err := f.Close(); err != nil {
+		return fmt.Errorf("create: %w", err)
+	}
+	for _, name := range []string{path, path + "-wal", path + "-shm"} {
+		if err := os.Chmod(name, 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("make the file private: %w", err)
+		}
+	}
+	return nil
+}
+
+// explain adds the path and what to do about SQLite's commoner errors.
+func explain(path string, err error) error {
+	remedy := ""
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		switch e.Code() & 0xff { // the low byte is the primary code
+		case sqlitelib.SQLITE_NOTADB:
+			remedy = "it is not a SQLite database; name another file, or move this one away"
+		case sqlitelib.SQLITE_CORRUPT:
+			remedy = "it is damaged; restore it from a backup, or move it away to start afresh"
+		case sqlitelib.SQLITE_BUSY, sqlitelib.SQLITE_LOCKED:
+			remedy = "another program holds a lock on it; close that program"
+		case sqlitelib.SQLITE_READONLY, sqlitelib.SQLITE_CANTOPEN, sqlitelib.SQLITE_PERM:
+			remedy = "the user that runs reviewgate must be able to write to it and its directory"
+		case sqlitelib.SQLITE_FULL:
+			remedy = "the disk is full"
+		}
+	}
+	if remedy == "" {
+		return fmt.Errorf("open database %s: %w", path, err)
+	}
+	return fmt.Errorf("open database %s: %s: %w", path, remedy, err)
+}
+
+func (d *sqliteDB) read(ctx context.Context, f func(tx) error) error {
+	t, err := d.r.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return fmt.Errorf("begin to read: %w", err)
+	}
+	defer t.Rollback() // nothing was written
+	return f(&sqliteTx{tx: t})
+}
+
+func (d *sqliteDB) write(ctx context.Context, f func(tx) error) error {
+	select {
+	case d.turn <- struct{}{}:
+		defer func() { <-d.turn }()
+	case <-ctx.Done():
+		return fmt.Errorf("wait to write: %w", ctx.Err())
+	}
+	return d.writeFirst(ctx, f)
+}
+
+func (d *sqliteDB) writeFirst(ctx context.Context, f func(tx) error) error {
+	t, err := d.w.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("begin to write: %w", err)
+	}
+	defer t.Rollback() // after a commit it does nothing
+	st := &sqliteTx{tx: t, jobs: d.jobs}
+	if err := f(st); err != nil {
+		return err
+	}
+	if err := t.Commit(); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	d.writes.Add(1)
+	if st.inserted {
+		d.wakeup.wake()
+	}
+	return nil
+}
+
+func (d *sqliteDB) runner(cfg *river.Config) (runner, error) {
+	c, err := river.NewClient(d.jobs.driver, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("make the queue's client: %w", err)
+	}
+	return c, nil
+}
+
+func (d *sqliteDB) jobCounts(ctx context.Context) (map[rivertype.JobState]int, error) {
+	n, err := d.counts.JobCountByAllStates(ctx, &riverdriver.JobCountByAllStatesParams{})
+	if err != nil {
+		return nil, fmt.Errorf("count the jobs: %w", err)
+	}
+	return n, nil
+}
+
+// lone is true: the lock on the file keeps other processes out.
+func (d *sqliteDB) lone() bool { return true }
+
+func (d *sqliteDB) close() error {
+	d.stop()
+	d.checkpointing.Wait()
+	var errs []error
+	for _, db := range []*sql.DB{d.r, d.c, d.w} { // the writer last: it folds -wal into the file
+		if db != nil {
+			errs = append(errs, db.Close())
+		}
+	}
+	errs = append(errs, d.unlock())
+	return errors.Join(errs...)
+}
+
+// sqliteTx is a tx on *sql.Tx.
+type sqliteTx struct {
+	tx       *sql.Tx
+	jobs     *riverJobs[*sql.Tx]
+	inserted bool
+}
+
+func (t *sqliteTx) exec(ctx context.Context, query string, args ...any) (int64, error) {
+	res, err := t.tx.ExecContext(ctx, query, args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+func (t *sqliteTx) row(ctx context.Context, query string, args ...any) scanner {
+	return t.tx.QueryRowContext(ctx, query, args...)
+}
+
+func (t *sqliteTx) each(ctx context.Context, f func(scanner) error, query string, args ...any) error {
+	rows, err := t.tx.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close() // Err says it
+	for rows.Next() {
+		if err := f(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// errBroken says that a transaction can't go on.
+var errBroken = errors.New("transaction broken off")
+
+func (t *sqliteTx) savepoint(ctx context.Context, f func() error) error {
+	if _, err := t.tx.ExecContext(ctx, "SAVEPOINT item"); err != nil {
+		return fmt.Errorf("%w: set a savepoint: %w", errBroken, err)
+	}
+	ferr := f()
+	if ferr != nil {
+		// SQLite ends the whole transaction itself on errors such as a full
+		// disk; then there is no savepoint to go back to.
+		if _, err := t.tx.ExecContext(ctx, "ROLLBACK TO item"); err != nil {
+			return fmt.Errorf("%w: go back to a savepoint: %w", errBroken, errors.Join(err, ferr))
+		}
+	}
+	if _, err := t.tx.ExecContext(ctx, "RELEASE item"); err != nil {
+		return fmt.Errorf("%w: release a savepoint: %w", errBroken, err)
+	}
+	return ferr
+}
+
+// lock is empty: SQLite has one writer at a time.
+func (t *sqliteTx) lock() string { return "" }
+
+func (t *sqliteTx) insertJob(ctx context.Context, args jobArgs) (bool, error) {
+	inserted, err := t.jobs.insert(ctx, t.tx, args)
+	t.inserted = t.inserted || inserted
+	return inserted, err
+}
+
+func (t *sqliteTx) adoptJobs(ctx context.Context) (int, error) {
+	n, err := t.jobs.adopt(ctx, t.tx)
+	t.inserted = t.inserted || n > 0
+	return n, err
+}

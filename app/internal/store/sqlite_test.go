@@ -1,0 +1,188 @@
+package store_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rs/zerolog"
+	"go.uber.org/goleak"
+
+	"github.com/reviewgate/reviewgate/app/internal/store"
+	"github.com/reviewgate/reviewgate/app/internal/store/storetest"
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(childEnv); dir != "" {
+		child(dir)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func openSQLite(t testing.TB, path string) *store.Store {
+	t.Helper()
+	s, err := store.Open(context.Background(), "sqlite://"+path, zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func TestSQLite(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) *store.Store {
+		return openSQLite(t, filepath.Join(t.TempDir(), "reviewgate.db"))
+	})
+}
+
+func TestSQLiteFileIsPrivate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "odd name?#%41.db")
+	for _, existing := range []string{"", path} { // a new file, then one left too open
+		if existing != "" {
+			if err := os.Chmod(existing, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s, err := store.Open(t.Context(), "sqlite://"+path, zerolog.Nop())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Accept(t.Context(), review.Delivery{GUID: "g" + existing, Event: "ping"}); err != nil {
+			t.Fatal(err)
+		}
+		names, err := os.ReadDir(filepath.Dir(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(names) != 4 { // the database, -wal, -shm and .lock
+			t.Errorf("%d files, want 4: %v", len(names), names)
+		}
+		for _, e := range names {
+			info, err := e.Info()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if info.Mode().Perm() != 0o600 {
+				t.Errorf("%s has mode %o, want 600", e.Name(), info.Mode().Perm())
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func openAndClose(t *testing.T, path string) error {
+	s, err := store.Open(t.Context(), "sqlite://"+path, zerolog.Nop())
+	if err != nil {
+		return err
+	}
+	return s.Close()
+}
+
+// Another program, such as the sqlite3 shell, may hold a lock for a moment;
+// the store waits for that, and then says what is the matter.
+func TestSQLiteLockedByAnotherProgram(t *testing.T) {
+	t.Parallel() // it waits for 5 s
+	path := filepath.Join(t.TempDir(), "reviewgate.db")
+	if err := openAndClose(t, path); err != nil {
+		t.Fatal(err)
+	}
+	other, err := sql.Open("sqlite", "file:"+path+"?_txlock=exclusive&_pragma=locking_mode(EXCLUSIVE)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	tx, err := other.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	if err := openAndClose(t, path); err == nil || !strings.Contains(err.Error(), "another program holds a lock") {
+		t.Errorf("error %v does not say that another program holds a lock", err)
+	}
+}
+
+func TestSQLiteReopened(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "reviewgate.db")
+	for i := range 3 {
+		s, err := store.Open(t.Context(), "sqlite://"+path, zerolog.Nop())
+		if err != nil {
+			t.Fatalf("open %d: %v", i+1, err)
+		}
+		a, err := s.Accept(t.Context(), review.Delivery{GUID: "same", Event: "ping"})
+		if err != nil || a.Duplicate != (i > 0) {
+			t.Errorf("open %d: %+v, %v", i+1, a, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Accept(t.Context(), review.Delivery{GUID: "late"}); !errors.Is(err, store.ErrClosed) {
+			t.Errorf("Accept after Close: %v, want ErrClosed", err)
+		}
+	}
+}
+
+func TestOpenSaysWhatIsWrong(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string, data []byte, mode os.FileMode) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, data, mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	damaged := filepath.Join(dir, "damaged.db")
+	if err := openAndClose(t, damaged); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(damaged)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 4096; i < len(data); i++ { // all but the first page
+		data[i] = 0xa5
+	}
+	write("damaged.db", data, 0o600)
+	inUse := filepath.Join(dir, "inuse.db")
+	openSQLite(t, inUse)
+	for _, tt := range []struct {
+		name, url string
+		want      []string
+	}{
+		{"postgres", "postgres://u:secret@h/db", []string{"supports SQLite only"}},
+		{"no scheme", "reviewgate.db", []string{"want sqlite://FILE"}},
+		{"no file", "sqlite://", []string{"want sqlite://FILE"}},
+		{"other scheme", "mysql://h/db", []string{`"mysql"`, "want sqlite://FILE"}},
+		{"no directory", "sqlite://" + dir + "/none/x.db", []string{dir + "/none", "does not exist", "create it"}},
+		{"directory is a file", "sqlite://" + write("file", nil, 0o600) + "/x.db", []string{"not a directory"}},
+		{"is a directory", "sqlite://" + dir, []string{"not a regular file"}},
+		{"not a database", "sqlite://" + write("text.db", []byte(strings.Repeat("not a database\n", 500)), 0o600), []string{"text.db", "not a SQLite database"}},
+		{"damaged", "sqlite://" + damaged, []string{"damaged.db", "it is damaged", "backup"}},
+		{"in use", "sqlite://" + inUse, []string{"inuse.db", "another reviewgate uses it"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := store.Open(t.Context(), tt.url, zerolog.Nop())
+			if err == nil {
+				t.Fatal("opened")
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("error %q does not say %q", err, want)
+				}
+			}
+			if strings.Contains(err.Error(), "secret") {
+				t.Errorf("error %q tells the password", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,335 @@
+package storetest
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+var acceptTests = map[string]func(*testing.T, *fixture){
+	"raises the generation and inserts a job": func(t *testing.T, f *fixture) {
+		g := pull(1, "aaa")
+		got := f.accept(t, push("one", g))
+		if diff := cmp.Diff(review.Accepted{Key: g.Key()}, got); diff != "" {
+			t.Errorf("accepted (-want +got):\n%s", diff)
+		}
+		want := review.TargetState{Target: g, Wanted: 1, Reason: "pushed"}
+		if diff := cmp.Diff(want, f.state(t, g.Key())); diff != "" {
+			t.Errorf("state (-want +got):\n%s", diff)
+		}
+		f.wantJobs(t, 1, "after the first ask")
+	},
+	"coalesces asks into one job": func(t *testing.T, f *fixture) {
+		for i := range 10 {
+			f.accept(t, push(guid(i), pull(1, "aaa")))
+		}
+		if st := f.state(t, pull(1, "").Key()); st.Wanted != 10 {
+			t.Errorf("wanted = %d, want 10", st.Wanted)
+		}
+		f.wantJobs(t, 1, "after ten asks")
+	},
+	"tells that the head moved": func(t *testing.T, f *fixture) {
+		if a := f.accept(t, push("1", pull(1, "aaa"))); a.HeadMoved {
+			t.Error("the first head counts as a move")
+		}
+		if a := f.accept(t, push("2", pull(1, "aaa"))); a.HeadMoved {
+			t.Error("the same head counts as a move")
+		}
+		if a := f.accept(t, push("3", pull(1, "bbb"))); !a.HeadMoved {
+			t.Error("a new head is no move")
+		}
+		if a := f.accept(t, push("4", pull(1, ""))); a.HeadMoved {
+			t.Error("an ask without head counts as a move")
+		}
+		if st := f.state(t, pull(1, "").Key()); st.HeadSHA != "bbb" || st.LeftHead != "aaa" {
+			t.Errorf("head %q, left %q; want bbb, aaa", st.HeadSHA, st.LeftHead)
+		}
+	},
+	"keeps names that changed": func(t *testing.T, f *fixture) {
+		f.accept(t, push("1", pull(1, "aaa")))
+		moved := pull(1, "aaa")
+		moved.Owner, moved.Name, moved.Installation = "emca", "store", 6
+		f.accept(t, push("2", moved))
+		if diff := cmp.Diff(moved, f.state(t, moved.Key()).Target); diff != "" {
+			t.Errorf("target (-want +got):\n%s", diff)
+		}
+	},
+	"counts a GUID once": func(t *testing.T, f *fixture) {
+		f.accept(t, push("one", pull(1, "aaa")))
+		for range 2 {
+			if a := f.accept(t, push("one", pull(1, "aaa"))); !a.Duplicate || a.Key != "" {
+				t.Errorf("redelivery = %+v, want a duplicate without key", a)
+			}
+		}
+		if st := f.state(t, pull(1, "").Key()); st.Wanted != 1 {
+			t.Errorf("wanted = %d, want 1", st.Wanted)
+		}
+	},
+	"counts a GUID once under 100 goroutines": func(t *testing.T, f *fixture) {
+		var first atomic.Int64
+		var wg sync.WaitGroup
+		for range 100 {
+			wg.Go(func() {
+				a, err := f.Accept(f.ctx, push("one", pull(1, "aaa")))
+				if err != nil {
+					t.Error(err)
+				}
+				if !a.Duplicate {
+					first.Add(1)
+				}
+			})
+		}
+		wg.Wait()
+		if n, st := first.Load(), f.state(t, pull(1, "").Key()); n != 1 || st.Wanted != 1 {
+			t.Errorf("%d were no duplicates and wanted = %d, want 1 and 1", n, st.Wanted)
+		}
+		f.wantJobs(t, 1, "after 100 deliveries of one GUID")
+	},
+	"one that can't be stored fails alone": func(t *testing.T, f *fixture) {
+		var failed atomic.Int64
+		var wg sync.WaitGroup
+		for i := range 200 {
+			d := push(guid(i), pull(i, "aaa"))
+			if i%10 == 3 {
+				d.GUID = "" // not allowed
+			}
+			wg.Go(func() {
+				if _, err := f.Accept(f.ctx, d); err != nil {
+					failed.Add(1)
+				}
+			})
+		}
+		wg.Wait()
+		if failed.Load() != 20 {
+			t.Errorf("%d failed, want 20", failed.Load())
+		}
+		f.wantJobs(t, 180, "after 180 good deliveries of 200")
+	},
+	"counts a redelivery if its generation was given up": func(t *testing.T, f *fixture) {
+		g := pull(1, "aaa")
+		f.accept(t, push("before", g))
+		f.finish(t, g.Key(), false)
+		f.accept(t, push("one", g))
+		f.accept(t, push("two", g))
+		f.finish(t, g.Key(), true)
+		if !f.state(t, g.Key()).GaveUp {
+			t.Error("the target doesn't say that it was given up")
+		}
+		if a := f.accept(t, push("before", g)); !a.Duplicate {
+			t.Error("a redelivery of an ask that was done before counts")
+		}
+		if a := f.accept(t, push("one", g)); a.Duplicate || a.Key != g.Key() {
+			t.Errorf("redelivery of an ask given up = %+v, want it asked again", a)
+		}
+		if a := f.accept(t, push("two", g)); !a.Duplicate {
+			t.Error("a second redelivery counts although the first asked again")
+		}
+		f.finish(t, g.Key(), true) // given up once more: both are still undone
+		if a := f.accept(t, push("two", g)); a.Duplicate {
+			t.Error("a redelivery is a duplicate although its ask was given up twice")
+		}
+		f.finish(t, g.Key(), false)
+		for _, id := range []string{"one", "two"} {
+			if a := f.accept(t, push(id, g)); !a.Duplicate {
+				t.Errorf("redelivery of %s counts although a later run was done", id)
+			}
+		}
+	},
+	"records what asks nothing": func(t *testing.T, f *fixture) {
+		d := review.Delivery{GUID: "ping", Event: "ping"}
+		if a := f.accept(t, d); !a.NoOp || a.Duplicate {
+			t.Errorf("ping = %+v, want a no-op", a)
+		}
+		if a := f.accept(t, d); !a.Duplicate {
+			t.Errorf("second ping = %+v, want a duplicate", a)
+		}
+		f.wantJobs(t, 0, "after pings")
+	},
+	"takes labels only where they are read": func(t *testing.T, f *fixture) {
+		g := pull(1, "aaa")
+		label := func(id string) review.Accepted {
+			d := push(id, g)
+			d.Review.LabelsOnly = true
+			return f.accept(t, d)
+		}
+		if a := label("1"); !a.NoOp || a.Key != "" {
+			t.Errorf("label on an unknown target = %+v, want a no-op", a)
+		}
+		f.accept(t, push("2", g))
+		if a := label("3"); !a.NoOp {
+			t.Errorf("label that nothing reads = %+v, want a no-op", a)
+		}
+		if err := f.SetReadsLabels(f.ctx, g.Key(), true); err != nil {
+			t.Fatal(err)
+		}
+		if a := label("4"); a.NoOp || a.Key != g.Key() {
+			t.Errorf("label that a policy reads = %+v, want it asked", a)
+		}
+	},
+	"closes and opens": func(t *testing.T, f *fixture) {
+		g := pull(1, "aaa")
+		closing := func(id string) review.Delivery { return review.Delivery{GUID: id, Event: "pull_request", Close: &g} }
+		if a := f.accept(t, closing("0")); a.Closed || !a.NoOp {
+			t.Errorf("close of an unknown target = %+v, want a no-op", a)
+		}
+		f.accept(t, push("1", g))
+		if a := f.accept(t, closing("2")); !a.Closed || a.Key != g.Key() || a.NoOp {
+			t.Errorf("close = %+v, want closed with its key", a)
+		}
+		if !f.state(t, g.Key()).Closed {
+			t.Error("the target is open after it was closed")
+		}
+		f.accept(t, push("3", g))
+		if f.state(t, g.Key()).Closed {
+			t.Error("the target is closed after a new ask")
+		}
+	},
+	"inserts a job for a rerequest": func(t *testing.T, f *fixture) {
+		d := review.Delivery{GUID: "r", Event: "check_run", Rerequest: &review.Rerequest{RepoID: repoID, HeadSHA: "aaa"}}
+		if a := f.accept(t, d); a.NoOp {
+			t.Errorf("rerequest = %+v", a)
+		}
+		f.accept(t, d)
+		f.wantJobs(t, 1, "after a rerequest and its redelivery")
+	},
+	"ends with its context": func(t *testing.T, f *fixture) {
+		ctx, cancel := context.WithCancel(f.ctx)
+		cancel()
+		_, err := f.Accept(ctx, push("one", pull(1, "aaa")))
+		wantErr(t, "Accept with a context that has ended", err, context.Canceled)
+	},
+}
+
+// finish does what a run does that ends at once.
+func (f *fixture) finish(t *testing.T, key string, gaveUp bool) {
+	t.Helper()
+	l := f.acquire(t, key)
+	more, err := f.Finish(f.ctx, l, f.state(t, key).Wanted, gaveUp)
+	if err != nil || more {
+		t.Fatalf("Finish(%s) = %v, %v; want no more", key, more, err)
+	}
+}
+
+var targetTests = map[string]func(*testing.T, *fixture){
+	"unknown ones are not found": func(t *testing.T, f *fixture) {
+		_, err := f.Target(f.ctx, "pull/1/1")
+		wantErr(t, "Target", err, review.ErrNotFound)
+		wantErr(t, "SetHead", f.SetHead(f.ctx, "pull/1/1", "aaa"), review.ErrNotFound)
+		wantErr(t, "SetClosed", f.SetClosed(f.ctx, "pull/1/1", true), review.ErrNotFound)
+		wantErr(t, "SetReadsLabels", f.SetReadsLabels(f.ctx, "pull/1/1", true), review.ErrNotFound)
+		wantErr(t, "SetNotice", f.SetNotice(f.ctx, "pull/1/1", "no"), review.ErrNotFound)
+	},
+	"fresh holds until its generation is done": func(t *testing.T, f *fixture) {
+		g := pull(1, "aaa")
+		ask := review.ReviewAsk{Target: g, Reason: "asked by ann"}
+		if err := f.Ask(f.ctx, ask, true); err != nil {
+			t.Fatal(err)
+		}
+		f.accept(t, push("1", g)) // does not take it back
+		if st := f.state(t, g.Key()); !st.Fresh || st.Wanted != 2 {
+			t.Errorf("state = %+v, want fresh and wanted 2", st)
+		}
+		l := f.acquire(t, g.Key())
+		if err := f.Ask(f.ctx, ask, true); err != nil { // while the run does generation 2
+			t.Fatal(err)
+		}
+		if more, err := f.Finish(f.ctx, l, 2, false); err != nil || !more {
+			t.Fatalf("Finish = %v, %v; want more", more, err)
+		}
+		if !f.state(t, g.Key()).Fresh {
+			t.Error("the second demand for a new check was lost with the first")
+		}
+		if more, err := f.Finish(f.ctx, l, 3, false); err != nil || more {
+			t.Fatalf("Finish = %v, %v; want no more", more, err)
+		}
+		f.accept(t, push("2", g))
+		if f.state(t, g.Key()).Fresh {
+			t.Error("fresh outlives its generation")
+		}
+	},
+	"lists the open pull requests on a head": func(t *testing.T, f *fixture) {
+		f.accept(t, push("1", pull(3, "aaa")))
+		f.accept(t, push("2", pull(1, "aaa")))
+		f.accept(t, push("3", pull(2, "aaa")))
+		f.accept(t, push("4", pull(4, "bbb")))
+		f.accept(t, push("5", group("aaa")))
+		if err := f.SetClosed(f.ctx, pull(2, "").Key(), true); err != nil {
+			t.Fatal(err)
+		}
+		got, err := f.TargetsOnHead(f.ctx, repoID, "aaa")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]review.Target{pull(1, "aaa"), pull(3, "aaa")}, got); diff != "" {
+			t.Errorf("targets (-want +got):\n%s", diff)
+		}
+		if err := f.SetHead(f.ctx, pull(1, "").Key(), "ccc"); err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := f.TargetsOnHead(f.ctx, repoID, "ccc"); len(got) != 1 {
+			t.Errorf("%d targets on the new head, want 1", len(got))
+		}
+		if st := f.state(t, pull(1, "").Key()); st.LeftHead != "aaa" {
+			t.Errorf("left head %q, want aaa", st.LeftHead)
+		}
+	},
+	"merge groups have their own key": func(t *testing.T, f *fixture) {
+		g := group("abc")
+		f.accept(t, push("1", g))
+		if diff := cmp.Diff(g, f.state(t, "group/77/abc").Target); diff != "" {
+			t.Errorf("target (-want +got):\n%s", diff)
+		}
+	},
+	"a notice gets a job and holds the lease until it is said": func(t *testing.T, f *fixture) {
+		g := pull(1, "aaa")
+		f.accept(t, push("1", g))
+		f.finish(t, g.Key(), false)
+		before := f.jobs(t)
+		if err := f.SetNotice(f.ctx, g.Key(), "no such command"); err != nil {
+			t.Fatal(err)
+		}
+		f.wantJobs(t, before+1, "after a notice")
+		l := f.acquire(t, g.Key())
+		if more, err := f.Finish(f.ctx, l, 1, false); err != nil || !more {
+			t.Fatalf("Finish = %v, %v; want more while the notice is unsaid", more, err)
+		}
+		if err := f.NoticeSaid(f.ctx, g.Key(), "another"); err != nil {
+			t.Fatal(err)
+		}
+		if st := f.state(t, g.Key()); st.Notice != "no such command" {
+			t.Errorf("notice = %q after another one was said", st.Notice)
+		}
+		if err := f.NoticeSaid(f.ctx, g.Key(), "no such command"); err != nil {
+			t.Fatal(err)
+		}
+		if more, err := f.Finish(f.ctx, l, 1, false); err != nil || more {
+			t.Fatalf("Finish = %v, %v; want no more", more, err)
+		}
+	},
+	"a new ask forgets failures": func(t *testing.T, f *fixture) {
+		g := pull(1, "aaa")
+		f.accept(t, push("1", g))
+		for want := 1; want <= 2; want++ {
+			n, err := f.Failed(f.ctx, f.acquire(t, g.Key()))
+			if err != nil || n != want {
+				t.Fatalf("Failed = %d, %v; want %d", n, err, want)
+			}
+		}
+		if st := f.state(t, g.Key()); st.Attempts != 2 {
+			t.Errorf("attempts = %d, want 2", st.Attempts)
+		}
+		before := f.jobs(t)
+		f.clock.pass(time.Second)
+		f.accept(t, push("2", g))
+		if st := f.state(t, g.Key()); st.Attempts != 0 {
+			t.Errorf("attempts = %d after a new ask, want 0", st.Attempts)
+		}
+		f.wantJobs(t, before+1, "after an ask for a target whose job was put off")
+	},
+}

@@ -1,0 +1,220 @@
+package storetest
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// stored is a small review with something in each part.
+func stored(runID string, g review.Target, generation int64, head string) review.StoredReview {
+	at := time.Date(2026, 11, 21, 9, 0, 0, 123456789, time.UTC)
+	finding := pipeline.Finding{Title: "Password in log", Severity: pipeline.SeverityMajor, Confidence: 0.9, Path: "a/b.go", StartLine: 3, ID: "f00d"}
+	return review.StoredReview{
+		RunID: runID, Key: g.Key(), Generation: generation, RepoID: g.RepoID, HeadSHA: head, BaseSHA: "base",
+		Review: pipeline.Review{
+			Facts: pipeline.PRFacts{
+				SchemaVersion: 1, Number: g.Number, Title: "naïve \u202e <b>", Head: pipeline.Head{SHA: head}, ObservedAt: at,
+				Files: pipeline.List[pipeline.File]{{Path: "a/b.go", Hunks: pipeline.List[pipeline.Hunk]{{Lines: pipeline.List[pipeline.Line]{{Op: pipeline.LineAdded, New: 3, Text: "x"}}}}}},
+			},
+			Results:  pipeline.List[pipeline.AgentResult]{{Agent: "rules", Status: pipeline.AgentOK, Output: pipeline.AgentOutput{Findings: pipeline.List[pipeline.Finding]{finding}}}},
+			Previous: &pipeline.PreviousReport{HeadSHA: "old", Iteration: 2},
+			Report: pipeline.ReviewReport{
+				Number: g.Number, HeadSHA: head, Decision: pipeline.DecisionNeedsFixes, Findings: pipeline.List[pipeline.Finding]{finding},
+				Gate: pipeline.Gate{Condition: "major > 0", Metrics: map[string]float64{"major": 1}}, Iteration: 3,
+			},
+		},
+		Config: []review.ConfigBlob{
+			{Layer: "defaults", Path: "review-rules.json", BlobSHA: "1", Text: []byte(`{"rules":[]}`)},
+			{Layer: "repository", Path: "review-rules.json", BlobSHA: "1", Text: []byte(`{"rules":[]}`)},
+			{Layer: "repository", Path: "review-agents.json", BlobSHA: "2", Text: []byte{}},
+		},
+		Record: pipeline.RunRecord{RunID: runID, StartedAt: at, FinishedAt: at.Add(time.Second), APICalls: 7},
+	}
+}
+
+// save stores a review under a lease of its own.
+func (f *fixture) save(t *testing.T, r review.StoredReview, publish bool) {
+	t.Helper()
+	l := f.acquire(t, r.Key)
+	if err := f.SaveReview(f.ctx, l, r); err != nil {
+		t.Fatal(err)
+	}
+	if publish {
+		if err := f.MarkPublished(f.ctx, r.RunID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Release(f.ctx, l); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func asJSON(t *testing.T, v any) []byte {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+var reviewTests = map[string]func(*testing.T, *fixture){
+	"comes back byte for byte": func(t *testing.T, f *fixture) {
+		g := pull(1, "aaa")
+		want := stored("run-1", g, 4, "aaa")
+		f.save(t, want, false)
+		got, err := f.UnpublishedReview(f.ctx, g.Key(), 4)
+		if err != nil || got == nil {
+			t.Fatalf("UnpublishedReview = %v, %v", got, err)
+		}
+		if w, g := asJSON(t, want.Review), asJSON(t, got.Review); !bytes.Equal(w, g) {
+			t.Errorf("review\nwant %s\ngot  %s", w, g)
+		}
+		if w, g := asJSON(t, want.Record), asJSON(t, got.Record); !bytes.Equal(w, g) {
+			t.Errorf("record\nwant %s\ngot  %s", w, g)
+		}
+		if diff := cmp.Diff(want.Config, got.Config, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("config (-want +got):\n%s", diff)
+		}
+		if got.RunID != want.RunID || got.Key != want.Key || got.Generation != 4 || got.RepoID != repoID || got.HeadSHA != "aaa" || got.BaseSHA != "base" {
+			t.Errorf("got %+v", got)
+		}
+	},
+	"is saved once": func(t *testing.T, f *fixture) {
+		r := stored("run-1", pull(1, "aaa"), 1, "aaa")
+		f.save(t, r, false)
+		if err := f.SaveReview(f.ctx, f.acquire(t, r.Key), r); err == nil {
+			t.Error("the same run was saved twice")
+		}
+	},
+	"is saved under its own target's lease": func(t *testing.T, f *fixture) {
+		r := stored("run-1", pull(1, "aaa"), 1, "aaa")
+		if err := f.SaveReview(f.ctx, f.acquire(t, pull(2, "").Key()), r); err == nil {
+			t.Error("saved under another target's lease")
+		}
+	},
+	"is unpublished until it is marked": func(t *testing.T, f *fixture) {
+		g := pull(1, "aaa")
+		f.save(t, stored("run-1", g, 1, "aaa"), false)
+		if r, err := f.UnpublishedReview(f.ctx, g.Key(), 2); r != nil || err != nil {
+			t.Errorf("another generation: %v, %v; want none", r, err)
+		}
+		if r, err := f.LatestReview(f.ctx, g.Key()); r != nil || err != nil {
+			t.Errorf("latest published: %v, %v; want none", r, err)
+		}
+		if err := f.MarkPublished(f.ctx, "run-1"); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := f.UnpublishedReview(f.ctx, g.Key(), 1); r != nil || err != nil {
+			t.Errorf("after it was published: %v, %v; want none", r, err)
+		}
+		if r, err := f.LatestReview(f.ctx, g.Key()); err != nil || r == nil || r.RunID != "run-1" {
+			t.Errorf("latest = %v, %v; want run-1", r, err)
+		}
+		wantErr(t, "MarkPublished of no review", f.MarkPublished(f.ctx, "run-9"), review.ErrNotFound)
+	},
+	"can be dropped until it is published": func(t *testing.T, f *fixture) {
+		g := pull(1, "aaa")
+		f.save(t, stored("run-1", g, 1, "aaa"), false)
+		f.save(t, stored("run-2", g, 2, "aaa"), true)
+		for _, id := range []string{"run-1", "run-2", "run-9"} {
+			if err := f.DropReview(f.ctx, id); err != nil {
+				t.Errorf("DropReview(%s): %v", id, err)
+			}
+		}
+		if r, _ := f.UnpublishedReview(f.ctx, g.Key(), 1); r != nil {
+			t.Error("the dropped review is still there")
+		}
+		if r, _ := f.LatestReview(f.ctx, g.Key()); r == nil {
+			t.Error("the published review was dropped")
+		}
+	},
+	"the previous report is the newest published one of another head": func(t *testing.T, f *fixture) {
+		g := pull(1, "ccc")
+		if p, err := f.PreviousReport(f.ctx, g.Key(), "aaa"); p != nil || err != nil {
+			t.Errorf("first review: %v, %v; want none", p, err)
+		}
+		f.save(t, stored("run-1", g, 1, "aaa"), true)
+		f.save(t, stored("run-2", g, 2, "bbb"), true)
+		f.save(t, stored("run-3", g, 3, "ccc"), true)
+		f.save(t, stored("run-4", g, 4, "ddd"), false)
+		f.save(t, stored("run-5", pull(2, "eee"), 1, "eee"), true)
+		p, err := f.PreviousReport(f.ctx, g.Key(), "ccc")
+		if err != nil || p == nil {
+			t.Fatalf("PreviousReport = %v, %v", p, err)
+		}
+		if p.HeadSHA != "bbb" || p.Iteration != 3 || len(p.Findings) != 1 || p.Findings[0].ID != "f00d" {
+			t.Errorf("previous report = %+v, want that of bbb", p)
+		}
+	},
+	"decisions on a head are the newest of each open pull request there": func(t *testing.T, f *fixture) {
+		for i, n := range []int{1, 2, 3, 4, 5} {
+			f.accept(t, push(guid(i), pull(n, "aaa")))
+		}
+		decided := func(id string, n int, head string, d pipeline.Decision) {
+			r := stored(id, pull(n, head), 1, head)
+			r.Review.Report.Decision = d
+			f.save(t, r, false)
+		}
+		decided("1a", 1, "aaa", pipeline.DecisionPass)
+		decided("1b", 1, "aaa", pipeline.DecisionFail)
+		decided("2a", 2, "aaa", pipeline.DecisionPass)
+		decided("3a", 3, "aaa", pipeline.DecisionPass)
+		decided("4a", 4, "aaa", pipeline.DecisionPass) // 5 has none
+		f.accept(t, push("moved", pull(3, "bbb")))
+		if err := f.SetClosed(f.ctx, pull(4, "").Key(), true); err != nil {
+			t.Fatal(err)
+		}
+		got, err := f.HeadDecisions(f.ctx, repoID, "aaa")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []review.HeadDecision{
+			{Target: pull(1, "aaa"), Decision: pipeline.DecisionFail, RunID: "1b"},
+			{Target: pull(2, "aaa"), Decision: pipeline.DecisionPass, RunID: "2a"},
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("decisions (-want +got):\n%s", diff)
+		}
+		decided("2b", 2, "ccc", pipeline.DecisionFail) // its newest review is of another head
+		if got, _ := f.HeadDecisions(f.ctx, repoID, "aaa"); len(got) != 1 {
+			t.Errorf("%d decisions, want 1", len(got))
+		}
+	},
+}
+
+var configTests = map[string]func(*testing.T, *fixture){
+	"the last good layer comes back": func(t *testing.T, f *fixture) {
+		if g, err := f.GoodLayer(f.ctx, repoID, "repository"); g != nil || err != nil {
+			t.Errorf("before any: %v, %v; want none", g, err)
+		}
+		text := []byte("same text")
+		for _, want := range []review.GoodLayer{
+			{Source: "acme/shop@1", Files: []review.ConfigBlob{{Layer: "repository", Path: "b", BlobSHA: "1", Text: text}, {Layer: "repository", Path: "a", BlobSHA: "1", Text: text}}},
+			{Source: "acme/shop@2", Files: []review.ConfigBlob{{Layer: "repository", Path: "a", BlobSHA: "2", Text: []byte("other")}}},
+			{Source: "acme/shop@3"},
+		} {
+			if err := f.SaveGoodLayer(f.ctx, repoID, "repository", want); err != nil {
+				t.Fatal(err)
+			}
+			got, err := f.GoodLayer(f.ctx, repoID, "repository")
+			if err != nil || got == nil {
+				t.Fatalf("GoodLayer = %v, %v", got, err)
+			}
+			if diff := cmp.Diff(want, *got); diff != "" {
+				t.Errorf("layer (-want +got):\n%s", diff)
+			}
+		}
+		if g, _ := f.GoodLayer(f.ctx, repoID+1, "repository"); g != nil {
+			t.Error("another repository has it too")
+		}
+	},
+}

@@ -1,0 +1,218 @@
+// Package storetest is the conformance suite of package store: every database
+// that it supports must pass it. It works through the store's exported
+// methods and looks at no table.
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/internal/store"
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+// Open opens an empty database for a test and closes it when the test ends.
+type Open func(t *testing.T) *store.Store
+
+// Run runs the suite.
+func Run(t *testing.T, open Open) {
+	for _, group := range []struct {
+		name  string
+		tests map[string]func(*testing.T, *fixture)
+	}{
+		{"Accept", acceptTests},
+		{"Target", targetTests},
+		{"Lease", leaseTests},
+		{"Review", reviewTests},
+		{"Write", writeTests},
+		{"Command", commandTests},
+		{"Config", configTests},
+		{"Rescue", rescueTests},
+		{"Queue", queueTests},
+	} {
+		t.Run(group.name, func(t *testing.T) {
+			for name, test := range group.tests {
+				t.Run(name, func(t *testing.T) { test(t, newFixture(t, open(t))) })
+			}
+		})
+	}
+}
+
+// fixture is a store with a clock that stands still.
+type fixture struct {
+	*store.Store
+	clock *clock
+	ctx   context.Context
+}
+
+func newFixture(t *testing.T, s *store.Store) *fixture {
+	c := &clock{now: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)}
+	s.Now = c.Now
+	return &fixture{Store: s, clock: c, ctx: t.Context()}
+}
+
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+const repoID = 77
+
+func pull(number int, head string) review.Target {
+	return review.Target{Kind: review.TargetPull, Installation: 5, RepoID: repoID, Owner: "acme", Name: "shop", Number: number, HeadSHA: head}
+}
+
+func group(head string) review.Target {
+	return review.Target{Kind: review.TargetGroup, Installation: 5, RepoID: repoID, Owner: "acme", Name: "shop", HeadSHA: head, BaseSHA: "base", HeadRef: "refs/heads/gh-readonly-queue/main/pr-1-" + head}
+}
+
+// push is the delivery of a pull_request event that asks for a review.
+func push(guid string, g review.Target) review.Delivery {
+	return review.Delivery{
+		GUID: guid, Event: "pull_request", Action: "synchronize", Installation: 5, RepoID: repoID,
+		Review: &review.ReviewAsk{Target: g, Reason: "pushed"},
+	}
+}
+
+func comment(guid string, id int64, g review.Target) review.Delivery {
+	return review.Delivery{
+		GUID: guid, Event: "issue_comment", Action: "created", Installation: 5, RepoID: repoID,
+		Command: &review.Command{CommentID: id, Target: g, Sender: "ann", Author: "bob", Name: "review"},
+	}
+}
+
+func (f *fixture) accept(t *testing.T, d review.Delivery) review.Accepted {
+	t.Helper()
+	a, err := f.Accept(f.ctx, d)
+	if err != nil {
+		t.Fatalf("Accept(%s): %v", d.GUID, err)
+	}
+	return a
+}
+
+func (f *fixture) state(t *testing.T, key string) review.TargetState {
+	t.Helper()
+	st, err := f.Target(f.ctx, key)
+	if err != nil {
+		t.Fatalf("Target(%s): %v", key, err)
+	}
+	return st
+}
+
+func (f *fixture) acquire(t *testing.T, key string) review.Lease {
+	t.Helper()
+	l, ok, err := f.Acquire(f.ctx, key, "process-1", time.Minute)
+	if err != nil || !ok {
+		t.Fatalf("Acquire(%s) = %v, %v; want the lease", key, ok, err)
+	}
+	return l
+}
+
+// jobs is the number of jobs that are due.
+func (f *fixture) jobs(t *testing.T) int {
+	t.Helper()
+	q, err := store.NewQueue(f.Store, nil, store.QueueOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := q.Depth(f.ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d.Available
+}
+
+func (f *fixture) wantJobs(t *testing.T, want int, when string) {
+	t.Helper()
+	if got := f.jobs(t); got != want {
+		t.Errorf("%s: %d jobs are due, want %d", when, got, want)
+	}
+}
+
+// workerFunc is a review.Worker.
+type workerFunc func(context.Context, review.Job) error
+
+func (w workerFunc) Work(ctx context.Context, j review.Job) error { return w(ctx, j) }
+
+// work starts a queue and stops it when the test ends.
+func (f *fixture) work(t *testing.T, w workerFunc) *store.Queue {
+	t.Helper()
+	q, err := store.NewQueue(f.Store, w, store.QueueOptions{RescueInterval: 50 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := q.Start(f.ctx); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := q.Stop(ctx); err != nil {
+			t.Errorf("stop the queue: %v", err)
+		}
+	})
+	return q
+}
+
+// finishTargets is a worker that does what the use cases do with a target:
+// take its lease, do all that is wanted, finish.
+func finishTargets(s *store.Store, did func(review.TargetState)) workerFunc {
+	return func(ctx context.Context, j review.Job) error {
+		l, ok, err := s.Acquire(ctx, j.Key, "worker", time.Minute)
+		if err != nil {
+			return &review.RetryError{After: time.Second, Err: err}
+		}
+		if !ok {
+			return nil
+		}
+		for more := true; more; {
+			st, err := s.Target(ctx, j.Key)
+			if err != nil {
+				return err
+			}
+			if st.Wanted > st.Done {
+				did(st)
+			}
+			if more, err = s.Finish(ctx, l, st.Wanted, false); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// eventually waits for something that other goroutines do. The limit only
+// ends a test that has failed.
+func eventually(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !done(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("still not so after 20 s: %s", what)
+		}
+	}
+}
+
+func wantErr(t *testing.T, what string, got, want error) {
+	t.Helper()
+	if !errors.Is(got, want) {
+		t.Errorf("%s: error %v, want %v", what, got, want)
+	}
+}
+
+func guid(i int) string { return fmt.Sprintf("guid-%04d", i) }

@@ -1,0 +1,196 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+func check(key, head, externalID string) review.Write {
+	return review.Write{Kind: review.WriteCheck, Subject: "77/" + head, Key: key, HeadSHA: head, ExternalID: externalID}
+}
+
+var writeTests = map[string]func(*testing.T, *fixture){
+	"goes from intent to completed": func(t *testing.T, f *fixture) {
+		l := f.acquire(t, "pull/77/1")
+		if w, err := f.NewestWrite(f.ctx, review.WriteCheck, "77/aaa"); w != nil || err != nil {
+			t.Fatalf("before any: %v, %v; want none", w, err)
+		}
+		w, err := f.Intend(f.ctx, l, check(l.Key, "aaa", "x1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w.ID == 0 || w.State != review.WriteIntended {
+			t.Errorf("intent = %+v, want an id and the state intended", w)
+		}
+		w.RemoteID, w.State, w.Digest = 99, review.WriteCompleted, "d"
+		if err := f.Record(f.ctx, w); err != nil {
+			t.Fatal(err)
+		}
+		got, err := f.NewestWrite(f.ctx, review.WriteCheck, "77/aaa")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(&w, got); diff != "" {
+			t.Errorf("write (-want +got):\n%s", diff)
+		}
+		second, err := f.Intend(f.ctx, l, check(l.Key, "aaa", "x2"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := f.NewestWrite(f.ctx, review.WriteCheck, "77/aaa"); got.ID != second.ID {
+			t.Errorf("newest = %+v, want the second", got)
+		}
+		if got, _ := f.NewestWrite(f.ctx, review.WriteComment, "77/aaa"); got != nil {
+			t.Errorf("a comment was found: %+v", got)
+		}
+		wantErr(t, "Record of no write", f.Record(f.ctx, review.Write{ID: 12345}), review.ErrNotFound)
+	},
+	"checks of other heads are open until completed": func(t *testing.T, f *fixture) {
+		l := f.acquire(t, "pull/77/1")
+		other := f.acquire(t, "pull/77/2")
+		intend := func(l review.Lease, w review.Write, s review.WriteState) int64 {
+			w, err := f.Intend(f.ctx, l, w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.State = s
+			if err := f.Record(f.ctx, w); err != nil {
+				t.Fatal(err)
+			}
+			return w.ID
+		}
+		intended := intend(l, check(l.Key, "aaa", "1"), review.WriteIntended)
+		open := intend(l, check(l.Key, "bbb", "2"), review.WriteOpen)
+		intend(l, check(l.Key, "ccc", "3"), review.WriteCompleted)
+		intend(l, check(l.Key, "ddd", "4"), review.WriteOpen) // the head in question
+		intend(l, review.Write{Kind: review.WriteComment, Subject: l.Key, Key: l.Key}, review.WriteOpen)
+		intend(other, check(other.Key, "eee", "5"), review.WriteOpen)
+		got, err := f.OpenChecks(f.ctx, l.Key, "ddd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids []int64
+		for _, w := range got {
+			ids = append(ids, w.ID)
+		}
+		if diff := cmp.Diff([]int64{intended, open}, ids); diff != "" {
+			t.Errorf("ids (-want +got):\n%s", diff)
+		}
+	},
+}
+
+var commandTests = map[string]func(*testing.T, *fixture){
+	"is known by its comment": func(t *testing.T, f *fixture) {
+		g := pull(1, "")
+		d := comment("c1", 100, g)
+		d.Command.ReceivedAt = f.clock.Now()
+		if a := f.accept(t, d); a.NoOp || a.Key != "" {
+			t.Errorf("command = %+v, want one without key", a)
+		}
+		f.wantJobs(t, 1, "after a command")
+		d.GUID = "c2"
+		if a := f.accept(t, d); !a.NoOp {
+			t.Errorf("the same comment under another GUID = %+v, want a no-op", a)
+		}
+		f.wantJobs(t, 1, "after the same comment again")
+		got, done, err := f.Command(f.ctx, 100)
+		if err != nil || done {
+			t.Fatalf("Command = %v, %v", done, err)
+		}
+		if diff := cmp.Diff(*d.Command, got); diff != "" {
+			t.Errorf("command (-want +got):\n%s", diff)
+		}
+		if st := f.state(t, g.Key()); st.Wanted != 0 {
+			t.Errorf("a command raised the generation to %d before it was accepted", st.Wanted)
+		}
+		_, _, err = f.Command(f.ctx, 101)
+		wantErr(t, "an unknown command", err, review.ErrNotFound)
+	},
+	"is accepted once": func(t *testing.T, f *fixture) {
+		g := pull(1, "aaa")
+		f.accept(t, comment("c1", 100, g))
+		ask := review.ReviewAsk{Target: g, Reason: "/review by ann"}
+		for range 2 {
+			if err := f.AcceptCommand(f.ctx, 100, ask); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if st := f.state(t, g.Key()); st.Wanted != 1 || !st.Fresh || st.Reason != ask.Reason {
+			t.Errorf("state = %+v, want one fresh generation", st)
+		}
+		if _, done, _ := f.Command(f.ctx, 100); !done {
+			t.Error("an accepted command isn't done")
+		}
+		wantErr(t, "an unknown command", f.AcceptCommand(f.ctx, 101, ask), review.ErrNotFound)
+	},
+	"waits for its generation": func(t *testing.T, f *fixture) {
+		g := pull(1, "aaa")
+		ask := review.ReviewAsk{Target: g, Reason: "/review"}
+		for _, id := range []int64{100, 101, 102} {
+			f.accept(t, comment(guid(int(id)), id, g))
+		}
+		for _, id := range []int64{100, 101} {
+			if err := f.AcceptCommand(f.ctx, id, ask); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ids := func(generation int64) (all []int64) {
+			cs, err := f.AwaitingCommands(f.ctx, g.Key(), generation)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range cs {
+				all = append(all, c.CommentID)
+			}
+			return all
+		}
+		if diff := cmp.Diff([]int64{100}, ids(1)); diff != "" {
+			t.Errorf("waiting for generation 1 (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff([]int64{100, 101}, ids(2)); diff != "" {
+			t.Errorf("waiting for generation 2 (-want +got):\n%s", diff)
+		}
+		if err := f.FinishCommand(f.ctx, 100, "done"); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]int64{101}, ids(2)); diff != "" {
+			t.Errorf("after one was finished (-want +got):\n%s", diff)
+		}
+		if err := f.FinishCommand(f.ctx, 102, "refused"); err != nil {
+			t.Fatal(err)
+		}
+		if _, done, _ := f.Command(f.ctx, 102); !done {
+			t.Error("a refused command isn't done")
+		}
+		wantErr(t, "an unknown command", f.FinishCommand(f.ctx, 103, "done"), review.ErrNotFound)
+	},
+	"refused ones don't count": func(t *testing.T, f *fixture) {
+		g := pull(1, "aaa")
+		ask := review.ReviewAsk{Target: g}
+		start := f.clock.Now()
+		for id := range int64(4) {
+			d := comment(guid(int(id)), id+1, g)
+			d.Command.ReceivedAt = start.Add(time.Duration(id) * time.Minute)
+			f.accept(t, d)
+			if id == 2 {
+				if err := f.FinishCommand(f.ctx, id+1, "refused"); err != nil {
+					t.Fatal(err)
+				}
+			} else if err := f.AcceptCommand(f.ctx, id+1, ask); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for since, want := range map[time.Duration]int{0: 3, time.Minute: 2, 4 * time.Minute: 0} {
+			if n, err := f.CommandsSince(f.ctx, g.Key(), start.Add(since)); err != nil || n != want {
+				t.Errorf("since %s: %d, %v; want %d", since, n, err, want)
+			}
+		}
+		if n, _ := f.CommandsSince(f.ctx, pull(2, "").Key(), start); n != 0 {
+			t.Errorf("another target has %d", n)
+		}
+	},
+}

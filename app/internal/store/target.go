@@ -1,0 +1,196 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+// raised is what became of a target whose generation was raised.
+type raised struct {
+	wanted    int64
+	headMoved bool
+}
+
+// remember stores a target, or what is newer of it.
+func remember(ctx context.Context, t tx, g review.Target) error {
+	_, err := t.exec(ctx, `
+		INSERT INTO targets (key, kind, installation, repo_id, owner, name, number, head_sha, base_sha, head_ref)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (key) DO UPDATE SET
+			installation = excluded.installation, owner = excluded.owner, name = excluded.name,
+			left_head = CASE WHEN excluded.head_sha NOT IN ('', targets.head_sha) THEN targets.head_sha ELSE targets.left_head END,
+			head_sha = CASE WHEN excluded.head_sha <> '' THEN excluded.head_sha ELSE targets.head_sha END,
+			base_sha = CASE WHEN excluded.base_sha <> '' THEN excluded.base_sha ELSE targets.base_sha END,
+			head_ref = CASE WHEN excluded.head_ref <> '' THEN excluded.head_ref ELSE targets.head_ref END`,
+		g.Key(), string(g.Kind), g.Installation, g.RepoID, g.Owner, g.Name, g.Number, g.HeadSHA, g.BaseSHA, g.HeadRef)
+	if err != nil {
+		return fmt.Errorf("store the target: %w", err)
+	}
+	return nil
+}
+
+// raise asks for one more generation of a target, with a job if none is about
+// to see it. An ask counts as news that the target is open: where that is old
+// news, the run finds out when it reads the pull request.
+func (s *Store) raise(ctx context.Context, t tx, ask review.ReviewAsk, fresh bool) (raised, error) {
+	key := ask.Target.Key()
+	var head string
+	var covered bool // by a job that is due, or by the holder of the lease
+	err := t.row(ctx, `SELECT head_sha, wanted > done AND attempts = 0 AND retry_at = 0 FROM targets WHERE key = ?`+t.lock(), key).Scan(&head, &covered)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return raised{}, fmt.Errorf("read the target: %w", err)
+	}
+	if err := remember(ctx, t, ask.Target); err != nil {
+		return raised{}, err
+	}
+	r := raised{headMoved: head != "" && ask.Target.HeadSHA != "" && head != ask.Target.HeadSHA}
+	err = t.row(ctx, `
+		UPDATE targets SET wanted = wanted + 1, reason = ?, closed = 0, attempts = 0, crashes = 0, retry_at = 0,
+			fresh_generation = CASE WHEN ? = 1 THEN wanted + 1 ELSE fresh_generation END,
+			asked_at = CASE WHEN wanted > done THEN asked_at ELSE ? END
+		WHERE key = ? RETURNING wanted`, ask.Reason, number(fresh), s.now(), key).Scan(&r.wanted)
+	if err != nil {
+		return raised{}, fmt.Errorf("raise the target's generation: %w", err)
+	}
+	if !covered {
+		err = s.insertReview(ctx, t, key)
+	}
+	return r, err
+}
+
+// insertReview inserts a new job for a target.
+func (s *Store) insertReview(ctx context.Context, t tx, key string) error {
+	var seq int64
+	err := t.row(ctx, `UPDATE targets SET job_seq = job_seq + 1, job_checked_at = ? WHERE key = ? RETURNING job_seq`, s.now(), key).Scan(&seq)
+	if err != nil {
+		return fmt.Errorf("number the target's job: %w", err)
+	}
+	_, err = t.insertJob(ctx, reviewArgs{Key: key, Seq: seq})
+	return err
+}
+
+// Ask implements review.Store.
+func (s *Store) Ask(ctx context.Context, ask review.ReviewAsk, fresh bool) error {
+	return s.db.write(ctx, func(t tx) error {
+		_, err := s.raise(ctx, t, ask, fresh)
+		return err
+	})
+}
+
+const targetColumns = `kind, installation, repo_id, owner, name, number, head_sha, base_sha, head_ref`
+
+func targetDest(g *review.Target) []any {
+	return []any{&g.Kind, &g.Installation, &g.RepoID, &g.Owner, &g.Name, &g.Number, &g.HeadSHA, &g.BaseSHA, &g.HeadRef}
+}
+
+// Target implements review.Store.
+func (s *Store) Target(ctx context.Context, key string) (review.TargetState, error) {
+	var st review.TargetState
+	err := s.db.read(ctx, func(t tx) error {
+		return t.row(ctx, `
+			SELECT `+targetColumns+`, wanted, done, reason, fresh_generation > done, closed, gave_up, attempts, crashes, left_head, notice
+			FROM targets WHERE key = ?`, key).
+			Scan(append(targetDest(&st.Target), &st.Wanted, &st.Done, &st.Reason, &st.Fresh, &st.Closed, &st.GaveUp, &st.Attempts, &st.Crashes, &st.LeftHead, &st.Notice)...)
+	})
+	if err != nil {
+		return review.TargetState{}, fmt.Errorf("read target %s: %w", key, notFound(err))
+	}
+	return st, nil
+}
+
+// TargetsOnHead implements review.Store.
+func (s *Store) TargetsOnHead(ctx context.Context, repoID int64, headSHA string) ([]review.Target, error) {
+	var all []review.Target
+	err := s.db.read(ctx, func(t tx) error {
+		return t.each(ctx, func(row scanner) error {
+			var g review.Target
+			if err := row.Scan(targetDest(&g)...); err != nil {
+				return err
+			}
+			all = append(all, g)
+			return nil
+		}, `SELECT `+targetColumns+` FROM targets
+			WHERE repo_id = ? AND head_sha = ? AND kind = ? AND closed = 0 ORDER BY number`, repoID, headSHA, string(review.TargetPull))
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the targets on head %s: %w", headSHA, err)
+	}
+	return all, nil
+}
+
+// SetHead implements review.Store.
+func (s *Store) SetHead(ctx context.Context, key, headSHA string) error {
+	return s.change(ctx, "set the head", `
+		UPDATE targets SET head_sha = ?, left_head = CASE WHEN head_sha <> ? THEN head_sha ELSE left_head END
+		WHERE key = ?`, headSHA, headSHA, key)
+}
+
+// SetReadsLabels implements review.Store.
+func (s *Store) SetReadsLabels(ctx context.Context, key string, reads bool) error {
+	return s.change(ctx, "note whether labels matter", `UPDATE targets SET reads_labels = ? WHERE key = ?`, number(reads), key)
+}
+
+// SetClosed implements review.Store.
+func (s *Store) SetClosed(ctx context.Context, key string, closed bool) error {
+	return s.change(ctx, "note whether the target is closed", `UPDATE targets SET closed = ? WHERE key = ?`, number(closed), key)
+}
+
+// SetNotice implements review.Store.
+func (s *Store) SetNotice(ctx context.Context, key, notice string) error {
+	return s.db.write(ctx, func(t tx) error {
+		if err := must(t.exec(ctx, `UPDATE targets SET notice = ? WHERE key = ?`, notice, key)); err != nil {
+			return fmt.Errorf("keep a notice for %s: %w", key, err)
+		}
+		if notice == "" {
+			return nil
+		}
+		return s.insertReview(ctx, t, key)
+	})
+}
+
+// NoticeSaid implements review.Store.
+func (s *Store) NoticeSaid(ctx context.Context, key, notice string) error {
+	return s.db.write(ctx, func(t tx) error {
+		if _, err := t.exec(ctx, `UPDATE targets SET notice = '' WHERE key = ? AND notice = ?`, key, notice); err != nil {
+			return fmt.Errorf("clear the notice of %s: %w", key, err)
+		}
+		return nil
+	})
+}
+
+// change runs one statement that must find its row.
+func (s *Store) change(ctx context.Context, what, query string, args ...any) error {
+	return s.db.write(ctx, func(t tx) error {
+		if err := must(t.exec(ctx, query, args...)); err != nil {
+			return fmt.Errorf("%s: %w", what, err)
+		}
+		return nil
+	})
+}
+
+// must turns a statement that found no row into ErrNotFound.
+func must(affected int64, err error) error {
+	if err == nil && affected == 0 {
+		return review.ErrNotFound
+	}
+	return err
+}
+
+func notFound(err error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return review.ErrNotFound
+	}
+	return err
+}
+
+// number is how a bool is stored.
+func number(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,79 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+const writeColumns = `id, kind, subject, target_key, head_sha, external_id, remote_id, state, digest`
+
+func scanWrite(row scanner) (w review.Write, err error) {
+	err = row.Scan(&w.ID, &w.Kind, &w.Subject, &w.Key, &w.HeadSHA, &w.ExternalID, &w.RemoteID, &w.State, &w.Digest)
+	return w, err
+}
+
+// NewestWrite implements review.Store.
+func (s *Store) NewestWrite(ctx context.Context, kind review.WriteKind, subject string) (*review.Write, error) {
+	var w review.Write
+	err := s.db.read(ctx, func(t tx) (err error) {
+		w, err = scanWrite(t.row(ctx, `SELECT `+writeColumns+` FROM writes WHERE kind = ? AND subject = ? ORDER BY id DESC LIMIT 1`, string(kind), subject))
+		return err
+	})
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("look for the newest %s of %s: %w", kind, subject, err)
+	}
+	return &w, nil
+}
+
+// OpenChecks implements review.Store.
+func (s *Store) OpenChecks(ctx context.Context, key, headSHA string) ([]review.Write, error) {
+	var all []review.Write
+	err := s.db.read(ctx, func(t tx) error {
+		return t.each(ctx, func(row scanner) error {
+			w, err := scanWrite(row)
+			all = append(all, w)
+			return err
+		}, `SELECT `+writeColumns+` FROM writes
+			WHERE target_key = ? AND kind = ? AND state <> 'completed' AND head_sha <> ? ORDER BY id`, key, string(review.WriteCheck), headSHA)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the open checks of %s: %w", key, err)
+	}
+	return all, nil
+}
+
+// Intend implements review.Store.
+func (s *Store) Intend(ctx context.Context, l review.Lease, w review.Write) (review.Write, error) {
+	w.State = review.WriteIntended
+	err := s.db.write(ctx, func(t tx) error {
+		if err := fence(ctx, t, l); err != nil {
+			return err
+		}
+		err := t.row(ctx, `
+			INSERT INTO writes (kind, subject, target_key, head_sha, external_id, remote_id, state, digest, intended_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+			string(w.Kind), w.Subject, w.Key, w.HeadSHA, w.ExternalID, w.RemoteID, string(w.State), w.Digest, s.now()).Scan(&w.ID)
+		if err != nil {
+			return fmt.Errorf("store the intent to write a %s: %w", w.Kind, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return review.Write{}, err
+	}
+	return w, nil
+}
+
+// Record implements review.Store.
+func (s *Store) Record(ctx context.Context, w review.Write) error {
+	return s.change(ctx, fmt.Sprintf("record what became of %s %d", w.Kind, w.ID),
+		`UPDATE writes SET external_id = ?, remote_id = ?, state = ?, digest = ? WHERE id = ?`,
+		w.ExternalID, w.RemoteID, string(w.State), w.Digest, w.ID)
+}

@@ -1,0 +1,322 @@
+package localgit
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
+)
+
+const (
+	// maxPatch bounds the patch of one file, and maxPatches those of all, in
+	// bytes. A patch that is larger is left out, but its lines are counted:
+	// what reads the files then knows that something is missing.
+	maxPatch   = 8 << 20
+	maxPatches = 128 << 20
+)
+
+// parseDiff reads what git diff --raw --patch prints: first a line for each
+// changed file, then a blank one, then the files' patches in the same order.
+// The raw lines say which files there are; not each of them has a patch.
+func parseDiff(r io.Reader) (normalize.Files, error) {
+	p := &diffParser{lines: lineReader{r: bufio.NewReaderSize(r, 64<<10)}}
+	if err := p.readRaw(); err != nil {
+		return normalize.Files{}, err
+	}
+	if err := p.readPatches(); err != nil {
+		return normalize.Files{}, err
+	}
+	return p.files(), nil
+}
+
+// entry is a changed file: its raw line, and what its patch adds to that.
+type entry struct {
+	status           byte
+	oldMode, newMode string
+	path, previous   string
+
+	add, del int
+	hunks    bytes.Buffer
+	cut      bool // hunks are incomplete
+	binary   bool
+}
+
+type diffParser struct {
+	lines   lineReader
+	entries []*entry
+	next    int // entry that a section is looked for from
+	kept    int // bytes of hunks
+}
+
+func (p *diffParser) readRaw() error {
+	for {
+		line, err := p.lines.next()
+		if errors.Is(err, io.EOF) || err == nil && len(line) == 0 {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		e, err := parseRaw(string(line))
+		if err != nil {
+			return err
+		}
+		p.entries = append(p.entries, e)
+	}
+}
+
+// parseRaw reads ":100644 100644 <sha> <sha> R086\told\tnew". Paths with
+// unusual bytes are quoted.
+func parseRaw(line string) (*entry, error) {
+	meta, paths, ok := strings.Cut(line, "\t")
+	fields := strings.Fields(meta) // modes, SHAs, status with score
+	if !ok || len(fields) != 5 || fields[0][0] != ':' || strings.TrimRight(fields[4][1:], "0123456789") != "" {
+		return nil, fmt.Errorf("git's list of files has the line %.200q, which is not understood", line)
+	}
+	e := &entry{status: fields[4][0], oldMode: fields[0][1:], newMode: fields[1]}
+	if statuses[e.status] == "" {
+		return nil, fmt.Errorf("git's list of files has the line %.200q, with an unknown status", line)
+	}
+	first, second, two := strings.Cut(paths, "\t")
+	if two != (e.status == 'R' || e.status == 'C') {
+		return nil, fmt.Errorf("git's list of files has the line %.200q, with the wrong number of paths", line)
+	}
+	var err error
+	if e.path, err = unquote(first); err == nil && two {
+		e.previous = e.path
+		e.path, err = unquote(second)
+	}
+	if err == nil && e.path == "" {
+		err = errors.New("a file without a name")
+	}
+	return e, err
+}
+
+// section is where the parser stands in the patches.
+type section struct {
+	entry  *entry // nil while the file's name isn't known yet
+	header string // of the "diff --git" line
+	inHunk bool
+}
+
+const diffHeader = "diff --git "
+
+func (p *diffParser) readPatches() error {
+	var s *section
+	for {
+		line, err := p.lines.next()
+		if errors.Is(err, io.EOF) {
+			return p.finish(s)
+		}
+		if err != nil {
+			return err
+		}
+		if header, ok := bytes.CutPrefix(line, []byte(diffHeader)); ok {
+			if err := p.finish(s); err != nil {
+				return err
+			}
+			s = &section{header: string(header)}
+			continue
+		}
+		if s == nil {
+			return fmt.Errorf("git's patch begins with the line %.200q, which is not understood", line)
+		}
+		if err := p.patchLine(s, line); err != nil {
+			return err
+		}
+	}
+}
+
+// names are the lines of a section's head that name its file. In a rename the
+// first of them comes before the others.
+var names = []struct{ prefix, side string }{
+	{"rename to ", ""}, {"copy to ", ""}, {"--- ", "a/"}, {"+++ ", "b/"},
+}
+
+func (p *diffParser) patchLine(s *section, line []byte) error {
+	switch {
+	case s.inHunk, bytes.HasPrefix(line, []byte("@@ ")):
+		s.inHunk = true
+		if err := p.findByHeader(s); err != nil {
+			return err
+		}
+		p.hunkLine(s.entry, line)
+		return nil
+	case bytes.HasPrefix(line, []byte("Binary files ")):
+		if err := p.findByHeader(s); err != nil {
+			return err
+		}
+		s.entry.binary = true
+		return nil
+	}
+	for _, n := range names {
+		quoted, ok := strings.CutPrefix(string(line), n.prefix)
+		if !ok || quoted == "/dev/null" {
+			continue
+		}
+		path, err := unquote(strings.TrimSuffix(quoted, "\t")) // git ends names with spaces in a tab
+		if err != nil {
+			return err
+		}
+		if path, ok = strings.CutPrefix(path, n.side); !ok {
+			return fmt.Errorf("git's patch has the line %.200q, which is not understood", line)
+		}
+		return p.find(s, path)
+	}
+	return nil // modes, similarity, object names
+}
+
+// finish ends a section. One without hunks may still have to be found: a
+// change of mode, or an empty file.
+func (p *diffParser) finish(s *section) error {
+	if s == nil {
+		return nil
+	}
+	return p.findByHeader(s)
+}
+
+func (p *diffParser) findByHeader(s *section) error {
+	if s.entry != nil {
+		return nil
+	}
+	path, err := headerPath(s.header)
+	if err != nil {
+		return err
+	}
+	return p.find(s, path)
+}
+
+// headerPath takes the path from "a/path b/path", where no other line of the
+// section names it. Both are the same then, which tells where one ends.
+func headerPath(header string) (string, error) {
+	half := len(header) / 2
+	if len(header) < 2 || len(header)%2 == 0 || header[half] != ' ' {
+		return "", fmt.Errorf("git's patch has the header %.200q, which is not understood", header)
+	}
+	a, err := unquote(header[:half])
+	if err != nil {
+		return "", err
+	}
+	b, err := unquote(header[half+1:])
+	if err != nil {
+		return "", err
+	}
+	path, okA := strings.CutPrefix(a, "a/")
+	other, okB := strings.CutPrefix(b, "b/")
+	if !okA || !okB || path != other {
+		return "", fmt.Errorf("git's patch has the header %.200q, which is not understood", header)
+	}
+	return path, nil
+}
+
+// find finds the section's file: the one of the last section, if its type
+// changed, or one after it.
+func (p *diffParser) find(s *section, path string) error {
+	if s.entry != nil {
+		return nil
+	}
+	for i := p.next; i < len(p.entries); i++ {
+		if e := p.entries[i]; e.path == path {
+			p.next = i
+			s.entry = e
+			return nil
+		}
+	}
+	return fmt.Errorf("git's patch names the file %.200q, which is not in its list", path)
+}
+
+func (p *diffParser) hunkLine(e *entry, line []byte) {
+	header := false
+	switch {
+	case len(line) == 0:
+	case line[0] == '+':
+		e.add++
+	case line[0] == '-':
+		e.del++
+	case line[0] == '@':
+		header = true
+	}
+	if e.cut || header && e.status == 'T' { // see patch
+		return
+	}
+	if e.hunks.Len()+len(line) > maxPatch || p.kept+len(line) > maxPatches {
+		p.kept -= e.hunks.Len()
+		e.hunks, e.cut = bytes.Buffer{}, true
+		return
+	}
+	e.hunks.Write(line)
+	e.hunks.WriteByte('\n')
+	p.kept += len(line) + 1
+}
+
+// patch returns the hunks. A change of type comes as two sections, one that
+// deletes all and one that creates all; together they make one hunk.
+func (e *entry) patch() string {
+	text := strings.TrimSuffix(e.hunks.String(), "\n")
+	if e.status == 'T' && text != "" {
+		return fmt.Sprintf("@@ -%s +%s @@\n%s", wholeRange(e.del), wholeRange(e.add), text)
+	}
+	return text
+}
+
+// wholeRange is the range of all of a file's lines in a hunk's header.
+func wholeRange(lines int) string {
+	if lines == 0 {
+		return "0,0"
+	}
+	return fmt.Sprintf("1,%d", lines)
+}
+
+var statuses = map[byte]pipeline.FileStatus{
+	'A': pipeline.FileAdded, 'M': pipeline.FileModified, 'D': pipeline.FileRemoved,
+	'R': pipeline.FileRenamed, 'C': pipeline.FileCopied, 'T': pipeline.FileChanged,
+}
+
+func (p *diffParser) files() normalize.Files {
+	var out normalize.Files
+	for _, e := range p.entries {
+		// Without a change of lines or mode the file was only touched.
+		unchanged := e.status == 'M' && e.add+e.del == 0 && !e.binary && e.oldMode == e.newMode
+		if unchanged {
+			continue
+		}
+		f := normalize.ChangedFile{
+			Path: e.path, PreviousPath: e.previous, Status: statuses[e.status],
+			Additions: e.add, Deletions: e.del, Patch: e.patch(), Binary: e.binary,
+		}
+		if e.status == 'M' && e.add+e.del == 0 && !e.binary {
+			f.Status = pipeline.FileChanged
+		}
+		out.Files = append(out.Files, f)
+	}
+	return out
+}
+
+// lineReader hands out lines of any length.
+type lineReader struct {
+	r    *bufio.Reader
+	long []byte
+}
+
+// next returns the next line without its end, valid until the next call. Of a
+// line longer than any patch may be, no more than its beginning is kept.
+func (l *lineReader) next() ([]byte, error) {
+	line, err := l.r.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		l.long = append(l.long[:0], line...)
+		for errors.Is(err, bufio.ErrBufferFull) {
+			line, err = l.r.ReadSlice('\n')
+			l.long = append(l.long, line[:min(len(line), maxPatch+1-min(len(l.long), maxPatch+1))]...)
+		}
+		line = l.long
+	}
+	if errors.Is(err, io.EOF) && len(line) > 0 {
+		err = nil
+	}
+	return bytes.TrimSuffix(line, []byte{'\n'}), err
+}

@@ -1,0 +1,213 @@
+package localgit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
+)
+
+// Options say what to read. The zero value is the work tree of the current
+// directory's repository.
+type Options struct {
+	Dir string // in the repository; default: the current directory
+	// Base is the revision that the change is compared with; what counts is
+	// where the two histories parted. Default: the default branch.
+	Base string
+	// Head is the revision to read. Default: the work tree, with what is
+	// uncommitted and what is untracked but not ignored.
+	Head string
+	// ConfigDir is a directory with config files to use instead of those at
+	// the base.
+	ConfigDir string
+}
+
+// Source reads a change. Its methods may be called side by side.
+type Source struct {
+	git       *git
+	bare      bool
+	workTree  bool // what is read is the work tree, on top of head
+	config    *config.Config
+	baseName  string // of the revision, without "origin/"
+	baseSHA   string
+	mergeBase string
+	headName  string
+	headSHA   string
+	files     once[normalize.Files]
+}
+
+var _ normalize.Source = (*Source)(nil)
+
+// Open finds the repository, the range and the config. Its errors are for the
+// person who asked: they say what is wrong and what to do.
+func Open(ctx context.Context, o Options) (*Source, error) {
+	if _, err := exec.LookPath("git"); err != nil {
+		return nil, fmt.Errorf("find the git command, which must be installed: %w", err)
+	}
+	s := &Source{}
+	if err := s.openRepository(ctx, o.Dir); err != nil {
+		return nil, err
+	}
+	if err := s.openHead(ctx, o.Head); err != nil {
+		return nil, err
+	}
+	if err := s.openBase(ctx, o.Base); err != nil {
+		return nil, err
+	}
+	var err error
+	if s.config, err = s.loadConfig(ctx, o.ConfigDir); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Source) openRepository(ctx context.Context, dir string) error {
+	if dir == "" {
+		dir = "."
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return fmt.Errorf("find the current directory: %w", err)
+	}
+	if info, err := os.Stat(dir); err != nil {
+		return fmt.Errorf("open the repository: %w", err)
+	} else if !info.IsDir() {
+		return fmt.Errorf("open the repository: %s is not a directory", dir)
+	}
+	s.git = &git{dir: dir, env: environment(os.Environ())}
+	bare, err := s.git.line(ctx, "rev-parse", "--is-bare-repository")
+	switch {
+	case said(err, "not a git repository"):
+		return fmt.Errorf("%s is not in a git repository: name one, or run git init and commit something", dir)
+	case said(err, "dubious ownership"):
+		return fmt.Errorf("%s belongs to somebody else, and git won't touch it: if you trust it, run git config --global --add safe.directory %s", dir, dir)
+	case err != nil:
+		return fmt.Errorf("open the repository: %w", err)
+	}
+	if s.bare = bare == "true"; !s.bare {
+		if dir, err = s.git.line(ctx, "rev-parse", "--show-toplevel"); err != nil {
+			return fmt.Errorf("find the work tree of %s: %w", s.git.dir, err)
+		}
+	}
+	if s.git, err = newGit(ctx, dir); err != nil {
+		return fmt.Errorf("read the repository's config: %w", err)
+	}
+	return nil
+}
+
+func (s *Source) openHead(ctx context.Context, rev string) error {
+	s.workTree = rev == "" && !s.bare
+	s.headName = rev
+	if rev == "" {
+		rev = "HEAD"
+		// A detached head has no name.
+		s.headName, _ = s.git.line(ctx, "symbolic-ref", "--quiet", "--short", "HEAD")
+	}
+	sha, ok, err := s.resolve(ctx, rev)
+	if err != nil {
+		return err
+	}
+	if !ok && rev == "HEAD" {
+		return fmt.Errorf("%s has no commits yet: there is nothing to compare with", s.git.dir)
+	}
+	if !ok {
+		return s.unknown(ctx, rev)
+	}
+	s.headSHA = sha
+	return nil
+}
+
+// defaultBases are tried in turn where no base was named. Remote branches come
+// first: a local one may be long out of date.
+var defaultBases = []string{
+	"refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master",
+	"refs/heads/main", "refs/heads/master",
+}
+
+func (s *Source) openBase(ctx context.Context, rev string) error {
+	if rev == "" {
+		if err := s.defaultBase(ctx); err != nil {
+			return err
+		}
+	} else {
+		sha, ok, err := s.resolve(ctx, rev)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return s.unknown(ctx, rev)
+		}
+		s.baseName, s.baseSHA = rev, sha
+	}
+	return s.findMergeBase(ctx)
+}
+
+func (s *Source) defaultBase(ctx context.Context) error {
+	for _, ref := range defaultBases {
+		sha, ok, err := s.resolve(ctx, ref)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		name, err := s.git.line(ctx, "rev-parse", "--abbrev-ref", ref)
+		if err != nil {
+			return fmt.Errorf("find the default branch: %w", err)
+		}
+		s.baseName, s.baseSHA = strings.TrimPrefix(name, "origin/"), sha
+		return nil
+	}
+	return errors.New("there is no origin/HEAD, main or master to compare with: name a revision with --base")
+}
+
+func (s *Source) findMergeBase(ctx context.Context) error {
+	sha, err := s.git.line(ctx, "merge-base", s.baseSHA, s.headSHA)
+	if code, ok := exitCode(err); ok && code == 1 {
+		if s.shallow(ctx) {
+			return fmt.Errorf("this clone is shallow, and where %s and the head parted is missing: fetch more history with git fetch --unshallow", s.baseName)
+		}
+		return fmt.Errorf("%s and the head have no common history: name another --base", s.baseName)
+	}
+	if err != nil {
+		return fmt.Errorf("find where %s and the head parted: %w", s.baseName, err)
+	}
+	s.mergeBase = sha
+	return nil
+}
+
+// resolve returns the commit that a revision names, or false.
+func (s *Source) resolve(ctx context.Context, rev string) (sha string, ok bool, err error) {
+	if strings.HasPrefix(rev, "-") || strings.ContainsAny(rev, "\x00\n") {
+		return "", false, nil // no revision looks so, and git would take it for an option
+	}
+	sha, err = s.git.line(ctx, "rev-parse", "--verify", "--quiet", rev+"^{commit}")
+	if _, exited := exitCode(err); exited {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, fmt.Errorf("look up %s: %w", rev, err)
+	}
+	return sha, true, nil
+}
+
+func (s *Source) unknown(ctx context.Context, rev string) error {
+	hint := "git branch --all and git log show what there is"
+	if s.shallow(ctx) {
+		hint = "this clone is shallow; git fetch --unshallow fetches more history"
+	}
+	return fmt.Errorf("%q is no commit, branch or tag of this repository: %s", rev, hint)
+}
+
+// shallow reports whether history was left out of the clone. It only chooses
+// the words of an error: trouble counts as no.
+func (s *Source) shallow(ctx context.Context) bool {
+	out, err := s.git.line(ctx, "rev-parse", "--is-shallow-repository")
+	return err == nil && out == "true"
+}

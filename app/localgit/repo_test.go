@@ -1,0 +1,84 @@
+package localgit
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
+)
+
+// repo is a real repository of a test.
+type repo struct {
+	t   testing.TB
+	dir string
+}
+
+func newRepo(t testing.TB) *repo {
+	t.Helper()
+	// Neither the developer's config nor the repository of the tests matters.
+	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
+	t.Setenv("HOME", t.TempDir())
+	r := &repo{t, filepath.Join(t.TempDir(), "shop")}
+	if err := os.Mkdir(r.dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r.git("init", "--quiet", "--initial-branch=main")
+	r.git("config", "user.name", "Alice Doe")
+	r.git("config", "user.email", "alice@example.com")
+	return r
+}
+
+func (r *repo) git(args ...string) string {
+	r.t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = r.dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		r.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func (r *repo) write(path, content string) {
+	r.t.Helper()
+	name := filepath.Join(r.dir, path)
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// commit commits the whole work tree and returns its SHA.
+func (r *repo) commit(message string) string {
+	r.t.Helper()
+	r.git("add", "--all")
+	r.git("commit", "--quiet", "--allow-empty", "--message", message)
+	return r.git("rev-parse", "HEAD")
+}
+
+// open opens the repository; what is not set in o is the default.
+func (r *repo) open(o Options) *Source {
+	r.t.Helper()
+	o.Dir = r.dir
+	s, err := Open(r.t.Context(), o)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return s
+}
+
+// facts reads the source as the pipeline does.
+func facts(t testing.TB, s *Source) pipeline.PRFacts {
+	t.Helper()
+	f, _, err := normalize.Normalize(t.Context(), s, normalize.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}

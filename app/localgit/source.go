@@ -1,0 +1,204 @@
+package localgit
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
+)
+
+// maxCommits bounds the commits that are listed, newest first, as a range of
+// years has little use for the messages of each.
+const maxCommits = 1000
+
+// PullRequest makes up what a pull request would say: title and body are the
+// newest commit's, or the branch's name where nothing is committed yet.
+func (s *Source) PullRequest(ctx context.Context) (normalize.PullRequest, error) {
+	files, err := s.readFiles(ctx)
+	if err != nil {
+		return normalize.PullRequest{}, err
+	}
+	count, err := s.countCommits(ctx)
+	if err != nil {
+		return normalize.PullRequest{}, err
+	}
+	repo := s.repository(ctx)
+	p := normalize.PullRequest{
+		Repository: repo,
+		Title:      s.headName,
+		Base:       pipeline.Base{Ref: s.baseName, SHA: s.baseSHA},
+		Head:       pipeline.Head{Ref: s.headName, SHA: s.headSHA, Repository: repo.FullName()},
+		Totals:     pipeline.Totals{Files: len(files.Files)},
+		Commits:    count,
+	}
+	for _, f := range files.Files {
+		p.Totals.Additions += f.Additions
+		p.Totals.Deletions += f.Deletions
+	}
+	if p.Title == "" {
+		p.Title = "Local changes"
+	}
+	return p, s.describe(ctx, &p)
+}
+
+// describe takes title, body and author from the newest commit.
+func (s *Source) describe(ctx context.Context, p *normalize.PullRequest) error {
+	list, err := s.log(ctx, 1, s.headSHA)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	p.Author = pipeline.Author{Login: list[0].Author, Type: "User"}
+	if p.Commits > 0 {
+		title, body, _ := strings.Cut(list[0].Message, "\n")
+		p.Title, p.Body = strings.TrimSpace(title), strings.TrimSpace(body)
+	}
+	return nil
+}
+
+// Commits are those that the head has and the base hasn't, oldest first.
+func (s *Source) Commits(ctx context.Context) (normalize.Commits, error) {
+	list, err := s.log(ctx, maxCommits, s.headSHA, "^"+s.baseSHA)
+	if err != nil {
+		return normalize.Commits{}, err
+	}
+	slices.Reverse(list)
+	return normalize.Commits{Commits: list}, nil
+}
+
+func (s *Source) countCommits(ctx context.Context) (int, error) {
+	out, err := s.git.line(ctx, "rev-list", "--count", s.headSHA, "^"+s.baseSHA)
+	if err != nil {
+		return 0, fmt.Errorf("count the commits: %w", err)
+	}
+	n, err := strconv.Atoi(out)
+	if err != nil {
+		return 0, fmt.Errorf("count the commits: %w", err)
+	}
+	return n, nil
+}
+
+// log lists commits, newest first. Signatures are not verified: that would run
+// a program of the repository's choice.
+func (s *Source) log(ctx context.Context, limit int, revs ...string) ([]pipeline.Commit, error) {
+	args := append([]string{"log", "-z", "--no-color", "--no-mailmap", "--encoding=UTF-8",
+		"--max-count=" + strconv.Itoa(limit), "--format=%H%n%an%n%B"}, revs...)
+	out, err := s.git.output(ctx, append(args, "--")...)
+	if err != nil {
+		return nil, fmt.Errorf("list the commits: %w", err)
+	}
+	var list []pipeline.Commit
+	for _, entry := range splitNul(out) {
+		sha, rest, _ := strings.Cut(entry, "\n")
+		author, message, _ := strings.Cut(rest, "\n")
+		list = append(list, pipeline.Commit{SHA: sha, Author: author, Message: strings.TrimRight(message, "\n")})
+	}
+	return list, nil
+}
+
+// Files are the files that differ between the base and the head or work tree.
+func (s *Source) Files(ctx context.Context) (normalize.Files, error) { return s.readFiles(ctx) }
+
+func (s *Source) readFiles(ctx context.Context) (normalize.Files, error) {
+	return s.files.do(func() (normalize.Files, error) {
+		files, err := s.diff(ctx)
+		if err == nil && s.workTree {
+			var untracked []normalize.ChangedFile
+			untracked, err = s.untracked(ctx)
+			files.Files = append(files.Files, untracked...)
+		}
+		if err != nil {
+			return normalize.Files{}, err
+		}
+		slices.SortStableFunc(files.Files, func(a, b normalize.ChangedFile) int { return cmp.Compare(a.Path, b.Path) })
+		files.HeadSHA = s.headSHA
+		return files, nil
+	})
+}
+
+// diffArgs ask for the list of changed files, followed by their patches, in a
+// form that no config can change.
+var diffArgs = []string{
+	"diff", "--raw", "--patch", "--no-color", "--no-ext-diff", "--no-textconv", "--no-relative",
+	"--no-abbrev", "--full-index", "--find-renames", "-l1000", "--unified=3", "--inter-hunk-context=0",
+	"--diff-algorithm=default", "--src-prefix=a/", "--dst-prefix=b/", "--submodule=short",
+	"--ignore-submodules=dirty", // looking into one would obey its own config
+	"-O" + os.DevNull,
+}
+
+func (s *Source) diff(ctx context.Context) (normalize.Files, error) {
+	args := append(slices.Clone(diffArgs), s.mergeBase)
+	if !s.workTree {
+		args = append(args, s.headSHA)
+	}
+	var files normalize.Files
+	err := s.git.stream(ctx, func(r io.Reader) (err error) {
+		files, err = parseDiff(r)
+		return err
+	}, append(args, "--")...)
+	return files, err
+}
+
+// once keeps a result that is no error; others wait for it meanwhile.
+type once[T any] struct {
+	mu    sync.Mutex
+	done  bool
+	value T
+}
+
+func (o *once[T]) do(f func() (T, error)) (T, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.done {
+		return o.value, nil
+	}
+	v, err := f()
+	if err == nil {
+		o.value, o.done = v, true
+	}
+	return v, err
+}
+
+// repository is named by where it was cloned from, or else by its directory.
+func (s *Source) repository(ctx context.Context) pipeline.Repository {
+	r := pipeline.Repository{Owner: "local", Name: filepath.Base(s.git.dir), DefaultBranch: s.baseName}
+	// A repository without a remote is nothing unusual.
+	if remote, err := s.git.line(ctx, "config", "--get", "remote.origin.url"); err == nil {
+		if owner, name, ok := parseRemote(remote); ok {
+			r.Owner, r.Name = owner, name
+		}
+	}
+	return r
+}
+
+var (
+	scpRemote = regexp.MustCompile(`^(?:[^@/:]+@)?[^/:]+:([^:].*)$`)
+	plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+)
+
+// parseRemote takes owner and name from a remote's URL, or from git's short
+// form of ssh URLs. A password in it is not looked at.
+func parseRemote(remote string) (owner, name string, ok bool) {
+	var path string
+	if u, err := url.Parse(remote); err == nil && u.Host != "" {
+		path = u.Path
+	} else if m := scpRemote.FindStringSubmatch(remote); m != nil {
+		path = m[1]
+	}
+	parts := strings.Split(strings.TrimSuffix(strings.Trim(path, "/"), ".git"), "/")
+	if len(parts) < 2 {
+		return "", "", false
+	}
+	owner, name = parts[len(parts)-2], parts[len(parts)-1]
+	return owner, name, plainName.MatchString(owner) && plainName.MatchString(name)
+}

@@ -1,0 +1,133 @@
+package localgit
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
+)
+
+// binaryProbe is how much of a file git looks at to tell binary from text.
+const binaryProbe = 8000
+
+// untracked reads the files of the work tree that git doesn't know and that
+// aren't ignored. To git they are no change yet; to a person they are.
+func (s *Source) untracked(ctx context.Context) ([]normalize.ChangedFile, error) {
+	out, err := s.git.output(ctx, "ls-files", "-z", "--others", "--exclude-standard")
+	if err != nil {
+		return nil, err
+	}
+	// The root keeps a path from leading out of the work tree.
+	root, err := os.OpenRoot(s.git.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	var files []normalize.ChangedFile
+	kept := 0
+	for _, path := range splitNul(out) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if strings.HasSuffix(path, "/") {
+			continue // a repository within this one
+		}
+		f, err := readUntracked(root, path, min(maxPatch, maxPatches-kept))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // gone meanwhile
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the untracked file %q: %w", path, err)
+		}
+		kept += len(f.Patch)
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+// readUntracked makes the patch that would add the file, if that is no longer
+// than limit.
+func readUntracked(root *os.Root, path string, limit int) (normalize.ChangedFile, error) {
+	f := normalize.ChangedFile{Path: path, Status: pipeline.FileAdded}
+	info, err := root.Lstat(path)
+	if err != nil {
+		return f, err
+	}
+	if info.Mode()&fs.ModeSymlink != 0 { // as git does: the target is the content
+		target, err := root.Readlink(path)
+		f.Additions, f.Patch, f.Binary = addition(strings.NewReader(target), limit)
+		return f, err
+	}
+	if !info.Mode().IsRegular() {
+		return f, fmt.Errorf("it is a %s", info.Mode().Type())
+	}
+	file, err := root.Open(path)
+	if err != nil {
+		return f, err
+	}
+	defer file.Close()
+	r := &failing{r: file}
+	f.Additions, f.Patch, f.Binary = addition(r, limit)
+	return f, r.err
+}
+
+// addition makes a patch that adds all that is read. Beyond the limit lines
+// are only counted.
+func addition(r io.Reader, limit int) (lines int, patch string, binary bool) {
+	in := bufio.NewReaderSize(r, 64<<10)
+	// Fewer bytes than asked for, as in a short file, will do.
+	if probe, _ := in.Peek(binaryProbe); bytes.IndexByte(probe, 0) >= 0 {
+		return 0, "", true
+	}
+	var hunk strings.Builder
+	kept, start, last := true, true, byte('\n')
+	for {
+		part, err := in.ReadSlice('\n')
+		if len(part) > 0 {
+			last = part[len(part)-1]
+			if kept = kept && hunk.Len()+len(part) < limit; kept {
+				if start {
+					hunk.WriteByte('+')
+				}
+				hunk.Write(part)
+			}
+			if start {
+				lines++
+			}
+			start = last == '\n'
+		}
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			break
+		}
+	}
+	if !kept || lines == 0 {
+		return lines, "", false
+	}
+	patch = fmt.Sprintf("@@ -0,0 +%s @@\n%s", wholeRange(lines), hunk.String())
+	if last != '\n' {
+		patch += "\n\\ No newline at end of file"
+	}
+	return lines, strings.TrimSuffix(patch, "\n"), false
+}
+
+// failing remembers how reading failed.
+type failing struct {
+	r   io.Reader
+	err error
+}
+
+func (f *failing) Read(p []byte) (int, error) {
+	n, err := f.r.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		f.err = err
+	}
+	return n, err
+}

@@ -1,0 +1,199 @@
+package render
+
+import (
+	"strings"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// GitHub's conclusions of a check run that reviewgate uses. Of these success
+// and neutral satisfy a required check.
+const (
+	ConclusionSuccess        = "success"
+	ConclusionNeutral        = "neutral"
+	ConclusionActionRequired = "action_required"
+	ConclusionFailure        = "failure"
+	ConclusionCancelled      = "cancelled"
+)
+
+// ActionReview is the identifier of the button that asks for another review.
+const ActionReview = "review"
+
+// maxCheckTitle is what GitHub shows of a title, in characters.
+const maxCheckTitle = 255
+
+// Conclusion maps the decision one to one: pass is success,
+// pass_with_warnings neutral, needs_fixes action_required and fail failure.
+// Where other pull requests have the same head the worst of their decisions
+// counts. What is not a decision is failure. In advisory mode the conclusion
+// is neutral, whatever was decided.
+func Conclusion(v View) string {
+	if v.Mode == config.ModeAdvisory {
+		return ConclusionNeutral
+	}
+	decision := v.Review.Report.Decision
+	if w := worstShared(v); w != nil {
+		decision = w.Decision
+	}
+	switch decision {
+	case pipeline.DecisionPass:
+		return ConclusionSuccess
+	case pipeline.DecisionPassWithWarnings:
+		return ConclusionNeutral
+	case pipeline.DecisionNeedsFixes:
+		return ConclusionActionRequired
+	}
+	return ConclusionFailure
+}
+
+// worstShared is the other pull request on the head whose decision is worse
+// than this one's, or nil. Something that is no decision is the worst.
+func worstShared(v View) *SharedHead {
+	var found *SharedHead
+	rank := badness(v.Review.Report.Decision)
+	for i := range v.Shared {
+		if r := badness(v.Shared[i].Decision); r > rank {
+			rank, found = r, &v.Shared[i]
+		}
+	}
+	return found
+}
+
+func badness(d pipeline.Decision) int {
+	if r := d.Rank(); r > 0 {
+		return r
+	}
+	return pipeline.DecisionFail.Rank() + 1
+}
+
+// Check renders a completed review for a check run: the answer in its title,
+// why and what next in its summary, all findings in its text, and
+// annotations on the changed lines.
+func Check(v View) CheckOutput {
+	summary, text := checkTexts(v)
+	out := CheckOutput{
+		Title:       checkTitle(v),
+		Summary:     string(summary),
+		Text:        string(text),
+		Annotations: annotations(v),
+		Actions:     actions(),
+	}
+	summary, text = checkTexts(stable(v))
+	out.Digest = checkDigest(out, summary, text)
+	return out
+}
+
+func checkTexts(v View) (summary, text safe) {
+	r := newReport(v, maxBody)
+	r.page.Worse = worseOf(v)
+	r.check = true
+	summary = blocks(append(r.head(), r.next(), say("md footer", r.page)))
+	return summary, r.text()
+}
+
+// text is all that the summary does not say.
+func (r *report) text() safe {
+	below := r.around()
+	return blocks(append(r.findings(r.limit-len(blocks(below))), below...))
+}
+
+func worseOf(v View) *worse {
+	w := worstShared(v)
+	if w == nil {
+		return nil
+	}
+	return &worse{w.Number, decisionWord(w.Decision)}
+}
+
+func checkTitle(v View) string {
+	pg := newPage(v, plainPen{}, newLinker(Links{}, &v.Review.Facts))
+	pg.Worse = worseOf(v)
+	return title(say("check title", pg))
+}
+
+func title(s safe) string { return clip(breakMentions(string(s)), maxCheckTitle) }
+
+func actions() []CheckAction {
+	return []CheckAction{{
+		Label:       string(say("action review label", nil)),
+		Identifier:  ActionReview,
+		Description: string(say("action review description", nil)),
+	}}
+}
+
+// checkDigest covers an output with a summary and text that do not vary.
+func checkDigest(out CheckOutput, summary, text safe) string {
+	parts := []safe{safe(out.Title), summary, text}
+	for _, a := range out.Annotations {
+		parts = append(parts, safe(a.Path), safe(grouped(a.StartLine)), safe(grouped(a.EndLine)),
+			safe(a.Level), safe(a.Title), safe(a.Message), safe(a.RawDetails))
+	}
+	return digest(parts...)
+}
+
+// notice is a check that is no verdict on a change. Its title is plain text,
+// its summary markdown.
+func notice(name string, again bool, data func(p pen) any) CheckOutput {
+	out := CheckOutput{
+		Title:   title(say(name+" title", data(plainPen{}))),
+		Summary: string(say(name+" summary", data(markdownPen{}))),
+	}
+	if again {
+		out.Actions = actions()
+	}
+	out.Digest = checkDigest(out, safe(out.Summary), "")
+	return out
+}
+
+func nothing(pen) any { return nil }
+
+// PendingCheck says that a review is under way.
+func PendingCheck(pending Pending) CheckOutput {
+	return notice("pending", false, func(p pen) any {
+		return struct{ Head, Started, Reason safe }{
+			p.code(shortSHA(pending.HeadSHA), maxName),
+			p.text(pending.StartedAt.UTC().Format("15:04:05")+" UTC", maxName),
+			p.text(pending.Reason, maxReason),
+		}
+	})
+}
+
+// DraftSkipped is for a draft that the settings leave alone. Its conclusion
+// is action_required: a neutral one would let the pull request be merged the
+// moment it is ready.
+func DraftSkipped() CheckOutput { return notice("draft", false, nothing) }
+
+// CouldNotComplete is for a review that ended without an answer: what
+// happened, and what to do about it. Its conclusion is failure.
+func CouldNotComplete(what, remedy string) CheckOutput {
+	return notice("could not", true, func(p pen) any {
+		return struct{ What, Remedy safe }{
+			p.text(strings.TrimRight(what, ". "), maxReason), sentence(p.text(remedy, maxReason)),
+		}
+	})
+}
+
+// Superseded is for a review that a newer head has cut short; newHead may be
+// empty if it is not known, or if the pull request was closed. Its conclusion
+// is cancelled.
+func Superseded(newHead string) CheckOutput {
+	return notice("superseded", false, func(p pen) any { return p.code(shortSHA(newHead), maxName) })
+}
+
+// SwitchedOff is for a head whose review had begun when the repository's
+// settings switched reviewgate off. Its conclusion is neutral.
+func SwitchedOff() CheckOutput { return notice("off", false, nothing) }
+
+// RefusedPermission is for a sender without the permission to ask.
+func RefusedPermission(sender string) string {
+	return string(say("refused permission", safe(oneLine(sender, maxName))))
+}
+
+// RefusedRate is for one command too many within an hour.
+func RefusedRate(perHour int) string { return string(say("refused rate", perHour)) }
+
+// UnknownCommand is for a command that does not exist. Name is its first word.
+func UnknownCommand(name string) string {
+	return string(say("unknown command", safe(strings.ReplaceAll(oneLine(name, maxName), "`", "'"))))
+}

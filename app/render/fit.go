@@ -1,0 +1,131 @@
+package render
+
+import (
+	"math"
+	"strings"
+)
+
+// GitHub's limits. A comment has 65,536 characters, a check's summary and text
+// 65,535 bytes each. Bytes are the strictest way to count, so that no other
+// way can be exceeded; the rest is room for what GitHub may count besides.
+const (
+	maxBody   = 65_000
+	unlimited = math.MaxInt
+)
+
+// What the sections that list things may take, in bytes, so that none can
+// push the findings out. Together they leave findings a third of maxBody at
+// the worst, and nearly all of it on most pull requests.
+const (
+	roomProblems = 4000
+	roomShared   = 1000
+	roomTable    = 4000
+	roomResolved = 6000
+	roomAside    = 6000
+	roomCoverage = 10_000
+	roomGaps     = 8000
+)
+
+// items are the parts of a list, each worded when it is asked for: of a long
+// list only those that fit are.
+type items struct {
+	n  int
+	at func(i int) safe
+}
+
+func listOf(list []safe) items {
+	return items{len(list), func(i int) safe { return list[i] }}
+}
+
+// each makes items of a slice.
+func each[T any](list []T, word func(*T) safe) items {
+	return items{len(list), func(i int) safe { return word(&list[i]) }}
+}
+
+// then is both lists, one after the other.
+func (it items) then(more items) items {
+	return items{it.n + more.n, func(i int) safe {
+		if i < it.n {
+			return it.at(i)
+		}
+		return more.at(i - it.n)
+	}}
+}
+
+// take returns the items that fit into room bytes, with a line break and a
+// bullet each, and how many do not.
+func (it items) take(room int) (fits []safe, more int) {
+	for i := range it.n {
+		item := it.at(i)
+		if room -= len(item) + 4; room < 0 {
+			return fits, it.n - i
+		}
+		fits = append(fits, item)
+	}
+	return fits, 0
+}
+
+func (it items) all() []safe {
+	fits, _ := it.take(unlimited)
+	return fits
+}
+
+// fit chooses how each of n findings, worst first, is shown in room bytes:
+// at length, in short, or not at all. None is shown after one that is not.
+// Where all fit in short, the worst are at length as far as they go; where
+// they do not, half of the room is spent on length.
+func fit(n, room int, long, short func(i int) safe) []safe {
+	if room >= unlimited {
+		return items{n, long}.all()
+	}
+	shorts, total := []safe(nil), 0
+	for i := 0; i < n && total <= room; i++ {
+		s := short(i)
+		shorts = append(shorts, s)
+		total += len(s) + 2
+	}
+	all := len(shorts) == n && total <= room
+	spare := room / 2
+	if all {
+		spare = room - total
+	}
+	var out []safe
+	for i, s := range shorts {
+		if spare > 0 {
+			l := long(i)
+			extra := len(l) + 2
+			if all {
+				extra = len(l) - len(s)
+			}
+			if extra <= spare && len(l)+2 <= room {
+				s, spare = l, spare-extra
+			} else if !all {
+				spare = 0
+			}
+		}
+		if room -= len(s) + 2; room < 0 {
+			break
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// lines joins lines, and blocks joins blocks with a blank line between.
+func lines(items []safe) safe { return joined(items, "\n") }
+
+func blocks(items []safe) safe { return joined(items, "\n\n") }
+
+func joined(items []safe, sep string) safe {
+	var b strings.Builder
+	for _, item := range items {
+		if item == "" {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteString(sep)
+		}
+		b.WriteString(string(item))
+	}
+	return safe(b.String())
+}

@@ -1,0 +1,79 @@
+package render
+
+import (
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// A suggested fix that is longer is not shown: half a fix misleads.
+const (
+	maxFixLines = 60
+	maxFixBytes = 4000
+	maxFixLine  = 500 // runes
+)
+
+// fixLine is a line of a suggested fix as a diff: what stands there, what it
+// would become, or what stays.
+type fixLine struct {
+	op   pipeline.LineOp
+	text string
+}
+
+// fixOf makes a diff of the finding's lines and its suggested fix. It returns
+// nil where there is no fix, where it changes nothing, or where it is too long
+// to show.
+func fixOf(d *diffIndex, f *pipeline.Finding) []fixLine {
+	if f.SuggestedFix == "" || len(f.SuggestedFix) > maxFixBytes {
+		return nil
+	}
+	end := max(f.EndLine, f.StartLine)
+	before, known := d.text(f.Path, f.StartLine, end)
+	after := codeLines(f.SuggestedFix)
+	if !known || len(before)+len(after) > maxFixLines || size(before) > maxFixBytes {
+		return nil
+	}
+	return diffLines(before, after)
+}
+
+// diffLines shows common lines at both ends as context.
+func diffLines(before, after []string) []fixLine {
+	head := 0
+	for head < len(before) && head < len(after) && before[head] == after[head] {
+		head++
+	}
+	tail := 0
+	for tail < len(before)-head && tail < len(after)-head &&
+		before[len(before)-1-tail] == after[len(after)-1-tail] {
+		tail++
+	}
+	if head+tail == len(before) && head+tail == len(after) {
+		return nil
+	}
+	var out []fixLine
+	add := func(op pipeline.LineOp, lines []string) {
+		for _, l := range lines {
+			out = append(out, fixLine{op, l})
+		}
+	}
+	add(pipeline.LineContext, before[:head])
+	add(pipeline.LineRemoved, before[head:len(before)-tail])
+	add(pipeline.LineAdded, after[head:len(after)-tail])
+	add(pipeline.LineContext, before[len(before)-tail:])
+	return out
+}
+
+// visibleFix is the diff as lines of text.
+func visibleFix(fix []fixLine) []string {
+	out := make([]string, len(fix))
+	for i, l := range fix {
+		out[i] = string(l.op) + codeLine(l.text, maxFixLine)
+	}
+	return out
+}
+
+func size(lines []string) int {
+	n := 0
+	for _, l := range lines {
+		n += len(l)
+	}
+	return n
+}

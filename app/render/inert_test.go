@@ -1,0 +1,294 @@
+package render
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// inert returns what in a rendered markdown text is more than text and
+// layout of our own, or "".
+func inert(md string) string {
+	md = strings.TrimPrefix(md, Marker+"\n")
+	open, fence := 0, ""
+	for _, line := range strings.Split(md, "\n") {
+		if bad := hiddenIn(line, fence != ""); bad != "" {
+			return bad
+		}
+		ticks := runLength(line)
+		switch {
+		case fence != "" && line == fence:
+			fence = ""
+			continue
+		case fence != "" && ticks >= len(fence) && ticks == len(strings.TrimRight(line, " ")):
+			return fmt.Sprintf("fence closed early: %q", line)
+		case fence != "":
+			continue
+		case ticks >= 3 && !strings.Contains(line[ticks:], "`"):
+			fence = line[:ticks]
+			continue
+		}
+		text, bad := outsideCode(line)
+		if bad != "" {
+			return bad
+		}
+		text = ours.ReplaceAllStringFunc(text, func(tag string) string {
+			switch {
+			case strings.HasPrefix(tag, "<details"):
+				open++
+			case tag == "</details>":
+				open--
+			}
+			return "·"
+		})
+		text = strings.NewReplacer("&amp;", "·", "&lt;", "·").Replace(text)
+		if m := active.FindString(text); m != "" {
+			return fmt.Sprintf("%q is live in: %s", m, line)
+		}
+		if strings.HasPrefix(line, "|") && strings.Count(text, "|") != 6 {
+			return fmt.Sprintf("table row has %d columns: %s", strings.Count(text, "|")-1, line)
+		}
+	}
+	if fence != "" || open != 0 {
+		return fmt.Sprintf("left open: fence %q, %d details", fence, open)
+	}
+	return ""
+}
+
+var (
+	// ours are the tags, links and alerts that the layout itself writes, with
+	// code already taken out.
+	ours = regexp.MustCompile(`^<details( open)?>|</details>|</?(?:summary|b|sub)>|<br>` +
+		`|\]\(https://github\.example/[A-Za-z0-9%/._?=#&:$+=,;-]*\)|^> \[!(?:WARNING|CAUTION|NOTE)\]`)
+	// active is what GitHub would act on. Escaped characters are taken out
+	// before.
+	active = regexp.MustCompile("(?i)[@][a-z0-9]|#[0-9]|gh-[0-9]|<|[a-z]://[a-z0-9]|www\\.[a-z0-9]|mailto:[a-z0-9]|&[a-z#]|!\\[|\\]\\(|`|\\$")
+)
+
+// outsideCode puts a dot in place of code spans and escaped characters.
+func outsideCode(line string) (text, bad string) {
+	var b strings.Builder
+	for i := 0; i < len(line); {
+		switch line[i] {
+		case '\\':
+			if i+1 < len(line) && strings.IndexByte("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", line[i+1]) >= 0 {
+				i++
+			}
+			i++
+			b.WriteString("·")
+		case '`':
+			run := runLength(line[i:])
+			end := closingRun(line[i+run:], run)
+			if end < 0 {
+				return "", fmt.Sprintf("code span left open: %s", line[i:])
+			}
+			if m := mention.FindString(line[i+run : i+run+end]); m != "" {
+				return "", fmt.Sprintf("mention %q in a code span", m)
+			}
+			i += run + end + run
+			b.WriteString("·")
+		default:
+			b.WriteByte(line[i])
+			i++
+		}
+	}
+	return b.String(), ""
+}
+
+var mention = regexp.MustCompile(`@[A-Za-z0-9]`)
+
+// hiddenIn returns a rune that a reader cannot see, other than the zero-width
+// spaces that break mentions and references.
+func hiddenIn(line string, code bool) string {
+	if !utf8.ValidString(line) {
+		return fmt.Sprintf("not UTF-8: %q", line)
+	}
+	before := rune(0)
+	for _, r := range line {
+		broken := string(r) == zeroWidthSpace && strings.ContainsRune("@#-", before)
+		if isHidden(r) && !(code && r == '\t') && !(broken && !code) {
+			return fmt.Sprintf("U+%04X in %q", r, line)
+		}
+		before = r
+	}
+	return ""
+}
+
+// hostileTexts are pieces that mean something to markdown, HTML, GitHub or a
+// terminal.
+var hostileTexts = []string{
+	"@octocat", "@a/b", "#1", "acme/shop#2", "GH-3", "gh-", "4", "fixes ", "`", "``", "```", "~~~", "~~", "\\", "\n", "\r\n", "\r", "\n\n",
+	"<", ">", "<b>", "</details>", "<!--", "-->", Marker, "&", "&lt;", "&#64;", "|", "[", "]", "(", ")", "[x](http://a.b)", "![", "http://a.example/x",
+	"https://github.com/acme/shop/issues/5", "www.a.example", "mailto:", "a@b.example", "-", "+", "1.", "# ", "> ", "=", "*", "**", "_", "__", "$", ":",
+	"\u202e", "\u200b", "\u2066", "\ufeff", "\x00", "\x1b[31m", "\x1b]8;;http://x\x07", "\x9b", "\u0085", "\u2028", "\xff", "\U000e0041", "\ufe0f",
+	"a", "word", " ", "  ", "\t", "é", "日本", "🎉", "'", "\"", ".", ",", "!", "?", "{{", "}}", "%0A", "..", "/",
+}
+
+func hostileText() *rapid.Generator[string] {
+	return rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(hostileTexts), 0, 12).Draw(t, "pieces"), "")
+	})
+}
+
+// hostileReview fills every string of a review with hostile text and its
+// numbers, flags and lists with anything.
+func hostileReview() *rapid.Generator[pipeline.Review] {
+	return rapid.Custom(func(t *rapid.T) pipeline.Review {
+		var r pipeline.Review
+		fill(t, reflect.ValueOf(&r).Elem())
+		if rapid.Bool().Draw(t, "real head") {
+			r.Facts.Head.SHA = headSHA
+		}
+		for i := range r.Report.Findings {
+			f := &r.Report.Findings[i]
+			f.Severity = rapid.SampledFrom(pipeline.Severities()).Draw(t, "severity")
+			if f.GateSeverity = f.Severity; len(r.Facts.Files) > 0 && rapid.Bool().Draw(t, "real place") {
+				file := r.Facts.Files[0]
+				f.Path, f.StartLine, f.EndLine = file.Path, 1, 2
+			}
+		}
+		if len(r.Facts.Files) > 0 {
+			r.Facts.Files[0].Hunks = pipeline.List[pipeline.Hunk]{addedLines(1,
+				hostileText().Draw(t, "line 1"), hostileText().Draw(t, "line 2"))}
+		}
+		return r
+	})
+}
+
+func fill(t *rapid.T, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(hostileText().Draw(t, v.Type().Name()))
+	case reflect.Int:
+		v.SetInt(int64(rapid.IntRange(-1, 100).Draw(t, "int")))
+	case reflect.Float64:
+		v.SetFloat(0.5)
+	case reflect.Bool:
+		v.SetBool(rapid.Bool().Draw(t, "bool"))
+	case reflect.Interface:
+		v.Set(reflect.ValueOf(hostileText().Draw(t, "any")))
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(t, v.Elem())
+	case reflect.Slice:
+		n := rapid.IntRange(0, 2).Draw(t, "length")
+		v.Set(reflect.MakeSlice(v.Type(), n, n))
+		for i := range n {
+			fill(t, v.Index(i))
+		}
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			return
+		}
+		for i := range v.NumField() {
+			fill(t, v.Field(i))
+		}
+	}
+}
+
+func hostileViews() *rapid.Generator[View] {
+	return rapid.Custom(func(t *rapid.T) View {
+		v := cleanView()
+		v.Review = hostileReview().Draw(t, "review")
+		v.Notice = hostileText().Draw(t, "notice")
+		v.Record.RunID = hostileText().Draw(t, "run")
+		v.Shared = []SharedHead{{Number: 7, Decision: pipeline.Decision(hostileText().Draw(t, "shared"))}}
+		return v
+	})
+}
+
+// Whatever a review holds, its comment and check are inert.
+func TestNothingUntrustedIsLive(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		v := hostileViews().Draw(t, "view")
+		check := Check(v)
+		for name, md := range map[string]string{
+			"comment": Comment(v).Body, "markdown": Markdown(v), "summary": check.Summary, "text": check.Text,
+		} {
+			if bad := inert(md); bad != "" {
+				t.Fatalf("%s: %s\n%s", name, bad, md)
+			}
+		}
+		for _, a := range check.Annotations {
+			for _, s := range []string{a.Title, strings.ReplaceAll(a.Message, "\n", "")} {
+				if bad := hiddenIn(s, false); bad != "" {
+					t.Fatalf("annotation: %s", bad)
+				}
+				if m := mention.FindString(s); m != "" {
+					t.Fatalf("annotation mentions %s: %s", m, s)
+				}
+			}
+		}
+	})
+}
+
+// Whatever a review holds, its text moves no cursor and colours nothing.
+func TestTextHasNoControlSequences(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		v := hostileViews().Draw(t, "view")
+		plain := Text(v, TextOptions{Width: rapid.IntRange(0, 120).Draw(t, "width")})
+		colored := Text(v, TextOptions{Color: true})
+		for _, s := range []string{plain, sgr.ReplaceAllString(colored, "")} {
+			for _, line := range strings.Split(s, "\n") {
+				if bad := hiddenIn(strings.ReplaceAll(line, "\t", ""), false); bad != "" {
+					t.Fatal(bad)
+				}
+			}
+		}
+	})
+}
+
+var sgr = regexp.MustCompile("\x1b\\[[0-9]+m")
+
+func TestCouldNotCompleteIsInert(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		out := CouldNotComplete(hostileText().Draw(t, "what"), hostileText().Draw(t, "remedy"))
+		if bad := inert(out.Summary); bad != "" {
+			t.Fatalf("%s\n%s", bad, out.Summary)
+		}
+		if utf8.RuneCountInString(out.Title) > 255 {
+			t.Fatalf("title of %d characters", utf8.RuneCountInString(out.Title))
+		}
+	})
+}
+
+// The checker itself must see what is live.
+func TestInertSees(t *testing.T) {
+	for _, live := range []string{
+		"hello @octocat", "see #12", "GH-12", "<img>", "a <b onclick=x>", "http://x", "[a](http://x)", "![a](b)", "`open", "| a | b |",
+		"<details>\n\nx", "`@octocat`", "x\u202ey", "x\u200by", "```\ncode", "&copy;", "$a$", "```\nx\n````\n```",
+	} {
+		if inert(live) == "" {
+			t.Errorf("%q passes as inert", live)
+		}
+	}
+}
+
+func FuzzEscapeProse(f *testing.F) {
+	for _, s := range hostileTexts {
+		f.Add(s)
+	}
+	f.Add(nasty)
+	f.Fuzz(func(t *testing.T, s string) {
+		p := markdownPen{}
+		for name, out := range map[string]safe{"text": p.text(s, 500), "para": p.para(s, 500), "code": p.code(s, 500)} {
+			if bad := inert("x " + string(out) + " y"); bad != "" {
+				t.Errorf("%s: %s", name, bad)
+			}
+			if strings.Contains(string(out), "\n") {
+				t.Errorf("%s has a line break: %q", name, out)
+			}
+		}
+		if bad := inert(string(p.block("diff", []string{codeLine(s, 500)}))); bad != "" {
+			t.Errorf("block: %s", bad)
+		}
+	})
+}

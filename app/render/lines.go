@@ -1,0 +1,96 @@
+package render
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// headLine is a line of the diff that exists at the head.
+type headLine struct {
+	number int
+	text   string
+	added  bool
+	hunk   int
+}
+
+// diffIndex answers questions about the lines of the changed files. A file's
+// lines are laid out when they are first asked for, so that any number of
+// findings in one file cost its length once.
+type diffIndex struct {
+	files map[string]*pipeline.File
+	lines map[string][]headLine
+}
+
+func newDiffIndex(files []pipeline.File) *diffIndex {
+	d := &diffIndex{files: make(map[string]*pipeline.File, len(files)), lines: map[string][]headLine{}}
+	for i := range files {
+		d.files[files[i].Path] = &files[i]
+	}
+	return d
+}
+
+func (d *diffIndex) head(path string) []headLine {
+	if lines, ok := d.lines[path]; ok {
+		return lines
+	}
+	var lines []headLine
+	if f := d.files[path]; f != nil {
+		for h, hunk := range f.Hunks {
+			for _, l := range hunk.Lines {
+				if l.New > 0 && l.Op != pipeline.LineRemoved {
+					lines = append(lines, headLine{l.New, l.Text, l.Op == pipeline.LineAdded, h})
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b headLine) int { return a.number - b.number })
+	d.lines[path] = lines
+	return lines
+}
+
+// between returns the lines of the diff from start to end.
+func (d *diffIndex) between(path string, start, end int) []headLine {
+	lines := d.head(path)
+	from := sort.Search(len(lines), func(i int) bool { return lines[i].number >= start })
+	to := sort.Search(len(lines), func(i int) bool { return lines[i].number > end })
+	if from >= to {
+		return nil
+	}
+	return lines[from:to]
+}
+
+// text returns the text of the lines start to end, or false if the diff does
+// not hold all of them.
+func (d *diffIndex) text(path string, start, end int) ([]string, bool) {
+	lines := d.between(path, start, end)
+	if start <= 0 || len(lines) != end-start+1 {
+		return nil, false
+	}
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		if l.number != start+i {
+			return nil, false
+		}
+		out[i] = l.text
+	}
+	return out, true
+}
+
+// changed narrows start to end down to its first stretch of added lines and
+// the context between them, within one hunk. It returns false if no line of
+// the range was added.
+func (d *diffIndex) changed(path string, start, end int) (from, to int, ok bool) {
+	hunk := -1
+	for _, l := range d.between(path, start, end) {
+		switch {
+		case !l.added || hunk >= 0 && l.hunk != hunk:
+		case !ok:
+			from, to, hunk, ok = l.number, l.number, l.hunk, true
+		default:
+			to = l.number
+		}
+	}
+	return from, to, ok
+}

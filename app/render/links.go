@@ -1,0 +1,95 @@
+package render
+
+import (
+	"fmt"
+	"net/url"
+	"path"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// linker makes URLs of the code host's pages for one review. Every method
+// returns "" where there is nothing to link to.
+type linker struct {
+	web     string // without a slash at its end
+	base    string // owner/name that holds the pull request
+	head    string // owner/name that holds the head
+	headSHA string
+	baseSHA string
+}
+
+func newLinker(l Links, f *pipeline.PRFacts) linker {
+	k := linker{
+		web: strings.TrimRight(l.WebURL, "/"), base: l.Repository, head: f.Head.Repository,
+		headSHA: f.Head.SHA, baseSHA: f.Base.SHA,
+	}
+	if k.head == "" {
+		k.head = k.base // a deleted fork's commits stay readable there
+	}
+	return k
+}
+
+func (k linker) commit(sha string) string {
+	if k.web == "" || k.base == "" || !isSHA(sha) {
+		return ""
+	}
+	return k.web + "/" + escapePath(k.base) + "/commit/" + sha
+}
+
+// file is a permalink to lines of a file at the head.
+func (k linker) file(name string, start, end int) string {
+	u := k.blob(k.head, k.headSHA, name)
+	if u == "" || start <= 0 {
+		return u
+	}
+	if isMarkdown(name) {
+		u += "?plain=1" // rendered markdown has no lines
+	}
+	u += fmt.Sprintf("#L%d", start)
+	if end > start {
+		u += fmt.Sprintf("-L%d", end)
+	}
+	return u
+}
+
+// removed is a permalink to a file that the change removes, at the base.
+func (k linker) removed(name string) string { return k.blob(k.base, k.baseSHA, name) }
+
+func (k linker) blob(repository, sha, name string) string {
+	if k.web == "" || repository == "" || !isSHA(sha) || name == "" || path.Clean("/"+name) != "/"+name {
+		return ""
+	}
+	return k.web + "/" + escapePath(repository) + "/blob/" + sha + "/" + escapePath(name)
+}
+
+// escapePath escapes all of a path but its slashes, and what would end a link
+// in markdown or look like a mention.
+func escapePath(p string) string {
+	segments := strings.Split(p, "/")
+	for i, s := range segments {
+		segments[i] = strings.NewReplacer("@", "%40", "~", "%7E").Replace(url.PathEscape(s))
+	}
+	return strings.Join(segments, "/")
+}
+
+func isMarkdown(name string) bool {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".md", ".markdown", ".mdown", ".mkd":
+		return true
+	}
+	return false
+}
+
+// isSHA reports whether s is a full SHA-1 or SHA-256 object name.
+func isSHA(s string) bool {
+	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// shortSHA is how a commit is named for people.
+func shortSHA(sha string) string {
+	if isSHA(sha) {
+		return sha[:7]
+	}
+	return sha
+}

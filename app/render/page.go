@@ -1,0 +1,213 @@
+package render
+
+import (
+	"strings"
+	"time"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// word is one of a closed set of our own words, such as a severity.
+type word string
+
+// How much of a name is shown, in runes.
+const (
+	maxName    = 80  // ids, branches, domains
+	maxPath    = 160 // paths
+	maxTitle   = 200
+	maxMessage = 1200 // a finding's message, why, recommendation each
+	maxReason  = 400  // one-line reasons of ours and of agents
+)
+
+// page is what the phrases of a whole review are made from. It holds no
+// plain strings: see [safe].
+type page struct {
+	Local      bool // no code host
+	Advisory   bool
+	Incomplete bool
+	Blocks     bool
+	Verdict    word
+	Counts     pipeline.Counts
+	Condition  safe // of the gate, unless it is one of the defaults
+	Missing    missing
+	Worse      *worse // for a check: another pull request on the head decides
+
+	ConfigProblems int
+
+	Head, Base  safe
+	Risk        *risk
+	Domains     []safe
+	MoreDomains int
+	Ran, Agents int
+	Since       *since
+	Numbered    int // blocking findings, which are numbered from 1
+
+	Version, Config, Took, Run, Details safe // the footer
+}
+
+type missing struct {
+	Stages, Agents, Files, Others int
+	FileList, Commits, Config     bool
+}
+
+type worse struct {
+	Number   int
+	Decision word
+}
+
+type risk struct {
+	Level word
+	Score int
+}
+
+type since struct {
+	Previous safe
+	Changes  safe
+}
+
+// newPage gathers what the phrases need, written with p.
+func newPage(v View, p pen, k linker) page {
+	rep, facts := &v.Review.Report, &v.Review.Facts
+	c := &v.Review.Classification
+	pg := page{
+		Local:      k.web == "",
+		Advisory:   v.Mode == config.ModeAdvisory,
+		Incomplete: isIncomplete(rep),
+		Blocks:     rep.Decision.Blocks(),
+		Verdict:    verdictOf(rep.Decision),
+		Counts:     rep.Counts,
+		Missing:    missingOf(rep.Incomplete),
+
+		ConfigProblems: len(facts.Config.Problems),
+		Head:           commitName(p, k, facts.Head.SHA, facts.Head.Ref),
+		Base:           p.code(facts.Base.Ref, maxName),
+		Ran:            len(v.Review.Manifest.Entries),
+		Agents:         len(v.Review.Manifest.Entries) + len(v.Review.Manifest.Skipped),
+		Numbered:       rep.Counts.Critical + rep.Counts.Major,
+	}
+	if pg.Base == "" {
+		pg.Base = p.code(shortSHA(facts.Base.SHA), maxName)
+	}
+	if rep.Decision != pipeline.DecisionPass && !isDefaultCondition(rep.Gate.Condition) && !pg.Incomplete {
+		pg.Condition = p.code(rep.Gate.Condition, maxReason)
+	}
+	if c.Risk.Level.Rank() > 0 {
+		pg.Risk = &risk{word(c.Risk.Level), c.Risk.Score}
+	}
+	const maxDomains = 6
+	for i, d := range c.Domains {
+		if i == maxDomains {
+			pg.MoreDomains = len(c.Domains) - i
+			break
+		}
+		pg.Domains = append(pg.Domains, p.text(d.ID, maxName))
+	}
+	if prev := rep.Changes.PreviousReport; prev != "" {
+		pg.Since = &since{commitName(p, k, prev, ""), say("changes", struct{ New, Open, Resolved int }{
+			rep.Changes.New, rep.Changes.Open, len(rep.Changes.Resolved),
+		})}
+	}
+	pg.setFooter(v, p)
+	return pg
+}
+
+// setFooter fills what the footer says.
+func (pg *page) setFooter(v View, p pen) {
+	pg.Version = p.text(v.Record.Version, maxName)
+	if cfg := v.Review.Facts.Config; cfg.Version != "" {
+		const maxLayers = 6 // there are four kinds
+		var layers []safe
+		for _, l := range cfg.Layers {
+			if l.Used && len(layers) < maxLayers {
+				layers = append(layers, p.text(l.Name, maxName))
+			}
+		}
+		pg.Config = say("config version", struct {
+			Version safe
+			Layers  []safe
+		}{p.code(cfg.Version[:min(7, len(cfg.Version))], maxName), layers})
+	}
+	if v.Record.RunID != "" {
+		pg.Run = say("run", p.text(v.Record.RunID, maxName))
+	}
+	if d := v.Record.Duration(); d > 0 {
+		pg.Took = took(d)
+	}
+	if v.Details != "" {
+		pg.Details = p.link(say("details", nil), v.Details)
+	}
+}
+
+// took writes a duration for people: "0.3 s", "4.1 s", "2 min 5 s".
+func took(d time.Duration) safe {
+	if d < time.Minute {
+		tenths := (d + 50*time.Millisecond) / (100 * time.Millisecond)
+		return safe(grouped(int(tenths/10)) + "." + grouped(int(tenths%10)) + " s")
+	}
+	d = d.Round(time.Second)
+	return safe(grouped(int(d/time.Minute)) + " min " + grouped(int(d%time.Minute/time.Second)) + " s")
+}
+
+// commitName names a commit by its short SHA, or by ref where there is none,
+// as with a work tree.
+func commitName(p pen, k linker, sha, ref string) safe {
+	if sha == "" {
+		return p.code(ref, maxName)
+	}
+	return p.link(p.code(shortSHA(sha), maxName), k.commit(sha))
+}
+
+// verdictOf maps the decision to one of our words. What is not a decision
+// reads as one that blocks.
+func verdictOf(d pipeline.Decision) word {
+	if d.Rank() == 0 {
+		d = pipeline.DecisionNeedsFixes
+	}
+	return word(d)
+}
+
+// isDefaultCondition reports whether the gate's condition says no more than
+// the counts beside it.
+func isDefaultCondition(c string) bool {
+	switch strings.Join(strings.Fields(c), " ") {
+	case "", "critical > 0", "major > 0", "warning > 0":
+		return true
+	}
+	return false
+}
+
+func isIncomplete(r *pipeline.ReviewReport) bool {
+	for _, i := range r.Incomplete {
+		if i.Gating {
+			return true
+		}
+	}
+	return false
+}
+
+func missingOf(list []pipeline.Incompleteness) missing {
+	var m missing
+	for _, i := range list {
+		if !i.Gating {
+			continue
+		}
+		switch i.What {
+		case "stage":
+			m.Stages++
+		case "agent":
+			m.Agents++
+		case "patch":
+			m.Files++
+		case "files":
+			m.FileList = true
+		case "commits":
+			m.Commits = true
+		case "config":
+			m.Config = true
+		default:
+			m.Others++
+		}
+	}
+	return m
+}

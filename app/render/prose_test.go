@@ -1,0 +1,96 @@
+package render
+
+import "testing"
+
+const z = zeroWidthSpace
+
+func TestTextInMarkdown(t *testing.T) {
+	for _, c := range []struct{ name, in, want string }{
+		{"ordinary prose is left alone", `It's 5 > 3 - "so" (see a/b.go:12); 50% + 2 = 1, e.g. snake_case & Co.: done!`,
+			`It's 5 > 3 - "so" (see a/b.go:12); 50% + 2 = 1, e.g. snake_case & Co.: done!`},
+		{"emoji and other scripts", "déjà vu 日本 🎉 ⚠️", "déjà vu 日本 🎉 ⚠️"},
+		{"one line", " a \r\n\tb\u2028c  ", "a b c"},
+		{"mention", "ask @octocat or @acme/ops", "ask @" + z + "octocat or @" + z + "acme/ops"},
+		{"an at sign alone", "5 @ 3", "5 @ 3"},
+		{"references", "#12 acme/shop#3 GH-4 gh-5 # 6 #a", "#" + z + "12 acme/shop#" + z + "3 GH-" + z + "4 gh-" + z + "5 # 6 #a"},
+		{"URL", "see https://a.example/x?y=1#z.", "see `https://a.example/x?y=1#z`."},
+		{"URL in brackets", "(www.a.example)", "(`www.a.example`)"},
+		{"code span", "error of `rows.Close()` dropped", "error of `rows.Close()` dropped"},
+		{"code span with a mention", "`@octocat`", "`@" + z + "octocat`"},
+		{"double code span", "``a ` b``", "``a ` b``"},
+		{"backtick alone", "a ` b", "a \\` b"},
+		{"spans side by side", "`a`www.b.example`c`", "`a` `www.b.example` `c`"},
+		{"emphasis", "*a* _b_ __init__ ~~c~~", `\*a\* \_b\_ \_\_init\_\_ \~\~c\~\~`},
+		{"image and link", "![a](b) [c](d)", `!\[a\](b) \[c\](d)`},
+		{"HTML", "<img src=x> <!-- a --> &lt; &#64; AT&T a && b", "&lt;img src=x> &lt;!-- a --> &amp;lt; &amp;#" + z + "64; AT&amp;T a && b"},
+		{"table", "a | b", `a \| b`},
+		{"math", "$x$", `\$x\$`},
+		{"heading", "# a", `\# a`},
+		{"reference at the start", "#1 a", "#" + z + "1 a"},
+		{"list", "- a", `\- a`},
+		{"numbered list", "1. a", `1\. a`},
+		{"version number", "1.2.3 is out", "1.2.3 is out"},
+		{"quote", "> a", `\> a`},
+		{"rule", "---", `\---`},
+		{"bidi", "a\u202eb\u2066", "aU+202EbU+2066"},
+		{"zero width", "a\u200b\ufeff\u00adb", "aU+200BU+FEFFU+00ADb"},
+		{"tags", "a\U000e0041", "aU+E0041"},
+		{"control", "a\x00\x1b[1m\x7f\u009b", `aU+0000U+001B\[1mU+007FU+009B`},
+		{"not UTF-8", "a\xffb", "a\ufffdb"},
+		{"backslash", `a\`, `a\\`},
+	} {
+		if got := string(markdownPen{}.text(c.in, 500)); got != c.want {
+			t.Errorf("%s: %q\n got %q\nwant %q", c.name, c.in, got, c.want)
+		}
+	}
+}
+
+func TestCodeInMarkdown(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"a/b.go:1", "`a/b.go:1`"},
+		{"a`b", "``a`b``"},
+		{"`a`", "`` `a` ``"},
+		{"a``b`c", "```a``b`c```"},
+		{" a ", "`  a  `"},
+		{"new\nline\tand\rmore", "`new\\nline\\tand\\rmore`"},
+		{"@types/x", "`@" + z + "types/x`"},
+		{"a|b<c>[d](e)", "`a|b<c>[d](e)`"},
+		{"a\u202eb", "`aU+202Eb`"},
+		{"", ""},
+	} {
+		if got := string(markdownPen{}.code(c.in, 100)); got != c.want {
+			t.Errorf("%q: got %q, want %q", c.in, got, c.want)
+		}
+	}
+}
+
+func TestParagraphsAreClipped(t *testing.T) {
+	for _, c := range []struct {
+		in    string
+		limit int
+		want  string
+	}{
+		{"one\n\n two\r\nthree", 100, "one<br>two<br>three"},
+		{"one\ntwo\nthree", 6, "one<br>two…"},
+		{"one\ntwo", 2, "on…"},
+		{"one\n\n\n", 3, "one"},
+		{"", 3, ""},
+	} {
+		if got := string(markdownPen{}.para(c.in, c.limit)); got != c.want {
+			t.Errorf("%q at %d: got %q, want %q", c.in, c.limit, got, c.want)
+		}
+	}
+}
+
+func TestBlockFence(t *testing.T) {
+	got := string(markdownPen{}.block("diff", []string{"+a ```` b", "-c"}))
+	if want := "`````diff\n+a ```` b\n-c\n`````"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestLongPathsKeepTheirEnd(t *testing.T) {
+	if got, want := clipPath("some/deep/folder/total.ts", 12), "…er/total.ts"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -1,0 +1,345 @@
+package render
+
+import (
+	"strings"
+	"time"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// The samples of this file are reviews as they come from real changes: a
+// small shop's pricing service.
+
+const (
+	headSHA = "a1b2c3d4e5f60718293a4b5c6d7e8f9012345678"
+	baseSHA = "0fedcba9876543210fedcba9876543210fedcba9"
+	prevSHA = "9f8e7d6c5b4a39281706f5e4d3c2b1a098765432"
+)
+
+func addedLines(start int, texts ...string) pipeline.Hunk {
+	h := pipeline.Hunk{NewStart: start, NewLines: len(texts)}
+	for i, t := range texts {
+		h.Lines = append(h.Lines, pipeline.Line{Op: pipeline.LineAdded, New: start + i, Text: t})
+	}
+	return h
+}
+
+// cleanView is a review that found nothing.
+func cleanView() View {
+	start := time.Date(2026, 11, 3, 9, 30, 0, 0, time.UTC)
+	return View{
+		Mode:  config.ModeEnforce,
+		Links: Links{WebURL: "https://github.example", Repository: "acme/shop"},
+		Record: pipeline.RunRecord{
+			RunID: "7q2mzk5t4wxa3v6c", Version: "0.1.0", StartedAt: start, FinishedAt: start.Add(4100 * time.Millisecond),
+		},
+		Details: "https://github.example/acme/shop/pull/482#issuecomment-1",
+		Review: pipeline.Review{
+			Facts:          cleanFacts(),
+			Classification: classification(),
+			Manifest:       manifest(),
+			Report: pipeline.ReviewReport{
+				SchemaVersion: pipeline.ReportSchemaVersion,
+				Repository:    "acme/shop",
+				Number:        482,
+				HeadSHA:       headSHA,
+				ConfigVersion: "5c1d0aa9e2",
+				Decision:      pipeline.DecisionPass,
+				Gate:          pipeline.Gate{Condition: "no condition held"},
+				Coverage: pipeline.List[pipeline.Coverage]{
+					{Agent: "build-reviewer", Status: pipeline.AgentOK},
+					{Agent: "finance-sme", Status: pipeline.AgentOK},
+					{Agent: "secrets", Status: pipeline.AgentOK},
+					{Agent: "security-reviewer", Status: pipeline.AgentOK},
+				},
+				Iteration: 1,
+			},
+		},
+	}
+}
+
+func cleanFacts() pipeline.PRFacts {
+	return pipeline.PRFacts{
+		Repository: pipeline.Repository{Owner: "acme", Name: "shop", DefaultBranch: "main"},
+		Number:     482,
+		Title:      "feat: totals by currency",
+		Author:     pipeline.Author{Login: "mira", Type: "User"},
+		Base:       pipeline.Base{Ref: "main", SHA: baseSHA},
+		Head:       pipeline.Head{Ref: "totals", SHA: headSHA, Repository: "acme/shop"},
+		Files: pipeline.List[pipeline.File]{
+			{Path: "api/orders.go", Status: pipeline.FileModified, Language: "Go", Hunks: pipeline.List[pipeline.Hunk]{
+				addedLines(75, "	rows, err := db.Query(q)", "	if err != nil { return err }", "	rows.Close()"),
+			}},
+			{Path: "assets/map.svg", Status: pipeline.FileAdded, Generated: true},
+			{Path: "client/http.go", Status: pipeline.FileModified, Language: "Go", Hunks: pipeline.List[pipeline.Hunk]{
+				addedLines(17, "	tr := &http.Transport{", "		TLSClientConfig: &tls.Config{InsecureSkipVerify: true},", "	}"),
+			}},
+			{Path: "docs/logo.png", Status: pipeline.FileAdded, Binary: true},
+			{Path: "pricing/total.ts", Status: pipeline.FileModified, Language: "TypeScript", Hunks: pipeline.List[pipeline.Hunk]{
+				addedLines(41, "export function total(items: Item[]) {",
+					"  const total = items.reduce((t, i) => t + i.price * i.qty, 0);", "  return total;", "}"),
+			}},
+		},
+		Config: pipeline.ConfigInForce{Version: "5c1d0aa9e2", Layers: pipeline.List[pipeline.ConfigLayer]{
+			{Name: "defaults", Source: "embedded", Used: true},
+			{Name: "repository", Source: "acme/shop@main", Used: true},
+		}},
+	}
+}
+
+func classification() pipeline.Classification {
+	return pipeline.Classification{
+		Domains: pipeline.List[pipeline.Domain]{{ID: "api"}, {ID: "finance"}},
+		Type:    "feature", TypeSource: "title prefix feat",
+		Scope: pipeline.Scope{Size: pipeline.SizeM, ChangedLines: 132, Breadth: "several"},
+		Risk: pipeline.Risk{Score: 38, Level: pipeline.RiskMedium, Reasons: pipeline.List[pipeline.RiskReason]{
+			{Factor: "changed_lines", Points: 8, Reason: "132 changed lines"},
+			{Factor: "domains", Points: 20, Reason: "finance is touched"},
+			{Factor: "source_without_test", Points: 10, Reason: "source without a test"},
+		}},
+	}
+}
+
+func manifest() pipeline.AgentManifest {
+	all := pipeline.AgentScope{All: true}
+	return pipeline.AgentManifest{
+		Entries: pipeline.List[pipeline.ManifestEntry]{
+			{Agent: "secrets", Scope: all, Required: true, AddedBy: pipeline.AddedByPolicy, Policies: pipeline.List[pipeline.PolicyMatch]{
+				{Policy: "every-change", Priority: 100, Trigger: "every change"}}},
+			{Agent: "finance-sme", Scope: pipeline.AgentScope{Files: pipeline.List[string]{"pricing/total.ts"}},
+				Required: true, AddedBy: pipeline.AddedByPolicy, Policies: pipeline.List[pipeline.PolicyMatch]{
+					{Policy: "finance-changes", Priority: 80, Trigger: "`pricing/total.ts` is finance"}}},
+			{Agent: "build-reviewer", Scope: all, AddedBy: pipeline.AddedByPolicy, Policies: pipeline.List[pipeline.PolicyMatch]{
+				{Policy: "every-change", Priority: 100, Trigger: "every change"}}},
+			{Agent: "security-reviewer", Scope: pipeline.AgentScope{Files: pipeline.List[string]{"client/http.go"}}, AddedBy: pipeline.AddedByGapDetect},
+		},
+		Skipped: pipeline.List[pipeline.SkippedAgent]{
+			{Agent: "design-auditor", Reason: "no changed file is ui"},
+			{Agent: "docs-reviewer", Reason: "no changed file is documentation"},
+			{Agent: "infra-reviewer", Reason: "no changed file is infra"},
+		},
+	}
+}
+
+// findingsView is a review with findings of all severities.
+func findingsView() View {
+	v := cleanView()
+	setFindings(&v, pipeline.DecisionFail, "critical > 0",
+		pipeline.Finding{
+			Title: "AWS access key committed", Severity: pipeline.SeverityCritical, Path: "client/http.go", StartLine: 17, EndLine: 17,
+			Message: "An AWS access key stands in the code.", WhyItMatters: "Whoever can read the repository, now or later, can use it.",
+			Recommendation: "Revoke the key, then read it from the environment.", RuleID: "aws-access-token", Category: "secrets",
+			Evidence: pipeline.List[string]{"`key := \"[redacted: aws-access-token]\"`"},
+			Agent:    "secrets", ID: "0a1b2c3d4e5f6071", Confidence: 1,
+		},
+		pipeline.Finding{
+			Title: "Money is added in binary floating point", Severity: pipeline.SeverityMajor, Path: "pricing/total.ts", StartLine: 42, EndLine: 42,
+			Message:        "Sums of prices drift by a cent after a few lines; this total is charged to the card on line 61.",
+			Recommendation: "Add with `money()`.", RuleID: "fin-decimal-01", Category: "financial-arithmetic",
+			Evidence:     pipeline.List[string]{"const total = items.reduce((t, i) => t + i.price * i.qty, 0);"},
+			SuggestedFix: "  const total = items.reduce((t, i) => t.plus(money(i.price).times(i.qty)), money(0));",
+			Agent:        "finance-sme", Reviewers: pipeline.List[string]{"build-reviewer", "finance-sme"}, ID: "fedcba9876543210", Confidence: 0.95,
+		},
+		pipeline.Finding{
+			Title: "TLS certificates aren't verified", Severity: pipeline.SeverityMajor, Path: "client/http.go", StartLine: 18, EndLine: 18,
+			Message: "Anyone between the service and the bank can read and change the traffic.", RuleID: "sec-tls-verify-01",
+			Recommendation: "Leave `InsecureSkipVerify` out; add the bank's CA to `RootCAs` if it has its own.",
+			Evidence:       pipeline.List[string]{"TLSClientConfig: &tls.Config{InsecureSkipVerify: true},"},
+			Agent:          "security-reviewer", ID: "aaaabbbbccccdddd", Confidence: 0.9,
+		},
+		pipeline.Finding{
+			Title: "Error of `rows.Close` is dropped", Severity: pipeline.SeverityWarning, Path: "api/orders.go", StartLine: 77, EndLine: 77,
+			Message: "A failed close can hide a broken read.", Recommendation: "Return the error.", RuleID: "br-errors-03",
+			Agent: "build-reviewer", ID: "1111222233334444", Confidence: 0.8,
+		},
+		pipeline.Finding{
+			Title: "Description is empty", Severity: pipeline.SeverityWarning, Section: "description",
+			Message: "Reviewers and those who look for a regression later don't learn why.", RuleID: "pr-body-01",
+			Agent: "build-reviewer", ID: "5555666677778888", Confidence: 1,
+		},
+		pipeline.Finding{
+			Title: "Comment names a person", Severity: pipeline.SeverityInfo, Path: "api/orders.go", StartLine: 75, EndLine: 75,
+			Message: "People move on; name a team or an issue.", Agent: "build-reviewer", ID: "9999000011112222", Confidence: 0.7,
+		},
+	)
+	return v
+}
+
+// setFindings puts findings into a view, counts them, and sets the decision.
+func setFindings(v *View, d pipeline.Decision, condition string, fs ...pipeline.Finding) {
+	r := &v.Review.Report
+	r.Findings, r.Counts = nil, pipeline.Counts{}
+	for _, f := range fs {
+		if f.GateSeverity == "" {
+			f.GateSeverity = f.Severity
+		}
+		if f.State == "" {
+			f.State = pipeline.StateNew
+		}
+		r.Findings = append(r.Findings, f)
+		r.Counts.Add(f.GateSeverity)
+	}
+	for i := range r.Coverage {
+		c := &r.Coverage[i]
+		c.Findings, c.Present = 0, 0
+		for _, f := range fs {
+			if f.Agent == c.Agent {
+				c.Findings++
+				c.Present++
+			}
+		}
+	}
+	r.Decision = d
+	r.Gate = pipeline.Gate{Condition: condition, Metrics: map[string]float64{"critical": float64(r.Counts.Critical), "risk_score": 38}}
+}
+
+func resolvedView() View {
+	v := findingsView()
+	fs := append([]pipeline.Finding(nil), v.Review.Report.Findings...)
+	secret, warning := fs[0], fs[3]
+	secret.State, warning.State = pipeline.StateResolved, pipeline.StateResolved
+	fs[1].State = pipeline.StateNew
+	fs[2].State = pipeline.StateOpen
+	setFindings(&v, pipeline.DecisionNeedsFixes, "major > 0", fs[1], fs[2], fs[4])
+	v.Review.Report.Changes = pipeline.Changes{
+		PreviousReport: prevSHA, New: 1, Open: 2, Resolved: pipeline.List[pipeline.Finding]{secret, warning},
+	}
+	return v
+}
+
+func incompleteView() View {
+	v := findingsView()
+	setFindings(&v, pipeline.DecisionNeedsFixes, "review incomplete", v.Review.Report.Findings[3])
+	v.Review.Report.Incomplete = pipeline.List[pipeline.Incompleteness]{
+		{What: "agent", Why: "the required agent secrets timed out after 120 s, in 3 attempts", Gating: true},
+		{What: "patch", Path: "db/seed.sql", Why: "GitHub does not show its diff: the file has 48,000 changed lines", Gating: true},
+		{What: "commits", Why: "the list of commits has 250 of 311 commits"},
+	}
+	v.Review.Report.Coverage[2] = pipeline.Coverage{Agent: "secrets", Status: pipeline.AgentTimedOut, Note: "no answer within 120 s, 3 attempts"}
+	return v
+}
+
+func brokenConfigView() View {
+	v := cleanView()
+	v.Review.Facts.Config.Layers[1].Used = false
+	v.Review.Facts.Config.Layers[1].Name = "repository"
+	v.Review.Facts.Config.Problems = pipeline.List[pipeline.ConfigProblem]{
+		{Layer: "repository", File: ".github/reviewgate/review-rules.json", Line: 12, Column: 17, Pointer: "/3/severity",
+			Problem: `"high" is not a severity`, Remedy: `Write one of critical, major, warning, info`},
+		{Layer: "repository", File: ".github/reviewgate/review-composition.json", Line: 40, Column: 3, Pointer: "/5/dispatch/agents/0",
+			Problem: `there is no agent "finance-sm"`, Remedy: `Did you mean "finance-sme"?`},
+	}
+	return v
+}
+
+func forkView() View {
+	v := findingsView()
+	v.Review.Facts.Head.Repository = "stranger/shop-fork"
+	v.Review.Facts.Head.Fork = true
+	setFindings(&v, pipeline.DecisionNeedsFixes, "major > 0", v.Review.Report.Findings[2])
+	v.Review.Report.Findings[0].StartLine, v.Review.Report.Findings[0].EndLine = 17, 19
+	return v
+}
+
+func gapsView() View {
+	v := cleanView()
+	v.Review.Report.GapLog = pipeline.List[pipeline.GapLogEntry]{{
+		Concern: "payments", Path: "client/http.go", Line: 18, Quote: "		TLSClientConfig: &tls.Config{InsecureSkipVerify: true},",
+		Missed: "no mapping puts `client/http.go` into payments", Agent: "security-reviewer", Source: "signals", Confidence: 0.8,
+		Suggestion: pipeline.ConfigPatch{File: "review-domains.json", Operations: pipeline.List[pipeline.PatchOperation]{
+			{Op: "add", Path: "/-", Value: map[string]any{"type": "domain", "id": "payments-client", "domain": "payments",
+				"description": "calls to the bank <payments & refunds>", "globs": []string{"client/**"}}}}},
+	}}
+	return v
+}
+
+func advisoryView() View {
+	v := findingsView()
+	v.Mode = config.ModeAdvisory
+	return v
+}
+
+func sharedView() View {
+	v := cleanView()
+	v.Shared = []SharedHead{{Number: 17, Decision: pipeline.DecisionNeedsFixes}, {Number: 19, Decision: pipeline.DecisionPassWithWarnings}}
+	return v
+}
+
+func localView() View {
+	v := findingsView()
+	v.Links, v.Details = Links{}, ""
+	v.Record.RunID = ""
+	v.Review.Facts.Head = pipeline.Head{Ref: "work tree"}
+	v.Review.Facts.Number = 0
+	return v
+}
+
+// asideView has what stays out of the gate.
+func asideView() View {
+	v := findingsView()
+	all := v.Review.Report.Findings
+	setFindings(&v, pipeline.DecisionPassWithWarnings, "warning > 0", all[3], all[4])
+	v.Review.Report.Suppressed = pipeline.List[pipeline.Suppressed]{{Finding: all[5], Reason: "`reviewgate:ignore` on line 74: the name is a product"}}
+	v.Review.Report.ResidualConcerns = pipeline.List[pipeline.SourcedText]{{Text: "The cache may outlive the session", Source: "security-reviewer"}}
+	v.Review.Report.DeferredQuestions = pipeline.List[pipeline.SourcedText]{{Text: "Are refunds rounded the same way?", Source: "finance-sme"}}
+	v.Notice = RefusedPermission("sam")
+	return v
+}
+
+// customGateView is blocked by a condition of the repository's own.
+func customGateView() View {
+	v := findingsView()
+	setFindings(&v, pipeline.DecisionNeedsFixes, "warning > 1", v.Review.Report.Findings[3], v.Review.Report.Findings[4])
+	return v
+}
+
+const nasty = "@octocat fixes #12, closes acme/shop#3 GH-4 and https://github.com/acme/shop/issues/5 " +
+	"<img src=x onerror=alert(1)> </details><!-- reviewgate:report --> ![x](https://evil.example/p.png) " +
+	"| a | b | **bold** _it_ `code @team/ops` [l](javascript:x) ``` &lt; \u202egnp.exe\u202c zero\u200bwidth \x1b[31mred \x00 ~~gone~~ $x$"
+
+func hostileView() View {
+	v := resolvedView()
+	r := &v.Review
+	path := "a b/`c`|d\n#@octocat/<e>[f](g)\u202e.ts"
+	r.Facts.Files = append(r.Facts.Files, pipeline.File{Path: path, Status: pipeline.FileAdded, Hunks: pipeline.List[pipeline.Hunk]{
+		addedLines(1, "```", "// cc @octocat \u202e evil", "</details> # 12"),
+	}})
+	r.Facts.Base.Ref = "main`@octocat"
+	r.Classification.Domains[0].ID = "api|@octocat"
+	fs := []pipeline.Finding{
+		{Title: nasty, Severity: pipeline.SeverityMajor, Path: path, StartLine: 1, EndLine: 3, Message: nasty + "\n\n# heading\n- item\n1. one\n> quote\n```\nfence",
+			WhyItMatters: "1. " + nasty, Recommendation: "# " + nasty, Evidence: pipeline.List[string]{nasty, "``` ` ````"},
+			SuggestedFix: "````\n// cc @octocat\n</details>", RuleID: "r`1`", Agent: "agent|@octocat", ID: "0011223344556677"},
+		{Title: "# not a heading\n## nor this", Severity: pipeline.SeverityWarning, Section: nasty, Message: "- " + nasty, Agent: "<b>x</b>"},
+	}
+	setFindings(&v, pipeline.DecisionNeedsFixes, "major > 0", fs...)
+	r.Report.Changes.Resolved = pipeline.List[pipeline.Finding]{fs[0]}
+	r.Report.Suppressed = pipeline.List[pipeline.Suppressed]{{Finding: fs[1], Reason: nasty}}
+	r.Report.GapLog = pipeline.List[pipeline.GapLogEntry]{{Concern: nasty, Path: path, Line: 1, Quote: "```", Missed: nasty,
+		Suggestion: pipeline.ConfigPatch{File: "x`y", Operations: pipeline.List[pipeline.PatchOperation]{{Op: "add", Path: "```", Value: nasty}}}}}
+	r.Report.Incomplete = pipeline.List[pipeline.Incompleteness]{{What: "patch", Path: path, Why: nasty}}
+	r.Facts.Config.Problems = pipeline.List[pipeline.ConfigProblem]{{Layer: "repository", File: path, Line: 1, Pointer: "/`x`", Problem: nasty, Remedy: nasty}}
+	r.Manifest.Skipped[0].Reason = nasty
+	v.Notice = nasty
+	return v
+}
+
+// overflowView has far more findings than fit.
+func overflowView(n int) View {
+	v := cleanView()
+	var fs []pipeline.Finding
+	sev := pipeline.Severities()
+	for i := range n {
+		s := sev[min(3, i*8/max(1, n))]
+		fs = append(fs, pipeline.Finding{
+			Title: "Money is added in binary floating point", Severity: s, Path: "pricing/total.ts", StartLine: 42, EndLine: 42,
+			Message:      strings.Repeat("Sums of prices drift by a cent after a few lines. ", 6),
+			RuleID:       "fin-decimal-01",
+			SuggestedFix: "  const total = sum(items);",
+			Agent:        "finance-sme", ID: "fedcba9876543210",
+		})
+	}
+	setFindings(&v, pipeline.DecisionFail, "critical > 0", fs...)
+	return v
+}

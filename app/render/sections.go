@@ -1,0 +1,219 @@
+package render
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// The functions of this file word what is listed around the findings, one
+// item each, for every format.
+
+// sections words the parts of one review.
+type sections struct {
+	r  *pipeline.Review
+	p  pen
+	k  linker
+	fs *findings
+}
+
+// problems lists what is wrong with the config.
+func (s sections) problems() items {
+	return each(s.r.Facts.Config.Problems, func(c *pipeline.ConfigProblem) safe {
+		where := c.File
+		if c.Line > 0 {
+			where += fmt.Sprintf(":%d", c.Line)
+			if c.Column > 0 {
+				where += fmt.Sprintf(":%d", c.Column)
+			}
+		}
+		return say("config problem", struct{ Where, Pointer, Problem, Remedy safe }{
+			s.p.code(where, maxPath), s.p.code(c.Pointer, maxPath),
+			sentence(s.p.text(c.Problem, maxReason)), sentence(s.p.text(c.Remedy, maxReason)),
+		})
+	})
+}
+
+// broken is what is said above the problems of a config.
+type broken struct {
+	Layer    safe // where all problems are of one
+	Count    int
+	LastGood bool // an older version of the layer is in use
+	Branch   safe // that a repository's config is read from
+}
+
+func (s sections) broken() broken {
+	cfg := &s.r.Facts.Config
+	b := broken{Count: len(cfg.Problems)}
+	layers := map[string]bool{}
+	for _, c := range cfg.Problems {
+		layers[c.Layer] = true
+	}
+	for _, l := range cfg.Layers {
+		b.LastGood = b.LastGood || l.Used && layers[l.Name]
+	}
+	if len(layers) == 1 {
+		b.Layer = s.p.text(cfg.Problems[0].Layer, maxName)
+	}
+	if layers["repository"] && s.k.web != "" {
+		b.Branch = s.p.code(s.r.Facts.Repository.DefaultBranch, maxName)
+	}
+	return b
+}
+
+// incomplete lists what could not be known and holds the gate, or what does
+// not hold it.
+func (s sections) incomplete(gating bool) items {
+	phrase := "not known"
+	if gating {
+		phrase = "incomplete one"
+	}
+	var some []pipeline.Incompleteness
+	for _, i := range s.r.Report.Incomplete {
+		if i.Gating == gating {
+			some = append(some, i)
+		}
+	}
+	return each(some, func(i *pipeline.Incompleteness) safe {
+		return say(phrase, struct{ Where, Why safe }{
+			s.p.code(clipPath(i.Path, maxPath), maxPath), sentence(s.p.text(i.Why, maxReason)),
+		})
+	})
+}
+
+// sentence ends a text with a full stop, unless it ends in punctuation.
+func sentence(s safe) safe {
+	if s == "" || strings.ContainsAny(string(s[len(s)-1:]), ".!?:") || strings.HasSuffix(string(s), "…") {
+		return s
+	}
+	return s + "."
+}
+
+func shared(list []SharedHead) items {
+	return each(list, func(h *SharedHead) safe {
+		return say("shared one", worse{h.Number, decisionWord(h.Decision)})
+	})
+}
+
+// decisionWord is the decision, or nothing if it is none.
+func decisionWord(d pipeline.Decision) word {
+	if d.Rank() == 0 {
+		return ""
+	}
+	return word(d)
+}
+
+// agentCounts are the findings of one agent.
+type agentCounts struct {
+	Agent  safe
+	Counts pipeline.Counts
+}
+
+// table counts findings by agent, in the order in which the agents appear in
+// the list of findings: who has the worst comes first.
+func (s sections) table() []agentCounts {
+	var rows []agentCounts
+	at := map[string]int{}
+	for _, f := range s.fs.list {
+		i, ok := at[f.Agent]
+		if !ok {
+			i = len(rows)
+			at[f.Agent] = i
+			rows = append(rows, agentCounts{Agent: s.p.text(f.Agent, maxName)})
+		}
+		rows[i].Counts.Add(severityOf(f))
+	}
+	return rows
+}
+
+// resolved lists the findings of the previous report that are gone.
+func (s sections) resolved(layout string) items {
+	head := s.p.code(shortSHA(s.r.Facts.Head.SHA), maxName)
+	return each(s.r.Report.Changes.Resolved, func(f *pipeline.Finding) safe {
+		return say(layout, struct {
+			Severity           word
+			Place, Title, Head safe
+			Secret             bool
+		}{
+			word(severityOf(f)), s.wasAt(f), s.p.text(f.Title, maxTitle), head,
+			f.Agent == "secrets" || f.Category == "secrets",
+		})
+	})
+}
+
+// wasAt is the path where a finding stood, without lines: at this head they
+// may be others.
+func (s sections) wasAt(f *pipeline.Finding) safe {
+	if f.Path == "" {
+		return s.fs.place(f)
+	}
+	return s.p.code(clipPath(f.Path, maxPath), maxPath)
+}
+
+// aside lists what was kept out of the findings: suppressed ones, those below
+// the confidence gate, and questions.
+func (s sections) aside() (list items, summary safe) {
+	rep := &s.r.Report
+	list = each(rep.Suppressed, func(x *pipeline.Suppressed) safe {
+		return say("suppressed one", struct {
+			Severity             word
+			Place, Title, Reason safe
+		}{
+			word(severityOf(&x.Finding)), s.fs.place(&x.Finding),
+			s.p.text(x.Finding.Title, maxTitle), s.p.text(x.Reason, maxReason),
+		})
+	})
+	list = list.then(s.sourced("concern one", rep.ResidualConcerns))
+	list = list.then(s.sourced("question one", rep.DeferredQuestions))
+	return list, say("aside counts", struct{ Suppressed, Concerns, Questions int }{
+		len(rep.Suppressed), len(rep.ResidualConcerns), len(rep.DeferredQuestions),
+	})
+}
+
+func (s sections) sourced(phrase string, list []pipeline.SourcedText) items {
+	return each(list, func(t *pipeline.SourcedText) safe {
+		return say(phrase, struct{ Text, Source safe }{s.p.text(t.Text, maxReason), s.p.text(t.Source, maxName)})
+	})
+}
+
+// gap is a concern that the config missed.
+type gap struct {
+	Place, Concern, Quote, Missed, Agent, File, Patch safe
+}
+
+func (s sections) gaps(layout string) items {
+	return each(s.r.Report.GapLog, func(g *pipeline.GapLogEntry) safe {
+		v := gap{
+			Place:   s.fs.at(g.Path, g.Line, g.Line),
+			Concern: s.p.text(g.Concern, maxName),
+			Quote:   s.p.code(strings.TrimSpace(g.Quote), maxName),
+			Missed:  sentence(s.p.text(g.Missed, maxReason)),
+			Agent:   s.p.text(g.Agent, maxName),
+			File:    s.p.code(g.Suggestion.File, maxName),
+		}
+		if len(g.Suggestion.Operations) > 0 {
+			v.Patch = s.p.block("json", patchLines(g.Suggestion.Operations))
+		}
+		return say(layout, v)
+	})
+}
+
+// patchLines writes a JSON Patch for people to copy, without the escapes that
+// JSON in HTML would need.
+func patchLines(ops []pipeline.PatchOperation) []string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(ops); err != nil {
+		return []string{codeLine(err.Error(), maxReason)}
+	}
+	out := codeLines(b.String())
+	for i := range out {
+		out[i] = codeLine(out[i], maxFixLine)
+	}
+	return out
+}

@@ -1,0 +1,239 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// TextOptions steer the terminal's text.
+type TextOptions struct {
+	Color bool
+	Width int // columns to wrap at, 0 for 80; never fewer than 40
+}
+
+// Text renders a review for a terminal, in the words of the comment, with
+// nothing left out. Nothing in it but the colours is a control sequence.
+func Text(v View, opts TextOptions) string {
+	p := plainPen{}
+	k := newLinker(Links{}, &v.Review.Facts)
+	fs := newFindings(&v.Review, p, k)
+	t := &terminal{sections: sections{&v.Review, p, k, fs}, page: newPage(v, p, k), color: opts.Color, width: 80}
+	t.page.Numbered = fs.serious
+	t.page.Details = "" // it would be a link
+	if opts.Width > 0 {
+		t.width = max(40, opts.Width)
+	}
+	t.head(v)
+	t.findings()
+	t.list("heading resolved", t.resolved("text resolved"))
+	aside, _ := t.aside()
+	t.list("heading aside", aside)
+	t.list("heading coverage", t.coverage())
+	t.gapLog()
+	t.foot()
+	return t.b.String()
+}
+
+// terminal lays out one review in plain text.
+type terminal struct {
+	sections
+	page  page
+	color bool
+	width int
+	b     strings.Builder
+}
+
+// Styles are ANSI escape sequences (SGR).
+const (
+	styleNone   = ""
+	styleBold   = "\x1b[1m"
+	styleDim    = "\x1b[2m"
+	styleRed    = "\x1b[31m"
+	styleGreen  = "\x1b[32m"
+	styleYellow = "\x1b[33m"
+	styleCyan   = "\x1b[36m"
+	styleOff    = "\x1b[0m"
+)
+
+func (t *terminal) head(v View) {
+	t.put("", say("icon", t.page)+" "+say("title", t.page), styleBold)
+	if t.page.Advisory {
+		t.put("", say("advisory", nil), styleNone)
+	}
+	t.put("", say("reviewed", t.page), styleDim)
+	if t.page.Condition != "" {
+		t.put("", say("decided", t.page), styleNone)
+	}
+	if v.Notice != "" {
+		t.put("", t.p.text(v.Notice, maxMessage), styleNone)
+	}
+	if problems := t.problems(); problems.n > 0 {
+		t.heading(say("config broken", t.broken()))
+		t.items(problems)
+	}
+	if t.page.Incomplete {
+		t.heading(say("incomplete", nil))
+		t.items(t.incomplete(true))
+	}
+}
+
+func (t *terminal) findings() {
+	for i := range t.fs.list {
+		switch {
+		case i == t.fs.serious:
+			t.heading(say("heading minor", nil))
+		case i == 0 && t.page.Blocks:
+			t.heading(say("heading blocking", nil))
+		case i == 0:
+			t.heading(say("heading serious", nil))
+		default:
+			t.b.WriteByte('\n')
+		}
+		t.finding(t.fs.full(i))
+	}
+}
+
+func (t *terminal) finding(f finding) {
+	number := ""
+	if f.Number > 0 {
+		number = grouped(f.Number)
+	}
+	prefix := fmt.Sprintf("%3s  ", number)
+	severity := fmt.Sprintf("%-8s  ", f.Severity)
+	t.b.WriteString(prefix + t.style(severity, severityStyle(f.Severity)))
+	t.wrap(string(f.Title), len(prefix)+len(severity), strings.Repeat(" ", len(prefix)+len(severity)), styleBold)
+	const indent = "     "
+	t.put(indent, say("about without severity", f), styleDim)
+	t.put(indent, f.Message, styleNone)
+	t.put(indent, f.Why, styleNone)
+	if len(f.Evidence) > 0 {
+		t.put(indent, say("evidence", f.Evidence), styleNone)
+	}
+	if f.Recommendation != "" {
+		t.put(indent, say("recommendation", f.Recommendation), styleNone)
+	}
+	for _, p := range f.Perspectives {
+		t.bullet(indent, p)
+	}
+	if f.Fix != "" {
+		for _, l := range strings.Split(string(f.Fix), "\n") {
+			t.b.WriteString(indent + t.style(l, diffStyle(l)) + "\n")
+		}
+	}
+}
+
+func severityStyle(s word) string {
+	switch pipeline.Severity(s) {
+	case pipeline.SeverityCritical, pipeline.SeverityMajor:
+		return styleRed
+	case pipeline.SeverityWarning:
+		return styleYellow
+	}
+	return styleCyan
+}
+
+func diffStyle(line string) string {
+	switch {
+	case strings.HasPrefix(line, "+"):
+		return styleGreen
+	case strings.HasPrefix(line, "-"):
+		return styleRed
+	}
+	return styleNone
+}
+
+func (t *terminal) list(heading string, list items) {
+	if list.n > 0 {
+		t.heading(say(heading, nil))
+		t.items(list)
+	}
+}
+
+func (t *terminal) items(list items) {
+	for i := range list.n {
+		t.bullet("  ", list.at(i))
+	}
+}
+
+func (t *terminal) gapLog() {
+	gaps := t.gaps("text gap")
+	if gaps.n == 0 {
+		return
+	}
+	t.heading(say("heading gaps", nil))
+	for _, g := range gaps.all() {
+		words, patch, _ := strings.Cut(string(g), "\n")
+		t.bullet("  ", safe(words))
+		for _, l := range strings.Split(patch, "\n") {
+			if l != "" {
+				t.b.WriteString("    " + l + "\n")
+			}
+		}
+	}
+}
+
+func (t *terminal) foot() {
+	if say("next", t.page) != "" {
+		t.b.WriteByte('\n')
+		t.put("", say("text next", t.page), styleNone)
+	}
+	t.b.WriteByte('\n')
+	t.put("", say("footer", t.page), styleDim)
+}
+
+func (t *terminal) heading(s safe) {
+	t.b.WriteByte('\n')
+	t.put("", s, styleBold)
+	t.b.WriteByte('\n')
+}
+
+func (t *terminal) bullet(indent string, s safe) {
+	t.b.WriteString(indent + "- ")
+	t.wrap(string(s), len(indent)+2, indent+"  ", styleNone)
+}
+
+// put writes a text in lines of its own, wrapped and indented.
+func (t *terminal) put(indent string, s safe, style string) {
+	if s == "" {
+		return
+	}
+	for _, l := range strings.Split(string(s), "\n") {
+		t.b.WriteString(indent)
+		t.wrap(l, len(indent), indent, style)
+	}
+}
+
+// wrap writes words up to the width, the first line from a column on, and the
+// lines after it behind an indent. It counts a rune as one column.
+func (t *terminal) wrap(s string, column int, indent, style string) {
+	var line strings.Builder
+	flush := func() {
+		t.b.WriteString(t.style(line.String(), style) + "\n")
+		line.Reset()
+	}
+	for _, w := range strings.Split(s, " ") {
+		n := utf8.RuneCountInString(w)
+		if line.Len() > 0 && column+1+n > t.width {
+			flush()
+			t.b.WriteString(indent)
+			column = utf8.RuneCountInString(indent)
+		}
+		if line.Len() > 0 {
+			line.WriteByte(' ')
+			column++
+		}
+		line.WriteString(w)
+		column += n
+	}
+	flush()
+}
+
+func (t *terminal) style(s, style string) string {
+	if !t.color || style == styleNone || s == "" {
+		return s
+	}
+	return style + s + styleOff
+}

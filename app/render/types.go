@@ -1,0 +1,82 @@
+package render
+
+import (
+	"time"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// Marker is the first line of reviewgate's comment. It finds the comment
+// again, together with the app's id: a marker alone proves nothing.
+const Marker = "<!-- reviewgate:report -->"
+
+// View is what a report is rendered from: the review, what varies from run to
+// run, and where links lead.
+type View struct {
+	Review  pipeline.Review
+	Record  pipeline.RunRecord
+	Links   Links
+	Mode    string // config.ModeEnforce or ModeAdvisory
+	Notice  string // said once, such as why a command was refused
+	Shared  []SharedHead
+	Details string // URL of the details page, empty if there is none
+}
+
+// Links makes URLs into the code host's web pages. With an empty WebURL (a
+// local range) nothing is linked.
+type Links struct {
+	WebURL     string // such as https://github.com
+	Repository string // owner/name that holds the pull request
+}
+
+// SharedHead is another open pull request with the same head. The check of
+// that head carries the worst of their decisions.
+type SharedHead struct {
+	Number   int
+	Decision pipeline.Decision
+}
+
+// Document is a rendered text. Digest covers all of it but what varies from
+// run to run (run id, timing), so that equal digests need no new write.
+type Document struct {
+	Body   string
+	Digest string
+}
+
+// CheckOutput is what a check run shows. Title, Summary and Text obey
+// GitHub's limits: 255 characters, 65,535 bytes and 65,535 bytes.
+type CheckOutput struct {
+	Title       string
+	Summary     string
+	Text        string
+	Annotations []Annotation // worst first
+	Actions     []CheckAction
+	Digest      string
+}
+
+// Annotation stands on lines of the diff at the head. Level is notice,
+// warning or failure.
+type Annotation struct {
+	Path       string
+	StartLine  int
+	EndLine    int
+	Level      string
+	Title      string
+	Message    string
+	RawDetails string
+}
+
+// CheckAction is a button on the check run: label <= 20 characters,
+// identifier <= 20, description <= 40.
+type CheckAction struct {
+	Label       string
+	Identifier  string
+	Description string
+}
+
+// Pending is what is known when a run starts.
+type Pending struct {
+	HeadSHA   string
+	StartedAt time.Time
+	Reason    string // what asked for the run
+}

@@ -1,0 +1,179 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/render"
+)
+
+// Reactions that answer a command.
+const (
+	reactionSeen    = "eyes"
+	reactionDone    = "rocket"
+	reactionRefused = "confused"
+)
+
+// Outcomes of a command, as they are stored.
+const (
+	outcomeDone    = "done"
+	outcomeRefused = "refused"
+)
+
+// workCommand obeys a slash command or refuses it. It is safe to do again:
+// accepting is one transaction, and a reaction that is there stays one.
+func (s *Service) workCommand(ctx context.Context, commentID int64, attempt int) error {
+	c, done, err := s.Store.Command(ctx, commentID)
+	if err != nil {
+		return s.retryJob(attempt, fmt.Errorf("read command %d: %w", commentID, err))
+	}
+	if done {
+		return nil
+	}
+	refusal, err := s.judge(ctx, c)
+	if err == nil {
+		if refusal == "" {
+			err = s.accept(ctx, c)
+		} else {
+			err = s.refuse(ctx, c, refusal)
+		}
+	}
+	return s.retryJob(attempt, err)
+}
+
+// judge returns why the command is refused, or nothing.
+func (s *Service) judge(ctx context.Context, c Command) (refusal string, err error) {
+	if c.Name != "review" {
+		return render.UnknownCommand(c.Name), nil
+	}
+	if !strings.EqualFold(c.Sender, c.Author) {
+		p, err := s.GitHub.Permission(ctx, c.Target, c.Sender)
+		if err != nil {
+			return "", err
+		}
+		if !p.CanWrite() {
+			return render.RefusedPermission(c.Sender), nil
+		}
+	}
+	n, err := s.Store.CommandsSince(ctx, c.Target.Key(), s.Now().Add(-time.Hour))
+	if err != nil {
+		return "", fmt.Errorf("count the commands of the last hour: %w", err)
+	}
+	if limit := s.commandsPerHour(ctx, c.Target); n >= limit {
+		return render.RefusedRate(limit), nil
+	}
+	return "", nil
+}
+
+func (s *Service) commandsPerHour(ctx context.Context, t Target) int {
+	cfg, _ := s.Loader.Load()
+	if good, err := s.Store.GoodLayer(ctx, t.RepoID, layerRepository); err == nil && good != nil {
+		if own, problems := s.Loader.Load(configLayer(good.Source, good.Files)); len(problems) == 0 {
+			cfg = own
+		}
+	}
+	return cfg.Settings.Limits.CommandsPerHour
+}
+
+func (s *Service) accept(ctx context.Context, c Command) error {
+	if err := s.react(ctx, c, reactionSeen); err != nil {
+		return err
+	}
+	ask := ReviewAsk{Target: c.Target, Reason: "/review by " + c.Sender}
+	if err := s.Store.AcceptCommand(ctx, c.CommentID, ask); err != nil {
+		return fmt.Errorf("accept command %d: %w", c.CommentID, err)
+	}
+	return nil
+}
+
+func (s *Service) refuse(ctx context.Context, c Command, why string) error {
+	s.Log.Info().Str("target", c.Target.Key()).Int64("comment", c.CommentID).Str("sender", c.Sender).Msg("command refused")
+	if err := s.react(ctx, c, reactionRefused); err != nil {
+		return err
+	}
+	if err := s.Store.SetNotice(ctx, c.Target.Key(), why); err != nil && !errors.Is(err, ErrNotFound) {
+		return fmt.Errorf("keep the reason for the refusal: %w", err)
+	}
+	if err := s.Store.FinishCommand(ctx, c.CommentID, outcomeRefused); err != nil {
+		return fmt.Errorf("finish command %d: %w", c.CommentID, err)
+	}
+	return nil
+}
+
+// react adds a reaction. A comment that is gone needs none.
+func (s *Service) react(ctx context.Context, c Command, reaction string) error {
+	err := s.GitHub.React(ctx, c.Target, c.CommentID, reaction)
+	var host *HostError
+	if errors.As(err, &host) && !host.Temporary() {
+		s.Log.Warn().Int64("comment", c.CommentID).Err(err).Msg("reaction not added")
+		return nil
+	}
+	return err
+}
+
+// answerCommands tells the people whose command asked for this review that it
+// is done.
+func (s *Service) answerCommands(ctx context.Context, key string, state TargetState) error {
+	cmds, err := s.Store.AwaitingCommands(ctx, key, state.Wanted)
+	if err != nil {
+		return fmt.Errorf("list the commands that wait for the review: %w", err)
+	}
+	for _, c := range cmds {
+		if err := s.react(ctx, c, reactionDone); err != nil {
+			return err
+		}
+		if err := s.Store.FinishCommand(ctx, c.CommentID, outcomeDone); err != nil {
+			return fmt.Errorf("finish command %d: %w", c.CommentID, err)
+		}
+	}
+	return nil
+}
+
+// workRerequest asks for a fresh review of whatever has the head.
+func (s *Service) workRerequest(ctx context.Context, r Rerequest, attempt int) error {
+	targets, err := s.onRerequestedHead(ctx, r)
+	if err != nil {
+		return s.retryJob(attempt, err)
+	}
+	for _, t := range targets {
+		if err := s.Store.Ask(ctx, ReviewAsk{Target: t, Reason: "asked for again"}, true); err != nil {
+			return s.retryJob(attempt, fmt.Errorf("ask for a review of %s: %w", t.Key(), err))
+		}
+	}
+	return nil
+}
+
+// onRerequestedHead finds the targets of a head: those that the store knows,
+// and where it knows none (a fork's event names no pull request) those that
+// GitHub does.
+func (s *Service) onRerequestedHead(ctx context.Context, r Rerequest) ([]Target, error) {
+	base := Target{Kind: TargetPull, Installation: r.Installation, RepoID: r.RepoID, Owner: r.Owner, Name: r.Name, HeadSHA: r.HeadSHA}
+	targets, err := s.Store.TargetsOnHead(ctx, r.RepoID, r.HeadSHA)
+	if err != nil {
+		return nil, fmt.Errorf("list the pull requests on the head: %w", err)
+	}
+	group := base
+	group.Kind = TargetGroup
+	switch known, err := s.Store.Target(ctx, group.Key()); {
+	case err == nil && !known.Closed:
+		targets = append(targets, known.Target)
+	case err != nil && !errors.Is(err, ErrNotFound):
+		return nil, fmt.Errorf("look for a merge group: %w", err)
+	}
+	if len(targets) > 0 {
+		return targets, nil
+	}
+	return s.GitHub.PullsOnHead(ctx, base, r.HeadSHA)
+}
+
+// retryJob turns trouble in a job that has no target of its own into the
+// queue's terms.
+func (s *Service) retryJob(attempt int, err error) error {
+	if err == nil || !retryable(err) || attempt >= s.RetryCount {
+		return err
+	}
+	return &RetryError{After: s.backoff(attempt, err), Err: err}
+}

@@ -1,0 +1,163 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/reviewgate/reviewgate/app/render"
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// publishComment writes the one comment of a pull request, or nothing where
+// the settings say so, where nobody may write, or where it says the same
+// already.
+func (s *Service) publishComment(ctx context.Context, lease Lease, state TargetState, r *StoredReview, settings config.Settings, talk *Conversation) error {
+	if state.Kind == TargetGroup || settings.Comment.When == config.CommentNever {
+		return nil
+	}
+	if talk != nil && (talk.Locked || talk.Archived) {
+		return nil
+	}
+	have, err := s.Store.NewestWrite(ctx, WriteComment, lease.Key)
+	if err != nil {
+		return fmt.Errorf("look for the comment: %w", err)
+	}
+	if have == nil && settings.Comment.When == config.CommentFindings && quiet(r.Review.Report) && state.Notice == "" {
+		return nil
+	}
+	doc := render.Comment(s.view(state.Target, r, settings.Mode, state.Notice, nil))
+	if have == nil || have.State == WriteIntended {
+		if have, err = s.findComment(ctx, lease, state.Target, have, talk); err != nil {
+			return err
+		}
+	}
+	if have == nil || have.State == WriteIntended {
+		return s.createComment(ctx, lease, state.Target, have, doc)
+	}
+	return s.updateComment(ctx, lease, state.Target, have, doc)
+}
+
+// quiet reports whether there is nothing to say.
+func quiet(r pipeline.ReviewReport) bool {
+	return r.Decision == pipeline.DecisionPass && r.Counts.Total() == 0 && len(r.Changes.Resolved) == 0 && len(r.Incomplete) == 0
+}
+
+// findComment looks for our comment on GitHub where the store doesn't know
+// it: an intent has no outcome, or the store was lost. It returns have as it
+// is if there is none. Of several, left by races, the oldest stays.
+func (s *Service) findComment(ctx context.Context, lease Lease, t Target, have *Write, talk *Conversation) (*Write, error) {
+	if have == nil && talk != nil && talk.Comments == 0 {
+		return nil, nil
+	}
+	found, err := s.GitHub.Comments(ctx, t, render.Marker)
+	if err == nil && len(found) == 0 && have != nil {
+		one, lerr := twice(ctx, func() (*[]Comment, error) {
+			again, err := s.GitHub.Comments(ctx, t, render.Marker)
+			if len(again) == 0 {
+				return nil, err
+			}
+			return &again, err
+		})
+		if err = lerr; one != nil {
+			found = *one
+		}
+	}
+	if err != nil || len(found) == 0 {
+		return have, err
+	}
+	if have == nil {
+		intent, err := s.Store.Intend(ctx, lease, Write{Kind: WriteComment, Subject: lease.Key, Key: lease.Key})
+		if err != nil {
+			return nil, fmt.Errorf("record the comment that was found: %w", err)
+		}
+		have = &intent
+	}
+	for _, extra := range found[1:] {
+		if err := s.fence(ctx, lease); err != nil {
+			return nil, err
+		}
+		if err := s.GitHub.DeleteComment(ctx, t, extra.ID); err != nil {
+			return nil, err
+		}
+	}
+	have.RemoteID, have.State = found[0].ID, WriteOpen
+	if err := s.Store.Record(ctx, *have); err != nil {
+		return nil, fmt.Errorf("record the comment that was found: %w", err)
+	}
+	return have, nil
+}
+
+func (s *Service) createComment(ctx context.Context, lease Lease, t Target, have *Write, doc render.Document) error {
+	if have == nil {
+		intent, err := s.Store.Intend(ctx, lease, Write{Kind: WriteComment, Subject: lease.Key, Key: lease.Key})
+		if err != nil {
+			return fmt.Errorf("store the intent to comment: %w", err)
+		}
+		have = &intent
+	}
+	if err := s.fence(ctx, lease); err != nil {
+		return err
+	}
+	id, err := s.GitHub.CreateComment(ctx, t, doc.Body)
+	if err != nil {
+		return err
+	}
+	have.RemoteID, have.State, have.Digest = id, WriteOpen, doc.Digest
+	if err := s.Store.Record(ctx, *have); err != nil {
+		return fmt.Errorf("record the comment: %w", err)
+	}
+	return nil
+}
+
+// updateComment edits the comment in place. One that somebody deleted is
+// written anew.
+func (s *Service) updateComment(ctx context.Context, lease Lease, t Target, have *Write, doc render.Document) error {
+	if have.Digest == doc.Digest {
+		return nil
+	}
+	if err := s.fence(ctx, lease); err != nil {
+		return err
+	}
+	err := s.GitHub.UpdateComment(ctx, t, have.RemoteID, doc.Body)
+	var host *HostError
+	if errors.As(err, &host) && host.Kind == HostNotFound {
+		return s.createComment(ctx, lease, t, nil, doc)
+	}
+	if err != nil {
+		return err
+	}
+	have.Digest = doc.Digest
+	if err := s.Store.Record(ctx, *have); err != nil {
+		return fmt.Errorf("record the edited comment: %w", err)
+	}
+	return nil
+}
+
+// sayNotice renders the newest review's comment again with a notice in it,
+// such as why a command was refused. Without a review there is no comment to
+// say it in.
+func (s *Service) sayNotice(ctx context.Context, lease Lease, state TargetState) error {
+	r, err := s.Store.LatestReview(ctx, lease.Key)
+	if err != nil {
+		return fmt.Errorf("read the newest review: %w", err)
+	}
+	if r != nil {
+		settings, err := s.settingsOf(r)
+		if err != nil {
+			return err
+		}
+		if err := s.publishComment(ctx, lease, state, r, settings, nil); err != nil {
+			var host *HostError
+			if !errors.As(err, &host) || host.Temporary() {
+				return err
+			}
+			s.Log.Warn().Str("target", lease.Key).Err(err).Msg("notice can't be said")
+		}
+	}
+	if err := s.Store.NoticeSaid(ctx, lease.Key, state.Notice); err != nil {
+		return fmt.Errorf("mark the notice as said: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,24 @@
+// Package review holds the use cases of the App: a webhook's ask is accepted,
+// its target is reviewed, the answer is published, a command is obeyed. It
+// declares the ports it needs of the store and of GitHub and knows neither
+// SQL nor HTTP.
+//
+// # One run at a time for each target, the newest wins
+//
+// A target is a pull request or a merge group. Every ask raises its wanted
+// generation in the store and inserts a job. A job takes the target's lease,
+// does the newest generation, and finishes it; [Store.Finish] gives the lease
+// back only if nothing more was asked for meanwhile. A job that finds the
+// lease taken therefore ends at once: the ask that inserted it raised the
+// generation before, so the holder will see it.
+//
+// A lease carries a fencing token, and it is renewed before every write to
+// GitHub; a holder that was thought dead fails there and writes nothing.
+//
+// # Writes survive crashes
+//
+// There is one comment for a pull request and at most one open check run for
+// a head. Before either is created the intent is stored. An intent without an
+// outcome is resolved by looking on GitHub, by external id or by marker and
+// app id, before the create is tried again.
+package review

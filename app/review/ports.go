@@ -1,0 +1,432 @@
+package review
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/render"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
+)
+
+// TargetKind tells what is reviewed.
+type TargetKind string
+
+// The kinds of target.
+const (
+	TargetPull  TargetKind = "pull"
+	TargetGroup TargetKind = "merge_group"
+)
+
+// Target is what is reviewed: a pull request, or a merge group, whose check
+// stands on the group's own head SHA.
+type Target struct {
+	Kind         TargetKind
+	Installation int64
+	RepoID       int64
+	Owner        string
+	Name         string
+	Number       int    // of the pull request; for a group the one its ref names, or 0
+	HeadSHA      string // newest known to us; for a group the SHA itself
+	BaseSHA      string // for a group
+	HeadRef      string // for a group
+}
+
+// Key names the target in the store: stable over pushes, renames and
+// transfers, since it is made from GitHub's numeric repository id.
+func (t Target) Key() string {
+	if t.Kind == TargetGroup {
+		return fmt.Sprintf("group/%d/%s", t.RepoID, t.HeadSHA)
+	}
+	return fmt.Sprintf("pull/%d/%d", t.RepoID, t.Number)
+}
+
+// Delivery is one webhook delivery and what it asks for. Exactly the asks
+// that are set are stored; one that asks nothing is recorded as a no-op.
+type Delivery struct {
+	GUID         string
+	Event        string
+	Action       string
+	Installation int64
+	RepoID       int64
+	ReceivedAt   time.Time
+
+	Review    *ReviewAsk
+	Close     *Target
+	Command   *Command
+	Rerequest *Rerequest
+}
+
+// ReviewAsk asks for a review of the target as it is when the review runs.
+type ReviewAsk struct {
+	Target Target
+	Reason string // in words, such as "opened" or "pushed"
+	// LabelsOnly says that only labels changed: the ask counts only if the
+	// target's last review read labels.
+	LabelsOnly bool
+}
+
+// Command is a slash command in a comment.
+type Command struct {
+	CommentID  int64
+	Target     Target
+	Sender     string
+	Author     string // of the pull request
+	Name       string // "review" for the bare command, else its first word as typed
+	ReceivedAt time.Time
+}
+
+// Rerequest asks for a fresh review of every pull request that has the head.
+type Rerequest struct {
+	Installation int64
+	RepoID       int64
+	Owner        string
+	Name         string
+	HeadSHA      string
+	Numbers      []int // of the pull requests that the event names; empty for forks
+}
+
+// Accepted says what became of a delivery.
+type Accepted struct {
+	Duplicate bool   // seen before, and nothing was given up since
+	NoOp      bool   // asks for nothing
+	Key       string // of the target whose generation was raised or that was closed, if any
+	HeadMoved bool   // the ask names another head than the newest known before
+	Closed    bool   // a known target was closed
+}
+
+// TargetState is what the store knows of a target.
+type TargetState struct {
+	Target
+	Wanted   int64 // generation asked for
+	Done     int64 // generation finished
+	Reason   string
+	Fresh    bool // the wanted generation must write a new check run even if nothing changed
+	Closed   bool
+	GaveUp   bool
+	Attempts int // failed attempts at the wanted generation
+	Crashes  int // runs of the wanted generation whose process died, or that lost their lease by expiry
+	// LeftHead is the head before HeadSHA, empty if it has never moved: its
+	// check may be waiting for this target.
+	LeftHead string
+	// Notice is something to say once in the comment, such as why a command
+	// was refused; empty once it has been said.
+	Notice string
+}
+
+// Lease is the right to work on a target or to write a head's check. Token
+// grows with each holder, so that a write by a holder that was thought dead
+// can be told.
+type Lease struct {
+	Key   string
+	Owner string
+	Token int64
+}
+
+// StoredReview is a review with what replay needs. Raw agent outputs, facts,
+// previous report and config layers are all in Review and Config.
+type StoredReview struct {
+	RunID      string
+	Key        string
+	Generation int64
+	RepoID     int64
+	HeadSHA    string
+	BaseSHA    string
+	Review     pipeline.Review
+	Config     []ConfigBlob
+	Record     pipeline.RunRecord
+}
+
+// ConfigBlob is the text of one config file that a review was done with.
+type ConfigBlob struct {
+	Layer   string
+	Path    string
+	BlobSHA string
+	Text    []byte
+}
+
+// HeadDecision is the newest decision of one open target on a head.
+type HeadDecision struct {
+	Target   Target
+	Decision pipeline.Decision
+	RunID    string
+}
+
+// WriteKind tells what is written to GitHub.
+type WriteKind string
+
+// The things of which there may be only one, so that each create is preceded
+// by a stored intent.
+const (
+	WriteCheck   WriteKind = "check"
+	WriteComment WriteKind = "comment"
+)
+
+// WriteState is how far a write is known to have come.
+type WriteState string
+
+// The states of a write. An intended one may or may not exist on GitHub, and
+// is looked for before it is created again.
+const (
+	WriteIntended  WriteState = "intended"
+	WriteOpen      WriteState = "open"
+	WriteCompleted WriteState = "completed"
+)
+
+// Write is something of ours on GitHub, or the intent to create it. Subject
+// is the key of the target for a comment, "repoID/headSHA" for a check.
+type Write struct {
+	ID         int64
+	Kind       WriteKind
+	Subject    string
+	Key        string // of the target whose run wrote it first
+	HeadSHA    string // for a check
+	ExternalID string
+	RemoteID   int64
+	State      WriteState
+	Digest     string // of what was last written
+}
+
+// GoodLayer is the newest version of a config layer that was valid.
+type GoodLayer struct {
+	Source string
+	Files  []ConfigBlob
+}
+
+// Store keeps what must survive a crash. Every method is one transaction.
+// SQLite and PostgreSQL implement it alike.
+type Store interface {
+	// Accept stores a delivery and all it asks for: the raised generation of
+	// its target, its command, and the job. Once it has returned without an
+	// error, nothing of that is lost. A GUID counts once, unless what it asked
+	// for was given up and not asked for since; a command's comment counts once
+	// whatever the GUID.
+	Accept(ctx context.Context, d Delivery) (Accepted, error)
+	// Ask raises a target's generation outside a delivery. Fresh demands a
+	// new check run even where nothing changed. Every ask opens a target that
+	// was closed, and forgets its failed attempts.
+	Ask(ctx context.Context, ask ReviewAsk, fresh bool) error
+
+	// Target returns what is known of a target, or ErrNotFound, as do those
+	// below that change one.
+	Target(ctx context.Context, key string) (TargetState, error)
+	// TargetsOnHead lists the open pull requests last seen at the head.
+	TargetsOnHead(ctx context.Context, repoID int64, headSHA string) ([]Target, error)
+	// SetHead records the head that a read showed; SetReadsLabels whether
+	// label events matter to the target.
+	SetHead(ctx context.Context, key, headSHA string) error
+	SetReadsLabels(ctx context.Context, key string, reads bool) error
+	SetClosed(ctx context.Context, key string, closed bool) error
+	// SetNotice keeps a notice to be said once and inserts a job for the
+	// target, so that it is. NoticeSaid clears it unless it changed meanwhile.
+	SetNotice(ctx context.Context, key, notice string) error
+	NoticeSaid(ctx context.Context, key, notice string) error
+
+	// Acquire takes the lease of key for owner if it is free or expired. It
+	// returns false if another holder has it, of the same owner too.
+	Acquire(ctx context.Context, key, owner string, ttl time.Duration) (Lease, bool, error)
+	// Renew prolongs the lease, or returns ErrLeaseLost, as do all methods that
+	// take a lease but Release. One that expired but was not taken is not lost.
+	Renew(ctx context.Context, l Lease, ttl time.Duration) error
+	// Release gives the lease back; one that was lost is left alone.
+	Release(ctx context.Context, l Lease) error
+	// Finish records that generation is done and, in the same transaction,
+	// gives the lease back unless there is more to do (a greater generation
+	// is wanted, or a notice is unsaid), which it reports. gaveUp marks the
+	// generation as given up.
+	Finish(ctx context.Context, l Lease, generation int64, gaveUp bool) (more bool, err error)
+	// Failed counts a failed attempt at the wanted generation and gives the
+	// lease back. It returns the count.
+	Failed(ctx context.Context, l Lease) (attempts int, err error)
+
+	// SaveReview stores a review of the target whose lease is held, once for
+	// each run.
+	SaveReview(ctx context.Context, l Lease, r StoredReview) error
+	// UnpublishedReview returns the review of this generation that was saved
+	// but not published, or nil.
+	UnpublishedReview(ctx context.Context, key string, generation int64) (*StoredReview, error)
+	MarkPublished(ctx context.Context, runID string) error
+	// DropReview deletes a review that was superseded before it was published.
+	DropReview(ctx context.Context, runID string) error
+	// LatestReview returns the newest published review of the target, or nil.
+	LatestReview(ctx context.Context, key string) (*StoredReview, error)
+	// PreviousReport is that of the newest published review of the target on
+	// another head, or nil.
+	PreviousReport(ctx context.Context, key, headSHA string) (*pipeline.PreviousReport, error)
+	// HeadDecisions lists the newest decision of each open pull request on
+	// the head, by number.
+	HeadDecisions(ctx context.Context, repoID int64, headSHA string) ([]HeadDecision, error)
+
+	// NewestWrite returns the newest write of a kind for a subject, or nil.
+	NewestWrite(ctx context.Context, kind WriteKind, subject string) (*Write, error)
+	// OpenChecks lists the checks that were intended or opened for the target
+	// (by Write.Key) on other heads than headSHA and are not completed, so
+	// that an old head's check can be finished.
+	OpenChecks(ctx context.Context, key, headSHA string) ([]Write, error)
+	// Intend stores the intent to create, and returns it with its ID.
+	Intend(ctx context.Context, l Lease, w Write) (Write, error)
+	// Record stores what is now known of a write (remote id, state, digest).
+	Record(ctx context.Context, w Write) error
+
+	// Command returns a command, or ErrNotFound; done tells that it was
+	// accepted or finished before.
+	Command(ctx context.Context, commentID int64) (c Command, done bool, err error)
+	// AcceptCommand marks a command as accepted and raises its target's
+	// generation (fresh) with a job, unless it was accepted before.
+	AcceptCommand(ctx context.Context, commentID int64, ask ReviewAsk) error
+	// AwaitingCommands lists the accepted commands of a target whose
+	// generation is at most the given one and that are not finished.
+	AwaitingCommands(ctx context.Context, key string, generation int64) ([]Command, error)
+	// FinishCommand records a command's outcome, such as done or refused. The
+	// first one stays.
+	FinishCommand(ctx context.Context, commentID int64, outcome string) error
+	// CommandsSince counts the accepted review commands on a target.
+	CommandsSince(ctx context.Context, key string, since time.Time) (int, error)
+
+	// GoodLayer returns what SaveGoodLayer stored last, or nil.
+	GoodLayer(ctx context.Context, repoID int64, layer string) (*GoodLayer, error)
+	SaveGoodLayer(ctx context.Context, repoID int64, layer string, g GoodLayer) error
+}
+
+// JobKind names what a job does.
+type JobKind string
+
+// The kinds of job.
+const (
+	JobReview    JobKind = "review"
+	JobCommand   JobKind = "command"
+	JobRerequest JobKind = "rerequest"
+)
+
+// Job is a unit of queued work. It carries ids; the rest is in the store.
+type Job struct {
+	Kind      JobKind    `json:"kind"`
+	Key       string     `json:"key,omitempty"`        // JobReview
+	CommentID int64      `json:"comment_id,omitempty"` // JobCommand
+	Rerequest *Rerequest `json:"rerequest,omitempty"`  // JobRerequest
+	Attempt   int        `json:"-"`                    // from 1; counts each run of this job
+}
+
+// Worker does jobs. The error says whether the queue tries again: a *RetryError
+// means yes, after its delay; any other error is final.
+type Worker interface {
+	Work(ctx context.Context, job Job) error
+}
+
+// RetryError asks the queue to run a job again.
+type RetryError struct {
+	After time.Duration
+	Err   error
+}
+
+func (e *RetryError) Error() string {
+	return fmt.Sprintf("try again in %s: %v", e.After, e.Err)
+}
+
+func (e *RetryError) Unwrap() error { return e.Err }
+
+// GitHub is what the use cases need of the code host. Errors are *HostError.
+type GitHub interface {
+	// Source reads the target. Config reads of other layers are not its job:
+	// see ConfigFiles.
+	Source(t Target) PullSource
+	// ConfigFiles reads the repository's layer from the tip of its default
+	// branch. No files is no error. source names where they were read.
+	ConfigFiles(ctx context.Context, t Target) (source string, files []ConfigBlob, err error)
+	// Pull reads the pull request again, to see whether its head has moved.
+	Pull(ctx context.Context, t Target) (PullState, error)
+	// PullsOnHead lists the open pull requests whose head is sha.
+	PullsOnHead(ctx context.Context, t Target, sha string) ([]Target, error)
+
+	CreateCheck(ctx context.Context, t Target, w CheckWrite) (id int64, err error)
+	// UpdateCheck rewrites a check run. Annotations are appended to those
+	// already there, in requests of at most 50.
+	UpdateCheck(ctx context.Context, t Target, id int64, w CheckWrite) error
+	// Checks lists our app's check runs of the name on the head, newest first.
+	Checks(ctx context.Context, t Target, headSHA, name string) ([]CheckRun, error)
+
+	CreateComment(ctx context.Context, t Target, body string) (id int64, err error)
+	UpdateComment(ctx context.Context, t Target, id int64, body string) error
+	DeleteComment(ctx context.Context, t Target, id int64) error
+	// Comments lists our app's own comments that carry the marker, oldest
+	// first.
+	Comments(ctx context.Context, t Target, marker string) ([]Comment, error)
+
+	Permission(ctx context.Context, t Target, login string) (Permission, error)
+	React(ctx context.Context, t Target, commentID int64, reaction string) error
+}
+
+// PullSource is a normalize.Source without its config.
+type PullSource interface {
+	PullRequest(ctx context.Context) (normalize.PullRequest, error)
+	Files(ctx context.Context) (normalize.Files, error)
+	Commits(ctx context.Context) (normalize.Commits, error)
+	// Conversation is known once PullRequest has returned.
+	Conversation() Conversation
+	// Calls counts the API calls made.
+	Calls() int
+}
+
+// Conversation tells what can be said on a pull request.
+type Conversation struct {
+	Comments int // issue comments there, ours among them
+	Locked   bool
+	Archived bool
+}
+
+// PullState is what matters of a pull request before it is written to.
+type PullState struct {
+	HeadSHA string
+	BaseSHA string
+	BaseRef string
+	Closed  bool
+	Draft   bool
+}
+
+// CheckWrite is a check run to write. Conclusion is empty while it is in
+// progress.
+type CheckWrite struct {
+	Name        string
+	HeadSHA     string
+	ExternalID  string
+	DetailsURL  string
+	Conclusion  string
+	Output      render.CheckOutput
+	StartedAt   time.Time
+	CompletedAt time.Time
+}
+
+// CheckRun is one of our check runs as GitHub has it.
+type CheckRun struct {
+	ID          int64
+	ExternalID  string
+	Completed   bool
+	Conclusion  string
+	Annotations int
+}
+
+// Comment is one of our comments as GitHub has it.
+type Comment struct {
+	ID   int64
+	Body string
+	URL  string
+}
+
+// Permission is what a person may do in a repository.
+type Permission string
+
+// GitHub's repository permissions, least first.
+const (
+	PermissionNone     Permission = "none"
+	PermissionRead     Permission = "read"
+	PermissionTriage   Permission = "triage"
+	PermissionWrite    Permission = "write"
+	PermissionMaintain Permission = "maintain"
+	PermissionAdmin    Permission = "admin"
+)
+
+// CanWrite reports whether the permission includes write.
+func (p Permission) CanWrite() bool {
+	return p == PermissionWrite || p == PermissionMaintain || p == PermissionAdmin
+}

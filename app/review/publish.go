@@ -1,0 +1,280 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/reviewgate/reviewgate/app/render"
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// publish writes a stored review to GitHub: the check of its head and the one
+// comment. It looks at the head again first; a review of another head is
+// never shown as the answer for this one. talk is nil where the conversation
+// has not been read in this run.
+func (s *Service) publish(ctx context.Context, lease Lease, state TargetState, r *StoredReview, talk *Conversation) error {
+	if err := s.lookAgain(ctx, lease, state, r); err != nil {
+		return err
+	}
+	settings, err := s.settingsOf(r)
+	if err != nil {
+		return err
+	}
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.publishCheck(gctx, lease, state, r, settings) })
+	g.Go(func() error { return s.publishComment(gctx, lease, state, r, settings, talk) })
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	if err := s.Store.MarkPublished(ctx, r.RunID); err != nil {
+		return fmt.Errorf("mark the review as published: %w", err)
+	}
+	if state.Notice != "" {
+		if err := s.Store.NoticeSaid(ctx, lease.Key, state.Notice); err != nil {
+			return fmt.Errorf("mark the notice as said: %w", err)
+		}
+	}
+	s.Log.Info().Str("run", r.RunID).Str("target", r.Key).Str("head", r.HeadSHA).
+		Str("decision", string(r.Review.Report.Decision)).Int("findings", len(r.Review.Report.Findings)).
+		Int64("ms", r.Record.Duration().Milliseconds()).Msg("reviewed")
+	return s.answerCommands(ctx, lease.Key, state)
+}
+
+// lookAgain makes sure that the reviewed head is still the target's head and
+// that the target is open. A merge group's head can't move.
+func (s *Service) lookAgain(ctx context.Context, lease Lease, state TargetState, r *StoredReview) error {
+	if state.Kind == TargetGroup {
+		return nil
+	}
+	now, err := s.GitHub.Pull(ctx, state.Target)
+	if err != nil {
+		return err
+	}
+	switch {
+	case now.Closed:
+		if err := s.Store.SetClosed(ctx, lease.Key, true); err != nil {
+			return fmt.Errorf("note that the pull request is closed: %w", err)
+		}
+		return errClosed
+	case now.HeadSHA != r.HeadSHA:
+		if err := s.Store.SetHead(ctx, lease.Key, now.HeadSHA); err != nil {
+			return fmt.Errorf("note the newer head: %w", err)
+		}
+		if err := s.Store.DropReview(ctx, r.RunID); err != nil {
+			return fmt.Errorf("drop a superseded review: %w", err)
+		}
+		return errSuperseded
+	}
+	return nil
+}
+
+// settingsOf gives the settings that a stored review was done with.
+func (s *Service) settingsOf(r *StoredReview) (config.Settings, error) {
+	var layers []config.Layer
+	if len(r.Config) > 0 {
+		layers = append(layers, configLayer("", r.Config))
+	}
+	cfg, problems := s.Loader.Load(layers...)
+	if len(problems) > 0 {
+		return cfg.Settings, &finalError{fmt.Errorf("load the stored config of run %s: %s", r.RunID, problems[0].Problem)}
+	}
+	return cfg.Settings, nil
+}
+
+// publishCheck completes the head's check. Where several open pull requests
+// share the head, the check waits for the last of them and carries the worst
+// decision.
+func (s *Service) publishCheck(ctx context.Context, lease Lease, state TargetState, r *StoredReview, settings config.Settings) error {
+	return s.onHead(ctx, state.RepoID, r.HeadSHA, func(ctx context.Context) error {
+		shared, waiting, err := s.sharedHead(ctx, lease.Key, r)
+		if err != nil {
+			return err
+		}
+		if waiting {
+			s.Log.Info().Str("target", lease.Key).Str("head", r.HeadSHA).Msg("check waits for another pull request on the same head")
+			return nil
+		}
+		view := s.view(state.Target, r, settings.Mode, "", shared)
+		view.Details = s.detailsURL(ctx, state.Target)
+		w := CheckWrite{
+			Name: settings.Check.Name, HeadSHA: r.HeadSHA, DetailsURL: view.Details,
+			Conclusion: render.Conclusion(view), Output: render.Check(view),
+			StartedAt: r.Record.StartedAt, CompletedAt: s.Now(),
+		}
+		if !settings.Check.Annotations {
+			w.Output.Annotations = nil
+		}
+		return s.completeCheck(ctx, lease, state.Target, w)
+	})
+}
+
+// sharedHead lists the other open pull requests on the head, and tells
+// whether one of them has still to be reviewed: then its run, which comes
+// after this one, completes the check.
+func (s *Service) sharedHead(ctx context.Context, key string, r *StoredReview) (shared []render.SharedHead, waiting bool, err error) {
+	targets, err := s.Store.TargetsOnHead(ctx, r.RepoID, r.HeadSHA)
+	if err != nil {
+		return nil, false, fmt.Errorf("list the pull requests on the head: %w", err)
+	}
+	if len(targets) < 2 {
+		return nil, false, nil
+	}
+	decisions, err := s.Store.HeadDecisions(ctx, r.RepoID, r.HeadSHA)
+	if err != nil {
+		return nil, false, fmt.Errorf("list the decisions on the head: %w", err)
+	}
+	decided := map[string]pipeline.Decision{}
+	for _, d := range decisions {
+		decided[d.Target.Key()] = d.Decision
+	}
+	for _, t := range targets {
+		if t.Key() == key {
+			continue
+		}
+		d, ok := decided[t.Key()]
+		if !ok {
+			other, err := s.Store.Target(ctx, t.Key())
+			if err != nil {
+				return nil, false, fmt.Errorf("read the state of %s: %w", t.Key(), err)
+			}
+			if other.Wanted > other.Done {
+				return nil, true, nil
+			}
+			d = pipeline.DecisionNeedsFixes // given up: it has no decision, and that is no pass
+		}
+		shared = append(shared, render.SharedHead{Number: t.Number, Decision: d})
+	}
+	return shared, false, nil
+}
+
+// detailsURL is the comment where it is known, else the pull request.
+func (s *Service) detailsURL(ctx context.Context, t Target) string {
+	if t.Number == 0 {
+		return ""
+	}
+	url := fmt.Sprintf("%s/%s/%s/pull/%d", s.WebURL, t.Owner, t.Name, t.Number)
+	if w, err := s.Store.NewestWrite(ctx, WriteComment, t.Key()); err == nil && w != nil && w.RemoteID != 0 {
+		url += fmt.Sprintf("#issuecomment-%d", w.RemoteID)
+	}
+	return url
+}
+
+// publishDraft completes the check of a draft that the settings skip. It does
+// not satisfy a required check: a neutral one would let the draft be merged
+// the moment it is ready.
+func (s *Service) publishDraft(ctx context.Context, lease Lease, state TargetState, src *source) error {
+	now, err := s.GitHub.Pull(ctx, state.Target)
+	if err != nil {
+		return err
+	}
+	if !now.Draft || now.Closed {
+		return errSuperseded
+	}
+	if err := s.followHead(ctx, lease.Key, state, now.HeadSHA); err != nil {
+		return err
+	}
+	settings, err := s.settingsOf(&StoredReview{Config: src.blobs})
+	if err != nil {
+		return err
+	}
+	err = s.onHead(ctx, state.RepoID, now.HeadSHA, func(ctx context.Context) error {
+		return s.completeCheck(ctx, lease, state.Target, CheckWrite{
+			Name: settings.Check.Name, HeadSHA: now.HeadSHA, DetailsURL: s.detailsURL(ctx, state.Target),
+			Conclusion: "action_required", Output: render.DraftSkipped(),
+			StartedAt: s.Now(), CompletedAt: s.Now(),
+		})
+	})
+	if err != nil {
+		return err
+	}
+	return s.answerCommands(ctx, lease.Key, state)
+}
+
+// publishOff leaves nothing on a repository that switched reviewgate off. A
+// check that was opened before the config was known is completed as neutral,
+// since whoever may change the config of the default branch asked for it.
+func (s *Service) publishOff(ctx context.Context, lease Lease, state TargetState) error {
+	s.off.set(state.RepoID, true)
+	if state.HeadSHA == "" {
+		return nil
+	}
+	return s.onHead(ctx, state.RepoID, state.HeadSHA, func(ctx context.Context) error {
+		w, err := s.Store.NewestWrite(ctx, WriteCheck, checkSubject(state.RepoID, state.HeadSHA))
+		if err != nil || w == nil || w.State == WriteCompleted {
+			return err
+		}
+		return s.completeCheck(ctx, lease, state.Target, CheckWrite{
+			Name: s.checkName(ctx, state.Target), HeadSHA: state.HeadSHA, Conclusion: "neutral", Output: render.SwitchedOff(),
+			StartedAt: s.Now(), CompletedAt: s.Now(),
+		})
+	})
+}
+
+// giveUp completes the check of a run that could not be completed, in words
+// that say what happened. The check does not satisfy a required status.
+func (s *Service) giveUp(ctx context.Context, lease Lease, state TargetState, cause error) error {
+	if state.HeadSHA == "" {
+		now, err := s.GitHub.Pull(ctx, state.Target)
+		if err != nil {
+			return s.giveUpSilently(lease, err)
+		}
+		if err := s.followHead(ctx, lease.Key, state, now.HeadSHA); err != nil {
+			return err
+		}
+		state.HeadSHA = now.HeadSHA
+	}
+	what, remedy := explain(cause)
+	err := s.onHead(ctx, state.RepoID, state.HeadSHA, func(ctx context.Context) error {
+		return s.completeCheck(ctx, lease, state.Target, CheckWrite{
+			Name: s.checkName(ctx, state.Target), HeadSHA: state.HeadSHA, DetailsURL: s.detailsURL(ctx, state.Target),
+			Conclusion: "failure", Output: render.CouldNotComplete(what, remedy),
+			StartedAt: s.Now(), CompletedAt: s.Now(),
+		})
+	})
+	var host *HostError
+	if errors.As(err, &host) && !host.Temporary() {
+		return s.giveUpSilently(lease, err)
+	}
+	if err != nil {
+		return err
+	}
+	return s.answerCommands(ctx, lease.Key, state)
+}
+
+// giveUpSilently ends where GitHub no longer lets the App write: the
+// repository is gone, or the permission is.
+func (s *Service) giveUpSilently(lease Lease, err error) error {
+	var host *HostError
+	if errors.As(err, &host) && !host.Temporary() {
+		s.Log.Error().Str("target", lease.Key).Err(err).Msg("the check can't be written either")
+		return nil
+	}
+	return err
+}
+
+// explain says in words for people what kept a run from being completed, and
+// what to do about it.
+func explain(err error) (what, remedy string) {
+	var host *HostError
+	var panicked *panicError
+	switch {
+	case errors.As(err, &panicked):
+		return "An internal error stopped the review.", "Comment /review to try again. If it fails again, the server's log has the details."
+	case !errors.As(err, &host):
+		return "The review could not be finished: " + err.Error() + ".", "Comment /review to try again."
+	}
+	what = fmt.Sprintf("GitHub did not let reviewgate %s", host.Op)
+	switch host.Kind {
+	case HostForbidden:
+		return what + ": access was refused.", "Check that the App is installed on this repository and that its permissions have been accepted, then comment /review."
+	case HostNotFound:
+		return what + ": it is not there, or the App may not see it.", "If the branch or the fork was deleted, push again; else check the App's permissions, then comment /review."
+	case HostInvalid:
+		return fmt.Sprintf("%s: the request was rejected (status %d).", what, host.Status), "Comment /review to try again. If it fails again, the server's log has the details."
+	}
+	return what + " for too long.", "Comment /review to try again once GitHub answers."
+}

@@ -1,0 +1,168 @@
+package review
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/reviewgate/reviewgate/app/render"
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/run"
+)
+
+// review does one generation of a target: it runs the pipeline, stores the
+// review, and publishes it. A review that was stored before a crash is only
+// published: its agents don't run again.
+func (s *Service) review(ctx context.Context, lease Lease, state TargetState) error {
+	stored, err := s.Store.UnpublishedReview(ctx, lease.Key, state.Wanted)
+	if err != nil {
+		return fmt.Errorf("look for an unpublished review: %w", err)
+	}
+	if stored != nil {
+		return s.publish(ctx, lease, state, stored, nil)
+	}
+
+	src := &source{
+		PullSource: s.GitHub.Source(state.Target),
+		config:     func(ctx context.Context) (*config.Config, []ConfigBlob, error) { return s.config(ctx, state.Target) },
+	}
+	var outcome run.Outcome
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.openEarly(gctx, lease, state) })
+	g.Go(func() error {
+		var err error
+		outcome, err = s.Pipeline.Run(gctx, src, run.Options{
+			RunID:   newRunID(),
+			Trigger: state.Reason,
+			Previous: func(ctx context.Context, f *pipeline.PRFacts) (*pipeline.PreviousReport, error) {
+				return s.Store.PreviousReport(ctx, lease.Key, f.Head.SHA)
+			},
+			Check: s.checkFacts,
+		})
+		return err
+	})
+	err = g.Wait()
+	switch {
+	case errors.Is(err, errDraftSkipped):
+		return s.publishDraft(ctx, lease, state, src)
+	case errors.Is(err, errSwitchedOff):
+		return s.publishOff(ctx, lease, state)
+	case errors.Is(err, normalize.ErrSuperseded):
+		return errSuperseded
+	case err != nil:
+		return err
+	}
+	s.off.set(state.RepoID, false)
+	facts := &outcome.Review.Facts
+	outcome.Record.APICalls = src.Calls()
+	s.observe(outcome)
+	if err := s.followHead(ctx, lease.Key, state, facts.Head.SHA); err != nil {
+		return err
+	}
+
+	stored = &StoredReview{
+		RunID: outcome.Record.RunID, Key: lease.Key, Generation: state.Wanted,
+		RepoID: state.RepoID, HeadSHA: facts.Head.SHA, BaseSHA: facts.Base.SHA,
+		Review: outcome.Review, Config: src.blobs, Record: outcome.Record,
+	}
+	if err := s.Store.SaveReview(ctx, lease, *stored); err != nil {
+		return fmt.Errorf("store the review: %w", err)
+	}
+	if err := s.Store.SetReadsLabels(ctx, lease.Key, outcome.ReadsLabels); err != nil {
+		return fmt.Errorf("note whether labels matter: %w", err)
+	}
+	talk := src.Conversation()
+	return s.publish(ctx, lease, state, stored, &talk)
+}
+
+// followHead records the head that was read where it is not the one that the
+// events told of. The run starts anew then: its check stands on another head.
+func (s *Service) followHead(ctx context.Context, key string, state TargetState, headSHA string) error {
+	if headSHA == state.HeadSHA {
+		return nil
+	}
+	if err := s.Store.SetHead(ctx, key, headSHA); err != nil {
+		return fmt.Errorf("note the head %s: %w", headSHA, err)
+	}
+	if state.HeadSHA == "" {
+		return nil
+	}
+	return errSuperseded
+}
+
+// openEarly shows the check as in progress while the facts are still being
+// read, and closes those of older heads. Where the head has a completed check
+// already and nobody asked for a new one it waits for the result: it may be
+// the same.
+func (s *Service) openEarly(ctx context.Context, lease Lease, state TargetState) error {
+	if err := s.askOthers(ctx, state.Target, state.LeftHead); err != nil {
+		return err
+	}
+	if err := s.cancelOldChecks(ctx, lease, state.Target, state.HeadSHA); err != nil {
+		return err
+	}
+	if state.HeadSHA == "" || s.off.is(state.RepoID) {
+		return nil
+	}
+	return s.openCheck(ctx, lease, state, state.HeadSHA)
+}
+
+// Reasons why a review ends before its agents run.
+var (
+	errDraftSkipped = errors.New("draft: not reviewed")
+	errSwitchedOff  = errors.New("switched off by config")
+)
+
+// checkFacts is asked once the facts are known and before anything is done
+// with them.
+func (s *Service) checkFacts(f *pipeline.PRFacts, cfg *config.Config) error {
+	switch {
+	case cfg.Settings.Mode == config.ModeOff:
+		return errSwitchedOff
+	case f.Draft && cfg.Settings.Drafts == config.DraftsSkip:
+		return errDraftSkipped
+	}
+	return nil
+}
+
+func (s *Service) observe(o run.Outcome) {
+	if s.Observe.Reviewed != nil {
+		s.Observe.Reviewed(string(o.Review.Report.Decision), o.Record.Duration())
+	}
+	for _, st := range o.Record.Stages {
+		s.Log.Debug().Str("run", o.Record.RunID).Str("stage", string(st.Stage)).Float64("ms", st.DurationMS).Str("error", st.Error).Msg("stage")
+		if s.Observe.Stage != nil {
+			s.Observe.Stage(string(st.Stage), milliseconds(st.DurationMS))
+		}
+	}
+	status := map[string]pipeline.AgentStatus{}
+	for _, r := range o.Review.Results {
+		status[r.Agent] = r.Status
+	}
+	for _, a := range o.Record.Agents {
+		s.Log.Debug().Str("run", o.Record.RunID).Str("agent", a.Agent).Str("status", string(status[a.Agent])).Float64("ms", a.DurationMS).Int("attempts", a.Attempts).Msg("agent")
+		if s.Observe.Agent != nil {
+			s.Observe.Agent(a.Agent, string(status[a.Agent]), milliseconds(a.DurationMS))
+		}
+	}
+}
+
+func milliseconds(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }
+
+// newRunID returns a random id of 80 bits, short enough to be read out.
+func newRunID() string { return strings.ToLower(rand.Text()[:16]) }
+
+// view is what the renderer needs of a stored review.
+func (s *Service) view(t Target, r *StoredReview, mode, notice string, shared []render.SharedHead) render.View {
+	return render.View{
+		Review: r.Review, Record: r.Record, Mode: mode, Notice: notice, Shared: shared,
+		Links: render.Links{WebURL: s.WebURL, Repository: t.Owner + "/" + t.Name},
+	}
+}

@@ -1,0 +1,132 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline/run"
+)
+
+// Options are what a Service is made from. All but the durations are needed.
+type Options struct {
+	Store    Store
+	GitHub   GitHub
+	Pipeline *run.Runner
+	Loader   *config.Loader
+	Log      zerolog.Logger
+	Version  string // of reviewgate, for the comment's footer
+	Owner    string // unique for each process: holds leases
+	WebURL   string // of GitHub, for links
+	Observe  Observer
+	Now      func() time.Time
+
+	LeaseTTL   time.Duration // default 15 s; a crashed holder blocks its target so long
+	RetryBase  time.Duration // default 5 s, doubled for each failure up to 2 minutes
+	RetryCount int           // default 19, which the backoff spreads over 30 minutes
+}
+
+// Observer is told what happened, for metrics. Any field may be nil.
+type Observer struct {
+	Reviewed func(decision string, d time.Duration)
+	Stage    func(stage string, d time.Duration)
+	Agent    func(agent, status string, d time.Duration)
+}
+
+// Service does the use cases.
+type Service struct {
+	Options
+	running runs
+	off     offRepositories
+}
+
+var _ Worker = (*Service)(nil)
+
+// New returns a Service.
+func New(o Options) *Service {
+	if o.LeaseTTL == 0 {
+		o.LeaseTTL = 15 * time.Second
+	}
+	if o.RetryBase == 0 {
+		o.RetryBase = 5 * time.Second
+	}
+	if o.RetryCount == 0 {
+		o.RetryCount = 19
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Service{Options: o}
+}
+
+// Accept stores what a webhook delivery asks for. When it returns without an
+// error the ask survives any crash. A run that the delivery makes moot, since
+// the head moved or the pull request was closed, is cancelled at once.
+func (s *Service) Accept(ctx context.Context, d Delivery) (Accepted, error) {
+	acc, err := s.Store.Accept(ctx, d)
+	if err != nil {
+		return acc, fmt.Errorf("store delivery %s: %w", d.GUID, err)
+	}
+	switch {
+	case acc.Closed:
+		s.running.cancel(acc.Key, errClosed)
+	case acc.HeadMoved:
+		s.running.cancel(acc.Key, errSuperseded)
+	}
+	return acc, nil
+}
+
+// Work does one job of the queue.
+func (s *Service) Work(ctx context.Context, job Job) error {
+	switch job.Kind {
+	case JobReview:
+		return s.workTarget(ctx, job.Key)
+	case JobCommand:
+		return s.workCommand(ctx, job.CommentID, job.Attempt)
+	case JobRerequest:
+		return s.workRerequest(ctx, *job.Rerequest, job.Attempt)
+	}
+	return fmt.Errorf("unknown kind of job %q", job.Kind)
+}
+
+// Reasons why a run stops before it is done.
+var (
+	errSuperseded = errors.New("superseded by a newer head")
+	errClosed     = errors.New("the pull request was closed")
+)
+
+// panicError is a panic in a review, caught so that its check can be
+// completed.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string { return fmt.Sprintf("internal error: %v", e.value) }
+
+func guard(f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &panicError{value: v, stack: debug.Stack()}
+		}
+	}()
+	return f()
+}
+
+// backoff is how long to wait after the given number of failures.
+func (s *Service) backoff(failures int, err error) time.Duration {
+	d := 2 * time.Minute
+	if failures < 10 {
+		d = min(d, s.RetryBase<<(failures-1))
+	}
+	var host *HostError
+	if errors.As(err, &host) {
+		d = max(d, host.RetryAfter)
+	}
+	return d
+}

@@ -1,0 +1,260 @@
+package app
+
+import (
+	"crypto/rsa"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/golang-jwt/jwt/v4"
+	"github.com/rs/zerolog"
+	"go.yaml.in/yaml/v3"
+)
+
+// Settings are what a server is started with. LoadSettings fills them from
+// the environment and, below it, from a file.
+type Settings struct {
+	AppID          int64
+	PrivateKey     []byte   // PEM
+	WebhookSecrets [][]byte // several while a secret is being rotated; none is empty
+	V3URL          string   // with a trailing slash
+	V4URL          string
+	WebURL         string // without a trailing slash
+
+	Addr        string // host:port to listen on
+	DatabaseURL string // sqlite://FILE
+	LogLevel    zerolog.Level
+}
+
+// The keys of the settings, in the environment and in the file. Those of
+// GitHub are go-githubapp's own names.
+const (
+	keyAppID          = "GITHUB_APP_INTEGRATION_ID"
+	keyPrivateKey     = "GITHUB_APP_PRIVATE_KEY"
+	keyPrivateKeyFile = "GITHUB_APP_PRIVATE_KEY_FILE"
+	keyWebhookSecret  = "GITHUB_APP_WEBHOOK_SECRET"
+	keyV3URL          = "GITHUB_V3_API_URL"
+	keyV4URL          = "GITHUB_V4_API_URL"
+	keyWebURL         = "GITHUB_WEB_URL"
+	keyAddr           = "REVIEWGATE_ADDR"
+	keyDatabaseURL    = "REVIEWGATE_DATABASE_URL"
+	keyLogLevel       = "REVIEWGATE_LOG_LEVEL"
+)
+
+var keys = []string{
+	keyAppID, keyPrivateKey, keyPrivateKeyFile, keyWebhookSecret, keyV3URL, keyV4URL, keyWebURL,
+	keyAddr, keyDatabaseURL, keyLogLevel,
+}
+
+// SettingsError lists everything that is wrong with the settings.
+type SettingsError struct{ Problems []string }
+
+func (e *SettingsError) Error() string {
+	return "the settings are not usable:\n  - " + strings.Join(e.Problems, "\n  - ")
+}
+
+// LoadSettings reads the settings from getenv (os.Getenv) and, for keys that
+// are not set there, from a YAML or JSON file with the same keys. An empty
+// file name means no file. A *SettingsError lists all problems at once.
+func LoadSettings(getenv func(string) string, file string) (Settings, error) {
+	r := settingsReader{getenv: getenv}
+	if file != "" {
+		r.readFile(file)
+	}
+	s := Settings{
+		AppID:          r.appID(),
+		PrivateKey:     r.privateKey(),
+		WebhookSecrets: r.secrets(),
+		V3URL:          withSlash(r.url(keyV3URL, "https://api.github.com/")),
+		V4URL:          r.url(keyV4URL, "https://api.github.com/graphql"),
+		WebURL:         strings.TrimRight(r.url(keyWebURL, "https://github.com"), "/"),
+		Addr:           r.addr(),
+		DatabaseURL:    r.databaseURL(),
+		LogLevel:       r.logLevel(),
+	}
+	if len(r.problems) > 0 {
+		return Settings{}, &SettingsError{Problems: r.problems}
+	}
+	return s, nil
+}
+
+type settingsReader struct {
+	getenv   func(string) string
+	file     map[string]string
+	problems []string
+}
+
+func (r *settingsReader) problem(format string, args ...any) {
+	r.problems = append(r.problems, fmt.Sprintf(format, args...))
+}
+
+// maxSettingsFile is far more than a private key and a few URLs need.
+const maxSettingsFile = 1 << 20
+
+func (r *settingsReader) readFile(name string) {
+	info, err := os.Stat(name)
+	if err == nil && info.Size() > maxSettingsFile {
+		err = fmt.Errorf("%d bytes are more than the %d allowed", info.Size(), maxSettingsFile)
+	}
+	var text []byte
+	if err == nil {
+		text, err = os.ReadFile(name)
+	}
+	if err != nil {
+		r.problem("settings file %s can't be read: %v", name, err)
+		return
+	}
+	if err := yaml.Unmarshal(text, &r.file); err != nil {
+		r.problem("settings file %s: %v; write one \"KEY: value\" a line", name, err)
+		return
+	}
+	for k := range r.file {
+		if !slices.Contains(keys, k) {
+			r.problem("settings file %s: %s is no setting; the settings are %s", name, k, strings.Join(keys, ", "))
+		}
+	}
+	slices.Sort(r.problems)
+}
+
+func (r *settingsReader) get(key string) string {
+	if v := strings.TrimSpace(r.getenv(key)); v != "" {
+		return v
+	}
+	return strings.TrimSpace(r.file[key])
+}
+
+func (r *settingsReader) appID() int64 {
+	v := r.get(keyAppID)
+	if v == "" {
+		r.problem("%s is missing: set it to the App ID shown on the App's settings page", keyAppID)
+		return 0
+	}
+	id, err := strconv.ParseInt(v, 10, 64)
+	if err != nil || id <= 0 {
+		r.problem("%s is %q: it must be a whole number, the App ID shown on the App's settings page", keyAppID, v)
+	}
+	return id
+}
+
+func (r *settingsReader) privateKey() []byte {
+	key, file := r.get(keyPrivateKey), r.get(keyPrivateKeyFile)
+	switch {
+	case key == "" && file == "":
+		r.problem("%s is missing: set it to the PEM text of a private key made on the App's settings page, or %s to its file", keyPrivateKey, keyPrivateKeyFile)
+		return nil
+	case key != "" && file != "":
+		r.problem("%s and %s are both set: keep one", keyPrivateKey, keyPrivateKeyFile)
+		return nil
+	}
+	pem := []byte(strings.ReplaceAll(key, `\n`, "\n")) // as .env files write it
+	where := keyPrivateKey
+	if file != "" {
+		var err error
+		if pem, err = os.ReadFile(file); err != nil {
+			r.problem("%s can't be read: %v", keyPrivateKeyFile, err)
+			return nil
+		}
+		where = keyPrivateKeyFile
+	}
+	if _, err := parseKey(pem); err != nil {
+		r.problem("%s is no RSA private key in PEM form: download a new one from the App's settings page", where)
+		return nil
+	}
+	return pem
+}
+
+func parseKey(pem []byte) (*rsa.PrivateKey, error) { return jwt.ParseRSAPrivateKeyFromPEM(pem) }
+
+// secrets reads the webhook secrets. An empty one would accept any sender.
+func (r *settingsReader) secrets() [][]byte {
+	v := r.get(keyWebhookSecret)
+	if v == "" {
+		r.problem("%s is missing: set it to the App's webhook secret; without one anybody could send webhooks", keyWebhookSecret)
+		return nil
+	}
+	var secrets [][]byte
+	for i, s := range strings.Split(v, ",") {
+		if s = strings.TrimSpace(s); s == "" {
+			r.problem("%s: entry %d of the comma-separated list is empty; an empty secret would accept any sender", keyWebhookSecret, i+1)
+			continue
+		}
+		secrets = append(secrets, []byte(s))
+	}
+	return secrets
+}
+
+func (r *settingsReader) url(key, fallback string) string {
+	v := r.get(key)
+	if v == "" {
+		return fallback
+	}
+	u, err := url.Parse(v)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		r.problem("%s is %q: write a whole URL such as %s", key, v, fallback)
+		return fallback
+	}
+	return v
+}
+
+func (r *settingsReader) addr() string {
+	v := r.get(keyAddr)
+	if v == "" {
+		return "127.0.0.1:8080"
+	}
+	_, port, err := net.SplitHostPort(v)
+	n, perr := strconv.ParseUint(port, 10, 16)
+	if err != nil || perr != nil || n > 65535 {
+		r.problem("%s is %q: write host:port, such as 0.0.0.0:8080", keyAddr, v)
+	}
+	return v
+}
+
+func (r *settingsReader) databaseURL() string {
+	v := r.get(keyDatabaseURL)
+	switch {
+	case v == "":
+		return "sqlite://reviewgate.db"
+	case strings.HasPrefix(v, "sqlite://") && len(v) > len("sqlite://"):
+		return v
+	case strings.HasPrefix(v, "postgres://"), strings.HasPrefix(v, "postgresql://"):
+		r.problem("%s names PostgreSQL, which this version does not support yet: use sqlite://FILE", keyDatabaseURL)
+		return v
+	}
+	r.problem("%s is %q: write sqlite://FILE", keyDatabaseURL, redactURL(v))
+	return v
+}
+
+// redactURL keeps a password in a mistyped URL out of the message.
+func redactURL(v string) string {
+	u, err := url.Parse(v)
+	if err != nil {
+		return "not a URL"
+	}
+	return u.Redacted()
+}
+
+func (r *settingsReader) logLevel() zerolog.Level {
+	v := r.get(keyLogLevel)
+	if v == "" {
+		return zerolog.InfoLevel
+	}
+	l, err := zerolog.ParseLevel(strings.ToLower(v))
+	if err != nil || l == zerolog.NoLevel {
+		r.problem("%s is %q: use debug, info, warn or error", keyLogLevel, v)
+	}
+	return l
+}
+
+func withSlash(u string) string { return strings.TrimRight(u, "/") + "/" }
+
+// IsSettingsError reports whether err says that the settings are wrong, which
+// is the operator's to mend.
+func IsSettingsError(err error) bool {
+	var se *SettingsError
+	return errors.As(err, &se)
+}

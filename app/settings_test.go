@@ -1,0 +1,154 @@
+package app
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rs/zerolog"
+
+	"github.com/reviewgate/reviewgate/app/ghtest"
+)
+
+func privateKey(t *testing.T) string {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))
+}
+
+func env(m map[string]string) func(string) string { return func(k string) string { return m[k] } }
+
+func TestSettingsFromTheEnvironment(t *testing.T) {
+	key := privateKey(t)
+	s, err := LoadSettings(env(map[string]string{
+		keyAppID: "42", keyPrivateKey: strings.ReplaceAll(key, "\n", `\n`), keyWebhookSecret: "new, old",
+		keyV3URL: "https://ghe.test/api/v3", keyAddr: "0.0.0.0:9000", keyLogLevel: "debug",
+	}), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Settings{
+		AppID: 42, PrivateKey: []byte(strings.TrimSpace(key)), WebhookSecrets: [][]byte{[]byte("new"), []byte("old")},
+		V3URL: "https://ghe.test/api/v3/", V4URL: "https://api.github.com/graphql", WebURL: "https://github.com",
+		Addr: "0.0.0.0:9000", DatabaseURL: "sqlite://reviewgate.db", LogLevel: zerolog.DebugLevel,
+	}
+	s.PrivateKey = bytes.TrimSpace(s.PrivateKey)
+	if diff := cmp.Diff(want, s); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSettingsFromAFile(t *testing.T) {
+	dir := t.TempDir()
+	pemFile, file := filepath.Join(dir, "app.pem"), filepath.Join(dir, "settings.yml")
+	if err := os.WriteFile(pemFile, []byte(privateKey(t)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text := "GITHUB_APP_INTEGRATION_ID: 42\nGITHUB_APP_PRIVATE_KEY_FILE: " + pemFile + "\nGITHUB_APP_WEBHOOK_SECRET: from-file\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := LoadSettings(env(map[string]string{keyWebhookSecret: "from-env"}), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.AppID != 42 || string(s.WebhookSecrets[0]) != "from-env" {
+		t.Errorf("id %d, secret %q: the environment comes before the file", s.AppID, s.WebhookSecrets)
+	}
+}
+
+func TestAllProblemsAtOnce(t *testing.T) {
+	_, err := LoadSettings(env(map[string]string{
+		keyAppID: "forty-two", keyPrivateKey: "not a key", keyWebhookSecret: "a,,b", keyV3URL: "api.github.com",
+		keyAddr: "8080", keyDatabaseURL: "mysql://root:hunter2@db/x", keyLogLevel: "loud",
+	}), "")
+	var se *SettingsError
+	if !errors.As(err, &se) {
+		t.Fatalf("error %v", err)
+	}
+	for _, key := range []string{keyAppID, keyPrivateKey, keyWebhookSecret, keyV3URL, keyAddr, keyDatabaseURL, keyLogLevel} {
+		if !strings.Contains(err.Error(), key+" ") && !strings.Contains(err.Error(), key+":") {
+			t.Errorf("%s is not named in:\n%v", key, err)
+		}
+	}
+	if len(se.Problems) != 7 {
+		t.Errorf("%d problems, want 7:\n%v", len(se.Problems), err)
+	}
+	if strings.Contains(err.Error(), "hunter2") {
+		t.Error("the message shows a password")
+	}
+}
+
+func TestMissingSettings(t *testing.T) {
+	_, err := LoadSettings(env(nil), "")
+	for _, key := range []string{keyAppID, keyPrivateKey, keyWebhookSecret} {
+		if err == nil || !strings.Contains(err.Error(), key+" is missing") {
+			t.Errorf("%s is not said to be missing in: %v", key, err)
+		}
+	}
+}
+
+func TestSettingsFileProblems(t *testing.T) {
+	for name, text := range map[string]string{
+		"unknown key": "GITHUB_APP_ID: 42\n",
+		"no mapping":  "- a\n- b\n",
+		"no YAML":     "a: [",
+	} {
+		file := filepath.Join(t.TempDir(), "settings.yml")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := LoadSettings(env(nil), file); err == nil || !strings.Contains(err.Error(), "settings file") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := LoadSettings(env(nil), "/does/not/exist"); err == nil || !strings.Contains(err.Error(), "can't be read") {
+		t.Errorf("missing file: %v", err)
+	}
+}
+
+// The manifest asks for what the App uses: what the stand-in grants it, and
+// statuses, so that rulesets can pin the check.
+func TestManifestAsksForWhatIsUsed(t *testing.T) {
+	text, err := os.ReadFile("../deploy/app-manifest.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var manifest struct {
+		Permissions map[string]string `json:"default_permissions"`
+		Events      []string          `json:"default_events"`
+	}
+	if err := json.Unmarshal(text, &manifest); err != nil {
+		t.Fatal(err)
+	}
+	want := maps.Clone(ghtest.DefaultPermissions())
+	want["statuses"] = "write"
+	if diff := cmp.Diff(want, manifest.Permissions); diff != "" {
+		t.Error(diff)
+	}
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range []string{"Checks: write", "Contents: read", "Issues: read", "Merge queues: read", "Metadata: read", "Pull requests: write", "Commit statuses: write", "Check run, Issue comment, Merge group, Pull request"} {
+		if !strings.Contains(string(readme), word) {
+			t.Errorf("the README does not say %q", word)
+		}
+	}
+	if len(manifest.Events) != 4 {
+		t.Errorf("events %v", manifest.Events)
+	}
+}

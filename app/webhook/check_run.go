@@ -1,0 +1,75 @@
+package webhook
+
+import (
+	"errors"
+
+	"github.com/reviewgate/reviewgate/app/render"
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+type checkRunEvent struct {
+	envelope
+	CheckRun struct {
+		HeadSHA string `json:"head_sha"`
+		App     struct {
+			ID int64 `json:"id"`
+		} `json:"app"`
+		PullRequests []struct {
+			Number int `json:"number"`
+			Base   struct {
+				Repo struct {
+					ID int64 `json:"id"`
+				} `json:"repo"`
+			} `json:"base"`
+		} `json:"pull_requests"`
+	} `json:"check_run"`
+	// RequestedAction is the button that was pressed. GitHub shows them to
+	// those with write permission only.
+	RequestedAction struct {
+		Identifier string `json:"identifier"`
+	} `json:"requested_action"`
+}
+
+// maxNumbers bounds the pull requests taken from an event. Those that are
+// left out are found by the head's SHA.
+const maxNumbers = 100
+
+// readCheckRun takes "Re-run", and the button that asks for the same, on one of
+// our own check runs.
+func readCheckRun(d *review.Delivery, body []byte, app int64) error {
+	var e checkRunEvent
+	if err := decode(body, &e); err != nil {
+		return err
+	}
+	e.apply(d)
+	button := e.Action == "requested_action" && e.RequestedAction.Identifier == render.ActionReview
+	if e.Action != "rerequested" && !button || e.CheckRun.App.ID != app {
+		return nil
+	}
+	t, err := e.target()
+	err = errors.Join(err, matching("check_run.head_sha", commitSHA, e.CheckRun.HeadSHA))
+	if err != nil {
+		return err
+	}
+	d.Rerequest = &review.Rerequest{
+		Installation: t.Installation,
+		RepoID:       t.RepoID,
+		Owner:        t.Owner,
+		Name:         t.Name,
+		HeadSHA:      e.CheckRun.HeadSHA,
+		Numbers:      e.numbers(),
+	}
+	return nil
+}
+
+// numbers are the pull requests into this repository: a check on a fork's
+// commit names those into other repositories too.
+func (e *checkRunEvent) numbers() []int {
+	var numbers []int
+	for _, p := range e.CheckRun.PullRequests {
+		if p.Number > 0 && p.Base.Repo.ID == e.Repository.ID && len(numbers) < maxNumbers {
+			numbers = append(numbers, p.Number)
+		}
+	}
+	return numbers
+}

@@ -1,0 +1,156 @@
+package webhook
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+// read fills in what the event's payload asks for.
+func (h *handler) read(d *review.Delivery, body []byte) error {
+	switch d.Event {
+	case "pull_request":
+		return readPullRequest(d, body)
+	case "issue_comment":
+		return readIssueComment(d, body)
+	case "check_run":
+		return readCheckRun(d, body, h.AppID)
+	case "merge_group":
+		return readMergeGroup(d, body)
+	}
+	return readOther(d, body)
+}
+
+// envelope is what every event of an installation carries.
+type envelope struct {
+	Action       string `json:"action"`
+	Installation struct {
+		ID int64 `json:"id"`
+	} `json:"installation"`
+	Repository repository `json:"repository"`
+}
+
+type repository struct {
+	ID    int64   `json:"id"`
+	Name  string  `json:"name"`
+	Owner account `json:"owner"`
+}
+
+type account struct {
+	Login string `json:"login"`
+	Type  string `json:"type"`
+}
+
+// apply copies what is recorded of every delivery, whether it is routed or
+// not.
+func (e envelope) apply(d *review.Delivery) {
+	d.Action = recordable(e.Action, maxAction)
+	d.Installation = max(e.Installation.ID, 0)
+	d.RepoID = max(e.Repository.ID, 0)
+}
+
+// target starts a target in the payload's repository. It fails if a field
+// that routes is missing or is not what GitHub would send.
+func (e envelope) target() (review.Target, error) {
+	t := review.Target{
+		Installation: e.Installation.ID,
+		RepoID:       e.Repository.ID,
+		Owner:        e.Repository.Owner.Login,
+		Name:         e.Repository.Name,
+	}
+	return t, errors.Join(
+		positive("installation.id", t.Installation),
+		positive("repository.id", t.RepoID),
+		matching("repository.owner.login", ownerLogin, t.Owner),
+		repositoryName(t.Name),
+	)
+}
+
+// readOther records an event that nothing is done for. Only its being a JSON
+// object matters: fields may hold what they like.
+func readOther(d *review.Delivery, body []byte) error {
+	var e envelope
+	err := decode(body, &e)
+	var wrongType *json.UnmarshalTypeError
+	if errors.As(err, &wrongType) && wrongType.Field != "" {
+		err = nil
+	}
+	e.apply(d)
+	return err
+}
+
+// decode reads a payload. Fields that are not asked for are skipped, since
+// GitHub adds some all the time.
+func decode(body []byte, into any) error {
+	if b := bytes.TrimLeft(body, " \t\r\n"); len(b) == 0 || b[0] != '{' {
+		return errors.New("the payload is not a JSON object")
+	}
+	err := json.Unmarshal(body, into)
+	var wrongType *json.UnmarshalTypeError
+	var syntax *json.SyntaxError
+	switch {
+	case errors.As(err, &wrongType):
+		return fmt.Errorf("%s must not be a %s: %w", wrongType.Field, wrongType.Value, err)
+	case errors.As(err, &syntax):
+		return fmt.Errorf("the payload is not valid JSON (byte %d): %w", syntax.Offset, err)
+	case err != nil:
+		return fmt.Errorf("read the payload: %w", err)
+	}
+	return nil
+}
+
+var (
+	// Letters, digits and single hyphens; enterprise-managed accounts add an
+	// underscore.
+	ownerLogin = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
+	// Logins of apps end in [bot].
+	userLogin = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}(\[bot\])?$`)
+	repoName  = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
+	commitSHA = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+)
+
+func positive(field string, n int64) error {
+	if n <= 0 {
+		return fmt.Errorf("%s is missing or not positive", field)
+	}
+	return nil
+}
+
+func matching(field string, pattern *regexp.Regexp, value string) error {
+	if !pattern.MatchString(value) {
+		return fmt.Errorf("%s is missing or malformed", field)
+	}
+	return nil
+}
+
+func repositoryName(name string) error {
+	if name == "." || name == ".." {
+		return errors.New("repository.name is malformed")
+	}
+	return matching("repository.name", repoName, name)
+}
+
+// maxAction bounds an action's name, in characters. That of a
+// repository_dispatch event is its sender's choice.
+const maxAction = 100
+
+// recordable makes a text safe to log and to store in any database, and cuts
+// it to at most n characters.
+func recordable(s string, n int) string {
+	s = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, ""))
+	if r := []rune(s); len(r) > n {
+		s = string(r[:n])
+	}
+	return s
+}

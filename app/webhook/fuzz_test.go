@@ -1,0 +1,57 @@
+package webhook
+
+import (
+	"testing"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+// Whatever GitHub might sign: no crash, no 5xx, and nothing asked for that
+// could not be routed.
+func FuzzPayload(f *testing.F) {
+	f.Add("pull_request", opened)
+	f.Add("pull_request", `{"action":"edited","changes":{"title":null}}`)
+	f.Add("issue_comment", `{"action":"created",`+envelopeJSON+`,"issue":{"number":12,"user":{"login":"a"},"pull_request":{}},"comment":{"id":5,"body":"/review","user":{"login":"b","type":"User"}},"sender":{"login":"b","type":"User"}}`)
+	f.Add("check_run", `{"action":"rerequested",`+envelopeJSON+`,"check_run":{"head_sha":"`+sha1Head+`","app":{"id":42},"pull_requests":[{"number":1}]}}`)
+	f.Add("merge_group", `{"action":"checks_requested",`+envelopeJSON+`,"merge_group":{"head_sha":"`+sha1Head+`","base_sha":"`+sha1Base+`","head_ref":"refs/heads/gh-readonly-queue/main/pr-1-`+sha1Base+`"}}`)
+	f.Add("ping", `{"zen":"x"}`)
+	f.Add("star", `{"action":"\ud800"}`)
+	f.Fuzz(func(t *testing.T, event, body string) {
+		if !eventName.MatchString(event) {
+			return
+		}
+		var b inbox
+		w := serve(newHandler(t, &b, nil), delivery(event, body))
+		if w.Code >= 500 {
+			t.Fatalf("status %d", w.Code)
+		}
+		for _, d := range b.got {
+			checkRoutable(t, d)
+		}
+	})
+}
+
+func checkRoutable(t *testing.T, d review.Delivery) {
+	t.Helper()
+	var targets []review.Target
+	if d.Review != nil {
+		targets = append(targets, d.Review.Target)
+	}
+	if d.Close != nil {
+		targets = append(targets, *d.Close)
+	}
+	if d.Command != nil {
+		targets = append(targets, d.Command.Target)
+	}
+	for _, x := range targets {
+		ok := x.Installation > 0 && x.RepoID > 0 && ownerLogin.MatchString(x.Owner) && repositoryName(x.Name) == nil
+		ok = ok && (x.Kind == review.TargetGroup || x.Number > 0)
+		ok = ok && (x.HeadSHA == "" && d.Command != nil || commitSHA.MatchString(x.HeadSHA))
+		if !ok {
+			t.Errorf("asks for %+v", x)
+		}
+	}
+	if recordable(d.Action, maxAction) != d.Action {
+		t.Errorf("records the action %q", d.Action)
+	}
+}

@@ -1,0 +1,214 @@
+package webhook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+// MaxBody is GitHub's own limit for a payload: it sends none that is larger.
+const MaxBody = 25 << 20
+
+// Config is what a handler is made from.
+type Config struct {
+	// Secrets are the webhook's secrets. A delivery signed with any of them
+	// is good, so that a secret can be rotated. At least one is needed, and
+	// none may be empty.
+	Secrets [][]byte
+	// AppID is our GitHub App's id: other apps' check runs are not ours to
+	// run again.
+	AppID int64
+	// Accept stores the delivery. When it returns without an error, what the
+	// delivery asks for is durable.
+	Accept func(context.Context, review.Delivery) (review.Accepted, error)
+	Log    zerolog.Logger
+
+	// MaxBody is the largest body in bytes. Default MaxBody.
+	MaxBody int64
+	// Now is the clock. Default time.Now.
+	Now func() time.Time
+	// Observe, if set, is told of each request: the event's name ("" before
+	// the signature has proved it), the outcome in a word, and how long it
+	// took.
+	Observe func(event, outcome string, d time.Duration)
+}
+
+type handler struct {
+	Config
+}
+
+// Handler returns the handler of the webhook's URL. It refuses settings that
+// would let unsigned deliveries in.
+func Handler(c Config) (http.Handler, error) {
+	if err := checkSecrets(c.Secrets); err != nil {
+		return nil, err
+	}
+	if c.Accept == nil {
+		return nil, errors.New("webhook: Accept is missing")
+	}
+	if c.MaxBody <= 0 {
+		c.MaxBody = MaxBody
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return &handler{Config: c}, nil
+}
+
+// maxReason bounds what a refusal says, in characters: it may quote the
+// payload.
+const maxReason = 500
+
+// The outcomes, as counted and logged.
+const (
+	outcomeAccepted  = "accepted"
+	outcomeDuplicate = "duplicate"
+	outcomeNoOp      = "no_op"
+	outcomeRejected  = "rejected"
+	outcomeFailed    = "failed"
+)
+
+// answer is what a request is answered with.
+type answer struct {
+	status  int
+	outcome string
+	message string // for a person, on refusal
+}
+
+func refuse(status int, message string) *answer {
+	return &answer{status: status, outcome: outcomeRejected, message: message}
+}
+
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	start := h.Now()
+	d := review.Delivery{ReceivedAt: start}
+	a := h.serve(w, r, &d)
+	h.reply(w, a)
+	h.record(d, a, h.Now().Sub(start))
+}
+
+func (h *handler) serve(w http.ResponseWriter, r *http.Request, d *review.Delivery) *answer {
+	body, refused := h.authentic(w, r)
+	if refused != nil {
+		return refused
+	}
+	if refused := deliveryHeaders(r.Header, d); refused != nil {
+		return refused
+	}
+	if err := h.read(d, body); err != nil {
+		return refuse(http.StatusBadRequest, recordable(strings.ReplaceAll(err.Error(), "\n", "; "), maxReason))
+	}
+	acc, err := h.Accept(r.Context(), *d)
+	if err != nil {
+		h.Log.Error().Err(err).Str("delivery", d.GUID).Str("event", d.Event).Msg("could not store a delivery")
+		return &answer{http.StatusServiceUnavailable, outcomeFailed, "the delivery could not be stored; deliver it again"}
+	}
+	return accepted(*d, acc)
+}
+
+func accepted(d review.Delivery, acc review.Accepted) *answer {
+	a := &answer{status: http.StatusAccepted, outcome: outcomeAccepted}
+	switch {
+	case acc.Duplicate:
+		a.outcome = outcomeDuplicate
+	case acc.NoOp:
+		a.outcome = outcomeNoOp
+	}
+	if d.Event == "ping" {
+		a.status = http.StatusOK
+	}
+	return a
+}
+
+// authentic returns the body once its signature has proved that GitHub sent
+// it.
+func (h *handler) authentic(w http.ResponseWriter, r *http.Request) ([]byte, *answer) {
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		return nil, refuse(http.StatusMethodNotAllowed, "webhooks are sent by POST")
+	}
+	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
+		return nil, refuse(http.StatusBadRequest, "the content type must be application/json; set it in the webhook's settings")
+	}
+	want, ok := parseSignature(r.Header.Values(signatureHeader))
+	if !ok {
+		return nil, refuse(http.StatusUnauthorized, signatureHeader+" is missing or malformed; set a secret in the webhook's settings")
+	}
+	if r.ContentLength > h.MaxBody {
+		return nil, tooLarge()
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, h.MaxBody))
+	if err != nil {
+		var large *http.MaxBytesError
+		if errors.As(err, &large) {
+			return nil, tooLarge()
+		}
+		return nil, refuse(http.StatusBadRequest, "the body ended early")
+	}
+	if !signedWithAny(h.Secrets, body, want) {
+		return nil, refuse(http.StatusUnauthorized, "the signature does not match; check that both sides have the same secret")
+	}
+	return body, nil
+}
+
+func tooLarge() *answer {
+	return refuse(http.StatusRequestEntityTooLarge, "the body is larger than any that GitHub sends")
+}
+
+var (
+	// GitHub sends UUIDs; nothing hangs on that.
+	deliveryID = regexp.MustCompile(`^[0-9A-Za-z-]{1,64}$`)
+	eventName  = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+)
+
+func deliveryHeaders(h http.Header, d *review.Delivery) *answer {
+	event, guid := h.Get("X-GitHub-Event"), h.Get("X-GitHub-Delivery")
+	if !eventName.MatchString(event) {
+		return refuse(http.StatusBadRequest, "X-GitHub-Event is missing or malformed")
+	}
+	if !deliveryID.MatchString(guid) {
+		return refuse(http.StatusBadRequest, "X-GitHub-Delivery is missing or malformed")
+	}
+	d.Event, d.GUID = event, guid
+	return nil
+}
+
+// reply writes the answer as one line of JSON.
+func (h *handler) reply(w http.ResponseWriter, a *answer) {
+	body := struct {
+		Status string `json:"status,omitempty"`
+		Error  string `json:"error,omitempty"`
+	}{Status: a.outcome, Error: a.message}
+	if a.message != "" {
+		body.Status = ""
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(a.status)
+	// The status has been sent: a client that is gone can't be told more.
+	_ = json.NewEncoder(w).Encode(body)
+}
+
+func (h *handler) record(d review.Delivery, a *answer, took time.Duration) {
+	if h.Observe != nil {
+		h.Observe(d.Event, a.outcome, took)
+	}
+	level := zerolog.InfoLevel
+	if a.outcome == outcomeRejected {
+		level = zerolog.WarnLevel
+	}
+	h.Log.WithLevel(level).
+		Str("delivery", d.GUID).Str("event", d.Event).Str("action", d.Action).
+		Int64("installation", d.Installation).Int64("repository", d.RepoID).
+		Int("status", a.status).Str("outcome", a.outcome).Str("reason", a.message).
+		Dur("took", took).Msg("delivery")
+}

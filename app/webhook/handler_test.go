@@ -1,0 +1,476 @@
+package webhook
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+const testApp = 42
+
+var (
+	secret = []byte("current")
+	older  = []byte("previous")
+	noon   = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+)
+
+// inbox keeps what was accepted.
+type inbox struct {
+	got []review.Delivery
+	say review.Accepted
+	err error
+}
+
+func (b *inbox) accept(_ context.Context, d review.Delivery) (review.Accepted, error) {
+	b.got = append(b.got, d)
+	return b.say, b.err
+}
+
+func newHandler(t testing.TB, b *inbox, change func(*Config)) http.Handler {
+	t.Helper()
+	c := Config{Secrets: [][]byte{secret, older}, AppID: testApp, Accept: b.accept, Now: func() time.Time { return noon }}
+	if change != nil {
+		change(&c)
+	}
+	h, err := Handler(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func sign(key []byte, body string) string {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(body))
+	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
+}
+
+// delivery is a request as GitHub sends it.
+func delivery(event, body string) *http.Request {
+	r := httptest.NewRequest(http.MethodPost, "/api/github/hook", strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("X-GitHub-Event", event)
+	r.Header.Set("X-GitHub-Delivery", "72d3162e-cc78-11e3-81ab-4c9367dc0958")
+	r.Header.Set("X-Hub-Signature-256", sign(secret, body))
+	return r
+}
+
+func serve(h http.Handler, r *http.Request) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+const (
+	sha1Head = "ec26c3e57ca3a959ca5aad62de7213c562f8c821"
+	sha1Base = "f95f852bd8fca8fcc58a9a2d6c842781e32a215e"
+)
+
+const opened = `{"action":"opened","installation":{"id":7},"repository":{"id":1001,"name":"shop","owner":{"login":"acme"}},` +
+	`"pull_request":{"number":12,"head":{"sha":"` + sha1Head + `"}}}`
+
+func TestRefused(t *testing.T) {
+	set := func(name, value string) func(*http.Request) {
+		return func(r *http.Request) { r.Header.Set(name, value) }
+	}
+	drop := func(name string) func(*http.Request) {
+		return func(r *http.Request) { r.Header.Del(name) }
+	}
+	edit := func(old, new string) string {
+		edited := strings.Replace(opened, old, new, 1)
+		if edited == opened {
+			t.Fatalf("%q is not in the payload", old)
+		}
+		return edited
+	}
+	keep := func(*http.Request) {}
+	tests := map[string]struct {
+		body   string
+		change func(*http.Request)
+		status int
+	}{
+		"GET":                      {opened, func(r *http.Request) { r.Method = http.MethodGet }, 405},
+		"no content type":          {opened, drop("Content-Type"), 400},
+		"form":                     {opened, set("Content-Type", "application/x-www-form-urlencoded"), 400},
+		"text":                     {opened, set("Content-Type", "text/plain"), 400},
+		"no signature":             {opened, drop("X-Hub-Signature-256"), 401},
+		"empty signature":          {opened, set("X-Hub-Signature-256", ""), 401},
+		"SHA-1 only":               {opened, set("X-Hub-Signature-256", "sha1=7d38cdd689735b008b3c702edd92eea23791c5f6"), 401},
+		"signature not hex":        {opened, set("X-Hub-Signature-256", "sha256="+strings.Repeat("z", 64)), 401},
+		"short signature":          {opened, set("X-Hub-Signature-256", "sha256=00"), 401},
+		"two signatures":           {opened, func(r *http.Request) { r.Header.Add("X-Hub-Signature-256", sign(secret, opened)) }, 401},
+		"other secret":             {opened, set("X-Hub-Signature-256", sign([]byte("guess"), opened)), 401},
+		"empty secret":             {opened, set("X-Hub-Signature-256", sign(nil, opened)), 401},
+		"signed another body":      {opened, set("X-Hub-Signature-256", sign(secret, opened+" ")), 401},
+		"unsigned and not JSON":    {"{", set("X-Hub-Signature-256", sign([]byte("guess"), "{")), 401},
+		"no event":                 {opened, drop("X-GitHub-Event"), 400},
+		"malformed event":          {opened, set("X-GitHub-Event", "pull request\n"), 400},
+		"no delivery":              {opened, drop("X-GitHub-Delivery"), 400},
+		"malformed delivery":       {opened, set("X-GitHub-Delivery", "1; drop table"), 400},
+		"empty body":               {"", keep, 400},
+		"truncated JSON":           {opened[:len(opened)-10], keep, 400},
+		"two values":               {opened + opened, keep, 400},
+		"array":                    {"[]", keep, 400},
+		"null":                     {"null", keep, 400},
+		"string":                   {`"opened"`, keep, 400},
+		"deep nesting":             {`{"a":` + strings.Repeat("[", 100000), keep, 400},
+		"action not a string":      {edit(`"opened"`, `5`), keep, 400},
+		"number a string":          {edit(`"number":12`, `"number":"12"`), keep, 400},
+		"number negative":          {edit(`"number":12`, `"number":-12`), keep, 400},
+		"number a fraction":        {edit(`"number":12`, `"number":12.5`), keep, 400},
+		"number too large":         {edit(`"number":12`, `"number":99999999999999999999`), keep, 400},
+		"number without end":       {edit(`"number":12`, `"number":`+strings.Repeat("9", 60000)), keep, 400},
+		"number missing":           {edit(`"number":12,`, ``), keep, 400},
+		"installation missing":     {edit(`"installation":{"id":7},`, ``), keep, 400},
+		"installation a string":    {edit(`{"id":7}`, `"7"`), keep, 400},
+		"repository missing":       {edit(`"repository":{"id":1001,"name":"shop","owner":{"login":"acme"}},`, ``), keep, 400},
+		"repository null":          {edit(`{"id":1001,"name":"shop","owner":{"login":"acme"}}`, `null`), keep, 400},
+		"repository id zero":       {edit(`"id":1001`, `"id":0`), keep, 400},
+		"owner climbs":             {edit(`"login":"acme"`, `"login":".."`), keep, 400},
+		"owner has a slash":        {edit(`"login":"acme"`, `"login":"acme/x"`), keep, 400},
+		"name climbs":              {edit(`"name":"shop"`, `"name":".."`), keep, 400},
+		"name with a query":        {edit(`"name":"shop"`, `"name":"shop?x=1"`), keep, 400},
+		"name with a NUL":          {edit(`"name":"shop"`, `"name":"shop\u0000"`), keep, 400},
+		"name with a line end":     {edit(`"name":"shop"`, `"name":"shop\n"`), keep, 400},
+		"head missing":             {edit(`"sha":"`+sha1Head+`"`, ``), keep, 400},
+		"head a branch":            {edit(sha1Head, `main`), keep, 400},
+		"head too short":           {edit(sha1Head, sha1Head[:39]), keep, 400},
+		"head in capitals":         {edit(sha1Head, strings.ToUpper(sha1Head)), keep, 400},
+		"pull request an array":    {edit(`"pull_request":{"number":12,"head":{"sha":"`+sha1Head+`"}}`, `"pull_request":[]`), keep, 400},
+		"larger than the limit":    {opened + strings.Repeat(" ", 5000), keep, 413},
+		"larger, without a length": {opened + strings.Repeat(" ", 5000), func(r *http.Request) { r.ContentLength = -1 }, 413},
+		"shorter than promised":    {opened, func(r *http.Request) { r.Body = io.NopCloser(brokenReader{}) }, 400},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			var b inbox
+			h := newHandler(t, &b, func(c *Config) { c.MaxBody = 4096 })
+			if len(tt.body) > 50000 {
+				h = newHandler(t, &b, nil)
+			}
+			r := delivery("pull_request", tt.body)
+			tt.change(r)
+			w := serve(h, r)
+			if w.Code != tt.status {
+				t.Errorf("status %d, want %d: %s", w.Code, tt.status, w.Body)
+			}
+			var said struct{ Status, Error string }
+			if err := json.Unmarshal(w.Body.Bytes(), &said); err != nil || said.Error == "" || said.Status != "" {
+				t.Errorf("answer %q does not say what is wrong", w.Body)
+			}
+			if strings.Count(w.Body.String(), "\n") != 1 || strings.Contains(said.Error, "\n") || w.Body.Len() > 1000 {
+				t.Errorf("answer %q is not one short line", w.Body)
+			}
+			if tt.status == 405 && w.Header().Get("Allow") != "POST" {
+				t.Errorf("Allow: %q", w.Header().Get("Allow"))
+			}
+			if len(b.got) != 0 {
+				t.Errorf("accepted all the same: %+v", b.got)
+			}
+		})
+	}
+}
+
+type brokenReader struct{}
+
+func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+func TestSettingsRefused(t *testing.T) {
+	accept := (&inbox{}).accept
+	for name, c := range map[string]Config{
+		"no secret":        {Accept: accept},
+		"an empty secret":  {Accept: accept, Secrets: [][]byte{{}}},
+		"one empty secret": {Accept: accept, Secrets: [][]byte{secret, {}}},
+		"no Accept":        {Secrets: [][]byte{secret}},
+	} {
+		if _, err := Handler(c); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+func TestSecretRotation(t *testing.T) {
+	for _, key := range [][]byte{secret, older} {
+		var b inbox
+		r := delivery("pull_request", opened)
+		r.Header.Set("X-Hub-Signature-256", sign(key, opened))
+		if w := serve(newHandler(t, &b, nil), r); w.Code != 202 || len(b.got) != 1 {
+			t.Errorf("signed with %q: status %d", key, w.Code)
+		}
+	}
+}
+
+func TestAnswers(t *testing.T) {
+	tests := map[string]struct {
+		event  string
+		inbox  inbox
+		status int
+		body   string
+		seen   string
+	}{
+		"accepted":  {"pull_request", inbox{}, 202, `{"status":"accepted"}`, "pull_request accepted"},
+		"duplicate": {"pull_request", inbox{say: review.Accepted{Duplicate: true}}, 202, `{"status":"duplicate"}`, "pull_request duplicate"},
+		"no-op":     {"star", inbox{say: review.Accepted{NoOp: true}}, 202, `{"status":"no_op"}`, "star no_op"},
+		"ping":      {"ping", inbox{say: review.Accepted{NoOp: true}}, 200, `{"status":"no_op"}`, "ping no_op"},
+		"no store": {"pull_request", inbox{err: errors.New("disk full: /var/lib")}, 503,
+			`{"error":"the delivery could not be stored; deliver it again"}`, "pull_request failed"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			var seen string
+			h := newHandler(t, &tt.inbox, func(c *Config) {
+				c.Observe = func(event, outcome string, _ time.Duration) { seen = event + " " + outcome }
+			})
+			w := serve(h, delivery(tt.event, opened))
+			if w.Code != tt.status || strings.TrimSpace(w.Body.String()) != tt.body {
+				t.Errorf("answer %d %s, want %d %s", w.Code, w.Body, tt.status, tt.body)
+			}
+			if seen != tt.seen {
+				t.Errorf("observed %q, want %q", seen, tt.seen)
+			}
+		})
+	}
+}
+
+func TestUnprovenEventIsNoMetric(t *testing.T) {
+	seen := "nothing"
+	h := newHandler(t, &inbox{}, func(c *Config) {
+		c.Observe = func(event, outcome string, _ time.Duration) { seen = event + "/" + outcome }
+	})
+	r := delivery("made_up", "{}")
+	r.Header.Set("X-Hub-Signature-256", sign([]byte("guess"), "{}"))
+	serve(h, r)
+	if seen != "/rejected" {
+		t.Errorf("observed %q", seen)
+	}
+}
+
+// pull and group are the targets of the payloads below.
+var (
+	pull = review.Target{Kind: review.TargetPull, Installation: 7, RepoID: 1001, Owner: "acme", Name: "shop", Number: 12, HeadSHA: sha1Head}
+	base = review.Delivery{GUID: "72d3162e-cc78-11e3-81ab-4c9367dc0958", Installation: 7, RepoID: 1001, ReceivedAt: noon}
+)
+
+const envelopeJSON = `"installation":{"id":7},"repository":{"id":1001,"name":"shop","owner":{"login":"acme"}}`
+
+func TestAsks(t *testing.T) {
+	pr := func(action, more string) string {
+		return `{"action":"` + action + `",` + envelopeJSON + `,"pull_request":{"number":12,"head":{"sha":"` + sha1Head + `"}}` + more + `}`
+	}
+	asked := func(reason string, labels bool) func(*review.Delivery) {
+		return func(d *review.Delivery) {
+			d.Review = &review.ReviewAsk{Target: pull, Reason: reason, LabelsOnly: labels}
+		}
+	}
+	nothing := func(*review.Delivery) {}
+	tests := map[string]struct {
+		event, action, body string
+		want                func(*review.Delivery)
+	}{
+		"opened":             {"pull_request", "opened", pr("opened", ""), asked("opened", false)},
+		"reopened":           {"pull_request", "reopened", pr("reopened", ""), asked("reopened", false)},
+		"pushed":             {"pull_request", "synchronize", pr("synchronize", ""), asked("new commits", false)},
+		"ready":              {"pull_request", "ready_for_review", pr("ready_for_review", ""), asked("ready for review", false)},
+		"draft":              {"pull_request", "converted_to_draft", pr("converted_to_draft", ""), asked("converted to draft", false)},
+		"title":              {"pull_request", "edited", pr("edited", `,"changes":{"title":{"from":"x"}}`), asked("title edited", false)},
+		"body":               {"pull_request", "edited", pr("edited", `,"changes":{"body":{"from":null}}`), asked("description edited", false)},
+		"title, body, base":  {"pull_request", "edited", pr("edited", `,"changes":{"title":{},"body":{},"base":{"ref":{}}}`), asked("title edited, description edited, base changed", false)},
+		"edited nothing":     {"pull_request", "edited", pr("edited", `,"changes":{}`), nothing},
+		"labeled":            {"pull_request", "labeled", pr("labeled", ""), asked("label added", true)},
+		"unlabeled":          {"pull_request", "unlabeled", pr("unlabeled", ""), asked("label removed", true)},
+		"closed":             {"pull_request", "closed", pr("closed", ""), func(d *review.Delivery) { t := pull; d.Close = &t }},
+		"assigned":           {"pull_request", "assigned", pr("assigned", ""), nothing},
+		"action of tomorrow": {"pull_request", "blessed", pr("blessed", ""), nothing},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) { checkAsk(t, tt.event, tt.action, tt.body, tt.want) })
+	}
+}
+
+func checkAsk(t *testing.T, event, action, body string, want func(*review.Delivery)) {
+	t.Helper()
+	var b inbox
+	if w := serve(newHandler(t, &b, nil), delivery(event, body)); w.Code != 202 {
+		t.Fatalf("status %d: %s", w.Code, w.Body)
+	}
+	expected := base
+	expected.Event, expected.Action = event, action
+	want(&expected)
+	if diff := cmp.Diff([]review.Delivery{expected}, b.got); diff != "" {
+		t.Errorf("delivery (-want +got):\n%s", diff)
+	}
+}
+
+func TestMergeGroup(t *testing.T) {
+	group := func(action, ref string) string {
+		return `{"action":"` + action + `",` + envelopeJSON + `,"merge_group":{"head_sha":"` + sha1Head + `","base_sha":"` + sha1Base + `","head_ref":"` + ref + `"}}`
+	}
+	target := func(number int, ref string) review.Target {
+		return review.Target{Kind: review.TargetGroup, Installation: 7, RepoID: 1001, Owner: "acme", Name: "shop",
+			Number: number, HeadSHA: sha1Head, BaseSHA: sha1Base, HeadRef: ref}
+	}
+	const queue = "refs/heads/gh-readonly-queue/"
+	for ref, number := range map[string]int{
+		queue + "main/pr-104-" + sha1Base:                104,
+		queue + "release/2.x/pr-7-" + sha1Base:           7,
+		queue + "pr-5-" + sha1Base + "/pr-6-" + sha1Base: 6,
+		queue + "main/pr-104-" + strings.Repeat("a", 64): 104,
+		queue + "main/pr-0-" + sha1Base:                  0,
+		queue + "main/pr-99999999999-" + sha1Base:        0,
+		queue + "main/pr-104-" + sha1Base[:10]:           0,
+		"refs/heads/something-else":                      0,
+	} {
+		checkAsk(t, "merge_group", "checks_requested", group("checks_requested", ref), func(d *review.Delivery) {
+			d.Review = &review.ReviewAsk{Target: target(number, ref), Reason: "entered the merge queue"}
+		})
+	}
+	ref := queue + "main/pr-104-" + sha1Base
+	checkAsk(t, "merge_group", "destroyed", group("destroyed", ref), func(d *review.Delivery) {
+		g := target(104, ref)
+		d.Close = &g
+	})
+	for name, body := range map[string]string{
+		"no head":            strings.Replace(group("checks_requested", ref), sha1Head, "", 1),
+		"no base":            strings.Replace(group("checks_requested", ref), `"`+sha1Base+`",`, `"",`, 1),
+		"ref with a space":   group("checks_requested", "refs/heads/a b"),
+		"ref of no branch":   group("checks_requested", "refs/tags/v1"),
+		"merge_group a list": `{"action":"destroyed",` + envelopeJSON + `,"merge_group":[]}`,
+	} {
+		if w := serve(newHandler(t, &inbox{}, nil), delivery("merge_group", body)); w.Code != 400 {
+			t.Errorf("%s: status %d", name, w.Code)
+		}
+	}
+}
+
+func TestComments(t *testing.T) {
+	comment := func(edits ...string) string {
+		body := `{"action":"created",` + envelopeJSON + `,"issue":{"number":12,"user":{"login":"alice","type":"User"},"pull_request":{"url":"u"}},` +
+			`"comment":{"id":55,"body":"/review","user":{"login":"bob","type":"User"}},"sender":{"login":"bob","type":"User"}}`
+		for i := 0; i < len(edits); i += 2 {
+			if !strings.Contains(body, edits[i]) {
+				t.Fatalf("%q is not in the payload", edits[i])
+			}
+			body = strings.ReplaceAll(body, edits[i], edits[i+1])
+		}
+		return body
+	}
+	command := func(name, sender, author string) func(*review.Delivery) {
+		return func(d *review.Delivery) {
+			target := pull
+			target.HeadSHA = ""
+			d.Command = &review.Command{CommentID: 55, Target: target, Sender: sender, Author: author, Name: name, ReceivedAt: noon}
+		}
+	}
+	nothing := func(*review.Delivery) {}
+	tests := map[string]struct {
+		action, body string
+		want         func(*review.Delivery)
+	}{
+		"a command":             {"created", comment(), command("review", "bob", "alice")},
+		"a subcommand":          {"created", comment("/review", "/review help me"), command("help", "bob", "alice")},
+		"on a bot's PR":         {"created", comment(`"alice","type":"User"`, `"renovate[bot]","type":"Bot"`), command("review", "bob", "renovate[bot]")},
+		"words":                 {"created", comment("/review", "please review"), nothing},
+		"edited":                {"edited", comment(`"created"`, `"edited"`), nothing},
+		"deleted":               {"deleted", comment(`"created"`, `"deleted"`), nothing},
+		"on an issue":           {"created", comment(`,"pull_request":{"url":"u"}`, ``), nothing},
+		"by a bot":              {"created", comment(`"bob","type":"User"`, `"reviewgate[bot]","type":"Bot"`), nothing},
+		"by a bot for a person": {"created", comment(`"sender":{"login":"bob","type":"User"}`, `"sender":{"login":"bob","type":"Bot"}`), nothing},
+		"sent by someone else":  {"created", comment(`"sender":{"login":"bob"`, `"sender":{"login":"eve"`), nothing},
+		"by a mannequin":        {"created", comment(`"bob","type":"User"`, `"bob","type":"Mannequin"`), nothing},
+		// Nothing of a comment that commands nothing is routed by.
+		"words, fields missing": {"created", comment(`"id":55,`, ``, "/review", "thanks"), nothing},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) { checkAsk(t, "issue_comment", tt.action, tt.body, tt.want) })
+	}
+	for name, body := range map[string]string{
+		"no id":          comment(`"id":55,`, ``),
+		"id a string":    comment(`55`, `"55"`),
+		"no number":      comment(`"number":12,`, ``),
+		"no author":      comment(`"login":"alice",`, ``),
+		"strange sender": comment(`"bob"`, `"bob/../.."`),
+		"body a number":  comment(`"/review"`, `5`),
+	} {
+		if w := serve(newHandler(t, &inbox{}, nil), delivery("issue_comment", body)); w.Code != 400 {
+			t.Errorf("%s: status %d: %s", name, w.Code, w.Body)
+		}
+	}
+}
+
+func TestCheckRuns(t *testing.T) {
+	check := func(action, app, pulls string) string {
+		return `{"action":"` + action + `",` + envelopeJSON + `,"check_run":{"head_sha":"` + sha1Head + `","app":` + app + `,"pull_requests":` + pulls + `}}`
+	}
+	rerun := func(numbers ...int) func(*review.Delivery) {
+		return func(d *review.Delivery) {
+			d.Rerequest = &review.Rerequest{Installation: 7, RepoID: 1001, Owner: "acme", Name: "shop", HeadSHA: sha1Head, Numbers: numbers}
+		}
+	}
+	nothing := func(*review.Delivery) {}
+	const two = `[{"number":12,"base":{"repo":{"id":1001}}},{"number":3,"base":{"repo":{"id":9}}},{"number":14,"base":{"repo":{"id":1001}}}]`
+	tests := map[string]struct {
+		action, body string
+		want         func(*review.Delivery)
+	}{
+		"ours":        {"rerequested", check("rerequested", `{"id":42}`, two), rerun(12, 14)},
+		"of a fork":   {"rerequested", check("rerequested", `{"id":42}`, `[]`), rerun()},
+		"another's":   {"rerequested", check("rerequested", `{"id":43}`, two), nothing},
+		"nobody's":    {"rerequested", check("rerequested", `null`, two), nothing},
+		"completed":   {"completed", check("completed", `{"id":42}`, two), nothing},
+		"our button":  {"requested_action", strings.Replace(check("requested_action", `{"id":42}`, two), `{`, `{"requested_action":{"identifier":"review"},`, 1), rerun(12, 14)},
+		"its button":  {"requested_action", strings.Replace(check("requested_action", `{"id":43}`, two), `{`, `{"requested_action":{"identifier":"review"},`, 1), nothing},
+		"old button":  {"requested_action", strings.Replace(check("requested_action", `{"id":42}`, two), `{`, `{"requested_action":{"identifier":"fix"},`, 1), nothing},
+		"our created": {"created", check("created", `{"id":42}`, two), nothing},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) { checkAsk(t, "check_run", tt.action, tt.body, tt.want) })
+	}
+	for name, body := range map[string]string{
+		"no head":         strings.Replace(check("rerequested", `{"id":42}`, two), sha1Head, "", 1),
+		"app id a string": check("rerequested", `{"id":"42"}`, two),
+		"pulls an object": check("rerequested", `{"id":42}`, `{}`),
+	} {
+		if w := serve(newHandler(t, &inbox{}, nil), delivery("check_run", body)); w.Code != 400 {
+			t.Errorf("%s: status %d", name, w.Code)
+		}
+	}
+}
+
+// What nothing is done for is recorded, whatever its fields are.
+func TestOtherEvents(t *testing.T) {
+	for body, want := range map[string]review.Delivery{
+		`{}`:                                   {},
+		`{"action":"created"}`:                 {Action: "created"},
+		`{"action":"a\u0000b\u202e"}`:          {Action: "ab"},
+		`{"action":5,"installation":{"id":7}}`: {Installation: 7},
+		`{"repository":"none","installation":{"id":7}}`: {Installation: 7},
+		`{"installation":{"id":-7}}`:                    {},
+		`{"action":"` + strings.Repeat("é", 200) + `"}`: {Action: strings.Repeat("é", 100)},
+	} {
+		var b inbox
+		if w := serve(newHandler(t, &b, nil), delivery("star", body)); w.Code != 202 {
+			t.Errorf("%s: status %d: %s", body, w.Code, w.Body)
+			continue
+		}
+		want.GUID, want.Event, want.ReceivedAt = base.GUID, "star", noon
+		if diff := cmp.Diff(want, b.got[0]); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", body, diff)
+		}
+	}
+	if w := serve(newHandler(t, &inbox{}, nil), delivery("star", `{"action":`)); w.Code != 400 {
+		t.Errorf("truncated: status %d", w.Code)
+	}
+}

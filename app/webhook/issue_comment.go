@@ -1,0 +1,68 @@
+package webhook
+
+import (
+	"errors"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+type issueCommentEvent struct {
+	envelope
+	Issue struct {
+		Number int     `json:"number"`
+		User   account `json:"user"`
+		// PullRequest is there if the issue is a pull request.
+		PullRequest *struct{} `json:"pull_request"`
+	} `json:"issue"`
+	Comment struct {
+		ID   int64   `json:"id"`
+		Body string  `json:"body"`
+		User account `json:"user"`
+	} `json:"comment"`
+	Sender account `json:"sender"`
+}
+
+// readIssueComment looks for a slash command: in a new comment on a pull
+// request, by a person. Edits never command, and neither do bots, ours among
+// them.
+func readIssueComment(d *review.Delivery, body []byte) error {
+	var e issueCommentEvent
+	if err := decode(body, &e); err != nil {
+		return err
+	}
+	e.apply(d)
+	if e.Action != "created" || e.Issue.PullRequest == nil || !e.byPerson() {
+		return nil
+	}
+	name, ok := ParseCommand(e.Comment.Body)
+	if !ok {
+		return nil
+	}
+	t, err := e.target()
+	t.Kind = review.TargetPull
+	t.Number = e.Issue.Number
+	err = errors.Join(err,
+		positive("issue.number", int64(t.Number)),
+		positive("comment.id", e.Comment.ID),
+		matching("sender.login", ownerLogin, e.Sender.Login),
+		matching("issue.user.login", userLogin, e.Issue.User.Login),
+	)
+	if err != nil {
+		return err
+	}
+	d.Command = &review.Command{
+		CommentID:  e.Comment.ID,
+		Target:     t,
+		Sender:     e.Sender.Login,
+		Author:     e.Issue.User.Login,
+		Name:       name,
+		ReceivedAt: d.ReceivedAt,
+	}
+	return nil
+}
+
+// byPerson reports whether a person wrote the comment. Anything but a user,
+// an app's bot or an organisation say, is none.
+func (e *issueCommentEvent) byPerson() bool {
+	return e.Sender.Type == "User" && e.Comment.User.Type == "User" && e.Sender.Login == e.Comment.User.Login
+}

@@ -1,0 +1,75 @@
+package webhook
+
+import (
+	"errors"
+	"regexp"
+	"strconv"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+type mergeGroupEvent struct {
+	envelope
+	MergeGroup struct {
+		HeadSHA string `json:"head_sha"`
+		HeadRef string `json:"head_ref"`
+		BaseSHA string `json:"base_sha"`
+	} `json:"merge_group"`
+}
+
+func readMergeGroup(d *review.Delivery, body []byte) error {
+	var e mergeGroupEvent
+	if err := decode(body, &e); err != nil {
+		return err
+	}
+	e.apply(d)
+	if e.Action != "checks_requested" && e.Action != "destroyed" {
+		return nil
+	}
+	t, err := e.group()
+	if err != nil {
+		return err
+	}
+	if e.Action == "destroyed" {
+		d.Close = &t
+		return nil
+	}
+	d.Review = &review.ReviewAsk{Target: t, Reason: "entered the merge queue"}
+	return nil
+}
+
+func (e *mergeGroupEvent) group() (review.Target, error) {
+	t, err := e.target()
+	t.Kind = review.TargetGroup
+	t.HeadSHA = e.MergeGroup.HeadSHA
+	t.BaseSHA = e.MergeGroup.BaseSHA
+	t.HeadRef = e.MergeGroup.HeadRef
+	t.Number = queuedPull(t.HeadRef)
+	return t, errors.Join(err,
+		matching("merge_group.head_sha", commitSHA, t.HeadSHA),
+		matching("merge_group.base_sha", commitSHA, t.BaseSHA),
+		matching("merge_group.head_ref", refName, t.HeadRef),
+	)
+}
+
+var (
+	// A git ref has no control characters and no spaces.
+	refName = regexp.MustCompile(`^refs/heads/[^\x00-\x20\x7f]{1,1000}$`)
+	// The base may have slashes; the last part names the newest pull request
+	// of the group.
+	queueRef = regexp.MustCompile(`^refs/heads/gh-readonly-queue/.+/pr-([1-9][0-9]{0,8})-(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
+)
+
+// queuedPull is the number of the pull request that a merge group's ref
+// names, or 0: the payload has no other word of it.
+func queuedPull(ref string) int {
+	m := queueRef.FindStringSubmatch(ref)
+	if m == nil {
+		return 0
+	}
+	n, err := strconv.Atoi(m[1])
+	if err != nil {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,98 @@
+package webhook
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+type pullRequestEvent struct {
+	envelope
+	PullRequest struct {
+		Number int    `json:"number"`
+		State  string `json:"state"`
+		Head   struct {
+			SHA string `json:"sha"`
+		} `json:"head"`
+	} `json:"pull_request"`
+	// Changes says what an edit changed: a field is there if it did.
+	Changes struct {
+		Title json.RawMessage `json:"title"`
+		Body  json.RawMessage `json:"body"`
+		Base  json.RawMessage `json:"base"`
+	} `json:"changes"`
+}
+
+func readPullRequest(d *review.Delivery, body []byte) error {
+	var e pullRequestEvent
+	if err := decode(body, &e); err != nil {
+		return err
+	}
+	e.apply(d)
+	reason := e.reason()
+	// Edits and labels of a closed pull request are nothing to review.
+	if e.Action != "closed" && (reason == "" || e.PullRequest.State == "closed") {
+		return nil
+	}
+	t, err := e.pull()
+	if err != nil {
+		return err
+	}
+	if e.Action == "closed" {
+		d.Close = &t
+		return nil
+	}
+	labels := e.Action == "labeled" || e.Action == "unlabeled"
+	d.Review = &review.ReviewAsk{Target: t, Reason: reason, LabelsOnly: labels}
+	return nil
+}
+
+func (e *pullRequestEvent) pull() (review.Target, error) {
+	t, err := e.target()
+	t.Kind = review.TargetPull
+	t.Number = e.PullRequest.Number
+	t.HeadSHA = e.PullRequest.Head.SHA
+	return t, errors.Join(err,
+		positive("pull_request.number", int64(t.Number)),
+		matching("pull_request.head.sha", commitSHA, t.HeadSHA),
+	)
+}
+
+// reason says in words why the action asks for a review; empty if it doesn't.
+func (e *pullRequestEvent) reason() string {
+	switch e.Action {
+	case "opened":
+		return "opened"
+	case "reopened":
+		return "reopened"
+	case "synchronize":
+		return "new commits"
+	case "ready_for_review":
+		return "ready for review"
+	case "converted_to_draft":
+		return "converted to draft"
+	case "labeled":
+		return "label added"
+	case "unlabeled":
+		return "label removed"
+	case "edited":
+		return e.edited()
+	}
+	return ""
+}
+
+func (e *pullRequestEvent) edited() string {
+	var what []string
+	if e.Changes.Title != nil {
+		what = append(what, "title edited")
+	}
+	if e.Changes.Body != nil {
+		what = append(what, "description edited")
+	}
+	if e.Changes.Base != nil {
+		what = append(what, "base changed")
+	}
+	return strings.Join(what, ", ")
+}

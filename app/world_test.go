@@ -1,0 +1,212 @@
+package app
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/reviewgate/reviewgate/app/ghtest"
+)
+
+const secret = "conversation-secret"
+
+// patience bounds every wait, so that a test fails in words and not by the
+// test binary's own timeout.
+const patience = 30 * time.Second
+
+// world is a GitHub with the App running against it.
+type world struct {
+	*testing.T
+	gh   *ghtest.Server
+	repo *ghtest.Repo
+	app  *App
+	db   string
+	stop func() error
+}
+
+// start runs the App against a GitHub that has one repository, acme/shop,
+// with a base to branch off. alice may write, bob may only read.
+func start(t *testing.T) *world {
+	t.Helper()
+	return startWith(t, ghtest.Options{WebhookSecret: secret})
+}
+
+func startWith(t *testing.T, o ghtest.Options) *world {
+	t.Helper()
+	w := &world{T: t, gh: ghtest.Start(t, o), db: filepath.Join(t.TempDir(), "reviewgate.db")}
+	w.repo = w.gh.Repo("acme/shop")
+	w.repo.Grant("alice", "write")
+	w.repo.Grant("bob", "read")
+	w.repo.Commit("main", ghtest.Files{
+		"README.md":  "# shop\n",
+		"store/a.go": "package store\n\nfunc A() int { return 1 }\n",
+	}, "start")
+	w.run()
+	t.Cleanup(func() {
+		if err := w.stop(); err != nil {
+			t.Errorf("the App did not end cleanly: %v", err)
+		}
+		if u := w.gh.Unexpected(); len(u) > 0 {
+			t.Errorf("calls that GitHub does not know: %v", u)
+		}
+	})
+	return w
+}
+
+// run starts the App on the world's database.
+func (w *world) run() {
+	w.Helper()
+	settings := Settings{
+		AppID: w.gh.AppID(), PrivateKey: w.gh.AppPrivateKeyPEM(), WebhookSecrets: [][]byte{[]byte(secret)},
+		V3URL: w.gh.URL + "/api/v3/", V4URL: w.gh.URL + "/api/graphql", WebURL: "https://github.test",
+		Addr: "127.0.0.1:0", DatabaseURL: "sqlite://" + w.db,
+	}
+	a, err := New(context.Background(), settings, Options{
+		Log: zerolog.New(zerolog.NewTestWriter(w.T)).Level(zerolog.InfoLevel), Version: "test",
+		RetryBase: 50 * time.Millisecond, DrainTimeout: 5 * time.Second,
+	})
+	if err != nil {
+		w.Fatalf("start the App: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(ctx) }()
+	w.app = a
+	w.gh.SetWebhook("http://"+a.Addr()+HookPath, secret)
+	stopped := false
+	w.stop = func() error {
+		if stopped {
+			return nil
+		}
+		stopped = true
+		cancel()
+		err := <-ended
+		if cerr := a.Close(); err == nil {
+			err = cerr
+		}
+		return err
+	}
+}
+
+// idle waits until no job waits or runs, and the webhooks that the App's own
+// writes caused have been delivered.
+func (w *world) idle() {
+	w.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for {
+		if err := w.gh.Settle(ctx); err != nil {
+			w.Fatalf("wait for GitHub: %v", err)
+		}
+		d, err := w.app.queue.Depth(ctx)
+		if err != nil {
+			w.Fatalf("ask for the queue's depth: %v", err)
+		}
+		if d.Available == 0 && d.Running == 0 && d.Later == 0 {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			w.Fatalf("the queue is not empty after %s: %+v", patience, d)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// until waits for something to become true of GitHub's state.
+func (w *world) until(what string, f func() bool) {
+	w.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := w.gh.WaitFor(ctx, f); err != nil {
+		w.Fatalf("wait until %s: %v", what, err)
+	}
+}
+
+// check returns the newest check run on the pull request's head, which must
+// be completed.
+func (w *world) check(pr *ghtest.PullRequest) ghtest.CheckRun {
+	w.Helper()
+	return w.newest(pr.CheckRuns())
+}
+
+func (w *world) newest(runs []ghtest.CheckRun) ghtest.CheckRun {
+	w.Helper()
+	if len(runs) == 0 {
+		w.Fatal("there is no check run")
+	}
+	c := runs[len(runs)-1]
+	if !c.Completed() {
+		w.Fatalf("check run %d is still %s: %s", c.ID, c.Status, c.Title)
+	}
+	return c
+}
+
+// comment returns the one comment of the App on the pull request.
+func (w *world) comment(pr *ghtest.PullRequest) ghtest.Comment {
+	w.Helper()
+	all := pr.AppComments()
+	if len(all) != 1 {
+		w.Fatalf("the App has %d comments on the pull request, want 1", len(all))
+	}
+	return all[0]
+}
+
+// wants fails unless the check has the conclusion and the comment all texts.
+func (w *world) wants(pr *ghtest.PullRequest, conclusion string, texts ...string) {
+	w.Helper()
+	c := w.check(pr)
+	if c.Conclusion != conclusion {
+		w.Errorf("the check is %s (%s), want %s", c.Conclusion, c.Title, conclusion)
+	}
+	body := w.comment(pr).Body
+	for _, t := range texts {
+		if !strings.Contains(body, t) {
+			w.Errorf("the comment lacks %q:\n%s", t, body)
+		}
+	}
+}
+
+// reactions lists what the App put under a comment.
+func (w *world) reactions(pr *ghtest.PullRequest, id int64) []string {
+	w.Helper()
+	var all []string
+	for _, c := range pr.Comments() {
+		if c.ID != id {
+			continue
+		}
+		for _, r := range c.Reactions {
+			all = append(all, r.Content)
+		}
+	}
+	return all
+}
+
+// insecure is a Go file with a certain major finding.
+const insecure = `package store
+
+import (
+	"crypto/tls"
+	"net/http"
+)
+
+// Client talks to the warehouse.
+func Client() *http.Client {
+	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+}
+`
+
+// secure is the same file without it.
+const secure = `package store
+
+import "net/http"
+
+// Client talks to the warehouse.
+func Client() *http.Client { return &http.Client{} }
+`
+
+const goodBody = "Orders are read from the warehouse, so that stock is never stale."

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reviewgate/reviewgate/app"
+	"github.com/reviewgate/reviewgate/app/localgit"
+	"github.com/reviewgate/reviewgate/app/render"
+	"github.com/reviewgate/reviewgate/pipeline/run"
+)
+
+type reviewFlags struct {
+	repo, base, head, config, format string
+}
+
+func reviewCommand() *cobra.Command {
+	var f reviewFlags
+	c := &cobra.Command{
+		Use:   "review",
+		Short: "Review a local git range, without GitHub",
+		Long: `Review a local git range: the same pipeline as on GitHub, the same words, and
+the gate as exit code: 0 it passes, 1 it is blocked (needs_fixes or fail).
+
+Config is read from .github/reviewgate at the base, so that a change can't
+alter the rules it is judged by; --config reads it from a directory instead.`,
+		Example: "  reviewgate review --base main\n" +
+			"  reviewgate review --repo ~/src/project --base v1.2.0 --head v1.3.0 --format sarif",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	c.Flags().StringVar(&f.repo, "repo", ".", "`directory` of the repository")
+	c.Flags().StringVar(&f.base, "base", "", "`revision` to compare with (default: where the change left the default branch)")
+	c.Flags().StringVar(&f.head, "head", "", "`revision` to review (default: the work tree, uncommitted changes included)")
+	c.Flags().StringVar(&f.config, "config", "", "`directory` with config files, instead of the base's .github/reviewgate")
+	c.Flags().StringVar(&f.format, "format", "text", "text, markdown, json or sarif")
+	return c
+}
+
+func (f *reviewFlags) run(cmd *cobra.Command) error {
+	write, err := f.writer()
+	if err != nil {
+		return unusable(err)
+	}
+	ctx := cmd.Context()
+	src, err := localgit.Open(ctx, localgit.Options{Dir: f.repo, Base: f.base, Head: f.head, ConfigDir: f.config})
+	if err != nil {
+		return unusable(err)
+	}
+	runner, err := run.NewRunner(run.Config{Version: app.Version(), Now: time.Now})
+	if err != nil {
+		return unfinished(err)
+	}
+	progress := newProgress(cmd.ErrOrStderr())
+	outcome, err := runner.Run(ctx, src, run.Options{Trigger: "reviewgate review", Progress: progress.step})
+	progress.done()
+	if err != nil {
+		if errors.Is(err, context.Canceled) {
+			return unfinished(errors.New("interrupted"))
+		}
+		return unfinished(err)
+	}
+	view := render.View{Review: outcome.Review, Record: outcome.Record, Mode: outcome.Config.Settings.Mode}
+	if err := write(cmd.OutOrStdout(), view); err != nil {
+		return unfinished(fmt.Errorf("write the review: %w", err))
+	}
+	if outcome.Review.Report.Decision.Blocks() {
+		return &exitError{code: exitBlocked}
+	}
+	return nil
+}
+
+// writer returns what prints a review in the wanted format.
+func (f *reviewFlags) writer() (func(io.Writer, render.View) error, error) {
+	bytes := func(make func(render.View) ([]byte, error)) func(io.Writer, render.View) error {
+		return func(w io.Writer, v render.View) error {
+			b, err := make(v)
+			if err != nil {
+				return err
+			}
+			_, err = w.Write(b)
+			return err
+		}
+	}
+	switch f.format {
+	case "text":
+		return func(w io.Writer, v render.View) error {
+			_, err := io.WriteString(w, render.Text(v, textOptions(w)))
+			return err
+		}, nil
+	case "markdown":
+		return func(w io.Writer, v render.View) error {
+			_, err := io.WriteString(w, render.Markdown(v))
+			return err
+		}, nil
+	case "json":
+		return bytes(render.JSON), nil
+	case "sarif":
+		return bytes(render.SARIF), nil
+	}
+	return nil, fmt.Errorf("--format %q: use text, markdown, json or sarif", f.format)
+}
+
+func textOptions(w io.Writer) render.TextOptions {
+	return render.TextOptions{Color: isTerminal(w) && os.Getenv("NO_COLOR") == "", Width: 100}
+}
+
+// isTerminal reports whether w is a character device: nothing else gets
+// colour or progress.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// progress shows on a terminal what is being done, on one line that is
+// overwritten and at last removed.
+type progress struct {
+	w    io.Writer
+	show bool
+}
+
+func newProgress(w io.Writer) *progress { return &progress{w: w, show: isTerminal(w)} }
+
+const clearLine = "\r\x1b[2K"
+
+func (p *progress) step(what string) {
+	if p.show {
+		fmt.Fprintf(p.w, "%s%s …", clearLine, what)
+	}
+}
+
+func (p *progress) done() {
+	if p.show {
+		fmt.Fprint(p.w, clearLine)
+	}
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reviewgate/reviewgate/app"
+)
+
+// The exit codes of every command.
+const (
+	exitGood       = 0
+	exitBlocked    = 1 // the gate says no
+	exitUnusable   = 2 // input or settings can't be used
+	exitUnfinished = 3 // it could not be finished
+)
+
+// exitError carries an exit code. Its error may be nil where all has been
+// said already.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+func unusable(err error) error   { return &exitError{exitUnusable, err} }
+func unfinished(err error) error { return &exitError{exitUnfinished, err} }
+
+// execute runs the command line and returns the exit code.
+func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root := &cobra.Command{
+		Use:   "reviewgate",
+		Short: "Reviews every pull request and gates it with one check run",
+		Long: "reviewgate reviews every pull request: as a GitHub App (serve), or on a local git\n" +
+			"range (review). It answers with one comment and one check run.",
+		Version:           app.Version(),
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+	}
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return unusable(fmt.Errorf("%w; see %s --help", err, c.CommandPath()))
+	})
+	root.AddCommand(serveCommand(), reviewCommand(), demoCommand())
+
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitGood
+	}
+	code := exitUnusable // cobra's own errors are about the command line
+	var exit *exitError
+	if errors.As(err, &exit) {
+		code = exit.code
+		err = exit.err
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "reviewgate:", err)
+	}
+	return code
+}

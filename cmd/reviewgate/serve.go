@@ -1,0 +1,52 @@
+package main
+
+import (
+	"os"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"github.com/reviewgate/reviewgate/app"
+)
+
+func serveCommand() *cobra.Command {
+	var file string
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the GitHub App server",
+		Long: `Run the GitHub App server. Its settings come from the environment and, for keys
+that are not set there, from a YAML or JSON file with the same keys:
+
+  GITHUB_APP_INTEGRATION_ID      the App ID
+  GITHUB_APP_PRIVATE_KEY         the App's private key in PEM form,
+  GITHUB_APP_PRIVATE_KEY_FILE    or the file it is in
+  GITHUB_APP_WEBHOOK_SECRET      the webhook secret; several, separated by commas,
+                                 while it is being rotated
+  GITHUB_V3_API_URL, GITHUB_V4_API_URL, GITHUB_WEB_URL
+                                 for GitHub Enterprise Server
+  REVIEWGATE_ADDR                host:port to listen on (127.0.0.1:8080)
+  REVIEWGATE_DATABASE_URL        sqlite://FILE (sqlite://reviewgate.db)
+  REVIEWGATE_LOG_LEVEL           debug, info, warn or error (info)`,
+		Example: "  GITHUB_APP_INTEGRATION_ID=123456 GITHUB_APP_PRIVATE_KEY_FILE=app.pem \\\n" +
+			"    GITHUB_APP_WEBHOOK_SECRET=... reviewgate serve",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			settings, err := app.LoadSettings(os.Getenv, file)
+			if err != nil {
+				return unusable(err)
+			}
+			log := zerolog.New(cmd.ErrOrStderr()).Level(settings.LogLevel).With().Timestamp().Logger()
+			a, err := app.New(cmd.Context(), settings, app.Options{Log: log})
+			if err != nil {
+				return unfinished(err)
+			}
+			defer a.Close()
+			if err := a.Run(cmd.Context()); err != nil {
+				return unfinished(err)
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&file, "settings", "", "YAML or JSON `file` with settings")
+	return c
+}

@@ -1,0 +1,45 @@
+package config
+
+import (
+	"fmt"
+	"testing"
+)
+
+// A large server's config: what is read once for each version of it.
+func BenchmarkLoad(b *testing.B) {
+	big := layer(
+		FileRules, repeated(5000, func(i int) string {
+			return rule(fmt.Sprint("r", i), fmt.Sprintf(`, "match": {"pattern": "\\bforbidden%d\\s*\\(\\s*[\"'](\\w+)", "paths": ["src/**/*.go", "lib%d/**"], "languages": ["Go"]}`, i, i))
+		}),
+		FileComposition, repeated(1000, func(i int) string {
+			return fmt.Sprintf(`{"id": "p%d", "description": "d", "priority": %d, "trigger": {"type": "any", "triggers": [{"type": "path", "globs": ["services/s%d/**"]}, {"type": "domain", "domains": ["ui", "api"]}]}, "dispatch": {"agents": ["build-reviewer"], "scope": "matched"}}`, i, i%101, i)
+		}),
+	)
+	size := 0
+	for _, f := range big.Files {
+		size += len(f.Text)
+	}
+	b.Run("5000 rules, 1000 policies", func(b *testing.B) {
+		b.ReportAllocs()
+		b.SetBytes(int64(size))
+		for b.Loop() {
+			if _, problems := Load(big); len(problems) > 0 {
+				b.Fatal(FormatProblem(problems[0]))
+			}
+		}
+	})
+	b.Run("defaults alone", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			Load()
+		}
+	})
+	b.Run("5000 rules, 1000 policies, known", func(b *testing.B) {
+		l := NewLoader(4)
+		l.Load(big)
+		b.ReportAllocs()
+		for b.Loop() {
+			l.Load(big)
+		}
+	})
+}

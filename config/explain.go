@@ -1,0 +1,251 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/reviewgate/reviewgate/config/internal/jsontree"
+)
+
+// leaves returns the errors of which the others only say that something below
+// them failed.
+func leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
+	switch e.ErrorKind.(type) {
+	case *kind.AnyOf:
+		return []*jsonschema.ValidationError{e}
+	}
+	if len(e.Causes) == 0 {
+		return []*jsonschema.ValidationError{e}
+	}
+	var all []*jsonschema.ValidationError
+	for _, c := range e.Causes {
+		all = append(all, leaves(c)...)
+	}
+	return all
+}
+
+// explain turns one error of the schema library into a problem with a place
+// and a remedy. What it says about the right value comes from the schema.
+func (s *schemaSet) explain(e *jsonschema.ValidationError, root *jsontree.Node, p *problems) {
+	n := root.At(e.InstanceLocation...)
+	schema := s.lookup(e.SchemaURL)
+	field := fieldName(e.InstanceLocation, schema)
+	switch k := e.ErrorKind.(type) {
+	case *kind.Type:
+		p.of(n, fmt.Sprintf("%s is %s, but must be %s", field, typeWords[k.Got], choices(words(k.Want))), typeRemedies[k.Want[0]])
+	case *kind.Enum:
+		p.of(n, fmt.Sprintf("%s is not %s", shownValue(k.Got), article(noun(schema, "value of "+field))), "use "+choices(values(k.Want)))
+	case *kind.Pattern:
+		p.of(n, fmt.Sprintf("%s is not %s", shown(k.Got), article(noun(schema, "value of "+field))), "use "+sentenceTail(schema["description"]))
+	case *kind.Required:
+		for _, missing := range k.Missing {
+			p.of(n, fmt.Sprintf("%q is missing", missing), fmt.Sprintf("add %q", missing))
+		}
+	case *kind.AdditionalProperties:
+		if whole, _, inCase := strings.Cut(e.SchemaURL, "/allOf/"); inCase {
+			explainMisplaced(k.Properties, n, schema, s.lookup(whole), p)
+			return
+		}
+		explainUnknown(k.Properties, n, schema, p)
+	case *kind.MinProperties:
+		p.of(n, fmt.Sprintf("%s says nothing but its type", field), "add "+choices(ownFields(schema)))
+	case *kind.MinLength:
+		p.of(n, field+" is empty", "write something, or remove the entry")
+	case *kind.MaxLength:
+		p.of(n, fmt.Sprintf("%s has %d characters, more than the limit of %d", field, k.Got, k.Want), "shorten it")
+	case *kind.MinItems:
+		p.of(n, field+" is empty", "name at least one")
+	case *kind.MaxItems:
+		p.of(n, fmt.Sprintf("%s has %d entries, more than the limit of %d", field, k.Got, k.Want), "remove some")
+	case *kind.Minimum, *kind.Maximum:
+		p.of(n, fmt.Sprintf("%s is %s, which is out of range", field, n.Text), fmt.Sprintf("use a number from %v to %v", schema["minimum"], schema["maximum"]))
+	default:
+		p.of(n, fmt.Sprintf("%s does not fit the schema (%s)", field, strings.Join(e.ErrorKind.KeywordPath(), "/")), "see the description of the field in the schema")
+	}
+}
+
+// fieldName is what messages call the value at a place: its field, that of the
+// list it is in, or else what the schema calls it.
+func fieldName(location []string, schema map[string]any) string {
+	for i := len(location) - 1; i >= 0; i-- {
+		if _, err := strconv.Atoi(location[i]); err == nil {
+			continue
+		}
+		if i < len(location)-1 {
+			return "an entry of " + location[i]
+		}
+		return location[i]
+	}
+	return "the " + noun(schema, "entry")
+}
+
+// noun is the schema's title, or else another word for the value.
+func noun(schema map[string]any, other string) string {
+	if title, ok := schema["title"].(string); ok {
+		return title
+	}
+	return other
+}
+
+func sentenceTail(description any) string {
+	text, _ := description.(string)
+	text = strings.TrimSuffix(text, ".")
+	if text == "" {
+		return "another value"
+	}
+	return strings.ToLower(text[:1]) + text[1:]
+}
+
+var typeWords = map[string]string{
+	"null":    "null",
+	"boolean": "true or false",
+	"number":  "a number",
+	"integer": "a whole number",
+	"string":  "a string",
+	"array":   "a list",
+	"object":  "an object",
+}
+
+var typeRemedies = map[string]string{
+	"boolean": "write true or false, without quotes",
+	"number":  "write a number such as 0.5, without quotes",
+	"integer": "write a number such as 10, without quotes and fraction",
+	"string":  "write it in double quotes",
+	"array":   "put it in square brackets: [...]",
+	"object":  `write an object: {"field": ...}`,
+}
+
+func words(types []string) []string {
+	var list []string
+	for _, t := range types {
+		list = append(list, typeWords[t])
+	}
+	return list
+}
+
+func shownValue(v any) string {
+	if s, ok := v.(string); ok {
+		return shown(s)
+	}
+	b, err := json.Marshal(v)
+	if err != nil || len(b) > 60 {
+		return "the value"
+	}
+	return string(b)
+}
+
+func values(list []any) []string {
+	var out []string
+	for _, v := range list {
+		out = append(out, fmt.Sprint(v))
+	}
+	return out
+}
+
+// explainUnknown reports fields that the schema does not know, at most
+// maxProblems of them.
+func explainUnknown(unknown []string, n *jsontree.Node, schema map[string]any, p *problems) {
+	known := propertyNames(schema)
+	for _, m := range membersNamed(n, unknown) {
+		remedy := "use " + choices(known)
+		if near := nearest(m.Key, known); near != "" {
+			remedy = fmt.Sprintf("did you mean %q?", near)
+		}
+		p.at(m.KeyPlace(), fmt.Sprintf("%s is not a field of %s", shown(m.Key), article(noun(schema, "object"))), remedy)
+	}
+}
+
+// explainMisplaced reports fields that belong to another type of entry or
+// trigger. Those that no type has, the whole schema does not have either:
+// explainUnknown reports them.
+func explainMisplaced(misplaced []string, n *jsontree.Node, schema, whole map[string]any, p *problems) {
+	known := propertyNames(whole)
+	misplaced = slices.DeleteFunc(misplaced, func(name string) bool { return !slices.Contains(known, name) })
+	remedy := "remove it"
+	if own := ownFields(schema); len(own) > 0 {
+		remedy += ", or use " + choices(own)
+	}
+	for _, m := range membersNamed(n, misplaced) {
+		p.at(m.KeyPlace(), fmt.Sprintf("%s does not belong to type %s", shown(m.Key), shown(n.At("type").Text)), remedy)
+	}
+}
+
+// membersNamed returns the members of those names in the order of the text, at
+// most maxProblems of them.
+func membersNamed(n *jsontree.Node, names []string) []jsontree.Member {
+	wanted := map[string]bool{}
+	for _, name := range names {
+		wanted[name] = true
+	}
+	var found []jsontree.Member
+	for _, m := range n.Members {
+		if wanted[m.Key] && len(found) < maxProblems {
+			found = append(found, m)
+		}
+	}
+	return found
+}
+
+func propertyNames(schema map[string]any) []string {
+	properties, _ := schema["properties"].(map[string]any)
+	return slices.Sorted(maps.Keys(properties))
+}
+
+// ownFields lists the fields besides "type" that a type of entry or trigger
+// reads.
+func ownFields(schema map[string]any) []string {
+	return slices.DeleteFunc(propertyNames(schema), func(s string) bool { return s == "type" })
+}
+
+// nearest returns the name that a few slips of the keyboard turn into the word,
+// or "": one slip for each four characters, and three at most. Long words and
+// long lists are not worth the time.
+func nearest(word string, names []string) string {
+	if len(word) > 80 || len(names) > 1000 {
+		return ""
+	}
+	best, distance := "", min(len(word)/4, 3)+1
+	for _, name := range names {
+		if len(name)-len(word) >= distance || len(word)-len(name) >= distance {
+			continue
+		}
+		if d := slips(strings.ToLower(word), strings.ToLower(name)); d > 0 && d < distance {
+			best, distance = name, d
+		}
+	}
+	return best
+}
+
+// slips counts the letters that were left out, added, mistaken for another or
+// swapped with the next one between two words.
+func slips(a, b string) int {
+	rows := make([][]int, len(a)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		rows[i][0] = i
+	}
+	for j := range rows[0] {
+		rows[0][j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		for j := 1; j <= len(b); j++ {
+			d := rows[i-1][j-1]
+			if a[i-1] != b[j-1] {
+				d++
+			}
+			d = min(d, rows[i-1][j]+1, rows[i][j-1]+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				d = min(d, rows[i-2][j-2]+1)
+			}
+			rows[i][j] = d
+		}
+	}
+	return rows[len(a)][len(b)]
+}

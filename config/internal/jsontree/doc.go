@@ -1,0 +1,12 @@
+// Package jsontree parses JSON that was written by people nobody vouches for
+// into a tree whose values know where they stand in the text.
+//
+// It is stricter than encoding/json: a key that occurs twice in an object, text
+// that is not UTF-8, a number that would take a million digits to write out,
+// and anything after the first value are errors. Depth and number of values are
+// bounded, so that a small text cannot grow into a large tree.
+//
+// A tree may be put together from values of several texts: each value keeps
+// pointing into the text it came from, so that a problem found after layers
+// were merged can still be shown where somebody wrote it.
+package jsontree

@@ -1,0 +1,257 @@
+package jsontree
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// Kind is the JSON type of a value.
+type Kind int
+
+// The JSON types.
+const (
+	Null Kind = iota
+	Bool
+	Number
+	String
+	Array
+	Object
+)
+
+// Node is one JSON value. Text is the content of a string, the digits of a
+// number, or "true" and "false".
+type Node struct {
+	Kind    Kind
+	Text    string
+	Elems   []*Node
+	Members []Member // in the order of the text
+
+	doc    *Document
+	offset int
+	parent *Node
+	key    string // in an object
+	index  int    // in an array
+}
+
+// Member is one member of an object.
+type Member struct {
+	Key   string
+	Value *Node
+
+	offset int // of the key
+}
+
+// Document is one text with its name. Owner is the caller's own note of what
+// the text belongs to.
+type Document struct {
+	Name  string
+	Owner any
+
+	text  []byte
+	lines func() []int // offsets at which lines start
+}
+
+// Get returns the value of a member, or nil. It may be called on nil and on
+// values that are not objects.
+func (n *Node) Get(key string) *Node {
+	if n == nil {
+		return nil
+	}
+	for i := range n.Members {
+		if n.Members[i].Key == key {
+			return n.Members[i].Value
+		}
+	}
+	return nil
+}
+
+// At follows the path from n as far as it exists, and returns where it ended:
+// the value itself, or the nearest value around it.
+func (n *Node) At(path ...string) *Node {
+	for _, p := range path {
+		var next *Node
+		switch n.Kind {
+		case Object:
+			next = n.Get(p)
+		case Array:
+			if i, err := strconv.Atoi(p); err == nil && i >= 0 && i < len(n.Elems) {
+				next = n.Elems[i]
+			}
+		}
+		if next == nil {
+			return n
+		}
+		n = next
+	}
+	return n
+}
+
+// Overlay returns an object with the members of base, in their order, replaced
+// and followed by those of n. It stands where n stands; its members keep their
+// own places. The fields named in deep are objects that are laid over each
+// other in the same way where both have them.
+func (n *Node) Overlay(base *Node, deep ...string) *Node {
+	out := *n
+	out.Members = append([]Member(nil), base.Members...)
+	for _, m := range n.Members {
+		at := memberIndex(out.Members, m.Key)
+		if at < 0 {
+			out.Members = append(out.Members, m)
+			continue
+		}
+		below := out.Members[at].Value
+		if m.Value.Kind == Object && below.Kind == Object && slices.Contains(deep, m.Key) {
+			m.Value = m.Value.Overlay(below)
+		}
+		out.Members[at] = m
+	}
+	return &out
+}
+
+func memberIndex(members []Member, key string) int {
+	for i := range members {
+		if members[i].Key == key {
+			return i
+		}
+	}
+	return -1
+}
+
+// Place is where a value stands. Line and Column are 1-based; Column counts
+// bytes, as compilers do. Pointer is an RFC 6901 JSON Pointer.
+type Place struct {
+	Document *Document
+	Line     int
+	Column   int
+	Pointer  string
+}
+
+// Place returns where the value starts.
+func (n *Node) Place() Place {
+	return n.doc.place(n.offset, n.pointer())
+}
+
+// KeyPlace returns where the key of a member starts. In an overlaid object that
+// may be in another text than the object itself.
+func (m Member) KeyPlace() Place {
+	return m.Value.doc.place(m.offset, m.Value.pointer())
+}
+
+// Document returns the text that the value stands in.
+func (n *Node) Document() *Document { return n.doc }
+
+func (n *Node) pointer() string {
+	if n.parent == nil {
+		return ""
+	}
+	step := n.key
+	if n.parent.Kind == Array {
+		step = strconv.Itoa(n.index)
+	}
+	return n.parent.pointer() + "/" + pointerEscaper.Replace(step)
+}
+
+var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
+
+func (d *Document) place(offset int, pointer string) Place {
+	lines := d.lines()
+	line := sort.SearchInts(lines, offset+1)
+	return Place{Document: d, Line: line, Column: offset - lines[line-1] + 1, Pointer: pointer}
+}
+
+func lineStarts(text []byte) []int {
+	starts := []int{0}
+	for i, b := range text {
+		if b == '\n' {
+			starts = append(starts, i+1)
+		}
+	}
+	return starts
+}
+
+// Value returns the tree in the types of encoding/json, with numbers as
+// json.Number.
+func (n *Node) Value() any {
+	switch n.Kind {
+	case Bool:
+		return n.Text == "true"
+	case Number:
+		return json.Number(n.Text)
+	case String:
+		return n.Text
+	case Array:
+		list := make([]any, len(n.Elems))
+		for i, e := range n.Elems {
+			list[i] = e.Value()
+		}
+		return list
+	case Object:
+		object := make(map[string]any, len(n.Members))
+		for _, m := range n.Members {
+			object[m.Key] = m.Value.Value()
+		}
+		return object
+	}
+	return nil
+}
+
+// AppendJSON appends the tree as compact JSON. Whole numbers are written
+// without fraction and exponent, however they were written in the text: 1.0
+// and 1e2 are integers to JSON Schema, but not to encoding/json.
+func (n *Node) AppendJSON(b []byte) []byte {
+	switch n.Kind {
+	case Bool:
+		return append(b, n.Text...)
+	case Number:
+		return append(b, plainNumber(n.Text)...)
+	case String:
+		return appendString(b, n.Text)
+	case Array:
+		b = append(b, '[')
+		for i, e := range n.Elems {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = e.AppendJSON(b)
+		}
+		return append(b, ']')
+	case Object:
+		b = append(b, '{')
+		for i, m := range n.Members {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(appendString(b, m.Key), ':')
+			b = m.Value.AppendJSON(b)
+		}
+		return append(b, '}')
+	}
+	return append(b, "null"...)
+}
+
+func appendString(b []byte, s string) []byte {
+	quoted, err := json.Marshal(s)
+	if err != nil {
+		// Marshalling a string cannot fail.
+		panic(err)
+	}
+	return append(b, quoted...)
+}
+
+// maxExactInteger is 2^53: up to there every whole float64 is exact.
+const maxExactInteger = 1 << 53
+
+func plainNumber(s string) string {
+	if !strings.ContainsAny(s, ".eE") {
+		return s
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || f != math.Trunc(f) || math.Abs(f) > maxExactInteger {
+		return s
+	}
+	return strconv.FormatInt(int64(f), 10)
+}

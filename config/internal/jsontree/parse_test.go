@@ -1,0 +1,141 @@
+package jsontree
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func parse(t *testing.T, text string) *Node {
+	t.Helper()
+	n, errs := Parse(&Document{Name: "a.json"}, []byte(text))
+	if len(errs) > 0 {
+		t.Fatalf("parse %q: %v", text, errs)
+	}
+	return n
+}
+
+func place(p Place) string { return fmt.Sprintf("%d:%d %s", p.Line, p.Column, p.Pointer) }
+
+func TestPlaces(t *testing.T) {
+	n := parse(t, "{\n  \"a/b\": [1, {\"~\": true}],\r\n\t\"é\" : null, \"z\": \"\\u00e9\"\n}")
+	tests := []struct {
+		path []string
+		want string
+	}{
+		{nil, "1:1 "},
+		{[]string{"a/b"}, "2:10 /a~1b"},
+		{[]string{"a/b", "0"}, "2:11 /a~1b/0"},
+		{[]string{"a/b", "1", "~"}, "2:20 /a~1b/1/~0"},
+		{[]string{"é"}, "3:9 /é"},
+		{[]string{"z"}, "3:20 /z"},
+		// What does not exist is as near as can be.
+		{[]string{"a/b", "7"}, "2:10 /a~1b"},
+		{[]string{"none", "of", "it"}, "1:1 "},
+	}
+	for _, test := range tests {
+		if got := place(n.At(test.path...).Place()); got != test.want {
+			t.Errorf("place of %q is %s, want %s", test.path, got, test.want)
+		}
+	}
+	if got := place(n.Members[1].KeyPlace()); got != "3:2 /é" {
+		t.Errorf("place of the key is %s", got)
+	}
+	if got := n.Get("z").Text; got != "é" {
+		t.Errorf("text %q", got)
+	}
+}
+
+func TestOverlay(t *testing.T) {
+	base, _ := Parse(&Document{Name: "base"}, []byte(`{"a": 1, "deep": {"x": 1, "y": 2}, "flat": {"x": 1}}`))
+	over, _ := Parse(&Document{Name: "over"}, []byte("{\"flat\": {\"z\": 3},\n \"deep\": {\"y\": 9}, \"new\": 1.0}"))
+	n := over.Overlay(base, "deep")
+	if got, want := string(n.AppendJSON(nil)), `{"a":1,"deep":{"x":1,"y":9},"flat":{"z":3},"new":1}`; got != want {
+		t.Errorf("overlay is %s, want %s", got, want)
+	}
+	for _, test := range []struct{ path, want string }{
+		{"a", "base 1:7 /a"},
+		{"deep x", "base 1:24 /deep/x"},
+		{"deep y", "over 2:16 /deep/y"},
+		{"new", "over 2:27 /new"},
+	} {
+		p := n.At(strings.Fields(test.path)...).Place()
+		if got := p.Document.Name + " " + place(p); got != test.want {
+			t.Errorf("%s stands at %s, want %s", test.path, got, test.want)
+		}
+	}
+	if got, want := string(base.AppendJSON(nil)), `{"a":1,"deep":{"x":1,"y":2},"flat":{"x":1}}`; got != want {
+		t.Errorf("the base became %s", got)
+	}
+}
+
+func TestWholeNumbers(t *testing.T) {
+	n := parse(t, `[1, 1.0, 1e2, 120e-1, 1.5, -0.0, 9007199254740993, 1e300]`)
+	if got, want := string(n.AppendJSON(nil)), `[1,1,100,12,1.5,0,9007199254740993,1e300]`; got != want {
+		t.Errorf("numbers are %s, want %s", got, want)
+	}
+}
+
+// Texts that would take up much time or memory are refused.
+func TestBounds(t *testing.T) {
+	tests := []struct {
+		name, text, want string
+	}{
+		{"size", strings.Repeat(" ", MaxBytes) + "1", "a.json:1:1: the file has 4194305 bytes, more than the limit of 4194304; make it smaller"},
+		{"depth", strings.Repeat("[", 33) + strings.Repeat("]", 33), "a.json:1:33: values are nested more than 32 deep; nest them less deeply"},
+		{"great depth", strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat("}", 100_000), "a.json:1:50001: values are nested more than 32 deep; nest them less deeply"},
+		{"values", "[0" + strings.Repeat(",0", 200_000) + "]", "a.json:1:400000: the file has more than 200000 values; make it smaller"},
+		{"digits", "[" + strings.Repeat("9", 33) + "]", "a.json:1:2: the number is too long or too large; write it in at most 32 characters and with an exponent of at most 300"},
+		{"exponent", "1e-999999999", "a.json:1:1: the number is too long or too large; write it in at most 32 characters and with an exponent of at most 300"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			_, errs := Parse(&Document{Name: "a.json"}, []byte(test.text))
+			var got []string
+			for _, e := range errs {
+				got = append(got, e.Error())
+			}
+			if diff := cmp.Diff([]string{test.want}, got); diff != "" {
+				t.Errorf("errors (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Whatever the bytes, Parse answers; and what it takes is what encoding/json
+// reads in the same text.
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{
+		``, `null`, `[]`, `{"a": [1, -2.5e3, "x\n\u00e9", true, {}]}`, `{"a": 1, "a": 2}`, `[1,]`, `// x`, `{'a': 1}`, `"\ud800"`, "\xef\xbb\xbf1", `1e999`, `[[[[`, `{"a" 1}`, "\x00", `{"":{"":{"":0}}}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		n, errs := Parse(&Document{Name: "a.json"}, text)
+		for _, e := range errs {
+			if e.Line < 1 || e.Column < 1 || e.Problem == "" || e.Remedy == "" {
+				t.Fatalf("error without place or words: %+v", e)
+			}
+		}
+		if len(errs) > 0 {
+			return
+		}
+		var want any
+		dec := json.NewDecoder(bytes.NewReader(text))
+		dec.UseNumber()
+		if err := dec.Decode(&want); err != nil {
+			t.Fatalf("accepted what encoding/json refuses: %v", err)
+		}
+		if got := n.Value(); !reflect.DeepEqual(got, want) {
+			t.Fatalf("read %v, want %v", got, want)
+		}
+		if b := n.AppendJSON(nil); !json.Valid(b) {
+			t.Fatalf("wrote %q, which is no JSON", b)
+		}
+	})
+}

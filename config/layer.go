@@ -1,0 +1,100 @@
+package config
+
+import (
+	"crypto/sha1" // #nosec G505 -- git names its objects by SHA-1
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path"
+	"slices"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// The layers by name, lowest first.
+const (
+	LayerDefaults     = "defaults"
+	LayerServer       = "server"
+	LayerOrganisation = "organisation"
+	LayerRepository   = "repository"
+)
+
+// Layer is the config files of one place. Source says where that is: embedded,
+// a directory, or owner/name@sha.
+type Layer struct {
+	Name   string
+	Source string
+	Files  []File
+}
+
+// File is the text of one config file. Only the last element of Path decides
+// which of the five it is; the whole of it stands in problems. BlobSHA is
+// git's name for the text; where it is empty, Load works it out.
+type File struct {
+	Path    string
+	BlobSHA string
+	Text    []byte
+}
+
+// FileNames lists the five config files in the order in which they are read.
+func FileNames() []string {
+	return []string{FileRules, FileComposition, FileAgents, FileDomains, FileSettings}
+}
+
+// BlobSHA is the name that git gives to a blob of this text, in hex.
+func BlobSHA(text []byte) string {
+	h := sha1.New() // #nosec G401 -- see the import
+	fmt.Fprintf(h, "blob %d\x00", len(text))
+	h.Write(text)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// fileRank is the place of a file among the five, and after them for any other.
+func fileRank(file string) int {
+	if i := slices.Index(FileNames(), path.Base(file)); i >= 0 {
+		return i
+	}
+	return len(FileNames())
+}
+
+// normal returns the layer with its blob SHAs filled in and its files in the
+// order of FileNames, unknown ones last.
+func (l Layer) normal() Layer {
+	l.Files = slices.Clone(l.Files)
+	slices.SortStableFunc(l.Files, func(a, b File) int { return fileRank(a.Path) - fileRank(b.Path) })
+	for i, f := range l.Files {
+		if f.BlobSHA == "" {
+			l.Files[i].BlobSHA = BlobSHA(f.Text)
+		}
+	}
+	return l
+}
+
+// inForce is how facts and reports refer to the layer.
+func (l Layer) inForce(used bool) pipeline.ConfigLayer {
+	out := pipeline.ConfigLayer{Name: l.Name, Source: l.Source, Used: used}
+	for _, f := range l.Files {
+		out.Files = append(out.Files, pipeline.ConfigFile{Path: f.Path, BlobSHA: f.BlobSHA})
+	}
+	return out
+}
+
+// versionLength is enough to tell the versions of one repository's config
+// apart, and short enough for a comment's footer.
+const versionLength = 12
+
+// version names the config that the used layers add up to. Where they were
+// read is no part of it.
+func version(layers []pipeline.ConfigLayer) string {
+	h := sha256.New()
+	for _, l := range layers {
+		if !l.Used || len(l.Files) == 0 {
+			continue
+		}
+		fmt.Fprintf(h, "%q\n", l.Name)
+		for _, f := range l.Files {
+			fmt.Fprintf(h, "%q %q\n", path.Base(f.Path), f.BlobSHA)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))[:versionLength]
+}

@@ -1,0 +1,122 @@
+package config
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+//go:embed review-*.json
+var defaultFiles embed.FS
+
+// Load lays the layers, lowest first, over the embedded defaults. A layer with
+// a problem is left out whole: it stands in InForce.Layers with Used false, its
+// problems are returned (and stand in InForce.Problems), and the layers above
+// it are laid over what is below it. So there always is a valid config.
+//
+// The config is shared and must not be changed.
+func Load(layers ...Layer) (*Config, []pipeline.ConfigProblem) {
+	base := defaults()
+	inForce := pipeline.ConfigInForce{Layers: pipeline.List[pipeline.ConfigLayer]{base.layer}}
+	current := base.stack
+	for _, l := range layers {
+		l = l.normal()
+		next, p := lay(current, l)
+		used := len(p.list) == 0
+		if used {
+			current = next
+		}
+		inForce.Layers = append(inForce.Layers, l.inForce(used))
+		inForce.Problems = append(inForce.Problems, p.ordered()...)
+	}
+	inForce.Version = version(inForce.Layers)
+	c := current.config()
+	c.InForce = inForce
+	return c, inForce.Problems
+}
+
+// DefaultLayer returns the embedded defaults.
+func DefaultLayer() Layer {
+	l := Layer{Name: LayerDefaults, Source: "embedded"}
+	for _, name := range FileNames() {
+		text, err := defaultFiles.ReadFile(name)
+		if err != nil {
+			panic(fmt.Errorf("read the embedded defaults: %w", err))
+		}
+		l.Files = append(l.Files, File{Path: name, Text: text})
+	}
+	return l.normal()
+}
+
+type defaultStack struct {
+	stack *stack
+	layer pipeline.ConfigLayer
+}
+
+// defaults reads the embedded defaults once. That they are valid is tested; a
+// binary in which they are not is broken.
+var defaults = sync.OnceValue(func() defaultStack {
+	l := DefaultLayer()
+	s, p := lay(newStack(), l)
+	if len(p.list) > 0 {
+		var lines []error
+		for _, x := range p.ordered() {
+			lines = append(lines, errors.New(FormatProblem(x)))
+		}
+		panic(fmt.Errorf("read the embedded defaults: %w", errors.Join(lines...)))
+	}
+	return defaultStack{stack: s, layer: l.inForce(true)}
+})
+
+// config returns what is in force: entries that are switched off are left out,
+// and so is what refers to an agent that is. Only agents stay, so that a
+// manifest can say of each why it does not run.
+func (s *stack) config() *Config {
+	c := &Config{Settings: s.decoded}
+	off := map[string]bool{}
+	for _, a := range all[*Agent](s.lists[FileAgents]) {
+		c.Agents = append(c.Agents, *a)
+		off[a.ID] = !a.Enabled
+	}
+	for _, r := range all[*Rule](s.lists[FileRules]) {
+		if r.Enabled && !off[r.Agent] {
+			c.Rules = append(c.Rules, *r)
+		}
+	}
+	for _, p := range all[*Policy](s.lists[FileComposition]) {
+		policy := *p
+		policy.Dispatch.Agents = slices.DeleteFunc(slices.Clone(p.Dispatch.Agents), func(id string) bool { return off[id] })
+		if p.Enabled && len(policy.Dispatch.Agents) > 0 {
+			c.Policies = append(c.Policies, policy)
+		}
+	}
+	for _, e := range s.lists[FileDomains].entries {
+		c.addItem(e.value, off)
+	}
+	return c
+}
+
+func (c *Config) addItem(item any, off map[string]bool) {
+	switch v := item.(type) {
+	case *DomainMapping:
+		if v.Enabled {
+			c.Domains = append(c.Domains, *v)
+		}
+	case *ServiceMapping:
+		if v.Enabled {
+			c.Services = append(c.Services, *v)
+		}
+	case *RiskFactor:
+		if v.Enabled {
+			c.Risk = append(c.Risk, *v)
+		}
+	case *Signal:
+		if v.Enabled && !off[v.Agent] {
+			c.Signals = append(c.Signals, *v)
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package config
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// Loader is Load with a memory: layers whose files have the same names and
+// texts as before are not read again. It is safe for use by several
+// goroutines.
+type Loader struct {
+	mu     sync.Mutex
+	size   int
+	recent []loaded // the one used last is at the end
+}
+
+type loaded struct {
+	key    [sha256.Size]byte
+	config *Config
+}
+
+// NewLoader returns a loader that remembers the configs that were used last,
+// at most size of them. A config takes up a few times the size of its texts,
+// and one that lays nothing over the defaults next to nothing.
+func NewLoader(size int) *Loader { return &Loader{size: size} }
+
+// Load does what the function of this name does. Configs of equal content
+// share everything but InForce.Layers, which names the sources asked for.
+func (l *Loader) Load(layers ...Layer) (*Config, []pipeline.ConfigProblem) {
+	key := contentKey(layers)
+	known := l.get(key)
+	if known == nil {
+		known, _ = Load(layers...)
+		l.put(key, known)
+	}
+	c := *known
+	c.InForce.Layers = slices.Clone(known.InForce.Layers)
+	for i, layer := range layers {
+		// The embedded defaults come first.
+		c.InForce.Layers[i+1].Source = layer.Source
+	}
+	return &c, c.InForce.Problems
+}
+
+// contentKey covers all that a config is made from but the sources. It is made
+// from the texts: a blob SHA that came with them proves nothing.
+func contentKey(layers []Layer) [sha256.Size]byte {
+	h := sha256.New()
+	for _, l := range layers {
+		fmt.Fprintf(h, "%q %d\n", l.Name, len(l.Files))
+		for _, f := range l.Files {
+			fmt.Fprintf(h, "%q %q %d\n", f.Path, f.BlobSHA, len(f.Text))
+			h.Write(f.Text)
+		}
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+func (l *Loader) get(key [sha256.Size]byte) *Config {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := slices.IndexFunc(l.recent, func(x loaded) bool { return x.key == key })
+	if i < 0 {
+		return nil
+	}
+	hit := l.recent[i]
+	l.recent = append(slices.Delete(l.recent, i, i+1), hit)
+	return hit.config
+}
+
+func (l *Loader) put(key [sha256.Size]byte, c *Config) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.recent = slices.DeleteFunc(l.recent, func(x loaded) bool { return x.key == key })
+	if len(l.recent) >= l.size && len(l.recent) > 0 {
+		l.recent = slices.Delete(l.recent, 0, 1)
+	}
+	if l.size > 0 {
+		l.recent = append(l.recent, loaded{key: key, config: c})
+	}
+}

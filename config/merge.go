@@ -1,0 +1,110 @@
+package config
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/reviewgate/reviewgate/config/internal/jsontree"
+)
+
+// stack is what some layers add up to. A stack is never changed: a layer laid
+// over it makes another.
+type stack struct {
+	lists    map[string]*list // by file, all but the settings
+	settings *jsontree.Node
+	decoded  Settings
+}
+
+// list is the merged entries of one file, in the order in which they were
+// first named.
+type list struct {
+	entries []*entry
+	index   map[string]int // by id
+}
+
+// entry is one merged entry of a list.
+type entry struct {
+	id    string
+	layer string // that named it first
+	node  *jsontree.Node
+	value any // *Rule, *Policy, *Agent, *DomainMapping, *ServiceMapping, *RiskFactor or *Signal
+	size  int // of its patterns
+}
+
+func newStack() *stack {
+	s := &stack{lists: map[string]*list{}}
+	for _, file := range listFiles() {
+		s.lists[file] = &list{index: map[string]int{}}
+	}
+	return s
+}
+
+// listFiles are the files that hold lists.
+func listFiles() []string {
+	return []string{FileRules, FileComposition, FileAgents, FileDomains}
+}
+
+func (s *stack) clone() *stack {
+	out := *s
+	out.lists = map[string]*list{}
+	for file, l := range s.lists {
+		out.lists[file] = &list{entries: slices.Clone(l.entries), index: maps.Clone(l.index)}
+	}
+	return &out
+}
+
+func (l *list) get(id string) *entry {
+	if i, ok := l.index[id]; ok {
+		return l.entries[i]
+	}
+	return nil
+}
+
+func (l *list) put(e *entry) {
+	if i, ok := l.index[e.id]; ok {
+		l.entries[i] = e
+		return
+	}
+	l.index[e.id] = len(l.entries)
+	l.entries = append(l.entries, e)
+}
+
+// dropLayer removes the entries that a layer named first.
+func (l *list) dropLayer(layer string) {
+	kept := l.entries[:0]
+	l.index = map[string]int{}
+	for _, e := range l.entries {
+		if e.layer != layer {
+			l.index[e.id] = len(kept)
+			kept = append(kept, e)
+		}
+	}
+	l.entries = kept
+}
+
+// all returns the decoded entries of one type that a list holds. Entries that
+// could not be decoded are left out.
+func all[T any](l *list) []T {
+	var out []T
+	for _, e := range l.entries {
+		if v, ok := e.value.(T); ok {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// deepFields are merged field by field where two layers set them; every other
+// field is replaced whole. A trigger is, since the fields of one type make no
+// sense under another.
+func deepFields(file string) []string {
+	switch file {
+	case FileRules:
+		return []string{"match"}
+	case FileComposition:
+		return []string{"dispatch"}
+	case FileSettings:
+		return []string{"gate", "synthesis", "comment", "check", "limits"}
+	}
+	return nil
+}

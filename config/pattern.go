@@ -1,0 +1,97 @@
+package config
+
+import (
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"unicode/utf8"
+)
+
+// The bounds of patterns. A pattern's size is about the number of instructions
+// it compiles to, and matching may cost that many steps for each byte of a
+// line: (abcdefgh){900} is short to write and has a size of 8,000. A list of a
+// hundred words has a size near 1,000, a usual rule one near 50; the total
+// leaves room for 5,000 rules four times over.
+const (
+	maxPatternSize = 2_000
+	maxTotalSize   = 1_000_000
+	// The schema allows 2,000 characters.
+	maxPatternBytes = 2_000 * utf8.UTFMax
+)
+
+// checkPattern compiles a pattern and returns its size and its group names
+// (with "" for groups that have none), or what is wrong with it.
+func checkPattern(pattern string) (size int, groups []string, problem, remedy string) {
+	tree, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		reason := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
+		return 0, nil, "the pattern does not compile: " + reason, patternRemedy(reason)
+	}
+	// Before compiling, since that is where a short pattern becomes large.
+	size = patternSize(tree)
+	if size > maxPatternSize {
+		return size, nil, fmt.Sprintf("the pattern expands to about %d instructions, more than the limit of %d", size, maxPatternSize), "use smaller repetition counts, or split it into several entries"
+	}
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return size, nil, "the pattern does not compile: " + err.Error(), patternRemedy("")
+	}
+	return size, re.SubexpNames(), "", ""
+}
+
+func patternRemedy(reason string) string {
+	switch {
+	case strings.Contains(reason, "(?=") || strings.Contains(reason, "(?!") || strings.Contains(reason, "(?<"):
+		return "RE2 has no lookaround; use not_pattern for lines to leave out"
+	case strings.Contains(reason, "repeat count"):
+		return "repeat at most 1,000 times, nested repetitions multiplied"
+	case strings.Contains(reason, "invalid escape"):
+		return "RE2 does not know this escape; back references such as \\1 do not exist"
+	}
+	return "write it in RE2 syntax: https://github.com/google/re2/wiki/Syntax"
+}
+
+// patternSize estimates how many instructions a pattern compiles to, without
+// writing out its repetitions. It cannot overflow: maxPatternBytes bounds
+// the pattern, and the parser nested repetitions to 1,000 altogether.
+func patternSize(re *syntax.Regexp) int {
+	size := 1
+	if re.Op == syntax.OpLiteral {
+		size = len(re.Rune)
+	}
+	for _, sub := range re.Sub {
+		size += patternSize(sub)
+	}
+	if re.Op == syntax.OpRepeat {
+		size *= max(re.Min, re.Max, 1)
+	}
+	return size
+}
+
+// checkFix reports what is wrong with a replacement template: a reference to a
+// group that the pattern does not have is replaced by nothing, which nobody
+// means.
+func checkFix(fix string, groups []string) (problem, remedy string) {
+	for _, m := range fixReference.FindAllStringSubmatch(fix, -1) {
+		name := m[1] + m[2]
+		if name == "" || hasGroup(name, groups) {
+			continue
+		}
+		return fmt.Sprintf("the fix refers to the group %s, which the pattern does not have", shown(name)), "write ${1} for the first group, and $$ for a dollar sign"
+	}
+	return "", ""
+}
+
+// fixReference finds what regexp.Expand takes for a reference. Its $1x means
+// ${1x}; $$ is a dollar sign.
+var fixReference = regexp.MustCompile(`\$(?:\$|(\w+)|\{(\w+)\})`)
+
+func hasGroup(name string, groups []string) bool {
+	for i, g := range groups {
+		if name == g || name == fmt.Sprint(i) {
+			return true
+		}
+	}
+	return false
+}

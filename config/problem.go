@@ -1,0 +1,133 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/reviewgate/reviewgate/config/internal/jsontree"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// maxProblems bounds how many problems a layer is reported with. More would
+// neither be read nor fit into a check run.
+const maxProblems = 100
+
+// FormatProblem writes a problem on one line, the way compilers do:
+//
+//	file:line:column: /json/pointer: what is wrong; what to write
+func FormatProblem(p pipeline.ConfigProblem) string {
+	var b strings.Builder
+	b.WriteString(p.File)
+	if p.Line > 0 {
+		fmt.Fprintf(&b, ":%d:%d", p.Line, p.Column)
+	}
+	if p.File != "" {
+		b.WriteString(": ")
+	}
+	if p.Pointer != "" {
+		b.WriteString(p.Pointer + ": ")
+	}
+	b.WriteString(p.Problem)
+	if p.Remedy != "" {
+		b.WriteString("; " + p.Remedy)
+	}
+	return b.String()
+}
+
+// problems collects what is wrong with one layer.
+type problems struct {
+	layer string
+	list  []pipeline.ConfigProblem
+}
+
+// at reports a problem with what stands at a place.
+func (p *problems) at(place jsontree.Place, problem, remedy string) {
+	p.list = append(p.list, pipeline.ConfigProblem{
+		Layer:   p.layer,
+		File:    place.Document.Name,
+		Line:    place.Line,
+		Column:  place.Column,
+		Pointer: shortened(place.Pointer),
+		Problem: problem,
+		Remedy:  remedy,
+	})
+}
+
+// shortened keeps a pointer through keys of absurd length or with control
+// characters from taking over the line it is shown on.
+func shortened(pointer string) string {
+	const limit = 200
+	if len(pointer) > limit {
+		pointer = strings.ToValidUTF8(pointer[:limit], "") + "..."
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return '?'
+		}
+		return r
+	}, pointer)
+}
+
+// of reports a problem with a value.
+func (p *problems) of(n *jsontree.Node, problem, remedy string) {
+	p.at(n.Place(), problem, remedy)
+}
+
+// ordered returns the problems by file, place and wording, without repeats and
+// at most maxProblems of them.
+func (p *problems) ordered() []pipeline.ConfigProblem {
+	slices.SortFunc(p.list, func(a, b pipeline.ConfigProblem) int {
+		return cmp.Or(
+			cmp.Compare(fileRank(a.File), fileRank(b.File)),
+			cmp.Compare(a.File, b.File),
+			cmp.Compare(a.Line, b.Line),
+			cmp.Compare(a.Column, b.Column),
+			cmp.Compare(a.Pointer, b.Pointer),
+			cmp.Compare(a.Problem, b.Problem),
+		)
+	})
+	list := slices.Compact(p.list)
+	if len(list) <= maxProblems {
+		return list
+	}
+	more := len(list) - (maxProblems - 1)
+	return append(list[:maxProblems-1:maxProblems-1], pipeline.ConfigProblem{
+		Layer:   p.layer,
+		Problem: fmt.Sprintf("%d more problems are not shown", more),
+		Remedy:  "put right those above first",
+	})
+}
+
+// shown quotes a value from a config file, cut to a length that leaves the
+// message readable.
+func shown(s string) string {
+	const limit = 60
+	if runes := []rune(s); len(runes) > limit {
+		s = string(runes[:limit]) + "..."
+	}
+	return fmt.Sprintf("%q", s)
+}
+
+// article puts "a" or "an" before a noun.
+func article(noun string) string {
+	if noun != "" && strings.ContainsRune("aeiou", rune(noun[0])) {
+		return "an " + noun
+	}
+	return "a " + noun
+}
+
+// choices lists what may be written: "a, b or c".
+func choices(list []string) string {
+	if len(list) < 2 {
+		return strings.Join(list, "")
+	}
+	return strings.Join(list[:len(list)-1], ", ") + " or " + list[len(list)-1]
+}
+
+// whole reports a problem with a file as such.
+func (p *problems) whole(file, problem, remedy string) {
+	p.list = append(p.list, pipeline.ConfigProblem{Layer: p.layer, File: file, Problem: problem, Remedy: remedy})
+}

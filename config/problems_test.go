@@ -1,0 +1,277 @@
+package config
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// layer makes a repository layer of name, text pairs.
+func layer(files ...string) Layer {
+	l := Layer{Name: LayerRepository, Source: "acme/shop@1f2e3d4"}
+	for i := 0; i < len(files); i += 2 {
+		l.Files = append(l.Files, File{Path: files[i], Text: []byte(files[i+1])})
+	}
+	return l
+}
+
+func formatted(problems []pipeline.ConfigProblem) []string {
+	var lines []string
+	for _, p := range problems {
+		lines = append(lines, FormatProblem(p))
+	}
+	return lines
+}
+
+// rule is a complete entry without match; more is added before its brace.
+func rule(id, more string) string {
+	return `{"id": "` + id + `", "name": "n", "severity": "info", "agent": "build-reviewer", "category": "c", "description": "d", "detection": "d", "recommendation": "r"` + more + `}`
+}
+
+// Each fault is named with the place where somebody has to change something,
+// in words that say what to write.
+func TestProblems(t *testing.T) {
+	tests := []struct {
+		name string
+		file string
+		text string
+		want []string
+	}{
+		// Not JSON, or not the JSON that was meant.
+		{"empty", FileRules, "  \n", []string{
+			`review-rules.json:1:1: the file is empty; remove it, or write an empty list or object into it`,
+		}},
+		{"comment", FileRules, "[\n  // ours\n]", []string{
+			`review-rules.json:2:3: JSON has no comments; remove it, or put the words into a "description"`,
+		}},
+		{"trailing comma", FileRules, "[\n  " + rule("a", "") + ",\n]", []string{
+			`review-rules.json:2:152: there is a comma after the last entry; remove the comma`,
+		}},
+		{"single quotes", FileSettings, `{'mode': 'off'}`, []string{
+			`review-settings.json:1:2: JSON has no single quotes; write strings in double quotes`,
+		}},
+		{"missing comma", FileSettings, "{\"mode\": \"off\"\n \"drafts\": \"skip\"}", []string{
+			`review-settings.json:2:2: a comma or a closing bracket is missing before this; write one after the previous value`,
+		}},
+		{"bad escape", FileRules, `[{"id": "a", "match": {"pattern": "\s"}}]`, []string{
+			`review-rules.json:1:37: the backslash before this starts no JSON escape; write two backslashes for one, such as "\\s" in a pattern`,
+		}},
+		{"line break in string", FileRules, "[{\"id\": \"a\n\"}]", []string{
+			`review-rules.json:1:11: a string contains a line break or a control character; write \n or \t, and close the string on its own line`,
+		}},
+		{"cut off", FileRules, `[{"id": "a"`, []string{
+			`review-rules.json:1:12: the file ends in the middle of a value; close every string, bracket and brace`,
+		}},
+		{"trailing data", FileRules, "[]\n[]", []string{
+			`review-rules.json:2:1: there is something after the end of the JSON value; keep one value in the file and remove the rest`,
+		}},
+		{"byte order mark", FileRules, "\xef\xbb\xbf[]", []string{
+			`review-rules.json:1:1: the file starts with a byte order mark; save it as UTF-8 without one`,
+		}},
+		{"latin-1", FileRules, "[{\"id\": \"a\", \"name\": \"caf\xe9\"}]", []string{
+			`review-rules.json:1:26: the file is not valid UTF-8 here; save it as UTF-8`,
+		}},
+		{"duplicate key", FileSettings, "{\"mode\": \"off\",\n \"mode\": \"enforce\", \"check\": {\"name\": \"a\", \"name\": \"b\"}}", []string{
+			`review-settings.json:2:2: /mode: "mode" occurs twice in one object; keep one of them`,
+			`review-settings.json:2:44: /check/name: "name" occurs twice in one object; keep one of them`,
+		}},
+		{"huge exponent", FileComposition, `[{"id": "a", "priority": 1e999999999}]`, []string{
+			`review-composition.json:1:26: the number is too long or too large; write it in at most 32 characters and with an exponent of at most 300`,
+		}},
+
+		// Not what the schema says.
+		{"severity", FileRules, "[\n  " + strings.Replace(rule("a", ""), `"info"`, `"blocker"`, 1) + "\n]", []string{
+			`review-rules.json:2:40: /0/severity: "blocker" is not a severity; use critical, major, warning or info`,
+		}},
+		{"not a list", FileRules, `"rules"`, []string{
+			`review-rules.json:1:1: the rules file is a string, but must be a list or an object; put it in square brackets: [...]`,
+		}},
+		{"unknown field", FileRules, `[` + rule("a", `, "serverity": "info", "owner": "me"`) + `]`, []string{
+			`review-rules.json:1:152: /0/serverity: "serverity" is not a field of a rule; did you mean "severity"?`,
+			`review-rules.json:1:173: /0/owner: "owner" is not a field of a rule; use agent, category, description, detection, enabled, id, match, name, recommendation, reference or severity`,
+		}},
+		{"unknown wrapper field", FileRules, `{"rules": []}`, []string{
+			`review-rules.json:1:2: /rules: "rules" is not a field of a rules file; use $schema, extends or items`,
+		}},
+		{"extends something", FileRules, `{"extends": ["https://example.com"], "items": []}`, []string{
+			`review-rules.json:1:14: /extends/0: "https://example.com" is not a layer to extend; use defaults`,
+		}},
+		{"unknown section", FileSettings, `{"gates": {}, "models": {}}`, []string{
+			`review-settings.json:1:2: /gates: "gates" is not a field of a settings file; did you mean "gate"?`,
+			`review-settings.json:1:15: /models: "models" is not a field of a settings file; use $schema, check, comment, drafts, gate, limits, mode or synthesis`,
+		}},
+		{"wrong type", FileSettings, `{"limits": {"agent_retries": "2", "agent_concurrency": 1.5}, "check": {"annotations": "yes"}}`, []string{
+			`review-settings.json:1:30: /limits/agent_retries: agent_retries is a string, but must be a whole number; write a number such as 10, without quotes and fraction`,
+			`review-settings.json:1:56: /limits/agent_concurrency: agent_concurrency is a number, but must be a whole number; write a number such as 10, without quotes and fraction`,
+			`review-settings.json:1:87: /check/annotations: annotations is a string, but must be true or false; write true or false, without quotes`,
+		}},
+		{"out of range", FileSettings, `{"limits": {"agent_timeout_seconds": 0, "agent_concurrency": 65}, "synthesis": {"confidence_gate": 1.2}}`, []string{
+			`review-settings.json:1:38: /limits/agent_timeout_seconds: agent_timeout_seconds is 0, which is out of range; use a number from 1 to 1800`,
+			`review-settings.json:1:62: /limits/agent_concurrency: agent_concurrency is 65, which is out of range; use a number from 1 to 64`,
+			`review-settings.json:1:100: /synthesis/confidence_gate: confidence_gate is 1.2, which is out of range; use a number from 0 to 1`,
+		}},
+		{"id", FileRules, `[{"id": "no spaces"}, {"id": 7}, {}]`, []string{
+			`review-rules.json:1:9: /0/id: "no spaces" is not an id; use letters, digits and . _ / -, starting with a letter or digit, at most 80 characters`,
+			`review-rules.json:1:30: /1/id: id is a number, but must be a string; write it in double quotes`,
+			`review-rules.json:1:34: /2: "id" is missing; add "id"`,
+		}},
+		{"incomplete entry", FileRules, `[{"id": "new-rule", "name": "n", "severity": "info", "agent": "build-reviewer"}]`, []string{
+			`review-rules.json:1:2: /0: "category" is missing; add "category"`,
+			`review-rules.json:1:2: /0: "description" is missing; add "description"`,
+			`review-rules.json:1:2: /0: "detection" is missing; add "detection"`,
+			`review-rules.json:1:2: /0: "recommendation" is missing; add "recommendation"`,
+		}},
+		{"override of nothing", FileComposition, `[{"id": "univarsal", "enabled": false}]`, []string{
+			`review-composition.json:1:9: /0/id: no lower layer has an entry "univarsal", and this one is not complete; did you mean "universal"?`,
+		}},
+		{"empty description", FileRules, `[` + strings.Replace(rule("a", ""), `"description": "d"`, `"description": ""`, 1) + `]`, []string{
+			`review-rules.json:1:106: /0/description: description is empty; write something, or remove the entry`,
+		}},
+		{"priority", FileComposition, `[{"id": "universal", "priority": 101}]`, []string{
+			`review-composition.json:1:34: /0/priority: priority is 101, which is out of range; use a number from 0 to 100`,
+		}},
+		{"agent kind", FileAgents, `[{"id": "lint", "name": "Lint", "kind": "command", "description": "d"}]`, []string{
+			`review-agents.json:1:41: /0/kind: "command" is not a kind of agent; use rules or secrets`,
+		}},
+		{"trigger type", FileComposition, `[{"id": "finance", "trigger": {"type": "sometimes"}}]`, []string{
+			`review-composition.json:1:40: /0/trigger/type: "sometimes" is not a type of trigger; use always, domain, risk, type, path, label, author, service, size, any, all or not`,
+		}},
+		{"trigger without its field", FileComposition, `[{"id": "finance", "trigger": {"type": "domain"}}]`, []string{
+			`review-composition.json:1:31: /0/trigger: "domains" is missing; add "domains"`,
+		}},
+		{"trigger with another's field", FileComposition, `[{"id": "finance", "trigger": {"type": "path", "globs": ["**"], "labels": ["x"]}}]`, []string{
+			`review-composition.json:1:65: /0/trigger/labels: "labels" does not belong to type "path"; remove it, or use globs`,
+		}},
+		{"trigger with unknown field", FileComposition, `[{"id": "finance", "trigger": {"type": "path", "globs": ["**"], "lables": ["x"]}}]`, []string{
+			`review-composition.json:1:65: /0/trigger/lables: "lables" is not a field of a trigger; did you mean "labels"?`,
+		}},
+		{"author trigger", FileComposition, `[{"id": "finance", "trigger": {"type": "author"}}]`, []string{
+			`review-composition.json:1:31: /0/trigger: trigger says nothing but its type; add associations, bot or first_time`,
+		}},
+		{"risk trigger", FileComposition, `[{"id": "finance", "trigger": {"type": "risk", "at_least": "XL"}}]`, []string{
+			`review-composition.json:1:60: /0/trigger/at_least: "XL" is not a risk level; use low, medium, high or critical`,
+		}},
+		{"size trigger", FileComposition, `[{"id": "finance", "trigger": {"type": "size", "at_least": "high"}}]`, []string{
+			`review-composition.json:1:60: /0/trigger/at_least: "high" is not a size; use XS, S, M, L or XL`,
+		}},
+		{"not with two", FileComposition, `[{"id": "finance", "trigger": {"type": "not", "triggers": [{"type": "always"}, {"type": "always"}]}}]`, []string{
+			`review-composition.json:1:59: /0/trigger/triggers: triggers has 2 entries, more than the limit of 1; remove some`,
+		}},
+		{"any of none", FileComposition, `[{"id": "finance", "trigger": {"type": "any", "triggers": []}}]`, []string{
+			`review-composition.json:1:59: /0/trigger/triggers: triggers is empty; name at least one`,
+		}},
+		{"nested trigger", FileComposition, `[{"id": "finance", "trigger": {"type": "any", "triggers": [{"type": "label"}]}}]`, []string{
+			`review-composition.json:1:60: /0/trigger/triggers/0: "labels" is missing; add "labels"`,
+		}},
+		{"entry type", FileDomains, `[{"id": "a", "type": "area"}]`, []string{
+			`review-domains.json:1:22: /0/type: "area" is not a type of entry; use domain, service, risk or signal`,
+		}},
+		{"field of another type", FileDomains, `[{"id": "a", "type": "service", "service": "shop", "description": "d", "globs": ["shop/**"], "weight": 3}]`, []string{
+			`review-domains.json:1:94: /0/weight: "weight" does not belong to type "service"; remove it, or use description, enabled, globs, id or service`,
+		}},
+		{"domain without globs", FileDomains, `[{"id": "a", "type": "domain", "domain": "a", "description": "d", "globs": [], "weight": 3}]`, []string{
+			`review-domains.json:1:76: /0/globs: globs is empty; name at least one`,
+		}},
+		{"type of a lower entry", FileDomains, `[{"id": "finance", "type": "service"}]`, []string{
+			`review-domains.json:1:28: /0/type: "finance" is the id of a domain in a lower layer; choose another id`,
+		}},
+
+		// Not what schemas can say.
+		{"id twice", FileRules, "[\n" + rule("a", "") + ",\n" + rule("a", "") + "\n]", []string{
+			`review-rules.json:3:8: /1/id: the id "a" is used twice in this file, first on line 2; give one of the two another id, or remove it`,
+		}},
+		{"pattern", FileRules, `[` + rule("a", `, "match": {"pattern": "a(b"}`) + `]`, []string{
+			"review-rules.json:1:173: /0/match/pattern: the pattern does not compile: missing closing ): `a(b`; write it in RE2 syntax: https://github.com/google/re2/wiki/Syntax",
+		}},
+		{"lookahead", FileRules, `[` + rule("a", `, "match": {"pattern": "a(?!b)", "not_pattern": "(?<=x)y"}`) + `]`, []string{
+			"review-rules.json:1:173: /0/match/pattern: the pattern does not compile: invalid or unsupported Perl syntax: `(?!`; RE2 has no lookaround; use not_pattern for lines to leave out",
+			"review-rules.json:1:198: /0/match/not_pattern: the pattern does not compile: invalid named capture: `(?<=x)y`; RE2 has no lookaround; use not_pattern for lines to leave out",
+		}},
+		{"explosive pattern", FileRules, `[` + rule("a", `, "match": {"pattern": "((a{30}){30}){30}"}`) + `]`, []string{
+			"review-rules.json:1:173: /0/match/pattern: the pattern does not compile: invalid repeat count: `{30}`; repeat at most 1,000 times, nested repetitions multiplied",
+		}},
+		{"large pattern", FileRules, `[` + rule("a", `, "match": {"pattern": "(abcdefgh){500}"}`) + `]`, []string{
+			`review-rules.json:1:173: /0/match/pattern: the pattern expands to about 5000 instructions, more than the limit of 2000; use smaller repetition counts, or split it into several entries`,
+		}},
+		{"back reference", FileRules, `[` + rule("a", `, "match": {"pattern": "(a)\\1"}`) + `]`, []string{
+			"review-rules.json:1:173: /0/match/pattern: the pattern does not compile: invalid escape sequence: `\\1`; RE2 does not know this escape; back references such as \\1 do not exist",
+		}},
+		{"neither pattern nor literal", FileRules, `[` + rule("a", `, "match": {"paths": ["**"]}`) + `]`, []string{
+			`review-rules.json:1:161: /0/match: a match needs a pattern or a literal; add "pattern" or "literal", or remove "match" from a rule that no machine can check`,
+		}},
+		{"both pattern and literal", FileRules, `[` + rule("a", `, "match": {"pattern": "a", "literal": "a"}`) + `]`, []string{
+			`review-rules.json:1:161: /0/match: a match has both a pattern and a literal; keep one of the two; to lay one over the other of a lower layer, set that to ""`,
+		}},
+		{"fix", FileRules, `[` + rule("a", `, "match": {"pattern": "(a)", "fix": "$1x and $$ and ${1}"}`) + `]`, []string{
+			`review-rules.json:1:187: /0/match/fix: the fix refers to the group "1x", which the pattern does not have; write ${1} for the first group, and $$ for a dollar sign`,
+		}},
+		{"globs", FileRules, `[` + rule("a", `, "match": {"literal": "a", "paths": ["src/**", "/abs/*.go"], "exclude_paths": ["[z-a]"]}`) + `]`, []string{
+			`review-rules.json:1:198: /0/match/paths/1: the glob "/abs/*.go" is refused: pattern starts with "/"; paths are relative to the repository's root, so leave it out`,
+			`review-rules.json:1:230: /0/match/exclude_paths/0: the glob "[z-a]" is refused: pattern has the class range z-a, which is empty; write a-z`,
+		}},
+		{"signal", FileDomains, `[{"id": "s", "type": "signal", "concern": "c", "description": "d", "pattern": "(", "domain": "finanec", "agent": "nobody"}]`, []string{
+			"review-domains.json:1:79: /0/pattern: the pattern does not compile: missing closing ): `(`; write it in RE2 syntax: https://github.com/google/re2/wiki/Syntax",
+			`review-domains.json:1:94: /0/domain: there is no domain "finanec"; did you mean "finance"?`,
+			`review-domains.json:1:114: /0/agent: there is no agent "nobody"; register it in review-agents.json, or use one of those that exist`,
+		}},
+		{"sensitive path without globs", FileDomains, `[{"id": "r", "type": "risk", "factor": "sensitive_path", "description": "d", "points": 5}]`, []string{
+			`review-domains.json:1:2: /0: a factor "sensitive_path" without globs never counts; add "globs"`,
+		}},
+		{"agent of a rule", FileRules, `[` + strings.Replace(rule("a", ""), `"build-reviewer"`, `"build-reviwer"`, 1) + `]`, []string{
+			`review-rules.json:1:56: /0/agent: there is no agent "build-reviwer"; did you mean "build-reviewer"?`,
+		}},
+		{"references of a policy", FileComposition, `[{"id": "p", "description": "d", "priority": 1, "trigger": {"type": "all", "triggers": [{"type": "domain", "domains": ["ui", "space"]}, {"type": "service", "services": ["shop"]}]}, "dispatch": {"agents": ["secrets", "linter"]}}]`, []string{
+			`review-composition.json:1:126: /0/trigger/triggers/0/domains/1: there is no domain "space"; map globs to it in review-domains.json, or use one of those that exist`,
+			`review-composition.json:1:170: /0/trigger/triggers/1/services/0: there is no service "shop"; map globs to it in review-domains.json, or use one of those that exist`,
+			`review-composition.json:1:217: /0/dispatch/agents/1: there is no agent "linter"; register it in review-agents.json, or use one of those that exist`,
+		}},
+		{"trigger glob", FileComposition, `[{"id": "finance", "trigger": {"type": "any", "triggers": [{"type": "path", "globs": ["../x"]}]}}]`, []string{
+			`review-composition.json:1:87: /0/trigger/triggers/0/globs/0: the glob "../x" is refused: pattern has the segment "..", which no changed file has; write the path from the repository's root`,
+		}},
+		{"gate condition", FileSettings, `{"gate": {"conditions": [{"when": "critical > 0", "decision": "fail"}, {"when": "criticals > 0", "decision": "reject"}, {"when": "blockers > 0", "decision": "fail"}]}}`, []string{
+			`review-settings.json:1:81: /gate/conditions/1/when: condition reads the metric "criticals", which does not exist; the metrics are critical, major, warning, info, findings, new_critical, new_major, new_warning, new_info, new_findings, gaps, uncovered_files, risk_score, min_confidence, agents_failed, incomplete`,
+			`review-settings.json:1:110: /gate/conditions/1/decision: "reject" is not a decision; use fail, needs_fixes, pass_with_warnings or pass`,
+			`review-settings.json:1:130: /gate/conditions/2/when: condition reads the metric "blockers", which does not exist; the metrics are critical, major, warning, info, findings, new_critical, new_major, new_warning, new_info, new_findings, gaps, uncovered_files, risk_score, min_confidence, agents_failed, incomplete`,
+		}},
+		{"protected artifact", FileSettings, `{"synthesis": {"protected_artifacts": [""]}}`, []string{
+			`review-settings.json:1:40: /synthesis/protected_artifacts/0: an entry of protected_artifacts is empty; write something, or remove the entry`,
+		}},
+		{"last always policy", FileComposition, "[\n  {\"id\": \"universal\", \"enabled\": false},\n  {\"id\": \"secrets\", \"enabled\": false},\n  {\"id\": \"hygiene\", \"enabled\": false}]", []string{
+			`review-composition.json:1:1: no policy has the trigger "always"; keep or add one: {"type": "always"}`,
+			`review-composition.json:4:3: /2: no policy dispatches the agent "pr-hygiene" any more, so its rules never run; dispatch it from another policy, or switch it off in review-agents.json: {"id": "pr-hygiene", "enabled": false}`,
+		}},
+		{"faults of several kinds", FileRules, "[\n" + strings.Replace(rule("a", `, "match": {"pattern": "("}`), `"info"`, `"P1"`, 1) + ",\n" + strings.Replace(rule("b", ""), `"build-reviewer"`, `"x"`, 1) + "\n]", []string{
+			`review-rules.json:2:38: /0/severity: "P1" is not a severity; use critical, major, warning or info`,
+			"review-rules.json:2:170: /0/match/pattern: the pattern does not compile: missing closing ): `(`; write it in RE2 syntax: https://github.com/google/re2/wiki/Syntax",
+			`review-rules.json:3:55: /1/agent: there is no agent "x"; register it in review-agents.json, or use one of those that exist`,
+		}},
+		{"extends nothing", FileAgents, `{"extends": [], "items": []}`, []string{
+			`review-agents.json:1:13: /extends: the agent "build-reviewer" is gone, but entries of lower layers still name it; keep it, or switch those entries off too`,
+			`review-agents.json:1:13: /extends: the agent "dependency-reviewer" is gone, but entries of lower layers still name it; keep it, or switch those entries off too`,
+			`review-agents.json:1:13: /extends: the agent "design-auditor" is gone, but entries of lower layers still name it; keep it, or switch those entries off too`,
+			`review-agents.json:1:13: /extends: the agent "finance-sme" is gone, but entries of lower layers still name it; keep it, or switch those entries off too`,
+			`review-agents.json:1:13: /extends: the agent "infra-reviewer" is gone, but entries of lower layers still name it; keep it, or switch those entries off too`,
+			`review-agents.json:1:13: /extends: the agent "pr-hygiene" is gone, but entries of lower layers still name it; keep it, or switch those entries off too`,
+			`review-agents.json:1:13: /extends: the agent "secrets" is gone, but entries of lower layers still name it; keep it, or switch those entries off too`,
+			`review-agents.json:1:13: /extends: the agent "security-reviewer" is gone, but entries of lower layers still name it; keep it, or switch those entries off too`,
+			`review-agents.json:1:13: /extends: the agent "test-reviewer" is gone, but entries of lower layers still name it; keep it, or switch those entries off too`,
+		}},
+		{"unknown file", "review-rule.json", `[]`, []string{
+			`review-rule.json: there is no config file of this name; use review-rules.json, review-composition.json, review-agents.json, review-domains.json or review-settings.json`,
+		}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			c, problems := Load(layer(test.file, test.text))
+			if diff := cmp.Diff(test.want, formatted(problems)); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+			if used := c.InForce.Layers[1].Used; used {
+				t.Error("the broken layer is in use")
+			}
+		})
+	}
+}

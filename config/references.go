@@ -1,0 +1,205 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/reviewgate/reviewgate/config/internal/jsontree"
+	"github.com/reviewgate/reviewgate/policies"
+)
+
+// target is what entries may refer to: the agents, the domains or the
+// services.
+type target struct {
+	noun  string
+	file  string
+	names map[string]bool
+	hint  string // how to make one
+}
+
+// checkReferences validates what the entries of all files say about each
+// other. Entries that are switched off may refer to anything.
+func (t *trial) checkReferences() {
+	agents := target{"agent", FileAgents, t.agentIDs(), `register it in review-agents.json`}
+	domains := target{"domain", FileDomains, t.mapped("domain"), `map globs to it in review-domains.json`}
+	services := target{"service", FileDomains, t.mapped("service"), `map globs to it in review-domains.json`}
+	for _, e := range t.entries(FileRules) {
+		if enabled(e.node) {
+			t.refer(e.node.Get("agent"), agents)
+		}
+	}
+	for _, e := range t.entries(FileComposition) {
+		if enabled(e.node) {
+			for _, n := range elems(e.node.Get("dispatch").Get("agents")) {
+				t.refer(n, agents)
+			}
+			t.referTrigger(e.node.Get("trigger"), domains, services)
+		}
+	}
+	for _, e := range t.entries(FileDomains) {
+		// Of the domains' entries only signals have an agent.
+		if agent := e.node.Get("agent"); agent != nil && enabled(e.node) {
+			t.refer(agent, agents)
+			t.refer(e.node.Get("domain"), domains)
+		}
+	}
+	if !t.shaky[FileComposition] {
+		t.checkAlways()
+		if !t.shaky[FileDomains] && !t.shaky[FileAgents] {
+			t.checkOrphans()
+		}
+	}
+}
+
+// enabled reports whether an entry is not switched off.
+func enabled(n *jsontree.Node) bool {
+	on := n.Get("enabled")
+	return on == nil || on.Text != "false"
+}
+
+func (t *trial) referTrigger(n *jsontree.Node, domains, services target) {
+	for _, e := range elems(n.Get("domains")) {
+		t.refer(e, domains)
+	}
+	for _, e := range elems(n.Get("services")) {
+		t.refer(e, services)
+	}
+	for _, sub := range elems(n.Get("triggers")) {
+		t.referTrigger(sub, domains, services)
+	}
+}
+
+// refer checks that what a value names exists.
+func (t *trial) refer(n *jsontree.Node, to target) {
+	if !given(n) || to.names[n.Text] || t.unread[to.file] {
+		return
+	}
+	if !t.owns(n) {
+		t.of(t.blame(to.file), fmt.Sprintf("the %s %s is gone, but entries of lower layers still name it", to.noun, shown(n.Text)), "keep it, or switch those entries off too")
+		return
+	}
+	remedy := to.hint + ", or use one of those that exist"
+	if near := nearestKey(&t.problems, n.Text, to.names); near != "" {
+		remedy = fmt.Sprintf("did you mean %q?", near)
+	}
+	t.of(n, fmt.Sprintf("there is no %s %s", to.noun, shown(n.Text)), remedy)
+}
+
+// nearestKey looks for a key that was meant by the word, as long as more
+// problems than are ever shown have not been found.
+func nearestKey[V any](p *problems, word string, names map[string]V) string {
+	if len(p.list) > maxProblems {
+		return ""
+	}
+	return nearest(word, slices.Sorted(maps.Keys(names)))
+}
+
+func (t *trial) agentIDs() map[string]bool {
+	names := map[string]bool{}
+	for _, e := range t.entries(FileAgents) {
+		names[e.id] = true
+	}
+	return names
+}
+
+// mapped returns the names that entries of a type map files to. It reads the
+// JSON, so that an entry with another fault still counts.
+func (t *trial) mapped(itemType string) map[string]bool {
+	names := map[string]bool{}
+	for _, e := range t.entries(FileDomains) {
+		name := e.node.Get(itemType)
+		if kind := e.node.Get("type"); name != nil && kind != nil && kind.Text == itemType {
+			names[name.Text] = true
+		}
+	}
+	return names
+}
+
+// checkAlways demands a policy that holds for every change: without one, a
+// change that no other policy knows would pass without anybody having looked.
+func (t *trial) checkAlways() {
+	for _, p := range all[*Policy](t.stack.lists[FileComposition]) {
+		if p.Enabled && p.Trigger.Type == policies.TriggerAlways {
+			return
+		}
+	}
+	t.of(t.blame(FileComposition), `no policy has the trigger "always"`, `keep or add one: {"type": "always"}`)
+}
+
+// checkOrphans finds rules that can never run, since nothing dispatches their
+// agent. An agent that is switched off takes its rules with it.
+func (t *trial) checkOrphans() {
+	dispatched := t.stack.dispatched()
+	off := map[string]bool{}
+	for _, a := range all[*Agent](t.stack.lists[FileAgents]) {
+		off[a.ID] = !a.Enabled
+	}
+	agents := t.agentIDs()
+	for _, e := range t.stack.lists[FileRules].entries {
+		r, ok := e.value.(*Rule)
+		if !ok || !r.Enabled || dispatched[r.Agent] || off[r.Agent] || !agents[r.Agent] {
+			continue
+		}
+		if n := e.node.At("agent"); t.owns(n) {
+			t.of(n, fmt.Sprintf("no policy dispatches the agent %s, so the rule never runs", shown(r.Agent)), fmt.Sprintf("add %q to a policy of review-composition.json, or switch the rule off", r.Agent))
+			continue
+		}
+		t.of(t.blameForOrphans(r.Agent), fmt.Sprintf("no policy dispatches the agent %s any more, so its rules never run", shown(r.Agent)),
+			fmt.Sprintf(`dispatch it from another policy, or switch it off in review-agents.json: {"id": %q, "enabled": false}`, r.Agent))
+	}
+}
+
+// dispatched returns the agents that an enabled policy or signal names.
+func (s *stack) dispatched() map[string]bool {
+	agents := map[string]bool{}
+	for _, p := range all[*Policy](s.lists[FileComposition]) {
+		for _, id := range p.Dispatch.Agents {
+			agents[id] = agents[id] || p.Enabled
+		}
+	}
+	for _, sig := range all[*Signal](s.lists[FileDomains]) {
+		agents[sig.Agent] = agents[sig.Agent] || sig.Enabled
+	}
+	return agents
+}
+
+// blameForOrphans finds the layer's entry that took the agent out of a policy
+// or signal.
+func (t *trial) blameForOrphans(agent string) *jsontree.Node {
+	for _, file := range []string{FileComposition, FileDomains} {
+		for _, e := range t.fresh[file] {
+			below := t.below.lists[file].get(e.id)
+			if below == nil {
+				continue
+			}
+			switch v := below.value.(type) {
+			case *Policy:
+				if slices.Contains(v.Dispatch.Agents, agent) {
+					return e.node
+				}
+			case *Signal:
+				if v.Agent == agent {
+					return e.node
+				}
+			}
+		}
+	}
+	return t.blame(FileComposition)
+}
+
+// blame returns the part of the layer to point at for a fault that shows in
+// lower layers' entries: where it switched off a file's defaults, or else the
+// file, or else any file it has.
+func (t *trial) blame(file string) *jsontree.Node {
+	for _, f := range append([]string{file}, FileNames()...) {
+		if root := t.roots[f]; root != nil {
+			if extends := root.Get("extends"); extends != nil {
+				return extends
+			}
+			return root
+		}
+	}
+	// A layer without files changes nothing, and so breaks nothing.
+	panic("config: a layer without files is blamed")
+}

@@ -1,0 +1,243 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+
+	"github.com/reviewgate/reviewgate/config/internal/jsontree"
+)
+
+// trial lays one layer over a valid stack to see whether the outcome is valid.
+// Whatever is wrong then is the layer's doing.
+type trial struct {
+	problems
+	below *stack
+	stack *stack
+	roots map[string]*jsontree.Node // of the layer's files
+	fresh map[string][]*entry       // the entries that the layer names, by file
+	// broken are those among them that could not be laid over an entry below,
+	// which stays in the stack in their stead.
+	broken map[string][]*entry
+	// unread files could not be read to the last id: nothing can be said
+	// about what refers to their entries. In shaky files an entry is wrong:
+	// what they would bring about is unknown.
+	unread map[string]bool
+	shaky  map[string]bool
+}
+
+// lay returns the stack with the layer over it, and what is wrong with that.
+// With any problem the stack is of no use.
+func lay(below *stack, l Layer) (*stack, *problems) {
+	t := &trial{
+		problems: problems{layer: l.Name},
+		below:    below,
+		stack:    below.clone(),
+		roots:    map[string]*jsontree.Node{},
+		fresh:    map[string][]*entry{},
+		broken:   map[string][]*entry{},
+		unread:   map[string]bool{},
+		shaky:    map[string]bool{},
+	}
+	for _, f := range l.Files {
+		t.read(f)
+	}
+	for _, file := range listFiles() {
+		if root := t.roots[file]; root != nil {
+			t.mergeList(file, root)
+		}
+	}
+	if root := t.roots[FileSettings]; root != nil {
+		t.mergeSettings(root)
+	}
+	t.checkEntries()
+	t.checkReferences()
+	return t.stack, &t.problems
+}
+
+// read parses one file. Files that are not JSON are left alone: a README may
+// stand beside the config.
+func (t *trial) read(f File) {
+	file := path.Base(f.Path)
+	doc := &jsontree.Document{Name: f.Path, Owner: t}
+	if fileRank(file) == len(FileNames()) {
+		if path.Ext(file) == ".json" {
+			t.whole(f.Path, "there is no config file of this name", "use "+choices(FileNames()))
+		}
+		return
+	}
+	if t.roots[file] != nil || t.unread[file] {
+		t.whole(f.Path, "the layer has this file twice", "keep one of them")
+		return
+	}
+	root, errs := jsontree.Parse(doc, f.Text)
+	for _, e := range errs {
+		t.at(e.Place, e.Problem, e.Remedy)
+	}
+	t.unread[file] = len(errs) > 0
+	t.shaky[file] = len(errs) > 0
+	if root != nil {
+		t.roots[file] = root
+	}
+}
+
+// owns reports whether the layer on trial wrote the value.
+func (t *trial) owns(n *jsontree.Node) bool { return n.Document().Owner == t }
+
+// mergeList lays a file's entries over those of the same id.
+func (t *trial) mergeList(file string, root *jsontree.Node) {
+	wrong := t.checkSchema(file, root)
+	l := t.stack.lists[file]
+	if extends := root.Get("extends"); extends != nil && len(extends.Elems) == 0 {
+		l.dropLayer(LayerDefaults)
+	}
+	lines := map[string]int{}
+	for i, n := range itemsOf(root) {
+		id := n.Get("id")
+		if id == nil || id.Kind != jsontree.String {
+			t.unread[file] = true
+			continue
+		}
+		if line, twice := lines[id.Text]; twice {
+			t.of(id, fmt.Sprintf("the id %s is used twice in this file, first on line %d", shown(id.Text), line), "give one of the two another id, or remove it")
+			continue
+		}
+		lines[id.Text] = id.Place().Line
+		e := &entry{id: id.Text, layer: t.layer, node: n}
+		below := l.get(id.Text)
+		if below != nil {
+			e.layer = below.layer
+		}
+		ok := !wrong[i] && t.sameType(n, below)
+		if ok && below != nil {
+			e.node = n.Overlay(below.node, deepFields(file)...)
+		}
+		if ok {
+			ok = t.decode(file, e, below == nil)
+		}
+		t.shaky[file] = t.shaky[file] || !ok
+		t.fresh[file] = append(t.fresh[file], e)
+		if !ok && below != nil {
+			t.broken[file] = append(t.broken[file], e)
+			continue
+		}
+		l.put(e)
+	}
+}
+
+// entries are the merged entries of a file, and those that could not be
+// merged.
+func (t *trial) entries(file string) []*entry {
+	return slices.Concat(t.stack.lists[file].entries, t.broken[file])
+}
+
+// itemsOf returns the entries of a file that is a list or holds one.
+func itemsOf(root *jsontree.Node) []*jsontree.Node {
+	if root.Kind == jsontree.Array {
+		return root.Elems
+	}
+	if items := root.Get("items"); items != nil {
+		return items.Elems
+	}
+	return nil
+}
+
+// checkSchema validates a layer's file and returns the indexes of the entries
+// that are wrong.
+func (t *trial) checkSchema(file string, root *jsontree.Node) map[int]bool {
+	wrong := map[int]bool{}
+	for _, location := range schemas().check(schemas().schema(file, ""), root, &t.problems) {
+		t.shaky[file] = true
+		if root.Kind == jsontree.Object && len(location) > 0 {
+			location = location[1:] // "items"
+		}
+		if len(location) == 0 {
+			t.unread[file] = true
+			continue
+		}
+		if i, err := strconv.Atoi(location[0]); err == nil {
+			wrong[i] = true
+		}
+	}
+	return wrong
+}
+
+// sameType refuses to turn an entry of lower layers into one of another type.
+func (t *trial) sameType(n *jsontree.Node, below *entry) bool {
+	own := n.Get("type")
+	if own == nil || below == nil || own.Text == below.node.At("type").Text {
+		return true
+	}
+	t.of(own, fmt.Sprintf("%s is the id of %s in a lower layer", shown(below.id), article(below.node.At("type").Text)), "choose another id")
+	return false
+}
+
+// decode checks that a merged entry is complete and turns it into its type.
+func (t *trial) decode(file string, e *entry, isNew bool) bool {
+	found := problems{layer: t.layer}
+	schemas().check(schemas().schema(file, entrySchemas[file]), e.node, &found)
+	if len(found.list) > 0 {
+		var near string
+		if isNew {
+			near = nearestKey(&t.problems, e.id, t.below.lists[file].index)
+		}
+		if near != "" {
+			t.of(e.node.At("id"), fmt.Sprintf("no lower layer has an entry %s, and this one is not complete", shown(e.id)), fmt.Sprintf("did you mean %q?", near))
+			return false
+		}
+		t.list = append(t.list, found.list...)
+		return false
+	}
+	value := newEntry(file, e.node.At("type").Text)
+	if err := json.Unmarshal(e.node.AppendJSON(nil), value); err != nil {
+		t.of(e.node, "the entry cannot be decoded: "+err.Error(), "see the schema of the file")
+		return false
+	}
+	e.value = value
+	return true
+}
+
+// newEntry returns a pointer to an entry of a file with its defaults.
+func newEntry(file, itemType string) any {
+	switch file {
+	case FileRules:
+		return &Rule{Enabled: true}
+	case FileComposition:
+		return &Policy{Enabled: true}
+	case FileAgents:
+		return &Agent{Enabled: true}
+	}
+	switch itemType {
+	case "service":
+		return &ServiceMapping{Enabled: true}
+	case "risk":
+		return &RiskFactor{Enabled: true}
+	case "signal":
+		return &Signal{Enabled: true}
+	}
+	return &DomainMapping{Enabled: true}
+}
+
+// mergeSettings lays the layer's settings over those below.
+func (t *trial) mergeSettings(root *jsontree.Node) {
+	t.checkSettings(root)
+	t.checkSchema(FileSettings, root)
+	if t.shaky[FileSettings] {
+		return
+	}
+	merged := root
+	if t.below.settings != nil {
+		merged = root.Overlay(t.below.settings, deepFields(FileSettings)...)
+	}
+	if len(schemas().check(schemas().schema(FileSettings, entrySchemas[FileSettings]), merged, &t.problems)) > 0 {
+		return
+	}
+	var s Settings
+	if err := json.Unmarshal(merged.AppendJSON(nil), &s); err != nil {
+		t.of(merged, "the settings cannot be decoded: "+err.Error(), "see the schema of the file")
+		return
+	}
+	t.stack.settings, t.stack.decoded = merged, s
+}

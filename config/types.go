@@ -1,0 +1,256 @@
+package config
+
+import (
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies"
+)
+
+// The five config files.
+const (
+	FileRules       = "review-rules.json"
+	FileComposition = "review-composition.json"
+	FileAgents      = "review-agents.json"
+	FileDomains     = "review-domains.json"
+	FileSettings    = "review-settings.json"
+)
+
+// RepositoryDir is where a repository keeps its config files.
+const RepositoryDir = ".github/reviewgate"
+
+// Config is all layers merged and validated: every agent, domain and service
+// that is referred to exists, every pattern and glob compiles. It holds what is
+// in force. Entries that are switched off are left out, and so are the rules,
+// the signals and the places in policies of an agent that is; only Agents lists
+// that agent still, with Enabled false. Entries stand in the order in which the
+// layers first name them.
+//
+// It is never changed after Load has returned it.
+type Config struct {
+	InForce  pipeline.ConfigInForce
+	Rules    []Rule
+	Policies []Policy
+	Agents   []Agent
+	Domains  []DomainMapping
+	Services []ServiceMapping
+	Risk     []RiskFactor
+	Signals  []Signal
+	Settings Settings
+}
+
+// Rule says what is looked for, by which agent, and how bad it is. A rule
+// with a Match is machine-checkable; one without is prose for a model agent's
+// checklist.
+type Rule struct {
+	ID             string            `json:"id"`
+	Enabled        bool              `json:"enabled"` // default true
+	Name           string            `json:"name"`
+	Severity       pipeline.Severity `json:"severity"`
+	Agent          string            `json:"agent"`
+	Category       string            `json:"category"`
+	Description    string            `json:"description"`    // what is wrong and why it matters
+	Detection      string            `json:"detection"`      // what to look for
+	Recommendation string            `json:"recommendation"` // how to fix it
+	Reference      string            `json:"reference,omitempty"`
+	Match          *Match            `json:"match,omitempty"`
+}
+
+// Match makes a rule machine-checkable. Exactly one of Pattern and Literal is
+// set. On a file that matches it looks at what On names.
+type Match struct {
+	Pattern      string   `json:"pattern,omitempty"` // RE2
+	Literal      string   `json:"literal,omitempty"`
+	NotPattern   string   `json:"not_pattern,omitempty"` // RE2; a line that matches it is no finding
+	Paths        []string `json:"paths,omitempty"`       // globs; none means every file
+	ExcludePaths []string `json:"exclude_paths,omitempty"`
+	Languages    []string `json:"languages,omitempty"` // go-enry's names; none means every language
+	// On is what is matched: added (default), removed, file (the path of a
+	// changed file that is not removed, once a file), title, body,
+	// commit_message, or path (of an added, renamed or copied file).
+	On         string `json:"on,omitempty"`
+	MaxPerFile int    `json:"max_per_file,omitempty"` // 0: no limit
+	// Fix replaces the matched text in a copy of the line, to make the
+	// suggested fix; $1 or ${name} refer to groups.
+	Fix string `json:"fix,omitempty"`
+	// Tests says whether the rule also looks at test files. Default true.
+	Tests *bool `json:"tests,omitempty"`
+}
+
+// What a Match can look at.
+const (
+	OnAdded         = "added"
+	OnRemoved       = "removed"
+	OnFile          = "file"
+	OnTitle         = "title"
+	OnBody          = "body"
+	OnCommitMessage = "commit_message"
+	OnPath          = "path"
+)
+
+// Policy says when which agents are dispatched.
+type Policy struct {
+	ID          string           `json:"id"`
+	Enabled     bool             `json:"enabled"` // default true
+	Description string           `json:"description"`
+	Priority    int              `json:"priority"` // 0 to 100
+	Trigger     policies.Trigger `json:"trigger"`
+	Dispatch    Dispatch         `json:"dispatch"`
+}
+
+// Dispatch is what a policy does when its trigger holds.
+type Dispatch struct {
+	Agents    []string           `json:"agents"`
+	Required  bool               `json:"required"`
+	OnFailure pipeline.OnFailure `json:"on_failure,omitempty"` // default block
+	Scope     string             `json:"scope,omitempty"`      // ScopeAll (default) or ScopeMatched
+	Models    []string           `json:"models,omitempty"`
+}
+
+// The scopes of a dispatch.
+const (
+	ScopeAll     = "all"
+	ScopeMatched = "matched" // the files that made the trigger hold
+)
+
+// Agent is an entry of the registry of agents.
+type Agent struct {
+	ID             string   `json:"id"`
+	Enabled        bool     `json:"enabled"` // default true
+	Name           string   `json:"name"`
+	Kind           string   `json:"kind"` // KindRules or KindSecrets
+	Description    string   `json:"description"`
+	Capabilities   []string `json:"capabilities,omitempty"`
+	Scale          string   `json:"scale,omitempty"`           // ScaleSeverity (default) or ScalePassWarnFail
+	TimeoutSeconds int      `json:"timeout_seconds,omitempty"` // default: limits.agent_timeout_seconds
+	Retries        *int     `json:"retries,omitempty"`         // default: limits.agent_retries
+}
+
+// The kinds of agent.
+const (
+	KindRules   = "rules"
+	KindSecrets = "secrets"
+)
+
+// The scales on which an agent's rules grade.
+const (
+	ScaleSeverity     = "severity"
+	ScalePassWarnFail = "pass_warn_fail"
+)
+
+// The items of review-domains.json carry a "type": domain, service, risk or
+// signal, and are told apart by it.
+
+// DomainMapping puts files into a domain. Several mappings may name one
+// domain.
+type DomainMapping struct {
+	ID          string   `json:"id"`
+	Enabled     bool     `json:"enabled"` // default true
+	Domain      string   `json:"domain"`
+	Description string   `json:"description"`
+	Globs       []string `json:"globs"`
+	Weight      int      `json:"weight"` // risk points that touching the domain adds, 0 to 100
+}
+
+// ServiceMapping puts files into a deployable service.
+type ServiceMapping struct {
+	ID          string   `json:"id"`
+	Enabled     bool     `json:"enabled"`
+	Service     string   `json:"service"`
+	Description string   `json:"description"`
+	Globs       []string `json:"globs"`
+}
+
+// RiskFactor weighs one thing that makes a change risky.
+type RiskFactor struct {
+	ID          string   `json:"id"`
+	Enabled     bool     `json:"enabled"`
+	Factor      string   `json:"factor"` // one of the Risk constants
+	Description string   `json:"description"`
+	Points      int      `json:"points"`          // at most; for RiskSensitivePath once, however many files
+	Globs       []string `json:"globs,omitempty"` // for RiskSensitivePath
+}
+
+// The risk factors. Domains bring their points by their mappings' weight.
+const (
+	RiskChangedLines      = "changed_lines"       // points x log10(1+lines)/4, so 10,000 lines earn them all
+	RiskDomains           = "domains"             // points for each domain after the first
+	RiskSensitivePath     = "sensitive_path"      // a changed file matches Globs
+	RiskWorkflow          = "workflow"            // CI and workflow files
+	RiskDependencies      = "dependencies"        // manifests and lock files
+	RiskDeletedTests      = "deleted_tests"       // a test file removed
+	RiskSourceWithoutTest = "source_without_test" // non-test source added to and no test touched
+	RiskFirstTimeAuthor   = "first_time_author"
+	RiskFork              = "fork"
+)
+
+// Signal finds a concern on added lines of files whose domains do not cover
+// it, and asks for an agent.
+type Signal struct {
+	ID          string   `json:"id"`
+	Enabled     bool     `json:"enabled"`
+	Concern     string   `json:"concern"` // money-arithmetic, authentication, ...
+	Description string   `json:"description"`
+	Pattern     string   `json:"pattern"` // RE2 on added lines
+	Globs       []string `json:"globs,omitempty"`
+	Languages   []string `json:"languages,omitempty"`
+	Domain      string   `json:"domain"` // files in it are covered; the suggested patch maps the file to it
+	Agent       string   `json:"agent"`  // dispatched for the concern
+}
+
+// Settings is review-settings.json.
+type Settings struct {
+	Mode      string            `json:"mode"`   // ModeEnforce, ModeAdvisory or ModeOff
+	Drafts    string            `json:"drafts"` // DraftsReview or DraftsSkip
+	Gate      GateSettings      `json:"gate"`
+	Synthesis SynthesisSettings `json:"synthesis"`
+	Comment   CommentSettings   `json:"comment"`
+	Check     CheckSettings     `json:"check"`
+	Limits    LimitSettings     `json:"limits"`
+}
+
+// Modes and drafts.
+const (
+	ModeEnforce  = "enforce"
+	ModeAdvisory = "advisory"
+	ModeOff      = "off"
+
+	DraftsReview = "review"
+	DraftsSkip   = "skip"
+)
+
+// GateSettings are the gate's conditions, read top to bottom; the first that
+// matches decides, and a report that matches none passes.
+type GateSettings struct {
+	Conditions []policies.GateCondition `json:"conditions"`
+}
+
+// SynthesisSettings steer stage 6.
+type SynthesisSettings struct {
+	ConfidenceGate     float64  `json:"confidence_gate"`     // default 0.50
+	ProtectedArtifacts []string `json:"protected_artifacts"` // globs
+}
+
+// CommentSettings steer the comment.
+type CommentSettings struct {
+	When string `json:"when"` // CommentAlways (default), CommentFindings or CommentNever
+}
+
+// When a comment is written.
+const (
+	CommentAlways   = "always"
+	CommentFindings = "findings"
+	CommentNever    = "never"
+)
+
+// CheckSettings steer the check run.
+type CheckSettings struct {
+	Name        string `json:"name"`        // default reviewgate
+	Annotations bool   `json:"annotations"` // default true
+}
+
+// LimitSettings bound the work.
+type LimitSettings struct {
+	AgentTimeoutSeconds int `json:"agent_timeout_seconds"` // 1 to 1800, default 120
+	AgentRetries        int `json:"agent_retries"`         // 0 to 5, default 2
+	AgentConcurrency    int `json:"agent_concurrency"`     // 1 to 64, default 8
+	CommandsPerHour     int `json:"commands_per_hour"`     // reviews by command per PR, 1 to 1000, default 20
+}

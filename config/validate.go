@@ -1,0 +1,139 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/config/internal/jsontree"
+	"github.com/reviewgate/reviewgate/policies"
+	"github.com/reviewgate/reviewgate/policies/glob"
+)
+
+// checkEntries validates what schemas cannot say of the layer's entries, each
+// by itself. It reads the JSON, so that an entry with another fault is checked
+// too and all faults are told at once.
+func (t *trial) checkEntries() {
+	for _, e := range t.fresh[FileRules] {
+		t.checkMatch(e)
+	}
+	for _, e := range t.fresh[FileComposition] {
+		t.checkTriggerGlobs(e.node.Get("trigger"))
+	}
+	for _, e := range t.fresh[FileDomains] {
+		t.checkGlobs(e.node.Get("globs"))
+		e.size, _ = t.checkPattern(e.node.Get("pattern"))
+		if r, ok := e.value.(*RiskFactor); ok && r.Factor == RiskSensitivePath && len(r.Globs) == 0 {
+			t.of(e.node, `a factor "sensitive_path" without globs never counts`, `add "globs"`)
+		}
+	}
+	t.checkTotalSize()
+}
+
+func (t *trial) checkMatch(e *entry) {
+	n := e.node.Get("match")
+	if n == nil {
+		return
+	}
+	pattern, literal := n.Get("pattern"), n.Get("literal")
+	switch {
+	case given(pattern) && given(literal):
+		t.of(n, "a match has both a pattern and a literal", `keep one of the two; to lay one over the other of a lower layer, set that to ""`)
+	case !given(pattern) && !given(literal) && e.value != nil:
+		t.of(n, "a match needs a pattern or a literal", `add "pattern" or "literal", or remove "match" from a rule that no machine can check`)
+	}
+	size, groups := t.checkPattern(pattern)
+	more, _ := t.checkPattern(n.Get("not_pattern"))
+	e.size = size + more
+	if fix := n.Get("fix"); given(fix) && groups != nil {
+		if problem, remedy := checkFix(fix.Text, groups); problem != "" {
+			t.of(fix, problem, remedy)
+		}
+	}
+	t.checkGlobs(n.Get("paths"))
+	t.checkGlobs(n.Get("exclude_paths"))
+}
+
+// given reports whether n is a string that is not empty.
+func given(n *jsontree.Node) bool {
+	return n != nil && n.Kind == jsontree.String && n.Text != ""
+}
+
+// checkPattern validates the pattern that n holds, if it holds one. groups is
+// nil if it is wrong; without a pattern there is the group of the whole match.
+func (t *trial) checkPattern(n *jsontree.Node) (size int, groups []string) {
+	if !given(n) {
+		return 0, []string{""}
+	}
+	if len(n.Text) > maxPatternBytes {
+		return 0, nil // the schema has said so
+	}
+	size, groups, problem, remedy := checkPattern(n.Text)
+	if problem != "" {
+		t.of(n, problem, remedy)
+	}
+	return size, groups
+}
+
+// checkTotalSize bounds the patterns of all layers together.
+func (t *trial) checkTotalSize() {
+	total := 0
+	for _, file := range []string{FileRules, FileDomains} {
+		for _, e := range t.stack.lists[file].entries {
+			total += e.size
+		}
+	}
+	if total > maxTotalSize {
+		t.of(t.blame(FileRules), fmt.Sprintf("all patterns together expand to about %d instructions, more than the limit of %d", total, maxTotalSize), "remove rules, or make their patterns smaller")
+	}
+}
+
+// checkGlobs validates the list of globs that n holds, if it is one.
+func (t *trial) checkGlobs(n *jsontree.Node) {
+	for _, e := range elems(n) {
+		if !given(e) {
+			continue // the schema has said so
+		}
+		if err := glob.Validate(e.Text); err != nil {
+			problem, remedy := halves(err, "write a pattern such as src/**/*.go")
+			t.of(e, fmt.Sprintf("the glob %s is refused: %s", shown(e.Text), problem), remedy)
+		}
+	}
+}
+
+func elems(n *jsontree.Node) []*jsontree.Node {
+	if n == nil {
+		return nil
+	}
+	return n.Elems
+}
+
+// halves takes an error of package policies apart: "what is wrong: what to
+// write".
+func halves(err error, fallback string) (problem, remedy string) {
+	problem, remedy, found := strings.Cut(err.Error(), ": ")
+	if !found {
+		remedy = fallback
+	}
+	return problem, remedy
+}
+
+func (t *trial) checkTriggerGlobs(n *jsontree.Node) {
+	t.checkGlobs(n.Get("globs"))
+	for _, sub := range elems(n.Get("triggers")) {
+		t.checkTriggerGlobs(sub)
+	}
+}
+
+func (t *trial) checkSettings(root *jsontree.Node) {
+	t.checkGlobs(root.Get("synthesis").Get("protected_artifacts"))
+	for _, c := range elems(root.Get("gate").Get("conditions")) {
+		when := c.Get("when")
+		if !given(when) {
+			continue // the schema says so
+		}
+		if _, err := policies.ParseCondition(when.Text); err != nil {
+			problem, remedy := halves(err, `write a comparison such as "critical > 0"`)
+			t.of(when, problem, remedy)
+		}
+	}
+}

@@ -1,0 +1,523 @@
+package aggregate
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies"
+)
+
+// settings are the documented defaults, spelt out so that a change of the
+// shipped ones doesn't change what is tested here.
+func settings() config.Settings {
+	return config.Settings{
+		Gate: config.GateSettings{Conditions: []policies.GateCondition{
+			{When: "critical > 0", Decision: pipeline.DecisionFail},
+			{When: "major > 0", Decision: pipeline.DecisionNeedsFixes},
+			{When: "warning > 0", Decision: pipeline.DecisionPassWithWarnings},
+		}},
+		Synthesis: config.SynthesisSettings{ConfidenceGate: 0.5, ProtectedArtifacts: []string{"docs/plans/**"}},
+	}
+}
+
+func finding(path string, line int, title string, s pipeline.Severity) pipeline.Finding {
+	return pipeline.Finding{Title: title, Severity: s, Message: "It is wrong.", Confidence: 0.9, Path: path, StartLine: line}
+}
+
+// world is an input with three files, two agents, and a grading one.
+func world(outputs map[string][]pipeline.Finding) Input {
+	in := Input{
+		Facts: &pipeline.PRFacts{Repository: pipeline.Repository{Owner: "acme", Name: "shop"}, Number: 7, Head: pipeline.Head{SHA: "abc"}, Config: pipeline.ConfigInForce{Version: "v"}, Files: []pipeline.File{
+			file("a.go", "one", "two", "three", "four", "five", "six"),
+			file("b.go", "one", "two", "two", "two"),
+			{Path: "docs/plans/p.md", Status: pipeline.FileModified},
+		}},
+		Config: &config.Config{
+			Agents: []config.Agent{
+				{ID: "x", Kind: config.KindRules}, {ID: "y", Kind: config.KindRules},
+				{ID: "grader", Kind: config.KindRules, Scale: config.ScalePassWarnFail},
+				{ID: "secrets", Kind: config.KindSecrets},
+			},
+			Rules:    []config.Rule{{ID: "r1", Category: "errors", Description: "Because.", Recommendation: "Do it."}},
+			Settings: settings(),
+		},
+		Manifest: &pipeline.AgentManifest{},
+	}
+	for _, agent := range []string{"grader", "secrets", "x", "y"} {
+		findings, ok := outputs[agent]
+		if !ok {
+			continue
+		}
+		in.Manifest.Entries = append(in.Manifest.Entries, pipeline.ManifestEntry{Agent: agent, Required: true, Scope: pipeline.AgentScope{All: true}})
+		in.Results = append(in.Results, pipeline.AgentResult{Agent: agent, Status: pipeline.AgentOK, Output: pipeline.AgentOutput{Findings: findings}})
+	}
+	return in
+}
+
+func file(path string, lines ...string) pipeline.File {
+	h := pipeline.Hunk{NewStart: 1, NewLines: len(lines)}
+	for i, l := range lines {
+		h.Lines = append(h.Lines, pipeline.Line{Op: pipeline.LineAdded, New: i + 1, Text: l})
+	}
+	return pipeline.File{Path: path, Status: pipeline.FileAdded, Additions: len(lines), Hunks: pipeline.List[pipeline.Hunk]{h}}
+}
+
+func one(f pipeline.Finding) Input { return world(map[string][]pipeline.Finding{"x": {f}}) }
+
+func TestValidateDrops(t *testing.T) {
+	good := finding("a.go", 2, "t", pipeline.SeverityMajor)
+	for name, change := range map[string]func(*pipeline.Finding){
+		"no title":             func(f *pipeline.Finding) { f.Title = " " },
+		"no message":           func(f *pipeline.Finding) { f.Message = "" },
+		"no place":             func(f *pipeline.Finding) { f.Path = "" },
+		"unknown severity":     func(f *pipeline.Finding) { f.Severity = "blocker" },
+		"empty severity":       func(f *pipeline.Finding) { f.Severity = "" },
+		"negative confidence":  func(f *pipeline.Finding) { f.Confidence = -0.1 },
+		"confidence above one": func(f *pipeline.Finding) { f.Confidence = 1.01 },
+		"confidence NaN":       func(f *pipeline.Finding) { f.Confidence = math.NaN() },
+		"negative line":        func(f *pipeline.Finding) { f.StartLine = -1 },
+		"lines backwards":      func(f *pipeline.Finding) { f.StartLine, f.EndLine = 4, 3 },
+		"line outside":         func(f *pipeline.Finding) { f.StartLine = 7 },
+		"file not in the PR":   func(f *pipeline.Finding) { f.Path = "z.go" },
+		"unknown action":       func(f *pipeline.Finding) { f.Action = "burn" },
+		"unknown class":        func(f *pipeline.Finding) { f.AutofixClass = "maybe" },
+		"unknown type":         func(f *pipeline.Finding) { f.FindingType = "typo" },
+		"unknown claim":        func(f *pipeline.Finding) { f.AutoClaim = "trust me" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := good
+			change(&f)
+			r := Aggregate(one(f))
+			if len(r.Findings) != 0 || r.Coverage[0].Dropped != 1 || r.Coverage[0].Findings != 0 {
+				t.Errorf("findings %d, coverage %+v", len(r.Findings), r.Coverage)
+			}
+		})
+	}
+	if r := Aggregate(one(good)); len(r.Findings) != 1 || r.Coverage[0].Dropped != 0 {
+		t.Errorf("the good one is dropped: %+v", r.Coverage)
+	}
+}
+
+func TestValidateFillsInAndTrustsNoClaim(t *testing.T) {
+	f := finding("a.go", 2, "t", "P1")
+	f.ID, f.GateSeverity, f.State, f.Reviewers, f.Agent = "mine", "info", "dismissed", pipeline.List[string]{"everybody"}, "secrets"
+	got := Aggregate(one(f)).Findings[0]
+	if got.Severity != pipeline.SeverityMajor || got.GateSeverity != pipeline.SeverityMajor || got.EndLine != 2 ||
+		got.Action != pipeline.ActionNone || got.AutofixClass != pipeline.AutofixPresent || got.FindingType != pipeline.FindingError {
+		t.Errorf("defaults: %+v", got)
+	}
+	if got.ID == "mine" || got.State != pipeline.StateNew || got.Agent != "x" || len(got.Reviewers) != 1 || got.Reviewers[0] != "x" {
+		t.Errorf("an agent's claim was believed: %+v", got)
+	}
+}
+
+func TestProtectedArtifacts(t *testing.T) {
+	for _, tc := range []struct {
+		name       string
+		agent      string
+		change     func(*pipeline.Finding)
+		suppressed bool
+	}{
+		{"remove the file", "x", func(f *pipeline.Finding) { f.Action = pipeline.ActionRemove }, true},
+		{"in words", "x", func(f *pipeline.Finding) { f.Recommendation = "Delete this document." }, true},
+		{"a line of it", "x", func(f *pipeline.Finding) { f.Action, f.StartLine = pipeline.ActionRemove, 3 }, false},
+		{"change it", "x", func(f *pipeline.Finding) { f.Recommendation = "Say which file is meant." }, false},
+		{"critical", "x", func(f *pipeline.Finding) { f.Action, f.Severity = pipeline.ActionRemove, pipeline.SeverityCritical }, false},
+		{"by secrets", "secrets", func(f *pipeline.Finding) { f.Action = pipeline.ActionRemove }, false},
+		{"another directory", "x", func(f *pipeline.Finding) { f.Action, f.Path = pipeline.ActionRemove, "a.go" }, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			f := finding("docs/plans/p.md", 0, "Stale plan", pipeline.SeverityMajor)
+			tc.change(&f)
+			r := Aggregate(world(map[string][]pipeline.Finding{tc.agent: {f}}))
+			if got := len(r.Suppressed) == 1; got != tc.suppressed || len(r.Findings)+len(r.Suppressed) != 1 {
+				t.Errorf("suppressed %v, findings %d", got, len(r.Findings))
+			}
+		})
+	}
+}
+
+func TestEnrich(t *testing.T) {
+	f := finding("a.go", 1, "t", pipeline.SeverityMajor)
+	f.RuleID, f.Recommendation = "r1", "My own."
+	got := Aggregate(one(f)).Findings[0]
+	if got.Category != "errors" || got.WhyItMatters != "Because." || got.Recommendation != "My own." {
+		t.Errorf("%q %q %q", got.Category, got.WhyItMatters, got.Recommendation)
+	}
+}
+
+func TestScalePassWarnFail(t *testing.T) {
+	grade := func(line int, severity pipeline.Severity, dimension string) pipeline.Finding {
+		f := finding("a.go", line, "title "+dimension, severity)
+		f.Category = dimension
+		return f
+	}
+	two := Aggregate(world(map[string][]pipeline.Finding{"grader": {grade(1, "fail", "colour"), grade(2, "fail", "focus"), grade(3, "warn", "motion"), grade(4, "pass", "text")}}))
+	if diff := cmp.Diff(pipeline.Counts{Major: 2, Warning: 1}, two.Counts); diff != "" {
+		t.Error(diff)
+	}
+	if two.Coverage[0].Dropped != 0 {
+		t.Error("a passed dimension counts as malformed")
+	}
+	same := Aggregate(world(map[string][]pipeline.Finding{"grader": {grade(1, "fail", "colour"), grade(3, "fail", "colour"), grade(5, "fail", "colour")}}))
+	if same.Counts.Critical != 0 {
+		t.Errorf("one dimension that failed three times: %+v", same.Counts)
+	}
+	three := Aggregate(world(map[string][]pipeline.Finding{"grader": {grade(1, "fail", "colour"), grade(2, "fail", "focus"), grade(4, "fail", "text")}}))
+	if diff := cmp.Diff(pipeline.Counts{Critical: 1, Major: 2}, three.Counts); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestConfidenceGate(t *testing.T) {
+	f := finding("a.go", 3, "t", pipeline.SeverityCritical)
+	for confidence, kept := range map[float64]bool{0.49: false, 0.5: true} {
+		f.Confidence = confidence
+		r := Aggregate(one(f))
+		if (len(r.Findings) == 1) != kept || len(r.Findings)+len(r.ResidualConcerns) != 1 {
+			t.Errorf("%.2f: %d findings, %v", confidence, len(r.Findings), r.ResidualConcerns)
+		}
+		if !kept && (r.Decision != pipeline.DecisionPass || r.ResidualConcerns[0].Text != "t (a.go:3, confidence 0.49)" || r.ResidualConcerns[0].Source != "x") {
+			t.Errorf("%s, %+v", r.Decision, r.ResidualConcerns)
+		}
+	}
+}
+
+func TestDeduplicate(t *testing.T) {
+	at := func(path string, start, end int, title string) pipeline.Finding {
+		f := finding(path, start, title, pipeline.SeverityWarning)
+		f.EndLine = end
+		return f
+	}
+	section := func(path, s, title string) pipeline.Finding {
+		f := finding(path, 0, title, pipeline.SeverityWarning)
+		f.Section = s
+		return f
+	}
+	acts := func(f pipeline.Finding, a pipeline.Action) pipeline.Finding { f.Action = a; return f }
+	says := func(f pipeline.Finding, r string) pipeline.Finding { f.Recommendation = r; return f }
+	for _, tc := range []struct {
+		name string
+		x, y []pipeline.Finding
+		want int
+	}{
+		{"same line", []pipeline.Finding{at("a.go", 2, 2, "T")}, []pipeline.Finding{at("a.go", 2, 2, "T")}, 1},
+		{"title normalised", []pipeline.Finding{at("a.go", 2, 2, "Error  ignored!")}, []pipeline.Finding{at("a.go", 2, 2, "error ignored")}, 1},
+		{"adjacent", []pipeline.Finding{at("a.go", 2, 2, "T")}, []pipeline.Finding{at("a.go", 3, 3, "T")}, 1},
+		{"overlap", []pipeline.Finding{at("a.go", 1, 4, "T")}, []pipeline.Finding{at("a.go", 2, 3, "T")}, 1},
+		{"a gap between", []pipeline.Finding{at("a.go", 2, 2, "T")}, []pipeline.Finding{at("a.go", 4, 4, "T")}, 2},
+		{"transitive", []pipeline.Finding{at("a.go", 1, 2, "T"), at("a.go", 5, 6, "T")}, []pipeline.Finding{at("a.go", 3, 4, "T")}, 1},
+		{"contained, then on", []pipeline.Finding{at("a.go", 1, 5, "T"), at("a.go", 2, 2, "T")}, []pipeline.Finding{at("a.go", 6, 6, "T")}, 1},
+		{"other file", []pipeline.Finding{at("a.go", 2, 2, "T")}, []pipeline.Finding{at("b.go", 2, 2, "T")}, 2},
+		{"other title", []pipeline.Finding{at("a.go", 2, 2, "T")}, []pipeline.Finding{at("a.go", 2, 2, "U")}, 2},
+		{"whole file and line 1", []pipeline.Finding{at("a.go", 0, 0, "T")}, []pipeline.Finding{at("a.go", 1, 1, "T")}, 2},
+		{"whole file twice", []pipeline.Finding{at("a.go", 0, 0, "T")}, []pipeline.Finding{at("a.go", 0, 0, "T")}, 1},
+		{"same section", []pipeline.Finding{section("", "Title", "T")}, []pipeline.Finding{section("", "title:", "T")}, 1},
+		{"other section", []pipeline.Finding{section("", "Title", "T")}, []pipeline.Finding{section("", "Body", "T")}, 2},
+		{"remove against keep", []pipeline.Finding{acts(at("a.go", 2, 2, "T"), pipeline.ActionRemove)}, []pipeline.Finding{acts(at("a.go", 2, 2, "T"), pipeline.ActionKeep)}, 2},
+		{"remove against add, in words", []pipeline.Finding{says(at("a.go", 2, 2, "T"), "Remove the cache.")}, []pipeline.Finding{says(at("a.go", 2, 2, "T"), "Add a limit.")}, 2},
+		{"remove and remove", []pipeline.Finding{acts(at("a.go", 2, 2, "T"), pipeline.ActionRemove)}, []pipeline.Finding{says(at("a.go", 2, 2, "T"), "Drop it.")}, 1},
+		{"keep and add", []pipeline.Finding{acts(at("a.go", 2, 2, "T"), pipeline.ActionKeep)}, []pipeline.Finding{acts(at("a.go", 2, 2, "T"), pipeline.ActionAdd)}, 1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := Aggregate(world(map[string][]pipeline.Finding{"x": tc.x, "y": tc.y}))
+			if len(r.Findings) != tc.want {
+				t.Errorf("%d findings, want %d: %+v", len(r.Findings), tc.want, r.Findings)
+			}
+		})
+	}
+}
+
+func TestMerge(t *testing.T) {
+	a := finding("a.go", 2, "T", pipeline.SeverityWarning)
+	a.Confidence, a.Message, a.Evidence = 0.8, "from x", pipeline.List[string]{"e1", "e2"}
+	b := finding("a.go", 3, "t.", pipeline.SeverityMajor)
+	b.Confidence, b.Message, b.Evidence, b.Blocking = 0.7, "from y", pipeline.List[string]{"e2", "e3"}, true
+	r := Aggregate(world(map[string][]pipeline.Finding{"x": {a}, "y": {b}}))
+	f := r.Findings[0]
+	if f.Agent != "x" || f.Message != "from x" || f.Severity != pipeline.SeverityMajor || f.StartLine != 2 || !f.Blocking {
+		t.Errorf("%+v", f)
+	}
+	if math.Abs(f.Confidence-0.85) > 1e-12 {
+		t.Errorf("confidence %v, want 0.85", f.Confidence)
+	}
+	if diff := cmp.Diff(pipeline.List[string]{"e1", "e2", "e3"}, f.Evidence); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(pipeline.List[string]{"x", "y"}, f.Reviewers); diff != "" {
+		t.Error(diff)
+	}
+	if r.Coverage[0].Findings != 1 || r.Coverage[1].Findings != 0 {
+		t.Errorf("coverage %+v", r.Coverage)
+	}
+
+	own := Aggregate(world(map[string][]pipeline.Finding{"x": {a, a}}))
+	if f := own.Findings[0]; f.Confidence != 0.8 {
+		t.Errorf("an agent that agrees with itself is surer: %v", f.Confidence)
+	}
+	a.Confidence, b.Confidence = 0.98, 0.98
+	if f := Aggregate(world(map[string][]pipeline.Finding{"x": {a}, "y": {b}})).Findings[0]; f.Confidence != 0.99 {
+		t.Errorf("confidence %v, want at most 0.99", f.Confidence)
+	}
+	a.Confidence, b.Confidence = 1, 0.9
+	if f := Aggregate(world(map[string][]pipeline.Finding{"x": {a}, "y": {b}})).Findings[0]; f.Confidence != 1 {
+		t.Errorf("agreement lowered confidence 1 to %v", f.Confidence)
+	}
+}
+
+func TestRoute(t *testing.T) {
+	f := finding("a.go", 2, "T", pipeline.SeverityWarning)
+	f.AutofixClass = pipeline.AutofixAuto
+	if r := Aggregate(one(f)); r.Findings[0].AutofixClass != pipeline.AutofixPresent || r.Coverage[0].Present != 1 {
+		t.Errorf("auto without a fix: %+v", r.Coverage)
+	}
+	f.SuggestedFix = "two()"
+	if r := Aggregate(one(f)); r.Findings[0].AutofixClass != pipeline.AutofixAuto || r.Coverage[0].Auto != 1 {
+		t.Errorf("auto with a fix: %+v", r.Coverage)
+	}
+}
+
+func TestSort(t *testing.T) {
+	f := func(title, path string, line int, s pipeline.Severity, typ pipeline.FindingType, c float64) pipeline.Finding {
+		x := finding(path, line, title, s)
+		x.FindingType, x.Confidence = typ, c
+		return x
+	}
+	in := world(map[string][]pipeline.Finding{"x": {
+		f("7", "b.go", 1, pipeline.SeverityInfo, pipeline.FindingError, 0.9),
+		f("6", "a.go", 1, pipeline.SeverityWarning, pipeline.FindingOmission, 0.99),
+		f("5", "b.go", 1, pipeline.SeverityWarning, pipeline.FindingError, 0.8),
+		f("4", "b.go", 2, pipeline.SeverityWarning, pipeline.FindingError, 0.9),
+		f("3", "b.go", 1, pipeline.SeverityWarning, pipeline.FindingError, 0.9),
+		f("2", "a.go", 4, pipeline.SeverityWarning, pipeline.FindingError, 0.9),
+		f("1", "b.go", 4, pipeline.SeverityCritical, pipeline.FindingOmission, 0.5),
+	}})
+	var got []string
+	for _, f := range Aggregate(in).Findings {
+		got = append(got, f.Title)
+	}
+	if s := strings.Join(got, ""); s != "1234567" {
+		t.Errorf("order %s", s)
+	}
+}
+
+func TestFingerprintOutlivesMoves(t *testing.T) {
+	id := func(change func(*Input, *pipeline.Finding)) string {
+		f := finding("b.go", 1, "Title", pipeline.SeverityMajor)
+		in := one(f)
+		if change != nil {
+			change(&in, &in.Results[0].Output.Findings[0])
+		}
+		r := Aggregate(in)
+		return r.Findings[0].ID
+	}
+	first := id(nil)
+	if len(first) != 16 {
+		t.Errorf("fingerprint %q has not 16 characters", first)
+	}
+	same := map[string]func(*Input, *pipeline.Finding){
+		"lines shift": func(in *Input, f *pipeline.Finding) {
+			in.Facts.Files[1] = file("b.go", "new", "new", "one")
+			f.StartLine, f.EndLine = 3, 3
+		},
+		"white space": func(in *Input, _ *pipeline.Finding) { in.Facts.Files[1] = file("b.go", "\t  one ") },
+		"rename": func(in *Input, f *pipeline.Finding) {
+			in.Facts.Files[1].Path, in.Facts.Files[1].PreviousPath, in.Facts.Files[1].Status = "c.go", "b.go", pipeline.FileRenamed
+			f.Path = "c.go"
+		},
+		"title's punctuation": func(_ *Input, f *pipeline.Finding) { f.Title = "title!" },
+		"severity":            func(_ *Input, f *pipeline.Finding) { f.Severity = pipeline.SeverityInfo },
+	}
+	for name, change := range same {
+		if got := id(change); got != first {
+			t.Errorf("%s: the fingerprint changed", name)
+		}
+	}
+	other := map[string]func(*Input, *pipeline.Finding){
+		"other text":  func(in *Input, _ *pipeline.Finding) { in.Facts.Files[1] = file("b.go", "else") },
+		"other title": func(_ *Input, f *pipeline.Finding) { f.Title = "other" },
+		"other file":  func(_ *Input, f *pipeline.Finding) { f.Path = "a.go" },
+		"a rule":      func(_ *Input, f *pipeline.Finding) { f.RuleID = "r1" },
+	}
+	for name, change := range other {
+		if got := id(change); got == first {
+			t.Errorf("%s: the fingerprint is the same", name)
+		}
+	}
+}
+
+func TestEqualFindingsAreTold(t *testing.T) {
+	in := world(map[string][]pipeline.Finding{"x": {finding("b.go", 2, "T", pipeline.SeverityInfo), finding("b.go", 4, "T", pipeline.SeverityInfo)}})
+	r := Aggregate(in)
+	if len(r.Findings) != 2 || r.Findings[0].ID == r.Findings[1].ID {
+		t.Errorf("two findings on equal lines: %+v", r.Findings)
+	}
+}
+
+func TestCompareWithThePreviousReport(t *testing.T) {
+	stays, goes := finding("a.go", 1, "stays", pipeline.SeverityMajor), finding("a.go", 4, "goes", pipeline.SeverityMajor)
+	y := finding("b.go", 1, "of y", pipeline.SeverityMajor)
+	first := Aggregate(world(map[string][]pipeline.Finding{"x": {stays, goes}, "y": {y}}))
+	if first.Iteration != 1 || first.Changes.New != 3 {
+		t.Errorf("first: %d, %+v", first.Iteration, first.Changes)
+	}
+
+	in := world(map[string][]pipeline.Finding{"x": {stays, finding("a.go", 6, "comes", pipeline.SeverityInfo)}, "y": nil})
+	in.Previous = &pipeline.PreviousReport{HeadSHA: "old", Findings: first.Findings, Iteration: 1}
+	in.Results[1].Status = pipeline.AgentTimedOut
+	second := Aggregate(in)
+	if second.Iteration != 2 || second.Changes.PreviousReport != "old" || second.Changes.New != 1 || second.Changes.Open != 1 {
+		t.Errorf("second: %d, %+v", second.Iteration, second.Changes)
+	}
+	if len(second.Changes.Resolved) != 1 || second.Changes.Resolved[0].Title != "goes" || second.Changes.Resolved[0].State != pipeline.StateResolved {
+		t.Errorf("resolved %+v: what an agent did not look for again is not resolved", second.Changes.Resolved)
+	}
+}
+
+func TestGate(t *testing.T) {
+	counts := map[pipeline.Severity]pipeline.Decision{
+		pipeline.SeverityCritical: pipeline.DecisionFail,
+		pipeline.SeverityMajor:    pipeline.DecisionNeedsFixes,
+		pipeline.SeverityWarning:  pipeline.DecisionPassWithWarnings,
+		pipeline.SeverityInfo:     pipeline.DecisionPass,
+	}
+	for s, want := range counts {
+		if r := Aggregate(one(finding("a.go", 1, "T", s))); r.Decision != want {
+			t.Errorf("one %s: %s, want %s (%s)", s, r.Decision, want, r.Gate.Condition)
+		}
+	}
+}
+
+func TestIncompleteNeverPasses(t *testing.T) {
+	for name, change := range map[string]func(*Input){
+		"facts": func(in *Input) {
+			in.Facts.Incomplete = []pipeline.Incompleteness{{What: "files", Why: "3,000 of 4,000", Gating: true}}
+		},
+		"failed stage":     func(in *Input) { in.Failed = &pipeline.Incompleteness{What: "stage", Why: "classify", Gating: true} },
+		"agent failed":     func(in *Input) { in.Results[0].Status = pipeline.AgentFailed },
+		"agent timed out":  func(in *Input) { in.Results[0].Status = pipeline.AgentTimedOut },
+		"agent malformed":  func(in *Input) { in.Results[0].Status = pipeline.AgentMalformed },
+		"agent skipped":    func(in *Input) { in.Results[0].Status = pipeline.AgentSkipped },
+		"unknown status":   func(in *Input) { in.Results[0].Status = "fine" },
+		"agent has no row": func(in *Input) { in.Results = nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := world(map[string][]pipeline.Finding{"x": nil})
+			if r := Aggregate(in); r.Decision != pipeline.DecisionPass {
+				t.Fatalf("whole: %s", r.Decision)
+			}
+			change(&in)
+			if r := Aggregate(in); !r.Decision.Blocks() || r.Gate.Condition != Incomplete {
+				t.Errorf("%s (%s)", r.Decision, r.Gate.Condition)
+			}
+			in.Config.Settings.Gate.Conditions = []policies.GateCondition{{When: "findings >= 0", Decision: pipeline.DecisionPass}}
+			if r := Aggregate(in); !r.Decision.Blocks() {
+				t.Errorf("a setting loosened it: %s", r.Decision)
+			}
+		})
+	}
+	in := world(map[string][]pipeline.Finding{"x": {finding("a.go", 1, "T", pipeline.SeverityCritical)}})
+	in.Facts.Incomplete = []pipeline.Incompleteness{{Gating: true}}
+	if r := Aggregate(in); r.Decision != pipeline.DecisionFail {
+		t.Errorf("incomplete and critical: %s", r.Decision)
+	}
+}
+
+func TestOptionalAgentsMayFail(t *testing.T) {
+	for name, change := range map[string]func(*pipeline.ManifestEntry){
+		"not required": func(e *pipeline.ManifestEntry) { e.Required = false },
+		"warn":         func(e *pipeline.ManifestEntry) { e.OnFailure = pipeline.OnFailureWarn },
+	} {
+		in := world(map[string][]pipeline.Finding{"x": nil})
+		in.Results[0].Status, in.Results[0].Note = pipeline.AgentFailed, "no answer"
+		change(&in.Manifest.Entries[0])
+		r := Aggregate(in)
+		if r.Decision != pipeline.DecisionPass || len(r.Incomplete) != 1 || r.Incomplete[0].Why != "x failed: no answer" {
+			t.Errorf("%s: %s, %+v", name, r.Decision, r.Incomplete)
+		}
+	}
+}
+
+func TestFailedReport(t *testing.T) {
+	in := world(map[string][]pipeline.Finding{"x": {finding("a.go", 1, "T", pipeline.SeverityInfo)}})
+	r := Failed(in, &pipeline.Incompleteness{What: "stage", Why: "the stage aggregate failed", Gating: true})
+	if !r.Decision.Blocks() || len(r.Findings) != 0 || r.HeadSHA != "abc" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// In JSON all documented keys are there and no list is null.
+func TestReportJSON(t *testing.T) {
+	b, err := json.Marshal(Aggregate(world(nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(b), "null") {
+		t.Errorf("null in %s", b)
+	}
+	if err := config.ValidateData("review-report", b); err != nil {
+		t.Error(err)
+	}
+	full := world(map[string][]pipeline.Finding{"x": {finding("a.go", 1, "T", "P0"), finding("a.go", 3, "U", "P3")}, "grader": {}})
+	full.Results[0].Status = pipeline.AgentFailed
+	if b, err = json.Marshal(Aggregate(full)); err != nil {
+		t.Fatal(err)
+	}
+	if err := config.ValidateData("review-report", b); err != nil {
+		t.Error(err)
+	}
+}
+
+func BenchmarkAggregate(b *testing.B) {
+	for _, n := range []int{1_000, 10_000, 100_000} {
+		for _, files := range []int{1, 500} {
+			b.Run(fmt.Sprintf("findings=%d/files=%d", n, files), func(b *testing.B) {
+				in := many(n, files)
+				for b.Loop() {
+					if r := Aggregate(in); len(r.Findings) == 0 {
+						b.Fatal("no findings")
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/1000, "ms/report")
+				b.ReportMetric(0, "ns/op")
+			})
+		}
+	}
+}
+
+// many spreads n findings of 20 agents over files, a fifth of them agreeing
+// with a neighbour.
+func many(n, files int) Input {
+	const agents = 20
+	in := world(nil)
+	in.Facts.Files = nil
+	lines := make([]string, 2*n/files+10)
+	for i := range lines {
+		lines[i] = fmt.Sprintf("line %d of the file", i%997)
+	}
+	for f := range files {
+		in.Facts.Files = append(in.Facts.Files, file(fmt.Sprintf("dir/file%04d.go", f), lines...))
+	}
+	for a := range agents {
+		in.Results = append(in.Results, pipeline.AgentResult{Agent: fmt.Sprintf("agent%02d", a), Status: pipeline.AgentOK})
+	}
+	severities := pipeline.Severities()
+	for i := range n {
+		k := i
+		if i%5 == 4 {
+			k = i - 1
+		}
+		f := finding(in.Facts.Files[k%files].Path, 1+2*(k/files), fmt.Sprintf("Title %d", k%50), severities[k%4])
+		f.Confidence = 0.5 + float64(i%50)/100
+		out := &in.Results[i%agents].Output
+		out.Findings = append(out.Findings, f)
+	}
+	return in
+}

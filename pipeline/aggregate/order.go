@@ -1,0 +1,85 @@
+package aggregate
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// sortByContent brings findings into an order that depends on nothing but what
+// they say.
+func sortByContent(findings []*pipeline.Finding) {
+	slices.SortFunc(findings, func(a, b *pipeline.Finding) int {
+		// Place, title and agent tell nearly all apart; the rest is compared
+		// only where they don't.
+		if c := byPlace(a, b); c != 0 {
+			return c
+		}
+		if c := cmp.Or(strings.Compare(a.Title, b.Title), strings.Compare(a.Agent, b.Agent), strings.Compare(a.Model, b.Model)); c != 0 {
+			return c
+		}
+		return byTheRest(a, b)
+	})
+}
+
+func byTheRest(a, b *pipeline.Finding) int {
+	return cmp.Or(
+		cmp.Compare(a.RuleID, b.RuleID),
+		cmp.Compare(b.Severity.Rank(), a.Severity.Rank()), cmp.Compare(a.Severity, b.Severity),
+		cmp.Compare(b.Confidence, a.Confidence),
+		cmp.Compare(a.Message, b.Message), cmp.Compare(a.Category, b.Category),
+		cmp.Compare(a.WhyItMatters, b.WhyItMatters), cmp.Compare(a.Recommendation, b.Recommendation),
+		cmp.Compare(a.SuggestedFix, b.SuggestedFix), slices.Compare(a.Evidence, b.Evidence),
+		cmp.Compare(a.Action, b.Action), cmp.Compare(a.AutofixClass, b.AutofixClass),
+		cmp.Compare(a.AutoClaim, b.AutoClaim), cmp.Compare(a.Citation, b.Citation),
+		cmp.Compare(a.FindingType, b.FindingType), compareBool(a.Blocking, b.Blocking),
+	)
+}
+
+// byPlace is document order: path by bytes, line, section.
+func byPlace(a, b *pipeline.Finding) int {
+	if c := strings.Compare(a.Path, b.Path); c != 0 {
+		return c
+	}
+	if c := cmp.Compare(a.StartLine, b.StartLine); c != 0 {
+		return c
+	}
+	return cmp.Or(cmp.Compare(a.EndLine, b.EndLine), cmp.Compare(a.Section, b.Section))
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// sort brings the findings into the report's order: what gates first, errors
+// before omissions, the sure before the unsure, then document order. The
+// fingerprint makes the order total.
+func (w *work) sort() {
+	slices.SortFunc(w.findings, func(a, b *pipeline.Finding) int {
+		if c := cmp.Compare(b.GateSeverity.Rank(), a.GateSeverity.Rank()); c != 0 {
+			return c
+		}
+		if c := cmp.Compare(typeRank(a.FindingType), typeRank(b.FindingType)); c != 0 {
+			return c
+		}
+		if c := cmp.Compare(b.Confidence, a.Confidence); c != 0 {
+			return c
+		}
+		return cmp.Or(byPlace(a, b), cmp.Compare(a.ID, b.ID))
+	})
+}
+
+func typeRank(t pipeline.FindingType) int {
+	if t == pipeline.FindingOmission {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,59 @@
+package aggregate
+
+import "github.com/reviewgate/reviewgate/pipeline"
+
+// spread widens a merged finding over the lines next to it on which its own
+// agent said the same: a rule that flags three lines in a row has one finding
+// about three lines, not one about the first. A suggested fix is text for
+// exactly the finding's lines, so the fixes are joined; where they don't join
+// line up to line, the finding keeps its own lines and fix. same is in document
+// order.
+func spread(f *pipeline.Finding, same []*pipeline.Finding) {
+	run := neighbours(f, same)
+	if len(run) < 2 {
+		return
+	}
+	fix, end := run[0].SuggestedFix, run[0].EndLine
+	for _, next := range run[1:] {
+		switch {
+		case f.SuggestedFix == "":
+			// There is no fix whose lines must stay what they are.
+		case next.SuggestedFix == "" || run[0].SuggestedFix == "" || next.AutofixClass != run[0].AutofixClass:
+			return
+		case next.StartLine == end+1:
+			fix += "\n" + next.SuggestedFix
+		case next.StartLine != run[0].StartLine || next.EndLine != end || next.SuggestedFix != fix:
+			return // not the same fix of the same lines over again
+		}
+		end = max(end, next.EndLine)
+	}
+	f.StartLine, f.EndLine = run[0].StartLine, end
+	if f.SuggestedFix != "" {
+		f.SuggestedFix = fix
+	}
+}
+
+// neighbours returns those of f's agent whose lines overlap or touch one
+// another, f's among them.
+func neighbours(f *pipeline.Finding, same []*pipeline.Finding) []*pipeline.Finding {
+	var run []*pipeline.Finding
+	end, mine := 0, false
+	for _, x := range same {
+		if x.StartLine == 0 || sourceOf(x) != sourceOf(f) {
+			continue
+		}
+		if len(run) > 0 && x.StartLine > end+1 {
+			if mine {
+				break
+			}
+			run = nil
+		}
+		run = append(run, x)
+		end = max(end, x.EndLine)
+		mine = mine || x.StartLine == f.StartLine && x.EndLine == f.EndLine
+	}
+	if !mine {
+		return nil
+	}
+	return run
+}

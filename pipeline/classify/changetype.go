@@ -1,0 +1,109 @@
+package classify
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// changeType names the type of a change and the evidence that decided, the
+// first that speaks: title, labels, branch, files.
+func changeType(facts *pipeline.PRFacts, s survey) (name, source string) {
+	if t, prefix := titleType(facts.Title); t != "" {
+		return t, fmt.Sprintf("the title's prefix %q", prefix)
+	}
+	for _, l := range facts.Labels {
+		if t := typeOfWord(labelWord(l)); t != "" {
+			return t, fmt.Sprintf("the label %q", l)
+		}
+	}
+	if prefix, _, ok := strings.Cut(facts.Head.Ref, "/"); ok {
+		if t := typeOfWord(prefix); t != "" {
+			return t, fmt.Sprintf("the branch's prefix %q", prefix+"/")
+		}
+	}
+	return typeOfFiles(facts, s)
+}
+
+func typeOfFiles(facts *pipeline.PRFacts, s survey) (name, source string) {
+	switch n := len(facts.Files); {
+	case n == 0:
+		return "change", "there are no files"
+	case s.docs == n:
+		return "docs", "every file is documentation"
+	case s.tests == n:
+		return "test", "every file is a test"
+	case s.workflows == n:
+		return "ci", "every file is a workflow"
+	case s.dependencies == n:
+		return "deps", "every file is a manifest or lock file"
+	case s.newSource >= 0:
+		return "feature", "new source: " + facts.Files[s.newSource].Path
+	}
+	return "change", "nothing says more"
+}
+
+// titleType reads a Conventional Commits prefix: "fix:", "feat(cart)!:". It
+// returns the type and the prefix as written.
+func titleType(title string) (name, prefix string) {
+	prefix, _, ok := strings.Cut(title, ":")
+	if !ok {
+		return "", ""
+	}
+	word := strings.TrimSuffix(prefix, "!")
+	word, scope, scoped := strings.Cut(word, "(")
+	if scoped {
+		if scope, ok = strings.CutSuffix(scope, ")"); !ok {
+			return "", ""
+		}
+		if t := typeOfWord(scope); t == "deps" && typeOfWord(word) != "" {
+			return t, prefix + ":" // chore(deps), build(deps-dev), fix(deps)
+		}
+	}
+	return typeOfWord(word), prefix + ":"
+}
+
+// labelWord takes the last part of labels such as "type: bug" and "kind/bug".
+func labelWord(label string) string {
+	if i := strings.LastIndexAny(label, ":/"); i >= 0 {
+		switch strings.ToLower(strings.TrimSpace(label[:i])) {
+		case "type", "kind", "category":
+			return label[i+1:]
+		}
+	}
+	return label
+}
+
+// typeOfWord maps the words that titles, labels and branches begin with.
+func typeOfWord(word string) string {
+	switch strings.ToLower(strings.TrimSpace(word)) {
+	case "feat", "feature", "features", "enhancement":
+		return "feature"
+	case "fix", "bug", "bugfix", "hotfix":
+		return "fix"
+	case "docs", "doc", "documentation":
+		return "docs"
+	case "test", "tests", "testing":
+		return "test"
+	case "ci", "workflow":
+		return "ci"
+	case "deps", "deps-dev", "dependencies", "dependabot", "renovate":
+		return "deps"
+	case "refactor", "refactoring", "cleanup":
+		return "refactor"
+	case "perf", "performance":
+		return "perf"
+	case "chore", "maintenance":
+		return "chore"
+	case "build":
+		return "build"
+	case "style":
+		return "style"
+	case "revert":
+		return "revert"
+	case "release":
+		return "release"
+	}
+	return ""
+}

@@ -1,0 +1,102 @@
+package classify
+
+import (
+	"fmt"
+
+	"github.com/go-enry/go-enry/v2"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies/glob"
+)
+
+// kinds tells files apart that every repository has in the same places.
+type kinds struct {
+	workflow   *glob.Set
+	dependency *glob.Set
+}
+
+// workflowGlobs are the files that run on a change before it is merged.
+var workflowGlobs = []string{
+	".github/workflows/**", ".github/actions/**", "**/action.{yml,yaml}",
+	".gitlab-ci.yml", ".gitlab/ci/**", ".circleci/**", ".buildkite/**", ".drone.yml", ".travis.yml",
+	".woodpecker/**", ".woodpecker.yml", ".teamcity/**", ".semaphore/**", "appveyor.yml",
+	"azure-pipelines.{yml,yaml}", "bitbucket-pipelines.yml", "cloudbuild.{yml,yaml}", "**/Jenkinsfile",
+}
+
+// dependencyGlobs are the package managers' manifests and lock files.
+var dependencyGlobs = []string{
+	"**/go.{mod,sum,work}", "**/go.work.sum",
+	"**/package.json", "**/package-lock.json", "**/npm-shrinkwrap.json", "**/yarn.lock", "**/pnpm-lock.yaml", "**/bun.{lock,lockb}",
+	"**/deno.{json,jsonc,lock}",
+	"**/requirements.txt", "**/requirements-*.txt", "**/requirements/*.txt", "**/pyproject.toml", "**/Pipfile", "**/Pipfile.lock",
+	"**/poetry.lock", "**/uv.lock", "**/pdm.lock",
+	"**/Gemfile", "**/Gemfile.lock", "**/*.gemspec", "**/Cargo.{toml,lock}", "**/composer.{json,lock}",
+	"**/pom.xml", "**/build.gradle", "**/build.gradle.kts", "**/gradle.lockfile", "**/libs.versions.toml",
+	"**/*.csproj", "**/packages.lock.json", "**/Directory.Packages.props",
+	"**/mix.{exs,lock}", "**/pubspec.{yaml,lock}", "**/Package.{swift,resolved}", "**/Podfile", "**/Podfile.lock",
+	"**/.terraform.lock.hcl", "**/Chart.lock", "**/flake.lock",
+}
+
+func compileKinds() (k kinds, err error) {
+	if k.workflow, err = glob.Compile(workflowGlobs); err != nil {
+		return k, fmt.Errorf("compile workflow globs: %w", err)
+	}
+	if k.dependency, err = glob.Compile(dependencyGlobs); err != nil {
+		return k, fmt.Errorf("compile dependency globs: %w", err)
+	}
+	return k, nil
+}
+
+// survey is what the files of a change are, each by the first that has it, or
+// -1.
+type survey struct {
+	docs, tests, workflows, dependencies int // how many files
+
+	workflow, dependency, deletedTest int // index of the first, or -1
+	newSource, grownSource            int // source that is neither test nor documentation
+}
+
+func (c *Classifier) survey(facts *pipeline.PRFacts) survey {
+	s := survey{workflow: -1, dependency: -1, deletedTest: -1, newSource: -1, grownSource: -1}
+	first := func(at *int, i int) {
+		if *at < 0 {
+			*at = i
+		}
+	}
+	for i := range facts.Files {
+		f := &facts.Files[i]
+		if f.Documentation {
+			s.docs++
+		}
+		if f.Test {
+			s.tests++
+			if f.Status == pipeline.FileRemoved {
+				first(&s.deletedTest, i)
+			}
+		}
+		if c.kinds.workflow.Any(f.Path) {
+			s.workflows++
+			first(&s.workflow, i)
+		}
+		if c.kinds.dependency.Any(f.Path) {
+			s.dependencies++
+			first(&s.dependency, i)
+		}
+		if isSource(f) && f.Additions > 0 {
+			first(&s.grownSource, i)
+			if f.Status == pipeline.FileAdded {
+				first(&s.newSource, i)
+			}
+		}
+	}
+	return s
+}
+
+// isSource reports whether people wrote the file in a language that runs, and
+// not to test or to explain.
+func isSource(f *pipeline.File) bool {
+	if f.Test || f.Documentation || f.Generated || f.Vendored {
+		return false
+	}
+	return enry.GetLanguageType(f.Language) == enry.Programming
+}

@@ -1,0 +1,147 @@
+package classify
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies"
+	"github.com/reviewgate/reviewgate/policies/glob"
+)
+
+const maxRisk = 100
+
+// factorDomain names the reason that a domain's own weight gives.
+const factorDomain = "domain"
+
+type riskFactor struct {
+	config.RiskFactor
+	globs *glob.Set
+}
+
+func compileRisk(factors []config.RiskFactor) ([]riskFactor, error) {
+	var out []riskFactor
+	for _, f := range factors {
+		if !f.Enabled {
+			continue
+		}
+		set, err := glob.Compile(f.Globs)
+		if err != nil {
+			return nil, fmt.Errorf("compile risk factor %s: %w", f.ID, err)
+		}
+		out = append(out, riskFactor{f, set})
+	}
+	return out, nil
+}
+
+// score adds up the risk. Reasons are sorted by points, descending; equal ones
+// stand in the config's order, the domains' weights last.
+func (c *Classifier) score(facts *pipeline.PRFacts, s survey, cl *pipeline.Classification, weights map[string]int) pipeline.Risk {
+	var r pipeline.Risk
+	add := func(factor string, points int, reason string) {
+		if points > 0 && reason != "" {
+			r.Reasons = append(r.Reasons, pipeline.RiskReason{Factor: factor, Points: points, Reason: reason})
+			r.Score += points
+		}
+	}
+	for i := range c.risk {
+		f := &c.risk[i]
+		points, reason := f.weigh(facts, s, cl)
+		add(f.Factor, points, reason)
+	}
+	for _, d := range cl.Domains {
+		add(factorDomain, weights[d.ID], "touches "+d.ID+": "+andMore(d.Files[0].Path, len(d.Files)))
+	}
+	slices.SortStableFunc(r.Reasons, func(a, b pipeline.RiskReason) int { return cmp.Compare(b.Points, a.Points) })
+	r.Score = min(r.Score, maxRisk)
+	r.Level = level(r.Score)
+	return r
+}
+
+func level(score int) pipeline.RiskLevel {
+	switch {
+	case score < 25:
+		return pipeline.RiskLow
+	case score < 50:
+		return pipeline.RiskMedium
+	case score < 75:
+		return pipeline.RiskHigh
+	}
+	return pipeline.RiskCritical
+}
+
+// weigh returns the points that a factor adds and why; without a reason it
+// adds none.
+func (f *riskFactor) weigh(facts *pipeline.PRFacts, s survey, cl *pipeline.Classification) (points int, reason string) {
+	at := func(i int, what string) (int, string) {
+		if i < 0 {
+			return 0, ""
+		}
+		return f.Points, what + facts.Files[i].Path
+	}
+	when := func(holds bool, reason string) (int, string) {
+		if !holds {
+			return 0, ""
+		}
+		return f.Points, reason
+	}
+	switch f.Factor {
+	case config.RiskChangedLines:
+		lines := cl.Scope.ChangedLines
+		// A log scale: 10,000 lines earn all the points, 100 half of them.
+		earned := math.Round(float64(f.Points) * math.Log10(1+float64(lines)) / 4)
+		return min(f.Points, int(earned)), fmt.Sprintf("changed lines: %d", lines)
+	case config.RiskDomains:
+		n := len(cl.Domains)
+		ids := make([]string, n)
+		for i, d := range cl.Domains {
+			ids[i] = d.ID
+		}
+		return f.Points * max(0, n-1), fmt.Sprintf("touches %d domains: %s", n, strings.Join(ids, ", "))
+	case config.RiskSensitivePath:
+		return f.sensitive(facts)
+	case config.RiskWorkflow:
+		return at(s.workflow, "changes the workflow ")
+	case config.RiskDependencies:
+		return at(s.dependency, "changes dependencies in ")
+	case config.RiskDeletedTests:
+		return at(s.deletedTest, "deletes the test ")
+	case config.RiskSourceWithoutTest:
+		if s.tests > 0 {
+			return 0, ""
+		}
+		return at(s.grownSource, "adds source but touches no test: ")
+	case config.RiskFirstTimeAuthor:
+		return when(policies.FirstTime(facts.Author), "the author contributes for the first time")
+	case config.RiskFork:
+		return when(facts.Head.Fork, "the change comes from a fork")
+	}
+	return 0, ""
+}
+
+func (f *riskFactor) sensitive(facts *pipeline.PRFacts) (points int, reason string) {
+	first, n := "", 0
+	for i := range facts.Files {
+		if p := facts.Files[i].Path; f.globs.Any(p) {
+			if n++; n == 1 {
+				first = p
+			}
+		}
+	}
+	if n == 0 {
+		return 0, ""
+	}
+	return f.Points, f.Description + ": " + andMore(first, n)
+}
+
+// andMore names the first of n files and says how many more there are.
+func andMore(first string, n int) string {
+	if n > 1 {
+		return fmt.Sprintf("%s and %d more", first, n-1)
+	}
+	return first
+}

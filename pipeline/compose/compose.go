@@ -1,0 +1,138 @@
+// Package compose is the third stage: it evaluates every policy and makes the
+// manifest of the agents to dispatch. It is pure.
+package compose
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies"
+)
+
+// Composer composes manifests by one config. It is never changed after New,
+// so that any number of goroutines may use it.
+type Composer struct {
+	policies []policy // by priority, descending, then id
+	agents   []config.Agent
+}
+
+type policy struct {
+	config.Policy
+	trigger *policies.CompiledTrigger
+}
+
+// New compiles the policies that are switched on.
+func New(cfg *config.Config) (*Composer, error) {
+	c := &Composer{agents: slices.Clone(cfg.Agents)}
+	slices.SortFunc(c.agents, func(a, b config.Agent) int { return cmp.Compare(a.ID, b.ID) })
+	for _, p := range cfg.Policies {
+		if !p.Enabled {
+			continue
+		}
+		t, err := policies.CompileTrigger(p.Trigger)
+		if err != nil {
+			return nil, fmt.Errorf("compile policy %s: %w", p.ID, err)
+		}
+		c.policies = append(c.policies, policy{p, t})
+	}
+	slices.SortFunc(c.policies, func(a, b policy) int {
+		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.ID, b.ID))
+	})
+	return c, nil
+}
+
+// Compose returns one entry for each agent that a policy chose, and a skipped
+// row with the nearest reason for each other registered agent.
+func (c *Composer) Compose(facts *pipeline.PRFacts, classification *pipeline.Classification) pipeline.AgentManifest {
+	in := policies.Input{Facts: facts, Classification: classification}
+	outcomes := make([]policies.Outcome, len(c.policies))
+	for i := range c.policies {
+		outcomes[i] = c.policies[i].trigger.Evaluate(in)
+	}
+	var m pipeline.AgentManifest
+	for i := range c.agents {
+		a := &c.agents[i]
+		if entry, ok := c.entry(a, outcomes, classification); ok {
+			m.Entries = append(m.Entries, entry)
+		} else {
+			m.Skipped = append(m.Skipped, pipeline.SkippedAgent{Agent: a.ID, Reason: c.whyNot(a, outcomes)})
+		}
+	}
+	// Agents come by id, which a stable sort keeps among equals.
+	slices.SortStableFunc(m.Entries, func(a, b pipeline.ManifestEntry) int { return cmp.Compare(b.Priority, a.Priority) })
+	return m
+}
+
+// entry unites what the policies that hold ask of an agent; false if none
+// asks for it.
+func (c *Composer) entry(a *config.Agent, outcomes []policies.Outcome, cl *pipeline.Classification) (pipeline.ManifestEntry, bool) {
+	e := pipeline.ManifestEntry{Agent: a.ID, OnFailure: pipeline.OnFailureWarn, AddedBy: pipeline.AddedByPolicy}
+	if !a.Enabled {
+		return e, false
+	}
+	for i := range c.policies {
+		p, o := &c.policies[i], &outcomes[i]
+		if !o.Matched || !slices.Contains(p.Dispatch.Agents, a.ID) {
+			continue
+		}
+		e.Policies = append(e.Policies, pipeline.PolicyMatch{Policy: p.ID, Priority: p.Priority, Trigger: o.Reason})
+		e.Priority = max(e.Priority, p.Priority)
+		if p.Dispatch.Required {
+			e.Required = true
+			// One policy that lets a failure pass cannot excuse it for another.
+			if p.Dispatch.OnFailure != pipeline.OnFailureWarn {
+				e.OnFailure = pipeline.OnFailureBlock
+			}
+		}
+		for _, m := range p.Dispatch.Models {
+			if !slices.Contains(e.Models, m) {
+				e.Models = append(e.Models, m)
+			}
+		}
+		if p.Dispatch.Scope != config.ScopeMatched || o.Whole {
+			e.Scope.All = true
+		}
+		e.Scope.Files = append(e.Scope.Files, o.Files...)
+	}
+	if len(e.Policies) == 0 {
+		return e, false
+	}
+	e.Scope = finish(e.Scope, cl)
+	return e, true
+}
+
+// finish leaves a scope of everything without lists, and gives any other the
+// domains that its files are in.
+func finish(s pipeline.AgentScope, cl *pipeline.Classification) pipeline.AgentScope {
+	if s.All {
+		return pipeline.AgentScope{All: true}
+	}
+	slices.Sort(s.Files)
+	s.Files = slices.Compact(s.Files)
+	for _, d := range cl.Domains {
+		if slices.ContainsFunc(d.Files, func(f pipeline.DomainFile) bool {
+			_, in := slices.BinarySearch(s.Files, f.Path)
+			return in
+		}) {
+			s.Domains = append(s.Domains, d.ID)
+		}
+	}
+	return s
+}
+
+// whyNot is the nearest reason that an agent does not run: what the policy of
+// the highest priority that could have chosen it lacked.
+func (c *Composer) whyNot(a *config.Agent, outcomes []policies.Outcome) string {
+	if !a.Enabled {
+		return "switched off in config"
+	}
+	for i := range c.policies {
+		if slices.Contains(c.policies[i].Dispatch.Agents, a.ID) {
+			return outcomes[i].Reason
+		}
+	}
+	return "no policy dispatches it"
+}

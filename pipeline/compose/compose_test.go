@@ -1,0 +1,149 @@
+package compose
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies"
+)
+
+func testFacts() (*pipeline.PRFacts, *pipeline.Classification) {
+	return &pipeline.PRFacts{Files: pipeline.List[pipeline.File]{{Path: "a.go"}, {Path: "pricing/b.go"}, {Path: "ui/c.tsx"}}},
+		&pipeline.Classification{
+			Domains: pipeline.List[pipeline.Domain]{
+				{ID: "finance", Files: pipeline.List[pipeline.DomainFile]{{Path: "pricing/b.go", Mappings: pipeline.List[string]{"pricing/**"}}}},
+				{ID: "ui", Files: pipeline.List[pipeline.DomainFile]{{Path: "ui/c.tsx", Mappings: pipeline.List[string]{"ui/**"}}}},
+			},
+			Risk: pipeline.Risk{Score: 10, Level: pipeline.RiskLow},
+		}
+}
+
+func domain(id string) policies.Trigger {
+	return policies.Trigger{Type: policies.TriggerDomain, Domains: []string{id}}
+}
+
+func composed(t *testing.T, list []config.Policy, agents ...config.Agent) pipeline.AgentManifest {
+	t.Helper()
+	for i := range list {
+		list[i].Enabled = !list[i].Enabled // in these tests the zero value is on
+	}
+	c, err := New(&config.Config{Policies: list, Agents: agents})
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts, cl := testFacts()
+	m := c.Compose(facts, cl)
+	data, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := config.ValidateData(config.SchemaAgentManifest, data); err != nil {
+		t.Errorf("manifest against its schema: %v", err)
+	}
+	return m
+}
+
+func on(id string) config.Agent { return config.Agent{ID: id, Enabled: true} }
+
+type (
+	names   = pipeline.List[string]
+	matches = pipeline.List[pipeline.PolicyMatch]
+	skipped = pipeline.List[pipeline.SkippedAgent]
+)
+
+func TestPoliciesOfOneAgentAreUnited(t *testing.T) {
+	m := composed(t, []config.Policy{
+		{ID: "ui", Priority: 40, Trigger: domain("ui"), Dispatch: config.Dispatch{Agents: []string{"sme"}, Scope: config.ScopeMatched, Models: []string{"m2", "m1"}}},
+		{ID: "finance", Priority: 80, Trigger: domain("finance"), Dispatch: config.Dispatch{Agents: []string{"sme"}, Scope: config.ScopeMatched, Required: true, OnFailure: pipeline.OnFailureWarn, Models: []string{"m1"}}},
+		{ID: "a-finance", Priority: 80, Trigger: domain("finance"), Dispatch: config.Dispatch{Agents: []string{"sme"}, Scope: config.ScopeMatched}},
+	}, on("sme"))
+	want := pipeline.AgentManifest{Entries: pipeline.List[pipeline.ManifestEntry]{{
+		Agent: "sme",
+		Scope: pipeline.AgentScope{Files: names{"pricing/b.go", "ui/c.tsx"}, Domains: names{"finance", "ui"}},
+		Policies: matches{
+			{Policy: "a-finance", Priority: 80, Trigger: "pricing/b.go is finance (pricing/**)"},
+			{Policy: "finance", Priority: 80, Trigger: "pricing/b.go is finance (pricing/**)"},
+			{Policy: "ui", Priority: 40, Trigger: "ui/c.tsx is ui (ui/**)"},
+		},
+		Priority: 80, Required: true, OnFailure: pipeline.OnFailureWarn, Models: names{"m1", "m2"}, AddedBy: pipeline.AddedByPolicy,
+	}}}
+	if diff := cmp.Diff(want, m); diff != "" {
+		t.Errorf("manifest (-want +got):\n%s", diff)
+	}
+}
+
+func TestScopeOfTheWholeChangeWins(t *testing.T) {
+	always := policies.Trigger{Type: policies.TriggerAlways}
+	tests := map[string]config.Dispatch{
+		"asked for":                       {Agents: []string{"a"}, Scope: config.ScopeAll},
+		"the default":                     {Agents: []string{"a"}},
+		"trigger holds for no file alone": {Agents: []string{"a"}, Scope: config.ScopeMatched},
+	}
+	for name, d := range tests {
+		m := composed(t, []config.Policy{
+			{ID: "narrow", Trigger: domain("ui"), Dispatch: config.Dispatch{Agents: []string{"a"}, Scope: config.ScopeMatched}},
+			{ID: "wide", Trigger: always, Dispatch: d},
+		}, on("a"))
+		if diff := cmp.Diff(pipeline.AgentScope{All: true}, m.Entries[0].Scope); diff != "" {
+			t.Errorf("%s: scope (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestOneBlockingPolicyIsEnoughToBlock(t *testing.T) {
+	dispatch := func(required bool, f pipeline.OnFailure) config.Policy {
+		return config.Policy{ID: "p-" + string(f), Trigger: domain("ui"), Dispatch: config.Dispatch{Agents: []string{"a"}, Required: required, OnFailure: f}}
+	}
+	tests := []struct {
+		list     []config.Policy
+		required bool
+		want     pipeline.OnFailure
+	}{
+		{[]config.Policy{dispatch(true, ""), dispatch(true, pipeline.OnFailureWarn)}, true, pipeline.OnFailureBlock},
+		{[]config.Policy{dispatch(true, pipeline.OnFailureWarn), dispatch(false, pipeline.OnFailureBlock)}, true, pipeline.OnFailureWarn},
+		{[]config.Policy{dispatch(false, "")}, false, pipeline.OnFailureWarn},
+	}
+	for i, tt := range tests {
+		e := composed(t, tt.list, on("a")).Entries[0]
+		if e.Required != tt.required || e.OnFailure != tt.want {
+			t.Errorf("%d: required %v, on failure %s, want %v, %s", i, e.Required, e.OnFailure, tt.required, tt.want)
+		}
+	}
+}
+
+func TestEntriesByPriorityThenAgentAndTheRestSkippedWithReasons(t *testing.T) {
+	always := policies.Trigger{Type: policies.TriggerAlways}
+	m := composed(t, []config.Policy{
+		{ID: "p1", Priority: 10, Trigger: always, Dispatch: config.Dispatch{Agents: []string{"z", "b", "off"}}},
+		{ID: "p2", Priority: 90, Trigger: domain("finance"), Dispatch: config.Dispatch{Agents: []string{"y"}}},
+		{ID: "p3", Priority: 50, Trigger: domain("infra"), Dispatch: config.Dispatch{Agents: []string{"infra"}}},
+		{ID: "p4", Priority: 60, Trigger: policies.Trigger{Type: policies.TriggerRisk, AtLeast: "high"}, Dispatch: config.Dispatch{Agents: []string{"infra"}}},
+		{ID: "p5", Enabled: true, Trigger: always, Dispatch: config.Dispatch{Agents: []string{"idle"}}},
+	}, on("z"), on("idle"), on("y"), on("b"), config.Agent{ID: "off"}, on("infra"))
+	var order []string
+	for _, e := range m.Entries {
+		order = append(order, e.Agent)
+	}
+	if diff := cmp.Diff([]string{"y", "b", "z"}, order); diff != "" {
+		t.Errorf("entries (-want +got):\n%s", diff)
+	}
+	want := skipped{
+		{Agent: "idle", Reason: "no policy dispatches it"},
+		{Agent: "infra", Reason: "risk is low (10 of 100), below high"},
+		{Agent: "off", Reason: "switched off in config"},
+	}
+	if diff := cmp.Diff(want, m.Skipped); diff != "" {
+		t.Errorf("skipped (-want +got):\n%s", diff)
+	}
+}
+
+func TestNewNamesThePolicyThatDoesNotCompile(t *testing.T) {
+	_, err := New(&config.Config{Policies: []config.Policy{{ID: "p", Enabled: true}}})
+	if err == nil {
+		t.Error("New accepts a policy without a trigger")
+	}
+}

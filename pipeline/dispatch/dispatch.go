@@ -1,0 +1,210 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// Limits bound one agent's run.
+type Limits struct {
+	Timeout time.Duration // for all attempts together
+	Retries int           // after the first attempt, for transient errors only
+}
+
+// Options steer a dispatch.
+type Options struct {
+	Concurrency int                       // agents at once, at least 1
+	Limits      func(agent string) Limits // of each agent
+	// Observe, if set, is told of each agent that ended. It may be called
+	// from several goroutines at once.
+	Observe func(Observation)
+}
+
+// Observation is how an agent's run went. Err is the last attempt's error;
+// Stack is set where it panicked.
+type Observation struct {
+	Agent    string
+	Status   pipeline.AgentStatus
+	Duration time.Duration
+	Attempts int
+	Err      error
+	Stack    []byte
+}
+
+// Retries wait firstPause, doubled each time up to maxPause, give or take half.
+const (
+	firstPause = 200 * time.Millisecond
+	maxPause   = 5 * time.Second
+)
+
+// Dispatch runs the manifest's agents and returns their results in the
+// manifest's order. An agent that fails, panics, hangs or is not registered
+// gets a result that says so and touches no other. The only error is that of
+// ctx: a dispatch that was cancelled has no results.
+func Dispatch(ctx context.Context, m pipeline.AgentManifest, facts *pipeline.PRFacts, c *pipeline.Classification, agents map[string]Agent, o Options) (pipeline.List[pipeline.AgentResult], error) {
+	results := make(pipeline.List[pipeline.AgentResult], len(m.Entries))
+	slots := make(chan struct{}, max(1, o.Concurrency))
+	var wg sync.WaitGroup
+	for i, entry := range m.Entries {
+		wg.Go(func() {
+			select {
+			case slots <- struct{}{}:
+				defer func() { <-slots }()
+			case <-ctx.Done():
+				return
+			}
+			r := runner{agent: agents[entry.Agent], task: Task{Entry: entry, Facts: facts, Classification: c}, limits: o.Limits(entry.Agent)}
+			var seen Observation
+			results[i], seen = r.run(ctx)
+			if o.Observe != nil && ctx.Err() == nil {
+				o.Observe(seen)
+			}
+		})
+	}
+	wg.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return nil, fmt.Errorf("dispatch agents: %w", err)
+	}
+	return results, nil
+}
+
+// runner runs one agent.
+type runner struct {
+	agent  Agent
+	task   Task
+	limits Limits
+}
+
+func (r runner) run(ctx context.Context) (pipeline.AgentResult, Observation) {
+	id := r.task.Entry.Agent
+	seen := Observation{Agent: id}
+	start := time.Now() // monotonic: measures, and decides nothing
+	output, err := r.attempts(ctx, &seen)
+	seen.Duration, seen.Err = time.Since(start), err
+	result := pipeline.AgentResult{Agent: id, Stage: r.task.Entry.Stage}
+	result.Status, result.Note = r.status(err)
+	if err == nil {
+		output.Agent = id // never the agent's own claim
+		result.Output, result.Model = output, output.Model
+	}
+	seen.Status = result.Status
+	return result, seen
+}
+
+// attempts tries until an attempt succeeds, fails for good, or time or
+// retries run out.
+func (r runner) attempts(ctx context.Context, seen *Observation) (pipeline.AgentOutput, error) {
+	if r.agent == nil {
+		return pipeline.AgentOutput{}, errUnregistered
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, r.limits.Timeout, errTimeout)
+	defer cancel()
+	pause := firstPause
+	for {
+		seen.Attempts++
+		output, err := r.attempt(ctx)
+		var p *panicError
+		if errors.As(err, &p) {
+			seen.Stack = p.stack
+		}
+		if err == nil || seen.Attempts > r.limits.Retries || !temporary(err) {
+			return output, err
+		}
+		select {
+		case <-ctx.Done():
+			return output, context.Cause(ctx)
+		case <-time.After(pause/2 + rand.N(pause)):
+		}
+		pause = min(2*pause, maxPause)
+	}
+}
+
+// attempt runs the agent once. An agent that does not stop when its time is up
+// is left behind, so that it can't hold the review.
+func (r runner) attempt(ctx context.Context) (pipeline.AgentOutput, error) {
+	type answer struct {
+		output pipeline.AgentOutput
+		err    error
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		var a answer
+		defer func() {
+			if v := recover(); v != nil {
+				a = answer{err: &panicError{value: v, stack: debug.Stack()}}
+			}
+			answers <- a
+		}()
+		a.output, a.err = r.agent.Review(ctx, r.task)
+	}()
+	select {
+	case a := <-answers:
+		if a.err != nil && ctx.Err() != nil {
+			return a.output, context.Cause(ctx)
+		}
+		return a.output, a.err
+	case <-ctx.Done():
+		return pipeline.AgentOutput{}, context.Cause(ctx)
+	}
+}
+
+var (
+	errUnregistered = errors.New("not registered")
+	errTimeout      = errors.New("timed out")
+)
+
+// MalformedError says that an agent's answer could not be read as one.
+type MalformedError struct{ Err error }
+
+func (e *MalformedError) Error() string { return "malformed answer: " + e.Err.Error() }
+
+// Unwrap returns what was wrong with the answer.
+func (e *MalformedError) Unwrap() error { return e.Err }
+
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
+
+// temporary reports whether the error says of itself that it may pass.
+func temporary(err error) bool {
+	var t interface{ Temporary() bool }
+	return errors.As(err, &t) && t.Temporary()
+}
+
+// status turns an agent's error into its status and a note for people, which
+// is shown on the pull request: a panic's text stays in the log.
+func (r runner) status(err error) (pipeline.AgentStatus, string) {
+	var malformed *MalformedError
+	var panicked *panicError
+	switch {
+	case err == nil:
+		return pipeline.AgentOK, ""
+	case errors.Is(err, errTimeout):
+		return pipeline.AgentTimedOut, fmt.Sprintf("no answer within %s", r.limits.Timeout)
+	case errors.As(err, &malformed):
+		return pipeline.AgentMalformed, oneLine(malformed.Err.Error())
+	case errors.As(err, &panicked):
+		return pipeline.AgentFailed, "an internal error stopped it"
+	}
+	return pipeline.AgentFailed, oneLine(err.Error())
+}
+
+// oneLine bounds a note. 300 characters are more than a cause in words needs.
+func oneLine(s string) string {
+	r := []rune(strings.Join(strings.Fields(s), " "))
+	if len(r) > 300 {
+		return string(r[:299]) + "…"
+	}
+	return string(r)
+}

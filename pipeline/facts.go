@@ -1,0 +1,210 @@
+package pipeline
+
+import "time"
+
+// PRFacts is what is known of a pull request at one head SHA. It is written
+// once, by normalize, and never changed after. Secrets that the detector found
+// stand in it as placeholders only (see [Redaction]).
+type PRFacts struct {
+	SchemaVersion int                  `json:"schema_version"`
+	Repository    Repository           `json:"repository"`
+	Number        int                  `json:"number"` // 0 for a local git range
+	Title         string               `json:"title"`
+	Body          string               `json:"body"`
+	Draft         bool                 `json:"draft"`
+	Author        Author               `json:"author"`
+	Base          Base                 `json:"base"`
+	Head          Head                 `json:"head"`
+	Labels        List[string]         `json:"labels"`
+	Milestone     string               `json:"milestone"`
+	Commits       List[Commit]         `json:"commits"`
+	Files         List[File]           `json:"files"` // sorted by path, bytewise
+	Totals        Totals               `json:"totals"`
+	Redactions    List[Redaction]      `json:"redactions"`
+	Incomplete    List[Incompleteness] `json:"incomplete"`
+	Config        ConfigInForce        `json:"config"`
+	ObservedAt    time.Time            `json:"observed_at"`
+}
+
+// FactsSchemaVersion is the version written to PRFacts.SchemaVersion.
+const FactsSchemaVersion = 1
+
+// Repository names a repository on a code host.
+type Repository struct {
+	Owner         string `json:"owner"`
+	Name          string `json:"name"`
+	DefaultBranch string `json:"default_branch"`
+	Private       bool   `json:"private"`
+}
+
+// FullName is "owner/name".
+func (r Repository) FullName() string { return r.Owner + "/" + r.Name }
+
+// Author is who opened the pull request. Association is GitHub's
+// author_association: a hint for triggers, never a proof of authority.
+type Author struct {
+	Login       string `json:"login"`
+	Type        string `json:"type"` // User or Bot
+	Association string `json:"association"`
+}
+
+// Base is what the change would be merged into.
+type Base struct {
+	Ref string `json:"ref"`
+	SHA string `json:"sha"`
+}
+
+// Head is the reviewed commit. Repository is "owner/name" of the repository
+// that holds it, empty where the fork was deleted.
+type Head struct {
+	Ref        string `json:"ref"`
+	SHA        string `json:"sha"`
+	Repository string `json:"repository"`
+	Fork       bool   `json:"fork"`
+}
+
+// Commit is one commit of the change.
+type Commit struct {
+	SHA      string `json:"sha"`
+	Message  string `json:"message"`
+	Author   string `json:"author"`
+	Verified bool   `json:"verified"`
+}
+
+// Totals are the code host's own sums, which hold even where single files
+// could not be read.
+type Totals struct {
+	Files     int `json:"files"`
+	Additions int `json:"additions"`
+	Deletions int `json:"deletions"`
+}
+
+// FileStatus is what happened to a file, in GitHub's words.
+type FileStatus string
+
+// GitHub's file statuses. A deleted file is "removed".
+const (
+	FileAdded     FileStatus = "added"
+	FileModified  FileStatus = "modified"
+	FileRemoved   FileStatus = "removed"
+	FileRenamed   FileStatus = "renamed"
+	FileCopied    FileStatus = "copied"
+	FileChanged   FileStatus = "changed" // mode or type only
+	FileUnchanged FileStatus = "unchanged"
+)
+
+// File is one changed file. Hunks are empty for binary files, pure renames and
+// mode changes; where they are empty because the diff could not be read, the
+// facts' Incomplete names the file.
+type File struct {
+	Path          string     `json:"path"`
+	PreviousPath  string     `json:"previous_path"`
+	Status        FileStatus `json:"status"`
+	Additions     int        `json:"additions"`
+	Deletions     int        `json:"deletions"`
+	Binary        bool       `json:"binary"`
+	Hunks         List[Hunk] `json:"hunks"`
+	Language      string     `json:"language"` // go-enry's name, empty if unknown
+	Generated     bool       `json:"generated"`
+	Vendored      bool       `json:"vendored"`
+	Test          bool       `json:"test"`
+	Documentation bool       `json:"documentation"`
+}
+
+// ChangedLines is additions plus deletions.
+func (f File) ChangedLines() int { return f.Additions + f.Deletions }
+
+// Hunk is one hunk of a unified diff.
+type Hunk struct {
+	OldStart int        `json:"old_start"`
+	OldLines int        `json:"old_lines"`
+	NewStart int        `json:"new_start"`
+	NewLines int        `json:"new_lines"`
+	Section  string     `json:"section"` // the text after the second @@
+	Lines    List[Line] `json:"lines"`
+}
+
+// LineOp says what happened to a line.
+type LineOp string
+
+// The three kinds of diff line.
+const (
+	LineContext LineOp = " "
+	LineAdded   LineOp = "+"
+	LineRemoved LineOp = "-"
+)
+
+// Line is one line of a hunk, without its prefix and line ending. Old and New
+// are 1-based line numbers, 0 on the side where the line does not exist.
+type Line struct {
+	Op   LineOp `json:"op"`
+	Old  int    `json:"old"`
+	New  int    `json:"new"`
+	Text string `json:"text"`
+}
+
+// Redaction records that a secret stood somewhere and what kind it was, never
+// its value: the text holds a placeholder in its stead.
+type Redaction struct {
+	Source  RedactionSource `json:"source"`
+	Path    string          `json:"path"`   // of the file, for Source line
+	Commit  string          `json:"commit"` // SHA, for Source commit_message
+	Op      LineOp          `json:"op"`     // for Source line
+	Line    int             `json:"line"`   // new line number, or the old one of a removed line
+	RuleID  string          `json:"rule_id"`
+	Title   string          `json:"title"`
+	Details string          `json:"details"`
+}
+
+// RedactionSource is where a secret stood.
+type RedactionSource string
+
+// Where secrets are looked for.
+const (
+	RedactedLine          RedactionSource = "line"
+	RedactedTitle         RedactionSource = "title"
+	RedactedBody          RedactionSource = "body"
+	RedactedCommitMessage RedactionSource = "commit_message"
+)
+
+// Incompleteness names something about the change that could not be known.
+// Where Gating is true, the gate cannot pass.
+type Incompleteness struct {
+	What   string `json:"what"` // files, commits, patch, config, stage, agent
+	Path   string `json:"path"` // of the file concerned, else empty
+	Why    string `json:"why"`
+	Gating bool   `json:"gating"`
+}
+
+// ConfigInForce pins the config a review was done with.
+type ConfigInForce struct {
+	Version  string              `json:"version"` // hash of the layers' blobs
+	Layers   List[ConfigLayer]   `json:"layers"`  // lowest first
+	Problems List[ConfigProblem] `json:"problems"`
+}
+
+// ConfigLayer is one layer of config. A layer that was broken is listed with
+// Used false: the review went on without it.
+type ConfigLayer struct {
+	Name   string           `json:"name"`   // defaults, server, organisation, repository
+	Source string           `json:"source"` // embedded, a directory, or owner/name@sha
+	Used   bool             `json:"used"`
+	Files  List[ConfigFile] `json:"files"`
+}
+
+// ConfigFile is one file of a layer, pinned by its git blob SHA.
+type ConfigFile struct {
+	Path    string `json:"path"`
+	BlobSHA string `json:"blob_sha"`
+}
+
+// ConfigProblem is one thing wrong with a config file, and the remedy.
+type ConfigProblem struct {
+	Layer   string `json:"layer"`
+	File    string `json:"file"`
+	Line    int    `json:"line"`    // 1-based, 0 if unknown
+	Column  int    `json:"column"`  // 1-based, in bytes, 0 if unknown
+	Pointer string `json:"pointer"` // RFC 6901
+	Problem string `json:"problem"`
+	Remedy  string `json:"remedy"`
+}

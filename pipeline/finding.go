@@ -1,0 +1,132 @@
+package pipeline
+
+// Finding is one thing that an agent noticed (ReviewFinding in the schemas).
+// Agents fill the first part; the second part is filled by aggregate.
+type Finding struct {
+	Title          string       `json:"title"`
+	Severity       Severity     `json:"severity"`
+	Message        string       `json:"message"`
+	Confidence     float64      `json:"confidence"` // 0 to 1
+	Path           string       `json:"path"`       // this or Section
+	Section        string       `json:"section"`
+	RuleID         string       `json:"rule_id"`
+	Category       string       `json:"category"`
+	StartLine      int          `json:"start_line"` // on the head's side, 0 for the whole file
+	EndLine        int          `json:"end_line"`
+	WhyItMatters   string       `json:"why_it_matters"`
+	Evidence       List[string] `json:"evidence"`
+	Recommendation string       `json:"recommendation"`
+	Action         Action       `json:"action"`
+	SuggestedFix   string       `json:"suggested_fix"` // text for the lines StartLine to EndLine
+	AutofixClass   AutofixClass `json:"autofix_class"`
+	AutoClaim      string       `json:"auto_claim"`
+	Citation       string       `json:"citation"`
+	FindingType    FindingType  `json:"finding_type"`
+	Blocking       bool         `json:"blocking"`
+
+	ID           string            `json:"id"` // fingerprint
+	Agent        string            `json:"agent"`
+	Model        string            `json:"model"`
+	Reviewers    List[string]      `json:"reviewers"` // all that agree, the agent among them
+	Reasons      List[string]      `json:"reasons"`   // what aggregate did, in order
+	GateSeverity Severity          `json:"gate_severity"`
+	State        FindingState      `json:"state"`
+	Perspectives List[Perspective] `json:"perspectives"`
+}
+
+// SectionTitle and SectionDescription are the sections of findings about a
+// change's title and description.
+const (
+	SectionTitle       = "title"
+	SectionDescription = "description"
+)
+
+// SectionCommit is the section of findings about a commit's message.
+func SectionCommit(sha string) string { return "commit " + sha[:min(7, len(sha))] }
+
+// Action is what a finding recommends doing to the lines it names.
+type Action string
+
+// The closed set of actions; none is the default.
+const (
+	ActionAdd    Action = "add"
+	ActionRemove Action = "remove"
+	ActionKeep   Action = "keep"
+	ActionChange Action = "change"
+	ActionNone   Action = "none"
+)
+
+// AutofixClass says whether there is one clear correct fix (auto) or a person
+// should judge (present, the default).
+type AutofixClass string
+
+// The two classes.
+const (
+	AutofixAuto    AutofixClass = "auto"
+	AutofixPresent AutofixClass = "present"
+)
+
+// FindingType tells something wrong (error, the default) from something
+// missing (omission).
+type FindingType string
+
+// The two finding types.
+const (
+	FindingError    FindingType = "error"
+	FindingOmission FindingType = "omission"
+)
+
+// FindingState places a finding in the history of its pull request.
+type FindingState string
+
+// The states of a finding.
+const (
+	StateNew        FindingState = "new"
+	StateOpen       FindingState = "open"
+	StateResolved   FindingState = "resolved"
+	StateDismissed  FindingState = "dismissed"
+	StateSuppressed FindingState = "suppressed"
+)
+
+// Perspective is one side of a contradiction between agents.
+type Perspective struct {
+	Agent          string   `json:"agent"`
+	Action         Action   `json:"action"`
+	Severity       Severity `json:"severity"`
+	Message        string   `json:"message"`
+	Recommendation string   `json:"recommendation"`
+}
+
+// AgentOutput is the envelope in which an agent's findings arrive.
+type AgentOutput struct {
+	Agent             string        `json:"agent"`
+	Model             string        `json:"model"`
+	Stage             string        `json:"stage"`
+	Findings          List[Finding] `json:"findings"`
+	ResidualConcerns  List[string]  `json:"residual_concerns"`
+	DeferredQuestions List[string]  `json:"deferred_questions"`
+}
+
+// AgentStatus is how an agent's run ended.
+type AgentStatus string
+
+// The statuses. Only ok (and discarded, for models' findings that a failed
+// spec stage made moot) lets a required agent count as done.
+const (
+	AgentOK        AgentStatus = "ok"
+	AgentFailed    AgentStatus = "failed"
+	AgentTimedOut  AgentStatus = "timed_out"
+	AgentMalformed AgentStatus = "malformed"
+	AgentSkipped   AgentStatus = "skipped"
+	AgentDiscarded AgentStatus = "discarded"
+)
+
+// AgentResult is what dispatch brings back from one agent.
+type AgentResult struct {
+	Agent  string      `json:"agent"`
+	Model  string      `json:"model"`
+	Stage  string      `json:"stage"`
+	Status AgentStatus `json:"status"`
+	Note   string      `json:"note"` // for a person: why it is not ok
+	Output AgentOutput `json:"output"`
+}

@@ -1,0 +1,123 @@
+package gapdetect
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// amend returns the manifest with each agent's missed files in its scope. The
+// one given is left as it is.
+func amend(m pipeline.AgentManifest, missed map[string][]string) pipeline.AgentManifest {
+	if len(missed) == 0 {
+		return m
+	}
+	var out pipeline.AgentManifest
+	for _, e := range m.Entries {
+		if files := missed[e.Agent]; len(files) > 0 {
+			e.Scope.Files = union(e.Scope.Files, files)
+		}
+		out.Entries = append(out.Entries, e)
+	}
+	for agent, files := range missed {
+		if m.Entry(agent) == nil {
+			out.Entries = append(out.Entries, pipeline.ManifestEntry{
+				Agent:     agent,
+				Scope:     pipeline.AgentScope{Files: union(nil, files)},
+				OnFailure: pipeline.OnFailureWarn,
+				AddedBy:   pipeline.AddedByGapDetect,
+			})
+		}
+	}
+	slices.SortFunc(out.Entries, func(a, b pipeline.ManifestEntry) int {
+		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Agent, b.Agent))
+	})
+	for _, s := range m.Skipped {
+		if len(missed[s.Agent]) == 0 {
+			out.Skipped = append(out.Skipped, s)
+		}
+	}
+	return out
+}
+
+func union(a, b []string) pipeline.List[string] {
+	out := append(slices.Clone(a), b...)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// suggestion maps the file to the signal's domain. The patch is against the
+// file in its {"items": [...]} form; where a repository has none yet, it
+// starts from {"items": []}.
+func suggestion(s *signal, path string) pipeline.ConfigPatch {
+	sum := sha256.Sum256([]byte(path))
+	return pipeline.ConfigPatch{
+		File: config.FileDomains,
+		Operations: pipeline.List[pipeline.PatchOperation]{{
+			Op:   "add",
+			Path: "/items/-",
+			// A map, not a struct: its keys are in the same order again when a
+			// stored review is read and written.
+			Value: map[string]any{
+				"type":        "domain",
+				"id":          s.Domain + "-" + hex.EncodeToString(sum[:4]),
+				"domain":      s.Domain,
+				"description": "Unmapped code of " + s.Domain + ", found by the signal " + s.ID + ".",
+				"globs":       []string{fileGlob(path)},
+				"weight":      0,
+			},
+		}},
+	}
+}
+
+// maxGlob leaves room in the 256 bytes of a glob for what fileGlob appends.
+const maxGlob = 240
+
+// fileGlob returns a glob that matches the path and little else: just the
+// path, with characters that mean something in globs taken literally. Those
+// that a glob can't hold become ?, and a path that is too long is cut.
+func fileGlob(path string) string {
+	var b strings.Builder
+	for i, r := range path {
+		n := b.Len()
+		switch {
+		case n > maxGlob:
+			return cutGlob(b.String())
+		case strings.ContainsRune(`*?[]{}\`, r), r == '!' && i == 0:
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case unicode.IsControl(r) || r == utf8.RuneError:
+			b.WriteByte('?')
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// cutGlob ends the start of a path's glob after its last whole directory, or
+// where there is none after its first characters.
+func cutGlob(glob string) string {
+	if i := strings.LastIndexByte(glob, '/'); i > 0 {
+		return glob[:i] + "/**"
+	}
+	return glob + "*"
+}
+
+// cut shortens text to at most n bytes, between characters.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

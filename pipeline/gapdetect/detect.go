@@ -1,0 +1,177 @@
+package gapdetect
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// Source is what the log names as the source of gaps found by signals.
+const Source = "signals"
+
+// confidence of a gap found by a signal: a pattern on one line knows nothing
+// of the code around it.
+const confidence = 0.6
+
+const (
+	maxPerConcern = 20      // log entries; scopes are widened for all files
+	maxLine       = 8 << 10 // bytes of a line that are looked at; longer ones are no code that people wrote
+	maxQuote      = 200     // bytes
+)
+
+// Detector detects gaps by one config. It is never changed after New, so that
+// any number of goroutines may use it.
+type Detector struct {
+	signals []*signal
+	filter  *prefilter
+}
+
+// New compiles the signals that are switched on and whose agent is too.
+func New(cfg *config.Config) (*Detector, error) {
+	d := &Detector{}
+	for _, s := range cfg.Signals {
+		if !s.Enabled || !enabled(cfg.Agents, s.Agent) {
+			continue
+		}
+		c, err := compileSignal(s)
+		if err != nil {
+			return nil, err
+		}
+		d.signals = append(d.signals, c)
+	}
+	d.filter = newPrefilter(d.signals)
+	return d, nil
+}
+
+func enabled(agents []config.Agent, id string) bool {
+	return slices.ContainsFunc(agents, func(a config.Agent) bool { return a.ID == id && a.Enabled })
+}
+
+// Detect returns the manifest, amended, and the gaps in the order of files
+// and, within a file, of the config's signals. The error is that of ctx.
+func (d *Detector) Detect(ctx context.Context, facts *pipeline.PRFacts, classification *pipeline.Classification, manifest pipeline.AgentManifest) (pipeline.AgentManifest, []pipeline.GapLogEntry, error) {
+	r := run{
+		Detector: d,
+		covered:  coveredBy(manifest),
+		domains:  domainsOf(classification),
+		logged:   map[string]int{},
+		missed:   map[string][]string{},
+		may:      make([]bool, len(d.signals)),
+		open:     make([]bool, len(d.signals)),
+	}
+	for i := range facts.Files {
+		if err := ctx.Err(); err != nil {
+			return pipeline.AgentManifest{}, nil, err
+		}
+		r.file(&facts.Files[i])
+	}
+	return amend(manifest, r.missed), r.log, nil
+}
+
+// run is the state of one detection.
+type run struct {
+	*Detector
+	covered map[string]scope
+	domains map[string][]string // by path
+	logged  map[string]int      // by concern
+	missed  map[string][]string // by agent, the files it should look at
+	log     []pipeline.GapLogEntry
+
+	may, open []bool // by signal: can match the line, can match the file
+}
+
+// scope is what an agent looks at already.
+type scope struct {
+	all   bool
+	files map[string]bool
+}
+
+func coveredBy(m pipeline.AgentManifest) map[string]scope {
+	out := map[string]scope{}
+	for _, e := range m.Entries {
+		s := scope{all: e.Scope.All, files: map[string]bool{}}
+		for _, f := range e.Scope.Files {
+			s.files[f] = true
+		}
+		out[e.Agent] = s
+	}
+	return out
+}
+
+func domainsOf(c *pipeline.Classification) map[string][]string {
+	out := map[string][]string{}
+	for _, d := range c.Domains {
+		for _, f := range d.Files {
+			out[f.Path] = append(out[f.Path], d.ID)
+		}
+	}
+	return out
+}
+
+// file looks for each open concern's first line in one file.
+func (r *run) file(f *pipeline.File) {
+	if f.Generated || f.Vendored || f.Test || f.Documentation || !r.openSignals(f) {
+		return
+	}
+	hits := make([]*pipeline.Line, len(r.signals))
+	for i := range f.Hunks {
+		for j := range f.Hunks[i].Lines {
+			l := &f.Hunks[i].Lines[j]
+			if l.Op == pipeline.LineAdded {
+				r.line(l, hits)
+			}
+		}
+	}
+	seen := map[string]bool{}
+	for i, l := range hits {
+		if s := r.signals[i]; l != nil && !seen[s.Concern] {
+			seen[s.Concern] = true
+			r.gap(s, f.Path, l)
+		}
+	}
+}
+
+// openSignals marks the signals whose concern nobody looks at in the file.
+func (r *run) openSignals(f *pipeline.File) bool {
+	found := false
+	for i, s := range r.signals {
+		c := r.covered[s.Agent]
+		r.open[i] = !c.all && !c.files[f.Path] && !slices.Contains(r.domains[f.Path], s.Domain) && s.looksAt(f)
+		found = found || r.open[i]
+	}
+	return found
+}
+
+func (r *run) line(l *pipeline.Line, hits []*pipeline.Line) {
+	text := cut(l.Text, maxLine)
+	if !r.filter.candidates(text, r.may) {
+		return
+	}
+	for i, s := range r.signals {
+		if r.may[i] && r.open[i] && s.pattern.MatchString(text) {
+			hits[i] = l
+			r.open[i] = false
+		}
+	}
+}
+
+func (r *run) gap(s *signal, path string, l *pipeline.Line) {
+	r.missed[s.Agent] = append(r.missed[s.Agent], path)
+	if r.logged[s.Concern]++; r.logged[s.Concern] > maxPerConcern {
+		return
+	}
+	r.log = append(r.log, pipeline.GapLogEntry{
+		Concern:    s.Concern,
+		Path:       path,
+		Line:       l.New,
+		Quote:      cut(strings.TrimSpace(l.Text), maxQuote),
+		Missed:     "no mapping puts " + path + " into " + s.Domain,
+		Suggestion: suggestion(s, path),
+		Agent:      s.Agent,
+		Source:     Source,
+		Confidence: confidence,
+	})
+}

@@ -1,0 +1,289 @@
+package gapdetect
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies/glob"
+)
+
+func testConfig() *config.Config {
+	return &config.Config{
+		Agents: []config.Agent{{ID: "finance-sme", Enabled: true}, {ID: "security", Enabled: true}, {ID: "off"}},
+		Signals: []config.Signal{
+			{ID: "money", Enabled: true, Concern: "money-arithmetic", Pattern: `(?i)price\w*\s*\*`, Domain: "finance", Agent: "finance-sme"},
+			{ID: "money-too", Enabled: true, Concern: "money-arithmetic", Pattern: `total`, Domain: "finance", Agent: "finance-sme"},
+			{ID: "auth", Enabled: true, Concern: "authentication", Pattern: `bcrypt\.|[0-9]{9}`, Domain: "auth", Agent: "security", Languages: []string{"Go"}, Globs: []string{"src/**"}},
+			{ID: "unused", Enabled: true, Concern: "x", Pattern: `.`, Domain: "x", Agent: "off"},
+			{ID: "disabled", Concern: "y", Pattern: `.`, Domain: "y", Agent: "security"},
+		},
+	}
+}
+
+// added is a changed file to which the lines were added, from line 10 on.
+func added(path, language string, lines ...string) pipeline.File {
+	f := pipeline.File{Path: path, Language: language, Hunks: pipeline.List[pipeline.Hunk]{{NewStart: 10}}}
+	for i, l := range lines {
+		f.Hunks[0].Lines = append(f.Hunks[0].Lines, pipeline.Line{Op: pipeline.LineAdded, New: 10 + i, Text: l})
+	}
+	return f
+}
+
+func detect(t *testing.T, c *pipeline.Classification, m pipeline.AgentManifest, files ...pipeline.File) (pipeline.AgentManifest, []pipeline.GapLogEntry) {
+	t.Helper()
+	d, err := New(testConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, log, err := d.Detect(t.Context(), &pipeline.PRFacts{Files: files}, c, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after, _ := json.Marshal(m); string(after) != string(before) {
+		t.Errorf("the manifest given was changed:\n%s\n%s", before, after)
+	}
+	valid(t, config.SchemaAgentManifest, out)
+	for _, e := range log {
+		valid(t, config.SchemaGapLogEntry, e)
+	}
+	return out, log
+}
+
+func valid(t *testing.T, schema string, v any) {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := config.ValidateData(schema, data); err != nil {
+		t.Errorf("%s against its schema: %v", schema, err)
+	}
+}
+
+type (
+	names   = pipeline.List[string]
+	entries = pipeline.List[pipeline.ManifestEntry]
+	skipped = pipeline.List[pipeline.SkippedAgent]
+)
+
+// chosen is the entry of an agent that a policy chose.
+func chosen(agent string, s pipeline.AgentScope) pipeline.ManifestEntry {
+	return pipeline.ManifestEntry{
+		Agent: agent, Scope: s, Priority: 5, Required: true, OnFailure: pipeline.OnFailureBlock, AddedBy: pipeline.AddedByPolicy,
+		Policies: pipeline.List[pipeline.PolicyMatch]{{Policy: "p", Priority: 5, Trigger: "every change"}},
+	}
+}
+
+func TestGapAddsTheAgentAndIsLogged(t *testing.T) {
+	m, log := detect(t, &pipeline.Classification{},
+		pipeline.AgentManifest{Skipped: skipped{{Agent: "finance-sme", Reason: "no file is finance"}, {Agent: "off", Reason: "switched off in config"}}},
+		added("src/cart.ts", "TypeScript", "", "  const t = unitPrice * n // total", "price * 2"))
+	want := pipeline.AgentManifest{
+		Entries: entries{{Agent: "finance-sme", Scope: pipeline.AgentScope{Files: names{"src/cart.ts"}}, OnFailure: pipeline.OnFailureWarn, AddedBy: pipeline.AddedByGapDetect}},
+		Skipped: skipped{{Agent: "off", Reason: "switched off in config"}},
+	}
+	if diff := cmp.Diff(want, m); diff != "" {
+		t.Errorf("manifest (-want +got):\n%s", diff)
+	}
+	wantLog := []pipeline.GapLogEntry{{
+		Concern: "money-arithmetic", Path: "src/cart.ts", Line: 11, Quote: "const t = unitPrice * n // total",
+		Missed: "no mapping puts src/cart.ts into finance",
+		Suggestion: pipeline.ConfigPatch{File: config.FileDomains, Operations: pipeline.List[pipeline.PatchOperation]{{Op: "add", Path: "/items/-",
+			Value: map[string]any{"type": "domain", "id": "finance-3e111233", "domain": "finance",
+				"description": "Unmapped code of finance, found by the signal money.", "globs": []string{"src/cart.ts"}, "weight": 0}}}},
+		Agent: "finance-sme", Source: Source, Confidence: 0.6,
+	}}
+	if diff := cmp.Diff(wantLog, log); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
+	}
+}
+
+func TestGapWidensTheScopeOfAnAgentThatRuns(t *testing.T) {
+	m, log := detect(t, &pipeline.Classification{},
+		pipeline.AgentManifest{Entries: entries{
+			chosen("z", pipeline.AgentScope{All: true}),
+			chosen("finance-sme", pipeline.AgentScope{Files: names{"m.go", "z.go"}}),
+		}},
+		added("a.go", "Go", "price * 2"), added("m.go", "Go", "price * 2"))
+	want := entries{
+		chosen("finance-sme", pipeline.AgentScope{Files: names{"a.go", "m.go", "z.go"}}),
+		chosen("z", pipeline.AgentScope{All: true}),
+	}
+	if diff := cmp.Diff(want, m.Entries); diff != "" {
+		t.Errorf("entries (-want +got):\n%s", diff)
+	}
+	if len(log) != 1 || log[0].Path != "a.go" {
+		t.Errorf("log = %+v, want only a.go, since the agent looks at m.go anyway", log)
+	}
+}
+
+func TestNoGapWhereNothingWasMissed(t *testing.T) {
+	line := "price * 2"
+	flagged := func(set func(*pipeline.File)) pipeline.File {
+		f := added("src/a.go", "Go", line)
+		set(&f)
+		return f
+	}
+	finance := &pipeline.Classification{Domains: pipeline.List[pipeline.Domain]{{ID: "finance", Files: pipeline.List[pipeline.DomainFile]{{Path: "src/a.go"}}}}}
+	none := &pipeline.Classification{}
+	tests := []struct {
+		name  string
+		class *pipeline.Classification
+		all   bool
+		file  pipeline.File
+	}{
+		{"file in the domain", finance, false, added("src/a.go", "Go", line)},
+		{"agent looks at everything", none, true, added("src/a.go", "Go", line)},
+		{"generated", none, false, flagged(func(f *pipeline.File) { f.Generated = true })},
+		{"vendored", none, false, flagged(func(f *pipeline.File) { f.Vendored = true })},
+		{"test", none, false, flagged(func(f *pipeline.File) { f.Test = true })},
+		{"documentation", none, false, flagged(func(f *pipeline.File) { f.Documentation = true })},
+		{"context line", none, false, flagged(func(f *pipeline.File) { f.Hunks[0].Lines[0].Op = pipeline.LineContext })},
+		{"other language", none, false, added("src/a.py", "Python", "bcrypt.hash")},
+		{"other directory", none, false, added("lib/a.go", "Go", "bcrypt.hash")},
+		{"far into a line that nobody wrote", none, false, added("src/a.go", "Go", strings.Repeat("x", maxLine)+line)},
+	}
+	for _, tt := range tests {
+		m := pipeline.AgentManifest{Entries: entries{chosen("finance-sme", pipeline.AgentScope{All: tt.all})}}
+		out, log := detect(t, tt.class, m, tt.file)
+		if len(log) != 0 {
+			t.Errorf("%s: log = %+v, want nothing", tt.name, log)
+		}
+		if diff := cmp.Diff(m, out); diff != "" {
+			t.Errorf("%s: manifest (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+func TestLogIsBoundedButScopesAreNot(t *testing.T) {
+	var files []pipeline.File
+	for i := range 3 * maxPerConcern {
+		files = append(files, added(fmt.Sprintf("src/f%03d.go", i), "Go", "price * 2", "x 123456789"))
+	}
+	m, log := detect(t, &pipeline.Classification{}, pipeline.AgentManifest{}, files...)
+	if len(log) != 2*maxPerConcern {
+		t.Errorf("%d log entries, want %d for each of two concerns", len(log), maxPerConcern)
+	}
+	for _, e := range m.Entries {
+		if len(e.Scope.Files) != len(files) {
+			t.Errorf("%s looks at %d files, want %d", e.Agent, len(e.Scope.Files), len(files))
+		}
+	}
+}
+
+func TestDetectStopsWhenCancelled(t *testing.T) {
+	d, err := New(testConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, _, err = d.Detect(ctx, &pipeline.PRFacts{Files: pipeline.List[pipeline.File]{{Path: "a"}}}, &pipeline.Classification{}, pipeline.AgentManifest{})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("Detect = %v, want context.Canceled", err)
+	}
+}
+
+func TestNewNamesTheSignalThatDoesNotCompile(t *testing.T) {
+	for _, change := range []func(*config.Signal){
+		func(s *config.Signal) { s.Pattern = "(" },
+		func(s *config.Signal) { s.Globs = []string{"/abs"} },
+	} {
+		cfg := testConfig()
+		change(&cfg.Signals[0])
+		if _, err := New(cfg); err == nil || !strings.Contains(err.Error(), "money") {
+			t.Errorf("New = %v, want an error that names the signal", err)
+		}
+	}
+}
+
+// The prefilter hides no match: with it, a signal sees what it sees alone.
+func TestPrefilterHidesNothing(t *testing.T) {
+	cfg := testConfig()
+	cfg.Signals[0].Pattern = `(?i)ask|si\w+k`
+	d, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := rapid.StringOfN(rapid.RuneFrom([]rune("aAsSkKitol \u212a\u017f.bcrypt123")), 0, 30, -1)
+	rapid.Check(t, func(t *rapid.T) {
+		line := text.Draw(t, "line")
+		may := make([]bool, len(d.signals))
+		d.filter.candidates(line, may)
+		for i, s := range d.signals {
+			if s.pattern.MatchString(line) && !may[i] {
+				t.Fatalf("%s matches %q and was not a candidate", s.ID, line)
+			}
+		}
+	})
+}
+
+// Laid over the defaults as a repository's config, the suggested patch is valid
+// and maps the file to the domain.
+func TestSuggestionIsAConfigThatCoversTheFile(t *testing.T) {
+	path := "app/[id]/weird name.go"
+	_, log := detect(t, &pipeline.Classification{}, pipeline.AgentManifest{}, added(path, "Go", "price * 2"))
+	if len(log) != 1 {
+		t.Fatalf("log = %+v, want one gap", log)
+	}
+	op := log[0].Suggestion.Operations[0]
+	if op.Op != "add" || op.Path != "/items/-" {
+		t.Fatalf("operation = %+v, want one that appends an item", op)
+	}
+	text, err := json.Marshal(map[string]any{"items": []any{op.Value}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, problems := config.Load(config.Layer{Name: "repository", Source: "test", Files: []config.File{{Path: log[0].Suggestion.File, Text: text}}})
+	if len(problems) > 0 {
+		t.Fatalf("the patched config has problems: %+v", problems)
+	}
+	for _, m := range cfg.Domains {
+		set, err := glob.Compile(m.Globs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Domain == "finance" && set.Any(path) {
+			return
+		}
+	}
+	t.Errorf("%s is in no mapping to finance", path)
+}
+
+// The suggested mapping covers the file, whatever its name, and not others.
+func TestSuggestedGlobCoversTheFile(t *testing.T) {
+	segment := rapid.StringOfN(rapid.RuneFrom([]rune("ab.*?[]{}\\!,-é\n\uFFFD ")), 1, 40, -1).
+		Filter(func(s string) bool { return s != "." && s != ".." })
+	rapid.Check(t, func(t *rapid.T) {
+		path := strings.Join(rapid.SliceOfN(segment, 1, 12).Draw(t, "segments"), "/")
+		set, err := glob.Compile([]string{fileGlob(path)})
+		if err != nil {
+			t.Fatalf("%q: %v", path, err)
+		}
+		if !set.Any(path) {
+			t.Fatalf("%q does not match %q", fileGlob(path), path)
+		}
+		if set.Any("other/" + path) {
+			t.Fatalf("%q matches %q too", fileGlob(path), "other/"+path)
+		}
+	})
+	for _, path := range []string{strings.Repeat("é", 200), strings.Repeat("dir/", 80) + "x.go", strings.Repeat("[", 250)} {
+		set, err := glob.Compile([]string{fileGlob(path)})
+		if err != nil || !set.Any(path) {
+			t.Errorf("%q does not match %q: %v", fileGlob(path), path, err)
+		}
+	}
+}

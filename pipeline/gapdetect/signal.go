@@ -1,0 +1,97 @@
+package gapdetect
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
+	"github.com/reviewgate/reviewgate/policies/glob"
+)
+
+// signal is a compiled config.Signal.
+type signal struct {
+	config.Signal
+	pattern *regexp.Regexp
+	globs   *glob.Set // nil for every file
+}
+
+func compileSignal(s config.Signal) (*signal, error) {
+	out := &signal{Signal: s}
+	var err error
+	if out.pattern, err = regexp.Compile(s.Pattern); err != nil {
+		return nil, fmt.Errorf("compile signal %s: %w", s.ID, err)
+	}
+	if len(s.Globs) == 0 {
+		return out, nil
+	}
+	if out.globs, err = glob.Compile(s.Globs); err != nil {
+		return nil, fmt.Errorf("compile signal %s: %w", s.ID, err)
+	}
+	return out, nil
+}
+
+// looksAt reports whether the signal is meant for such files.
+func (s *signal) looksAt(f *pipeline.File) bool {
+	if len(s.Languages) > 0 && !slices.Contains(s.Languages, f.Language) {
+		return false
+	}
+	return s.globs == nil || s.globs.Any(f.Path)
+}
+
+// prefilter finds the signals that can match a line by the literals that
+// their patterns require, all signals in one pass.
+type prefilter struct {
+	matcher *literals.Matcher
+	owners  [][]int // by literal, the signals that require it
+	always  []int   // signals without a literal
+}
+
+func newPrefilter(signals []*signal) *prefilter {
+	p := &prefilter{}
+	var words []string
+	at := map[string]int{}
+	put := func(word string, owner int) {
+		i, ok := at[word]
+		if !ok {
+			i = len(words)
+			at[word] = i
+			words = append(words, word)
+			p.owners = append(p.owners, nil)
+		}
+		p.owners[i] = append(p.owners[i], owner)
+	}
+	for i, s := range signals {
+		required := literals.Required(s.Pattern)
+		if required == nil {
+			p.always = append(p.always, i)
+			continue
+		}
+		for _, w := range append(required, literals.Folds[:]...) {
+			put(w, i)
+		}
+	}
+	p.matcher = literals.NewMatcher(words)
+	return p
+}
+
+// candidates marks in may the signals that can match the line. It reports
+// whether there are any.
+func (p *prefilter) candidates(line string, may []bool) bool {
+	clear(may)
+	found := len(p.always) > 0
+	for _, i := range p.always {
+		may[i] = true
+	}
+	p.matcher.Find(line, func(ids []int, _ int) {
+		found = true
+		for _, id := range ids {
+			for _, i := range p.owners[id] {
+				may[i] = true
+			}
+		}
+	})
+	return found
+}

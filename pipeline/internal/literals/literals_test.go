@@ -1,0 +1,148 @@
+package literals
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	ahocorasick "github.com/BobuSumisu/aho-corasick"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func TestRequired(t *testing.T) {
+	tests := []struct {
+		expression string
+		want       []string
+	}{
+		{`InsecureSkipVerify:\s*true`, []string{"insecureskipverify:"}},
+		{`(?i)password`, []string{"password"}},
+		{`\beval\s*\(`, []string{"eval"}},
+		{`par(se|t)Float`, []string{"parsefloat", "partfloat"}},
+		{`foo|barn`, []string{"foo", "barn"}},
+		{`foo|[0-9]+`, nil},
+		{`(foo)?bar`, []string{"foobar", "bar"}},
+		{`(foo)*bar`, []string{"bar"}},
+		{`(?:ab){2,}`, []string{"ab"}},
+		{`(?:ab){2}`, []string{"abab"}},
+		{`[Mm]d5\(`, []string{"md5("}},
+		{`[a-z]+\.only\(`, []string{".only("}},
+		{`\s+$`, nil},
+		{`.{161,}`, nil},
+		{`a`, nil},
+		{`\x{fffd}ab`, []string{"ab"}},
+		{`(?i)émile`, []string{"mile"}},
+		{`émile`, []string{"émile"}},
+		{`(`, nil},
+	}
+	for _, tt := range tests {
+		if diff := cmp.Diff(tt.want, Required(tt.expression)); diff != "" {
+			t.Errorf("Required(%q) (-want +got):\n%s", tt.expression, diff)
+		}
+	}
+}
+
+// Whatever the expression and the text: where there is a match, there is a
+// required literal.
+func TestRequiredIsNecessary(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { checkNecessary(t, genExpression(t), genText(t)) })
+}
+
+func FuzzRequired(f *testing.F) {
+	f.Add(`(?i)secret[_-]?key`, "my SECRET-KEY")
+	f.Add(`(?i)k`, "\u212a")
+	f.Add("(a|b){2,3}c?", "abba\xff")
+	f.Add(`[^\x00-\x{10FFFF}]`, "")
+	f.Fuzz(func(t *testing.T, expression, text string) { checkNecessary(t, expression, text) })
+}
+
+func checkNecessary(t interface{ Fatalf(string, ...any) }, expression, text string) {
+	re, err := regexp.Compile(expression)
+	if err != nil || len(text) > 1<<12 {
+		return
+	}
+	want := Required(expression)
+	if want == nil || !re.MatchString(text) {
+		return
+	}
+	found := false
+	NewMatcher(append(want, Folds[:]...)).Find(text, func([]int, int) { found = true })
+	if !found {
+		t.Fatalf("%q matches %q, which holds none of %q", expression, text, want)
+	}
+}
+
+func genExpression(t *rapid.T) string {
+	atom := rapid.SampledFrom([]string{
+		"a", "ab", "K", "s", "é", `\.`, ".", "[ks]", "[a-c]", "[^a]", `\b`, "^", "$", "(?i:ask)", "(a|b)", "(ab|k)?", "(?:s|sa)*", "x{2}", "(?:ab){1,3}", "a+",
+	})
+	parts := rapid.SliceOfN(atom, 1, 6).Draw(t, "parts")
+	sep := rapid.SampledFrom([]string{"", "", "|"}).Draw(t, "separator")
+	return rapid.SampledFrom([]string{"", "(?i)"}).Draw(t, "flags") + strings.Join(parts, sep)
+}
+
+func genText(t *rapid.T) string {
+	return strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{
+		"a", "b", "c", "k", "K", "s", "S", "\u212a", "\u017f", "é", ".", "x", "\xff", " ", "ab",
+	}), 0, 12).Draw(t, "text"), "")
+}
+
+// The matcher finds what looking for each literal by itself finds.
+func TestMatcherFindsAll(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		piece := rapid.SampledFrom([]string{"a", "b", "A", "ab", "_", "\x00", "é", "\xff"})
+		word := rapid.Map(rapid.SliceOfN(piece, 0, 4), func(p []string) string { return strings.Join(p, "") })
+		words := rapid.SliceOfN(word, 0, 8).Draw(t, "literals")
+		text := strings.Join(rapid.SliceOfN(piece, 0, 30).Draw(t, "text"), "")
+
+		type place struct{ ID, End int }
+		var got, want []place
+		NewMatcher(words).Find(text, func(ids []int, end int) {
+			for _, id := range ids {
+				got = append(got, place{id, end})
+			}
+		})
+		for end := 1; end <= len(text); end++ {
+			for id, w := range words {
+				if w != "" && strings.HasSuffix(lower(text[:end]), lower(w)) {
+					want = append(want, place{id, end})
+				}
+			}
+		}
+		order := func(a, b place) int {
+			if a.End != b.End {
+				return a.End - b.End
+			}
+			return a.ID - b.ID
+		}
+		slices.SortFunc(got, order)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("literals %q in %q (-want +got):\n%s", words, text, diff)
+		}
+	})
+}
+
+var benchWords = []string{"insecureskipverify", "eval(", "parsefloat", "password", "tofixed", "<<<<<<<", "debugger", "innerhtml", "md5", "math.random", "chmod", "verify=false", "outline", "tabindex", ".only(", "time.sleep", "console.log", "http://", "privileged", "0.0.0.0/0"}
+
+var benchText = strings.Repeat("\tif err := scanner.Process(ctx, \"https://example.org\", value); err != nil { return fmt.Errorf(\"process: %w\", err) }\n", 4096)
+
+func BenchmarkMatcher(b *testing.B) {
+	m := NewMatcher(benchWords)
+	b.SetBytes(int64(len(benchText)))
+	for b.Loop() {
+		n := 0
+		m.Find(benchText, func([]int, int) { n++ })
+	}
+}
+
+// BenchmarkLibrary is why the automaton is our own: the library's walk is about
+// as fast, but has to be given a lower-case copy.
+func BenchmarkLibrary(b *testing.B) {
+	trie := ahocorasick.NewTrieBuilder().AddStrings(benchWords).Build()
+	b.SetBytes(int64(len(benchText)))
+	for b.Loop() {
+		n := 0
+		trie.Walk([]byte(strings.ToLower(benchText)), func(_, _, _ int64) bool { n++; return true })
+	}
+}

@@ -1,0 +1,96 @@
+package pipeline
+
+// AgentManifest says which agents run on a change and why, and why the others
+// do not.
+type AgentManifest struct {
+	Entries List[ManifestEntry] `json:"entries"` // by priority, descending, then agent id
+	Skipped List[SkippedAgent]  `json:"skipped"` // by agent id
+}
+
+// Entry returns the entry of an agent, or nil.
+func (m AgentManifest) Entry(agent string) *ManifestEntry {
+	for i := range m.Entries {
+		if m.Entries[i].Agent == agent {
+			return &m.Entries[i]
+		}
+	}
+	return nil
+}
+
+// ManifestEntry is one agent to dispatch.
+type ManifestEntry struct {
+	Agent     string            `json:"agent"`
+	Scope     AgentScope        `json:"scope"`
+	Policies  List[PolicyMatch] `json:"policies"` // by priority, descending, then id; empty for AddedByGapDetect
+	Priority  int               `json:"priority"` // the highest of its policies
+	Required  bool              `json:"required"`
+	OnFailure OnFailure         `json:"on_failure"`
+	Stage     string            `json:"stage"` // spec, quality, or empty for deterministic agents
+	Models    List[string]      `json:"models"`
+	AddedBy   string            `json:"added_by"` // AddedByPolicy or AddedByGapDetect
+}
+
+// Who added a manifest entry.
+const (
+	AddedByPolicy    = "policy"
+	AddedByGapDetect = "gap-detect"
+)
+
+// OnFailure says what a required agent's failure does to the gate.
+type OnFailure string
+
+// A required agent that fails blocks, unless its policy says warn.
+const (
+	OnFailureBlock OnFailure = "block"
+	OnFailureWarn  OnFailure = "warn"
+)
+
+// AgentScope is what an agent is asked to look at. Where All is true it is
+// the whole change, and Files and Domains are left empty.
+type AgentScope struct {
+	All     bool         `json:"all"`
+	Files   List[string] `json:"files"`   // sorted
+	Domains List[string] `json:"domains"` // sorted
+}
+
+// PolicyMatch is a policy that chose an agent and what in the change
+// triggered it, in words.
+type PolicyMatch struct {
+	Policy   string `json:"policy"`
+	Priority int    `json:"priority"`
+	Trigger  string `json:"trigger"`
+}
+
+// SkippedAgent is a registered agent that does not run, and the nearest
+// reason.
+type SkippedAgent struct {
+	Agent  string `json:"agent"`
+	Reason string `json:"reason"`
+}
+
+// GapLogEntry is a concern that the config missed, with the change to the
+// config that would make it miss it no longer.
+type GapLogEntry struct {
+	Concern    string      `json:"concern"`
+	Path       string      `json:"path"`
+	Line       int         `json:"line"`
+	Quote      string      `json:"quote"` // added text that shows the concern
+	Missed     string      `json:"missed"`
+	Suggestion ConfigPatch `json:"suggestion"`
+	Agent      string      `json:"agent"`  // dispatched for it, empty if it ran anyway
+	Source     string      `json:"source"` // signals, or a model's name
+	Confidence float64     `json:"confidence"`
+}
+
+// ConfigPatch is an RFC 6902 JSON Patch against one of the config files.
+type ConfigPatch struct {
+	File       string               `json:"file"` // such as review-domains.json
+	Operations List[PatchOperation] `json:"operations"`
+}
+
+// PatchOperation is one operation of an RFC 6902 JSON Patch.
+type PatchOperation struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	Value any    `json:"value"`
+}

@@ -1,0 +1,37 @@
+package normalize
+
+import (
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// hidden lists the files whose lines a change hides from its own review: it
+// edits .gitattributes, by which git and GitHub take text for binary and show
+// no diff, and such a file has none. Nothing tells it from a file that is
+// truly empty, so those beside an edited .gitattributes are listed too.
+func hidden(files []pipeline.File) []pipeline.Incompleteness {
+	edited := ""
+	for _, f := range files {
+		if f.Path == ".gitattributes" || strings.HasSuffix(f.Path, "/.gitattributes") {
+			edited = f.Path
+		}
+	}
+	if edited == "" {
+		return nil
+	}
+	var list []pipeline.Incompleteness
+	for _, f := range files {
+		if f.Language == "" || len(f.Hunks) > 0 || f.ChangedLines() > 0 {
+			continue
+		}
+		if f.Status != pipeline.FileAdded && f.Status != pipeline.FileModified {
+			continue
+		}
+		list = append(list, pipeline.Incompleteness{
+			What: "patch", Path: f.Path, Gating: true,
+			Why: "no diff is shown of this " + f.Language + " file, and the change edits " + edited + ", which can hide diffs; change the attributes in a pull request of their own",
+		})
+	}
+	return list
+}

@@ -1,0 +1,131 @@
+package normalize
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/go-enry/go-enry/v2"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// maxSniffed is how much of an added file is read to see whether a tool made
+// it. Generators say so in the first lines; minified code shows soon.
+const maxSniffed = 64 << 10
+
+// setFlags fills the language and the flags of a file. They come from its
+// path, and where the whole file stands in the diff from its text too.
+func setFlags(f *pipeline.File) {
+	f.Language = language(f.Path)
+	f.Generated = enry.IsGenerated(f.Path, sniff(f))
+	f.Vendored = enry.IsVendor(f.Path)
+	f.Test = isTest(f.Path)
+	f.Documentation = !f.Test && isDocumentation(f.Path, f.Language)
+}
+
+// sniff returns the start of a file that the change adds, else nil: a part of
+// a file says too little.
+func sniff(f *pipeline.File) []byte {
+	if f.Status != pipeline.FileAdded {
+		return nil
+	}
+	var text []byte
+	for i := range f.Hunks {
+		for j := range f.Hunks[i].Lines {
+			l := &f.Hunks[i].Lines[j]
+			if len(text)+len(l.Text) > maxSniffed {
+				return text
+			}
+			text = append(append(text, l.Text...), '\n')
+		}
+	}
+	return text
+}
+
+// language names the language by file name or extension. Many extensions are
+// shared with rare languages, which enry lists in alphabetical order; the
+// common one is taken then, since looking into the file is too dear here.
+func language(file string) string {
+	if l := enry.GetLanguagesByFilename(file, nil, nil); len(l) > 0 {
+		return l[0]
+	}
+	candidates := enry.GetLanguagesByExtension(file, nil, nil)
+	if len(candidates) == 0 {
+		return ""
+	}
+	if l := commonLanguage(strings.ToLower(path.Ext(file))); slices.Contains(candidates, l) {
+		return l
+	}
+	return candidates[0]
+}
+
+// commonLanguage is the language that a shared extension most often means.
+func commonLanguage(ext string) string {
+	switch ext {
+	case ".rs":
+		return "Rust"
+	case ".php", ".inc":
+		return "PHP"
+	case ".sql":
+		return "SQL"
+	case ".md":
+		return "Markdown"
+	case ".yml", ".yaml":
+		return "YAML"
+	case ".html":
+		return "HTML"
+	case ".m":
+		return "Objective-C"
+	case ".fs":
+		return "F#"
+	case ".v":
+		return "Verilog"
+	case ".cls":
+		return "Apex"
+	case ".sol":
+		return "Solidity"
+	case ".txt":
+		return "Text"
+	case ".cfg":
+		return "INI"
+	}
+	return ""
+}
+
+// isTest goes beyond enry.IsTest, which knows nine shapes of file name, by the
+// directories and endings that test frameworks look for.
+func isTest(file string) bool {
+	dir, base := path.Split(file)
+	for s := range strings.SplitSeq(strings.TrimSuffix(dir, "/"), "/") {
+		switch strings.ToLower(s) {
+		case "test", "tests", "__tests__", "spec", "specs", "testdata", "e2e", "__mocks__", "__snapshots__":
+			return true
+		}
+	}
+	stem, ext, _ := strings.Cut(base, ".")
+	ext = "." + ext
+	switch {
+	case strings.Contains(ext, ".test.") || strings.Contains(ext, ".spec."):
+		return true
+	case strings.HasSuffix(stem, "_test") || strings.HasSuffix(stem, "_spec") || stem == "conftest":
+		return true
+	case strings.HasPrefix(stem, "test_") && ext == ".py":
+		return true
+	}
+	switch ext {
+	case ".java", ".kt", ".scala", ".cs", ".swift", ".php", ".groovy":
+		return strings.HasSuffix(stem, "Test") || strings.HasSuffix(stem, "Tests") || strings.HasSuffix(stem, "Spec")
+	}
+	return enry.IsTest(file)
+}
+
+// isDocumentation adds to enry.IsDocumentation, which knows directories and
+// well-known names, the languages that prose is written in.
+func isDocumentation(file, lang string) bool {
+	switch lang {
+	case "Markdown", "MDX", "reStructuredText", "AsciiDoc":
+		return true
+	}
+	return enry.IsDocumentation(file)
+}

@@ -1,0 +1,237 @@
+package normalize
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// ErrSuperseded means that the head moved while the change was read: what was
+// read belongs to no one head, and a review of the newer one must follow.
+var ErrSuperseded = errors.New("superseded: the head moved while the change was read")
+
+// maxCommitMessage bounds one commit message, in bytes: GitHub shows no more
+// of any text.
+const maxCommitMessage = 64 << 10
+
+// Options are what facts need beside the source.
+type Options struct {
+	ObservedAt time.Time // when the read began
+	Redactor   Redactor  // nil redacts nothing
+}
+
+// Normalize reads a change and returns its facts and the config to review it
+// with. The four reads run side by side. The error is that of the first read
+// that failed, or ErrSuperseded.
+func Normalize(ctx context.Context, src Source, opts Options) (pipeline.PRFacts, *config.Config, error) {
+	var (
+		pr      PullRequest
+		files   Files
+		commits Commits
+		cfg     *config.Config
+	)
+	group, ctx := errgroup.WithContext(ctx)
+	read(ctx, group, "read the pull request", src.PullRequest, &pr)
+	read(ctx, group, "read the changed files", src.Files, &files)
+	read(ctx, group, "read the commits", src.Commits, &commits)
+	read(ctx, group, "read the config", src.Config, &cfg)
+	if err := group.Wait(); err != nil {
+		return pipeline.PRFacts{}, nil, err
+	}
+	if cfg == nil {
+		return pipeline.PRFacts{}, nil, errors.New("read the config: the source has none")
+	}
+	if moved(pr, files, commits) {
+		return pipeline.PRFacts{}, nil, ErrSuperseded
+	}
+	facts := build(pr, files, commits)
+	facts.Config = cfg.InForce
+	facts.ObservedAt = opts.ObservedAt.UTC()
+	if opts.Redactor != nil {
+		facts.Redactions = opts.Redactor.Redact(&facts)
+	}
+	return facts, cfg, nil
+}
+
+// read runs one of the source's methods. A panic in it is an error: it would
+// end the process otherwise, being in a goroutine of its own.
+func read[T any](ctx context.Context, group *errgroup.Group, what string, from func(context.Context) (T, error), to *T) {
+	group.Go(func() (err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("%s: panic: %v", what, p)
+			}
+		}()
+		v, err := from(ctx)
+		if err != nil {
+			return err // the source says what it tried
+		}
+		*to = v
+		return nil
+	})
+}
+
+// moved reports whether the reads saw different heads. A list of commits that
+// is complete holds the head.
+func moved(pr PullRequest, files Files, commits Commits) bool {
+	if files.HeadSHA != "" && files.HeadSHA != pr.Head.SHA {
+		return true
+	}
+	if len(commits.Commits) == 0 || len(commits.Commits) != pr.Commits {
+		return false
+	}
+	return !slices.ContainsFunc(commits.Commits, func(c pipeline.Commit) bool { return c.SHA == pr.Head.SHA })
+}
+
+func build(pr PullRequest, files Files, commits Commits) pipeline.PRFacts {
+	f := pipeline.PRFacts{
+		SchemaVersion: pipeline.FactsSchemaVersion,
+		Repository:    pr.Repository,
+		Number:        pr.Number,
+		Title:         valid(pr.Title),
+		Body:          valid(pr.Body),
+		Draft:         pr.Draft,
+		Author:        pr.Author,
+		Base:          pr.Base,
+		Head:          pr.Head,
+		Milestone:     valid(pr.Milestone),
+		Totals:        pr.Totals,
+	}
+	for _, l := range pr.Labels {
+		f.Labels = append(f.Labels, valid(l))
+	}
+	slices.Sort(f.Labels)
+	for _, c := range commits.Commits {
+		c.Message, c.Author = clip(valid(c.Message), maxCommitMessage), valid(c.Author)
+		f.Commits = append(f.Commits, c)
+	}
+	var unreadable []pipeline.Incompleteness
+	f.Files, unreadable = buildFiles(files.Files)
+
+	f.Incomplete = append(f.Incomplete, files.Incomplete...)
+	if n := len(f.Files); n < pr.Totals.Files && !says(files.Incomplete, "files") {
+		f.Incomplete = append(f.Incomplete, pipeline.Incompleteness{
+			What: "files", Gating: true,
+			Why: fmt.Sprintf("the list of changed files has %d of %d files", n, pr.Totals.Files),
+		})
+	}
+	f.Incomplete = append(f.Incomplete, unreadable...)
+	f.Incomplete = append(f.Incomplete, hidden(f.Files)...)
+	f.Incomplete = append(f.Incomplete, commits.Incomplete...)
+	if n := len(f.Commits); n < pr.Commits && !says(commits.Incomplete, "commits") {
+		// The diff is whole without them: only their messages were not seen.
+		f.Incomplete = append(f.Incomplete, pipeline.Incompleteness{
+			What: "commits",
+			Why:  fmt.Sprintf("the list of commits has %d of %d commits", n, pr.Commits),
+		})
+	}
+	return f
+}
+
+func says(list []pipeline.Incompleteness, what string) bool {
+	return slices.ContainsFunc(list, func(i pipeline.Incompleteness) bool { return i.What == what && i.Path == "" })
+}
+
+// buildFiles turns the source's files into facts, sorted by path. A file
+// without a path or that is listed twice is left out: the list is then
+// shorter than its count, which is reported.
+func buildFiles(changed []ChangedFile) (pipeline.List[pipeline.File], []pipeline.Incompleteness) {
+	files := make(pipeline.List[pipeline.File], 0, len(changed))
+	var incomplete []pipeline.Incompleteness
+	for _, c := range changed {
+		if c.Path == "" {
+			continue
+		}
+		f, why := buildFile(c)
+		files = append(files, f)
+		if why != "" {
+			incomplete = append(incomplete, pipeline.Incompleteness{What: "patch", Path: f.Path, Why: why, Gating: true})
+		}
+	}
+	slices.SortStableFunc(files, func(a, b pipeline.File) int { return cmp.Compare(a.Path, b.Path) })
+	files = slices.CompactFunc(files, func(a, b pipeline.File) bool { return a.Path == b.Path })
+	slices.SortStableFunc(incomplete, func(a, b pipeline.Incompleteness) int { return cmp.Compare(a.Path, b.Path) })
+	return files, incomplete
+}
+
+// buildFile returns the file and, where its diff is not known in full, why.
+func buildFile(c ChangedFile) (f pipeline.File, why string) {
+	f = pipeline.File{
+		Path:         valid(c.Path),
+		PreviousPath: valid(c.PreviousPath),
+		Status:       status(c.Status),
+		Additions:    c.Additions,
+		Deletions:    c.Deletions,
+		Binary:       c.Binary,
+	}
+	if !f.Binary {
+		f.Hunks, why = readPatch(c)
+	}
+	setFlags(&f)
+	f.Binary = f.Binary || looksBinary(f)
+	return f, why
+}
+
+func readPatch(c ChangedFile) (pipeline.List[pipeline.Hunk], string) {
+	if c.Patch == "" {
+		if n := c.Additions + c.Deletions; n > 0 {
+			return nil, fmt.Sprintf("the diff is missing (changed lines: %d)", n)
+		}
+		return nil, ""
+	}
+	hunks, err := parsePatch(valid(c.Patch))
+	if err != nil {
+		return nil, "the diff cannot be read: " + err.Error()
+	}
+	if added, removed := countLines(hunks); added < c.Additions || removed < c.Deletions {
+		return hunks, fmt.Sprintf("the diff is cut short: it shows %d of %d added and %d of %d removed lines", added, c.Additions, removed, c.Deletions)
+	}
+	return hunks, ""
+}
+
+// looksBinary guesses for a source that doesn't know: content changed, there
+// are no lines to show, and the extension is not one of a text language.
+func looksBinary(f pipeline.File) bool {
+	if len(f.Hunks) > 0 || f.ChangedLines() > 0 || f.Language != "" {
+		return false
+	}
+	switch f.Status {
+	case pipeline.FileAdded, pipeline.FileModified, pipeline.FileRemoved:
+		base := f.Path[strings.LastIndexByte(f.Path, '/')+1:]
+		return strings.LastIndexByte(base, '.') > 0
+	}
+	return false
+}
+
+func status(s pipeline.FileStatus) pipeline.FileStatus {
+	switch s {
+	case pipeline.FileAdded, pipeline.FileRemoved, pipeline.FileRenamed, pipeline.FileCopied, pipeline.FileChanged, pipeline.FileUnchanged:
+		return s
+	}
+	return pipeline.FileModified
+}
+
+// valid replaces what is not UTF-8, as JSON would: a stored review must read
+// back as it was.
+func valid(s string) string { return strings.ToValidUTF8(s, string(utf8.RuneError)) }
+
+// clip cuts text to at most n bytes, between characters.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

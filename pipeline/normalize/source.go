@@ -1,0 +1,66 @@
+package normalize
+
+import (
+	"context"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// Source is where a change is read from: a code host's API, or a local git
+// range. Its methods are called side by side, each once. What a method could
+// not know it says in what it returns; an error means that the read failed as
+// a whole.
+type Source interface {
+	PullRequest(ctx context.Context) (PullRequest, error)
+	Files(ctx context.Context) (Files, error)
+	Commits(ctx context.Context) (Commits, error)
+	Config(ctx context.Context) (*config.Config, error)
+}
+
+// PullRequest is the change without its files and commits.
+type PullRequest struct {
+	Repository pipeline.Repository
+	Number     int
+	Title      string
+	Body       string
+	Draft      bool
+	Author     pipeline.Author
+	Base       pipeline.Base
+	Head       pipeline.Head
+	Labels     []string
+	Milestone  string
+	Totals     pipeline.Totals // the source's own sums
+	Commits    int             // the source's own count
+}
+
+// Files are the changed files as far as the source gave them.
+type Files struct {
+	Files []ChangedFile
+	// HeadSHA is the head the list was read at, where the source knows it;
+	// if it is not the pull request's the read is superseded.
+	HeadSHA    string
+	Incomplete []pipeline.Incompleteness
+}
+
+// ChangedFile is one changed file with its patch: the hunks of a unified
+// diff, from the first @@ on.
+type ChangedFile struct {
+	Path         string
+	PreviousPath string
+	Status       pipeline.FileStatus
+	Additions    int
+	Deletions    int
+	Patch        string
+	// Binary says that the source knows the file to be binary. GitHub's API
+	// doesn't say; there a file without patch and without changed lines is
+	// taken to be binary, empty, or changed in mode or name only.
+	Binary bool
+}
+
+// Commits are the commits of the change, oldest first. A list that is as long
+// as PullRequest.Commits says holds the head; if it does not, the head moved.
+type Commits struct {
+	Commits    []pipeline.Commit
+	Incomplete []pipeline.Incompleteness
+}

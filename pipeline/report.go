@@ -1,0 +1,154 @@
+package pipeline
+
+// Decision is the gate's answer.
+type Decision string
+
+// The four decisions, worst first.
+const (
+	DecisionFail             Decision = "fail"
+	DecisionNeedsFixes       Decision = "needs_fixes"
+	DecisionPassWithWarnings Decision = "pass_with_warnings"
+	DecisionPass             Decision = "pass"
+)
+
+// Rank is 4 for fail down to 1 for pass, and 0 for anything else.
+func (d Decision) Rank() int {
+	switch d {
+	case DecisionFail:
+		return 4
+	case DecisionNeedsFixes:
+		return 3
+	case DecisionPassWithWarnings:
+		return 2
+	case DecisionPass:
+		return 1
+	}
+	return 0
+}
+
+// Blocks reports whether the decision keeps the change from being merged. An
+// unknown decision blocks.
+func (d Decision) Blocks() bool {
+	return d != DecisionPass && d != DecisionPassWithWarnings
+}
+
+// WorseDecision returns the worse of two decisions.
+func WorseDecision(a, b Decision) Decision {
+	if b.Rank() > a.Rank() {
+		return b
+	}
+	return a
+}
+
+// ReviewReport is all of a review's findings put together, and the decision.
+// The same facts, config and agent outputs give the same report, byte for
+// byte. Other tools rely on its JSON names.
+type ReviewReport struct {
+	SchemaVersion     int                  `json:"schema_version"`
+	Repository        string               `json:"repository"`
+	Number            int                  `json:"number"`
+	HeadSHA           string               `json:"head_sha"`
+	ConfigVersion     string               `json:"config_version"`
+	Decision          Decision             `json:"decision"`
+	Gate              Gate                 `json:"gate"`
+	Counts            Counts               `json:"counts"` // by gate severity
+	Findings          List[Finding]        `json:"findings"`
+	ResidualConcerns  List[SourcedText]    `json:"residual_concerns"`
+	DeferredQuestions List[SourcedText]    `json:"deferred_questions"`
+	Suppressed        List[Suppressed]     `json:"suppressed"`
+	GapLog            List[GapLogEntry]    `json:"gap_log"`
+	Coverage          List[Coverage]       `json:"coverage"` // by agent, then model
+	Iteration         int                  `json:"iteration"`
+	Changes           Changes              `json:"changes"`
+	Incomplete        List[Incompleteness] `json:"incomplete"`
+}
+
+// ReportSchemaVersion is the version written to ReviewReport.SchemaVersion.
+const ReportSchemaVersion = 1
+
+// Gate is the condition that decided and every metric it could have read.
+type Gate struct {
+	Condition string             `json:"condition"`
+	Metrics   map[string]float64 `json:"metrics"`
+}
+
+// Counts are findings by gate severity.
+type Counts struct {
+	Critical int `json:"critical"`
+	Major    int `json:"major"`
+	Warning  int `json:"warning"`
+	Info     int `json:"info"`
+}
+
+// Total is the number of findings.
+func (c Counts) Total() int { return c.Critical + c.Major + c.Warning + c.Info }
+
+// Of returns the count of one severity.
+func (c Counts) Of(s Severity) int {
+	switch s {
+	case SeverityCritical:
+		return c.Critical
+	case SeverityMajor:
+		return c.Major
+	case SeverityWarning:
+		return c.Warning
+	case SeverityInfo:
+		return c.Info
+	}
+	return 0
+}
+
+// Add counts one finding of severity s.
+func (c *Counts) Add(s Severity) {
+	switch s {
+	case SeverityCritical:
+		c.Critical++
+	case SeverityMajor:
+		c.Major++
+	case SeverityWarning:
+		c.Warning++
+	case SeverityInfo:
+		c.Info++
+	}
+}
+
+// SourcedText is a text with the agent it came from.
+type SourcedText struct {
+	Text   string `json:"text"`
+	Source string `json:"source"`
+}
+
+// Suppressed is a finding kept out of the gate, and why.
+type Suppressed struct {
+	Finding Finding `json:"finding"`
+	Reason  string  `json:"reason"`
+}
+
+// Coverage is one agent's part in a review. Findings = Auto + Present.
+type Coverage struct {
+	Agent    string      `json:"agent"`
+	Model    string      `json:"model"`
+	Status   AgentStatus `json:"status"`
+	Findings int         `json:"findings"`
+	Auto     int         `json:"auto"`
+	Present  int         `json:"present"`
+	Dropped  int         `json:"dropped"` // not valid
+	Note     string      `json:"note"`
+}
+
+// Changes compares a report with the last one of another head of the same
+// pull request. Resolved holds that report's findings that are gone.
+type Changes struct {
+	PreviousReport string        `json:"previous_report"` // its head SHA, empty for the first
+	New            int           `json:"new"`
+	Open           int           `json:"open"`
+	Resolved       List[Finding] `json:"resolved"`
+}
+
+// PreviousReport is what aggregate needs to know of the last report of
+// another head: nil for the first review.
+type PreviousReport struct {
+	HeadSHA   string        `json:"head_sha"`
+	Findings  List[Finding] `json:"findings"`
+	Iteration int           `json:"iteration"`
+}

@@ -1,0 +1,87 @@
+package rules
+
+import (
+	"context"
+	"slices"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+)
+
+// Confidence of findings. A pattern on a line can be fooled by what stands
+// around the line; one on a path, title or message has read the whole of it.
+const (
+	lineConfidence  = 0.9
+	wholeConfidence = 1
+)
+
+// agent is one agent's share of a scan.
+type agent struct {
+	scan *Scan
+	id   string
+}
+
+var _ dispatch.Agent = (*agent)(nil)
+
+// Review returns the agent's findings in the task's scope, in the order of
+// the change: files, then title, description and commits. What stands in no
+// file belongs to every scope.
+func (a *agent) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
+	all, err := a.scan.results(ctx)
+	if err != nil {
+		return pipeline.AgentOutput{}, err
+	}
+	out := pipeline.AgentOutput{Agent: a.id}
+	scope := task.Entry.Scope
+	for i := range all {
+		f := &all[i]
+		if f.rule.Agent != a.id {
+			continue
+		}
+		if f.path != "" && !scope.All && !slices.Contains(scope.Files, f.path) {
+			continue
+		}
+		out.Findings = append(out.Findings, f.finding())
+	}
+	return out, nil
+}
+
+// finding words a match.
+func (f *found) finding() pipeline.Finding {
+	r := f.rule
+	out := pipeline.Finding{
+		RuleID:         r.ID,
+		Title:          r.Name,
+		Severity:       r.Severity,
+		Message:        r.Description,
+		Category:       r.Category,
+		Recommendation: r.Recommendation,
+		Confidence:     wholeConfidence,
+		Path:           f.path,
+		Section:        f.section,
+		StartLine:      f.line,
+		EndLine:        f.line,
+		Action:         pipeline.ActionNone,
+		AutofixClass:   pipeline.AutofixPresent,
+		FindingType:    pipeline.FindingError,
+	}
+	text := f.text
+	if f.section != "" {
+		text = r.firstMatch(text)
+	}
+	if quote := evidence(text); quote != "" {
+		out.Evidence = pipeline.List[string]{quote}
+	}
+	if f.path != "" && (r.on == config.OnAdded || r.on == config.OnRemoved) {
+		out.Confidence = lineConfidence
+	}
+	if r.on == config.OnAdded && len(f.text) < maxLine {
+		if fix, ok := r.fixed(f.text); ok {
+			out.SuggestedFix = fix
+			out.AutofixClass = pipeline.AutofixAuto
+			out.Action = pipeline.ActionChange
+		}
+	}
+	return out
+}

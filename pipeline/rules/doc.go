@@ -1,0 +1,17 @@
+// Package rules is the engine for machine-checkable rules.
+//
+// [Compile] turns the rules of one config version into an [Engine]. An
+// [Engine.Scan] goes over a change once, for all rules of all agents, however
+// many of them ask: added lines are searched for the literals that the rules'
+// expressions need, all at the same time, and only a line that holds one is
+// shown to the expression it belongs to. [Scan.Agent] is one agent's share of
+// the result.
+//
+// A rule without a literal would have to run on every line. For the few
+// shapes that people write (white space at the end, lines that are too long)
+// there are matchers by hand; other such expressions do run on every line,
+// which costs about a hundred times what a rule with a literal costs.
+//
+// Generated and vendored files are passed over, but for rules that look at
+// paths only.
+package rules

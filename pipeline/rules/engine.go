@@ -1,0 +1,95 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
+)
+
+// Engine holds the compiled rules of one config version. It is never changed
+// after Compile, so that any number of reviews may share it.
+type Engine struct {
+	rules    []*rule // as in the config; a rule's index is its place here
+	scopes   *scopes
+	added    *lineRules
+	removed  *lineRules
+	paths    []*rule // on file or path
+	messages []*rule // on title, body or commit_message
+}
+
+// Compile compiles the enabled rules that have a match; the others are prose
+// for a model's checklist and are left out. The error names the rule whose
+// pattern or glob does not compile.
+func Compile(cfg []config.Rule) (*Engine, error) {
+	e := &Engine{}
+	var added, removed []*rule
+	for i := range cfg {
+		if !cfg[i].Enabled || cfg[i].Match == nil {
+			continue
+		}
+		r, err := compileRule(&cfg[i])
+		if err != nil {
+			return nil, fmt.Errorf("compile rule %q: %w", cfg[i].ID, err)
+		}
+		r.index = len(e.rules)
+		e.rules = append(e.rules, r)
+		switch r.on {
+		case config.OnAdded:
+			added = append(added, r)
+		case config.OnRemoved:
+			removed = append(removed, r)
+		case config.OnFile, config.OnPath:
+			e.paths = append(e.paths, r)
+		default:
+			e.messages = append(e.messages, r)
+		}
+	}
+	var err error
+	if e.scopes, err = compileScopes(e.rules); err != nil {
+		return nil, err
+	}
+	e.added, e.removed = newLineRules(added), newLineRules(removed)
+	return e, nil
+}
+
+// Scan prepares the scan of one change; it runs when the first agent asks for
+// its share. The facts must not change while the Scan is in use.
+func (e *Engine) Scan(facts *pipeline.PRFacts) *Scan {
+	return &Scan{engine: e, facts: facts, turn: make(chan struct{}, 1)}
+}
+
+// lineRules are the rules that look at lines of one kind.
+type lineRules struct {
+	rules   []*rule
+	matcher *literals.Matcher
+	owners  [][]*rule // by literal
+	always  []*rule   // rules without a literal
+	fold    int       // from this literal on, every rule is a candidate
+}
+
+func newLineRules(rules []*rule) *lineRules {
+	l := &lineRules{rules: rules}
+	var words []string
+	at := map[string]int{}
+	for _, r := range rules {
+		required := r.required()
+		if required == nil {
+			l.always = append(l.always, r)
+		}
+		for _, w := range required {
+			i, ok := at[w]
+			if !ok {
+				i = len(words)
+				at[w] = i
+				words = append(words, w)
+				l.owners = append(l.owners, nil)
+			}
+			l.owners[i] = append(l.owners[i], r)
+		}
+	}
+	l.fold = len(words)
+	l.matcher = literals.NewMatcher(append(words, literals.Folds[:]...))
+	return l
+}

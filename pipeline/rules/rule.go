@@ -1,0 +1,77 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
+)
+
+// rule is a config.Rule ready to run.
+type rule struct {
+	config.Rule
+	index   int
+	on      string
+	pattern *regexp.Regexp // of a literal: the literal, quoted
+	not     *regexp.Regexp // or nil
+	quick   func(string) bool
+	fix     bool
+	tests   bool
+}
+
+func compileRule(c *config.Rule) (*rule, error) {
+	m := c.Match
+	r := &rule{Rule: *c, on: m.On, fix: m.Fix != "", tests: m.Tests == nil || *m.Tests}
+	switch r.on {
+	case "":
+		r.on = config.OnAdded
+	case config.OnAdded, config.OnRemoved, config.OnFile, config.OnPath,
+		config.OnTitle, config.OnBody, config.OnCommitMessage:
+	default:
+		return nil, fmt.Errorf("match.on is %q, which is nothing that a rule can look at", r.on)
+	}
+	if (m.Pattern == "") == (m.Literal == "") {
+		return nil, errors.New("match needs either a pattern or a literal")
+	}
+	expression := m.Pattern
+	if m.Literal != "" {
+		expression = regexp.QuoteMeta(m.Literal)
+		r.quick = func(text string) bool { return strings.Contains(text, m.Literal) }
+	} else {
+		r.quick = byHand(expression)
+	}
+	var err error
+	if r.pattern, err = regexp.Compile(expression); err != nil {
+		return nil, fmt.Errorf("match.pattern: %w", err)
+	}
+	if r.quick == nil {
+		r.quick = r.pattern.MatchString
+	}
+	if m.NotPattern != "" {
+		if r.not, err = regexp.Compile(m.NotPattern); err != nil {
+			return nil, fmt.Errorf("match.not_pattern: %w", err)
+		}
+	}
+	return r, nil
+}
+
+// matches says whether the text, which the caller has bounded, is a finding.
+func (r *rule) matches(text string) bool {
+	return r.quick(text) && (r.not == nil || !r.not.MatchString(text))
+}
+
+// required returns literals one of which every match holds, or nil.
+func (r *rule) required() []string { return literals.Required(r.pattern.String()) }
+
+// fixed returns the line with the matched text replaced, and whether that
+// makes a difference.
+func (r *rule) fixed(line string) (string, bool) {
+	if !r.fix {
+		return "", false
+	}
+	out := r.pattern.ReplaceAllString(line, r.Match.Fix)
+	return out, out != line
+}

@@ -1,0 +1,151 @@
+package run
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/classify"
+	"github.com/reviewgate/reviewgate/pipeline/compose"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/gapdetect"
+	"github.com/reviewgate/reviewgate/pipeline/rules"
+	"github.com/reviewgate/reviewgate/pipeline/secrets"
+	"github.com/reviewgate/reviewgate/policies"
+)
+
+// Engine is everything that is compiled once for a version of config. It is
+// never changed after Compile.
+type Engine struct {
+	config      *config.Config
+	classify    *classify.Classifier
+	compose     *compose.Composer
+	gaps        *gapdetect.Detector
+	rules       *rules.Engine
+	readsLabels bool
+}
+
+// Compile compiles a config. A config that Load returned compiles.
+func Compile(cfg *config.Config) (*Engine, error) {
+	e := &Engine{config: cfg}
+	var err error
+	if e.classify, err = classify.New(cfg); err != nil {
+		return nil, fmt.Errorf("compile the domains: %w", err)
+	}
+	if e.compose, err = compose.New(cfg); err != nil {
+		return nil, fmt.Errorf("compile the policies: %w", err)
+	}
+	if e.gaps, err = gapdetect.New(cfg); err != nil {
+		return nil, fmt.Errorf("compile the gap signals: %w", err)
+	}
+	if e.rules, err = rules.Compile(cfg.Rules); err != nil {
+		return nil, fmt.Errorf("compile the rules: %w", err)
+	}
+	for _, p := range cfg.Policies {
+		e.readsLabels = e.readsLabels || p.Enabled && readsLabels(p.Trigger)
+	}
+	return e, nil
+}
+
+func readsLabels(t policies.Trigger) bool {
+	if t.Type == policies.TriggerLabel {
+		return true
+	}
+	for _, sub := range t.Triggers {
+		if readsLabels(sub) {
+			return true
+		}
+	}
+	return false
+}
+
+type agents = map[string]dispatch.Agent
+
+// agents are the config's agents over one change. Those of kind rules share
+// one scan, so that all rules take one pass.
+func (e *Engine) agents(facts *pipeline.PRFacts, extra agents) agents {
+	scan := e.rules.Scan(facts)
+	all := agents{}
+	for _, a := range e.config.Agents {
+		switch a.Kind {
+		case config.KindRules:
+			all[a.ID] = scan.Agent(a.ID)
+		case config.KindSecrets:
+			all[a.ID] = secrets.Agent{}
+		}
+	}
+	for id, a := range extra {
+		all[id] = a
+	}
+	return all
+}
+
+// engines keeps the compiled configs that were used last.
+type engines struct {
+	mu    sync.Mutex
+	byVer map[string]*Engine
+	order []string // oldest first
+}
+
+// maxEngines is how many versions of config are kept compiled: more than the
+// repositories that are busy at once on one server.
+const maxEngines = 64
+
+func (c *engines) get(cfg *config.Config) (*Engine, error) {
+	version := cfg.InForce.Version
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e := c.byVer[version]; e != nil {
+		return e, nil
+	}
+	e, err := Compile(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if c.byVer == nil {
+		c.byVer = map[string]*Engine{}
+	}
+	if len(c.order) == maxEngines {
+		delete(c.byVer, c.order[0])
+		c.order = c.order[1:]
+	}
+	c.byVer[version], c.order = e, append(c.order, version)
+	return e, nil
+}
+
+// dispatchOptions turns the settings into dispatch's terms and keeps the
+// agents' timings for the record.
+func (t *timer) dispatchOptions(cfg *config.Config) dispatch.Options {
+	limits := cfg.Settings.Limits
+	own := map[string]config.Agent{}
+	for _, a := range cfg.Agents {
+		own[a.ID] = a
+	}
+	var mu sync.Mutex
+	return dispatch.Options{
+		Concurrency: limits.AgentConcurrency,
+		Limits: func(id string) dispatch.Limits {
+			l := dispatch.Limits{Timeout: time.Duration(limits.AgentTimeoutSeconds) * time.Second, Retries: limits.AgentRetries}
+			if s := own[id].TimeoutSeconds; s > 0 {
+				l.Timeout = time.Duration(s) * time.Second
+			}
+			if r := own[id].Retries; r != nil {
+				l.Retries = *r
+			}
+			return l
+		},
+		Observe: func(o dispatch.Observation) {
+			mu.Lock()
+			defer mu.Unlock()
+			t.record.Agents = append(t.record.Agents, pipeline.AgentTiming{Agent: o.Agent, DurationMS: milliseconds(o.Duration), Attempts: o.Attempts})
+			if o.Stack != nil && t.options.Stack != nil {
+				t.options.Stack(o.Agent, o.Stack)
+			}
+			if t.options.Progress != nil {
+				t.options.Progress(o.Agent + " is done")
+			}
+		},
+	}
+}

@@ -1,0 +1,193 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/aggregate"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/secrets"
+)
+
+// Config is what a Runner is made from.
+type Config struct {
+	Version string           // of reviewgate, for the run record
+	Now     func() time.Time // the only clock of the pipeline
+	// Agents are added to those that config defines, by id, and stand in for
+	// those of the same id.
+	Agents map[string]dispatch.Agent
+}
+
+// Runner runs reviews. Any number of goroutines may use one.
+type Runner struct {
+	Config
+	detector *secrets.Detector
+	engines  engines
+}
+
+// NewRunner compiles what is the same for all configs.
+func NewRunner(c Config) (*Runner, error) {
+	d, err := secrets.NewDetector()
+	if err != nil {
+		return nil, fmt.Errorf("load the secrets detector: %w", err)
+	}
+	return &Runner{Config: c, detector: d}, nil
+}
+
+// Options are those of one run. All are optional.
+type Options struct {
+	RunID   string
+	Trigger string // what asked for the run, in words
+	// Previous returns the last report of another head.
+	Previous func(ctx context.Context, facts *pipeline.PRFacts) (*pipeline.PreviousReport, error)
+	// Check is asked once the facts are known. An error ends the run and is
+	// returned as it is.
+	Check func(facts *pipeline.PRFacts, cfg *config.Config) error
+	// Progress is told what is being done, in a few words.
+	Progress func(what string)
+	// Stack is told where a stage or an agent panicked.
+	Stack func(where string, stack []byte)
+}
+
+// Outcome is a finished run.
+type Outcome struct {
+	Review      pipeline.Review
+	Record      pipeline.RunRecord
+	Config      *config.Config
+	ReadsLabels bool // whether a policy of the config looks at labels
+}
+
+// Run reviews what src reads. An error means that there is no review: the
+// facts could not be read (a *StageError), the head moved
+// (normalize.ErrSuperseded), ctx ended, or Check refused. Whatever fails later
+// is part of the review, which then can't pass.
+func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outcome, error) {
+	var out Outcome
+	v := &out.Review
+	out.Record = pipeline.RunRecord{RunID: o.RunID, Version: r.Version, Trigger: o.Trigger, StartedAt: r.Now()}
+	t := timer{now: r.Now, record: &out.Record, options: o}
+	var engine *Engine
+	var gaps []pipeline.GapLogEntry
+	var scan agents
+
+	err := t.stage(pipeline.StageNormalize, "reading the change", func() (err error) {
+		v.Facts, out.Config, err = normalize.Normalize(ctx, src, normalize.Options{ObservedAt: r.Now(), Redactor: r.detector})
+		return err
+	})
+	if err == nil && o.Check != nil {
+		err = o.Check(&v.Facts, out.Config)
+	}
+	if err != nil {
+		return out, err
+	}
+	if engine, err = r.engines.get(out.Config); err != nil {
+		return out, err
+	}
+	out.ReadsLabels = engine.readsLabels
+
+	failed := t.then(nil, pipeline.StageClassify, "classifying", func() error {
+		v.Classification = engine.classify.Classify(&v.Facts)
+		return nil
+	})
+	failed = t.then(failed, pipeline.StageCompose, "choosing agents", func() error {
+		v.Manifest = engine.compose.Compose(&v.Facts, &v.Classification)
+		return nil
+	})
+	failed = t.then(failed, pipeline.StageGapDetect, "looking for gaps", func() (err error) {
+		v.Manifest, gaps, err = engine.gaps.Detect(ctx, &v.Facts, &v.Classification, v.Manifest)
+		return err
+	})
+	failed = t.then(failed, pipeline.StageDispatch, "running agents", func() (err error) {
+		scan = engine.agents(&v.Facts, r.Agents)
+		v.Results, err = dispatch.Dispatch(ctx, v.Manifest, &v.Facts, &v.Classification, scan, t.dispatchOptions(out.Config))
+		return err
+	})
+	if err := context.Cause(ctx); err != nil {
+		return out, err
+	}
+	if o.Previous != nil {
+		if v.Previous, err = o.Previous(ctx, &v.Facts); err != nil {
+			return out, fmt.Errorf("read the previous report: %w", err)
+		}
+	}
+	in := aggregate.Input{
+		Facts: &v.Facts, Classification: &v.Classification, Manifest: &v.Manifest,
+		Gaps: gaps, Results: v.Results, Previous: v.Previous, Config: out.Config, Failed: failed,
+	}
+	failed = t.then(nil, pipeline.StageAggregate, "deciding", func() error {
+		v.Report = aggregate.Aggregate(in)
+		return nil
+	})
+	if failed != nil {
+		v.Report = aggregate.Failed(in, failed)
+	}
+	slices.SortFunc(out.Record.Agents, func(a, b pipeline.AgentTiming) int { return cmp.Compare(a.Agent, b.Agent) })
+	out.Record.FinishedAt = r.Now()
+	return out, nil
+}
+
+// StageError says which stage failed.
+type StageError struct {
+	Stage pipeline.Stage
+	Err   error
+}
+
+func (e *StageError) Error() string { return fmt.Sprintf("%s: %v", e.Stage, e.Err) }
+
+// Unwrap returns what went wrong in the stage.
+func (e *StageError) Unwrap() error { return e.Err }
+
+// timer runs stages: it times them and catches their panics.
+type timer struct {
+	now     func() time.Time
+	record  *pipeline.RunRecord
+	options Options
+}
+
+// then runs a stage unless one before it failed, and returns what the report
+// has to say of the failure.
+func (t *timer) then(failed *pipeline.Incompleteness, s pipeline.Stage, what string, f func() error) *pipeline.Incompleteness {
+	if failed != nil {
+		return failed
+	}
+	if err := t.stage(s, what, f); err != nil {
+		return &pipeline.Incompleteness{What: "stage", Why: fmt.Sprintf("the stage %s failed", s), Gating: true}
+	}
+	return nil
+}
+
+func (t *timer) stage(s pipeline.Stage, what string, f func() error) (err error) {
+	if t.options.Progress != nil {
+		t.options.Progress(what)
+	}
+	start := t.now()
+	defer func() {
+		if v := recover(); v != nil {
+			err = &StageError{Stage: s, Err: fmt.Errorf("panic: %v", v)}
+			if t.options.Stack != nil {
+				t.options.Stack(string(s), debug.Stack())
+			}
+		}
+		timing := pipeline.StageTiming{Stage: s, DurationMS: milliseconds(t.now().Sub(start))}
+		if err != nil {
+			timing.Error = err.Error()
+		}
+		t.record.Stages = append(t.record.Stages, timing)
+	}()
+	switch err := f(); {
+	case err == nil, errors.Is(err, normalize.ErrSuperseded):
+		return err
+	default:
+		return &StageError{Stage: s, Err: err}
+	}
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

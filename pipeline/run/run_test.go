@@ -1,0 +1,318 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// ticking is a clock that moves on by a second each time it is looked at.
+func ticking() func() time.Time {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	return func() time.Time {
+		now = now.Add(time.Second)
+		return now
+	}
+}
+
+func newRunner(t *testing.T, agents map[string]dispatch.Agent) *Runner {
+	t.Helper()
+	r, err := NewRunner(Config{Version: "v1.2.3", Now: ticking(), Agents: agents})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func shipped(t *testing.T) *config.Config {
+	t.Helper()
+	cfg, problems := config.Load()
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	return cfg
+}
+
+// change adds a file that multiplies prices outside of finance's files, and a
+// file of finance.
+func change(t *testing.T) *inMemory {
+	return &inMemory{cfg: shipped(t), files: []normalize.ChangedFile{
+		{Path: "src/cart/view.ts", Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+const sum = unitPrice * quantity;"},
+		{Path: "src/pricing/total.ts", Status: pipeline.FileModified, Additions: 1, Deletions: 1, Patch: "@@ -1 +1 @@\n-const a = 1;\n+const a = 2;"},
+	}}
+}
+
+// says is an agent that answers with one finding.
+func says(severity pipeline.Severity) dispatch.Agent {
+	return agentFunc(func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
+		return pipeline.AgentOutput{Findings: pipeline.List[pipeline.Finding]{{
+			Title: "Total is rounded twice", Severity: severity, Message: "Cents get lost.", Confidence: 0.9,
+			Path: "src/pricing/total.ts", StartLine: 1,
+		}}}, nil
+	})
+}
+
+type agentFunc func(context.Context, dispatch.Task) (pipeline.AgentOutput, error)
+
+func (f agentFunc) Review(ctx context.Context, t dispatch.Task) (pipeline.AgentOutput, error) {
+	return f(ctx, t)
+}
+
+func TestEachStageHandsOnWhatItsSchemaSays(t *testing.T) {
+	r := newRunner(t, map[string]dispatch.Agent{"finance-sme": says("P1")})
+	out, err := r.Run(t.Context(), change(t), Options{RunID: "r1", Trigger: "opened"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := out.Review
+	outputs := map[string]any{
+		config.SchemaPRFacts:        v.Facts,
+		config.SchemaClassification: v.Classification,
+		config.SchemaAgentManifest:  v.Manifest,
+		config.SchemaReviewReport:   v.Report,
+	}
+	for schema, output := range outputs {
+		data, err := json.Marshal(output)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := config.ValidateData(schema, data); err != nil {
+			t.Error(err)
+		}
+	}
+	if v.Report.Decision != pipeline.DecisionNeedsFixes || len(v.Report.Findings) != 1 || v.Report.Findings[0].Agent != "finance-sme" {
+		t.Errorf("decision %s with %+v, want needs_fixes by the one finding of finance-sme", v.Report.Decision, v.Report.Findings)
+	}
+	if e := v.Manifest.Entry("finance-sme"); e == nil || !slices.Contains(e.Scope.Files, "src/cart/view.ts") {
+		t.Errorf("finance-sme's entry = %+v, want its scope widened to src/cart/view.ts", e)
+	}
+	if len(v.Report.GapLog) != 1 || v.Report.GapLog[0].Path != "src/cart/view.ts" {
+		t.Errorf("gap log = %+v, want the arithmetic in src/cart/view.ts", v.Report.GapLog)
+	}
+}
+
+func TestRecordTellsWhatTheRunDid(t *testing.T) {
+	var progress []string
+	out, err := newRunner(t, nil).Run(t.Context(), change(t), Options{
+		RunID: "r1", Trigger: "opened", Progress: func(what string) {
+			if !strings.HasSuffix(what, " is done") { // agents end in any order
+				progress = append(progress, what)
+			}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stages []pipeline.Stage
+	for _, s := range out.Record.Stages {
+		stages = append(stages, s.Stage)
+		if s.DurationMS < 1000 || s.Error != "" {
+			t.Errorf("stage %s took %v ms with error %q, want at least a tick and none", s.Stage, s.DurationMS, s.Error)
+		}
+	}
+	want := []pipeline.Stage{pipeline.StageNormalize, pipeline.StageClassify, pipeline.StageCompose, pipeline.StageGapDetect, pipeline.StageDispatch, pipeline.StageAggregate}
+	if diff := cmp.Diff(want, stages); diff != "" {
+		t.Errorf("stages (-want +got):\n%s", diff)
+	}
+	if len(progress) != len(want) {
+		t.Errorf("progress = %q, want a line for each stage", progress)
+	}
+	rec := out.Record
+	if rec.RunID != "r1" || rec.Trigger != "opened" || rec.Version != "v1.2.3" || rec.Duration() <= 0 {
+		t.Errorf("record = %+v, want what was asked for and a duration", rec)
+	}
+	if len(rec.Agents) != len(out.Review.Manifest.Entries) {
+		t.Errorf("%d agents timed, want %d", len(rec.Agents), len(out.Review.Manifest.Entries))
+	}
+}
+
+func TestTheSameChangeGivesTheSameBytes(t *testing.T) {
+	var first []byte
+	for range 10 {
+		out, err := newRunner(t, map[string]dispatch.Agent{"finance-sme": says("P1")}).Run(t.Context(), change(t), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := json.Marshal(out.Review)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = data
+		} else if diff := cmp.Diff(string(first), string(data)); diff != "" {
+			t.Fatalf("two runs differ (-first +second):\n%s", diff)
+		}
+	}
+}
+
+// Whatever stage breaks, the report names it and does not pass.
+func TestBrokenStageNeverPasses(t *testing.T) {
+	tests := map[string]func(*Engine){
+		"classify":   func(e *Engine) { e.classify = nil },
+		"compose":    func(e *Engine) { e.compose = nil },
+		"gap-detect": func(e *Engine) { e.gaps = nil },
+		"dispatch":   func(e *Engine) { e.config = nil },
+	}
+	for stage, breakIt := range tests {
+		src := change(t)
+		r := newRunner(t, nil)
+		e, err := r.engines.get(src.cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		breakIt(e)
+		var stack string
+		out, err := r.Run(t.Context(), src, Options{Stack: func(where string, s []byte) { stack = where + string(s) }})
+		if err != nil {
+			t.Errorf("%s: Run = %v, want a review that says so", stage, err)
+			continue
+		}
+		report := out.Review.Report
+		if !report.Decision.Blocks() {
+			t.Errorf("%s: decision is %s", stage, report.Decision)
+		}
+		if !slices.ContainsFunc(report.Incomplete, func(i pipeline.Incompleteness) bool {
+			return i.What == "stage" && i.Gating && strings.Contains(i.Why, stage)
+		}) {
+			t.Errorf("%s: incomplete = %+v, want the stage named", stage, report.Incomplete)
+		}
+		if !strings.HasPrefix(stack, stage) {
+			t.Errorf("%s: stack is %.40q, want that of the stage", stage, stack)
+		}
+		if s := out.Record.Stages[len(out.Record.Stages)-2]; string(s.Stage) != stage || s.Error == "" {
+			t.Errorf("%s: the record's last stage before aggregate is %+v", stage, s)
+		}
+	}
+}
+
+func TestRequiredAgentThatFailsNeverPasses(t *testing.T) {
+	tests := map[string]agentFunc{
+		"error": func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
+			return pipeline.AgentOutput{}, errors.New("down")
+		},
+		"panic": func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) { panic("down") },
+	}
+	for name, agent := range tests {
+		out, err := newRunner(t, map[string]dispatch.Agent{"security-reviewer": agent}).Run(t.Context(), change(t), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := out.Review.Report; !r.Decision.Blocks() {
+			t.Errorf("%s: decision %s with %+v", name, r.Decision, r.Incomplete)
+		}
+	}
+}
+
+// failing is a source whose pull request cannot be read.
+type failing struct {
+	inMemory
+	err error
+}
+
+func (f *failing) PullRequest(context.Context) (normalize.PullRequest, error) {
+	return normalize.PullRequest{}, f.err
+}
+
+func TestFactsThatCannotBeReadAreAnError(t *testing.T) {
+	down := errors.New("502")
+	_, err := newRunner(t, nil).Run(t.Context(), &failing{inMemory: *change(t), err: down}, Options{})
+	var stage *StageError
+	if !errors.As(err, &stage) || stage.Stage != pipeline.StageNormalize || !errors.Is(err, down) {
+		t.Errorf("Run = %v, want a StageError of normalize that wraps the cause", err)
+	}
+	_, err = newRunner(t, nil).Run(t.Context(), &failing{inMemory: *change(t), err: normalize.ErrSuperseded}, Options{})
+	if !errors.Is(err, normalize.ErrSuperseded) {
+		t.Errorf("Run = %v, want ErrSuperseded", err)
+	}
+}
+
+func TestCancelledRunHasNoReview(t *testing.T) {
+	superseded := errors.New("a newer head")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	agent := agentFunc(func(ctx context.Context, _ dispatch.Task) (pipeline.AgentOutput, error) {
+		cancel(superseded)
+		<-ctx.Done()
+		return pipeline.AgentOutput{}, ctx.Err()
+	})
+	_, err := newRunner(t, map[string]dispatch.Agent{"security-reviewer": agent}).Run(ctx, change(t), Options{})
+	if !errors.Is(err, superseded) {
+		t.Errorf("Run = %v, want the cause of the cancellation", err)
+	}
+}
+
+func TestCheckRefusesBeforeAgentsRun(t *testing.T) {
+	refused := errors.New("draft")
+	agent := agentFunc(func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
+		t.Error("an agent ran")
+		return pipeline.AgentOutput{}, nil
+	})
+	_, err := newRunner(t, map[string]dispatch.Agent{"security-reviewer": agent}).Run(t.Context(), change(t), Options{
+		Check: func(*pipeline.PRFacts, *config.Config) error { return refused },
+	})
+	if err != refused {
+		t.Errorf("Run = %v, want Check's error as it is", err)
+	}
+}
+
+func TestPreviousReportIsComparedWith(t *testing.T) {
+	r := newRunner(t, map[string]dispatch.Agent{"finance-sme": says("P1")})
+	first, err := r.Run(t.Context(), change(t), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	previous := &pipeline.PreviousReport{HeadSHA: "older", Findings: first.Review.Report.Findings, Iteration: first.Review.Report.Iteration}
+	second, err := r.Run(t.Context(), change(t), Options{
+		Previous: func(context.Context, *pipeline.PRFacts) (*pipeline.PreviousReport, error) { return previous, nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := second.Review.Report
+	if got.Iteration != 2 || got.Changes.Open != 1 || got.Changes.New != 0 || got.Changes.PreviousReport != "older" {
+		t.Errorf("iteration %d, changes %+v, want the finding open in the second", got.Iteration, got.Changes)
+	}
+	down := errors.New("store is down")
+	_, err = r.Run(t.Context(), change(t), Options{
+		Previous: func(context.Context, *pipeline.PRFacts) (*pipeline.PreviousReport, error) { return nil, down },
+	})
+	if !errors.Is(err, down) {
+		t.Errorf("Run = %v, want the store's error", err)
+	}
+}
+
+func TestCompiledConfigsAreKeptAndBounded(t *testing.T) {
+	var c engines
+	version := func(i int) *config.Config {
+		return &config.Config{InForce: pipeline.ConfigInForce{Version: fmt.Sprint(i)}}
+	}
+	first, err := c.get(version(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, _ := c.get(version(0)); again != first {
+		t.Error("the same version was compiled twice")
+	}
+	for i := range 2 * maxEngines {
+		if _, err := c.get(version(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(c.byVer) != maxEngines || len(c.order) != maxEngines {
+		t.Errorf("%d engines in an order of %d, want %d", len(c.byVer), len(c.order), maxEngines)
+	}
+}

@@ -1,0 +1,142 @@
+package secrets
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+)
+
+// Agent reports the secrets that a change adds. It reads the facts'
+// redactions, so that it never has a value. What the change removes, or only
+// shows, is redacted and not reported.
+type Agent struct{}
+
+var _ dispatch.Agent = Agent{}
+
+// Review returns a finding for each redaction in the task's scope, in the
+// order of the facts. What stands in no file belongs to every scope.
+func (Agent) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
+	out := pipeline.AgentOutput{Agent: task.Entry.Agent}
+	if err := ctx.Err(); err != nil {
+		return out, err
+	}
+	files := map[string]*pipeline.File{}
+	for i := range task.Facts.Files {
+		f := &task.Facts.Files[i]
+		files[f.Path] = f
+	}
+	scope := task.Entry.Scope
+	for _, r := range task.Facts.Redactions {
+		file := files[r.Path]
+		if r.Source == pipeline.RedactedLine {
+			inScope := scope.All || slices.Contains(scope.Files, r.Path)
+			if file == nil || !inScope || r.Op != pipeline.LineAdded {
+				continue
+			}
+		}
+		if f, ok := finding(r, file); ok {
+			out.Findings = append(out.Findings, f)
+		}
+	}
+	return out, nil
+}
+
+// Confidence of findings: gitleaks' rules for one vendor's tokens are exact;
+// the generic one guesses by names and randomness.
+const (
+	vendorConfidence  = 0.95
+	genericConfidence = 0.7
+	fixtureConfidence = 0.5
+)
+
+// finding words a redaction. It returns false for what is noise in its place.
+func finding(r pipeline.Redaction, file *pipeline.File) (pipeline.Finding, bool) {
+	f := pipeline.Finding{
+		RuleID:       "secret-" + r.RuleID,
+		Severity:     pipeline.SeverityCritical,
+		Category:     "secrets",
+		Confidence:   vendorConfidence,
+		Path:         r.Path,
+		StartLine:    r.Line,
+		EndLine:      r.Line,
+		Action:       pipeline.ActionRemove,
+		AutofixClass: pipeline.AutofixPresent,
+		FindingType:  pipeline.FindingError,
+	}
+	where := "this line"
+	switch r.Source {
+	case pipeline.RedactedTitle:
+		where, f.Section = "the title", pipeline.SectionTitle
+	case pipeline.RedactedBody:
+		where, f.Section = "the description", pipeline.SectionDescription
+	case pipeline.RedactedCommitMessage:
+		where, f.Section = "a commit message", pipeline.SectionCommit(r.Commit)
+	default:
+		if r.Line == 0 {
+			where = "this file"
+		}
+	}
+	f.Title = r.Title + " in " + where
+	f.Message = fmt.Sprintf("%s holds what looks like a secret (gitleaks rule %s). reviewgate shows and stores a placeholder in its place.", upper(where), r.RuleID)
+	f.WhyItMatters = "Whoever can read the repository, a fork of it or a clone can use the secret, now and later: it stays in the history."
+	f.Recommendation = "Revoke or rotate it now, then take it from a secret store or the environment. Removing the line is not enough."
+	if guess(r.RuleID) {
+		f.Confidence = genericConfidence
+	}
+	if file == nil {
+		return f, true
+	}
+	if guess(r.RuleID) && isLock(file.Path) {
+		return f, false
+	}
+	if mild(r.RuleID) && (file.Test || file.Documentation || isFixture(file.Path)) {
+		f.Severity = pipeline.SeverityWarning
+		f.Confidence = min(f.Confidence, fixtureConfidence)
+		f.Recommendation = "If it is real, revoke or rotate it now: removing the line is not enough. If it is made up, make that plain in the value, as in \"example-key\"."
+	}
+	return f, true
+}
+
+// guess reports whether a rule goes by the look of a value, not by a format
+// that only one vendor uses.
+func guess(rule string) bool { return rule == ruleGeneric }
+
+// mild reports whether a rule often finds made-up values in tests and
+// documentation.
+func mild(rule string) bool {
+	switch rule {
+	case ruleGeneric, "jwt", ruleJWTBase64, rulePrivateKey, rulePKCS12, "curl-auth-header", "curl-auth-user", ruleKubernetes:
+		return true
+	}
+	return false
+}
+
+// isFixture adds what the facts' flags don't cover: examples and samples.
+func isFixture(file string) bool {
+	for s := range strings.SplitSeq(strings.ToLower(file), "/") {
+		switch s {
+		case "fixtures", "fixture", "testdata", "mocks", "mock", "example", "examples", "sample", "samples":
+			return true
+		}
+	}
+	base := strings.ToLower(path.Base(file))
+	return strings.Contains(base, ".example") || strings.Contains(base, ".sample") || strings.HasSuffix(base, ".template")
+}
+
+// isLock reports whether a file is a lock file: full of hashes. Gitleaks
+// passes over some of them by itself.
+func isLock(file string) bool {
+	base := strings.ToLower(path.Base(file))
+	switch base {
+	case "npm-shrinkwrap.json", "package-lock.json", "pnpm-lock.yaml", "go.sum", "package.resolved", "packages.lock.json", "bun.lockb":
+		return true
+	}
+	return strings.HasSuffix(base, ".lock")
+}
+
+func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

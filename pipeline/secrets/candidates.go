@@ -1,0 +1,199 @@
+package secrets
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
+)
+
+// candidate is a stretch of text in which a rule may have a match.
+type candidate struct {
+	rule     int
+	from, to int
+}
+
+// maxBefore and maxAfter cut candidates out of lines that are very long, such
+// as minified code. No rule looks further back than 50 characters, and few
+// secrets are longer than some thousand.
+//
+// maxCandidate is how far candidates grow together: the detector's time grows
+// with the square of the findings in one.
+const (
+	maxBefore    = 1 << 10
+	maxAfter     = 16 << 10
+	maxCandidate = 32 << 10
+)
+
+// search finds the candidates of one text.
+type search struct {
+	detector *Detector
+	text     string
+	open     []candidate // by rule; those with to > 0 may still grow
+	found    []candidate
+	keyLines []int // where "private key" ends in first and last lines of keys
+}
+
+// search returns where rules may have a match in the text. It returns nil for
+// a text without any.
+func (d *Detector) search(text string) *search {
+	var s *search
+	begin := func() {
+		if s == nil {
+			s = &search{detector: d, text: text, open: make([]candidate, len(d.rules))}
+		}
+	}
+	d.matcher.Find(text, func(ids []int, end int) {
+		for _, id := range ids {
+			l := &d.literals[id]
+			for _, r := range l.rules {
+				if hit := d.rules[r].hit; hit == nil || hit(text, end) {
+					begin()
+					s.hit(r, end-l.length, end)
+				}
+			}
+		}
+	})
+	for _, fold := range literals.Folds {
+		for at := strings.Index(text, fold); at >= 0; at = nextLine(text, fold, at) {
+			begin()
+			s.addFolded(at)
+		}
+	}
+	if s != nil {
+		s.finish()
+	}
+	return s
+}
+
+// finish closes what is open.
+func (s *search) finish() {
+	for _, c := range s.open {
+		s.close(c)
+	}
+}
+
+// nextLine returns where what stands next, beyond the line that at is in.
+func nextLine(text, what string, at int) int {
+	end := lineEnd(text, at)
+	if i := strings.Index(text[end:], what); i >= 0 {
+		return end + i
+	}
+	return -1
+}
+
+// addFolded looks at a line with a letter that (?i) takes for an ASCII one: it
+// is searched as it would be spelt in ASCII, and matches may be anywhere.
+func (s *search) addFolded(at int) {
+	line := asciiFolds.Replace(s.text[lineStart(s.text, at):lineEnd(s.text, at)])
+	s.detector.matcher.Find(line, func(ids []int, _ int) {
+		for _, id := range ids {
+			for _, r := range s.detector.literals[id].rules {
+				rule := s.detector.rules[r]
+				if rule.anywhere {
+					s.addAll(r)
+					continue
+				}
+				s.add(r, at-rule.back, at+max(rule.reach, reachBlock))
+			}
+		}
+	})
+}
+
+var asciiFolds = strings.NewReplacer(literals.Folds[0], "k", literals.Folds[1], "s")
+
+// hit adds the candidate around a literal that stands from start to end.
+func (s *search) hit(r, start, end int) {
+	rule := s.detector.rules[r]
+	switch {
+	case rule.anywhere:
+		s.addAll(r)
+	case rule.id == rulePrivateKey:
+		s.keyLines = append(s.keyLines, end)
+		if to := keyEnd(s.text, end); to > 0 && begins(s.text, end) {
+			s.add(r, start, to)
+		}
+	default:
+		s.add(r, start-rule.back, end+rule.reach)
+	}
+}
+
+// addAll adds all of the text, in pieces of whole lines.
+func (s *search) addAll(r int) {
+	if s.open[r].to > 0 {
+		return
+	}
+	for from := 0; from < len(s.text); {
+		to := lineEnd(s.text, min(len(s.text), from+maxCandidate-maxAfter))
+		s.close(s.open[r])
+		s.open[r] = candidate{rule: r, from: from, to: to}
+		from = to
+	}
+}
+
+// add widens from and to to whole lines and joins them to the candidate
+// before, if they touch it and that isn't too long yet.
+func (s *search) add(r, from, to int) {
+	from, to = max(0, from), min(len(s.text), to)
+	c := &s.open[r]
+	if c.from <= from && to < c.to && (c.to == len(s.text) || s.text[c.to-1] == '\n') {
+		return
+	}
+	from, to = lineStart(s.text, from), lineEnd(s.text, to)
+	if c.to > 0 && from <= c.to && max(to, c.to)-c.from <= maxCandidate {
+		c.from, c.to = min(c.from, from), max(c.to, to)
+		return
+	}
+	s.close(*c)
+	*c = candidate{rule: r, from: from, to: to}
+}
+
+func (s *search) close(c candidate) {
+	if c.to > 0 {
+		s.found = append(s.found, c)
+	}
+}
+
+// lineStart returns the offset at which the line starts that at stands in, or
+// the one maxBefore bytes before at if that is nearer.
+func lineStart(text string, at int) int {
+	from := max(0, at-maxBefore)
+	return from + strings.LastIndexByte(text[from:at], '\n') + 1
+}
+
+// lineEnd returns the offset after the line feed of the line that at stands
+// in, or the one maxAfter bytes after at if that is nearer.
+func lineEnd(text string, at int) int {
+	to := min(len(text), at+maxAfter)
+	if i := strings.IndexByte(text[at:to], '\n'); i >= 0 {
+		return at + i + 1
+	}
+	return to
+}
+
+// literal is what the matcher looks for, and the rules that need it.
+type literal struct {
+	length int
+	rules  []int
+}
+
+// index builds the matcher over the literals of all rules.
+func index(rules []*rule) (*literals.Matcher, []literal) {
+	var words []string
+	var list []literal
+	for i, r := range rules {
+		for _, w := range r.literals {
+			w = strings.ToLower(w)
+			at := slices.Index(words, w)
+			if at < 0 {
+				at = len(words)
+				words = append(words, w)
+				list = append(list, literal{length: len(w)})
+			}
+			if !slices.Contains(list[at].rules, i) {
+				list[at].rules = append(list[at].rules, i)
+			}
+		}
+	}
+	return literals.NewMatcher(words), list
+}

@@ -1,0 +1,171 @@
+package secrets
+
+import (
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"sync"
+
+	gitleaks "github.com/zricethezav/gitleaks/v8/config"
+	"github.com/zricethezav/gitleaks/v8/detect"
+	"github.com/zricethezav/gitleaks/v8/logging"
+
+	"github.com/rs/zerolog"
+
+	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
+)
+
+// The ids of gitleaks rules that need care of their own.
+const (
+	ruleGeneric    = "generic-api-key"
+	rulePrivateKey = "private-key"
+	rulePKCS12     = "pkcs12-file"
+	ruleKubernetes = "kubernetes-secret-yaml"
+	ruleJWTBase64  = "jwt-base64"
+	ruleTeams      = "microsoft-teams-webhook"
+)
+
+// defaultConfig reads gitleaks' own rules, once: gitleaks parses them with a
+// global parser. Its logger, global too, prints secrets at trace level and is
+// shut up for good.
+var defaultConfig = sync.OnceValues(func() (gitleaks.Config, error) {
+	logging.Logger = zerolog.Nop()
+	d, err := detect.NewDetectorDefaultConfig()
+	if err != nil {
+		return gitleaks.Config{}, fmt.Errorf("read gitleaks' rules: %w", err)
+	}
+	return d.Config, nil
+})
+
+// rule is one gitleaks rule with what is needed to find its candidates.
+type rule struct {
+	id          string
+	description string
+	regex       *regexp.Regexp
+	path        *regexp.Regexp // of the files it looks at, or nil
+	detector    *detect.Detector
+	literals    []string // each match holds one
+
+	// A candidate is the lines from back bytes before a literal to reach
+	// bytes after it.
+	back, reach int
+	anywhere    bool // a literal makes all of the text a candidate
+	// hit says whether a literal that ends at the offset can be part of a
+	// match; nil for always.
+	hit func(text string, end int) bool
+}
+
+// assignment is the middle of the expressions that look for a value assigned
+// to a name. The name is what stands before it.
+var assignment = regexp.QuoteMeta(`(?:[ \t\w.-]{0,20})[\s'"]{0,3}`) + `\)?` +
+	regexp.QuoteMeta(`(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)`)
+
+var assignmentMiddle = regexp.MustCompile(assignment)
+
+// How far candidates reach, in bytes.
+const (
+	reachAssignment = 128  // 20+3+3+5 characters lie between name and value at most
+	reachBlock      = 4096 // five continued lines of a curl command; the data of a Kubernetes secret
+)
+
+func newRule(r gitleaks.Rule, global []*gitleaks.Allowlist) *rule {
+	out := &rule{id: r.RuleID, description: r.Description, regex: r.Regex, path: r.Path}
+	keywords := r.Keywords
+	// Whoever calls the detector has looked for the keywords.
+	r.Keywords = nil
+	out.detector = detect.NewDetector(gitleaks.Config{
+		Rules:      map[string]gitleaks.Rule{r.RuleID: r},
+		Allowlists: global,
+	})
+	out.detector.IgnoreGitleaksAllow = true
+	if r.Regex == nil {
+		return out
+	}
+	if assignmentMiddle.MatchString(r.Regex.String()) {
+		out.reach = reachAssignment
+	}
+	if name := assignedName(r.Regex.String()); name != "" {
+		out.literals, out.hit = literals.Required(name), assigned
+		if r.RuleID == ruleGeneric {
+			out.hit = assignedKey
+		}
+	}
+	if out.literals == nil {
+		out.literals, out.hit = required(r.Regex.String(), keywords), nil
+	}
+	out.adapt(keywords)
+	return out
+}
+
+// assignedName returns the start of an expression that looks for an assigned
+// value: what matches the name. It is empty for other expressions, where the
+// assignment is one of several alternatives, and where any character may
+// stand in the name.
+func assignedName(expression string) string {
+	at := assignmentMiddle.FindStringIndex(expression)
+	if at == nil {
+		return ""
+	}
+	name := expression[:at[0]]
+	if strings.Count(name, "(") > strings.Count(name, ")") {
+		name += ")"
+	}
+	all, err := syntax.Parse(expression, syntax.Perl)
+	if err != nil || all.Op != syntax.OpConcat {
+		return ""
+	}
+	if re, err := syntax.Parse(name, syntax.Perl); err != nil || hasAny(re) {
+		return ""
+	}
+	return name
+}
+
+func hasAny(re *syntax.Regexp) bool {
+	return re.Op == syntax.OpAnyChar || re.Op == syntax.OpAnyCharNotNL || slices.ContainsFunc(re.Sub, hasAny)
+}
+
+// adapt sets what can't be read off the expression.
+func (r *rule) adapt(keywords []string) {
+	switch r.id {
+	case "airtable-personnal-access-token", "facebook-access-token", "sourcegraph-access-token":
+		// The keyword may stand anywhere in the text, far from the match.
+		r.literals, r.anywhere = keywords, true
+	case "curl-auth-header", "curl-auth-user", ruleJWTBase64:
+		r.reach = reachBlock
+	case ruleKubernetes:
+		r.literals, r.hit = []string{"kind:"}, kindSecret
+		r.back, r.reach = reachBlock, reachBlock
+	case "nuget-config-password", "freemius-secret-key":
+		r.reach = reachAssignment
+	case rulePrivateKey:
+		r.literals, r.hit = []string{"private key"}, keyLine
+	case "vault-service-token":
+		r.hit = vaultToken
+	case "twilio-api-key":
+		r.hit = hexFollows
+	}
+}
+
+// required returns literals one of which each match holds: those of the
+// expression, which are sure, unless they are short. Gitleaks' keywords are
+// sure but for wildcards and the rules that adapt names.
+func required(expression string, keywords []string) []string {
+	const enough = 4
+	own := literals.Required(expression)
+	if n := shortest(own); n >= enough || n >= shortest(keywords) {
+		return own
+	}
+	return keywords
+}
+
+func shortest(list []string) int {
+	n := 0
+	for i, l := range list {
+		if i == 0 || len(l) < n {
+			n = len(l)
+		}
+	}
+	return n
+}

@@ -1,0 +1,139 @@
+package secrets
+
+import "strings"
+
+// The functions of this file look at what follows a literal and say whether a
+// match is possible. They may let too much through, never too little.
+
+// assigned reports whether an assignment follows the name that ends at end:
+// at most 23 blanks, quotes and parts of names, then an operator.
+func assigned(text string, end int) bool {
+	_, ok := operator(text, end)
+	return ok
+}
+
+// maxName is generous: a name may go on after the literal, and letters that
+// (?i) adds to \w have up to three bytes.
+const maxName = 128
+
+func operator(text string, end int) (at int, ok bool) {
+	limit := min(len(text), end+maxName)
+	for i := end; i < limit; i++ {
+		switch kinds[text[i]] & (name | blank | operators) {
+		case operators:
+			return i, true
+		case 0:
+			return 0, false
+		}
+	}
+	return 0, false
+}
+
+// assignedKey is assigned for the generic rule, whose literals are words that
+// every program is full of. It looks at the value, too: it has ten characters
+// or more, one of them no letter, and an entropy above 3.5 bits, which takes
+// twelve characters that differ.
+func assignedKey(text string, end int) bool {
+	at, ok := operator(text, end)
+	if !ok {
+		return false
+	}
+	// Up to three characters of the operator and five of blanks and quotes.
+	last := min(len(text), at+maxName)
+	for i := at + 1; i < last; {
+		if kinds[text[i]]&value == 0 {
+			if kinds[text[i]]&(blank|operators) == 0 && text[i] != '`' {
+				return false
+			}
+			i++
+			continue
+		}
+		start := i
+		for i < len(text) && kinds[text[i]]&value != 0 {
+			i++
+		}
+		if i-start >= 10 && keyLike(text[start:i]) {
+			return true
+		}
+		// An equals sign is an operator and a part of values.
+		if strings.Trim(text[start:i], "=") != "" {
+			return false
+		}
+	}
+	return false
+}
+
+func keyLike(run string) bool {
+	if len(run) > 256 {
+		return true
+	}
+	var seen [256]bool
+	distinct, odd := 0, false
+	for i := 0; i < len(run); i++ {
+		c := run[i]
+		if !seen[c] {
+			seen[c] = true
+			distinct++
+		}
+		odd = odd || kinds[c]&letter == 0
+	}
+	return odd && distinct >= 12
+}
+
+// kindSecret reports whether "kind:" goes on with a secret.
+func kindSecret(text string, end int) bool {
+	rest := strings.TrimLeft(text[end:min(len(text), end+64)], " \t\"'")
+	return len(rest) >= 6 && (strings.EqualFold(rest[:6], "secret") || rest[0] >= 0x80 || rest[1] >= 0x80)
+}
+
+// vaultToken reports whether "hvs." or "s." goes on with 24 letters and
+// digits, or more.
+func vaultToken(text string, end int) bool { return follow(text, end, 24, name) }
+
+// hexFollows reports whether "SK" goes on with 32 hexadecimal digits.
+func hexFollows(text string, end int) bool { return follow(text, end, 32, hex) }
+
+func follow(text string, end, n int, k kind) bool {
+	if len(text)-end < n {
+		return false
+	}
+	for _, c := range []byte(text[end : end+n]) {
+		if kinds[c]&k == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// kind is a set of the classes that a byte belongs to.
+type kind uint8
+
+const (
+	name      kind = 1 << iota // a part of a name, or beyond ASCII
+	blank                      // white space or a quote
+	operators                  // starts an operator
+	value                      // a part of a value
+	letter                     // a letter, underscore, dot or dash: all that a value without digit is made of
+	hex
+)
+
+var kinds = func() (k [256]kind) {
+	set := func(chars string, class kind) {
+		for _, c := range []byte(chars) {
+			k[c] |= class
+		}
+	}
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	const digits = "0123456789"
+	set(letters+digits+"_.-", name|value)
+	set(letters+"_.-", letter)
+	set("=+/", value)
+	set(" \t", name)
+	set(" \t\r\n\f\v'\"", blank)
+	set("=>:|?,", operators)
+	set(digits+"abcdefABCDEF", hex)
+	for c := 0x80; c < 0x100; c++ {
+		k[c] |= name | value
+	}
+	return k
+}()

@@ -1,0 +1,153 @@
+package secrets
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/zricethezav/gitleaks/v8/detect"
+)
+
+// match is a secret in a text: the stretch to be replaced, and the rule.
+type match struct {
+	rule     *rule
+	from, to int
+	start    int // of what the rule matched: the name before the value, say
+}
+
+// matches returns the secrets, in order, in a text that is, or is a part of, the file at
+// path; path is empty for other texts. skip tells which stretches of the text
+// need no look; nil for none.
+func (d *Detector) matches(text, path string, skip func(from, to int) bool) []match {
+	s := d.search(text)
+	if s == nil {
+		return nil
+	}
+	out := dropNoise(text, s.gitleaks(path, skip))
+	out = append(out, s.partialKeys(out)...)
+	slices.SortStableFunc(out, func(a, b match) int { return cmp.Or(a.from-b.from, cmp.Compare(a.rule.id, b.rule.id)) })
+	return out
+}
+
+// gitleaks returns what gitleaks finds in the text.
+func (s *search) gitleaks(path string, skip func(from, to int) bool) []match {
+	var out []match
+	for _, c := range s.found {
+		r := s.detector.rules[c.rule]
+		if r.path != nil && !r.path.MatchString(path) || skip != nil && skip(c.from, c.to) {
+			continue
+		}
+		out = append(out, r.matches(s.text, path, c)...)
+	}
+	out = dropOverlaps(out)
+	return dropGeneric(out, func(m, o match) bool {
+		return strings.Contains(s.text[o.from:o.to], s.text[m.from:m.to]) &&
+			!strings.Contains(s.text[min(o.start, m.start):max(o.start, m.start)], "\n")
+	})
+}
+
+// dropOverlaps leaves out what a rule has found in two candidates that
+// overlap.
+func dropOverlaps(all []match) []match {
+	slices.SortStableFunc(all, func(a, b match) int {
+		return cmp.Or(cmp.Compare(a.rule.id, b.rule.id), a.start-b.start, b.to-a.to)
+	})
+	out := all[:0]
+	for _, m := range all {
+		if n := len(out); n > 0 && out[n-1].rule == m.rule && m.start < out[n-1].to {
+			continue
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// dropGeneric leaves out the generic matches m for which another rule's match
+// o is better. Gitleaks' better is one with the same value on the same line;
+// those far along a very long line are not looked at.
+func dropGeneric(all []match, better func(m, o match) bool) []match {
+	others := slices.DeleteFunc(slices.Clone(all), func(m match) bool { return m.rule.id == ruleGeneric })
+	slices.SortFunc(others, func(a, b match) int { return a.start - b.start })
+	return slices.DeleteFunc(slices.Clone(all), func(m match) bool {
+		if m.rule.id != ruleGeneric {
+			return false
+		}
+		i, _ := slices.BinarySearchFunc(others, m.start-maxBefore, func(o match, at int) int { return o.start - at })
+		for ; i < len(others) && others[i].start <= m.to+maxBefore; i++ {
+			if better(m, others[i]) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// matches runs the detector on a candidate. The detector tells lines and
+// columns of what it accepts, but not where the secret is in it; so the
+// expression runs once more.
+func (r *rule) matches(text, path string, c candidate) []match {
+	piece := text[c.from:c.to]
+	findings := r.detector.Detect(detect.Fragment{Raw: piece, FilePath: path})
+	if len(findings) == 0 {
+		return nil
+	}
+	var out []match
+	for _, at := range r.regex.FindAllStringIndex(piece, -1) {
+		if len(findings) == 0 {
+			break
+		}
+		// As the detector does, without line feeds around.
+		whole := piece[at[0]:at[1]]
+		trimmed := strings.Trim(whole, "\n")
+		if trimmed != findings[0].Match {
+			continue
+		}
+		from := c.from + at[0] + strings.Index(whole, trimmed)
+		m := match{rule: r, start: from, from: from, to: from + len(trimmed)}
+		if i := strings.LastIndex(trimmed, findings[0].Secret); i >= 0 && !r.fragmentary() {
+			m.from, m.to = from+i, from+i+len(findings[0].Secret)
+		}
+		out = append(out, m)
+		findings = findings[1:]
+	}
+	return out
+}
+
+// fragmentary rules have groups that hold a part of the secret only; the
+// whole match is the secret then.
+func (r *rule) fragmentary() bool { return r.id == ruleJWTBase64 || r.id == ruleTeams }
+
+// dropNoise leaves out what gitleaks finds and nobody wants to hear of: what
+// documentation and examples have in place of a secret, and generic matches
+// within others.
+func dropNoise(text string, all []match) []match {
+	all = dropGeneric(all, func(m, o match) bool { return o.from < m.to && m.from < o.to })
+	return slices.DeleteFunc(all, func(m match) bool {
+		value := text[m.from:m.to]
+		if m.rule.id == rulePrivateKey {
+			return !hasMaterial(value)
+		}
+		return isPlaceholder(value)
+	})
+}
+
+// isPlaceholder recognises words and runs of one character that no random
+// value of some length has.
+func isPlaceholder(value string) bool {
+	lower := strings.ToLower(value)
+	for _, word := range []string{"example", "placeholder", "changeme", "change-me", "change_me", "your-", "your_", "yourtoken", "yourapikey", "redacted", "dummy"} {
+		if strings.Contains(lower, word) {
+			return true
+		}
+	}
+	const run = 8
+	same := 0
+	for i := 1; i < len(lower); i++ {
+		if lower[i] != lower[i-1] {
+			same = 0
+		} else if same++; same == run-1 {
+			return true
+		}
+	}
+	return false
+}

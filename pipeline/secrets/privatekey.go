@@ -1,0 +1,150 @@
+package secrets
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
+)
+
+// keyLine reports whether the "private key" that ends at end stands in the
+// first or the last line of one.
+func keyLine(text string, end int) bool { return begins(text, end) || ends(text, end) }
+
+// begins reports whether the "private key" that ends at end is the first line
+// of one: -----BEGIN RSA PRIVATE KEY----- and its like.
+func begins(text string, end int) bool { return marker(text, end, "-----BEGIN") }
+
+// ends is begins for the last line of a key.
+func ends(text string, end int) bool { return marker(text, end, "-----END") }
+
+func marker(text string, end int, start string) bool {
+	const between = 100 + len("-----BEGIN") + len("private key")
+	before := strings.ToUpper(text[max(0, end-between):end])
+	if i := strings.LastIndexByte(before, '\n'); i >= 0 {
+		before = before[i+1:]
+	}
+	return strings.Contains(before, start) && markerTail.MatchString(text[end:min(len(text), end+16)])
+}
+
+var markerTail = regexp.MustCompile(`^(?i:[ ]BLOCK)?-----`)
+
+// minKey is the least text between the first and the last line of a key.
+const minKey = 64
+
+// keyEnd returns where the key ends whose first line's "private key" ends at
+// end; 0 where the text doesn't show it.
+func keyEnd(text string, end int) int {
+	from := min(len(text), end+len("-----")+minKey)
+	for at := from; ; at++ {
+		i := strings.Index(text[at:], "-----")
+		if i < 0 {
+			return 0
+		}
+		at += i
+		// A K may be spelt with the one letter beyond ASCII that (?i) takes for it.
+		before := strings.ToUpper(text[max(from, at-5):at])
+		if strings.HasSuffix(before, "EY") || strings.HasSuffix(before, "BLOCK") || strings.HasSuffix(before, literals.Folds[0]) {
+			return at + len("-----")
+		}
+	}
+}
+
+// hasMaterial tells a key from the mere lines around one, which programs that
+// read keys have in their text: somewhere 32 characters of base64 stand in a
+// row, of which some are upper case, lower case and digits.
+func hasMaterial(text string) bool {
+	for i := 0; i < len(text); i++ {
+		start := i
+		var upper, lower, digit bool
+		for ; i < len(text); i++ {
+			switch c := text[i]; {
+			case 'A' <= c && c <= 'Z':
+				upper = true
+			case 'a' <= c && c <= 'z':
+				lower = true
+			case '0' <= c && c <= '9':
+				digit = true
+			case c != '+' && c != '/' && c != '=':
+				goto done
+			}
+		}
+	done:
+		if i-start >= 32 && upper && lower && digit {
+			return true
+		}
+	}
+	return false
+}
+
+// lastMaterial is the last line of a key's material, which may be short.
+var lastMaterial = regexp.MustCompile(`^[\s"'` + "`" + `#*/+|>-]*[A-Za-z0-9+/]{2,}={0,2}(\\[nr])*["'` + "`" + `,;+\s\\]*$`)
+
+// header is a line of an encrypted key's or a PGP key's head.
+var header = regexp.MustCompile(`^[\s"'` + "`" + `#*/+|>-]*(Proc-Type|DEK-Info|Version|Comment|Hash|Charset): `)
+
+// partialKeys returns the keys of which the text shows the first or the last
+// lines only. Each holds a line of key material, at least.
+func (s *search) partialKeys(found []match) []match {
+	var known, out []match
+	for _, m := range found {
+		if m.rule == s.detector.privateKey {
+			known = append(known, m)
+		}
+	}
+	text := s.text
+	for _, end := range s.keyLines {
+		if inside(known, end) || inside(out, end) {
+			continue
+		}
+		var m match
+		if begins(text, end) {
+			m.from, m.to = lineStart(text, end), keyAfter(text, lineEnd(text, end))
+		} else {
+			m.from, m.to = keyBefore(text, lineStart(text, end)), lineEnd(text, end)
+		}
+		if hasMaterial(text[m.from:m.to]) {
+			m.rule, m.start = s.detector.privateKey, m.from
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// inside reports whether one of the matches, which are in ascending order,
+// covers at.
+func inside(matches []match, at int) bool {
+	i, _ := slices.BinarySearchFunc(matches, at, func(m match, at int) int { return m.to - at })
+	return i < len(matches) && matches[i].from < at
+}
+
+// keyAfter returns where the lines of a key end that start at from.
+func keyAfter(text string, from int) int {
+	for from < len(text) {
+		to := lineEnd(text, from)
+		line := strings.TrimRight(text[from:to], "\r\n")
+		switch {
+		case hasMaterial(line), header.MatchString(line), strings.TrimSpace(line) == "":
+			from = to
+		case lastMaterial.MatchString(line):
+			return to
+		default:
+			return from
+		}
+	}
+	return from
+}
+
+// keyBefore returns where the lines of a key start that end at to.
+func keyBefore(text string, to int) int {
+	for last := true; to > 0; last = false {
+		from := lineStart(text, to-1)
+		line := strings.TrimRight(text[from:to], "\r\n")
+		if !hasMaterial(line) && !(last && lastMaterial.MatchString(line)) {
+			break
+		}
+		to = from
+	}
+	return to
+}

@@ -1,0 +1,314 @@
+package policies
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies/glob"
+)
+
+// Input is what triggers are evaluated against. Neither is changed.
+type Input struct {
+	Facts          *pipeline.PRFacts
+	Classification *pipeline.Classification
+}
+
+// Outcome says whether a trigger holds and why, or what is nearest to why
+// not.
+type Outcome struct {
+	Matched bool
+	Reason  string
+	// Files made the trigger hold, sorted. Whole says that it holds for the
+	// change as a whole, such as for its label or size.
+	Files []string
+	Whole bool
+}
+
+// CompiledTrigger is a trigger with its globs compiled. It is never changed,
+// so that any number of goroutines may use it.
+type CompiledTrigger struct {
+	trigger Trigger
+	globs   *glob.Set
+	parts   []*CompiledTrigger
+}
+
+// CompileTrigger validates and compiles a trigger. The error is its first
+// [Problem].
+func CompileTrigger(t Trigger) (*CompiledTrigger, error) {
+	if problems := ValidateTrigger(t); len(problems) > 0 {
+		return nil, fmt.Errorf("compile trigger: %w", problems[0])
+	}
+	return compile(t)
+}
+
+func compile(t Trigger) (*CompiledTrigger, error) {
+	c := &CompiledTrigger{trigger: t}
+	var err error
+	if c.globs, err = glob.Compile(t.Globs); err != nil {
+		return nil, err
+	}
+	for _, sub := range t.Triggers {
+		part, err := compile(sub)
+		if err != nil {
+			return nil, err
+		}
+		c.parts = append(c.parts, part)
+	}
+	return c, nil
+}
+
+// Evaluate tells whether the trigger holds for a change.
+func (c *CompiledTrigger) Evaluate(in Input) Outcome {
+	t := c.trigger
+	switch t.Type {
+	case TriggerAlways:
+		return holds("every change")
+	case TriggerDomain:
+		return domain(t, in)
+	case TriggerRisk:
+		return risk(t, in)
+	case TriggerChange:
+		return oneOf("type is "+in.Classification.Type, in.Classification.Type, t.Types)
+	case TriggerPath:
+		return c.path(in)
+	case TriggerLabel:
+		return label(t, in)
+	case TriggerAuthor:
+		return author(t, in)
+	case TriggerService:
+		return service(t, in)
+	case TriggerSize:
+		return size(t, in)
+	case TriggerAny:
+		return c.any(in)
+	case TriggerAll:
+		return c.all(in)
+	case TriggerNot:
+		return c.not(in)
+	}
+	return fails("trigger type " + string(t.Type) + " does not exist")
+}
+
+func holds(reason string) Outcome { return Outcome{Matched: true, Reason: reason, Whole: true} }
+
+func fails(reason string) Outcome { return Outcome{Reason: reason} }
+
+// byFiles is the outcome of files that match, of which first explains the
+// first. Files must be sorted.
+func byFiles(files []string, first string) Outcome {
+	reason := first
+	switch n := len(files) - 1; {
+	case n == 1:
+		reason += ", and 1 more file"
+	case n > 1:
+		reason += fmt.Sprintf(", and %d more files", n)
+	}
+	return Outcome{Matched: true, Reason: reason, Files: files}
+}
+
+func domain(t Trigger, in Input) Outcome {
+	var files []string
+	var first string
+	for _, d := range in.Classification.Domains {
+		if !slices.Contains(t.Domains, d.ID) || len(d.Files) == 0 {
+			continue
+		}
+		if first == "" {
+			first = fmt.Sprintf("%s is %s (%s)", d.Files[0].Path, d.ID, strings.Join(d.Files[0].Mappings, ", "))
+		}
+		for _, f := range d.Files {
+			files = append(files, f.Path)
+		}
+	}
+	if t.Match == "all" {
+		for _, id := range t.Domains {
+			if !in.Classification.HasDomain(id) {
+				return fails("no file is " + id)
+			}
+		}
+	}
+	if len(files) == 0 {
+		return fails("no file is " + or(t.Domains))
+	}
+	return byFiles(union(files), first)
+}
+
+func service(t Trigger, in Input) Outcome {
+	var files []string
+	var first string
+	for _, s := range in.Classification.Services {
+		if !slices.Contains(t.Services, s.ID) || len(s.Files) == 0 {
+			continue
+		}
+		if first == "" {
+			first = fmt.Sprintf("%s belongs to the service %s", s.Files[0], s.ID)
+		}
+		files = append(files, s.Files...)
+	}
+	if len(files) == 0 {
+		return fails("no file belongs to the service " + or(t.Services))
+	}
+	return byFiles(union(files), first)
+}
+
+func (c *CompiledTrigger) path(in Input) Outcome {
+	var files []string
+	var first string
+	for i := range in.Facts.Files {
+		p := in.Facts.Files[i].Path
+		if !c.globs.Any(p) {
+			continue
+		}
+		if first == "" {
+			first = fmt.Sprintf("%s matches %s", p, c.trigger.Globs[c.globs.Match(p)[0]])
+		}
+		files = append(files, p)
+	}
+	if len(files) == 0 {
+		return fails("no file matches " + or(c.trigger.Globs))
+	}
+	return byFiles(union(files), first)
+}
+
+func risk(t Trigger, in Input) Outcome {
+	r := in.Classification.Risk
+	is := fmt.Sprintf("risk is %s (%d of 100)", r.Level, r.Score)
+	if r.Level.Rank() >= pipeline.RiskLevel(t.AtLeast).Rank() {
+		return holds(is)
+	}
+	return fails(is + ", below " + t.AtLeast)
+}
+
+func size(t Trigger, in Input) Outcome {
+	s := in.Classification.Scope
+	is := fmt.Sprintf("size is %s (changed lines: %d)", s.Size, s.ChangedLines)
+	if s.Size.Rank() >= pipeline.Size(t.AtLeast).Rank() {
+		return holds(is)
+	}
+	return fails(is + ", below " + t.AtLeast)
+}
+
+func label(t Trigger, in Input) Outcome {
+	for _, want := range t.Labels {
+		for _, have := range in.Facts.Labels {
+			// GitHub's label names differ by more than case only.
+			if strings.EqualFold(want, have) {
+				return holds("label is " + have)
+			}
+		}
+	}
+	return fails("no label is " + or(t.Labels))
+}
+
+func author(t Trigger, in Input) Outcome {
+	a := in.Facts.Author
+	var reasons []string
+	if t.Bot != nil {
+		is := "author is a person"
+		if a.Type == "Bot" {
+			is = "author is a bot"
+		}
+		if *t.Bot != (a.Type == "Bot") {
+			return fails(is)
+		}
+		reasons = append(reasons, is)
+	}
+	if a.Association == "" && (t.FirstTime != nil || len(t.Associations) > 0) {
+		return fails("the author's association with the repository is not known")
+	}
+	if t.FirstTime != nil {
+		is := "author has contributed before"
+		if FirstTime(a) {
+			is = "author contributes for the first time"
+		}
+		if *t.FirstTime != FirstTime(a) {
+			return fails(is)
+		}
+		reasons = append(reasons, is)
+	}
+	if len(t.Associations) > 0 {
+		o := oneOf("author is "+a.Association, a.Association, t.Associations)
+		if !o.Matched {
+			return o
+		}
+		reasons = append(reasons, o.Reason)
+	}
+	return holds(strings.Join(reasons, ", "))
+}
+
+func (c *CompiledTrigger) any(in Input) Outcome {
+	var out Outcome
+	var nearest []string
+	for _, p := range c.parts {
+		o := p.Evaluate(in)
+		if !o.Matched {
+			nearest = append(nearest, o.Reason)
+			continue
+		}
+		if !out.Matched {
+			out.Matched, out.Reason = true, o.Reason
+		}
+		out.Files = append(out.Files, o.Files...)
+		out.Whole = out.Whole || o.Whole
+	}
+	if !out.Matched {
+		return fails(strings.Join(nearest, ", "))
+	}
+	out.Files = union(out.Files)
+	return out
+}
+
+// all holds for the files of its parts together. A part that holds for the
+// whole change does not widen what the others name.
+func (c *CompiledTrigger) all(in Input) Outcome {
+	var files, reasons []string
+	for _, p := range c.parts {
+		o := p.Evaluate(in)
+		if !o.Matched {
+			return o
+		}
+		files = append(files, o.Files...)
+		reasons = append(reasons, o.Reason)
+	}
+	return Outcome{
+		Matched: true,
+		Reason:  strings.Join(reasons, "; "),
+		Files:   union(files),
+		Whole:   len(files) == 0,
+	}
+}
+
+func (c *CompiledTrigger) not(in Input) Outcome {
+	o := c.parts[0].Evaluate(in)
+	if o.Matched {
+		return fails("ruled out: " + o.Reason)
+	}
+	return holds(o.Reason)
+}
+
+func oneOf(is, value string, allowed []string) Outcome {
+	if slices.Contains(allowed, value) {
+		return holds(is)
+	}
+	return fails(is + ", not " + or(allowed))
+}
+
+// or joins a few words as English does, and cuts a long list short.
+func or(words []string) string {
+	const most = 4
+	if len(words) > most {
+		return fmt.Sprintf("%s or %d others", strings.Join(words[:most], ", "), len(words)-most)
+	}
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}
+
+// union sorts paths and leaves repeated ones out.
+func union(paths []string) []string {
+	slices.Sort(paths)
+	return slices.Compact(paths)
+}

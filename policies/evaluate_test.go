@@ -1,0 +1,153 @@
+package policies
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+func testInput() Input {
+	return Input{
+		Facts: &pipeline.PRFacts{
+			Author: pipeline.Author{Login: "kim", Type: "User", Association: "FIRST_TIME_CONTRIBUTOR"},
+			Labels: pipeline.List[string]{"Security"},
+			Files:  pipeline.List[pipeline.File]{{Path: "pricing/tax.ts"}, {Path: "pricing/total.ts"}, {Path: "ui/a.tsx"}},
+		},
+		Classification: &pipeline.Classification{
+			Domains: pipeline.List[pipeline.Domain]{
+				{ID: "finance", Files: pipeline.List[pipeline.DomainFile]{
+					{Path: "pricing/tax.ts", Mappings: pipeline.List[string]{"pricing/**"}},
+					{Path: "pricing/total.ts", Mappings: pipeline.List[string]{"pricing/**"}}}},
+				{ID: "ui", Files: pipeline.List[pipeline.DomainFile]{
+					{Path: "ui/a.tsx", Mappings: pipeline.List[string]{"**/*.tsx", "ui/**"}}}},
+			},
+			Services: pipeline.List[pipeline.Service]{{ID: "shop", Files: pipeline.List[string]{"pricing/tax.ts"}}},
+			Type:     "fix",
+			Scope:    pipeline.Scope{Size: pipeline.SizeM, ChangedLines: 120},
+			Risk:     pipeline.Risk{Score: 40, Level: pipeline.RiskMedium},
+		},
+	}
+}
+
+func TestEvaluate(t *testing.T) {
+	yes, no := true, false
+	finance := Trigger{Type: TriggerDomain, Domains: []string{"finance"}}
+	infra := Trigger{Type: TriggerDomain, Domains: []string{"infra"}}
+	fix := Trigger{Type: TriggerChange, Types: []string{"fix"}}
+	pricing := []string{"pricing/tax.ts", "pricing/total.ts"}
+	whole := func(reason string) Outcome { return Outcome{Matched: true, Reason: reason, Whole: true} }
+	tests := []struct {
+		name    string
+		trigger Trigger
+		want    Outcome
+	}{
+		{"always", Trigger{Type: TriggerAlways}, whole("every change")},
+		{"domain", finance, Outcome{Matched: true, Reason: "pricing/tax.ts is finance (pricing/**), and 1 more file", Files: pricing}},
+		{"one file with two mappings", Trigger{Type: TriggerDomain, Domains: []string{"ui"}}, Outcome{Matched: true, Reason: "ui/a.tsx is ui (**/*.tsx, ui/**)", Files: []string{"ui/a.tsx"}}},
+		{"domain missed", Trigger{Type: TriggerDomain, Domains: []string{"infra", "api"}}, fails("no file is infra or api")},
+		{"all domains", Trigger{Type: TriggerDomain, Domains: []string{"ui", "finance"}, Match: "all"},
+			Outcome{Matched: true, Reason: "pricing/tax.ts is finance (pricing/**), and 2 more files", Files: append(pricing[:2:2], "ui/a.tsx")}},
+		{"all domains but one", Trigger{Type: TriggerDomain, Domains: []string{"ui", "infra"}, Match: "all"}, fails("no file is infra")},
+		{"risk", Trigger{Type: TriggerRisk, AtLeast: "medium"}, whole("risk is medium (40 of 100)")},
+		{"risk missed", Trigger{Type: TriggerRisk, AtLeast: "high"}, fails("risk is medium (40 of 100), below high")},
+		{"type", fix, whole("type is fix")},
+		{"type missed", Trigger{Type: TriggerChange, Types: []string{"docs", "test"}}, fails("type is fix, not docs or test")},
+		{"path", Trigger{Type: TriggerPath, Globs: []string{"x", "**/*.tsx"}}, Outcome{Matched: true, Reason: "ui/a.tsx matches **/*.tsx", Files: []string{"ui/a.tsx"}}},
+		{"path missed", Trigger{Type: TriggerPath, Globs: []string{"a", "b", "c", "d", "e", "f"}}, fails("no file matches a, b, c, d or 2 others")},
+		{"label in another case", Trigger{Type: TriggerLabel, Labels: []string{"x", "security"}}, whole("label is Security")},
+		{"label missed", Trigger{Type: TriggerLabel, Labels: []string{"x"}}, fails("no label is x")},
+		{"bot", Trigger{Type: TriggerAuthor, Bot: &yes}, fails("author is a person")},
+		{"first-time person", Trigger{Type: TriggerAuthor, Bot: &no, FirstTime: &yes}, whole("author is a person, author contributes for the first time")},
+		{"association missed", Trigger{Type: TriggerAuthor, Associations: []string{"OWNER"}}, fails("author is FIRST_TIME_CONTRIBUTOR, not OWNER")},
+		{"service", Trigger{Type: TriggerService, Services: []string{"shop"}}, Outcome{Matched: true, Reason: "pricing/tax.ts belongs to the service shop", Files: pricing[:1]}},
+		{"service missed", Trigger{Type: TriggerService, Services: []string{"mail"}}, fails("no file belongs to the service mail")},
+		{"size", Trigger{Type: TriggerSize, AtLeast: "M"}, whole("size is M (changed lines: 120)")},
+		{"size missed", Trigger{Type: TriggerSize, AtLeast: "L"}, fails("size is M (changed lines: 120), below L")},
+		{"any", Trigger{Type: TriggerAny, Triggers: []Trigger{infra, finance, fix}},
+			Outcome{Matched: true, Reason: "pricing/tax.ts is finance (pricing/**), and 1 more file", Files: pricing, Whole: true}},
+		{"any missed", Trigger{Type: TriggerAny, Triggers: []Trigger{infra, {Type: TriggerLabel, Labels: []string{"x"}}}}, fails("no file is infra, no label is x")},
+		{"all", Trigger{Type: TriggerAll, Triggers: []Trigger{fix, finance}},
+			Outcome{Matched: true, Reason: "type is fix; pricing/tax.ts is finance (pricing/**), and 1 more file", Files: pricing}},
+		{"all missed", Trigger{Type: TriggerAll, Triggers: []Trigger{fix, infra, finance}}, fails("no file is infra")},
+		{"not", Trigger{Type: TriggerNot, Triggers: []Trigger{infra}}, whole("no file is infra")},
+		{"not missed", Trigger{Type: TriggerNot, Triggers: []Trigger{fix}}, fails("ruled out: type is fix")},
+	}
+	for _, tt := range tests {
+		c, err := CompileTrigger(tt.trigger)
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		got := c.Evaluate(testInput())
+		if len(got.Files) == 0 {
+			got.Files = nil
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+func TestAuthorWithoutAssociationIsNotGuessed(t *testing.T) {
+	for _, first := range []bool{true, false} {
+		c, err := CompileTrigger(Trigger{Type: TriggerAuthor, FirstTime: &first})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := testInput()
+		in.Facts.Author.Association = ""
+		if o := c.Evaluate(in); o.Matched || !strings.Contains(o.Reason, "not known") {
+			t.Errorf("first_time %v = %+v, want no match because it is not known", first, o)
+		}
+	}
+}
+
+func TestValidateTriggerPointsAtEachProblem(t *testing.T) {
+	deep := Trigger{Type: TriggerAlways}
+	for range maxTriggerDepth {
+		deep = Trigger{Type: TriggerNot, Triggers: []Trigger{deep}}
+	}
+	tests := []struct {
+		name     string
+		trigger  Trigger
+		pointers []string
+	}{
+		{"no type", Trigger{}, []string{"/type"}},
+		{"field of another type", Trigger{Type: TriggerAlways, Globs: []string{"a"}}, []string{"/globs"}},
+		{"nothing named", Trigger{Type: TriggerDomain, Match: "some"}, []string{"/domains", "/match"}},
+		{"empty name", Trigger{Type: TriggerLabel, Labels: []string{"a", " "}}, []string{"/labels/1"}},
+		{"bad globs", Trigger{Type: TriggerPath, Globs: []string{"/a", "b", ""}}, []string{"/globs/2", "/globs/0"}},
+		{"sizes and risks are not mixed up", Trigger{Type: TriggerSize, AtLeast: "high"}, []string{"/at_least"}},
+		{"author asks nothing", Trigger{Type: TriggerAuthor}, []string{""}},
+		{"unknown association", Trigger{Type: TriggerAuthor, Associations: []string{"FRIEND"}}, []string{"/associations/0"}},
+		{"not of two", Trigger{Type: TriggerNot, Triggers: []Trigger{{Type: TriggerAlways}, {Type: "x"}}}, []string{"/triggers", "/triggers/1/type"}},
+		{"any of none", Trigger{Type: TriggerAny}, []string{"/triggers"}},
+		{"too deep", deep, []string{strings.Repeat("/triggers/0", maxTriggerDepth)}},
+		{"too many", Trigger{Type: TriggerAny, Triggers: make([]Trigger, 70)}, nil},
+	}
+	for _, tt := range tests {
+		problems := ValidateTrigger(tt.trigger)
+		var pointers []string
+		for _, p := range problems {
+			pointers = append(pointers, p.Pointer)
+			if p.Problem == "" || p.Remedy == "" {
+				t.Errorf("%s: %+v lacks a problem or a remedy", tt.name, p)
+			}
+		}
+		if tt.pointers == nil {
+			if len(problems) > maxTriggers {
+				t.Errorf("%s: %d problems, want at most %d", tt.name, len(problems), maxTriggers)
+			}
+			continue
+		}
+		if diff := cmp.Diff(tt.pointers, pointers); diff != "" {
+			t.Errorf("%s: pointers (-want +got):\n%s", tt.name, diff)
+		}
+		if _, err := CompileTrigger(tt.trigger); err == nil {
+			t.Errorf("%s: CompileTrigger accepts what ValidateTrigger refuses", tt.name)
+		}
+	}
+}
