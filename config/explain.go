@@ -17,11 +17,7 @@ import (
 // leaves returns the errors of which the others only say that something below
 // them failed.
 func leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
-	switch e.ErrorKind.(type) {
-	case *kind.AnyOf:
-		return []*jsonschema.ValidationError{e}
-	}
-	if len(e.Causes) == 0 {
+	if _, choice := e.ErrorKind.(*kind.AnyOf); choice || len(e.Causes) == 0 {
 		return []*jsonschema.ValidationError{e}
 	}
 	var all []*jsonschema.ValidationError

@@ -47,7 +47,7 @@ func (c *Client) ConfigFiles(ctx context.Context, t review.Target) (string, []re
 	}
 	var entries []entry
 	if json.Unmarshal(text, &entries) != nil {
-		return source, nil, nil // a file of that name, no directory
+		return source, nil, nil //nolint:nilerr // a file of that name, no directory: there is no config
 	}
 	entries = slices.DeleteFunc(entries, func(e entry) bool { return !slices.Contains(config.FileNames(), e.Name) })
 	blobs := make([]review.ConfigBlob, len(entries))

@@ -80,13 +80,15 @@ func (s *Server) authenticate(kind authKind, r *http.Request) (caller, *Response
 	return caller{installation: t.installation, token: t}, nil
 }
 
+// errUndecodable has GitHub's own words.
+var errUndecodable = errors.New("A JSON web token could not be decoded") //nolint:staticcheck // capitalised as GitHub answers it
+
 // verifyJWT checks an App's JWT as GitHub does: RS256 by the App's key, issued
 // by the App, not from the future, not lasting longer than ten minutes.
 func (s *Server) verifyJWT(text string) error {
-	const undecodable = "A JSON web token could not be decoded"
 	parts := strings.Split(text, ".")
 	if len(parts) != 3 {
-		return errors.New(undecodable)
+		return errUndecodable
 	}
 	var header struct {
 		Alg string `json:"alg"`
@@ -98,11 +100,11 @@ func (s *Server) verifyJWT(text string) error {
 	}
 	signature, err := base64.RawURLEncoding.DecodeString(parts[2])
 	if err != nil || decodePart(parts[0], &header) != nil || decodePart(parts[1], &claims) != nil || header.Alg != "RS256" {
-		return errors.New(undecodable)
+		return errUndecodable
 	}
 	digest := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
 	if rsa.VerifyPKCS1v15(&s.state.app.key.PublicKey, crypto.SHA256, digest[:], signature) != nil {
-		return errors.New(undecodable)
+		return errUndecodable
 	}
 	now := s.now()
 	switch {
@@ -133,9 +135,9 @@ func decodePart(part string, v any) error {
 // GitHub's have had none since they became "ghs_APPID_JWT".
 func (s *Server) newToken(i *installation, permissions map[string]string, repos []int64) *token {
 	length := make([]byte, 1)
-	rand.Read(length)
+	_, _ = rand.Read(length) // never fails
 	random := make([]byte, 120+int(length[0])%100)
-	rand.Read(random)
+	_, _ = rand.Read(random)
 	encoded := base64.RawURLEncoding.EncodeToString(random)
 	t := &token{
 		text:         fmt.Sprintf("ghs_%d_%s.%s.%s", s.state.app.id, encoded[:36], encoded[36:90], encoded[90:]),

@@ -35,7 +35,6 @@ type call struct {
 	params map[string]string
 	prefix string
 	caller caller
-	raw    []byte
 	body   []byte
 	json   map[string]any
 	repo   *Repo

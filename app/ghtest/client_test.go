@@ -31,8 +31,6 @@ type client struct {
 	http   *http.Client
 	prefix string
 	auth   string
-	// loose lets requests break the description, to see them refused.
-	loose bool
 }
 
 // reply is an answer, its body decoded.

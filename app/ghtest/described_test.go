@@ -95,7 +95,7 @@ func (d *describedTransport) RoundTrip(req *http.Request) (*http.Response, error
 	if err != nil {
 		// Cut short on purpose: the caller meets the same error.
 		resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), brokenReader{err}))
-		return resp, nil
+		return resp, nil //nolint:nilerr // the caller reads the error from the body
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(body))
 	if invalid != nil && resp.StatusCode < 400 {

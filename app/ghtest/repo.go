@@ -89,7 +89,7 @@ func (r *Repo) Rename(name string) {
 	})
 }
 
-// SetPrivate, SetArchived and SetInstalled change how the repository stands.
+// SetPrivate makes the repository private, or public.
 func (r *Repo) SetPrivate(private bool) { r.change(func() { r.private = private }) }
 
 // SetArchived makes the repository read-only, or ends that.

@@ -128,7 +128,8 @@ func (o Options) withDefaults() Options {
 }
 
 func (s *Server) start() error {
-	listener, err := net.Listen("tcp", s.opts.Addr)
+	var config net.ListenConfig
+	listener, err := config.Listen(s.ctx, "tcp", s.opts.Addr)
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}

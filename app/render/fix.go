@@ -45,7 +45,7 @@ func diffLines(before, after []string) []fixLine {
 		before[len(before)-1-tail] == after[len(after)-1-tail] {
 		tail++
 	}
-	if head+tail == len(before) && head+tail == len(after) {
+	if len(before) == len(after) && head+tail == len(before) {
 		return nil
 	}
 	var out []fixLine

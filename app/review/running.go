@@ -70,7 +70,7 @@ func (s *Service) beat(ctx context.Context, l Lease, headSHA string) error {
 	state, err := s.Store.Target(ctx, l.Key)
 	switch {
 	case err != nil:
-		return nil
+		return nil //nolint:nilerr // see above
 	case state.Closed:
 		return errClosed
 	case headSHA != "" && state.HeadSHA != "" && state.HeadSHA != headSHA:

@@ -19,9 +19,25 @@ const maxSniffed = 64 << 10
 func setFlags(f *pipeline.File) {
 	f.Language = language(f.Path)
 	f.Generated = enry.IsGenerated(f.Path, sniff(f))
-	f.Vendored = enry.IsVendor(f.Path)
+	f.Vendored = enry.IsVendor(f.Path) && !ownWork(f.Path)
 	f.Test = isTest(f.Path)
 	f.Documentation = !f.Test && isDocumentation(f.Path, f.Language)
+}
+
+// ownWork reports whether people write the file although GitHub's classifier
+// counts it as vendored, which keeps it out of language statistics: workflows,
+// and packages that are called cache.
+func ownWork(file string) bool {
+	slashed := "/" + file
+	if strings.Contains(slashed, "/vendor/") || strings.Contains(slashed, "/node_modules/") {
+		return false
+	}
+	for _, part := range []string{"/.github/", "/Jenkinsfile", "/Vagrantfile", "/cache/"} {
+		if strings.Contains(slashed, part) {
+			return true
+		}
+	}
+	return false
 }
 
 // sniff returns the start of a file that the change adds, else nil: a part of

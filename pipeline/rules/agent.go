@@ -39,8 +39,10 @@ func (a *agent) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentO
 		if f.rule.Agent != a.id {
 			continue
 		}
-		if f.path != "" && !scope.All && !slices.Contains(scope.Files, f.path) {
-			continue
+		if f.path != "" && !scope.All {
+			if _, ok := slices.BinarySearch(scope.Files, f.path); !ok {
+				continue
+			}
 		}
 		out.Findings = append(out.Findings, f.finding())
 	}

@@ -11,8 +11,8 @@ import (
 var longLine = regexp.MustCompile(`^\^?\.\{([0-9]{1,4}),\}\$?$`)
 
 // byHand returns a matcher for an expression that has no literal to look for
-// but a shape that needs no regular expression, else nil. Lines hold no line
-// feed, so that a dot stands for any character.
+// but a shape that needs no regular expression, else nil. It is for lines: they
+// hold no line feed, so that a dot stands for any character.
 func byHand(expression string) func(string) bool {
 	switch expression {
 	case `\s+$`, `\s$`, `[\s]+$`:

@@ -40,7 +40,7 @@ func compileRule(c *config.Rule) (*rule, error) {
 	if m.Literal != "" {
 		expression = regexp.QuoteMeta(m.Literal)
 		r.quick = func(text string) bool { return strings.Contains(text, m.Literal) }
-	} else {
+	} else if r.on == config.OnAdded || r.on == config.OnRemoved {
 		r.quick = byHand(expression)
 	}
 	var err error

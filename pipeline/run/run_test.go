@@ -264,7 +264,7 @@ func TestCheckRefusesBeforeAgentsRun(t *testing.T) {
 	_, err := newRunner(t, map[string]dispatch.Agent{"security-reviewer": agent}).Run(t.Context(), change(t), Options{
 		Check: func(*pipeline.PRFacts, *config.Config) error { return refused },
 	})
-	if err != refused {
+	if !errors.Is(err, refused) {
 		t.Errorf("Run = %v, want Check's error as it is", err)
 	}
 }

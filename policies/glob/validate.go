@@ -211,7 +211,7 @@ func class(pattern string, i int) (next int, err error) {
 func classRune(pattern string, i int) (r rune, next int, err error) {
 	start := i
 	if pattern[i] == '\\' {
-		if next, err = escape(pattern, i); err != nil {
+		if _, err = escape(pattern, i); err != nil {
 			return 0, 0, err
 		}
 		start = i + 1

@@ -103,7 +103,7 @@ var queueTests = map[string]func(*testing.T, *fixture){
 	"wakes at once": func(t *testing.T, f *fixture) {
 		worked := make(chan time.Time, 1)
 		f.work(t, func(context.Context, review.Job) error { worked <- time.Now(); return nil })
-		var fastest time.Duration = time.Hour
+		fastest := time.Hour
 		for i := range 20 {
 			start := time.Now()
 			f.accept(t, push(guid(i), pull(i, "aaa")))

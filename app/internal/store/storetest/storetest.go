@@ -151,7 +151,7 @@ type workerFunc func(context.Context, review.Job) error
 func (w workerFunc) Work(ctx context.Context, j review.Job) error { return w(ctx, j) }
 
 // work starts a queue and stops it when the test ends.
-func (f *fixture) work(t *testing.T, w workerFunc) *store.Queue {
+func (f *fixture) work(t *testing.T, w workerFunc) {
 	t.Helper()
 	q, err := store.NewQueue(f.Store, w, store.QueueOptions{RescueInterval: 50 * time.Millisecond})
 	if err != nil {
@@ -167,7 +167,6 @@ func (f *fixture) work(t *testing.T, w workerFunc) *store.Queue {
 			t.Errorf("stop the queue: %v", err)
 		}
 	})
-	return q
 }
 
 // finishTargets is a worker that does what the use cases do with a target:

@@ -1,0 +1,89 @@
+// Package corpus gives tests and benchmarks real code to work on: the sources
+// of the Go distribution and of the modules that the build has downloaded.
+package corpus
+
+import (
+	"hash/fnv"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// File is one file of the corpus.
+type File struct{ Path, Text string }
+
+// maxFile bounds a file, in bytes: what is larger is mostly generated.
+const maxFile = 128 << 10
+
+var extensions = []string{".go", ".ts", ".tsx", ".js", ".py", ".sql", ".yml", ".yaml", ".sh", ".md", ".json", ".tf"}
+
+// Code returns files of all roots, limit bytes at most. On one machine they
+// are always the same, and they come from all over the trees. The test is
+// skipped where there is no go command.
+func Code(t testing.TB, limit int) []File {
+	t.Helper()
+	var files []File
+	roots := goDirs(t, "env", "GOROOT", "GOMODCACHE")
+	for i, root := range roots {
+		if i == 0 {
+			root = filepath.Join(root, "src")
+		}
+		files = append(files, collect(t, root, limit/len(roots), func(path string) bool {
+			h := fnv.New32()
+			h.Write([]byte(path))
+			// There is little but Go, so all of the rest is taken.
+			return filepath.Ext(path) != ".go" || h.Sum32()%16 == 0
+		})...)
+	}
+	return files
+}
+
+// Module returns the files below a directory of a module that the build needs.
+func Module(t testing.TB, module, dir string) []File {
+	t.Helper()
+	roots := goDirs(t, "list", "-m", "-f", "{{.Dir}}", module)
+	if len(roots) == 0 {
+		t.Skipf("module %s is not downloaded", module)
+	}
+	return collect(t, filepath.Join(roots[0], dir), 64<<20, func(string) bool { return true })
+}
+
+func goDirs(t testing.TB, args ...string) []string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "go", args...).Output()
+	if err != nil {
+		t.Skipf("go %s: %v", strings.Join(args, " "), err)
+	}
+	return strings.Fields(string(out))
+}
+
+func collect(t testing.TB, root string, limit int, take func(path string) bool) []File {
+	t.Helper()
+	var files []File
+	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		rel := strings.TrimPrefix(path, root+string(filepath.Separator))
+		if !slices.Contains(extensions, filepath.Ext(path)) || !take(rel) {
+			return nil
+		}
+		b, err := os.ReadFile(path)
+		if err != nil || len(b) > maxFile {
+			return err
+		}
+		if limit -= len(b); limit < 0 {
+			return filepath.SkipAll
+		}
+		files = append(files, File{Path: filepath.ToSlash(rel), Text: string(b)})
+		return nil
+	})
+	if err != nil {
+		t.Fatalf("read the corpus: %v", err)
+	}
+	return files
+}
