@@ -239,6 +239,12 @@ func TestProblems(t *testing.T) {
 		{"protected artifact", FileSettings, `{"synthesis": {"protected_artifacts": [""]}}`, []string{
 			`review-settings.json:1:40: /synthesis/protected_artifacts/0: an entry of protected_artifacts is empty; write something, or remove the entry`,
 		}},
+		{"blank label", FileComposition, `[{"id": "p", "description": "d", "priority": 1, "trigger": {"type": "label", "labels": [" "]}, "dispatch": {"agents": ["secrets"]}}]`, []string{
+			`review-composition.json:1:89: /0/trigger/labels/0: name is empty; name a label`,
+		}},
+		{"trigger nested too deep", FileComposition, `[{"id": "p", "description": "d", "priority": 1, "trigger": ` + strings.Repeat(`{"type": "not", "triggers": [`, 8) + `{"type": "always"}` + strings.Repeat("]}", 8) + `, "dispatch": {"agents": ["secrets"]}}]`, []string{
+			`review-composition.json:1:292: /0/trigger` + strings.Repeat("/triggers/0", 8) + `: trigger is nested more than 8 deep or has more than 64 parts; split the policy into several`,
+		}},
 		{"last always policy", FileComposition, "[\n  {\"id\": \"universal\", \"enabled\": false},\n  {\"id\": \"secrets\", \"enabled\": false},\n  {\"id\": \"hygiene\", \"enabled\": false}]", []string{
 			`review-composition.json:1:1: no policy has the trigger "always"; keep or add one: {"type": "always"}`,
 			`review-composition.json:4:3: /2: no policy dispatches the agent "pr-hygiene" any more, so its rules never run; dispatch it from another policy, or switch it off in review-agents.json: {"id": "pr-hygiene", "enabled": false}`,

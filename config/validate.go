@@ -18,6 +18,9 @@ func (t *trial) checkEntries() {
 	}
 	for _, e := range t.fresh[FileComposition] {
 		t.checkTriggerGlobs(e.node.Get("trigger"))
+		if p, ok := e.value.(*Policy); ok {
+			t.checkTrigger(e.node.Get("trigger"), p.Trigger)
+		}
 	}
 	for _, e := range t.fresh[FileDomains] {
 		t.checkGlobs(e.node.Get("globs"))
@@ -115,6 +118,17 @@ func halves(err error, fallback string) (problem, remedy string) {
 		remedy = fallback
 	}
 	return problem, remedy
+}
+
+// checkTrigger says what the schema can't of a trigger, such as that it is
+// nested too deep. Globs have been checked.
+func (t *trial) checkTrigger(n *jsontree.Node, trigger policies.Trigger) {
+	for _, p := range policies.ValidateTrigger(trigger) {
+		if strings.Contains(p.Pointer, "/globs") {
+			continue
+		}
+		t.of(n.At(strings.Split(strings.TrimPrefix(p.Pointer, "/"), "/")...), p.Problem, p.Remedy)
+	}
 }
 
 func (t *trial) checkTriggerGlobs(n *jsontree.Node) {
