@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime/debug"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -125,6 +126,7 @@ func (a *App) Run(ctx context.Context) error {
 	if err := a.queue.Start(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("start the queue: %w", err)
 	}
+	debug.FreeOSMemory() // what compiling the rules took is not needed again
 	a.options.Log.Info().Str("addr", a.Addr()).Str("version", a.options.Version).Msg("serving")
 	failed := make(chan error, 1)
 	go func() { failed <- a.server.Serve(a.listener) }()
