@@ -34,8 +34,8 @@ func (Agent) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOutp
 	for _, r := range task.Facts.Redactions {
 		file := files[r.Path]
 		if r.Source == pipeline.RedactedLine {
-			inScope := scope.All || slices.Contains(scope.Files, r.Path)
-			if file == nil || !inScope || r.Op != pipeline.LineAdded {
+			_, named := slices.BinarySearch(scope.Files, r.Path)
+			if file == nil || !scope.All && !named || r.Op != pipeline.LineAdded {
 				continue
 			}
 		}
@@ -68,18 +68,14 @@ func finding(r pipeline.Redaction, file *pipeline.File) (pipeline.Finding, bool)
 		AutofixClass: pipeline.AutofixPresent,
 		FindingType:  pipeline.FindingError,
 	}
-	where := "this line"
+	where := place(r)
 	switch r.Source {
 	case pipeline.RedactedTitle:
-		where, f.Section = "the title", pipeline.SectionTitle
+		f.Section = pipeline.SectionTitle
 	case pipeline.RedactedBody:
-		where, f.Section = "the description", pipeline.SectionDescription
+		f.Section = pipeline.SectionDescription
 	case pipeline.RedactedCommitMessage:
-		where, f.Section = "a commit message", pipeline.SectionCommit(r.Commit)
-	default:
-		if r.Line == 0 {
-			where = "this file"
-		}
+		f.Section = pipeline.SectionCommit(r.Commit)
 	}
 	f.Title = r.Title + " in " + where
 	f.Message = fmt.Sprintf("%s holds what looks like a secret (gitleaks rule %s). reviewgate shows and stores a placeholder in its place.", upper(where), r.RuleID)
@@ -88,18 +84,36 @@ func finding(r pipeline.Redaction, file *pipeline.File) (pipeline.Finding, bool)
 	if guess(r.RuleID) {
 		f.Confidence = genericConfidence
 	}
-	if file == nil {
-		return f, true
+	return f, file == nil || temper(&f, r.RuleID, file)
+}
+
+// place says in words where a secret stood.
+func place(r pipeline.Redaction) string {
+	switch {
+	case r.Source == pipeline.RedactedTitle:
+		return "the title"
+	case r.Source == pipeline.RedactedBody:
+		return "the description"
+	case r.Source == pipeline.RedactedCommitMessage:
+		return "a commit message"
+	case r.Line == 0:
+		return "this file"
 	}
-	if guess(r.RuleID) && isLock(file.Path) {
-		return f, false
+	return "this line"
+}
+
+// temper makes a finding milder where made-up values are common, and returns
+// false where it is noise.
+func temper(f *pipeline.Finding, rule string, file *pipeline.File) bool {
+	if guess(rule) && isLock(file.Path) {
+		return false
 	}
-	if mild(r.RuleID) && (file.Test || file.Documentation || isFixture(file.Path)) {
+	if mild(rule) && (file.Test || file.Documentation || isFixture(file.Path)) {
 		f.Severity = pipeline.SeverityWarning
 		f.Confidence = min(f.Confidence, fixtureConfidence)
 		f.Recommendation = "If it is real, revoke or rotate it now: removing the line is not enough. If it is made up, make that plain in the value, as in \"example-key\"."
 	}
-	return f, true
+	return true
 }
 
 // guess reports whether a rule goes by the look of a value, not by a format

@@ -21,8 +21,8 @@ type candidate struct {
 // with the square of the findings in one.
 const (
 	maxBefore    = 1 << 10
-	maxAfter     = 16 << 10
-	maxCandidate = 32 << 10
+	maxAfter     = 4 << 10
+	maxCandidate = 8 << 10
 )
 
 // search finds the candidates of one text.

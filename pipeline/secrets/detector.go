@@ -1,6 +1,8 @@
 package secrets
 
 import (
+	"fmt"
+
 	gitleaks "github.com/zricethezav/gitleaks/v8/config"
 
 	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
@@ -24,8 +26,12 @@ func NewDetector() (*Detector, error) {
 		return nil, err
 	}
 	d := &Detector{allowed: cfg.Allowlists}
+	values, err := withoutPaths(cfg.Allowlists)
+	if err != nil {
+		return nil, err
+	}
 	for _, id := range cfg.OrderedRules {
-		r := newRule(cfg.Rules[id], cfg.Allowlists)
+		r := newRule(cfg.Rules[id], values)
 		if r.regex == nil {
 			d.paths = append(d.paths, r)
 			continue
@@ -37,6 +43,23 @@ func NewDetector() (*Detector, error) {
 	}
 	d.matcher, d.literals = index(d.rules)
 	return d, nil
+}
+
+// withoutPaths returns the lists without their paths, which are half the cost
+// of a look: [Detector.passesOver] asks them once a file.
+func withoutPaths(lists []*gitleaks.Allowlist) ([]*gitleaks.Allowlist, error) {
+	var out []*gitleaks.Allowlist
+	for _, a := range lists {
+		if a.MatchCondition != gitleaks.AllowlistMatchOr || len(a.Regexes)+len(a.StopWords) == 0 {
+			return nil, fmt.Errorf("read gitleaks' rules: the allow list %q is of a kind that isn't known", a.Description)
+		}
+		b := &gitleaks.Allowlist{Description: a.Description, RegexTarget: a.RegexTarget, Regexes: a.Regexes, StopWords: a.StopWords}
+		if err := b.Validate(); err != nil {
+			return nil, fmt.Errorf("read gitleaks' allow list %q: %w", a.Description, err)
+		}
+		out = append(out, b)
+	}
+	return out, nil
 }
 
 // passesOver reports whether gitleaks looks into no file of this path.

@@ -87,7 +87,7 @@ func dropGeneric(all []match, better func(m, o match) bool) []match {
 // expression runs once more.
 func (r *rule) matches(text, path string, c candidate) []match {
 	piece := text[c.from:c.to]
-	findings := r.detector.Detect(detect.Fragment{Raw: piece, FilePath: path})
+	findings := r.detector.Detect(fragment(piece, path))
 	if len(findings) == 0 {
 		return nil
 	}
@@ -111,6 +111,11 @@ func (r *rule) matches(text, path string, c candidate) []match {
 		findings = findings[1:]
 	}
 	return out
+}
+
+// fragment is a piece of a file as the detector takes it.
+func fragment(text, path string) detect.Fragment { //nolint:staticcheck // Deprecated in favour of a type that Detect takes from v9 on.
+	return detect.Fragment{Raw: text, FilePath: path} //nolint:staticcheck // The same.
 }
 
 // fragmentary rules have groups that hold a part of the secret only; the

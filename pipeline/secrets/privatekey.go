@@ -12,23 +12,24 @@ import (
 // first or the last line of one.
 func keyLine(text string, end int) bool { return begins(text, end) || ends(text, end) }
 
-// begins reports whether the "private key" that ends at end is the first line
-// of one: -----BEGIN RSA PRIVATE KEY----- and its like.
-func begins(text string, end int) bool { return marker(text, end, "-----BEGIN") }
+// begins reports whether the "private key" that ends at end stands in the
+// first line of one: -----BEGIN RSA PRIVATE KEY----- and its like.
+func begins(text string, end int) bool { return firstLine.MatchString(around(text, end)) }
 
 // ends is begins for the last line of a key.
-func ends(text string, end int) bool { return marker(text, end, "-----END") }
+func ends(text string, end int) bool { return finalLine.MatchString(around(text, end)) }
 
-func marker(text string, end int, start string) bool {
-	const between = 100 + len("-----BEGIN") + len("private key")
-	before := strings.ToUpper(text[max(0, end-between):end])
-	if i := strings.LastIndexByte(before, '\n'); i >= 0 {
-		before = before[i+1:]
-	}
-	return strings.Contains(before, start) && markerTail.MatchString(text[end:min(len(text), end+16)])
+// around returns what a marker has before and after its "private key".
+func around(text string, end int) string {
+	const before, after = len("-----BEGIN") + 100 + len("private key"), len(" BLOCK-----")
+	return text[max(0, end-before):min(len(text), end+after)]
 }
 
-var markerTail = regexp.MustCompile(`^(?i:[ ]BLOCK)?-----`)
+// As in gitleaks' expression.
+var (
+	firstLine = regexp.MustCompile(`(?i)-----BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----`)
+	finalLine = regexp.MustCompile(`(?i)-----END[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----`)
+)
 
 // minKey is the least text between the first and the last line of a key.
 const minKey = 64

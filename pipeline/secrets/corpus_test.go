@@ -1,6 +1,4 @@
-// Package corpus gives tests and benchmarks real code to work on: the sources
-// of the Go distribution and of the modules that the build has downloaded.
-package corpus
+package secrets
 
 import (
 	"hash/fnv"
@@ -13,20 +11,20 @@ import (
 	"testing"
 )
 
-// File is one file of the corpus.
-type File struct{ Path, Text string }
+// file is one file of the code that tests and benchmarks work on.
+type file struct{ path, text string }
 
 // maxFile bounds a file, in bytes: what is larger is mostly generated.
 const maxFile = 128 << 10
 
 var extensions = []string{".go", ".ts", ".tsx", ".js", ".py", ".sql", ".yml", ".yaml", ".sh", ".md", ".json", ".tf"}
 
-// Code returns files of all roots, limit bytes at most. On one machine they
-// are always the same, and they come from all over the trees. The test is
-// skipped where there is no go command.
-func Code(t testing.TB, limit int) []File {
+// code returns files of the Go distribution and of the downloaded modules,
+// limit bytes at most. On one machine they are always the same, and they come
+// from all over the trees. The test is skipped where there is no go command.
+func code(t testing.TB, limit int) []file {
 	t.Helper()
-	var files []File
+	var files []file
 	roots := goDirs(t, "env", "GOROOT", "GOMODCACHE")
 	for i, root := range roots {
 		if i == 0 {
@@ -42,12 +40,12 @@ func Code(t testing.TB, limit int) []File {
 	return files
 }
 
-// Module returns the files below a directory of a module that the build needs.
-func Module(t testing.TB, module, dir string) []File {
+// module returns the files below a directory of a module that the build needs.
+func module(t testing.TB, name, dir string) []file {
 	t.Helper()
-	roots := goDirs(t, "list", "-m", "-f", "{{.Dir}}", module)
+	roots := goDirs(t, "list", "-m", "-f", "{{.Dir}}", name)
 	if len(roots) == 0 {
-		t.Skipf("module %s is not downloaded", module)
+		t.Skipf("module %s is not downloaded", name)
 	}
 	return collect(t, filepath.Join(roots[0], dir), 64<<20, func(string) bool { return true })
 }
@@ -61,9 +59,9 @@ func goDirs(t testing.TB, args ...string) []string {
 	return strings.Fields(string(out))
 }
 
-func collect(t testing.TB, root string, limit int, take func(path string) bool) []File {
+func collect(t testing.TB, root string, limit int, take func(path string) bool) []file {
 	t.Helper()
-	var files []File
+	var files []file
 	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {
 			return err
@@ -79,7 +77,7 @@ func collect(t testing.TB, root string, limit int, take func(path string) bool) 
 		if limit -= len(b); limit < 0 {
 			return filepath.SkipAll
 		}
-		files = append(files, File{Path: filepath.ToSlash(rel), Text: string(b)})
+		files = append(files, file{path: filepath.ToSlash(rel), text: string(b)})
 		return nil
 	})
 	if err != nil {

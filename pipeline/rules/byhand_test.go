@@ -1,0 +1,60 @@
+package rules
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/reviewgate/reviewgate/config"
+)
+
+// A shipped rule that runs on every line would cost more than all others
+// together.
+func TestShippedRulesHoldLiterals(t *testing.T) {
+	cfg, _ := config.Load()
+	for i := range cfg.Rules {
+		if cfg.Rules[i].Match == nil {
+			continue
+		}
+		r, err := compileRule(&cfg.Rules[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if onLines := r.on == config.OnAdded || r.on == config.OnRemoved; onLines && r.everyLine() {
+			t.Errorf("%s runs on every line: reword %q so that each of its alternatives holds two fixed characters", r.ID, r.pattern)
+		}
+	}
+}
+
+// everyLine says whether a rule's regular expression runs on every line.
+func (r *rule) everyLine() bool {
+	return r.required() == nil && r.Match.Literal == "" && byHand(r.Match.Pattern) == nil
+}
+
+// The matchers by hand agree with the expressions that they stand for.
+func TestByHand(t *testing.T) {
+	shapes := []string{
+		`\s+$`, `\s$`, `[\s]+$`, `[ \t]+$`, `[ \t]$`, `[\t ]+$`, `[\t ]$`, ` +$`, ` $`,
+		`.{0,}`, `.{3,}`, `^.{3,}`, `.{3,}$`, `^.{3,}$`, `^.{100,}$`,
+	}
+	for _, s := range shapes {
+		if byHand(s) == nil {
+			t.Errorf("no matcher for %q", s)
+		}
+	}
+	for _, s := range []string{`\s+`, `^\s+$`, `.{3}`, `.{3,5}`, `.{3,}x`, `..{3,}`, `(?i).{3,}`, `.{99999,}`} {
+		if byHand(s) != nil {
+			t.Errorf("a matcher for %q, which it cannot answer", s)
+		}
+	}
+	piece := rapid.SampledFrom([]string{" ", "\t", "\r", "\f", "\v", "\x00", "a", "é", "\u00a0", "\u2028", "\xff", "ab", strings.Repeat("x", 97)})
+	rapid.Check(t, func(t *rapid.T) {
+		expression := rapid.SampledFrom(shapes).Draw(t, "expression")
+		line := strings.Join(rapid.SliceOfN(piece, 0, 5).Draw(t, "line"), "")
+		if got, want := byHand(expression)(line), regexp.MustCompile(expression).MatchString(line); got != want {
+			t.Fatalf("%q on %q: %t by hand, %t by the expression", expression, line, got, want)
+		}
+	})
+}

@@ -1,0 +1,158 @@
+package rules_test
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/rules"
+)
+
+// The corpus takes Go from the distribution's own sources. Other languages
+// come from the downloaded modules too, which hold little of each, so that
+// all of it is taken up to maxOther bytes a language.
+const (
+	maxOther = 600 << 10
+	maxFile  = 256 << 10
+)
+
+var others = []string{".js", ".ts", ".py", ".rb", ".java", ".sql", ".yml", ".yaml", ".sh", ".html", ".css", ".tf", ".mod", "Dockerfile", "Makefile"}
+
+// corpus returns facts of a change that adds about limit bytes of code, always
+// the same for the same Go distribution and modules.
+func corpus(t testing.TB, limit int) *pipeline.PRFacts {
+	t.Helper()
+	goroot, modules := goEnv(t, "GOROOT"), goEnv(t, "GOMODCACHE")
+	src := filepath.Join(goroot, "src")
+	if _, err := os.Stat(src); err != nil {
+		t.Skipf("NO CORPUS: this Go distribution comes without its sources: %v", err)
+	}
+	var files added
+	size := 0
+	for _, ext := range others {
+		n := 0
+		for _, root := range []string{goroot, modules} {
+			for _, f := range collect(t, root, ext, min(maxOther, limit/20)-n, func(string) bool { return true }) {
+				n += len(f.Patch)
+				files = append(files, f)
+			}
+		}
+		size += n
+	}
+	files = append(files, collect(t, src, ".go", limit-size, func(path string) bool {
+		h := fnv.New32()
+		h.Write([]byte(path))
+		return h.Sum32()%10 == 0
+	})...)
+	return files.facts(t)
+}
+
+func goEnv(t testing.TB, name string) string {
+	t.Helper()
+	out, err := exec.Command("go", "env", name).Output()
+	if err != nil {
+		t.Skipf("NO CORPUS: go env %s: %v", name, err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// collect returns files below root, in the order of their paths, until limit
+// bytes are reached.
+func collect(t testing.TB, root, ext string, limit int, take func(path string) bool) added {
+	t.Helper()
+	var files added
+	size := 0
+	err := filepath.WalkDir(root, func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil && name == root:
+			return fs.SkipAll // no modules were downloaded
+		case err != nil:
+			return err
+		case e.IsDir() && name == filepath.Join(root, "cache"):
+			return fs.SkipDir // the module cache's own files
+		}
+		rel := filepath.ToSlash(strings.TrimPrefix(name, root+string(filepath.Separator)))
+		if !e.Type().IsRegular() || !strings.HasSuffix(name, ext) || !take(rel) {
+			return nil
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if len(text) > maxFile {
+			return nil
+		}
+		if size += len(text); size > limit {
+			return fs.SkipAll
+		}
+		files.add(rel, string(text))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// added is a Source of a change that adds files.
+type added []normalize.ChangedFile
+
+func (a *added) add(name, text string) {
+	text = strings.TrimSuffix(text, "\n")
+	n := strings.Count(text, "\n") + 1
+	patch := fmt.Sprintf("@@ -0,0 +1,%d @@\n+%s", n, strings.ReplaceAll(text, "\n", "\n+"))
+	*a = append(*a, normalize.ChangedFile{Path: path.Clean(name), Status: pipeline.FileAdded, Additions: n, Patch: patch})
+}
+
+func (a added) PullRequest(context.Context) (normalize.PullRequest, error) {
+	return normalize.PullRequest{
+		Title: "WIP: draft of things", Body: "Because.\n\n- [ ] test", Commits: 2,
+		Head: pipeline.Head{SHA: "abcdef0"}, Totals: pipeline.Totals{Files: len(a)},
+	}, nil
+}
+
+func (a added) Files(context.Context) (normalize.Files, error) {
+	return normalize.Files{Files: a}, nil
+}
+
+func (a added) Commits(context.Context) (normalize.Commits, error) {
+	return normalize.Commits{Commits: []pipeline.Commit{
+		{SHA: "1234567", Message: "fixup! feat: things"}, {SHA: "abcdef0", Message: "feat: things"},
+	}}, nil
+}
+
+func (a added) Config(context.Context) (*config.Config, error) {
+	cfg, _ := config.Load()
+	return cfg, nil
+}
+
+func (a added) facts(t testing.TB) *pipeline.PRFacts {
+	t.Helper()
+	facts, _, err := normalize.Normalize(context.Background(), a, normalize.Options{ObservedAt: time.Unix(0, 0)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &facts
+}
+
+// shipped returns the config that ships and the engine for its rules.
+func shipped(t testing.TB) (*config.Config, *rules.Engine) {
+	t.Helper()
+	cfg, _ := config.Load()
+	engine, err := rules.Compile(cfg.Rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg, engine
+}

@@ -1,0 +1,346 @@
+package rules_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/rules"
+)
+
+// file makes a file of lines that start with a blank, plus or minus.
+func file(path string, lines ...string) pipeline.File {
+	h := pipeline.Hunk{OldStart: 1, NewStart: 1}
+	for _, s := range lines {
+		l := pipeline.Line{Op: pipeline.LineOp(s[:1]), Text: s[1:]}
+		if l.Op != pipeline.LineAdded {
+			h.OldLines++
+			l.Old = h.OldLines
+		}
+		if l.Op != pipeline.LineRemoved {
+			h.NewLines++
+			l.New = h.NewLines
+		}
+		h.Lines = append(h.Lines, l)
+	}
+	return pipeline.File{Path: path, Status: pipeline.FileModified, Language: "Go", Hunks: pipeline.List[pipeline.Hunk]{h}}
+}
+
+func with(f pipeline.File, change func(*pipeline.File)) pipeline.File {
+	change(&f)
+	return f
+}
+
+func rule(m config.Match) config.Rule {
+	return config.Rule{ID: "rule", Enabled: true, Agent: "agent", Severity: pipeline.SeverityMajor, Match: &m}
+}
+
+func TestMatch(t *testing.T) {
+	no := false
+	at := func(line int) result { return result{Rule: "rule", Path: "a.go", Line: line} }
+	section := func(s string) result { return result{Rule: "rule", Section: s} }
+	one := file("a.go", " x TODO", "-y TODO", "+z TODO", "+z")
+	status := func(s pipeline.FileStatus) pipeline.File {
+		return with(one, func(f *pipeline.File) { f.Status = s })
+	}
+	tests := []struct {
+		name  string
+		match config.Match
+		files []pipeline.File
+		facts pipeline.PRFacts // title, body and commits
+		want  []result
+	}{
+		{name: "added is the default", match: config.Match{Pattern: "TODO"}, files: []pipeline.File{one}, want: []result{at(2)}},
+		{name: "added", match: config.Match{On: "added", Literal: "TODO"}, files: []pipeline.File{one}, want: []result{at(2)}},
+		{name: "removed, beside the next line", match: config.Match{On: "removed", Literal: "TODO"}, files: []pipeline.File{one}, want: []result{at(2)}},
+		{name: "removed at the end", match: config.Match{On: "removed", Literal: "y"}, files: []pipeline.File{file("a.go", " x", "-y")}, want: []result{at(1)}},
+		{name: "removed with the file", match: config.Match{On: "removed", Literal: "TODO"}, files: []pipeline.File{status(pipeline.FileRemoved)}, want: []result{at(0)}},
+		{name: "file", match: config.Match{On: "file", Pattern: `\.go$`}, files: []pipeline.File{one}, want: []result{at(0)}},
+		{name: "file that goes", match: config.Match{On: "file", Pattern: `\.go$`}, files: []pipeline.File{status(pipeline.FileRemoved)}},
+		{name: "path of a modified file", match: config.Match{On: "path", Pattern: `\.go$`}, files: []pipeline.File{one}},
+		{name: "path of an added file", match: config.Match{On: "path", Pattern: `\.go$`}, files: []pipeline.File{status(pipeline.FileAdded)}, want: []result{at(0)}},
+		{name: "path of a renamed file", match: config.Match{On: "path", Pattern: `\.go$`}, files: []pipeline.File{status(pipeline.FileRenamed)}, want: []result{at(0)}},
+		{name: "title", match: config.Match{On: "title", Pattern: "^WIP"}, facts: pipeline.PRFacts{Title: "WIP: x"}, want: []result{section("title")}},
+		{name: "body", match: config.Match{On: "body", Pattern: "(?m)^- $"}, facts: pipeline.PRFacts{Body: "a\n- \nb"}, want: []result{section("description")}},
+		{
+			name: "commit_message", match: config.Match{On: "commit_message", Pattern: "^fixup!"},
+			facts: pipeline.PRFacts{Commits: pipeline.List[pipeline.Commit]{{SHA: "1234567890", Message: "fixup! x"}, {SHA: "abc", Message: "x"}}},
+			want:  []result{section("commit 1234567")},
+		},
+		{name: "long lines of a body", match: config.Match{On: "body", Pattern: ".{5,}"}, facts: pipeline.PRFacts{Body: "abc\nabc"}},
+		{name: "message for files that are there", match: config.Match{On: "title", Literal: "x", Paths: []string{"**/*.go"}}, files: []pipeline.File{one}, facts: pipeline.PRFacts{Title: "x"}, want: []result{section("title")}},
+		{name: "message for files that are not", match: config.Match{On: "title", Literal: "x", Paths: []string{"**/*.py"}}, files: []pipeline.File{one}, facts: pipeline.PRFacts{Title: "x"}},
+		{name: "paths", match: config.Match{Literal: "TODO", Paths: []string{"b/**"}}, files: []pipeline.File{one, file("b/c.go", "+TODO")}, want: []result{{Rule: "rule", Path: "b/c.go", Line: 1}}},
+		{name: "exclude_paths", match: config.Match{Literal: "TODO", ExcludePaths: []string{"b/**"}}, files: []pipeline.File{one, file("b/c.go", "+TODO")}, want: []result{at(2)}},
+		{name: "excluded goes before included", match: config.Match{Literal: "TODO", Paths: []string{"**"}, ExcludePaths: []string{"a.*"}}, files: []pipeline.File{one}},
+		{name: "languages", match: config.Match{Literal: "TODO", Languages: []string{"go"}}, files: []pipeline.File{one}, want: []result{at(2)}},
+		{name: "other languages", match: config.Match{Literal: "TODO", Languages: []string{"Python"}}, files: []pipeline.File{one}},
+		{name: "not_pattern", match: config.Match{Literal: "TODO", NotPattern: "z"}, files: []pipeline.File{file("a.go", "+z TODO", "+TODO")}, want: []result{at(2)}},
+		{name: "max_per_file", match: config.Match{Literal: "x", MaxPerFile: 2}, files: []pipeline.File{file("a.go", "+x", "+x", "+x")}, want: []result{at(1), at(2)}},
+		{name: "max_per_file, each file", match: config.Match{Literal: "x", MaxPerFile: 1}, files: []pipeline.File{file("a.go", "+x", "+x"), file("b.go", "+x")}, want: []result{at(1), {Rule: "rule", Path: "b.go", Line: 1}}},
+		{name: "tests", match: config.Match{Literal: "TODO"}, files: []pipeline.File{with(one, func(f *pipeline.File) { f.Test = true })}, want: []result{at(2)}},
+		{name: "no tests", match: config.Match{Literal: "TODO", Tests: &no}, files: []pipeline.File{with(one, func(f *pipeline.File) { f.Test = true })}},
+		{name: "generated", match: config.Match{Literal: "TODO"}, files: []pipeline.File{with(one, func(f *pipeline.File) { f.Generated = true })}},
+		{name: "vendored", match: config.Match{Literal: "TODO"}, files: []pipeline.File{with(one, func(f *pipeline.File) { f.Vendored = true })}},
+		{name: "the name of a vendored file", match: config.Match{On: "file", Literal: "a.go"}, files: []pipeline.File{with(one, func(f *pipeline.File) { f.Vendored = true })}, want: []result{at(0)}},
+		{name: "workflows are people's own", match: config.Match{Literal: "x"}, files: []pipeline.File{with(file(".github/workflows/a.yml", "+x"), func(f *pipeline.File) { f.Vendored = true })}, want: []result{{Rule: "rule", Path: ".github/workflows/a.yml", Line: 1}}},
+		{name: "carriage return", match: config.Match{Pattern: "x$"}, files: []pipeline.File{file("a.go", "+x\r")}, want: []result{at(1)}},
+		{name: "carriage return is no white space", match: config.Match{Pattern: `\s+$`}, files: []pipeline.File{file("a.go", "+x\r", "+x \r")}, want: []result{at(2)}},
+		{name: "NUL", match: config.Match{Literal: "x\x00y"}, files: []pipeline.File{file("a.go", "+\x00x\x00y")}, want: []result{at(1)}},
+		{name: "invalid UTF-8", match: config.Match{Pattern: `key\W`}, files: []pipeline.File{file("a.go", "+\xff\xfekey\xff")}, want: []result{at(1)}},
+		{name: "a kelvin sign is a k", match: config.Match{Pattern: `(?i)key`}, files: []pipeline.File{file("a.go", "+\u212aEY")}, want: []result{at(1)}},
+		{name: "early in a line of a megabyte", match: config.Match{Literal: "TODO"}, files: []pipeline.File{file("a.go", "+TODO"+strings.Repeat("x", 1<<20))}, want: []result{at(1)}},
+		{name: "late in a line of a megabyte", match: config.Match{Literal: "TODO"}, files: []pipeline.File{file("a.go", "+"+strings.Repeat("x", 1<<20)+"TODO")}},
+		{name: "nothing added", match: config.Match{Literal: "x"}, files: []pipeline.File{{Path: "a.go"}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			facts := tt.facts
+			facts.Files = tt.files
+			got := results(findings(t, []config.Rule{rule(tt.match)}, &facts, "agent"))
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("findings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestOnlyEnabledRulesWithMatch(t *testing.T) {
+	off := rule(config.Match{Literal: "x"})
+	off.Enabled = false
+	prose := rule(config.Match{})
+	prose.Match = nil
+	facts := &pipeline.PRFacts{Files: []pipeline.File{file("a.go", "+x")}}
+	if got := findings(t, []config.Rule{off, prose}, facts, "agent"); len(got) != 0 {
+		t.Errorf("findings %v of rules that don't take part", got)
+	}
+}
+
+func TestFinding(t *testing.T) {
+	r := rule(config.Match{Pattern: `(\w+) == nil == true`, Fix: "$1 == nil"})
+	r.Name, r.Category, r.Description, r.Recommendation = "Compared twice", "style", "It is enough to compare once.", "Leave out the second."
+	facts := &pipeline.PRFacts{Files: []pipeline.File{file("a.go", "+\tif err == nil == true {")}}
+	want := []pipeline.Finding{{
+		RuleID: "rule", Title: "Compared twice", Severity: pipeline.SeverityMajor, Category: "style",
+		Message: "It is enough to compare once.", Recommendation: "Leave out the second.",
+		Path: "a.go", StartLine: 1, EndLine: 1, Confidence: 0.9,
+		Evidence: pipeline.List[string]{"if err == nil == true {"},
+		Action:   pipeline.ActionChange, SuggestedFix: "\tif err == nil {", AutofixClass: pipeline.AutofixAuto,
+		FindingType: pipeline.FindingError,
+	}}
+	if diff := cmp.Diff(want, findings(t, []config.Rule{r}, facts, "agent")); diff != "" {
+		t.Errorf("finding (-want +got):\n%s", diff)
+	}
+}
+
+func TestNoFix(t *testing.T) {
+	long := strings.Repeat("x", 9<<10)
+	for name, tt := range map[string]struct {
+		match config.Match
+		line  string
+	}{
+		"without a template":    {config.Match{Literal: "x"}, "+x"},
+		"that changes nothing":  {config.Match{Pattern: "(x)", Fix: "$1"}, "+x"},
+		"of a line that is cut": {config.Match{Literal: "x", Fix: "y"}, "+" + long},
+		"of what is gone":       {config.Match{On: "removed", Literal: "x", Fix: "y"}, "-x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			facts := &pipeline.PRFacts{Files: []pipeline.File{file("a.go", tt.line)}}
+			got := findings(t, []config.Rule{rule(tt.match)}, facts, "agent")
+			if len(got) != 1 || got[0].SuggestedFix != "" || got[0].AutofixClass != pipeline.AutofixPresent || got[0].Action != pipeline.ActionNone {
+				t.Errorf("findings %+v, want one without a fix", got)
+			}
+		})
+	}
+}
+
+func TestEvidence(t *testing.T) {
+	tests := []struct{ name, line, want string }{
+		{"trimmed", "  x  ", "x"},
+		{"control characters", "x\x00\x1b[31my\tz", "x\ufffd\ufffd[31my\tz"},
+		{"cut between characters", strings.Repeat("é", 200) + "x", strings.Repeat("é", 150) + "…"},
+		{"x, white space, and much else", "x" + strings.Repeat(" ", 1000) + "y", "x"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			facts := &pipeline.PRFacts{Files: []pipeline.File{file("a.go", "+"+tt.line)}}
+			got := findings(t, []config.Rule{rule(config.Match{Pattern: "x"})}, facts, "agent")
+			if len(got) != 1 {
+				t.Fatalf("findings %+v, want one", got)
+			}
+			if diff := cmp.Diff(pipeline.List[string]{tt.want}, got[0].Evidence); diff != "" {
+				t.Errorf("evidence (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Of a message, the lines that match are quoted, not its start.
+func TestEvidenceOfMessages(t *testing.T) {
+	facts := &pipeline.PRFacts{Body: "one\ntwo\nthree TODO here\nfour"}
+	got := findings(t, []config.Rule{rule(config.Match{On: "body", Literal: "TODO"})}, facts, "agent")
+	if len(got) != 1 || len(got[0].Evidence) != 1 || got[0].Evidence[0] != "three TODO here" {
+		t.Errorf("findings %+v, want one that quotes the third line", got)
+	}
+}
+
+func TestScopeAndAgent(t *testing.T) {
+	mine, other := rule(config.Match{Literal: "x"}), rule(config.Match{Literal: "x"})
+	other.ID, other.Agent = "other", "someone-else"
+	title := rule(config.Match{On: "title", Literal: "x"})
+	title.ID = "title"
+	facts := &pipeline.PRFacts{Title: "x", Files: []pipeline.File{file("a.go", "+x"), file("b.go", "+x")}}
+	e, err := rules.Compile([]config.Rule{mine, other, title})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := e.Scan(facts).Agent("agent").Review(t.Context(), dispatch.Task{
+		Entry: pipeline.ManifestEntry{Agent: "agent", Scope: pipeline.AgentScope{Files: pipeline.List[string]{"b.go"}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []result{{Rule: "rule", Path: "b.go", Line: 1}, {Rule: "title", Section: "title"}}
+	if diff := cmp.Diff(want, results(out.Findings)); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+	if out.Agent != "agent" {
+		t.Errorf("agent %q", out.Agent)
+	}
+}
+
+func TestCompileErrors(t *testing.T) {
+	tests := []struct {
+		name  string
+		match config.Match
+		want  string
+	}{
+		{"pattern", config.Match{Pattern: "("}, "match.pattern"},
+		{"not_pattern", config.Match{Literal: "x", NotPattern: "("}, "match.not_pattern"},
+		{"neither pattern nor literal", config.Match{}, "either a pattern or a literal"},
+		{"both", config.Match{Pattern: "x", Literal: "x"}, "either a pattern or a literal"},
+		{"on", config.Match{Pattern: "x", On: "moon"}, `"moon"`},
+		{"paths", config.Match{Pattern: "x", Paths: []string{"[z-a]"}}, `"[z-a]"`},
+		{"exclude_paths", config.Match{Pattern: "x", ExcludePaths: []string{"../x"}}, `"../x"`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := rules.Compile([]config.Rule{rule(tt.match)})
+			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), `rule "rule"`) {
+				t.Errorf("error %v, want one with the rule's id and %s", err, tt.want)
+			}
+		})
+	}
+}
+
+// Who is cancelled gets an error; the scan is there for the next.
+func TestCancelled(t *testing.T) {
+	facts := &pipeline.PRFacts{Files: []pipeline.File{file("a.go", "+x")}}
+	e, err := rules.Compile([]config.Rule{rule(config.Match{Literal: "x"})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := e.Scan(facts)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Agent("agent").Review(ctx, everything("agent")); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want that of the context", err)
+	}
+	if got := review(t, s, "agent"); len(got) != 1 {
+		t.Errorf("%d findings after another was cancelled, want 1", len(got))
+	}
+}
+
+// Agents share one scan, side by side, and each gets what it would get alone.
+func TestConcurrentAgents(t *testing.T) {
+	agents := []string{"a", "b", "c", "d"}
+	var cfg []config.Rule
+	for _, a := range agents {
+		r := rule(config.Match{Pattern: a + `+\d`, MaxPerFile: 3})
+		r.ID, r.Agent = a, a
+		cfg = append(cfg, r)
+	}
+	facts := &pipeline.PRFacts{Files: []pipeline.File{file("x.go", "+a1 b2", "+c3 aa4", "+d", "+dd5"), file("y.go", "+a", "+b1")}}
+	want := map[string][]result{}
+	for _, a := range agents {
+		want[a] = results(findings(t, cfg, facts, a))
+	}
+	e, err := rules.Compile(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 50 {
+		s := e.Scan(facts)
+		var wg sync.WaitGroup
+		for _, a := range agents {
+			wg.Go(func() {
+				out, err := s.Agent(a).Review(t.Context(), everything(a))
+				if err != nil {
+					t.Error(err)
+				}
+				if diff := cmp.Diff(want[a], results(out.Findings)); diff != "" {
+					t.Errorf("findings of %s (-alone +together):\n%s", a, diff)
+				}
+			})
+		}
+		wg.Wait()
+	}
+}
+
+// The shipped rules find on real code what the naive engine finds with them.
+func TestShippedRulesAsNaive(t *testing.T) {
+	cfg, engine := shipped(t)
+	facts := linesOfOwn(corpus(t, 1<<20))
+	byAgent := map[string][]result{}
+	for _, r := range newNaive(t, cfg.Rules).scan(facts) {
+		for _, rule := range cfg.Rules {
+			if rule.ID == r.Rule {
+				byAgent[rule.Agent] = append(byAgent[rule.Agent], r)
+			}
+		}
+	}
+	n := 0
+	scan := engine.Scan(facts)
+	for _, a := range cfg.Agents {
+		got := results(review(t, scan, a.ID))
+		n += len(got)
+		if diff := cmp.Diff(byAgent[a.ID], got); diff != "" {
+			t.Errorf("%s (-naive +engine):\n%s", a.ID, diff)
+		}
+	}
+	t.Logf("%d files, %d findings", len(facts.Files), n)
+	if n == 0 {
+		t.Error("nothing to compare")
+	}
+}
+
+func FuzzScan(f *testing.F) {
+	f.Add("(?i)k|ab", "", "\u212aey\r\nab\x00")
+	f.Add(`\s+$`, "nolint", "x \n\ty //nolint \n")
+	f.Add(".{3,}", "", "\xff\xfe\xfd\nab")
+	f.Add(`(a|b)*c{2,3}$`, `^\s*#`, "# abcc\nabcc")
+	f.Fuzz(func(t *testing.T, pattern, not, text string) {
+		if len(pattern) > 100 || len(not) > 100 || len(text) > 4<<10 {
+			return
+		}
+		cfg := []config.Rule{rule(config.Match{Pattern: pattern, NotPattern: not}), rule(config.Match{Pattern: pattern, On: "body"})}
+		if _, err := rules.Compile(cfg); err != nil {
+			return
+		}
+		var lines []string
+		for l := range strings.SplitSeq(text, "\n") {
+			lines = append(lines, "+"+l)
+		}
+		facts := &pipeline.PRFacts{Body: text, Files: []pipeline.File{file("a.go", lines...)}}
+		if diff := cmp.Diff(newNaive(t, cfg).scan(facts), results(findings(t, cfg, facts, "agent"))); diff != "" {
+			t.Errorf("%q without %q (-naive +engine):\n%s", pattern, not, diff)
+		}
+	})
+}

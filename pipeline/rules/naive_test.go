@@ -1,0 +1,223 @@
+package rules_test
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/rules"
+)
+
+// result is what of a finding tells whether engines agree.
+type result struct {
+	Rule, Path, Section string
+	Line                int
+}
+
+// naive is the engine as one would first write it: every rule's regular
+// expression on every line. It is what the engine is measured by.
+type naive struct{ rules []naiveRule }
+
+func newNaive(t fataler, cfg []config.Rule) *naive {
+	t.Helper()
+	n := &naive{}
+	compile := func(expression string) *regexp.Regexp {
+		re, err := regexp.Compile(expression)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return re
+	}
+	for i := range cfg {
+		m := cfg[i].Match
+		if !cfg[i].Enabled || m == nil {
+			continue
+		}
+		r := naiveRule{Rule: cfg[i], on: m.On}
+		if r.on == "" {
+			r.on = config.OnAdded
+		}
+		r.pattern = compile(m.Pattern)
+		if m.Literal != "" {
+			r.pattern = compile(regexp.QuoteMeta(m.Literal))
+		}
+		if m.NotPattern != "" {
+			r.not = compile(m.NotPattern)
+		}
+		n.rules = append(n.rules, r)
+	}
+	return n
+}
+
+// scan returns the findings of all agents' rules.
+func (n *naive) scan(facts *pipeline.PRFacts) []result {
+	s := &naiveScan{naive: n, facts: facts}
+	for i := range facts.Files {
+		s.file(&facts.Files[i])
+	}
+	s.messages()
+	return s.found
+}
+
+type naiveRule struct {
+	config.Rule
+	on           string
+	pattern, not *regexp.Regexp
+}
+
+type naiveScan struct {
+	*naive
+	facts *pipeline.PRFacts
+	found []result
+}
+
+// The bounds that the package documents for what a rule gets to see.
+const (
+	lineBound = 8 << 10
+	textBound = 64 << 10
+)
+
+func (r *naiveRule) matches(text string, bound int) bool {
+	for len(text) > bound {
+		text = text[:bound] // the tests cut no character in two
+	}
+	text = strings.TrimSuffix(text, "\r")
+	return r.pattern.MatchString(text) && (r.not == nil || !r.not.MatchString(text))
+}
+
+func (r *naiveRule) wants(f *pipeline.File) bool {
+	any := func(globs []string) bool {
+		return slices.ContainsFunc(globs, func(g string) bool { return doublestar.MatchUnvalidated(g, f.Path) })
+	}
+	m := r.Match
+	onPath := r.on == config.OnFile || r.on == config.OnPath
+	return (len(m.Paths) == 0 || any(m.Paths)) && !any(m.ExcludePaths) &&
+		(len(m.Languages) == 0 || slices.Contains(m.Languages, f.Language)) &&
+		(m.Tests == nil || *m.Tests || !f.Test) &&
+		(onPath || !foreign(f))
+}
+
+// foreign says whether no rule looks at a file's lines: a tool made them, or
+// they come from elsewhere. What GitHub counts as vendored and people write
+// themselves is not foreign.
+func foreign(f *pipeline.File) bool {
+	if !f.Vendored || f.Generated {
+		return f.Generated
+	}
+	path := "/" + f.Path
+	if strings.Contains(path, "/vendor/") || strings.Contains(path, "/node_modules/") {
+		return true
+	}
+	return !ownPath.MatchString(path)
+}
+
+var ownPath = regexp.MustCompile(`/(\.github|cache)/|/(Jenkinsfile|Vagrantfile)`)
+
+func (n *naiveScan) file(f *pipeline.File) {
+	count := map[string]int{}
+	add := func(r *naiveRule, line int) {
+		if count[r.ID]++; r.Match.MaxPerFile == 0 || count[r.ID] <= r.Match.MaxPerFile {
+			n.found = append(n.found, result{Rule: r.ID, Path: f.Path, Line: line})
+		}
+	}
+	for i := range n.rules {
+		r := &n.rules[i]
+		arrived := f.Status == pipeline.FileAdded || f.Status == pipeline.FileRenamed || f.Status == pipeline.FileCopied
+		if r.wants(f) && (r.on == config.OnPath && arrived || r.on == config.OnFile && f.Status != pipeline.FileRemoved) && r.matches(f.Path, textBound) {
+			add(r, 0)
+		}
+	}
+	for _, h := range f.Hunks {
+		for j, l := range h.Lines {
+			for i := range n.rules {
+				r := &n.rules[i]
+				added := l.Op == pipeline.LineAdded && r.on == config.OnAdded
+				removed := l.Op == pipeline.LineRemoved && r.on == config.OnRemoved
+				if !added && !removed || !r.wants(f) || !r.matches(l.Text, lineBound) {
+					continue
+				}
+				if added {
+					add(r, l.New)
+				} else {
+					add(r, beside(f, h, j))
+				}
+			}
+		}
+	}
+}
+
+// beside is the line of the new file that comes after removed line i, or the
+// last one of the hunk.
+func beside(f *pipeline.File, h pipeline.Hunk, i int) int {
+	if f.Status == pipeline.FileRemoved {
+		return 0
+	}
+	last := 0
+	for j, l := range h.Lines {
+		if l.New > 0 {
+			if last = l.New; j > i {
+				return l.New
+			}
+		}
+	}
+	return last
+}
+
+func (n *naiveScan) messages() {
+	for i := range n.rules {
+		r := &n.rules[i]
+		m := r.Match
+		narrow := len(m.Paths)+len(m.ExcludePaths)+len(m.Languages) > 0 || m.Tests != nil && !*m.Tests
+		if narrow && !slices.ContainsFunc(n.facts.Files, func(f pipeline.File) bool { return r.wants(&f) }) {
+			continue
+		}
+		add := func(section, text string) {
+			if r.matches(text, textBound) {
+				n.found = append(n.found, result{Rule: r.ID, Section: section})
+			}
+		}
+		switch r.on {
+		case config.OnTitle:
+			add("title", n.facts.Title)
+		case config.OnBody:
+			add("description", n.facts.Body)
+		case config.OnCommitMessage:
+			for _, c := range n.facts.Commits {
+				add("commit "+c.SHA[:min(7, len(c.SHA))], c.Message)
+			}
+		}
+	}
+}
+
+// fataler is what a test and a property have in common.
+type fataler interface {
+	Helper()
+	Fatal(args ...any)
+}
+
+// findings runs the engine for one agent over everything.
+func findings(t fataler, cfg []config.Rule, facts *pipeline.PRFacts, agent string) []pipeline.Finding {
+	t.Helper()
+	e, err := rules.Compile(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := e.Scan(facts).Agent(agent).Review(context.Background(), everything(agent))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Findings
+}
+
+func results(findings []pipeline.Finding) []result {
+	var out []result
+	for _, f := range findings {
+		out = append(out, result{f.RuleID, f.Path, f.Section, f.StartLine})
+	}
+	return out
+}

@@ -1,0 +1,116 @@
+package rules_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// The engine finds exactly what the naive one finds, in the same order.
+func TestSameAsNaive(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cfg := rapid.SliceOfN(rapid.Custom(genRule), 1, 8).Draw(t, "rules")
+		for i := range cfg {
+			cfg[i].ID = fmt.Sprintf("rule-%d", i)
+		}
+		facts := rapid.Custom(genFacts).Draw(t, "facts")
+		want := newNaive(t, cfg).scan(&facts)
+		got := results(findings(t, cfg, &facts, "agent"))
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("findings (-naive +engine):\n%s", diff)
+		}
+	})
+}
+
+func sampled(values ...string) *rapid.Generator[string] { return rapid.SampledFrom(values) }
+
+func genRule(t *rapid.T) config.Rule {
+	m := &config.Match{
+		On: sampled("", config.OnAdded, config.OnAdded, config.OnRemoved, config.OnFile, config.OnPath,
+			config.OnTitle, config.OnBody, config.OnCommitMessage).Draw(t, "on"),
+		Paths:        rapid.SliceOfN(sampled("**", "src/**", "**/*.go", "a.go", "**/{a,b}.go"), 0, 2).Draw(t, "paths"),
+		ExcludePaths: rapid.SliceOfN(sampled("docs/**", "**/a.*", "**/*.md"), 0, 1).Draw(t, "exclude"),
+		Languages:    rapid.SliceOfN(sampled("Go", "Markdown", ""), 0, 1).Draw(t, "languages"),
+		NotPattern:   sampled("", "", "nolint", `^\s*//`, "[s]$").Draw(t, "not"),
+		MaxPerFile:   rapid.IntRange(0, 2).Draw(t, "max"),
+		Tests:        rapid.SampledFrom([]*bool{nil, nil, new(bool)}).Draw(t, "tests"),
+	}
+	if rapid.Bool().Draw(t, "literal") {
+		m.Literal = sampled("ab", "a.b", "(", "key", "\u017f", "é").Draw(t, "literal")
+	} else {
+		m.Pattern = rapid.OneOf(rapid.Custom(genPattern), sampled(
+			`\s+$`, `[ \t]+$`, ` $`, `.{4,}`, `^.{3,}$`, `(?i)k`, `(?i)key`, `(?i)s3`, "^$", "", `\bkey\b`, `TODO|FIXME`, `key\s*[:=]\s*["']`, `[^\x00-\x7f]`,
+		)).Filter(func(s string) bool { return s != "" }).Draw(t, "pattern")
+	}
+	return config.Rule{Enabled: rapid.IntRange(0, 9).Draw(t, "enabled") > 0, Agent: "agent", Severity: pipeline.SeverityWarning, Match: m}
+}
+
+func genPattern(t *rapid.T) string {
+	parts := rapid.SliceOfN(sampled("a", "ab", "K", "s", "é", `\.`, ".", "[ks]", "[a-c]", "[^a]", `\b`, "^", "$", "(?i:ask)", "(a|b)", "(ab|k)?",
+		"(?:s|sa)*", "x{2}", "(?:ab){1,3}", "a+", `\s`, "key"), 1, 5).Draw(t, "parts")
+	p := sampled("", "(?i)").Draw(t, "flags") + strings.Join(parts, sampled("", "", "|").Draw(t, "separator"))
+	if _, err := regexp.Compile(p); err != nil {
+		t.Skip("no pattern")
+	}
+	return p
+}
+
+var genLine = rapid.OneOf(
+	sampled("", "key = \"ab\"", "// nolint: key", "askkey\r", "a b \t", "\x00a\x00", "ab\xff\xfe", "\u212aEY", "\u017f3 key", "é", strings.Repeat("ab ", 3000), "TODO x"),
+	rapid.Map(rapid.SliceOfN(sampled("a", "b", "k", "K", "s", "S", "\u212a", "\u017f", "é", ".", "x", "\xff", " ", "ab", "key", "\t", "\r"), 0, 10),
+		func(p []string) string { return strings.Join(p, "") }),
+)
+
+func genText(t *rapid.T) string {
+	return strings.Join(rapid.SliceOfN(genLine, 0, 3).Draw(t, "lines"), "\n")
+}
+
+func genFacts(t *rapid.T) pipeline.PRFacts {
+	text := rapid.Custom(genText)
+	f := pipeline.PRFacts{Title: genLine.Draw(t, "title"), Body: text.Draw(t, "body")}
+	for i := range rapid.IntRange(0, 2).Draw(t, "commits") {
+		f.Commits = append(f.Commits, pipeline.Commit{SHA: fmt.Sprintf("%d123456789", i), Message: text.Draw(t, "message")})
+	}
+	for _, path := range []string{"a.go", "docs/key.md", "src/b.go", "src/key\n.go"} {
+		if rapid.Bool().Draw(t, path) {
+			f.Files = append(f.Files, genFile(t, path))
+		}
+	}
+	return f
+}
+
+func genFile(t *rapid.T, path string) pipeline.File {
+	rare := func(what string) bool { return rapid.IntRange(0, 9).Draw(t, what) == 0 }
+	f := pipeline.File{
+		Path: path, Language: sampled("Go", "Markdown", "").Draw(t, "language"),
+		Status: rapid.SampledFrom([]pipeline.FileStatus{pipeline.FileAdded, pipeline.FileModified, pipeline.FileRemoved, pipeline.FileRenamed}).Draw(t, "status"),
+		Test:   rare("test"), Generated: rare("generated"), Vendored: rare("vendored"),
+	}
+	at := 0
+	for range rapid.IntRange(0, 2).Draw(t, "hunks") {
+		h := pipeline.Hunk{OldStart: at + 1, NewStart: at + 1}
+		for range rapid.IntRange(1, 6).Draw(t, "length") {
+			op := rapid.SampledFrom([]pipeline.LineOp{pipeline.LineAdded, pipeline.LineAdded, pipeline.LineRemoved, pipeline.LineContext}).Draw(t, "op")
+			l := pipeline.Line{Op: op, Text: genLine.Draw(t, "line")}
+			if op != pipeline.LineRemoved {
+				l.New = h.NewStart + h.NewLines
+				h.NewLines++
+			}
+			if op != pipeline.LineAdded {
+				l.Old = h.OldStart + h.OldLines
+				h.OldLines++
+			}
+			h.Lines = append(h.Lines, l)
+		}
+		at += 100
+		f.Hunks = append(f.Hunks, h)
+	}
+	return f
+}

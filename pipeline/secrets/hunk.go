@@ -1,0 +1,114 @@
+package secrets
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// hunk looks at both sides of a hunk, each as the text that it is, and at the
+// old one only around removed lines.
+func (r *redactor) hunk(path string, h *pipeline.Hunk) {
+	var found []located
+	after := newSide(h, pipeline.LineRemoved)
+	for _, m := range r.detector.matches(after.text, path, nil) {
+		found = r.locate(found, after, m)
+	}
+	if slices.ContainsFunc(h.Lines, func(l pipeline.Line) bool { return l.Op == pipeline.LineRemoved }) {
+		before := newSide(h, pipeline.LineAdded)
+		for _, m := range r.detector.matches(before.text, path, before.unchanged) {
+			found = r.locate(found, before, m)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b located) int {
+		return cmp.Or(a.line-b.line, a.from-b.from, cmp.Compare(a.rule.id, b.rule.id))
+	})
+	// Both sides show the secrets of context lines.
+	for _, l := range slices.Compact(found) {
+		line := &h.Lines[l.line]
+		at := pipeline.Redaction{Source: pipeline.RedactedLine, Path: path, Op: line.Op, Line: line.New}
+		if line.Op == pipeline.LineRemoved {
+			at.Line = line.Old
+		}
+		r.report(l.rule, at)
+	}
+}
+
+// located is a secret found in a hunk.
+type located struct {
+	rule *rule
+	line int // index into the hunk's lines
+	from int
+}
+
+// locate marks a match in the lines that it spans and adds where it is to be
+// reported: on the first line that the change adds, else on the first.
+func (r *redactor) locate(found []located, s *side, m match) []located {
+	l := located{rule: m.rule, line: -1}
+	r.keep(s.text, m)
+	for i := s.at(m.from); i < len(s.lines) && s.starts[i] < m.to; i++ {
+		line := &s.hunk.Lines[s.lines[i]]
+		from, to := max(0, m.from-s.starts[i]), min(len(line.Text), m.to-s.starts[i])
+		if from >= to {
+			continue
+		}
+		r.mark(&line.Text, match{rule: m.rule, from: from, to: to})
+		if first := l.line < 0; first || line.Op == pipeline.LineAdded && s.hunk.Lines[l.line].Op != pipeline.LineAdded {
+			l.line, l.from = s.lines[i], from
+		}
+	}
+	if l.line < 0 {
+		return found
+	}
+	return append(found, l)
+}
+
+// side is a hunk as it was or as it will be.
+type side struct {
+	hunk   *pipeline.Hunk
+	text   string // the lines, joined by line feeds
+	lines  []int  // indexes into the hunk's lines
+	starts []int  // their offsets in the text
+}
+
+// newSide leaves out the lines of one kind.
+func newSide(h *pipeline.Hunk, without pipeline.LineOp) *side {
+	s := &side{hunk: h}
+	size := 0
+	for i := range h.Lines {
+		if h.Lines[i].Op != without {
+			s.lines = append(s.lines, i)
+			s.starts = append(s.starts, size)
+			size += len(h.Lines[i].Text) + 1
+		}
+	}
+	var b strings.Builder
+	b.Grow(size)
+	for _, i := range s.lines {
+		b.WriteString(h.Lines[i].Text)
+		b.WriteByte('\n')
+	}
+	s.text = b.String()
+	return s
+}
+
+// at returns the index of the line that an offset is in.
+func (s *side) at(offset int) int {
+	i, ok := slices.BinarySearch(s.starts, offset)
+	if !ok {
+		i--
+	}
+	return i
+}
+
+// unchanged reports whether a stretch of the text is context only.
+func (s *side) unchanged(from, to int) bool {
+	for i := s.at(from); i < len(s.lines) && s.starts[i] < to; i++ {
+		if s.hunk.Lines[s.lines[i]].Op != pipeline.LineContext {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,38 @@
+package secrets
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// mark is a stretch of a text that is to be replaced.
+type mark struct {
+	rule     *rule
+	from, to int
+}
+
+// replace puts placeholders in the place of marked stretches. Where they
+// overlap, one placeholder stands for all; it names the first, and the
+// longest of those that start there, rather than the generic rule.
+func replace(text string, marks []mark) string {
+	slices.SortFunc(marks, func(a, b mark) int {
+		return cmp.Or(a.from-b.from, b.to-a.to, cmp.Compare(a.rule.id, b.rule.id))
+	})
+	var b strings.Builder
+	done := 0
+	for i := 0; i < len(marks); {
+		m := marks[i]
+		for i++; i < len(marks) && marks[i].from < m.to; i++ {
+			m.to = max(m.to, marks[i].to)
+			if m.rule.id == ruleGeneric {
+				m.rule = marks[i].rule
+			}
+		}
+		b.WriteString(text[done:m.from])
+		b.WriteString("[redacted:" + m.rule.id + "]")
+		done = m.to
+	}
+	b.WriteString(text[done:])
+	return b.String()
+}
