@@ -31,7 +31,8 @@ type Options struct {
 	// mostly waits for GitHub.
 	Workers int
 	// DrainTimeout is how long running reviews may go on after the end was
-	// asked for. Default 20 s, below the 30 s that orchestrators wait.
+	// asked for. Default 15 s: with the 10 s in which the queue then ends them,
+	// that is below the 30 s that orchestrators wait.
 	DrainTimeout time.Duration
 	// RetryBase and LeaseTTL are those of review.Options.
 	RetryBase, LeaseTTL time.Duration
@@ -57,7 +58,7 @@ func New(ctx context.Context, settings Settings, o Options) (*App, error) {
 		o.Workers = 8
 	}
 	if o.DrainTimeout == 0 {
-		o.DrainTimeout = 20 * time.Second
+		o.DrainTimeout = 15 * time.Second
 	}
 	if o.Version == "" {
 		o.Version = Version()
@@ -141,6 +142,7 @@ func (a *App) Run(ctx context.Context) error {
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.options.DrainTimeout)
 	defer cancel()
 	if serr := a.server.Shutdown(stop); serr != nil {
+		a.server.Close() // whoever is still connected has had the time
 		err = errors.Join(err, fmt.Errorf("finish open requests: %w", serr))
 	}
 	if qerr := a.queue.Stop(stop); qerr != nil {

@@ -440,7 +440,6 @@ func TestTransientTroubleIsWaitedFor(t *testing.T) {
 
 func TestPastedMarkerIsIgnored(t *testing.T) {
 	w := start(t)
-	w.gh.On("GET /repos/{owner}/{repo}/pulls/{pull_number}", ghtest.First(1, func(x *ghtest.Exchange) {}))
 	pr := w.repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: goodBody, Files: ghtest.Files{"store/client.go": secure}})
 	pr.Comment("bob", render.Marker+"\nall good")
 	pr.Push(ghtest.Files{"store/client.go": insecure}, "more")

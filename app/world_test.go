@@ -25,7 +25,9 @@ type world struct {
 	repo *ghtest.Repo
 	app  *App
 	db   string
-	stop func() error
+
+	leaseTTL time.Duration // 0 for the default
+	stop     func() error
 }
 
 // start runs the App against a GitHub that has one repository, acme/shop,
@@ -35,9 +37,12 @@ func start(t *testing.T) *world {
 	return startWith(t, ghtest.Options{WebhookSecret: secret})
 }
 
-func startWith(t *testing.T, o ghtest.Options) *world {
+func startWith(t *testing.T, o ghtest.Options, change ...func(*world)) *world {
 	t.Helper()
 	w := &world{T: t, gh: ghtest.Start(t, o), db: filepath.Join(t.TempDir(), "reviewgate.db")}
+	for _, f := range change {
+		f(w)
+	}
 	w.repo = w.gh.Repo("acme/shop")
 	w.repo.Grant("alice", "write")
 	w.repo.Grant("bob", "read")
@@ -67,7 +72,7 @@ func (w *world) run() {
 	}
 	a, err := New(context.Background(), settings, Options{
 		Log: zerolog.New(zerolog.NewTestWriter(w.T)).Level(zerolog.InfoLevel), Version: "test",
-		RetryBase: 50 * time.Millisecond, DrainTimeout: 5 * time.Second,
+		RetryBase: 50 * time.Millisecond, DrainTimeout: 10 * time.Second, LeaseTTL: w.leaseTTL,
 	})
 	if err != nil {
 		w.Fatalf("start the App: %v", err)

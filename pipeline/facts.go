@@ -97,18 +97,22 @@ const (
 // mode changes; where they are empty because the diff could not be read, the
 // facts' Incomplete names the file.
 type File struct {
-	Path          string     `json:"path"`
-	PreviousPath  string     `json:"previous_path"`
-	Status        FileStatus `json:"status"`
-	Additions     int        `json:"additions"`
-	Deletions     int        `json:"deletions"`
-	Binary        bool       `json:"binary"`
-	Hunks         List[Hunk] `json:"hunks"`
-	Language      string     `json:"language"` // go-enry's name, empty if unknown
-	Generated     bool       `json:"generated"`
-	Vendored      bool       `json:"vendored"`
-	Test          bool       `json:"test"`
-	Documentation bool       `json:"documentation"`
+	Path         string     `json:"path"`
+	PreviousPath string     `json:"previous_path"`
+	Status       FileStatus `json:"status"`
+	Additions    int        `json:"additions"`
+	Deletions    int        `json:"deletions"`
+	Binary       bool       `json:"binary"`
+	Hunks        List[Hunk] `json:"hunks"`
+	Language     string     `json:"language"`  // go-enry's name, empty if unknown
+	Generated    bool       `json:"generated"` // by its path or its text
+	// GeneratedByPath is set where the path alone tells that a tool made the
+	// file. What is not to be looked at hangs on this: a text can say of itself
+	// that it is generated, which keeps it out of the change's size and no more.
+	GeneratedByPath bool `json:"generated_by_path"`
+	Vendored        bool `json:"vendored"`
+	Test            bool `json:"test"`
+	Documentation   bool `json:"documentation"`
 }
 
 // ChangedLines is additions plus deletions.

@@ -51,8 +51,17 @@ func (c *Client) CreateCheck(ctx context.Context, t review.Target, w review.Chec
 }
 
 // UpdateCheck rewrites a check run, in as many requests as its annotations
-// need. The conclusion comes with the last.
+// need. The conclusion comes with the last. Annotations can be added but never
+// deleted, so that a write that may have come through before, in part or as a
+// whole, goes on after as many as are there.
 func (c *Client) UpdateCheck(ctx context.Context, t review.Target, id int64, w review.CheckWrite) error {
+	if w.Repeat && len(w.Output.Annotations) > 0 {
+		there, err := c.annotationCount(ctx, t, id)
+		if err != nil {
+			return err
+		}
+		w.Output.Annotations = w.Output.Annotations[min(there, len(w.Output.Annotations)):]
+	}
 	now, later := batches(w)
 	for _, w := range append([]review.CheckWrite{now}, later...) {
 		if err := c.updateCheck(ctx, t, id, w); err != nil {
@@ -60,6 +69,15 @@ func (c *Client) UpdateCheck(ctx context.Context, t review.Target, id int64, w r
 		}
 	}
 	return nil
+}
+
+func (c *Client) annotationCount(ctx context.Context, t review.Target, id int64) (int, error) {
+	run := new(github.CheckRun)
+	_, err := c.do(ctx, t, request{
+		op: "read the check run", method: http.MethodGet,
+		path: "/repos/{owner}/{repo}/check-runs/{check_run_id}", args: []any{t.Owner, t.Name, id},
+	}, asJSON(run))
+	return run.GetOutput().GetAnnotationsCount(), err
 }
 
 func (c *Client) updateCheck(ctx context.Context, t review.Target, id int64, w review.CheckWrite) error {
@@ -147,15 +165,14 @@ func actions(o render.CheckOutput) []*github.CheckRunAction {
 	return out
 }
 
-// Checks lists our check runs of the name on the head, newest first.
-func (c *Client) Checks(ctx context.Context, t review.Target, headSHA, name string) ([]review.CheckRun, error) {
+// Checks lists our check runs on the head, newest first.
+func (c *Client) Checks(ctx context.Context, t review.Target, headSHA string) ([]review.CheckRun, error) {
 	all, err := pages[github.ListCheckRunsResults](ctx, c, t, request{
 		op: "list the check runs", method: http.MethodGet,
 		path: "/repos/{owner}/{repo}/commits/{ref}/check-runs", args: []any{t.Owner, t.Name, headSHA},
 		query: url.Values{
-			"check_name": {name},
-			"app_id":     {strconv.FormatInt(c.appID, 10)},
-			"filter":     {"all"}, // "latest" is by suite, and hides runs
+			"app_id": {strconv.FormatInt(c.appID, 10)},
+			"filter": {"all"}, // "latest" is by suite, and hides runs
 		},
 	}, maxCheckPages)
 	if err != nil {
@@ -164,15 +181,14 @@ func (c *Client) Checks(ctx context.Context, t review.Target, headSHA, name stri
 	var out []review.CheckRun
 	for _, page := range all {
 		for _, r := range page.CheckRuns {
-			if r.GetApp().GetID() != c.appID || r.GetName() != name {
+			if r.GetApp().GetID() != c.appID {
 				continue
 			}
 			out = append(out, review.CheckRun{
-				ID:          r.GetID(),
-				ExternalID:  r.GetExternalID(),
-				Completed:   r.GetStatus() == "completed",
-				Conclusion:  r.GetConclusion(),
-				Annotations: r.GetOutput().GetAnnotationsCount(),
+				ID:         r.GetID(),
+				ExternalID: r.GetExternalID(),
+				Completed:  r.GetStatus() == "completed",
+				Conclusion: r.GetConclusion(),
 			})
 		}
 	}

@@ -27,7 +27,6 @@ func (c *Client) Pull(ctx context.Context, t review.Target) (review.PullState, e
 	return review.PullState{
 		HeadSHA: p.GetHead().GetSHA(),
 		BaseSHA: p.GetBase().GetSHA(),
-		BaseRef: p.GetBase().GetRef(),
 		Closed:  p.GetState() != "open",
 		Draft:   p.GetDraft(),
 	}, nil

@@ -190,6 +190,12 @@ func RefusedPermission(sender string) string {
 	return string(say("refused permission", safe(oneLine(sender, maxName))))
 }
 
+// NewestNotCompleted is for a comment that shows an older review, since the
+// newest could not be completed. What says why.
+func NewestNotCompleted(what string) string {
+	return string(say("newest not completed", safe(oneLine(what, 300))))
+}
+
 // RefusedRate is for one command too many within an hour.
 func RefusedRate(perHour int) string { return string(say("refused rate", perHour)) }
 

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -11,7 +12,8 @@ type agentRan struct {
 	Agent    safe
 	Status   word
 	Required bool
-	Files    int // 0: the whole change
+	Files    int  // 0: the whole change
+	Except   bool // of those, some were not read or not in full
 	Findings int
 	Dropped  int
 	Why      []safe
@@ -19,15 +21,13 @@ type agentRan struct {
 }
 
 // coverage lists what was read, by whom, and why; why other agents did not
-// run; and what nobody read.
+// run; and what was read in part or not at all.
 func (s sections) coverage() items {
 	skipped := each(s.r.Manifest.Skipped, func(a *pipeline.SkippedAgent) safe {
 		return say("agent skipped", struct{ Agent, Reason safe }{s.p.text(a.Agent, maxName), s.p.text(a.Reason, maxReason)})
 	})
 	list := listOf(s.agents()).then(skipped)
-	if unread := s.unread(); unread != "" {
-		list = list.then(listOf([]safe{unread}))
-	}
+	list = list.then(listOf(s.exceptions()))
 	list = list.then(s.incomplete(false))
 	if change := s.change(); change != "" {
 		list = list.then(listOf([]safe{change}))
@@ -45,7 +45,7 @@ func (s sections) agents() []safe {
 	var failed, fine []safe
 	for i := range s.r.Manifest.Entries {
 		e := &s.r.Manifest.Entries[i]
-		a := agentRan{Agent: s.p.text(e.Agent, maxName), Required: e.Required, Files: len(e.Scope.Files), Why: s.why(e)}
+		a := agentRan{Agent: s.p.text(e.Agent, maxName), Required: e.Required, Files: len(e.Scope.Files), Except: s.except(&e.Scope), Why: s.why(e)}
 		if c := rows[e.Agent]; c != nil {
 			a.Status, a.Findings, a.Dropped = statusWord(c.Status), c.Findings, c.Dropped
 			a.Note = s.p.text(strings.TrimRight(c.Note, ". "), maxReason)
@@ -85,39 +85,67 @@ func (s sections) why(e *pipeline.ManifestEntry) []safe {
 	return out
 }
 
-// unread lists the files that no agent looks into.
-func (s sections) unread() safe {
+// except reports whether an agent that was given these files cannot have read
+// all there is to them.
+func (s sections) except(scope *pipeline.AgentScope) bool {
+	given := func(path string) bool {
+		_, in := slices.BinarySearch(scope.Files, path)
+		return in || scope.All
+	}
+	for i := range s.r.Facts.Files {
+		if f := &s.r.Facts.Files[i]; exception(f) != "" && given(f.Path) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(s.r.Report.Incomplete, func(i pipeline.Incompleteness) bool {
+		return i.What == "files" && scope.All || i.What == "patch" && given(i.Path)
+	})
+}
+
+// exceptions lists the files that only the rules of serious findings look
+// into, and those that nobody does.
+func (s sections) exceptions() []safe {
 	const maxFiles = 20
-	v := struct {
+	type group struct {
 		Files []safe
 		More  int
-	}{}
+	}
+	var partly, unread group
 	for i := range s.r.Facts.Files {
-		why := notReadWhy(&s.r.Facts.Files[i])
+		f := &s.r.Facts.Files[i]
+		why, g := exception(f), &partly
+		if f.Binary {
+			g = &unread
+		}
 		switch {
 		case why == "":
-		case len(v.Files) == maxFiles:
-			v.More++
+		case len(g.Files) == maxFiles:
+			g.More++
 		default:
-			v.Files = append(v.Files, say("not read one", struct{ Path, Why safe }{
-				s.p.code(clipPath(s.r.Facts.Files[i].Path, maxPath), maxPath), why,
+			g.Files = append(g.Files, say("exception", struct{ Path, Why safe }{
+				s.p.code(clipPath(f.Path, maxPath), maxPath), why,
 			}))
 		}
 	}
-	if len(v.Files) == 0 {
-		return ""
+	var out []safe
+	if len(partly.Files) > 0 {
+		out = append(out, say("partly read", partly))
 	}
-	return say("not read", v)
+	if len(unread.Files) > 0 {
+		out = append(out, say("not read", unread))
+	}
+	return out
 }
 
-func notReadWhy(f *pipeline.File) safe {
+// exception says why a file is not read as others are, or is empty.
+func exception(f *pipeline.File) safe {
 	switch {
-	case f.Generated:
+	case f.Binary:
+		return say("binary", nil)
+	case f.GeneratedByPath:
 		return say("generated", nil)
 	case f.Vendored:
 		return say("vendored", nil)
-	case f.Binary:
-		return say("binary", nil)
 	}
 	return ""
 }

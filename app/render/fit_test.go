@@ -100,7 +100,7 @@ func crowd(t *rapid.T, v *View) {
 		r.Report.GapLog = append(r.Report.GapLog, pipeline.GapLogEntry{Concern: text, Path: text, Line: 1, Quote: text, Missed: text,
 			Suggestion: pipeline.ConfigPatch{File: text, Operations: pipeline.List[pipeline.PatchOperation]{{Op: "add", Path: text, Value: text}}}})
 		r.Facts.Config.Problems = append(r.Facts.Config.Problems, pipeline.ConfigProblem{File: text, Problem: text, Remedy: text})
-		r.Facts.Files = append(r.Facts.Files, pipeline.File{Path: text, Generated: true})
+		r.Facts.Files = append(r.Facts.Files, pipeline.File{Path: text, Generated: true, GeneratedByPath: true})
 		r.Manifest.Skipped = append(r.Manifest.Skipped, pipeline.SkippedAgent{Agent: text, Reason: text})
 		r.Classification.Domains = append(r.Classification.Domains, pipeline.Domain{ID: text})
 		r.Classification.Risk.Reasons = append(r.Classification.Risk.Reasons, pipeline.RiskReason{Reason: text, Points: 1})

@@ -71,7 +71,7 @@ func cleanFacts() pipeline.PRFacts {
 			{Path: "api/orders.go", Status: pipeline.FileModified, Language: "Go", Hunks: pipeline.List[pipeline.Hunk]{
 				addedLines(75, "	rows, err := db.Query(q)", "	if err != nil { return err }", "	rows.Close()"),
 			}},
-			{Path: "assets/map.svg", Status: pipeline.FileAdded, Generated: true},
+			{Path: "assets/map.svg", Status: pipeline.FileAdded, Generated: true, GeneratedByPath: true},
 			{Path: "client/http.go", Status: pipeline.FileModified, Language: "Go", Hunks: pipeline.List[pipeline.Hunk]{
 				addedLines(17, "	tr := &http.Transport{", "		TLSClientConfig: &tls.Config{InsecureSkipVerify: true},", "	}"),
 			}},

@@ -17,18 +17,13 @@ func checkSubject(repoID int64, headSHA string) string { return fmt.Sprintf("%d/
 // to a SHA, and two pull requests may share it.
 func (s *Service) onHead(ctx context.Context, repoID int64, headSHA string, f func(context.Context) error) error {
 	const pause = 25 * time.Millisecond
-	const headTTL = 2 * time.Minute // not renewed: more than a slow answer with many annotations takes
 	for {
-		l, ok, err := s.Store.Acquire(ctx, "check/"+checkSubject(repoID, headSHA), s.Owner, headTTL)
+		l, ok, err := s.Store.Acquire(ctx, "check/"+checkSubject(repoID, headSHA), s.Owner, s.LeaseTTL)
 		if err != nil {
 			return fmt.Errorf("take the lease of the head's check: %w", err)
 		}
 		if ok {
-			ferr := f(ctx)
-			if err := s.Store.Release(context.WithoutCancel(ctx), l); err != nil && ferr == nil {
-				return fmt.Errorf("give back the lease of the head's check: %w", err)
-			}
-			return ferr
+			return s.underLease(ctx, l, f)
 		}
 		select {
 		case <-ctx.Done():
@@ -36,6 +31,20 @@ func (s *Service) onHead(ctx context.Context, repoID int64, headSHA string, f fu
 		case <-time.After(pause):
 		}
 	}
+}
+
+// underLease does f while the lease is kept, and gives it back.
+func (s *Service) underLease(ctx context.Context, l Lease, f func(context.Context) error) error {
+	held, stop := s.keep(ctx, l)
+	err := guard(func() error { return f(held) })
+	stop()
+	if cause := context.Cause(held); errors.Is(cause, ErrLeaseLost) {
+		return fmt.Errorf("write the head's check: %w", &RetryError{After: s.RetryBase, Err: cause})
+	}
+	if rerr := s.Store.Release(context.WithoutCancel(ctx), l); rerr != nil && err == nil {
+		return fmt.Errorf("give back the lease of the head's check: %w", rerr)
+	}
+	return err
 }
 
 // openCheck makes sure that the head has a check in progress. A completed one
@@ -85,6 +94,16 @@ func (s *Service) completeCheck(ctx context.Context, lease Lease, t Target, w Ch
 			return err
 		}
 		w.ExternalID = have.ExternalID
+		// Annotations can't be taken back: what is being sent is noted first,
+		// so that a second try goes on where the first one ended.
+		sending := "sending " + digest
+		w.Repeat = have.Digest == sending
+		if len(w.Output.Annotations) > 0 && !w.Repeat {
+			have.Digest = sending
+			if err := s.Store.Record(ctx, *have); err != nil {
+				return fmt.Errorf("note what is sent to the check: %w", err)
+			}
+		}
 		if err := s.GitHub.UpdateCheck(ctx, t, have.RemoteID, w); err != nil {
 			return err
 		}
@@ -115,7 +134,10 @@ func (s *Service) createCheck(ctx context.Context, lease Lease, t Target, have *
 			if err := s.Store.Record(ctx, *have); err != nil {
 				return nil, fmt.Errorf("record the check that was found: %w", err)
 			}
-			return have, nil
+			// One that was completed with another conclusion is not the answer.
+			if !found.Completed || w.Conclusion == "" || w.Conclusion == found.Conclusion {
+				return have, nil
+			}
 		}
 	}
 	if have == nil || have.State != WriteIntended {
@@ -152,7 +174,7 @@ func (s *Service) createCheck(ctx context.Context, lease Lease, t Target, have *
 // lag behind a create.
 func (s *Service) findCheck(ctx context.Context, t Target, w CheckWrite, externalID string) (*CheckRun, error) {
 	return twice(ctx, func() (*CheckRun, error) {
-		all, err := s.GitHub.Checks(ctx, t, w.HeadSHA, w.Name)
+		all, err := s.GitHub.Checks(ctx, t, w.HeadSHA)
 		if err != nil {
 			return nil, err
 		}
@@ -180,75 +202,51 @@ func twice[T any](ctx context.Context, look func() (*T, error)) (*T, error) {
 	return look()
 }
 
-// cancelOldChecks completes what earlier runs of the target left open on
-// other heads than headSHA. Where another open pull request has that head,
-// the check is its to complete, and it is asked to.
-func (s *Service) cancelOldChecks(ctx context.Context, lease Lease, t Target, headSHA string) error {
-	old, err := s.Store.OpenChecks(ctx, lease.Key, headSHA)
+// cancelOldChecks completes the repository's checks that are open on heads
+// which no open target has any more, whoever opened them.
+func (s *Service) cancelOldChecks(ctx context.Context, lease Lease, t Target) error {
+	old, err := s.Store.OpenChecks(ctx, t.RepoID)
 	if err != nil {
 		return fmt.Errorf("list the checks of older heads: %w", err)
 	}
 	for _, w := range old {
-		if err := s.cancelCheck(ctx, lease, t, w, headSHA); err != nil {
+		if err := s.cancelCheck(ctx, lease, t, w); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Service) cancelCheck(ctx context.Context, lease Lease, t Target, w Write, headSHA string) error {
-	others, err := s.Store.TargetsOnHead(ctx, t.RepoID, w.HeadSHA)
-	if err != nil {
-		return fmt.Errorf("list the pull requests on the old head: %w", err)
+func (s *Service) cancelCheck(ctx context.Context, lease Lease, t Target, w Write) error {
+	newHead := ""
+	if w.Key == lease.Key {
+		newHead = t.HeadSHA
 	}
-	for _, o := range others {
-		if o.Key() != lease.Key {
-			return nil // askOthers has asked for it
-		}
+	if newHead == w.HeadSHA {
+		newHead = "" // closed, not superseded
 	}
 	return s.onHead(ctx, t.RepoID, w.HeadSHA, func(ctx context.Context) error {
-		if now, err := s.Store.NewestWrite(ctx, WriteCheck, w.Subject); err != nil || now == nil || now.State == WriteCompleted {
-			return err
+		now, err := s.Store.NewestWrite(ctx, WriteCheck, w.Subject)
+		if err != nil {
+			return fmt.Errorf("look for the old head's check: %w", err)
 		}
-		return s.completeCheck(ctx, lease, t, CheckWrite{
-			Name: s.checkName(ctx, t), HeadSHA: w.HeadSHA, Conclusion: "cancelled", Output: render.Superseded(headSHA),
+		if now == nil || now.ID != w.ID || now.State == WriteCompleted {
+			w.State = WriteCompleted // a newer one stands in its place
+			return s.Store.Record(ctx, w)
+		}
+		err = s.completeCheck(ctx, lease, t, CheckWrite{
+			Name: s.checkName(ctx, t), HeadSHA: w.HeadSHA, Conclusion: "cancelled", Output: render.Superseded(newHead),
 			StartedAt: s.Now(), CompletedAt: s.Now(),
 		})
-	})
-}
-
-// askOthers asks the other open pull requests on a head that the target left
-// to finish the head's check, which may have been waiting for it.
-func (s *Service) askOthers(ctx context.Context, t Target, leftSHA string) error {
-	if leftSHA == "" {
-		return nil
-	}
-	w, err := s.Store.NewestWrite(ctx, WriteCheck, checkSubject(t.RepoID, leftSHA))
-	if err != nil || w == nil || w.State == WriteCompleted {
+		var host *HostError
+		if errors.As(err, &host) && !host.Temporary() {
+			// The commit or the permission is gone, and nothing waits for it.
+			s.Log.Warn().Str("head", w.HeadSHA).Err(err).Msg("the old head's check can't be completed")
+			w.State = WriteCompleted
+			return s.Store.Record(ctx, w)
+		}
 		return err
-	}
-	others, err := s.Store.TargetsOnHead(ctx, t.RepoID, leftSHA)
-	if err != nil {
-		return fmt.Errorf("list the pull requests on the head that was left: %w", err)
-	}
-	for _, o := range others {
-		if o.Key() == t.Key() {
-			continue
-		}
-		state, err := s.Store.Target(ctx, o.Key())
-		if err != nil {
-			return fmt.Errorf("read the state of %s: %w", o.Key(), err)
-		}
-		if state.Wanted > state.Done {
-			return nil // its run is still to come
-		}
-		ask := ReviewAsk{Target: o, Reason: fmt.Sprintf("#%d left this head", t.Number)}
-		if err := s.Store.Ask(ctx, ask, false); err != nil {
-			return fmt.Errorf("ask %s to finish the head's check: %w", o.Key(), err)
-		}
-		return nil
-	}
-	return nil
+	})
 }
 
 // checkName is the check's name by the newest config that was good for the

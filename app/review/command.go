@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +22,8 @@ const (
 const (
 	outcomeDone    = "done"
 	outcomeRefused = "refused"
+	outcomeClosed  = "closed"
+	outcomeIgnored = "ignored"
 )
 
 // workCommand obeys a slash command or refuses it. It is safe to do again:
@@ -33,7 +36,17 @@ func (s *Service) workCommand(ctx context.Context, commentID int64, attempt int)
 	if done {
 		return nil
 	}
-	refusal, err := s.judge(ctx, c)
+	// Answers cost calls and comment edits, so that even refusals are bounded:
+	// past twice the limit a command is no longer answered at all.
+	sent, err := s.Store.CommandsSince(ctx, c.Target.Key(), s.Now().Add(-time.Hour))
+	if err != nil {
+		return s.retryJob(attempt, fmt.Errorf("count the commands of the last hour: %w", err))
+	}
+	limit := s.commandsPerHour(ctx, c.Target)
+	if sent > 2*limit {
+		return s.retryJob(attempt, s.Store.FinishCommand(ctx, commentID, outcomeIgnored))
+	}
+	refusal, err := s.judge(ctx, c, sent, limit)
 	if err == nil {
 		if refusal == "" {
 			err = s.accept(ctx, c)
@@ -44,8 +57,9 @@ func (s *Service) workCommand(ctx context.Context, commentID int64, attempt int)
 	return s.retryJob(attempt, err)
 }
 
-// judge returns why the command is refused, or nothing.
-func (s *Service) judge(ctx context.Context, c Command) (refusal string, err error) {
+// judge returns why the command is refused, or nothing. sent counts the
+// commands of the last hour, this one included.
+func (s *Service) judge(ctx context.Context, c Command, sent, limit int) (refusal string, err error) {
 	if c.Name != "review" {
 		return render.UnknownCommand(c.Name), nil
 	}
@@ -58,11 +72,7 @@ func (s *Service) judge(ctx context.Context, c Command) (refusal string, err err
 			return render.RefusedPermission(c.Sender), nil
 		}
 	}
-	n, err := s.Store.CommandsSince(ctx, c.Target.Key(), s.Now().Add(-time.Hour))
-	if err != nil {
-		return "", fmt.Errorf("count the commands of the last hour: %w", err)
-	}
-	if limit := s.commandsPerHour(ctx, c.Target); n >= limit {
+	if sent > limit {
 		return render.RefusedRate(limit), nil
 	}
 	return "", nil
@@ -114,22 +124,22 @@ func (s *Service) react(ctx context.Context, c Command, reaction string) error {
 	return err
 }
 
-// answerCommands tells the people whose command asked for this review that it
-// is done.
-func (s *Service) answerCommands(ctx context.Context, key string, state TargetState) error {
-	cmds, err := s.Store.AwaitingCommands(ctx, key, state.Wanted)
-	if err != nil {
-		return fmt.Errorf("list the commands that wait for the review: %w", err)
-	}
+// answerCommands tells the people whose command asked for a finished review
+// that it is done. The review stands whether or not they can be told; who was
+// not is told after the next one.
+func (s *Service) answerCommands(ctx context.Context, state TargetState) {
+	cmds, err := s.Store.AwaitingCommands(ctx, state.Key(), state.Wanted)
 	for _, c := range cmds {
-		if err := s.react(ctx, c, reactionDone); err != nil {
-			return err
+		if err == nil {
+			err = s.react(ctx, c, reactionDone)
 		}
-		if err := s.Store.FinishCommand(ctx, c.CommentID, outcomeDone); err != nil {
-			return fmt.Errorf("finish command %d: %w", c.CommentID, err)
+		if err == nil {
+			err = s.Store.FinishCommand(ctx, c.CommentID, outcomeDone)
 		}
 	}
-	return nil
+	if err != nil {
+		s.Log.Warn().Str("target", state.Key()).Err(err).Msg("commands not answered")
+	}
 }
 
 // workRerequest asks for a fresh review of whatever has the head.
@@ -163,16 +173,26 @@ func (s *Service) onRerequestedHead(ctx context.Context, r Rerequest) ([]Target,
 	case err != nil && !errors.Is(err, ErrNotFound):
 		return nil, fmt.Errorf("look for a merge group: %w", err)
 	}
-	if len(targets) > 0 {
+	if len(targets) > 0 && len(targets) >= len(r.Numbers) {
 		return targets, nil
 	}
-	return s.GitHub.PullsOnHead(ctx, base, r.HeadSHA)
+	there, err := s.GitHub.PullsOnHead(ctx, base, r.HeadSHA)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range there {
+		if !slices.ContainsFunc(targets, func(known Target) bool { return known.Key() == t.Key() }) {
+			targets = append(targets, t)
+		}
+	}
+	return targets, nil
 }
 
 // retryJob turns trouble in a job that has no target of its own into the
 // queue's terms.
 func (s *Service) retryJob(attempt int, err error) error {
-	if err == nil || !retryable(err) || attempt >= s.RetryCount {
+	const attempts = 19 // which the backoff spreads over half an hour
+	if err == nil || !retryable(err) || attempt >= attempts {
 		return err
 	}
 	return &RetryError{After: s.backoff(attempt, err), Err: err}

@@ -65,6 +65,9 @@ type ReviewAsk struct {
 	// LabelsOnly says that only labels changed: the ask counts only if the
 	// target's last review read labels.
 	LabelsOnly bool
+	// Fresh demands a new check run even where nothing seems to have changed:
+	// the old one must not stand while the review runs.
+	Fresh bool
 }
 
 // Command is a slash command in a comment.
@@ -106,10 +109,9 @@ type TargetState struct {
 	Closed   bool
 	GaveUp   bool
 	Attempts int // failed attempts at the wanted generation
-	Crashes  int // runs of the wanted generation whose process died, or that lost their lease by expiry
-	// LeftHead is the head before HeadSHA, empty if it has never moved: its
-	// check may be waiting for this target.
-	LeftHead string
+	// FailedSince is when the first of them failed, zero if none did.
+	FailedSince time.Time
+	Crashes     int // runs of the wanted generation whose process died, or that lost their lease by expiry
 	// Notice is something to say once in the comment, such as why a command
 	// was refused; empty once it has been said.
 	Notice string
@@ -146,11 +148,13 @@ type ConfigBlob struct {
 	Text    []byte
 }
 
-// HeadDecision is the newest decision of one open target on a head.
+// HeadDecision is where one open pull request on a head stands. Decision is
+// that of the review of its wanted generation, empty if there is none; Pending
+// says that one is still to come.
 type HeadDecision struct {
 	Target   Target
 	Decision pipeline.Decision
-	RunID    string
+	Pending  bool
 }
 
 // WriteKind tells what is written to GitHub.
@@ -247,6 +251,8 @@ type Store interface {
 	// but not published, or nil.
 	UnpublishedReview(ctx context.Context, key string, generation int64) (*StoredReview, error)
 	MarkPublished(ctx context.Context, runID string) error
+	// Published reports whether a review of the generation was published.
+	Published(ctx context.Context, key string, generation int64) (bool, error)
 	// DropReview deletes a review that was superseded before it was published.
 	DropReview(ctx context.Context, runID string) error
 	// LatestReview returns the newest published review of the target, or nil.
@@ -254,16 +260,15 @@ type Store interface {
 	// PreviousReport is that of the newest published review of the target on
 	// another head, or nil.
 	PreviousReport(ctx context.Context, key, headSHA string) (*pipeline.PreviousReport, error)
-	// HeadDecisions lists the newest decision of each open pull request on
-	// the head, by number.
+	// HeadDecisions lists where each open pull request on the head stands, by
+	// number.
 	HeadDecisions(ctx context.Context, repoID int64, headSHA string) ([]HeadDecision, error)
 
 	// NewestWrite returns the newest write of a kind for a subject, or nil.
 	NewestWrite(ctx context.Context, kind WriteKind, subject string) (*Write, error)
-	// OpenChecks lists the checks that were intended or opened for the target
-	// (by Write.Key) on other heads than headSHA and are not completed, so
-	// that an old head's check can be finished.
-	OpenChecks(ctx context.Context, key, headSHA string) ([]Write, error)
+	// OpenChecks lists the repository's checks that are not completed and on
+	// whose head no open target is any more.
+	OpenChecks(ctx context.Context, repoID int64) ([]Write, error)
 	// Intend stores the intent to create, and returns it with its ID.
 	Intend(ctx context.Context, l Lease, w Write) (Write, error)
 	// Record stores what is now known of a write (remote id, state, digest).
@@ -281,7 +286,7 @@ type Store interface {
 	// FinishCommand records a command's outcome, such as done or refused. The
 	// first one stays.
 	FinishCommand(ctx context.Context, commentID int64, outcome string) error
-	// CommandsSince counts the accepted review commands on a target.
+	// CommandsSince counts the commands on a target, refused ones included.
 	CommandsSince(ctx context.Context, key string, since time.Time) (int, error)
 
 	// GoodLayer returns what SaveGoodLayer stored last, or nil.
@@ -343,8 +348,9 @@ type GitHub interface {
 	// UpdateCheck rewrites a check run. Annotations are appended to those
 	// already there, in requests of at most 50.
 	UpdateCheck(ctx context.Context, t Target, id int64, w CheckWrite) error
-	// Checks lists our app's check runs of the name on the head, newest first.
-	Checks(ctx context.Context, t Target, headSHA, name string) ([]CheckRun, error)
+	// Checks lists our app's check runs on the head, of whatever name (a
+	// setting may have changed it), newest first.
+	Checks(ctx context.Context, t Target, headSHA string) ([]CheckRun, error)
 
 	CreateComment(ctx context.Context, t Target, body string) (id int64, err error)
 	UpdateComment(ctx context.Context, t Target, id int64, body string) error
@@ -379,7 +385,6 @@ type Conversation struct {
 type PullState struct {
 	HeadSHA string
 	BaseSHA string
-	BaseRef string
 	Closed  bool
 	Draft   bool
 }
@@ -395,15 +400,17 @@ type CheckWrite struct {
 	Output      render.CheckOutput
 	StartedAt   time.Time
 	CompletedAt time.Time
+	// Repeat says that this write may have been tried before: annotations
+	// that are there are not sent again.
+	Repeat bool
 }
 
 // CheckRun is one of our check runs as GitHub has it.
 type CheckRun struct {
-	ID          int64
-	ExternalID  string
-	Completed   bool
-	Conclusion  string
-	Annotations int
+	ID         int64
+	ExternalID string
+	Completed  bool
+	Conclusion string
 }
 
 // Comment is one of our comments as GitHub has it.

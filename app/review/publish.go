@@ -25,8 +25,9 @@ func (s *Service) publish(ctx context.Context, lease Lease, state TargetState, r
 		return err
 	}
 	g, gctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return s.publishCheck(gctx, lease, state, r, settings) })
-	g.Go(func() error { return s.publishComment(gctx, lease, state, r, settings, talk) })
+	both(g,
+		func() error { return s.publishCheck(gctx, lease, state, r, settings) },
+		func() error { return s.publishCommentIfAllowed(gctx, lease, state, r, settings, talk) })
 	if err := g.Wait(); err != nil {
 		return err
 	}
@@ -41,7 +42,20 @@ func (s *Service) publish(ctx context.Context, lease Lease, state TargetState, r
 	s.Log.Info().Str("run", r.RunID).Str("target", r.Key).Str("head", r.HeadSHA).
 		Str("decision", string(r.Review.Report.Decision)).Int("findings", len(r.Review.Report.Findings)).
 		Int64("ms", r.Record.Duration().Milliseconds()).Msg("reviewed")
-	return s.answerCommands(ctx, lease.Key, state)
+	return nil
+}
+
+// publishCommentIfAllowed writes the comment. Where GitHub refuses it, since
+// the conversation was locked or the permission taken away, the check stands
+// without it.
+func (s *Service) publishCommentIfAllowed(ctx context.Context, lease Lease, state TargetState, r *StoredReview, settings config.Settings, talk *Conversation) error {
+	err := s.publishComment(ctx, lease, state, r, settings, talk)
+	var host *HostError
+	if errors.As(err, &host) && !host.Temporary() {
+		s.Log.Warn().Str("target", lease.Key).Err(err).Msg("comment not written")
+		return nil
+	}
+	return err
 }
 
 // lookAgain makes sure that the reviewed head is still the target's head and
@@ -116,37 +130,20 @@ func (s *Service) publishCheck(ctx context.Context, lease Lease, state TargetSta
 // whether one of them has still to be reviewed: then its run, which comes
 // after this one, completes the check.
 func (s *Service) sharedHead(ctx context.Context, key string, r *StoredReview) (shared []render.SharedHead, waiting bool, err error) {
-	targets, err := s.Store.TargetsOnHead(ctx, r.RepoID, r.HeadSHA)
-	if err != nil {
-		return nil, false, fmt.Errorf("list the pull requests on the head: %w", err)
-	}
-	if len(targets) < 2 {
-		return nil, false, nil
-	}
 	decisions, err := s.Store.HeadDecisions(ctx, r.RepoID, r.HeadSHA)
 	if err != nil {
 		return nil, false, fmt.Errorf("list the decisions on the head: %w", err)
 	}
-	decided := map[string]pipeline.Decision{}
 	for _, d := range decisions {
-		decided[d.Target.Key()] = d.Decision
-	}
-	for _, t := range targets {
-		if t.Key() == key {
+		switch {
+		case d.Target.Key() == key:
 			continue
+		case d.Pending:
+			return nil, true, nil
+		case d.Decision == "":
+			d.Decision = pipeline.DecisionNeedsFixes // given up or skipped: no decision is no pass
 		}
-		d, ok := decided[t.Key()]
-		if !ok {
-			other, err := s.Store.Target(ctx, t.Key())
-			if err != nil {
-				return nil, false, fmt.Errorf("read the state of %s: %w", t.Key(), err)
-			}
-			if other.Wanted > other.Done {
-				return nil, true, nil
-			}
-			d = pipeline.DecisionNeedsFixes // given up: it has no decision, and that is no pass
-		}
-		shared = append(shared, render.SharedHead{Number: t.Number, Decision: d})
+		shared = append(shared, render.SharedHead{Number: d.Target.Number, Decision: d.Decision})
 	}
 	return shared, false, nil
 }
@@ -171,7 +168,13 @@ func (s *Service) publishDraft(ctx context.Context, lease Lease, state TargetSta
 	if err != nil {
 		return err
 	}
-	if !now.Draft || now.Closed {
+	if now.Closed {
+		if err := s.Store.SetClosed(ctx, lease.Key, true); err != nil {
+			return fmt.Errorf("note that the pull request is closed: %w", err)
+		}
+		return errClosed
+	}
+	if !now.Draft {
 		return errSuperseded
 	}
 	if err := s.followHead(ctx, lease.Key, state, now.HeadSHA); err != nil {
@@ -181,17 +184,13 @@ func (s *Service) publishDraft(ctx context.Context, lease Lease, state TargetSta
 	if err != nil {
 		return err
 	}
-	err = s.onHead(ctx, state.RepoID, now.HeadSHA, func(ctx context.Context) error {
+	return s.onHead(ctx, state.RepoID, now.HeadSHA, func(ctx context.Context) error {
 		return s.completeCheck(ctx, lease, state.Target, CheckWrite{
 			Name: settings.Check.Name, HeadSHA: now.HeadSHA, DetailsURL: s.detailsURL(ctx, state.Target),
 			Conclusion: "action_required", Output: render.DraftSkipped(),
 			StartedAt: s.Now(), CompletedAt: s.Now(),
 		})
 	})
-	if err != nil {
-		return err
-	}
-	return s.answerCommands(ctx, lease.Key, state)
 }
 
 // publishOff leaves nothing on a repository that switched reviewgate off. A
@@ -242,7 +241,20 @@ func (s *Service) giveUp(ctx context.Context, lease Lease, state TargetState, ca
 	if err != nil {
 		return err
 	}
-	return s.answerCommands(ctx, lease.Key, state)
+	return s.warnInComment(ctx, lease.Key, what)
+}
+
+// warnInComment says in the comment, which shows an older review, that the
+// newest could not be completed.
+func (s *Service) warnInComment(ctx context.Context, key, what string) error {
+	old, err := s.Store.LatestReview(ctx, key)
+	if err != nil || old == nil {
+		return err
+	}
+	if err := s.Store.SetNotice(ctx, key, render.NewestNotCompleted(what)); err != nil {
+		return fmt.Errorf("keep the notice that a review was given up: %w", err)
+	}
+	return nil
 }
 
 // giveUpSilently ends where GitHub no longer lets the App write: the
@@ -260,12 +272,12 @@ func (s *Service) giveUpSilently(lease Lease, err error) error {
 // what to do about it.
 func explain(err error) (what, remedy string) {
 	var host *HostError
-	var panicked *panicError
+	var final *finalError
 	switch {
-	case errors.As(err, &panicked):
+	case errors.As(err, &final):
+		return "The review could not be finished: " + final.Error() + ".", "Comment /review to try again. If it fails again, the server's log has the details."
+	case panicked(err) || !errors.As(err, &host): // its text may hold anything
 		return "An internal error stopped the review.", "Comment /review to try again. If it fails again, the server's log has the details."
-	case !errors.As(err, &host):
-		return "The review could not be finished: " + err.Error() + ".", "Comment /review to try again."
 	}
 	what = fmt.Sprintf("GitHub did not let reviewgate %s", host.Op)
 	switch host.Kind {

@@ -21,6 +21,10 @@ import (
 // review, and publishes it. A review that was stored before a crash is only
 // published: its agents don't run again.
 func (s *Service) review(ctx context.Context, lease Lease, state TargetState) error {
+	// Published, and the process died before the generation was finished.
+	if done, err := s.Store.Published(ctx, lease.Key, state.Wanted); err != nil || done {
+		return err
+	}
 	stored, err := s.Store.UnpublishedReview(ctx, lease.Key, state.Wanted)
 	if err != nil {
 		return fmt.Errorf("look for an unpublished review: %w", err)
@@ -35,16 +39,15 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState) er
 	}
 	var outcome run.Outcome
 	g, gctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return s.openEarly(gctx, lease, state) })
-	g.Go(func() error {
-		var err error
+	both(g, func() error { return s.openEarly(gctx, lease, state) }, func() (err error) {
 		outcome, err = s.Pipeline.Run(gctx, src, run.Options{
 			RunID:   newRunID(),
 			Trigger: state.Reason,
 			Previous: func(ctx context.Context, f *pipeline.PRFacts) (*pipeline.PreviousReport, error) {
 				return s.Store.PreviousReport(ctx, lease.Key, f.Head.SHA)
 			},
-			Check: s.checkFacts,
+			Check:    s.checkFacts,
+			Panicked: s.logPanic,
 		})
 		return err
 	})
@@ -82,6 +85,17 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState) er
 	return s.publish(ctx, lease, state, stored, &talk)
 }
 
+// both runs two functions side by side. A panic in either is its error: one
+// review must not take the others of the process with it.
+func both(g *errgroup.Group, a, b func() error) {
+	g.Go(func() error { return guard(a) })
+	g.Go(func() error { return guard(b) })
+}
+
+func (s *Service) logPanic(where string, err error, stack []byte) {
+	s.Log.Error().Str("in", where).Err(err).Str("stack", string(stack)).Msg("panic")
+}
+
 // followHead records the head that was read where it is not the one that the
 // events told of. The run starts anew then: its check stands on another head.
 func (s *Service) followHead(ctx context.Context, key string, state TargetState, headSHA string) error {
@@ -102,10 +116,7 @@ func (s *Service) followHead(ctx context.Context, key string, state TargetState,
 // already and nobody asked for a new one it waits for the result: it may be
 // the same.
 func (s *Service) openEarly(ctx context.Context, lease Lease, state TargetState) error {
-	if err := s.askOthers(ctx, state.Target, state.LeftHead); err != nil {
-		return err
-	}
-	if err := s.cancelOldChecks(ctx, lease, state.Target, state.HeadSHA); err != nil {
+	if err := s.cancelOldChecks(ctx, lease, state.Target); err != nil {
 		return err
 	}
 	if state.HeadSHA == "" || s.off.is(state.RepoID) {

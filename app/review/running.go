@@ -36,47 +36,56 @@ func (r *runs) cancel(key string, cause error) {
 	}
 }
 
-// heartbeat keeps the lease alive until stop is called and cancels the run
-// when the lease is lost, the head moves or the target is closed.
-func (s *Service) heartbeat(ctx context.Context, l Lease, headSHA string, cancel context.CancelCauseFunc) (stop func()) {
-	done := make(chan struct{})
+// while calls look a few times in each lease's life until stop is called, and
+// ends the returned context with the first error that look returns.
+func (s *Service) while(ctx context.Context, look func(context.Context) error) (held context.Context, stop func()) {
+	held, cancel := context.WithCancelCause(ctx)
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		tick := time.NewTicker(s.LeaseTTL / 5)
 		defer tick.Stop()
 		for {
 			select {
-			case <-done:
-				return
-			case <-ctx.Done():
+			case <-held.Done():
 				return
 			case <-tick.C:
 			}
-			if err := s.beat(ctx, l, headSHA); err != nil {
+			if err := look(held); err != nil {
 				cancel(err)
 				return
 			}
 		}
 	})
-	return func() { close(done); wg.Wait() }
+	return held, func() { cancel(nil); wg.Wait() }
 }
 
-// beat returns an error only if the run must stop: a database that is slow
-// for a moment is no reason.
-func (s *Service) beat(ctx context.Context, l Lease, headSHA string) error {
-	if err := s.Store.Renew(ctx, l, s.LeaseTTL); errors.Is(err, ErrLeaseLost) {
-		return err
-	}
-	state, err := s.Store.Target(ctx, l.Key)
-	switch {
-	case err != nil:
-		return nil //nolint:nilerr // see above
-	case state.Closed:
-		return errClosed
-	case headSHA != "" && state.HeadSHA != "" && state.HeadSHA != headSHA:
-		return errSuperseded
-	}
-	return nil
+// keep renews a lease until stop is called. The context it returns ends with
+// ErrLeaseLost if another holder has taken it; a database that is slow for a
+// moment is no reason to stop.
+func (s *Service) keep(ctx context.Context, l Lease) (held context.Context, stop func()) {
+	return s.while(ctx, func(ctx context.Context) error {
+		if err := s.Store.Renew(ctx, l, s.LeaseTTL); errors.Is(err, ErrLeaseLost) {
+			return err
+		}
+		return nil
+	})
+}
+
+// watch ends a run when its head moves or its target is closed, by whichever
+// process took the news in.
+func (s *Service) watch(ctx context.Context, key, headSHA string) (watched context.Context, stop func()) {
+	return s.while(ctx, func(ctx context.Context) error {
+		state, err := s.Store.Target(ctx, key)
+		switch {
+		case err != nil:
+			return nil //nolint:nilerr // as for keep
+		case state.Closed:
+			return errClosed
+		case headSHA != "" && state.HeadSHA != "" && state.HeadSHA != headSHA:
+			return errSuperseded
+		}
+		return nil
+	})
 }
 
 // offRepositories remembers which repositories switched reviewgate off, so

@@ -26,9 +26,9 @@ type Options struct {
 	Observe  Observer
 	Now      func() time.Time
 
-	LeaseTTL   time.Duration // default 15 s; a crashed holder blocks its target so long
-	RetryBase  time.Duration // default 5 s, doubled for each failure up to 2 minutes
-	RetryCount int           // default 19, which the backoff spreads over 30 minutes
+	LeaseTTL    time.Duration // default 15 s; a crashed holder blocks its target so long
+	RetryBase   time.Duration // default 5 s, doubled for each failure up to 2 minutes
+	RetryWindow time.Duration // default 30 minutes; a review that fails for so long is given up
 }
 
 // Observer is told what happened, for metrics. Any field may be nil.
@@ -55,8 +55,8 @@ func New(o Options) *Service {
 	if o.RetryBase == 0 {
 		o.RetryBase = 5 * time.Second
 	}
-	if o.RetryCount == 0 {
-		o.RetryCount = 19
+	if o.RetryWindow == 0 {
+		o.RetryWindow = 30 * time.Minute
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -101,7 +101,7 @@ var (
 )
 
 // panicError is a panic in a review, caught so that its check can be
-// completed.
+// completed and no other review is taken down.
 type panicError struct {
 	value any
 	stack []byte

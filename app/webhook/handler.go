@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"mime"
 	"net/http"
 	"regexp"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/reviewgate/reviewgate/app/review"
 )
@@ -35,6 +35,10 @@ type Config struct {
 
 	// MaxBody is the largest body in bytes. Default MaxBody.
 	MaxBody int64
+	// MaxReading is how many bytes bodies of more than 256 KB may take
+	// together. Others wait, and are refused after 5 s. Default 100 MB, and
+	// never less than one body of MaxBody.
+	MaxReading int64
 	// Now is the clock. Default time.Now.
 	Now func() time.Time
 	// Observe, if set, is told of each request: the event's name ("" before
@@ -45,6 +49,7 @@ type Config struct {
 
 type handler struct {
 	Config
+	large *semaphore.Weighted // bytes of large bodies
 }
 
 // Handler returns the handler of the webhook's URL. It refuses settings that
@@ -59,10 +64,13 @@ func Handler(c Config) (http.Handler, error) {
 	if c.MaxBody <= 0 {
 		c.MaxBody = MaxBody
 	}
+	if c.MaxReading <= 0 {
+		c.MaxReading = maxReading
+	}
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &handler{Config: c}, nil
+	return &handler{Config: c, large: semaphore.NewWeighted(max(c.MaxReading, c.MaxBody))}, nil
 }
 
 // maxReason bounds what a refusal says, in characters: it may quote the
@@ -98,14 +106,15 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *handler) serve(w http.ResponseWriter, r *http.Request, d *review.Delivery) *answer {
-	body, refused := h.authentic(w, r)
-	if refused != nil {
+	b := &body{large: h.large}
+	defer b.release()
+	if refused := h.authentic(w, r, b); refused != nil {
 		return refused
 	}
 	if refused := deliveryHeaders(r.Header, d); refused != nil {
 		return refused
 	}
-	if err := h.read(d, body); err != nil {
+	if err := h.read(d, b.text); err != nil {
 		return refuse(http.StatusBadRequest, recordable(strings.ReplaceAll(err.Error(), "\n", "; "), maxReason))
 	}
 	acc, err := h.Accept(r.Context(), *d)
@@ -130,35 +139,41 @@ func accepted(d review.Delivery, acc review.Accepted) *answer {
 	return a
 }
 
-// authentic returns the body once its signature has proved that GitHub sent
-// it.
-func (h *handler) authentic(w http.ResponseWriter, r *http.Request) ([]byte, *answer) {
+// authentic reads the body, and refuses it unless its signature proves that
+// GitHub sent it.
+func (h *handler) authentic(w http.ResponseWriter, r *http.Request, b *body) *answer {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
-		return nil, refuse(http.StatusMethodNotAllowed, "webhooks are sent by POST")
+		return refuse(http.StatusMethodNotAllowed, "webhooks are sent by POST")
 	}
 	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
-		return nil, refuse(http.StatusBadRequest, "the content type must be application/json; set it in the webhook's settings")
+		return refuse(http.StatusBadRequest, "the content type must be application/json; set it in the webhook's settings")
 	}
 	want, ok := parseSignature(r.Header.Values(signatureHeader))
 	if !ok {
-		return nil, refuse(http.StatusUnauthorized, signatureHeader+" is missing or malformed; set a secret in the webhook's settings")
+		return refuse(http.StatusUnauthorized, signatureHeader+" is missing or malformed; set a secret in the webhook's settings")
 	}
 	if r.ContentLength > h.MaxBody {
-		return nil, tooLarge()
+		return tooLarge()
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, h.MaxBody))
-	if err != nil {
-		var large *http.MaxBytesError
-		if errors.As(err, &large) {
-			return nil, tooLarge()
-		}
-		return nil, refuse(http.StatusBadRequest, "the body ended early")
+	if err := b.read(w, r, h.MaxBody); err != nil {
+		return unread(err)
 	}
-	if !signedWithAny(h.Secrets, body, want) {
-		return nil, refuse(http.StatusUnauthorized, "the signature does not match; check that both sides have the same secret")
+	if !signedWithAny(h.Secrets, b.text, want) {
+		return refuse(http.StatusUnauthorized, "the signature does not match; check that both sides have the same secret")
 	}
-	return body, nil
+	return nil
+}
+
+func unread(err error) *answer {
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return tooLarge()
+	case errors.Is(err, errBusy):
+		return refuse(http.StatusServiceUnavailable, "too many large deliveries at once; deliver it again")
+	}
+	return refuse(http.StatusBadRequest, "the body ended early")
 }
 
 func tooLarge() *answer {

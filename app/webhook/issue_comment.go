@@ -10,6 +10,7 @@ type issueCommentEvent struct {
 	envelope
 	Issue struct {
 		Number int     `json:"number"`
+		State  string  `json:"state"`
 		User   account `json:"user"`
 		// PullRequest is there if the issue is a pull request.
 		PullRequest *struct{} `json:"pull_request"`
@@ -22,7 +23,7 @@ type issueCommentEvent struct {
 	Sender account `json:"sender"`
 }
 
-// readIssueComment looks for a slash command: in a new comment on a pull
+// readIssueComment looks for a slash command: in a new comment on an open pull
 // request, by a person. Edits never command, and neither do bots, ours among
 // them.
 func readIssueComment(d *review.Delivery, body []byte) error {
@@ -31,7 +32,7 @@ func readIssueComment(d *review.Delivery, body []byte) error {
 		return err
 	}
 	e.apply(d)
-	if e.Action != "created" || e.Issue.PullRequest == nil || !e.byPerson() {
+	if e.Action != "created" || e.Issue.PullRequest == nil || e.Issue.State == "closed" || !e.byPerson() {
 		return nil
 	}
 	name, ok := ParseCommand(e.Comment.Body)

@@ -45,7 +45,7 @@ func readPullRequest(d *review.Delivery, body []byte) error {
 		return nil
 	}
 	labels := e.Action == "labeled" || e.Action == "unlabeled"
-	d.Review = &review.ReviewAsk{Target: t, Reason: reason, LabelsOnly: labels}
+	d.Review = &review.ReviewAsk{Target: t, Reason: reason, LabelsOnly: labels, Fresh: e.fresh()}
 	return nil
 }
 
@@ -82,6 +82,10 @@ func (e *pullRequestEvent) reason() string {
 	}
 	return ""
 }
+
+// fresh reports whether an earlier answer must not stand while the review
+// runs: it was about another base.
+func (e *pullRequestEvent) fresh() bool { return e.Action == "edited" && e.Changes.Base != nil }
 
 func (e *pullRequestEvent) edited() string {
 	var what []string

@@ -110,6 +110,9 @@ func TestType(t *testing.T) {
 		{"only workflows", pipeline.PRFacts{Files: files(ci)}, "ci", "every file is a workflow"},
 		{"only dependencies", pipeline.PRFacts{Files: files(deps, lock)}, "deps", "every file is a manifest or lock file"},
 		{"new source", pipeline.PRFacts{Files: files(doc, source)}, "feature", "new source: a.go"},
+		{"new source that calls itself generated", pipeline.PRFacts{Files: files(pipeline.File{
+			Path: "a.go", Language: "Go", Status: pipeline.FileAdded, Additions: 1, Generated: true,
+		})}, "feature", "new source: a.go"},
 		{"a mixture", pipeline.PRFacts{Files: files(doc, test)}, "change", "nothing says more"},
 		{"no files", pipeline.PRFacts{}, "change", "there are no files"},
 	}

@@ -95,7 +95,7 @@ func (c *Classifier) survey(facts *pipeline.PRFacts) survey {
 // isSource reports whether people wrote the file in a language that runs, and
 // not to test or to explain.
 func isSource(f *pipeline.File) bool {
-	if f.Test || f.Documentation || f.Generated || f.Vendored {
+	if f.Test || f.Documentation || f.GeneratedByPath || f.Vendored {
 		return false
 	}
 	return enry.GetLanguageType(f.Language) == enry.Programming

@@ -113,7 +113,7 @@ func domainsOf(c *pipeline.Classification) map[string][]string {
 
 // file looks for each open concern's first line in one file.
 func (r *run) file(f *pipeline.File) {
-	if f.Generated || f.Vendored || f.Test || f.Documentation || !r.openSignals(f) {
+	if f.GeneratedByPath || f.Vendored || f.Test || f.Documentation || !r.openSignals(f) {
 		return
 	}
 	hits := make([]*pipeline.Line, len(r.signals))

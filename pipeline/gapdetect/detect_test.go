@@ -147,7 +147,7 @@ func TestNoGapWhereNothingWasMissed(t *testing.T) {
 	}{
 		{"file in the domain", finance, false, added("src/a.go", "Go", line)},
 		{"agent looks at everything", none, true, added("src/a.go", "Go", line)},
-		{"generated", none, false, flagged(func(f *pipeline.File) { f.Generated = true })},
+		{"generated", none, false, flagged(func(f *pipeline.File) { f.GeneratedByPath = true })},
 		{"vendored", none, false, flagged(func(f *pipeline.File) { f.Vendored = true })},
 		{"test", none, false, flagged(func(f *pipeline.File) { f.Test = true })},
 		{"documentation", none, false, flagged(func(f *pipeline.File) { f.Documentation = true })},
@@ -165,6 +165,14 @@ func TestNoGapWhereNothingWasMissed(t *testing.T) {
 		if diff := cmp.Diff(m, out); diff != "" {
 			t.Errorf("%s: manifest (-want +got):\n%s", tt.name, diff)
 		}
+	}
+}
+
+func TestFileThatCallsItselfGeneratedIsLookedAt(t *testing.T) {
+	f := added("src/a.go", "Go", "price * 2")
+	f.Generated = true
+	if _, log := detect(t, &pipeline.Classification{}, pipeline.AgentManifest{}, f); len(log) == 0 {
+		t.Error("nothing was logged")
 	}
 }
 

@@ -18,10 +18,22 @@ const maxSniffed = 64 << 10
 // path, and where the whole file stands in the diff from its text too.
 func setFlags(f *pipeline.File) {
 	f.Language = language(f.Path)
-	f.Generated = enry.IsGenerated(f.Path, sniff(f))
+	f.GeneratedByPath = enry.IsGenerated(f.Path, nil) || generatedName(f.Path)
+	f.Generated = f.GeneratedByPath || enry.IsGenerated(f.Path, sniff(f))
 	f.Vendored = enry.IsVendor(f.Path) && !ownWork(f.Path)
 	f.Test = isTest(f.Path)
 	f.Documentation = !f.Test && isDocumentation(f.Path, f.Language)
+}
+
+// generatedEndings are what code generators call their files, where go-enry
+// goes by what such a file says of itself.
+var generatedEndings = []string{
+	".pb.go", ".pb.gw.go", ".pb.cc", ".pb.h", "_pb2.py", "_pb2.pyi", "_pb2_grpc.py", "_pb.js", "_pb.d.ts", "_pb.rb",
+	".g.dart", ".freezed.dart",
+}
+
+func generatedName(file string) bool {
+	return slices.ContainsFunc(generatedEndings, func(ending string) bool { return strings.HasSuffix(file, ending) })
 }
 
 // ownWork reports whether people write the file although GitHub's classifier

@@ -16,6 +16,10 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
+// ErrPanic means that the source panicked: trying again won't help, and what
+// the panic says may hold anything.
+var ErrPanic = errors.New("panic")
+
 // ErrSuperseded means that the head moved while the change was read: what was
 // read belongs to no one head, and a review of the newer one must follow.
 var ErrSuperseded = errors.New("superseded: the head moved while the change was read")
@@ -69,7 +73,7 @@ func read[T any](ctx context.Context, group *errgroup.Group, what string, from f
 	group.Go(func() (err error) {
 		defer func() {
 			if p := recover(); p != nil {
-				err = fmt.Errorf("%s: panic: %v", what, p)
+				err = fmt.Errorf("%s: %w: %v", what, ErrPanic, p)
 			}
 		}()
 		v, err := from(ctx)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/reviewgate/reviewgate/config"
@@ -15,8 +16,8 @@ import (
 
 // BenchmarkEngine and BenchmarkNaive run the shipped rules over the added
 // lines of code in many languages, in one goroutine. The bytes of MB/s are
-// those of lines that the rules look at: generated and vendored files don't
-// count.
+// those of lines that all rules look at: generated and vendored files are
+// BenchmarkForeign's.
 func BenchmarkEngine(b *testing.B) {
 	cfg, engine := shipped(b)
 	facts := linesOfOwn(corpus(b, 10<<20))
@@ -43,6 +44,36 @@ func BenchmarkNaive(b *testing.B) {
 		n = len(naive.scan(facts))
 	}
 	b.ReportMetric(float64(n), "findings")
+}
+
+// BenchmarkMatches is the worst that the shipped rules meet: every line is one
+// that a rule flags or nearly does, so that no literal keeps it away.
+func BenchmarkMatches(b *testing.B) {
+	cfg, engine := shipped(b)
+	facts := linesOfOwn(snippets(b, 20))
+	b.SetBytes(addedBytes(facts))
+	n := 0
+	for b.Loop() {
+		n = 0
+		scan := engine.Scan(facts)
+		for _, a := range cfg.Agents {
+			n += len(review(b, scan, a.ID))
+		}
+	}
+	b.ReportMetric(float64(n), "findings")
+}
+
+// snippets returns facts of a change that adds every rule's fixtures, repeated.
+func snippets(t testing.TB, times int) *pipeline.PRFacts {
+	t.Helper()
+	all := fixtures(t)
+	var files added
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		if f := all[id]; f.Path != "" {
+			files.add(id+"/"+f.Path, strings.Repeat(strings.Join(slices.Concat(f.Flag, f.OK), "\n")+"\n", times))
+		}
+	}
+	return files.facts(t)
 }
 
 // BenchmarkLanguages shows which language the rules are slow for.
@@ -94,7 +125,26 @@ func BenchmarkScopes(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(facts.Files)), "ns/file")
 }
 
-// linesOfOwn leaves out the files whose lines no rule looks at.
+// BenchmarkForeign is what the serious rules cost on generated and vendored
+// files, minified ones among them.
+func BenchmarkForeign(b *testing.B) {
+	cfg, engine := shipped(b)
+	facts := corpus(b, 10<<20)
+	facts.Files = slices.DeleteFunc(facts.Files, func(f pipeline.File) bool { return !foreign(&f) })
+	b.SetBytes(addedBytes(facts))
+	n := 0
+	for b.Loop() {
+		n = 0
+		scan := engine.Scan(facts)
+		for _, a := range cfg.Agents {
+			n += len(review(b, scan, a.ID))
+		}
+	}
+	b.ReportMetric(float64(n), "findings")
+	b.ReportMetric(float64(len(facts.Files)), "files")
+}
+
+// linesOfOwn leaves out the files whose lines only serious rules look at.
 func linesOfOwn(facts *pipeline.PRFacts) *pipeline.PRFacts {
 	facts.Files = slices.DeleteFunc(facts.Files, func(f pipeline.File) bool { return foreign(&f) })
 	return facts

@@ -12,6 +12,7 @@
 // there are matchers by hand; other such expressions do run on every line,
 // which costs about a hundred times what a rule with a literal costs.
 //
-// Generated and vendored files are passed over, but for rules that look at
-// paths only.
+// In files whose path says that they are generated or vendored, only rules of
+// major and critical severity look at the lines: milder findings would be
+// noise there, but anyone can choose a path.
 package rules

@@ -67,6 +67,7 @@ func TestMatch(t *testing.T) {
 		{name: "path of a modified file", match: config.Match{On: "path", Pattern: `\.go$`}, files: []pipeline.File{one}},
 		{name: "path of an added file", match: config.Match{On: "path", Pattern: `\.go$`}, files: []pipeline.File{status(pipeline.FileAdded)}, want: []result{at(0)}},
 		{name: "path of a renamed file", match: config.Match{On: "path", Pattern: `\.go$`}, files: []pipeline.File{status(pipeline.FileRenamed)}, want: []result{at(0)}},
+		{name: "path of a copied file", match: config.Match{On: "path", Pattern: `\.go$`}, files: []pipeline.File{status(pipeline.FileCopied)}, want: []result{at(0)}},
 		{name: "title", match: config.Match{On: "title", Pattern: "^WIP"}, facts: pipeline.PRFacts{Title: "WIP: x"}, want: []result{section("title")}},
 		{name: "body", match: config.Match{On: "body", Pattern: "(?m)^- $"}, facts: pipeline.PRFacts{Body: "a\n- \nb"}, want: []result{section("description")}},
 		{
@@ -76,6 +77,7 @@ func TestMatch(t *testing.T) {
 		},
 		{name: "long lines of a body", match: config.Match{On: "body", Pattern: ".{5,}"}, facts: pipeline.PRFacts{Body: "abc\nabc"}},
 		{name: "message for files that are there", match: config.Match{On: "title", Literal: "x", Paths: []string{"**/*.go"}}, files: []pipeline.File{one}, facts: pipeline.PRFacts{Title: "x"}, want: []result{section("title")}},
+		{name: "message for one file of several", match: config.Match{On: "title", Literal: "x", Paths: []string{"**/*.go"}}, files: []pipeline.File{one, file("b.py", "+x")}, facts: pipeline.PRFacts{Title: "x"}, want: []result{section("title")}},
 		{name: "message for files that are not", match: config.Match{On: "title", Literal: "x", Paths: []string{"**/*.py"}}, files: []pipeline.File{one}, facts: pipeline.PRFacts{Title: "x"}},
 		{name: "paths", match: config.Match{Literal: "TODO", Paths: []string{"b/**"}}, files: []pipeline.File{one, file("b/c.go", "+TODO")}, want: []result{{Rule: "rule", Path: "b/c.go", Line: 1}}},
 		{name: "exclude_paths", match: config.Match{Literal: "TODO", ExcludePaths: []string{"b/**"}}, files: []pipeline.File{one, file("b/c.go", "+TODO")}, want: []result{at(2)}},
@@ -87,10 +89,7 @@ func TestMatch(t *testing.T) {
 		{name: "max_per_file, each file", match: config.Match{Literal: "x", MaxPerFile: 1}, files: []pipeline.File{file("a.go", "+x", "+x"), file("b.go", "+x")}, want: []result{at(1), {Rule: "rule", Path: "b.go", Line: 1}}},
 		{name: "tests", match: config.Match{Literal: "TODO"}, files: []pipeline.File{with(one, func(f *pipeline.File) { f.Test = true })}, want: []result{at(2)}},
 		{name: "no tests", match: config.Match{Literal: "TODO", Tests: &no}, files: []pipeline.File{with(one, func(f *pipeline.File) { f.Test = true })}},
-		{name: "generated", match: config.Match{Literal: "TODO"}, files: []pipeline.File{with(one, func(f *pipeline.File) { f.Generated = true })}},
-		{name: "vendored", match: config.Match{Literal: "TODO"}, files: []pipeline.File{with(one, func(f *pipeline.File) { f.Vendored = true })}},
 		{name: "the name of a vendored file", match: config.Match{On: "file", Literal: "a.go"}, files: []pipeline.File{with(one, func(f *pipeline.File) { f.Vendored = true })}, want: []result{at(0)}},
-		{name: "workflows are people's own", match: config.Match{Literal: "x"}, files: []pipeline.File{with(file(".github/workflows/a.yml", "+x"), func(f *pipeline.File) { f.Vendored = true })}, want: []result{{Rule: "rule", Path: ".github/workflows/a.yml", Line: 1}}},
 		{name: "carriage return", match: config.Match{Pattern: "x$"}, files: []pipeline.File{file("a.go", "+x\r")}, want: []result{at(1)}},
 		{name: "carriage return is no white space", match: config.Match{Pattern: `\s+$`}, files: []pipeline.File{file("a.go", "+x\r", "+x \r")}, want: []result{at(2)}},
 		{name: "NUL", match: config.Match{Literal: "x\x00y"}, files: []pipeline.File{file("a.go", "+\x00x\x00y")}, want: []result{at(1)}},
@@ -98,6 +97,7 @@ func TestMatch(t *testing.T) {
 		{name: "a kelvin sign is a k", match: config.Match{Pattern: `(?i)key`}, files: []pipeline.File{file("a.go", "+\u212aEY")}, want: []result{at(1)}},
 		{name: "early in a line of a megabyte", match: config.Match{Literal: "TODO"}, files: []pipeline.File{file("a.go", "+TODO"+strings.Repeat("x", 1<<20))}, want: []result{at(1)}},
 		{name: "late in a line of a megabyte", match: config.Match{Literal: "TODO"}, files: []pipeline.File{file("a.go", "+"+strings.Repeat("x", 1<<20)+"TODO")}},
+		{name: "no half characters where a line is cut", match: config.Match{Pattern: `\x{fffd}`}, files: []pipeline.File{file("a.go", "+x"+strings.Repeat("é", 8<<10))}},
 		{name: "nothing added", match: config.Match{Literal: "x"}, files: []pipeline.File{{Path: "a.go"}}},
 	}
 	for _, tt := range tests {
@@ -109,6 +109,33 @@ func TestMatch(t *testing.T) {
 				t.Errorf("findings (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// The path lets mild rules pass a file's lines over, never serious ones, and
+// what a text says of itself lets none.
+func TestLinesOfForeignFiles(t *testing.T) {
+	one := file("a.go", "+TODO")
+	files := []pipeline.File{
+		with(one, func(f *pipeline.File) { f.Path, f.Generated, f.GeneratedByPath = "a.pb.go", true, true }),
+		with(one, func(f *pipeline.File) { f.Path, f.Generated = "says-so.go", true }),
+		with(one, func(f *pipeline.File) { f.Path, f.Vendored = "vendor/a.go", true }),
+	}
+	for severity, paths := range map[pipeline.Severity][]string{
+		pipeline.SeverityCritical: {"a.pb.go", "says-so.go", "vendor/a.go"},
+		pipeline.SeverityMajor:    {"a.pb.go", "says-so.go", "vendor/a.go"},
+		pipeline.SeverityWarning:  {"says-so.go"},
+		pipeline.SeverityInfo:     {"says-so.go"},
+	} {
+		r := rule(config.Match{Literal: "TODO"})
+		r.Severity = severity
+		var got []string
+		for _, f := range findings(t, []config.Rule{r}, &pipeline.PRFacts{Files: files}, "agent") {
+			got = append(got, f.Path)
+		}
+		if diff := cmp.Diff(paths, got); diff != "" {
+			t.Errorf("files of %s findings (-want +got):\n%s", severity, diff)
+		}
 	}
 }
 
@@ -149,6 +176,8 @@ func TestNoFix(t *testing.T) {
 		"without a template":    {config.Match{Literal: "x"}, "+x"},
 		"that changes nothing":  {config.Match{Pattern: "(x)", Fix: "$1"}, "+x"},
 		"of a line that is cut": {config.Match{Literal: "x", Fix: "y"}, "+" + long},
+		"cut in a character":    {config.Match{Literal: "x", Fix: "y"}, "+x" + strings.Repeat("é", 8<<10)},
+		"that leaves nothing":   {config.Match{Pattern: "x(y?)", Fix: "$1"}, "+x"},
 		"of what is gone":       {config.Match{On: "removed", Literal: "x", Fix: "y"}, "-x"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -256,6 +285,11 @@ func TestCancelled(t *testing.T) {
 	if got := review(t, s, "agent"); len(got) != 1 {
 		t.Errorf("%d findings after another was cancelled, want 1", len(got))
 	}
+	for range 20 {
+		if _, err := s.Agent("agent").Review(ctx, everything("agent")); !errors.Is(err, context.Canceled) {
+			t.Fatalf("error %v where the scan is done, want that of the context", err)
+		}
+	}
 }
 
 // Agents share one scan, side by side, and each gets what it would get alone.
@@ -294,10 +328,12 @@ func TestConcurrentAgents(t *testing.T) {
 	}
 }
 
-// The shipped rules find on real code what the naive engine finds with them.
+// The shipped rules find on real code, and on their own fixtures, what the
+// naive engine finds with them.
 func TestShippedRulesAsNaive(t *testing.T) {
 	cfg, engine := shipped(t)
-	facts := linesOfOwn(corpus(t, 1<<20))
+	facts := corpus(t, 1<<20)
+	facts.Files = append(facts.Files, snippets(t, 1).Files...)
 	byAgent := map[string][]result{}
 	for _, r := range newNaive(t, cfg.Rules).scan(facts) {
 		for _, rule := range cfg.Rules {

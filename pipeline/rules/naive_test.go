@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/bmatcuk/doublestar/v4"
 
@@ -83,8 +84,11 @@ const (
 )
 
 func (r *naiveRule) matches(text string, bound int) bool {
-	for len(text) > bound {
-		text = text[:bound] // the tests cut no character in two
+	if len(text) > bound {
+		for i := 0; i < 4 && !utf8.RuneStart(text[bound]); i++ {
+			bound--
+		}
+		text = text[:bound]
 	}
 	text = strings.TrimSuffix(text, "\r")
 	return r.pattern.MatchString(text) && (r.not == nil || !r.not.MatchString(text))
@@ -99,24 +103,12 @@ func (r *naiveRule) wants(f *pipeline.File) bool {
 	return (len(m.Paths) == 0 || any(m.Paths)) && !any(m.ExcludePaths) &&
 		(len(m.Languages) == 0 || slices.Contains(m.Languages, f.Language)) &&
 		(m.Tests == nil || *m.Tests || !f.Test) &&
-		(onPath || !foreign(f))
+		(onPath || !foreign(f) || r.Severity == pipeline.SeverityCritical || r.Severity == pipeline.SeverityMajor)
 }
 
-// foreign says whether no rule looks at a file's lines: a tool made them, or
-// they come from elsewhere. What GitHub counts as vendored and people write
-// themselves is not foreign.
-func foreign(f *pipeline.File) bool {
-	if !f.Vendored || f.Generated {
-		return f.Generated
-	}
-	path := "/" + f.Path
-	if strings.Contains(path, "/vendor/") || strings.Contains(path, "/node_modules/") {
-		return true
-	}
-	return !ownPath.MatchString(path)
-}
-
-var ownPath = regexp.MustCompile(`/(\.github|cache)/|/(Jenkinsfile|Vagrantfile)`)
+// foreign says whether by its path a file is nobody's own work: only rules of
+// serious findings look at its lines.
+func foreign(f *pipeline.File) bool { return f.GeneratedByPath || f.Vendored }
 
 func (n *naiveScan) file(f *pipeline.File) {
 	count := map[string]int{}

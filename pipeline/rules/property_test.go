@@ -49,7 +49,7 @@ func genRule(t *rapid.T) config.Rule {
 			`\s+$`, `[ \t]+$`, ` $`, `.{4,}`, `^.{3,}$`, `(?i)k`, `(?i)key`, `(?i)s3`, "^$", "", `\bkey\b`, `TODO|FIXME`, `key\s*[:=]\s*["']`, `[^\x00-\x7f]`,
 		)).Filter(func(s string) bool { return s != "" }).Draw(t, "pattern")
 	}
-	return config.Rule{Enabled: rapid.IntRange(0, 9).Draw(t, "enabled") > 0, Agent: "agent", Severity: pipeline.SeverityWarning, Match: m}
+	return config.Rule{Enabled: rapid.IntRange(0, 9).Draw(t, "enabled") > 0, Agent: "agent", Severity: rapid.SampledFrom(pipeline.Severities()).Draw(t, "severity"), Match: m}
 }
 
 func genPattern(t *rapid.T) string {
@@ -63,7 +63,7 @@ func genPattern(t *rapid.T) string {
 }
 
 var genLine = rapid.OneOf(
-	sampled("", "key = \"ab\"", "// nolint: key", "askkey\r", "a b \t", "\x00a\x00", "ab\xff\xfe", "\u212aEY", "\u017f3 key", "é", strings.Repeat("ab ", 3000), "TODO x"),
+	sampled("", "key = \"ab\"", "// nolint: key", "askkey\r", "a b \t", "\x00a\x00", "ab\xff\xfe", "\u212aEY", "\u017f3 key", "é", strings.Repeat("ab ", 3000), "x"+strings.Repeat("é", 5000), "TODO x"),
 	rapid.Map(rapid.SliceOfN(sampled("a", "b", "k", "K", "s", "S", "\u212a", "\u017f", "é", ".", "x", "\xff", " ", "ab", "key", "\t", "\r"), 0, 10),
 		func(p []string) string { return strings.Join(p, "") }),
 )
@@ -91,7 +91,7 @@ func genFile(t *rapid.T, path string) pipeline.File {
 	f := pipeline.File{
 		Path: path, Language: sampled("Go", "Markdown", "").Draw(t, "language"),
 		Status: rapid.SampledFrom([]pipeline.FileStatus{pipeline.FileAdded, pipeline.FileModified, pipeline.FileRemoved, pipeline.FileRenamed}).Draw(t, "status"),
-		Test:   rare("test"), Generated: rare("generated"), Vendored: rare("vendored"),
+		Test:   rare("test"), Generated: rare("generated"), GeneratedByPath: rare("generated_by_path"), Vendored: rare("vendored"),
 	}
 	at := 0
 	for range rapid.IntRange(0, 2).Draw(t, "hunks") {

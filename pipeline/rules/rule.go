@@ -67,11 +67,11 @@ func (r *rule) matches(text string) bool {
 func (r *rule) required() []string { return literals.Required(r.pattern.String()) }
 
 // fixed returns the line with the matched text replaced, and whether that
-// makes a difference.
+// makes a difference that can be suggested: no text stands for no suggestion.
 func (r *rule) fixed(line string) (string, bool) {
 	if !r.fix {
 		return "", false
 	}
 	out := r.pattern.ReplaceAllString(line, r.Match.Fix)
-	return out, out != line
+	return out, out != line && out != ""
 }

@@ -24,7 +24,7 @@ type found struct {
 	path    string // else section
 	section string
 	line    int
-	text    string
+	text    string // of a line: the whole of it, though the rule saw maxLine bytes
 }
 
 // Agent is the share of one agent in the scan. Agents may run side by side:
@@ -34,6 +34,9 @@ func (s *Scan) Agent(id string) dispatch.Agent { return &agent{scan: s, id: id} 
 // results scans, unless that is done. Who is cancelled while scanning leaves
 // the scan to the next.
 func (s *Scan) results(ctx context.Context) ([]found, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	select {
 	case s.turn <- struct{}{}:
 		defer func() { <-s.turn }()
@@ -144,8 +147,8 @@ func (p *pass) anyActive(l *lineRules) bool {
 }
 
 // line shows one line to the rules that may match it.
-func (p *pass) line(l *lineRules, text string, number int) {
-	text = bounded(text, maxLine)
+func (p *pass) line(l *lineRules, whole string, number int) {
+	text := bounded(whole, maxLine)
 	p.candidates = p.candidates[:0]
 	p.suggest(l.always)
 	l.matcher.Find(text, func(ids []int, _ int) {
@@ -162,7 +165,7 @@ func (p *pass) line(l *lineRules, text string, number int) {
 	}
 	for _, r := range p.candidates {
 		if r.matches(text) {
-			p.add(r, number, text)
+			p.add(r, number, whole)
 		}
 	}
 }

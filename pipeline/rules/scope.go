@@ -77,35 +77,23 @@ func (s *scopes) apply(f *pipeline.File, active []bool) {
 			active[i] = false
 		}
 	}
-	skipped := passedOver(f)
 	for i, r := range s.rules {
-		active[i] = active[i] && r.looksAt(f, skipped)
+		active[i] = active[i] && r.looksAt(f)
 	}
 }
 
-func (r *rule) looksAt(f *pipeline.File, skipped bool) bool {
-	onPath := r.on == config.OnFile || r.on == config.OnPath
-	return (onPath || !skipped) &&
+func (r *rule) looksAt(f *pipeline.File) bool {
+	return !r.passesOver(f) &&
 		(r.tests || !f.Test) &&
 		(len(r.Match.Languages) == 0 || slices.ContainsFunc(r.Match.Languages, func(l string) bool {
 			return strings.EqualFold(l, f.Language)
 		}))
 }
 
-// notVendored are directories and files that GitHub's classifier counts as
-// vendored to keep them out of language statistics, although people write
-// them: workflows, and packages that are called cache.
-var notVendored = []string{".github/", "Jenkinsfile", "Vagrantfile", "cache/"}
-
-// passedOver says whether a file's lines are nobody's own work.
-func passedOver(f *pipeline.File) bool {
-	if f.Generated || !f.Vendored {
-		return f.Generated
-	}
-	for _, part := range notVendored {
-		if strings.HasPrefix(f.Path, part) || strings.Contains(f.Path, "/"+part) {
-			return strings.Contains("/"+f.Path, "/vendor/") || strings.Contains("/"+f.Path, "/node_modules/")
-		}
-	}
-	return true
+// passesOver says whether the rule leaves the file's lines alone because they
+// are nobody's own work. Whoever opens the pull request chose the path, so
+// that rules of major and critical findings look all the same.
+func (r *rule) passesOver(f *pipeline.File) bool {
+	onPath := r.on == config.OnFile || r.on == config.OnPath
+	return !onPath && (f.GeneratedByPath || f.Vendored) && r.Severity.Rank() < pipeline.SeverityMajor.Rank()
 }

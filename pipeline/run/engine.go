@@ -140,8 +140,8 @@ func (t *timer) dispatchOptions(cfg *config.Config) dispatch.Options {
 			mu.Lock()
 			defer mu.Unlock()
 			t.record.Agents = append(t.record.Agents, pipeline.AgentTiming{Agent: o.Agent, DurationMS: milliseconds(o.Duration), Attempts: o.Attempts})
-			if o.Stack != nil && t.options.Stack != nil {
-				t.options.Stack(o.Agent, o.Stack)
+			if o.Stack != nil && t.options.Panicked != nil {
+				t.options.Panicked(o.Agent, o.Err, o.Stack)
 			}
 			if t.options.Progress != nil {
 				t.options.Progress(o.Agent + " is done")

@@ -53,8 +53,9 @@ type Options struct {
 	Check func(facts *pipeline.PRFacts, cfg *config.Config) error
 	// Progress is told what is being done, in a few words.
 	Progress func(what string)
-	// Stack is told where a stage or an agent panicked.
-	Stack func(where string, stack []byte)
+	// Panicked is told of a panic in a stage or an agent, for the log: its
+	// text may hold anything, and is shown to nobody.
+	Panicked func(where string, err error, stack []byte)
 }
 
 // Outcome is a finished run.
@@ -145,6 +146,11 @@ func (e *StageError) Error() string { return fmt.Sprintf("%s: %v", e.Stage, e.Er
 // Unwrap returns what went wrong in the stage.
 func (e *StageError) Unwrap() error { return e.Err }
 
+// PanicError is a panic in a stage.
+type PanicError struct{ Value any }
+
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
+
 // timer runs stages: it times them and catches their panics.
 type timer struct {
 	now     func() time.Time
@@ -171,9 +177,9 @@ func (t *timer) stage(s pipeline.Stage, what string, f func() error) (err error)
 	start := t.now()
 	defer func() {
 		if v := recover(); v != nil {
-			err = &StageError{Stage: s, Err: fmt.Errorf("panic: %v", v)}
-			if t.options.Stack != nil {
-				t.options.Stack(string(s), debug.Stack())
+			err = &StageError{Stage: s, Err: &PanicError{Value: v}}
+			if t.options.Panicked != nil {
+				t.options.Panicked(string(s), err, debug.Stack())
 			}
 		}
 		timing := pipeline.StageTiming{Stage: s, DurationMS: milliseconds(t.now().Sub(start))}

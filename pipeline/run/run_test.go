@@ -177,7 +177,7 @@ func TestBrokenStageNeverPasses(t *testing.T) {
 		}
 		breakIt(e)
 		var stack string
-		out, err := r.Run(t.Context(), src, Options{Stack: func(where string, s []byte) { stack = where + string(s) }})
+		out, err := r.Run(t.Context(), src, Options{Panicked: func(where string, err error, s []byte) { stack = where + err.Error() + string(s) }})
 		if err != nil {
 			t.Errorf("%s: Run = %v, want a review that says so", stage, err)
 			continue

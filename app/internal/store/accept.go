@@ -42,7 +42,7 @@ func (s *Store) accept(ctx context.Context, t tx, d review.Delivery) (review.Acc
 		asked = asked || ok
 	}
 	if d.Close != nil {
-		if a.Closed, err = closeTarget(ctx, t, d.Close.Key()); err != nil {
+		if a.Closed, err = s.closeTarget(ctx, t, *d.Close); err != nil {
 			return a, err
 		}
 		a.Key = d.Close.Key()
@@ -107,12 +107,16 @@ func (s *Store) acceptReview(ctx context.Context, t tx, guid string, ask review.
 	return true, nil
 }
 
-func closeTarget(ctx context.Context, t tx, key string) (known bool, err error) {
-	n, err := t.exec(ctx, `UPDATE targets SET closed = 1 WHERE key = ?`, key)
+func (s *Store) closeTarget(ctx context.Context, t tx, g review.Target) (known bool, err error) {
+	var head string
+	err = t.row(ctx, `UPDATE targets SET closed = 1 WHERE key = ? RETURNING head_sha`, g.Key()).Scan(&head)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
 	if err != nil {
 		return false, fmt.Errorf("close the target: %w", err)
 	}
-	return n > 0, nil
+	return true, s.askOthers(ctx, t, g.RepoID, head, g.Key())
 }
 
 // acceptCommand stores a command and its job, unless the comment's command is

@@ -87,7 +87,7 @@ func (s *Store) FinishCommand(ctx context.Context, commentID int64, outcome stri
 // CommandsSince implements review.Store.
 func (s *Store) CommandsSince(ctx context.Context, key string, since time.Time) (n int, err error) {
 	err = s.db.read(ctx, func(t tx) error {
-		return t.row(ctx, `SELECT count(*) FROM commands WHERE target_key = ? AND accepted = 1 AND received_at >= ?`, key, micros(since)).Scan(&n)
+		return t.row(ctx, `SELECT count(*) FROM commands WHERE target_key = ? AND received_at >= ?`, key, micros(since)).Scan(&n)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("count the commands on %s: %w", key, err)

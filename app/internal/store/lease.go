@@ -132,7 +132,7 @@ func (s *Store) Finish(ctx context.Context, l review.Lease, generation int64, ga
 
 func finish(ctx context.Context, t tx, key string, generation int64, gaveUp bool) error {
 	_, err := t.exec(ctx, `
-		UPDATE targets SET done = ?, attempts = 0, crashes = 0, retry_at = 0,
+		UPDATE targets SET done = ?, attempts = 0, failed_since = 0, crashes = 0, retry_at = 0,
 			gave_up_after = CASE WHEN ? = 0 THEN 0 WHEN gave_up = 1 THEN gave_up_after ELSE done END, gave_up = ?
 		WHERE key = ?`, generation, number(gaveUp), number(gaveUp), key)
 	if err != nil {
@@ -151,7 +151,8 @@ func (s *Store) Failed(ctx context.Context, l review.Lease) (attempts int, err e
 		if !held {
 			return review.ErrLeaseLost
 		}
-		err = t.row(ctx, `UPDATE targets SET attempts = attempts + 1 WHERE key = ? RETURNING attempts`, l.Key).Scan(&attempts)
+		err = t.row(ctx, `UPDATE targets SET attempts = attempts + 1,
+			failed_since = CASE WHEN failed_since = 0 THEN ? ELSE failed_since END WHERE key = ? RETURNING attempts`, s.now(), l.Key).Scan(&attempts)
 		if err != nil {
 			return fmt.Errorf("count a failed attempt at %s: %w", l.Key, notFound(err))
 		}

@@ -150,6 +150,17 @@ func (s *Store) MarkPublished(ctx context.Context, runID string) error {
 		`UPDATE reviews SET published_at = CASE WHEN published_at = 0 THEN ? ELSE published_at END WHERE run_id = ?`, s.now(), runID)
 }
 
+// Published implements review.Store.
+func (s *Store) Published(ctx context.Context, key string, generation int64) (published bool, err error) {
+	err = s.db.read(ctx, func(t tx) error {
+		return t.row(ctx, `SELECT EXISTS (SELECT 1 FROM reviews WHERE target_key = ? AND generation = ? AND published_at <> 0)`, key, generation).Scan(&published)
+	})
+	if err != nil {
+		return false, fmt.Errorf("look for a published review of %s: %w", key, err)
+	}
+	return published, nil
+}
+
 // DropReview implements review.Store.
 func (s *Store) DropReview(ctx context.Context, runID string) error {
 	return s.db.write(ctx, func(t tx) error {
@@ -187,14 +198,16 @@ func (s *Store) HeadDecisions(ctx context.Context, repoID int64, headSHA string)
 	err := s.db.read(ctx, func(t tx) error {
 		return t.each(ctx, func(row scanner) error {
 			var d review.HeadDecision
-			if err := row.Scan(append(targetDest(&d.Target), &d.Decision, &d.RunID)...); err != nil {
+			if err := row.Scan(append(targetDest(&d.Target), &d.Decision, &d.Pending)...); err != nil {
 				return err
 			}
 			all = append(all, d)
 			return nil
-		}, `SELECT t.kind, t.installation, t.repo_id, t.owner, t.name, t.number, t.head_sha, t.base_sha, t.head_ref, r.decision, r.run_id
-			FROM targets t JOIN reviews r ON r.id = (SELECT max(n.id) FROM reviews n WHERE n.target_key = t.key)
-			WHERE t.repo_id = ? AND t.head_sha = ? AND t.kind = ? AND t.closed = 0 AND r.head_sha = t.head_sha
+		}, `SELECT t.kind, t.installation, t.repo_id, t.owner, t.name, t.number, t.head_sha, t.base_sha, t.head_ref,
+				coalesce(r.decision, ''), t.wanted > t.done AND r.id IS NULL
+			FROM targets t LEFT JOIN reviews r ON NOT (t.gave_up = 1 AND t.done = t.wanted)
+				AND r.id = (SELECT max(n.id) FROM reviews n WHERE n.target_key = t.key AND n.head_sha = t.head_sha AND n.generation = t.wanted)
+			WHERE t.repo_id = ? AND t.head_sha = ? AND t.kind = ? AND t.closed = 0
 			ORDER BY t.number`, repoID, headSHA, string(review.TargetPull))
 	})
 	if err != nil {

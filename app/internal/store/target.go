@@ -22,7 +22,6 @@ func remember(ctx context.Context, t tx, g review.Target) error {
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (key) DO UPDATE SET
 			installation = excluded.installation, owner = excluded.owner, name = excluded.name,
-			left_head = CASE WHEN excluded.head_sha NOT IN ('', targets.head_sha) THEN targets.head_sha ELSE targets.left_head END,
 			head_sha = CASE WHEN excluded.head_sha <> '' THEN excluded.head_sha ELSE targets.head_sha END,
 			base_sha = CASE WHEN excluded.base_sha <> '' THEN excluded.base_sha ELSE targets.base_sha END,
 			head_ref = CASE WHEN excluded.head_ref <> '' THEN excluded.head_ref ELSE targets.head_ref END`,
@@ -48,11 +47,16 @@ func (s *Store) raise(ctx context.Context, t tx, ask review.ReviewAsk, fresh boo
 		return raised{}, err
 	}
 	r := raised{headMoved: head != "" && ask.Target.HeadSHA != "" && head != ask.Target.HeadSHA}
+	if r.headMoved {
+		if err := s.askOthers(ctx, t, ask.Target.RepoID, head, key); err != nil {
+			return raised{}, err
+		}
+	}
 	err = t.row(ctx, `
-		UPDATE targets SET wanted = wanted + 1, reason = ?, closed = 0, attempts = 0, crashes = 0, retry_at = 0,
+		UPDATE targets SET wanted = wanted + 1, reason = ?, closed = 0, attempts = 0, failed_since = 0, crashes = 0, retry_at = 0,
 			fresh_generation = CASE WHEN ? = 1 THEN wanted + 1 ELSE fresh_generation END,
 			asked_at = CASE WHEN wanted > done THEN asked_at ELSE ? END
-		WHERE key = ? RETURNING wanted`, ask.Reason, number(fresh), s.now(), key).Scan(&r.wanted)
+		WHERE key = ? RETURNING wanted`, ask.Reason, number(fresh || ask.Fresh), s.now(), key).Scan(&r.wanted)
 	if err != nil {
 		return raised{}, fmt.Errorf("raise the target's generation: %w", err)
 	}
@@ -90,14 +94,18 @@ func targetDest(g *review.Target) []any {
 // Target implements review.Store.
 func (s *Store) Target(ctx context.Context, key string) (review.TargetState, error) {
 	var st review.TargetState
+	var failed int64
 	err := s.db.read(ctx, func(t tx) error {
 		return t.row(ctx, `
-			SELECT `+targetColumns+`, wanted, done, reason, fresh_generation > done, closed, gave_up, attempts, crashes, left_head, notice
+			SELECT `+targetColumns+`, wanted, done, reason, fresh_generation > done, closed, gave_up, attempts, crashes, failed_since, notice
 			FROM targets WHERE key = ?`, key).
-			Scan(append(targetDest(&st.Target), &st.Wanted, &st.Done, &st.Reason, &st.Fresh, &st.Closed, &st.GaveUp, &st.Attempts, &st.Crashes, &st.LeftHead, &st.Notice)...)
+			Scan(append(targetDest(&st.Target), &st.Wanted, &st.Done, &st.Reason, &st.Fresh, &st.Closed, &st.GaveUp, &st.Attempts, &st.Crashes, &failed, &st.Notice)...)
 	})
 	if err != nil {
 		return review.TargetState{}, fmt.Errorf("read target %s: %w", key, notFound(err))
+	}
+	if failed != 0 {
+		st.FailedSince = fromMicros(failed)
 	}
 	return st, nil
 }
@@ -124,9 +132,9 @@ func (s *Store) TargetsOnHead(ctx context.Context, repoID int64, headSHA string)
 
 // SetHead implements review.Store.
 func (s *Store) SetHead(ctx context.Context, key, headSHA string) error {
-	return s.change(ctx, "set the head", `
-		UPDATE targets SET head_sha = ?, left_head = CASE WHEN head_sha <> ? THEN head_sha ELSE left_head END
-		WHERE key = ?`, headSHA, headSHA, key)
+	return s.leave(ctx, "set the head", key, func(ctx context.Context, t tx) error {
+		return must(t.exec(ctx, `UPDATE targets SET head_sha = ? WHERE key = ?`, headSHA, key))
+	})
 }
 
 // SetReadsLabels implements review.Store.
@@ -136,7 +144,61 @@ func (s *Store) SetReadsLabels(ctx context.Context, key string, reads bool) erro
 
 // SetClosed implements review.Store.
 func (s *Store) SetClosed(ctx context.Context, key string, closed bool) error {
-	return s.change(ctx, "note whether the target is closed", `UPDATE targets SET closed = ? WHERE key = ?`, number(closed), key)
+	return s.leave(ctx, "note whether the target is closed", key, func(ctx context.Context, t tx) error {
+		return must(t.exec(ctx, `UPDATE targets SET closed = ? WHERE key = ?`, number(closed), key))
+	})
+}
+
+// leave changes a target so that it may leave its head, and asks the others
+// on that head in the same transaction: their common check may have waited
+// for it, or may carry its decision.
+func (s *Store) leave(ctx context.Context, what, key string, change func(context.Context, tx) error) error {
+	return s.db.write(ctx, func(t tx) error {
+		var repoID int64
+		var head string
+		err := t.row(ctx, `SELECT repo_id, head_sha FROM targets WHERE key = ?`+t.lock(), key).Scan(&repoID, &head)
+		if err != nil {
+			return fmt.Errorf("%s of %s: %w", what, key, notFound(err))
+		}
+		if err := change(ctx, t); err != nil {
+			return fmt.Errorf("%s of %s: %w", what, key, err)
+		}
+		var stays bool
+		if err := t.row(ctx, `SELECT head_sha = ? AND closed = 0 FROM targets WHERE key = ?`, head, key).Scan(&stays); err != nil {
+			return fmt.Errorf("%s of %s: %w", what, key, err)
+		}
+		if stays {
+			return nil
+		}
+		return s.askOthers(ctx, t, repoID, head, key)
+	})
+}
+
+// askOthers asks for a review of the other open pull requests on a head that
+// the target left. Equal results write nothing.
+func (s *Store) askOthers(ctx context.Context, t tx, repoID int64, head, key string) error {
+	if head == "" {
+		return nil
+	}
+	var others []review.Target
+	err := t.each(ctx, func(row scanner) error {
+		var g review.Target
+		if err := row.Scan(targetDest(&g)...); err != nil {
+			return err
+		}
+		others = append(others, g)
+		return nil
+	}, `SELECT `+targetColumns+` FROM targets
+		WHERE repo_id = ? AND head_sha = ? AND kind = ? AND closed = 0 AND key <> ? ORDER BY number`, repoID, head, string(review.TargetPull), key)
+	if err != nil {
+		return fmt.Errorf("list the others on head %s: %w", head, err)
+	}
+	for _, o := range others {
+		if _, err := s.raise(ctx, t, review.ReviewAsk{Target: o, Reason: "another pull request left this head"}, false); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // SetNotice implements review.Store.

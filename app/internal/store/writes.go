@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/reviewgate/reviewgate/app/review"
 )
@@ -33,7 +34,7 @@ func (s *Store) NewestWrite(ctx context.Context, kind review.WriteKind, subject 
 }
 
 // OpenChecks implements review.Store.
-func (s *Store) OpenChecks(ctx context.Context, key, headSHA string) ([]review.Write, error) {
+func (s *Store) OpenChecks(ctx context.Context, repoID int64) ([]review.Write, error) {
 	var all []review.Write
 	err := s.db.read(ctx, func(t tx) error {
 		return t.each(ctx, func(row scanner) error {
@@ -41,10 +42,12 @@ func (s *Store) OpenChecks(ctx context.Context, key, headSHA string) ([]review.W
 			all = append(all, w)
 			return err
 		}, `SELECT `+writeColumns+` FROM writes
-			WHERE target_key = ? AND kind = ? AND state <> 'completed' AND head_sha <> ? ORDER BY id`, key, string(review.WriteCheck), headSHA)
+			WHERE kind = ? AND state <> 'completed' AND subject = ? || '/' || head_sha
+			AND NOT EXISTS (SELECT 1 FROM targets t WHERE t.repo_id = ? AND t.head_sha = writes.head_sha AND t.closed = 0)
+			ORDER BY id`, string(review.WriteCheck), strconv.FormatInt(repoID, 10), repoID)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("list the open checks of %s: %w", key, err)
+		return nil, fmt.Errorf("list the open checks of repository %d: %w", repoID, err)
 	}
 	return all, nil
 }

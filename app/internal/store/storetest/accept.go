@@ -47,8 +47,40 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 		if a := f.accept(t, push("4", pull(1, ""))); a.HeadMoved {
 			t.Error("an ask without head counts as a move")
 		}
-		if st := f.state(t, pull(1, "").Key()); st.HeadSHA != "bbb" || st.LeftHead != "aaa" {
-			t.Errorf("head %q, left %q; want bbb, aaa", st.HeadSHA, st.LeftHead)
+		if st := f.state(t, pull(1, "").Key()); st.HeadSHA != "bbb" {
+			t.Errorf("head %q, want bbb", st.HeadSHA)
+		}
+	},
+	"who leaves a head asks the others there": func(t *testing.T, f *fixture) {
+		for i, n := range []int{1, 2, 3, 4, 5} {
+			f.accept(t, push(guid(i), pull(n, "aaa")))
+		}
+		wanted := func() (all []int64) {
+			for n := 1; n <= 5; n++ {
+				all = append(all, f.state(t, pull(n, "").Key()).Wanted)
+			}
+			return all
+		}
+		f.accept(t, push("pushed", pull(1, "bbb")))
+		if diff := cmp.Diff([]int64{2, 2, 2, 2, 2}, wanted()); diff != "" {
+			t.Errorf("after a push (-want +got):\n%s", diff)
+		}
+		closed := pull(2, "aaa")
+		f.accept(t, review.Delivery{GUID: "closed", Event: "pull_request", Close: &closed})
+		if diff := cmp.Diff([]int64{2, 2, 3, 3, 3}, wanted()); diff != "" {
+			t.Errorf("after a close (-want +got):\n%s", diff)
+		}
+		if err := f.SetClosed(f.ctx, pull(3, "").Key(), true); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.SetHead(f.ctx, pull(4, "").Key(), "ccc"); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.SetHead(f.ctx, pull(5, "").Key(), "aaa"); err != nil { // stays
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]int64{2, 2, 3, 4, 5}, wanted()); diff != "" {
+			t.Errorf("after reads (-want +got):\n%s", diff)
 		}
 	},
 	"keeps names that changed": func(t *testing.T, f *fixture) {
@@ -274,9 +306,6 @@ var targetTests = map[string]func(*testing.T, *fixture){
 		}
 		if got, _ := f.TargetsOnHead(f.ctx, repoID, "ccc"); len(got) != 1 {
 			t.Errorf("%d targets on the new head, want 1", len(got))
-		}
-		if st := f.state(t, pull(1, "").Key()); st.LeftHead != "aaa" {
-			t.Errorf("left head %q, want aaa", st.LeftHead)
 		}
 	},
 	"merge groups have their own key": func(t *testing.T, f *fixture) {

@@ -159,16 +159,16 @@ var reviewTests = map[string]func(*testing.T, *fixture){
 		for i, n := range []int{1, 2, 3, 4, 5} {
 			f.accept(t, push(guid(i), pull(n, "aaa")))
 		}
-		decided := func(id string, n int, head string, d pipeline.Decision) {
-			r := stored(id, pull(n, head), 1, head)
+		decided := func(id string, n int, d pipeline.Decision) {
+			r := stored(id, pull(n, "aaa"), 1, "aaa")
 			r.Review.Report.Decision = d
 			f.save(t, r, false)
 		}
-		decided("1a", 1, "aaa", pipeline.DecisionPass)
-		decided("1b", 1, "aaa", pipeline.DecisionFail)
-		decided("2a", 2, "aaa", pipeline.DecisionPass)
-		decided("3a", 3, "aaa", pipeline.DecisionPass)
-		decided("4a", 4, "aaa", pipeline.DecisionPass) // 5 has none
+		decided("1a", 1, pipeline.DecisionPass)
+		decided("1b", 1, pipeline.DecisionFail)
+		decided("2a", 2, pipeline.DecisionPass)
+		decided("3a", 3, pipeline.DecisionPass)
+		decided("4a", 4, pipeline.DecisionPass) // 5 has none
 		f.accept(t, push("moved", pull(3, "bbb")))
 		if err := f.SetClosed(f.ctx, pull(4, "").Key(), true); err != nil {
 			t.Fatal(err)
@@ -177,16 +177,30 @@ var reviewTests = map[string]func(*testing.T, *fixture){
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := []review.HeadDecision{
-			{Target: pull(1, "aaa"), Decision: pipeline.DecisionFail, RunID: "1b"},
-			{Target: pull(2, "aaa"), Decision: pipeline.DecisionPass, RunID: "2a"},
-		}
+		// 3 and 4 left the head, and so asked 1, 2 and 5 again.
+		want := []review.HeadDecision{{Target: pull(1, "aaa"), Pending: true}, {Target: pull(2, "aaa"), Pending: true}, {Target: pull(5, "aaa"), Pending: true}}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("decisions (-want +got):\n%s", diff)
 		}
-		decided("2b", 2, "ccc", pipeline.DecisionFail) // its newest review is of another head
-		if got, _ := f.HeadDecisions(f.ctx, repoID, "aaa"); len(got) != 1 {
-			t.Errorf("%d decisions, want 1", len(got))
+		again := func(id string, n int, head string, d pipeline.Decision) {
+			r := stored(id, pull(n, head), f.state(t, pull(n, "").Key()).Wanted, head)
+			r.Review.Report.Decision = d
+			f.save(t, r, false)
+		}
+		again("1c", 1, "aaa", pipeline.DecisionFail)
+		again("1d", 1, "aaa", pipeline.DecisionPass)
+		again("2b", 2, "ccc", pipeline.DecisionPass) // of another head
+		again("5a", 5, "aaa", pipeline.DecisionPass)
+		l := f.acquire(t, pull(5, "").Key())
+		if _, err := f.Finish(f.ctx, l, f.state(t, l.Key).Wanted, true); err != nil { // and given up after all
+			t.Fatal(err)
+		}
+		want = []review.HeadDecision{{Target: pull(1, "aaa"), Decision: pipeline.DecisionPass}, {Target: pull(2, "aaa"), Pending: true}, {Target: pull(5, "aaa")}}
+		if got, err = f.HeadDecisions(f.ctx, repoID, "aaa"); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("decisions (-want +got):\n%s", diff)
 		}
 	},
 }

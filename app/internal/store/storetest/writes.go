@@ -49,7 +49,7 @@ var writeTests = map[string]func(*testing.T, *fixture){
 		}
 		wantErr(t, "Record of no write", f.Record(f.ctx, review.Write{ID: 12345}), review.ErrNotFound)
 	},
-	"checks of other heads are open until completed": func(t *testing.T, f *fixture) {
+	"checks are orphans while no open target has their head": func(t *testing.T, f *fixture) {
 		l := f.acquire(t, "pull/77/1")
 		other := f.acquire(t, "pull/77/2")
 		intend := func(l review.Lease, w review.Write, s review.WriteState) int64 {
@@ -66,10 +66,11 @@ var writeTests = map[string]func(*testing.T, *fixture){
 		intended := intend(l, check(l.Key, "aaa", "1"), review.WriteIntended)
 		open := intend(l, check(l.Key, "bbb", "2"), review.WriteOpen)
 		intend(l, check(l.Key, "ccc", "3"), review.WriteCompleted)
-		intend(l, check(l.Key, "ddd", "4"), review.WriteOpen) // the head in question
+		intend(l, check(l.Key, "ddd", "4"), review.WriteOpen)
+		f.accept(t, push("there", pull(7, "ddd")))
 		intend(l, review.Write{Kind: review.WriteComment, Subject: l.Key, Key: l.Key}, review.WriteOpen)
-		intend(other, check(other.Key, "eee", "5"), review.WriteOpen)
-		got, err := f.OpenChecks(f.ctx, l.Key, "ddd")
+		others := intend(other, check(other.Key, "eee", "5"), review.WriteOpen)
+		got, err := f.OpenChecks(f.ctx, repoID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +78,7 @@ var writeTests = map[string]func(*testing.T, *fixture){
 		for _, w := range got {
 			ids = append(ids, w.ID)
 		}
-		if diff := cmp.Diff([]int64{intended, open}, ids); diff != "" {
+		if diff := cmp.Diff([]int64{intended, open, others}, ids); diff != "" {
 			t.Errorf("ids (-want +got):\n%s", diff)
 		}
 	},
@@ -168,7 +169,7 @@ var commandTests = map[string]func(*testing.T, *fixture){
 		}
 		wantErr(t, "an unknown command", f.FinishCommand(f.ctx, 103, "done"), review.ErrNotFound)
 	},
-	"refused ones don't count": func(t *testing.T, f *fixture) {
+	"refused ones count too": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
 		ask := review.ReviewAsk{Target: g}
 		start := f.clock.Now()
@@ -184,7 +185,7 @@ var commandTests = map[string]func(*testing.T, *fixture){
 				t.Fatal(err)
 			}
 		}
-		for since, want := range map[time.Duration]int{0: 3, time.Minute: 2, 4 * time.Minute: 0} {
+		for since, want := range map[time.Duration]int{0: 4, time.Minute: 3, 4 * time.Minute: 0} {
 			if n, err := f.CommandsSince(f.ctx, g.Key(), start.Add(since)); err != nil || n != want {
 				t.Errorf("since %s: %d, %v; want %d", since, n, err, want)
 			}

@@ -10,7 +10,6 @@ CREATE TABLE targets (
     name             TEXT    NOT NULL,
     number           INTEGER NOT NULL,
     head_sha         TEXT    NOT NULL,
-    left_head        TEXT    NOT NULL DEFAULT '', -- the head before
     base_sha         TEXT    NOT NULL,
     head_ref         TEXT    NOT NULL,
     wanted           INTEGER NOT NULL DEFAULT 0,
@@ -21,6 +20,7 @@ CREATE TABLE targets (
     gave_up          INTEGER NOT NULL DEFAULT 0, -- the generation that was finished last was given up
     gave_up_after    INTEGER NOT NULL DEFAULT 0, -- ... and so was each one after this one
     attempts         INTEGER NOT NULL DEFAULT 0,
+    failed_since     INTEGER NOT NULL DEFAULT 0, -- of the first of these attempts
     crashes          INTEGER NOT NULL DEFAULT 0,
     retry_at         INTEGER NOT NULL DEFAULT 0,
     notice           TEXT    NOT NULL DEFAULT '',

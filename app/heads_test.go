@@ -1,0 +1,154 @@
+package app
+
+import (
+	"testing"
+
+	"github.com/reviewgate/reviewgate/app/ghtest"
+)
+
+const (
+	routeFiles   = "GET /repos/{owner}/{repo}/pulls/{pull_number}/files"
+	routeComment = "POST /repos/{owner}/{repo}/issues/{issue_number}/comments"
+)
+
+// clean is a change without findings.
+func clean() ghtest.Files {
+	return ghtest.Files{"store/client.go": secure, "store/client_test.go": "package store\n"}
+}
+
+// twin opens a second pull request of the same branch, into release.
+func (w *world) twin(title string) *ghtest.PullRequest {
+	w.Helper()
+	return w.repo.OpenPR(ghtest.PR{Title: title, Body: goodBody, Base: "release"})
+}
+
+func (w *world) release() {
+	w.repo.Commit("release", ghtest.Files{"RELEASE": "1.0\n"}, "branch off")
+}
+
+// allDone fails if a check run of the head is open.
+func (w *world) allDone(sha string) {
+	w.Helper()
+	for _, c := range w.repo.CheckRuns(sha) {
+		if !c.Completed() {
+			w.Errorf("check run %d on %.7s is open, and nothing is left to do", c.ID, sha)
+		}
+	}
+}
+
+// held blocks the requests of one pull request until they are let go or hang
+// up, and tells when one comes.
+func (w *world) held(route, param, number string) (came <-chan bool, letGo func()) {
+	c, free := make(chan bool, 10), make(chan bool)
+	w.gh.On(route, func(x *ghtest.Exchange) {
+		if x.Params[param] != number {
+			return
+		}
+		c <- true
+		select {
+		case <-free:
+		case <-x.Context().Done():
+		}
+	})
+	return c, func() { close(free) }
+}
+
+func TestClosingLeavesTheHeadToTheOthers(t *testing.T) {
+	w := start(t)
+	w.release()
+	one := w.open(clean())
+	w.idle()
+	two := w.twin("WIP: backport")
+	w.idle()
+	if c := w.check(one); c.Conclusion != "neutral" {
+		t.Fatalf("the shared check is %s", c.Conclusion)
+	}
+	two.Close()
+	w.idle()
+	if c := w.check(one); c.Conclusion != "success" {
+		t.Errorf("#2 is gone, and its decision is not: %s (%s)", c.Conclusion, c.Title)
+	}
+}
+
+// #2 has found that it must wait for #1, and is still writing its comment,
+// when #1 is closed.
+func TestClosedWhileAnotherWaitsForIt(t *testing.T) {
+	w := start(t)
+	w.release()
+	reading, _ := w.held(routeFiles, "pull_number", "1")
+	commenting, letGo := w.held(routeComment, "issue_number", "2")
+	one := w.open(clean())
+	<-reading
+	two := w.twin("feat: backport")
+	<-commenting
+	one.Close()
+	letGo()
+	w.idle()
+	w.allDone(two.HeadSHA())
+	if c := w.check(two); c.Conclusion != "success" {
+		t.Errorf("the check is %s (%s)", c.Conclusion, c.Title)
+	}
+}
+
+func TestPushToABranchOfTwoPullRequests(t *testing.T) {
+	w := start(t)
+	w.release()
+	reading := make(chan bool, 10)
+	w.gh.On(routeFiles, ghtest.First(2, func(x *ghtest.Exchange) {
+		reading <- true
+		<-x.Context().Done()
+	}))
+	one := w.open(clean())
+	<-reading
+	w.twin("feat: backport")
+	<-reading
+	old := one.HeadSHA()
+	one.Push(ghtest.Files{"store/b.go": "package store\n"}, "more")
+	w.idle()
+	w.allDone(old)
+	w.allDone(one.HeadSHA())
+	w.check(one)
+}
+
+// A review that was given up is not hidden by an older one that passed.
+func TestGivenUpIsNoPass(t *testing.T) {
+	w := start(t)
+	w.release()
+	one := w.open(clean())
+	two := w.twin("feat: backport")
+	w.idle()
+	w.repo.Commit("stable", ghtest.Files{"STABLE": "1.0\n"}, "branch off")
+	w.gh.On(routeFiles, func(x *ghtest.Exchange) {
+		if x.Params["pull_number"] == "2" {
+			x.Fail(403, "no")
+		}
+	})
+	base := "stable"
+	two.Edit(ghtest.Edit{Base: &base})
+	w.idle()
+	title := "feat: read the stock from the warehouse, again"
+	one.Edit(ghtest.Edit{Title: &title})
+	w.idle()
+	if c := w.check(two); c.Conclusion == "success" || c.Conclusion == "neutral" {
+		t.Errorf("%s (%s), though #2 into stable was never reviewed", c.Conclusion, c.Title)
+	}
+}
+
+func TestRetargetedIsNotGreenMeanwhile(t *testing.T) {
+	w := start(t)
+	w.release()
+	pr := w.open(clean())
+	w.idle()
+	w.wants(pr, "success")
+	reading, letGo := w.held(routeFiles, "pull_number", "1")
+	base := "release"
+	pr.Edit(ghtest.Edit{Base: &base})
+	<-reading
+	w.until("a new check run is open", func() bool {
+		runs := pr.CheckRuns()
+		return len(runs) == 2 && !runs[1].Completed()
+	})
+	letGo()
+	w.idle()
+	w.wants(pr, "success", "`release`")
+}

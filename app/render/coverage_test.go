@@ -1,0 +1,52 @@
+package render
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// An agent is said to have read the whole change only where it could.
+func TestCoverageClaimsNoMoreThanWasRead(t *testing.T) {
+	const whole, except = "secrets read the whole change,", "secrets read the change with the exceptions listed,"
+	tests := map[string]struct {
+		file   pipeline.File
+		gaps   pipeline.List[pipeline.Incompleteness]
+		agent  string
+		listed string
+	}{
+		"nothing left out":  {file: pipeline.File{Path: "x.go"}, agent: whole},
+		"it says generated": {file: pipeline.File{Path: "x.go", Generated: true}, agent: whole},
+		"a generated path":  {file: pipeline.File{Path: "x.pb.go", Generated: true, GeneratedByPath: true}, agent: except, listed: "Looked at for serious mistakes only: x.pb.go (generated)."},
+		"vendored":          {file: pipeline.File{Path: "vendor/x.go", Vendored: true}, agent: except, listed: "Looked at for serious mistakes only: vendor/x.go (vendored)."},
+		"binary":            {file: pipeline.File{Path: "x.bin", Binary: true}, agent: except, listed: "Not read: x.bin (binary)."},
+		"vendored binary":   {file: pipeline.File{Path: "vendor/x.bin", Vendored: true, Binary: true}, agent: except, listed: "Not read: vendor/x.bin (binary)."},
+		"a missing patch":   {file: pipeline.File{Path: "x.go"}, gaps: pipeline.List[pipeline.Incompleteness]{{What: "patch", Path: "x.go", Gating: true}}, agent: except},
+		"missing files":     {file: pipeline.File{Path: "x.go"}, gaps: pipeline.List[pipeline.Incompleteness]{{What: "files", Gating: true}}, agent: except},
+		"missing commits":   {file: pipeline.File{Path: "x.go"}, gaps: pipeline.List[pipeline.Incompleteness]{{What: "commits"}}, agent: whole},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			v := cleanView()
+			v.Review.Facts.Files = pipeline.List[pipeline.File]{tt.file}
+			v.Review.Report.Incomplete = tt.gaps
+			text := Text(v, TextOptions{Width: 1000})
+			if !strings.Contains(text, tt.agent) {
+				t.Errorf("does not say %q:\n%s", tt.agent, text)
+			}
+			for _, list := range []string{"Looked at for serious mistakes only:", "Not read:"} {
+				if want := strings.HasPrefix(tt.listed, list); strings.Contains(text, list) != want {
+					t.Errorf("lists %q: %v, want %v", list, !want, want)
+				}
+			}
+			if !strings.Contains(text, tt.listed) {
+				t.Errorf("does not say %q:\n%s", tt.listed, text)
+			}
+			// An agent of other files has read all that it was given.
+			if !strings.Contains(text, "finance-sme read 1 file, no findings") {
+				t.Errorf("an agent of other files is said to have left something out:\n%s", text)
+			}
+		})
+	}
+}

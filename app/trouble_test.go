@@ -1,0 +1,207 @@
+package app
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/ghtest"
+)
+
+const routeReact = "POST /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions"
+
+func TestCommandsOnClosedPullRequests(t *testing.T) {
+	w := start(t)
+	pr := w.open(clean())
+	w.idle()
+	pr.Close()
+	w.idle()
+	before := len(w.gh.Calls())
+	pr.Comment("bob", "/review")
+	pr.Comment("alice", "/review nonsense")
+	w.idle()
+	if n := len(w.gh.Calls()) - before; n != 0 {
+		t.Errorf("commands on a closed pull request cost %d calls", n)
+	}
+}
+
+// The close event was lost, and a command makes the App look again.
+func TestCloseThatWasLost(t *testing.T) {
+	for _, settings := range []string{`{"drafts": "skip"}`, `{}`} {
+		w := start(t)
+		w.repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": settings}, "config")
+		pr := w.repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: goodBody, Draft: true, Files: clean()})
+		w.idle()
+		number := pr.Number
+		w.gh.Withhold("pull_request")
+		pr.Close()
+		w.gh.Resume()
+		// A comment's event says that the pull request is closed; this one is
+		// from before.
+		asked := pr.Comment("alice", "Thanks.")
+		w.gh.Send("issue_comment", "created", map[string]any{
+			"issue":        map[string]any{"number": number, "state": "open", "user": map[string]any{"login": "alice", "type": "User"}, "pull_request": map[string]any{}},
+			"comment":      map[string]any{"id": asked.ID, "body": "/review", "user": map[string]any{"login": "alice", "type": "User"}},
+			"sender":       map[string]any{"login": "alice", "type": "User"},
+			"repository":   map[string]any{"id": w.repo.ID(), "name": "shop", "owner": map[string]any{"login": "acme", "type": "Organization"}},
+			"installation": map[string]any{"id": w.gh.InstallationID("acme")},
+		})
+		w.idle()
+		w.allDone(pr.HeadSHA())
+	}
+}
+
+// Whether a person can be told that the review is done does not change it.
+func TestReactionThatFails(t *testing.T) {
+	w := start(t)
+	pr := w.open(clean())
+	w.idle()
+	w.gh.On(routeReact, func(x *ghtest.Exchange) {
+		if strings.Contains(string(x.Body), "rocket") {
+			x.Fail(502, "no")
+		}
+	})
+	pr.Comment("alice", "/review")
+	w.idle()
+	w.wants(pr, "success")
+	if n := len(pr.CheckRuns()); n != 2 {
+		t.Errorf("%d check runs, want 2", n)
+	}
+}
+
+// The conversation is locked between the read and the write.
+func TestCommentRefused(t *testing.T) {
+	w := start(t)
+	w.gh.On(routeComment, func(x *ghtest.Exchange) { x.Fail(403, "Unable to create comment because issue is locked.") })
+	pr := w.open(clean())
+	w.idle()
+	if c := w.check(pr); c.Conclusion != "success" || len(pr.CheckRuns()) != 1 {
+		t.Errorf("%d check runs, the newest %s (%s)", len(pr.CheckRuns()), c.Conclusion, c.Title)
+	}
+}
+
+// A comment that takes longer to create than a lease lasts is created once.
+func TestSlowCommentIsCreatedOnce(t *testing.T) {
+	w := startWith(t, ghtest.Options{WebhookSecret: secret}, func(w *world) { w.leaseTTL = 300 * time.Millisecond })
+	w.repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": `{"comment": {"when": "findings"}}`}, "quiet")
+	pr := w.open(clean())
+	w.idle()
+	w.gh.On(routeComment, ghtest.Delay(2*time.Second))
+	pr.Comment("bob", "/review")
+	w.idle()
+	if n := len(pr.AppComments()); n != 1 {
+		t.Errorf("%d comments, want 1", n)
+	}
+}
+
+func TestGivenUpIsSaidInTheComment(t *testing.T) {
+	w := start(t)
+	pr := w.open(clean())
+	w.idle()
+	remove := w.gh.On(routeFiles, func(x *ghtest.Exchange) { x.Fail(403, "no") })
+	pr.Comment("alice", "/review")
+	w.idle()
+	w.wants(pr, "failure", "could not be completed")
+	remove()
+	pr.Comment("alice", "/review")
+	w.idle()
+	w.wants(pr, "success")
+	if strings.Contains(w.comment(pr).Body, "could not be completed") {
+		t.Error("the comment still warns of a review that was since completed")
+	}
+}
+
+func TestTooManyCommands(t *testing.T) {
+	w := start(t)
+	w.repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": `{"limits": {"commands_per_hour": 2}}`}, "few")
+	pr := w.open(clean())
+	w.idle()
+	var got []string
+	for range 6 {
+		asked := pr.Comment("alice", "/review")
+		w.idle()
+		got = append(got, strings.Join(w.reactions(pr, asked.ID), "+"))
+	}
+	want := "eyes+rocket, eyes+rocket, confused, confused, , "
+	if s := strings.Join(got, ", "); s != want {
+		t.Errorf("reactions %q, want %q", s, want)
+	}
+}
+
+// The check's name was learnt after its run was created, and the process died.
+func TestKilledBeforeTheCheckNameWasKnown(t *testing.T) {
+	gh := ghtest.Start(t, ghtest.Options{WebhookSecret: secret})
+	repo := gh.Repo("acme/shop")
+	repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": `{"check": {"name": "gate"}}`}, "start")
+	server := newChild(t, gh)
+	server.start()
+	reached := make(chan bool, 1)
+	configRead := make(chan bool, 10)
+	gh.On("GET /repos/{owner}/{repo}/contents/{path}", func(x *ghtest.Exchange) {
+		x.Proceed()
+		configRead <- true
+	})
+	remove := gh.On("POST /repos/{owner}/{repo}/check-runs", ghtest.First(1, func(x *ghtest.Exchange) {
+		<-configRead
+		x.Proceed()
+		reached <- true
+		<-x.Context().Done()
+		x.Drop()
+	}))
+	pr := repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: goodBody, Files: ghtest.Files{"store/client.go": insecure}})
+	select {
+	case <-reached:
+	case <-time.After(patience):
+		t.Fatal("the check is not created")
+	}
+	server.kill()
+	remove()
+	server.start()
+	server.idle()
+	for _, c := range pr.CheckRuns() {
+		if !c.Completed() {
+			t.Errorf("check run %d (%s) is open", c.ID, c.Name)
+		}
+	}
+	if n := len(pr.CheckRuns()); n != 1 {
+		t.Errorf("%d check runs, want 1", n)
+	}
+}
+
+func TestPortThatIsTaken(t *testing.T) {
+	w := start(t)
+	settings := w.app.settings
+	settings.Addr, settings.DatabaseURL = w.app.Addr(), "sqlite://"+t.TempDir()+"/other.db"
+	_, err := New(t.Context(), settings, Options{})
+	if err == nil || !strings.Contains(err.Error(), keyAddr) {
+		t.Errorf("error %v, want one that names %s", err, keyAddr)
+	}
+	if _, err := http.Get(fmt.Sprintf("http://%s/healthz", w.app.Addr())); err != nil {
+		t.Errorf("the first server no longer answers: %v", err)
+	}
+}
+
+// GitHub appends annotations and deletes none, and the answer to the update
+// was lost.
+func TestAnnotationsAreSentOnce(t *testing.T) {
+	w := start(t)
+	w.gh.On("PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}", ghtest.First(1, func(x *ghtest.Exchange) {
+		x.Proceed()
+		x.Drop()
+	}))
+	pr := w.open(ghtest.Files{"store/client.go": insecure})
+	w.idle()
+	if n := len(w.check(pr).Annotations); n != 1 {
+		t.Errorf("%d annotations, want 1", n)
+	}
+}
+
+// A comment at the top of a file does not hide the file from its review.
+func TestGeneratedHeaderHidesNothing(t *testing.T) {
+	w := start(t)
+	pr := w.open(ghtest.Files{"store/client.go": "// Code generated by hand. DO NOT EDIT.\n\n" + insecure})
+	w.idle()
+	w.wants(pr, "action_required", "store/client.go:12")
+}
