@@ -205,3 +205,24 @@ func TestGeneratedHeaderHidesNothing(t *testing.T) {
 	w.idle()
 	w.wants(pr, "action_required", "store/client.go:12")
 }
+
+// A NUL byte makes git and GitHub call a source file binary and show no line
+// of it. Empty files are no such thing.
+func TestSourceThatIsShownAsBinaryIsNotGreen(t *testing.T) {
+	w := start(t)
+	pr := w.open(ghtest.Files{"store/tool.py": "import os\n# \x00\nos.system(input())\n"})
+	w.idle()
+	w.wants(pr, "action_required", "store/tool.py", "NUL bytes")
+
+	empty := w.repo.OpenPR(ghtest.PR{Title: "feat: package", Body: goodBody, Head: "empty", Files: ghtest.Files{"store/__init__.py": "", "store/run.sh": ghtest.Executable("")}})
+	w.idle()
+	if c := w.check(empty); c.Conclusion != "success" {
+		t.Errorf("an empty file: %s (%s)", c.Conclusion, c.Title)
+	}
+	w.repo.Commit("main", ghtest.Files{"tool.sh": "echo\n"}, "tool")
+	mode := w.repo.OpenPR(ghtest.PR{Title: "fix: make it executable", Body: goodBody, Head: "mode", Files: ghtest.Files{"tool.sh": ghtest.Executable("echo\n")}})
+	w.idle()
+	if c := w.check(mode); c.Conclusion != "success" {
+		t.Errorf("a change of mode: %s (%s)", c.Conclusion, c.Title)
+	}
+}

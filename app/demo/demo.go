@@ -218,13 +218,13 @@ func (d *demo) say(headline, text string) {
 func (d *demo) showCheck() {
 	runs := d.pr.CheckRuns()
 	c := runs[len(runs)-1]
-	fmt.Fprintf(d.Out, "\nCheck run %d on %.7s: %s\n  %s\n  %d annotations, %d check runs on this head\n",
-		c.ID, c.HeadSHA, c.Conclusion, c.Title, len(c.Annotations), len(runs))
+	fmt.Fprintf(d.Out, "\nCheck run %d on %.7s, number %d on this head: %s\n  %s\n  annotations: %d\n",
+		c.ID, c.HeadSHA, len(runs), c.Conclusion, c.Title, len(c.Annotations))
 }
 
 func (d *demo) showComment() {
 	c := d.comment()
-	fmt.Fprintf(d.Out, "\nComment %d by %s, edited %d times:\n\n", c.ID, c.Author, c.Edits)
+	fmt.Fprintf(d.Out, "\nComment %d by %s, edits: %d\n\n", c.ID, c.Author, c.Edits)
 	for line := range strings.Lines(c.Body) {
 		fmt.Fprint(d.Out, "  │ ", line)
 	}

@@ -74,6 +74,9 @@ func (s *groupSource) Files(ctx context.Context) (normalize.Files, error) {
 		return normalize.Files{}, err
 	}
 	files := normalize.Files{Files: changedFiles(diff.Files), HeadSHA: s.target.HeadSHA}
+	if err := s.lookInto(ctx, diff.Files, files.Files); err != nil {
+		return normalize.Files{}, err
+	}
 	if len(files.Files) >= maxCompareFiles {
 		files.Incomplete = append(files.Incomplete, pipeline.Incompleteness{
 			What: "files", Why: "GitHub compares at most 300 files, and does not say whether there are more", Gating: true,

@@ -3,6 +3,7 @@ package gh
 import (
 	"context"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -120,6 +121,9 @@ func (s *pullSource) Files(ctx context.Context) (normalize.Files, error) {
 	}
 	for _, page := range all {
 		files.Files = append(files.Files, changedFiles(page)...)
+	}
+	if err := s.lookInto(ctx, slices.Concat(all...), files.Files); err != nil {
+		return normalize.Files{}, err
 	}
 	if len(files.Files) < maxPullFiles {
 		return files, nil

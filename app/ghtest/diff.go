@@ -28,7 +28,7 @@ type fileDiff struct {
 // (git's default of half the content).
 func (g *git) diff(base, head string) (*diff, error) {
 	return keep(g, "diff "+base+" "+head, func() (*diff, error) {
-		out, err := g.run("diff", "--no-ext-diff", "--no-color", "--full-index", "-M", "--submodule=short",
+		out, err := g.run("diff", "--no-ext-diff", "--no-color", "--full-index", "--no-abbrev", "-M", "--submodule=short",
 			"--raw", "--numstat", "-p", "-z", base, head, "--")
 		if err != nil {
 			return nil, err

@@ -79,6 +79,9 @@ func (s *Source) blob(ctx context.Context, sha string) (text []byte, err error) 
 // loadDirectory loads a directory that the user named. It must hold config,
 // and what it holds must be right.
 func loadDirectory(dir string) (*config.Config, error) {
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("%s is no directory that can be read: name one with config files", dir)
+	}
 	layer := config.Layer{Name: config.LayerRepository, Source: dir}
 	for _, name := range config.FileNames() {
 		text, err := readFile(filepath.Join(dir, name))
@@ -105,6 +108,13 @@ func loadDirectory(dir string) (*config.Config, error) {
 }
 
 func readFile(name string) ([]byte, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() { // opening a pipe would wait for ever
+		return nil, fmt.Errorf("%s is no regular file", name)
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err

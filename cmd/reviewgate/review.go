@@ -13,6 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/app"
 	"github.com/reviewgate/reviewgate/app/localgit"
 	"github.com/reviewgate/reviewgate/app/render"
+	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
@@ -26,7 +27,8 @@ func reviewCommand() *cobra.Command {
 		Use:   "review",
 		Short: "Review a local git range, without GitHub",
 		Long: `Review a local git range: the same pipeline as on GitHub, the same words, and
-the gate as exit code: 0 it passes, 1 it is blocked (needs_fixes or fail).
+the gate as exit code: 0 it passes, 1 it is blocked (needs_fixes or fail; never
+where the config's mode is advisory or off).
 
 Config is read from .github/reviewgate at the base, so that a change can't
 alter the rules it is judged by; --config reads it from a directory instead.`,
@@ -47,6 +49,11 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 	write, err := f.writer()
 	if err != nil {
 		return unusable(err)
+	}
+	for _, name := range []string{"repo", "base", "head", "config"} {
+		if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() == "" {
+			return unusable(fmt.Errorf("--%s is empty: give it a value, or leave it out", name))
+		}
 	}
 	ctx := cmd.Context()
 	src, err := localgit.Open(ctx, localgit.Options{Dir: f.repo, Base: f.base, Head: f.head, ConfigDir: f.config})
@@ -70,7 +77,7 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 	if err := write(cmd.OutOrStdout(), view); err != nil {
 		return unfinished(fmt.Errorf("write the review: %w", err))
 	}
-	if outcome.Review.Report.Decision.Blocks() {
+	if outcome.Config.Settings.Mode == config.ModeEnforce && outcome.Review.Report.Decision.Blocks() {
 		return &exitError{code: exitBlocked}
 	}
 	return nil

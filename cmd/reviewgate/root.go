@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -71,6 +72,9 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, "reviewgate:", err)
+	}
+	if strings.HasPrefix(fmt.Sprint(err), "unknown command") {
+		fmt.Fprintln(stderr, "see reviewgate --help")
 	}
 	return code
 }

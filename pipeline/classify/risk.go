@@ -135,7 +135,7 @@ func (f *riskFactor) sensitive(facts *pipeline.PRFacts) (points int, reason stri
 	if n == 0 {
 		return 0, ""
 	}
-	return f.Points, f.Description + ": " + andMore(first, n)
+	return f.Points, strings.TrimSuffix(f.Description, ".") + ": " + andMore(first, n)
 }
 
 // andMore names the first of n files and says how many more there are.

@@ -22,7 +22,7 @@ func hidden(files []pipeline.File) []pipeline.Incompleteness {
 	}
 	var list []pipeline.Incompleteness
 	for _, f := range files {
-		if f.Language == "" || len(f.Hunks) > 0 || f.ChangedLines() > 0 {
+		if f.Binary || f.Language == "" || len(f.Hunks) > 0 || f.ChangedLines() > 0 {
 			continue
 		}
 		if f.Status != pipeline.FileAdded && f.Status != pipeline.FileModified {

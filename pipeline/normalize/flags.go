@@ -88,6 +88,20 @@ func language(file string) string {
 	return candidates[0]
 }
 
+// TextByName reports whether a file of this name holds source code: text that
+// agents are there to read. Formats that are often stored as binary are not.
+func TextByName(file string) bool {
+	l := language(file)
+	switch l {
+	case "SQL", "YAML", "JSON", "TOML", "XML":
+		return true
+	case "WebAssembly", "Modelica", "Jupyter Notebook":
+		return false
+	}
+	t := enry.GetLanguageType(l)
+	return t == enry.Programming || t == enry.Markup
+}
+
 // commonLanguage is the language that a shared extension most often means.
 func commonLanguage(ext string) string {
 	switch ext {

@@ -180,6 +180,8 @@ func buildFile(c ChangedFile) (f pipeline.File, why string) {
 	}
 	if !f.Binary {
 		f.Hunks, why = readPatch(c)
+	} else if changesContent(f.Status) && TextByName(f.Path) {
+		why = "it is " + language(f.Path) + " by its name, but holds NUL bytes, is in UTF-16 or has its diff switched off, so no line of it can be read"
 	}
 	setFlags(&f)
 	f.Binary = f.Binary || looksBinary(f)
@@ -201,6 +203,10 @@ func readPatch(c ChangedFile) (pipeline.List[pipeline.Hunk], string) {
 		return hunks, fmt.Sprintf("the diff is cut short: it shows %d of %d added and %d of %d removed lines", added, c.Additions, removed, c.Deletions)
 	}
 	return hunks, ""
+}
+
+func changesContent(s pipeline.FileStatus) bool {
+	return s == pipeline.FileAdded || s == pipeline.FileModified || s == pipeline.FileRenamed || s == pipeline.FileCopied
 }
 
 // looksBinary guesses for a source that doesn't know: content changed, there
