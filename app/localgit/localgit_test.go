@@ -551,3 +551,25 @@ func TestParseRemote(t *testing.T) {
 		}
 	}
 }
+
+// git rm --cached leaves the file on disk: it is removed from the next commit,
+// and no second change beside that.
+func TestRemovedFromTheIndexOnly(t *testing.T) {
+	r := newRepo(t)
+	r.write("a.js", "a();\n")
+	r.write("b.js", "b();\n")
+	r.git("add", ".")
+	r.git("commit", "-q", "-m", "start")
+	r.git("rm", "-q", "--cached", "b.js")
+	s, err := Open(t.Context(), Options{Dir: r.dir, Base: "HEAD"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := s.Files(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files.Files) != 1 || files.Files[0].Path != "b.js" || files.Files[0].Status != "removed" {
+		t.Errorf("files %+v, want b.js removed", files.Files)
+	}
+}

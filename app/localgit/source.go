@@ -115,7 +115,7 @@ func (s *Source) readFiles(ctx context.Context) (normalize.Files, error) {
 		if err == nil && s.workTree {
 			var untracked []normalize.ChangedFile
 			untracked, err = s.untracked(ctx)
-			files.Files = append(files.Files, untracked...)
+			files.Files = append(files.Files, onlyNew(untracked, files.Files)...)
 		}
 		if err != nil {
 			return normalize.Files{}, err
@@ -124,6 +124,16 @@ func (s *Source) readFiles(ctx context.Context) (normalize.Files, error) {
 		files.HeadSHA = s.headSHA
 		return files, nil
 	})
+}
+
+// onlyNew leaves out untracked files that stand in the diff already: git rm
+// --cached removes a file from the index and leaves it on disk.
+func onlyNew(untracked, diff []normalize.ChangedFile) []normalize.ChangedFile {
+	there := map[string]bool{}
+	for _, f := range diff {
+		there[f.Path] = true
+	}
+	return slices.DeleteFunc(untracked, func(f normalize.ChangedFile) bool { return there[f.Path] })
 }
 
 // diffArgs ask for the list of changed files, followed by their patches, in a

@@ -42,6 +42,9 @@ func readCheckRun(d *review.Delivery, body []byte, app int64) error {
 		return err
 	}
 	e.apply(d)
+	if err := e.named(); err != nil {
+		return err
+	}
 	button := e.Action == "requested_action" && e.RequestedAction.Identifier == render.ActionReview
 	if e.Action != "rerequested" && !button || e.CheckRun.App.ID != app {
 		return nil

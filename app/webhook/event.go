@@ -47,6 +47,14 @@ type account struct {
 	Type  string `json:"type"`
 }
 
+// named returns an error if a payload that is routed by its action has none.
+func (e envelope) named() error {
+	if e.Action == "" {
+		return errors.New("action is missing")
+	}
+	return nil
+}
+
 // apply copies what is recorded of every delivery, whether it is routed or
 // not.
 func (e envelope) apply(d *review.Delivery) {

@@ -32,6 +32,9 @@ func readIssueComment(d *review.Delivery, body []byte) error {
 		return err
 	}
 	e.apply(d)
+	if err := e.named(); err != nil {
+		return err
+	}
 	if e.Action != "created" || e.Issue.PullRequest == nil || e.Issue.State == "closed" || !e.byPerson() {
 		return nil
 	}

@@ -23,6 +23,9 @@ func readMergeGroup(d *review.Delivery, body []byte) error {
 		return err
 	}
 	e.apply(d)
+	if err := e.named(); err != nil {
+		return err
+	}
 	if e.Action != "checks_requested" && e.Action != "destroyed" {
 		return nil
 	}

@@ -31,6 +31,9 @@ func readPullRequest(d *review.Delivery, body []byte) error {
 		return err
 	}
 	e.apply(d)
+	if err := e.named(); err != nil {
+		return err
+	}
 	reason := e.reason()
 	// Edits and labels of a closed pull request are nothing to review.
 	if e.Action != "closed" && (reason == "" || e.PullRequest.State == "closed") {

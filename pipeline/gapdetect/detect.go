@@ -18,7 +18,7 @@ const confidence = 0.6
 
 const (
 	maxPerConcern = 20      // log entries; scopes are widened for all files
-	maxLine       = 8 << 10 // bytes of a line that are looked at; longer ones are no code that people wrote
+	maxLine       = 8 << 10 // bytes of a line that are looked at: signals only add agents, rules look at all of it
 	maxQuote      = 200     // bytes
 )
 

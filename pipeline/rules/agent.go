@@ -78,8 +78,8 @@ func (f *found) finding() pipeline.Finding {
 	if f.path != "" && (r.on == config.OnAdded || r.on == config.OnRemoved) {
 		out.Confidence = lineConfidence
 	}
-	if r.on == config.OnAdded && len(f.text) <= maxLine {
-		if fix, ok := r.fixed(bounded(f.text, maxLine)); ok {
+	if r.on == config.OnAdded && len(f.text) <= maxFix {
+		if fix, ok := r.fixed(bounded(f.text, maxFix)); ok {
 			out.SuggestedFix = fix
 			out.AutofixClass = pipeline.AutofixAuto
 			out.Action = pipeline.ActionChange

@@ -97,7 +97,7 @@ func TestMatch(t *testing.T) {
 		{name: "a kelvin sign is a k", match: config.Match{Pattern: `(?i)key`}, files: []pipeline.File{file("a.go", "+\u212aEY")}, want: []result{at(1)}},
 		{name: "early in a line of a megabyte", match: config.Match{Literal: "TODO"}, files: []pipeline.File{file("a.go", "+TODO"+strings.Repeat("x", 1<<20))}, want: []result{at(1)}},
 		{name: "late in a line of a megabyte", match: config.Match{Literal: "TODO"}, files: []pipeline.File{file("a.go", "+"+strings.Repeat("x", 1<<20)+"TODO")}},
-		{name: "no half characters where a line is cut", match: config.Match{Pattern: `\x{fffd}`}, files: []pipeline.File{file("a.go", "+x"+strings.Repeat("é", 8<<10))}},
+		{name: "no half characters where a line is cut", match: config.Match{Pattern: `\x{fffd}`}, files: []pipeline.File{file("a.go", "+x"+strings.Repeat("é", 512<<10))}},
 		{name: "nothing added", match: config.Match{Literal: "x"}, files: []pipeline.File{{Path: "a.go"}}},
 	}
 	for _, tt := range tests {

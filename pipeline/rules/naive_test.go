@@ -79,7 +79,7 @@ type naiveScan struct {
 
 // The bounds that the package documents for what a rule gets to see.
 const (
-	lineBound = 8 << 10
+	lineBound = 1 << 20
 	textBound = 64 << 10
 )
 

@@ -6,11 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// What a rule gets to see, in bytes. Lines beyond maxLine are minified code or
-// data, where a finding helps nobody; 64 KiB is what GitHub lets people write
-// into a description.
+// What a rule gets to see, in bytes. A line is bounded only to bound the time
+// it takes, far above what hides code from a reader; fixes are made of lines
+// that a person can read. 64 KiB is what GitHub lets people write into a
+// description.
 const (
-	maxLine     = 8 << 10
+	maxLine     = 1 << 20
+	maxFix      = 8 << 10
 	maxText     = 64 << 10
 	maxEvidence = 300
 )
