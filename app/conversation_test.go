@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -482,5 +483,30 @@ func TestSecretIsNeverShown(t *testing.T) {
 		if strings.Contains(a.Message+a.RawDetails+a.Title, token) {
 			t.Error("an annotation shows the secret")
 		}
+	}
+}
+
+// A stored review holds all that it takes to compute it again.
+func TestReviewIsStoredWhole(t *testing.T) {
+	w := start(t)
+	w.repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": `{"check": {"annotations": true}}`}, "config")
+	pr := w.open(ghtest.Files{"store/client.go": insecure})
+	w.idle()
+	r, err := w.app.store.LatestReview(t.Context(), fmt.Sprintf("pull/%d/%d", w.repo.ID(), pr.Number))
+	if err != nil || r == nil {
+		t.Fatalf("no stored review: %v", err)
+	}
+	if r.Review.Facts.Head.SHA != pr.HeadSHA() || len(r.Review.Results) == 0 || len(r.Review.Report.Findings) != 1 || r.Record.RunID != r.RunID || r.Record.APICalls == 0 {
+		t.Errorf("stored review lacks something: %+v", r.Record)
+	}
+	layers := map[string]int{}
+	for _, b := range r.Config {
+		if len(b.Text) == 0 {
+			t.Errorf("%s of %s is stored without its text", b.Path, b.Layer)
+		}
+		layers[b.Layer]++
+	}
+	if layers["defaults"] != 5 || layers["repository"] != 1 {
+		t.Errorf("config stored: %v", layers)
 	}
 }

@@ -89,8 +89,8 @@ func (s *Service) lookAgain(ctx context.Context, lease Lease, state TargetState,
 // settingsOf gives the settings that a stored review was done with.
 func (s *Service) settingsOf(r *StoredReview) (config.Settings, error) {
 	var layers []config.Layer
-	if len(r.Config) > 0 {
-		layers = append(layers, configLayer("", r.Config))
+	if l := configLayer("", r.Config); len(l.Files) > 0 {
+		layers = append(layers, l)
 	}
 	cfg, problems := s.Loader.Load(layers...)
 	if len(problems) > 0 {

@@ -20,8 +20,19 @@ var _ normalize.Source = (*source)(nil)
 // Config loads the config in force and keeps its text for the store.
 func (s *source) Config(ctx context.Context) (*config.Config, error) {
 	cfg, blobs, err := s.config(ctx)
-	s.blobs = blobs
+	s.blobs = append(defaultBlobs(), blobs...)
 	return cfg, err
+}
+
+// defaultBlobs is the text of the embedded defaults: another version of
+// reviewgate has others, and a stored review needs its own.
+func defaultBlobs() []ConfigBlob {
+	layer := config.DefaultLayer()
+	var blobs []ConfigBlob
+	for _, f := range layer.Files {
+		blobs = append(blobs, ConfigBlob{Layer: layer.Name, Path: f.Path, BlobSHA: config.BlobSHA(f.Text), Text: f.Text})
+	}
+	return blobs
 }
 
 const layerRepository = config.LayerRepository
@@ -84,10 +95,13 @@ func sameBlobs(a, b []ConfigBlob) bool {
 	return true
 }
 
+// configLayer is the repository's layer among the blobs.
 func configLayer(from string, blobs []ConfigBlob) config.Layer {
 	l := config.Layer{Name: layerRepository, Source: from}
 	for _, b := range blobs {
-		l.Files = append(l.Files, config.File{Path: b.Path, BlobSHA: b.BlobSHA, Text: b.Text})
+		if b.Layer == layerRepository {
+			l.Files = append(l.Files, config.File{Path: b.Path, BlobSHA: b.BlobSHA, Text: b.Text})
+		}
 	}
 	return l
 }
