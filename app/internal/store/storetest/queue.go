@@ -130,7 +130,7 @@ var queueTests = map[string]func(*testing.T, *fixture){
 		for i := range asks {
 			wg.Go(func() {
 				for n := 1; n <= targets; n++ {
-					f.accept(t, push(guid(i*100+n), pull(n, guid(i))))
+					f.accept(t, push(guid(i*100+n), pull(n, guid(i*100+n)))) // a head of its own: who leaves a shared one asks the others
 				}
 			})
 		}
