@@ -32,7 +32,7 @@ func (s sections) problems() items {
 		}
 		return say("config problem", struct{ Where, Pointer, Problem, Remedy safe }{
 			s.p.code(where, maxPath), s.p.code(c.Pointer, maxPath),
-			sentence(s.p.text(c.Problem, maxReason)), sentence(s.p.text(c.Remedy, maxReason)),
+			s.p.text(c.Problem, maxReason), sentence(s.p.text(c.Remedy, maxReason)),
 		})
 	})
 }
