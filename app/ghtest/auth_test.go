@@ -3,12 +3,15 @@ package ghtest_test
 import (
 	"crypto/rand"
 	"crypto/rsa"
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"testing"
 	"time"
 
 	"github.com/golang-jwt/jwt/v4"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
 )
@@ -144,5 +147,27 @@ func TestPermissions(t *testing.T) {
 	repo.SetPrivate(true)
 	if p := c.get("/repos/acme/shop/collaborators/stranger/permission").field("permission"); p != "none" {
 		t.Errorf("a stranger may %v a private repository", p)
+	}
+}
+
+// TestDefaultsAreTheManifests: the stand-in grants and sends what the App is
+// registered with.
+func TestDefaultsAreTheManifests(t *testing.T) {
+	text, err := os.ReadFile("../../deploy/app-manifest.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var manifest struct {
+		Permissions map[string]string `json:"default_permissions"`
+		Events      []string          `json:"default_events"`
+	}
+	if err := json.Unmarshal(text, &manifest); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(manifest.Permissions, ghtest.DefaultPermissions()); d != "" {
+		t.Errorf("permissions (-manifest +default):\n%s", d)
+	}
+	if d := cmp.Diff(manifest.Events, ghtest.DefaultEvents()); d != "" {
+		t.Errorf("events (-manifest +default):\n%s", d)
 	}
 }

@@ -20,10 +20,17 @@ type Call struct {
 	Path   string
 	Query  string
 	Status int // 0 where the connection was dropped
-	At     time.Time
-	Took   time.Duration
+	// At is when it was answered, by the Server's clock.
+	At   time.Time
+	Took time.Duration
+	// Start and End are when the request was read and when its answer was
+	// ready, on this machine's clock, whatever the Server's says.
+	Start, End time.Time
 	// Installation made the call; 0 for the App itself and for strangers.
 	Installation int64
+	// Early is how long before the request its caller had read that a rate
+	// limit still held; 0 if none did.
+	Early time.Duration
 }
 
 // call is a request being answered.
@@ -38,6 +45,9 @@ type call struct {
 	body   []byte
 	json   map[string]any
 	repo   *Repo
+
+	known bool          // who calls
+	early time.Duration // see Call
 }
 
 // maxBody bounds a request's body: four times the largest that GitHub's own
@@ -50,14 +60,18 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	defer s.end()
 	start := time.Now()
 	path, prefix := trimBase(r)
-	rt, params := match(r.Method, path)
+	rt, params := match(r.Method, s.byName(path))
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
 
 	c := &call{s: s, route: rt, req: r, ctx: ctx, params: params, prefix: prefix}
 	resp := c.answer(w)
-	entry := Call{Method: r.Method, Path: path, Query: r.URL.RawQuery, Status: resp.Status, At: s.now(), Took: time.Since(start)}
+	end := time.Now()
+	entry := Call{
+		Method: r.Method, Path: path, Query: r.URL.RawQuery, Status: resp.Status,
+		At: s.now(), Took: end.Sub(start), Start: start, End: end, Early: c.early,
+	}
 	if rt != nil {
 		entry.Route = rt.name()
 	}
@@ -72,6 +86,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.notify()
 	s.mu.Unlock()
 	resp.write(w)
+	if c.known {
+		s.told(c.caller, resp)
+	}
 }
 
 // begin and end count the requests that are being answered.
@@ -107,6 +124,10 @@ func (c *call) answer(w http.ResponseWriter) *Response {
 		// A hook sees the request all the same: being refused is part of
 		// what it may want to change.
 		return c.s.hooked(c, func() *Response { return refused })
+	}
+	c.known = true
+	if !c.route.free {
+		c.early = c.s.early(who)
 	}
 	defer c.s.arrive(who)()
 	resp := c.s.hooked(c, func() *Response {
@@ -145,15 +166,16 @@ func (c *call) admit() *Response {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if inRepo {
-		c.repo = s.state.repos[fold(owner+"/"+c.params["repo"])]
-		if c.repo == nil {
+		repo, moved := s.find(owner, c.params["repo"])
+		if repo == nil || repo.private && !c.caller.covers(repo) {
 			return notFound()
 		}
-		if !c.caller.covers(c.repo) {
-			switch {
-			case c.repo.private:
-				return notFound()
-			case c.route.method == http.MethodGet:
+		if moved {
+			return c.redirect(repo)
+		}
+		c.repo = repo
+		if !c.caller.covers(repo) {
+			if c.route.method == http.MethodGet {
 				return nil
 			}
 			return refuse(http.StatusForbidden, "Resource not accessible by integration")
@@ -287,17 +309,29 @@ func (s *Server) Calls() []Call {
 	return slices.Clone(s.state.calls)
 }
 
+// callsThat lists the requests answered so far that are as wanted.
+func (s *Server) callsThat(are func(*Call) bool) []Call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var list []Call
+	for i := range s.state.calls {
+		if are(&s.state.calls[i]) {
+			list = append(list, s.state.calls[i])
+		}
+	}
+	return list
+}
+
 // CallsTo lists the requests of one route, given as for On.
 func (s *Server) CallsTo(route string) []Call {
-	return slices.DeleteFunc(s.Calls(), func(c Call) bool { return !sameRoute(c.Route, route) })
+	wanted := shape(route)
+	return s.callsThat(func(c *Call) bool { return shape(c.Route) == wanted })
 }
 
 // Writes lists the requests that were not reads, without those for tokens and
 // redeliveries.
 func (s *Server) Writes() []Call {
-	return slices.DeleteFunc(s.Calls(), func(c Call) bool {
-		return c.Method == http.MethodGet || strings.HasPrefix(c.Path, "/app/")
-	})
+	return s.callsThat(func(c *Call) bool { return c.Method != http.MethodGet && !strings.HasPrefix(c.Path, "/app/") })
 }
 
 // Unexpected lists the requests for routes that the stand-in doesn't know.

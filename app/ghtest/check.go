@@ -65,15 +65,12 @@ func (c *checkRun) view() CheckRun {
 
 // addCheck adds a check run. The lock must be held.
 func (r *Repo) addCheck(c CheckRun, foreign bool) *checkRun {
-	key := c.HeadSHA
+	suite := c.HeadSHA
 	if foreign {
-		key = "foreign " + key
+		suite = "foreign " + suite
 	}
-	if r.suites[key] == 0 {
-		r.suites[key] = r.s.state.nextID()
-	}
-	c.ID = r.s.state.nextID()
-	run := &checkRun{CheckRun: c, repo: r, suite: r.suites[key], foreign: foreign}
+	run := &checkRun{CheckRun: c, repo: r, suite: r.suite(suite), foreign: foreign}
+	run.ID = r.s.state.nextID()
 	r.checks = append(r.checks, run)
 	return run
 }

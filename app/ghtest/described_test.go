@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -31,9 +33,11 @@ var description = sync.OnceValues(func() (*openapi3.T, error) {
 	return doc, nil
 })
 
-// correct mends the two places where the description is stricter than GitHub:
-// the head of a pull request whose fork was deleted has no repository, and an
-// account in the list of installations is a user or an enterprise, not both.
+// correct mends the places where the description is stricter than GitHub:
+// the head of a pull request whose fork was deleted has no repository, an
+// account in the list of installations is a user or an enterprise, not both, the
+// App that a check suite names may have subscribed to merge_group, and in events
+// the times of an installation are seconds since 1970, as in GitHub's examples.
 func correct(doc *openapi3.T) {
 	for _, name := range []string{"pull-request", "pull-request-simple"} {
 		head := doc.Components.Schemas[name].Value.Properties["head"].Value
@@ -44,6 +48,20 @@ func correct(doc *openapi3.T) {
 	list := doc.Paths.Value("/app/installations").Get.Responses.Status(http.StatusOK).Value.Content["application/json"].Schema.Value
 	account := list.Items.Value.Properties["account"].Value
 	account.AnyOf, account.AllOf = account.AllOf, nil
+	for _, name := range []string{"requested", "rerequested"} {
+		suite := doc.Components.Schemas["webhook-check-suite-"+name].Value.Properties["check_suite"].Value
+		event := suite.Properties["app"].Value.Properties["events"].Value.Items.Value
+		event.Enum = append(event.Enum, "merge_group")
+	}
+	for _, name := range []string{"added", "removed"} {
+		event := doc.Components.Schemas["webhook-installation-repositories-"+name].Value
+		inst := *event.Properties["installation"].Value
+		inst.Properties = maps.Clone(inst.Properties)
+		for _, field := range []string{"created_at", "updated_at"} {
+			inst.Properties[field] = openapi3.NewIntegerSchema().NewRef()
+		}
+		event.Properties["installation"] = inst.NewRef()
+	}
 }
 
 // describedTransport holds every request and every answer against the
@@ -63,7 +81,8 @@ func (d *describedTransport) RoundTrip(req *http.Request) (*http.Response, error
 	if err != nil {
 		t.Fatalf("load the description: %v", err)
 	}
-	route, params := ghtest.Match(req.Method, strings.TrimPrefix(req.URL.EscapedPath(), "/api/v3"))
+	path := strings.TrimPrefix(req.URL.EscapedPath(), "/api/v3")
+	route, params := ghtest.Match(req.Method, byNumber.ReplaceAllString(path, "/repos/any/repository"))
 	if route == "" {
 		return d.next.RoundTrip(req)
 	}
@@ -104,6 +123,10 @@ func (d *describedTransport) RoundTrip(req *http.Request) (*http.Response, error
 	d.checkAnswer(t, route, input, resp, body)
 	return resp, nil
 }
+
+// byNumber is how redirects name a repository, which the description doesn't
+// mention: they are answered as by name.
+var byNumber = regexp.MustCompile(`^/repositories/[0-9]+`)
 
 type brokenReader struct{ err error }
 

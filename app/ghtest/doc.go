@@ -26,9 +26,17 @@
 //
 // Trouble is made with [Server.On], which puts a function around every request
 // of a route: it can hold the request, refuse it, answer it and lose the
-// answer, cut it short or drop the connection.
+// answer, cut it short or drop the connection. [Trouble] makes it by chance, the
+// same for the same seed. Rate limits that it or [Server.Refuse] imposes hold
+// until they end, and [Server.EarlyRetries] tells who did not wait.
+//
+// Repositories move as they do on GitHub: [Repo.Rename], [Repo.Transfer],
+// [Repo.Delete], [Repo.SetArchived], [Repo.SetInstalled]; [Repo.Forget] takes a
+// commit away. What the App has left behind is judged by
+// [PullRequest.Faults], and how long a review took in round trips by [Depth].
 //
 // What is not here: GraphQL, the git protocol, OAuth, user tokens, reviews.
+// Events are sent whether or not the installation may read what they are about.
 // A request to any other route is answered 404 and kept in
 // [Server.Unexpected], which a test should find empty.
 package ghtest

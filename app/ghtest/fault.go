@@ -13,8 +13,9 @@ type Response struct {
 	Header http.Header
 	Body   []byte
 
-	drop bool // the connection, instead of answering
-	cut  int  // bytes of the body that are sent, of those announced; -1 for all
+	drop  bool      // the connection, instead of answering
+	cut   int       // bytes of the body that are sent, of those announced; -1 for all
+	until time.Time // when the rate limit ends that the answer tells of, where the stand-in decided it
 }
 
 // Exchange is a request on its way through the hooks that Server.On put around
@@ -28,14 +29,14 @@ type Exchange struct {
 	// N counts the requests that came to the hook, from 1.
 	N int
 
-	ctx  context.Context
+	call *call
 	next func() *Response
 	resp *Response
 }
 
 // Context ends when the client hangs up or the Server is closed: a hook that
 // holds a request must watch it.
-func (x *Exchange) Context() context.Context { return x.ctx }
+func (x *Exchange) Context() context.Context { return x.call.ctx }
 
 // Proceed lets the request take effect, once, and returns the answer, which may
 // be changed.
@@ -108,7 +109,7 @@ func (s *Server) hooksOf(c *call) []func(func() *Response) func() *Response {
 		h.n++
 		n := h.n
 		wraps = append(wraps, func(next func() *Response) func() *Response {
-			x := &Exchange{Method: c.route.method, Route: c.route.name(), Params: c.params, Header: c.req.Header, Body: c.body, N: n, ctx: c.ctx, next: next}
+			x := &Exchange{Method: c.route.method, Route: c.route.name(), Params: c.params, Header: c.req.Header, Body: c.body, N: n, call: c, next: next}
 			return func() *Response {
 				h.f(x)
 				return x.Proceed()

@@ -46,74 +46,98 @@ func (s signature) String() string {
 	return fmt.Sprintf("%s <%s> %d +0000", s.Name, s.Email, s.When.Unix())
 }
 
-// commitFiles commits a change on top of parent, or as a first commit where
-// parent is empty, and points ref at it.
-func (g *git) commitFiles(ref, parent string, files Files, message string, who signature) (string, error) {
-	var in strings.Builder
-	// A ref of its own, so that fast-import has no say about where ref may go.
-	const scratch = "refs/ghtest/scratch"
-	fmt.Fprintf(&in, "feature done\ncommit %s\nmark :1\nauthor %s\ncommitter %s\ndata %d\n%s\n", scratch, who, who, len(message), message)
-	if parent != "" {
-		fmt.Fprintf(&in, "from %s\n", parent)
+// commit is what git would tell of a commit with the signature, without asking
+// it.
+func (s signature) commit(sha, tree, message string, parents ...string) commit {
+	when := time.Unix(s.When.Unix(), 0).UTC()
+	return commit{
+		SHA: sha, Tree: tree, Parents: parents, Message: strings.TrimRight(message, "\n"),
+		Name: s.Name, Email: s.Email, AuthoredAt: when, Committer: s.Name, CEmail: s.Email, CommittedAt: when,
 	}
-	// Moves come first: what they leave behind may be written anew.
-	for _, path := range slices.Sorted(maps.Keys(files)) {
-		if from, ok := strings.CutPrefix(files[path], markMoved); ok {
-			fmt.Fprintf(&in, "R %s %s\n", quotePath(from), quotePath(path))
-		}
-	}
-	for _, path := range slices.Sorted(maps.Keys(files)) {
-		writeFile(&in, path, files[path])
-	}
-	fmt.Fprintf(&in, "\nget-mark :1\ndone\n")
+}
 
+// commitFiles commits a change on top of parent, or as a first commit where
+// parent is empty. No ref of git's points at it: nothing here collects garbage.
+func (g *git) commitFiles(parent string, files Files, message string, who signature) (string, error) {
 	g.write.Lock()
 	defer g.write.Unlock()
-	out, err := g.feed([]byte(in.String()), "fast-import", "--quiet", "--force", "--date-format=raw", "--done", "--cat-blob-fd=1")
+	base := ""
+	var parents []string
+	if parent != "" {
+		c, err := g.stored(parent)
+		if err != nil {
+			return "", err
+		}
+		base, parents = c.Tree, []string{parent}
+	}
+	root, err := g.open(base)
 	if err != nil {
 		return "", err
 	}
-	sha := strings.TrimSpace(string(out))
-	if !isSHA(sha) {
-		return "", fmt.Errorf("git fast-import answered %q instead of a commit", sha)
+	if err := g.apply(root, files); err != nil {
+		return "", err
 	}
-	_, err = g.feed([]byte("update "+ref+" "+sha+"\ndelete "+scratch+"\n"), "update-ref", "--stdin")
-	return sha, err
+	tree, err := g.save(root, true)
+	if err != nil {
+		return "", err
+	}
+	return g.putCommit(who.commit("", tree, message, parents...), who, message)
 }
 
-func writeFile(in *strings.Builder, path, content string) {
+// apply makes a change in a tree. Moves come first: what they leave behind may
+// be written anew.
+func (g *git) apply(root *folder, files Files) error {
+	paths := slices.Sorted(maps.Keys(files))
+	for _, path := range paths {
+		if from, ok := strings.CutPrefix(files[path], markMoved); ok {
+			if err := root.move(g, from, path); err != nil {
+				return err
+			}
+		}
+	}
+	for _, path := range paths {
+		if err := g.applyFile(root, path, files[path]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *git) applyFile(root *folder, path, content string) error {
+	if strings.HasPrefix(content, markMoved) {
+		return nil
+	}
+	if content == Gone {
+		return root.remove(g, path)
+	}
+	if sha, ok := strings.CutPrefix(content, markSubmodule); ok {
+		return root.set(g, path, entry{Mode: "160000", Type: "commit", SHA: sha})
+	}
 	mode := "100644"
 	for mark, marked := range map[string]string{markExecutable: "100755", markSymlink: "120000"} {
 		if rest, ok := strings.CutPrefix(content, mark); ok {
 			mode, content = marked, rest
 		}
 	}
-	switch {
-	case content == Gone:
-		fmt.Fprintf(in, "D %s\n", quotePath(path))
-	case strings.HasPrefix(content, markMoved):
-	case strings.HasPrefix(content, markSubmodule):
-		fmt.Fprintf(in, "M 160000 %s %s\n", strings.TrimPrefix(content, markSubmodule), quotePath(path))
-	default:
-		fmt.Fprintf(in, "M %s inline %s\ndata %d\n%s\n", mode, quotePath(path), len(content), content)
+	sha, err := g.putBlob(content)
+	if err != nil {
+		return err
 	}
+	return root.set(g, path, entry{Mode: mode, Type: "blob", SHA: sha, Size: len(content)})
 }
 
-// quotePath writes a path as fast-import reads it: C-style, any byte.
-func quotePath(path string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for i := range len(path) {
-		switch c := path[i]; {
-		case c == '"' || c == '\\':
-			b.WriteByte('\\')
-			b.WriteByte(c)
-		case c < ' ' || c == 0x7f:
-			fmt.Fprintf(&b, "\\%03o", c)
-		default:
-			b.WriteByte(c)
-		}
+// putCommit writes a commit. The writer must be held.
+func (g *git) putCommit(c commit, who signature, message string) (string, error) {
+	raw := fmt.Appendf(nil, "tree %s\n", c.Tree)
+	for _, parent := range c.Parents {
+		raw = fmt.Appendf(raw, "parent %s\n", parent)
 	}
-	b.WriteByte('"')
-	return b.String()
+	raw = fmt.Appendf(raw, "author %s\ncommitter %s\n\n%s", who, who, message)
+	sha, err := g.put("commit", raw)
+	if err != nil {
+		return "", err
+	}
+	c.SHA = sha
+	g.learn(c)
+	return sha, nil
 }

@@ -24,12 +24,14 @@ type git struct {
 
 	write sync.Mutex // one writer at a time
 
-	mu    sync.Mutex
-	cache map[string]any
+	mu     sync.Mutex
+	cache  map[string]any
+	made   map[string]made // commits written by this process
+	forgot map[string]bool // commits that answer to their name no more
 }
 
 func newGit(ctx context.Context, dir string) (*git, error) {
-	g := &git{ctx: ctx, dir: dir, cache: map[string]any{}}
+	g := &git{ctx: ctx, dir: dir, cache: map[string]any{}, made: map[string]made{}, forgot: map[string]bool{}}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the repository's directory: %w", err)
 	}
@@ -131,8 +133,19 @@ func parseCommits(out []byte) ([]commit, error) {
 	return commits, nil
 }
 
-// commit returns the commit of a full SHA.
+// commit returns the commit of a full SHA, unless it has been forgotten.
 func (g *git) commit(sha string) (commit, error) {
+	g.mu.Lock()
+	forgotten := g.forgot[sha]
+	g.mu.Unlock()
+	if forgotten {
+		return commit{}, fmt.Errorf("%s is not a commit any more", sha)
+	}
+	return g.stored(sha)
+}
+
+// stored returns the commit of a full SHA, forgotten or not.
+func (g *git) stored(sha string) (commit, error) {
 	return keep(g, "commit "+sha, func() (commit, error) {
 		if !isSHA(sha) {
 			return commit{}, fmt.Errorf("%q is not a commit SHA", sha)
@@ -152,28 +165,6 @@ func (g *git) commit(sha string) (commit, error) {
 	})
 }
 
-// commits lists what head has and base hasn't, oldest first.
-func (g *git) commits(base, head string) ([]commit, error) {
-	return keep(g, "commits "+base+" "+head, func() ([]commit, error) {
-		out, err := g.run("log", "--no-show-signature", "--topo-order", "--reverse", "--format="+commitFormat, base+".."+head, "--")
-		if err != nil {
-			return nil, err
-		}
-		return parseCommits(out)
-	})
-}
-
-// mergeBase returns where two commits meet, or a itself where they don't.
-func (g *git) mergeBase(a, b string) (string, error) {
-	return keep(g, "merge-base "+a+" "+b, func() (string, error) {
-		out, err := g.run("merge-base", a, b)
-		if failed, ok := errors.AsType[*gitError](err); ok && failed.code == 1 {
-			return a, nil
-		}
-		return strings.TrimSpace(string(out)), err
-	})
-}
-
 // errOldGit says that git can't merge without a work tree.
 var errOldGit = errors.New("merging branches that have diverged needs git 2.38 or newer")
 
@@ -181,7 +172,7 @@ var errOldGit = errors.New("merging branches that have diverged needs git 2.38 o
 // conflict. It fails with errOldGit where that can't be told.
 func (g *git) mergeTree(a, b string) (tree string, ok bool, err error) {
 	if ahead, err := g.contains(b, a); err != nil || ahead {
-		c, err2 := g.commit(b)
+		c, err2 := g.stored(b)
 		return c.Tree, true, errors.Join(err, err2)
 	}
 	tree, err = keep(g, "merge-tree "+a+" "+b, func() (string, error) {
@@ -209,14 +200,10 @@ func (g *git) mergeCommit(a, b, message string, when time.Time) (string, error) 
 	if !ok {
 		return "", fmt.Errorf("merge %s into %s: they conflict", b, a)
 	}
-	var raw strings.Builder
-	fmt.Fprintf(&raw, "tree %s\nparent %s\nparent %s\n", tree, a, b)
-	who := fmt.Sprintf("GitHub <noreply@github.com> %d +0000", when.Unix())
-	fmt.Fprintf(&raw, "author %s\ncommitter %s\n\n%s\n", who, who, message)
+	who := signature{Name: "GitHub", Email: "noreply@github.com", When: when}
 	g.write.Lock()
 	defer g.write.Unlock()
-	out, err := g.feed([]byte(raw.String()), "hash-object", "-t", "commit", "-w", "--stdin")
-	return strings.TrimSpace(string(out)), err
+	return g.putCommit(who.commit("", tree, message, a, b), who, message+"\n")
 }
 
 // entry is one entry of a tree.
@@ -242,17 +229,27 @@ func (g *git) tree(treeish string, recursive bool) ([]entry, error) {
 
 // lookup returns the entry of a path in a commit; ok is false if there is none.
 func (g *git) lookup(commitSHA, path string) (e entry, ok bool, err error) {
-	found, err := keep(g, "path "+commitSHA+" "+path, func() ([]entry, error) {
-		out, err := g.run("--literal-pathspecs", "ls-tree", "-z", "-l", commitSHA, "--", path)
-		if err != nil {
-			return nil, err
-		}
-		return parseTree(out)
-	})
-	if err != nil || len(found) != 1 {
+	c, err := g.stored(commitSHA)
+	if err != nil {
 		return entry{}, false, err
 	}
-	return found[0], true, nil
+	e = entry{Type: "tree", SHA: c.Tree}
+	for name := range strings.SplitSeq(path, "/") {
+		if e.Type != "tree" {
+			return entry{}, false, nil
+		}
+		entries, err := g.tree(e.SHA, false)
+		if err != nil {
+			return entry{}, false, err
+		}
+		n := slices.IndexFunc(entries, func(e entry) bool { return e.Path == name })
+		if n < 0 {
+			return entry{}, false, nil
+		}
+		e = entries[n]
+	}
+	e.Path = path
+	return e, true, nil
 }
 
 func parseTree(out []byte) ([]entry, error) {
@@ -298,20 +295,6 @@ func (g *git) kind(sha string) (string, error) {
 		out, err := g.run("cat-file", "-t", sha)
 		return strings.TrimSpace(string(out)), err
 	})
-}
-
-// contains reports whether a commit is an ancestor of tip, or tip itself.
-func (g *git) contains(tip, sha string) (bool, error) {
-	base, err := g.mergeBase(tip, sha)
-	return base == sha, err
-}
-
-// setRef points a ref at a commit, so that git keeps it.
-func (g *git) setRef(ref, sha string) error {
-	g.write.Lock()
-	defer g.write.Unlock()
-	_, err := g.run("update-ref", ref, sha)
-	return err
 }
 
 // borrow makes the objects of another repository on this machine readable

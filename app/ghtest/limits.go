@@ -71,6 +71,9 @@ type rate struct {
 	points    window
 	creations window
 	perHour   window
+
+	hold *hold
+	told []telling // oldest first
 }
 
 // window counts what happened since it began.
@@ -132,6 +135,9 @@ func (s *Server) enter(rt *route, c caller) *Response {
 
 // overLimit looks at every limit in turn. The lock must be held.
 func (s *Server) overLimit(r *rate, rt *route, c caller) *Response {
+	if held := s.held(c); held != nil {
+		return held
+	}
 	if r.limit > 0 && r.used >= r.limit {
 		return refuse(http.StatusForbidden, fmt.Sprintf("API rate limit exceeded for %s.", c))
 	}
@@ -167,14 +173,17 @@ func (s *Server) charge(rt *route, c caller, resp *Response) {
 	if !free && (r.limit == 0 || r.used < r.limit) {
 		r.used++
 	}
-	if r.limit == 0 {
-		return
+	if r.limit > 0 && resp.Header.Get("X-RateLimit-Remaining") == "" {
+		setRate(resp.Header, r.limit, r.used, r.reset)
 	}
-	h := resp.Header
-	h.Set("X-RateLimit-Limit", strconv.Itoa(r.limit))
-	h.Set("X-RateLimit-Remaining", strconv.Itoa(r.limit-r.used))
-	h.Set("X-RateLimit-Used", strconv.Itoa(r.used))
-	h.Set("X-RateLimit-Reset", strconv.FormatInt(r.reset.Unix(), 10))
+}
+
+// setRate writes the rate headers.
+func setRate(h http.Header, limit, used int, reset time.Time) {
+	h.Set("X-RateLimit-Limit", strconv.Itoa(limit))
+	h.Set("X-RateLimit-Remaining", strconv.Itoa(limit-used))
+	h.Set("X-RateLimit-Used", strconv.Itoa(used))
+	h.Set("X-RateLimit-Reset", strconv.FormatInt(reset.Unix(), 10))
 	h.Set("X-RateLimit-Resource", "core")
 }
 
@@ -193,7 +202,8 @@ func SecondaryLimit(status int, retryAfter time.Duration) *Response {
 	return resp
 }
 
-// SetRemaining leaves the installation of an account n requests until reset.
+// SetRemaining leaves the installation of an account n requests until reset,
+// of which fractions of a second are cut off, as in the header.
 func (s *Server) SetRemaining(account string, n int, reset time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -202,6 +212,6 @@ func (s *Server) SetRemaining(account string, n int, reset time.Time) {
 	if r.limit < n {
 		r.limit = n
 	}
-	r.used, r.reset = r.limit-n, reset
+	r.used, r.reset = r.limit-n, reset.Truncate(time.Second)
 	s.notify()
 }

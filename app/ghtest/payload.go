@@ -71,11 +71,7 @@ func (s *Server) renderIssue(p *PullRequest) object {
 func (c *checkRun) event(action string, sender *account, extra object) event {
 	s := c.repo.s
 	run := s.renderCheck(c)
-	run["check_suite"] = object{
-		"id": c.suite, "node_id": nodeID("CS", c.suite), "head_branch": c.repo.branchAt(c.HeadSHA), "head_sha": c.HeadSHA, "status": c.Status, "conclusion": orNil(c.Conclusion),
-		"url": s.repoURL(c.repo) + "/check-suites/1", "before": zeroSHA, "after": c.HeadSHA, "pull_requests": run["pull_requests"], "app": run["app"],
-		"created_at": stamp(c.StartedAt), "updated_at": stamp(c.StartedAt),
-	}
+	run["check_suite"] = s.renderSuite(c.repo, c.HeadSHA, c.Status, c.Conclusion, c.repo.branchAt(c.HeadSHA), zeroSHA)
 	return c.repo.event("check_run", action, sender, object{"check_run": run}.with(extra))
 }
 
@@ -139,20 +135,23 @@ func (g *MergeGroup) send(action string, extra object) {
 
 // installationPayload writes an installation event. The lock must be held.
 func (s *Server) installationPayload(action string, i *installation) object {
-	repos := []object{}
-	for _, name := range slices.Sorted(maps.Keys(s.state.repos)) {
-		if r := s.state.repos[name]; r.owner == i.account && r.installed {
-			repos = append(repos, object{"id": r.id, "node_id": nodeID("R", r.id), "name": r.name, "full_name": r.fullName(), "private": r.private})
-		}
-	}
 	inst := s.renderInstallation(i)
 	// In webhooks these two are seconds since 1970.
 	inst["created_at"], inst["updated_at"] = i.createdAt.Unix(), i.createdAt.Unix()
 	payload := object{"action": action, "installation": inst, "sender": s.renderAccount(s.state.account("octocat", "User"))}
 	if action == "created" || action == "deleted" || strings.HasSuffix(action, "suspend") {
+		repos := []object{}
+		for _, r := range s.reposOf(i) {
+			repos = append(repos, renderRepoShort(r))
+		}
 		payload["repositories"] = repos
 	}
 	return payload
+}
+
+// renderRepoShort writes a repository as the events of installations name it.
+func renderRepoShort(r *Repo) object {
+	return object{"id": r.id, "node_id": nodeID("R", r.id), "name": r.name, "full_name": r.fullName(), "private": r.private}
 }
 
 func (s *Server) pingPayload() object {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/getkin/kin-openapi/openapi3"
+
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/ghtest/examples"
 )
@@ -43,6 +45,10 @@ var unexampled = []string{
 	"merge_group.reason",
 	"push.organization",
 	"ping.hook.config.secret",
+	"check_suite.check_suite.app.slug",
+	"check_suite.check_suite.app.events",
+	"installation_repositories.installation.app_slug",
+	"repository.changes",
 }
 
 // younger are keys that GitHub has added since the examples were taken.
@@ -52,7 +58,7 @@ var younger = []string{"has_discussions", "allow_forking", "merge_queues"}
 // against GitHub's examples of that event: each key must be there as well, with
 // a value of the same type, and what consumers route by must not be missing.
 func TestPayloadsLookLikeGitHubs(t *testing.T) {
-	gh, repo, c := shop(t, ghtest.Options{Events: []string{"pull_request", "issue_comment", "check_run", "merge_group", "push"}})
+	gh, repo, c := shop(t, ghtest.Options{Events: []string{"pull_request", "issue_comment", "check_run", "merge_group", "push", "repository"}})
 	provokeAll(t, gh, repo, c)
 
 	known := map[string]shapes{}
@@ -76,12 +82,15 @@ func TestPayloadsLookLikeGitHubs(t *testing.T) {
 		}
 		got.add(d.Event, v)
 		compareShapes(t, d, got, known[d.Event])
+		compareDescription(t, d, v)
 	}
 	for _, want := range []string{
 		"pull_request opened", "pull_request synchronize", "pull_request edited", "pull_request closed", "pull_request reopened", "pull_request labeled", "pull_request unlabeled",
 		"pull_request ready_for_review", "pull_request converted_to_draft", "pull_request locked", "issue_comment created", "issue_comment edited", "issue_comment deleted",
 		"check_run created", "check_run completed", "check_run rerequested", "check_run requested_action", "merge_group checks_requested", "merge_group destroyed",
 		"installation created", "installation suspend", "installation unsuspend", "installation deleted", "ping ", "push ",
+		"installation_repositories added", "installation_repositories removed", "check_suite requested", "check_suite rerequested", "pull_request unlocked",
+		"repository renamed", "repository transferred", "repository archived", "repository unarchived", "repository privatized", "repository publicized", "repository deleted",
 	} {
 		if !sent[want] {
 			t.Errorf("%s was never sent", want)
@@ -116,10 +125,39 @@ func provokeAll(t *testing.T, gh *ghtest.Server, repo *ghtest.Repo, c *client) {
 	pr.Reopen()
 	pr.Merge()
 	pr.Lock()
+	pr.RerequestSuite("alice")
+	pr.Unlock()
+	repo.SetArchived(true)
+	repo.SetArchived(false)
+	repo.SetPrivate(true)
+	repo.SetPrivate(false)
+	repo.Rename("store")
+	gh.Repo("widgets/tools")
+	repo.Transfer("widgets")
+	repo.SetInstalled(false)
+	repo.SetInstalled(true)
+	repo.Delete()
 	settle(t, gh)
 	gh.Suspend("acme")
 	gh.Unsuspend("acme")
 	gh.Uninstall("acme")
+}
+
+// compareDescription holds a payload against GitHub's description of its action,
+// if that is kept here.
+func compareDescription(t *testing.T, d ghtest.Delivery, payload any) {
+	t.Helper()
+	doc, err := description()
+	if err != nil {
+		t.Fatal(err)
+	}
+	described := doc.Components.Schemas["webhook-"+strings.ReplaceAll(d.Event+"-"+d.Action, "_", "-")]
+	if described == nil {
+		return
+	}
+	if err := described.Value.VisitJSON(payload, openapi3.MultiErrors()); err != nil {
+		t.Errorf("%s %s is not as described: %.2000v", d.Event, d.Action, err)
+	}
 }
 
 func compareShapes(t *testing.T, d ghtest.Delivery, got, known shapes) {
@@ -143,7 +181,7 @@ func compareShapes(t *testing.T, d ghtest.Delivery, got, known shapes) {
 		return
 	}
 	routing := []string{".sender.login", ".installation.id"}
-	if d.Event != "installation" {
+	if !strings.HasPrefix(d.Event, "installation") {
 		routing = append(routing, ".repository.id", ".repository.full_name", ".repository.owner.login", ".organization.login")
 	}
 	for _, at := range routing {

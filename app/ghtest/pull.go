@@ -40,6 +40,7 @@ type PullRequest struct {
 	headRepo             *Repo
 	headRef, headSHA     string
 	baseRef, baseSHA     string
+	heads                []string // all it has had, oldest first
 	labels               []string
 	createdAt, updatedAt time.Time
 	closedAt, mergedAt   time.Time
@@ -64,13 +65,14 @@ func (r *Repo) OpenPR(pr PR) *PullRequest {
 		r.s.opts.Fail("open a pull request from %s to %s of %s: commit to both branches first", pr.Head, pr.Base, r.FullName())
 	}
 
+	(&PullRequest{repo: r}).warm(base, tip)
 	r.s.mu.Lock()
 	r.lastNumber++
 	p := &PullRequest{
 		Number: r.lastNumber, s: r.s, repo: r, id: r.s.state.nextID(), title: pr.Title, body: pr.Body,
 		author: r.s.state.account(pr.Author, "User"), state: "open", draft: pr.Draft,
 		headRepo: head, headRef: pr.Head, headSHA: tip, baseRef: pr.Base, baseSHA: base,
-		labels: slices.Clone(pr.Labels), createdAt: r.s.now(), updatedAt: r.s.now(),
+		heads: []string{tip}, labels: slices.Clone(pr.Labels), createdAt: r.s.now(), updatedAt: r.s.now(),
 	}
 	r.pulls = append(r.pulls, p)
 	opened := p.event("opened", p.author, nil)
@@ -115,6 +117,13 @@ func (p *PullRequest) diff(base, head string) (*diff, error) {
 	return p.repo.git.diff(from, head)
 }
 
+// warm has git look at a change, so that what is asked of it with the lock held
+// is known. A failure shows when it is asked again.
+func (p *PullRequest) warm(base, head string) {
+	_, _ = p.diff(base, head)
+	_, _ = p.repo.git.commits(base, head)
+}
+
 // HeadSHA returns the SHA of the head.
 func (p *PullRequest) HeadSHA() string {
 	p.s.mu.Lock()
@@ -144,7 +153,7 @@ func (p *PullRequest) Push(files Files, message string) string {
 // ForcePush replaces the head branch by one commit on top of the base branch's
 // tip and returns it. It sends synchronize.
 func (p *PullRequest) ForcePush(files Files, message string) string {
-	sha := p.headRepo.commitOn(p.repo.Branch(p.baseRef), p.author.login, p.headRef, files, message)
+	sha := p.headRepo.commitOn(p.repo.Branch(p.baseRef), p.author.login, files, message)
 	p.headRepo.moveBranch(p.author.login, p.headRef, sha, true)
 	return sha
 }
@@ -152,8 +161,17 @@ func (p *PullRequest) ForcePush(files Files, message string) string {
 // synchronize moves the head. The lock must be held.
 func (p *PullRequest) synchronize(sha string, sender *account) event {
 	before := p.headSHA
-	p.headSHA, p.baseSHA, p.updatedAt = sha, p.repo.branches[p.baseRef], p.s.now()
+	p.setHead(sha)
+	p.updatedAt = p.s.now()
 	return p.event("synchronize", sender, object{"before": before, "after": sha})
+}
+
+// setHead points the pull request at a commit. The lock must be held.
+func (p *PullRequest) setHead(sha string) {
+	p.headSHA, p.baseSHA = sha, p.repo.branches[p.baseRef]
+	if !slices.Contains(p.heads, sha) {
+		p.heads = append(p.heads, sha)
+	}
 }
 
 // act changes the pull request as a user does, and sends the event.
@@ -173,8 +191,12 @@ type Edit struct{ Title, Body, Base *string }
 
 // Edit edits the pull request as its author. It sends edited.
 func (p *PullRequest) Edit(e Edit) {
-	if e.Base != nil && p.repo.Branch(*e.Base) == "" {
-		p.s.opts.Fail("retarget #%d to %s: there is no such branch", p.Number, *e.Base)
+	if e.Base != nil {
+		base := p.repo.Branch(*e.Base)
+		if base == "" {
+			p.s.opts.Fail("retarget #%d to %s: there is no such branch", p.Number, *e.Base)
+		}
+		p.warm(base, p.HeadSHA())
 	}
 	p.act(p.author.login, "edited", func(*account) object {
 		changes := object{}
@@ -220,10 +242,13 @@ func (p *PullRequest) Close() {
 	})
 }
 
-// Reopen opens a closed pull request again.
+// Reopen opens a closed pull request again, at what its branch has become since.
 func (p *PullRequest) Reopen() {
 	p.act(p.author.login, "reopened", func(*account) object {
 		p.state, p.closedAt = "open", time.Time{}
+		if tip := p.headRepo.branches[p.headRef]; tip != "" && !p.headRepo.deleted {
+			p.setHead(tip)
+		}
 		return nil
 	})
 }
@@ -244,15 +269,17 @@ func (p *PullRequest) Lock() {
 	p.act(p.repo.owner.login, "locked", func(*account) object { p.locked = true; return nil })
 }
 
+// Unlock ends that.
+func (p *PullRequest) Unlock() {
+	p.act(p.repo.owner.login, "unlocked", func(*account) object { p.locked = false; return nil })
+}
+
 // Merge merges the pull request with a merge commit, whose SHA it returns.
 func (p *PullRequest) Merge() string {
 	p.s.mu.Lock()
 	base, head, when := p.repo.branches[p.baseRef], p.headSHA, p.s.state.nextCommit()
 	p.s.mu.Unlock()
 	sha, err := p.repo.git.mergeCommit(base, head, fmt.Sprintf("Merge pull request #%d from %s\n\n%s", p.Number, p.headRef, p.title), when)
-	if err == nil {
-		err = p.repo.git.setRef(p.repo.refs+p.baseRef, sha)
-	}
 	if err != nil {
 		p.s.opts.Fail("merge #%d: %v", p.Number, err)
 	}
@@ -297,9 +324,6 @@ func (r *Repo) MergeGroup(pulls ...*PullRequest) *MergeGroup {
 	}
 	g := &MergeGroup{HeadSHA: tip, BaseSHA: base, repo: r, baseRef: last.baseRef,
 		HeadRef: fmt.Sprintf("refs/heads/gh-readonly-queue/%s/pr-%d-%s", last.baseRef, last.Number, base)}
-	if err := r.git.setRef(g.HeadRef, tip); err != nil {
-		r.s.opts.Fail("make a merge group: %v", err)
-	}
 	r.change(func() { r.branches[strings.TrimPrefix(g.HeadRef, "refs/heads/")] = tip })
 	g.send("checks_requested", nil)
 	return g

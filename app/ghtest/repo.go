@@ -18,7 +18,6 @@ type Repo struct {
 	owner         *account
 	name          string
 	parent        *Repo // of a fork
-	refs          string
 	defaultBranch string
 	private       bool
 	archived      bool
@@ -33,7 +32,7 @@ type Repo struct {
 	pulls      []*PullRequest
 	comments   []*comment
 	checks     []*checkRun
-	suites     map[string]int64 // id by head SHA
+	suites     map[string]int64 // id by head SHA, those of other Apps apart
 	labels     map[string]int64 // id by name
 }
 
@@ -55,7 +54,7 @@ func (s *Server) Repo(fullName string) *Repo {
 	if err != nil {
 		s.opts.Fail("make repository %s: %v", fullName, err)
 	}
-	r := s.addRepo(&Repo{id: id, git: g, owner: s.state.account(owner, "Organization"), name: name, refs: "refs/heads/", installed: true})
+	r := s.addRepo(&Repo{id: id, git: g, owner: s.state.account(owner, "Organization"), name: name, installed: true})
 	return r
 }
 
@@ -63,7 +62,7 @@ func (s *Server) Repo(fullName string) *Repo {
 func (s *Server) addRepo(r *Repo) *Repo {
 	r.s, r.defaultBranch, r.createdAt, r.pushedAt = s, "main", s.now(), s.now()
 	r.branches, r.roles, r.suites, r.labels = map[string]string{}, map[string]string{}, map[string]int64{}, map[string]int64{}
-	s.state.repos[fold(r.fullName())] = r
+	s.place(r)
 	s.notify()
 	return r
 }
@@ -79,24 +78,6 @@ func (r *Repo) FullName() string {
 
 // ID returns the repository's id, which outlives renames.
 func (r *Repo) ID() int64 { return r.id }
-
-// Rename renames the repository.
-func (r *Repo) Rename(name string) {
-	r.change(func() {
-		delete(r.s.state.repos, fold(r.fullName()))
-		r.name = name
-		r.s.state.repos[fold(r.fullName())] = r
-	})
-}
-
-// SetPrivate makes the repository private, or public.
-func (r *Repo) SetPrivate(private bool) { r.change(func() { r.private = private }) }
-
-// SetArchived makes the repository read-only, or ends that.
-func (r *Repo) SetArchived(archived bool) { r.change(func() { r.archived = archived }) }
-
-// SetInstalled gives the App access to the repository, or takes it away.
-func (r *Repo) SetInstalled(installed bool) { r.change(func() { r.installed = installed }) }
 
 // Grant gives a user a role: admin, maintain, write, triage, read or none.
 func (r *Repo) Grant(login, role string) {
@@ -153,20 +134,20 @@ func (r *Repo) commitAs(login, branch string, files Files, message string) strin
 	if parent == "" {
 		parent = r.Branch(r.defaultBranch)
 	}
-	sha := r.commitOn(parent, login, branch, files, message)
+	sha := r.commitOn(parent, login, files, message)
 	r.moveBranch(login, branch, sha, false)
 	return sha
 }
 
-// commitOn makes a commit without moving the branch in the state.
-func (r *Repo) commitOn(parent, login, branch string, files Files, message string) string {
+// commitOn makes a commit without moving a branch.
+func (r *Repo) commitOn(parent, login string, files Files, message string) string {
 	r.s.mu.Lock()
 	who := signature{Name: login, Email: login + "@users.noreply.github.com", When: r.s.state.nextCommit()}
 	r.s.state.account(login, "User")
 	r.s.mu.Unlock()
-	sha, err := r.git.commitFiles(r.refs+branch, parent, files, message, who)
+	sha, err := r.git.commitFiles(parent, files, message, who)
 	if err != nil {
-		r.s.opts.Fail("commit to %s of %s: %v", branch, r.FullName(), err)
+		r.s.opts.Fail("commit to %s: %v", r.FullName(), err)
 	}
 	return sha
 }
@@ -174,18 +155,36 @@ func (r *Repo) commitOn(parent, login, branch string, files Files, message strin
 // moveBranch points a branch at a commit, as a push does, and sends what
 // GitHub sends: push, and synchronize for every open pull request from it.
 func (r *Repo) moveBranch(login, branch, sha string, forced bool) {
+	r.warm(branch, sha)
 	r.s.mu.Lock()
 	before := r.branches[branch]
 	r.branches[branch] = sha
 	r.pushedAt = r.s.now()
 	sender := r.s.state.account(login, "User")
-	events := []event{r.pushEvent(branch, before, sha, forced, sender)}
+	events := []event{r.pushEvent(branch, before, sha, forced, sender), r.suiteRequested(branch, before, sha, sender)}
 	for _, p := range r.s.pullsFrom(r, branch) {
 		events = append(events, p.synchronize(sha, sender))
 	}
 	r.s.notify()
 	r.s.mu.Unlock()
 	r.s.deliver(events...)
+}
+
+// warm has git look at what a push changes before the lock is taken for it.
+func (r *Repo) warm(branch, sha string) {
+	type change struct {
+		pull *PullRequest
+		base string
+	}
+	var changes []change
+	r.s.mu.Lock()
+	for _, p := range r.s.pullsFrom(r, branch) {
+		changes = append(changes, change{p, p.repo.branches[p.baseRef]})
+	}
+	r.s.mu.Unlock()
+	for _, c := range changes {
+		c.pull.warm(c.base, sha)
+	}
 }
 
 // pullsFrom lists the open pull requests whose head is the branch. The lock
@@ -213,9 +212,6 @@ func (r *Repo) ImportGit(dir, baseRev, headRev string) (branch string) {
 	}
 	const imported = "import"
 	for i, name := range []string{r.defaultBranch, imported} {
-		if err := r.git.setRef(r.refs+name, shas[i]); err != nil {
-			r.s.opts.Fail("import %s: %v", dir, err)
-		}
 		r.moveBranch("octocat", name, shas[i], true)
 	}
 	return imported
@@ -225,22 +221,22 @@ func (r *Repo) ImportGit(dir, baseRev, headRev string) (branch string) {
 func (r *Repo) fork(login string) *Repo {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
-	if f := r.s.state.repos[fold(login+"/"+r.name)]; f != nil {
-		return f
-	}
 	owner := r.s.state.account(login, "User")
+	for _, f := range r.s.state.repos {
+		if f.parent == r && f.owner == owner {
+			return f
+		}
+	}
 	f := r.s.addRepo(&Repo{id: r.s.state.nextID(), git: r.git, owner: owner, name: r.name, parent: r})
-	f.refs = "refs/forks/" + strconv.FormatInt(f.id, 10) + "/"
 	f.defaultBranch = r.defaultBranch
 	f.branches[f.defaultBranch] = r.branches[r.defaultBranch]
 	return f
 }
 
-// Delete deletes the repository. Of a deleted fork, pull requests remain, with
-// a head that names no repository.
-func (r *Repo) Delete() {
-	r.change(func() {
-		r.deleted = true
-		delete(r.s.state.repos, fold(r.fullName()))
-	})
+// Forget takes a commit away, as GitHub does some time after nothing points at
+// it any more: a push over it, or the end of its fork. By its SHA it is found
+// no more, and no check can be put on it.
+func (r *Repo) Forget(sha string) {
+	r.git.forget(sha)
+	r.change(func() {})
 }

@@ -1,11 +1,9 @@
 package ghtest
 
 import (
-	"encoding/json"
 	"maps"
 	"net/http"
 	"slices"
-	"strconv"
 )
 
 func getApp(c *call) *Response {
@@ -40,9 +38,12 @@ func getInstallation(c *call) *Response {
 
 func getRepoInstallation(c *call) *Response {
 	return c.locked(func() *Response {
-		r := c.s.state.repos[fold(c.params["owner"]+"/"+c.params["repo"])]
+		r, moved := c.s.find(c.params["owner"], c.params["repo"])
 		if r == nil || c.s.installationOf(r) == nil {
 			return notFound()
+		}
+		if moved {
+			return c.redirect(r)
 		}
 		return ok(c.s.renderInstallation(c.s.installationOf(r)))
 	})
@@ -148,87 +149,5 @@ func getUser(c *call) *Response {
 			"name": a.login, "company": nil, "blog": "", "location": nil, "email": nil, "hireable": nil, "bio": nil,
 			"user_view_type": "public", "public_repos": 0, "public_gists": 0, "followers": 0, "following": 0, "created_at": stamp(commitsBegin), "updated_at": stamp(commitsBegin),
 		}))
-	})
-}
-
-func (d *Delivery) render() object {
-	var action, installation, repo any
-	if d.Action != "" {
-		action = d.Action
-	}
-	if d.InstallationID != 0 {
-		installation = d.InstallationID
-	}
-	if d.RepositoryID != 0 {
-		repo = d.RepositoryID
-	}
-	return object{
-		"id": d.ID, "guid": d.GUID, "delivered_at": stamp(d.At), "redelivery": d.Redelivery, "duration": d.Duration.Seconds(), "status": d.Outcome,
-		"status_code": d.Status, "event": d.Event, "action": action, "installation_id": installation, "repository_id": repo, "throttled_at": nil,
-	}
-}
-
-// listDeliveries lists attempts, newest first; the cursor is the id of the last
-// one seen.
-func listDeliveries(c *call) *Response {
-	return c.locked(func() *Response {
-		cursor := c.req.URL.Query().Get("cursor")
-		newest := slices.Clone(c.s.state.deliveries)
-		slices.Reverse(newest)
-		if cursor != "" {
-			seen, err := strconv.ParseInt(cursor, 10, 64)
-			if err != nil {
-				return refuse(http.StatusBadRequest, "Invalid cursor")
-			}
-			newest = slices.DeleteFunc(newest, func(d *Delivery) bool { return d.ID >= seen })
-		}
-		p := page{number: 1, size: c.page().size}
-		resp := ok(slicePage(p, newest, (*Delivery).render))
-		if _, to := p.bounds(len(newest)); to < len(newest) {
-			q := c.req.URL.Query()
-			q.Set("cursor", strconv.FormatInt(newest[to-1].ID, 10))
-			resp.Header.Set("Link", "<"+c.self(q.Encode())+`>; rel="next"`)
-		}
-		return resp
-	})
-}
-
-func getDelivery(c *call) *Response {
-	return c.locked(func() *Response {
-		d := c.delivery()
-		if d == nil {
-			return notFound()
-		}
-		headers := object{}
-		for k, v := range c.s.hookHeader("", *d) {
-			headers[k] = v[0]
-		}
-		return ok(d.render().with(object{
-			"url":      c.s.state.hookURL,
-			"request":  object{"headers": headers, "payload": json.RawMessage(d.Payload)},
-			"response": object{"headers": object{}, "payload": orNil(d.Response)},
-		}))
-	})
-}
-
-// delivery finds the delivery that the path names. The lock must be held.
-func (c *call) delivery() *Delivery {
-	id := c.number("delivery_id")
-	for _, d := range c.s.state.deliveries {
-		if d.ID == id {
-			return d
-		}
-	}
-	return nil
-}
-
-func redeliver(c *call) *Response {
-	return c.locked(func() *Response {
-		d := c.delivery()
-		if d == nil {
-			return notFound()
-		}
-		c.s.enqueue(queued{guid: d.GUID})
-		return answer(http.StatusAccepted, object{})
 	})
 }

@@ -137,6 +137,9 @@ func createCheck(c *call) *Response {
 		b.apply(&run, now)
 		made := c.repo.addCheck(run, false)
 		c.s.announce(made, "created")
+		if made.Completed() {
+			c.s.announce(made, "completed")
+		}
 		return answer(http.StatusCreated, c.s.renderCheck(made))
 	})
 }

@@ -37,11 +37,15 @@ func listPulls(c *call) *Response {
 	if refused != nil {
 		return refused
 	}
-	direction, refused := c.oneOf("direction", "desc", "asc")
+	q := c.req.URL.Query()
+	directions := []string{"desc", "asc"}
+	if q.Get("sort") != "" && q.Get("sort") != "created" {
+		slices.Reverse(directions)
+	}
+	direction, refused := c.oneOf("direction", directions...)
 	if refused != nil {
 		return refused
 	}
-	q := c.req.URL.Query()
 	return c.locked(func() *Response {
 		pulls := slices.DeleteFunc(slices.Clone(c.repo.pulls), func(p *PullRequest) bool {
 			return state != "all" && p.state != state ||
@@ -67,6 +71,7 @@ func getPull(c *call) *Response {
 	if strings.Contains(c.req.Header.Get("Accept"), ".diff") {
 		return c.pullDiff(p, base, head)
 	}
+	p.warm(base, head)
 	_, mergeable, err := c.repo.git.mergeTree(base, head)
 	unknown := errors.Is(err, errOldGit)
 	if err != nil && !unknown {

@@ -21,6 +21,9 @@ type Options struct {
 	// are recorded as failed and not sent. See Server.SetWebhook.
 	WebhookURL    string
 	WebhookSecret string
+	// WebhookTimeout is how long the App may take to answer a delivery: ten
+	// seconds by default, as long as GitHub waits.
+	WebhookTimeout time.Duration
 	// AppSlug names the App, "reviewgate" by default; its bot is called
 	// slug + "[bot]".
 	AppSlug string
@@ -51,12 +54,13 @@ func DefaultPermissions() map[string]string {
 		"merge_queues":  "read",
 		"metadata":      "read",
 		"pull_requests": "write",
+		"statuses":      "write",
 	}
 }
 
 // DefaultEvents returns the events reviewgate subscribes to.
 func DefaultEvents() []string {
-	return []string{"issue_comment", "merge_group", "pull_request", "push"}
+	return []string{"check_run", "issue_comment", "merge_group", "pull_request"}
 }
 
 // Server is the stand-in. All its methods, and those of what it hands out, may
@@ -105,6 +109,9 @@ func (o Options) withDefaults() Options {
 	if o.Addr == "" {
 		o.Addr = "127.0.0.1:0"
 	}
+	if o.WebhookTimeout == 0 {
+		o.WebhookTimeout = 10 * time.Second
+	}
 	if o.AppSlug == "" {
 		o.AppSlug = "reviewgate"
 	}
@@ -137,7 +144,7 @@ func (s *Server) start() error {
 	if err := s.state.init(s); err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	s.client = newHookClient()
+	s.client = newHookClient(s.opts.WebhookTimeout)
 	s.http = &http.Server{Handler: http.HandlerFunc(s.serve), ReadHeaderTimeout: 10 * time.Second}
 	s.wg.Go(func() {
 		// Serve ends with ErrServerClosed once Close is called, and a

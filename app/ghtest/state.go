@@ -21,6 +21,7 @@ type state struct {
 	accounts      map[string]*account // by login, folded
 	installations []*installation
 	repos         map[string]*Repo // by full name, folded
+	moved         map[string]*Repo // by full names they had, folded
 	tokens        map[string]*token
 	rates         map[string]*rate
 	lastCommit    time.Time
@@ -29,7 +30,8 @@ type state struct {
 	calls      []Call
 	unexpected []Call
 
-	deliveries []*Delivery
+	deliveries []*Delivery          // by id
+	byGUID     map[string]*Delivery // the first attempt at each event
 	queue      []queued
 	sending    int
 	withheld   map[string]bool
@@ -78,7 +80,7 @@ func (st *state) init(s *Server) error {
 	}
 	*st = state{
 		lastID:   1000,
-		accounts: map[string]*account{}, repos: map[string]*Repo{}, tokens: map[string]*token{}, rates: map[string]*rate{}, withheld: map[string]bool{},
+		accounts: map[string]*account{}, repos: map[string]*Repo{}, moved: map[string]*Repo{}, tokens: map[string]*token{}, rates: map[string]*rate{}, withheld: map[string]bool{}, byGUID: map[string]*Delivery{},
 		lastCommit: commitsBegin,
 		hookURL:    s.opts.WebhookURL, hookSecret: s.opts.WebhookSecret,
 	}
@@ -139,14 +141,23 @@ func (s *Server) AppPrivateKeyPEM() []byte {
 // The lock must be held.
 func (s *Server) installation(login string) *installation {
 	acct := s.state.account(login, "Organization")
-	for _, i := range s.state.installations {
-		if i.account == acct {
-			return i
-		}
+	if i := s.installationAt(acct); i != nil {
+		return i
 	}
 	i := &installation{id: s.state.nextID(), account: acct, permissions: s.opts.Permissions, createdAt: s.now()}
 	s.state.installations = append(s.state.installations, i)
 	return i
+}
+
+// installationAt returns the App's installation on an account, or nil. The lock
+// must be held.
+func (s *Server) installationAt(a *account) *installation {
+	for _, i := range s.state.installations {
+		if i.account == a {
+			return i
+		}
+	}
+	return nil
 }
 
 // installationOf returns the installation that covers a repository, or nil.
@@ -154,12 +165,7 @@ func (s *Server) installationOf(r *Repo) *installation {
 	if !r.installed {
 		return nil
 	}
-	for _, i := range s.state.installations {
-		if i.account == r.owner {
-			return i
-		}
-	}
-	return nil
+	return s.installationAt(r.owner)
 }
 
 // InstallationID returns the id of the App's installation on an account.
@@ -170,10 +176,20 @@ func (s *Server) InstallationID(account string) int64 {
 }
 
 // Install sends the installation event that GitHub sends when the App is
-// installed on an account; the installation itself is there from the account's
-// first repository on.
+// installed on an account. The installation itself is there from the account's
+// first repository on; one that was removed is made anew, with another id, for
+// all the account's repositories.
 func (s *Server) Install(account string) {
-	s.installationEvent(account, "created", func(*installation) {})
+	s.mu.Lock()
+	again := s.installationAt(s.state.account(account, "Organization")) == nil
+	s.mu.Unlock()
+	s.installationEvent(account, "created", func(i *installation) {
+		for _, r := range s.state.repos {
+			if again && r.owner == i.account {
+				r.installed = true
+			}
+		}
+	})
 }
 
 // Suspend suspends the installation of an account: its tokens and new ones

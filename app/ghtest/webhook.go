@@ -32,7 +32,8 @@ type Delivery struct {
 	At             time.Time
 	Duration       time.Duration
 	// Status is the HTTP status of the answer, 0 if there was none, and
-	// Outcome GitHub's word for it ("OK", "failed to connect to host").
+	// Outcome GitHub's word for it ("OK", "failed to connect to host"). The
+	// delivery log shows 502 or 504 where there was no answer.
 	Status   int
 	Outcome  string
 	Response string // first 64 KiB of the answer's body
@@ -194,9 +195,11 @@ func (s *Server) Deliveries() []Delivery {
 // LastDelivery returns the newest attempt at an event of the name, or the zero
 // Delivery.
 func (s *Server) LastDelivery(name string) Delivery {
-	for _, d := range slices.Backward(s.Deliveries()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, d := range slices.Backward(s.state.deliveries) {
 		if d.Event == name {
-			return d
+			return *d
 		}
 	}
 	return Delivery{}
@@ -204,13 +207,16 @@ func (s *Server) LastDelivery(name string) Delivery {
 
 // Redeliver sends an event again: the same payload under the same GUID.
 func (s *Server) Redeliver(guid string) (Delivery, error) {
-	for _, d := range s.Deliveries() {
-		if d.GUID == guid {
-			d.Redelivery = true
-			return s.attempt(d), nil
-		}
+	s.mu.Lock()
+	first := s.state.byGUID[guid]
+	if first == nil {
+		s.mu.Unlock()
+		return Delivery{}, fmt.Errorf("redeliver %s: no such delivery", guid)
 	}
-	return Delivery{}, fmt.Errorf("redeliver %s: no such delivery", guid)
+	d := *first
+	s.mu.Unlock()
+	d.Redelivery = true
+	return s.attempt(d), nil
 }
 
 // send makes the first attempt at an event.
@@ -245,14 +251,34 @@ func (s *Server) attempt(d Delivery) Delivery {
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.state.deliveries = append(s.state.deliveries, &d)
+	s.record(&d)
 	s.notify()
 	return d
 }
 
+// record puts an attempt into the log, which is in the order in which the
+// attempts began: one may end before another that began earlier. The lock must
+// be held.
+func (s *Server) record(d *Delivery) {
+	log := s.state.deliveries
+	at := len(log)
+	for at > 0 && log[at-1].ID > d.ID {
+		at--
+	}
+	s.state.deliveries = slices.Insert(log, at, d)
+	if s.state.byGUID[d.GUID] == nil {
+		s.state.byGUID[d.GUID] = d
+	}
+}
+
+// GitHub's words for deliveries that nobody answered.
+const (
+	noHost   = "failed to connect to host"
+	timedOut = "timed out"
+)
+
 // post sends a delivery as GitHub does.
 func (s *Server) post(url, secret string, d Delivery) (status int, body, outcome string) {
-	const noHost = "failed to connect to host"
 	if url == "" {
 		return 0, "", noHost
 	}
@@ -267,7 +293,7 @@ func (s *Server) post(url, secret string, d Delivery) (status int, body, outcome
 			error
 			Timeout() bool
 		}](err); ok && timeout.Timeout() {
-			return 0, "", "timed out"
+			return 0, "", timedOut
 		}
 		return 0, "", noHost
 	}
@@ -304,11 +330,10 @@ func sign(algorithm func() hash.Hash, secret string, payload []byte) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// newHookClient returns the client that delivers: it gives up after the ten
-// seconds that GitHub waits, and follows no redirect.
-func newHookClient() *http.Client {
+// newHookClient returns the client that delivers. It follows no redirect.
+func newHookClient(timeout time.Duration) *http.Client {
 	transport := &http.Transport{MaxIdleConnsPerHost: 64}
-	return &http.Client{Timeout: 10 * time.Second, Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &http.Client{Timeout: timeout, Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 // newGUID makes a random UUID, version 4.

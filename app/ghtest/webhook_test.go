@@ -12,10 +12,12 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/golang-jwt/jwt/v4"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
@@ -52,6 +54,13 @@ func newHook(t *testing.T) *hook {
 	return h
 }
 
+// of lists what was received of an event.
+func (h *hook) of(event string) []received {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(h.got), func(r received) bool { return r.header.Get("X-GitHub-Event") != event })
+}
+
 // names lists the events received, as "event action".
 func (h *hook) names(t *testing.T) []string {
 	t.Helper()
@@ -81,10 +90,11 @@ func TestDeliveriesAreSigned(t *testing.T) {
 	h := newHook(t)
 	gh, repo, _ := shop(t, ghtest.Options{WebhookURL: h.URL, WebhookSecret: "s3cret", Events: []string{"pull_request"}})
 	repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a": "1"}})
-	if len(h.got) != 1 {
-		t.Fatalf("%d deliveries instead of 1", len(h.got))
+	got := h.of("pull_request")
+	if len(got) != 1 {
+		t.Fatalf("%d deliveries instead of 1", len(got))
 	}
-	r := h.got[0]
+	r := got[0]
 	mac := hmac.New(sha256.New, []byte("s3cret"))
 	mac.Write(r.body)
 	d := gh.LastDelivery("pull_request")
@@ -92,11 +102,11 @@ func TestDeliveriesAreSigned(t *testing.T) {
 		"X-Hub-Signature-256": "sha256=" + hex.EncodeToString(mac.Sum(nil)), "Content-Type": "application/json", "X-Github-Event": "pull_request", "X-Github-Delivery": d.GUID,
 		"X-Github-Hook-Installation-Target-Id": strconv.FormatInt(gh.AppID(), 10), "X-Github-Hook-Installation-Target-Type": "integration",
 	}
-	got := map[string]string{}
+	headers := map[string]string{}
 	for key := range want {
-		got[key] = r.header.Get(key)
+		headers[key] = r.header.Get(key)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, headers); diff != "" {
 		t.Errorf("headers (-want +got):\n%s", diff)
 	}
 	if d.Status != http.StatusAccepted || d.Outcome != "OK" || d.Response != "noted" || d.InstallationID != gh.InstallationID("acme") || d.RepositoryID != repo.ID() || !d.OK() {
@@ -104,7 +114,7 @@ func TestDeliveriesAreSigned(t *testing.T) {
 	}
 	gh.SetWebhook(h.URL, "")
 	gh.Ping()
-	if s := h.got[1].header.Get("X-Hub-Signature-256"); s != "" {
+	if s := h.of("ping")[0].header.Get("X-Hub-Signature-256"); s != "" {
 		t.Errorf("signed without a secret: %s", s)
 	}
 }
@@ -120,14 +130,16 @@ func TestConversation(t *testing.T) {
 			t.Errorf("events (-want +got):\n%s", d)
 		}
 	}
-	hears()
+	hears("check_suite requested") // for the commit on main
 	pr := repo.OpenPR(ghtest.PR{Fork: "mallory", Author: "mallory", Files: ghtest.Files{"a": "1"}})
 	hears("pull_request opened")
 	pr.Push(ghtest.Files{"a": "2"}, "more")
 	hears("pull_request synchronize")
 	other := repo.OpenPR(ghtest.PR{Head: "mine", Files: ghtest.Files{"b": "1"}})
-	hears("pull_request opened")
+	hears("check_suite requested", "pull_request opened")
 	repo.Commit("mine", ghtest.Files{"b": "2"}, "pushed to the branch")
+	hears("check_suite requested", "pull_request synchronize")
+	repo.Commit("mine", ghtest.Files{"b": "3"}, "pushed quietly\n\n\nskip-checks: true")
 	hears("pull_request synchronize")
 	c.want(c.do("POST", "/repos/acme/shop/issues/1/comments", fields{"body": "ours"}), http.StatusCreated)
 	hears("issue_comment created")
@@ -140,15 +152,17 @@ func TestConversation(t *testing.T) {
 	hears("installation suspend", "installation unsuspend")
 	repo.SetInstalled(false)
 	pr.Label("bug")
-	hears()
+	hears("installation_repositories removed")
 	repo.SetInstalled(true)
 	pr.Merge()
-	hears("pull_request closed")
+	hears("installation_repositories added", "pull_request closed", "check_suite requested")
+	other.RerequestSuite("bob")
+	hears("check_suite rerequested")
 }
 
 func TestLostAndFoundDeliveries(t *testing.T) {
 	h := newHook(t)
-	gh, repo, _ := shop(t, ghtest.Options{WebhookURL: h.URL, Events: []string{"pull_request"}})
+	gh, repo, _ := shop(t, ghtest.Options{WebhookURL: h.URL, Permissions: noChecks, Events: []string{"pull_request"}})
 	app := newClient(t, gh)
 	gh.Withhold("pull_request")
 	pr := repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a": "1"}})
@@ -178,20 +192,111 @@ func TestLostAndFoundDeliveries(t *testing.T) {
 		t.Error("an unknown delivery was redelivered")
 	}
 
-	// The log, two at a time, newest first.
-	var statuses []float64
-	path := "/app/hook/deliveries?per_page=2"
-	for path != "" {
-		r := app.get(path)
-		for i := range r.len() {
-			statuses = append(statuses, r.field(i, "status_code").(float64))
-		}
-		path = ""
-		if link := r.header.Get("Link"); link != "" {
-			path = "/app/hook/deliveries?per_page=2&cursor=" + fmt.Sprintf("%.0f", r.field(1, "id"))
+	for query, want := range map[string][]string{
+		"":                {"200 OK", "503 Invalid HTTP Response: 503", "502 failed to connect to host"},
+		"&status=success": {"200 OK"},
+		"&status=failure": {"503 Invalid HTTP Response: 503", "502 failed to connect to host"},
+	} {
+		if d := cmp.Diff(want, deliveryLog(app, query)); d != "" {
+			t.Errorf("delivery log %q (-want +got):\n%s", query, d)
 		}
 	}
-	if d := cmp.Diff([]float64{200, 503, 0}, statuses); d != "" {
+	app.refused(app.do("GET", "/app/hook/deliveries?cursor=123", nil), http.StatusBadRequest, "Invalid cursor")
+	app.refused(app.do("GET", "/app/hook/deliveries?status=lost", nil), http.StatusUnprocessableEntity, "status")
+}
+
+// noChecks are permissions without those for which check suites are sent.
+var noChecks = map[string]string{"metadata": "read", "pull_requests": "write"}
+
+// deliveryLog reads the log two at a time, newest first.
+func deliveryLog(app *client, query string) []string {
+	app.Helper()
+	var log []string
+	for path := "/app/hook/deliveries?per_page=2" + query; path != ""; {
+		r := app.get(path)
+		for i := range r.len() {
+			log = append(log, fmt.Sprintf("%.0f %s", r.field(i, "status_code"), r.field(i, "status")))
+		}
+		next, more := strings.CutSuffix(r.header.Get("Link"), `>; rel="next"`)
+		path = ""
+		if more {
+			path = strings.TrimPrefix(next, "<"+app.gh.URL)
+		}
+	}
+	return log
+}
+
+// TestDeliveriesNobodyAnswers: a dead server costs no time, a slow one as long
+// as GitHub waits.
+func TestDeliveriesNobodyAnswers(t *testing.T) {
+	held := make(chan struct{})
+	slow := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-held }))
+	t.Cleanup(slow.Close)
+	t.Cleanup(func() { close(held) })
+	dead := httptest.NewServer(nil)
+	dead.Close()
+	gh := ghtest.Start(t, ghtest.Options{WebhookTimeout: 50 * time.Millisecond})
+	app := newClient(t, gh)
+	gh.SetWebhook(slow.URL, "")
+	gh.Ping()
+	gh.SetWebhook(dead.URL, "")
+	gh.Ping()
+	if d := cmp.Diff([]string{"502 failed to connect to host", "504 timed out"}, deliveryLog(app, "")); d != "" {
+		t.Errorf("delivery log (-want +got):\n%s", d)
+	}
+	if d := gh.Deliveries(); d[0].Status != 0 || d[0].Duration < 50*time.Millisecond || d[1].Status != 0 || d[1].Duration > time.Second {
+		t.Errorf("deliveries: %+v", d)
+	}
+}
+
+// TestDeliveriesAreKeptForThreeDays: older ones can't be sent again.
+func TestDeliveriesAreKeptForThreeDays(t *testing.T) {
+	clock := newClock()
+	gh := ghtest.Start(t, ghtest.Options{Now: clock.now})
+	old := gh.Ping()
+	clock.move(72*time.Hour - time.Second)
+	gh.Ping()
+	attempts := fmt.Sprintf("/app/hook/deliveries/%d/attempts", old.ID)
+	app := newClient(t, gh)
+	// The App's tokens are of the machine's time.
+	app.auth = "Bearer " + signJWT(t, gh, jwt.SigningMethodRS256, func(m jwt.MapClaims) {
+		m["iat"], m["exp"] = clock.now().Unix(), clock.now().Add(time.Minute).Unix()
+	})
+	app.want(app.do("POST", attempts, nil), http.StatusAccepted)
+	settle(t, gh)
+	if n := len(deliveryLog(app, "")); n != 3 {
+		t.Errorf("%d deliveries listed, want 3", n)
+	}
+	clock.move(time.Second)
+	app.refused(app.do("POST", attempts, nil), http.StatusNotFound, "Not Found")
+	app.refused(app.do("GET", fmt.Sprintf("/app/hook/deliveries/%d", old.ID), nil), http.StatusNotFound, "Not Found")
+	if n := len(deliveryLog(app, "")); n != 2 {
+		t.Errorf("%d deliveries listed, want 2", n)
+	}
+}
+
+// TestDeliveriesThatOverlap are in the log as they began, whichever ended
+// first, so that no page of it skips one.
+func TestDeliveriesThatOverlap(t *testing.T) {
+	held, release := make(chan struct{}), make(chan struct{})
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-GitHub-Event") == "slow" {
+			close(held)
+			<-release
+			w.WriteHeader(http.StatusTeapot)
+		}
+	}))
+	t.Cleanup(h.Close)
+	gh := ghtest.Start(t, ghtest.Options{WebhookURL: h.URL})
+	var wg sync.WaitGroup
+	wg.Go(func() { gh.Send("slow", "", map[string]any{}) })
+	<-held
+	gh.Ping()
+	gh.Ping()
+	close(release)
+	wg.Wait()
+	want := []string{"200 OK", "200 OK", "418 Invalid HTTP Response: 418"}
+	if d := cmp.Diff(want, deliveryLog(newClient(t, gh), "")); d != "" {
 		t.Errorf("delivery log (-want +got):\n%s", d)
 	}
 }
@@ -199,7 +304,7 @@ func TestLostAndFoundDeliveries(t *testing.T) {
 // TestRedeliverAtOnce: many attempts at one event may run side by side.
 func TestRedeliverAtOnce(t *testing.T) {
 	h := newHook(t)
-	gh, repo, _ := shop(t, ghtest.Options{WebhookURL: h.URL, Events: []string{"pull_request"}})
+	gh, repo, _ := shop(t, ghtest.Options{WebhookURL: h.URL, Permissions: noChecks, Events: []string{"pull_request"}})
 	repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a": "1"}})
 	guid := gh.LastDelivery("pull_request").GUID
 	var wg sync.WaitGroup

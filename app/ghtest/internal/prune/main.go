@@ -1,6 +1,7 @@
 // Command prune cuts GitHub's OpenAPI description (13 MB) down to the routes
-// that the stand-in answers, with what they refer to and without prose, so that
-// it can be kept beside the tests that hold the stand-in against it.
+// that the stand-in answers and the webhooks of which it has no example, with
+// what they refer to and without prose, so that it can be kept beside the tests
+// that hold the stand-in against it.
 //
 //	npm pack @octokit/openapi@23.0.2 && tar -xzf octokit-openapi-23.0.2.tgz
 //	go run ./app/ghtest/internal/prune package/generated/api.github.com.json > app/ghtest/testdata/openapi/github.json
@@ -21,7 +22,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: prune api.github.com.json > github.json")
 		os.Exit(2)
 	}
-	if err := prune(os.Args[1], ghtest.Routes(), os.Stdout); err != nil {
+	if err := prune(os.Args[1], ghtest.Routes(), webhooks, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "prune:", err)
 		os.Exit(1)
 	}
@@ -29,8 +30,17 @@ func main() {
 
 type object = map[string]any
 
-// prune writes what the routes need of the description.
-func prune(path string, routes []string, w io.Writer) error {
+// webhooks are the events, with their actions, whose payloads are held against
+// the description.
+var webhooks = []string{
+	"check-suite-requested", "check-suite-rerequested",
+	"installation-repositories-added", "installation-repositories-removed",
+	"repository-archived", "repository-deleted", "repository-privatized", "repository-publicized",
+	"repository-renamed", "repository-transferred", "repository-unarchived",
+}
+
+// prune writes what the routes and webhooks need of the description.
+func prune(path string, routes, webhooks []string, w io.Writer) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("read the description: %w", err)
@@ -53,6 +63,13 @@ func prune(path string, routes []string, w io.Writer) error {
 			paths[template] = item
 		}
 		item[strings.ToLower(method)] = p.strip(operation)
+	}
+	for _, webhook := range webhooks {
+		name := "webhook-" + webhook
+		if dig(whole, "components", "schemas", name) == nil {
+			return fmt.Errorf("the description has no %s", name)
+		}
+		p.collect("#/components/schemas/" + name)
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

@@ -1,0 +1,212 @@
+package ghtest
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// place lists a repository under its name, to which none redirects any more.
+// The lock must be held.
+func (s *Server) place(r *Repo) {
+	s.state.repos[fold(r.fullName())] = r
+	delete(s.state.moved, fold(r.fullName()))
+}
+
+// relocate gives the repository another owner or name; the old one redirects
+// until something else takes it. The lock must be held.
+func (r *Repo) relocate(owner *account, name string) {
+	old := fold(r.fullName())
+	if other := r.s.state.repos[fold(owner.login+"/"+name)]; other != nil && other != r {
+		r.s.opts.Fail("move %s to %s/%s: there is a repository of that name", r.fullName(), owner.login, name)
+	}
+	delete(r.s.state.repos, old)
+	r.s.state.moved[old] = r
+	r.owner, r.name = owner, name
+	r.s.place(r)
+}
+
+// Rename renames the repository and sends repository renamed. Requests for the
+// old name are redirected.
+func (r *Repo) Rename(name string) {
+	r.happen("renamed", func() object {
+		from := r.name
+		r.relocate(r.owner, name)
+		return object{"changes": object{"repository": object{"name": object{"from": from}}}}
+	})
+}
+
+// Transfer gives the repository to another account, made if need be. The
+// installation of the old owner loses it (installation_repositories removed).
+// Where the App is installed at the new owner, that installation gets it
+// (installation_repositories added, repository transferred): GitHub tells of a
+// transfer only there. Requests for the old name are redirected.
+func (r *Repo) Transfer(owner string) {
+	s := r.s
+	s.mu.Lock()
+	from, to := r.owner, s.state.account(owner, "Organization")
+	lost := s.installationOf(r)
+	r.relocate(to, r.name)
+	got := s.installationAt(to)
+	r.installed = got != nil
+	was := object{"user": s.renderAccount(from)}
+	if from.kind == "Organization" {
+		was = object{"organization": s.renderOrganization(from)}
+	}
+	events := []event{
+		s.reposEvent(lost, "removed", r), s.reposEvent(got, "added", r),
+		r.event("repository", "transferred", from, object{"changes": object{"owner": object{"from": was}}}),
+	}
+	s.notify()
+	s.mu.Unlock()
+	s.deliver(events...)
+}
+
+// Delete deletes the repository: the installation loses it, and repository
+// deleted is sent, which Apps do get, whatever GitHub's description says
+// (github/docs#36991). Of a deleted fork, pull requests remain, with a head
+// that names no repository.
+func (r *Repo) Delete() {
+	s := r.s
+	s.mu.Lock()
+	lost := s.installationOf(r)
+	events := []event{s.reposEvent(lost, "removed", r), r.event("repository", "deleted", r.owner, object{})}
+	r.deleted, r.installed = true, false
+	delete(s.state.repos, fold(r.fullName()))
+	for name, other := range s.state.moved {
+		if other == r {
+			delete(s.state.moved, name)
+		}
+	}
+	s.notify()
+	s.mu.Unlock()
+	s.deliver(events...)
+}
+
+// SetPrivate makes the repository private, or public.
+func (r *Repo) SetPrivate(private bool) {
+	if r.set(&r.private, private) {
+		r.happen(map[bool]string{true: "privatized", false: "publicized"}[private], nil)
+	}
+}
+
+// SetArchived makes the repository read-only, or ends that. GitHub refuses to
+// write comments and reactions then. That it refuses commit statuses as well is
+// known, of check runs it isn't: they are taken here.
+func (r *Repo) SetArchived(archived bool) {
+	if r.set(&r.archived, archived) {
+		r.happen(map[bool]string{true: "archived", false: "unarchived"}[archived], nil)
+	}
+}
+
+// set changes one of the repository's switches, and reports whether it did.
+func (r *Repo) set(to *bool, value bool) bool {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	changed := *to != value
+	*to = value
+	return changed
+}
+
+// happen changes the repository and sends the repository event of the action,
+// as its owner.
+func (r *Repo) happen(action string, change func() object) {
+	r.s.mu.Lock()
+	extra := object{}
+	if change != nil {
+		extra = change()
+	}
+	e := r.event("repository", action, r.owner, extra)
+	r.s.notify()
+	r.s.mu.Unlock()
+	r.s.deliver(e)
+}
+
+// SetInstalled gives the App access to the repository, or takes it away, and
+// sends installation_repositories added or removed.
+func (r *Repo) SetInstalled(installed bool) {
+	s := r.s
+	s.mu.Lock()
+	var e event
+	if installed != r.installed {
+		inst := s.installation(r.owner.login)
+		r.installed = installed
+		e = s.reposEvent(inst, map[bool]string{true: "added", false: "removed"}[installed], r)
+	}
+	s.notify()
+	s.mu.Unlock()
+	s.deliver(e)
+}
+
+// reposEvent makes an installation_repositories event, added or removed, of one
+// repository; for no installation, none. The lock must be held.
+func (s *Server) reposEvent(i *installation, action string, r *Repo) event {
+	if i == nil {
+		return event{}
+	}
+	payload := s.installationPayload(action, i)
+	payload["repository_selection"], payload["requester"] = "selected", nil
+	for _, list := range []string{"added", "removed"} {
+		repos := []object{}
+		if list == action {
+			repos = append(repos, renderRepoShort(r))
+		}
+		payload["repositories_"+list] = repos
+	}
+	return event{name: "installation_repositories", action: action, installation: i, payload: payload}
+}
+
+// find returns the repository of a name; moved tells that the name is an old
+// one of it. The lock must be held.
+func (s *Server) find(owner, name string) (r *Repo, moved bool) {
+	full := fold(owner + "/" + name)
+	if r := s.state.repos[full]; r != nil {
+		return r, false
+	}
+	r = s.state.moved[full]
+	return r, r != nil
+}
+
+// byName turns "/repositories/{id}/..." into the path by the repository's name:
+// GitHub answers both alike, and redirects to the former.
+func (s *Server) byName(path string) string {
+	rest, ok := strings.CutPrefix(path, "/repositories/")
+	if !ok {
+		return path
+	}
+	id, rest, _ := strings.Cut(rest, "/")
+	n, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		return path
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.state.repos {
+		if r.id == n {
+			return strings.TrimSuffix("/repos/"+r.fullName()+"/"+rest, "/")
+		}
+	}
+	// No repository can have this name.
+	return strings.TrimSuffix("/repos/-/-/"+rest, "/")
+}
+
+// redirect sends a request for an old name on: for good where it reads, and
+// with method and body unchanged where it writes.
+func (c *call) redirect(r *Repo) *Response {
+	status := http.StatusTemporaryRedirect
+	if c.route.method == http.MethodGet {
+		status = http.StatusMovedPermanently
+	}
+	path, _ := trimBase(c.req)
+	rest := ""
+	if parts := strings.SplitN(path, "/", 5); len(parts) == 5 {
+		rest = "/" + parts[4]
+	}
+	to := c.s.URL + c.prefix + "/repositories/" + strconv.FormatInt(r.id, 10) + rest
+	if q := c.req.URL.RawQuery; q != "" {
+		to += "?" + q
+	}
+	resp := answer(status, object{"message": http.StatusText(status), "url": to, "documentation_url": "https://docs.github.com/rest/guides/best-practices-for-using-the-rest-api#follow-redirects"})
+	resp.Header.Set("Location", to)
+	return resp
+}

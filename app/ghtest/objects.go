@@ -1,0 +1,228 @@
+package ghtest
+
+import (
+	"bytes"
+	"cmp"
+	"compress/zlib"
+	"crypto/sha1"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// put writes an object into the store, loose, and returns its name. A commit
+// made so costs no process, of which a script would start thousands. The writer
+// must be held.
+func (g *git) put(kind string, data []byte) (string, error) {
+	object := slices.Concat(fmt.Appendf(nil, "%s %d\x00", kind, len(data)), data)
+	sum := sha1.Sum(object)
+	sha := hex.EncodeToString(sum[:])
+	dir := filepath.Join(g.dir, "objects", sha[:2])
+	path := filepath.Join(dir, sha[2:])
+	if _, err := os.Stat(path); err == nil {
+		return sha, nil
+	}
+	var packed bytes.Buffer
+	// Time counts here, and not space.
+	w, err := zlib.NewWriterLevel(&packed, zlib.NoCompression)
+	if err != nil {
+		return "", err
+	}
+	if _, err := w.Write(object); err != nil {
+		return "", err
+	}
+	if err := w.Close(); err != nil {
+		return "", err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", err
+	}
+	// Another process may read at any time, and must not find half of it.
+	fresh := path + ".new"
+	if err := os.WriteFile(fresh, packed.Bytes(), 0o400); err != nil {
+		return "", err
+	}
+	return sha, os.Rename(fresh, path)
+}
+
+// keepAs keeps what is known of an object that was just written.
+func (g *git) keepAs(key string, value any) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.cache[key] = value
+}
+
+// putBlob writes a blob.
+func (g *git) putBlob(content string) (string, error) {
+	sha, err := g.put("blob", []byte(content))
+	if err == nil {
+		g.keepAs("blob "+sha, []byte(content))
+	}
+	return sha, err
+}
+
+// folder is a tree that is being changed. A folder below it is read when a
+// change gets there.
+type folder struct {
+	entries map[string]entry   // by name; their Path is the name
+	below   map[string]*folder // those that were read
+}
+
+// open reads a tree; the name "" is an empty one's.
+func (g *git) open(tree string) (*folder, error) {
+	f := &folder{entries: map[string]entry{}, below: map[string]*folder{}}
+	if tree == "" {
+		return f, nil
+	}
+	entries, err := g.tree(tree, false)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		f.entries[e.Path] = e
+	}
+	return f, nil
+}
+
+// child returns a folder in f, and nil where there is none and make is false. A
+// file in its place goes.
+func (f *folder) child(g *git, name string, make bool) (*folder, error) {
+	if sub := f.below[name]; sub != nil {
+		return sub, nil
+	}
+	tree := ""
+	e, there := f.entries[name]
+	switch {
+	case there && e.Type == "tree":
+		tree = e.SHA
+	case !make:
+		return nil, nil
+	}
+	sub, err := g.open(tree)
+	if err != nil {
+		return nil, err
+	}
+	f.entries[name], f.below[name] = entry{Mode: "040000", Type: "tree", Path: name}, sub
+	return sub, nil
+}
+
+// at returns the folder of a path and the name in it; the folder is nil where
+// there is none and make is false.
+func (f *folder) at(g *git, path string, make bool) (*folder, string, error) {
+	parts := strings.Split(path, "/")
+	for _, part := range parts {
+		if part == "" || part == "." || part == ".." || part == ".git" {
+			return nil, "", fmt.Errorf("git can't hold the path %q", path)
+		}
+	}
+	last := len(parts) - 1
+	for _, part := range parts[:last] {
+		sub, err := f.child(g, part, make)
+		if err != nil || sub == nil {
+			return nil, "", err
+		}
+		f = sub
+	}
+	return f, parts[last], nil
+}
+
+// set puts a file at a path.
+func (f *folder) set(g *git, path string, e entry) error {
+	in, name, err := f.at(g, path, true)
+	if err != nil {
+		return err
+	}
+	e.Path = name
+	in.entries[name] = e
+	delete(in.below, name)
+	return nil
+}
+
+// remove takes what is at a path away, if anything is.
+func (f *folder) remove(g *git, path string) error {
+	in, name, err := f.at(g, path, false)
+	if err != nil || in == nil {
+		return err
+	}
+	delete(in.entries, name)
+	delete(in.below, name)
+	return nil
+}
+
+// move takes the file or folder at one path to another.
+func (f *folder) move(g *git, from, to string) error {
+	in, name, err := f.at(g, from, false)
+	if err != nil {
+		return err
+	}
+	var e entry
+	var there bool
+	if in != nil {
+		e, there = in.entries[name]
+	}
+	if !there {
+		return fmt.Errorf("move %s: there is nothing", from)
+	}
+	sub := in.below[name]
+	delete(in.entries, name)
+	delete(in.below, name)
+	if err := f.set(g, to, e); err != nil || sub == nil {
+		return err
+	}
+	in, name, err = f.at(g, to, true)
+	if err == nil {
+		in.below[name] = sub
+	}
+	return err
+}
+
+// save writes the folder and all below it that was read, and returns its name;
+// an empty one has none, but for the root.
+func (g *git) save(f *folder, root bool) (string, error) {
+	for name, sub := range f.below {
+		sha, err := g.save(sub, false)
+		if err != nil {
+			return "", err
+		}
+		e := f.entries[name]
+		e.SHA = sha
+		f.entries[name] = e
+		if sha == "" {
+			delete(f.entries, name)
+		}
+	}
+	if len(f.entries) == 0 && !root {
+		return "", nil
+	}
+	entries := make([]entry, 0, len(f.entries))
+	for _, e := range f.entries {
+		entries = append(entries, e)
+	}
+	// git sorts folders as if their names ended in a slash.
+	order := func(e entry) string {
+		if e.Type == "tree" {
+			return e.Path + "/"
+		}
+		return e.Path
+	}
+	slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(order(a), order(b)) })
+	var data []byte
+	for _, e := range entries {
+		name, err := hex.DecodeString(e.SHA)
+		if err != nil || len(name) != sha1.Size {
+			return "", fmt.Errorf("write a tree: %s has the object name %q", e.Path, e.SHA)
+		}
+		data = fmt.Appendf(data, "%s %s\x00", strings.TrimPrefix(e.Mode, "0"), e.Path)
+		data = append(data, name...)
+	}
+	sha, err := g.put("tree", data)
+	if err == nil {
+		g.keepAs("tree "+sha+" false", entries)
+	}
+	return sha, err
+}

@@ -1,0 +1,104 @@
+package ghtest_test
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reviewgate/reviewgate/app/ghtest"
+)
+
+func TestDepth(t *testing.T) {
+	at := func(start, end int) ghtest.Call {
+		base := time.Unix(0, 0)
+		return ghtest.Call{Start: base.Add(time.Duration(start)), End: base.Add(time.Duration(end))}
+	}
+	for name, tt := range map[string]struct {
+		calls []ghtest.Call
+		want  int
+	}{
+		"none":                       {nil, 0},
+		"one":                        {[]ghtest.Call{at(0, 10)}, 1},
+		"one after the other":        {[]ghtest.Call{at(0, 10), at(10, 20), at(25, 30)}, 3},
+		"at once":                    {[]ghtest.Call{at(0, 10), at(1, 11), at(9, 20)}, 1},
+		"a long one beside two":      {[]ghtest.Call{at(0, 100), at(0, 10), at(10, 20)}, 2},
+		"logged in any order":        {[]ghtest.Call{at(25, 30), at(0, 10), at(10, 20)}, 3},
+		"two rounds, side by side":   {[]ghtest.Call{at(0, 10), at(0, 12), at(12, 20), at(13, 21)}, 2},
+		"a short one inside another": {[]ghtest.Call{at(0, 30), at(5, 6), at(30, 40)}, 2},
+	} {
+		if got := ghtest.Depth(tt.calls); got != tt.want {
+			t.Errorf("%s: depth %d, want %d", name, got, tt.want)
+		}
+	}
+}
+
+// TestDepthOfRealCalls: two rounds of calls side by side are two round trips.
+func TestDepthOfRealCalls(t *testing.T) {
+	gh, _, c := shop(t, ghtest.Options{})
+	gh.On("*", ghtest.Delay(30*time.Millisecond))
+	gh.ResetCalls()
+	for range 2 {
+		var wg sync.WaitGroup
+		for range 3 {
+			wg.Go(func() { c.get("/repos/acme/shop") })
+		}
+		wg.Wait()
+	}
+	if got := ghtest.Depth(gh.Calls()); got != 2 {
+		t.Errorf("depth %d, want 2: %+v", got, gh.Calls())
+	}
+}
+
+func TestFaultsOfAPullRequest(t *testing.T) {
+	_, repo, c := shop(t, ghtest.Options{})
+	pr := repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a": "1"}})
+	check := func(change fields) string {
+		body := fields{"name": "reviewgate", "head_sha": pr.HeadSHA(), "status": "in_progress"}
+		for k, v := range change {
+			body[k] = v
+		}
+		r := c.do("POST", "/repos/acme/shop/check-runs", body)
+		c.want(r, http.StatusCreated)
+		return fmt.Sprintf("/repos/acme/shop/check-runs/%.0f", r.field("id"))
+	}
+	complete := func(path string) {
+		c.want(c.do("PATCH", path, fields{"conclusion": "success"}), http.StatusOK)
+	}
+	comment := func() {
+		c.want(c.do("POST", "/repos/acme/shop/issues/1/comments", fields{"body": "x"}), http.StatusCreated)
+	}
+	wants := func(want ...string) {
+		t.Helper()
+		if d := cmp.Diff(want, pr.Faults()); d != "" {
+			t.Errorf("faults (-want +got):\n%s", d)
+		}
+	}
+	head := func() string { return pr.HeadSHA()[:7] }
+
+	repo.ForeignCheck(pr.HeadSHA(), "ci", "success")
+	pr.Comment("alice", "hello")
+	wants("#1 has no check run on its head, " + head())
+	first := check(nil)
+	wants("#1 has an open check run on its head, " + head())
+	second := check(nil)
+	wants("#1 has 2 open check runs on its head, " + head())
+	complete(first)
+	complete(second)
+	comment()
+	wants()
+	comment()
+	wants("#1 has 2 comments of the App")
+	third := check(nil)
+	old := head()
+	pr.Push(ghtest.Files{"a": "2"}, "more")
+	check(fields{"conclusion": "neutral"})
+	wants("#1 has 2 comments of the App", "#1 has an open check run on an old head, "+old)
+	complete(third)
+	pr.Push(ghtest.Files{"a": "3"}, "more")
+	pr.Close()
+	wants("#1 has 2 comments of the App")
+}

@@ -1,0 +1,141 @@
+package ghtest
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// Refusal is a rate limit that an installation has run into, whatever it did.
+// Until its time is over, every request of that installation is refused again.
+type Refusal struct {
+	// Primary is the hourly limit, announced by X-RateLimit-Remaining 0 and
+	// X-RateLimit-Reset; otherwise it is a secondary one with Retry-After.
+	Primary bool
+	// Status is 403, the default, or 429: GitHub uses both for both limits.
+	Status int
+	// For is how long the refusal holds. Its end is brought to a whole second,
+	// since both headers are in seconds.
+	For time.Duration
+	// Silent leaves Retry-After out. GitHub wants a client to wait for a minute
+	// then; this refusal still ends when For is over.
+	Silent bool
+}
+
+// hold is a refusal under way.
+type hold struct {
+	Refusal
+	until time.Time
+}
+
+// hold begins a refusal of a caller, unless one is under way that ends later.
+// The lock must be held.
+func (s *Server) hold(c caller, r Refusal) {
+	if r.Status == 0 {
+		r.Status = http.StatusForbidden
+	}
+	end := s.now().Add(r.For)
+	if whole := end.Truncate(time.Second); whole.Before(end) {
+		end = whole.Add(time.Second)
+	}
+	rate := s.rateOf(c)
+	if rate.hold == nil || end.After(rate.hold.until) {
+		rate.hold = &hold{Refusal: r, until: end}
+	}
+}
+
+// Refuse begins a refusal of the installation of an account.
+func (s *Server) Refuse(account string, r Refusal) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hold(caller{installation: s.installation(account)}, r)
+	s.notify()
+}
+
+// Refuse begins a refusal of whoever made the request, which is the first to be
+// refused.
+func (x *Exchange) Refuse(r Refusal) {
+	s := x.call.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hold(x.call.caller, r)
+	x.Answer(s.held(x.call.caller))
+}
+
+// held returns the answer to a caller who is being refused, or nil. The lock
+// must be held.
+func (s *Server) held(c caller) *Response {
+	r, now := s.rateOf(c), s.now()
+	if r.hold == nil || !now.Before(r.hold.until) {
+		return nil
+	}
+	h := *r.hold
+	var resp *Response
+	if h.Primary {
+		resp = refuse(h.Status, fmt.Sprintf("API rate limit exceeded for %s.", c))
+		limit := r.limit
+		if limit == 0 {
+			limit = GitHubLimits().RequestsPerHour
+		}
+		setRate(resp.Header, limit, limit, h.until)
+	} else {
+		wait := h.until.Sub(now)
+		if h.Silent {
+			wait = 0
+		}
+		resp = SecondaryLimit(h.Status, wait)
+	}
+	resp.until = h.until
+	return resp
+}
+
+// told notes that a caller has read a refusal, and until when it holds: as it
+// is written in the headers, or as is known here where it isn't.
+func (s *Server) told(c caller, resp *Response) {
+	if resp.Status != http.StatusForbidden && resp.Status != http.StatusTooManyRequests {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now, until := s.now(), resp.until
+	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); until.IsZero() && err == nil {
+		until = now.Add(time.Duration(seconds) * time.Second)
+	}
+	if reset, err := strconv.ParseInt(resp.Header.Get("X-RateLimit-Reset"), 10, 64); until.IsZero() && err == nil && resp.Header.Get("X-RateLimit-Remaining") == "0" {
+		until = time.Unix(reset, 0)
+	}
+	if until.After(now) {
+		r := s.rateOf(c)
+		r.told = append(r.told, telling{at: now, until: until})
+	}
+}
+
+// telling is a refusal that has been read.
+type telling struct{ at, until time.Time }
+
+// early returns how long ago a caller that makes a request now read that it
+// should not yet; zero if it may.
+func (s *Server) early(c caller) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, now := s.rateOf(c), s.now()
+	r.told = slices.DeleteFunc(r.told, func(t telling) bool { return !now.Before(t.until) })
+	if len(r.told) == 0 {
+		return 0
+	}
+	return now.Sub(r.told[0].at)
+}
+
+// earlyAfter is how long after it read a refusal a client may still send what
+// was on its way.
+const earlyAfter = 250 * time.Millisecond
+
+// EarlyRetries lists the requests since ResetCalls that were made while a rate
+// limit, the stand-in's own or an imposed one, still held, and more than a
+// quarter of a second after the caller had read so. Requests for the rate limit
+// itself, which are free, are not among them.
+func (s *Server) EarlyRetries() []Call {
+	return s.callsThat(func(c *Call) bool { return c.Early > earlyAfter })
+}

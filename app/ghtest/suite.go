@@ -1,0 +1,80 @@
+package ghtest
+
+import "strings"
+
+// suite returns the id of the App's check suite on a commit, made if need be.
+// The lock must be held.
+func (r *Repo) suite(sha string) int64 {
+	if r.suites[sha] == 0 {
+		r.suites[sha] = r.s.state.nextID()
+	}
+	return r.suites[sha]
+}
+
+// suiteRequested makes the check_suite event that GitHub sends on a push to
+// every App that may write checks there, unless the commit's author doesn't
+// want it. Pushes to forks it doesn't see. The lock must be held.
+func (r *Repo) suiteRequested(branch, before, sha string, sender *account) event {
+	inst := r.s.installationOf(r)
+	if inst == nil || r.parent != nil || !allows(inst.permissions, "checks:write") {
+		return event{}
+	}
+	head, err := r.git.stored(sha)
+	if err != nil || skipsChecks(head.Message) {
+		return event{err: err}
+	}
+	return r.suiteEvent("requested", branch, before, head, sender)
+}
+
+// skipsChecks reports whether a commit's message ends in the trailer
+// "skip-checks: true".
+func skipsChecks(message string) bool {
+	last := message[strings.LastIndex(message, "\n")+1:]
+	key, value, _ := strings.Cut(last, ":")
+	return strings.EqualFold(strings.TrimSpace(key), "skip-checks") && strings.EqualFold(strings.TrimSpace(value), "true")
+}
+
+// suiteEvent makes a check_suite event. The lock must be held.
+func (r *Repo) suiteEvent(action string, branch any, before string, head commit, sender *account) event {
+	if before == "" {
+		before = zeroSHA
+	}
+	runs := 0
+	for _, c := range r.checks {
+		if c.HeadSHA == head.SHA && !c.foreign {
+			runs++
+		}
+	}
+	pushed := r.s.pushedCommit(r, head)
+	short := object{}
+	for _, key := range []string{"id", "tree_id", "message", "timestamp", "author", "committer"} {
+		short[key] = pushed[key]
+	}
+	return r.event("check_suite", action, sender, object{"check_suite": r.s.renderSuite(r, head.SHA, "queued", "", branch, before).with(object{
+		"latest_check_runs_count": runs, "check_runs_url": r.s.api("/repos/%s/check-suites/%d/check-runs", r.fullName(), r.suite(head.SHA)), "head_commit": short,
+	})})
+}
+
+// renderSuite writes the App's check suite on a commit.
+func (s *Server) renderSuite(r *Repo, sha, status, conclusion string, branch any, before string) object {
+	id := r.suite(sha)
+	return object{
+		"id": id, "node_id": nodeID("CS", id), "head_branch": branch, "head_sha": sha, "status": status, "conclusion": orNil(conclusion),
+		"url": s.api("/repos/%s/check-suites/%d", r.fullName(), id), "before": before, "after": sha, "pull_requests": s.pullsOnHead(r, sha), "app": s.renderApp(false),
+		"created_at": stamp(s.now()), "updated_at": stamp(s.now()),
+	}
+}
+
+// RerequestSuite presses "Re-run all checks" on the pull request's head, as the
+// user, and sends check_suite rerequested.
+func (p *PullRequest) RerequestSuite(login string) {
+	sha := p.HeadSHA()
+	head, err := p.repo.git.stored(sha)
+	if err != nil {
+		p.s.opts.Fail("re-run the checks of #%d: %v", p.Number, err)
+	}
+	p.s.mu.Lock()
+	e := p.repo.suiteEvent("rerequested", p.repo.branchAt(sha), zeroSHA, head, p.s.state.account(login, "User"))
+	p.s.mu.Unlock()
+	p.s.deliver(e)
+}
