@@ -2,6 +2,7 @@ package render
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/reviewgate/reviewgate/pipeline"
 )
@@ -9,24 +10,24 @@ import (
 // Limits of annotations. GitHub allows 64 KB for a message and for raw
 // details, and 255 characters for a title; a reader wants less. At most 250
 // are sent, five requests' worth: GitHub shows no more than a few of them at
-// once, and the text has all findings.
+// once, and the text says how many there would be.
 const (
 	maxAnnotations      = 250
-	maxAnnotationTitle  = 250       // runes
+	maxAnnotationTitle  = 250       // bytes
 	maxAnnotationDetail = 16 * 1024 // bytes
 )
 
-// annotations are the findings on changed lines, worst first. GitHub refuses
-// all of a request if one stands outside of the diff.
-func annotations(v View) []Annotation {
+// annotations are the findings on changed lines, worst first, and how many
+// there would be without a limit. GitHub refuses all of a request if one stands
+// outside of the diff, and cannot be told of a path that is not UTF-8.
+func annotations(v View) (out []Annotation, all int) {
 	fs := newFindings(&v.Review, plainPen{}, linker{})
-	var out []Annotation
 	for _, f := range fs.list {
-		if len(out) == maxAnnotations {
-			break
-		}
 		from, to, ok := fs.diff.changed(f.Path, f.StartLine, max(f.StartLine, f.EndLine))
-		if !ok {
+		if !ok || !utf8.ValidString(f.Path) {
+			continue
+		}
+		if all++; all > maxAnnotations {
 			continue
 		}
 		out = append(out, Annotation{
@@ -39,7 +40,7 @@ func annotations(v View) []Annotation {
 			RawDetails: rawDetails(fs, f),
 		})
 	}
-	return out
+	return out, all
 }
 
 func annotationLevel(s pipeline.Severity) string {
@@ -74,23 +75,24 @@ func annotationTitle(fs *findings, f *pipeline.Finding) safe {
 
 // rawDetails is the evidence and the suggested fix.
 func rawDetails(fs *findings, f *pipeline.Finding) string {
-	var b strings.Builder
-	add := func(line string) {
-		if b.Len()+len(line) < maxAnnotationDetail {
-			b.WriteString(line + "\n")
-		}
-	}
 	fix := fixOf(fs.diff, f)
+	var list []string
 	for _, e := range f.Evidence {
-		if shows(fix, strings.TrimSpace(e)) {
-			continue
-		}
-		for _, l := range codeLines(e) {
-			add(codeLine(l, maxFixLine))
+		if !shows(fix, strings.TrimSpace(e)) {
+			list = append(list, codeLines(e)...)
 		}
 	}
-	for _, l := range visibleFix(fix) {
-		add(l)
+	for _, l := range fix {
+		list = append(list, string(l.op)+l.text)
+	}
+	var b strings.Builder
+	for i, l := range list {
+		l = codeLine(l, maxFixLine)
+		if b.Len()+len(l) > maxAnnotationDetail {
+			b.WriteString(string(say("more", more{N: len(list) - i})))
+			break
+		}
+		b.WriteString(l + "\n")
 	}
 	return strings.TrimRight(b.String(), "\n")
 }

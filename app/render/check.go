@@ -20,7 +20,8 @@ const (
 // ActionReview is the identifier of the button that asks for another review.
 const ActionReview = "review"
 
-// maxCheckTitle is what GitHub shows of a title, in characters.
+// maxCheckTitle is what GitHub shows of a title: as many characters, here in
+// bytes.
 const maxCheckTitle = 255
 
 // Conclusion maps the decision one to one: pass is success,
@@ -71,31 +72,34 @@ func badness(d pipeline.Decision) int {
 // why and what next in its summary, all findings in its text, and
 // annotations on the changed lines.
 func Check(v View) CheckOutput {
-	summary, text := checkTexts(v)
+	r := newReport(v, maxBody)
+	r.page.Worse = worseOf(v)
+	r.check = true
+	marks, all := annotations(v)
+	summary, text := r.summary(), r.text(len(marks), all)
 	out := CheckOutput{
 		Title:       checkTitle(v),
-		Summary:     string(summary),
-		Text:        string(text),
-		Annotations: annotations(v),
+		Summary:     r.run.Replace(string(summary)),
+		Text:        r.run.Replace(string(text)),
+		Annotations: marks,
 		Actions:     actions(),
 	}
-	summary, text = checkTexts(stable(v))
 	out.Digest = checkDigest(out, summary, text)
 	return out
 }
 
-func checkTexts(v View) (summary, text safe) {
-	r := newReport(v, maxBody)
-	r.page.Worse = worseOf(v)
-	r.check = true
-	summary = blocks(append(r.head(), r.next(), say("md footer", r.page)))
-	return summary, r.text()
+func (r *report) summary() safe {
+	return blocks(append(r.head(), r.next(), say("md footer", r.page)))
 }
 
-// text is all that the summary does not say.
-func (r *report) text() safe {
-	below := r.around()
-	return blocks(append(r.findings(r.limit-len(blocks(below))), below...))
+// text is all that the summary does not say. Of all findings on changed lines,
+// some are annotated.
+func (r *report) text(annotated, all int) safe {
+	var above []safe
+	if annotated < all {
+		above = append(above, say("annotated", struct{ N, All int }{annotated, all}))
+	}
+	return r.fitted(above, r.around)
 }
 
 func worseOf(v View) *worse {

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -174,6 +175,17 @@ func TestFixIsADiff(t *testing.T) {
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s: %s", c.name, diff)
 		}
+	}
+}
+
+func TestLongFixIsSaidToBeLeftOut(t *testing.T) {
+	v := cleanView()
+	v.Review.Report.Findings = []pipeline.Finding{{
+		Title: "Totals are not rounded", Severity: pipeline.SeverityMajor, GateSeverity: pipeline.SeverityMajor, Agent: "build-reviewer",
+		Path: "pricing/total.ts", StartLine: 43, EndLine: 43, Message: "They drift.", SuggestedFix: strings.Repeat("  total += 1;\n", 61),
+	}}
+	if body := Comment(v).Body; !strings.Contains(body, "suggested fix of 61 lines is too long to show") {
+		t.Errorf("nothing is said of the fix:\n%s", body)
 	}
 }
 

@@ -3,6 +3,7 @@ package render
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
 )
@@ -10,23 +11,16 @@ import (
 // Comment renders the one comment of a pull request. Its body never has more
 // than 65,000 bytes.
 func Comment(v View) Document {
-	return Document{
-		Body:   Marker + "\n" + string(newReport(v, maxBody-len(Marker)-1).comment()),
-		Digest: digest(newReport(stable(v), maxBody).comment()),
-	}
+	r := newReport(v, maxBody-len(Marker)-1)
+	text := r.comment()
+	return Document{Body: Marker + "\n" + r.run.Replace(string(text)), Digest: digest(text)}
 }
 
 // Markdown renders the comment for reading without GitHub: without the marker
 // and with nothing left out. It has links only if v has.
 func Markdown(v View) string {
-	return string(newReport(v, unlimited).comment()) + "\n"
-}
-
-// stable is a view without what varies from run to run.
-func stable(v View) View {
-	v.Record = pipeline.RunRecord{Version: v.Record.Version}
-	v.Details = ""
-	return v
+	r := newReport(v, unlimited)
+	return r.run.Replace(string(r.comment())) + "\n"
 }
 
 func digest(parts ...safe) string {
@@ -43,12 +37,22 @@ type report struct {
 	sections
 	view  View
 	page  page
-	limit int  // bytes of the whole text
-	check bool // a check run's text, in which nothing is collapsed
+	run   *strings.Replacer // puts what varies from run to run in the place of its marks
+	limit int               // bytes of the whole text
+	check bool              // a check run's text, in which nothing is collapsed
+	tight bool              // findings do not fit, so that what stands below them gives way
 }
 
-func newReport(v View, limit int) *report {
-	p := markdownPen{}
+// What varies from run to run is laid out as a mark of fixed length, so that
+// it changes neither what fits nor the digest. No pen lets a NUL through.
+const (
+	markRun     = "\x00r"
+	markDetails = "\x00d"
+)
+
+func newReport(v View, limit int) *report { return reportWith(markdownPen{}, v, limit) }
+
+func reportWith(p pen, v View, limit int) *report {
 	k := newLinker(v.Links, &v.Review.Facts)
 	fs := newFindings(&v.Review, p, k)
 	r := &report{
@@ -58,17 +62,36 @@ func newReport(v View, limit int) *report {
 		limit:    limit,
 	}
 	r.page.Numbered = fs.serious
+	r.run = strings.NewReplacer(markRun, string(r.page.Run), markDetails, string(r.page.Details))
+	r.page.Run = markRun
+	if r.page.Details != "" {
+		r.page.Details = markDetails
+	}
 	return r
 }
 
 func (r *report) comment() safe {
-	above := r.head()
-	below := append(r.around(), r.next(), say("md footer", r.page))
+	return r.fitted(r.head(), func() []safe { return append(r.around(), r.next(), say("md footer", r.page)) })
+}
+
+// fitted puts the findings between what stands above and below them, in the
+// room that these leave. Where findings are left out, what is below is asked
+// for again, shorter.
+func (r *report) fitted(above []safe, below func() []safe) safe {
 	room := r.limit
+	under := below()
 	if r.limit < unlimited {
-		room -= len(blocks(above)) + len(blocks(below))
+		room -= len(blocks(above)) + len(blocks(under)) + roomRun
+		if r.page.Details != "" {
+			room -= roomDetails
+		}
 	}
-	return blocks(append(append(above, r.findings(room)...), below...))
+	shown, hidden := r.findings(room)
+	if hidden > 0 && !r.tight {
+		r.tight = true
+		return r.fitted(above, below)
+	}
+	return blocks(append(append(above, shown...), under...))
 }
 
 // head is all that stands above the findings.
@@ -99,7 +122,7 @@ func (r *report) brokenConfig() safe {
 		broken
 		Problems []safe
 		More     safe
-	}{r.broken(), shown, moreLine(more)})
+	}{r.broken(), shown, r.more(more)})
 }
 
 // missing tells what keeps the review from being complete.
@@ -112,7 +135,7 @@ func (r *report) missing() safe {
 	return say("md incomplete", struct {
 		Items []safe
 		More  safe
-	}{shown, moreLine(more)})
+	}{shown, r.more(more)})
 }
 
 func (r *report) sharedHeads() safe {
@@ -121,7 +144,7 @@ func (r *report) sharedHeads() safe {
 	}
 	shown, more := shared(r.view.Shared).take(r.room(roomShared))
 	if more > 0 {
-		shown = append(shown, moreLine(more))
+		shown = append(shown, r.more(more))
 	}
 	return say("shared", shown)
 }
@@ -135,7 +158,7 @@ func (r *report) countsTable() safe {
 	for i, row := range rows {
 		const numbers = 60 // bytes of a row besides the name, at most
 		if room -= len(row.Agent) + numbers; room < 0 {
-			rest := agentCounts{Agent: moreLine(len(rows) - i)}
+			rest := agentCounts{Agent: r.more(len(rows) - i)}
 			for _, hidden := range rows[i:] {
 				rest.Counts = sum(rest.Counts, hidden.Counts)
 			}
@@ -156,10 +179,10 @@ func sum(a, b pipeline.Counts) pipeline.Counts {
 
 // findings are the findings that fit into room bytes: critical and major ones
 // in full, the others collapsed. What does not fit is counted.
-func (r *report) findings(room int) []safe {
+func (r *report) findings(room int) (parts []safe, hidden int) {
 	fs := r.fs
 	if len(fs.list) == 0 {
-		return nil
+		return nil, 0
 	}
 	if room < unlimited {
 		room -= 1000 // headings, summary, and the line that counts the rest
@@ -167,26 +190,25 @@ func (r *report) findings(room int) []safe {
 	shown := fit(len(fs.list), room, r.long, r.short)
 	serious := shown[:min(fs.serious, len(shown))]
 	minor := shown[len(serious):]
-	var out []safe
 	if len(serious) > 0 {
 		heading := "heading serious"
 		if r.page.Blocks {
 			heading = "heading blocking"
 		}
-		out = append(out, section(heading, blocks(serious)))
+		parts = append(parts, section(heading, blocks(serious)))
 	}
 	if len(minor) > 0 {
-		out = append(out, r.minor(minor))
+		parts = append(parts, r.minor(minor))
 	}
-	if hidden := len(fs.list) - len(shown); hidden > 0 {
-		out = append(out, say("more findings", struct {
+	if hidden = len(fs.list) - len(shown); hidden > 0 {
+		parts = append(parts, say("more findings", struct {
 			N       int
 			Counts  pipeline.Counts
 			Check   bool
 			Details safe
 		}{hidden, fs.counts(len(shown), len(fs.list)), r.check, r.page.Details}))
 	}
-	return out
+	return parts, hidden
 }
 
 func (r *report) long(i int) safe {
@@ -227,9 +249,9 @@ func (r *report) details(heading string, summary safe, list items, room int) saf
 	if list.n == 0 {
 		return ""
 	}
-	shown, more := list.take(r.room(room))
+	shown, more := list.take(r.roomBelow(room))
 	if more > 0 {
-		shown = append(shown, moreLine(more))
+		shown = append(shown, r.more(more))
 	}
 	return r.wrap(heading, summary, lines(bullets(shown)))
 }
@@ -259,9 +281,9 @@ func (r *report) gapDetails() safe {
 	if gaps.n == 0 {
 		return ""
 	}
-	shown, more := gaps.take(r.room(roomGaps))
+	shown, more := gaps.take(r.roomBelow(roomGaps))
 	if more > 0 {
-		shown = append(shown, moreLine(more))
+		shown = append(shown, r.more(more))
 	}
 	return r.wrap("heading gaps", say("gap counts", gaps.n), blocks(shown))
 }
@@ -281,15 +303,24 @@ func (r *report) room(n int) int {
 	return n
 }
 
-func section(heading string, body safe) safe {
-	return say("md section", struct{ Name, Body safe }{say(heading, nil), body})
+// roomBelow is what a section below the findings may take.
+func (r *report) roomBelow(n int) int {
+	if r.tight {
+		n /= 4
+	}
+	return r.room(n)
 }
 
-func moreLine(n int) safe {
+// more counts what a list leaves out, and leads to where it stands.
+func (r *report) more(n int) safe {
 	if n == 0 {
 		return ""
 	}
-	return say("more", n)
+	return say("more", more{n, r.page.Details})
+}
+
+func section(heading string, body safe) safe {
+	return say("md section", struct{ Name, Body safe }{say(heading, nil), body})
 }
 
 func bullets(items []safe) []safe {

@@ -73,16 +73,11 @@ func (s sections) why(e *pipeline.ManifestEntry) []safe {
 		return []safe{say("asked by gap-detect", nil)}
 	}
 	const maxPolicies = 4
-	var out []safe
-	for i, m := range e.Policies {
-		if i == maxPolicies {
-			break
-		}
-		out = append(out, say("policy", struct{ Policy, Trigger safe }{
+	return first(e.Policies, maxPolicies, func(m pipeline.PolicyMatch) safe {
+		return say("policy", struct{ Policy, Trigger safe }{
 			s.p.code(m.Policy, maxName), s.p.text(m.Trigger, maxReason),
-		}))
-	}
-	return out
+		})
+	})
 }
 
 // except reports whether an agent that was given these files cannot have read
@@ -93,7 +88,7 @@ func (s sections) except(scope *pipeline.AgentScope) bool {
 		return in || scope.All
 	}
 	for i := range s.r.Facts.Files {
-		if f := &s.r.Facts.Files[i]; exception(f) != "" && given(f.Path) {
+		if f := &s.r.Facts.Files[i]; exceptional(f) && given(f.Path) {
 			return true
 		}
 	}
@@ -137,6 +132,9 @@ func (s sections) exceptions() []safe {
 	return out
 }
 
+// exceptional reports whether a file is not read as others are.
+func exceptional(f *pipeline.File) bool { return f.Binary || f.GeneratedByPath || f.Vendored }
+
 // exception says why a file is not read as others are, or is empty.
 func exception(f *pipeline.File) safe {
 	switch {
@@ -175,16 +173,12 @@ func (s sections) change() safe {
 func (s sections) risk() safe {
 	const maxReasons = 12 // more than there are factors
 	c := &s.r.Classification.Risk
-	var reasons []safe
-	for i, r := range c.Reasons {
-		if i == maxReasons {
-			break
-		}
-		reasons = append(reasons, say("risk reason", struct {
+	reasons := first(c.Reasons, maxReasons, func(r pipeline.RiskReason) safe {
+		return say("risk reason", struct {
 			Reason safe
 			Points int
-		}{s.p.text(r.Reason, maxName), r.Points}))
-	}
+		}{s.p.text(r.Reason, maxName), r.Points})
+	})
 	return say("change risk", struct {
 		Level   word
 		Score   int

@@ -11,7 +11,10 @@
 // people whom reviewgate does not know. They reach a template only as [safe]
 // strings, which a pen makes: the markdown pen breaks mentions, references,
 // links, markup and HTML; the terminal pen lets no control sequence through.
-// Both make what a reader cannot see (control characters, bidirectional
+// What GitHub acts on after markdown is rendered (mentions, references, short
+// codes) is broken by a zero-width space, and what that does not stop (URLs,
+// commits, formulas) stands in code spans.
+// Both pens make what a reader cannot see (control characters, bidirectional
 // overrides, zero-width characters) visible as U+202E and the like. The types
 // that templates see hold no plain strings, and a test keeps it so.
 //
@@ -20,4 +23,10 @@
 // GitHub refuses a comment of more than 65,536 characters. Sections that list
 // things have a share of that each; findings get what is left, worst first,
 // and what is left out is counted. See [fit].
+//
+// # Digests
+//
+// What varies from run to run (its id, its time, links to its page) is laid out
+// as marks of fixed length and put in at the end. The digest is that of the text
+// with the marks, so it changes if and only if something else does.
 package render

@@ -96,18 +96,17 @@ func (fs *findings) full(i int) finding {
 	fix := fixOf(fs.diff, f)
 	if fix != nil {
 		out.Fix = fs.p.block("diff", visibleFix(fix))
+	} else if n := len(codeLines(f.SuggestedFix)); n > maxFixLines || len(f.SuggestedFix) > maxFixBytes {
+		out.Fix = say("fix too long", n)
 	}
 	out.Evidence = fs.evidence(f, fix)
 	const maxPerspectives = 4
-	for i, p := range f.Perspectives {
-		if i == maxPerspectives {
-			break
-		}
-		out.Perspectives = append(out.Perspectives, say("perspective", struct {
+	out.Perspectives = first(f.Perspectives, maxPerspectives, func(p pipeline.Perspective) safe {
+		return say("perspective", struct {
 			Agent, Message, Recommendation safe
 			Severity                       word
-		}{fs.p.text(p.Agent, maxName), fs.p.text(p.Message, maxReason), fs.p.text(p.Recommendation, maxReason), severityWord(p.Severity)}))
-	}
+		}{fs.p.text(p.Agent, maxName), fs.p.text(p.Message, maxReason), fs.p.text(p.Recommendation, maxReason), severityWord(p.Severity)})
+	})
 	return out
 }
 
@@ -124,16 +123,13 @@ func (fs *findings) said(s string, before ...string) safe {
 // evidence leaves out what the fix or the finding's words show anyway.
 func (fs *findings) evidence(f *pipeline.Finding, fix []fixLine) []safe {
 	const maxEvidence = 4
-	var out []safe
+	var list []string
 	for _, e := range f.Evidence {
-		if e = strings.TrimSpace(e); e == "" || e == f.Title || e == f.Message || shows(fix, e) {
-			continue
-		}
-		if out = append(out, fs.p.code(e, maxReason)); len(out) == maxEvidence {
-			break
+		if e = strings.TrimSpace(e); e != "" && e != f.Title && e != f.Message && !shows(fix, e) {
+			list = append(list, e)
 		}
 	}
-	return out
+	return first(list, maxEvidence, func(e string) safe { return fs.p.code(e, maxReason) })
 }
 
 func shows(fix []fixLine, s string) bool {
@@ -147,13 +143,13 @@ func shows(fix []fixLine, s string) bool {
 
 func (fs *findings) agents(f *pipeline.Finding) safe {
 	const maxAgents = 6
-	names := []safe{fs.p.text(f.Agent, maxName)}
+	names := []string{f.Agent}
 	for _, r := range f.Reviewers {
-		if r != f.Agent && len(names) < maxAgents {
-			names = append(names, fs.p.text(r, maxName))
+		if r != f.Agent {
+			names = append(names, r)
 		}
 	}
-	joined, _ := list(", ", names)
+	joined, _ := list(", ", first(names, maxAgents, func(name string) safe { return fs.p.text(name, maxName) }))
 	return joined
 }
 

@@ -14,7 +14,8 @@ const (
 )
 
 // What the sections that list things may take, in bytes, so that none can
-// push the findings out. Together they leave findings a third of maxBody at
+// push the findings out; those below the findings a quarter of it where there
+// are too many findings. Together they leave findings a third of maxBody at
 // the worst, and nearly all of it on most pull requests.
 const (
 	roomProblems = 4000
@@ -24,6 +25,8 @@ const (
 	roomAside    = 6000
 	roomCoverage = 10_000
 	roomGaps     = 8000
+	roomRun      = 1000                  // the footer's run id, time and link
+	roomDetails  = 8 * (maxDetails + 30) // the other links to the details page
 )
 
 // items are the parts of a list, each worded when it is asked for: of a long
@@ -52,12 +55,30 @@ func (it items) then(more items) items {
 	}}
 }
 
-// take returns the items that fit into room bytes, with a line break and a
-// bullet each, and how many do not.
+// more says how many there are besides those that are shown, and where.
+type more struct {
+	N       int
+	Details safe
+}
+
+// first words at most limit items of a list, and counts the others.
+func first[T any](list []T, limit int, word func(T) safe) []safe {
+	var out []safe
+	for i, item := range list {
+		if i == limit {
+			return append(out, say("more", more{N: len(list) - i}))
+		}
+		out = append(out, word(item))
+	}
+	return out
+}
+
+// take returns the items that fit into room bytes, with a line break, a quote
+// and a bullet each, and how many do not.
 func (it items) take(room int) (fits []safe, more int) {
 	for i := range it.n {
 		item := it.at(i)
-		if room -= len(item) + 4; room < 0 {
+		if room -= len(item) + 5; room < 0 {
 			return fits, it.n - i
 		}
 		fits = append(fits, item)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
@@ -17,8 +18,8 @@ import (
 // sizedFindings draws findings of all severities in any order, whose words
 // are long, short or costly to escape. Their titles number them.
 func sizedFindings(t *rapid.T) []pipeline.Finding {
-	n := rapid.SampledFrom([]int{0, 1, 3, 40, 300, 2500}).Draw(t, "findings")
-	words := rapid.SampledFrom([]string{"", "Plain words. ", "<&amp;>`|@a", "\u202e\U000e0041", "日本語"}).Draw(t, "words")
+	n := rapid.SampledFrom([]int{0, 1, 3, 40, 300, 2500, 10_000}).Draw(t, "findings")
+	words := rapid.SampledFrom(append(costly, "", "Plain words. ", "<&amp;>`|@a")).Draw(t, "words")
 	long := strings.Repeat(words, rapid.SampledFrom([]int{1, 10, 2000}).Draw(t, "repeated"))
 	fix := rapid.SampledFrom([]string{"", "x", strings.Repeat("fix ` ```\n", 30)}).Draw(t, "fix")
 	path := rapid.SampledFrom([]string{"pricing/total.ts", strings.Repeat("d@`|/", 800)}).Draw(t, "path")
@@ -36,23 +37,25 @@ func sizedFindings(t *rapid.T) []pipeline.Finding {
 
 var (
 	titled = regexp.MustCompile(`F[0-9]{5}`)
-	hidden = regexp.MustCompile(`…and ([0-9,]+) more \((.*?)\) that`)
+	hidden = regexp.MustCompile(`…and ([0-9,]+) more \((.*?)\) that.*`)
 )
 
 // shownTitles returns the numbers of the findings in a text, in order.
 func shownTitles(text string) []int {
 	var out []int
 	for _, m := range titled.FindAllString(text, -1) {
-		n, _ := strconv.Atoi(m[1:])
-		if !slices.Contains(out, n) {
+		if n := number(m[1:]); !slices.Contains(out, n) {
 			out = append(out, n)
 		}
 	}
 	return out
 }
 
-// Any report fits; the worst findings are those that are shown; shown and
-// left out are all.
+// costly are texts that take the most room when they are written.
+var costly = []string{"<@`é", "<", "<\n", "&#", "@a", "`", "`a`", "$ ", "~", "\U0010fffe", "\U000e0041", "\u202e", "😀", "\xff", "a\u0301\u0301", "日本", "|", "1. ", "a1b2c3d "}
+
+// Any report fits, however it is counted; the worst findings are those that are
+// shown; what is shown and what is said to be left out are all there is.
 func TestEveryReportFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := cleanView()
@@ -60,11 +63,13 @@ func TestEveryReportFits(t *testing.T) {
 		setFindings(&v, pipeline.DecisionFail, "critical > 0", fs...)
 		crowd(t, &v)
 		order := worstFirst(fs)
-		check := Check(v)
-		for name, text := range map[string]string{"comment": Comment(v).Body, "text": check.Text} {
-			if len(text) > maxBody || utf8.RuneCountInString(text) > 65_535 {
+		comment, check := Comment(v).Body, Check(v)
+		for name, text := range map[string]string{"comment": comment, "summary": check.Summary, "text": check.Text} {
+			if !utf8.ValidString(text) || len(text) > maxBody || utf8.RuneCountInString(text) > maxBody || len(utf16.Encode([]rune(text))) > maxBody {
 				t.Fatalf("%s has %d bytes", name, len(text))
 			}
+		}
+		for name, text := range map[string]string{"comment": comment, "text": check.Text} {
 			shown := shownTitles(text)
 			if len(shown) > len(order) || !slices.Equal(shown, order[:len(shown)]) {
 				t.Fatalf("%s does not show the worst findings first: %v", name, shown)
@@ -74,38 +79,105 @@ func TestEveryReportFits(t *testing.T) {
 			}
 			left := 0
 			if m := hidden.FindStringSubmatch(text); m != nil {
-				left, _ = strconv.Atoi(strings.ReplaceAll(m[1], ",", ""))
+				left = number(m[1])
+				if n := len(cut(text, "\n**1 · ", m[0])); n < maxBody/3 {
+					t.Fatalf("findings have %d bytes of the %s, and %d are left out", n, name, left)
+				}
+				if name == "comment" && v.Details != "" && !strings.Contains(m[0], "](https://") {
+					t.Fatalf("what is left out is not linked: %s", m[0])
+				}
 			}
 			if len(shown)+left != len(fs) {
 				t.Fatalf("%s shows %d findings and leaves out %d of %d", name, len(shown), left, len(fs))
 			}
 		}
-		if len(check.Summary) > 65_535 || utf8.RuneCountInString(check.Title) > 255 {
-			t.Fatalf("summary of %d bytes, title %q", len(check.Summary), check.Title)
+		if title := check.Title; len(title) > 255 || !utf8.ValidString(title) {
+			t.Fatalf("title %q", title)
 		}
-		checkAnnotations(t, v, check.Annotations)
+		everythingIsCounted(t, v, comment)
+		checkAnnotations(t, v, check)
 	})
 }
 
-// crowd fills the lists around the findings.
+// listed are the lists of a comment: where one begins and ends, and what each
+// of its items has.
+var listed = []struct{ name, start, end, item string }{
+	{"problems", "> [!WARNING]", "\n\n", "\n> - "},
+	{"missing", "> [!CAUTION]", "\n\n", "\n> - "},
+	{"shared heads", "This head is also that of pull", "\n\n", "(passed)"},
+	{"resolved", "<b>Resolved</b>", "</details>", "\n- "},
+	{"set aside", "<b>Set aside</b>", "</details>", "\n- "},
+	{"coverage", "<b>Coverage</b>", "</details>", "\n- "},
+	{"gaps", "<b>Gaps in the config</b>", "</details>", " looks like "},
+}
+
+var leftOut = regexp.MustCompile(`…and ([0-9,]+) more`)
+
+// everythingIsCounted compares the lists of a comment with those of a report
+// that may be as long as it is.
+func everythingIsCounted(t *rapid.T, v View, comment string) {
+	v.Review.Report.Findings = nil
+	whole := Markdown(v)
+	for _, l := range listed {
+		part := cut(comment, l.start, l.end)
+		shown, left := strings.Count(part, l.item), 0
+		for _, line := range strings.Split(part, "\n") {
+			// The line that counts the rest is the list's own item, too. Within
+			// an item some of its own parts may be counted.
+			if m := leftOut.FindStringSubmatchIndex(line); m != nil && (m[0] <= len("> - ") || l.name == "shared heads") {
+				left = number(line[m[2]:m[3]])
+				if l.item == "\n- " || l.item == "\n> - " {
+					shown--
+				}
+				if v.Details != "" && !strings.Contains(line[m[0]:], "](https://") {
+					t.Fatalf("what %s leaves out is not linked: %s", l.name, line)
+				}
+			}
+		}
+		if all := strings.Count(cut(whole, l.start, l.end), l.item); shown+left != all {
+			t.Fatalf("%s: %d shown, %d left out, of %d", l.name, shown, left, all)
+		}
+	}
+}
+
+func cut(s, start, end string) string {
+	_, s, _ = strings.Cut(s, start)
+	s, _, _ = strings.Cut(s, end)
+	return s
+}
+
+func number(s string) int {
+	n, err := strconv.Atoi(strings.ReplaceAll(s, ",", ""))
+	if err != nil {
+		panic(err)
+	}
+	return n
+}
+
+// crowd fills the lists around the findings, and all that is said once.
 func crowd(t *rapid.T, v *View) {
-	n := rapid.SampledFrom([]int{0, 3, 1000}).Draw(t, "crowd")
-	text := strings.Repeat("<@`é", 200)
-	v.Notice = text
+	n := rapid.SampledFrom([]int{0, 1, 3, 40, 300}).Draw(t, "crowd")
+	text := strings.Repeat(rapid.SampledFrom(costly).Draw(t, "text of the crowd"), rapid.SampledFrom([]int{1, 20, 2000}).Draw(t, "length"))
+	v.Notice, v.Review.Report.Gate.Condition, v.Record.RunID, v.Record.Version = text, text, text, text
+	v.Review.Facts.Base.Ref, v.Review.Facts.Repository.DefaultBranch = text, text
+	v.Details = rapid.SampledFrom([]string{"", "https://github.example/", "https://github.example/" + strings.Repeat("x", maxDetails-23)}).Draw(t, "details")
 	for range n {
 		r := &v.Review
-		r.Report.Incomplete = append(r.Report.Incomplete, pipeline.Incompleteness{What: "patch", Path: text, Why: text, Gating: true})
+		r.Report.Incomplete = append(r.Report.Incomplete, pipeline.Incompleteness{What: "patch", Path: text, Why: text, Gating: true},
+			pipeline.Incompleteness{What: "commits", Path: text, Why: text})
 		r.Report.Changes.Resolved = append(r.Report.Changes.Resolved, pipeline.Finding{Title: text, Severity: pipeline.SeverityInfo, Path: text})
+		r.Report.Suppressed = append(r.Report.Suppressed, pipeline.Suppressed{Finding: pipeline.Finding{Title: text, Severity: pipeline.SeverityInfo, Path: text}, Reason: text})
 		r.Report.ResidualConcerns = append(r.Report.ResidualConcerns, pipeline.SourcedText{Text: text, Source: text})
 		r.Report.GapLog = append(r.Report.GapLog, pipeline.GapLogEntry{Concern: text, Path: text, Line: 1, Quote: text, Missed: text,
 			Suggestion: pipeline.ConfigPatch{File: text, Operations: pipeline.List[pipeline.PatchOperation]{{Op: "add", Path: text, Value: text}}}})
-		r.Facts.Config.Problems = append(r.Facts.Config.Problems, pipeline.ConfigProblem{File: text, Problem: text, Remedy: text})
+		r.Facts.Config.Problems = append(r.Facts.Config.Problems, pipeline.ConfigProblem{Layer: text, File: text, Problem: text, Remedy: text})
 		r.Facts.Files = append(r.Facts.Files, pipeline.File{Path: text, Generated: true, GeneratedByPath: true})
 		r.Manifest.Skipped = append(r.Manifest.Skipped, pipeline.SkippedAgent{Agent: text, Reason: text})
+		r.Manifest.Entries = append(r.Manifest.Entries, pipeline.ManifestEntry{Agent: text, Policies: slices.Repeat(pipeline.List[pipeline.PolicyMatch]{{Policy: text, Trigger: text}}, 9)})
 		r.Classification.Domains = append(r.Classification.Domains, pipeline.Domain{ID: text})
 		r.Classification.Risk.Reasons = append(r.Classification.Risk.Reasons, pipeline.RiskReason{Reason: text, Points: 1})
 		r.Facts.Config.Layers = append(r.Facts.Config.Layers, pipeline.ConfigLayer{Name: text, Used: true})
-		v.Shared = append(v.Shared, SharedHead{Number: 1})
+		v.Shared = append(v.Shared, SharedHead{Number: 1, Decision: pipeline.DecisionPass})
 	}
 }
 
@@ -118,9 +190,21 @@ func worstFirst(fs []pipeline.Finding) []int {
 	return order
 }
 
-func checkAnnotations(t *rapid.T, v View, list []Annotation) {
+func checkAnnotations(t *rapid.T, v View, check CheckOutput) {
+	list := check.Annotations
 	if len(list) > maxAnnotations {
 		t.Fatalf("%d annotations", len(list))
+	}
+	all := 0
+	diff := newDiffIndex(v.Review.Facts.Files)
+	for _, f := range v.Review.Report.Findings {
+		if _, _, ok := diff.changed(f.Path, f.StartLine, f.EndLine); ok {
+			all++
+		}
+	}
+	said := fmt.Sprintf("The worst %d of %s findings on changed lines have an annotation there.", len(list), grouped(all))
+	if strings.Contains(check.Text, said) != (len(list) < all) {
+		t.Fatalf("%d of %d annotations, and %q is said: %v", len(list), all, said, strings.Contains(check.Text, said))
 	}
 	levels := []string{"failure", "warning", "notice"}
 	worst := 0
@@ -130,13 +214,18 @@ func checkAnnotations(t *rapid.T, v View, list []Annotation) {
 			t.Fatalf("annotation of level %s comes after a lesser one", a.Level)
 		}
 		worst = level
-		if a.StartLine <= 0 || a.EndLine < a.StartLine || a.Message == "" {
+		if a.StartLine <= 0 || a.EndLine < a.StartLine || a.Message == "" || a.Title == "" {
 			t.Fatalf("annotation is not valid: %+v", a)
 		}
-		if len(a.Message) > 64<<10 || len(a.RawDetails) > 64<<10 || utf8.RuneCountInString(a.Title) > 255 {
-			t.Fatalf("annotation is too long: %d, %d, %d", len(a.Message), len(a.RawDetails), utf8.RuneCountInString(a.Title))
+		if len(a.Message) > 64<<10 || len(a.RawDetails) > 64<<10 || len(a.Title) > 255 {
+			t.Fatalf("annotation is too long: %d, %d, %d", len(a.Message), len(a.RawDetails), len(a.Title))
 		}
-		if _, all := newDiffIndex(v.Review.Facts.Files).text(a.Path, a.StartLine, a.EndLine); !all {
+		for _, s := range []string{a.Path, a.Message, a.RawDetails, a.Title} {
+			if !utf8.ValidString(s) {
+				t.Fatalf("annotation is not UTF-8: %q", s)
+			}
+		}
+		if _, whole := diff.text(a.Path, a.StartLine, a.EndLine); !whole {
 			t.Fatalf("annotation on %s:%d-%d is outside of the diff", a.Path, a.StartLine, a.EndLine)
 		}
 	}
@@ -189,6 +278,48 @@ func BenchmarkCheck(b *testing.B) {
 			perFinding(b, n)
 		})
 	}
+}
+
+// BenchmarkHostile renders findings of nothing but attacks, beside lists of
+// them.
+func BenchmarkHostile(b *testing.B) {
+	for _, n := range []int{10, 1000, 10_000} {
+		v := besieged(n)
+		for name, render := range map[string]func(){
+			"comment": func() { Comment(v) }, "check": func() { Check(v) }, "text": func() { Text(v, TextOptions{}) },
+		} {
+			b.Run(fmt.Sprintf("%s/findings=%d", name, n), func(b *testing.B) {
+				for b.Loop() {
+					render()
+				}
+				perFinding(b, n)
+			})
+		}
+	}
+}
+
+// besieged is a view with n findings, each with texts of its own made of
+// attacks.
+func besieged(n int) View {
+	v := attackedView("x")
+	text := func(i int) string {
+		var b strings.Builder
+		for j := range 6 {
+			b.WriteString(attacks[(i+j*7)%len(attacks)].text + strings.Repeat("<@`é", j*40))
+		}
+		return b.String()
+	}
+	fs := make([]pipeline.Finding, n)
+	for i := range fs {
+		fs[i] = pipeline.Finding{
+			Title: text(i), Severity: pipeline.Severities()[i%4], Path: "pricing/total.ts", StartLine: 42, EndLine: 42, Message: text(i + 1),
+			WhyItMatters: text(i + 2), Recommendation: text(i + 3), Evidence: pipeline.List[string]{text(i + 4)}, SuggestedFix: text(i + 5),
+			Agent: text(i % 9), RuleID: text(i + 6),
+		}
+		v.Review.Report.Changes.Resolved = append(v.Review.Report.Changes.Resolved, fs[i])
+	}
+	setFindings(&v, pipeline.DecisionFail, "critical > 0", fs...)
+	return v
 }
 
 // BenchmarkText renders every finding, however many.

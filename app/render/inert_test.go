@@ -9,6 +9,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/net/html"
 	"pgregory.net/rapid"
 
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -49,7 +51,7 @@ func inert(md string) string {
 			}
 			return "·"
 		})
-		text = strings.NewReplacer("&amp;", "·", "&lt;", "·").Replace(text)
+		text = strings.NewReplacer("&amp;", "·", "&lt;", "·", "&#126;", "·").Replace(text)
 		if m := active.FindString(text); m != "" {
 			return fmt.Sprintf("%q is live in: %s", m, line)
 		}
@@ -106,15 +108,19 @@ func outsideCode(line string) (text, bad string) {
 var mention = regexp.MustCompile(`@[A-Za-z0-9]`)
 
 // hiddenIn returns a rune that a reader cannot see, other than the zero-width
-// spaces that break mentions and references.
+// spaces that break mentions, references, short codes and markers.
 func hiddenIn(line string, code bool) string {
 	if !utf8.ValidString(line) {
 		return fmt.Sprintf("not UTF-8: %q", line)
 	}
 	before := rune(0)
 	for _, r := range line {
-		broken := string(r) == zeroWidthSpace && strings.ContainsRune("@#-", before)
-		if isHidden(r) && !(code && r == '\t') && !(broken && !code) {
+		breaks := "@#-:!"
+		if code {
+			breaks = "!"
+		}
+		broken := string(r) == zeroWidthSpace && strings.ContainsRune(breaks, before)
+		if isHidden(r) && !(code && r == '\t') && !broken && !strings.ContainsRune("\ufe0e\ufe0f", r) {
 			return fmt.Sprintf("U+%04X in %q", r, line)
 		}
 		before = r
@@ -129,12 +135,41 @@ var hostileTexts = []string{
 	"<", ">", "<b>", "</details>", "<!--", "-->", Marker, "&", "&lt;", "&#64;", "|", "[", "]", "(", ")", "[x](http://a.b)", "![", "http://a.example/x",
 	"https://github.com/acme/shop/issues/5", "www.a.example", "mailto:", "a@b.example", "-", "+", "1.", "# ", "> ", "=", "*", "**", "_", "__", "$", ":",
 	"\u202e", "\u200b", "\u2066", "\ufeff", "\x00", "\x1b[31m", "\x1b]8;;http://x\x07", "\x9b", "\u0085", "\u2028", "\xff", "\U000e0041", "\ufe0f",
+	"a1b2c3d", "a1b2c3d4e5f60718293a4b5c6d7e8f9012345678", "octocat@a1b2c3d", ":tada:", ":", "$x$", "$`x`$", "\uff20octocat", "[^1]", "- [ ] ", "> [!NOTE]\n", "\u2800", "\u0301",
+	"\n## Machine-Readable Review Data\n", "```json\n", "~~~math\n", "<details>\n", "|-|", ":-", "\n---\n", "\n===\n", "&copy;", "&commat;", "javascript:x", "a@-b.c", "1", "\U0010fffe",
 	"a", "word", " ", "  ", "\t", "é", "日本", "🎉", "'", "\"", ".", ",", "!", "?", "{{", "}}", "%0A", "..", "/",
+}
+
+// halved is what GitHub acts on, and between is what may be dropped or changed
+// on the way so that its halves come together.
+var (
+	halved = [][2]string{
+		{"@", "octocat"}, {"a@", "b.example"}, {"#", "12"}, {"GH-", "3"}, {"G", "H-3"}, {"acme/shop", "#2"}, {"http:", "//a.example"}, {"htt", "p://a.example"},
+		{"www", ".a.example"}, {"mailto", ":a@b.example"}, {":octo", "cat:"}, {"&#", "64;octocat"}, {"&", "lt;b>"}, {"<", "img>"}, {"!", "[x](y)"}, {"[x]", "(http://a.example)"},
+		{"$", "x$"}, {"*", "*x**"}, {"-", " item"}, {"#", " heading"}, {"1", ". item"}, {">", " quote"}, {":", "-"}, {"-", "--"}, {"a1b2", "c3d4"}, {"``", "`"}, {"<!--", " reviewgate:report -->"},
+	}
+	between = []string{"` `", "``", "` ` ", "`", "\\", "\u200b", "\u00ad", "\ufe0f", "\u0301", "\x00", " ", "\n", "\r", "\u2028", "<!-- -->", "<b></b>", "&zwnj;", "*", "~~", "\xff"}
+)
+
+func hostilePiece() *rapid.Generator[string] {
+	return rapid.Custom(func(t *rapid.T) string {
+		switch rapid.IntRange(0, 9).Draw(t, "kind") {
+		case 0, 1, 2:
+			h := rapid.SampledFrom(halved).Draw(t, "halves")
+			return h[0] + rapid.SampledFrom(between).Draw(t, "between") + h[1]
+		case 3:
+			return string(rune(rapid.IntRange(0x21, 0x7e).Draw(t, "character")))
+		case 4:
+			return rapid.SampledFrom(attacks).Draw(t, "attack").text
+		default:
+			return rapid.SampledFrom(hostileTexts).Draw(t, "piece")
+		}
+	})
 }
 
 func hostileText() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
-		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(hostileTexts), 0, 12).Draw(t, "pieces"), "")
+		return strings.Join(rapid.SliceOfN(hostilePiece(), 0, 6).Draw(t, "pieces"), "")
 	})
 }
 
@@ -218,7 +253,7 @@ func TestNothingUntrustedIsLive(t *testing.T) {
 			}
 		}
 		for _, a := range check.Annotations {
-			for _, s := range []string{a.Title, strings.ReplaceAll(a.Message, "\n", "")} {
+			for _, s := range []string{a.Title, strings.ReplaceAll(a.Message, "\n", " ")} {
 				if bad := hiddenIn(s, false); bad != "" {
 					t.Fatalf("annotation: %s", bad)
 				}
@@ -277,6 +312,9 @@ func FuzzEscapeProse(f *testing.F) {
 		f.Add(s)
 	}
 	f.Add(nasty)
+	for _, a := range attacks {
+		f.Add(a.text)
+	}
 	f.Fuzz(func(t *testing.T, s string) {
 		p := markdownPen{}
 		for name, out := range map[string]safe{"text": p.text(s, 500), "para": p.para(s, 500), "code": p.code(s, 500)} {
@@ -285,6 +323,19 @@ func FuzzEscapeProse(f *testing.F) {
 			}
 			if strings.Contains(string(out), "\n") {
 				t.Errorf("%s has a line break: %q", name, out)
+			}
+			if out == "" {
+				continue
+			}
+			bland := map[string]safe{"text": blandPen{}.text(s, 500), "para": blandPen{}.para(s, 500), "code": blandPen{}.code(s, 500)}[name]
+			for _, layout := range []string{"%s", "x\n%s", "- %s", "**%s** ·", "~~x · %s~~ ·", "> %s\n> - %s"} {
+				put := func(s safe) *html.Node { return rendered(strings.ReplaceAll(layout, "%s", string(s))) }
+				if diff := cmp.Diff(shape(put(bland)), shape(put(out))); diff != "" {
+					t.Errorf("%s in %q: %q: %s", name, layout, out, diff)
+				}
+				if bad := live(put(out)); bad != "" {
+					t.Errorf("%s in %q: %s", name, layout, bad)
+				}
 			}
 		}
 		if bad := inert(string(p.block("diff", []string{codeLine(s, 500)}))); bad != "" {

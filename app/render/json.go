@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
-// JSON is the report itself, indented. Equal reports give equal bytes. Control
-// and bidi characters are written as escapes, since it may go to a terminal.
+// JSON is the report itself, indented. Equal reports give equal bytes. What is
+// invisible or steers a terminal is written as escapes.
 func JSON(v View) ([]byte, error) {
 	b, err := json.MarshalIndent(v.Review.Report, "", "  ")
 	if err != nil {
@@ -18,14 +19,20 @@ func JSON(v View) ([]byte, error) {
 }
 
 // escaped writes what a terminal or a reader could be deceived by as JSON
-// escapes. Outside strings JSON has no such characters.
+// escapes. Outside strings JSON has no such characters but line breaks. The
+// replacement character is written as the encoder writes what is not UTF-8, so
+// that a report which was read back gives equal bytes, too.
 func escaped(b []byte) []byte {
 	var out bytes.Buffer
 	for _, r := range string(b) {
-		if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) && r <= 0xffff {
-			fmt.Fprintf(&out, `\u%04x`, r)
-		} else {
+		switch {
+		case r == '\n' || !isHidden(r) && r != utf8.RuneError:
 			out.WriteRune(r)
+		case r <= 0xffff:
+			fmt.Fprintf(&out, `\u%04x`, r)
+		default:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&out, `\u%04x\u%04x`, high, low)
 		}
 	}
 	return out.Bytes()

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -50,15 +51,19 @@ func (markdownPen) code(s string, limit int) safe {
 // findings. Browsers follow some 2,000 characters.
 const maxURL = 2000
 
+// webURL is a URL that cannot end the link that it stands in.
+var webURL = regexp.MustCompile(`^https?://[A-Za-z0-9._~:/?#@!$&'*+,;=%-]+$`)
+
 func (markdownPen) link(label safe, url string) safe {
-	if url == "" || len(url) > maxURL {
+	if len(url) > maxURL || !webURL.MatchString(url) {
 		return label
 	}
 	return "[" + label + "](" + safe(url) + ")"
 }
 
 // block fences lines of code. GitHub resolves no mention in fenced code, and
-// people copy it, so nothing invisible is put into it.
+// people copy it, so nothing invisible is put into it but what breaks a marker
+// of ours.
 func (markdownPen) block(info string, lines []string) safe {
 	longest := 0
 	for _, l := range lines {
@@ -68,7 +73,7 @@ func (markdownPen) block(info string, lines []string) safe {
 	var b strings.Builder
 	b.WriteString(fence + info + "\n")
 	for _, l := range lines {
-		b.WriteString(l)
+		b.WriteString(breakMarker(l))
 		b.WriteByte('\n')
 	}
 	b.WriteString(fence)
@@ -80,13 +85,19 @@ func codeSpan(s string) string {
 	if s == "" {
 		return ""
 	}
-	s = breakMentions(s)
+	s = breakMarker(breakMentions(s))
 	fence := strings.Repeat("`", longestRun(s)+1)
 	pad := ""
 	if s[0] == '`' || s[len(s)-1] == '`' || s[0] == ' ' && s[len(s)-1] == ' ' {
 		pad = " " // markdown takes one space off each end
 	}
 	return fence + pad + s + pad + fence
+}
+
+// breakMarker keeps code from having a marker in it: ours stands once in a
+// comment, on its first line.
+func breakMarker(s string) string {
+	return strings.ReplaceAll(s, markerStart, "<!"+zeroWidthSpace+strings.TrimPrefix(markerStart, "<!"))
 }
 
 // longestRun is the length of the longest run of backticks.

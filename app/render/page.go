@@ -18,6 +18,7 @@ const (
 	maxTitle   = 200
 	maxMessage = 1200 // a finding's message, why, recommendation each
 	maxReason  = 400  // one-line reasons of ours and of agents
+	maxDetails = 300  // bytes of the details page's URL
 )
 
 // page is what the phrases of a whole review are made from. It holds no
@@ -43,7 +44,10 @@ type page struct {
 	Since       *since
 	Numbered    int // blocking findings, which are numbered from 1
 
-	Version, Config, Took, Run, Details safe // the footer
+	// The footer. Run is all of it that varies from run to run, and begins with
+	// a separator.
+	Version, Config, Run safe
+	Details              safe // a link
 }
 
 type missing struct {
@@ -117,26 +121,26 @@ func (pg *page) setFooter(v View, p pen) {
 	pg.Version = p.text(v.Record.Version, maxName)
 	if cfg := v.Review.Facts.Config; cfg.Version != "" {
 		const maxLayers = 6 // there are four kinds
-		var layers []safe
+		var used []string
 		for _, l := range cfg.Layers {
-			if l.Used && len(layers) < maxLayers {
-				layers = append(layers, p.text(l.Name, maxName))
+			if l.Used {
+				used = append(used, l.Name)
 			}
 		}
+		layers := first(used, maxLayers, func(name string) safe { return p.text(name, maxName) })
 		pg.Config = say("config version", struct {
 			Version safe
 			Layers  []safe
 		}{p.code(cfg.Version[:min(7, len(cfg.Version))], maxName), layers})
 	}
-	if v.Record.RunID != "" {
-		pg.Run = say("run", p.text(v.Record.RunID, maxName))
-	}
-	if d := v.Record.Duration(); d > 0 {
-		pg.Took = took(d)
-	}
-	if v.Details != "" {
+	if len(v.Details) <= maxDetails && webURL.MatchString(v.Details) {
 		pg.Details = p.link(say("details", nil), v.Details)
 	}
+	run := struct{ Took, ID, Details safe }{ID: p.text(v.Record.RunID, maxName), Details: pg.Details}
+	if d := v.Record.Duration(); d > 0 {
+		run.Took = took(d)
+	}
+	pg.Run = say("run", run)
 }
 
 // took writes a duration for people: "0.3 s", "4.1 s", "2 min 5 s".

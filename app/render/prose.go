@@ -12,31 +12,43 @@ import (
 // has rendered.
 const zeroWidthSpace = "\u200b"
 
-// autolink finds what GitHub would make a link of by itself. A link to an
-// issue also leaves a trace on that issue, so none may come from outside.
-var autolink = regexp.MustCompile("(?i)(?:[a-z][a-z0-9+.-]*://|www\\.|mailto:|xmpp:)[^\\s<>`]+")
+// spanned finds what can only be shown in a code span without GitHub making
+// more of it. URLs and e-mail schemes become links, and a link to an issue
+// leaves a trace on that issue. A word of 7 or more hexadecimal digits becomes
+// a link if it begins the name of a commit. A dollar sign starts a formula,
+// which can colour, frame and scale its text, and a backslash does not stop it
+// (GitHub's "Writing mathematical expressions"). Each takes the whole word that
+// it is in, so that no rest of one becomes a word of its own.
+var spanned = regexp.MustCompile("(?i)" +
+	"[0-9a-z_-]*(?:[a-z][a-z0-9+.-]*://|www\\.|mailto:|xmpp:)[^\\s<>`]+" +
+	"|[0-9a-z_-]*\\b[0-9a-f]{7,}\\b[0-9a-z_-]*" +
+	"|[^\\s`(\\[{\"'$]*\\$[^\\s`]*")
 
 // escapeProse neutralises one line of prose. Pieces in backticks become code
-// spans of our own making, and so do URLs: in a code span nothing is a link.
+// spans of our own making, and so does what [spanned] finds.
 func escapeProse(s string) string {
 	var b strings.Builder
-	for {
-		start := strings.IndexByte(s, '`')
-		if start < 0 {
-			break
-		}
-		run := runLength(s[start:])
-		inside := closingRun(s[start+run:], run)
-		if inside < 0 {
-			writeUnspanned(&b, s[:start+run])
-			s = s[start+run:]
+	s = strings.TrimSpace(s)
+	plain := 0 // where the prose begins that is not written yet
+	for i := 0; i < len(s); {
+		if s[i] != '`' {
+			i++
 			continue
 		}
-		writeUnspanned(&b, s[:start])
-		writeSpan(&b, s[start+run:start+run+inside])
-		s = s[start+run+inside+run:]
+		run := runLength(s[i:])
+		inside := closingRun(s[i+run:], run)
+		// Blanks in backticks are left as they are: without them the words on
+		// both sides would become one.
+		if inside < 0 || strings.TrimSpace(s[i+run:i+run+inside]) == "" {
+			i += run
+			continue
+		}
+		writeUnspanned(&b, s[plain:i])
+		writeSpan(&b, s[i+run:i+run+inside])
+		i += run + inside + run
+		plain = i
 	}
-	writeUnspanned(&b, s)
+	writeUnspanned(&b, s[plain:])
 	return b.String()
 }
 
@@ -59,25 +71,27 @@ func closingRun(s string, n int) int {
 // writeUnspanned writes prose that has no code spans.
 func writeUnspanned(b *strings.Builder, s string) {
 	last := 0
-	for _, at := range autolink.FindAllStringIndex(s, -1) {
-		url := strings.TrimRight(s[at[0]:at[1]], `.,;:!?'")]}*_~|\`)
+	for _, at := range spanned.FindAllStringIndex(s, -1) {
+		code := strings.TrimRight(s[at[0]:at[1]], `.,;:!?'")]}*_~|\`)
 		writePlain(b, s[last:at[0]])
-		writeSpan(b, url)
-		last = at[0] + len(url)
+		writeSpan(b, code)
+		last = at[0] + len(code)
 	}
 	writePlain(b, s[last:])
 }
 
 // writeSpan writes a code span, kept apart from backticks before it.
 func writeSpan(b *strings.Builder, s string) {
-	if s = strings.TrimSpace(s); s == "" {
-		return
-	}
 	if strings.HasSuffix(b.String(), "`") {
 		b.WriteByte(' ')
 	}
-	b.WriteString(codeSpan(s))
+	b.WriteString(codeSpan(strings.TrimSpace(s)))
 }
+
+// emoji finds a short code, at the end without its second colon, which may
+// follow in a sentence of ours. GitHub's own ones, :octocat: among them, are
+// images.
+var emoji = regexp.MustCompile(`^:(?:[a-z0-9_+-]*[a-z][a-z0-9_+-]*|\+1|-1|100|1234)(?::|$)`)
 
 // writePlain escapes what markdown, HTML or GitHub's references would take
 // for more than text. Ordinary punctuation is left alone, so that the raw
@@ -88,11 +102,17 @@ func writePlain(b *strings.Builder, s string) {
 	}
 	var before rune
 	for i, r := range s {
-		after, _ := utf8.DecodeRuneInString(s[i+utf8.RuneLen(r):])
+		after, size := utf8.DecodeRuneInString(s[i+utf8.RuneLen(r):])
 		switch r {
-		case '\\', '`', '*', '[', ']', '|', '~', '$':
+		case '\\', '`', '*', '[', ']', '|':
 			b.WriteByte('\\')
 			b.WriteRune(r)
+		case '~':
+			if size == 0 { // a line of ours that strikes the text out may end here
+				b.WriteString("&#126;")
+			} else {
+				b.WriteString(`\~`)
+			}
 		case '_':
 			if !isWord(before) || !isWord(after) { // in snake_case it is no markup
 				b.WriteByte('\\')
@@ -107,7 +127,12 @@ func writePlain(b *strings.Builder, s string) {
 			}
 		case '@':
 			b.WriteRune(r)
-			if isWord(after) {
+			if size > 0 && after != ' ' { // an address goes on with more than a word does
+				b.WriteString(zeroWidthSpace)
+			}
+		case ':':
+			b.WriteRune(r)
+			if emoji.MatchString(s[i:]) {
 				b.WriteString(zeroWidthSpace)
 			}
 		case '#':
@@ -128,7 +153,8 @@ func writePlain(b *strings.Builder, s string) {
 }
 
 // writeBlockStart keeps a text that may stand at the start of a line from
-// starting a heading, list, quote, rule or underline. It returns the rest.
+// starting a heading, list, quote, rule or underline, or from making a table of
+// the line above it. It returns the rest.
 func writeBlockStart(b *strings.Builder, s string) string {
 	if s == "" {
 		return s
@@ -137,8 +163,8 @@ func writeBlockStart(b *strings.Builder, s string) string {
 	switch s[0] {
 	case '>', '=':
 		b.WriteByte('\\')
-	case '#', '-', '+':
-		if next == "" || next[0] == ' ' || next[0] == s[0] {
+	case '#', '-', '+', ':':
+		if next == "" || next[0] == ' ' || next[0] == s[0] || next[0] == '-' || next[0] == ':' {
 			b.WriteByte('\\')
 		}
 	default:

@@ -1,6 +1,10 @@
 package render
 
-import "testing"
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
 
 const z = zeroWidthSpace
 
@@ -20,11 +24,11 @@ func TestTextInMarkdown(t *testing.T) {
 		{"double code span", "``a ` b``", "``a ` b``"},
 		{"backtick alone", "a ` b", "a \\` b"},
 		{"spans side by side", "`a`www.b.example`c`", "`a` `www.b.example` `c`"},
-		{"emphasis", "*a* _b_ __init__ ~~c~~", `\*a\* \_b\_ \_\_init\_\_ \~\~c\~\~`},
+		{"emphasis", "*a* _b_ __init__ ~~c~~", `\*a\* \_b\_ \_\_init\_\_ \~\~c\~&#126;`},
 		{"image and link", "![a](b) [c](d)", `!\[a\](b) \[c\](d)`},
 		{"HTML", "<img src=x> <!-- a --> &lt; &#64; AT&T a && b", "&lt;img src=x> &lt;!-- a --> &amp;lt; &amp;#" + z + "64; AT&amp;T a && b"},
 		{"table", "a | b", `a \| b`},
-		{"math", "$x$", `\$x\$`},
+		{"math", "$x$ costs ($5)", "`$x$` costs (`$5`)"},
 		{"heading", "# a", `\# a`},
 		{"reference at the start", "#1 a", "#" + z + "1 a"},
 		{"list", "- a", `\- a`},
@@ -38,6 +42,14 @@ func TestTextInMarkdown(t *testing.T) {
 		{"control", "a\x00\x1b[1m\x7f\u009b", `aU+0000U+001B\[1mU+007FU+009B`},
 		{"not UTF-8", "a\xffb", "a\ufffdb"},
 		{"backslash", `a\`, `a\\`},
+		{"blank code between halves", "@` `octocat", "@" + z + "\\` \\`octocat"},
+		{"e-mail address", "a@b.example a@_b.example", "a@" + z + "b.example a@" + z + "\\_b.example"},
+		{"commit", "since a1b2c3d, of id 550e8400-e29b-41d4", "since `a1b2c3d`, of id `550e8400-e29b-41d4`"},
+		{"short code", "a :tada: b, std::x, at 12:30:45, :ok", "a :" + z + "tada: b, std::x, at 12:30:45, :" + z + "ok"},
+		{"table of one column", ":-", `\:-`},
+		{"emoji with selectors", "⚠️ ℹ️ 1️⃣ a\ufe0f \ufe0f", "⚠️ ℹ️ 1️⃣ aU+FE0F U+FE0F"},
+		{"pile of marks", "a" + strings.Repeat("\u0301", 10), "a" + strings.Repeat("\u0301", 8) + "U+0301U+0301"},
+		{"blank that is no space", "a\u2800b", "aU+2800b"},
 	} {
 		if got := string(markdownPen{}.text(c.in, 500)); got != c.want {
 			t.Errorf("%s: %q\n got %q\nwant %q", c.name, c.in, got, c.want)
@@ -71,13 +83,51 @@ func TestParagraphsAreClipped(t *testing.T) {
 		want  string
 	}{
 		{"one\n\n two\r\nthree", 100, "one<br>two<br>three"},
-		{"one\ntwo\nthree", 6, "one<br>two…"},
+		{"one\ntwo\nthree", 7, "one<br>two…"},
 		{"one\ntwo", 2, "on…"},
+		{"one\ntwo", 4, "one…"},
 		{"one\n\n\n", 3, "one"},
 		{"", 3, ""},
 	} {
 		if got := string(markdownPen{}.para(c.in, c.limit)); got != c.want {
 			t.Errorf("%q at %d: got %q, want %q", c.in, c.limit, got, c.want)
+		}
+	}
+}
+
+// What is hidden counts as it is shown, so that it cannot take more room than
+// its limit.
+func TestLimitsCountWhatIsShown(t *testing.T) {
+	for _, c := range []struct {
+		in    string
+		limit int
+		want  string
+	}{
+		{"\U0010fffe\U0010fffe\U0010fffe", 9, "U+10FFFEU+10FFFE…"},
+		{"a b c", 3, "a b…"},
+		{"日本語", 2, "日本…"},
+	} {
+		if got := oneLine(c.in, c.limit); got != c.want {
+			t.Errorf("%q at %d: got %q, want %q", c.in, c.limit, got, c.want)
+		}
+	}
+	if got := clip(strings.Repeat("日", 100), 255); len(got) > 255 || !utf8.ValidString(got) || !strings.HasSuffix(got, "日…") {
+		t.Errorf("clipped to %d bytes: %q", len(got), got)
+	}
+}
+
+func TestLinksHold(t *testing.T) {
+	for _, c := range []struct{ url, want string }{
+		{"https://a.example/b?c=1#d", "[x](https://a.example/b?c=1#d)"},
+		{"", "x"},
+		{"https://a.example/) @octocat", "x"},
+		{"https://a.example/\n# b", "x"},
+		{"https://a.example/<b>", "x"},
+		{"javascript:alert(1)", "x"},
+		{"https://a.example/" + strings.Repeat("b", maxURL), "x"},
+	} {
+		if got := string(markdownPen{}.link("x", c.url)); got != c.want {
+			t.Errorf("%q: got %q, want %q", c.url, got, c.want)
 		}
 	}
 }

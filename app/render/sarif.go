@@ -26,8 +26,7 @@ func SARIF(v View) ([]byte, error) {
 	if err := sarifReport(v).PrettyWrite(&out); err != nil {
 		return nil, fmt.Errorf("encode the report as SARIF: %w", err)
 	}
-	out.WriteByte('\n')
-	return out.Bytes(), nil
+	return append(escaped(out.Bytes()), '\n'), nil
 }
 
 func sarifReport(v View) *sarif.Report {

@@ -84,9 +84,10 @@ func (s sections) incomplete(gating bool) items {
 	})
 }
 
-// sentence ends a text with a full stop, unless it ends in punctuation.
+// sentence ends a text with a full stop, unless it ends in punctuation or is
+// a number: with the stop it could start a list.
 func sentence(s safe) safe {
-	if s == "" || strings.ContainsAny(string(s[len(s)-1:]), ".!?:") || strings.HasSuffix(string(s), "…") {
+	if strings.Trim(string(s), "0123456789") == "" || strings.ContainsAny(string(s[len(s)-1:]), ".!?:") || strings.HasSuffix(string(s), "…") {
 		return s
 	}
 	return s + "."
@@ -122,7 +123,8 @@ func (s sections) table() []agentCounts {
 		if !ok {
 			i = len(rows)
 			at[f.Agent] = i
-			rows = append(rows, agentCounts{Agent: s.p.text(f.Agent, maxName)})
+			// A pipe ends a cell even in code.
+			rows = append(rows, agentCounts{Agent: s.p.text(strings.ReplaceAll(f.Agent, "|", "¦"), maxName)})
 		}
 		rows[i].Counts.Add(severityOf(f))
 	}
@@ -211,7 +213,7 @@ func patchLines(ops []pipeline.PatchOperation) []string {
 	if err := enc.Encode(ops); err != nil {
 		return []string{codeLine(err.Error(), maxReason)}
 	}
-	out := codeLines(b.String())
+	out := codeLines(string(escaped(b.Bytes())))
 	for i := range out {
 		out[i] = codeLine(out[i], maxFixLine)
 	}

@@ -18,11 +18,11 @@ type TextOptions struct {
 // nothing left out. Nothing in it but the colours is a control sequence.
 func Text(v View, opts TextOptions) string {
 	p := plainPen{}
+	v.Details = "" // it would be a link
 	k := newLinker(Links{}, &v.Review.Facts)
 	fs := newFindings(&v.Review, p, k)
 	t := &terminal{sections: sections{&v.Review, p, k, fs}, page: newPage(v, p, k), color: opts.Color, width: 80}
 	t.page.Numbered = fs.serious
-	t.page.Details = "" // it would be a link
 	if opts.Width > 0 {
 		t.width = max(40, opts.Width)
 	}

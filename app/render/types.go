@@ -8,7 +8,10 @@ import (
 
 // Marker is the first line of reviewgate's comment. It finds the comment
 // again, together with the app's id: a marker alone proves nothing.
-const Marker = "<!-- reviewgate:report -->"
+const Marker = markerStart + "report -->"
+
+// markerStart begins every marker of reviewgate's.
+const markerStart = "<!-- reviewgate:"
 
 // View is what a report is rendered from: the review, what varies from run to
 // run, and where links lead.

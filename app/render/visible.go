@@ -12,17 +12,76 @@ import (
 
 // isHidden reports whether a rune is invisible or steers how its neighbours
 // are shown: control and format characters (bidirectional overrides, zero-width
-// characters, tags), line and paragraph separators, fillers, variation
-// selectors. The two selectors that ordinary emoji carry are let through.
+// characters, tags), line and paragraph separators, fillers, blanks that are no
+// space, variation selectors.
 func isHidden(r rune) bool {
 	if r >= 0x20 && r < 0x7f {
 		return false
 	}
-	if r == 0xfe0e || r == 0xfe0f {
+	const brailleBlank, nullNotehead = 0x2800, 0x1d159
+	return r == brailleBlank || r == nullNotehead ||
+		unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co,
+			unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, unicode.Noncharacter_Code_Point)
+}
+
+// selects reports whether r is the selector that an ordinary emoji carries:
+// behind a symbol, or within a keycap. Behind a letter it would make two names
+// look alike.
+func selects(before, r, after rune) bool {
+	if r != 0xfe0e && r != 0xfe0f {
 		return false
 	}
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co,
-		unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, unicode.Noncharacter_Code_Point)
+	const information, keycap = 0x2139, 0x20e3
+	return before == information || after == keycap ||
+		before >= 0x80 && !isHidden(before) && !unicode.In(before, unicode.L, unicode.M, unicode.N)
+}
+
+// maxMarks is how many combining marks are let through on one character.
+// Languages need three or four; a pile of them covers the lines around.
+const maxMarks = 8
+
+// visible collects text of which a reader sees every rune.
+type visible struct {
+	b      strings.Builder
+	n      int  // runes written, a hidden one counted as it is shown
+	before rune // the last one that was read
+	marks  int  // combining marks in a row
+}
+
+// write adds the first rune of s.
+func (v *visible) write(s string) {
+	if c := s[0]; c >= 0x20 && c < 0x7f {
+		v.b.WriteByte(c)
+		v.before, v.marks = rune(c), 0
+		v.n++
+		return
+	}
+	r, size := utf8.DecodeRuneInString(s)
+	after, _ := utf8.DecodeRuneInString(s[size:])
+	if v.marks++; !unicode.In(r, unicode.Mn, unicode.Me) {
+		v.marks = 0
+	}
+	if isHidden(r) && !selects(v.before, r, after) || v.marks > maxMarks {
+		v.literal(fmt.Sprintf("U+%04X", r))
+	} else {
+		v.b.WriteRune(r)
+		v.n++
+	}
+	v.before = r
+}
+
+// literal adds a text that is visible already.
+func (v *visible) literal(s string) {
+	v.b.WriteString(s)
+	v.n += utf8.RuneCountInString(s)
+}
+
+// clipped ends the text before rest, which does not fit.
+func (v *visible) clipped(rest string) string {
+	if strings.TrimSpace(rest) != "" {
+		v.b.WriteString("…")
+	}
+	return v.b.String()
 }
 
 // isBreak reports whether a rune ends a line somewhere.
@@ -34,92 +93,78 @@ func isBreak(r rune) bool {
 	return false
 }
 
-func writeVisible(b *strings.Builder, r rune) {
-	if isHidden(r) {
-		fmt.Fprintf(b, "U+%04X", r)
-		return
-	}
-	b.WriteRune(r)
-}
-
 // oneLine puts a text on one line, with white space collapsed, and clips it
-// to max runes.
+// to limit runes, hidden ones counted as they are shown.
 func oneLine(s string, limit int) string {
-	var b strings.Builder
-	space, n := false, 0
+	var v visible
+	space := false
 	for i, r := range s {
 		if isBreak(r) || unicode.IsSpace(r) {
-			space = n > 0
+			space = v.n > 0
 			continue
 		}
-		if n >= limit {
-			return clipped(&b, s[i:])
+		if v.n >= limit {
+			return v.clipped(s[i:])
 		}
 		if space {
-			b.WriteByte(' ')
+			v.literal(" ")
 			space = false
 		}
-		writeVisible(&b, r)
-		n++
+		v.write(s[i:])
 	}
-	return b.String()
+	return v.b.String()
 }
 
 // literal keeps white space, for names and code: breaks and tabs are shown as
 // escapes, and nothing is collapsed.
 func literal(s string, limit int) string {
-	var b strings.Builder
-	n := 0
+	var v visible
 	for i, r := range s {
-		if n >= limit {
-			return clipped(&b, s[i:])
+		if v.n >= limit {
+			return v.clipped(s[i:])
 		}
 		switch r {
 		case '\n':
-			b.WriteString(`\n`)
+			v.literal(`\n`)
 		case '\r':
-			b.WriteString(`\r`)
+			v.literal(`\r`)
 		case '\t':
-			b.WriteString(`\t`)
+			v.literal(`\t`)
 		default:
-			writeVisible(&b, r)
+			v.write(s[i:])
 		}
-		n++
 	}
-	return b.String()
+	return v.b.String()
 }
 
 // codeLine is literal for a line of code in a block, where tabs stay tabs.
 func codeLine(s string, limit int) string {
-	var b strings.Builder
-	n := 0
-	for i, r := range strings.TrimSuffix(s, "\r") {
-		if n >= limit {
-			return clipped(&b, s[i:])
+	var v visible
+	s = strings.TrimSuffix(s, "\r")
+	for i, r := range s {
+		if v.n >= limit {
+			return v.clipped(s[i:])
 		}
 		if r == '\t' {
-			b.WriteByte('\t')
+			v.literal("\t")
 		} else {
-			writeVisible(&b, r)
+			v.write(s[i:])
 		}
-		n++
 	}
-	return b.String()
+	return v.b.String()
 }
 
-func clipped(b *strings.Builder, rest string) string {
-	if strings.TrimSpace(rest) != "" {
-		b.WriteString("…")
-	}
-	return b.String()
-}
-
-// clip cuts a text that is already visible to at most limit runes.
+// clip cuts a text that is already visible to at most limit bytes.
 func clip(s string, limit int) string {
-	if utf8.RuneCountInString(s) <= limit {
+	if len(s) <= limit {
 		return s
 	}
-	return string([]rune(s)[:limit-1]) + "…"
+	const sign = "…"
+	end := limit - len(sign)
+	for !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + sign
 }
 
 // clipPath shortens a long path at its front, since its end says more.
@@ -136,7 +181,7 @@ func clipPath(s string, limit int) string {
 }
 
 // paragraphs are the lines of a text that are not blank, each on one line,
-// limit runes in all.
+// limit runes in all, breaks included.
 func paragraphs(s string, limit int) []string {
 	var out []string
 	for line := range strings.FieldsFuncSeq(s, isBreak) {
@@ -146,7 +191,7 @@ func paragraphs(s string, limit int) []string {
 		}
 		if line = oneLine(line, limit); line != "" {
 			out = append(out, line)
-			limit -= utf8.RuneCountInString(line)
+			limit -= utf8.RuneCountInString(line) + 1
 		}
 	}
 	return out
