@@ -238,6 +238,32 @@ added "feature.txt" +1 -0
 	}
 }
 
+// A range of years is reviewed all the same: its files are all there.
+func TestMoreCommitsThanAreListed(t *testing.T) {
+	r := newRepo(t)
+	r.commit("start")
+	var in strings.Builder
+	for i := range maxCommits + 1 {
+		fmt.Fprintf(&in, "commit refs/heads/feature\ncommitter Alice Doe <alice@example.com> %d +0000\ndata 2\nc\n", 1_700_000_000+i)
+		if i == 0 {
+			in.WriteString("from refs/heads/main\n")
+		}
+		fmt.Fprintf(&in, "M 100644 inline a.txt\ndata 1\n%d\n", i%10)
+	}
+	cmd := exec.Command("git", "fast-import", "--quiet")
+	cmd.Dir, cmd.Stdin = r.dir, strings.NewReader(in.String())
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("git fast-import: %v\n%s", err, out)
+	}
+	f := facts(t, r.open(Options{Base: "main", Head: "feature"}))
+	if len(f.Commits) != maxCommits || f.Commits[maxCommits-1].SHA != f.Head.SHA || len(f.Files) != 1 {
+		t.Errorf("%d commits, %d files: want the newest %d, the head last", len(f.Commits), len(f.Files), maxCommits)
+	}
+	if len(f.Incomplete) != 1 || f.Incomplete[0].What != "commits" || f.Incomplete[0].Gating {
+		t.Errorf("incomplete %+v, want one row that does not gate", f.Incomplete)
+	}
+}
+
 func TestHostileNames(t *testing.T) {
 	names := []string{
 		"a b.txt", " leading", "trailing ", "tab\there", "new\nline", "cr\rhere", `quote".txt`, `back\slash`, "bell\a",

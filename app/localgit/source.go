@@ -68,12 +68,18 @@ func (s *Source) describe(ctx context.Context, p *normalize.PullRequest) error {
 
 // Commits are those that the head has and the base hasn't, oldest first.
 func (s *Source) Commits(ctx context.Context) (normalize.Commits, error) {
-	list, err := s.log(ctx, maxCommits, s.headSHA, "^"+s.baseSHA)
+	list, err := s.log(ctx, maxCommits+1, s.headSHA, "^"+s.baseSHA)
 	if err != nil {
 		return normalize.Commits{}, err
 	}
+	var c normalize.Commits
+	if len(list) > maxCommits {
+		list = list[:maxCommits]
+		c.Incomplete = []pipeline.Incompleteness{{What: "commits", Why: fmt.Sprintf("of a range, at most %d commits are listed", maxCommits)}}
+	}
 	slices.Reverse(list)
-	return normalize.Commits{Commits: list}, nil
+	c.Commits = list
+	return c, nil
 }
 
 func (s *Source) countCommits(ctx context.Context) (int, error) {

@@ -28,6 +28,10 @@ var ErrSuperseded = errors.New("superseded: the head moved while the change was 
 // of any text.
 const maxCommitMessage = 64 << 10
 
+// maxLine is how much of one line agents look at, in bytes. GitHub shows no
+// diff that is larger; a local range may have one.
+const maxLine = 1 << 20
+
 // Options are what facts need beside the source.
 type Options struct {
 	ObservedAt time.Time // when the read began
@@ -133,10 +137,11 @@ func build(pr PullRequest, files Files, commits Commits) pipeline.PRFacts {
 	f.Incomplete = append(f.Incomplete, hidden(f.Files)...)
 	f.Incomplete = append(f.Incomplete, commits.Incomplete...)
 	if n := len(f.Commits); n < pr.Commits && !says(commits.Incomplete, "commits") {
-		// The diff is whole without them: only their messages were not seen.
+		// A source that lists only so many says so. Of any other list that is
+		// too short nobody knows why, nor what stands in the missing messages.
 		f.Incomplete = append(f.Incomplete, pipeline.Incompleteness{
-			What: "commits",
-			Why:  fmt.Sprintf("the list of commits has %d of %d commits", n, pr.Commits),
+			What: "commits", Gating: true,
+			Why: fmt.Sprintf("the list of commits has %d of %d commits", n, pr.Commits),
 		})
 	}
 	return f
@@ -202,7 +207,23 @@ func readPatch(c ChangedFile) (pipeline.List[pipeline.Hunk], string) {
 	if added, removed := countLines(hunks); added < c.Additions || removed < c.Deletions {
 		return hunks, fmt.Sprintf("the diff is cut short: it shows %d of %d added and %d of %d removed lines", added, c.Additions, removed, c.Deletions)
 	}
+	if l := overlong(hunks); l > 0 {
+		return hunks, fmt.Sprintf("line %d is longer than 1 MiB, of which no agent sees the end", l)
+	}
 	return hunks, ""
+}
+
+// overlong returns the number of the first changed line that is longer than
+// maxLine, or 0.
+func overlong(hunks []pipeline.Hunk) int {
+	for i := range hunks {
+		for j := range hunks[i].Lines {
+			if l := &hunks[i].Lines[j]; l.Op != pipeline.LineContext && len(l.Text) > maxLine {
+				return max(l.Old, l.New)
+			}
+		}
+	}
+	return 0
 }
 
 func changesContent(s pipeline.FileStatus) bool {

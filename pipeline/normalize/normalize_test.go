@@ -165,7 +165,17 @@ func TestWhatCouldNotBeKnownIsNamed(t *testing.T) {
 		{"patch cut between hunks", func(m *memory) { m.files.Files[0].Additions = 5 },
 			pipeline.List[pipeline.Incompleteness]{gating("patch", "a.go", "the diff is cut short: it shows 1 of 5 added and 0 of 0 removed lines")}},
 		{"commits missing", func(m *memory) { m.pr.Commits = 300 },
-			pipeline.List[pipeline.Incompleteness]{{What: "commits", Why: "the list of commits has 1 of 300 commits"}}},
+			pipeline.List[pipeline.Incompleteness]{gating("commits", "", "the list of commits has 1 of 300 commits")}},
+		{"more commits than the source lists", func(m *memory) {
+			m.pr.Commits = 300
+			m.commits.Incomplete = []pipeline.Incompleteness{{What: "commits", Why: "GitHub lists at most 250 commits"}}
+		}, pipeline.List[pipeline.Incompleteness]{{What: "commits", Why: "GitHub lists at most 250 commits"}}},
+		{"line of 1 MiB", func(m *memory) {
+			m.files.Files[0].Patch = "@@ -1 +1,2 @@\n a\n+" + strings.Repeat("b", 1<<20)
+		}, nil},
+		{"line of more than 1 MiB", func(m *memory) {
+			m.files.Files[0].Patch = "@@ -1 +1,2 @@\n a\n+" + strings.Repeat("b", 1<<20+1)
+		}, pipeline.List[pipeline.Incompleteness]{gating("patch", "a.go", "line 2 is longer than 1 MiB, of which no agent sees the end")}},
 	}
 	for _, tt := range tests {
 		m := source(whole)

@@ -80,7 +80,7 @@ type naiveScan struct {
 // The bounds that the package documents for what a rule gets to see.
 const (
 	lineBound = 1 << 20
-	textBound = 64 << 10
+	textBound = 256 << 10
 )
 
 func (r *naiveRule) matches(text string, bound int) bool {

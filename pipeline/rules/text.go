@@ -8,12 +8,12 @@ import (
 
 // What a rule gets to see, in bytes. A line is bounded only to bound the time
 // it takes, far above what hides code from a reader; fixes are made of lines
-// that a person can read. 64 KiB is what GitHub lets people write into a
-// description.
+// that a person can read. A description has at most 65,536 characters on
+// GitHub, each of up to four bytes.
 const (
 	maxLine     = 1 << 20
 	maxFix      = 8 << 10
-	maxText     = 64 << 10
+	maxText     = 256 << 10
 	maxEvidence = 300
 )
 

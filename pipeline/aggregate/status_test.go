@@ -1,0 +1,83 @@
+package aggregate
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies"
+)
+
+// statuses are all that the glossary has, and two that are none.
+func statuses(t *testing.T) []pipeline.AgentStatus {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), "../finding.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []pipeline.AgentStatus{"", "fine"}
+	ast.Inspect(f, func(n ast.Node) bool {
+		v, ok := n.(*ast.ValueSpec)
+		if !ok {
+			return true
+		}
+		if kind, ok := v.Type.(*ast.Ident); ok && kind.Name == "AgentStatus" {
+			text, err := strconv.Unquote(v.Values[0].(*ast.BasicLit).Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, pipeline.AgentStatus(text))
+		}
+		return true
+	})
+	if !slices.Contains(all, pipeline.AgentOK) || len(all) < 8 {
+		t.Fatalf("statuses %q", all)
+	}
+	return all
+}
+
+// Of all statuses, only ok and discarded let a required agent through the
+// gate. What the manifest does not know counts as required, and so does an
+// agent of which no result came back.
+func TestEveryStatusAtTheGate(t *testing.T) {
+	for _, status := range statuses(t) {
+		finished := status == pipeline.AgentOK || status == pipeline.AgentDiscarded
+		for _, entry := range []struct {
+			name   string
+			change func(*Input)
+			needed bool
+		}{
+			{"required", func(*Input) {}, true},
+			{"required, block", func(in *Input) { in.Manifest.Entries[0].OnFailure = pipeline.OnFailureBlock }, true},
+			{"required, unknown word", func(in *Input) { in.Manifest.Entries[0].OnFailure = "ignore" }, true},
+			{"required, warn", func(in *Input) { in.Manifest.Entries[0].OnFailure = pipeline.OnFailureWarn }, false},
+			{"optional", func(in *Input) { in.Manifest.Entries[0].Required = false }, false},
+			{"optional, block", func(in *Input) {
+				in.Manifest.Entries[0].Required, in.Manifest.Entries[0].OnFailure = false, pipeline.OnFailureBlock
+			}, false},
+			{"not in the manifest", func(in *Input) { in.Manifest.Entries = nil }, true},
+		} {
+			t.Run(fmt.Sprintf("%q %s", status, entry.name), func(t *testing.T) {
+				in := world(map[string][]pipeline.Finding{"x": nil})
+				in.Results[0].Status = status
+				in.Config.Settings.Gate.Conditions = []policies.GateCondition{{When: "findings >= 0", Decision: pipeline.DecisionPass}}
+				entry.change(&in)
+				r := Aggregate(in)
+				if want := entry.needed && !finished; r.Decision.Blocks() != want {
+					t.Errorf("decision %s, want it to block: %v", r.Decision, want)
+				}
+				if named := len(r.Incomplete) == 1; named == finished {
+					t.Errorf("incomplete %+v, finished %v", r.Incomplete, finished)
+				}
+				if n := r.Gate.Metrics[policies.MetricAgentsFailed]; (n == 1) == finished {
+					t.Errorf("%v agents failed, finished %v", n, finished)
+				}
+			})
+		}
+	}
+}
