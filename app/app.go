@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -73,14 +74,15 @@ func New(ctx context.Context, settings Settings, o Options) (*App, error) {
 
 func (a *App) build(ctx context.Context) error {
 	var err error
-	if a.store, err = store.Open(ctx, a.settings.DatabaseURL, a.options.Log); err != nil {
+	process := processName()
+	if a.store, err = store.Open(ctx, a.settings.DatabaseURL, store.Options{Process: process, Log: a.options.Log}); err != nil {
 		return err
 	}
 	a.metrics = telemetry.New(a.depth)
 	if a.client, err = gh.New(gh.Config{
 		AppID: a.settings.AppID, PrivateKey: a.settings.PrivateKey,
 		V3URL: a.settings.V3URL, V4URL: a.settings.V4URL,
-		UserAgent: "reviewgate/" + a.options.Version, Log: a.options.Log, OnCall: a.onCall,
+		UserAgent: "reviewgate/" + a.options.Version, Log: a.options.Log, OnCall: a.onCall, OnRefused: a.onRefused,
 	}); err != nil {
 		return fmt.Errorf("make the GitHub client: %w", err)
 	}
@@ -90,11 +92,14 @@ func (a *App) build(ctx context.Context) error {
 	}
 	a.service = review.New(review.Options{
 		Store: a.store, GitHub: a.client, Pipeline: runner, Loader: config.NewLoader(64),
-		Log: a.options.Log, Version: a.options.Version, Owner: processName(), WebURL: a.settings.WebURL,
-		Observe:   review.Observer{Reviewed: a.metrics.Reviewed, Stage: a.metrics.Stage, Agent: a.metrics.Agent},
+		Log: a.options.Log, Version: a.options.Version, Owner: process, WebURL: a.settings.WebURL,
+		Observe: review.Observer{
+			Reviewed: a.metrics.Reviewed, Stage: a.metrics.Stage, Agent: a.metrics.Agent,
+			GaveUp: a.metrics.GaveUp, Found: a.metrics.Found,
+		},
 		RetryBase: a.options.RetryBase, LeaseTTL: a.options.LeaseTTL,
 	})
-	if a.queue, err = store.NewQueue(a.store, a.service, store.QueueOptions{Workers: a.options.Workers}); err != nil {
+	if a.queue, err = store.NewQueue(a.store, a.service, store.QueueOptions{Workers: a.options.Workers, Periodic: a.periodic()}); err != nil {
 		return fmt.Errorf("make the queue: %w", err)
 	}
 	hook, err := webhook.Handler(webhook.Config{
@@ -118,12 +123,34 @@ func (a *App) build(ctx context.Context) error {
 	return nil
 }
 
+// periodic are the jobs that find what was lost.
+func (a *App) periodic() []store.Periodic {
+	var jobs []store.Periodic
+	for kind, every := range map[review.JobKind]time.Duration{
+		review.JobDeliveries: a.settings.DeliveryLogInterval,
+		review.JobSweep:      a.settings.SweepInterval,
+	} {
+		if every > 0 {
+			jobs = append(jobs, store.Periodic{Kind: kind, Every: every})
+		}
+	}
+	return jobs
+}
+
 // Addr is the address the server listens on, host:port.
 func (a *App) Addr() string { return a.listener.Addr().String() }
 
 // Run serves until ctx ends, then drains. It returns nil after a clean end.
 // Work that earlier processes left unfinished is taken up first.
 func (a *App) Run(ctx context.Context) error {
+	if err := a.obeyRefusals(ctx); err != nil {
+		return err
+	}
+	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
+	var watch sync.WaitGroup
+	watch.Go(func() { a.watchRefusals(watching) })
+	defer watch.Wait()
+	defer stopWatching()
 	if err := a.queue.Start(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("start the queue: %w", err)
 	}
@@ -173,6 +200,44 @@ func (a *App) depth() (telemetry.Queue, error) {
 	return telemetry.Queue{Waiting: d.Available, Running: d.Running, Later: d.Later, Oldest: d.Oldest}, err
 }
 
+// onRefused keeps a rate limit, so that no process asks early.
+func (a *App) onRefused(installation int64, until time.Time) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if err := a.store.SetRefused(ctx, installation, until); err != nil {
+		a.options.Log.Warn().Err(err).Int64("installation", installation).Msg("a rate limit is known to this process alone")
+	}
+}
+
+// obeyRefusals learns the rate limits that were kept, by a process before this
+// one or beside it.
+func (a *App) obeyRefusals(ctx context.Context) error {
+	refusals, err := a.store.Refusals(ctx)
+	if err != nil {
+		return fmt.Errorf("read the rate limits in force: %w", err)
+	}
+	for installation, until := range refusals {
+		a.client.Refuse(installation, until)
+	}
+	return nil
+}
+
+// watchRefusals goes on doing so until ctx ends.
+func (a *App) watchRefusals(ctx context.Context) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if err := a.obeyRefusals(ctx); err != nil && ctx.Err() == nil {
+			a.options.Log.Warn().Err(err).Msg("rate limits of other processes are not known")
+		}
+	}
+}
+
 func (a *App) onCall(c gh.CallInfo) {
 	a.metrics.Call(c.Route, fmt.Sprint(c.Status), fmt.Sprint(c.Installation), c.Duration, c.RateRemaining)
 }
@@ -183,5 +248,6 @@ func processName() string {
 	if err != nil {
 		host = "unknown"
 	}
+	host = host[:min(len(host), 60)] // the store takes 100 bytes
 	return fmt.Sprintf("%s/%d/%d", host, os.Getpid(), time.Now().UnixNano())
 }

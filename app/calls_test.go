@@ -3,12 +3,14 @@ package app
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
 )
 
-// A review of a pull request with ten files costs at most 8 calls once the
-// installation's token and the repository's config are known.
+// A review of a pull request with ten files costs at most 8 calls, of which at
+// most 4 wait for one another, once the installation's token and the
+// repository's config are known.
 func TestCallsOfAReview(t *testing.T) {
 	w := start(t)
 	w.repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": `{"check": {"annotations": true}}`}, "config")
@@ -20,11 +22,18 @@ func TestCallsOfAReview(t *testing.T) {
 		files[fmt.Sprintf("store/f%d.go", i)] = fmt.Sprintf("package store\n\nfunc F%d() {}\n", i)
 	}
 	w.gh.ResetCalls()
+	remove := w.gh.On("*", ghtest.Delay(50*time.Millisecond))
 	pr := w.repo.OpenPR(ghtest.PR{Title: "feat: more", Body: goodBody, Head: "more", Files: files})
 	w.idle()
+	remove()
 	calls := w.gh.Calls()
 	if len(calls) > 8 {
 		t.Errorf("%d calls, want at most 8:", len(calls))
+	}
+	if n := ghtest.Depth(calls); n > 4 {
+		t.Errorf("%d calls after one another, want at most 4:", n)
+	} else {
+		t.Logf("%d calls, %d of them after one another:", len(calls), n)
 	}
 	for _, c := range calls {
 		t.Logf("%s %d", c.Route, c.Status)

@@ -74,7 +74,7 @@ func newChild(t *testing.T, gh *ghtest.Server) *child {
 	c := &child{t: t, log: log, settings: Settings{
 		AppID: gh.AppID(), PrivateKey: gh.AppPrivateKeyPEM(), WebhookSecrets: [][]byte{[]byte(secret)},
 		V3URL: gh.URL + "/api/v3/", V4URL: gh.URL + "/api/graphql", WebURL: "https://github.test",
-		Addr: addr, DatabaseURL: "sqlite://" + filepath.Join(dir, "reviewgate.db"),
+		Addr: addr, DatabaseURL: database(t),
 	}}
 	gh.SetWebhook("http://"+addr+HookPath, secret)
 	t.Cleanup(func() {
@@ -210,5 +210,46 @@ func TestKilledDuringReview(t *testing.T) {
 				t.Errorf("%d comments, want 1", n)
 			}
 		})
+	}
+}
+
+// A review that takes its process down is begun three times and then given up
+// in words, instead of taking it down for ever.
+func TestReviewThatKillsTheServer(t *testing.T) {
+	gh := ghtest.Start(t, ghtest.Options{WebhookSecret: secret})
+	repo := gh.Repo("acme/shop")
+	repo.Commit("main", ghtest.Files{"README.md": "# shop\n"}, "start")
+	server := newChild(t, gh)
+	server.start()
+	reached := make(chan bool, 1)
+	gh.On(routeFiles, func(x *ghtest.Exchange) {
+		reached <- true
+		<-x.Context().Done()
+		x.Drop()
+	})
+	pr := repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: goodBody, Files: ghtest.Files{"store/client.go": insecure}})
+	for n := range 3 {
+		select {
+		case <-reached:
+		case <-time.After(patience):
+			t.Fatalf("run %d never came", n+1)
+		}
+		server.kill()
+		server.start()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := gh.WaitFor(ctx, func() bool { runs := pr.CheckRuns(); return len(runs) > 0 && runs[0].Completed() }); err != nil {
+		t.Fatalf("the check is not completed: %v", err)
+	}
+	server.idle()
+	select {
+	case <-reached:
+		t.Error("the review was begun a fourth time")
+	default:
+	}
+	runs := pr.CheckRuns()
+	if len(runs) != 1 || runs[0].Conclusion != "failure" || !strings.Contains(runs[0].Summary, "died 3 times") {
+		t.Errorf("%d check runs, the first %s: %s", len(runs), runs[0].Conclusion, runs[0].Summary)
 	}
 }

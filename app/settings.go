@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/golang-jwt/jwt/v4"
 	"github.com/rs/zerolog"
@@ -27,8 +28,14 @@ type Settings struct {
 	WebURL         string // without a trailing slash
 
 	Addr        string // host:port to listen on
-	DatabaseURL string // sqlite://FILE
+	DatabaseURL string // sqlite://FILE or postgres://...
 	LogLevel    zerolog.Level
+
+	// DeliveryLogInterval is how often the App's delivery log is read for
+	// webhooks that were lost, SweepInterval how often open pull requests are
+	// compared with what was answered. 0 means never; LoadSettings gives more.
+	DeliveryLogInterval time.Duration
+	SweepInterval       time.Duration
 }
 
 // The keys of the settings, in the environment and in the file. Those of
@@ -44,11 +51,13 @@ const (
 	keyAddr           = "REVIEWGATE_ADDR"
 	keyDatabaseURL    = "REVIEWGATE_DATABASE_URL"
 	keyLogLevel       = "REVIEWGATE_LOG_LEVEL"
+	keyDeliveryLog    = "REVIEWGATE_DELIVERY_LOG_INTERVAL"
+	keySweep          = "REVIEWGATE_SWEEP_INTERVAL"
 )
 
 var keys = []string{
 	keyAppID, keyPrivateKey, keyPrivateKeyFile, keyWebhookSecret, keyV3URL, keyV4URL, keyWebURL,
-	keyAddr, keyDatabaseURL, keyLogLevel,
+	keyAddr, keyDatabaseURL, keyLogLevel, keyDeliveryLog, keySweep,
 }
 
 // SettingsError lists everything that is wrong with the settings.
@@ -76,6 +85,9 @@ func LoadSettings(getenv func(string) string, file string) (Settings, error) {
 		Addr:           r.addr(),
 		DatabaseURL:    r.databaseURL(),
 		LogLevel:       r.logLevel(),
+
+		DeliveryLogInterval: r.duration(keyDeliveryLog, 5*time.Minute),
+		SweepInterval:       r.duration(keySweep, time.Hour),
 	}
 	if len(r.problems) > 0 {
 		return Settings{}, &SettingsError{Problems: r.problems}
@@ -222,11 +234,30 @@ func (r *settingsReader) databaseURL() string {
 	case strings.HasPrefix(v, "sqlite://") && len(v) > len("sqlite://"):
 		return v
 	case strings.HasPrefix(v, "postgres://"), strings.HasPrefix(v, "postgresql://"):
-		r.problem("%s names PostgreSQL, which this version does not support yet: use sqlite://FILE", keyDatabaseURL)
-		return v
+		return v // what is wrong with it the database says, or its driver
 	}
-	r.problem("%s is %q: write sqlite://FILE", keyDatabaseURL, redactURL(v))
+	r.problem("%s is %q: write sqlite://FILE or postgres://USER:PASSWORD@HOST/DATABASE", keyDatabaseURL, redactURL(v))
 	return v
+}
+
+// duration reads an interval. One below a second would be spent on nothing
+// else.
+func (r *settingsReader) duration(key string, fallback time.Duration) time.Duration {
+	v := r.get(key)
+	if v == "" {
+		return fallback
+	}
+	d, err := time.ParseDuration(v)
+	if err != nil || d < time.Second || d > 24*time.Hour {
+		r.problem("%s is %q: write a time from 1s to 24h, such as %s", key, v, short(fallback))
+		return fallback
+	}
+	return d
+}
+
+// short writes 5m where Duration.String writes 5m0s.
+func short(d time.Duration) string {
+	return strings.TrimSuffix(strings.TrimSuffix(d.String(), "0s"), "0m")
 }
 
 // redactURL keeps a password in a mistyped URL out of the message.

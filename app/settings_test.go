@@ -8,11 +8,11 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"errors"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rs/zerolog"
@@ -36,6 +36,7 @@ func TestSettingsFromTheEnvironment(t *testing.T) {
 	s, err := LoadSettings(env(map[string]string{
 		keyAppID: "42", keyPrivateKey: strings.ReplaceAll(key, "\n", `\n`), keyWebhookSecret: "new, old",
 		keyV3URL: "https://ghe.test/api/v3", keyAddr: "0.0.0.0:9000", keyLogLevel: "debug",
+		keyDatabaseURL: "postgres://rg:pw@db/reviewgate", keySweep: "90m",
 	}), "")
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +44,8 @@ func TestSettingsFromTheEnvironment(t *testing.T) {
 	want := Settings{
 		AppID: 42, PrivateKey: []byte(strings.TrimSpace(key)), WebhookSecrets: [][]byte{[]byte("new"), []byte("old")},
 		V3URL: "https://ghe.test/api/v3/", V4URL: "https://api.github.com/graphql", WebURL: "https://github.com",
-		Addr: "0.0.0.0:9000", DatabaseURL: "sqlite://reviewgate.db", LogLevel: zerolog.DebugLevel,
+		Addr: "0.0.0.0:9000", DatabaseURL: "postgres://rg:pw@db/reviewgate", LogLevel: zerolog.DebugLevel,
+		DeliveryLogInterval: 5 * time.Minute, SweepInterval: 90 * time.Minute,
 	}
 	s.PrivateKey = bytes.TrimSpace(s.PrivateKey)
 	if diff := cmp.Diff(want, s); diff != "" {
@@ -74,18 +76,19 @@ func TestAllProblemsAtOnce(t *testing.T) {
 	_, err := LoadSettings(env(map[string]string{
 		keyAppID: "forty-two", keyPrivateKey: "not a key", keyWebhookSecret: "a,,b", keyV3URL: "api.github.com",
 		keyAddr: "8080", keyDatabaseURL: "mysql://root:hunter2@db/x", keyLogLevel: "loud",
+		keyDeliveryLog: "5", keySweep: "10ms",
 	}), "")
 	var se *SettingsError
 	if !errors.As(err, &se) {
 		t.Fatalf("error %v", err)
 	}
-	for _, key := range []string{keyAppID, keyPrivateKey, keyWebhookSecret, keyV3URL, keyAddr, keyDatabaseURL, keyLogLevel} {
+	for _, key := range []string{keyAppID, keyPrivateKey, keyWebhookSecret, keyV3URL, keyAddr, keyDatabaseURL, keyLogLevel, keyDeliveryLog, keySweep} {
 		if !strings.Contains(err.Error(), key+" ") && !strings.Contains(err.Error(), key+":") {
 			t.Errorf("%s is not named in:\n%v", key, err)
 		}
 	}
-	if len(se.Problems) != 7 {
-		t.Errorf("%d problems, want 7:\n%v", len(se.Problems), err)
+	if len(se.Problems) != 9 {
+		t.Errorf("%d problems, want 9:\n%v", len(se.Problems), err)
 	}
 	if strings.Contains(err.Error(), "hunter2") {
 		t.Error("the message shows a password")
@@ -120,8 +123,7 @@ func TestSettingsFileProblems(t *testing.T) {
 	}
 }
 
-// The manifest asks for what the App uses: what the stand-in grants it, and
-// statuses, so that rulesets can pin the check.
+// The manifest asks for what the App uses, which is what the stand-in grants it.
 func TestManifestAsksForWhatIsUsed(t *testing.T) {
 	text, err := os.ReadFile("../deploy/app-manifest.json")
 	if err != nil {
@@ -134,9 +136,7 @@ func TestManifestAsksForWhatIsUsed(t *testing.T) {
 	if err := json.Unmarshal(text, &manifest); err != nil {
 		t.Fatal(err)
 	}
-	want := maps.Clone(ghtest.DefaultPermissions())
-	want["statuses"] = "write"
-	if diff := cmp.Diff(want, manifest.Permissions); diff != "" {
+	if diff := cmp.Diff(ghtest.DefaultPermissions(), manifest.Permissions); diff != "" {
 		t.Error(diff)
 	}
 	readme, err := os.ReadFile("../README.md")

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/app/internal/store/pgtest"
 )
 
 const secret = "conversation-secret"
@@ -24,10 +26,12 @@ type world struct {
 	gh   *ghtest.Server
 	repo *ghtest.Repo
 	app  *App
-	db   string
+	db   string // URL
 
-	leaseTTL time.Duration // 0 for the default
-	stop     func() error
+	leaseTTL  time.Duration // 0 for the default
+	intervals time.Duration // of the periodic jobs; 0 for an hour
+	workers   int           // 0 for the default
+	stop      func() error
 }
 
 // start runs the App against a GitHub that has one repository, acme/shop,
@@ -39,7 +43,7 @@ func start(t *testing.T) *world {
 
 func startWith(t *testing.T, o ghtest.Options, change ...func(*world)) *world {
 	t.Helper()
-	w := &world{T: t, gh: ghtest.Start(t, o), db: filepath.Join(t.TempDir(), "reviewgate.db")}
+	w := &world{T: t, gh: ghtest.Start(t, o), db: database(t)}
 	for _, f := range change {
 		f(w)
 	}
@@ -62,17 +66,34 @@ func startWith(t *testing.T, o ghtest.Options, change ...func(*world)) *world {
 	return w
 }
 
+// database returns the URL of an empty database: a SQLite file, or where
+// REVIEWGATE_TEST_DATABASE is "postgres" a database on a server of the tests'
+// own.
+func database(t *testing.T) string {
+	t.Helper()
+	switch which := os.Getenv("REVIEWGATE_TEST_DATABASE"); which {
+	case "", "sqlite":
+		return "sqlite://" + filepath.Join(t.TempDir(), "reviewgate.db")
+	case "postgres":
+		return pgtest.URL(t)
+	default:
+		t.Fatalf("REVIEWGATE_TEST_DATABASE is %q, want sqlite or postgres", which)
+		return ""
+	}
+}
+
 // run starts the App on the world's database.
 func (w *world) run() {
 	w.Helper()
 	settings := Settings{
 		AppID: w.gh.AppID(), PrivateKey: w.gh.AppPrivateKeyPEM(), WebhookSecrets: [][]byte{[]byte(secret)},
 		V3URL: w.gh.URL + "/api/v3/", V4URL: w.gh.URL + "/api/graphql", WebURL: "https://github.test",
-		Addr: "127.0.0.1:0", DatabaseURL: "sqlite://" + w.db,
+		Addr: "127.0.0.1:0", DatabaseURL: w.db,
+		DeliveryLogInterval: w.intervals, SweepInterval: w.intervals,
 	}
 	a, err := New(context.Background(), settings, Options{
 		Log: zerolog.New(zerolog.NewTestWriter(w.T)).Level(zerolog.InfoLevel), Version: "test",
-		RetryBase: 50 * time.Millisecond, DrainTimeout: 10 * time.Second, LeaseTTL: w.leaseTTL,
+		RetryBase: 50 * time.Millisecond, DrainTimeout: 10 * time.Second, LeaseTTL: w.leaseTTL, Workers: w.workers,
 	})
 	if err != nil {
 		w.Fatalf("start the App: %v", err)

@@ -1,16 +1,14 @@
 package gh
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/google/go-github/v60/github"
@@ -24,25 +22,51 @@ const (
 	readTries = 2
 	// retryDelay, and as much again at random, lies between tries.
 	retryDelay = 200 * time.Millisecond
+	// maxRedirects is more than GitHub needs: one leads from a repository's
+	// old name to its id.
+	maxRedirects = 3
 )
 
 // request is a call as the methods write it.
 type request struct {
 	op     string // for errors, such as "read the changed files"
+	scope  scope
 	method string
 	path   string // template; each {name} takes one of args
+	route  string // for metrics, where it is not the path
 	args   []any
 	query  url.Values
 	body   any
-	accept string // default: GitHub's JSON
-	count  *atomic.Int64
+	accept string  // default: GitHub's JSON
+	budget *budget // that the requests count against, may be nil
+	// pinned says that SHAs in the path pin the answer for ever: one that was
+	// read before is taken from memory unasked. It is no list of pages.
+	pinned bool
+	// first bounds what is read of a pinned answer, in bytes; 0 is all of it.
+	first int64
+	// accepted says that 202 is a success: GitHub does it later.
+	accepted bool
 }
 
 func (r request) isRead() bool { return r.method == http.MethodGet }
 
+// succeeded tells a success by its status. A part of an answer, or one that is
+// yet to come, is none.
+func (r request) succeeded(status int) bool {
+	switch status {
+	case http.StatusOK:
+		return true
+	case http.StatusCreated, http.StatusNoContent:
+		return !r.isRead()
+	case http.StatusAccepted:
+		return r.accepted
+	}
+	return false
+}
+
 // url fills the template in. Every argument is escaped, so that none can
-// become a further part of the path.
-func (r request) url() string {
+// become a further part of the path, or lead out of it.
+func (r request) url() (string, error) {
 	var b strings.Builder
 	rest, args := strings.TrimPrefix(r.path, "/"), r.args
 	for {
@@ -51,75 +75,80 @@ func (r request) url() string {
 		if !found {
 			break
 		}
-		b.WriteString(url.PathEscape(fmt.Sprint(args[0])))
+		arg := fmt.Sprint(args[0])
+		if arg == "" || arg == "." || arg == ".." {
+			return "", fmt.Errorf("%q can't be a part of %s", arg, r.path)
+		}
+		b.WriteString(url.PathEscape(arg))
 		_, rest, _ = strings.Cut(after, "}")
 		args = args[1:]
 	}
 	if len(r.query) > 0 {
 		b.WriteString("?" + r.query.Encode())
 	}
-	return b.String()
+	return b.String(), nil
 }
 
-// reader takes a successful answer's body.
-type reader func(io.Reader) error
-
-// asJSON reads the whole body, so that the HTTP cache sees its end, and knows
-// a truncated one for what it is.
-func asJSON(into any) reader {
-	return func(r io.Reader) error {
-		text, err := io.ReadAll(r)
-		if err != nil {
-			return fmt.Errorf("read the answer: %w", err)
-		}
-		if err := json.Unmarshal(text, into); err != nil {
-			return fmt.Errorf("read the answer's JSON: %w", err)
-		}
-		return nil
+// check refuses a request for which there are no means to make it.
+func (r request) check(t review.Target) error {
+	if r.scope != asApp && t.Installation <= 0 || r.scope == asRepository && t.RepoID <= 0 {
+		return fmt.Errorf("repository %d of installation %d can't be asked for", t.RepoID, t.Installation)
 	}
-}
-
-func ignored(r io.Reader) error {
-	_, err := io.Copy(io.Discard, r)
+	_, err := r.url()
 	return err
 }
 
 // do makes a call, and hands the answer's body to read. Errors are
 // *review.HostError.
-func (c *Client) do(ctx context.Context, t review.Target, r request, read reader) (*github.Response, error) {
-	inst := c.installation(t.Installation)
+func (c *Client) do(ctx context.Context, t review.Target, r request, read reader) (links, error) {
+	if err := r.check(t); err != nil {
+		return links{}, &review.HostError{Op: r.op, Kind: review.HostInvalid, Err: err}
+	}
+	if r.pinned {
+		return c.doPinned(ctx, t, r, read)
+	}
+	return c.ask(ctx, t, r, read)
+}
+
+// ask makes a call over the network.
+func (c *Client) ask(ctx context.Context, t review.Target, r request, read reader) (links, error) {
+	inst := c.installation(accountOf(r.scope, t))
+	if err := inst.limits.check(time.Now()); err != nil {
+		return links{}, hostError(r.op, err)
+	}
 	if !r.isRead() {
 		// GitHub asks for one write at a time.
 		if err := acquire(ctx, inst.writes); err != nil {
-			return nil, hostError(r.op, err)
+			return links{}, hostError(r.op, err)
 		}
 		defer func() { <-inst.writes }()
 	}
-	ctx = withCall(ctx, &call{route: r.method + " " + r.path, target: t, inst: inst, count: r.count})
 	for try := 1; ; try++ {
-		resp, err := c.once(ctx, t, r, read)
+		l, err := c.once(withCall(ctx, &call{
+			route: r.method + " " + cmp.Or(r.route, r.path), try: try, target: t, scope: r.scope,
+			inst: inst, app: c.installation(0), budget: r.budget,
+		}), t, r, read)
 		if err = hostError(r.op, err); err == nil {
-			return resp, nil
+			return l, nil
 		}
-		if !c.again(ctx, t, r, err, try) {
-			return resp, err
+		if !again(ctx, r, err, try) {
+			return links{}, err
 		}
 	}
 }
 
 // again decides on another try, and waits for it. Reads get one when trouble
-// may pass. A token that GitHub no longer takes is replaced once, for writes
-// as well: it refused before it did anything.
-func (c *Client) again(ctx context.Context, t review.Target, r request, err error, try int) bool {
+// may pass, unless GitHub said when. A token that GitHub no longer takes is
+// replaced once, for writes as well: it refused before it did anything.
+func again(ctx context.Context, r request, err error, try int) bool {
 	var host *review.HostError
 	if try >= readTries || ctx.Err() != nil || !errors.As(err, &host) {
 		return false
 	}
 	if host.Status == http.StatusUnauthorized {
-		c.clients.remove(clientKey(t))
 		return true
 	}
-	if !r.isRead() || host.Kind != review.HostTransient || errors.Is(err, errTooLarge) {
+	if !r.isRead() || host.Kind != review.HostTransient || host.RetryAfter > 0 || errors.Is(err, errTooLarge) {
 		return false
 	}
 	select {
@@ -130,39 +159,94 @@ func (c *Client) again(ctx context.Context, t review.Target, r request, err erro
 	}
 }
 
-// once makes a single request. The bound on its time is the context's, not
-// http.Client's, whose timer go-github leaves running after every refusal.
-func (c *Client) once(ctx context.Context, t review.Target, r request, read reader) (*github.Response, error) {
+// once makes a single request. The bound on its time is the context's, and
+// must not look like the caller's deadline.
+func (c *Client) once(ctx context.Context, t review.Target, r request, read reader) (links, error) {
 	if err := acquire(ctx, c.inFlight); err != nil {
-		return nil, err
+		return links{}, err
 	}
 	defer func() { <-c.inFlight }()
 	bounded, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	resp, err := c.send(bounded, t, r, read)
+	l, err := c.send(bounded, t, r, read)
 	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
-		// Not the caller's deadline: it must not look like one.
 		err = fmt.Errorf("no answer within %s", c.timeout)
 	}
-	return resp, err
+	return l, err
 }
 
-func (c *Client) send(ctx context.Context, t review.Target, r request, read reader) (*github.Response, error) {
-	gc, err := c.client(t)
+func (c *Client) send(ctx context.Context, t review.Target, r request, read reader) (links, error) {
+	gc, err := c.client(r.scope, t)
+	if err != nil {
+		return links{}, err
+	}
+	resp, err := follow(ctx, gc, r)
+	if err != nil {
+		return links{}, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
+		// A token has the permissions that were granted when it was made.
+		c.forget(r.scope, t, gc)
+	}
+	if !r.succeeded(resp.StatusCode) {
+		return links{}, readError(resp)
+	}
+	return linksOf(resp.Header), read(resp.Body)
+}
+
+// follow sends the request, and sends it on as it is where GitHub redirects it:
+// net/http would turn some writes into reads, and then take the answer for the
+// write's. Only the API itself is asked, so that the token goes nowhere else.
+//
+// It is go-github's client that authenticates, but not its Do: that keeps rate
+// limits of its own, which are wrong for what GitHub does beside the primary
+// one.
+func follow(ctx context.Context, gc *github.Client, r request) (*http.Response, error) {
+	client := gc.Client()
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	to, err := r.url()
 	if err != nil {
 		return nil, err
 	}
-	req, err := gc.NewRequest(r.method, r.url(), r.body)
-	if err != nil {
-		return nil, fmt.Errorf("make the request: %w", err)
+	for range 1 + maxRedirects {
+		req, err := gc.NewRequest(r.method, to, r.body)
+		if err != nil {
+			return nil, fmt.Errorf("make the request: %w", err)
+		}
+		if r.accept != "" {
+			req.Header.Set("Accept", r.accept)
+		}
+		if r.pinned {
+			req.Header.Set("Cache-Control", "no-store") // kept elsewhere
+		}
+		resp, err := client.Do(req.WithContext(ctx))
+		if err != nil {
+			return nil, err
+		}
+		next := movedTo(resp)
+		if next == nil {
+			return resp, nil
+		}
+		resp.Body.Close()
+		if next.Host != gc.BaseURL.Host || next.Scheme != gc.BaseURL.Scheme {
+			return nil, &review.HostError{
+				Op: r.op, Kind: review.HostInvalid, Status: resp.StatusCode, Err: fmt.Errorf("redirected to another host, %s", clean(next.Host)),
+			}
+		}
+		to = next.String()
 	}
-	if r.accept != "" {
-		req.Header.Set("Accept", r.accept)
+	return nil, &review.HostError{Op: r.op, Kind: review.HostInvalid, Err: fmt.Errorf("redirected more than %d times", maxRedirects)}
+}
+
+// movedTo is where a redirect leads, or nil. GitHub answers 301 for a
+// repository's old name, and 307 where the request is a write.
+func movedTo(resp *http.Response) *url.URL {
+	switch resp.StatusCode {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		if to, err := resp.Location(); err == nil {
+			return to
+		}
 	}
-	resp, err := gc.BareDo(ctx, req)
-	if err != nil {
-		return resp, err
-	}
-	defer resp.Body.Close()
-	return resp, read(resp.Body)
+	return nil
 }

@@ -18,7 +18,7 @@ import (
 const (
 	// annotationsPerRequest is GitHub's limit.
 	annotationsPerRequest = 50
-	// maxCheckPages bounds the check runs of one name looked at on a head.
+	// maxCheckPages bounds our check runs looked at on a head.
 	maxCheckPages = 10
 )
 
@@ -34,7 +34,7 @@ func (c *Client) CreateCheck(ctx context.Context, t review.Target, w review.Chec
 		StartedAt: timestamp(now.StartedAt), CompletedAt: completed(now),
 		Output: output(now.Output), Actions: actions(now.Output),
 	}
-	run := new(github.CheckRun)
+	run := new(checkAnswer)
 	_, err := c.do(ctx, t, request{
 		op: "create the check run", method: http.MethodPost,
 		path: "/repos/{owner}/{repo}/check-runs", args: []any{t.Owner, t.Name}, body: opts,
@@ -72,7 +72,7 @@ func (c *Client) UpdateCheck(ctx context.Context, t review.Target, id int64, w r
 }
 
 func (c *Client) annotationCount(ctx context.Context, t review.Target, id int64) (int, error) {
-	run := new(github.CheckRun)
+	run := new(checkAnswer)
 	_, err := c.do(ctx, t, request{
 		op: "read the check run", method: http.MethodGet,
 		path: "/repos/{owner}/{repo}/check-runs/{check_run_id}", args: []any{t.Owner, t.Name, id},
@@ -165,10 +165,12 @@ func actions(o render.CheckOutput) []*github.CheckRunAction {
 	return out
 }
 
-// Checks lists our check runs on the head, newest first.
+// Checks lists our check runs on the head, newest first, if there are no more
+// than 1,000.
 func (c *Client) Checks(ctx context.Context, t review.Target, headSHA string) ([]review.CheckRun, error) {
-	all, err := pages[github.ListCheckRunsResults](ctx, c, t, request{
-		op: "list the check runs", method: http.MethodGet,
+	const op = "list the check runs"
+	all, whole, err := pages[checkList](ctx, c, t, request{
+		op: op, method: http.MethodGet,
 		path: "/repos/{owner}/{repo}/commits/{ref}/check-runs", args: []any{t.Owner, t.Name, headSHA},
 		query: url.Values{
 			"app_id": {strconv.FormatInt(c.appID, 10)},
@@ -178,9 +180,13 @@ func (c *Client) Checks(ctx context.Context, t review.Target, headSHA string) ([
 	if err != nil {
 		return nil, err
 	}
+	if !whole {
+		// One that isn't listed would be created again.
+		return nil, tooMany(op, maxCheckPages*perPage)
+	}
 	var out []review.CheckRun
 	for _, page := range all {
-		for _, r := range page.CheckRuns {
+		for _, r := range page.Runs {
 			if r.GetApp().GetID() != c.appID {
 				continue
 			}

@@ -32,17 +32,24 @@ type Config struct {
 	// OnCall, if set, is told of every request that went over the network. It
 	// is called from many goroutines.
 	OnCall func(CallInfo)
+	// OnRefused, if set, is told until when GitHub refuses an installation's
+	// calls for a rate limit, or for 0 the App's own, whenever that is later
+	// than was known. The call that was refused returns after it.
+	OnRefused func(installation int64, until time.Time)
 	// Timeout bounds a single request, its body included. Default 30 s.
 	Timeout time.Duration
+	// CallsPerReview bounds the requests that one Source makes. Default 300.
+	CallsPerReview int
 }
 
 // CallInfo tells of one request to GitHub.
 type CallInfo struct {
-	Route         string // method and path template, such as "GET /repos/{owner}/{repo}/pulls/{pull_number}"
-	Status        int    // 0 if there was no answer
-	Duration      time.Duration
-	Installation  int64
-	RateRemaining int // -1 if the answer didn't say
+	Route         string        // method and path template, such as "GET /repos/{owner}/{repo}/pulls/{pull_number}"
+	Status        int           // 0 if there was no answer; 304 where the HTTP cache had it
+	Duration      time.Duration // until the answer's body was read
+	Installation  int64         // whose rate limit counts it; 0 is the App, which asks for the tokens too
+	RateRemaining int           // -1 if the answer didn't say
+	Try           int           // from 1; more than 1 is the repetition of a read
 }
 
 const (
@@ -55,21 +62,26 @@ const (
 	// maxClients bounds the repositories whose token is kept. One takes a few
 	// kilobytes.
 	maxClients = 1000
-	// maxHTTPCache and maxBlobs are in bytes.
+	// maxHTTPCache and maxPinned are in bytes.
 	maxHTTPCache = 16 << 20
-	maxBlobs     = 8 << 20
+	maxPinned    = 16 << 20
+	// defaultCallsPerReview is several times what the largest pull request
+	// takes: 30 pages of files, 3 of commits, and 20 files looked into.
+	defaultCallsPerReview = 300
 )
 
 // Client is GitHub as the use cases see it. It may be used from any number of
 // goroutines.
 type Client struct {
-	appID    int64
-	timeout  time.Duration
-	wire     *wire
-	creator  githubapp.ClientCreator
-	clients  *lru[*github.Client]
-	blobs    *lru[[]byte]
-	inFlight chan struct{}
+	appID          int64
+	timeout        time.Duration
+	callsPerReview int
+	onRefused      func(int64, time.Time)
+	wire           *wire
+	creator        githubapp.ClientCreator
+	clients        *lru[*github.Client]
+	pinned         *lru[[]byte]
+	inFlight       chan struct{}
 
 	mu            sync.Mutex
 	installations map[int64]*installation
@@ -77,9 +89,9 @@ type Client struct {
 
 var _ review.GitHub = (*Client)(nil)
 
-// installation is what calls on behalf of one installation share.
+// installation is what calls on behalf of one installation share, or for 0
+// those of the App itself.
 type installation struct {
-	id     int64
 	writes chan struct{} // held during a write
 	limits limits
 }
@@ -102,11 +114,13 @@ func New(c Config) (*Client, error) {
 	if c.Timeout <= 0 {
 		c.Timeout = defaultTimeout
 	}
+	if c.CallsPerReview <= 0 {
+		c.CallsPerReview = defaultCallsPerReview
+	}
 	wire := newWire(c, api)
 	cache := &httpCache{newLRU[[]byte](maxHTTPCache)}
 	creator := githubapp.NewClientCreator(api.String(), c.V4URL, c.AppID, c.PrivateKey,
 		githubapp.WithClientUserAgent(c.UserAgent),
-		githubapp.WithClientMiddleware(obeyLimits),
 		githubapp.WithClientCaching(true, func() httpcache.Cache { return cache }),
 		githubapp.WithTransport(wire),
 	)
@@ -114,15 +128,24 @@ func New(c Config) (*Client, error) {
 		return nil, fmt.Errorf("read the App's private key, which must be an RSA key in PEM format: %w", err)
 	}
 	return &Client{
-		appID:         c.AppID,
-		timeout:       c.Timeout,
-		wire:          wire,
-		creator:       creator,
-		clients:       newLRU[*github.Client](maxClients),
-		blobs:         newLRU[[]byte](maxBlobs),
-		inFlight:      make(chan struct{}, maxInFlight),
-		installations: map[int64]*installation{},
+		appID:          c.AppID,
+		timeout:        c.Timeout,
+		callsPerReview: c.CallsPerReview,
+		onRefused:      c.OnRefused,
+		wire:           wire,
+		creator:        creator,
+		clients:        newLRU[*github.Client](maxClients),
+		pinned:         newLRU[[]byte](maxPinned),
+		inFlight:       make(chan struct{}, maxInFlight),
+		installations:  map[int64]*installation{},
 	}, nil
+}
+
+// Refuse tells that GitHub refuses an installation's calls until then, or for 0
+// the App's own, as a process before this one or beside it was told. It is not
+// asked before.
+func (c *Client) Refuse(installation int64, until time.Time) {
+	c.installation(installation).limits.refuse(until, time.Now())
 }
 
 // Close closes the connections that no call is using.
@@ -144,27 +167,72 @@ func apiRoot(s string) (*url.URL, error) {
 	return u, nil
 }
 
-// clientKey names the client of a target's repository.
-func clientKey(t review.Target) string {
+// scope is as whom a call is made.
+type scope int
+
+const (
+	// asRepository is the installation, with a token for the target's
+	// repository only.
+	asRepository scope = iota
+	// asInstallation is the installation, with a token that reads the names
+	// and pull requests of all its repositories.
+	asInstallation
+	// asApp is the App itself.
+	asApp
+)
+
+// accountOf is whose rate limits a call counts against.
+func accountOf(s scope, t review.Target) int64 {
+	if s == asApp {
+		return 0
+	}
+	return t.Installation
+}
+
+// clientKey names the client with which a call is made.
+func clientKey(s scope, t review.Target) string {
+	switch s {
+	case asApp:
+		return "app"
+	case asInstallation:
+		return fmt.Sprint(t.Installation)
+	}
 	return fmt.Sprintf("%d/%d", t.Installation, t.RepoID)
 }
 
-// client returns the go-github client whose token is for the target's
-// repository.
-func (c *Client) client(t review.Target) (*github.Client, error) {
+// client returns the go-github client that authenticates a call.
+func (c *Client) client(s scope, t review.Target) (*github.Client, error) {
+	key := clientKey(s, t)
 	// Held while a client is made, or the reads that begin a review side by
 	// side would each fetch a token.
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if gc, ok := c.clients.get(clientKey(t)); ok {
+	if gc, ok := c.clients.get(key); ok {
 		return gc, nil
 	}
-	gc, err := c.creator.NewInstallationClient(t.Installation)
-	if err != nil {
-		return nil, fmt.Errorf("make a client for installation %d: %w", t.Installation, err)
+	var gc *github.Client
+	var err error
+	if s == asApp {
+		gc, err = c.creator.NewAppClient()
+	} else {
+		gc, err = c.creator.NewInstallationClient(t.Installation)
 	}
-	c.clients.add(clientKey(t), gc, 1)
+	if err != nil {
+		return nil, fmt.Errorf("make the client %s: %w", key, err)
+	}
+	c.clients.add(key, gc, 1)
 	return gc, nil
+}
+
+// forget drops a client, so that the next call gets a new token. Another one
+// that has taken its place stays.
+func (c *Client) forget(s scope, t review.Target, gc *github.Client) {
+	key := clientKey(s, t)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now, ok := c.clients.get(key); ok && now == gc {
+		c.clients.remove(key)
+	}
 }
 
 func (c *Client) installation(id int64) *installation {
@@ -172,7 +240,12 @@ func (c *Client) installation(id int64) *installation {
 	defer c.mu.Unlock()
 	inst, ok := c.installations[id]
 	if !ok {
-		inst = &installation{id: id, writes: make(chan struct{}, 1)}
+		inst = &installation{writes: make(chan struct{}, 1)}
+		inst.limits.tell = func(until time.Time) {
+			if c.onRefused != nil {
+				c.onRefused(id, until)
+			}
+		}
 		c.installations[id] = inst
 	}
 	return inst

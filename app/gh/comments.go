@@ -29,6 +29,15 @@ type commentText struct {
 	Body string `json:"body"`
 }
 
+func (m *comment) whole() error { return wholeIf(m.ID > 0) }
+
+// commentList is a page of comments.
+type commentList []comment
+
+func (l *commentList) whole() error {
+	return wholeList(*l, func(m comment) bool { return m.ID > 0 })
+}
+
 // CreateComment comments on the pull request.
 func (c *Client) CreateComment(ctx context.Context, t review.Target, body string) (int64, error) {
 	var made comment
@@ -66,17 +75,22 @@ func (c *Client) DeleteComment(ctx context.Context, t review.Target, id int64) e
 // carry the marker, oldest first. Anyone can paste a marker; GitHub itself
 // vouches for the app.
 func (c *Client) Comments(ctx context.Context, t review.Target, marker string) ([]review.Comment, error) {
-	all, err := pages[[]comment](ctx, c, t, request{
-		op: "list the comments", method: http.MethodGet,
+	const op = "list the comments"
+	all, whole, err := pages[commentList](ctx, c, t, request{
+		op: op, method: http.MethodGet,
 		path: "/repos/{owner}/{repo}/issues/{issue_number}/comments", args: []any{t.Owner, t.Name, t.Number},
 	}, maxCommentPages)
 	if err != nil {
 		return nil, err
 	}
+	if !whole {
+		// Ours may be among those that aren't listed.
+		return nil, tooMany(op, maxCommentPages*perPage)
+	}
 	var out []review.Comment
 	for _, page := range all {
 		for _, m := range page {
-			if m.App.ID == c.appID && strings.Contains(m.Body, marker) {
+			if m.App.ID == c.appID && strings.HasPrefix(m.Body, marker) {
 				out = append(out, review.Comment{ID: m.ID, Body: m.Body, URL: m.HTMLURL})
 			}
 		}

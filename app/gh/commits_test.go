@@ -2,6 +2,7 @@ package gh
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -31,9 +32,11 @@ func history(total int) http.HandlerFunc {
 		case strings.HasSuffix(r.URL.Path, "/commits"):
 			send(w, 200, list)
 		case strings.Contains(r.URL.Path, "/compare/"):
-			send(w, 200, map[string]any{"total_commits": total, "commits": list})
+			send(w, 200, map[string]any{"total_commits": total, "commits": list, "files": []any{}, "merge_base_commit": map[string]string{"sha": "a"}})
 		default:
-			send(w, 200, map[string]any{"number": 12, "commits": total})
+			p := maps.Clone(openPull)
+			p["commits"] = total
+			send(w, 200, p)
 		}
 	}
 }

@@ -1,9 +1,12 @@
 package gh
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -20,6 +23,12 @@ import (
 // larger one, so that the loader sees that it is too large.
 const maxConfigFile = 1 << 20
 
+// maxEntries is how many entries of a directory GitHub lists.
+const maxEntries = 1000
+
+// rawBlob is the media type for a file's text as it is.
+const rawBlob = "application/vnd.github.raw+json"
+
 // entry is an entry of a directory.
 type entry struct {
 	Name string `json:"name"`
@@ -29,27 +38,52 @@ type entry struct {
 	URL  string `json:"url"`
 }
 
+// listing is what there is in the place of a directory.
+type listing struct{ entries []entry }
+
+// UnmarshalJSON takes the two answers that GitHub has: an array for a
+// directory, and an object for anything else of that name. The latter holds no
+// config.
+func (l *listing) UnmarshalJSON(text []byte) error {
+	if bytes.HasPrefix(text, []byte("[")) {
+		return json.Unmarshal(text, &l.entries)
+	}
+	var other entry
+	if err := json.Unmarshal(text, &other); err != nil {
+		return err
+	}
+	return wholeIf(other.Type != "")
+}
+
+// whole refuses a directory without entries, which git has no way to keep.
+func (l *listing) whole() error {
+	if l.entries != nil && len(l.entries) == 0 {
+		return errNotWhole
+	}
+	return wholeList(l.entries, func(e entry) bool { return e.Name != "" && e.SHA != "" && e.Type != "" })
+}
+
 // ConfigFiles reads the repository's config from the tip of its default
 // branch, which is never the pull request's own say. The listing is one call;
 // texts that were read before are known by their SHA.
 func (c *Client) ConfigFiles(ctx context.Context, t review.Target) (string, []review.ConfigBlob, error) {
 	source := t.Owner + "/" + t.Name
-	var text json.RawMessage
+	const op = "list the repository's config"
+	var listed listing
 	_, err := c.do(ctx, t, request{
-		op: "list the repository's config", method: http.MethodGet,
+		op: op, method: http.MethodGet,
 		path: "/repos/{owner}/{repo}/contents/" + config.RepositoryDir, args: []any{t.Owner, t.Name},
-	}, asJSON(&text))
+	}, asJSON(&listed))
 	if isNotFound(err) {
 		return source, nil, nil
 	}
 	if err != nil {
 		return "", nil, err
 	}
-	var entries []entry
-	if json.Unmarshal(text, &entries) != nil {
-		return source, nil, nil //nolint:nilerr // a file of that name, no directory: there is no config
+	if len(listed.entries) >= maxEntries {
+		return "", nil, tooMany(op, maxEntries-1) // a config file may be among the others
 	}
-	entries = slices.DeleteFunc(entries, func(e entry) bool { return !slices.Contains(config.FileNames(), e.Name) })
+	entries := slices.DeleteFunc(listed.entries, func(e entry) bool { return !slices.Contains(config.FileNames(), e.Name) })
 	blobs := make([]review.ConfigBlob, len(entries))
 	g, gctx := errgroup.WithContext(ctx)
 	for i, e := range entries {
@@ -85,26 +119,31 @@ func (c *Client) configText(ctx context.Context, t review.Target, e entry) ([]by
 	if e.Type != "file" && e.Type != "symlink" {
 		return nil, nil
 	}
-	key := fmt.Sprintf("%d/%s", t.RepoID, e.SHA)
-	if text, ok := c.blobs.get(key); ok {
-		return text, nil
-	}
 	var text []byte
 	_, err := c.do(ctx, t, request{
-		op: "read " + e.Name, method: http.MethodGet, accept: "application/vnd.github.raw+json",
+		op: "read " + e.Name, method: http.MethodGet, accept: rawBlob,
 		path: "/repos/{owner}/{repo}/git/blobs/{file_sha}", args: []any{t.Owner, t.Name, e.SHA},
+		pinned: true, first: maxConfigFile + 1,
 	}, func(r io.Reader) (err error) {
-		text, err = io.ReadAll(io.LimitReader(r, maxConfigFile+1))
-		return err
+		if text, err = io.ReadAll(r); err != nil {
+			return err
+		}
+		if len(text) <= maxConfigFile && !isBlob(text, e.SHA) {
+			return fmt.Errorf("the text of %s is not what its SHA says", e.Name)
+		}
+		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	c.blobs.add(key, text, int64(len(text)))
-	return text, nil
+	return text, err
 }
 
-func isNotFound(err error) bool {
-	var host *review.HostError
-	return errors.As(err, &host) && host.Kind == review.HostNotFound
+// isBlob reports whether git names a file of the text so. A proxy that cuts a
+// raw text off leaves no other trace.
+func isBlob(text []byte, sha string) bool {
+	h := sha1.New()
+	if len(sha) == hex.EncodedLen(sha256.Size) {
+		h = sha256.New()
+	}
+	fmt.Fprintf(h, "blob %d\x00", len(text))
+	h.Write(text)
+	return hex.EncodeToString(h.Sum(nil)) == sha
 }

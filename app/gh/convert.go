@@ -100,7 +100,7 @@ var errHeadMoved = errors.New("the head moved while the list was read")
 // headOfPages finds the head at which a list of files was read. The list
 // doesn't say it, but each file's contents URL does. Pages of different heads
 // make no list.
-func headOfPages(all [][]*github.CommitFile) (string, error) {
+func headOfPages(all []fileList) (string, error) {
 	head := ""
 	for _, page := range all {
 		h := headOfPage(page)

@@ -3,20 +3,30 @@
 //
 // A call passes, from the outside in:
 //
-//	Client.do   one write at a time for each installation, a bound on calls
-//	            in flight, one more try of a read that failed in passing
-//	limits      rate limits: what GitHub refused for is not asked again
-//	            before the time that it named
-//	go-githubapp's installation transport (token) and HTTP cache (ETag)
-//	wire        what goes over the network: counted, logged, bounded in size,
-//	            and only ever to the configured host
+//	Client.do   answers that SHAs pin, from memory; one write at a time for
+//	            each installation, a bound on calls in flight, one more try of
+//	            a read that failed in passing
+//	follow      redirects of renamed repositories, to the same host only
+//	go-githubapp's transport (the App's JWT, or an installation's token) and
+//	            HTTP cache (ETag)
+//	wire        what goes over the network: held back while a rate limit's
+//	            refusal holds or when the review's budget is used up; counted,
+//	            logged, bounded in size, and only ever to the configured host
 //
-// Tokens are narrowed to the one repository that a call is about. A client,
-// with its token, is kept for each repository that was lately worked on.
-// Cached answers are always validated with GitHub; only blobs, which their
-// SHA pins, are taken from memory unasked.
+// Tokens are narrowed to the one repository that a call is about, or for sweeps
+// to reading pull requests. A client, with its token, is kept for each
+// repository that was lately worked on. Cached answers are always validated
+// with GitHub; only blobs and comparisons, which their SHAs pin, are taken from
+// memory unasked.
+//
+// Rate limits belong to an installation, or to the App itself, which is
+// installation 0 and asks for the tokens too. What GitHub refused for is not
+// asked again before the time that it named; Config.OnRefused and Client.Refuse
+// carry that over to other processes.
 //
 // Every error is a *review.HostError, which says whether trying again can
 // help. No write is ever repeated here: whether it happened must be looked up
-// first, and the caller knows how.
+// first, and the caller knows how. An answer that lacks what it must have, and
+// a list that is not whole, are errors too: an empty list that is none would
+// have things written twice.
 package gh

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -21,6 +22,7 @@ type answerError struct {
 	status     int
 	retryAfter time.Duration
 	message    string
+	tooLarge   bool
 }
 
 func (e *answerError) Error() string {
@@ -31,84 +33,22 @@ func (e *answerError) Error() string {
 	return s
 }
 
-// hostError says what kind of trouble an error is. It returns nil for nil.
-func hostError(op string, err error) error {
-	var known *review.HostError
-	var limited *limitError
-	var primary *github.RateLimitError
-	var token *ghinstallation.HTTPError
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &known):
-		return known
-	case errors.As(err, &limited):
-		return &review.HostError{Op: op, Kind: review.HostLimited, Status: limited.status, RetryAfter: limited.after, Err: limited}
-	case errors.As(err, &primary):
-		after := clampWait(time.Until(primary.Rate.Reset.Time))
-		return &review.HostError{Op: op, Kind: review.HostLimited, RetryAfter: after, Err: &limitError{after: after, message: primary.Message}}
-	case errors.As(err, &token) && token.Response != nil:
-		return tokenError(op, token.Response)
-	}
-	if a := answerOf(err); a != nil {
-		return &review.HostError{Op: op, Kind: kindOf(a.status), Status: a.status, RetryAfter: a.retryAfter, Err: a}
-	}
-	// Transport, timeouts, broken JSON, or the caller's context.
-	return &review.HostError{Op: op, Kind: review.HostTransient, Err: err}
-}
-
-// tokenError is trouble with the installation's token, which every other call
-// needs first.
-func tokenError(op string, resp *http.Response) error {
-	if limited, _ := refusal(resp); limited != nil {
-		resp.Body.Close()
-		return hostError(op, limited)
-	}
-	defer resp.Body.Close() // left open by ghinstallation
-	// What can't be read counts as empty: the status tells the kind.
-	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
-	a := &answerError{status: resp.StatusCode, message: messageOf(text)}
-	kind := kindOf(a.status)
-	if a.status == http.StatusUnprocessableEntity {
-		// The repository is not, or no longer, among the installation's.
-		kind = review.HostForbidden
-	}
-	err := fmt.Errorf("get a token for the installation: %w", a)
-	return &review.HostError{Op: op, Kind: kind, Status: a.status, Err: err}
-}
-
-// kindOf sorts statuses that are no success and no rate limit.
-func kindOf(status int) review.HostKind {
-	switch {
-	case status >= 500 || status < 400 || status == http.StatusRequestTimeout:
-		// Below 400 are 202, "not ready yet", and redirects that led nowhere.
-		return review.HostTransient
-	case status == http.StatusNotFound || status == http.StatusGone || status == http.StatusUnavailableForLegalReasons:
-		return review.HostNotFound
-	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return review.HostForbidden
-	}
-	return review.HostInvalid
-}
-
-// answerOf finds the answer in go-github's errors.
-func answerOf(err error) *answerError {
-	var plain *github.ErrorResponse
-	var otp *github.TwoFactorAuthError
-	var later *github.AcceptedError
-	switch {
-	case errors.As(err, &plain):
-	case errors.As(err, &otp):
-		plain = (*github.ErrorResponse)(otp)
-	case errors.As(err, &later):
-		return &answerError{status: http.StatusAccepted, message: "not ready yet"}
-	default:
-		return nil
-	}
-	a := &answerError{status: plain.Response.StatusCode, message: details(plain.Message, plain.Errors)}
-	if after, ok := waitFrom(plain.Response.Header, time.Now()); ok {
+// readError reads an answer that is no success.
+func readError(resp *http.Response) *answerError {
+	a := &answerError{status: resp.StatusCode}
+	if after, ok := retryAfter(resp.Header, time.Now()); ok {
 		a.retryAfter = after
 	}
+	if a.status == http.StatusAccepted {
+		a.message = "not ready yet"
+		return a
+	}
+	// What can't be read counts as empty: the status tells the kind.
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
+	var said github.ErrorResponse
+	_ = json.Unmarshal(text, &said) // a proxy's page says nothing
+	a.message = details(said.Message, said.Errors)
+	a.tooLarge = slices.ContainsFunc(said.Errors, func(e github.Error) bool { return e.Code == "too_large" })
 	return a
 }
 
@@ -125,16 +65,6 @@ func details(message string, fields []github.Error) string {
 	return clean(strings.Join(parts, "; "))
 }
 
-func messageOf(text []byte) string {
-	var said struct {
-		Message string `json:"message"`
-	}
-	if json.Unmarshal(text, &said) != nil {
-		return "" // a proxy's page, say
-	}
-	return clean(said.Message)
-}
-
 // clean makes a message fit for one line of a log or a comment.
 func clean(s string) string {
 	s = strings.Map(func(r rune) rune {
@@ -147,4 +77,75 @@ func clean(s string) string {
 		s = string(r[:300]) + "..."
 	}
 	return strings.TrimSpace(s)
+}
+
+// hostError says what kind of trouble an error is. It returns nil for nil.
+func hostError(op string, err error) error {
+	var known *review.HostError
+	var limited *limitError
+	var spent *budgetError
+	var token *ghinstallation.HTTPError
+	var answer *answerError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &known):
+		return known
+	case errors.As(err, &limited):
+		return &review.HostError{Op: op, Kind: review.HostLimited, Status: limited.status, RetryAfter: limited.after, Err: limited}
+	case errors.As(err, &spent):
+		return &review.HostError{Op: op, Kind: review.HostBudget, Err: spent}
+	case errors.As(err, &token) && token.Response != nil:
+		return tokenError(op, token.Response)
+	case errors.As(err, &answer):
+		return &review.HostError{Op: op, Kind: kindOf(answer.status), Status: answer.status, RetryAfter: answer.retryAfter, Err: answer}
+	}
+	// Transport, timeouts, broken JSON, or the caller's context.
+	return &review.HostError{Op: op, Kind: review.HostTransient, Err: err}
+}
+
+// tokenError is trouble with the installation's token, which every other call
+// needs first. To have no access is not to find nothing: a 404 here tells
+// nothing of what was asked for.
+func tokenError(op string, resp *http.Response) error {
+	defer resp.Body.Close() // left open by ghinstallation
+	a := readError(resp)
+	kind, why := kindOf(a.status), ""
+	switch a.status {
+	case http.StatusUnauthorized:
+		why = "GitHub does not take the App's ID and private key"
+	case http.StatusForbidden:
+		why = "the App may not act for the installation"
+		if strings.Contains(strings.ToLower(a.message), "suspended") {
+			why = "the App's installation is suspended"
+		}
+	case http.StatusNotFound:
+		kind, why = review.HostForbidden, "the App is not installed there any more"
+	case http.StatusUnprocessableEntity:
+		kind, why = review.HostForbidden, "the installation does not cover the repository, or lacks a permission"
+	}
+	err := fmt.Errorf("get a token for the installation: %w", a)
+	if why != "" {
+		err = fmt.Errorf("%s: %w", why, err)
+	}
+	return &review.HostError{Op: op, Kind: kind, Status: a.status, RetryAfter: a.retryAfter, Err: err}
+}
+
+// kindOf sorts statuses that are no success and no rate limit.
+func kindOf(status int) review.HostKind {
+	switch {
+	case status >= 500 || status < 400 || status == http.StatusRequestTimeout:
+		// Below 400 are 202, "not ready yet", and redirects that led nowhere.
+		return review.HostTransient
+	case status == http.StatusNotFound || status == http.StatusGone || status == http.StatusUnavailableForLegalReasons:
+		return review.HostNotFound
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return review.HostForbidden
+	}
+	return review.HostInvalid
+}
+
+func isNotFound(err error) bool {
+	var host *review.HostError
+	return errors.As(err, &host) && host.Kind == review.HostNotFound
 }

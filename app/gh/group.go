@@ -4,10 +4,8 @@ import (
 	"context"
 	"strings"
 
-	"github.com/google/go-github/v60/github"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 )
@@ -16,14 +14,14 @@ import (
 // names, if it names one, and the change between the group's base and head.
 type groupSource struct {
 	*source
-	compared once[*github.CommitsComparison]
+	compared once[*comparison]
 }
 
 // PullRequest reads what there is of a pull request. Base and head are the
 // group's.
 func (s *groupSource) PullRequest(ctx context.Context) (normalize.PullRequest, error) {
 	var out normalize.PullRequest
-	var diff *github.CommitsComparison
+	var diff *comparison
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) { diff, err = s.compare(gctx); return err })
 	g.Go(func() (err error) { out, err = s.words(gctx); return err })
@@ -50,18 +48,16 @@ func (s *groupSource) words(ctx context.Context) (normalize.PullRequest, error) 
 		if err != nil {
 			return normalize.PullRequest{}, err
 		}
-		s.setConversation(conversation(p))
 		return pullRequest(p), nil
 	}
-	repo := new(github.Repository)
+	repo := new(repositoryAnswer)
 	t := s.target
 	r := s.get("read the repository", "/repos/{owner}/{repo}", t.Owner, t.Name)
 	if _, err := s.client.do(ctx, t, r, asJSON(repo)); err != nil {
 		return normalize.PullRequest{}, err
 	}
-	s.setConversation(review.Conversation{Archived: repo.GetArchived()})
 	return normalize.PullRequest{
-		Repository: repository(repo),
+		Repository: repository(&repo.Repository),
 		Title:      "Merge group " + branch(t.HeadRef),
 	}, nil
 }
@@ -74,7 +70,7 @@ func (s *groupSource) Files(ctx context.Context) (normalize.Files, error) {
 		return normalize.Files{}, err
 	}
 	files := normalize.Files{Files: changedFiles(diff.Files), HeadSHA: s.target.HeadSHA}
-	if err := s.lookInto(ctx, diff.Files, files.Files); err != nil {
+	if err := s.lookInto(ctx, diff.Files, files.Files, s.tip, s.mergeBase); err != nil {
 		return normalize.Files{}, err
 	}
 	if len(files.Files) >= maxCompareFiles {
@@ -93,7 +89,7 @@ func (s *groupSource) Commits(ctx context.Context) (normalize.Commits, error) {
 	}
 	c := normalize.Commits{Commits: commits(diff.Commits)}
 	for n := 2; len(c.Commits) < min(diff.GetTotalCommits(), maxCommits); n++ {
-		more, _, err := page[github.CommitsComparison](ctx, s.client, s.target, s.compareRequest(), n)
+		more, _, err := page[commitsOfComparison](ctx, s.client, s.target, s.compareRequest(), n)
 		if err != nil {
 			return normalize.Commits{}, err
 		}
@@ -106,17 +102,19 @@ func (s *groupSource) Commits(ctx context.Context) (normalize.Commits, error) {
 	return c, nil
 }
 
-func (s *groupSource) compare(ctx context.Context) (*github.CommitsComparison, error) {
-	return s.compared.do(ctx, func(ctx context.Context) (*github.CommitsComparison, error) {
-		diff, _, err := page[github.CommitsComparison](ctx, s.client, s.target, s.compareRequest(), 1)
+func (s *groupSource) compare(ctx context.Context) (*comparison, error) {
+	return s.compared.do(ctx, func(ctx context.Context) (*comparison, error) {
+		diff, _, err := page[comparison](ctx, s.client, s.target, s.compareRequest(), 1)
 		return &diff, err
 	})
 }
 
 func (s *groupSource) compareRequest() request {
 	t := s.target
-	return s.get("compare the merge group with its base", "/repos/{owner}/{repo}/compare/{basehead}",
+	r := s.get("compare the merge group with its base", "/repos/{owner}/{repo}/compare/{basehead}",
 		t.Owner, t.Name, t.BaseSHA+"..."+t.HeadSHA)
+	r.pinned = shaPattern.MatchString(t.BaseSHA) && shaPattern.MatchString(t.HeadSHA)
+	return r
 }
 
 func branch(ref string) string { return strings.TrimPrefix(ref, "refs/heads/") }

@@ -2,6 +2,7 @@ package gh
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,20 +12,28 @@ import (
 	"time"
 )
 
+// https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api
+// says what these implement.
 const (
 	// unexplainedWait is how long GitHub asks to wait after a refusal that
-	// doesn't say; it doubles with each further one.
+	// doesn't say; it doubles with each further one, up to maxUnexplained.
 	unexplainedWait = time.Minute
-	// maxWait is the length of GitHub's primary rate limit window: no refusal
-	// lasts longer.
-	maxWait = time.Hour
+	maxUnexplained  = time.Hour
+	// maxWindow is the length of the primary rate limit's window. A reset that
+	// is further off is a clock's fault.
+	maxWindow = time.Hour
+	// maxRetryAfter is longer than GitHub ever asks to wait. Without a bound,
+	// one wrong header would stop an installation for good.
+	maxRetryAfter = 24 * time.Hour
+	// minWait is the unit in which GitHub tells its times.
+	minWait = time.Second
 	// maxRefusal bounds what is read of a refusal, in bytes.
 	maxRefusal = 64 << 10
 )
 
 // limitError is a refusal for a rate limit.
 type limitError struct {
-	status  int
+	status  int // 0 if GitHub wasn't asked
 	after   time.Duration
 	message string
 }
@@ -36,115 +45,147 @@ func (e *limitError) Error() string {
 // limits remembers until when an installation's calls would be refused. Asking
 // on would only make GitHub refuse for longer.
 type limits struct {
+	tell func(until time.Time) // called when until grew by an answer; may be nil
+
 	mu          sync.Mutex
 	until       time.Time
-	unexplained int // refusals in a row that didn't say how long
+	unexplained int       // refusals in a row that didn't say how long
+	lastOne     time.Time // when the last of them came
 }
 
-// obeyLimits turns refusals for a rate limit into errors before go-github sees
-// them: it would not recognise a 429, and after some refusals it stays silent
-// until the primary limit's reset, which has nothing to do with them.
-func obeyLimits(next http.RoundTripper) http.RoundTripper {
-	return roundTripper(func(req *http.Request) (*http.Response, error) {
-		c, err := callOf(req.Context())
-		if err != nil {
-			closeBody(req)
-			return nil, err
-		}
-		if wait := c.inst.limits.wait(time.Now()); wait > 0 {
-			closeBody(req)
-			return nil, &limitError{after: wait, message: "not asked, since an earlier refusal still holds"}
-		}
-		resp, err := next.RoundTrip(req)
-		if err != nil {
-			return nil, err
-		}
-		if limited := c.inst.limits.read(resp); limited != nil {
-			return nil, limited
-		}
-		return resp, nil
-	})
-}
-
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
-
-func (l *limits) wait(now time.Time) time.Duration {
+// check returns an error while an earlier refusal holds.
+func (l *limits) check(now time.Time) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.until.Sub(now)
+	if wait := l.until.Sub(now); wait > 0 {
+		return &limitError{after: wait, message: "not asked, since an earlier refusal still holds"}
+	}
+	return nil
 }
 
-// read takes note of an answer. It returns an error, and has closed the
-// answer, if that is a refusal for a rate limit.
-func (l *limits) read(resp *http.Response) error {
-	refused, told := refusal(resp)
+// refuse notes a refusal that was told elsewhere.
+func (l *limits) refuse(until, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if refused == nil {
-		if resp.StatusCode < 400 {
-			l.unexplained = 0
-		}
-		return nil
+	if latest := now.Add(maxRetryAfter); until.After(latest) {
+		until = latest
 	}
-	resp.Body.Close()
-	if !told {
-		refused.after = min(unexplainedWait<<min(l.unexplained, 6), maxWait)
-		l.unexplained++
-	}
-	if until := time.Now().Add(refused.after); until.After(l.until) {
+	if until.After(l.until) {
 		l.until = until
 	}
+}
+
+// note takes note of the answer to a request that was sent at that time. It
+// returns an error, and has closed the answer, if that is a refusal for a rate
+// limit. A success may tell as well that it was the last for now.
+func (l *limits) note(resp *http.Response, sent time.Time) error {
+	if resp.StatusCode == http.StatusUnauthorized {
+		return nil // the limits it tells are those of our address
+	}
+	refused := refusal(resp)
+	now := time.Now()
+	wait := resetWait(resp.Header, now)
+	if refused != nil {
+		resp.Body.Close()
+		if after, ok := retryAfter(resp.Header, now); ok {
+			wait = max(wait, after)
+		}
+	}
+	grown, until := l.add(refused, wait, resp.StatusCode, sent, now)
+	if grown && l.tell != nil {
+		l.tell(until)
+	}
+	if refused == nil {
+		return nil
+	}
+	refused.after = max(until.Sub(now), minWait)
 	return refused
 }
 
-// refusal recognises a refusal for a rate limit, and reports whether it told
-// how long to wait. The answer's body can be read again after.
-func refusal(resp *http.Response) (refused *limitError, told bool) {
+// add makes the wait hold from now on.
+func (l *limits) add(refused *limitError, wait time.Duration, status int, sent, now time.Time) (grown bool, until time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	// Of requests that were in flight together, all are refused for the same
+	// reason: only one that was sent since counts as a further one.
+	fresh := sent.After(l.lastOne) || !l.until.After(now)
+	switch {
+	case refused != nil && wait == 0 && fresh:
+		wait = min(unexplainedWait<<min(l.unexplained, 6), maxUnexplained)
+		l.unexplained++
+		l.lastOne = now
+	case refused == nil && status < 400 && fresh:
+		l.unexplained = 0
+	}
+	if wait > 0 && now.Add(wait).After(l.until) {
+		l.until = now.Add(wait)
+		grown = true
+	}
+	return grown, l.until
+}
+
+// refusal recognises a refusal for a rate limit. The answer's body can be read
+// again after.
+func refusal(resp *http.Response) *limitError {
 	if resp.StatusCode != http.StatusForbidden && resp.StatusCode != http.StatusTooManyRequests {
-		return nil, false
+		return nil
 	}
 	// What can't be read counts as empty: the headers tell more.
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
 	resp.Body.Close()
 	resp.Body = io.NopCloser(bytes.NewReader(text))
 
-	refused = &limitError{status: resp.StatusCode, message: messageOf(text)}
-	if after, ok := waitFrom(resp.Header, time.Now()); ok {
-		refused.after = after
-		return refused, true
+	var said struct {
+		Message string `json:"message"`
+		URL     string `json:"documentation_url"`
 	}
-	said := strings.ToLower(refused.message)
-	if resp.StatusCode == http.StatusTooManyRequests ||
-		strings.Contains(said, "rate limit") || strings.Contains(said, "abuse detection") {
-		refused.after = unexplainedWait
-		return refused, false
+	_ = json.Unmarshal(text, &said) // a proxy's page says nothing
+	words := strings.ToLower(said.Message)
+	_, told := retryAfter(resp.Header, time.Now())
+	if resp.StatusCode == http.StatusTooManyRequests || told || resp.Header.Get("X-RateLimit-Remaining") == "0" ||
+		strings.Contains(words, "rate limit") || strings.Contains(words, "abuse detection") || strings.Contains(said.URL, "rate-limits") {
+		return &limitError{status: resp.StatusCode, message: clean(said.Message)}
 	}
-	return nil, false
+	return nil
 }
 
-// waitFrom reads how long to wait: Retry-After, else the reset time if nothing
-// remains.
-func waitFrom(h http.Header, now time.Time) (time.Duration, bool) {
-	if v := h.Get("Retry-After"); v != "" {
-		if s, err := strconv.ParseInt(v, 10, 64); err == nil {
-			return clampWait(time.Duration(min(max(s, 0), int64(maxWait/time.Second))) * time.Second), true
-		}
-		if t, err := http.ParseTime(v); err == nil {
-			return clampWait(t.Sub(now)), true
-		}
+// retryAfter reads how long GitHub asks to wait, counted from now. Either form
+// that HTTP has for it will do.
+func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
+	v := strings.TrimSpace(h.Get("Retry-After"))
+	if s, err := strconv.ParseInt(v, 10, 64); err == nil && s >= 0 {
+		return bounded(time.Duration(min(s, int64(maxRetryAfter/time.Second)))*time.Second, maxRetryAfter), true
 	}
-	if h.Get("X-RateLimit-Remaining") == "0" {
-		if s, err := strconv.ParseInt(h.Get("X-RateLimit-Reset"), 10, 64); err == nil {
-			return clampWait(time.Unix(s, 0).Sub(now)), true
-		}
+	if t, err := http.ParseTime(v); err == nil {
+		return bounded(t.Sub(answered(h, now)), maxRetryAfter), true
 	}
 	return 0, false
 }
 
-// clampWait keeps a wait between a second, for clocks that differ, and
-// maxWait.
-func clampWait(d time.Duration) time.Duration {
-	return min(max(d, time.Second), maxWait)
+// resetWait reads how long nothing more of the primary limit is left, 0 if
+// there is something or the answer doesn't say.
+func resetWait(h http.Header, now time.Time) time.Duration {
+	if h.Get("X-RateLimit-Remaining") != "0" {
+		return 0
+	}
+	s, err := strconv.ParseInt(h.Get("X-RateLimit-Reset"), 10, 64)
+	if err != nil || s < 0 {
+		return 0
+	}
+	wait := time.Unix(s, 0).Sub(answered(h, now))
+	if wait <= 0 {
+		return 0 // the window is over
+	}
+	return bounded(wait, maxWindow)
 }
+
+// answered is when GitHub answered, by GitHub's clock if it tells: ours may
+// differ.
+func answered(h http.Header, now time.Time) time.Time {
+	if t, err := http.ParseTime(h.Get("Date")); err == nil {
+		return t
+	}
+	return now
+}
+
+func bounded(d, most time.Duration) time.Duration { return min(max(d, minWait), most) }

@@ -2,9 +2,12 @@ package gh
 
 import (
 	"context"
+	"fmt"
 	"maps"
+	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -19,15 +22,20 @@ const (
 	pagesAtOnce = 6
 )
 
-// pages reads a list, at most maxPages of it. Once the first page has told how
-// many there are the others are read side by side. P is what one page decodes
-// to.
-func pages[P any](ctx context.Context, c *Client, t review.Target, r request, maxPages int) ([]P, error) {
-	first, last, err := page[P](ctx, c, t, r, 1)
+// pages reads a list, at most maxPages of it; whole is false where it has more.
+// Once the first page has told how many there are the others are read side by
+// side. P is what one page decodes to.
+func pages[P any](ctx context.Context, c *Client, t review.Target, r request, maxPages int) (all []P, whole bool, err error) {
+	first, l, err := page[P](ctx, c, t, r, 1)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	all := make([]P, max(1, min(last, maxPages)))
+	if l.last == 0 && l.next != nil { // GitHub doesn't count long lists
+		all = []P{first}
+		whole, err = walk(ctx, c, t, r.after(l.next), maxPages-1, func(p P) bool { all = append(all, p); return true })
+		return all, whole, err
+	}
+	all = make([]P, max(1, min(l.last, maxPages)))
 	all[0] = first
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(pagesAtOnce)
@@ -38,22 +46,95 @@ func pages[P any](ctx context.Context, c *Client, t review.Target, r request, ma
 			return err
 		})
 	}
-	return all, g.Wait()
+	return all, l.last <= maxPages, g.Wait()
 }
 
-// page reads the n-th page of a list, from 1. last is the number of the last
-// page, or 0 if it is this one.
-func page[P any](ctx context.Context, c *Client, t review.Target, r request, n int) (p P, last int, err error) {
-	query := url.Values{}
-	maps.Copy(query, r.query)
-	query.Set("per_page", strconv.Itoa(perPage))
+// page reads the n-th page of a list, from 1.
+func page[P any](ctx context.Context, c *Client, t review.Target, r request, n int) (p P, l links, err error) {
+	more := url.Values{"per_page": {strconv.Itoa(perPage)}}
 	if n > 1 {
-		query.Set("page", strconv.Itoa(n))
+		more.Set("page", strconv.Itoa(n))
 	}
+	l, err = c.do(ctx, t, r.after(more), asJSON(&p))
+	return p, l, err
+}
+
+// walk reads a list page by page, at most maxPages of it, as far as take wants
+// more. whole is false where the list goes on after the last page that it may
+// read.
+func walk[P any](ctx context.Context, c *Client, t review.Target, r request, maxPages int, take func(P) (more bool)) (whole bool, err error) {
+	r = r.after(url.Values{"per_page": {strconv.Itoa(perPage)}})
+	for range maxPages {
+		var p P
+		l, err := c.do(ctx, t, r, asJSON(&p))
+		if err != nil {
+			return false, err
+		}
+		if !take(p) || l.next == nil {
+			return true, nil
+		}
+		r = r.after(l.next)
+	}
+	return false, nil
+}
+
+// after is the request with more of a query.
+func (r request) after(more url.Values) request {
+	query := maps.Clone(r.query)
+	if query == nil {
+		query = url.Values{}
+	}
+	maps.Copy(query, more)
 	r.query = query
-	resp, err := c.do(ctx, t, r, asJSON(&p))
-	if err != nil {
-		return p, 0, err
+	return r
+}
+
+// tooMany says that a list was cut. Waiting doesn't make it shorter.
+func tooMany(op string, most int) error {
+	return &review.HostError{Op: op, Kind: review.HostInvalid, Err: fmt.Errorf("there are more than the %d that are looked at", most)}
+}
+
+// links says where a list goes on.
+type links struct {
+	next url.Values // what the query for the next page has besides; nil on the last
+	last int        // number of the last page, or 0 if it is this one or not known
+}
+
+// linksOf reads the Link header. Of its URLs it takes where in the list they
+// lead and nothing else, so that no answer has a say in what is asked for.
+func linksOf(h http.Header) links {
+	var l links
+	for _, link := range strings.Split(strings.Join(h.Values("Link"), ","), ",") {
+		target, params, _ := strings.Cut(link, ";")
+		target = strings.TrimSpace(target)
+		u, err := url.Parse(strings.TrimSuffix(strings.TrimPrefix(target, "<"), ">"))
+		if err != nil || !strings.HasPrefix(target, "<") || !strings.HasSuffix(target, ">") {
+			continue
+		}
+		for _, param := range strings.Split(params, ";") {
+			switch strings.ReplaceAll(strings.TrimSpace(param), `"`, "") {
+			case "rel=next":
+				l.next = place(u.Query())
+			case "rel=last":
+				if n, err := strconv.Atoi(u.Query().Get("page")); err == nil && n > 0 {
+					l.last = n
+				}
+			}
+		}
 	}
-	return p, resp.LastPage, nil
+	return l
+}
+
+// place is what in a query says where in a list it is, or nil.
+func place(query url.Values) url.Values {
+	var p url.Values
+	for _, name := range []string{"page", "cursor", "after"} {
+		if v := query.Get(name); v != "" {
+			if p == nil {
+				p = url.Values{}
+			}
+			p.Set(name, v)
+		}
+	}
+	return p
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/google/go-github/v60/github"
-
 	"github.com/reviewgate/reviewgate/app/review"
 )
 
@@ -16,7 +14,7 @@ func (c *Client) Pull(ctx context.Context, t review.Target) (review.PullState, e
 	if t.Kind == review.TargetGroup {
 		return review.PullState{HeadSHA: t.HeadSHA, BaseSHA: t.BaseSHA}, nil
 	}
-	p := new(github.PullRequest)
+	p := new(pullAnswer)
 	_, err := c.do(ctx, t, request{
 		op: "read the pull request again", method: http.MethodGet,
 		path: "/repos/{owner}/{repo}/pulls/{pull_number}", args: []any{t.Owner, t.Name, t.Number},
@@ -29,6 +27,8 @@ func (c *Client) Pull(ctx context.Context, t review.Target) (review.PullState, e
 		BaseSHA: p.GetBase().GetSHA(),
 		Closed:  p.GetState() != "open",
 		Draft:   p.GetDraft(),
+
+		Conversation: conversation(&p.PullRequest),
 	}, nil
 }
 
@@ -38,8 +38,9 @@ const maxHeadPages = 5
 // PullsOnHead lists the repository's open pull requests whose head is sha, by
 // number as GitHub lists them. A commit that is gone has none.
 func (c *Client) PullsOnHead(ctx context.Context, t review.Target, sha string) ([]review.Target, error) {
-	all, err := pages[[]*github.PullRequest](ctx, c, t, request{
-		op: "list the pull requests on a commit", method: http.MethodGet,
+	const op = "list the pull requests on a commit"
+	all, whole, err := pages[pullList](ctx, c, t, request{
+		op: op, method: http.MethodGet,
 		path: "/repos/{owner}/{repo}/commits/{commit_sha}/pulls", args: []any{t.Owner, t.Name, sha},
 	}, maxHeadPages)
 	var host *review.HostError
@@ -48,6 +49,9 @@ func (c *Client) PullsOnHead(ctx context.Context, t review.Target, sha string) (
 	}
 	if err != nil {
 		return nil, err
+	}
+	if !whole {
+		return nil, tooMany(op, maxHeadPages*perPage)
 	}
 	var out []review.Target
 	for _, page := range all {

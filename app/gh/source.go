@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/google/go-github/v60/github"
 
@@ -16,7 +15,7 @@ import (
 
 // Source returns what reads the target.
 func (c *Client) Source(t review.Target) review.PullSource {
-	s := &source{client: c, target: t}
+	s := &source{client: c, target: t, budget: budget{most: int64(c.callsPerReview)}}
 	if t.Kind == review.TargetGroup {
 		return &groupSource{source: s}
 	}
@@ -27,42 +26,26 @@ func (c *Client) Source(t review.Target) review.PullSource {
 type source struct {
 	client *Client
 	target review.Target
-	count  atomic.Int64
+	budget budget
 	pull   once[*github.PullRequest]
-
-	mu   sync.Mutex
-	talk review.Conversation
 }
 
 // Calls counts the requests made so far, those for a token included.
-func (s *source) Calls() int { return int(s.count.Load()) }
-
-// Conversation is known once PullRequest has returned.
-func (s *source) Conversation() review.Conversation {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.talk
-}
-
-func (s *source) setConversation(c review.Conversation) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.talk = c
-}
+func (s *source) Calls() int { return int(s.budget.used.Load()) }
 
 // get is a read that is counted.
 func (s *source) get(op, path string, args ...any) request {
-	return request{op: op, method: http.MethodGet, path: path, args: args, count: &s.count}
+	return request{op: op, method: http.MethodGet, path: path, args: args, budget: &s.budget}
 }
 
 // readPull reads the pull request, once however often it is asked for.
 func (s *source) readPull(ctx context.Context) (*github.PullRequest, error) {
 	return s.pull.do(ctx, func(ctx context.Context) (*github.PullRequest, error) {
-		p := new(github.PullRequest)
+		p := new(pullAnswer)
 		t := s.target
 		r := s.get("read the pull request", "/repos/{owner}/{repo}/pulls/{pull_number}", t.Owner, t.Name, t.Number)
 		_, err := s.client.do(ctx, t, r, asJSON(p))
-		return p, err
+		return &p.PullRequest, err
 	})
 }
 
@@ -102,7 +85,6 @@ func (s *pullSource) PullRequest(ctx context.Context) (normalize.PullRequest, er
 	if err != nil {
 		return normalize.PullRequest{}, err
 	}
-	s.setConversation(conversation(p))
 	return pullRequest(p), nil
 }
 
@@ -111,7 +93,7 @@ func (s *pullSource) Files(ctx context.Context) (normalize.Files, error) {
 	const op = "read the changed files"
 	t := s.target
 	r := s.get(op, "/repos/{owner}/{repo}/pulls/{pull_number}/files", t.Owner, t.Name, t.Number)
-	all, err := pages[[]*github.CommitFile](ctx, s.client, t, r, maxPullFiles/perPage)
+	all, whole, err := pages[fileList](ctx, s.client, t, r, maxPullFiles/perPage)
 	if err != nil {
 		return normalize.Files{}, err
 	}
@@ -122,10 +104,10 @@ func (s *pullSource) Files(ctx context.Context) (normalize.Files, error) {
 	for _, page := range all {
 		files.Files = append(files.Files, changedFiles(page)...)
 	}
-	if err := s.lookInto(ctx, slices.Concat(all...), files.Files); err != nil {
+	if err := s.lookInto(ctx, slices.Concat(all...), files.Files, s.tip, s.mergeBase); err != nil {
 		return normalize.Files{}, err
 	}
-	if len(files.Files) < maxPullFiles {
+	if whole && len(files.Files) < maxPullFiles {
 		return files, nil
 	}
 	p, err := s.readPull(ctx)
@@ -144,7 +126,7 @@ func (s *pullSource) Files(ctx context.Context) (normalize.Files, error) {
 func (s *pullSource) Commits(ctx context.Context) (normalize.Commits, error) {
 	t := s.target
 	r := s.get("read the commits", "/repos/{owner}/{repo}/pulls/{pull_number}/commits", t.Owner, t.Name, t.Number)
-	all, err := pages[[]*github.RepositoryCommit](ctx, s.client, t, r, (maxCommits+perPage-1)/perPage)
+	all, _, err := pages[commitList](ctx, s.client, t, r, (maxCommits+perPage-1)/perPage)
 	if err != nil {
 		return normalize.Commits{}, err
 	}

@@ -25,6 +25,13 @@ var pullTarget = review.Target{
 	Kind: review.TargetPull, Installation: 7, RepoID: 1001, Owner: "acme", Name: "shop", Number: 12,
 }
 
+// openPull is pullTarget as GitHub has it, cut to what matters here.
+var openPull = map[string]any{
+	"number": 12, "state": "open", "commits": 1, "changed_files": 1,
+	"head": map[string]any{"sha": strings.Repeat("b", 40), "ref": "change", "repo": map[string]any{"id": 1001}},
+	"base": map[string]any{"sha": strings.Repeat("a", 40), "ref": "main", "repo": map[string]any{"id": 1001}},
+}
+
 // privateKey takes a while to make: once will do.
 var privateKey = sync.OnceValue(func() []byte {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -31,9 +30,12 @@ var errTooLarge = errors.New("the answer is larger than any that GitHub sends")
 // request is for.
 type call struct {
 	route  string
+	try    int
 	target review.Target
-	inst   *installation
-	count  *atomic.Int64 // of requests sent, may be nil
+	scope  scope
+	inst   *installation // whose limits the call counts against
+	app    *installation // the App, against whose limits a token request counts
+	budget *budget       // may be nil
 }
 
 type callKey struct{}
@@ -69,41 +71,80 @@ func newWire(c Config, api *url.URL) *wire {
 	return &wire{next: next, api: api, log: c.Log, onCall: c.OnCall}
 }
 
-// RoundTrip sends a request whose context holds a call.
+// RoundTrip sends a request whose context holds a call, if the rate limits and
+// the review's budget allow.
 func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	c, err := callOf(req.Context())
-	if err == nil && (req.URL.Host != w.api.Host || req.URL.Scheme != w.api.Scheme) {
-		// A redirect must not carry the token elsewhere.
-		err = fmt.Errorf("redirected to another host, %s", req.URL.Host)
-	}
 	if err != nil {
 		closeBody(req)
 		return nil, err
 	}
-	info := CallInfo{Route: c.route, Installation: c.target.Installation, RateRemaining: -1}
-	if isTokenRequest(req) {
-		info.Route = "POST /app/installations/{installation_id}/access_tokens"
-		req = narrowToken(req, c.target.RepoID)
+	info := CallInfo{Route: c.route, Installation: accountOf(c.scope, c.target), RateRemaining: -1, Try: c.try}
+	limits := &c.inst.limits
+	token := isTokenRequest(req)
+	if token {
+		info.Route, info.Installation = "POST /app/installations/{installation_id}/access_tokens", 0
+		limits = &c.app.limits
 	}
-	if c.count != nil {
-		c.count.Add(1)
-	}
-	start := time.Now()
-	resp, err := w.next.RoundTrip(req)
-	if err != nil {
-		w.record(c, info, start, err)
+	if err := w.allow(req, c, limits); err != nil {
+		closeBody(req)
 		return nil, err
 	}
+	if token {
+		req = narrowToken(req, c)
+	}
+	sent := time.Now()
+	resp, err := w.next.RoundTrip(req)
+	if err != nil {
+		w.record(c, info, sent, err)
+		return nil, err
+	}
+	w.watch(c, info, sent, resp)
+	if err := limits.note(resp, sent); err != nil {
+		return nil, err
+	}
+	if token && resp.StatusCode < 300 {
+		return checkToken(resp)
+	}
+	mustValidate(resp.Header)
+	return resp, nil
+}
+
+// allow refuses what must not be sent.
+func (w *wire) allow(req *http.Request, c *call, l *limits) error {
+	if req.URL.Host != w.api.Host || req.URL.Scheme != w.api.Scheme {
+		return fmt.Errorf("a request to another host, %s", req.URL.Host)
+	}
+	if err := l.check(time.Now()); err != nil {
+		return err
+	}
+	return c.budget.take()
+}
+
+// watch records the call when the answer has been read, and bounds its size.
+func (w *wire) watch(c *call, info CallInfo, sent time.Time, resp *http.Response) {
 	info.Status = resp.StatusCode
-	if n, err := strconv.Atoi(resp.Header.Get("X-RateLimit-Remaining")); err == nil {
+	if n, err := strconv.Atoi(resp.Header.Get("X-RateLimit-Remaining")); err == nil && n >= 0 {
 		info.RateRemaining = n
 	}
-	done := sync.OnceFunc(func() { w.record(c, info, start, nil) })
-	if resp.Body == http.NoBody || resp.StatusCode == http.StatusNotModified {
+	done := sync.OnceFunc(func() { w.record(c, info, sent, nil) })
+	switch {
+	case resp.StatusCode == http.StatusNotModified: // which the HTTP cache never closes
+		resp.Body.Close()
+		resp.Body = http.NoBody
+		fallthrough
+	case resp.Body == http.NoBody:
 		done()
 	}
 	resp.Body = &body{ReadCloser: resp.Body, left: maxResponse, done: done}
-	return resp, nil
+}
+
+// mustValidate keeps the HTTP cache from giving an answer again without asking,
+// whatever its headers would allow: GitHub lets private answers be 60 s old.
+func mustValidate(h http.Header) {
+	if !strings.Contains(h.Get("Cache-Control"), "no-store") {
+		h.Set("Cache-Control", "no-cache")
+	}
 }
 
 func closeBody(req *http.Request) {
@@ -116,29 +157,56 @@ func isTokenRequest(req *http.Request) bool {
 	return req.Method == http.MethodPost && strings.HasSuffix(req.URL.Path, "/access_tokens")
 }
 
-// narrowToken asks for a token that is good for one repository only.
+// narrowToken asks for a token that is good for no more than the call's scope.
 // go-githubapp has no option for it.
-func narrowToken(req *http.Request, repoID int64) *http.Request {
+func narrowToken(req *http.Request, c *call) *http.Request {
 	closeBody(req)
-	// Two plain fields: this can't fail.
-	text, _ := json.Marshal(map[string][]int64{"repository_ids": {repoID}})
+	ask := map[string]any{"repository_ids": []int64{c.target.RepoID}}
+	if c.scope == asInstallation {
+		ask = map[string]any{"permissions": map[string]string{"metadata": "read", "pull_requests": "read"}}
+	}
+	text, _ := json.Marshal(ask) // plain values: this can't fail
 	req = req.Clone(req.Context())
+	req.Header.Set("Content-Type", "application/json")
 	req.Body = io.NopCloser(bytes.NewReader(text))
 	req.GetBody = nil
 	req.ContentLength = int64(len(text))
 	return req
 }
 
-func (w *wire) record(c *call, info CallInfo, start time.Time, err error) {
-	info.Duration = time.Since(start)
+// checkToken refuses an answer without a token, which ghinstallation would take
+// for one. The error has nothing of the answer.
+func checkToken(resp *http.Response) (*http.Response, error) {
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, fmt.Errorf("read the token: %w", err)
+	}
+	var t struct {
+		Token     string    `json:"token"`
+		ExpiresAt time.Time `json:"expires_at"`
+	}
+	if json.Unmarshal(text, &t) != nil || t.Token == "" || t.ExpiresAt.IsZero() {
+		return nil, errors.New("the answer to the request for a token holds none")
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(text))
+	return resp, nil
+}
+
+func (w *wire) record(c *call, info CallInfo, sent time.Time, err error) {
+	info.Duration = time.Since(sent)
 	level := zerolog.DebugLevel
 	if err != nil || info.Status >= 400 && info.Status != http.StatusNotFound {
 		level = zerolog.WarnLevel
 	}
-	w.log.WithLevel(level).Err(err).
-		Str("route", info.Route).Int("status", info.Status).Dur("took", info.Duration).
-		Str("target", c.target.Key()).Int64("installation", info.Installation).
-		Int("rate_remaining", info.RateRemaining).Msg("GitHub call")
+	event := w.log.WithLevel(level).Err(err).
+		Str("route", info.Route).Int("status", info.Status).
+		Float64("took_ms", float64(info.Duration.Microseconds())/1000).
+		Int64("installation", info.Installation).Int("rate_remaining", info.RateRemaining).Int("try", info.Try)
+	if c.target.RepoID != 0 {
+		event.Str("target", c.target.Key())
+	}
+	event.Msg("GitHub call")
 	if w.onCall != nil {
 		w.onCall(info)
 	}

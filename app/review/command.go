@@ -127,8 +127,8 @@ func (s *Service) react(ctx context.Context, c Command, reaction string) error {
 // answerCommands tells the people whose command asked for a finished review
 // that it is done. The review stands whether or not they can be told; who was
 // not is told after the next one.
-func (s *Service) answerCommands(ctx context.Context, state TargetState) {
-	cmds, err := s.Store.AwaitingCommands(ctx, state.Key(), state.Wanted)
+func (s *Service) answerCommands(ctx context.Context, key string, generation int64) {
+	cmds, err := s.Store.AwaitingCommands(ctx, key, generation)
 	for _, c := range cmds {
 		if err == nil {
 			err = s.react(ctx, c, reactionDone)
@@ -138,7 +138,7 @@ func (s *Service) answerCommands(ctx context.Context, state TargetState) {
 		}
 	}
 	if err != nil {
-		s.Log.Warn().Str("target", state.Key()).Err(err).Msg("commands not answered")
+		s.Log.Warn().Str("target", key).Err(err).Msg("commands not answered")
 	}
 }
 

@@ -27,7 +27,9 @@ func (s *Service) publishComment(ctx context.Context, lease Lease, state TargetS
 	if have == nil && settings.Comment.When == config.CommentFindings && quiet(r.Review.Report) && state.Notice == "" {
 		return nil
 	}
-	doc := render.Comment(s.view(state.Target, r, settings.Mode, state.Notice, nil))
+	view := s.view(state.Target, r, settings.Mode, state.Notice, nil)
+	view.Details = s.checkURL(ctx, state.Target, r.HeadSHA)
+	doc := render.Comment(view)
 	if have == nil || have.State == WriteIntended {
 		if have, err = s.findComment(ctx, lease, state.Target, have, talk); err != nil {
 			return err
@@ -37,6 +39,16 @@ func (s *Service) publishComment(ctx context.Context, lease Lease, state TargetS
 		return s.createComment(ctx, lease, state.Target, have, doc)
 	}
 	return s.updateComment(ctx, lease, state.Target, have, doc)
+}
+
+// checkURL is the page of the head's check run, where the findings stand that
+// a comment has no room for; empty if there is no check run yet.
+func (s *Service) checkURL(ctx context.Context, t Target, headSHA string) string {
+	w, err := s.Store.NewestWrite(ctx, WriteCheck, checkSubject(t.RepoID, headSHA))
+	if err != nil || w == nil || w.RemoteID == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s/%s/%s/runs/%d", s.WebURL, t.Owner, t.Name, w.RemoteID)
 }
 
 // quiet reports whether there is nothing to say.

@@ -23,6 +23,7 @@ const (
 	HostNotFound  HostKind = "not_found"    // 404, 410, 451
 	HostForbidden HostKind = "forbidden"    // 401, 403 without a limit: permission missing, app suspended
 	HostInvalid   HostKind = "invalid"      // 422 and other 4xx
+	HostBudget    HostKind = "over_budget"  // not asked: the review has used its calls up
 )
 
 // HostError is trouble with GitHub: what was tried, what kind of trouble it
@@ -31,7 +32,7 @@ type HostError struct {
 	Op         string // such as "read the changed files"
 	Kind       HostKind
 	Status     int           // HTTP status, 0 for transport errors
-	RetryAfter time.Duration // for HostLimited
+	RetryAfter time.Duration // not to be asked before; 0 if GitHub didn't say
 	Err        error
 }
 

@@ -56,6 +56,13 @@ type Delivery struct {
 	Close     *Target
 	Command   *Command
 	Rerequest *Rerequest
+	Sweep     *Sweep
+}
+
+// Sweep asks to look for what was missed: open pull requests of an
+// installation whose head has no completed check.
+type Sweep struct {
+	Installation int64
 }
 
 // ReviewAsk asks for a review of the target as it is when the review runs.
@@ -115,6 +122,9 @@ type TargetState struct {
 	// Notice is something to say once in the comment, such as why a command
 	// was refused; empty once it has been said.
 	Notice string
+	// Result says in words how the generation that was finished last ended
+	// where it could not be answered, such as "the App is suspended".
+	Result string
 }
 
 // Lease is the right to work on a target or to write a head's check. Token
@@ -244,12 +254,20 @@ type Store interface {
 	// lease back. It returns the count.
 	Failed(ctx context.Context, l Lease) (attempts int, err error)
 
+	// HandOver gives the lease back and inserts a job of another kind
+	// (JobReview or JobPublish) for the target, in one transaction.
+	HandOver(ctx context.Context, l Lease, to JobKind) error
+	// SetResult keeps how the target's newest generation ended where it could
+	// not be answered. Finish without gaveUp clears it.
+	SetResult(ctx context.Context, key, result string) error
+
 	// SaveReview stores a review of the target whose lease is held, once for
-	// each run.
+	// each run. In the same transaction it gives the lease back and inserts
+	// the job that publishes the review.
 	SaveReview(ctx context.Context, l Lease, r StoredReview) error
-	// UnpublishedReview returns the review of this generation that was saved
-	// but not published, or nil.
-	UnpublishedReview(ctx context.Context, key string, generation int64) (*StoredReview, error)
+	// UnpublishedReview returns the newest review of the target that was saved
+	// and not published, and whose generation is not finished; or nil.
+	UnpublishedReview(ctx context.Context, key string) (*StoredReview, error)
 	MarkPublished(ctx context.Context, runID string) error
 	// Published reports whether a review of the generation was published.
 	Published(ctx context.Context, key string, generation int64) (bool, error)
@@ -292,6 +310,28 @@ type Store interface {
 	// GoodLayer returns what SaveGoodLayer stored last, or nil.
 	GoodLayer(ctx context.Context, repoID int64, layer string) (*GoodLayer, error)
 	SaveGoodLayer(ctx context.Context, repoID int64, layer string, g GoodLayer) error
+
+	// KnownDeliveries returns those of the GUIDs that Accept stored and of
+	// which nothing was given up since.
+	KnownDeliveries(ctx context.Context, guids []string) (map[string]bool, error)
+	// AskSweep inserts the job that does the sweep, unless one waits.
+	AskSweep(ctx context.Context, s Sweep) error
+	// Mark returns the time that SetMark stored last under a name, or the zero
+	// time: how far something that is done over and over has come.
+	Mark(ctx context.Context, name string) (time.Time, error)
+	SetMark(ctx context.Context, name string, at time.Time) error
+	// Unanswered lists the installation's open targets of which nothing is
+	// wanted and whose newest generation was given up with a result.
+	Unanswered(ctx context.Context, installation int64) ([]Target, error)
+	// Orphans lists one target for each repository that has checks which
+	// OpenChecks would list.
+	Orphans(ctx context.Context) ([]Target, error)
+
+	// SetRefused keeps until when GitHub refuses an installation's calls, 0
+	// for the App's own, so that neither a restarted process nor another one
+	// asks early. Refusals lists those that still hold.
+	SetRefused(ctx context.Context, installation int64, until time.Time) error
+	Refusals(ctx context.Context) (map[int64]time.Time, error)
 }
 
 // JobKind names what a job does.
@@ -299,18 +339,22 @@ type JobKind string
 
 // The kinds of job.
 const (
-	JobReview    JobKind = "review"
-	JobCommand   JobKind = "command"
-	JobRerequest JobKind = "rerequest"
+	JobReview     JobKind = "review"     // runs a target's review and stores it
+	JobPublish    JobKind = "publish"    // writes a stored review to GitHub
+	JobCommand    JobKind = "command"    // obeys a slash command
+	JobRerequest  JobKind = "rerequest"  // asks for what has a head to be reviewed again
+	JobDeliveries JobKind = "deliveries" // reads the App's delivery log for lost deliveries; periodic
+	JobSweep      JobKind = "sweep"      // finds open pull requests without an answer; periodic for all installations
 )
 
 // Job is a unit of queued work. It carries ids; the rest is in the store.
 type Job struct {
-	Kind      JobKind    `json:"kind"`
-	Key       string     `json:"key,omitempty"`        // JobReview
-	CommentID int64      `json:"comment_id,omitempty"` // JobCommand
-	Rerequest *Rerequest `json:"rerequest,omitempty"`  // JobRerequest
-	Attempt   int        `json:"-"`                    // from 1; counts each run of this job
+	Kind         JobKind    `json:"kind"`
+	Key          string     `json:"key,omitempty"`          // JobReview, JobPublish
+	CommentID    int64      `json:"comment_id,omitempty"`   // JobCommand
+	Rerequest    *Rerequest `json:"rerequest,omitempty"`    // JobRerequest
+	Installation int64      `json:"installation,omitempty"` // JobSweep; 0 for all
+	Attempt      int        `json:"-"`                      // from 1; counts each run of this job
 }
 
 // Worker does jobs. The error says whether the queue tries again: a *RetryError
@@ -361,6 +405,60 @@ type GitHub interface {
 
 	Permission(ctx context.Context, t Target, login string) (Permission, error)
 	React(ctx context.Context, t Target, commentID int64, reaction string) error
+
+	// Access asks how the App stands to the target's repository, to tell why
+	// it was refused.
+	Access(ctx context.Context, t Target) (Access, error)
+
+	// Deliveries lists the attempts in the App's delivery log from since on,
+	// newest first. whole is false where the log is longer than is read.
+	Deliveries(ctx context.Context, since time.Time) (attempts []HookAttempt, whole bool, err error)
+	// Redeliver asks GitHub to send a delivery again.
+	Redeliver(ctx context.Context, attemptID int64) error
+	// Installations lists where the App is installed.
+	Installations(ctx context.Context) ([]Installation, error)
+	// Repositories lists an installation's repositories that are not archived,
+	// as targets without a number.
+	Repositories(ctx context.Context, installation int64) ([]Target, error)
+	// OpenPulls lists a repository's open pull requests that were updated
+	// since then, newest first.
+	OpenPulls(ctx context.Context, repo Target, since time.Time) ([]Target, error)
+}
+
+// Access is how the App stands to a repository. Owner, Name and Installation
+// are the present ones, which differ from the target's after a rename or a
+// transfer.
+type Access struct {
+	Installed    bool
+	Suspended    bool
+	Installation int64
+	Owner, Name  string
+	// Missing lists permissions that reviews need and that were not granted,
+	// such as "checks: write".
+	Missing []string
+}
+
+// HookAttempt is one attempt at a webhook delivery, as GitHub logged it.
+type HookAttempt struct {
+	ID           int64
+	GUID         string
+	Event        string
+	Action       string
+	Status       int // of our answer, 0 if there was none
+	At           time.Time
+	Installation int64
+	RepoID       int64
+}
+
+// Delivered reports whether the attempt was answered with success.
+func (a HookAttempt) Delivered() bool { return a.Status >= 200 && a.Status < 300 }
+
+// Installation is an account on which the App is installed.
+type Installation struct {
+	ID        int64
+	Account   string
+	CreatedAt time.Time
+	Suspended bool
 }
 
 // PullSource is a normalize.Source without its config.
@@ -368,8 +466,6 @@ type PullSource interface {
 	PullRequest(ctx context.Context) (normalize.PullRequest, error)
 	Files(ctx context.Context) (normalize.Files, error)
 	Commits(ctx context.Context) (normalize.Commits, error)
-	// Conversation is known once PullRequest has returned.
-	Conversation() Conversation
 	// Calls counts the API calls made.
 	Calls() int
 }
@@ -387,6 +483,7 @@ type PullState struct {
 	BaseSHA string
 	Closed  bool
 	Draft   bool
+	Conversation
 }
 
 // CheckWrite is a check run to write. Conclusion is empty while it is in

@@ -14,10 +14,10 @@ import (
 
 // publish writes a stored review to GitHub: the check of its head and the one
 // comment. It looks at the head again first; a review of another head is
-// never shown as the answer for this one. talk is nil where the conversation
-// has not been read in this run.
-func (s *Service) publish(ctx context.Context, lease Lease, state TargetState, r *StoredReview, talk *Conversation) error {
-	if err := s.lookAgain(ctx, lease, state, r); err != nil {
+// never shown as the answer for this one.
+func (s *Service) publish(ctx context.Context, lease Lease, state TargetState, r *StoredReview) error {
+	talk, err := s.lookAgain(ctx, lease, state, r)
+	if err != nil {
 		return err
 	}
 	settings, err := s.settingsOf(r)
@@ -27,15 +27,17 @@ func (s *Service) publish(ctx context.Context, lease Lease, state TargetState, r
 	g, gctx := errgroup.WithContext(ctx)
 	both(g,
 		func() error { return s.publishCheck(gctx, lease, state, r, settings) },
-		func() error { return s.publishCommentIfAllowed(gctx, lease, state, r, settings, talk) })
+		func() error { return s.publishCommentIfAllowed(gctx, lease, state, r, settings, &talk) })
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	if err := s.Store.MarkPublished(ctx, r.RunID); err != nil {
+	// It is on GitHub: a push that comes now must find it as the review before.
+	stored := context.WithoutCancel(ctx)
+	if err := s.Store.MarkPublished(stored, r.RunID); err != nil {
 		return fmt.Errorf("mark the review as published: %w", err)
 	}
 	if state.Notice != "" {
-		if err := s.Store.NoticeSaid(ctx, lease.Key, state.Notice); err != nil {
+		if err := s.Store.NoticeSaid(stored, lease.Key, state.Notice); err != nil {
 			return fmt.Errorf("mark the notice as said: %w", err)
 		}
 	}
@@ -59,31 +61,32 @@ func (s *Service) publishCommentIfAllowed(ctx context.Context, lease Lease, stat
 }
 
 // lookAgain makes sure that the reviewed head is still the target's head and
-// that the target is open. A merge group's head can't move.
-func (s *Service) lookAgain(ctx context.Context, lease Lease, state TargetState, r *StoredReview) error {
+// that the target is open, and tells what can be said there. A merge group's
+// head can't move.
+func (s *Service) lookAgain(ctx context.Context, lease Lease, state TargetState, r *StoredReview) (Conversation, error) {
 	if state.Kind == TargetGroup {
-		return nil
+		return Conversation{}, nil
 	}
 	now, err := s.GitHub.Pull(ctx, state.Target)
 	if err != nil {
-		return err
+		return Conversation{}, err
 	}
 	switch {
 	case now.Closed:
 		if err := s.Store.SetClosed(ctx, lease.Key, true); err != nil {
-			return fmt.Errorf("note that the pull request is closed: %w", err)
+			return Conversation{}, fmt.Errorf("note that the pull request is closed: %w", err)
 		}
-		return errClosed
+		return Conversation{}, errClosed
 	case now.HeadSHA != r.HeadSHA:
 		if err := s.Store.SetHead(ctx, lease.Key, now.HeadSHA); err != nil {
-			return fmt.Errorf("note the newer head: %w", err)
+			return Conversation{}, fmt.Errorf("note the newer head: %w", err)
 		}
 		if err := s.Store.DropReview(ctx, r.RunID); err != nil {
-			return fmt.Errorf("drop a superseded review: %w", err)
+			return Conversation{}, fmt.Errorf("drop a superseded review: %w", err)
 		}
-		return errSuperseded
+		return Conversation{}, errSuperseded
 	}
-	return nil
+	return now.Conversation, nil
 }
 
 // settingsOf gives the settings that a stored review was done with.
@@ -94,7 +97,7 @@ func (s *Service) settingsOf(r *StoredReview) (config.Settings, error) {
 	}
 	cfg, problems := s.Loader.Load(layers...)
 	if len(problems) > 0 {
-		return cfg.Settings, &finalError{fmt.Errorf("load the stored config of run %s: %s", r.RunID, problems[0].Problem)}
+		return cfg.Settings, &finalError{fmt.Errorf("load the stored config of run %s: %s", r.RunID, problems[0].Problem), "internal"}
 	}
 	return cfg.Settings, nil
 }
@@ -216,6 +219,28 @@ func (s *Service) publishOff(ctx context.Context, lease Lease, state TargetState
 // giveUp completes the check of a run that could not be completed, in words
 // that say what happened. The check does not satisfy a required status.
 func (s *Service) giveUp(ctx context.Context, lease Lease, state TargetState, cause error) error {
+	s.countGaveUp(cause)
+	var access *accessError
+	if errors.As(cause, &access) {
+		if err := s.Store.SetResult(ctx, lease.Key, access.result); err != nil {
+			return fmt.Errorf("note why the review could not be done: %w", err)
+		}
+		if access.mute {
+			return nil
+		}
+	}
+	if err := s.writeGivenUp(ctx, lease, state, cause); err != nil {
+		return err
+	}
+	if _, marked := overdueSince(state); marked && access == nil {
+		if err := s.Store.SetResult(ctx, lease.Key, ""); err != nil {
+			return fmt.Errorf("note that the review is overdue no longer: %w", err)
+		}
+	}
+	return nil
+}
+
+func (s *Service) writeGivenUp(ctx context.Context, lease Lease, state TargetState, cause error) error {
 	if state.HeadSHA == "" {
 		now, err := s.GitHub.Pull(ctx, state.Target)
 		if err != nil {
@@ -242,6 +267,23 @@ func (s *Service) giveUp(ctx context.Context, lease Lease, state TargetState, ca
 		return err
 	}
 	return s.warnInComment(ctx, lease.Key, what)
+}
+
+func (s *Service) countGaveUp(cause error) {
+	if s.Observe.GaveUp == nil {
+		return
+	}
+	var final *finalError
+	switch {
+	case errors.As(cause, new(*accessError)):
+		s.Observe.GaveUp("access")
+	case errors.As(cause, &final):
+		s.Observe.GaveUp(final.why)
+	case errors.As(cause, new(*HostError)):
+		s.Observe.GaveUp("github")
+	default:
+		s.Observe.GaveUp("internal")
+	}
 }
 
 // warnInComment says in the comment, which shows an older review, that the
@@ -273,7 +315,10 @@ func (s *Service) giveUpSilently(lease Lease, err error) error {
 func explain(err error) (what, remedy string) {
 	var host *HostError
 	var final *finalError
+	var access *accessError
 	switch {
+	case errors.As(err, &access):
+		return "GitHub refused: " + access.result + ".", access.remedy
 	case errors.As(err, &final):
 		return "The review could not be finished: " + final.Error() + ".", "Comment /review to try again. If it fails again, the server's log has the details."
 	case panicked(err) || !errors.As(err, &host): // its text may hold anything
@@ -285,6 +330,8 @@ func explain(err error) (what, remedy string) {
 		return what + ": access was refused.", "Check that the App is installed on this repository and that its permissions have been accepted, then comment /review."
 	case HostNotFound:
 		return what + ": it is not there, or the App may not see it.", "If the branch or the fork was deleted, push again; else check the App's permissions, then comment /review."
+	case HostBudget:
+		return what + ": the review had used all the calls to GitHub that one review may make.", "Split the pull request; it is larger than reviewgate can read."
 	case HostInvalid:
 		return fmt.Sprintf("%s: the request was rejected (status %d).", what, host.Status), "Comment /review to try again. If it fails again, the server's log has the details."
 	}

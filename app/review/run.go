@@ -17,29 +17,25 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
-// review does one generation of a target: it runs the pipeline, stores the
-// review, and publishes it. A review that was stored before a crash is only
-// published: its agents don't run again.
-func (s *Service) review(ctx context.Context, lease Lease, state TargetState) error {
+// review does one generation of a target: it runs the pipeline and stores the
+// review, with which the target is handed over to the job that publishes it.
+// done says that there is nothing to publish.
+func (s *Service) review(ctx context.Context, lease Lease, state TargetState) (done bool, err error) {
 	// Published, and the process died before the generation was finished.
 	if done, err := s.Store.Published(ctx, lease.Key, state.Wanted); err != nil || done {
-		return err
+		return done, err
 	}
-	stored, err := s.Store.UnpublishedReview(ctx, lease.Key, state.Wanted)
-	if err != nil {
-		return fmt.Errorf("look for an unpublished review: %w", err)
-	}
-	if stored != nil {
-		return s.publish(ctx, lease, state, stored, nil)
-	}
-
 	src := &source{
 		PullSource: s.GitHub.Source(state.Target),
 		config:     func(ctx context.Context) (*config.Config, []ConfigBlob, error) { return s.config(ctx, state.Target) },
 	}
 	var outcome run.Outcome
+	var unopened error
 	g, gctx := errgroup.WithContext(ctx)
-	both(g, func() error { return s.openEarly(gctx, lease, state) }, func() (err error) {
+	both(g, func() (err error) {
+		unopened, err = s.openEarly(gctx, lease, state)
+		return err
+	}, func() (err error) {
 		outcome, err = s.Pipeline.Run(gctx, src, run.Options{
 			RunID:   newRunID(),
 			Trigger: state.Reason,
@@ -54,35 +50,36 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState) er
 	err = g.Wait()
 	switch {
 	case errors.Is(err, errDraftSkipped):
-		return s.publishDraft(ctx, lease, state, src)
+		return true, s.publishDraft(ctx, lease, state, src)
 	case errors.Is(err, errSwitchedOff):
-		return s.publishOff(ctx, lease, state)
+		return true, s.publishOff(ctx, lease, state)
 	case errors.Is(err, normalize.ErrSuperseded):
-		return errSuperseded
+		return false, errSuperseded
 	case err != nil:
-		return err
+		return false, err
 	}
 	s.off.set(state.RepoID, false)
 	facts := &outcome.Review.Facts
 	outcome.Record.APICalls = src.Calls()
 	s.observe(outcome)
 	if err := s.followHead(ctx, lease.Key, state, facts.Head.SHA); err != nil {
-		return err
+		return false, err
 	}
-
-	stored = &StoredReview{
+	if unopened != nil {
+		return false, unopened
+	}
+	if err := s.Store.SetReadsLabels(ctx, lease.Key, outcome.ReadsLabels); err != nil {
+		return false, fmt.Errorf("note whether labels matter: %w", err)
+	}
+	err = s.Store.SaveReview(ctx, lease, StoredReview{
 		RunID: outcome.Record.RunID, Key: lease.Key, Generation: state.Wanted,
 		RepoID: state.RepoID, HeadSHA: facts.Head.SHA, BaseSHA: facts.Base.SHA,
 		Review: outcome.Review, Config: src.blobs, Record: outcome.Record,
+	})
+	if err != nil {
+		return false, fmt.Errorf("store the review: %w", err)
 	}
-	if err := s.Store.SaveReview(ctx, lease, *stored); err != nil {
-		return fmt.Errorf("store the review: %w", err)
-	}
-	if err := s.Store.SetReadsLabels(ctx, lease.Key, outcome.ReadsLabels); err != nil {
-		return fmt.Errorf("note whether labels matter: %w", err)
-	}
-	talk := src.Conversation()
-	return s.publish(ctx, lease, state, stored, &talk)
+	return false, nil
 }
 
 // both runs two functions side by side. A panic in either is its error: one
@@ -114,15 +111,21 @@ func (s *Service) followHead(ctx context.Context, key string, state TargetState,
 // openEarly shows the check as in progress while the facts are still being
 // read, and closes those of older heads. Where the head has a completed check
 // already and nobody asked for a new one it waits for the result: it may be
-// the same.
-func (s *Service) openEarly(ctx context.Context, lease Lease, state TargetState) error {
+// the same. refused is why GitHub takes no check on this head, which may be
+// gone: what is read meanwhile will tell.
+func (s *Service) openEarly(ctx context.Context, lease Lease, state TargetState) (refused, err error) {
 	if err := s.cancelOldChecks(ctx, lease, state.Target); err != nil {
-		return err
+		return nil, err
 	}
 	if state.HeadSHA == "" || s.off.is(state.RepoID) {
-		return nil
+		return nil, nil
 	}
-	return s.openCheck(ctx, lease, state, state.HeadSHA)
+	err = s.openCheck(ctx, lease, state, state.HeadSHA)
+	var host *HostError
+	if errors.As(err, &host) && !host.Temporary() {
+		return err, nil
+	}
+	return nil, err
 }
 
 // Reasons why a review ends before its agents run.

@@ -36,13 +36,13 @@ func (r *runs) cancel(key string, cause error) {
 	}
 }
 
-// while calls look a few times in each lease's life until stop is called, and
-// ends the returned context with the first error that look returns.
-func (s *Service) while(ctx context.Context, look func(context.Context) error) (held context.Context, stop func()) {
+// while calls look at an interval until stop is called, and ends the returned
+// context with the first error that look returns.
+func while(ctx context.Context, every time.Duration, look func(context.Context) error) (held context.Context, stop func()) {
 	held, cancel := context.WithCancelCause(ctx)
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		tick := time.NewTicker(s.LeaseTTL / 5)
+		tick := time.NewTicker(every)
 		defer tick.Stop()
 		for {
 			select {
@@ -63,7 +63,7 @@ func (s *Service) while(ctx context.Context, look func(context.Context) error) (
 // ErrLeaseLost if another holder has taken it; a database that is slow for a
 // moment is no reason to stop.
 func (s *Service) keep(ctx context.Context, l Lease) (held context.Context, stop func()) {
-	return s.while(ctx, func(ctx context.Context) error {
+	return while(ctx, s.LeaseTTL/5, func(ctx context.Context) error {
 		if err := s.Store.Renew(ctx, l, s.LeaseTTL); errors.Is(err, ErrLeaseLost) {
 			return err
 		}
@@ -74,7 +74,7 @@ func (s *Service) keep(ctx context.Context, l Lease) (held context.Context, stop
 // watch ends a run when its head moves or its target is closed, by whichever
 // process took the news in.
 func (s *Service) watch(ctx context.Context, key, headSHA string) (watched context.Context, stop func()) {
-	return s.while(ctx, func(ctx context.Context) error {
+	return while(ctx, min(time.Second, s.LeaseTTL/5), func(ctx context.Context) error {
 		state, err := s.Store.Target(ctx, key)
 		switch {
 		case err != nil:

@@ -36,6 +36,12 @@ type Observer struct {
 	Reviewed func(decision string, d time.Duration)
 	Stage    func(stage string, d time.Duration)
 	Agent    func(agent, status string, d time.Duration)
+	// GaveUp is told of reviews that could not be completed, by why: "access",
+	// "github", "crashes", "internal".
+	GaveUp func(why string)
+	// Found is told of what had been lost and was found: "delivery",
+	// "pull_request", "check".
+	Found func(what string)
 }
 
 // Service does the use cases.
@@ -43,6 +49,7 @@ type Service struct {
 	Options
 	running runs
 	off     offRepositories
+	lost    lostDeliveries
 }
 
 var _ Worker = (*Service)(nil)
@@ -84,12 +91,16 @@ func (s *Service) Accept(ctx context.Context, d Delivery) (Accepted, error) {
 // Work does one job of the queue.
 func (s *Service) Work(ctx context.Context, job Job) error {
 	switch job.Kind {
-	case JobReview:
-		return s.workTarget(ctx, job.Key)
+	case JobReview, JobPublish:
+		return s.workTarget(ctx, job.Key, job.Kind)
 	case JobCommand:
 		return s.workCommand(ctx, job.CommentID, job.Attempt)
 	case JobRerequest:
 		return s.workRerequest(ctx, *job.Rerequest, job.Attempt)
+	case JobDeliveries:
+		return s.retryJob(job.Attempt, s.findDeliveries(ctx))
+	case JobSweep:
+		return s.retryJob(job.Attempt, s.sweep(ctx, job.Installation))
 	}
 	return fmt.Errorf("unknown kind of job %q", job.Kind)
 }

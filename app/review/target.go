@@ -4,15 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
-// workTarget brings a target up to its wanted generation. It returns nil if
-// another holder works on the target: that one will see the generation.
-func (s *Service) workTarget(ctx context.Context, key string) error {
+// workTarget does what its kind of job does of a target, until that is done or
+// the next step is another kind's. It returns nil if another holder works on
+// the target: that one will see what is wanted.
+func (s *Service) workTarget(ctx context.Context, key string, kind JobKind) error {
 	lease, ok, err := s.Store.Acquire(ctx, key, s.Owner, s.LeaseTTL)
 	if err != nil {
 		return &RetryError{After: s.RetryBase, Err: fmt.Errorf("take the lease of %s: %w", key, err)}
@@ -21,7 +24,7 @@ func (s *Service) workTarget(ctx context.Context, key string) error {
 		return nil
 	}
 	held, stop := s.keep(ctx, lease)
-	err = s.workGenerations(held, lease)
+	err = guard(func() error { return s.workGenerations(held, lease, kind) })
 	stop()
 	if cause := context.Cause(held); errors.Is(cause, ErrLeaseLost) {
 		return nil // the new holder goes on
@@ -32,24 +35,23 @@ func (s *Service) workTarget(ctx context.Context, key string) error {
 	return nil
 }
 
-// workGenerations does what is wanted until nothing more is. A head that seems
-// to move each time it is looked at is trouble at the host, and waited for
-// like any other.
-func (s *Service) workGenerations(ctx context.Context, lease Lease) error {
-	const rounds = 20
-	for range rounds {
-		more, err := s.workGeneration(ctx, lease)
+// workGenerations does what is wanted until nothing more is, or it was handed
+// over. A head that seems to move each time it is looked at is trouble at the
+// host, and waited for like any other.
+func (s *Service) workGenerations(ctx context.Context, lease Lease, kind JobKind) error {
+	const rounds = 5 // each costs some calls
+	for n := 1; ; n++ {
+		more, err := s.workGeneration(ctx, lease, kind, n >= rounds)
 		if err != nil || !more {
 			return err
 		}
 	}
-	return fmt.Errorf("no end after %d rounds of %s", rounds, lease.Key)
 }
 
 // workGeneration does what is wanted of the target now, and reports whether
-// more was asked for meanwhile. Without an error and more the lease has been
-// given back.
-func (s *Service) workGeneration(ctx context.Context, lease Lease) (more bool, err error) {
+// there is more for the holder to do. Without an error and more the lease has
+// been given back.
+func (s *Service) workGeneration(ctx context.Context, lease Lease, kind JobKind, last bool) (more bool, err error) {
 	state, err := s.Store.Target(ctx, lease.Key)
 	if err != nil {
 		return false, fmt.Errorf("read the target's state: %w", err)
@@ -68,12 +70,60 @@ func (s *Service) workGeneration(ctx context.Context, lease Lease) (more bool, e
 		}
 		return s.Store.Finish(ctx, lease, state.Done, state.GaveUp)
 	}
-
-	if state.Crashes >= maxCrashes {
-		err = &finalError{fmt.Errorf("the server died %d times while it worked on this review", state.Crashes)}
-	} else {
-		err = s.attempt(ctx, lease, state)
+	next, stored, err := s.nextStep(ctx, state)
+	if err != nil {
+		return false, err
 	}
+	if next != kind {
+		if err := s.Store.HandOver(ctx, lease, next); err != nil {
+			return false, fmt.Errorf("hand over to a %s job: %w", next, err)
+		}
+		return false, nil
+	}
+	if overdue(state) {
+		return s.settle(ctx, lease, state, state.Wanted, &finalError{errors.New("GitHub kept reviewgate waiting for too long"), "github"})
+	}
+	if kind == JobPublish {
+		return s.settle(ctx, lease, state, stored.Generation, s.attempt(ctx, lease, state, func(ctx context.Context) error {
+			return s.publish(ctx, lease, state, stored)
+		}))
+	}
+	done := false // without a review to publish
+	err = s.attempt(ctx, lease, state, func(ctx context.Context) (err error) {
+		done, err = s.review(ctx, lease, state)
+		return err
+	})
+	if err == nil && !done {
+		return false, nil // handed over as it was stored
+	}
+	if last && errors.Is(err, errSuperseded) {
+		err = &HostError{Op: "read one and the same head twice", Kind: HostTransient, Err: errors.New("it moves each time it is looked at")}
+	}
+	return s.settle(ctx, lease, state, state.Wanted, err)
+}
+
+// nextStep tells which kind of job is to work on a target of which more is
+// wanted: a review that was stored is only written, its agents never run
+// again.
+func (s *Service) nextStep(ctx context.Context, state TargetState) (JobKind, *StoredReview, error) {
+	stored, err := s.Store.UnpublishedReview(ctx, state.Key())
+	if err != nil {
+		return "", nil, fmt.Errorf("look for an unpublished review: %w", err)
+	}
+	switch {
+	case stored == nil:
+		return JobReview, nil, nil
+	case stored.Generation < state.Wanted && state.HeadSHA != "" && stored.HeadSHA != state.HeadSHA:
+		if err := s.Store.DropReview(ctx, stored.RunID); err != nil {
+			return "", nil, fmt.Errorf("drop a superseded review: %w", err)
+		}
+		return JobReview, nil, nil
+	}
+	return JobPublish, stored, nil
+}
+
+// settle brings a generation to its end by how its attempt went.
+func (s *Service) settle(ctx context.Context, lease Lease, state TargetState, generation int64, err error) (more bool, _ error) {
 	switch {
 	case err == nil:
 	case errors.Is(err, errSuperseded), errors.Is(err, errClosed):
@@ -82,16 +132,54 @@ func (s *Service) workGeneration(ctx context.Context, lease Lease) (more bool, e
 	case ctx.Err() != nil, retryable(err) && s.inTime(state, err):
 		return false, err
 	default:
-		s.logFailure(lease.Key, err)
-		if err := guard(func() error { return s.giveUp(ctx, lease, state, err) }); err != nil {
-			return false, err
+		cause, moved, derr := s.diagnose(ctx, state, err)
+		switch {
+		case derr != nil:
+			return false, derr
+		case moved:
+			return true, nil
+		}
+		s.logFailure(lease.Key, cause)
+		if err := guard(func() error { return s.giveUp(ctx, lease, state, cause) }); err != nil {
+			return false, errors.Join(err, s.markOverdue(ctx, state))
 		}
 	}
-	more, ferr := s.Store.Finish(ctx, lease, state.Wanted, err != nil)
+	more, ferr := s.Store.Finish(ctx, lease, generation, err != nil)
 	if ferr == nil {
-		s.answerCommands(ctx, state)
+		s.answerCommands(ctx, state.Key(), generation)
 	}
 	return more, ferr
+}
+
+// givingUp begins the result of a target whose check could not even be
+// completed in words when its time was over, before the number of attempts
+// that had failed then. The next attempt is a whole one again, since what kept
+// GitHub from answering may be over by then; the one after that writes first,
+// or its reads could run into the same limit for ever.
+const givingUp = "giving up since attempt "
+
+func overdue(state TargetState) bool {
+	n, ok := overdueSince(state)
+	return ok && state.Attempts >= n+2
+}
+
+func overdueSince(state TargetState) (attempts int, ok bool) {
+	text, ok := strings.CutPrefix(state.Result, givingUp)
+	if !ok {
+		return 0, false
+	}
+	n, err := strconv.Atoi(text)
+	return n, err == nil && n <= state.Attempts // else it is of an older generation
+}
+
+func (s *Service) markOverdue(ctx context.Context, state TargetState) error {
+	if _, ok := overdueSince(state); ok || ctx.Err() != nil {
+		return nil
+	}
+	if err := s.Store.SetResult(ctx, state.Key(), givingUp+strconv.Itoa(state.Attempts)); err != nil {
+		return fmt.Errorf("note that the review is overdue: %w", err)
+	}
+	return nil
 }
 
 // inTime reports whether a review that failed now may be tried again within
@@ -108,15 +196,18 @@ func (s *Service) inTime(state TargetState, err error) bool {
 // given up.
 const maxCrashes = 3
 
-// attempt runs and publishes one generation, and stops as soon as it is moot.
-func (s *Service) attempt(ctx context.Context, lease Lease, state TargetState) error {
+// attempt does a step of one generation, and stops as soon as it is moot.
+func (s *Service) attempt(ctx context.Context, lease Lease, state TargetState, step func(context.Context) error) error {
+	if state.Crashes >= maxCrashes {
+		return &finalError{fmt.Errorf("the server died %d times while it worked on this review", state.Crashes), "crashes"}
+	}
 	watched, stop := s.watch(ctx, lease.Key, state.HeadSHA)
 	defer stop()
 	runCtx, cancel := context.WithCancelCause(watched)
 	defer cancel(nil)
 	defer s.running.start(lease.Key, cancel)()
 
-	err := guard(func() error { return s.review(runCtx, lease, state) })
+	err := guard(func() error { return step(runCtx) })
 	if cause := context.Cause(runCtx); err != nil && cause != nil && ctx.Err() == nil {
 		return cause
 	}
@@ -161,7 +252,10 @@ func panicked(err error) bool {
 }
 
 // finalError is trouble that trying again can't mend.
-type finalError struct{ err error }
+type finalError struct {
+	err error
+	why string // as Observer.GaveUp is told
+}
 
 func (e *finalError) Error() string { return e.err.Error() }
 func (e *finalError) Unwrap() error { return e.err }

@@ -23,6 +23,8 @@ func (h *handler) read(d *review.Delivery, body []byte) error {
 		return readCheckRun(d, body, h.AppID)
 	case "merge_group":
 		return readMergeGroup(d, body)
+	case "installation", "installation_repositories":
+		return readInstallation(d, body)
 	}
 	return readOther(d, body)
 }
@@ -104,14 +106,23 @@ func decode(body []byte, into any) error {
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &wrongType):
-		return fmt.Errorf("%s must not be a %s: %w", wrongType.Field, wrongType.Value, err)
+		return &payloadError{fmt.Sprintf("%s must not be a %s", wrongType.Field, wrongType.Value), err}
 	case errors.As(err, &syntax):
-		return fmt.Errorf("the payload is not valid JSON (byte %d): %w", syntax.Offset, err)
+		return &payloadError{fmt.Sprintf("the payload is not valid JSON (byte %d)", syntax.Offset), err}
 	case err != nil:
-		return fmt.Errorf("read the payload: %w", err)
+		return &payloadError{"the payload can't be read", err}
 	}
 	return nil
 }
+
+// payloadError says what is wrong with a payload in words for its sender.
+type payloadError struct {
+	what  string
+	cause error
+}
+
+func (e *payloadError) Error() string { return e.what }
+func (e *payloadError) Unwrap() error { return e.cause }
 
 var (
 	// Letters, digits and single hyphens; enterprise-managed accounts add an

@@ -12,7 +12,10 @@ import (
 // an error of ours, and what nothing is done for is recorded.
 func TestGitHubsExamples(t *testing.T) {
 	events := map[string]bool{}
-	routed := map[string]bool{"pull_request": true, "issue_comment": true, "check_run": true, "merge_group": true}
+	routed := map[string]bool{
+		"pull_request": true, "issue_comment": true, "check_run": true, "merge_group": true,
+		"installation": true, "installation_repositories": true,
+	}
 	for _, p := range examples.Payloads() {
 		events[p.Event] = true
 		var b inbox
@@ -28,7 +31,7 @@ func TestGitHubsExamples(t *testing.T) {
 		if d.Event != p.Event || d.Action != p.Action {
 			t.Errorf("%s: recorded as %s/%s", p, d.Event, d.Action)
 		}
-		if asks := d.Review != nil || d.Close != nil || d.Command != nil || d.Rerequest != nil; asks && !routed[p.Event] {
+		if asks := d.Review != nil || d.Close != nil || d.Command != nil || d.Rerequest != nil || d.Sweep != nil; asks && !routed[p.Event] {
 			t.Errorf("%s: asks for %+v", p, d)
 		}
 		checkRoutable(t, d)

@@ -477,3 +477,32 @@ func TestOtherEvents(t *testing.T) {
 		t.Errorf("truncated: status %d", w.Code)
 	}
 }
+
+func TestInstallationEvents(t *testing.T) {
+	for _, tc := range []struct {
+		event, action string
+		sweeps        bool
+	}{
+		{"installation", "unsuspend", true},
+		{"installation", "new_permissions_accepted", true},
+		{"installation_repositories", "added", true},
+		{"installation", "created", false},
+		{"installation", "suspend", false},
+		{"installation", "deleted", false},
+		{"installation_repositories", "removed", false},
+	} {
+		var b inbox
+		w := serve(newHandler(t, &b, nil), delivery(tc.event, `{"action":"`+tc.action+`","installation":{"id":7}}`))
+		if w.Code != http.StatusAccepted || len(b.got) != 1 {
+			t.Fatalf("%s %s: status %d", tc.event, tc.action, w.Code)
+		}
+		got := b.got[0].Sweep
+		if tc.sweeps != (got != nil) || got != nil && got.Installation != 7 {
+			t.Errorf("%s %s asks for the sweep %+v", tc.event, tc.action, got)
+		}
+	}
+	var b inbox
+	if w := serve(newHandler(t, &b, nil), delivery("installation", `{"action":"unsuspend"}`)); w.Code != http.StatusBadRequest {
+		t.Errorf("without an installation: status %d", w.Code)
+	}
+}

@@ -10,6 +10,20 @@ import (
 	"github.com/reviewgate/reviewgate/app/review"
 )
 
+// Accept implements review.Store. An error after a while may come from a
+// delivery that was stored all the same: a redelivery of it is then a
+// duplicate.
+func (s *Store) Accept(ctx context.Context, d review.Delivery) (a review.Accepted, err error) {
+	err = s.db.writeFirst(ctx, func(t tx) (err error) {
+		a, err = s.accept(ctx, t, d)
+		return err
+	})
+	if err != nil {
+		return review.Accepted{}, err
+	}
+	return a, nil
+}
+
 // accept stores one delivery and what it asks for.
 func (s *Store) accept(ctx context.Context, t tx, d review.Delivery) (review.Accepted, error) {
 	if d.GUID == "" {
@@ -61,6 +75,12 @@ func (s *Store) accept(ctx context.Context, t tx, d review.Delivery) (review.Acc
 		}
 		asked = true
 	}
+	if d.Sweep != nil {
+		if _, err := t.insertJob(ctx, sweepArgs{Installation: d.Sweep.Installation, Delivery: d.GUID}); err != nil {
+			return a, err
+		}
+		asked = true
+	}
 	a.NoOp = !asked
 	return a, nil
 }
@@ -68,27 +88,38 @@ func (s *Store) accept(ctx context.Context, t tx, d review.Delivery) (review.Acc
 // wasGivenUp reports whether a delivery that was seen before counts again:
 // what it asked for was given up, and nothing was asked since.
 func wasGivenUp(ctx context.Context, t tx, guid string) (bool, error) {
-	var job, target bool
-	err := t.row(ctx, `
-		SELECT d.gave_up, EXISTS (
-			SELECT 1 FROM targets t WHERE t.key = d.target_key
-			AND t.gave_up = 1 AND t.wanted = t.done AND d.generation > t.gave_up_after)
-		FROM deliveries d WHERE d.guid = ?`, guid).Scan(&job, &target)
+	// Both rows are locked before they are judged: of two redeliveries at once
+	// the second has to see what the first asked for.
+	var key string
+	if err := t.row(ctx, `SELECT target_key FROM deliveries WHERE guid = ?`+t.lock(), guid).Scan(&key); err != nil {
+		return false, fmt.Errorf("look at the delivery seen before: %w", err)
+	}
+	if _, err := texts(ctx, t, `SELECT key FROM targets WHERE key = ?`+t.lock(), key); err != nil {
+		return false, fmt.Errorf("look at the target of the delivery seen before: %w", err)
+	}
+	var givenUp bool
+	err := t.row(ctx, `SELECT `+deliveryGivenUp+` FROM deliveries d WHERE d.guid = ?`, guid).Scan(&givenUp)
 	if err != nil {
 		return false, fmt.Errorf("look at the delivery seen before: %w", err)
 	}
-	if job {
+	if givenUp {
 		if _, err := t.exec(ctx, `UPDATE deliveries SET gave_up = 0 WHERE guid = ?`, guid); err != nil {
 			return false, fmt.Errorf("ask for the delivery again: %w", err)
 		}
 	}
-	return job || target, nil
+	return givenUp, nil
 }
+
+// deliveryGivenUp tells of a delivery d whether what it asked for was given up
+// and not asked for since.
+const deliveryGivenUp = `(d.gave_up = 1 OR EXISTS (
+	SELECT 1 FROM targets t WHERE t.key = d.target_key
+	AND t.gave_up = 1 AND t.wanted = t.done AND d.generation > t.gave_up_after))`
 
 func (s *Store) acceptReview(ctx context.Context, t tx, guid string, ask review.ReviewAsk, a *review.Accepted) (asked bool, err error) {
 	if ask.LabelsOnly {
 		var reads bool
-		err := t.row(ctx, `SELECT reads_labels FROM targets WHERE key = ?`, ask.Target.Key()).Scan(&reads)
+		err := t.row(ctx, `SELECT reads_labels = 1 FROM targets WHERE key = ?`, ask.Target.Key()).Scan(&reads)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return false, fmt.Errorf("look whether the target reads labels: %w", err)
 		}
@@ -148,7 +179,7 @@ func (s *Store) acceptCommand(ctx context.Context, t tx, d review.Delivery, agai
 	return true, err
 }
 
-// giveUpDelivery records that a command's or rerequest's job was given up, so
+// giveUpDelivery records that the job of a delivery was given up, so
 // that a redelivery asks again.
 func (s *Store) giveUpDelivery(ctx context.Context, guid string) error {
 	return s.db.write(ctx, func(t tx) error {

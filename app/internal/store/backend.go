@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
@@ -16,7 +17,7 @@ type backend interface {
 	// write runs f in a transaction that is durable once write has returned
 	// nil, and wakes the queue if f inserted jobs.
 	write(ctx context.Context, f func(tx) error) error
-	// writeFirst is write for deliveries: it waits for fewer others.
+	// writeFirst is write for deliveries: it goes before the others that wait.
 	writeFirst(ctx context.Context, f func(tx) error) error
 	// runner makes a River client that works jobs.
 	runner(cfg *river.Config) (runner, error)
@@ -25,6 +26,11 @@ type backend interface {
 	// lone reports whether this process is the only one on the database, so
 	// that whatever is held there was left behind by a crash.
 	lone() bool
+	// now is the clock that all processes on the database share.
+	now() time.Time
+	// bury lets go of what processes held that died: their leases run out at
+	// once, and their jobs are available. It returns the number of processes.
+	bury(ctx context.Context) (n int, err error)
 	close() error
 }
 
@@ -35,15 +41,13 @@ type tx interface {
 	row(ctx context.Context, query string, args ...any) scanner
 	// each calls f for each row.
 	each(ctx context.Context, f func(scanner) error, query string, args ...any) error
-	// savepoint runs f so that its failure undoes only what f wrote. An error
-	// that wraps errBroken says that the whole transaction is lost.
-	savepoint(ctx context.Context, f func() error) error
 	// lock is what a SELECT ends with to keep its rows from being changed by
 	// others until the transaction ends.
 	lock() string
 
-	// insertJob inserts a job; false means that an equal one is alive.
-	insertJob(ctx context.Context, args jobArgs) (inserted bool, err error)
+	// insertJob inserts a job, unless an equal one is alive: then it returns
+	// the state of that one.
+	insertJob(ctx context.Context, args jobArgs) (alive rivertype.JobState, err error)
 	// adoptJobs makes jobs that are marked as running available again, and
 	// drops the leadership of River's maintenance. Only a lone process may.
 	adoptJobs(ctx context.Context) (n int, err error)

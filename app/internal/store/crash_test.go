@@ -3,9 +3,10 @@ package store_test
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
-	"math/rand/v2"
+	mathrand "math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,11 +17,12 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/reviewgate/reviewgate/app/internal/store"
+	"github.com/reviewgate/reviewgate/app/internal/store/pgtest"
 	"github.com/reviewgate/reviewgate/app/review"
 )
 
-// childEnv names the directory of the database to a copy of the test binary
-// that accepts and works deliveries until it is killed.
+// childEnv gives the URL of a database to a copy of the test binary that
+// accepts and works deliveries until it is killed.
 const childEnv = "REVIEWGATE_STORE_TEST_CHILD"
 
 const childPulls = 20
@@ -30,43 +32,68 @@ func childDelivery(guid string, i int) review.Delivery {
 	return review.Delivery{GUID: guid, Event: "pull_request", Review: &review.ReviewAsk{Target: g, Reason: "pushed"}}
 }
 
-// leaseWorker works targets under leases that outlive the test unless somebody
-// frees them.
+// leaseWorker reviews and publishes under leases that outlive the test unless
+// somebody frees them.
 type leaseWorker struct {
 	*store.Store
-	took time.Duration
+	work func(key string) // while the lease is held
 }
 
 func (w leaseWorker) Work(ctx context.Context, j review.Job) error {
-	l, ok, err := w.Acquire(ctx, j.Key, "worker", time.Hour)
+	l, ok, err := w.Acquire(ctx, j.Key, w.Process(), time.Hour)
 	if err != nil || !ok {
 		return err
 	}
-	for more := true; more; {
-		st, err := w.Target(ctx, j.Key)
-		if err != nil {
-			return err
-		}
-		time.Sleep(w.took)
-		if more, err = w.Finish(ctx, l, st.Wanted, false); err != nil {
-			return err
-		}
+	w.work(j.Key)
+	r, err := w.UnpublishedReview(ctx, j.Key)
+	switch {
+	case err != nil:
+		return err
+	case j.Kind == review.JobReview && r == nil:
+		return w.review(ctx, l)
+	case j.Kind == review.JobReview:
+		return w.HandOver(ctx, l, review.JobPublish)
+	case r == nil:
+		return w.HandOver(ctx, l, review.JobReview)
 	}
-	return nil
+	if err := w.MarkPublished(ctx, r.RunID); err != nil {
+		return err
+	}
+	more, err := w.Finish(ctx, l, r.Generation, false)
+	if err != nil || !more {
+		return err
+	}
+	return w.HandOver(ctx, l, review.JobReview)
+}
+
+func (w leaseWorker) review(ctx context.Context, l review.Lease) error {
+	st, err := w.Target(ctx, l.Key)
+	if err != nil {
+		return err
+	}
+	published, err := w.Published(ctx, l.Key, st.Wanted)
+	switch {
+	case err != nil:
+		return err
+	case published || st.Wanted == st.Done:
+		_, err := w.Finish(ctx, l, st.Wanted, false)
+		return err
+	}
+	return w.SaveReview(ctx, l, review.StoredReview{RunID: rand.Text(), Key: l.Key, Generation: st.Wanted, RepoID: st.RepoID, HeadSHA: st.HeadSHA})
 }
 
 // child prints the GUID of each delivery once it is acknowledged. It never
 // returns.
-func child(dir string) {
+func child(url string) {
 	fail := func(err error) {
 		fmt.Fprintln(os.Stderr, "child:", err)
 		os.Exit(1)
 	}
-	s, err := store.Open(context.Background(), "sqlite://"+filepath.Join(dir, "reviewgate.db"), zerolog.New(os.Stderr))
+	s, err := store.Open(context.Background(), url, store.Options{Log: zerolog.New(os.Stderr).Level(zerolog.WarnLevel)})
 	if err != nil {
 		fail(err)
 	}
-	q, err := store.NewQueue(s, leaseWorker{s, 5 * time.Millisecond}, store.QueueOptions{})
+	q, err := store.NewQueue(s, leaseWorker{s, func(string) { time.Sleep(2 * time.Millisecond) }}, store.QueueOptions{})
 	if err != nil {
 		fail(err)
 	}
@@ -88,31 +115,30 @@ func child(dir string) {
 }
 
 func TestKilledAtAnyMoment(t *testing.T) {
-	dir := t.TempDir()
+	t.Run("SQLite", func(t *testing.T) {
+		killAtAnyMoment(t, "sqlite://"+filepath.Join(t.TempDir(), "reviewgate.db"), 10*time.Second)
+	})
+	// There a dead process's beats have to run out first: 10 s, and a round of
+	// Rescue, which comes every 5 s.
+	t.Run("PostgreSQL", func(t *testing.T) { killAtAnyMoment(t, pgtest.URL(t), 20*time.Second) })
+}
+
+// killAtAnyMoment has processes killed that work on a database, and wants what
+// they left to be done within a time.
+func killAtAnyMoment(t *testing.T, url string, within time.Duration) {
 	var acknowledged []string
 	for range 5 {
-		acknowledged = append(acknowledged, runAndKill(t, dir)...)
+		acknowledged = append(acknowledged, runAndKill(t, url)...)
 	}
 	t.Logf("%d deliveries acknowledged by 5 processes", len(acknowledged))
 
-	s := openSQLite(t, filepath.Join(dir, "reviewgate.db"))
+	s := openStore(t, url)
 	left := unfinished(t, s)
 	start := time.Now()
-	q, err := store.NewQueue(s, leaseWorker{s, 0}, store.QueueOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := q.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := q.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	}()
+	startQueue(t, s, leaseWorker{s, func(string) {}})
 	for unfinished(t, s) > 0 {
-		if time.Since(start) > 10*time.Second {
-			t.Fatalf("%d of %d targets are unfinished 10 s after the start", unfinished(t, s), left)
+		if time.Since(start) > within {
+			t.Fatalf("%d of %d targets are unfinished %s after the start", unfinished(t, s), left, within)
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
@@ -130,10 +156,10 @@ func TestKilledAtAnyMoment(t *testing.T) {
 
 // runAndKill starts a child, kills it in the middle of its work, and returns
 // what it acknowledged.
-func runAndKill(t *testing.T, dir string) (guids []string) {
+func runAndKill(t *testing.T, url string) (guids []string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), childEnv+"="+dir)
+	cmd.Env = append(os.Environ(), childEnv+"="+url)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.StdoutPipe()
@@ -145,7 +171,7 @@ func runAndKill(t *testing.T, dir string) (guids []string) {
 	}
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		if guids = append(guids, lines.Text()); len(guids) == 1 {
-			time.AfterFunc(time.Duration(50+rand.IntN(300))*time.Millisecond, func() { cmd.Process.Kill() }) // Wait says whether it worked
+			time.AfterFunc(time.Duration(50+mathrand.IntN(300))*time.Millisecond, func() { cmd.Process.Kill() }) // Wait says whether it worked
 		}
 	}
 	if err := cmd.Wait(); len(guids) == 0 || !strings.Contains(fmt.Sprint(err), "killed") {

@@ -7,16 +7,38 @@ import (
 	"github.com/reviewgate/reviewgate/app/review"
 )
 
+// publishQueue is the queue of publish jobs. It has workers of its own, so
+// that a finished review is never kept waiting by those that still run.
+const publishQueue = "publish"
+
+// queues are all queues that jobs are inserted into.
+var queues = []string{river.QueueDefault, publishQueue}
+
 // jobArgs is what River stores of a job: ids, and the delivery that asked.
 type jobArgs interface {
 	river.JobArgs
 	job() review.Job
-	delivery() string // GUID, empty for reviews: see targets.gave_up
+	delivery() string // GUID, empty for what no delivery asked for, and for targets: see targets.gave_up
 	options() *river.InsertOpts
 }
 
-// reviewArgs is a job for a target. Seq tells the target's jobs apart: River
-// inserts none twice while it is alive, and a new number makes a new job.
+// queueOf is the queue that a job goes to.
+func queueOf(args jobArgs) string {
+	if o := args.options(); o.Queue != "" {
+		return o.Queue
+	}
+	return river.QueueDefault
+}
+
+// onceAlive makes River insert no job twice while one with equal arguments
+// waits, runs or was put off.
+var onceAlive = river.UniqueOpts{ByArgs: true, ByState: []rivertype.JobState{
+	rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable,
+	rivertype.JobStateRunning, rivertype.JobStateScheduled,
+}}
+
+// reviewArgs is a job that reviews a target. Seq tells the target's jobs
+// apart: a new number makes a new job.
 type reviewArgs struct {
 	Key string `json:"key"`
 	Seq int64  `json:"seq"`
@@ -26,13 +48,27 @@ func (reviewArgs) Kind() string { return string(review.JobReview) }
 
 func (a reviewArgs) job() review.Job { return review.Job{Kind: review.JobReview, Key: a.Key} }
 
-func (a reviewArgs) delivery() string { return "" }
+func (reviewArgs) delivery() string { return "" }
 
-func (a reviewArgs) options() *river.InsertOpts {
-	return &river.InsertOpts{Priority: 2, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: []rivertype.JobState{
-		rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable,
-		rivertype.JobStateRunning, rivertype.JobStateScheduled,
-	}}}
+func (reviewArgs) options() *river.InsertOpts {
+	return &river.InsertOpts{Priority: 2, UniqueOpts: onceAlive}
+}
+
+// publishArgs is a job that publishes a target's stored review. Its numbers
+// are those of reviewArgs.
+type publishArgs struct {
+	Key string `json:"key"`
+	Seq int64  `json:"seq"`
+}
+
+func (publishArgs) Kind() string { return string(review.JobPublish) }
+
+func (a publishArgs) job() review.Job { return review.Job{Kind: review.JobPublish, Key: a.Key} }
+
+func (publishArgs) delivery() string { return "" }
+
+func (publishArgs) options() *river.InsertOpts {
+	return &river.InsertOpts{Queue: publishQueue, UniqueOpts: onceAlive}
 }
 
 // commandArgs is a job for a slash command. Commands and rerequests go before
@@ -50,7 +86,7 @@ func (a commandArgs) job() review.Job {
 
 func (a commandArgs) delivery() string { return a.Delivery }
 
-func (a commandArgs) options() *river.InsertOpts { return &river.InsertOpts{Priority: 1} }
+func (commandArgs) options() *river.InsertOpts { return &river.InsertOpts{Priority: 1} }
 
 type rerequestArgs struct {
 	Rerequest review.Rerequest `json:"rerequest"`
@@ -65,4 +101,50 @@ func (a rerequestArgs) job() review.Job {
 
 func (a rerequestArgs) delivery() string { return a.Delivery }
 
-func (a rerequestArgs) options() *river.InsertOpts { return &river.InsertOpts{Priority: 1} }
+func (rerequestArgs) options() *river.InsertOpts { return &river.InsertOpts{Priority: 1} }
+
+// deliveriesArgs is the periodic job that reads the delivery log.
+type deliveriesArgs struct{}
+
+func (deliveriesArgs) Kind() string { return string(review.JobDeliveries) }
+
+func (deliveriesArgs) job() review.Job { return review.Job{Kind: review.JobDeliveries} }
+
+func (deliveriesArgs) delivery() string { return "" }
+
+func (deliveriesArgs) options() *river.InsertOpts {
+	return &river.InsertOpts{Priority: 1, UniqueOpts: onceAlive}
+}
+
+// sweepArgs is a job that looks for what was missed. Each delivery that asks
+// for one gets its own; the others are told apart by Seq, 0 for the periodic
+// one: see AskSweep.
+type sweepArgs struct {
+	Installation int64  `json:"installation"`
+	Seq          int64  `json:"seq"`
+	Delivery     string `json:"delivery"`
+}
+
+func (sweepArgs) Kind() string { return string(review.JobSweep) }
+
+func (a sweepArgs) job() review.Job {
+	return review.Job{Kind: review.JobSweep, Installation: a.Installation}
+}
+
+func (a sweepArgs) delivery() string { return a.Delivery }
+
+func (a sweepArgs) options() *river.InsertOpts {
+	o := &river.InsertOpts{Priority: 2}
+	if a.Delivery == "" { // deliveries count once themselves
+		o.UniqueOpts = onceAlive
+	}
+	return o
+}
+
+// targetJob is the job of a kind for a target.
+func targetJob(kind review.JobKind, key string, seq int64) jobArgs {
+	if kind == review.JobPublish {
+		return publishArgs{Key: key, Seq: seq}
+	}
+	return reviewArgs{Key: key, Seq: seq}
+}

@@ -20,6 +20,7 @@ func (s *Store) Acquire(ctx context.Context, key, owner string, ttl time.Duratio
 	taken := false
 	err := s.db.write(ctx, func(t tx) error {
 		now := s.Now()
+		taken = false // it may have been tried before
 		var died bool // the holder before didn't give it back
 		err := t.row(ctx, `SELECT owner <> '' FROM leases WHERE key = ?`+t.lock(), key).Scan(&died)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
@@ -133,12 +134,32 @@ func (s *Store) Finish(ctx context.Context, l review.Lease, generation int64, ga
 func finish(ctx context.Context, t tx, key string, generation int64, gaveUp bool) error {
 	_, err := t.exec(ctx, `
 		UPDATE targets SET done = ?, attempts = 0, failed_since = 0, crashes = 0, retry_at = 0,
-			gave_up_after = CASE WHEN ? = 0 THEN 0 WHEN gave_up = 1 THEN gave_up_after ELSE done END, gave_up = ?
-		WHERE key = ?`, generation, number(gaveUp), number(gaveUp), key)
+			gave_up_after = CASE WHEN ? = 0 THEN 0 WHEN gave_up = 1 THEN gave_up_after ELSE done END,
+			result = CASE WHEN ? = 0 THEN '' ELSE result END, gave_up = ?
+		WHERE key = ?`, generation, number(gaveUp), number(gaveUp), number(gaveUp), key)
 	if err != nil {
 		return fmt.Errorf("finish generation %d of %s: %w", generation, key, err)
 	}
 	return nil
+}
+
+// HandOver implements review.Store.
+func (s *Store) HandOver(ctx context.Context, l review.Lease, to review.JobKind) error {
+	if to != review.JobReview && to != review.JobPublish {
+		return fmt.Errorf("hand over %s: a target has no jobs of the kind %q", l.Key, to)
+	}
+	return s.db.write(ctx, func(t tx) error { return s.handOver(ctx, t, l, to) })
+}
+
+func (s *Store) handOver(ctx context.Context, t tx, l review.Lease, to review.JobKind) error {
+	held, err := release(ctx, t, l)
+	switch {
+	case err != nil:
+		return err
+	case !held:
+		return review.ErrLeaseLost
+	}
+	return s.insertTargetJob(ctx, t, l.Key, to)
 }
 
 // Failed implements review.Store.

@@ -11,20 +11,27 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-//go:embed migrations/sqlite/*.sql
-var sqliteMigrations embed.FS
+//go:embed migrations
+var migrations embed.FS
 
-// migrateSQLite brings our own tables up to date. River brings its own.
-func migrateSQLite(ctx context.Context, db *sql.DB, log *slog.Logger) error {
-	files, err := fs.Sub(sqliteMigrations, "migrations/sqlite")
+// tables are our own tables on one kind of database. River brings its own.
+type tables struct {
+	dialect goose.Dialect
+	dir     string
+}
+
+var (
+	sqliteTables   = tables{goose.DialectSQLite3, "migrations/sqlite"}
+	postgresTables = tables{goose.DialectPostgres, "migrations/postgres"}
+)
+
+// migrateOurs brings our own tables up to date.
+func migrateOurs(ctx context.Context, t tables, db *sql.DB, log *slog.Logger) error {
+	files, err := fs.Sub(migrations, t.dir)
 	if err != nil {
 		return fmt.Errorf("read the migrations: %w", err)
 	}
-	return migrate(ctx, goose.DialectSQLite3, db, files, log)
-}
-
-func migrate(ctx context.Context, dialect goose.Dialect, db *sql.DB, files fs.FS, log *slog.Logger) error {
-	p, err := goose.NewProvider(dialect, db, files, goose.WithSlog(log), goose.WithDisableGlobalRegistry(true))
+	p, err := goose.NewProvider(t.dialect, db, files, goose.WithSlog(log), goose.WithDisableGlobalRegistry(true))
 	if err != nil {
 		return fmt.Errorf("prepare the tables: %w", err)
 	}

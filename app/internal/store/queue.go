@@ -17,8 +17,8 @@ import (
 
 // QueueOptions tune a Queue. Zero values stand for the defaults.
 type QueueOptions struct {
-	// Workers is how many jobs run at the same time. Default 8: they wait for
-	// GitHub most of the time.
+	// Workers is how many jobs run at the same time, and as many publish jobs
+	// beside them. Default 8: they wait for GitHub most of the time.
 	Workers int
 	// JobTimeout ends a job's context. Default 30 minutes, since models are
 	// slow; a review has limits of its own below that.
@@ -31,11 +31,21 @@ type QueueOptions struct {
 	FetchInterval time.Duration
 	// RescueInterval is how often stranded targets are looked for. Default 5 s.
 	RescueInterval time.Duration
+	// Periodic are jobs that are begun at the start and then again and again.
+	Periodic []Periodic
+}
+
+// Periodic is a job that one of the processes on the database begins each time
+// the interval has passed, whose least is a second. While one is alive no other
+// is inserted.
+type Periodic struct {
+	Kind  review.JobKind // JobDeliveries or JobSweep, which is of all installations
+	Every time.Duration
 }
 
 const (
-	// maxRuns is how often a command or rerequest is begun that ended with its
-	// process or in a panic. Reviews count their own: see TargetState.Crashes.
+	// maxRuns is how often a job without a target is begun that ended with its
+	// process or in a panic. Targets count their own: see TargetState.Crashes.
 	maxRuns = 3
 	// stopGrace is how long Stop waits for jobs that it has cancelled.
 	stopGrace = 10 * time.Second
@@ -64,13 +74,24 @@ func NewQueue(s *Store, worker review.Worker, opts QueueOptions) (*Queue, error)
 
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &jobWorker[reviewArgs]{queue: q})
+	river.AddWorker(workers, &jobWorker[publishArgs]{queue: q})
 	river.AddWorker(workers, &jobWorker[commandArgs]{queue: q})
 	river.AddWorker(workers, &jobWorker[rerequestArgs]{queue: q})
-	var err error
+	river.AddWorker(workers, &jobWorker[deliveriesArgs]{queue: q})
+	river.AddWorker(workers, &jobWorker[sweepArgs]{queue: q})
+	periodic, err := periodicJobs(opts.Periodic)
+	if err != nil {
+		return nil, err
+	}
+	fetch := map[string]river.QueueConfig{}
+	for _, name := range queues {
+		fetch[name] = river.QueueConfig{MaxWorkers: opts.Workers}
+	}
 	q.runner, err = s.db.runner(&river.Config{
 		Logger:            riverLogger(s.log),
-		Queues:            map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: opts.Workers}},
+		Queues:            fetch,
 		Workers:           workers,
+		PeriodicJobs:      periodic,
 		FetchCooldown:     opts.FetchCooldown,
 		FetchPollInterval: opts.FetchInterval,
 		JobTimeout:        opts.JobTimeout,
@@ -84,6 +105,27 @@ func NewQueue(s *Store, worker review.Worker, opts QueueOptions) (*Queue, error)
 		return nil, err
 	}
 	return q, nil
+}
+
+func periodicJobs(all []Periodic) (jobs []*river.PeriodicJob, err error) {
+	for _, p := range all {
+		var args jobArgs
+		switch p.Kind {
+		case review.JobDeliveries:
+			args = deliveriesArgs{}
+		case review.JobSweep:
+			args = sweepArgs{}
+		default:
+			return nil, fmt.Errorf("make periodic jobs: %q is not such a kind", p.Kind)
+		}
+		if p.Every < time.Second {
+			return nil, fmt.Errorf("make periodic jobs: %s for %q is less than a second", p.Every, p.Kind)
+		}
+		jobs = append(jobs, river.NewPeriodicJob(river.PeriodicInterval(p.Every),
+			func() (river.JobArgs, *river.InsertOpts) { return args, args.options() },
+			&river.PeriodicJobOpts{ID: string(p.Kind), RunOnStart: true}))
+	}
+	return jobs, nil
 }
 
 func setDefault[T comparable](v *T, d T) {
@@ -205,7 +247,7 @@ func (q *Queue) work(ctx context.Context, row *rivertype.JobRow, args jobArgs) e
 	job := args.job()
 	job.Attempt = row.Attempt + snoozes(row)
 	log := q.store.log.With().Str("job", string(job.Kind)).Int64("id", row.ID).Logger()
-	if args.delivery() != "" && row.Attempt > maxRuns {
+	if job.Key == "" && row.Attempt > maxRuns {
 		log.Error().Int("runs", row.Attempt-1).Msg("job given up: its process died, or it panicked, each time")
 		return q.giveUp(ctx, args, errors.New("died each time"))
 	}
@@ -231,7 +273,7 @@ func (q *Queue) work(ctx context.Context, row *rivertype.JobRow, args jobArgs) e
 
 func (q *Queue) putOff(ctx context.Context, job review.Job, after time.Duration) error {
 	after = max(0, after)
-	if job.Kind == review.JobReview && after > 0 {
+	if job.Key != "" && after > 0 {
 		if err := q.store.putOff(context.WithoutCancel(ctx), job.Key, q.store.Now().Add(after)); err != nil {
 			q.store.log.Warn().Err(err).Msg("retry time not stored")
 		}
@@ -239,8 +281,8 @@ func (q *Queue) putOff(ctx context.Context, job review.Job, after time.Duration)
 	return river.JobSnooze(after)
 }
 
-// giveUp ends a job for good. For a review the target's state says what is
-// left to do.
+// giveUp ends a job for good. Where it has a target, that one's state says
+// what is left to do.
 func (q *Queue) giveUp(ctx context.Context, args jobArgs, err error) error {
 	if guid := args.delivery(); guid != "" {
 		if err := q.store.giveUpDelivery(context.WithoutCancel(ctx), guid); err != nil {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/reviewgate/reviewgate/app/review"
 )
 
 // quiet is how long a target with work left may show neither lease nor job
@@ -37,7 +39,7 @@ func (s *Store) Recover(ctx context.Context) (n int, err error) {
 			return fmt.Errorf("list the targets with work left: %w", err)
 		}
 		for _, key := range keys {
-			if err := s.ensureReview(ctx, t, key); err != nil {
+			if err := s.ensureJob(ctx, t, key); err != nil {
 				return err
 			}
 		}
@@ -54,6 +56,13 @@ func (s *Store) Recover(ctx context.Context) (n int, err error) {
 // job was lost, have a job. It returns their number. Queue calls it every few
 // seconds.
 func (s *Store) Rescue(ctx context.Context) (n int, err error) {
+	dead, err := s.db.bury(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if dead > 0 {
+		s.log.Warn().Int("processes", dead).Msg("taking over from processes that died")
+	}
 	keys, err := s.stranded(ctx)
 	if err != nil {
 		return 0, err
@@ -90,25 +99,26 @@ func (s *Store) rescue(ctx context.Context, key string) error {
 			return fmt.Errorf("free the expired lease: %w", err)
 		}
 		if freed == 0 {
-			return s.ensureReview(ctx, t, key)
+			return s.ensureJob(ctx, t, key)
 		}
 		if _, err := t.exec(ctx, countCrash+` WHERE key = ?`, key); err != nil {
 			return fmt.Errorf("count the crash: %w", err)
 		}
 		// The dead holder's job may still be marked as running, so it takes a
 		// new one.
-		return s.insertReview(ctx, t, key)
+		return s.insertTargetJob(ctx, t, key, review.JobReview)
 	})
 }
 
-// ensureReview inserts the target's newest job again unless it is alive.
-func (s *Store) ensureReview(ctx context.Context, t tx, key string) error {
+// ensureJob inserts the target's newest job again unless it is alive.
+func (s *Store) ensureJob(ctx context.Context, t tx, key string) error {
+	var kind review.JobKind
 	var seq int64
-	err := t.row(ctx, `UPDATE targets SET job_checked_at = ? WHERE key = ? RETURNING job_seq`, s.now(), key).Scan(&seq)
+	err := t.row(ctx, `UPDATE targets SET job_checked_at = ? WHERE key = ? RETURNING job_kind, job_seq`, s.now(), key).Scan(&kind, &seq)
 	if err != nil {
 		return fmt.Errorf("read the number of the target's job: %w", err)
 	}
-	_, err = t.insertJob(ctx, reviewArgs{Key: key, Seq: seq})
+	_, err = t.insertJob(ctx, targetJob(kind, key, seq))
 	return err
 }
 

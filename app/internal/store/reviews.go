@@ -101,13 +101,16 @@ func (s *Store) SaveReview(ctx context.Context, l review.Lease, r review.StoredR
 				return fmt.Errorf("save the config of review %s: %w", r.RunID, err)
 			}
 		}
-		return nil
+		return s.handOver(ctx, t, l, review.JobPublish)
 	})
 }
 
-// UnpublishedReview implements review.Store.
-func (s *Store) UnpublishedReview(ctx context.Context, key string, generation int64) (*review.StoredReview, error) {
-	return s.findReview(ctx, `target_key = ? AND generation = ? AND published_at = 0`, key, generation)
+// UnpublishedReview implements review.Store. One that is older than a
+// published review is none: it would take that one's place.
+func (s *Store) UnpublishedReview(ctx context.Context, key string) (*review.StoredReview, error) {
+	return s.findReview(ctx, `target_key = ? AND published_at = 0
+		AND generation > coalesce((SELECT done FROM targets WHERE key = target_key), 0)
+		AND NOT EXISTS (SELECT 1 FROM reviews newer WHERE newer.target_key = reviews.target_key AND newer.id > reviews.id AND newer.published_at > 0)`, key)
 }
 
 // LatestReview implements review.Store.

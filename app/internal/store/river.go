@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -22,29 +23,35 @@ type riverJobs[TTx any] struct {
 }
 
 func newRiverJobs[TTx any](driver riverdriver.Driver[TTx], log *slog.Logger) (*riverJobs[TTx], error) {
-	client, err := river.NewClient(driver, &river.Config{Logger: log})
+	// River tells workers of at most one insert in each cooldown.
+	client, err := river.NewClient(driver, &river.Config{Logger: log, FetchCooldown: river.FetchCooldownMin})
 	if err != nil {
 		return nil, fmt.Errorf("make the queue's client: %w", err)
 	}
 	return &riverJobs[TTx]{driver: driver, client: client}, nil
 }
 
-func (r *riverJobs[TTx]) insert(ctx context.Context, t TTx, args jobArgs) (inserted bool, err error) {
+func (r *riverJobs[TTx]) insert(ctx context.Context, t TTx, args jobArgs) (alive rivertype.JobState, err error) {
 	res, err := r.client.InsertTx(ctx, t, args, args.options())
-	if err != nil {
-		return false, fmt.Errorf("insert a %s job: %w", args.Kind(), err)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("insert a %s job: %w", args.Kind(), err)
+	case res.UniqueSkippedAsDuplicate:
+		return res.Job.State, nil
 	}
-	return !res.UniqueSkippedAsDuplicate, nil
+	return "", nil
 }
 
-// adopt does what River's rescuer and elector do after their timeouts (see
-// internal/maintenance/job_rescuer.go there), at once.
-func (r *riverJobs[TTx]) adopt(ctx context.Context, t TTx) (n int, err error) {
+// adopt does at once what River's rescuer and elector do after their timeouts
+// (see internal/maintenance/job_rescuer.go there), for the jobs and the
+// leadership of one process, or of all if it is empty.
+func (r *riverJobs[TTx]) adopt(ctx context.Context, t TTx, process string) (n int, err error) {
 	exec := r.driver.UnwrapExecutor(t)
 	leader, err := exec.LeaderGetElectedLeader(ctx, &riverdriver.LeaderGetElectedLeaderParams{})
 	switch {
+	case err == nil && process != "" && leader.LeaderID != process:
 	case err == nil:
-		if _, err := exec.LeaderResign(ctx, &riverdriver.LeaderResignParams{ElectedAt: leader.ElectedAt, LeaderID: leader.LeaderID}); err != nil {
+		if _, err := exec.LeaderResign(ctx, &riverdriver.LeaderResignParams{ElectedAt: leader.ElectedAt, LeaderID: leader.LeaderID, LeadershipTopic: leadershipTopic}); err != nil {
 			return 0, fmt.Errorf("drop the dead process's leadership: %w", err)
 		}
 	case !errors.Is(err, rivertype.ErrNotFound):
@@ -61,13 +68,25 @@ func (r *riverJobs[TTx]) adopt(ctx context.Context, t TTx) (n int, err error) {
 		if len(rows) == 0 {
 			return n, nil
 		}
+		after = rows[len(rows)-1].ID
+		if process != "" {
+			rows = slices.DeleteFunc(rows, func(row *rivertype.JobRow) bool {
+				return len(row.AttemptedBy) == 0 || row.AttemptedBy[len(row.AttemptedBy)-1] != process
+			})
+		}
+		if len(rows) == 0 {
+			continue
+		}
 		if _, err := exec.JobRescueMany(ctx, rescueParams(rows, horizon)); err != nil {
 			return n, fmt.Errorf("make the jobs that were running available: %w", err)
 		}
 		n += len(rows)
-		after = rows[len(rows)-1].ID
 	}
 }
+
+// leadershipTopic is River's notifier.NotificationTopicLeadership: those who
+// listen elect another leader at once.
+const leadershipTopic = "river_leadership"
 
 func rescueParams(rows []*rivertype.JobRow, horizon time.Time) *riverdriver.JobRescueManyParams {
 	now := time.Now().UTC()

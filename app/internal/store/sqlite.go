@@ -32,11 +32,9 @@ type sqliteDB struct {
 	jobs    *riverJobs[*sql.Tx]
 	wakeup  *wakeup
 	counts  riverdriver.Executor
+	group   *group
 
-	// turn is held by the one of our writers that may wait for the connection.
-	// database/sql serves those that wait in any order; so deliveries, which
-	// take no turn, wait for one other writer of ours and not for all.
-	turn chan struct{}
+	writing, reading *statements // of w and of r
 
 	writes        atomic.Int64 // transactions committed
 	stop          context.CancelFunc
@@ -74,7 +72,7 @@ func openSQLite(ctx context.Context, path string, log *slog.Logger) (_ *sqliteDB
 	if err != nil {
 		return nil, fmt.Errorf("lock database %s: %w", path, err)
 	}
-	db := &sqliteDB{path: path, unlock: unlock, turn: make(chan struct{}, 1), stop: func() {}}
+	db := &sqliteDB{path: path, unlock: unlock, group: newGroup(), stop: func() {}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(explain(path, err), db.close())
@@ -87,12 +85,13 @@ func openSQLite(ctx context.Context, path string, log *slog.Logger) (_ *sqliteDB
 		return nil, fmt.Errorf("open for writing: %w", err)
 	}
 	db.w.SetMaxOpenConns(1)
+	db.writing = newStatements(db.w)
 	driver := newWakingDriver(db.w)
 	db.wakeup = driver.wakeup
 	if db.jobs, err = newRiverJobs(riverdriver.Driver[*sql.Tx](driver), log); err != nil {
 		return nil, err
 	}
-	if err := migrateSQLite(ctx, db.w, log); err != nil {
+	if err := migrateOurs(ctx, sqliteTables, db.w, log); err != nil {
 		return nil, err
 	}
 	if err := db.jobs.migrate(ctx, log); err != nil {
@@ -101,6 +100,7 @@ func openSQLite(ctx context.Context, path string, log *slog.Logger) (_ *sqliteDB
 	if db.r, err = sql.Open("sqlite", dsn(path, false)); err != nil {
 		return nil, fmt.Errorf("open for reading: %w", err)
 	}
+	db.reading = newStatements(db.r)
 	db.r.SetMaxOpenConns(readers)
 	db.r.SetMaxIdleConns(readers)
 	db.counts = riversqlite.New(db.r).GetExecutor()
@@ -108,6 +108,7 @@ func openSQLite(ctx context.Context, path string, log *slog.Logger) (_ *sqliteDB
 		return nil, fmt.Errorf("open for checkpoints: %w", err)
 	}
 	db.startCheckpoints(log)
+	db.group.start(db.commitGroup)
 	return db, nil
 }
 
@@ -219,42 +220,24 @@ func explain(path string, err error) error {
 }
 
 func (d *sqliteDB) read(ctx context.Context, f func(tx) error) error {
-	t, err := d.r.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	sqltx, err := d.r.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return fmt.Errorf("begin to read: %w", err)
 	}
-	defer t.Rollback() // nothing was written
-	return f(&sqliteTx{tx: t})
+	t := &sqliteTx{tx: sqltx, prepared: d.reading}
+	defer func() {
+		sqltx.Rollback() // nothing was written
+		d.reading.add(ctx, t.unprepared)
+	}()
+	return f(t)
 }
 
 func (d *sqliteDB) write(ctx context.Context, f func(tx) error) error {
-	select {
-	case d.turn <- struct{}{}:
-		defer func() { <-d.turn }()
-	case <-ctx.Done():
-		return fmt.Errorf("wait to write: %w", ctx.Err())
-	}
-	return d.writeFirst(ctx, f)
+	return d.group.write(ctx, d.group.rest, f)
 }
 
 func (d *sqliteDB) writeFirst(ctx context.Context, f func(tx) error) error {
-	t, err := d.w.BeginTx(ctx, nil)
-	if err != nil {
-		return fmt.Errorf("begin to write: %w", err)
-	}
-	defer t.Rollback() // after a commit it does nothing
-	st := &sqliteTx{tx: t, jobs: d.jobs}
-	if err := f(st); err != nil {
-		return err
-	}
-	if err := t.Commit(); err != nil {
-		return fmt.Errorf("commit: %w", err)
-	}
-	d.writes.Add(1)
-	if st.inserted {
-		d.wakeup.wake()
-	}
-	return nil
+	return d.group.write(ctx, d.group.first, f)
 }
 
 func (d *sqliteDB) runner(cfg *river.Config) (runner, error) {
@@ -276,7 +259,13 @@ func (d *sqliteDB) jobCounts(ctx context.Context) (map[rivertype.JobState]int, e
 // lone is true: the lock on the file keeps other processes out.
 func (d *sqliteDB) lone() bool { return true }
 
+func (d *sqliteDB) now() time.Time { return time.Now() }
+
+// bury does nothing: there are no other processes.
+func (d *sqliteDB) bury(context.Context) (int, error) { return 0, nil }
+
 func (d *sqliteDB) close() error {
+	d.group.stop()
 	d.stop()
 	d.checkpointing.Wait()
 	var errs []error
@@ -289,15 +278,33 @@ func (d *sqliteDB) close() error {
 	return errors.Join(errs...)
 }
 
-// sqliteTx is a tx on *sql.Tx.
-type sqliteTx struct {
-	tx       *sql.Tx
-	jobs     *riverJobs[*sql.Tx]
-	inserted bool
+// statement returns the prepared statement for a query, or notes that there is
+// none yet. The transaction closes it.
+func (t *sqliteTx) statement(ctx context.Context, query string) *sql.Stmt {
+	s := t.prepared.get(query)
+	if s == nil {
+		t.unprepared = append(t.unprepared, query)
+		return nil
+	}
+	return t.tx.StmtContext(ctx, s)
+}
+
+func (t *sqliteTx) context(ctx context.Context) context.Context {
+	if t.whole {
+		return context.WithoutCancel(ctx)
+	}
+	return ctx
 }
 
 func (t *sqliteTx) exec(ctx context.Context, query string, args ...any) (int64, error) {
-	res, err := t.tx.ExecContext(ctx, query, args...)
+	ctx = t.context(ctx)
+	var res sql.Result
+	var err error
+	if s := t.statement(ctx, query); s != nil {
+		res, err = s.ExecContext(ctx, args...)
+	} else {
+		res, err = t.tx.ExecContext(ctx, query, args...)
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -305,11 +312,15 @@ func (t *sqliteTx) exec(ctx context.Context, query string, args ...any) (int64, 
 }
 
 func (t *sqliteTx) row(ctx context.Context, query string, args ...any) scanner {
+	ctx = t.context(ctx)
+	if s := t.statement(ctx, query); s != nil {
+		return s.QueryRowContext(ctx, args...)
+	}
 	return t.tx.QueryRowContext(ctx, query, args...)
 }
 
 func (t *sqliteTx) each(ctx context.Context, f func(scanner) error, query string, args ...any) error {
-	rows, err := t.tx.QueryContext(ctx, query, args...)
+	rows, err := t.query(t.context(ctx), query, args...)
 	if err != nil {
 		return err
 	}
@@ -322,38 +333,30 @@ func (t *sqliteTx) each(ctx context.Context, f func(scanner) error, query string
 	return rows.Err()
 }
 
-// errBroken says that a transaction can't go on.
-var errBroken = errors.New("transaction broken off")
-
-func (t *sqliteTx) savepoint(ctx context.Context, f func() error) error {
-	if _, err := t.tx.ExecContext(ctx, "SAVEPOINT item"); err != nil {
-		return fmt.Errorf("%w: set a savepoint: %w", errBroken, err)
+func (t *sqliteTx) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	if s := t.statement(ctx, query); s != nil {
+		return s.QueryContext(ctx, args...)
 	}
-	ferr := f()
-	if ferr != nil {
-		// SQLite ends the whole transaction itself on errors such as a full
-		// disk; then there is no savepoint to go back to.
-		if _, err := t.tx.ExecContext(ctx, "ROLLBACK TO item"); err != nil {
-			return fmt.Errorf("%w: go back to a savepoint: %w", errBroken, errors.Join(err, ferr))
-		}
-	}
-	if _, err := t.tx.ExecContext(ctx, "RELEASE item"); err != nil {
-		return fmt.Errorf("%w: release a savepoint: %w", errBroken, err)
-	}
-	return ferr
+	return t.tx.QueryContext(ctx, query, args...)
 }
 
 // lock is empty: SQLite has one writer at a time.
 func (t *sqliteTx) lock() string { return "" }
 
-func (t *sqliteTx) insertJob(ctx context.Context, args jobArgs) (bool, error) {
-	inserted, err := t.jobs.insert(ctx, t.tx, args)
-	t.inserted = t.inserted || inserted
-	return inserted, err
+func (t *sqliteTx) insertJob(ctx context.Context, args jobArgs) (rivertype.JobState, error) {
+	alive, err := t.jobs.insert(t.context(ctx), t.tx, args)
+	if err == nil && alive == "" {
+		t.inserted[queueOf(args)] = true
+	}
+	return alive, err
 }
 
 func (t *sqliteTx) adoptJobs(ctx context.Context) (int, error) {
-	n, err := t.jobs.adopt(ctx, t.tx)
-	t.inserted = t.inserted || n > 0
+	n, err := t.jobs.adopt(t.context(ctx), t.tx, "")
+	if n > 0 {
+		for _, q := range queues {
+			t.inserted[q] = true
+		}
+	}
 	return n, err
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,7 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/review"
 )
 
-// ErrClosed is returned by Accept once Close was called.
+// ErrClosed is returned by what stores something once Close was called.
 var ErrClosed = errors.New("the store is closed")
 
 // Store implements review.Store on a database. It is safe for concurrent use.
@@ -21,47 +22,68 @@ type Store struct {
 	// before the store is used. River's schedule follows the real clock.
 	Now func() time.Time
 
-	db     backend
-	log    zerolog.Logger
-	intake intake
+	db      backend
+	log     zerolog.Logger
+	process string
 }
 
 var _ review.Store = (*Store)(nil)
 
+// Options are what a store may be given besides its URL.
+type Options struct {
+	// Process names this process among those on the database: the owner of its
+	// leases, so that others can free them when it dies. It is unique for each
+	// start, and has at most 100 bytes. Default: a random name.
+	Process string
+	Log     zerolog.Logger
+}
+
 // Open opens the database that rawURL names, creates or updates its tables,
-// and starts to take deliveries. This build knows
+// and starts to take deliveries. It knows
 //
-//	sqlite://FILE    such as sqlite:///var/lib/reviewgate/reviewgate.db,
-//	                 or sqlite://reviewgate.db in the working directory
+//	sqlite://FILE      such as sqlite:///var/lib/reviewgate/reviewgate.db,
+//	                   or sqlite://reviewgate.db in the working directory
+//	postgres://...     such as postgres://USER:PASSWORD@HOST:5432/DATABASE;
+//	                   postgresql:// is the same
 //
-// The file is made readable by its owner only. One process may have it open.
-// Close the store when it is no longer needed, after the queue was stopped.
-func Open(ctx context.Context, rawURL string, log zerolog.Logger) (*Store, error) {
+// A SQLite file is made readable by its owner only, and one process may have
+// it open. Several may share a PostgreSQL database (14 or newer, no pooler in
+// transaction mode before it); each opens up to 16 connections, or as many as
+// the URL's pool_max_conns says. Close the store when it is no longer needed,
+// after the queue was stopped.
+func Open(ctx context.Context, rawURL string, opts Options) (*Store, error) {
+	if opts.Process == "" {
+		opts.Process = rand.Text()
+	}
+	if len(opts.Process) > 100 { // River's limit for a client
+		return nil, fmt.Errorf("open the database: the name of the process has %d bytes, and may have 100", len(opts.Process))
+	}
+	db, err := openBackend(ctx, rawURL, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{Now: db.now, db: db, log: opts.Log, process: opts.Process}, nil
+}
+
+func openBackend(ctx context.Context, rawURL string, opts Options) (backend, error) {
+	log := riverLogger(opts.Log)
 	scheme, rest, ok := strings.Cut(rawURL, "://")
 	switch {
 	case ok && scheme == "sqlite" && rest != "":
-		db, err := openSQLite(ctx, rest, riverLogger(log))
-		if err != nil {
-			return nil, err
-		}
-		return newStore(db, log), nil
+		return openSQLite(ctx, rest, log)
 	case ok && (scheme == "postgres" || scheme == "postgresql"):
-		// The URL may hold a password: it is not repeated.
-		return nil, errors.New("database URL: this build supports SQLite only, not PostgreSQL; use sqlite://FILE")
+		return openPostgres(ctx, rawURL, opts.Process, defaultTiming, log)
 	}
-	return nil, fmt.Errorf("database URL: want sqlite://FILE, such as sqlite:///var/lib/reviewgate/reviewgate.db; got one that starts with %q", scheme)
+	return nil, fmt.Errorf("database URL: want sqlite://FILE, such as sqlite:///var/lib/reviewgate/reviewgate.db, or postgres://USER:PASSWORD@HOST:5432/DATABASE; got one that starts with %q", scheme)
 }
 
-func newStore(db backend, log zerolog.Logger) *Store {
-	s := &Store{Now: time.Now, db: db, log: log}
-	s.intake.start(s.commitBatch)
-	return s
-}
+// Process is the name of this process among those on the database. Leases that
+// are taken under another name outlive it.
+func (s *Store) Process() string { return s.process }
 
-// Close stops taking deliveries, waits for those that are being stored, and
-// closes the database.
+// Close takes nothing more, waits for what is being stored, and closes the
+// database.
 func (s *Store) Close() error {
-	s.intake.stop()
 	if err := s.db.close(); err != nil {
 		return fmt.Errorf("close the database: %w", err)
 	}

@@ -17,19 +17,23 @@ type raised struct {
 
 // remember stores a target, or what is newer of it.
 func remember(ctx context.Context, t tx, g review.Target) error {
-	_, err := t.exec(ctx, `
+	_, err := insertTarget(ctx, t, g, `DO UPDATE SET
+		installation = excluded.installation, owner = excluded.owner, name = excluded.name,
+		head_sha = CASE WHEN excluded.head_sha <> '' THEN excluded.head_sha ELSE targets.head_sha END,
+		base_sha = CASE WHEN excluded.base_sha <> '' THEN excluded.base_sha ELSE targets.base_sha END,
+		head_ref = CASE WHEN excluded.head_ref <> '' THEN excluded.head_ref ELSE targets.head_ref END`)
+	return err
+}
+
+func insertTarget(ctx context.Context, t tx, g review.Target, orElse string) (affected int64, err error) {
+	n, err := t.exec(ctx, `
 		INSERT INTO targets (key, kind, installation, repo_id, owner, name, number, head_sha, base_sha, head_ref)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (key) DO UPDATE SET
-			installation = excluded.installation, owner = excluded.owner, name = excluded.name,
-			head_sha = CASE WHEN excluded.head_sha <> '' THEN excluded.head_sha ELSE targets.head_sha END,
-			base_sha = CASE WHEN excluded.base_sha <> '' THEN excluded.base_sha ELSE targets.base_sha END,
-			head_ref = CASE WHEN excluded.head_ref <> '' THEN excluded.head_ref ELSE targets.head_ref END`,
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) `+orElse,
 		g.Key(), string(g.Kind), g.Installation, g.RepoID, g.Owner, g.Name, g.Number, g.HeadSHA, g.BaseSHA, g.HeadRef)
 	if err != nil {
-		return fmt.Errorf("store the target: %w", err)
+		return 0, fmt.Errorf("store the target: %w", err)
 	}
-	return nil
+	return n, nil
 }
 
 // raise asks for one more generation of a target, with a job if none is about
@@ -37,11 +41,9 @@ func remember(ctx context.Context, t tx, g review.Target) error {
 // news, the run finds out when it reads the pull request.
 func (s *Store) raise(ctx context.Context, t tx, ask review.ReviewAsk, fresh bool) (raised, error) {
 	key := ask.Target.Key()
-	var head string
-	var covered bool // by a job that is due, or by the holder of the lease
-	err := t.row(ctx, `SELECT head_sha, wanted > done AND attempts = 0 AND retry_at = 0 FROM targets WHERE key = ?`+t.lock(), key).Scan(&head, &covered)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return raised{}, fmt.Errorf("read the target: %w", err)
+	head, covered, err := s.lockTarget(ctx, t, ask.Target)
+	if err != nil {
+		return raised{}, err
 	}
 	if err := remember(ctx, t, ask.Target); err != nil {
 		return raised{}, err
@@ -61,19 +63,42 @@ func (s *Store) raise(ctx context.Context, t tx, ask review.ReviewAsk, fresh boo
 		return raised{}, fmt.Errorf("raise the target's generation: %w", err)
 	}
 	if !covered {
-		err = s.insertReview(ctx, t, key)
+		err = s.insertTargetJob(ctx, t, key, review.JobReview)
 	}
 	return r, err
 }
 
-// insertReview inserts a new job for a target.
-func (s *Store) insertReview(ctx context.Context, t tx, key string) error {
-	var seq int64
-	err := t.row(ctx, `UPDATE targets SET job_seq = job_seq + 1, job_checked_at = ? WHERE key = ? RETURNING job_seq`, s.now(), key).Scan(&seq)
-	if err != nil {
-		return fmt.Errorf("number the target's job: %w", err)
+// lockTarget returns the head of a target before an ask, empty for a new one,
+// and whether the ask is covered: by a job that is due, or by the holder of the
+// lease.
+func (s *Store) lockTarget(ctx context.Context, t tx, g review.Target) (head string, covered bool, err error) {
+	look := func() error {
+		return t.row(ctx, `SELECT head_sha, wanted > done AND attempts = 0 AND retry_at = 0 FROM targets WHERE key = ?`+t.lock(), g.Key()).Scan(&head, &covered)
 	}
-	_, err = t.insertJob(ctx, reviewArgs{Key: key, Seq: seq})
+	err = look()
+	if errors.Is(err, sql.ErrNoRows) {
+		// Of two first asks that come at once the second waits here for the
+		// first, and then has to see it.
+		var inserted int64
+		if inserted, err = insertTarget(ctx, t, g, `DO NOTHING`); err == nil && inserted == 0 {
+			err = look()
+		}
+	}
+	if err != nil {
+		return "", false, fmt.Errorf("read the target: %w", err)
+	}
+	return head, covered, nil
+}
+
+// insertTargetJob inserts a new job for a target.
+func (s *Store) insertTargetJob(ctx context.Context, t tx, key string, kind review.JobKind) error {
+	var seq int64
+	err := t.row(ctx, `UPDATE targets SET job_seq = job_seq + 1, job_kind = ?, job_checked_at = ? WHERE key = ? RETURNING job_seq`,
+		string(kind), s.now(), key).Scan(&seq)
+	if err != nil {
+		return fmt.Errorf("number the job of %s: %w", key, notFound(err))
+	}
+	_, err = t.insertJob(ctx, targetJob(kind, key, seq))
 	return err
 }
 
@@ -97,9 +122,9 @@ func (s *Store) Target(ctx context.Context, key string) (review.TargetState, err
 	var failed int64
 	err := s.db.read(ctx, func(t tx) error {
 		return t.row(ctx, `
-			SELECT `+targetColumns+`, wanted, done, reason, fresh_generation > done, closed, gave_up, attempts, crashes, failed_since, notice
+			SELECT `+targetColumns+`, wanted, done, reason, fresh_generation > done, closed = 1, gave_up = 1, attempts, crashes, failed_since, notice, result
 			FROM targets WHERE key = ?`, key).
-			Scan(append(targetDest(&st.Target), &st.Wanted, &st.Done, &st.Reason, &st.Fresh, &st.Closed, &st.GaveUp, &st.Attempts, &st.Crashes, &failed, &st.Notice)...)
+			Scan(append(targetDest(&st.Target), &st.Wanted, &st.Done, &st.Reason, &st.Fresh, &st.Closed, &st.GaveUp, &st.Attempts, &st.Crashes, &failed, &st.Notice, &st.Result)...)
 	})
 	if err != nil {
 		return review.TargetState{}, fmt.Errorf("read target %s: %w", key, notFound(err))
@@ -175,7 +200,8 @@ func (s *Store) leave(ctx context.Context, what, key string, change func(context
 }
 
 // askOthers asks for a review of the other open pull requests on a head that
-// the target left. Equal results write nothing.
+// the target left. Equal results write nothing. They are locked, so that one
+// which is leaving as well is not asked with the head it had.
 func (s *Store) askOthers(ctx context.Context, t tx, repoID int64, head, key string) error {
 	if head == "" {
 		return nil
@@ -189,7 +215,7 @@ func (s *Store) askOthers(ctx context.Context, t tx, repoID int64, head, key str
 		others = append(others, g)
 		return nil
 	}, `SELECT `+targetColumns+` FROM targets
-		WHERE repo_id = ? AND head_sha = ? AND kind = ? AND closed = 0 AND key <> ? ORDER BY number`, repoID, head, string(review.TargetPull), key)
+		WHERE repo_id = ? AND head_sha = ? AND kind = ? AND closed = 0 AND key <> ? ORDER BY number`+t.lock(), repoID, head, string(review.TargetPull), key)
 	if err != nil {
 		return fmt.Errorf("list the others on head %s: %w", head, err)
 	}
@@ -210,8 +236,13 @@ func (s *Store) SetNotice(ctx context.Context, key, notice string) error {
 		if notice == "" {
 			return nil
 		}
-		return s.insertReview(ctx, t, key)
+		return s.insertTargetJob(ctx, t, key, review.JobReview)
 	})
+}
+
+// SetResult implements review.Store.
+func (s *Store) SetResult(ctx context.Context, key, result string) error {
+	return s.change(ctx, "keep how the review ended", `UPDATE targets SET result = ? WHERE key = ?`, result, key)
 }
 
 // NoticeSaid implements review.Store.

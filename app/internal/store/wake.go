@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 
+	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/riverdriver/riversqlite"
 )
@@ -22,7 +23,7 @@ type wakingDriver struct {
 }
 
 func newWakingDriver(db *sql.DB) *wakingDriver {
-	return &wakingDriver{Driver: riversqlite.New(db), wakeup: &wakeup{ch: make(chan struct{}, 1)}}
+	return &wakingDriver{Driver: riversqlite.New(db), wakeup: newWakeup()}
 }
 
 func (d *wakingDriver) SupportsListenNotify() bool { return false }
@@ -31,14 +32,23 @@ func (d *wakingDriver) GetListener(*riverdriver.GetListenenerParams) riverdriver
 	return d.wakeup
 }
 
-// wakeup is a riverdriver.Listener with one thing to tell: there are new jobs.
+// wakeup is a riverdriver.Listener with one thing to tell of each queue: there
+// are new jobs.
 type wakeup struct {
-	ch chan struct{}
+	reviews, publish chan struct{}
 }
 
-func (w *wakeup) wake() {
+func newWakeup() *wakeup {
+	return &wakeup{reviews: make(chan struct{}, 1), publish: make(chan struct{}, 1)}
+}
+
+func (w *wakeup) wake(queue string) {
+	ch := w.reviews
+	if queue == publishQueue {
+		ch = w.publish
+	}
 	select {
-	case w.ch <- struct{}{}:
+	case ch <- struct{}{}:
 	default: // one is waiting to be heard, which is enough
 	}
 }
@@ -47,11 +57,17 @@ func (w *wakeup) WaitForNotification(ctx context.Context) (*riverdriver.Notifica
 	select {
 	case <-ctx.Done():
 		return nil, ctx.Err()
-	case <-w.ch:
-		// Topic and payload as in River's notifier.NotificationTopicInsert and
-		// its insertPayload.
-		return &riverdriver.Notification{Topic: "river_insert", Payload: `{"queue":"default"}`}, nil
+	case <-w.reviews:
+		return insertedInto(river.QueueDefault), nil
+	case <-w.publish:
+		return insertedInto(publishQueue), nil
 	}
+}
+
+// insertedInto is what River's PostgreSQL driver would say: topic and payload
+// as in its notifier.NotificationTopicInsert and insertPayload.
+func insertedInto(queue string) *riverdriver.Notification {
+	return &riverdriver.Notification{Topic: "river_insert", Payload: `{"queue":"` + queue + `"}`}
 }
 
 func (w *wakeup) Close(context.Context) error            { return nil }

@@ -21,6 +21,8 @@ type Metrics struct {
 	calls      *prometheus.CounterVec
 	call       *prometheus.HistogramVec
 	rateLeft   *prometheus.GaugeVec
+	gaveUp     *prometheus.CounterVec
+	found      *prometheus.CounterVec
 }
 
 // Queue is what is known of the queue when metrics are read.
@@ -55,9 +57,13 @@ func New(depth func() (Queue, error)) *Metrics {
 			Name: "reviewgate_github_call_seconds", Help: "Duration of calls of GitHub's API.", Buckets: seconds}, []string{"route"}),
 		rateLeft: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "reviewgate_github_rate_remaining", Help: "Calls left of an installation's primary rate limit."}, []string{"installation"}),
+		gaveUp: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "reviewgate_reviews_given_up_total", Help: "Reviews that could not be completed, by why: access, github, crashes, internal."}, []string{"why"}),
+		found: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "reviewgate_lost_found_total", Help: "What had been lost and was found: delivery, pull_request, check."}, []string{"what"}),
 	}
 	m.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		m.deliveries, m.ack, m.reviews, m.review, m.stage, m.agent, m.calls, m.call, m.rateLeft, queueCollector{depth})
+		m.deliveries, m.ack, m.reviews, m.review, m.stage, m.agent, m.calls, m.call, m.rateLeft, m.gaveUp, m.found, queueCollector{depth})
 	return m
 }
 
@@ -82,6 +88,12 @@ func (m *Metrics) Stage(stage string, d time.Duration) {
 func (m *Metrics) Agent(agent, status string, d time.Duration) {
 	m.agent.WithLabelValues(agent, status).Observe(d.Seconds())
 }
+
+// GaveUp counts a review that could not be completed.
+func (m *Metrics) GaveUp(why string) { m.gaveUp.WithLabelValues(why).Inc() }
+
+// Found counts something that had been lost and was found.
+func (m *Metrics) Found(what string) { m.found.WithLabelValues(what).Inc() }
 
 // Call observes a call of GitHub's API. remaining is negative where the
 // answer didn't say.

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -229,6 +230,34 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 		}
 		f.accept(t, d)
 		f.wantJobs(t, 1, "after a rerequest and its redelivery")
+	},
+	"takes any text": func(t *testing.T, f *fixture) {
+		odd := "a\x00b\xff\u202e'\"?\\"
+		g := pull(1, "aaa")
+		g.Owner, g.Name, g.HeadRef = odd, odd, odd
+		d := push("odd", g)
+		d.Action, d.Review.Reason = odd, odd
+		d.Command = &review.Command{CommentID: 100, Target: g, Sender: odd, Author: odd, Name: odd}
+		d.Rerequest = &review.Rerequest{RepoID: repoID, Owner: odd, Name: odd + `\u0000`, HeadSHA: odd}
+		f.accept(t, d)
+		f.wantJobs(t, 3, "after a delivery of odd texts")
+		if err := f.SetNotice(f.ctx, g.Key(), odd); err != nil {
+			t.Error(err)
+		}
+		// Whether NUL and what isn't UTF-8 come back is the database's affair.
+		st := f.state(t, g.Key())
+		for _, got := range []string{st.Owner, st.Name, st.HeadRef, st.Reason, st.Notice} {
+			if !strings.HasPrefix(got, "a") || !strings.HasSuffix(got, "\u202e'\"?\\") {
+				t.Errorf("text %q, want it like %q", got, odd)
+			}
+		}
+		jobs := make(chan review.Job, 10)
+		f.work(t, func(_ context.Context, j review.Job) error { jobs <- j; return nil })
+		for range 4 {
+			if j := <-jobs; j.Kind == review.JobRerequest && !strings.HasSuffix(j.Rerequest.Name, `\\u0000`) {
+				t.Errorf("rerequest of %q, want its text", j.Rerequest.Name)
+			}
+		}
 	},
 	"ends with its context": func(t *testing.T, f *fixture) {
 		ctx, cancel := context.WithCancel(f.ctx)

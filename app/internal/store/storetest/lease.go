@@ -82,6 +82,7 @@ var leaseTests = map[string]func(*testing.T, *fixture){
 		wantErr(t, "Finish", err, review.ErrLeaseLost)
 		_, err = f.Failed(f.ctx, stale)
 		wantErr(t, "Failed", err, review.ErrLeaseLost)
+		wantErr(t, "HandOver", f.HandOver(f.ctx, stale, review.JobReview), review.ErrLeaseLost)
 
 		if st := f.state(t, g.Key()); st.Done != 0 || st.Attempts != 0 || st.Crashes != 1 {
 			t.Errorf("state = %+v, want nothing done and one crash", st)

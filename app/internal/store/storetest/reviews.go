@@ -3,6 +3,7 @@ package storetest
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"testing"
 	"time"
 
@@ -43,8 +44,8 @@ func stored(runID string, g review.Target, generation int64, head string) review
 // save stores a review under a lease of its own.
 func (f *fixture) save(t *testing.T, r review.StoredReview, publish bool) {
 	t.Helper()
-	l := f.acquire(t, r.Key)
-	if err := f.SaveReview(f.ctx, l, r); err != nil {
+	f.know(t, r)
+	if err := f.SaveReview(f.ctx, f.acquire(t, r.Key), r); err != nil {
 		t.Fatal(err)
 	}
 	if publish {
@@ -52,8 +53,13 @@ func (f *fixture) save(t *testing.T, r review.StoredReview, publish bool) {
 			t.Fatal(err)
 		}
 	}
-	if err := f.Release(f.ctx, l); err != nil {
-		t.Fatal(err)
+}
+
+// know makes sure that the review's target was asked for.
+func (f *fixture) know(t *testing.T, r review.StoredReview) {
+	t.Helper()
+	if _, err := f.Target(f.ctx, r.Key); errors.Is(err, review.ErrNotFound) {
+		f.accept(t, push("know-"+r.Key, pull(r.Review.Facts.Number, r.HeadSHA)))
 	}
 }
 
@@ -71,7 +77,7 @@ var reviewTests = map[string]func(*testing.T, *fixture){
 		g := pull(1, "aaa")
 		want := stored("run-1", g, 4, "aaa")
 		f.save(t, want, false)
-		got, err := f.UnpublishedReview(f.ctx, g.Key(), 4)
+		got, err := f.UnpublishedReview(f.ctx, g.Key())
 		if err != nil || got == nil {
 			t.Fatalf("UnpublishedReview = %v, %v", got, err)
 		}
@@ -91,12 +97,62 @@ var reviewTests = map[string]func(*testing.T, *fixture){
 	"is saved once": func(t *testing.T, f *fixture) {
 		r := stored("run-1", pull(1, "aaa"), 1, "aaa")
 		f.save(t, r, false)
-		if err := f.SaveReview(f.ctx, f.acquire(t, r.Key), r); err == nil {
+		l := f.acquire(t, r.Key)
+		if err := f.SaveReview(f.ctx, l, r); err == nil {
 			t.Error("the same run was saved twice")
 		}
+		if err := f.Renew(f.ctx, l, time.Minute); err != nil {
+			t.Errorf("a save that failed took the lease: %v", err)
+		}
+	},
+	"gives the lease back and gets a publish job": func(t *testing.T, f *fixture) {
+		g := pull(1, "aaa")
+		f.accept(t, push("1", g))
+		l := f.acquire(t, g.Key())
+		if err := f.SaveReview(f.ctx, l, stored("run-1", g, 1, "aaa")); err != nil {
+			t.Fatal(err)
+		}
+		wantErr(t, "Renew after the save", f.Renew(f.ctx, l, time.Minute), review.ErrLeaseLost)
+		f.wantJobs(t, 2, "after a review was asked for and saved")
+		f.accept(t, push("2", g)) // the publish job will see it
+		f.wantJobs(t, 2, "after an ask while the publish job waits")
+		more, err := f.Finish(f.ctx, f.acquire(t, g.Key()), 1, false)
+		if err != nil || !more {
+			t.Errorf("Finish = %v, %v; want more", more, err)
+		}
+	},
+	"is unpublished while its generation isn't finished and no newer one was published": func(t *testing.T, f *fixture) {
+		g := pull(1, "aaa")
+		want := func(run, when string) {
+			t.Helper()
+			r, err := f.UnpublishedReview(f.ctx, g.Key())
+			switch {
+			case err != nil:
+				t.Fatal(err)
+			case run == "" && r != nil, run != "" && (r == nil || r.RunID != run):
+				t.Errorf("%s: %+v, want %q", when, r, run)
+			}
+		}
+		for i := range 4 {
+			f.accept(t, push(guid(i), g))
+		}
+		f.save(t, stored("run-1", g, 1, "aaa"), false)
+		f.save(t, stored("run-2", g, 2, "aaa"), false)
+		want("run-2", "of two")
+		if err := f.MarkPublished(f.ctx, "run-2"); err != nil {
+			t.Fatal(err)
+		}
+		want("", "with a newer one that was published")
+		f.save(t, stored("run-3", g, 3, "aaa"), false)
+		want("run-3", "after a third")
+		if _, err := f.Finish(f.ctx, f.acquire(t, g.Key()), 3, false); err != nil {
+			t.Fatal(err)
+		}
+		want("", "with its generation finished")
 	},
 	"is saved under its own target's lease": func(t *testing.T, f *fixture) {
 		r := stored("run-1", pull(1, "aaa"), 1, "aaa")
+		f.know(t, r)
 		if err := f.SaveReview(f.ctx, f.acquire(t, pull(2, "").Key()), r); err == nil {
 			t.Error("saved under another target's lease")
 		}
@@ -104,8 +160,8 @@ var reviewTests = map[string]func(*testing.T, *fixture){
 	"is unpublished until it is marked": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
 		f.save(t, stored("run-1", g, 1, "aaa"), false)
-		if r, err := f.UnpublishedReview(f.ctx, g.Key(), 2); r != nil || err != nil {
-			t.Errorf("another generation: %v, %v; want none", r, err)
+		if r, err := f.UnpublishedReview(f.ctx, pull(2, "").Key()); r != nil || err != nil {
+			t.Errorf("another target: %v, %v; want none", r, err)
 		}
 		if r, err := f.LatestReview(f.ctx, g.Key()); r != nil || err != nil {
 			t.Errorf("latest published: %v, %v; want none", r, err)
@@ -113,7 +169,7 @@ var reviewTests = map[string]func(*testing.T, *fixture){
 		if err := f.MarkPublished(f.ctx, "run-1"); err != nil {
 			t.Fatal(err)
 		}
-		if r, err := f.UnpublishedReview(f.ctx, g.Key(), 1); r != nil || err != nil {
+		if r, err := f.UnpublishedReview(f.ctx, g.Key()); r != nil || err != nil {
 			t.Errorf("after it was published: %v, %v; want none", r, err)
 		}
 		if r, err := f.LatestReview(f.ctx, g.Key()); err != nil || r == nil || r.RunID != "run-1" {
@@ -130,7 +186,7 @@ var reviewTests = map[string]func(*testing.T, *fixture){
 				t.Errorf("DropReview(%s): %v", id, err)
 			}
 		}
-		if r, _ := f.UnpublishedReview(f.ctx, g.Key(), 1); r != nil {
+		if r, _ := f.UnpublishedReview(f.ctx, g.Key()); r != nil {
 			t.Error("the dropped review is still there")
 		}
 		if r, _ := f.LatestReview(f.ctx, g.Key()); r == nil {

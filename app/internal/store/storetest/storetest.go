@@ -31,8 +31,11 @@ func Run(t *testing.T, open Open) {
 		{"Write", writeTests},
 		{"Command", commandTests},
 		{"Config", configTests},
+		{"Sweep", sweepTests},
+		{"HandOver", handOverTests},
 		{"Rescue", rescueTests},
 		{"Queue", queueTests},
+		{"Periodic", periodicTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			for name, test := range group.tests {
@@ -153,7 +156,12 @@ func (w workerFunc) Work(ctx context.Context, j review.Job) error { return w(ctx
 // work starts a queue and stops it when the test ends.
 func (f *fixture) work(t *testing.T, w workerFunc) {
 	t.Helper()
-	q, err := store.NewQueue(f.Store, w, store.QueueOptions{RescueInterval: 50 * time.Millisecond})
+	f.workWith(t, store.QueueOptions{RescueInterval: 50 * time.Millisecond}, w)
+}
+
+func (f *fixture) workWith(t *testing.T, opts store.QueueOptions, w workerFunc) {
+	t.Helper()
+	q, err := store.NewQueue(f.Store, w, opts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,9 +24,11 @@ CREATE TABLE targets (
     crashes          INTEGER NOT NULL DEFAULT 0,
     retry_at         INTEGER NOT NULL DEFAULT 0,
     notice           TEXT    NOT NULL DEFAULT '',
+    result           TEXT    NOT NULL DEFAULT '', -- how the generation that was given up last ended
     reads_labels     INTEGER NOT NULL DEFAULT 0,
     asked_at         INTEGER NOT NULL DEFAULT 0, -- of the oldest ask that is not done
-    job_seq          INTEGER NOT NULL DEFAULT 0, -- number of the newest job
+    job_kind         TEXT    NOT NULL DEFAULT '', -- of the newest job: review or publish
+    job_seq          INTEGER NOT NULL DEFAULT 0, -- ... and its number
     job_checked_at   INTEGER NOT NULL DEFAULT 0  -- when that job was last known to be there
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX targets_head ON targets (repo_id, head_sha);
@@ -41,7 +43,7 @@ CREATE TABLE deliveries (
     received_at  INTEGER NOT NULL,
     target_key   TEXT    NOT NULL DEFAULT '', -- whose generation it raised
     generation   INTEGER NOT NULL DEFAULT 0,
-    gave_up      INTEGER NOT NULL DEFAULT 0   -- its command or rerequest was given up
+    gave_up      INTEGER NOT NULL DEFAULT 0   -- its command, rerequest or sweep was given up
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE leases (
@@ -132,7 +134,21 @@ CREATE TABLE commands (
 ) STRICT;
 CREATE INDEX commands_target ON commands (target_key, received_at);
 
+-- How far what is done over and over has come.
+CREATE TABLE marks (
+    name TEXT PRIMARY KEY,
+    at   INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Until when GitHub refuses an installation's calls, the App's own under 0.
+CREATE TABLE refusals (
+    installation INTEGER PRIMARY KEY,
+    until        INTEGER NOT NULL
+) STRICT;
+
 -- +goose Down
+DROP TABLE refusals;
+DROP TABLE marks;
 DROP TABLE commands;
 DROP TABLE writes;
 DROP TABLE good_layer_files;

@@ -1,0 +1,88 @@
+package gh
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+// needed is what reviews can't do without. To write pull requests is enough for
+// comments and reactions.
+var needed = []struct{ name, level string }{
+	{"checks", "write"},
+	{"contents", "read"},
+	{"metadata", "read"},
+	{"pull_requests", "write"},
+}
+
+// levels of a permission, each with those before it.
+var levels = []string{"read", "write", "admin"}
+
+// Access asks how the App stands to the target's repository, wherever that is
+// now.
+func (c *Client) Access(ctx context.Context, t review.Target) (review.Access, error) {
+	a := review.Access{Installation: t.Installation, Owner: t.Owner, Name: t.Name}
+	// The id is where GitHub redirects to after a rename or a transfer, unless
+	// another repository has taken the old name. The name is the documented way.
+	i, err := c.installationOf(ctx, t, "/repositories/{repository_id}/installation", t.RepoID)
+	if isNotFound(err) {
+		i, err = c.installationOf(ctx, t, "/repos/{owner}/{repo}/installation", t.Owner, t.Name)
+	}
+	if isNotFound(err) {
+		return a, nil
+	}
+	if err != nil {
+		return review.Access{}, err
+	}
+	a.Installed, a.Suspended = true, i.SuspendedAt != nil
+	a.Installation, a.Missing = i.ID, missing(i.Permissions)
+	if a.Suspended {
+		return a, nil // it can't be asked for the name
+	}
+	t.Installation = i.ID
+	return c.present(ctx, t, a)
+}
+
+func (c *Client) installationOf(ctx context.Context, t review.Target, path string, args ...any) (i installationAnswer, err error) {
+	_, err = c.do(ctx, t, request{
+		op: "read the App's installation", scope: asApp, method: http.MethodGet, path: path, args: args,
+	}, asJSON(&i))
+	return i, err
+}
+
+// present fills in where the repository is now: its id stays the same, while
+// its old name may be another's by now. It is asked with a new token, which
+// later calls use too: one from before may lack what was granted since.
+func (c *Client) present(ctx context.Context, t review.Target, a review.Access) (review.Access, error) {
+	c.mu.Lock()
+	c.clients.remove(clientKey(asRepository, t))
+	c.mu.Unlock()
+	repo := new(repositoryAnswer)
+	_, err := c.do(ctx, t, request{
+		op: "read the repository's name", method: http.MethodGet, path: "/repositories/{repository_id}", args: []any{t.RepoID},
+	}, asJSON(repo))
+	var host *review.HostError
+	switch {
+	case err == nil:
+		a.Owner, a.Name = repo.GetOwner().GetLogin(), repo.GetName()
+	case errors.As(err, &host) && host.Temporary():
+		return review.Access{}, err
+	case isNotFound(err) || host.Status == http.StatusUnprocessableEntity:
+		a.Installed = false // another repository has its name, this one is gone
+	}
+	return a, nil
+}
+
+// missing lists the needed permissions that were not granted.
+func missing(granted map[string]string) []string {
+	var out []string
+	for _, n := range needed {
+		if slices.Index(levels, granted[n.name]) < slices.Index(levels, n.level) {
+			out = append(out, n.name+": "+n.level)
+		}
+	}
+	return out
+}

@@ -1,0 +1,236 @@
+package gh
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+// TestEveryStatus holds every status against every call: what kind of trouble
+// it is, and whether GitHub is asked again.
+func TestEveryStatus(t *testing.T) {
+	const (
+		never   = iota // asked once
+		reads          // a read is asked once more
+		always2        // a write too: nothing was done
+	)
+	statuses := map[int]struct {
+		kind  review.HostKind
+		again int
+	}{
+		202: {review.HostTransient, reads}, 203: {review.HostTransient, reads}, 206: {review.HostTransient, reads},
+		300: {review.HostTransient, reads}, 303: {review.HostTransient, reads}, 304: {review.HostTransient, reads},
+		400: {review.HostInvalid, never}, 401: {review.HostForbidden, always2}, 402: {review.HostInvalid, never},
+		403: {review.HostForbidden, never}, 404: {review.HostNotFound, never}, 405: {review.HostInvalid, never},
+		406: {review.HostInvalid, never}, 408: {review.HostTransient, reads}, 409: {review.HostInvalid, never},
+		410: {review.HostNotFound, never}, 413: {review.HostInvalid, never}, 415: {review.HostInvalid, never},
+		422: {review.HostInvalid, never}, 429: {review.HostLimited, never}, 451: {review.HostNotFound, never},
+		500: {review.HostTransient, reads}, 501: {review.HostTransient, reads}, 502: {review.HostTransient, reads},
+		503: {review.HostTransient, reads}, 504: {review.HostTransient, reads}, 599: {review.HostTransient, reads},
+	}
+	// What a status means to some calls.
+	special := map[string]string{
+		"404 ConfigFiles": "there is no config", "410 ConfigFiles": "there is no config", "451 ConfigFiles": "there is no config",
+		"404 Permission": "nobody known", "410 Permission": "nobody known", "451 Permission": "nobody known",
+		"404 DeleteComment": "gone already", "410 DeleteComment": "gone already", "451 DeleteComment": "gone already",
+		"404 Access": "not installed", "410 Access": "not installed", "451 Access": "not installed",
+		"422 PullsOnHead": "no such commit", "202 Redeliver": "taken",
+	}
+	for status, want := range statuses {
+		for name, call := range calls {
+			for _, body := range []string{`{"message":"no"}`, `<html><body>no</body></html>`, ``} {
+				what := fmt.Sprintf("%d %s", status, name)
+				synctest.Test(t, func(t *testing.T) {
+					hub := &fake{answer: always(status, body)}
+					err := call.do(t, hub.client(t, nil))
+					asked, most := hub.asked(), 1
+					if want.again == always2 || want.again == reads && call.method == http.MethodGet {
+						most = 2
+					}
+					if special[what] != "" {
+						if err != nil || asked > 2 {
+							t.Errorf("%s: %v, but it means: %s", what, err, special[what])
+						}
+						return
+					}
+					if asked != most {
+						t.Errorf("%s: asked %d times, want %d", what, asked, most)
+					}
+					he := wantHostError(t, err, want.kind)
+					if he.Status != status || he.Op == "" || strings.Contains(err.Error(), "<") {
+						t.Errorf("%s: %+v: %v", what, he, err)
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestGarbageIsNoAnswer gives every call successes that aren't: none may be
+// read as an empty list, a closed pull request, or a write that went well.
+func TestGarbageIsNoAnswer(t *testing.T) {
+	long := strings.Repeat("[", 1<<20)
+	garbage := map[string]func() io.ReadCloser{
+		"empty":          func() io.ReadCloser { return http.NoBody },
+		"null":           func() io.ReadCloser { return io.NopCloser(strings.NewReader("null\n")) },
+		"object":         func() io.ReadCloser { return io.NopCloser(strings.NewReader("{}")) },
+		"text":           func() io.ReadCloser { return io.NopCloser(strings.NewReader(`"hello"`)) },
+		"number":         func() io.ReadCloser { return io.NopCloser(strings.NewReader(`7`)) },
+		"nothing inside": func() io.ReadCloser { return io.NopCloser(strings.NewReader(`[{}]`)) },
+		"nulls inside":   func() io.ReadCloser { return io.NopCloser(strings.NewReader(`[null]`)) },
+		"a page":         func() io.ReadCloser { return io.NopCloser(strings.NewReader("<!DOCTYPE html><html>log in</html>")) },
+		"NULs":           func() io.ReadCloser { return io.NopCloser(strings.NewReader("\x00\x00\x00")) },
+		"not UTF-8":      func() io.ReadCloser { return io.NopCloser(strings.NewReader("\xff\xfe{\x00}")) },
+		"deep":           func() io.ReadCloser { return io.NopCloser(strings.NewReader(long)) },
+		"two documents":  func() io.ReadCloser { return io.NopCloser(strings.NewReader(openPullJSON + openPullJSON)) },
+		"cut short":      func() io.ReadCloser { return cut(openPullJSON[:40]) },
+		"cut at the end": func() io.ReadCloser { return cut(openPullJSON) },
+		"wrong types": func() io.ReadCloser {
+			return io.NopCloser(strings.NewReader(`{"number":"x","id":"y","total_count":[],"permission":7}`))
+		},
+		"other errors": func() io.ReadCloser { return io.NopCloser(strings.NewReader(`{"message":"oops","type":""}`)) },
+	}
+	// The body of these says nothing that is needed.
+	bodiless := map[string]bool{"UpdateCheck": true, "UpdateComment": true, "DeleteComment": true, "React": true, "Redeliver": true}
+	for kind, body := range garbage {
+		for name, call := range calls {
+			status := success[call.method]
+			synctest.Test(t, func(t *testing.T) {
+				hub := &fake{}
+				hub.answer = func(*http.Request) *http.Response {
+					r := reply(status, "")
+					r.Body, r.ContentLength = body(), -1
+					return r
+				}
+				err := call.do(t, hub.client(t, nil))
+				what := kind + " to " + name
+				switch {
+				case bodiless[name] && !strings.HasPrefix(kind, "cut"):
+					if err != nil {
+						t.Errorf("%s: %v", what, err)
+					}
+				case name == "Permission" && (kind == "object" || kind == "other errors"):
+					// No permission: the safe side.
+				case err == nil:
+					t.Errorf("%s was taken", what)
+				default:
+					wantHostError(t, err, review.HostTransient)
+					most := 1
+					if call.method == http.MethodGet {
+						most = 2
+					}
+					if hub.asked() != most {
+						t.Errorf("%s: asked %d times, want %d", what, hub.asked(), most)
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestTransportTrouble(t *testing.T) {
+	for name, call := range calls {
+		for kind, answer := range map[string]func(*http.Request) *http.Response{
+			"reset": func(*http.Request) *http.Response { return nil },
+			"no answer": func(r *http.Request) *http.Response {
+				<-r.Context().Done()
+				return nil
+			},
+			"slow body": func(r *http.Request) *http.Response {
+				resp := reply(200, "")
+				resp.Body = io.NopCloser(&drip{r})
+				return resp
+			},
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				hub := &fake{answer: answer}
+				start := time.Now()
+				err := call.do(t, hub.client(t, nil))
+				he := wantHostError(t, err, review.HostTransient)
+				most := 1
+				if call.method == http.MethodGet {
+					most = 2
+				}
+				if hub.asked() != most || he.Status != 0 {
+					t.Errorf("%s to %s: asked %d times, want %d: %v", kind, name, hub.asked(), most, err)
+				}
+				if took := time.Since(start); took > 2*defaultTimeout+2*retryDelay {
+					t.Errorf("%s to %s: gave up after %s", kind, name, took)
+				}
+			})
+		}
+	}
+}
+
+// drip is a body that gives a byte a second until its request is given up.
+type drip struct{ req *http.Request }
+
+func (d *drip) Read(p []byte) (int, error) {
+	select {
+	case <-time.After(time.Second):
+		p[0] = ' '
+		return 1, nil
+	case <-d.req.Context().Done():
+		return 0, d.req.Context().Err()
+	}
+}
+
+// A comparison or a directory of which a part is missing is none.
+func TestPartsThatMustBeThere(t *testing.T) {
+	for name, tt := range map[string]struct{ call, body string }{
+		"comparison without files":    {"group", `{"total_commits":1,"commits":[]}`},
+		"comparison without a count":  {"group", `{"files":[],"commits":[]}`},
+		"file without a name":         {"Files", `[{"status":"added","sha":"x"}]`},
+		"checks without a count":      {"Checks", `{"check_runs":[]}`},
+		"checks without runs":         {"Checks", `{"total_count":0}`},
+		"check run without an id":     {"Checks", `{"total_count":1,"check_runs":[{"name":"reviewgate"}]}`},
+		"comment without an id":       {"Comments", `[{"body":"hello"}]`},
+		"pull request without a head": {"Pull", `{"number":12,"state":"open","base":{"sha":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}}`},
+		"pull request, short head":    {"Pull", `{"number":12,"state":"open","head":{"sha":"b"},"base":{"sha":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}}`},
+		"pull request, no state":      {"PullRequest", strings.Replace(openPullJSON, `"state":"open",`, "", 1)},
+		"config file without a SHA":   {"ConfigFiles", `[{"name":"review-rules.json","type":"file"}]`},
+		"delivery without a GUID":     {"Deliveries", `[{"id":1,"delivered_at":"2026-11-20T12:00:00Z"}]`},
+		"delivery without a time":     {"Deliveries", `[{"id":1,"guid":"g"}]`},
+		"installation without an id":  {"Installations", `[{"account":{"login":"acme"}}]`},
+		"repository without a name":   {"Repositories", `{"total_count":1,"repositories":[{"id":5,"owner":{"login":"acme"}}]}`},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			hub := &fake{answer: always(200, tt.body)}
+			if err := calls[tt.call].do(t, hub.client(t, nil)); err == nil {
+				t.Errorf("%s was taken", name)
+			} else {
+				wantHostError(t, err, review.HostTransient)
+			}
+		})
+	}
+}
+
+// FuzzAnswers reads anything as any answer: never a panic, and what is taken is
+// whole.
+func FuzzAnswers(f *testing.F) {
+	f.Add([]byte(openPullJSON))
+	f.Add([]byte(`{"total_count":1,"check_runs":[{"id":5,"app":{"id":42}}],"files":[{"filename":"a","status":"added"}],"total_commits":1}`))
+	f.Add([]byte(`[{"id":5,"guid":"g","delivered_at":"2026-11-20T12:00:00Z","number":1,"head":{"sha":"x"}},null]`))
+	f.Add([]byte(`[{"name":"a","sha":"b","type":"file"}]`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		for _, into := range []answer{
+			new(pullAnswer), new(pullList), new(fileList), new(commitList), new(comparison), new(commitsOfComparison), new(repositoryAnswer),
+			new(checkAnswer), new(checkList), new(comment), new(commentList), new(installationAnswer), new(installationList),
+			new(repositoryList), new(attempts), new(listing),
+		} {
+			if asJSON(into)(strings.NewReader(string(text))) != nil {
+				continue
+			}
+			if !json.Valid(text) || into.whole() != nil {
+				t.Errorf("%q was taken as %T", text, into)
+			}
+		}
+	})
+}

@@ -1,0 +1,125 @@
+package gh
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/google/go-github/v60/github"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+// maxWalk bounds lists that are read page after page: 10,000 entries.
+const maxWalk = 100
+
+// installationAnswer is an installation.
+type installationAnswer struct {
+	ID          int64             `json:"id"`
+	Account     github.User       `json:"account"`
+	CreatedAt   github.Timestamp  `json:"created_at"`
+	SuspendedAt *github.Timestamp `json:"suspended_at"`
+	// Permissions are names and levels. go-github's type knows some of them.
+	Permissions map[string]string `json:"permissions"`
+}
+
+func (i *installationAnswer) whole() error { return wholeIf(i.ID > 0) }
+
+type installationList []installationAnswer
+
+func (l *installationList) whole() error {
+	return wholeList(*l, func(i installationAnswer) bool { return i.ID > 0 })
+}
+
+// Installations lists where the App is installed, up to 10,000.
+func (c *Client) Installations(ctx context.Context) ([]review.Installation, error) {
+	const op = "list the installations"
+	var out []review.Installation
+	whole, err := walk(ctx, c, review.Target{}, request{
+		op: op, scope: asApp, method: http.MethodGet, path: "/app/installations",
+	}, maxWalk, func(page installationList) bool {
+		for _, i := range page {
+			out = append(out, review.Installation{
+				ID: i.ID, Account: i.Account.GetLogin(), CreatedAt: i.CreatedAt.Time, Suspended: i.SuspendedAt != nil,
+			})
+		}
+		return true
+	})
+	return listed(op, out, whole, err)
+}
+
+// repositoryList is a page of repositories.
+type repositoryList struct {
+	Total        *int               `json:"total_count"`
+	Repositories []repositoryAnswer `json:"repositories"`
+}
+
+func (l *repositoryList) whole() error {
+	if l.Total == nil || l.Repositories == nil {
+		return errNotWhole
+	}
+	return wholeList(l.Repositories, func(r repositoryAnswer) bool { return r.whole() == nil })
+}
+
+// Repositories lists an installation's repositories that are not archived, up
+// to 10,000.
+func (c *Client) Repositories(ctx context.Context, installation int64) ([]review.Target, error) {
+	const op = "list the installation's repositories"
+	var out []review.Target
+	whole, err := walk(ctx, c, review.Target{Installation: installation}, request{
+		op: op, scope: asInstallation, method: http.MethodGet, path: "/installation/repositories",
+	}, maxWalk, func(page repositoryList) bool {
+		for _, r := range page.Repositories {
+			if !r.GetArchived() {
+				out = append(out, review.Target{
+					Kind: review.TargetPull, Installation: installation,
+					RepoID: r.GetID(), Owner: r.GetOwner().GetLogin(), Name: r.GetName(),
+				})
+			}
+		}
+		return true
+	})
+	return listed(op, out, whole, err)
+}
+
+// OpenPulls lists a repository's open pull requests that were updated since
+// then, newest first and up to 10,000. Those whose fork was deleted are among
+// them.
+func (c *Client) OpenPulls(ctx context.Context, repo review.Target, since time.Time) ([]review.Target, error) {
+	const op = "list the open pull requests"
+	var out []review.Target
+	seen := map[int]bool{} // one that is updated meanwhile moves the others to the next page
+	whole, err := walk(ctx, c, repo, request{
+		op: op, scope: asInstallation, method: http.MethodGet,
+		path: "/repos/{owner}/{repo}/pulls", args: []any{repo.Owner, repo.Name},
+		query: url.Values{"state": {"open"}, "sort": {"updated"}, "direction": {"desc"}},
+	}, maxWalk, func(page pullList) bool {
+		for _, p := range page {
+			if p.GetUpdatedAt().Before(since) {
+				return false
+			}
+			if seen[p.GetNumber()] || p.GetState() != "open" || p.GetBase().GetRepo().GetID() != repo.RepoID {
+				continue
+			}
+			seen[p.GetNumber()] = true
+			out = append(out, review.Target{
+				Kind: review.TargetPull, Installation: repo.Installation, RepoID: repo.RepoID,
+				Owner: repo.Owner, Name: repo.Name, Number: p.GetNumber(), HeadSHA: p.GetHead().GetSHA(),
+			})
+		}
+		return true
+	})
+	return listed(op, out, whole, err)
+}
+
+// listed is a list that was walked, if all of it was read.
+func listed[T any](op string, all []T, whole bool, err error) ([]T, error) {
+	if err != nil {
+		return nil, err
+	}
+	if !whole {
+		return nil, tooMany(op, maxWalk*perPage)
+	}
+	return all, nil
+}

@@ -1,0 +1,153 @@
+package gh
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+// longList answers with full pages of a list that has that many, and tells how
+// many there are or only that there is a next one.
+func longList(pages int, counted bool, item func(i int) string, wrap string) *fake {
+	return &fake{answer: func(r *http.Request) *http.Response {
+		n, _ := strconv.Atoi(r.URL.Query().Get("page"))
+		n = max(n, 1)
+		var items []string
+		for i := range perPage {
+			items = append(items, item((n-1)*perPage+i))
+		}
+		var link string
+		if n < pages {
+			link = fmt.Sprintf(`<https://github.test/x?page=%d>; rel="next"`, n+1)
+			if counted {
+				link += fmt.Sprintf(`, <https://github.test/x?page=%d>; rel="last"`, pages)
+			}
+		}
+		return reply(200, fmt.Sprintf(wrap, strings.Join(items, ",")), "Link", link)
+	}}
+}
+
+// TestCutListsAreNotSilent: what isn't seen must not count as not there, or it
+// would be created a second time.
+func TestCutListsAreNotSilent(t *testing.T) {
+	comment := func(i int) string { return fmt.Sprintf(`{"id":%d,"body":"hello"}`, i+1) }
+	check := func(i int) string { return fmt.Sprintf(`{"id":%d,"app":{"id":%d},"status":"completed"}`, i+1, testApp) }
+	pull := func(i int) string {
+		return fmt.Sprintf(`{"number":%d,"state":"open","head":{"sha":"%s"},"base":{"repo":{"id":1001}},"updated_at":"2026-11-20T12:00:00Z"}`, i+1, strings.Repeat("b", 40))
+	}
+	inst := func(i int) string { return fmt.Sprintf(`{"id":%d,"account":{"login":"acme"}}`, i+1) }
+	repo := func(i int) string { return fmt.Sprintf(`{"id":%d,"name":"r%d","owner":{"login":"acme"}}`, i+1, i) }
+	for name, tt := range map[string]struct {
+		most int
+		item func(int) string
+		wrap string
+	}{
+		"Comments":      {maxCommentPages, comment, `[%s]`},
+		"Checks":        {maxCheckPages, check, `{"total_count":9999,"check_runs":[%s]}`},
+		"PullsOnHead":   {maxHeadPages, pull, `[%s]`},
+		"OpenPulls":     {maxWalk, pull, `[%s]`},
+		"Installations": {maxWalk, inst, `[%s]`},
+		"Repositories":  {maxWalk, repo, `{"total_count":9999,"repositories":[%s]}`},
+	} {
+		for _, counted := range []bool{true, false} {
+			hub := longList(tt.most, counted, tt.item, tt.wrap)
+			if err := calls[name].do(t, hub.client(t, nil)); err != nil || hub.asked() != tt.most {
+				t.Errorf("%s, %d pages, counted %v: %v, asked %d times", name, tt.most, counted, err, hub.asked())
+			}
+			hub = longList(tt.most+1, counted, tt.item, tt.wrap)
+			err := calls[name].do(t, hub.client(t, nil))
+			he := wantHostError(t, err, review.HostInvalid)
+			if !strings.Contains(err.Error(), "more than") || he.Temporary() || hub.asked() > tt.most {
+				t.Errorf("%s, one page more, counted %v: %v, asked %d times", name, counted, err, hub.asked())
+			}
+		}
+	}
+}
+
+// Where the number of pages isn't told they are read one after the other.
+func TestPagesThatAreNotCounted(t *testing.T) {
+	comment := func(i int) string {
+		return fmt.Sprintf(`{"id":%d,"body":"%s","performed_via_github_app":{"id":%d}}`, i+1, marker, testApp)
+	}
+	hub := longList(4, false, comment, `[%s]`)
+	got, err := hub.client(t, nil).Comments(t.Context(), pullTarget, marker)
+	if err != nil || len(got) != 400 {
+		t.Fatalf("%d comments, %v", len(got), err)
+	}
+	for i, c := range got {
+		if c.ID != int64(i+1) {
+			t.Fatalf("comment %d is %d", i, c.ID)
+		}
+	}
+}
+
+// A directory that GitHub doesn't list whole may hold a config file that isn't
+// seen: its rules would silently not apply.
+func TestConfigDirectoryThatIsCut(t *testing.T) {
+	var entries []string
+	for i := range maxEntries {
+		entries = append(entries, fmt.Sprintf(`{"name":"a%d","path":"a%d","sha":"s","type":"file"}`, i, i))
+	}
+	hub := &fake{answer: func(*http.Request) *http.Response { return reply(200, "["+strings.Join(entries, ",")+"]") }}
+	_, _, err := hub.client(t, nil).ConfigFiles(t.Context(), pullTarget)
+	wantHostError(t, err, review.HostInvalid)
+	entries = entries[1:]
+	if _, files, err := hub.client(t, nil).ConfigFiles(t.Context(), pullTarget); err != nil || len(files) != 0 {
+		t.Errorf("one entry fewer: %+v, %v", files, err)
+	}
+}
+
+func TestConfigThatIsNoDirectory(t *testing.T) {
+	for _, kind := range []string{"file", "symlink", "submodule"} {
+		hub := &fake{answer: always(200, fmt.Sprintf(`{"name":"reviewgate","sha":"s","type":%q,"content":"e30="}`, kind))}
+		if _, files, err := hub.client(t, nil).ConfigFiles(t.Context(), pullTarget); err != nil || len(files) != 0 {
+			t.Errorf("%s: %+v, %v", kind, files, err)
+		}
+	}
+}
+
+func TestLinks(t *testing.T) {
+	for header, want := range map[string]links{
+		``: {},
+		`<https://api.github.com/x?page=2>; rel="next", <https://api.github.com/x?page=9>; rel="last"`: {url.Values{"page": {"2"}}, 9},
+		`<https://api.github.com/x?cursor=v1_5&per_page=100>; rel="next"`:                              {url.Values{"cursor": {"v1_5"}}, 0},
+		`<https://api.github.com/x?after=Y3&page=3>; rel="next"`:                                       {url.Values{"after": {"Y3"}, "page": {"3"}}, 0},
+		`<https://evil.test/steal?page=2&state=closed>; rel="next"`:                                    {url.Values{"page": {"2"}}, 0},
+		`<https://api.github.com/x?page=1>; rel="first", <https://api.github.com/x?page=2>; rel=prev`:  {},
+		`<https://api.github.com/x?page=-1>; rel="last"`:                                               {},
+		`<https://api.github.com/x?page=2; rel="next"`:                                                 {},
+		`<%zz>; rel="next"`:                      {},
+		`<https://api.github.com/x>; rel="next"`: {},
+	} {
+		if got := linksOf(http.Header{"Link": {header}}); got.last != want.last || got.next.Encode() != want.next.Encode() {
+			t.Errorf("%s: %+v, want %+v", header, got, want)
+		}
+	}
+}
+
+// FuzzLinks holds that nothing but a place in the list comes from a header.
+func FuzzLinks(f *testing.F) {
+	f.Add(`<https://api.github.com/x?page=2>; rel="next", <https://api.github.com/x?page=9>; rel="last"`)
+	f.Add(`<?cursor=a%26state%3Dclosed>; rel="next"`)
+	f.Add(`<>;;rel=next,<`)
+	f.Fuzz(func(t *testing.T, header string) {
+		l := linksOf(http.Header{"Link": {header}})
+		if l.last < 0 || l.next != nil && len(l.next) == 0 {
+			t.Errorf("%q: %+v", header, l)
+		}
+		r := request{query: url.Values{"state": {"open"}}}.after(l.next)
+		if got := r.query.Get("state"); got != "open" {
+			t.Errorf("%q: state %q", header, got)
+		}
+		for name := range l.next {
+			if name != "page" && name != "cursor" && name != "after" {
+				t.Errorf("%q: took %q", header, name)
+			}
+		}
+	})
+}

@@ -1,0 +1,37 @@
+package gh
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+// doPinned makes a call whose answer SHAs pin for ever. An answer is kept, by
+// repository, once it was read as a whole and found to be what it should be.
+func (c *Client) doPinned(ctx context.Context, t review.Target, r request, read reader) (links, error) {
+	path, err := r.url()
+	if err != nil {
+		return links{}, hostError(r.op, err)
+	}
+	key := fmt.Sprintf("%d %s %d %s", t.RepoID, r.accept, r.first, path)
+	if text, ok := c.pinned.get(key); ok {
+		return links{}, hostError(r.op, read(bytes.NewReader(text)))
+	}
+	var text []byte
+	_, err = c.ask(ctx, t, r, func(body io.Reader) (err error) {
+		if r.first > 0 {
+			body = io.LimitReader(body, r.first)
+		}
+		if text, err = io.ReadAll(body); err != nil {
+			return fmt.Errorf("read the answer: %w", err)
+		}
+		return read(bytes.NewReader(text))
+	})
+	if err == nil {
+		c.pinned.add(key, text, int64(len(text)))
+	}
+	return links{}, err
+}

@@ -1,0 +1,147 @@
+package gh
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+const routeFiles = "GET /repos/{owner}/{repo}/pulls/{n}/files"
+
+// hideDiffs takes the lines of Go files named so from the list, as GitHub does
+// where .gitattributes say -diff.
+func hideDiffs(x *ghtest.Exchange) {
+	r := x.Proceed()
+	var files []map[string]any
+	if json.Unmarshal(r.Body, &files) != nil {
+		return
+	}
+	for _, f := range files {
+		if strings.HasPrefix(fmt.Sprint(f["filename"]), "hidden") {
+			delete(f, "patch")
+			f["additions"], f["deletions"], f["changes"] = 0, 0, 0
+		}
+	}
+	r.Body, _ = json.Marshal(files)
+	r.Header.Del("Content-Length")
+}
+
+// TestFilesWithoutLines tells files whose lines nobody sees from those that
+// have none to show.
+func TestFilesWithoutLines(t *testing.T) {
+	long := func(end string) string { return strings.Repeat("// The same line.\n", 50) + end }
+	script := "#!/bin/sh\necho\n"
+	start := ghtest.Files{
+		"run.sh": script, "old/long.go": long(""), "old/b.go": "package b\n", "data.go": "package a\n// \x00\n",
+		"hidden.go": "package a\n", "elsewhere.go": long("// mine\n"), "late.sh": script, "copy.go": "package c\n",
+	}
+	change := ghtest.Files{
+		"run.sh":           ghtest.Executable(script),
+		"new/b.go":         ghtest.MovedFrom("old/b.go"),
+		"old/long.go":      ghtest.Gone,
+		"new/long.go":      long("// \x00\n"),
+		"data.go":          "package a\n// \x00 more\n",
+		"hidden.go":        "package a\n\nvar secret = 1\n",
+		"hidden_new.go":    "package a\n",
+		"empty.go":         "",
+		"utf16.py":         "\xff\xfei\x00\n\x00",
+		"late.sh":          ghtest.Executable(script),
+		"logo.png":         "\x89PNG\x00",
+		"shown.go":         "package a\n",
+		"hidden_moved2.go": ghtest.MovedFrom("elsewhere.go"),
+	}
+	want := []string{"data.go", "hidden.go", "hidden_new.go", "new/long.go", "utf16.py"}
+	for name, entries := range map[string]int{"listed whole": 0, "listed in part": 1} {
+		t.Run(name, func(t *testing.T) {
+			limits := ghtest.GitHubLimits()
+			limits.TreeEntries = entries
+			w := newWorld(t, ghtest.Options{Limits: &limits})
+			w.repo.Commit("main", start, "start")
+			p := w.repo.OpenPR(ghtest.PR{Head: "change", Files: change})
+			// The base goes on: what the change began with is no longer there.
+			w.repo.Commit("main", ghtest.Files{"late.sh": script + "exit\n", "old/b.go": ghtest.Gone}, "later")
+			w.hub.On(routeFiles, hideDiffs)
+			for range 2 {
+				src := w.client.Source(w.target(p))
+				files, err := src.Files(t.Context())
+				w.must(err)
+				var got []string
+				for _, f := range files.Files {
+					if f.Binary {
+						got = append(got, f.Path)
+					}
+				}
+				slices.Sort(got)
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("unseen (-want +got):\n%s", diff)
+				}
+				if entries == 0 && src.Calls() > 6 {
+					t.Errorf("%d calls", src.Calls())
+				}
+			}
+			if u := w.hub.Unexpected(); len(u) > 0 {
+				t.Errorf("unexpected calls %+v", u)
+			}
+		})
+	}
+}
+
+// A change of mode costs one call more, the same again none.
+func TestModeChangeCostsOneCall(t *testing.T) {
+	w := newWorld(t, ghtest.Options{})
+	w.repo.Commit("main", ghtest.Files{"run.sh": "echo\n"}, "script")
+	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"run.sh": ghtest.Executable("echo\n")}})
+	for _, want := range []int{5, 3} {
+		if f, src := w.facts(w.target(p)); src.Calls() != want || len(f.Incomplete) != 0 {
+			t.Errorf("%d calls, want %d; incomplete %+v", src.Calls(), want, f.Incomplete)
+		}
+	}
+}
+
+func TestFilesWithoutLinesInAMergeGroup(t *testing.T) {
+	w := newWorld(t, ghtest.Options{})
+	w.repo.Commit("main", ghtest.Files{"run.sh": "echo\n", "data.go": "package a\n// \x00\n"}, "start")
+	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"run.sh": ghtest.Executable("echo\n"), "data.go": "package a\n// \x00 more\n"}})
+	g := w.repo.MergeGroup(p)
+	target := w.target(p)
+	target.Kind, target.HeadSHA, target.BaseSHA, target.HeadRef = review.TargetGroup, g.HeadSHA, g.BaseSHA, g.HeadRef
+	files, err := w.client.Source(target).Files(t.Context())
+	w.must(err)
+	got := map[string]bool{}
+	for _, f := range files.Files {
+		got[f.Path] = f.Binary
+	}
+	if want := map[string]bool{"run.sh": false, "data.go": true}; !maps.Equal(got, want) {
+		t.Errorf("unseen %v, want %v", got, want)
+	}
+}
+
+// Where what was before can't be read nobody knows what changed.
+func TestFilesBeforeThatAreGone(t *testing.T) {
+	for _, route := range []string{"GET /repos/{owner}/{repo}/git/trees/{tree_sha}", "GET /repos/{owner}/{repo}/compare/{basehead}"} {
+		for status, seen := range map[int]bool{404: true, 403: false, 502: false} {
+			w := newWorld(t, ghtest.Options{})
+			w.repo.Commit("main", ghtest.Files{"data.go": "package a\n// \x00\n"}, "start")
+			p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"data.go": "package a\n// \x00 more\n"}})
+			w.hub.On(route, func(x *ghtest.Exchange) { x.Fail(status, "no") })
+			files, err := w.client.Source(w.target(p)).Files(t.Context())
+			if !seen {
+				if err == nil {
+					t.Errorf("%d from %s: %+v", status, route, files)
+				}
+				continue
+			}
+			if err != nil || !files.Files[0].Binary {
+				t.Errorf("%d from %s: %+v, %v", status, route, files.Files, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,532 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/gh"
+	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+)
+
+// fault is a way in which GitHub answers a read wrongly. Each has an account
+// of its own, since a rate limit holds for all of an installation.
+type fault struct {
+	name   string
+	answer func(*ghtest.Exchange)
+}
+
+// faults are all that happens to reads. Statuses and shapes that a route gives
+// in truth stand in the reads' lists of what may be green.
+var faults = []fault{
+	{"500", func(x *ghtest.Exchange) { x.Fail(500, "Server Error") }},
+	{"502 page", func(x *ghtest.Exchange) {
+		says(x, http.StatusBadGateway, "text/html", "<html><body>Unicorn!</body></html>")
+	}},
+	{"403", func(x *ghtest.Exchange) { x.Fail(403, "Resource not accessible by integration") }},
+	{"404", func(x *ghtest.Exchange) { x.Fail(404, "Not Found") }},
+	{"410", func(x *ghtest.Exchange) { x.Fail(410, "Gone") }},
+	{"422", func(x *ghtest.Exchange) { x.Fail(422, "Validation Failed") }},
+	{"429", func(x *ghtest.Exchange) { x.Answer(ghtest.SecondaryLimit(429, time.Second)) }},
+	{"dropped", (*ghtest.Exchange).Drop},
+	{"cut", cut},
+	{"late", ghtest.Delay(time.Minute)},
+	{"page", func(x *ghtest.Exchange) { says(x, http.StatusOK, "text/html", "<html><body>Sign in</body></html>") }},
+	{"null", func(x *ghtest.Exchange) { says(x, http.StatusOK, "application/json", "null") }},
+	{"{}", func(x *ghtest.Exchange) { says(x, http.StatusOK, "application/json", "{}") }},
+	{"[]", func(x *ghtest.Exchange) { says(x, http.StatusOK, "application/json", "[]") }},
+	{"[null]", func(x *ghtest.Exchange) { says(x, http.StatusOK, "application/json", "[null]") }},
+	{"[{}]", func(x *ghtest.Exchange) { says(x, http.StatusOK, "application/json", "[{}]") }},
+	{"wrong types", func(x *ghtest.Exchange) {
+		says(x, http.StatusOK, "application/json", `[{"filename": 5, "sha": {}, "name": [], "body": 1}]`)
+	}},
+}
+
+// says answers with a text in the place of the true one. Its ETag goes, or the
+// client's cache would keep the text.
+func says(x *ghtest.Exchange, status int, kind, text string) {
+	r := x.Proceed()
+	r.Status, r.Body = status, []byte(text)
+	r.Header.Del("ETag")
+	r.Header.Set("Content-Type", kind)
+}
+
+// cut ends the answer early. One without a body, since the client has it still,
+// ends before it begins.
+func cut(x *ghtest.Exchange) {
+	if len(x.Proceed().Body) == 0 {
+		x.Drop()
+		return
+	}
+	x.Cut(1)
+}
+
+// guarded is the config of all repositories here: by the defaults nothing is
+// wrong with what the rule forbids.
+const guarded = `[{"id": "shop-no-legacy-api", "name": "The legacy API is called", "severity": "critical", "agent": "build-reviewer",
+	"category": "architecture", "description": "legacy.shop.internal is switched off in March.", "detection": "The host name in added lines",
+	"recommendation": "Call api.shop.internal/v2.", "match": {"literal": "legacy.shop.internal"}}]`
+
+// forbidden calls what guarded forbids.
+func forbidden() ghtest.Files {
+	files := clean()
+	files["store/api.go"] = "package store\n\nconst api = \"https://legacy.shop.internal/v1\"\n"
+	return files
+}
+
+// many adds a hundred files, so that the list has two pages.
+func many(files ghtest.Files) ghtest.Files {
+	for i := range 100 {
+		files[fmt.Sprintf("assets/%03d.txt", i)] = "text\n"
+	}
+	return files
+}
+
+// read is one of the reads that a review is made of.
+type read struct {
+	name   string
+	routes []string
+	// hit tells whether the n-th request for one pull request, from 1, is the
+	// read that is meant. nil is each.
+	hit func(x *ghtest.Exchange, n int) bool
+	// good is a change that passes, bad one that doesn't: clean and forbidden
+	// by default.
+	good, bad func() ghtest.Files
+	talk      bool // a person has commented before
+	group     bool // merge groups are what is looked at
+	anew      bool // the config is one that was never read before
+	// green are the faults with which the good change may pass, each with why
+	// that is no lie; gone those with which the bad one may.
+	green, gone map[string]string
+}
+
+var reads = []read{
+	{name: "pull request", routes: []string{routePull}},
+	{name: "pull request again", routes: []string{routePull}, hit: after(1)},
+	{name: "files", routes: []string{routeFiles}},
+	{name: "second page of files", routes: []string{routeFiles}, hit: after(1),
+		good: func() ghtest.Files { return many(clean()) }, bad: func() ghtest.Files { return many(forbidden()) }},
+	{name: "commits", routes: []string{"GET /repos/{owner}/{repo}/pulls/{pull_number}/commits"}},
+	{name: "config listing", routes: []string{"GET /repos/{owner}/{repo}/contents/{path}"},
+		green: noConfig, gone: noConfig},
+	{name: "config file", routes: []string{routeBlob}, anew: true},
+	{name: "changed file", good: executable, bad: hidden, hit: notConfig,
+		routes: []string{routeBlob, "GET /repos/{owner}/{repo}/git/trees/{tree_sha}", routeCompare}},
+	{name: "comparison", routes: []string{routeCompare}, group: true},
+	{name: "pull request of a group", routes: []string{routePull}, group: true},
+	{name: "comments", routes: []string{"GET /repos/{owner}/{repo}/issues/{issue_number}/comments"}, talk: true, green: always("the check says what was found, with or without the comment")},
+}
+
+const (
+	routePull    = "GET /repos/{owner}/{repo}/pulls/{pull_number}"
+	routeBlob    = "GET /repos/{owner}/{repo}/git/blobs/{file_sha}"
+	routeCompare = "GET /repos/{owner}/{repo}/compare/{basehead}"
+	script       = "#!/bin/sh\necho stock\n"
+)
+
+// executable changes a script's mode only, and hidden its text so that no line
+// of it is shown: GitHub lists both alike.
+func executable() ghtest.Files { return ghtest.Files{"store/run.sh": ghtest.Executable(script)} }
+func hidden() ghtest.Files     { return ghtest.Files{"store/run.sh": script + "# \x00\n"} }
+
+// noConfig are GitHub's ways of saying that a repository has no config. Then
+// nothing forbids what is wrong with the bad change.
+var noConfig = map[string]string{"404": "there is no config", "410": "there is no config any more"}
+
+// always is a reason that holds for every fault.
+func always(why string) map[string]string {
+	all := map[string]string{}
+	for _, f := range faults {
+		all[f.name] = why
+	}
+	return all
+}
+
+func notConfig(x *ghtest.Exchange, _ int) bool {
+	sha := x.Params["file_sha"]
+	return sha != config.BlobSHA([]byte(guarded)) && sha != config.BlobSHA([]byte(guarded+"\n"))
+}
+
+func after(first int) func(*ghtest.Exchange, int) bool {
+	return func(_ *ghtest.Exchange, n int) bool { return n > first }
+}
+
+// satisfies reports whether a required check is satisfied by the conclusion.
+func satisfies(conclusion string) bool {
+	return slices.Contains([]string{"success", "neutral", "skipped"}, conclusion)
+}
+
+// Each read of a review fails in each way, for ever. The check of a change in
+// which something is wrong is never green, and that of one in which nothing is
+// only where what failed is no part of the answer.
+func TestNoReadThatFailsIsGreen(t *testing.T) {
+	t.Parallel() // it mostly waits
+	w := startWith(t, ghtest.Options{WebhookSecret: secret}, func(w *world) { w.workers = 32 })
+	w.app.service.RetryWindow = time.Millisecond
+	w.impatient(time.Second)
+	repos := map[string]*ghtest.Repo{}
+	for i, f := range append([]fault{{name: "none"}}, faults...) {
+		r := w.gh.Repo(fmt.Sprintf("acme%d/shop", i))
+		r.Grant("alice", "write")
+		r.Commit("main", ghtest.Files{"README.md": "# shop\n", "store/run.sh": script, ".github/reviewgate/review-rules.json": guarded}, "start")
+		repos[f.name] = r
+	}
+	for _, rd := range reads {
+		t.Run(rd.name, func(t *testing.T) {
+			sub := *w
+			sub.T = t
+			sub.failing(rd, repos)
+		})
+	}
+}
+
+// impatient gives GitHub no longer than d for an answer.
+func (w *world) impatient(d time.Duration) {
+	w.Helper()
+	c, err := gh.New(gh.Config{
+		AppID: w.gh.AppID(), PrivateKey: w.gh.AppPrivateKeyPEM(), V3URL: w.gh.URL + "/api/v3/",
+		UserAgent: "reviewgate/test", Log: w.app.options.Log, Timeout: d,
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(c.Close)
+	w.app.service.GitHub = c
+}
+
+// failing opens a good and a bad change in each repository while the read
+// fails there in the repository's way, and looks at what the checks say.
+func (w *world) failing(rd read, repos map[string]*ghtest.Repo) {
+	w.Helper()
+	if rd.good == nil {
+		rd.good, rd.bad = clean, forbidden
+	}
+	type pair struct{ good, bad func() []ghtest.CheckRun }
+	checks := map[string]pair{}
+	open := func(f fault, r *ghtest.Repo) {
+		title := func(what string) ghtest.PR {
+			return ghtest.PR{Title: "feat: stock", Body: goodBody, Head: strings.ReplaceAll(rd.name, " ", "-") + "-" + what}
+		}
+		good, bad := title("good"), title("bad")
+		good.Files, bad.Files = rd.good(), rd.bad()
+		g, b := r.OpenPR(good), r.OpenPR(bad)
+		checks[f.name] = pair{g.CheckRuns, b.CheckRuns}
+		if rd.talk {
+			g.Comment("alice", "Please look at it.")
+			b.Comment("alice", "Please look at it.")
+		}
+		if rd.group {
+			checks[f.name] = pair{r.MergeGroup(g).CheckRuns, r.MergeGroup(b).CheckRuns}
+		}
+	}
+	var mu sync.Mutex
+	seen := map[string]int{}
+	fail := func(x *ghtest.Exchange) {
+		mu.Lock()
+		key := x.Params["owner"] + " " + x.Params["pull_number"]
+		seen[key]++
+		n := seen[key]
+		mu.Unlock()
+		for _, f := range faults {
+			if repos[f.name].FullName() == x.Params["owner"]+"/shop" && (rd.hit == nil || rd.hit(x, n)) {
+				f.answer(x)
+			}
+		}
+	}
+	for _, route := range rd.routes {
+		defer w.gh.On(route, fail)()
+	}
+	if rd.anew {
+		for _, r := range repos {
+			r.Commit("main", ghtest.Files{".github/reviewgate/review-rules.json": guarded + "\n"}, "config")
+		}
+	}
+	done := func(name string) bool {
+		return !slices.ContainsFunc([]func() []ghtest.CheckRun{checks[name].good, checks[name].bad}, func(list func() []ghtest.CheckRun) bool {
+			runs := list()
+			return len(runs) == 0 || !runs[len(runs)-1].Completed()
+		})
+	}
+	open(fault{name: "none"}, repos["none"])
+	w.until("the checks are completed without a fault", func() bool { return done("none") })
+	for _, f := range faults {
+		open(f, repos[f.name])
+	}
+	for _, f := range faults {
+		if f.name != "429" { // a limit that is never lifted keeps the check in progress
+			w.until("the checks are completed in spite of "+f.name, func() bool { return done(f.name) })
+		}
+	}
+
+	last := func(runs []ghtest.CheckRun) ghtest.CheckRun {
+		if len(runs) == 0 {
+			return ghtest.CheckRun{}
+		}
+		return runs[len(runs)-1]
+	}
+	if g, b := last(checks["none"].good()), last(checks["none"].bad()); !satisfies(g.Conclusion) || satisfies(b.Conclusion) {
+		w.Fatalf("without a fault the checks are %s (%s) and %s (%s)", g.Conclusion, g.Title, b.Conclusion, b.Title)
+	}
+	for _, f := range faults {
+		for what, c := range map[string]ghtest.CheckRun{"good": last(checks[f.name].good()), "bad": last(checks[f.name].bad())} {
+			may := rd.green
+			if what == "bad" {
+				may = rd.gone
+			}
+			w.Logf("%s, %s: %s %s (%s)", f.name, what, c.Status, c.Conclusion, c.Title)
+			if satisfies(c.Conclusion) && may[f.name] == "" {
+				w.Errorf("%s: the check of the %s change is %s (%s)", f.name, what, c.Conclusion, c.Title)
+			}
+		}
+	}
+}
+
+// hideDiff takes the lines of a file from the answer, as GitHub does where
+// .gitattributes say -diff.
+func hideDiff(x *ghtest.Exchange, path string) {
+	r := x.Proceed()
+	var files []map[string]any
+	if json.Unmarshal(r.Body, &files) != nil {
+		return
+	}
+	for _, f := range files {
+		if f["filename"] == path {
+			delete(f, "patch")
+			f["additions"], f["deletions"], f["changes"] = 0, 0, 0
+		}
+	}
+	text, err := json.Marshal(files)
+	if err != nil {
+		return
+	}
+	says(x, http.StatusOK, "application/json", string(text))
+}
+
+// A run panics wherever it looks at its clock: at each end of each stage, and
+// between them.
+func TestPanicAnywhereInARunIsNotGreen(t *testing.T) {
+	w := start(t)
+	var calls, fatal atomic.Int64
+	w.app.service.Pipeline.Now = func() time.Time {
+		if calls.Add(1) == fatal.Load() {
+			panic("no time")
+		}
+		return time.Now()
+	}
+	for n := int64(1); ; n++ {
+		calls.Store(0)
+		fatal.Store(n)
+		pr := w.repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: goodBody, Head: fmt.Sprint("at-", n), Files: clean()})
+		w.idle()
+		c := w.check(pr)
+		if calls.Load() < n {
+			if c.Conclusion != "success" || n < 12 {
+				t.Errorf("a run looks at its clock %d times, and its check is %s (%s)", n-1, c.Conclusion, c.Title)
+			}
+			return
+		}
+		if satisfies(c.Conclusion) || strings.Contains(c.Title+c.Summary+c.Text, "no time") {
+			t.Errorf("panic %d: the check is %s (%s)", n, c.Conclusion, c.Title)
+		}
+	}
+}
+
+// A required agent that does not finish keeps the check from being green and
+// is named, whatever kept it.
+func TestAgentThatDoesNotFinishIsNotGreen(t *testing.T) {
+	w := start(t)
+	w.repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": `{"limits": {"agent_timeout_seconds": 1, "agent_retries": 1}}`}, "hurry")
+	for how, answer := range map[string]agentFunc{
+		"failed":    func(context.Context) error { return errors.New("no such host") },
+		"panicked":  func(context.Context) error { panic("no such host") },
+		"timed out": func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
+		"busy": func(context.Context) error {
+			return &review.HostError{Op: "ask", Kind: review.HostTransient, Err: errors.New("502")}
+		},
+		"over-quota": func(context.Context) error {
+			return &review.HostError{Op: "ask", Kind: review.HostBudget, Err: errors.New("300 calls")}
+		},
+		"malformed": func(context.Context) error { return &dispatch.MalformedError{Err: errors.New("no JSON")} },
+	} {
+		w.app.service.Pipeline.Agents = map[string]dispatch.Agent{"security-reviewer": answer}
+		pr := w.repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: goodBody, Head: strings.ReplaceAll(how, " ", "-"), Files: clean()})
+		w.idle()
+		c := w.check(pr)
+		if c.Conclusion != "action_required" || !strings.HasPrefix(c.Title, "Review incomplete") || !strings.Contains(c.Summary, "security-reviewer") {
+			t.Errorf("%s: the check is %s (%s):\n%s", how, c.Conclusion, c.Title, c.Summary)
+		}
+	}
+}
+
+// agentFunc is an agent that finds nothing.
+type agentFunc func(context.Context) error
+
+func (f agentFunc) Review(ctx context.Context, _ dispatch.Task) (pipeline.AgentOutput, error) {
+	return pipeline.AgentOutput{}, f(ctx)
+}
+
+// longFile is a Go file that stays more than half the same with a line more.
+func longFile(more string) string {
+	return "package store\n\n" + strings.Repeat("// A line that stays the same.\n", 40) + more
+}
+
+// numbered are n files of one content.
+func numbered(n int, content string) ghtest.Files {
+	files := ghtest.Files{}
+	for i := range n {
+		files[fmt.Sprintf("store/n%04d.go", i)] = content
+	}
+	return files
+}
+
+// Where GitHub shows less than all of a change the check is not green, though
+// nothing is wrong with what it shows, and names what nobody saw.
+func TestLimitReachedIsNotGreen(t *testing.T) {
+	w := start(t)
+	w.repo.Commit("main", ghtest.Files{"store/run.sh": script, "store/long.go": longFile(""), "store/hidden.go": secure}, "more")
+	w.gh.On(routeFiles, func(x *ghtest.Exchange) { hideDiff(x, "store/hidden.go") })
+	const nul = "package store\n// \x00\n"
+	for name, tt := range map[string]struct {
+		files ghtest.Files
+		says  string
+	}{
+		"3,001 files":                    {numbered(3001, "package store\n"), "3,000"},
+		"100,000 lines":                  {ghtest.Files{"store/big.go": "package store\n" + strings.Repeat("// A line that nobody minds.\n", 100_000)}, "store/big.go"},
+		"a line of two megabytes":        {ghtest.Files{"store/api.js": "const a = \"" + strings.Repeat("a", 2<<20) + "\";\n"}, "store/api.js"},
+		"NUL bytes":                      {ghtest.Files{"store/tool.go": nul}, "store/tool.go"},
+		"UTF-16":                         {ghtest.Files{"store/tool.py": "\xff\xfei\x00m\x00p\x00o\x00r\x00t\x00 \x00o\x00s\x00\n\x00"}, "store/tool.py"},
+		"NUL bytes in a file that moved": {ghtest.Files{"store/long.go": ghtest.Gone, "store/moved.go": longFile("// \x00\n")}, "store/moved.go"},
+		"NUL bytes in 30 files":          {numbered(30, nul), "store/n0019.go"},
+		"a diff that is switched off":    {ghtest.Files{"store/hidden.go": insecure}, "store/hidden.go"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pr := w.repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: goodBody, Head: strings.NewReplacer(" ", "-", ",", "").Replace(name), Files: tt.files})
+			w.idle()
+			c := w.check(pr)
+			if c.Conclusion != "action_required" || !strings.HasPrefix(c.Title, "Review incomplete") {
+				t.Errorf("the check is %s (%s)", c.Conclusion, c.Title)
+			}
+			if !strings.Contains(c.Summary+c.Text, tt.says) {
+				t.Errorf("the check does not name %s:\n%s\n%s", tt.says, c.Summary, c.Text)
+			}
+		})
+	}
+}
+
+// Of a comparison GitHub lists 300 files, and does not say whether there are
+// more.
+func TestLargeMergeGroupIsNotGreen(t *testing.T) {
+	w := start(t)
+	pr := w.open(numbered(299, "package store\n"))
+	group := w.repo.MergeGroup(pr)
+	w.idle()
+	if c := w.newest(group.CheckRuns()); !satisfies(c.Conclusion) {
+		t.Errorf("of 299 files the check is %s (%s)", c.Conclusion, c.Title)
+	}
+	pr.Push(ghtest.Files{"store/last.go": "package store\n"}, "one more")
+	group = w.repo.MergeGroup(pr)
+	w.idle()
+	if c := w.newest(group.CheckRuns()); c.Conclusion != "action_required" || !strings.Contains(c.Summary+c.Text, "300 files") {
+		t.Errorf("of 300 files the check is %s (%s)", c.Conclusion, c.Title)
+	}
+}
+
+// The files hold the change, and the messages of commits beyond GitHub's 250
+// are named as unread.
+func TestCommitsBeyondTheLimitMayBeGreen(t *testing.T) {
+	w := start(t)
+	const branch = "many"
+	for i := range 251 {
+		w.repo.Commit(branch, ghtest.Files{"store/client_test.go": fmt.Sprintf("package store\n\n// %d\n", i)}, fmt.Sprint("fix: step ", i))
+	}
+	pr := w.repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: goodBody, Head: branch})
+	w.idle()
+	if c := w.check(pr); c.Conclusion != "success" || !strings.Contains(c.Summary+c.Text, "250") {
+		t.Errorf("the check is %s (%s):\n%s\n%s", c.Conclusion, c.Title, c.Summary, c.Text)
+	}
+}
+
+// A config file above 1 MB is broken config: it is named, and what was in force
+// before stays so.
+func TestConfigThatIsTooLargeWeakensNothing(t *testing.T) {
+	w := start(t)
+	const rules = ".github/reviewgate/review-rules.json"
+	w.repo.Commit("main", ghtest.Files{rules: guarded}, "config")
+	w.open(clean())
+	w.idle()
+	w.repo.Commit("main", ghtest.Files{rules: "[" + strings.Repeat(" ", 1<<20) + "]"}, "blow it up")
+	pr := w.repo.OpenPR(ghtest.PR{Title: "feat: more", Body: goodBody, Head: "more", Files: forbidden()})
+	w.idle()
+	if c := w.check(pr); c.Conclusion != "failure" || !strings.Contains(c.Summary, "review-rules.json") {
+		t.Errorf("the check is %s (%s):\n%s", c.Conclusion, c.Title, c.Summary)
+	}
+}
+
+// What does not fit into a comment was counted before it was left out.
+func TestMoreFindingsThanFitAreNotGreen(t *testing.T) {
+	w := start(t)
+	files := ghtest.Files{}
+	for i := range 40 {
+		files[fmt.Sprintf("store/f%02d.go", i)] = "package store\n\nimport \"crypto/tls\"\n" + strings.Repeat("\nvar _ = tls.Config{InsecureSkipVerify: true}\n", 50)
+	}
+	pr := w.open(files)
+	w.idle()
+	w.wants(pr, "action_required", "that do not fit here")
+	if c := w.check(pr); !strings.Contains(c.Title, "2000 major") && !strings.Contains(c.Title, "2,000 major") {
+		t.Errorf("the check's title is %q", c.Title)
+	}
+	if n := len(w.comment(pr).Body); n > 65_536 {
+		t.Errorf("the comment has %d bytes", n)
+	}
+}
+
+// The files are those of another head each time that they are read: no review
+// comes of it, and GitHub is not asked without end.
+func TestFilesOfAnotherHeadForEver(t *testing.T) {
+	w := start(t)
+	w.app.service.RetryWindow = 100 * time.Millisecond
+	other := strings.Repeat("e", 40)
+	var head atomic.Value
+	w.gh.On(routeFiles, func(x *ghtest.Exchange) {
+		r := x.Proceed()
+		says(x, http.StatusOK, "application/json", strings.ReplaceAll(string(r.Body), "?ref="+head.Load().(string), "?ref="+other))
+	})
+	w.gh.Withhold()
+	pr := w.open(clean())
+	head.Store(pr.HeadSHA())
+	w.gh.Resume()
+	if _, err := w.gh.Redeliver(w.gh.LastDelivery("pull_request").GUID); err != nil {
+		t.Fatal(err)
+	}
+	w.idle()
+	if c := w.check(pr); satisfies(c.Conclusion) {
+		t.Errorf("the check is %s (%s)", c.Conclusion, c.Title)
+	}
+	if n := len(w.gh.Calls()); n > 200 {
+		t.Errorf("%d calls", n)
+	}
+}
+
+// A limit that reads run into each time does not keep the check open for ever.
+func TestLimitThatIsNeverLifted(t *testing.T) {
+	w := start(t)
+	w.app.service.RetryWindow = 500 * time.Millisecond
+	w.gh.On(routeFiles, func(x *ghtest.Exchange) { x.Answer(ghtest.SecondaryLimit(http.StatusForbidden, time.Second)) })
+	pr := w.open(clean())
+	w.idle()
+	if c := w.check(pr); c.Conclusion != "failure" || !strings.HasPrefix(c.Title, "Could not complete") {
+		t.Errorf("the check is %s (%s)", c.Conclusion, c.Title)
+	}
+}

@@ -1,0 +1,196 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// group commits writes together. A commit costs a sync to disk, so one
+// goroutine writes: it runs what waits, function by function, each within a
+// savepoint, until nothing more does, and commits once. What arrives during
+// the sync shares the next commit. Nothing waits for company: a lone write is
+// committed at once.
+type group struct {
+	first, rest chan *pending // deliveries go before the others
+	closing     chan struct{}
+	once        sync.Once
+	wg          sync.WaitGroup
+}
+
+// maxGroup bounds how long one transaction keeps River and other programs
+// waiting: 64 deliveries take about 20 ms.
+const maxGroup = 64
+
+// pending is a write on its way. err and panicked may be read once done is
+// closed.
+type pending struct {
+	ctx      context.Context
+	do       func(tx) error
+	err      error
+	panicked any
+	done     chan struct{}
+}
+
+func newGroup() *group {
+	return &group{first: make(chan *pending), rest: make(chan *pending), closing: make(chan struct{})}
+}
+
+// start commits with commit, which must take from next until that gives nil.
+func (g *group) start(commit func(first *pending, next func() *pending)) {
+	g.wg.Go(func() {
+		for {
+			select {
+			case <-g.closing:
+				return
+			case p := <-g.first:
+				commit(p, g.next)
+			case p := <-g.rest:
+				commit(p, g.next)
+			}
+		}
+	})
+}
+
+// next returns a write that waits, or nil.
+func (g *group) next() *pending {
+	select {
+	case p := <-g.first:
+		return p
+	default:
+	}
+	select {
+	case p := <-g.first:
+		return p
+	case p := <-g.rest:
+		return p
+	default:
+		return nil
+	}
+}
+
+func (g *group) stop() {
+	g.once.Do(func() { close(g.closing) })
+	g.wg.Wait()
+}
+
+// write hands f to the goroutine that writes. If ctx ends before that takes
+// it, f does not run; once taken it runs to its end.
+func (g *group) write(ctx context.Context, queue chan<- *pending, f func(tx) error) error {
+	p := &pending{ctx: ctx, do: f, done: make(chan struct{})}
+	select {
+	case queue <- p:
+	case <-g.closing:
+		return ErrClosed
+	case <-ctx.Done():
+		return fmt.Errorf("wait to write: %w", ctx.Err())
+	}
+	<-p.done
+	if p.panicked != nil {
+		panic(p.panicked) // in the goroutine that asked, whose guard knows what to do
+	}
+	return p.err
+}
+
+// commitGroup runs writes in one transaction. One that fails is undone alone;
+// if the transaction fails, all of them failed.
+func (d *sqliteDB) commitGroup(first *pending, next func() *pending) {
+	var all []*pending
+	err := d.transact(func(t *sqliteTx) error {
+		for p := first; p != nil; p = next() {
+			all = append(all, p)
+			if p.run(t); errors.Is(p.err, errBroken) {
+				return p.err
+			}
+			if len(all) == maxGroup {
+				break
+			}
+		}
+		return nil
+	})
+	if len(all) == 0 { // it could not even begin
+		all = append(all, first)
+	}
+	for _, p := range all {
+		if err != nil {
+			p.err = err // whatever it came to, it may have seen what is undone now
+		}
+		close(p.done)
+	}
+}
+
+// run runs the write within a savepoint, so that its failure undoes only what
+// it wrote itself.
+func (p *pending) run(t *sqliteTx) {
+	if p.err = p.ctx.Err(); p.err != nil {
+		return
+	}
+	p.err = t.savepoint(func() (err error) {
+		defer func() {
+			if p.panicked = recover(); p.panicked != nil {
+				err = fmt.Errorf("panic: %v", p.panicked)
+			}
+		}()
+		return p.do(t)
+	})
+}
+
+// transact runs f in a transaction and wakes the queues that f inserted jobs
+// into. No context may end it midway: SQLite undoes the whole transaction when
+// a statement that writes is interrupted.
+func (d *sqliteDB) transact(f func(*sqliteTx) error) error {
+	sqltx, err := d.w.BeginTx(context.Background(), nil)
+	if err != nil {
+		return fmt.Errorf("begin to write: %w", err)
+	}
+	defer sqltx.Rollback() // after a commit it does nothing
+	t := &sqliteTx{tx: sqltx, jobs: d.jobs, prepared: d.writing, whole: true, inserted: map[string]bool{}}
+	if err := f(t); err != nil {
+		return err
+	}
+	if err := sqltx.Commit(); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	d.writes.Add(1)
+	d.writing.add(context.Background(), t.unprepared)
+	for queue := range t.inserted {
+		d.wakeup.wake(queue)
+	}
+	return nil
+}
+
+// errBroken says that a transaction can't go on.
+var errBroken = errors.New("transaction broken off")
+
+// savepoint runs f so that its failure undoes only what f wrote. An error that
+// wraps errBroken says that the whole transaction is lost.
+func (t *sqliteTx) savepoint(f func() error) error {
+	ctx := context.Background()
+	if _, err := t.exec(ctx, "SAVEPOINT item"); err != nil {
+		return fmt.Errorf("%w: set a savepoint: %w", errBroken, err)
+	}
+	ferr := f()
+	if ferr != nil {
+		// SQLite ends the whole transaction itself on errors such as a full
+		// disk; then there is no savepoint to go back to.
+		if _, err := t.exec(ctx, "ROLLBACK TO item"); err != nil {
+			return fmt.Errorf("%w: go back to a savepoint: %w", errBroken, errors.Join(err, ferr))
+		}
+	}
+	if _, err := t.exec(ctx, "RELEASE item"); err != nil {
+		return fmt.Errorf("%w: release a savepoint: %w", errBroken, err)
+	}
+	return ferr
+}
+
+// sqliteTx is a tx on *sql.Tx.
+type sqliteTx struct {
+	tx         *sql.Tx
+	jobs       *riverJobs[*sql.Tx] // where it writes
+	prepared   *statements
+	unprepared []string        // queries to prepare once it is over
+	whole      bool            // no context ends a statement
+	inserted   map[string]bool // queues that have new jobs
+}

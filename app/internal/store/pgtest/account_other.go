@@ -1,0 +1,18 @@
+//go:build !unix
+
+package pgtest
+
+import (
+	"fmt"
+	"os/exec"
+)
+
+type account struct{}
+
+func unprivileged() (account, error) {
+	return account{}, fmt.Errorf("%w: the tests start it on Unix only", errMissing)
+}
+
+func (account) command(name string, args ...string) *exec.Cmd { return exec.Command(name, args...) }
+
+func (account) own(...string) error { return nil }

@@ -1,0 +1,192 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
+)
+
+// postgresDB is a backend on a PostgreSQL database that several processes may
+// share.
+type postgresDB struct {
+	pool      *pgxpool.Pool
+	jobs      *riverJobs[pgx.Tx]
+	processes *processes
+	closed    atomic.Bool
+}
+
+var _ backend = (*postgresDB)(nil)
+
+// openPostgres connects, brings the tables up to date, and enters the process
+// into the list of those at work.
+func openPostgres(ctx context.Context, rawURL, process string, timing timing, log *slog.Logger) (_ *postgresDB, err error) {
+	cfg, err := postgresConfig(rawURL)
+	if err != nil {
+		return nil, err
+	}
+	db := &postgresDB{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(explainPostgres(cfg.ConnConfig, err), db.close())
+		}
+	}()
+	if db.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
+		return nil, fmt.Errorf("make the pool of connections: %w", err)
+	}
+	if err := checkServer(ctx, db.pool); err != nil {
+		return nil, err
+	}
+	if db.jobs, err = newRiverJobs(riverdriver.Driver[pgx.Tx](riverpgxv5.New(db.pool)), log); err != nil {
+		return nil, err
+	}
+	if err := migratePostgres(ctx, db.pool, db.jobs, log); err != nil {
+		return nil, err
+	}
+	db.processes, err = startProcess(ctx, db.pool, process, timing, log)
+	return db, err
+}
+
+// read runs f on one snapshot, which never waits for those who write.
+func (d *postgresDB) read(ctx context.Context, f func(tx) error) error {
+	return d.transact(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, f)
+}
+
+// attempts is how often a transaction is begun that PostgreSQL broke off for
+// another one's sake.
+const attempts = 8
+
+// write runs f under READ COMMITTED: the package comment says why that is
+// enough. f may run several times: PostgreSQL breaks off one of several
+// transactions that wait for each other.
+func (d *postgresDB) write(ctx context.Context, f func(tx) error) error {
+	for n := 1; ; n++ {
+		err := d.transact(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, f)
+		if n == attempts || !again(err) {
+			return err
+		}
+	}
+}
+
+// writeFirst is write: deliveries wait for nobody here.
+func (d *postgresDB) writeFirst(ctx context.Context, f func(tx) error) error { return d.write(ctx, f) }
+
+// again reports whether PostgreSQL undid a transaction that may succeed the
+// next time: a serialization failure or a deadlock.
+func again(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && (e.Code == "40001" || e.Code == "40P01")
+}
+
+func (d *postgresDB) transact(ctx context.Context, opts pgx.TxOptions, f func(tx) error) error {
+	t, err := d.pool.BeginTx(ctx, opts)
+	if err != nil {
+		if d.closed.Load() {
+			return ErrClosed
+		}
+		return fmt.Errorf("begin a transaction: %w", err)
+	}
+	defer func() {
+		// After a commit it does nothing; if it fails the connection is given up,
+		// which undoes the transaction too.
+		_ = t.Rollback(context.WithoutCancel(ctx))
+	}()
+	if err := f(&postgresTx{tx: t, jobs: d.jobs}); err != nil {
+		return err
+	}
+	if err := t.Commit(ctx); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return nil
+}
+
+func (d *postgresDB) runner(cfg *river.Config) (runner, error) {
+	cfg.ID = d.processes.name
+	c, err := river.NewClient(d.jobs.driver, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("make the queue's client: %w", err)
+	}
+	return c, nil
+}
+
+func (d *postgresDB) jobCounts(ctx context.Context) (map[rivertype.JobState]int, error) {
+	n, err := d.jobs.driver.GetExecutor().JobCountByAllStates(ctx, &riverdriver.JobCountByAllStatesParams{})
+	if err != nil {
+		return nil, fmt.Errorf("count the jobs: %w", err)
+	}
+	return n, nil
+}
+
+// lone is false: there may be other processes.
+func (d *postgresDB) lone() bool { return false }
+
+func (d *postgresDB) now() time.Time { return d.processes.now() }
+
+// bury takes what processes held that died.
+func (d *postgresDB) bury(ctx context.Context) (n int, err error) {
+	names, err := d.processes.dead(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, name := range names {
+		buried, err := d.buryOne(ctx, name, false)
+		if err != nil {
+			return n, fmt.Errorf("take over from process %s: %w", name, err)
+		}
+		if buried {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// buryOne lets go of what a process held: its leases run out at once, and the
+// jobs that ran under it are available. It does nothing if the process was
+// buried meanwhile, or beats again.
+func (d *postgresDB) buryOne(ctx context.Context, name string, alive bool) (buried bool, err error) {
+	err = d.write(ctx, func(t tx) error {
+		n, err := t.exec(ctx, `DELETE FROM processes WHERE name = ? AND (until < clock_timestamp() OR ?)`, name, alive)
+		if buried = n > 0; err != nil || !buried {
+			return err
+		}
+		if _, err := d.jobs.adopt(ctx, t.(*postgresTx).tx, name); err != nil {
+			return err
+		}
+		if _, err := t.exec(ctx, `UPDATE leases SET until = 0 WHERE owner = ?`, name); err != nil {
+			return fmt.Errorf("end the leases: %w", err)
+		}
+		return nil
+	})
+	return buried && err == nil, err
+}
+
+func (d *postgresDB) close() error {
+	var err error
+	if d.processes != nil {
+		d.processes.stop()
+		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+		defer cancel()
+		if _, err = d.buryOne(ctx, d.processes.name, true); err != nil {
+			err = fmt.Errorf("sign the process off: %w", err)
+		}
+	}
+	d.closed.Store(true)
+	if d.pool != nil {
+		d.pool.Close()
+	}
+	return err
+}
+
+// closeTimeout bounds how long a process takes to sign off. One that can't is
+// taken for dead soon.
+const closeTimeout = 5 * time.Second

@@ -1,0 +1,127 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river/rivertype"
+)
+
+// postgresTx is a tx on pgx.Tx.
+type postgresTx struct {
+	tx   pgx.Tx
+	jobs *riverJobs[pgx.Tx]
+}
+
+func (t *postgresTx) exec(ctx context.Context, query string, args ...any) (int64, error) {
+	tag, err := t.tx.Exec(ctx, numbered(query), valid(args)...)
+	return tag.RowsAffected(), err
+}
+
+func (t *postgresTx) row(ctx context.Context, query string, args ...any) scanner {
+	return t.tx.QueryRow(ctx, numbered(query), valid(args)...)
+}
+
+func (t *postgresTx) each(ctx context.Context, f func(scanner) error, query string, args ...any) error {
+	rows, err := t.tx.Query(ctx, numbered(query), valid(args)...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close() // Err says it
+	for rows.Next() {
+		if err := f(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+func (t *postgresTx) lock() string { return " FOR UPDATE" }
+
+func (t *postgresTx) insertJob(ctx context.Context, args jobArgs) (rivertype.JobState, error) {
+	return t.jobs.insert(ctx, t.tx, validArgs{args})
+}
+
+// adoptJobs fails: other processes may be at work.
+func (t *postgresTx) adoptJobs(context.Context) (int, error) {
+	return 0, fmt.Errorf("adopt all jobs: the database may have other processes")
+}
+
+// queries holds what numbered made of each query.
+var queries sync.Map
+
+// numbered puts $1, $2, ... in the place of each ? that is not quoted.
+func numbered(query string) string {
+	if q, ok := queries.Load(query); ok {
+		return q.(string)
+	}
+	var b strings.Builder
+	var quote rune // the one that is open
+	n := 0
+	for _, r := range query {
+		switch {
+		case quote != 0:
+			if r == quote {
+				quote = 0
+			}
+		case r == '\'' || r == '"':
+			quote = r
+		case r == '?':
+			n++
+			b.WriteString("$" + strconv.Itoa(n))
+			continue
+		}
+		b.WriteRune(r)
+	}
+	queries.Store(query, b.String())
+	return b.String()
+}
+
+// valid replaces in texts what PostgreSQL doesn't store, so that no text from
+// outside keeps a delivery from being accepted.
+func valid(args []any) []any {
+	for i, a := range args {
+		if s, ok := a.(string); ok {
+			args[i] = validText(s)
+		}
+	}
+	return args
+}
+
+// validText returns s with a replacement character for each NUL and for what
+// is not UTF-8.
+func validText(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\x00", "\ufffd")
+}
+
+// validArgs is jobArgs whose JSON PostgreSQL stores: that has no NUL either.
+type validArgs struct{ jobArgs }
+
+func (a validArgs) MarshalJSON() ([]byte, error) {
+	data, err := json.Marshal(a.jobArgs)
+	if err != nil {
+		return nil, err
+	}
+	return withoutNUL(data), nil
+}
+
+// withoutNUL replaces each \u0000 in JSON, but not a backslash followed by
+// u0000.
+func withoutNUL(data []byte) []byte {
+	const nul, replacement = `\u0000`, `\ufffd`
+	for i := 0; i+len(nul) <= len(data); i++ {
+		if data[i] != '\\' {
+			continue
+		}
+		if string(data[i:i+len(nul)]) == nul {
+			copy(data[i:], replacement)
+		}
+		i++ // what is escaped begins no escape
+	}
+	return data
+}

@@ -1,0 +1,375 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reviewgate/reviewgate/app/internal/store"
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+var sweepTests = map[string]func(*testing.T, *fixture){
+	"a delivery's sweep gets its job once": func(t *testing.T, f *fixture) {
+		d := review.Delivery{GUID: "s", Event: "installation", Action: "created", Sweep: &review.Sweep{Installation: 5}}
+		if a := f.accept(t, d); a.NoOp || a.Key != "" {
+			t.Errorf("sweep = %+v, want one that asks", a)
+		}
+		if a := f.accept(t, d); !a.Duplicate {
+			t.Errorf("its redelivery = %+v, want a duplicate", a)
+		}
+		f.wantJobs(t, 1, "after a sweep and its redelivery")
+	},
+	"one that was given up is asked for by a redelivery": func(t *testing.T, f *fixture) {
+		var calls atomic.Int64
+		f.work(t, func(_ context.Context, j review.Job) error {
+			calls.Add(1)
+			return fmt.Errorf("no such installation %d", j.Installation)
+		})
+		d := review.Delivery{GUID: "s", Event: "installation", Action: "created", Sweep: &review.Sweep{Installation: 5}}
+		f.accept(t, d)
+		eventually(t, "given up, and a redelivery counts", func() bool {
+			a, err := f.Accept(f.ctx, d)
+			return err == nil && !a.Duplicate
+		})
+		eventually(t, "worked again", func() bool { return calls.Load() == 2 })
+	},
+	"asked for again and again waits once, beside one that runs": func(t *testing.T, f *fixture) {
+		ask := func(installation int64) {
+			t.Helper()
+			for range 3 {
+				if err := f.AskSweep(f.ctx, review.Sweep{Installation: installation}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		ask(5)
+		ask(6)
+		f.wantJobs(t, 2, "after asks for two installations")
+		began, end := make(chan int64, 10), make(chan struct{})
+		f.workWith(t, store.QueueOptions{Workers: 2}, func(_ context.Context, j review.Job) error {
+			began <- j.Installation
+			<-end
+			return nil
+		})
+		if a, b := <-began, <-began; a+b != 11 {
+			t.Errorf("sweeps of %d and %d began, want 5 and 6", a, b)
+		}
+		ask(5) // the one that runs may have passed what is asked for
+		f.wantJobs(t, 1, "after asks beside a sweep that runs")
+		close(end)
+		if got := <-began; got != 5 {
+			t.Errorf("a sweep of %d began, want another of 5", got)
+		}
+	},
+	"known deliveries are those that were stored and not given up": func(t *testing.T, f *fixture) {
+		g := pull(1, "aaa")
+		var guids []string
+		for i := range 1100 { // more than one query takes
+			guids = append(guids, guid(i))
+		}
+		f.accept(t, push(guids[0], g))
+		f.accept(t, review.Delivery{GUID: guids[1099], Event: "ping"})
+		f.accept(t, push("not asked about", g))
+		known := func() map[string]bool {
+			t.Helper()
+			m, err := f.KnownDeliveries(f.ctx, guids)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return m
+		}
+		if diff := cmp.Diff(map[string]bool{guids[0]: true, guids[1099]: true}, known()); diff != "" {
+			t.Errorf("known (-want +got):\n%s", diff)
+		}
+		f.finish(t, g.Key(), true)
+		if diff := cmp.Diff(map[string]bool{guids[1099]: true}, known()); diff != "" {
+			t.Errorf("known after one was given up (-want +got):\n%s", diff)
+		}
+		f.accept(t, push("again", g))
+		if !known()[guids[0]] {
+			t.Error("not known although it was asked for since")
+		}
+		if m, err := f.KnownDeliveries(f.ctx, nil); err != nil || len(m) != 0 {
+			t.Errorf("of none: %v, %v", m, err)
+		}
+	},
+	"marks move": func(t *testing.T, f *fixture) {
+		if at, err := f.Mark(f.ctx, "log"); err != nil || !at.IsZero() {
+			t.Errorf("before any: %s, %v; want the zero time", at, err)
+		}
+		for _, want := range []time.Time{f.clock.Now(), f.clock.Now().Add(-time.Hour)} {
+			if err := f.SetMark(f.ctx, "log", want); err != nil {
+				t.Fatal(err)
+			}
+			if at, err := f.Mark(f.ctx, "log"); err != nil || !at.Equal(want) {
+				t.Errorf("mark = %s, %v; want %s", at, err, want)
+			}
+		}
+		if at, _ := f.Mark(f.ctx, "other"); !at.IsZero() {
+			t.Errorf("another mark is %s", at)
+		}
+	},
+	"orphans are of each repository once": func(t *testing.T, f *fixture) {
+		in := func(repo int64, number int, head string) review.Target {
+			g := pull(number, head)
+			g.RepoID = repo
+			return g
+		}
+		open := func(g review.Target, head string) {
+			t.Helper()
+			l := f.acquire(t, g.Key())
+			_, err := f.Intend(f.ctx, l, review.Write{Kind: review.WriteCheck, Subject: fmt.Sprintf("%d/%s", g.RepoID, head), Key: g.Key(), HeadSHA: head})
+			if err := errors.Join(err, f.Release(f.ctx, l)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i, g := range []review.Target{in(1, 1, "aaa"), in(1, 2, "bbb"), in(2, 1, "ccc"), in(3, 1, "ddd"), in(4, 1, "eee")} {
+			f.accept(t, push(guid(i), g))
+			open(g, g.HeadSHA)
+		}
+		if got, err := f.Orphans(f.ctx); err != nil || len(got) != 0 {
+			t.Errorf("with each head open: %v, %v; want none", got, err)
+		}
+		for _, g := range []review.Target{in(1, 1, ""), in(1, 2, ""), in(3, 1, "")} {
+			if err := f.SetClosed(f.ctx, g.Key(), true); err != nil {
+				t.Fatal(err)
+			}
+		}
+		open(in(4, 1, ""), "fff") // a head that nobody has
+		got, err := f.Orphans(f.ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]review.Target{in(4, 1, "eee"), in(3, 1, "ddd"), in(1, 2, "bbb")}, got); diff != "" {
+			t.Errorf("orphans (-want +got):\n%s", diff)
+		}
+	},
+	"refusals hold until their time, and the later one stays": func(t *testing.T, f *fixture) {
+		now := f.clock.Now()
+		refuse := func(installation int64, d time.Duration) {
+			t.Helper()
+			if err := f.SetRefused(f.ctx, installation, now.Add(d)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		refuse(0, time.Minute)
+		refuse(5, time.Hour)
+		refuse(5, time.Minute)
+		refuse(6, 0)
+		got, err := f.Refusals(f.ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(map[int64]time.Time{0: now.Add(time.Minute), 5: now.Add(time.Hour)}, got); diff != "" {
+			t.Errorf("refusals (-want +got):\n%s", diff)
+		}
+		f.clock.pass(time.Minute)
+		refuse(7, 2*time.Minute)
+		if got, _ = f.Refusals(f.ctx); len(got) != 2 || got[7].IsZero() || got[5].IsZero() {
+			t.Errorf("a minute later: %v, want those of 5 and 7", got)
+		}
+	},
+	"what an installation was refused stays unanswered until it is asked for": func(t *testing.T, f *fixture) {
+		refused, given := pull(1, "aaa"), pull(2, "bbb")
+		for i, g := range []review.Target{refused, given} {
+			f.accept(t, push(guid(i), g))
+		}
+		if err := f.SetResult(f.ctx, refused.Key(), "the App is suspended"); err != nil {
+			t.Fatal(err)
+		}
+		if got := f.state(t, refused.Key()).Result; got != "the App is suspended" {
+			t.Errorf("result = %q", got)
+		}
+		f.finish(t, refused.Key(), true)
+		f.finish(t, given.Key(), true)
+		unanswered := func() []review.Target {
+			t.Helper()
+			got, err := f.Unanswered(f.ctx, 5)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return got
+		}
+		if diff := cmp.Diff([]review.Target{refused}, unanswered()); diff != "" {
+			t.Errorf("unanswered (-want +got):\n%s", diff)
+		}
+		f.accept(t, push("again", refused))
+		if got := unanswered(); len(got) != 0 {
+			t.Errorf("unanswered although it was asked for again: %v", got)
+		}
+		f.finish(t, refused.Key(), false)
+		if got := f.state(t, refused.Key()).Result; got != "" {
+			t.Errorf("result = %q after it was answered", got)
+		}
+		wantErr(t, "SetResult", f.SetResult(f.ctx, "pull/1/1", "no"), review.ErrNotFound)
+	},
+}
+
+var handOverTests = map[string]func(*testing.T, *fixture){
+	"gives the lease and the target to another kind of job": func(t *testing.T, f *fixture) {
+		g := pull(1, "aaa")
+		f.accept(t, push("1", g))
+		for i, kind := range []review.JobKind{review.JobPublish, review.JobReview} {
+			l := f.acquire(t, g.Key())
+			if err := f.HandOver(f.ctx, l, kind); err != nil {
+				t.Fatal(err)
+			}
+			f.wantJobs(t, i+2, "after a lease was handed over")
+			wantErr(t, "Renew", f.Renew(f.ctx, l, time.Minute), review.ErrLeaseLost)
+		}
+		if err := f.HandOver(f.ctx, f.acquire(t, g.Key()), review.JobCommand); err == nil {
+			t.Error("handed over to a command")
+		}
+	},
+	"a rescue makes sure of a publish job too": func(t *testing.T, f *fixture) {
+		g := pull(1, "aaa")
+		f.accept(t, push("1", g))
+		f.save(t, stored("run-1", g, 1, "aaa"), false)
+		f.clock.pass(2 * time.Minute)
+		if n, err := f.Rescue(f.ctx); n != 1 || err != nil {
+			t.Fatalf("Rescue = %d, %v; want 1", n, err)
+		}
+		f.wantJobs(t, 2, "after a rescue of a target whose publish job waits")
+	},
+	"a finished review is published while all workers are busy": func(t *testing.T, f *fixture) {
+		busy, published := make(chan struct{}), make(chan string, 1)
+		var running atomic.Int64
+		f.work(t, func(ctx context.Context, j review.Job) error {
+			if j.Kind == review.JobPublish {
+				published <- j.Key
+				return nil
+			}
+			running.Add(1)
+			select {
+			case <-busy:
+			case <-ctx.Done():
+			}
+			return nil
+		})
+		defer close(busy)
+		for i := range 20 {
+			f.accept(t, push(guid(i), pull(i, guid(i))))
+		}
+		eventually(t, "all workers at work", func() bool { return running.Load() == 8 })
+		f.save(t, stored("run-1", pull(1, guid(1)), 1, guid(1)), false)
+		if got := <-published; got != pull(1, "").Key() {
+			t.Errorf("%s was published, want %s", got, pull(1, "").Key())
+		}
+	},
+	"reviews and publications take turns until all is done": func(t *testing.T, f *fixture) {
+		// Review jobs save and publish jobs finish, as the use cases do, while
+		// asks come in. Every tenth publication finds GitHub down once.
+		const targets, asks = 4, 30
+		var runs atomic.Int64
+		var failures sync.Map
+		down := func(key string, generation int64) bool {
+			_, failed := failures.LoadOrStore(fmt.Sprint(key, generation), true)
+			return generation%10 == 0 && !failed
+		}
+		f.work(t, func(ctx context.Context, j review.Job) error {
+			l, ok, err := f.Acquire(ctx, j.Key, "worker", time.Minute)
+			if err != nil || !ok {
+				return err
+			}
+			r, err := f.UnpublishedReview(ctx, j.Key)
+			if err != nil {
+				return err
+			}
+			switch {
+			case j.Kind == review.JobReview && r == nil:
+				return reviewOnce(ctx, f.Store, l, runs.Add(1))
+			case j.Kind == review.JobReview:
+				return f.HandOver(ctx, l, review.JobPublish)
+			case r == nil:
+				return f.HandOver(ctx, l, review.JobReview)
+			case down(j.Key, r.Generation):
+				_, err := f.Failed(ctx, l)
+				return &review.RetryError{After: time.Millisecond, Err: errors.Join(err, errors.New("GitHub is down"))}
+			}
+			return publishOnce(ctx, f.Store, l, r)
+		})
+		var wg sync.WaitGroup
+		for n := 1; n <= targets; n++ {
+			wg.Go(func() {
+				for i := range asks {
+					f.accept(t, push(guid(n*100+i), pull(n, fmt.Sprint(n))))
+					if i%10 == 9 { // let a run get ahead, so that asks come at any point of it
+						time.Sleep(20 * time.Millisecond)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		for n := 1; n <= targets; n++ {
+			eventually(t, "all generations done", func() bool {
+				st := f.state(t, pull(n, "").Key())
+				return st.Wanted == asks && st.Done == asks
+			})
+		}
+	},
+}
+
+// reviewOnce does what is wanted of a target whose lease is held.
+func reviewOnce(ctx context.Context, s *store.Store, l review.Lease, run int64) error {
+	st, err := s.Target(ctx, l.Key)
+	if err != nil {
+		return err
+	}
+	if st.Wanted == st.Done {
+		_, err := s.Finish(ctx, l, st.Done, st.GaveUp)
+		return err
+	}
+	return s.SaveReview(ctx, l, stored(fmt.Sprint("run-", run), st.Target, st.Wanted, st.HeadSHA))
+}
+
+// publishOnce publishes a review under the lease of its target.
+func publishOnce(ctx context.Context, s *store.Store, l review.Lease, r *review.StoredReview) error {
+	if err := s.MarkPublished(ctx, r.RunID); err != nil {
+		return err
+	}
+	more, err := s.Finish(ctx, l, r.Generation, false)
+	if err != nil || !more {
+		return err
+	}
+	return s.HandOver(ctx, l, review.JobReview)
+}
+
+var periodicTests = map[string]func(*testing.T, *fixture){
+	"begins at the start, and again, and never piles up": func(t *testing.T, f *fixture) {
+		end := make(chan struct{})
+		var mu sync.Mutex
+		begun := map[review.JobKind]int{}
+		f.workWith(t, store.QueueOptions{Periodic: []store.Periodic{
+			{Kind: review.JobDeliveries, Every: time.Second}, {Kind: review.JobSweep, Every: time.Second},
+		}}, func(_ context.Context, j review.Job) error {
+			mu.Lock()
+			begun[j.Kind]++
+			mu.Unlock()
+			if j.Kind == review.JobSweep { // is still at it when the next one is due
+				<-end
+			}
+			return nil
+		})
+		defer close(end)
+		eventually(t, "the log read three times", func() bool { mu.Lock(); defer mu.Unlock(); return begun[review.JobDeliveries] >= 3 })
+		mu.Lock()
+		defer mu.Unlock()
+		if begun[review.JobSweep] != 1 {
+			t.Errorf("%d sweeps were begun while one ran, want 1", begun[review.JobSweep])
+		}
+	},
+	"are refused if they make no sense": func(t *testing.T, f *fixture) {
+		for _, p := range []store.Periodic{{Kind: review.JobReview, Every: time.Minute}, {Kind: review.JobSweep}} {
+			if _, err := store.NewQueue(f.Store, nil, store.QueueOptions{Periodic: []store.Periodic{p}}); err == nil {
+				t.Errorf("%+v was taken", p)
+			}
+		}
+	},
+}

@@ -1,0 +1,141 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/riverqueue/river/rivertype"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+// AskSweep implements review.Store. A sweep that runs may have passed what is
+// asked for now, so it doesn't count as one that waits.
+func (s *Store) AskSweep(ctx context.Context, sw review.Sweep) error {
+	return s.db.write(ctx, func(t tx) error {
+		for seq := int64(0); ; seq++ {
+			state, err := t.insertJob(ctx, sweepArgs{Installation: sw.Installation, Seq: seq})
+			if err != nil || state != rivertype.JobStateRunning {
+				return err
+			}
+		}
+	})
+}
+
+// knownChunk bounds the parameters of one query.
+const knownChunk = 500
+
+// KnownDeliveries implements review.Store.
+func (s *Store) KnownDeliveries(ctx context.Context, guids []string) (map[string]bool, error) {
+	known := make(map[string]bool, len(guids))
+	err := s.db.read(ctx, func(t tx) error {
+		for len(guids) > 0 {
+			chunk := guids[:min(knownChunk, len(guids))]
+			guids = guids[len(chunk):]
+			args := make([]any, len(chunk))
+			for i, g := range chunk {
+				args[i] = g
+			}
+			found, err := texts(ctx, t, `SELECT d.guid FROM deliveries d WHERE NOT (`+deliveryGivenUp+`) AND d.guid IN (?`+strings.Repeat(`, ?`, len(chunk)-1)+`)`, args...)
+			if err != nil {
+				return err
+			}
+			for _, g := range found {
+				known[g] = true
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for known deliveries: %w", err)
+	}
+	return known, nil
+}
+
+// Mark implements review.Store.
+func (s *Store) Mark(ctx context.Context, name string) (time.Time, error) {
+	var at int64
+	err := s.db.read(ctx, func(t tx) error {
+		return t.row(ctx, `SELECT at FROM marks WHERE name = ?`, name).Scan(&at)
+	})
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return time.Time{}, fmt.Errorf("read the mark %s: %w", name, err)
+	}
+	return fromMicros(at), nil
+}
+
+// SetMark implements review.Store.
+func (s *Store) SetMark(ctx context.Context, name string, at time.Time) error {
+	return s.change(ctx, "set the mark "+name,
+		`INSERT INTO marks (name, at) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at`, name, micros(at))
+}
+
+// Orphans implements review.Store. Of a repository's targets it takes the one
+// with the newest such check, whose names are the likeliest to hold still.
+func (s *Store) Orphans(ctx context.Context) ([]review.Target, error) {
+	var all []review.Target
+	seen := map[int64]bool{}
+	err := s.db.read(ctx, func(t tx) error {
+		return t.each(ctx, func(row scanner) error {
+			var g review.Target
+			if err := row.Scan(targetDest(&g)...); err != nil {
+				return err
+			}
+			if !seen[g.RepoID] {
+				seen[g.RepoID] = true
+				all = append(all, g)
+			}
+			return nil
+		}, `SELECT t.kind, t.installation, t.repo_id, t.owner, t.name, t.number, t.head_sha, t.base_sha, t.head_ref
+			FROM writes w JOIN targets t ON t.key = w.target_key
+			WHERE w.kind = ? AND w.state <> 'completed'
+			AND NOT EXISTS (SELECT 1 FROM targets o WHERE o.repo_id = t.repo_id AND o.head_sha = w.head_sha AND o.closed = 0)
+			ORDER BY w.id DESC`, string(review.WriteCheck))
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the repositories with orphaned checks: %w", err)
+	}
+	return all, nil
+}
+
+// SetRefused implements review.Store. The latest time that was ever given
+// holds: of two calls that were refused side by side the one may have been
+// told a shorter wait.
+func (s *Store) SetRefused(ctx context.Context, installation int64, until time.Time) error {
+	err := s.db.write(ctx, func(t tx) error {
+		if _, err := t.exec(ctx, `DELETE FROM refusals WHERE until <= ?`, s.now()); err != nil {
+			return err
+		}
+		_, err := t.exec(ctx, `
+			INSERT INTO refusals (installation, until) VALUES (?, ?)
+			ON CONFLICT (installation) DO UPDATE SET until = excluded.until WHERE refusals.until < excluded.until`, installation, micros(until))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("keep until when GitHub refuses installation %d: %w", installation, err)
+	}
+	return nil
+}
+
+// Refusals implements review.Store.
+func (s *Store) Refusals(ctx context.Context) (map[int64]time.Time, error) {
+	all := map[int64]time.Time{}
+	err := s.db.read(ctx, func(t tx) error {
+		return t.each(ctx, func(row scanner) error {
+			var installation, until int64
+			if err := row.Scan(&installation, &until); err != nil {
+				return err
+			}
+			all[installation] = fromMicros(until)
+			return nil
+		}, `SELECT installation, until FROM refusals WHERE until > ?`, s.now())
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list what GitHub refuses: %w", err)
+	}
+	return all, nil
+}
