@@ -4,6 +4,7 @@ GOVULNCHECK_VERSION   := v1.1.4
 BIN := $(CURDIR)/bin
 FUZZTIME ?= 10s
 BENCHTIME ?= 1s
+SEED ?= 0
 
 .PHONY: help
 help: ## list the targets
@@ -36,6 +37,16 @@ fuzz: ## fuzz every parser of outside bytes for FUZZTIME each
 .PHONY: bench
 bench: ## the performance figures of docs/performance.md
 	go test -run '^$$' -bench . -benchtime $(BENCHTIME) ./pipeline/... ./app/internal/store
+
+.PHONY: chaos
+chaos: ## kill servers at random, on SQLite and on PostgreSQL with two replicas; SEED=n plays a run again
+	go test ./app/harness -run 'TestChaos' -v -timeout 60m -args -seed $(SEED) -kills 200 -pulls 100
+	go test ./app/harness -run 'TestTrouble' -v -timeout 30m -args -seed $(SEED) -pulls 100 -trouble 60s
+
+.PHONY: load
+load: ## a burst of 2,000 webhooks, and two replicas against one
+	go test ./app/harness -run 'TestLoad' -v -timeout 30m -args -seed $(SEED) -hooks 2000 -pulls 200
+	go test ./app/harness -run 'TestReplicas' -v -timeout 30m -args -seed $(SEED) -pulls 100
 
 .PHONY: lint
 lint: $(BIN)/golangci-lint ## gofmt, vet, golangci-lint with the import directions

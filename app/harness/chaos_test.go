@@ -1,0 +1,36 @@
+package harness
+
+import (
+	"testing"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/ghtest"
+)
+
+// Servers are killed over and over while people work on pull requests, and
+// webhooks fail while they are down. In the end every pull request has its one
+// answer.
+func TestChaos(t *testing.T) {
+	seed := begin(t)
+	onDatabases(t, []string{sqlite, postgres}, func(t *testing.T, s setup) {
+		s.seed = seed
+		w := newWorld(t, s)
+		// Long enough that kills find reviews at work.
+		w.gh.On("*", ghtest.Delay(30*time.Millisecond))
+		stopTrouble := func() {}
+		if *flagTrouble > 0 {
+			stopTrouble = w.trouble().Stop
+		}
+		k := w.newKiller()
+		scripts, stop := w.scripts(or(*flagPulls, 5)), make(chan struct{})
+		go func() {
+			defer close(stop)
+			if err := k.run(planKills(seed, or(*flagKills, 6), len(w.servers))); err != nil {
+				t.Error(err)
+			}
+		}()
+		pulls, events := play(scripts, *flagRate, stop)
+		stopTrouble()
+		w.settle(pulls, k, events)
+	})
+}

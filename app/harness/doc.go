@@ -1,0 +1,31 @@
+// Package harness tries the whole program: the real binary, started as
+// "reviewgate serve" on a real database file or a real PostgreSQL, against a
+// GitHub stand-in in the test's process. It has four trials, all of them tests:
+//
+//   - TestChaos plays a script of events on many pull requests while servers
+//     are killed with SIGKILL, at random times and at random requests to GitHub.
+//   - TestTrouble plays the script while GitHub fails in every way it knows.
+//   - TestLoad sends a burst of signed webhooks at a fixed pace.
+//   - TestReplicas has two servers share the work of one PostgreSQL.
+//
+// In "go test ./..." they are small. The flags make them large:
+//
+//	go test ./app/harness -run TestChaos -v -timeout 40m -args -kills 200 -pulls 100 -database postgres -replicas 2 -seed 42
+//
+// Afterwards GitHub's state is judged: each open pull request must have one
+// comment, on its head, and one completed check with the conclusion that its
+// content demands; nothing may be unfinished, said twice or obeyed twice.
+//
+// # To play a failure again
+//
+// A trial prints its seed first. With the same -seed and the same other flags
+// it plays the same script and plans the same kills. What the scheduler makes
+// of them differs from run to run, so a failure that hangs on a race may take a
+// few runs; -count 10 repeats them. What failed is printed as the pull
+// request's story: each event, what became of its delivery, each check run,
+// and the servers' log lines that name it. -keep DIR keeps the databases and
+// logs; -log debug makes the logs tell more.
+//
+// Everything is on the loopback interface, bounded in count and time, and ended
+// with the test.
+package harness

@@ -1,0 +1,137 @@
+package harness
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/internal/store/pgtest"
+)
+
+// A number that is 0 stands for the trial's own, which is small.
+var (
+	flagSeed     = flag.Uint64("seed", 1, "what all that is random is drawn from; 0 for a new one")
+	flagDatabase = flag.String("database", "", "sqlite or postgres; the trial's own if empty")
+	flagReplicas = flag.Int("replicas", 0, "servers on one PostgreSQL")
+	flagPulls    = flag.Int("pulls", 0, "pull requests")
+	flagKills    = flag.Int("kills", 0, "how often a server is killed")
+	flagRate     = flag.Float64("rate", 8, "events a second")
+	flagTrouble  = flag.Duration("trouble", 0, "how long GitHub is in trouble; in TestChaos for as long as servers are killed if not 0")
+	flagHooks    = flag.Int("hooks", 0, "webhooks of TestLoad's burst")
+	flagPatience = flag.Duration("patience", 4*time.Minute, "how long to wait for everything to be answered")
+	flagBinary   = flag.String("binary", "", "reviewgate to try; built from the tree if empty")
+	flagKeep     = flag.String("keep", "", "directory to keep databases and logs in")
+	flagLog      = flag.String("log", "info", "the servers' log level")
+)
+
+// build makes the binary, once for all trials.
+var build = sync.OnceValues(func() (path string, err error) {
+	if *flagBinary != "" {
+		return *flagBinary, nil
+	}
+	path = filepath.Join(buildDir, "reviewgate")
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "go", "build", "-o", path, "github.com/reviewgate/reviewgate/cmd/reviewgate").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("build the binary: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+var buildDir string
+
+func TestMain(m *testing.M) {
+	// Trials mostly wait; -parallel still decides.
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err)
+	}
+	flag.Parse()
+	var err error
+	if buildDir, err = os.MkdirTemp("", "reviewgate-harness-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	os.RemoveAll(buildDir)
+	os.Exit(code)
+}
+
+// or is a flag's value, or what the trial takes where it is not set.
+func or(value, own int) int {
+	if value > 0 {
+		return value
+	}
+	return own
+}
+
+// begin prints the seed and returns it. Trials mostly wait, so they run side by
+// side.
+func begin(t *testing.T) uint64 {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts servers")
+	}
+	t.Parallel()
+	seed := *flagSeed
+	if seed == 0 {
+		seed = rand.Uint64N(1 << 32)
+	}
+	t.Logf("seed %d; to play this again add: -args -seed %d", seed, seed)
+	return seed
+}
+
+// random is a source of its own for each purpose, so that none takes from the
+// numbers of another.
+func random(seed uint64, purpose string, n int) *rand.Rand {
+	for _, c := range purpose {
+		seed = seed*31 + uint64(c)
+	}
+	return rand.New(rand.NewPCG(seed, uint64(n)))
+}
+
+// onDatabases runs a trial on the database that was asked for, or on the
+// trial's own.
+func onDatabases(t *testing.T, own []string, trial func(t *testing.T, s setup)) {
+	if *flagDatabase != "" {
+		own = []string{*flagDatabase}
+	}
+	for _, name := range own {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := setup{database: name, replicas: 1}
+			switch name {
+			case sqlite:
+			case postgres:
+				s.replicas, s.url = or(*flagReplicas, 2), pgtest.URL(t)
+			default:
+				t.Fatalf("-database %s: use sqlite or postgres", name)
+			}
+			trial(t, s)
+		})
+	}
+}
+
+const (
+	sqlite   = "sqlite"
+	postgres = "postgres"
+)
+
+// keepDir is where a trial's files stay, for whoever looks for a cause.
+func keepDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp(*flagKeep, strings.ReplaceAll(t.Name(), "/", "-")+"-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("files are kept in %s", dir)
+	return dir
+}

@@ -1,0 +1,229 @@
+package harness
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/ghtest"
+)
+
+// maxCommands is how many commands a pull request gets: below the 20 an hour
+// that are answered.
+const maxCommands = 8
+
+// pull is a pull request, what was done to it, and so what its answer must be.
+type pull struct {
+	*ghtest.PullRequest
+	repo         *ghtest.Repo
+	name, author string
+	base         string
+	title        int
+
+	open     bool
+	insecure bool // its content has a major finding
+	pushes   int
+	heads    []string
+	// renewals counts what may each give a head that had a check run another
+	// one: a permitted command, a re-run, and what cancels or changes the
+	// answer.
+	renewals int
+	commands []command
+	groups   []*group
+	asked    time.Time // when it was last asked for
+	story    []string
+}
+
+type command struct {
+	id        int64
+	permitted bool
+	closed    bool // the pull request was closed after it
+}
+
+type group struct {
+	*ghtest.MergeGroup
+	insecure, destroyed bool
+	asked               time.Time
+}
+
+// ask adds an event that asks for a review to the story. It comes before the
+// event, whose webhook is answered when its method returns.
+func (p *pull) ask(format string, args ...any) {
+	p.asked = time.Now()
+	p.tell(format, args...)
+}
+
+// tell adds any other event.
+func (p *pull) tell(format string, args ...any) {
+	p.story = append(p.story, clock(time.Now())+"  "+fmt.Sprintf(format, args...))
+}
+
+// lastAsked is when the answer on a head was last asked for.
+func (p *pull) lastAsked(head string) time.Time {
+	for _, g := range p.groups {
+		if g.HeadSHA == head {
+			return g.asked
+		}
+	}
+	return p.asked
+}
+
+func clock(t time.Time) string { return t.Local().Format("15:04:05.000") }
+
+const body = "Orders are read from the warehouse, so that stock is never stale."
+
+// files are the change, other than that of each earlier push.
+func (p *pull) files() ghtest.Files {
+	p.pushes++
+	text := secure
+	if p.insecure {
+		text = insecure
+	}
+	return ghtest.Files{
+		"store/" + p.name + ".go":      strings.ReplaceAll(text, "VERSION", fmt.Sprintf("%d of %s", p.pushes, p.name)),
+		"store/" + p.name + "_test.go": "package store\n",
+	}
+}
+
+// conclusion is what the check of a content must end with.
+func conclusion(insecure bool) string {
+	if insecure {
+		return "action_required"
+	}
+	return "success"
+}
+
+func (p *pull) begin(insecure bool) {
+	p.open, p.insecure = true, insecure
+	p.ask("opened by %s in %s, %s", p.author, p.repo.FullName(), conclusion(insecure))
+	p.PullRequest = p.repo.OpenPR(ghtest.PR{Title: "feat: read stock from the warehouse", Body: body, Author: p.author, Head: p.name, Files: p.files()})
+	p.heads = append(p.heads, p.HeadSHA())
+}
+
+func (p *pull) push(insecure bool) {
+	p.insecure = insecure
+	p.ask("pushed, %s", conclusion(insecure))
+	p.moved(p.Push(p.files(), "feat: stock"))
+}
+
+func (p *pull) forcePush(insecure bool) {
+	p.insecure = insecure
+	p.ask("force-pushed, %s", conclusion(insecure))
+	p.moved(p.ForcePush(p.files(), "feat: stock"))
+}
+
+func (p *pull) moved(head string) {
+	p.heads = append(p.heads, head)
+	p.story[len(p.story)-1] += fmt.Sprintf(" (head %.7s)", head)
+}
+
+// edit changes nothing that the review reads, so its answer stays.
+func (p *pull) edit(bool) {
+	p.title++
+	title := fmt.Sprintf("feat: read stock from warehouse %d", p.title)
+	p.ask("title edited")
+	p.Edit(ghtest.Edit{Title: &title})
+}
+
+func (p *pull) retarget(bool) {
+	p.base = map[string]string{"main": "release", "release": "main"}[p.base]
+	p.renewals++
+	p.ask("retargeted to %s", p.base)
+	p.Edit(ghtest.Edit{Base: &p.base})
+}
+
+func (p *pull) command(login string, permitted bool) {
+	if len(p.commands) == maxCommands {
+		p.say()
+		return
+	}
+	p.ask("/review by %s", login)
+	if permitted {
+		p.renewals++
+	}
+	c := p.Comment(login, "Please have a look.\n/review\n")
+	p.commands = append(p.commands, command{id: c.ID, permitted: permitted})
+}
+
+func (p *pull) say() {
+	p.tell("a comment that is no command")
+	p.Comment("alice", "Looks good.\n> /review\n")
+}
+
+func (p *pull) close() {
+	p.open = false
+	p.renewals++ // its check may be cancelled
+	for i := range p.commands {
+		p.commands[i].closed = true
+	}
+	p.tell("closed")
+	p.Close()
+}
+
+func (p *pull) reopen() {
+	p.open = true
+	p.ask("reopened")
+	p.Reopen()
+}
+
+// rerequest presses "Re-run" under the newest check run, if there is one.
+func (p *pull) rerequest() {
+	runs := p.CheckRuns()
+	if len(runs) == 0 {
+		return
+	}
+	p.renewals++
+	p.ask("check run %d: re-run", runs[len(runs)-1].ID)
+	p.repo.Rerequest("alice", runs[len(runs)-1].ID)
+}
+
+// queue puts the pull request into the merge queue. Half of the groups are
+// taken out at once, as when the queue is rebuilt.
+func (p *pull) queue(destroy bool) {
+	p.tell("queued, destroyed at once: %v", destroy)
+	g := &group{MergeGroup: p.repo.MergeGroup(p.PullRequest), insecure: p.insecure, destroyed: destroy, asked: time.Now()}
+	p.groups = append(p.groups, g)
+	p.story[len(p.story)-1] += fmt.Sprintf(" (head %.7s)", g.HeadSHA)
+	if destroy {
+		g.Destroy("dequeued")
+	}
+}
+
+// again asks once more for what was given up: by a command, or by re-running
+// the check of a merge group.
+func (p *pull) again(f fault) {
+	p.renewals++
+	for _, g := range p.groups {
+		if runs := g.CheckRuns(); f.head == g.HeadSHA && len(runs) > 0 {
+			p.tell("merge group %.7s: re-run", f.head)
+			p.repo.Rerequest("alice", runs[len(runs)-1].ID)
+			return
+		}
+	}
+	p.ask("/review by alice, after it was given up")
+	c := p.Comment("alice", "/review")
+	p.commands = append(p.commands, command{id: c.ID, permitted: true})
+}
+
+// insecure is a Go file with a certain major finding.
+const insecure = `package store
+
+import (
+	"crypto/tls"
+	"net/http"
+)
+
+// Client talks to the warehouse. Version VERSION.
+func Client() *http.Client {
+	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+}
+`
+
+// secure is the same file without it.
+const secure = `package store
+
+import "net/http"
+
+// Client talks to the warehouse. Version VERSION.
+func Client() *http.Client { return &http.Client{} }
+`

@@ -1,0 +1,115 @@
+package harness
+
+import (
+	"net/http"
+	"time"
+)
+
+// settle waits until everything is answered, and then for a while longer, in
+// which nothing may be said twice. What is wrong then fails the test.
+func (w *world) settle(pulls []*pull, k *killer, events int) {
+	w.t.Helper()
+	began := time.Now()
+	var f figures
+	f.add("database, servers", "%s, %d", w.database, len(w.servers))
+	f.add("kills, pull requests, events", "%d, %d, %d", len(k.times), len(pulls), events)
+
+	answered := w.answered(pulls)
+	crashed := w.afterCrashes(pulls, k)
+	if crashed > 0 {
+		answered = w.answered(pulls) && answered
+	}
+	f.add("all answered", "%v, %s after the last kill", answered, short(time.Since(began)))
+	f.add("given up after three crashes", "%d, answered after /review", crashed)
+	time.Sleep(3 * w.logInterval) // whatever is still asked for comes
+	if !until(time.Minute, w.quiet) {
+		w.t.Errorf("the servers are still at work: %v", w.servers[0].metrics())
+	}
+
+	count := w.reviewed(pulls)
+	f.add("lost", "%d", count[lost])
+	for _, what := range k.twice {
+		w.t.Errorf("written twice: %s", what)
+	}
+	f.add("said twice, if only for a while", "%d, %d", count[duplicate], len(k.twice))
+	f.add("check runs not completed", "%d", count[unfinished])
+	f.add("commands obeyed wrongly, or twice", "%d", count[disobeyed])
+	f.add("commands without their answer", "%d; given up after three crashes: %d", count[ignored], w.droppedCommands())
+	f.add("could not be completed", "%d", count[gaveUp])
+	if len(k.times) > 0 {
+		f.add("from a kill to the checks it cut", "%s", spread(k.answered))
+	}
+	w.deliveries(&f)
+	w.calls(&f)
+	f.print(w.t)
+}
+
+// answered waits until nothing is wrong any more, but with what was given up,
+// and no server has work left. It reports whether that came.
+func (w *world) answered(pulls []*pull) bool {
+	return until(*flagPatience, func() bool {
+		for _, faults := range w.faults(pulls) {
+			if countOf(gaveUp, faults) == 0 {
+				return false
+			}
+		}
+		return w.quiet()
+	})
+}
+
+// afterCrashes asks again for the reviews that were given up since their
+// server had died three times, as people are told to. It returns their number.
+func (w *world) afterCrashes(pulls []*pull, k *killer) (n int) {
+	const most = 3
+	for p, faults := range w.faults(pulls) {
+		for _, f := range faults {
+			if f.kind != gaveUp {
+				continue
+			}
+			if kills := k.since(p.lastAsked(f.head)); kills < most {
+				w.t.Errorf("given up though there were only %d kills since it was asked for:\n%s", kills, w.tellAll(p, faults))
+			}
+			p.again(f)
+			n++
+		}
+	}
+	return n
+}
+
+// deliveries tells how the webhooks fared.
+func (w *world) deliveries(f *figures) {
+	failed, came := map[string]bool{}, map[string]bool{}
+	for _, d := range w.gh.Deliveries() {
+		if d.OK() {
+			came[d.GUID] = true
+		} else {
+			failed[d.GUID] = true
+		}
+	}
+	again := 0
+	for guid := range failed {
+		if came[guid] {
+			again++
+		}
+	}
+	f.add("deliveries that failed", "%d, of these taken in later %d", len(failed), again)
+	f.add("pull requests found by the sweep", "%d", w.logLines("found a pull request to review"))
+}
+
+// calls tells what the App asked of GitHub. A rate limit that it did not obey
+// fails the test: one server has read the refusal, or could have read it in the
+// database.
+func (w *world) calls(f *figures) {
+	refused := 0
+	all := w.gh.Calls()
+	for _, c := range all {
+		if c.Status == http.StatusTooManyRequests || c.Status == http.StatusForbidden {
+			refused++
+		}
+	}
+	early := w.gh.EarlyRetries()
+	f.add("calls of GitHub", "%d, refused %d, early %d", len(all), refused, len(early))
+	for _, c := range early[:min(len(early), 5)] {
+		w.t.Errorf("asked before the limit ended: %s", describe(c))
+	}
+}

@@ -1,0 +1,48 @@
+package harness
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/ghtest"
+)
+
+// trouble has GitHub fail in every way it knows: one request in five.
+func (w *world) trouble() *ghtest.Trouble {
+	trouble := ghtest.NewTrouble(w.seed, ghtest.TroubleOptions{
+		MaxLatency: 50 * time.Millisecond,
+		Errors:     0.1, Resets: 0.04, Lost: 0.03, Truncated: 0.02, Secondary: 0.005, Primary: 0.005,
+		MinRefusal: time.Second, MaxRefusal: 3 * time.Second,
+	})
+	w.gh.On("*", trouble.Hook)
+	return trouble
+}
+
+// GitHub fails while people work on pull requests. When it is well again every
+// pull request gets its one answer.
+func TestTrouble(t *testing.T) {
+	seed := begin(t)
+	onDatabases(t, []string{sqlite}, func(t *testing.T, s setup) {
+		s.seed = seed
+		w := newWorld(t, s)
+		trouble := w.trouble()
+		k := w.newKiller()
+		lasts := *flagTrouble
+		if lasts == 0 {
+			lasts = 4 * time.Second
+		}
+		stop := make(chan struct{})
+		time.AfterFunc(lasts, func() { close(stop) })
+		pulls, events := play(w.scripts(or(*flagPulls, 5)), *flagRate, stop)
+		trouble.Stop()
+		w.settle(pulls, k, events)
+		for kind, n := range trouble.Counts() {
+			t.Logf("trouble: %d of kind %s", n, kind)
+		}
+	})
+}
+
+func describe(c ghtest.Call) string {
+	return fmt.Sprintf("%s %s at %s, installation %d, %d, %s after it was told", c.Method, c.Path, clock(c.Start), c.Installation, c.Status, c.Early)
+}

@@ -1,0 +1,124 @@
+package harness
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/ghtest"
+)
+
+const (
+	secret   = "harness-secret"
+	hookPath = "/api/github/hook"
+)
+
+// setup says what a trial runs on.
+type setup struct {
+	database string
+	url      string // of PostgreSQL
+	replicas int
+	seed     uint64
+	limits   *ghtest.Limits // GitHub's own if nil
+	// logInterval is how often the delivery log is read. Default 1 s.
+	logInterval time.Duration
+}
+
+// world is a GitHub and the servers that work for it.
+type world struct {
+	setup
+	t       *testing.T
+	dir     string
+	gh      *ghtest.Server
+	hook    string // where webhooks go
+	servers []*server
+}
+
+// newWorld starts the stand-in and the servers, which are ready when it
+// returns.
+func newWorld(t *testing.T, s setup) *world {
+	t.Helper()
+	w := &world{setup: s, t: t, dir: t.TempDir(), gh: ghtest.Start(t, ghtest.Options{WebhookSecret: secret, Limits: s.limits})}
+	if *flagKeep != "" {
+		w.dir = keepDir(t)
+	}
+	if w.logInterval == 0 {
+		w.logInterval = time.Second
+	}
+	if w.database == sqlite {
+		w.url = "sqlite://" + filepath.Join(w.dir, "reviewgate.db")
+	}
+	for n := range w.replicas {
+		api := w.gh.URL
+		if w.replicas > 1 {
+			api = outlet(t, w.gh.URL, n)
+		}
+		w.servers = append(w.servers, w.newServer(n, api))
+	}
+	w.hook = "http://" + w.servers[0].addr + hookPath
+	if w.replicas > 1 {
+		w.hook = balance(t, w.servers) + hookPath
+	}
+	w.gh.SetWebhook(w.hook, secret)
+	for _, s := range w.servers {
+		if err := s.start(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() {
+		if u := w.gh.Unexpected(); len(u) > 0 {
+			t.Errorf("calls that GitHub does not know: %v", u)
+		}
+	})
+	return w
+}
+
+// repos makes n repositories, two for each organisation, since GitHub's limits
+// are an organisation's. alice may write there, bob and carol may only read.
+func (w *world) repos(n int) []*ghtest.Repo {
+	var all []*ghtest.Repo
+	for i := range n {
+		r := w.gh.Repo(fmt.Sprintf("org%d/%s", i/2, []string{"shop", "till"}[i%2]))
+		r.Grant("alice", "write")
+		r.Grant("bob", "read")
+		r.Grant("carol", "read")
+		r.Commit("main", ghtest.Files{"README.md": "# shop\n", "store/a.go": "package store\n\nfunc A() int { return 1 }\n"}, "start")
+		r.Commit("release", ghtest.Files{"CHANGES.md": "# 1.0\n"}, "release")
+		all = append(all, r)
+	}
+	return all
+}
+
+// quiet reports whether no server has anything left to do.
+func (w *world) quiet() bool {
+	return !slices.ContainsFunc(w.servers, func(s *server) bool { return !s.quiet() })
+}
+
+// until waits for something to become true, and reports whether it did.
+func until(limit time.Duration, f func() bool) bool {
+	const step = 200 * time.Millisecond
+	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(step) {
+		if f() {
+			return true
+		}
+	}
+	return f()
+}
+
+// metric adds up a metric of all servers.
+func (w *world) metric(name string) (sum float64) {
+	for _, s := range w.servers {
+		sum += s.metrics()[name]
+	}
+	return sum
+}
+
+// logLines counts the log lines of all servers that have all the texts.
+func (w *world) logLines(texts ...string) (n int) {
+	for _, s := range w.servers {
+		n += s.logLines(texts...)
+	}
+	return n
+}
