@@ -244,7 +244,7 @@ func (s *Service) writeGivenUp(ctx context.Context, lease Lease, state TargetSta
 	if state.HeadSHA == "" {
 		now, err := s.GitHub.Pull(ctx, state.Target)
 		if err != nil {
-			return s.giveUpSilently(lease, err)
+			return s.giveUpSilently(ctx, lease, err)
 		}
 		if err := s.followHead(ctx, lease.Key, state, now.HeadSHA); err != nil {
 			return err
@@ -261,7 +261,7 @@ func (s *Service) writeGivenUp(ctx context.Context, lease Lease, state TargetSta
 	})
 	var host *HostError
 	if errors.As(err, &host) && !host.Temporary() {
-		return s.giveUpSilently(lease, err)
+		return s.giveUpSilently(ctx, lease, err)
 	}
 	if err != nil {
 		return err
@@ -301,13 +301,16 @@ func (s *Service) warnInComment(ctx context.Context, key, what string) error {
 
 // giveUpSilently ends where GitHub no longer lets the App write: the
 // repository is gone, or the permission is.
-func (s *Service) giveUpSilently(lease Lease, err error) error {
+func (s *Service) giveUpSilently(ctx context.Context, lease Lease, err error) error {
 	var host *HostError
-	if errors.As(err, &host) && !host.Temporary() {
-		s.Log.Error().Str("target", lease.Key).Err(err).Msg("the check can't be written either")
-		return nil
+	if !errors.As(err, &host) || host.Temporary() {
+		return err
 	}
-	return err
+	s.Log.Error().Str("target", lease.Key).Err(err).Msg("the check can't be written either")
+	if err := s.Store.SetResult(ctx, lease.Key, "GitHub did not let reviewgate "+host.Op); err != nil {
+		return fmt.Errorf("note that nothing could be written: %w", err)
+	}
+	return nil
 }
 
 // explain says in words for people what kept a run from being completed, and
