@@ -264,3 +264,46 @@ func TestRenamedDuringReview(t *testing.T) {
 	w.idle()
 	w.wants(pr, "action_required")
 }
+
+// News of a close that comes after the pull request was opened again is not
+// believed.
+func TestLateCloseIsNotBelieved(t *testing.T) {
+	w := start(t)
+	pr := w.open(ghtest.Files{"store/client.go": insecure})
+	w.idle()
+	w.away(func() { pr.Close() })
+	pr.Reopen()
+	w.idle()
+	came, letGo := w.held(routeFiles, "pull_number", "1")
+	pr.Push(clean(), "fix")
+	<-came
+	if err := w.app.service.Work(w.Context(), review.Job{Kind: review.JobDeliveries, Attempt: 1}); err != nil {
+		t.Fatal(err)
+	}
+	<-came // the close stopped the run, and the next one has begun
+	letGo()
+	w.idle()
+	w.wants(pr, "success")
+	w.allDone(pr.HeadSHA())
+}
+
+// A head that was pushed over before its check came to be gets none.
+func TestCheckThatNeverCameIsNotCreatedToBeCancelled(t *testing.T) {
+	w := start(t)
+	came := make(chan bool, 9)
+	remove := w.gh.On("POST /repos/{owner}/{repo}/check-runs", func(x *ghtest.Exchange) {
+		came <- true
+		<-x.Context().Done()
+		x.Drop()
+	})
+	pr := w.open(clean())
+	<-came
+	old := pr.HeadSHA()
+	remove()
+	pr.Push(ghtest.Files{"store/client.go": insecure}, "more")
+	w.idle()
+	w.wants(pr, "action_required")
+	if runs := w.repo.CheckRuns(old); len(runs) != 0 {
+		t.Errorf("the old head has %d check runs, %s", len(runs), runs[0].Conclusion)
+	}
+}

@@ -122,22 +122,13 @@ const maxAnnotations = 50
 // run that has no outcome is resolved by looking: its check may be there.
 func (s *Service) createCheck(ctx context.Context, lease Lease, t Target, have *Write, w CheckWrite) (*Write, error) {
 	if have != nil && have.State == WriteIntended {
-		found, err := s.findCheck(ctx, t, w, have.ExternalID)
+		there, conclusion, err := s.resolveCheck(ctx, t, have)
 		if err != nil {
 			return nil, err
 		}
-		if found != nil {
-			have.RemoteID, have.State = found.ID, WriteOpen
-			if found.Completed {
-				have.State = WriteCompleted
-			}
-			if err := s.Store.Record(ctx, *have); err != nil {
-				return nil, fmt.Errorf("record the check that was found: %w", err)
-			}
-			// One that was completed with another conclusion is not the answer.
-			if !found.Completed || w.Conclusion == "" || w.Conclusion == found.Conclusion {
-				return have, nil
-			}
+		// One that was completed with another conclusion is not the answer.
+		if there && (have.State == WriteOpen || w.Conclusion == "" || w.Conclusion == conclusion) {
+			return have, nil
 		}
 	}
 	if have == nil || have.State != WriteIntended {
@@ -170,11 +161,31 @@ func (s *Service) createCheck(ctx context.Context, lease Lease, t Target, have *
 	return have, err
 }
 
+// resolveCheck finds out what became of an intent to create a check, and
+// records it. there is false if nothing did.
+func (s *Service) resolveCheck(ctx context.Context, t Target, w *Write) (there bool, conclusion string, err error) {
+	if w.State != WriteIntended {
+		return true, "", nil
+	}
+	found, err := s.findCheck(ctx, t, w.HeadSHA, w.ExternalID)
+	if err != nil || found == nil {
+		return false, "", err
+	}
+	w.RemoteID, w.State = found.ID, WriteOpen
+	if found.Completed {
+		w.State = WriteCompleted
+	}
+	if err := s.Store.Record(ctx, *w); err != nil {
+		return false, "", fmt.Errorf("record the check that was found: %w", err)
+	}
+	return true, found.Conclusion, nil
+}
+
 // findCheck looks for a check run by its external id, twice, since lists may
 // lag behind a create.
-func (s *Service) findCheck(ctx context.Context, t Target, w CheckWrite, externalID string) (*CheckRun, error) {
+func (s *Service) findCheck(ctx context.Context, t Target, headSHA, externalID string) (*CheckRun, error) {
 	return twice(ctx, func() (*CheckRun, error) {
-		all, err := s.GitHub.Checks(ctx, t, w.HeadSHA)
+		all, err := s.GitHub.Checks(ctx, t, headSHA)
 		if err != nil {
 			return nil, err
 		}
@@ -234,10 +245,17 @@ func (s *Service) cancelCheck(ctx context.Context, lease Lease, t Target, w Writ
 			w.State = WriteCompleted // a newer one stands in its place
 			return s.Store.Record(ctx, w)
 		}
-		err = s.completeCheck(ctx, lease, t, CheckWrite{
-			Name: s.checkName(ctx, t), HeadSHA: w.HeadSHA, Conclusion: "cancelled", Output: render.Superseded(newHead),
-			StartedAt: s.Now(), CompletedAt: s.Now(),
-		})
+		there, _, err := s.resolveCheck(ctx, t, now)
+		if err == nil && !there {
+			now.State = WriteCompleted // it was never created
+			return s.Store.Record(ctx, *now)
+		}
+		if err == nil {
+			err = s.completeCheck(ctx, lease, t, CheckWrite{
+				Name: s.checkName(ctx, t), HeadSHA: w.HeadSHA, Conclusion: "cancelled", Output: render.Superseded(newHead),
+				StartedAt: s.Now(), CompletedAt: s.Now(),
+			})
+		}
 		var host *HostError
 		if errors.As(err, &host) && !host.Temporary() {
 			// The commit or the permission is gone, and nothing waits for it.

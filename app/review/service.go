@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -50,6 +51,9 @@ type Service struct {
 	running runs
 	off     offRepositories
 	lost    lostDeliveries
+	// suspects is held by the one at work of those that may have taken the
+	// server down.
+	suspects sync.Mutex
 }
 
 var _ Worker = (*Service)(nil)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -34,8 +35,21 @@ const (
 	sweepAtOnce = 4
 )
 
-// awaited are the events that ask for something.
-var awaited = []string{"pull_request", "issue_comment", "check_run", "merge_group", "installation", "installation_repositories"}
+// awaited are the events that ask for something, with their actions; nil stands
+// for any.
+var awaited = map[string][]string{
+	"pull_request":              nil,
+	"issue_comment":             {"created"},
+	"check_run":                 {"rerequested", "requested_action"},
+	"merge_group":               nil,
+	"installation":              {"unsuspend", "new_permissions_accepted"},
+	"installation_repositories": {"added"},
+}
+
+func isAwaited(a HookAttempt) bool {
+	actions, ok := awaited[a.Event]
+	return ok && (actions == nil || slices.Contains(actions, a.Action))
+}
 
 // lostDeliveries are those that were asked for and have not come.
 type lostDeliveries struct {
@@ -66,7 +80,7 @@ func (l *lostDeliveries) note(attempts []HookAttempt) {
 		}
 	}
 	for guid, a := range newest {
-		if came[guid] || !slices.Contains(awaited, a.Event) {
+		if came[guid] || !isAwaited(a) {
 			delete(l.m, guid)
 			continue
 		}
@@ -334,7 +348,7 @@ func (s *Service) askFound(ctx context.Context, t Target, why string) error {
 }
 
 // answered reports whether the head of an open pull request has a completed
-// check, or a review of it is on its way. A check run of ours that the store
+// check that was not cancelled, or a review of it is on its way. A check run of ours that the store
 // does not know, since its database was lost or restored, is adopted, so that
 // the head gets no second one.
 func (s *Service) answered(ctx context.Context, t Target) (bool, error) {
@@ -350,14 +364,15 @@ func (s *Service) answered(ctx context.Context, t Target) (bool, error) {
 		return false, fmt.Errorf("look for the check of %s: %w", t.HeadSHA, err)
 	}
 	if newest != nil {
-		return newest.State == WriteCompleted, nil
+		said := newest.Digest != "" && !strings.HasPrefix(newest.Digest, "cancelled ")
+		return newest.State == WriteCompleted && said, nil
 	}
 	runs, err := s.GitHub.Checks(ctx, t, t.HeadSHA)
 	if err != nil || len(runs) == 0 {
 		return false, err
 	}
 	if runs[0].Completed {
-		return true, nil
+		return runs[0].Conclusion != "cancelled" && runs[0].Conclusion != "stale", nil
 	}
 	return false, s.adopt(ctx, t, runs[0])
 }

@@ -16,6 +16,11 @@ import (
 // the next step is another kind's. It returns nil if another holder works on
 // the target: that one will see what is wanted.
 func (s *Service) workTarget(ctx context.Context, key string, kind JobKind) error {
+	alone, ok, err := s.suspect(ctx, key)
+	if err != nil || !ok {
+		return &RetryError{After: s.RetryBase, Err: err}
+	}
+	defer alone()
 	lease, ok, err := s.Store.Acquire(ctx, key, s.Owner, s.LeaseTTL)
 	if err != nil {
 		return &RetryError{After: s.RetryBase, Err: fmt.Errorf("take the lease of %s: %w", key, err)}
@@ -33,6 +38,23 @@ func (s *Service) workTarget(ctx context.Context, key string, kind JobKind) erro
 		return s.stopWork(ctx, lease, err)
 	}
 	return nil
+}
+
+// suspect lets one target at a time be worked on that has seen the server die
+// nearly as often as it may. Whichever it is that takes the server down, those
+// that were only at work beside it go on alone and are not given up for it.
+func (s *Service) suspect(ctx context.Context, key string) (release func(), ok bool, err error) {
+	state, err := s.Store.Target(ctx, key)
+	if err != nil {
+		return nil, false, fmt.Errorf("read the target's state: %w", err)
+	}
+	if state.Crashes != maxCrashes-1 {
+		return func() {}, true, nil
+	}
+	if !s.suspects.TryLock() {
+		return nil, false, errors.New("another review that may have taken the server down is at work")
+	}
+	return s.suspects.Unlock, true, nil
 }
 
 // workGenerations does what is wanted until nothing more is, or it was handed
@@ -58,8 +80,9 @@ func (s *Service) workGeneration(ctx context.Context, lease Lease, kind JobKind,
 	}
 	switch {
 	case state.Closed:
-		if err := guard(func() error { return s.finishClosed(ctx, lease, state) }); err != nil {
-			return false, err
+		open, err := s.finishClosed(ctx, lease, state)
+		if err != nil || open {
+			return open, err
 		}
 		return s.Store.Finish(ctx, lease, state.Wanted, false)
 	case state.Done >= state.Wanted:
@@ -271,24 +294,42 @@ func (s *Service) logFailure(key string, err error) {
 
 // finishClosed completes what a closed pull request left open. A head that
 // other open pull requests share keeps its check: they were asked to finish it
-// when this one was closed.
-func (s *Service) finishClosed(ctx context.Context, lease Lease, state TargetState) error {
+// when this one was closed. The news of the close may be old, since deliveries
+// come in any order and lost ones late: a pull request that is open is opened
+// again, which open reports.
+func (s *Service) finishClosed(ctx context.Context, lease Lease, state TargetState) (open bool, err error) {
+	if state.Kind == TargetPull {
+		now, err := s.GitHub.Pull(ctx, state.Target)
+		var host *HostError
+		switch {
+		case errors.As(err, &host) && !host.Temporary(): // gone, or none of our business any more
+		case err != nil:
+			return false, err
+		case !now.Closed:
+			ask := ReviewAsk{Target: state.Target, Reason: "open after all"}
+			ask.Target.HeadSHA = now.HeadSHA
+			if err := s.Store.Ask(ctx, ask, false); err != nil {
+				return false, fmt.Errorf("open %s again: %w", lease.Key, err)
+			}
+			return true, nil
+		}
+	}
 	if err := s.cancelOldChecks(ctx, lease, state.Target); err != nil {
-		return err
+		return false, err
 	}
 	if state.Notice != "" { // there is nobody to say it to
 		if err := s.Store.NoticeSaid(ctx, lease.Key, state.Notice); err != nil {
-			return fmt.Errorf("drop the notice of a closed target: %w", err)
+			return false, fmt.Errorf("drop the notice of a closed target: %w", err)
 		}
 	}
 	cmds, err := s.Store.AwaitingCommands(ctx, lease.Key, state.Wanted)
 	if err != nil {
-		return fmt.Errorf("list the commands of a closed target: %w", err)
+		return false, fmt.Errorf("list the commands of a closed target: %w", err)
 	}
 	for _, c := range cmds {
 		if err := s.Store.FinishCommand(ctx, c.CommentID, outcomeClosed); err != nil {
-			return fmt.Errorf("finish command %d: %w", c.CommentID, err)
+			return false, fmt.Errorf("finish command %d: %w", c.CommentID, err)
 		}
 	}
-	return nil
+	return false, nil
 }
