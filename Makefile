@@ -4,6 +4,7 @@ GOVULNCHECK_VERSION   := v1.1.4
 BIN := $(CURDIR)/bin
 FUZZTIME ?= 10s
 BENCHTIME ?= 1s
+KILLS ?= 200
 SEED ?= 0
 
 .PHONY: help
@@ -23,8 +24,8 @@ test: ## all tests
 	go test ./...
 
 .PHONY: race
-race: ## all tests under the race detector (needs a C compiler)
-	go test -race ./...
+race: ## the tests under the race detector, without the longest (needs a C compiler)
+	go test -race -short ./...
 
 .PHONY: golden
 golden: ## rewrite the golden files from what is rendered now
@@ -39,14 +40,16 @@ bench: ## the performance figures of docs/performance.md
 	go test -run '^$$' -bench . -benchtime $(BENCHTIME) ./pipeline/... ./app/internal/store
 
 .PHONY: chaos
-chaos: ## kill servers at random, on SQLite and on PostgreSQL with two replicas; SEED=n plays a run again
-	go test ./app/harness -run 'TestChaos' -v -timeout 60m -args -seed $(SEED) -kills 200 -pulls 100
-	go test ./app/harness -run 'TestTrouble' -v -timeout 30m -args -seed $(SEED) -pulls 100 -trouble 60s
+chaos: ## kill servers KILLS times at work, then have GitHub fail; SEED plays a run again
+	go test ./app/harness -run TestChaos -v -count 1 -timeout 40m -args -database sqlite -kills $(KILLS) -pulls 100 -seed $(SEED) -patience 6m
+	go test ./app/harness -run TestChaos -v -count 1 -timeout 40m -args -database postgres -replicas 2 -kills $(KILLS) -pulls 100 -seed $(SEED) -patience 6m
+	go test ./app/harness -run TestTrouble -v -count 1 -timeout 20m -args -database sqlite -pulls 50 -trouble 1m -seed $(SEED) -patience 6m
+	go test ./app/harness -run TestTrouble -v -count 1 -timeout 20m -args -database postgres -pulls 50 -trouble 1m -seed $(SEED) -patience 6m
 
 .PHONY: load
 load: ## a burst of 2,000 webhooks, and two replicas against one
-	go test ./app/harness -run 'TestLoad' -v -timeout 30m -args -seed $(SEED) -hooks 2000 -pulls 200
-	go test ./app/harness -run 'TestReplicas' -v -timeout 30m -args -seed $(SEED) -pulls 100
+	go test ./app/harness -run TestLoad -v -count 1 -timeout 20m -args -database sqlite -hooks 2000 -pulls 200
+	go test ./app/harness -run TestReplicas -v -count 1 -timeout 20m -args -pulls 100
 
 .PHONY: lint
 lint: $(BIN)/golangci-lint ## gofmt, vet, golangci-lint with the import directions

@@ -164,7 +164,7 @@ func (a *App) Run(ctx context.Context) error {
 	case err = <-failed:
 		err = fmt.Errorf("serve HTTP: %w", err)
 	case <-ctx.Done():
-		a.options.Log.Info().Dur("timeout", a.options.DrainTimeout).Msg("draining")
+		a.options.Log.Info().Dur("timeout_ms", a.options.DrainTimeout).Msg("draining")
 	}
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.options.DrainTimeout)
 	defer cancel()

@@ -253,3 +253,44 @@ func TestReviewThatKillsTheServer(t *testing.T) {
 		t.Errorf("%d check runs, the first %s: %s", len(runs), runs[0].Conclusion, runs[0].Summary)
 	}
 }
+
+// Reviews that were at work beside the one that takes the server down are not
+// given up with it.
+func TestBystandersOfACrash(t *testing.T) {
+	gh := ghtest.Start(t, ghtest.Options{WebhookSecret: secret})
+	repo := gh.Repo("acme/shop")
+	repo.Commit("main", ghtest.Files{"README.md": "# shop\n"}, "start")
+	server := newChild(t, gh)
+	server.start()
+	poisoned, beside := make(chan bool, 9), make(chan bool, 9)
+	gh.On(routeFiles, func(x *ghtest.Exchange) {
+		switch {
+		case x.Params["pull_number"] == "1":
+			poisoned <- true
+		case len(beside) < 2: // at work when the server goes down, twice
+			beside <- true
+		default:
+			return
+		}
+		<-x.Context().Done()
+		x.Drop()
+	})
+	poison := repo.OpenPR(ghtest.PR{Title: "feat: poison", Body: goodBody, Head: "poison", Files: ghtest.Files{"store/client.go": insecure}})
+	good := repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: goodBody, Head: "good", Files: ghtest.Files{"store/b.go": secure}})
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for n := range 3 {
+		if err := gh.WaitFor(ctx, func() bool { return len(poisoned) > n && len(beside) > min(n, 1) }); err != nil {
+			t.Fatalf("run %d: %v", n+1, err)
+		}
+		server.kill()
+		server.start()
+	}
+	server.idle()
+	if runs := poison.CheckRuns(); runs[len(runs)-1].Conclusion != "failure" {
+		t.Errorf("the check of the one that took it down is %s", runs[len(runs)-1].Conclusion)
+	}
+	if runs := good.CheckRuns(); runs[len(runs)-1].Conclusion == "failure" {
+		t.Errorf("the bystander was given up: %s", runs[len(runs)-1].Summary)
+	}
+}

@@ -183,7 +183,10 @@ func TestNoReadThatFailsIsGreen(t *testing.T) {
 		r.Commit("main", ghtest.Files{"README.md": "# shop\n", "store/run.sh": script, ".github/reviewgate/review-rules.json": guarded}, "start")
 		repos[f.name] = r
 	}
-	for _, rd := range reads {
+	for i, rd := range reads {
+		if testing.Short() && i%4 != 0 {
+			continue // some of them are enough for the race detector
+		}
 		t.Run(rd.name, func(t *testing.T) {
 			sub := *w
 			sub.T = t

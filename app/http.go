@@ -17,7 +17,7 @@ func (a *App) routes(hook http.Handler) http.Handler {
 	mux.Handle(HookPath, hook)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { text(w, http.StatusOK, "alive") })
 	mux.HandleFunc("GET /readyz", a.ready)
-	mux.Handle("GET /metrics", promhttp.HandlerFor(a.metrics.Registry, promhttp.HandlerOpts{}))
+	mux.Handle("GET /metrics", promhttp.HandlerFor(a.metrics.Registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}))
 	return mux
 }
 
@@ -27,7 +27,16 @@ func (a *App) routes(hook http.Handler) http.Handler {
 func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
 	defer cancel()
-	if err := a.queue.Ready(ctx); err != nil {
+	// A database that hangs may not heed the context.
+	done := make(chan error, 1)
+	go func() { done <- a.queue.Ready(ctx) }()
+	var err error
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	if err != nil {
 		a.options.Log.Warn().Err(err).Msg("not ready")
 		text(w, http.StatusServiceUnavailable, "not ready: see the log")
 		return

@@ -142,7 +142,7 @@ func TestSweepFinishesOrphanedChecks(t *testing.T) {
 	w.idle()
 	remove()
 	if runs := pr.CheckRuns(); len(runs) != 1 || runs[0].Completed() {
-		t.Skipf("the check is not orphaned: %+v", runs)
+		t.Fatalf("the check is not orphaned: %+v", runs)
 	}
 	w.work(review.JobSweep)
 	if c := w.check(pr); c.Conclusion != "cancelled" {
@@ -177,19 +177,14 @@ func TestSuspendedAndUnsuspended(t *testing.T) {
 // is kept, and the review is done when it is unsuspended.
 func TestSuspendedDuringReview(t *testing.T) {
 	w := start(t)
-	suspended := false
 	w.gh.On(routeFiles, func(x *ghtest.Exchange) {
 		if x.N == 1 {
 			w.gh.Suspend("acme")
 			w.gh.ExpireTokens()
-			suspended = true
 		}
 	})
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
 	w.idle()
-	if !suspended {
-		t.Fatal("the files were never read")
-	}
 	if result := w.result(pr); !strings.Contains(result, "suspended") {
 		t.Errorf("the result is %q", result)
 	}

@@ -34,6 +34,7 @@ func TestNewerHeadTakenInByAnotherReplica(t *testing.T) {
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
 	<-came
 	old := pr.HeadSHA()
+	w.until("the check is open", func() bool { return len(pr.CheckRuns()) == 1 })
 	toSecond()
 	pr.Push(ghtest.Files{"store/client.go": secure, "store/client_test.go": "package store\n"}, "fix")
 	<-came // the new head's run has begun, so the old one's was stopped

@@ -15,6 +15,8 @@ import (
 	"github.com/golang-jwt/jwt/v4"
 	"github.com/rs/zerolog"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/reviewgate/reviewgate/app/internal/store"
 )
 
 // Settings are what a server is started with. LoadSettings fills them from
@@ -234,7 +236,10 @@ func (r *settingsReader) databaseURL() string {
 	case strings.HasPrefix(v, "sqlite://") && len(v) > len("sqlite://"):
 		return v
 	case strings.HasPrefix(v, "postgres://"), strings.HasPrefix(v, "postgresql://"):
-		return v // what is wrong with it the database says, or its driver
+		if err := store.CheckURL(v); err != nil {
+			r.problem("%s: %v", keyDatabaseURL, err)
+		}
+		return v
 	}
 	r.problem("%s is %q: write sqlite://FILE or postgres://USER:PASSWORD@HOST/DATABASE", keyDatabaseURL, redactURL(v))
 	return v
@@ -275,7 +280,7 @@ func (r *settingsReader) logLevel() zerolog.Level {
 		return zerolog.InfoLevel
 	}
 	l, err := zerolog.ParseLevel(strings.ToLower(v))
-	if err != nil || l == zerolog.NoLevel {
+	if err != nil || l < zerolog.DebugLevel || l > zerolog.ErrorLevel {
 		r.problem("%s is %q: use debug, info, warn or error", keyLogLevel, v)
 	}
 	return l

@@ -86,9 +86,9 @@ func (c *Client) Repositories(ctx context.Context, installation int64) ([]review
 // OpenPulls lists a repository's open pull requests that were updated since
 // then, newest first and up to 10,000. Those whose fork was deleted are among
 // them.
-func (c *Client) OpenPulls(ctx context.Context, repo review.Target, since time.Time) ([]review.Target, error) {
+func (c *Client) OpenPulls(ctx context.Context, repo review.Target, since time.Time) ([]review.OpenPull, error) {
 	const op = "list the open pull requests"
-	var out []review.Target
+	var out []review.OpenPull
 	seen := map[int]bool{} // one that is updated meanwhile moves the others to the next page
 	whole, err := walk(ctx, c, repo, request{
 		op: op, scope: asInstallation, method: http.MethodGet,
@@ -103,10 +103,10 @@ func (c *Client) OpenPulls(ctx context.Context, repo review.Target, since time.T
 				continue
 			}
 			seen[p.GetNumber()] = true
-			out = append(out, review.Target{
+			out = append(out, review.OpenPull{Target: review.Target{
 				Kind: review.TargetPull, Installation: repo.Installation, RepoID: repo.RepoID,
 				Owner: repo.Owner, Name: repo.Name, Number: p.GetNumber(), HeadSHA: p.GetHead().GetSHA(),
-			})
+			}, BaseRef: p.GetBase().GetRef()})
 		}
 		return true
 	})

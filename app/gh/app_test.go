@@ -70,7 +70,11 @@ func TestOpenPulls(t *testing.T) {
 	repo.Number, repo.HeadSHA = 0, ""
 	got, err := w.client.OpenPulls(t.Context(), repo, time.Time{})
 	w.must(err)
-	if diff := cmp.Diff(targets, got); diff != "" {
+	var want []review.OpenPull
+	for _, target := range targets {
+		want = append(want, review.OpenPull{Target: target, BaseRef: "main"})
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("open pull requests (-want +got):\n%s", diff)
 	}
 	if got, err := w.client.OpenPulls(t.Context(), repo, time.Now().Add(1000*time.Hour)); err != nil || len(got) != 0 {

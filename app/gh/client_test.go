@@ -326,7 +326,7 @@ func TestPullState(t *testing.T) {
 		w.must(err)
 		return s
 	}
-	want := review.PullState{HeadSHA: p.HeadSHA(), BaseSHA: p.BaseSHA(), Draft: true}
+	want := review.PullState{HeadSHA: p.HeadSHA(), BaseRef: "main", Draft: true}
 	if got := read(); got != want {
 		t.Errorf("state %+v, want %+v", got, want)
 	}
@@ -338,7 +338,7 @@ func TestPullState(t *testing.T) {
 	p.Push(ghtest.Files{"a.txt": "b\n"}, "push")
 	p.Comment("alice", "nice")
 	p.Close()
-	want = review.PullState{HeadSHA: p.HeadSHA(), BaseSHA: p.BaseSHA(), Draft: true, Closed: true, Conversation: review.Conversation{Comments: 1}}
+	want = review.PullState{HeadSHA: p.HeadSHA(), BaseRef: "main", Draft: true, Closed: true, Conversation: review.Conversation{Comments: 1}}
 	if got := read(); got != want {
 		t.Errorf("state %+v, want %+v", got, want)
 	}
@@ -746,5 +746,21 @@ func TestTruncatedListIsReadAgain(t *testing.T) {
 	files, err := w.client.Source(w.target(p)).Files(t.Context())
 	if err != nil || len(files.Files) != 1 {
 		t.Errorf("files %+v, %v", files, err)
+	}
+}
+
+// After a rename another repository may take the old name.
+func TestPullOfAnotherRepository(t *testing.T) {
+	w := newWorld(t, ghtest.Options{})
+	target := w.target(w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}}))
+	other := w.hub.Repo("acme/other")
+	other.Commit("main", ghtest.Files{"README.md": "# other\n"}, "start")
+	other.OpenPR(ghtest.PR{Files: ghtest.Files{"b.txt": "b\n"}})
+	target.Name = "other"
+	if _, err := w.client.Pull(t.Context(), target); err == nil {
+		t.Error("another repository's pull request was taken for the target's")
+	}
+	if _, err := w.client.Source(target).PullRequest(t.Context()); err == nil {
+		t.Error("another repository's pull request was read as the target's")
 	}
 }

@@ -3,6 +3,7 @@ package gh
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -121,7 +122,13 @@ func TestRefusedTokenIsReplaced(t *testing.T) {
 }
 
 func TestTokenIsKeptAndNarrowed(t *testing.T) {
-	s := newStub(t, func(w http.ResponseWriter, _ *http.Request) { send(w, 200, openPull) })
+	s := newStub(t, func(w http.ResponseWriter, r *http.Request) {
+		pull := maps.Clone(openPull)
+		if strings.Contains(r.URL.Path, "/acme/api/") {
+			pull["base"] = map[string]any{"sha": strings.Repeat("a", 40), "ref": "main", "repo": map[string]any{"id": 1002}}
+		}
+		send(w, 200, pull)
+	})
 	c := s.client(t, nil)
 	other := pullTarget
 	other.RepoID, other.Name = 1002, "api"

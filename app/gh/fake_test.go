@@ -113,7 +113,7 @@ func always(status int, body string, header ...string) func(*http.Request) *http
 	return func(*http.Request) *http.Response { return reply(status, body, header...) }
 }
 
-const openPullJSON = `{"number":12,"state":"open","head":{"sha":"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"},"base":{"sha":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}}`
+const openPullJSON = `{"number":12,"state":"open","head":{"sha":"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"},"base":{"sha":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa","repo":{"id":1001}}}`
 
 // calls is every method that asks GitHub, with its share of reads and writes.
 var calls = map[string]struct {

@@ -3,6 +3,7 @@ package gh
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/reviewgate/reviewgate/app/review"
@@ -12,24 +13,39 @@ import (
 // ever: no call is made.
 func (c *Client) Pull(ctx context.Context, t review.Target) (review.PullState, error) {
 	if t.Kind == review.TargetGroup {
-		return review.PullState{HeadSHA: t.HeadSHA, BaseSHA: t.BaseSHA}, nil
+		return review.PullState{HeadSHA: t.HeadSHA}, nil
 	}
 	p := new(pullAnswer)
 	_, err := c.do(ctx, t, request{
 		op: "read the pull request again", method: http.MethodGet,
 		path: "/repos/{owner}/{repo}/pulls/{pull_number}", args: []any{t.Owner, t.Name, t.Number},
 	}, asJSON(p))
+	if err == nil {
+		err = ours(t, p)
+	}
 	if err != nil {
 		return review.PullState{}, err
 	}
 	return review.PullState{
 		HeadSHA: p.GetHead().GetSHA(),
-		BaseSHA: p.GetBase().GetSHA(),
+		BaseRef: p.GetBase().GetRef(),
 		Closed:  p.GetState() != "open",
 		Draft:   p.GetDraft(),
 
 		Conversation: conversation(&p.PullRequest),
 	}, nil
+}
+
+// ours makes sure that an answer is of the target's repository: after a rename
+// another one may have taken the name.
+func ours(t review.Target, p *pullAnswer) error {
+	if p.GetBase().GetRepo().GetID() == t.RepoID {
+		return nil
+	}
+	return &review.HostError{
+		Op: "read the pull request", Kind: review.HostNotFound,
+		Err: fmt.Errorf("%s/%s is another repository now", t.Owner, t.Name),
+	}
 }
 
 // maxHeadPages bounds the pull requests looked at for one commit.

@@ -45,6 +45,9 @@ func (s *source) readPull(ctx context.Context) (*github.PullRequest, error) {
 		t := s.target
 		r := s.get("read the pull request", "/repos/{owner}/{repo}/pulls/{pull_number}", t.Owner, t.Name, t.Number)
 		_, err := s.client.do(ctx, t, r, asJSON(p))
+		if err == nil {
+			err = ours(t, p)
+		}
 		return &p.PullRequest, err
 	})
 }

@@ -96,6 +96,9 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	sent := time.Now()
 	resp, err := w.next.RoundTrip(req)
 	if err != nil {
+		if errors.Is(req.Context().Err(), context.Canceled) {
+			return nil, err // nobody wants the answer any more: no trouble of GitHub's
+		}
 		w.record(c, info, sent, err)
 		return nil, err
 	}

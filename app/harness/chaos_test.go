@@ -25,7 +25,7 @@ func TestChaos(t *testing.T) {
 		scripts, stop := w.scripts(or(*flagPulls, 5)), make(chan struct{})
 		go func() {
 			defer close(stop)
-			if err := k.run(planKills(seed, or(*flagKills, 6), len(w.servers))); err != nil {
+			if err := k.run(planKills(seed, or(*flagKills, 5), len(w.servers))); err != nil {
 				t.Error(err)
 			}
 		}()

@@ -26,7 +26,7 @@ var (
 	flagRate     = flag.Float64("rate", 8, "events a second")
 	flagTrouble  = flag.Duration("trouble", 0, "how long GitHub is in trouble; in TestChaos for as long as servers are killed if not 0")
 	flagHooks    = flag.Int("hooks", 0, "webhooks of TestLoad's burst")
-	flagPatience = flag.Duration("patience", 4*time.Minute, "how long to wait for everything to be answered")
+	flagPatience = flag.Duration("patience", 2*time.Minute, "how long to wait for everything to be answered")
 	flagBinary   = flag.String("binary", "", "reviewgate to try; built from the tree if empty")
 	flagKeep     = flag.String("keep", "", "directory to keep databases and logs in")
 	flagLog      = flag.String("log", "info", "the servers' log level")
@@ -55,14 +55,20 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	flag.Parse()
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
 	var err error
-	if buildDir, err = os.MkdirTemp("", "reviewgate-harness-"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+	if buildDir, err = os.MkdirTemp("", "reviewgate-harness-"); err == nil {
+		defer os.RemoveAll(buildDir)
+		err = startGuard(buildDir)
 	}
-	code := m.Run()
-	os.RemoveAll(buildDir)
-	os.Exit(code)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
 }
 
 // or is a flag's value, or what the trial takes where it is not set.

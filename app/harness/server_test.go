@@ -90,6 +90,7 @@ func (s *server) start() error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
+	tellGuard("started", cmd.Process.Pid)
 	s.mu.Lock()
 	s.cmd = cmd
 	s.mu.Unlock()
@@ -120,6 +121,7 @@ func (s *server) kill() {
 	if s.cmd != nil {
 		s.cmd.Process.Kill()
 		s.cmd.Wait()
+		tellGuard("ended", s.cmd.Process.Pid)
 		s.cmd = nil
 	}
 }

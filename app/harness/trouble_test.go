@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -30,7 +29,7 @@ func TestTrouble(t *testing.T) {
 		k := w.newKiller()
 		lasts := *flagTrouble
 		if lasts == 0 {
-			lasts = 4 * time.Second
+			lasts = 3 * time.Second
 		}
 		stop := make(chan struct{})
 		time.AfterFunc(lasts, func() { close(stop) })
@@ -41,8 +40,4 @@ func TestTrouble(t *testing.T) {
 			t.Logf("trouble: %d of kind %s", n, kind)
 		}
 	})
-}
-
-func describe(c ghtest.Call) string {
-	return fmt.Sprintf("%s %s at %s, installation %d, %d, %s after it was told", c.Method, c.Path, clock(c.Start), c.Installation, c.Status, c.Early)
 }

@@ -38,6 +38,7 @@ func (s *Service) diagnose(ctx context.Context, state TargetState, refusal error
 	}
 	if t := state.Target; a.moved(&t) {
 		s.Log.Info().Str("target", state.Key()).Str("repository", t.Owner+"/"+t.Name).Int64("installation", t.Installation).Msg("the repository moved")
+		t.HeadSHA = "" // a push may have come since
 		ask := ReviewAsk{Target: t, Reason: state.Reason, Fresh: state.Fresh}
 		if err := s.Store.Ask(ctx, ask, state.Fresh); err != nil {
 			return nil, false, fmt.Errorf("ask for a review at the repository's new place: %w", err)

@@ -55,6 +55,13 @@ func (s *Service) openCheck(ctx context.Context, lease Lease, state TargetState,
 		if err != nil {
 			return fmt.Errorf("look for the head's check: %w", err)
 		}
+		if newest == nil && state.Done == 0 && state.Reason != reasonOpened {
+			// The first that is heard of an older pull request: the database may
+			// have been lost, and the check be there.
+			if newest, err = s.takeOver(ctx, lease, state.Target, headSHA); err != nil {
+				return err
+			}
+		}
 		if newest != nil && (newest.State == WriteOpen || newest.State == WriteCompleted && !state.Fresh) {
 			return nil
 		}
@@ -65,6 +72,34 @@ func (s *Service) openCheck(ctx context.Context, lease Lease, state TargetState,
 		})
 		return err
 	})
+}
+
+// reasonOpened is the reason of the ask for a new pull request.
+const reasonOpened = "opened"
+
+// takeOver makes the head's newest check run on GitHub, which the store does
+// not know, its own. It returns nil if there is none. Call it under onHead.
+func (s *Service) takeOver(ctx context.Context, lease Lease, t Target, headSHA string) (*Write, error) {
+	runs, err := s.GitHub.Checks(ctx, t, headSHA)
+	if err != nil || len(runs) == 0 {
+		return nil, err
+	}
+	w, err := s.Store.Intend(ctx, lease, Write{
+		Kind: WriteCheck, Subject: checkSubject(t.RepoID, headSHA), Key: t.Key(), HeadSHA: headSHA,
+		ExternalID: runs[0].ExternalID, RemoteID: runs[0].ID,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("take over check run %d: %w", runs[0].ID, err)
+	}
+	w.State = WriteOpen
+	if runs[0].Completed {
+		w.State = WriteCompleted
+	}
+	if err := s.Store.Record(ctx, w); err != nil {
+		return nil, fmt.Errorf("take over check run %d: %w", runs[0].ID, err)
+	}
+	s.found("check")
+	return &w, nil
 }
 
 // completeCheck completes the head's check, or writes nothing where it is
@@ -221,8 +256,13 @@ func (s *Service) cancelOldChecks(ctx context.Context, lease Lease, t Target) er
 		return fmt.Errorf("list the checks of older heads: %w", err)
 	}
 	for _, w := range old {
-		if err := s.cancelCheck(ctx, lease, t, w); err != nil {
+		err := s.cancelCheck(ctx, lease, t, w)
+		switch {
+		case err == nil:
+		case w.Key == lease.Key || ctx.Err() != nil:
 			return err
+		default: // it must not hold up another pull request; it is tried again
+			s.Log.Warn().Str("head", w.HeadSHA).Err(err).Msg("the old head's check can't be completed now")
 		}
 	}
 	return nil
@@ -257,13 +297,17 @@ func (s *Service) cancelCheck(ctx context.Context, lease Lease, t Target, w Writ
 			})
 		}
 		var host *HostError
-		if errors.As(err, &host) && !host.Temporary() {
-			// The commit or the permission is gone, and nothing waits for it.
-			s.Log.Warn().Str("head", w.HeadSHA).Err(err).Msg("the old head's check can't be completed")
-			w.State = WriteCompleted
-			return s.Store.Record(ctx, w)
+		switch {
+		case !errors.As(err, &host) || host.Temporary():
+			return err
+		case host.Kind == HostForbidden: // until the permission is back
+			s.Log.Warn().Str("head", w.HeadSHA).Err(err).Msg("the old head's check can't be completed now")
+			return nil
 		}
-		return err
+		// The commit or the repository is gone, and nothing waits for it.
+		s.Log.Warn().Str("head", w.HeadSHA).Err(err).Msg("the old head's check can't be completed")
+		w.State = WriteCompleted
+		return s.Store.Record(ctx, w)
 	})
 }
 

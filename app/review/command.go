@@ -125,32 +125,45 @@ func (s *Service) react(ctx context.Context, c Command, reaction string) error {
 }
 
 // answerCommands tells the people whose command asked for a finished review
-// that it is done. The review stands whether or not they can be told; who was
-// not is told after the next one.
-func (s *Service) answerCommands(ctx context.Context, key string, generation int64) {
+// that it is done, or was given up. The review stands whether or not they can
+// be told; a later run of the job tells them then.
+func (s *Service) answerCommands(ctx context.Context, key string, generation int64, gaveUp bool) error {
+	reaction := reactionDone
+	if gaveUp {
+		reaction = reactionRefused // the check says why
+	}
 	cmds, err := s.Store.AwaitingCommands(ctx, key, generation)
 	for _, c := range cmds {
 		if err == nil {
-			err = s.react(ctx, c, reactionDone)
+			err = s.react(ctx, c, reaction)
+			if err != nil && s.Now().Sub(c.ReceivedAt) > patience {
+				s.Log.Warn().Int64("comment", c.CommentID).Err(err).Msg("command not answered")
+				err = nil
+			}
 		}
 		if err == nil {
 			err = s.Store.FinishCommand(ctx, c.CommentID, outcomeDone)
 		}
 	}
 	if err != nil {
-		s.Log.Warn().Str("target", key).Err(err).Msg("commands not answered")
+		return &RetryError{After: 6 * s.RetryBase, Err: fmt.Errorf("answer the commands on %s: %w", key, err)}
 	}
+	return nil
 }
 
+// patience is how long after a command its answer is still of use.
+const patience = 3 * time.Hour
+
 // workRerequest asks for a fresh review of whatever has the head.
-func (s *Service) workRerequest(ctx context.Context, r Rerequest, attempt int) error {
-	targets, err := s.onRerequestedHead(ctx, r)
+func (s *Service) workRerequest(ctx context.Context, job Job) error {
+	targets, err := s.onRerequestedHead(ctx, *job.Rerequest)
 	if err != nil {
-		return s.retryJob(attempt, err)
+		return s.retryJob(job.Attempt, err)
 	}
 	for _, t := range targets {
-		if err := s.Store.Ask(ctx, ReviewAsk{Target: t, Reason: "asked for again"}, true); err != nil {
-			return s.retryJob(attempt, fmt.Errorf("ask for a review of %s: %w", t.Key(), err))
+		ask := ReviewAsk{Target: t, Reason: "asked for again", Once: job.Delivery + " " + t.Key()}
+		if err := s.Store.Ask(ctx, ask, true); err != nil {
+			return s.retryJob(job.Attempt, fmt.Errorf("ask for a review of %s: %w", t.Key(), err))
 		}
 	}
 	return nil
@@ -191,7 +204,7 @@ func (s *Service) onRerequestedHead(ctx context.Context, r Rerequest) ([]Target,
 // retryJob turns trouble in a job that has no target of its own into the
 // queue's terms.
 func (s *Service) retryJob(attempt int, err error) error {
-	const attempts = 19 // which the backoff spreads over half an hour
+	const attempts = 100 // which the backoff spreads over three hours
 	if err == nil || !retryable(err) || attempt >= attempts {
 		return err
 	}

@@ -135,7 +135,7 @@ func (s *Service) updateComment(ctx context.Context, lease Lease, t Target, have
 	err := s.GitHub.UpdateComment(ctx, t, have.RemoteID, doc.Body)
 	var host *HostError
 	if errors.As(err, &host) && host.Kind == HostNotFound {
-		return s.createComment(ctx, lease, t, nil, doc)
+		return s.replaceComment(ctx, lease, t, have, doc)
 	}
 	if err != nil {
 		return err
@@ -145,6 +145,28 @@ func (s *Service) updateComment(ctx context.Context, lease Lease, t Target, have
 		return fmt.Errorf("record the edited comment: %w", err)
 	}
 	return nil
+}
+
+// replaceComment writes the comment anew that GitHub says is gone, unless one
+// is there: the answer may have been wrong.
+func (s *Service) replaceComment(ctx context.Context, lease Lease, t Target, gone *Write, doc render.Document) error {
+	found, err := s.GitHub.Comments(ctx, t, render.Marker)
+	if err != nil {
+		return err
+	}
+	for _, c := range found {
+		if c.ID == gone.RemoteID {
+			return &HostError{Op: "update the comment", Kind: HostTransient, Err: errors.New("GitHub lists the comment that it says is not there")}
+		}
+	}
+	have, err := s.findComment(ctx, lease, t, nil, nil)
+	if err != nil {
+		return err
+	}
+	if have == nil {
+		return s.createComment(ctx, lease, t, nil, doc)
+	}
+	return s.updateComment(ctx, lease, t, have, doc)
 }
 
 // sayNotice renders the newest review's comment again with a notice in it,

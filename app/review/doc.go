@@ -6,11 +6,14 @@
 // # One run at a time for each target, the newest wins
 //
 // A target is a pull request or a merge group. Every ask raises its wanted
-// generation in the store and inserts a job. A job takes the target's lease,
-// does the newest generation, and finishes it; [Store.Finish] gives the lease
-// back only if nothing more was asked for meanwhile. A job that finds the
-// lease taken therefore ends at once: the ask that inserted it raised the
-// generation before, so the holder will see it.
+// generation in the store and inserts a review job. That takes the target's
+// lease, runs the newest generation, and stores the review; in the same
+// transaction the lease goes back and a publish job comes. That one takes the
+// lease again, writes check and comment, and finishes the generation;
+// [Store.Finish] gives the lease back only if nothing more was asked for
+// meanwhile. A job that finds the lease taken therefore ends at once: the ask
+// that inserted it raised the generation before, so the holder will see it, and
+// hands the target over if the next step is the other kind's.
 //
 // A lease carries a fencing token, and it is renewed before every write to
 // GitHub; a holder that was thought dead fails there and writes nothing.

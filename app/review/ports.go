@@ -72,6 +72,15 @@ type ReviewAsk struct {
 	// LabelsOnly says that only labels changed: the ask counts only if the
 	// target's last review read labels.
 	LabelsOnly bool
+	// At is when the event that asks happened by GitHub's clock, in whole
+	// seconds; zero for what was read from GitHub now. Aside says that the event
+	// is of something else than the head. Neither old news nor news of something
+	// else moves a head back.
+	At    time.Time
+	Aside bool
+	// Once names the ask where it may be made again after a crash: it counts
+	// the first time.
+	Once string
 	// Fresh demands a new check run even where nothing seems to have changed:
 	// the old one must not stand while the review runs.
 	Fresh bool
@@ -353,6 +362,7 @@ type Job struct {
 	Key          string     `json:"key,omitempty"`          // JobReview, JobPublish
 	CommentID    int64      `json:"comment_id,omitempty"`   // JobCommand
 	Rerequest    *Rerequest `json:"rerequest,omitempty"`    // JobRerequest
+	Delivery     string     `json:"delivery,omitempty"`     // JobRerequest: GUID of what asked for it
 	Installation int64      `json:"installation,omitempty"` // JobSweep; 0 for all
 	Attempt      int        `json:"-"`                      // from 1; counts each run of this job
 }
@@ -422,7 +432,13 @@ type GitHub interface {
 	Repositories(ctx context.Context, installation int64) ([]Target, error)
 	// OpenPulls lists a repository's open pull requests that were updated
 	// since then, newest first.
-	OpenPulls(ctx context.Context, repo Target, since time.Time) ([]Target, error)
+	OpenPulls(ctx context.Context, repo Target, since time.Time) ([]OpenPull, error)
+}
+
+// OpenPull is an open pull request as a list shows it.
+type OpenPull struct {
+	Target
+	BaseRef string
 }
 
 // Access is how the App stands to a repository. Owner, Name and Installation
@@ -480,7 +496,7 @@ type Conversation struct {
 // PullState is what matters of a pull request before it is written to.
 type PullState struct {
 	HeadSHA string
-	BaseSHA string
+	BaseRef string
 	Closed  bool
 	Draft   bool
 	Conversation

@@ -24,11 +24,18 @@ func (s *Service) publish(ctx context.Context, lease Lease, state TargetState, r
 	if err != nil {
 		return err
 	}
-	g, gctx := errgroup.WithContext(ctx)
-	both(g,
-		func() error { return s.publishCheck(gctx, lease, state, r, settings) },
-		func() error { return s.publishCommentIfAllowed(gctx, lease, state, r, settings, &talk) })
+	var checkErr, commentErr error
+	var g errgroup.Group // neither keeps the other from being written
+	both(&g,
+		func() error { checkErr = s.publishCheck(ctx, lease, state, r, settings); return checkErr },
+		func() error {
+			commentErr = s.publishCommentIfAllowed(ctx, lease, state, r, settings, &talk)
+			return commentErr
+		})
 	if err := g.Wait(); err != nil {
+		if checkErr == nil && commentErr != nil {
+			return &commentError{runID: r.RunID, err: commentErr}
+		}
 		return err
 	}
 	// It is on GitHub: a push that comes now must find it as the review before.
@@ -46,6 +53,16 @@ func (s *Service) publish(ctx context.Context, lease Lease, state TargetState, r
 		Int64("ms", r.Record.Duration().Milliseconds()).Msg("reviewed")
 	return nil
 }
+
+// commentError says that the check of a review was written and its comment was
+// not.
+type commentError struct {
+	runID string
+	err   error
+}
+
+func (e *commentError) Error() string { return e.err.Error() }
+func (e *commentError) Unwrap() error { return e.err }
 
 // publishCommentIfAllowed writes the comment. Where GitHub refuses it, since
 // the conversation was locked or the permission taken away, the check stands
@@ -77,7 +94,7 @@ func (s *Service) lookAgain(ctx context.Context, lease Lease, state TargetState,
 			return Conversation{}, fmt.Errorf("note that the pull request is closed: %w", err)
 		}
 		return Conversation{}, errClosed
-	case now.HeadSHA != r.HeadSHA:
+	case now.HeadSHA != r.HeadSHA || now.BaseRef != r.Review.Facts.Base.Ref:
 		if err := s.Store.SetHead(ctx, lease.Key, now.HeadSHA); err != nil {
 			return Conversation{}, fmt.Errorf("note the newer head: %w", err)
 		}
@@ -219,7 +236,6 @@ func (s *Service) publishOff(ctx context.Context, lease Lease, state TargetState
 // giveUp completes the check of a run that could not be completed, in words
 // that say what happened. The check does not satisfy a required status.
 func (s *Service) giveUp(ctx context.Context, lease Lease, state TargetState, cause error) error {
-	s.countGaveUp(cause)
 	var access *accessError
 	if errors.As(cause, &access) {
 		if err := s.Store.SetResult(ctx, lease.Key, access.result); err != nil {
@@ -232,9 +248,9 @@ func (s *Service) giveUp(ctx context.Context, lease Lease, state TargetState, ca
 	if err := s.writeGivenUp(ctx, lease, state, cause); err != nil {
 		return err
 	}
-	if _, marked := overdueSince(state); marked && access == nil {
+	if state.Result != "" && access == nil {
 		if err := s.Store.SetResult(ctx, lease.Key, ""); err != nil {
-			return fmt.Errorf("note that the review is overdue no longer: %w", err)
+			return fmt.Errorf("drop what an earlier attempt came to: %w", err)
 		}
 	}
 	return nil
@@ -244,7 +260,7 @@ func (s *Service) writeGivenUp(ctx context.Context, lease Lease, state TargetSta
 	if state.HeadSHA == "" {
 		now, err := s.GitHub.Pull(ctx, state.Target)
 		if err != nil {
-			return s.giveUpSilently(ctx, lease, err)
+			return s.giveUpSilently(lease, err)
 		}
 		if err := s.followHead(ctx, lease.Key, state, now.HeadSHA); err != nil {
 			return err
@@ -261,7 +277,7 @@ func (s *Service) writeGivenUp(ctx context.Context, lease Lease, state TargetSta
 	})
 	var host *HostError
 	if errors.As(err, &host) && !host.Temporary() {
-		return s.giveUpSilently(ctx, lease, err)
+		return s.giveUpSilently(lease, err)
 	}
 	if err != nil {
 		return err
@@ -301,15 +317,12 @@ func (s *Service) warnInComment(ctx context.Context, key, what string) error {
 
 // giveUpSilently ends where GitHub no longer lets the App write: the
 // repository is gone, or the permission is.
-func (s *Service) giveUpSilently(ctx context.Context, lease Lease, err error) error {
+func (s *Service) giveUpSilently(lease Lease, err error) error {
 	var host *HostError
 	if !errors.As(err, &host) || host.Temporary() {
 		return err
 	}
 	s.Log.Error().Str("target", lease.Key).Err(err).Msg("the check can't be written either")
-	if err := s.Store.SetResult(ctx, lease.Key, "GitHub did not let reviewgate "+host.Op); err != nil {
-		return fmt.Errorf("note that nothing could be written: %w", err)
-	}
 	return nil
 }
 

@@ -100,7 +100,7 @@ func (s *Service) Work(ctx context.Context, job Job) error {
 	case JobCommand:
 		return s.workCommand(ctx, job.CommentID, job.Attempt)
 	case JobRerequest:
-		return s.workRerequest(ctx, *job.Rerequest, job.Attempt)
+		return s.workRerequest(ctx, job)
 	case JobDeliveries:
 		return s.retryJob(job.Attempt, s.findDeliveries(ctx))
 	case JobSweep:

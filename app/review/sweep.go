@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -27,8 +28,8 @@ const (
 	// maxRedeliveries is how many deliveries are asked for at a time. Each is a
 	// write; GitHub allows 180 a minute.
 	maxRedeliveries = 100
-	// maxAsks is how often one delivery is asked for by this process. The
-	// waits between double.
+	// maxAsks is how often one delivery is asked for by this process, over the
+	// better part of a day.
 	maxAsks = 6
 	// sweepAtOnce is how many repositories are looked through side by side.
 	// Each costs a call or two; reviews come first.
@@ -116,6 +117,19 @@ func (l *lostDeliveries) due(now time.Time) []HookAttempt {
 	return due
 }
 
+// oldest is when the oldest of those failed that will be asked for again, or
+// at if there is none.
+func (l *lostDeliveries) oldest(at time.Time) time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, d := range l.m {
+		if d.asked < maxAsks && d.attempt.At.Before(at) {
+			at = d.attempt.At
+		}
+	}
+	return at
+}
+
 // guids lists all that are missing.
 func (l *lostDeliveries) guids() []string {
 	l.mu.Lock()
@@ -131,7 +145,7 @@ func (l *lostDeliveries) asked(guid string, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if d, ok := l.m[guid]; ok {
-		d.next = now.Add(time.Minute << d.asked)
+		d.next = now.Add(time.Minute << (2 * d.asked)) // 1, 4, 16 minutes ... 17 hours
 		d.asked++
 		l.m[guid] = d
 	}
@@ -171,11 +185,8 @@ func (s *Service) findDeliveries(ctx context.Context) error {
 			return err
 		}
 	}
-	// What is left is read again by the next look, in whatever process.
-	upTo := began
-	if len(left) > 0 {
-		upTo = left[0].At
-	}
+	// What has not come yet is read again by the next look, in whatever process.
+	upTo := s.lost.oldest(began)
 	if err := s.Store.SetMark(ctx, markDeliveries, upTo); err != nil {
 		return fmt.Errorf("note how far the delivery log was read: %w", err)
 	}
@@ -205,42 +216,39 @@ func (s *Service) found(what string) {
 // sweep looks for what was missed in one installation, or for 0 everywhere:
 // then each installation gets a job of its own.
 func (s *Service) sweep(ctx context.Context, installation int64) error {
+	if installation != 0 {
+		return s.sweepInstallation(ctx, installation)
+	}
 	all, err := s.GitHub.Installations(ctx)
 	if err != nil {
 		return err
 	}
-	if installation == 0 {
-		return s.sweepAll(ctx, all)
-	}
-	i := slices.IndexFunc(all, func(in Installation) bool { return in.ID == installation })
-	if i < 0 || all[i].Suspended {
-		return nil // nothing can be read there
-	}
-	return s.sweepInstallation(ctx, all[i])
-}
-
-func (s *Service) sweepAll(ctx context.Context, all []Installation) error {
+	active := map[int64]bool{}
 	for _, in := range all {
 		if in.Suspended {
 			continue
 		}
+		active[in.ID] = true
 		if err := s.Store.AskSweep(ctx, Sweep{Installation: in.ID}); err != nil {
 			return fmt.Errorf("ask for a sweep of installation %d: %w", in.ID, err)
 		}
 	}
-	return s.finishOrphans(ctx)
+	return s.finishOrphans(ctx, active)
 }
 
 // finishOrphans completes checks on heads that no open pull request has any
 // more. A repository that can't be written to must not keep the others
 // waiting.
-func (s *Service) finishOrphans(ctx context.Context) error {
+func (s *Service) finishOrphans(ctx context.Context, active map[int64]bool) error {
 	targets, err := s.Store.Orphans(ctx)
 	if err != nil {
 		return fmt.Errorf("look for checks that nobody finishes: %w", err)
 	}
 	var errs []error
 	for _, t := range targets {
+		if !active[t.Installation] {
+			continue // until it can be written to again
+		}
 		errs = append(errs, s.underSweepLease(ctx, t.RepoID, func(ctx context.Context, l Lease) error {
 			if err := s.cancelOldChecks(ctx, l, t); err != nil {
 				return err
@@ -266,74 +274,122 @@ func (s *Service) underSweepLease(ctx context.Context, repoID int64, f func(cont
 	return s.underLease(ctx, l, func(ctx context.Context) error { return f(ctx, l) })
 }
 
-func (s *Service) sweepInstallation(ctx context.Context, in Installation) error {
+func (s *Service) sweepInstallation(ctx context.Context, id int64) error {
 	began := s.Now()
-	mark := fmt.Sprintf("sweep/%d", in.ID)
-	last, err := s.Store.Mark(ctx, mark)
-	if err != nil {
-		return fmt.Errorf("read when installation %d was swept: %w", in.ID, err)
-	}
-	since := in.CreatedAt
-	if !last.IsZero() && last.Add(-sweepOverlap).After(since) {
-		since = last.Add(-sweepOverlap)
-	}
-	refused, err := s.Store.Unanswered(ctx, in.ID)
-	if err != nil {
-		return fmt.Errorf("list the pull requests whose review was refused: %w", err)
-	}
-	for _, t := range refused {
-		if err := s.askFound(ctx, t, "access was refused before"); err != nil {
-			return err
-		}
-	}
-	repos, err := s.GitHub.Repositories(ctx, in.ID)
+	mark := fmt.Sprintf("sweep/%d", id)
+	since, err := s.sweptUntil(ctx, mark, id)
 	if err != nil {
 		return err
 	}
+	repos, err := s.GitHub.Repositories(ctx, id)
+	var host *HostError
+	switch {
+	case errors.As(err, &host) && !host.Temporary():
+		s.Log.Warn().Int64("installation", id).Err(err).Msg("not swept")
+		return nil // suspended, say; the mark stays where it is
+	case err != nil:
+		return err
+	}
+	if err := s.askRefused(ctx, id); err != nil {
+		return err
+	}
+	var skipped atomic.Bool
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(sweepAtOnce)
 	for _, repo := range repos {
-		g.Go(func() error { return guard(func() error { return s.sweepRepository(gctx, repo, since) }) })
+		g.Go(func() error { return guard(func() error { return s.sweepRepository(gctx, repo, since, &skipped) }) })
 	}
 	if err := g.Wait(); err != nil {
 		return err
 	}
+	if skipped.Load() {
+		return nil // what was missed there is looked for again
+	}
 	if err := s.Store.SetMark(ctx, mark, began); err != nil {
-		return fmt.Errorf("note that installation %d was swept: %w", in.ID, err)
+		return fmt.Errorf("note that installation %d was swept: %w", id, err)
+	}
+	return nil
+}
+
+// sweptUntil is since when pull requests of an installation may have been
+// missed: those from before the App was installed are none of its business.
+func (s *Service) sweptUntil(ctx context.Context, mark string, id int64) (time.Time, error) {
+	last, err := s.Store.Mark(ctx, mark)
+	if err != nil {
+		return last, fmt.Errorf("read when installation %d was swept: %w", id, err)
+	}
+	if !last.IsZero() {
+		return last.Add(-sweepOverlap), nil
+	}
+	all, err := s.GitHub.Installations(ctx)
+	if err != nil {
+		return last, err
+	}
+	i := slices.IndexFunc(all, func(in Installation) bool { return in.ID == id })
+	if i < 0 {
+		return s.Now(), nil
+	}
+	return all[i].CreatedAt, nil
+}
+
+// askRefused asks for what was refused to the App where it is not any more.
+func (s *Service) askRefused(ctx context.Context, installation int64) error {
+	refused, err := s.Store.Unanswered(ctx, installation)
+	if err != nil {
+		return fmt.Errorf("list the pull requests whose review was refused: %w", err)
+	}
+	for _, t := range refused {
+		a, err := s.GitHub.Access(ctx, t)
+		var host *HostError
+		switch {
+		case errors.As(err, &host) && !host.Temporary():
+			continue
+		case err != nil:
+			return err
+		case a.refusal() != nil:
+			continue // its agents would run for nothing
+		}
+		t.HeadSHA = "" // the store's own may be newer by now
+		if err := s.askFound(ctx, t, "access was refused before"); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 // sweepRepository asks for the open pull requests that have no answer. A
-// repository that can't be read is no reason to leave the others.
-func (s *Service) sweepRepository(ctx context.Context, repo Target, since time.Time) error {
+// repository that can't be read is no reason to leave the others: skipped
+// tells of it.
+func (s *Service) sweepRepository(ctx context.Context, repo Target, since time.Time, skipped *atomic.Bool) error {
 	pulls, err := s.GitHub.OpenPulls(ctx, repo, since)
 	if err != nil {
-		return s.skipRefused(repo, err)
+		return s.skipRefused(repo, err, skipped)
 	}
-	for _, t := range pulls {
-		answered, err := s.answered(ctx, t)
+	onHead := map[string]int{}
+	for _, p := range pulls {
+		onHead[p.HeadSHA]++
+	}
+	for _, p := range pulls {
+		answered, err := s.answered(ctx, p, onHead[p.HeadSHA] > 1)
 		if err != nil {
-			if err = s.skipRefused(repo, err); err != nil {
-				return err
-			}
-			break
+			return s.skipRefused(repo, err, skipped)
 		}
 		if answered {
 			continue
 		}
-		if err := s.askFound(ctx, t, "found without an answer"); err != nil {
+		if err := s.askFound(ctx, p.Target, "found without an answer"); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Service) skipRefused(repo Target, err error) error {
+func (s *Service) skipRefused(repo Target, err error, skipped *atomic.Bool) error {
 	var host *HostError
 	if !errors.As(err, &host) || host.Temporary() {
 		return err
 	}
+	skipped.Store(true)
 	s.Log.Warn().Str("repository", repo.Owner+"/"+repo.Name).Err(err).Msg("not swept")
 	return nil
 }
@@ -347,57 +403,49 @@ func (s *Service) askFound(ctx context.Context, t Target, why string) error {
 	return nil
 }
 
-// answered reports whether the head of an open pull request has a completed
-// check that was not cancelled, or a review of it is on its way. A check run of ours that the store
-// does not know, since its database was lost or restored, is adopted, so that
-// the head gets no second one.
-func (s *Service) answered(ctx context.Context, t Target) (bool, error) {
-	state, err := s.Store.Target(ctx, t.Key())
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return false, fmt.Errorf("look up %s: %w", t.Key(), err)
-	}
-	if err == nil && !state.Closed && state.Wanted > state.Done && state.HeadSHA == t.HeadSHA {
-		return true, nil
-	}
-	newest, err := s.Store.NewestWrite(ctx, WriteCheck, checkSubject(t.RepoID, t.HeadSHA))
+// answered reports whether an open pull request was answered as it is now, or
+// a review of it is on its way. A check on its head alone is no answer: that
+// may be another pull request's, or this one's into another base.
+func (s *Service) answered(ctx context.Context, p OpenPull, shared bool) (bool, error) {
+	newest, err := s.Store.NewestWrite(ctx, WriteCheck, checkSubject(p.RepoID, p.HeadSHA))
 	if err != nil {
-		return false, fmt.Errorf("look for the check of %s: %w", t.HeadSHA, err)
+		return false, fmt.Errorf("look for the check of %s: %w", p.HeadSHA, err)
 	}
-	if newest != nil {
-		said := newest.Digest != "" && !strings.HasPrefix(newest.Digest, "cancelled ")
-		return newest.State == WriteCompleted && said, nil
+	state, err := s.Store.Target(ctx, p.Key())
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return s.answeredBefore(ctx, p, newest, shared)
+	case err != nil:
+		return false, fmt.Errorf("look up %s: %w", p.Key(), err)
+	case state.Closed || state.HeadSHA != p.HeadSHA:
+		return false, nil
+	case state.Wanted > state.Done || s.off.is(p.RepoID):
+		return true, nil
+	case state.GaveUp && state.Result != "":
+		return true, nil // askRefused looks after it
+	case newest == nil || newest.State != WriteCompleted || strings.HasPrefix(newest.Digest, "cancelled "):
+		return false, nil
+	case state.GaveUp:
+		return true, nil // the check says so
 	}
-	runs, err := s.GitHub.Checks(ctx, t, t.HeadSHA)
+	last, err := s.Store.LatestReview(ctx, p.Key())
+	if err != nil {
+		return false, fmt.Errorf("look for the newest review of %s: %w", p.Key(), err)
+	}
+	return last != nil && last.HeadSHA == p.HeadSHA && last.Review.Facts.Base.Ref == p.BaseRef, nil
+}
+
+// answeredBefore looks on GitHub for the answer to a pull request that the
+// store does not know, since its database was lost or restored, or the news of
+// it was. Where other pull requests have its head the check may be theirs.
+func (s *Service) answeredBefore(ctx context.Context, p OpenPull, newest *Write, shared bool) (bool, error) {
+	if shared || newest != nil {
+		return false, nil
+	}
+	runs, err := s.GitHub.Checks(ctx, p.Target, p.HeadSHA)
 	if err != nil || len(runs) == 0 {
 		return false, err
 	}
-	if runs[0].Completed {
-		return runs[0].Conclusion != "cancelled" && runs[0].Conclusion != "stale", nil
-	}
-	return false, s.adopt(ctx, t, runs[0])
-}
-
-// adopt makes a check run that is open on GitHub the head's own.
-func (s *Service) adopt(ctx context.Context, t Target, run CheckRun) error {
-	return s.underSweepLease(ctx, t.RepoID, func(ctx context.Context, l Lease) error {
-		return s.onHead(ctx, t.RepoID, t.HeadSHA, func(ctx context.Context) error {
-			newest, err := s.Store.NewestWrite(ctx, WriteCheck, checkSubject(t.RepoID, t.HeadSHA))
-			if err != nil || newest != nil {
-				return err
-			}
-			w, err := s.Store.Intend(ctx, l, Write{
-				Kind: WriteCheck, Subject: checkSubject(t.RepoID, t.HeadSHA), Key: t.Key(), HeadSHA: t.HeadSHA,
-				ExternalID: run.ExternalID, RemoteID: run.ID,
-			})
-			if err != nil {
-				return fmt.Errorf("adopt check run %d: %w", run.ID, err)
-			}
-			w.State = WriteOpen
-			if err := s.Store.Record(ctx, w); err != nil {
-				return fmt.Errorf("adopt check run %d: %w", run.ID, err)
-			}
-			s.found("check")
-			return nil
-		})
-	})
+	c := runs[0]
+	return c.Completed && c.Conclusion != "cancelled" && c.Conclusion != "stale", nil
 }

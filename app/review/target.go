@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
@@ -87,11 +85,15 @@ func (s *Service) workGeneration(ctx context.Context, lease Lease, kind JobKind,
 		return s.Store.Finish(ctx, lease, state.Wanted, false)
 	case state.Done >= state.Wanted:
 		if state.Notice != "" {
-			if err := guard(func() error { return s.sayNotice(ctx, lease, state) }); err != nil {
+			if err := s.sayOrDrop(ctx, lease, state); err != nil {
 				return false, err
 			}
 		}
-		return s.Store.Finish(ctx, lease, state.Done, state.GaveUp)
+		more, err := s.Store.Finish(ctx, lease, state.Done, state.GaveUp)
+		if err != nil || more {
+			return more, err
+		}
+		return false, s.answerCommands(ctx, lease.Key, state.Done, state.GaveUp)
 	}
 	next, stored, err := s.nextStep(ctx, state)
 	if err != nil {
@@ -125,6 +127,19 @@ func (s *Service) workGeneration(ctx context.Context, lease Lease, kind JobKind,
 	return s.settle(ctx, lease, state, state.Wanted, err)
 }
 
+// sayOrDrop says a notice, or drops one that can't be said.
+func (s *Service) sayOrDrop(ctx context.Context, lease Lease, state TargetState) error {
+	err := guard(func() error { return s.sayNotice(ctx, lease, state) })
+	if err == nil || retryable(err) {
+		return err
+	}
+	s.logFailure("notice dropped", lease.Key, err)
+	if err := s.Store.NoticeSaid(ctx, lease.Key, state.Notice); err != nil {
+		return fmt.Errorf("drop a notice: %w", err)
+	}
+	return nil
+}
+
 // nextStep tells which kind of job is to work on a target of which more is
 // wanted: a review that was stored is only written, its agents never run
 // again.
@@ -147,6 +162,15 @@ func (s *Service) nextStep(ctx context.Context, state TargetState) (JobKind, *St
 
 // settle brings a generation to its end by how its attempt went.
 func (s *Service) settle(ctx context.Context, lease Lease, state TargetState, generation int64, err error) (more bool, _ error) {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) && !s.inTime(state, err) {
+		// The job's own time is over, and so is the review's: what is left is
+		// to say so.
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+		defer cancel()
+	}
+	var unsaid *commentError
+	gaveUp := false
 	switch {
 	case err == nil:
 	case errors.Is(err, errSuperseded), errors.Is(err, errClosed):
@@ -154,6 +178,12 @@ func (s *Service) settle(ctx context.Context, lease Lease, state TargetState, ge
 		return true, nil // look again at what is wanted now
 	case ctx.Err() != nil, retryable(err) && s.inTime(state, err):
 		return false, err
+	case errors.As(err, &unsaid):
+		// The check stands. It must not fall for a comment.
+		s.logFailure("comment not written", lease.Key, err)
+		if err := s.Store.MarkPublished(ctx, unsaid.runID); err != nil {
+			return false, fmt.Errorf("mark the review as published: %w", err)
+		}
 	default:
 		cause, moved, derr := s.diagnose(ctx, state, err)
 		switch {
@@ -162,24 +192,26 @@ func (s *Service) settle(ctx context.Context, lease Lease, state TargetState, ge
 		case moved:
 			return true, nil
 		}
-		s.logFailure(lease.Key, cause)
 		if err := guard(func() error { return s.giveUp(ctx, lease, state, cause) }); err != nil {
 			return false, errors.Join(err, s.markOverdue(ctx, state))
 		}
+		gaveUp = true
+		s.countGaveUp(cause)
+		s.logFailure("review given up", lease.Key, cause)
 	}
-	more, ferr := s.Store.Finish(ctx, lease, generation, err != nil)
-	if ferr == nil {
-		s.answerCommands(ctx, state.Key(), generation)
+	more, err = s.Store.Finish(ctx, lease, generation, gaveUp)
+	if err != nil || more {
+		return more, err // who asked for this one is told with the last
 	}
-	return more, ferr
+	return false, s.answerCommands(ctx, state.Key(), generation, gaveUp)
 }
 
-// givingUp begins the result of a target whose check could not even be
-// completed in words when its time was over, before the number of attempts
-// that had failed then. The next attempt is a whole one again, since what kept
+// givingUp is the result of a target whose check could not even be completed
+// in words when its time was over: of which generation, and how many attempts
+// had failed then. The next attempt is a whole one again, since what kept
 // GitHub from answering may be over by then; the one after that writes first,
 // or its reads could run into the same limit for ever.
-const givingUp = "giving up since attempt "
+const givingUp = "giving up generation %d since attempt %d"
 
 func overdue(state TargetState) bool {
 	n, ok := overdueSince(state)
@@ -187,19 +219,16 @@ func overdue(state TargetState) bool {
 }
 
 func overdueSince(state TargetState) (attempts int, ok bool) {
-	text, ok := strings.CutPrefix(state.Result, givingUp)
-	if !ok {
-		return 0, false
-	}
-	n, err := strconv.Atoi(text)
-	return n, err == nil && n <= state.Attempts // else it is of an older generation
+	var generation int64
+	n, _ := fmt.Sscanf(state.Result, givingUp, &generation, &attempts) // other results don't match
+	return attempts, n == 2 && generation == state.Wanted && attempts <= state.Attempts
 }
 
 func (s *Service) markOverdue(ctx context.Context, state TargetState) error {
 	if _, ok := overdueSince(state); ok || ctx.Err() != nil {
 		return nil
 	}
-	if err := s.Store.SetResult(ctx, state.Key(), givingUp+strconv.Itoa(state.Attempts)); err != nil {
+	if err := s.Store.SetResult(ctx, state.Key(), fmt.Sprintf(givingUp, state.Wanted, state.Attempts)); err != nil {
 		return fmt.Errorf("note that the review is overdue: %w", err)
 	}
 	return nil
@@ -241,7 +270,10 @@ func (s *Service) attempt(ctx context.Context, lease Lease, state TargetState, s
 // try again. It runs after ctx may have ended, so it has a little time of its
 // own.
 func (s *Service) stopWork(ctx context.Context, lease Lease, err error) error {
-	shutdown := errors.Is(context.Cause(ctx), context.Canceled)
+	if retry := (*RetryError)(nil); errors.As(err, &retry) && ctx.Err() == nil {
+		return retry // the target itself is finished
+	}
+	shutdown := errors.Is(ctx.Err(), context.Canceled)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if shutdown {
@@ -255,7 +287,7 @@ func (s *Service) stopWork(ctx context.Context, lease Lease, err error) error {
 		return &RetryError{After: s.RetryBase, Err: errors.Join(err, ferr)}
 	}
 	after := s.backoff(attempts, err)
-	s.Log.Warn().Str("target", lease.Key).Int("attempt", attempts).Dur("again_in", after).Err(err).Msg("review put off")
+	s.Log.Warn().Str("target", lease.Key).Int("attempt", attempts).Dur("again_in_ms", after).Err(err).Msg("review put off")
 	return &RetryError{After: after, Err: err}
 }
 
@@ -283,13 +315,13 @@ type finalError struct {
 func (e *finalError) Error() string { return e.err.Error() }
 func (e *finalError) Unwrap() error { return e.err }
 
-func (s *Service) logFailure(key string, err error) {
+func (s *Service) logFailure(what, key string, err error) {
 	ev := s.Log.Error().Str("target", key).Err(err)
 	var p *panicError
 	if errors.As(err, &p) {
 		ev = ev.Str("stack", string(p.stack))
 	}
-	ev.Msg("review given up")
+	ev.Msg(what)
 }
 
 // finishClosed completes what a closed pull request left open. A head that

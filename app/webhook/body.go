@@ -14,11 +14,11 @@ import (
 // Who sends a body is not known before all of it has been read. Without a
 // bound, anyone could fill the memory with connections of 25 MB each.
 const (
-	// freeBody is what any request may send: more than GitHub's payload of a
-	// pull request and a comment that are both as long as they may be.
-	freeBody = 256 << 10
+	// freeBody is what any request may send: more than most of GitHub's
+	// payloads. A thousand senders who stop there take 32 MB.
+	freeBody = 32 << 10
 	// firstBuffer is what a promise of length alone may take.
-	firstBuffer = 64 << 10
+	firstBuffer = 16 << 10
 	// maxReading is what larger bodies may take together: four of the largest.
 	maxReading = 4 * MaxBody
 	// maxWait for that leaves half of the 10 s in which GitHub wants an answer.

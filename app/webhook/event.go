@@ -106,7 +106,7 @@ func decode(body []byte, into any) error {
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &wrongType):
-		return &payloadError{fmt.Sprintf("%s must not be a %s", wrongType.Field, wrongType.Value), err}
+		return &payloadError{fmt.Sprintf("%s must not be a %s", strings.TrimPrefix(wrongType.Field, "envelope."), wrongType.Value), err}
 	case errors.As(err, &syntax):
 		return &payloadError{fmt.Sprintf("the payload is not valid JSON (byte %d)", syntax.Offset), err}
 	case err != nil:

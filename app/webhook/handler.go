@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"mime"
 	"net/http"
 	"regexp"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -117,12 +119,45 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request, d *review.Delive
 	if err := h.read(d, b.text); err != nil {
 		return refuse(http.StatusBadRequest, recordable(strings.ReplaceAll(err.Error(), "\n", "; "), maxReason))
 	}
-	acc, err := h.Accept(r.Context(), *d)
+	acc, err := h.store(r.Context(), *d)
 	if err != nil {
 		h.Log.Error().Err(err).Str("delivery", d.GUID).Str("event", d.Event).Msg("could not store a delivery")
 		return &answer{http.StatusServiceUnavailable, outcomeFailed, "the delivery could not be stored; deliver it again"}
 	}
 	return accepted(*d, acc)
+}
+
+// maxStoring leaves a second of the 10 s in which GitHub wants an answer, and
+// what reading the body took.
+const maxStoring = 8 * time.Second
+
+// store hands the delivery on. Where that hangs, since the database does, it
+// counts as failed; should it come through all the same, a redelivery is a
+// duplicate.
+func (h *handler) store(ctx context.Context, d review.Delivery) (review.Accepted, error) {
+	ctx, cancel := context.WithTimeout(ctx, maxStoring)
+	defer cancel()
+	type result struct {
+		acc review.Accepted
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		var r result
+		defer func() {
+			if v := recover(); v != nil {
+				r.err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+			}
+			done <- r
+		}()
+		r.acc, r.err = h.Accept(ctx, d)
+	}()
+	select {
+	case r := <-done:
+		return r.acc, r.err
+	case <-ctx.Done():
+		return review.Accepted{}, ctx.Err()
+	}
 }
 
 func accepted(d review.Delivery, acc review.Accepted) *answer {
@@ -225,5 +260,5 @@ func (h *handler) record(d review.Delivery, a *answer, took time.Duration) {
 		Str("delivery", d.GUID).Str("event", d.Event).Str("action", d.Action).
 		Int64("installation", d.Installation).Int64("repository", d.RepoID).
 		Int("status", a.status).Str("outcome", a.outcome).Str("reason", a.message).
-		Dur("took", took).Msg("delivery")
+		Dur("took_ms", took).Msg("delivery")
 }

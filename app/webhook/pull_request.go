@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/reviewgate/reviewgate/app/review"
 )
@@ -11,9 +12,10 @@ import (
 type pullRequestEvent struct {
 	envelope
 	PullRequest struct {
-		Number int    `json:"number"`
-		State  string `json:"state"`
-		Head   struct {
+		Number    int       `json:"number"`
+		State     string    `json:"state"`
+		UpdatedAt time.Time `json:"updated_at"`
+		Head      struct {
 			SHA string `json:"sha"`
 		} `json:"head"`
 	} `json:"pull_request"`
@@ -48,8 +50,17 @@ func readPullRequest(d *review.Delivery, body []byte) error {
 		return nil
 	}
 	labels := e.Action == "labeled" || e.Action == "unlabeled"
-	d.Review = &review.ReviewAsk{Target: t, Reason: reason, LabelsOnly: labels, Fresh: e.fresh()}
+	d.Review = &review.ReviewAsk{Target: t, Reason: reason, LabelsOnly: labels, Fresh: e.fresh(), At: e.PullRequest.UpdatedAt, Aside: e.aside()}
 	return nil
+}
+
+// aside reports whether the event is of something else than the head.
+func (e *pullRequestEvent) aside() bool {
+	switch e.Action {
+	case "opened", "reopened", "synchronize":
+		return false
+	}
+	return true
 }
 
 func (e *pullRequestEvent) pull() (review.Target, error) {

@@ -25,7 +25,14 @@ that are not set there, from a YAML or JSON file with the same keys:
   GITHUB_V3_API_URL, GITHUB_V4_API_URL, GITHUB_WEB_URL
                                  for GitHub Enterprise Server
   REVIEWGATE_ADDR                host:port to listen on (127.0.0.1:8080)
-  REVIEWGATE_DATABASE_URL        sqlite://FILE (sqlite://reviewgate.db)
+  REVIEWGATE_DATABASE_URL        sqlite://FILE (sqlite://reviewgate.db), or
+                                 postgres://USER:PASSWORD@HOST/DATABASE for
+                                 several servers
+  REVIEWGATE_DELIVERY_LOG_INTERVAL
+                                 how often GitHub's log is read for webhooks that
+                                 were lost (5m)
+  REVIEWGATE_SWEEP_INTERVAL      how often open pull requests are compared with
+                                 what was answered (1h)
   REVIEWGATE_LOG_LEVEL           debug, info, warn or error (info)`,
 		Example: "  GITHUB_APP_INTEGRATION_ID=123456 GITHUB_APP_PRIVATE_KEY_FILE=app.pem \\\n" +
 			"    GITHUB_APP_WEBHOOK_SECRET=... reviewgate serve",

@@ -9,8 +9,9 @@ import (
 )
 
 // backend is what differs from database to database: how a transaction is
-// made, and which of River's drivers works in it. All SQL stands outside of
-// it, in the subset that SQLite and PostgreSQL share, with ? for parameters.
+// made, which of River's drivers works in it, and how processes know of each
+// other. All other SQL stands outside of it, in the subset that SQLite and
+// PostgreSQL share, with ? for parameters.
 type backend interface {
 	// read runs f on one snapshot of the database.
 	read(ctx context.Context, f func(tx) error) error
@@ -31,6 +32,9 @@ type backend interface {
 	// bury lets go of what processes held that died: their leases run out at
 	// once, and their jobs are available. It returns the number of processes.
 	bury(ctx context.Context) (n int, err error)
+	// there returns an error if the database is not where it was opened, which
+	// neither reads nor writes would show.
+	there() error
 	close() error
 }
 

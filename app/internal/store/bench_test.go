@@ -11,7 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/reviewgate/reviewgate/app/internal/store"
+	"github.com/reviewgate/reviewgate/app/internal/store/pgtest"
 	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
@@ -28,25 +31,40 @@ const (
 // it, both of single rows inserted at the same pace into a database of their
 // own with the same settings: alone, on a machine that does nothing else
 // (alone-…, the stricter one), and during the burst (bare-…), which is what
-// the machine can do at that moment.
+// the machine can do at that moment. reviews is how many were saved and
+// published meanwhile.
 func BenchmarkAccept(b *testing.B) {
 	for b.Loop() {
-		alone := measure(b, bareInsert(b))
-		accept, bare, reviews := measureBurst(b)
-		b.ReportMetric(float64(reviews), "reviews")
-		b.ReportMetric(ms(alone, 99), "alone-p99-ms")
-		b.ReportMetric(ms(accept, 99)/ms(alone, 99), "p99-ratio-alone")
-		b.ReportMetric(ms(accept, 50), "ack-p50-ms")
-		b.ReportMetric(ms(accept, 99), "ack-p99-ms")
-		b.ReportMetric(ms(bare, 50), "bare-p50-ms")
-		b.ReportMetric(ms(bare, 99), "bare-p99-ms")
-		b.ReportMetric(ms(accept, 99)/ms(bare, 99), "p99-ratio")
+		report(b, openSQLite(b, filepath.Join(b.TempDir(), "reviewgate.db")), bareInsert(b), bareInsert(b))
 	}
 	b.ReportMetric(0, "ns/op")
 }
 
-func measureBurst(b *testing.B) (accept, bare []time.Duration, reviews int64) {
-	s := openSQLite(b, filepath.Join(b.TempDir(), "reviewgate.db"))
+// BenchmarkAcceptPostgreSQL measures the same on PostgreSQL.
+func BenchmarkAcceptPostgreSQL(b *testing.B) {
+	for b.Loop() {
+		url := pgtest.URL(b)
+		report(b, openStore(b, url), barePostgres(b, url, "alone"), barePostgres(b, url, "bare"))
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
+// report measures a burst of rows inserted by insertAlone, and then one of
+// deliveries beside one of rows inserted by insert.
+func report(b *testing.B, s *store.Store, insertAlone, insert func(int) error) {
+	alone := measure(b, insertAlone)
+	accept, bare, reviews := measureBurst(b, s, insert)
+	b.ReportMetric(float64(reviews), "reviews")
+	b.ReportMetric(ms(alone, 99), "alone-p99-ms")
+	b.ReportMetric(ms(accept, 99)/ms(alone, 99), "p99-ratio-alone")
+	b.ReportMetric(ms(accept, 50), "ack-p50-ms")
+	b.ReportMetric(ms(accept, 99), "ack-p99-ms")
+	b.ReportMetric(ms(bare, 50), "bare-p50-ms")
+	b.ReportMetric(ms(bare, 99), "bare-p99-ms")
+	b.ReportMetric(ms(accept, 99)/ms(bare, 99), "p99-ratio")
+}
+
+func measureBurst(b *testing.B, s *store.Store, insert func(int) error) (accept, bare []time.Duration, reviews int64) {
 	var published atomic.Int64
 	q, err := store.NewQueue(s, savingWorker{s, &published}, store.QueueOptions{})
 	if err != nil {
@@ -55,7 +73,6 @@ func measureBurst(b *testing.B) (accept, bare []time.Duration, reviews int64) {
 	if err := q.Start(context.Background()); err != nil {
 		b.Fatal(err)
 	}
-	insert := bareInsert(b)
 	var wg sync.WaitGroup
 	wg.Go(func() { bare = measure(b, insert) })
 	wg.Go(func() {
@@ -89,6 +106,21 @@ func bareInsert(b *testing.B) func(int) error {
 	}
 	return func(i int) error {
 		_, err := db.Exec(`INSERT INTO deliveries VALUES (?, ?, ?)`, fmt.Sprint("guid-", i), "pull_request", time.Now().UnixMicro())
+		return err
+	}
+}
+
+func barePostgres(b *testing.B, url, table string) func(int) error {
+	db, err := pgxpool.New(context.Background(), url)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(db.Close)
+	if _, err := db.Exec(context.Background(), `CREATE TABLE `+table+` (guid TEXT PRIMARY KEY, event TEXT, received_at BIGINT)`); err != nil {
+		b.Fatal(err)
+	}
+	return func(i int) error {
+		_, err := db.Exec(context.Background(), `INSERT INTO `+table+` VALUES ($1, $2, $3)`, fmt.Sprint("guid-", i), "pull_request", time.Now().UnixMicro())
 		return err
 	}
 }

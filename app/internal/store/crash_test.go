@@ -120,7 +120,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	})
 	// There a dead process's beats have to run out first: 10 s, and a round of
 	// Rescue, which comes every 5 s.
-	t.Run("PostgreSQL", func(t *testing.T) { killAtAnyMoment(t, pgtest.URL(t), 20*time.Second) })
+	t.Run("PostgreSQL", func(t *testing.T) { killAtAnyMoment(t, pgtest.URL(t), 30*time.Second) })
 }
 
 // killAtAnyMoment has processes killed that work on a database, and wants what

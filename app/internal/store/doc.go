@@ -1,33 +1,54 @@
-// Package store keeps what must survive a crash, in SQLite: deliveries, the
-// targets they ask to review, leases, reviews, what was written to GitHub. It
-// implements [review.Store], and [Queue] works the jobs, on River.
+// Package store keeps what must survive a crash, in SQLite or PostgreSQL:
+// deliveries, the targets they ask to review, leases, reviews, what was written
+// to GitHub. It implements [review.Store], and [Queue] works the jobs, on
+// River.
 //
 // # No ask is lost
 //
 // Each target has two counters. wanted is raised by every ask, in the
 // transaction that stores the ask; done is set by [Store.Finish] to the
 // generation that a run has brought to its end. Work is left as long as
-// wanted > done (or a notice is unsaid). It gets done because at any moment
-// one of these holds for a target with work left:
+// wanted > done (or a notice is unsaid). A run has two halves, each done by a
+// job of its own under a lease of its own: a review job ends in
+// [Store.SaveReview], and a publish job in Finish. Which of the two is there
+// does not matter for what follows: each looks at what there is to do, and
+// hands over to the other kind with [Store.HandOver].
+//
+// The work gets done because at any moment one of these holds for a target
+// with work left:
 //
 //   - A job for it is alive: waiting, running, or put off. The ask that raised
-//     wanted above done inserted it in its own transaction. Further asks need
-//     no job of their own; but where the job was put off after a failure they
-//     insert one that is due at once.
-//   - A run holds its lease. A job that finds the lease taken may end for good:
-//     Finish compares wanted with done and gives the lease back in one
-//     transaction, so either the ask came before, and Finish tells the holder
-//     that there is more, or it came after, found wanted = done, and inserted a
-//     job that will find the lease free.
-//   - Its holder died, which the lease tells by expiring. [Store.Rescue], run
-//     every few seconds while the queue runs, clears such leases and inserts a
-//     job. [Store.Recover] does so at start-up without waiting where no other
-//     process can be alive.
+//     wanted above done inserted one in its own transaction.
+//   - A run holds its lease.
+//   - Its holder died.
 //
-// Rescue also looks at targets that have work left, no lease, and no sign of
-// a job for a minute, and makes sure of their job. Jobs carry a number for
-// each target and River inserts no number twice while it is alive, so a job
-// that waits or was put off stays the only one.
+// A job that finds the lease taken may end for good, since every end of the
+// holder's leaves one of the three behind:
+//
+//   - SaveReview and HandOver give the lease back and insert a job in one
+//     transaction. An ask that comes between them and that job's Acquire needs
+//     none of its own.
+//   - Finish compares wanted with done and gives the lease back in one
+//     transaction: either an ask came before, and Finish tells the holder, which
+//     keeps the lease, that there is more; or it came after, found
+//     wanted = done, and inserted a job that will find the lease free.
+//   - [Store.Failed] and [Store.Release] are called by a job that is then put
+//     off, and so stays alive. Failed notes it at the target: the next ask
+//     inserts a job that is due at once. Then two may be alive, of either kind.
+//     Both take the lease in turn, and whichever comes late finds nothing left;
+//     an older review that was waiting to be published gives way, since
+//     [Store.UnpublishedReview] returns the newest alone.
+//   - If the holder dies, its lease runs out: when it expires, or as soon as its
+//     process is known to be dead (see below). [Store.Rescue], run every few
+//     seconds while the queue runs, frees it, counts the crash, and inserts a
+//     review job, which hands over if a review was saved. [Store.Recover] does
+//     so at start-up without waiting where no other process can be alive.
+//
+// So an ask needs a job only if wanted = done, or if a failure was noted. Rescue
+// also looks at targets that have work left, no lease, and no sign of a job for
+// a minute, and makes sure of their newest job, whichever kind it is. Jobs carry
+// a number for each target and River inserts no number twice while it is alive,
+// so a job that waits or was put off stays the only one.
 //
 // # Leases
 //
@@ -35,16 +56,61 @@
 // holder and never shrinks. What a run stores it stores with its lease, and
 // gets [review.ErrLeaseLost] if another took it meanwhile, or Rescue did.
 //
-// # Connections
+// # SQLite
 //
 // All writes, River's too, go over one connection; reads go beside it. A
-// transaction never spans a call to GitHub or an agent. Deliveries that arrive
-// while a commit is being synced to disk share the next one, each within a
-// savepoint of its own (see intake.go).
+// transaction never spans a call to GitHub or an agent. What is to be written
+// while a commit is being synced to disk shares the next one, each write within
+// a savepoint of its own, deliveries first (see group.go). A lock on a file
+// keeps other processes out.
 //
 // # PostgreSQL
 //
 // What differs from database to database stands behind the interface backend:
 // transactions, River's driver, migrations. The SQL is written in the subset
 // that both share. Package storetest is the suite that each must pass.
+//
+// Several processes may share the database. Each keeps a row in the table
+// processes and renews it every two seconds. Rescue, in every process, finds
+// rows that ran out 10 seconds after the last beat, and in one transaction
+// deletes the row, ends the leases of that process, and makes the jobs
+// available that ran under it, commands and the like too. A process that closes
+// its store does so itself. One that was thought dead and lives has lost each
+// lease that another took meanwhile, and its next beat enters it again. All
+// times are by the database's clock.
+//
+// Reads see one snapshot (REPEATABLE READ). Writes run under READ COMMITTED,
+// where each statement sees what was committed before it began, and lock the
+// rows that they judge before they do. Why that is enough:
+//
+//   - Accept inserts the delivery first. Of two with one GUID the second waits
+//     there for the first to commit, and is a duplicate, or for it to fail, and
+//     takes its place. A redelivery locks its delivery and then its target before
+//     it looks whether what it asked for was given up, so of several at once the
+//     first counts, and the others see what it asked for.
+//   - An ask locks the target, or inserts it and so waits for whoever else is
+//     inserting it, before it compares counters and heads. Finish locks the lease
+//     and then the target: an ask comes wholly before it or wholly after.
+//   - Who leaves a head locks the others on it before asking them, so that one
+//     which is leaving as well is seen to have left. Two that leave at once want
+//     each other's rows: PostgreSQL breaks one off after a second, and its whole
+//     function is run again, which therefore sets all of its results anew.
+//   - Acquire takes the lease in one statement whose condition is judged again
+//     after a wait for another's commit. What is stored with a lease locks its
+//     row first (fence), so that it is not taken before the commit; Release,
+//     Failed and HandOver change it first, which is the same.
+//   - Rescue frees a lease on the condition that it is still expired, and bury
+//     deletes a process on the condition that it is; of two at once, one finds
+//     nothing to do. The jobs that Rescue then inserts are numbered under the
+//     target's lock.
+//   - Jobs are told apart by a unique index of River's, and an insert that meets
+//     an equal job waits for its transaction.
+//   - AcceptCommand locks the command. Notices, results, heads, marks, refusals,
+//     records of writes and outcomes of commands are each one statement on one
+//     row, or follow a lock on it; a good layer's files follow the upsert of its
+//     row. Texts are never changed.
+//
+// Rows are locked in the order delivery or command, lease, target, wherever a
+// transaction locks several; where it locks several of one kind a deadlock is
+// possible, and tried again like the one above.
 package store

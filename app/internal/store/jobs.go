@@ -96,7 +96,7 @@ type rerequestArgs struct {
 func (rerequestArgs) Kind() string { return string(review.JobRerequest) }
 
 func (a rerequestArgs) job() review.Job {
-	return review.Job{Kind: review.JobRerequest, Rerequest: &a.Rerequest}
+	return review.Job{Kind: review.JobRerequest, Rerequest: &a.Rerequest, Delivery: a.Delivery}
 }
 
 func (a rerequestArgs) delivery() string { return a.Delivery }

@@ -104,11 +104,18 @@ func (d *postgresDB) transact(ctx context.Context, opts pgx.TxOptions, f func(tx
 	if err := f(&postgresTx{tx: t, jobs: d.jobs}); err != nil {
 		return err
 	}
-	if err := t.Commit(ctx); err != nil {
+	// A commit that is broken off may have come through: the caller would not
+	// know that it holds a lease.
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTimeout)
+	defer cancel()
+	if err := t.Commit(limited); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
 	return nil
 }
+
+// commitTimeout bounds how long a commit may take whose caller has gone.
+const commitTimeout = 10 * time.Second
 
 func (d *postgresDB) runner(cfg *river.Config) (runner, error) {
 	cfg.ID = d.processes.name
@@ -129,6 +136,9 @@ func (d *postgresDB) jobCounts(ctx context.Context) (map[rivertype.JobState]int,
 
 // lone is false: there may be other processes.
 func (d *postgresDB) lone() bool { return false }
+
+// there is nil: a server that is away shows by itself.
+func (d *postgresDB) there() error { return nil }
 
 func (d *postgresDB) now() time.Time { return d.processes.now() }
 

@@ -23,6 +23,9 @@ const (
 	// publish jobs seldom want the others at the same time. A server allows 100
 	// by default, which is enough for six processes.
 	maxConnections = 16
+	// leastConnections are one that listens, one that holds a lock while the
+	// tables are prepared, one for that, and one more.
+	leastConnections = 4
 	// connectTimeout bounds each attempt to connect, unless the URL says
 	// connect_timeout.
 	connectTimeout = 10 * time.Second
@@ -38,8 +41,14 @@ const (
 // a password.
 func postgresConfig(rawURL string) (*pgxpool.Config, error) {
 	cfg, err := pgxpool.ParseConfig(rawURL)
+	if err == nil && cfg.ConnConfig.Database == "" {
+		return nil, errors.New("it names no database; want postgres://USER:PASSWORD@HOST:5432/DATABASE")
+	}
+	if err == nil && cfg.MaxConns < leastConnections && strings.Contains(rawURL, "pool_max_conns") {
+		return nil, fmt.Errorf("pool_max_conns is %d; at least %d are needed", cfg.MaxConns, leastConnections)
+	}
 	if err != nil {
-		return nil, errors.New("database URL: it can't be read; want postgres://USER:PASSWORD@HOST:5432/DATABASE, with what is no letter or digit in the password as %XX, and only parameters that PostgreSQL has, such as ?sslmode=require")
+		return nil, errors.New("it can't be read; want postgres://USER:PASSWORD@HOST:5432/DATABASE, with what is no letter or digit in the password as %XX, and only parameters that PostgreSQL has, such as ?sslmode=require")
 	}
 	if !strings.Contains(rawURL, "pool_max_conns") {
 		cfg.MaxConns = maxConnections

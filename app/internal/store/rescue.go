@@ -18,8 +18,8 @@ const quiet = time.Minute
 // Recover takes over what a dead process left: it frees all leases, makes the
 // jobs that were running available, and makes sure that each target with work
 // left has a job. It returns the number of such targets. Call it before the
-// queue is started. Where other processes may be at work it does nothing: their
-// leases expire.
+// queue is started. Where other processes may be at work it does nothing: there
+// Rescue takes over from those that died.
 func (s *Store) Recover(ctx context.Context) (n int, err error) {
 	if !s.db.lone() {
 		return 0, nil

@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
+	"sync"
 
 	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -20,6 +22,8 @@ type encoded struct {
 }
 
 func encode(r review.StoredReview) (e encoded, err error) {
+	coding <- struct{}{}
+	defer func() { <-coding }()
 	if e.report, err = pack(r.Review.Report); err != nil {
 		return e, err
 	}
@@ -33,6 +37,8 @@ func encode(r review.StoredReview) (e encoded, err error) {
 }
 
 func (e encoded) decode(r *review.StoredReview) error {
+	coding <- struct{}{}
+	defer func() { <-coding }()
 	if err := unpack(e.inputs, &r.Review); err != nil {
 		return err
 	}
@@ -43,12 +49,25 @@ func (e encoded) decode(r *review.StoredReview) error {
 	return unpack(e.record, &r.Record)
 }
 
+// coding bounds how many reviews are encoded or decoded at the same time, each
+// of which takes some milliseconds: half of the processors stay free for
+// deliveries.
+var coding = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
+
+// writers are used again, since a new one takes a megabyte.
+var writers = sync.Pool{New: func() any {
+	z, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
+	if err != nil {
+		panic(err) // there is no such level
+	}
+	return z
+}}
+
 func pack(v any) ([]byte, error) {
 	var b bytes.Buffer
-	z, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
-	if err != nil {
-		return nil, fmt.Errorf("compress %T: %w", v, err)
-	}
+	z := writers.Get().(*gzip.Writer)
+	defer writers.Put(z)
+	z.Reset(&b)
 	if err := json.NewEncoder(z).Encode(v); err != nil {
 		return nil, fmt.Errorf("encode %T: %w", v, err)
 	}

@@ -27,6 +27,7 @@ import (
 // for the file's lock. Reads and checkpoints go beside it (WAL).
 type sqliteDB struct {
 	path    string
+	file    fs.FileInfo // as it was opened
 	unlock  func() error
 	w, r, c *sql.DB // for writes, reads, checkpoints
 	jobs    *riverJobs[*sql.Tx]
@@ -72,7 +73,7 @@ func openSQLite(ctx context.Context, path string, log *slog.Logger) (_ *sqliteDB
 	if err != nil {
 		return nil, fmt.Errorf("lock database %s: %w", path, err)
 	}
-	db := &sqliteDB{path: path, unlock: unlock, group: newGroup(), stop: func() {}}
+	db := &sqliteDB{path: path, unlock: unlock, wakeup: newWakeup(), group: newGroup(), stop: func() {}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(explain(path, err), db.close())
@@ -81,13 +82,15 @@ func openSQLite(ctx context.Context, path string, log *slog.Logger) (_ *sqliteDB
 	if err := makePrivate(path); err != nil {
 		return nil, err
 	}
+	if db.file, err = os.Stat(path); err != nil {
+		return nil, fmt.Errorf("look at the file: %w", err)
+	}
 	if db.w, err = sql.Open("sqlite", dsn(path, true)); err != nil {
 		return nil, fmt.Errorf("open for writing: %w", err)
 	}
 	db.w.SetMaxOpenConns(1)
 	db.writing = newStatements(db.w)
-	driver := newWakingDriver(db.w)
-	db.wakeup = driver.wakeup
+	driver := &wakingDriver{Driver: riversqlite.New(db.w), db: db}
 	if db.jobs, err = newRiverJobs(riverdriver.Driver[*sql.Tx](driver), log); err != nil {
 		return nil, err
 	}
@@ -256,6 +259,19 @@ func (d *sqliteDB) jobCounts(ctx context.Context) (map[rivertype.JobState]int, e
 	return n, nil
 }
 
+// there finds out whether the file was deleted or replaced: SQLite goes on
+// writing to the one it opened.
+func (d *sqliteDB) there() error {
+	now, err := os.Stat(d.path)
+	if err == nil && !os.SameFile(now, d.file) {
+		err = errors.New("it is another file than the one that was opened")
+	}
+	if err != nil {
+		return fmt.Errorf("database %s was deleted or replaced while it was open; what is stored now will be lost: %w", d.path, err)
+	}
+	return nil
+}
+
 // lone is true: the lock on the file keeps other processes out.
 func (d *sqliteDB) lone() bool { return true }
 
@@ -278,15 +294,14 @@ func (d *sqliteDB) close() error {
 	return errors.Join(errs...)
 }
 
-// statement returns the prepared statement for a query, or notes that there is
-// none yet. The transaction closes it.
-func (t *sqliteTx) statement(ctx context.Context, query string) *sql.Stmt {
-	s := t.prepared.get(query)
-	if s == nil {
-		t.unprepared = append(t.unprepared, query)
-		return nil
+// statement returns the prepared statement for a query, which the transaction
+// closes, or one that is parsed now and prepared once the transaction is over.
+func (t *sqliteTx) statement(ctx context.Context, query string) statement {
+	if s := t.prepared.get(query); s != nil {
+		return t.tx.StmtContext(ctx, s) //nolint:sqlclosecheck // see above
 	}
-	return t.tx.StmtContext(ctx, s)
+	t.unprepared = append(t.unprepared, query)
+	return parsed{t.tx, query}
 }
 
 func (t *sqliteTx) context(ctx context.Context) context.Context {
@@ -298,13 +313,7 @@ func (t *sqliteTx) context(ctx context.Context) context.Context {
 
 func (t *sqliteTx) exec(ctx context.Context, query string, args ...any) (int64, error) {
 	ctx = t.context(ctx)
-	var res sql.Result
-	var err error
-	if s := t.statement(ctx, query); s != nil {
-		res, err = s.ExecContext(ctx, args...)
-	} else {
-		res, err = t.tx.ExecContext(ctx, query, args...)
-	}
+	res, err := t.statement(ctx, query).ExecContext(ctx, args...)
 	if err != nil {
 		return 0, err
 	}
@@ -313,14 +322,12 @@ func (t *sqliteTx) exec(ctx context.Context, query string, args ...any) (int64, 
 
 func (t *sqliteTx) row(ctx context.Context, query string, args ...any) scanner {
 	ctx = t.context(ctx)
-	if s := t.statement(ctx, query); s != nil {
-		return s.QueryRowContext(ctx, args...)
-	}
-	return t.tx.QueryRowContext(ctx, query, args...)
+	return t.statement(ctx, query).QueryRowContext(ctx, args...)
 }
 
 func (t *sqliteTx) each(ctx context.Context, f func(scanner) error, query string, args ...any) error {
-	rows, err := t.query(t.context(ctx), query, args...)
+	ctx = t.context(ctx)
+	rows, err := t.statement(ctx, query).QueryContext(ctx, args...)
 	if err != nil {
 		return err
 	}
@@ -331,13 +338,6 @@ func (t *sqliteTx) each(ctx context.Context, f func(scanner) error, query string
 		}
 	}
 	return rows.Err()
-}
-
-func (t *sqliteTx) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	if s := t.statement(ctx, query); s != nil {
-		return s.QueryContext(ctx, args...)
-	}
-	return t.tx.QueryContext(ctx, query, args...)
 }
 
 // lock is empty: SQLite has one writer at a time.

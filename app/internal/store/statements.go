@@ -36,7 +36,7 @@ func (s *statements) add(ctx context.Context, queries []string) {
 		if s.get(q) != nil {
 			continue
 		}
-		stmt, err := s.db.PrepareContext(ctx, q)
+		stmt, err := s.db.PrepareContext(ctx, q) //nolint:sqlclosecheck // the database closes what is kept
 		if err != nil {
 			return
 		}
@@ -49,4 +49,29 @@ func (s *statements) add(ctx context.Context, queries []string) {
 			stmt.Close()
 		}
 	}
+}
+
+// statement is what *sql.Stmt does.
+type statement interface {
+	ExecContext(ctx context.Context, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, args ...any) *sql.Row
+}
+
+// parsed is a statement that is parsed each time.
+type parsed struct {
+	tx    *sql.Tx
+	query string
+}
+
+func (p parsed) ExecContext(ctx context.Context, args ...any) (sql.Result, error) {
+	return p.tx.ExecContext(ctx, p.query, args...)
+}
+
+func (p parsed) QueryContext(ctx context.Context, args ...any) (*sql.Rows, error) {
+	return p.tx.QueryContext(ctx, p.query, args...)
+}
+
+func (p parsed) QueryRowContext(ctx context.Context, args ...any) *sql.Row {
+	return p.tx.QueryRowContext(ctx, p.query, args...)
 }

@@ -106,3 +106,10 @@ func fromMicros(n int64) time.Time {
 	}
 	return time.UnixMicro(n).UTC()
 }
+
+// CheckURL tells what is wrong with a PostgreSQL URL as far as that shows
+// without a server. Its errors don't repeat the URL, which may hold a password.
+func CheckURL(rawURL string) error {
+	_, err := postgresConfig(rawURL)
+	return err
+}

@@ -41,9 +41,12 @@ func insertTarget(ctx context.Context, t tx, g review.Target, orElse string) (af
 // news, the run finds out when it reads the pull request.
 func (s *Store) raise(ctx context.Context, t tx, ask review.ReviewAsk, fresh bool) (raised, error) {
 	key := ask.Target.Key()
-	head, covered, err := s.lockTarget(ctx, t, ask.Target)
+	head, headAt, covered, err := s.lockTarget(ctx, t, ask.Target)
 	if err != nil {
 		return raised{}, err
+	}
+	if at := micros(ask.At); at != 0 && (at < headAt || at == headAt && ask.Aside) {
+		ask.Target.HeadSHA = "" // old news
 	}
 	if err := remember(ctx, t, ask.Target); err != nil {
 		return raised{}, err
@@ -56,9 +59,10 @@ func (s *Store) raise(ctx context.Context, t tx, ask review.ReviewAsk, fresh boo
 	}
 	err = t.row(ctx, `
 		UPDATE targets SET wanted = wanted + 1, reason = ?, closed = 0, attempts = 0, failed_since = 0, crashes = 0, retry_at = 0,
+			head_at = CASE WHEN head_at < ? THEN ? ELSE head_at END,
 			fresh_generation = CASE WHEN ? = 1 THEN wanted + 1 ELSE fresh_generation END,
 			asked_at = CASE WHEN wanted > done THEN asked_at ELSE ? END
-		WHERE key = ? RETURNING wanted`, ask.Reason, number(fresh || ask.Fresh), s.now(), key).Scan(&r.wanted)
+		WHERE key = ? RETURNING wanted`, ask.Reason, micros(ask.At), micros(ask.At), number(fresh || ask.Fresh), s.now(), key).Scan(&r.wanted)
 	if err != nil {
 		return raised{}, fmt.Errorf("raise the target's generation: %w", err)
 	}
@@ -69,11 +73,11 @@ func (s *Store) raise(ctx context.Context, t tx, ask review.ReviewAsk, fresh boo
 }
 
 // lockTarget returns the head of a target before an ask, empty for a new one,
-// and whether the ask is covered: by a job that is due, or by the holder of the
+// when it was known, and whether the ask is covered: by a job that is due, or by the holder of the
 // lease.
-func (s *Store) lockTarget(ctx context.Context, t tx, g review.Target) (head string, covered bool, err error) {
+func (s *Store) lockTarget(ctx context.Context, t tx, g review.Target) (head string, headAt int64, covered bool, err error) {
 	look := func() error {
-		return t.row(ctx, `SELECT head_sha, wanted > done AND attempts = 0 AND retry_at = 0 FROM targets WHERE key = ?`+t.lock(), g.Key()).Scan(&head, &covered)
+		return t.row(ctx, `SELECT head_sha, head_at, wanted > done AND attempts = 0 AND retry_at = 0 FROM targets WHERE key = ?`+t.lock(), g.Key()).Scan(&head, &headAt, &covered)
 	}
 	err = look()
 	if errors.Is(err, sql.ErrNoRows) {
@@ -85,9 +89,9 @@ func (s *Store) lockTarget(ctx context.Context, t tx, g review.Target) (head str
 		}
 	}
 	if err != nil {
-		return "", false, fmt.Errorf("read the target: %w", err)
+		return "", 0, false, fmt.Errorf("read the target: %w", err)
 	}
-	return head, covered, nil
+	return head, headAt, covered, nil
 }
 
 // insertTargetJob inserts a new job for a target.
@@ -105,6 +109,15 @@ func (s *Store) insertTargetJob(ctx context.Context, t tx, key string, kind revi
 // Ask implements review.Store.
 func (s *Store) Ask(ctx context.Context, ask review.ReviewAsk, fresh bool) error {
 	return s.db.write(ctx, func(t tx) error {
+		if ask.Once != "" {
+			n, err := t.exec(ctx, `INSERT INTO marks (name, at) VALUES (?, ?) ON CONFLICT (name) DO NOTHING`, "asked "+ask.Once, s.now())
+			if err != nil {
+				return fmt.Errorf("note the ask: %w", err)
+			}
+			if n == 0 {
+				return nil
+			}
+		}
 		_, err := s.raise(ctx, t, ask, fresh)
 		return err
 	})

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver"
@@ -16,20 +15,20 @@ import (
 // be lost, River's fetch interval finds the job.
 
 // wakingDriver is River's SQLite driver with the channel in place of the
-// table.
+// table, and with the executor of complete.go.
 type wakingDriver struct {
 	*riversqlite.Driver
-	wakeup *wakeup
+	db *sqliteDB
 }
 
-func newWakingDriver(db *sql.DB) *wakingDriver {
-	return &wakingDriver{Driver: riversqlite.New(db), wakeup: newWakeup()}
+func (d *wakingDriver) GetExecutor() riverdriver.Executor {
+	return groupedExecutor{d.Driver.GetExecutor(), d.db}
 }
 
 func (d *wakingDriver) SupportsListenNotify() bool { return false }
 
 func (d *wakingDriver) GetListener(*riverdriver.GetListenenerParams) riverdriver.Listener {
-	return d.wakeup
+	return d.db.wakeup
 }
 
 // wakeup is a riverdriver.Listener with one thing to tell of each queue: there

@@ -3,6 +3,7 @@
 package pgtest
 
 import (
+	"context"
 	"fmt"
 	"os/exec"
 )
@@ -13,6 +14,8 @@ func unprivileged() (account, error) {
 	return account{}, fmt.Errorf("%w: the tests start it on Unix only", errMissing)
 }
 
-func (account) command(name string, args ...string) *exec.Cmd { return exec.Command(name, args...) }
+func (account) command(name string, args ...string) *exec.Cmd {
+	return exec.CommandContext(context.Background(), name, args...)
+}
 
 func (account) own(...string) error { return nil }

@@ -3,6 +3,7 @@
 package pgtest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -37,7 +38,7 @@ func unprivileged() (account, error) {
 }
 
 func (a account) command(name string, args ...string) *exec.Cmd {
-	cmd := exec.Command(name, args...)
+	cmd := exec.CommandContext(context.Background(), name, args...) // the shell that watches ends it
 	// A group of its own: Ctrl-C is for the test, whose end ends the server.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: a.credential}
 	return cmd

@@ -55,6 +55,27 @@ var start = sync.OnceValues(func() (*server, error) {
 // environment variable CI is set.
 func URL(t testing.TB) string {
 	t.Helper()
+	return running(t).create(t, "template1")
+}
+
+// CopyURL is URL for a database as prepare has made it, which is called once
+// for all tests of the binary, and closes what it opens.
+func CopyURL(t testing.TB, prepare func(url string) error) string {
+	t.Helper()
+	s := running(t)
+	s.once.Do(func() {
+		if s.prepared = s.run("CREATE DATABASE prepared"); s.prepared == nil {
+			s.prepared = prepare(s.url("prepared"))
+		}
+	})
+	if s.prepared != nil {
+		t.Fatalf("prepare a database to copy: %v", s.prepared)
+	}
+	return s.create(t, "prepared")
+}
+
+func running(t testing.TB) *server {
+	t.Helper()
 	s, err := start()
 	switch {
 	case errors.Is(err, errMissing) && os.Getenv("CI") == "":
@@ -62,8 +83,13 @@ func URL(t testing.TB) string {
 	case err != nil:
 		t.Fatal(err)
 	}
+	return s
+}
+
+func (s *server) create(t testing.TB, template string) (url string) {
+	t.Helper()
 	name := "test_" + strings.ToLower(rand.Text()[:12])
-	if err := s.run("CREATE DATABASE " + name); err != nil {
+	if err := s.run("CREATE DATABASE " + name + " TEMPLATE " + template); err != nil {
 		t.Fatalf("create a database: %v", err)
 	}
 	t.Cleanup(func() {
@@ -80,6 +106,9 @@ type server struct {
 	// alive is held open as long as this process lives: its end is what tells
 	// the shell to stop the server.
 	alive *os.File
+
+	once     sync.Once
+	prepared error // of the database that CopyURL copies
 }
 
 func newServer() (*server, error) {
@@ -214,7 +243,8 @@ func find(names ...string) (map[string]string, error) {
 
 // freePort returns a port that nothing listens on.
 func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	var lc net.ListenConfig
+	l, err := lc.Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		return 0, fmt.Errorf("find a free port: %w", err)
 	}

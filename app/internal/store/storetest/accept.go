@@ -254,7 +254,7 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 		jobs := make(chan review.Job, 10)
 		f.work(t, func(_ context.Context, j review.Job) error { jobs <- j; return nil })
 		for range 4 {
-			if j := <-jobs; j.Kind == review.JobRerequest && !strings.HasSuffix(j.Rerequest.Name, `\\u0000`) {
+			if j := receive(t, "four jobs began", jobs); j.Kind == review.JobRerequest && !strings.HasSuffix(j.Rerequest.Name, `\\u0000`) {
 				t.Errorf("rerequest of %q, want its text", j.Rerequest.Name)
 			}
 		}

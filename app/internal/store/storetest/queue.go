@@ -94,7 +94,7 @@ var queueTests = map[string]func(*testing.T, *fixture){
 		want := map[review.JobKind]review.Job{
 			review.JobReview:    {Kind: review.JobReview, Key: pull(1, "").Key(), Attempt: 1},
 			review.JobCommand:   {Kind: review.JobCommand, CommentID: 100, Attempt: 1},
-			review.JobRerequest: {Kind: review.JobRerequest, Rerequest: &rr, Attempt: 1},
+			review.JobRerequest: {Kind: review.JobRerequest, Rerequest: &rr, Delivery: "3", Attempt: 1},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("jobs (-want +got):\n%s", diff)

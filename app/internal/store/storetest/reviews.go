@@ -179,8 +179,8 @@ var reviewTests = map[string]func(*testing.T, *fixture){
 	},
 	"can be dropped until it is published": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
+		f.save(t, stored("run-2", g, 1, "aaa"), true)
 		f.save(t, stored("run-1", g, 1, "aaa"), false)
-		f.save(t, stored("run-2", g, 2, "aaa"), true)
 		for _, id := range []string{"run-1", "run-2", "run-9"} {
 			if err := f.DropReview(f.ctx, id); err != nil {
 				t.Errorf("DropReview(%s): %v", id, err)

@@ -215,6 +215,19 @@ func eventually(t *testing.T, what string, done func() bool) {
 	}
 }
 
+// receive waits for something that another goroutine sends.
+func receive[T any](t *testing.T, what string, ch <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-ch:
+		return v
+	case <-time.After(20 * time.Second):
+		t.Fatalf("still not so after 20 s: %s", what)
+	}
+	var none T
+	return none
+}
+
 func wantErr(t *testing.T, what string, got, want error) {
 	t.Helper()
 	if !errors.Is(got, want) {

@@ -58,13 +58,13 @@ var sweepTests = map[string]func(*testing.T, *fixture){
 			<-end
 			return nil
 		})
-		if a, b := <-began, <-began; a+b != 11 {
+		if a, b := receive(t, "a sweep began", began), receive(t, "another began", began); a+b != 11 {
 			t.Errorf("sweeps of %d and %d began, want 5 and 6", a, b)
 		}
 		ask(5) // the one that runs may have passed what is asked for
 		f.wantJobs(t, 1, "after asks beside a sweep that runs")
 		close(end)
-		if got := <-began; got != 5 {
+		if got := receive(t, "a third began", began); got != 5 {
 			t.Errorf("a sweep of %d began, want another of 5", got)
 		}
 	},
@@ -259,7 +259,7 @@ var handOverTests = map[string]func(*testing.T, *fixture){
 		}
 		eventually(t, "all workers at work", func() bool { return running.Load() == 8 })
 		f.save(t, stored("run-1", pull(1, guid(1)), 1, guid(1)), false)
-		if got := <-published; got != pull(1, "").Key() {
+		if got := receive(t, "a publish job began", published); got != pull(1, "").Key() {
 			t.Errorf("%s was published, want %s", got, pull(1, "").Key())
 		}
 	},

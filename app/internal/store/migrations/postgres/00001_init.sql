@@ -12,6 +12,7 @@ CREATE TABLE targets (
     head_sha         TEXT    NOT NULL,
     base_sha         TEXT    NOT NULL,
     head_ref         TEXT    NOT NULL,
+    head_at          BIGINT  NOT NULL DEFAULT 0, -- when the head was last known, by GitHub's clock
     wanted           BIGINT  NOT NULL DEFAULT 0,
     done             BIGINT  NOT NULL DEFAULT 0,
     reason           TEXT    NOT NULL DEFAULT '',

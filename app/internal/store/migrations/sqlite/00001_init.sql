@@ -12,6 +12,7 @@ CREATE TABLE targets (
     head_sha         TEXT    NOT NULL,
     base_sha         TEXT    NOT NULL,
     head_ref         TEXT    NOT NULL,
+    head_at          INTEGER NOT NULL DEFAULT 0, -- when the head was last known, by GitHub's clock
     wanted           INTEGER NOT NULL DEFAULT 0,
     done             INTEGER NOT NULL DEFAULT 0,
     reason           TEXT    NOT NULL DEFAULT '',

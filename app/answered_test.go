@@ -1,0 +1,502 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+const (
+	routePatchCheck = "PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}"
+	routePostCheck  = "POST /repos/{owner}/{repo}/check-runs"
+)
+
+// insecureMain puts a finding into main that release lacks.
+func (w *world) insecureMain() {
+	w.release()
+	w.repo.Commit("main", ghtest.Files{"store/tls.go": insecure}, "main knows it")
+}
+
+func (w *world) state(pr *ghtest.PullRequest) review.TargetState {
+	w.Helper()
+	st, err := w.app.store.Target(w.Context(), review.Target{Kind: review.TargetPull, RepoID: w.repo.ID(), Number: pr.Number}.Key())
+	if err != nil {
+		w.Fatal(err)
+	}
+	return st
+}
+
+// A check on a shared head is no answer to a pull request that was never reviewed.
+func TestSweepFindsATwinWhoseOpeningWasLost(t *testing.T) {
+	w := start(t)
+	w.insecureMain()
+	w.open(ghtest.Files{"store/b.go": "package store\n"})
+	w.idle()
+	var two *ghtest.PullRequest
+	w.away(func() { two = w.twin("feat: backport") })
+	w.work(review.JobSweep)
+	c := w.check(two)
+	t.Logf("check of #2: %s %s; comments %d", c.Conclusion, c.Title, len(two.AppComments()))
+	if c.Conclusion == "success" || c.Conclusion == "neutral" || len(two.AppComments()) == 0 {
+		t.Errorf("#2 into release brings a finding, was never reviewed, and is %s", c.Conclusion)
+	}
+}
+
+// Nor is a check from before the base was changed.
+func TestSweepFindsALostRetarget(t *testing.T) {
+	w := start(t)
+	w.insecureMain()
+	pr := w.open(ghtest.Files{"store/b.go": "package store\n"})
+	w.idle()
+	base := "release"
+	w.away(func() { pr.Edit(ghtest.Edit{Base: &base}) })
+	w.work(review.JobSweep)
+	if c := w.check(pr); c.Conclusion != "action_required" {
+		t.Errorf("%s (%s) after a lost retarget and a sweep", c.Conclusion, c.Title)
+	}
+}
+
+// Nor is one that was cancelled when the pull request was closed.
+func TestSweepFindsALostReopening(t *testing.T) {
+	w := start(t)
+	reading, letGo := w.held(routeFiles, "pull_number", "1")
+	pr := w.open(ghtest.Files{"store/client.go": insecure})
+	<-reading
+	pr.Close()
+	letGo()
+	w.idle()
+	w.away(func() { pr.Reopen() })
+	w.work(review.JobSweep)
+	if c := w.check(pr); c.Conclusion != "action_required" {
+		t.Errorf("%s (%s) after a lost reopen and a sweep", c.Conclusion, c.Title)
+	}
+}
+
+// What could not be written is not run again before it can be.
+func TestSweepRunsNothingThatCannotBeWritten(t *testing.T) {
+	w := start(t)
+	few := ghtest.DefaultPermissions()
+	delete(few, "checks")
+	w.gh.SetPermissions("acme", few)
+	w.gh.ExpireTokens()
+	w.open(ghtest.Files{"store/client.go": insecure})
+	w.idle()
+	w.gh.ResetCalls()
+	for range 3 {
+		w.work(review.JobSweep)
+	}
+	if n := len(w.gh.CallsTo(routeFiles)); n != 0 {
+		t.Errorf("the review was run %d times more by three sweeps, though nothing can be written", n)
+	}
+}
+
+// One old check that can't be completed is no trouble of other pull requests.
+func TestOldCheckDoesNotHoldUpOthers(t *testing.T) {
+	w := start(t)
+	reading, letGo := w.held(routeFiles, "pull_number", "1")
+	one := w.open(ghtest.Files{"store/client.go": insecure})
+	<-reading
+	w.until("the check is open", func() bool { return len(one.CheckRuns()) == 1 })
+	old := one.CheckRuns()[0].ID
+	w.gh.On(routePatchCheck, func(x *ghtest.Exchange) {
+		if x.Params["check_run_id"] == fmt.Sprint(old) {
+			x.Fail(502, "bad gateway")
+		}
+	})
+	one.Push(ghtest.Files{"store/x.go": "package store\n"}, "more")
+	letGo()
+	two := w.repo.OpenPR(ghtest.PR{Title: "feat: other", Body: goodBody, Head: "other", Files: clean()})
+	ctx, cancel := context.WithTimeout(w.Context(), 10*time.Second)
+	defer cancel()
+	if err := w.gh.WaitFor(ctx, func() bool { r := two.CheckRuns(); return len(r) > 0 && r[0].Completed() }); err != nil {
+		st := w.state(two)
+		t.Errorf("#2 has no answer since #1's old check can't be completed: attempts %d", st.Attempts)
+	}
+}
+
+// The first event after the database was lost takes the open check over.
+func TestEventAfterTheDatabaseWasLost(t *testing.T) {
+	empty := database(t)
+	w := start(t)
+	held := make(chan bool, 9)
+	remove := w.gh.On(routeFiles, func(x *ghtest.Exchange) {
+		held <- true
+		<-x.Context().Done()
+		x.Drop()
+	})
+	pr := w.open(ghtest.Files{"store/client.go": insecure})
+	<-held
+	w.until("the check is open", func() bool { return len(pr.CheckRuns()) == 1 })
+	w.app.options.DrainTimeout = 0
+	_ = w.stop()
+	remove()
+	w.db = empty
+	w.run()
+	title := "feat: edited"
+	pr.Edit(ghtest.Edit{Title: &title})
+	w.idle()
+	w.work(review.JobSweep)
+	w.allDone(pr.HeadSHA())
+	if n := len(pr.CheckRuns()); n != 1 {
+		t.Errorf("%d check runs", n)
+	}
+}
+
+// A review against a base that was changed meanwhile is not shown.
+func TestOldBaseIsNotPublished(t *testing.T) {
+	w := start(t)
+	w.insecureMain()
+	base := "release"
+	var pr *ghtest.PullRequest
+	opened := make(chan bool)
+	w.gh.On(routePull, func(x *ghtest.Exchange) {
+		if x.N == 2 { // the look before publishing
+			<-opened
+			pr.Edit(ghtest.Edit{Base: &base})
+			for w.state(pr).Wanted < 2 {
+				time.Sleep(time.Millisecond)
+			}
+		}
+	})
+	pr = w.open(ghtest.Files{"store/b.go": "package store\n"})
+	close(opened)
+	w.idle()
+	for _, c := range pr.CheckRuns() {
+		t.Logf("%d %s %s", c.ID, c.Conclusion, c.Title)
+		if c.Conclusion == "success" {
+			t.Errorf("check run %d went green for the old base after generation 2 was stored and GET pull had told the new one", c.ID)
+		}
+	}
+}
+
+// A server that is stopped has not failed at what it was doing.
+func TestShutdownIsNoFailure(t *testing.T) {
+	w := start(t)
+	reading, _ := w.held(routeFiles, "pull_number", "1")
+	pr := w.open(clean())
+	<-reading
+	w.app.options.DrainTimeout = 0
+	if err := w.stop(); err != nil {
+		t.Logf("stop: %v", err)
+	}
+	w.run()
+	<-reading // it runs again, and is held
+	if st := w.state(pr); st.Attempts != 0 {
+		t.Errorf("a clean stop counts as %d failed attempts", st.Attempts)
+	}
+}
+
+// A review that always takes longer than a job may is given up in words.
+func TestJobThatAlwaysTimesOutIsGivenUp(t *testing.T) {
+	w := start(t)
+	pr := w.open(clean())
+	w.idle()
+	w.held(routeFiles, "pull_number", "1")
+	if err := w.app.queue.Stop(w.Context()); err != nil {
+		t.Fatal(err)
+	}
+	pr.Push(ghtest.Files{"store/x.go": "package store\n"}, "more")
+	_ = w.gh.Settle(w.Context())
+	now := time.Now()
+	w.app.service.Now = func() time.Time { return now }
+	key := w.state(pr).Key()
+	for range 8 {
+		ctx, cancel := context.WithTimeout(w.Context(), 200*time.Millisecond)
+		err := w.app.service.Work(ctx, review.Job{Kind: review.JobReview, Key: key})
+		cancel()
+		t.Logf("%v", err)
+		now = now.Add(31 * time.Minute)
+	}
+	st := w.state(pr)
+	if st.Wanted > st.Done {
+		t.Errorf("timed out %d times over 4 h, and is still not given up", st.Attempts)
+	}
+}
+
+// A repository that could not be swept is swept from where it was left.
+func TestRefusedRepositoryIsSweptLater(t *testing.T) {
+	w := start(t)
+	remove := w.gh.On("GET /repos/{owner}/{repo}/pulls", func(x *ghtest.Exchange) { x.Fail(403, "blocked by an IP allow list") })
+	var pr *ghtest.PullRequest
+	w.away(func() {
+		pr = w.repo.OpenPR(ghtest.PR{Title: "feat: lost", Body: goodBody, Head: "lost", Files: clean()})
+	})
+	later := time.Now().Add(3 * time.Hour)
+	w.app.service.Now = func() time.Time { return later }
+	w.work(review.JobSweep) // 403
+	remove()
+	w.work(review.JobSweep)
+	if len(pr.CheckRuns()) == 0 {
+		t.Error("opened while the repository could not be read, and never found")
+	}
+}
+
+// Checks that could not be completed are, once they can be.
+func TestChecksThatWereRefusedAreFinishedLater(t *testing.T) {
+	w := start(t)
+	reading, letGo := w.held(routeFiles, "pull_number", "1")
+	one := w.open(ghtest.Files{"store/client.go": insecure})
+	<-reading
+	w.until("the check is open", func() bool { return len(one.CheckRuns()) == 1 })
+	old := one.HeadSHA()
+	remove := w.gh.On(routePatchCheck, func(x *ghtest.Exchange) { x.Fail(403, "Resource not accessible by integration") })
+	one.Push(ghtest.Files{"store/x.go": "package store\n"}, "more")
+	letGo()
+	w.idle()
+	remove()
+	w.work(review.JobSweep)
+	w.allDone(old)
+	w.allDone(one.HeadSHA())
+}
+
+// The reason of a refusal is dropped with it.
+func TestReasonOfARefusalDoesNotOutliveIt(t *testing.T) {
+	w := start(t)
+	few := ghtest.DefaultPermissions()
+	delete(few, "pull_requests")
+	w.gh.SetPermissions("acme", few)
+	w.gh.ExpireTokens()
+	pr := w.open(clean())
+	w.idle()
+	w.gh.On(routeFiles, func(x *ghtest.Exchange) { x.Fail(422, "the diff is too large") })
+	w.gh.SetPermissions("acme", ghtest.DefaultPermissions())
+	w.gh.ExpireTokens()
+	w.idle()
+	t.Logf("result %q, check %s", w.state(pr).Result, w.check(pr).Summary)
+	before := w.state(pr).Wanted
+	for range 3 {
+		w.work(review.JobSweep)
+	}
+	if n := w.state(pr).Wanted - before; n != 0 {
+		t.Errorf("asked for %d times more by three sweeps, though access is fine", n)
+	}
+}
+
+// A review that was late in the end was not given up.
+func TestGivingUpIsCountedWhenItIsDone(t *testing.T) {
+	w := start(t)
+	var gaveUp atomic.Int64
+	w.app.service.Observe.GaveUp = func(string) { gaveUp.Add(1) }
+	w.app.service.RetryWindow = time.Nanosecond
+	var heal []func()
+	for _, r := range []string{routePatchCheck, routePostCheck, routeFiles} {
+		heal = append(heal, w.gh.On(r, func(x *ghtest.Exchange) { x.Fail(502, "bad gateway") }))
+	}
+	pr := w.open(clean())
+	for w.state(pr).Result == "" {
+		time.Sleep(time.Millisecond)
+	}
+	for _, f := range heal {
+		f()
+	}
+	w.idle()
+	if c := w.check(pr); gaveUp.Load() != 0 && c.Conclusion == "success" {
+		t.Errorf("the check is %s, and %d reviews were counted as given up", c.Conclusion, gaveUp.Load())
+	}
+}
+
+// A command whose review was given up is answered so.
+func TestNoRocketForAReviewThatWasGivenUp(t *testing.T) {
+	w := start(t)
+	pr := w.open(clean())
+	w.idle()
+	w.gh.On(routeFiles, func(x *ghtest.Exchange) { x.Fail(422, "no") })
+	c := pr.Comment("alice", "/review")
+	w.idle()
+	if r := w.reactions(pr, c.ID); strings.Contains(strings.Join(r, " "), "rocket") {
+		t.Errorf("the check is %s, and the command is answered with %v", w.check(pr).Conclusion, r)
+	}
+}
+
+// Trouble with the comment alone does not turn the check.
+func TestCommentTroubleLeavesTheCheck(t *testing.T) {
+	w := start(t)
+	w.app.service.RetryWindow = time.Nanosecond
+	w.gh.On(routeComment, func(x *ghtest.Exchange) { x.Fail(502, "bad gateway") })
+	pr := w.open(clean())
+	w.idle()
+	for _, c := range pr.CheckRuns() {
+		t.Logf("%s %s", c.Conclusion, c.Title)
+	}
+	if n := len(pr.CheckRuns()); n != 1 {
+		t.Errorf("%d check runs", n)
+	}
+}
+
+// A repository that is switched off has nothing to be found.
+func TestSwitchedOffIsNotFoundBySweeps(t *testing.T) {
+	w := start(t)
+	var found atomic.Int64
+	w.app.service.Observe.Found = func(string) { found.Add(1) }
+	w.repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": `{"mode": "off"}`}, "off")
+	pr := w.open(clean())
+	w.idle()
+	pr.Push(ghtest.Files{"store/x.go": "package store\n"}, "more")
+	w.idle()
+	for _, c := range pr.CheckRuns() {
+		t.Logf("%s", c.Conclusion)
+	}
+	w.work(review.JobSweep)
+	w.work(review.JobSweep)
+	if found.Load() != 0 {
+		t.Errorf("%d found in a repository that is switched off, though nothing was lost", found.Load())
+	}
+}
+
+// A command is obeyed after an outage of more than half an hour.
+func TestCommandSurvivesAnOutage(t *testing.T) {
+	w := start(t)
+	pr := w.open(clean())
+	w.idle()
+	heal := w.gh.On("POST /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions", func(x *ghtest.Exchange) { x.Fail(502, "bad gateway") })
+	id := pr.Comment("alice", "/review").ID
+	err := w.app.service.Work(w.Context(), review.Job{Kind: review.JobCommand, CommentID: id, Attempt: 19})
+	for err == nil || errors.Is(err, review.ErrNotFound) {
+		time.Sleep(10 * time.Millisecond)
+		err = w.app.service.Work(w.Context(), review.Job{Kind: review.JobCommand, CommentID: id, Attempt: 19})
+	}
+	var retry *review.RetryError
+	if !errors.As(err, &retry) {
+		t.Error("an accepted command is given up for good")
+	}
+	heal()
+}
+
+// Whose command was obeyed is told so, if it takes a second try.
+func TestAnswerToACommandSurvivesADroppedConnection(t *testing.T) {
+	w := start(t)
+	pr := w.open(clean())
+	w.idle()
+	w.gh.On(routeReact, func(x *ghtest.Exchange) {
+		if x.N == 2 { // 1 is eyes
+			x.Drop()
+		}
+	})
+	said := pr.Comment("alice", "/review")
+	w.idle()
+	w.work(review.JobSweep)
+	w.work(review.JobDeliveries)
+	if got := w.reactions(pr, said.ID); len(got) != 2 {
+		t.Errorf("reactions %v, want eyes and rocket", got)
+	}
+}
+
+// A re-run whose job is done twice is obeyed once.
+func TestRerequestIsObeyedOnce(t *testing.T) {
+	w := start(t)
+	pr := w.open(clean())
+	w.idle()
+	job := review.Job{Kind: review.JobRerequest, Attempt: 1, Rerequest: &review.Rerequest{
+		Installation: w.gh.InstallationID("acme"), RepoID: w.repo.ID(), Owner: "acme", Name: "shop", HeadSHA: pr.HeadSHA(), Numbers: []int{pr.Number}}}
+	for range 2 {
+		if err := w.app.service.Work(t.Context(), job); err != nil {
+			t.Fatal(err)
+		}
+		w.idle()
+	}
+	if n := len(pr.CheckRuns()); n != 2 {
+		t.Errorf("%d check runs, want 2", n)
+	}
+}
+
+// An edit that comes late moves no head back.
+func TestOldNewsDoesNotMoveTheHead(t *testing.T) {
+	w := start(t)
+	pr := w.open(clean())
+	w.idle()
+	title := "feat: another"
+	w.away(func() { pr.Edit(ghtest.Edit{Title: &title}) })
+	guid := w.gh.LastDelivery("pull_request").GUID
+	came, letGo := w.held(routeFiles, "pull_number", "1")
+	pr.Push(ghtest.Files{"store/b.go": "package store\n\nfunc B() {}\n"}, "b")
+	<-came
+	w.until("open", func() bool { return len(pr.CheckRuns()) == 1 })
+	if _, err := w.gh.Redeliver(guid); err != nil {
+		t.Fatal(err)
+	}
+	letGo()
+	w.idle()
+	for _, c := range pr.CheckRuns() {
+		t.Logf("head: %s %s (%s)", c.Status, c.Conclusion, c.Title)
+	}
+	if n := len(pr.CheckRuns()); n != 1 {
+		t.Errorf("%d check runs on the head, want 1", n)
+	}
+}
+
+// After a rename another repository may have the name.
+func TestOldNameThatAnotherRepositoryTook(t *testing.T) {
+	w := start(t)
+	w.gh.Withhold()
+	pr := w.open(ghtest.Files{"store/client.go": insecure})
+	w.repo.Rename("store")
+	other := w.gh.Repo("acme/shop")
+	other.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": `{"mode":"off"}`}, "off")
+	other.OpenPR(ghtest.PR{Title: "feat: theirs", Body: goodBody, Files: clean()})
+	w.gh.Resume()
+	for _, d := range w.gh.Deliveries() {
+		if d.Event == "pull_request" && d.RepositoryID == w.repo.ID() {
+			if _, err := w.gh.Redeliver(d.GUID); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	w.idle()
+	w.wants(pr, "action_required", "store/client.go")
+}
+
+// GitHub's word that the comment is gone is not taken for it.
+func TestFalseNotFoundMakesNoSecondComment(t *testing.T) {
+	w := start(t)
+	pr := w.open(ghtest.Files{"store/client.go": insecure})
+	w.idle()
+	w.gh.On("PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}", ghtest.First(1, func(x *ghtest.Exchange) { x.Fail(404, "Not Found") }))
+	pr.Push(clean(), "fix")
+	w.idle()
+	if n := len(pr.AppComments()); n != 1 {
+		t.Errorf("%d comments", n)
+	}
+}
+
+// A push whose event is late is seen before anything is published.
+func TestHeadThatMovedUnseen(t *testing.T) {
+	w := start(t)
+	var pr *ghtest.PullRequest
+	opened := make(chan bool)
+	old := ""
+	w.at(routePull, 2, func() {
+		<-opened
+		w.gh.Withhold("pull_request")
+		old = pr.HeadSHA()
+		pr.Push(clean(), "fix")
+		w.gh.Resume()
+	})
+	pr = w.open(ghtest.Files{"store/client.go": insecure})
+	close(opened)
+	w.idle()
+	w.wants(pr, "success")
+	for _, c := range w.repo.CheckRuns(old) {
+		if c.Conclusion != "cancelled" {
+			t.Errorf("the old head's check is %s", c.Conclusion)
+		}
+	}
+}
+
+// A list may not yet show what was created.
+func TestListThatLags(t *testing.T) {
+	w := start(t)
+	w.gh.On(routeComment, ghtest.First(1, func(x *ghtest.Exchange) { x.Proceed(); x.Drop() }))
+	w.gh.On("GET /repos/{owner}/{repo}/issues/{issue_number}/comments", ghtest.First(1, func(x *ghtest.Exchange) { says(x, 200, "application/json", "[]") }))
+	pr := w.open(ghtest.Files{"store/client.go": insecure})
+	w.idle()
+	if n := len(pr.AppComments()); n != 1 {
+		t.Errorf("%d comments", n)
+	}
+}
