@@ -73,11 +73,11 @@ type ReviewAsk struct {
 	// target's last review read labels.
 	LabelsOnly bool
 	// At is when the event that asks happened by GitHub's clock, in whole
-	// seconds; zero for what was read from GitHub now. Aside says that the event
-	// is of something else than the head. Neither old news nor news of something
-	// else moves a head back.
-	At    time.Time
-	Aside bool
+	// seconds; zero for what was read from GitHub now. Old news moves no head.
+	// Of news from one second that with the Before of the head that is known is
+	// the newer.
+	At     time.Time
+	Before string // head that the event replaced, if it tells
 	// Once names the ask where it may be made again after a crash: it counts
 	// the first time.
 	Once string

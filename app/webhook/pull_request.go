@@ -19,6 +19,7 @@ type pullRequestEvent struct {
 			SHA string `json:"sha"`
 		} `json:"head"`
 	} `json:"pull_request"`
+	Before string `json:"before"`
 	// Changes says what an edit changed: a field is there if it did.
 	Changes struct {
 		Title json.RawMessage `json:"title"`
@@ -50,17 +51,16 @@ func readPullRequest(d *review.Delivery, body []byte) error {
 		return nil
 	}
 	labels := e.Action == "labeled" || e.Action == "unlabeled"
-	d.Review = &review.ReviewAsk{Target: t, Reason: reason, LabelsOnly: labels, Fresh: e.fresh(), At: e.PullRequest.UpdatedAt, Aside: e.aside()}
+	d.Review = &review.ReviewAsk{Target: t, Reason: reason, LabelsOnly: labels, Fresh: e.fresh(), At: e.PullRequest.UpdatedAt, Before: e.before()}
 	return nil
 }
 
-// aside reports whether the event is of something else than the head.
-func (e *pullRequestEvent) aside() bool {
-	switch e.Action {
-	case "opened", "reopened", "synchronize":
-		return false
+// before is the head that a push replaced. What is malformed matches none.
+func (e *pullRequestEvent) before() string {
+	if e.Action != "synchronize" || !commitSHA.MatchString(e.Before) {
+		return ""
 	}
-	return true
+	return e.Before
 }
 
 func (e *pullRequestEvent) pull() (review.Target, error) {

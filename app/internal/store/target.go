@@ -45,7 +45,7 @@ func (s *Store) raise(ctx context.Context, t tx, ask review.ReviewAsk, fresh boo
 	if err != nil {
 		return raised{}, err
 	}
-	if at := micros(ask.At); at != 0 && (at < headAt || at == headAt && ask.Aside) {
+	if at := micros(ask.At); at != 0 && (at < headAt || at == headAt && ask.Before != head) {
 		ask.Target.HeadSHA = "" // old news
 	}
 	if err := remember(ctx, t, ask.Target); err != nil {

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,6 +15,7 @@ import (
 )
 
 var acceptTests = map[string]func(*testing.T, *fixture){
+	"old news moves no head": oldNewsMovesNoHead,
 	"raises the generation and inserts a job": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
 		got := f.accept(t, push("one", g))
@@ -390,4 +392,28 @@ var targetTests = map[string]func(*testing.T, *fixture){
 		}
 		f.wantJobs(t, before+1, "after an ask for a target whose job was put off")
 	},
+}
+
+func oldNewsMovesNoHead(t *testing.T, f *fixture) {
+	noon := f.clock.Now()
+	for i, step := range []struct {
+		head, before string
+		at           time.Time
+		want         string
+	}{
+		{"a", "", noon, "a"},
+		{"b", "a", noon, "b"},                   // in the same second, and follows what is known
+		{"a", "", noon, "b"},                    // as the redelivered news of its opening
+		{"c", "b", noon.Add(time.Second), "c"},  // later
+		{"b", "a", noon.Add(-time.Second), "c"}, // earlier
+		{"d", "", time.Time{}, "d"},             // read from GitHub now
+	} {
+		d := push(fmt.Sprint("guid-", i), pull(1, step.head))
+		d.Review.At, d.Review.Before = step.at, step.before
+		a := f.accept(t, d)
+		st := f.state(t, pull(1, "").Key())
+		if st.HeadSHA != step.want || a.HeadMoved != (i > 0 && step.want == step.head) {
+			t.Errorf("step %d: head %s (moved %v), want %s", i+1, st.HeadSHA, a.HeadMoved, step.want)
+		}
+	}
 }
