@@ -225,7 +225,7 @@ func overdueSince(state TargetState) (attempts int, ok bool) {
 }
 
 func (s *Service) markOverdue(ctx context.Context, state TargetState) error {
-	if _, ok := overdueSince(state); ok || ctx.Err() != nil {
+	if _, ok := overdueSince(state); ok {
 		return nil
 	}
 	if err := s.Store.SetResult(ctx, state.Key(), fmt.Sprintf(givingUp, state.Wanted, state.Attempts)); err != nil {
