@@ -187,6 +187,7 @@ func TestNewerHeadDuringReview(t *testing.T) {
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
 	<-reading
 	old := pr.HeadSHA()
+	w.until("the check is open", func() bool { return len(pr.CheckRuns()) == 1 })
 	pr.Push(ghtest.Files{"store/client.go": secure}, "fix: verify certificates")
 	w.until("the new head is answered", func() bool {
 		runs := pr.CheckRuns()
