@@ -125,9 +125,42 @@ func doublestarMatch(t interface{ Fatalf(string, ...any) }, pattern, path string
 		t.Fatalf("doublestar refuses %q, which Validate accepts: %v", pattern, err)
 	}
 	if !ok && ours && strings.Contains(pattern, "{") {
+		// Alternatives are written out. doublestar doesn't see that what follows
+		// a star may be empty, as in *{,}.
+		for _, p := range writtenOut(pattern) {
+			ok = ok || doublestar.MatchUnvalidated(p, path)
+		}
+	}
+	if !ok && ours && strings.Contains(pattern, "{") {
 		ok = doublestar.MatchUnvalidated(pattern, path+"/inside") && doublestar.MatchUnvalidated(pattern, path+"/in/side")
 	}
 	return ok
+}
+
+// writtenOut replaces groups by each of their alternatives.
+func writtenOut(pattern string) []string {
+	open, parts, end := -1, []string(nil), -1
+	for i, from := 0, 0; i < len(pattern) && end < 0; i++ {
+		switch {
+		case pattern[i] == '\\':
+			i++
+		case pattern[i] == '{' && open < 0:
+			open, from = i, i+1
+		case open >= 0 && (pattern[i] == ',' || pattern[i] == '}'):
+			parts = append(parts, pattern[from:i])
+			if from = i + 1; pattern[i] == '}' {
+				end = i + 1
+			}
+		}
+	}
+	if end < 0 {
+		return []string{pattern}
+	}
+	var all []string
+	for _, part := range parts {
+		all = append(all, writtenOut(pattern[:open]+part+pattern[end:])...)
+	}
+	return all
 }
 
 // What the tables answer is what doublestar answers.

@@ -142,6 +142,9 @@ func group(pattern string, i int) (parts []string, next int, err error) {
 			start = j + 1
 		case '}':
 			parts = append(parts, pattern[start:j])
+			if len(parts) == 1 && parts[0] == "" {
+				return nil, 0, fmt.Errorf(`pattern has {} without alternatives at byte %d: name some, such as {a,b}, or write \{ for the character`, i+1)
+			}
 			return parts, j + 1, nil
 		}
 		j++
@@ -217,6 +220,10 @@ func classRune(pattern string, i int) (r rune, next int, err error) {
 		start = i + 1
 	}
 	r, n := utf8.DecodeRuneInString(pattern[start:])
+	if start == i && strings.ContainsRune("[{}", r) {
+		// doublestar reads on from within a class that doesn't match.
+		return 0, 0, fmt.Errorf(`pattern has %q inside a class at byte %d: write \%c for the character`, r, start+1, r)
+	}
 	if r == '/' {
 		return 0, 0, fmt.Errorf(`pattern has a "/" in the class at byte %d, which never matches: use {alternatives}`, start+1)
 	}
