@@ -83,9 +83,6 @@ func or(value, own int) int {
 // side.
 func begin(t *testing.T) uint64 {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("starts servers")
-	}
 	t.Parallel()
 	seed := *flagSeed
 	if seed == 0 {

@@ -20,7 +20,7 @@ import (
 )
 
 func TestPostgreSQL(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) *store.Store { return openStore(t, preparedURL(t)) })
+	storetest.Run(t, false, func(t *testing.T) *store.Store { return openStore(t, preparedURL(t)) })
 }
 
 // preparedURL is of a database whose tables are there, which saves the time

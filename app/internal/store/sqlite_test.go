@@ -44,7 +44,7 @@ func openSQLite(t testing.TB, path string) *store.Store {
 }
 
 func TestSQLite(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) *store.Store {
+	storetest.Run(t, true, func(t *testing.T) *store.Store {
 		return openSQLite(t, filepath.Join(t.TempDir(), "reviewgate.db"))
 	})
 }

@@ -18,8 +18,9 @@ import (
 // Open opens an empty database for a test and closes it when the test ends.
 type Open func(t *testing.T) *store.Store
 
-// Run runs the suite.
-func Run(t *testing.T, open Open) {
+// Run runs the suite. lone says that one process at a time may have the
+// database, which then takes up at its start what it finds.
+func Run(t *testing.T, lone bool, open Open) {
 	for _, group := range []struct {
 		name  string
 		tests map[string]func(*testing.T, *fixture)
@@ -39,7 +40,7 @@ func Run(t *testing.T, open Open) {
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			for name, test := range group.tests {
-				t.Run(name, func(t *testing.T) { test(t, newFixture(t, open(t))) })
+				t.Run(name, func(t *testing.T) { test(t, newFixture(t, lone, open(t))) })
 			}
 		})
 	}
@@ -48,14 +49,15 @@ func Run(t *testing.T, open Open) {
 // fixture is a store with a clock that stands still.
 type fixture struct {
 	*store.Store
+	lone  bool
 	clock *clock
 	ctx   context.Context
 }
 
-func newFixture(t *testing.T, s *store.Store) *fixture {
+func newFixture(t *testing.T, lone bool, s *store.Store) *fixture {
 	c := &clock{now: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)}
 	s.Now = c.Now
-	return &fixture{Store: s, clock: c, ctx: t.Context()}
+	return &fixture{Store: s, lone: lone, clock: c, ctx: t.Context()}
 }
 
 type clock struct {
