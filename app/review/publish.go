@@ -4,8 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-
-	"golang.org/x/sync/errgroup"
+	"sync"
 
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
@@ -25,18 +24,17 @@ func (s *Service) publish(ctx context.Context, lease Lease, state TargetState, r
 		return err
 	}
 	var checkErr, commentErr error
-	var g errgroup.Group // neither keeps the other from being written
-	both(&g,
-		func() error { checkErr = s.publishCheck(ctx, lease, state, r, settings); return checkErr },
-		func() error {
-			commentErr = s.publishCommentIfAllowed(ctx, lease, state, r, settings, &talk)
-			return commentErr
-		})
-	if err := g.Wait(); err != nil {
-		if checkErr == nil && commentErr != nil {
-			return &commentError{runID: r.RunID, err: commentErr}
-		}
-		return err
+	var g sync.WaitGroup // neither keeps the other from being written
+	g.Go(func() { checkErr = guard(func() error { return s.publishCheck(ctx, lease, state, r, settings) }) })
+	g.Go(func() {
+		commentErr = guard(func() error { return s.publishCommentIfAllowed(ctx, lease, state, r, settings, &talk) })
+	})
+	g.Wait()
+	switch {
+	case checkErr != nil:
+		return errors.Join(checkErr, commentErr)
+	case commentErr != nil:
+		return &commentError{runID: r.RunID, err: commentErr}
 	}
 	// It is on GitHub: a push that comes now must find it as the review before.
 	stored := context.WithoutCancel(ctx)
