@@ -150,22 +150,43 @@ func (s *Store) Target(ctx context.Context, key string) (review.TargetState, err
 
 // TargetsOnHead implements review.Store.
 func (s *Store) TargetsOnHead(ctx context.Context, repoID int64, headSHA string) ([]review.Target, error) {
-	var all []review.Target
-	err := s.db.read(ctx, func(t tx) error {
-		return t.each(ctx, func(row scanner) error {
-			var g review.Target
-			if err := row.Scan(targetDest(&g)...); err != nil {
-				return err
-			}
-			all = append(all, g)
-			return nil
-		}, `SELECT `+targetColumns+` FROM targets
-			WHERE repo_id = ? AND head_sha = ? AND kind = ? AND closed = 0 ORDER BY number`, repoID, headSHA, string(review.TargetPull))
-	})
+	all, err := s.targets(ctx, `SELECT `+targetColumns+` FROM targets
+		WHERE repo_id = ? AND head_sha = ? AND kind = ? AND closed = 0 ORDER BY number`, repoID, headSHA, string(review.TargetPull))
 	if err != nil {
 		return nil, fmt.Errorf("list the targets on head %s: %w", headSHA, err)
 	}
 	return all, nil
+}
+
+// Unanswered implements review.Store.
+func (s *Store) Unanswered(ctx context.Context, installation int64) ([]review.Target, error) {
+	all, err := s.targets(ctx, `SELECT `+targetColumns+` FROM targets
+		WHERE installation = ? AND closed = 0 AND wanted = done AND gave_up = 1 AND result <> '' ORDER BY key`, installation)
+	if err != nil {
+		return nil, fmt.Errorf("list what installation %d was refused: %w", installation, err)
+	}
+	return all, nil
+}
+
+// targets returns the rows of a query for targetColumns.
+func (s *Store) targets(ctx context.Context, query string, args ...any) (all []review.Target, err error) {
+	err = s.db.read(ctx, func(t tx) error {
+		all, err = scanTargets(ctx, t, query, args...)
+		return err
+	})
+	return all, err
+}
+
+func scanTargets(ctx context.Context, t tx, query string, args ...any) (all []review.Target, err error) {
+	err = t.each(ctx, func(row scanner) error {
+		var g review.Target
+		if err := row.Scan(targetDest(&g)...); err != nil {
+			return err
+		}
+		all = append(all, g)
+		return nil
+	}, query, args...)
+	return all, err
 }
 
 // SetHead implements review.Store.
@@ -219,15 +240,7 @@ func (s *Store) askOthers(ctx context.Context, t tx, repoID int64, head, key str
 	if head == "" {
 		return nil
 	}
-	var others []review.Target
-	err := t.each(ctx, func(row scanner) error {
-		var g review.Target
-		if err := row.Scan(targetDest(&g)...); err != nil {
-			return err
-		}
-		others = append(others, g)
-		return nil
-	}, `SELECT `+targetColumns+` FROM targets
+	others, err := scanTargets(ctx, t, `SELECT `+targetColumns+` FROM targets
 		WHERE repo_id = ? AND head_sha = ? AND kind = ? AND closed = 0 AND key <> ? ORDER BY number`+t.lock(), repoID, head, string(review.TargetPull), key)
 	if err != nil {
 		return fmt.Errorf("list the others on head %s: %w", head, err)
