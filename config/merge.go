@@ -104,7 +104,7 @@ func deepFields(file string) []string {
 	case FileComposition:
 		return []string{"dispatch"}
 	case FileSettings:
-		return []string{"gate", "synthesis", "comment", "check", "limits"}
+		return []string{"gate", "synthesis", "comment", "check", "limits", "fix_loop"}
 	}
 	return nil
 }

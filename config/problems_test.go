@@ -91,7 +91,7 @@ func TestProblems(t *testing.T) {
 		}},
 		{"unknown field", FileRules, `[` + rule("a", `, "serverity": "info", "owner": "me"`) + `]`, []string{
 			`review-rules.json:1:152: /0/serverity: "serverity" is not a field of a rule; did you mean "severity"?`,
-			`review-rules.json:1:173: /0/owner: "owner" is not a field of a rule; use agent, category, description, detection, enabled, id, match, name, recommendation, reference or severity`,
+			`review-rules.json:1:173: /0/owner: "owner" is not a field of a rule; use agent, category, description, detection, enabled, final, id, match, name, recommendation, reference, severity or when`,
 		}},
 		{"unknown wrapper field", FileRules, `{"rules": []}`, []string{
 			`review-rules.json:1:2: /rules: "rules" is not a field of a rules file; use $schema, extends or items`,
@@ -101,7 +101,7 @@ func TestProblems(t *testing.T) {
 		}},
 		{"unknown section", FileSettings, `{"gates": {}, "models": {}}`, []string{
 			`review-settings.json:1:2: /gates: "gates" is not a field of a settings file; did you mean "gate"?`,
-			`review-settings.json:1:15: /models: "models" is not a field of a settings file; use $schema, check, comment, drafts, gate, limits, mode or synthesis`,
+			`review-settings.json:1:15: /models: "models" is not a field of a settings file; use $schema, check, comment, config_branches, drafts, final, fix_loop, gate, limits, mode, repositories or synthesis`,
 		}},
 		{"wrong type", FileSettings, `{"limits": {"agent_retries": "2", "agent_concurrency": 1.5}, "check": {"annotations": "yes"}}`, []string{
 			`review-settings.json:1:30: /limits/agent_retries: agent_retries is a string, but must be a whole number; write a number such as 10, without quotes and fraction`,
@@ -137,7 +137,7 @@ func TestProblems(t *testing.T) {
 			`review-agents.json:1:41: /0/kind: "command" is not a kind of agent; use rules or secrets`,
 		}},
 		{"trigger type", FileComposition, `[{"id": "finance", "trigger": {"type": "sometimes"}}]`, []string{
-			`review-composition.json:1:40: /0/trigger/type: "sometimes" is not a type of trigger; use always, domain, risk, type, path, label, author, service, size, any, all or not`,
+			`review-composition.json:1:40: /0/trigger/type: "sometimes" is not a type of trigger; use always, domain, risk, type, path, label, author, service, size, expression, any, all or not`,
 		}},
 		{"trigger without its field", FileComposition, `[{"id": "finance", "trigger": {"type": "domain"}}]`, []string{
 			`review-composition.json:1:31: /0/trigger: "domains" is missing; add "domains"`,
@@ -170,7 +170,7 @@ func TestProblems(t *testing.T) {
 			`review-domains.json:1:22: /0/type: "area" is not a type of entry; use domain, service, risk or signal`,
 		}},
 		{"field of another type", FileDomains, `[{"id": "a", "type": "service", "service": "shop", "description": "d", "globs": ["shop/**"], "weight": 3}]`, []string{
-			`review-domains.json:1:94: /0/weight: "weight" does not belong to type "service"; remove it, or use description, enabled, globs, id or service`,
+			`review-domains.json:1:94: /0/weight: "weight" does not belong to type "service"; remove it, or use description, enabled, final, globs, id or service`,
 		}},
 		{"domain without globs", FileDomains, `[{"id": "a", "type": "domain", "domain": "a", "description": "d", "globs": [], "weight": 3}]`, []string{
 			`review-domains.json:1:76: /0/globs: globs is empty; name at least one`,

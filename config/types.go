@@ -52,6 +52,10 @@ type Rule struct {
 	Recommendation string            `json:"recommendation"` // how to fix it
 	Reference      string            `json:"reference,omitempty"`
 	Match          *Match            `json:"match,omitempty"`
+	// When is a CEL expression over the whole change, in place of Match: where
+	// it holds, that is one finding of the section Section.
+	When  string `json:"when,omitempty"`
+	Final bool   `json:"final"` // default false; see Layer
 }
 
 // Match makes a rule machine-checkable. Exactly one of Pattern and Literal is
@@ -94,6 +98,7 @@ type Policy struct {
 	Priority    int              `json:"priority"` // 0 to 100
 	Trigger     policies.Trigger `json:"trigger"`
 	Dispatch    Dispatch         `json:"dispatch"`
+	Final       bool             `json:"final"`
 }
 
 // Dispatch is what a policy does when its trigger holds.
@@ -122,6 +127,7 @@ type Agent struct {
 	Scale          string   `json:"scale,omitempty"`           // ScaleSeverity (default) or ScalePassWarnFail
 	TimeoutSeconds int      `json:"timeout_seconds,omitempty"` // default: limits.agent_timeout_seconds
 	Retries        *int     `json:"retries,omitempty"`         // default: limits.agent_retries
+	Final          bool     `json:"final"`
 }
 
 // The kinds of agent.
@@ -148,6 +154,7 @@ type DomainMapping struct {
 	Description string   `json:"description"`
 	Globs       []string `json:"globs"`
 	Weight      int      `json:"weight"` // risk points that touching the domain adds, 0 to 100
+	Final       bool     `json:"final"`
 }
 
 // ServiceMapping puts files into a deployable service.
@@ -157,6 +164,7 @@ type ServiceMapping struct {
 	Service     string   `json:"service"`
 	Description string   `json:"description"`
 	Globs       []string `json:"globs"`
+	Final       bool     `json:"final"`
 }
 
 // RiskFactor weighs one thing that makes a change risky.
@@ -167,6 +175,7 @@ type RiskFactor struct {
 	Description string   `json:"description"`
 	Points      int      `json:"points"`          // at most; for RiskSensitivePath once, however many files
 	Globs       []string `json:"globs,omitempty"` // for RiskSensitivePath
+	Final       bool     `json:"final"`
 }
 
 // The risk factors. Domains bring their points by their mappings' weight.
@@ -194,6 +203,7 @@ type Signal struct {
 	Languages   []string `json:"languages,omitempty"`
 	Domain      string   `json:"domain"` // files in it are covered; the suggested patch maps the file to it
 	Agent       string   `json:"agent"`  // dispatched for the concern
+	Final       bool     `json:"final"`
 }
 
 // Settings is review-settings.json.
@@ -205,6 +215,33 @@ type Settings struct {
 	Comment   CommentSettings   `json:"comment"`
 	Check     CheckSettings     `json:"check"`
 	Limits    LimitSettings     `json:"limits"`
+	FixLoop   FixLoopSettings   `json:"fix_loop"`
+
+	// The rest is for the server's layer only.
+
+	// Repositories choose the mode by repository; the first that matches wins,
+	// below what the repository's own layer says.
+	Repositories []RepositoryMode `json:"repositories,omitempty"`
+	// ConfigBranches are globs of base branches that carry config of their own.
+	// Pull requests against others are judged by the default branch's.
+	ConfigBranches []string `json:"config_branches,omitempty"`
+	// Final names settings that later layers can't change: "mode", a section
+	// such as "gate", or one field of a section such as "check.name". The
+	// organisation's layer may have it too.
+	Final []string `json:"final,omitempty"`
+}
+
+// RepositoryMode is the mode of the repositories (owner/name) that a glob
+// matches.
+type RepositoryMode struct {
+	Globs []string `json:"globs"`
+	Mode  string   `json:"mode"`
+}
+
+// FixLoopSettings bound how often a pull request is sent back to be fixed.
+type FixLoopSettings struct {
+	MaxFixIterations int `json:"max_fix_iterations"` // 1 to 5, default 2
+	FixTimeoutTurns  int `json:"fix_timeout_turns"`  // 5 to 30, default 10
 }
 
 // Modes and drafts.
@@ -227,7 +264,19 @@ type GateSettings struct {
 type SynthesisSettings struct {
 	ConfidenceGate     float64  `json:"confidence_gate"`     // default 0.50
 	ProtectedArtifacts []string `json:"protected_artifacts"` // globs
+	// InlineIgnore says which findings a comment "reviewgate:ignore RULE
+	// reason" on or above the line takes out of the gate: IgnoreNotCritical
+	// (default), IgnoreAll or IgnoreNone. It never takes out those of final
+	// rules.
+	InlineIgnore string `json:"inline_ignore"`
 }
+
+// What inline comments may take out of the gate.
+const (
+	IgnoreNotCritical = "not_critical"
+	IgnoreAll         = "all"
+	IgnoreNone        = "none"
+)
 
 // CommentSettings steer the comment.
 type CommentSettings struct {

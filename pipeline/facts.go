@@ -6,24 +6,28 @@ import "time"
 // once, by normalize, and never changed after. Secrets that the detector found
 // stand in it as placeholders only (see [Redaction]).
 type PRFacts struct {
-	SchemaVersion int                  `json:"schema_version"`
-	Repository    Repository           `json:"repository"`
-	Number        int                  `json:"number"` // 0 for a local git range
-	Title         string               `json:"title"`
-	Body          string               `json:"body"`
-	Draft         bool                 `json:"draft"`
-	Author        Author               `json:"author"`
-	Base          Base                 `json:"base"`
-	Head          Head                 `json:"head"`
-	Labels        List[string]         `json:"labels"`
-	Milestone     string               `json:"milestone"`
-	Commits       List[Commit]         `json:"commits"`
-	Files         List[File]           `json:"files"` // sorted by path, bytewise
-	Totals        Totals               `json:"totals"`
-	Redactions    List[Redaction]      `json:"redactions"`
-	Incomplete    List[Incompleteness] `json:"incomplete"`
-	Config        ConfigInForce        `json:"config"`
-	ObservedAt    time.Time            `json:"observed_at"`
+	SchemaVersion int          `json:"schema_version"`
+	Repository    Repository   `json:"repository"`
+	Number        int          `json:"number"` // 0 for a local git range
+	Title         string       `json:"title"`
+	Body          string       `json:"body"`
+	Draft         bool         `json:"draft"`
+	Author        Author       `json:"author"`
+	Base          Base         `json:"base"`
+	Head          Head         `json:"head"`
+	Labels        List[string] `json:"labels"`
+	Milestone     string       `json:"milestone"`
+	Commits       List[Commit] `json:"commits"`
+	Files         List[File]   `json:"files"` // sorted by path, bytewise
+	Totals        Totals       `json:"totals"`
+	// RootFiles are the names of the files at the root of the branch that the
+	// repository's config is read from, sorted: whether the repository keeps a
+	// lock file or a changelog. Empty where they are not known.
+	RootFiles  List[string]         `json:"root_files"`
+	Redactions List[Redaction]      `json:"redactions"`
+	Incomplete List[Incompleteness] `json:"incomplete"`
+	Config     ConfigInForce        `json:"config"`
+	ObservedAt time.Time            `json:"observed_at"`
 }
 
 // FactsSchemaVersion is the version written to PRFacts.SchemaVersion.

@@ -61,6 +61,9 @@ type ReviewReport struct {
 	Iteration         int                  `json:"iteration"`
 	Changes           Changes              `json:"changes"`
 	Incomplete        List[Incompleteness] `json:"incomplete"`
+	// ProposedConfig says what the change to the repository's config would
+	// bring, where it has Files. It is shown, and never part of the decision.
+	ProposedConfig ProposedConfig `json:"proposed_config"`
 }
 
 // ReportSchemaVersion is the version written to ReviewReport.SchemaVersion.

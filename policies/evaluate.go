@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies/expression"
 	"github.com/reviewgate/reviewgate/policies/glob"
 )
 
@@ -31,6 +32,7 @@ type Outcome struct {
 type CompiledTrigger struct {
 	trigger Trigger
 	globs   *glob.Set
+	when    *expression.Expression
 	parts   []*CompiledTrigger
 }
 
@@ -48,6 +50,11 @@ func compile(t Trigger) (*CompiledTrigger, error) {
 	var err error
 	if c.globs, err = glob.Compile(t.Globs); err != nil {
 		return nil, err
+	}
+	if t.Type == TriggerExpression {
+		if c.when, err = expression.Compile(t.When); err != nil {
+			return nil, err
+		}
 	}
 	for _, sub := range t.Triggers {
 		part, err := compile(sub)
@@ -81,6 +88,8 @@ func (c *CompiledTrigger) Evaluate(in Input) Outcome {
 		return service(t, in)
 	case TriggerSize:
 		return size(t, in)
+	case TriggerExpression:
+		return c.expression(in)
 	case TriggerAny:
 		return c.any(in)
 	case TriggerAll:
@@ -236,6 +245,14 @@ func author(t Trigger, in Input) Outcome {
 		reasons = append(reasons, o.Reason)
 	}
 	return holds(strings.Join(reasons, ", "))
+}
+
+func (c *CompiledTrigger) expression(in Input) Outcome {
+	held, err := c.when.Holds(expression.Input{Facts: in.Facts, Classification: in.Classification})
+	if err != nil || held {
+		return holds(c.trigger.When)
+	}
+	return fails(c.trigger.When + " does not hold")
 }
 
 func (c *CompiledTrigger) any(in Input) Outcome {

@@ -12,6 +12,7 @@ package policies
 //	author      Associations, Bot, FirstTime: each one given must hold
 //	service     Services
 //	size        AtLeast (XS, S, M, L, XL)
+//	expression  When, a CEL expression (package expression)
 //	any, all    Triggers
 //	not         Triggers, exactly one
 type Trigger struct {
@@ -26,6 +27,7 @@ type Trigger struct {
 	Bot          *bool       `json:"bot,omitempty"`
 	FirstTime    *bool       `json:"first_time,omitempty"`
 	Services     []string    `json:"services,omitempty"`
+	When         string      `json:"when,omitempty"`
 	Triggers     []Trigger   `json:"triggers,omitempty"`
 }
 
@@ -34,16 +36,17 @@ type TriggerType string
 
 // The kinds of trigger.
 const (
-	TriggerAlways  TriggerType = "always"
-	TriggerDomain  TriggerType = "domain"
-	TriggerRisk    TriggerType = "risk"
-	TriggerChange  TriggerType = "type"
-	TriggerPath    TriggerType = "path"
-	TriggerLabel   TriggerType = "label"
-	TriggerAuthor  TriggerType = "author"
-	TriggerService TriggerType = "service"
-	TriggerSize    TriggerType = "size"
-	TriggerAny     TriggerType = "any"
-	TriggerAll     TriggerType = "all"
-	TriggerNot     TriggerType = "not"
+	TriggerAlways     TriggerType = "always"
+	TriggerDomain     TriggerType = "domain"
+	TriggerRisk       TriggerType = "risk"
+	TriggerChange     TriggerType = "type"
+	TriggerPath       TriggerType = "path"
+	TriggerLabel      TriggerType = "label"
+	TriggerAuthor     TriggerType = "author"
+	TriggerService    TriggerType = "service"
+	TriggerSize       TriggerType = "size"
+	TriggerExpression TriggerType = "expression"
+	TriggerAny        TriggerType = "any"
+	TriggerAll        TriggerType = "all"
+	TriggerNot        TriggerType = "not"
 )

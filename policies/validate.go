@@ -1,11 +1,13 @@
 package policies
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies/expression"
 	"github.com/reviewgate/reviewgate/policies/glob"
 )
 
@@ -75,6 +77,8 @@ func (v *validator) trigger(at string, t Trigger, depth int) {
 		v.some(at+"/services", t.Services, "a service")
 	case TriggerAuthor:
 		v.author(at, t)
+	case TriggerExpression:
+		v.expression(at+"/when", t.When)
 	case TriggerAny, TriggerAll:
 		if len(t.Triggers) == 0 {
 			v.add(at+"/triggers", "trigger has no parts", "list at least one trigger")
@@ -94,7 +98,7 @@ func (v *validator) trigger(at string, t Trigger, depth int) {
 func triggerTypes() []string {
 	var names []string
 	for _, t := range []TriggerType{TriggerAlways, TriggerDomain, TriggerRisk, TriggerChange, TriggerPath, TriggerLabel,
-		TriggerAuthor, TriggerService, TriggerSize, TriggerAny, TriggerAll, TriggerNot} {
+		TriggerAuthor, TriggerService, TriggerSize, TriggerExpression, TriggerAny, TriggerAll, TriggerNot} {
 		names = append(names, string(t))
 	}
 	return names
@@ -118,6 +122,7 @@ func (v *validator) stray(at string, t Trigger) {
 		{"bot", t.Bot != nil, []TriggerType{TriggerAuthor}},
 		{"first_time", t.FirstTime != nil, []TriggerType{TriggerAuthor}},
 		{"services", t.Services != nil, []TriggerType{TriggerService}},
+		{"when", t.When != "", []TriggerType{TriggerExpression}},
 		{"triggers", t.Triggers != nil, []TriggerType{TriggerAny, TriggerAll, TriggerNot}},
 	}
 	for _, f := range fields {
@@ -170,6 +175,13 @@ func (v *validator) globs(at string, globs []string) {
 			problem, remedy, _ := strings.Cut(err.Error(), ": ")
 			v.add(at+"/"+strconv.Itoa(i), problem, remedy)
 		}
+	}
+}
+
+func (v *validator) expression(at, when string) {
+	var e *expression.Error
+	if _, err := expression.Compile(when); errors.As(err, &e) {
+		v.add(at, e.Problem, e.Remedy)
 	}
 }
 

@@ -77,9 +77,9 @@ func (w *world) must(err error) {
 // withConfig is a review.PullSource as normalize reads it.
 type withConfig struct{ review.PullSource }
 
-func (withConfig) Config(context.Context) (*config.Config, error) {
+func (withConfig) Config(context.Context) (normalize.ConfigRead, error) {
 	c, _ := config.Load()
-	return c, nil
+	return normalize.ConfigRead{Config: c}, nil
 }
 
 func (w *world) facts(t review.Target) (pipeline.PRFacts, review.PullSource) {
@@ -276,7 +276,7 @@ func TestConfigFiles(t *testing.T) {
 	target := w.target(p)
 	read := func() (string, map[string]string) {
 		t.Helper()
-		source, blobs, err := w.client.ConfigFiles(t.Context(), target)
+		source, blobs, err := w.client.configFiles(t.Context(), target)
 		w.must(err)
 		texts := map[string]string{}
 		for _, b := range blobs {

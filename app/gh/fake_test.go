@@ -127,7 +127,7 @@ var calls = map[string]struct {
 	"Files":       {"GET", func(t *testing.T, c *Client) error { _, err := c.Source(pullTarget).Files(t.Context()); return err }},
 	"Commits":     {"GET", func(t *testing.T, c *Client) error { _, err := c.Source(pullTarget).Commits(t.Context()); return err }},
 	"group":       {"GET", func(t *testing.T, c *Client) error { _, err := c.Source(groupTarget).Files(t.Context()); return err }},
-	"ConfigFiles": {"GET", func(t *testing.T, c *Client) error { _, _, err := c.ConfigFiles(t.Context(), pullTarget); return err }},
+	"ConfigFiles": {"GET", func(t *testing.T, c *Client) error { _, _, err := c.configFiles(t.Context(), pullTarget); return err }},
 	"Pull":        {"GET", func(t *testing.T, c *Client) error { _, err := c.Pull(t.Context(), pullTarget); return err }},
 	"PullsOnHead": {"GET", func(t *testing.T, c *Client) error {
 		_, err := c.PullsOnHead(t.Context(), pullTarget, strings.Repeat("b", 40))

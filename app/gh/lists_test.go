@@ -94,10 +94,10 @@ func TestConfigDirectoryThatIsCut(t *testing.T) {
 		entries = append(entries, fmt.Sprintf(`{"name":"a%d","path":"a%d","sha":"s","type":"file"}`, i, i))
 	}
 	hub := &fake{answer: func(*http.Request) *http.Response { return reply(200, "["+strings.Join(entries, ",")+"]") }}
-	_, _, err := hub.client(t, nil).ConfigFiles(t.Context(), pullTarget)
+	_, _, err := hub.client(t, nil).configFiles(t.Context(), pullTarget)
 	wantHostError(t, err, review.HostInvalid)
 	entries = entries[1:]
-	if _, files, err := hub.client(t, nil).ConfigFiles(t.Context(), pullTarget); err != nil || len(files) != 0 {
+	if _, files, err := hub.client(t, nil).configFiles(t.Context(), pullTarget); err != nil || len(files) != 0 {
 		t.Errorf("one entry fewer: %+v, %v", files, err)
 	}
 }
@@ -105,7 +105,7 @@ func TestConfigDirectoryThatIsCut(t *testing.T) {
 func TestConfigThatIsNoDirectory(t *testing.T) {
 	for _, kind := range []string{"file", "symlink", "submodule"} {
 		hub := &fake{answer: always(200, fmt.Sprintf(`{"name":"reviewgate","sha":"s","type":%q,"content":"e30="}`, kind))}
-		if _, files, err := hub.client(t, nil).ConfigFiles(t.Context(), pullTarget); err != nil || len(files) != 0 {
+		if _, files, err := hub.client(t, nil).configFiles(t.Context(), pullTarget); err != nil || len(files) != 0 {
 			t.Errorf("%s: %+v, %v", kind, files, err)
 		}
 	}

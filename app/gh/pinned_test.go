@@ -46,7 +46,7 @@ func TestBlobsAreAskedForOnce(t *testing.T) {
 	other := pullTarget
 	other.RepoID = 1002
 	for i, target := range []review.Target{pullTarget, pullTarget, other, other, pullTarget} {
-		_, files, err := c.ConfigFiles(t.Context(), target)
+		_, files, err := c.configFiles(t.Context(), target)
 		if err != nil || len(files) != 1 || string(files[0].Text) != rules {
 			t.Fatalf("read %d: %+v, %v", i, files, err)
 		}
@@ -78,11 +78,11 @@ func TestBrokenAnswersAreNotKept(t *testing.T) {
 				return reply(200, rules)
 			})
 			c := hub.client(t, nil)
-			if _, files, err := c.ConfigFiles(t.Context(), pullTarget); err == nil {
+			if _, files, err := c.configFiles(t.Context(), pullTarget); err == nil {
 				t.Fatalf("took %+v", files)
 			}
 			broken = false
-			_, files, err := c.ConfigFiles(t.Context(), pullTarget)
+			_, files, err := c.configFiles(t.Context(), pullTarget)
 			if err != nil || string(files[0].Text) != rules {
 				t.Errorf("read %+v, %v", files, err)
 			}

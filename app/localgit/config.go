@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
 )
 
 // maxConfigFile bounds a config file, in bytes. One byte more is read of a
@@ -21,7 +22,9 @@ const maxConfigFile = 1 << 20
 
 // Config returns the config in force. Problems of a layer at the base stand
 // in it; those of a directory that the user named were Open's error.
-func (s *Source) Config(context.Context) (*config.Config, error) { return s.config, nil }
+func (s *Source) Config(context.Context) (normalize.ConfigRead, error) {
+	return normalize.ConfigRead{Config: s.config}, nil
+}
 
 func (s *Source) loadConfig(ctx context.Context, dir string) (*config.Config, error) {
 	if dir != "" {

@@ -502,10 +502,11 @@ func TestConfigIsTheBases(t *testing.T) {
 	r.git("switch", "--quiet", "--create", "feature")
 	r.write(path, `{"mode": "off"}`)
 	r.commit("switch it off")
-	c, err := r.open(Options{}).Config(t.Context())
+	read, err := r.open(Options{}).Config(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
+	c := read.Config
 	if c.Settings.Mode != config.ModeAdvisory {
 		t.Errorf("mode %q: the change's own config was used", c.Settings.Mode)
 	}
@@ -518,8 +519,8 @@ func TestConfigIsTheBases(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(named, config.FileSettings), []byte(`{"mode": "off"}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if c, err = r.open(Options{ConfigDir: named}).Config(t.Context()); err != nil || c.Settings.Mode != config.ModeOff {
-		t.Errorf("mode %q, %v: the named directory was not used", c.Settings.Mode, err)
+	if read, err = r.open(Options{ConfigDir: named}).Config(t.Context()); err != nil || read.Config.Settings.Mode != config.ModeOff {
+		t.Errorf("config %+v, %v: the named directory was not used", read.Config, err)
 	}
 }
 
@@ -531,9 +532,12 @@ func TestBrokenConfigAtTheBaseIsReported(t *testing.T) {
 		r := newRepo(t)
 		r.write(config.RepositoryDir+"/"+config.FileSettings, text)
 		r.commit("start")
-		c, err := r.open(Options{}).Config(t.Context())
-		if err != nil || len(c.InForce.Problems) == 0 || c.Settings.Mode != config.ModeEnforce {
-			t.Errorf("%s: problems %+v, mode %q, %v", name, c.InForce.Problems, c.Settings.Mode, err)
+		read, err := r.open(Options{}).Config(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := read.Config; len(c.InForce.Problems) == 0 || c.Settings.Mode != config.ModeEnforce {
+			t.Errorf("%s: problems %+v, mode %q", name, c.InForce.Problems, c.Settings.Mode)
 		}
 	}
 }

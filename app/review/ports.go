@@ -167,6 +167,22 @@ type ConfigBlob struct {
 	Text    []byte
 }
 
+// ConfigSource is the files of one layer and where they were read. No files
+// means that there is no such layer.
+type ConfigSource struct {
+	Source string
+	Files  []ConfigBlob
+}
+
+// ConfigRead is what GitHub holds of the config of one repository, and the
+// names of the files at the root of the branch it was read from, which come
+// with it.
+type ConfigRead struct {
+	Organisation ConfigSource
+	Repository   ConfigSource
+	RootFiles    []string
+}
+
 // HeadDecision is where one open pull request on a head stands. Decision is
 // that of the review of its wanted generation, empty if there is none; Pending
 // says that one is still to come.
@@ -388,11 +404,16 @@ func (e *RetryError) Unwrap() error { return e.Err }
 // GitHub is what the use cases need of the code host. Errors are *HostError.
 type GitHub interface {
 	// Source reads the target. Config reads of other layers are not its job:
-	// see ConfigFiles.
+	// see ReadConfig.
 	Source(t Target) PullSource
-	// ConfigFiles reads the repository's layer from the tip of its default
-	// branch. No files is no error. source names where they were read.
-	ConfigFiles(ctx context.Context, t Target) (source string, files []ConfigBlob, err error)
+	// ReadConfig reads the layers of config that live on GitHub: the
+	// organisation's from the tip of the default branch of its .github
+	// repository, and the repository's own from the tip of branch, or of its
+	// default branch if branch is empty. A layer without files is no error.
+	ReadConfig(ctx context.Context, t Target, branch string) (ConfigRead, error)
+	// ProposedConfig reads the repository's layer as it is at a commit, which
+	// may be a fork's: for showing what it would bring, never for judging by it.
+	ProposedConfig(ctx context.Context, t Target, sha string) (ConfigSource, error)
 	// Pull reads the pull request again, to see whether its head has moved.
 	Pull(ctx context.Context, t Target) (PullState, error)
 	// PullsOnHead lists the open pull requests whose head is sha.

@@ -18,10 +18,10 @@ type source struct {
 var _ normalize.Source = (*source)(nil)
 
 // Config loads the config in force and keeps its text for the store.
-func (s *source) Config(ctx context.Context) (*config.Config, error) {
+func (s *source) Config(ctx context.Context) (normalize.ConfigRead, error) {
 	cfg, blobs, err := s.config(ctx)
 	s.blobs = append(defaultBlobs(), blobs...)
-	return cfg, err
+	return normalize.ConfigRead{Config: cfg}, err
 }
 
 // defaultBlobs is the text of the embedded defaults: another version of
@@ -41,10 +41,11 @@ const layerRepository = config.LayerRepository
 // that is broken is reported in the config's problems, and its last good
 // version is used in its stead; where there never was one, the defaults stand.
 func (s *Service) config(ctx context.Context, t Target) (*config.Config, []ConfigBlob, error) {
-	from, blobs, err := s.GitHub.ConfigFiles(ctx, t)
+	read, err := s.GitHub.ReadConfig(ctx, t, "")
 	if err != nil {
 		return nil, nil, err
 	}
+	from, blobs := read.Repository.Source, read.Repository.Files
 	if len(blobs) == 0 {
 		cfg, _ := s.Loader.Load()
 		return cfg, nil, s.keepGoodLayer(ctx, t, from, nil)

@@ -46,16 +46,17 @@ func Normalize(ctx context.Context, src Source, opts Options) (pipeline.PRFacts,
 		pr      PullRequest
 		files   Files
 		commits Commits
-		cfg     *config.Config
+		base    ConfigRead
 	)
 	group, ctx := errgroup.WithContext(ctx)
 	read(ctx, group, "read the pull request", src.PullRequest, &pr)
 	read(ctx, group, "read the changed files", src.Files, &files)
 	read(ctx, group, "read the commits", src.Commits, &commits)
-	read(ctx, group, "read the config", src.Config, &cfg)
+	read(ctx, group, "read the config", src.Config, &base)
 	if err := group.Wait(); err != nil {
 		return pipeline.PRFacts{}, nil, err
 	}
+	cfg := base.Config
 	if cfg == nil {
 		return pipeline.PRFacts{}, nil, errors.New("read the config: the source has none")
 	}
@@ -64,6 +65,10 @@ func Normalize(ctx context.Context, src Source, opts Options) (pipeline.PRFacts,
 	}
 	facts := build(pr, files, commits)
 	facts.Config = cfg.InForce
+	for _, name := range base.RootFiles {
+		facts.RootFiles = append(facts.RootFiles, valid(name))
+	}
+	slices.Sort(facts.RootFiles)
 	facts.ObservedAt = opts.ObservedAt.UTC()
 	if opts.Redactor != nil {
 		facts.Redactions = opts.Redactor.Redact(&facts)

@@ -34,8 +34,8 @@ func (m *memory) Files(context.Context) (Files, error) {
 	return m.files, m.err["files"]
 }
 func (m *memory) Commits(context.Context) (Commits, error) { return m.commits, m.err["commits"] }
-func (m *memory) Config(context.Context) (*config.Config, error) {
-	return &config.Config{InForce: pipeline.ConfigInForce{Version: "v1"}}, m.err["config"]
+func (m *memory) Config(context.Context) (ConfigRead, error) {
+	return ConfigRead{Config: &config.Config{InForce: pipeline.ConfigInForce{Version: "v1"}}}, m.err["config"]
 }
 
 func source(files ...ChangedFile) *memory {

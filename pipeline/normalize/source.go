@@ -15,7 +15,14 @@ type Source interface {
 	PullRequest(ctx context.Context) (PullRequest, error)
 	Files(ctx context.Context) (Files, error)
 	Commits(ctx context.Context) (Commits, error)
-	Config(ctx context.Context) (*config.Config, error)
+	Config(ctx context.Context) (ConfigRead, error)
+}
+
+// ConfigRead is the config in force and, from the same branch, the names of
+// the files at its root, where they are known.
+type ConfigRead struct {
+	Config    *config.Config
+	RootFiles []string
 }
 
 // PullRequest is the change without its files and commits.

@@ -142,9 +142,9 @@ func (a added) Commits(context.Context) (normalize.Commits, error) {
 	}}, nil
 }
 
-func (a added) Config(context.Context) (*config.Config, error) {
+func (a added) Config(context.Context) (normalize.ConfigRead, error) {
 	cfg, _ := config.Load()
-	return cfg, nil
+	return normalize.ConfigRead{Config: cfg}, nil
 }
 
 func (a added) facts(t testing.TB) *pipeline.PRFacts {

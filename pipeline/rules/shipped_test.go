@@ -79,9 +79,9 @@ func (c change) Commits(context.Context) (normalize.Commits, error) {
 	return normalize.Commits{Commits: []pipeline.Commit{{SHA: "abcdef0", Message: m}}}, nil
 }
 
-func (c change) Config(context.Context) (*config.Config, error) {
+func (c change) Config(context.Context) (normalize.ConfigRead, error) {
 	cfg, _ := config.Load()
-	return cfg, nil
+	return normalize.ConfigRead{Config: cfg}, nil
 }
 
 // flagged returns the ids of the shipped rules that flag the snippet.

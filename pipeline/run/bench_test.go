@@ -189,4 +189,6 @@ func (s *inMemory) Commits(context.Context) (normalize.Commits, error) {
 	return normalize.Commits{}, nil
 }
 
-func (s *inMemory) Config(context.Context) (*config.Config, error) { return s.cfg, nil }
+func (s *inMemory) Config(context.Context) (normalize.ConfigRead, error) {
+	return normalize.ConfigRead{Config: s.cfg}, nil
+}

@@ -50,9 +50,10 @@ func (s *troubled) Commits(ctx context.Context) (normalize.Commits, error) {
 	return c, err
 }
 
-func (s *troubled) Config(ctx context.Context) (*config.Config, error) {
+func (s *troubled) Config(ctx context.Context) (normalize.ConfigRead, error) {
 	if s.read != nil {
-		return s.read(s.cfg)
+		cfg, err := s.read(s.cfg)
+		return normalize.ConfigRead{Config: cfg}, err
 	}
 	return s.inMemory.Config(ctx)
 }

@@ -51,6 +51,9 @@ type Options struct {
 	// Check is asked once the facts are known. An error ends the run and is
 	// returned as it is.
 	Check func(facts *pipeline.PRFacts, cfg *config.Config) error
+	// Proposed returns the config that the change would bring, with its problems
+	// in InForce.Problems. It is asked only where the change touches config.
+	Proposed func(ctx context.Context, facts *pipeline.PRFacts) (*config.Config, error)
 	// Progress is told what is being done, in a few words.
 	Progress func(what string)
 	// Panicked is told of a panic in a stage or an agent, for the log: its

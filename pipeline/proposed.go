@@ -1,0 +1,42 @@
+package pipeline
+
+// ProposedConfig says what a change to the repository's config would bring,
+// once it is merged: whether it is valid, what of the config it changes, and
+// what this very review would have been with it. It never gates.
+type ProposedConfig struct {
+	Files    List[string]        `json:"files"` // config files that the change touches, sorted
+	Problems List[ConfigProblem] `json:"problems"`
+	// Note says why the config could not be tried, where that is not for its
+	// problems. Decision is empty then, and where there are problems.
+	Note      string   `json:"note"`
+	Decision  Decision `json:"decision"`
+	Condition string   `json:"condition"`
+	Counts    Counts   `json:"counts"`
+	// Changes are the entries and settings that differ from the config in
+	// force, by file, then id.
+	Changes List[ConfigChange] `json:"changes"`
+	// AgentsAdded would run on this change and did not, AgentsGone the other
+	// way round; both sorted.
+	AgentsAdded List[string] `json:"agents_added"`
+	AgentsGone  List[string] `json:"agents_gone"`
+	// FindingsNew and FindingsGone count this change's findings by rule id (or
+	// title) and place.
+	FindingsNew  int `json:"findings_new"`
+	FindingsGone int `json:"findings_gone"`
+}
+
+// ConfigChange is one entry, or one setting, that a proposed config changes.
+type ConfigChange struct {
+	File   string       `json:"file"`   // such as review-rules.json
+	ID     string       `json:"id"`     // of the entry; of a setting its path, such as gate.conditions
+	Change string       `json:"change"` // ChangeAdded, ChangeRemoved or ChangeChanged
+	Fields List[string] `json:"fields"` // that differ, for ChangeChanged
+}
+
+// What a proposed config does to an entry. One that is switched off is
+// removed.
+const (
+	ChangeAdded   = "added"
+	ChangeRemoved = "removed"
+	ChangeChanged = "changed"
+)
