@@ -1,0 +1,180 @@
+package histories
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// leastFound is the share of the defects that a line-level rule can see that
+// must be found.
+const leastFound = 0.60
+
+// defect is a real kind of defect and the change that it is seeded into.
+type defect struct {
+	ID      string
+	Kind    string
+	Source  string
+	Visible bool // to a rule that looks at lines
+	Base    map[string]string
+	Clean   map[string]string
+	Seeded  map[string]string
+	Lines   map[string][2]int // by path, the first and last seeded line
+}
+
+// TestDefects seeds each defect into its clean change, reviews both with the
+// defaults and counts what is said of the one and not of the other.
+func TestDefects(t *testing.T) {
+	defects := readDefects(t)
+	r := newRunner(t)
+	repo := newRepository(t)
+	start := repo.git("rev-parse", "HEAD")
+	found, visible, other := 0, 0, 0
+	for _, d := range defects {
+		repo.git("switch", "--quiet", "--detach", start)
+		repo.write(d.Base)
+		base := repo.commit("Start " + d.ID)
+		var reviews [2]pipeline.Review
+		for i, files := range []map[string]string{d.Clean, d.Seeded} {
+			repo.git("switch", "--quiet", "--detach", base)
+			repo.write(files)
+			head := repo.commit("feat: " + d.ID)
+			var err error
+			if reviews[i], err = review(t.Context(), r, repo.dir, base, head); err != nil {
+				t.Fatalf("%s: %v", d.ID, err)
+			}
+		}
+		clean, seeded := &reviews[0].Report, &reviews[1].Report
+		for _, f := range clean.Findings {
+			if f.GateSeverity.Rank() >= pipeline.SeverityWarning.Rank() {
+				t.Errorf("%s: the clean change is flagged: %s at %s", d.ID, f.RuleID, place(&f))
+			}
+		}
+		by := d.found(clean, seeded)
+		switch {
+		case d.Visible:
+			visible++
+			if by != "" {
+				found++
+			}
+		case by != "":
+			other++
+		}
+		t.Logf("%-20s %-28s %s", d.ID, cmp.Or(by, "-"), d.Kind)
+	}
+	t.Logf("%d defects; of the %d that a line can show %d are found, of the other %d %d", len(defects), visible, found, len(defects)-visible, other)
+	if len(defects) < 60 || float64(found) < leastFound*float64(visible) {
+		t.Errorf("%d of %d are found, want %.0f %%", found, visible, 100*leastFound)
+	}
+}
+
+// found names the rule that flags the seeded lines, or the change as a whole,
+// and does not flag the clean change.
+func (d *defect) found(clean, seeded *pipeline.ReviewReport) string {
+	for _, f := range seeded.Findings {
+		said := slices.ContainsFunc(clean.Findings, func(c pipeline.Finding) bool { return c.RuleID == f.RuleID && c.Path == f.Path })
+		lines, in := d.Lines[f.Path]
+		there := in && (f.StartLine == 0 || f.EndLine >= lines[0]-1 && f.StartLine <= lines[1]+1)
+		if !said && (there || f.Path == "") {
+			return f.RuleID
+		}
+	}
+	return ""
+}
+
+func readDefects(t *testing.T) []defect {
+	t.Helper()
+	names, err := filepath.Glob("../../testdata/defects/*.txtar")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no defects: %v", err)
+	}
+	var list []defect
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var d *defect
+		for _, f := range txtar.Parse(text).Files {
+			id, path, _ := strings.Cut(f.Name, "/")
+			if path == "about" {
+				list = append(list, defect{ID: id, Base: map[string]string{}, Clean: map[string]string{}, Seeded: map[string]string{}, Lines: map[string][2]int{}})
+				d = &list[len(list)-1]
+				d.about(t, string(f.Data))
+				continue
+			}
+			if d == nil || id != d.ID {
+				t.Fatalf("%s: %s comes before its about", name, f.Name)
+			}
+			d.file(path, string(f.Data))
+		}
+	}
+	return list
+}
+
+func (d *defect) about(t *testing.T, text string) {
+	t.Helper()
+	fields := map[string]string{}
+	for line := range strings.Lines(text) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		fields[key] = value
+	}
+	d.Kind, d.Source, d.Visible = fields["kind"], fields["source"], fields["line"] == "yes"
+	if d.Kind == "" || d.Source == "" || fields["line"] == "" {
+		t.Fatalf("%s lacks kind, source or line: %v", d.ID, fields)
+	}
+}
+
+// file takes one file in: lines after "-|" are the clean version's only, those
+// after "+|" the seeded one's. A path after "base:" stood there before, one
+// after "clean:" is touched by the clean change only.
+func (d *defect) file(path, text string) {
+	if name, ok := strings.CutPrefix(path, "base:"); ok {
+		d.Base[name] = text
+		return
+	}
+	if name, ok := strings.CutPrefix(path, "clean:"); ok {
+		d.Clean[name] = text
+		return
+	}
+	var clean, seeded strings.Builder
+	n, first, last := 0, 0, 0
+	for line := range strings.Lines(text) {
+		if rest, ok := strings.CutPrefix(line, "-|"); ok {
+			clean.WriteString(rest)
+			if first == 0 {
+				first, last = n+1, n+1
+			}
+			continue
+		}
+		rest, ok := strings.CutPrefix(line, "+|")
+		n++
+		if ok {
+			if first == 0 {
+				first = n
+			}
+			last = n
+		} else {
+			clean.WriteString(line)
+		}
+		seeded.WriteString(rest)
+	}
+	d.Clean[path], d.Seeded[path] = assembled(clean.String()), assembled(seeded.String())
+	d.Lines[path] = [2]int{first, last}
+}
+
+// assembled puts in keys that have the form of real ones, which no file of this
+// repository should hold.
+func assembled(text string) string {
+	return strings.NewReplacer(
+		"@aws-id@", "AKIA"+"Q3EGRZ7NCT5LMU2P",
+		"@aws-secret@", "9sXk2vQmT8bLw4RzYc7N"+"dF1hJp6UaGe3oVtKi5Bx",
+	).Replace(text)
+}
