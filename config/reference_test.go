@@ -1,0 +1,417 @@
+package config
+
+import (
+	"bytes"
+	"cmp"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/config/internal/jsontree"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies"
+)
+
+var update = flag.Bool("update", false, "write docs/reference anew")
+
+// TestReference holds docs/reference to the schemas and the shipped config it
+// is made from: it can't drift.
+func TestReference(t *testing.T) {
+	c := mustLoad(t)
+	for name, page := range map[string]string{
+		"config.md":      configPage(t),
+		"expressions.md": expressionsPage(t),
+		"policies.md":    policiesPage(c),
+		"rules.md":       rulesPage(c),
+	} {
+		file := filepath.Join("..", "docs", "reference", name)
+		if *update {
+			if err := os.WriteFile(file, []byte(page), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		have, err := os.ReadFile(file)
+		if err != nil || !bytes.Equal(have, []byte(page)) {
+			t.Errorf("%s is not what the schemas and the config say (%v): run go test ./config -run TestReference -update", file, err)
+		}
+	}
+}
+
+// book writes a page of the reference from the schemas.
+type book struct {
+	t *testing.T
+	strings.Builder
+	schemas map[string]*jsontree.Node // by file name
+}
+
+func newBook(t *testing.T) *book {
+	t.Helper()
+	b := &book{t: t, schemas: map[string]*jsontree.Node{}}
+	for _, name := range SchemaNames() {
+		text, err := SchemaText(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		root, errs := jsontree.Parse(&jsontree.Document{Name: name}, text)
+		if len(errs) > 0 {
+			t.Fatalf("%s: %v", name, errs)
+		}
+		b.schemas[name+".json"] = root
+	}
+	return b
+}
+
+func (b *book) line(format string, args ...any) { fmt.Fprintf(b, format+"\n", args...) }
+
+// view is a schema with what it refers to: a keyword is looked up in the order
+// of nodes.
+type view struct {
+	file  string
+	nodes []*jsontree.Node
+}
+
+func (b *book) view(file string, n *jsontree.Node) view {
+	v := view{file: file, nodes: []*jsontree.Node{n}}
+	for ref := n.Get("$ref"); ref != nil; {
+		at, pointer, _ := strings.Cut(ref.Text, "#")
+		v.file = cmp.Or(at, v.file)
+		target := b.schemas[v.file]
+		if pointer != "" {
+			target = target.At(strings.Split(strings.TrimPrefix(pointer, "/"), "/")...)
+		}
+		if target == nil {
+			b.t.Fatalf("%s: %s leads nowhere", file, ref.Text)
+		}
+		v.nodes = append(v.nodes, target)
+		ref = target.Get("$ref")
+	}
+	return v
+}
+
+func (v view) get(keyword string) *jsontree.Node {
+	for _, n := range v.nodes {
+		if x := n.Get(keyword); x != nil {
+			return x
+		}
+	}
+	return nil
+}
+
+func (v view) text(keyword string) string {
+	if n := v.get(keyword); n != nil {
+		return n.Text
+	}
+	return ""
+}
+
+// form says what may be written for a value, in a few words.
+func (b *book) form(v view) string {
+	if enum := v.get("enum"); enum != nil {
+		var words []string
+		for _, e := range enum.Elems {
+			if e.Text != "" {
+				words = append(words, code(e.Text))
+			}
+		}
+		return strings.Join(words, ", ")
+	}
+	kind := v.text("type")
+	switch kind {
+	case "array":
+		if items := v.get("items"); items != nil {
+			return "list of " + strings.TrimPrefix(b.form(b.view(v.file, items)), "a ")
+		}
+	case "integer", "number":
+		least, most := v.text("minimum"), v.text("maximum")
+		if least != "" && most != "" {
+			return least + " to " + most
+		}
+		if kind == "integer" {
+			return "whole number"
+		}
+	case "object":
+		return cmp.Or(v.text("title"), "object")
+	case "boolean":
+		return "true or false"
+	case "string":
+		return cmp.Or(v.text("title"), "text")
+	}
+	return kind
+}
+
+func code(s string) string { return "`" + s + "`" }
+
+// cell is text in a cell of a table.
+func cell(s string) string {
+	return strings.NewReplacer("|", "\\|", "\n", " ", "<", "&lt;").Replace(s)
+}
+
+// table lists the fields of an object, and returns those that are objects.
+func (b *book) table(v view) (nested []jsontree.Member) {
+	b.line("| field | what may stand there | default | what it means |")
+	b.line("|---|---|---|---|")
+	for _, m := range v.get("properties").Members {
+		f := b.view(v.file, m.Value)
+		fallback := ""
+		if d := f.get("default"); d != nil {
+			fallback = code(string(d.AppendJSON(nil)))
+		}
+		b.line("| %s | %s | %s | %s |", code(m.Key), cell(b.form(f)), fallback, cell(f.text("description")))
+		if f.get("properties") != nil {
+			nested = append(nested, m)
+		} else if items := f.get("items"); items != nil && b.view(f.file, items).get("properties") != nil {
+			nested = append(nested, jsontree.Member{Key: m.Key, Value: items})
+		}
+	}
+	b.line("")
+	return nested
+}
+
+func configPage(t *testing.T) string {
+	b := newBook(t)
+	b.line("# Config: every file and field\n")
+	b.line("<!-- Made from config/schemas by go test ./config -run TestReference -update -->\n")
+	b.line("Five JSON files, in `%s/` on a repository's default branch, in the same directory", RepositoryDir)
+	b.line("of the organisation's `.github` repository, and in the directory that the server's")
+	b.line("`REVIEWGATE_CONFIG_DIR` names. Later layers win: defaults, server, organisation,")
+	b.line("repository. Lists are merged by `id`; a field that is left out keeps its value.")
+	b.line("The [guide](../guide.md) shows how they are used.\n")
+	for _, file := range FileNames() {
+		root := view{file: file, nodes: []*jsontree.Node{b.schemas[file]}}
+		b.line("## %s\n", file)
+		b.line("%s\n", root.text("description"))
+		if items := root.get("items"); items != nil {
+			b.line(`A list of entries, or an object with "$schema", "extends" and "items".`)
+			b.line(`"extends": [] switches the file's defaults off.` + "\n")
+			root = b.view(file, items)
+		}
+		b.object(root, "")
+	}
+	return b.String()
+}
+
+// object writes an object's table and those of the objects in it.
+func (b *book) object(v view, path string) {
+	cases := v.get("allOf")
+	for _, m := range b.table(v) {
+		f := b.view(v.file, m.Value)
+		if f.nodes[len(f.nodes)-1] == v.nodes[len(v.nodes)-1] {
+			continue // a trigger within a trigger
+		}
+		at := strings.TrimPrefix(path+"."+m.Key, ".")
+		b.line("### %s\n", code(at))
+		if d := f.text("description"); d != "" {
+			b.line("%s\n", d)
+		}
+		b.object(f, at)
+	}
+	if cases != nil {
+		b.cases(cases)
+	}
+}
+
+// cases lists which fields each type of entry or trigger reads.
+func (b *book) cases(list *jsontree.Node) {
+	b.line("| type | fields it reads |")
+	b.line("|---|---|")
+	for _, c := range list.Elems {
+		kind := c.Get("if").Get("properties").Get("type")
+		var names []string
+		for _, m := range c.Get("then").Get("properties").Members {
+			if m.Key != "type" {
+				names = append(names, code(m.Key))
+			}
+		}
+		var types []string
+		if one := kind.Get("const"); one != nil {
+			types = append(types, code(one.Text))
+		} else {
+			for _, e := range kind.Get("enum").Elems {
+				types = append(types, code(e.Text))
+			}
+		}
+		b.line("| %s | %s |", strings.Join(types, ", "), cmp.Or(strings.Join(names, ", "), "none"))
+	}
+	b.line("")
+}
+
+func expressionsPage(t *testing.T) string {
+	b := newBook(t)
+	b.line("# Conditions and expressions\n")
+	b.line("<!-- Made from config/schemas and the code by go test ./config -run TestReference -update -->\n")
+	b.line("## Gate conditions\n")
+	b.line("`gate.conditions` in review-settings.json are read top to bottom, and the first that")
+	b.line("holds decides. A condition compares metrics with numbers, joined by `&&`:")
+	b.line("`risk_score >= 75 && new_findings > 0`. The operators are `>` `>=` `<` `<=` `==` `!=`.\n")
+	b.line("| metric | what it is |")
+	b.line("|---|---|")
+	for _, m := range policies.Metrics() {
+		b.line("| %s | %s |", code(m.Name), cell(m.Description))
+	}
+	b.line("\nWhat no condition can loosen: a required agent that did not finish, a stage that failed,")
+	b.line("or facts that are not whole make the decision at least `needs_fixes`.\n")
+	b.line("## Expressions\n")
+	b.line("A policy's trigger of type `expression` and a rule's `when` are")
+	b.line("[CEL](https://cel.dev): true or false, over two variables. Expressions are")
+	b.line("type-checked when the config is loaded, and what one may cost is bounded. One that")
+	b.line("can't be evaluated on a change counts as holding, and says so.\n")
+	b.line("```")
+	b.line(`classification.scope.changed_lines > 600 && !facts.labels.exists(l, l == "large")`)
+	b.line(`facts.files.exists(f, glob(f.path, "db/migrate/**")) && classification.type != "fix"`)
+	b.line("```\n")
+	b.line("`glob(path, pattern)` matches a path with a glob; beside it there are CEL's standard")
+	b.line("functions and macros (`exists`, `all`, `filter`, `map`, `size`, `startsWith`, `endsWith`,")
+	b.line("`contains`, `matches`) and those of its strings extension.\n")
+	b.variable("facts", "pr-facts.json")
+	b.variable("classification", "classification.json")
+	return b.String()
+}
+
+func (b *book) variable(name, file string) {
+	root := view{file: file, nodes: []*jsontree.Node{b.schemas[file]}}
+	b.line("### %s\n", code(name))
+	b.line("%s\n", root.text("description"))
+	b.line("| field | type | what it is |")
+	b.line("|---|---|---|")
+	b.fields(root, name)
+	b.line("")
+}
+
+// fields lists the fields of an object with their paths. Those of a list's
+// elements stand under the list with [].
+func (b *book) fields(v view, path string) {
+	for _, m := range v.get("properties").Members {
+		f := b.view(v.file, m.Value)
+		at := path + "." + m.Key
+		b.line("| %s | %s | %s |", code(at), cell(b.form(f)), cell(f.text("description")))
+		if f.get("properties") != nil {
+			b.fields(f, at)
+		} else if items := f.get("items"); items != nil {
+			if of := b.view(f.file, items); of.get("properties") != nil {
+				b.fields(of, at+"[]")
+			}
+		}
+	}
+}
+
+func policiesPage(c *Config) string {
+	var b strings.Builder
+	b.WriteString("# Agents, policies, domains: the defaults\n\n<!-- Made from config/*.json by go test ./config -run TestReference -update -->\n\n")
+	b.WriteString("What stands here holds for a repository that configures nothing. Each entry can be\nchanged or switched off by its id.\n\n## Agents\n\n| agent | kind | what it looks for |\n|---|---|---|\n")
+	for _, a := range c.Agents {
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", code(a.ID), a.Kind, cell(a.Description))
+	}
+	b.WriteString("\n## Policies\n\n| policy | priority | holds | dispatches | required | scope | why |\n|---|--:|---|---|---|---|---|\n")
+	for _, p := range c.Policies {
+		var agents []string
+		for _, a := range p.Dispatch.Agents {
+			agents = append(agents, code(a))
+		}
+		required := "no"
+		if p.Dispatch.Required {
+			required = "yes"
+		}
+		fmt.Fprintf(&b, "| %s | %d | %s | %s | %s | %s | %s |\n", code(p.ID), p.Priority, cell(triggerWords(p.Trigger)), strings.Join(agents, ", "), required, cmp.Or(p.Dispatch.Scope, ScopeAll), cell(p.Description))
+	}
+	b.WriteString("\n## Domains\n\n| domain | risk points | what it is | globs |\n|---|--:|---|---|\n")
+	for _, d := range c.Domains {
+		var globs []string
+		for _, g := range d.Globs {
+			globs = append(globs, code(g))
+		}
+		fmt.Fprintf(&b, "| %s | %d | %s | %s |\n", code(d.Domain), d.Weight, cell(d.Description), cell(strings.Join(globs, " ")))
+	}
+	b.WriteString("\n## Risk\n\nThe score is the sum of these points and of the touched domains', at most 100: low is\nbelow 25, medium below 50, high below 75, critical from there.\n\n| entry | factor | points | why |\n|---|---|--:|---|\n")
+	for _, r := range c.Risk {
+		fmt.Fprintf(&b, "| %s | %s | %d | %s |\n", code(r.ID), r.Factor, r.Points, cell(r.Description))
+	}
+	b.WriteString("\n## Gap signals\n\nConcerns that are looked for in added lines of files that no mapping puts into the domain.\n\n| signal | concern | domain | asks | what it finds |\n|---|---|---|---|---|\n")
+	for _, s := range c.Signals {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", code(s.ID), s.Concern, s.Domain, code(s.Agent), cell(s.Description))
+	}
+	return b.String()
+}
+
+// triggerWords says in words when a trigger holds.
+func triggerWords(t policies.Trigger) string {
+	var parts []string
+	for _, sub := range t.Triggers {
+		parts = append(parts, triggerWords(sub))
+	}
+	switch t.Type {
+	case policies.TriggerAlways:
+		return "always"
+	case policies.TriggerRisk:
+		return "risk is at least " + t.AtLeast
+	case policies.TriggerSize:
+		return "size is at least " + t.AtLeast
+	case policies.TriggerExpression:
+		return code(t.When)
+	case policies.TriggerAny:
+		return strings.Join(parts, " or ")
+	case policies.TriggerAll:
+		return strings.Join(parts, " and ")
+	case policies.TriggerNot:
+		return "not " + strings.Join(parts, "")
+	}
+	of := slices.Concat(t.Domains, t.Types, t.Globs, t.Labels, t.Associations, t.Services)
+	return string(t.Type) + " " + strings.Join(of, ", ")
+}
+
+func rulesPage(c *Config) string {
+	var b strings.Builder
+	b.WriteString("# Rules: the defaults\n\n<!-- Made from config/review-rules.json by go test ./config -run TestReference -update -->\n\n")
+	checked := 0
+	for _, r := range c.Rules {
+		if r.Match != nil || r.When != "" {
+			checked++
+		}
+	}
+	fmt.Fprintf(&b, "%d rules, of which %d are checked by machine. The others are the checklist of agents that\nread like people do.\n\n", len(c.Rules), checked)
+	for _, a := range c.Agents {
+		var own []Rule
+		for _, r := range c.Rules {
+			if r.Agent == a.ID {
+				own = append(own, r)
+			}
+		}
+		if len(own) == 0 {
+			continue
+		}
+		slices.SortStableFunc(own, func(x, y Rule) int { return cmp.Compare(x.Category, y.Category) })
+		fmt.Fprintf(&b, "## %s\n\n%s\n\n", a.ID, a.Description)
+		for _, r := range own {
+			ruleEntry(&b, r)
+		}
+	}
+	return b.String()
+}
+
+func ruleEntry(b *strings.Builder, r Rule) {
+	fmt.Fprintf(b, "### %s: %s\n\n%s · %s", code(r.ID), r.Name, severityWord(r.Severity), r.Category)
+	switch {
+	case r.When != "":
+		b.WriteString(" · the whole change")
+	case r.Match == nil:
+		b.WriteString(" · not checked by machine")
+	default:
+		fmt.Fprintf(b, " · %s", cmp.Or(r.Match.On, OnAdded))
+		if len(r.Match.Languages) > 0 {
+			b.WriteString(" · " + strings.Join(r.Match.Languages, ", "))
+		}
+	}
+	fmt.Fprintf(b, "\n\n%s\n\nLooks for: %s\n\nFix: %s\n", r.Description, sentence(r.Detection), sentence(r.Recommendation))
+	if r.Reference != "" {
+		fmt.Fprintf(b, "\nMore: <%s>\n", r.Reference)
+	}
+	b.WriteString("\n")
+}
+
+func severityWord(s pipeline.Severity) string { return "**" + string(s) + "**" }
+
+func sentence(s string) string { return strings.TrimSuffix(s, ".") + "." }
