@@ -1,0 +1,51 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestExamplesAreValid checks every example of docs/guide.md as "config check"
+// does, each layer over those below it.
+func TestExamplesAreValid(t *testing.T) {
+	root := filepath.Join("..", "docs", "examples")
+	examples, err := os.ReadDir(root)
+	if err != nil || len(examples) < 5 {
+		t.Fatalf("%d examples, %v", len(examples), err)
+	}
+	for _, e := range examples {
+		t.Run(e.Name(), func(t *testing.T) {
+			layers := exampleLayers(t, filepath.Join(root, e.Name()))
+			if _, problems := Load(layers...); len(problems) > 0 {
+				t.Error(strings.Join(formatted(problems), "\n"))
+			}
+		})
+	}
+}
+
+// exampleLayers reads an example: a directory for each layer.
+func exampleLayers(t *testing.T, dir string) []Layer {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{LayerServer, LayerOrganisation, LayerRepository}
+	var layers []Layer
+	for _, name := range names {
+		if slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == name }) {
+			l, err := ReadDir(name, filepath.Join(dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			layers = append(layers, l)
+		}
+	}
+	if len(layers) != len(entries) {
+		t.Errorf("%s holds something that is no layer", dir)
+	}
+	return layers
+}
