@@ -26,7 +26,7 @@ func BenchmarkEngine(b *testing.B) {
 	n := 0
 	for b.Loop() {
 		n = 0
-		scan := engine.Scan(facts)
+		scan := engine.Scan(facts, classification)
 		for _, a := range cfg.Agents {
 			n += len(review(b, scan, a.ID))
 		}
@@ -41,7 +41,7 @@ func BenchmarkNaive(b *testing.B) {
 	b.SetBytes(addedBytes(facts))
 	n := 0
 	for b.Loop() {
-		n = len(naive.scan(facts))
+		n = len(naive.scan(facts, classification))
 	}
 	b.ReportMetric(float64(n), "findings")
 }
@@ -55,7 +55,7 @@ func BenchmarkMatches(b *testing.B) {
 	n := 0
 	for b.Loop() {
 		n = 0
-		scan := engine.Scan(facts)
+		scan := engine.Scan(facts, classification)
 		for _, a := range cfg.Agents {
 			n += len(review(b, scan, a.ID))
 		}
@@ -95,7 +95,7 @@ func BenchmarkLanguages(b *testing.B) {
 		b.Run(cmp.Or(language, "unknown"), func(b *testing.B) {
 			b.SetBytes(addedBytes(facts))
 			for b.Loop() {
-				review(b, engine.Scan(facts), cfg.Agents[0].ID)
+				review(b, engine.Scan(facts, classification), cfg.Agents[0].ID)
 			}
 		})
 	}
@@ -120,7 +120,7 @@ func BenchmarkScopes(b *testing.B) {
 		facts.Files[i].Hunks = nil
 	}
 	for b.Loop() {
-		review(b, engine.Scan(facts), cfg.Agents[0].ID)
+		review(b, engine.Scan(facts, classification), cfg.Agents[0].ID)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(facts.Files)), "ns/file")
 }
@@ -135,7 +135,7 @@ func BenchmarkForeign(b *testing.B) {
 	n := 0
 	for b.Loop() {
 		n = 0
-		scan := engine.Scan(facts)
+		scan := engine.Scan(facts, classification)
 		for _, a := range cfg.Agents {
 			n += len(review(b, scan, a.ID))
 		}
