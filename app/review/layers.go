@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -12,7 +13,9 @@ import (
 // inForce is the config that a target is judged by, and what it was made of.
 type inForce struct {
 	config *config.Config
-	// below are the layers that it has below the repository's own.
+	// own is the layer that the repository's files are, and below are those
+	// that the config has below it.
+	own       string
 	below     []config.Layer
 	blobs     []ConfigBlob // of all layers, the defaults among them
 	rootFiles []string
@@ -33,15 +36,23 @@ func (s *Service) config(ctx context.Context, t Target, src PullSource) (inForce
 	}
 	l := layering{service: s, repoID: t.RepoID}
 	l.used, l.blobs = s.serverLayers(), append(defaultBlobs(), layerBlobs(s.Server)...)
+	below := l.used
 	if err := l.lay(ctx, config.LayerOrganisation, config.LayerOrganisation, read.Organisation); err != nil {
 		return inForce{}, err
 	}
-	below := slices.Clip(l.used)
-	if err := l.lay(ctx, config.LayerRepository, keptName(branch), read.Repository); err != nil {
-		return inForce{}, err
+	own := config.LayerOrganisation
+	if !strings.EqualFold(t.Name, organisationRepo) {
+		own, below = config.LayerRepository, l.used
+		if err := l.lay(ctx, own, keptName(branch), read.Repository); err != nil {
+			return inForce{}, err
+		}
 	}
-	return inForce{config: l.config(), below: below, blobs: l.blobs, rootFiles: read.RootFiles}, nil
+	return inForce{config: l.config(), own: own, below: below, blobs: l.blobs, rootFiles: read.RootFiles}, nil
 }
+
+// organisationRepo is the repository whose config is its organisation's, and
+// which has no other.
+const organisationRepo = ".github"
 
 // configBranch is the base branch if the server's config says that it carries
 // config of its own, else empty. Only then is the pull request read first,
