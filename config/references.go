@@ -58,6 +58,8 @@ func enabled(n *jsontree.Node) bool {
 	return on == nil || on.Text != "false"
 }
 
+func isTrue(n *jsontree.Node) bool { return n != nil && n.Text == "true" }
+
 func (t *trial) referTrigger(n *jsontree.Node, domains, services target) {
 	for _, e := range elems(n.Get("domains")) {
 		t.refer(e, domains)
