@@ -136,6 +136,26 @@ func TestConfigThatALowerLayerBreaks(t *testing.T) {
 	}
 }
 
+// What was good before is no part of what a newer version is laid over.
+func TestConfigThatOnlyFitsItsOwnPast(t *testing.T) {
+	w := start(t)
+	agents := config.RepositoryDir + "/" + config.FileAgents
+	w.repo.Commit("main", ghtest.Files{
+		agents:       `[{"id": "shop-agent", "name": "Shop", "kind": "rules", "description": "Words."}]`,
+		policiesPath: `[{"id": "shop", "description": "Words.", "priority": 10, "trigger": {"type": "always"}, "dispatch": {"agents": ["shop-agent"]}}]`,
+		rulesPath:    "[" + strings.Replace(ownRule("shop-word", "frobnicate", ""), "build-reviewer", "shop-agent", 1) + "]",
+	}, "config")
+	w.open(clean())
+	w.idle()
+	w.repo.Commit("main", ghtest.Files{agents: "[]"}, "drop the agent, and forget the rest")
+	pr := w.another("second", ghtest.Files{"store/word.go": "package store\n\n// frobnicate\n"})
+	w.idle()
+	w.wants(pr, "action_required", "shop-word", "shop-agent", "review-rules.json:1")
+	if r := w.stored(pr); !slices.Equal(layers(r), []string{"defaults", "repository", "-repository"}) {
+		t.Errorf("layers %v", layers(r))
+	}
+}
+
 // The last good version of each layer outlives the server.
 func TestConfigThatWasGoodSurvivesRestarts(t *testing.T) {
 	w := start(t)
