@@ -206,6 +206,8 @@ func TestTrust(t *testing.T) {
 		{LayerServer, FileAgents, agent("magic"), `review-agents.json:1:35: /0/kind: "magic" is not a kind of agent; use rules or secrets`},
 		{LayerOrganisation, FileSettings, `{"repositories": []}`, `review-settings.json:1:18: /repositories: repositories is for all repositories, so only the server's config may have it; remove it`},
 		{LayerRepository, FileSettings, `{"config_branches": ["**"]}`, `review-settings.json:1:21: /config_branches: config_branches is for all repositories, so only the server's config may have it; remove it`},
+		{LayerServer, FileSettings, `{"config_branches": ["a/../b"], "repositories": [{"globs": ["acme/[z-a]"], "mode": "off"}]}`, "review-settings.json:1:22: /config_branches/0: the glob \"a/../b\" is refused: pattern has the segment \"..\", which no changed file has; write the path from the repository's root\n" +
+			`review-settings.json:1:61: /repositories/0/globs/0: the glob "acme/[z-a]" is refused: pattern has the class range z-a, which is empty; write a-z`},
 		{LayerServer, FileSettings, `{"config_branches": ["release/*"], "repositories": [{"globs": ["acme/*"], "mode": "off"}], "final": ["mode"]}`, ""},
 		{LayerOrganisation, FileSettings, `{"final": ["mode"]}`, ""},
 		{LayerOrganisation, FileRules, `[{"id": "build-any-01", "final": true}]`, ""},
