@@ -74,8 +74,8 @@ func layers(r *review.StoredReview) []string {
 
 // ownRule is a rule that finds a word in added lines.
 func ownRule(id, word, more string) string {
-	return fmt.Sprintf(`{"id": %q, "name": "Banned word", "severity": "major", "agent": "build-reviewer", "category": "words",
-  "description": "The word is not ours.", "detection": "The word in added lines", "recommendation": "Use another.", "match": {"literal": %q}%s}`, id, word, more)
+	return fmt.Sprintf(`{"id": %q, "name": "Banned word %s", "severity": "major", "agent": "build-reviewer", "category": "words",
+  "description": "The word is not ours.", "detection": "The word in added lines", "recommendation": "Use another.", "match": {"literal": %q}%s}`, id, word, word, more)
 }
 
 // A final rule of the organisation stands, whatever the repository's config
@@ -224,6 +224,11 @@ func TestConfigOfTheServerChoosesModes(t *testing.T) {
 	w.gh.ResetCalls()
 	_, silent := on("acme/docs")
 	w.idle()
+	reads := w.gh.Calls()
+	// A token, the pull request, its files and commits, and the config's root.
+	if len(reads) > 5 {
+		t.Errorf("a repository that is switched off costs %d calls: %v", len(reads), reads)
+	}
 	silent.Comment("alice", "/review")
 	silent.Comment("alice", "/frobnicate")
 	silent.Comment("alice", "/review frobnicate")
