@@ -122,6 +122,7 @@ func (p *previewer) guarded(ctx context.Context, out pipeline.ProposedConfig) (t
 // compiled for this once: what people propose must not push those in use out
 // of the cache.
 func (p *previewer) try(ctx context.Context, cfg *config.Config, out *pipeline.ProposedConfig) error {
+	out.Changes = config.Diff(p.in.Config, cfg)
 	engine, err := Compile(cfg)
 	if err != nil {
 		return err
