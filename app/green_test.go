@@ -113,17 +113,18 @@ type read struct {
 }
 
 var reads = []read{
+	// The first, since it is known for a minute then.
+	{name: "organisation's config", routes: []string{routeTree}, hit: treeOf(".github"), green: noOrganisation},
 	{name: "pull request", routes: []string{routePull}},
 	{name: "pull request again", routes: []string{routePull}, hit: after(1)},
 	{name: "files", routes: []string{routeFiles}},
 	{name: "second page of files", routes: []string{routeFiles}, hit: after(1),
 		good: func() ghtest.Files { return many(clean()) }, bad: func() ghtest.Files { return many(forbidden()) }},
 	{name: "commits", routes: []string{"GET /repos/{owner}/{repo}/pulls/{pull_number}/commits"}},
-	{name: "config listing", routes: []string{"GET /repos/{owner}/{repo}/contents/{path}"},
-		green: noConfig, gone: noConfig},
+	{name: "config listing", routes: []string{routeTree}, hit: treeOf("shop")},
 	{name: "config file", routes: []string{routeBlob}, anew: true},
 	{name: "changed file", good: executable, bad: hidden, hit: notConfig,
-		routes: []string{routeBlob, "GET /repos/{owner}/{repo}/git/trees/{tree_sha}", routeCompare}},
+		routes: []string{routeBlob, routeTree, routeCompare}},
 	{name: "comparison", routes: []string{routeCompare}, group: true},
 	{name: "pull request of a group", routes: []string{routePull}, group: true},
 	{name: "comments", routes: []string{"GET /repos/{owner}/{repo}/issues/{issue_number}/comments"}, talk: true, green: always("the check says what was found, with or without the comment")},
@@ -132,6 +133,7 @@ var reads = []read{
 const (
 	routePull    = "GET /repos/{owner}/{repo}/pulls/{pull_number}"
 	routeBlob    = "GET /repos/{owner}/{repo}/git/blobs/{file_sha}"
+	routeTree    = "GET /repos/{owner}/{repo}/git/trees/{tree_sha}"
 	routeCompare = "GET /repos/{owner}/{repo}/compare/{basehead}"
 	script       = "#!/bin/sh\necho stock\n"
 )
@@ -141,9 +143,14 @@ const (
 func executable() ghtest.Files { return ghtest.Files{"store/run.sh": ghtest.Executable(script)} }
 func hidden() ghtest.Files     { return ghtest.Files{"store/run.sh": script + "# \x00\n"} }
 
-// noConfig are GitHub's ways of saying that a repository has no config. Then
-// nothing forbids what is wrong with the bad change.
-var noConfig = map[string]string{"404": "there is no config", "410": "there is no config any more"}
+// noOrganisation are GitHub's ways of saying that there is no .github to be
+// seen.
+var noOrganisation = map[string]string{"404": "there is none", "410": "there is none any more"}
+
+// treeOf is the root of what a repository's default branch holds.
+func treeOf(repo string) func(*ghtest.Exchange, int) bool {
+	return func(x *ghtest.Exchange, _ int) bool { return x.Params["repo"] == repo && x.Params["tree_sha"] == "HEAD" }
+}
 
 // always is a reason that holds for every fault.
 func always(why string) map[string]string {
@@ -156,7 +163,7 @@ func always(why string) map[string]string {
 
 func notConfig(x *ghtest.Exchange, _ int) bool {
 	sha := x.Params["file_sha"]
-	return sha != config.BlobSHA([]byte(guarded)) && sha != config.BlobSHA([]byte(guarded+"\n"))
+	return x.Params["tree_sha"] != "HEAD" && sha != config.BlobSHA([]byte(guarded)) && sha != config.BlobSHA([]byte(guarded+"\n"))
 }
 
 func after(first int) func(*ghtest.Exchange, int) bool {
