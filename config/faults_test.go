@@ -138,15 +138,16 @@ func validEntry(t *rapid.T, file, kind, id string) object {
 	case FileAgents:
 		return object{"id": id, "name": "A", "kind": pick(t, "kind", KindRules, KindSecrets), "description": "d"}
 	}
+	words := pick(t, "description", "d", "why")
 	switch kind {
 	case "service":
-		return object{"id": id, "type": kind, "service": "shop", "description": "d", "globs": []string{"shop/**"}}
+		return object{"id": id, "type": kind, "service": "shop", "description": words, "globs": []string{"shop/**"}}
 	case "risk":
-		return object{"id": id, "type": kind, "factor": RiskFork, "description": "d", "points": 1}
+		return object{"id": id, "type": kind, "factor": RiskFork, "description": words, "points": 1}
 	case "signal":
-		return object{"id": id, "type": kind, "concern": "c", "description": "d", "pattern": "x", "domain": "ui", "agent": "build-reviewer"}
+		return object{"id": id, "type": kind, "concern": "c", "description": words, "pattern": "x", "domain": "ui", "agent": "build-reviewer"}
 	}
-	return object{"id": id, "type": "domain", "domain": "shop", "description": "d", "globs": []string{"shop/**"}, "weight": 1}
+	return object{"id": id, "type": "domain", "domain": "shop", "description": words, "globs": []string{"shop/**"}, "weight": 1}
 }
 
 // Every fault is found at its place, however many there are together, and
