@@ -20,6 +20,9 @@ type Input struct {
 // not.
 type Outcome struct {
 	Matched bool
+	// Unknown says that it can't be told whether the trigger holds: an
+	// expression could not be evaluated, for the Reason. Matched is false then.
+	Unknown bool
 	Reason  string
 	// Files made the trigger hold, sorted. Whole says that it holds for the
 	// change as a whole, such as for its label or size.
@@ -103,6 +106,8 @@ func (c *CompiledTrigger) Evaluate(in Input) Outcome {
 func holds(reason string) Outcome { return Outcome{Matched: true, Reason: reason, Whole: true} }
 
 func fails(reason string) Outcome { return Outcome{Reason: reason} }
+
+func unknown(reason string) Outcome { return Outcome{Unknown: true, Reason: reason} }
 
 // byFiles is the outcome of files that match, of which first explains the
 // first. Files must be sorted.
@@ -249,45 +254,77 @@ func author(t Trigger, in Input) Outcome {
 
 func (c *CompiledTrigger) expression(in Input) Outcome {
 	held, err := c.when.Holds(expression.Input{Facts: in.Facts, Classification: in.Classification})
-	if err != nil || held {
-		return holds(c.trigger.When)
+	switch shown := excerpt(c.trigger.When); {
+	case err != nil:
+		return unknown(err.Error())
+	case held:
+		return holds(shown)
+	default:
+		return fails(shown + " does not hold")
 	}
-	return fails(c.trigger.When + " does not hold")
 }
 
+// excerpt is the beginning of an expression, on one line.
+func excerpt(when string) string {
+	const most = 120
+	text := []rune(strings.Join(strings.Fields(when), " "))
+	if len(text) <= most {
+		return string(text)
+	}
+	return string(text[:most]) + "…"
+}
+
+// any holds if a part does. Beside one that holds, a part of which it can't be
+// told might have held for the whole change, so it counts as having done that.
 func (c *CompiledTrigger) any(in Input) Outcome {
 	var out Outcome
-	var nearest []string
+	var nearest, open []string
 	for _, p := range c.parts {
 		o := p.Evaluate(in)
-		if !o.Matched {
+		switch {
+		case o.Unknown:
+			open = append(open, o.Reason)
+		case !o.Matched:
 			nearest = append(nearest, o.Reason)
-			continue
+		default:
+			if !out.Matched {
+				out.Matched, out.Reason = true, o.Reason
+			}
+			out.Files = append(out.Files, o.Files...)
+			out.Whole = out.Whole || o.Whole
 		}
-		if !out.Matched {
-			out.Matched, out.Reason = true, o.Reason
-		}
-		out.Files = append(out.Files, o.Files...)
-		out.Whole = out.Whole || o.Whole
 	}
-	if !out.Matched {
+	switch {
+	case !out.Matched && len(open) > 0:
+		return unknown(open[0])
+	case !out.Matched:
 		return fails(strings.Join(nearest, ", "))
+	case len(open) > 0 && !out.Whole:
+		out.Whole = true
+		out.Reason += "; a part can't be evaluated: " + open[0] + ", so it counts as holding"
 	}
 	out.Files = union(out.Files)
 	return out
 }
 
 // all holds for the files of its parts together. A part that holds for the
-// whole change does not widen what the others name.
+// whole change does not widen what the others name. One part that fails is
+// enough, whatever can't be told of the others.
 func (c *CompiledTrigger) all(in Input) Outcome {
-	var files, reasons []string
+	var files, reasons, open []string
 	for _, p := range c.parts {
 		o := p.Evaluate(in)
-		if !o.Matched {
+		switch {
+		case o.Unknown:
+			open = append(open, o.Reason)
+		case !o.Matched:
 			return o
 		}
 		files = append(files, o.Files...)
 		reasons = append(reasons, o.Reason)
+	}
+	if len(open) > 0 {
+		return unknown(open[0])
 	}
 	return Outcome{
 		Matched: true,
@@ -299,10 +336,19 @@ func (c *CompiledTrigger) all(in Input) Outcome {
 
 func (c *CompiledTrigger) not(in Input) Outcome {
 	o := c.parts[0].Evaluate(in)
-	if o.Matched {
+	switch {
+	case o.Unknown:
+		return o
+	case o.Matched:
 		return fails("ruled out: " + o.Reason)
 	}
 	return holds(o.Reason)
+}
+
+// ReadsLabels reports whether the change's labels can make a difference.
+func (c *CompiledTrigger) ReadsLabels() bool {
+	return c.trigger.Type == TriggerLabel || c.when != nil && c.when.ReadsLabels() ||
+		slices.ContainsFunc(c.parts, (*CompiledTrigger).ReadsLabels)
 }
 
 func oneOf(is, value string, allowed []string) Outcome {

@@ -50,7 +50,7 @@ func (c *Composer) Compose(facts *pipeline.PRFacts, classification *pipeline.Cla
 	in := policies.Input{Facts: facts, Classification: classification}
 	outcomes := make([]policies.Outcome, len(c.policies))
 	for i := range c.policies {
-		outcomes[i] = c.policies[i].trigger.Evaluate(in)
+		outcomes[i] = decided(c.policies[i].trigger.Evaluate(in))
 	}
 	var m pipeline.AgentManifest
 	for i := range c.agents {
@@ -64,6 +64,21 @@ func (c *Composer) Compose(facts *pipeline.PRFacts, classification *pipeline.Cla
 	// Agents come by id, which a stable sort keeps among equals.
 	slices.SortStableFunc(m.Entries, func(a, b pipeline.ManifestEntry) int { return cmp.Compare(b.Priority, a.Priority) })
 	return m
+}
+
+// decided makes what can't be told count as holding for the whole change: what
+// fails to be evaluated must not make a review looser.
+func decided(o policies.Outcome) policies.Outcome {
+	if !o.Unknown {
+		return o
+	}
+	return policies.Outcome{Matched: true, Whole: true, Reason: "can't be evaluated: " + o.Reason + ", so it counts as holding"}
+}
+
+// ReadsLabels reports whether a change's labels can make a difference to its
+// manifest.
+func (c *Composer) ReadsLabels() bool {
+	return slices.ContainsFunc(c.policies, func(p policy) bool { return p.trigger.ReadsLabels() })
 }
 
 // entry unites what the policies that hold ask of an agent; false if none
