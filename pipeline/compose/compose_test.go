@@ -147,3 +147,40 @@ func TestNewNamesThePolicyThatDoesNotCompile(t *testing.T) {
 		t.Error("New accepts a policy without a trigger")
 	}
 }
+
+// An expression that can't be evaluated must not keep an agent from running,
+// nor narrow what it looks at.
+func TestWhatCannotBeEvaluatedCountsAsHolding(t *testing.T) {
+	open := policies.Trigger{Type: policies.TriggerExpression, When: "facts.files[99].binary"}
+	for name, trigger := range map[string]policies.Trigger{
+		"expression": open,
+		"not":        {Type: policies.TriggerNot, Triggers: []policies.Trigger{open}},
+		"all":        {Type: policies.TriggerAll, Triggers: []policies.Trigger{domain("ui"), open}},
+	} {
+		m := composed(t, []config.Policy{{ID: "p", Trigger: trigger, Dispatch: config.Dispatch{Agents: []string{"a"}, Required: true, Scope: config.ScopeMatched}}}, on("a"))
+		want := pipeline.AgentManifest{Entries: pipeline.List[pipeline.ManifestEntry]{{
+			Agent: "a", Scope: pipeline.AgentScope{All: true},
+			Policies: matches{{Policy: "p", Trigger: "can't be evaluated: index out of bounds: 99, so it counts as holding"}},
+			Required: true, OnFailure: pipeline.OnFailureBlock, AddedBy: pipeline.AddedByPolicy,
+		}}}
+		if diff := cmp.Diff(want, m); diff != "" {
+			t.Errorf("%s: manifest (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestReadsLabelsOfPoliciesThatAreOn(t *testing.T) {
+	label := policies.Trigger{Type: policies.TriggerLabel, Labels: []string{"x"}}
+	for _, enabled := range []bool{true, false} {
+		c, err := New(&config.Config{Policies: []config.Policy{
+			{ID: "a", Enabled: true, Trigger: policies.Trigger{Type: policies.TriggerAlways}},
+			{ID: "p", Enabled: enabled, Trigger: label},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.ReadsLabels() != enabled {
+			t.Errorf("reads labels = %v with the policy on = %v", !enabled, enabled)
+		}
+	}
+}
