@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -30,6 +31,16 @@ func testInput() Input {
 			Risk:     pipeline.Risk{Score: 40, Level: pipeline.RiskMedium},
 		},
 	}
+}
+
+// evaluated is the outcome of one trigger.
+func evaluated(t *testing.T, trigger Trigger, in Input) Outcome {
+	t.Helper()
+	ts, err := CompileTriggers([]Trigger{trigger})
+	if err != nil {
+		t.Fatalf("%+v: %v", trigger, err)
+	}
+	return ts.Evaluate(in)[0]
 }
 
 func TestEvaluate(t *testing.T) {
@@ -80,12 +91,7 @@ func TestEvaluate(t *testing.T) {
 		{"not missed", Trigger{Type: TriggerNot, Triggers: []Trigger{fix}}, fails("ruled out: type is fix")},
 	}
 	for _, tt := range tests {
-		c, err := CompileTrigger(tt.trigger)
-		if err != nil {
-			t.Errorf("%s: %v", tt.name, err)
-			continue
-		}
-		got := c.Evaluate(testInput())
+		got := evaluated(t, tt.trigger, testInput())
 		if len(got.Files) == 0 {
 			got.Files = nil
 		}
@@ -97,13 +103,9 @@ func TestEvaluate(t *testing.T) {
 
 func TestAuthorWithoutAssociationIsNotGuessed(t *testing.T) {
 	for _, first := range []bool{true, false} {
-		c, err := CompileTrigger(Trigger{Type: TriggerAuthor, FirstTime: &first})
-		if err != nil {
-			t.Fatal(err)
-		}
 		in := testInput()
 		in.Facts.Author.Association = ""
-		if o := c.Evaluate(in); o.Matched || !strings.Contains(o.Reason, "not known") {
+		if o := evaluated(t, Trigger{Type: TriggerAuthor, FirstTime: &first}, in); o.Matched || !strings.Contains(o.Reason, "not known") {
 			t.Errorf("first_time %v = %+v, want no match because it is not known", first, o)
 		}
 	}
@@ -150,8 +152,10 @@ func TestValidateTriggerPointsAtEachProblem(t *testing.T) {
 		if diff := cmp.Diff(tt.pointers, pointers); diff != "" {
 			t.Errorf("%s: pointers (-want +got):\n%s", tt.name, diff)
 		}
-		if _, err := CompileTrigger(tt.trigger); err == nil {
-			t.Errorf("%s: CompileTrigger accepts what ValidateTrigger refuses", tt.name)
+		_, err := CompileTriggers([]Trigger{{Type: TriggerAlways}, tt.trigger})
+		var refused *TriggerError
+		if !errors.As(err, &refused) || refused.Index != 1 {
+			t.Errorf("%s: CompileTriggers = %v, want an error about the second", tt.name, err)
 		}
 	}
 }
@@ -187,11 +191,7 @@ func TestUnknownIsPropagated(t *testing.T) {
 		{"files and unknown", of(TriggerAll, finance, open), "unknown"},
 	}
 	for _, tt := range tests {
-		c, err := CompileTrigger(tt.trigger)
-		if err != nil {
-			t.Fatalf("%s: %v", tt.name, err)
-		}
-		o := c.Evaluate(testInput())
+		o := evaluated(t, tt.trigger, testInput())
 		got := "no"
 		switch {
 		case o.Unknown && o.Matched:
@@ -210,14 +210,11 @@ func TestUnknownIsPropagated(t *testing.T) {
 // A part that might have held for the whole change must not leave an agent
 // with a few files.
 func TestUnknownBesideFilesCountsForTheWholeChange(t *testing.T) {
-	c, err := CompileTrigger(Trigger{Type: TriggerAny, Triggers: []Trigger{
-		{Type: TriggerPath, Globs: []string{"ui/**"}}, when("facts.files[7].binary")}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := evaluated(t, Trigger{Type: TriggerAny, Triggers: []Trigger{
+		{Type: TriggerPath, Globs: []string{"ui/**"}}, when("facts.files[7].binary")}}, testInput())
 	want := Outcome{Matched: true, Whole: true, Files: []string{"ui/a.tsx"},
 		Reason: "ui/a.tsx matches ui/**; a part can't be evaluated: index out of bounds: 7, so it counts as holding"}
-	if diff := cmp.Diff(want, c.Evaluate(testInput())); diff != "" {
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("outcome (-want +got):\n%s", diff)
 	}
 }
@@ -236,11 +233,11 @@ func TestTriggersThatReadLabels(t *testing.T) {
 		{when(`facts.draft`), false},
 	}
 	for _, tt := range tests {
-		c, err := CompileTrigger(tt.trigger)
+		ts, err := CompileTriggers([]Trigger{tt.trigger})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := c.ReadsLabels(); got != tt.want {
+		if got := ts.ReadsLabels(); got != tt.want {
 			t.Errorf("%+v reads labels: %v, want %v", tt.trigger, got, tt.want)
 		}
 	}
@@ -259,5 +256,24 @@ func TestValidateTriggerPlacesProblemsOfExpressions(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, problems); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+}
+
+// Triggers that are evaluated together share the matching of paths, and keep
+// apart what each of them found.
+func TestTriggersSharePathsAndNotOutcomes(t *testing.T) {
+	path := func(globs ...string) Trigger { return Trigger{Type: TriggerPath, Globs: globs} }
+	list := []Trigger{
+		path("ui/**"), path("**/*.ts", "ui/**"), path("x"), path("pricing/total.ts", "**/*.ts"),
+		{Type: TriggerAll, Triggers: []Trigger{path("ui/**"), path("**/*.ts")}},
+	}
+	ts, err := CompileTriggers(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, got := range ts.Evaluate(testInput()) {
+		if diff := cmp.Diff(evaluated(t, list[i], testInput()), got); diff != "" {
+			t.Errorf("trigger %d (-alone +together):\n%s", i, diff)
+		}
 	}
 }

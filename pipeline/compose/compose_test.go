@@ -2,6 +2,7 @@ package compose
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -142,9 +143,12 @@ func TestEntriesByPriorityThenAgentAndTheRestSkippedWithReasons(t *testing.T) {
 }
 
 func TestNewNamesThePolicyThatDoesNotCompile(t *testing.T) {
-	_, err := New(&config.Config{Policies: []config.Policy{{ID: "p", Enabled: true}}})
-	if err == nil {
-		t.Error("New accepts a policy without a trigger")
+	_, err := New(&config.Config{Policies: []config.Policy{
+		{ID: "sound", Enabled: true, Priority: 90, Trigger: policies.Trigger{Type: policies.TriggerAlways}},
+		{ID: "broken", Enabled: true},
+	}})
+	if err == nil || !strings.Contains(err.Error(), "compile policy broken: ") {
+		t.Errorf("New = %v, want an error that names the policy", err)
 	}
 }
 

@@ -201,6 +201,32 @@ func TestWhatCostsTooMuchIsStopped(t *testing.T) {
 	}
 }
 
+// Many expressions may each cost what one may, but not all of them on one
+// change.
+func TestExpressionsShareABudget(t *testing.T) {
+	e, err := Compile(hostile["constant loop"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	cheap, err := Compile(usual["files"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := large()
+	in.Budget = NewBudget()
+	for range maxTotal / maxCost {
+		if _, err := cheap.Holds(small()); err != nil {
+			t.Fatalf("a budget of its own: %v", err)
+		}
+		if _, err := e.Holds(in); err == nil {
+			t.Fatal("the hostile expression ended")
+		}
+	}
+	if _, err := cheap.Holds(in); err == nil || !strings.Contains(err.Error(), "together") {
+		t.Errorf("with the budget spent: %v, want an error", err)
+	}
+}
+
 func TestReadsLabels(t *testing.T) {
 	tests := map[string]bool{
 		`facts.labels.size() > 0`:                                true,
