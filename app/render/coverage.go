@@ -21,7 +21,8 @@ type agentRan struct {
 }
 
 // coverage lists what was read, by whom, and why; why other agents did not
-// run; and what was read in part or not at all.
+// run; what was read in part or not at all; what put the files into their
+// domains; and what decided.
 func (s sections) coverage() items {
 	skipped := each(s.r.Manifest.Skipped, func(a *pipeline.SkippedAgent) safe {
 		return say("agent skipped", struct{ Agent, Reason safe }{s.p.text(a.Agent, maxName), s.p.text(a.Reason, maxReason)})
@@ -29,8 +30,11 @@ func (s sections) coverage() items {
 	list := listOf(s.agents()).then(skipped)
 	list = list.then(listOf(s.exceptions()))
 	list = list.then(s.incomplete(false))
-	if change := s.change(); change != "" {
-		list = list.then(listOf([]safe{change}))
+	list = list.then(s.domains())
+	for _, one := range []safe{s.unclassified(), s.change(), s.decided()} {
+		if one != "" {
+			list = list.then(listOf([]safe{one}))
+		}
 	}
 	return list
 }

@@ -33,7 +33,7 @@ func sarifReport(v View) *sarif.Report {
 	s := &sarifRun{
 		driver: sarif.NewToolComponent().WithName(sarifTool),
 		rules:  map[string]int{},
-		plain:  newFindings(&v.Review, plainPen{}, linker{}),
+		plain:  newFindings(v, plainPen{}, linker{}),
 	}
 	if version := oneLine(v.Record.Version, maxName); version != "" {
 		s.driver.WithVersion(version)
