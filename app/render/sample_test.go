@@ -100,7 +100,7 @@ func classification() pipeline.Classification {
 			{ID: "finance", Files: pipeline.List[pipeline.DomainFile]{{Path: "pricing/total.ts", Mappings: pipeline.List[string]{"pricing/**"}}}},
 		},
 		Unclassified: pipeline.List[string]{"assets/map.svg", "docs/logo.png"},
-		Type:    "feature", TypeSource: "title prefix feat",
+		Type:         "feature", TypeSource: "title prefix feat",
 		Scope: pipeline.Scope{Size: pipeline.SizeM, ChangedLines: 132, Breadth: "several"},
 		Risk: pipeline.Risk{Score: 38, Level: pipeline.RiskMedium, Reasons: pipeline.List[pipeline.RiskReason]{
 			{Factor: "changed_lines", Points: 8, Reason: "132 changed lines"},
