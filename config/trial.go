@@ -14,10 +14,11 @@ import (
 // Whatever is wrong then is the layer's doing.
 type trial struct {
 	problems
-	below *stack
-	stack *stack
-	roots map[string]*jsontree.Node // of the layer's files
-	fresh map[string][]*entry       // the entries that the layer names, by file
+	source string // of the layer
+	below  *stack
+	stack  *stack
+	roots  map[string]*jsontree.Node // of the layer's files
+	fresh  map[string][]*entry       // the entries that the layer names, by file
 	// broken are those among them that could not be laid over an entry below,
 	// which stays in the stack in their stead.
 	broken map[string][]*entry
@@ -33,6 +34,7 @@ type trial struct {
 func lay(below *stack, l Layer) (*stack, *problems) {
 	t := &trial{
 		problems: problems{layer: l.Name},
+		source:   l.Source,
 		below:    below,
 		stack:    below.clone(),
 		roots:    map[string]*jsontree.Node{},
@@ -85,6 +87,23 @@ func (t *trial) read(f File) {
 
 // owns reports whether the layer on trial wrote the value.
 func (t *trial) owns(n *jsontree.Node) bool { return n.Document().Owner == t }
+
+// layerOf returns the name of the layer that wrote a value, "" for no value.
+func layerOf(n *jsontree.Node) string {
+	if t := writer(n); t != nil {
+		return t.layer
+	}
+	return ""
+}
+
+// writer is the trial of the layer that wrote a value.
+func writer(n *jsontree.Node) *trial {
+	if n == nil {
+		return nil
+	}
+	t, _ := n.Document().Owner.(*trial)
+	return t
+}
 
 // mergeList lays a file's entries over those of the same id.
 func (t *trial) mergeList(file string, root *jsontree.Node) {

@@ -35,7 +35,15 @@ type Config struct {
 	Risk     []RiskFactor
 	Signals  []Signal
 	Settings Settings
+
+	layers    map[string]map[string]string // by file and id: the layer that names the entry first
+	modeLayer string                       // that wrote Settings.Mode
 }
+
+// LayerOf is the layer that names the entry of a file first, such as
+// LayerDefaults for a rule of which the repository changed the severity; ""
+// where there is no such entry.
+func (c *Config) LayerOf(file, id string) string { return c.layers[file][id] }
 
 // Rule says what is looked for, by which agent, and how bad it is. A rule
 // with a Match is machine-checkable; one without is prose for a model agent's

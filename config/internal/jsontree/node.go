@@ -1,6 +1,7 @@
 package jsontree
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"slices"
@@ -152,10 +153,13 @@ func (n *Node) pointer() string {
 	if n.parent.Kind == Array {
 		step = strconv.Itoa(n.index)
 	}
-	return n.parent.pointer() + "/" + pointerEscaper.Replace(step)
+	return n.parent.pointer() + "/" + EscapePointer(step)
 }
 
 var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
+
+// EscapePointer writes a key as one step of a JSON Pointer.
+func EscapePointer(key string) string { return pointerEscaper.Replace(key) }
 
 func (d *Document) place(offset int, pointer string) Place {
 	lines := d.lines()
@@ -233,13 +237,17 @@ func (n *Node) AppendJSON(b []byte) []byte {
 	return append(b, "null"...)
 }
 
+// appendString leaves <, > and & as they are, which globs and patterns are full
+// of and HTML is not near.
 func appendString(b []byte, s string) []byte {
-	quoted, err := json.Marshal(s)
-	if err != nil {
-		// Marshalling a string cannot fail.
+	var quoted bytes.Buffer
+	enc := json.NewEncoder(&quoted)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(s); err != nil {
+		// Encoding a string cannot fail.
 		panic(err)
 	}
-	return append(b, quoted...)
+	return append(b, bytes.TrimSuffix(quoted.Bytes(), []byte("\n"))...)
 }
 
 // maxExactInteger is 2^53: up to there every whole float64 is exact.
