@@ -76,10 +76,10 @@ func (s sections) why(e *pipeline.ManifestEntry) []safe {
 	if e.AddedBy == pipeline.AddedByGapDetect {
 		return []safe{say("asked by gap-detect", nil)}
 	}
-	const maxPolicies = 4
+	const maxPolicies, maxTrigger = 4, 160
 	return first(e.Policies, maxPolicies, func(m pipeline.PolicyMatch) safe {
 		return say("policy", struct{ Policy, Trigger safe }{
-			s.p.code(m.Policy, maxName), s.p.text(m.Trigger, maxReason),
+			s.p.code(m.Policy, maxName), s.p.text(m.Trigger, maxTrigger),
 		})
 	})
 }
@@ -177,15 +177,17 @@ func (s sections) change() safe {
 func (s sections) risk() safe {
 	const maxReasons = 12 // more than there are factors
 	c := &s.r.Classification.Risk
-	reasons := first(c.Reasons, maxReasons, func(r pipeline.RiskReason) safe {
-		return say("risk reason", struct {
-			Reason safe
-			Points int
-		}{s.p.text(r.Reason, maxName), r.Points})
-	})
+	reasons := first(c.Reasons, maxReasons, func(r pipeline.RiskReason) safe { return s.riskReason(&r) })
 	return say("change risk", struct {
 		Level   word
 		Score   int
 		Reasons []safe
 	}{word(c.Level), c.Score, reasons})
+}
+
+func (s sections) riskReason(r *pipeline.RiskReason) safe {
+	return say("risk reason", struct {
+		Reason safe
+		Points int
+	}{s.p.text(r.Reason, maxName), r.Points})
 }

@@ -22,13 +22,13 @@ func (s sections) domains() items {
 
 // mapped is a file with the globs that put it into a domain.
 func (s sections) mapped(f pipeline.DomainFile) safe {
-	const maxGlobs = 2
+	const maxGlobs, maxGlob = 2, 48 // runes: the shape of a glob, not all that it lists
 	return say("mapped", struct {
 		Path  safe
 		Globs []safe
 	}{
 		s.p.code(clipPath(f.Path, maxPath), maxPath),
-		first(f.Mappings, maxGlobs, func(glob string) safe { return s.p.code(clipPath(glob, maxPath), maxPath) }),
+		first(f.Mappings, maxGlobs, func(glob string) safe { return s.p.code(glob, maxGlob) }),
 	})
 }
 

@@ -3,6 +3,7 @@ package render
 import (
 	"regexp"
 
+	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
@@ -32,4 +33,25 @@ func (fs *findings) layer(f *pipeline.Finding) safe {
 		return ""
 	}
 	return fs.p.text(fs.rules[f.RuleID].Layer, maxName)
+}
+
+// RuleNotes tells of the rules of findings what the config says besides.
+func RuleNotes(r *pipeline.ReviewReport, cfg *config.Config) map[string]RuleNote {
+	found := map[string]bool{}
+	for i := range r.Findings {
+		found[r.Findings[i].RuleID] = true
+	}
+	out := map[string]RuleNote{}
+	for i := range cfg.Rules {
+		rule := &cfg.Rules[i]
+		if !found[rule.ID] {
+			continue
+		}
+		note := RuleNote{Reference: rule.Reference, Layer: cfg.LayerOf(config.FileRules, rule.ID)}
+		if note.Layer == config.LayerDefaults {
+			note.Layer = ""
+		}
+		out[rule.ID] = note
+	}
+	return out
 }

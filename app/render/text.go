@@ -21,11 +21,9 @@ func Text(v View, opts TextOptions) string {
 	v.Details = "" // it would be a link
 	k := newLinker(Links{}, &v.Review.Facts)
 	fs := newFindings(v, p, k)
-	t := &terminal{sections: sections{&v.Review, p, k, fs}, page: newPage(v, p, k), color: opts.Color, width: 80}
+	t := newTerminal(sections{&v.Review, p, k, fs}, opts)
+	t.page = newPage(v, p, k)
 	t.page.number(fs)
-	if opts.Width > 0 {
-		t.width = max(40, opts.Width)
-	}
 	t.head(v)
 	t.findings()
 	t.proposedConfig()
@@ -38,6 +36,12 @@ func Text(v View, opts TextOptions) string {
 	return t.b.String()
 }
 
+// NothingToReview says that there is no change.
+func NothingToReview(f *pipeline.PRFacts) string {
+	p := plainPen{}
+	return string(say("nothing to review", struct{ Base, Head safe }{p.code(f.Base.Ref, maxName), p.code(f.Head.Ref, maxName)}))
+}
+
 // terminal lays out one review in plain text.
 type terminal struct {
 	sections
@@ -45,6 +49,14 @@ type terminal struct {
 	color bool
 	width int
 	b     strings.Builder
+}
+
+func newTerminal(s sections, opts TextOptions) *terminal {
+	t := &terminal{sections: s, color: opts.Color, width: 80}
+	if opts.Width > 0 {
+		t.width = max(40, opts.Width)
+	}
+	return t
 }
 
 // Styles are ANSI escape sequences (SGR).

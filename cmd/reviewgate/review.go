@@ -31,7 +31,10 @@ the gate as exit code: 0 it passes, 1 it is blocked (needs_fixes or fail; never
 where the config's mode is advisory or off).
 
 Config is read from .github/reviewgate at the base, so that a change can't
-alter the rules it is judged by; --config reads it from a directory instead.`,
+alter the rules it is judged by; --config reads it from a directory instead.
+What is wrong with it is part of the review, and for json and sarif stands on
+standard error too. A range in which nothing changed is said to be one: exit
+code 0.`,
 		Example: "  reviewgate review --base main\n" +
 			"  reviewgate review --repo ~/src/project --base v1.2.0 --head v1.3.0 --format sarif",
 		Args: cobra.NoArgs,
@@ -73,19 +76,44 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 		}
 		return unfinished(err)
 	}
-	view := render.View{Review: outcome.Review, Record: outcome.Record, Mode: outcome.Config.Settings.Mode}
+	return f.report(cmd, &outcome, write)
+}
+
+// report prints the review and makes the gate the exit code.
+func (f *reviewFlags) report(cmd *cobra.Command, o *run.Outcome, write writer) error {
+	facts := &o.Review.Facts
+	machine := f.format == "json" || f.format == "sarif"
+	if machine {
+		// The report says nothing of the config, and few look into SARIF.
+		for _, p := range facts.Config.Problems {
+			fmt.Fprintln(cmd.ErrOrStderr(), "reviewgate: the config is left out:", config.FormatProblem(p))
+		}
+	}
+	nothing := len(facts.Files)+len(facts.Commits)+len(facts.Incomplete) == 0
+	if nothing && !machine {
+		fmt.Fprintln(cmd.OutOrStdout(), render.NothingToReview(facts))
+		return nil
+	}
+	if nothing {
+		fmt.Fprintln(cmd.ErrOrStderr(), render.NothingToReview(facts))
+	}
+	mode := o.Config.Mode(facts.Repository.FullName())
+	view := render.View{Review: o.Review, Record: o.Record, Mode: mode, Rules: render.RuleNotes(&o.Review.Report, o.Config)}
 	if err := write(cmd.OutOrStdout(), view); err != nil {
 		return unfinished(fmt.Errorf("write the review: %w", err))
 	}
-	if outcome.Config.Settings.Mode == config.ModeEnforce && outcome.Review.Report.Decision.Blocks() {
+	if !nothing && mode == config.ModeEnforce && o.Review.Report.Decision.Blocks() {
 		return &exitError{code: exitBlocked}
 	}
 	return nil
 }
 
+// writer prints a review.
+type writer func(io.Writer, render.View) error
+
 // writer returns what prints a review in the wanted format.
-func (f *reviewFlags) writer() (func(io.Writer, render.View) error, error) {
-	bytes := func(make func(render.View) ([]byte, error)) func(io.Writer, render.View) error {
+func (f *reviewFlags) writer() (writer, error) {
+	bytes := func(make func(render.View) ([]byte, error)) writer {
 		return func(w io.Writer, v render.View) error {
 			b, err := make(v)
 			if err != nil {
