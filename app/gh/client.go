@@ -81,7 +81,9 @@ type Client struct {
 	creator        githubapp.ClientCreator
 	clients        *lru[*github.Client]
 	pinned         *lru[[]byte]
+	organisations  *organisations
 	inFlight       chan struct{}
+	now            func() time.Time
 
 	mu            sync.Mutex
 	installations map[int64]*installation
@@ -136,7 +138,9 @@ func New(c Config) (*Client, error) {
 		creator:        creator,
 		clients:        newLRU[*github.Client](maxClients),
 		pinned:         newLRU[[]byte](maxPinned),
+		organisations:  newOrganisations(),
 		inFlight:       make(chan struct{}, maxInFlight),
+		now:            time.Now,
 		installations:  map[int64]*installation{},
 	}, nil
 }
@@ -177,6 +181,9 @@ const (
 	// asInstallation is the installation, with a token that reads the names
 	// and pull requests of all its repositories.
 	asInstallation
+	// asOrganisation is the installation, with a token that reads the .github
+	// repository of its account.
+	asOrganisation
 	// asApp is the App itself.
 	asApp
 )
@@ -196,6 +203,8 @@ func clientKey(s scope, t review.Target) string {
 		return "app"
 	case asInstallation:
 		return fmt.Sprint(t.Installation)
+	case asOrganisation:
+		return fmt.Sprintf("%d/%s", t.Installation, organisationRepo)
 	}
 	return fmt.Sprintf("%d/%d", t.Installation, t.RepoID)
 }
