@@ -51,7 +51,13 @@ func TestHostileConfig(t *testing.T) {
 		{"triggers within triggers", FileComposition, `[{"id": "ui", "trigger": ` + strings.Repeat(`{"type": "not", "triggers": [`, 20) + `{"type": "always"}` + strings.Repeat(`]}`, 20) + `}]`,
 			"review-composition.json:1:461: values are nested more than 32 deep"},
 		{"ids that nearly are others", FileRules, repeated(5000, func(i int) string { return fmt.Sprintf(`{"id": "%s%d"}`, strings.Repeat("x", 70), i) }),
-			`review-rules.json:1:2: /0: "agent" is missing`},
+			`review-rules.json:1:9: /0/id: no lower layer has an entry "xxxx`},
+		{"expressions without end", FileComposition, repeated(600, func(i int) string {
+			return fmt.Sprintf(`{"id": "p%d", "description": "d", "priority": 1, "dispatch": {"agents": ["secrets"]}, "trigger": {"type": "expression", "when": "facts.files.exists(f, f.path == '%d')"}}`, i, i)
+		}), "review-composition.json:1:1: all layers together have 600 expressions, more than the limit of 500"},
+		{"expressions that are long together", FileRules, repeated(200, func(i int) string {
+			return rule(fmt.Sprint("r", i), `, "when": "facts.title == '`+strings.Repeat("x", 1900)+`'"`)
+		}), "review-rules.json:1:1: all expressions together have "},
 		{"a key that breaks the line", FileSettings, `{"\u001b[2J\n` + strings.Repeat("k", 500) + `": 1}`,
 			`review-settings.json:1:2: /?[2J?kkkk`},
 		{"values without end", FileRules, "[" + strings.Repeat("0,", 190_000) + "0]",

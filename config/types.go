@@ -63,7 +63,7 @@ type Rule struct {
 	// When is a CEL expression over the whole change, in place of Match: where
 	// it holds, that is one finding of the section Section.
 	When  string `json:"when,omitempty"`
-	Final bool   `json:"final"` // default false; see Layer
+	Final bool   `json:"final"` // default false; see the package's documentation
 }
 
 // Match makes a rule machine-checkable. Exactly one of Pattern and Literal is

@@ -1,0 +1,96 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/config/internal/jsontree"
+)
+
+// checkFinalSettings refuses what the layer's settings would change of those
+// that a lower layer made final, and names of settings that do not exist.
+func (t *trial) checkFinalSettings(root *jsontree.Node) {
+	for _, name := range elems(root.Get("final")) {
+		names := settingNames()
+		if !given(name) || slices.Contains(names, name.Text) {
+			continue
+		}
+		remedy := `name a setting such as "mode", a section such as "gate" or a field of one such as "check.name"`
+		if near := nearest(name.Text, names); near != "" {
+			remedy = fmt.Sprintf("did you mean %q?", near)
+		}
+		t.of(name, fmt.Sprintf("there is no setting %s", shown(name.Text)), remedy)
+	}
+	for _, name := range elems(t.below.settings.Get("final")) {
+		path := strings.Split(name.Text, ".")
+		own, below := root, t.below.settings
+		for _, step := range path {
+			own, below = own.Get(step), below.Get(step)
+		}
+		if own == nil || own.Kind != jsontree.Object || below == nil {
+			t.checkFinalSetting(own, below, name)
+			continue
+		}
+		for _, m := range own.Members {
+			t.checkFinalSetting(m.Value, below.Get(m.Key), name)
+		}
+	}
+}
+
+func (t *trial) checkFinalSetting(own, below, name *jsontree.Node) {
+	if own == nil || below != nil && sameJSON(own, below) {
+		return
+	}
+	t.of(own, fmt.Sprintf("%s is %s", name.Text, finalIn(layerOf(name))), "leave it out")
+}
+
+// sameJSON reports whether two values are the same but for the order of
+// members and the way numbers are written.
+func sameJSON(a, b *jsontree.Node) bool {
+	var x, y any
+	return json.Unmarshal(a.AppendJSON(nil), &x) == nil && json.Unmarshal(b.AppendJSON(nil), &y) == nil && reflect.DeepEqual(x, y)
+}
+
+// settingNames lists what "final" of the settings may name.
+func settingNames() []string {
+	var names []string
+	root := schemas().lookup(schemaBase + FileSettings)
+	for _, name := range propertyNames(root) {
+		if name == "$schema" || name == "final" {
+			continue
+		}
+		names = append(names, name)
+		property := root["properties"].(map[string]any)[name].(map[string]any)
+		if ref, ok := property["$ref"].(string); ok && strings.HasPrefix(ref, "#") {
+			for _, field := range propertyNames(schemas().lookup(schemaBase + FileSettings + ref)) {
+				names = append(names, name+"."+field)
+			}
+		}
+	}
+	return names
+}
+
+// addUpFinal lets the settings that lower layers made final stay so in the
+// merged settings, whatever the layer names.
+func addUpFinal(merged, below *jsontree.Node) {
+	lower := below.Get("final")
+	if lower == nil {
+		return
+	}
+	for i, m := range merged.Members {
+		if m.Key != "final" || m.Value == lower {
+			continue
+		}
+		all := *m.Value
+		all.Elems = slices.Clone(lower.Elems)
+		for _, e := range m.Value.Elems {
+			if !slices.ContainsFunc(lower.Elems, func(l *jsontree.Node) bool { return l.Text == e.Text }) {
+				all.Elems = append(all.Elems, e)
+			}
+		}
+		merged.Members[i].Value = &all
+	}
+}
