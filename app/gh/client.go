@@ -62,9 +62,10 @@ const (
 	// maxClients bounds the repositories whose token is kept. One takes a few
 	// kilobytes.
 	maxClients = 1000
-	// maxHTTPCache and maxPinned are in bytes.
+	// maxHTTPCache and maxPinned are in bytes. Pinned answers have room for the
+	// largest config file, of which an eighth of all must do.
 	maxHTTPCache = 16 << 20
-	maxPinned    = 16 << 20
+	maxPinned    = 8 * maxConfigFile
 	// defaultCallsPerReview is several times what the largest pull request
 	// takes: 30 pages of files, 3 of commits, and 20 files looked into.
 	defaultCallsPerReview = 300

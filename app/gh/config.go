@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// maxConfigFile bounds a config file, in bytes. One byte more is read of a
-	// larger one, so that the loader sees that it is too large.
-	maxConfigFile = 1 << 20
+	// maxConfigFile is what the loader takes of a config file, in bytes. One byte
+	// more is read of a larger one, so that the loader sees that it is too large.
+	maxConfigFile = 4 << 20
 	// maxRootFiles bounds the names at a repository's root. They are kept with
 	// each review; where there are more, none is known.
 	maxRootFiles = 10_000

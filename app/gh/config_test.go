@@ -97,6 +97,25 @@ func TestConfigOfARepository(t *testing.T) {
 	}
 }
 
+// What is read of a file is enough for the loader to judge it by its size.
+func TestLargestConfigFile(t *testing.T) {
+	for size, broken := range map[int]bool{maxConfigFile: false, maxConfigFile + 1: true} {
+		text := "[]" + strings.Repeat(" ", size-2)
+		_, problems := config.Load(config.Layer{Name: config.LayerRepository, Source: "acme/shop", Files: []config.File{{Path: rulesFile, Text: []byte(text)}}})
+		if (len(problems) > 0) != broken {
+			t.Errorf("of %d bytes: %v", size, problems)
+		}
+	}
+	w := newWorld(t, ghtest.Options{})
+	w.repo.Commit("main", ghtest.Files{rulesFile: "[]" + strings.Repeat(" ", maxConfigFile-2)}, "config")
+	w.config(w.shop(), "")
+	w.hub.ResetCalls()
+	w.config(w.shop(), "")
+	if n := len(w.hub.Calls()); n != 1 {
+		t.Errorf("the largest file is read each time: %d calls", n)
+	}
+}
+
 // A branch that is named has config of its own, slashes and all, and none other
 // is taken for it.
 func TestConfigOfABranch(t *testing.T) {

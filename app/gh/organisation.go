@@ -21,7 +21,7 @@ const (
 	// looking again. It keeps the layer from costing each review a call.
 	organisationAge = time.Minute
 	// maxOrganisations bounds the layers that are kept, in bytes.
-	maxOrganisations = 16 << 20
+	maxOrganisations = 32 << 20
 
 	opOrganisation = "read the organisation's config"
 )
