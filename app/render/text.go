@@ -36,10 +36,9 @@ func Text(v View, opts TextOptions) string {
 	return t.b.String()
 }
 
-// NothingToReview says that there is no change.
-func NothingToReview(f *pipeline.PRFacts) string {
-	p := plainPen{}
-	return string(say("nothing to review", struct{ Base, Head safe }{p.code(f.Base.Ref, maxName), p.code(f.Head.Ref, maxName)}))
+// NothingToReview says that there is no change, and why.
+func NothingToReview(why string) string {
+	return string(say("nothing to review", sentence(plainPen{}.text(why, maxReason))))
 }
 
 // terminal lays out one review in plain text.

@@ -14,6 +14,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/localgit"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
@@ -68,7 +69,10 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 		return unfinished(err)
 	}
 	progress := newProgress(cmd.ErrOrStderr())
-	outcome, err := runner.Run(ctx, src, run.Options{Trigger: "reviewgate review", Progress: progress.step})
+	outcome, err := runner.Run(ctx, src, run.Options{
+		Trigger: "reviewgate review", Progress: progress.step,
+		Proposed: func(ctx context.Context, _ *pipeline.PRFacts) (*config.Config, error) { return src.Proposed(ctx) },
+	})
 	progress.done()
 	if err != nil {
 		if errors.Is(err, context.Canceled) {
@@ -76,33 +80,39 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 		}
 		return unfinished(err)
 	}
-	return f.report(cmd, &outcome, write)
-}
-
-// report prints the review and makes the gate the exit code.
-func (f *reviewFlags) report(cmd *cobra.Command, o *run.Outcome, write writer) error {
-	facts := &o.Review.Facts
-	machine := f.format == "json" || f.format == "sarif"
-	if machine {
-		// The report says nothing of the config, and few look into SARIF.
-		for _, p := range facts.Config.Problems {
-			fmt.Fprintln(cmd.ErrOrStderr(), "reviewgate: the config is left out:", config.FormatProblem(p))
+	nothing := ""
+	if len(outcome.Review.Facts.Commits) == 0 {
+		if nothing, err = src.Nothing(ctx); err != nil {
+			return unfinished(err)
 		}
 	}
-	nothing := len(facts.Files)+len(facts.Commits)+len(facts.Incomplete) == 0
-	if nothing && !machine {
-		fmt.Fprintln(cmd.OutOrStdout(), render.NothingToReview(facts))
+	return f.report(cmd, &outcome, nothing, write)
+}
+
+// report prints the review and makes the gate the exit code. Where there is
+// nothing to review, nothing says why: that is no pass, and blocks nobody.
+func (f *reviewFlags) report(cmd *cobra.Command, o *run.Outcome, nothing string, write writer) error {
+	facts := &o.Review.Facts
+	notes := io.Discard // the report says it
+	if f.format == "json" || f.format == "sarif" {
+		notes = cmd.ErrOrStderr()
+	}
+	for _, p := range facts.Config.Problems {
+		fmt.Fprintln(notes, config.FormatProblem(p))
+	}
+	if nothing != "" && notes == io.Discard {
+		fmt.Fprintln(cmd.OutOrStdout(), render.NothingToReview(nothing))
 		return nil
 	}
-	if nothing {
-		fmt.Fprintln(cmd.ErrOrStderr(), render.NothingToReview(facts))
+	if nothing != "" {
+		fmt.Fprintln(notes, render.NothingToReview(nothing))
 	}
 	mode := o.Config.Mode(facts.Repository.FullName())
 	view := render.View{Review: o.Review, Record: o.Record, Mode: mode, Rules: render.RuleNotes(&o.Review.Report, o.Config)}
 	if err := write(cmd.OutOrStdout(), view); err != nil {
 		return unfinished(fmt.Errorf("write the review: %w", err))
 	}
-	if !nothing && mode == config.ModeEnforce && o.Review.Report.Decision.Blocks() {
+	if nothing == "" && mode == config.ModeEnforce && o.Review.Report.Decision.Blocks() {
 		return &exitError{code: exitBlocked}
 	}
 	return nil
