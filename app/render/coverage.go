@@ -185,9 +185,13 @@ func (s sections) risk() safe {
 	}{word(c.Level), c.Score, reasons})
 }
 
+// maxRisk is how much of a reason for risk is shown, in runes: a description
+// and a path.
+const maxRisk = 200
+
 func (s sections) riskReason(r *pipeline.RiskReason) safe {
 	return say("risk reason", struct {
 		Reason safe
 		Points int
-	}{s.p.text(r.Reason, maxName), r.Points})
+	}{s.p.text(r.Reason, maxRisk), r.Points})
 }

@@ -69,10 +69,11 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 		return unfinished(err)
 	}
 	progress := newProgress(cmd.ErrOrStderr())
-	outcome, err := runner.Run(ctx, src, run.Options{
-		Trigger: "reviewgate review", Progress: progress.step,
-		Proposed: func(ctx context.Context, _ *pipeline.PRFacts) (*config.Config, error) { return src.Proposed(ctx) },
-	})
+	options := run.Options{Trigger: "reviewgate review", Progress: progress.step}
+	if f.config == "" { // else no config of the repository counts
+		options.Proposed = func(ctx context.Context, _ *pipeline.PRFacts) (*config.Config, error) { return src.Proposed(ctx) }
+	}
+	outcome, err := runner.Run(ctx, src, options)
 	progress.done()
 	if err != nil {
 		if errors.Is(err, context.Canceled) {
