@@ -28,7 +28,7 @@ func (s *Service) publishComment(ctx context.Context, lease Lease, state TargetS
 	if have == nil && settings.Comment.When == config.CommentFindings && quiet(r.Review.Report) && state.Notice == "" {
 		return nil
 	}
-	view := s.view(state.Target, r, r.mode(cfg), state.Notice, nil)
+	view := s.view(state.Target, r, cfg, state.Notice, nil)
 	view.Details = s.checkURL(ctx, state.Target, r.HeadSHA)
 	doc := render.Comment(view)
 	if have == nil || have.State == WriteIntended {

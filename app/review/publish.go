@@ -137,7 +137,7 @@ func (s *Service) publishCheck(ctx context.Context, lease Lease, state TargetSta
 			s.Log.Info().Str("target", lease.Key).Str("head", r.HeadSHA).Msg("check waits for another pull request on the same head")
 			return nil
 		}
-		view := s.view(state.Target, r, r.mode(cfg), "", shared)
+		view := s.view(state.Target, r, cfg, "", shared)
 		view.Details = s.detailsURL(ctx, state.Target)
 		w := CheckWrite{
 			Name: cfg.Settings.Check.Name, HeadSHA: r.HeadSHA, DetailsURL: view.Details,
