@@ -53,6 +53,14 @@ func TestHostileConfig(t *testing.T) {
 			"review-composition.json:1:461: values are nested more than 32 deep"},
 		{"ids that nearly are others", FileRules, repeated(5000, func(i int) string { return fmt.Sprintf(`{"id": "%s%d"}`, strings.Repeat("x", 70), i) }),
 			`review-rules.json:1:9: /0/id: no lower layer has an entry "xxxx`},
+		{"more rules with large patterns than there may be", FileRules, repeated(15_000, func(int) string { return `{"id":"a","match":{"pattern":"(a{999}){2}"}}` }),
+			"review-rules.json:1:1: the rules file has 15000 entries"},
+		{"other rules with large patterns", FileRules, repeated(15_000, func(i int) string { return fmt.Sprintf(`{"id":"a%d","match":{"pattern":"(a{999}){1}"}}`, i) }),
+			"review-rules.json:1:1: all patterns together expand to about"},
+		{"names of settings without end", FileSettings, `{"final": ["mod"` + strings.Repeat(`, "gate.conditionss"`, 30_000) + `]}`,
+			"review-settings.json:1:11: /final: final has 30001 entries"},
+		{"languages without end", FileRules, `[` + rule("a", `, "match": {"pattern": "x", "languages": ["x"`+strings.Repeat(`, "Pyton"`, 30_000)+`]}`) + `]`,
+			"review-rules.json:1:191: /0/match/languages: languages has 30001 entries"},
 		{"expressions without end", FileComposition, repeated(600, func(i int) string {
 			return fmt.Sprintf(`{"id": "p%d", "description": "d", "priority": 1, "dispatch": {"agents": ["secrets"]}, "trigger": {"type": "expression", "when": "facts.files.exists(f, f.path == '%d')"}}`, i, i)
 		}), "review-composition.json:1:1: all layers together have 600 expressions, more than the limit of 500"},
@@ -156,7 +164,7 @@ func checkFinalHolds(t *testing.T, held, c *Config) {
 		ok := d.Change != pipeline.ChangeRemoved
 		allowed := map[string][]string{
 			"f-rule": {"severity"}, "f-policy": {"priority", "dispatch.agents", "dispatch.required", "dispatch.on_failure", "dispatch.scope"},
-			"carrier": {"description", "priority", "trigger", "dispatch.agents", "dispatch.required", "dispatch.models"}, "f-agent": nil, "p-agent": nil, "fast-agent": nil,
+			"carrier": {"description", "priority", "trigger", "dispatch.agents", "dispatch.required"}, "f-agent": nil, "p-agent": nil, "fast-agent": nil,
 			"f-domain": {"globs", "weight"}, "read-domain": {"description", "globs", "weight"}, "f-service": {"globs"}, "f-risk": {"points"}, "f-signal": nil,
 		}
 		fields, final := allowed[d.ID]
