@@ -90,15 +90,17 @@ func (a *App) build(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("make the pipeline: %w", err)
 	}
-	a.service = review.New(review.Options{
-		Store: a.store, GitHub: a.client, Pipeline: runner, Loader: config.NewLoader(64),
+	if a.service, err = review.New(review.Options{
+		Store: a.store, GitHub: a.client, Pipeline: runner, Loader: config.NewLoader(64), Server: a.settings.Config,
 		Log: a.options.Log, Version: a.options.Version, Owner: process, WebURL: a.settings.WebURL,
 		Observe: review.Observer{
 			Reviewed: a.metrics.Reviewed, Stage: a.metrics.Stage, Agent: a.metrics.Agent,
 			GaveUp: a.metrics.GaveUp, Found: a.metrics.Found,
 		},
 		RetryBase: a.options.RetryBase, LeaseTTL: a.options.LeaseTTL,
-	})
+	}); err != nil {
+		return err
+	}
 	if a.queue, err = store.NewQueue(a.store, a.service, store.QueueOptions{Workers: a.options.Workers, Periodic: a.periodic()}); err != nil {
 		return fmt.Errorf("make the queue: %w", err)
 	}

@@ -54,3 +54,25 @@ func TestCallsOfAReview(t *testing.T) {
 		t.Errorf("a review with the same result writes %v", writes)
 	}
 }
+
+// A pull request that touches the config costs the reads of what it proposes,
+// and nothing more: the tree at its head, the trees down to the config, and
+// each file that is new.
+func TestCallsOfAReviewThatTouchesConfig(t *testing.T) {
+	w := start(t)
+	w.gh.Repo("acme/.github").Commit("main", ghtest.Files{settingsPath: `{"check": {"annotations": true}}`}, "config")
+	w.repo.Commit("main", ghtest.Files{settingsPath: `{"check": {"annotations": true}}`, rulesPath: "[]"}, "config")
+	w.open(ghtest.Files{"store/first.go": secure})
+	w.idle()
+	w.gh.ResetCalls()
+	w.another("config", ghtest.Files{"store/more.go": secure, settingsPath: `{"check": {"annotations": false}}`})
+	w.idle()
+	calls := w.gh.Calls()
+	const review, trees, files = 8, 3, 1
+	if len(calls) > review+trees+files {
+		t.Errorf("%d calls, want at most %d:", len(calls), review+trees+files)
+		for _, c := range calls {
+			t.Logf("%s %d", c.Path, c.Status)
+		}
+	}
+}

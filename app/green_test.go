@@ -106,24 +106,26 @@ type read struct {
 	good, bad func() ghtest.Files
 	talk      bool // a person has commented before
 	group     bool // merge groups are what is looked at
-	anew      bool // the config is one that was never read before
+	// anew is added to the config, to make it one that was never read before.
+	anew string
 	// green are the faults with which the good change may pass, each with why
 	// that is no lie; gone those with which the bad one may.
 	green, gone map[string]string
 }
 
 var reads = []read{
+	// It comes first: once read, it is not looked at again for a minute.
+	{name: "organisation's config", routes: []string{routeTree}, hit: configRoot(".github"), green: noOrganisation},
 	{name: "pull request", routes: []string{routePull}},
 	{name: "pull request again", routes: []string{routePull}, hit: after(1)},
 	{name: "files", routes: []string{routeFiles}},
 	{name: "second page of files", routes: []string{routeFiles}, hit: after(1),
 		good: func() ghtest.Files { return many(clean()) }, bad: func() ghtest.Files { return many(forbidden()) }},
 	{name: "commits", routes: []string{"GET /repos/{owner}/{repo}/pulls/{pull_number}/commits"}},
-	{name: "config listing", routes: []string{"GET /repos/{owner}/{repo}/contents/{path}"},
-		green: noConfig, gone: noConfig},
-	{name: "config file", routes: []string{routeBlob}, anew: true},
-	{name: "changed file", good: executable, bad: hidden, hit: notConfig,
-		routes: []string{routeBlob, "GET /repos/{owner}/{repo}/git/trees/{tree_sha}", routeCompare}},
+	{name: "config's branch", routes: []string{routeTree}, hit: configRoot("shop")},
+	{name: "config directory", routes: []string{routeTree}, hit: configDirectory, anew: "\n\n"},
+	{name: "config file", routes: []string{routeBlob}, anew: "\n"},
+	{name: "changed file", good: executable, bad: hidden, hit: notConfig, routes: []string{routeBlob, routeTree, routeCompare}},
 	{name: "comparison", routes: []string{routeCompare}, group: true},
 	{name: "pull request of a group", routes: []string{routePull}, group: true},
 	{name: "comments", routes: []string{"GET /repos/{owner}/{repo}/issues/{issue_number}/comments"}, talk: true, green: always("the check says what was found, with or without the comment")},
@@ -131,6 +133,7 @@ var reads = []read{
 
 const (
 	routePull    = "GET /repos/{owner}/{repo}/pulls/{pull_number}"
+	routeTree    = "GET /repos/{owner}/{repo}/git/trees/{tree_sha}"
 	routeBlob    = "GET /repos/{owner}/{repo}/git/blobs/{file_sha}"
 	routeCompare = "GET /repos/{owner}/{repo}/compare/{basehead}"
 	script       = "#!/bin/sh\necho stock\n"
@@ -141,9 +144,8 @@ const (
 func executable() ghtest.Files { return ghtest.Files{"store/run.sh": ghtest.Executable(script)} }
 func hidden() ghtest.Files     { return ghtest.Files{"store/run.sh": script + "# \x00\n"} }
 
-// noConfig are GitHub's ways of saying that a repository has no config. Then
-// nothing forbids what is wrong with the bad change.
-var noConfig = map[string]string{"404": "there is no config", "410": "there is no config any more"}
+// noOrganisation are GitHub's ways of saying that an organisation has no config.
+var noOrganisation = map[string]string{"404": "there is no config", "410": "there is no config any more"}
 
 // always is a reason that holds for every fault.
 func always(why string) map[string]string {
@@ -154,9 +156,24 @@ func always(why string) map[string]string {
 	return all
 }
 
+// configRoot is where reading a repository's config begins.
+func configRoot(repo string) func(*ghtest.Exchange, int) bool {
+	return func(x *ghtest.Exchange, _ int) bool {
+		return x.Params["repo"] == repo && x.Params["tree_sha"] == "HEAD"
+	}
+}
+
+func configDirectory(x *ghtest.Exchange, _ int) bool {
+	return x.Params["tree_sha"] != "HEAD" && x.Query.Get("recursive") == ""
+}
+
 func notConfig(x *ghtest.Exchange, _ int) bool {
-	sha := x.Params["file_sha"]
-	return sha != config.BlobSHA([]byte(guarded)) && sha != config.BlobSHA([]byte(guarded+"\n"))
+	for n := range 3 { // as the reads add to it
+		if x.Params["file_sha"] == config.BlobSHA([]byte(guarded+strings.Repeat("\n", n))) {
+			return false
+		}
+	}
+	return x.Params["tree_sha"] == "" || x.Query.Get("recursive") != ""
 }
 
 func after(first int) func(*ghtest.Exchange, int) bool {
@@ -181,6 +198,7 @@ func TestNoReadThatFailsIsGreen(t *testing.T) {
 		r := w.gh.Repo(fmt.Sprintf("acme%d/shop", i))
 		r.Grant("alice", "write")
 		r.Commit("main", ghtest.Files{"README.md": "# shop\n", "store/run.sh": script, ".github/reviewgate/review-rules.json": guarded}, "start")
+		w.gh.Repo(fmt.Sprintf("acme%d/.github", i)).Commit("main", ghtest.Files{"profile/README.md": "# acme\n"}, "start")
 		repos[f.name] = r
 	}
 	for i, rd := range reads {
@@ -251,9 +269,9 @@ func (w *world) failing(rd read, repos map[string]*ghtest.Repo) {
 	for _, route := range rd.routes {
 		defer w.gh.On(route, fail)()
 	}
-	if rd.anew {
+	if rd.anew != "" {
 		for _, r := range repos {
-			r.Commit("main", ghtest.Files{".github/reviewgate/review-rules.json": guarded + "\n"}, "config")
+			r.Commit("main", ghtest.Files{".github/reviewgate/review-rules.json": guarded + rd.anew}, "config")
 		}
 	}
 	done := func(name string) bool {
@@ -461,7 +479,7 @@ func TestCommitsBeyondTheLimitMayBeGreen(t *testing.T) {
 	}
 }
 
-// A config file above 1 MB is broken config: it is named, and what was in force
+// A config file above 4 MB is broken config: it is named, and what was in force
 // before stays so.
 func TestConfigThatIsTooLargeWeakensNothing(t *testing.T) {
 	w := start(t)
@@ -469,7 +487,7 @@ func TestConfigThatIsTooLargeWeakensNothing(t *testing.T) {
 	w.repo.Commit("main", ghtest.Files{rules: guarded}, "config")
 	w.open(clean())
 	w.idle()
-	w.repo.Commit("main", ghtest.Files{rules: "[" + strings.Repeat(" ", 1<<20) + "]"}, "blow it up")
+	w.repo.Commit("main", ghtest.Files{rules: "[" + strings.Repeat(" ", 4<<20) + "]"}, "blow it up")
 	pr := w.repo.OpenPR(ghtest.PR{Title: "feat: more", Body: goodBody, Head: "more", Files: forbidden()})
 	w.idle()
 	if c := w.check(pr); c.Conclusion != "failure" || !strings.Contains(c.Summary, "review-rules.json") {
@@ -480,14 +498,17 @@ func TestConfigThatIsTooLargeWeakensNothing(t *testing.T) {
 // What does not fit into a comment was counted before it was left out.
 func TestMoreFindingsThanFitAreNotGreen(t *testing.T) {
 	w := start(t)
-	files := ghtest.Files{}
-	for i := range 40 {
-		files[fmt.Sprintf("store/f%02d.go", i)] = "package store\n\nimport \"crypto/tls\"\n" + strings.Repeat("\nvar _ = tls.Config{InsecureSkipVerify: true}\n", 50)
+	const n = 400 // each by a rule of its own, or they would stand as one
+	var rules, text []string
+	for i := range n {
+		word := fmt.Sprintf("banned%03d", i)
+		rules, text = append(rules, ownRule("shop-"+word, word, "")), append(text, "// "+word+strings.Repeat(" and so on", 20))
 	}
-	pr := w.open(files)
+	w.repo.Commit("main", ghtest.Files{rulesPath: "[" + strings.Join(rules, ",") + "]"}, "rules")
+	pr := w.open(ghtest.Files{"store/words.go": "package store\n\n" + strings.Join(text, "\n") + "\n"})
 	w.idle()
 	w.wants(pr, "action_required", "that do not fit here")
-	if c := w.check(pr); !strings.Contains(c.Title, "2000 major") && !strings.Contains(c.Title, "2,000 major") {
+	if c := w.check(pr); !strings.Contains(c.Title, "400 major") {
 		t.Errorf("the check's title is %q", c.Title)
 	}
 	if n := len(w.comment(pr).Body); n > 65_536 {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/reviewgate/reviewgate/app/internal/store"
+	"github.com/reviewgate/reviewgate/config"
 )
 
 // Settings are what a server is started with. LoadSettings fills them from
@@ -32,6 +34,9 @@ type Settings struct {
 	Addr        string // host:port to listen on
 	DatabaseURL string // sqlite://FILE or postgres://...
 	LogLevel    zerolog.Level
+	// Config is the server's layer of config, read at the start; without files
+	// if there is none. It is valid.
+	Config config.Layer
 
 	// DeliveryLogInterval is how often the App's delivery log is read for
 	// webhooks that were lost, SweepInterval how often open pull requests are
@@ -52,6 +57,7 @@ const (
 	keyWebURL         = "GITHUB_WEB_URL"
 	keyAddr           = "REVIEWGATE_ADDR"
 	keyDatabaseURL    = "REVIEWGATE_DATABASE_URL"
+	keyConfigDir      = "REVIEWGATE_CONFIG_DIR"
 	keyLogLevel       = "REVIEWGATE_LOG_LEVEL"
 	keyDeliveryLog    = "REVIEWGATE_DELIVERY_LOG_INTERVAL"
 	keySweep          = "REVIEWGATE_SWEEP_INTERVAL"
@@ -59,7 +65,7 @@ const (
 
 var keys = []string{
 	keyAppID, keyPrivateKey, keyPrivateKeyFile, keyWebhookSecret, keyV3URL, keyV4URL, keyWebURL,
-	keyAddr, keyDatabaseURL, keyLogLevel, keyDeliveryLog, keySweep,
+	keyAddr, keyDatabaseURL, keyConfigDir, keyLogLevel, keyDeliveryLog, keySweep,
 }
 
 // SettingsError lists everything that is wrong with the settings.
@@ -87,6 +93,7 @@ func LoadSettings(getenv func(string) string, file string) (Settings, error) {
 		Addr:           r.addr(),
 		DatabaseURL:    r.databaseURL(),
 		LogLevel:       r.logLevel(),
+		Config:         r.config(),
 
 		DeliveryLogInterval: r.duration(keyDeliveryLog, 5*time.Minute),
 		SweepInterval:       r.duration(keySweep, time.Hour),
@@ -243,6 +250,31 @@ func (r *settingsReader) databaseURL() string {
 	}
 	r.problem("%s is %q: write sqlite://FILE or postgres://USER:PASSWORD@HOST/DATABASE", keyDatabaseURL, redactURL(v))
 	return v
+}
+
+// config reads the server's layer of config. All that is wrong with it is
+// listed.
+func (r *settingsReader) config() config.Layer {
+	dir := r.get(keyConfigDir)
+	if dir == "" {
+		return config.Layer{}
+	}
+	layer, err := config.ReadDir(config.LayerServer, dir)
+	if err != nil {
+		r.problem("%s can't be read: %v", keyConfigDir, err)
+		return config.Layer{}
+	}
+	if len(layer.Files) == 0 {
+		return layer
+	}
+	_, problems := config.Load(layer)
+	for _, p := range problems {
+		if p.File != "" {
+			p.File = filepath.Join(dir, p.File)
+		}
+		r.problem("%s: %s", keyConfigDir, config.FormatProblem(p))
+	}
+	return layer
 }
 
 // duration reads an interval. One below a second would be spent on nothing

@@ -12,6 +12,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/internal/store/pgtest"
+	"github.com/reviewgate/reviewgate/config"
 )
 
 const secret = "conversation-secret"
@@ -31,6 +32,7 @@ type world struct {
 	leaseTTL  time.Duration // 0 for the default
 	intervals time.Duration // of the periodic jobs; 0 for an hour
 	workers   int           // 0 for the default
+	server    config.Layer  // the server's config, if it has one
 	stop      func() error
 }
 
@@ -88,7 +90,7 @@ func (w *world) run() {
 	settings := Settings{
 		AppID: w.gh.AppID(), PrivateKey: w.gh.AppPrivateKeyPEM(), WebhookSecrets: [][]byte{[]byte(secret)},
 		V3URL: w.gh.URL + "/api/v3/", V4URL: w.gh.URL + "/api/graphql", WebURL: "https://github.test",
-		Addr: "127.0.0.1:0", DatabaseURL: w.db,
+		Addr: "127.0.0.1:0", DatabaseURL: w.db, Config: w.server,
 		DeliveryLogInterval: w.intervals, SweepInterval: w.intervals,
 	}
 	a, err := New(context.Background(), settings, Options{

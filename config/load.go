@@ -89,10 +89,9 @@ func (s *stack) config() *Config {
 			c.layers[file][e.id] = e.layer
 		}
 	}
-	off := map[string]bool{}
+	off := s.off()
 	for _, a := range all[*Agent](s.lists[FileAgents]) {
 		c.Agents = append(c.Agents, *a)
-		off[a.ID] = !a.Enabled
 	}
 	for _, r := range all[*Rule](s.lists[FileRules]) {
 		if r.Enabled && !off[r.Agent] {

@@ -14,12 +14,13 @@ import (
 // Whatever is wrong then is the layer's doing.
 type trial struct {
 	problems
-	source string // of the layer
-	below  *stack
-	stack  *stack
-	guards *guards                   // of the stack below
-	roots  map[string]*jsontree.Node // of the layer's files
-	fresh  map[string][]*entry       // the entries that the layer names, by file
+	source   string // of the layer
+	below    *stack
+	stack    *stack
+	compiled int                       // size of the layer's patterns so far
+	guards   *guards                   // of the stack below
+	roots    map[string]*jsontree.Node // of the layer's files
+	fresh    map[string][]*entry       // the entries that the layer names, by file
 	// broken are those among them that could not, or must not, be laid over an
 	// entry below, which stays in the stack in their stead.
 	broken map[string][]*entry
@@ -210,13 +211,16 @@ func (t *trial) decode(file string, e *entry, isNew bool) bool {
 	found := problems{layer: t.layer}
 	schemas().check(schemas().schema(file, entrySchemas[file]), e.node, &found)
 	if len(found.list) > 0 {
-		var near string
 		if isNew {
-			near = nearestKey(&t.problems, e.id, t.below.lists[file].index)
-		}
-		if near != "" {
-			t.of(e.node.At("id"), fmt.Sprintf("no lower layer has an entry %s, and this one is not complete", shown(e.id)), fmt.Sprintf("did you mean %q?", near))
-			return false
+			near := nearestKey(&t.problems, e.id, t.below.lists[file].index)
+			if near != "" || overridesOnly(file, e.node) {
+				remedy := "check the id, or write the entry out whole"
+				if near != "" {
+					remedy = fmt.Sprintf("did you mean %q?", near)
+				}
+				t.of(e.node.At("id"), fmt.Sprintf("no lower layer has an entry %s, and this one is not complete", shown(e.id)), remedy)
+				return false
+			}
 		}
 		t.list = append(t.list, found.list...)
 		return false
@@ -228,6 +232,23 @@ func (t *trial) decode(file string, e *entry, isNew bool) bool {
 	}
 	e.value = value
 	return true
+}
+
+// overridesOnly reports whether an entry says so little that it must be meant
+// for one of a lower layer: whether that is on, or less than half of what a
+// whole entry says.
+func overridesOnly(file string, n *jsontree.Node) bool {
+	required, _ := schemas().lookup(schemaBase + file + "#" + entrySchemas[file])["required"].([]any)
+	there := 0
+	for _, name := range required {
+		if n.Get(name.(string)) != nil {
+			there++
+		}
+	}
+	more := slices.ContainsFunc(n.Members, func(m jsontree.Member) bool {
+		return !slices.Contains([]string{"id", "type", "enabled", "final"}, m.Key)
+	})
+	return !more || 2*there < len(required)
 }
 
 // newEntry returns a pointer to an entry of a file with its defaults.

@@ -37,7 +37,8 @@ func TestEveryStatus(t *testing.T) {
 	}
 	// What a status means to some calls.
 	special := map[string]string{
-		"404 ConfigFiles": "there is no config", "410 ConfigFiles": "there is no config", "451 ConfigFiles": "there is no config",
+		"409 Config": "nothing was pushed yet", "409 Organisation": "nothing was pushed yet",
+		"404 Organisation": "there is no .github", "410 Organisation": "there is no .github", "451 Organisation": "there is no .github",
 		"404 Permission": "nobody known", "410 Permission": "nobody known", "451 Permission": "nobody known",
 		"404 DeleteComment": "gone already", "410 DeleteComment": "gone already", "451 DeleteComment": "gone already",
 		"404 Access": "not installed", "410 Access": "not installed", "451 Access": "not installed",
@@ -182,7 +183,7 @@ func (d *drip) Read(p []byte) (int, error) {
 	}
 }
 
-// A comparison or a directory of which a part is missing is none.
+// A comparison or a tree of which a part is missing is none.
 func TestPartsThatMustBeThere(t *testing.T) {
 	for name, tt := range map[string]struct{ call, body string }{
 		"comparison without files":    {"group", `{"total_commits":1,"commits":[]}`},
@@ -195,7 +196,12 @@ func TestPartsThatMustBeThere(t *testing.T) {
 		"pull request without a head": {"Pull", `{"number":12,"state":"open","base":{"sha":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}}`},
 		"pull request, short head":    {"Pull", `{"number":12,"state":"open","head":{"sha":"b"},"base":{"sha":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}}`},
 		"pull request, no state":      {"PullRequest", strings.Replace(openPullJSON, `"state":"open",`, "", 1)},
-		"config file without a SHA":   {"ConfigFiles", `[{"name":"review-rules.json","type":"file"}]`},
+		"tree without a SHA":          {"Config", `{"tree":[],"truncated":false}`},
+		"tree without entries":        {"Config", `{"sha":"` + someSHA + `","truncated":false}`},
+		"tree that may be cut":        {"Config", `{"sha":"` + someSHA + `","tree":[]}`},
+		"entry without a SHA":         {"Config", `{"sha":"` + someSHA + `","tree":[{"path":".github","type":"tree"}],"truncated":false}`},
+		"entry without a type":        {"Organisation", `{"sha":"` + someSHA + `","tree":[{"path":".github","sha":"` + someSHA + `"}],"truncated":false}`},
+		"entry without a name":        {"ProposedConfig", `{"sha":"` + someSHA + `","tree":[{"type":"tree","sha":"` + someSHA + `"}],"truncated":false}`},
 		"delivery without a GUID":     {"Deliveries", `[{"id":1,"delivered_at":"2026-11-20T12:00:00Z"}]`},
 		"delivery without a time":     {"Deliveries", `[{"id":1,"guid":"g"}]`},
 		"installation without an id":  {"Installations", `[{"account":{"login":"acme"}}]`},
@@ -218,12 +224,12 @@ func FuzzAnswers(f *testing.F) {
 	f.Add([]byte(openPullJSON))
 	f.Add([]byte(`{"total_count":1,"check_runs":[{"id":5,"app":{"id":42}}],"files":[{"filename":"a","status":"added"}],"total_commits":1}`))
 	f.Add([]byte(`[{"id":5,"guid":"g","delivered_at":"2026-11-20T12:00:00Z","number":1,"head":{"sha":"x"}},null]`))
-	f.Add([]byte(`[{"name":"a","sha":"b","type":"file"}]`))
+	f.Add([]byte(`{"sha":"` + someSHA + `","tree":[{"path":"a","type":"blob","sha":"` + someSHA + `"}],"truncated":false}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		for _, into := range []answer{
 			new(pullAnswer), new(pullList), new(fileList), new(commitList), new(comparison), new(commitsOfComparison), new(repositoryAnswer),
 			new(checkAnswer), new(checkList), new(comment), new(commentList), new(installationAnswer), new(installationList),
-			new(repositoryList), new(attempts), new(listing),
+			new(repositoryList), new(attempts), new(directory),
 		} {
 			if asJSON(into)(strings.NewReader(string(text))) != nil {
 				continue

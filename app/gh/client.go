@@ -62,9 +62,10 @@ const (
 	// maxClients bounds the repositories whose token is kept. One takes a few
 	// kilobytes.
 	maxClients = 1000
-	// maxHTTPCache and maxPinned are in bytes.
+	// maxHTTPCache and maxPinned are in bytes. Pinned answers have room for the
+	// largest config file, of which an eighth of all must do.
 	maxHTTPCache = 16 << 20
-	maxPinned    = 16 << 20
+	maxPinned    = 8 * maxConfigFile
 	// defaultCallsPerReview is several times what the largest pull request
 	// takes: 30 pages of files, 3 of commits, and 20 files looked into.
 	defaultCallsPerReview = 300
@@ -81,7 +82,9 @@ type Client struct {
 	creator        githubapp.ClientCreator
 	clients        *lru[*github.Client]
 	pinned         *lru[[]byte]
+	organisations  *organisations
 	inFlight       chan struct{}
+	now            func() time.Time
 
 	mu            sync.Mutex
 	installations map[int64]*installation
@@ -136,7 +139,9 @@ func New(c Config) (*Client, error) {
 		creator:        creator,
 		clients:        newLRU[*github.Client](maxClients),
 		pinned:         newLRU[[]byte](maxPinned),
+		organisations:  newOrganisations(),
 		inFlight:       make(chan struct{}, maxInFlight),
+		now:            time.Now,
 		installations:  map[int64]*installation{},
 	}, nil
 }
@@ -177,6 +182,9 @@ const (
 	// asInstallation is the installation, with a token that reads the names
 	// and pull requests of all its repositories.
 	asInstallation
+	// asOrganisation is the installation, with a token that reads the .github
+	// repository of its account.
+	asOrganisation
 	// asApp is the App itself.
 	asApp
 )
@@ -196,6 +204,8 @@ func clientKey(s scope, t review.Target) string {
 		return "app"
 	case asInstallation:
 		return fmt.Sprint(t.Installation)
+	case asOrganisation:
+		return fmt.Sprintf("%d/%s", t.Installation, organisationRepo)
 	}
 	return fmt.Sprintf("%d/%d", t.Installation, t.RepoID)
 }

@@ -3,7 +3,6 @@ package gh
 import (
 	"context"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -264,55 +263,6 @@ func TestLargeMergeGroup(t *testing.T) {
 	f, _ := w.facts(target)
 	if len(f.Files) != 300 || len(f.Commits) != 2 || len(f.Incomplete) != 1 || !f.Incomplete[0].Gating {
 		t.Errorf("%d files, %d commits, incomplete %+v", len(f.Files), len(f.Commits), f.Incomplete)
-	}
-}
-
-func TestConfigFiles(t *testing.T) {
-	w := newWorld(t, ghtest.Options{})
-	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{
-		// The head's own config has no say.
-		".github/reviewgate/review-settings.json": `{"mode": "off"}`,
-	}})
-	target := w.target(p)
-	read := func() (string, map[string]string) {
-		t.Helper()
-		source, blobs, err := w.client.configFiles(t.Context(), target)
-		w.must(err)
-		texts := map[string]string{}
-		for _, b := range blobs {
-			if b.BlobSHA == "" || b.Layer != "repository" {
-				t.Errorf("blob %+v", b)
-			}
-			texts[b.Path] = string(b.Text)
-		}
-		return source, texts
-	}
-	if _, texts := read(); len(texts) != 0 {
-		t.Errorf("config where there is none: %v", texts)
-	}
-	w.repo.Commit("main", ghtest.Files{
-		".github/reviewgate/review-settings.json": `{"mode": "advisory"}`,
-		".github/reviewgate/review-rules.json":    strings.Repeat(" ", maxConfigFile+500),
-		".github/reviewgate/review-agents.json":   ghtest.Symlink("/etc/passwd"),
-		".github/reviewgate/README.md":            "not config",
-	}, "config")
-	w.hub.ResetCalls()
-	source, texts := read()
-	if !strings.HasPrefix(source, "acme/shop@") {
-		t.Errorf("source %q", source)
-	}
-	if len(texts) != 3 || texts[".github/reviewgate/review-settings.json"] != `{"mode": "advisory"}` {
-		t.Errorf("texts of %v", slices.Sorted(maps.Keys(texts)))
-	}
-	if n := len(texts[".github/reviewgate/review-rules.json"]); n != maxConfigFile+1 {
-		t.Errorf("read %d bytes of a file that is too large", n)
-	}
-	w.hub.ResetCalls()
-	if _, again := read(); cmp.Diff(texts, again) != "" {
-		t.Error("read otherwise the second time")
-	}
-	if n := len(w.hub.CallsTo("GET /repos/{owner}/{repo}/git/blobs/{sha}")); n != 0 {
-		t.Errorf("%d blobs were read again; their SHAs say what is in them", n)
 	}
 }
 

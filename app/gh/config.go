@@ -1,17 +1,15 @@
 package gh
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
-	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -19,127 +17,181 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// maxConfigFile bounds a config file, in bytes. One byte more is read of a
-// larger one, so that the loader sees that it is too large.
-const maxConfigFile = 1 << 20
+const (
+	// maxConfigFile is what the loader takes of a config file, in bytes. One byte
+	// more is read of a larger one, so that the loader sees that it is too large.
+	maxConfigFile = 4 << 20
+	// maxRootFiles bounds the names at a repository's root. They are kept with
+	// each review; where there are more, none is known.
+	maxRootFiles = 10_000
+)
 
-// maxEntries is how many entries of a directory GitHub lists.
-const maxEntries = 1000
+const (
+	// rawBlob is the media type for a file's text as it is.
+	rawBlob = "application/vnd.github.raw+json"
+	// defaultBranch is what git calls the tip of the default branch, whatever
+	// its name is by now.
+	defaultBranch = "HEAD"
+)
 
-// rawBlob is the media type for a file's text as it is.
-const rawBlob = "application/vnd.github.raw+json"
-
-// entry is an entry of a directory.
-type entry struct {
-	Name string `json:"name"`
-	Path string `json:"path"`
-	SHA  string `json:"sha"`
-	Type string `json:"type"` // file, dir, symlink or submodule
-	URL  string `json:"url"`
-}
-
-// listing is what there is in the place of a directory.
-type listing struct{ entries []entry }
-
-// UnmarshalJSON takes the two answers that GitHub has: an array for a
-// directory, and an object for anything else of that name. The latter holds no
-// config.
-func (l *listing) UnmarshalJSON(text []byte) error {
-	if bytes.HasPrefix(text, []byte("[")) {
-		return json.Unmarshal(text, &l.entries)
-	}
-	var other entry
-	if err := json.Unmarshal(text, &other); err != nil {
-		return err
-	}
-	return wholeIf(other.Type != "")
-}
-
-// whole refuses a directory without entries, which git has no way to keep.
-func (l *listing) whole() error {
-	if l.entries != nil && len(l.entries) == 0 {
-		return errNotWhole
-	}
-	return wholeList(l.entries, func(e entry) bool { return e.Name != "" && e.SHA != "" && e.Type != "" })
-}
-
-// ReadConfig reads the repository's config from the tip of its default branch,
-// which is never the pull request's own say. The listing is one call; texts
-// that were read before are known by their SHA.
-func (c *Client) ReadConfig(ctx context.Context, t review.Target, _ string) (review.ConfigRead, error) {
-	source, files, err := c.configFiles(ctx, t)
-	return review.ConfigRead{Repository: review.ConfigSource{Source: source, Files: files}}, err
-}
-
-// ProposedConfig reads the repository's layer as it is at a commit.
-func (c *Client) ProposedConfig(context.Context, review.Target, string) (review.ConfigSource, error) {
-	return review.ConfigSource{}, nil
-}
-
-func (c *Client) configFiles(ctx context.Context, t review.Target) (string, []review.ConfigBlob, error) {
-	source := t.Owner + "/" + t.Name
-	const op = "list the repository's config"
-	var listed listing
-	_, err := c.do(ctx, t, request{
-		op: op, method: http.MethodGet,
-		path: "/repos/{owner}/{repo}/contents/" + config.RepositoryDir, args: []any{t.Owner, t.Name},
-	}, asJSON(&listed))
-	if isNotFound(err) {
-		return source, nil, nil
-	}
-	if err != nil {
-		return "", nil, err
-	}
-	if len(listed.entries) >= maxEntries {
-		return "", nil, tooMany(op, maxEntries-1) // a config file may be among the others
-	}
-	entries := slices.DeleteFunc(listed.entries, func(e entry) bool { return !slices.Contains(config.FileNames(), e.Name) })
-	blobs := make([]review.ConfigBlob, len(entries))
+// ReadConfig reads the repository's layer from the tip of branch, or of the
+// default branch, and the organisation's. Neither is the pull request's own
+// say. What was read before is known by its SHA, so that the repository's layer
+// is one call while nothing changes; the organisation's is none for a minute.
+func (c *Client) ReadConfig(ctx context.Context, t review.Target, branch string) (review.ConfigRead, error) {
+	var read review.ConfigRead
+	var organisation review.ConfigSource
+	var moved bool
+	// Of .github itself the two are the same files.
+	both := branch == "" && strings.EqualFold(t.Name, organisationRepo)
 	g, gctx := errgroup.WithContext(ctx)
-	for i, e := range entries {
-		g.Go(func() error {
-			text, err := c.configText(gctx, t, e)
-			blobs[i] = review.ConfigBlob{Layer: config.LayerRepository, Path: e.Path, BlobSHA: e.SHA, Text: text}
+	g.Go(func() (err error) {
+		read, moved, err = c.repositoryConfig(gctx, t, branch)
+		return err
+	})
+	if !both {
+		g.Go(func() (err error) {
+			organisation, err = c.organisationConfig(gctx, t)
 			return err
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return "", nil, err
+		return review.ConfigRead{}, err
 	}
-	if ref := refOf(entries); ref != "" {
-		source += "@" + ref
-	}
-	return source, blobs, nil
-}
-
-// refOf is the branch that was listed: GitHub names it in each entry's URL.
-func refOf(entries []entry) string {
-	for _, e := range entries {
-		if u, err := url.Parse(e.URL); err == nil && u.Query().Get("ref") != "" {
-			return u.Query().Get("ref")
+	switch {
+	case both:
+		organisation = as(config.LayerOrganisation, read.Repository)
+	case moved:
+		var err error
+		if organisation, err = c.presentOrganisation(ctx, t, organisation); err != nil {
+			return review.ConfigRead{}, err
 		}
 	}
-	return ""
+	read.Organisation = organisation
+	return read, nil
 }
 
-// configText reads one config file. What is no file has no text; the loader
-// then says so, instead of the review going on as if it weren't there. A
-// symbolic link's text is its target, which is no config either.
-func (c *Client) configText(ctx context.Context, t review.Target, e entry) ([]byte, error) {
-	if e.Type != "file" && e.Type != "symlink" {
+// as is a source as another layer.
+func as(layer string, s review.ConfigSource) review.ConfigSource {
+	files := make([]review.ConfigBlob, len(s.Files))
+	for i, f := range s.Files {
+		f.Layer = layer
+		files[i] = f
+	}
+	s.Files = files
+	return s
+}
+
+// repositoryConfig reads the repository's layer and the names of the files at
+// its root; moved says that the repository has another name by now. A branch that isn't there is an error: what was never there has no
+// pull request, and rules must not be silently gone.
+func (c *Client) repositoryConfig(ctx context.Context, t review.Target, branch string) (read review.ConfigRead, moved bool, err error) {
+	source, rev := t.Owner+"/"+t.Name, defaultBranch
+	if branch != "" {
+		source += "@" + branch
+		rev = "refs/heads/" + branch // no tag of that name
+	}
+	read.Repository.Source = source
+	tr := treeReader{client: c, target: t, op: "read the repository's config"}
+	root, err := tr.root(ctx, rev)
+	if isEmptyRepository(err) {
+		return read, false, nil
+	}
+	if err != nil {
+		return review.ConfigRead{}, false, err
+	}
+	read.RootFiles = root.files()
+	if read.Repository.Files, err = tr.layer(ctx, config.LayerRepository, root); err != nil {
+		return review.ConfigRead{}, false, err
+	}
+	return read, root.moved, nil
+}
+
+// ProposedConfig reads the repository's layer as it is at a commit. A fork's is
+// found in the repository that it was forked from, whose objects it shares.
+func (c *Client) ProposedConfig(ctx context.Context, t review.Target, sha string) (review.ConfigSource, error) {
+	const op = "read the proposed config"
+	if !shaPattern.MatchString(sha) {
+		return review.ConfigSource{}, &review.HostError{Op: op, Kind: review.HostInvalid, Err: fmt.Errorf("%q is no commit's SHA", clean(sha))}
+	}
+	tr := treeReader{client: c, target: t, op: op}
+	root, err := tr.root(ctx, sha)
+	if err != nil {
+		return review.ConfigSource{}, err
+	}
+	files, err := tr.layer(ctx, config.LayerRepository, root)
+	if err != nil {
+		return review.ConfigSource{}, err
+	}
+	return review.ConfigSource{Source: t.Owner + "/" + t.Name + "@" + sha, Files: files}, nil
+}
+
+// isEmptyRepository tells the answer of a repository to which nothing was
+// pushed yet.
+func isEmptyRepository(err error) bool {
+	var host *review.HostError
+	return errors.As(err, &host) && host.Status == http.StatusConflict
+}
+
+// treeReader is a repository that config is read from, and as whom.
+type treeReader struct {
+	client *Client
+	target review.Target // Owner and Name are the repository's
+	scope  scope
+	op     string
+}
+
+// layer reads the config files below a root.
+func (tr treeReader) layer(ctx context.Context, layer string, dir *directory) ([]review.ConfigBlob, error) {
+	for name := range strings.SplitSeq(config.RepositoryDir, "/") {
+		e, found := dir.find(name)
+		if !found || e.Type != "tree" {
+			return nil, nil
+		}
+		var err error
+		if dir, err = tr.tree(ctx, e.SHA); err != nil {
+			return nil, err
+		}
+	}
+	var entries []treeEntry
+	for _, name := range config.FileNames() {
+		if e, found := dir.find(name); found {
+			entries = append(entries, e)
+		}
+	}
+	files := make([]review.ConfigBlob, len(entries))
+	g, ctx := errgroup.WithContext(ctx)
+	for i, e := range entries {
+		g.Go(func() error {
+			text, err := tr.text(ctx, e)
+			files[i] = review.ConfigBlob{Layer: layer, Path: config.RepositoryDir + "/" + e.Path, BlobSHA: e.SHA, Text: text}
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	return files, nil
+}
+
+// text reads one config file. What is no file has no text; the loader then says
+// so, instead of the review going on as if it weren't there. A symbolic link's
+// text is its target, which is no config either.
+func (tr treeReader) text(ctx context.Context, e treeEntry) ([]byte, error) {
+	if e.Type != "blob" {
 		return nil, nil
 	}
 	var text []byte
-	_, err := c.do(ctx, t, request{
-		op: "read " + e.Name, method: http.MethodGet, accept: rawBlob,
-		path: "/repos/{owner}/{repo}/git/blobs/{file_sha}", args: []any{t.Owner, t.Name, e.SHA},
+	_, err := tr.client.do(ctx, tr.target, request{
+		op: "read " + e.Path, scope: tr.scope, method: http.MethodGet, accept: rawBlob,
+		path: "/repos/{owner}/{repo}/git/blobs/{file_sha}", args: []any{tr.target.Owner, tr.target.Name, e.SHA},
 		pinned: true, first: maxConfigFile + 1,
 	}, func(r io.Reader) (err error) {
 		if text, err = io.ReadAll(r); err != nil {
 			return err
 		}
 		if len(text) <= maxConfigFile && !isBlob(text, e.SHA) {
-			return fmt.Errorf("the text of %s is not what its SHA says", e.Name)
+			return fmt.Errorf("the text of %s is not what its SHA says", e.Path)
 		}
 		return nil
 	})

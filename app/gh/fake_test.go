@@ -124,11 +124,22 @@ var calls = map[string]struct {
 		_, err := c.Source(pullTarget).PullRequest(t.Context())
 		return err
 	}},
-	"Files":       {"GET", func(t *testing.T, c *Client) error { _, err := c.Source(pullTarget).Files(t.Context()); return err }},
-	"Commits":     {"GET", func(t *testing.T, c *Client) error { _, err := c.Source(pullTarget).Commits(t.Context()); return err }},
-	"group":       {"GET", func(t *testing.T, c *Client) error { _, err := c.Source(groupTarget).Files(t.Context()); return err }},
-	"ConfigFiles": {"GET", func(t *testing.T, c *Client) error { _, _, err := c.configFiles(t.Context(), pullTarget); return err }},
-	"Pull":        {"GET", func(t *testing.T, c *Client) error { _, err := c.Pull(t.Context(), pullTarget); return err }},
+	"Files":   {"GET", func(t *testing.T, c *Client) error { _, err := c.Source(pullTarget).Files(t.Context()); return err }},
+	"Commits": {"GET", func(t *testing.T, c *Client) error { _, err := c.Source(pullTarget).Commits(t.Context()); return err }},
+	"group":   {"GET", func(t *testing.T, c *Client) error { _, err := c.Source(groupTarget).Files(t.Context()); return err }},
+	"Config": {"GET", func(t *testing.T, c *Client) error {
+		_, _, err := c.repositoryConfig(t.Context(), pullTarget, "")
+		return err
+	}},
+	"Organisation": {"GET", func(t *testing.T, c *Client) error {
+		_, err := c.organisationConfig(t.Context(), pullTarget)
+		return err
+	}},
+	"ProposedConfig": {"GET", func(t *testing.T, c *Client) error {
+		_, err := c.ProposedConfig(t.Context(), pullTarget, strings.Repeat("b", 40))
+		return err
+	}},
+	"Pull": {"GET", func(t *testing.T, c *Client) error { _, err := c.Pull(t.Context(), pullTarget); return err }},
 	"PullsOnHead": {"GET", func(t *testing.T, c *Client) error {
 		_, err := c.PullsOnHead(t.Context(), pullTarget, strings.Repeat("b", 40))
 		return err

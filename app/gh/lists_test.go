@@ -86,38 +86,13 @@ func TestPagesThatAreNotCounted(t *testing.T) {
 	}
 }
 
-// A directory that GitHub doesn't list whole may hold a config file that isn't
-// seen: its rules would silently not apply.
-func TestConfigDirectoryThatIsCut(t *testing.T) {
-	var entries []string
-	for i := range maxEntries {
-		entries = append(entries, fmt.Sprintf(`{"name":"a%d","path":"a%d","sha":"s","type":"file"}`, i, i))
-	}
-	hub := &fake{answer: func(*http.Request) *http.Response { return reply(200, "["+strings.Join(entries, ",")+"]") }}
-	_, _, err := hub.client(t, nil).configFiles(t.Context(), pullTarget)
-	wantHostError(t, err, review.HostInvalid)
-	entries = entries[1:]
-	if _, files, err := hub.client(t, nil).configFiles(t.Context(), pullTarget); err != nil || len(files) != 0 {
-		t.Errorf("one entry fewer: %+v, %v", files, err)
-	}
-}
-
-func TestConfigThatIsNoDirectory(t *testing.T) {
-	for _, kind := range []string{"file", "symlink", "submodule"} {
-		hub := &fake{answer: always(200, fmt.Sprintf(`{"name":"reviewgate","sha":"s","type":%q,"content":"e30="}`, kind))}
-		if _, files, err := hub.client(t, nil).configFiles(t.Context(), pullTarget); err != nil || len(files) != 0 {
-			t.Errorf("%s: %+v, %v", kind, files, err)
-		}
-	}
-}
-
 func TestLinks(t *testing.T) {
 	for header, want := range map[string]links{
 		``: {},
-		`<https://api.github.com/x?page=2>; rel="next", <https://api.github.com/x?page=9>; rel="last"`: {url.Values{"page": {"2"}}, 9},
-		`<https://api.github.com/x?cursor=v1_5&per_page=100>; rel="next"`:                              {url.Values{"cursor": {"v1_5"}}, 0},
-		`<https://api.github.com/x?after=Y3&page=3>; rel="next"`:                                       {url.Values{"after": {"Y3"}, "page": {"3"}}, 0},
-		`<https://evil.test/steal?page=2&state=closed>; rel="next"`:                                    {url.Values{"page": {"2"}}, 0},
+		`<https://api.github.com/x?page=2>; rel="next", <https://api.github.com/x?page=9>; rel="last"`: {next: url.Values{"page": {"2"}}, last: 9},
+		`<https://api.github.com/x?cursor=v1_5&per_page=100>; rel="next"`:                              {next: url.Values{"cursor": {"v1_5"}}},
+		`<https://api.github.com/x?after=Y3&page=3>; rel="next"`:                                       {next: url.Values{"after": {"Y3"}, "page": {"3"}}},
+		`<https://evil.test/steal?page=2&state=closed>; rel="next"`:                                    {next: url.Values{"page": {"2"}}},
 		`<https://api.github.com/x?page=1>; rel="first", <https://api.github.com/x?page=2>; rel=prev`:  {},
 		`<https://api.github.com/x?page=-1>; rel="last"`:                                               {},
 		`<https://api.github.com/x?page=2; rel="next"`:                                                 {},

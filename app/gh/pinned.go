@@ -10,13 +10,13 @@ import (
 )
 
 // doPinned makes a call whose answer SHAs pin for ever. An answer is kept, by
-// repository, once it was read as a whole and found to be what it should be.
+// client, once it was read as a whole and found to be what it should be.
 func (c *Client) doPinned(ctx context.Context, t review.Target, r request, read reader) (links, error) {
 	path, err := r.url()
 	if err != nil {
 		return links{}, hostError(r.op, err)
 	}
-	key := fmt.Sprintf("%d %s %d %s", t.RepoID, r.accept, r.first, path)
+	key := fmt.Sprintf("%s %s %d %s", clientKey(r.scope, t), r.accept, r.first, path)
 	if text, ok := c.pinned.get(key); ok {
 		return links{}, hostError(r.op, read(bytes.NewReader(text)))
 	}

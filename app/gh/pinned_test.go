@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -20,73 +21,148 @@ func blobSHA(text string) string {
 
 const rules = `[{"id": "test-focused-01", "severity": "warning"}]`
 
-// configHub has one config file.
-func configHub(blob func() *http.Response) *fake {
+const someSHA = "5e1309b9a3c1f4b4b4e1ce1c3e4dd0c0e8b3f7a2"
+
+// configHub has one config file. Its trees are named by their depth.
+func configHub(answer func(r *http.Request) *http.Response) *fake {
 	return &fake{answer: func(r *http.Request) *http.Response {
-		if strings.Contains(r.URL.Path, "/git/blobs/") {
-			return blob()
+		if resp := answer(r); resp != nil {
+			return resp
 		}
-		return reply(200, fmt.Sprintf(`[{"name":"review-rules.json","path":".github/reviewgate/review-rules.json","sha":%q,"type":"file"}]`, blobSHA(rules)))
+		_, name, _ := strings.Cut(r.URL.Path, "/git/")
+		switch name {
+		case "trees/HEAD":
+			return reply(200, treeJSON(treeSHA(0), "README.md", "blob", someSHA, ".github", "tree", treeSHA(1)))
+		case "trees/" + treeSHA(1):
+			return reply(200, treeJSON(treeSHA(1), "reviewgate", "tree", treeSHA(2)))
+		case "trees/" + treeSHA(2):
+			return reply(200, treeJSON(treeSHA(2), "review-rules.json", "blob", blobSHA(rules)))
+		case "blobs/" + blobSHA(rules):
+			return reply(200, rules)
+		}
+		return reply(404, `{"message":"Not Found"}`)
 	}}
 }
 
-func (f *fake) blobs() int {
+func treeSHA(depth int) string { return strings.Repeat(fmt.Sprint(depth+1), 40) }
+
+// treeJSON is a tree; entries are names, types and SHAs, one after the other.
+func treeJSON(sha string, entries ...string) string {
+	list := []string{}
+	for i := 0; i < len(entries); i += 3 {
+		list = append(list, fmt.Sprintf(`{"path":%q,"mode":"100644","type":%q,"sha":%q}`, entries[i], entries[i+1], entries[i+2]))
+	}
+	return fmt.Sprintf(`{"sha":%q,"tree":[%s],"truncated":false}`, sha, strings.Join(list, ","))
+}
+
+func (f *fake) askedFor(what string) int {
 	n := 0
 	for _, s := range f.sent {
-		if strings.Contains(s.what, "/git/blobs/") {
+		if strings.Contains(s.what, what) {
 			n++
 		}
 	}
 	return n
 }
 
-func TestBlobsAreAskedForOnce(t *testing.T) {
-	hub := configHub(func() *http.Response { return reply(200, rules) })
+func usual(*http.Request) *http.Response { return nil }
+
+func TestConfigIsAskedForOnce(t *testing.T) {
+	hub := configHub(usual)
 	c := hub.client(t, nil)
 	other := pullTarget
 	other.RepoID = 1002
 	for i, target := range []review.Target{pullTarget, pullTarget, other, other, pullTarget} {
-		_, files, err := c.configFiles(t.Context(), target)
-		if err != nil || len(files) != 1 || string(files[0].Text) != rules {
-			t.Fatalf("read %d: %+v, %v", i, files, err)
+		read, _, err := c.repositoryConfig(t.Context(), target, "")
+		if err != nil || len(read.Repository.Files) != 1 || string(read.Repository.Files[0].Text) != rules || !slices.Equal(read.RootFiles, []string{"README.md"}) {
+			t.Fatalf("read %d: %+v, %v", i, read, err)
 		}
 	}
-	if hub.blobs() != 2 {
-		t.Errorf("asked %d times for the blob of two repositories", hub.blobs())
+	if n := hub.askedFor("/git/blobs/"); n != 2 {
+		t.Errorf("asked %d times for the blob of two repositories", n)
+	}
+	if n := hub.askedFor("/git/trees/" + treeSHA(1)); n != 2 {
+		t.Errorf("asked %d times for a tree of two repositories", n)
+	}
+	if n := hub.askedFor("/git/trees/HEAD"); n != 5 {
+		t.Errorf("asked %d times where the branch is now", n)
 	}
 }
 
 // What failed, or is not what the SHA says, must be asked for again.
 func TestBrokenAnswersAreNotKept(t *testing.T) {
-	for name, bad := range map[string]func() *http.Response{
-		"error":               func() *http.Response { return reply(500, rules) },
-		"forbidden":           func() *http.Response { return reply(403, `{"message":"no"}`) },
-		"gone":                func() *http.Response { return reply(404, `{"message":"no"}`) },
-		"part":                func() *http.Response { return reply(206, rules[:20]) },
-		"cut short":           func() *http.Response { r := reply(200, ""); r.Body = cut(rules[:20]); return r },
-		"cut without a trace": func() *http.Response { return reply(200, rules[:20]) },
-		"another text":        func() *http.Response { return reply(200, `[]`) },
-		"empty":               func() *http.Response { return reply(200, ``) },
+	same := func(status int, body string) func(string) *http.Response {
+		return func(string) *http.Response { return reply(status, body) }
+	}
+	for name, bad := range map[string]func(true string) *http.Response{
+		"error":               func(text string) *http.Response { return reply(500, text) },
+		"forbidden":           same(403, `{"message":"no"}`),
+		"gone":                same(404, `{"message":"no"}`),
+		"part":                func(text string) *http.Response { return reply(206, text[:20]) },
+		"cut short":           func(text string) *http.Response { r := reply(200, ""); r.Body = cut(text[:20]); return r },
+		"cut without a trace": func(text string) *http.Response { return reply(200, text[:20]) },
+		"another text":        same(200, `[]`),
+		"empty":               same(200, ``),
+		"no entries":          same(200, treeJSON(treeSHA(1))),
+		"another tree":        same(200, treeJSON(treeSHA(7), "reviewgate", "tree", treeSHA(2))),
+		"null":                same(200, `null`),
+		"null entries":        same(200, `{"sha":"`+treeSHA(1)+`","tree":[null],"truncated":false}`),
+		"more than is listed": same(200, `{"sha":"`+treeSHA(1)+`","tree":[{"path":"a","type":"blob","sha":"`+someSHA+`"}],"truncated":true}`),
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			broken := true
-			hub := configHub(func() *http.Response {
-				if broken {
-					return bad()
+		for _, what := range []string{"trees/" + treeSHA(1), "trees/" + treeSHA(2), "blobs/" + blobSHA(rules)} {
+			t.Run(name+" "+what[:7], func(t *testing.T) {
+				t.Parallel()
+				broken := true
+				hub := configHub(func(r *http.Request) *http.Response {
+					if broken && strings.HasSuffix(r.URL.Path, what) {
+						return bad(strings.Repeat(rules, 2))
+					}
+					return nil
+				})
+				c := hub.client(t, nil)
+				for what, read := range map[string]func() (review.ConfigSource, error){
+					"repository": func() (review.ConfigSource, error) {
+						read, _, err := c.repositoryConfig(t.Context(), pullTarget, "")
+						return read.Repository, err
+					},
+					"organisation": func() (review.ConfigSource, error) { return c.organisationConfig(t.Context(), pullTarget) },
+				} {
+					broken = true
+					if source, err := read(); err == nil {
+						t.Fatalf("took %+v", source)
+					}
+					broken = false
+					if source, err := read(); err != nil || len(source.Files) != 1 || string(source.Files[0].Text) != rules {
+						t.Errorf("%s: read %+v, %v", what, source, err)
+					}
 				}
-				return reply(200, rules)
 			})
-			c := hub.client(t, nil)
-			if _, files, err := c.configFiles(t.Context(), pullTarget); err == nil {
-				t.Fatalf("took %+v", files)
+		}
+	}
+}
+
+// A root that GitHub doesn't list whole may hold config that isn't seen: its
+// rules would silently not apply.
+func TestConfigBelowARootThatIsCut(t *testing.T) {
+	cut := strings.Replace(treeJSON(someSHA, "README.md", "blob", someSHA), `"truncated":false`, `"truncated":true`, 1)
+	c := (&fake{answer: always(200, cut)}).client(t, nil)
+	_, _, err := c.repositoryConfig(t.Context(), pullTarget, "")
+	wantHostError(t, err, review.HostInvalid)
+	_, err = c.organisationConfig(t.Context(), pullTarget)
+	wantHostError(t, err, review.HostInvalid)
+}
+
+func TestConfigThatIsNoDirectory(t *testing.T) {
+	for _, kind := range []string{"blob", "commit"} {
+		hub := configHub(func(r *http.Request) *http.Response {
+			if strings.HasSuffix(r.URL.Path, treeSHA(1)) {
+				return reply(200, treeJSON(treeSHA(1), "reviewgate", kind, treeSHA(2)))
 			}
-			broken = false
-			_, files, err := c.configFiles(t.Context(), pullTarget)
-			if err != nil || string(files[0].Text) != rules {
-				t.Errorf("read %+v, %v", files, err)
-			}
+			return nil
 		})
+		if read, _, err := hub.client(t, nil).repositoryConfig(t.Context(), pullTarget, ""); err != nil || len(read.Repository.Files) != 0 {
+			t.Errorf("%s: %+v, %v", kind, read, err)
+		}
 	}
 }
 

@@ -79,7 +79,7 @@ func pathBefore(f *github.CommitFile) string {
 // before finds the SHAs that the files had at a commit before the change, by
 // path. Those that can't be found are "" or missing.
 func (s *source) before(ctx context.Context, listed []*github.CommitFile, which []int, commit string) (map[string]string, error) {
-	r := s.get("look at the files before the change", "/repos/{owner}/{repo}/git/trees/{tree_sha}", s.target.Owner, s.target.Name, commit)
+	r := s.get("look at the files before the change", routeTree, s.target.Owner, s.target.Name, commit)
 	r.query, r.pinned = url.Values{"recursive": {"1"}}, shaPattern.MatchString(commit)
 	var t tree
 	if _, err := s.client.do(ctx, s.target, r, asJSON(&t)); err != nil {
@@ -157,7 +157,9 @@ type tree struct {
 func (t *tree) whole() error { return wholeIf(t.Entries != nil) }
 
 // entryAnswer is a single file.
-type entryAnswer struct{ entry }
+type entryAnswer struct {
+	SHA string `json:"sha"`
+}
 
 func (e *entryAnswer) whole() error { return wholeIf(e.SHA != "") }
 

@@ -165,8 +165,11 @@ func isTokenRequest(req *http.Request) bool {
 func narrowToken(req *http.Request, c *call) *http.Request {
 	closeBody(req)
 	ask := map[string]any{"repository_ids": []int64{c.target.RepoID}}
-	if c.scope == asInstallation {
+	switch c.scope {
+	case asInstallation:
 		ask = map[string]any{"permissions": map[string]string{"metadata": "read", "pull_requests": "read"}}
+	case asOrganisation:
+		ask = map[string]any{"repositories": []string{organisationRepo}, "permissions": map[string]string{"metadata": "read", "contents": "read"}}
 	}
 	text, _ := json.Marshal(ask) // plain values: this can't fail
 	req = req.Clone(req.Context())

@@ -12,7 +12,7 @@ import (
 func TestContents(t *testing.T) {
 	limits := ghtest.GitHubLimits()
 	limits.ContentBytes, limits.DirectoryFiles, limits.TreeEntries = 100, 3, 4
-	_, repo, c := shop(t, ghtest.Options{Limits: &limits})
+	gh, repo, c := shop(t, ghtest.Options{Limits: &limits})
 	repo.Commit("main", ghtest.Files{
 		"dir/a b.txt": "hello\n", "dir/[x].txt": "x", "dir/link": ghtest.Symlink("a b.txt"), "dir/z1": "1", "big": strings.Repeat("x", 101),
 	}, "files")
@@ -46,10 +46,32 @@ func TestContents(t *testing.T) {
 	if tree := c.get("/repos/acme/shop/git/trees/main"); tree.field("truncated") != false {
 		t.Error("a tree that isn't recursive is truncated")
 	}
+	for _, ref := range []string{"HEAD", "refs/heads/topic/one", "heads%2Ftopic%2Fone", repo.Branch("topic/one")} {
+		c.want(c.do("GET", "/repos/acme/shop/git/trees/"+ref, nil), http.StatusOK)
+	}
+	c.refused(c.do("GET", "/repos/acme/shop/git/trees/refs/heads/none", nil), http.StatusNotFound, "Not Found")
+	gh.Repo("acme/new")
+	c.refused(c.do("GET", "/repos/acme/new/git/trees/HEAD", nil), http.StatusConflict, "Git Repository is empty.")
 	c.refused(c.do("GET", "/repos/acme/shop/git/blobs/"+strings.Repeat("0", 40), nil), http.StatusNotFound, "Not Found")
 	c.refused(c.do("GET", "/repos/acme/shop/git/ref/heads/none", nil), http.StatusNotFound, "Not Found")
 	if sha := c.get("/repos/acme/shop/git/ref/heads/topic/one").field("object", "sha"); sha != repo.Branch("topic/one") {
 		t.Errorf("ref is at %v", sha)
+	}
+}
+
+// TestTreeBytes: a recursive list is cut by its size, too.
+func TestTreeBytes(t *testing.T) {
+	limits := ghtest.GitHubLimits()
+	limits.TreeBytes = 2000
+	_, repo, c := shop(t, ghtest.Options{Limits: &limits})
+	files := ghtest.Files{}
+	for i := range 20 {
+		files[strings.Repeat("n", i+1)] = "x"
+	}
+	repo.Commit("main", files, "files")
+	tree := c.get("/repos/acme/shop/git/trees/main?recursive=1")
+	if l := tree.field("tree").([]any); len(l) == 0 || len(l) > 10 || tree.field("truncated") != true {
+		t.Errorf("a tree of %d entries, truncated: %v", len(l), tree.field("truncated"))
 	}
 }
 

@@ -30,10 +30,14 @@
 // same for the same seed. Rate limits that it or [Server.Refuse] imposes hold
 // until they end, and [Server.EarlyRetries] tells who did not wait.
 //
-// Repositories move as they do on GitHub: [Repo.Rename], [Repo.Transfer],
-// [Repo.Delete], [Repo.SetArchived], [Repo.SetInstalled]; [Repo.Forget] takes a
-// commit away. What the App has left behind is judged by
-// [PullRequest.Faults], and how long a review took in round trips by [Depth].
+// What holds for all of an account's repositories is in its repository
+// ".github", which is made like any other.
+//
+// Repositories move as they do on GitHub: [Repo.Rename],
+// [Repo.RenameDefaultBranch], [Repo.Transfer], [Repo.Delete],
+// [Repo.SetArchived], [Repo.SetInstalled]; [Repo.Forget] takes a commit away.
+// What the App has left behind is judged by [PullRequest.Faults], and how long a
+// review took in round trips by [Depth].
 //
 // What is not here: GraphQL, the git protocol, OAuth, user tokens, reviews.
 // Events are sent whether or not the installation may read what they are about.

@@ -3,6 +3,7 @@ package ghtest
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"slices"
 	"time"
 )
@@ -24,6 +25,7 @@ type Exchange struct {
 	Method string
 	Route  string // "METHOD template"
 	Params map[string]string
+	Query  url.Values
 	Header http.Header
 	Body   []byte
 	// N counts the requests that came to the hook, from 1.
@@ -109,7 +111,7 @@ func (s *Server) hooksOf(c *call) []func(func() *Response) func() *Response {
 		h.n++
 		n := h.n
 		wraps = append(wraps, func(next func() *Response) func() *Response {
-			x := &Exchange{Method: c.route.method, Route: c.route.name(), Params: c.params, Header: c.req.Header, Body: c.body, N: n, call: c, next: next}
+			x := &Exchange{Method: c.route.method, Route: c.route.name(), Params: c.params, Query: c.req.URL.Query(), Header: c.req.Header, Body: c.body, N: n, call: c, next: next}
 			return func() *Response {
 				h.f(x)
 				return x.Proceed()

@@ -31,7 +31,8 @@ type Limits struct {
 	// Content.
 	ContentBytes   int // size above which contents come only raw
 	DirectoryFiles int // entries of a directory listed
-	TreeEntries    int // entries of a tree after which it is truncated
+	TreeEntries    int // entries of a recursive tree after which it is truncated
+	TreeBytes      int // likewise bytes of its list
 
 	// Text: CommentChars in characters, CheckBytes (summary and text of a
 	// check run) and AnnotationBytes (message and raw details) in bytes.
@@ -53,7 +54,7 @@ func GitHubLimits() Limits {
 		PatchLines: 20000, PatchBytes: 1 << 20,
 		DiffFiles: 300, DiffLines: 20000,
 
-		ContentBytes: 1 << 20, DirectoryFiles: 1000, TreeEntries: 100000,
+		ContentBytes: 1 << 20, DirectoryFiles: 1000, TreeEntries: 100000, TreeBytes: 7 << 20,
 
 		CommentChars: 65536, CheckBytes: 65535, AnnotationBytes: 64 << 10,
 	}

@@ -36,6 +36,23 @@ func (r *Repo) Rename(name string) {
 	})
 }
 
+// RenameDefaultBranch gives the default branch another name and sends
+// repository edited. Open pull requests against it follow.
+func (r *Repo) RenameDefaultBranch(name string) {
+	r.happen("edited", func() object {
+		from := r.defaultBranch
+		r.branches[name] = r.branches[from]
+		delete(r.branches, from)
+		r.defaultBranch = name
+		for _, p := range r.pulls {
+			if p.open() && p.baseRef == from {
+				p.baseRef = name
+			}
+		}
+		return object{"changes": object{"default_branch": object{"from": from}}}
+	})
+}
+
 // Transfer gives the repository to another account, made if need be. The
 // installation of the old owner loses it (installation_repositories removed).
 // Where the App is installed at the new owner, that installation gets it

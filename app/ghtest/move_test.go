@@ -18,6 +18,22 @@ func (c *client) unfollowed() *client {
 	return &other
 }
 
+// TestDefaultBranchRenamed: what names no branch means the new one, and pull
+// requests are against it.
+func TestDefaultBranchRenamed(t *testing.T) {
+	_, repo, c := shop(t, ghtest.Options{})
+	pr := repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a": "1"}})
+	tip := repo.Branch("main")
+	repo.RenameDefaultBranch("trunk")
+	if c.get("/repos/acme/shop/git/trees/HEAD").field("sha") != tip || c.get("/repos/acme/shop").field("default_branch") != "trunk" {
+		t.Error("the default branch is another")
+	}
+	c.refused(c.do("GET", "/repos/acme/shop/git/ref/heads/main", nil), http.StatusNotFound, "Not Found")
+	if base := c.get(fmt.Sprintf("/repos/acme/shop/pulls/%d", pr.Number)).field("base", "ref"); base != "trunk" {
+		t.Errorf("the pull request is against %v", base)
+	}
+}
+
 // TestRenamed: the old name sends on, reads for good and writes with all they
 // carry, to the route by the repository's id, which answers as by name.
 func TestRenamed(t *testing.T) {

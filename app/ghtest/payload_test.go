@@ -91,6 +91,7 @@ func TestPayloadsLookLikeGitHubs(t *testing.T) {
 		"installation created", "installation suspend", "installation unsuspend", "installation deleted", "ping ", "push ",
 		"installation_repositories added", "installation_repositories removed", "check_suite requested", "check_suite rerequested", "pull_request unlocked",
 		"repository renamed", "repository transferred", "repository archived", "repository unarchived", "repository privatized", "repository publicized", "repository deleted",
+		"repository edited",
 	} {
 		if !sent[want] {
 			t.Errorf("%s was never sent", want)
@@ -131,6 +132,7 @@ func provokeAll(t *testing.T, gh *ghtest.Server, repo *ghtest.Repo, c *client) {
 	repo.SetArchived(false)
 	repo.SetPrivate(true)
 	repo.SetPrivate(false)
+	repo.RenameDefaultBranch("trunk")
 	repo.Rename("store")
 	gh.Repo("widgets/tools")
 	repo.Transfer("widgets")

@@ -122,6 +122,13 @@ func (r *Repo) Branch(name string) string {
 	return r.branches[name]
 }
 
+// isEmpty tells a repository to which nothing was pushed yet.
+func (r *Repo) isEmpty() bool {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	return len(r.branches) == 0
+}
+
 // Commit commits a change to a branch, pushes it and returns its SHA. A branch
 // that is new starts at the default branch's tip. Open pull requests from the
 // branch are synchronized.

@@ -187,7 +187,12 @@ func compare(c *call) *Response {
 	})
 }
 
+// getTree lists a tree by the SHA of it or of a commit, or by a ref. A recursive
+// list has limits.
 func getTree(c *call) *Response {
+	if c.repo.isEmpty() {
+		return refuse(http.StatusConflict, "Git Repository is empty.")
+	}
 	sha := c.params["tree_sha"]
 	if resolved, found := c.resolve(sha); found {
 		sha = resolved
@@ -199,14 +204,21 @@ func getTree(c *call) *Response {
 	if err != nil {
 		return broken(err)
 	}
-	shown := first(0, len(entries))
-	if recursive {
-		shown = first(c.s.limits.TreeEntries, len(entries))
-	}
 	return c.locked(func() *Response {
+		list, size := []object{}, 0
+		for _, e := range entries {
+			o := c.s.renderEntry(c.repo, e)
+			text, err := marshal(o)
+			if err != nil {
+				return broken(err)
+			}
+			if size += len(text); recursive && (over(len(list)+1, c.s.limits.TreeEntries) || over(size, c.s.limits.TreeBytes)) {
+				break
+			}
+			list = append(list, o)
+		}
 		return ok(object{
-			"sha": sha, "url": c.s.repoURL(c.repo) + "/git/trees/" + sha, "truncated": shown.size < len(entries),
-			"tree": slicePage(shown, entries, func(e entry) object { return c.s.renderEntry(c.repo, e) }),
+			"sha": sha, "url": c.s.repoURL(c.repo) + "/git/trees/" + sha, "truncated": len(list) < len(entries), "tree": list,
 		})
 	})
 }

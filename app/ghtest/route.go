@@ -94,7 +94,7 @@ var routes = []*route{
 }
 
 // manySegments are the parameters that take slashes.
-var manySegments = map[string]bool{"{path}": true, "{ref}": true, "{basehead}": true, "{branch}": true}
+var manySegments = map[string]bool{"{path}": true, "{ref}": true, "{basehead}": true, "{branch}": true, "{tree_sha}": true}
 
 func (rt *route) name() string { return rt.method + " " + rt.template }
 

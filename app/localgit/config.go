@@ -5,57 +5,67 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path"
-	"slices"
 	"strings"
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 )
 
-// maxConfigFile bounds a config file, in bytes. One byte more is read of a
-// larger one, so that the loader sees that it is too large.
-const maxConfigFile = 1 << 20
+// maxConfigFile is what the loader takes of a config file, in bytes. One byte more
+// is read of a larger one, so that the loader sees that it is too large.
+const maxConfigFile = 4 << 20
 
-// Config returns the config in force. Problems of a layer at the base stand
-// in it; those of a directory that the user named were Open's error.
-func (s *Source) Config(context.Context) (normalize.ConfigRead, error) {
-	return normalize.ConfigRead{Config: s.config}, nil
+// maxRootFiles bounds the names at the root; where there are more, none is
+// known.
+const maxRootFiles = 10_000
+
+// Config returns the config in force, and the names of the files at the root of
+// the base. Problems of a layer at the base stand in the config; those of a
+// directory that the user named were Open's error.
+func (s *Source) Config(ctx context.Context) (normalize.ConfigRead, error) {
+	root, err := s.rootFiles(ctx)
+	if err != nil {
+		return normalize.ConfigRead{}, fmt.Errorf("list the files at the root of %s: %w", s.baseName, err)
+	}
+	return normalize.ConfigRead{Config: s.config, RootFiles: root}, nil
 }
 
-func (s *Source) loadConfig(ctx context.Context, dir string) (*config.Config, error) {
-	if dir != "" {
-		return loadDirectory(dir)
+func (s *Source) loadConfig(ctx context.Context) (*config.Config, error) {
+	if s.configDir != "" {
+		return loadDirectory(s.configDir)
 	}
 	layer := config.Layer{Name: config.LayerRepository, Source: s.baseName + "@" + s.baseSHA}
 	var err error
-	if layer.Files, err = s.baseFiles(ctx); err != nil {
+	if layer.Files, err = s.configFiles(ctx, s.baseSHA); err != nil {
 		return nil, fmt.Errorf("read %s at %s: %w", config.RepositoryDir, s.baseName, err)
 	}
-	if len(layer.Files) == 0 {
-		c, _ := config.Load()
-		return c, nil
-	}
-	c, _ := config.Load(layer)
-	return c, nil
+	return load(layer), nil
 }
 
-// baseFiles reads the config files as they are at the base. What is no file
+// load lays a layer over the defaults. Its problems stand in the config.
+func load(layer config.Layer) *config.Config {
+	var layers []config.Layer
+	if len(layer.Files) > 0 {
+		layers = append(layers, layer)
+	}
+	c, _ := config.Load(layers...)
+	return c
+}
+
+// configFiles reads the config files as they are at a commit. What is no file
 // has no text, which the loader reports.
-func (s *Source) baseFiles(ctx context.Context) ([]config.File, error) {
-	out, err := s.git.output(ctx, "ls-tree", "-z", "--full-tree", s.baseSHA, config.RepositoryDir+"/")
+func (s *Source) configFiles(ctx context.Context, commit string) ([]config.File, error) {
+	entries, err := s.list(ctx, commit, config.RepositoryDir+"/")
 	if err != nil {
 		return nil, err
 	}
 	var files []config.File
-	for _, entry := range splitNul(out) {
-		meta, name, _ := strings.Cut(entry, "\t")
-		fields := strings.Fields(meta) // mode, type, SHA
-		if len(fields) != 3 || !slices.Contains(config.FileNames(), path.Base(name)) {
+	for _, e := range entries {
+		if !isConfigFile(e.path) {
 			continue
 		}
-		f := config.File{Path: name, BlobSHA: fields[2]}
-		if fields[1] == "blob" {
+		f := config.File{Path: e.path, BlobSHA: e.sha}
+		if e.kind == "blob" {
 			if f.Text, err = s.blob(ctx, f.BlobSHA); err != nil {
 				return nil, err
 			}
@@ -63,6 +73,43 @@ func (s *Source) baseFiles(ctx context.Context) ([]config.File, error) {
 		files = append(files, f)
 	}
 	return files, nil
+}
+
+// rootFiles lists the names of the files at the root of the base.
+func (s *Source) rootFiles(ctx context.Context) ([]string, error) {
+	entries, err := s.list(ctx, s.baseSHA)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if e.kind == "blob" {
+			names = append(names, e.path)
+		}
+	}
+	if len(names) > maxRootFiles {
+		return nil, nil
+	}
+	return names, nil
+}
+
+// treeEntry is an entry of a directory at a commit.
+type treeEntry struct{ kind, sha, path string }
+
+// list lists a directory at a commit, by default the root.
+func (s *Source) list(ctx context.Context, commit string, dir ...string) ([]treeEntry, error) {
+	out, err := s.git.output(ctx, append([]string{"ls-tree", "-z", "--full-tree", commit}, dir...)...)
+	if err != nil {
+		return nil, err
+	}
+	var entries []treeEntry
+	for _, entry := range splitNul(out) {
+		meta, name, _ := strings.Cut(entry, "\t")
+		if fields := strings.Fields(meta); len(fields) == 3 { // mode, type, SHA
+			entries = append(entries, treeEntry{fields[1], fields[2], name})
+		}
+	}
+	return entries, nil
 }
 
 func (s *Source) blob(ctx context.Context, sha string) (text []byte, err error) {

@@ -34,6 +34,7 @@ type Source struct {
 	bare      bool
 	workTree  bool // what is read is the work tree, on top of head
 	config    *config.Config
+	configDir string // that the user named
 	baseName  string // of the revision, without "origin/"
 	baseSHA   string
 	mergeBase string
@@ -50,7 +51,7 @@ func Open(ctx context.Context, o Options) (*Source, error) {
 	if _, err := exec.LookPath("git"); err != nil {
 		return nil, fmt.Errorf("find the git command, which must be installed: %w", err)
 	}
-	s := &Source{}
+	s := &Source{configDir: o.ConfigDir}
 	if err := s.openRepository(ctx, o.Dir); err != nil {
 		return nil, err
 	}
@@ -61,7 +62,7 @@ func Open(ctx context.Context, o Options) (*Source, error) {
 		return nil, err
 	}
 	var err error
-	if s.config, err = s.loadConfig(ctx, o.ConfigDir); err != nil {
+	if s.config, err = s.loadConfig(ctx); err != nil {
 		return nil, err
 	}
 	return s, nil

@@ -34,8 +34,19 @@ func newRepo(t testing.TB) *repo {
 
 func (r *repo) git(args ...string) string {
 	r.t.Helper()
+	return r.gitFrom(os.DevNull, args...)
+}
+
+// gitFrom runs git with a file as its input.
+func (r *repo) gitFrom(file string, args ...string) string {
+	r.t.Helper()
+	in, err := os.Open(file)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer in.Close()
 	cmd := exec.Command("git", args...)
-	cmd.Dir = r.dir
+	cmd.Dir, cmd.Stdin = r.dir, in
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		r.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)

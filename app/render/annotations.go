@@ -21,7 +21,7 @@ const (
 // there would be without a limit. GitHub refuses all of a request if one stands
 // outside of the diff, and cannot be told of a path that is not UTF-8.
 func annotations(v View) (out []Annotation, all int) {
-	fs := newFindings(&v.Review, plainPen{}, linker{})
+	fs := newFindings(v, plainPen{}, linker{})
 	for _, f := range fs.list {
 		from, to, ok := fs.diff.changed(f.Path, f.StartLine, max(f.StartLine, f.EndLine))
 		if !ok || !utf8.ValidString(f.Path) {

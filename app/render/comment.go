@@ -54,14 +54,14 @@ func newReport(v View, limit int) *report { return reportWith(markdownPen{}, v, 
 
 func reportWith(p pen, v View, limit int) *report {
 	k := newLinker(v.Links, &v.Review.Facts)
-	fs := newFindings(&v.Review, p, k)
+	fs := newFindings(v, p, k)
 	r := &report{
 		sections: sections{&v.Review, p, k, fs},
 		view:     v,
 		page:     newPage(v, p, k),
 		limit:    limit,
 	}
-	r.page.Numbered = fs.serious
+	r.page.number(fs)
 	r.run = strings.NewReplacer(markRun, string(r.page.Run), markDetails, string(r.page.Details))
 	r.page.Run = markRun
 	if r.page.Details != "" {
@@ -113,7 +113,7 @@ func (r *report) head() []safe {
 
 // brokenConfig tells that a config layer could not be used, and why.
 func (r *report) brokenConfig() safe {
-	problems := r.problems()
+	problems := r.problems(r.r.Facts.Config.Problems)
 	if problems.n == 0 {
 		return ""
 	}
@@ -181,13 +181,13 @@ func sum(a, b pipeline.Counts) pipeline.Counts {
 // in full, the others collapsed. What does not fit is counted.
 func (r *report) findings(room int) (parts []safe, hidden int) {
 	fs := r.fs
-	if len(fs.list) == 0 {
+	if len(fs.groups) == 0 {
 		return nil, 0
 	}
 	if room < unlimited {
 		room -= 1000 // headings, summary, and the line that counts the rest
 	}
-	shown := fit(len(fs.list), room, r.long, r.short)
+	shown := fit(len(fs.groups), room, r.long, r.short)
 	serious := shown[:min(fs.serious, len(shown))]
 	minor := shown[len(serious):]
 	if len(serious) > 0 {
@@ -200,13 +200,14 @@ func (r *report) findings(room int) (parts []safe, hidden int) {
 	if len(minor) > 0 {
 		parts = append(parts, r.minor(minor))
 	}
-	if hidden = len(fs.list) - len(shown); hidden > 0 {
+	if left := fs.counts(len(shown), len(fs.groups)); left.Total() > 0 {
+		hidden = left.Total()
 		parts = append(parts, say("more findings", struct {
 			N       int
 			Counts  pipeline.Counts
 			Check   bool
 			Details safe
-		}{hidden, fs.counts(len(shown), len(fs.list)), r.check, r.page.Details}))
+		}{hidden, left, r.check, r.page.Details}))
 	}
 	return parts, hidden
 }
@@ -231,7 +232,7 @@ func (r *report) minor(items []safe) safe {
 	if r.check {
 		return section("heading minor", blocks(items))
 	}
-	counts := r.fs.counts(r.fs.serious, len(r.fs.list))
+	counts := r.fs.counts(r.fs.serious, len(r.fs.groups))
 	return say("md details", details{
 		Open: r.page.Blocks && !r.page.Incomplete && r.fs.serious == 0,
 		Name: say("heading minor", nil), Summary: say("counts", counts), Body: lines(items),
@@ -268,11 +269,28 @@ func (r *report) around() []safe {
 	resolved := r.resolved("md resolved")
 	aside, asideCounts := r.aside()
 	return []safe{
+		r.proposedConfig(),
 		r.details("heading resolved", safe(grouped(resolved.n)), resolved, roomResolved),
 		r.details("heading aside", asideCounts, aside, roomAside),
 		r.details("heading coverage", say("coverage summary", nil), r.coverage(), roomCoverage),
 		r.gapDetails(),
 	}
+}
+
+// proposedConfig stands open: whoever changes the config wants to know.
+func (r *report) proposedConfig() safe {
+	p, list, there := r.proposed()
+	if !there {
+		return ""
+	}
+	shown, more := list.take(r.roomBelow(roomProposed))
+	if more > 0 {
+		shown = append(shown, r.more(more))
+	}
+	return section("heading proposed", say("md proposed", struct {
+		proposed
+		Items []safe
+	}{p, shown}))
 }
 
 // gapDetails is not a list: each gap has a block of its own.

@@ -21,7 +21,8 @@ type agentRan struct {
 }
 
 // coverage lists what was read, by whom, and why; why other agents did not
-// run; and what was read in part or not at all.
+// run; what was read in part or not at all; what put the files into their
+// domains; and what decided.
 func (s sections) coverage() items {
 	skipped := each(s.r.Manifest.Skipped, func(a *pipeline.SkippedAgent) safe {
 		return say("agent skipped", struct{ Agent, Reason safe }{s.p.text(a.Agent, maxName), s.p.text(a.Reason, maxReason)})
@@ -29,8 +30,11 @@ func (s sections) coverage() items {
 	list := listOf(s.agents()).then(skipped)
 	list = list.then(listOf(s.exceptions()))
 	list = list.then(s.incomplete(false))
-	if change := s.change(); change != "" {
-		list = list.then(listOf([]safe{change}))
+	list = list.then(s.domains())
+	for _, one := range []safe{s.unclassified(), s.change(), s.decided()} {
+		if one != "" {
+			list = list.then(listOf([]safe{one}))
+		}
 	}
 	return list
 }
@@ -72,10 +76,10 @@ func (s sections) why(e *pipeline.ManifestEntry) []safe {
 	if e.AddedBy == pipeline.AddedByGapDetect {
 		return []safe{say("asked by gap-detect", nil)}
 	}
-	const maxPolicies = 4
+	const maxPolicies, maxTrigger = 4, 160
 	return first(e.Policies, maxPolicies, func(m pipeline.PolicyMatch) safe {
 		return say("policy", struct{ Policy, Trigger safe }{
-			s.p.code(m.Policy, maxName), s.p.text(m.Trigger, maxReason),
+			s.p.code(m.Policy, maxName), s.p.text(m.Trigger, maxTrigger),
 		})
 	})
 }
@@ -173,15 +177,21 @@ func (s sections) change() safe {
 func (s sections) risk() safe {
 	const maxReasons = 12 // more than there are factors
 	c := &s.r.Classification.Risk
-	reasons := first(c.Reasons, maxReasons, func(r pipeline.RiskReason) safe {
-		return say("risk reason", struct {
-			Reason safe
-			Points int
-		}{s.p.text(r.Reason, maxName), r.Points})
-	})
+	reasons := first(c.Reasons, maxReasons, func(r pipeline.RiskReason) safe { return s.riskReason(&r) })
 	return say("change risk", struct {
 		Level   word
 		Score   int
 		Reasons []safe
 	}{word(c.Level), c.Score, reasons})
+}
+
+// maxRisk is how much of a reason for risk is shown, in runes: a description
+// and a path.
+const maxRisk = 200
+
+func (s sections) riskReason(r *pipeline.RiskReason) safe {
+	return say("risk reason", struct {
+		Reason safe
+		Points int
+	}{s.p.text(r.Reason, maxRisk), r.Points})
 }

@@ -14,7 +14,9 @@ type finding struct {
 	Severity       word
 	Place          safe
 	Agents         safe
-	Rule           safe
+	Rule           safe // a link to its reference where it has one
+	Layer          safe // of config that the rule comes from, unless that is the defaults
+	Reference      safe
 	ID             safe
 	State          safe
 	Message        safe
@@ -23,6 +25,8 @@ type finding struct {
 	Recommendation safe
 	Perspectives   []safe
 	Fix            safe
+	More           int    // other places of the same finding
+	Also           []safe // the first of them
 }
 
 // findings words findings one at a time, when it is known which of them fit.
@@ -30,25 +34,26 @@ type findings struct {
 	p       pen
 	k       linker
 	diff    *diffIndex
+	rules   map[string]RuleNote
 	history bool // there is a previous report, so that new and open differ
 	list    []*pipeline.Finding
-	serious int // how many at the start of list are critical or major
+	groups  [][]*pipeline.Finding // list, with what says the same put together
+	serious int                   // how many groups at the start are critical or major
 }
 
 // newFindings orders a report's findings by gate severity, worst first; those
 // of one severity stay in the report's order.
-func newFindings(r *pipeline.Review, p pen, k linker) *findings {
-	fs := &findings{p: p, k: k, diff: newDiffIndex(r.Facts.Files), history: r.Report.Changes.PreviousReport != ""}
+func newFindings(v View, p pen, k linker) *findings {
+	r := &v.Review
+	fs := &findings{p: p, k: k, diff: newDiffIndex(r.Facts.Files), rules: v.Rules, history: r.Report.Changes.PreviousReport != ""}
 	for _, sev := range pipeline.Severities() {
 		for i := range r.Report.Findings {
 			if f := &r.Report.Findings[i]; severityOf(f) == sev {
 				fs.list = append(fs.list, f)
 			}
 		}
-		if sev == pipeline.SeverityMajor {
-			fs.serious = len(fs.list)
-		}
 	}
+	fs.group()
 	return fs
 }
 
@@ -64,15 +69,17 @@ func severityOf(f *pipeline.Finding) pipeline.Severity {
 	return pipeline.SeverityMajor
 }
 
-// brief is the i-th finding without what is said below its title.
+// brief is the i-th group without what is said below its title.
 func (fs *findings) brief(i int) finding {
-	f := fs.list[i]
+	f := fs.groups[i][0]
 	out := finding{
 		Title:    fs.p.text(f.Title, maxTitle),
 		Severity: word(severityOf(f)),
 		Place:    fs.place(f),
 		Agents:   fs.agents(f),
-		Rule:     fs.p.code(f.RuleID, maxName),
+		Rule:     fs.p.link(fs.p.code(f.RuleID, maxName), fs.reference(f)),
+		Layer:    fs.layer(f),
+		More:     len(fs.groups[i]) - 1,
 	}
 	if i < fs.serious {
 		out.Number = i + 1
@@ -86,13 +93,15 @@ func (fs *findings) brief(i int) finding {
 	return out
 }
 
-// full is the i-th finding with all that is known of it.
+// full is the i-th group with all that is known of it.
 func (fs *findings) full(i int) finding {
-	f, out := fs.list[i], fs.brief(i)
+	f, out := fs.groups[i][0], fs.brief(i)
+	out.Also = fs.also(fs.groups[i][1:])
+	out.Reference = fs.p.text(fs.reference(f), maxReference)
 	out.Message = fs.said(f.Message, f.Title)
 	out.Why = fs.said(f.WhyItMatters, f.Title, f.Message)
 	out.Recommendation = fs.said(f.Recommendation, f.Message, f.WhyItMatters)
-	out.ID = fs.p.code(f.ID[:min(8, len(f.ID))], maxName)
+	out.ID = fs.id(f)
 	fix := fixOf(fs.diff, f)
 	if fix != nil {
 		out.Fix = fs.p.block("diff", visibleFix(fix))
@@ -186,11 +195,13 @@ func severityWord(s pipeline.Severity) word {
 	return word(s)
 }
 
-// counts counts the findings of a part of the list.
+// counts counts the findings of some of the groups.
 func (fs *findings) counts(from, to int) pipeline.Counts {
 	var c pipeline.Counts
-	for _, f := range fs.list[from:to] {
-		c.Add(severityOf(f))
+	for _, g := range fs.groups[from:to] {
+		for _, f := range g {
+			c.Add(severityOf(f))
+		}
 	}
 	return c
 }

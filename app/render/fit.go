@@ -25,6 +25,7 @@ const (
 	roomAside    = 6000
 	roomCoverage = 10_000
 	roomGaps     = 8000
+	roomProposed = 4000
 	roomRun      = 1000                  // the footer's run id, time and link
 	roomDetails  = 8 * (maxDetails + 30) // the other links to the details page
 )

@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
@@ -105,6 +106,7 @@ var listed = []struct{ name, start, end, item string }{
 	{"problems", "> [!WARNING]", "\n\n", "\n> - "},
 	{"missing", "> [!CAUTION]", "\n\n", "\n> - "},
 	{"shared heads", "This head is also that of pull", "\n\n", "(passed)"},
+	{"proposed config", "### Proposed config", "\n\n<", "\n- Rule "},
 	{"resolved", "<b>Resolved</b>", "</details>", "\n- "},
 	{"set aside", "<b>Set aside</b>", "</details>", "\n- "},
 	{"coverage", "<b>Coverage</b>", "</details>", "\n- "},
@@ -174,7 +176,12 @@ func crowd(t *rapid.T, v *View) {
 		r.Facts.Files = append(r.Facts.Files, pipeline.File{Path: text, Generated: true, GeneratedByPath: true})
 		r.Manifest.Skipped = append(r.Manifest.Skipped, pipeline.SkippedAgent{Agent: text, Reason: text})
 		r.Manifest.Entries = append(r.Manifest.Entries, pipeline.ManifestEntry{Agent: text, Policies: slices.Repeat(pipeline.List[pipeline.PolicyMatch]{{Policy: text, Trigger: text}}, 9)})
-		r.Classification.Domains = append(r.Classification.Domains, pipeline.Domain{ID: text})
+		r.Classification.Domains = append(r.Classification.Domains, pipeline.Domain{ID: text, Files: slices.Repeat(
+			pipeline.List[pipeline.DomainFile]{{Path: text, Mappings: slices.Repeat(pipeline.List[string]{text}, 4)}}, 9)})
+		proposed := &r.Report.ProposedConfig
+		proposed.Files, proposed.Condition, proposed.Decision = append(proposed.Files, text), text, pipeline.DecisionFail
+		proposed.AgentsAdded, proposed.AgentsGone = append(proposed.AgentsAdded, text), append(proposed.AgentsGone, text)
+		proposed.Changes = append(proposed.Changes, pipeline.ConfigChange{File: config.FileRules, ID: text, Change: text, Fields: slices.Repeat(pipeline.List[string]{text}, 12)})
 		r.Classification.Risk.Reasons = append(r.Classification.Risk.Reasons, pipeline.RiskReason{Reason: text, Points: 1})
 		r.Facts.Config.Layers = append(r.Facts.Config.Layers, pipeline.ConfigLayer{Name: text, Used: true})
 		v.Shared = append(v.Shared, SharedHead{Number: 1, Decision: pipeline.DecisionPass})

@@ -51,6 +51,11 @@ var samples = []struct {
 	{"shared-head", sharedView},
 	{"aside", asideView},
 	{"custom-gate", customGateView},
+	{"repeated", repeatedView},
+	{"proposed", proposedView},
+	{"proposed-same", proposedSameView},
+	{"proposed-broken", proposedBrokenView},
+	{"proposed-unknown", proposedUnknownView},
 	{"hostile", hostileView},
 	{"local", localView},
 }

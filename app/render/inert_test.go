@@ -234,6 +234,11 @@ func hostileViews() *rapid.Generator[View] {
 		v := cleanView()
 		v.Review = hostileReview().Draw(t, "review")
 		v.Notice = hostileText().Draw(t, "notice")
+		v.Rules = map[string]RuleNote{}
+		for _, f := range v.Review.Report.Findings {
+			ref := rapid.SampledFrom([]string{"", "https://github.example/"}).Draw(t, "start of a reference")
+			v.Rules[f.RuleID] = RuleNote{Reference: ref + hostileText().Draw(t, "reference"), Layer: hostileText().Draw(t, "layer")}
+		}
 		v.Record.RunID = hostileText().Draw(t, "run")
 		v.Shared = []SharedHead{{Number: 7, Decision: pipeline.Decision(hostileText().Draw(t, "shared"))}}
 		return v

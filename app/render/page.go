@@ -30,7 +30,8 @@ type page struct {
 	Blocks     bool
 	Verdict    word
 	Counts     pipeline.Counts
-	Condition  safe // of the gate, unless it is one of the defaults
+	Condition  safe   // of the gate, unless it is one of the defaults
+	Held       []safe // the metrics that the condition read, with their values
 	Missing    missing
 	Worse      *worse // for a check: another pull request on the head decides
 
@@ -42,7 +43,8 @@ type page struct {
 	MoreDomains int
 	Ran, Agents int
 	Since       *since
-	Numbered    int // blocking findings, which are numbered from 1
+	Numbered    int // blocking items, which are numbered from 1
+	Serious     int // findings in them
 
 	// The footer. Run is all of it that varies from run to run, and begins with
 	// a separator.
@@ -88,7 +90,7 @@ func newPage(v View, p pen, k linker) page {
 		Base:           p.code(facts.Base.Ref, maxName),
 		Ran:            len(v.Review.Manifest.Entries),
 		Agents:         len(v.Review.Manifest.Entries) + len(v.Review.Manifest.Skipped),
-		Numbered:       rep.Counts.Critical + rep.Counts.Major,
+		Held:           heldBy(&rep.Gate, p),
 	}
 	if pg.Base == "" {
 		pg.Base = p.code(shortSHA(facts.Base.SHA), maxName)
@@ -114,6 +116,14 @@ func newPage(v View, p pen, k linker) page {
 	}
 	pg.setFooter(v, p)
 	return pg
+}
+
+// number counts what blocks.
+func (pg *page) number(fs *findings) {
+	pg.Numbered, pg.Serious = fs.serious, 0
+	for _, g := range fs.groups[:fs.serious] {
+		pg.Serious += len(g)
+	}
 }
 
 // setFooter fills what the footer says.

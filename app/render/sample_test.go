@@ -1,6 +1,7 @@
 package render
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"time"
@@ -91,8 +92,15 @@ func cleanFacts() pipeline.PRFacts {
 
 func classification() pipeline.Classification {
 	return pipeline.Classification{
-		Domains: pipeline.List[pipeline.Domain]{{ID: "api"}, {ID: "finance"}},
-		Type:    "feature", TypeSource: "title prefix feat",
+		Domains: pipeline.List[pipeline.Domain]{
+			{ID: "api", Files: pipeline.List[pipeline.DomainFile]{
+				{Path: "api/orders.go", Mappings: pipeline.List[string]{"api/**"}},
+				{Path: "client/http.go", Mappings: pipeline.List[string]{"**/http*.go", "client/**", "client/*.go"}},
+			}},
+			{ID: "finance", Files: pipeline.List[pipeline.DomainFile]{{Path: "pricing/total.ts", Mappings: pipeline.List[string]{"pricing/**"}}}},
+		},
+		Unclassified: pipeline.List[string]{"assets/map.svg", "docs/logo.png"},
+		Type:         "feature", TypeSource: "title prefix feat",
 		Scope: pipeline.Scope{Size: pipeline.SizeM, ChangedLines: 132, Breadth: "several"},
 		Risk: pipeline.Risk{Score: 38, Level: pipeline.RiskMedium, Reasons: pipeline.List[pipeline.RiskReason]{
 			{Factor: "changed_lines", Points: 8, Reason: "132 changed lines"},
@@ -192,7 +200,10 @@ func setFindings(v *View, d pipeline.Decision, condition string, fs ...pipeline.
 		}
 	}
 	r.Decision = d
-	r.Gate = pipeline.Gate{Condition: condition, Metrics: map[string]float64{"critical": float64(r.Counts.Critical), "risk_score": 38}}
+	r.Gate = pipeline.Gate{Condition: condition, Metrics: map[string]float64{
+		"critical": float64(r.Counts.Critical), "major": float64(r.Counts.Major), "warning": float64(r.Counts.Warning),
+		"info": float64(r.Counts.Info), "risk_score": 38,
+	}}
 }
 
 func resolvedView() View {
@@ -281,7 +292,9 @@ func asideView() View {
 	v := findingsView()
 	all := v.Review.Report.Findings
 	setFindings(&v, pipeline.DecisionPassWithWarnings, "warning > 0", all[3], all[4])
-	v.Review.Report.Suppressed = pipeline.List[pipeline.Suppressed]{{Finding: all[5], Reason: "`reviewgate:ignore` on line 74: the name is a product"}}
+	v.Review.Report.Suppressed = pipeline.List[pipeline.Suppressed]{
+		{Finding: all[2], Reason: "inline: the bank's test server has no certificate"}, {Finding: all[5], Reason: "dismissed by mira"},
+	}
 	v.Review.Report.ResidualConcerns = pipeline.List[pipeline.SourcedText]{{Text: "The cache may outlive the session", Source: "security-reviewer"}}
 	v.Review.Report.DeferredQuestions = pipeline.List[pipeline.SourcedText]{{Text: "Are refunds rounded the same way?", Source: "finance-sme"}}
 	v.Notice = RefusedPermission("sam")
@@ -292,6 +305,83 @@ func asideView() View {
 func customGateView() View {
 	v := findingsView()
 	setFindings(&v, pipeline.DecisionNeedsFixes, "warning > 1", v.Review.Report.Findings[3], v.Review.Report.Findings[4])
+	return v
+}
+
+// repeatedView has rules that flag many places, one of them from the
+// repository's own config.
+func repeatedView() View {
+	v := findingsView()
+	var fs []pipeline.Finding
+	for i, all := 0, v.Review.Report.Findings; i < 9; i++ {
+		tls, closes := all[2], all[3]
+		tls.StartLine, tls.EndLine, tls.ID = 18+i*7, 18+i*7, fmt.Sprintf("aaaa%04d", i)
+		closes.StartLine, closes.EndLine, closes.ID = 77+i, 77+i, fmt.Sprintf("1111%04d", i)
+		if fs = append(fs, tls); i < 3 {
+			fs = append(fs, closes)
+		}
+	}
+	setFindings(&v, pipeline.DecisionNeedsFixes, "major > 0", fs...)
+	v.Rules = map[string]RuleNote{
+		"sec-tls-verify-01": {Reference: "https://github.example/docs/295.html"},
+		"br-errors-03":      {Reference: "http://github.example/insecure", Layer: config.LayerRepository},
+	}
+	gap := func(path string, line int) pipeline.GapLogEntry {
+		return pipeline.GapLogEntry{
+			Concern: "payments", Path: path, Line: line, Quote: "bank.Charge(total)", Missed: "no mapping puts `" + path + "` into payments",
+			Agent: "finance-sme", Source: "signals", Suggestion: pipeline.ConfigPatch{File: config.FileDomains, Operations: pipeline.List[pipeline.PatchOperation]{{
+				Op: "add", Path: "/items/-", Value: map[string]any{"type": "domain", "id": "payments-" + path[:3], "domain": "payments", "globs": []string{path}},
+			}}},
+		}
+	}
+	v.Review.Report.GapLog = pipeline.List[pipeline.GapLogEntry]{gap("api/orders.go", 76), gap("client/http.go", 17), gap("client/http.go", 19)}
+	return v
+}
+
+// proposedView changes the repository's config.
+func proposedView() View {
+	v := customGateView()
+	v.Review.Report.ProposedConfig = pipeline.ProposedConfig{
+		Files:    pipeline.List[string]{".github/reviewgate/review-rules.json", ".github/reviewgate/review-settings.json"},
+		Decision: pipeline.DecisionFail, Condition: "critical > 0", Counts: pipeline.Counts{Critical: 1, Warning: 1},
+		Changes: pipeline.List[pipeline.ConfigChange]{
+			{File: config.FileRules, ID: "br-errors-03", Change: pipeline.ChangeChanged, Fields: pipeline.List[string]{"match", "severity"}},
+			{File: config.FileRules, ID: "pr-body-01", Change: pipeline.ChangeRemoved},
+			{File: config.FileRules, ID: "shop-no-legacy", Change: pipeline.ChangeAdded},
+			{File: config.FileComposition, ID: "docs-changes", Change: pipeline.ChangeAdded},
+			{File: config.FileAgents, ID: "infra-reviewer", Change: pipeline.ChangeRemoved},
+			{File: config.FileDomains, ID: "payments", Change: pipeline.ChangeAdded},
+			{File: config.FileSettings, ID: "gate.conditions", Change: pipeline.ChangeChanged},
+		},
+		AgentsAdded: pipeline.List[string]{"docs-reviewer"}, AgentsGone: pipeline.List[string]{"finance-sme", "security-reviewer"},
+		FindingsNew: 1, FindingsGone: 2,
+	}
+	return v
+}
+
+func proposedSameView() View {
+	v := cleanView()
+	v.Review.Report.ProposedConfig = pipeline.ProposedConfig{
+		Files: pipeline.List[string]{".github/reviewgate/review-settings.json"}, Decision: pipeline.DecisionPass, Condition: "no condition held",
+		Changes: pipeline.List[pipeline.ConfigChange]{{File: config.FileSettings, ID: "drafts", Change: pipeline.ChangeChanged}},
+	}
+	return v
+}
+
+func proposedBrokenView() View {
+	v := cleanView()
+	v.Review.Report.ProposedConfig = pipeline.ProposedConfig{
+		Files:    pipeline.List[string]{".github/reviewgate/review-rules.json"},
+		Problems: brokenConfigView().Review.Facts.Config.Problems,
+	}
+	return v
+}
+
+func proposedUnknownView() View {
+	v := cleanView()
+	v.Review.Report.ProposedConfig = pipeline.ProposedConfig{
+		Files: pipeline.List[string]{".github/reviewgate/review-rules.json"}, Note: "GitHub answered 502 while it was read",
+	}
 	return v
 }
 
@@ -322,6 +412,14 @@ func hostileView() View {
 	r.Report.Incomplete = pipeline.List[pipeline.Incompleteness]{{What: "patch", Path: path, Why: nasty}}
 	r.Facts.Config.Problems = pipeline.List[pipeline.ConfigProblem]{{Layer: "repository", File: path, Line: 1, Pointer: "/`x`", Problem: nasty, Remedy: nasty}}
 	r.Manifest.Skipped[0].Reason = nasty
+	r.Classification.Domains[1].Files[0] = pipeline.DomainFile{Path: path, Mappings: pipeline.List[string]{nasty}}
+	r.Classification.Unclassified = pipeline.List[string]{path}
+	r.Report.ProposedConfig = pipeline.ProposedConfig{
+		Files: pipeline.List[string]{path}, Decision: pipeline.DecisionFail, Condition: nasty,
+		Changes:     pipeline.List[pipeline.ConfigChange]{{File: nasty, ID: nasty, Change: nasty, Fields: pipeline.List[string]{nasty}}},
+		AgentsAdded: pipeline.List[string]{nasty}, AgentsGone: pipeline.List[string]{nasty},
+	}
+	v.Rules = map[string]RuleNote{"r`1`": {Reference: "https://github.example/" + nasty, Layer: nasty}}
 	v.Notice = nasty
 	return v
 }
@@ -334,7 +432,7 @@ func overflowView(n int) View {
 	for i := range n {
 		s := sev[min(3, i*8/max(1, n))]
 		fs = append(fs, pipeline.Finding{
-			Title: "Money is added in binary floating point", Severity: s, Path: "pricing/total.ts", StartLine: 42, EndLine: 42,
+			Title: fmt.Sprintf("Money is added in binary floating point (%d)", i), Severity: s, Path: "pricing/total.ts", StartLine: 42, EndLine: 42,
 			Message:      strings.Repeat("Sums of prices drift by a cent after a few lines. ", 6),
 			RuleID:       "fin-decimal-01",
 			SuggestedFix: "  const total = sum(items);",

@@ -7,6 +7,7 @@ import (
 
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 
+	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
@@ -20,7 +21,8 @@ const (
 // SARIF renders the report as SARIF 2.1.0: one run, a rule for each rule id
 // among the findings, a result for each finding, and suppressed findings as
 // suppressed results. Regions have lines and no columns. An incomplete review
-// is an invocation that did not succeed.
+// is an invocation that did not succeed; problems of the config are its
+// configuration notifications.
 func SARIF(v View) ([]byte, error) {
 	var out bytes.Buffer
 	if err := sarifReport(v).PrettyWrite(&out); err != nil {
@@ -33,14 +35,14 @@ func sarifReport(v View) *sarif.Report {
 	s := &sarifRun{
 		driver: sarif.NewToolComponent().WithName(sarifTool),
 		rules:  map[string]int{},
-		plain:  newFindings(&v.Review, plainPen{}, linker{}),
+		plain:  newFindings(v, plainPen{}, linker{}),
 	}
 	if version := oneLine(v.Record.Version, maxName); version != "" {
 		s.driver.WithVersion(version)
 	}
 	run := sarif.NewRun().WithTool(sarif.NewTool().WithDriver(s.driver)).
 		WithOriginalUriBaseIds(map[string]sarif.ArtifactLocation{sarifRoot: *sarif.NewArtifactLocation()})
-	run.AddInvocation(invocation(&v.Review.Report))
+	run.AddInvocation(invocation(&v.Review))
 	if c := provenance(v); c != nil {
 		run.AddVersionControlProvenance(c)
 	}
@@ -179,10 +181,11 @@ func sarifFix(f *pipeline.Finding) *sarif.Fix {
 			WithInsertedContent(sarif.NewArtifactContent().WithText(text))))
 }
 
-// invocation says whether the review is complete, and what is missing.
-func invocation(r *pipeline.ReviewReport) *sarif.Invocation {
-	inv := sarif.NewInvocation().WithExecutionSuccessful(!isIncomplete(r))
-	for _, i := range r.Incomplete {
+// invocation says whether the review is complete, what is missing, and what is
+// wrong with the config.
+func invocation(r *pipeline.Review) *sarif.Invocation {
+	inv := sarif.NewInvocation().WithExecutionSuccessful(!isIncomplete(&r.Report))
+	for _, i := range r.Report.Incomplete {
 		n := sarif.NewNotification().WithMessage(sarif.NewTextMessage(oneLine(i.Why, maxReason)))
 		if i.Gating {
 			n.WithLevel(sarif.LevelError)
@@ -193,7 +196,23 @@ func invocation(r *pipeline.ReviewReport) *sarif.Invocation {
 		}
 		inv.AddToolExecutionNotification(n)
 	}
+	for _, p := range r.Facts.Config.Problems {
+		inv.AddToolConfigurationNotification(configNotification(&p))
+	}
 	return inv
+}
+
+func configNotification(p *pipeline.ConfigProblem) *sarif.Notification {
+	n := sarif.NewNotification().WithLevel(sarif.LevelError).
+		WithMessage(sarif.NewTextMessage(oneLine(config.FormatProblem(*p), 2*maxReason)))
+	if p.File == "" {
+		return n
+	}
+	at := sarif.NewPhysicalLocation().WithArtifactLocation(artifact(p.File))
+	if p.Line > 0 {
+		at.WithRegion(sarif.NewSimpleRegion(p.Line, p.Line))
+	}
+	return n.AddLocation(sarif.NewLocationWithPhysicalLocation(at))
 }
 
 func provenance(v View) *sarif.VersionControlDetails {

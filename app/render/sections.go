@@ -20,9 +20,9 @@ type sections struct {
 	fs *findings
 }
 
-// problems lists what is wrong with the config.
-func (s sections) problems() items {
-	return each(s.r.Facts.Config.Problems, func(c *pipeline.ConfigProblem) safe {
+// problems lists what is wrong with a config.
+func (s sections) problems(list []pipeline.ConfigProblem) items {
+	return each(list, func(c *pipeline.ConfigProblem) safe {
 		where := c.File
 		if c.Line > 0 {
 			where += fmt.Sprintf(":%d", c.Line)
@@ -160,12 +160,14 @@ func (s sections) wasAt(f *pipeline.Finding) safe {
 func (s sections) aside() (list items, summary safe) {
 	rep := &s.r.Report
 	list = each(rep.Suppressed, func(x *pipeline.Suppressed) safe {
+		reason, inline := strings.CutPrefix(x.Reason, "inline: ")
 		return say("suppressed one", struct {
-			Severity             word
-			Place, Title, Reason safe
+			Severity                   word
+			Place, Title, Rule, Reason safe
+			Inline                     bool
 		}{
 			word(severityOf(&x.Finding)), s.fs.place(&x.Finding),
-			s.p.text(x.Finding.Title, maxTitle), s.p.text(x.Reason, maxReason),
+			s.p.text(x.Finding.Title, maxTitle), s.p.code(x.Finding.RuleID, maxName), sentence(s.p.text(reason, maxReason)), inline,
 		})
 	})
 	list = list.then(s.sourced("concern one", rep.ResidualConcerns))
@@ -178,28 +180,6 @@ func (s sections) aside() (list items, summary safe) {
 func (s sections) sourced(phrase string, list []pipeline.SourcedText) items {
 	return each(list, func(t *pipeline.SourcedText) safe {
 		return say(phrase, struct{ Text, Source safe }{s.p.text(t.Text, maxReason), s.p.text(t.Source, maxName)})
-	})
-}
-
-// gap is a concern that the config missed.
-type gap struct {
-	Place, Concern, Quote, Missed, Agent, File, Patch safe
-}
-
-func (s sections) gaps(layout string) items {
-	return each(s.r.Report.GapLog, func(g *pipeline.GapLogEntry) safe {
-		v := gap{
-			Place:   s.fs.at(g.Path, g.Line, g.Line),
-			Concern: s.p.text(g.Concern, maxName),
-			Quote:   s.p.code(strings.TrimSpace(g.Quote), maxName),
-			Missed:  sentence(s.p.text(g.Missed, maxReason)),
-			Agent:   s.p.text(g.Agent, maxName),
-			File:    s.p.code(g.Suggestion.File, maxName),
-		}
-		if len(g.Suggestion.Operations) > 0 {
-			v.Patch = s.p.block("json", patchLines(g.Suggestion.Operations))
-		}
-		return say(layout, v)
 	})
 }
 

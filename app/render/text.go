@@ -20,14 +20,13 @@ func Text(v View, opts TextOptions) string {
 	p := plainPen{}
 	v.Details = "" // it would be a link
 	k := newLinker(Links{}, &v.Review.Facts)
-	fs := newFindings(&v.Review, p, k)
-	t := &terminal{sections: sections{&v.Review, p, k, fs}, page: newPage(v, p, k), color: opts.Color, width: 80}
-	t.page.Numbered = fs.serious
-	if opts.Width > 0 {
-		t.width = max(40, opts.Width)
-	}
+	fs := newFindings(v, p, k)
+	t := newTerminal(sections{&v.Review, p, k, fs}, opts)
+	t.page = newPage(v, p, k)
+	t.page.number(fs)
 	t.head(v)
 	t.findings()
+	t.proposedConfig()
 	t.list("heading resolved", t.resolved("text resolved"))
 	aside, _ := t.aside()
 	t.list("heading aside", aside)
@@ -37,6 +36,11 @@ func Text(v View, opts TextOptions) string {
 	return t.b.String()
 }
 
+// NothingToReview says that there is no change, and why.
+func NothingToReview(why string) string {
+	return string(say("nothing to review", sentence(plainPen{}.text(why, maxReason))))
+}
+
 // terminal lays out one review in plain text.
 type terminal struct {
 	sections
@@ -44,6 +48,14 @@ type terminal struct {
 	color bool
 	width int
 	b     strings.Builder
+}
+
+func newTerminal(s sections, opts TextOptions) *terminal {
+	t := &terminal{sections: s, color: opts.Color, width: 80}
+	if opts.Width > 0 {
+		t.width = max(40, opts.Width)
+	}
+	return t
 }
 
 // Styles are ANSI escape sequences (SGR).
@@ -70,7 +82,7 @@ func (t *terminal) head(v View) {
 	if v.Notice != "" {
 		t.put("", t.p.text(v.Notice, maxMessage), styleNone)
 	}
-	if problems := t.problems(); problems.n > 0 {
+	if problems := t.problems(t.r.Facts.Config.Problems); problems.n > 0 {
 		t.heading(say("config broken", t.broken()))
 		t.items(problems)
 	}
@@ -81,7 +93,7 @@ func (t *terminal) head(v View) {
 }
 
 func (t *terminal) findings() {
-	for i := range t.fs.list {
+	for i := range t.fs.groups {
 		switch {
 		case i == t.fs.serious:
 			t.heading(say("heading minor", nil))
@@ -114,6 +126,12 @@ func (t *terminal) finding(f finding) {
 	}
 	if f.Recommendation != "" {
 		t.put(indent, say("recommendation", f.Recommendation), styleNone)
+	}
+	if f.Reference != "" {
+		t.put(indent, say("reference", f.Reference), styleDim)
+	}
+	if len(f.Also) > 0 {
+		t.put(indent, say("also", f), styleNone)
 	}
 	for _, p := range f.Perspectives {
 		t.bullet(indent, p)
@@ -156,6 +174,21 @@ func (t *terminal) items(list items) {
 	for i := range list.n {
 		t.bullet("  ", list.at(i))
 	}
+}
+
+func (t *terminal) proposedConfig() {
+	p, list, there := t.proposed()
+	if !there {
+		return
+	}
+	t.heading(say("heading proposed", nil))
+	t.put("", say("proposed", p), styleNone)
+	for _, line := range []safe{say("proposed agents added", p.AgentsAdded), say("proposed agents gone", p.AgentsGone), say("proposed findings", p)} {
+		if line != "" {
+			t.bullet("  ", line)
+		}
+	}
+	t.items(list)
 }
 
 func (t *terminal) gapLog() {

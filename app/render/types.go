@@ -23,6 +23,15 @@ type View struct {
 	Notice  string // said once, such as why a command was refused
 	Shared  []SharedHead
 	Details string // URL of the details page, empty if there is none
+	// Rules tells more of rules that have findings, by id. It may be empty, but
+	// must be the same whenever one review is rendered: it is part of the digest.
+	Rules map[string]RuleNote
+}
+
+// RuleNote is what a report tells of a rule besides its findings.
+type RuleNote struct {
+	Reference string // an https URL, else it is not shown
+	Layer     string // of config that the rule comes from, empty for the defaults
 }
 
 // Links makes URLs into the code host's web pages. With an empty WebURL (a

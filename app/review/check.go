@@ -311,16 +311,9 @@ func (s *Service) cancelCheck(ctx context.Context, lease Lease, t Target, w Writ
 	})
 }
 
-// checkName is the check's name by the newest config that was good for the
-// repository, for where the config in force is not at hand.
+// checkName is the check's name, for where the config in force is not at hand.
 func (s *Service) checkName(ctx context.Context, t Target) string {
-	if good, err := s.Store.GoodLayer(ctx, t.RepoID, layerRepository); err == nil && good != nil {
-		if cfg, problems := s.Loader.Load(configLayer(good.Source, good.Files)); len(problems) == 0 {
-			return cfg.Settings.Check.Name
-		}
-	}
-	cfg, _ := s.Loader.Load()
-	return cfg.Settings.Check.Name
+	return s.known(ctx, t).Settings.Check.Name
 }
 
 // fence makes sure that the run still holds its target, right before a write.

@@ -42,7 +42,7 @@ func (s *Service) workCommand(ctx context.Context, commentID int64, attempt int)
 	if err != nil {
 		return s.retryJob(attempt, fmt.Errorf("count the commands of the last hour: %w", err))
 	}
-	limit := s.commandsPerHour(ctx, c.Target)
+	limit := s.known(ctx, c.Target).Settings.Limits.CommandsPerHour
 	if sent > 2*limit {
 		return s.retryJob(attempt, s.Store.FinishCommand(ctx, commentID, outcomeIgnored))
 	}
@@ -78,19 +78,11 @@ func (s *Service) judge(ctx context.Context, c Command, sent, limit int) (refusa
 	return "", nil
 }
 
-func (s *Service) commandsPerHour(ctx context.Context, t Target) int {
-	cfg, _ := s.Loader.Load()
-	if good, err := s.Store.GoodLayer(ctx, t.RepoID, layerRepository); err == nil && good != nil {
-		if own, problems := s.Loader.Load(configLayer(good.Source, good.Files)); len(problems) == 0 {
-			cfg = own
-		}
-	}
-	return cfg.Settings.Limits.CommandsPerHour
-}
-
 func (s *Service) accept(ctx context.Context, c Command) error {
-	if err := s.react(ctx, c, reactionSeen); err != nil {
-		return err
+	if !s.switchedOff(ctx, c.Target) {
+		if err := s.react(ctx, c, reactionSeen); err != nil {
+			return err
+		}
 	}
 	ask := ReviewAsk{Target: c.Target, Reason: "/review by " + c.Sender}
 	if err := s.Store.AcceptCommand(ctx, c.CommentID, ask); err != nil {
@@ -100,6 +92,9 @@ func (s *Service) accept(ctx context.Context, c Command) error {
 }
 
 func (s *Service) refuse(ctx context.Context, c Command, why string) error {
+	if s.switchedOff(ctx, c.Target) {
+		return s.Store.FinishCommand(ctx, c.CommentID, outcomeIgnored)
+	}
 	s.Log.Info().Str("target", c.Target.Key()).Int64("comment", c.CommentID).Str("sender", c.Sender).Msg("command refused")
 	if err := s.react(ctx, c, reactionRefused); err != nil {
 		return err
@@ -134,7 +129,7 @@ func (s *Service) answerCommands(ctx context.Context, key string, generation int
 	}
 	cmds, err := s.Store.AwaitingCommands(ctx, key, generation)
 	for _, c := range cmds {
-		if err == nil {
+		if err == nil && !s.switchedOff(ctx, c.Target) {
 			err = s.react(ctx, c, reaction)
 			if err != nil && s.Now().Sub(c.ReceivedAt) > patience {
 				s.Log.Warn().Int64("comment", c.CommentID).Err(err).Msg("command not answered")

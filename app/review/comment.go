@@ -13,7 +13,8 @@ import (
 // publishComment writes the one comment of a pull request, or nothing where
 // the settings say so, where nobody may write, or where it says the same
 // already.
-func (s *Service) publishComment(ctx context.Context, lease Lease, state TargetState, r *StoredReview, settings config.Settings, talk *Conversation) error {
+func (s *Service) publishComment(ctx context.Context, lease Lease, state TargetState, r *StoredReview, cfg *config.Config, talk *Conversation) error {
+	settings := cfg.Settings
 	if state.Kind == TargetGroup || settings.Comment.When == config.CommentNever {
 		return nil
 	}
@@ -27,7 +28,7 @@ func (s *Service) publishComment(ctx context.Context, lease Lease, state TargetS
 	if have == nil && settings.Comment.When == config.CommentFindings && quiet(r.Review.Report) && state.Notice == "" {
 		return nil
 	}
-	view := s.view(state.Target, r, settings.Mode, state.Notice, nil)
+	view := s.view(state.Target, r, cfg, state.Notice, nil)
 	view.Details = s.checkURL(ctx, state.Target, r.HeadSHA)
 	doc := render.Comment(view)
 	if have == nil || have.State == WriteIntended {
@@ -53,7 +54,8 @@ func (s *Service) checkURL(ctx context.Context, t Target, headSHA string) string
 
 // quiet reports whether there is nothing to say.
 func quiet(r pipeline.ReviewReport) bool {
-	return r.Decision == pipeline.DecisionPass && r.Counts.Total() == 0 && len(r.Changes.Resolved) == 0 && len(r.Incomplete) == 0
+	return r.Decision == pipeline.DecisionPass && r.Counts.Total() == 0 && len(r.Changes.Resolved) == 0 && len(r.Incomplete) == 0 &&
+		len(r.ProposedConfig.Files) == 0
 }
 
 // findComment looks for our comment on GitHub where the store doesn't know
@@ -178,11 +180,11 @@ func (s *Service) sayNotice(ctx context.Context, lease Lease, state TargetState)
 		return fmt.Errorf("read the newest review: %w", err)
 	}
 	if r != nil {
-		settings, err := s.settingsOf(r)
+		cfg, err := s.configOf(r)
 		if err != nil {
 			return err
 		}
-		if err := s.publishComment(ctx, lease, state, r, settings, nil); err != nil {
+		if err := s.publishComment(ctx, lease, state, r, cfg, nil); err != nil {
 			var host *HostError
 			if !errors.As(err, &host) || host.Temporary() {
 				return err

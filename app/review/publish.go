@@ -19,15 +19,15 @@ func (s *Service) publish(ctx context.Context, lease Lease, state TargetState, r
 	if err != nil {
 		return err
 	}
-	settings, err := s.settingsOf(r)
+	cfg, err := s.configOf(r)
 	if err != nil {
 		return err
 	}
 	var checkErr, commentErr error
 	var g sync.WaitGroup // neither keeps the other from being written
-	g.Go(func() { checkErr = guard(func() error { return s.publishCheck(ctx, lease, state, r, settings) }) })
+	g.Go(func() { checkErr = guard(func() error { return s.publishCheck(ctx, lease, state, r, cfg) }) })
 	g.Go(func() {
-		commentErr = guard(func() error { return s.publishCommentIfAllowed(ctx, lease, state, r, settings, &talk) })
+		commentErr = guard(func() error { return s.publishCommentIfAllowed(ctx, lease, state, r, cfg, &talk) })
 	})
 	g.Wait()
 	switch {
@@ -65,8 +65,8 @@ func (e *commentError) Unwrap() error { return e.err }
 // publishCommentIfAllowed writes the comment. Where GitHub refuses it, since
 // the conversation was locked or the permission taken away, the check stands
 // without it.
-func (s *Service) publishCommentIfAllowed(ctx context.Context, lease Lease, state TargetState, r *StoredReview, settings config.Settings, talk *Conversation) error {
-	err := s.publishComment(ctx, lease, state, r, settings, talk)
+func (s *Service) publishCommentIfAllowed(ctx context.Context, lease Lease, state TargetState, r *StoredReview, cfg *config.Config, talk *Conversation) error {
+	err := s.publishComment(ctx, lease, state, r, cfg, talk)
 	var host *HostError
 	if errors.As(err, &host) && !host.Temporary() {
 		s.Log.Warn().Str("target", lease.Key).Err(err).Msg("comment not written")
@@ -104,23 +104,30 @@ func (s *Service) lookAgain(ctx context.Context, lease Lease, state TargetState,
 	return now.Conversation, nil
 }
 
-// settingsOf gives the settings that a stored review was done with.
-func (s *Service) settingsOf(r *StoredReview) (config.Settings, error) {
+// configOf gives the config that a stored review was done with.
+func (s *Service) configOf(r *StoredReview) (*config.Config, error) {
 	var layers []config.Layer
-	if l := configLayer("", r.Config); len(l.Files) > 0 {
-		layers = append(layers, l)
+	for _, name := range []string{config.LayerServer, config.LayerOrganisation, config.LayerRepository} {
+		if l := configLayer(name, "", r.Config); len(l.Files) > 0 {
+			layers = append(layers, l)
+		}
 	}
 	cfg, problems := s.Loader.Load(layers...)
 	if len(problems) > 0 {
-		return cfg.Settings, &finalError{fmt.Errorf("load the stored config of run %s: %s", r.RunID, problems[0].Problem), "internal"}
+		return nil, &finalError{fmt.Errorf("load the stored config of run %s: %s", r.RunID, problems[0].Problem), "internal"}
 	}
-	return cfg.Settings, nil
+	return cfg, nil
+}
+
+// mode is the mode that a stored review was done in.
+func (r *StoredReview) mode(cfg *config.Config) string {
+	return cfg.Mode(r.Review.Facts.Repository.FullName())
 }
 
 // publishCheck completes the head's check. Where several open pull requests
 // share the head, the check waits for the last of them and carries the worst
 // decision.
-func (s *Service) publishCheck(ctx context.Context, lease Lease, state TargetState, r *StoredReview, settings config.Settings) error {
+func (s *Service) publishCheck(ctx context.Context, lease Lease, state TargetState, r *StoredReview, cfg *config.Config) error {
 	return s.onHead(ctx, state.RepoID, r.HeadSHA, func(ctx context.Context) error {
 		shared, waiting, err := s.sharedHead(ctx, lease.Key, r)
 		if err != nil {
@@ -130,14 +137,14 @@ func (s *Service) publishCheck(ctx context.Context, lease Lease, state TargetSta
 			s.Log.Info().Str("target", lease.Key).Str("head", r.HeadSHA).Msg("check waits for another pull request on the same head")
 			return nil
 		}
-		view := s.view(state.Target, r, settings.Mode, "", shared)
+		view := s.view(state.Target, r, cfg, "", shared)
 		view.Details = s.detailsURL(ctx, state.Target)
 		w := CheckWrite{
-			Name: settings.Check.Name, HeadSHA: r.HeadSHA, DetailsURL: view.Details,
+			Name: cfg.Settings.Check.Name, HeadSHA: r.HeadSHA, DetailsURL: view.Details,
 			Conclusion: render.Conclusion(view), Output: render.Check(view),
 			StartedAt: r.Record.StartedAt, CompletedAt: s.Now(),
 		}
-		if !settings.Check.Annotations {
+		if !cfg.Settings.Check.Annotations {
 			w.Output.Annotations = nil
 		}
 		return s.completeCheck(ctx, lease, state.Target, w)
@@ -198,13 +205,9 @@ func (s *Service) publishDraft(ctx context.Context, lease Lease, state TargetSta
 	if err := s.followHead(ctx, lease.Key, state, now.HeadSHA); err != nil {
 		return err
 	}
-	settings, err := s.settingsOf(&StoredReview{Config: src.blobs})
-	if err != nil {
-		return err
-	}
 	return s.onHead(ctx, state.RepoID, now.HeadSHA, func(ctx context.Context) error {
 		return s.completeCheck(ctx, lease, state.Target, CheckWrite{
-			Name: settings.Check.Name, HeadSHA: now.HeadSHA, DetailsURL: s.detailsURL(ctx, state.Target),
+			Name: src.config.Settings.Check.Name, HeadSHA: now.HeadSHA, DetailsURL: s.detailsURL(ctx, state.Target),
 			Conclusion: "action_required", Output: render.DraftSkipped(),
 			StartedAt: s.Now(), CompletedAt: s.Now(),
 		})
@@ -215,13 +218,11 @@ func (s *Service) publishDraft(ctx context.Context, lease Lease, state TargetSta
 // check that was opened before the config was known is completed as neutral,
 // since whoever may change the config of the default branch asked for it.
 func (s *Service) publishOff(ctx context.Context, lease Lease, state TargetState) error {
-	s.off.set(state.RepoID, true)
 	if state.HeadSHA == "" {
 		return nil
 	}
 	return s.onHead(ctx, state.RepoID, state.HeadSHA, func(ctx context.Context) error {
-		w, err := s.Store.NewestWrite(ctx, WriteCheck, checkSubject(state.RepoID, state.HeadSHA))
-		if err != nil || w == nil || w.State == WriteCompleted {
+		if waits, err := s.checkWaits(ctx, state); err != nil || !waits {
 			return err
 		}
 		return s.completeCheck(ctx, lease, state.Target, CheckWrite{
@@ -229,6 +230,16 @@ func (s *Service) publishOff(ctx context.Context, lease Lease, state TargetState
 			StartedAt: s.Now(), CompletedAt: s.Now(),
 		})
 	})
+}
+
+// checkWaits reports whether the head has a check of ours, or the intent to
+// create one, that is not completed.
+func (s *Service) checkWaits(ctx context.Context, state TargetState) (bool, error) {
+	w, err := s.Store.NewestWrite(ctx, WriteCheck, checkSubject(state.RepoID, state.HeadSHA))
+	if err != nil {
+		return false, fmt.Errorf("look for the head's check: %w", err)
+	}
+	return w != nil && w.State != WriteCompleted, nil
 }
 
 // giveUp completes the check of a run that could not be completed, in words
@@ -266,7 +277,13 @@ func (s *Service) writeGivenUp(ctx context.Context, lease Lease, state TargetSta
 		state.HeadSHA = now.HeadSHA
 	}
 	what, remedy := explain(cause)
+	off := s.switchedOff(ctx, state.Target)
 	err := s.onHead(ctx, state.RepoID, state.HeadSHA, func(ctx context.Context) error {
+		if off { // nothing new is posted there
+			if waits, err := s.checkWaits(ctx, state); err != nil || !waits {
+				return err
+			}
+		}
 		return s.completeCheck(ctx, lease, state.Target, CheckWrite{
 			Name: s.checkName(ctx, state.Target), HeadSHA: state.HeadSHA, DetailsURL: s.detailsURL(ctx, state.Target),
 			Conclusion: "failure", Output: render.CouldNotComplete(what, remedy),
@@ -277,7 +294,7 @@ func (s *Service) writeGivenUp(ctx context.Context, lease Lease, state TargetSta
 	if errors.As(err, &host) && !host.Temporary() {
 		return s.giveUpSilently(lease, err)
 	}
-	if err != nil {
+	if err != nil || off {
 		return err
 	}
 	return s.warnInComment(ctx, lease.Key, what)

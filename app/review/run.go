@@ -25,10 +25,8 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState) (d
 	if done, err := s.Store.Published(ctx, lease.Key, state.Wanted); err != nil || done {
 		return done, err
 	}
-	src := &source{
-		PullSource: s.GitHub.Source(state.Target),
-		config:     func(ctx context.Context) (*config.Config, []ConfigBlob, error) { return s.config(ctx, state.Target) },
-	}
+	src := &source{PullSource: s.GitHub.Source(state.Target)}
+	src.layers = func(ctx context.Context) (inForce, error) { return s.config(ctx, state.Target, src.PullSource) }
 	var outcome run.Outcome
 	var unopened error
 	g, gctx := errgroup.WithContext(ctx)
@@ -42,7 +40,10 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState) (d
 			Previous: func(ctx context.Context, f *pipeline.PRFacts) (*pipeline.PreviousReport, error) {
 				return s.Store.PreviousReport(ctx, lease.Key, f.Head.SHA)
 			},
-			Check:    s.checkFacts,
+			Check: checkFacts,
+			Proposed: func(ctx context.Context, f *pipeline.PRFacts) (*config.Config, error) {
+				return s.proposed(ctx, state.Target, f.Head.SHA, &src.inForce)
+			},
 			Panicked: s.logPanic,
 		})
 		return err
@@ -58,7 +59,6 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState) (d
 	case err != nil:
 		return false, err
 	}
-	s.off.set(state.RepoID, false)
 	facts := &outcome.Review.Facts
 	outcome.Record.APICalls = src.Calls()
 	s.observe(outcome)
@@ -117,7 +117,7 @@ func (s *Service) openEarly(ctx context.Context, lease Lease, state TargetState)
 	if err := s.cancelOldChecks(ctx, lease, state.Target); err != nil {
 		return nil, err
 	}
-	if state.HeadSHA == "" || s.off.is(state.RepoID) {
+	if state.HeadSHA == "" || s.switchedOff(ctx, state.Target) {
 		return nil, nil
 	}
 	err = s.openCheck(ctx, lease, state, state.HeadSHA)
@@ -136,9 +136,9 @@ var (
 
 // checkFacts is asked once the facts are known and before anything is done
 // with them.
-func (s *Service) checkFacts(f *pipeline.PRFacts, cfg *config.Config) error {
+func checkFacts(f *pipeline.PRFacts, cfg *config.Config) error {
 	switch {
-	case cfg.Settings.Mode == config.ModeOff:
+	case cfg.Mode(f.Repository.FullName()) == config.ModeOff:
 		return errSwitchedOff
 	case f.Draft && cfg.Settings.Drafts == config.DraftsSkip:
 		return errDraftSkipped
@@ -174,9 +174,10 @@ func milliseconds(ms float64) time.Duration { return time.Duration(ms * float64(
 func newRunID() string { return strings.ToLower(rand.Text()[:16]) }
 
 // view is what the renderer needs of a stored review.
-func (s *Service) view(t Target, r *StoredReview, mode, notice string, shared []render.SharedHead) render.View {
+func (s *Service) view(t Target, r *StoredReview, cfg *config.Config, notice string, shared []render.SharedHead) render.View {
 	return render.View{
-		Review: r.Review, Record: r.Record, Mode: mode, Notice: notice, Shared: shared,
+		Review: r.Review, Record: r.Record, Mode: r.mode(cfg), Notice: notice, Shared: shared,
+		Rules: render.RuleNotes(&r.Review.Report, cfg),
 		Links: render.Links{WebURL: s.WebURL, Repository: t.Owner + "/" + t.Name},
 	}
 }

@@ -87,30 +87,3 @@ func (s *Service) watch(ctx context.Context, key, headSHA string) (watched conte
 		return nil
 	})
 }
-
-// offRepositories remembers which repositories switched reviewgate off, so
-// that their pull requests don't get a check run opened before their config
-// has been read again.
-type offRepositories struct {
-	mu sync.Mutex
-	m  map[int64]bool
-}
-
-func (o *offRepositories) set(repoID int64, off bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.m == nil {
-		o.m = map[int64]bool{}
-	}
-	if off {
-		o.m[repoID] = true
-	} else {
-		delete(o.m, repoID)
-	}
-}
-
-func (o *offRepositories) is(repoID int64) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.m[repoID]
-}

@@ -12,14 +12,17 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline/run"
+	"github.com/reviewgate/reviewgate/policies/glob"
 )
 
-// Options are what a Service is made from. All but the durations are needed.
+// Options are what a Service is made from. All but the durations and Server are
+// needed.
 type Options struct {
 	Store    Store
 	GitHub   GitHub
 	Pipeline *run.Runner
 	Loader   *config.Loader
+	Server   config.Layer // the server's, without files if there is none
 	Log      zerolog.Logger
 	Version  string // of reviewgate, for the comment's footer
 	Owner    string // unique for each process: holds leases
@@ -49,8 +52,13 @@ type Observer struct {
 type Service struct {
 	Options
 	running runs
-	off     offRepositories
 	lost    lostDeliveries
+	// branches are the globs of the base branches that carry config of their
+	// own; nil without any.
+	branches *glob.Set
+	// proposals loads proposed configs: they must not push out of Loader what
+	// is in force.
+	proposals *config.Loader
 	// suspects is held by the one at work of those that may have taken the
 	// server down.
 	suspects sync.Mutex
@@ -58,8 +66,12 @@ type Service struct {
 
 var _ Worker = (*Service)(nil)
 
-// New returns a Service.
-func New(o Options) *Service {
+// maxProposals is how many proposed configs are remembered: more than the pull
+// requests that change config at one time.
+const maxProposals = 8
+
+// New returns a Service. A server's layer that is not valid is an error.
+func New(o Options) (*Service, error) {
 	if o.LeaseTTL == 0 {
 		o.LeaseTTL = 15 * time.Second
 	}
@@ -72,7 +84,18 @@ func New(o Options) *Service {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Service{Options: o}
+	s := &Service{Options: o, proposals: config.NewLoader(maxProposals)}
+	cfg, problems := o.Loader.Load(s.serverLayers()...)
+	if len(problems) > 0 {
+		return nil, fmt.Errorf("load the server's config: %s", config.FormatProblem(problems[0]))
+	}
+	if globs := cfg.Settings.ConfigBranches; len(globs) > 0 {
+		var err error
+		if s.branches, err = glob.Compile(globs); err != nil {
+			return nil, fmt.Errorf("compile the server's config_branches: %w", err)
+		}
+	}
+	return s, nil
 }
 
 // Accept stores what a webhook delivery asks for. When it returns without an

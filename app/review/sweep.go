@@ -419,12 +419,12 @@ func (s *Service) answered(ctx context.Context, p OpenPull, shared bool) (bool, 
 		return false, fmt.Errorf("look up %s: %w", p.Key(), err)
 	case state.Closed || state.HeadSHA != p.HeadSHA:
 		return false, nil
-	case state.Wanted > state.Done || s.off.is(p.RepoID):
+	case state.Wanted > state.Done:
 		return true, nil
 	case state.GaveUp && state.Result != "":
 		return true, nil // askRefused looks after it
 	case newest == nil || newest.State != WriteCompleted || strings.HasPrefix(newest.Digest, "cancelled "):
-		return false, nil
+		return s.switchedOff(ctx, p.Target), nil
 	case state.GaveUp:
 		return true, nil // the check says so
 	}

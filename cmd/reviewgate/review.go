@@ -14,6 +14,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/localgit"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
@@ -31,7 +32,10 @@ the gate as exit code: 0 it passes, 1 it is blocked (needs_fixes or fail; never
 where the config's mode is advisory or off).
 
 Config is read from .github/reviewgate at the base, so that a change can't
-alter the rules it is judged by; --config reads it from a directory instead.`,
+alter the rules it is judged by; --config reads it from a directory instead.
+What is wrong with it is part of the review, and for json and sarif stands on
+standard error too. A range in which nothing changed is said to be one: exit
+code 0.`,
 		Example: "  reviewgate review --base main\n" +
 			"  reviewgate review --repo ~/src/project --base v1.2.0 --head v1.3.0 --format sarif",
 		Args: cobra.NoArgs,
@@ -65,7 +69,11 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 		return unfinished(err)
 	}
 	progress := newProgress(cmd.ErrOrStderr())
-	outcome, err := runner.Run(ctx, src, run.Options{Trigger: "reviewgate review", Progress: progress.step})
+	options := run.Options{Trigger: "reviewgate review", Progress: progress.step}
+	if f.config == "" { // else no config of the repository counts
+		options.Proposed = func(ctx context.Context, _ *pipeline.PRFacts) (*config.Config, error) { return src.Proposed(ctx) }
+	}
+	outcome, err := runner.Run(ctx, src, options)
 	progress.done()
 	if err != nil {
 		if errors.Is(err, context.Canceled) {
@@ -73,19 +81,50 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 		}
 		return unfinished(err)
 	}
-	view := render.View{Review: outcome.Review, Record: outcome.Record, Mode: outcome.Config.Settings.Mode}
+	nothing := ""
+	if len(outcome.Review.Facts.Commits) == 0 {
+		if nothing, err = src.Nothing(ctx); err != nil {
+			return unfinished(err)
+		}
+	}
+	return f.report(cmd, &outcome, nothing, write)
+}
+
+// report prints the review and makes the gate the exit code. Where there is
+// nothing to review, nothing says why: that is no pass, and blocks nobody.
+func (f *reviewFlags) report(cmd *cobra.Command, o *run.Outcome, nothing string, write writer) error {
+	facts := &o.Review.Facts
+	notes := io.Discard // the report says it
+	if f.format == "json" || f.format == "sarif" {
+		notes = cmd.ErrOrStderr()
+	}
+	for _, p := range facts.Config.Problems {
+		fmt.Fprintln(notes, config.FormatProblem(p))
+	}
+	if nothing != "" && notes == io.Discard {
+		fmt.Fprintln(cmd.OutOrStdout(), render.NothingToReview(nothing))
+		return nil
+	}
+	if nothing != "" {
+		fmt.Fprintln(notes, render.NothingToReview(nothing))
+	}
+	mode := o.Config.Mode(facts.Repository.FullName())
+	view := render.View{Review: o.Review, Record: o.Record, Mode: mode, Rules: render.RuleNotes(&o.Review.Report, o.Config)}
 	if err := write(cmd.OutOrStdout(), view); err != nil {
 		return unfinished(fmt.Errorf("write the review: %w", err))
 	}
-	if outcome.Config.Settings.Mode == config.ModeEnforce && outcome.Review.Report.Decision.Blocks() {
+	if nothing == "" && mode == config.ModeEnforce && o.Review.Report.Decision.Blocks() {
 		return &exitError{code: exitBlocked}
 	}
 	return nil
 }
 
+// writer prints a review.
+type writer func(io.Writer, render.View) error
+
 // writer returns what prints a review in the wanted format.
-func (f *reviewFlags) writer() (func(io.Writer, render.View) error, error) {
-	bytes := func(make func(render.View) ([]byte, error)) func(io.Writer, render.View) error {
+func (f *reviewFlags) writer() (writer, error) {
+	bytes := func(make func(render.View) ([]byte, error)) writer {
 		return func(w io.Writer, v render.View) error {
 			b, err := make(v)
 			if err != nil {

@@ -28,6 +28,8 @@ that are not set there, from a YAML or JSON file with the same keys:
   REVIEWGATE_DATABASE_URL        sqlite://FILE (sqlite://reviewgate.db), or
                                  postgres://USER:PASSWORD@HOST/DATABASE for
                                  several servers
+  REVIEWGATE_CONFIG_DIR          directory with config files for all repositories,
+                                 read at the start (none)
   REVIEWGATE_DELIVERY_LOG_INTERVAL
                                  how often GitHub's log is read for webhooks that
                                  were lost (5m)

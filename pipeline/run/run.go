@@ -31,6 +31,7 @@ type Runner struct {
 	Config
 	detector *secrets.Detector
 	engines  engines
+	previews chan struct{} // one for each proposed config that is being tried
 }
 
 // NewRunner compiles what is the same for all configs.
@@ -39,7 +40,7 @@ func NewRunner(c Config) (*Runner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load the secrets detector: %w", err)
 	}
-	return &Runner{Config: c, detector: d}, nil
+	return &Runner{Config: c, detector: d, previews: make(chan struct{}, maxPreviews)}, nil
 }
 
 // Options are those of one run. All are optional.
@@ -132,6 +133,11 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	})
 	if failed != nil {
 		v.Report = aggregate.Failed(in, failed)
+		in.Failed = failed
+	}
+	v.Report.ProposedConfig = r.preview(ctx, in, v.Report.Findings, o)
+	if err := context.Cause(ctx); err != nil {
+		return out, err
 	}
 	slices.SortFunc(out.Record.Agents, func(a, b pipeline.AgentTiming) int { return cmp.Compare(a.Agent, b.Agent) })
 	out.Record.FinishedAt = r.Now()

@@ -1,0 +1,118 @@
+// Package explain says what a config makes of paths before there is a change:
+// their domains and services, the agents that would look at them and why, why
+// the others would not, and which rules look at each.
+//
+// It asks the stages that a review asks, with one modified line in each file.
+// What hangs on more than paths (labels, the author, the title, what the lines
+// say) is as in a change that has nothing of it.
+package explain
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/classify"
+	"github.com/reviewgate/reviewgate/pipeline/compose"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/rules"
+)
+
+// Explanation is what a config makes of a list of paths.
+type Explanation struct {
+	ConfigVersion  string                  `json:"config_version"`
+	Files          []File                  `json:"files"` // sorted by path
+	Classification pipeline.Classification `json:"classification"`
+	Manifest       pipeline.AgentManifest  `json:"manifest"`
+}
+
+// File is what a config makes of one path.
+type File struct {
+	Path          string                      `json:"path"`
+	Language      string                      `json:"language"`
+	Generated     bool                        `json:"generated"`
+	Vendored      bool                        `json:"vendored"`
+	Test          bool                        `json:"test"`
+	Documentation bool                        `json:"documentation"`
+	Domains       pipeline.List[Domain]       `json:"domains"`
+	Services      pipeline.List[string]       `json:"services"`
+	Rules         pipeline.List[RulesOfAgent] `json:"rules"` // of agents that would look at the file
+}
+
+// Domain is a domain that a file is in, and the globs that put it there.
+type Domain struct {
+	ID       string                `json:"id"`
+	Mappings pipeline.List[string] `json:"mappings"`
+}
+
+// RulesOfAgent are the ids of an agent's rules that look at a file.
+type RulesOfAgent struct {
+	Agent string                `json:"agent"`
+	Rules pipeline.List[string] `json:"rules"`
+}
+
+// Paths explains paths, which are relative to the repository's root. A path
+// that is given twice counts once.
+func Paths(ctx context.Context, cfg *config.Config, paths []string) (*Explanation, error) {
+	classifier, err := classify.New(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("compile the domains: %w", err)
+	}
+	composer, err := compose.New(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("compile the policies: %w", err)
+	}
+	engine, err := rules.Compile(cfg.Rules)
+	if err != nil {
+		return nil, fmt.Errorf("compile the rules: %w", err)
+	}
+	paths = slices.Clone(paths)
+	slices.Sort(paths)
+	facts, _, err := normalize.Normalize(ctx, &change{cfg, slices.Compact(paths)}, normalize.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("make up a change of these paths: %w", err)
+	}
+	out := &Explanation{ConfigVersion: cfg.InForce.Version, Classification: classifier.Classify(&facts)}
+	out.Manifest = composer.Compose(&facts, &out.Classification)
+	for i := range facts.Files {
+		out.Files = append(out.Files, out.file(&facts.Files[i], engine))
+	}
+	return out, nil
+}
+
+func (x *Explanation) file(f *pipeline.File, engine *rules.Engine) File {
+	out := File{
+		Path: f.Path, Language: f.Language,
+		Generated: f.GeneratedByPath, Vendored: f.Vendored, Test: f.Test, Documentation: f.Documentation,
+	}
+	for _, d := range x.Classification.Domains {
+		if i, in := slices.BinarySearchFunc(d.Files, f.Path, byPath); in {
+			out.Domains = append(out.Domains, Domain{d.ID, d.Files[i].Mappings})
+		}
+	}
+	for _, s := range x.Classification.Services {
+		if _, in := slices.BinarySearch(s.Files, f.Path); in {
+			out.Services = append(out.Services, s.ID)
+		}
+	}
+	looking := engine.LooksAt(f)
+	for i := range x.Manifest.Entries {
+		e := &x.Manifest.Entries[i]
+		if _, in := slices.BinarySearch(e.Scope.Files, f.Path); !in && !e.Scope.All {
+			continue
+		}
+		of := RulesOfAgent{Agent: e.Agent}
+		for _, r := range looking {
+			if r.Agent == e.Agent {
+				of.Rules = append(of.Rules, r.ID)
+			}
+		}
+		out.Rules = append(out.Rules, of)
+	}
+	return out
+}
+
+func byPath(f pipeline.DomainFile, path string) int { return strings.Compare(f.Path, path) }

@@ -1,0 +1,172 @@
+package explain
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/run"
+)
+
+func load(t testing.TB, files map[string]string) *config.Config {
+	t.Helper()
+	l := config.Layer{Name: config.LayerRepository, Source: "test"}
+	for name, text := range files {
+		l.Files = append(l.Files, config.File{Path: name, Text: []byte(text)})
+	}
+	cfg, problems := config.Load(l)
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	return cfg
+}
+
+// What is explained is what a review of such a change does.
+func TestExplainsWhatAReviewDoes(t *testing.T) {
+	cfg, _ := config.Load()
+	paths := []string{"pricing/tax.ts", ".github/workflows/ci.yml", "web/button.tsx", "go.mod", "docs/a.md", "assets/logo.png", "vendor/x/y.go"}
+	x, err := Paths(t.Context(), cfg, paths)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runner, err := run.NewRunner(run.Config{Now: noClock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := runner.Run(t.Context(), &change{cfg, paths}, run.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(o.Review.Classification, x.Classification); diff != "" {
+		t.Errorf("classification (-review +explained):\n%s", diff)
+	}
+	if diff := cmp.Diff(o.Review.Manifest, x.Manifest); diff != "" {
+		t.Errorf("manifest (-review +explained):\n%s", diff)
+	}
+	if len(x.Files) != len(paths) || !slices.IsSortedFunc(x.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) }) {
+		t.Errorf("files %+v", x.Files)
+	}
+}
+
+func TestFiles(t *testing.T) {
+	const rest = `"severity": "major", "name": "n", "category": "c", "description": "d", "detection": "d", "recommendation": "r"`
+	cfg := load(t, map[string]string{
+		config.FileRules: `{"extends": [], "items": [
+			{"id": "all", "agent": "build-reviewer", "match": {"literal": "a"}, ` + rest + `},
+			{"id": "removed", "agent": "build-reviewer", "match": {"literal": "a", "on": "removed"}, ` + rest + `},
+			{"id": "file", "agent": "build-reviewer", "match": {"pattern": "a", "on": "file"}, ` + rest + `},
+			{"id": "new-path", "agent": "build-reviewer", "match": {"pattern": "a", "on": "path"}, ` + rest + `},
+			{"id": "title", "agent": "build-reviewer", "match": {"pattern": "a", "on": "title"}, ` + rest + `},
+			{"id": "prose", "agent": "build-reviewer", ` + rest + `},
+			{"id": "go-code", "agent": "build-reviewer", "match": {"literal": "a", "languages": ["Go"], "tests": false}, ` + rest + `},
+			{"id": "money", "agent": "finance-sme", "match": {"literal": "a", "paths": ["**/*.go"], "exclude_paths": ["old/**"]}, ` + rest + `}
+		]}`,
+		config.FileComposition: `{"extends": [], "items": [
+			{"id": "all", "description": "d", "priority": 9, "trigger": {"type": "always"}, "dispatch": {"agents": ["build-reviewer"]}},
+			{"id": "finance", "description": "d", "priority": 8, "trigger": {"type": "domain", "domains": ["money"]}, "dispatch": {"agents": ["finance-sme"], "scope": "matched"}}
+		]}`,
+		config.FileDomains: `{"extends": [], "items": [
+			{"id": "money", "type": "domain", "domain": "money", "description": "d", "weight": 1, "globs": ["money/**", "**/*tax*"]},
+			{"id": "shop", "type": "service", "service": "shop", "description": "d", "globs": ["money/**"]}
+		]}`,
+	})
+	x, err := Paths(t.Context(), cfg, []string{"money/tax.go", "a_test.go", "old/tax.go", "a.py", "a.py"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	byPath := map[string]string{}
+	for _, f := range x.Files {
+		var parts []string
+		for _, d := range f.Domains {
+			parts = append(parts, d.ID+strings.Join(d.Mappings, "|"))
+		}
+		parts = append(parts, f.Services...)
+		for _, r := range f.Rules {
+			parts = append(parts, r.Agent+":"+strings.Join(r.Rules, "|"))
+		}
+		byPath[f.Path] = strings.Join(parts, " ")
+	}
+	want := map[string]string{
+		"money/tax.go": "money**/*tax*|money/** shop build-reviewer:all|removed|file|go-code finance-sme:money",
+		"old/tax.go":   "money**/*tax* build-reviewer:all|removed|file|go-code finance-sme:",
+		"a_test.go":    "build-reviewer:all|removed|file",
+		"a.py":         "build-reviewer:all|removed|file",
+	}
+	if diff := cmp.Diff(want, byPath); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestClean(t *testing.T) {
+	for in, want := range map[string]string{"a": "a", "./a/b": "a/b", "a//b/../c": "a/c", "..a": "..a", " a ": " a "} {
+		if got, err := Clean(in); err != nil || got != want {
+			t.Errorf("%q: %q, %v; want %q", in, got, err, want)
+		}
+	}
+	for _, in := range []string{"", ".", "..", "../a", "a/../../b", "/a", "a/", strings.Repeat("a", maxPath+1)} {
+		if got, err := Clean(in); err == nil {
+			t.Errorf("%.20q gives %.20q", in, got)
+		}
+	}
+	if _, err := CleanAll(slices.Repeat([]string{"a"}, maxPaths+1)); err == nil {
+		t.Error("too many paths are taken")
+	}
+}
+
+func TestReadList(t *testing.T) {
+	for in, want := range map[string][]string{
+		"":                                  nil,
+		"\n\n":                              nil,
+		"a\nb/c.go":                         {"a", "b/c.go"},
+		"a\r\nb\r\n":                        {"a", "b"},
+		"\"caf\\303\\251 \\\"x\\\"\\t\"\nb": {"café \"x\"\t", "b"},
+		"a\nb\x00\"c\"\x00":                 {"a\nb", `"c"`},
+	} {
+		got, err := ReadList(strings.NewReader(in))
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q: %q, %v; want %q", in, got, err, want)
+		}
+	}
+	for name, r := range map[string]io.Reader{
+		"bad quotes": strings.NewReader(`"a`),
+		"too long":   strings.NewReader(strings.Repeat("a\n", maxList/2+1)),
+		"broken":     iotest.ErrReader(errors.New("broken")),
+	} {
+		if got, err := ReadList(r); err == nil {
+			t.Errorf("%s: %d paths", name, len(got))
+		}
+	}
+}
+
+// As many paths as are taken are explained at once.
+func TestManyPaths(t *testing.T) {
+	cfg, _ := config.Load()
+	var paths []string
+	for i := range maxPaths {
+		paths = append(paths, "pricing/"+strconv.Itoa(i)+".go")
+	}
+	x, err := Paths(t.Context(), cfg, paths)
+	if err != nil || len(x.Files) != maxPaths || x.Manifest.Entry("finance-sme") == nil {
+		t.Fatalf("%v", err)
+	}
+	var finance pipeline.Domain
+	for _, d := range x.Classification.Domains {
+		if d.ID == "finance" {
+			finance = d
+		}
+	}
+	if len(finance.Files) != maxPaths {
+		t.Errorf("%d files are finance", len(finance.Files))
+	}
+}
+
+func noClock() time.Time { return time.Time{} }

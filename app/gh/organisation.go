@@ -1,0 +1,196 @@
+package gh
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/config"
+)
+
+const (
+	// organisationRepo is where an account keeps what holds for all of its
+	// repositories.
+	organisationRepo = ".github"
+	// organisationAge is for how long an organisation's layer is used without
+	// looking again. It keeps the layer from costing each review a call.
+	organisationAge = time.Minute
+	// uncoveredAge is for how long it is taken that there is no token for an
+	// organisation's .github. Asking counts against the App's own rate limit,
+	// which all accounts share.
+	uncoveredAge = 10 * time.Minute
+	// maxOrganisations bounds the layers that are kept, in bytes.
+	maxOrganisations = 32 << 20
+	maxUncovered     = 10_000 // accounts
+
+	opOrganisation = "read the organisation's config"
+)
+
+// organisations are the layers that were read lately, by installation and
+// account. Failures are not kept.
+type organisations struct {
+	known     *lru[organisation]
+	uncovered *lru[time.Time] // since when
+
+	mu      sync.Mutex
+	reading map[string]*reading
+}
+
+type organisation struct {
+	source review.ConfigSource
+	at     time.Time
+}
+
+// reading is one that is under way. What it found may be looked at once done is
+// closed.
+type reading struct {
+	done   chan struct{}
+	source review.ConfigSource
+	err    error
+}
+
+func newOrganisations() *organisations {
+	return &organisations{
+		known: newLRU[organisation](maxOrganisations), uncovered: newLRU[time.Time](maxUncovered), reading: map[string]*reading{},
+	}
+}
+
+// organisationConfig is the organisation's layer as it was within the last
+// minute.
+func (c *Client) organisationConfig(ctx context.Context, t review.Target) (review.ConfigSource, error) {
+	key := organisationKey(t)
+	for {
+		r, first := c.organisations.begin(key)
+		if first {
+			return c.leadReading(ctx, t, key, r)
+		}
+		select {
+		case <-r.done:
+		case <-ctx.Done():
+			return review.ConfigSource{}, hostError(opOrganisation, ctx.Err())
+		}
+		if !isCalledOff(r.err) {
+			return r.source, r.err
+		}
+	}
+}
+
+func organisationKey(t review.Target) string {
+	return fmt.Sprintf("%d/%s", t.Installation, strings.ToLower(t.Owner))
+}
+
+// leadReading finds what others wait for.
+func (c *Client) leadReading(ctx context.Context, t review.Target, key string, r *reading) (review.ConfigSource, error) {
+	o := c.organisations
+	defer o.end(key, r)
+	known, ok := o.known.get(key)
+	if ok && c.now().Sub(known.at) < organisationAge {
+		r.source, r.err = known.source, nil
+		return r.source, nil
+	}
+	at := c.now()
+	r.source, r.err = c.readOrganisation(ctx, t)
+	if r.err == nil {
+		o.keep(key, organisation{r.source, at})
+	}
+	return r.source, r.err
+}
+
+// isCalledOff tells a reading that whoever led it gave up, which is no reason
+// for others to.
+func isCalledOff(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// begin joins a reading, or begins one if none is under way.
+func (o *organisations) begin(key string) (r *reading, first bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if r, ok := o.reading[key]; ok {
+		return r, false
+	}
+	r = &reading{done: make(chan struct{}), err: context.Canceled} // as it is after a panic
+	o.reading[key] = r
+	return r, true
+}
+
+func (o *organisations) end(key string, r *reading) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.reading, key)
+	close(r.done)
+}
+
+func (o *organisations) keep(key string, org organisation) {
+	const overhead = 256 // of an entry, about
+	cost := int64(overhead)
+	for _, f := range org.source.Files {
+		cost += overhead + int64(len(f.Text))
+	}
+	o.known.add(key, org, cost)
+}
+
+// readOrganisation reads the organisation's layer. The App may be installed on
+// .github, which may be private then; where it is not, a public one can be read
+// all the same. What can't be seen isn't there.
+func (c *Client) readOrganisation(ctx context.Context, t review.Target) (review.ConfigSource, error) {
+	source := review.ConfigSource{Source: t.Owner + "/" + organisationRepo}
+	tr, root, err := c.organisationRoot(ctx, t)
+	if isNotFound(err) || isEmptyRepository(err) {
+		return source, nil
+	}
+	if err != nil {
+		return review.ConfigSource{}, err
+	}
+	if source.Files, err = tr.layer(ctx, config.LayerOrganisation, root); err != nil {
+		return review.ConfigSource{}, err
+	}
+	return source, nil
+}
+
+// organisationRoot finds out as whom .github can be read, and reads its root.
+func (c *Client) organisationRoot(ctx context.Context, t review.Target) (treeReader, *directory, error) {
+	uncovered, key := c.organisations.uncovered, organisationKey(t)
+	tr := treeReader{client: c, target: t, scope: asOrganisation, op: opOrganisation}
+	tr.target.Name, tr.target.RepoID = organisationRepo, 0
+	if since, ok := uncovered.get(key); !ok || c.now().Sub(since) >= uncoveredAge {
+		root, err := tr.root(ctx, defaultBranch)
+		if !isNotCovered(err) {
+			return tr, root, err
+		}
+		uncovered.add(key, c.now(), 1)
+	}
+	tr.scope, tr.target.RepoID = asRepository, t.RepoID
+	root, err := tr.root(ctx, defaultBranch)
+	return tr, root, err
+}
+
+// presentOrganisation is the layer of the account that has the repository now.
+// That of the one in its old name counts no more: after a rename anybody may
+// have taken that, with a .github of his own.
+func (c *Client) presentOrganisation(ctx context.Context, t review.Target, read review.ConfigSource) (review.ConfigSource, error) {
+	repo := new(repositoryAnswer)
+	_, err := c.do(ctx, t, request{
+		op: opOrganisation, method: http.MethodGet, path: "/repositories/{repository_id}", args: []any{t.RepoID},
+	}, asJSON(repo))
+	if err != nil {
+		return review.ConfigSource{}, err
+	}
+	if strings.EqualFold(repo.GetOwner().GetLogin(), t.Owner) {
+		return read, nil
+	}
+	t.Owner = repo.GetOwner().GetLogin()
+	return c.organisationConfig(ctx, t)
+}
+
+// isNotCovered tells that no token is to be had for a repository: the App is
+// not installed on it, or there is none.
+func isNotCovered(err error) bool {
+	var host *review.HostError
+	return errors.As(err, &host) && host.Kind == review.HostForbidden && host.Status == http.StatusUnprocessableEntity
+}

@@ -1,0 +1,136 @@
+package gh
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+const (
+	routeTree = "/repos/{owner}/{repo}/git/trees/{tree_sha}"
+	// emptyTree is git's name for a directory without entries.
+	emptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+)
+
+// treeEntry is an entry of a directory.
+type treeEntry struct {
+	Path string `json:"path"` // its name
+	Type string `json:"type"` // blob, tree, or commit for a submodule
+	SHA  string `json:"sha"`
+}
+
+// directory is git's list of one directory.
+type directory struct {
+	SHA       string      `json:"sha"`
+	Entries   []treeEntry `json:"tree"`
+	Truncated *bool       `json:"truncated"`
+
+	asked string // SHA of the tree, where it was asked for by that
+	moved bool   // the repository has another name
+}
+
+// whole refuses an answer about another tree, and a directory without entries:
+// but for the root git has no way to keep one.
+func (d *directory) whole() error {
+	return errors.Join(
+		wholeIf(shaPattern.MatchString(d.SHA) && d.Entries != nil && d.Truncated != nil),
+		wholeIf(d.asked == "" || d.SHA == d.asked && len(d.Entries) > 0),
+		wholeList(d.Entries, func(e treeEntry) bool { return e.Path != "" && e.Type != "" && shaPattern.MatchString(e.SHA) }),
+	)
+}
+
+func (d *directory) find(name string) (treeEntry, bool) {
+	i := slices.IndexFunc(d.Entries, func(e treeEntry) bool { return e.Path == name })
+	if i < 0 {
+		return treeEntry{}, false
+	}
+	return d.Entries[i], true
+}
+
+// files are the names of the files, or nil where they are too many.
+func (d *directory) files() []string {
+	var names []string
+	for _, e := range d.Entries {
+		if e.Type == "blob" {
+			names = append(names, e.Path)
+		}
+	}
+	if len(names) > maxRootFiles {
+		return nil
+	}
+	return names
+}
+
+// root reads the directory at the root of a ref or a commit.
+func (tr treeReader) root(ctx context.Context, rev string) (*directory, error) {
+	d, err := tr.read(ctx, rev, "")
+	if err == nil && len(d.Entries) == 0 {
+		err = tr.confirmEmpty(ctx, d.SHA)
+	}
+	return d, err
+}
+
+// confirmEmpty makes sure that a commit has no files. A list without any may be
+// a part of one, and most empty roots are that of a first commit.
+func (tr treeReader) confirmEmpty(ctx context.Context, sha string) error {
+	if sha == emptyTree {
+		return nil
+	}
+	var commit struct {
+		Tree struct {
+			SHA string `json:"sha"`
+		} `json:"tree"`
+	}
+	_, err := tr.client.do(ctx, tr.target, request{
+		op: tr.op, scope: tr.scope, method: http.MethodGet, pinned: true,
+		path: "/repos/{owner}/{repo}/git/commits/{commit_sha}", args: []any{tr.target.Owner, tr.target.Name, sha},
+	}, func(body io.Reader) error {
+		if err := asJSON(&commit)(body); err != nil {
+			return err
+		}
+		return wholeIf(commit.Tree.SHA == emptyTree)
+	})
+	if isNotFound(err) { // it was no commit's root
+		return hostError(tr.op, errNotWhole)
+	}
+	return err
+}
+
+// tree reads a directory by the SHA that another directory names.
+func (tr treeReader) tree(ctx context.Context, sha string) (*directory, error) {
+	return tr.read(ctx, sha, sha)
+}
+
+func (tr treeReader) read(ctx context.Context, rev, tree string) (*directory, error) {
+	r := request{
+		op: tr.op, scope: tr.scope, method: http.MethodGet,
+		path: "/repos/{owner}/{repo}/git/trees", args: []any{tr.target.Owner, tr.target.Name}, route: routeTree,
+		pinned: shaPattern.MatchString(rev),
+	}
+	for part := range strings.SplitSeq(rev, "/") { // a ref's slashes stay as they are
+		r.path, r.args = r.path+"/{tree_sha}", append(r.args, part)
+	}
+	var d *directory
+	l, err := tr.client.do(ctx, tr.target, r, func(body io.Reader) error {
+		d = &directory{asked: tree}
+		if err := asJSON(d)(body); err != nil {
+			return err
+		}
+		if *d.Truncated { // config may be among what is not listed
+			return &review.HostError{Op: tr.op, Kind: review.HostInvalid, Err: errTruncated}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	d.moved = l.moved
+	return d, nil
+}
+
+var errTruncated = errors.New("the directory has more entries than GitHub lists")

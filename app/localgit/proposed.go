@@ -1,0 +1,124 @@
+package localgit
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
+)
+
+// Proposed is the config as it would be with the config files of the head, or
+// of the work tree; what is wrong with them stands in InForce.Problems. It is
+// nil where the change doesn't touch them, or where a directory that the user
+// named is used in their place.
+func (s *Source) Proposed(ctx context.Context) (*config.Config, error) {
+	if s.configDir != "" {
+		return nil, nil
+	}
+	changed, err := s.readFiles(ctx)
+	if err != nil || !slices.ContainsFunc(changed.Files, touchesConfig) {
+		return nil, err
+	}
+	layer := config.Layer{Name: config.LayerRepository}
+	if s.workTree {
+		layer.Source = "the work tree"
+		layer.Files, err = s.workTreeFiles(ctx, changed.Files)
+	} else {
+		layer.Source = s.head()
+		layer.Files, err = s.configFiles(ctx, s.headSHA)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s at %s: %w", config.RepositoryDir, layer.Source, err)
+	}
+	return load(layer), nil
+}
+
+func touchesConfig(f normalize.ChangedFile) bool {
+	return isConfigFile(f.Path) || isConfigFile(f.PreviousPath)
+}
+
+func isConfigFile(name string) bool {
+	return path.Dir(name) == config.RepositoryDir && slices.Contains(config.FileNames(), path.Base(name))
+}
+
+// workTreeFiles reads the config files as they would be committed: ignored ones
+// are not, nor those that the change removes from git alone.
+func (s *Source) workTreeFiles(ctx context.Context, changed []normalize.ChangedFile) ([]config.File, error) {
+	out, err := s.git.output(ctx, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", config.RepositoryDir)
+	if err != nil {
+		return nil, err
+	}
+	// The root keeps a path from leading out of the work tree.
+	root, err := os.OpenRoot(s.git.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	var files []config.File
+	names := splitNul(out)
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) { // one in conflict stands there thrice
+		gone := slices.ContainsFunc(changed, func(f normalize.ChangedFile) bool { return f.Path == name && f.Status == pipeline.FileRemoved })
+		if !isConfigFile(name) || gone {
+			continue
+		}
+		text, err := readWorkTree(root, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, config.File{Path: name, Text: text})
+	}
+	return files, nil
+}
+
+// readWorkTree reads a file as git would: of a symbolic link its target. What is
+// no file has no text, which the loader reports.
+func readWorkTree(root *os.Root, name string) ([]byte, error) {
+	info, err := root.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		target, err := root.Readlink(name)
+		return []byte(target), err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, nil
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxConfigFile+1))
+}
+
+// Nothing says in words that there is nothing to review: the range is empty. It
+// is "" where something differs.
+func (s *Source) Nothing(ctx context.Context) (string, error) {
+	files, err := s.readFiles(ctx)
+	switch {
+	case err != nil || len(files.Files) > 0:
+		return "", err
+	case s.workTree:
+		return fmt.Sprintf("the work tree is as %s has it", s.baseName), nil
+	case s.headSHA == s.baseSHA:
+		return fmt.Sprintf("%s and %s are the same commit", s.baseName, s.head()), nil
+	}
+	return fmt.Sprintf("%s changes no file of %s", s.head(), s.baseName), nil
+}
+
+// head names the head, which has no name where it is detached.
+func (s *Source) head() string { return cmp.Or(s.headName, s.headSHA) }

@@ -1,0 +1,196 @@
+package localgit
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/config"
+)
+
+const (
+	settings  = config.RepositoryDir + "/" + config.FileSettings
+	rulesPath = config.RepositoryDir + "/" + config.FileRules
+)
+
+func modeOf(t *testing.T, s *Source) string {
+	t.Helper()
+	c, err := s.Proposed(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c == nil {
+		return "none proposed"
+	}
+	if len(c.InForce.Problems) > 0 {
+		return "broken: " + c.InForce.Problems[0].File
+	}
+	return c.Settings.Mode
+}
+
+func TestProposedConfig(t *testing.T) {
+	r := newRepo(t)
+	r.write(settings, `{"mode": "advisory"}`)
+	r.commit("start")
+	r.git("switch", "--quiet", "--create", "feature")
+	r.write("a.go", "package a\n")
+	r.write(config.RepositoryDir+"/README.md", "not config\n")
+	r.commit("something else")
+	if got := modeOf(t, r.open(Options{Head: "feature"})); got != "none proposed" {
+		t.Errorf("a change that is none of the config's: %s", got)
+	}
+	r.write(settings, `{"mode": "off"}`)
+	r.commit("switch it off")
+	for name, o := range map[string]Options{"head": {Head: "feature"}, "work tree": {}} {
+		s := r.open(o)
+		if got := modeOf(t, s); got != config.ModeOff {
+			t.Errorf("%s: %s", name, got)
+		}
+		if read, err := s.Config(t.Context()); err != nil || read.Config.Settings.Mode != config.ModeAdvisory {
+			t.Errorf("%s: %v: the proposed config is in force", name, err)
+		}
+	}
+
+	named := t.TempDir()
+	if err := os.WriteFile(filepath.Join(named, config.FileSettings), []byte(`{}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := modeOf(t, r.open(Options{ConfigDir: named})); got != "none proposed" {
+		t.Errorf("with a directory that was named: %s", got)
+	}
+
+	r.git("rm", "--quiet", settings)
+	r.commit("back to the defaults")
+	for name, o := range map[string]Options{"head": {Head: "feature"}, "work tree": {}} {
+		if got := modeOf(t, r.open(o)); got != config.ModeEnforce {
+			t.Errorf("%s without config: %s", name, got)
+		}
+	}
+	r.git("mv", config.RepositoryDir+"/README.md", rulesPath)
+	r.commit("a text as rules")
+	for name, o := range map[string]Options{"head": {Head: "feature"}, "work tree": {}} {
+		if got := modeOf(t, r.open(o)); got != "broken: "+rulesPath {
+			t.Errorf("%s with text for rules: %s", name, got)
+		}
+	}
+}
+
+// The work tree's config is what a commit of it would have.
+func TestProposedConfigOfTheWorkTree(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(r *repo)
+		want   string
+	}{
+		"unchanged":              {func(*repo) {}, "none proposed"},
+		"uncommitted":            {func(r *repo) { r.write(settings, `{"mode": "off"}`) }, config.ModeOff},
+		"deleted":                {func(r *repo) { r.remove(settings) }, config.ModeEnforce},
+		"removed from git alone": {func(r *repo) { r.git("rm", "--quiet", "--cached", settings) }, config.ModeEnforce},
+		"untracked": {func(r *repo) {
+			r.write(settings, `{"mode": "off"}`)
+			r.write(rulesPath, `nonsense`)
+		}, "broken: " + rulesPath},
+		"ignored": {func(r *repo) {
+			r.write(settings, `{"mode": "off"}`)
+			r.write(rulesPath, `nonsense`)
+			r.write(".gitignore", rulesPath+"\n")
+		}, config.ModeOff},
+		"a link": {func(r *repo) {
+			secret := filepath.Join(r.t.TempDir(), "settings.json")
+			if err := os.WriteFile(secret, []byte(`{"mode": "off"}`), 0o644); err != nil {
+				r.t.Fatal(err)
+			}
+			r.remove(settings)
+			if err := os.Symlink(secret, filepath.Join(r.dir, settings)); err != nil {
+				r.t.Fatal(err)
+			}
+		}, "broken: " + settings},
+		"too large": {func(r *repo) { r.write(settings, `{}`+strings.Repeat(" ", maxConfigFile)) }, "broken: " + settings},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRepo(t)
+			r.write(settings, `{"mode": "advisory"}`)
+			r.commit("start")
+			tt.change(r)
+			if got := modeOf(t, r.open(Options{})); got != tt.want {
+				t.Errorf("%s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func (r *repo) remove(path string) {
+	r.t.Helper()
+	if err := os.Remove(filepath.Join(r.dir, path)); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func TestFilesAtTheRoot(t *testing.T) {
+	r := newRepo(t)
+	r.write("README.md", "# shop\n")
+	r.write("CHANGELOG.md", "# 1.0\n")
+	r.write("src/main.go", "package main\n")
+	if err := os.Symlink("README.md", filepath.Join(r.dir, "INDEX")); err != nil {
+		t.Fatal(err)
+	}
+	r.commit("start")
+	r.git("switch", "--quiet", "--create", "feature")
+	r.write("head.txt", "x\n")
+	r.commit("more")
+	r.write("work.txt", "x\n")
+	if got := facts(t, r.open(Options{})).RootFiles; !slices.Equal(got, []string{"CHANGELOG.md", "INDEX", "README.md"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestTooManyFilesAtTheRoot(t *testing.T) {
+	r := newRepo(t)
+	r.write("a.txt", "a\n")
+	r.git("add", "a.txt")
+	sha := r.git("rev-parse", ":a.txt")
+	var tree strings.Builder
+	for i := range maxRootFiles {
+		fmt.Fprintf(&tree, "100644 blob %s\tn%05d.txt\n", sha, i)
+	}
+	for more, want := range map[string]int{"": maxRootFiles, "100644 blob " + sha + "\tone-more.txt\n": 0} {
+		list := filepath.Join(t.TempDir(), "tree")
+		if err := os.WriteFile(list, []byte(tree.String()+more), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		root := r.gitFrom(list, "mktree")
+		r.git("update-ref", "refs/heads/main", r.git("commit-tree", "-m", "start", root))
+		read, err := r.open(Options{Head: "main"}).Config(t.Context())
+		if err != nil || len(read.RootFiles) != want {
+			t.Errorf("%d names, want %d: %v", len(read.RootFiles), want, err)
+		}
+	}
+}
+
+func TestNothingToReview(t *testing.T) {
+	r := newRepo(t)
+	r.write("a.txt", "a\n")
+	first := r.commit("start")
+	r.git("switch", "--quiet", "--create", "feature")
+	r.git("commit", "--quiet", "--allow-empty", "--message", "nothing")
+	for _, tt := range []struct {
+		o    Options
+		want string
+	}{
+		{Options{}, "the work tree is as main has it"},
+		{Options{Head: "main"}, "main and main are the same commit"},
+		{Options{Head: "feature"}, "feature changes no file of main"},
+		{Options{Base: first, Head: "HEAD"}, "HEAD changes no file of " + first},
+	} {
+		got, err := r.open(tt.o).Nothing(t.Context())
+		if err != nil || got != tt.want {
+			t.Errorf("%+v: %q, %v; want %q", tt.o, got, err, tt.want)
+		}
+	}
+	r.write("b.txt", "b\n")
+	if got, err := r.open(Options{}).Nothing(t.Context()); err != nil || got != "" {
+		t.Errorf("with an untracked file: %q, %v", got, err)
+	}
+}

@@ -1,0 +1,88 @@
+package render
+
+import (
+	"slices"
+
+	"github.com/reviewgate/reviewgate/app/explain"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// Explain renders for a terminal what a config makes of paths. Rules are
+// counted, or with names listed by id.
+func Explain(x *explain.Explanation, names bool, opts TextOptions) string {
+	p := plainPen{}
+	review := &pipeline.Review{Classification: x.Classification, Manifest: x.Manifest}
+	t := newTerminal(sections{review, p, linker{}, newFindings(View{Review: *review}, p, linker{})}, opts)
+	t.explained(x)
+	t.heading(say("heading files", nil))
+	for i := range x.Files {
+		t.explainedFile(&x.Files[i], names)
+	}
+	t.list("heading would run", each(x.Manifest.Entries, func(e *pipeline.ManifestEntry) safe {
+		return say("would run", agentRan{Agent: p.text(e.Agent, maxName), Required: e.Required, Files: len(e.Scope.Files), Why: t.why(e)})
+	}))
+	t.list("heading would not run", each(x.Manifest.Skipped, func(a *pipeline.SkippedAgent) safe {
+		return say("would not run", struct{ Agent, Reason safe }{p.text(a.Agent, maxName), p.text(a.Reason, maxReason)})
+	}))
+	t.list("heading risk", each(x.Classification.Risk.Reasons, t.riskReason))
+	return t.b.String()
+}
+
+func (t *terminal) explained(x *explain.Explanation) {
+	var head struct {
+		Files int
+		Risk  *risk
+	}
+	head.Files = len(x.Files)
+	if r := x.Classification.Risk; r.Level.Rank() > 0 {
+		head.Risk = &risk{word(r.Level), r.Score}
+	}
+	t.put("", say("explained", head), styleBold)
+	t.put("", say("explained by paths", nil), styleDim)
+}
+
+func (t *terminal) explainedFile(f *explain.File, names bool) {
+	const more = "      "
+	t.bullet("  ", say("explained file", struct {
+		Path, Language                           safe
+		Test, Documentation, Generated, Vendored bool
+	}{t.p.code(f.Path, maxPath), t.p.text(f.Language, maxName), f.Test, f.Documentation, f.Generated, f.Vendored}))
+	var in struct{ Domains, Services []safe }
+	for _, d := range f.Domains {
+		var globs []safe
+		for _, g := range d.Mappings {
+			globs = append(globs, t.p.code(g, maxPath))
+		}
+		in.Domains = append(in.Domains, say("explained domain", struct {
+			Domain safe
+			Globs  []safe
+		}{t.p.text(d.ID, maxName), globs}))
+	}
+	for _, s := range f.Services {
+		in.Services = append(in.Services, t.p.text(s, maxName))
+	}
+	t.put(more, say("explained domains", in), styleNone)
+	t.put(more, say("explained rules", t.rulesOf(f, names)), styleNone)
+}
+
+// rulesOf names the agents that look at a file, those with the most rules
+// first.
+func (t *terminal) rulesOf(f *explain.File, names bool) []safe {
+	list := slices.Clone(f.Rules)
+	slices.SortStableFunc(list, func(a, b explain.RulesOfAgent) int { return len(b.Rules) - len(a.Rules) })
+	var out []safe
+	for _, a := range list {
+		of := struct {
+			Agent safe
+			Rules []safe
+			Count int
+		}{Agent: t.p.text(a.Agent, maxName), Count: len(a.Rules)}
+		if names {
+			for _, id := range a.Rules {
+				of.Rules = append(of.Rules, t.p.code(id, maxName))
+			}
+		}
+		out = append(out, say("rules of agent", of))
+	}
+	return out
+}

@@ -1,0 +1,79 @@
+package render
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// gap is a concern that the config missed, in one place or several.
+type gap struct {
+	Place, Concern, Quote, Missed, Agent, File, Patch safe
+	Also                                              []safe
+}
+
+// gaps words the gaps of the log, those of one concern together.
+func (s sections) gaps(layout string) items {
+	type concern struct{ name, agent, file string }
+	var groups [][]*pipeline.GapLogEntry
+	at := map[concern]int{}
+	for i := range s.r.Report.GapLog {
+		g := &s.r.Report.GapLog[i]
+		key := concern{g.Concern, g.Agent, g.Suggestion.File}
+		n, known := at[key]
+		switch {
+		case known && appends(g.Suggestion) && appends(groups[n][0].Suggestion):
+			groups[n] = append(groups[n], g)
+		default:
+			at[key] = len(groups)
+			groups = append(groups, []*pipeline.GapLogEntry{g})
+		}
+	}
+	return each(groups, func(g *[]*pipeline.GapLogEntry) safe { return say(layout, s.gap(*g)) })
+}
+
+// appends reports whether a patch does nothing but append to lists, so that
+// several of them can be applied one after the other.
+func appends(p pipeline.ConfigPatch) bool {
+	return !slices.ContainsFunc(p.Operations, func(op pipeline.PatchOperation) bool {
+		return op.Op != "add" || !strings.HasSuffix(op.Path, "/-")
+	})
+}
+
+func (s sections) gap(group []*pipeline.GapLogEntry) gap {
+	g := group[0]
+	v := gap{
+		Place:   s.fs.at(g.Path, g.Line, g.Line),
+		Concern: s.p.text(g.Concern, maxName),
+		Quote:   s.p.code(strings.TrimSpace(g.Quote), maxName),
+		Missed:  sentence(s.p.text(g.Missed, maxReason)),
+		Agent:   s.p.text(g.Agent, maxName),
+		File:    s.p.code(g.Suggestion.File, maxName),
+	}
+	const maxPlaces = 5
+	v.Also = first(group[1:], maxPlaces, func(g *pipeline.GapLogEntry) safe { return s.fs.at(g.Path, g.Line, g.Line) })
+	if lines := patchOf(group); len(lines) > 0 {
+		v.Patch = s.p.block("json", lines)
+	}
+	return v
+}
+
+// maxOperations bounds a patch that is shown: more is copied by nobody.
+const maxOperations = 20
+
+// patchOf is one patch that covers the gaps of a concern.
+func patchOf(group []*pipeline.GapLogEntry) []string {
+	var ops []pipeline.PatchOperation
+	seen := map[string]bool{}
+	for _, g := range group {
+		if text := strings.Join(patchLines(g.Suggestion.Operations), "\n"); !seen[text] && len(ops) < maxOperations {
+			seen[text] = true
+			ops = append(ops, g.Suggestion.Operations...)
+		}
+	}
+	if len(ops) == 0 {
+		return nil
+	}
+	return patchLines(ops)
+}

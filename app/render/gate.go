@@ -1,0 +1,48 @@
+package render
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies"
+)
+
+var metricName = regexp.MustCompile(`[a-z][a-z_]*`)
+
+// heldBy lists the metrics that the gate's condition read, with the values
+// that made it hold.
+func heldBy(g *pipeline.Gate, p pen) []safe {
+	const maxMetrics = 6
+	var names []string
+	for _, name := range metricName.FindAllString(g.Condition, maxMetrics) {
+		if _, ok := g.Metrics[name]; ok && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	var out []safe
+	for _, name := range names {
+		value := strconv.FormatFloat(g.Metrics[name], 'f', -1, 64)
+		out = append(out, say("metric", struct{ Name, Value safe }{p.text(name, maxName), p.text(value, maxName)}))
+	}
+	return out
+}
+
+// decided says which condition of the gate the decision fell by. It is empty
+// for a review that is incomplete, of which that is said above.
+func (s sections) decided() safe {
+	g := &s.r.Report.Gate
+	condition := strings.TrimSpace(g.Condition)
+	if condition == "" || isIncomplete(&s.r.Report) {
+		return ""
+	}
+	if condition == policies.NoCondition {
+		return say("decided by none", nil)
+	}
+	return say("decided by", struct {
+		Condition safe
+		Held      []safe
+	}{s.p.code(condition, maxReason), heldBy(g, s.p)})
+}

@@ -1,0 +1,85 @@
+package render
+
+import (
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// proposed is what is said of a change to the config before it is in force.
+type proposed struct {
+	Files          []safe
+	Problems       int
+	Note           safe
+	Decision       word // with the proposed config
+	Same           bool // as that of this review
+	Condition      safe
+	Counts         pipeline.Counts
+	Changes        int
+	AgentsAdded    []safe
+	AgentsGone     []safe
+	New, Gone      int // findings
+	NothingChanges bool
+}
+
+// proposed says what the change to the config would bring; the list holds its
+// problems, or the entries that it changes. False where the change leaves the
+// config alone.
+func (s sections) proposed() (out proposed, list items, there bool) {
+	c := &s.r.Report.ProposedConfig
+	if len(c.Files) == 0 {
+		return out, list, false
+	}
+	const maxFiles, maxAgents = 6, 10
+	name := func(id string) safe { return s.p.text(id, maxName) }
+	out = proposed{
+		Files:     first(c.Files, maxFiles, func(f string) safe { return s.p.code(clipPath(f, maxPath), maxPath) }),
+		Problems:  len(c.Problems),
+		Note:      sentence(s.p.text(c.Note, maxReason)),
+		Decision:  decisionWord(c.Decision),
+		Same:      c.Decision == s.r.Report.Decision,
+		Counts:    c.Counts,
+		Changes:   len(c.Changes),
+		New:       max(0, c.FindingsNew),
+		Gone:      max(0, c.FindingsGone),
+		Condition: s.p.code(c.Condition, maxReason),
+	}
+	if c.Decision == pipeline.DecisionPass {
+		out.Condition = "" // none held
+	}
+	if out.Problems > 0 {
+		return out, s.problems(c.Problems), true
+	}
+	out.AgentsAdded = first(c.AgentsAdded, maxAgents, name)
+	out.AgentsGone = first(c.AgentsGone, maxAgents, name)
+	out.NothingChanges = out.Same && len(c.AgentsAdded)+len(c.AgentsGone)+out.New+out.Gone == 0
+	return out, each(c.Changes, s.configChange), true
+}
+
+// configChange words one entry or setting that the proposed config changes.
+func (s sections) configChange(c *pipeline.ConfigChange) safe {
+	const maxFields = 8
+	change := word(c.Change)
+	switch c.Change {
+	case pipeline.ChangeAdded, pipeline.ChangeRemoved:
+	default:
+		change = word(pipeline.ChangeChanged)
+	}
+	return say("config change", struct {
+		Kind   word
+		ID     safe
+		Change word
+		Fields []safe
+	}{
+		kindOf(c.File), s.p.code(c.ID, maxPath), change,
+		first(c.Fields, maxFields, func(f string) safe { return s.p.code(f, maxName) }),
+	})
+}
+
+// kindOf is what the entries of a config file are.
+func kindOf(file string) word {
+	switch file {
+	case config.FileRules, config.FileComposition, config.FileAgents, config.FileDomains, config.FileSettings:
+		return word(file)
+	}
+	return ""
+}

@@ -1,0 +1,57 @@
+package render
+
+import (
+	"regexp"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// maxReference is how much of a rule's reference is shown, in runes.
+const maxReference = 300
+
+// reference is the page that explains the finding's rule, or "". It must be a
+// plain https URL. Pages on which a code host notes who links to them are left
+// out: each comment would leave a trace there.
+func (fs *findings) reference(f *pipeline.Finding) string {
+	ref := fs.rules[f.RuleID].Reference
+	if f.RuleID == "" || len(ref) > maxReference || !referenceURL.MatchString(ref) || traced.MatchString(ref) {
+		return ""
+	}
+	return ref
+}
+
+// referenceURL has a host and no user, and nothing that markup could be made of.
+var referenceURL = regexp.MustCompile(`^https://[A-Za-z0-9.-]+(?::[0-9]+)?(?:/[A-Za-z0-9%/._?=#&:+,;-]*)?$`)
+
+// traced finds the paths of issues, pull requests, discussions and commits.
+var traced = regexp.MustCompile(`/(?:issues|pulls?|discussions|commits?)/`)
+
+// layer names the layer of config that made the finding's rule what it is.
+func (fs *findings) layer(f *pipeline.Finding) safe {
+	if f.RuleID == "" {
+		return ""
+	}
+	return fs.p.text(fs.rules[f.RuleID].Layer, maxName)
+}
+
+// RuleNotes tells of the rules of findings what the config says besides.
+func RuleNotes(r *pipeline.ReviewReport, cfg *config.Config) map[string]RuleNote {
+	found := map[string]bool{}
+	for i := range r.Findings {
+		found[r.Findings[i].RuleID] = true
+	}
+	out := map[string]RuleNote{}
+	for i := range cfg.Rules {
+		rule := &cfg.Rules[i]
+		if !found[rule.ID] {
+			continue
+		}
+		note := RuleNote{Reference: rule.Reference, Layer: cfg.LayerOf(config.FileRules, rule.ID)}
+		if note.Layer == config.LayerDefaults {
+			note.Layer = ""
+		}
+		out[rule.ID] = note
+	}
+	return out
+}

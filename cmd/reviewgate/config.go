@@ -1,0 +1,136 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+func configCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "config",
+		Short: "Check, show and explain config, or start one",
+		Long: `Check, show and explain config, or start one. It comes in layers, of which the
+later win: the defaults, the server's directory, the organisation's, and the
+repository's .github/reviewgate.`,
+		Example: "  reviewgate config init\n" +
+			"  reviewgate config check --layer repository .github/reviewgate\n" +
+			"  reviewgate config show --explain --only rules\n" +
+			"  git diff --name-only main | reviewgate config explain -",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	c.AddCommand(configCheckCommand(), configShowCommand(), configExplainCommand(), configInitCommand())
+	return c
+}
+
+// layerFlags name the directories of layers.
+type layerFlags struct {
+	server, organisation, repository string
+}
+
+func (f *layerFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.server, "server", "", "`directory` of the server's config")
+	c.Flags().StringVar(&f.organisation, "organisation", "", "`directory` of the organisation's config")
+	c.Flags().StringVar(&f.repository, "repository", "", "`directory` of the repository's config (default: .github/reviewgate of the repository around the current directory)")
+}
+
+// layers reads the directories that are named, lowest first.
+func (f *layerFlags) layers() ([]config.Layer, error) {
+	var out []config.Layer
+	for _, l := range []struct{ name, dir string }{
+		{config.LayerServer, f.server}, {config.LayerOrganisation, f.organisation}, {config.LayerRepository, f.repository},
+	} {
+		if l.dir == "" {
+			continue
+		}
+		layer, err := readLayer(l.name, l.dir)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, layer)
+	}
+	return out, nil
+}
+
+// orCurrent names the repository's config where no layer is named: that of
+// the repository around the current directory, if it has one.
+func (f *layerFlags) orCurrent() error {
+	if *f != (layerFlags{}) {
+		return nil
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return fmt.Errorf("find the current directory: %w", err)
+	}
+	for dir := here; ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			if own := filepath.Join(dir, filepath.FromSlash(config.RepositoryDir)); isDir(own) {
+				f.repository = own
+			}
+			return nil
+		}
+		if dir == filepath.Dir(dir) {
+			return nil
+		}
+	}
+}
+
+func isDir(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
+
+// readLayer reads a directory that the user named. Its files are called as the
+// user would call them, so that an editor can be led to them.
+func readLayer(name, dir string) (config.Layer, error) {
+	l, err := config.ReadDir(name, dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return l, fmt.Errorf("%s is no directory: name one with config files", dir)
+	}
+	for i, f := range l.Files {
+		l.Files[i].Path = filepath.ToSlash(filepath.Join(nearer(dir), f.Path))
+	}
+	return l, err
+}
+
+// nearer is a directory's name as seen from the current directory, if it is in
+// there.
+func nearer(dir string) string {
+	if !filepath.IsAbs(dir) {
+		return dir
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return dir
+	}
+	if rel, err := filepath.Rel(here, dir); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return dir
+}
+
+// invalid prints problems on standard error, one a line, and is the error of a
+// config that can't be used.
+func invalid(cmd *cobra.Command, problems []pipeline.ConfigProblem) error {
+	for _, p := range problems {
+		fmt.Fprintln(cmd.ErrOrStderr(), config.FormatProblem(p))
+	}
+	return &exitError{code: exitUnusable}
+}
+
+// oneOf checks a --format.
+func oneOf(format string, formats ...string) error {
+	for _, f := range formats {
+		if f == format {
+			return nil
+		}
+	}
+	return unusable(fmt.Errorf("--format %q: use %s", format, join(formats)))
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// layerNames are the layers that can be checked, lowest first.
+var layerNames = []string{config.LayerServer, config.LayerOrganisation, config.LayerRepository}
+
+type checkFlags struct {
+	layer, server, organisation, format string
+}
+
+func configCheckCommand() *cobra.Command {
+	var f checkFlags
+	c := &cobra.Command{
+		Use:   "check DIR",
+		Short: "Validate a directory of config files",
+		Long: `Validate the config files of a directory, merged over the defaults and over the
+layers below that are named. Every mistake is listed at once on standard error,
+as file:line:column: /json/pointer: what is wrong; what to write, and the exit
+code is 2. Some settings are for the server's layer only, and what a lower layer
+has made final can't be changed: say by --layer which layer it is to be.`,
+		Example: "  reviewgate config check /etc/reviewgate\n" +
+			"  reviewgate config check --layer repository .github/reviewgate\n" +
+			"  reviewgate config check --layer repository --server /etc/reviewgate .github/reviewgate",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
+	}
+	c.Flags().StringVar(&f.layer, "layer", config.LayerServer, "`layer` to check it as: server, organisation or repository")
+	c.Flags().StringVar(&f.server, "server", "", "`directory` of the server's config below it")
+	c.Flags().StringVar(&f.organisation, "organisation", "", "`directory` of the organisation's config below it")
+	c.Flags().StringVar(&f.format, "format", "text", "text, or json: the list of problems")
+	return c
+}
+
+func (f *checkFlags) run(cmd *cobra.Command, dir string) error {
+	if err := oneOf(f.format, "text", "json"); err != nil {
+		return err
+	}
+	if !slices.Contains(layerNames, f.layer) {
+		return unusable(fmt.Errorf("--layer %q: use %s", f.layer, join(layerNames)))
+	}
+	if f.server != "" && f.layer == config.LayerServer || f.organisation != "" && f.layer != config.LayerRepository {
+		return unusable(fmt.Errorf("the %s's layer is not above the one that is named: say by --layer which layer %s is", f.layer, dir))
+	}
+	below := layerFlags{server: f.server, organisation: f.organisation}
+	layers, err := below.layers()
+	if err != nil {
+		return unusable(err)
+	}
+	layer, err := readLayer(f.layer, dir)
+	if err != nil {
+		return unusable(err)
+	}
+	_, problems := config.Load(append(layers, layer)...)
+	if f.format == "json" {
+		b, err := json.MarshalIndent(pipeline.List[pipeline.ConfigProblem](problems), "", "  ")
+		if err != nil {
+			return unfinished(fmt.Errorf("encode the problems: %w", err))
+		}
+		fmt.Fprintln(cmd.OutOrStdout(), string(b))
+	}
+	if len(problems) > 0 {
+		return invalid(cmd, problems)
+	}
+	if f.format == "text" {
+		fmt.Fprintln(cmd.OutOrStdout(), verdict(dir, &layer))
+	}
+	return nil
+}
+
+// verdict says that a layer is valid, and what was looked at.
+func verdict(dir string, l *config.Layer) string {
+	if len(l.Files) > 0 {
+		var names []string
+		for _, file := range l.Files {
+			names = append(names, path.Base(file.Path))
+		}
+		return fmt.Sprintf("%s is valid as config of the %s: %s", dir, l.Name, strings.Join(names, ", "))
+	}
+	said := fmt.Sprintf("%s has no config files, so all stays as it is", dir)
+	if own := filepath.Join(dir, filepath.FromSlash(config.RepositoryDir)); isDir(own) {
+		said += "; did you mean " + own + "?"
+	}
+	return said
+}
+
+// join lists alternatives.
+func join(list []string) string {
+	if len(list) < 2 {
+		return strings.Join(list, "")
+	}
+	last := len(list) - 1
+	return strings.Join(list[:last], ", ") + " or " + list[last]
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reviewgate/reviewgate/app/explain"
+	"github.com/reviewgate/reviewgate/app/render"
+	"github.com/reviewgate/reviewgate/config"
+)
+
+type explainFlags struct {
+	layerFlags
+	rules  bool
+	format string
+}
+
+func configExplainCommand() *cobra.Command {
+	var f explainFlags
+	c := &cobra.Command{
+		Use:   "explain PATH...",
+		Short: "Say which agents a change of these paths would bring, and why",
+		Long: `Say of files which domains and services they are in and by which globs, which
+agents a change of them would bring by which policy, why the others would not
+run, what makes the change risky, and how many rules would look at each file.
+
+Paths are relative to the repository's root; the files need not exist. With - the
+list is read from standard input, as git diff --name-only prints it. Layers are
+as with config show.`,
+		Example: "  reviewgate config explain pricing/tax.ts .github/workflows/ci.yml\n" +
+			"  git diff --name-only main | reviewgate config explain --rules -",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+	}
+	f.add(c)
+	c.Flags().BoolVar(&f.rules, "rules", false, "name the rules that would look at each file")
+	c.Flags().StringVar(&f.format, "format", "text", "text or json")
+	return c
+}
+
+func (f *explainFlags) run(cmd *cobra.Command, args []string) error {
+	if err := oneOf(f.format, "text", "json"); err != nil {
+		return err
+	}
+	paths, err := pathsOf(cmd, args)
+	if err != nil {
+		return unusable(err)
+	}
+	if err := f.orCurrent(); err != nil {
+		return unfinished(err)
+	}
+	layers, err := f.layers()
+	if err != nil {
+		return unusable(err)
+	}
+	cfg, problems := config.Load(layers...)
+	if len(problems) > 0 {
+		return invalid(cmd, problems)
+	}
+	x, err := explain.Paths(cmd.Context(), cfg, paths)
+	if err != nil {
+		return unfinished(err)
+	}
+	if f.format == "json" {
+		b, err := json.MarshalIndent(x, "", "  ")
+		if err != nil {
+			return unfinished(fmt.Errorf("encode the explanation: %w", err))
+		}
+		fmt.Fprintln(cmd.OutOrStdout(), string(b))
+		return nil
+	}
+	if _, err := io.WriteString(cmd.OutOrStdout(), render.Explain(x, f.rules, textOptions(cmd.OutOrStdout()))); err != nil {
+		return unfinished(fmt.Errorf("write the explanation: %w", err))
+	}
+	return nil
+}
+
+// pathsOf are the paths of the command line, or those of standard input.
+func pathsOf(cmd *cobra.Command, args []string) ([]string, error) {
+	if !slices.Contains(args, "-") {
+		return explain.CleanAll(args)
+	}
+	if len(args) > 1 {
+		return nil, fmt.Errorf("- reads all paths from standard input: leave out the others")
+	}
+	list, err := explain.ReadList(cmd.InOrStdin())
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("standard input has no paths: there is nothing to explain")
+	}
+	return explain.CleanAll(list)
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reviewgate/reviewgate/app/starter"
+	"github.com/reviewgate/reviewgate/config"
+)
+
+func configInitCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "init [DIR]",
+		Short: "Write a first config into a repository",
+		Long: `Write a first config into .github/reviewgate of a repository (DIR, or the current
+directory): advisory mode, so that nothing is blocked before you have seen what
+it says, an example of switching a rule on or off, one of a rule of your own, and
+the services in services/ or apps/ where there are any. Nothing is written over.`,
+		Example: "  reviewgate config init\n  reviewgate config init ~/src/project",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir := "."
+			if len(args) == 1 {
+				dir = args[0]
+			}
+			return initConfig(cmd, dir)
+		},
+	}
+}
+
+func initConfig(cmd *cobra.Command, dir string) error {
+	if !isDir(dir) {
+		return unusable(fmt.Errorf("%s is no directory: name a repository", dir))
+	}
+	written, err := starter.Write(dir)
+	if errors.Is(err, fs.ErrExist) {
+		return unusable(fmt.Errorf("there is config already, which is left as it is: %w", err))
+	}
+	if err != nil {
+		return unfinished(err)
+	}
+	out := cmd.OutOrStdout()
+	for _, name := range written {
+		fmt.Fprintln(out, "wrote", name)
+	}
+	fmt.Fprintf(out, `
+Next:
+- look at what it adds up to: reviewgate config show --explain
+- after each edit: reviewgate config check --layer repository %s
+- commit it; config counts once it is on the default branch
+- take "mode" out of %s when the check may block
+`, config.RepositoryDir, config.FileSettings)
+	return nil
+}

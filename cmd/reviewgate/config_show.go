@@ -1,0 +1,90 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reviewgate/reviewgate/app/render"
+	"github.com/reviewgate/reviewgate/config"
+)
+
+// parts are the config files by their short names.
+var parts = []string{"rules", "composition", "agents", "domains", "settings"}
+
+type showFlags struct {
+	layerFlags
+	explain          bool
+	only, id, format string
+}
+
+func configShowCommand() *cobra.Command {
+	var f showFlags
+	c := &cobra.Command{
+		Use:   "show [DIR]",
+		Short: "Print the merged config",
+		Long: `Print the config that the layers add up to, entries that are switched off
+included, by file, entry and field. With --explain each value is followed by the
+layer, the file and the line that it was written in. DIR is the repository's
+layer. Without any layer it is that of the repository around the current
+directory, or else the defaults.`,
+		Example: "  reviewgate config show --explain --only rules --id test-focused-01\n" +
+			"  reviewgate config show --server /etc/reviewgate --format json .github/reviewgate",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+	}
+	f.add(c)
+	c.Flags().BoolVar(&f.explain, "explain", false, "say where each value comes from")
+	c.Flags().StringVar(&f.only, "only", "", "`part` to show: "+join(parts))
+	c.Flags().StringVar(&f.id, "id", "", "`id` of the entry to show")
+	c.Flags().StringVar(&f.format, "format", "text", "text, or json: {rules, composition, agents, domains, settings}")
+	return c
+}
+
+func (f *showFlags) run(cmd *cobra.Command, args []string) error {
+	if err := oneOf(f.format, "text", "json"); err != nil {
+		return err
+	}
+	if f.only != "" && !slices.Contains(parts, f.only) {
+		return unusable(fmt.Errorf("--only %q: use %s", f.only, join(parts)))
+	}
+	if f.format == "json" && (f.only != "" || f.id != "" || f.explain) {
+		return unusable(errors.New("--format json is the whole config: leave out --only, --id and --explain"))
+	}
+	if len(args) == 1 {
+		if f.repository != "" {
+			return unusable(errors.New("the repository's layer is named twice: leave out --repository or the directory"))
+		}
+		f.repository = args[0]
+	}
+	if err := f.orCurrent(); err != nil {
+		return unfinished(err)
+	}
+	layers, err := f.layers()
+	if err != nil {
+		return unusable(err)
+	}
+	shown, problems := config.Show(layers...)
+	if len(problems) > 0 {
+		return invalid(cmd, problems)
+	}
+	if f.format == "json" {
+		fmt.Fprintln(cmd.OutOrStdout(), string(shown.JSON))
+		return nil
+	}
+	values := slices.DeleteFunc(shown.Values, func(v config.Value) bool {
+		return f.only != "" && v.File != "review-"+f.only+".json" || f.id != "" && v.ID != f.id
+	})
+	if len(values) == 0 {
+		return unusable(fmt.Errorf("there is no entry %q%s: reviewgate config show lists them", f.id, strings.TrimSuffix(" in "+f.only, " in ")))
+	}
+	_, err = io.WriteString(cmd.OutOrStdout(), render.ConfigValues(values, f.explain, textOptions(cmd.OutOrStdout())))
+	if err != nil {
+		return unfinished(fmt.Errorf("write the config: %w", err))
+	}
+	return nil
+}

@@ -1,0 +1,249 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/aggregate"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+)
+
+// previewTime bounds the try of a proposed config, reading it included. It is
+// many times what a config of the largest size takes; anybody may propose one.
+const previewTime = 20 * time.Second
+
+// maxPreviews is how many proposed configs are tried at once. One that is
+// given up after previewTime counts until it has really ended.
+const maxPreviews = 2
+
+// Why a proposed config could not be tried.
+const (
+	noteUnread     = "the proposed config could not be read"
+	noteOutOfTime  = "the proposed config could not be tried in time"
+	noteIncomplete = "the proposed config was not tried, since a stage of this review failed"
+	noteFailed     = "the proposed config could not be tried"
+)
+
+// configFiles lists the files of the repository's config that a change
+// touches.
+func configFiles(facts *pipeline.PRFacts) pipeline.List[string] {
+	var touched pipeline.List[string]
+	for i := range facts.Files {
+		for _, p := range []string{facts.Files[i].Path, facts.Files[i].PreviousPath} {
+			if path.Dir(p) == config.RepositoryDir && slices.Contains(config.FileNames(), path.Base(p)) {
+				touched = append(touched, p)
+			}
+		}
+	}
+	slices.Sort(touched)
+	return slices.Compact(touched)
+}
+
+// preview says what the config that the change proposes would bring. Whatever
+// goes wrong with it is a note, and no part of the review's own outcome.
+func (r *Runner) preview(ctx context.Context, in aggregate.Input, findings []pipeline.Finding, o Options) pipeline.ProposedConfig {
+	out := pipeline.ProposedConfig{Files: configFiles(in.Facts)}
+	if len(out.Files) == 0 || o.Proposed == nil {
+		return pipeline.ProposedConfig{}
+	}
+	if in.Failed != nil {
+		out.Note = noteIncomplete
+		return out
+	}
+	ctx, cancel := context.WithTimeout(ctx, previewTime)
+	defer cancel()
+	select {
+	case r.previews <- struct{}{}:
+	case <-ctx.Done():
+		out.Note = noteOutOfTime
+		return out
+	}
+	tried := make(chan pipeline.ProposedConfig, 1)
+	go func() {
+		defer func() { <-r.previews }()
+		p := previewer{runner: r, in: in, findings: findings, options: o}
+		tried <- p.guarded(ctx, out)
+	}()
+	select {
+	case out = <-tried:
+	case <-ctx.Done():
+		out.Note = noteOutOfTime
+	}
+	r.redact(&out)
+	return out
+}
+
+// previewer reviews a change once more, under the config that it proposes.
+// Nothing of in is changed.
+type previewer struct {
+	runner   *Runner
+	in       aggregate.Input    // of the review under the config in force
+	findings []pipeline.Finding // of its report
+	options  Options
+}
+
+// guarded is try, with a note for all that goes wrong.
+func (p *previewer) guarded(ctx context.Context, out pipeline.ProposedConfig) (tried pipeline.ProposedConfig) {
+	defer func() {
+		if v := recover(); v != nil {
+			out.Note = noteFailed
+			tried = out
+			if p.options.Panicked != nil {
+				p.options.Panicked("the try of a proposed config", &PanicError{Value: v}, debug.Stack())
+			}
+		}
+	}()
+	cfg, err := p.options.Proposed(ctx, p.in.Facts)
+	switch {
+	case ctx.Err() != nil:
+		out.Note = noteOutOfTime
+	case err != nil || cfg == nil:
+		out.Note = noteUnread
+	case len(cfg.InForce.Problems) > 0:
+		out.Problems = slices.Clone(cfg.InForce.Problems)
+	default:
+		if err := p.try(ctx, cfg, &out); err != nil {
+			out = pipeline.ProposedConfig{Files: out.Files, Note: noteFailed}
+			if ctx.Err() != nil {
+				out.Note = noteOutOfTime
+			}
+		}
+	}
+	return out
+}
+
+// try runs the stages after normalize on the same facts. The engine is
+// compiled for this once: what people propose must not push those in use out
+// of the cache.
+func (p *previewer) try(ctx context.Context, cfg *config.Config, out *pipeline.ProposedConfig) error {
+	out.Changes = config.Diff(p.in.Config, cfg)
+	engine, err := Compile(cfg)
+	if err != nil {
+		return err
+	}
+	facts := *p.in.Facts
+	facts.Config = cfg.InForce
+	in := aggregate.Input{Facts: &facts, Previous: p.in.Previous, Config: cfg}
+
+	classification := engine.classify.Classify(&facts)
+	manifest := engine.compose.Compose(&facts, &classification)
+	if manifest, in.Gaps, err = engine.gaps.Detect(ctx, &facts, &classification, manifest); err != nil {
+		return fmt.Errorf("look for gaps: %w", err)
+	}
+	in.Classification, in.Manifest = &classification, &manifest
+	if in.Results, err = p.results(ctx, engine, in); err != nil {
+		return err
+	}
+	report := aggregate.Aggregate(in)
+
+	out.Decision, out.Condition, out.Counts = report.Decision, report.Gate.Condition, report.Counts
+	out.AgentsAdded, out.AgentsGone = apart(agentIDs(&manifest), agentIDs(p.in.Manifest))
+	out.FindingsNew, out.FindingsGone = compareFindings(report.Findings, p.findings)
+	return nil
+}
+
+// results runs the agents that only look at the facts. Others are taken to
+// say what they said of the same change under the config in force, and those
+// that did not run then have no say.
+func (p *previewer) results(ctx context.Context, engine *Engine, in aggregate.Input) (pipeline.List[pipeline.AgentResult], error) {
+	run := pipeline.AgentManifest{}
+	var results pipeline.List[pipeline.AgentResult]
+	builtIn := engine.agents(in.Facts, nil)
+	for _, e := range in.Manifest.Entries {
+		_, other := p.runner.Agents[e.Agent]
+		if _, ok := builtIn[e.Agent]; ok && !other {
+			run.Entries = append(run.Entries, e)
+			continue
+		}
+		results = append(results, p.resultOf(e))
+	}
+	t := timer{now: p.runner.Now, record: &pipeline.RunRecord{}, options: Options{Panicked: p.options.Panicked}}
+	made, err := dispatch.Dispatch(ctx, run, in.Facts, in.Classification, builtIn, t.dispatchOptions(in.Config))
+	return append(results, made...), err
+}
+
+func (p *previewer) resultOf(e pipeline.ManifestEntry) pipeline.AgentResult {
+	for _, r := range p.in.Results {
+		if r.Agent == e.Agent {
+			return r
+		}
+	}
+	return pipeline.AgentResult{Agent: e.Agent, Stage: e.Stage, Status: pipeline.AgentOK}
+}
+
+func agentIDs(m *pipeline.AgentManifest) []string {
+	var ids []string
+	for i := range m.Entries {
+		ids = append(ids, m.Entries[i].Agent)
+	}
+	return ids
+}
+
+// apart returns what only the one and what only the other list has, sorted.
+func apart(one, other []string) (onlyOne, onlyOther pipeline.List[string]) {
+	for _, id := range one {
+		if !slices.Contains(other, id) {
+			onlyOne = append(onlyOne, id)
+		}
+	}
+	for _, id := range other {
+		if !slices.Contains(one, id) {
+			onlyOther = append(onlyOther, id)
+		}
+	}
+	slices.Sort(onlyOne)
+	slices.Sort(onlyOther)
+	return onlyOne, onlyOther
+}
+
+// compareFindings counts the findings that only the proposed config makes, and
+// those that only the one in force does. How severe they are is no part of
+// what they are.
+func compareFindings(proposed, inForce []pipeline.Finding) (added, gone int) {
+	type what struct {
+		rule, path, section string
+		line                int
+	}
+	of := func(f *pipeline.Finding) what {
+		w := what{rule: f.RuleID, path: f.Path, section: f.Section, line: f.StartLine}
+		if w.rule == "" {
+			w.rule = f.Title
+		}
+		return w
+	}
+	count := map[what]int{}
+	for i := range proposed {
+		count[of(&proposed[i])]++
+	}
+	for i := range inForce {
+		count[of(&inForce[i])]--
+	}
+	for _, n := range count {
+		added += max(n, 0)
+		gone += max(-n, 0)
+	}
+	return added, gone
+}
+
+// redact takes secrets out of what is quoted of the proposed config, which is
+// no part of the facts.
+func (r *Runner) redact(p *pipeline.ProposedConfig) {
+	texts := []*string{&p.Condition}
+	for i := range p.Problems {
+		texts = append(texts, &p.Problems[i].Pointer, &p.Problems[i].Problem, &p.Problems[i].Remedy)
+	}
+	for i := range p.Changes {
+		texts = append(texts, &p.Changes[i].ID)
+	}
+	for _, t := range texts {
+		quoted := pipeline.PRFacts{Body: *t}
+		r.detector.Redact(&quoted)
+		*t = quoted.Body
+	}
+}

@@ -1,0 +1,201 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
+)
+
+// configChange is change, which touches the repository's settings as well and
+// adds a line that a shipped rule finds.
+func configChange(t *testing.T) *inMemory {
+	src := change(t)
+	src.files = append(src.files,
+		normalize.ChangedFile{Path: ".github/reviewgate/review-settings.json", Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+{}"},
+		normalize.ChangedFile{Path: "store/tls.go", Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+\tc := &tls.Config{InsecureSkipVerify: true}"},
+	)
+	return src
+}
+
+// proposes loads files as a repository's layer.
+func proposes(files map[string]string) func(context.Context, *pipeline.PRFacts) (*config.Config, error) {
+	layer := config.Layer{Name: config.LayerRepository, Source: "acme/shop@head"}
+	for name, text := range files {
+		layer.Files = append(layer.Files, config.File{Path: config.RepositoryDir + "/" + name, Text: []byte(text)})
+	}
+	return func(context.Context, *pipeline.PRFacts) (*config.Config, error) {
+		cfg, _ := config.Load(layer)
+		return cfg, nil
+	}
+}
+
+// report reviews a change and returns the report, and the one without a
+// proposed config.
+func reportWith(t *testing.T, r *Runner, src *inMemory, o Options) (with, without pipeline.ReviewReport) {
+	t.Helper()
+	plain, err := r.Run(t.Context(), src, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tried, err := r.Run(t.Context(), src, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tried.Review.Report, plain.Review.Report
+}
+
+// Whatever a change proposes, the review that it gets is the one that it would
+// have had without.
+func TestProposedConfigNeverDecides(t *testing.T) {
+	deaf := func(context.Context, *pipeline.PRFacts) (*config.Config, error) { return nil, errors.New("502") }
+	for name, proposed := range map[string]func(context.Context, *pipeline.PRFacts) (*config.Config, error){
+		"off":             proposes(map[string]string{config.FileSettings: `{"mode": "off"}`}),
+		"no conditions":   proposes(map[string]string{config.FileSettings: `{"gate": {"conditions": []}}`}),
+		"agent off":       proposes(map[string]string{config.FileAgents: `[{"id": "security-reviewer", "enabled": false}]`}),
+		"broken":          proposes(map[string]string{config.FileSettings: `{"mode": "of"}`}),
+		"everything hard": proposes(map[string]string{config.FileSettings: `{"gate": {"conditions": [{"when": "findings >= 0", "decision": "fail"}]}}`}),
+		"unreadable":      deaf,
+		"none":            func(context.Context, *pipeline.PRFacts) (*config.Config, error) { return nil, nil },
+		"panic":           func(context.Context, *pipeline.PRFacts) (*config.Config, error) { panic("index out of range") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			with, without := reportWith(t, newRunner(t, nil), configChange(t), Options{Proposed: proposed})
+			if len(with.ProposedConfig.Files) == 0 {
+				t.Fatal("the report does not say that config is changed")
+			}
+			with.ProposedConfig = pipeline.ProposedConfig{}
+			if diff := cmp.Diff(without, with); diff != "" {
+				t.Error(diff)
+			}
+			if without.Decision != pipeline.DecisionNeedsFixes {
+				t.Errorf("decision %s, want needs_fixes by the switched-off verification", without.Decision)
+			}
+		})
+	}
+}
+
+func TestProposedConfigIsTried(t *testing.T) {
+	with, without := reportWith(t, newRunner(t, nil), configChange(t), Options{Proposed: proposes(map[string]string{
+		config.FileAgents: `[{"id": "security-reviewer", "enabled": false}]`,
+		config.FileRules: `[{"id": "shop-no-const", "name": "A constant", "severity": "warning", "agent": "build-reviewer", "category": "architecture",
+			"description": "Constants are written in the catalogue.", "detection": "const", "recommendation": "Move it.", "match": {"literal": "const "}}]`,
+	})})
+	got := with.ProposedConfig
+	want := pipeline.ProposedConfig{
+		Files: pipeline.List[string]{".github/reviewgate/review-settings.json"}, Decision: pipeline.DecisionPassWithWarnings,
+		Condition: "warning > 0", Counts: with.Counts, AgentsGone: pipeline.List[string]{"security-reviewer"},
+		FindingsNew: 2, FindingsGone: 1, Changes: got.Changes,
+	}
+	want.Counts.Major--
+	want.Counts.Warning += 2
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s\nwithout: %+v", diff, without.Counts)
+	}
+}
+
+func TestProposedConfigThatIsBrokenIsListed(t *testing.T) {
+	token := "ghp_" + "x7Kq2mVb9ZtR4sWc8YhJ1nDf6LgP3aEuT5oQ"
+	with, _ := reportWith(t, newRunner(t, nil), configChange(t), Options{Proposed: proposes(map[string]string{
+		config.FileSettings: "{\n  \"mode\": \"" + token + "\",\n  \"chek\": {}\n}",
+	})})
+	p := with.ProposedConfig
+	if len(p.Problems) != 2 || p.Decision != "" || p.Note != "" {
+		t.Fatalf("%+v, want two problems and no decision", p)
+	}
+	if p.Problems[0].Line != 2 || p.Problems[1].Line != 3 {
+		t.Errorf("problems %+v, want lines 2 and 3", p.Problems)
+	}
+	if strings.Contains(p.Problems[0].Problem, token) {
+		t.Error("a secret of the proposed config is quoted")
+	}
+}
+
+func TestProposedConfigIsOnlyAskedWhereItIsTouched(t *testing.T) {
+	for name, c := range map[string]struct {
+		file normalize.ChangedFile
+		want pipeline.List[string]
+	}{
+		"another file there":       {normalize.ChangedFile{Path: ".github/reviewgate/README.md"}, nil},
+		"a file of that name":      {normalize.ChangedFile{Path: "docs/review-rules.json"}, nil},
+		"moved in":                 {normalize.ChangedFile{Path: ".github/reviewgate/review-rules.json", PreviousPath: "old/review-rules.json", Status: pipeline.FileRenamed}, pipeline.List[string]{".github/reviewgate/review-rules.json"}},
+		"moved out":                {normalize.ChangedFile{Path: "old/review-rules.json", PreviousPath: ".github/reviewgate/review-rules.json", Status: pipeline.FileRenamed}, pipeline.List[string]{".github/reviewgate/review-rules.json"}},
+		"removed":                  {normalize.ChangedFile{Path: ".github/reviewgate/review-agents.json", Status: pipeline.FileRemoved}, pipeline.List[string]{".github/reviewgate/review-agents.json"}},
+		"below the directory":      {normalize.ChangedFile{Path: ".github/reviewgate/old/review-rules.json"}, nil},
+		"another repository's dir": {normalize.ChangedFile{Path: "vendor/.github/reviewgate/review-rules.json"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			src := change(t)
+			src.files = append(src.files, c.file)
+			asked := false
+			with, _ := reportWith(t, newRunner(t, nil), src, Options{Proposed: func(context.Context, *pipeline.PRFacts) (*config.Config, error) {
+				asked = true
+				return shipped(t), nil
+			}})
+			if diff := cmp.Diff(c.want, with.ProposedConfig.Files); diff != "" || asked != (c.want != nil) {
+				t.Errorf("asked: %t\n%s", asked, diff)
+			}
+		})
+	}
+}
+
+// An agent that is no part of reviewgate is not asked twice.
+func TestProposedConfigTakesOtherAgentsAtTheirWord(t *testing.T) {
+	calls := 0
+	once := agentFunc(func(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
+		calls++
+		return says("P1").Review(ctx, task)
+	})
+	r := newRunner(t, map[string]dispatch.Agent{"finance-sme": once})
+	out, err := r.Run(t.Context(), configChange(t), Options{Proposed: proposes(map[string]string{config.FileSettings: `{"check": {"annotations": false}}`})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := out.Review.Report.ProposedConfig
+	if calls != 1 || p.Decision != out.Review.Report.Decision || p.FindingsNew+p.FindingsGone != 0 {
+		t.Errorf("%d calls, %+v", calls, p)
+	}
+}
+
+// A try that does not end is given up, and the review is whole without it.
+func TestProposedConfigIsGivenUpInTime(t *testing.T) {
+	r, src := newRunner(t, nil), configChange(t)
+	synctest.Test(t, func(t *testing.T) {
+		r.previews = make(chan struct{}, maxPreviews) // of this bubble
+		end := make(chan struct{})
+		for range maxPreviews + 1 { // the last finds no room
+			out, err := r.Run(t.Context(), src, Options{Proposed: func(context.Context, *pipeline.PRFacts) (*config.Config, error) {
+				<-end // as a config that takes long to load: it doesn't look at its context
+				return shipped(t), nil
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			report := out.Review.Report
+			if p := report.ProposedConfig; p.Note != noteOutOfTime || p.Decision != "" {
+				t.Errorf("%+v, want a note that the time was over", p)
+			}
+			if report.Decision != pipeline.DecisionNeedsFixes || len(report.Incomplete) > 0 {
+				t.Errorf("decision %s, incomplete %+v", report.Decision, report.Incomplete)
+			}
+		}
+		close(end)
+	})
+}
+
+func TestProposedConfigDoesNotEnterTheCache(t *testing.T) {
+	r := newRunner(t, nil)
+	reportWith(t, r, configChange(t), Options{Proposed: proposes(map[string]string{config.FileSettings: `{"mode": "advisory"}`})})
+	if want := []string{shipped(t).InForce.Version}; !slices.Equal(r.engines.order, want) {
+		t.Errorf("compiled and kept: %v, want only the config in force", r.engines.order)
+	}
+}
