@@ -71,8 +71,8 @@ type pass struct {
 	view  *view
 	count map[*rule]int
 
-	// The candidates of one line: seen holds, by rule, the number of the last
-	// line the rule was a candidate for.
+	// The candidates of one line or path: seen holds, by rule, the number of the
+	// last one that the rule was a candidate for.
 	number     int
 	seen       []int
 	candidates []*rule
@@ -105,9 +105,9 @@ func (p *pass) names() {
 	status := p.file.Status
 	arrived := status == pipeline.FileAdded || status == pipeline.FileRenamed || status == pipeline.FileCopied
 	path := bounded(p.file.Path, maxText)
-	for _, r := range p.engine.paths {
-		if (r.on == config.OnPath && arrived || r.on == config.OnFile && status != pipeline.FileRemoved) &&
-			p.view.has(r) && r.matches(path) {
+	p.number++
+	for _, r := range p.candidatesFor(p.engine.paths, path) {
+		if (r.on == config.OnPath && arrived || r.on == config.OnFile && status != pipeline.FileRemoved) && r.matches(path) {
 			p.add(r, 0, p.file.Path)
 		}
 	}
@@ -150,6 +150,16 @@ func (p *pass) besideRemoved(h *pipeline.Hunk, at int) int {
 // line shows one line to the rules that may match it.
 func (p *pass) line(l *lineRules, whole string, number int) {
 	text := bounded(whole, maxLine)
+	for _, r := range p.candidatesFor(l, text) {
+		if r.matches(text) {
+			p.add(r, number, whole)
+		}
+	}
+}
+
+// candidatesFor returns the rules that may match a text, in the order of the
+// config. They look at the file under way.
+func (p *pass) candidatesFor(l *lineRules, text string) []*rule {
 	p.candidates = p.candidates[:0]
 	p.suggest(l.always)
 	folded := false
@@ -168,11 +178,7 @@ func (p *pass) line(l *lineRules, whole string, number int) {
 	if len(p.candidates) > 1 {
 		slices.SortFunc(p.candidates, func(a, b *rule) int { return a.index - b.index })
 	}
-	for _, r := range p.candidates {
-		if r.matches(text) {
-			p.add(r, number, whole)
-		}
-	}
+	return p.candidates
 }
 
 func (p *pass) suggest(rules []*rule) {
