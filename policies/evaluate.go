@@ -117,6 +117,9 @@ func (c *compiler) compile(t Trigger) (*trigger, error) {
 		}
 		out.parts = append(out.parts, part)
 	}
+	if t.Type == TriggerAny {
+		out.lacks = lacksAny(out.parts)
+	}
 	return out, nil
 }
 
@@ -134,6 +137,19 @@ func lacks(t Trigger) string {
 		return "no label is " + or(t.Labels)
 	}
 	return ""
+}
+
+// lacksAny is the same of a trigger with parts, where each has such a reason
+// and can have no other.
+func lacksAny(parts []*trigger) string {
+	var reasons []string
+	for _, p := range parts {
+		if p.lacks == "" || p.Match == "all" {
+			return ""
+		}
+		reasons = append(reasons, p.lacks)
+	}
+	return strings.Join(reasons, ", ")
 }
 
 // Evaluate tells of each trigger, in their order, whether it holds for a
@@ -368,6 +384,7 @@ func (t *trigger) any(in change) Outcome {
 		switch {
 		case o.Unknown:
 			open = append(open, o.Reason)
+		case !o.Matched && t.lacks != "":
 		case !o.Matched:
 			nearest = append(nearest, o.Reason)
 		default:
@@ -381,6 +398,8 @@ func (t *trigger) any(in change) Outcome {
 	switch {
 	case !out.Matched && len(open) > 0:
 		return unknown(open[0])
+	case !out.Matched && t.lacks != "":
+		return fails(t.lacks)
 	case !out.Matched:
 		return fails(strings.Join(nearest, ", "))
 	case len(open) > 0 && !out.Whole:

@@ -2,13 +2,14 @@ package rules
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
 )
 
-// Engine holds the compiled rules of one config version. It is never changed
+// Engine holds the compiled rules of one config version. They are never changed
 // after Compile, so that any number of reviews may share it.
 type Engine struct {
 	rules    []*rule // with a match, as in the config; a rule's index is its place here
@@ -18,6 +19,8 @@ type Engine struct {
 	paths    *lineRules // on file or path
 	messages []*rule    // on title, body or commit_message
 	whole    []*rule    // with an expression
+
+	memories sync.Pool // of passes that are done
 }
 
 // Compile compiles the enabled rules that have a match or an expression; the

@@ -50,7 +50,12 @@ func (s *Scan) results(ctx context.Context) ([]found, error) {
 	if s.done {
 		return s.found, nil
 	}
-	p := &pass{ctx: ctx, engine: s.engine, view: newView(s.engine.scopes), seen: make([]int, len(s.engine.rules))}
+	m := s.engine.memory()
+	defer func() {
+		m.view.file = nil // the change need not stay for it
+		s.engine.memories.Put(m)
+	}()
+	p := &pass{ctx: ctx, engine: s.engine, memory: m}
 	if err := p.change(s.facts); err != nil {
 		return nil, err
 	}
@@ -68,14 +73,26 @@ type pass struct {
 	found  []found
 
 	file  *pipeline.File
-	view  *view
 	count map[*rule]int
+	*memory
+}
 
+// memory is what a pass needs room for by rule. It is used again and again, so
+// that a small change does not pay for the number of rules.
+type memory struct {
+	view *view
 	// The candidates of one line or path: seen holds, by rule, the number of the
 	// last one that the rule was a candidate for.
 	number     int
 	seen       []int
 	candidates []*rule
+}
+
+func (e *Engine) memory() *memory {
+	if m, ok := e.memories.Get().(*memory); ok {
+		return m
+	}
+	return &memory{view: newView(e.scopes), seen: make([]int, len(e.rules))}
 }
 
 func (p *pass) change(facts *pipeline.PRFacts) error {

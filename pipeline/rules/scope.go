@@ -61,15 +61,15 @@ func compileScopes(rules []*rule) (*scopes, error) {
 type view struct {
 	scopes *scopes
 	file   *pipeline.File
-	number int32
+	number int
 	// By glob and by rule, the number of the file that it was last found to
 	// match or looked into. No is the same where the answer was no.
-	matched []int32
-	yes, no []int32
+	matched []int
+	yes, no []int
 }
 
 func newView(s *scopes) *view {
-	return &view{scopes: s, matched: make([]int32, s.globs), yes: make([]int32, s.rules), no: make([]int32, s.rules)}
+	return &view{scopes: s, matched: make([]int, s.globs), yes: make([]int, s.rules), no: make([]int, s.rules)}
 }
 
 // turn turns to another file.
