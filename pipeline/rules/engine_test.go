@@ -452,27 +452,3 @@ func sameAsNaive(t testing.TB, cfg *config.Config, engine *rules.Engine, facts *
 	}
 	return n
 }
-
-func FuzzScan(f *testing.F) {
-	f.Add("(?i)k|ab", "", "\u212aey\r\nab\x00")
-	f.Add(`\s+$`, "nolint", "x \n\ty //nolint \n")
-	f.Add(".{3,}", "", "\xff\xfe\xfd\nab")
-	f.Add(`(a|b)*c{2,3}$`, `^\s*#`, "# abcc\nabcc")
-	f.Fuzz(func(t *testing.T, pattern, not, text string) {
-		if len(pattern) > 100 || len(not) > 100 || len(text) > 4<<10 {
-			return
-		}
-		cfg := []config.Rule{rule(config.Match{Pattern: pattern, NotPattern: not}), rule(config.Match{Pattern: pattern, On: "body"})}
-		if _, err := rules.Compile(cfg); err != nil {
-			return
-		}
-		var lines []string
-		for l := range strings.SplitSeq(text, "\n") {
-			lines = append(lines, "+"+l)
-		}
-		facts := &pipeline.PRFacts{Body: text, Files: []pipeline.File{file("a.go", lines...)}}
-		if diff := cmp.Diff(newNaive(t, cfg).scan(facts, classification), results(findings(t, cfg, facts, "agent"))); diff != "" {
-			t.Errorf("%q without %q (-naive +engine):\n%s", pattern, not, diff)
-		}
-	})
-}
