@@ -304,7 +304,7 @@ func TestPermissionRevokedDuringReview(t *testing.T) {
 		n                 int
 		says              string
 	}{
-		{"contents", "GET /repos/{owner}/{repo}/contents/{path}", 1, "contents"},
+		{"contents", routeTree, 1, "contents"},
 		{"pull_requests", routeFiles, 1, "pull_requests"},
 		{"pull_requests", routePull, 2, "pull_requests"},
 		{"checks", routeFiles, 1, "checks"},

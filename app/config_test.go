@@ -256,26 +256,31 @@ func TestConfigThatIsProposedIsOnlyShown(t *testing.T) {
 	for name, c := range map[string]struct {
 		files  ghtest.Files
 		change string // one of those that are listed
+		says   string // the comment
 		want   pipeline.ProposedConfig
 	}{
 		"off": {
 			ghtest.Files{settingsPath: `{"mode": "off"}`},
 			"review-settings.json mode changed",
+			"the decision would be the same",
 			pipeline.ProposedConfig{Decision: pipeline.DecisionNeedsFixes},
 		},
 		"no gate": {
 			ghtest.Files{settingsPath: `{"gate": {"conditions": []}}`},
 			"review-settings.json gate.conditions changed",
+			"it would have passed",
 			pipeline.ProposedConfig{Decision: pipeline.DecisionPass},
 		},
 		"agent off": {
 			ghtest.Files{config.RepositoryDir + "/" + config.FileAgents: `[{"id": "security-reviewer", "enabled": false}]`},
 			"review-rules.json sec-tls-verify-01 removed",
+			"Would not run any more: security-reviewer",
 			pipeline.ProposedConfig{Decision: pipeline.DecisionPass, FindingsGone: 1, AgentsGone: pipeline.List[string]{"security-reviewer"}},
 		},
 		"broken": {
 			ghtest.Files{settingsPath: "{\n  \"modus\": \"off\"\n}"},
 			"",
+			"review-settings.json:2",
 			pipeline.ProposedConfig{},
 		},
 	} {
@@ -288,7 +293,7 @@ func TestConfigThatIsProposedIsOnlyShown(t *testing.T) {
 			}
 			pr := w.open(files)
 			w.idle()
-			w.wants(pr, "action_required", "store/client.go")
+			w.wants(pr, "action_required", "store/client.go", "It is judged by the config in force.", c.says)
 			got := w.stored(pr).Review.Report.ProposedConfig
 			if (name == "broken") != (len(got.Problems) == 1 && got.Problems[0].Line == 2) {
 				t.Errorf("problems %+v", got.Problems)

@@ -498,14 +498,17 @@ func TestConfigThatIsTooLargeWeakensNothing(t *testing.T) {
 // What does not fit into a comment was counted before it was left out.
 func TestMoreFindingsThanFitAreNotGreen(t *testing.T) {
 	w := start(t)
-	files := ghtest.Files{}
-	for i := range 40 {
-		files[fmt.Sprintf("store/f%02d.go", i)] = "package store\n\nimport \"crypto/tls\"\n" + strings.Repeat("\nvar _ = tls.Config{InsecureSkipVerify: true}\n", 50)
+	const n = 400 // each by a rule of its own, or they would stand as one
+	var rules, text []string
+	for i := range n {
+		word := fmt.Sprintf("banned%03d", i)
+		rules, text = append(rules, ownRule("shop-"+word, word, "")), append(text, "// "+word+strings.Repeat(" and so on", 20))
 	}
-	pr := w.open(files)
+	w.repo.Commit("main", ghtest.Files{rulesPath: "[" + strings.Join(rules, ",") + "]"}, "rules")
+	pr := w.open(ghtest.Files{"store/words.go": "package store\n\n" + strings.Join(text, "\n") + "\n"})
 	w.idle()
 	w.wants(pr, "action_required", "that do not fit here")
-	if c := w.check(pr); !strings.Contains(c.Title, "2000 major") && !strings.Contains(c.Title, "2,000 major") {
+	if c := w.check(pr); !strings.Contains(c.Title, "400 major") {
 		t.Errorf("the check's title is %q", c.Title)
 	}
 	if n := len(w.comment(pr).Body); n > 65_536 {

@@ -143,7 +143,7 @@ func TestKilledBeforeTheCheckNameWasKnown(t *testing.T) {
 	server.start()
 	reached := make(chan bool, 1)
 	configRead := make(chan bool, 10)
-	gh.On("GET /repos/{owner}/{repo}/contents/{path}", func(x *ghtest.Exchange) {
+	gh.On(routeBlob, func(x *ghtest.Exchange) {
 		x.Proceed()
 		configRead <- true
 	})

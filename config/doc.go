@@ -25,7 +25,7 @@
 // them, or the risk factors, final), further globs that map files to a domain
 // under a "not" or to the domain that a final signal takes for covered, and all
 // settings that are not named: who makes rules final will want mode, drafts,
-// gate and synthesis final too.
+// gate, synthesis and limits final too.
 //
 // A layer with a problem is left out whole and the others are used: [Load]
 // always returns a valid Config, and lists what was wrong beside it. A caller
@@ -33,8 +33,12 @@
 // stead.
 //
 // Config comes from repositories that nobody vouches for. It is decoded
-// strictly, and sizes, nesting, numbers of entries and the cost of patterns are
-// bounded.
+// strictly, and sizes, nesting, numbers of entries and the cost of patterns and
+// expressions are bounded, each before the work that it bounds: a file has at
+// most 4 MiB and 200,000 values, 32 deep; patterns are compiled until they come
+// to a million instructions together, and expressions if all layers have no
+// more than 500. What is done beside grows with the size of the files alone, or
+// stops at the hundredth problem.
 //
 // The JSON Schemas in schemas/ describe the five files and the data that flows
 // through the pipeline; [ValidateData] checks JSON against them.

@@ -73,6 +73,7 @@ func (g *guards) lockPolicy(e *entry, p *Policy) *lock {
 	may["dispatch.agents"] = change{func(_, above any) bool { return holdsAll(above.([]string), kept) }, "keep " + strings.Join(kept, ", ")}
 	may["trigger"] = change{func(_, above any) bool { return above.(policies.Trigger).Type == policies.TriggerAlways }, `leave it out, or write {"type": "always"}`}
 	may["enabled"] = change{func(_, above any) bool { return above == true }, "leave it on"}
+	may["dispatch.models"] = change{func(_, _ any) bool { return false }, "leave it out"}
 	delete(may, "priority") // free
 	return &lock{why: needed(e, by), open: true, may: may}
 }
@@ -232,7 +233,7 @@ func (t *trial) checkFinal(n *jsontree.Node, below, e *entry) bool {
 			remedy = "leave it out"
 		}
 		free = false
-		t.of(n.At(strings.Split(d.field, ".")...), fmt.Sprintf("%s can't be changed so: %s", d.field, l.why), remedy)
+		t.of(n.At(strings.Split(d.field, ".")...), fmt.Sprintf("%s can't be set to this: %s", d.field, l.why), remedy)
 	}
 	return free
 }

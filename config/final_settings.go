@@ -13,14 +13,16 @@ import (
 // checkFinalSettings refuses what the layer's settings would change of those
 // that a lower layer made final, and names of settings that do not exist.
 func (t *trial) checkFinalSettings(root *jsontree.Node) {
+	names := settingNames()
 	for _, name := range elems(root.Get("final")) {
-		names := settingNames()
 		if !given(name) || slices.Contains(names, name.Text) {
 			continue
 		}
 		remedy := `name a setting such as "mode", a section such as "gate" or a field of one such as "check.name"`
-		if near := nearest(name.Text, names); near != "" {
-			remedy = fmt.Sprintf("did you mean %q?", near)
+		if len(t.list) <= maxProblems {
+			if near := nearest(name.Text, names); near != "" {
+				remedy = fmt.Sprintf("did you mean %q?", near)
+			}
 		}
 		t.of(name, fmt.Sprintf("there is no setting %s", shown(name.Text)), remedy)
 	}

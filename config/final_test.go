@@ -44,55 +44,56 @@ func TestFinalEntriesCannotBeLoosened(t *testing.T) {
 		file, entry string
 		want        []string // after the file's name and place
 	}{
-		{FileRules, `"id": "f-rule", "enabled": false`, []string{`/0/enabled: enabled can't be changed so` + ofRule}},
-		{FileRules, `"id": "f-rule", "agent": "build-reviewer"`, []string{`/0/agent: agent can't be changed so` + ofRule}},
-		{FileRules, `"id": "f-rule", "severity": "info", "match": {"pattern": "y"}`, []string{`/0/match/pattern: match.pattern can't be changed so` + ofRule}},
+		{FileRules, `"id": "f-rule", "enabled": false`, []string{`/0/enabled: enabled can't be set to this` + ofRule}},
+		{FileRules, `"id": "f-rule", "agent": "build-reviewer"`, []string{`/0/agent: agent can't be set to this` + ofRule}},
+		{FileRules, `"id": "f-rule", "severity": "info", "match": {"pattern": "y"}`, []string{`/0/match/pattern: match.pattern can't be set to this` + ofRule}},
 		{FileRules, `"id": "f-rule", "match": {"literal": "z", "pattern": ""}`, []string{
-			`/0/match/literal: match.literal can't be changed so` + ofRule, `/0/match/pattern: match.pattern can't be changed so` + ofRule}},
-		{FileRules, `"id": "f-rule", "match": {"not_pattern": "."}`, []string{`/0/match/not_pattern: match.not_pattern can't be changed so` + ofRule}},
-		{FileRules, `"id": "f-rule", "match": {"paths": []}`, []string{`/0/match/paths: match.paths can't be changed so` + ofRule}},
-		{FileRules, `"id": "f-rule", "match": {"exclude_paths": ["**"]}`, []string{`/0/match/exclude_paths: match.exclude_paths can't be changed so` + ofRule}},
-		{FileRules, `"id": "f-rule", "match": {"languages": ["Go"]}`, []string{`/0/match/languages: match.languages can't be changed so` + ofRule}},
-		{FileRules, `"id": "f-rule", "match": {"on": "removed"}`, []string{`/0/match/on: match.on can't be changed so` + ofRule}},
-		{FileRules, `"id": "f-rule", "match": {"max_per_file": 1}`, []string{`/0/match/max_per_file: match.max_per_file can't be changed so` + ofRule}},
-		{FileRules, `"id": "f-rule", "match": {"tests": false}`, []string{`/0/match/tests: match.tests can't be changed so` + ofRule}},
-		{FileRules, `"id": "f-rule", "description": "Ignore this rule."`, []string{`/0/description: description can't be changed so` + ofRule}},
+			`/0/match/literal: match.literal can't be set to this` + ofRule, `/0/match/pattern: match.pattern can't be set to this` + ofRule}},
+		{FileRules, `"id": "f-rule", "match": {"not_pattern": "."}`, []string{`/0/match/not_pattern: match.not_pattern can't be set to this` + ofRule}},
+		{FileRules, `"id": "f-rule", "match": {"paths": []}`, []string{`/0/match/paths: match.paths can't be set to this` + ofRule}},
+		{FileRules, `"id": "f-rule", "match": {"exclude_paths": ["**"]}`, []string{`/0/match/exclude_paths: match.exclude_paths can't be set to this` + ofRule}},
+		{FileRules, `"id": "f-rule", "match": {"languages": ["Go"]}`, []string{`/0/match/languages: match.languages can't be set to this` + ofRule}},
+		{FileRules, `"id": "f-rule", "match": {"on": "removed"}`, []string{`/0/match/on: match.on can't be set to this` + ofRule}},
+		{FileRules, `"id": "f-rule", "match": {"max_per_file": 1}`, []string{`/0/match/max_per_file: match.max_per_file can't be set to this` + ofRule}},
+		{FileRules, `"id": "f-rule", "match": {"tests": false}`, []string{`/0/match/tests: match.tests can't be set to this` + ofRule}},
+		{FileRules, `"id": "f-rule", "description": "Ignore this rule."`, []string{`/0/description: description can't be set to this` + ofRule}},
 		{FileRules, `"id": "f-rule", "final": false`, []string{`/0/final: final has no meaning in the repository's layer; remove it; the server's and the organisation's config may have it`}},
 		{FileRules, `"id": "build-conflict-01", "severity": "warning"`, []string{
-			`/0/severity: severity can't be changed so: the rule "build-conflict-01" is final in the server's layer; leave it out, or raise it`}},
+			`/0/severity: severity can't be set to this: the rule "build-conflict-01" is final in the server's layer; leave it out, or raise it`}},
 
-		{FileComposition, `"id": "f-policy", "enabled": false`, []string{`/0/enabled: enabled can't be changed so` + ofPolicy}},
-		{FileComposition, `"id": "f-policy", "trigger": {"type": "label", "labels": ["never"]}`, []string{`/0/trigger: trigger can't be changed so` + ofPolicy}},
-		{FileComposition, `"id": "f-policy", "priority": 9`, []string{`/0/priority: priority can't be changed so` + ofPolicy + ", or raise it"}},
-		{FileComposition, `"id": "f-policy", "dispatch": {"agents": ["secrets"]}`, []string{`/0/dispatch/agents: dispatch.agents can't be changed so` + ofPolicy + ", or add to the list"}},
-		{FileComposition, `"id": "f-policy", "dispatch": {"models": ["cheap"]}`, []string{`/0/dispatch/models: dispatch.models can't be changed so` + ofPolicy}},
+		{FileComposition, `"id": "f-policy", "enabled": false`, []string{`/0/enabled: enabled can't be set to this` + ofPolicy}},
+		{FileComposition, `"id": "f-policy", "trigger": {"type": "label", "labels": ["never"]}`, []string{`/0/trigger: trigger can't be set to this` + ofPolicy}},
+		{FileComposition, `"id": "f-policy", "priority": 9`, []string{`/0/priority: priority can't be set to this` + ofPolicy + ", or raise it"}},
+		{FileComposition, `"id": "f-policy", "dispatch": {"agents": ["secrets"]}`, []string{`/0/dispatch/agents: dispatch.agents can't be set to this` + ofPolicy + ", or add to the list"}},
+		{FileComposition, `"id": "f-policy", "dispatch": {"models": ["cheap"]}`, []string{`/0/dispatch/models: dispatch.models can't be set to this` + ofPolicy}},
 
-		{FileAgents, `"id": "fast-agent", "timeout_seconds": 1`, []string{`/0/timeout_seconds: timeout_seconds can't be changed so: the agent "fast-agent" is final in the server's layer; leave it out`}},
-		{FileDomains, `"id": "f-domain", "globs": ["a/**"]`, []string{`/0/globs: globs can't be changed so` + ofDomain + ", or add to the list"}},
-		{FileDomains, `"id": "f-domain", "domain": "elsewhere"`, []string{`/0/domain: domain can't be changed so` + ofDomain}},
-		{FileDomains, `"id": "f-domain", "weight": 0`, []string{`/0/weight: weight can't be changed so` + ofDomain + ", or raise it"}},
+		{FileAgents, `"id": "fast-agent", "timeout_seconds": 1`, []string{`/0/timeout_seconds: timeout_seconds can't be set to this: the agent "fast-agent" is final in the server's layer; leave it out`}},
+		{FileDomains, `"id": "f-domain", "globs": ["a/**"]`, []string{`/0/globs: globs can't be set to this` + ofDomain + ", or add to the list"}},
+		{FileDomains, `"id": "f-domain", "domain": "elsewhere"`, []string{`/0/domain: domain can't be set to this` + ofDomain}},
+		{FileDomains, `"id": "f-domain", "weight": 0`, []string{`/0/weight: weight can't be set to this` + ofDomain + ", or raise it"}},
 		{FileDomains, `"id": "f-domain", "type": "service"`, []string{`/0/type: "f-domain" is the id of a domain in a lower layer; choose another id`}},
-		{FileDomains, `"id": "f-service", "enabled": false`, []string{`/0/enabled: enabled can't be changed so: the service mapping "f-service" is final in the server's layer; leave it out`}},
-		{FileDomains, `"id": "f-risk", "points": 1`, []string{`/0/points: points can't be changed so: the risk factor "f-risk" is final in the server's layer; leave it out, or raise it`}},
-		{FileDomains, `"id": "f-risk", "factor": "domains"`, []string{`/0/factor: factor can't be changed so: the risk factor "f-risk" is final in the server's layer; leave it out`}},
-		{FileDomains, `"id": "f-signal", "pattern": "never"`, []string{`/0/pattern: pattern can't be changed so: the signal "f-signal" is final in the server's layer; leave it out`}},
+		{FileDomains, `"id": "f-service", "enabled": false`, []string{`/0/enabled: enabled can't be set to this: the service mapping "f-service" is final in the server's layer; leave it out`}},
+		{FileDomains, `"id": "f-risk", "points": 1`, []string{`/0/points: points can't be set to this: the risk factor "f-risk" is final in the server's layer; leave it out, or raise it`}},
+		{FileDomains, `"id": "f-risk", "factor": "domains"`, []string{`/0/factor: factor can't be set to this: the risk factor "f-risk" is final in the server's layer; leave it out`}},
+		{FileDomains, `"id": "f-signal", "pattern": "never"`, []string{`/0/pattern: pattern can't be set to this: the signal "f-signal" is final in the server's layer; leave it out`}},
 
 		// What a final entry depends on is held, too.
-		{FileAgents, `"id": "f-agent", "enabled": false`, []string{`/0/enabled: enabled can't be changed so: the agent "f-agent"` + forRule + `leave it out`}},
-		{FileAgents, `"id": "f-agent", "scale": "pass_warn_fail"`, []string{`/0/scale: scale can't be changed so: the agent "f-agent"` + forRule + `leave it out`}},
-		{FileAgents, `"id": "p-agent", "enabled": false`, []string{`/0/enabled: enabled can't be changed so: the agent "p-agent" is needed by the signal "f-signal", which is final in the server's layer; leave it out`}},
-		{FileComposition, `"id": "carrier", "enabled": false`, []string{`/0/enabled: enabled can't be changed so: the policy "carrier"` + forRule + `leave it on`}},
-		{FileComposition, `"id": "carrier", "trigger": {"type": "label", "labels": ["never"]}`, []string{`/0/trigger: trigger can't be changed so: the policy "carrier"` + forRule + `leave it out, or write {"type": "always"}`}},
-		{FileComposition, `"id": "carrier", "dispatch": {"agents": ["p-agent"]}`, []string{`/0/dispatch/agents: dispatch.agents can't be changed so: the policy "carrier"` + forRule + `keep f-agent`}},
-		{FileComposition, `"id": "carrier", "dispatch": {"required": false}`, []string{`/0/dispatch/required: dispatch.required can't be changed so: the policy "carrier"` + forRule + `leave it out`}},
+		{FileAgents, `"id": "f-agent", "enabled": false`, []string{`/0/enabled: enabled can't be set to this: the agent "f-agent"` + forRule + `leave it out`}},
+		{FileAgents, `"id": "f-agent", "scale": "pass_warn_fail"`, []string{`/0/scale: scale can't be set to this: the agent "f-agent"` + forRule + `leave it out`}},
+		{FileAgents, `"id": "p-agent", "enabled": false`, []string{`/0/enabled: enabled can't be set to this: the agent "p-agent" is needed by the signal "f-signal", which is final in the server's layer; leave it out`}},
+		{FileComposition, `"id": "carrier", "enabled": false`, []string{`/0/enabled: enabled can't be set to this: the policy "carrier"` + forRule + `leave it on`}},
+		{FileComposition, `"id": "carrier", "trigger": {"type": "label", "labels": ["never"]}`, []string{`/0/trigger: trigger can't be set to this: the policy "carrier"` + forRule + `leave it out, or write {"type": "always"}`}},
+		{FileComposition, `"id": "carrier", "dispatch": {"agents": ["p-agent"]}`, []string{`/0/dispatch/agents: dispatch.agents can't be set to this: the policy "carrier"` + forRule + `keep f-agent`}},
+		{FileComposition, `"id": "carrier", "dispatch": {"required": false}`, []string{`/0/dispatch/required: dispatch.required can't be set to this: the policy "carrier"` + forRule + `leave it out`}},
 		{FileComposition, `"id": "carrier", "dispatch": {"on_failure": "warn", "scope": "matched"}`, []string{
-			`/0/dispatch/on_failure: dispatch.on_failure can't be changed so: the policy "carrier"` + forRule + `leave it out`,
-			`/0/dispatch/scope: dispatch.scope can't be changed so: the policy "carrier"` + forRule + `leave it out`}},
-		{FileDomains, `"id": "carries-s", "enabled": false`, []string{`/0/enabled: enabled can't be changed so: the signal "carries-s" is needed by the rule "s-rule", which is final in the server's layer; leave it out`}},
-		{FileDomains, `"id": "carrier-domain", "enabled": false`, []string{`/0/enabled: enabled can't be changed so: the domain mapping "carrier-domain"` + forRule + `leave it out`}},
-		{FileDomains, `"id": "read-domain", "enabled": false`, []string{`/0/enabled: enabled can't be changed so: the domain mapping "read-domain"` + forPol}},
-		{FileDomains, `"id": "read-domain", "globs": ["b/**"]`, []string{`/0/globs: globs can't be changed so: the domain mapping "read-domain"` + forPol + ", or add to the list"}},
-		{FileDomains, `"id": "read-service", "service": "other"`, []string{`/0/service: service can't be changed so: the service mapping "read-service"` + forPol}},
+			`/0/dispatch/on_failure: dispatch.on_failure can't be set to this: the policy "carrier"` + forRule + `leave it out`,
+			`/0/dispatch/scope: dispatch.scope can't be set to this: the policy "carrier"` + forRule + `leave it out`}},
+		{FileComposition, `"id": "carrier", "dispatch": {"models": ["cheap"]}`, []string{`/0/dispatch/models: dispatch.models can't be set to this: the policy "carrier"` + forRule + `leave it out`}},
+		{FileDomains, `"id": "carries-s", "enabled": false`, []string{`/0/enabled: enabled can't be set to this: the signal "carries-s" is needed by the rule "s-rule", which is final in the server's layer; leave it out`}},
+		{FileDomains, `"id": "carrier-domain", "enabled": false`, []string{`/0/enabled: enabled can't be set to this: the domain mapping "carrier-domain"` + forRule + `leave it out`}},
+		{FileDomains, `"id": "read-domain", "enabled": false`, []string{`/0/enabled: enabled can't be set to this: the domain mapping "read-domain"` + forPol}},
+		{FileDomains, `"id": "read-domain", "globs": ["b/**"]`, []string{`/0/globs: globs can't be set to this: the domain mapping "read-domain"` + forPol + ", or add to the list"}},
+		{FileDomains, `"id": "read-service", "service": "other"`, []string{`/0/service: service can't be set to this: the service mapping "read-service"` + forPol}},
 	}
 	for _, test := range tests {
 		t.Run(test.entry, func(t *testing.T) {
@@ -106,6 +107,37 @@ func TestFinalEntriesCannotBeLoosened(t *testing.T) {
 			}
 			if c.InForce.Layers[2].Used {
 				t.Error("the layer is in use")
+			}
+		})
+	}
+}
+
+// The organisation is held by the server, and the repository by both; a layer
+// that is left out holds nobody.
+func TestFinalAcrossLayers(t *testing.T) {
+	organisation := named(layer(FileRules, `[{"id": "build-any-01", "final": true}, {"id": "f-rule", "severity": "major"}]`), LayerOrganisation)
+	tests := []struct {
+		name   string
+		layers []Layer
+		want   []string
+	}{
+		{"the organisation against the server", []Layer{fast, named(layer(FileRules, `[{"id": "f-rule", "final": false}, {"id": "build-conflict-01", "enabled": false, "final": true}]`), LayerOrganisation)}, []string{
+			`review-rules.json:1:28: /0/final: final can't be set to this: the rule "f-rule" is final in the server's layer; leave it out`,
+			`review-rules.json:1:75: /1/enabled: enabled can't be set to this: the rule "build-conflict-01" is final in the server's layer; leave it out`,
+		}},
+		{"the repository against both", []Layer{fast, organisation, layer(FileRules, `{"extends": [], "items": [{"id": "build-any-01", "enabled": false}, {"id": "f-rule", "severity": "warning"}]}`)}, []string{
+			`review-rules.json:1:61: /items/0/enabled: enabled can't be set to this: the rule "build-any-01" is final in the organisation's layer; leave it out`,
+			`review-rules.json:1:98: /items/1/severity: severity can't be set to this: the rule "f-rule" is final in the server's layer; leave it out, or raise it`,
+		}},
+		{"a broken layer makes nothing final", []Layer{named(layer(FileRules, `[{"id": "build-any-01", "final": true}]`, FileSettings, `{"mode": "on", "final": ["mode"]}`), LayerOrganisation), layer(FileRules, `[{"id": "build-any-01", "enabled": false}]`)}, []string{
+			`review-settings.json:1:10: /mode: "on" is not a mode; use enforce, advisory or off`,
+		}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			_, problems := Load(test.layers...)
+			if diff := cmp.Diff(test.want, formatted(problems)); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
 			}
 		})
 	}

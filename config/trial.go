@@ -14,12 +14,13 @@ import (
 // Whatever is wrong then is the layer's doing.
 type trial struct {
 	problems
-	source string // of the layer
-	below  *stack
-	stack  *stack
-	guards *guards                   // of the stack below
-	roots  map[string]*jsontree.Node // of the layer's files
-	fresh  map[string][]*entry       // the entries that the layer names, by file
+	source   string // of the layer
+	below    *stack
+	stack    *stack
+	compiled int                       // size of the layer's patterns so far
+	guards   *guards                   // of the stack below
+	roots    map[string]*jsontree.Node // of the layer's files
+	fresh    map[string][]*entry       // the entries that the layer names, by file
 	// broken are those among them that could not, or must not, be laid over an
 	// entry below, which stays in the stack in their stead.
 	broken map[string][]*entry

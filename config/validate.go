@@ -91,7 +91,10 @@ func (t *trial) checkPattern(n *jsontree.Node) (size int, groups []string) {
 	if len(n.Text) > maxPatternBytes {
 		return 0, nil // the schema has said so
 	}
-	size, groups, problem, remedy := checkPattern(n.Text)
+	// What the layer's patterns come to beyond the limit is for checkTotalSize
+	// to report, and not worth compiling.
+	size, groups, problem, remedy := checkPattern(n.Text, maxTotalSize-t.compiled)
+	t.compiled += size
 	if problem != "" {
 		t.of(n, problem, remedy)
 	}

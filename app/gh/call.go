@@ -180,7 +180,7 @@ func (c *Client) send(ctx context.Context, t review.Target, r request, read read
 	if err != nil {
 		return links{}, err
 	}
-	resp, err := follow(ctx, gc, r)
+	resp, moved, err := follow(ctx, gc, r)
 	if err != nil {
 		return links{}, err
 	}
@@ -192,7 +192,9 @@ func (c *Client) send(ctx context.Context, t review.Target, r request, read read
 	if !r.succeeded(resp.StatusCode) {
 		return links{}, readError(resp)
 	}
-	return linksOf(resp.Header), read(resp.Body)
+	l := linksOf(resp.Header)
+	l.moved = moved
+	return l, read(resp.Body)
 }
 
 // follow sends the request, and sends it on as it is where GitHub redirects it:
@@ -201,18 +203,18 @@ func (c *Client) send(ctx context.Context, t review.Target, r request, read read
 //
 // It is go-github's client that authenticates, but not its Do: that keeps rate
 // limits of its own, which are wrong for what GitHub does beside the primary
-// one.
-func follow(ctx context.Context, gc *github.Client, r request) (*http.Response, error) {
+// one. moved says that the request was redirected.
+func follow(ctx context.Context, gc *github.Client, r request) (resp *http.Response, moved bool, err error) {
 	client := gc.Client()
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	to, err := r.url()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	for range 1 + maxRedirects {
+	for n := range 1 + maxRedirects {
 		req, err := gc.NewRequest(r.method, to, r.body)
 		if err != nil {
-			return nil, fmt.Errorf("make the request: %w", err)
+			return nil, false, fmt.Errorf("make the request: %w", err)
 		}
 		if r.accept != "" {
 			req.Header.Set("Accept", r.accept)
@@ -222,21 +224,21 @@ func follow(ctx context.Context, gc *github.Client, r request) (*http.Response, 
 		}
 		resp, err := client.Do(req.WithContext(ctx))
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		next := movedTo(resp)
 		if next == nil {
-			return resp, nil
+			return resp, n > 0, nil
 		}
 		resp.Body.Close()
 		if next.Host != gc.BaseURL.Host || next.Scheme != gc.BaseURL.Scheme {
-			return nil, &review.HostError{
+			return nil, false, &review.HostError{
 				Op: r.op, Kind: review.HostInvalid, Status: resp.StatusCode, Err: fmt.Errorf("redirected to another host, %s", clean(next.Host)),
 			}
 		}
 		to = next.String()
 	}
-	return nil, &review.HostError{Op: r.op, Kind: review.HostInvalid, Err: fmt.Errorf("redirected more than %d times", maxRedirects)}
+	return nil, false, &review.HostError{Op: r.op, Kind: review.HostInvalid, Err: fmt.Errorf("redirected more than %d times", maxRedirects)}
 }
 
 // movedTo is where a redirect leads, or nil. GitHub answers 301 for a

@@ -40,25 +40,34 @@ const (
 // is one call while nothing changes; the organisation's is none for a minute.
 func (c *Client) ReadConfig(ctx context.Context, t review.Target, branch string) (review.ConfigRead, error) {
 	var read review.ConfigRead
+	var organisation review.ConfigSource
+	var moved bool
 	// Of .github itself the two are the same files.
 	both := branch == "" && strings.EqualFold(t.Name, organisationRepo)
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
-		read.Repository, read.RootFiles, err = c.repositoryConfig(gctx, t, branch)
+		read, moved, err = c.repositoryConfig(gctx, t, branch)
 		return err
 	})
 	if !both {
 		g.Go(func() (err error) {
-			read.Organisation, err = c.organisationConfig(gctx, t)
+			organisation, err = c.organisationConfig(gctx, t)
 			return err
 		})
 	}
 	if err := g.Wait(); err != nil {
 		return review.ConfigRead{}, err
 	}
-	if both {
-		read.Organisation = as(config.LayerOrganisation, read.Repository)
+	switch {
+	case both:
+		organisation = as(config.LayerOrganisation, read.Repository)
+	case moved:
+		var err error
+		if organisation, err = c.presentOrganisation(ctx, t, organisation); err != nil {
+			return review.ConfigRead{}, err
+		}
 	}
+	read.Organisation = organisation
 	return read, nil
 }
 
@@ -74,27 +83,28 @@ func as(layer string, s review.ConfigSource) review.ConfigSource {
 }
 
 // repositoryConfig reads the repository's layer and the names of the files at
-// its root. A branch that isn't there is an error: what was never there has no
+// its root; moved says that the repository has another name by now. A branch that isn't there is an error: what was never there has no
 // pull request, and rules must not be silently gone.
-func (c *Client) repositoryConfig(ctx context.Context, t review.Target, branch string) (review.ConfigSource, []string, error) {
+func (c *Client) repositoryConfig(ctx context.Context, t review.Target, branch string) (read review.ConfigRead, moved bool, err error) {
 	source, rev := t.Owner+"/"+t.Name, defaultBranch
 	if branch != "" {
 		source += "@" + branch
 		rev = "refs/heads/" + branch // no tag of that name
 	}
+	read.Repository.Source = source
 	tr := treeReader{client: c, target: t, op: "read the repository's config"}
 	root, err := tr.root(ctx, rev)
 	if isEmptyRepository(err) {
-		return review.ConfigSource{Source: source}, nil, nil
+		return read, false, nil
 	}
 	if err != nil {
-		return review.ConfigSource{}, nil, err
+		return review.ConfigRead{}, false, err
 	}
-	files, err := tr.layer(ctx, config.LayerRepository, root)
-	if err != nil {
-		return review.ConfigSource{}, nil, err
+	read.RootFiles = root.files()
+	if read.Repository.Files, err = tr.layer(ctx, config.LayerRepository, root); err != nil {
+		return review.ConfigRead{}, false, err
 	}
-	return review.ConfigSource{Source: source, Files: files}, root.files(), nil
+	return read, root.moved, nil
 }
 
 // ProposedConfig reads the repository's layer as it is at a commit. A fork's is

@@ -491,3 +491,81 @@ func TestTokenForAnOrganisation(t *testing.T) {
 		t.Errorf("requests (-want +got):\n%s", d)
 	}
 }
+
+// After an account was renamed anybody may take its old name. GitHub redirects
+// requests for its repositories, except where the new account has one of that
+// name: its .github is not the organisation's.
+func TestOrganisationOfARenamedAccount(t *testing.T) {
+	const byID = "/repositories/1001"
+	for name, tt := range map[string]struct {
+		moved     bool
+		owner     string
+		want      string
+		repoReads int
+	}{
+		"same place":             {false, "acme", "of acme", 0},
+		"repository was renamed": {true, "acme", "of acme", 1},
+		"account was renamed":    {true, "zenith", "of zenith", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hub := &fake{answer: func(r *http.Request) *http.Response {
+				path := strings.TrimPrefix(r.URL.Path, "/api/v3")
+				text := "of acme"
+				if strings.Contains(path, "/zenith/") {
+					text = "of zenith"
+				}
+				switch {
+				case path == byID:
+					return reply(200, fmt.Sprintf(`{"id":1001,"name":"shop","owner":{"login":%q}}`, tt.owner))
+				case path == "/repos/acme/shop/git/trees/HEAD" && tt.moved:
+					return reply(301, `{}`, "Location", "https://github.test/api/v3"+byID+"/git/trees/HEAD")
+				case strings.Contains(path, "/shop/"), strings.HasPrefix(path, byID):
+					return reply(200, treeJSON(treeSHA(0), "README.md", "blob", someSHA))
+				case strings.HasSuffix(path, "/HEAD"):
+					return reply(200, treeJSON(treeSHA(0), ".github", "tree", treeSHA(1)))
+				case strings.HasSuffix(path, treeSHA(1)):
+					return reply(200, treeJSON(treeSHA(1), "reviewgate", "tree", treeSHA(2)))
+				case strings.HasSuffix(path, treeSHA(2)):
+					return reply(200, treeJSON(treeSHA(2), "review-rules.json", "blob", blobSHA(text)))
+				}
+				return reply(200, text)
+			}}
+			c := hub.client(t, nil)
+			for range 2 {
+				read, err := c.ReadConfig(t.Context(), pullTarget, "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if o := read.Organisation; len(o.Files) != 1 || string(o.Files[0].Text) != tt.want || o.Source != tt.owner+"/.github" {
+					t.Errorf("organisation's layer %+v", o)
+				}
+			}
+			if n := hub.askedFor(byID); n != 4*tt.repoReads {
+				t.Errorf("asked %d times by the id", n)
+			}
+		})
+	}
+}
+
+// A root without files is the root of an empty commit, or else a part of a
+// list.
+func TestConfigWithoutAnyFiles(t *testing.T) {
+	w := newWorld(t, ghtest.Options{})
+	empty := w.hub.Repo("acme/empty")
+	empty.Commit("main", ghtest.Files{}, "nothing yet")
+	read := w.config(w.targetOf(empty), "")
+	if len(read.Repository.Files) != 0 || len(read.RootFiles) != 0 {
+		t.Errorf("%+v", read)
+	}
+	w.organisation()
+	for _, sha := range []string{w.repo.Branch("main"), someSHA} {
+		remove := w.hub.On(routeTrees, func(x *ghtest.Exchange) {
+			x.Proceed().Body = fmt.Appendf(nil, `{"sha":%q,"tree":[],"truncated":false}`, sha)
+		})
+		_, _, err := w.client.repositoryConfig(t.Context(), w.shop(), "")
+		wantHostError(t, err, review.HostTransient)
+		_, err = w.newClient(nil).organisationConfig(t.Context(), w.shop())
+		wantHostError(t, err, review.HostTransient)
+		remove()
+	}
+}

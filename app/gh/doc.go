@@ -13,11 +13,12 @@
 //	            refusal holds or when the review's budget is used up; counted,
 //	            logged, bounded in size, and only ever to the configured host
 //
-// Tokens are narrowed to the one repository that a call is about, or for sweeps
-// to reading pull requests. A client, with its token, is kept for each
-// repository that was lately worked on. Cached answers are always validated
-// with GitHub; only blobs and comparisons, which their SHAs pin, are taken from
-// memory unasked.
+// Tokens are narrowed to the one repository that a call is about, for sweeps to
+// reading pull requests, and for an organisation's config to reading its
+// repository .github. A client, with its token, is kept for each repository that
+// was lately worked on. Cached answers are always validated with GitHub; only
+// trees, blobs and comparisons, which their SHAs pin, are taken from memory
+// unasked, and an organisation's config for a minute.
 //
 // Rate limits belong to an installation, or to the App itself, which is
 // installation 0 and asks for the tokens too. What GitHub refused for is not

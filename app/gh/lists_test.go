@@ -89,10 +89,10 @@ func TestPagesThatAreNotCounted(t *testing.T) {
 func TestLinks(t *testing.T) {
 	for header, want := range map[string]links{
 		``: {},
-		`<https://api.github.com/x?page=2>; rel="next", <https://api.github.com/x?page=9>; rel="last"`: {url.Values{"page": {"2"}}, 9},
-		`<https://api.github.com/x?cursor=v1_5&per_page=100>; rel="next"`:                              {url.Values{"cursor": {"v1_5"}}, 0},
-		`<https://api.github.com/x?after=Y3&page=3>; rel="next"`:                                       {url.Values{"after": {"Y3"}, "page": {"3"}}, 0},
-		`<https://evil.test/steal?page=2&state=closed>; rel="next"`:                                    {url.Values{"page": {"2"}}, 0},
+		`<https://api.github.com/x?page=2>; rel="next", <https://api.github.com/x?page=9>; rel="last"`: {next: url.Values{"page": {"2"}}, last: 9},
+		`<https://api.github.com/x?cursor=v1_5&per_page=100>; rel="next"`:                              {next: url.Values{"cursor": {"v1_5"}}},
+		`<https://api.github.com/x?after=Y3&page=3>; rel="next"`:                                       {next: url.Values{"after": {"Y3"}, "page": {"3"}}},
+		`<https://evil.test/steal?page=2&state=closed>; rel="next"`:                                    {next: url.Values{"page": {"2"}}},
 		`<https://api.github.com/x?page=1>; rel="first", <https://api.github.com/x?page=2>; rel=prev`:  {},
 		`<https://api.github.com/x?page=-1>; rel="last"`:                                               {},
 		`<https://api.github.com/x?page=2; rel="next"`:                                                 {},

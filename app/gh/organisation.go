@@ -148,6 +148,24 @@ func (c *Client) readOrganisation(ctx context.Context, t review.Target) (review.
 	return review.ConfigSource{Source: none.Source, Files: files}, nil
 }
 
+// presentOrganisation is the layer of the account that has the repository now.
+// That of the one in its old name counts no more: after a rename anybody may
+// have taken that, with a .github of his own.
+func (c *Client) presentOrganisation(ctx context.Context, t review.Target, read review.ConfigSource) (review.ConfigSource, error) {
+	repo := new(repositoryAnswer)
+	_, err := c.do(ctx, t, request{
+		op: opOrganisation, method: http.MethodGet, path: "/repositories/{repository_id}", args: []any{t.RepoID},
+	}, asJSON(repo))
+	if err != nil {
+		return review.ConfigSource{}, err
+	}
+	if strings.EqualFold(repo.GetOwner().GetLogin(), t.Owner) {
+		return read, nil
+	}
+	t.Owner = repo.GetOwner().GetLogin()
+	return c.organisationConfig(ctx, t)
+}
+
 // isNotCovered tells that no token is to be had for a repository: the App is
 // not installed on it, or there is none.
 func isNotCovered(err error) bool {

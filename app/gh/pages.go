@@ -94,10 +94,11 @@ func tooMany(op string, most int) error {
 	return &review.HostError{Op: op, Kind: review.HostInvalid, Err: fmt.Errorf("there are more than the %d that are looked at", most)}
 }
 
-// links says where a list goes on.
+// links says where a list goes on, and whether it is at another place by now.
 type links struct {
-	next url.Values // what the query for the next page has besides; nil on the last
-	last int        // number of the last page, or 0 if it is this one or not known
+	next  url.Values // what the query for the next page has besides; nil on the last
+	last  int        // number of the last page, or 0 if it is this one or not known
+	moved bool       // GitHub redirected the request
 }
 
 // linksOf reads the Link header. Of its URLs it takes where in the list they

@@ -73,9 +73,9 @@ func TestConfigIsAskedForOnce(t *testing.T) {
 	other := pullTarget
 	other.RepoID = 1002
 	for i, target := range []review.Target{pullTarget, pullTarget, other, other, pullTarget} {
-		source, root, err := c.repositoryConfig(t.Context(), target, "")
-		if err != nil || len(source.Files) != 1 || string(source.Files[0].Text) != rules || !slices.Equal(root, []string{"README.md"}) {
-			t.Fatalf("read %d: %+v, %q, %v", i, source, root, err)
+		read, _, err := c.repositoryConfig(t.Context(), target, "")
+		if err != nil || len(read.Repository.Files) != 1 || string(read.Repository.Files[0].Text) != rules || !slices.Equal(read.RootFiles, []string{"README.md"}) {
+			t.Fatalf("read %d: %+v, %v", i, read, err)
 		}
 	}
 	if n := hub.askedFor("/git/blobs/"); n != 2 {
@@ -122,8 +122,8 @@ func TestBrokenAnswersAreNotKept(t *testing.T) {
 				c := hub.client(t, nil)
 				for what, read := range map[string]func() (review.ConfigSource, error){
 					"repository": func() (review.ConfigSource, error) {
-						source, _, err := c.repositoryConfig(t.Context(), pullTarget, "")
-						return source, err
+						read, _, err := c.repositoryConfig(t.Context(), pullTarget, "")
+						return read.Repository, err
 					},
 					"organisation": func() (review.ConfigSource, error) { return c.organisationConfig(t.Context(), pullTarget) },
 				} {
@@ -160,8 +160,8 @@ func TestConfigThatIsNoDirectory(t *testing.T) {
 			}
 			return nil
 		})
-		if source, _, err := hub.client(t, nil).repositoryConfig(t.Context(), pullTarget, ""); err != nil || len(source.Files) != 0 {
-			t.Errorf("%s: %+v, %v", kind, source, err)
+		if read, _, err := hub.client(t, nil).repositoryConfig(t.Context(), pullTarget, ""); err != nil || len(read.Repository.Files) != 0 {
+			t.Errorf("%s: %+v, %v", kind, read, err)
 		}
 	}
 }

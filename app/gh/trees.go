@@ -11,7 +11,11 @@ import (
 	"github.com/reviewgate/reviewgate/app/review"
 )
 
-const routeTree = "/repos/{owner}/{repo}/git/trees/{tree_sha}"
+const (
+	routeTree = "/repos/{owner}/{repo}/git/trees/{tree_sha}"
+	// emptyTree is git's name for a directory without entries.
+	emptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+)
 
 // treeEntry is an entry of a directory.
 type treeEntry struct {
@@ -27,6 +31,7 @@ type directory struct {
 	Truncated *bool       `json:"truncated"`
 
 	asked string // SHA of the tree, where it was asked for by that
+	moved bool   // the repository has another name
 }
 
 // whole refuses an answer about another tree, and a directory without entries:
@@ -63,7 +68,37 @@ func (d *directory) files() []string {
 
 // root reads the directory at the root of a ref or a commit.
 func (tr treeReader) root(ctx context.Context, rev string) (*directory, error) {
-	return tr.read(ctx, rev, "")
+	d, err := tr.read(ctx, rev, "")
+	if err == nil && len(d.Entries) == 0 {
+		err = tr.confirmEmpty(ctx, d.SHA)
+	}
+	return d, err
+}
+
+// confirmEmpty makes sure that a commit has no files. A list without any may be
+// a part of one, and most empty roots are that of a first commit.
+func (tr treeReader) confirmEmpty(ctx context.Context, sha string) error {
+	if sha == emptyTree {
+		return nil
+	}
+	var commit struct {
+		Tree struct {
+			SHA string `json:"sha"`
+		} `json:"tree"`
+	}
+	_, err := tr.client.do(ctx, tr.target, request{
+		op: tr.op, scope: tr.scope, method: http.MethodGet, pinned: true,
+		path: "/repos/{owner}/{repo}/git/commits/{commit_sha}", args: []any{tr.target.Owner, tr.target.Name, sha},
+	}, func(body io.Reader) error {
+		if err := asJSON(&commit)(body); err != nil {
+			return err
+		}
+		return wholeIf(commit.Tree.SHA == emptyTree)
+	})
+	if isNotFound(err) { // it was no commit's root
+		return hostError(tr.op, errNotWhole)
+	}
+	return err
 }
 
 // tree reads a directory by the SHA that another directory names.
@@ -81,7 +116,7 @@ func (tr treeReader) read(ctx context.Context, rev, tree string) (*directory, er
 		r.path, r.args = r.path+"/{tree_sha}", append(r.args, part)
 	}
 	var d *directory
-	_, err := tr.client.do(ctx, tr.target, r, func(body io.Reader) error {
+	l, err := tr.client.do(ctx, tr.target, r, func(body io.Reader) error {
 		d = &directory{asked: tree}
 		if err := asJSON(d)(body); err != nil {
 			return err
@@ -91,7 +126,11 @@ func (tr treeReader) read(ctx context.Context, rev, tree string) (*directory, er
 		}
 		return nil
 	})
-	return d, err
+	if err != nil {
+		return nil, err
+	}
+	d.moved = l.moved
+	return d, nil
 }
 
 var errTruncated = errors.New("the directory has more entries than GitHub lists")

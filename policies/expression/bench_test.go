@@ -21,7 +21,7 @@ func large() Input {
 		f.Hunks = pipeline.List[pipeline.Hunk]{h}
 		facts.Files = append(facts.Files, f)
 	}
-	return Input{facts, &pipeline.Classification{Type: "feature", Scope: pipeline.Scope{Size: pipeline.SizeXL, ChangedLines: 99_000}}}
+	return Input{Facts: facts, Classification: &pipeline.Classification{Type: "feature", Scope: pipeline.Scope{Size: pipeline.SizeXL, ChangedLines: 99_000}}}
 }
 
 // usual are expressions as people write them.

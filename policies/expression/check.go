@@ -121,7 +121,11 @@ func (c *check) call(e ast.Expr, p place) {
 	case operators.Equals, operators.NotEquals, operators.In:
 		for _, a := range args {
 			if t := c.ast.GetType(a.ID()); !comparable(t) {
-				c.refuse(e, fmt.Sprintf("%s can't be compared as a whole", typeName(t)), "compare one of its fields")
+				remedy := "compare one of its fields"
+				if t.Kind() == types.ListKind {
+					remedy = "compare its size(), or fields of its elements"
+				}
+				c.refuse(e, typeName(t)+" can't be compared as a whole", remedy)
 			}
 		}
 	case operators.Add:

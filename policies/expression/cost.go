@@ -22,6 +22,17 @@ import (
 // for each round of a loop makes long loops ten times slower.
 const maxCost = 2_000_000
 
+// maxTotal bounds the evaluations that share a budget: about 1.5 s, or a
+// thousand expressions that each look at 1,000 files.
+const maxTotal = 20_000_000
+
+// Budget is what the expressions of one config may cost together on one change.
+// It is for one goroutine.
+type Budget struct{ left int }
+
+// NewBudget is a budget of which nothing is spent.
+func NewBudget() *Budget { return &Budget{maxTotal} }
+
 // activation is the variables of one evaluation and what it may cost yet.
 type activation struct {
 	facts, classification ref.Val

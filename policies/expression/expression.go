@@ -11,10 +11,14 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// Input is what expressions are evaluated against. Neither is changed.
+// Input is what expressions are evaluated against. Neither facts nor
+// classification is changed.
 type Input struct {
 	Facts          *pipeline.PRFacts
 	Classification *pipeline.Classification
+	// Budget is shared with other evaluations, and bounds them together; nil
+	// bounds this one alone.
+	Budget *Budget
 }
 
 // Expression is a compiled expression. It is never changed, so that any number
@@ -91,11 +95,22 @@ func (e *Expression) ReadsLabels() bool { return e.readsLabels }
 // whether it holds: it cost too much, or looked for something that is not
 // there.
 func (e *Expression) Holds(in Input) (bool, error) {
-	out, _, err := e.program.Eval(&activation{
+	may := maxCost
+	if in.Budget != nil {
+		may = min(may, in.Budget.left)
+	}
+	a := &activation{
 		facts: e.types.value(in.Facts), classification: e.types.value(in.Classification),
-		perLoop: e.perLoop, left: maxCost,
-	})
+		perLoop: e.perLoop, left: may,
+	}
+	out, _, err := e.program.Eval(a)
+	if in.Budget != nil {
+		in.Budget.left -= may - max(a.left, 0)
+	}
 	if err != nil {
+		if in.Budget != nil && in.Budget.left == 0 {
+			return false, errors.New("the config's expressions together look at too much of a change this large")
+		}
 		return false, evaluationError(err)
 	}
 	holds, ok := out.Value().(bool)

@@ -57,7 +57,7 @@ func TestHolds(t *testing.T) {
 		`"CHANGELOG.md" in facts.root_files`:                                                                              true,
 		`has(facts.milestone)`:                                                                                            false,
 		`has(facts.title) && has(facts.files)`:                                                                            true,
-		`facts.commits == []`:                                                                                             true,
+		`facts.labels == [] || classification.unclassified == []`:                                                         true,
 		`facts.commits.size() == 0 && facts.redactions.all(r, false)`:                                                     true, // absent lists are empty
 		`classification.domains.exists(d, d.id == "data" && d.files.exists(f, f.path.startsWith("db/")))`:                 true,
 		`classification.unclassified.size() + 1 > 0 ? facts.number == 7 : false`:                                          true,
@@ -118,6 +118,7 @@ func TestCompileSaysWhereAndWhatInstead(t *testing.T) {
 		{`facts.title` + strings.Repeat(`+"a"`, 100) + ` == ""`, 0, 0, `nested more than 60 deep`, `split it`},
 		{`facts.files.all(a, facts.files.all(b, facts.files.all(c, facts.files.all(d, true))))`, 1, 73, `more than 3 loops`, `filter`},
 		{`facts == facts`, 1, 7, `facts can't be compared as a whole`, `compare one of its fields`},
+		{`facts.commits == []`, 1, 15, `a list of commits can't be compared as a whole`, `size()`},
 		{`facts.files.exists(f, f in facts.files)`, 1, 25, `a file can't be compared as a whole`, `compare one of its fields`},
 		{`(facts.labels + ["a"]).size() > 1`, 1, 15, `lists can't be added`, `||`},
 		{`[{"a": 1}].size() > 1`, 1, 2, `makes a value of named parts`, `read fields`},
@@ -197,6 +198,32 @@ func TestWhatCostsTooMuchIsStopped(t *testing.T) {
 		if _, err := e.Holds(in); err != nil {
 			t.Errorf("%s on a change of 3,000 files and 100,000 lines: %v", name, err)
 		}
+	}
+}
+
+// Many expressions may each cost what one may, but not all of them on one
+// change.
+func TestExpressionsShareABudget(t *testing.T) {
+	e, err := Compile(hostile["constant loop"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	cheap, err := Compile(usual["files"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := large()
+	in.Budget = NewBudget()
+	for range maxTotal / maxCost {
+		if _, err := cheap.Holds(small()); err != nil {
+			t.Fatalf("a budget of its own: %v", err)
+		}
+		if _, err := e.Holds(in); err == nil {
+			t.Fatal("the hostile expression ended")
+		}
+	}
+	if _, err := cheap.Holds(in); err == nil || !strings.Contains(err.Error(), "together") {
+		t.Errorf("with the budget spent: %v, want an error", err)
 	}
 }
 

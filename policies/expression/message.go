@@ -21,11 +21,14 @@ type Error struct {
 	Remedy  string
 }
 
-func (e *Error) Error() string {
+func (e *Error) Error() string { return e.Placed() + ": " + e.Remedy }
+
+// Placed is the problem with its place in the expression, if that is known.
+func (e *Error) Placed() string {
 	if e.Line == 0 {
-		return e.Problem + ": " + e.Remedy
+		return e.Problem
 	}
-	return fmt.Sprintf("at %d:%d of the expression: %s: %s", e.Line, e.Column, e.Problem, e.Remedy)
+	return fmt.Sprintf("at %d:%d of the expression: %s", e.Line, e.Column, e.Problem)
 }
 
 const wroteNothing = `write an expression that is true or false, such as classification.scope.changed_lines > 600`

@@ -26,5 +26,7 @@ func lockFile(path string) (unlock func() error, err error) {
 		}
 		return nil, errors.Join(err, f.Close())
 	}
-	return f.Close, nil
+	// The lock outlives the close while another process, that is just being
+	// started, still has the descriptor.
+	return func() error { return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close()) }, nil
 }

@@ -242,6 +242,9 @@ func (n *Node) AppendJSON(b []byte) []byte {
 // appendString leaves <, > and & as they are, which globs and patterns are full
 // of and HTML is not near.
 func appendString(b []byte, s string) []byte {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }) {
+		return append(append(append(b, '"'), s...), '"')
+	}
 	var quoted bytes.Buffer
 	enc := json.NewEncoder(&quoted)
 	enc.SetEscapeHTML(false)
