@@ -78,8 +78,9 @@ func (n *naive) scan(facts *pipeline.PRFacts, classification *pipeline.Classific
 		s.file(&facts.Files[i])
 	}
 	s.messages()
+	in := expression.Input{Facts: facts, Classification: classification, Budget: expression.NewBudget()}
 	for _, w := range n.whole {
-		if holds, err := w.when.Holds(expression.Input{Facts: facts, Classification: classification}); holds || err != nil {
+		if holds, err := w.when.Holds(in); holds || err != nil {
 			s.found = append(s.found, result{Rule: w.id, Section: "change"})
 		}
 	}

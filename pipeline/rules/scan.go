@@ -59,7 +59,7 @@ func (s *Scan) results(ctx context.Context) ([]found, error) {
 	if err := p.change(s.facts); err != nil {
 		return nil, err
 	}
-	if err := p.whole(expression.Input{Facts: s.facts, Classification: s.classification}); err != nil {
+	if err := p.whole(expression.Input{Facts: s.facts, Classification: s.classification, Budget: expression.NewBudget()}); err != nil {
 		return nil, err
 	}
 	s.found, s.done = p.found, true
