@@ -14,6 +14,7 @@ import (
 	"github.com/reviewgate/reviewgate/config/internal/jsontree"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/policies"
+	"github.com/reviewgate/reviewgate/policies/expression"
 )
 
 var update = flag.Bool("update", false, "write docs/reference anew")
@@ -264,39 +265,49 @@ func expressionsPage(t *testing.T) string {
 	b.line(`classification.scope.changed_lines > 600 && !facts.labels.exists(l, l == "large")`)
 	b.line(`facts.files.exists(f, glob(f.path, "db/migrate/**")) && classification.type != "fix"`)
 	b.line("```\n")
-	b.line("`glob(path, pattern)` matches a path with a glob; beside it there are CEL's standard")
-	b.line("functions and macros (`exists`, `all`, `filter`, `map`, `size`, `startsWith`, `endsWith`,")
-	b.line("`contains`, `matches`) and those of its strings extension.\n")
+	b.line("| function | what it gives |")
+	b.line("|---|---|")
+	for _, f := range expression.Functions() {
+		b.line("| %s | %s |", code(f.Usage), cell(f.Description))
+	}
+	b.line("")
 	b.variable("facts", "pr-facts.json")
 	b.variable("classification", "classification.json")
 	return b.String()
 }
 
+// variable lists the fields of a variable that expressions can read, with
+// what the schema says of each.
 func (b *book) variable(name, file string) {
+	fields, err := expression.Reference()
+	if err != nil {
+		b.t.Fatal(err)
+	}
 	root := view{file: file, nodes: []*jsontree.Node{b.schemas[file]}}
 	b.line("### %s\n", code(name))
 	b.line("%s\n", root.text("description"))
 	b.line("| field | type | what it is |")
 	b.line("|---|---|---|")
-	b.fields(root, name)
+	for _, f := range fields {
+		path, ok := strings.CutPrefix(f.Name, name+".")
+		if !ok {
+			continue
+		}
+		b.line("| %s | %s | %s |", code(f.Name), f.Type, cell(b.below(root, path).text("description")))
+	}
 	b.line("")
 }
 
-// fields lists the fields of an object with their paths. Those of a list's
-// elements stand under the list with [].
-func (b *book) fields(v view, path string) {
-	for _, m := range v.get("properties").Members {
-		f := b.view(v.file, m.Value)
-		at := path + "." + m.Key
-		b.line("| %s | %s | %s |", code(at), cell(b.form(f)), cell(f.text("description")))
-		if f.get("properties") != nil {
-			b.fields(f, at)
-		} else if items := f.get("items"); items != nil {
-			if of := b.view(f.file, items); of.get("properties") != nil {
-				b.fields(of, at+"[]")
-			}
+// below follows a path such as files[].path from an object.
+func (b *book) below(v view, path string) view {
+	for _, step := range strings.Split(path, ".") {
+		name, inList := strings.CutSuffix(step, "[]")
+		v = b.view(v.file, v.get("properties").Get(name))
+		if inList {
+			v = b.view(v.file, v.get("items"))
 		}
 	}
+	return v
 }
 
 func policiesPage(c *Config) string {
