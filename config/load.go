@@ -21,10 +21,15 @@ var defaultFiles embed.FS
 // The config is shared and must not be changed.
 func Load(layers ...Layer) (*Config, []pipeline.ConfigProblem) {
 	s, inForce := layAll(layers)
+	return s.loaded(layers, inForce), inForce.Problems
+}
+
+// loaded is the stack's config with where it comes from.
+func (s *stack) loaded(layers []Layer, inForce pipeline.ConfigInForce) *Config {
 	c := s.config()
 	c.InForce = inForce
 	c.DomainsForm = domainsForm(layers, inForce.Layers[1:])
-	return c, inForce.Problems
+	return c
 }
 
 // layAll lays the layers over the embedded defaults.

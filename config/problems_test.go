@@ -331,7 +331,7 @@ func TestProblemsInExpressions(t *testing.T) {
 		}},
 		{FileComposition, `[{"id": "p", "description": "d", "priority": 1, "dispatch": {"agents": ["secrets"]}, "trigger": {"type": "any", "triggers": [{"type": "expression", "when": "true && facts.x == 1"}, {"type": "expression", "when": "facts.title"}]}}]`, []string{
 			`review-composition.json:1:171: /0/trigger/triggers/0/when: `,
-			`review-composition.json:1:213: /0/trigger/triggers/1/when: `,
+			`review-composition.json:1:219: /0/trigger/triggers/1/when: `,
 		}},
 	}
 	for _, test := range tests {

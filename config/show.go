@@ -40,8 +40,7 @@ type Shown struct {
 // from.
 func Show(layers ...Layer) (*Shown, []pipeline.ConfigProblem) {
 	s, inForce := layAll(layers)
-	out := &Shown{Config: s.config()}
-	out.Config.InForce = inForce
+	out := &Shown{Config: s.loaded(layers, inForce)}
 	for _, file := range listFiles() {
 		for _, e := range s.lists[file].entries {
 			out.add(Value{File: file, ID: e.id}, e.node)
