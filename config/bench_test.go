@@ -5,13 +5,20 @@ import (
 	"testing"
 )
 
-// A large server's config: what is read once for each version of it.
+// A large server's config, with 200 rules and 200 policies that have
+// expressions: what is read once for each version of it.
 func BenchmarkLoad(b *testing.B) {
 	big := layer(
 		FileRules, repeated(5000, func(i int) string {
+			if i%25 == 0 {
+				return rule(fmt.Sprint("r", i), fmt.Sprintf(`, "when": "classification.scope.changed_lines > %d && facts.files.exists(f, f.path.startsWith('src/%d/') && !f.test)"`, i, i))
+			}
 			return rule(fmt.Sprint("r", i), fmt.Sprintf(`, "match": {"pattern": "\\bforbidden%d\\s*\\(\\s*[\"'](\\w+)", "paths": ["src/**/*.go", "lib%d/**"], "languages": ["Go"]}`, i, i))
 		}),
 		FileComposition, repeated(1000, func(i int) string {
+			if i%5 == 0 {
+				return fmt.Sprintf(`{"id": "p%d", "description": "d", "priority": %d, "trigger": {"type": "all", "triggers": [{"type": "domain", "domains": ["api"]}, {"type": "expression", "when": "facts.files.size() > %d && !facts.draft"}]}, "dispatch": {"agents": ["build-reviewer"]}}`, i, i%101, i)
+			}
 			return fmt.Sprintf(`{"id": "p%d", "description": "d", "priority": %d, "trigger": {"type": "any", "triggers": [{"type": "path", "globs": ["services/s%d/**"]}, {"type": "domain", "domains": ["ui", "api"]}]}, "dispatch": {"agents": ["build-reviewer"], "scope": "matched"}}`, i, i%101, i)
 		}),
 	)

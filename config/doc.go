@@ -6,9 +6,27 @@
 // Layers are merged as JSON, entry by entry: lists by id, where a later layer
 // may override single fields of an entry or switch it off, and settings field
 // by field. Only then are they decoded, so that a field that was left out can
-// be told from one that was set to its zero value. Every merged value still
-// knows the file, line and layer it came from, which is what a problem is
-// reported with.
+// be told from one that was set to its zero value. Within a layer the order of
+// files means nothing, and that of entries only where new ones stand in the
+// config. Every merged value still knows the file, line and layer it came from,
+// which is what a problem is reported with.
+//
+// An entry of the server's or the organisation's layer can be final: later
+// layers can repeat it and make it stricter (raise a rule's severity, a
+// policy's priority, a domain's weight or a factor's points; add agents and
+// globs; turn required on, on_failure to block, scope to all), and nothing
+// else. What such an entry depends on is held with it: the agents of final
+// rules, policies and signals, the policies that dispatch a final rule's agent,
+// and the domains and services that the triggers of these policies and of final
+// ones read. Switching the defaults off whole leaves all of them in place.
+// Settings are held by naming them in the settings' own "final".
+//
+// Not held is what bears on a final entry only by what it comes to on a change:
+// the mappings that an expression, a risk or a size trigger looks at (make
+// them, or the risk factors, final), further globs that map files to a domain
+// under a "not" or to the domain that a final signal takes for covered, and all
+// settings that are not named: who makes rules final will want mode, drafts,
+// gate, synthesis and limits final too.
 //
 // A layer with a problem is left out whole and the others are used: [Load]
 // always returns a valid Config, and lists what was wrong beside it. A caller
@@ -16,8 +34,12 @@
 // stead.
 //
 // Config comes from repositories that nobody vouches for. It is decoded
-// strictly, and sizes, nesting, numbers of entries and the cost of patterns are
-// bounded.
+// strictly, and sizes, nesting, numbers of entries and the cost of patterns and
+// expressions are bounded, each before the work that it bounds: a file has at
+// most 4 MiB and 200,000 values, 32 deep; patterns are compiled until they come
+// to a million instructions together, and expressions if all layers have no
+// more than 500. What is done beside grows with the size of the files alone, or
+// stops at the hundredth problem.
 //
 // The JSON Schemas in schemas/ describe the five files and the data that flows
 // through the pipeline; [ValidateData] checks JSON against them.

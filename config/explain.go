@@ -37,6 +37,12 @@ func (s *schemaSet) explain(e *jsonschema.ValidationError, root *jsontree.Node, 
 	case *kind.Type:
 		p.of(n, fmt.Sprintf("%s is %s, but must be %s", field, typeWords[k.Got], choices(words(k.Want))), typeRemedies[k.Want[0]])
 	case *kind.Enum:
+		if schema["title"] == "kind of agent" {
+			if problem, remedy := refusedKind(k.Got, p.layer); problem != "" {
+				p.of(n, problem, remedy)
+				return
+			}
+		}
 		p.of(n, fmt.Sprintf("%s is not %s", shownValue(k.Got), article(noun(schema, "value of "+field))), "use "+choices(values(k.Want)))
 	case *kind.Pattern:
 		p.of(n, fmt.Sprintf("%s is not %s", shown(k.Got), article(noun(schema, "value of "+field))), "use "+sentenceTail(schema["description"]))
@@ -61,6 +67,10 @@ func (s *schemaSet) explain(e *jsonschema.ValidationError, root *jsontree.Node, 
 	case *kind.MaxItems:
 		p.of(n, fmt.Sprintf("%s has %d entries, more than the limit of %d", field, k.Got, k.Want), "remove some")
 	case *kind.Minimum, *kind.Maximum:
+		if field == "max_fix_iterations" || field == "fix_timeout_turns" {
+			p.of(n, fmt.Sprintf("%s must be %v-%v, and is %s", field, schema["minimum"], schema["maximum"], n.Text), fmt.Sprintf("use a number from %v to %v", schema["minimum"], schema["maximum"]))
+			return
+		}
 		p.of(n, fmt.Sprintf("%s is %s, which is out of range", field, n.Text), fmt.Sprintf("use a number from %v to %v", schema["minimum"], schema["maximum"]))
 	default:
 		p.of(n, fmt.Sprintf("%s does not fit the schema (%s)", field, strings.Join(e.ErrorKind.KeywordPath(), "/")), "see the description of the field in the schema")

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"regexp/syntax"
 	"slices"
 	"strings"
 	"testing"
@@ -51,7 +52,21 @@ func TestHostileConfig(t *testing.T) {
 		{"triggers within triggers", FileComposition, `[{"id": "ui", "trigger": ` + strings.Repeat(`{"type": "not", "triggers": [`, 20) + `{"type": "always"}` + strings.Repeat(`]}`, 20) + `}]`,
 			"review-composition.json:1:461: values are nested more than 32 deep"},
 		{"ids that nearly are others", FileRules, repeated(5000, func(i int) string { return fmt.Sprintf(`{"id": "%s%d"}`, strings.Repeat("x", 70), i) }),
-			`review-rules.json:1:2: /0: "agent" is missing`},
+			`review-rules.json:1:9: /0/id: no lower layer has an entry "xxxx`},
+		{"more rules with large patterns than there may be", FileRules, repeated(15_000, func(int) string { return `{"id":"a","match":{"pattern":"(a{999}){2}"}}` }),
+			"review-rules.json:1:1: the rules file has 15000 entries"},
+		{"other rules with large patterns", FileRules, repeated(15_000, func(i int) string { return fmt.Sprintf(`{"id":"a%d","match":{"pattern":"(a{999}){1}"}}`, i) }),
+			"review-rules.json:1:1: all patterns together expand to about"},
+		{"names of settings without end", FileSettings, `{"final": ["mod"` + strings.Repeat(`, "gate.conditionss"`, 30_000) + `]}`,
+			"review-settings.json:1:11: /final: final has 30001 entries"},
+		{"languages without end", FileRules, `[` + rule("a", `, "match": {"pattern": "x", "languages": ["x"`+strings.Repeat(`, "Pyton"`, 30_000)+`]}`) + `]`,
+			"review-rules.json:1:191: /0/match/languages: languages has 30001 entries"},
+		{"expressions without end", FileComposition, repeated(600, func(i int) string {
+			return fmt.Sprintf(`{"id": "p%d", "description": "d", "priority": 1, "dispatch": {"agents": ["secrets"]}, "trigger": {"type": "expression", "when": "facts.files.exists(f, f.path == '%d')"}}`, i, i)
+		}), "review-composition.json:1:1: all layers together have 600 expressions, more than the limit of 500"},
+		{"expressions that are long together", FileRules, repeated(200, func(i int) string {
+			return rule(fmt.Sprint("r", i), `, "when": "facts.title == '`+strings.Repeat("x", 1900)+`'"`)
+		}), "review-rules.json:1:1: all expressions together have "},
 		{"a key that breaks the line", FileSettings, `{"\u001b[2J\n` + strings.Repeat("k", 500) + `": 1}`,
 			`review-settings.json:1:2: /?[2J?kkkk`},
 		{"values without end", FileRules, "[" + strings.Repeat("0,", 190_000) + "0]",
@@ -93,27 +108,40 @@ func TestManyProblems(t *testing.T) {
 	}
 }
 
-// Whatever a repository has in its config files, there is a valid config and
-// each problem has its place and its remedy.
+// Whatever a layer has in its config files, there is a valid config, each
+// problem has its place and its remedy, and what the server made final holds.
 func FuzzLoad(f *testing.F) {
-	for _, d := range DefaultLayer().Files {
-		f.Add(d.Path, d.Text)
+	seed := func(name uint8, l Layer) {
+		texts := map[string][]byte{}
+		for _, file := range l.Files {
+			texts[file.Path] = file.Text
+		}
+		f.Add(name, texts[FileRules], texts[FileComposition], texts[FileAgents], texts[FileDomains], texts[FileSettings])
 	}
-	for _, s := range spelling.Files {
-		f.Add(s.Path, s.Text)
-	}
-	f.Add(FileRules, []byte(`{"extends": [], "items": [{"id": "a", "match": {"pattern": "(", "paths": ["{a,b"]}}]}`))
-	f.Add(FileAgents, []byte(`{"extends": []}`))
-	f.Add(FileComposition, []byte(`[{"id": "universal", "enabled": false}, {"id": "ui", "trigger": {"type": "any", "triggers": [{"type": "not"}]}}]`))
-	f.Add(FileDomains, []byte(`[{"id": "finance", "type": "signal", "pattern": "x"}, {"id": "signal-migrations", "enabled": null}]`))
-	f.Add(FileSettings, []byte(`{"gate": {"conditions": [{"when": 1}]}, "limits": {"agent_retries": 1e300}}`))
-	f.Fuzz(func(t *testing.T, path string, text []byte) {
-		c, problems := Load(Layer{Name: LayerRepository, Files: []File{{Path: path, Text: text}}})
-		if used := c.InForce.Layers[1].Used; used != (len(problems) == 0) {
+	// The defaults are too large to mutate.
+	seed(1, fast)
+	seed(2, spelling)
+	seed(2, layer(FileRules, `{"extends": [], "items": [{"id": "a", "match": {"pattern": "(", "paths": ["{a,b"]}}]}`, FileAgents, `{"extends": []}`))
+	seed(2, layer(FileComposition, `[{"id": "universal", "enabled": false}, {"id": "ui", "trigger": {"type": "any", "triggers": [{"type": "not"}]}}]`,
+		FileDomains, `[{"id": "finance", "type": "signal", "pattern": "x"}, {"id": "signal-migrations", "enabled": null}]`))
+	seed(2, layer(FileSettings, `{"gate": {"conditions": [{"when": 1}]}, "limits": {"agent_retries": 1e300}, "final": ["gate"]}`))
+	seed(2, layer(FileRules, `[{"id": "f-rule", "severity": "critical", "final": true}]`, FileComposition, `{"extends": [], "items": [{"id": "f-policy", "dispatch": {"agents": ["p-agent", "secrets"]}}]}`))
+	seed(1, layer(FileRules, `[`+rule("a", `, "when": "facts.files.exists(f, f.path == '\\u00e9' || f.binary)"`)+`]`,
+		FileComposition, `[{"id": "carrier", "trigger": {"type": "expression", "when": "classification.risk.score >"}}]`))
+	held, _ := Load(fast)
+	f.Fuzz(func(t *testing.T, name uint8, rules, composition, agents, domains, settings []byte) {
+		l := Layer{Name: namesOfLayers[int(name)%len(namesOfLayers)]}
+		for i, text := range [][]byte{rules, composition, agents, domains, settings} {
+			if len(text) > 0 {
+				l.Files = append(l.Files, File{Path: FileNames()[i], Text: text})
+			}
+		}
+		c, problems := Load(fast, l)
+		if used := c.InForce.Layers[2].Used; used != (len(problems) == 0) {
 			t.Fatalf("used: %v, problems: %v", used, problems)
 		}
 		for _, p := range problems {
-			if p.Problem == "" || p.Remedy == "" || p.Layer != LayerRepository {
+			if p.Problem == "" || p.Remedy == "" || p.Layer != l.Name {
 				t.Fatalf("problem lacks words: %+v", p)
 			}
 			if (p.Line == 0) != (p.Column == 0) {
@@ -121,9 +149,76 @@ func FuzzLoad(f *testing.F) {
 			}
 		}
 		checkConsistent(t, c)
-		again, _ := Load(Layer{Name: LayerRepository, Files: []File{{Path: path, Text: text}}})
+		checkFinalHolds(t, held, c)
+		again, _ := Load(fast, l)
 		if !slices.Equal(again.InForce.Problems, pipeline.List[pipeline.ConfigProblem](problems)) {
 			t.Fatalf("problems differ from run to run:\n%v\n%v", problems, again.InForce.Problems)
+		}
+	})
+}
+
+// checkFinalHolds holds a config to what the layer fast made final.
+func checkFinalHolds(t *testing.T, held, c *Config) {
+	t.Helper()
+	for _, d := range Diff(held, c) {
+		ok := d.Change != pipeline.ChangeRemoved
+		allowed := map[string][]string{
+			"f-rule": {"severity"}, "f-policy": {"priority", "dispatch.agents", "dispatch.required", "dispatch.on_failure", "dispatch.scope"},
+			"carrier": {"description", "priority", "trigger", "dispatch.agents", "dispatch.required"}, "f-agent": nil, "p-agent": nil, "fast-agent": nil,
+			"f-domain": {"globs", "weight"}, "read-domain": {"description", "globs", "weight"}, "f-service": {"globs"}, "f-risk": {"points"}, "f-signal": nil,
+		}
+		fields, final := allowed[d.ID]
+		for _, field := range d.Fields {
+			ok = ok && slices.Contains(fields, field)
+		}
+		if final && !ok || d.File == FileSettings && slices.Contains([]string{"mode", "gate.conditions", "check.name"}, d.ID) {
+			t.Fatalf("a layer could change what is final: %+v", d)
+		}
+	}
+	if ruleOf(c, "f-rule") == nil {
+		t.Fatal("the final rule is not in force")
+	}
+	if p := policyOf(c, "f-policy"); p == nil || !slices.Contains(p.Dispatch.Agents, "p-agent") || p.Priority < 10 {
+		t.Fatalf("the final policy is %+v", p)
+	}
+}
+
+// Patterns and expressions that are taken can be used, within the bounds that
+// are promised; what is wrong with others is said within their strings.
+func FuzzRule(f *testing.F) {
+	f.Add(`\bteh\b(x)?`, `^#`, `$1 ${0}$$`, "")
+	f.Add(`(?i)[[:alpha:]]{3,9}|\pL+`, "", "", "facts.draft")
+	f.Add(`((a{30}){30}){30}`, `(?!x)`, `$9`, "\"\\\té\" == facts.title &&\n nothing")
+	f.Add(`(x|y){0,1000}`, "", "", `facts.files.all(f, f.path.matches("^a+$"))`)
+	f.Fuzz(func(t *testing.T, pattern, not, fix, when string) {
+		r := object{"id": "a", "name": "n", "severity": "info", "agent": "build-reviewer", "category": "c", "description": "d", "detection": "d", "recommendation": "r"}
+		if when != "" {
+			r["when"] = when
+		} else {
+			r["match"] = object{"pattern": pattern, "not_pattern": not, "fix": fix}
+		}
+		text := encoded([]object{r})
+		c, problems := Load(layer(FileRules, string(text)))
+		for _, p := range problems {
+			if p.Line != 1 || p.Column < 1 || p.Column > len(text) {
+				t.Fatalf("the problem stands outside of the file: %s", FormatProblem(p))
+			}
+		}
+		if len(problems) > 0 || when != "" {
+			return
+		}
+		for _, p := range []string{ruleOf(c, "a").Match.Pattern, ruleOf(c, "a").Match.NotPattern} {
+			tree, err := syntax.Parse(p, syntax.Perl)
+			if err != nil {
+				t.Fatalf("%q was taken: %v", p, err)
+			}
+			program, err := syntax.Compile(tree.Simplify())
+			if err != nil {
+				t.Fatalf("%q was taken: %v", p, err)
+			}
+			if n := len(program.Inst); n > 4*maxPatternSize+100 {
+				t.Fatalf("%q was taken and has %d instructions", p, n)
+			}
 		}
 	})
 }

@@ -20,6 +20,20 @@ var defaultFiles embed.FS
 //
 // The config is shared and must not be changed.
 func Load(layers ...Layer) (*Config, []pipeline.ConfigProblem) {
+	s, inForce := layAll(layers)
+	return s.loaded(layers, inForce), inForce.Problems
+}
+
+// loaded is the stack's config with where it comes from.
+func (s *stack) loaded(layers []Layer, inForce pipeline.ConfigInForce) *Config {
+	c := s.config()
+	c.InForce = inForce
+	c.DomainsForm = domainsForm(layers, inForce.Layers[1:])
+	return c
+}
+
+// layAll lays the layers over the embedded defaults.
+func layAll(layers []Layer) (*stack, pipeline.ConfigInForce) {
 	base := defaults()
 	inForce := pipeline.ConfigInForce{Layers: pipeline.List[pipeline.ConfigLayer]{base.layer}}
 	current := base.stack
@@ -34,10 +48,7 @@ func Load(layers ...Layer) (*Config, []pipeline.ConfigProblem) {
 		inForce.Problems = append(inForce.Problems, p.ordered()...)
 	}
 	inForce.Version = version(inForce.Layers)
-	c := current.config()
-	c.InForce = inForce
-	c.DomainsForm = domainsForm(layers, inForce.Layers[1:])
-	return c, inForce.Problems
+	return current, inForce
 }
 
 // DefaultLayer returns the embedded defaults.
@@ -77,11 +88,16 @@ var defaults = sync.OnceValue(func() defaultStack {
 // and so is what refers to an agent that is. Only agents stay, so that a
 // manifest can say of each why it does not run.
 func (s *stack) config() *Config {
-	c := &Config{Settings: s.decoded}
-	off := map[string]bool{}
+	c := &Config{Settings: s.decoded, modeLayer: layerOf(s.settings.Get("mode")), layers: map[string]map[string]string{}}
+	for file, l := range s.lists {
+		c.layers[file] = make(map[string]string, len(l.entries))
+		for _, e := range l.entries {
+			c.layers[file][e.id] = e.layer
+		}
+	}
+	off := s.off()
 	for _, a := range all[*Agent](s.lists[FileAgents]) {
 		c.Agents = append(c.Agents, *a)
-		off[a.ID] = !a.Enabled
 	}
 	for _, r := range all[*Rule](s.lists[FileRules]) {
 		if r.Enabled && !off[r.Agent] {

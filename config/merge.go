@@ -26,6 +26,7 @@ type list struct {
 type entry struct {
 	id    string
 	layer string // that named it first
+	final string // the first layer that made it final, "" if none did
 	node  *jsontree.Node
 	value any // *Rule, *Policy, *Agent, *DomainMapping, *ServiceMapping, *RiskFactor or *Signal
 	size  int // of its patterns
@@ -69,12 +70,13 @@ func (l *list) put(e *entry) {
 	l.entries = append(l.entries, e)
 }
 
-// dropLayer removes the entries that a layer named first.
-func (l *list) dropLayer(layer string) {
+// dropLayer removes the entries that a layer named first, but for those to
+// keep.
+func (l *list) dropLayer(layer string, keep func(*entry) bool) {
 	kept := l.entries[:0]
 	l.index = map[string]int{}
 	for _, e := range l.entries {
-		if e.layer != layer {
+		if e.layer != layer || keep(e) {
 			l.index[e.id] = len(kept)
 			kept = append(kept, e)
 		}

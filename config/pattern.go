@@ -21,8 +21,10 @@ const (
 )
 
 // checkPattern compiles a pattern and returns its size and its group names
-// (with "" for groups that have none), or what is wrong with it.
-func checkPattern(pattern string) (size int, groups []string, problem, remedy string) {
+// (with "" for groups that have none), or what is wrong with it. One of a size
+// above the budget is not compiled: groups is nil, and it is for the caller to
+// refuse it.
+func checkPattern(pattern string, budget int) (size int, groups []string, problem, remedy string) {
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		reason := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
@@ -32,6 +34,9 @@ func checkPattern(pattern string) (size int, groups []string, problem, remedy st
 	size = patternSize(tree)
 	if size > maxPatternSize {
 		return size, nil, fmt.Sprintf("the pattern expands to about %d instructions, more than the limit of %d", size, maxPatternSize), "use smaller repetition counts, or split it into several entries"
+	}
+	if size > budget {
+		return size, nil, "", ""
 	}
 	re, err := regexp.Compile(pattern)
 	if err != nil {

@@ -127,14 +127,47 @@ func TestProblems(t *testing.T) {
 		{"override of nothing", FileComposition, `[{"id": "univarsal", "enabled": false}]`, []string{
 			`review-composition.json:1:9: /0/id: no lower layer has an entry "univarsal", and this one is not complete; did you mean "universal"?`,
 		}},
+		{"override of nothing near", FileRules, `[{"id": "zzzzzzzz", "enabled": false}]`, []string{
+			`review-rules.json:1:9: /0/id: no lower layer has an entry "zzzzzzzz", and this one is not complete; check the id, or write the entry out whole`,
+		}},
+		{"override of a field of nothing", FileRules, `[{"id": "zzzzzzzz", "severity": "info", "match": {"max_per_file": 3}}]`, []string{
+			`review-rules.json:1:9: /0/id: no lower layer has an entry "zzzzzzzz", and this one is not complete; check the id, or write the entry out whole`,
+		}},
+		{"override of a mapping that is not there", FileDomains, `[{"id": "zzzzzzzz", "type": "domain", "enabled": false}]`, []string{
+			`review-domains.json:1:9: /0/id: no lower layer has an entry "zzzzzzzz", and this one is not complete; check the id, or write the entry out whole`,
+		}},
+		{"fix loop", FileSettings, `{"fix_loop": {"max_fix_iterations": 6, "fix_timeout_turns": 4}}`, []string{
+			`review-settings.json:1:37: /fix_loop/max_fix_iterations: max_fix_iterations must be 1-5, and is 6; use a number from 1 to 5`,
+			`review-settings.json:1:61: /fix_loop/fix_timeout_turns: fix_timeout_turns must be 5-30, and is 4; use a number from 5 to 30`,
+		}},
+		{"blank texts", FileRules, `[` + strings.NewReplacer(`"name": "n"`, `"name": " "`, `"description": "d"`, `"description": "\t\n"`).Replace(rule("a", "")) + `]`, []string{
+			`review-rules.json:1:22: /0/name: name is blank; write something`,
+			`review-rules.json:1:106: /0/description: description is blank; write something`,
+		}},
+		{"reference", FileRules, `[` + rule("a", `, "reference": "http://example.com"`) + `,` + rule("b", `, "reference": "https://me:pw@example.com/x"`) + `,` + rule("c", `, "reference": "javascript:alert(1)"`) + `,` + rule("d", `, "reference": "https://example.com/a#b"`) + `]`, []string{
+			`review-rules.json:1:165: /0/reference: the reference "http://example.com" is no https URL; write one such as https://example.com/guide, or remove it`,
+			`review-rules.json:1:350: /1/reference: the reference holds a user name or password; remove what stands before the @`,
+			`review-rules.json:1:544: /2/reference: the reference "javascript:alert(1)" is no https URL; write one such as https://example.com/guide, or remove it`,
+		}},
+		{"languages", FileRules, `[` + rule("a", `, "match": {"pattern": "x", "languages": ["go", "Golang", "Typescrpt", "Klingon"]}`) + `]`, []string{
+			`review-rules.json:1:198: /0/match/languages/1: there is no language "Golang"; did you mean "Go"?`,
+			`review-rules.json:1:208: /0/match/languages/2: there is no language "Typescrpt"; did you mean "TypeScript"?`,
+			`review-rules.json:1:221: /0/match/languages/3: there is no language "Klingon"; use a name that GitHub shows, such as Go, TypeScript or Python`,
+		}},
+		{"languages of a signal", FileDomains, `[{"id": "signal-migrations", "languages": ["Pyton"]}]`, []string{
+			`review-domains.json:1:44: /0/languages/0: there is no language "Pyton"; did you mean "Python"?`,
+		}},
+		{"match and when", FileRules, `[` + rule("a", `, "match": {"pattern": "x"}, "when": "true"`) + `]`, []string{
+			`review-rules.json:1:161: /0/match: a rule has both match and when; keep one of the two; a rule of a lower layer that has the other needs another id`,
+		}},
 		{"empty description", FileRules, `[` + strings.Replace(rule("a", ""), `"description": "d"`, `"description": ""`, 1) + `]`, []string{
 			`review-rules.json:1:106: /0/description: description is empty; write something, or remove the entry`,
 		}},
 		{"priority", FileComposition, `[{"id": "universal", "priority": 101}]`, []string{
 			`review-composition.json:1:34: /0/priority: priority is 101, which is out of range; use a number from 0 to 100`,
 		}},
-		{"agent kind", FileAgents, `[{"id": "lint", "name": "Lint", "kind": "command", "description": "d"}]`, []string{
-			`review-agents.json:1:41: /0/kind: "command" is not a kind of agent; use rules or secrets`,
+		{"agent kind", FileAgents, `[{"id": "lint", "name": "Lint", "kind": "linter", "description": "d"}]`, []string{
+			`review-agents.json:1:41: /0/kind: "linter" is not a kind of agent; use rules or secrets`,
 		}},
 		{"trigger type", FileComposition, `[{"id": "finance", "trigger": {"type": "sometimes"}}]`, []string{
 			`review-composition.json:1:40: /0/trigger/type: "sometimes" is not a type of trigger; use always, domain, risk, type, path, label, author, service, size, expression, any, all or not`,
@@ -279,5 +312,47 @@ func TestProblems(t *testing.T) {
 				t.Error("the broken layer is in use")
 			}
 		})
+	}
+}
+
+// What is wrong with an expression is said where in the file it is, on its
+// line and column.
+func TestProblemsInExpressions(t *testing.T) {
+	tests := []struct {
+		file, text string
+		want       []string // the places
+	}{
+		{FileRules, "[" + rule("a", ",\n"+`  "when": "facts.title == \"é\" &&\n  facts.titel == \"\""`) + "]", []string{
+			`review-rules.json:2:45: /0/when: `,
+		}},
+		{FileRules, `[` + strings.Replace(rule("a", `, "when": "facts.nothing"`), `"info"`, `"P1"`, 1) + `]`, []string{
+			`review-rules.json:1:39: /0/severity: `,
+			`review-rules.json:1:164: /0/when: `,
+		}},
+		{FileComposition, `[{"id": "p", "description": "d", "priority": 1, "dispatch": {"agents": ["secrets"]}, "trigger": {"type": "any", "triggers": [{"type": "expression", "when": "true && facts.x == 1"}, {"type": "expression", "when": "facts.title"}]}}]`, []string{
+			`review-composition.json:1:171: /0/trigger/triggers/0/when: `,
+			`review-composition.json:1:219: /0/trigger/triggers/1/when: `,
+		}},
+	}
+	for _, test := range tests {
+		_, problems := Load(layer(test.file, test.text))
+		got := formatted(problems)
+		for i, line := range got {
+			if i < len(test.want) && strings.HasPrefix(line, test.want[i]) {
+				got[i] = test.want[i]
+			}
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("places of problems (-want +got):\n%s", diff)
+		}
+	}
+}
+
+// An always policy counts as long as somebody looks.
+func TestAlwaysPolicyNeedsAnAgent(t *testing.T) {
+	_, problems := Load(layer(FileAgents, `[{"id": "build-reviewer", "enabled": false}, {"id": "security-reviewer", "enabled": false}, {"id": "secrets", "enabled": false}, {"id": "pr-hygiene", "enabled": false}]`))
+	want := []string{`review-agents.json:1:1: every agent of the policies with the trigger "always" is switched off; leave one on, or let such a policy dispatch another`}
+	if diff := cmp.Diff(want, formatted(problems)); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
 	}
 }

@@ -58,6 +58,8 @@ func enabled(n *jsontree.Node) bool {
 	return on == nil || on.Text != "false"
 }
 
+func isTrue(n *jsontree.Node) bool { return n != nil && n.Text == "true" }
+
 func (t *trial) referTrigger(n *jsontree.Node, domains, services target) {
 	for _, e := range elems(n.Get("domains")) {
 		t.refer(e, domains)
@@ -119,10 +121,20 @@ func (t *trial) mapped(itemType string) map[string]bool {
 // checkAlways demands a policy that holds for every change: without one, a
 // change that no other policy knows would pass without anybody having looked.
 func (t *trial) checkAlways() {
+	off := t.stack.off()
+	switched := false
 	for _, p := range all[*Policy](t.stack.lists[FileComposition]) {
-		if p.Enabled && p.Trigger.Type == policies.TriggerAlways {
+		if !p.Enabled || p.Trigger.Type != policies.TriggerAlways {
+			continue
+		}
+		if slices.ContainsFunc(p.Dispatch.Agents, func(id string) bool { return !off[id] }) {
 			return
 		}
+		switched = true
+	}
+	if switched {
+		t.of(t.blame(FileAgents), `every agent of the policies with the trigger "always" is switched off`, "leave one on, or let such a policy dispatch another")
+		return
 	}
 	t.of(t.blame(FileComposition), `no policy has the trigger "always"`, `keep or add one: {"type": "always"}`)
 }
@@ -130,11 +142,7 @@ func (t *trial) checkAlways() {
 // checkOrphans finds rules that can never run, since nothing dispatches their
 // agent. An agent that is switched off takes its rules with it.
 func (t *trial) checkOrphans() {
-	dispatched := t.stack.dispatched()
-	off := map[string]bool{}
-	for _, a := range all[*Agent](t.stack.lists[FileAgents]) {
-		off[a.ID] = !a.Enabled
-	}
+	dispatched, off := t.stack.dispatched(), t.stack.off()
 	agents := t.agentIDs()
 	for _, e := range t.stack.lists[FileRules].entries {
 		r, ok := e.value.(*Rule)
@@ -148,6 +156,15 @@ func (t *trial) checkOrphans() {
 		t.of(t.blameForOrphans(r.Agent), fmt.Sprintf("no policy dispatches the agent %s any more, so its rules never run", shown(r.Agent)),
 			fmt.Sprintf(`dispatch it from another policy, or switch it off in review-agents.json: {"id": %q, "enabled": false}`, r.Agent))
 	}
+}
+
+// off returns the agents that are switched off.
+func (s *stack) off() map[string]bool {
+	off := map[string]bool{}
+	for _, a := range all[*Agent](s.lists[FileAgents]) {
+		off[a.ID] = !a.Enabled
+	}
+	return off
 }
 
 // dispatched returns the agents that an enabled policy or signal names.

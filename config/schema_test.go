@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/policies"
@@ -177,6 +178,8 @@ func TestSchemaEnums(t *testing.T) {
 		{"review-settings.json#/properties/mode", enum(ModeEnforce, ModeAdvisory, ModeOff)},
 		{"review-settings.json#/properties/drafts", enum(DraftsReview, DraftsSkip)},
 		{"review-settings.json#/$defs/comment/properties/when", enum(CommentAlways, CommentFindings, CommentNever)},
+		{"review-settings.json#/$defs/synthesis/properties/inline_ignore", enum(IgnoreNotCritical, IgnoreAll, IgnoreNone)},
+		{"review-report.json#/$defs/proposedConfig/properties/changes/items/properties/change", enum(pipeline.ChangeAdded, pipeline.ChangeRemoved, pipeline.ChangeChanged)},
 		{"file.json#/properties/status", enum(pipeline.FileAdded, pipeline.FileModified, pipeline.FileRemoved, pipeline.FileRenamed, pipeline.FileCopied, pipeline.FileChanged, pipeline.FileUnchanged)},
 		{"pr-facts.json#/$defs/redaction/properties/source", enum(pipeline.RedactedLine, pipeline.RedactedTitle, pipeline.RedactedBody, pipeline.RedactedCommitMessage)},
 		{"pr-facts.json#/$defs/layer/properties/name", enum(LayerDefaults, LayerServer, LayerOrganisation, LayerRepository)},
@@ -293,5 +296,94 @@ func TestValidateData(t *testing.T) {
 	}
 	if err := ValidateData(SchemaGateDecision, []byte(`"pass" "fail"`)); err == nil {
 		t.Error("data after the value is accepted")
+	}
+}
+
+// The schemas are schemas themselves.
+func TestSchemasAreValid(t *testing.T) {
+	const draft = "https://json-schema.org/draft/2020-12/schema"
+	c := jsonschema.NewCompiler()
+	c.UseLoader(jsonschema.SchemeURLLoader{}) // the library brings the draft along
+	meta, err := c.Compile(draft)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for url, doc := range schemas().docs {
+		if err := meta.Validate(doc); err != nil {
+			t.Errorf("%s: %v", url, err)
+		}
+		if own := doc.(map[string]any); own["$id"] != url || own["$schema"] != draft {
+			t.Errorf("%s calls itself %v, in the language %v", url, own["$id"], own["$schema"])
+		}
+	}
+}
+
+// Every field that somebody writes in a config file, or reads in an expression,
+// says what it means.
+func TestFieldsHaveDescriptions(t *testing.T) {
+	for _, name := range append(FileNames(), "pr-facts.json", "file.json", "classification.json") {
+		walkSchema(schemas().docs[schemaBase+name], func(schema map[string]any) {
+			if schema["type"] == nil {
+				return // it narrows another, which has the descriptions
+			}
+			properties, _ := schema["properties"].(map[string]any)
+			for field, property := range properties {
+				p, ok := property.(map[string]any)
+				if !ok {
+					continue
+				}
+				_, target := agreement{t: t}.resolved(name, p)
+				if p["description"] == nil && target["description"] == nil {
+					t.Errorf("%s: %s has no description", name, field)
+				}
+			}
+		})
+	}
+}
+
+// Where a schema names a setting's default, the embedded defaults have it; the
+// defaults of entries are what leaving the field out means.
+func TestSchemaDefaults(t *testing.T) {
+	var settings map[string]any
+	if err := json.Unmarshal(encoded(mustLoad(t).Settings), &settings); err != nil {
+		t.Fatal(err)
+	}
+	root := schemas().lookup(schemaBase + FileSettings)
+	found := 0
+	var compare func(where string, schema map[string]any, value any)
+	compare = func(where string, schema map[string]any, value any) {
+		_, schema = agreement{t: t}.resolved(FileSettings, schema)
+		if want, ok := schema["default"]; ok {
+			found++
+			if fmt.Sprint(want) != fmt.Sprint(value) {
+				t.Errorf("%s is %v, the schema says %v", where, value, want)
+			}
+		}
+		properties, _ := schema["properties"].(map[string]any)
+		fields, _ := value.(map[string]any)
+		for name, property := range properties {
+			if v, there := fields[name]; there {
+				compare(where+"/"+name, property.(map[string]any), v)
+			}
+		}
+	}
+	compare("", root, settings)
+	if found < 12 {
+		t.Errorf("only %d settings have a default", found)
+	}
+	for url, want := range map[string]any{
+		"common.json#/$defs/enabled":                                  newEntry(FileRules, "").(*Rule).Enabled,
+		"common.json#/$defs/final":                                    newEntry(FileRules, "").(*Rule).Final,
+		"review-rules.json#/$defs/match/properties/on":                withDefault("match.on", reflect.ValueOf("")),
+		"review-rules.json#/$defs/match/properties/tests":             withDefault("match.tests", reflect.ValueOf((*bool)(nil))),
+		"review-composition.json#/$defs/dispatch/properties/scope":    withDefault("dispatch.scope", reflect.ValueOf("")),
+		"review-composition.json#/$defs/dispatch/properties/required": Dispatch{}.Required,
+		"review-agents.json#/$defs/agent/properties/scale":            withDefault("scale", reflect.ValueOf("")),
+		"review-rules.json#/$defs/match/properties/max_per_file":      "0",
+		"review-composition.json#/$defs/trigger/properties/match":     "any",
+	} {
+		if got := schemas().lookup(schemaBase + url)["default"]; fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("the default of %s is %v, want %v", url, got, want)
+		}
 	}
 }

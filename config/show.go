@@ -1,9 +1,15 @@
 package config
 
 import (
-	"errors"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
 
+	"github.com/reviewgate/reviewgate/config/internal/jsontree"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies/glob"
 )
 
 // Value is one value of the merged config and where it was written. Entries
@@ -26,26 +32,111 @@ type Shown struct {
 	// their fields.
 	Values []Value
 	// JSON is the merged config as one document with the keys rules,
-	// composition, agents, domains and settings.
+	// composition, agents, domains and settings, indented by two spaces.
 	JSON []byte
 }
 
 // Show lays the layers as Load does and says of each value where it comes
 // from.
 func Show(layers ...Layer) (*Shown, []pipeline.ConfigProblem) {
-	c, problems := Load(layers...)
-	return &Shown{Config: c}, problems
+	s, inForce := layAll(layers)
+	out := &Shown{Config: s.loaded(layers, inForce)}
+	for _, file := range listFiles() {
+		for _, e := range s.lists[file].entries {
+			out.add(Value{File: file, ID: e.id}, e.node)
+		}
+	}
+	out.add(Value{File: FileSettings}, withoutSchema(s.settings))
+	out.JSON = s.json()
+	return out, inForce.Problems
 }
 
-// ReadDir reads the config files of a directory as a layer of that name. Files
-// of other names are left alone, except that a .json file that is none of the
-// five is the layer's problem. A directory without config files is an empty
-// layer; the error is about the directory itself.
-func ReadDir(name, dir string) (Layer, error) {
-	return Layer{}, errors.New("not read: " + name + dir)
+// add takes a value apart. v says where it stands.
+func (s *Shown) add(v Value, n *jsontree.Node) {
+	switch {
+	case n.Kind == jsontree.Object && len(n.Members) > 0:
+		for _, m := range n.Members {
+			part := v
+			part.Pointer += "/" + jsontree.EscapePointer(m.Key)
+			s.add(part, m.Value)
+		}
+	case n.Kind == jsontree.Array && holdsObjects(n):
+		for i, e := range n.Elems {
+			part := v
+			part.Pointer += "/" + strconv.Itoa(i)
+			s.add(part, e)
+		}
+	default:
+		v.JSON = string(n.AppendJSON(nil))
+		if t := writer(n); t != nil {
+			v.Layer, v.Source = t.layer, t.source
+		}
+		place := n.Place()
+		v.Path, v.Line = place.Document.Name, place.Line
+		s.Values = append(s.Values, v)
+	}
+}
+
+func holdsObjects(n *jsontree.Node) bool {
+	for _, e := range n.Elems {
+		if e.Kind == jsontree.Object || e.Kind == jsontree.Array {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutSchema leaves out the address of the settings' schema, which belongs
+// to a file and not to the config.
+func withoutSchema(settings *jsontree.Node) *jsontree.Node {
+	out := *settings
+	out.Members = nil
+	for _, m := range settings.Members {
+		if m.Key != "$schema" {
+			out.Members = append(out.Members, m)
+		}
+	}
+	return &out
+}
+
+func (s *stack) json() []byte {
+	b := []byte{'{'}
+	for _, file := range listFiles() {
+		b = append(b, `"`+strings.TrimSuffix(strings.TrimPrefix(file, "review-"), ".json")+`":[`...)
+		for i, e := range s.lists[file].entries {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = e.node.AppendJSON(b)
+		}
+		b = append(b, `],`...)
+	}
+	b = append(b, `"settings":`...)
+	b = append(withoutSchema(s.settings).AppendJSON(b), '}')
+	var out bytes.Buffer
+	if err := json.Indent(&out, b, "", "  "); err != nil {
+		panic(fmt.Errorf("indent the merged config: %w", err)) // it was written as JSON just now
+	}
+	return out.Bytes()
 }
 
 // Mode is the mode in which a repository (owner/name) is reviewed: what its own
 // or its organisation's layer says, else the first of the server's Repositories
-// that matches, else the server's or the defaults' mode.
-func (c *Config) Mode(repository string) string { return c.Settings.Mode }
+// that matches, else the server's or the defaults' mode. Names are compared
+// without regard to case, as GitHub does.
+func (c *Config) Mode(repository string) string {
+	if c.modeLayer == LayerRepository || c.modeLayer == LayerOrganisation {
+		return c.Settings.Mode
+	}
+	for _, r := range c.Settings.Repositories {
+		globs := make([]string, len(r.Globs))
+		for i, g := range r.Globs {
+			globs[i] = strings.ToLower(g)
+		}
+		set, err := glob.Compile(globs)
+		if err == nil && len(set.Match(strings.ToLower(repository))) > 0 {
+			return r.Mode
+		}
+	}
+	return c.Settings.Mode
+}

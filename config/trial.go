@@ -14,12 +14,15 @@ import (
 // Whatever is wrong then is the layer's doing.
 type trial struct {
 	problems
-	below *stack
-	stack *stack
-	roots map[string]*jsontree.Node // of the layer's files
-	fresh map[string][]*entry       // the entries that the layer names, by file
-	// broken are those among them that could not be laid over an entry below,
-	// which stays in the stack in their stead.
+	source   string // of the layer
+	below    *stack
+	stack    *stack
+	compiled int                       // size of the layer's patterns so far
+	guards   *guards                   // of the stack below
+	roots    map[string]*jsontree.Node // of the layer's files
+	fresh    map[string][]*entry       // the entries that the layer names, by file
+	// broken are those among them that could not, or must not, be laid over an
+	// entry below, which stays in the stack in their stead.
 	broken map[string][]*entry
 	// unread files could not be read to the last id: nothing can be said
 	// about what refers to their entries. In shaky files an entry is wrong:
@@ -33,8 +36,10 @@ type trial struct {
 func lay(below *stack, l Layer) (*stack, *problems) {
 	t := &trial{
 		problems: problems{layer: l.Name},
+		source:   l.Source,
 		below:    below,
 		stack:    below.clone(),
+		guards:   below.guards(),
 		roots:    map[string]*jsontree.Node{},
 		fresh:    map[string][]*entry{},
 		broken:   map[string][]*entry{},
@@ -52,6 +57,7 @@ func lay(below *stack, l Layer) (*stack, *problems) {
 	if root := t.roots[FileSettings]; root != nil {
 		t.mergeSettings(root)
 	}
+	t.checkTrust()
 	t.checkEntries()
 	t.checkReferences()
 	return t.stack, &t.problems
@@ -86,12 +92,29 @@ func (t *trial) read(f File) {
 // owns reports whether the layer on trial wrote the value.
 func (t *trial) owns(n *jsontree.Node) bool { return n.Document().Owner == t }
 
+// layerOf returns the name of the layer that wrote a value, "" for no value.
+func layerOf(n *jsontree.Node) string {
+	if t := writer(n); t != nil {
+		return t.layer
+	}
+	return ""
+}
+
+// writer is the trial of the layer that wrote a value.
+func writer(n *jsontree.Node) *trial {
+	if n == nil {
+		return nil
+	}
+	t, _ := n.Document().Owner.(*trial)
+	return t
+}
+
 // mergeList lays a file's entries over those of the same id.
 func (t *trial) mergeList(file string, root *jsontree.Node) {
 	wrong := t.checkSchema(file, root)
 	l := t.stack.lists[file]
 	if extends := root.Get("extends"); extends != nil && len(extends.Elems) == 0 {
-		l.dropLayer(LayerDefaults)
+		l.dropLayer(LayerDefaults, func(e *entry) bool { return t.guards.lock(e) != nil })
 	}
 	lines := map[string]int{}
 	for i, n := range itemsOf(root) {
@@ -108,7 +131,7 @@ func (t *trial) mergeList(file string, root *jsontree.Node) {
 		e := &entry{id: id.Text, layer: t.layer, node: n}
 		below := l.get(id.Text)
 		if below != nil {
-			e.layer = below.layer
+			e.layer, e.final = below.layer, below.final
 		}
 		ok := !wrong[i] && t.sameType(n, below)
 		if ok && below != nil {
@@ -118,6 +141,12 @@ func (t *trial) mergeList(file string, root *jsontree.Node) {
 			ok = t.decode(file, e, below == nil)
 		}
 		t.shaky[file] = t.shaky[file] || !ok
+		if ok && e.final == "" && isTrue(n.Get("final")) {
+			e.final = t.layer
+		}
+		if ok && below != nil {
+			ok = t.checkFinal(n, below, e)
+		}
 		t.fresh[file] = append(t.fresh[file], e)
 		if !ok && below != nil {
 			t.broken[file] = append(t.broken[file], e)
@@ -135,6 +164,9 @@ func (t *trial) entries(file string) []*entry {
 
 // itemsOf returns the entries of a file that is a list or holds one.
 func itemsOf(root *jsontree.Node) []*jsontree.Node {
+	if root == nil {
+		return nil
+	}
 	if root.Kind == jsontree.Array {
 		return root.Elems
 	}
@@ -179,13 +211,16 @@ func (t *trial) decode(file string, e *entry, isNew bool) bool {
 	found := problems{layer: t.layer}
 	schemas().check(schemas().schema(file, entrySchemas[file]), e.node, &found)
 	if len(found.list) > 0 {
-		var near string
 		if isNew {
-			near = nearestKey(&t.problems, e.id, t.below.lists[file].index)
-		}
-		if near != "" {
-			t.of(e.node.At("id"), fmt.Sprintf("no lower layer has an entry %s, and this one is not complete", shown(e.id)), fmt.Sprintf("did you mean %q?", near))
-			return false
+			near := nearestKey(&t.problems, e.id, t.below.lists[file].index)
+			if near != "" || overridesOnly(file, e.node) {
+				remedy := "check the id, or write the entry out whole"
+				if near != "" {
+					remedy = fmt.Sprintf("did you mean %q?", near)
+				}
+				t.of(e.node.At("id"), fmt.Sprintf("no lower layer has an entry %s, and this one is not complete", shown(e.id)), remedy)
+				return false
+			}
 		}
 		t.list = append(t.list, found.list...)
 		return false
@@ -197,6 +232,23 @@ func (t *trial) decode(file string, e *entry, isNew bool) bool {
 	}
 	e.value = value
 	return true
+}
+
+// overridesOnly reports whether an entry says so little that it must be meant
+// for one of a lower layer: whether that is on, or less than half of what a
+// whole entry says.
+func overridesOnly(file string, n *jsontree.Node) bool {
+	required, _ := schemas().lookup(schemaBase + file + "#" + entrySchemas[file])["required"].([]any)
+	there := 0
+	for _, name := range required {
+		if n.Get(name.(string)) != nil {
+			there++
+		}
+	}
+	more := slices.ContainsFunc(n.Members, func(m jsontree.Member) bool {
+		return !slices.Contains([]string{"id", "type", "enabled", "final"}, m.Key)
+	})
+	return !more || 2*there < len(required)
 }
 
 // newEntry returns a pointer to an entry of a file with its defaults.
@@ -223,6 +275,9 @@ func newEntry(file, itemType string) any {
 // mergeSettings lays the layer's settings over those below.
 func (t *trial) mergeSettings(root *jsontree.Node) {
 	t.checkSettings(root)
+	if t.below.settings != nil {
+		t.checkFinalSettings(root)
+	}
 	t.checkSchema(FileSettings, root)
 	if t.shaky[FileSettings] {
 		return
@@ -230,6 +285,7 @@ func (t *trial) mergeSettings(root *jsontree.Node) {
 	merged := root
 	if t.below.settings != nil {
 		merged = root.Overlay(t.below.settings, deepFields(FileSettings)...)
+		keepFinal(merged, t.below.settings)
 	}
 	if len(schemas().check(schemas().schema(FileSettings, entrySchemas[FileSettings]), merged, &t.problems)) > 0 {
 		return

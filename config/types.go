@@ -38,7 +38,15 @@ type Config struct {
 	// DomainsForm is the form of the repository's review-domains.json, one of
 	// the Form constants: what a patch of it has to fit.
 	DomainsForm string
+
+	layers    map[string]map[string]string // by file and id: the layer that names the entry first
+	modeLayer string                       // that wrote Settings.Mode
 }
+
+// LayerOf is the layer that names the entry of a file first, such as
+// LayerDefaults for a rule of which the repository changed the severity; ""
+// where there is no such entry.
+func (c *Config) LayerOf(file, id string) string { return c.layers[file][id] }
 
 // Rule says what is looked for, by which agent, and how bad it is. A rule
 // with a Match is machine-checkable; one without is prose for a model agent's
@@ -58,7 +66,7 @@ type Rule struct {
 	// When is a CEL expression over the whole change, in place of Match: where
 	// it holds, that is one finding of the section Section.
 	When  string `json:"when,omitempty"`
-	Final bool   `json:"final"` // default false; see Layer
+	Final bool   `json:"final"` // default false; see the package's documentation
 }
 
 // Match makes a rule machine-checkable. Exactly one of Pattern and Literal is

@@ -13,29 +13,49 @@ import (
 // by itself. It reads the JSON, so that an entry with another fault is checked
 // too and all faults are told at once.
 func (t *trial) checkEntries() {
+	for _, file := range listFiles() {
+		for _, e := range t.fresh[file] {
+			t.checkWords(e)
+		}
+	}
 	for _, e := range t.fresh[FileRules] {
 		t.checkMatch(e)
+		t.checkReference(e.node.Get("reference"))
 	}
 	for _, e := range t.fresh[FileComposition] {
 		t.checkTriggerGlobs(e.node.Get("trigger"))
 		if p, ok := e.value.(*Policy); ok {
-			t.checkTrigger(e.node.Get("trigger"), p.Trigger)
+			t.checkTrigger(e.node.Get("trigger"), withoutExpressions(p.Trigger))
 		}
 	}
 	for _, e := range t.fresh[FileDomains] {
 		t.checkGlobs(e.node.Get("globs"))
+		t.checkLanguages(e.node.Get("languages"))
 		e.size, _ = t.checkPattern(e.node.Get("pattern"))
 		if r, ok := e.value.(*RiskFactor); ok && r.Factor == RiskSensitivePath && len(r.Globs) == 0 {
 			t.of(e.node, `a factor "sensitive_path" without globs never counts`, `add "globs"`)
 		}
 	}
 	t.checkTotalSize()
+	t.checkExpressions()
+}
+
+// checkWords refuses texts of blanks, which say as little as empty ones.
+func (t *trial) checkWords(e *entry) {
+	for _, field := range []string{"name", "description", "detection", "recommendation"} {
+		if n := e.node.Get(field); given(n) && strings.TrimSpace(n.Text) == "" {
+			t.of(n, field+" is blank", "write something")
+		}
+	}
 }
 
 func (t *trial) checkMatch(e *entry) {
 	n := e.node.Get("match")
 	if n == nil {
 		return
+	}
+	if given(e.node.Get("when")) {
+		t.of(n, "a rule has both match and when", "keep one of the two; a rule of a lower layer that has the other needs another id")
 	}
 	pattern, literal := n.Get("pattern"), n.Get("literal")
 	switch {
@@ -54,6 +74,7 @@ func (t *trial) checkMatch(e *entry) {
 	}
 	t.checkGlobs(n.Get("paths"))
 	t.checkGlobs(n.Get("exclude_paths"))
+	t.checkLanguages(n.Get("languages"))
 }
 
 // given reports whether n is a string that is not empty.
@@ -70,7 +91,10 @@ func (t *trial) checkPattern(n *jsontree.Node) (size int, groups []string) {
 	if len(n.Text) > maxPatternBytes {
 		return 0, nil // the schema has said so
 	}
-	size, groups, problem, remedy := checkPattern(n.Text)
+	// What the layer's patterns come to beyond the limit is for checkTotalSize
+	// to report, and not worth compiling.
+	size, groups, problem, remedy := checkPattern(n.Text, maxTotalSize-t.compiled)
+	t.compiled += size
 	if problem != "" {
 		t.of(n, problem, remedy)
 	}
@@ -140,6 +164,10 @@ func (t *trial) checkTriggerGlobs(n *jsontree.Node) {
 
 func (t *trial) checkSettings(root *jsontree.Node) {
 	t.checkGlobs(root.Get("synthesis").Get("protected_artifacts"))
+	t.checkGlobs(root.Get("config_branches"))
+	for _, r := range elems(root.Get("repositories")) {
+		t.checkGlobs(r.Get("globs"))
+	}
 	for _, c := range elems(root.Get("gate").Get("conditions")) {
 		when := c.Get("when")
 		if !given(when) {

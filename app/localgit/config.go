@@ -2,13 +2,10 @@ package localgit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -85,16 +82,9 @@ func loadDirectory(dir string) (*config.Config, error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("%s is no directory that can be read: name one with config files", dir)
 	}
-	layer := config.Layer{Name: config.LayerRepository, Source: dir}
-	for _, name := range config.FileNames() {
-		text, err := readFile(filepath.Join(dir, name))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read the config: %w", err)
-		}
-		layer.Files = append(layer.Files, config.File{Path: name, Text: text})
+	layer, err := config.ReadDir(config.LayerRepository, dir)
+	if err != nil {
+		return nil, err
 	}
 	if len(layer.Files) == 0 {
 		return nil, fmt.Errorf("%s holds none of the config files %s", dir, strings.Join(config.FileNames(), ", "))
@@ -108,20 +98,4 @@ func loadDirectory(dir string) (*config.Config, error) {
 		lines = append(lines, config.FormatProblem(p))
 	}
 	return nil, fmt.Errorf("the config in %s is not valid:\n%s", dir, strings.Join(lines, "\n"))
-}
-
-func readFile(name string) ([]byte, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() { // opening a pipe would wait for ever
-		return nil, fmt.Errorf("%s is no regular file", name)
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxConfigFile+1))
 }

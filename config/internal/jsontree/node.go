@@ -1,12 +1,15 @@
 package jsontree
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"slices"
 	"sort"
 	"strconv"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // Kind is the JSON type of a value.
@@ -152,10 +155,13 @@ func (n *Node) pointer() string {
 	if n.parent.Kind == Array {
 		step = strconv.Itoa(n.index)
 	}
-	return n.parent.pointer() + "/" + pointerEscaper.Replace(step)
+	return n.parent.pointer() + "/" + EscapePointer(step)
 }
 
 var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
+
+// EscapePointer writes a key as one step of a JSON Pointer.
+func EscapePointer(key string) string { return pointerEscaper.Replace(key) }
 
 func (d *Document) place(offset int, pointer string) Place {
 	lines := d.lines()
@@ -233,13 +239,20 @@ func (n *Node) AppendJSON(b []byte) []byte {
 	return append(b, "null"...)
 }
 
+// appendString leaves <, > and & as they are, which globs and patterns are full
+// of and HTML is not near.
 func appendString(b []byte, s string) []byte {
-	quoted, err := json.Marshal(s)
-	if err != nil {
-		// Marshalling a string cannot fail.
+	if !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }) {
+		return append(append(append(b, '"'), s...), '"')
+	}
+	var quoted bytes.Buffer
+	enc := json.NewEncoder(&quoted)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(s); err != nil {
+		// Encoding a string cannot fail.
 		panic(err)
 	}
-	return append(b, quoted...)
+	return append(b, bytes.TrimSuffix(quoted.Bytes(), []byte("\n"))...)
 }
 
 // maxExactInteger is 2^53: up to there every whole float64 is exact.
@@ -254,4 +267,46 @@ func plainNumber(s string) string {
 		return s
 	}
 	return strconv.FormatInt(int64(f), 10)
+}
+
+// PlaceIn returns where the byte at an offset of a string's Text was written,
+// whatever escapes stand before it; for an offset past its end, where the
+// string ends.
+func (n *Node) PlaceIn(offset int) Place {
+	at := n.offset + 1 // after the quote
+	for read := 0; read < offset && n.doc.text[at] != '"'; {
+		size, written := 1, 1
+		if n.doc.text[at] == '\\' {
+			size, written = escaped(n.doc.text[at:])
+		}
+		read, at = read+size, at+written
+	}
+	return n.doc.place(at, n.pointer())
+}
+
+// escaped returns how many bytes the escape that a text starts with stands
+// for, and how many it was written with.
+func escaped(text []byte) (size, written int) {
+	if text[1] != 'u' {
+		return 1, 2
+	}
+	first := hexRune(text[2:])
+	if utf16.IsSurrogate(first) && len(text) >= 12 && text[6] == '\\' && text[7] == 'u' {
+		if r := utf16.DecodeRune(first, hexRune(text[8:])); r != utf8.RuneError {
+			return utf8.RuneLen(r), 12
+		}
+	}
+	if utf16.IsSurrogate(first) {
+		first = utf8.RuneError // as encoding/json reads it
+	}
+	return utf8.RuneLen(first), 6
+}
+
+// hexRune reads the four digits that a text of well-formed JSON starts with.
+func hexRune(text []byte) rune {
+	v, err := strconv.ParseUint(string(text[:4]), 16, 16)
+	if err != nil {
+		return utf8.RuneError
+	}
+	return rune(v)
 }

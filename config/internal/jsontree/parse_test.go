@@ -51,6 +51,23 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// Places within a string are those in the text, escapes or not.
+func TestPlacesInStrings(t *testing.T) {
+	for _, text := range []string{`"abc"`, `"é\n\"x"`, `"\u00e9x"`, `"\ud83d\ude00x"`, `"\ud83dx"`, `"\ude00\ud83d\u0041x"`, `"😀\tx\\"`, `""`} {
+		n := parse(t, " "+text)
+		for offset := range n.Text {
+			var rest string
+			at := n.PlaceIn(offset)
+			if err := json.Unmarshal([]byte(`"`+(" " + text)[at.Column-1:]), &rest); err != nil || rest != n.Text[offset:] {
+				t.Errorf("from column %d of %s there is %q, %v, want %q", at.Column, text, rest, err, n.Text[offset:])
+			}
+		}
+		if got := n.PlaceIn(1000).Column; got != len(text)+1 {
+			t.Errorf("the end of %s is at column %d", text, got)
+		}
+	}
+}
+
 func TestOverlay(t *testing.T) {
 	base, _ := Parse(&Document{Name: "base"}, []byte(`{"a": 1, "deep": {"x": 1, "y": 2}, "flat": {"x": 1}}`))
 	over, _ := Parse(&Document{Name: "over"}, []byte("{\"flat\": {\"z\": 3},\n \"deep\": {\"y\": 9}, \"new\": 1.0}"))

@@ -1,0 +1,104 @@
+package config
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// Diff lists what of one config another changes, by file, then id. An entry
+// that is switched off in one of them, or goes with its agent, is not there.
+// Settings are named by their path, such as gate.conditions.
+func Diff(from, to *Config) []pipeline.ConfigChange {
+	var changes []pipeline.ConfigChange
+	before, after := from.inForce(), to.inForce()
+	for _, file := range listFiles() {
+		ids := slices.AppendSeq(slices.Collect(maps.Keys(before[file])), maps.Keys(after[file]))
+		slices.Sort(ids)
+		for _, id := range slices.Compact(ids) {
+			if c := changeOf(before[file][id], after[file][id]); c.Change != "" {
+				c.File, c.ID = file, id
+				changes = append(changes, c)
+			}
+		}
+	}
+	for _, path := range settingsThatDiffer(from.Settings, to.Settings) {
+		changes = append(changes, pipeline.ConfigChange{File: FileSettings, ID: path, Change: pipeline.ChangeChanged})
+	}
+	return changes
+}
+
+// changeOf compares two versions of one entry, either of which may be missing.
+func changeOf(before, after any) pipeline.ConfigChange {
+	switch {
+	case before == nil:
+		return pipeline.ConfigChange{Change: pipeline.ChangeAdded}
+	case after == nil:
+		return pipeline.ConfigChange{Change: pipeline.ChangeRemoved}
+	case reflect.TypeOf(before) != reflect.TypeOf(after):
+		return pipeline.ConfigChange{Change: pipeline.ChangeChanged, Fields: pipeline.List[string]{"type"}}
+	}
+	var fields pipeline.List[string]
+	for _, d := range differences(before, after) {
+		fields = append(fields, d.field)
+	}
+	if len(fields) == 0 {
+		return pipeline.ConfigChange{}
+	}
+	return pipeline.ConfigChange{Change: pipeline.ChangeChanged, Fields: fields}
+}
+
+// inForce returns pointers to the entries by file and id.
+func (c *Config) inForce() map[string]map[string]any {
+	out := map[string]map[string]any{}
+	for _, file := range listFiles() {
+		out[file] = map[string]any{}
+	}
+	for i, r := range c.Rules {
+		out[FileRules][r.ID] = &c.Rules[i]
+	}
+	for i, p := range c.Policies {
+		out[FileComposition][p.ID] = &c.Policies[i]
+	}
+	for i, a := range c.Agents {
+		if a.Enabled {
+			out[FileAgents][a.ID] = &c.Agents[i]
+		}
+	}
+	for i, d := range c.Domains {
+		out[FileDomains][d.ID] = &c.Domains[i]
+	}
+	for i, s := range c.Services {
+		out[FileDomains][s.ID] = &c.Services[i]
+	}
+	for i, r := range c.Risk {
+		out[FileDomains][r.ID] = &c.Risk[i]
+	}
+	for i, s := range c.Signals {
+		out[FileDomains][s.ID] = &c.Signals[i]
+	}
+	return out
+}
+
+// settingsThatDiffer returns paths of settings, sorted.
+func settingsThatDiffer(before, after Settings) []string {
+	var paths []string
+	b, a := reflect.ValueOf(before), reflect.ValueOf(after)
+	for i := range b.NumField() {
+		name, _, _ := strings.Cut(b.Type().Field(i).Tag.Get("json"), ",")
+		if b.Field(i).Kind() == reflect.Struct {
+			for _, d := range differing(name+".", b.Field(i), a.Field(i)) {
+				paths = append(paths, d.field)
+			}
+			continue
+		}
+		if !reflect.DeepEqual(withDefault(name, b.Field(i)), withDefault(name, a.Field(i))) {
+			paths = append(paths, name)
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}

@@ -1,0 +1,59 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/reviewgate/reviewgate/config/internal/jsontree"
+)
+
+// ReadDir reads the config files of a directory as a layer of that name. Files
+// of other names are left alone, except that a .json file that is none of the
+// five is the layer's problem. A directory without config files is an empty
+// layer. The error is about the directory, or about a config file in it that
+// can't be read or is no regular file; links are followed.
+func ReadDir(name, dir string) (Layer, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return Layer{}, fmt.Errorf("read the config directory: %w", err)
+	}
+	l := Layer{Name: name, Source: dir}
+	for _, e := range entries {
+		file := e.Name()
+		switch {
+		case slices.Contains(FileNames(), file):
+			text, err := readFile(filepath.Join(dir, file))
+			if err != nil {
+				return Layer{}, fmt.Errorf("read the config: %w", err)
+			}
+			l.Files = append(l.Files, File{Path: file, Text: text})
+		case filepath.Ext(file) == ".json":
+			// Its name alone is what is wrong with it.
+			l.Files = append(l.Files, File{Path: file})
+		}
+	}
+	return l.normal(), nil
+}
+
+// readFile reads a file up to one byte more than a config file may have, so
+// that the loader sees that it is too large.
+func readFile(name string) ([]byte, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() { // opening a pipe would wait for ever
+		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("this is no regular file")}
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, jsontree.MaxBytes+1))
+}

@@ -1,0 +1,121 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/config/internal/jsontree"
+	"github.com/reviewgate/reviewgate/policies"
+	"github.com/reviewgate/reviewgate/policies/expression"
+)
+
+// The bounds of expressions, over all layers together. To compile a usual one
+// takes a tenth of a millisecond, so that all of them take as long as a
+// thousand patterns.
+const (
+	maxExpressions     = 500
+	maxExpressionBytes = 200_000
+)
+
+// checkExpressions compiles the expressions of the layer's entries, unless
+// there are so many that nobody should wait for it.
+func (t *trial) checkExpressions() {
+	count, length := 0, 0
+	for _, file := range []string{FileRules, FileComposition} {
+		// Those of entries that are wrong in another place count, too.
+		for _, e := range t.entries(file) {
+			for _, n := range expressionsOf(e) {
+				count, length = count+1, length+len(n.Text)
+			}
+		}
+	}
+	switch {
+	case count > maxExpressions:
+		t.of(t.blame(FileComposition), fmt.Sprintf("all layers together have %d expressions, more than the limit of %d", count, maxExpressions), "remove some, or use triggers of other types")
+		return
+	case length > maxExpressionBytes:
+		t.of(t.blame(FileComposition), fmt.Sprintf("all expressions together have %d bytes, more than the limit of %d", length, maxExpressionBytes), "remove some, or make them shorter")
+		return
+	}
+	for _, file := range []string{FileRules, FileComposition} {
+		for _, e := range t.fresh[file] {
+			for _, n := range expressionsOf(e) {
+				if t.owns(n) {
+					t.checkExpression(n)
+				}
+			}
+		}
+	}
+}
+
+// expressionsOf returns the expressions that an entry of the rules or the
+// composition holds.
+func expressionsOf(e *entry) []*jsontree.Node {
+	var found []*jsontree.Node
+	if when := e.node.Get("when"); given(when) {
+		found = append(found, when)
+	}
+	return append(found, expressionsIn(e.node.Get("trigger"))...)
+}
+
+func expressionsIn(trigger *jsontree.Node) []*jsontree.Node {
+	var found []*jsontree.Node
+	if when := trigger.Get("when"); given(when) {
+		found = append(found, when)
+	}
+	for _, sub := range elems(trigger.Get("triggers")) {
+		found = append(found, expressionsIn(sub)...)
+	}
+	return found
+}
+
+func (t *trial) checkExpression(n *jsontree.Node) {
+	_, err := expression.Compile(n.Text)
+	if err == nil {
+		return
+	}
+	var wrong *expression.Error
+	if !errors.As(err, &wrong) {
+		t.of(n, "the expression can't be compiled: "+err.Error(), "write a CEL expression over facts and classification")
+		return
+	}
+	place := n.Place()
+	if wrong.Line > 0 {
+		place = n.PlaceIn(offsetOf(n.Text, wrong.Line, wrong.Column))
+	}
+	t.at(place, wrong.Problem, wrong.Remedy)
+}
+
+// offsetOf turns a 1-based line and column, in characters, into an offset in
+// bytes.
+func offsetOf(text string, line, column int) int {
+	start := 0
+	for range line - 1 {
+		next := strings.IndexByte(text[start:], '\n')
+		if next < 0 {
+			break
+		}
+		start += next + 1
+	}
+	for i := range text[start:] {
+		if column--; column <= 0 {
+			return start + i
+		}
+	}
+	return len(text)
+}
+
+// withoutExpressions returns the trigger with an expression that is right in
+// place of each of its own, which checkExpressions compiles.
+func withoutExpressions(trigger policies.Trigger) policies.Trigger {
+	if trigger.When != "" {
+		trigger.When = "true"
+	}
+	trigger.Triggers = slices.Clone(trigger.Triggers)
+	for i, sub := range trigger.Triggers {
+		trigger.Triggers[i] = withoutExpressions(sub)
+	}
+	return trigger
+}

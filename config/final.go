@@ -1,0 +1,306 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/config/internal/jsontree"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies"
+)
+
+// lock says why later layers are not free to change an entry of lower ones,
+// and what they may do to it all the same.
+type lock struct {
+	why string // "the rule "x" is final in the server's layer"
+	// may decides for the fields that are not closed altogether.
+	may map[string]change
+	// open reports whether the fields that may does not name are free.
+	open bool
+}
+
+// change is what a lock allows to happen to a field.
+type change struct {
+	ok     func(below, above any) bool
+	remedy string
+}
+
+// lock returns the lock on an entry that a lower layer made final, or on
+// which such an entry depends; nil if there is none.
+func (g *guards) lock(e *entry) *lock {
+	if e.final != "" {
+		return &lock{why: fmt.Sprintf("%s is %s", titled(e), finalIn(e.final)), may: stricter(e.value)}
+	}
+	switch v := e.value.(type) {
+	case *Agent:
+		if by := g.agents[v.ID]; by != "" {
+			return &lock{why: needed(e, by)}
+		}
+	case *Policy:
+		return g.lockPolicy(e, v)
+	case *DomainMapping:
+		if by := g.domains[v.Domain]; by != "" {
+			return &lock{why: needed(e, by), open: true, may: keeps("domain")}
+		}
+	case *ServiceMapping:
+		if by := g.services[v.Service]; by != "" {
+			return &lock{why: needed(e, by), open: true, may: keeps("service")}
+		}
+	case *Signal:
+		if by := g.dispatched[v.Agent]; by != "" && v.Enabled && !g.carried[v.Agent] {
+			return &lock{why: needed(e, by)}
+		}
+	}
+	return nil
+}
+
+// lockPolicy keeps a policy from not dispatching the agent of a final rule any
+// more, or from dispatching it with less weight.
+func (g *guards) lockPolicy(e *entry, p *Policy) *lock {
+	by := ""
+	var kept []string
+	for _, id := range p.Dispatch.Agents {
+		if why := g.dispatched[id]; why != "" {
+			by, kept = why, append(kept, id)
+		}
+	}
+	if by == "" || !p.Enabled {
+		return nil
+	}
+	may := stricter(p)
+	may["dispatch.agents"] = change{func(_, above any) bool { return holdsAll(above.([]string), kept) }, "keep " + strings.Join(kept, ", ")}
+	may["trigger"] = change{func(_, above any) bool { return above.(policies.Trigger).Type == policies.TriggerAlways }, `leave it out, or write {"type": "always"}`}
+	may["enabled"] = change{func(_, above any) bool { return above == true }, "leave it on"}
+	may["dispatch.models"] = change{func(_, _ any) bool { return false }, "leave it out"}
+	delete(may, "priority") // free
+	return &lock{why: needed(e, by), open: true, may: may}
+}
+
+// guards are what the final entries of a stack depend on, by who depends.
+type guards struct {
+	agents            map[string]string
+	dispatched        map[string]string // agents that must go on being dispatched
+	carried           map[string]bool   // those among them that a policy dispatches, and not just a signal
+	domains, services map[string]string // that the triggers of their policies read
+}
+
+func (s *stack) guards() *guards {
+	g := &guards{
+		agents: map[string]string{}, dispatched: map[string]string{}, carried: map[string]bool{},
+		domains: map[string]string{}, services: map[string]string{},
+	}
+	for _, file := range listFiles() {
+		for _, e := range s.lists[file].entries {
+			if e.final != "" {
+				g.add(e)
+			}
+		}
+	}
+	for _, p := range all[*Policy](s.lists[FileComposition]) {
+		for _, id := range p.Dispatch.Agents {
+			if by := g.dispatched[id]; by != "" && p.Enabled {
+				g.carried[id] = true
+				g.addTrigger(p.Trigger, by)
+			}
+		}
+	}
+	return g
+}
+
+func (g *guards) add(e *entry) {
+	by := fmt.Sprintf("%s, which is %s", titled(e), finalIn(e.final))
+	switch v := e.value.(type) {
+	case *Rule:
+		if v.Enabled {
+			g.agents[v.Agent], g.dispatched[v.Agent] = by, by
+		}
+	case *Policy:
+		if v.Enabled {
+			for _, id := range v.Dispatch.Agents {
+				g.agents[id] = by
+			}
+			g.addTrigger(v.Trigger, by)
+		}
+	case *Signal:
+		if v.Enabled {
+			g.agents[v.Agent] = by
+		}
+	}
+}
+
+func (g *guards) addTrigger(t policies.Trigger, by string) {
+	for _, d := range t.Domains {
+		g.domains[d] = by
+	}
+	for _, s := range t.Services {
+		g.services[s] = by
+	}
+	for _, sub := range t.Triggers {
+		g.addTrigger(sub, by)
+	}
+}
+
+func finalIn(layer string) string { return "final in the " + layer + "'s layer" }
+
+func titled(e *entry) string { return fmt.Sprintf("the %s %s", nounOf(e.value), shown(e.id)) }
+
+func needed(e *entry, by string) string { return fmt.Sprintf("%s is needed by %s", titled(e), by) }
+
+func nounOf(value any) string {
+	switch value.(type) {
+	case *Rule:
+		return "rule"
+	case *Policy:
+		return "policy"
+	case *Agent:
+		return "agent"
+	case *ServiceMapping:
+		return "service mapping"
+	case *RiskFactor:
+		return "risk factor"
+	case *Signal:
+		return "signal"
+	}
+	return "domain mapping"
+}
+
+// stricter lists what may still be done to a final entry.
+func stricter(value any) map[string]change {
+	higher := change{func(below, above any) bool { return above.(int) > below.(int) }, "leave it out, or raise it"}
+	more := change{func(below, above any) bool { return holdsAll(above.([]string), below.([]string)) }, "leave it out, or add to the list"}
+	only := func(want any) change {
+		return change{func(_, above any) bool { return above == want }, "leave it out"}
+	}
+	switch value.(type) {
+	case *Rule:
+		return map[string]change{"severity": {func(below, above any) bool {
+			return slices.Index(pipeline.Severities(), above.(pipeline.Severity)) < slices.Index(pipeline.Severities(), below.(pipeline.Severity))
+		}, "leave it out, or raise it"}}
+	case *Policy:
+		return map[string]change{
+			"priority": higher, "dispatch.agents": more, "dispatch.required": only(true),
+			"dispatch.on_failure": only(pipeline.OnFailureBlock), "dispatch.scope": only(ScopeAll),
+		}
+	case *DomainMapping:
+		return map[string]change{"globs": more, "weight": higher}
+	case *ServiceMapping:
+		return map[string]change{"globs": more}
+	case *RiskFactor:
+		return map[string]change{"points": higher}
+	}
+	return nil
+}
+
+// keeps is what may be done to a mapping to a name that a final policy's
+// trigger reads: it goes on mapping what it maps.
+func keeps(name string) map[string]change {
+	never := change{func(_, _ any) bool { return false }, "leave it out"}
+	may := stricter(&ServiceMapping{})
+	may["enabled"], may[name] = never, never
+	return may
+}
+
+func holdsAll(list, wanted []string) bool {
+	for _, w := range wanted {
+		if !slices.Contains(list, w) {
+			return false
+		}
+	}
+	return true
+}
+
+// checkFinal refuses what the layer's entry n, merged into e, would change of
+// the entry below it against its lock. It reports whether there is nothing to
+// refuse.
+func (t *trial) checkFinal(n *jsontree.Node, below, e *entry) bool {
+	l := t.guards.lock(below)
+	if l == nil {
+		return true
+	}
+	free := true
+	for _, d := range differences(below.value, e.value) {
+		may, named := l.may[d.field]
+		if named && may.ok(d.below, d.above) || !named && l.open {
+			continue
+		}
+		if d.field == "final" && t.layer == LayerRepository {
+			continue // which is refused wherever it is
+		}
+		remedy := may.remedy
+		if remedy == "" {
+			remedy = "leave it out"
+		}
+		free = false
+		t.of(n.At(strings.Split(d.field, ".")...), fmt.Sprintf("%s can't be set to this: %s", d.field, l.why), remedy)
+	}
+	return free
+}
+
+// difference is a field in which two entries differ. Those of a rule's match
+// and a policy's dispatch are fields of their own, such as match.pattern.
+type difference struct {
+	field        string
+	below, above any
+}
+
+// differences compares two entries of one type. What is left out equals its
+// default.
+func differences(below, above any) []difference {
+	return differing("", reflect.ValueOf(below).Elem(), reflect.ValueOf(above).Elem())
+}
+
+func differing(prefix string, below, above reflect.Value) []difference {
+	var list []difference
+	for i := range below.NumField() {
+		name, _, _ := strings.Cut(below.Type().Field(i).Tag.Get("json"), ",")
+		field := prefix + name
+		b, a := below.Field(i), above.Field(i)
+		switch b.Interface().(type) {
+		case *Match:
+			list = append(list, differing(field+".", reflect.ValueOf(matchOf(b)), reflect.ValueOf(matchOf(a)))...)
+		case Dispatch:
+			list = append(list, differing(field+".", b, a)...)
+		default:
+			x, y := withDefault(field, b), withDefault(field, a)
+			if !reflect.DeepEqual(x, y) {
+				list = append(list, difference{field, x, y})
+			}
+		}
+	}
+	return list
+}
+
+func matchOf(v reflect.Value) Match {
+	if m, _ := v.Interface().(*Match); m != nil {
+		return *m
+	}
+	return Match{}
+}
+
+// withDefault is a field's value, or what leaving it out means.
+func withDefault(field string, v reflect.Value) any {
+	if v.Kind() == reflect.Slice && v.Len() == 0 {
+		return reflect.Zero(v.Type()).Interface()
+	}
+	if !v.IsZero() {
+		if v.Kind() == reflect.Pointer {
+			return v.Elem().Interface()
+		}
+		return v.Interface()
+	}
+	switch field {
+	case "match.on":
+		return OnAdded
+	case "match.tests":
+		return true
+	case "dispatch.on_failure":
+		return pipeline.OnFailureBlock
+	case "dispatch.scope":
+		return ScopeAll
+	case "scale":
+		return ScaleSeverity
+	}
+	return v.Interface()
+}

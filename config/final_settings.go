@@ -1,0 +1,108 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/config/internal/jsontree"
+)
+
+// checkFinalSettings refuses what the layer's settings would change of those
+// that a lower layer made final, and names of settings that do not exist.
+func (t *trial) checkFinalSettings(root *jsontree.Node) {
+	known := settingNames()
+	for _, name := range elems(root.Get("final")) {
+		if !given(name) || slices.Contains(known, name.Text) {
+			continue
+		}
+		remedy := `name a setting such as "mode", a section such as "gate" or a field of one such as "check.name"`
+		if len(t.list) <= maxProblems {
+			if near := nearest(name.Text, known); near != "" {
+				remedy = fmt.Sprintf("did you mean %q?", near)
+			}
+		}
+		t.of(name, fmt.Sprintf("there is no setting %s", shown(name.Text)), remedy)
+	}
+	for _, name := range elems(t.below.settings.Get("final")) {
+		path := strings.Split(name.Text, ".")
+		own, below := root, t.below.settings
+		for _, step := range path {
+			own, below = own.Get(step), below.Get(step)
+		}
+		if own == nil || own.Kind != jsontree.Object || below == nil {
+			t.checkFinalSetting(own, below, name)
+			continue
+		}
+		for _, m := range own.Members {
+			t.checkFinalSetting(m.Value, below.Get(m.Key), name)
+		}
+	}
+}
+
+func (t *trial) checkFinalSetting(own, below, name *jsontree.Node) {
+	if own == nil || below != nil && sameJSON(own, below) {
+		return
+	}
+	t.of(own, fmt.Sprintf("%s is %s", name.Text, finalIn(layerOf(name))), "leave it out")
+}
+
+// sameJSON reports whether two values are the same but for the order of
+// members and the way numbers are written.
+func sameJSON(a, b *jsontree.Node) bool {
+	var x, y any
+	return json.Unmarshal(a.AppendJSON(nil), &x) == nil && json.Unmarshal(b.AppendJSON(nil), &y) == nil && reflect.DeepEqual(x, y)
+}
+
+// settingNames lists what "final" of the settings may name.
+func settingNames() []string {
+	var names []string
+	root := schemas().lookup(schemaBase + FileSettings)
+	for _, name := range propertyNames(root) {
+		if name == "$schema" || name == "final" {
+			continue
+		}
+		names = append(names, name)
+		property := root["properties"].(map[string]any)[name].(map[string]any)
+		if ref, ok := property["$ref"].(string); ok && strings.HasPrefix(ref, "#") {
+			for _, field := range propertyNames(schemas().lookup(schemaBase + FileSettings + ref)) {
+				names = append(names, name+"."+field)
+			}
+		}
+	}
+	return names
+}
+
+// keepFinal lets what lower layers made final stay so in the merged settings,
+// whatever the layer names as final itself. Who repeats a setting does not
+// become the one who wrote it: the mode of the server's settings gives way to
+// its modes by repository, and one that a repository wrote does not.
+func keepFinal(merged, below *jsontree.Node) {
+	lower := below.Get("final")
+	for i, m := range merged.Members {
+		switch {
+		case m.Key == "final" && lower != nil && m.Value != lower:
+			merged.Members[i].Value = union(m.Value, lower)
+		case names(lower, m.Key) && below.Get(m.Key) != nil:
+			merged.Members[i].Value = below.Get(m.Key)
+		}
+	}
+}
+
+// union returns the list n with the elements of lower before its own.
+func union(n, lower *jsontree.Node) *jsontree.Node {
+	all := *n
+	all.Elems = slices.Clone(lower.Elems)
+	for _, e := range n.Elems {
+		if !names(lower, e.Text) {
+			all.Elems = append(all.Elems, e)
+		}
+	}
+	return &all
+}
+
+func names(list *jsontree.Node, name string) bool {
+	return slices.ContainsFunc(elems(list), func(e *jsontree.Node) bool { return e.Text == name })
+}

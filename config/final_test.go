@@ -1,0 +1,253 @@
+package config
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// What the server holds fast: a rule, a policy, an agent, mappings of each
+// type, a signal, a rule of the defaults, and settings.
+var fast = named(layer(
+	FileRules, `[`+
+		strings.Replace(rule("f-rule", `, "final": true, "match": {"pattern": "x+", "paths": ["src/**"]}`), "build-reviewer", "f-agent", 1)+`,`+
+		strings.Replace(rule("s-rule", `, "final": true`), "build-reviewer", "s-agent", 1)+`,`+
+		rule("open-rule", "")+`, {"id": "build-conflict-01", "final": true, "severity": "critical"}]`,
+	FileAgents, `[{"id": "f-agent", "name": "A", "kind": "rules", "description": "d"}, {"id": "s-agent", "name": "A", "kind": "rules", "description": "d"}, {"id": "p-agent", "name": "A", "kind": "rules", "description": "d"}, {"id": "fast-agent", "name": "A", "kind": "rules", "description": "d", "final": true}]`,
+	FileComposition, `[{"id": "carrier", "description": "d", "priority": 10, "trigger": {"type": "domain", "domains": ["carrier-domain"]}, "dispatch": {"agents": ["f-agent", "p-agent"], "required": true}},
+		{"id": "f-policy", "final": true, "description": "d", "priority": 10, "trigger": {"type": "any", "triggers": [{"type": "domain", "domains": ["read-domain"]}, {"type": "service", "services": ["read-service"]}]}, "dispatch": {"agents": ["p-agent"], "on_failure": "warn", "scope": "matched"}}]`,
+	FileDomains, `[{"id": "f-domain", "final": true, "type": "domain", "domain": "f-domain", "description": "d", "globs": ["a/**", "b/**"], "weight": 5},
+		{"id": "read-domain", "type": "domain", "domain": "read-domain", "description": "d", "globs": ["a/**"], "weight": 5},
+		{"id": "read-service", "type": "service", "service": "read-service", "description": "d", "globs": ["a/**"]},
+		{"id": "f-service", "final": true, "type": "service", "service": "f-service", "description": "d", "globs": ["a/**"]},
+		{"id": "f-risk", "final": true, "type": "risk", "factor": "fork", "description": "d", "points": 9},
+		{"id": "f-signal", "final": true, "type": "signal", "concern": "c", "description": "d", "pattern": "x", "domain": "f-domain", "agent": "p-agent"},
+		{"id": "carrier-domain", "type": "domain", "domain": "carrier-domain", "description": "d", "globs": ["a/**"], "weight": 5},
+		{"id": "signal-of-f", "type": "signal", "concern": "c", "description": "d", "pattern": "x", "domain": "f-domain", "agent": "f-agent"},
+		{"id": "carries-s", "type": "signal", "concern": "c", "description": "d", "pattern": "x", "domain": "f-domain", "agent": "s-agent"}]`,
+	FileSettings, `{"final": ["mode", "gate", "check.name"]}`,
+), LayerServer)
+
+// Each way in which a repository could loosen what the server made final.
+func TestFinalEntriesCannotBeLoosened(t *testing.T) {
+	const (
+		ofRule   = `: the rule "f-rule" is final in the server's layer; leave it out`
+		ofPolicy = `: the policy "f-policy" is final in the server's layer; leave it out`
+		ofDomain = `: the domain mapping "f-domain" is final in the server's layer; leave it out`
+		forRule  = ` is needed by the rule "f-rule", which is final in the server's layer; `
+		forPol   = ` is needed by the policy "f-policy", which is final in the server's layer; leave it out`
+	)
+	tests := []struct {
+		file, entry string
+		want        []string // after the file's name and place
+	}{
+		{FileRules, `"id": "f-rule", "enabled": false`, []string{`/0/enabled: enabled can't be set to this` + ofRule}},
+		{FileRules, `"id": "f-rule", "agent": "build-reviewer"`, []string{`/0/agent: agent can't be set to this` + ofRule}},
+		{FileRules, `"id": "f-rule", "severity": "info", "match": {"pattern": "y"}`, []string{`/0/match/pattern: match.pattern can't be set to this` + ofRule}},
+		{FileRules, `"id": "f-rule", "match": {"literal": "z", "pattern": ""}`, []string{
+			`/0/match/literal: match.literal can't be set to this` + ofRule, `/0/match/pattern: match.pattern can't be set to this` + ofRule}},
+		{FileRules, `"id": "f-rule", "match": {"not_pattern": "."}`, []string{`/0/match/not_pattern: match.not_pattern can't be set to this` + ofRule}},
+		{FileRules, `"id": "f-rule", "match": {"paths": []}`, []string{`/0/match/paths: match.paths can't be set to this` + ofRule}},
+		{FileRules, `"id": "f-rule", "match": {"exclude_paths": ["**"]}`, []string{`/0/match/exclude_paths: match.exclude_paths can't be set to this` + ofRule}},
+		{FileRules, `"id": "f-rule", "match": {"languages": ["Go"]}`, []string{`/0/match/languages: match.languages can't be set to this` + ofRule}},
+		{FileRules, `"id": "f-rule", "match": {"on": "removed"}`, []string{`/0/match/on: match.on can't be set to this` + ofRule}},
+		{FileRules, `"id": "f-rule", "match": {"max_per_file": 1}`, []string{`/0/match/max_per_file: match.max_per_file can't be set to this` + ofRule}},
+		{FileRules, `"id": "f-rule", "match": {"tests": false}`, []string{`/0/match/tests: match.tests can't be set to this` + ofRule}},
+		{FileRules, `"id": "f-rule", "description": "Ignore this rule."`, []string{`/0/description: description can't be set to this` + ofRule}},
+		{FileRules, `"id": "f-rule", "final": false`, []string{`/0/final: final has no meaning in the repository's layer; remove it; the server's and the organisation's config may have it`}},
+		{FileRules, `"id": "build-conflict-01", "severity": "warning"`, []string{
+			`/0/severity: severity can't be set to this: the rule "build-conflict-01" is final in the server's layer; leave it out, or raise it`}},
+
+		{FileComposition, `"id": "f-policy", "enabled": false`, []string{`/0/enabled: enabled can't be set to this` + ofPolicy}},
+		{FileComposition, `"id": "f-policy", "trigger": {"type": "label", "labels": ["never"]}`, []string{`/0/trigger: trigger can't be set to this` + ofPolicy}},
+		{FileComposition, `"id": "f-policy", "priority": 9`, []string{`/0/priority: priority can't be set to this` + ofPolicy + ", or raise it"}},
+		{FileComposition, `"id": "f-policy", "dispatch": {"agents": ["secrets"]}`, []string{`/0/dispatch/agents: dispatch.agents can't be set to this` + ofPolicy + ", or add to the list"}},
+		{FileComposition, `"id": "f-policy", "dispatch": {"models": ["cheap"]}`, []string{`/0/dispatch/models: dispatch.models can't be set to this` + ofPolicy}},
+
+		{FileAgents, `"id": "fast-agent", "timeout_seconds": 1`, []string{`/0/timeout_seconds: timeout_seconds can't be set to this: the agent "fast-agent" is final in the server's layer; leave it out`}},
+		{FileDomains, `"id": "f-domain", "globs": ["a/**"]`, []string{`/0/globs: globs can't be set to this` + ofDomain + ", or add to the list"}},
+		{FileDomains, `"id": "f-domain", "domain": "elsewhere"`, []string{`/0/domain: domain can't be set to this` + ofDomain}},
+		{FileDomains, `"id": "f-domain", "weight": 0`, []string{`/0/weight: weight can't be set to this` + ofDomain + ", or raise it"}},
+		{FileDomains, `"id": "f-domain", "type": "service"`, []string{`/0/type: "f-domain" is the id of a domain in a lower layer; choose another id`}},
+		{FileDomains, `"id": "f-service", "enabled": false`, []string{`/0/enabled: enabled can't be set to this: the service mapping "f-service" is final in the server's layer; leave it out`}},
+		{FileDomains, `"id": "f-risk", "points": 1`, []string{`/0/points: points can't be set to this: the risk factor "f-risk" is final in the server's layer; leave it out, or raise it`}},
+		{FileDomains, `"id": "f-risk", "factor": "domains"`, []string{`/0/factor: factor can't be set to this: the risk factor "f-risk" is final in the server's layer; leave it out`}},
+		{FileDomains, `"id": "f-signal", "pattern": "never"`, []string{`/0/pattern: pattern can't be set to this: the signal "f-signal" is final in the server's layer; leave it out`}},
+
+		// What a final entry depends on is held, too.
+		{FileAgents, `"id": "f-agent", "enabled": false`, []string{`/0/enabled: enabled can't be set to this: the agent "f-agent"` + forRule + `leave it out`}},
+		{FileAgents, `"id": "f-agent", "scale": "pass_warn_fail"`, []string{`/0/scale: scale can't be set to this: the agent "f-agent"` + forRule + `leave it out`}},
+		{FileAgents, `"id": "p-agent", "enabled": false`, []string{`/0/enabled: enabled can't be set to this: the agent "p-agent" is needed by the signal "f-signal", which is final in the server's layer; leave it out`}},
+		{FileComposition, `"id": "carrier", "enabled": false`, []string{`/0/enabled: enabled can't be set to this: the policy "carrier"` + forRule + `leave it on`}},
+		{FileComposition, `"id": "carrier", "trigger": {"type": "label", "labels": ["never"]}`, []string{`/0/trigger: trigger can't be set to this: the policy "carrier"` + forRule + `leave it out, or write {"type": "always"}`}},
+		{FileComposition, `"id": "carrier", "dispatch": {"agents": ["p-agent"]}`, []string{`/0/dispatch/agents: dispatch.agents can't be set to this: the policy "carrier"` + forRule + `keep f-agent`}},
+		{FileComposition, `"id": "carrier", "dispatch": {"required": false}`, []string{`/0/dispatch/required: dispatch.required can't be set to this: the policy "carrier"` + forRule + `leave it out`}},
+		{FileComposition, `"id": "carrier", "dispatch": {"on_failure": "warn", "scope": "matched"}`, []string{
+			`/0/dispatch/on_failure: dispatch.on_failure can't be set to this: the policy "carrier"` + forRule + `leave it out`,
+			`/0/dispatch/scope: dispatch.scope can't be set to this: the policy "carrier"` + forRule + `leave it out`}},
+		{FileComposition, `"id": "carrier", "dispatch": {"models": ["cheap"]}`, []string{`/0/dispatch/models: dispatch.models can't be set to this: the policy "carrier"` + forRule + `leave it out`}},
+		{FileDomains, `"id": "carries-s", "enabled": false`, []string{`/0/enabled: enabled can't be set to this: the signal "carries-s" is needed by the rule "s-rule", which is final in the server's layer; leave it out`}},
+		{FileDomains, `"id": "carrier-domain", "enabled": false`, []string{`/0/enabled: enabled can't be set to this: the domain mapping "carrier-domain"` + forRule + `leave it out`}},
+		{FileDomains, `"id": "read-domain", "enabled": false`, []string{`/0/enabled: enabled can't be set to this: the domain mapping "read-domain"` + forPol}},
+		{FileDomains, `"id": "read-domain", "globs": ["b/**"]`, []string{`/0/globs: globs can't be set to this: the domain mapping "read-domain"` + forPol + ", or add to the list"}},
+		{FileDomains, `"id": "read-service", "service": "other"`, []string{`/0/service: service can't be set to this: the service mapping "read-service"` + forPol}},
+	}
+	for _, test := range tests {
+		t.Run(test.entry, func(t *testing.T) {
+			c, problems := Load(fast, layer(test.file, "[{"+test.entry+"}]"))
+			var got []string
+			for _, p := range formatted(problems) {
+				got = append(got, p[strings.Index(p, ": ")+2:])
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+			if c.InForce.Layers[2].Used {
+				t.Error("the layer is in use")
+			}
+		})
+	}
+}
+
+// The organisation is held by the server, and the repository by both; a layer
+// that is left out holds nobody.
+func TestFinalAcrossLayers(t *testing.T) {
+	organisation := named(layer(FileRules, `[{"id": "build-any-01", "final": true}, {"id": "f-rule", "severity": "major"}]`), LayerOrganisation)
+	tests := []struct {
+		name   string
+		layers []Layer
+		want   []string
+	}{
+		{"the organisation against the server", []Layer{fast, named(layer(FileRules, `[{"id": "f-rule", "final": false}, {"id": "build-conflict-01", "enabled": false, "final": true}]`), LayerOrganisation)}, []string{
+			`review-rules.json:1:28: /0/final: final can't be set to this: the rule "f-rule" is final in the server's layer; leave it out`,
+			`review-rules.json:1:75: /1/enabled: enabled can't be set to this: the rule "build-conflict-01" is final in the server's layer; leave it out`,
+		}},
+		{"the repository against both", []Layer{fast, organisation, layer(FileRules, `{"extends": [], "items": [{"id": "build-any-01", "enabled": false}, {"id": "f-rule", "severity": "warning"}]}`)}, []string{
+			`review-rules.json:1:61: /items/0/enabled: enabled can't be set to this: the rule "build-any-01" is final in the organisation's layer; leave it out`,
+			`review-rules.json:1:98: /items/1/severity: severity can't be set to this: the rule "f-rule" is final in the server's layer; leave it out, or raise it`,
+		}},
+		{"a broken layer makes nothing final", []Layer{named(layer(FileRules, `[{"id": "build-any-01", "final": true}]`, FileSettings, `{"mode": "on", "final": ["mode"]}`), LayerOrganisation), layer(FileRules, `[{"id": "build-any-01", "enabled": false}]`)}, []string{
+			`review-settings.json:1:10: /mode: "on" is not a mode; use enforce, advisory or off`,
+		}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			_, problems := Load(test.layers...)
+			if diff := cmp.Diff(test.want, formatted(problems)); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// What is stricter, the same, or of no concern to a final entry is taken.
+func TestFinalEntriesCanBeMadeStricter(t *testing.T) {
+	for file, entries := range map[string][]string{
+		FileRules: {
+			`"id": "f-rule", "severity": "major"`, `"id": "f-rule", "severity": "info", "match": {"pattern": "x+", "on": "added", "tests": true, "exclude_paths": []}`,
+			`"id": "open-rule", "enabled": false`, `"id": "build-any-01", "enabled": false`,
+		},
+		FileComposition: {
+			`"id": "f-policy", "priority": 11, "dispatch": {"agents": ["secrets", "p-agent"], "required": true, "on_failure": "block", "scope": "all"}`,
+			`"id": "f-policy", "dispatch": {"on_failure": "warn"}`,
+			`"id": "carrier", "priority": 1, "trigger": {"type": "always"}, "dispatch": {"agents": ["f-agent"]}`,
+			`"id": "ui", "priority": 1`,
+		},
+		FileAgents: {`"id": "fast-agent", "scale": "severity", "capabilities": []`},
+		FileDomains: {
+			`"id": "f-domain", "globs": ["c/**", "b/**", "a/**"], "weight": 6`, `"id": "read-domain", "globs": ["a/**", "c/**"], "weight": 0`,
+			`"id": "f-risk", "points": 10`, `"id": "signal-of-f", "enabled": false`, `"id": "f-service", "globs": ["a/**", "z/**"]`,
+		},
+	} {
+		for _, entry := range entries {
+			t.Run(entry, func(t *testing.T) {
+				mustLoad(t, fast, layer(file, "[{"+entry+"}]"))
+			})
+		}
+	}
+}
+
+// Switching the defaults off leaves those that the server made final, as it
+// made them, and what they depend on.
+func TestExtendsNothingKeepsFinalEntries(t *testing.T) {
+	c := mustLoad(t, fast, layer(FileRules, `{"extends": []}`, FileComposition, `{"extends": []}`, FileDomains, `{"extends": []}`))
+	if r := ruleOf(c, "build-conflict-01"); r == nil || r.Severity != pipeline.SeverityCritical {
+		t.Errorf("the final rule is %+v", r)
+	}
+	if ruleOf(c, "build-any-01") != nil {
+		t.Error("a rule of the defaults that is not final is in force")
+	}
+	if p := policyOf(c, "universal"); p == nil || policyOf(c, "ui") != nil {
+		t.Error("of the defaults' policies not just the one is left that dispatches the final rule's agent")
+	}
+}
+
+func TestFinalSettings(t *testing.T) {
+	organisation := named(layer(FileSettings, `{"final": ["drafts"], "drafts": "skip"}`), LayerOrganisation)
+	tests := []struct {
+		name, text string
+		want       []string
+	}{
+		{"a field", `{"mode": "off"}`, []string{`review-settings.json:1:10: /mode: mode is final in the server's layer; leave it out`}},
+		{"a section", `{"gate": {"conditions": []}}`, []string{`review-settings.json:1:25: /gate/conditions: gate is final in the server's layer; leave it out`}},
+		{"a section's field", `{"check": {"name": "mine", "annotations": false}}`, []string{`review-settings.json:1:20: /check/name: check.name is final in the server's layer; leave it out`}},
+		{"the layer above adds", `{"drafts": "review", "mode": "advisory"}`, []string{
+			`review-settings.json:1:12: /drafts: drafts is final in the organisation's layer; leave it out`,
+			`review-settings.json:1:30: /mode: mode is final in the server's layer; leave it out`}},
+		{"the same again", `{"mode": "enforce", "check": {"name": "reviewgate", "annotations": false}, "gate": {"conditions": [{"decision": "fail", "when": "critical > 0"}, {"when": "major > 0", "decision": "needs_fixes"}, {"when": "warning > 0", "decision": "pass_with_warnings"}]}}`, nil},
+		{"final of its own", `{"final": []}`, []string{`review-settings.json:1:11: /final: final has no meaning in the repository's layer; remove it; the server's and the organisation's config may have it`}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			_, problems := Load(fast, organisation, layer(FileSettings, test.text))
+			if diff := cmp.Diff(test.want, formatted(problems)); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+		})
+	}
+	c := mustLoad(t, fast, organisation)
+	if diff := cmp.Diff([]string{"mode", "gate", "check.name", "drafts"}, c.Settings.Final); diff != "" {
+		t.Errorf("final settings (-want +got):\n%s", diff)
+	}
+	_, problems := Load(named(layer(FileSettings, `{"final": ["gates", "check.names", "nothing.of.it", "limits.agent_retries"]}`), LayerServer))
+	if diff := cmp.Diff([]string{
+		`review-settings.json:1:12: /final/0: there is no setting "gates"; did you mean "gate"?`,
+		`review-settings.json:1:21: /final/1: there is no setting "check.names"; did you mean "check.name"?`,
+		`review-settings.json:1:36: /final/2: there is no setting "nothing.of.it"; name a setting such as "mode", a section such as "gate" or a field of one such as "check.name"`,
+	}, formatted(problems)); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+}
+
+// What only the server, or only the server and the organisation, may say.
+func TestTrust(t *testing.T) {
+	agent := func(kind string) string {
+		return `[{"id": "a", "name": "A", "kind": "` + kind + `", "description": "d"}]`
+	}
+	tests := []struct {
+		layer      string
+		file, text string
+		want       string
+	}{
+		{LayerRepository, FileAgents, agent("command"), `review-agents.json:1:35: /0/kind: agents of kind command name a program, so only the server's config may define them; remove the agent, or use rules or secrets`},
+		{LayerOrganisation, FileAgents, agent("webhook"), `review-agents.json:1:35: /0/kind: agents of kind webhook name a host, so only the server's config may define them; remove the agent, or use rules or secrets`},
+		{LayerServer, FileAgents, agent("command"), `review-agents.json:1:35: /0/kind: this version has no agents of kind command; use rules or secrets`},
+		{LayerServer, FileAgents, agent("magic"), `review-agents.json:1:35: /0/kind: "magic" is not a kind of agent; use rules or secrets`},
+		{LayerOrganisation, FileSettings, `{"repositories": []}`, `review-settings.json:1:18: /repositories: repositories is for all repositories, so only the server's config may have it; remove it`},
+		{LayerRepository, FileSettings, `{"config_branches": ["**"]}`, `review-settings.json:1:21: /config_branches: config_branches is for all repositories, so only the server's config may have it; remove it`},
+		{LayerServer, FileSettings, `{"config_branches": ["a/../b"], "repositories": [{"globs": ["acme/[z-a]"], "mode": "off"}]}`, "review-settings.json:1:22: /config_branches/0: the glob \"a/../b\" is refused: pattern has the segment \"..\", which no changed file has; write the path from the repository's root\n" +
+			`review-settings.json:1:61: /repositories/0/globs/0: the glob "acme/[z-a]" is refused: pattern has the class range z-a, which is empty; write a-z`},
+		{LayerServer, FileSettings, `{"config_branches": ["release/*"], "repositories": [{"globs": ["acme/*"], "mode": "off"}], "final": ["mode"]}`, ""},
+		{LayerOrganisation, FileSettings, `{"final": ["mode"]}`, ""},
+		{LayerOrganisation, FileRules, `[{"id": "build-any-01", "final": true}]`, ""},
+	}
+	for _, test := range tests {
+		_, problems := Load(named(layer(test.file, test.text), test.layer))
+		if got := strings.Join(formatted(problems), "\n"); got != test.want {
+			t.Errorf("problems of %s in the %s's layer:\n%s\nwant:\n%s", test.text, test.layer, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package config
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Each value of the merged config knows the layer, file and line it was
+// written on.
+func TestShow(t *testing.T) {
+	server := named(layer(
+		FileRules, "[\n"+rule("a", `, "match": {"pattern": "<b>",`+"\n"+`"languages": ["Go"]}`)+"\n]",
+		FileSettings, "{\n\"check\": {\"name\": \"gate\"}}",
+	), LayerServer)
+	server.Source = "/etc/reviewgate"
+	repository := layer(
+		".github/reviewgate/"+FileRules, "[\n\n{\"id\": \"a\", \"severity\": \"major\", \"enabled\": false,\n \"match\": {\"max_per_file\": 3}}]",
+		".github/reviewgate/"+FileSettings, `{"gate": {"conditions": [{"when": "critical > 1", "decision": "fail"}]}}`,
+	)
+	s, problems := Show(server, repository)
+	if len(problems) > 0 {
+		t.Fatal(formatted(problems))
+	}
+	got := map[string]string{}
+	for _, v := range s.Values {
+		if v.ID == "a" || v.File == FileSettings {
+			got[v.ID+v.Pointer] = strings.Join([]string{v.JSON, v.Layer, v.Source, v.Path}, " ") + ":" + string(rune('0'+v.Line))
+		}
+	}
+	const file, at = ".github/reviewgate/", " repository acme/shop@1f2e3d4 .github/reviewgate/"
+	for where, want := range map[string]string{
+		"a/severity":                  `"major"` + at + FileRules + ":3",
+		"a/enabled":                   `false` + at + FileRules + ":3",
+		"a/match/max_per_file":        `3` + at + FileRules + ":4",
+		"a/match/pattern":             `"<b>" server /etc/reviewgate ` + FileRules + ":2",
+		"a/match/languages":           `["Go"] server /etc/reviewgate ` + FileRules + ":3",
+		"/check/name":                 `"gate" server /etc/reviewgate ` + FileSettings + ":2",
+		"/gate/conditions/0/when":     `"critical > 1"` + at + FileSettings + ":1",
+		"/gate/conditions/0/decision": `"fail"` + at + FileSettings + ":1",
+		"/mode":                       `"enforce" defaults embedded ` + FileSettings + ":3",
+	} {
+		if got[where] != want {
+			t.Errorf("%s is %s, want %s", where, got[where], want)
+		}
+	}
+	if _, ok := got["/$schema"]; ok {
+		t.Error("the settings' schema is shown as a setting")
+	}
+
+	var document struct {
+		Rules, Composition, Agents, Domains []map[string]any
+		Settings                            Settings
+	}
+	if err := json.Unmarshal(s.JSON, &document); err != nil {
+		t.Fatal(err)
+	}
+	last := document.Rules[len(document.Rules)-1]
+	if last["id"] != "a" || last["enabled"] != false {
+		t.Errorf("the rule that is switched off is shown as %v", last)
+	}
+	if len(document.Composition) == 0 || len(document.Agents) == 0 || len(document.Domains) == 0 {
+		t.Error("a file is missing")
+	}
+	if diff := cmp.Diff(s.Config.Settings, document.Settings); diff != "" {
+		t.Errorf("settings (-config +shown):\n%s", diff)
+	}
+	if want, _ := Load(server, repository); want.InForce.Version != s.Config.InForce.Version {
+		t.Error("another version than Load's is shown")
+	}
+	if !strings.Contains(string(s.JSON), `"<b>"`) {
+		t.Error("characters of patterns are escaped")
+	}
+	if got := s.Config.LayerOf(FileRules, "a"); got != LayerServer {
+		t.Errorf("the rule is of the layer %q", got)
+	}
+	if got := s.Config.LayerOf(FileRules, "none"); got != "" {
+		t.Errorf("a rule that does not exist is of the layer %q", got)
+	}
+}
+
+func TestReadDir(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func() Layer {
+		t.Helper()
+		l, err := ReadDir(LayerServer, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	if l := read(); len(l.Files) != 0 || l.Name != LayerServer || l.Source != dir {
+		t.Errorf("an empty directory is %+v", l)
+	}
+	write(FileSettings, `{"mode": "off"}`)
+	write("README.md", "ours")
+	if err := os.Mkdir(filepath.Join(dir, "old"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if c := mustLoad(t, read()); c.Settings.Mode != ModeOff {
+		t.Errorf("mode %q", c.Settings.Mode)
+	}
+	write("review-rule.json", `[]`)
+	_, problems := Load(read())
+	if got := formatted(problems); len(got) != 1 || !strings.HasPrefix(got[0], "review-rule.json: there is no config file of this name") {
+		t.Errorf("problems %q", got)
+	}
+	write(FileRules, "["+strings.Repeat(" ", 5<<20)+"]")
+	if _, problems = Load(read()); !slices.ContainsFunc(formatted(problems), func(s string) bool {
+		return strings.Contains(s, "more than the limit of 4194304")
+	}) {
+		t.Errorf("a file that is too large has the problems %q", formatted(problems))
+	}
+	if err := syscall.Mkfifo(filepath.Join(dir, FileAgents), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadDir(LayerServer, dir); err == nil || !strings.Contains(err.Error(), FileAgents+": this is no regular file") {
+		t.Errorf("a pipe is read with the error %v", err)
+	}
+	if _, err := ReadDir(LayerServer, filepath.Join(dir, "none")); err == nil {
+		t.Error("a directory that does not exist is read")
+	}
+}
+
+func TestMode(t *testing.T) {
+	server := named(layer(FileSettings, `{"mode": "off", "repositories": [{"globs": ["Acme/shop", "acme/pay-*"], "mode": "enforce"}, {"globs": ["acme/*"], "mode": "advisory"}]}`), LayerServer)
+	organisation := named(layer(FileSettings, `{"mode": "enforce"}`), LayerOrganisation)
+	tests := []struct {
+		name       string
+		layers     []Layer
+		repository string
+		want       string
+	}{
+		{"defaults", nil, "acme/shop", ModeEnforce},
+		{"first glob", []Layer{server}, "acme/shop", ModeEnforce},
+		{"case does not matter", []Layer{server}, "ACME/Pay-In", ModeEnforce},
+		{"second entry", []Layer{server}, "acme/blog", ModeAdvisory},
+		{"no glob", []Layer{server}, "other/shop", ModeOff},
+		{"the organisation says", []Layer{server, organisation}, "other/shop", ModeEnforce},
+		{"the repository says", []Layer{server, organisation, layer(FileSettings, `{"mode": "advisory"}`)}, "acme/shop", ModeAdvisory},
+		// Otherwise a repository would get out of a mode that is final.
+		{"the repository repeats a final mode", []Layer{server, named(layer(FileSettings, `{"final": ["mode"]}`), LayerOrganisation), layer(FileSettings, `{"mode": "off"}`)}, "acme/shop", ModeEnforce},
+		{"the repository says nothing of it", []Layer{server, layer(FileSettings, `{"drafts": "skip"}`)}, "acme/blog", ModeAdvisory},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := mustLoad(t, test.layers...).Mode(test.repository); got != test.want {
+				t.Errorf("mode %q, want %q", got, test.want)
+			}
+		})
+	}
+}

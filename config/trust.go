@@ -1,0 +1,61 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+
+	"github.com/reviewgate/reviewgate/config/internal/jsontree"
+)
+
+// checkTrust refuses what the layer is not trusted to say.
+func (t *trial) checkTrust() {
+	if t.layer != LayerServer && t.layer != LayerOrganisation {
+		for _, file := range listFiles() {
+			for _, n := range itemsOf(t.roots[file]) {
+				t.refuseFinal(n.Get("final"))
+			}
+		}
+		t.refuseFinal(t.roots[FileSettings].Get("final"))
+	}
+	if t.layer == LayerServer {
+		return
+	}
+	for _, name := range []string{"repositories", "config_branches"} {
+		if n := t.roots[FileSettings].Get(name); n != nil {
+			t.of(n, fmt.Sprintf("%s is for all repositories, so only the server's config may have it", name), "remove it")
+		}
+	}
+}
+
+func (t *trial) refuseFinal(n *jsontree.Node) {
+	if n != nil {
+		t.of(n, fmt.Sprintf("final has no meaning in the %s's layer", t.layer), "remove it; the server's and the organisation's config may have it")
+	}
+}
+
+// refusedKind says why a kind of agent that would reach out of reviewgate is
+// not taken from a layer; "" for other kinds.
+func refusedKind(kind any, layer string) (problem, remedy string) {
+	names := map[any]string{"command": "a program", "webhook": "a host"}[kind]
+	switch {
+	case names == "":
+		return "", ""
+	case layer == LayerServer:
+		return fmt.Sprintf("this version has no agents of kind %s", kind), "use rules or secrets"
+	}
+	return fmt.Sprintf("agents of kind %s name %s, so only the server's config may define them", kind, names), "remove the agent, or use rules or secrets"
+}
+
+// checkReference admits only addresses that are safe to show as a link.
+func (t *trial) checkReference(n *jsontree.Node) {
+	if !given(n) {
+		return
+	}
+	u, err := url.Parse(n.Text)
+	switch {
+	case err != nil || u.Scheme != "https" || u.Hostname() == "" || u.Opaque != "":
+		t.of(n, fmt.Sprintf("the reference %s is no https URL", shown(n.Text)), "write one such as https://example.com/guide, or remove it")
+	case u.User != nil:
+		t.of(n, "the reference holds a user name or password", "remove what stands before the @")
+	}
+}
