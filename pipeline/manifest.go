@@ -69,7 +69,8 @@ type SkippedAgent struct {
 }
 
 // GapLogEntry is a concern that the config missed, with the change to the
-// config that would make it miss it no longer.
+// config that would make it miss it no longer. Where the file has no list of
+// entries yet, the first entry of the log makes one: those after it follow.
 type GapLogEntry struct {
 	Concern    string      `json:"concern"`
 	Path       string      `json:"path"`

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/reviewgate/reviewgate/config"
@@ -66,6 +67,12 @@ func Compile(cfg []config.Rule) (*Engine, error) {
 // its share. Facts and classification must not change while the Scan is in use.
 func (e *Engine) Scan(facts *pipeline.PRFacts, classification *pipeline.Classification) *Scan {
 	return &Scan{engine: e, facts: facts, classification: classification, turn: make(chan struct{}, 1)}
+}
+
+// ReadsLabels reports whether a rule's expression looks at the labels of a
+// change.
+func (e *Engine) ReadsLabels() bool {
+	return slices.ContainsFunc(e.whole, func(r *rule) bool { return r.when.ReadsLabels() })
 }
 
 // lineRules are the rules that look at lines of one kind, or at paths.

@@ -13,7 +13,6 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/gapdetect"
 	"github.com/reviewgate/reviewgate/pipeline/rules"
 	"github.com/reviewgate/reviewgate/pipeline/secrets"
-	"github.com/reviewgate/reviewgate/policies/expression"
 )
 
 // Engine is everything that is compiled once for a version of config. It is
@@ -43,30 +42,8 @@ func Compile(cfg *config.Config) (*Engine, error) {
 	if e.rules, err = rules.Compile(cfg.Rules); err != nil {
 		return nil, fmt.Errorf("compile the rules: %w", err)
 	}
-	if e.readsLabels, err = readsLabels(e.compose, cfg.Rules); err != nil {
-		return nil, err
-	}
+	e.readsLabels = e.compose.ReadsLabels() || e.rules.ReadsLabels()
 	return e, nil
-}
-
-// readsLabels tells whether a policy or a rule looks at the labels of a change.
-func readsLabels(c *compose.Composer, list []config.Rule) (bool, error) {
-	if c.ReadsLabels() {
-		return true, nil
-	}
-	for _, r := range list {
-		if r.When == "" {
-			continue
-		}
-		when, err := expression.Compile(r.When)
-		if err != nil {
-			return false, fmt.Errorf("compile the rule %s: %w", r.ID, err)
-		}
-		if when.ReadsLabels() {
-			return true, nil
-		}
-	}
-	return false, nil
 }
 
 type agents = map[string]dispatch.Agent

@@ -29,7 +29,8 @@ func parse(r io.Reader, limit int) (changes []Change, whole bool, err error) {
 	p := &parser{}
 	for {
 		line, err := in.ReadString('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
+		ended := errors.Is(err, io.EOF)
+		if err != nil && !ended {
 			return nil, false, fmt.Errorf("read the log: %w", err)
 		}
 		if p.added >= limit && strings.HasPrefix(line, "commit ") && !p.inHunk() {
@@ -41,7 +42,7 @@ func parse(r io.Reader, limit int) (changes []Change, whole bool, err error) {
 				return nil, false, err
 			}
 		}
-		if err != nil {
+		if ended {
 			p.endFile()
 			return p.changes, true, nil
 		}
