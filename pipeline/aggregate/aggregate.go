@@ -27,6 +27,7 @@ func Aggregate(in Input) pipeline.ReviewReport {
 	for _, step := range []func(*work){
 		(*work).validate,    // drop what is no finding, so that no later step has to look
 		(*work).enrich,      // from the rules, and raise by scale, before severities are compared
+		(*work).ignore,      // what comments take out, before anything is merged with it
 		(*work).confidence,  // unsure findings must not raise others' severity by merging
 		(*work).deduplicate, // one finding for each thing
 		(*work).route,       // needs the fix of the merged finding
@@ -55,7 +56,9 @@ type work struct {
 	rules    map[string]*config.Rule
 	agents   map[string]*config.Agent
 	files    map[string]*pipeline.File
+	lines    *lineIndex
 	findings []*pipeline.Finding // copies: a step may change them
+	ignored  []ignored
 	coverage map[source]*pipeline.Coverage
 	report   pipeline.ReviewReport
 }
@@ -85,6 +88,7 @@ func newWork(in Input) *work {
 	for i := range in.Facts.Files {
 		w.files[in.Facts.Files[i].Path] = &in.Facts.Files[i]
 	}
+	w.lines = newLineIndex(w.files)
 	f := in.Facts
 	w.report = pipeline.ReviewReport{
 		SchemaVersion: pipeline.ReportSchemaVersion, Repository: f.Repository.FullName(), Number: f.Number,

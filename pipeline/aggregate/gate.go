@@ -38,6 +38,9 @@ func (w *work) compare() {
 			w.report.Changes.New++
 		}
 	}
+	for _, i := range w.ignored {
+		is[i.finding.ID] = true // it is there still
+	}
 	failed := w.failedAgents()
 	for _, f := range prev.Findings {
 		if !is[f.ID] && w.lookedAgain(&f, failed) {

@@ -3,6 +3,7 @@ package aggregate
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,66 +14,113 @@ import (
 // rebases, renames and force pushes: it is made from the rule (or title), the
 // oldest known path (or the section), the flagged text, and the place among
 // equals, never from a line number.
+//
+// Findings that comments ignore count among the equals, so that ignoring one
+// leaves the others theirs; they go into the report with fingerprints of their
+// own.
 func (w *work) identify() {
-	lines := newLineIndex(w.files)
-	equals := map[string]int{}
-	sortByContent(w.findings) // equals are counted in document order
-	for _, f := range w.findings {
-		what := f.RuleID
-		if what == "" {
-			what = normalised(f.Title)
+	type counted struct {
+		n    int
+		last *pipeline.Finding
+	}
+	gone := map[*pipeline.Finding]bool{}
+	all := slices.Clone(w.findings)
+	for _, i := range w.ignored {
+		gone[i.finding] = true
+		all = append(all, i.finding)
+	}
+	equals := map[string]counted{}
+	sortByContent(all) // equals are counted in document order
+	for _, f := range all {
+		key := w.identity(f)
+		c, again := equals[key]
+		// Two agents' findings at one place are ignored before they are merged.
+		if again && (!gone[f] || !gone[c.last] || byPlace(f, c.last) != 0) {
+			c.n++
 		}
-		where := f.Path
-		if file := w.files[f.Path]; file != nil && file.PreviousPath != "" && file.Status == pipeline.FileRenamed {
-			where = file.PreviousPath
-		}
-		if where == "" {
-			where = normalised(f.Section)
-		}
-		key := what + "\x00" + where + "\x00" + lines.text(f)
-		n := equals[key]
-		equals[key]++
-		sum := sha256.Sum256([]byte(key + "\x00" + strconv.Itoa(n)))
+		c.last = f
+		equals[key] = c
+		sum := sha256.Sum256([]byte(key + "\x00" + strconv.Itoa(c.n)))
 		f.ID = hex.EncodeToString(sum[:8])
+	}
+	for _, i := range w.ignored {
+		w.suppress(*i.finding, i.reason)
 	}
 }
 
-// lineIndex finds the text of the head's lines. A file's lines are looked
-// through once, when the first finding in it asks.
+// identity is what a finding shares with its equals.
+func (w *work) identity(f *pipeline.Finding) string {
+	what := f.RuleID
+	if what == "" {
+		what = normalised(f.Title)
+	}
+	where := f.Path
+	if file := w.files[f.Path]; file != nil && file.PreviousPath != "" && file.Status == pipeline.FileRenamed {
+		where = file.PreviousPath
+	}
+	if where == "" {
+		where = normalised(f.Section)
+	}
+	return what + "\x00" + where + "\x00" + w.lines.text(f)
+}
+
+// lineIndex finds the head's lines and the comments in them that ignore
+// findings. A file's lines are looked through once, when the first finding in
+// it asks.
 type lineIndex struct {
 	files map[string]*pipeline.File
-	lines map[string]map[int]string
+	lines map[string]map[int]headLine
+}
+
+type headLine struct {
+	text   string // without a comment that ignores findings
+	marker *marker
 }
 
 func newLineIndex(files map[string]*pipeline.File) *lineIndex {
-	return &lineIndex{files: files, lines: map[string]map[int]string{}}
+	return &lineIndex{files: files, lines: map[string]map[int]headLine{}}
 }
+
+// of returns the lines of a file that stand in the diff, by their numbers.
+func (x *lineIndex) of(path string) map[int]headLine {
+	lines, ok := x.lines[path]
+	if ok || x.files[path] == nil {
+		return lines
+	}
+	lines = map[int]headLine{}
+	for _, h := range x.files[path].Hunks {
+		for _, l := range h.Lines {
+			if l.Op == pipeline.LineRemoved {
+				continue
+			}
+			head := headLine{text: l.Text, marker: parseMarker(l)}
+			if m := head.marker; m != nil && !m.quoted {
+				head.text = l.Text[:m.start]
+			}
+			lines[l.New] = head
+		}
+	}
+	x.lines[path] = lines
+	return lines
+}
+
+func (x *lineIndex) marker(path string, line int) *marker { return x.of(path)[line].marker }
 
 // maxFlagged bounds how many lines of a finding count for its fingerprint: a
 // finding about a whole file is told by its rule and path.
 const maxFlagged = 50
 
-// text is that of the flagged lines, with white space collapsed. Facts hold
-// placeholders where secrets stood, so no secret counts.
+// text is that of the flagged lines, with white space collapsed and without
+// comments that ignore findings, so that writing one makes no finding another.
+// Facts hold placeholders where secrets stood, so no secret counts.
 func (x *lineIndex) text(f *pipeline.Finding) string {
 	if f.StartLine == 0 || x.files[f.Path] == nil {
 		return ""
 	}
-	lines, ok := x.lines[f.Path]
-	if !ok {
-		lines = map[int]string{}
-		for _, h := range x.files[f.Path].Hunks {
-			for _, l := range h.Lines {
-				if l.Op != pipeline.LineRemoved {
-					lines[l.New] = l.Text
-				}
-			}
-		}
-		x.lines[f.Path] = lines
-	}
+	lines := x.of(f.Path)
 	var b strings.Builder
 	for n := f.StartLine; n <= f.EndLine && n < f.StartLine+maxFlagged; n++ {
-		b.WriteString(collapsed(lines[n]))
+		b.WriteString(collapsed(lines[n].text))
 		b.WriteByte('\n')
 	}
 	return b.String()

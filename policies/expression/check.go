@@ -10,13 +10,17 @@ import (
 )
 
 // The bounds of an expression. Three loops within one another reach the lines
-// of the hunks of the files, and nothing in the facts is deeper.
+// of the hunks of the files, and three more compare them with others. Loops are
+// also bounded by what they cost.
 const (
 	maxLength = 2_000 // characters, as the schemas say
 	maxDepth  = 60
 	maxNodes  = 1_500
-	maxLoops  = 3
+	maxLoops  = 6
 )
+
+// listCost is what making a list costs beside its elements, in parts.
+const listCost = 5
 
 // check looks at a type-checked expression for what types don't tell: its
 // size, its patterns, and whether it compares what can't be compared.
@@ -86,6 +90,9 @@ func (c *check) visit(e ast.Expr, p place) {
 	case ast.CallKind:
 		c.call(e, p)
 	case ast.ListKind:
+		if p.body != nil {
+			*p.body += listCost
+		}
 		for _, x := range e.AsList().Elements() {
 			c.visit(x, p)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 
 	"github.com/reviewgate/reviewgate/policies/glob"
@@ -11,17 +12,32 @@ import (
 
 // maxInstructions bounds what a pattern compiles to. Matching may take that
 // many steps for each byte, and what is matched may be a description of 64 KB
-// or a line of a megabyte; a usual pattern has 50.
-const maxInstructions = 250
+// or a line of a megabyte; a usual pattern has 50, a list of names 300.
+const maxInstructions = 1_000
 
 // pattern is the constant second argument of matches or glob.
 type pattern struct {
 	match        func(string) bool
 	instructions int // per byte of text, at most
+	// required are texts of which one stands in whatever matches; none if that
+	// can't be said.
+	required []string
 }
 
-// steps is how many matching may take at most.
-func (p *pattern) steps(text string) int { return (len(text) + 1) * p.instructions }
+// cost is what matching a text may cost at most. Most texts lack what is
+// required, and finding that costs little.
+func (p *pattern) cost(text string) int {
+	if p.rejects(text) {
+		return 1 + len(p.required)*(1+len(text)/64)
+	}
+	return 1 + (len(text)+1)*p.instructions/8
+}
+
+func (p *pattern) rejects(text string) bool {
+	return len(p.required) > 0 && !slices.ContainsFunc(p.required, func(r string) bool { return strings.Contains(text, r) })
+}
+
+func (p *pattern) matches(text string) bool { return !p.rejects(text) && p.match(text) }
 
 // patterns are those of one expression.
 type patterns map[patternKey]*pattern
@@ -51,7 +67,7 @@ func compilePattern(function, text string) (*pattern, *Error) {
 	if err != nil {
 		return nil, &Error{Problem: "the pattern does not compile: " + err.Error(), Remedy: "write it in RE2 syntax"}
 	}
-	return &pattern{match: compiled.MatchString, instructions: n}, nil
+	return &pattern{match: compiled.MatchString, instructions: n, required: required(re)}, nil
 }
 
 // size is about how many instructions a pattern compiles to, its repetitions
@@ -68,4 +84,55 @@ func size(re *syntax.Regexp) int {
 		n *= max(re.Min, re.Max, 1)
 	}
 	return n
+}
+
+// maxRequired bounds the texts that are looked for before a pattern is matched.
+const maxRequired = 24
+
+// required returns texts of which one stands in whatever the pattern matches,
+// or none if it matches something without any.
+func required(re *syntax.Regexp) []string {
+	switch re.Op {
+	case syntax.OpLiteral:
+		if re.Flags&syntax.FoldCase != 0 {
+			return nil
+		}
+		return []string{string(re.Rune)}
+	case syntax.OpCapture, syntax.OpPlus:
+		return required(re.Sub[0])
+	case syntax.OpRepeat:
+		if re.Min > 0 {
+			return required(re.Sub[0])
+		}
+	case syntax.OpConcat:
+		return longest(re.Sub)
+	case syntax.OpAlternate:
+		var all []string
+		for _, sub := range re.Sub {
+			one := required(sub)
+			if len(one) == 0 || len(all)+len(one) > maxRequired {
+				return nil
+			}
+			all = append(all, one...)
+		}
+		return all
+	}
+	return nil
+}
+
+// longest returns what the part requires whose shortest text is the longest: it
+// is the rarest, as a rule.
+func longest(parts []*syntax.Regexp) []string {
+	var best []string
+	length := 0
+	for _, sub := range parts {
+		one := required(sub)
+		if len(one) == 0 {
+			continue
+		}
+		if n := len(slices.MinFunc(one, func(a, b string) int { return len(a) - len(b) })); n > length {
+			best, length = one, n
+		}
+	}
+	return best
 }

@@ -202,7 +202,7 @@ func TestMatchAgreesWithDoublestar(t *testing.T) {
 }
 
 func FuzzMatch(f *testing.F) {
-	for _, p := range []string{"**/*.go", "{a,b}/**", "[a-c]?", `\*`, "a{/**,}", "**/x/**", "[!-]"} {
+	for _, p := range []string{"**/*.go", "{a,b}/**", "[a-c]?", `\*`, "a{/**,}", "**/x/**", "[!-]", "{a,b}{/,x}{b,c}", "{a,b}/{b,c}/{x,y}{.go,}", "{a,{b}}", "{a,b}{a,b}{a,b}{a,b}{a,b}", "**/{a,}{,b}/*{.go,.ts}"} {
 		f.Add(p, "a/b/x.go")
 	}
 	f.Fuzz(func(t *testing.T, pattern, path string) {

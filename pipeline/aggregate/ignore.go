@@ -1,0 +1,207 @@
+package aggregate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// ignore takes out of the gate what a comment in the code asks to ignore:
+//
+//	reviewgate:ignore RULE[,RULE] reason
+//
+// on the first of a finding's lines, or in a comment of its own on the line
+// above. Such findings are counted and shown with the reason, whoever added the
+// comment. What a comment may not ignore stays, and says why.
+func (w *work) ignore() {
+	w.keep(func(f *pipeline.Finding) bool {
+		m := w.ignoring(f)
+		if m == nil {
+			return true
+		}
+		if why := w.notIgnored(f, m); why != "" {
+			because(f, why)
+			return true
+		}
+		because(f, m.told())
+		w.ignored = append(w.ignored, ignored{f, "inline: " + m.reason})
+		return false
+	})
+}
+
+// ignored is a finding that a comment takes out of the gate. It waits for its
+// fingerprint before it goes into the report.
+type ignored struct {
+	finding *pipeline.Finding
+	reason  string
+}
+
+// notIgnored is why the comment is not obeyed, or "".
+func (w *work) notIgnored(f *pipeline.Finding, m *marker) string {
+	r := w.rules[f.RuleID]
+	mode := w.in.Config.Settings.Synthesis.InlineIgnore
+	switch {
+	case mode == config.IgnoreNone:
+		return "an inline comment can't ignore it: the config allows none"
+	case w.kind(f.Agent) == config.KindSecrets:
+		return "an inline comment can't ignore a secret"
+	case r != nil && r.Final:
+		return "an inline comment can't ignore what a final rule finds"
+	case f.Severity == pipeline.SeverityCritical && mode != config.IgnoreAll:
+		return "an inline comment can't ignore a critical finding"
+	case m.quoted:
+		return fmt.Sprintf("the inline comment on line %d is not obeyed: it stands inside quotes", m.line)
+	case m.reason == "":
+		return fmt.Sprintf("the inline comment on line %d is not obeyed: it gives no reason", m.line)
+	}
+	return ""
+}
+
+// ignoring is the comment that names the finding's rule, or nil. One on the
+// line itself goes first.
+func (w *work) ignoring(f *pipeline.Finding) *marker {
+	if f.RuleID == "" || f.Path == "" || f.StartLine == 0 {
+		return nil
+	}
+	for _, line := range []int{f.StartLine, f.StartLine - 1} {
+		m := w.lines.marker(f.Path, line)
+		if m != nil && (m.alone || line == f.StartLine) && slices.Contains(m.rules, f.RuleID) {
+			return m
+		}
+	}
+	return nil
+}
+
+// marker is a reviewgate:ignore in a line of the head.
+type marker struct {
+	line   int
+	rules  []string
+	reason string
+	alone  bool // nothing stands before it on its line
+	quoted bool // it stands inside quotes that are opened on its line
+	added  bool // by the change itself
+	start  int  // where in the line the comment starts, in bytes
+}
+
+func (m *marker) told() string {
+	if m.added {
+		return fmt.Sprintf("ignored by the comment on line %d, which this change adds", m.line)
+	}
+	return fmt.Sprintf("ignored by the comment on line %d", m.line)
+}
+
+const ignoreWord = "reviewgate:ignore"
+
+// The bounds of what one comment says.
+const (
+	maxIgnoredRules = 20
+	maxIgnoreReason = 200 // characters
+)
+
+// parseMarker reads the first comment of a line that ignores rules, or nil.
+// It tells a string from a comment where the string begins on the same line;
+// within one of several lines it can't.
+func parseMarker(l pipeline.Line) *marker {
+	for from := 0; ; {
+		i := strings.Index(l.Text[from:], ignoreWord)
+		if i < 0 {
+			return nil
+		}
+		before, rest := l.Text[:from+i], l.Text[from+i+len(ignoreWord):]
+		start, ok := commentStart(before)
+		if ok && (rest == "" || strings.IndexAny(rest, " \t:") == 0) {
+			m := &marker{line: l.New, start: start, added: l.Op == pipeline.LineAdded}
+			m.alone, m.quoted = aloneBefore(before[:start]), opensQuote(before[:start])
+			m.read(strings.TrimPrefix(rest, ":"))
+			return m
+		}
+		from += i + len(ignoreWord)
+	}
+}
+
+// read reads the rules and the reason.
+func (m *marker) read(rest string) {
+	for _, end := range []string{"*/", "-->"} {
+		rest, _, _ = strings.Cut(rest, end)
+	}
+	m.rules, rest = ignoredRules(rest)
+	m.reason = shortened(rest)
+}
+
+// commentStart finds the comment that begins right before the end of the text.
+// What begins a comment in one language is code in another, but none of these
+// stands before the word in code. A * does so only inside a comment of several
+// lines, at the beginning of its line.
+func commentStart(s string) (int, bool) {
+	s = strings.TrimRight(s, " \t")
+	for _, opener := range []string{"<!--", "/*", "//", "--", "#", ";", "%"} {
+		if strings.HasSuffix(s, opener) {
+			return len(strings.TrimRight(s, opener)), true
+		}
+	}
+	star := strings.TrimLeft(s, " \t")
+	return len(s) - len(star), strings.HasSuffix(star, "*") && strings.Trim(star, "/*") == ""
+}
+
+// aloneBefore reports whether what stands before a comment is nothing but white
+// space, or the brace with which JSX embeds a comment.
+func aloneBefore(s string) bool { return strings.Trim(s, " \t{") == "" }
+
+// opensQuote reports whether a quote is open at the end of the text.
+func opensQuote(s string) bool {
+	open := byte(0)
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\\':
+			i++
+		case open == 0 && (c == '"' || c == '\'' || c == '`'):
+			open = c
+		case c == open:
+			open = 0
+		}
+	}
+	return open != 0
+}
+
+// ignoredRules reads rule ids separated by commas, and returns what follows.
+func ignoredRules(s string) (rules []string, rest string) {
+	for len(rules) < maxIgnoredRules {
+		s = strings.TrimLeftFunc(s, unicode.IsSpace)
+		word := s
+		if i := strings.IndexFunc(s, unicode.IsSpace); i >= 0 {
+			word = s[:i]
+		}
+		s = s[len(word):]
+		for id := range strings.SplitSeq(word, ",") {
+			if id != "" && len(rules) < maxIgnoredRules {
+				rules = append(rules, id)
+			}
+		}
+		if next := strings.TrimSpace(s); !strings.HasSuffix(word, ",") && !strings.HasPrefix(next, ",") {
+			break
+		}
+	}
+	return rules, s
+}
+
+// shortened is a text of the change on one line, without what can't be seen,
+// and cut where it is long.
+func shortened(s string) string {
+	s = collapsed(strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsPrint(r):
+			return -1
+		}
+		return r
+	}, s))
+	if r := []rune(s); len(r) > maxIgnoreReason {
+		return string(r[:maxIgnoreReason-1]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,242 @@
+package aggregate
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// ruled is a finding of rule r1 on a line of c.go.
+func ruled(line int, s pipeline.Severity) pipeline.Finding {
+	f := finding("c.go", line, "t", s)
+	f.RuleID = "r1"
+	return f
+}
+
+// commented is an input with a file c.go of these lines.
+func commented(f pipeline.Finding, lines ...string) Input {
+	in := one(f)
+	in.Facts.Files = append(in.Facts.Files, file("c.go", lines...))
+	return in
+}
+
+func TestIgnoreForms(t *testing.T) {
+	tests := []struct {
+		name   string
+		lines  []string // the finding is on the second, or on a third that is x()
+		reason string   // empty where it stays
+	}{
+		{"at the end", []string{"", "x() // reviewgate:ignore r1 known to be safe"}, "known to be safe"},
+		{"above", []string{"// reviewgate:ignore r1 known", "x()"}, "known"},
+		{"hash", []string{"", "x  # reviewgate:ignore r1 known"}, "known"},
+		{"SQL", []string{"-- reviewgate:ignore r1 known", "drop table x;"}, "known"},
+		{"block", []string{"", "x() /* reviewgate:ignore r1 known */ + y()"}, "known"},
+		{"JSX", []string{"  {/* reviewgate:ignore r1 known */}", "<img>"}, "known"},
+		{"HTML", []string{"<!-- reviewgate:ignore r1 known -->", "<img>"}, "known"},
+		{"Lisp", []string{";; reviewgate:ignore r1 known", "(x)"}, "known"},
+		{"TeX", []string{"% reviewgate:ignore r1 known", "x"}, "known"},
+		{"line of a block", []string{" * reviewgate:ignore r1 known", "x()"}, "known"},
+		{"documentation block", []string{"/** reviewgate:ignore r1 known */", "x()"}, "known"},
+		{"no space", []string{"", "x() //reviewgate:ignore r1 known"}, "known"},
+		{"several rules", []string{"", "x() // reviewgate:ignore r0,r1 both"}, "both"},
+		{"spaces between rules", []string{"", "x() // reviewgate:ignore r0 , r1,  r2 all"}, "all"},
+		{"colon", []string{"", "x() // reviewgate:ignore: r1 known"}, "known"},
+		{"many slashes", []string{"", "x() /// reviewgate:ignore r1 known"}, "known"},
+		{"the second time", []string{"", "x(reviewgate:ignore) // reviewgate:ignore r1 known"}, "known"},
+		{"apostrophe in the reason", []string{"", "x() // reviewgate:ignore r1 it's fine"}, "it's fine"},
+		{"closed quotes before", []string{"", `x("a \" b", 'c') // reviewgate:ignore r1 known`}, "known"},
+		{"white space and what can't be seen", []string{"", "x() // reviewgate:ignore r1 a\t\u202e b\x00"}, "a b"},
+		{"long reason", []string{"", "x() // reviewgate:ignore r1 " + strings.Repeat("ä", 300)}, strings.Repeat("ä", 199) + "…"},
+
+		{"another rule", []string{"", "x() // reviewgate:ignore r2 known"}, ""},
+		{"rule in the reason", []string{"", "x() // reviewgate:ignore r2 not r1"}, ""},
+		{"all rules", []string{"", "x() // reviewgate:ignore * known"}, ""},
+		{"beginning of a rule", []string{"", "x() // reviewgate:ignore r known"}, ""},
+		{"no rule", []string{"", "x() // reviewgate:ignore"}, ""},
+		{"no reason", []string{"", "x() // reviewgate:ignore r1"}, ""},
+		{"no reason in a block", []string{"", "x() /* reviewgate:ignore r1 */ + y()"}, ""},
+		{"no comment", []string{"", "reviewgate:ignore r1 known"}, ""},
+		{"in a string", []string{"", `x("// reviewgate:ignore r1 known")`}, ""},
+		{"word in a longer one", []string{"", "x() // reviewgate:ignored r1 known"}, ""},
+		{"words before it", []string{"", "x() // please reviewgate:ignore r1 known"}, ""},
+		{"below", []string{"", "x()", "// reviewgate:ignore r1 known"}, ""},
+		{"on the line above that", []string{"// reviewgate:ignore r1 known", "", "x()"}, ""},
+		{"at the end of the line above", []string{"y() // reviewgate:ignore r1 known", "x()"}, ""},
+		{"too many rules", []string{"", "x() // reviewgate:ignore " + strings.Repeat("r0,", 20) + "r1 known"}, ""},
+	}
+	for _, tt := range tests {
+		line := 2
+		if len(tt.lines) == 3 && tt.lines[2] == "x()" {
+			line = 3
+		}
+		r := Aggregate(commented(ruled(line, pipeline.SeverityMajor), tt.lines...))
+		if tt.reason == "" {
+			if len(r.Findings) != 1 || len(r.Suppressed) != 0 || r.Decision != pipeline.DecisionNeedsFixes {
+				t.Errorf("%s: ignored: %+v", tt.name, r.Suppressed)
+			}
+			continue
+		}
+		if len(r.Suppressed) != 1 || len(r.Findings) != 0 || r.Decision != pipeline.DecisionPass {
+			t.Errorf("%s: not ignored: %+v", tt.name, r.Findings)
+			continue
+		}
+		if s := r.Suppressed[0]; s.Reason != "inline: "+tt.reason || s.Finding.State != pipeline.StateSuppressed || s.Finding.ID == "" {
+			t.Errorf("%s: %q, state %s, id %q, want the reason %q", tt.name, s.Reason, s.Finding.State, s.Finding.ID, tt.reason)
+		}
+	}
+}
+
+func TestWhatCommentsMayNotIgnore(t *testing.T) {
+	const code = "x() // reviewgate:ignore r1 known"
+	tests := []struct {
+		name   string
+		agent  string
+		change func(*Input, *pipeline.Finding)
+		why    string // empty where it is ignored
+	}{
+		{"major", "x", func(*Input, *pipeline.Finding) {}, ""},
+		{"critical", "x", func(_ *Input, f *pipeline.Finding) { f.Severity = pipeline.SeverityCritical }, "an inline comment can't ignore a critical finding"},
+		{"critical where all may", "x", func(in *Input, f *pipeline.Finding) {
+			f.Severity = pipeline.SeverityCritical
+			in.Config.Settings.Synthesis.InlineIgnore = config.IgnoreAll
+		}, ""},
+		{"none may", "x", func(in *Input, _ *pipeline.Finding) {
+			in.Config.Settings.Synthesis.InlineIgnore = config.IgnoreNone
+		}, "an inline comment can't ignore it: the config allows none"},
+		{"final rule", "x", func(in *Input, _ *pipeline.Finding) {
+			in.Config.Rules[0].Final = true
+			in.Config.Settings.Synthesis.InlineIgnore = config.IgnoreAll
+		}, "an inline comment can't ignore what a final rule finds"},
+		{"secret", "secrets", func(in *Input, _ *pipeline.Finding) {
+			in.Config.Settings.Synthesis.InlineIgnore = config.IgnoreAll
+		}, "an inline comment can't ignore a secret"},
+		{"no reason", "x", func(in *Input, _ *pipeline.Finding) {
+			in.Facts.Files[3].Hunks[0].Lines[0].Text = "x() // reviewgate:ignore r1"
+		}, "the inline comment on line 1 is not obeyed: it gives no reason"},
+		{"in quotes", "x", func(in *Input, _ *pipeline.Finding) {
+			in.Facts.Files[3].Hunks[0].Lines[0].Text = "x('# reviewgate:ignore r1 known')"
+		}, "the inline comment on line 1 is not obeyed: it stands inside quotes"},
+	}
+	for _, tt := range tests {
+		f := ruled(1, pipeline.SeverityMajor)
+		in := world(map[string][]pipeline.Finding{tt.agent: {f}})
+		in.Facts.Files = append(in.Facts.Files, file("c.go", code))
+		tt.change(&in, &in.Results[0].Output.Findings[0])
+		r := Aggregate(in)
+		if tt.why == "" {
+			if len(r.Suppressed) != 1 {
+				t.Errorf("%s: not ignored: %v", tt.name, r.Findings[0].Reasons)
+			}
+			continue
+		}
+		if len(r.Findings) != 1 || len(r.Suppressed) != 0 {
+			t.Errorf("%s: ignored", tt.name)
+		} else if diff := cmp.Diff(pipeline.List[string]{tt.why}, r.Findings[0].Reasons); diff != "" {
+			t.Errorf("%s: reasons (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+func TestIgnoreNeedsALine(t *testing.T) {
+	whole, section := ruled(0, pipeline.SeverityMajor), ruled(0, pipeline.SeverityMajor)
+	section.Path, section.Section = "", "description"
+	several := ruled(2, pipeline.SeverityMajor)
+	several.EndLine = 3
+	for name, tt := range map[string]struct {
+		f       pipeline.Finding
+		ignored bool
+	}{
+		"the whole file": {whole, false}, "a section": {section, false}, "several lines, by their first": {several, true},
+	} {
+		r := Aggregate(commented(tt.f, "// reviewgate:ignore r1 known", "x(", ")"))
+		if (len(r.Suppressed) == 1) != tt.ignored {
+			t.Errorf("%s: ignored = %v, want %v", name, !tt.ignored, tt.ignored)
+		}
+	}
+}
+
+// Whoever adds the comment, the change itself too: the report says so.
+func TestIgnoredSaysWhoAddedTheComment(t *testing.T) {
+	in := commented(ruled(1, pipeline.SeverityMajor), "x() // reviewgate:ignore r1 known")
+	for op, want := range map[pipeline.LineOp]string{
+		pipeline.LineAdded:   "ignored by the comment on line 1, which this change adds",
+		pipeline.LineContext: "ignored by the comment on line 1",
+	} {
+		in.Facts.Files[3].Hunks[0].Lines[0].Op = op
+		s := Aggregate(in).Suppressed
+		if len(s) != 1 || s[0].Finding.Reasons[0] != want {
+			t.Errorf("line %q: %+v, want %q", op, s, want)
+		}
+	}
+	in.Facts.Files[3].Hunks[0].Lines[0].Op = pipeline.LineRemoved
+	if s := Aggregate(in).Suppressed; len(s) != 0 {
+		t.Errorf("a comment that the change removes is obeyed: %+v", s)
+	}
+}
+
+// Writing a comment makes no finding another: not the ignored one, nor others
+// on its line, nor its equals elsewhere; and nothing counts as resolved.
+func TestIgnoringKeepsFingerprints(t *testing.T) {
+	other := finding("c.go", 1, "another", pipeline.SeverityWarning)
+	other.RuleID = "r2"
+	input := func(first string) Input {
+		in := commented(ruled(1, pipeline.SeverityMajor), first, "y()", "x()", "y()", "x()")
+		in.Results[0].Output.Findings = append(in.Results[0].Output.Findings, other, ruled(3, pipeline.SeverityMajor), ruled(5, pipeline.SeverityMajor))
+		return in
+	}
+	before := Aggregate(input("x()"))
+	in := input("x() // reviewgate:ignore r1 known")
+	in.Previous = &pipeline.PreviousReport{HeadSHA: "old", Findings: before.Findings, Iteration: 1}
+	after := Aggregate(in)
+	ids := map[string]bool{}
+	for _, f := range before.Findings {
+		ids[f.ID] = true
+	}
+	if len(before.Findings) != 4 || len(after.Findings) != 3 || len(after.Suppressed) != 1 || !ids[after.Suppressed[0].Finding.ID] {
+		t.Fatalf("before %d, after %d, suppressed %+v", len(before.Findings), len(after.Findings), after.Suppressed)
+	}
+	if c := after.Changes; c.New != 0 || c.Open != 3 || len(c.Resolved) != 0 {
+		t.Errorf("changes: %d new, %d open, %d resolved, want 3 open", c.New, c.Open, len(c.Resolved))
+	}
+}
+
+// Comments are text of the change: whatever stands in them, each finding is
+// either in the report or suppressed, and the same comes out again.
+func TestAnyCommentIsReadTheSame(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringOf(rapid.SampledFrom([]rune("r1,x \t\"'`\\*/#<!->;%é\u202e"))).Draw(t, "before") +
+			rapid.SampledFrom([]string{"// ", "#", "/*", ""}).Draw(t, "opener") + "reviewgate:ignore" +
+			rapid.StringOf(rapid.SampledFrom([]rune("r1,x \t\"'*/->\x00é"))).Draw(t, "after")
+		in := commented(ruled(1, pipeline.SeverityMajor), text)
+		r := Aggregate(in)
+		if len(r.Findings)+len(r.Suppressed) != 1 {
+			t.Fatalf("%q: %d findings, %d suppressed", text, len(r.Findings), len(r.Suppressed))
+		}
+		if again := Aggregate(in); encoded(t, again) != encoded(t, r) {
+			t.Fatalf("%q: another report", text)
+		}
+		if len(r.Suppressed) == 1 && len([]rune(r.Suppressed[0].Reason)) > maxIgnoreReason+len("inline: ") {
+			t.Fatalf("reason of %d characters", len(r.Suppressed[0].Reason))
+		}
+	})
+}
+
+func BenchmarkIgnore(b *testing.B) {
+	var lines []string
+	var findings []pipeline.Finding
+	for i := range 10_000 {
+		lines = append(lines, fmt.Sprintf("call(%d) // reviewgate:ignore r1 known", i))
+		findings = append(findings, ruled(i+1, pipeline.SeverityMajor))
+	}
+	in := world(map[string][]pipeline.Finding{"x": findings})
+	in.Facts.Files = append(in.Facts.Files, file("c.go", lines...))
+	for b.Loop() {
+		Aggregate(in)
+	}
+}
