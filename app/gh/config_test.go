@@ -476,6 +476,38 @@ func TestCallsForConfig(t *testing.T) {
 	}
 }
 
+// Where the App is not installed on .github, or there is none, a token is not
+// asked for each time.
+func TestTokenThatIsNotToBeHad(t *testing.T) {
+	w := newWorld(t, ghtest.Options{})
+	watch := &clock{at: time.Now()}
+	w.client.now = watch.now
+	read := func() (texts map[string]string, tokens int) {
+		w.hub.ResetCalls()
+		source, err := w.client.organisationConfig(t.Context(), w.shop())
+		w.must(err)
+		for _, c := range w.hub.Calls() {
+			if c.Status == http.StatusUnprocessableEntity {
+				tokens++
+			}
+		}
+		return w.texts(config.LayerOrganisation, source), tokens
+	}
+	if texts, tokens := read(); len(texts) != 0 || tokens != 1 {
+		t.Errorf("%v, %d tokens were refused", texts, tokens)
+	}
+	org := w.organisation()
+	org.SetPrivate(true)
+	watch.pass(organisationAge)
+	if texts, tokens := read(); len(texts) != 0 || tokens != 0 {
+		t.Errorf("a minute later: %v, %d tokens were refused", texts, tokens)
+	}
+	watch.pass(uncoveredAge - organisationAge)
+	if texts, tokens := read(); len(texts) != 1 || tokens != 0 {
+		t.Errorf("after ten: %v, %d tokens were refused", texts, tokens)
+	}
+}
+
 // The token for an organisation's layer is good for reading that alone.
 func TestTokenForAnOrganisation(t *testing.T) {
 	stub := newStub(t, func(w http.ResponseWriter, _ *http.Request) { send(w, 404, map[string]any{"message": "Not Found"}) })

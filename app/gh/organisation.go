@@ -20,8 +20,13 @@ const (
 	// organisationAge is for how long an organisation's layer is used without
 	// looking again. It keeps the layer from costing each review a call.
 	organisationAge = time.Minute
+	// uncoveredAge is for how long it is taken that there is no token for an
+	// organisation's .github. Asking counts against the App's own rate limit,
+	// which all accounts share.
+	uncoveredAge = 10 * time.Minute
 	// maxOrganisations bounds the layers that are kept, in bytes.
 	maxOrganisations = 32 << 20
+	maxUncovered     = 10_000 // accounts
 
 	opOrganisation = "read the organisation's config"
 )
@@ -29,7 +34,8 @@ const (
 // organisations are the layers that were read lately, by installation and
 // account. Failures are not kept.
 type organisations struct {
-	known *lru[organisation]
+	known     *lru[organisation]
+	uncovered *lru[time.Time] // since when
 
 	mu      sync.Mutex
 	reading map[string]*reading
@@ -49,13 +55,15 @@ type reading struct {
 }
 
 func newOrganisations() *organisations {
-	return &organisations{known: newLRU[organisation](maxOrganisations), reading: map[string]*reading{}}
+	return &organisations{
+		known: newLRU[organisation](maxOrganisations), uncovered: newLRU[time.Time](maxUncovered), reading: map[string]*reading{},
+	}
 }
 
 // organisationConfig is the organisation's layer as it was within the last
 // minute.
 func (c *Client) organisationConfig(ctx context.Context, t review.Target) (review.ConfigSource, error) {
-	key := fmt.Sprintf("%d/%s", t.Installation, strings.ToLower(t.Owner))
+	key := organisationKey(t)
 	for {
 		r, first := c.organisations.begin(key)
 		if first {
@@ -70,6 +78,10 @@ func (c *Client) organisationConfig(ctx context.Context, t review.Target) (revie
 			return r.source, r.err
 		}
 	}
+}
+
+func organisationKey(t review.Target) string {
+	return fmt.Sprintf("%d/%s", t.Installation, strings.ToLower(t.Owner))
 }
 
 // leadReading finds what others wait for.
@@ -127,25 +139,35 @@ func (o *organisations) keep(key string, org organisation) {
 // .github, which may be private then; where it is not, a public one can be read
 // all the same. What can't be seen isn't there.
 func (c *Client) readOrganisation(ctx context.Context, t review.Target) (review.ConfigSource, error) {
-	none := review.ConfigSource{Source: t.Owner + "/" + organisationRepo}
+	source := review.ConfigSource{Source: t.Owner + "/" + organisationRepo}
+	tr, root, err := c.organisationRoot(ctx, t)
+	if isNotFound(err) || isEmptyRepository(err) {
+		return source, nil
+	}
+	if err != nil {
+		return review.ConfigSource{}, err
+	}
+	if source.Files, err = tr.layer(ctx, config.LayerOrganisation, root); err != nil {
+		return review.ConfigSource{}, err
+	}
+	return source, nil
+}
+
+// organisationRoot finds out as whom .github can be read, and reads its root.
+func (c *Client) organisationRoot(ctx context.Context, t review.Target) (treeReader, *directory, error) {
+	uncovered, key := c.organisations.uncovered, organisationKey(t)
 	tr := treeReader{client: c, target: t, scope: asOrganisation, op: opOrganisation}
 	tr.target.Name, tr.target.RepoID = organisationRepo, 0
+	if since, ok := uncovered.get(key); !ok || c.now().Sub(since) >= uncoveredAge {
+		root, err := tr.root(ctx, defaultBranch)
+		if !isNotCovered(err) {
+			return tr, root, err
+		}
+		uncovered.add(key, c.now(), 1)
+	}
+	tr.scope, tr.target.RepoID = asRepository, t.RepoID
 	root, err := tr.root(ctx, defaultBranch)
-	if isNotCovered(err) {
-		tr.scope, tr.target.RepoID = asRepository, t.RepoID
-		root, err = tr.root(ctx, defaultBranch)
-	}
-	if isNotFound(err) || isEmptyRepository(err) {
-		return none, nil
-	}
-	if err != nil {
-		return review.ConfigSource{}, err
-	}
-	files, err := tr.layer(ctx, config.LayerOrganisation, root)
-	if err != nil {
-		return review.ConfigSource{}, err
-	}
-	return review.ConfigSource{Source: none.Source, Files: files}, nil
+	return tr, root, err
 }
 
 // presentOrganisation is the layer of the account that has the repository now.
