@@ -6,9 +6,10 @@
 // Layers are merged as JSON, entry by entry: lists by id, where a later layer
 // may override single fields of an entry or switch it off, and settings field
 // by field. Only then are they decoded, so that a field that was left out can
-// be told from one that was set to its zero value. Every merged value still
-// knows the file, line and layer it came from, which is what a problem is
-// reported with.
+// be told from one that was set to its zero value. Within a layer the order of
+// files means nothing, and that of entries only where new ones stand in the
+// config. Every merged value still knows the file, line and layer it came from,
+// which is what a problem is reported with.
 //
 // An entry of the server's or the organisation's layer can be final: later
 // layers can repeat it and make it stricter (raise a rule's severity, a

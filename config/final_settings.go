@@ -13,14 +13,14 @@ import (
 // checkFinalSettings refuses what the layer's settings would change of those
 // that a lower layer made final, and names of settings that do not exist.
 func (t *trial) checkFinalSettings(root *jsontree.Node) {
-	names := settingNames()
+	known := settingNames()
 	for _, name := range elems(root.Get("final")) {
-		if !given(name) || slices.Contains(names, name.Text) {
+		if !given(name) || slices.Contains(known, name.Text) {
 			continue
 		}
 		remedy := `name a setting such as "mode", a section such as "gate" or a field of one such as "check.name"`
 		if len(t.list) <= maxProblems {
-			if near := nearest(name.Text, names); near != "" {
+			if near := nearest(name.Text, known); near != "" {
 				remedy = fmt.Sprintf("did you mean %q?", near)
 			}
 		}
@@ -75,24 +75,34 @@ func settingNames() []string {
 	return names
 }
 
-// addUpFinal lets the settings that lower layers made final stay so in the
-// merged settings, whatever the layer names.
-func addUpFinal(merged, below *jsontree.Node) {
+// keepFinal lets what lower layers made final stay so in the merged settings,
+// whatever the layer names as final itself. Who repeats a setting does not
+// become the one who wrote it: the mode of the server's settings gives way to
+// its modes by repository, and one that a repository wrote does not.
+func keepFinal(merged, below *jsontree.Node) {
 	lower := below.Get("final")
-	if lower == nil {
-		return
-	}
 	for i, m := range merged.Members {
-		if m.Key != "final" || m.Value == lower {
-			continue
+		switch {
+		case m.Key == "final" && lower != nil && m.Value != lower:
+			merged.Members[i].Value = union(m.Value, lower)
+		case names(lower, m.Key) && below.Get(m.Key) != nil:
+			merged.Members[i].Value = below.Get(m.Key)
 		}
-		all := *m.Value
-		all.Elems = slices.Clone(lower.Elems)
-		for _, e := range m.Value.Elems {
-			if !slices.ContainsFunc(lower.Elems, func(l *jsontree.Node) bool { return l.Text == e.Text }) {
-				all.Elems = append(all.Elems, e)
-			}
-		}
-		merged.Members[i].Value = &all
 	}
+}
+
+// union returns the list n with the elements of lower before its own.
+func union(n, lower *jsontree.Node) *jsontree.Node {
+	all := *n
+	all.Elems = slices.Clone(lower.Elems)
+	for _, e := range n.Elems {
+		if !names(lower, e.Text) {
+			all.Elems = append(all.Elems, e)
+		}
+	}
+	return &all
+}
+
+func names(list *jsontree.Node, name string) bool {
+	return slices.ContainsFunc(elems(list), func(e *jsontree.Node) bool { return e.Text == name })
 }

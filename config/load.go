@@ -23,6 +23,7 @@ func Load(layers ...Layer) (*Config, []pipeline.ConfigProblem) {
 	s, inForce := layAll(layers)
 	c := s.config()
 	c.InForce = inForce
+	c.DomainsForm = domainsForm(layers, inForce.Layers[1:])
 	return c, inForce.Problems
 }
 

@@ -150,6 +150,8 @@ func TestMode(t *testing.T) {
 		{"no glob", []Layer{server}, "other/shop", ModeOff},
 		{"the organisation says", []Layer{server, organisation}, "other/shop", ModeEnforce},
 		{"the repository says", []Layer{server, organisation, layer(FileSettings, `{"mode": "advisory"}`)}, "acme/shop", ModeAdvisory},
+		// Otherwise a repository would get out of a mode that is final.
+		{"the repository repeats a final mode", []Layer{server, named(layer(FileSettings, `{"final": ["mode"]}`), LayerOrganisation), layer(FileSettings, `{"mode": "off"}`)}, "acme/shop", ModeEnforce},
 		{"the repository says nothing of it", []Layer{server, layer(FileSettings, `{"drafts": "skip"}`)}, "acme/blog", ModeAdvisory},
 	}
 	for _, test := range tests {

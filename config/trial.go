@@ -285,7 +285,7 @@ func (t *trial) mergeSettings(root *jsontree.Node) {
 	merged := root
 	if t.below.settings != nil {
 		merged = root.Overlay(t.below.settings, deepFields(FileSettings)...)
-		addUpFinal(merged, t.below.settings)
+		keepFinal(merged, t.below.settings)
 	}
 	if len(schemas().check(schemas().schema(FileSettings, entrySchemas[FileSettings]), merged, &t.problems)) > 0 {
 		return

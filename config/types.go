@@ -35,6 +35,9 @@ type Config struct {
 	Risk     []RiskFactor
 	Signals  []Signal
 	Settings Settings
+	// DomainsForm is the form of the repository's review-domains.json, one of
+	// the Form constants: what a patch of it has to fit.
+	DomainsForm string
 
 	layers    map[string]map[string]string // by file and id: the layer that names the entry first
 	modeLayer string                       // that wrote Settings.Mode

@@ -35,10 +35,12 @@ type Finding struct {
 }
 
 // SectionTitle and SectionDescription are the sections of findings about a
-// change's title and description.
+// change's title and description, SectionChange that of findings about the
+// change as a whole.
 const (
 	SectionTitle       = "title"
 	SectionDescription = "description"
+	SectionChange      = "change"
 )
 
 // SectionCommit is the section of findings about a commit's message.

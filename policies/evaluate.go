@@ -44,6 +44,7 @@ type trigger struct {
 	globs []int // places of its globs among those of all triggers
 	when  *expression.Expression
 	parts []*trigger
+	lacks string // the reason where nothing has what it asks for
 }
 
 // change is what triggers are evaluated against, with what was found for all
@@ -94,7 +95,7 @@ type compiler struct {
 }
 
 func (c *compiler) compile(t Trigger) (*trigger, error) {
-	out := &trigger{Trigger: t}
+	out := &trigger{Trigger: t, lacks: lacks(t)}
 	for _, g := range t.Globs {
 		i, ok := c.known[g]
 		if !ok {
@@ -116,7 +117,39 @@ func (c *compiler) compile(t Trigger) (*trigger, error) {
 		}
 		out.parts = append(out.parts, part)
 	}
+	if t.Type == TriggerAny {
+		out.lacks = lacksAny(out.parts)
+	}
 	return out, nil
+}
+
+// lacks words the reason that is the same for every change. A config may have
+// a thousand policies, of which hardly any holds.
+func lacks(t Trigger) string {
+	switch t.Type {
+	case TriggerDomain:
+		return "no file is " + or(t.Domains)
+	case TriggerService:
+		return "no file belongs to the service " + or(t.Services)
+	case TriggerPath:
+		return "no file matches " + or(t.Globs)
+	case TriggerLabel:
+		return "no label is " + or(t.Labels)
+	}
+	return ""
+}
+
+// lacksAny is the same of a trigger with parts, where each has such a reason
+// and can have no other.
+func lacksAny(parts []*trigger) string {
+	var reasons []string
+	for _, p := range parts {
+		if p.lacks == "" || p.Match == "all" {
+			return ""
+		}
+		reasons = append(reasons, p.lacks)
+	}
+	return strings.Join(reasons, ", ")
 }
 
 // Evaluate tells of each trigger, in their order, whether it holds for a
@@ -213,7 +246,7 @@ func domain(t *trigger, in change) Outcome {
 		}
 	}
 	if len(files) == 0 {
-		return fails("no file is " + or(t.Domains))
+		return fails(t.lacks)
 	}
 	return byFiles(union(files), first)
 }
@@ -231,7 +264,7 @@ func service(t *trigger, in change) Outcome {
 		files = append(files, s.Files...)
 	}
 	if len(files) == 0 {
-		return fails("no file belongs to the service " + or(t.Services))
+		return fails(t.lacks)
 	}
 	return byFiles(union(files), first)
 }
@@ -248,7 +281,7 @@ func (t *trigger) path(in change) Outcome {
 		}
 	}
 	if len(files) == 0 {
-		return fails("no file matches " + or(t.Globs))
+		return fails(t.lacks)
 	}
 	return byFiles(union(files), fmt.Sprintf("%s matches %s", in.Facts.Files[first].Path, by))
 }
@@ -280,7 +313,7 @@ func label(t *trigger, in change) Outcome {
 			}
 		}
 	}
-	return fails("no label is " + or(t.Labels))
+	return fails(t.lacks)
 }
 
 func author(t *trigger, in change) Outcome {
@@ -351,6 +384,7 @@ func (t *trigger) any(in change) Outcome {
 		switch {
 		case o.Unknown:
 			open = append(open, o.Reason)
+		case !o.Matched && t.lacks != "":
 		case !o.Matched:
 			nearest = append(nearest, o.Reason)
 		default:
@@ -364,6 +398,8 @@ func (t *trigger) any(in change) Outcome {
 	switch {
 	case !out.Matched && len(open) > 0:
 		return unknown(open[0])
+	case !out.Matched && t.lacks != "":
+		return fails(t.lacks)
 	case !out.Matched:
 		return fails(strings.Join(nearest, ", "))
 	case len(open) > 0 && !out.Whole:

@@ -63,6 +63,11 @@ func TestAttacks(t *testing.T) {
 		t.Run(a.name, func(t *testing.T) {
 			for _, v := range []View{attackedView(a.text), attackedView("x " + a.text + " y"), attackedView("x\n" + a.text)} {
 				holds(t, v)
+				proposed := &v.Review.Report.ProposedConfig
+				proposed.Note = v.Notice
+				holds(t, v)
+				proposed.Problems = v.Review.Facts.Config.Problems
+				holds(t, v)
 			}
 		})
 	}

@@ -15,7 +15,7 @@ import (
 
 func TestSARIF(t *testing.T) {
 	for name, view := range map[string]func() View{
-		"resolved": resolvedView, "incomplete": incompleteView, "aside": asideView, "broken-config": brokenConfigView,
+		"resolved": resolvedView, "incomplete": incompleteView, "aside": asideView, "broken-config": brokenConfigView, "repeated": repeatedView,
 	} {
 		got, err := SARIF(view())
 		if err != nil {

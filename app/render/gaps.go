@@ -11,6 +11,7 @@ import (
 type gap struct {
 	Place, Concern, Quote, Missed, Agent, File, Patch safe
 	Also                                              []safe
+	Cut                                               bool // the patch covers the first places only
 }
 
 // gaps words the gaps of the log, those of one concern together.
@@ -53,8 +54,9 @@ func (s sections) gap(group []*pipeline.GapLogEntry) gap {
 	}
 	const maxPlaces = 5
 	v.Also = first(group[1:], maxPlaces, func(g *pipeline.GapLogEntry) safe { return s.fs.at(g.Path, g.Line, g.Line) })
-	if lines := patchOf(group); len(lines) > 0 {
-		v.Patch = s.p.block("json", lines)
+	ops, cut := patchOf(group)
+	if v.Cut = cut; len(ops) > 0 {
+		v.Patch = s.p.block("json", patchLines(ops))
 	}
 	return v
 }
@@ -62,18 +64,19 @@ func (s sections) gap(group []*pipeline.GapLogEntry) gap {
 // maxOperations bounds a patch that is shown: more is copied by nobody.
 const maxOperations = 20
 
-// patchOf is one patch that covers the gaps of a concern.
-func patchOf(group []*pipeline.GapLogEntry) []string {
-	var ops []pipeline.PatchOperation
+// patchOf is one patch that covers the gaps of a concern, or the first of them.
+func patchOf(group []*pipeline.GapLogEntry) (ops []pipeline.PatchOperation, cut bool) {
 	seen := map[string]bool{}
 	for _, g := range group {
-		if text := strings.Join(patchLines(g.Suggestion.Operations), "\n"); !seen[text] && len(ops) < maxOperations {
+		text := strings.Join(patchLines(g.Suggestion.Operations), "\n")
+		switch {
+		case seen[text]:
+		case len(ops) >= maxOperations:
+			return ops, true
+		default:
 			seen[text] = true
 			ops = append(ops, g.Suggestion.Operations...)
 		}
 	}
-	if len(ops) == 0 {
-		return nil
-	}
-	return patchLines(ops)
+	return ops, false
 }

@@ -123,6 +123,9 @@ func (s *sarifRun) rule(id, level string, f *pipeline.Finding) int {
 		if help := oneLine(f.Recommendation, maxMessage); help != "" {
 			rule.WithHelp(multiformat(help))
 		}
+		if ref := s.plain.reference(f); ref != "" {
+			rule.WithHelpURI(ref)
+		}
 	}
 	if c := oneLine(f.Category, maxName); c != "" {
 		rule.WithProperties(sarif.NewPropertyBag().AddTag(c))

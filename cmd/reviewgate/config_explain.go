@@ -34,7 +34,7 @@ as with config show.`,
 		Example: "  reviewgate config explain pricing/tax.ts .github/workflows/ci.yml\n" +
 			"  git diff --name-only main | reviewgate config explain --rules -",
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+		RunE: f.run,
 	}
 	f.add(c)
 	c.Flags().BoolVar(&f.rules, "rules", false, "name the rules that would look at each file")

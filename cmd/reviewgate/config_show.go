@@ -35,7 +35,7 @@ directory, or else the defaults.`,
 		Example: "  reviewgate config show --explain --only rules --id test-focused-01\n" +
 			"  reviewgate config show --server /etc/reviewgate --format json .github/reviewgate",
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+		RunE: f.run,
 	}
 	f.add(c)
 	c.Flags().BoolVar(&f.explain, "explain", false, "say where each value comes from")

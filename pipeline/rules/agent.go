@@ -25,8 +25,8 @@ type agent struct {
 var _ dispatch.Agent = (*agent)(nil)
 
 // Review returns the agent's findings in the task's scope, in the order of
-// the change: files, then title, description and commits. What stands in no
-// file belongs to every scope.
+// the change: files, then title, description and commits, then the change as a
+// whole. What stands in no file belongs to every scope.
 func (a *agent) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
 	all, err := a.scan.results(ctx)
 	if err != nil {
@@ -68,11 +68,13 @@ func (f *found) finding() pipeline.Finding {
 		AutofixClass:   pipeline.AutofixPresent,
 		FindingType:    pipeline.FindingError,
 	}
-	text := f.text
-	if f.section != "" {
-		text = r.firstMatch(text)
+	if r.when != nil {
+		if f.failure != nil {
+			out.Message = unevaluated(f.failure)
+		}
+		return out
 	}
-	if quote := evidence(text); quote != "" {
+	if quote := r.evidence(f.text); quote != "" {
 		out.Evidence = pipeline.List[string]{quote}
 	}
 	if f.path != "" && (r.on == config.OnAdded || r.on == config.OnRemoved) {

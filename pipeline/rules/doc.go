@@ -7,6 +7,9 @@
 // shown to the expression it belongs to. [Scan.Agent] is one agent's share of
 // the result.
 //
+// A rule with an expression in place of a match looks at the change as a
+// whole, once. Where it can't be evaluated, that is a finding too.
+//
 // A rule without a literal would have to run on every line. For the few
 // shapes that people write (white space at the end, lines that are too long)
 // there are matchers by hand; other such expressions do run on every line,

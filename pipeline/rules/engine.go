@@ -2,36 +2,44 @@ package rules
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
 )
 
-// Engine holds the compiled rules of one config version. It is never changed
+// Engine holds the compiled rules of one config version. They are never changed
 // after Compile, so that any number of reviews may share it.
 type Engine struct {
-	rules    []*rule // as in the config; a rule's index is its place here
+	rules    []*rule // with a match, as in the config; a rule's index is its place here
 	scopes   *scopes
 	added    *lineRules
 	removed  *lineRules
-	paths    []*rule // on file or path
-	messages []*rule // on title, body or commit_message
+	paths    *lineRules // on file or path
+	messages []*rule    // on title, body or commit_message
+	whole    []*rule    // with an expression
+
+	memories sync.Pool // of passes that are done
 }
 
-// Compile compiles the enabled rules that have a match; the others are prose
-// for a model's checklist and are left out. The error names the rule whose
-// pattern or glob does not compile.
+// Compile compiles the enabled rules that have a match or an expression; the
+// others are prose for a model's checklist and are left out. The error names
+// the rule whose pattern, glob or expression does not compile.
 func Compile(cfg []config.Rule) (*Engine, error) {
 	e := &Engine{}
-	var added, removed []*rule
+	var added, removed, paths []*rule
 	for i := range cfg {
-		if !cfg[i].Enabled || cfg[i].Match == nil {
+		if !cfg[i].Enabled || cfg[i].Match == nil && cfg[i].When == "" {
 			continue
 		}
 		r, err := compileRule(&cfg[i])
 		if err != nil {
 			return nil, fmt.Errorf("compile rule %q: %w", cfg[i].ID, err)
+		}
+		if r.when != nil {
+			e.whole = append(e.whole, r)
+			continue
 		}
 		r.index = len(e.rules)
 		e.rules = append(e.rules, r)
@@ -41,7 +49,7 @@ func Compile(cfg []config.Rule) (*Engine, error) {
 		case config.OnRemoved:
 			removed = append(removed, r)
 		case config.OnFile, config.OnPath:
-			e.paths = append(e.paths, r)
+			paths = append(paths, r)
 		default:
 			e.messages = append(e.messages, r)
 		}
@@ -50,17 +58,17 @@ func Compile(cfg []config.Rule) (*Engine, error) {
 	if e.scopes, err = compileScopes(e.rules); err != nil {
 		return nil, err
 	}
-	e.added, e.removed = newLineRules(added), newLineRules(removed)
+	e.added, e.removed, e.paths = newLineRules(added), newLineRules(removed), newLineRules(paths)
 	return e, nil
 }
 
 // Scan prepares the scan of one change; it runs when the first agent asks for
-// its share. The facts must not change while the Scan is in use.
-func (e *Engine) Scan(facts *pipeline.PRFacts) *Scan {
-	return &Scan{engine: e, facts: facts, turn: make(chan struct{}, 1)}
+// its share. Facts and classification must not change while the Scan is in use.
+func (e *Engine) Scan(facts *pipeline.PRFacts, classification *pipeline.Classification) *Scan {
+	return &Scan{engine: e, facts: facts, classification: classification, turn: make(chan struct{}, 1)}
 }
 
-// lineRules are the rules that look at lines of one kind.
+// lineRules are the rules that look at lines of one kind, or at paths.
 type lineRules struct {
 	rules   []*rule
 	matcher *literals.Matcher

@@ -9,11 +9,11 @@ import (
 // whatever stands in it: those of its lines, and those of its path where that
 // is new. They must not be changed.
 func (e *Engine) LooksAt(f *pipeline.File) []*config.Rule {
-	active := make([]bool, len(e.scopes.rules))
-	e.scopes.apply(f, active)
+	v := newView(e.scopes)
+	v.turn(f)
 	var out []*config.Rule
-	for i, r := range e.scopes.rules {
-		if active[i] && r.sees(f.Status) {
+	for _, r := range e.rules {
+		if r.sees(f.Status) && v.has(r) {
 			out = append(out, &r.Rule)
 		}
 	}

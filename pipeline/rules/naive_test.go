@@ -12,6 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/rules"
+	"github.com/reviewgate/reviewgate/policies/expression"
 )
 
 // result is what of a finding tells whether engines agree.
@@ -22,7 +23,15 @@ type result struct {
 
 // naive is the engine as one would first write it: every rule's regular
 // expression on every line. It is what the engine is measured by.
-type naive struct{ rules []naiveRule }
+type naive struct {
+	rules []naiveRule
+	whole []naiveWhole
+}
+
+type naiveWhole struct {
+	id   string
+	when *expression.Expression
+}
 
 func newNaive(t fataler, cfg []config.Rule) *naive {
 	t.Helper()
@@ -36,6 +45,13 @@ func newNaive(t fataler, cfg []config.Rule) *naive {
 	}
 	for i := range cfg {
 		m := cfg[i].Match
+		if cfg[i].Enabled && cfg[i].When != "" {
+			when, err := expression.Compile(cfg[i].When)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n.whole = append(n.whole, naiveWhole{cfg[i].ID, when})
+		}
 		if !cfg[i].Enabled || m == nil {
 			continue
 		}
@@ -56,12 +72,17 @@ func newNaive(t fataler, cfg []config.Rule) *naive {
 }
 
 // scan returns the findings of all agents' rules.
-func (n *naive) scan(facts *pipeline.PRFacts) []result {
+func (n *naive) scan(facts *pipeline.PRFacts, classification *pipeline.Classification) []result {
 	s := &naiveScan{naive: n, facts: facts}
 	for i := range facts.Files {
 		s.file(&facts.Files[i])
 	}
 	s.messages()
+	for _, w := range n.whole {
+		if holds, err := w.when.Holds(expression.Input{Facts: facts, Classification: classification}); holds || err != nil {
+			s.found = append(s.found, result{Rule: w.id, Section: "change"})
+		}
+	}
 	return s.found
 }
 
@@ -192,6 +213,12 @@ type fataler interface {
 	Fatal(args ...any)
 }
 
+// classification is that of the changes that tests make up.
+var classification = &pipeline.Classification{
+	Domains: pipeline.List[pipeline.Domain]{{ID: "api", Files: pipeline.List[pipeline.DomainFile]{{Path: "a.go"}}}},
+	Risk:    pipeline.Risk{Score: 30, Level: pipeline.RiskMedium},
+}
+
 // findings runs the engine for one agent over everything.
 func findings(t fataler, cfg []config.Rule, facts *pipeline.PRFacts, agent string) []pipeline.Finding {
 	t.Helper()
@@ -199,7 +226,7 @@ func findings(t fataler, cfg []config.Rule, facts *pipeline.PRFacts, agent strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := e.Scan(facts).Agent(agent).Review(context.Background(), everything(agent))
+	out, err := e.Scan(facts, classification).Agent(agent).Review(context.Background(), everything(agent))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ func TestSameAsNaive(t *testing.T) {
 			cfg[i].ID = fmt.Sprintf("rule-%d", i)
 		}
 		facts := rapid.Custom(genFacts).Draw(t, "facts")
-		want := newNaive(t, cfg).scan(&facts)
+		want := newNaive(t, cfg).scan(&facts, classification)
 		got := results(findings(t, cfg, &facts, "agent"))
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("findings (-naive +engine):\n%s", diff)
@@ -32,6 +32,10 @@ func TestSameAsNaive(t *testing.T) {
 func sampled(values ...string) *rapid.Generator[string] { return rapid.SampledFrom(values) }
 
 func genRule(t *rapid.T) config.Rule {
+	if rapid.IntRange(0, 9).Draw(t, "whole") == 0 {
+		return config.Rule{Enabled: true, Agent: "agent", When: sampled(`facts.body == ""`, `facts.files.exists(f, f.test)`,
+			`facts.files[1].path == "src/b.go"`, `classification.risk.level == "medium"`).Draw(t, "when")}
+	}
 	m := &config.Match{
 		On: sampled("", config.OnAdded, config.OnAdded, config.OnRemoved, config.OnFile, config.OnPath,
 			config.OnTitle, config.OnBody, config.OnCommitMessage).Draw(t, "on"),
@@ -60,7 +64,7 @@ func genPattern(t *rapid.T) string {
 }
 
 func anyPattern(t *rapid.T) string {
-	parts := rapid.SliceOfN(sampled("a", "ab", "K", "s", "é", `\.`, ".", "[ks]", "[a-c]", "[^a]", `\b`, "^", "$", "(?i:ask)", "(a|b)", "(ab|k)?",
+	parts := rapid.SliceOfN(sampled("a", "ab", "K", "s", "é", `\.`, ".", "[ks]", "[a-c]", "[^a]", `\b`, "^", "$", "(?i:ask)", "\u212a", "[\u017fa]", "(a|b)", "(ab|k)?",
 		"(?:s|sa)*", "x{2}", "(?:ab){1,3}", "a+", `\s`, "key"), 1, 5).Draw(t, "parts")
 	return sampled("", "(?i)").Draw(t, "flags") + strings.Join(parts, sampled("", "", "|").Draw(t, "separator"))
 }

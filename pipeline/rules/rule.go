@@ -8,11 +8,15 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
+	"github.com/reviewgate/reviewgate/policies/expression"
 )
 
-// rule is a config.Rule ready to run.
+// rule is a config.Rule ready to run. One with an expression has nothing but
+// that.
 type rule struct {
 	config.Rule
+	when *expression.Expression
+
 	index   int
 	on      string
 	pattern *regexp.Regexp // of a literal: the literal, quoted
@@ -20,9 +24,14 @@ type rule struct {
 	quick   func(string) bool
 	fix     bool
 	tests   bool
+
+	includes, excludes []int // globs, as they stand in the scopes
 }
 
 func compileRule(c *config.Rule) (*rule, error) {
+	if c.When != "" {
+		return compileWhen(c)
+	}
 	m := c.Match
 	r := &rule{Rule: *c, on: m.On, fix: m.Fix != "", tests: m.Tests == nil || *m.Tests}
 	switch r.on {
@@ -56,6 +65,17 @@ func compileRule(c *config.Rule) (*rule, error) {
 		}
 	}
 	return r, nil
+}
+
+func compileWhen(c *config.Rule) (*rule, error) {
+	if c.Match != nil {
+		return nil, errors.New("a rule has either a match or an expression")
+	}
+	when, err := expression.Compile(c.When)
+	if err != nil {
+		return nil, fmt.Errorf("when: %w", err)
+	}
+	return &rule{Rule: *c, when: when}, nil
 }
 
 // matches says whether the text, which the caller has bounded, is a finding.

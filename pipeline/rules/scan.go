@@ -7,15 +7,18 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
+	"github.com/reviewgate/reviewgate/policies/expression"
 )
 
 // Scan is one pass of all rules over one change, shared by its agents.
 type Scan struct {
-	engine *Engine
-	facts  *pipeline.PRFacts
-	turn   chan struct{} // held by who scans
-	done   bool
-	found  []found // in the order of the change
+	engine         *Engine
+	facts          *pipeline.PRFacts
+	classification *pipeline.Classification
+	turn           chan struct{} // held by who scans
+	done           bool
+	found          []found // in the order of the change
 }
 
 // found is a match before it is worded as a finding.
@@ -25,6 +28,7 @@ type found struct {
 	section string
 	line    int
 	text    string // of a line: the whole of it, though the rule saw maxLine bytes
+	failure error  // why an expression could not be evaluated
 }
 
 // Agent is the share of one agent in the scan. Agents may run side by side:
@@ -46,8 +50,16 @@ func (s *Scan) results(ctx context.Context) ([]found, error) {
 	if s.done {
 		return s.found, nil
 	}
-	p := &pass{ctx: ctx, engine: s.engine, active: make([]bool, len(s.engine.rules)), seen: make([]int, len(s.engine.rules))}
+	m := s.engine.memory()
+	defer func() {
+		m.view.file = nil // the change need not stay for it
+		s.engine.memories.Put(m)
+	}()
+	p := &pass{ctx: ctx, engine: s.engine, memory: m}
 	if err := p.change(s.facts); err != nil {
+		return nil, err
+	}
+	if err := p.whole(expression.Input{Facts: s.facts, Classification: s.classification}); err != nil {
 		return nil, err
 	}
 	s.found, s.done = p.found, true
@@ -60,27 +72,41 @@ type pass struct {
 	engine *Engine
 	found  []found
 
-	file   *pipeline.File
-	active []bool // by rule: does it look at this file?
-	count  map[*rule]int
+	file  *pipeline.File
+	count map[*rule]int
+	*memory
+}
 
-	// The candidates of one line: seen holds, by rule, the number of the last
-	// line the rule was a candidate for.
+// memory is what a pass needs room for by rule. It is used again and again, so
+// that a small change does not pay for the number of rules.
+type memory struct {
+	view *view
+	// The candidates of one line or path: seen holds, by rule, the number of the
+	// last one that the rule was a candidate for.
 	number     int
 	seen       []int
 	candidates []*rule
 }
 
+func (e *Engine) memory() *memory {
+	if m, ok := e.memories.Get().(*memory); ok {
+		return m
+	}
+	return &memory{view: newView(e.scopes), seen: make([]int, len(e.rules))}
+}
+
 func (p *pass) change(facts *pipeline.PRFacts) error {
-	anywhere := make([]bool, len(p.active))
+	anywhere := map[*rule]bool{}
 	for i := range facts.Files {
 		if err := p.ctx.Err(); err != nil {
 			return err
 		}
-		p.file, p.count = &facts.Files[i], map[*rule]int{}
-		p.engine.scopes.apply(p.file, p.active)
-		for r, a := range p.active {
-			anywhere[r] = anywhere[r] || a
+		p.file, p.count = &facts.Files[i], nil
+		p.view.turn(p.file)
+		for _, r := range p.engine.messages {
+			if r.narrow() && !anywhere[r] && p.view.has(r) {
+				anywhere[r] = true
+			}
 		}
 		p.names()
 		if err := p.hunks(); err != nil {
@@ -93,23 +119,19 @@ func (p *pass) change(facts *pipeline.PRFacts) error {
 
 // names runs the rules that look at a file's path.
 func (p *pass) names() {
-	for _, r := range p.engine.paths {
-		if !p.active[r.index] || !r.matches(bounded(p.file.Path, maxText)) {
-			continue
-		}
-		status := p.file.Status
-		arrived := status == pipeline.FileAdded || status == pipeline.FileRenamed || status == pipeline.FileCopied
-		if r.on == config.OnPath && arrived || r.on == config.OnFile && status != pipeline.FileRemoved {
+	status := p.file.Status
+	arrived := status == pipeline.FileAdded || status == pipeline.FileRenamed || status == pipeline.FileCopied
+	path := bounded(p.file.Path, maxText)
+	p.number++
+	for _, r := range p.candidatesFor(p.engine.paths, path) {
+		if (r.on == config.OnPath && arrived || r.on == config.OnFile && status != pipeline.FileRemoved) && r.matches(path) {
 			p.add(r, 0, p.file.Path)
 		}
 	}
 }
 
 func (p *pass) hunks() error {
-	added, removed := p.anyActive(p.engine.added), p.anyActive(p.engine.removed)
-	if !added && !removed {
-		return nil
-	}
+	added, removed := len(p.engine.added.rules) > 0, len(p.engine.removed.rules) > 0
 	for h := range p.file.Hunks {
 		hunk := &p.file.Hunks[h]
 		at := hunk.NewStart
@@ -142,37 +164,43 @@ func (p *pass) besideRemoved(h *pipeline.Hunk, at int) int {
 	return min(at, h.NewStart+h.NewLines-1)
 }
 
-func (p *pass) anyActive(l *lineRules) bool {
-	return slices.ContainsFunc(l.rules, func(r *rule) bool { return p.active[r.index] })
-}
-
 // line shows one line to the rules that may match it.
 func (p *pass) line(l *lineRules, whole string, number int) {
 	text := bounded(whole, maxLine)
-	p.candidates = p.candidates[:0]
-	p.suggest(l.always)
-	l.matcher.Find(text, func(ids []int, _ int) {
-		for _, id := range ids {
-			if id >= l.fold {
-				p.suggest(l.rules)
-			} else {
-				p.suggest(l.owners[id])
-			}
-		}
-	})
-	if len(p.candidates) > 1 {
-		slices.SortFunc(p.candidates, func(a, b *rule) int { return a.index - b.index })
-	}
-	for _, r := range p.candidates {
+	for _, r := range p.candidatesFor(l, text) {
 		if r.matches(text) {
 			p.add(r, number, whole)
 		}
 	}
 }
 
+// candidatesFor returns the rules that may match a text, in the order of the
+// config. They look at the file under way.
+func (p *pass) candidatesFor(l *lineRules, text string) []*rule {
+	p.candidates = p.candidates[:0]
+	p.suggest(l.always)
+	folded := false
+	hit := func(ids []int, _ int) {
+		for _, id := range ids {
+			if id >= l.fold {
+				folded = true
+			} else {
+				p.suggest(l.owners[id])
+			}
+		}
+	}
+	if l.matcher.Find(text, hit); folded {
+		l.matcher.Find(literals.Unfold(text), hit)
+	}
+	if len(p.candidates) > 1 {
+		slices.SortFunc(p.candidates, func(a, b *rule) int { return a.index - b.index })
+	}
+	return p.candidates
+}
+
 func (p *pass) suggest(rules []*rule) {
 	for _, r := range rules {
-		if p.active[r.index] && p.seen[r.index] != p.number {
+		if p.seen[r.index] != p.number && p.view.has(r) {
 			p.seen[r.index] = p.number
 			p.candidates = append(p.candidates, r)
 		}
@@ -184,17 +212,24 @@ func (p *pass) add(r *rule, line int, text string) {
 		if p.count[r] >= limit {
 			return
 		}
+		if p.count == nil {
+			p.count = map[*rule]int{}
+		}
 		p.count[r]++
 	}
 	p.found = append(p.found, found{rule: r, path: p.file.Path, line: line, text: text})
 }
 
+// narrow says whether the rule names the files that it is for.
+func (r *rule) narrow() bool {
+	return len(r.Match.Paths)+len(r.Match.ExcludePaths)+len(r.Match.Languages) > 0 || !r.tests
+}
+
 // messages runs the rules that look at what people wrote about the change. A
 // rule that names paths or languages does so only where a file fits them.
-func (p *pass) messages(facts *pipeline.PRFacts, anywhere []bool) {
+func (p *pass) messages(facts *pipeline.PRFacts, anywhere map[*rule]bool) {
 	for _, r := range p.engine.messages {
-		narrow := len(r.Match.Paths)+len(r.Match.ExcludePaths)+len(r.Match.Languages) > 0 || !r.tests
-		if narrow && !anywhere[r.index] {
+		if r.narrow() && !anywhere[r] {
 			continue
 		}
 		switch r.on {
@@ -214,4 +249,18 @@ func (p *pass) message(r *rule, section, text string) {
 	if text = bounded(text, maxText); r.matches(text) {
 		p.found = append(p.found, found{rule: r, section: section, text: text})
 	}
+}
+
+// whole evaluates the expressions. One that can't be evaluated is found too:
+// nobody knows that what it looks for is not there.
+func (p *pass) whole(in expression.Input) error {
+	for _, r := range p.engine.whole {
+		if err := p.ctx.Err(); err != nil {
+			return err
+		}
+		if holds, err := r.when.Holds(in); holds || err != nil {
+			p.found = append(p.found, found{rule: r, section: pipeline.SectionChange, failure: err})
+		}
+	}
+	return nil
 }

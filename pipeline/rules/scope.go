@@ -13,75 +13,94 @@ import (
 // scopes decides which rules look at which file. The globs of all rules are
 // matched at once.
 type scopes struct {
-	rules    []*rule
-	set      *glob.Set
-	includes [][]int // by glob, the rules that name it
-	excludes [][]int
+	rules int
+	globs int
+	set   *glob.Set
 }
 
+// compileScopes compiles the rules' globs and notes on each rule which are
+// its own.
 func compileScopes(rules []*rule) (*scopes, error) {
-	s := &scopes{rules: rules}
 	var patterns []string
 	at := map[string]int{}
-	index := func(r *rule, pattern string) (int, error) {
-		i, ok := at[pattern]
-		if ok {
-			return i, nil
+	indexes := func(r *rule, globs []string) ([]int, error) {
+		var out []int
+		for _, g := range globs {
+			i, ok := at[g]
+			if !ok {
+				if err := glob.Validate(g); err != nil {
+					return nil, fmt.Errorf("compile rule %q: path %q: %w", r.ID, g, err)
+				}
+				i = len(patterns)
+				at[g] = i
+				patterns = append(patterns, g)
+			}
+			out = append(out, i)
 		}
-		if err := glob.Validate(pattern); err != nil {
-			return 0, fmt.Errorf("compile rule %q: path %q: %w", r.ID, pattern, err)
-		}
-		i = len(patterns)
-		at[pattern] = i
-		patterns = append(patterns, pattern)
-		s.includes, s.excludes = append(s.includes, nil), append(s.excludes, nil)
-		return i, nil
+		return out, nil
 	}
 	for _, r := range rules {
-		for _, p := range r.Match.Paths {
-			i, err := index(r, p)
-			if err != nil {
-				return nil, err
-			}
-			s.includes[i] = append(s.includes[i], r.index)
+		var err error
+		if r.includes, err = indexes(r, r.Match.Paths); err != nil {
+			return nil, err
 		}
-		for _, p := range r.Match.ExcludePaths {
-			i, err := index(r, p)
-			if err != nil {
-				return nil, err
-			}
-			s.excludes[i] = append(s.excludes[i], r.index)
+		if r.excludes, err = indexes(r, r.Match.ExcludePaths); err != nil {
+			return nil, err
 		}
 	}
-	var err error
-	if s.set, err = glob.Compile(patterns); err != nil {
+	set, err := glob.Compile(patterns)
+	if err != nil {
 		return nil, fmt.Errorf("compile the rules' paths: %w", err)
 	}
-	return s, nil
+	return &scopes{rules: len(rules), globs: len(patterns), set: set}, nil
 }
 
-// apply writes into active, which has a place for each rule, which rules look
-// at the file.
-func (s *scopes) apply(f *pipeline.File, active []bool) {
-	for i, r := range s.rules {
-		active[i] = len(r.Match.Paths) == 0
-	}
-	matched := s.set.Match(f.Path)
-	for _, p := range matched {
-		for _, i := range s.includes[p] {
-			active[i] = true
-		}
-	}
-	for _, p := range matched {
-		for _, i := range s.excludes[p] {
-			active[i] = false
-		}
-	}
-	for i, r := range s.rules {
-		active[i] = active[i] && r.looksAt(f)
+// view is what of the scopes is known for one file at a time. A config may
+// have thousands of rules of which a file's text concerns ten, so that each is
+// asked when it is needed first.
+type view struct {
+	scopes *scopes
+	file   *pipeline.File
+	number int
+	// By glob and by rule, the number of the file that it was last found to
+	// match or looked into. No is the same where the answer was no.
+	matched []int
+	yes, no []int
+}
+
+func newView(s *scopes) *view {
+	return &view{scopes: s, matched: make([]int, s.globs), yes: make([]int, s.rules), no: make([]int, s.rules)}
+}
+
+// turn turns to another file.
+func (v *view) turn(f *pipeline.File) {
+	v.file = f
+	v.number++
+	for _, g := range v.scopes.set.Match(f.Path) {
+		v.matched[g] = v.number
 	}
 }
 
+// has says whether the rule looks at the file.
+func (v *view) has(r *rule) bool {
+	switch v.number {
+	case v.yes[r.index]:
+		return true
+	case v.no[r.index]:
+		return false
+	}
+	matches := func(g int) bool { return v.matched[g] == v.number }
+	if r.looksAt(v.file) &&
+		(len(r.includes) == 0 || slices.ContainsFunc(r.includes, matches)) &&
+		!slices.ContainsFunc(r.excludes, matches) {
+		v.yes[r.index] = v.number
+		return true
+	}
+	v.no[r.index] = v.number
+	return false
+}
+
+// looksAt says whether the rule looks at such files, wherever they are.
 func (r *rule) looksAt(f *pipeline.File) bool {
 	return !r.passesOver(f) &&
 		(r.tests || !f.Test) &&

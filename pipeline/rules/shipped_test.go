@@ -91,7 +91,7 @@ func flagged(t *testing.T, engine *rules.Engine, agents []config.Agent, c change
 	if err != nil {
 		t.Fatal(err)
 	}
-	scan := engine.Scan(&facts)
+	scan := engine.Scan(&facts, classification)
 	ids := map[string]bool{}
 	for _, a := range agents {
 		out, err := scan.Agent(a.ID).Review(context.Background(), dispatch.Task{

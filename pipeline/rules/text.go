@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"errors"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -33,24 +34,11 @@ func cut(text string, n int) string {
 	return text[:n]
 }
 
-// evidence is a line as it is quoted: trimmed, without what cannot be shown,
-// at most maxEvidence bytes and an ellipsis.
-func evidence(line string) string {
-	line = strings.TrimSpace(cut(strings.TrimSpace(line), 2*maxEvidence))
-	line = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\t' {
-			return utf8.RuneError
-		}
-		return r
-	}, line)
-	if short := cut(line, maxEvidence); short != line {
-		return short + "…"
-	}
-	return line
-}
-
-// firstMatch returns the lines of a text in which the rule first matches.
-func (r *rule) firstMatch(text string) string {
+// evidence quotes the lines of the text in which the rule first matches, or as
+// much of them around the match as a reader looks at: maxEvidence bytes, with
+// an ellipsis where there is more, and without what cannot be shown.
+func (r *rule) evidence(text string) string {
+	text = bounded(text, maxLine)
 	at := r.pattern.FindStringIndex(text)
 	if at == nil {
 		return ""
@@ -60,5 +48,62 @@ func (r *rule) firstMatch(text string) string {
 	if i := strings.IndexByte(text[at[1]:], '\n'); i >= 0 {
 		to = at[1] + i
 	}
-	return text[from:to]
+	before := strings.TrimLeftFunc(text[from:at[0]], unicode.IsSpace)
+	after := strings.TrimRightFunc(text[at[1]:to], unicode.IsSpace)
+	return window(before, text[at[0]:at[1]], after)
+}
+
+// window joins what stands before, in and after a match. Of what is too long
+// it keeps the match and the same share of both sides.
+func window(before, match, after string) string {
+	if len(before)+len(match)+len(after) <= maxEvidence {
+		return shown(strings.TrimSpace(before + match + after))
+	}
+	match = cut(match, maxEvidence)
+	room := maxEvidence - len(match)
+	left := max(room/2, room-len(after))
+	short := cutLeft(before, left)
+	out := shown(strings.TrimSpace(cut(short+match+after, maxEvidence)))
+	if len(short) < len(before) {
+		out = "…" + out
+	}
+	if len(short)+len(match)+len(after) > maxEvidence {
+		out += "…"
+	}
+	return out
+}
+
+// cutLeft keeps the last n bytes of text, not through a character.
+func cutLeft(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	at := len(text) - n
+	for i := 0; i < utf8.UTFMax && at < len(text) && !utf8.RuneStart(text[at]); i++ {
+		at++
+	}
+	return text[at:]
+}
+
+// shown replaces control characters.
+func shown(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\t' {
+			return utf8.RuneError
+		}
+		return r
+	}, text)
+}
+
+// unevaluated says that an expression could not be evaluated, and why: the
+// cause alone, since the expression itself may be long and stands in the config.
+func unevaluated(err error) string {
+	if cause := errors.Unwrap(err); cause != nil {
+		err = cause
+	}
+	why := strings.Join(strings.Fields(err.Error()), " ")
+	if short := cut(why, maxEvidence); short != why {
+		why = short + "…"
+	}
+	return "Whether this holds could not be found out, so it does not count as passed: " + shown(why)
 }

@@ -73,8 +73,8 @@ type agents = map[string]dispatch.Agent
 
 // agents are the config's agents over one change. Those of kind rules share
 // one scan, so that all rules take one pass.
-func (e *Engine) agents(facts *pipeline.PRFacts, extra agents) agents {
-	scan := e.rules.Scan(facts)
+func (e *Engine) agents(facts *pipeline.PRFacts, classification *pipeline.Classification, extra agents) agents {
+	scan := e.rules.Scan(facts, classification)
 	all := agents{}
 	for _, a := range e.config.Agents {
 		switch a.Kind {

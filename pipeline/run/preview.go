@@ -154,7 +154,7 @@ func (p *previewer) try(ctx context.Context, cfg *config.Config, out *pipeline.P
 func (p *previewer) results(ctx context.Context, engine *Engine, in aggregate.Input) (pipeline.List[pipeline.AgentResult], error) {
 	run := pipeline.AgentManifest{}
 	var results pipeline.List[pipeline.AgentResult]
-	builtIn := engine.agents(in.Facts, nil)
+	builtIn := engine.agents(in.Facts, in.Classification, nil)
 	for _, e := range in.Manifest.Entries {
 		_, other := p.runner.Agents[e.Agent]
 		if _, ok := builtIn[e.Agent]; ok && !other {

@@ -111,7 +111,7 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 		return err
 	})
 	failed = t.then(failed, pipeline.StageDispatch, "running agents", func() (err error) {
-		scan = engine.agents(&v.Facts, r.Agents)
+		scan = engine.agents(&v.Facts, &v.Classification, r.Agents)
 		v.Results, err = dispatch.Dispatch(ctx, v.Manifest, &v.Facts, &v.Classification, scan, t.dispatchOptions(out.Config))
 		return err
 	})

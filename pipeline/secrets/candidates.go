@@ -85,7 +85,7 @@ func nextLine(text, what string, at int) int {
 // addFolded looks at a line with a letter that (?i) takes for an ASCII one: it
 // is searched as it would be spelt in ASCII, and matches may be anywhere.
 func (s *search) addFolded(at int) {
-	line := asciiFolds.Replace(s.text[lineStart(s.text, at):lineEnd(s.text, at)])
+	line := literals.Unfold(s.text[lineStart(s.text, at):lineEnd(s.text, at)])
 	s.detector.matcher.Find(line, func(ids []int, _ int) {
 		for _, id := range ids {
 			for _, r := range s.detector.literals[id].rules {
@@ -99,8 +99,6 @@ func (s *search) addFolded(at int) {
 		}
 	})
 }
-
-var asciiFolds = strings.NewReplacer(literals.Folds[0], "k", literals.Folds[1], "s")
 
 // hit adds the candidate around a literal that stands from start to end.
 func (s *search) hit(r, start, end int) {

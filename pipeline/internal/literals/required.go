@@ -79,8 +79,9 @@ func ofRunes(re *syntax.Regexp) []knowledge {
 	fold := re.Flags&syntax.FoldCase != 0
 	parts := make([]knowledge, len(re.Rune))
 	for i, r := range re.Rune {
-		// The replacement rune also stands for any invalid byte.
-		if r != utf8.RuneError && (r < utf8.RuneSelf || !fold) {
+		// The replacement rune also stands for any invalid byte, and Unfold
+		// takes the Folds out of the text.
+		if r != utf8.RuneError && (r < utf8.RuneSelf || !fold && !slices.Contains(Folds[:], string(r))) {
 			parts[i].exact = []string{lower(string(r))}
 		}
 	}
@@ -94,10 +95,7 @@ func ofClass(ranges []rune) knowledge {
 			if r == utf8.RuneError || len(exact) > maxClass {
 				return knowledge{}
 			}
-			if slices.Contains(Folds[:], string(r)) {
-				continue
-			}
-			if s := lower(string(r)); !slices.Contains(exact, s) {
+			if s := lower(Unfold(string(r))); !slices.Contains(exact, s) {
 				exact = append(exact, s)
 			}
 			if r == unicode.MaxRune {
@@ -193,7 +191,8 @@ func usable(literals []string) []string {
 }
 
 // better returns the list that should be found less often: the one whose
-// shortest literal is longer, else the shorter list.
+// shortest literal is longer, up to where that hardly matters, else the shorter
+// list, else the longer literals after all: https:// is everywhere.
 func better(a, b []string) []string {
 	if len(a) == 0 {
 		return b
@@ -202,7 +201,7 @@ func better(a, b []string) []string {
 		return a
 	}
 	la, lb := min(shortest(a), goodLiteral), min(shortest(b), goodLiteral)
-	if lb > la || lb == la && len(b) < len(a) {
+	if lb > la || lb == la && (len(b) < len(a) || len(b) == len(a) && shortest(b) > shortest(a)) {
 		return b
 	}
 	return a

@@ -1,0 +1,101 @@
+package render
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+func gapEntry(concern, path string, ops ...pipeline.PatchOperation) pipeline.GapLogEntry {
+	return pipeline.GapLogEntry{Concern: concern, Path: path, Line: 1, Agent: "finance-sme",
+		Suggestion: pipeline.ConfigPatch{File: config.FileDomains, Operations: ops}}
+}
+
+func appendGlob(path string) pipeline.PatchOperation {
+	return pipeline.PatchOperation{Op: "add", Path: "/items/-", Value: map[string]any{"globs": []string{path}}}
+}
+
+// Gaps of one concern are one, with one patch that covers all of them, where
+// their patches can be put together.
+func TestGapsAreGroupedByConcern(t *testing.T) {
+	for name, tt := range map[string]struct {
+		gaps   []pipeline.GapLogEntry
+		groups int
+		ops    int // of the first patch
+	}{
+		"three places":    {[]pipeline.GapLogEntry{gapEntry("money", "a", appendGlob("a")), gapEntry("money", "b", appendGlob("b")), gapEntry("money", "c", appendGlob("c"))}, 1, 3},
+		"the same patch":  {[]pipeline.GapLogEntry{gapEntry("money", "a", appendGlob("a")), gapEntry("money", "a", appendGlob("a"))}, 1, 1},
+		"another concern": {[]pipeline.GapLogEntry{gapEntry("money", "a", appendGlob("a")), gapEntry("auth", "b", appendGlob("b"))}, 2, 1},
+		"a patch that replaces": {[]pipeline.GapLogEntry{
+			gapEntry("money", "a", appendGlob("a")), gapEntry("money", "b", pipeline.PatchOperation{Op: "replace", Path: "/items/0", Value: 1}),
+		}, 2, 1},
+		"a patch that inserts": {[]pipeline.GapLogEntry{
+			gapEntry("money", "a", pipeline.PatchOperation{Op: "add", Path: "/items/0", Value: 1}), gapEntry("money", "b", appendGlob("b")),
+		}, 2, 1},
+		"no patch": {[]pipeline.GapLogEntry{gapEntry("money", "a"), gapEntry("money", "b")}, 1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := cleanView()
+			v.Review.Report.GapLog = tt.gaps
+			comment := Comment(v).Body
+			if n := strings.Count(comment, " looks like "); n != tt.groups {
+				t.Errorf("%d groups, want %d:\n%s", n, tt.groups, comment)
+			}
+			var ops []pipeline.PatchOperation
+			if patch := cut(comment, "```json\n", "\n```"); patch != "" {
+				if err := json.Unmarshal([]byte(patch), &ops); err != nil {
+					t.Fatalf("the patch is no JSON: %v\n%s", err, patch)
+				}
+			}
+			if len(ops) != tt.ops {
+				t.Errorf("%d operations, want %d", len(ops), tt.ops)
+			}
+		})
+	}
+}
+
+// A patch is bounded, however many places there are.
+func TestPatchOfManyPlaces(t *testing.T) {
+	v := cleanView()
+	for i := range 500 {
+		v.Review.Report.GapLog = append(v.Review.Report.GapLog, gapEntry("money", "a", appendGlob(grouped(i))))
+	}
+	comment := Comment(v).Body
+	if n := strings.Count(comment, `"op"`); n != maxOperations {
+		t.Errorf("%d operations, want %d", n, maxOperations)
+	}
+	for _, want := range []string{"…and 494 more", "To cover the first of them next time"} {
+		if !strings.Contains(comment, want) {
+			t.Errorf("does not say %q:\n%s", want, comment)
+		}
+	}
+}
+
+func TestDecidedBy(t *testing.T) {
+	for _, tt := range []struct {
+		condition string
+		want      string
+	}{
+		{"major > 0", "Decided by the gate's condition major > 0 (major is 2)."},
+		{"major > 1 && risk_score >= 12.5", "Decided by the gate's condition major > 1 && risk_score >= 12.5 (major is 2, risk_score is 38)."},
+		{"major > 0 && major < 9", "(major is 2)."},
+		{"min_confidence < 0.9", "(min_confidence is 0.85)."},
+		{"unknown > 0", "Decided by the gate's condition unknown > 0."},
+		{"no condition held", "Decided by the gate: none of its conditions holds."},
+		{"", ""},
+	} {
+		v := cleanView()
+		v.Review.Report.Gate = pipeline.Gate{Condition: tt.condition, Metrics: map[string]float64{"major": 2, "risk_score": 38, "min_confidence": 0.85}}
+		text := Text(v, TextOptions{Width: 1000})
+		if !strings.Contains(text, tt.want) || (tt.want == "") == strings.Contains(text, "Decided by") {
+			t.Errorf("%q: does not say %q:\n%s", tt.condition, tt.want, text)
+		}
+	}
+	v := incompleteView()
+	if text := Text(v, TextOptions{}); strings.Contains(text, "Decided by") {
+		t.Errorf("an incomplete review is said to be decided by a condition:\n%s", text)
+	}
+}
