@@ -107,7 +107,7 @@ func TestFiles(t *testing.T) {
 }
 
 func TestClean(t *testing.T) {
-	for in, want := range map[string]string{"a": "a", "./a/b": "a/b", "a//b/../c": "a/c", "..a": "..a", "b ": "b "} {
+	for in, want := range map[string]string{"a": "a", "./a/b": "a/b", "a//b/../c": "a/c", "..a": "..a", "a b": "a b"} {
 		if got, err := Clean(in); err != nil || got != want {
 			t.Errorf("%q: %q, %v; want %q", in, got, err, want)
 		}

@@ -24,7 +24,7 @@ func (s sections) gaps(layout string) items {
 		key := concern{g.Concern, g.Agent, g.Suggestion.File}
 		n, known := at[key]
 		switch {
-		case known && appends(g.Suggestion) && appends(groups[n][0].Suggestion):
+		case known && appends(g.Suggestion):
 			groups[n] = append(groups[n], g)
 		default:
 			at[key] = len(groups)
@@ -34,8 +34,9 @@ func (s sections) gaps(layout string) items {
 	return each(groups, func(g *[]*pipeline.GapLogEntry) safe { return say(layout, s.gap(*g)) })
 }
 
-// appends reports whether a patch does nothing but append to lists, so that
-// several of them can be applied one after the other.
+// appends reports whether a patch does nothing but append to lists, so that it
+// can follow another, whatever comes between them in the log. The first patch
+// of all may have to make the file.
 func appends(p pipeline.ConfigPatch) bool {
 	return !slices.ContainsFunc(p.Operations, func(op pipeline.PatchOperation) bool {
 		return op.Op != "add" || !strings.HasSuffix(op.Path, "/-")

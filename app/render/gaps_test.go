@@ -32,8 +32,11 @@ func TestGapsAreGroupedByConcern(t *testing.T) {
 		"a patch that replaces": {[]pipeline.GapLogEntry{
 			gapEntry("money", "a", appendGlob("a")), gapEntry("money", "b", pipeline.PatchOperation{Op: "replace", Path: "/items/0", Value: 1}),
 		}, 2, 1},
+		"a patch that makes the file": {[]pipeline.GapLogEntry{
+			gapEntry("money", "a", pipeline.PatchOperation{Op: "add", Path: "", Value: map[string]any{"items": []any{}}}), gapEntry("money", "b", appendGlob("b")),
+		}, 1, 2},
 		"a patch that inserts": {[]pipeline.GapLogEntry{
-			gapEntry("money", "a", pipeline.PatchOperation{Op: "add", Path: "/items/0", Value: 1}), gapEntry("money", "b", appendGlob("b")),
+			gapEntry("money", "b", appendGlob("b")), gapEntry("money", "a", pipeline.PatchOperation{Op: "add", Path: "/items/0", Value: 1}),
 		}, 2, 1},
 		"no patch": {[]pipeline.GapLogEntry{gapEntry("money", "a"), gapEntry("money", "b")}, 1, 0},
 	} {
