@@ -109,6 +109,9 @@ func TestDefaultDomains(t *testing.T) {
 		"src/test/java/ShopIT.java":            "tests",
 		"README.md":                            "docs",
 		"docs/guide/setup.rst":                 "docs",
+		"internal/vault/client.go":             "secrets",
+		"src/SecretStore.ts":                   "secrets",
+		"app/credentials.py":                   "secrets",
 		"main.go":                              "",
 		"src/index.ts":                         "",
 		"lib/util/strings.py":                  "",
@@ -178,6 +181,14 @@ func TestDefaultSignals(t *testing.T) {
 				`resetPasswordForm.show()`,
 			},
 		},
+		"session": {
+			hits:   []string{`req.session.user = user`, `request.session["cart"] = cart.id`, `session_regenerate_id(true);`, `store := sessions.NewCookieStore(key)`, `HttpSession s = request.getSession();`, `SESSION_COOKIE_SECURE = False`},
+			misses: []string{`session = requests.Session()`, `if req.session.user == nil`, `const session = 1`, `db.session.commit()`},
+		},
+		"secrets": {
+			hits:   []string{`os.Getenv("STRIPE_SECRET_KEY")`, `process.env.SLACK_TOKEN`, `ENV["DB_PASSWORD"]`, `client, err := vault.NewClient(cfg)`, `keyring.get_password("app", user)`, `key, err := x509.ParsePKCS8PrivateKey(der)`, `client.get_secret_value(SecretId=name)`},
+			misses: []string{`os.Getenv("HOME")`, `process.env.NODE_ENV`, `token := next()`, `x509.ParseCertificate(der)`, `kms.Newline`, `// the secret manager`},
+		},
 		"cryptography": {
 			hits: []string{
 				`block, err := aes.NewCipher(key)`,
@@ -213,8 +224,8 @@ func TestDefaultSignals(t *testing.T) {
 			},
 		},
 		"concurrency": {
-			hits:   []string{`mu sync.Mutex`, `atomic.AddInt64(&n, 1)`, `t = threading.Thread(target=run)`, `synchronized (lock) {`, `let m: Arc<Mutex<u32>> = x;`},
-			misses: []string{`go run()`, `// keep both in sync.`, `import "sync"`, `new ThreadView()`},
+			hits:   []string{`cond *sync.Cond`, `atomic.CompareAndSwapInt64(&n, 0, 1)`, `t = threading.Thread(target=run)`, `while (!head.compareAndSet(a, b)) {`, `n.load(Ordering::Acquire)`, `new Thread(job).start();`},
+			misses: []string{`go run()`, `// keep both in sync.`, `import "sync"`, `new ThreadView()`, `mu sync.Mutex`, `n.Add(1)`, `synchronized (lock) {`, `Ordering::Less`},
 		},
 		"personal-data": {
 			hits:   []string{`date_of_birth = models.DateField()`, `ssn: string;`, `String passportNumber;`, `user_ssn := r.Form`, `SocialSecurityNumber string`},

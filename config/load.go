@@ -36,6 +36,7 @@ func Load(layers ...Layer) (*Config, []pipeline.ConfigProblem) {
 	inForce.Version = version(inForce.Layers)
 	c := current.config()
 	c.InForce = inForce
+	c.DomainsForm = domainsForm(layers, inForce.Layers[1:])
 	return c, inForce.Problems
 }
 

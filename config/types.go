@@ -35,6 +35,9 @@ type Config struct {
 	Risk     []RiskFactor
 	Signals  []Signal
 	Settings Settings
+	// DomainsForm is the form of the repository's review-domains.json, one of
+	// the Form constants: what a patch of it has to fit.
+	DomainsForm string
 }
 
 // Rule says what is looked for, by which agent, and how bad it is. A rule

@@ -20,6 +20,9 @@ type Input struct {
 // not.
 type Outcome struct {
 	Matched bool
+	// Unknown says that it can't be told whether the trigger holds: an
+	// expression could not be evaluated, for the Reason. Matched is false then.
+	Unknown bool
 	Reason  string
 	// Files made the trigger hold, sorted. Whole says that it holds for the
 	// change as a whole, such as for its label or size.
@@ -27,48 +30,150 @@ type Outcome struct {
 	Whole bool
 }
 
-// CompiledTrigger is a trigger with its globs compiled. It is never changed,
-// so that any number of goroutines may use it.
-type CompiledTrigger struct {
-	trigger Trigger
-	globs   *glob.Set
-	when    *expression.Expression
-	parts   []*CompiledTrigger
+// Triggers are compiled triggers that are evaluated together, so that each
+// path is matched against the globs of all of them at once. They are never
+// changed, so that any number of goroutines may use them.
+type Triggers struct {
+	list  []*trigger
+	globs *glob.Set
 }
 
-// CompileTrigger validates and compiles a trigger. The error is its first
-// [Problem].
-func CompileTrigger(t Trigger) (*CompiledTrigger, error) {
-	if problems := ValidateTrigger(t); len(problems) > 0 {
-		return nil, fmt.Errorf("compile trigger: %w", problems[0])
+// trigger is a trigger with its expression compiled.
+type trigger struct {
+	Trigger
+	globs []int // places of its globs among those of all triggers
+	when  *expression.Expression
+	parts []*trigger
+	lacks string // the reason where nothing has what it asks for
+}
+
+// change is what triggers are evaluated against, with what was found for all
+// of them: the indexes of the files that each glob matches.
+type change struct {
+	Input
+	matched [][]int
+	budget  *expression.Budget
+}
+
+// CompileTriggers validates and compiles triggers. The error is the first
+// [Problem] of the first that has one, in a [TriggerError].
+func CompileTriggers(list []Trigger) (*Triggers, error) {
+	c := &compiler{known: map[string]int{}}
+	ts := &Triggers{}
+	for i, t := range list {
+		if problems := ValidateTrigger(t); len(problems) > 0 {
+			return nil, &TriggerError{i, problems[0]}
+		}
+		compiled, err := c.compile(t)
+		if err != nil {
+			return nil, &TriggerError{i, err}
+		}
+		ts.list = append(ts.list, compiled)
 	}
-	return compile(t)
+	var err error
+	if ts.globs, err = glob.Compile(c.globs); err != nil {
+		return nil, fmt.Errorf("compile triggers: %w", err)
+	}
+	return ts, nil
 }
 
-func compile(t Trigger) (*CompiledTrigger, error) {
-	c := &CompiledTrigger{trigger: t}
-	var err error
-	if c.globs, err = glob.Compile(t.Globs); err != nil {
-		return nil, err
+// TriggerError says which trigger of a list does not compile, by its index.
+type TriggerError struct {
+	Index int
+	Err   error
+}
+
+func (e *TriggerError) Error() string { return "compile trigger: " + e.Err.Error() }
+
+// Unwrap is what is wrong with the trigger.
+func (e *TriggerError) Unwrap() error { return e.Err }
+
+// compiler collects the globs of triggers.
+type compiler struct {
+	globs []string
+	known map[string]int
+}
+
+func (c *compiler) compile(t Trigger) (*trigger, error) {
+	out := &trigger{Trigger: t, lacks: lacks(t)}
+	for _, g := range t.Globs {
+		i, ok := c.known[g]
+		if !ok {
+			i = len(c.globs)
+			c.known[g], c.globs = i, append(c.globs, g)
+		}
+		out.globs = append(out.globs, i)
 	}
 	if t.Type == TriggerExpression {
-		if c.when, err = expression.Compile(t.When); err != nil {
+		var err error
+		if out.when, err = expression.Compile(t.When); err != nil {
 			return nil, err
 		}
 	}
 	for _, sub := range t.Triggers {
-		part, err := compile(sub)
+		part, err := c.compile(sub)
 		if err != nil {
 			return nil, err
 		}
-		c.parts = append(c.parts, part)
+		out.parts = append(out.parts, part)
 	}
-	return c, nil
+	if t.Type == TriggerAny {
+		out.lacks = lacksAny(out.parts)
+	}
+	return out, nil
 }
 
-// Evaluate tells whether the trigger holds for a change.
-func (c *CompiledTrigger) Evaluate(in Input) Outcome {
-	t := c.trigger
+// lacks words the reason that is the same for every change. A config may have
+// a thousand policies, of which hardly any holds.
+func lacks(t Trigger) string {
+	switch t.Type {
+	case TriggerDomain:
+		return "no file is " + or(t.Domains)
+	case TriggerService:
+		return "no file belongs to the service " + or(t.Services)
+	case TriggerPath:
+		return "no file matches " + or(t.Globs)
+	case TriggerLabel:
+		return "no label is " + or(t.Labels)
+	}
+	return ""
+}
+
+// lacksAny is the same of a trigger with parts, where each has such a reason
+// and can have no other.
+func lacksAny(parts []*trigger) string {
+	var reasons []string
+	for _, p := range parts {
+		if p.lacks == "" || p.Match == "all" {
+			return ""
+		}
+		reasons = append(reasons, p.lacks)
+	}
+	return strings.Join(reasons, ", ")
+}
+
+// Evaluate tells of each trigger, in their order, whether it holds for a
+// change.
+func (ts *Triggers) Evaluate(in Input) []Outcome {
+	ch := change{in, ts.match(in.Facts.Files), expression.NewBudget()}
+	out := make([]Outcome, len(ts.list))
+	for i, t := range ts.list {
+		out[i] = t.evaluate(ch)
+	}
+	return out
+}
+
+func (ts *Triggers) match(files pipeline.List[pipeline.File]) [][]int {
+	matched := make([][]int, ts.globs.Len())
+	for i := range files {
+		for _, g := range ts.globs.Match(files[i].Path) {
+			matched[g] = append(matched[g], i)
+		}
+	}
+	return matched
+}
+
+func (t *trigger) evaluate(in change) Outcome {
 	switch t.Type {
 	case TriggerAlways:
 		return holds("every change")
@@ -79,7 +184,7 @@ func (c *CompiledTrigger) Evaluate(in Input) Outcome {
 	case TriggerChange:
 		return oneOf("type is "+in.Classification.Type, in.Classification.Type, t.Types)
 	case TriggerPath:
-		return c.path(in)
+		return t.path(in)
 	case TriggerLabel:
 		return label(t, in)
 	case TriggerAuthor:
@@ -89,13 +194,13 @@ func (c *CompiledTrigger) Evaluate(in Input) Outcome {
 	case TriggerSize:
 		return size(t, in)
 	case TriggerExpression:
-		return c.expression(in)
+		return t.expression(in)
 	case TriggerAny:
-		return c.any(in)
+		return t.any(in)
 	case TriggerAll:
-		return c.all(in)
+		return t.all(in)
 	case TriggerNot:
-		return c.not(in)
+		return t.not(in)
 	}
 	return fails("trigger type " + string(t.Type) + " does not exist")
 }
@@ -103,6 +208,8 @@ func (c *CompiledTrigger) Evaluate(in Input) Outcome {
 func holds(reason string) Outcome { return Outcome{Matched: true, Reason: reason, Whole: true} }
 
 func fails(reason string) Outcome { return Outcome{Reason: reason} }
+
+func unknown(reason string) Outcome { return Outcome{Unknown: true, Reason: reason} }
 
 // byFiles is the outcome of files that match, of which first explains the
 // first. Files must be sorted.
@@ -117,7 +224,7 @@ func byFiles(files []string, first string) Outcome {
 	return Outcome{Matched: true, Reason: reason, Files: files}
 }
 
-func domain(t Trigger, in Input) Outcome {
+func domain(t *trigger, in change) Outcome {
 	var files []string
 	var first string
 	for _, d := range in.Classification.Domains {
@@ -139,12 +246,12 @@ func domain(t Trigger, in Input) Outcome {
 		}
 	}
 	if len(files) == 0 {
-		return fails("no file is " + or(t.Domains))
+		return fails(t.lacks)
 	}
 	return byFiles(union(files), first)
 }
 
-func service(t Trigger, in Input) Outcome {
+func service(t *trigger, in change) Outcome {
 	var files []string
 	var first string
 	for _, s := range in.Classification.Services {
@@ -157,31 +264,29 @@ func service(t Trigger, in Input) Outcome {
 		files = append(files, s.Files...)
 	}
 	if len(files) == 0 {
-		return fails("no file belongs to the service " + or(t.Services))
+		return fails(t.lacks)
 	}
 	return byFiles(union(files), first)
 }
 
-func (c *CompiledTrigger) path(in Input) Outcome {
+func (t *trigger) path(in change) Outcome {
 	var files []string
-	var first string
-	for i := range in.Facts.Files {
-		p := in.Facts.Files[i].Path
-		if !c.globs.Any(p) {
-			continue
+	first, by := len(in.Facts.Files), ""
+	for k, g := range t.globs {
+		for n, i := range in.matched[g] {
+			files = append(files, in.Facts.Files[i].Path)
+			if n == 0 && i < first {
+				first, by = i, t.Globs[k]
+			}
 		}
-		if first == "" {
-			first = fmt.Sprintf("%s matches %s", p, c.trigger.Globs[c.globs.Match(p)[0]])
-		}
-		files = append(files, p)
 	}
 	if len(files) == 0 {
-		return fails("no file matches " + or(c.trigger.Globs))
+		return fails(t.lacks)
 	}
-	return byFiles(union(files), first)
+	return byFiles(union(files), fmt.Sprintf("%s matches %s", in.Facts.Files[first].Path, by))
 }
 
-func risk(t Trigger, in Input) Outcome {
+func risk(t *trigger, in change) Outcome {
 	r := in.Classification.Risk
 	is := fmt.Sprintf("risk is %s (%d of 100)", r.Level, r.Score)
 	if r.Level.Rank() >= pipeline.RiskLevel(t.AtLeast).Rank() {
@@ -190,7 +295,7 @@ func risk(t Trigger, in Input) Outcome {
 	return fails(is + ", below " + t.AtLeast)
 }
 
-func size(t Trigger, in Input) Outcome {
+func size(t *trigger, in change) Outcome {
 	s := in.Classification.Scope
 	is := fmt.Sprintf("size is %s (changed lines: %d)", s.Size, s.ChangedLines)
 	if s.Size.Rank() >= pipeline.Size(t.AtLeast).Rank() {
@@ -199,7 +304,7 @@ func size(t Trigger, in Input) Outcome {
 	return fails(is + ", below " + t.AtLeast)
 }
 
-func label(t Trigger, in Input) Outcome {
+func label(t *trigger, in change) Outcome {
 	for _, want := range t.Labels {
 		for _, have := range in.Facts.Labels {
 			// GitHub's label names differ by more than case only.
@@ -208,10 +313,10 @@ func label(t Trigger, in Input) Outcome {
 			}
 		}
 	}
-	return fails("no label is " + or(t.Labels))
+	return fails(t.lacks)
 }
 
-func author(t Trigger, in Input) Outcome {
+func author(t *trigger, in change) Outcome {
 	a := in.Facts.Author
 	var reasons []string
 	if t.Bot != nil {
@@ -247,47 +352,82 @@ func author(t Trigger, in Input) Outcome {
 	return holds(strings.Join(reasons, ", "))
 }
 
-func (c *CompiledTrigger) expression(in Input) Outcome {
-	held, err := c.when.Holds(expression.Input{Facts: in.Facts, Classification: in.Classification})
-	if err != nil || held {
-		return holds(c.trigger.When)
+func (t *trigger) expression(in change) Outcome {
+	held, err := t.when.Holds(expression.Input{Facts: in.Facts, Classification: in.Classification, Budget: in.budget})
+	switch shown := excerpt(t.When); {
+	case err != nil:
+		return unknown(err.Error())
+	case held:
+		return holds(shown)
+	default:
+		return fails(shown + " does not hold")
 	}
-	return fails(c.trigger.When + " does not hold")
 }
 
-func (c *CompiledTrigger) any(in Input) Outcome {
-	var out Outcome
-	var nearest []string
-	for _, p := range c.parts {
-		o := p.Evaluate(in)
-		if !o.Matched {
-			nearest = append(nearest, o.Reason)
-			continue
-		}
-		if !out.Matched {
-			out.Matched, out.Reason = true, o.Reason
-		}
-		out.Files = append(out.Files, o.Files...)
-		out.Whole = out.Whole || o.Whole
+// excerpt is the beginning of an expression, on one line.
+func excerpt(when string) string {
+	const most = 120
+	text := []rune(strings.Join(strings.Fields(when), " "))
+	if len(text) <= most {
+		return string(text)
 	}
-	if !out.Matched {
+	return string(text[:most]) + "…"
+}
+
+// any holds if a part does. Beside one that holds, a part of which it can't be
+// told might have held for the whole change, so it counts as having done that.
+func (t *trigger) any(in change) Outcome {
+	var out Outcome
+	var nearest, open []string
+	for _, p := range t.parts {
+		o := p.evaluate(in)
+		switch {
+		case o.Unknown:
+			open = append(open, o.Reason)
+		case !o.Matched && t.lacks != "":
+		case !o.Matched:
+			nearest = append(nearest, o.Reason)
+		default:
+			if !out.Matched {
+				out.Matched, out.Reason = true, o.Reason
+			}
+			out.Files = append(out.Files, o.Files...)
+			out.Whole = out.Whole || o.Whole
+		}
+	}
+	switch {
+	case !out.Matched && len(open) > 0:
+		return unknown(open[0])
+	case !out.Matched && t.lacks != "":
+		return fails(t.lacks)
+	case !out.Matched:
 		return fails(strings.Join(nearest, ", "))
+	case len(open) > 0 && !out.Whole:
+		out.Whole = true
+		out.Reason += "; a part can't be evaluated: " + open[0] + ", so it counts as holding"
 	}
 	out.Files = union(out.Files)
 	return out
 }
 
 // all holds for the files of its parts together. A part that holds for the
-// whole change does not widen what the others name.
-func (c *CompiledTrigger) all(in Input) Outcome {
-	var files, reasons []string
-	for _, p := range c.parts {
-		o := p.Evaluate(in)
-		if !o.Matched {
+// whole change does not widen what the others name. One part that fails is
+// enough, whatever can't be told of the others.
+func (t *trigger) all(in change) Outcome {
+	var files, reasons, open []string
+	for _, p := range t.parts {
+		o := p.evaluate(in)
+		switch {
+		case o.Unknown:
+			open = append(open, o.Reason)
+		case !o.Matched:
 			return o
 		}
 		files = append(files, o.Files...)
 		reasons = append(reasons, o.Reason)
+	}
+	if len(open) > 0 {
+		return unknown(open[0])
 	}
 	return Outcome{
 		Matched: true,
@@ -297,12 +437,22 @@ func (c *CompiledTrigger) all(in Input) Outcome {
 	}
 }
 
-func (c *CompiledTrigger) not(in Input) Outcome {
-	o := c.parts[0].Evaluate(in)
-	if o.Matched {
+func (t *trigger) not(in change) Outcome {
+	o := t.parts[0].evaluate(in)
+	switch {
+	case o.Unknown:
+		return o
+	case o.Matched:
 		return fails("ruled out: " + o.Reason)
 	}
 	return holds(o.Reason)
+}
+
+// ReadsLabels reports whether a change's labels can make a difference.
+func (ts *Triggers) ReadsLabels() bool { return slices.ContainsFunc(ts.list, (*trigger).readsLabels) }
+
+func (t *trigger) readsLabels() bool {
+	return t.Type == TriggerLabel || t.when != nil && t.when.ReadsLabels() || slices.ContainsFunc(t.parts, (*trigger).readsLabels)
 }
 
 func oneOf(is, value string, allowed []string) Outcome {

@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -30,6 +31,16 @@ func testInput() Input {
 			Risk:     pipeline.Risk{Score: 40, Level: pipeline.RiskMedium},
 		},
 	}
+}
+
+// evaluated is the outcome of one trigger.
+func evaluated(t *testing.T, trigger Trigger, in Input) Outcome {
+	t.Helper()
+	ts, err := CompileTriggers([]Trigger{trigger})
+	if err != nil {
+		t.Fatalf("%+v: %v", trigger, err)
+	}
+	return ts.Evaluate(in)[0]
 }
 
 func TestEvaluate(t *testing.T) {
@@ -72,16 +83,15 @@ func TestEvaluate(t *testing.T) {
 		{"all", Trigger{Type: TriggerAll, Triggers: []Trigger{fix, finance}},
 			Outcome{Matched: true, Reason: "type is fix; pricing/tax.ts is finance (pricing/**), and 1 more file", Files: pricing}},
 		{"all missed", Trigger{Type: TriggerAll, Triggers: []Trigger{fix, infra, finance}}, fails("no file is infra")},
+		{"expression", when("classification.risk.score > 39 &&\n  facts.files.size() == 3"), whole("classification.risk.score > 39 && facts.files.size() == 3")},
+		{"expression missed", when(`facts.title == "x"`), fails(`facts.title == "x" does not hold`)},
+		{"long expression", when("true" + strings.Repeat(" || false", 20)), whole("true" + strings.Repeat(" || false", 12) + " || fals…")},
+		{"expression that can't be evaluated", when(`facts.files[7].binary`), unknown("index out of bounds: 7")},
 		{"not", Trigger{Type: TriggerNot, Triggers: []Trigger{infra}}, whole("no file is infra")},
 		{"not missed", Trigger{Type: TriggerNot, Triggers: []Trigger{fix}}, fails("ruled out: type is fix")},
 	}
 	for _, tt := range tests {
-		c, err := CompileTrigger(tt.trigger)
-		if err != nil {
-			t.Errorf("%s: %v", tt.name, err)
-			continue
-		}
-		got := c.Evaluate(testInput())
+		got := evaluated(t, tt.trigger, testInput())
 		if len(got.Files) == 0 {
 			got.Files = nil
 		}
@@ -93,13 +103,9 @@ func TestEvaluate(t *testing.T) {
 
 func TestAuthorWithoutAssociationIsNotGuessed(t *testing.T) {
 	for _, first := range []bool{true, false} {
-		c, err := CompileTrigger(Trigger{Type: TriggerAuthor, FirstTime: &first})
-		if err != nil {
-			t.Fatal(err)
-		}
 		in := testInput()
 		in.Facts.Author.Association = ""
-		if o := c.Evaluate(in); o.Matched || !strings.Contains(o.Reason, "not known") {
+		if o := evaluated(t, Trigger{Type: TriggerAuthor, FirstTime: &first}, in); o.Matched || !strings.Contains(o.Reason, "not known") {
 			t.Errorf("first_time %v = %+v, want no match because it is not known", first, o)
 		}
 	}
@@ -146,8 +152,128 @@ func TestValidateTriggerPointsAtEachProblem(t *testing.T) {
 		if diff := cmp.Diff(tt.pointers, pointers); diff != "" {
 			t.Errorf("%s: pointers (-want +got):\n%s", tt.name, diff)
 		}
-		if _, err := CompileTrigger(tt.trigger); err == nil {
-			t.Errorf("%s: CompileTrigger accepts what ValidateTrigger refuses", tt.name)
+		_, err := CompileTriggers([]Trigger{{Type: TriggerAlways}, tt.trigger})
+		var refused *TriggerError
+		if !errors.As(err, &refused) || refused.Index != 1 {
+			t.Errorf("%s: CompileTriggers = %v, want an error about the second", tt.name, err)
+		}
+	}
+}
+
+func when(text string) Trigger { return Trigger{Type: TriggerExpression, When: text} }
+
+// What can't be told is neither: it fails no "any", holds no "all", and stays
+// what it is under "not".
+func TestUnknownIsPropagated(t *testing.T) {
+	yes, no, open := when("true"), when("false"), when("facts.files[7].binary")
+	finance := Trigger{Type: TriggerDomain, Domains: []string{"finance"}}
+	of := func(kind TriggerType, parts ...Trigger) Trigger { return Trigger{Type: kind, Triggers: parts} }
+	tests := []struct {
+		name    string
+		trigger Trigger
+		want    string // yes, no or unknown
+	}{
+		{"any of unknown", of(TriggerAny, open), "unknown"},
+		{"any of no and unknown", of(TriggerAny, no, open), "unknown"},
+		{"any of unknown and no", of(TriggerAny, open, no), "unknown"},
+		{"any of yes and unknown", of(TriggerAny, yes, open), "yes"},
+		{"any of unknown and yes", of(TriggerAny, open, yes), "yes"},
+		{"all of unknown", of(TriggerAll, open), "unknown"},
+		{"all of yes and unknown", of(TriggerAll, yes, open), "unknown"},
+		{"all of unknown and yes", of(TriggerAll, open, yes), "unknown"},
+		{"all of no and unknown", of(TriggerAll, no, open), "no"},
+		{"all of unknown and no", of(TriggerAll, open, no), "no"},
+		{"not unknown", of(TriggerNot, open), "unknown"},
+		{"not not unknown", of(TriggerNot, of(TriggerNot, open)), "unknown"},
+		{"not any of yes and unknown", of(TriggerNot, of(TriggerAny, open, yes)), "no"},
+		{"not all of no and unknown", of(TriggerNot, of(TriggerAll, open, no)), "yes"},
+		{"any of all", of(TriggerAny, of(TriggerAll, yes, open), no), "unknown"},
+		{"files and unknown", of(TriggerAll, finance, open), "unknown"},
+	}
+	for _, tt := range tests {
+		o := evaluated(t, tt.trigger, testInput())
+		got := "no"
+		switch {
+		case o.Unknown && o.Matched:
+			t.Errorf("%s is unknown and matched: %+v", tt.name, o)
+		case o.Unknown:
+			got = "unknown"
+		case o.Matched:
+			got = "yes"
+		}
+		if got != tt.want || o.Reason == "" {
+			t.Errorf("%s = %s (%q), want %s", tt.name, got, o.Reason, tt.want)
+		}
+	}
+}
+
+// A part that might have held for the whole change must not leave an agent
+// with a few files.
+func TestUnknownBesideFilesCountsForTheWholeChange(t *testing.T) {
+	got := evaluated(t, Trigger{Type: TriggerAny, Triggers: []Trigger{
+		{Type: TriggerPath, Globs: []string{"ui/**"}}, when("facts.files[7].binary")}}, testInput())
+	want := Outcome{Matched: true, Whole: true, Files: []string{"ui/a.tsx"},
+		Reason: "ui/a.tsx matches ui/**; a part can't be evaluated: index out of bounds: 7, so it counts as holding"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("outcome (-want +got):\n%s", diff)
+	}
+}
+
+func TestTriggersThatReadLabels(t *testing.T) {
+	label := Trigger{Type: TriggerLabel, Labels: []string{"x"}}
+	tests := []struct {
+		trigger Trigger
+		want    bool
+	}{
+		{Trigger{Type: TriggerAlways}, false},
+		{label, true},
+		{Trigger{Type: TriggerNot, Triggers: []Trigger{label}}, true},
+		{when(`"x" in facts.labels`), true},
+		{Trigger{Type: TriggerAll, Triggers: []Trigger{{Type: TriggerAlways}, when(`facts.labels.size() > 1`)}}, true},
+		{when(`facts.draft`), false},
+	}
+	for _, tt := range tests {
+		ts, err := CompileTriggers([]Trigger{tt.trigger})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := ts.ReadsLabels(); got != tt.want {
+			t.Errorf("%+v reads labels: %v, want %v", tt.trigger, got, tt.want)
+		}
+	}
+}
+
+func TestValidateTriggerPlacesProblemsOfExpressions(t *testing.T) {
+	problems := ValidateTrigger(Trigger{Type: TriggerAny, Triggers: []Trigger{
+		{Type: TriggerAlways, When: "true"},
+		when("facts.draft &&\n facts.titel == 'x'"),
+		when(""),
+	}})
+	want := []Problem{
+		{"/triggers/0/when", `a trigger of type "always" does not read when`, `remove it, or use the type "expression"`},
+		{"/triggers/1/when", `at 2:7 of the expression: facts has no field "titel"`, `did you mean "title"?`},
+		{"/triggers/2/when", "the expression is empty", "write an expression that is true or false, such as classification.scope.changed_lines > 600"},
+	}
+	if diff := cmp.Diff(want, problems); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+}
+
+// Triggers that are evaluated together share the matching of paths, and keep
+// apart what each of them found.
+func TestTriggersSharePathsAndNotOutcomes(t *testing.T) {
+	path := func(globs ...string) Trigger { return Trigger{Type: TriggerPath, Globs: globs} }
+	list := []Trigger{
+		path("ui/**"), path("**/*.ts", "ui/**"), path("x"), path("pricing/total.ts", "**/*.ts"),
+		{Type: TriggerAll, Triggers: []Trigger{path("ui/**"), path("**/*.ts")}},
+	}
+	ts, err := CompileTriggers(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, got := range ts.Evaluate(testInput()) {
+		if diff := cmp.Diff(evaluated(t, list[i], testInput()), got); diff != "" {
+			t.Errorf("trigger %d (-alone +together):\n%s", i, diff)
 		}
 	}
 }

@@ -179,9 +179,13 @@ func (v *validator) globs(at string, globs []string) {
 }
 
 func (v *validator) expression(at, when string) {
+	_, err := expression.Compile(when)
 	var e *expression.Error
-	if _, err := expression.Compile(when); errors.As(err, &e) {
-		v.add(at, e.Problem, e.Remedy)
+	switch {
+	case errors.As(err, &e):
+		v.add(at, e.Placed(), e.Remedy)
+	case err != nil:
+		v.add(at, "the expression can't be used: "+err.Error(), "write it in another way")
 	}
 }
 

@@ -76,9 +76,6 @@ func newWork(in Input) *work {
 		in: in, rules: map[string]*config.Rule{}, agents: map[string]*config.Agent{},
 		files: map[string]*pipeline.File{}, coverage: map[source]*pipeline.Coverage{},
 	}
-	for i := range in.Config.Rules {
-		w.rules[in.Config.Rules[i].ID] = &in.Config.Rules[i]
-	}
 	for i := range in.Config.Agents {
 		w.agents[in.Config.Agents[i].ID] = &in.Config.Agents[i]
 	}
@@ -91,7 +88,25 @@ func newWork(in Input) *work {
 		HeadSHA: f.Head.SHA, ConfigVersion: f.Config.Version, GapLog: in.Gaps, Iteration: 1,
 	}
 	w.take()
+	w.lookUpRules()
 	return w
+}
+
+// lookUpRules looks up the rules that findings name: a config may have
+// thousands of others.
+func (w *work) lookUpRules() {
+	named := map[string]bool{}
+	for _, f := range w.findings {
+		named[f.RuleID] = true
+	}
+	if len(named) == 0 {
+		return
+	}
+	for i := range w.in.Config.Rules {
+		if r := &w.in.Config.Rules[i]; named[r.ID] {
+			w.rules[r.ID] = r
+		}
+	}
 }
 
 // take takes in the agents' outputs in an order of their content, so that the

@@ -4,6 +4,7 @@ package compose
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -15,13 +16,9 @@ import (
 // Composer composes manifests by one config. It is never changed after New,
 // so that any number of goroutines may use it.
 type Composer struct {
-	policies []policy // by priority, descending, then id
+	policies []config.Policy    // by priority, descending, then id
+	triggers *policies.Triggers // of the policies, in their order
 	agents   []config.Agent
-}
-
-type policy struct {
-	config.Policy
-	trigger *policies.CompiledTrigger
 }
 
 // New compiles the policies that are switched on.
@@ -29,18 +26,26 @@ func New(cfg *config.Config) (*Composer, error) {
 	c := &Composer{agents: slices.Clone(cfg.Agents)}
 	slices.SortFunc(c.agents, func(a, b config.Agent) int { return cmp.Compare(a.ID, b.ID) })
 	for _, p := range cfg.Policies {
-		if !p.Enabled {
-			continue
+		if p.Enabled {
+			c.policies = append(c.policies, p)
 		}
-		t, err := policies.CompileTrigger(p.Trigger)
-		if err != nil {
-			return nil, fmt.Errorf("compile policy %s: %w", p.ID, err)
-		}
-		c.policies = append(c.policies, policy{p, t})
 	}
-	slices.SortFunc(c.policies, func(a, b policy) int {
+	slices.SortFunc(c.policies, func(a, b config.Policy) int {
 		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.ID, b.ID))
 	})
+	var triggers []policies.Trigger
+	for _, p := range c.policies {
+		triggers = append(triggers, p.Trigger)
+	}
+	var err error
+	c.triggers, err = policies.CompileTriggers(triggers)
+	var wrong *policies.TriggerError
+	switch {
+	case errors.As(err, &wrong):
+		return nil, fmt.Errorf("compile policy %s: %w", c.policies[wrong.Index].ID, err)
+	case err != nil:
+		return nil, err
+	}
 	return c, nil
 }
 
@@ -48,9 +53,9 @@ func New(cfg *config.Config) (*Composer, error) {
 // row with the nearest reason for each other registered agent.
 func (c *Composer) Compose(facts *pipeline.PRFacts, classification *pipeline.Classification) pipeline.AgentManifest {
 	in := policies.Input{Facts: facts, Classification: classification}
-	outcomes := make([]policies.Outcome, len(c.policies))
-	for i := range c.policies {
-		outcomes[i] = c.policies[i].trigger.Evaluate(in)
+	outcomes := c.triggers.Evaluate(in)
+	for i := range outcomes {
+		outcomes[i] = decided(outcomes[i])
 	}
 	var m pipeline.AgentManifest
 	for i := range c.agents {
@@ -65,6 +70,19 @@ func (c *Composer) Compose(facts *pipeline.PRFacts, classification *pipeline.Cla
 	slices.SortStableFunc(m.Entries, func(a, b pipeline.ManifestEntry) int { return cmp.Compare(b.Priority, a.Priority) })
 	return m
 }
+
+// decided makes what can't be told count as holding for the whole change: what
+// fails to be evaluated must not make a review looser.
+func decided(o policies.Outcome) policies.Outcome {
+	if !o.Unknown {
+		return o
+	}
+	return policies.Outcome{Matched: true, Whole: true, Reason: "can't be evaluated: " + o.Reason + ", so it counts as holding"}
+}
+
+// ReadsLabels reports whether a change's labels can make a difference to its
+// manifest.
+func (c *Composer) ReadsLabels() bool { return c.triggers.ReadsLabels() }
 
 // entry unites what the policies that hold ask of an agent; false if none
 // asks for it.

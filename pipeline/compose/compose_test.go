@@ -2,6 +2,7 @@ package compose
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -142,8 +143,48 @@ func TestEntriesByPriorityThenAgentAndTheRestSkippedWithReasons(t *testing.T) {
 }
 
 func TestNewNamesThePolicyThatDoesNotCompile(t *testing.T) {
-	_, err := New(&config.Config{Policies: []config.Policy{{ID: "p", Enabled: true}}})
-	if err == nil {
-		t.Error("New accepts a policy without a trigger")
+	_, err := New(&config.Config{Policies: []config.Policy{
+		{ID: "sound", Enabled: true, Priority: 90, Trigger: policies.Trigger{Type: policies.TriggerAlways}},
+		{ID: "broken", Enabled: true},
+	}})
+	if err == nil || !strings.Contains(err.Error(), "compile policy broken: ") {
+		t.Errorf("New = %v, want an error that names the policy", err)
+	}
+}
+
+// An expression that can't be evaluated must not keep an agent from running,
+// nor narrow what it looks at.
+func TestWhatCannotBeEvaluatedCountsAsHolding(t *testing.T) {
+	open := policies.Trigger{Type: policies.TriggerExpression, When: "facts.files[99].binary"}
+	for name, trigger := range map[string]policies.Trigger{
+		"expression": open,
+		"not":        {Type: policies.TriggerNot, Triggers: []policies.Trigger{open}},
+		"all":        {Type: policies.TriggerAll, Triggers: []policies.Trigger{domain("ui"), open}},
+	} {
+		m := composed(t, []config.Policy{{ID: "p", Trigger: trigger, Dispatch: config.Dispatch{Agents: []string{"a"}, Required: true, Scope: config.ScopeMatched}}}, on("a"))
+		want := pipeline.AgentManifest{Entries: pipeline.List[pipeline.ManifestEntry]{{
+			Agent: "a", Scope: pipeline.AgentScope{All: true},
+			Policies: matches{{Policy: "p", Trigger: "can't be evaluated: index out of bounds: 99, so it counts as holding"}},
+			Required: true, OnFailure: pipeline.OnFailureBlock, AddedBy: pipeline.AddedByPolicy,
+		}}}
+		if diff := cmp.Diff(want, m); diff != "" {
+			t.Errorf("%s: manifest (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestReadsLabelsOfPoliciesThatAreOn(t *testing.T) {
+	label := policies.Trigger{Type: policies.TriggerLabel, Labels: []string{"x"}}
+	for _, enabled := range []bool{true, false} {
+		c, err := New(&config.Config{Policies: []config.Policy{
+			{ID: "a", Enabled: true, Trigger: policies.Trigger{Type: policies.TriggerAlways}},
+			{ID: "p", Enabled: enabled, Trigger: label},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.ReadsLabels() != enabled {
+			t.Errorf("reads labels = %v with the policy on = %v", !enabled, enabled)
+		}
 	}
 }

@@ -53,28 +53,45 @@ func union(a, b []string) pipeline.List[string] {
 	return slices.Compact(out)
 }
 
-// suggestion maps the file to the signal's domain. The patch is against the
-// file in its {"items": [...]} form; where a repository has none yet, it
-// starts from {"items": []}.
-func suggestion(s *signal, path string) pipeline.ConfigPatch {
-	sum := sha256.Sum256([]byte(path))
-	return pipeline.ConfigPatch{
-		File: config.FileDomains,
-		Operations: pipeline.List[pipeline.PatchOperation]{{
-			Op:   "add",
-			Path: "/items/-",
-			// A map, not a struct: its keys are in the same order again when a
-			// stored review is read and written.
-			Value: map[string]any{
-				"type":        "domain",
-				"id":          s.Domain + "-" + hex.EncodeToString(sum[:4]),
-				"domain":      s.Domain,
-				"description": "Unmapped code of " + s.Domain + ", found by the signal " + s.ID + ".",
-				"globs":       []string{fileGlob(path)},
-				"weight":      0,
-			},
-		}},
+// suggestion is a patch that maps the file to the signal's domain. It fits the
+// repository's file in the form that it has, or that the patches before it have
+// given it: they are to be applied in the order of the log.
+func suggestion(s *signal, path, form string) pipeline.ConfigPatch {
+	op := pipeline.PatchOperation{Op: "add", Value: mapping(s, path)}
+	switch form {
+	case config.FormList:
+		op.Path = "/-"
+	case config.FormItems:
+		op.Path = "/items/-"
+	case config.FormObject:
+		op.Path, op.Value = "/items", []any{op.Value}
+	default:
+		op.Value = map[string]any{"items": []any{op.Value}}
 	}
+	return pipeline.ConfigPatch{File: config.FileDomains, Operations: pipeline.List[pipeline.PatchOperation]{op}}
+}
+
+// mapping is a map, not a struct: its keys are in the same order again when a
+// stored review is read and written. Its id differs by file and concern, so
+// that all that is suggested may stand side by side.
+func mapping(s *signal, path string) map[string]any {
+	sum := sha256.Sum256([]byte(s.Concern + "\x00" + path))
+	return map[string]any{
+		"type":        "domain",
+		"id":          s.Domain + "-" + hex.EncodeToString(sum[:4]),
+		"domain":      s.Domain,
+		"description": "Unmapped code of " + s.Domain + ", found by the signal " + s.ID + ".",
+		"globs":       []string{fileGlob(path)},
+		"weight":      0,
+	}
+}
+
+// patched is the form that a file has once a patch was applied.
+func patched(form string) string {
+	if form == config.FormList {
+		return form
+	}
+	return config.FormItems
 }
 
 // maxGlob leaves room in the 256 bytes of a glob for what fileGlob appends.

@@ -2,6 +2,7 @@ package gapdetect
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -17,7 +18,7 @@ const Source = "signals"
 const confidence = 0.6
 
 const (
-	maxPerConcern = 20      // log entries; scopes are widened for all files
+	maxPerConcern = 5       // log entries; scopes are widened for all files
 	maxLine       = 8 << 10 // bytes of a line that are looked at: signals only add agents, rules look at all of it
 	maxQuote      = 200     // bytes
 )
@@ -27,11 +28,12 @@ const (
 type Detector struct {
 	signals []*signal
 	filter  *prefilter
+	form    string // of the file that patches are for
 }
 
 // New compiles the signals that are switched on and whose agent is too.
 func New(cfg *config.Config) (*Detector, error) {
-	d := &Detector{}
+	d := &Detector{form: cfg.DomainsForm}
 	for _, s := range cfg.Signals {
 		if !s.Enabled || !enabled(cfg.Agents, s.Agent) {
 			continue
@@ -57,7 +59,9 @@ func (d *Detector) Detect(ctx context.Context, facts *pipeline.PRFacts, classifi
 		Detector: d,
 		covered:  coveredBy(manifest),
 		domains:  domainsOf(classification),
-		logged:   map[string]int{},
+		form:     d.form,
+		found:    map[string]int{},
+		last:     map[string]int{},
 		missed:   map[string][]string{},
 		may:      make([]bool, len(d.signals)),
 		open:     make([]bool, len(d.signals)),
@@ -68,6 +72,7 @@ func (d *Detector) Detect(ctx context.Context, facts *pipeline.PRFacts, classifi
 		}
 		r.file(&facts.Files[i])
 	}
+	r.countTheRest()
 	return amend(manifest, r.missed), r.log, nil
 }
 
@@ -76,7 +81,9 @@ type run struct {
 	*Detector
 	covered map[string]scope
 	domains map[string][]string // by path
-	logged  map[string]int      // by concern
+	form    string              // that the patched file has so far
+	found   map[string]int      // by concern, the files that show it
+	last    map[string]int      // by concern, the place in the log of its last entry
 	missed  map[string][]string // by agent, the files it should look at
 	log     []pipeline.GapLogEntry
 
@@ -134,12 +141,11 @@ func (r *run) file(f *pipeline.File) {
 	}
 }
 
-// openSignals marks the signals whose concern nobody looks at in the file.
+// openSignals marks the signals whose concern no domain of the file covers.
 func (r *run) openSignals(f *pipeline.File) bool {
 	found := false
 	for i, s := range r.signals {
-		c := r.covered[s.Agent]
-		r.open[i] = !c.all && !c.files[f.Path] && !slices.Contains(r.domains[f.Path], s.Domain) && s.looksAt(f)
+		r.open[i] = !slices.Contains(r.domains[f.Path], s.Domain) && s.looksAt(f)
 		found = found || r.open[i]
 	}
 	return found
@@ -158,20 +164,46 @@ func (r *run) line(l *pipeline.Line, hits []*pipeline.Line) {
 	}
 }
 
+// gap logs a concern of a file, and sends the agent there unless it looks at
+// the file anyway.
 func (r *run) gap(s *signal, path string, l *pipeline.Line) {
-	r.missed[s.Agent] = append(r.missed[s.Agent], path)
-	if r.logged[s.Concern]++; r.logged[s.Concern] > maxPerConcern {
+	agent := s.Agent
+	if c := r.covered[agent]; c.all || c.files[path] {
+		agent = ""
+	} else {
+		r.missed[agent] = append(r.missed[agent], path)
+	}
+	if r.found[s.Concern]++; r.found[s.Concern] > maxPerConcern {
 		return
 	}
+	missed := "no mapping puts " + path + " into " + s.Domain
+	if r.form == config.FormNone {
+		missed += "; the repository has no " + config.RepositoryDir + "/" + config.FileDomains + " yet, so create it"
+	}
+	r.last[s.Concern] = len(r.log)
 	r.log = append(r.log, pipeline.GapLogEntry{
 		Concern:    s.Concern,
 		Path:       path,
 		Line:       l.New,
 		Quote:      cut(strings.TrimSpace(l.Text), maxQuote),
-		Missed:     "no mapping puts " + path + " into " + s.Domain,
-		Suggestion: suggestion(s, path),
-		Agent:      s.Agent,
+		Missed:     missed,
+		Suggestion: suggestion(s, path, r.form),
+		Agent:      agent,
 		Source:     Source,
 		Confidence: confidence,
 	})
+	r.form = patched(r.form)
+}
+
+// countTheRest says in a concern's last entry how many more files show it.
+func (r *run) countTheRest() {
+	for concern, n := range r.found {
+		e := &r.log[r.last[concern]]
+		switch rest := n - maxPerConcern; {
+		case rest == 1:
+			e.Missed += ", and 1 more file shows the concern"
+		case rest > 1:
+			e.Missed += fmt.Sprintf(", and %d more files show the concern", rest)
+		}
+	}
 }

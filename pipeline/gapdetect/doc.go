@@ -2,8 +2,9 @@
 // have missed. Signals are patterns that show a concern, such as arithmetic
 // on money, in files that no mapping covers for it. The agent for the concern
 // is sent there, and the gap is logged with the change to the config that
-// would close it.
+// would close it, as a JSON Patch of the repository's file.
 //
-// The stage only adds agents and widens scopes. It says nothing of a file
-// that the agent looks at anyway: there nothing was missed.
+// The stage only adds agents and widens scopes. Where the agent looks at the
+// file anyway it adds nothing, but the gap is logged all the same: the domain
+// counts for risk and policies, too.
 package gapdetect

@@ -11,39 +11,121 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/internal/history"
 	"github.com/reviewgate/reviewgate/pipeline/rules"
 )
 
-// BenchmarkEngine and BenchmarkNaive run the shipped rules over the added
-// lines of code in many languages, in one goroutine. The bytes of MB/s are
-// those of lines that all rules look at: generated and vendored files are
-// BenchmarkForeign's.
-func BenchmarkEngine(b *testing.B) {
+// BenchmarkHistory and BenchmarkNaive run the shipped rules over the lines that
+// a real history added, change by change and in one goroutine. The bytes of
+// MB/s are those of lines that all rules look at: generated and vendored files
+// are BenchmarkForeign's. The naive engine, which takes a part, stops the
+// benchmark where it finds anything else.
+func BenchmarkHistory(b *testing.B) {
 	cfg, engine := shipped(b)
-	facts := linesOfOwn(corpus(b, 10<<20))
-	b.SetBytes(addedBytes(facts))
+	changes := committed(b, 10<<20)
+	b.SetBytes(allBytes(changes))
 	b.ReportAllocs()
 	n := 0
 	for b.Loop() {
 		n = 0
-		scan := engine.Scan(facts, classification)
-		for _, a := range cfg.Agents {
-			n += len(review(b, scan, a.ID))
+		for _, facts := range changes {
+			n += scanned(b, engine, cfg, facts)
 		}
 	}
-	b.ReportMetric(float64(n), "findings")
+	reportDensity(b, changes, n)
 }
 
 func BenchmarkNaive(b *testing.B) {
-	cfg, _ := shipped(b)
-	facts := linesOfOwn(corpus(b, 512<<10))
+	cfg, engine := shipped(b)
+	changes := committed(b, 512<<10)
 	naive := newNaive(b, cfg.Rules)
+	b.SetBytes(allBytes(changes))
+	n := 0
+	for b.Loop() {
+		n = 0
+		for _, facts := range changes {
+			n += len(naive.scan(facts, classification))
+		}
+	}
+	reportDensity(b, changes, n)
+	for _, facts := range changes {
+		sameAsNaive(b, cfg, engine, facts)
+	}
+}
+
+// scanned is the number of findings of all agents.
+func scanned(t testing.TB, engine *rules.Engine, cfg *config.Config, facts *pipeline.PRFacts) int {
+	n := 0
+	scan := engine.Scan(facts, classification)
+	for _, a := range cfg.Agents {
+		n += len(review(t, scan, a.ID))
+	}
+	return n
+}
+
+// committed returns the facts of each change of the history, limit added bytes
+// in all, or of one change that adds code where there is no history.
+func committed(t testing.TB, limit int) []*pipeline.PRFacts {
+	t.Helper()
+	var out []*pipeline.PRFacts
+	changes := history.Read(t, limit)
+	for i := range changes {
+		out = append(out, linesOfOwn(changes[i].Facts(t)))
+	}
+	if changes == nil {
+		out = append(out, linesOfOwn(corpus(t, limit)))
+	}
+	return cutTo(out, limit)
+}
+
+// cutTo leaves out the files after the first limit bytes: one commit may add
+// any number.
+func cutTo(changes []*pipeline.PRFacts, limit int) []*pipeline.PRFacts {
+	for i, facts := range changes {
+		for j := range facts.Files {
+			one := &pipeline.PRFacts{Files: facts.Files[j : j+1]}
+			if limit -= int(addedBytes(one)); limit < 0 {
+				facts.Files = facts.Files[:j]
+				return changes[:i+1]
+			}
+		}
+	}
+	return changes
+}
+
+func allBytes(changes []*pipeline.PRFacts) int64 {
+	var n int64
+	for _, facts := range changes {
+		n += addedBytes(facts)
+	}
+	return n
+}
+
+// reportDensity says how much there was to find.
+func reportDensity(b *testing.B, changes []*pipeline.PRFacts, findings int) {
+	b.Helper()
+	lines := 0
+	for _, facts := range changes {
+		lines += addedLines(facts)
+	}
+	b.ReportMetric(float64(len(changes)), "changes")
+	b.ReportMetric(float64(allBytes(changes)), "bytes")
+	b.ReportMetric(float64(lines), "lines")
+	b.ReportMetric(float64(findings), "findings")
+	b.ReportMetric(1000*float64(findings)/float64(max(lines, 1)), "findings/1000-lines")
+}
+
+// BenchmarkCode is the same over code in many languages that nobody had to
+// commit: sources of the Go distribution and of modules.
+func BenchmarkCode(b *testing.B) {
+	cfg, engine := shipped(b)
+	facts := linesOfOwn(corpus(b, 10<<20))
 	b.SetBytes(addedBytes(facts))
 	n := 0
 	for b.Loop() {
-		n = len(naive.scan(facts, classification))
+		n = scanned(b, engine, cfg, facts)
 	}
-	b.ReportMetric(float64(n), "findings")
+	reportDensity(b, []*pipeline.PRFacts{facts}, n)
 }
 
 // BenchmarkMatches is the worst that the shipped rules meet: every line is one
@@ -54,11 +136,7 @@ func BenchmarkMatches(b *testing.B) {
 	b.SetBytes(addedBytes(facts))
 	n := 0
 	for b.Loop() {
-		n = 0
-		scan := engine.Scan(facts, classification)
-		for _, a := range cfg.Agents {
-			n += len(review(b, scan, a.ID))
-		}
+		n = scanned(b, engine, cfg, facts)
 	}
 	b.ReportMetric(float64(n), "findings")
 }
@@ -134,11 +212,7 @@ func BenchmarkForeign(b *testing.B) {
 	b.SetBytes(addedBytes(facts))
 	n := 0
 	for b.Loop() {
-		n = 0
-		scan := engine.Scan(facts, classification)
-		for _, a := range cfg.Agents {
-			n += len(review(b, scan, a.ID))
-		}
+		n = scanned(b, engine, cfg, facts)
 	}
 	b.ReportMetric(float64(n), "findings")
 	b.ReportMetric(float64(len(facts.Files)), "files")
@@ -162,6 +236,20 @@ func addedBytes(facts *pipeline.PRFacts) int64 {
 		}
 	}
 	return int64(n)
+}
+
+func addedLines(facts *pipeline.PRFacts) int {
+	n := 0
+	for i := range facts.Files {
+		for _, h := range facts.Files[i].Hunks {
+			for _, l := range h.Lines {
+				if l.Op == pipeline.LineAdded {
+					n++
+				}
+			}
+		}
+	}
+	return n
 }
 
 func review(t testing.TB, scan *rules.Scan, agent string) []pipeline.Finding {

@@ -2,22 +2,25 @@ package rules
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
 )
 
-// Engine holds the compiled rules of one config version. It is never changed
+// Engine holds the compiled rules of one config version. They are never changed
 // after Compile, so that any number of reviews may share it.
 type Engine struct {
 	rules    []*rule // with a match, as in the config; a rule's index is its place here
 	scopes   *scopes
 	added    *lineRules
 	removed  *lineRules
-	paths    []*rule // on file or path
-	messages []*rule // on title, body or commit_message
-	whole    []*rule // with an expression
+	paths    *lineRules // on file or path
+	messages []*rule    // on title, body or commit_message
+	whole    []*rule    // with an expression
+
+	memories sync.Pool // of passes that are done
 }
 
 // Compile compiles the enabled rules that have a match or an expression; the
@@ -25,7 +28,7 @@ type Engine struct {
 // the rule whose pattern, glob or expression does not compile.
 func Compile(cfg []config.Rule) (*Engine, error) {
 	e := &Engine{}
-	var added, removed []*rule
+	var added, removed, paths []*rule
 	for i := range cfg {
 		if !cfg[i].Enabled || cfg[i].Match == nil && cfg[i].When == "" {
 			continue
@@ -46,7 +49,7 @@ func Compile(cfg []config.Rule) (*Engine, error) {
 		case config.OnRemoved:
 			removed = append(removed, r)
 		case config.OnFile, config.OnPath:
-			e.paths = append(e.paths, r)
+			paths = append(paths, r)
 		default:
 			e.messages = append(e.messages, r)
 		}
@@ -55,7 +58,7 @@ func Compile(cfg []config.Rule) (*Engine, error) {
 	if e.scopes, err = compileScopes(e.rules); err != nil {
 		return nil, err
 	}
-	e.added, e.removed = newLineRules(added), newLineRules(removed)
+	e.added, e.removed, e.paths = newLineRules(added), newLineRules(removed), newLineRules(paths)
 	return e, nil
 }
 
@@ -65,7 +68,7 @@ func (e *Engine) Scan(facts *pipeline.PRFacts, classification *pipeline.Classifi
 	return &Scan{engine: e, facts: facts, classification: classification, turn: make(chan struct{}, 1)}
 }
 
-// lineRules are the rules that look at lines of one kind.
+// lineRules are the rules that look at lines of one kind, or at paths.
 type lineRules struct {
 	rules   []*rule
 	matcher *literals.Matcher

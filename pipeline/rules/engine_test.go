@@ -413,19 +413,33 @@ func TestConcurrentAgents(t *testing.T) {
 	}
 }
 
-// The shipped rules find on real code, and on their own fixtures, what the
-// naive engine finds with them.
+// The shipped rules find on real code and real changes, and on their own
+// fixtures, what the naive engine finds with them.
 func TestShippedRulesAsNaive(t *testing.T) {
 	cfg, engine := shipped(t)
-	facts := corpus(t, 1<<20)
-	facts.Files = append(facts.Files, snippets(t, 1).Files...)
+	code := corpus(t, 1<<20)
+	code.Files = append(code.Files, snippets(t, 1).Files...)
+	n := sameAsNaive(t, cfg, engine, code)
+	for _, facts := range committed(t, 1<<20) {
+		n += sameAsNaive(t, cfg, engine, facts)
+	}
+	t.Logf("%d findings", n)
+	if n == 0 {
+		t.Error("nothing to compare")
+	}
+}
+
+// sameAsNaive compares the engines on one change and returns the number of
+// findings.
+func sameAsNaive(t testing.TB, cfg *config.Config, engine *rules.Engine, facts *pipeline.PRFacts) int {
+	t.Helper()
+	agents := map[string]string{}
+	for _, r := range cfg.Rules {
+		agents[r.ID] = r.Agent
+	}
 	byAgent := map[string][]result{}
 	for _, r := range newNaive(t, cfg.Rules).scan(facts, classification) {
-		for _, rule := range cfg.Rules {
-			if rule.ID == r.Rule {
-				byAgent[rule.Agent] = append(byAgent[rule.Agent], r)
-			}
-		}
+		byAgent[agents[r.Rule]] = append(byAgent[agents[r.Rule]], r)
 	}
 	n := 0
 	scan := engine.Scan(facts, classification)
@@ -436,32 +450,5 @@ func TestShippedRulesAsNaive(t *testing.T) {
 			t.Errorf("%s (-naive +engine):\n%s", a.ID, diff)
 		}
 	}
-	t.Logf("%d files, %d findings", len(facts.Files), n)
-	if n == 0 {
-		t.Error("nothing to compare")
-	}
-}
-
-func FuzzScan(f *testing.F) {
-	f.Add("(?i)k|ab", "", "\u212aey\r\nab\x00")
-	f.Add(`\s+$`, "nolint", "x \n\ty //nolint \n")
-	f.Add(".{3,}", "", "\xff\xfe\xfd\nab")
-	f.Add(`(a|b)*c{2,3}$`, `^\s*#`, "# abcc\nabcc")
-	f.Fuzz(func(t *testing.T, pattern, not, text string) {
-		if len(pattern) > 100 || len(not) > 100 || len(text) > 4<<10 {
-			return
-		}
-		cfg := []config.Rule{rule(config.Match{Pattern: pattern, NotPattern: not}), rule(config.Match{Pattern: pattern, On: "body"})}
-		if _, err := rules.Compile(cfg); err != nil {
-			return
-		}
-		var lines []string
-		for l := range strings.SplitSeq(text, "\n") {
-			lines = append(lines, "+"+l)
-		}
-		facts := &pipeline.PRFacts{Body: text, Files: []pipeline.File{file("a.go", lines...)}}
-		if diff := cmp.Diff(newNaive(t, cfg).scan(facts, classification), results(findings(t, cfg, facts, "agent"))); diff != "" {
-			t.Errorf("%q without %q (-naive +engine):\n%s", pattern, not, diff)
-		}
-	})
+	return n
 }

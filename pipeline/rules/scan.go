@@ -50,7 +50,12 @@ func (s *Scan) results(ctx context.Context) ([]found, error) {
 	if s.done {
 		return s.found, nil
 	}
-	p := &pass{ctx: ctx, engine: s.engine, view: newView(s.engine.scopes), seen: make([]int, len(s.engine.rules))}
+	m := s.engine.memory()
+	defer func() {
+		m.view.file = nil // the change need not stay for it
+		s.engine.memories.Put(m)
+	}()
+	p := &pass{ctx: ctx, engine: s.engine, memory: m}
 	if err := p.change(s.facts); err != nil {
 		return nil, err
 	}
@@ -68,14 +73,26 @@ type pass struct {
 	found  []found
 
 	file  *pipeline.File
-	view  *view
 	count map[*rule]int
+	*memory
+}
 
-	// The candidates of one line: seen holds, by rule, the number of the last
-	// line the rule was a candidate for.
+// memory is what a pass needs room for by rule. It is used again and again, so
+// that a small change does not pay for the number of rules.
+type memory struct {
+	view *view
+	// The candidates of one line or path: seen holds, by rule, the number of the
+	// last one that the rule was a candidate for.
 	number     int
 	seen       []int
 	candidates []*rule
+}
+
+func (e *Engine) memory() *memory {
+	if m, ok := e.memories.Get().(*memory); ok {
+		return m
+	}
+	return &memory{view: newView(e.scopes), seen: make([]int, len(e.rules))}
 }
 
 func (p *pass) change(facts *pipeline.PRFacts) error {
@@ -105,9 +122,9 @@ func (p *pass) names() {
 	status := p.file.Status
 	arrived := status == pipeline.FileAdded || status == pipeline.FileRenamed || status == pipeline.FileCopied
 	path := bounded(p.file.Path, maxText)
-	for _, r := range p.engine.paths {
-		if (r.on == config.OnPath && arrived || r.on == config.OnFile && status != pipeline.FileRemoved) &&
-			p.view.has(r) && r.matches(path) {
+	p.number++
+	for _, r := range p.candidatesFor(p.engine.paths, path) {
+		if (r.on == config.OnPath && arrived || r.on == config.OnFile && status != pipeline.FileRemoved) && r.matches(path) {
 			p.add(r, 0, p.file.Path)
 		}
 	}
@@ -150,6 +167,16 @@ func (p *pass) besideRemoved(h *pipeline.Hunk, at int) int {
 // line shows one line to the rules that may match it.
 func (p *pass) line(l *lineRules, whole string, number int) {
 	text := bounded(whole, maxLine)
+	for _, r := range p.candidatesFor(l, text) {
+		if r.matches(text) {
+			p.add(r, number, whole)
+		}
+	}
+}
+
+// candidatesFor returns the rules that may match a text, in the order of the
+// config. They look at the file under way.
+func (p *pass) candidatesFor(l *lineRules, text string) []*rule {
 	p.candidates = p.candidates[:0]
 	p.suggest(l.always)
 	folded := false
@@ -168,11 +195,7 @@ func (p *pass) line(l *lineRules, whole string, number int) {
 	if len(p.candidates) > 1 {
 		slices.SortFunc(p.candidates, func(a, b *rule) int { return a.index - b.index })
 	}
-	for _, r := range p.candidates {
-		if r.matches(text) {
-			p.add(r, number, whole)
-		}
-	}
+	return p.candidates
 }
 
 func (p *pass) suggest(rules []*rule) {

@@ -13,7 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/gapdetect"
 	"github.com/reviewgate/reviewgate/pipeline/rules"
 	"github.com/reviewgate/reviewgate/pipeline/secrets"
-	"github.com/reviewgate/reviewgate/policies"
+	"github.com/reviewgate/reviewgate/policies/expression"
 )
 
 // Engine is everything that is compiled once for a version of config. It is
@@ -43,22 +43,30 @@ func Compile(cfg *config.Config) (*Engine, error) {
 	if e.rules, err = rules.Compile(cfg.Rules); err != nil {
 		return nil, fmt.Errorf("compile the rules: %w", err)
 	}
-	for _, p := range cfg.Policies {
-		e.readsLabels = e.readsLabels || p.Enabled && readsLabels(p.Trigger)
+	if e.readsLabels, err = readsLabels(e.compose, cfg.Rules); err != nil {
+		return nil, err
 	}
 	return e, nil
 }
 
-func readsLabels(t policies.Trigger) bool {
-	if t.Type == policies.TriggerLabel {
-		return true
+// readsLabels tells whether a policy or a rule looks at the labels of a change.
+func readsLabels(c *compose.Composer, list []config.Rule) (bool, error) {
+	if c.ReadsLabels() {
+		return true, nil
 	}
-	for _, sub := range t.Triggers {
-		if readsLabels(sub) {
-			return true
+	for _, r := range list {
+		if r.When == "" {
+			continue
+		}
+		when, err := expression.Compile(r.When)
+		if err != nil {
+			return false, fmt.Errorf("compile the rule %s: %w", r.ID, err)
+		}
+		if when.ReadsLabels() {
+			return true, nil
 		}
 	}
-	return false
+	return false, nil
 }
 
 type agents = map[string]dispatch.Agent

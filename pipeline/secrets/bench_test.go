@@ -4,55 +4,94 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/internal/history"
 )
 
 // benchPiece is about the size of a large hunk; gitleaks gets slower on larger
 // ones.
 const benchPiece = 8 << 10
 
-func benchPieces(b *testing.B, limit int) (texts []string, paths []string) {
-	b.Helper()
-	size := 0
-	for _, f := range code(b, limit) {
-		for _, p := range pieces(f.text, benchPiece) {
+// piece is a text with the path of the file it is from.
+type piece struct{ text, path string }
+
+// historyPieces are added lines of the history, in pieces of a hunk's size;
+// where there is none, pieces of code.
+func historyPieces(t testing.TB, limit int) (list []piece, lines, size int) {
+	t.Helper()
+	add := func(path, text string) {
+		for _, p := range pieces(text, benchPiece) {
+			if size >= limit {
+				return
+			}
+			list = append(list, piece{p, path})
+			lines += strings.Count(p, "\n")
 			size += len(p)
-			texts, paths = append(texts, p), append(paths, f.path)
 		}
 	}
-	b.SetBytes(int64(size))
-	return texts, paths
-}
-
-// BenchmarkDetector and BenchmarkGitleaks look for secrets in the same pieces
-// of code, in one goroutine.
-func BenchmarkDetector(b *testing.B) {
-	d := newDetector(b)
-	texts, paths := benchPieces(b, 8<<20)
-	n := 0
-	for b.Loop() {
-		n = 0
-		for i, text := range texts {
-			if s := d.search(text); s != nil {
-				n += len(s.gitleaks(paths[i], nil))
+	changes := history.Read(t, limit)
+	for i := range changes {
+		for j := range changes[i].Files {
+			if text := history.Added(&changes[i].Files[j]); text != "" {
+				add(changes[i].Files[j].Path, text)
 			}
 		}
 	}
-	b.ReportMetric(float64(n), "findings")
-}
-
-func BenchmarkGitleaks(b *testing.B) {
-	d := plain(b)
-	texts, paths := benchPieces(b, 8<<20)
-	n := 0
-	for b.Loop() {
-		n = 0
-		for i, text := range texts {
-			n += len(d.Detect(fragment(text, paths[i])))
+	if changes == nil {
+		for _, f := range code(t, limit) {
+			add(f.path, f.text)
 		}
 	}
-	b.ReportMetric(float64(n), "findings")
+	return list, lines, size
+}
+
+// BenchmarkAgainstGitleaks looks for secrets in the same pieces of a real
+// history by our detector and by gitleaks' own, in one goroutine, and says how
+// many times faster ours is. Both find the same, which it makes sure of first.
+func BenchmarkAgainstGitleaks(b *testing.B) {
+	ours, theirs := newDetector(b), plain(b)
+	list, lines, size := historyPieces(b, 8<<20)
+	found := 0
+	for _, p := range list {
+		want := plainResults(theirs, p.text, p.path)
+		if ours.passesOver(p.path) {
+			continue // nor does gitleaks look at it
+		}
+		found += len(want)
+		if diff := gocmp.Diff(want, ourResults(ours, p.text, p.path), cmpopts.EquateEmpty()); diff != "" {
+			b.Fatalf("%s (-gitleaks +ours):\n%s", p.path, diff)
+		}
+	}
+	var own, other time.Duration
+	b.SetBytes(int64(size))
+	for b.Loop() {
+		start := time.Now()
+		for _, p := range list {
+			if s := ours.search(p.text); s != nil {
+				s.gitleaks(p.path, nil)
+			}
+		}
+		own += time.Since(start)
+		start = time.Now()
+		for _, p := range list {
+			theirs.Detect(fragment(p.text, p.path))
+		}
+		other += time.Since(start)
+	}
+	rate := func(d time.Duration) float64 { return float64(size) * float64(b.N) / 1e6 / d.Seconds() }
+	b.ReportMetric(0, "MB/s") // of both together says nothing
+	b.ReportMetric(rate(own), "own-MB/s")
+	b.ReportMetric(rate(other), "gitleaks-MB/s")
+	b.ReportMetric(other.Seconds()/own.Seconds(), "x-gitleaks")
+	b.ReportMetric(float64(lines), "lines")
+	b.ReportMetric(float64(size), "bytes")
+	b.ReportMetric(float64(found), "findings")
+	b.ReportMetric(1000*float64(found)/float64(lines), "findings/1000-lines")
 }
 
 // BenchmarkRedact redacts changes made to be slow: every line holds a secret,

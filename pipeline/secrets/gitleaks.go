@@ -141,6 +141,9 @@ func (r *rule) adapt(keywords []string) {
 		r.reach = reachAssignment
 	case rulePrivateKey:
 		r.literals, r.hit = []string{"private key"}, keyLine
+	case "lob-api-key", "lob-pub-api-key":
+		// "lob" is the end of "glob" and "blob".
+		r.hit = assignedTo("live_", "test_")
 	case "vault-service-token":
 		r.hit = vaultToken
 	case "twilio-api-key":

@@ -1,6 +1,11 @@
 package secrets
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
+)
 
 // The functions of this file look at what follows a literal and say whether a
 // match is possible. They may let too much through, never too little.
@@ -27,6 +32,22 @@ func operator(text string, end int) (at int, ok bool) {
 		}
 	}
 	return 0, false
+}
+
+// assignedTo is assigned for values that start with one of the prefixes.
+func assignedTo(prefixes ...string) func(text string, end int) bool {
+	return func(text string, end int) bool {
+		at, ok := operator(text, end)
+		if !ok {
+			return false
+		}
+		// Up to three characters of the operator and five of blanks and quotes.
+		for ; at < len(text) && (kinds[text[at]]&(blank|operators) != 0 || text[at] == '`'); at++ {
+		}
+		return slices.ContainsFunc(prefixes, func(p string) bool {
+			return hasPrefixFold(text[at:], p)
+		})
+	}
 }
 
 // assignedKey is assigned for the generic rule, whose literals are words that
@@ -137,3 +158,10 @@ var kinds = func() (k [256]kind) {
 	}
 	return k
 }()
+
+// hasPrefixFold ignores case as (?i) does, where letters of several bytes may
+// stand for one.
+func hasPrefixFold(text, prefix string) bool {
+	text = literals.Unfold(text[:min(len(text), 3*len(prefix))])
+	return len(text) >= len(prefix) && strings.EqualFold(text[:len(prefix)], prefix)
+}

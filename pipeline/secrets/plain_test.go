@@ -96,6 +96,28 @@ func TestSameAsGitleaksOnCode(t *testing.T) {
 	}
 }
 
+// The same on what people committed.
+func TestSameAsGitleaksOnHistory(t *testing.T) {
+	limit := 2 << 20
+	if testing.Short() {
+		limit = 1 << 19
+	}
+	theirs, ours := plain(t), newDetector(t)
+	list, lines, _ := historyPieces(t, limit)
+	found := 0
+	for _, p := range list {
+		if ours.passesOver(p.path) {
+			continue
+		}
+		want := plainResults(theirs, p.text, p.path)
+		found += len(want)
+		if diff := gocmp.Diff(want, ourResults(ours, p.text, p.path), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s (-gitleaks +ours):\n%s", p.path, diff)
+		}
+	}
+	t.Logf("%d lines, %d findings", lines, found)
+}
+
 // pieces cuts text into pieces of whole lines, n bytes or a little more.
 func pieces(text string, n int) []string {
 	var out []string

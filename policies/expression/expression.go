@@ -3,90 +3,119 @@ package expression
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/google/cel-go/cel"
-	"github.com/google/cel-go/ext"
 
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// maxCost bounds one evaluation, in CEL's units: about one for each value
-// looked at.
-const maxCost = 2_000_000
-
-// Input is what expressions are evaluated against. Neither is changed.
+// Input is what expressions are evaluated against. Neither facts nor
+// classification is changed.
 type Input struct {
 	Facts          *pipeline.PRFacts
 	Classification *pipeline.Classification
+	// Budget is shared with other evaluations, and bounds them together; nil
+	// bounds this one alone.
+	Budget *Budget
 }
 
 // Expression is a compiled expression. It is never changed, so that any number
 // of goroutines may use it.
 type Expression struct {
-	text    string
-	program cel.Program
+	text        string
+	program     cel.Program
+	types       *structTypes
+	perLoop     int // what one round of a loop costs
+	readsLabels bool
 }
 
-// Error says what is wrong with an expression. Line and Column are 1-based
-// places in its text, 0 if unknown.
-type Error struct {
-	Line    int
-	Column  int
-	Problem string
-	Remedy  string
+// environment is what expressions are compiled in. It is made once.
+type environment struct {
+	env   *cel.Env
+	types *structTypes
 }
 
-func (e *Error) Error() string { return e.Problem + ": " + e.Remedy }
+var shared = sync.OnceValues(newEnvironment)
 
-var environment = sync.OnceValues(func() (*cel.Env, error) {
-	return cel.NewEnv(
-		ext.NativeTypes(reflect.TypeFor[*pipeline.PRFacts](), reflect.TypeFor[*pipeline.Classification](), ext.ParseStructTag("json")),
-		ext.Strings(ext.StringsVersion(4)),
+func newEnvironment() (*environment, error) {
+	known, err := newStructTypes()
+	if err != nil {
+		return nil, err
+	}
+	env, err := cel.NewCustomEnv(append(own(),
+		cel.StdLib(cel.StdLibSubset(standard())),
+		cel.CustomTypeAdapter(known), cel.CustomTypeProvider(known),
 		cel.Variable("facts", cel.ObjectType("pipeline.PRFacts")),
 		cel.Variable("classification", cel.ObjectType("pipeline.Classification")),
-	)
-})
-
-// Compile parses and type-checks an expression. The error is an *Error.
-func Compile(text string) (*Expression, error) {
-	env, err := environment()
+		cel.EnableHiddenAccumulatorName(true),
+		cel.ParserRecursionLimit(maxDepth),
+		cel.ParserExpressionSizeLimit(maxLength),
+		cel.ASTValidators(cel.ValidateHomogeneousAggregateLiterals()),
+	)...)
 	if err != nil {
 		return nil, fmt.Errorf("make the expressions' environment: %w", err)
 	}
-	ast, issues := env.Compile(text)
-	if list := issues.Errors(); len(list) > 0 {
-		first := list[0]
-		return nil, &Error{Line: first.Location.Line(), Column: first.Location.Column() + 1, Problem: first.Message, Remedy: "write a CEL expression over facts and classification"}
-	}
-	if ast.OutputType() != cel.BoolType {
-		return nil, &Error{Problem: fmt.Sprintf("the expression is %s, not true or false", ast.OutputType()), Remedy: "compare it with something"}
-	}
-	program, err := env.Program(ast, cel.CostLimit(maxCost), cel.EvalOptions(cel.OptOptimize))
+	return &environment{env, known}, nil
+}
+
+// Compile parses, type-checks and plans an expression. What is wrong with the
+// expression is an *Error.
+func Compile(text string) (*Expression, error) {
+	e, err := shared()
 	if err != nil {
-		return nil, &Error{Problem: err.Error(), Remedy: "write a CEL expression over facts and classification"}
+		return nil, err
 	}
-	return &Expression{text: text, program: program}, nil
+	if n := utf8.RuneCountInString(text); n > maxLength {
+		return nil, &Error{Problem: fmt.Sprintf("the expression is %d characters long, at most %d are allowed", n, maxLength), Remedy: "split it into several policies or rules"}
+	}
+	ast, issues := e.env.Compile(text)
+	if issues.Err() != nil {
+		return nil, e.explain(text, issues)
+	}
+	c := &check{ast: ast.NativeRep(), patterns: patterns{}}
+	if problem := c.run(); problem != nil {
+		return nil, problem
+	}
+	program, err := e.env.Program(ast, plan(c.patterns)...)
+	if err != nil {
+		return nil, fmt.Errorf("plan the expression: %w", err)
+	}
+	return &Expression{text: text, program: program, types: e.types, perLoop: c.perLoop, readsLabels: c.labels}, nil
 }
 
 // String is the expression as it was written.
 func (e *Expression) String() string { return e.text }
 
+// ReadsLabels reports whether the expression looks at the change's labels.
+func (e *Expression) ReadsLabels() bool { return e.readsLabels }
+
 // Holds evaluates the expression. An error means that it can't be said
 // whether it holds: it cost too much, or looked for something that is not
 // there.
 func (e *Expression) Holds(in Input) (bool, error) {
-	out, _, err := e.program.Eval(map[string]any{"facts": in.Facts, "classification": in.Classification})
+	may := maxCost
+	if in.Budget != nil {
+		may = min(may, in.Budget.left)
+	}
+	a := &activation{
+		facts: e.types.value(in.Facts), classification: e.types.value(in.Classification),
+		perLoop: e.perLoop, left: may,
+	}
+	out, _, err := e.program.Eval(a)
+	if in.Budget != nil {
+		in.Budget.left -= may - max(a.left, 0)
+	}
 	if err != nil {
-		return false, fmt.Errorf("evaluate %q: %w", e.text, err)
+		if in.Budget != nil && in.Budget.left == 0 {
+			return false, errors.New("the config's expressions together look at too much of a change this large")
+		}
+		return false, evaluationError(err)
 	}
 	holds, ok := out.Value().(bool)
 	if !ok {
-		return false, errors.New("evaluate: the outcome is neither true nor false")
+		return false, errors.New("the outcome is neither true nor false")
 	}
 	return holds, nil
 }
-
-// ReadsLabels reports whether the expression looks at the change's labels.
-func (e *Expression) ReadsLabels() bool { return true }

@@ -11,11 +11,12 @@ import (
 // Set is a compiled list of patterns. It is never changed after Compile, so
 // that any number of goroutines may use it.
 type Set struct {
-	all    []int            // **
-	exact  map[string][]int // a/b.go
-	under  map[string][]int // a/b/**
-	named  map[string][]int // **/b.go, **/a/b.go
-	inside map[string][]int // **/b/**
+	patterns int
+	all      []int            // **
+	exact    map[string][]int // a/b.go
+	under    map[string][]int // a/b/**
+	named    map[string][]int // **/b.go, **/a/b.go
+	inside   map[string][]int // **/b/**
 
 	suffix  map[string][]int     // **/*.go
 	rest    map[string][]general // a/**/*b.go and all else, by the end they require
@@ -34,12 +35,13 @@ type general struct {
 // are what [Set.Match] returns.
 func Compile(patterns []string) (*Set, error) {
 	s := &Set{
-		exact:  map[string][]int{},
-		under:  map[string][]int{},
-		named:  map[string][]int{},
-		inside: map[string][]int{},
-		suffix: map[string][]int{},
-		rest:   map[string][]general{},
+		patterns: len(patterns),
+		exact:    map[string][]int{},
+		under:    map[string][]int{},
+		named:    map[string][]int{},
+		inside:   map[string][]int{},
+		suffix:   map[string][]int{},
+		rest:     map[string][]general{},
 	}
 	for i, p := range patterns {
 		expansions, err := parse(p)
@@ -122,6 +124,9 @@ func (g *general) match(path string) bool {
 	return strings.HasPrefix(path, g.prefix) && strings.Contains(path, g.contains) &&
 		doublestar.MatchUnvalidated(g.pattern, path)
 }
+
+// Len is the number of patterns.
+func (s *Set) Len() int { return s.patterns }
 
 // Match returns the indexes of the patterns that match the path, ascending.
 // The empty path matches nothing.

@@ -191,7 +191,8 @@ func usable(literals []string) []string {
 }
 
 // better returns the list that should be found less often: the one whose
-// shortest literal is longer, else the shorter list.
+// shortest literal is longer, up to where that hardly matters, else the shorter
+// list, else the longer literals after all: https:// is everywhere.
 func better(a, b []string) []string {
 	if len(a) == 0 {
 		return b
@@ -200,7 +201,7 @@ func better(a, b []string) []string {
 		return a
 	}
 	la, lb := min(shortest(a), goodLiteral), min(shortest(b), goodLiteral)
-	if lb > la || lb == la && len(b) < len(a) {
+	if lb > la || lb == la && (len(b) < len(a) || len(b) == len(a) && shortest(b) > shortest(a)) {
 		return b
 	}
 	return a

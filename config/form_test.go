@@ -1,0 +1,27 @@
+package config
+
+import "testing"
+
+func TestDomainsForm(t *testing.T) {
+	domains := func(name, text string) Layer {
+		return Layer{Name: name, Source: "test", Files: []File{{Path: RepositoryDir + "/" + FileDomains, Text: []byte(text)}}}
+	}
+	tests := []struct {
+		name   string
+		layers []Layer
+		want   string
+	}{
+		{"no layer", nil, FormNone},
+		{"no file", []Layer{{Name: LayerRepository, Source: "test"}}, FormNone},
+		{"list", []Layer{domains(LayerRepository, `[]`)}, FormList},
+		{"items", []Layer{domains(LayerRepository, `{"items": []}`)}, FormItems},
+		{"object", []Layer{domains(LayerRepository, `{"extends": ["defaults"]}`)}, FormObject},
+		{"another layer's", []Layer{domains(LayerServer, `[]`)}, FormNone},
+		{"a broken layer's", []Layer{domains(LayerRepository, `[{}]`)}, FormNone},
+	}
+	for _, tt := range tests {
+		if c, _ := Load(tt.layers...); c.DomainsForm != tt.want {
+			t.Errorf("%s: form %q, want %q", tt.name, c.DomainsForm, tt.want)
+		}
+	}
+}

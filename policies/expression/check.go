@@ -1,0 +1,193 @@
+package expression
+
+import (
+	"fmt"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/overloads"
+	"github.com/google/cel-go/common/types"
+)
+
+// The bounds of an expression. Three loops within one another reach the lines
+// of the hunks of the files, and nothing in the facts is deeper.
+const (
+	maxLength = 2_000 // characters, as the schemas say
+	maxDepth  = 60
+	maxNodes  = 1_500
+	maxLoops  = 3
+)
+
+// check looks at a type-checked expression for what types don't tell: its
+// size, its patterns, and whether it compares what can't be compared.
+type check struct {
+	ast      *ast.AST
+	patterns patterns
+	labels   bool // facts.labels is read, or facts is handed on whole
+
+	perLoop int // parts of the largest body of a loop, without loops in it
+
+	nodes   int
+	problem *Error
+}
+
+func (c *check) run() *Error {
+	root := c.ast.Expr()
+	c.visit(root, place{})
+	if t := c.ast.GetType(root.ID()); c.problem == nil && !t.IsExactType(types.BoolType) {
+		c.refuse(root, fmt.Sprintf("the expression is %s, not true or false", typeName(t)), "compare it with something, such as "+comparison(t))
+	}
+	return c.problem
+}
+
+// place is where in the expression a node stands.
+type place struct {
+	depth int
+	loops int
+	accu  string // variable of the loop that this is a step of
+	body  *int   // counts the parts of that step
+	field bool   // only a field of it is read
+}
+
+// refuse keeps the first problem, with its place.
+func (c *check) refuse(e ast.Expr, problem, remedy string) {
+	if c.problem == nil {
+		at := c.ast.SourceInfo().GetStartLocation(e.ID())
+		c.problem = &Error{Line: at.Line(), Column: at.Column() + 1, Problem: problem, Remedy: remedy}
+	}
+}
+
+func (c *check) visit(e ast.Expr, p place) {
+	if c.problem != nil {
+		return
+	}
+	p.depth++
+	if c.nodes++; c.nodes > maxNodes || p.depth > maxDepth {
+		c.refuse(e, fmt.Sprintf("the expression is nested more than %d deep or has more than %d parts", maxDepth, maxNodes), "split it into several policies or rules")
+		return
+	}
+	if p.body != nil {
+		*p.body++
+	}
+	field := p.field
+	p.field = false
+	switch e.Kind() {
+	case ast.IdentKind:
+		if e.AsIdent() == "facts" && !field {
+			c.labels = true
+		}
+	case ast.SelectKind:
+		s := e.AsSelect()
+		if o := s.Operand(); s.FieldName() == "labels" && o.Kind() == ast.IdentKind && o.AsIdent() == "facts" {
+			c.labels = true
+		}
+		p.field = true
+		c.visit(s.Operand(), p)
+	case ast.CallKind:
+		c.call(e, p)
+	case ast.ListKind:
+		for _, x := range e.AsList().Elements() {
+			c.visit(x, p)
+		}
+	case ast.ComprehensionKind:
+		c.loop(e, p)
+	case ast.MapKind, ast.StructKind:
+		c.refuse(e, "the expression makes a value of named parts", "read fields of facts and classification; lists are written [1, 2]")
+	}
+}
+
+func (c *check) loop(e ast.Expr, p place) {
+	l := e.AsComprehension()
+	c.visit(l.IterRange(), p)
+	c.visit(l.AccuInit(), p)
+	if p.loops++; p.loops > maxLoops {
+		c.refuse(e, fmt.Sprintf("the expression has more than %d loops (exists, all, filter, map) within one another", maxLoops), "filter a list before looping over another")
+	}
+	body := 0
+	p.accu, p.body = l.AccuVar(), &body
+	c.visit(l.LoopCondition(), p)
+	c.visit(l.LoopStep(), p)
+	c.visit(l.Result(), p)
+	c.perLoop = max(c.perLoop, body)
+}
+
+func (c *check) call(e ast.Expr, p place) {
+	call := e.AsCall()
+	args := call.Args()
+	if call.IsMemberFunction() {
+		args = append([]ast.Expr{call.Target()}, args...)
+	}
+	switch call.FunctionName() {
+	case operators.Equals, operators.NotEquals, operators.In:
+		for _, a := range args {
+			if t := c.ast.GetType(a.ID()); !comparable(t) {
+				remedy := "compare one of its fields"
+				if t.Kind() == types.ListKind {
+					remedy = "compare its size(), or fields of its elements"
+				}
+				c.refuse(e, typeName(t)+" can't be compared as a whole", remedy)
+			}
+		}
+	case operators.Add:
+		// The macros filter and map add to their lists this way.
+		if first := args[0]; c.adds(e, overloads.AddList) && (first.Kind() != ast.IdentKind || first.AsIdent() != p.accu) {
+			c.refuse(e, "lists can't be added to one another", "join conditions on each with ||")
+		}
+	case funcMatches, funcGlob:
+		c.pattern(call.FunctionName(), args[1])
+	}
+	for _, a := range args {
+		c.visit(a, p)
+	}
+}
+
+func (c *check) adds(e ast.Expr, overload string) bool {
+	for _, id := range c.ast.GetOverloadIDs(e.ID()) {
+		if id == overload {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *check) pattern(function string, arg ast.Expr) {
+	var text types.String
+	ok := arg.Kind() == ast.LiteralKind
+	if ok {
+		text, ok = arg.AsLiteral().(types.String)
+	}
+	if !ok {
+		c.refuse(arg, "the pattern of "+function+" is not a constant", `write it out, such as `+patternExample(function))
+		return
+	}
+	key := patternKey{function, string(text)}
+	if c.patterns[key] != nil {
+		return
+	}
+	p, problem := compilePattern(function, string(text))
+	if problem != nil {
+		c.refuse(arg, problem.Problem, problem.Remedy)
+		return
+	}
+	c.patterns[key] = p
+}
+
+func patternExample(function string) string {
+	if function == funcGlob {
+		return `glob(f.path, "src/**")`
+	}
+	return `facts.title.matches("^WIP")`
+}
+
+// comparable reports whether two values of the type can be compared in time
+// that their costs tell: texts, numbers and lists of them.
+func comparable(t *types.Type) bool {
+	switch t.Kind() {
+	case types.BoolKind, types.IntKind, types.StringKind, types.DoubleKind, types.UintKind, types.BytesKind, types.NullTypeKind:
+		return true
+	case types.ListKind:
+		elem := t.Parameters()[0]
+		return elem.Kind() == types.DynKind || elem.Kind() == types.TypeParamKind || comparable(elem) // [] is of any type
+	}
+	return false
+}

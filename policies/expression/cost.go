@@ -1,0 +1,223 @@
+package expression
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/overloads"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+	"github.com/google/cel-go/interpreter"
+)
+
+// maxCost bounds one evaluation, in units of about 50 ns (a unit is what one
+// part of an expression takes to evaluate): the slowest expressions take some
+// 150 ms to reach it. 3,000 files cost 50,000 to look through, and 100,000 lines
+// 1,500,000.
+//
+// CEL's own tracking of costs is not used. It counts a call when it is done,
+// however much that made, and nothing for the size of a text; and what it keeps
+// for each round of a loop makes long loops ten times slower.
+const maxCost = 2_000_000
+
+// maxTotal bounds the evaluations that share a budget: about 1.5 s, or a
+// thousand expressions that each look at 1,000 files.
+const maxTotal = 20_000_000
+
+// Budget is what the expressions of one config may cost together on one change.
+// It is for one goroutine.
+type Budget struct{ left int }
+
+// NewBudget is a budget of which nothing is spent.
+func NewBudget() *Budget { return &Budget{maxTotal} }
+
+// activation is the variables of one evaluation and what it may cost yet.
+type activation struct {
+	facts, classification ref.Val
+
+	perLoop int
+	left    int
+}
+
+// The names by which the interpreter asks for what expressions can't name.
+const (
+	nameInterrupted = "#interrupted" // after each round of a loop
+	nameActivation  = "#activation"
+)
+
+// ResolveName returns a variable's value.
+func (a *activation) ResolveName(name string) (any, bool) {
+	switch name {
+	case "facts":
+		return a.facts, true
+	case "classification":
+		return a.classification, true
+	case nameInterrupted:
+		a.spend(a.perLoop)
+	case nameActivation:
+		return a, true
+	}
+	return nil, false
+}
+
+// Parent is none.
+func (a *activation) Parent() interpreter.Activation { return nil }
+
+// spend ends the evaluation once its cost is spent. The program recovers from
+// this panic, as it does from that of CEL's own cost limit.
+func (a *activation) spend(cost int) {
+	if a.left -= cost; a.left < 0 {
+		panic(interpreter.EvalCancelledError{Cause: interpreter.CostLimitExceeded, Message: "too much to look at"})
+	}
+}
+
+// plan makes programs count what they cost and match compiled patterns.
+func plan(compiled patterns) []cel.ProgramOption {
+	decorate := func(i interpreter.Interpretable) (interpreter.Interpretable, error) {
+		call, ok := i.(interpreter.InterpretableCall)
+		if !ok {
+			return i, nil
+		}
+		switch call.OverloadID() {
+		case overloadMatches, overloadGlob:
+			return planMatch(call, compiled)
+		}
+		if m, ok := measures[call.OverloadID()]; ok {
+			return &metered{InterpretableCall: call, args: call.Args(), measure: m}, nil
+		}
+		return i, nil
+	}
+	// The frequency only has loops ask; every round is counted.
+	return []cel.ProgramOption{cel.CustomDecorator(decorate), cel.InterruptCheckFrequency(1)}
+}
+
+func planMatch(call interpreter.InterpretableCall, compiled patterns) (interpreter.Interpretable, error) {
+	args := call.Args()
+	constant, ok := args[1].(interpreter.InterpretableConst)
+	if !ok {
+		return nil, fmt.Errorf("plan %s: the pattern is not a constant", call.Function())
+	}
+	p := compiled[patternKey{call.Function(), textOf(constant.Value())}]
+	if p == nil {
+		return nil, fmt.Errorf("plan %s: the pattern %q was not compiled", call.Function(), constant.Value())
+	}
+	return &metered{InterpretableCall: call, args: args[:1], measure: measure{
+		cost: func(v []ref.Val) int { return 1 + p.steps(textOf(v[0]))/8 },
+		run:  func(v []ref.Val) ref.Val { return types.Bool(p.match(textOf(v[0]))) },
+	}}, nil
+}
+
+// metered is a call whose cost depends on its arguments. It is spent before
+// the call is made.
+type metered struct {
+	interpreter.InterpretableCall
+	args []interpreter.Interpretable
+	measure
+}
+
+type measure struct {
+	cost func([]ref.Val) int
+	run  func([]ref.Val) ref.Val
+}
+
+// Eval evaluates the arguments, spends the cost and makes the call.
+func (m *metered) Eval(vars interpreter.Activation) ref.Val {
+	var few [2]ref.Val
+	values := few[:0]
+	for _, a := range m.args {
+		v := a.Eval(vars)
+		if types.IsUnknownOrError(v) {
+			return v
+		}
+		values = append(values, v)
+	}
+	if found, ok := vars.ResolveName(nameActivation); ok {
+		if a, ok := found.(*activation); ok {
+			a.spend(m.cost(values))
+		}
+	}
+	return m.run(values)
+}
+
+// measures are the calls that look at all of a text or list.
+var measures = map[string]measure{
+	overloads.SizeString:       {readsFirst, textSize},
+	overloads.SizeStringInst:   {readsFirst, textSize},
+	overloads.ContainsString:   {reads, texts(strings.Contains)},
+	overloads.StartsWithString: {reads, texts(strings.HasPrefix)},
+	overloads.EndsWithString:   {reads, texts(strings.HasSuffix)},
+	overloads.Equals:           {compares, func(v []ref.Val) ref.Val { return types.Equal(v[0], v[1]) }},
+	overloads.NotEquals:        {compares, func(v []ref.Val) ref.Val { return types.Bool(types.Equal(v[0], v[1]) != types.True) }},
+	overloads.InList:           {compares, contains},
+	overloads.AddString:        {writes, func(v []ref.Val) ref.Val { return types.String(textOf(v[0]) + textOf(v[1])) }},
+	overloadLowerASCII:         {writes, changed(lowerASCII)},
+	overloadUpperASCII:         {writes, changed(upperASCII)},
+	overloadTrim:               {writes, changed(strings.TrimSpace)},
+	overloadSplit:              {splits, split},
+}
+
+func readsFirst(v []ref.Val) int { return 1 + len(textOf(v[0]))/64 }
+
+func reads(v []ref.Val) int { return 1 + (len(textOf(v[0]))+len(textOf(v[1])))/64 }
+
+func compares(v []ref.Val) int { return compareCost(v[0]) + compareCost(v[1]) }
+
+func writes(v []ref.Val) int {
+	n := 0
+	for _, x := range v {
+		n += len(textOf(x))
+	}
+	return 1 + n/8
+}
+
+// splits counts a part for each separator.
+func splits(v []ref.Val) int {
+	text, separator := textOf(v[0]), textOf(v[1])
+	return writes(v) + strings.Count(text, separator)
+}
+
+// compareCost is what looking at all of a value costs: of a list that is made
+// of values, of which each may be long.
+func compareCost(v ref.Val) int {
+	switch v := v.(type) {
+	case types.String:
+		return 1 + len(v)/64
+	case traits.Lister:
+		sum := 1
+		for it := v.Iterator(); it.HasNext() == types.True; {
+			sum += compareCost(it.Next())
+		}
+		return sum
+	}
+	return 1
+}
+
+func textSize(v []ref.Val) ref.Val {
+	s, ok := v[0].(types.String)
+	if !ok {
+		return types.MaybeNoSuchOverloadErr(v[0])
+	}
+	return s.Size()
+}
+
+func contains(v []ref.Val) ref.Val {
+	list, ok := v[1].(traits.Container)
+	if !ok {
+		return types.MaybeNoSuchOverloadErr(v[1])
+	}
+	return list.Contains(v[0])
+}
+
+func texts(f func(string, string) bool) func([]ref.Val) ref.Val {
+	return func(v []ref.Val) ref.Val { return types.Bool(f(textOf(v[0]), textOf(v[1]))) }
+}
+
+func changed(f func(string) string) func([]ref.Val) ref.Val {
+	return func(v []ref.Val) ref.Val { return types.String(f(textOf(v[0]))) }
+}
+
+func split(v []ref.Val) ref.Val {
+	return types.NewStringList(types.DefaultTypeAdapter, strings.Split(textOf(v[0]), textOf(v[1])))
+}

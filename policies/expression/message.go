@@ -1,0 +1,340 @@
+package expression
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/interpreter"
+)
+
+// Error says what is wrong with an expression. Line and Column are 1-based
+// places in its text, Column in characters; 0 if unknown.
+type Error struct {
+	Line    int
+	Column  int
+	Problem string
+	Remedy  string
+}
+
+func (e *Error) Error() string { return e.Placed() + ": " + e.Remedy }
+
+// Placed is the problem with its place in the expression, if that is known.
+func (e *Error) Placed() string {
+	if e.Line == 0 {
+		return e.Problem
+	}
+	return fmt.Sprintf("at %d:%d of the expression: %s", e.Line, e.Column, e.Problem)
+}
+
+const wroteNothing = `write an expression that is true or false, such as classification.scope.changed_lines > 600`
+
+// explain turns the first of CEL's issues into words for those who have never
+// heard of it.
+func (e *environment) explain(text string, issues *cel.Issues) *Error {
+	if strings.TrimSpace(text) == "" {
+		return &Error{Problem: "the expression is empty", Remedy: wroteNothing}
+	}
+	first := issues.Errors()[0]
+	out := &Error{Line: max(first.Location.Line(), 0), Column: max(first.Location.Column()+1, 0)}
+	for _, form := range forms {
+		if m := form.of.FindStringSubmatch(first.Message); m != nil {
+			out.Problem, out.Remedy = form.say(e, text, m)
+			return out
+		}
+	}
+	out.Problem, out.Remedy = bounded(first.Message), wroteNothing
+	return out
+}
+
+// form is one of cel-go's messages and what to say in its place.
+type form struct {
+	of  *regexp.Regexp
+	say func(e *environment, text string, m []string) (problem, remedy string)
+}
+
+var forms = []form{
+	{regexp.MustCompile(`^undefined field '(.*)'$`), undefinedField},
+	{regexp.MustCompile(`^undeclared reference to '(.*)' \(in container`), undeclared},
+	{regexp.MustCompile(`^found no matching overload for '(.*)' applied to '(.*)'$`), noOverload},
+	{regexp.MustCompile(`^type '(.*)' does not support field selection$`), func(_ *environment, _ string, m []string) (string, string) {
+		return plain(m[1]) + " has no fields", "leave out what follows the last dot, or call a function such as size()"
+	}},
+	{regexp.MustCompile(`^expression of type '(.*)' cannot be range of a comprehension`), func(_ *environment, _ string, m []string) (string, string) {
+		return "only lists can be looped over, and this is " + plain(m[1]), "loop over a list such as facts.files"
+	}},
+	{regexp.MustCompile(`^expected type '(.*)' but found '(.*)'$`), func(_ *environment, _ string, m []string) (string, string) {
+		return fmt.Sprintf("this is %s where %s is needed", plain(m[2]), plain(m[1])), "write " + plain(m[1])
+	}},
+	{regexp.MustCompile(`^(?s)Syntax error: (mismatched|extraneous) input '(.*)' expecting`), func(_ *environment, _ string, m []string) (string, string) {
+		return unexpected(m[2])
+	}},
+	{regexp.MustCompile(`^(?s)Syntax error: no viable alternative at input '(.*)'`), func(_ *environment, text string, m []string) (string, string) {
+		return unexpected(m[1])
+	}},
+	{regexp.MustCompile(`^(?s)Syntax error: missing '(.*)' at '(.*)'`), func(_ *environment, _ string, m []string) (string, string) {
+		problem, _ := unexpected(m[2])
+		return problem, fmt.Sprintf("put a %q before it", m[1])
+	}},
+	{regexp.MustCompile(`^(?s)Syntax error: token recognition error at: '(.*)'`), func(_ *environment, _ string, m []string) (string, string) {
+		if strings.Contains(m[1], `\`) {
+			return "the text that starts here has an escape that does not exist", `write r"..." for a text in which a backslash is one; in JSON, \\ for each`
+		}
+		if strings.HasPrefix(m[1], `"`) || strings.HasPrefix(m[1], `'`) {
+			return "the text that starts here is not closed", "close it with " + m[1][:1] + `; in JSON, write \" for "`
+		}
+		return fmt.Sprintf("%q means nothing here", bounded(strings.TrimSpace(m[1]))), "use && for and, || for or, ! for not, == for equal"
+	}},
+	{regexp.MustCompile(`recursion limit exceeded|recursion depth`), func(*environment, string, []string) (string, string) {
+		return fmt.Sprintf("the expression is nested more than %d deep", maxDepth), "split it into several policies or rules"
+	}},
+	{regexp.MustCompile(`^argument (must be a simple name|is not an identifier)`), func(*environment, string, []string) (string, string) {
+		return "a loop has no name for its elements", "name it first: facts.files.exists(f, f.binary)"
+	}},
+	{regexp.MustCompile(`^invalid argument to has\(\) macro`), func(*environment, string, []string) (string, string) {
+		return "has looks for a field and for nothing else", "write has(facts.milestone)"
+	}},
+}
+
+func unexpected(token string) (problem, remedy string) {
+	if token == "<EOF>" {
+		return "the expression ends too early", "complete it, and close what is open"
+	}
+	return fmt.Sprintf("%q is not expected here", bounded(token)), "use && for and, || for or, ! for not, == for equal"
+}
+
+// undefinedField finds out whose field it would have been: cel-go's message
+// doesn't say.
+func undefinedField(_ *environment, text string, m []string) (problem, remedy string) {
+	st := missedBy(text, m[1])
+	if st == nil {
+		return fmt.Sprintf("there is no field %q", bounded(m[1])), "the reference lists the fields"
+	}
+	var names []string
+	for _, f := range st.fields {
+		names = append(names, f.name)
+	}
+	problem = fmt.Sprintf("%s has no field %q", article(st.shown), bounded(m[1]))
+	if near := nearest(m[1], names); near != "" {
+		return problem, fmt.Sprintf("did you mean %q?", near)
+	}
+	if full := elsewhere(m[1]); full != "" {
+		return problem, fmt.Sprintf("did you mean %q?", full)
+	}
+	return problem, "its fields are " + strings.Join(names, ", ")
+}
+
+// missedBy compiles the expression again to see which type is asked for a
+// field that it doesn't have.
+func missedBy(text, field string) *structType {
+	e, err := newEnvironment()
+	if err != nil {
+		return nil
+	}
+	var missed *structType
+	e.types.missing = func(st *structType, name string) {
+		if missed == nil && name == field {
+			missed = st
+		}
+	}
+	e.env.Compile(text)
+	return missed
+}
+
+func undeclared(_ *environment, _ string, m []string) (problem, remedy string) {
+	name := bounded(m[1])
+	problem = fmt.Sprintf("there is nothing called %q", name)
+	names := []string{"facts", "classification"}
+	for _, f := range Functions() {
+		names = append(names, f.Name)
+	}
+	if near := nearest(m[1], names); near != "" {
+		return problem, fmt.Sprintf("did you mean %q?", near)
+	}
+	if full := elsewhere(m[1]); full != "" {
+		return problem, fmt.Sprintf("did you mean %q?", full)
+	}
+	return problem, "expressions read " + strings.Join(names, ", ")
+}
+
+// elsewhere is the whole name of a field, nearest to the root, that can be
+// read without a loop.
+func elsewhere(field string) string {
+	best := ""
+	all, err := Reference()
+	if err != nil {
+		return ""
+	}
+	for _, f := range all {
+		if strings.HasSuffix(f.Name, "."+field) && !strings.Contains(f.Name, "[]") && (best == "" || len(f.Name) < len(best)) {
+			best = f.Name
+		}
+	}
+	return best
+}
+
+func (e *environment) variable(name string) *structType {
+	if name == "facts" {
+		return e.types.byName["pipeline.PRFacts"]
+	}
+	return e.types.byName["pipeline.Classification"]
+}
+
+// operatorNames are what CEL's own names for operators are written as.
+var operatorNames = regexp.MustCompile(`^_?(==|!=|<=|>=|<|>|\+|-|\*|/|%|&&|\|\|)_$|^@(in)$|^(!|-)_$`)
+
+func noOverload(_ *environment, _ string, m []string) (problem, remedy string) {
+	name, args := m[1], splitArgs(m[2])
+	if op := operatorNames.FindStringSubmatch(name); op != nil {
+		problem = fmt.Sprintf("%s can't be used on %s", op[1]+op[2]+op[3], strings.Join(args, " and "))
+		switch {
+		case op[3] == "!":
+			return problem, "use it on a condition"
+		case op[3] == "-":
+			return problem, "use it on a whole number"
+		case op[2] == "in":
+			return problem, `use it on a value and a list of such, as in "Go" in ["Go", "Java"]`
+		}
+		return problem, "use it on two texts or two whole numbers"
+	}
+	if name == "_[_]" {
+		return fmt.Sprintf("[ ] can't be used on %s", strings.Join(args, " and ")), "use it on a list, with a number"
+	}
+	if name == "_?_:_" {
+		return fmt.Sprintf("? : can't be used on %s", strings.Join(args, " and ")), "give a condition and two values of one type"
+	}
+	for _, f := range Functions() {
+		if f.Name == name {
+			return fmt.Sprintf("%s can't be used on %s", name, strings.Join(args, " and ")), "write it as " + f.Usage
+		}
+	}
+	return fmt.Sprintf("%s can't be used on %s", bounded(name), strings.Join(args, " and ")), wroteNothing
+}
+
+// splitArgs reads cel-go's way of writing what a function was applied to:
+// "(int, string)", or "string.(int)" for a member function.
+func splitArgs(s string) []string {
+	target, list, member := strings.Cut(s, ".(")
+	if !member {
+		target, list = "", strings.TrimPrefix(s, "(")
+	}
+	var args []string
+	if target != "" {
+		args = append(args, plain(target))
+	}
+	depth, start := 0, 0
+	list = strings.TrimSuffix(list, ")")
+	for i, r := range list + "," {
+		switch {
+		case r == '(':
+			depth++
+		case r == ')':
+			depth--
+		case r == ',' && depth == 0:
+			if a := strings.TrimSpace(list[start:i]); a != "" {
+				args = append(args, plain(a))
+			}
+			start = i + 1
+		}
+	}
+	return args
+}
+
+// plain is cel-go's name of a type as one would say it.
+func plain(name string) string {
+	if inner, ok := strings.CutPrefix(name, "list("); ok {
+		return "a list" + of(strings.TrimSuffix(inner, ")"))
+	}
+	if e, err := shared(); err == nil && e.types.byName[name] != nil {
+		return article(e.types.byName[name].shown)
+	}
+	switch name {
+	case "int":
+		return "a number"
+	case "double", "uint":
+		return "a number that is not a whole one"
+	case "string":
+		return "a text"
+	case "bool":
+		return "true or false"
+	case "null":
+		return "null"
+	}
+	return bounded(name)
+}
+
+// of says what a list is made of, in the plural.
+func of(elem string) string {
+	switch e, err := shared(); {
+	case elem == "string":
+		return " of texts"
+	case elem == "int":
+		return " of numbers"
+	case err == nil && e.types.byName[elem] != nil:
+		return " of " + plural(e.types.byName[elem].shown)
+	}
+	return ""
+}
+
+func plural(noun string) string {
+	switch {
+	case strings.HasSuffix(noun, "ness"):
+		return noun + "es"
+	case strings.HasSuffix(noun, "y"):
+		return strings.TrimSuffix(noun, "y") + "ies"
+	}
+	return noun + "s"
+}
+
+func article(noun string) string {
+	switch {
+	case noun == "facts" || noun == "classification" || noun == "totals":
+		return noun
+	case strings.ContainsRune("aeiou", rune(noun[0])):
+		return "an " + noun
+	}
+	return "a " + noun
+}
+
+func typeName(t *types.Type) string { return plain(cel.FormatCELType(t)) }
+
+// comparison is an example of how a value of the type becomes a condition.
+func comparison(t *types.Type) string {
+	switch t.Kind() {
+	case types.ListKind:
+		return "size() > 0"
+	case types.StringKind:
+		return `== "text"`
+	}
+	return "> 0"
+}
+
+// bounded is a text of the expression, cut where it is long.
+func bounded(s string) string {
+	const most = 80
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}
+
+// maxReason bounds how much of CEL's reason is given on, in characters: it may
+// quote what it stumbled over.
+const maxReason = 200
+
+// evaluationError says why an expression has no outcome.
+func evaluationError(err error) error {
+	var cancelled interpreter.EvalCancelledError
+	if errors.As(err, &cancelled) {
+		return errors.New("it looks at too much of a change this large")
+	}
+	reason := []rune(err.Error())
+	if len(reason) > maxReason {
+		reason = append(slices.Clone(reason[:maxReason]), '…')
+	}
+	return errors.New(string(reason))
+}
