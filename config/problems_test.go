@@ -255,6 +255,7 @@ func TestProblems(t *testing.T) {
 			`review-rules.json:3:55: /1/agent: there is no agent "x"; register it in review-agents.json, or use one of those that exist`,
 		}},
 		{"extends nothing", FileAgents, `{"extends": [], "items": []}`, []string{
+			`review-agents.json:1:13: /extends: the agent "api-reviewer" is gone, but entries of lower layers still name it; keep it, or switch those entries off too`,
 			`review-agents.json:1:13: /extends: the agent "build-reviewer" is gone, but entries of lower layers still name it; keep it, or switch those entries off too`,
 			`review-agents.json:1:13: /extends: the agent "dependency-reviewer" is gone, but entries of lower layers still name it; keep it, or switch those entries off too`,
 			`review-agents.json:1:13: /extends: the agent "design-auditor" is gone, but entries of lower layers still name it; keep it, or switch those entries off too`,
