@@ -292,6 +292,7 @@ func TestProblems(t *testing.T) {
 			`review-agents.json:1:13: /extends: the agent "build-reviewer" is gone, but entries of lower layers still name it; keep it, or switch those entries off too`,
 			`review-agents.json:1:13: /extends: the agent "dependency-reviewer" is gone, but entries of lower layers still name it; keep it, or switch those entries off too`,
 			`review-agents.json:1:13: /extends: the agent "design-auditor" is gone, but entries of lower layers still name it; keep it, or switch those entries off too`,
+			`review-agents.json:1:13: /extends: the agent "docs-reviewer" is gone, but entries of lower layers still name it; keep it, or switch those entries off too`,
 			`review-agents.json:1:13: /extends: the agent "finance-sme" is gone, but entries of lower layers still name it; keep it, or switch those entries off too`,
 			`review-agents.json:1:13: /extends: the agent "infra-reviewer" is gone, but entries of lower layers still name it; keep it, or switch those entries off too`,
 			`review-agents.json:1:13: /extends: the agent "pr-hygiene" is gone, but entries of lower layers still name it; keep it, or switch those entries off too`,
