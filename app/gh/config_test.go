@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/rs/zerolog"
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/review"
@@ -505,6 +506,19 @@ func TestTokenThatIsNotToBeHad(t *testing.T) {
 	watch.pass(uncoveredAge - organisationAge)
 	if texts, tokens := read(); len(texts) != 1 || tokens != 0 {
 		t.Errorf("after ten: %v, %d tokens were refused", texts, tokens)
+	}
+}
+
+// Most accounts have no .github, which is nothing to warn of.
+func TestNoOrganisationIsNoTrouble(t *testing.T) {
+	w := newWorld(t, ghtest.Options{})
+	var log strings.Builder
+	c := w.newClient(func(c *Config) { c.Log = zerolog.New(&log) })
+	if _, err := c.organisationConfig(t.Context(), w.shop()); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(log.String(), `"status":422`) || strings.Contains(log.String(), `"level":"warn"`) {
+		t.Errorf("log:\n%s", log.String())
 	}
 }
 

@@ -202,7 +202,7 @@ func checkToken(resp *http.Response) (*http.Response, error) {
 func (w *wire) record(c *call, info CallInfo, sent time.Time, err error) {
 	info.Duration = time.Since(sent)
 	level := zerolog.DebugLevel
-	if err != nil || info.Status >= 400 && info.Status != http.StatusNotFound {
+	if err != nil || info.Status >= 400 && !isUsual(c, info.Status) {
 		level = zerolog.WarnLevel
 	}
 	event := w.log.WithLevel(level).Err(err).
@@ -216,6 +216,12 @@ func (w *wire) record(c *call, info CallInfo, sent time.Time, err error) {
 	if w.onCall != nil {
 		w.onCall(info)
 	}
+}
+
+// isUsual tells a refusal that is no trouble: what is looked for isn't there, or
+// the App is not installed on an account's .github.
+func isUsual(c *call, status int) bool {
+	return status == http.StatusNotFound || c.scope == asOrganisation && status == http.StatusUnprocessableEntity
 }
 
 // body bounds an answer, and tells when all of it has been read.
