@@ -39,7 +39,7 @@ func TestDiff(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got := Diff(mustLoad(t, spelling), mustLoad(t, spelling, test.layer))
+			got := Diff(mustLoad(t, spellingLayer), mustLoad(t, spellingLayer, test.layer))
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("changes (-want +got):\n%s", diff)
 			}
@@ -49,12 +49,12 @@ func TestDiff(t *testing.T) {
 
 // There and back, additions and removals change places.
 func TestDiffOfTheReverse(t *testing.T) {
-	c := mustLoad(t, spelling, layer(FileRules, `[`+rule("a", "")+`, {"id": "sp-teh", "enabled": false}]`))
+	c := mustLoad(t, spellingLayer, layer(FileRules, `[`+rule("a", "")+`, {"id": "sp-teh", "enabled": false}]`))
 	want := []pipeline.ConfigChange{
 		{File: FileRules, ID: "a", Change: pipeline.ChangeRemoved},
 		{File: FileRules, ID: "sp-teh", Change: pipeline.ChangeAdded},
 	}
-	if diff := cmp.Diff(want, Diff(c, mustLoad(t, spelling))); diff != "" {
+	if diff := cmp.Diff(want, Diff(c, mustLoad(t, spellingLayer))); diff != "" {
 		t.Errorf("changes (-want +got):\n%s", diff)
 	}
 	// An id of another type of entry is another entry under the same name.

@@ -12,6 +12,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"github.com/reviewgate/reviewgate/config/internal/jsontree"
+	"github.com/reviewgate/reviewgate/policies/spelling"
 )
 
 // leaves returns the errors of which the others only say that something below
@@ -211,47 +212,7 @@ func ownFields(schema map[string]any) []string {
 }
 
 // nearest returns the name that a few slips of the keyboard turn into the word,
-// or "": one slip for each four characters, and three at most. Long words and
-// long lists are not worth the time.
+// or "": one slip for each four characters, and three at most.
 func nearest(word string, names []string) string {
-	if len(word) > 80 || len(names) > 1000 {
-		return ""
-	}
-	best, distance := "", min(len(word)/4, 3)+1
-	for _, name := range names {
-		if len(name)-len(word) >= distance || len(word)-len(name) >= distance {
-			continue
-		}
-		if d := slips(strings.ToLower(word), strings.ToLower(name)); d > 0 && d < distance {
-			best, distance = name, d
-		}
-	}
-	return best
-}
-
-// slips counts the letters that were left out, added, mistaken for another or
-// swapped with the next one between two words.
-func slips(a, b string) int {
-	rows := make([][]int, len(a)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(b)+1)
-		rows[i][0] = i
-	}
-	for j := range rows[0] {
-		rows[0][j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		for j := 1; j <= len(b); j++ {
-			d := rows[i-1][j-1]
-			if a[i-1] != b[j-1] {
-				d++
-			}
-			d = min(d, rows[i-1][j]+1, rows[i][j-1]+1)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				d = min(d, rows[i-2][j-2]+1)
-			}
-			rows[i][j] = d
-		}
-	}
-	return rows[len(a)][len(b)]
+	return spelling.Nearest(word, names, min(len(word)/4, 3))
 }

@@ -120,7 +120,7 @@ func FuzzLoad(f *testing.F) {
 	}
 	// The defaults are too large to mutate.
 	seed(1, fast)
-	seed(2, spelling)
+	seed(2, spellingLayer)
 	seed(2, layer(FileRules, `{"extends": [], "items": [{"id": "a", "match": {"pattern": "(", "paths": ["{a,b"]}}]}`, FileAgents, `{"extends": []}`))
 	seed(2, layer(FileComposition, `[{"id": "universal", "enabled": false}, {"id": "ui", "trigger": {"type": "any", "triggers": [{"type": "not"}]}}]`,
 		FileDomains, `[{"id": "finance", "type": "signal", "pattern": "x"}, {"id": "signal-migrations", "enabled": null}]`))

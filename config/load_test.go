@@ -46,14 +46,14 @@ func policyOf(c *Config, id string) *Policy {
 }
 
 // A layer named server with an agent, a rule for it and a policy.
-var spelling = named(layer(
+var spellingLayer = named(layer(
 	FileAgents, `[{"id": "spelling", "name": "Spelling", "kind": "rules", "description": "d"}]`,
 	FileRules, strings.ReplaceAll(`[`+rule("sp-teh", `, "match": {"pattern": "\\bteh\\b", "languages": ["Markdown"], "fix": "the"}`)+`]`, "build-reviewer", "spelling"),
 	FileComposition, `[{"id": "spelling", "description": "d", "priority": 10, "trigger": {"type": "domain", "domains": ["docs"]}, "dispatch": {"agents": ["spelling"], "scope": "matched"}}]`,
 ), LayerServer)
 
 func TestLaterLayersOverrideSingleFields(t *testing.T) {
-	c := mustLoad(t, spelling, layer(
+	c := mustLoad(t, spellingLayer, layer(
 		FileRules, `[{"id": "sp-teh", "severity": "warning", "match": {"languages": [], "max_per_file": 1e1}}]`,
 		FileComposition, `{"items": [{"id": "spelling", "trigger": {"type": "always"}, "dispatch": {"required": true}}]}`,
 		FileSettings, `{"drafts": "skip", "limits": {"agent_retries": 0}, "gate": {"conditions": []}}`,
@@ -84,7 +84,7 @@ func TestLaterLayersOverrideSingleFields(t *testing.T) {
 }
 
 func TestPatternGivesWayToLiteral(t *testing.T) {
-	c := mustLoad(t, spelling, layer(FileRules, `[{"id": "sp-teh", "match": {"pattern": "", "literal": "teh"}}]`))
+	c := mustLoad(t, spellingLayer, layer(FileRules, `[{"id": "sp-teh", "match": {"pattern": "", "literal": "teh"}}]`))
 	if m := ruleOf(c, "sp-teh").Match; m.Pattern != "" || m.Literal != "teh" {
 		t.Errorf("pattern %q, literal %q", m.Pattern, m.Literal)
 	}
@@ -108,7 +108,7 @@ func TestOrderOfEntries(t *testing.T) {
 
 func TestSwitchedOff(t *testing.T) {
 	t.Run("entry", func(t *testing.T) {
-		c := mustLoad(t, spelling, layer(
+		c := mustLoad(t, spellingLayer, layer(
 			FileRules, `[{"id": "sp-teh", "enabled": false}]`,
 			FileDomains, `[{"id": "signal-public-api", "enabled": false}, {"id": "risk-fork", "enabled": false}]`,
 		))
@@ -128,7 +128,7 @@ func TestSwitchedOff(t *testing.T) {
 	})
 	// One line switches an agent off with its rules, policies and signals.
 	t.Run("agent", func(t *testing.T) {
-		c := mustLoad(t, spelling, layer(FileAgents, `[{"id": "spelling", "enabled": false}, {"id": "finance-sme", "enabled": false}, {"id": "build-reviewer", "enabled": false}]`))
+		c := mustLoad(t, spellingLayer, layer(FileAgents, `[{"id": "spelling", "enabled": false}, {"id": "finance-sme", "enabled": false}, {"id": "build-reviewer", "enabled": false}]`))
 		if ruleOf(c, "sp-teh") != nil {
 			t.Error("a rule of the agent is in force")
 		}
@@ -151,7 +151,7 @@ func TestSwitchedOff(t *testing.T) {
 	})
 	t.Run("and on again", func(t *testing.T) {
 		off := named(layer(FileRules, `[{"id": "sp-teh", "enabled": false}]`), LayerOrganisation)
-		c := mustLoad(t, spelling, off, layer(FileRules, `[{"id": "sp-teh", "enabled": true}]`))
+		c := mustLoad(t, spellingLayer, off, layer(FileRules, `[{"id": "sp-teh", "enabled": true}]`))
 		if ruleOf(c, "sp-teh") == nil {
 			t.Error("the rule is not in force")
 		}
@@ -160,7 +160,7 @@ func TestSwitchedOff(t *testing.T) {
 
 // "extends": [] drops the defaults of its file, and nothing else.
 func TestExtendsNothing(t *testing.T) {
-	c := mustLoad(t, spelling, layer(FileRules, `{"extends": [], "items": [`+rule("only", "")+`]}`))
+	c := mustLoad(t, spellingLayer, layer(FileRules, `{"extends": [], "items": [`+rule("only", "")+`]}`))
 	var ids []string
 	for _, r := range c.Rules {
 		ids = append(ids, r.ID)
@@ -190,17 +190,17 @@ func TestProblemsAcrossLayers(t *testing.T) {
 		layer Layer
 		want  []string
 	}{
-		{"the only policy of an agent is switched off", []Layer{spelling},
+		{"the only policy of an agent is switched off", []Layer{spellingLayer},
 			layer(FileComposition, "[\n  {\"id\": \"spelling\", \"enabled\": false}\n]"),
 			[]string{`review-composition.json:2:3: /0: no policy dispatches the agent "spelling" any more, so its rules never run; dispatch it from another policy, or switch it off in review-agents.json: {"id": "spelling", "enabled": false}`}},
-		{"the only policy of an agent dispatches another", []Layer{spelling},
+		{"the only policy of an agent dispatches another", []Layer{spellingLayer},
 			layer(FileComposition, `{"items": [{"id": "spelling", "dispatch": {"agents": ["secrets"]}}]}`),
 			[]string{`review-composition.json:1:12: /items/0: no policy dispatches the agent "spelling" any more, so its rules never run; dispatch it from another policy, or switch it off in review-agents.json: {"id": "spelling", "enabled": false}`}},
 		{"a rule for an agent that nothing dispatches", nil,
 			layer(FileAgents, `[{"id": "spelling", "name": "Spelling", "kind": "rules", "description": "d"}]`,
 				FileRules, strings.ReplaceAll(`[`+rule("a", "")+`]`, "build-reviewer", "spelling")),
 			[]string{`review-rules.json:1:56: /0/agent: no policy dispatches the agent "spelling", so the rule never runs; add "spelling" to a policy of review-composition.json, or switch the rule off`}},
-		{"a policy and its agent are both switched off", []Layer{spelling},
+		{"a policy and its agent are both switched off", []Layer{spellingLayer},
 			layer(FileComposition, `[{"id": "spelling", "enabled": false}]`, FileAgents, `[{"id": "spelling", "enabled": false}]`),
 			nil},
 		{"every file has a fault", nil,
@@ -238,7 +238,7 @@ func TestProblemsAcrossLayers(t *testing.T) {
 func TestBrokenLayerIsLeftOut(t *testing.T) {
 	broken := named(layer(FileRules, `[{"id": "sp-teh", "severity": "blocker"}]`), LayerOrganisation)
 	above := layer(FileRules, `[{"id": "sp-teh", "severity": "warning"}]`)
-	c, problems := Load(spelling, broken, above)
+	c, problems := Load(spellingLayer, broken, above)
 	if got := ruleOf(c, "sp-teh").Severity; got != pipeline.SeverityWarning {
 		t.Errorf("severity %q", got)
 	}
@@ -260,7 +260,7 @@ func TestBrokenLayerIsLeftOut(t *testing.T) {
 	}, layers); diff != "" {
 		t.Errorf("layers (-want +got):\n%s", diff)
 	}
-	without := mustLoad(t, spelling, above)
+	without := mustLoad(t, spellingLayer, above)
 	if c.InForce.Version != without.InForce.Version {
 		t.Error("a layer that is not used changes the version")
 	}
@@ -343,7 +343,7 @@ func TestLoaderIsSafeForConcurrentUse(t *testing.T) {
 	for i := range 16 {
 		wg.Go(func() {
 			id := fmt.Sprint("r", i%4)
-			c, problems := l.Load(spelling, layer(FileRules, `[`+rule(id, "")+`, {"id": "sp-teh", "severity": "blocker"}]`), layer(FileRules, `[`+rule(id, "")+`]`))
+			c, problems := l.Load(spellingLayer, layer(FileRules, `[`+rule(id, "")+`, {"id": "sp-teh", "severity": "blocker"}]`), layer(FileRules, `[`+rule(id, "")+`]`))
 			if ruleOf(c, id) == nil || len(problems) != 1 {
 				t.Errorf("rule %s is not there, or problems are: %v", id, problems)
 			}

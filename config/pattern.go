@@ -6,6 +6,8 @@ import (
 	"regexp/syntax"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/reviewgate/reviewgate/policies/expression"
 )
 
 // The bounds of patterns. A pattern's size is about the number of instructions
@@ -31,7 +33,7 @@ func checkPattern(pattern string, budget int) (size int, groups []string, proble
 		return 0, nil, "the pattern does not compile: " + reason, patternRemedy(reason)
 	}
 	// Before compiling, since that is where a short pattern becomes large.
-	size = patternSize(tree)
+	size = expression.PatternSize(tree)
 	if size > maxPatternSize {
 		return size, nil, fmt.Sprintf("the pattern expands to about %d instructions, more than the limit of %d", size, maxPatternSize), "use smaller repetition counts, or split it into several entries"
 	}
@@ -55,23 +57,6 @@ func patternRemedy(reason string) string {
 		return "RE2 does not know this escape; back references such as \\1 do not exist"
 	}
 	return "write it in RE2 syntax: https://github.com/google/re2/wiki/Syntax"
-}
-
-// patternSize estimates how many instructions a pattern compiles to, without
-// writing out its repetitions. It cannot overflow: maxPatternBytes bounds
-// the pattern, and the parser nested repetitions to 1,000 altogether.
-func patternSize(re *syntax.Regexp) int {
-	size := 1
-	if re.Op == syntax.OpLiteral {
-		size = len(re.Rune)
-	}
-	for _, sub := range re.Sub {
-		size += patternSize(sub)
-	}
-	if re.Op == syntax.OpRepeat {
-		size *= max(re.Min, re.Max, 1)
-	}
-	return size
 }
 
 // checkFix reports what is wrong with a replacement template: a reference to a

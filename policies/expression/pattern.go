@@ -59,7 +59,7 @@ func compilePattern(function, text string) (*pattern, *Error) {
 		return nil, &Error{Problem: "the pattern does not compile: " + strings.TrimPrefix(err.Error(), "error parsing regexp: "), Remedy: "write it in RE2 syntax, which has no lookaround and no back references"}
 	}
 	// Before compiling, since that is where a short pattern becomes large.
-	n := size(re)
+	n := PatternSize(re)
 	if n > maxInstructions {
 		return nil, &Error{Problem: fmt.Sprintf("the pattern expands to about %d instructions, at most %d are allowed", n, maxInstructions), Remedy: "use smaller repetition counts, or split it into several"}
 	}
@@ -70,15 +70,16 @@ func compilePattern(function, text string) (*pattern, *Error) {
 	return &pattern{match: compiled.MatchString, instructions: n, required: required(re)}, nil
 }
 
-// size is about how many instructions a pattern compiles to, its repetitions
-// written out. The parser bounds these to 1,000, nested ones multiplied.
-func size(re *syntax.Regexp) int {
+// PatternSize is about how many instructions a pattern compiles to, its
+// repetitions written out. It can't overflow where the pattern's length is
+// bounded: the parser bounds repetitions to 1,000, nested ones multiplied.
+func PatternSize(re *syntax.Regexp) int {
 	n := 1
 	if re.Op == syntax.OpLiteral {
 		n = len(re.Rune)
 	}
 	for _, sub := range re.Sub {
-		n += size(sub)
+		n += PatternSize(sub)
 	}
 	if re.Op == syntax.OpRepeat {
 		n *= max(re.Min, re.Max, 1)
