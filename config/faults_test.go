@@ -71,7 +71,7 @@ var entryFaults = []fault{
 	{FileRules, "count", "", "/match/max_per_file", set("match.max_per_file", -1)},
 	{FileRules, "reference", "", "/reference", set("reference", "ftp://example.com")},
 	{FileRules, "expression", "", "/when", both(without("match"), set("when", "facts.nothing_of_it == 1"))},
-	{FileRules, "match and when", "", "/match", set("when", "facts.draft")},
+	{FileRules, "net of a title", "", "/match/net", both(set("match.on", "title"), set("match.net", true))},
 	{FileRules, "misspelt rule of the defaults", "", "/id", instead(object{"id": "build-any-1", "severity": "info"})},
 	{FileRules, "rule of no layer", "", "/id", instead(object{"id": "zzzzzzzz", "enabled": false})},
 	{FileRules, "final rule switched off", "", "/enabled", instead(object{"id": "f-rule", "enabled": false})},

@@ -157,8 +157,8 @@ func TestProblems(t *testing.T) {
 		{"languages of a signal", FileDomains, `[{"id": "signal-migrations", "languages": ["Pyton"]}]`, []string{
 			`review-domains.json:1:44: /0/languages/0: there is no language "Pyton"; did you mean "Python"?`,
 		}},
-		{"match and when", FileRules, `[` + rule("a", `, "match": {"pattern": "x"}, "when": "true"`) + `]`, []string{
-			`review-rules.json:1:161: /0/match: a rule has both match and when; keep one of the two; a rule of a lower layer that has the other needs another id`,
+		{"net of a title", FileRules, `[` + rule("a", `, "match": {"pattern": "x", "on": "title", "net": true}`) + `]`, []string{
+			`review-rules.json:1:200: /0/match/net: net compares lines, and the rule looks at "title"; remove it, or set "on" to added or removed`,
 		}},
 		{"empty description", FileRules, `[` + strings.Replace(rule("a", ""), `"description": "d"`, `"description": ""`, 1) + `]`, []string{
 			`review-rules.json:1:106: /0/description: description is empty; write something, or remove the entry`,

@@ -63,8 +63,9 @@ type Rule struct {
 	Recommendation string            `json:"recommendation"` // how to fix it
 	Reference      string            `json:"reference,omitempty"`
 	Match          *Match            `json:"match,omitempty"`
-	// When is a CEL expression over the whole change, in place of Match: where
-	// it holds, that is one finding of the section Section.
+	// When is a CEL expression over the whole change. Without a Match it is one
+	// finding where it holds; with one, what the match finds counts only where it
+	// holds.
 	When  string `json:"when,omitempty"`
 	Final bool   `json:"final"` // default false; see the package's documentation
 }
@@ -86,6 +87,10 @@ type Match struct {
 	// Fix replaces the matched text in a copy of the line, to make the
 	// suggested fix; $1 or ${name} refer to groups.
 	Fix string `json:"fix,omitempty"`
+	// Net leaves out, of the added lines that match, those that take the place of
+	// a removed line of the same hunk that matches too, and the other way round:
+	// what moves or gets another version is no news. Default false.
+	Net bool `json:"net,omitempty"`
 	// Tests says whether the rule also looks at test files. Default true.
 	Tests *bool `json:"tests,omitempty"`
 }

@@ -54,8 +54,8 @@ func (t *trial) checkMatch(e *entry) {
 	if n == nil {
 		return
 	}
-	if given(e.node.Get("when")) {
-		t.of(n, "a rule has both match and when", "keep one of the two; a rule of a lower layer that has the other needs another id")
+	if on := n.Get("on"); n.Get("net") != nil && n.Get("net").Text == "true" && given(on) && on.Text != OnAdded && on.Text != OnRemoved {
+		t.of(n.Get("net"), fmt.Sprintf("net compares lines, and the rule looks at %s", shown(on.Text)), `remove it, or set "on" to added or removed`)
 	}
 	pattern, literal := n.Get("pattern"), n.Get("literal")
 	switch {

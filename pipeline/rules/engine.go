@@ -38,7 +38,7 @@ func Compile(cfg []config.Rule) (*Engine, error) {
 		if err != nil {
 			return nil, fmt.Errorf("compile rule %q: %w", cfg[i].ID, err)
 		}
-		if r.when != nil {
+		if r.Match == nil {
 			e.whole = append(e.whole, r)
 			continue
 		}
@@ -72,7 +72,8 @@ func (e *Engine) Scan(facts *pipeline.PRFacts, classification *pipeline.Classifi
 // ReadsLabels reports whether a rule's expression looks at the labels of a
 // change.
 func (e *Engine) ReadsLabels() bool {
-	return slices.ContainsFunc(e.whole, func(r *rule) bool { return r.when.ReadsLabels() })
+	reads := func(r *rule) bool { return r.when != nil && r.when.ReadsLabels() }
+	return slices.ContainsFunc(e.whole, reads) || slices.ContainsFunc(e.rules, reads)
 }
 
 // lineRules are the rules that look at lines of one kind, or at paths.

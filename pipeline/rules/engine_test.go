@@ -321,12 +321,65 @@ func TestScopeAndAgent(t *testing.T) {
 
 func TestCompileErrorsOfExpressions(t *testing.T) {
 	both := rule(config.Match{Pattern: "x"})
-	both.When = `facts.body == ""`
-	for want, r := range map[string]config.Rule{"either a match or an expression": both, "when: ": whole("facts.body")} {
+	both.When = "facts.body"
+	for _, r := range []config.Rule{both, whole("facts.body")} {
 		_, err := rules.Compile([]config.Rule{r})
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), r.ID) {
-			t.Errorf("error %v, want one with the rule's id and %q", err, want)
+		if err == nil || !strings.Contains(err.Error(), "when: ") || !strings.Contains(err.Error(), r.ID) {
+			t.Errorf("error %v, want one with the rule's id and place", err)
 		}
+	}
+}
+
+// What a match finds counts only where the rule's expression holds, or can't be
+// evaluated.
+func TestMatchWithACondition(t *testing.T) {
+	for when, want := range map[string]int{
+		`facts.title == "x"`:         1,
+		`facts.title == "y"`:         0,
+		`facts.files[7].path == "y"`: 1,
+	} {
+		r := rule(config.Match{Literal: "key"})
+		r.When = when
+		facts := &pipeline.PRFacts{Title: "x", Files: []pipeline.File{file("a.go", "+a key")}}
+		found := findings(t, []config.Rule{r}, facts, "agent")
+		if len(found) != want || want == 1 && (found[0].Path != "a.go" || found[0].StartLine != 1) {
+			t.Errorf("where %s: %+v, want %d findings", when, found, want)
+		}
+	}
+}
+
+// A line that takes the place of one that matches too is no news.
+func TestNet(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		on    string
+		lines []string
+		want  []int
+	}{
+		{"another version", "", []string{"-uses: a/b@v1", "+uses: a/b@v2"}, nil},
+		{"one more", "", []string{"-uses: a/b@v1", "+uses: c/d@v1", "+uses: a/b@v2"}, []int{1}},
+		{"none before", "", []string{"-run: x", "+uses: a/b@v2"}, []int{1}},
+		{"fewer", "", []string{"-uses: a/b@v1", "-uses: c/d@v1", "+uses: e/f@v1"}, nil},
+		{"removed and added again", config.OnRemoved, []string{"-uses: a/b@v1", "+uses: a/b@v2"}, nil},
+		{"removed", config.OnRemoved, []string{" name: x", "-uses: a/b@v1"}, []int{1}},
+	} {
+		facts := &pipeline.PRFacts{Files: []pipeline.File{file("ci.yml", tt.lines...)}}
+		var got []int
+		for _, f := range findings(t, []config.Rule{rule(config.Match{Literal: "uses:", On: tt.on, Net: true})}, facts, "agent") {
+			got = append(got, f.StartLine)
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+// However many lines a hunk replaces, their number is what counts.
+func TestNetOfALargeHunk(t *testing.T) {
+	lines := strings.Split(strings.Repeat("-uses: a\n", 5_000)+strings.Repeat("+uses: b\n", 5_003), "\n")
+	facts := &pipeline.PRFacts{Files: []pipeline.File{file("ci.yml", lines[:len(lines)-1]...)}}
+	if n := len(findings(t, []config.Rule{rule(config.Match{Literal: "uses:", Net: true})}, facts, "agent")); n != 3 {
+		t.Errorf("%d findings, want 3", n)
 	}
 }
 

@@ -45,17 +45,20 @@ func newNaive(t fataler, cfg []config.Rule) *naive {
 	}
 	for i := range cfg {
 		m := cfg[i].Match
+		var when *expression.Expression
 		if cfg[i].Enabled && cfg[i].When != "" {
-			when, err := expression.Compile(cfg[i].When)
-			if err != nil {
+			var err error
+			if when, err = expression.Compile(cfg[i].When); err != nil {
 				t.Fatal(err)
 			}
+		}
+		if when != nil && m == nil {
 			n.whole = append(n.whole, naiveWhole{cfg[i].ID, when})
 		}
 		if !cfg[i].Enabled || m == nil {
 			continue
 		}
-		r := naiveRule{Rule: cfg[i], on: m.On}
+		r := naiveRule{Rule: cfg[i], on: m.On, when: when}
 		if r.on == "" {
 			r.on = config.OnAdded
 		}
@@ -79,10 +82,21 @@ func (n *naive) scan(facts *pipeline.PRFacts, classification *pipeline.Classific
 	}
 	s.messages()
 	in := expression.Input{Facts: facts, Classification: classification, Budget: expression.NewBudget()}
+	not := map[string]bool{}
+	for i := range n.rules {
+		if r := &n.rules[i]; r.when != nil && slices.ContainsFunc(s.found, func(f result) bool { return f.Rule == r.ID }) {
+			holds, err := r.when.Holds(in)
+			not[r.ID] = !holds && err == nil
+		}
+	}
+	s.found = slices.DeleteFunc(s.found, func(f result) bool { return not[f.Rule] })
 	for _, w := range n.whole {
 		if holds, err := w.when.Holds(in); holds || err != nil {
 			s.found = append(s.found, result{Rule: w.id, Section: "change"})
 		}
+	}
+	if len(s.found) == 0 {
+		return nil
 	}
 	return s.found
 }
@@ -91,6 +105,7 @@ type naiveRule struct {
 	config.Rule
 	on           string
 	pattern, not *regexp.Regexp
+	when         *expression.Expression
 }
 
 type naiveScan struct {
@@ -147,22 +162,66 @@ func (n *naiveScan) file(f *pipeline.File) {
 		}
 	}
 	for _, h := range f.Hunks {
+		type match struct {
+			rule *naiveRule
+			line int
+			text string
+		}
+		var net []match
+		others := map[*naiveRule][]string{}
 		for j, l := range h.Lines {
 			for i := range n.rules {
 				r := &n.rules[i]
 				added := l.Op == pipeline.LineAdded && r.on == config.OnAdded
 				removed := l.Op == pipeline.LineRemoved && r.on == config.OnRemoved
-				if !added && !removed || !r.wants(f) || !r.matches(l.Text, lineBound) {
+				changed := l.Op != pipeline.LineContext && (r.on == config.OnAdded || r.on == config.OnRemoved)
+				if !changed || !r.wants(f) || !r.matches(l.Text, lineBound) {
 					continue
 				}
-				if added {
-					add(r, l.New)
-				} else {
-					add(r, beside(f, h, j))
+				line := l.New
+				if removed {
+					line = beside(f, h, j)
+				}
+				switch {
+				case !added && !removed:
+					others[r] = append(others[r], l.Text)
+				case r.Match.Net:
+					net = append(net, match{r, line, l.Text})
+				default:
+					add(r, line)
 				}
 			}
 		}
+		for len(net) > 0 {
+			r := net[0].rule
+			own := slices.DeleteFunc(slices.Clone(net), func(m match) bool { return m.rule != r })
+			net = slices.DeleteFunc(net, func(m match) bool { return m.rule == r })
+			for _, o := range others[r] { // takes the one away that begins most like it
+				at, longest := -1, -1
+				for i, m := range own {
+					if c := len(common(m.text, o)); c > longest {
+						at, longest = i, c
+					}
+				}
+				if at >= 0 {
+					own = slices.Delete(own, at, at+1)
+				}
+			}
+			for _, m := range own {
+				add(r, m.line)
+			}
+		}
 	}
+}
+
+// common is the start that two texts have in common.
+func common(a, b string) string {
+	for n := range min(len(a), len(b)) {
+		if a[n] != b[n] {
+			return a[:n]
+		}
+	}
+	return a[:min(len(a), len(b))]
 }
 
 // beside is the line of the new file that comes after removed line i, or the

@@ -31,10 +31,12 @@ func TestSameAsNaive(t *testing.T) {
 
 func sampled(values ...string) *rapid.Generator[string] { return rapid.SampledFrom(values) }
 
+var genWhen = sampled(`facts.body == ""`, `facts.files.exists(f, f.test)`,
+	`facts.files[1].path == "src/b.go"`, `classification.risk.level == "medium"`)
+
 func genRule(t *rapid.T) config.Rule {
 	if rapid.IntRange(0, 9).Draw(t, "whole") == 0 {
-		return config.Rule{Enabled: true, Agent: "agent", When: sampled(`facts.body == ""`, `facts.files.exists(f, f.test)`,
-			`facts.files[1].path == "src/b.go"`, `classification.risk.level == "medium"`).Draw(t, "when")}
+		return config.Rule{Enabled: true, Agent: "agent", When: genWhen.Draw(t, "when")}
 	}
 	m := &config.Match{
 		On: sampled("", config.OnAdded, config.OnAdded, config.OnRemoved, config.OnFile, config.OnPath,
@@ -44,6 +46,7 @@ func genRule(t *rapid.T) config.Rule {
 		Languages:    rapid.SliceOfN(sampled("Go", "Markdown", ""), 0, 1).Draw(t, "languages"),
 		NotPattern:   sampled("", "", "nolint", `^\s*//`, "[s]$").Draw(t, "not"),
 		MaxPerFile:   rapid.IntRange(0, 2).Draw(t, "max"),
+		Net:          rapid.IntRange(0, 3).Draw(t, "net") == 0,
 		Tests:        rapid.SampledFrom([]*bool{nil, nil, new(bool)}).Draw(t, "tests"),
 	}
 	if rapid.Bool().Draw(t, "literal") {
@@ -53,7 +56,11 @@ func genRule(t *rapid.T) config.Rule {
 			`\s+$`, `[ \t]+$`, ` $`, `.{4,}`, `^.{3,}$`, `(?i)k`, `(?i)key`, `(?i)s3`, "^$", "", `\bkey\b`, `TODO|FIXME`, `key\s*[:=]\s*["']`, `[^\x00-\x7f]`,
 		)).Filter(func(s string) bool { return s != "" }).Draw(t, "pattern")
 	}
-	return config.Rule{Enabled: rapid.IntRange(0, 9).Draw(t, "enabled") > 0, Agent: "agent", Severity: rapid.SampledFrom(pipeline.Severities()).Draw(t, "severity"), Match: m}
+	when := ""
+	if rapid.IntRange(0, 3).Draw(t, "conditional") == 0 {
+		when = genWhen.Draw(t, "when")
+	}
+	return config.Rule{When: when, Enabled: rapid.IntRange(0, 9).Draw(t, "enabled") > 0, Agent: "agent", Severity: rapid.SampledFrom(pipeline.Severities()).Draw(t, "severity"), Match: m}
 }
 
 func genPattern(t *rapid.T) string {

@@ -11,11 +11,11 @@ import (
 	"github.com/reviewgate/reviewgate/policies/expression"
 )
 
-// rule is a config.Rule ready to run. One with an expression has nothing but
-// that.
+// rule is a config.Rule ready to run. One without a match has nothing but its
+// expression.
 type rule struct {
 	config.Rule
-	when *expression.Expression
+	when *expression.Expression // or nil
 
 	index   int
 	on      string
@@ -29,21 +29,31 @@ type rule struct {
 }
 
 func compileRule(c *config.Rule) (*rule, error) {
+	r := &rule{Rule: *c}
 	if c.When != "" {
-		return compileWhen(c)
+		var err error
+		if r.when, err = expression.Compile(c.When); err != nil {
+			return nil, fmt.Errorf("when: %w", err)
+		}
 	}
-	m := c.Match
-	r := &rule{Rule: *c, on: m.On, fix: m.Fix != "", tests: m.Tests == nil || *m.Tests}
+	if c.Match == nil {
+		return r, nil
+	}
+	return r, r.compileMatch(c.Match)
+}
+
+func (r *rule) compileMatch(m *config.Match) error {
+	r.on, r.fix, r.tests = m.On, m.Fix != "", m.Tests == nil || *m.Tests
 	switch r.on {
 	case "":
 		r.on = config.OnAdded
 	case config.OnAdded, config.OnRemoved, config.OnFile, config.OnPath,
 		config.OnTitle, config.OnBody, config.OnCommitMessage:
 	default:
-		return nil, fmt.Errorf("match.on is %q, which is nothing that a rule can look at", r.on)
+		return fmt.Errorf("match.on is %q, which is nothing that a rule can look at", r.on)
 	}
 	if (m.Pattern == "") == (m.Literal == "") {
-		return nil, errors.New("match needs either a pattern or a literal")
+		return errors.New("match needs either a pattern or a literal")
 	}
 	expression := m.Pattern
 	if m.Literal != "" {
@@ -54,28 +64,17 @@ func compileRule(c *config.Rule) (*rule, error) {
 	}
 	var err error
 	if r.pattern, err = regexp.Compile(expression); err != nil {
-		return nil, fmt.Errorf("match.pattern: %w", err)
+		return fmt.Errorf("match.pattern: %w", err)
 	}
 	if r.quick == nil {
 		r.quick = r.pattern.MatchString
 	}
 	if m.NotPattern != "" {
 		if r.not, err = regexp.Compile(m.NotPattern); err != nil {
-			return nil, fmt.Errorf("match.not_pattern: %w", err)
+			return fmt.Errorf("match.not_pattern: %w", err)
 		}
 	}
-	return r, nil
-}
-
-func compileWhen(c *config.Rule) (*rule, error) {
-	if c.Match != nil {
-		return nil, errors.New("a rule has either a match or an expression")
-	}
-	when, err := expression.Compile(c.When)
-	if err != nil {
-		return nil, fmt.Errorf("when: %w", err)
-	}
-	return &rule{Rule: *c, when: when}, nil
+	return nil
 }
 
 // matches says whether the text, which the caller has bounded, is a finding.

@@ -59,7 +59,9 @@ func (s *Scan) results(ctx context.Context) ([]found, error) {
 	if err := p.change(s.facts); err != nil {
 		return nil, err
 	}
-	if err := p.whole(expression.Input{Facts: s.facts, Classification: s.classification, Budget: expression.NewBudget()}); err != nil {
+	in := expression.Input{Facts: s.facts, Classification: s.classification, Budget: expression.NewBudget()}
+	p.conditional(in)
+	if err := p.whole(in); err != nil {
 		return nil, err
 	}
 	s.found, s.done = p.found, true
@@ -72,8 +74,9 @@ type pass struct {
 	engine *Engine
 	found  []found
 
-	file  *pipeline.File
-	count map[*rule]int
+	file    *pipeline.File
+	count   map[*rule]int
+	pending []found // of the hunk under way, by rules that count net
 	*memory
 }
 
@@ -150,6 +153,7 @@ func (p *pass) hunks() error {
 				at = l.New + 1
 			}
 		}
+		p.settle(hunk)
 	}
 	return nil
 }
@@ -168,7 +172,11 @@ func (p *pass) besideRemoved(h *pipeline.Hunk, at int) int {
 func (p *pass) line(l *lineRules, whole string, number int) {
 	text := bounded(whole, maxLine)
 	for _, r := range p.candidatesFor(l, text) {
-		if r.matches(text) {
+		switch {
+		case !r.matches(text):
+		case r.Match.Net:
+			p.pending = append(p.pending, found{rule: r, path: p.file.Path, line: number, text: whole})
+		default:
 			p.add(r, number, whole)
 		}
 	}
@@ -249,6 +257,25 @@ func (p *pass) message(r *rule, section, text string) {
 	if text = bounded(text, maxText); r.matches(text) {
 		p.found = append(p.found, found{rule: r, section: section, text: text})
 	}
+}
+
+// conditional takes out what rules with a condition found where that does not
+// hold. One that can't be evaluated takes nothing out.
+func (p *pass) conditional(in expression.Input) {
+	holds := map[*rule]bool{}
+	p.found = slices.DeleteFunc(p.found, func(f found) bool {
+		if f.rule.when == nil {
+			return false
+		}
+		held, known := holds[f.rule]
+		if !known {
+			var err error
+			held, err = f.rule.when.Holds(in)
+			held = held || err != nil
+			holds[f.rule] = held
+		}
+		return !held
+	})
 }
 
 // whole evaluates the expressions. One that can't be evaluated is found too:
