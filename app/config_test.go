@@ -387,6 +387,44 @@ func TestConfigWhoseExpressionReadsLabels(t *testing.T) {
 	}
 }
 
+// By the defaults some rules and policies read a change's type. Only labels that
+// name one start a review then, and only where the title names none.
+func TestLabelsOfTypes(t *testing.T) {
+	w := start(t)
+	pr := w.repo.OpenPR(ghtest.PR{Title: "Count the stock", Body: goodBody, Head: "stock", Files: clean()})
+	w.idle()
+	calls := func(act func()) int {
+		before := len(w.gh.Calls())
+		act()
+		w.idle()
+		return len(w.gh.Calls()) - before
+	}
+	if n := calls(func() { pr.Label("help wanted"); pr.Unlabel("help wanted"); pr.Label("urgent") }); n > 0 {
+		t.Errorf("labels that name no type cost %d calls", n)
+	}
+	typed := func(want string) {
+		t.Helper()
+		if c := w.stored(pr).Review.Classification; c.Type != want {
+			t.Errorf("the type is %s (%s), want %s", c.Type, c.TypeSource, want)
+		}
+	}
+	typed("feature")
+	pr.Label("type: docs")
+	w.idle()
+	typed("docs")
+	pr.Unlabel("type: docs")
+	w.idle()
+	typed("feature")
+
+	title := "fix: count the stock"
+	pr.Edit(ghtest.Edit{Title: &title})
+	w.idle()
+	typed("fix")
+	if n := calls(func() { pr.Label("documentation") }); n > 0 {
+		t.Errorf("with the type in the title, a label that names another cost %d calls", n)
+	}
+}
+
 // All that is wrong with the server's config is said at the start.
 func TestConfigOfTheServerThatIsBroken(t *testing.T) {
 	dir := t.TempDir()
