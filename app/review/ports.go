@@ -171,10 +171,12 @@ type ConfigBlob struct {
 }
 
 // ConfigSource is the files of one layer and where they were read. No files
-// means that there is no such layer.
+// means that there is no such layer, unless Unreadable says that its repository
+// can't be seen: that there is none, or that the App may not read it.
 type ConfigSource struct {
-	Source string
-	Files  []ConfigBlob
+	Source     string
+	Files      []ConfigBlob
+	Unreadable bool
 }
 
 // ConfigRead is what GitHub holds of the config of one repository, and the
