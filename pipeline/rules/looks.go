@@ -20,14 +20,17 @@ func (e *Engine) LooksAt(f *pipeline.File) []*config.Rule {
 	return out
 }
 
-// LooksAtChange returns the rules that look at a change as a whole, its title or
-// its description, in the order of the config. They must not be changed.
+// LooksAtChange returns the rules that look at a change's title or description,
+// and then those that look at it as a whole. They must not be changed.
 func (e *Engine) LooksAtChange() []*config.Rule {
 	var out []*config.Rule
 	for _, r := range e.rules {
-		if r.when != nil || r.on == config.OnTitle || r.on == config.OnBody {
+		if r.on == config.OnTitle || r.on == config.OnBody {
 			out = append(out, &r.Rule)
 		}
+	}
+	for _, r := range e.whole {
+		out = append(out, &r.Rule)
 	}
 	return out
 }
