@@ -58,6 +58,7 @@ var samples = []struct {
 	{"repeated", repeatedView},
 	{"proposed", proposedView},
 	{"proposed-same", proposedSameView},
+	{"proposed-large", proposedLargeView},
 	{"proposed-broken", proposedBrokenView},
 	{"proposed-unknown", proposedUnknownView},
 	{"hostile", hostileView},

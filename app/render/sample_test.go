@@ -401,6 +401,12 @@ func proposedView() View {
 	return v
 }
 
+func proposedLargeView() View {
+	v := proposedSameView()
+	v.Review.Report.ProposedConfig.ChangesMore = 4799
+	return v
+}
+
 func proposedSameView() View {
 	v := cleanView()
 	v.Review.Report.ProposedConfig = pipeline.ProposedConfig{
