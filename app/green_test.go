@@ -38,6 +38,7 @@ var faults = []fault{
 	{"403", func(x *ghtest.Exchange) { x.Fail(403, "Resource not accessible by integration") }},
 	{"404", func(x *ghtest.Exchange) { x.Fail(404, "Not Found") }},
 	{"410", func(x *ghtest.Exchange) { x.Fail(410, "Gone") }},
+	{"409", func(x *ghtest.Exchange) { x.Fail(409, "Repository is being moved.") }},
 	{"422", func(x *ghtest.Exchange) { x.Fail(422, "Validation Failed") }},
 	{"429", func(x *ghtest.Exchange) { x.Answer(ghtest.SecondaryLimit(429, time.Second)) }},
 	{"dropped", (*ghtest.Exchange).Drop},

@@ -37,7 +37,6 @@ func TestEveryStatus(t *testing.T) {
 	}
 	// What a status means to some calls.
 	special := map[string]string{
-		"409 Config": "nothing was pushed yet", "409 Organisation": "nothing was pushed yet",
 		"404 Organisation": "there is no .github", "410 Organisation": "there is no .github", "451 Organisation": "there is no .github",
 		"404 Permission": "nobody known", "410 Permission": "nobody known", "451 Permission": "nobody known",
 		"404 DeleteComment": "gone already", "410 DeleteComment": "gone already", "451 DeleteComment": "gone already",

@@ -41,12 +41,11 @@ const (
 func (c *Client) ReadConfig(ctx context.Context, t review.Target, branch string) (review.ConfigRead, error) {
 	var read review.ConfigRead
 	var organisation review.ConfigSource
-	var moved bool
 	// Of .github itself the two are the same files.
 	both := branch == "" && strings.EqualFold(t.Name, organisationRepo)
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
-		read, moved, err = c.repositoryConfig(gctx, t, branch)
+		read, err = c.repositoryConfig(gctx, t, branch)
 		return err
 	})
 	if !both {
@@ -61,7 +60,7 @@ func (c *Client) ReadConfig(ctx context.Context, t review.Target, branch string)
 	switch {
 	case both:
 		organisation = as(config.LayerOrganisation, read.Repository)
-	case moved:
+	case read.Moved:
 		var err error
 		if organisation, err = c.presentOrganisation(ctx, t, organisation); err != nil {
 			return review.ConfigRead{}, err
@@ -83,9 +82,9 @@ func as(layer string, s review.ConfigSource) review.ConfigSource {
 }
 
 // repositoryConfig reads the repository's layer and the names of the files at
-// its root; moved says that the repository has another name by now. A branch that isn't there is an error: what was never there has no
+// its root. A branch that isn't there is an error: what was never there has no
 // pull request, and rules must not be silently gone.
-func (c *Client) repositoryConfig(ctx context.Context, t review.Target, branch string) (read review.ConfigRead, moved bool, err error) {
+func (c *Client) repositoryConfig(ctx context.Context, t review.Target, branch string) (read review.ConfigRead, err error) {
 	source, rev := t.Owner+"/"+t.Name, defaultBranch
 	if branch != "" {
 		source += "@" + branch
@@ -94,17 +93,14 @@ func (c *Client) repositoryConfig(ctx context.Context, t review.Target, branch s
 	read.Repository.Source = source
 	tr := treeReader{client: c, target: t, op: "read the repository's config"}
 	root, err := tr.root(ctx, rev)
-	if isEmptyRepository(err) {
-		return read, false, nil
+	if err != nil { // an empty repository has no pull request either
+		return review.ConfigRead{}, err
 	}
-	if err != nil {
-		return review.ConfigRead{}, false, err
-	}
-	read.RootFiles = root.files()
+	read.RootFiles, read.Moved = root.files(), root.moved
 	if read.Repository.Files, err = tr.layer(ctx, config.LayerRepository, root); err != nil {
-		return review.ConfigRead{}, false, err
+		return review.ConfigRead{}, err
 	}
-	return read, root.moved, nil
+	return read, nil
 }
 
 // ProposedConfig reads the repository's layer as it is at a commit. A fork's is
@@ -127,10 +123,11 @@ func (c *Client) ProposedConfig(ctx context.Context, t review.Target, sha string
 }
 
 // isEmptyRepository tells the answer of a repository to which nothing was
-// pushed yet.
+// pushed yet. Other conflicts, such as with a repository that is being moved,
+// say nothing of what it holds.
 func isEmptyRepository(err error) bool {
-	var host *review.HostError
-	return errors.As(err, &host) && host.Status == http.StatusConflict
+	var answer *answerError
+	return errors.As(err, &answer) && answer.status == http.StatusConflict && answer.message == "Git Repository is empty."
 }
 
 // treeReader is a repository that config is read from, and as whom.

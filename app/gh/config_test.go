@@ -156,12 +156,12 @@ func TestConfigOfARepositoryThatWasRenamed(t *testing.T) {
 	w.wantTexts(config.LayerRepository, w.config(before, "").Repository, map[string]string{"review-settings.json": `{}`})
 }
 
+// A repository with a pull request is not empty: an answer that says so is no
+// config that isn't there.
 func TestConfigOfAnEmptyRepository(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
-	read := w.config(w.targetOf(w.hub.Repo("acme/new")), "")
-	if len(read.Repository.Files) != 0 || read.RootFiles != nil {
-		t.Errorf("%+v", read)
-	}
+	_, err := w.client.ReadConfig(t.Context(), w.targetOf(w.hub.Repo("acme/new")), "")
+	wantHostError(t, err, review.HostInvalid)
 }
 
 func TestManyFilesAtTheRoot(t *testing.T) {
@@ -206,6 +206,8 @@ func TestConfigOfAnOrganisation(t *testing.T) {
 		"without config": {func(w *world) {
 			w.hub.Repo("acme/.github").Commit("main", ghtest.Files{"profile/README.md": "# Acme\n"}, "profile")
 		}, nil},
+		"renamed":           {func(w *world) { w.organisation().Rename("attic") }, nil},
+		"given away":        {func(w *world) { w.organisation().Transfer("mallory") }, nil},
 		"on another branch": {func(w *world) { w.organisation().RenameDefaultBranch("trunk") }, strict},
 		"another's":         {func(w *world) { w.hub.Repo("rival/.github").Commit("main", ghtest.Files{settingsFile: `{}`}, "config") }, nil},
 	} {
@@ -321,6 +323,7 @@ func TestOrganisationIsKeptForAMinute(t *testing.T) {
 func TestOrganisationThatCannotBeRead(t *testing.T) {
 	for name, trouble := range map[string]func(*ghtest.Exchange){
 		"403": func(x *ghtest.Exchange) { x.Fail(403, "Resource not accessible by integration") },
+		"409": func(x *ghtest.Exchange) { x.Fail(409, "Repository is being moved.") },
 		"422": func(x *ghtest.Exchange) { x.Fail(422, "Validation Failed") },
 		"500": func(x *ghtest.Exchange) { x.Fail(500, "Server Error") },
 		"429": func(x *ghtest.Exchange) { x.Answer(ghtest.SecondaryLimit(429, time.Second)) },
@@ -405,6 +408,45 @@ func TestWaitForAnOrganisationCanBeCalledOff(t *testing.T) {
 	_, err := w.client.organisationConfig(ctx, w.shop())
 	wantHostError(t, err, review.HostTransient)
 	w.client.organisations.end(fmt.Sprintf("%d/acme", w.hub.InstallationID("acme")), r)
+}
+
+// If the one that reads it panics the others read it themselves, and don't take
+// it for none.
+func TestOrganisationWhoseReaderPanicked(t *testing.T) {
+	w := newWorld(t, ghtest.Options{})
+	w.organisation()
+	key := organisationKey(w.shop())
+	r, _ := w.client.organisations.begin(key)
+	read := make(chan review.ConfigSource, 1)
+	go func() {
+		source, err := w.client.organisationConfig(t.Context(), w.shop())
+		if err != nil {
+			t.Error(err)
+		}
+		read <- source
+	}()
+	w.client.organisations.end(key, r) // with nothing said, as a panic does
+	if source := <-read; len(source.Files) != 1 {
+		t.Errorf("took %+v", source)
+	}
+	if !isCalledOff(r.err) {
+		t.Errorf("others would take %+v, %v", r.source, r.err)
+	}
+}
+
+// Only GitHub's word that a token does not cover .github leads to reading it
+// as anybody: where the App may not act at all, that says nothing.
+func TestOrganisationWhoseTokenIsForbidden(t *testing.T) {
+	w := newWorld(t, ghtest.Options{})
+	w.organisation().SetInstalled(false)
+	remove := w.hub.On("POST /app/installations/{installation_id}/access_tokens", func(x *ghtest.Exchange) {
+		if strings.Contains(string(x.Body), organisationRepo) {
+			x.Fail(403, "Resource not accessible by integration")
+		}
+	})
+	defer remove()
+	_, err := w.client.organisationConfig(t.Context(), w.shop())
+	wantHostError(t, err, review.HostForbidden)
 }
 
 func TestProposedConfig(t *testing.T) {
@@ -619,7 +661,7 @@ func TestConfigWithoutAnyFiles(t *testing.T) {
 		remove := w.hub.On(routeTrees, func(x *ghtest.Exchange) {
 			x.Proceed().Body = fmt.Appendf(nil, `{"sha":%q,"tree":[],"truncated":false}`, sha)
 		})
-		_, _, err := w.client.repositoryConfig(t.Context(), w.shop(), "")
+		_, err := w.client.repositoryConfig(t.Context(), w.shop(), "")
 		wantHostError(t, err, review.HostTransient)
 		_, err = w.newClient(nil).organisationConfig(t.Context(), w.shop())
 		wantHostError(t, err, review.HostTransient)

@@ -15,6 +15,7 @@ import (
 type groupSource struct {
 	*source
 	compared once[*comparison]
+	named    once[*repositoryAnswer]
 }
 
 // PullRequest reads what there is of a pull request. Base and head are the
@@ -50,16 +51,28 @@ func (s *groupSource) words(ctx context.Context) (normalize.PullRequest, error) 
 		}
 		return pullRequest(p), nil
 	}
-	repo := new(repositoryAnswer)
-	t := s.target
-	r := s.get("read the repository", "/repos/{owner}/{repo}", t.Owner, t.Name)
-	if _, err := s.client.do(ctx, t, r, asJSON(repo)); err != nil {
+	repo, err := s.readRepository(ctx)
+	if err != nil {
 		return normalize.PullRequest{}, err
 	}
 	return normalize.PullRequest{
 		Repository: repository(&repo.Repository),
-		Title:      "Merge group " + branch(t.HeadRef),
+		Title:      "Merge group " + branch(s.target.HeadRef),
 	}, nil
+}
+
+// readRepository reads the repository, once however often it is asked for.
+func (s *groupSource) readRepository(ctx context.Context) (*repositoryAnswer, error) {
+	return s.named.do(ctx, func(ctx context.Context) (*repositoryAnswer, error) {
+		const op = "read the repository"
+		repo := new(repositoryAnswer)
+		t := s.target
+		_, err := s.client.do(ctx, t, s.get(op, "/repos/{owner}/{repo}", t.Owner, t.Name), asJSON(repo))
+		if err == nil {
+			err = sameRepository(op, t, repo.GetID())
+		}
+		return repo, err
+	})
 }
 
 // Files are those that differ between the group's base and head: at most 300,

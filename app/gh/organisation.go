@@ -137,7 +137,7 @@ func (o *organisations) keep(key string, org organisation) {
 
 // readOrganisation reads the organisation's layer. The App may be installed on
 // .github, which may be private then; where it is not, a public one can be read
-// all the same.
+// all the same. One that GitHub redirects to is not the organisation's any more.
 func (c *Client) readOrganisation(ctx context.Context, t review.Target) (review.ConfigSource, error) {
 	source := review.ConfigSource{Source: t.Owner + "/" + organisationRepo}
 	tr, root, err := c.organisationRoot(ctx, t)
@@ -147,6 +147,10 @@ func (c *Client) readOrganisation(ctx context.Context, t review.Target) (review.
 	}
 	if err != nil {
 		return review.ConfigSource{}, err
+	}
+	if root.moved { // to another account, or to another name and meaning
+		source.Unreadable = true
+		return source, nil
 	}
 	if source.Files, err = tr.layer(ctx, config.LayerOrganisation, root); err != nil {
 		return review.ConfigSource{}, err

@@ -39,11 +39,15 @@ func (c *Client) Pull(ctx context.Context, t review.Target) (review.PullState, e
 // ours makes sure that an answer is of the target's repository: after a rename
 // another one may have taken the name.
 func ours(t review.Target, p *pullAnswer) error {
-	if p.GetBase().GetRepo().GetID() == t.RepoID {
+	return sameRepository("read the pull request", t, p.GetBase().GetRepo().GetID())
+}
+
+func sameRepository(op string, t review.Target, id int64) error {
+	if id == t.RepoID {
 		return nil
 	}
 	return &review.HostError{
-		Op: "read the pull request", Kind: review.HostNotFound,
+		Op: op, Kind: review.HostNotFound,
 		Err: fmt.Errorf("%s/%s is another repository now", t.Owner, t.Name),
 	}
 }

@@ -27,7 +27,7 @@ type inForce struct {
 // that is none or does not fit the lower layers either, they stand alone. So
 // does one whose repository can't be read any more.
 func (s *Service) config(ctx context.Context, t Target, src PullSource) (inForce, error) {
-	branch, err := s.configBranch(ctx, src)
+	branch, err := s.configBranch(ctx, t, src)
 	if err != nil {
 		return inForce{}, err
 	}
@@ -35,16 +35,19 @@ func (s *Service) config(ctx context.Context, t Target, src PullSource) (inForce
 	if err != nil {
 		return inForce{}, err
 	}
-	l := layering{service: s, repoID: t.RepoID}
+	if err := confirm(ctx, t, src, read); err != nil {
+		return inForce{}, err
+	}
+	l := layering{service: s}
 	l.used, l.blobs = s.serverLayers(), append(defaultBlobs(), layerBlobs(s.Server)...)
 	below := l.used
-	if err := l.lay(ctx, config.LayerOrganisation, config.LayerOrganisation, read.Organisation); err != nil {
+	if err := l.lay(ctx, config.LayerOrganisation, organisationKept(t.Installation, read.Organisation.Source), read.Organisation); err != nil {
 		return inForce{}, err
 	}
 	own := config.LayerOrganisation
 	if !strings.EqualFold(t.Name, organisationRepo) {
 		own, below = config.LayerRepository, l.used
-		if err := l.lay(ctx, own, keptName(branch), read.Repository); err != nil {
+		if err := l.lay(ctx, own, repositoryKept(t.RepoID, branch), read.Repository); err != nil {
 			return inForce{}, err
 		}
 	}
@@ -55,10 +58,28 @@ func (s *Service) config(ctx context.Context, t Target, src PullSource) (inForce
 // which has no other.
 const organisationRepo = ".github"
 
+// confirm makes sure that the config is the target's, before anything comes of
+// it: after a rename another repository may have taken the name. The pull
+// request, which the review reads in any case, is known to be the target's; so
+// its repository must have the name that the config was found under.
+func confirm(ctx context.Context, t Target, src PullSource, read ConfigRead) error {
+	pr, err := src.PullRequest(ctx)
+	if err != nil {
+		return err
+	}
+	if same := strings.EqualFold(pr.Repository.FullName(), t.Owner+"/"+t.Name); same == read.Moved {
+		return &HostError{
+			Op: "read the repository's config", Kind: HostTransient,
+			Err: fmt.Errorf("%s/%s is another repository than it was meanwhile", t.Owner, t.Name),
+		}
+	}
+	return nil
+}
+
 // configBranch is the base branch if the server's config says that it carries
-// config of its own, else empty. Only then is the pull request read first,
-// which is a round trip more.
-func (s *Service) configBranch(ctx context.Context, src PullSource) (string, error) {
+// config of its own, else empty, as it is for the default branch. Only then is
+// the pull request read first, which is a round trip more.
+func (s *Service) configBranch(ctx context.Context, t Target, src PullSource) (string, error) {
 	if s.branches == nil {
 		return "", nil
 	}
@@ -66,19 +87,52 @@ func (s *Service) configBranch(ctx context.Context, src PullSource) (string, err
 	if err != nil {
 		return "", err
 	}
-	if !s.branches.Any(pr.Base.Ref) {
-		return "", nil
+	branch := pr.Base.Ref
+	if branch == pr.Repository.DefaultBranch || !s.branches.Any(branch) {
+		branch = ""
 	}
-	return pr.Base.Ref, nil
+	return branch, s.noteBranch(ctx, t, branch)
 }
 
-// keptName is the name under which a repository's good layer is kept: each
-// branch has its own.
-func keptName(branch string) string {
-	if branch == "" {
-		return config.LayerRepository
+// noteBranch keeps which branch's config a target has, for known.
+func (s *Service) noteBranch(ctx context.Context, t Target, branch string) error {
+	noted, err := s.Store.GoodLayer(ctx, t.RepoID, branchNote(t))
+	if err != nil {
+		return fmt.Errorf("look for the target's branch: %w", err)
 	}
-	return config.LayerRepository + ":" + branch
+	if noted == nil && branch == "" || noted != nil && noted.Source == branch {
+		return nil
+	}
+	if err := s.Store.SaveGoodLayer(ctx, t.RepoID, branchNote(t), GoodLayer{Source: branch}); err != nil {
+		return fmt.Errorf("keep the target's branch: %w", err)
+	}
+	return nil
+}
+
+// branchNote is the name under which a target's branch is kept.
+func branchNote(t Target) string { return "branch of " + t.Key() }
+
+// kept is under which repository and name the last good version of a layer is
+// kept.
+type kept struct {
+	repoID int64
+	name   string
+}
+
+// repositoryKept is where a repository's own is: each branch has its own.
+func repositoryKept(repoID int64, branch string) kept {
+	if branch == "" {
+		return kept{repoID, config.LayerRepository}
+	}
+	return kept{repoID, config.LayerRepository + ":" + branch}
+}
+
+// organisationKept is where an organisation's is: with the account, so that a
+// repository that is reviewed for the first time has it too, and one that was
+// transferred leaves it behind. source is the account's .github.
+func organisationKept(installation int64, source string) kept {
+	owner, _, _ := strings.Cut(source, "/")
+	return kept{0, fmt.Sprintf("%s:%d/%s", config.LayerOrganisation, installation, strings.ToLower(owner))}
 }
 
 // serverLayers is the server's layer, if it has one.
@@ -92,17 +146,15 @@ func (s *Service) serverLayers() []config.Layer {
 // layering lays one layer after the other, lowest first.
 type layering struct {
 	service *Service
-	repoID  int64
 	used    []config.Layer
 	blobs   []ConfigBlob
 	broken  []pipeline.ConfigLayer
 	wrong   []pipeline.ConfigProblem
 }
 
-// lay lays a layer over those before. kept is the name of its last good
-// version.
-func (l *layering) lay(ctx context.Context, name, kept string, from ConfigSource) error {
-	good, err := l.service.Store.GoodLayer(ctx, l.repoID, kept)
+// lay lays a layer over those before. at is where its last good version is.
+func (l *layering) lay(ctx context.Context, name string, at kept, from ConfigSource) error {
+	good, err := l.service.Store.GoodLayer(ctx, at.repoID, at.name)
 	if err != nil {
 		return fmt.Errorf("look for the last good config: %w", err)
 	}
@@ -127,7 +179,7 @@ func (l *layering) lay(ctx context.Context, name, kept string, from ConfigSource
 	if sameBlobs(good.Files, from.Files) {
 		return nil
 	}
-	if err := l.service.Store.SaveGoodLayer(ctx, l.repoID, kept, GoodLayer{Source: from.Source, Files: from.Files}); err != nil {
+	if err := l.service.Store.SaveGoodLayer(ctx, at.repoID, at.name, GoodLayer{Source: from.Source, Files: from.Files}); err != nil {
 		return fmt.Errorf("keep the good config: %w", err)
 	}
 	return nil
@@ -196,19 +248,37 @@ func rank(layer string) int {
 	return slices.Index([]string{config.LayerDefaults, config.LayerServer, config.LayerOrganisation, config.LayerRepository}, layer)
 }
 
-// known is the config by the newest layers that were good for the repository,
-// for where the config in force is not at hand.
+// known is the config by the newest layers that were good for the target, for
+// where the config in force is not at hand.
 func (s *Service) known(ctx context.Context, t Target) *config.Config {
 	layers := s.serverLayers()
-	for _, name := range []string{config.LayerOrganisation, config.LayerRepository} {
-		good, err := s.Store.GoodLayer(ctx, t.RepoID, name)
+	for _, from := range []struct {
+		layer string
+		kept  kept
+	}{
+		{config.LayerOrganisation, organisationKept(t.Installation, t.Owner)},
+		{config.LayerRepository, repositoryKept(t.RepoID, s.knownBranch(ctx, t))},
+	} {
+		good, err := s.Store.GoodLayer(ctx, from.kept.repoID, from.kept.name)
 		if err != nil || good == nil || len(good.Files) == 0 {
 			continue
 		}
-		layers = append(layers, configLayer(name, good.Source, good.Files))
+		layers = append(layers, configLayer(from.layer, good.Source, good.Files))
 	}
 	cfg, _ := s.Loader.Load(layers...) // one that no longer fits is left out
 	return cfg
+}
+
+// knownBranch is the branch whose config the target had when it was read last.
+func (s *Service) knownBranch(ctx context.Context, t Target) string {
+	if s.branches == nil {
+		return ""
+	}
+	noted, err := s.Store.GoodLayer(ctx, t.RepoID, branchNote(t))
+	if err != nil || noted == nil {
+		return ""
+	}
+	return noted.Source
 }
 
 // switchedOff reports whether nothing may be posted on the repository, as far

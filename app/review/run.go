@@ -31,7 +31,7 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState) (d
 	var unopened error
 	g, gctx := errgroup.WithContext(ctx)
 	both(g, func() (err error) {
-		unopened, err = s.openEarly(gctx, lease, state)
+		unopened, err = s.openEarly(gctx, lease, state, src)
 		return err
 	}, func() (err error) {
 		outcome, err = s.Pipeline.Run(gctx, src, run.Options{
@@ -113,8 +113,13 @@ func (s *Service) followHead(ctx context.Context, key string, state TargetState,
 // already and nobody asked for a new one it waits for the result: it may be
 // the same. refused is why GitHub takes no check on this head, which may be
 // gone: what is read meanwhile will tell.
-func (s *Service) openEarly(ctx context.Context, lease Lease, state TargetState) (refused, err error) {
+func (s *Service) openEarly(ctx context.Context, lease Lease, state TargetState, src PullSource) (refused, err error) {
 	if err := s.cancelOldChecks(ctx, lease, state.Target); err != nil {
+		return nil, err
+	}
+	// The base may be another branch than before, whose config says that
+	// nothing is to be posted, or what the check is called.
+	if _, err := s.configBranch(ctx, state.Target, src); err != nil {
 		return nil, err
 	}
 	if state.HeadSHA == "" || s.switchedOff(ctx, state.Target) {
