@@ -65,10 +65,11 @@ func (r *Runner) preview(ctx context.Context, in aggregate.Input, findings []pip
 		return out
 	}
 	tried := make(chan pipeline.ProposedConfig, 1)
+	begun := out // the try's own: out is written to when the time is over
 	go func() {
 		defer func() { <-r.previews }()
 		p := previewer{runner: r, in: in, findings: findings, options: o}
-		tried <- p.guarded(ctx, out)
+		tried <- p.guarded(ctx, begun)
 	}()
 	select {
 	case out = <-tried:
