@@ -22,6 +22,7 @@ type rule struct {
 	pattern *regexp.Regexp // of a literal: the literal, quoted
 	not     *regexp.Regexp // or nil
 	quick   func(string) bool
+	guard   *literals.Guard
 	fix     bool
 	tests   bool
 
@@ -81,9 +82,6 @@ func (r *rule) compileMatch(m *config.Match) error {
 func (r *rule) matches(text string) bool {
 	return r.quick(text) && (r.not == nil || !r.not.MatchString(text))
 }
-
-// required returns literals one of which every match holds, or nil.
-func (r *rule) required() []string { return literals.Required(r.pattern.String()) }
 
 // fixed returns the line with the matched text replaced, and whether that
 // makes a difference that can be suggested: no text stands for no suggestion.

@@ -53,6 +53,7 @@ func (s *Scan) results(ctx context.Context) ([]found, error) {
 	m := s.engine.memory()
 	defer func() {
 		m.view.file = nil // the change need not stay for it
+		m.text.Set("")
 		s.engine.memories.Put(m)
 	}()
 	p := &pass{ctx: ctx, engine: s.engine, memory: m}
@@ -89,6 +90,8 @@ type memory struct {
 	number     int
 	seen       []int
 	candidates []*rule
+	text       literals.Text
+	folded     bool // the text holds a letter that counts as equal to k or s
 }
 
 func (e *Engine) memory() *memory {
@@ -127,7 +130,7 @@ func (p *pass) names() {
 	path := bounded(p.file.Path, maxText)
 	p.number++
 	for _, r := range p.candidatesFor(p.engine.paths, path) {
-		if (r.on == config.OnPath && arrived || r.on == config.OnFile && status != pipeline.FileRemoved) && r.matches(path) {
+		if (r.on == config.OnPath && arrived || r.on == config.OnFile && status != pipeline.FileRemoved) && p.matches(r, path) {
 			p.add(r, 0, p.file.Path)
 		}
 	}
@@ -173,7 +176,7 @@ func (p *pass) line(l *lineRules, whole string, number int) {
 	text := bounded(whole, maxLine)
 	for _, r := range p.candidatesFor(l, text) {
 		switch {
-		case !r.matches(text):
+		case !p.matches(r, text):
 		case r.Match.Net:
 			p.pending = append(p.pending, found{rule: r, path: p.file.Path, line: number, text: whole})
 		default:
@@ -186,19 +189,26 @@ func (p *pass) line(l *lineRules, whole string, number int) {
 // config. They look at the file under way.
 func (p *pass) candidatesFor(l *lineRules, text string) []*rule {
 	p.candidates = p.candidates[:0]
-	p.suggest(l.always)
-	folded := false
-	hit := func(ids []int, _ int) {
+	p.text.Set(text)
+	p.folded = false
+	for _, r := range l.always {
+		p.suggest(r)
+	}
+	l.matcher.Find(text, func(ids []int, end int) {
 		for _, id := range ids {
 			if id >= l.fold {
-				folded = true
-			} else {
-				p.suggest(l.owners[id])
+				p.folded = true
+				continue
+			}
+			for i := range l.owners[id] {
+				if o := &l.owners[id][i]; p.mayBe(o.rule) && o.literal.IsAt(text, end) {
+					p.suggest(o.rule)
+				}
 			}
 		}
-	}
-	if l.matcher.Find(text, hit); folded {
-		l.matcher.Find(literals.Unfold(text), hit)
+	})
+	if p.folded {
+		p.unfold(l, text)
 	}
 	if len(p.candidates) > 1 {
 		slices.SortFunc(p.candidates, func(a, b *rule) int { return a.index - b.index })
@@ -206,13 +216,32 @@ func (p *pass) candidatesFor(l *lineRules, text string) []*rule {
 	return p.candidates
 }
 
-func (p *pass) suggest(rules []*rule) {
-	for _, r := range rules {
-		if p.seen[r.index] != p.number && p.view.has(r) {
-			p.seen[r.index] = p.number
-			p.candidates = append(p.candidates, r)
+// unfold suggests the rules whose literals stand in the text when it is spelt
+// with k and s for the letters that count as equal to them. That moves what is
+// around the literals, so that no more is asked.
+func (p *pass) unfold(l *lineRules, text string) {
+	l.matcher.Find(literals.Unfold(text), func(ids []int, _ int) {
+		for _, id := range ids {
+			for i := range l.owners[id] {
+				p.suggest(l.owners[id][i].rule)
+			}
 		}
+	})
+}
+
+// mayBe says whether the rule can still become a candidate.
+func (p *pass) mayBe(r *rule) bool { return p.seen[r.index] != p.number && p.view.has(r) }
+
+func (p *pass) suggest(r *rule) {
+	if p.mayBe(r) {
+		p.seen[r.index] = p.number
+		p.candidates = append(p.candidates, r)
 	}
+}
+
+// matches says whether the text that the rule is a candidate for is a finding.
+func (p *pass) matches(r *rule, text string) bool {
+	return (p.folded || r.guard.Holds(&p.text)) && r.matches(text)
 }
 
 func (p *pass) add(r *rule, line int, text string) {

@@ -130,7 +130,7 @@ func (p *previewer) try(ctx context.Context, cfg *config.Config, out *pipeline.P
 	}
 	facts := *p.in.Facts
 	facts.Config = cfg.InForce
-	in := aggregate.Input{Facts: &facts, Previous: p.in.Previous, Config: cfg}
+	in := aggregate.Input{Facts: &facts, Previous: p.in.Previous, Config: cfg, Rules: engine.byID}
 
 	classification := engine.classify.Classify(&facts)
 	manifest := engine.compose.Compose(&facts, &classification)
