@@ -85,9 +85,15 @@ func (e *Engine) ReadsType() bool {
 type lineRules struct {
 	rules   []*rule
 	matcher *literals.Matcher
-	owners  [][]*rule // by literal
+	owners  [][]owner // by literal
 	always  []*rule   // rules without a literal
 	fold    int       // from this literal on, every rule is a candidate
+}
+
+// owner is a rule that looks for a literal, as it looks for it.
+type owner struct {
+	rule    *rule
+	literal literals.Literal
 }
 
 func newLineRules(rules []*rule) *lineRules {
@@ -95,19 +101,20 @@ func newLineRules(rules []*rule) *lineRules {
 	var words []string
 	at := map[string]int{}
 	for _, r := range rules {
-		required := r.required()
-		if required == nil {
+		need := literals.Needs(r.pattern.String())
+		r.guard = need.Guard
+		if need.Literals == nil {
 			l.always = append(l.always, r)
 		}
-		for _, w := range required {
-			i, ok := at[w]
+		for _, literal := range need.Literals {
+			i, ok := at[literal.Text]
 			if !ok {
 				i = len(words)
-				at[w] = i
-				words = append(words, w)
+				at[literal.Text] = i
+				words = append(words, literal.Text)
 				l.owners = append(l.owners, nil)
 			}
-			l.owners[i] = append(l.owners[i], r)
+			l.owners[i] = append(l.owners[i], owner{r, literal})
 		}
 	}
 	l.fold = len(words)
