@@ -234,3 +234,52 @@ func TestConfigOfTheDefaultBranchThatIsListed(t *testing.T) {
 	w.idle()
 	w.wants(pr, "action_required", "shop-word")
 }
+
+// What was meant to be config and is not read is broken config, and what was in
+// force before stays so.
+func TestConfigThatIsNotRead(t *testing.T) {
+	for name, tt := range map[string]struct {
+		files ghtest.Files
+		names string
+	}{
+		"misspelt":       {ghtest.Files{config.RepositoryDir + "/review-rule.json": "[]"}, "review-rule.json"},
+		"another format": {ghtest.Files{rulesPath: ghtest.Gone, config.RepositoryDir + "/review-rules.yaml": "[]"}, "review-rules.yaml"},
+		"a link":         {ghtest.Files{rulesPath: ghtest.Gone, config.RepositoryDir: ghtest.Symlink("../conf"), "conf/review-rules.json": "[]"}, config.RepositoryDir},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := start(t)
+			w.repo.Commit("main", wordRule("own-word"), "rules")
+			first := w.another("first", aWord("first"))
+			w.idle()
+			w.wants(first, "action_required", "own-word")
+
+			proposes := w.another("proposes", tt.files)
+			w.idle()
+			p := w.stored(proposes).Review.Report.ProposedConfig
+			if len(p.Problems) == 0 || !strings.HasSuffix(p.Problems[0].File, tt.names) {
+				t.Errorf("proposed: %+v", p)
+			}
+
+			w.repo.Commit("main", tt.files, "change")
+			second := w.another("second", aWord("second"))
+			w.idle()
+			w.wants(second, "action_required", "own-word", tt.names)
+		})
+	}
+}
+
+// What came to the base since, and what the organisation says, is no part of
+// what a change proposes.
+func TestConfigProposedByABranchThatIsBehind(t *testing.T) {
+	w := start(t)
+	w.gh.Repo("acme/.github").Commit("main", ghtest.Files{rulesPath: "[" + ownRule("acme-word", "blarney", "") + "]"}, "rules")
+	pr := w.another("behind", ghtest.Files{settingsPath: `{"check": {"annotations": false}}`, "store/word.go": "package store\n\n// frobnicate\n"})
+	w.idle()
+	w.repo.Commit("main", wordRule("own-word"), "rules")
+	pr.Comment("alice", "/review")
+	w.idle()
+	p := w.stored(pr).Review.Report.ProposedConfig
+	if len(p.Changes) != 1 || p.Changes[0].ID != "check.annotations" || p.FindingsGone != 0 {
+		t.Errorf("%+v", p)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -64,4 +65,12 @@ func readFile(name string) ([]byte, error) {
 func misnamed(file string) bool {
 	ext := filepath.Ext(file)
 	return ext == ".json" || ext != "" && slices.Contains(FileNames(), strings.TrimSuffix(file, ext)+".json")
+}
+
+// IsRepositoryFile reports whether a file of a repository, by its path, is of
+// its layer: one of the five, one whose name alone is what is wrong with it, or
+// one that stands where their directory should.
+func IsRepositoryFile(file string) bool {
+	name := path.Base(file)
+	return file == RepositoryDir || path.Dir(file) == RepositoryDir && (slices.Contains(FileNames(), name) || misnamed(name))
 }

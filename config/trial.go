@@ -68,6 +68,10 @@ func lay(below *stack, l Layer) (*stack, *problems) {
 func (t *trial) read(f File) {
 	file := path.Base(f.Path)
 	doc := &jsontree.Document{Name: f.Path, Owner: t}
+	if f.Path == RepositoryDir {
+		t.whole(f.Path, "this is no directory, so no config is read", "make it a directory with the config files in it, or remove it")
+		return
+	}
 	if fileRank(file) == len(FileNames()) {
 		if misnamed(file) {
 			t.whole(f.Path, "there is no config file of this name", "use "+choices(FileNames()))

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"path"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -138,10 +140,16 @@ type treeReader struct {
 	op     string
 }
 
-// layer reads the config files below a root.
+// layer reads the config files below a root. Where their directory is a file, a
+// link or a submodule that stands for them: the loader then says so.
 func (tr treeReader) layer(ctx context.Context, layer string, dir *directory) ([]review.ConfigBlob, error) {
+	at := ""
 	for name := range strings.SplitSeq(config.RepositoryDir, "/") {
+		at = path.Join(at, name)
 		e, found := dir.find(name)
+		if found && e.Type != "tree" && at == config.RepositoryDir {
+			return []review.ConfigBlob{{Layer: layer, Path: at, BlobSHA: e.SHA}}, nil
+		}
 		if !found || e.Type != "tree" {
 			return nil, nil
 		}
@@ -150,17 +158,16 @@ func (tr treeReader) layer(ctx context.Context, layer string, dir *directory) ([
 			return nil, err
 		}
 	}
-	var entries []treeEntry
-	for _, name := range config.FileNames() {
-		if e, found := dir.find(name); found {
-			entries = append(entries, e)
-		}
-	}
+	entries := dir.configFiles()
 	files := make([]review.ConfigBlob, len(entries))
 	g, ctx := errgroup.WithContext(ctx)
 	for i, e := range entries {
 		g.Go(func() error {
-			text, err := tr.text(ctx, e)
+			var text []byte
+			var err error
+			if slices.Contains(config.FileNames(), e.Path) { // of others the name is what is wrong
+				text, err = tr.text(ctx, e)
+			}
 			files[i] = review.ConfigBlob{Layer: layer, Path: config.RepositoryDir + "/" + e.Path, BlobSHA: e.SHA, Text: text}
 			return err
 		})
@@ -169,6 +176,23 @@ func (tr treeReader) layer(ctx context.Context, layer string, dir *directory) ([
 		return nil, err
 	}
 	return files, nil
+}
+
+// configFiles are the entries that are of a layer: the config files in their
+// order, and those that are misnamed.
+func (d *directory) configFiles() []treeEntry {
+	var files, misnamed []treeEntry
+	for _, name := range config.FileNames() {
+		if e, found := d.find(name); found {
+			files = append(files, e)
+		}
+	}
+	for _, e := range d.Entries {
+		if e.Type != "tree" && !slices.Contains(config.FileNames(), e.Path) && config.IsRepositoryFile(config.RepositoryDir+"/"+e.Path) {
+			misnamed = append(misnamed, e)
+		}
+	}
+	return append(files, misnamed...)
 }
 
 // text reads one config file. What is no file has no text; the loader then says

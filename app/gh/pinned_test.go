@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/config"
 )
 
 func blobSHA(text string) string {
@@ -160,7 +161,7 @@ func TestConfigThatIsNoDirectory(t *testing.T) {
 			}
 			return nil
 		})
-		if read, err := hub.client(t, nil).repositoryConfig(t.Context(), pullTarget, ""); err != nil || len(read.Repository.Files) != 0 {
+		if read, err := hub.client(t, nil).repositoryConfig(t.Context(), pullTarget, ""); err != nil || len(read.Repository.Files) != 1 || read.Repository.Files[0].Path != config.RepositoryDir || read.Repository.Files[0].Text != nil {
 			t.Errorf("%s: %+v, %v", kind, read, err)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/reviewgate/reviewgate/config"
@@ -53,19 +55,21 @@ func load(layer config.Layer) *config.Config {
 }
 
 // configFiles reads the config files as they are at a commit. What is no file
-// has no text, which the loader reports.
+// has no text, which the loader reports, as it does what stands in the place of
+// their directory.
 func (s *Source) configFiles(ctx context.Context, commit string) ([]config.File, error) {
-	entries, err := s.list(ctx, commit, config.RepositoryDir+"/")
+	entries, err := s.list(ctx, commit, config.RepositoryDir, config.RepositoryDir+"/")
 	if err != nil {
 		return nil, err
 	}
 	var files []config.File
 	for _, e := range entries {
-		if !isConfigFile(e.path) {
+		isOne := slices.Contains(config.FileNames(), path.Base(e.path))
+		if !config.IsRepositoryFile(e.path) || e.kind == "tree" && !isOne {
 			continue
 		}
 		f := config.File{Path: e.path, BlobSHA: e.sha}
-		if e.kind == "blob" {
+		if e.kind == "blob" && isOne { // of others the name is what is wrong
 			if f.Text, err = s.blob(ctx, f.BlobSHA); err != nil {
 				return nil, err
 			}
@@ -96,9 +100,10 @@ func (s *Source) rootFiles(ctx context.Context) ([]string, error) {
 // treeEntry is an entry of a directory at a commit.
 type treeEntry struct{ kind, sha, path string }
 
-// list lists a directory at a commit, by default the root.
-func (s *Source) list(ctx context.Context, commit string, dir ...string) ([]treeEntry, error) {
-	out, err := s.git.output(ctx, append([]string{"ls-tree", "-z", "--full-tree", commit}, dir...)...)
+// list lists what the paths name at a commit, by default the root. A path that
+// ends with a slash names what is in a directory.
+func (s *Source) list(ctx context.Context, commit string, paths ...string) ([]treeEntry, error) {
+	out, err := s.git.output(ctx, append([]string{"ls-tree", "-z", "--full-tree", commit}, paths...)...)
 	if err != nil {
 		return nil, err
 	}

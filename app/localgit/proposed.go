@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"slices"
 
 	"github.com/reviewgate/reviewgate/config"
@@ -16,38 +15,54 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 )
 
-// Proposed is the config as it would be with the config files of the head, or
-// of the work tree; what is wrong with them stands in InForce.Problems. It is
-// nil where the change doesn't touch them, or where a directory that the user
-// named is used in their place.
+// Proposed is the config as it would be once the change is merged: the config
+// files that it touches as they are at the head, or in the work tree, and the
+// others as they are at the base. What is wrong with them stands in
+// InForce.Problems. It is nil where the change doesn't touch them, or where a
+// directory that the user named is used in their place.
 func (s *Source) Proposed(ctx context.Context) (*config.Config, error) {
 	if s.configDir != "" {
 		return nil, nil
 	}
 	changed, err := s.readFiles(ctx)
-	if err != nil || !slices.ContainsFunc(changed.Files, touchesConfig) {
+	if err != nil {
 		return nil, err
 	}
+	touched := touchedConfig(changed.Files)
+	if len(touched) == 0 {
+		return nil, nil
+	}
 	layer := config.Layer{Name: config.LayerRepository}
+	var base, head []config.File
+	if base, err = s.configFiles(ctx, s.baseSHA); err != nil {
+		return nil, fmt.Errorf("read %s at %s: %w", config.RepositoryDir, s.baseName, err)
+	}
 	if s.workTree {
 		layer.Source = "the work tree"
-		layer.Files, err = s.workTreeFiles(ctx, changed.Files)
+		head, err = s.workTreeFiles(ctx, changed.Files)
 	} else {
 		layer.Source = s.head()
-		layer.Files, err = s.configFiles(ctx, s.headSHA)
+		head, err = s.configFiles(ctx, s.headSHA)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s at %s: %w", config.RepositoryDir, layer.Source, err)
 	}
+	layer.Files = append(
+		slices.DeleteFunc(base, func(f config.File) bool { return touched[f.Path] }),
+		slices.DeleteFunc(head, func(f config.File) bool { return !touched[f.Path] })...)
 	return load(layer), nil
 }
 
-func touchesConfig(f normalize.ChangedFile) bool {
-	return isConfigFile(f.Path) || isConfigFile(f.PreviousPath)
-}
-
-func isConfigFile(name string) bool {
-	return path.Dir(name) == config.RepositoryDir && slices.Contains(config.FileNames(), path.Base(name))
+func touchedConfig(changed []normalize.ChangedFile) map[string]bool {
+	touched := map[string]bool{}
+	for _, f := range changed {
+		for _, p := range []string{f.Path, f.PreviousPath} {
+			if config.IsRepositoryFile(p) {
+				touched[p] = true
+			}
+		}
+	}
+	return touched
 }
 
 // workTreeFiles reads the config files as they would be committed: ignored ones
@@ -68,7 +83,7 @@ func (s *Source) workTreeFiles(ctx context.Context, changed []normalize.ChangedF
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) { // one in conflict stands there thrice
 		gone := slices.ContainsFunc(changed, func(f normalize.ChangedFile) bool { return f.Path == name && f.Status == pipeline.FileRemoved })
-		if !isConfigFile(name) || gone {
+		if !config.IsRepositoryFile(name) || gone {
 			continue
 		}
 		text, err := readWorkTree(root, name)

@@ -78,6 +78,71 @@ func TestProposedConfig(t *testing.T) {
 	}
 }
 
+// What was meant to be config and is not read is a problem, of the config in
+// force too.
+func TestConfigThatIsNotRead(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(r *repo)
+		want   string
+	}{
+		"misspelt":       {func(r *repo) { r.write(config.RepositoryDir+"/review-rule.json", `[]`) }, config.RepositoryDir + "/review-rule.json"},
+		"another format": {func(r *repo) { r.write(config.RepositoryDir+"/review-rules.yaml", `[]`) }, config.RepositoryDir + "/review-rules.yaml"},
+		"a file":         {func(r *repo) { r.removeConfig(); r.write(config.RepositoryDir, `{}`) }, config.RepositoryDir},
+		"a link": {func(r *repo) {
+			r.removeConfig()
+			r.write("conf/review-settings.json", `{"mode": "off"}`)
+			if err := os.Symlink("../conf", filepath.Join(r.dir, config.RepositoryDir)); err != nil {
+				r.t.Fatal(err)
+			}
+		}, config.RepositoryDir},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRepo(t)
+			r.write(settings, `{"mode": "advisory"}`)
+			r.commit("start")
+			r.git("switch", "--quiet", "--create", "feature")
+			tt.change(r)
+			if got := modeOf(t, r.open(Options{})); got != "broken: "+tt.want {
+				t.Errorf("in the work tree: %s", got)
+			}
+			r.commit("change")
+			if got := modeOf(t, r.open(Options{Head: "feature"})); got != "broken: "+tt.want {
+				t.Errorf("at the head: %s", got)
+			}
+			read, err := r.open(Options{Base: "feature", Head: "feature"}).Config(t.Context())
+			if err != nil || len(read.Config.InForce.Problems) != 1 || read.Config.InForce.Problems[0].File != tt.want {
+				t.Errorf("in force: %+v, %v", read.Config.InForce.Problems, err)
+			}
+		})
+	}
+}
+
+func (r *repo) removeConfig() {
+	r.t.Helper()
+	if err := os.RemoveAll(filepath.Join(r.dir, config.RepositoryDir)); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// What came to the base since is no part of what the change proposes.
+func TestProposedConfigOfABranchThatIsBehind(t *testing.T) {
+	r := newRepo(t)
+	r.write(settings, `{"mode": "advisory"}`)
+	r.commit("start")
+	r.git("switch", "--quiet", "--create", "feature")
+	r.write(rulesPath, `[]`)
+	r.commit("rules")
+	r.git("switch", "--quiet", "main")
+	r.write(settings, `{"mode": "off"}`)
+	r.commit("switch it off")
+	r.git("switch", "--quiet", "feature")
+	for name, o := range map[string]Options{"head": {Head: "feature"}, "work tree": {}} {
+		if got := modeOf(t, r.open(o)); got != config.ModeOff {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
 // The work tree's config is what a commit of it would have.
 func TestProposedConfigOfTheWorkTree(t *testing.T) {
 	for name, tt := range map[string]struct {

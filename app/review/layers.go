@@ -13,9 +13,10 @@ import (
 // inForce is the config that a target is judged by, and what it was made of.
 type inForce struct {
 	config *config.Config
-	// own is the layer that the repository's files are, and below are those
-	// that the config has below it.
+	// own is the layer that the repository's files are, read are these as they
+	// were found, and below are the layers that the config has below it.
 	own       string
+	read      []ConfigBlob
 	below     []config.Layer
 	blobs     []ConfigBlob // of all layers, the defaults among them
 	rootFiles []string
@@ -44,14 +45,14 @@ func (s *Service) config(ctx context.Context, t Target, src PullSource) (inForce
 	if err := l.lay(ctx, config.LayerOrganisation, organisationKept(t.Installation, read.Organisation.Source), read.Organisation); err != nil {
 		return inForce{}, err
 	}
-	own := config.LayerOrganisation
+	own, files := config.LayerOrganisation, read.Organisation.Files
 	if !strings.EqualFold(t.Name, organisationRepo) {
-		own, below = config.LayerRepository, l.used
+		own, files, below = config.LayerRepository, read.Repository.Files, l.used
 		if err := l.lay(ctx, own, repositoryKept(t.RepoID, branch), read.Repository); err != nil {
 			return inForce{}, err
 		}
 	}
-	return inForce{config: l.config(), own: own, below: below, blobs: l.blobs, rootFiles: read.RootFiles}, nil
+	return inForce{config: l.config(), own: own, read: files, below: below, blobs: l.blobs, rootFiles: read.RootFiles}, nil
 }
 
 // organisationRepo is the repository whose config is its organisation's, and

@@ -5,22 +5,47 @@ import (
 	"slices"
 
 	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// proposed loads the config that a change would bring once it is merged: the
-// repository's files as they are at the head, over the layers that the config
-// now in force has below them.
-func (s *Service) proposed(ctx context.Context, t Target, sha string, now *inForce) (*config.Config, error) {
-	from, err := s.GitHub.ProposedConfig(ctx, t, sha)
+// proposed loads the config that a change would bring once it is merged: what
+// it touches of the repository's files as it is at the head, and the others as
+// they are where the config now in force was read, over the layers below them.
+func (s *Service) proposed(ctx context.Context, t Target, f *pipeline.PRFacts, now *inForce) (*config.Config, error) {
+	from, err := s.GitHub.ProposedConfig(ctx, t, f.Head.SHA)
 	if err != nil {
-		s.Log.Warn().Str("target", t.Key()).Str("head", sha).Err(err).Msg("proposed config not read")
+		s.Log.Warn().Str("target", t.Key()).Str("head", f.Head.SHA).Err(err).Msg("proposed config not read")
 		return nil, err
 	}
+	touched := touchedConfig(f)
+	own := config.Layer{Name: now.own, Source: from.Source}
+	for _, of := range []struct {
+		blobs   []ConfigBlob
+		touched bool
+	}{{now.read, false}, {from.Files, true}} {
+		for _, b := range of.blobs {
+			if touched[b.Path] == of.touched {
+				own.Files = append(own.Files, config.File{Path: b.Path, BlobSHA: b.BlobSHA, Text: b.Text})
+			}
+		}
+	}
 	layers := slices.Clip(now.below)
-	if own := configLayer(config.LayerRepository, from.Source, from.Files); len(own.Files) > 0 {
-		own.Name = now.own
+	if len(own.Files) > 0 {
 		layers = append(layers, own)
 	}
 	cfg, _ := s.proposals.Load(layers...) // its problems stand in it
 	return cfg, nil
+}
+
+// touchedConfig are the files of the repository's config that a change touches.
+func touchedConfig(f *pipeline.PRFacts) map[string]bool {
+	touched := map[string]bool{}
+	for i := range f.Files {
+		for _, p := range []string{f.Files[i].Path, f.Files[i].PreviousPath} {
+			if config.IsRepositoryFile(p) {
+				touched[p] = true
+			}
+		}
+	}
+	return touched
 }

@@ -42,7 +42,7 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState) (d
 			},
 			Check: checkFacts,
 			Proposed: func(ctx context.Context, f *pipeline.PRFacts) (*config.Config, error) {
-				return s.proposed(ctx, state.Target, f.Head.SHA, &src.inForce)
+				return s.proposed(ctx, state.Target, f, &src.inForce)
 			},
 			Panicked: s.logPanic,
 		})

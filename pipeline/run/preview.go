@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"fmt"
-	"path"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -37,7 +36,7 @@ func configFiles(facts *pipeline.PRFacts) pipeline.List[string] {
 	var touched pipeline.List[string]
 	for i := range facts.Files {
 		for _, p := range []string{facts.Files[i].Path, facts.Files[i].PreviousPath} {
-			if path.Dir(p) == config.RepositoryDir && slices.Contains(config.FileNames(), path.Base(p)) {
+			if config.IsRepositoryFile(p) {
 				touched = append(touched, p)
 			}
 		}

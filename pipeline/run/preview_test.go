@@ -146,6 +146,9 @@ func TestProposedConfigIsOnlyAskedWhereItIsTouched(t *testing.T) {
 	}{
 		"another file there":       {normalize.ChangedFile{Path: ".github/reviewgate/README.md"}, nil},
 		"a file of that name":      {normalize.ChangedFile{Path: "docs/review-rules.json"}, nil},
+		"misspelt":                 {normalize.ChangedFile{Path: ".github/reviewgate/review-rule.json"}, pipeline.List[string]{".github/reviewgate/review-rule.json"}},
+		"in another format":        {normalize.ChangedFile{Path: ".github/reviewgate/review-rules.yaml"}, pipeline.List[string]{".github/reviewgate/review-rules.yaml"}},
+		"no directory":             {normalize.ChangedFile{Path: ".github/reviewgate"}, pipeline.List[string]{".github/reviewgate"}},
 		"moved in":                 {normalize.ChangedFile{Path: ".github/reviewgate/review-rules.json", PreviousPath: "old/review-rules.json", Status: pipeline.FileRenamed}, pipeline.List[string]{".github/reviewgate/review-rules.json"}},
 		"moved out":                {normalize.ChangedFile{Path: "old/review-rules.json", PreviousPath: ".github/reviewgate/review-rules.json", Status: pipeline.FileRenamed}, pipeline.List[string]{".github/reviewgate/review-rules.json"}},
 		"removed":                  {normalize.ChangedFile{Path: ".github/reviewgate/review-agents.json", Status: pipeline.FileRemoved}, pipeline.List[string]{".github/reviewgate/review-agents.json"}},
