@@ -451,8 +451,15 @@ func (t *trigger) not(in change) Outcome {
 // ReadsLabels reports whether a change's labels can make a difference.
 func (ts *Triggers) ReadsLabels() bool { return slices.ContainsFunc(ts.list, (*trigger).readsLabels) }
 
+// ReadsType reports whether a change's type can make a difference.
+func (ts *Triggers) ReadsType() bool { return slices.ContainsFunc(ts.list, (*trigger).readsType) }
+
 func (t *trigger) readsLabels() bool {
 	return t.Type == TriggerLabel || t.when != nil && t.when.ReadsLabels() || slices.ContainsFunc(t.parts, (*trigger).readsLabels)
+}
+
+func (t *trigger) readsType() bool {
+	return t.Type == TriggerChange || t.when != nil && t.when.ReadsType() || slices.ContainsFunc(t.parts, (*trigger).readsType)
 }
 
 func oneOf(is, value string, allowed []string) Outcome {

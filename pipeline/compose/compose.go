@@ -85,6 +85,10 @@ func decided(o policies.Outcome) policies.Outcome {
 // manifest.
 func (c *Composer) ReadsLabels() bool { return c.triggers.ReadsLabels() }
 
+// ReadsType reports whether a change's type can make a difference to its
+// manifest.
+func (c *Composer) ReadsType() bool { return c.triggers.ReadsType() }
+
 // entry unites what the policies that hold ask of an agent; false if none
 // asks for it.
 func (c *Composer) entry(a *config.Agent, outcomes []policies.Outcome, cl *pipeline.Classification) (pipeline.ManifestEntry, bool) {

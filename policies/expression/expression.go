@@ -30,6 +30,7 @@ type Expression struct {
 	necessary   []condition
 	perLoop     int // what one round of a loop costs
 	readsLabels bool
+	readsType   bool
 }
 
 // environment is what expressions are compiled in. It is made once.
@@ -85,7 +86,7 @@ func Compile(text string) (*Expression, error) {
 	}
 	return &Expression{
 		text: text, program: program, types: e.types, necessary: e.types.necessary(c.ast.Expr()),
-		perLoop: c.perLoop, readsLabels: c.labels,
+		perLoop: c.perLoop, readsLabels: c.labels, readsType: c.kind,
 	}, nil
 }
 
@@ -94,6 +95,10 @@ func (e *Expression) String() string { return e.text }
 
 // ReadsLabels reports whether the expression looks at the change's labels.
 func (e *Expression) ReadsLabels() bool { return e.readsLabels }
+
+// ReadsType reports whether the expression looks at the change's type, or at
+// what it was read from.
+func (e *Expression) ReadsType() bool { return e.readsType }
 
 // Holds evaluates the expression. An error means that it can't be said
 // whether it holds: it cost too much, or looked for something that is not
