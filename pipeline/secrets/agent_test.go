@@ -38,6 +38,8 @@ func TestAgent(t *testing.T) {
 		{"generic in a lock file", line("Cargo.lock", ruleGeneric, "+", 1), all, nil},
 		{"a vendor's token in a test", line("a_test.py", "github-pat", "+", 1), all, []want{{"secret-github-pat", "a_test.py", "", 1, pipeline.SeverityCritical}}},
 		{"a vendor's token in a lock file", line("Cargo.lock", "github-pat", "+", 1), all, []want{{"secret-github-pat", "Cargo.lock", "", 1, pipeline.SeverityCritical}}},
+		{"a JWT in a test", line("a_test.py", "jwt", "+", 1), all, nil},
+		{"a JWT in an example", line("examples/a.env", "jwt", "+", 1), all, []want{{"secret-jwt", "examples/a.env", "", 1, pipeline.SeverityWarning}}},
 		{"title", pipeline.Redaction{Source: pipeline.RedactedTitle, RuleID: "jwt"}, pipeline.AgentScope{}, []want{{"secret-jwt", "", "title", 0, pipeline.SeverityCritical}}},
 		{"body", pipeline.Redaction{Source: pipeline.RedactedBody, RuleID: "jwt"}, pipeline.AgentScope{}, []want{{"secret-jwt", "", "description", 0, pipeline.SeverityCritical}}},
 		{"commit", pipeline.Redaction{Source: pipeline.RedactedCommitMessage, Commit: "abcdef0123", RuleID: "jwt"}, pipeline.AgentScope{}, []want{{"secret-jwt", "", "commit abcdef0", 0, pipeline.SeverityCritical}}},
@@ -69,6 +71,26 @@ func TestAgent(t *testing.T) {
 				t.Errorf("agent %q", out.Agent)
 			}
 		})
+	}
+}
+
+// One change brings a whole directory of certificates made for tests: that is
+// told once. Elsewhere each key is told of.
+func TestAgentWarnsOnceOfAKind(t *testing.T) {
+	facts := &pipeline.PRFacts{Files: pipeline.List[pipeline.File]{{Path: "ca.key"}, {Path: "server.key"}, {Path: "tests/ca.key", Test: true}, {Path: "tests/server.key", Test: true}}}
+	for _, f := range facts.Files {
+		facts.Redactions = append(facts.Redactions, pipeline.Redaction{Source: pipeline.RedactedLine, Path: f.Path, Op: pipeline.LineAdded, Line: 1, RuleID: rulePrivateKey})
+	}
+	out, err := Agent{}.Review(t.Context(), dispatch.Task{Entry: pipeline.ManifestEntry{Scope: pipeline.AgentScope{All: true}}, Facts: facts})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range out.Findings {
+		got = append(got, f.Path)
+	}
+	if diff := cmp.Diff([]string{"ca.key", "server.key", "tests/ca.key"}, got); diff != "" {
+		t.Errorf("paths (-want +got):\n%s", diff)
 	}
 }
 
