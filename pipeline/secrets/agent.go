@@ -107,13 +107,13 @@ func place(r pipeline.Redaction) string {
 // temper makes a finding milder where made-up values are common, and returns
 // false where it is noise.
 func temper(f *pipeline.Finding, rule string, file *pipeline.File) bool {
-	if guess(rule) && isLock(file.Path) {
+	if guess(rule) && (isLock(file.Path) || file.Test || file.Documentation || file.GeneratedByPath) {
 		return false
 	}
 	if file.Test && (rule == "jwt" || rule == ruleJWTBase64) { // tests make their tokens up, and real ones expire
 		return false
 	}
-	if mild(rule) && (file.Test || file.Documentation || isFixture(file.Path)) {
+	if mild(rule) && (file.Test || file.Documentation || isFixture(file.Path)) || guess(rule) && isBundle(file.Path) {
 		f.Severity = pipeline.SeverityWarning
 		f.Confidence = min(f.Confidence, fixtureConfidence)
 		f.Recommendation = "If it is real, revoke or rotate it now: removing the line is not enough. If it is made up, make that plain in the value, as in \"example-key\"."
@@ -145,6 +145,12 @@ func isFixture(file string) bool {
 	}
 	base := strings.ToLower(path.Base(file))
 	return strings.Contains(base, ".example") || strings.Contains(base, ".sample") || strings.HasSuffix(base, ".template")
+}
+
+// isBundle reports whether a file stands where bundlers write. Their short names
+// look random, and what they were made from is looked at in its own place.
+func isBundle(file string) bool {
+	return slices.Contains(strings.Split(path.Dir(file), "/"), "dist")
 }
 
 // isLock reports whether a file is a lock file: full of hashes. Gitleaks

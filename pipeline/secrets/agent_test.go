@@ -32,9 +32,14 @@ func TestAgent(t *testing.T) {
 		{"in scope", line("a.py", "github-pat", "+", 7), pipeline.AgentScope{Files: pipeline.List[string]{"a.py"}}, []want{{"secret-github-pat", "a.py", "", 7, pipeline.SeverityCritical}}},
 		{"out of scope", line("a.py", "github-pat", "+", 7), pipeline.AgentScope{Files: pipeline.List[string]{"b.py"}}, nil},
 		{"generic", line("a.py", ruleGeneric, "+", 1), all, []want{{"secret-generic-api-key", "a.py", "", 1, pipeline.SeverityCritical}}},
-		{"generic in a test", line("a_test.py", ruleGeneric, "+", 1), all, []want{{"secret-generic-api-key", "a_test.py", "", 1, pipeline.SeverityWarning}}},
-		{"generic in documentation", line("a.md", ruleGeneric, "+", 1), all, []want{{"secret-generic-api-key", "a.md", "", 1, pipeline.SeverityWarning}}},
+		{"generic in a test", line("a_test.py", ruleGeneric, "+", 1), all, nil},
+		{"generic in documentation", line("a.md", ruleGeneric, "+", 1), all, nil},
+		{"generic in what is generated", line("dist/a.js", ruleGeneric, "+", 1), all, nil},
+		{"a vendor's token in what is generated", line("dist/a.js", "github-pat", "+", 1), all, []want{{"secret-github-pat", "dist/a.js", "", 1, pipeline.SeverityCritical}}},
+		{"a private key in documentation", line("a.md", rulePrivateKey, "+", 1), all, []want{{"secret-private-key", "a.md", "", 1, pipeline.SeverityWarning}}},
 		{"generic in an example", line("examples/a.env", ruleGeneric, "+", 1), all, []want{{"secret-generic-api-key", "examples/a.env", "", 1, pipeline.SeverityWarning}}},
+		{"generic in a bundle", line("packages/a/dist/a.cjs", ruleGeneric, "+", 1), all, []want{{"secret-generic-api-key", "packages/a/dist/a.cjs", "", 1, pipeline.SeverityWarning}}},
+		{"a private key in a bundle", line("packages/a/dist/a.cjs", rulePrivateKey, "+", 1), all, []want{{"secret-private-key", "packages/a/dist/a.cjs", "", 1, pipeline.SeverityCritical}}},
 		{"generic in a lock file", line("Cargo.lock", ruleGeneric, "+", 1), all, nil},
 		{"a vendor's token in a test", line("a_test.py", "github-pat", "+", 1), all, []want{{"secret-github-pat", "a_test.py", "", 1, pipeline.SeverityCritical}}},
 		{"a vendor's token in a lock file", line("Cargo.lock", "github-pat", "+", 1), all, []want{{"secret-github-pat", "Cargo.lock", "", 1, pipeline.SeverityCritical}}},
@@ -49,7 +54,7 @@ func TestAgent(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			facts := &pipeline.PRFacts{
 				Files: pipeline.List[pipeline.File]{
-					{Path: "Cargo.lock"}, {Path: "a.md", Documentation: true}, {Path: "a.py"}, {Path: "a_test.py", Test: true}, {Path: "examples/a.env"},
+					{Path: "Cargo.lock"}, {Path: "a.md", Documentation: true}, {Path: "a.py"}, {Path: "a_test.py", Test: true}, {Path: "dist/a.js", GeneratedByPath: true}, {Path: "examples/a.env"}, {Path: "packages/a/dist/a.cjs"},
 				},
 				Redactions: pipeline.List[pipeline.Redaction]{tt.redaction},
 			}
