@@ -64,7 +64,9 @@ func TestDefects(t *testing.T) {
 	if len(defects) < 60 || float64(found) < leastFound*float64(visible) {
 		t.Errorf("%d of %d are found, want %.0f %%", found, visible, 100*leastFound)
 	}
-	checkDefects(t, rows, fmt.Sprintf("**%d defects; of the %d that a line can show %d are found, of the other %d %d.**", len(defects), visible, found, len(defects)-visible, other))
+	checkDefects(t, rows)
+	says(t, page, fmt.Sprintf("**%d defects; of the %d that a line can show %d are found, of the other %d %d.**", len(defects), visible, found, len(defects)-visible, other))
+	says(t, readme, fmt.Sprintf("of %d seeded defects that a line can show they see %d", visible, found))
 }
 
 // review reviews the clean and the seeded change.

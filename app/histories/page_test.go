@@ -14,6 +14,7 @@ import (
 
 const (
 	page          = "../../docs/usefulness.md"
+	readme        = "../../README.md"
 	judged        = 100
 	leastWanted   = 70
 	mostNoise     = 1.0 // in 1,000 added lines
@@ -29,7 +30,7 @@ var builtIn = regexp.MustCompile(`^secret-[a-z0-9-]+$`)
 
 // TestVerdicts computes what docs/usefulness.md claims from its own tables.
 func TestVerdicts(t *testing.T) {
-	text := readPage(t)
+	text := readText(t, page)
 	rules := shippedRules(t)
 	wanted, seen := 0, map[string]bool{}
 	rows := table(t, text, verdictHeader)
@@ -61,14 +62,17 @@ func TestVerdicts(t *testing.T) {
 	if noise > mostNoise {
 		t.Errorf("%.2f findings in 1,000 lines are noise, want at most %.0f", noise, mostNoise)
 	}
-	for _, figures := range []string{
-		fmt.Sprintf("**%d of the 100 are wanted, %d are noise.**", wanted, judged-wanted),
-		fmt.Sprintf("%s changes, %s added lines, %d findings, %d changes blocked", grouped(changes), grouped(lines), findings, blocked),
-		fmt.Sprintf("%.2f noise findings in 1,000 added lines", noise),
-	} {
-		if !strings.Contains(strings.Join(strings.Fields(text), " "), figures) {
-			t.Errorf("the page does not say %q", figures)
-		}
+	says(t, page, fmt.Sprintf("**%d of the 100 are wanted, %d are noise.**", wanted, judged-wanted))
+	says(t, page, fmt.Sprintf("%s changes, %s added lines, %d findings, %d changes blocked", grouped(changes), grouped(lines), findings, blocked))
+	says(t, page, fmt.Sprintf("%.2f noise findings in 1,000 added lines", noise))
+	says(t, readme, fmt.Sprintf("On %s merged changes of 17 well-kept public repositories the defaults make %.2f findings in 1,000 added lines, %d of 100 drawn from them", grouped(changes), 1000*float64(findings)/float64(lines), wanted))
+}
+
+// says looks for words in a file, wherever its lines break.
+func says(t *testing.T, file, words string) {
+	t.Helper()
+	if !strings.Contains(strings.Join(strings.Fields(readText(t, file)), " "), words) {
+		t.Errorf("%s does not say %q", file, words)
 	}
 }
 
@@ -101,11 +105,10 @@ func tallies(t *testing.T, text string) (lines, blocked, changes, findings int) 
 	return sums[2], sums[3], sums[0], sums[4]
 }
 
-// checkDefects holds the page's table of seeded defects, and the sentence about
-// it, against what was found.
-func checkDefects(t *testing.T, rows []string, sums string) {
+// checkDefects holds the page's table of seeded defects against what was found.
+func checkDefects(t *testing.T, rows []string) {
 	t.Helper()
-	text := readPage(t)
+	text := readText(t, page)
 	at := strings.Index(text, defectHeader)
 	if at < 0 {
 		t.Fatalf("%s has no table %q", page, defectHeader)
@@ -122,9 +125,6 @@ func checkDefects(t *testing.T, rows []string, sums string) {
 		}
 	} else if old != want {
 		t.Errorf("the seeded defects of %s are not what is found: run go test ./app/histories -run TestDefects -update", page)
-	}
-	if !strings.Contains(strings.Join(strings.Fields(text), " "), sums) {
-		t.Errorf("the page does not say %q", sums)
 	}
 }
 
@@ -152,9 +152,9 @@ func table(t *testing.T, text, header string) [][]string {
 	return rows
 }
 
-func readPage(t *testing.T) string {
+func readText(t *testing.T, file string) string {
 	t.Helper()
-	text, err := os.ReadFile(page)
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
