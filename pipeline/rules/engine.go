@@ -78,7 +78,8 @@ func (e *Engine) ReadsLabels() bool {
 
 // ReadsType reports whether a rule's expression looks at the type of a change.
 func (e *Engine) ReadsType() bool {
-	return slices.ContainsFunc(e.whole, func(r *rule) bool { return r.when.ReadsType() })
+	reads := func(r *rule) bool { return r.when != nil && r.when.ReadsType() }
+	return slices.ContainsFunc(e.whole, reads) || slices.ContainsFunc(e.rules, reads)
 }
 
 // lineRules are the rules that look at lines of one kind, or at paths.
