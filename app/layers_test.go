@@ -283,3 +283,32 @@ func TestConfigProposedByABranchThatIsBehind(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 }
+
+// A secret in config is quoted nowhere, whichever layer has it.
+func TestConfigWithASecret(t *testing.T) {
+	const token = "ghp_" + "Zq3vT8mKx2LrWn5YbCd7EfGh1JkPs9QuAa0B"
+	in := func(text string) ghtest.Files {
+		return ghtest.Files{rulesPath: "[" + strings.Replace(ownRule("own-word", "frobnicate", ""), text, text+" "+token, 1) + "]"}
+	}
+	for _, repo := range []string{"shop", ".github"} {
+		for _, text := range []string{"Use another.", "The word is not ours.", "Banned word frobnicate", "build-reviewer"} { // the last is a problem
+			t.Run(repo+" "+text, func(t *testing.T) {
+				w := start(t)
+				w.gh.Repo("acme/"+repo).Commit("main", in(text), "rules")
+				pr := w.another("first", aWord("first"))
+				w.idle()
+				c := w.check(pr)
+				shown := w.comment(pr).Body + c.Title + c.Summary + c.Text
+				for _, a := range c.Annotations {
+					shown += a.Title + a.Message + a.RawDetails
+				}
+				if strings.Contains(shown, token) {
+					t.Error("the token is shown")
+				}
+				if !strings.Contains(shown, "[redacted:") {
+					t.Errorf("nothing is quoted:\n%s", shown)
+				}
+			})
+		}
+	}
+}

@@ -77,7 +77,7 @@ func (r *Runner) preview(ctx context.Context, in aggregate.Input, findings []pip
 	case <-ctx.Done():
 		out.Note = noteOutOfTime
 	}
-	r.redact(&out)
+	r.redactProposed(&out)
 	return out
 }
 
@@ -251,21 +251,4 @@ func compareFindings(proposed, inForce []pipeline.Finding) (added, gone int) {
 		gone += max(-n, 0)
 	}
 	return added, gone
-}
-
-// redact takes secrets out of what is quoted of the proposed config, which is
-// no part of the facts.
-func (r *Runner) redact(p *pipeline.ProposedConfig) {
-	texts := []*string{&p.Condition}
-	for i := range p.Problems {
-		texts = append(texts, &p.Problems[i].Pointer, &p.Problems[i].Problem, &p.Problems[i].Remedy)
-	}
-	for i := range p.Changes {
-		texts = append(texts, &p.Changes[i].ID)
-	}
-	for _, t := range texts {
-		quoted := pipeline.PRFacts{Body: *t}
-		r.detector.Redact(&quoted)
-		*t = quoted.Body
-	}
 }

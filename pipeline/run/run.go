@@ -85,6 +85,7 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 
 	err := t.stage(pipeline.StageNormalize, "reading the change", func() (err error) {
 		v.Facts, out.Config, err = normalize.Normalize(ctx, src, normalize.Options{ObservedAt: r.Now(), Redactor: r.detector})
+		v.Facts.Config.Problems = r.redactedProblems(v.Facts.Config.Problems)
 		return err
 	})
 	if err == nil && o.Check != nil {
@@ -113,6 +114,7 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	failed = t.then(failed, pipeline.StageDispatch, "running agents", func() (err error) {
 		scan = engine.agents(&v.Facts, &v.Classification, r.Agents)
 		v.Results, err = dispatch.Dispatch(ctx, v.Manifest, &v.Facts, &v.Classification, scan, t.dispatchOptions(out.Config))
+		r.redactRules(v.Results, engine)
 		return err
 	})
 	if err := context.Cause(ctx); err != nil {
