@@ -1,12 +1,16 @@
 package app
 
 import (
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
 )
 
 // wordRule is config with a rule that forbids a word, and aWord a file with it.
@@ -133,31 +137,49 @@ func TestConfigOfAnOrganisationThatMoved(t *testing.T) {
 	}
 }
 
-// After a rename another repository may take the name. Its config neither
-// judges the target's pull requests nor is kept as the target's.
+// After a rename another repository may take the name, for good or for a while.
+// Its config neither judges the target's pull requests nor is kept as the
+// target's.
 func TestConfigOfARepositoryThatTookTheName(t *testing.T) {
-	w := start(t)
-	w.repo.Commit("main", wordRule("own-word"), "rules")
-	pr := w.another("first", aWord("first"))
-	w.idle()
-	w.wants(pr, "action_required", "own-word")
-	target := review.Target{
-		Kind: review.TargetPull, Installation: w.gh.InstallationID("acme"), RepoID: w.repo.ID(), Owner: "acme", Name: "shop", Number: pr.Number,
+	for name, goes := range map[string]bool{"for good": false, "for a while": true} {
+		t.Run(name, func(t *testing.T) {
+			w := start(t)
+			w.repo.Commit("main", wordRule("own-word"), "rules")
+			pr := w.another("first", aWord("first"))
+			w.idle()
+			w.wants(pr, "action_required", "own-word")
+			w.gh.Withhold() // so that the new name is not known
+			defer w.gh.Resume()
+			w.repo.Rename("store")
+			thief := w.gh.Repo("acme/shop")
+			thief.Commit("main", ghtest.Files{settingsPath: `{"mode": "advisory"}`}, "config")
+			var gone sync.Once
+			w.gh.On(routePull, func(*ghtest.Exchange) { // once the config has been read
+				time.Sleep(300 * time.Millisecond)
+				if goes {
+					gone.Do(thief.Delete)
+				}
+			})
+			err := w.app.store.Ask(t.Context(), review.ReviewAsk{Reason: "asked for", Target: review.Target{
+				Kind: review.TargetPull, Installation: w.gh.InstallationID("acme"), RepoID: w.repo.ID(), Owner: "acme", Name: "shop",
+				Number: pr.Number, HeadSHA: pr.HeadSHA(),
+			}}, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.idle()
+			good, err := w.app.store.GoodLayer(t.Context(), w.repo.ID(), config.LayerRepository)
+			if err != nil || good == nil || len(good.Files) != 1 || good.Files[0].Path != rulesPath {
+				t.Errorf("kept as good: %+v, %v", good, err)
+			}
+			if got := layers(w.stored(pr)); !slices.Equal(got, []string{"defaults", "repository"}) || w.stored(pr).Review.Report.Decision != pipeline.DecisionNeedsFixes {
+				t.Errorf("judged by %v: %s", got, w.stored(pr).Review.Report.Decision)
+			}
+			if n := len(w.gh.CallsTo(routePull)); n < 2 {
+				t.Errorf("no review was tried: %d reads", n)
+			}
+		})
 	}
-	w.gh.Withhold()
-	w.repo.Rename("store")
-	thief := w.gh.Repo("acme/shop")
-	thief.Commit("main", ghtest.Files{settingsPath: `{"mode": "off"}`}, "config")
-	ask := review.ReviewAsk{Target: target, Reason: "asked for"}
-	if err := w.app.store.Ask(t.Context(), ask, true); err != nil {
-		t.Fatal(err)
-	}
-	w.idle()
-	good, err := w.app.store.GoodLayer(t.Context(), w.repo.ID(), config.LayerRepository)
-	if err != nil || good == nil || len(good.Files) != 1 || good.Files[0].Path != rulesPath {
-		t.Errorf("kept as good: %+v, %v", good, err)
-	}
-	w.gh.Resume()
 }
 
 // Each new version of a file is kept: the newest that was good comes into force
