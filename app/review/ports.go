@@ -186,7 +186,6 @@ type ConfigRead struct {
 	Organisation ConfigSource
 	Repository   ConfigSource
 	RootFiles    []string
-	Moved        bool // the repository has another name than the target's by now
 }
 
 // HeadDecision is where one open pull request on a head stands. Decision is
