@@ -136,6 +136,95 @@ func TestConfigThatALowerLayerBreaks(t *testing.T) {
 	}
 }
 
+// An organisation's .github that can't be read any more takes nothing out of
+// force: what it holds may be final. One that can be read, and holds no config,
+// does.
+func TestConfigOfAnOrganisationThatIsNoLongerRead(t *testing.T) {
+	bad := ghtest.Files{"store/word.go": "package store\n\n// frobnicate\n"}
+	final := ghtest.Files{rulesPath: "[" + ownRule("acme-word", "frobnicate", `, "final": true`) + "]", "README.md": "# acme\n"}
+	private := func(r *ghtest.Repo) { r.SetPrivate(true); r.SetInstalled(false) }
+	for name, tt := range map[string]struct {
+		happens func(*ghtest.Repo)
+		stays   bool
+		mended  func(*ghtest.Repo)
+	}{
+		"private": {private, true, func(r *ghtest.Repo) {
+			r.Commit("main", ghtest.Files{rulesPath: ghtest.Gone}, "no more")
+			r.SetInstalled(true)
+		}},
+		"deleted":        {(*ghtest.Repo).Delete, true, func(*ghtest.Repo) {}},
+		"without config": {happens: func(r *ghtest.Repo) { r.Commit("main", ghtest.Files{rulesPath: ghtest.Gone}, "no more") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := start(t)
+			org := w.gh.Repo("acme/.github")
+			org.Commit("main", final, "rules")
+			first := w.another("first", bad)
+			w.idle()
+			w.wants(first, "action_required", "acme-word")
+
+			tt.happens(org)
+			w.restart()
+			second := w.another("second", bad)
+			w.idle()
+			if !tt.stays {
+				w.wantsNoOrganisation(second)
+				return
+			}
+			w.wants(second, "action_required", "acme-word", "The organisation's config has 1 problem", "acme/.github can't be read any more", "make it public, or install the App on it")
+			if r := w.stored(second); !slices.Equal(layers(r), []string{"defaults", "organisation"}) {
+				t.Errorf("layers %v", layers(r))
+			}
+
+			if name == "deleted" {
+				org = w.gh.Repo("acme/.github") // one anew, with nothing in it
+			}
+			tt.mended(org)
+			w.restart()
+			third := w.another("third", bad)
+			w.idle()
+			w.wantsNoOrganisation(third)
+		})
+	}
+}
+
+// wantsNoOrganisation wants a change to pass without the organisation's config,
+// and no word about it.
+func (w *world) wantsNoOrganisation(pr *ghtest.PullRequest) {
+	w.Helper()
+	w.wants(pr, "success")
+	r := w.stored(pr)
+	if !slices.Equal(layers(r), []string{"defaults"}) || len(r.Review.Facts.Config.Problems) != 0 {
+		w.Errorf("layers %v with %+v", layers(r), r.Review.Facts.Config.Problems)
+	}
+}
+
+// A repository that comes to another account leaves its old one's config
+// behind, whether or not the new one has any.
+func TestConfigOfTheAccountBefore(t *testing.T) {
+	w := start(t)
+	w.gh.Repo("acme/.github").Commit("main", ghtest.Files{rulesPath: "[" + ownRule("acme-word", "frobnicate", `, "final": true`) + "]"}, "rules")
+	bad := ghtest.Files{"store/word.go": "package store\n\n// frobnicate\n"}
+	first := w.another("first", bad)
+	w.idle()
+	w.wants(first, "action_required", "acme-word")
+	w.gh.Repo("zenith/site").Commit("main", clean(), "start") // the App is installed there, too
+	w.repo.Transfer("zenith")
+	w.idle()
+	second := w.another("second", bad)
+	w.idle()
+	w.wantsNoOrganisation(second)
+}
+
+// A mistake in the organisation's config is to be repaired in its repository.
+func TestConfigOfTheOrganisationSaysWhereItIs(t *testing.T) {
+	w := start(t)
+	w.gh.Repo("acme/.github").Commit("main", ghtest.Files{rulesPath: "[\n{"}, "break it")
+	pr := w.open(clean())
+	w.idle()
+	w.wants(pr, "success", "`"+rulesPath+":2", "` in `acme/.github`", "Repair it in `acme/.github`, on its default branch")
+}
+
 // What was good before is no part of what a newer version is laid over.
 func TestConfigThatOnlyFitsItsOwnPast(t *testing.T) {
 	w := start(t)
@@ -384,6 +473,44 @@ func TestConfigWhoseExpressionReadsLabels(t *testing.T) {
 	w.idle()
 	if e := w.stored(pr).Review.Manifest.Entry("finance-sme"); e != nil {
 		t.Errorf("the review does not follow the label: %+v", e)
+	}
+}
+
+// By the defaults some rules and policies read a change's type. Only labels that
+// name one start a review then, and only where the title names none.
+func TestLabelsOfTypes(t *testing.T) {
+	w := start(t)
+	pr := w.repo.OpenPR(ghtest.PR{Title: "Count the stock", Body: goodBody, Head: "stock", Files: clean()})
+	w.idle()
+	calls := func(act func()) int {
+		before := len(w.gh.Calls())
+		act()
+		w.idle()
+		return len(w.gh.Calls()) - before
+	}
+	if n := calls(func() { pr.Label("help wanted"); pr.Unlabel("help wanted"); pr.Label("urgent") }); n > 0 {
+		t.Errorf("labels that name no type cost %d calls", n)
+	}
+	typed := func(want string) {
+		t.Helper()
+		if c := w.stored(pr).Review.Classification; c.Type != want {
+			t.Errorf("the type is %s (%s), want %s", c.Type, c.TypeSource, want)
+		}
+	}
+	typed("feature")
+	pr.Label("type: docs")
+	w.idle()
+	typed("docs")
+	pr.Unlabel("type: docs")
+	w.idle()
+	typed("feature")
+
+	title := "fix: count the stock"
+	pr.Edit(ghtest.Edit{Title: &title})
+	w.idle()
+	typed("fix")
+	if n := calls(func() { pr.Label("documentation") }); n > 0 {
+		t.Errorf("with the type in the title, a label that names another cost %d calls", n)
 	}
 }
 

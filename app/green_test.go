@@ -108,6 +108,9 @@ type read struct {
 	group     bool // merge groups are what is looked at
 	// anew is added to the config, to make it one that was never read before.
 	anew string
+	// organised reads are made of the organisation's config, by a client that
+	// knows none of it.
+	organised bool
 	// green are the faults with which the good change may pass, each with why
 	// that is no lie; gone those with which the bad one may.
 	green, gone map[string]string
@@ -131,6 +134,13 @@ var reads = []read{
 	{name: "comments", routes: []string{"GET /repos/{owner}/{repo}/issues/{issue_number}/comments"}, talk: true, green: always("the check says what was found, with or without the comment")},
 }
 
+// organisedReads are those that an organisation's config is made of.
+var organisedReads = []read{
+	{name: "organisation's config", routes: []string{routeTree}, hit: configRoot(".github"), organised: true, green: keptOrganisation},
+	{name: "organisation's config directory", routes: []string{routeTree}, hit: inOrganisation(configDirectory), organised: true},
+	{name: "organisation's config file", routes: []string{routeBlob}, hit: inOrganisation(after(0)), organised: true},
+}
+
 const (
 	routePull    = "GET /repos/{owner}/{repo}/pulls/{pull_number}"
 	routeTree    = "GET /repos/{owner}/{repo}/git/trees/{tree_sha}"
@@ -146,6 +156,15 @@ func hidden() ghtest.Files     { return ghtest.Files{"store/run.sh": script + "#
 
 // noOrganisation are GitHub's ways of saying that an organisation has no config.
 var noOrganisation = map[string]string{"404": "there is no config", "410": "there is no config any more"}
+
+// keptOrganisation are those of saying that an organisation's repository can't be
+// read. What it held when it could be is in force then.
+var keptOrganisation = map[string]string{"404": "the config is the one read before", "410": "the config is the one read before"}
+
+// inOrganisation tells whether a read is one of an organisation's config.
+func inOrganisation(hit func(*ghtest.Exchange, int) bool) func(*ghtest.Exchange, int) bool {
+	return func(x *ghtest.Exchange, n int) bool { return x.Params["repo"] == ".github" && hit(x, n) }
+}
 
 // always is a reason that holds for every fault.
 func always(why string) map[string]string {
@@ -187,9 +206,10 @@ func satisfies(conclusion string) bool {
 
 // Each read of a review fails in each way, for ever. The check of a change in
 // which something is wrong is never green, and that of one in which nothing is
-// only where what failed is no part of the answer.
-func TestNoReadThatFailsIsGreen(t *testing.T) {
-	t.Parallel() // it mostly waits
+// only where what failed is no part of the answer. guard says whose config
+// forbids what is wrong; each fault has an account and a repository.
+func failingWorld(t *testing.T, guard func(own, organisations ghtest.Files)) (*world, map[string]*ghtest.Repo) {
+	t.Helper()
 	w := startWith(t, ghtest.Options{WebhookSecret: secret}, func(w *world) { w.workers = 32 })
 	w.app.service.RetryWindow = time.Millisecond
 	w.impatient(time.Second)
@@ -197,20 +217,53 @@ func TestNoReadThatFailsIsGreen(t *testing.T) {
 	for i, f := range append([]fault{{name: "none"}}, faults...) {
 		r := w.gh.Repo(fmt.Sprintf("acme%d/shop", i))
 		r.Grant("alice", "write")
-		r.Commit("main", ghtest.Files{"README.md": "# shop\n", "store/run.sh": script, ".github/reviewgate/review-rules.json": guarded}, "start")
-		w.gh.Repo(fmt.Sprintf("acme%d/.github", i)).Commit("main", ghtest.Files{"profile/README.md": "# acme\n"}, "start")
+		own, organisations := ghtest.Files{"README.md": "# shop\n", "store/run.sh": script}, ghtest.Files{"profile/README.md": "# acme\n"}
+		guard(own, organisations)
+		r.Commit("main", own, "start")
+		w.gh.Repo(fmt.Sprintf("acme%d/.github", i)).Commit("main", organisations, "start")
 		repos[f.name] = r
 	}
+	return w, repos
+}
+
+// failEach makes each of the reads fail.
+func (w *world) failEach(reads []read, repos map[string]*ghtest.Repo) {
+	w.Helper()
 	for i, rd := range reads {
 		if testing.Short() && i%4 != 0 {
 			continue // some of them are enough for the race detector
 		}
-		t.Run(rd.name, func(t *testing.T) {
+		w.Run(rd.name, func(t *testing.T) {
 			sub := *w
 			sub.T = t
 			sub.failing(rd, repos)
 		})
 	}
+}
+
+// The repository's own config forbids what is wrong with the bad change.
+func TestNoReadThatFailsIsGreen(t *testing.T) {
+	t.Parallel() // it mostly waits
+	w, repos := failingWorld(t, func(own, _ ghtest.Files) { own[rulesPath] = guarded })
+	w.failEach(reads, repos)
+}
+
+// The organisation's does, which holds for more than one review: it was in
+// force before any read of it failed.
+func TestNoReadOfAnOrganisationThatFailsIsGreen(t *testing.T) {
+	t.Parallel()
+	w, repos := failingWorld(t, func(_, organisations ghtest.Files) { organisations[rulesPath] = guarded })
+	var before []*ghtest.PullRequest
+	for _, r := range repos {
+		before = append(before, r.OpenPR(ghtest.PR{Title: "feat: stock", Body: goodBody, Head: "before", Files: forbidden()}))
+	}
+	w.idle()
+	for _, pr := range before {
+		if c := w.check(pr); satisfies(c.Conclusion) {
+			t.Fatalf("the check is %s (%s) where all goes well", c.Conclusion, c.Title)
+		}
+	}
+	w.failEach(organisedReads, repos)
 }
 
 // impatient gives GitHub no longer than d for an answer.
@@ -233,6 +286,9 @@ func (w *world) failing(rd read, repos map[string]*ghtest.Repo) {
 	w.Helper()
 	if rd.good == nil {
 		rd.good, rd.bad = clean, forbidden
+	}
+	if rd.organised {
+		w.impatient(time.Second)
 	}
 	type pair struct{ good, bad func() []ghtest.CheckRun }
 	checks := map[string]pair{}

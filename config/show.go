@@ -25,6 +25,20 @@ type Value struct {
 	Line    int    // 1-based
 }
 
+// MarshalJSON writes the value as it is under "value".
+func (v Value) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		File    string          `json:"file"`
+		ID      string          `json:"id"`
+		Pointer string          `json:"pointer"`
+		Value   json.RawMessage `json:"value"`
+		Layer   string          `json:"layer"`
+		Source  string          `json:"source"`
+		Path    string          `json:"path"`
+		Line    int             `json:"line"`
+	}{v.File, v.ID, v.Pointer, json.RawMessage(v.JSON), v.Layer, v.Source, v.Path, v.Line})
+}
+
 // Shown is the merged config, entries that are switched off included.
 type Shown struct {
 	Config *Config

@@ -195,7 +195,7 @@ type ConfigInForce struct {
 // Used false: the review went on without it.
 type ConfigLayer struct {
 	Name   string           `json:"name"`   // defaults, server, organisation, repository
-	Source string           `json:"source"` // embedded, a directory, or owner/name@sha
+	Source string           `json:"source"` // embedded, a directory, owner/name, or owner/name@branch
 	Used   bool             `json:"used"`
 	Files  List[ConfigFile] `json:"files"`
 }

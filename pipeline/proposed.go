@@ -13,8 +13,10 @@ type ProposedConfig struct {
 	Condition string   `json:"condition"`
 	Counts    Counts   `json:"counts"`
 	// Changes are the entries and settings that differ from the config in
-	// force, by file, then id.
-	Changes List[ConfigChange] `json:"changes"`
+	// force, by file, then id: the first MaxConfigChanges of them. ChangesMore
+	// counts the others.
+	Changes     List[ConfigChange] `json:"changes"`
+	ChangesMore int                `json:"changes_more"`
 	// AgentsAdded would run on this change and did not, AgentsGone the other
 	// way round; both sorted.
 	AgentsAdded List[string] `json:"agents_added"`
@@ -24,6 +26,10 @@ type ProposedConfig struct {
 	FindingsNew  int `json:"findings_new"`
 	FindingsGone int `json:"findings_gone"`
 }
+
+// MaxConfigChanges bounds how many changes of a proposed config are listed, and
+// with them a report that is stored. Nobody reads more.
+const MaxConfigChanges = 200
 
 // ConfigChange is one entry, or one setting, that a proposed config changes.
 type ConfigChange struct {

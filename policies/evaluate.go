@@ -448,11 +448,17 @@ func (t *trigger) not(in change) Outcome {
 	return holds(o.Reason)
 }
 
-// ReadsLabels reports whether a change's labels can make a difference.
+// ReadsLabels reports whether a change's labels can make a difference, and
+// ReadsType the same of its type.
 func (ts *Triggers) ReadsLabels() bool { return slices.ContainsFunc(ts.list, (*trigger).readsLabels) }
+func (ts *Triggers) ReadsType() bool   { return slices.ContainsFunc(ts.list, (*trigger).readsType) }
 
 func (t *trigger) readsLabels() bool {
 	return t.Type == TriggerLabel || t.when != nil && t.when.ReadsLabels() || slices.ContainsFunc(t.parts, (*trigger).readsLabels)
+}
+
+func (t *trigger) readsType() bool {
+	return t.Type == TriggerChange || t.when != nil && t.when.ReadsType() || slices.ContainsFunc(t.parts, (*trigger).readsType)
 }
 
 func oneOf(is, value string, allowed []string) Outcome {

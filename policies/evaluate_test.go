@@ -221,24 +221,32 @@ func TestUnknownBesideFilesCountsForTheWholeChange(t *testing.T) {
 
 func TestTriggersThatReadLabels(t *testing.T) {
 	label := Trigger{Type: TriggerLabel, Labels: []string{"x"}}
+	kind := Trigger{Type: TriggerChange, Types: []string{"fix"}}
 	tests := []struct {
 		trigger Trigger
-		want    bool
+		labels  bool
+		kind    bool
 	}{
-		{Trigger{Type: TriggerAlways}, false},
-		{label, true},
-		{Trigger{Type: TriggerNot, Triggers: []Trigger{label}}, true},
-		{when(`"x" in facts.labels`), true},
-		{Trigger{Type: TriggerAll, Triggers: []Trigger{{Type: TriggerAlways}, when(`facts.labels.size() > 1`)}}, true},
-		{when(`facts.draft`), false},
+		{Trigger{Type: TriggerAlways}, false, false},
+		{label, true, false},
+		{Trigger{Type: TriggerNot, Triggers: []Trigger{label}}, true, false},
+		{when(`"x" in facts.labels`), true, false},
+		{Trigger{Type: TriggerAll, Triggers: []Trigger{{Type: TriggerAlways}, when(`facts.labels.size() > 1`)}}, true, false},
+		{when(`facts.draft`), false, false},
+		{kind, false, true},
+		{Trigger{Type: TriggerAny, Triggers: []Trigger{{Type: TriggerAlways}, {Type: TriggerNot, Triggers: []Trigger{kind}}}}, false, true},
+		{when(`classification.type == "fix" || facts.labels.size() > 1`), true, true},
 	}
 	for _, tt := range tests {
 		ts, err := CompileTriggers([]Trigger{tt.trigger})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := ts.ReadsLabels(); got != tt.want {
-			t.Errorf("%+v reads labels: %v, want %v", tt.trigger, got, tt.want)
+		if got := ts.ReadsLabels(); got != tt.labels {
+			t.Errorf("%+v reads labels: %v, want %v", tt.trigger, got, tt.labels)
+		}
+		if got := ts.ReadsType(); got != tt.kind {
+			t.Errorf("%+v reads the type: %v, want %v", tt.trigger, got, tt.kind)
 		}
 	}
 }

@@ -27,6 +27,9 @@ type Explanation struct {
 	Files          []File                  `json:"files"` // sorted by path
 	Classification pipeline.Classification `json:"classification"`
 	Manifest       pipeline.AgentManifest  `json:"manifest"`
+	// Rules are those that look at the change as a whole, of agents that would
+	// run.
+	Rules pipeline.List[RulesOfAgent] `json:"rules"`
 }
 
 // File is what a config makes of one path.
@@ -48,7 +51,8 @@ type Domain struct {
 	Mappings pipeline.List[string] `json:"mappings"`
 }
 
-// RulesOfAgent are the ids of an agent's rules that look at a file.
+// RulesOfAgent are the ids of an agent's rules that look at a file, or at the
+// change.
 type RulesOfAgent struct {
 	Agent string                `json:"agent"`
 	Rules pipeline.List[string] `json:"rules"`
@@ -80,6 +84,12 @@ func Paths(ctx context.Context, cfg *config.Config, paths []string) (*Explanatio
 	for i := range facts.Files {
 		out.Files = append(out.Files, out.file(&facts.Files[i], engine))
 	}
+	whole := engine.LooksAtChange()
+	for i := range out.Manifest.Entries {
+		if r := rulesOf(out.Manifest.Entries[i].Agent, whole); len(r.Rules) > 0 {
+			out.Rules = append(out.Rules, r)
+		}
+	}
 	return out, nil
 }
 
@@ -104,15 +114,19 @@ func (x *Explanation) file(f *pipeline.File, engine *rules.Engine) File {
 		if _, in := slices.BinarySearch(e.Scope.Files, f.Path); !in && !e.Scope.All {
 			continue
 		}
-		of := RulesOfAgent{Agent: e.Agent}
-		for _, r := range looking {
-			if r.Agent == e.Agent {
-				of.Rules = append(of.Rules, r.ID)
-			}
-		}
-		out.Rules = append(out.Rules, of)
+		out.Rules = append(out.Rules, rulesOf(e.Agent, looking))
 	}
 	return out
+}
+
+func rulesOf(agent string, list []*config.Rule) RulesOfAgent {
+	of := RulesOfAgent{Agent: agent}
+	for _, r := range list {
+		if r.Agent == agent {
+			of.Rules = append(of.Rules, r.ID)
+		}
+	}
+	return of
 }
 
 func byPath(f pipeline.DomainFile, path string) int { return strings.Compare(f.Path, path) }

@@ -67,12 +67,15 @@ func TestFiles(t *testing.T) {
 			{"id": "new-path", "agent": "build-reviewer", "match": {"pattern": "a", "on": "path"}, ` + rest + `},
 			{"id": "title", "agent": "build-reviewer", "match": {"pattern": "a", "on": "title"}, ` + rest + `},
 			{"id": "prose", "agent": "build-reviewer", ` + rest + `},
+			{"id": "whole", "agent": "build-reviewer", "when": "facts.draft", ` + rest + `},
+			{"id": "hygiene", "agent": "pr-hygiene", "when": "facts.draft", ` + rest + `},
 			{"id": "go-code", "agent": "build-reviewer", "match": {"literal": "a", "languages": ["Go"], "tests": false}, ` + rest + `},
 			{"id": "money", "agent": "finance-sme", "match": {"literal": "a", "paths": ["**/*.go"], "exclude_paths": ["old/**"]}, ` + rest + `}
 		]}`,
 		config.FileComposition: `{"extends": [], "items": [
 			{"id": "all", "description": "d", "priority": 9, "trigger": {"type": "always"}, "dispatch": {"agents": ["build-reviewer"]}},
-			{"id": "finance", "description": "d", "priority": 8, "trigger": {"type": "domain", "domains": ["money"]}, "dispatch": {"agents": ["finance-sme"], "scope": "matched"}}
+			{"id": "finance", "description": "d", "priority": 8, "trigger": {"type": "domain", "domains": ["money"]}, "dispatch": {"agents": ["finance-sme"], "scope": "matched"}},
+			{"id": "labelled", "description": "d", "priority": 7, "trigger": {"type": "label", "labels": ["tidy"]}, "dispatch": {"agents": ["pr-hygiene"]}}
 		]}`,
 		config.FileDomains: `{"extends": [], "items": [
 			{"id": "money", "type": "domain", "domain": "money", "description": "d", "weight": 1, "globs": ["money/**", "**/*tax*"]},
@@ -103,6 +106,10 @@ func TestFiles(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, byPath); diff != "" {
 		t.Error(diff)
+	}
+	whole := pipeline.List[RulesOfAgent]{{Agent: "build-reviewer", Rules: pipeline.List[string]{"title", "whole"}}} // pr-hygiene would not run
+	if diff := cmp.Diff(whole, x.Rules); diff != "" {
+		t.Errorf("rules of the whole (-want +got):\n%s", diff)
 	}
 }
 

@@ -300,9 +300,20 @@ func TestOrganisationIsKeptForAMinute(t *testing.T) {
 	watch.pass(time.Second)
 	w.wantTexts(config.LayerOrganisation, w.config(w.targetOf(other), "").Organisation, fresh)
 	w.wantTexts(config.LayerOrganisation, w.config(w.shop(), "").Organisation, fresh)
+	org.Commit("main", ghtest.Files{settingsFile: ghtest.Gone, "README.md": "# acme\n"}, "no config")
+	watch.pass(organisationAge)
+	none := w.config(w.shop(), "").Organisation
+	w.wantTexts(config.LayerOrganisation, none, map[string]string{})
+	if none.Unreadable {
+		t.Error("a repository without config can be read all the same")
+	}
 	org.Delete()
 	watch.pass(organisationAge)
-	w.wantTexts(config.LayerOrganisation, w.config(w.shop(), "").Organisation, map[string]string{})
+	gone := w.config(w.shop(), "").Organisation
+	w.wantTexts(config.LayerOrganisation, gone, map[string]string{})
+	if !gone.Unreadable {
+		t.Error("a repository that is gone can't be read")
+	}
 }
 
 // Trouble with the organisation's layer is no layer that isn't there, and is

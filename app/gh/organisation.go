@@ -137,11 +137,12 @@ func (o *organisations) keep(key string, org organisation) {
 
 // readOrganisation reads the organisation's layer. The App may be installed on
 // .github, which may be private then; where it is not, a public one can be read
-// all the same. What can't be seen isn't there.
+// all the same.
 func (c *Client) readOrganisation(ctx context.Context, t review.Target) (review.ConfigSource, error) {
 	source := review.ConfigSource{Source: t.Owner + "/" + organisationRepo}
 	tr, root, err := c.organisationRoot(ctx, t)
 	if isNotFound(err) || isEmptyRepository(err) {
+		source.Unreadable = isNotFound(err)
 		return source, nil
 	}
 	if err != nil {

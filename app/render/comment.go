@@ -113,7 +113,7 @@ func (r *report) head() []safe {
 
 // brokenConfig tells that a config layer could not be used, and why.
 func (r *report) brokenConfig() safe {
-	problems := r.problems(r.r.Facts.Config.Problems)
+	problems := r.problems(r.r.Facts.Config.Problems, r.organisation())
 	if problems.n == 0 {
 		return ""
 	}

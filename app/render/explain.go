@@ -7,8 +7,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// Explain renders for a terminal what a config makes of paths. Rules are
-// counted, or with names listed by id.
+// Explain renders for a terminal what a config makes of paths. Rules that look
+// at a file are counted; with names they are listed by id, as are those that
+// look at the change as a whole.
 func Explain(x *explain.Explanation, names bool, opts TextOptions) string {
 	p := plainPen{}
 	review := &pipeline.Review{Classification: x.Classification, Manifest: x.Manifest}
@@ -17,6 +18,9 @@ func Explain(x *explain.Explanation, names bool, opts TextOptions) string {
 	t.heading(say("heading files", nil))
 	for i := range x.Files {
 		t.explainedFile(&x.Files[i], names)
+	}
+	if names {
+		t.list("heading whole rules", listOf(t.rulesOf(x.Rules, names)))
 	}
 	t.list("heading would run", each(x.Manifest.Entries, func(e *pipeline.ManifestEntry) safe {
 		return say("would run", agentRan{Agent: p.text(e.Agent, maxName), Required: e.Required, Files: len(e.Scope.Files), Why: t.why(e)})
@@ -62,13 +66,13 @@ func (t *terminal) explainedFile(f *explain.File, names bool) {
 		in.Services = append(in.Services, t.p.text(s, maxName))
 	}
 	t.put(more, say("explained domains", in), styleNone)
-	t.put(more, say("explained rules", t.rulesOf(f, names)), styleNone)
+	t.put(more, say("explained rules", t.rulesOf(f.Rules, names)), styleNone)
 }
 
-// rulesOf names the agents that look at a file, those with the most rules
+// rulesOf names the agents that look at something, those with the most rules
 // first.
-func (t *terminal) rulesOf(f *explain.File, names bool) []safe {
-	list := slices.Clone(f.Rules)
+func (t *terminal) rulesOf(rules []explain.RulesOfAgent, names bool) []safe {
+	list := slices.Clone(rules)
 	slices.SortStableFunc(list, func(a, b explain.RulesOfAgent) int { return len(b.Rules) - len(a.Rules) })
 	var out []safe
 	for _, a := range list {

@@ -15,6 +15,10 @@ func explanation() *explain.Explanation {
 	c := classification()
 	c.Risk.Reasons[1].Reason = "touches finance: pricing/total.ts"
 	return &explain.Explanation{
+		Rules: pipeline.List[explain.RulesOfAgent]{
+			{Agent: "build-reviewer", Rules: pipeline.List[string]{"br-title-01"}},
+			{Agent: "pr-hygiene", Rules: pipeline.List[string]{"hygiene-description-01", "hygiene-size-01"}},
+		},
 		Classification: c, Manifest: manifest(),
 		Files: []explain.File{
 			{Path: "docs/logo.png", Documentation: true},

@@ -38,7 +38,7 @@ func (s sections) proposed() (out proposed, list items, there bool) {
 		Decision:  decisionWord(c.Decision),
 		Same:      c.Decision == s.r.Report.Decision,
 		Counts:    c.Counts,
-		Changes:   len(c.Changes),
+		Changes:   len(c.Changes) + max(0, c.ChangesMore),
 		New:       max(0, c.FindingsNew),
 		Gone:      max(0, c.FindingsGone),
 		Condition: s.p.code(c.Condition, maxReason),
@@ -47,12 +47,16 @@ func (s sections) proposed() (out proposed, list items, there bool) {
 		out.Condition = "" // none held
 	}
 	if out.Problems > 0 {
-		return out, s.problems(c.Problems), true
+		return out, s.problems(c.Problems, ""), true // where they are, the change itself has the files
 	}
 	out.AgentsAdded = first(c.AgentsAdded, maxAgents, name)
 	out.AgentsGone = first(c.AgentsGone, maxAgents, name)
 	out.NothingChanges = out.Same && len(c.AgentsAdded)+len(c.AgentsGone)+out.New+out.Gone == 0
-	return out, each(c.Changes, s.configChange), true
+	list = each(c.Changes, s.configChange)
+	if c.ChangesMore > 0 {
+		list = list.then(listOf([]safe{say("config changes more", c.ChangesMore)}))
+	}
+	return out, list, true
 }
 
 // configChange words one entry or setting that the proposed config changes.

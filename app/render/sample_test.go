@@ -238,11 +238,53 @@ func brokenConfigView() View {
 	v.Review.Facts.Config.Layers[1].Name = "repository"
 	v.Review.Facts.Config.Problems = pipeline.List[pipeline.ConfigProblem]{
 		{Layer: "repository", File: ".github/reviewgate/review-rules.json", Line: 12, Column: 17, Pointer: "/3/severity",
-			Problem: `"high" is not a severity`, Remedy: `Write one of critical, major, warning, info`},
+			Problem: `"high" is not a severity`, Remedy: `write one of critical, major, warning, info`},
 		{Layer: "repository", File: ".github/reviewgate/review-composition.json", Line: 40, Column: 3, Pointer: "/5/dispatch/agents/0",
-			Problem: `there is no agent "finance-sm"`, Remedy: `Did you mean "finance-sme"?`},
+			Problem: `there is no agent "finance-sm"`, Remedy: `did you mean "finance-sme"?`},
 	}
 	return v
+}
+
+func withLayers(v View, problems []pipeline.ConfigProblem, layers ...pipeline.ConfigLayer) View {
+	v.Review.Facts.Config.Layers = append(v.Review.Facts.Config.Layers[:1:1], layers...)
+	v.Review.Facts.Config.Problems = problems
+	return v
+}
+
+// brokenOrganisationView has a mistake in the config of another repository.
+func brokenOrganisationView() View {
+	problem := brokenConfigView().Review.Facts.Config.Problems[0]
+	problem.Layer = config.LayerOrganisation
+	return withLayers(cleanView(), []pipeline.ConfigProblem{problem},
+		pipeline.ConfigLayer{Name: config.LayerOrganisation, Source: "acme/.github", Used: true},
+		pipeline.ConfigLayer{Name: config.LayerOrganisation, Source: "acme/.github"},
+		pipeline.ConfigLayer{Name: config.LayerRepository, Source: "acme/shop", Used: true})
+}
+
+// brokenLayersView has mistakes in both, where a branch has config of its own.
+func brokenLayersView() View {
+	problems := append(brokenOrganisationView().Review.Facts.Config.Problems, brokenConfigView().Review.Facts.Config.Problems[1])
+	return withLayers(cleanView(), problems,
+		pipeline.ConfigLayer{Name: config.LayerOrganisation, Source: "acme/.github"},
+		pipeline.ConfigLayer{Name: config.LayerRepository, Source: "acme/shop@release/1"})
+}
+
+// brokenOwnOrganisationView is of a change to the organisation's repository.
+func brokenOwnOrganisationView() View {
+	v := withLayers(cleanView(), brokenOrganisationView().Review.Facts.Config.Problems,
+		pipeline.ConfigLayer{Name: config.LayerOrganisation, Source: "acme/.github"})
+	v.Review.Facts.Repository.Name = ".github"
+	return v
+}
+
+// unreadOrganisationView is judged by config that can't be read any more.
+func unreadOrganisationView() View {
+	return withLayers(cleanView(), []pipeline.ConfigProblem{{
+		Layer:   config.LayerOrganisation,
+		Problem: "acme/.github can't be read any more, so its config stays in force as it was read last",
+		Remedy: "make it public, or install the App on it; to end its config, let the App read it without " +
+			".github/reviewgate (an empty repository will do)",
+	}}, pipeline.ConfigLayer{Name: config.LayerOrganisation, Source: "acme/.github", Used: true})
 }
 
 func forkView() View {
@@ -356,6 +398,12 @@ func proposedView() View {
 		AgentsAdded: pipeline.List[string]{"docs-reviewer"}, AgentsGone: pipeline.List[string]{"finance-sme", "security-reviewer"},
 		FindingsNew: 1, FindingsGone: 2,
 	}
+	return v
+}
+
+func proposedLargeView() View {
+	v := proposedSameView()
+	v.Review.Report.ProposedConfig.ChangesMore = 4799
 	return v
 }
 

@@ -200,15 +200,20 @@ func invocation(r *pipeline.Review) *sarif.Invocation {
 		inv.AddToolExecutionNotification(n)
 	}
 	for _, p := range r.Facts.Config.Problems {
-		inv.AddToolConfigurationNotification(configNotification(&p))
+		inv.AddToolConfigurationNotification(configNotification(&p, organisation(&r.Facts)))
 	}
 	return inv
 }
 
-func configNotification(p *pipeline.ConfigProblem) *sarif.Notification {
-	n := sarif.NewNotification().WithLevel(sarif.LevelError).
-		WithMessage(sarif.NewTextMessage(oneLine(config.FormatProblem(*p), 2*maxReason)))
-	if p.File == "" {
+// configNotification tells of a problem and its place, unless that is in the
+// organisation's repository: locations are those of the change's own.
+func configNotification(p *pipeline.ConfigProblem, organisation string) *sarif.Notification {
+	text, elsewhere := config.FormatProblem(*p), p.Layer == config.LayerOrganisation && organisation != ""
+	if elsewhere && p.File != "" {
+		text = organisation + ": " + text
+	}
+	n := sarif.NewNotification().WithLevel(sarif.LevelError).WithMessage(sarif.NewTextMessage(oneLine(text, 2*maxReason)))
+	if p.File == "" || elsewhere {
 		return n
 	}
 	at := sarif.NewPhysicalLocation().WithArtifactLocation(artifact(p.File))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
@@ -20,8 +21,9 @@ type sections struct {
 	fs *findings
 }
 
-// problems lists what is wrong with a config.
-func (s sections) problems(list []pipeline.ConfigProblem) items {
+// problems lists what is wrong with a config. in is the repository that the
+// organisation's layer is read from, where that is another than the change's.
+func (s sections) problems(list []pipeline.ConfigProblem, in safe) items {
 	return each(list, func(c *pipeline.ConfigProblem) safe {
 		where := c.File
 		if c.Line > 0 {
@@ -30,27 +32,46 @@ func (s sections) problems(list []pipeline.ConfigProblem) items {
 				where += fmt.Sprintf(":%d", c.Column)
 			}
 		}
-		return say("config problem", struct{ Where, Pointer, Problem, Remedy safe }{
-			s.p.code(where, maxPath), s.p.code(c.Pointer, maxPath),
-			s.p.text(c.Problem, maxReason), sentence(s.p.text(c.Remedy, maxReason)),
-		})
+		p := struct{ Where, In, Pointer, Problem, Remedy safe }{
+			Where: s.p.code(where, maxPath), Pointer: s.p.code(c.Pointer, maxPath),
+			Problem: s.p.text(c.Problem, maxReason), Remedy: sentence(s.p.text(c.Remedy, maxReason)),
+		}
+		if c.Layer == config.LayerOrganisation {
+			p.In = in
+		}
+		return say("config problem", p)
 	})
+}
+
+func (s sections) organisation() safe { return s.p.code(organisation(&s.r.Facts), maxPath) }
+
+// organisation is the repository that the organisation's layer is read from,
+// or empty where that is the change's own.
+func organisation(facts *pipeline.PRFacts) string {
+	for _, l := range facts.Config.Layers {
+		if l.Name == config.LayerOrganisation && !strings.EqualFold(l.Source, facts.Repository.FullName()) {
+			return l.Source
+		}
+	}
+	return ""
 }
 
 // broken is what is said above the problems of a config.
 type broken struct {
-	Layer    safe // where all problems are of one
-	Count    int
-	LastGood bool // an older version of the layer is in use
-	Branch   safe // that a repository's config is read from
+	Layer        safe // where all problems are of one
+	Count        int
+	LastGood     bool // an older version of the layer is in use
+	Branch       safe // of the change's repository, that config to repair is read from
+	Organisation safe // another repository that config to repair is read from
 }
 
 func (s sections) broken() broken {
 	cfg := &s.r.Facts.Config
 	b := broken{Count: len(cfg.Problems)}
-	layers := map[string]bool{}
+	layers, repair := map[string]bool{}, map[string]bool{}
 	for _, c := range cfg.Problems {
 		layers[c.Layer] = true
+		repair[c.Layer] = repair[c.Layer] || c.File != ""
 	}
 	for _, l := range cfg.Layers {
 		b.LastGood = b.LastGood || l.Used && layers[l.Name]
@@ -58,10 +79,28 @@ func (s sections) broken() broken {
 	if len(layers) == 1 {
 		b.Layer = s.p.text(cfg.Problems[0].Layer, maxName)
 	}
-	if layers["repository"] && s.k.web != "" {
-		b.Branch = s.p.code(s.r.Facts.Repository.DefaultBranch, maxName)
+	if repair[config.LayerOrganisation] {
+		b.Organisation = s.organisation()
+	}
+	if repair[config.LayerRepository] || repair[config.LayerOrganisation] && b.Organisation == "" {
+		b.Branch = s.configBranch()
 	}
 	return b
+}
+
+// configBranch is the branch that the repository's config is read from, empty
+// for a local one, whose work tree is what counts.
+func (s sections) configBranch() safe {
+	if s.k.web == "" {
+		return ""
+	}
+	facts := &s.r.Facts
+	for _, l := range facts.Config.Layers {
+		if _, branch, ok := strings.Cut(l.Source, "@"); ok && l.Name == config.LayerRepository {
+			return s.p.code(branch, maxName)
+		}
+	}
+	return s.p.code(facts.Repository.DefaultBranch, maxName)
 }
 
 // incomplete lists what could not be known and holds the gate, or what does

@@ -82,7 +82,7 @@ func (t *terminal) head(v View) {
 	if v.Notice != "" {
 		t.put("", t.p.text(v.Notice, maxMessage), styleNone)
 	}
-	if problems := t.problems(t.r.Facts.Config.Problems); problems.n > 0 {
+	if problems := t.problems(t.r.Facts.Config.Problems, t.organisation()); problems.n > 0 {
 		t.heading(say("config broken", t.broken()))
 		t.items(problems)
 	}

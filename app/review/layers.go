@@ -24,7 +24,8 @@ type inForce struct {
 // config reads the layers that live on GitHub and lays them over the server's.
 // A layer that is broken, be it that a lower one changed, stands in the
 // config's problems, and its last good version is used in its stead; where
-// that is none or does not fit the lower layers either, they stand alone.
+// that is none or does not fit the lower layers either, they stand alone. So
+// does one whose repository can't be read any more.
 func (s *Service) config(ctx context.Context, t Target, src PullSource) (inForce, error) {
 	branch, err := s.configBranch(ctx, src)
 	if err != nil {
@@ -108,12 +109,14 @@ func (l *layering) lay(ctx context.Context, name, kept string, from ConfigSource
 	if good == nil {
 		good = &GoodLayer{}
 	}
+	if from.Unreadable {
+		l.keep(name, from.Source, *good)
+		return nil
+	}
 	layer := configLayer(name, from.Source, from.Files)
 	tried, fits := l.try(layer)
 	if !fits {
-		layers := tried.InForce.Layers
-		l.broken = append(l.broken, layers[len(layers)-1])
-		l.wrong = append(l.wrong, tried.InForce.Problems...)
+		l.refuse(tried)
 		last := configLayer(name, good.Source, good.Files)
 		if _, fits := l.try(last); fits {
 			l.use(last, good.Files)
@@ -124,10 +127,38 @@ func (l *layering) lay(ctx context.Context, name, kept string, from ConfigSource
 	if sameBlobs(good.Files, from.Files) {
 		return nil
 	}
-	if err := l.service.Store.SaveGoodLayer(ctx, l.repoID, kept, GoodLayer(from)); err != nil {
+	if err := l.service.Store.SaveGoodLayer(ctx, l.repoID, kept, GoodLayer{Source: from.Source, Files: from.Files}); err != nil {
 		return fmt.Errorf("keep the good config: %w", err)
 	}
 	return nil
+}
+
+// keep leaves a layer in force whose repository can't be read any more: what is
+// final must not go without a word by that. One that was read elsewhere was
+// that of another account, which had the repository before.
+func (l *layering) keep(name, source string, good GoodLayer) {
+	if len(good.Files) == 0 || !strings.EqualFold(good.Source, source) {
+		return
+	}
+	l.wrong = append(l.wrong, pipeline.ConfigProblem{
+		Layer:   name,
+		Problem: source + " can't be read any more, so its config stays in force as it was read last",
+		Remedy: "make it public, or install the App on it; to end its config, let the App read it without " +
+			config.RepositoryDir + " (an empty repository will do)",
+	})
+	layer := configLayer(name, good.Source, good.Files)
+	if tried, fits := l.try(layer); fits {
+		l.use(layer, good.Files)
+	} else {
+		l.refuse(tried)
+	}
+}
+
+// refuse notes why the uppermost layer of a config can't be used.
+func (l *layering) refuse(tried *config.Config) {
+	layers := tried.InForce.Layers
+	l.broken = append(l.broken, layers[len(layers)-1])
+	l.wrong = append(l.wrong, tried.InForce.Problems...)
 }
 
 // try reports whether a layer is valid over those that are used.

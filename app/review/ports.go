@@ -8,6 +8,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
 // TargetKind tells what is reviewed.
@@ -70,8 +71,10 @@ type ReviewAsk struct {
 	Target Target
 	Reason string // in words, such as "opened" or "pushed"
 	// LabelsOnly says that only labels changed: the ask counts only if the
-	// target's last review read labels.
+	// target's last review read labels, or read the type from them and TypeLabel
+	// says that this is one of those.
 	LabelsOnly bool
+	TypeLabel  bool
 	// At is when the event that asks happened by GitHub's clock, in whole
 	// seconds; zero for what was read from GitHub now. Old news moves no head.
 	// Of news from one second that with the Before of the head that is known is
@@ -168,10 +171,12 @@ type ConfigBlob struct {
 }
 
 // ConfigSource is the files of one layer and where they were read. No files
-// means that there is no such layer.
+// means that there is no such layer, unless Unreadable says that its repository
+// can't be seen: that there is none, or that the App may not read it.
 type ConfigSource struct {
-	Source string
-	Files  []ConfigBlob
+	Source     string
+	Files      []ConfigBlob
+	Unreadable bool
 }
 
 // ConfigRead is what GitHub holds of the config of one repository, and the
@@ -252,10 +257,10 @@ type Store interface {
 	Target(ctx context.Context, key string) (TargetState, error)
 	// TargetsOnHead lists the open pull requests last seen at the head.
 	TargetsOnHead(ctx context.Context, repoID int64, headSHA string) ([]Target, error)
-	// SetHead records the head that a read showed; SetReadsLabels whether
-	// label events matter to the target.
+	// SetHead records the head that a read showed; SetReadsLabels which label
+	// events matter to the target.
 	SetHead(ctx context.Context, key, headSHA string) error
-	SetReadsLabels(ctx context.Context, key string, reads bool) error
+	SetReadsLabels(ctx context.Context, key string, reads run.LabelsRead) error
 	SetClosed(ctx context.Context, key string, closed bool) error
 	// SetNotice keeps a notice to be said once and inserts a job for the
 	// target, so that it is. NoticeSaid clears it unless it changed meanwhile.

@@ -68,7 +68,7 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState) (d
 	if unopened != nil {
 		return false, unopened
 	}
-	if err := s.Store.SetReadsLabels(ctx, lease.Key, outcome.ReadsLabels); err != nil {
+	if err := s.Store.SetReadsLabels(ctx, lease.Key, outcome.LabelsRead); err != nil {
 		return false, fmt.Errorf("note whether labels matter: %w", err)
 	}
 	err = s.Store.SaveReview(ctx, lease, StoredReview{

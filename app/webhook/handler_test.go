@@ -275,6 +275,12 @@ func TestAsks(t *testing.T) {
 			d.Review = &review.ReviewAsk{Target: pull, Reason: reason, LabelsOnly: labels}
 		}
 	}
+	ofType := func(reason string) func(*review.Delivery) {
+		return func(d *review.Delivery) {
+			asked(reason, true)(d)
+			d.Review.TypeLabel = true
+		}
+	}
 	nothing := func(*review.Delivery) {}
 	tests := map[string]struct {
 		event, action, body string
@@ -292,8 +298,10 @@ func TestAsks(t *testing.T) {
 			d.Review.Fresh = true
 		}},
 		"edited nothing":     {"pull_request", "edited", pr("edited", `,"changes":{}`), nothing},
-		"labeled":            {"pull_request", "labeled", pr("labeled", ""), asked("label added", true)},
-		"unlabeled":          {"pull_request", "unlabeled", pr("unlabeled", ""), asked("label removed", true)},
+		"labeled":            {"pull_request", "labeled", pr("labeled", `,"label":{"name":"help wanted"}`), asked("label added", true)},
+		"unlabeled":          {"pull_request", "unlabeled", pr("unlabeled", `,"label":{"name":"type: urgent"}`), asked("label removed", true)},
+		"label of a type":    {"pull_request", "labeled", pr("labeled", `,"label":{"name":"Type: Bug"}`), ofType("label added")},
+		"deleted label":      {"pull_request", "unlabeled", pr("unlabeled", ""), ofType("label removed")},
 		"closed":             {"pull_request", "closed", pr("closed", ""), func(d *review.Delivery) { t := pull; d.Close = &t }},
 		"assigned":           {"pull_request", "assigned", pr("assigned", ""), nothing},
 		"action of tomorrow": {"pull_request", "blessed", pr("blessed", ""), nothing},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/pipeline/classify"
 )
 
 type pullRequestEvent struct {
@@ -20,6 +21,9 @@ type pullRequestEvent struct {
 		} `json:"head"`
 	} `json:"pull_request"`
 	Before string `json:"before"`
+	Label  struct {
+		Name string `json:"name"`
+	} `json:"label"`
 	// Changes says what an edit changed: a field is there if it did.
 	Changes struct {
 		Title json.RawMessage `json:"title"`
@@ -50,9 +54,17 @@ func readPullRequest(d *review.Delivery, body []byte) error {
 		d.Close = &t
 		return nil
 	}
-	labels := e.Action == "labeled" || e.Action == "unlabeled"
-	d.Review = &review.ReviewAsk{Target: t, Reason: reason, LabelsOnly: labels, Fresh: e.fresh(), At: e.PullRequest.UpdatedAt, Before: e.before()}
+	d.Review = &review.ReviewAsk{Target: t, Reason: reason, Fresh: e.fresh(), At: e.PullRequest.UpdatedAt, Before: e.before()}
+	if e.Action == "labeled" || e.Action == "unlabeled" {
+		d.Review.LabelsOnly, d.Review.TypeLabel = true, e.typeLabel()
+	}
 	return nil
+}
+
+// typeLabel reports whether the label may be one that a change's type is read
+// from. One that was deleted altogether has no name in the event.
+func (e *pullRequestEvent) typeLabel() bool {
+	return e.Label.Name == "" || classify.TypedByLabel(e.Label.Name)
 }
 
 // before is the head that a push replaced. What is malformed matches none.

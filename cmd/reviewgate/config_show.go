@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -41,7 +42,7 @@ directory, or else the defaults.`,
 	c.Flags().BoolVar(&f.explain, "explain", false, "say where each value comes from")
 	c.Flags().StringVar(&f.only, "only", "", "`part` to show: "+join(parts))
 	c.Flags().StringVar(&f.id, "id", "", "`id` of the entry to show")
-	c.Flags().StringVar(&f.format, "format", "text", "text, or json: {rules, composition, agents, domains, settings}")
+	c.Flags().StringVar(&f.format, "format", "text", "text, or json: {rules, composition, agents, domains, settings}, with --explain a list of values with file, id, pointer, layer, source, path and line")
 	return c
 }
 
@@ -52,8 +53,8 @@ func (f *showFlags) run(cmd *cobra.Command, args []string) error {
 	if f.only != "" && !slices.Contains(parts, f.only) {
 		return unusable(fmt.Errorf("--only %q: use %s", f.only, join(parts)))
 	}
-	if f.format == "json" && (f.only != "" || f.id != "" || f.explain) {
-		return unusable(errors.New("--format json is the whole config: leave out --only, --id and --explain"))
+	if f.format == "json" && !f.explain && (f.only != "" || f.id != "") {
+		return unusable(errors.New("--format json is the whole config: leave out --only and --id, or add --explain"))
 	}
 	if len(args) == 1 {
 		if f.repository != "" {
@@ -72,7 +73,7 @@ func (f *showFlags) run(cmd *cobra.Command, args []string) error {
 	if len(problems) > 0 {
 		return invalid(cmd, problems)
 	}
-	if f.format == "json" {
+	if f.format == "json" && !f.explain {
 		fmt.Fprintln(cmd.OutOrStdout(), string(shown.JSON))
 		return nil
 	}
@@ -81,6 +82,14 @@ func (f *showFlags) run(cmd *cobra.Command, args []string) error {
 	})
 	if len(values) == 0 {
 		return unusable(fmt.Errorf("there is no entry %q%s: reviewgate config show lists them", f.id, strings.TrimSuffix(" in "+f.only, " in ")))
+	}
+	if f.format == "json" {
+		b, err := json.MarshalIndent(values, "", "  ")
+		if err != nil {
+			return unfinished(fmt.Errorf("encode the config: %w", err))
+		}
+		fmt.Fprintln(cmd.OutOrStdout(), string(b))
+		return nil
 	}
 	_, err = io.WriteString(cmd.OutOrStdout(), render.ConfigValues(values, f.explain, textOptions(cmd.OutOrStdout())))
 	if err != nil {

@@ -7,6 +7,16 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
+// TypedByTitle reports whether a title names the type of its change, so that
+// neither labels nor anything else do.
+func TypedByTitle(title string) bool {
+	t, _ := titleType(title)
+	return t != ""
+}
+
+// TypedByLabel reports whether a label names the type of a change.
+func TypedByLabel(label string) bool { return typeOfWord(labelWord(label)) != "" }
+
 // changeType names the type of a change and the evidence that decided, the
 // first that speaks: title, labels, branch, files.
 func changeType(facts *pipeline.PRFacts, s survey) (name, source string) {

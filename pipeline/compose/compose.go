@@ -81,8 +81,9 @@ func decided(o policies.Outcome) policies.Outcome {
 }
 
 // ReadsLabels reports whether a change's labels can make a difference to its
-// manifest.
+// manifest, and ReadsType the same of its type.
 func (c *Composer) ReadsLabels() bool { return c.triggers.ReadsLabels() }
+func (c *Composer) ReadsType() bool   { return c.triggers.ReadsType() }
 
 // entry unites what the policies that hold ask of an agent; false if none
 // asks for it.

@@ -174,7 +174,9 @@ func TestWhatCannotBeEvaluatedCountsAsHolding(t *testing.T) {
 }
 
 func TestReadsLabelsOfPoliciesThatAreOn(t *testing.T) {
-	label := policies.Trigger{Type: policies.TriggerLabel, Labels: []string{"x"}}
+	label := policies.Trigger{Type: policies.TriggerAll, Triggers: []policies.Trigger{
+		{Type: policies.TriggerLabel, Labels: []string{"x"}}, {Type: policies.TriggerChange, Types: []string{"fix"}},
+	}}
 	for _, enabled := range []bool{true, false} {
 		c, err := New(&config.Config{Policies: []config.Policy{
 			{ID: "a", Enabled: true, Trigger: policies.Trigger{Type: policies.TriggerAlways}},
@@ -183,8 +185,8 @@ func TestReadsLabelsOfPoliciesThatAreOn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.ReadsLabels() != enabled {
-			t.Errorf("reads labels = %v with the policy on = %v", !enabled, enabled)
+		if c.ReadsLabels() != enabled || c.ReadsType() != enabled {
+			t.Errorf("reads labels = %v, the type = %v, with the policy on = %v", c.ReadsLabels(), c.ReadsType(), enabled)
 		}
 	}
 }

@@ -76,6 +76,11 @@ func (e *Engine) ReadsLabels() bool {
 	return slices.ContainsFunc(e.whole, reads) || slices.ContainsFunc(e.rules, reads)
 }
 
+// ReadsType reports whether a rule's expression looks at the type of a change.
+func (e *Engine) ReadsType() bool {
+	return slices.ContainsFunc(e.whole, func(r *rule) bool { return r.when.ReadsType() })
+}
+
 // lineRules are the rules that look at lines of one kind, or at paths.
 type lineRules struct {
 	rules   []*rule

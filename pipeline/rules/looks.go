@@ -20,6 +20,21 @@ func (e *Engine) LooksAt(f *pipeline.File) []*config.Rule {
 	return out
 }
 
+// LooksAtChange returns the rules that look at a change's title or description,
+// and then those that look at it as a whole. They must not be changed.
+func (e *Engine) LooksAtChange() []*config.Rule {
+	var out []*config.Rule
+	for _, r := range e.rules {
+		if r.on == config.OnTitle || r.on == config.OnBody {
+			out = append(out, &r.Rule)
+		}
+	}
+	for _, r := range e.whole {
+		out = append(out, &r.Rule)
+	}
+	return out
+}
+
 // sees reports whether what the rule looks at can be there in a file of this
 // status.
 func (r *rule) sees(s pipeline.FileStatus) bool {

@@ -24,6 +24,7 @@ type Engine struct {
 	gaps        *gapdetect.Detector
 	rules       *rules.Engine
 	readsLabels bool
+	readsType   bool
 }
 
 // Compile compiles a config. A config that Load returned compiles.
@@ -43,7 +44,30 @@ func Compile(cfg *config.Config) (*Engine, error) {
 		return nil, fmt.Errorf("compile the rules: %w", err)
 	}
 	e.readsLabels = e.compose.ReadsLabels() || e.rules.ReadsLabels()
+	e.readsType = e.compose.ReadsType() || e.rules.ReadsType()
 	return e, nil
+}
+
+// LabelsRead says which labels can make a difference to the review of a change.
+type LabelsRead int
+
+// What is read of labels. The numbers are stored.
+const (
+	LabelsNone    LabelsRead = 0
+	LabelsAll     LabelsRead = 1
+	LabelsOfTypes LabelsRead = 2 // those that classify takes for a type
+)
+
+// labelsRead tells what policies and rules read of a change's labels. Its type
+// is read from them only where its title names none.
+func (e *Engine) labelsRead(facts *pipeline.PRFacts) LabelsRead {
+	switch {
+	case e.readsLabels:
+		return LabelsAll
+	case e.readsType && !classify.TypedByTitle(facts.Title):
+		return LabelsOfTypes
+	}
+	return LabelsNone
 }
 
 type agents = map[string]dispatch.Agent

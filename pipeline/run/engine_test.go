@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/policies"
 )
 
@@ -19,13 +20,17 @@ func TestReadsLabels(t *testing.T) {
 		name    string
 		trigger policies.Trigger
 		rule    string
-		want    bool
+		want    LabelsRead
 	}{
-		{"neither", always, `facts.draft`, false},
-		{"label trigger", policies.Trigger{Type: policies.TriggerNot, Triggers: []policies.Trigger{{Type: policies.TriggerLabel, Labels: []string{"x"}}}}, "", true},
-		{"expression trigger", when(`"x" in facts.labels`), "", true},
-		{"expression without labels", when(`facts.title == "labels"`), "", false},
-		{"rule", always, `facts.labels.exists(l, l.startsWith("release"))`, true},
+		{"neither", always, `facts.draft`, LabelsNone},
+		{"label trigger", policies.Trigger{Type: policies.TriggerNot, Triggers: []policies.Trigger{{Type: policies.TriggerLabel, Labels: []string{"x"}}}}, "", LabelsAll},
+		{"expression trigger", when(`"x" in facts.labels`), "", LabelsAll},
+		{"expression without labels", when(`facts.title == "labels"`), "", LabelsNone},
+		{"rule", always, `facts.labels.exists(l, l.startsWith("release"))`, LabelsAll},
+		{"type trigger", policies.Trigger{Type: policies.TriggerChange, Types: []string{"fix"}}, "", LabelsOfTypes},
+		{"expression trigger of types", when(`classification.type == "fix"`), "", LabelsOfTypes},
+		{"rule of types", always, `classification.type != "docs"`, LabelsOfTypes},
+		{"both", when(`classification.type == "fix"`), `facts.labels.size() > 0`, LabelsAll},
 	}
 	for _, tt := range tests {
 		e, err := Compile(&config.Config{
@@ -34,8 +39,16 @@ func TestReadsLabels(t *testing.T) {
 		})
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
-		} else if e.readsLabels != tt.want {
-			t.Errorf("%s: reads labels = %v, want %v", tt.name, e.readsLabels, tt.want)
+			continue
+		}
+		if got := e.labelsRead(&pipeline.PRFacts{Title: "Add stock"}); got != tt.want {
+			t.Errorf("%s: reads %v, want %v", tt.name, got, tt.want)
+		}
+		if tt.want == LabelsOfTypes {
+			tt.want = LabelsNone
+		}
+		if got := e.labelsRead(&pipeline.PRFacts{Title: "feat: add stock"}); got != tt.want {
+			t.Errorf("%s: where the title names the type it reads %v, want %v", tt.name, got, tt.want)
 		}
 	}
 }

@@ -123,6 +123,9 @@ func (p *previewer) guarded(ctx context.Context, out pipeline.ProposedConfig) (t
 // of the cache.
 func (p *previewer) try(ctx context.Context, cfg *config.Config, out *pipeline.ProposedConfig) error {
 	out.Changes = config.Diff(p.in.Config, cfg)
+	if n := len(out.Changes); n > pipeline.MaxConfigChanges {
+		out.Changes, out.ChangesMore = slices.Clone(out.Changes[:pipeline.MaxConfigChanges]), n-pipeline.MaxConfigChanges
+	}
 	engine, err := Compile(cfg)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -100,6 +101,24 @@ func TestProposedConfigIsTried(t *testing.T) {
 	want.Counts.Warning += 2
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s\nwithout: %+v", diff, without.Counts)
+	}
+}
+
+// What anybody may propose does not make reports that are stored grow with it.
+func TestProposedConfigWithManyChanges(t *testing.T) {
+	for _, n := range []int{pipeline.MaxConfigChanges, pipeline.MaxConfigChanges + 3} {
+		var rules []string
+		for i := range n {
+			rules = append(rules, fmt.Sprintf(`{"id": "shop-%04d", "name": "n", "severity": "info", "agent": "build-reviewer", "category": "c",
+				"description": "d", "detection": "d", "recommendation": "r", "match": {"literal": "no such text"}}`, i))
+		}
+		with, _ := reportWith(t, newRunner(t, nil), configChange(t), Options{Proposed: proposes(map[string]string{
+			config.FileRules: "[" + strings.Join(rules, ",") + "]",
+		})})
+		p := with.ProposedConfig
+		if len(p.Changes) != pipeline.MaxConfigChanges || len(p.Changes)+p.ChangesMore != n || p.Changes[0].ID != "shop-0000" {
+			t.Errorf("of %d changes %d are listed, and %d more counted", n, len(p.Changes), p.ChangesMore)
+		}
 	}
 }
 

@@ -64,10 +64,10 @@ type Options struct {
 
 // Outcome is a finished run.
 type Outcome struct {
-	Review      pipeline.Review
-	Record      pipeline.RunRecord
-	Config      *config.Config
-	ReadsLabels bool // whether a policy of the config looks at labels
+	Review     pipeline.Review
+	Record     pipeline.RunRecord
+	Config     *config.Config
+	LabelsRead LabelsRead
 }
 
 // Run reviews what src reads. An error means that there is no review: the
@@ -96,7 +96,7 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	if engine, err = r.engines.get(out.Config); err != nil {
 		return out, err
 	}
-	out.ReadsLabels = engine.readsLabels
+	out.LabelsRead = engine.labelsRead(&v.Facts)
 
 	failed := t.then(nil, pipeline.StageClassify, "classifying", func() error {
 		v.Classification = engine.classify.Classify(&v.Facts)

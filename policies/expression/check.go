@@ -27,7 +27,9 @@ const listCost = 5
 type check struct {
 	ast      *ast.AST
 	patterns patterns
-	labels   bool // facts.labels is read, or facts is handed on whole
+	// labels: facts.labels is read, or facts is handed on whole; kind: the same
+	// of the change's type.
+	labels, kind bool
 
 	perLoop int // parts of the largest body of a loop, without loops in it
 
@@ -77,13 +79,15 @@ func (c *check) visit(e ast.Expr, p place) {
 	p.field = false
 	switch e.Kind() {
 	case ast.IdentKind:
-		if e.AsIdent() == "facts" && !field {
-			c.labels = true
+		if !field {
+			c.labels = c.labels || e.AsIdent() == "facts"
+			c.kind = c.kind || e.AsIdent() == "classification"
 		}
 	case ast.SelectKind:
 		s := e.AsSelect()
-		if o := s.Operand(); s.FieldName() == "labels" && o.Kind() == ast.IdentKind && o.AsIdent() == "facts" {
-			c.labels = true
+		if o := s.Operand(); o.Kind() == ast.IdentKind {
+			c.labels = c.labels || o.AsIdent() == "facts" && s.FieldName() == "labels"
+			c.kind = c.kind || o.AsIdent() == "classification" && (s.FieldName() == "type" || s.FieldName() == "type_source")
 		}
 		p.field = true
 		c.visit(s.Operand(), p)

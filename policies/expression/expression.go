@@ -29,6 +29,7 @@ type Expression struct {
 	types       *structTypes
 	perLoop     int // what one round of a loop costs
 	readsLabels bool
+	readsType   bool
 }
 
 // environment is what expressions are compiled in. It is made once.
@@ -82,7 +83,7 @@ func Compile(text string) (*Expression, error) {
 	if err != nil {
 		return nil, fmt.Errorf("plan the expression: %w", err)
 	}
-	return &Expression{text: text, program: program, types: e.types, perLoop: c.perLoop, readsLabels: c.labels}, nil
+	return &Expression{text: text, program: program, types: e.types, perLoop: c.perLoop, readsLabels: c.labels, readsType: c.kind}, nil
 }
 
 // String is the expression as it was written.
@@ -90,6 +91,10 @@ func (e *Expression) String() string { return e.text }
 
 // ReadsLabels reports whether the expression looks at the change's labels.
 func (e *Expression) ReadsLabels() bool { return e.readsLabels }
+
+// ReadsType reports whether the expression looks at the change's type, or at
+// what it was read from.
+func (e *Expression) ReadsType() bool { return e.readsType }
 
 // Holds evaluates the expression. An error means that it can't be said
 // whether it holds: it cost too much, or looked for something that is not

@@ -247,6 +247,26 @@ func TestReadsLabels(t *testing.T) {
 	}
 }
 
+func TestReadsType(t *testing.T) {
+	tests := map[string]bool{
+		`classification.type == "fix"`:                                    true,
+		`facts.files.exists(f, f.test && classification.type in ["fix"])`: true,
+		`classification.type_source.contains("label")`:                    true,
+		`[classification].exists(c, c.risk.score > 50)`:                   true, // handed on whole: it may
+		`(facts.draft ? classification : classification).risk.score > 50`: true,
+		`classification.risk.score > 50 && facts.title == "type"`:         false,
+		`facts.author.type == "Bot"`:                                      false,
+	}
+	for text, want := range tests {
+		e, err := Compile(text)
+		if err != nil {
+			t.Errorf("Compile(%s): %v", text, err)
+		} else if e.ReadsType() != want {
+			t.Errorf("%s reads the type: %v, want %v", text, !want, want)
+		}
+	}
+}
+
 func TestOneExpressionServesManyAtOnce(t *testing.T) {
 	e, err := Compile(usual["files matched"])
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
 // raised is what became of a target whose generation was raised.
@@ -197,8 +198,8 @@ func (s *Store) SetHead(ctx context.Context, key, headSHA string) error {
 }
 
 // SetReadsLabels implements review.Store.
-func (s *Store) SetReadsLabels(ctx context.Context, key string, reads bool) error {
-	return s.change(ctx, "note whether labels matter", `UPDATE targets SET reads_labels = ? WHERE key = ?`, number(reads), key)
+func (s *Store) SetReadsLabels(ctx context.Context, key string, reads run.LabelsRead) error {
+	return s.change(ctx, "note which labels matter", `UPDATE targets SET reads_labels = ? WHERE key = ?`, int(reads), key)
 }
 
 // SetClosed implements review.Store.

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
 var acceptTests = map[string]func(*testing.T, *fixture){
@@ -188,11 +189,12 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 	},
 	"takes labels only where they are read": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
-		label := func(id string) review.Accepted {
+		labelled := func(id string, kind bool) review.Accepted {
 			d := push(id, g)
-			d.Review.LabelsOnly = true
+			d.Review.LabelsOnly, d.Review.TypeLabel = true, kind
 			return f.accept(t, d)
 		}
+		label := func(id string) review.Accepted { return labelled(id, false) }
 		if a := label("1"); !a.NoOp || a.Key != "" {
 			t.Errorf("label on an unknown target = %+v, want a no-op", a)
 		}
@@ -200,11 +202,29 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 		if a := label("3"); !a.NoOp {
 			t.Errorf("label that nothing reads = %+v, want a no-op", a)
 		}
-		if err := f.SetReadsLabels(f.ctx, g.Key(), true); err != nil {
+		if a := labelled("3 of a type", true); !a.NoOp {
+			t.Errorf("label of a type that nothing reads = %+v, want a no-op", a)
+		}
+		if err := f.SetReadsLabels(f.ctx, g.Key(), run.LabelsOfTypes); err != nil {
+			t.Fatal(err)
+		}
+		if a := label("3 of no type"); !a.NoOp {
+			t.Errorf("label of no type where types are read = %+v, want a no-op", a)
+		}
+		if a := labelled("3 of a type that is read", true); a.NoOp || a.Key != g.Key() {
+			t.Errorf("label of a type where types are read = %+v, want it asked", a)
+		}
+		if err := f.SetReadsLabels(f.ctx, g.Key(), run.LabelsAll); err != nil {
 			t.Fatal(err)
 		}
 		if a := label("4"); a.NoOp || a.Key != g.Key() {
 			t.Errorf("label that a policy reads = %+v, want it asked", a)
+		}
+		if err := f.SetReadsLabels(f.ctx, g.Key(), run.LabelsNone); err != nil {
+			t.Fatal(err)
+		}
+		if a := labelled("5", true); !a.NoOp {
+			t.Errorf("label that nothing reads any more = %+v, want a no-op", a)
 		}
 	},
 	"closes and opens": func(t *testing.T, f *fixture) {
@@ -285,7 +305,7 @@ var targetTests = map[string]func(*testing.T, *fixture){
 		wantErr(t, "Target", err, review.ErrNotFound)
 		wantErr(t, "SetHead", f.SetHead(f.ctx, "pull/1/1", "aaa"), review.ErrNotFound)
 		wantErr(t, "SetClosed", f.SetClosed(f.ctx, "pull/1/1", true), review.ErrNotFound)
-		wantErr(t, "SetReadsLabels", f.SetReadsLabels(f.ctx, "pull/1/1", true), review.ErrNotFound)
+		wantErr(t, "SetReadsLabels", f.SetReadsLabels(f.ctx, "pull/1/1", run.LabelsAll), review.ErrNotFound)
 		wantErr(t, "SetNotice", f.SetNotice(f.ctx, "pull/1/1", "no"), review.ErrNotFound)
 	},
 	"fresh holds until its generation is done": func(t *testing.T, f *fixture) {
