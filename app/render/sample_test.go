@@ -282,8 +282,8 @@ func unreadOrganisationView() View {
 	return withLayers(cleanView(), []pipeline.ConfigProblem{{
 		Layer:   config.LayerOrganisation,
 		Problem: "acme/.github can't be read any more, so its config stays in force as it was read last",
-		Remedy: "make it public, or install the App on it; to end its config, let the App read it without " +
-			".github/reviewgate (an empty repository will do)",
+		Remedy: "make it public or install the App on it; if its config is to end, remove " +
+			".github/reviewgate from it as well (an empty repository of that name will do)",
 	}}, pipeline.ConfigLayer{Name: config.LayerOrganisation, Source: "acme/.github", Used: true})
 }
 
