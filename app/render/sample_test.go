@@ -263,7 +263,8 @@ func brokenOrganisationView() View {
 
 // brokenLayersView has mistakes in both, where a branch has config of its own.
 func brokenLayersView() View {
-	problems := append(brokenOrganisationView().Review.Facts.Config.Problems, brokenConfigView().Review.Facts.Config.Problems[1])
+	problems := brokenOrganisationView().Review.Facts.Config.Problems
+	problems = append(problems, brokenConfigView().Review.Facts.Config.Problems[1])
 	return withLayers(cleanView(), problems,
 		pipeline.ConfigLayer{Name: config.LayerOrganisation, Source: "acme/.github"},
 		pipeline.ConfigLayer{Name: config.LayerRepository, Source: "acme/shop@release/1"})
