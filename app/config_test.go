@@ -171,7 +171,7 @@ func TestConfigOfAnOrganisationThatIsNoLongerRead(t *testing.T) {
 				w.wantsNoOrganisation(second)
 				return
 			}
-			w.wants(second, "action_required", "acme-word", "The organisation's config has 1 problem", "acme/.github can't be read any more", "make it public, or install the App on it")
+			w.wants(second, "action_required", "acme-word", "The organisation's config has 1 problem", "acme/.github can't be read any more", "make it public or install the App on it")
 			if r := w.stored(second); !slices.Equal(layers(r), []string{"defaults", "organisation"}) {
 				t.Errorf("layers %v", layers(r))
 			}

@@ -448,10 +448,11 @@ func (t *trigger) not(in change) Outcome {
 	return holds(o.Reason)
 }
 
-// ReadsLabels reports whether a change's labels can make a difference, and
-// ReadsType the same of its type.
+// ReadsLabels reports whether a change's labels can make a difference.
 func (ts *Triggers) ReadsLabels() bool { return slices.ContainsFunc(ts.list, (*trigger).readsLabels) }
-func (ts *Triggers) ReadsType() bool   { return slices.ContainsFunc(ts.list, (*trigger).readsType) }
+
+// ReadsType reports whether a change's type can make a difference.
+func (ts *Triggers) ReadsType() bool { return slices.ContainsFunc(ts.list, (*trigger).readsType) }
 
 func (t *trigger) readsLabels() bool {
 	return t.Type == TriggerLabel || t.when != nil && t.when.ReadsLabels() || slices.ContainsFunc(t.parts, (*trigger).readsLabels)

@@ -76,7 +76,7 @@ func (s sections) why(e *pipeline.ManifestEntry) []safe {
 	if e.AddedBy == pipeline.AddedByGapDetect {
 		return []safe{say("asked by gap-detect", nil)}
 	}
-	const maxPolicies, maxTrigger = 4, 160
+	const maxPolicies, maxTrigger = 4, 240
 	return first(e.Policies, maxPolicies, func(m pipeline.PolicyMatch) safe {
 		return say("policy", struct{ Policy, Trigger safe }{
 			s.p.code(m.Policy, maxName), s.p.text(m.Trigger, maxTrigger),

@@ -21,7 +21,7 @@ const zeroWidthSpace = "\u200b"
 // it is in, so that no rest of one becomes a word of its own.
 var spanned = regexp.MustCompile("(?i)" +
 	"[0-9a-z_-]*(?:[a-z][a-z0-9+.-]*://|www\\.|mailto:|xmpp:)[^\\s<>`]+" +
-	"|[0-9a-z_-]*\\b[0-9a-f]{7,}\\b[0-9a-z_-]*" +
+	"|(?:[0-9]+\\.)*[0-9a-z_-]*\\b[0-9a-f]{7,}\\b[0-9a-z_-]*" +
 	"|[^\\s`(\\[{\"'$]*\\$[^\\s`]*")
 
 // escapeProse neutralises one line of prose. Pieces in backticks become code

@@ -44,6 +44,7 @@ func TestTextInMarkdown(t *testing.T) {
 		{"backslash", `a\`, `a\\`},
 		{"blank code between halves", "@` `octocat", "@" + z + "\\` \\`octocat"},
 		{"e-mail address", "a@b.example a@_b.example", "a@" + z + "b.example a@" + z + "\\_b.example"},
+		{"long fraction", "1.005 * 100 is 100.49999999999999, or so", "1.005 \\* 100 is `100.49999999999999`, or so"},
 		{"commit", "since a1b2c3d, of id 550e8400-e29b-41d4", "since `a1b2c3d`, of id `550e8400-e29b-41d4`"},
 		{"short code", "a :tada: b, std::x, at 12:30:45, :ok", "a :" + z + "tada: b, std::x, at 12:30:45, :" + z + "ok"},
 		{"table of one column", ":-", `\:-`},

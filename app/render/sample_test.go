@@ -263,7 +263,8 @@ func brokenOrganisationView() View {
 
 // brokenLayersView has mistakes in both, where a branch has config of its own.
 func brokenLayersView() View {
-	problems := append(brokenOrganisationView().Review.Facts.Config.Problems, brokenConfigView().Review.Facts.Config.Problems[1])
+	problems := brokenOrganisationView().Review.Facts.Config.Problems
+	problems = append(problems, brokenConfigView().Review.Facts.Config.Problems[1])
 	return withLayers(cleanView(), problems,
 		pipeline.ConfigLayer{Name: config.LayerOrganisation, Source: "acme/.github"},
 		pipeline.ConfigLayer{Name: config.LayerRepository, Source: "acme/shop@release/1"})
@@ -282,8 +283,8 @@ func unreadOrganisationView() View {
 	return withLayers(cleanView(), []pipeline.ConfigProblem{{
 		Layer:   config.LayerOrganisation,
 		Problem: "acme/.github can't be read any more, so its config stays in force as it was read last",
-		Remedy: "make it public, or install the App on it; to end its config, let the App read it without " +
-			".github/reviewgate (an empty repository will do)",
+		Remedy: "make it public or install the App on it; if its config is to end, remove " +
+			".github/reviewgate from it as well (an empty repository of that name will do)",
 	}}, pipeline.ConfigLayer{Name: config.LayerOrganisation, Source: "acme/.github", Used: true})
 }
 

@@ -143,8 +143,8 @@ func (l *layering) keep(name, source string, good GoodLayer) {
 	l.wrong = append(l.wrong, pipeline.ConfigProblem{
 		Layer:   name,
 		Problem: source + " can't be read any more, so its config stays in force as it was read last",
-		Remedy: "make it public, or install the App on it; to end its config, let the App read it without " +
-			config.RepositoryDir + " (an empty repository will do)",
+		Remedy: "make it public or install the App on it; if its config is to end, remove " +
+			config.RepositoryDir + " from it as well (an empty repository of that name will do)",
 	})
 	layer := configLayer(name, good.Source, good.Files)
 	if tried, fits := l.try(layer); fits {

@@ -81,9 +81,12 @@ func decided(o policies.Outcome) policies.Outcome {
 }
 
 // ReadsLabels reports whether a change's labels can make a difference to its
-// manifest, and ReadsType the same of its type.
+// manifest.
 func (c *Composer) ReadsLabels() bool { return c.triggers.ReadsLabels() }
-func (c *Composer) ReadsType() bool   { return c.triggers.ReadsType() }
+
+// ReadsType reports whether a change's type can make a difference to its
+// manifest.
+func (c *Composer) ReadsType() bool { return c.triggers.ReadsType() }
 
 // entry unites what the policies that hold ask of an agent; false if none
 // asks for it.

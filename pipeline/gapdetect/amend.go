@@ -80,7 +80,7 @@ func mapping(s *signal, path string) map[string]any {
 		"type":        "domain",
 		"id":          s.Domain + "-" + hex.EncodeToString(sum[:4]),
 		"domain":      s.Domain,
-		"description": "Unmapped code of " + s.Domain + ", found by the signal " + s.ID + ".",
+		"description": "Unmapped code of " + s.Domain + ", found by " + s.ID + ".",
 		"globs":       []string{fileGlob(path)},
 		"weight":      0,
 	}
