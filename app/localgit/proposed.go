@@ -39,7 +39,7 @@ func (s *Source) Proposed(ctx context.Context) (*config.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read %s at %s: %w", config.RepositoryDir, layer.Source, err)
 	}
-	return load(layer), nil
+	return s.load(layer), nil
 }
 
 func touchesConfig(f normalize.ChangedFile) bool {
