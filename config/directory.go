@@ -8,13 +8,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/reviewgate/reviewgate/config/internal/jsontree"
 )
 
 // ReadDir reads the config files of a directory as a layer of that name. Files
 // of other names are left alone, except that a .json file that is none of the
-// five is the layer's problem. A directory without config files is an empty
+// five, or one of the five in another format, is the layer's problem. A directory without config files is an empty
 // layer. The error is about the directory, or about a config file in it that
 // can't be read or is no regular file; links are followed.
 func ReadDir(name, dir string) (Layer, error) {
@@ -32,7 +33,7 @@ func ReadDir(name, dir string) (Layer, error) {
 				return Layer{}, fmt.Errorf("read the config: %w", err)
 			}
 			l.Files = append(l.Files, File{Path: file, Text: text})
-		case filepath.Ext(file) == ".json":
+		case misnamed(file):
 			// Its name alone is what is wrong with it.
 			l.Files = append(l.Files, File{Path: file})
 		}
@@ -59,4 +60,11 @@ func readFile(name string) ([]byte, error) {
 	}
 	defer f.Close()
 	return io.ReadAll(io.LimitReader(f, jsontree.MaxBytes+1))
+}
+
+// misnamed reports whether a file was probably meant to be read: it is JSON, or
+// named like one of the five but for its ending.
+func misnamed(file string) bool {
+	ext := filepath.Ext(file)
+	return ext == ".json" || ext != "" && slices.Contains(FileNames(), strings.TrimSuffix(file, ext)+".json")
 }

@@ -48,10 +48,6 @@ func (g *guards) lock(e *entry) *lock {
 		if by := g.services[v.Service]; by != "" {
 			return &lock{why: needed(e, by), open: true, may: keeps("service")}
 		}
-	case *Signal:
-		if by := g.dispatched[v.Agent]; by != "" && v.Enabled && !g.carried[v.Agent] {
-			return &lock{why: needed(e, by)}
-		}
 	}
 	return nil
 }
@@ -82,13 +78,12 @@ func (g *guards) lockPolicy(e *entry, p *Policy) *lock {
 type guards struct {
 	agents            map[string]string
 	dispatched        map[string]string // agents that must go on being dispatched
-	carried           map[string]bool   // those among them that a policy dispatches, and not just a signal
 	domains, services map[string]string // that the triggers of their policies read
 }
 
 func (s *stack) guards() *guards {
 	g := &guards{
-		agents: map[string]string{}, dispatched: map[string]string{}, carried: map[string]bool{},
+		agents: map[string]string{}, dispatched: map[string]string{},
 		domains: map[string]string{}, services: map[string]string{},
 	}
 	for _, file := range listFiles() {
@@ -101,7 +96,6 @@ func (s *stack) guards() *guards {
 	for _, p := range all[*Policy](s.lists[FileComposition]) {
 		for _, id := range p.Dispatch.Agents {
 			if by := g.dispatched[id]; by != "" && p.Enabled {
-				g.carried[id] = true
 				g.addTrigger(p.Trigger, by)
 			}
 		}

@@ -14,9 +14,8 @@ import (
 var fast = named(layer(
 	FileRules, `[`+
 		strings.Replace(rule("f-rule", `, "final": true, "match": {"pattern": "x+", "paths": ["src/**"]}`), "build-reviewer", "f-agent", 1)+`,`+
-		strings.Replace(rule("s-rule", `, "final": true`), "build-reviewer", "s-agent", 1)+`,`+
 		rule("open-rule", "")+`, {"id": "build-conflict-01", "final": true, "severity": "critical"}]`,
-	FileAgents, `[{"id": "f-agent", "name": "A", "kind": "rules", "description": "d"}, {"id": "s-agent", "name": "A", "kind": "rules", "description": "d"}, {"id": "p-agent", "name": "A", "kind": "rules", "description": "d"}, {"id": "fast-agent", "name": "A", "kind": "rules", "description": "d", "final": true}]`,
+	FileAgents, `[{"id": "f-agent", "name": "A", "kind": "rules", "description": "d"}, {"id": "p-agent", "name": "A", "kind": "rules", "description": "d"}, {"id": "fast-agent", "name": "A", "kind": "rules", "description": "d", "final": true}]`,
 	FileComposition, `[{"id": "carrier", "description": "d", "priority": 10, "trigger": {"type": "domain", "domains": ["carrier-domain"]}, "dispatch": {"agents": ["f-agent", "p-agent"], "required": true}},
 		{"id": "f-policy", "final": true, "description": "d", "priority": 10, "trigger": {"type": "any", "triggers": [{"type": "domain", "domains": ["read-domain"]}, {"type": "service", "services": ["read-service"]}]}, "dispatch": {"agents": ["p-agent"], "on_failure": "warn", "scope": "matched"}}]`,
 	FileDomains, `[{"id": "f-domain", "final": true, "type": "domain", "domain": "f-domain", "description": "d", "globs": ["a/**", "b/**"], "weight": 5},
@@ -26,8 +25,7 @@ var fast = named(layer(
 		{"id": "f-risk", "final": true, "type": "risk", "factor": "fork", "description": "d", "points": 9},
 		{"id": "f-signal", "final": true, "type": "signal", "concern": "c", "description": "d", "pattern": "x", "domain": "f-domain", "agent": "p-agent"},
 		{"id": "carrier-domain", "type": "domain", "domain": "carrier-domain", "description": "d", "globs": ["a/**"], "weight": 5},
-		{"id": "signal-of-f", "type": "signal", "concern": "c", "description": "d", "pattern": "x", "domain": "f-domain", "agent": "f-agent"},
-		{"id": "carries-s", "type": "signal", "concern": "c", "description": "d", "pattern": "x", "domain": "f-domain", "agent": "s-agent"}]`,
+		{"id": "signal-of-f", "type": "signal", "concern": "c", "description": "d", "pattern": "x", "domain": "f-domain", "agent": "f-agent"}]`,
 	FileSettings, `{"final": ["mode", "gate", "check.name"]}`,
 ), LayerServer)
 
@@ -89,7 +87,6 @@ func TestFinalEntriesCannotBeLoosened(t *testing.T) {
 			`/0/dispatch/on_failure: dispatch.on_failure can't be set to this: the policy "carrier"` + forRule + `leave it out`,
 			`/0/dispatch/scope: dispatch.scope can't be set to this: the policy "carrier"` + forRule + `leave it out`}},
 		{FileComposition, `"id": "carrier", "dispatch": {"models": ["cheap"]}`, []string{`/0/dispatch/models: dispatch.models can't be set to this: the policy "carrier"` + forRule + `leave it out`}},
-		{FileDomains, `"id": "carries-s", "enabled": false`, []string{`/0/enabled: enabled can't be set to this: the signal "carries-s" is needed by the rule "s-rule", which is final in the server's layer; leave it out`}},
 		{FileDomains, `"id": "carrier-domain", "enabled": false`, []string{`/0/enabled: enabled can't be set to this: the domain mapping "carrier-domain"` + forRule + `leave it out`}},
 		{FileDomains, `"id": "read-domain", "enabled": false`, []string{`/0/enabled: enabled can't be set to this: the domain mapping "read-domain"` + forPol}},
 		{FileDomains, `"id": "read-domain", "globs": ["b/**"]`, []string{`/0/globs: globs can't be set to this: the domain mapping "read-domain"` + forPol + ", or add to the list"}},
@@ -248,6 +245,20 @@ func TestTrust(t *testing.T) {
 		_, problems := Load(named(layer(test.file, test.text), test.layer))
 		if got := strings.Join(formatted(problems), "\n"); got != test.want {
 			t.Errorf("problems of %s in the %s's layer:\n%s\nwant:\n%s", test.text, test.layer, got, test.want)
+		}
+	}
+}
+
+// A policy that dispatches the agents of two final rules keeps both.
+func TestPolicyOfTwoFinalRulesKeepsBoth(t *testing.T) {
+	server := named(layer(
+		FileRules, `[`+strings.Replace(rule("f", `, "final": true`), "build-reviewer", "one", 1)+`,`+strings.Replace(rule("g", `, "final": true`), "build-reviewer", "two", 1)+`]`,
+		FileAgents, `[{"id": "one", "name": "A", "kind": "rules", "description": "d"}, {"id": "two", "name": "A", "kind": "rules", "description": "d"}]`,
+		FileComposition, `[{"id": "both", "description": "d", "priority": 10, "trigger": {"type": "domain", "domains": ["ui"]}, "dispatch": {"agents": ["one", "two"]}}]`,
+	), LayerServer)
+	for _, agents := range []string{`["one"]`, `["two"]`} {
+		if _, problems := Load(server, layer(FileComposition, `[{"id": "both", "dispatch": {"agents": `+agents+`}}]`)); len(problems) == 0 {
+			t.Errorf("the policy may dispatch %s alone", agents)
 		}
 	}
 }

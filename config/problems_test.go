@@ -278,8 +278,13 @@ func TestProblems(t *testing.T) {
 		{"trigger nested too deep", FileComposition, `[{"id": "p", "description": "d", "priority": 1, "trigger": ` + strings.Repeat(`{"type": "not", "triggers": [`, 8) + `{"type": "always"}` + strings.Repeat("]}", 8) + `, "dispatch": {"agents": ["secrets"]}}]`, []string{
 			`review-composition.json:1:292: /0/trigger` + strings.Repeat("/triggers/0", 8) + `: trigger is nested more than 8 deep or has more than 64 parts; split the policy into several`,
 		}},
+		{"a rule for an agent that runs none", FileRules, `[` + strings.Replace(rule("a", `, "match": {"pattern": "x"}`), "build-reviewer", "secrets", 1) + `]`, []string{
+			`review-rules.json:1:56: /0/agent: the agent "secrets" is of kind secrets and runs no rules, so the rule "a" never runs; give the rule to an agent of kind rules`,
+		}},
 		{"last always policy", FileComposition, "[\n  {\"id\": \"universal\", \"enabled\": false},\n  {\"id\": \"secrets\", \"enabled\": false},\n  {\"id\": \"hygiene\", \"enabled\": false}]", []string{
 			`review-composition.json:1:1: no policy has the trigger "always"; keep or add one: {"type": "always"}`,
+			`review-composition.json:2:3: /0: no policy dispatches the agent "build-reviewer" any more, so its rules never run; dispatch it from another policy, or switch it off in review-agents.json: {"id": "build-reviewer", "enabled": false}`,
+			`review-composition.json:2:3: /0: no policy dispatches the agent "security-reviewer" any more, so its rules never run; dispatch it from another policy, or switch it off in review-agents.json: {"id": "security-reviewer", "enabled": false}`,
 			`review-composition.json:4:3: /2: no policy dispatches the agent "pr-hygiene" any more, so its rules never run; dispatch it from another policy, or switch it off in review-agents.json: {"id": "pr-hygiene", "enabled": false}`,
 		}},
 		{"faults of several kinds", FileRules, "[\n" + strings.Replace(rule("a", `, "match": {"pattern": "("}`), `"info"`, `"P1"`, 1) + ",\n" + strings.Replace(rule("b", ""), `"build-reviewer"`, `"x"`, 1) + "\n]", []string{

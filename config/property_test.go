@@ -72,7 +72,7 @@ func randomRule(t *rapid.T, id string, whole bool) object {
 	}
 	r := object{
 		"name": pick(t, "name", "n", "another name"), "severity": pick(t, "severity", "critical", "major", "warning", "info"),
-		"agent": pick(t, "agent", "build-reviewer", "secrets", "finance-sme"), "category": "c", "description": pick(t, "description", "d", "é\n\"d\""),
+		"agent": pick(t, "agent", "build-reviewer", "pr-hygiene", "finance-sme"), "category": "c", "description": pick(t, "description", "d", "é\n\"d\""),
 		"detection": "d", "recommendation": "r",
 	}
 	if whole {

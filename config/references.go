@@ -139,14 +139,22 @@ func (t *trial) checkAlways() {
 	t.of(t.blame(FileComposition), `no policy has the trigger "always"`, `keep or add one: {"type": "always"}`)
 }
 
-// checkOrphans finds rules that can never run, since nothing dispatches their
-// agent. An agent that is switched off takes its rules with it.
+// checkOrphans finds rules that can never run, since their agent runs no rules
+// or nothing dispatches it. An agent that is switched off takes its rules with
+// it.
 func (t *trial) checkOrphans() {
 	dispatched, off := t.stack.dispatched(), t.stack.off()
-	agents := t.agentIDs()
+	agents, kinds := t.agentIDs(), t.stack.kinds()
 	for _, e := range t.stack.lists[FileRules].entries {
 		r, ok := e.value.(*Rule)
-		if !ok || !r.Enabled || dispatched[r.Agent] || off[r.Agent] || !agents[r.Agent] {
+		if !ok || !r.Enabled || off[r.Agent] || !agents[r.Agent] {
+			continue
+		}
+		if k := kinds[r.Agent]; k != "" && k != KindRules {
+			t.of(t.ownOr(e.node.At("agent"), FileAgents), fmt.Sprintf("the agent %s is of kind %s and runs no rules, so the rule %s never runs", shown(r.Agent), k, shown(r.ID)), "give the rule to an agent of kind rules")
+			continue
+		}
+		if dispatched[r.Agent] {
 			continue
 		}
 		if n := e.node.At("agent"); t.owns(n) {
@@ -158,6 +166,23 @@ func (t *trial) checkOrphans() {
 	}
 }
 
+// ownOr is the value if the layer wrote it, or else what to point at in a file.
+func (t *trial) ownOr(n *jsontree.Node, file string) *jsontree.Node {
+	if t.owns(n) {
+		return n
+	}
+	return t.blame(file)
+}
+
+// kinds returns the agents' kinds.
+func (s *stack) kinds() map[string]string {
+	kinds := map[string]string{}
+	for _, a := range all[*Agent](s.lists[FileAgents]) {
+		kinds[a.ID] = a.Kind
+	}
+	return kinds
+}
+
 // off returns the agents that are switched off.
 func (s *stack) off() map[string]bool {
 	off := map[string]bool{}
@@ -167,16 +192,14 @@ func (s *stack) off() map[string]bool {
 	return off
 }
 
-// dispatched returns the agents that an enabled policy or signal names.
+// dispatched returns the agents that policies name, and whether an enabled one
+// does. A signal brings an agent to the files it was found in, and no further.
 func (s *stack) dispatched() map[string]bool {
 	agents := map[string]bool{}
 	for _, p := range all[*Policy](s.lists[FileComposition]) {
 		for _, id := range p.Dispatch.Agents {
 			agents[id] = agents[id] || p.Enabled
 		}
-	}
-	for _, sig := range all[*Signal](s.lists[FileDomains]) {
-		agents[sig.Agent] = agents[sig.Agent] || sig.Enabled
 	}
 	return agents
 }

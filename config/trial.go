@@ -69,7 +69,7 @@ func (t *trial) read(f File) {
 	file := path.Base(f.Path)
 	doc := &jsontree.Document{Name: f.Path, Owner: t}
 	if fileRank(file) == len(FileNames()) {
-		if path.Ext(file) == ".json" {
+		if misnamed(file) {
 			t.whole(f.Path, "there is no config file of this name", "use "+choices(FileNames()))
 		}
 		return

@@ -2,6 +2,7 @@ package histories
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
 // leastFound is the share of the defects that a line-level rule can see that
@@ -30,49 +32,60 @@ type defect struct {
 }
 
 // TestDefects seeds each defect into its clean change, reviews both with the
-// defaults and counts what is said of the one and not of the other.
+// defaults, counts what is said of the one and not of the other, and compares
+// that with docs/usefulness.md.
 func TestDefects(t *testing.T) {
 	defects := readDefects(t)
 	r := newRunner(t)
 	repo := newRepository(t)
 	start := repo.git("rev-parse", "HEAD")
 	found, visible, other := 0, 0, 0
+	var rows []string
 	for _, d := range defects {
-		repo.git("switch", "--quiet", "--detach", start)
-		repo.write(d.Base)
-		base := repo.commit("Start " + d.ID)
-		var reviews [2]pipeline.Review
-		for i, files := range []map[string]string{d.Clean, d.Seeded} {
-			repo.git("switch", "--quiet", "--detach", base)
-			repo.write(files)
-			head := repo.commit("feat: " + d.ID)
-			var err error
-			if reviews[i], err = review(t.Context(), r, repo.dir, base, head); err != nil {
-				t.Fatalf("%s: %v", d.ID, err)
-			}
-		}
-		clean, seeded := &reviews[0].Report, &reviews[1].Report
+		clean, seeded := d.review(t, r, repo, start)
 		for _, f := range clean.Findings {
 			if f.GateSeverity.Rank() >= pipeline.SeverityWarning.Rank() {
 				t.Errorf("%s: the clean change is flagged: %s at %s", d.ID, f.RuleID, place(&f))
 			}
 		}
-		by := d.found(clean, seeded)
+		by, line := d.found(clean, seeded), "no"
 		switch {
 		case d.Visible:
-			visible++
+			visible, line = visible+1, "yes"
 			if by != "" {
 				found++
 			}
 		case by != "":
 			other++
 		}
+		rows = append(rows, fmt.Sprintf("| %s | %s | %s | %s | %s |\n", d.ID, d.Kind, d.Source, line, cmp.Or(by, "–")))
 		t.Logf("%-20s %-28s %s", d.ID, cmp.Or(by, "-"), d.Kind)
 	}
-	t.Logf("%d defects; of the %d that a line can show %d are found, of the other %d %d", len(defects), visible, found, len(defects)-visible, other)
 	if len(defects) < 60 || float64(found) < leastFound*float64(visible) {
 		t.Errorf("%d of %d are found, want %.0f %%", found, visible, 100*leastFound)
 	}
+	checkDefects(t, rows)
+	says(t, page, fmt.Sprintf("**%d defects; of the %d that a line can show %d are found, of the other %d %d.**", len(defects), visible, found, len(defects)-visible, other))
+	says(t, readme, fmt.Sprintf("of %d seeded defects that a line can show they see %d", visible, found))
+}
+
+// review reviews the clean and the seeded change.
+func (d *defect) review(t *testing.T, r *run.Runner, repo *repository, start string) (clean, seeded *pipeline.ReviewReport) {
+	t.Helper()
+	repo.git("switch", "--quiet", "--detach", start)
+	repo.write(d.Base)
+	base := repo.commit("Start " + d.ID)
+	var reviews [2]pipeline.Review
+	for i, files := range []map[string]string{d.Clean, d.Seeded} {
+		repo.git("switch", "--quiet", "--detach", base)
+		repo.write(files)
+		head := repo.commit("feat: " + d.ID)
+		var err error
+		if reviews[i], err = review(t.Context(), r, repo.dir, base, head); err != nil {
+			t.Fatalf("%s: %v", d.ID, err)
+		}
+	}
+	return &reviews[0].Report, &reviews[1].Report
 }
 
 // found names the rule that flags the seeded lines, or the change as a whole,

@@ -17,6 +17,8 @@ type Input struct {
 	Results        pipeline.List[pipeline.AgentResult]
 	Previous       *pipeline.PreviousReport
 	Config         *config.Config
+	// Rules are the config's, by id; nil has them looked for.
+	Rules map[string]*config.Rule
 	// Failed is the stage before this one that failed, if one did.
 	Failed *pipeline.Incompleteness
 }
@@ -76,7 +78,7 @@ func newWork(in Input) *work {
 		in.Classification = &pipeline.Classification{}
 	}
 	w := &work{
-		in: in, rules: map[string]*config.Rule{}, agents: map[string]*config.Agent{},
+		in: in, agents: map[string]*config.Agent{},
 		files: map[string]*pipeline.File{}, coverage: map[source]*pipeline.Coverage{},
 	}
 	for i := range in.Config.Agents {
@@ -96,21 +98,21 @@ func newWork(in Input) *work {
 	return w
 }
 
-// lookUpRules looks up the rules that findings name: a config may have
-// thousands of others.
+// lookUpRules finds the config's rules by id, unless the caller has.
 func (w *work) lookUpRules() {
-	named := map[string]bool{}
-	for _, f := range w.findings {
-		named[f.RuleID] = true
+	if w.rules = w.in.Rules; w.rules == nil {
+		w.rules = RulesByID(w.in.Config)
 	}
-	if len(named) == 0 {
-		return
+}
+
+// RulesByID is for Input.Rules: a config may have thousands, which need not be
+// looked through for every report.
+func RulesByID(cfg *config.Config) map[string]*config.Rule {
+	out := make(map[string]*config.Rule, len(cfg.Rules))
+	for i := range cfg.Rules {
+		out[cfg.Rules[i].ID] = &cfg.Rules[i]
 	}
-	for i := range w.in.Config.Rules {
-		if r := &w.in.Config.Rules[i]; named[r.ID] {
-			w.rules[r.ID] = r
-		}
-	}
+	return out
 }
 
 // take takes in the agents' outputs in an order of their content, so that the

@@ -190,6 +190,25 @@ func TestConfidenceGate(t *testing.T) {
 	}
 }
 
+// However high a repository sets the gate, secrets and what final rules find
+// stay in it.
+func TestConfidenceGateKeepsWhatNoSettingLoosens(t *testing.T) {
+	f := finding("a.go", 3, "t", pipeline.SeverityCritical)
+	f.RuleID = "r1"
+	for _, tt := range []struct {
+		agent string
+		final bool
+		kept  int
+	}{{"x", false, 0}, {"x", true, 1}, {"secrets", false, 1}} {
+		in := world(map[string][]pipeline.Finding{tt.agent: {f}})
+		in.Config.Settings.Synthesis.ConfidenceGate = 1
+		in.Config.Rules[0].Final = tt.final
+		if r := Aggregate(in); len(r.Findings) != tt.kept {
+			t.Errorf("%s, final %v: %d findings, want %d", tt.agent, tt.final, len(r.Findings), tt.kept)
+		}
+	}
+}
+
 func TestDeduplicate(t *testing.T) {
 	at := func(path string, start, end int, title string) pipeline.Finding {
 		f := finding(path, start, title, pipeline.SeverityWarning)

@@ -171,11 +171,13 @@ func (w *work) enrich() {
 	}
 }
 
-// confidence turns findings below the gate into residual concerns.
+// confidence turns findings below the gate into residual concerns. Secrets and
+// what final rules find stay, however high a repository sets its gate.
 func (w *work) confidence() {
 	least := w.in.Config.Settings.Synthesis.ConfidenceGate
 	w.keep(func(f *pipeline.Finding) bool {
-		if f.Confidence >= least {
+		r := w.rules[f.RuleID]
+		if f.Confidence >= least || w.kind(f.Agent) == config.KindSecrets || r != nil && r.Final {
 			return true
 		}
 		w.report.ResidualConcerns = append(w.report.ResidualConcerns, pipeline.SourcedText{Text: concern(f), Source: f.Agent})

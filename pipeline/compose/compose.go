@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -145,16 +146,25 @@ func finish(s pipeline.AgentScope, cl *pipeline.Classification) pipeline.AgentSc
 	return s
 }
 
-// whyNot is the nearest reason that an agent does not run: what the policy of
-// the highest priority that could have chosen it lacked.
+// maxReasons bounds why an agent does not run, in policies that lacked
+// something.
+const maxReasons = 3
+
+// whyNot is why an agent does not run: what the policies that could have chosen
+// it lacked, that of the lowest priority first. The higher ones escalate, and
+// are the farther off.
 func (c *Composer) whyNot(a *config.Agent, outcomes []policies.Outcome) string {
 	if !a.Enabled {
 		return "switched off in config"
 	}
-	for i := range c.policies {
-		if slices.Contains(c.policies[i].Dispatch.Agents, a.ID) {
-			return outcomes[i].Reason
+	var reasons []string
+	for i := len(c.policies) - 1; i >= 0; i-- {
+		if o := outcomes[i]; slices.Contains(c.policies[i].Dispatch.Agents, a.ID) && !slices.Contains(reasons, o.Reason) {
+			reasons = append(reasons, o.Reason)
 		}
 	}
-	return "no policy dispatches it"
+	if len(reasons) == 0 {
+		return "no policy dispatches it"
+	}
+	return strings.Join(reasons[:min(len(reasons), maxReasons)], "; ")
 }

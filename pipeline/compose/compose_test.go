@@ -134,7 +134,7 @@ func TestEntriesByPriorityThenAgentAndTheRestSkippedWithReasons(t *testing.T) {
 	}
 	want := skipped{
 		{Agent: "idle", Reason: "no policy dispatches it"},
-		{Agent: "infra", Reason: "risk is low (10 of 100), below high"},
+		{Agent: "infra", Reason: "no file is infra; risk is low (10 of 100), below high"},
 		{Agent: "off", Reason: "switched off in config"},
 	}
 	if diff := cmp.Diff(want, m.Skipped); diff != "" {

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/reviewgate/reviewgate/config"
@@ -68,7 +69,10 @@ func (f *found) finding() pipeline.Finding {
 		AutofixClass:   pipeline.AutofixPresent,
 		FindingType:    pipeline.FindingError,
 	}
-	if r.when != nil {
+	if f.more > 0 {
+		out.Message += fmt.Sprintf(" There are %d more like it, which are not listed.", f.more)
+	}
+	if r.Match == nil {
 		if f.failure != nil {
 			out.Message = unevaluated(f.failure)
 		}

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
 )
 
 // A shipped rule that runs on every line would cost more than all others
@@ -30,7 +31,7 @@ func TestShippedRulesHoldLiterals(t *testing.T) {
 
 // everyLine says whether a rule's regular expression runs on every line.
 func (r *rule) everyLine() bool {
-	return r.required() == nil && r.Match.Literal == "" && byHand(r.Match.Pattern) == nil
+	return literals.Required(r.pattern.String()) == nil && r.Match.Literal == "" && byHand(r.Match.Pattern) == nil
 }
 
 // The matchers by hand agree with the expressions that they stand for.

@@ -78,16 +78,23 @@ func (e *Engine) ReadsLabels() bool {
 
 // ReadsType reports whether a rule's expression looks at the type of a change.
 func (e *Engine) ReadsType() bool {
-	return slices.ContainsFunc(e.whole, func(r *rule) bool { return r.when.ReadsType() })
+	reads := func(r *rule) bool { return r.when != nil && r.when.ReadsType() }
+	return slices.ContainsFunc(e.whole, reads) || slices.ContainsFunc(e.rules, reads)
 }
 
 // lineRules are the rules that look at lines of one kind, or at paths.
 type lineRules struct {
 	rules   []*rule
 	matcher *literals.Matcher
-	owners  [][]*rule // by literal
+	owners  [][]owner // by literal
 	always  []*rule   // rules without a literal
 	fold    int       // from this literal on, every rule is a candidate
+}
+
+// owner is a rule that looks for a literal, as it looks for it.
+type owner struct {
+	rule    *rule
+	literal literals.Literal
 }
 
 func newLineRules(rules []*rule) *lineRules {
@@ -95,19 +102,20 @@ func newLineRules(rules []*rule) *lineRules {
 	var words []string
 	at := map[string]int{}
 	for _, r := range rules {
-		required := r.required()
-		if required == nil {
+		need := literals.Needs(r.pattern.String())
+		r.guard = need.Guard
+		if need.Literals == nil {
 			l.always = append(l.always, r)
 		}
-		for _, w := range required {
-			i, ok := at[w]
+		for _, literal := range need.Literals {
+			i, ok := at[literal.Text]
 			if !ok {
 				i = len(words)
-				at[w] = i
-				words = append(words, w)
+				at[literal.Text] = i
+				words = append(words, literal.Text)
 				l.owners = append(l.owners, nil)
 			}
-			l.owners[i] = append(l.owners[i], r)
+			l.owners[i] = append(l.owners[i], owner{r, literal})
 		}
 	}
 	l.fold = len(words)

@@ -3,6 +3,8 @@ package rules_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -342,7 +344,7 @@ func TestMatchWithACondition(t *testing.T) {
 		r.When = when
 		facts := &pipeline.PRFacts{Title: "x", Files: []pipeline.File{file("a.go", "+a key")}}
 		found := findings(t, []config.Rule{r}, facts, "agent")
-		if len(found) != want || want == 1 && (found[0].Path != "a.go" || found[0].StartLine != 1) {
+		if len(found) != want || want == 1 && (found[0].Path != "a.go" || found[0].StartLine != 1 || len(found[0].Evidence) != 1) {
 			t.Errorf("where %s: %+v, want %d findings", when, found, want)
 		}
 	}
@@ -504,4 +506,51 @@ func sameAsNaive(t testing.TB, cfg *config.Config, engine *rules.Engine, facts *
 		}
 	}
 	return n
+}
+
+// A match that a comment asks to ignore does not stand for the others of its
+// rule in the file.
+func TestLimitPerFileLeavesOutWhatAsksToBeIgnored(t *testing.T) {
+	r := rule(config.Match{Literal: "key", MaxPerFile: 1})
+	facts := &pipeline.PRFacts{Files: []pipeline.File{file("a.go", "+key // reviewgate:ignore rule why", "+x", "+key", "+key")}}
+	want := []result{{Rule: "rule", Path: "a.go", Line: 1}, {Rule: "rule", Path: "a.go", Line: 3}}
+	if diff := cmp.Diff(want, results(findings(t, []config.Rule{r}, facts, "agent"))); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+}
+
+// However much there is to find, every rule that finds something says so.
+func TestFindingsAreBounded(t *testing.T) {
+	var cfg []config.Rule
+	for i := range 30 {
+		r := rule(config.Match{Literal: "key"})
+		r.ID = fmt.Sprintf("r%02d", i)
+		cfg = append(cfg, r)
+	}
+	last := rule(config.Match{Literal: "severe"})
+	last.ID = "last"
+	cfg = append(cfg, last)
+	lines := strings.Split(strings.Repeat("+key\n", 1_500)+"+severe", "\n")
+	found := findings(t, cfg, &pipeline.PRFacts{Files: []pipeline.File{file("a.go", lines...)}}, "agent")
+	count := map[string]int{}
+	for _, f := range found {
+		count[f.RuleID]++
+	}
+	if len(found) > 20_100 || count["r00"] > 1_000 || count["r29"] == 0 || count["last"] != 1 {
+		t.Errorf("%d findings: %v", len(found), count)
+	}
+	at := slices.IndexFunc(found, func(f pipeline.Finding) bool { return strings.Contains(f.Message, "more like it") })
+	if at < 0 {
+		t.Error("no finding says that there are more")
+	}
+}
+
+// A template that names the match a thousand times suggests nothing.
+func TestFixIsBounded(t *testing.T) {
+	r := rule(config.Match{Pattern: ".+", Fix: strings.Repeat("$0", 1000)})
+	facts := &pipeline.PRFacts{Files: []pipeline.File{file("a.go", "+"+strings.Repeat("x", 8_000), "+x")}}
+	found := findings(t, []config.Rule{r}, facts, "agent")
+	if len(found) != 2 || found[0].SuggestedFix != "" || len(found[1].SuggestedFix) != 1000 {
+		t.Errorf("%d findings, fixes of %d and %d bytes", len(found), len(found[0].SuggestedFix), len(found[1].SuggestedFix))
+	}
 }

@@ -149,8 +149,11 @@ func foreign(f *pipeline.File) bool { return f.GeneratedByPath || f.Vendored }
 
 func (n *naiveScan) file(f *pipeline.File) {
 	count := map[string]int{}
-	add := func(r *naiveRule, line int) {
-		if count[r.ID]++; r.Match.MaxPerFile == 0 || count[r.ID] <= r.Match.MaxPerFile {
+	add := func(r *naiveRule, line int, asked bool) {
+		if !asked {
+			count[r.ID]++
+		}
+		if asked || r.Match.MaxPerFile == 0 || count[r.ID] <= r.Match.MaxPerFile {
 			n.found = append(n.found, result{Rule: r.ID, Path: f.Path, Line: line})
 		}
 	}
@@ -158,14 +161,19 @@ func (n *naiveScan) file(f *pipeline.File) {
 		r := &n.rules[i]
 		arrived := f.Status == pipeline.FileAdded || f.Status == pipeline.FileRenamed || f.Status == pipeline.FileCopied
 		if r.wants(f) && (r.on == config.OnPath && arrived || r.on == config.OnFile && f.Status != pipeline.FileRemoved) && r.matches(f.Path, textBound) {
-			add(r, 0)
+			add(r, 0, false)
 		}
 	}
 	for _, h := range f.Hunks {
 		type match struct {
-			rule *naiveRule
-			line int
-			text string
+			rule  *naiveRule
+			line  int
+			text  string
+			asked bool
+		}
+		above := ""
+		asks := func(text, id string) bool {
+			return strings.Contains(text, "reviewgate:ignore") && strings.Contains(text, id)
 		}
 		var net []match
 		others := map[*naiveRule][]string{}
@@ -182,14 +190,18 @@ func (n *naiveScan) file(f *pipeline.File) {
 				if removed {
 					line = beside(f, h, j)
 				}
+				asked := asks(l.Text, r.ID) || asks(above, r.ID)
 				switch {
 				case !added && !removed:
 					others[r] = append(others[r], l.Text)
 				case r.Match.Net:
-					net = append(net, match{r, line, l.Text})
+					net = append(net, match{r, line, l.Text, asked})
 				default:
-					add(r, line)
+					add(r, line, asked)
 				}
+			}
+			if l.New > 0 {
+				above = l.Text
 			}
 		}
 		for len(net) > 0 {
@@ -208,7 +220,7 @@ func (n *naiveScan) file(f *pipeline.File) {
 				}
 			}
 			for _, m := range own {
-				add(r, m.line)
+				add(r, m.line, m.asked)
 			}
 		}
 	}

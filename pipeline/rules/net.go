@@ -25,7 +25,7 @@ func (p *pass) settle(h *pipeline.Hunk) {
 				return false
 			}
 			if news[i] {
-				p.add(r, f.line, f.text)
+				p.add(f)
 			}
 			i++
 			return true

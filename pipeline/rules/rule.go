@@ -22,6 +22,7 @@ type rule struct {
 	pattern *regexp.Regexp // of a literal: the literal, quoted
 	not     *regexp.Regexp // or nil
 	quick   func(string) bool
+	guard   *literals.Guard
 	fix     bool
 	tests   bool
 
@@ -82,15 +83,24 @@ func (r *rule) matches(text string) bool {
 	return r.quick(text) && (r.not == nil || !r.not.MatchString(text))
 }
 
-// required returns literals one of which every match holds, or nil.
-func (r *rule) required() []string { return literals.Required(r.pattern.String()) }
-
 // fixed returns the line with the matched text replaced, and whether that
-// makes a difference that can be suggested: no text stands for no suggestion.
+// makes a difference that can be suggested: no text stands for no suggestion,
+// and neither does one that is longer than people read.
 func (r *rule) fixed(line string) (string, bool) {
 	if !r.fix {
 		return "", false
 	}
-	out := r.pattern.ReplaceAllString(line, r.Match.Fix)
-	return out, out != line && out != ""
+	var out []byte
+	end := 0
+	for _, m := range r.pattern.FindAllStringSubmatchIndex(line, -1) {
+		out = append(out, line[end:m[0]]...)
+		// A template can name the match as often as it is long.
+		if len(out)+len(r.Match.Fix)+strings.Count(r.Match.Fix, "$")*(m[1]-m[0]) > maxFix {
+			return "", false
+		}
+		out = r.pattern.ExpandString(out, r.Match.Fix, line, m)
+		end = m[1]
+	}
+	out = append(out, line[end:]...)
+	return string(out), len(out) <= maxFix && string(out) != line && len(out) > 0
 }

@@ -3,6 +3,7 @@ package rules
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -28,6 +29,8 @@ type found struct {
 	section string
 	line    int
 	text    string // of a line: the whole of it, though the rule saw maxLine bytes
+	asked   bool   // to be ignored, by a comment
+	more    int    // like it that are not listed
 	failure error  // why an expression could not be evaluated
 }
 
@@ -53,9 +56,10 @@ func (s *Scan) results(ctx context.Context) ([]found, error) {
 	m := s.engine.memory()
 	defer func() {
 		m.view.file = nil // the change need not stay for it
+		m.text.Set("")
 		s.engine.memories.Put(m)
 	}()
-	p := &pass{ctx: ctx, engine: s.engine, memory: m}
+	p := &pass{ctx: ctx, engine: s.engine, memory: m, kept: map[*rule]int{}, more: map[*rule]int{}}
 	if err := p.change(s.facts); err != nil {
 		return nil, err
 	}
@@ -64,6 +68,7 @@ func (s *Scan) results(ctx context.Context) ([]found, error) {
 	if err := p.whole(in); err != nil {
 		return nil, err
 	}
+	p.tellMore()
 	s.found, s.done = p.found, true
 	return s.found, nil
 }
@@ -77,6 +82,9 @@ type pass struct {
 	file    *pipeline.File
 	count   map[*rule]int
 	pending []found // of the hunk under way, by rules that count net
+	above   string  // the line before, at the head
+	kept    map[*rule]int
+	more    map[*rule]int // beyond the bounds
 	*memory
 }
 
@@ -89,6 +97,8 @@ type memory struct {
 	number     int
 	seen       []int
 	candidates []*rule
+	text       literals.Text
+	folded     bool // the text holds a letter that counts as equal to k or s
 }
 
 func (e *Engine) memory() *memory {
@@ -127,8 +137,8 @@ func (p *pass) names() {
 	path := bounded(p.file.Path, maxText)
 	p.number++
 	for _, r := range p.candidatesFor(p.engine.paths, path) {
-		if (r.on == config.OnPath && arrived || r.on == config.OnFile && status != pipeline.FileRemoved) && r.matches(path) {
-			p.add(r, 0, p.file.Path)
+		if (r.on == config.OnPath && arrived || r.on == config.OnFile && status != pipeline.FileRemoved) && p.matches(r, path) {
+			p.add(found{rule: r, path: p.file.Path, text: p.file.Path})
 		}
 	}
 }
@@ -143,16 +153,22 @@ func (p *pass) hunks() error {
 			if p.number++; p.number%1024 == 0 && p.ctx.Err() != nil {
 				return p.ctx.Err()
 			}
+			var err error
 			switch {
 			case l.Op == pipeline.LineAdded && added:
-				p.line(p.engine.added, l.Text, l.New)
+				err = p.line(p.engine.added, l.Text, l.New)
 			case l.Op == pipeline.LineRemoved && removed:
-				p.line(p.engine.removed, l.Text, p.besideRemoved(hunk, at))
+				err = p.line(p.engine.removed, l.Text, p.besideRemoved(hunk, at))
+			}
+			if err != nil {
+				return err
 			}
 			if l.New > 0 {
 				at = l.New + 1
+				p.above = l.Text
 			}
 		}
+		p.above = ""
 		p.settle(hunk)
 	}
 	return nil
@@ -168,37 +184,54 @@ func (p *pass) besideRemoved(h *pipeline.Hunk, at int) int {
 	return min(at, h.NewStart+h.NewLines-1)
 }
 
+// slowLine is the length of a line, in bytes, from which on each rule may take
+// so long that it is asked first whether anybody still waits.
+const slowLine = 16 << 10
+
 // line shows one line to the rules that may match it.
-func (p *pass) line(l *lineRules, whole string, number int) {
+func (p *pass) line(l *lineRules, whole string, number int) error {
 	text := bounded(whole, maxLine)
 	for _, r := range p.candidatesFor(l, text) {
-		switch {
-		case !r.matches(text):
-		case r.Match.Net:
-			p.pending = append(p.pending, found{rule: r, path: p.file.Path, line: number, text: whole})
-		default:
-			p.add(r, number, whole)
+		if len(text) > slowLine && p.ctx.Err() != nil {
+			return p.ctx.Err()
+		}
+		if !p.matches(r, text) {
+			continue
+		}
+		f := found{rule: r, path: p.file.Path, line: number, text: whole, asked: asksToIgnore(whole, r.ID) || asksToIgnore(p.above, r.ID)}
+		if r.Match.Net {
+			p.pending = append(p.pending, f)
+		} else {
+			p.add(f)
 		}
 	}
+	return nil
 }
 
 // candidatesFor returns the rules that may match a text, in the order of the
 // config. They look at the file under way.
 func (p *pass) candidatesFor(l *lineRules, text string) []*rule {
 	p.candidates = p.candidates[:0]
-	p.suggest(l.always)
-	folded := false
-	hit := func(ids []int, _ int) {
+	p.text.Set(text)
+	p.folded = false
+	for _, r := range l.always {
+		p.suggest(r)
+	}
+	l.matcher.Find(text, func(ids []int, end int) {
 		for _, id := range ids {
 			if id >= l.fold {
-				folded = true
-			} else {
-				p.suggest(l.owners[id])
+				p.folded = true
+				continue
+			}
+			for i := range l.owners[id] {
+				if o := &l.owners[id][i]; p.mayBe(o.rule) && o.literal.IsAt(text, end) {
+					p.suggest(o.rule)
+				}
 			}
 		}
-	}
-	if l.matcher.Find(text, hit); folded {
-		l.matcher.Find(literals.Unfold(text), hit)
+	})
+	if p.folded {
+		p.unfold(l, text)
 	}
 	if len(p.candidates) > 1 {
 		slices.SortFunc(p.candidates, func(a, b *rule) int { return a.index - b.index })
@@ -206,26 +239,79 @@ func (p *pass) candidatesFor(l *lineRules, text string) []*rule {
 	return p.candidates
 }
 
-func (p *pass) suggest(rules []*rule) {
-	for _, r := range rules {
-		if p.seen[r.index] != p.number && p.view.has(r) {
-			p.seen[r.index] = p.number
-			p.candidates = append(p.candidates, r)
+// unfold suggests the rules whose literals stand in the text when it is spelt
+// with k and s for the letters that count as equal to them. That moves what is
+// around the literals, so that no more is asked.
+func (p *pass) unfold(l *lineRules, text string) {
+	l.matcher.Find(literals.Unfold(text), func(ids []int, _ int) {
+		for _, id := range ids {
+			for i := range l.owners[id] {
+				p.suggest(l.owners[id][i].rule)
+			}
 		}
+	})
+}
+
+// mayBe says whether the rule can still become a candidate.
+func (p *pass) mayBe(r *rule) bool { return p.seen[r.index] != p.number && p.view.has(r) }
+
+func (p *pass) suggest(r *rule) {
+	if p.mayBe(r) {
+		p.seen[r.index] = p.number
+		p.candidates = append(p.candidates, r)
 	}
 }
 
-func (p *pass) add(r *rule, line int, text string) {
-	if limit := r.Match.MaxPerFile; limit > 0 {
-		if p.count[r] >= limit {
+// matches says whether the text that the rule is a candidate for is a finding.
+func (p *pass) matches(r *rule, text string) bool {
+	return (p.folded || r.guard.Holds(&p.text)) && r.matches(text)
+}
+
+// add keeps a match, unless the rule has enough of them in the file. One that a
+// comment asks to ignore does not count: it must not stand for the next.
+func (p *pass) add(f found) {
+	if limit := f.rule.Match.MaxPerFile; limit > 0 && !f.asked {
+		if p.count[f.rule] >= limit {
 			return
 		}
 		if p.count == nil {
 			p.count = map[*rule]int{}
 		}
-		p.count[r]++
+		p.count[f.rule]++
 	}
-	p.found = append(p.found, found{rule: r, path: p.file.Path, line: line, text: text})
+	p.keep(f)
+}
+
+// The bounds of what one scan finds. Every rule that finds something says so at
+// least once, whatever the others found, so that nothing severe goes unsaid.
+const (
+	maxFound        = 20_000
+	maxFoundPerRule = 1_000
+)
+
+func (p *pass) keep(f found) {
+	n := p.kept[f.rule]
+	if n >= maxFoundPerRule || n > 0 && len(p.found) >= maxFound {
+		p.more[f.rule]++
+		return
+	}
+	p.kept[f.rule]++
+	p.found = append(p.found, f)
+}
+
+// tellMore has the last finding of a rule say how many there are beyond it.
+func (p *pass) tellMore() {
+	for i := len(p.found) - 1; i >= 0 && len(p.more) > 0; i-- {
+		f := &p.found[i]
+		f.more = p.more[f.rule]
+		delete(p.more, f.rule)
+	}
+}
+
+// asksToIgnore reports whether a line may ask to ignore what a rule finds.
+// Whether that is granted is decided where findings are put together.
+func asksToIgnore(line, rule string) bool {
+	return strings.Contains(line, "reviewgate:ignore") && strings.Contains(line, rule)
 }
 
 // narrow says whether the rule names the files that it is for.
@@ -255,7 +341,7 @@ func (p *pass) messages(facts *pipeline.PRFacts, anywhere map[*rule]bool) {
 
 func (p *pass) message(r *rule, section, text string) {
 	if text = bounded(text, maxText); r.matches(text) {
-		p.found = append(p.found, found{rule: r, section: section, text: text})
+		p.keep(found{rule: r, section: section, text: text})
 	}
 }
 
@@ -286,7 +372,7 @@ func (p *pass) whole(in expression.Input) error {
 			return err
 		}
 		if holds, err := r.when.Holds(in); holds || err != nil {
-			p.found = append(p.found, found{rule: r, section: pipeline.SectionChange, failure: err})
+			p.keep(found{rule: r, section: pipeline.SectionChange, failure: err})
 		}
 	}
 	return nil

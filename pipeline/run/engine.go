@@ -2,11 +2,13 @@ package run
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/aggregate"
 	"github.com/reviewgate/reviewgate/pipeline/classify"
 	"github.com/reviewgate/reviewgate/pipeline/compose"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
@@ -23,13 +25,14 @@ type Engine struct {
 	compose     *compose.Composer
 	gaps        *gapdetect.Detector
 	rules       *rules.Engine
+	byID        map[string]*config.Rule
 	readsLabels bool
 	readsType   bool
 }
 
 // Compile compiles a config. A config that Load returned compiles.
 func Compile(cfg *config.Config) (*Engine, error) {
-	e := &Engine{config: cfg}
+	e := &Engine{config: cfg, byID: aggregate.RulesByID(cfg)}
 	var err error
 	if e.classify, err = classify.New(cfg); err != nil {
 		return nil, fmt.Errorf("compile the domains: %w", err)
@@ -95,18 +98,42 @@ func (e *Engine) agents(facts *pipeline.PRFacts, classification *pipeline.Classi
 type engines struct {
 	mu    sync.Mutex
 	byVer map[string]*Engine
-	order []string // oldest first
+	order []string // the one used last comes last
+	size  int
 }
 
-// maxEngines is how many versions of config are kept compiled: more than the
-// repositories that are busy at once on one server.
-const maxEngines = 64
+// maxEngines is how many bytes of compiled configs are kept: some seven of
+// the size of the defaults, or two of 5,000 rules. One is kept whatever it takes.
+const maxEngines = 64 << 20
+
+// What a compiled config takes, measured on the defaults (9 MB) and on 5,000
+// short rules (36 MB): most of it goes with the text of expressions.
+const (
+	bytesPerConfig    = 1 << 20
+	bytesPerCharacter = 100
+	bytesPerEntry     = 1000
+)
+
+// sizeOf estimates what a config takes once it is compiled, in bytes.
+func sizeOf(cfg *config.Config) int {
+	n := bytesPerConfig + bytesPerEntry*(len(cfg.Rules)+len(cfg.Policies))
+	for i := range cfg.Rules {
+		r := &cfg.Rules[i]
+		n += bytesPerCharacter * len(r.When)
+		if m := r.Match; m != nil {
+			n += bytesPerCharacter * (len(m.Pattern) + len(m.NotPattern) + len(m.Literal))
+		}
+	}
+	return n
+}
 
 func (c *engines) get(cfg *config.Config) (*Engine, error) {
 	version := cfg.InForce.Version
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e := c.byVer[version]; e != nil {
+		i := slices.Index(c.order, version)
+		c.order = append(slices.Delete(c.order, i, i+1), version)
 		return e, nil
 	}
 	e, err := Compile(cfg)
@@ -116,11 +143,13 @@ func (c *engines) get(cfg *config.Config) (*Engine, error) {
 	if c.byVer == nil {
 		c.byVer = map[string]*Engine{}
 	}
-	if len(c.order) == maxEngines {
+	c.byVer[version], c.order = e, append(c.order, version)
+	c.size += sizeOf(cfg)
+	for c.size > maxEngines && len(c.order) > 1 {
+		c.size -= sizeOf(c.byVer[c.order[0]].config)
 		delete(c.byVer, c.order[0])
 		c.order = c.order[1:]
 	}
-	c.byVer[version], c.order = e, append(c.order, version)
 	return e, nil
 }
 

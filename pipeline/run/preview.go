@@ -6,6 +6,7 @@ import (
 	"path"
 	"runtime/debug"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/reviewgate/reviewgate/config"
@@ -65,10 +66,12 @@ func (r *Runner) preview(ctx context.Context, in aggregate.Input, findings []pip
 		return out
 	}
 	tried := make(chan pipeline.ProposedConfig, 1)
+	begun := out // the try's own: out is written to when the time is over
 	go func() {
 		defer func() { <-r.previews }()
 		p := previewer{runner: r, in: in, findings: findings, options: o}
-		tried <- p.guarded(ctx, out)
+		tried <- p.guarded(ctx, begun)
+		p.agents.Wait() // dispatch leaves one behind that does not stop at once
 	}()
 	select {
 	case out = <-tried:
@@ -86,6 +89,20 @@ type previewer struct {
 	in       aggregate.Input    // of the review under the config in force
 	findings []pipeline.Finding // of its report
 	options  Options
+	agents   sync.WaitGroup // those that have not ended
+}
+
+// counted is an agent of a try.
+type counted struct {
+	dispatch.Agent
+	running *sync.WaitGroup
+}
+
+// Review counts as long as the agent runs, whoever still waits for it.
+func (c counted) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
+	c.running.Add(1)
+	defer c.running.Done()
+	return c.Agent.Review(ctx, task)
 }
 
 // guarded is try, with a note for all that goes wrong.
@@ -132,7 +149,7 @@ func (p *previewer) try(ctx context.Context, cfg *config.Config, out *pipeline.P
 	}
 	facts := *p.in.Facts
 	facts.Config = cfg.InForce
-	in := aggregate.Input{Facts: &facts, Previous: p.in.Previous, Config: cfg}
+	in := aggregate.Input{Facts: &facts, Previous: p.in.Previous, Config: cfg, Rules: engine.byID}
 
 	classification := engine.classify.Classify(&facts)
 	manifest := engine.compose.Compose(&facts, &classification)
@@ -158,6 +175,9 @@ func (p *previewer) results(ctx context.Context, engine *Engine, in aggregate.In
 	run := pipeline.AgentManifest{}
 	var results pipeline.List[pipeline.AgentResult]
 	builtIn := engine.agents(in.Facts, in.Classification, nil)
+	for id, a := range builtIn {
+		builtIn[id] = counted{a, &p.agents}
+	}
 	for _, e := range in.Manifest.Entries {
 		_, other := p.runner.Agents[e.Agent]
 		if _, ok := builtIn[e.Agent]; ok && !other {

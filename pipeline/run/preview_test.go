@@ -218,3 +218,17 @@ func TestProposedConfigDoesNotEnterTheCache(t *testing.T) {
 		t.Errorf("compiled and kept: %v, want only the config in force", r.engines.order)
 	}
 }
+
+// Each try gives its place back, or the third would wait for ever.
+func TestProposedConfigGivesItsPlaceBack(t *testing.T) {
+	r := newRunner(t, nil)
+	for range maxPreviews + 1 {
+		out, err := r.Run(t.Context(), configChange(t), Options{Proposed: proposes(map[string]string{config.FileSettings: `{"mode": "advisory"}`})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := out.Review.Report.ProposedConfig; p.Note != "" || p.Decision == "" {
+			t.Fatalf("not tried: %+v", p)
+		}
+	}
+}

@@ -125,7 +125,7 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	}
 	in := aggregate.Input{
 		Facts: &v.Facts, Classification: &v.Classification, Manifest: &v.Manifest,
-		Gaps: gaps, Results: v.Results, Previous: v.Previous, Config: out.Config, Failed: failed,
+		Gaps: gaps, Results: v.Results, Previous: v.Previous, Config: out.Config, Rules: engine.byID, Failed: failed,
 	}
 	failed = t.then(nil, pipeline.StageAggregate, "deciding", func() error {
 		v.Report = aggregate.Aggregate(in)

@@ -307,12 +307,40 @@ func TestCompiledConfigsAreKeptAndBounded(t *testing.T) {
 	if again, _ := c.get(version(0)); again != first {
 		t.Error("the same version was compiled twice")
 	}
-	for i := range 2 * maxEngines {
+	const fit = maxEngines / bytesPerConfig
+	for i := range 2 * fit {
 		if _, err := c.get(version(i)); err != nil {
 			t.Fatal(err)
 		}
+		if _, err := c.get(version(0)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if len(c.byVer) != maxEngines || len(c.order) != maxEngines {
-		t.Errorf("%d engines in an order of %d, want %d", len(c.byVer), len(c.order), maxEngines)
+	if len(c.byVer) != fit || len(c.order) != fit {
+		t.Errorf("%d engines in an order of %d, want %d", len(c.byVer), len(c.order), fit)
+	}
+	if c.byVer["0"] != first {
+		t.Error("the version that was used again and again is gone")
+	}
+}
+
+// However large a config is, it is kept while it is the only one in use.
+func TestLargeConfigsLeaveRoomForThemselvesAlone(t *testing.T) {
+	var c engines
+	large := func(version string) *config.Config {
+		return &config.Config{InForce: pipeline.ConfigInForce{Version: version}, Rules: make([]config.Rule, maxEngines/bytesPerEntry)}
+	}
+	for _, version := range []string{"a", "b"} {
+		cfg := large(version)
+		e, err := c.get(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, _ := c.get(cfg); again != e || len(c.byVer) != 1 {
+			t.Errorf("%s: kept: %v, beside %d others", version, again == e, len(c.byVer)-1)
+		}
+	}
+	if want := sizeOf(large("b")); c.size != want {
+		t.Errorf("the size of all is %d, want %d", c.size, want)
 	}
 }

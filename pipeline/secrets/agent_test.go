@@ -32,12 +32,19 @@ func TestAgent(t *testing.T) {
 		{"in scope", line("a.py", "github-pat", "+", 7), pipeline.AgentScope{Files: pipeline.List[string]{"a.py"}}, []want{{"secret-github-pat", "a.py", "", 7, pipeline.SeverityCritical}}},
 		{"out of scope", line("a.py", "github-pat", "+", 7), pipeline.AgentScope{Files: pipeline.List[string]{"b.py"}}, nil},
 		{"generic", line("a.py", ruleGeneric, "+", 1), all, []want{{"secret-generic-api-key", "a.py", "", 1, pipeline.SeverityCritical}}},
-		{"generic in a test", line("a_test.py", ruleGeneric, "+", 1), all, []want{{"secret-generic-api-key", "a_test.py", "", 1, pipeline.SeverityWarning}}},
-		{"generic in documentation", line("a.md", ruleGeneric, "+", 1), all, []want{{"secret-generic-api-key", "a.md", "", 1, pipeline.SeverityWarning}}},
+		{"generic in a test", line("a_test.py", ruleGeneric, "+", 1), all, nil},
+		{"generic in documentation", line("a.md", ruleGeneric, "+", 1), all, nil},
+		{"generic in what is generated", line("dist/a.js", ruleGeneric, "+", 1), all, nil},
+		{"a vendor's token in what is generated", line("dist/a.js", "github-pat", "+", 1), all, []want{{"secret-github-pat", "dist/a.js", "", 1, pipeline.SeverityCritical}}},
+		{"a private key in documentation", line("a.md", rulePrivateKey, "+", 1), all, []want{{"secret-private-key", "a.md", "", 1, pipeline.SeverityWarning}}},
 		{"generic in an example", line("examples/a.env", ruleGeneric, "+", 1), all, []want{{"secret-generic-api-key", "examples/a.env", "", 1, pipeline.SeverityWarning}}},
+		{"generic in a bundle", line("packages/a/dist/a.cjs", ruleGeneric, "+", 1), all, []want{{"secret-generic-api-key", "packages/a/dist/a.cjs", "", 1, pipeline.SeverityWarning}}},
+		{"a private key in a bundle", line("packages/a/dist/a.cjs", rulePrivateKey, "+", 1), all, []want{{"secret-private-key", "packages/a/dist/a.cjs", "", 1, pipeline.SeverityCritical}}},
 		{"generic in a lock file", line("Cargo.lock", ruleGeneric, "+", 1), all, nil},
 		{"a vendor's token in a test", line("a_test.py", "github-pat", "+", 1), all, []want{{"secret-github-pat", "a_test.py", "", 1, pipeline.SeverityCritical}}},
 		{"a vendor's token in a lock file", line("Cargo.lock", "github-pat", "+", 1), all, []want{{"secret-github-pat", "Cargo.lock", "", 1, pipeline.SeverityCritical}}},
+		{"a JWT in a test", line("a_test.py", "jwt", "+", 1), all, nil},
+		{"a JWT in an example", line("examples/a.env", "jwt", "+", 1), all, []want{{"secret-jwt", "examples/a.env", "", 1, pipeline.SeverityWarning}}},
 		{"title", pipeline.Redaction{Source: pipeline.RedactedTitle, RuleID: "jwt"}, pipeline.AgentScope{}, []want{{"secret-jwt", "", "title", 0, pipeline.SeverityCritical}}},
 		{"body", pipeline.Redaction{Source: pipeline.RedactedBody, RuleID: "jwt"}, pipeline.AgentScope{}, []want{{"secret-jwt", "", "description", 0, pipeline.SeverityCritical}}},
 		{"commit", pipeline.Redaction{Source: pipeline.RedactedCommitMessage, Commit: "abcdef0123", RuleID: "jwt"}, pipeline.AgentScope{}, []want{{"secret-jwt", "", "commit abcdef0", 0, pipeline.SeverityCritical}}},
@@ -47,7 +54,7 @@ func TestAgent(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			facts := &pipeline.PRFacts{
 				Files: pipeline.List[pipeline.File]{
-					{Path: "Cargo.lock"}, {Path: "a.md", Documentation: true}, {Path: "a.py"}, {Path: "a_test.py", Test: true}, {Path: "examples/a.env"},
+					{Path: "Cargo.lock"}, {Path: "a.md", Documentation: true}, {Path: "a.py"}, {Path: "a_test.py", Test: true}, {Path: "dist/a.js", GeneratedByPath: true}, {Path: "examples/a.env"}, {Path: "packages/a/dist/a.cjs"},
 				},
 				Redactions: pipeline.List[pipeline.Redaction]{tt.redaction},
 			}
@@ -69,6 +76,26 @@ func TestAgent(t *testing.T) {
 				t.Errorf("agent %q", out.Agent)
 			}
 		})
+	}
+}
+
+// One change brings a whole directory of certificates made for tests: that is
+// told once. Elsewhere each key is told of.
+func TestAgentWarnsOnceOfAKind(t *testing.T) {
+	facts := &pipeline.PRFacts{Files: pipeline.List[pipeline.File]{{Path: "ca.key"}, {Path: "server.key"}, {Path: "tests/ca.key", Test: true}, {Path: "tests/server.key", Test: true}}}
+	for _, f := range facts.Files {
+		facts.Redactions = append(facts.Redactions, pipeline.Redaction{Source: pipeline.RedactedLine, Path: f.Path, Op: pipeline.LineAdded, Line: 1, RuleID: rulePrivateKey})
+	}
+	out, err := Agent{}.Review(t.Context(), dispatch.Task{Entry: pipeline.ManifestEntry{Scope: pipeline.AgentScope{All: true}}, Facts: facts})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range out.Findings {
+		got = append(got, f.Path)
+	}
+	if diff := cmp.Diff([]string{"ca.key", "server.key", "tests/ca.key"}, got); diff != "" {
+		t.Errorf("paths (-want +got):\n%s", diff)
 	}
 }
 

@@ -27,6 +27,7 @@ type Expression struct {
 	text        string
 	program     cel.Program
 	types       *structTypes
+	necessary   []condition
 	perLoop     int // what one round of a loop costs
 	readsLabels bool
 	readsType   bool
@@ -83,7 +84,10 @@ func Compile(text string) (*Expression, error) {
 	if err != nil {
 		return nil, fmt.Errorf("plan the expression: %w", err)
 	}
-	return &Expression{text: text, program: program, types: e.types, perLoop: c.perLoop, readsLabels: c.labels, readsType: c.kind}, nil
+	return &Expression{
+		text: text, program: program, types: e.types, necessary: e.types.necessary(c.ast.Expr()),
+		perLoop: c.perLoop, readsLabels: c.labels, readsType: c.kind,
+	}, nil
 }
 
 // String is the expression as it was written.
@@ -100,6 +104,11 @@ func (e *Expression) ReadsType() bool { return e.readsType }
 // whether it holds: it cost too much, or looked for something that is not
 // there.
 func (e *Expression) Holds(in Input) (bool, error) {
+	for i := range e.necessary {
+		if !e.necessary[i].asks(in) {
+			return false, nil
+		}
+	}
 	may := maxCost
 	if in.Budget != nil {
 		may = min(may, in.Budget.left)

@@ -6,6 +6,7 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/reviewgate/reviewgate/policies/glob"
 )
@@ -95,7 +96,8 @@ const maxRequired = 24
 func required(re *syntax.Regexp) []string {
 	switch re.Op {
 	case syntax.OpLiteral:
-		if re.Flags&syntax.FoldCase != 0 {
+		// Text that is no UTF-8 counts as U+FFFD to regexp, and not to a search.
+		if re.Flags&syntax.FoldCase != 0 || slices.Contains(re.Rune, utf8.RuneError) {
 			return nil
 		}
 		return []string{string(re.Rune)}

@@ -66,13 +66,78 @@ func checkNecessary(t interface{ Fatalf(string, ...any) }, expression, text stri
 		return
 	}
 	want := Required(expression)
-	if want == nil || !re.MatchString(text) {
+	if !re.MatchString(text) {
 		return
 	}
 	found := false
 	NewMatcher(want).Find(Unfold(text), func([]int, int) { found = true })
-	if !found {
+	if want != nil && !found {
 		t.Fatalf("%q matches %q, which unfolded holds none of %q", expression, text, want)
+	}
+	if text == Unfold(text) {
+		checkNeeds(t, expression, text)
+	}
+}
+
+// checkNeeds holds what is known of matches against one that has no Folds.
+func checkNeeds(t interface{ Fatalf(string, ...any) }, expression, text string) {
+	need := Needs(expression)
+	var words []string
+	for _, l := range need.Literals {
+		words = append(words, l.Text)
+	}
+	found := false
+	NewMatcher(words).Find(text, func(ids []int, end int) {
+		for _, id := range ids {
+			found = found || need.Literals[id].IsAt(text, end)
+		}
+	})
+	if need.Literals != nil && !found {
+		t.Fatalf("%q matches %q, which has none of %+v in its place", expression, text, need.Literals)
+	}
+	var subject Text
+	subject.Set(text)
+	if !need.Guard.Holds(&subject) {
+		t.Fatalf("%q matches %q, which its guard keeps away", expression, text)
+	}
+}
+
+func TestNeeds(t *testing.T) {
+	tests := []struct {
+		expression  string
+		holds, fail []string
+	}{
+		{`\bis\b\s*==`, []string{"it is == 1", "is=="}, []string{"this == 1", "isle == 1", "it is = 1"}},
+		{`DO NOT MERGE`, []string{"DO NOT MERGE"}, []string{"do not merge"}},
+		{`(?i)do not merge`, []string{"do not merge", "Do Not Merge"}, []string{"do merge"}},
+		{`fee\w*\s*[!=]==?\s*[0-9]`, []string{"fee == 1", "fees !== 2"}, []string{"fee = 1", "coffee"}},
+		{`(?i)(?:"\s*select\b[^"]*'"|f'\s*update\b[^']*\{)`, []string{`"SELECT x='"`, `F'Update a {`}, []string{`"select x"`, `f'update x'`, "select", "{'\""}},
+		{`a`, []string{"a"}, []string{"b", "A"}},
+		{`[0-9]+`, []string{"1", "b"}, nil},
+	}
+	for _, tt := range tests {
+		need := Needs(tt.expression)
+		passes := func(text string) bool {
+			at := need.Literals == nil
+			for end := range len(text) + 1 {
+				for _, l := range need.Literals {
+					at = at || end >= len(l.Text) && lower(text[end-len(l.Text):end]) == lower(l.Text) && l.IsAt(text, end)
+				}
+			}
+			var subject Text
+			subject.Set(text)
+			return at && need.Guard.Holds(&subject)
+		}
+		for _, text := range tt.holds {
+			if !passes(text) {
+				t.Errorf("%q keeps %q away", tt.expression, text)
+			}
+		}
+		for _, text := range tt.fail {
+			if passes(text) {
+				t.Errorf("%q lets %q through", tt.expression, text)
+			}
+		}
 	}
 }
 

@@ -126,10 +126,14 @@ func (m *Matcher) Find(text string, hit func(ids []int, end int)) {
 // lower lowers the ASCII letters of s and leaves all other bytes alone.
 func lower(s string) string {
 	b := []byte(s)
+	lowerBytes(b)
+	return string(b)
+}
+
+func lowerBytes(b []byte) {
 	for i, c := range b {
 		if 'A' <= c && c <= 'Z' {
 			b[i] = c + 'a' - 'A'
 		}
 	}
-	return string(b)
 }

@@ -23,30 +23,57 @@ const (
 // and for an expression that does not compile. Text that holds one of [Folds]
 // may match without.
 func Required(expression string) []string {
+	var out []string
+	for _, l := range Needs(expression).Literals {
+		if s := lower(l.Text); !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Need is what text must hold to match an expression. It says nothing of text
+// that holds one of [Folds].
+type Need struct {
+	Literals []Literal // at least one of them; nil where none are known
+	Guard    *Guard    // what else, or nil
+}
+
+// Needs returns what is known of the texts that match the expression, which is
+// nothing for one that does not compile.
+func Needs(expression string) Need {
 	re, err := syntax.Parse(expression, syntax.Perl)
 	if err != nil {
-		return nil
+		return Need{}
 	}
-	return choose(analyse(re))
+	k := analyse(re)
+	chosen := choose(k)
+	return Need{Literals: chosen, Guard: k.needs().without(chosen)}
 }
 
 // knowledge is what is known of an expression's matches: all that they can
-// be, where exact is not nil, and literals of which each holds at least one,
-// where any is not nil.
+// be, where exact is not nil, literals of which each holds at least one, where
+// any is not nil, and what else they all hold.
 type knowledge struct {
-	exact []string
-	any   []string
+	exact []Literal
+	any   []Literal
+	guard *Guard
 }
 
-func choose(k knowledge) []string {
+func choose(k knowledge) []Literal {
 	return better(k.any, usable(k.exact))
 }
+
+// needs is all that is known as one guard.
+func (k knowledge) needs() *Guard { return both(k.guard, oneOf(k.exact)) }
 
 func analyse(re *syntax.Regexp) knowledge {
 	switch re.Op {
 	case syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText,
-		syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
-		return knowledge{exact: []string{""}}
+		syntax.OpEndText, syntax.OpNoWordBoundary:
+		return knowledge{exact: []Literal{{}}}
+	case syntax.OpWordBoundary:
+		return knowledge{exact: []Literal{{Start: true, End: true}}}
 	case syntax.OpLiteral:
 		return sequence(ofRunes(re))
 	case syntax.OpCharClass:
@@ -55,10 +82,10 @@ func analyse(re *syntax.Regexp) knowledge {
 		return analyse(re.Sub[0])
 	case syntax.OpQuest:
 		if k := analyse(re.Sub[0]); k.exact != nil && len(k.exact) < maxExact {
-			return knowledge{exact: unite(k.exact, []string{""})}
+			return knowledge{exact: unite(k.exact, []Literal{{}})}
 		}
 	case syntax.OpPlus:
-		return knowledge{any: choose(analyse(re.Sub[0]))}
+		return repeated(analyse(re.Sub[0]))
 	case syntax.OpRepeat:
 		return ofRepeat(re)
 	case syntax.OpConcat:
@@ -82,21 +109,28 @@ func ofRunes(re *syntax.Regexp) []knowledge {
 		// The replacement rune also stands for any invalid byte, and Unfold
 		// takes the Folds out of the text.
 		if r != utf8.RuneError && (r < utf8.RuneSelf || !fold && !slices.Contains(Folds[:], string(r))) {
-			parts[i].exact = []string{lower(string(r))}
+			parts[i].exact = []Literal{{Text: string(r), Folded: fold}}
 		}
 	}
 	return parts
 }
 
+// ofClass spells out a class. One that holds a letter in both cases holds it
+// folded.
 func ofClass(ranges []rune) knowledge {
-	var exact []string
+	var exact []Literal
 	for i := 0; i < len(ranges); i += 2 {
 		for r := ranges[i]; r <= ranges[i+1]; r++ {
 			if r == utf8.RuneError || len(exact) > maxClass {
 				return knowledge{}
 			}
-			if s := lower(Unfold(string(r))); !slices.Contains(exact, s) {
-				exact = append(exact, s)
+			l := Literal{Text: Unfold(string(r))}
+			l.Folded = l.Text != string(r)
+			same := func(e Literal) bool { return lower(e.Text) == lower(l.Text) }
+			if i := slices.IndexFunc(exact, same); i < 0 {
+				exact = append(exact, l)
+			} else if l != exact[i] {
+				exact[i].Folded = true
 			}
 			if r == unicode.MaxRune {
 				break
@@ -117,13 +151,18 @@ func ofRepeat(re *syntax.Regexp) knowledge {
 	if re.Min == re.Max && re.Max <= goodLiteral {
 		return sequence(slices.Repeat([]knowledge{k}, re.Min))
 	}
-	return knowledge{any: choose(k)}
+	return repeated(k)
 }
 
+// repeated is what is known of matches that follow one another.
+func repeated(k knowledge) knowledge { return knowledge{any: choose(k), guard: k.needs()} }
+
 func ofAlternate(subs []*syntax.Regexp) knowledge {
-	out := knowledge{exact: []string{}, any: []string{}}
+	out := knowledge{exact: []Literal{}, any: []Literal{}}
+	var guards []*Guard
 	for _, sub := range subs {
 		k := analyse(sub)
+		guards = append(guards, k.needs())
 		if out.exact != nil && k.exact != nil && len(out.exact)+len(k.exact) <= maxExact {
 			out.exact = unite(out.exact, k.exact)
 		} else {
@@ -135,14 +174,18 @@ func ofAlternate(subs []*syntax.Regexp) knowledge {
 			out.any = nil
 		}
 	}
+	if out.exact == nil {
+		out.guard = either(guards)
+	}
 	return out
 }
 
 // sequence joins what is known of parts that follow one another. Runs of
 // parts that can be spelt out grow into longer literals.
 func sequence(parts []knowledge) knowledge {
-	run, whole := []string{""}, true
-	var any []string
+	run, whole := []Literal{{}}, true
+	var any []Literal
+	var guard *Guard
 	for _, p := range parts {
 		if p.exact != nil && len(run)*len(p.exact) <= maxExact {
 			run = cross(run, p.exact)
@@ -150,7 +193,8 @@ func sequence(parts []knowledge) knowledge {
 		}
 		whole = false
 		any = better(better(any, usable(run)), p.any)
-		run = []string{""}
+		guard = both(both(guard, oneOf(run)), p.guard)
+		run = []Literal{{}}
 		if p.exact != nil {
 			run = p.exact
 		}
@@ -159,20 +203,20 @@ func sequence(parts []knowledge) knowledge {
 	if whole {
 		return knowledge{exact: run, any: any}
 	}
-	return knowledge{any: any}
+	return knowledge{any: any, guard: both(guard, oneOf(run))}
 }
 
-func cross(a, b []string) []string {
-	out := make([]string, 0, len(a)*len(b))
+func cross(a, b []Literal) []Literal {
+	out := make([]Literal, 0, len(a)*len(b))
 	for _, x := range a {
 		for _, y := range b {
-			out = append(out, x+y)
+			out = append(out, x.then(y))
 		}
 	}
 	return out
 }
 
-func unite(a, b []string) []string {
+func unite(a, b []Literal) []Literal {
 	out := slices.Clone(a)
 	for _, s := range b {
 		if !slices.Contains(out, s) {
@@ -183,7 +227,7 @@ func unite(a, b []string) []string {
 }
 
 // usable returns the literals if all of them are long enough to look for.
-func usable(literals []string) []string {
+func usable(literals []Literal) []Literal {
 	if len(literals) == 0 || shortest(literals) < minLiteral {
 		return nil
 	}
@@ -193,7 +237,7 @@ func usable(literals []string) []string {
 // better returns the list that should be found less often: the one whose
 // shortest literal is longer, up to where that hardly matters, else the shorter
 // list, else the longer literals after all: https:// is everywhere.
-func better(a, b []string) []string {
+func better(a, b []Literal) []Literal {
 	if len(a) == 0 {
 		return b
 	}
@@ -207,10 +251,10 @@ func better(a, b []string) []string {
 	return a
 }
 
-func shortest(literals []string) int {
-	n := len(literals[0])
+func shortest(literals []Literal) int {
+	n := len(literals[0].Text)
 	for _, l := range literals {
-		n = min(n, len(l))
+		n = min(n, len(l.Text))
 	}
 	return n
 }
