@@ -39,7 +39,7 @@ type Source struct {
 	config    *config.Config
 	configDir string         // that the user named
 	below     []config.Layer // the repository's
-	baseName  string // of the revision, without "origin/"
+	baseName  string         // of the revision, without "origin/"
 	baseSHA   string
 	mergeBase string
 	headName  string

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
@@ -199,5 +201,32 @@ func TestReferences(t *testing.T) {
 		if got := strings.Contains(Text(v, TextOptions{Width: 1000}), "See http"); got != shown {
 			t.Errorf("%q in the text: %v, want %v", ref, got, shown)
 		}
+	}
+}
+
+// A rule's layer is told where it is not the defaults', which need no word, also
+// where another layer changed something of theirs.
+func TestRuleNotes(t *testing.T) {
+	cfg, problems := config.Load(config.Layer{Name: config.LayerOrganisation, Source: "acme/.github", Files: []config.File{{
+		Path: config.FileRules, Text: []byte(`[
+			{"id": "test-focused-01", "reference": "https://example.com/changed"},
+			{"id": "own-01", "name": "n", "severity": "info", "agent": "build-reviewer", "category": "c", "description": "d",
+			 "detection": "d", "recommendation": "r", "reference": "https://example.com/why", "match": {"literal": "x"}}
+		]`),
+	}}})
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	var r pipeline.ReviewReport
+	for _, id := range []string{"test-focused-01", "own-01", "unknown-01", ""} {
+		r.Findings = append(r.Findings, pipeline.Finding{RuleID: id})
+	}
+	notes := RuleNotes(&r, cfg)
+	want := map[string]RuleNote{
+		"own-01":          {Reference: "https://example.com/why", Layer: config.LayerOrganisation},
+		"test-focused-01": {Reference: "https://example.com/changed"},
+	}
+	if diff := cmp.Diff(want, notes); diff != "" {
+		t.Error(diff)
 	}
 }
