@@ -186,8 +186,8 @@ func TestDefaultSignals(t *testing.T) {
 			misses: []string{`session = requests.Session()`, `if req.session.user == nil`, `const session = 1`, `db.session.commit()`},
 		},
 		"secrets": {
-			hits:   []string{`os.Getenv("STRIPE_SECRET_KEY")`, `process.env.SLACK_TOKEN`, `ENV["DB_PASSWORD"]`, `client, err := vault.NewClient(cfg)`, `keyring.get_password("app", user)`, `key, err := x509.ParsePKCS8PrivateKey(der)`, `client.get_secret_value(SecretId=name)`},
-			misses: []string{`os.Getenv("HOME")`, `process.env.NODE_ENV`, `token := next()`, `x509.ParseCertificate(der)`, `kms.Newline`, `// the secret manager`},
+			hits:   []string{`client, err := vault.NewClient(cfg)`, `keyring.get_password("app", user)`, `key, err := x509.ParsePKCS8PrivateKey(der)`, `client.get_secret_value(SecretId=name)`},
+			misses: []string{`os.Getenv("STRIPE_SECRET_KEY")`, `process.env.SLACK_TOKEN`, `token := next()`, `x509.ParseCertificate(der)`, `kms.Newline`, `// the secret manager`},
 		},
 		"cryptography": {
 			hits: []string{
@@ -238,6 +238,10 @@ func TestDefaultSignals(t *testing.T) {
 		"public-api": {
 			hits:   []string{`@app.route("/orders")`, `@router.get("/orders/{id}")`, `app.post('/orders', create)`, `mux.HandleFunc("GET /orders", list)`, `@GetMapping("/orders")`},
 			misses: []string{`cache.get("/orders")`, `app.get("title")`, `http.Get("https://example.com")`, `user@app.get("x")`},
+		},
+		"kubernetes": {
+			hits:   []string{`kind: Deployment`, `kind: "CronJob"`},
+			misses: []string{`kind: ConfigMap`, `  kind: Pod`, `# kind: Pod`},
 		},
 		"accessibility": {
 			hits:   []string{`return "<button class='x'>" + label`, `<img src={url} />`, `aria-label="Close"`},

@@ -78,6 +78,9 @@ func language(file string) string {
 	if l := enry.GetLanguagesByFilename(file, nil, nil); len(l) > 0 {
 		return l[0]
 	}
+	if stem, ext, ok := strings.Cut(path.Base(file), "."); ok && ext != "md" && (stem == "Dockerfile" || stem == "Containerfile") {
+		return "Dockerfile" // Dockerfile.dev
+	}
 	candidates := enry.GetLanguagesByExtension(file, nil, nil)
 	if len(candidates) == 0 {
 		return ""

@@ -15,6 +15,15 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
+// Dockerfiles are often named for what they build.
+func TestDockerfilesWithEndings(t *testing.T) {
+	for file, want := range map[string]string{"Dockerfile": "Dockerfile", "build/Dockerfile.dev": "Dockerfile", "Containerfile.prod": "Dockerfile", "Dockerfile.md": "Markdown"} {
+		if got := language(file); got != want {
+			t.Errorf("%s is %q, want %q", file, got, want)
+		}
+	}
+}
+
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // memory is a source whose answers a test sets; err fails the read it names.

@@ -102,9 +102,9 @@ type engines struct {
 	size  int
 }
 
-// maxEngines is how many bytes of compiled configs are kept: some seven of
-// the size of the defaults, or two of 5,000 rules. One is kept whatever it takes.
-const maxEngines = 64 << 20
+// maxEngines is how many bytes of compiled configs are kept: some twenty of
+// the size of the defaults, or five of 5,000 rules. One is kept whatever it takes.
+const maxEngines = 192 << 20
 
 // What a compiled config takes, measured on the defaults (9 MB) and on 5,000
 // short rules (36 MB): most of it goes with the text of expressions.
