@@ -46,6 +46,9 @@ func ReadDir(name, dir string) (Layer, error) {
 // that the loader sees that it is too large.
 func readFile(name string) ([]byte, error) {
 	info, err := os.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) { // it was listed, so what is missing is its target
+		return nil, fmt.Errorf("%s is a link that leads nowhere: mend it, or remove it", name)
+	}
 	if err != nil {
 		return nil, err
 	}

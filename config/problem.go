@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -18,6 +19,9 @@ const maxProblems = 100
 // FormatProblem writes a problem on one line, the way compilers do:
 //
 //	file:line:column: /json/pointer: what is wrong; what to write
+//
+// What a reader could not see, or what steers how the line is shown, is written
+// as an escape.
 func FormatProblem(p pipeline.ConfigProblem) string {
 	var b strings.Builder
 	b.WriteString(p.File)
@@ -33,6 +37,22 @@ func FormatProblem(p pipeline.ConfigProblem) string {
 	b.WriteString(p.Problem)
 	if p.Remedy != "" {
 		b.WriteString("; " + p.Remedy)
+	}
+	return escapeHidden(b.String())
+}
+
+// escapeHidden writes control and format characters (bidirectional overrides,
+// zero-width characters), and what shows nothing else, as Go and JSON do.
+func escapeHidden(s string) string {
+	const brailleBlank = 0x2800
+	var b strings.Builder
+	for _, r := range s {
+		if r == brailleBlank || !unicode.IsPrint(r) || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
+			quoted := strconv.QuoteToASCII(string(r))
+			b.WriteString(quoted[1 : len(quoted)-1])
+			continue
+		}
+		b.WriteRune(r)
 	}
 	return b.String()
 }

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -292,19 +294,6 @@ func TestProblems(t *testing.T) {
 			"review-rules.json:2:170: /0/match/pattern: the pattern does not compile: missing closing ): `(`; write it in RE2 syntax: https://github.com/google/re2/wiki/Syntax",
 			`review-rules.json:3:55: /1/agent: there is no agent "x"; register it in review-agents.json, or use one of those that exist`,
 		}},
-		{"extends nothing", FileAgents, `{"extends": [], "items": []}`, []string{
-			`review-agents.json:1:13: /extends: the agent "api-reviewer" is gone, but entries of lower layers still name it; keep it, or switch those entries off too`,
-			`review-agents.json:1:13: /extends: the agent "build-reviewer" is gone, but entries of lower layers still name it; keep it, or switch those entries off too`,
-			`review-agents.json:1:13: /extends: the agent "dependency-reviewer" is gone, but entries of lower layers still name it; keep it, or switch those entries off too`,
-			`review-agents.json:1:13: /extends: the agent "design-auditor" is gone, but entries of lower layers still name it; keep it, or switch those entries off too`,
-			`review-agents.json:1:13: /extends: the agent "docs-reviewer" is gone, but entries of lower layers still name it; keep it, or switch those entries off too`,
-			`review-agents.json:1:13: /extends: the agent "finance-sme" is gone, but entries of lower layers still name it; keep it, or switch those entries off too`,
-			`review-agents.json:1:13: /extends: the agent "infra-reviewer" is gone, but entries of lower layers still name it; keep it, or switch those entries off too`,
-			`review-agents.json:1:13: /extends: the agent "pr-hygiene" is gone, but entries of lower layers still name it; keep it, or switch those entries off too`,
-			`review-agents.json:1:13: /extends: the agent "secrets" is gone, but entries of lower layers still name it; keep it, or switch those entries off too`,
-			`review-agents.json:1:13: /extends: the agent "security-reviewer" is gone, but entries of lower layers still name it; keep it, or switch those entries off too`,
-			`review-agents.json:1:13: /extends: the agent "test-reviewer" is gone, but entries of lower layers still name it; keep it, or switch those entries off too`,
-		}},
 		{"unknown file", "review-rule.json", `[]`, []string{
 			`review-rule.json: there is no config file of this name; use review-rules.json, review-composition.json, review-agents.json, review-domains.json or review-settings.json`,
 		}},
@@ -319,6 +308,39 @@ func TestProblems(t *testing.T) {
 				t.Error("the broken layer is in use")
 			}
 		})
+	}
+}
+
+// What is gone is told once each, with some of the entries that name it.
+func TestWhatIsGoneIsToldWithWhoNamesIt(t *testing.T) {
+	_, problems := Load(layer(FileAgents, `{"extends": [], "items": []}`))
+	form := regexp.MustCompile(`^review-agents\.json:1:13: /extends: the agent "[a-z-]+" is gone, but entries of lower layers still name it: ` +
+		`"[a-z0-9-]+" in review-[a-z]+\.json(, "[a-z0-9-]+" in review-[a-z]+\.json){0,2}( and \d+ more)?; keep it, or switch those entries off too$`)
+	lines := formatted(problems)
+	for _, l := range lines {
+		if !form.MatchString(l) {
+			t.Error(l)
+		}
+	}
+	c, _ := Load()
+	if len(lines) != len(c.Agents) {
+		t.Errorf("%d problems for %d agents", len(lines), len(c.Agents))
+	}
+	if all := strings.Join(lines, "\n"); !strings.Contains(all, `"secrets" is gone, but entries of lower layers still name it: "secrets" in review-composition.json;`) {
+		t.Error(all)
+	}
+	rules, named := 0, regexp.MustCompile(`"build-reviewer" is gone.* and (\d+) more;`)
+	for _, r := range c.Rules {
+		if r.Agent == "build-reviewer" {
+			rules++
+		}
+	}
+	m := named.FindStringSubmatch(strings.Join(lines, "\n"))
+	if m == nil {
+		t.Fatal("the rest of build-reviewer's entries is not counted")
+	}
+	if more, _ := strconv.Atoi(m[1]); more < rules-3 {
+		t.Errorf("%d more of at least %d", more, rules-3)
 	}
 }
 
@@ -361,5 +383,15 @@ func TestAlwaysPolicyNeedsAnAgent(t *testing.T) {
 	want := []string{`review-agents.json:1:1: every agent of the policies with the trigger "always" is switched off; leave one on, or let such a policy dispatch another`}
 	if diff := cmp.Diff(want, formatted(problems)); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+}
+
+// A line that is shown holds nothing that hides or reorders it.
+func TestFormattedProblemsShowEverything(t *testing.T) {
+	got := FormatProblem(pipeline.ConfigProblem{
+		File: "a\u202eb.json", Line: 1, Column: 2, Pointer: "/x\u200by\u2066", Problem: "caf\u00e9 \"\u3164\"\x1b[31m\u2800\ufe0f", Remedy: "a\nb \u65e5\u672c",
+	})
+	if want := `a\u202eb.json:1:2: /x\u200by\u2066: café "\u3164"\x1b[31m\u2800\ufe0f; a\nb 日本`; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

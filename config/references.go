@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/reviewgate/reviewgate/config/internal/jsontree"
 	"github.com/reviewgate/reviewgate/policies"
@@ -26,24 +27,27 @@ func (t *trial) checkReferences() {
 	services := target{"service", FileDomains, t.mapped("service"), `map globs to it in review-domains.json`}
 	for _, e := range t.entries(FileRules) {
 		if enabled(e.node) {
-			t.refer(e.node.Get("agent"), agents)
+			t.refer(e.node.Get("agent"), agents, namer{FileRules, e.id})
 		}
 	}
 	for _, e := range t.entries(FileComposition) {
 		if enabled(e.node) {
+			by := namer{FileComposition, e.id}
 			for _, n := range elems(e.node.Get("dispatch").Get("agents")) {
-				t.refer(n, agents)
+				t.refer(n, agents, by)
 			}
-			t.referTrigger(e.node.Get("trigger"), domains, services)
+			t.referTrigger(e.node.Get("trigger"), domains, services, by)
 		}
 	}
 	for _, e := range t.entries(FileDomains) {
 		// Of the domains' entries only signals have an agent.
 		if agent := e.node.Get("agent"); agent != nil && enabled(e.node) {
-			t.refer(agent, agents)
-			t.refer(e.node.Get("domain"), domains)
+			by := namer{FileDomains, e.id}
+			t.refer(agent, agents, by)
+			t.refer(e.node.Get("domain"), domains, by)
 		}
 	}
+	t.reportGone()
 	if !t.shaky[FileComposition] {
 		t.checkAlways()
 		if !t.shaky[FileDomains] && !t.shaky[FileAgents] {
@@ -60,25 +64,69 @@ func enabled(n *jsontree.Node) bool {
 
 func isTrue(n *jsontree.Node) bool { return n != nil && n.Text == "true" }
 
-func (t *trial) referTrigger(n *jsontree.Node, domains, services target) {
+func (t *trial) referTrigger(n *jsontree.Node, domains, services target, by namer) {
 	for _, e := range elems(n.Get("domains")) {
-		t.refer(e, domains)
+		t.refer(e, domains, by)
 	}
 	for _, e := range elems(n.Get("services")) {
-		t.refer(e, services)
+		t.refer(e, services, by)
 	}
 	for _, sub := range elems(n.Get("triggers")) {
-		t.referTrigger(sub, domains, services)
+		t.referTrigger(sub, domains, services, by)
 	}
 }
 
-// refer checks that what a value names exists.
-func (t *trial) refer(n *jsontree.Node, to target) {
+// namer is an entry that names another.
+type namer struct{ file, id string }
+
+// gone is something that the layer took away while entries of lower layers
+// name it.
+type gone struct {
+	to   target
+	name string
+	by   []namer // each once
+}
+
+// noteGone remembers who names what is gone.
+func (t *trial) noteGone(to target, name string, by namer) {
+	for i := range t.gone {
+		g := &t.gone[i]
+		if g.to.noun != to.noun || g.name != name {
+			continue
+		}
+		if g.by[len(g.by)-1] != by {
+			g.by = append(g.by, by)
+		}
+		return
+	}
+	t.gone = append(t.gone, gone{to, name, []namer{by}})
+}
+
+// reportGone reports each thing that is gone once, with the first entries that
+// name it.
+func (t *trial) reportGone() {
+	const maxNamed = 3
+	for _, g := range t.gone {
+		var names []string
+		for _, by := range g.by[:min(len(g.by), maxNamed)] {
+			names = append(names, shown(by.id)+" in "+by.file)
+		}
+		list := strings.Join(names, ", ")
+		if more := len(g.by) - maxNamed; more > 0 {
+			list += fmt.Sprintf(" and %d more", more)
+		}
+		t.of(t.blame(g.to.file), fmt.Sprintf("the %s %s is gone, but entries of lower layers still name it: %s", g.to.noun, shown(g.name), list),
+			"keep it, or switch those entries off too")
+	}
+}
+
+// refer checks that what a value of an entry names exists.
+func (t *trial) refer(n *jsontree.Node, to target, by namer) {
 	if !given(n) || to.names[n.Text] || t.unread[to.file] {
 		return
 	}
 	if !t.owns(n) {
-		t.of(t.blame(to.file), fmt.Sprintf("the %s %s is gone, but entries of lower layers still name it", to.noun, shown(n.Text)), "keep it, or switch those entries off too")
+		t.noteGone(to, n.Text, by)
 		return
 	}
 	remedy := to.hint + ", or use one of those that exist"

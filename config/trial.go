@@ -29,6 +29,7 @@ type trial struct {
 	// what they would bring about is unknown.
 	unread map[string]bool
 	shaky  map[string]bool
+	gone   []gone
 }
 
 // lay returns the stack with the layer over it, and what is wrong with that.

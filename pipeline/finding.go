@@ -34,6 +34,10 @@ type Finding struct {
 	Perspectives List[Perspective] `json:"perspectives"`
 }
 
+// ReasonNotIgnored begins the reason of a finding that a comment in the code
+// asks to ignore in vain. What follows says why.
+const ReasonNotIgnored = "not ignored: "
+
 // SectionTitle and SectionDescription are the sections of findings about a
 // change's title and description, SectionChange that of findings about the
 // change as a whole.

@@ -33,20 +33,23 @@ func (s *Source) Config(ctx context.Context) (normalize.ConfigRead, error) {
 }
 
 func (s *Source) loadConfig(ctx context.Context) (*config.Config, error) {
+	if err := valid(s.below, "the layers below the repository's config are"); err != nil {
+		return nil, err
+	}
 	if s.configDir != "" {
-		return loadDirectory(s.configDir)
+		return s.loadDirectory()
 	}
 	layer := config.Layer{Name: config.LayerRepository, Source: s.baseName + "@" + s.baseSHA}
 	var err error
 	if layer.Files, err = s.configFiles(ctx, s.baseSHA); err != nil {
 		return nil, fmt.Errorf("read %s at %s: %w", config.RepositoryDir, s.baseName, err)
 	}
-	return load(layer), nil
+	return s.load(layer), nil
 }
 
-// load lays a layer over the defaults. Its problems stand in the config.
-func load(layer config.Layer) *config.Config {
-	var layers []config.Layer
+// load lays a layer over those below it. Its problems stand in the config.
+func (s *Source) load(layer config.Layer) *config.Config {
+	layers := slices.Clip(s.below)
 	if len(layer.Files) > 0 {
 		layers = append(layers, layer)
 	}
@@ -130,7 +133,8 @@ func (s *Source) blob(ctx context.Context, sha string) (text []byte, err error) 
 
 // loadDirectory loads a directory that the user named. It must hold config,
 // and what it holds must be right.
-func loadDirectory(dir string) (*config.Config, error) {
+func (s *Source) loadDirectory() (*config.Config, error) {
+	dir := s.configDir
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("%s is no directory that can be read: name one with config files", dir)
 	}
@@ -141,13 +145,24 @@ func loadDirectory(dir string) (*config.Config, error) {
 	if len(layer.Files) == 0 {
 		return nil, fmt.Errorf("%s holds none of the config files %s", dir, strings.Join(config.FileNames(), ", "))
 	}
-	c, problems := config.Load(layer)
+	layers := append(slices.Clip(s.below), layer)
+	if err := valid(layers, "the config in "+dir+" is"); err != nil {
+		return nil, err
+	}
+	c, _ := config.Load(layers...)
+	return c, nil
+}
+
+// valid lists what is wrong with layers. what says which they are, with the
+// verb.
+func valid(layers []config.Layer, what string) error {
+	_, problems := config.Load(layers...)
 	if len(problems) == 0 {
-		return c, nil
+		return nil
 	}
 	var lines []string
 	for _, p := range problems {
 		lines = append(lines, config.FormatProblem(p))
 	}
-	return nil, fmt.Errorf("the config in %s is not valid:\n%s", dir, strings.Join(lines, "\n"))
+	return fmt.Errorf("%s not valid:\n%s", what, strings.Join(lines, "\n"))
 }

@@ -26,6 +26,9 @@ type Options struct {
 	// ConfigDir is a directory with config files to use instead of those at
 	// the base.
 	ConfigDir string
+	// Layers are those below the repository's, lowest first. They must be
+	// valid.
+	Layers []config.Layer
 }
 
 // Source reads a change. Its methods may be called side by side.
@@ -34,8 +37,9 @@ type Source struct {
 	bare      bool
 	workTree  bool // what is read is the work tree, on top of head
 	config    *config.Config
-	configDir string // that the user named
-	baseName  string // of the revision, without "origin/"
+	configDir string         // that the user named
+	below     []config.Layer // the repository's
+	baseName  string         // of the revision, without "origin/"
 	baseSHA   string
 	mergeBase string
 	headName  string
@@ -51,7 +55,7 @@ func Open(ctx context.Context, o Options) (*Source, error) {
 	if _, err := exec.LookPath("git"); err != nil {
 		return nil, fmt.Errorf("find the git command, which must be installed: %w", err)
 	}
-	s := &Source{configDir: o.ConfigDir}
+	s := &Source{configDir: o.ConfigDir, below: o.Layers}
 	if err := s.openRepository(ctx, o.Dir); err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ func (s *Source) Proposed(ctx context.Context) (*config.Config, error) {
 	layer.Files = append(
 		slices.DeleteFunc(base, func(f config.File) bool { return touched[f.Path] }),
 		slices.DeleteFunc(head, func(f config.File) bool { return !touched[f.Path] })...)
-	return load(layer), nil
+	return s.load(layer), nil
 }
 
 func touchedConfig(changed []normalize.ChangedFile) map[string]bool {

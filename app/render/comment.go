@@ -113,7 +113,7 @@ func (r *report) head() []safe {
 
 // brokenConfig tells that a config layer could not be used, and why.
 func (r *report) brokenConfig() safe {
-	problems := r.problems(r.r.Facts.Config.Problems, r.organisation())
+	problems := r.problems(r.r.Facts.Config.Problems, r.origins())
 	if problems.n == 0 {
 		return ""
 	}
@@ -214,9 +214,9 @@ func (r *report) findings(room int) (parts []safe, hidden int) {
 
 func (r *report) long(i int) safe {
 	if i < r.fs.serious || r.check {
-		return say("md finding", r.fs.full(i))
+		return say("md finding", r.fs.full(i, depth{r.room(roomPlaces), true}))
 	}
-	return say("md item", r.fs.full(i))
+	return say("md item", r.fs.full(i, depth{r.room(roomMinorPlaces), false}))
 }
 
 func (r *report) short(i int) safe {

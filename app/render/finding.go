@@ -14,11 +14,13 @@ type finding struct {
 	Severity       word
 	Place          safe
 	Agents         safe
-	Rule           safe // a link to its reference where it has one
+	Rule           safe
+	Link           safe // to the rule's reference, in formats that have links
 	Layer          safe // of config that the rule comes from, unless that is the defaults
 	Reference      safe
 	ID             safe
 	State          safe
+	NotIgnored     safe // why a comment that asks to ignore it is not obeyed
 	Message        safe
 	Why            safe
 	Evidence       []safe
@@ -77,7 +79,8 @@ func (fs *findings) brief(i int) finding {
 		Severity: word(severityOf(f)),
 		Place:    fs.place(f),
 		Agents:   fs.agents(f),
-		Rule:     fs.p.link(fs.p.code(f.RuleID, maxName), fs.reference(f)),
+		Rule:     fs.p.code(f.RuleID, maxName),
+		Link:     fs.referenceLink(f),
 		Layer:    fs.layer(f),
 		More:     len(fs.groups[i]) - 1,
 	}
@@ -93,10 +96,12 @@ func (fs *findings) brief(i int) finding {
 	return out
 }
 
-// full is the i-th group with all that is known of it.
-func (fs *findings) full(i int) finding {
+// full is the i-th group with all that is known of it, and of its places as
+// much as d says.
+func (fs *findings) full(i int, d depth) finding {
 	f, out := fs.groups[i][0], fs.brief(i)
-	out.Also = fs.also(fs.groups[i][1:])
+	out.Also = fs.also(fs.groups[i], d)
+	out.NotIgnored = sentence(fs.p.text(notIgnored(f), maxReason))
 	out.Reference = fs.p.text(fs.reference(f), maxReference)
 	out.Message = fs.said(f.Message, f.Title)
 	out.Why = fs.said(f.WhyItMatters, f.Title, f.Message)

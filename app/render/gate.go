@@ -17,17 +17,15 @@ var metricName = regexp.MustCompile(`[a-z][a-z_]*`)
 func heldBy(g *pipeline.Gate, p pen) []safe {
 	const maxMetrics = 6
 	var names []string
-	for _, name := range metricName.FindAllString(g.Condition, maxMetrics) {
+	for _, name := range metricName.FindAllString(g.Condition, -1) {
 		if _, ok := g.Metrics[name]; ok && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-	var out []safe
-	for _, name := range names {
+	return first(names, maxMetrics, func(name string) safe {
 		value := strconv.FormatFloat(g.Metrics[name], 'f', -1, 64)
-		out = append(out, say("metric", struct{ Name, Value safe }{p.text(name, maxName), p.text(value, maxName)}))
-	}
-	return out
+		return say("metric", struct{ Name, Value safe }{p.text(name, maxName), p.text(value, maxName)})
+	})
 }
 
 // decided says which condition of the gate the decision fell by. It is empty

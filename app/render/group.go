@@ -1,16 +1,23 @@
 package render
 
-import "github.com/reviewgate/reviewgate/pipeline"
+import (
+	"slices"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
 
 // sameness is what findings of one rule share that are shown as one, with
 // their places. Only what a rule says word for word in many places is: what an
 // agent wrote for one place stays apart.
 type sameness struct {
-	rule, agent            string
-	severity               pipeline.Severity
-	title, message, advice string
-	state                  pipeline.FindingState
-	reviewers              int
+	rule, agent         string
+	severity            pipeline.Severity
+	title, message, why string
+	advice, fix         string
+	notIgnored          string
+	state               pipeline.FindingState
+	reviewers           int
 }
 
 // group puts findings together that differ in their place only. A group
@@ -20,7 +27,7 @@ func (fs *findings) group() {
 	for _, f := range fs.list {
 		key := sameness{
 			rule: f.RuleID, agent: f.Agent, severity: severityOf(f), title: f.Title, message: f.Message, advice: f.Recommendation,
-			reviewers: len(f.Reviewers),
+			why: f.WhyItMatters, fix: f.SuggestedFix, notIgnored: notIgnored(f), reviewers: len(f.Reviewers),
 		}
 		if fs.history {
 			key.state = f.State
@@ -40,13 +47,48 @@ func (fs *findings) group() {
 	}
 }
 
+// depth is how much is told of a group's places besides the first.
+type depth struct {
+	room     int  // bytes
+	evidence bool // where it is another than that of the first
+}
+
+// What the other places of a group may take, in bytes: all of those that block
+// but in absurd cases, and of the others enough to see where they cluster.
+const (
+	roomPlaces      = 10_000
+	roomMinorPlaces = 500
+)
+
 // also lists the places of a group besides the first, each with the id by
 // which it is known.
-func (fs *findings) also(others []*pipeline.Finding) []safe {
-	const maxPlaces = 5
-	return first(others, maxPlaces, func(f *pipeline.Finding) safe {
-		return say("also at", struct{ Place, ID safe }{fs.place(f), fs.id(f)})
-	})
+func (fs *findings) also(group []*pipeline.Finding, d depth) []safe {
+	others := group[1:]
+	shown, left := each(others, func(f **pipeline.Finding) safe {
+		at := struct {
+			Place, ID safe
+			Evidence  []safe
+		}{Place: fs.place(*f), ID: fs.id(*f)}
+		if d.evidence && !slices.Equal((*f).Evidence, group[0].Evidence) {
+			at.Evidence = fs.evidence(*f, nil)
+		}
+		return say("also at", at)
+	}).take(d.room)
+	if left > 0 {
+		shown = append(shown, say("more", more{N: left}))
+	}
+	return shown
+}
+
+// notIgnored is why a comment in the code that asks to ignore the finding is
+// not obeyed, or "".
+func notIgnored(f *pipeline.Finding) string {
+	for _, r := range f.Reasons {
+		if why, ok := strings.CutPrefix(r, pipeline.ReasonNotIgnored); ok {
+			return why
+		}
+	}
+	return ""
 }
 
 // id is the short form of a finding's fingerprint.

@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
@@ -28,6 +31,10 @@ func TestGroups(t *testing.T) {
 		"another title":             {like(func(f *pipeline.Finding) { f.Title = "x" }), false, 2},
 		"another message":           {like(func(f *pipeline.Finding) { f.Message = "x" }), false, 2},
 		"another recommendation":    {like(func(f *pipeline.Finding) { f.Recommendation = "x" }), false, 2},
+		"another why":               {like(func(f *pipeline.Finding) { f.WhyItMatters = "x" }), false, 2},
+		"another fix":               {like(func(f *pipeline.Finding) { f.SuggestedFix = "x" }), false, 2},
+		"not ignored":               {like(func(f *pipeline.Finding) { f.Reasons = pipeline.List[string]{pipeline.ReasonNotIgnored + "x"} }), false, 2},
+		"another evidence":          {like(func(f *pipeline.Finding) { f.Evidence = pipeline.List[string]{"x"} }), false, 1},
 		"another agent":             {like(func(f *pipeline.Finding) { f.Agent = "x" }), false, 2},
 		"new, and that is not said": {like(func(f *pipeline.Finding) { f.State = pipeline.StateOpen }), false, 1},
 		"still open":                {like(func(f *pipeline.Finding) { f.State = pipeline.StateOpen }), true, 2},
@@ -51,19 +58,112 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// Places are bounded and counted, each with its id.
-func TestPlacesOfAGroup(t *testing.T) {
+// inPlaces is a review in which one rule finds n places of a severity.
+func inPlaces(n int, s pipeline.Severity) View {
 	v := cleanView()
 	var fs []pipeline.Finding
-	for i := range 12 {
-		fs = append(fs, pipeline.Finding{RuleID: "a-01", Title: "T", Severity: pipeline.SeverityWarning, Path: "a.go", StartLine: i + 1, ID: fmt.Sprintf("%08d", i)})
+	for i := range n {
+		fs = append(fs, pipeline.Finding{
+			RuleID: "a-01", Title: "T", Severity: s, Path: "src/place.go", StartLine: i + 1, EndLine: i + 1,
+			ID: fmt.Sprintf("%08d", i), Evidence: pipeline.List[string]{fmt.Sprintf("call(%d)", i)},
+		})
 	}
-	setFindings(&v, pipeline.DecisionPassWithWarnings, "warning > 0", fs...)
-	text := Text(v, TextOptions{Width: 1000})
-	for _, want := range []string{"a.go:1 and 11 more places", "Also at a.go:2 (id 00000001), a.go:3", "a.go:6 (id 00000005), …and 6 more"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("does not say %q:\n%s", want, text)
+	setFindings(&v, pipeline.DecisionNeedsFixes, "major > 0", fs...)
+	return v
+}
+
+// All places of what blocks are told in every format, each with its id and what
+// was found there.
+func TestPlacesOfABlockingGroup(t *testing.T) {
+	v := inPlaces(40, pipeline.SeverityCritical)
+	check := Check(v)
+	for name, text := range map[string]string{
+		"comment": Comment(v).Body, "check": check.Text, "markdown": Markdown(v), "text": Text(v, TextOptions{Width: 10_000}),
+	} {
+		plain := strings.ReplaceAll(text, "`", "")
+		for i := range 39 {
+			place, rest := fmt.Sprintf("src/place.go:%d", i+2), fmt.Sprintf("(id %08d, call(%d))", i+1, i+1)
+			if !strings.Contains(plain, place) || !strings.Contains(plain, rest) {
+				t.Errorf("%s: %s %s is missing", name, place, rest)
+			}
 		}
+	}
+}
+
+// Of what does not block, a comment names some places and counts the others;
+// the terminal names all.
+func TestPlacesOfAMinorGroup(t *testing.T) {
+	v := inPlaces(40, pipeline.SeverityWarning)
+	if c := Comment(v).Body; !strings.Contains(c, "39 more places") || !strings.Contains(c, "…and 3") || strings.Contains(c, "call(1)") {
+		t.Error(c)
+	}
+	if text := Text(v, TextOptions{Width: 10_000}); !strings.Contains(text, "src/place.go:40 (id 00000039, call(39))") {
+		t.Error(text)
+	}
+}
+
+// However many places there are, the comment stays within its limit, counts
+// those that are left out, and has room for other findings.
+func TestPlacesAreBounded(t *testing.T) {
+	v := inPlaces(5000, pipeline.SeverityMajor)
+	v.Review.Report.Findings = append(v.Review.Report.Findings, findingsView().Review.Report.Findings[3])
+	c := Comment(v).Body
+	if len(c) > maxBody || !strings.Contains(c, "…and 4,9") || !strings.Contains(c, "A failed close can hide") {
+		t.Errorf("%d bytes: %.2000s", len(c), c)
+	}
+}
+
+// A comment in the code that asks in vain to ignore a finding is answered where
+// the finding is shown.
+func TestNotIgnoredIsSaid(t *testing.T) {
+	for _, s := range []pipeline.Severity{pipeline.SeverityMajor, pipeline.SeverityWarning} {
+		v := inPlaces(1, s)
+		v.Review.Report.Findings[0].Reasons = pipeline.List[string]{"merged", pipeline.ReasonNotIgnored + "the comment on line 7 gives no reason"}
+		for name, text := range map[string]string{
+			"comment": Comment(v).Body, "check": Check(v).Text, "markdown": Markdown(v), "text": Text(v, TextOptions{}),
+		} {
+			if !strings.Contains(text, "Not ignored: the comment on line 7 gives no reason.") {
+				t.Errorf("%s: %s", name, text)
+			}
+		}
+	}
+}
+
+// What is uncertain is told in the title where there is nothing else.
+func TestUncertainIsInTheTitle(t *testing.T) {
+	v := cleanView()
+	v.Review.Report.ResidualConcerns = pipeline.List[pipeline.SourcedText]{{Text: "The cache may outlive the session", Source: "security-reviewer"}}
+	for name, text := range map[string]string{"comment": Comment(v).Body, "check": Check(v).Title, "text": Text(v, TextOptions{})} {
+		if !strings.Contains(text, "No findings; 1 uncertain") {
+			t.Errorf("%s: %.200s", name, text)
+		}
+	}
+	v = inPlaces(1, pipeline.SeverityMajor)
+	v.Review.Report.ResidualConcerns = pipeline.List[pipeline.SourcedText]{{Text: "The cache may outlive the session", Source: "security-reviewer"}}
+	if title := Check(v).Title; strings.Contains(title, "uncertain") {
+		t.Error(title)
+	}
+}
+
+// Metrics of the gate's condition that are not shown are counted.
+func TestManyMetrics(t *testing.T) {
+	g := &pipeline.Gate{Condition: "critical > 0 && critical < 9 && a > 0 && b > 0 && c > 0 && d > 0 && e > 0 && f > 0 && g > 0", Metrics: map[string]float64{}}
+	for _, name := range strings.Fields("critical a b c d e f g") {
+		g.Metrics[name] = 1
+	}
+	got, _ := list(", ", heldBy(g, plainPen{}))
+	if want := safe("critical is 1, a is 1, b is 1, c is 1, d is 1, e is 1, …and 2 more"); got != want {
+		t.Errorf("got %s", got)
+	}
+}
+
+// A link is called like the host that it leads to, whatever the rule is called.
+func TestReferenceLinkIsCalledLikeItsHost(t *testing.T) {
+	v := findingsView()
+	id := v.Review.Report.Findings[0].RuleID
+	v.Rules = map[string]RuleNote{id: {Reference: "https://evil.example/login", Layer: config.LayerRepository}}
+	if c := Comment(v).Body; !strings.Contains(c, "`"+id+"` ([`evil.example`](https://evil.example/login), config of the repository)") {
+		t.Error(c)
 	}
 }
 
@@ -83,17 +183,50 @@ func TestReferences(t *testing.T) {
 		"https://github.com/acme/shop/issues/5":                 false,
 		"https://github.com/acme/shop/pull/5":                   false,
 		"https://github.com/acme/shop/commit/a1b2c3d":           false,
+		"https://github.com/acme/shop/Issues/5":                 false,
+		"https://github.com/acme/shop/PULL/5":                   false,
+		"https://github.com/acme/shop/%69ssues/5":               false,
+		"https://github.com/acme/shop%2Fissues%2F5":             false,
+		"https://github.com/acme/shop/%zz":                      false,
+		"https://wiki.example.com/Don%27t_Do_This":              true,
 		"https://github.com/acme/shop/blob/main/docs/errors.md": true,
 		"https://example.com/" + strings.Repeat("a", 300):       false,
 		"": false,
 	} {
 		v := findingsView()
 		v.Rules = map[string]RuleNote{"sec-tls-verify-01": {Reference: ref}}
-		if got := strings.Contains(Comment(v).Body, "[`sec-tls-verify-01`]("); got != shown {
+		if got := strings.Contains(Comment(v).Body, "]("+ref+")"); got != shown {
 			t.Errorf("%q linked: %v, want %v", ref, got, shown)
 		}
 		if got := strings.Contains(Text(v, TextOptions{Width: 1000}), "See http"); got != shown {
 			t.Errorf("%q in the text: %v, want %v", ref, got, shown)
 		}
+	}
+}
+
+// A rule's layer is told where it is not the defaults', which need no word, also
+// where another layer changed something of theirs.
+func TestRuleNotes(t *testing.T) {
+	cfg, problems := config.Load(config.Layer{Name: config.LayerOrganisation, Source: "acme/.github", Files: []config.File{{
+		Path: config.FileRules, Text: []byte(`[
+			{"id": "test-focused-01", "reference": "https://example.com/changed"},
+			{"id": "own-01", "name": "n", "severity": "info", "agent": "build-reviewer", "category": "c", "description": "d",
+			 "detection": "d", "recommendation": "r", "reference": "https://example.com/why", "match": {"literal": "x"}}
+		]`),
+	}}})
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	var r pipeline.ReviewReport
+	for _, id := range []string{"test-focused-01", "own-01", "unknown-01", ""} {
+		r.Findings = append(r.Findings, pipeline.Finding{RuleID: id})
+	}
+	notes := RuleNotes(&r, cfg)
+	want := map[string]RuleNote{
+		"own-01":          {Reference: "https://example.com/why", Layer: config.LayerOrganisation},
+		"test-focused-01": {Reference: "https://example.com/changed"},
+	}
+	if diff := cmp.Diff(want, notes); diff != "" {
+		t.Error(diff)
 	}
 }

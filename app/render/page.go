@@ -36,6 +36,7 @@ type page struct {
 	Worse      *worse // for a check: another pull request on the head decides
 
 	ConfigProblems int
+	Uncertain      int // concerns that are set aside, told where there is nothing else
 
 	Head, Base  safe
 	Risk        *risk
@@ -86,6 +87,7 @@ func newPage(v View, p pen, k linker) page {
 		Missing:    missingOf(rep.Incomplete),
 
 		ConfigProblems: len(facts.Config.Problems),
+		Uncertain:      len(rep.ResidualConcerns),
 		Head:           commitName(p, k, facts.Head.SHA, facts.Head.Ref),
 		Base:           p.code(facts.Base.Ref, maxName),
 		Ran:            len(v.Review.Manifest.Entries),

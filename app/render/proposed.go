@@ -47,7 +47,7 @@ func (s sections) proposed() (out proposed, list items, there bool) {
 		out.Condition = "" // none held
 	}
 	if out.Problems > 0 {
-		return out, s.problems(c.Problems, ""), true // where they are, the change itself has the files
+		return out, s.problems(c.Problems, nil), true // where they are, the change itself has the files
 	}
 	out.AgentsAdded = first(c.AgentsAdded, maxAgents, name)
 	out.AgentsGone = first(c.AgentsGone, maxAgents, name)

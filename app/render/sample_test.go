@@ -261,11 +261,14 @@ func brokenOrganisationView() View {
 		pipeline.ConfigLayer{Name: config.LayerRepository, Source: "acme/shop", Used: true})
 }
 
-// brokenLayersView has mistakes in both, where a branch has config of its own.
+// brokenLayersView has mistakes in both, where a branch has config of its own
+// and only the organisation's had a good version before.
 func brokenLayersView() View {
 	problems := brokenOrganisationView().Review.Facts.Config.Problems
-	problems = append(problems, brokenConfigView().Review.Facts.Config.Problems[1])
+	problems = append(problems, brokenConfigView().Review.Facts.Config.Problems...)
+	problems = append(problems, pipeline.ConfigProblem{Layer: config.LayerRepository, Problem: "7 more problems are not shown", Remedy: "put right those above first"})
 	return withLayers(cleanView(), problems,
+		pipeline.ConfigLayer{Name: config.LayerOrganisation, Source: "acme/.github", Used: true},
 		pipeline.ConfigLayer{Name: config.LayerOrganisation, Source: "acme/.github"},
 		pipeline.ConfigLayer{Name: config.LayerRepository, Source: "acme/shop@release/1"})
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/reviewgate/reviewgate/config"
@@ -21,9 +22,9 @@ type sections struct {
 	fs *findings
 }
 
-// problems lists what is wrong with a config. in is the repository that the
-// organisation's layer is read from, where that is another than the change's.
-func (s sections) problems(list []pipeline.ConfigProblem, in safe) items {
+// problems lists what is wrong with a config. in says of layers where their
+// files are.
+func (s sections) problems(list []pipeline.ConfigProblem, in map[string]origin) items {
 	return each(list, func(c *pipeline.ConfigProblem) safe {
 		where := c.File
 		if c.Line > 0 {
@@ -32,18 +33,54 @@ func (s sections) problems(list []pipeline.ConfigProblem, in safe) items {
 				where += fmt.Sprintf(":%d", c.Column)
 			}
 		}
-		p := struct{ Where, In, Pointer, Problem, Remedy safe }{
-			Where: s.p.code(where, maxPath), Pointer: s.p.code(c.Pointer, maxPath),
-			Problem: s.p.text(c.Problem, maxReason), Remedy: sentence(s.p.text(c.Remedy, maxReason)),
-		}
-		if c.Layer == config.LayerOrganisation {
-			p.In = in
-		}
-		return say("config problem", p)
+		return say("config problem", struct {
+			Where, Pointer, Problem, Remedy safe
+			From                            origin
+		}{
+			s.p.code(where, maxPath), s.p.code(c.Pointer, maxPath),
+			s.p.text(c.Problem, maxReason), sentence(s.p.text(c.Remedy, maxReason)), in[c.Layer],
+		})
 	})
 }
 
-func (s sections) organisation() safe { return s.p.code(organisation(&s.r.Facts), maxPath) }
+// origin tells the files of one layer from those of the same name in another.
+type origin struct {
+	Repository safe // that holds its files
+	Layer      safe // where the repository says nothing, or there is no file
+}
+
+// origins names where layers are from as far as a reader can't know: a
+// repository that is not the change's, and each where several are broken.
+func (s sections) origins() map[string]origin {
+	out := map[string]origin{}
+	broken := s.brokenLayers()
+	for _, name := range broken {
+		var o origin
+		if len(broken) > 1 {
+			o.Layer = s.p.text(name, maxName)
+		}
+		switch {
+		case name == config.LayerOrganisation:
+			o.Repository = s.p.code(organisation(&s.r.Facts), maxPath)
+		case name == config.LayerRepository && len(broken) > 1 && s.k.web != "":
+			o.Repository = s.p.code(s.r.Facts.Repository.FullName(), maxPath)
+		}
+		out[name] = o
+	}
+	return out
+}
+
+// brokenLayers are the names of the layers that have problems, in the order of
+// those.
+func (s sections) brokenLayers() []string {
+	var names []string
+	for _, c := range s.r.Facts.Config.Problems {
+		if !slices.Contains(names, c.Layer) {
+			names = append(names, c.Layer)
+		}
+	}
+	return names
+}
 
 // organisation is the repository that the organisation's layer is read from,
 // or empty where that is the change's own.
@@ -58,29 +95,30 @@ func organisation(facts *pipeline.PRFacts) string {
 
 // broken is what is said above the problems of a config.
 type broken struct {
-	Layer        safe // where all problems are of one
+	Layers       []brokenLayer
 	Count        int
-	LastGood     bool // an older version of the layer is in use
 	Branch       safe // of the change's repository, that config to repair is read from
 	Organisation safe // another repository that config to repair is read from
+}
+
+type brokenLayer struct {
+	Name     safe
+	LastGood bool // an older version of the layer is in use
 }
 
 func (s sections) broken() broken {
 	cfg := &s.r.Facts.Config
 	b := broken{Count: len(cfg.Problems)}
-	layers, repair := map[string]bool{}, map[string]bool{}
+	repair := map[string]bool{}
 	for _, c := range cfg.Problems {
-		layers[c.Layer] = true
 		repair[c.Layer] = repair[c.Layer] || c.File != ""
 	}
-	for _, l := range cfg.Layers {
-		b.LastGood = b.LastGood || l.Used && layers[l.Name]
-	}
-	if len(layers) == 1 {
-		b.Layer = s.p.text(cfg.Problems[0].Layer, maxName)
+	for _, name := range s.brokenLayers() {
+		used := slices.ContainsFunc(cfg.Layers, func(l pipeline.ConfigLayer) bool { return l.Used && l.Name == name })
+		b.Layers = append(b.Layers, brokenLayer{s.p.text(name, maxName), used})
 	}
 	if repair[config.LayerOrganisation] {
-		b.Organisation = s.organisation()
+		b.Organisation = s.p.code(organisation(&s.r.Facts), maxPath)
 	}
 	if repair[config.LayerRepository] || repair[config.LayerOrganisation] && b.Organisation == "" {
 		b.Branch = s.configBranch()

@@ -82,7 +82,7 @@ func (t *terminal) head(v View) {
 	if v.Notice != "" {
 		t.put("", t.p.text(v.Notice, maxMessage), styleNone)
 	}
-	if problems := t.problems(t.r.Facts.Config.Problems, t.organisation()); problems.n > 0 {
+	if problems := t.problems(t.r.Facts.Config.Problems, t.origins()); problems.n > 0 {
 		t.heading(say("config broken", t.broken()))
 		t.items(problems)
 	}
@@ -104,7 +104,7 @@ func (t *terminal) findings() {
 		default:
 			t.b.WriteByte('\n')
 		}
-		t.finding(t.fs.full(i))
+		t.finding(t.fs.full(i, depth{unlimited, true}))
 	}
 }
 
@@ -119,6 +119,9 @@ func (t *terminal) finding(f finding) {
 	t.wrap(string(f.Title), len(prefix)+len(severity), strings.Repeat(" ", len(prefix)+len(severity)), styleBold)
 	const indent = "     "
 	t.put(indent, say("about without severity", f), styleDim)
+	if f.NotIgnored != "" {
+		t.put(indent, say("not ignored", f.NotIgnored), styleNone)
+	}
 	t.put(indent, f.Message, styleNone)
 	t.put(indent, f.Why, styleNone)
 	if len(f.Evidence) > 0 {

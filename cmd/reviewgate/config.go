@@ -1,8 +1,10 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -30,6 +32,24 @@ repository's .github/reviewgate.`,
 	return c
 }
 
+// put writes a command's answer. An answer that could not be written whole is
+// no success.
+func put(cmd *cobra.Command, text string) error {
+	if _, err := io.WriteString(cmd.OutOrStdout(), text); err != nil {
+		return unfinished(fmt.Errorf("write the answer: %w", err))
+	}
+	return nil
+}
+
+// putJSON writes a command's answer for programs.
+func putJSON(cmd *cobra.Command, v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return unfinished(fmt.Errorf("encode the answer: %w", err))
+	}
+	return put(cmd, string(b)+"\n")
+}
+
 // layerFlags name the directories of layers.
 type layerFlags struct {
 	server, organisation, repository string
@@ -38,7 +58,7 @@ type layerFlags struct {
 func (f *layerFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.server, "server", "", "`directory` of the server's config")
 	c.Flags().StringVar(&f.organisation, "organisation", "", "`directory` of the organisation's config")
-	c.Flags().StringVar(&f.repository, "repository", "", "`directory` of the repository's config (default: .github/reviewgate of the repository around the current directory)")
+	c.Flags().StringVar(&f.repository, "repository", "", "`directory` of the repository's config (default, where no layer is named: .github/reviewgate of the repository around the current directory)")
 }
 
 // layers reads the directories that are named, lowest first.
@@ -67,19 +87,34 @@ func (f *layerFlags) orCurrent() error {
 	}
 	here, err := os.Getwd()
 	if err != nil {
-		return fmt.Errorf("find the current directory: %w", err)
+		return unfinished(fmt.Errorf("find the current directory: %w", err))
 	}
 	for dir := here; ; dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			if own := filepath.Join(dir, filepath.FromSlash(config.RepositoryDir)); isDir(own) {
-				f.repository = own
-			}
-			return nil
+			return f.own(filepath.Join(dir, filepath.FromSlash(config.RepositoryDir)))
 		}
 		if dir == filepath.Dir(dir) {
 			return nil
 		}
 	}
+}
+
+// own names a repository's config, if it has one.
+func (f *layerFlags) own(dir string) error {
+	info, err := os.Stat(dir)
+	switch {
+	case err == nil && info.IsDir():
+		f.repository = dir
+		return nil
+	case err == nil:
+		return unusable(fmt.Errorf("%s is a file, and config is read from a directory of this name: move the file into one", nearer(dir)))
+	case errors.Is(err, os.ErrNotExist):
+		if _, err := os.Lstat(dir); err == nil {
+			return unusable(fmt.Errorf("%s is a link that leads nowhere: mend it, or remove it", nearer(dir)))
+		}
+		return nil
+	}
+	return unfinished(fmt.Errorf("look for config: %w", err))
 }
 
 func isDir(name string) bool {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -34,12 +33,17 @@ has made final can't be changed: say by --layer which layer it is to be.`,
 		Example: "  reviewgate config check /etc/reviewgate\n" +
 			"  reviewgate config check --layer repository .github/reviewgate\n" +
 			"  reviewgate config check --layer repository --server /etc/reviewgate .github/reviewgate",
-		Args: cobra.ExactArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return nil
+			}
+			return fmt.Errorf("name one directory to check, such as reviewgate config check --layer repository %s", config.RepositoryDir)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	c.Flags().StringVar(&f.layer, "layer", config.LayerServer, "`layer` to check it as: server, organisation or repository")
-	c.Flags().StringVar(&f.server, "server", "", "`directory` of the server's config below it")
-	c.Flags().StringVar(&f.organisation, "organisation", "", "`directory` of the organisation's config below it")
+	c.Flags().StringVar(&f.server, "server", "", "`directory` of the server's config below it, for --layer organisation and repository")
+	c.Flags().StringVar(&f.organisation, "organisation", "", "`directory` of the organisation's config below it, for --layer repository")
 	c.Flags().StringVar(&f.format, "format", "text", "text, or json: the list of problems")
 	return c
 }
@@ -65,17 +69,15 @@ func (f *checkFlags) run(cmd *cobra.Command, dir string) error {
 	}
 	_, problems := config.Load(append(layers, layer)...)
 	if f.format == "json" {
-		b, err := json.MarshalIndent(pipeline.List[pipeline.ConfigProblem](problems), "", "  ")
-		if err != nil {
-			return unfinished(fmt.Errorf("encode the problems: %w", err))
+		if err := putJSON(cmd, pipeline.List[pipeline.ConfigProblem](problems)); err != nil {
+			return err
 		}
-		fmt.Fprintln(cmd.OutOrStdout(), string(b))
 	}
 	if len(problems) > 0 {
 		return invalid(cmd, problems)
 	}
 	if f.format == "text" {
-		fmt.Fprintln(cmd.OutOrStdout(), verdict(dir, &layer))
+		return put(cmd, verdict(dir, &layer)+"\n")
 	}
 	return nil
 }
@@ -87,13 +89,24 @@ func verdict(dir string, l *config.Layer) string {
 		for _, file := range l.Files {
 			names = append(names, path.Base(file.Path))
 		}
-		return fmt.Sprintf("%s is valid as config of the %s: %s", dir, l.Name, strings.Join(names, ", "))
+		said := fmt.Sprintf("%s is valid as config of the %s: %s", dir, l.Name, strings.Join(names, ", "))
+		if l.Name == config.LayerServer && isRepositoryDir(dir) {
+			said += "; to check it as the repository's: reviewgate config check --layer repository " + quoted(dir)
+		}
+		return said
 	}
 	said := fmt.Sprintf("%s has no config files, so all stays as it is", dir)
 	if own := filepath.Join(dir, filepath.FromSlash(config.RepositoryDir)); isDir(own) {
 		said += "; did you mean " + own + "?"
 	}
 	return said
+}
+
+// isRepositoryDir reports whether a directory is called as that of a
+// repository's config is.
+func isRepositoryDir(dir string) bool {
+	abs, err := filepath.Abs(dir)
+	return err == nil && strings.HasSuffix(filepath.ToSlash(abs), "/"+config.RepositoryDir)
 }
 
 // join lists alternatives.

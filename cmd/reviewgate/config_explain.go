@@ -1,9 +1,7 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -51,7 +49,7 @@ func (f *explainFlags) run(cmd *cobra.Command, args []string) error {
 		return unusable(err)
 	}
 	if err := f.orCurrent(); err != nil {
-		return unfinished(err)
+		return err
 	}
 	layers, err := f.layers()
 	if err != nil {
@@ -66,17 +64,9 @@ func (f *explainFlags) run(cmd *cobra.Command, args []string) error {
 		return unfinished(err)
 	}
 	if f.format == "json" {
-		b, err := json.MarshalIndent(x, "", "  ")
-		if err != nil {
-			return unfinished(fmt.Errorf("encode the explanation: %w", err))
-		}
-		fmt.Fprintln(cmd.OutOrStdout(), string(b))
-		return nil
+		return putJSON(cmd, x)
 	}
-	if _, err := io.WriteString(cmd.OutOrStdout(), render.Explain(x, f.rules, textOptions(cmd.OutOrStdout()))); err != nil {
-		return unfinished(fmt.Errorf("write the explanation: %w", err))
-	}
-	return nil
+	return put(cmd, render.Explain(x, f.rules, textOptions(cmd.OutOrStdout())))
 }
 
 // pathsOf are the paths of the command line, or those of standard input.

@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -42,16 +45,28 @@ func initConfig(cmd *cobra.Command, dir string) error {
 	if err != nil {
 		return unfinished(err)
 	}
-	out := cmd.OutOrStdout()
+	var said strings.Builder
 	for _, name := range written {
-		fmt.Fprintln(out, "wrote", name)
+		said.WriteString("wrote " + name + "\n")
 	}
-	fmt.Fprintf(out, `
+	own := quoted(filepath.Join(dir, filepath.FromSlash(config.RepositoryDir)))
+	fmt.Fprintf(&said, `
 Next:
-- look at what it adds up to: reviewgate config show --explain
+- look at what it adds up to: reviewgate config show --explain %s
 - after each edit: reviewgate config check --layer repository %s
 - commit it; config counts once it is on the default branch
 - take "mode" out of %s when the check may block
-`, config.RepositoryDir, config.FileSettings)
-	return nil
+`, own, own, config.FileSettings)
+	return put(cmd, said.String())
+}
+
+// plainName needs no quotes in a shell.
+var plainName = regexp.MustCompile(`^[A-Za-z0-9_./][A-Za-z0-9_./+,@-]*$`)
+
+// quoted is a file's name to be copied into a shell.
+func quoted(name string) string {
+	if plainName.MatchString(name) {
+		return name
+	}
+	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
 }

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -63,7 +61,7 @@ func (f *showFlags) run(cmd *cobra.Command, args []string) error {
 		f.repository = args[0]
 	}
 	if err := f.orCurrent(); err != nil {
-		return unfinished(err)
+		return err
 	}
 	layers, err := f.layers()
 	if err != nil {
@@ -74,8 +72,7 @@ func (f *showFlags) run(cmd *cobra.Command, args []string) error {
 		return invalid(cmd, problems)
 	}
 	if f.format == "json" && !f.explain {
-		fmt.Fprintln(cmd.OutOrStdout(), string(shown.JSON))
-		return nil
+		return put(cmd, string(shown.JSON)+"\n")
 	}
 	values := slices.DeleteFunc(shown.Values, func(v config.Value) bool {
 		return f.only != "" && v.File != "review-"+f.only+".json" || f.id != "" && v.ID != f.id
@@ -84,16 +81,7 @@ func (f *showFlags) run(cmd *cobra.Command, args []string) error {
 		return unusable(fmt.Errorf("there is no entry %q%s: reviewgate config show lists them", f.id, strings.TrimSuffix(" in "+f.only, " in ")))
 	}
 	if f.format == "json" {
-		b, err := json.MarshalIndent(values, "", "  ")
-		if err != nil {
-			return unfinished(fmt.Errorf("encode the config: %w", err))
-		}
-		fmt.Fprintln(cmd.OutOrStdout(), string(b))
-		return nil
+		return putJSON(cmd, values)
 	}
-	_, err = io.WriteString(cmd.OutOrStdout(), render.ConfigValues(values, f.explain, textOptions(cmd.OutOrStdout())))
-	if err != nil {
-		return unfinished(fmt.Errorf("write the config: %w", err))
-	}
-	return nil
+	return put(cmd, render.ConfigValues(values, f.explain, textOptions(cmd.OutOrStdout())))
 }

@@ -20,6 +20,7 @@ import (
 
 type reviewFlags struct {
 	repo, base, head, config, format string
+	below                            layerFlags // the repository's
 }
 
 func reviewCommand() *cobra.Command {
@@ -33,6 +34,8 @@ where the config's mode is advisory or off).
 
 Config is read from .github/reviewgate at the base, so that a change can't
 alter the rules it is judged by; --config reads it from a directory instead.
+--server and --organisation name directories with the layers below it, as the
+App would lay them.
 What is wrong with it is part of the review, and for json and sarif stands on
 standard error too. A range in which nothing changed is said to be one: exit
 code 0.`,
@@ -45,6 +48,8 @@ code 0.`,
 	c.Flags().StringVar(&f.base, "base", "", "`revision` to compare with (default: where the change left the default branch)")
 	c.Flags().StringVar(&f.head, "head", "", "`revision` to review (default: the work tree, uncommitted changes included)")
 	c.Flags().StringVar(&f.config, "config", "", "`directory` with config files, instead of the base's .github/reviewgate")
+	c.Flags().StringVar(&f.below.server, "server", "", "`directory` of the server's config")
+	c.Flags().StringVar(&f.below.organisation, "organisation", "", "`directory` of the organisation's config")
 	c.Flags().StringVar(&f.format, "format", "text", "text, markdown, json or sarif")
 	return c
 }
@@ -54,13 +59,17 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return unusable(err)
 	}
-	for _, name := range []string{"repo", "base", "head", "config"} {
+	for _, name := range []string{"repo", "base", "head", "config", "server", "organisation"} {
 		if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() == "" {
 			return unusable(fmt.Errorf("--%s is empty: give it a value, or leave it out", name))
 		}
 	}
 	ctx := cmd.Context()
-	src, err := localgit.Open(ctx, localgit.Options{Dir: f.repo, Base: f.base, Head: f.head, ConfigDir: f.config})
+	below, err := f.below.layers()
+	if err != nil {
+		return unusable(err)
+	}
+	src, err := localgit.Open(ctx, localgit.Options{Dir: f.repo, Base: f.base, Head: f.head, ConfigDir: f.config, Layers: below})
 	if err != nil {
 		return unusable(err)
 	}
@@ -102,8 +111,7 @@ func (f *reviewFlags) report(cmd *cobra.Command, o *run.Outcome, nothing string,
 		fmt.Fprintln(notes, config.FormatProblem(p))
 	}
 	if nothing != "" && notes == io.Discard {
-		fmt.Fprintln(cmd.OutOrStdout(), render.NothingToReview(nothing))
-		return nil
+		return put(cmd, render.NothingToReview(nothing)+"\n")
 	}
 	if nothing != "" {
 		fmt.Fprintln(notes, render.NothingToReview(nothing))
@@ -112,6 +120,9 @@ func (f *reviewFlags) report(cmd *cobra.Command, o *run.Outcome, nothing string,
 	view := render.View{Review: o.Review, Record: o.Record, Mode: mode, Rules: render.RuleNotes(&o.Review.Report, o.Config)}
 	if err := write(cmd.OutOrStdout(), view); err != nil {
 		return unfinished(fmt.Errorf("write the review: %w", err))
+	}
+	if mode == config.ModeOff {
+		fmt.Fprintln(cmd.ErrOrStderr(), "the config's mode is off: on GitHub nothing would be posted")
 	}
 	if nothing == "" && mode == config.ModeEnforce && o.Review.Report.Decision.Blocks() {
 		return &exitError{code: exitBlocked}

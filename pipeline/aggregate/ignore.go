@@ -24,7 +24,7 @@ func (w *work) ignore() {
 			return true
 		}
 		if why := w.notIgnored(f, m); why != "" {
-			because(f, why)
+			because(f, pipeline.ReasonNotIgnored+why)
 			return true
 		}
 		because(f, m.told())
@@ -46,7 +46,7 @@ func (w *work) notIgnored(f *pipeline.Finding, m *marker) string {
 	mode := w.in.Config.Settings.Synthesis.InlineIgnore
 	switch {
 	case mode == config.IgnoreNone:
-		return "an inline comment can't ignore it: the config allows none"
+		return "the config allows no inline comments"
 	case w.kind(f.Agent) == config.KindSecrets:
 		return "an inline comment can't ignore a secret"
 	case r != nil && r.Final:
@@ -54,9 +54,9 @@ func (w *work) notIgnored(f *pipeline.Finding, m *marker) string {
 	case f.Severity == pipeline.SeverityCritical && mode != config.IgnoreAll:
 		return "an inline comment can't ignore a critical finding"
 	case m.quoted:
-		return fmt.Sprintf("the inline comment on line %d is not obeyed: it stands inside quotes", m.line)
+		return fmt.Sprintf("the comment on line %d stands inside quotes", m.line)
 	case m.reason == "":
-		return fmt.Sprintf("the inline comment on line %d is not obeyed: it gives no reason", m.line)
+		return fmt.Sprintf("the comment on line %d gives no reason", m.line)
 	}
 	return ""
 }

@@ -101,27 +101,27 @@ func TestWhatCommentsMayNotIgnore(t *testing.T) {
 		why    string // empty where it is ignored
 	}{
 		{"major", "x", func(*Input, *pipeline.Finding) {}, ""},
-		{"critical", "x", func(_ *Input, f *pipeline.Finding) { f.Severity = pipeline.SeverityCritical }, "an inline comment can't ignore a critical finding"},
+		{"critical", "x", func(_ *Input, f *pipeline.Finding) { f.Severity = pipeline.SeverityCritical }, "not ignored: an inline comment can't ignore a critical finding"},
 		{"critical where all may", "x", func(in *Input, f *pipeline.Finding) {
 			f.Severity = pipeline.SeverityCritical
 			in.Config.Settings.Synthesis.InlineIgnore = config.IgnoreAll
 		}, ""},
 		{"none may", "x", func(in *Input, _ *pipeline.Finding) {
 			in.Config.Settings.Synthesis.InlineIgnore = config.IgnoreNone
-		}, "an inline comment can't ignore it: the config allows none"},
+		}, "not ignored: the config allows no inline comments"},
 		{"final rule", "x", func(in *Input, _ *pipeline.Finding) {
 			in.Config.Rules[0].Final = true
 			in.Config.Settings.Synthesis.InlineIgnore = config.IgnoreAll
-		}, "an inline comment can't ignore what a final rule finds"},
+		}, "not ignored: an inline comment can't ignore what a final rule finds"},
 		{"secret", "secrets", func(in *Input, _ *pipeline.Finding) {
 			in.Config.Settings.Synthesis.InlineIgnore = config.IgnoreAll
-		}, "an inline comment can't ignore a secret"},
+		}, "not ignored: an inline comment can't ignore a secret"},
 		{"no reason", "x", func(in *Input, _ *pipeline.Finding) {
 			in.Facts.Files[3].Hunks[0].Lines[0].Text = "x() // reviewgate:ignore r1"
-		}, "the inline comment on line 1 is not obeyed: it gives no reason"},
+		}, "not ignored: the comment on line 1 gives no reason"},
 		{"in quotes", "x", func(in *Input, _ *pipeline.Finding) {
 			in.Facts.Files[3].Hunks[0].Lines[0].Text = "x('# reviewgate:ignore r1 known')"
-		}, "the inline comment on line 1 is not obeyed: it stands inside quotes"},
+		}, "not ignored: the comment on line 1 stands inside quotes"},
 	}
 	for _, tt := range tests {
 		f := ruled(1, pipeline.SeverityMajor)

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+)
+
+// fullDisk takes nothing.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+// An answer that can't be written is no success.
+func TestAnswerThatCannotBeWritten(t *testing.T) {
+	valid := t.TempDir()
+	for _, command := range []string{
+		"config show", "config show --format json", "config show --explain --format json --only settings",
+		"config check " + valid, "config check --format json " + valid,
+		"config explain a.go", "config explain --format json a.go", "config init " + t.TempDir(),
+	} {
+		var stderr bytes.Buffer
+		code := execute(t.Context(), strings.Fields(command), strings.NewReader(""), fullDisk{}, &stderr)
+		if code != exitUnfinished || !strings.Contains(stderr.String(), "write the answer: no space left on device") {
+			t.Errorf("%s: exit code %d, %s", command, code, stderr.String())
+		}
+	}
+}
