@@ -211,7 +211,9 @@ func satisfies(conclusion string) bool {
 // forbids what is wrong; each fault has an account and a repository.
 func failingWorld(t *testing.T, guard func(own, organisations ghtest.Files)) (*world, map[string]*ghtest.Repo) {
 	t.Helper()
-	w := startWith(t, ghtest.Options{WebhookSecret: secret}, func(w *world) { w.workers = 32 })
+	// A client of its own for each read asks for more tokens in a minute than
+	// GitHub gives one App: limits are another test's.
+	w := startWith(t, ghtest.Options{WebhookSecret: secret, Limits: &ghtest.Limits{}}, func(w *world) { w.workers = 32 })
 	w.app.service.RetryWindow = time.Millisecond
 	w.impatient(time.Second)
 	repos := map[string]*ghtest.Repo{}
