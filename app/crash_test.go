@@ -277,10 +277,11 @@ func TestBystandersOfACrash(t *testing.T) {
 	})
 	poison := repo.OpenPR(ghtest.PR{Title: "feat: poison", Body: goodBody, Head: "poison", Files: ghtest.Files{"store/client.go": insecure}})
 	good := repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: goodBody, Head: "good", Files: ghtest.Files{"store/b.go": secure}})
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
 	for n := range 3 {
-		if err := gh.WaitFor(ctx, func() bool { return len(poisoned) > n && len(beside) > min(n, 1) }); err != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		err := gh.WaitFor(ctx, func() bool { return len(poisoned) > n && len(beside) > min(n, 1) })
+		cancel()
+		if err != nil {
 			t.Fatalf("run %d: %v", n+1, err)
 		}
 		server.kill()
