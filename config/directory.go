@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reviewgate/reviewgate/config/internal/jsontree"
+	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
 
 // ReadDir reads the config files of a directory as a layer of that name. Files

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reviewgate/reviewgate/config/internal/jsontree"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 	"github.com/reviewgate/reviewgate/policies"
 )
 

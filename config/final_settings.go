@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reviewgate/reviewgate/config/internal/jsontree"
+	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
 
 // checkFinalSettings refuses what the layer's settings would change of those

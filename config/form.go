@@ -3,8 +3,8 @@ package config
 import (
 	"path"
 
-	"github.com/reviewgate/reviewgate/config/internal/jsontree"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
 
 // The forms that a file with a list of entries may have.

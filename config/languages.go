@@ -10,7 +10,7 @@ import (
 	"github.com/go-enry/go-enry/v2"
 	"github.com/go-enry/go-enry/v2/data"
 
-	"github.com/reviewgate/reviewgate/config/internal/jsontree"
+	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
 
 // languageNames are the names that files' languages have.

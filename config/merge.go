@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/reviewgate/reviewgate/config/internal/jsontree"
+	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
 
 // stack is what some layers add up to. A stack is never changed: a layer laid
@@ -106,7 +106,7 @@ func deepFields(file string) []string {
 	case FileComposition:
 		return []string{"dispatch"}
 	case FileSettings:
-		return []string{"gate", "synthesis", "comment", "check", "limits", "fix_loop"}
+		return []string{"gate", "synthesis", "comment", "check", "limits", "fix_loop", "thresholds", "models"}
 	}
 	return nil
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/reviewgate/reviewgate/config/internal/jsontree"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
 
 // maxProblems bounds how many problems a layer is reported with. More would

@@ -101,9 +101,9 @@ func TestProblems(t *testing.T) {
 		{"extends something", FileRules, `{"extends": ["https://example.com"], "items": []}`, []string{
 			`review-rules.json:1:14: /extends/0: "https://example.com" is not a layer to extend; use defaults`,
 		}},
-		{"unknown section", FileSettings, `{"gates": {}, "models": {}}`, []string{
+		{"unknown section", FileSettings, `{"gates": {}, "memory": {}}`, []string{
 			`review-settings.json:1:2: /gates: "gates" is not a field of a settings file; did you mean "gate"?`,
-			`review-settings.json:1:15: /models: "models" is not a field of a settings file; use $schema, check, comment, config_branches, drafts, final, fix_loop, gate, limits, mode, repositories or synthesis`,
+			`review-settings.json:1:15: /memory: "memory" is not a field of a settings file; use $schema, check, comment, config_branches, drafts, final, fix_loop, gate, limits, mode, models, repositories, synthesis or thresholds`,
 		}},
 		{"wrong type", FileSettings, `{"limits": {"agent_retries": "2", "agent_concurrency": 1.5}, "check": {"annotations": "yes"}}`, []string{
 			`review-settings.json:1:30: /limits/agent_retries: agent_retries is a string, but must be a whole number; write a number such as 10, without quotes and fraction`,

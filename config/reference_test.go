@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reviewgate/reviewgate/config/internal/jsontree"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 	"github.com/reviewgate/reviewgate/policies"
 	"github.com/reviewgate/reviewgate/policies/expression"
 )

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reviewgate/reviewgate/config/internal/jsontree"
+	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 	"github.com/reviewgate/reviewgate/policies"
 )
 

@@ -96,6 +96,9 @@ func (a agreement) compare(file, where string, schema map[string]any, goType ref
 	}
 	if goType.Kind() == reflect.Pointer {
 		goType = goType.Elem()
+		if either, ok := schema["anyOf"].([]any); ok { // null, or the value
+			file, schema = a.resolved(file, either[1].(map[string]any))
+		}
 	}
 	if goType == reflect.TypeOf(time.Time{}) {
 		goType = reflect.TypeOf("")
@@ -189,6 +192,10 @@ func TestSchemaEnums(t *testing.T) {
 		{"review-finding.json#/properties/finding_type", enum("", pipeline.FindingError, pipeline.FindingOmission)},
 		{"review-finding.json#/properties/state", enum("", pipeline.StateNew, pipeline.StateOpen, pipeline.StateResolved, pipeline.StateDismissed, pipeline.StateSuppressed)},
 		{"review-report.json#/$defs/coverage/properties/status", enum(pipeline.AgentOK, pipeline.AgentFailed, pipeline.AgentTimedOut, pipeline.AgentMalformed, pipeline.AgentSkipped, pipeline.AgentDiscarded)},
+		{"review-report.json#/$defs/verdict", enum(pipeline.VerdictNone, pipeline.VerdictPass, pipeline.VerdictFail, pipeline.VerdictUnknown)},
+		{"review-report.json#/$defs/models/properties/auto_decision", enum(pipeline.AutoApprove, pipeline.AutoApproveWithNotes, pipeline.AutoReject, pipeline.AutoHuman)},
+		{"review-report.json#/$defs/reportOutcome/properties/phase", enum(pipeline.PhaseSpec, pipeline.PhasePlan)},
+		{"review-report.json#/$defs/reportOutcome/properties/readiness", enum(pipeline.NotReady, pipeline.Conditional, pipeline.Ready)},
 		{"agent-manifest.json#/properties/entries/items/properties/added_by", enum(pipeline.AddedByPolicy, pipeline.AddedByGapDetect)},
 	}
 	for _, test := range tests {

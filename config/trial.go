@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/reviewgate/reviewgate/config/internal/jsontree"
+	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
 
 // trial lays one layer over a valid stack to see whether the outcome is valid.

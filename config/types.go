@@ -233,6 +233,9 @@ type Settings struct {
 	Limits    LimitSettings     `json:"limits"`
 	FixLoop   FixLoopSettings   `json:"fix_loop"`
 
+	Thresholds ThresholdSettings `json:"thresholds"`
+	Models     ModelSettings     `json:"models"`
+
 	// The rest is for the server's layer only.
 
 	// Repositories choose the mode by repository; the first that matches wins,
@@ -270,6 +273,31 @@ const (
 	DraftsSkip   = "skip"
 )
 
+// ThresholdSettings are what review reports have to reach. A score equal to
+// its threshold reaches it.
+type ThresholdSettings struct {
+	CompletenessScore float64 `json:"completeness_score"`  // default 0.7
+	TestabilityScore  float64 `json:"testability_score"`   // default 0.7
+	ClarityScore      float64 `json:"clarity_score"`       // default 0.6
+	ConfidenceLevel   float64 `json:"confidence_level"`    // default 0.7
+	MaxCriticalIssues int     `json:"max_critical_issues"` // reports of severity Critical, default 0
+	MaxMajorIssues    int     `json:"max_major_issues"`    // reports of severity Major, default 3
+}
+
+// ModelSettings say how the reviews of language models count.
+type ModelSettings struct {
+	Strategy string `json:"strategy"` // models.StrategyParallel (default) or StrategySingle
+	// Reviewers names the models, the weaker first, the stronger last: at most
+	// two. Where it is empty, models are taken by name.
+	Reviewers []string `json:"reviewers"`
+	// Blocking says what proves a model's finding: models.BlockingAgreed
+	// (default) or BlockingGrounded.
+	Blocking string `json:"model_blocking"`
+	// HoldForPerson says which unproven findings hold the gate until a person
+	// decides: models.HoldCritical (default), HoldNever or HoldAlways.
+	HoldForPerson string `json:"hold_for_person"`
+}
+
 // GateSettings are the gate's conditions, read top to bottom; the first that
 // matches decides, and a report that matches none passes.
 type GateSettings struct {
@@ -285,6 +313,9 @@ type SynthesisSettings struct {
 	// (default), IgnoreAll or IgnoreNone. It never takes out those of final
 	// rules.
 	InlineIgnore string `json:"inline_ignore"`
+	// JudgementCategories are categories of findings that a person weighs:
+	// such findings are never fixed by themselves. Default scope and priority.
+	JudgementCategories []string `json:"judgement_categories"`
 }
 
 // What inline comments may take out of the gate.

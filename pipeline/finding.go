@@ -24,7 +24,13 @@ type Finding struct {
 	FindingType    FindingType  `json:"finding_type"`
 	Blocking       bool         `json:"blocking"`
 
-	ID           string            `json:"id"` // fingerprint
+	ID string `json:"id"` // fingerprint
+	// Fingerprints are those of all findings that were merged into this one,
+	// ID among them, sorted. A finding is known again by any of them.
+	Fingerprints List[string] `json:"fingerprints"`
+	// OriginalPath is the oldest known path of the file, where it is not Path:
+	// the fingerprint is made with it.
+	OriginalPath string            `json:"original_path"`
 	Agent        string            `json:"agent"`
 	Model        string            `json:"model"`
 	Reviewers    List[string]      `json:"reviewers"` // all that agree, the agent among them
@@ -37,6 +43,11 @@ type Finding struct {
 // ReasonNotIgnored begins the reason of a finding that a comment in the code
 // asks to ignore in vain. What follows says why.
 const ReasonNotIgnored = "not ignored: "
+
+// ReasonBack begins the reason of a finding that an earlier head of the pull
+// request had and a later one had not. What follows names the head that fixed
+// it.
+const ReasonBack = "back: it was fixed in "
 
 // SectionTitle and SectionDescription are the sections of findings about a
 // change's title and description, SectionChange that of findings about the
@@ -97,6 +108,7 @@ const (
 // Perspective is one side of a contradiction between agents.
 type Perspective struct {
 	Agent          string   `json:"agent"`
+	Model          string   `json:"model"`
 	Action         Action   `json:"action"`
 	Severity       Severity `json:"severity"`
 	Message        string   `json:"message"`
@@ -135,4 +147,9 @@ type AgentResult struct {
 	Status AgentStatus `json:"status"`
 	Note   string      `json:"note"` // for a person: why it is not ok
 	Output AgentOutput `json:"output"`
+	// Citations are those of the output's findings that dispatch found to
+	// exist at the head. An agent can't claim it.
+	Citations List[string] `json:"citations"`
+	// Reports are what review reports come to, from agents of the kind report.
+	Reports List[ReportOutcome] `json:"reports"`
 }

@@ -61,6 +61,12 @@ type ReviewReport struct {
 	Iteration         int                  `json:"iteration"`
 	Changes           Changes              `json:"changes"`
 	Incomplete        List[Incompleteness] `json:"incomplete"`
+	// Models is what the models' reviews come to together: nil where none took
+	// part.
+	Models *ModelsReport `json:"models"`
+	// ReviewReports are what review reports in the change come to, by phase,
+	// then place.
+	ReviewReports List[ReportOutcome] `json:"review_reports"`
 	// ProposedConfig says what the change to the repository's config would
 	// bring, where it has Files. It is shown, and never part of the decision.
 	ProposedConfig ProposedConfig `json:"proposed_config"`
@@ -146,12 +152,27 @@ type Changes struct {
 	New            int           `json:"new"`
 	Open           int           `json:"open"`
 	Resolved       List[Finding] `json:"resolved"`
+	// Fixed remembers the fingerprints of findings that are gone, and the head
+	// that was the first without each, newest first: by them a finding that is
+	// brought back is known. At most MaxFixed.
+	Fixed List[FixedFinding] `json:"fixed"`
+}
+
+// MaxFixed bounds how many fixed findings a pull request's reports remember.
+const MaxFixed = 1000
+
+// FixedFinding is a fingerprint that an earlier report had.
+type FixedFinding struct {
+	Fingerprint string `json:"fingerprint"`
+	HeadSHA     string `json:"head_sha"` // the first without it
 }
 
 // PreviousReport is what aggregate needs to know of the last report of
 // another head: nil for the first review.
 type PreviousReport struct {
-	HeadSHA   string        `json:"head_sha"`
-	Findings  List[Finding] `json:"findings"`
-	Iteration int           `json:"iteration"`
+	HeadSHA    string             `json:"head_sha"`
+	Findings   List[Finding]      `json:"findings"`
+	Suppressed List[Suppressed]   `json:"suppressed"`
+	Fixed      List[FixedFinding] `json:"fixed"` // of its Changes
+	Iteration  int                `json:"iteration"`
 }

@@ -10,6 +10,7 @@ type Review struct {
 	Manifest       AgentManifest     `json:"manifest"`
 	Results        List[AgentResult] `json:"results"`
 	Previous       *PreviousReport   `json:"previous"`
+	Memory         Memory            `json:"memory"`
 	Report         ReviewReport      `json:"report"`
 }
 

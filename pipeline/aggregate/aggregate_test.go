@@ -478,7 +478,8 @@ func TestReportJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(string(b), "null") {
+	// No model took part.
+	if strings.Contains(strings.Replace(string(b), `"models":null`, "", 1), "null") {
 		t.Errorf("null in %s", b)
 	}
 	if err := config.ValidateData("review-report", b); err != nil {
