@@ -24,24 +24,24 @@ var required = []string{"status", "agent", "operation_type", "summary", "success
 
 // Extract reads the machine-readable section of a review report. It always
 // returns a record; one that is Broken says why the report can't be used, with
-// the place as source:line:column and the JSON Pointer of what is wrong.
+// the line, the column (in bytes) and the JSON Pointer of what is wrong first.
 //
 // Fields that it does not know it ignores. The memory it takes is bounded: some
 // 30 MB for the worst report of MaxBytes.
-func Extract(source string, markdown []byte) Record {
+func Extract(markdown []byte) Record {
 	if len(markdown) > MaxBytes {
-		return broken(fmt.Sprintf("%s%s has more than %d bytes", parsingFailed, source, MaxBytes), "Make review report shorter")
+		return broken(fmt.Sprintf("%sthe report has more than %d bytes", parsingFailed, MaxBytes), "Make review report shorter")
 	}
 	b, found := findBlock(markdown)
 	switch {
 	case !found:
 		return broken(missingSection, recoverSection)
 	case !b.closed:
-		return broken(fmt.Sprintf("%s%s:%d:1: the json block is not closed", parsingFailed, source, b.line-1), recoverJSON)
+		return broken(fmt.Sprintf("%sline %d: the json block is not closed", parsingFailed, b.line-1), recoverJSON)
 	case len(strings.TrimSpace(string(b.text))) == 0:
-		return broken(fmt.Sprintf("%s%s:%d:1: the json block is empty", parsingFailed, source, b.line-1), recoverJSON)
+		return broken(fmt.Sprintf("%sline %d: the json block is empty", parsingFailed, b.line-1), recoverJSON)
 	}
-	root, errs := jsontree.Parse(&jsontree.Document{Name: source}, b.text)
+	root, errs := jsontree.Parse(&jsontree.Document{}, b.text)
 	if len(errs) > 0 {
 		e := errs[0]
 		return broken(parsingFailed+place(e.Place, b.line)+e.Problem+"; "+e.Remedy+andMore(len(errs)-1), recoverJSON)
@@ -50,7 +50,7 @@ func Extract(source string, markdown []byte) Record {
 	record := d.record(root)
 	switch {
 	case len(d.missing) > 0:
-		return broken(missingFields(source, b.line, d.missing), recoverRequired)
+		return broken(missingFields(b.line, d.missing), recoverRequired)
 	case len(d.wrong) > 0:
 		return broken(parsingFailed+d.wrong[0]+andMore(len(d.wrong)-1), recoverJSON)
 	}
@@ -60,7 +60,7 @@ func Extract(source string, markdown []byte) Record {
 // place is where something stands in the report. The block's first line has
 // the number line there.
 func place(p jsontree.Place, line int) string {
-	at := fmt.Sprintf("%s:%d:%d: ", p.Document.Name, p.Line+line-1, p.Column)
+	at := fmt.Sprintf("line %d, column %d: ", p.Line+line-1, p.Column)
 	if p.Pointer != "" {
 		at += cut(p.Pointer, maxQuoted) + ": "
 	}
@@ -75,12 +75,12 @@ func andMore(n int) string {
 	return fmt.Sprintf(" (and %d more)", n)
 }
 
-func missingFields(source string, line int, fields []string) string {
+func missingFields(line int, fields []string) string {
 	noun := "field"
 	if len(fields) > 1 {
 		noun = "fields"
 	}
-	return fmt.Sprintf("Missing required %s: %s (%s:%d:1)", noun, strings.Join(fields, ", "), source, line)
+	return fmt.Sprintf("Missing required %s: %s (in the json block on line %d)", noun, strings.Join(fields, ", "), line-1)
 }
 
 // decoder reads the tree of a record, and collects what is wrong with it.

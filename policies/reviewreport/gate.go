@@ -1,6 +1,8 @@
 package reviewreport
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"strconv"
 	"strings"
 
@@ -12,6 +14,13 @@ type Report struct {
 	Source string // the file or comment, as people know it
 	Path   string // in the repository; empty for a comment
 	Record Record
+	Digest string // SHA-256 of the whole text, in hex
+}
+
+// Read reads a report.
+func Read(source, path string, markdown []byte) Report {
+	sum := sha256.Sum256(markdown)
+	return Report{Source: source, Path: path, Record: Extract(markdown), Digest: hex.EncodeToString(sum[:])}
 }
 
 // Thresholds are what reports have to reach. A score equal to its threshold

@@ -22,7 +22,7 @@ var defaults = Thresholds{
 func reportWith(t *testing.T, json string) Report {
 	t.Helper()
 	source := "docs/review/report.md"
-	r := Report{Source: source, Path: source, Record: Extract(source, []byte(Heading+"\n\n```json\n"+json+"\n```\n"))}
+	r := Read(source, source, []byte(Heading+"\n\n```json\n"+json+"\n```\n"))
 	if r.Record.Broken() {
 		t.Fatalf("%s\n%s", r.Record.Error, json)
 	}

@@ -53,7 +53,7 @@ func TestWriteReadsBack(t *testing.T) {
 		if strings.Contains(before, "```") || strings.Contains(before, Heading) || strings.Contains(before, "<!--") {
 			before = ""
 		}
-		got := Extract("a.md", []byte(before+"\n\n"+text+"\n"+after))
+		got := Extract([]byte(before+"\n\n"+text+"\n"+after))
 		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Fatalf("(-written +read):\n%s\n%s", diff, text)
 		}
@@ -95,7 +95,7 @@ func TestFromReview(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			r := FromReview(test.report, "One line.", "2026-11-21T14:00:00Z")
-			read := Extract("comment", []byte(Write(&r)))
+			read := Extract([]byte(Write(&r)))
 			if read.Agent != "reviewgate" || read.Status != test.status || read.Severity != test.severity || read.confidence() != test.confidence {
 				t.Errorf("%s, %s, %s, %v", read.Agent, read.Status, read.Severity, read.confidence())
 			}
