@@ -508,6 +508,15 @@ type PullSource interface {
 	PullRequest(ctx context.Context) (normalize.PullRequest, error)
 	Files(ctx context.Context) (normalize.Files, error)
 	Commits(ctx context.Context) (normalize.Commits, error)
+	// File reads a file of the repository as it is at a commit: at least its
+	// first bytes up to most. What is no file has no text; one that is not there
+	// is HostNotFound.
+	File(ctx context.Context, commit, path string, most int64) ([]byte, error)
+	// Remarks lists the comments by people on the pull request that have the
+	// words in them, oldest first.
+	Remarks(ctx context.Context, words string) ([]Remark, error)
+	// Permission is that of GitHub, with its calls counted.
+	Permission(ctx context.Context, login string) (Permission, error)
 	// Calls counts the API calls made.
 	Calls() int
 }
@@ -557,6 +566,13 @@ type Comment struct {
 	ID   int64
 	Body string
 	URL  string
+}
+
+// Remark is a person's comment.
+type Remark struct {
+	ID     int64
+	Author string // login
+	Body   string
 }
 
 // Permission is what a person may do in a repository.

@@ -44,6 +44,8 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState) (d
 			Proposed: func(ctx context.Context, f *pipeline.PRFacts) (*config.Config, error) {
 				return s.proposed(ctx, state.Target, f, &src.inForce)
 			},
+			Outside:  s.outside(state.Target, src),
+			File:     readFile(src),
 			Panicked: s.logPanic,
 		})
 		return err
