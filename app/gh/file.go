@@ -51,8 +51,9 @@ func (s *source) File(ctx context.Context, commit, path string, most int64) ([]b
 
 // blob reads the first bytes of a file that is too large for GitHub to show it
 // with its name.
-func (s *source) blob(ctx context.Context, op, sha string, most int64) (text []byte, err error) {
-	_, err = s.client.do(ctx, s.target, request{
+func (s *source) blob(ctx context.Context, op, sha string, most int64) ([]byte, error) {
+	var text []byte
+	if _, err := s.client.do(ctx, s.target, request{
 		op: op, method: http.MethodGet, accept: rawBlob, budget: &s.budget, pinned: true, first: most,
 		path: "/repos/{owner}/{repo}/git/blobs/{file_sha}", args: []any{s.target.Owner, s.target.Name, sha},
 	}, func(r io.Reader) (err error) {
@@ -63,8 +64,10 @@ func (s *source) blob(ctx context.Context, op, sha string, most int64) (text []b
 			return errOtherText
 		}
 		return nil
-	})
-	return text, err
+	}); err != nil {
+		return nil, err
+	}
+	return text, nil
 }
 
 // fileAnswer is what GitHub says of one path: the file's text too, up to 1 MB.
