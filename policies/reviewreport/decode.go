@@ -2,6 +2,7 @@ package reviewreport
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -240,15 +241,16 @@ func (d *decoder) yes(n *jsontree.Node, key string) bool {
 
 // unfit notes a value of a wrong type.
 func (d *decoder) unfit(n *jsontree.Node, want string) {
-	if n.Kind == jsontree.Null {
-		d.problem(n, "this is null", "write "+want+", or leave it out")
-		return
+	remedy := "write " + want
+	field := strings.TrimPrefix(n.Place().Pointer, "/")
+	if n.Kind == jsontree.Null && field != "" && !slices.Contains(required, field) {
+		remedy += ", or leave it out"
 	}
-	d.problem(n, fmt.Sprintf("this is %s", kinds[n.Kind]), "write "+want)
+	d.problem(n, "this is "+kinds[n.Kind], remedy)
 }
 
 var kinds = map[jsontree.Kind]string{
-	jsontree.Bool: "true or false", jsontree.Number: "a number", jsontree.String: "a string", jsontree.Array: "a list", jsontree.Object: "an object",
+	jsontree.Null: "null", jsontree.Bool: "true or false", jsontree.Number: "a number", jsontree.String: "a string", jsontree.Array: "a list", jsontree.Object: "an object",
 }
 
 // maxQuoted bounds what messages quote of a report, in characters.
