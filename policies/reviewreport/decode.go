@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
@@ -197,8 +198,8 @@ func (d *decoder) word(n *jsontree.Node, key string) string {
 	m := n.Get(key)
 	switch {
 	case m == nil || m.Kind != jsontree.String:
-	case strings.TrimSpace(s) == "":
-		d.problem(m, "this is empty", "write a word")
+	case !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }):
+		d.problem(m, "this has neither letter nor digit", "write a word")
 	case utf8.RuneCountInString(s) > MaxAgent:
 		d.problem(m, fmt.Sprintf("this has more than %d characters", MaxAgent), "write a word")
 	}
