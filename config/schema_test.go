@@ -15,6 +15,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/policies"
+	"github.com/reviewgate/reviewgate/policies/reviewreport"
 )
 
 // The schemas and the Go types say the same: every field of the one is in the
@@ -38,6 +39,7 @@ func TestSchemasAgreeWithTypes(t *testing.T) {
 		{"review-finding.json", pipeline.Finding{}, nil},
 		{"agent-output.json", pipeline.AgentOutput{}, nil},
 		{"review-report.json", pipeline.ReviewReport{}, nil},
+		{"review-report-data.json", reviewreport.Record{}, nil},
 		{"gate-decision.json", pipeline.DecisionPass, nil},
 	}
 	for _, test := range tests {
