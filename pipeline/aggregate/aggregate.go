@@ -29,15 +29,20 @@ type Input struct {
 func Aggregate(in Input) pipeline.ReviewReport {
 	w := newWork(in)
 	for _, step := range []func(*work){
-		(*work).validate,    // drop what is no finding, so that no later step has to look
-		(*work).enrich,      // from the rules, and raise by scale, before severities are compared
-		(*work).suppress,    // what people and comments take out, before anything is merged with it
-		(*work).confidence,  // unsure findings must not raise others' severity by merging
-		(*work).deduplicate, // one finding for each thing
-		(*work).route,       // needs the fix of the merged finding
-		(*work).sort,        // ends with the fingerprint, so that the order is total
-		(*work).compare,     // with the last report
-		(*work).gate,        // reads all of the above
+		(*work).validate,       // drop what is no finding, so that no later step has to look
+		(*work).enrich,         // from the rules, and raise by scale, before severities are compared
+		(*work).suppress,       // what people and comments take out, before anything is merged with it
+		(*work).confidence,     // unsure findings must not raise others' severity by merging
+		(*work).prove,          // while it is still told who said what
+		(*work).discard,        // reads what the models found, by what is proven
+		(*work).deduplicate,    // one finding for each thing
+		(*work).promote,        // what one of those bears out
+		(*work).contradictions, // among all that is left to be shown
+		(*work).resolve,        // leaves what is in dispute
+		(*work).route,          // needs the fix of the merged finding
+		(*work).sort,           // ends with the fingerprint, so that the order is total
+		(*work).compare,        // with the last report
+		(*work).gate,           // reads all of the above
 	} {
 		step(w)
 	}
