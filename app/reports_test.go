@@ -202,26 +202,112 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// A report in a comment counts where its author may write, and is ignored
-// elsewhere, whatever the author says it is.
-func TestReportInComment(t *testing.T) {
-	for login, conclusion := range map[string]string{"alice": "action_required", "bob": "success"} {
-		t.Run(login, func(t *testing.T) {
+// A report in a comment counts where its author may write, from its coming to
+// its going, and joins the specification that the change is about.
+func TestReportInTrustedComment(t *testing.T) {
+	w := start(t)
+	pr := w.openSpec(ghtest.Files{specDir + "spec-review-report.md": specReport()})
+	w.idle()
+	w.wantsCheck(pr, "success")
+
+	said := pr.Comment("alice", businessReport(object{"status": "FAILURE"}))
+	w.idle()
+	w.wants(pr, "action_required", "Review failures: technical-pm")
+	w.wantsCheck(pr, "action_required", "Review failures: technical-pm")
+
+	pr.EditComment(said.ID, businessReport())
+	w.idle()
+	w.wantsCheck(pr, "success")
+
+	pr.EditComment(said.ID, businessReport(object{"severity": "Critical"}))
+	w.idle()
+	w.wantsCheck(pr, "failure", "Critical issues from: technical-pm")
+
+	pr.DeleteComment(said.ID)
+	w.idle()
+	w.wantsCheck(pr, "success")
+	if n := len(pr.AppComments()); n != 1 {
+		t.Errorf("the App has %d comments", n)
+	}
+}
+
+// Who may not write has no say, whatever else there is to the account: it costs
+// the question, and no review.
+func TestReportInUntrustedComment(t *testing.T) {
+	w := start(t)
+	pr := w.openSpec(ghtest.Files{specDir + "spec-review-report.md": specReport()})
+	w.idle()
+	before := len(w.gh.Calls())
+	pr.Comment("bob", businessReport(object{"status": "FAILURE"}))
+	w.idle()
+	if calls := w.gh.Calls()[before:]; len(calls) != 1 || calls[0].Route != routePermission {
+		t.Errorf("the comment costs %v, want one question after its author", calls)
+	}
+
+	pr.Push(ghtest.Files{"docs/01-planning/specifications/007-stock/NOTES.md": "# Notes\n"}, "docs: notes")
+	w.idle()
+	w.wants(pr, "success", "The review report in a comment by bob does not count")
+}
+
+// A comment by an untrusted reviewer does not stand in for the one that is
+// mandatory.
+func TestUntrustedReportMakesNothingGreen(t *testing.T) {
+	w := start(t)
+	pr := w.openSpec(ghtest.Files{specDir + "business-review-report.md": businessReport()})
+	w.idle()
+	w.wantsCheck(pr, "action_required", "Mandatory review missing: spec-reviewer")
+	pr.Comment("bob", specReport())
+	pr.Push(ghtest.Files{"docs/01-planning/specifications/007-stock/NOTES.md": "# Notes\n"}, "docs: notes")
+	w.idle()
+	w.wantsCheck(pr, "action_required", "Mandatory review missing: spec-reviewer")
+
+	pr.Comment("alice", specReport())
+	w.idle()
+	w.wantsCheck(pr, "success")
+}
+
+// Where no reports are dispatched, a comment with one is as irrelevant as any.
+func TestReportInCommentElsewhereCostsNoCalls(t *testing.T) {
+	w := start(t)
+	pr := w.open(ghtest.Files{"store/client.go": secure})
+	w.idle()
+	if n := w.callsTo(routeComments, 0) + w.callsTo(routeContents, 0) + w.callsTo(routePermission, 0); n != 0 {
+		t.Errorf("%d calls for reports where there are none", n)
+	}
+	before := len(w.gh.Calls())
+	pr.Comment("alice", specReport(object{"status": "FAILURE"}))
+	w.idle()
+	if calls := w.gh.Calls()[before:]; len(calls) > 0 {
+		t.Errorf("the comment costs %v", calls)
+	}
+}
+
+// A merge group is judged by the comments on the pull request that it names,
+// like the pull request itself.
+func TestReportsInMergeGroup(t *testing.T) {
+	w := start(t)
+	pr := w.openSpec(ghtest.Files{specDir + "business-review-report.md": businessReport()})
+	pr.Comment("alice", specReport())
+	w.idle()
+	w.wantsCheck(pr, "success")
+	group := w.repo.MergeGroup(pr)
+	w.idle()
+	if c := w.newest(group.CheckRuns()); c.Conclusion != "success" {
+		t.Errorf("the group's check is %s: %s\n%s", c.Conclusion, c.Title, c.Summary)
+	}
+}
+
+// A report that can't be read is never green, and neither are comments.
+func TestUnreadReportIsNeverGreen(t *testing.T) {
+	for _, route := range []string{routeContents, routeComments, routePermission} {
+		t.Run(route, func(t *testing.T) {
 			w := start(t)
+			w.repo.Commit("main", ghtest.Files{specDir + "spec-review-report.md": specReport(object{"confidence": 0.8})}, "docs: review")
+			defer w.gh.On(route, func(x *ghtest.Exchange) { x.Fail(403, "Resource not accessible by integration") })()
 			pr := w.openSpec(ghtest.Files{specDir + "spec-review-report.md": specReport()})
+			pr.Comment("alice", businessReport())
 			w.idle()
-			w.wantsCheck(pr, "success")
-
-			said := pr.Comment(login, businessReport(object{"status": "FAILURE"}))
-			w.idle()
-			w.wantsCheck(pr, conclusion)
-			if login == "alice" {
-				w.wants(pr, conclusion, "Review failures: technical-pm")
-			}
-
-			pr.EditComment(said.ID, businessReport())
-			w.idle()
-			w.wantsCheck(pr, "success")
+			w.wantsCheck(pr, "action_required", "review-reports", "Review incomplete")
 		})
 	}
 }
