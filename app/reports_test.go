@@ -311,3 +311,48 @@ func TestUnreadReportIsNeverGreen(t *testing.T) {
 		})
 	}
 }
+
+// Hostile reports block, each with what is wrong with it, and hide nothing of
+// the others.
+func TestHostileReports(t *testing.T) {
+	broken := map[string]string{
+		"bidi":   strings.Replace(specReport(), `"Reviewed."`, `"\u202eReviewed\u202c", "summary": "<!-- -->"`, 1), // and a key twice
+		"deep":   reviewreport.Heading + "\n\n```json\n" + strings.Repeat("[", 100_000) + "\n```\n",
+		"fence":  reviewreport.Heading + "\n\n```json\n{",
+		"number": strings.Replace(specReport(), `"confidence": 0.9`, `"confidence": "0.9"`, 1),
+		"huge":   strings.Repeat("All is well. \n", 100_000) + specReport(),
+		"nul":    specReport() + "\x00",
+	}
+	files := ghtest.Files{specDir + "spec-review-report.md": specReport()}
+	for name, text := range broken {
+		files[specDir+name+"-report.md"] = text
+	}
+	w := start(t)
+	pr := w.openSpec(files)
+	w.idle()
+	// GitHub shows no line of the one with a NUL, which is a good report.
+	w.wantsCheck(pr, "action_required", "Review failures: unknown, unknown, unknown, unknown, unknown",
+		`bidi-report.md: JSON parsing failed: line 26, column 38: /summary: "summary" occurs twice`, "deep-report.md: JSON parsing failed")
+}
+
+// A secret in a report is shown nowhere, wherever the report stands.
+func TestSecretInReportIsNeverShown(t *testing.T) {
+	token := "ghp_" + "x7Kq2mVb9ZtR4sWc8YhJ1nDf6LgP3aEuT5oQ"
+	leaky := object{"severity": "Major", "success_evidence": object{
+		"quality_assessment": object{"completeness_score": 0.9, "testability_score": 0.9, "clarity_score": 0.9, "pain_point_alignment": 0.9},
+		"review_findings": object{"recommendations": []object{{
+			"priority": "High", "category": "security", "finding": "The token " + token + " works", "recommendation": "Revoke " + token, "location": "Access",
+		}}},
+	}}
+	w := start(t)
+	long := strings.Repeat("A line that no hunk shows.\n", 50)
+	w.repo.Commit("main", ghtest.Files{specDir + "spec-review-report.md": specReport(leaky) + long}, "docs: review")
+	pr := w.openSpec(ghtest.Files{specDir + "spec-review-report.md": specReport(leaky) + long + "The end.\n"})
+	pr.Comment("alice", businessReport(leaky))
+	w.idle()
+	w.wants(pr, "action_required", "redacted:github-pat")
+	c := w.check(pr)
+	if all := fmt.Sprint(c, w.comment(pr)); strings.Contains(all, token) {
+		t.Errorf("the secret is shown:\n%s", all)
+	}
+}
