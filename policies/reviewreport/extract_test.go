@@ -3,6 +3,7 @@ package reviewreport
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -292,4 +293,21 @@ func FuzzExtract(f *testing.F) {
 			t.Fatalf("(-written +read and written):\n%s", diff)
 		}
 	})
+}
+
+// The example in the documentation is a report, and one that passes.
+func TestDocumentedExample(t *testing.T) {
+	text, err := os.ReadFile("../../docs/review-reports.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if HasSection(text) {
+		t.Error("the page is taken for a report itself")
+	}
+	_, example, _ := strings.Cut(string(text), "````markdown\n")
+	example, _, _ = strings.Cut(example, "````\n")
+	r := Read("example.md", "example.md", []byte(example))
+	if got := Aggregate("spec", []Report{r}, defaults); !got.Proceed || len(got.Recommendations) != 1 {
+		t.Errorf("%s; %s", got.Rationale, r.Record.Error)
+	}
 }
