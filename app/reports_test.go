@@ -356,3 +356,17 @@ func TestSecretInReportIsNeverShown(t *testing.T) {
 		t.Errorf("the secret is shown:\n%s", all)
 	}
 }
+
+// Trouble that passes is waited for: a report that could not be read at first
+// makes no review incomplete.
+func TestReportIsReadLater(t *testing.T) {
+	w := start(t)
+	w.repo.Commit("main", ghtest.Files{specDir + "spec-review-report.md": specReport(object{"confidence": 0.8})}, "docs: review")
+	defer w.gh.On(routeContents, ghtest.First(12, func(x *ghtest.Exchange) { x.Fail(502, "bad gateway") }))()
+	pr := w.openSpec(ghtest.Files{specDir + "spec-review-report.md": specReport()})
+	w.idle()
+	w.wants(pr, "success")
+	if n := len(pr.CheckRuns()); n != 1 {
+		t.Errorf("%d check runs, want one that waited", n)
+	}
+}
