@@ -57,7 +57,7 @@ func Parse(doc *Document, text []byte) (*Node, []Error) {
 // checkText finds what makes the text as a whole unreadable.
 func (d *Document) checkText() *Error {
 	if len(d.text) > MaxBytes {
-		return d.errorAt(0, fmt.Sprintf("the file has %d bytes, more than the limit of %d", len(d.text), MaxBytes), "make it smaller")
+		return d.errorAt(0, fmt.Sprintf("the file has more than %d bytes", MaxBytes), "make it smaller")
 	}
 	if bytes.HasPrefix(d.text, []byte("\xef\xbb\xbf")) {
 		return d.errorAt(0, "the file starts with a byte order mark", "save it as UTF-8 without one")
