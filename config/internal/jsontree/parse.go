@@ -108,6 +108,8 @@ func (d *Document) syntaxError(offset int, err *json.SyntaxError) *Error {
 	switch {
 	case strings.Contains(err.Error(), "exceeded max depth"):
 		return d.tooDeep(offset)
+	case !bytes.ContainsAny(d.text, "\n[]{}\""): // a link's text is the path that it leads to
+		return d.errorAt(offset, "this is no JSON but a line of text, as in the place of a link", "write a list or an object; links are not followed, so put the file itself here")
 	case strings.Contains(err.Error(), "unexpected end"):
 		return d.errorAt(len(d.text), "the file ends in the middle of a value", "close every string, bracket and brace")
 	case strings.Contains(err.Error(), "after top-level value"):
