@@ -38,11 +38,15 @@ func generatedName(file string) bool {
 
 // ownWork reports whether people write the file although GitHub's classifier
 // counts it as vendored, which keeps it out of language statistics: workflows,
-// and packages that are called cache.
+// git's own files, and packages that are called cache.
 func ownWork(file string) bool {
 	slashed := "/" + file
 	if strings.Contains(slashed, "/vendor/") || strings.Contains(slashed, "/node_modules/") {
 		return false
+	}
+	switch path.Base(file) {
+	case ".gitignore", ".gitattributes", ".gitmodules":
+		return true
 	}
 	for _, part := range []string{"/.github/", "/Jenkinsfile", "/Vagrantfile", "/cache/"} {
 		if strings.Contains(slashed, part) {
