@@ -472,7 +472,7 @@ func oneOf(is, value string, allowed []string) Outcome {
 // or joins a few words as English does, and cuts a long list short.
 func or(words []string) string {
 	const most = 4
-	if len(words) > most {
+	if len(words) > most+1 { // one more takes no more room than its count
 		return fmt.Sprintf("%s or %d others", strings.Join(words[:most], ", "), len(words)-most)
 	}
 	if len(words) < 2 {

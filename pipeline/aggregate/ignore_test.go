@@ -143,6 +143,26 @@ func TestWhatCommentsMayNotIgnore(t *testing.T) {
 	}
 }
 
+// A comment that was meant is answered; one about another rule is not.
+func TestMisspelledIgnores(t *testing.T) {
+	for code, why := range map[string]string{
+		"x() // reviewgate:ignore SEC-tls-01 known": "not ignored: the comment on line 1 misspells the rule, which is sec-tls-01",
+		"x() // reviewgate:ignore sec-tsl-1 known":  "not ignored: the comment on line 1 misspells the rule, which is sec-tls-01",
+		"x() // reviewgate:ignore sec-tls-02 known": "", // which exists
+		"x() // reviewgate:ignore fin-round known":  "",
+		"x() // reviewgate:ignore * known":          "",
+	} {
+		f := ruled(1, pipeline.SeverityMajor)
+		f.RuleID = "sec-tls-01"
+		in := commented(f, code)
+		in.Rules = map[string]*config.Rule{"sec-tls-01": {ID: "sec-tls-01"}, "sec-tls-02": {ID: "sec-tls-02"}}
+		r := Aggregate(in)
+		if len(r.Findings) != 1 || strings.Join(r.Findings[0].Reasons, "; ") != why {
+			t.Errorf("%s: findings %+v, want one with the reason %q", code, r.Findings, why)
+		}
+	}
+}
+
 func TestIgnoreNeedsALine(t *testing.T) {
 	whole, section := ruled(0, pipeline.SeverityMajor), ruled(0, pipeline.SeverityMajor)
 	section.Path, section.Section = "", "description"

@@ -135,7 +135,17 @@ func (f *riskFactor) sensitive(facts *pipeline.PRFacts) (points int, reason stri
 	if n == 0 {
 		return 0, ""
 	}
-	return f.Points, strings.TrimSuffix(f.Description, ".") + ": " + andMore(first, n)
+	return f.Points, amidSentence(f.Description) + ": " + andMore(first, n)
+}
+
+// amidSentence is a description as a part of a longer sentence. The capitals of
+// CI or APIs stay.
+func amidSentence(description string) string {
+	s := strings.TrimSuffix(description, ".")
+	if len(s) > 1 && 'A' <= s[0] && s[0] <= 'Z' && (s[1] < 'A' || 'Z' < s[1]) {
+		return strings.ToLower(s[:1]) + s[1:]
+	}
+	return s
 }
 
 // andMore names the first of n files and says how many more there are.

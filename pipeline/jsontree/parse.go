@@ -57,7 +57,7 @@ func Parse(doc *Document, text []byte) (*Node, []Error) {
 // checkText finds what makes the text as a whole unreadable.
 func (d *Document) checkText() *Error {
 	if len(d.text) > MaxBytes {
-		return d.errorAt(0, fmt.Sprintf("the file has %d bytes, more than the limit of %d", len(d.text), MaxBytes), "make it smaller")
+		return d.errorAt(0, fmt.Sprintf("the file has more than %d bytes", MaxBytes), "make it smaller")
 	}
 	if bytes.HasPrefix(d.text, []byte("\xef\xbb\xbf")) {
 		return d.errorAt(0, "the file starts with a byte order mark", "save it as UTF-8 without one")
@@ -108,6 +108,8 @@ func (d *Document) syntaxError(offset int, err *json.SyntaxError) *Error {
 	switch {
 	case strings.Contains(err.Error(), "exceeded max depth"):
 		return d.tooDeep(offset)
+	case !bytes.ContainsAny(d.text, "\n[]{}\""): // a link's text is the path that it leads to
+		return d.errorAt(offset, "this is no JSON but a line of text, as in the place of a link", "write a list or an object; links are not followed, so put the file itself here")
 	case strings.Contains(err.Error(), "unexpected end"):
 		return d.errorAt(len(d.text), "the file ends in the middle of a value", "close every string, bracket and brace")
 	case strings.Contains(err.Error(), "after top-level value"):

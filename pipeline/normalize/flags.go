@@ -38,13 +38,20 @@ func generatedName(file string) bool {
 
 // ownWork reports whether people write the file although GitHub's classifier
 // counts it as vendored, which keeps it out of language statistics: workflows,
-// and packages that are called cache.
+// git's own files, and packages that are called cache or env. Of an environment
+// of Python what others wrote is in site-packages.
 func ownWork(file string) bool {
 	slashed := "/" + file
-	if strings.Contains(slashed, "/vendor/") || strings.Contains(slashed, "/node_modules/") {
-		return false
+	for _, part := range []string{"/vendor/", "/node_modules/", "/site-packages/"} {
+		if strings.Contains(slashed, part) {
+			return false
+		}
 	}
-	for _, part := range []string{"/.github/", "/Jenkinsfile", "/Vagrantfile", "/cache/"} {
+	switch path.Base(file) {
+	case ".gitignore", ".gitattributes", ".gitmodules":
+		return true
+	}
+	for _, part := range []string{"/.github/", "/Jenkinsfile", "/Vagrantfile", "/cache/", "/env/"} {
 		if strings.Contains(slashed, part) {
 			return true
 		}
