@@ -23,6 +23,8 @@ const (
 	// 1e-999999999 is ten bytes, and a hundred megabytes as a fraction.
 	maxNumberLength = 32
 	maxExponent     = 300
+	// maxKey keeps JSON Pointers short: each problem below a key quotes it.
+	maxKey = 1000
 )
 
 // Error is one thing that is wrong with a text.
@@ -210,6 +212,9 @@ func (p *parser) object(n *Node) *Error {
 		key, ok := tok.(string)
 		if !ok {
 			return p.doc.errorAt(at, "an object's key is not a string", "put the key in double quotes")
+		}
+		if len(key) > maxKey {
+			return p.doc.errorAt(at, fmt.Sprintf("a key is longer than %d bytes", maxKey), "write a shorter one")
 		}
 		v, err := p.value(&Node{doc: p.doc, parent: n, key: key})
 		if err != nil {

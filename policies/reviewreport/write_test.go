@@ -53,7 +53,7 @@ func TestWriteReadsBack(t *testing.T) {
 		if strings.Contains(before, "```") || strings.Contains(before, Heading) || strings.Contains(before, "<!--") {
 			before = ""
 		}
-		got := Extract([]byte(before+"\n\n"+text+"\n"+after))
+		got := Extract([]byte(before + "\n\n" + text + "\n" + after))
 		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Fatalf("(-written +read):\n%s\n%s", diff, text)
 		}
