@@ -12,6 +12,9 @@ import (
 
 var metricName = regexp.MustCompile(`[a-z][a-z_]*`)
 
+// personDecides is the condition of a gate that waits for a person.
+const personDecides = "a person must decide"
+
 // heldBy lists the metrics that the gate's condition read, with the values
 // that made it hold.
 func heldBy(g *pipeline.Gate, p pen) []safe {
@@ -36,8 +39,11 @@ func (s sections) decided() safe {
 	if condition == "" || isIncomplete(&s.r.Report) {
 		return ""
 	}
-	if condition == policies.NoCondition {
+	switch condition {
+	case policies.NoCondition:
 		return say("decided by none", nil)
+	case personDecides:
+		return say("decided by a person", nil)
 	}
 	return say("decided by", struct {
 		Condition safe
