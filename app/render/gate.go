@@ -7,13 +7,11 @@ import (
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/aggregate"
 	"github.com/reviewgate/reviewgate/policies"
 )
 
 var metricName = regexp.MustCompile(`[a-z][a-z_]*`)
-
-// personDecides is the condition of a gate that waits for a person.
-const personDecides = "a person must decide"
 
 // heldBy lists the metrics that the gate's condition read, with the values
 // that made it hold.
@@ -42,7 +40,7 @@ func (s sections) decided() safe {
 	switch condition {
 	case policies.NoCondition:
 		return say("decided by none", nil)
-	case personDecides:
+	case aggregate.PersonDecides:
 		return say("decided by a person", nil)
 	}
 	return say("decided by", struct {

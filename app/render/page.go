@@ -6,6 +6,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/aggregate"
 )
 
 // word is one of a closed set of our own words, such as a severity.
@@ -123,7 +124,7 @@ func newPage(v View, p pen, k linker) page {
 	if prev := rep.Changes.PreviousReport; prev != "" {
 		pg.Since = &since{commitName(p, k, prev, ""), changed(rep)}
 	}
-	if rep.Gate.Condition == personDecides {
+	if rep.Gate.Condition == aggregate.PersonDecides {
 		pg.Waits = waitsOf(rep)
 	}
 	pg.setFooter(v, p)
@@ -224,7 +225,7 @@ func verdictOf(d pipeline.Decision) word {
 // the counts and the words beside it.
 func isDefaultCondition(c string) bool {
 	switch strings.Join(strings.Fields(c), " ") {
-	case "", "critical > 0", "major > 0", "warning > 0", personDecides:
+	case "", "critical > 0", "major > 0", "warning > 0", aggregate.PersonDecides:
 		return true
 	}
 	return false

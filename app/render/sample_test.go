@@ -8,6 +8,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/aggregate"
 )
 
 // The samples of this file are reviews as they come from real changes: a
@@ -525,7 +526,7 @@ func heldView() View {
 	held := fs[1]
 	held.Severity = pipeline.SeverityCritical
 	held.Reasons = pipeline.List[string]{"critical, by one model only", pipeline.ReasonHeld}
-	setFindings(&v, pipeline.DecisionNeedsFixes, personDecides, held, findingsView().Review.Report.Findings[3], fs[2])
+	setFindings(&v, pipeline.DecisionNeedsFixes, aggregate.PersonDecides, held, findingsView().Review.Report.Findings[3], fs[2])
 	m := v.Review.Report.Models
 	m.Confidence, m.ConfidenceLabel, m.AutoDecision = 0.7, "medium", pipeline.AutoHuman
 	m.Verdicts[0].Quality, m.Verdicts[0].Verdict = pipeline.VerdictPass, pipeline.VerdictPass
