@@ -16,9 +16,13 @@ import (
 
 // ReadDir reads the config files of a directory as a layer of that name. Files
 // of other names are left alone, except that a .json file that is none of the
-// five, or one of the five in another format, is the layer's problem. A directory without config files is an empty
-// layer. The error is about the directory, or about a config file in it that
-// can't be read or is no regular file; links are followed.
+// five, or one of the five in another format, is the layer's problem. A
+// directory without config files is an empty layer. The error is about the
+// directory, or about a config file in it that can't be read or is no regular
+// file.
+//
+// Links are followed in the server's layer alone, which may be mounted. Those
+// in a repository are the path that they lead to, as git has them.
 func ReadDir(name, dir string) (Layer, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -29,7 +33,7 @@ func ReadDir(name, dir string) (Layer, error) {
 		file := e.Name()
 		switch {
 		case slices.Contains(FileNames(), file):
-			text, err := readFile(filepath.Join(dir, file))
+			text, err := readEntry(filepath.Join(dir, file), e, name == LayerServer)
 			if err != nil {
 				return Layer{}, fmt.Errorf("read the config: %w", err)
 			}
@@ -40,6 +44,14 @@ func ReadDir(name, dir string) (Layer, error) {
 		}
 	}
 	return l.normal(), nil
+}
+
+func readEntry(name string, e fs.DirEntry, follow bool) ([]byte, error) {
+	if !follow && e.Type()&fs.ModeSymlink != 0 {
+		target, err := os.Readlink(name)
+		return []byte(target), err
+	}
+	return readFile(name)
 }
 
 // readFile reads a file up to one byte more than a config file may have, so
