@@ -221,6 +221,10 @@ func TestProblems(t *testing.T) {
 		{"id twice", FileRules, "[\n" + rule("a", "") + ",\n" + rule("a", "") + "\n]", []string{
 			`review-rules.json:3:8: /1/id: the id "a" is used twice in this file, first on line 2; give one of the two another id, or remove it`,
 		}},
+		{"id twice, and more", FileRules, "[\n" + rule("a", "") + ",\n" + rule("a", `, "when": "facts.drafts"`) + "\n]", []string{
+			`review-rules.json:3:8: /1/id: the id "a" is used twice in this file, first on line 2; give one of the two another id, or remove it`,
+			`review-rules.json:3:165: /1/when: facts has no field "drafts"; did you mean "draft"?`,
+		}},
 		{"pattern", FileRules, `[` + rule("a", `, "match": {"pattern": "a(b"}`) + `]`, []string{
 			"review-rules.json:1:173: /0/match/pattern: the pattern does not compile: missing closing ): `a(b`; write it in RE2 syntax: https://github.com/google/re2/wiki/Syntax",
 		}},
