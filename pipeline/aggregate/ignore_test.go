@@ -240,3 +240,37 @@ func BenchmarkIgnore(b *testing.B) {
 		Aggregate(in)
 	}
 }
+
+// A comment takes out what it names before it is known how sure or how severe
+// others are of the same, and after it is known how severe it is itself.
+func TestIgnoreAmongTheOtherSteps(t *testing.T) {
+	const code = "x() // reviewgate:ignore r1 known"
+	unsure := ruled(1, pipeline.SeverityMajor)
+	unsure.Confidence = 0.1
+	r := Aggregate(commented(unsure, code))
+	if len(r.Suppressed) != 1 || len(r.ResidualConcerns) != 0 {
+		t.Errorf("one that nobody is sure of: %d suppressed, concerns %v, want it to be suppressed", len(r.Suppressed), r.ResidualConcerns)
+	}
+
+	other := ruled(1, pipeline.SeverityWarning)
+	other.RuleID = "r2"
+	in := world(map[string][]pipeline.Finding{"x": {ruled(1, pipeline.SeverityMajor)}, "y": {other}})
+	in.Facts.Files = append(in.Facts.Files, file("c.go", code))
+	r = Aggregate(in)
+	if len(r.Suppressed) != 1 || len(r.Findings) != 1 || r.Findings[0].RuleID != "r2" || r.Findings[0].Severity != pipeline.SeverityWarning {
+		t.Errorf("another rule says the same: suppressed %+v, findings %+v, want r2 to stay as it is", r.Suppressed, r.Findings)
+	}
+
+	var failed []pipeline.Finding
+	for i, category := range []string{"color", "type", "space"} {
+		f := ruled(i+1, "fail")
+		f.Category = category
+		failed = append(failed, f)
+	}
+	in = world(map[string][]pipeline.Finding{"grader": failed})
+	in.Facts.Files = append(in.Facts.Files, file("c.go", code, "y()", "z()"))
+	r = Aggregate(in)
+	if len(r.Suppressed) != 0 || r.Findings[0].Severity != pipeline.SeverityCritical || r.Decision != pipeline.DecisionFail {
+		t.Errorf("one that is raised to critical: suppressed %+v, decision %s, want it to stay", r.Suppressed, r.Decision)
+	}
+}
