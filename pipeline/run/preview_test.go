@@ -13,6 +13,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/aggregate"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 )
@@ -167,6 +168,44 @@ func TestProposedConfigIsOnlyAskedWhereItIsTouched(t *testing.T) {
 				t.Errorf("asked: %t\n%s", asked, diff)
 			}
 		})
+	}
+}
+
+// What the last report had is not new under the proposed config either.
+func TestProposedConfigKnowsTheLastReport(t *testing.T) {
+	r, src := newRunner(t, nil), configChange(t)
+	proposed := proposes(map[string]string{config.FileSettings: `{"gate": {"conditions": [{"when": "new_findings > 0", "decision": "fail"}]}}`})
+	first, err := r.Run(t.Context(), src, Options{Proposed: proposed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := first.Review.Report
+	again, err := r.Run(t.Context(), src, Options{Proposed: proposed, Previous: func(context.Context, *pipeline.PRFacts) (*pipeline.PreviousReport, error) {
+		return &pipeline.PreviousReport{HeadSHA: "older", Findings: report.Findings, Iteration: report.Iteration}, nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if was, is := report.ProposedConfig.Decision, again.Review.Report.ProposedConfig.Decision; was != pipeline.DecisionFail || is != pipeline.DecisionPass {
+		t.Errorf("decisions %s and then %s, want fail while the finding is new, and then pass", was, is)
+	}
+}
+
+// Of a try that failed half-way only that is told.
+func TestProposedConfigThatPanicsHalfWay(t *testing.T) {
+	panics := 0
+	p := previewer{
+		runner: newRunner(t, nil),
+		in:     aggregate.Input{Facts: &pipeline.PRFacts{}, Config: shipped(t)}, // the missing manifest is asked for last
+		options: Options{
+			Proposed: proposes(map[string]string{config.FileSettings: `{"mode": "advisory"}`}),
+			Panicked: func(string, error, []byte) { panics++ },
+		},
+	}
+	files := pipeline.List[string]{".github/reviewgate/review-settings.json"}
+	want := pipeline.ProposedConfig{Files: files, Note: noteFailed}
+	if diff := cmp.Diff(want, p.guarded(t.Context(), pipeline.ProposedConfig{Files: files})); diff != "" || panics != 1 {
+		t.Errorf("%d panics told (-want +got):\n%s", panics, diff)
 	}
 }
 
