@@ -52,6 +52,9 @@ func TestIgnoreForms(t *testing.T) {
 		{"apostrophe in the reason", []string{"", "x() // reviewgate:ignore r1 it's fine"}, "it's fine"},
 		{"closed quotes before", []string{"", `x("a \" b", 'c') // reviewgate:ignore r1 known`}, "known"},
 		{"white space and what can't be seen", []string{"", "x() // reviewgate:ignore r1 a\t\u202e b\x00"}, "a b"},
+		{"on the line and above", []string{"// reviewgate:ignore r1 above", "x() // reviewgate:ignore r1 its own"}, "its own"},
+		{"a reason as long as one may be", []string{"", "x() // reviewgate:ignore r1 " + strings.Repeat("ä", 200)}, strings.Repeat("ä", 200)},
+		{"a reason too long by one", []string{"", "x() // reviewgate:ignore r1 " + strings.Repeat("ä", 201)}, strings.Repeat("ä", 199) + "…"},
 		{"long reason", []string{"", "x() // reviewgate:ignore r1 " + strings.Repeat("ä", 300)}, strings.Repeat("ä", 199) + "…"},
 
 		{"another rule", []string{"", "x() // reviewgate:ignore r2 known"}, ""},
@@ -64,6 +67,8 @@ func TestIgnoreForms(t *testing.T) {
 		{"no comment", []string{"", "reviewgate:ignore r1 known"}, ""},
 		{"in a string", []string{"", `x("// reviewgate:ignore r1 known")`}, ""},
 		{"word in a longer one", []string{"", "x() // reviewgate:ignored r1 known"}, ""},
+		{"word in a longer one before a comma", []string{"", "x() // reviewgate:ignored,r1 known"}, ""},
+		{"product", []string{"", "x = y * reviewgate:ignore r1 known"}, ""},
 		{"words before it", []string{"", "x() // please reviewgate:ignore r1 known"}, ""},
 		{"below", []string{"", "x()", "// reviewgate:ignore r1 known"}, ""},
 		{"on the line above that", []string{"// reviewgate:ignore r1 known", "", "x()"}, ""},
