@@ -79,6 +79,22 @@ func (l Layer) inForce(used bool) pipeline.ConfigLayer {
 	return out
 }
 
+// keyOf is the Key of the config that the used ones among the layers add up to.
+func keyOf(layers []Layer, inForce []pipeline.ConfigLayer) [sha256.Size]byte {
+	h := sha256.New()
+	for i, l := range layers {
+		if !inForce[i].Used || len(l.Files) == 0 {
+			continue
+		}
+		fmt.Fprintf(h, "%q %d\n", l.Name, len(l.Files))
+		for _, f := range l.normal().Files {
+			fmt.Fprintf(h, "%q %d\n", path.Base(f.Path), len(f.Text))
+			h.Write(f.Text)
+		}
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
 // versionLength is enough to tell the versions of one repository's config
 // apart, and short enough for a comment's footer.
 const versionLength = 12

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -256,7 +257,7 @@ func TestProposedConfigIsGivenUpInTime(t *testing.T) {
 func TestProposedConfigDoesNotEnterTheCache(t *testing.T) {
 	r := newRunner(t, nil)
 	reportWith(t, r, configChange(t), Options{Proposed: proposes(map[string]string{config.FileSettings: `{"mode": "advisory"}`})})
-	if want := []string{shipped(t).InForce.Version}; !slices.Equal(r.engines.order, want) {
+	if want := [][sha256.Size]byte{shipped(t).Key}; !slices.Equal(r.engines.order, want) {
 		t.Errorf("compiled and kept: %v, want only the config in force", r.engines.order)
 	}
 }
