@@ -10,15 +10,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/reviewgate/reviewgate/config/internal/jsontree"
 )
 
 // ReadDir reads the config files of a directory as a layer of that name. Files
 // of other names are left alone, except that a .json file that is none of the
-// five, or one of the five in another format, is the layer's problem. A directory without config files is an empty
-// layer. The error is about the directory, or about a config file in it that
-// can't be read or is no regular file; links are followed.
+// five, or one of the five in another format, is the layer's problem. A
+// directory without config files is an empty layer. The error is about the
+// directory, or about a config file in it that can't be read or is no regular
+// file; links are followed.
 func ReadDir(name, dir string) (Layer, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -60,7 +59,7 @@ func readFile(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, jsontree.MaxBytes+1))
+	return io.ReadAll(io.LimitReader(f, MaxFileBytes+1))
 }
 
 // misnamed reports whether a file was probably meant to be read: it is JSON, or

@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/reviewgate/reviewgate/config/internal/jsontree"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
@@ -26,6 +27,10 @@ type Layer struct {
 	Source string
 	Files  []File
 }
+
+// MaxFileBytes is the size of the largest config file that is taken. Who reads
+// files for a layer reads one byte more, so that Load sees what is larger.
+const MaxFileBytes = jsontree.MaxBytes
 
 // File is the text of one config file. Only the last element of Path decides
 // which of the five it is; the whole of it stands in problems. BlobSHA is
