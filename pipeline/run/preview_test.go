@@ -192,6 +192,61 @@ func TestProposedConfigKnowsTheLastReport(t *testing.T) {
 	}
 }
 
+// Where a stage failed there is nothing to compare a try with.
+func TestProposedConfigIsNotTriedBesideAFailure(t *testing.T) {
+	r := newRunner(t, nil)
+	in := aggregate.Input{
+		Facts:  &pipeline.PRFacts{Files: pipeline.List[pipeline.File]{{Path: ".github/reviewgate/review-rules.json"}}},
+		Config: shipped(t), Manifest: &pipeline.AgentManifest{}, Failed: &pipeline.Incompleteness{What: "stage"},
+	}
+	got := r.preview(t.Context(), in, nil, Options{Proposed: func(context.Context, *pipeline.PRFacts) (*config.Config, error) {
+		t.Error("the proposed config is read")
+		return shipped(t), nil
+	}})
+	want := pipeline.ProposedConfig{Files: pipeline.List[string]{".github/reviewgate/review-rules.json"}, Note: noteIncomplete}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// ending is a context that is over once it was asked so many times.
+type ending struct {
+	context.Context
+	after int
+}
+
+func (c *ending) Err() error {
+	if c.after--; c.after < 0 {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+func TestProposedConfigThatIsNotTriedSaysWhy(t *testing.T) {
+	good := proposes(map[string]string{config.FileSettings: `{"mode": "advisory"}`})
+	for name, tt := range map[string]struct {
+		proposed func(context.Context, *pipeline.PRFacts) (*config.Config, error)
+		asks     int // after so many of which the time is over
+		note     string
+	}{
+		"there is none":        {func(context.Context, *pipeline.PRFacts) (*config.Config, error) { return nil, nil }, 9, noteUnread},
+		"it can't be read":     {func(context.Context, *pipeline.PRFacts) (*config.Config, error) { return nil, errors.New("502") }, 9, noteUnread},
+		"reading is cut short": {func(context.Context, *pipeline.PRFacts) (*config.Config, error) { return nil, context.DeadlineExceeded }, 0, noteOutOfTime},
+		"it comes too late":    {good, 0, noteOutOfTime},
+		"the try is cut short": {good, 1, noteOutOfTime},
+	} {
+		p := previewer{
+			runner: newRunner(t, nil), options: Options{Proposed: tt.proposed},
+			in: aggregate.Input{Facts: &pipeline.PRFacts{Files: make(pipeline.List[pipeline.File], 3)}, Config: shipped(t), Manifest: &pipeline.AgentManifest{}},
+		}
+		files := pipeline.List[string]{".github/reviewgate/review-settings.json"}
+		want := pipeline.ProposedConfig{Files: files, Note: tt.note}
+		if diff := cmp.Diff(want, p.guarded(&ending{t.Context(), tt.asks}, pipeline.ProposedConfig{Files: files})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 // Of a try that failed half-way only that is told.
 func TestProposedConfigThatPanicsHalfWay(t *testing.T) {
 	panics := 0
