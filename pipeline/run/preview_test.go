@@ -108,7 +108,7 @@ func TestProposedConfigIsTried(t *testing.T) {
 
 // What anybody may propose does not make reports that are stored grow with it.
 func TestProposedConfigWithManyChanges(t *testing.T) {
-	for _, n := range []int{pipeline.MaxConfigChanges, pipeline.MaxConfigChanges + 3} {
+	for _, n := range []int{pipeline.MaxConfigChanges, pipeline.MaxConfigChanges + 1} {
 		var rules []string
 		for i := range n {
 			rules = append(rules, fmt.Sprintf(`{"id": "shop-%04d", "name": "n", "severity": "info", "agent": "build-reviewer", "category": "c",
@@ -169,6 +169,61 @@ func TestProposedConfigIsOnlyAskedWhereItIsTouched(t *testing.T) {
 				t.Errorf("asked: %t\n%s", asked, diff)
 			}
 		})
+	}
+}
+
+// The gate of a proposed config sees the gaps, and agents that are not asked
+// again have no say where they did not run.
+func TestProposedConfigIsTriedWhole(t *testing.T) {
+	r := newRunner(t, map[string]dispatch.Agent{"design-auditor": agentFunc(func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
+		return pipeline.AgentOutput{}, errors.New("asked in vain")
+	})})
+	const all = `[{"id": "all", "description": "d", "priority": 1, "trigger": {"type": "always"}, "dispatch": {"agents": ["design-auditor"], "required": true}}]`
+	for gate, want := range map[string]pipeline.Decision{
+		`[]`: pipeline.DecisionPass,
+		`[{"when": "gaps > 0", "decision": "fail"}]`: pipeline.DecisionFail,
+	} {
+		with, _ := reportWith(t, r, configChange(t), Options{Proposed: proposes(map[string]string{
+			config.FileComposition: all, config.FileSettings: `{"gate": {"conditions": ` + gate + `}}`,
+		})})
+		p := with.ProposedConfig
+		if p.Decision != want || !slices.Equal(p.AgentsAdded, []string{"design-auditor"}) {
+			t.Errorf("with the gate %s: %+v, want %s by design-auditor besides", gate, p, want)
+		}
+	}
+}
+
+func TestWhatOnlyOneHas(t *testing.T) {
+	one, other := apart([]string{"d", "b", "a"}, []string{"f", "b", "e"})
+	if !slices.Equal(one, []string{"a", "d"}) || !slices.Equal(other, []string{"e", "f"}) {
+		t.Errorf("only the one has %v, only the other %v", one, other)
+	}
+	ruled := pipeline.Finding{RuleID: "r", Title: "t", Path: "a.go", StartLine: 3}
+	for name, tt := range map[string]struct {
+		change      func(*pipeline.Finding)
+		added, gone int
+	}{
+		"the same":         {func(*pipeline.Finding) {}, 0, 0},
+		"other words":      {func(f *pipeline.Finding) { f.Title, f.Severity = "u", pipeline.SeverityInfo }, 0, 0},
+		"another rule":     {func(f *pipeline.Finding) { f.RuleID = "s" }, 1, 1},
+		"another line":     {func(f *pipeline.Finding) { f.StartLine = 4 }, 1, 1},
+		"another file":     {func(f *pipeline.Finding) { f.Path = "b.go" }, 1, 1},
+		"another section":  {func(f *pipeline.Finding) { f.Section = "title" }, 1, 1},
+		"no rule any more": {func(f *pipeline.Finding) { f.RuleID = "" }, 1, 1},
+	} {
+		f := ruled
+		tt.change(&f)
+		if added, gone := compareFindings([]pipeline.Finding{f}, []pipeline.Finding{ruled}); added != tt.added || gone != tt.gone {
+			t.Errorf("%s: %d added, %d gone, want %d and %d", name, added, gone, tt.added, tt.gone)
+		}
+	}
+	free, worded := ruled, ruled
+	free.RuleID, worded.RuleID, worded.Title = "", "", "u"
+	if added, gone := compareFindings([]pipeline.Finding{free}, []pipeline.Finding{worded}); added != 1 || gone != 1 {
+		t.Errorf("other words without a rule: %d added, %d gone", added, gone)
+	}
+	if added, gone := compareFindings([]pipeline.Finding{ruled, ruled, ruled}, []pipeline.Finding{ruled}); added != 2 || gone != 0 {
+		t.Errorf("three for one: %d added, %d gone", added, gone)
 	}
 }
 
@@ -262,6 +317,15 @@ func TestProposedConfigThatPanicsHalfWay(t *testing.T) {
 	want := pipeline.ProposedConfig{Files: files, Note: noteFailed}
 	if diff := cmp.Diff(want, p.guarded(t.Context(), pipeline.ProposedConfig{Files: files})); diff != "" || panics != 1 {
 		t.Errorf("%d panics told (-want +got):\n%s", panics, diff)
+	}
+}
+
+// Files that take each other's place are named once.
+func TestConfigFilesAreNamedOnce(t *testing.T) {
+	const a, b = config.RepositoryDir + "/review-agents.json", config.RepositoryDir + "/review-rules.json"
+	got := configFiles(&pipeline.PRFacts{Files: pipeline.List[pipeline.File]{{Path: a, PreviousPath: b}, {Path: b, PreviousPath: a}}})
+	if !slices.Equal(got, []string{a, b}) {
+		t.Errorf("files %v", got)
 	}
 }
 
