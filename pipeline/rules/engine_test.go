@@ -551,6 +551,16 @@ func TestFindingsAreBounded(t *testing.T) {
 	}
 }
 
+func TestFindingSaysHowManyMoreThereAre(t *testing.T) {
+	for lines, want := range map[int]string{1_000: "", 1_001: " There is 1 more like it, which is not listed.", 1_002: " There are 2 more like it, which are not listed."} {
+		r := rule(config.Match{Literal: "key"})
+		found := findings(t, []config.Rule{r}, &pipeline.PRFacts{Files: []pipeline.File{file("a.go", slices.Repeat([]string{"+key"}, lines)...)}}, "agent")
+		if len(found) != 1_000 || found[0].Message != r.Description || found[999].Message != r.Description+want {
+			t.Errorf("%d lines: %d findings, the last says %q", lines, len(found), found[len(found)-1].Message)
+		}
+	}
+}
+
 // A template that names the match a thousand times suggests nothing.
 func TestFixIsBounded(t *testing.T) {
 	r := rule(config.Match{Pattern: ".+", Fix: strings.Repeat("$0", 1000)})
