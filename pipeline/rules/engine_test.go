@@ -365,6 +365,7 @@ func TestNet(t *testing.T) {
 		{"fewer", "", []string{"-uses: a/b@v1", "-uses: c/d@v1", "+uses: e/f@v1"}, nil},
 		{"removed and added again", config.OnRemoved, []string{"-uses: a/b@v1", "+uses: a/b@v2"}, nil},
 		{"the first of those as like", "", []string{"-uses: a", "+uses: b", "+uses: c"}, []int{2}},
+		{"one for each", "", []string{"-uses: a1", "-uses: a2", "+uses: a3", "+uses: b", "+uses: c"}, []int{3}},
 		{"alike as far as is looked", "", []string{"-uses: " + alike + "b", "+uses: " + alike + "a", "+uses: " + alike + "b"}, []int{2}},
 		{"carriage returns", "", []string{"-uses: a/b@v1\r", "+uses: a/b@v2\r"}, nil},
 		{"removed", config.OnRemoved, []string{" name: x", "-uses: a/b@v1"}, []int{1}},
