@@ -172,10 +172,10 @@ func (l *layering) lay(ctx context.Context, name string, at kept, from ConfigSou
 }
 
 // keep leaves a layer in force whose repository can't be read any more: what is
-// final must not go without a word by that. One that was read elsewhere was
-// that of another account, which had the repository before.
+// final must not go without a word by that. That of another account, which had
+// the repository before, is kept under another name: see organisationKept.
 func (l *layering) keep(name, source string, good GoodLayer) {
-	if len(good.Files) == 0 || !strings.EqualFold(good.Source, source) {
+	if len(good.Files) == 0 {
 		return
 	}
 	l.wrong = append(l.wrong, pipeline.ConfigProblem{
