@@ -13,6 +13,7 @@ func TestKeyTellsConfigsApart(t *testing.T) {
 	base := mustLoad(t, settings(`{"mode": "off"}`, "1"))
 	for name, c := range map[string]*Config{
 		"another text of the same name": mustLoad(t, settings(`{"mode": "enforce"}`, "1")),
+		"another text as long":          mustLoad(t, settings(`{"mode":"off" }`, "1")),
 		"another layer":                 mustLoad(t, named(settings(`{"mode": "off"}`, "1"), LayerOrganisation)),
 		"another file besides":          mustLoad(t, layer(FileSettings, `{"mode": "off"}`, FileRules, `[]`)),
 		"another layer below":           mustLoad(t, named(layer(FileRules, `[]`), LayerServer), settings(`{"mode": "off"}`, "1")),
