@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
 
 // ReadDir reads the config files of a directory as a layer of that name. Files
@@ -72,7 +70,7 @@ func readFile(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, jsontree.MaxBytes+1))
+	return io.ReadAll(io.LimitReader(f, MaxFileBytes+1))
 }
 
 // misnamed reports whether a file was probably meant to be read: it is JSON, or

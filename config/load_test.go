@@ -2,6 +2,8 @@ package config
 
 import (
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -350,4 +352,19 @@ func TestLoaderIsSafeForConcurrentUse(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// Of a section of the settings a layer may set one field: the others stay.
+func TestSettingsAreMergedFieldByField(t *testing.T) {
+	of := reflect.TypeFor[Settings]()
+	for i := range of.NumField() {
+		name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
+		if section := of.Field(i).Type.Kind() == reflect.Struct; section != slices.Contains(deepFields(FileSettings), name) {
+			t.Errorf("%s is a section: %t, and is merged the other way", name, section)
+		}
+	}
+	c := mustLoad(t, layer(FileSettings, `{"fix_loop": {"max_fix_iterations": 4}}`))
+	if want := (FixLoopSettings{MaxFixIterations: 4, FixTimeoutTurns: 10}); c.Settings.FixLoop != want {
+		t.Errorf("fix_loop %+v, want %+v", c.Settings.FixLoop, want)
+	}
 }

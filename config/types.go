@@ -1,6 +1,8 @@
 package config
 
 import (
+	"crypto/sha256"
+
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/policies"
 )
@@ -26,7 +28,12 @@ const RepositoryDir = ".github/reviewgate"
 //
 // It is never changed after Load has returned it.
 type Config struct {
-	InForce  pipeline.ConfigInForce
+	InForce pipeline.ConfigInForce
+	// Key tells the config from every other: it is made of all that was written
+	// in the layers that are used. InForce.Version is for people, too short for
+	// that, and made of names that came with the texts.
+	Key [sha256.Size]byte
+
 	Rules    []Rule
 	Policies []Policy
 	Agents   []Agent

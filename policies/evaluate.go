@@ -273,9 +273,9 @@ func (t *trigger) path(in change) Outcome {
 	var files []string
 	first, by := len(in.Facts.Files), ""
 	for k, g := range t.globs {
-		for n, i := range in.matched[g] {
+		for _, i := range in.matched[g] {
 			files = append(files, in.Facts.Files[i].Path)
-			if n == 0 && i < first {
+			if i < first {
 				first, by = i, t.Globs[k]
 			}
 		}

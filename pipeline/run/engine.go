@@ -1,6 +1,7 @@
 package run
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"sync"
@@ -97,8 +98,8 @@ func (e *Engine) agents(facts *pipeline.PRFacts, classification *pipeline.Classi
 // engines keeps the compiled configs that were used last.
 type engines struct {
 	mu    sync.Mutex
-	byVer map[string]*Engine
-	order []string // the one used last comes last
+	byKey map[[sha256.Size]byte]*Engine // by the configs' keys: whoever writes config must not choose whose engine it meets
+	order [][sha256.Size]byte           // the one used last comes last
 	size  int
 }
 
@@ -128,26 +129,25 @@ func sizeOf(cfg *config.Config) int {
 }
 
 func (c *engines) get(cfg *config.Config) (*Engine, error) {
-	version := cfg.InForce.Version
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if e := c.byVer[version]; e != nil {
-		i := slices.Index(c.order, version)
-		c.order = append(slices.Delete(c.order, i, i+1), version)
+	if e := c.byKey[cfg.Key]; e != nil {
+		i := slices.Index(c.order, cfg.Key)
+		c.order = append(slices.Delete(c.order, i, i+1), cfg.Key)
 		return e, nil
 	}
 	e, err := Compile(cfg)
 	if err != nil {
 		return nil, err
 	}
-	if c.byVer == nil {
-		c.byVer = map[string]*Engine{}
+	if c.byKey == nil {
+		c.byKey = map[[sha256.Size]byte]*Engine{}
 	}
-	c.byVer[version], c.order = e, append(c.order, version)
+	c.byKey[cfg.Key], c.order = e, append(c.order, cfg.Key)
 	c.size += sizeOf(cfg)
 	for c.size > maxEngines && len(c.order) > 1 {
-		c.size -= sizeOf(c.byVer[c.order[0]].config)
-		delete(c.byVer, c.order[0])
+		c.size -= sizeOf(c.byKey[c.order[0]].config)
+		delete(c.byKey, c.order[0])
 		c.order = c.order[1:]
 	}
 	return e, nil

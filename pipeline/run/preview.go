@@ -108,8 +108,7 @@ func (c counted) Review(ctx context.Context, task dispatch.Task) (pipeline.Agent
 func (p *previewer) guarded(ctx context.Context, out pipeline.ProposedConfig) (tried pipeline.ProposedConfig) {
 	defer func() {
 		if v := recover(); v != nil {
-			out.Note = noteFailed
-			tried = out
+			tried = pipeline.ProposedConfig{Files: out.Files, Note: noteFailed}
 			if p.options.Panicked != nil {
 				p.options.Panicked("the try of a proposed config", &PanicError{Value: v}, debug.Stack())
 			}
@@ -146,13 +145,12 @@ func (p *previewer) try(ctx context.Context, cfg *config.Config, out *pipeline.P
 	if err != nil {
 		return err
 	}
-	facts := *p.in.Facts
-	facts.Config = cfg.InForce
-	in := aggregate.Input{Facts: &facts, Previous: p.in.Previous, Config: cfg, Rules: engine.byID}
+	facts := p.in.Facts
+	in := aggregate.Input{Facts: facts, Previous: p.in.Previous, Config: cfg, Rules: engine.byID}
 
-	classification := engine.classify.Classify(&facts)
-	manifest := engine.compose.Compose(&facts, &classification)
-	if manifest, in.Gaps, err = engine.gaps.Detect(ctx, &facts, &classification, manifest); err != nil {
+	classification := engine.classify.Classify(facts)
+	manifest := engine.compose.Compose(facts, &classification)
+	if manifest, in.Gaps, err = engine.gaps.Detect(ctx, facts, &classification, manifest); err != nil {
 		return fmt.Errorf("look for gaps: %w", err)
 	}
 	in.Classification, in.Manifest = &classification, &manifest

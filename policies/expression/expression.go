@@ -74,7 +74,7 @@ func Compile(text string) (*Expression, error) {
 	}
 	ast, issues := e.env.Compile(text)
 	if issues.Err() != nil {
-		return nil, e.explain(text, issues)
+		return nil, explain(text, issues)
 	}
 	c := &check{ast: ast.NativeRep(), patterns: patterns{}}
 	if problem := c.run(); problem != nil {

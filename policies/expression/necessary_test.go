@@ -11,6 +11,7 @@ func TestNecessary(t *testing.T) {
 		`facts.number >= 7`:                         true,
 		`facts.number < 7`:                          true,
 		`facts.number <= 6`:                         true,
+		`facts.number <= 7`:                         true,
 		`facts.totals.additions != 0`:               true,
 		`facts.totals.additions == 0`:               true,
 		`facts.author.type == "User"`:               true,
