@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/aggregate"
@@ -97,6 +99,8 @@ func (e *Engine) agents(facts *pipeline.PRFacts, classification *pipeline.Classi
 
 // engines keeps the compiled configs that were used last.
 type engines struct {
+	compiling singleflight.Group // by key
+
 	mu    sync.Mutex
 	byKey map[[sha256.Size]byte]*Engine // by the configs' keys: whoever writes config must not choose whose engine it meets
 	order [][sha256.Size]byte           // the one used last comes last
@@ -128,18 +132,44 @@ func sizeOf(cfg *config.Config) int {
 	return n
 }
 
+// get compiles each config once, however many reviews ask for it at a time. One
+// that takes long holds up only those that need it.
 func (c *engines) get(cfg *config.Config) (*Engine, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if e := c.byKey[cfg.Key]; e != nil {
-		i := slices.Index(c.order, cfg.Key)
-		c.order = append(slices.Delete(c.order, i, i+1), cfg.Key)
+	if e := c.kept(cfg.Key); e != nil {
 		return e, nil
 	}
-	e, err := Compile(cfg)
+	e, err, _ := c.compiling.Do(string(cfg.Key[:]), func() (any, error) {
+		if e := c.kept(cfg.Key); e != nil {
+			return e, nil
+		}
+		e, err := Compile(cfg)
+		if err != nil {
+			return nil, err
+		}
+		c.keep(cfg, e)
+		return e, nil
+	})
 	if err != nil {
 		return nil, err
 	}
+	return e.(*Engine), nil
+}
+
+// kept is the compiled config of a key, or nil.
+func (c *engines) kept(key [sha256.Size]byte) *Engine {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.byKey[key]
+	if e != nil {
+		i := slices.Index(c.order, key)
+		c.order = append(slices.Delete(c.order, i, i+1), key)
+	}
+	return e
+}
+
+func (c *engines) keep(cfg *config.Config, e *Engine) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.byKey == nil {
 		c.byKey = map[[sha256.Size]byte]*Engine{}
 	}
@@ -150,7 +180,6 @@ func (c *engines) get(cfg *config.Config) (*Engine, error) {
 		delete(c.byKey, c.order[0])
 		c.order = c.order[1:]
 	}
-	return e, nil
 }
 
 // dispatchOptions turns the settings into dispatch's terms and keeps the
