@@ -87,3 +87,18 @@ func IsRepositoryFile(file string) bool {
 	name := path.Base(file)
 	return file == RepositoryDir || path.Dir(file) == RepositoryDir && (slices.Contains(FileNames(), name) || misnamed(name))
 }
+
+// ChangedFiles lists the files of the repository's layer that a change touches,
+// sorted.
+func ChangedFiles(facts *pipeline.PRFacts) pipeline.List[string] {
+	var changed pipeline.List[string]
+	for i := range facts.Files {
+		for _, p := range []string{facts.Files[i].Path, facts.Files[i].PreviousPath} {
+			if IsRepositoryFile(p) {
+				changed = append(changed, p)
+			}
+		}
+	}
+	slices.Sort(changed)
+	return slices.Compact(changed)
+}

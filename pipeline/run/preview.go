@@ -30,25 +30,10 @@ const (
 	noteFailed     = "the proposed config could not be tried"
 )
 
-// configFiles lists the files of the repository's config that a change
-// touches.
-func configFiles(facts *pipeline.PRFacts) pipeline.List[string] {
-	var touched pipeline.List[string]
-	for i := range facts.Files {
-		for _, p := range []string{facts.Files[i].Path, facts.Files[i].PreviousPath} {
-			if config.IsRepositoryFile(p) {
-				touched = append(touched, p)
-			}
-		}
-	}
-	slices.Sort(touched)
-	return slices.Compact(touched)
-}
-
 // preview says what the config that the change proposes would bring. Whatever
 // goes wrong with it is a note, and no part of the review's own outcome.
 func (r *Runner) preview(ctx context.Context, in aggregate.Input, findings []pipeline.Finding, o Options) pipeline.ProposedConfig {
-	out := pipeline.ProposedConfig{Files: configFiles(in.Facts)}
+	out := pipeline.ProposedConfig{Files: config.ChangedFiles(in.Facts)}
 	if len(out.Files) == 0 || o.Proposed == nil {
 		return pipeline.ProposedConfig{}
 	}

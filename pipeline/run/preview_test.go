@@ -323,7 +323,7 @@ func TestProposedConfigThatPanicsHalfWay(t *testing.T) {
 // Files that take each other's place are named once.
 func TestConfigFilesAreNamedOnce(t *testing.T) {
 	const a, b = config.RepositoryDir + "/review-agents.json", config.RepositoryDir + "/review-rules.json"
-	got := configFiles(&pipeline.PRFacts{Files: pipeline.List[pipeline.File]{{Path: a, PreviousPath: b}, {Path: b, PreviousPath: a}}})
+	got := config.ChangedFiles(&pipeline.PRFacts{Files: pipeline.List[pipeline.File]{{Path: a, PreviousPath: b}, {Path: b, PreviousPath: a}}})
 	if !slices.Equal(got, []string{a, b}) {
 		t.Errorf("files %v", got)
 	}
