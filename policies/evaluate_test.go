@@ -68,6 +68,7 @@ func TestEvaluate(t *testing.T) {
 		{"type missed", Trigger{Type: TriggerChange, Types: []string{"docs", "test"}}, fails("type is fix, not docs or test")},
 		{"path", Trigger{Type: TriggerPath, Globs: []string{"x", "**/*.tsx"}}, Outcome{Matched: true, Reason: "ui/a.tsx matches **/*.tsx", Files: []string{"ui/a.tsx"}}},
 		{"path missed", Trigger{Type: TriggerPath, Globs: []string{"a", "b", "c", "d", "e", "f"}}, fails("no file matches a, b, c, d or 2 others")},
+		{"path missed by one more", Trigger{Type: TriggerPath, Globs: []string{"a", "b", "c", "d", "e"}}, fails("no file matches a, b, c, d or e")},
 		{"label in another case", Trigger{Type: TriggerLabel, Labels: []string{"x", "security"}}, whole("label is Security")},
 		{"label missed", Trigger{Type: TriggerLabel, Labels: []string{"x"}}, fails("no label is x")},
 		{"bot", Trigger{Type: TriggerAuthor, Bot: &yes}, fails("author is a person")},
