@@ -29,9 +29,11 @@
 // gate, synthesis and limits final too.
 //
 // A layer with a problem is left out whole and the others are used: [Load]
-// always returns a valid Config, and lists what was wrong beside it. A caller
-// that keeps the last good version of a layer passes it in the broken one's
-// stead.
+// always returns a valid Config, and lists what was wrong beside it. A mistake
+// in the JSON of which there is no doubt what was meant, such as a comma after
+// the last entry, is a problem like any other: what else is wrong is told with
+// it. A caller that keeps the last good version of a layer passes it in the
+// broken one's stead.
 //
 // Config comes from repositories that nobody vouches for. It is decoded
 // strictly, and sizes, nesting, numbers of entries and the cost of patterns and
