@@ -214,13 +214,23 @@ type Signal struct {
 	Enabled     bool     `json:"enabled"`
 	Concern     string   `json:"concern"` // money-arithmetic, authentication, ...
 	Description string   `json:"description"`
-	Pattern     string   `json:"pattern"` // RE2 on added lines
+	Pattern     string   `json:"pattern"`          // RE2 on added lines
+	Within      []string `json:"within,omitempty"` // WithinCode, ...: where matches start; none means anywhere
 	Globs       []string `json:"globs,omitempty"`
 	Languages   []string `json:"languages,omitempty"`
 	Domain      string   `json:"domain"` // files in it are covered; the suggested patch maps the file to it
 	Agent       string   `json:"agent"`  // dispatched for the concern
 	Final       bool     `json:"final"`
 }
+
+// The parts of a line that a signal may look within. What is a comment or a
+// string is known of the languages in most use; in any other, every match
+// counts.
+const (
+	WithinCode     = "code" // quotes included
+	WithinStrings  = "strings"
+	WithinComments = "comments"
+)
 
 // Settings is review-settings.json.
 type Settings struct {
