@@ -341,9 +341,9 @@ func policiesPage(c *Config) string {
 	for _, r := range c.Risk {
 		fmt.Fprintf(&b, "| %s | %s | %d | %s |\n", code(r.ID), r.Factor, r.Points, cell(r.Description))
 	}
-	b.WriteString("\n## Gap signals\n\nConcerns that are looked for in added lines of files that no mapping puts into the domain.\n\n| signal | concern | domain | asks | what it finds |\n|---|---|---|---|---|\n")
+	b.WriteString("\n## Gap signals\n\nConcerns that are looked for in added lines of files that no mapping puts into the domain.\n\n| signal | concern | reports say | domain | asks | what it finds |\n|---|---|---|---|---|---|\n")
 	for _, s := range c.Signals {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", code(s.ID), s.Concern, s.Domain, code(s.Agent), cell(s.Description))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", code(s.ID), s.Concern, s.Title(), s.Domain, code(s.Agent), cell(s.Description))
 	}
 	return b.String()
 }

@@ -1,6 +1,9 @@
 package config
 
 import (
+	"cmp"
+	"strings"
+
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/policies"
 )
@@ -212,7 +215,8 @@ const (
 type Signal struct {
 	ID          string   `json:"id"`
 	Enabled     bool     `json:"enabled"`
-	Concern     string   `json:"concern"` // money-arithmetic, authentication, ...
+	Concern     string   `json:"concern"`        // money-arithmetic, authentication, ...
+	Name        string   `json:"name,omitempty"` // of the concern for people, such as "SQL building"; see Title
 	Description string   `json:"description"`
 	Pattern     string   `json:"pattern"`          // RE2 on added lines
 	Within      []string `json:"within,omitempty"` // WithinCode, ...: where matches start; none means anywhere
@@ -221,6 +225,12 @@ type Signal struct {
 	Domain      string   `json:"domain"` // files in it are covered; the suggested patch maps the file to it
 	Agent       string   `json:"agent"`  // dispatched for the concern
 	Final       bool     `json:"final"`
+}
+
+// Title is what people call the signal's concern: its name, or else the concern
+// with blanks for its dashes.
+func (s *Signal) Title() string {
+	return cmp.Or(s.Name, strings.NewReplacer("-", " ", "_", " ").Replace(s.Concern))
 }
 
 // The parts of a line that a signal may look within. What is a comment or a

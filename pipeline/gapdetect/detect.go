@@ -188,6 +188,7 @@ func (r *run) gap(s *signal, path string, l *pipeline.Line) {
 	r.last[s.Concern] = len(r.log)
 	r.log = append(r.log, pipeline.GapLogEntry{
 		Concern:    s.Concern,
+		Name:       s.Title(),
 		Path:       path,
 		Line:       l.New,
 		Quote:      cut(strings.TrimSpace(l.Text), maxQuote),
