@@ -107,6 +107,7 @@ var entryFaults = []fault{
 	{FileDomains, "field of another type", "service", "/weight", set("weight", 1)},
 	{FileDomains, "sensitive paths without globs", "risk", "", set("factor", RiskSensitivePath)},
 	{FileDomains, "risk factor", "risk", "/factor", set("factor", "moon")},
+	{FileDomains, "domain that is covered", "risk", "/covers", set("covers", "no-domain-at-all")},
 	{FileDomains, "pattern of a signal", "signal", "/pattern", set("pattern", "*")},
 	{FileDomains, "agent of a signal", "signal", "/agent", set("agent", "nobody-at-all")},
 	{FileDomains, "language of a signal", "signal", "/languages/0", set("languages", []string{"Gopher"})},

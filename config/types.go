@@ -172,7 +172,8 @@ type DomainMapping struct {
 	Domain      string   `json:"domain"`
 	Description string   `json:"description"`
 	Globs       []string `json:"globs"`
-	Weight      int      `json:"weight"` // risk points that touching the domain adds, 0 to 100
+	Weight      int      `json:"weight"`           // risk points that touching the domain adds, 0 to 100
+	Covers      string   `json:"covers,omitempty"` // a domain of the same concern, for which its files don't add points again
 	Final       bool     `json:"final"`
 }
 
@@ -192,8 +193,9 @@ type RiskFactor struct {
 	Enabled     bool     `json:"enabled"`
 	Factor      string   `json:"factor"` // one of the Risk constants
 	Description string   `json:"description"`
-	Points      int      `json:"points"`          // at most; for RiskSensitivePath once, however many files
-	Globs       []string `json:"globs,omitempty"` // for RiskSensitivePath
+	Points      int      `json:"points"`           // at most; for RiskSensitivePath once, however many files
+	Globs       []string `json:"globs,omitempty"`  // for RiskSensitivePath
+	Covers      string   `json:"covers,omitempty"` // as of DomainMapping; for RiskSensitivePath, RiskWorkflow and RiskDependencies
 	Final       bool     `json:"final"`
 }
 
