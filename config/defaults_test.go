@@ -249,6 +249,9 @@ func TestDefaultSignals(t *testing.T) {
 		},
 	}
 	for _, s := range mustLoad(t).Signals {
+		if s.Name == "" {
+			t.Errorf("signal %s has no name: reports say that a file looks like %s", s.ID, s.Title())
+		}
 		test, ok := tests[s.Concern]
 		if !ok {
 			t.Errorf("signal %s has no examples", s.Concern)

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline"
 )
 
 // ReadDir reads the config files of a directory as a layer of that name. Files

@@ -61,8 +61,18 @@ func TestProblems(t *testing.T) {
 		{"missing comma", FileSettings, "{\"mode\": \"off\"\n \"drafts\": \"skip\"}", []string{
 			`review-settings.json:2:2: a comma or a closing bracket is missing before this; write one after the previous value`,
 		}},
-		{"bad escape", FileRules, `[{"id": "a", "match": {"pattern": "\s"}}]`, []string{
-			`review-rules.json:1:37: the backslash before this starts no JSON escape; write two backslashes for one, such as "\\s" in a pattern`,
+		{"bad escape", FileRules, `[{"id": "build-any-01", "match": {"pattern": "\s"}}]`, []string{
+			`review-rules.json:1:48: the backslash before this starts no JSON escape; write two backslashes for one, such as "\\s" in a pattern`,
+		}},
+		{"what else is wrong beside mistakes in the JSON", FileRules, "[\n  // ours\n  " + rule("a", `, "match": {"pattern": "(\d"}`) + "\n  {'id': \"b\", \"serverity\": \"info\",},\n]", []string{
+			`review-rules.json:2:3: JSON has no comments; remove it, or put the words into a "description"`,
+			`review-rules.json:3:174: /0/match/pattern: the pattern does not compile: missing closing ): ` + "`(\\d`" + `; write it in RE2 syntax: https://github.com/google/re2/wiki/Syntax`,
+			`review-rules.json:3:177: the backslash before this starts no JSON escape; write two backslashes for one, such as "\\s" in a pattern`,
+			`review-rules.json:4:3: a comma or a closing bracket is missing before this; write one after the previous value`,
+			`review-rules.json:4:4: JSON has no single quotes; write strings in double quotes`,
+			`review-rules.json:4:15: /1/serverity: "serverity" is not a field of a rule; did you mean "severity"?`,
+			`review-rules.json:4:34: there is a comma after the last entry; remove the comma`,
+			`review-rules.json:4:36: there is a comma after the last entry; remove the comma`,
 		}},
 		{"line break in string", FileRules, "[{\"id\": \"a\n\"}]", []string{
 			`review-rules.json:1:11: a string contains a line break or a control character; write \n or \t, and close the string on its own line`,

@@ -469,10 +469,11 @@ func oneOf(is, value string, allowed []string) Outcome {
 	return fails(is + ", not " + or(allowed))
 }
 
-// or joins a few words as English does, and cuts a long list short.
+// or joins a few words as English does, and cuts a long list short. A last
+// word takes no more room than "1 other" would.
 func or(words []string) string {
 	const most = 4
-	if len(words) > most+1 { // one more takes no more room than its count
+	if len(words) > most+1 {
 		return fmt.Sprintf("%s or %d others", strings.Join(words[:most], ", "), len(words)-most)
 	}
 	if len(words) < 2 {

@@ -106,6 +106,29 @@ func TestEachStageHandsOnWhatItsSchemaSays(t *testing.T) {
 	}
 }
 
+// A gap has its concern's name from the config, but for what nobody should read.
+func TestGapsAreNamed(t *testing.T) {
+	token := "ghp_" + "x7Kq2mVb9ZtR4sWc8YhJ1nDf6LgP3aEuT5oQ"
+	for name, leaks := range map[string]bool{"sums of money": false, "sums " + token: true} {
+		c := change(t)
+		cfg, problems := config.Load(config.Layer{Name: config.LayerRepository, Files: []config.File{
+			{Path: config.FileDomains, Text: []byte(`[{"id": "signal-money-arithmetic", "name": "` + name + `"}]`)},
+		}})
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		c.cfg = cfg
+		out, err := newRunner(t, nil).Run(t.Context(), c, Options{RunID: "r1", Trigger: "opened"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		log := out.Review.Report.GapLog
+		if len(log) != 1 || !strings.HasPrefix(log[0].Name, "sums ") || (log[0].Name == name) == leaks {
+			t.Errorf("gap log = %+v, want one named %q, without secrets", log, name)
+		}
+	}
+}
+
 func TestRecordTellsWhatTheRunDid(t *testing.T) {
 	var progress []string
 	out, err := newRunner(t, nil).Run(t.Context(), change(t), Options{
