@@ -49,7 +49,7 @@ func BenchmarkNaive(b *testing.B) {
 	}
 	reportDensity(b, changes, n)
 	for _, facts := range changes {
-		sameAsNaive(b, cfg, engine, facts)
+		sameAsNaive(b, cfg, engine, naive, facts)
 	}
 }
 
