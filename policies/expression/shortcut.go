@@ -39,8 +39,8 @@ func (a answer) not() answer {
 }
 
 // shortcut answers a part of an expression without CEL, in a hundredth of the
-// time: what compares fields with constants, and loops over the files or over
-// names that do no more with each. Most expressions of a config come to their
+// time: what compares fields with constants, and loops that do no more with each
+// element. Most expressions of a config come to their
 // answer by it on most changes. It has none but CEL's: an expression of which
 // one condition fails is false, whatever the others are, also where they can't
 // be evaluated.
@@ -51,7 +51,7 @@ type shortcut struct {
 
 // look is one evaluation: what fields are read of, and what it may cost yet.
 type look struct {
-	of   [3]reflect.Value // by origin
+	of   [int(fromElement) + maxLoops]reflect.Value // by origin
 	left int
 }
 
@@ -61,7 +61,7 @@ type origin int
 const (
 	fromFacts origin = iota
 	fromClassification
-	fromElement // of the loop under way
+	fromElement // of the outermost loop; those of loops within it follow
 )
 
 // spend says whether there was enough left for the cost.
@@ -74,9 +74,14 @@ func (l *look) spend(cost int) bool {
 type shortcuts struct {
 	types    *structTypes
 	patterns patterns
-	variable string       // of the loop around, or ""
-	element  reflect.Type // of its list
-	parts    int          // of its body
+	loops    []variable // around, the outermost first
+	parts    int        // of the body of the innermost
+}
+
+// variable stands for the elements of a loop's list.
+type variable struct {
+	name string
+	typ  reflect.Type
 }
 
 // of returns the shortcut to an expression, or nil where there is none.

@@ -3,6 +3,7 @@ package expression
 import (
 	"cmp"
 	"reflect"
+	"slices"
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
@@ -17,25 +18,25 @@ type loop struct {
 	list *field
 	body *shortcut
 	cost int // of a round
+	as   origin
 }
 
-// loop returns nil where there is no shortcut. There is none within another
-// loop, so that what shortcuts do grows with the size of the lists alone.
+// loop returns nil where there is no shortcut. Within a loop there is one for
+// lists of its element only, so that what shortcuts do grows with the size of
+// the change alone.
 func (s *shortcuts) loop(c ast.ComprehensionExpr, condition ast.Expr) *loop {
-	if s.variable != "" {
-		return nil
-	}
 	list := s.field(c.IterRange(), reflect.Slice)
-	if list == nil {
+	depth := len(s.loops)
+	if list == nil || depth == maxLoops || depth > 0 && list.from != fromElement+origin(depth-1) {
 		return nil
 	}
-	within := &shortcuts{types: s.types, patterns: s.patterns, variable: c.IterVar(), element: list.typ.Elem()}
+	within := &shortcuts{types: s.types, patterns: s.patterns, loops: append(slices.Clip(s.loops), variable{c.IterVar(), list.typ.Elem()})}
 	body := within.of(condition)
 	if body == nil {
 		return nil
 	}
 	// Four parts take less than a part does in CEL.
-	return &loop{list: list, body: body, cost: 1 + within.parts/4}
+	return &loop{list: list, body: body, cost: 1 + within.parts/4, as: fromElement + origin(depth)}
 }
 
 // each asks about one element after the other until more says no, and reports
@@ -46,7 +47,7 @@ func (p *loop) each(l *look, more func(answer) bool) bool {
 		if !l.spend(p.cost) {
 			return false
 		}
-		l.of[fromElement] = list.Index(i)
+		l.of[p.as] = list.Index(i)
 		if !more(p.body.ask(l)) {
 			return true
 		}
@@ -192,9 +193,12 @@ func (s *shortcuts) field(e ast.Expr, kind reflect.Kind) *field {
 func (s *shortcuts) fieldOf(e ast.Expr) *field {
 	switch e.Kind() {
 	case ast.IdentKind:
+		for i, v := range slices.Backward(s.loops) {
+			if v.name == e.AsIdent() {
+				return &field{from: fromElement + origin(i), typ: v.typ}
+			}
+		}
 		switch e.AsIdent() {
-		case s.variable:
-			return &field{from: fromElement, typ: s.element}
 		case "facts":
 			return &field{from: fromFacts, typ: reflect.TypeFor[pipeline.PRFacts]()}
 		case "classification":

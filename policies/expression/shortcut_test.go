@@ -55,7 +55,7 @@ func TestShortcuts(t *testing.T) {
 		`facts.files.map(f, f.path).size() == 2`:                        false,
 		`facts.files.exists_one(f, f.test)`:                             false,
 		`facts.files.exists(f, facts.title.contains(f.path))`:           false,
-		`facts.files.exists(f, f.hunks.exists(h, h.new_start > 3))`:     false,
+		`facts.files.exists(f, f.hunks.exists(h, h.new_start > 3))`:     true,
 		`facts.number + 1 > 7`:                                          false,
 		`7 > facts.number`:                                              false,
 		`has(facts.title)`:                                              false,
@@ -85,6 +85,8 @@ var (
 	leavesOfFile = []string{
 		`f.test`, `f.additions > 2`, `f.additions <= 0`, `f.path.endsWith(".go")`, `f.path.matches("^src/|b")`, `glob(f.path, "**/b.*")`,
 		`f.status == "removed"`, `f.status in ["added", "modified"]`, `f.hunks[0].new_start > 1`, `f.hunks.exists(h, h.new_lines > 1)`,
+		`f.hunks.exists(h, h.lines.exists(l, l.text.startsWith("a") && !f.test && h.new_start == 1) || f.hunks[1].new_start == 0)`,
+		`f.hunks.all(f, f.lines.filter(l, l.op == "+").size() > 0)`, `f.hunks.exists(h, facts.files.exists(g, g.test))`,
 		`f.path.split(".")[1] == "go"`, `facts.title.contains(f.path)`, `facts.draft`, `facts.number > 3`,
 	}
 )
@@ -122,11 +124,12 @@ func genInput(t *rapid.T) Input {
 		Number: rapid.IntRange(2, 8).Draw(t, "number"), Title: text("", "a", "src/b.go"), Body: text("", "b"), Draft: rapid.Bool().Draw(t, "draft"),
 		Labels: rapid.SliceOfN(rapid.SampledFrom([]string{"", "big", "a"}), 0, 2).Draw(t, "labels"),
 	}
+	lines := pipeline.List[pipeline.Line]{{Op: pipeline.LineAdded, Text: "ab"}, {Op: pipeline.LineRemoved, Text: "b"}}
 	for range rapid.IntRange(0, 3).Draw(t, "files") {
 		facts.Files = append(facts.Files, pipeline.File{
 			Path: text("a", "src/b.go", "b.md"), Test: rapid.Bool().Draw(t, "test"), Additions: rapid.IntRange(0, 3).Draw(t, "additions"),
 			Status: pipeline.FileStatus(text("added", "modified", "removed")),
-			Hunks:  rapid.SampledFrom([]pipeline.List[pipeline.Hunk]{nil, {{NewStart: 1, NewLines: 2}}, {{NewStart: 2}}}).Draw(t, "hunks"),
+			Hunks:  rapid.SampledFrom([]pipeline.List[pipeline.Hunk]{nil, {{NewStart: 1, NewLines: 2, Lines: lines}}, {{NewStart: 2}, {NewStart: 1, Lines: lines[1:]}}}).Draw(t, "hunks"),
 		})
 	}
 	return Input{Facts: facts, Classification: &pipeline.Classification{
