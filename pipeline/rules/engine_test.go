@@ -478,12 +478,17 @@ func TestConcurrentAgents(t *testing.T) {
 // The shipped rules find on real code and real changes, and on their own
 // fixtures, what the naive engine finds with them.
 func TestShippedRulesAsNaive(t *testing.T) {
+	limit := 1 << 20
+	if testing.Short() { // more text is no more to a race detector
+		limit = 1 << 16
+	}
 	cfg, engine := shipped(t)
-	code := corpus(t, 1<<20)
+	naive := newNaive(t, cfg.Rules)
+	code := corpus(t, limit)
 	code.Files = append(code.Files, snippets(t, 1).Files...)
-	n := sameAsNaive(t, cfg, engine, code)
-	for _, facts := range committed(t, 1<<20) {
-		n += sameAsNaive(t, cfg, engine, facts)
+	n := sameAsNaive(t, cfg, engine, naive, code)
+	for _, facts := range committed(t, limit) {
+		n += sameAsNaive(t, cfg, engine, naive, facts)
 	}
 	t.Logf("%d findings", n)
 	if n == 0 {
@@ -493,14 +498,14 @@ func TestShippedRulesAsNaive(t *testing.T) {
 
 // sameAsNaive compares the engines on one change and returns the number of
 // findings.
-func sameAsNaive(t testing.TB, cfg *config.Config, engine *rules.Engine, facts *pipeline.PRFacts) int {
+func sameAsNaive(t testing.TB, cfg *config.Config, engine *rules.Engine, naive *naive, facts *pipeline.PRFacts) int {
 	t.Helper()
 	agents := map[string]string{}
 	for _, r := range cfg.Rules {
 		agents[r.ID] = r.Agent
 	}
 	byAgent := map[string][]result{}
-	for _, r := range newNaive(t, cfg.Rules).scan(facts, classification) {
+	for _, r := range naive.scan(facts, classification) {
 		byAgent[agents[r.Rule]] = append(byAgent[agents[r.Rule]], r)
 	}
 	n := 0
