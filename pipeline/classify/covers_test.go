@@ -48,7 +48,7 @@ func TestFilesCountOnceForAConcern(t *testing.T) {
 		{"dependencies", []string{"go.mod", "go.sum"}, 8, []string{"changes dependencies in go.mod, which counts for dependencies too"}},
 		{"a migration", []string{"db/migrations/7.sql"}, 15, []string{"touches migrations: db/migrations/7.sql, which counts for database too"}},
 		{"a migration and a query", []string{"db/migrations/7.sql", "db/users.go"}, 27, []string{"touches migrations: db/migrations/7.sql", "touches database: db/migrations/7.sql and 1 more", "touches 2 domains: database, migrations"}},
-		{"secrets", []string{"internal/secrets/store.go"}, 15, []string{"Files that decide who may do what, or how the software is configured in production: internal/secrets/store.go, which counts for secrets too"}},
+		{"secrets", []string{"internal/secrets/store.go"}, 15, []string{"files that decide who may do what, or how the software is configured in production: internal/secrets/store.go, which counts for secrets too"}},
 		{"other concerns", []string{"src/payments/session.go"}, 39, []string{"touches auth: src/payments/session.go", "touches finance: src/payments/session.go", "touches 2 domains: auth, finance"}},
 	}
 	for _, test := range tests {
