@@ -304,7 +304,7 @@ func forkView() View {
 func gapsView() View {
 	v := cleanView()
 	v.Review.Report.GapLog = pipeline.List[pipeline.GapLogEntry]{{
-		Concern: "payments", Path: "client/http.go", Line: 18, Quote: "		TLSClientConfig: &tls.Config{InsecureSkipVerify: true},",
+		Concern: "payments", Name: "a card payment", Path: "client/http.go", Line: 18, Quote: "		TLSClientConfig: &tls.Config{InsecureSkipVerify: true},",
 		Missed: "no mapping puts `client/http.go` into payments", Agent: "security-reviewer", Source: "signals", Confidence: 0.8,
 		Suggestion: pipeline.ConfigPatch{File: "review-domains.json", Operations: pipeline.List[pipeline.PatchOperation]{
 			{Op: "add", Path: "/-", Value: map[string]any{"type": "domain", "id": "payments-client", "domain": "payments",
@@ -575,7 +575,7 @@ func hostileView() View {
 	setFindings(&v, pipeline.DecisionNeedsFixes, "major > 0", fs...)
 	r.Report.Changes.Resolved = pipeline.List[pipeline.Finding]{fs[0]}
 	r.Report.Suppressed = pipeline.List[pipeline.Suppressed]{{Finding: fs[1], Reason: nasty}}
-	r.Report.GapLog = pipeline.List[pipeline.GapLogEntry]{{Concern: nasty, Path: path, Line: 1, Quote: "```", Missed: nasty,
+	r.Report.GapLog = pipeline.List[pipeline.GapLogEntry]{{Concern: "c", Name: nasty, Path: path, Line: 1, Quote: "```", Missed: nasty,
 		Suggestion: pipeline.ConfigPatch{File: "x`y", Operations: pipeline.List[pipeline.PatchOperation]{{Op: "add", Path: "```", Value: nasty}}}}}
 	r.Report.Incomplete = pipeline.List[pipeline.Incompleteness]{{What: "patch", Path: path, Why: nasty}}
 	r.Facts.Config.Problems = pipeline.List[pipeline.ConfigProblem]{{Layer: "repository", File: path, Line: 1, Pointer: "/`x`", Problem: nasty, Remedy: nasty}}
