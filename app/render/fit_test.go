@@ -96,6 +96,7 @@ func TestEveryReportFits(t *testing.T) {
 		if title := check.Title; len(title) > 255 || !utf8.ValidString(title) {
 			t.Fatalf("title %q", title)
 		}
+		readBack(t, v, comment)
 		everythingIsCounted(t, v, comment)
 		checkAnnotations(t, v, check)
 	})
