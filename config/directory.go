@@ -11,14 +11,18 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reviewgate/reviewgate/pipeline/jsontree"
+	"github.com/reviewgate/reviewgate/pipeline"
 )
 
 // ReadDir reads the config files of a directory as a layer of that name. Files
 // of other names are left alone, except that a .json file that is none of the
-// five, or one of the five in another format, is the layer's problem. A directory without config files is an empty
-// layer. The error is about the directory, or about a config file in it that
-// can't be read or is no regular file; links are followed.
+// five, or one of the five in another format, is the layer's problem. A
+// directory without config files is an empty layer. The error is about the
+// directory, or about a config file in it that can't be read or is no regular
+// file.
+//
+// Links are followed in the server's layer alone, which may be mounted. Those
+// in a repository are the path that they lead to, as git has them.
 func ReadDir(name, dir string) (Layer, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -29,7 +33,7 @@ func ReadDir(name, dir string) (Layer, error) {
 		file := e.Name()
 		switch {
 		case slices.Contains(FileNames(), file):
-			text, err := readFile(filepath.Join(dir, file))
+			text, err := readEntry(filepath.Join(dir, file), e, name == LayerServer)
 			if err != nil {
 				return Layer{}, fmt.Errorf("read the config: %w", err)
 			}
@@ -40,6 +44,14 @@ func ReadDir(name, dir string) (Layer, error) {
 		}
 	}
 	return l.normal(), nil
+}
+
+func readEntry(name string, e fs.DirEntry, follow bool) ([]byte, error) {
+	if !follow && e.Type()&fs.ModeSymlink != 0 {
+		target, err := os.Readlink(name)
+		return []byte(target), err
+	}
+	return readFile(name)
 }
 
 // readFile reads a file up to one byte more than a config file may have, so
@@ -60,7 +72,7 @@ func readFile(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, jsontree.MaxBytes+1))
+	return io.ReadAll(io.LimitReader(f, MaxFileBytes+1))
 }
 
 // misnamed reports whether a file was probably meant to be read: it is JSON, or
@@ -76,4 +88,19 @@ func misnamed(file string) bool {
 func IsRepositoryFile(file string) bool {
 	name := path.Base(file)
 	return file == RepositoryDir || path.Dir(file) == RepositoryDir && (slices.Contains(FileNames(), name) || misnamed(name))
+}
+
+// ChangedFiles lists the files of the repository's layer that a change touches,
+// sorted.
+func ChangedFiles(facts *pipeline.PRFacts) pipeline.List[string] {
+	var changed pipeline.List[string]
+	for i := range facts.Files {
+		for _, p := range []string{facts.Files[i].Path, facts.Files[i].PreviousPath} {
+			if IsRepositoryFile(p) {
+				changed = append(changed, p)
+			}
+		}
+	}
+	slices.Sort(changed)
+	return slices.Compact(changed)
 }

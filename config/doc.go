@@ -23,15 +23,17 @@
 //
 // Not held is what bears on a final entry only by what it comes to on a change:
 // the mappings that an expression, a risk or a size trigger looks at (make
-// them, or the risk factors, final), further globs that map files to a domain
-// under a "not" or to the domain that a final signal takes for covered, and all
-// settings that are not named: who makes rules final will want mode, drafts,
-// gate, synthesis and limits final too.
+// them, or the risk factors, final), what covers a domain for the risk, further
+// globs that map files to a domain under a "not" or to the domain that a final
+// signal takes for covered, and all settings that are not named: who makes
+// rules final will want mode, drafts, gate, synthesis and limits final too.
 //
 // A layer with a problem is left out whole and the others are used: [Load]
-// always returns a valid Config, and lists what was wrong beside it. A caller
-// that keeps the last good version of a layer passes it in the broken one's
-// stead.
+// always returns a valid Config, and lists what was wrong beside it. A mistake
+// in the JSON of which there is no doubt what was meant, such as a comma after
+// the last entry, is a problem like any other: what else is wrong is told with
+// it. A caller that keeps the last good version of a layer passes it in the
+// broken one's stead.
 //
 // Config comes from repositories that nobody vouches for. It is decoded
 // strictly, and sizes, nesting, numbers of entries and the cost of patterns and

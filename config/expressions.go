@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 	"github.com/reviewgate/reviewgate/policies"
@@ -17,6 +18,8 @@ import (
 const (
 	maxExpressions     = 500
 	maxExpressionBytes = 200_000
+	// The schemas allow so many characters in one.
+	maxExpressionCharacters = 2_000
 )
 
 // checkExpressions compiles the expressions of the layer's entries, unless
@@ -72,6 +75,9 @@ func expressionsIn(trigger *jsontree.Node) []*jsontree.Node {
 }
 
 func (t *trial) checkExpression(n *jsontree.Node) {
+	if utf8.RuneCountInString(n.Text) > maxExpressionCharacters {
+		return // the schema has said so
+	}
 	_, err := expression.Compile(n.Text)
 	if err == nil {
 		return

@@ -10,14 +10,17 @@ import (
 )
 
 // What the server holds fast: a rule, a policy, an agent, mappings of each
-// type, a signal, a rule of the defaults, and settings.
+// type, a signal, a rule of the defaults, and settings. What is idle is final
+// too, but switched off, so that it holds nothing else.
 var fast = named(layer(
 	FileRules, `[`+
 		strings.Replace(rule("f-rule", `, "final": true, "match": {"pattern": "x+", "paths": ["src/**"]}`), "build-reviewer", "f-agent", 1)+`,`+
-		rule("open-rule", "")+`, {"id": "build-conflict-01", "final": true, "severity": "critical"}]`,
-	FileAgents, `[{"id": "f-agent", "name": "A", "kind": "rules", "description": "d"}, {"id": "p-agent", "name": "A", "kind": "rules", "description": "d"}, {"id": "fast-agent", "name": "A", "kind": "rules", "description": "d", "final": true},
+		rule("open-rule", "")+`,`+strings.Replace(rule("idle-rule", `, "final": true, "enabled": false`), "build-reviewer", "idle-agent", 1)+`, {"id": "build-conflict-01", "final": true, "severity": "critical"}]`,
+	FileAgents, `[{"id": "f-agent", "name": "A", "kind": "rules", "description": "d"}, {"id": "p-agent", "name": "A", "kind": "rules", "description": "d"}, {"id": "fast-agent", "name": "A", "kind": "rules", "description": "d", "final": true}, {"id": "idle-agent", "name": "A", "kind": "rules", "description": "d"},
 		{"id": "r-agent", "name": "A", "kind": "report", "description": "d", "final": true, "reports": {"spec": ["s/*.md"]}}, {"id": "review-reports", "final": true}]`,
 	FileComposition, `[{"id": "carrier", "description": "d", "priority": 10, "trigger": {"type": "domain", "domains": ["carrier-domain"]}, "dispatch": {"agents": ["f-agent", "p-agent"], "required": true}},
+		{"id": "idle-carrier", "enabled": false, "description": "d", "priority": 10, "trigger": {"type": "domain", "domains": ["idle-domain"]}, "dispatch": {"agents": ["f-agent"]}},
+		{"id": "idle-policy", "final": true, "enabled": false, "description": "d", "priority": 10, "trigger": {"type": "domain", "domains": ["idle-domain"]}, "dispatch": {"agents": ["idle-agent"]}},
 		{"id": "f-policy", "final": true, "description": "d", "priority": 10, "trigger": {"type": "any", "triggers": [{"type": "domain", "domains": ["read-domain"]}, {"type": "service", "services": ["read-service"]}]}, "dispatch": {"agents": ["p-agent"], "on_failure": "warn", "scope": "matched"}}]`,
 	FileDomains, `[{"id": "f-domain", "final": true, "type": "domain", "domain": "f-domain", "description": "d", "globs": ["a/**", "b/**"], "weight": 5},
 		{"id": "read-domain", "type": "domain", "domain": "read-domain", "description": "d", "globs": ["a/**"], "weight": 5},
@@ -26,7 +29,9 @@ var fast = named(layer(
 		{"id": "f-risk", "final": true, "type": "risk", "factor": "fork", "description": "d", "points": 9},
 		{"id": "f-signal", "final": true, "type": "signal", "concern": "c", "description": "d", "pattern": "x", "domain": "f-domain", "agent": "p-agent"},
 		{"id": "carrier-domain", "type": "domain", "domain": "carrier-domain", "description": "d", "globs": ["a/**"], "weight": 5},
-		{"id": "signal-of-f", "type": "signal", "concern": "c", "description": "d", "pattern": "x", "domain": "f-domain", "agent": "f-agent"}]`,
+		{"id": "signal-of-f", "type": "signal", "concern": "c", "description": "d", "pattern": "x", "domain": "f-domain", "agent": "f-agent"},
+		{"id": "idle-domain", "type": "domain", "domain": "idle-domain", "description": "d", "globs": ["a/**"], "weight": 5},
+		{"id": "idle-signal", "final": true, "enabled": false, "type": "signal", "concern": "c", "description": "d", "pattern": "x", "domain": "f-domain", "agent": "idle-agent"}]`,
 	FileSettings, `{"final": ["mode", "gate", "check.name"]}`,
 ), LayerServer)
 
@@ -159,15 +164,16 @@ func TestFinalEntriesCanBeMadeStricter(t *testing.T) {
 			`"id": "f-policy", "priority": 11, "dispatch": {"agents": ["secrets", "p-agent"], "required": true, "on_failure": "block", "scope": "all"}`,
 			`"id": "f-policy", "dispatch": {"on_failure": "warn"}`,
 			`"id": "carrier", "priority": 1, "trigger": {"type": "always"}, "dispatch": {"agents": ["f-agent"]}`,
-			`"id": "ui", "priority": 1`,
+			`"id": "ui", "priority": 1`, `"id": "idle-carrier", "dispatch": {"agents": ["secrets"]}`,
 		},
 		FileAgents: {
-			`"id": "fast-agent", "scale": "severity", "capabilities": []`,
+			`"id": "fast-agent", "scale": "severity", "capabilities": []`, `"id": "idle-agent", "enabled": false`,
 			`"id": "r-agent", "reports": {"spec": ["more/*.md", "s/*.md"], "plan": ["docs/02-plans/*/review/*-report.md"], "comments": true}`,
 		},
 		FileDomains: {
 			`"id": "f-domain", "globs": ["c/**", "b/**", "a/**"], "weight": 6`, `"id": "read-domain", "globs": ["a/**", "c/**"], "weight": 0`,
 			`"id": "f-risk", "points": 10`, `"id": "signal-of-f", "enabled": false`, `"id": "f-service", "globs": ["a/**", "z/**"]`,
+			`"id": "read-service", "description": "other"`, `"id": "idle-domain", "enabled": false`,
 		},
 	} {
 		for _, entry := range entries {
@@ -194,7 +200,7 @@ func TestExtendsNothingKeepsFinalEntries(t *testing.T) {
 }
 
 func TestFinalSettings(t *testing.T) {
-	organisation := named(layer(FileSettings, `{"final": ["drafts"], "drafts": "skip"}`), LayerOrganisation)
+	organisation := named(layer(FileSettings, `{"final": ["drafts", "mode"], "drafts": "skip"}`), LayerOrganisation)
 	tests := []struct {
 		name, text string
 		want       []string
@@ -220,11 +226,13 @@ func TestFinalSettings(t *testing.T) {
 	if diff := cmp.Diff([]string{"mode", "gate", "check.name", "drafts"}, c.Settings.Final); diff != "" {
 		t.Errorf("final settings (-want +got):\n%s", diff)
 	}
-	_, problems := Load(named(layer(FileSettings, `{"final": ["gates", "check.names", "nothing.of.it", "limits.agent_retries"]}`), LayerServer))
+	_, problems := Load(named(layer(FileSettings, `{"final": ["gates", "check.names", "nothing.of.it", "limits.agent_retries", 3, "final"]}`), LayerServer))
 	if diff := cmp.Diff([]string{
 		`review-settings.json:1:12: /final/0: there is no setting "gates"; did you mean "gate"?`,
 		`review-settings.json:1:21: /final/1: there is no setting "check.names"; did you mean "check.name"?`,
 		`review-settings.json:1:36: /final/2: there is no setting "nothing.of.it"; name a setting such as "mode", a section such as "gate" or a field of one such as "check.name"`,
+		`review-settings.json:1:77: /final/4: an entry of final is a number, but must be a string; write it in double quotes`,
+		`review-settings.json:1:80: /final/5: there is no setting "final"; name a setting such as "mode", a section such as "gate" or a field of one such as "check.name"`,
 	}, formatted(problems)); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}

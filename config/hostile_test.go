@@ -96,6 +96,33 @@ func manyFields(n int) string {
 	return b.String()[2:]
 }
 
+// What is too long is told once, wherever it stands, and not looked into.
+func TestTooLongIsToldOnce(t *testing.T) {
+	glob, when := strings.Repeat("ä", 257), strings.Repeat("(", 2001)
+	for file, text := range map[string]string{
+		FileRules: `[` + rule("a", `, "match": {"literal": "x", "paths": ["`+glob+`"]}`) + `,` + rule("b", `, "match": {"literal": "x", "exclude_paths": ["`+glob+`"]}`) + `,` +
+			rule("c", `, "when": "`+when+`"`) + `]`,
+		FileComposition: `[{"id": "finance", "trigger": {"type": "path", "globs": ["` + glob + `"]}},
+			{"id": "ui", "trigger": {"type": "expression", "when": "` + when + `"}},
+			{"id": "tests", "trigger": {"type": "not", "triggers": [{"type": "path", "globs": ["` + glob + `"]}]}}]`,
+		FileDomains: `[{"id": "a", "type": "domain", "domain": "ui", "description": "d", "weight": 1, "globs": ["` + glob + `"]},
+			{"id": "b", "type": "service", "service": "s", "description": "d", "globs": ["` + glob + `"]},
+			{"id": "c", "type": "risk", "factor": "sensitive_path", "description": "d", "points": 5, "globs": ["` + glob + `"]}]`,
+		FileSettings: `{"synthesis": {"protected_artifacts": ["` + glob + `"]}, "config_branches": ["` + glob + `"],
+			"repositories": [{"globs": ["` + glob + `"], "mode": "off"}]}`,
+	} {
+		_, problems := Load(Layer{Name: LayerServer, Source: "test", Files: []File{{Path: file, Text: []byte(text)}}})
+		if len(problems) != 3 {
+			t.Errorf("%s: %d problems", file, len(problems))
+		}
+		for _, p := range problems {
+			if got := FormatProblem(p); !strings.HasSuffix(got, "; shorten it") {
+				t.Errorf("%s", got)
+			}
+		}
+	}
+}
+
 // Beyond a hundred, problems are counted.
 func TestManyProblems(t *testing.T) {
 	_, problems := Load(layer(FileSettings, "{"+manyFields(90)+"}", FileAgents, "[{"+manyFields(90)+"}]"))

@@ -119,7 +119,7 @@ func TestReadDir(t *testing.T) {
 	}
 	write(FileRules, "["+strings.Repeat(" ", 5<<20)+"]")
 	if _, problems = Load(read()); !slices.ContainsFunc(formatted(problems), func(s string) bool {
-		return strings.Contains(s, "more than the limit of 4194304")
+		return strings.Contains(s, "more than 4194304 bytes")
 	}) {
 		t.Errorf("a file that is too large has the problems %q", formatted(problems))
 	}
@@ -128,6 +128,19 @@ func TestReadDir(t *testing.T) {
 	}
 	if _, err := ReadDir(LayerServer, dir); err == nil || !strings.Contains(err.Error(), FileAgents+": this is no regular file") {
 		t.Errorf("a pipe is read with the error %v", err)
+	}
+	linked := t.TempDir()
+	if err := os.WriteFile(filepath.Join(linked, "shared"), []byte("[]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("shared", filepath.Join(linked, FileRules)); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{LayerServer: "[]", LayerRepository: "shared", LayerOrganisation: "shared"} {
+		l, err := ReadDir(name, linked)
+		if err != nil || len(l.Files) != 1 || string(l.Files[0].Text) != want {
+			t.Errorf("a linked file of the %s layer reads %v, %v, want %q", name, l.Files, err, want)
+		}
 	}
 	if _, err := ReadDir(LayerServer, filepath.Join(dir, "none")); err == nil {
 		t.Error("a directory that does not exist is read")

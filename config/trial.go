@@ -87,8 +87,8 @@ func (t *trial) read(f File) {
 	for _, e := range errs {
 		t.at(e.Place, e.Problem, e.Remedy)
 	}
-	t.unread[file] = len(errs) > 0
-	t.shaky[file] = len(errs) > 0
+	t.unread[file] = slices.ContainsFunc(errs, func(e jsontree.Error) bool { return !e.Mended })
+	t.shaky[file] = t.unread[file]
 	if root != nil {
 		t.roots[file] = root
 	}
@@ -130,6 +130,7 @@ func (t *trial) mergeList(file string, root *jsontree.Node) {
 		}
 		if line, twice := lines[id.Text]; twice {
 			t.of(id, fmt.Sprintf("the id %s is used twice in this file, first on line %d", shown(id.Text), line), "give one of the two another id, or remove it")
+			t.tryTwin(file, &entry{id: id.Text, layer: t.layer, node: n}, wrong[i])
 			continue
 		}
 		lines[id.Text] = id.Place().Line
@@ -158,6 +159,16 @@ func (t *trial) mergeList(file string, root *jsontree.Node) {
 			continue
 		}
 		l.put(e)
+	}
+}
+
+// tryTwin lets the second entry of an id have its other mistakes told, where it
+// is whole.
+func (t *trial) tryTwin(file string, e *entry, wrong bool) {
+	found := problems{layer: t.layer}
+	schemas().check(schemas().schema(file, entrySchemas[file]), e.node, &found)
+	if !wrong && len(found.list) == 0 && t.decode(file, e, true) {
+		t.fresh[file] = append(t.fresh[file], e)
 	}
 }
 

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 	"github.com/reviewgate/reviewgate/policies"
@@ -117,10 +118,13 @@ func (t *trial) checkTotalSize() {
 	}
 }
 
+// maxGlobCharacters is what the schemas allow.
+const maxGlobCharacters = 256
+
 // checkGlobs validates the list of globs that n holds, if it is one.
 func (t *trial) checkGlobs(n *jsontree.Node) {
 	for _, e := range elems(n) {
-		if !given(e) {
+		if !given(e) || utf8.RuneCountInString(e.Text) > maxGlobCharacters {
 			continue // the schema has said so
 		}
 		if err := glob.Validate(e.Text); err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 )
 
-// maxConfigFile is what the loader takes of a config file, in bytes. One byte more
-// is read of a larger one, so that the loader sees that it is too large.
-const maxConfigFile = 4 << 20
+// One byte more than maxConfigFile is read of a larger file, so that the loader
+// sees that it is too large.
+const maxConfigFile = config.MaxFileBytes
 
 // maxRootFiles bounds the names at the root; where there are more, none is
 // known.

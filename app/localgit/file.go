@@ -2,6 +2,7 @@ package localgit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -18,7 +19,7 @@ var _ report.Files = (*Source)(nil)
 // its target, as it is to git.
 func (s *Source) File(ctx context.Context, commit, path string, most int64) ([]byte, error) {
 	if s.workTree {
-		return s.inWorkTree(path, most)
+		return s.fromWorkTree(path, most)
 	}
 	entries, err := s.list(ctx, commit, path)
 	if err != nil {
@@ -33,25 +34,18 @@ func (s *Source) File(ctx context.Context, commit, path string, most int64) ([]b
 	return s.blob(ctx, entries[0].sha, most)
 }
 
-func (s *Source) inWorkTree(path string, most int64) ([]byte, error) {
+func (s *Source) fromWorkTree(path string, most int64) ([]byte, error) {
 	// The root keeps a path from leading out of the work tree.
 	root, err := os.OpenRoot(s.git.dir)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	info, err := root.Lstat(path)
+	file, err := openWorkTree(root, path)
 	switch {
-	case err != nil:
-		return nil, err
-	case info.Mode()&fs.ModeSymlink != 0:
-		target, err := root.Readlink(path)
-		return []byte(target), err
-	case !info.Mode().IsRegular():
+	case errors.As(err, new(noFile)):
 		return nil, nil
-	}
-	file, err := root.Open(path)
-	if err != nil {
+	case err != nil:
 		return nil, err
 	}
 	defer file.Close()

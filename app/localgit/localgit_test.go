@@ -205,6 +205,13 @@ func TestNothingCommittedYet(t *testing.T) {
 	if f.Title != "feature/tax" || f.Body != "" || len(f.Commits) != 0 || len(f.Files) != 1 {
 		t.Errorf("title %q, body %q, %d commits, %d files", f.Title, f.Body, len(f.Commits), len(f.Files))
 	}
+	// The name of the branch that all changes go to is nobody's title.
+	r.git("switch", "--quiet", "main")
+	for _, base := range []string{"", "HEAD"} {
+		if f := facts(t, r.open(Options{Base: base})); f.Title != "Local changes" || len(f.Files) != 1 {
+			t.Errorf("base %q: title %q, %d files", base, f.Title, len(f.Files))
+		}
+	}
 }
 
 func TestNoChangeAtAll(t *testing.T) {

@@ -23,7 +23,8 @@ import (
 const maxCommits = 1000
 
 // PullRequest makes up what a pull request would say: title and body are the
-// newest commit's, or the branch's name where nothing is committed yet.
+// newest commit's, or where nothing is committed yet the name of the branch that
+// was made for it.
 func (s *Source) PullRequest(ctx context.Context) (normalize.PullRequest, error) {
 	files, err := s.readFiles(ctx)
 	if err != nil {
@@ -36,7 +37,7 @@ func (s *Source) PullRequest(ctx context.Context) (normalize.PullRequest, error)
 	repo := s.repository(ctx)
 	p := normalize.PullRequest{
 		Repository: repo,
-		Title:      s.headName,
+		Title:      cmp.Or(s.ownBranch(), "Local changes"),
 		Base:       pipeline.Base{Ref: s.baseName, SHA: s.baseSHA},
 		Head:       pipeline.Head{Ref: s.headName, SHA: s.headSHA, Repository: repo.FullName()},
 		Totals:     pipeline.Totals{Files: len(files.Files)},
@@ -46,10 +47,16 @@ func (s *Source) PullRequest(ctx context.Context) (normalize.PullRequest, error)
 		p.Totals.Additions += f.Additions
 		p.Totals.Deletions += f.Deletions
 	}
-	if p.Title == "" {
-		p.Title = "Local changes"
-	}
 	return p, s.describe(ctx, &p)
+}
+
+// ownBranch is the name of the head's branch, unless it is one that changes are
+// merged into: that would be taken for a title that says nothing.
+func (s *Source) ownBranch() string {
+	if slices.Contains([]string{s.baseName, "main", "master"}, s.headName) {
+		return ""
+	}
+	return s.headName
 }
 
 // describe takes title, body and author from the newest commit.

@@ -23,10 +23,13 @@ const (
 	roomTable    = 4000
 	roomResolved = 6000
 	roomAside    = 6000
+	roomReports  = 6000
+	roomDisputed = 6000
 	roomCoverage = 10_000
 	roomGaps     = 8000
 	roomProposed = 4000
-	roomRun      = 1000                  // the footer's run id, time and link
+	roomMachine  = 6000                  // of the machine-readable section
+	roomRun      = 1000                  // the footer's run id, time and link, and the section's time
 	roomDetails  = 8 * (maxDetails + 30) // the other links to the details page
 )
 

@@ -128,8 +128,11 @@ func (s *Service) openEarly(ctx context.Context, lease Lease, state TargetState,
 	if _, err := s.configBranch(ctx, state.Target, src); err != nil {
 		return nil, err
 	}
-	if state.HeadSHA == "" || s.switchedOff(ctx, state.Target) {
+	if state.HeadSHA == "" {
 		return nil, nil
+	}
+	if off, err := s.switchedOff(ctx, state.Target); err != nil || off {
+		return nil, err
 	}
 	err = s.openCheck(ctx, lease, state, state.HeadSHA)
 	var host *HostError

@@ -424,7 +424,7 @@ func (s *Service) answered(ctx context.Context, p OpenPull, shared bool) (bool, 
 	case state.GaveUp && state.Result != "":
 		return true, nil // askRefused looks after it
 	case newest == nil || newest.State != WriteCompleted || strings.HasPrefix(newest.Digest, "cancelled "):
-		return s.switchedOff(ctx, p.Target), nil
+		return s.switchedOff(ctx, p.Target)
 	case state.GaveUp:
 		return true, nil // the check says so
 	}

@@ -85,16 +85,26 @@ func (f *layerFlags) orCurrent() error {
 	if *f != (layerFlags{}) {
 		return nil
 	}
+	root, err := currentRepository()
+	if err != nil || root == "" {
+		return err
+	}
+	return f.own(filepath.Join(root, filepath.FromSlash(config.RepositoryDir)))
+}
+
+// currentRepository is the root of the repository around the current
+// directory, or "" where there is none.
+func currentRepository() (string, error) {
 	here, err := os.Getwd()
 	if err != nil {
-		return unfinished(fmt.Errorf("find the current directory: %w", err))
+		return "", unfinished(fmt.Errorf("find the current directory: %w", err))
 	}
 	for dir := here; ; dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return f.own(filepath.Join(dir, filepath.FromSlash(config.RepositoryDir)))
+			return dir, nil
 		}
 		if dir == filepath.Dir(dir) {
-			return nil
+			return "", nil
 		}
 	}
 }

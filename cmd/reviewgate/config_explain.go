@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -31,7 +32,12 @@ list is read from standard input, as git diff --name-only prints it. Layers are
 as with config show.`,
 		Example: "  reviewgate config explain pricing/tax.ts .github/workflows/ci.yml\n" +
 			"  git diff --name-only main | reviewgate config explain --rules -",
-		Args: cobra.MinimumNArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return nil
+			}
+			return errors.New("name one path or several, or - to read them from standard input")
+		},
 		RunE: f.run,
 	}
 	f.add(c)

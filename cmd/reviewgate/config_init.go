@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,18 +19,22 @@ func configInitCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "init [DIR]",
 		Short: "Write a first config into a repository",
-		Long: `Write a first config into .github/reviewgate of a repository (DIR, or the current
-directory): advisory mode, so that nothing is blocked before you have seen what
-it says, an example of switching a rule on or off, one of a rule of your own, and
-the services in services/ or apps/ where there are any. Nothing is written over.`,
+		Long: `Write a first config into .github/reviewgate of a repository (DIR, or the one
+around the current directory): advisory mode, so that nothing is blocked before
+you have seen what it says, an example of switching a rule on or off, one of a
+rule of your own, and the services in services/ or apps/ where there are any.
+Nothing is written over.`,
 		Example: "  reviewgate config init\n  reviewgate config init ~/src/project",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dir := "."
 			if len(args) == 1 {
-				dir = args[0]
+				return initConfig(cmd, args[0])
 			}
-			return initConfig(cmd, dir)
+			root, err := currentRepository()
+			if err != nil {
+				return err
+			}
+			return initConfig(cmd, nearer(cmp.Or(root, ".")))
 		},
 	}
 }

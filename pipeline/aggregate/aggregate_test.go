@@ -2,7 +2,6 @@ package aggregate
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -493,51 +492,4 @@ func TestReportJSON(t *testing.T) {
 	if err := config.ValidateData("review-report", b); err != nil {
 		t.Error(err)
 	}
-}
-
-func BenchmarkAggregate(b *testing.B) {
-	for _, n := range []int{1_000, 10_000, 100_000} {
-		for _, files := range []int{1, 500} {
-			b.Run(fmt.Sprintf("findings=%d/files=%d", n, files), func(b *testing.B) {
-				in := many(n, files)
-				for b.Loop() {
-					if r := Aggregate(in); len(r.Findings) == 0 {
-						b.Fatal("no findings")
-					}
-				}
-				b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/1000, "ms/report")
-				b.ReportMetric(0, "ns/op")
-			})
-		}
-	}
-}
-
-// many spreads n findings of 20 agents over files, a fifth of them agreeing
-// with a neighbour.
-func many(n, files int) Input {
-	const agents = 20
-	in := world(nil)
-	in.Facts.Files = nil
-	lines := make([]string, 2*n/files+10)
-	for i := range lines {
-		lines[i] = fmt.Sprintf("line %d of the file", i%997)
-	}
-	for f := range files {
-		in.Facts.Files = append(in.Facts.Files, file(fmt.Sprintf("dir/file%04d.go", f), lines...))
-	}
-	for a := range agents {
-		in.Results = append(in.Results, pipeline.AgentResult{Agent: fmt.Sprintf("agent%02d", a), Status: pipeline.AgentOK})
-	}
-	severities := pipeline.Severities()
-	for i := range n {
-		k := i
-		if i%5 == 4 {
-			k = i - 1
-		}
-		f := finding(in.Facts.Files[k%files].Path, 1+2*(k/files), fmt.Sprintf("Title %d", k%50), severities[k%4])
-		f.Confidence = 0.5 + float64(i%50)/100
-		out := &in.Results[i%agents].Output
-		out.Findings = append(out.Findings, f)
-	}
-	return in
 }

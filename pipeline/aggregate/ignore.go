@@ -8,6 +8,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies/spelling"
 )
 
 // inline takes out of the gate what a comment in the code asks to ignore:
@@ -20,6 +21,9 @@ import (
 func (w *work) inline(f *item) bool {
 	m := w.ignoring(f)
 	if m == nil {
+		if m = w.misspelling(f); m != nil {
+			f.because(pipeline.ReasonNotIgnored + fmt.Sprintf("the comment on line %d misspells the rule, which is %s", m.line, f.RuleID))
+		}
 		return false
 	}
 	if why := w.notIgnored(f, m); why != "" {
@@ -52,15 +56,31 @@ func (w *work) notIgnored(f *item, m *marker) string {
 	return ""
 }
 
-// ignoring is the comment that names the finding's rule, or nil. One on the
-// line itself goes first.
+// ignoring is the comment that names the finding's rule, or nil.
 func (w *work) ignoring(f *item) *marker {
+	return w.comment(f, func(m *marker) bool { return slices.Contains(m.rules, f.RuleID) })
+}
+
+// misspelling is the comment that probably means the finding's rule and names
+// none that exists, or nil.
+func (w *work) misspelling(f *item) *marker {
+	const slips = 2
+	return w.comment(f, func(m *marker) bool {
+		return slices.ContainsFunc(m.rules, func(id string) bool {
+			return len(id) > slips && w.rules[id] == nil && spelling.Nearest(id, []string{f.RuleID}, slips) != ""
+		})
+	})
+}
+
+// comment is the first comment about a finding's place that is wanted, or nil.
+// One on the line itself goes first.
+func (w *work) comment(f *item, wanted func(*marker) bool) *marker {
 	if f.RuleID == "" || f.Path == "" || f.StartLine == 0 {
 		return nil
 	}
 	for _, line := range []int{f.StartLine, f.StartLine - 1} {
 		m := w.lines.marker(f.Path, line)
-		if m != nil && (m.alone || line == f.StartLine) && slices.Contains(m.rules, f.RuleID) {
+		if m != nil && (m.alone || line == f.StartLine) && wanted(m) {
 			return m
 		}
 	}

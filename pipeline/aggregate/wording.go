@@ -80,7 +80,7 @@ func (x *wording) of(f *item) *item {
 			if looked++; looked > maxLooked || compared == maxCompared {
 				return nil
 			}
-			if other.onlyBy(f.source()) {
+			if other.maker() == f.source() {
 				continue
 			}
 			compared++

@@ -25,7 +25,7 @@ func testConfig() *config.Config {
 		Risk: []config.RiskFactor{
 			{ID: "lines", Enabled: true, Factor: config.RiskChangedLines, Points: 20},
 			{ID: "domains", Enabled: true, Factor: config.RiskDomains, Points: 5},
-			{ID: "prod", Enabled: true, Factor: config.RiskSensitivePath, Points: 12, Globs: []string{"deploy/**"}, Description: "what runs in production"},
+			{ID: "prod", Enabled: true, Factor: config.RiskSensitivePath, Points: 12, Globs: []string{"deploy/**"}, Description: "What runs in production."},
 			{ID: "ci", Enabled: true, Factor: config.RiskWorkflow, Points: 10},
 			{ID: "deps", Enabled: true, Factor: config.RiskDependencies, Points: 9},
 			{ID: "deleted", Enabled: true, Factor: config.RiskDeletedTests, Points: 8},

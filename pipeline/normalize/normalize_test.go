@@ -133,7 +133,8 @@ func TestTextDoesNotMakeAFileGeneratedByPath(t *testing.T) {
 	add := func(path string) ChangedFile {
 		return ChangedFile{Path: path, Status: pipeline.FileAdded, Additions: 3, Patch: patch}
 	}
-	facts := normalized(t, source(add("a.go"), add("a.pb.go"), add("lib/x_pb2.py"), add("package-lock.json"), add("plain.txt"), add("static/x.min.js")))
+	facts := normalized(t, source(add("a.go"), add("a.pb.go"), add("lib/x_pb2.py"), add("package-lock.json"), add("plain.txt"), add("static/x.min.js"), add("web/.gitignore"), add("vendor/.gitignore"),
+		add("packages/env/index.ts"), add("env/lib/python3.13/site-packages/six.py")))
 	type flags struct{ Generated, ByPath, Vendored bool }
 	got := map[string]flags{}
 	for _, f := range facts.Files {
@@ -142,6 +143,8 @@ func TestTextDoesNotMakeAFileGeneratedByPath(t *testing.T) {
 	want := map[string]flags{
 		"a.go": {Generated: true}, "a.pb.go": {Generated: true, ByPath: true}, "lib/x_pb2.py": {Generated: true, ByPath: true},
 		"package-lock.json": {Generated: true, ByPath: true}, "plain.txt": {}, "static/x.min.js": {Vendored: true},
+		"web/.gitignore": {}, "vendor/.gitignore": {Vendored: true},
+		"packages/env/index.ts": {}, "env/lib/python3.13/site-packages/six.py": {Vendored: true},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("flags (-want +got):\n%s", diff)

@@ -1,11 +1,14 @@
 package run
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"maps"
 	"slices"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/singleflight"
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -113,9 +116,11 @@ func (r *Runner) outside(cfg *config.Config, o Options) agents {
 
 // engines keeps the compiled configs that were used last.
 type engines struct {
+	compiling singleflight.Group // by key
+
 	mu    sync.Mutex
-	byVer map[string]*Engine
-	order []string // the one used last comes last
+	byKey map[[sha256.Size]byte]*Engine // by the configs' keys: whoever writes config must not choose whose engine it meets
+	order [][sha256.Size]byte           // the one used last comes last
 	size  int
 }
 
@@ -144,30 +149,54 @@ func sizeOf(cfg *config.Config) int {
 	return n
 }
 
+// get compiles each config once, however many reviews ask for it at a time. One
+// that takes long holds up only those that need it.
 func (c *engines) get(cfg *config.Config) (*Engine, error) {
-	version := cfg.InForce.Version
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if e := c.byVer[version]; e != nil {
-		i := slices.Index(c.order, version)
-		c.order = append(slices.Delete(c.order, i, i+1), version)
+	if e := c.kept(cfg.Key); e != nil {
 		return e, nil
 	}
-	e, err := Compile(cfg)
+	e, err, _ := c.compiling.Do(string(cfg.Key[:]), func() (any, error) {
+		if e := c.kept(cfg.Key); e != nil {
+			return e, nil
+		}
+		e, err := Compile(cfg)
+		if err != nil {
+			return nil, err
+		}
+		c.keep(cfg, e)
+		return e, nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	if c.byVer == nil {
-		c.byVer = map[string]*Engine{}
+	return e.(*Engine), nil
+}
+
+// kept is the compiled config of a key, or nil.
+func (c *engines) kept(key [sha256.Size]byte) *Engine {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.byKey[key]
+	if e != nil {
+		i := slices.Index(c.order, key)
+		c.order = append(slices.Delete(c.order, i, i+1), key)
 	}
-	c.byVer[version], c.order = e, append(c.order, version)
+	return e
+}
+
+func (c *engines) keep(cfg *config.Config, e *Engine) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.byKey == nil {
+		c.byKey = map[[sha256.Size]byte]*Engine{}
+	}
+	c.byKey[cfg.Key], c.order = e, append(c.order, cfg.Key)
 	c.size += sizeOf(cfg)
 	for c.size > maxEngines && len(c.order) > 1 {
-		c.size -= sizeOf(c.byVer[c.order[0]].config)
-		delete(c.byVer, c.order[0])
+		c.size -= sizeOf(c.byKey[c.order[0]].config)
+		delete(c.byKey, c.order[0])
 		c.order = c.order[1:]
 	}
-	return e, nil
 }
 
 // dispatchOptions turns the settings into dispatch's terms and keeps the

@@ -125,6 +125,7 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	})
 	failed = t.then(failed, pipeline.StageGapDetect, "looking for gaps", func() (err error) {
 		v.Manifest, gaps, err = engine.gaps.Detect(ctx, &v.Facts, &v.Classification, v.Manifest)
+		r.redactGaps(gaps)
 		return err
 	})
 	failed = t.then(failed, pipeline.StageDispatch, "running agents", func() (err error) {
