@@ -219,7 +219,6 @@ func TestDeduplicate(t *testing.T) {
 		f.Section = s
 		return f
 	}
-	acts := func(f pipeline.Finding, a pipeline.Action) pipeline.Finding { f.Action = a; return f }
 	says := func(f pipeline.Finding, r string) pipeline.Finding { f.Recommendation = r; return f }
 	for _, tc := range []struct {
 		name string
