@@ -211,7 +211,9 @@ func TestDiscardLeavesOtherRows(t *testing.T) {
 }
 
 func TestModelsReport(t *testing.T) {
-	f := func(title string, line int, s pipeline.Severity) pipeline.Finding { return finding("a.go", line, title, s) }
+	f := func(title string, line int, s pipeline.Severity) pipeline.Finding {
+		return finding("a.go", line, title, s)
+	}
 	for _, tt := range []struct {
 		name string
 		o    outputs

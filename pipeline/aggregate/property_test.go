@@ -164,7 +164,8 @@ func TestMergedSeverityIsTheHighest(t *testing.T) {
 }
 
 func plus(o, more outputs) outputs {
-	sum := maps.Clone(o)
+	sum := outputs{}
+	maps.Copy(sum, o)
 	for r, f := range more {
 		sum[r] = slices.Concat(sum[r], f)
 	}
