@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/policies/models"
 )
@@ -93,6 +94,15 @@ func TestOrderOfInputDoesNotMatter(t *testing.T) {
 		in.Results = rapid.Permutation(in.Results).Draw(t, "results")
 		if got := encoded(t, Aggregate(in)); got != want {
 			t.Errorf("another order, another report:\n%s\n%s", want, got)
+		}
+	})
+}
+
+// Whatever comes in, what comes out has the report's form.
+func TestReportsHaveTheirForm(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		if err := config.ValidateData("review-report", []byte(encoded(t, Aggregate(panel(drawn(t, 14)))))); err != nil {
+			t.Error(err)
 		}
 	})
 }
