@@ -3,6 +3,7 @@ package reviewreport
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"strings"
@@ -226,6 +227,9 @@ func TestExtractReadsAll(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if math.Signbit(*got.SuccessEvidence.QualityAssessment.ClarityScore) {
+		t.Error("a score is -0, and would be printed so")
 	}
 	if r := Extract([]byte(section(minimal))); r.confidence() != 1 || r.severity() != "Minor" || r.SuccessEvidence.QualityAssessment != nil {
 		t.Errorf("defaults: %+v", r)
