@@ -27,6 +27,8 @@ const (
 	SchemaAgentOutput    = "agent-output"
 	SchemaReviewReport   = "review-report"
 	SchemaGateDecision   = "gate-decision"
+	SchemaReviewResult   = "review-result"
+	SchemaFourRules      = "four-rules-decision"
 )
 
 // schemaBase is where the schemas are published, so that editors find them.
