@@ -33,7 +33,6 @@ func Cut(summary string, words int) string {
 	}
 	if n > words {
 		summary = fmt.Sprintf("%s … (cut: %d of %d words)", summary[:end], words, n)
-		n = words
 	}
 	if all := utf8.RuneCountInString(summary); all > maxSummary+100 { // the mark may follow
 		summary = fmt.Sprintf("%s… (cut: %d of %d characters)", string([]rune(summary)[:maxSummary]), maxSummary, all)
@@ -52,7 +51,7 @@ const (
 	maxName          = 80   // characters of a name
 )
 
-const nobodyAnswered = "No reviewer answered, which is no approval. Ask the reviewers again, or others, and go on when one has answered."
+const nobodyAnswered = "There is no result: no reviewer answered, which is no approval. Ask the reviewers again, or others, and go on when one has answered."
 
 // clarification asks the agents to settle what the reviewers raise: who says
 // what, and what has to be settled. Reviewers with concerns go first.
@@ -79,7 +78,7 @@ func clarification(results []Result, issues []RaisedIssue) string {
 		fmt.Fprintf(&b, "%d. %s\n", i+1, p)
 	}
 	if approved := countOf(results, Approved); approved > 0 {
-		fmt.Fprintf(&b, "\n%d of the reviewers approved the same work: where a concern does not hold, say why.\n", approved)
+		fmt.Fprintf(&b, "\n%d of them approved the same work: where a concern does not hold, say why.\n", approved)
 	}
 	b.WriteString("\nFor each point, say what you change or why nothing has to change, and where two points contradict each other, which of them you follow. Then ask for a review.\n")
 	return b.String()

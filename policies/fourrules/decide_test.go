@@ -195,7 +195,7 @@ To settle:
 2. codex (major): "No plan for rolling back."
 3. doc.go: codex (info): "Say what it returns."
 
-1 of the reviewers approved the same work: where a concern does not hold, say why.
+1 of them approved the same work: where a concern does not hold, say why.
 
 For each point, say what you change or why nothing has to change, and where two points contradict each other, which of them you follow. Then ask for a review.
 `
