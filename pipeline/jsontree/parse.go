@@ -23,6 +23,8 @@ const (
 	// 1e-999999999 is ten bytes, and a hundred megabytes as a fraction.
 	maxNumberLength = 32
 	maxExponent     = 300
+	// maxKey keeps JSON Pointers short: each problem below a key quotes it.
+	maxKey = 1000
 	// maxErrors bounds how many repeated keys are listed: in the largest text
 	// half a million fit.
 	maxErrors = 1000
@@ -70,7 +72,7 @@ func (o Options) Parse(doc *Document, text []byte) (*Node, []Error) {
 	}
 	if len(text) > o.MaxBytes { // nothing is looked for in what is too large
 		place := Place{Document: doc, Line: 1, Column: 1}
-		return nil, []Error{{place, fmt.Sprintf("the file has %d bytes, more than the limit of %d", len(text), o.MaxBytes), "make it smaller"}}
+		return nil, []Error{{place, fmt.Sprintf("the file has more than %d bytes", o.MaxBytes), "make it smaller"}}
 	}
 	doc.text = text
 	doc.lines = sync.OnceValue(func() []lineMark { return lineMarks(text) })
@@ -134,6 +136,8 @@ func (d *Document) syntaxError(offset int, err *json.SyntaxError) *Error {
 	rest := d.text[min(offset, len(d.text)):]
 	before := bytes.TrimRight(d.text[:min(offset, len(d.text))], " \t\r\n")
 	switch {
+	case !bytes.ContainsAny(d.text, "\n[]{}\""): // a link's text is the path that it leads to
+		return d.errorAt(offset, "this is no JSON but a line of text, as in the place of a link", "write a list or an object; links are not followed, so put the file itself here")
 	case strings.Contains(err.Error(), "unexpected end"):
 		return d.errorAt(len(d.text), "the file ends in the middle of a value", "close every string, bracket and brace")
 	case strings.Contains(err.Error(), "after top-level value"):
@@ -240,6 +244,9 @@ func (p *parser) object(n *Node) *Error {
 		key, ok := tok.(string)
 		if !ok {
 			return p.doc.errorAt(at, "an object's key is not a string", "put the key in double quotes")
+		}
+		if len(key) > maxKey {
+			return p.doc.errorAt(at, fmt.Sprintf("a key is longer than %d bytes", maxKey), "write a shorter one")
 		}
 		v, err := p.value(&Node{doc: p.doc, parent: n, key: key})
 		if err != nil {
