@@ -124,6 +124,14 @@ func (f *Fields) List(key string) []*Node {
 	return nil
 }
 
+// NeededList is a list that has to be there and may be empty.
+func (f *Fields) NeededList(key string) []*Node {
+	if f.missing(key) {
+		return nil
+	}
+	return f.List(key)
+}
+
 // Texts is an optional list of strings.
 func (f *Fields) Texts(key string) []string {
 	var out []string
@@ -196,7 +204,7 @@ func (f *Fields) get(key string, kind Kind, remedy string) *Node {
 }
 
 func (f *Fields) add(n *Node, problem, remedy string) {
-	f.Wrong = append(f.Wrong, Error{Place: n.Place(), Problem: problem, Remedy: remedy})
+	f.Wrong = append(f.Wrong, *n.Error(problem, remedy))
 }
 
 // clipped quotes a value, cut to a length that leaves the message readable.

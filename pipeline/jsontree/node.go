@@ -146,6 +146,10 @@ func (m Member) KeyPlace() Place {
 // Parent returns the array or object that the value is in, nil for the root.
 func (n *Node) Parent() *Node { return n.parent }
 
+// Key returns the key under which the value stands in an object, "" where it
+// stands in none.
+func (n *Node) Key() string { return n.key }
+
 // Document returns the text that the value stands in.
 func (n *Node) Document() *Document { return n.doc }
 

@@ -38,8 +38,9 @@ type Options struct {
 	// Take, if set, is offered each element of an array as soon as it is whole,
 	// inner ones first. What it takes does not stay in the tree, and counts no
 	// longer as one of its values: so a long list can be read in little memory.
-	// Elements keep their places, whether others are taken or not.
-	Take func(*Node) bool
+	// Elements keep their places, whether others are taken or not. With an error
+	// reading ends, and the error is all that comes of the text.
+	Take func(*Node) (taken bool, err *Error)
 }
 
 // Error is one thing that is wrong with a text.
@@ -189,7 +190,7 @@ func (p *parser) value(n *Node) (*Node, *Error) {
 	}
 	n.offset = at
 	if p.values++; p.values > p.MaxValues {
-		return nil, n.error(fmt.Sprintf("the file has more than %d values", p.MaxValues), "make it smaller")
+		return nil, n.Error(fmt.Sprintf("the file has more than %d values", p.MaxValues), "make it smaller")
 	}
 	switch t := tok.(type) {
 	case nil:
@@ -200,11 +201,11 @@ func (p *parser) value(n *Node) (*Node, *Error) {
 	case json.Number:
 		n.Kind, n.Text = Number, t.String()
 		if !reasonable(n.Text) {
-			return nil, n.error("the number is too long or too large", fmt.Sprintf("write it in at most %d characters and with an exponent of at most %d", maxNumberLength, maxExponent))
+			return nil, n.Error("the number is too long or too large", fmt.Sprintf("write it in at most %d characters and with an exponent of at most %d", maxNumberLength, maxExponent))
 		}
 	case json.Delim:
 		if p.depth++; p.depth > maxDepth {
-			return nil, n.error(fmt.Sprintf("values are nested more than %d deep", maxDepth), "nest them less deeply")
+			return nil, n.Error(fmt.Sprintf("values are nested more than %d deep", maxDepth), "nest them less deeply")
 		}
 		defer func() { p.depth-- }()
 		if t == '[' {
@@ -223,7 +224,13 @@ func (p *parser) array(n *Node) *Error {
 		if err != nil {
 			return err
 		}
-		if p.Take != nil && p.Take(e) {
+		taken := false
+		if p.Take != nil {
+			if taken, err = p.Take(e); err != nil {
+				return err
+			}
+		}
+		if taken {
 			p.values = before
 			continue
 		}
@@ -274,8 +281,8 @@ func (p *parser) repeated(v *Node, key string, at int) {
 	}
 }
 
-// error is about the value, and names its place.
-func (n *Node) error(problem, remedy string) *Error {
+// Error is about the value, and names its place.
+func (n *Node) Error(problem, remedy string) *Error {
 	return &Error{Place: n.Place(), Problem: problem, Remedy: remedy}
 }
 

@@ -152,12 +152,15 @@ func TestPlacesInLongTexts(t *testing.T) {
 // What is taken is not kept, and does not count; what is left knows its place.
 func TestTake(t *testing.T) {
 	var taken []string
-	o := Options{MaxValues: 9, Take: func(n *Node) bool {
+	o := Options{MaxValues: 9, Take: func(n *Node) (bool, *Error) {
 		if n.Parent().Pointer() != "/list" {
-			return false
+			return false, nil
 		}
 		taken = append(taken, place(n.Place())+" "+string(n.AppendJSON(nil)))
-		return n.Kind == Object
+		if n.Kind == String {
+			return false, n.Error("a string", "write none")
+		}
+		return n.Kind == Object, nil
 	}}
 	n, errs := o.Parse(&Document{Name: "a.json"}, []byte(`{"list": [{"a": [1]}, {"a": [2]}, 3, {"a": [4, 5]}], "other": [{}]}`))
 	if len(errs) > 0 {
@@ -176,6 +179,9 @@ func TestTake(t *testing.T) {
 	o.MaxValues = 6
 	if _, errs = o.Parse(&Document{Name: "a.json"}, []byte(`{"list": [{"a": [1]}, {"a": [1, 2, 3]}]}`)); len(errs) != 1 || errs[0].Pointer != "/list/1/a/2" {
 		t.Errorf("an element that is too large alone: %v", errs)
+	}
+	if n, errs = o.Parse(&Document{Name: "a.json"}, []byte(`{"list": [{}, "x", {}]}`)); n != nil || len(errs) != 1 || errs[0].Error() != "a.json:1:15: /list/1: a string; write none" {
+		t.Errorf("an element that can't be taken: %v", errs)
 	}
 }
 
