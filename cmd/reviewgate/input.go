@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -74,31 +73,34 @@ func readInput(cmd *cobra.Command, name string, limit int64) (input, error) {
 // maxTold bounds how many lines of one kind standard error is given.
 const maxTold = 100
 
-// tell writes what is wrong with JSON on standard error, one a line, in the form
-// of config's problems, and counts what is more than maxTold.
-func tell(cmd *cobra.Command, wrong []jsontree.Error) {
-	for i, e := range wrong {
+// tell writes problems with input on standard error, one a line, and counts what
+// is more than maxTold of all.
+func tell(cmd *cobra.Command, problems []pipeline.ConfigProblem, all int) {
+	for i, p := range problems {
 		if i == maxTold {
-			fmt.Fprintf(cmd.ErrOrStderr(), "and %d more\n", len(wrong)-i)
-			return
+			break
 		}
-		fmt.Fprintln(cmd.ErrOrStderr(), told(e))
+		fmt.Fprintln(cmd.ErrOrStderr(), config.FormatProblem(p))
+	}
+	if more := all - min(len(problems), maxTold); more > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "and %d more\n", more)
 	}
 }
 
-// told is one line: file:line:column: /pointer: what is wrong; what to write.
-func told(e jsontree.Error) string {
-	return config.FormatProblem(pipeline.ConfigProblem{
-		File: e.Document.Name, Line: e.Line, Column: e.Column, Pointer: shortPointer(e.Pointer), Problem: e.Problem, Remedy: e.Remedy,
-	})
+// problemsOf are errors of texts as problems.
+func problemsOf(errs []jsontree.Error) []pipeline.ConfigProblem {
+	out := make([]pipeline.ConfigProblem, 0, len(errs))
+	for _, e := range errs {
+		out = append(out, config.ProblemOf(e))
+	}
+	return out
 }
 
-// shortPointer keeps a pointer through keys of absurd length from taking over
-// the line.
-func shortPointer(pointer string) string {
-	const limit = 200
-	if len(pointer) > limit {
-		pointer = strings.ToValidUTF8(pointer[:limit], "") + "..."
+// leftOut tells of unknown fields, which do no harm, where the first is.
+func leftOut(cmd *cobra.Command, first jsontree.Place, n int) {
+	problem := "this field is not known and was left out"
+	if n > 1 {
+		problem = fmt.Sprintf("this field and %d more are not known and were left out", n-1)
 	}
-	return pointer
+	tell(cmd, problemsOf([]jsontree.Error{{Place: first, Problem: problem}}), 1)
 }

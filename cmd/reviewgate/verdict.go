@@ -79,26 +79,17 @@ func readResults(cmd *cobra.Command, args []string) ([]fourrules.Result, error) 
 		d, errs := fourrules.Decode(in.name, in.text)
 		results, wrong = append(results, d.Results...), append(wrong, errs...)
 		if len(d.Unknown) > 0 {
-			fmt.Fprintln(cmd.ErrOrStderr(), leftOut(d.Unknown[0], len(d.Unknown)))
+			leftOut(cmd, d.Unknown[0], len(d.Unknown))
 		}
 	}
 	if len(wrong) > 0 {
-		tell(cmd, wrong)
+		tell(cmd, problemsOf(wrong), len(wrong))
 		return nil, &exitError{code: exitUnusable}
 	}
 	if older := len(results) - len(fourrules.Latest(results)); older > 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "of reviewers who answered more than once the latest answer counts: %d of %d results left out\n", older, len(results))
 	}
 	return results, nil
-}
-
-// leftOut tells of unknown fields, which do no harm, where the first is.
-func leftOut(first jsontree.Place, n int) string {
-	problem := "this field is not known and was left out"
-	if n > 1 {
-		problem = fmt.Sprintf("this field and %d more are not known and were left out", n-1)
-	}
-	return told(jsontree.Error{Place: first, Problem: problem})
 }
 
 // putIndented writes an answer for programs. What steers a terminal is written

@@ -35,6 +35,12 @@ type Dropped struct {
 	Why   []jsontree.Error // the first thing that is wrong with each; at most 1,000
 }
 
+// Add counts more of them.
+func (d *Dropped) Add(more Dropped) {
+	d.Count += more.Count
+	d.Why = append(d.Why, more.Why[:min(len(more.Why), maxListed-len(d.Why))]...)
+}
+
 func (d *Dropped) add(why jsontree.Error) {
 	if d.Count++; len(d.Why) < maxListed {
 		d.Why = append(d.Why, why)
@@ -45,6 +51,14 @@ func (d *Dropped) add(why jsontree.Error) {
 type Unknown struct {
 	Count int
 	First jsontree.Place // where there is one
+}
+
+// Add counts more of them.
+func (u *Unknown) Add(more Unknown) {
+	if u.Count == 0 {
+		u.First = more.First
+	}
+	u.Count += more.Count
 }
 
 func (u *Unknown) add(members []jsontree.Member) {
@@ -147,10 +161,7 @@ func (d *decoder) envelope(n *jsontree.Node, graded func(string) bool) (Output, 
 // into settles the severities, now that the agent is known.
 func (fs *findings) into(o *Output, graded bool) {
 	o.Findings, o.Places, o.Dropped = fs.list, fs.places, fs.dropped
-	if o.Unknown.Count == 0 {
-		o.Unknown.First = fs.unknown.First
-	}
-	o.Unknown.Count += fs.unknown.Count
+	o.Unknown.Add(fs.unknown)
 	kept := 0
 	for i := range fs.list {
 		if at, doubtful := fs.unmapped[i]; doubtful && (!graded || !isGrade(fs.list[i].Severity)) {
