@@ -26,9 +26,10 @@ func TestAnswerThatCannotBeWritten(t *testing.T) {
 		"config check " + valid, "config check --format json " + valid,
 		"config explain a.go", "config explain --format json a.go", "config init " + t.TempDir(),
 		"aggregate " + report, "aggregate --format markdown " + report,
+		"verdict -", "verdict --format text -",
 	} {
 		var stderr bytes.Buffer
-		code := execute(t.Context(), strings.Fields(command), strings.NewReader(""), fullDisk{}, &stderr)
+		code := execute(t.Context(), strings.Fields(command), strings.NewReader("[]"), fullDisk{}, &stderr)
 		if code != exitUnfinished || !strings.Contains(stderr.String(), "write the answer: no space left on device") {
 			t.Errorf("%s: exit code %d, %s", command, code, stderr.String())
 		}

@@ -10,38 +10,29 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// ignore takes out of the gate what a comment in the code asks to ignore:
+// inline takes out of the gate what a comment in the code asks to ignore:
 //
 //	reviewgate:ignore RULE[,RULE] reason
 //
 // on the first of a finding's lines, or in a comment of its own on the line
 // above. Such findings are counted and shown with the reason, whoever added the
 // comment. What a comment may not ignore stays, and says why.
-func (w *work) ignore() {
-	w.keep(func(f *pipeline.Finding) bool {
-		m := w.ignoring(f)
-		if m == nil {
-			return true
-		}
-		if why := w.notIgnored(f, m); why != "" {
-			because(f, pipeline.ReasonNotIgnored+why)
-			return true
-		}
-		because(f, m.told())
-		w.ignored = append(w.ignored, ignored{f, "inline: " + m.reason})
+func (w *work) inline(f *item) bool {
+	m := w.ignoring(f)
+	if m == nil {
 		return false
-	})
-}
-
-// ignored is a finding that a comment takes out of the gate. It waits for its
-// fingerprint before it goes into the report.
-type ignored struct {
-	finding *pipeline.Finding
-	reason  string
+	}
+	if why := w.notIgnored(f, m); why != "" {
+		f.because(pipeline.ReasonNotIgnored + why)
+		return false
+	}
+	f.because(m.told())
+	w.setAside(f, pipeline.StateSuppressed, "inline: "+m.reason)
+	return true
 }
 
 // notIgnored is why the comment is not obeyed, or "".
-func (w *work) notIgnored(f *pipeline.Finding, m *marker) string {
+func (w *work) notIgnored(f *item, m *marker) string {
 	r := w.rules[f.RuleID]
 	mode := w.in.Config.Settings.Synthesis.InlineIgnore
 	switch {
@@ -63,7 +54,7 @@ func (w *work) notIgnored(f *pipeline.Finding, m *marker) string {
 
 // ignoring is the comment that names the finding's rule, or nil. One on the
 // line itself goes first.
-func (w *work) ignoring(f *pipeline.Finding) *marker {
+func (w *work) ignoring(f *item) *marker {
 	if f.RuleID == "" || f.Path == "" || f.StartLine == 0 {
 		return nil
 	}
@@ -200,8 +191,16 @@ func shortened(s string) string {
 		}
 		return r
 	}, s))
-	if r := []rune(s); len(r) > maxIgnoreReason {
-		return string(r[:maxIgnoreReason-1]) + "…"
+	return cut(s, maxIgnoreReason)
+}
+
+// cut is a text of at most n characters.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
 	}
 	return s
 }
