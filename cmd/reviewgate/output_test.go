@@ -19,7 +19,7 @@ func TestAnswerThatCannotBeWritten(t *testing.T) {
 		"config show", "config show --format json", "config show --explain --format json --only settings",
 		"config check " + valid, "config check --format json " + valid,
 		"config explain a.go", "config explain --format json a.go", "config init " + t.TempDir(),
-		"verdict -", "verdict --format text -",
+		"verdict -", "verdict --format text -", "synthesize -", "synthesize --format markdown -", "synthesize --format headless -",
 	} {
 		var stderr bytes.Buffer
 		code := execute(t.Context(), strings.Fields(command), strings.NewReader("[]"), fullDisk{}, &stderr)
