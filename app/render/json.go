@@ -11,9 +11,14 @@ import (
 // JSON is the report itself, indented. Equal reports give equal bytes. What is
 // invisible or steers a terminal is written as escapes.
 func JSON(v View) ([]byte, error) {
-	b, err := json.MarshalIndent(v.Review.Report, "", "  ")
+	return Indented(v.Review.Report)
+}
+
+// Indented is the JSON of any other answer, in the same form.
+func Indented(v any) ([]byte, error) {
+	b, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
-		return nil, fmt.Errorf("encode the report as JSON: %w", err)
+		return nil, fmt.Errorf("encode the answer as JSON: %w", err)
 	}
 	return append(escaped(b), '\n'), nil
 }

@@ -127,6 +127,7 @@ func (w *work) take() {
 		} else if done(c.Status) && !done(r.Status) {
 			c.Status, c.Note = r.Status, r.Note
 		}
+		w.coverage[s].Dropped += r.Dropped
 		items := make([]item, len(r.Output.Findings))
 		for i := range items {
 			items[i] = item{Finding: r.Output.Findings[i], stage: r.Stage}
