@@ -119,7 +119,7 @@ func TestReadDir(t *testing.T) {
 	}
 	write(FileRules, "["+strings.Repeat(" ", 5<<20)+"]")
 	if _, problems = Load(read()); !slices.ContainsFunc(formatted(problems), func(s string) bool {
-		return strings.Contains(s, "more than the limit of 4194304")
+		return strings.Contains(s, "more than 4194304 bytes")
 	}) {
 		t.Errorf("a file that is too large has the problems %q", formatted(problems))
 	}
