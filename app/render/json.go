@@ -1,7 +1,6 @@
 package render
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"unicode/utf16"
@@ -28,17 +27,26 @@ func Indented(v any) ([]byte, error) {
 // replacement character is written as the encoder writes what is not UTF-8, so
 // that a report which was read back gives equal bytes, too.
 func escaped(b []byte) []byte {
-	var out bytes.Buffer
-	for _, r := range string(b) {
-		switch {
-		case r == '\n' || !isHidden(r) && r != utf8.RuneError:
-			out.WriteRune(r)
-		case r <= 0xffff:
-			fmt.Fprintf(&out, `\u%04x`, r)
-		default:
-			high, low := utf16.EncodeRune(r)
-			fmt.Fprintf(&out, `\u%04x\u%04x`, high, low)
+	var out []byte
+	from := 0 // what stands before is in out
+	for i := 0; i < len(b); {
+		r, size := utf8.DecodeRune(b[i:])
+		if r == '\n' || !isHidden(r) && r != utf8.RuneError {
+			i += size
+			continue
 		}
+		out = append(out, b[from:i]...)
+		if r <= 0xffff {
+			out = fmt.Appendf(out, `\u%04x`, r)
+		} else {
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		}
+		i += size
+		from = i
 	}
-	return out.Bytes()
+	if from == 0 {
+		return b
+	}
+	return append(out, b[from:]...)
 }

@@ -99,5 +99,8 @@ func putIndented(cmd *cobra.Command, v any) error {
 	if err != nil {
 		return unfinished(err)
 	}
-	return put(cmd, string(b))
+	if _, err := cmd.OutOrStdout().Write(b); err != nil {
+		return unfinished(fmt.Errorf("write the answer: %w", err))
+	}
+	return nil
 }
