@@ -3,7 +3,6 @@ package aggregate
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -13,46 +12,40 @@ import (
 // identify gives each finding its fingerprint, which outlives line shifts,
 // rebases, renames and force pushes: it is made from the rule (or title), the
 // oldest known path (or the section), the flagged text, and the place among
-// equals, never from a line number.
+// equals, never from a line number. Findings at one place, of two agents or of
+// one that repeats itself, have the same place among equals.
 //
-// Findings that comments ignore count among the equals, so that ignoring one
-// leaves the others theirs; they go into the report with fingerprints of their
-// own.
+// All findings count among the equals, those too that are then suppressed, so
+// that ignoring one leaves the others theirs.
 func (w *work) identify() {
 	type counted struct {
 		n    int
-		last *pipeline.Finding
-	}
-	gone := map[*pipeline.Finding]bool{}
-	all := slices.Clone(w.findings)
-	for _, i := range w.ignored {
-		gone[i.finding] = true
-		all = append(all, i.finding)
+		last *item
 	}
 	equals := map[string]counted{}
-	sortByContent(all) // equals are counted in document order
-	for _, f := range all {
+	for _, f := range w.findings {
+		f.title = w.titles.of(f.Title)
+	}
+	sortByContent(w.findings) // equals are counted in document order
+	for _, f := range w.findings {
 		key := w.identity(f)
 		c, again := equals[key]
-		// Two agents' findings at one place are ignored before they are merged.
-		if again && (!gone[f] || !gone[c.last] || byPlace(f, c.last) != 0) {
+		if again && byPlace(&f.Finding, &c.last.Finding) != 0 {
 			c.n++
 		}
 		c.last = f
 		equals[key] = c
 		sum := sha256.Sum256([]byte(key + "\x00" + strconv.Itoa(c.n)))
 		f.ID = hex.EncodeToString(sum[:8])
-	}
-	for _, i := range w.ignored {
-		w.suppress(*i.finding, i.reason)
+		f.Fingerprints = pipeline.List[string]{f.ID}
 	}
 }
 
 // identity is what a finding shares with its equals.
-func (w *work) identity(f *pipeline.Finding) string {
+func (w *work) identity(f *item) string {
 	what := f.RuleID
 	if what == "" {
-		what = normalised(f.Title)
+		what = f.title.norm
 	}
 	where := f.Path
 	if file := w.files[f.Path]; file != nil && file.PreviousPath != "" && file.Status == pipeline.FileRenamed {
@@ -113,7 +106,7 @@ const maxFlagged = 50
 // text is that of the flagged lines, with white space collapsed and without
 // comments that ignore findings, so that writing one makes no finding another.
 // Facts hold placeholders where secrets stood, so no secret counts.
-func (x *lineIndex) text(f *pipeline.Finding) string {
+func (x *lineIndex) text(f *item) string {
 	if f.StartLine == 0 || x.files[f.Path] == nil {
 		return ""
 	}

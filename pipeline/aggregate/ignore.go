@@ -11,41 +11,32 @@ import (
 	"github.com/reviewgate/reviewgate/policies/spelling"
 )
 
-// ignore takes out of the gate what a comment in the code asks to ignore:
+// inline takes out of the gate what a comment in the code asks to ignore:
 //
 //	reviewgate:ignore RULE[,RULE] reason
 //
 // on the first of a finding's lines, or in a comment of its own on the line
 // above. Such findings are counted and shown with the reason, whoever added the
 // comment. What a comment may not ignore stays, and says why.
-func (w *work) ignore() {
-	w.keep(func(f *pipeline.Finding) bool {
-		m := w.ignoring(f)
-		if m == nil {
-			if m = w.misspelling(f); m != nil {
-				because(f, pipeline.ReasonNotIgnored+fmt.Sprintf("the comment on line %d misspells the rule, which is %s", m.line, f.RuleID))
-			}
-			return true
+func (w *work) inline(f *item) bool {
+	m := w.ignoring(f)
+	if m == nil {
+		if m = w.misspelling(f); m != nil {
+			f.because(pipeline.ReasonNotIgnored + fmt.Sprintf("the comment on line %d misspells the rule, which is %s", m.line, f.RuleID))
 		}
-		if why := w.notIgnored(f, m); why != "" {
-			because(f, pipeline.ReasonNotIgnored+why)
-			return true
-		}
-		because(f, m.told())
-		w.ignored = append(w.ignored, ignored{f, "inline: " + m.reason})
 		return false
-	})
-}
-
-// ignored is a finding that a comment takes out of the gate. It waits for its
-// fingerprint before it goes into the report.
-type ignored struct {
-	finding *pipeline.Finding
-	reason  string
+	}
+	if why := w.notIgnored(f, m); why != "" {
+		f.because(pipeline.ReasonNotIgnored + why)
+		return false
+	}
+	f.because(m.told())
+	w.setAside(f, pipeline.StateSuppressed, "inline: "+m.reason)
+	return true
 }
 
 // notIgnored is why the comment is not obeyed, or "".
-func (w *work) notIgnored(f *pipeline.Finding, m *marker) string {
+func (w *work) notIgnored(f *item, m *marker) string {
 	r := w.rules[f.RuleID]
 	mode := w.in.Config.Settings.Synthesis.InlineIgnore
 	switch {
@@ -66,13 +57,13 @@ func (w *work) notIgnored(f *pipeline.Finding, m *marker) string {
 }
 
 // ignoring is the comment that names the finding's rule, or nil.
-func (w *work) ignoring(f *pipeline.Finding) *marker {
+func (w *work) ignoring(f *item) *marker {
 	return w.comment(f, func(m *marker) bool { return slices.Contains(m.rules, f.RuleID) })
 }
 
 // misspelling is the comment that probably means the finding's rule and names
 // none that exists, or nil.
-func (w *work) misspelling(f *pipeline.Finding) *marker {
+func (w *work) misspelling(f *item) *marker {
 	const slips = 2
 	return w.comment(f, func(m *marker) bool {
 		return slices.ContainsFunc(m.rules, func(id string) bool {
@@ -83,7 +74,7 @@ func (w *work) misspelling(f *pipeline.Finding) *marker {
 
 // comment is the first comment about a finding's place that is wanted, or nil.
 // One on the line itself goes first.
-func (w *work) comment(f *pipeline.Finding, wanted func(*marker) bool) *marker {
+func (w *work) comment(f *item, wanted func(*marker) bool) *marker {
 	if f.RuleID == "" || f.Path == "" || f.StartLine == 0 {
 		return nil
 	}

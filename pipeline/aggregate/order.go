@@ -10,11 +10,11 @@ import (
 
 // sortByContent brings findings into an order that depends on nothing but what
 // they say.
-func sortByContent(findings []*pipeline.Finding) {
-	slices.SortFunc(findings, func(a, b *pipeline.Finding) int {
+func sortByContent(findings []*item) {
+	slices.SortFunc(findings, func(a, b *item) int {
 		// Place, title and agent tell nearly all apart; the rest is compared
 		// only where they don't.
-		if c := byPlace(a, b); c != 0 {
+		if c := byPlace(&a.Finding, &b.Finding); c != 0 {
 			return c
 		}
 		if c := cmp.Or(strings.Compare(a.Title, b.Title), strings.Compare(a.Agent, b.Agent), strings.Compare(a.Model, b.Model)); c != 0 {
@@ -24,7 +24,7 @@ func sortByContent(findings []*pipeline.Finding) {
 	})
 }
 
-func byTheRest(a, b *pipeline.Finding) int {
+func byTheRest(a, b *item) int {
 	return cmp.Or(
 		cmp.Compare(a.RuleID, b.RuleID),
 		cmp.Compare(b.Severity.Rank(), a.Severity.Rank()), cmp.Compare(a.Severity, b.Severity),
@@ -34,7 +34,7 @@ func byTheRest(a, b *pipeline.Finding) int {
 		cmp.Compare(a.SuggestedFix, b.SuggestedFix), slices.Compare(a.Evidence, b.Evidence),
 		cmp.Compare(a.Action, b.Action), cmp.Compare(a.AutofixClass, b.AutofixClass),
 		cmp.Compare(a.AutoClaim, b.AutoClaim), cmp.Compare(a.Citation, b.Citation),
-		cmp.Compare(a.FindingType, b.FindingType), compareBool(a.Blocking, b.Blocking),
+		cmp.Compare(a.FindingType, b.FindingType), compareBool(a.Blocking, b.Blocking), cmp.Compare(a.stage, b.stage),
 	)
 }
 
@@ -63,7 +63,7 @@ func compareBool(a, b bool) int {
 // before omissions, the sure before the unsure, then document order. The
 // fingerprint makes the order total.
 func (w *work) sort() {
-	slices.SortFunc(w.findings, func(a, b *pipeline.Finding) int {
+	slices.SortFunc(w.findings, func(a, b *item) int {
 		if c := cmp.Compare(b.GateSeverity.Rank(), a.GateSeverity.Rank()); c != 0 {
 			return c
 		}
@@ -73,7 +73,11 @@ func (w *work) sort() {
 		if c := cmp.Compare(b.Confidence, a.Confidence); c != 0 {
 			return c
 		}
-		return cmp.Or(byPlace(a, b), cmp.Compare(a.ID, b.ID))
+		if c := cmp.Or(byPlace(&a.Finding, &b.Finding), cmp.Compare(a.ID, b.ID)); c != 0 {
+			return c
+		}
+		// Two agents may have found the same by one rule and call it differently.
+		return cmp.Or(cmp.Compare(a.Title, b.Title), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Model, b.Model), byTheRest(a, b))
 	})
 }
 

@@ -1,14 +1,12 @@
 package aggregate
 
-import "github.com/reviewgate/reviewgate/pipeline"
-
 // spread widens a merged finding over the lines next to it on which its own
 // agent said the same: a rule that flags three lines in a row has one finding
 // about three lines, not one about the first. A suggested fix is text for
 // exactly the finding's lines, so the fixes are joined; where they don't join
 // line up to line, the finding keeps its own lines and fix. same is in document
 // order.
-func spread(f *pipeline.Finding, same []*pipeline.Finding) {
+func spread(f *item, same []*item) {
 	run := neighbours(f, same)
 	if len(run) < 2 {
 		return
@@ -35,11 +33,11 @@ func spread(f *pipeline.Finding, same []*pipeline.Finding) {
 
 // neighbours returns those of f's agent whose lines overlap or touch one
 // another, f's among them.
-func neighbours(f *pipeline.Finding, same []*pipeline.Finding) []*pipeline.Finding {
-	var run []*pipeline.Finding
+func neighbours(f *item, same []*item) []*item {
+	var run []*item
 	end, mine := 0, false
 	for _, x := range same {
-		if x.StartLine == 0 || sourceOf(x) != sourceOf(f) {
+		if x.StartLine == 0 || x.source() != f.source() {
 			continue
 		}
 		if len(run) > 0 && x.StartLine > end+1 {

@@ -1,0 +1,43 @@
+package aggregate
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// count fills in the findings, the counts and the coverage, in which each
+// finding stands under the agent it is attributed to.
+func (w *work) count() {
+	r := &w.report
+	for _, f := range w.findings {
+		r.Findings = append(r.Findings, f.Finding)
+		r.Counts.Add(f.GateSeverity)
+		c := w.coverage[f.source()]
+		c.Findings++
+		if f.AutofixClass == pipeline.AutofixAuto {
+			c.Auto++
+		} else {
+			c.Present++
+		}
+	}
+	for _, f := range w.residuals {
+		r.ResidualConcerns = append(r.ResidualConcerns, f.concern())
+	}
+	for _, c := range w.coverage {
+		r.Coverage = append(r.Coverage, *c)
+	}
+	slices.SortFunc(r.Coverage, func(a, b pipeline.Coverage) int {
+		return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Model, b.Model))
+	})
+	sortTexts(r.ResidualConcerns)
+	sortTexts(r.DeferredQuestions)
+	slices.SortStableFunc(r.Suppressed, func(a, b pipeline.Suppressed) int { return byPlace(&a.Finding, &b.Finding) })
+}
+
+func sortTexts(t []pipeline.SourcedText) {
+	slices.SortFunc(t, func(a, b pipeline.SourcedText) int {
+		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Text, b.Text))
+	})
+}

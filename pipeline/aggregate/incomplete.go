@@ -1,0 +1,67 @@
+package aggregate
+
+import (
+	"fmt"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// incomplete lists all that could not be known: of the facts, of a stage, and
+// of agents that did not finish. A required one keeps the gate from passing,
+// unless its policy says warn.
+func (w *work) incomplete() {
+	r := &w.report
+	r.Incomplete = append(r.Incomplete, w.in.Facts.Incomplete...)
+	if w.in.Failed != nil {
+		r.Incomplete = append(r.Incomplete, *w.in.Failed)
+	}
+	finished := map[string]bool{}
+	for _, res := range w.in.Results {
+		finished[res.Agent] = true
+	}
+	for _, res := range w.in.Results {
+		if done(res.Status) {
+			continue
+		}
+		e := w.in.Manifest.Entry(res.Agent)
+		r.Incomplete = append(r.Incomplete, pipeline.Incompleteness{
+			What: "agent", Why: fmt.Sprintf("%s %s: %s", res.Agent, ended(res.Status), res.Note), Gating: blocking(e),
+		})
+	}
+	for i := range w.in.Manifest.Entries {
+		e := &w.in.Manifest.Entries[i]
+		if !finished[e.Agent] {
+			r.Incomplete = append(r.Incomplete, pipeline.Incompleteness{What: "agent", Why: e.Agent + " did not run", Gating: blocking(e)})
+		}
+	}
+}
+
+// blocking reports whether the gate needs the agent. One that the manifest
+// doesn't know is needed: nothing says that it isn't.
+func blocking(e *pipeline.ManifestEntry) bool {
+	return e == nil || e.Required && e.OnFailure != pipeline.OnFailureWarn
+}
+
+func ended(s pipeline.AgentStatus) string {
+	switch s {
+	case pipeline.AgentTimedOut:
+		return "timed out"
+	case pipeline.AgentMalformed:
+		return "gave an answer that can't be read"
+	case pipeline.AgentSkipped:
+		return "was skipped"
+	}
+	return "failed"
+}
+
+func (w *work) failedAgents() map[string]bool {
+	failed := map[string]bool{}
+	for _, r := range w.in.Results {
+		if !done(r.Status) {
+			failed[r.Agent] = true
+		}
+	}
+	return failed
+}
+
+func done(s pipeline.AgentStatus) bool { return s == pipeline.AgentOK || s == pipeline.AgentDiscarded }

@@ -1,0 +1,138 @@
+package aggregate
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies/models"
+)
+
+// work is a report in the making.
+type work struct {
+	in        Input
+	rules     map[string]*config.Rule
+	agents    map[string]*config.Agent
+	files     map[string]*pipeline.File
+	lines     *lineIndex
+	titles    titles
+	findings  []*item // above the confidence gate, once that has been
+	residuals []*item // below it
+	coverage  map[source]*pipeline.Coverage
+	report    pipeline.ReviewReport
+}
+
+// item is a finding under way. It is a copy of what an agent said: the steps
+// change it.
+type item struct {
+	pipeline.Finding
+	stage string       // of the review that made it
+	title *title       // set by suppress
+	proof models.Proof // of a model's finding, set by prove
+}
+
+// source is who made a finding.
+type source struct{ agent, model string }
+
+func (f *item) source() source { return source{f.Agent, f.Model} }
+
+// because adds to the reasons of a finding without touching the agent's list.
+func (f *item) because(reason string) {
+	f.Reasons = append(f.Reasons[:len(f.Reasons):len(f.Reasons)], reason)
+}
+
+func newWork(in Input) *work {
+	if in.Manifest == nil {
+		in.Manifest = &pipeline.AgentManifest{}
+	}
+	if in.Classification == nil {
+		in.Classification = &pipeline.Classification{}
+	}
+	w := &work{
+		in: in, rules: in.Rules, agents: map[string]*config.Agent{}, titles: titles{},
+		files: map[string]*pipeline.File{}, coverage: map[source]*pipeline.Coverage{},
+	}
+	if w.rules == nil {
+		w.rules = RulesByID(in.Config)
+	}
+	for i := range in.Config.Agents {
+		w.agents[in.Config.Agents[i].ID] = &in.Config.Agents[i]
+	}
+	for i := range in.Facts.Files {
+		w.files[in.Facts.Files[i].Path] = &in.Facts.Files[i]
+	}
+	w.lines = newLineIndex(w.files)
+	f := in.Facts
+	w.report = pipeline.ReviewReport{
+		SchemaVersion: pipeline.ReportSchemaVersion, Repository: f.Repository.FullName(), Number: f.Number,
+		HeadSHA: f.Head.SHA, ConfigVersion: f.Config.Version, GapLog: in.Gaps, Iteration: 1,
+	}
+	w.take()
+	return w
+}
+
+// RulesByID is for Input.Rules: a config may have thousands, which need not be
+// looked through for every report.
+func RulesByID(cfg *config.Config) map[string]*config.Rule {
+	out := make(map[string]*config.Rule, len(cfg.Rules))
+	for i := range cfg.Rules {
+		out[cfg.Rules[i].ID] = &cfg.Rules[i]
+	}
+	return out
+}
+
+// take takes in the agents' outputs in an order of their content, so that the
+// order in which they came can't matter.
+func (w *work) take() {
+	w.in.Results = slices.Clone(w.in.Results)
+	slices.SortStableFunc(w.in.Results, byAgent)
+	for _, r := range w.in.Results {
+		s := source{r.Agent, r.Model}
+		// An agent that reviews in two stages has one row: of the first that did
+		// not finish, if one did not.
+		if c := w.coverage[s]; c == nil {
+			w.coverage[s] = &pipeline.Coverage{Agent: r.Agent, Model: r.Model, Status: r.Status, Note: r.Note}
+		} else if done(c.Status) && !done(r.Status) {
+			c.Status, c.Note = r.Status, r.Note
+		}
+		items := make([]item, len(r.Output.Findings))
+		for i := range items {
+			items[i] = item{Finding: r.Output.Findings[i], stage: r.Stage}
+			items[i].Agent, items[i].Model = r.Agent, r.Model
+			w.findings = append(w.findings, &items[i])
+		}
+		for _, t := range r.Output.ResidualConcerns {
+			w.report.ResidualConcerns = append(w.report.ResidualConcerns, pipeline.SourcedText{Text: t, Source: r.Agent})
+		}
+		for _, t := range r.Output.DeferredQuestions {
+			w.report.DeferredQuestions = append(w.report.DeferredQuestions, pipeline.SourcedText{Text: t, Source: r.Agent})
+		}
+	}
+	sortByContent(w.findings)
+}
+
+func byAgent(a, b pipeline.AgentResult) int {
+	return cmp.Or(
+		cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Stage, b.Stage),
+		cmp.Compare(a.Status, b.Status), cmp.Compare(a.Note, b.Note),
+	)
+}
+
+// keep removes the findings for which f returns false. It may change them.
+func (w *work) keep(f func(*item) bool) {
+	w.findings = slices.DeleteFunc(w.findings, func(x *item) bool { return !f(x) })
+}
+
+func (w *work) kind(agent string) string {
+	if a := w.agents[agent]; a != nil {
+		return a.Kind
+	}
+	return ""
+}
+
+// setAside takes a finding out of the gate, where it is shown with the reason.
+func (w *work) setAside(f *item, state pipeline.FindingState, reason string) {
+	f.State, f.GateSeverity = state, f.Severity
+	w.report.Suppressed = append(w.report.Suppressed, pipeline.Suppressed{Finding: f.Finding, Reason: reason})
+}
