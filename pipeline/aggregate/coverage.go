@@ -25,6 +25,13 @@ func (w *work) count() {
 	for _, f := range w.residuals {
 		r.ResidualConcerns = append(r.ResidualConcerns, f.concern())
 	}
+	for _, res := range w.in.Results {
+		r.ReviewReports = append(r.ReviewReports, res.Reports...)
+	}
+	slices.SortStableFunc(r.ReviewReports, func(a, b pipeline.ReportOutcome) int {
+		// What is specified comes before what is planned for it.
+		return cmp.Or(compareBool(a.Phase != pipeline.PhaseSpec, b.Phase != pipeline.PhaseSpec), cmp.Compare(a.Place, b.Place))
+	})
 	for _, c := range w.coverage {
 		r.Coverage = append(r.Coverage, *c)
 	}

@@ -1,50 +1,84 @@
 package aggregate
 
-import "github.com/reviewgate/reviewgate/pipeline"
+import "slices"
 
 // deduplicate merges findings with the same normalised title at the same
-// place. It sorts and sweeps, so that 10,000 findings in one file cost
-// n log n.
+// place. Those that recommend opposing actions are kept apart: which of them is
+// right is not for merging to decide. It sorts and sweeps, so that 10,000
+// findings in one file cost n log n.
 func (w *work) deduplicate() {
-	type group struct{ title, path string }
-	groups := map[group][]*item{}
-	var order []group
-	for _, f := range w.findings {
-		g := group{f.title.norm, f.Path}
-		if groups[g] == nil {
-			order = append(order, g)
-		}
-		groups[g] = append(groups[g], f)
-	}
 	var merged []*item
-	for _, g := range order {
-		for _, same := range places(groups[g]) {
+	for _, group := range grouped(w.findings, byTitle) {
+		for _, same := range places(group) {
+			w.clusters++
 			for _, agreeing := range apart(same) {
-				merged = append(merged, merge(agreeing))
+				f := merge(agreeing)
+				f.cluster = w.clusters
+				merged = append(merged, f)
 			}
 		}
 	}
 	w.findings = merged
 }
 
-// apart splits findings at one place by what they recommend: those that would
-// remove stand apart from those that would keep or add.
-func apart(same []*item) [][]*item {
-	var remove, other []*item
-	opposed := false
-	for _, f := range same {
-		switch direction(f) {
-		case pipeline.ActionRemove:
-			remove = append(remove, f)
-		case pipeline.ActionKeep, pipeline.ActionAdd:
-			opposed = true
-			other = append(other, f)
-		default:
-			other = append(other, f)
+func byTitle(f *item) (string, bool) { return f.title.norm, true }
+
+func byRule(f *item) (string, bool) { return f.RuleID, f.RuleID != "" }
+
+// grouped puts findings of one path with the same key together, in the order
+// of their first. Those that have no key are left out.
+func grouped(findings []*item, key func(*item) (string, bool)) [][]*item {
+	type group struct{ path, key string }
+	at := make(map[group]int, len(findings))
+	var out [][]*item
+	for _, f := range findings {
+		k, ok := key(f)
+		if !ok {
+			continue
 		}
+		g := group{f.Path, k}
+		i, ok := at[g]
+		if !ok {
+			i = len(out)
+			at[g] = i
+			out = append(out, nil)
+		}
+		out[i] = append(out[i], f)
 	}
-	if !opposed || len(remove) == 0 {
+	return out
+}
+
+// apart splits findings that say the same at one place by the sides they take,
+// where some oppose others.
+func apart(same []*item) [][]*item {
+	if len(same) == 1 {
 		return [][]*item{same}
 	}
-	return [][]*item{remove, other}
+	if classes := bySides(same); opposedWithin(classes) {
+		return classes
+	}
+	return [][]*item{same}
+}
+
+// bySides puts findings that take the same sides together, in the order of
+// their first.
+func bySides(same []*item) [][]*item {
+	var out [][]*item
+	for _, f := range same {
+		i := slices.IndexFunc(out, func(class []*item) bool { return class[0].sides == f.sides })
+		if i < 0 {
+			i = len(out)
+			out = append(out, nil)
+		}
+		out[i] = append(out[i], f)
+	}
+	return out
+}
+
+func opposedWithin(classes [][]*item) bool {
+	all := noSides
+	for _, class := range classes {
+		all |= class[0].sides
+	}
+	return all.opposes(all)
 }

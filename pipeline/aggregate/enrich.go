@@ -1,43 +1,62 @@
 package aggregate
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// enrich fills in from the rule what the finding leaves out. On the scale
-// pass/warn/fail three failed dimensions or more raise the agent's worst
-// finding to critical.
+// enrich fills in from the rule what the finding leaves out, and raises by
+// scale.
 func (w *work) enrich() {
-	const failedDimensions = 3
-	failed := map[source]map[string]bool{}
-	worst := map[source]pipeline.Severity{}
 	for _, f := range w.findings {
-		if f.Severity.Rank() > worst[f.source()].Rank() {
-			worst[f.source()] = f.Severity
-		}
 		if r := w.rules[f.RuleID]; r != nil && f.RuleID != "" {
 			f.Category = or(f.Category, r.Category)
 			f.WhyItMatters = or(f.WhyItMatters, r.Description)
 			f.Recommendation = or(f.Recommendation, r.Recommendation)
 		}
-		if w.graded(f.Agent) && f.Severity.Rank() >= pipeline.SeverityMajor.Rank() {
-			s := f.source()
+	}
+	w.raise()
+}
+
+// failedDimensions is how many have to fail on the scale pass/warn/fail for the
+// agent's worst finding to be raised to critical.
+const failedDimensions = 3
+
+func (w *work) raise() {
+	failed := map[source]map[string]bool{}
+	worst := map[source]*item{}
+	for _, f := range w.findings { // in the order of content: the first of equals is raised
+		if !w.graded(f.Agent) {
+			continue
+		}
+		s := f.source()
+		if worst[s] == nil || w.worse(f, worst[s]) {
+			worst[s] = f
+		}
+		if f.Severity.Rank() >= pipeline.SeverityMajor.Rank() {
 			if failed[s] == nil {
 				failed[s] = map[string]bool{}
 			}
 			failed[s][f.Category] = true
 		}
 	}
-	for _, f := range w.findings { // in the order of content: the first of the worst is raised
-		s := f.source()
-		if n := len(failed[s]); n >= failedDimensions && f.Severity == worst[s] {
-			if f.Severity != pipeline.SeverityCritical {
-				f.Severity = pipeline.SeverityCritical
-				f.because(fmt.Sprintf("raised to critical: %d dimensions of %s failed", n, f.Agent))
-			}
-			delete(failed, s)
+	for s, f := range worst {
+		if n := len(failed[s]); n >= failedDimensions && f.Severity != pipeline.SeverityCritical {
+			f.Severity = pipeline.SeverityCritical
+			f.because(fmt.Sprintf("raised to critical: %d dimensions of %s failed", n, f.Agent))
 		}
 	}
+}
+
+// worse reports whether a finding is worse than another of its agent. What is
+// below the confidence gate can't take the place of what is above it.
+func (w *work) worse(f, than *item) bool {
+	least := w.in.Config.Settings.Synthesis.ConfidenceGate
+	return cmp.Or(
+		compareBool(f.Confidence >= least, than.Confidence >= least),
+		cmp.Compare(f.Severity.Rank(), than.Severity.Rank()),
+		cmp.Compare(f.Confidence, than.Confidence),
+	) > 0
 }

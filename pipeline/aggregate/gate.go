@@ -7,20 +7,31 @@ import (
 	"github.com/reviewgate/reviewgate/policies"
 )
 
-// Incomplete is the gate's condition where no other decided worse and the
-// review is not whole.
-const Incomplete = "review incomplete"
+// What decided where no condition decided worse.
+const (
+	// Incomplete says that the review is not whole.
+	Incomplete = "review incomplete"
+	// PersonDecides says that one model alone found something so bad that a
+	// person has to accept or dismiss it.
+	PersonDecides = "a person must decide"
+)
 
-// gate decides. First the settings' conditions, then what no setting can
-// loosen: a review that is not whole is at least needs_fixes.
+// gate decides. First the settings' conditions, then what they can't loosen: a
+// review that is not whole, or that waits for a person, is at least
+// needs_fixes.
 func (w *work) gate() {
 	w.count()
+	w.assess()
 	r := &w.report
 	w.incomplete()
 	r.Gate.Metrics = w.metrics()
 	r.Decision, r.Gate.Condition = policies.Decide(w.in.Config.Settings.Gate.Conditions, r.Gate.Metrics)
 	gating := slices.ContainsFunc(r.Incomplete, func(i pipeline.Incompleteness) bool { return i.Gating })
-	if gating && r.Decision.Rank() < pipeline.DecisionNeedsFixes.Rank() {
+	switch {
+	case r.Decision.Rank() >= pipeline.DecisionNeedsFixes.Rank():
+	case gating:
 		r.Decision, r.Gate.Condition = pipeline.DecisionNeedsFixes, Incomplete
+	case w.held:
+		r.Decision, r.Gate.Condition = pipeline.DecisionNeedsFixes, PersonDecides
 	}
 }

@@ -23,9 +23,6 @@ func (w *work) identify() {
 		last *item
 	}
 	equals := map[string]counted{}
-	for _, f := range w.findings {
-		f.title = w.titles.of(f.Title)
-	}
 	sortByContent(w.findings) // equals are counted in document order
 	for _, f := range w.findings {
 		key := w.identity(f)

@@ -211,8 +211,16 @@ func shortened(s string) string {
 		}
 		return r
 	}, s))
-	if r := []rune(s); len(r) > maxIgnoreReason {
-		return string(r[:maxIgnoreReason-1]) + "…"
+	return cut(s, maxIgnoreReason)
+}
+
+// cut is a text of at most n characters.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
 	}
 	return s
 }

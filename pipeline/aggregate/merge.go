@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies/models"
 )
 
 // Agreement of n distinct agents or models adds agreement x (n-1) to the
@@ -17,50 +18,80 @@ const (
 	mostAgreed = 0.99
 )
 
-// merge makes one finding of several that say the same. What can't be united
-// is the most confident finding's, to whose agent the finding belongs.
+// merge makes one finding of several that say the same.
 func merge(same []*item) *item {
 	if len(same) == 1 {
 		return same[0]
 	}
-	f := *slices.MinFunc(same, surer)
-	spread(&f, same)
+	f := merged(same)
+	spread(f, same)
+	f.because(fmt.Sprintf("merged %d findings of %s", len(same), strings.Join(f.Reviewers, ", ")))
 	sources := map[source]bool{}
+	for _, other := range same {
+		sources[other.source()] = true
+	}
+	if n := len(sources); n > 1 {
+		if c := math.Min(f.Confidence+agreement*float64(n-1), mostAgreed); c > f.Confidence {
+			f.because(fmt.Sprintf("confidence raised from %.2f to %.2f: %d agree", f.Confidence, c, n))
+			f.Confidence = rounded(c)
+		}
+	}
+	return f
+}
+
+// merged unites several findings. What can't be united is the most confident
+// finding's, to whose agent the finding belongs.
+func merged(several []*item) *item {
+	f := *slices.MinFunc(several, surer)
+	f.members = nil
 	reviewers := map[string]bool{}
 	fingerprints := map[string]bool{}
 	seen := map[string]bool{}
-	var evidence pipeline.List[string]
-	for _, other := range same {
-		sources[other.source()] = true
-		reviewers[other.Agent] = true
-		fingerprints[other.ID] = true
+	reasons := map[string]bool{}
+	var evidence, why pipeline.List[string]
+	for _, other := range append([]*item{&f}, several...) {
+		why = appendNew(why, other.Reasons, reasons)
+	}
+	for _, other := range several {
+		f.members = append(f.members, other.each()...)
+		for _, r := range other.Reviewers {
+			reviewers[r] = true
+		}
+		for _, id := range other.Fingerprints {
+			fingerprints[id] = true
+		}
 		if other.Severity.Rank() > f.Severity.Rank() {
 			f.Severity = other.Severity
 		}
 		f.Blocking = f.Blocking || other.Blocking
-		for _, e := range other.Evidence {
-			if !seen[e] {
-				seen[e] = true
-				evidence = append(evidence, e)
-			}
-		}
-		for _, r := range other.Reasons {
-			if !slices.Contains(f.Reasons, r) {
-				f.because(r)
-			}
-		}
+		f.sides |= other.sides
+		f.proof = together(f.proof, other.proof)
+		evidence = appendNew(evidence, other.Evidence, seen)
 	}
-	f.Evidence = evidence
+	f.Evidence, f.Reasons = evidence, why
 	f.Reviewers, f.Fingerprints = sortedKeys(reviewers), sortedKeys(fingerprints)
-	f.because(fmt.Sprintf("merged %d findings of %s", len(same), strings.Join(f.Reviewers, ", ")))
-	if n := len(sources); n > 1 {
-		if c := math.Min(f.Confidence+agreement*float64(n-1), mostAgreed); c > f.Confidence {
-			f.because(fmt.Sprintf("confidence raised from %.2f to %.2f: %d agree", f.Confidence, c, n))
-			f.Confidence = c
-		}
-	}
 	return &f
 }
+
+// appendNew appends those texts that were not seen yet.
+func appendNew(to, texts pipeline.List[string], seen map[string]bool) pipeline.List[string] {
+	for _, t := range texts {
+		if !seen[t] {
+			seen[t] = true
+			to = append(to, t)
+		}
+	}
+	return to
+}
+
+// together is the proof of findings that say the same. Each has been proven by
+// the others already, so there is nothing to add up.
+func together(a, b models.Proof) models.Proof {
+	return models.Proof{Models: max(a.Models, b.Models), Others: a.Others || b.Others, Grounded: a.Grounded || b.Grounded}
+}
+
+// rounded is a computed confidence without the noise of binary fractions.
+func rounded(c float64) float64 { return math.Round(c*1e6) / 1e6 }
 
 // surer orders by confidence, severity, agent, and then as they stand.
 func surer(a, b *item) int {

@@ -10,18 +10,18 @@ import (
 
 // sortByContent brings findings into an order that depends on nothing but what
 // they say.
-func sortByContent(findings []*item) {
-	slices.SortFunc(findings, func(a, b *item) int {
-		// Place, title and agent tell nearly all apart; the rest is compared
-		// only where they don't.
-		if c := byPlace(&a.Finding, &b.Finding); c != 0 {
-			return c
-		}
-		if c := cmp.Or(strings.Compare(a.Title, b.Title), strings.Compare(a.Agent, b.Agent), strings.Compare(a.Model, b.Model)); c != 0 {
-			return c
-		}
-		return byTheRest(a, b)
-	})
+func sortByContent(findings []*item) { slices.SortFunc(findings, byContent) }
+
+func byContent(a, b *item) int {
+	// Place, title and agent tell nearly all apart; the rest is compared only
+	// where they don't.
+	if c := byPlace(&a.Finding, &b.Finding); c != 0 {
+		return c
+	}
+	if c := cmp.Or(strings.Compare(a.Title, b.Title), strings.Compare(a.Agent, b.Agent), strings.Compare(a.Model, b.Model)); c != 0 {
+		return c
+	}
+	return byTheRest(a, b)
 }
 
 func byTheRest(a, b *item) int {
@@ -77,7 +77,7 @@ func (w *work) sort() {
 			return c
 		}
 		// Two agents may have found the same by one rule and call it differently.
-		return cmp.Or(cmp.Compare(a.Title, b.Title), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Model, b.Model), byTheRest(a, b))
+		return byContent(a, b)
 	})
 }
 

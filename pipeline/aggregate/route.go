@@ -1,15 +1,41 @@
 package aggregate
 
-import "github.com/reviewgate/reviewgate/pipeline"
+import (
+	"fmt"
 
-// route takes the auto class from findings that have no fix to apply. What
-// counts in the gate is the severity.
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// route takes the auto class from findings that have no fix to apply or that a
+// person has to weigh. Then it settles what each counts in the gate: a model's
+// finding that nothing proves is a warning at most.
 func (w *work) route() {
 	for _, f := range w.findings {
-		if f.AutofixClass == pipeline.AutofixAuto && f.SuggestedFix == "" {
-			f.AutofixClass = pipeline.AutofixPresent
-			f.because("not applied by itself: there is no suggested fix")
+		if f.AutofixClass == pipeline.AutofixAuto {
+			switch {
+			case f.SuggestedFix == "":
+				f.AutofixClass = pipeline.AutofixPresent
+				f.because("not applied by itself: there is no suggested fix")
+			case w.judged(f):
+				f.AutofixClass = pipeline.AutofixPresent
+				f.because("not applied by itself: a person weighs what is about " + f.Category)
+			}
 		}
-		f.GateSeverity = f.Severity
+		w.weigh(f)
+	}
+}
+
+func (w *work) weigh(f *item) {
+	counts, holds := w.gateOf(f)
+	if f.parts != nil {
+		counts, holds = w.disputeGate(f)
+	}
+	f.GateSeverity = counts
+	if counts != f.Severity {
+		f.because(fmt.Sprintf("%s, by one model only", f.Severity))
+	}
+	if holds {
+		w.held = true
+		f.because("holds the gate: a person must decide")
 	}
 }

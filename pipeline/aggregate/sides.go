@@ -1,19 +1,77 @@
 package aggregate
 
 import (
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
+// sides are the sides that a finding takes in a dispute: what should happen to
+// its lines, and whether the thing can or must be done.
+type sides uint8
+
+const (
+	sideRemove sides = 1 << iota
+	sideKeep         // or add
+	sideImpossible
+	sideEssential
+
+	noSides sides = 0
+)
+
+// against returns the sides opposed to these.
+func (s sides) against() sides {
+	return s&(sideRemove|sideImpossible)<<1 | s&(sideKeep|sideEssential)>>1
+}
+
+func (s sides) opposes(other sides) bool { return s.against()&other != 0 }
+
+// each returns the sides one by one.
+func (s sides) each() []sides {
+	var out []sides
+	for side := sideRemove; side <= sideEssential; side <<= 1 {
+		if s&side != 0 {
+			out = append(out, side)
+		}
+	}
+	return out
+}
+
+// sidesOf reads the sides that a finding takes: from its action, else the
+// leading verb of its recommendation, and from its own words. A finding that is
+// itself a trade-off takes none, and neither does one that says both of a pair.
+func sidesOf(f *item) sides {
+	if f.title.tradeOff {
+		return noSides
+	}
+	s := noSides
+	switch direction(&f.Finding) {
+	case pipeline.ActionRemove:
+		s |= sideRemove
+	case pipeline.ActionKeep, pipeline.ActionAdd:
+		s |= sideKeep
+	}
+	impossible := says(f.Title, "impossible") || says(f.Message, "impossible")
+	essential := says(f.Title, "essential") || says(f.Message, "essential")
+	switch {
+	case impossible && !essential:
+		s |= sideImpossible
+	case essential && !impossible:
+		s |= sideEssential
+	}
+	return s
+}
+
 // direction is what a finding recommends: its action, else the leading verb of
 // its recommendation.
-func direction(f *item) pipeline.Action {
+func direction(f *pipeline.Finding) pipeline.Action {
 	if f.Action != pipeline.ActionNone && f.Action != "" {
 		return f.Action
 	}
-	first, _, _ := strings.Cut(strings.TrimSpace(strings.ToLower(f.Recommendation)), " ")
-	switch strings.Trim(first, ".,;:!\"'`") {
+	first, _, _ := strings.Cut(strings.TrimSpace(f.Recommendation), " ")
+	switch strings.ToLower(strings.Trim(first, ".,;:!\"'`")) {
 	case "remove", "delete", "drop", "cut":
 		return pipeline.ActionRemove
 	case "keep", "retain", "preserve":
@@ -22,4 +80,22 @@ func direction(f *item) pipeline.Action {
 		return pipeline.ActionAdd
 	}
 	return pipeline.ActionNone
+}
+
+// says reports whether a text has the word, in any case, and does not deny it
+// right before.
+func says(text, word string) bool {
+	if lower := strings.ToLower(text); !strings.Contains(lower, word) {
+		return false
+	}
+	before := ""
+	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && r != '\'' && r != '’'
+	}) {
+		if w == word && !slices.Contains([]string{"not", "isn't", "isn’t", "never", "hardly"}, before) {
+			return true
+		}
+		before = w
+	}
+	return false
 }

@@ -7,7 +7,7 @@ package aggregate
 // line up to line, the finding keeps its own lines and fix. same is in document
 // order.
 func spread(f *item, same []*item) {
-	run := neighbours(f, same)
+	run := adjoining(f, same)
 	if len(run) < 2 {
 		return
 	}
@@ -31,9 +31,9 @@ func spread(f *item, same []*item) {
 	}
 }
 
-// neighbours returns those of f's agent whose lines overlap or touch one
+// adjoining returns those of f's agent whose lines overlap or touch one
 // another, f's among them.
-func neighbours(f *item, same []*item) []*item {
+func adjoining(f *item, same []*item) []*item {
 	var run []*item
 	end, mine := 0, false
 	for _, x := range same {

@@ -70,6 +70,9 @@ func complete(f *pipeline.Finding) bool {
 	if f.EndLine == 0 {
 		f.EndLine = f.StartLine
 	}
+	if f.StartLine == 0 {
+		f.EndLine = min(f.EndLine, 0) // an end without a beginning is no range: it is about the file
+	}
 	f.Action = or(f.Action, pipeline.ActionNone)
 	f.AutofixClass = or(f.AutofixClass, pipeline.AutofixPresent)
 	f.FindingType = or(f.FindingType, pipeline.FindingError)

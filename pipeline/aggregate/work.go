@@ -16,10 +16,14 @@ type work struct {
 	agents    map[string]*config.Agent
 	files     map[string]*pipeline.File
 	lines     *lineIndex
-	titles    titles
+	titles    *titles
 	findings  []*item // above the confidence gate, once that has been
 	residuals []*item // below it
 	coverage  map[source]*pipeline.Coverage
+	clusters  int             // see item
+	reviews   []models.Review // what the models' reviews found, stage by stage
+	specFails bool            // the spec stage holds a finding that may block
+	held      bool            // the gate waits for a person
 	report    pipeline.ReviewReport
 }
 
@@ -27,15 +31,41 @@ type work struct {
 // change it.
 type item struct {
 	pipeline.Finding
-	stage string       // of the review that made it
-	title *title       // set by suppress
-	proof models.Proof // of a model's finding, set by prove
+	stage   string // of the review that made it
+	title   *title
+	section string // normalised
+	sides   sides  // of all that were merged into it
+	proof   models.Proof
+	said    *said // of a model's finding: who else says it
+	// members are the findings that were merged into this one, nil for one that
+	// was not. parts are those that contradict one another in it.
+	members []*item
+	parts   []*item
+	doubted bool // it matches a known false positive
+	cluster int  // those that deduplicate kept apart have the same
+	crowded bool // more findings oppose it than can be compared
 }
 
 // source is who made a finding.
 type source struct{ agent, model string }
 
 func (f *item) source() source { return source{f.Agent, f.Model} }
+
+// each returns the findings that were merged into this one, or itself.
+func (f *item) each() []*item {
+	if f.members == nil {
+		return []*item{f}
+	}
+	return f.members
+}
+
+// onlyBy reports whether nobody but s made the finding.
+func (f *item) onlyBy(s source) bool {
+	if f.members == nil {
+		return f.source() == s
+	}
+	return !slices.ContainsFunc(f.members, func(m *item) bool { return m.source() != s })
+}
 
 // because adds to the reasons of a finding without touching the agent's list.
 func (f *item) because(reason string) {
@@ -50,7 +80,7 @@ func newWork(in Input) *work {
 		in.Classification = &pipeline.Classification{}
 	}
 	w := &work{
-		in: in, rules: in.Rules, agents: map[string]*config.Agent{}, titles: titles{},
+		in: in, rules: in.Rules, agents: map[string]*config.Agent{}, titles: newTitles(),
 		files: map[string]*pipeline.File{}, coverage: map[source]*pipeline.Coverage{},
 	}
 	if w.rules == nil {

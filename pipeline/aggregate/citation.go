@@ -1,0 +1,119 @@
+package aggregate
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// citations tells which places that findings cite exist.
+type citations struct {
+	w        *work
+	verified map[source]map[string]bool // by whoever ran the agent
+	symbols  map[string]bool            // that stand on lines of the head
+}
+
+// symbolForm is a name, or several joined as languages join them: pkg.Func,
+// Type::method, object->field, Class#method, with brackets if it is called.
+var symbolForm = regexp.MustCompile(`^[\pL_$][\pL\pN_$]*(?:(?:\.|::|->|#)[\pL_$][\pL\pN_$]*){0,7}(?:\(\))?$`)
+
+// placeForm is a path with a line.
+var placeForm = regexp.MustCompile(`^(.+):([1-9][0-9]{0,8})$`)
+
+func newCitations(w *work) *citations {
+	c := &citations{w: w, verified: map[source]map[string]bool{}, symbols: map[string]bool{}}
+	for _, r := range w.in.Results {
+		s := source{r.Agent, r.Model}
+		if c.verified[s] == nil {
+			c.verified[s] = map[string]bool{}
+		}
+		for _, citation := range r.Citations {
+			c.verified[s][citation] = true
+		}
+	}
+	wanted := map[string]bool{}
+	for _, f := range w.findings {
+		if f.claimsAuto() && symbolForm.MatchString(f.Citation) {
+			wanted[strings.TrimSuffix(f.Citation, "()")] = true
+		}
+	}
+	if len(wanted) > 0 {
+		c.lookFor(wanted)
+	}
+	return c
+}
+
+// ok reports whether what a finding cites is a concrete place that exists: a
+// path, a line of one, or a symbol.
+func (c *citations) ok(f *item) bool {
+	path, line := f.Citation, 0
+	if m := placeForm.FindStringSubmatch(f.Citation); m != nil {
+		path = m[1]
+		line, _ = strconv.Atoi(m[2]) // the form has at most nine digits
+	}
+	symbol := symbolForm.MatchString(f.Citation)
+	if !symbol && strings.ContainsAny(path, " \t\r\n") && c.w.files[path] == nil {
+		return false // words, and no place
+	}
+	return c.verified[f.source()][f.Citation] || c.hasLine(path, line) || symbol && c.symbols[strings.TrimSuffix(f.Citation, "()")]
+}
+
+// hasLine reports whether the head has a file of the change, and a line of it
+// as far as the diff shows.
+func (c *citations) hasLine(path string, line int) bool {
+	file := c.w.files[path]
+	if file == nil || file.Status == pipeline.FileRemoved {
+		return false
+	}
+	last := 0
+	for _, h := range file.Hunks {
+		for _, l := range h.Lines {
+			last = max(last, l.New)
+		}
+	}
+	return line <= last || line == 0
+}
+
+// lookFor notes which symbols stand on lines of the head, as whole words.
+func (c *citations) lookFor(wanted map[string]bool) {
+	for i := range c.w.in.Facts.Files {
+		for _, h := range c.w.in.Facts.Files[i].Hunks {
+			for _, l := range h.Lines {
+				if l.Op != pipeline.LineRemoved {
+					c.scan(l.Text, wanted)
+				}
+			}
+		}
+	}
+}
+
+var (
+	nameForm = regexp.MustCompile(`[\pL_$][\pL\pN_$]*`)
+	joints   = []string{".", "::", "->", "#"}
+)
+
+// scan notes those of the wanted symbols that begin at a name of the line.
+func (c *citations) scan(line string, wanted map[string]bool) {
+	names := nameForm.FindAllStringIndex(line, -1)
+	for i := range names {
+		for k := i; k < len(names) && k < i+8; k++ {
+			if k > i && !joint(line[names[k-1][1]:names[k][0]]) {
+				break
+			}
+			if symbol := line[names[i][0]:names[k][1]]; wanted[symbol] {
+				c.symbols[symbol] = true
+			}
+		}
+	}
+}
+
+func joint(s string) bool {
+	for _, j := range joints {
+		if s == j {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,70 @@
+package aggregate
+
+import (
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies/models"
+)
+
+// discard reads what the models' reviews found in each stage. Where the spec
+// stage holds a finding that may block, it is moot how well the change is made:
+// what the models found in the quality stage is set aside. What agents that are
+// no models found never is.
+func (w *work) discard() {
+	fails := map[[3]string]bool{} // by agent, model and stage
+	for _, f := range w.findings {
+		if f.Severity.Rank() >= pipeline.SeverityMajor.Rank() {
+			fails[[3]string{f.Agent, f.Model, f.stage}] = true
+		}
+		if f.stage != pipeline.StageSpec {
+			continue
+		}
+		if s, holds := w.gateOf(f); holds || s.Rank() >= pipeline.SeverityMajor.Rank() {
+			w.specFails = true
+		}
+	}
+	for _, r := range w.in.Results {
+		// A stage that was left out was not asked for.
+		if r.Model != "" && r.Status != pipeline.AgentDiscarded {
+			w.reviews = append(w.reviews, models.Review{
+				Model: r.Model, Stage: r.Stage, Finished: done(r.Status), Fails: fails[[3]string{r.Agent, r.Model, r.Stage}],
+			})
+		}
+	}
+	if w.specFails {
+		w.findings = w.withoutQuality(w.findings)
+		w.residuals = w.withoutQuality(w.residuals)
+		w.coverDiscarded()
+	}
+}
+
+const noteDiscarded = "discarded: the spec stage failed"
+
+// withoutQuality sets aside what models found in the quality stage.
+func (w *work) withoutQuality(findings []*item) []*item {
+	var kept []*item
+	for _, f := range findings {
+		if f.Model == "" || f.stage == pipeline.StageSpec {
+			kept = append(kept, f)
+			continue
+		}
+		f.because(noteDiscarded)
+		w.setAside(f, pipeline.StateSuppressed, noteDiscarded)
+	}
+	return kept
+}
+
+// coverDiscarded marks the rows of those models' reviews that were only about
+// quality. One that did not finish stays what it was.
+func (w *work) coverDiscarded() {
+	spec := map[source]bool{}
+	for _, r := range w.in.Results {
+		if r.Model == "" || r.Stage == pipeline.StageSpec {
+			spec[source{r.Agent, r.Model}] = true
+		}
+	}
+	for s, c := range w.coverage {
+		if !spec[s] && c.Status == pipeline.AgentOK {
+			c.Status, c.Note = pipeline.AgentDiscarded, "the spec stage failed"
+		}
+	}
+}

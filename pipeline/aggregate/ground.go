@@ -1,0 +1,100 @@
+package aggregate
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// ground finds out which findings of models quote the diff: each line of their
+// evidence stands in one of it, with white space collapsed. Evidence without a
+// word of some length proves nothing.
+func (w *work) ground() {
+	var diff *quotes
+	for _, f := range w.findings {
+		if f.Model == "" || w.proven(f) || f.Severity.Rank() < pipeline.SeverityMajor.Rank() {
+			continue // nothing hangs on it
+		}
+		if diff == nil {
+			diff = newQuotes(w.in.Facts.Files)
+		}
+		f.proof.Grounded = diff.hold(f.Evidence)
+	}
+}
+
+// The bounds of looking for a quote: the shortest word that it is looked up
+// by, in bytes, and how many lines with that word are looked at, in the order
+// of the diff.
+const (
+	minQuotedWord  = 3
+	maxQuotedLines = 256
+)
+
+// quotes are the lines of a diff, by the words in them.
+type quotes struct {
+	by map[string][]string
+}
+
+func newQuotes(files []pipeline.File) *quotes {
+	q := &quotes{by: map[string][]string{}}
+	for i := range files {
+		for _, h := range files[i].Hunks {
+			for _, l := range h.Lines {
+				q.add(collapsed(l.Text))
+			}
+		}
+	}
+	return q
+}
+
+func (q *quotes) add(line string) {
+	for _, word := range quotedWords(line) {
+		if lines := q.by[word]; len(lines) < maxQuotedLines {
+			q.by[word] = append(lines, line)
+		}
+	}
+}
+
+// hold reports whether all lines of the evidence stand in the diff.
+func (q *quotes) hold(evidence []string) bool {
+	found := false
+	for _, e := range evidence {
+		for line := range strings.Lines(e) {
+			line = strings.Trim(collapsed(line), "`\"'")
+			if line == "" {
+				continue
+			}
+			if found = q.stands(line); !found {
+				return false
+			}
+		}
+	}
+	return found
+}
+
+// stands reports whether a line of the diff has the text, word by word but for
+// its first and last, which may be parts of longer ones.
+func (q *quotes) stands(text string) bool {
+	words := quotedWords(text)
+	if len(words) == 0 {
+		return false
+	}
+	rarest := slices.MinFunc(words, func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(q.by[a]), len(q.by[b])), cmp.Compare(a, b))
+	})
+	return slices.ContainsFunc(q.by[rarest], func(line string) bool { return strings.Contains(line, text) })
+}
+
+// quotedWords are the distinct words of a line that are long enough.
+func quotedWords(line string) []string {
+	var words []string
+	for word := range strings.FieldsFuncSeq(line, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }) {
+		if len(word) >= minQuotedWord && !slices.Contains(words, word) {
+			words = append(words, word)
+		}
+	}
+	return words
+}

@@ -1,0 +1,115 @@
+package aggregate
+
+import (
+	"slices"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies/models"
+)
+
+// said is one thing that models say: what several agree on is one.
+type said struct{ root *said }
+
+func (s *said) find() *said {
+	for s.root != nil {
+		s = s.root
+	}
+	return s
+}
+
+func (s *said) join(other *said) {
+	if a, b := s.find(), other.find(); a != b {
+		b.root = a
+	}
+}
+
+// prove finds out what stands behind each finding of a model, before anything
+// is merged: who else found it, at the same place and under the same title or
+// by the same rule. Who opposes it does not agree.
+func (w *work) prove() {
+	some := false
+	for _, f := range w.residuals {
+		if f.Model != "" {
+			f.proof.Models = 1
+		}
+	}
+	for _, f := range w.findings {
+		if f.Model != "" {
+			f.said, f.proof.Models, some = &said{}, 1, true
+		}
+	}
+	if !some {
+		return
+	}
+	w.agreement(byTitle)
+	w.agreement(byRule)
+	if w.in.Config.Settings.Models.Blocking == models.BlockingGrounded {
+		w.ground()
+	}
+}
+
+// agreement looks at findings at the same place that are the same by the key.
+// Those without the key are left out.
+func (w *work) agreement(key func(*item) (string, bool)) {
+	for _, group := range grouped(w.findings, key) {
+		if !slices.ContainsFunc(group, func(f *item) bool { return f.Model != "" }) {
+			continue
+		}
+		for _, same := range places(group) {
+			agree(same)
+		}
+	}
+}
+
+// agree proves findings that say the same by one another.
+func agree(same []*item) {
+	classes := bySides(same)
+	opposed := opposedWithin(classes)
+	for i, class := range classes {
+		var by []string // the models that don't oppose
+		others := false
+		for k, other := range classes {
+			if class[0].sides.opposes(other[0].sides) {
+				continue
+			}
+			for _, f := range other {
+				if f.Model == "" {
+					others = true
+				} else if !slices.Contains(by, f.Model) {
+					by = append(by, f.Model)
+				}
+			}
+			if !opposed || k == i {
+				joinSaid(class, other)
+			}
+		}
+		for _, f := range class {
+			if f.Model != "" {
+				f.proof.Models, f.proof.Others = max(f.proof.Models, len(by)), f.proof.Others || others
+			}
+		}
+	}
+}
+
+// joinSaid makes one thing of what the models' findings among these say.
+func joinSaid(class, other []*item) {
+	var first *item
+	for _, f := range slices.Concat(class, other) {
+		switch {
+		case f.said == nil:
+		case first == nil:
+			first = f
+		default:
+			first.said.join(f.said)
+		}
+	}
+}
+
+// gateOf is what a finding counts in the gate, and whether it holds the gate for
+// a person.
+func (w *work) gateOf(f *item) (s pipeline.Severity, holds bool) {
+	m := w.in.Config.Settings.Models
+	return models.GateSeverity(f.Severity, f.proof, m.Blocking), models.Holds(f.Severity, f.proof, m.Blocking, m.HoldForPerson)
+}
+
+func (w *work) proven(f *item) bool { return f.proof.Proven(w.in.Config.Settings.Models.Blocking) }

@@ -1,0 +1,141 @@
+package aggregate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// tradeOffPrefix begins the titles of findings that show a dispute. What
+// follows is the title of one of its sides.
+const tradeOffPrefix = "Trade-off: "
+
+// tradeOff makes one finding of those that contradict one another. It presents
+// all sides and decides for none; it counts no less in the gate than the
+// strictest of them.
+func (w *work) tradeOff(parts []*item) *item {
+	f := merged(parts)
+	f.parts = parts
+	f.Title = tradeOffPrefix + strings.TrimPrefix(f.Title, tradeOffPrefix)
+	f.title = w.titles.of(f.Title)
+	f.Message = dispute(parts)
+	f.WhyItMatters = "The reviewers want opposite things at one place, so that following one goes against another."
+	f.Recommendation = "A person weighs the perspectives and decides."
+	f.Action, f.AutofixClass, f.FindingType = pipeline.ActionNone, pipeline.AutofixPresent, pipeline.FindingError
+	f.SuggestedFix, f.AutoClaim, f.Citation = "", "", ""
+	for _, p := range parts {
+		f.Perspectives = append(f.Perspectives, pipeline.Perspective{
+			Agent: p.Agent, Model: p.Model, Action: direction(&p.Finding), Severity: p.Severity, Message: p.Message, Recommendation: p.Recommendation,
+		})
+	}
+	f.because(fmt.Sprintf("combined %d findings that contradict one another", len(parts)))
+	if clash(f.sides) && f.Severity.Rank() < pipeline.SeverityMajor.Rank() {
+		f.Severity = pipeline.SeverityMajor
+		f.because("raised to major: one side holds it to be impossible, another to be essential")
+	}
+	return f
+}
+
+// clash reports whether the same is held to be impossible and to be essential.
+func clash(s sides) bool { return s&sideImpossible != 0 && s&sideEssential != 0 }
+
+// The bounds of what the message of a trade-off quotes.
+const (
+	maxQuotedSides = 6
+	maxQuoted      = 300 // characters of each
+)
+
+// dispute says what each side says.
+func dispute(parts []*item) string {
+	var b strings.Builder
+	b.WriteString("Reviewers disagree. This is a trade-off, and no verdict on who is right:")
+	for i, p := range parts {
+		if i == maxQuotedSides {
+			fmt.Fprintf(&b, "\nand %d more.", len(parts)-i)
+			break
+		}
+		fmt.Fprintf(&b, "\n%s %s: %s", strings.Join(p.Reviewers, ", "), stance(p), cut(collapsed(p.Message), maxQuoted))
+	}
+	return b.String()
+}
+
+// stance is a side in words.
+func stance(f *item) string {
+	var words []string
+	for _, s := range f.sides.each() {
+		switch s {
+		case sideRemove:
+			words = append(words, "would remove it")
+		case sideKeep:
+			if direction(&f.Finding) == pipeline.ActionAdd {
+				words = append(words, "would add to it")
+			} else {
+				words = append(words, "would keep it")
+			}
+		case sideImpossible:
+			words = append(words, "holds it to be impossible")
+		case sideEssential:
+			words = append(words, "holds it to be essential")
+		}
+	}
+	if len(words) == 0 {
+		return "takes no side"
+	}
+	return strings.Join(words, " and ")
+}
+
+// disputeGate is what a trade-off counts in the gate: what its strictest part
+// does. That it is held to be impossible and essential counts as major where
+// both are proven.
+func (w *work) disputeGate(f *item) (s pipeline.Severity, holds bool) {
+	s = pipeline.SeverityInfo
+	impossible, essential := false, false
+	for _, p := range f.parts {
+		of, held := w.gateOf(p)
+		if holds = holds || held; of.Rank() > s.Rank() {
+			s = of
+		}
+		if w.proven(p) {
+			impossible = impossible || p.sides&sideImpossible != 0
+			essential = essential || p.sides&sideEssential != 0
+		}
+	}
+	if impossible && essential && s.Rank() < pipeline.SeverityMajor.Rank() {
+		s = pipeline.SeverityMajor
+	}
+	return s, holds
+}
+
+// raiseCrowded counts a finding as major that says impossible or essential of
+// something that more findings say the opposite of than are compared: one of
+// those might have made it so.
+func (w *work) raiseCrowded(f *item) {
+	if f.crowded && f.Severity.Rank() < pipeline.SeverityMajor.Rank() {
+		f.Severity = pipeline.SeverityMajor
+		f.because("raised to major: more findings oppose it than are compared with it")
+	}
+}
+
+// disputedByModels reports whether different models stand on opposing sides of a
+// trade-off.
+func (f *item) disputedByModels() bool {
+	for i, a := range f.parts {
+		for _, b := range f.parts[:i] {
+			if a.sides.opposes(b.sides) && twoModels(a, b) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func twoModels(a, b *item) bool {
+	for _, x := range a.each() {
+		if x.Model != "" && slices.ContainsFunc(b.each(), func(y *item) bool { return y.Model != "" && y.Model != x.Model }) {
+			return true
+		}
+	}
+	return false
+}

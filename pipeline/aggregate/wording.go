@@ -1,0 +1,93 @@
+package aggregate
+
+import (
+	"cmp"
+	"slices"
+)
+
+// wording finds findings by the words of their titles.
+type wording struct {
+	rarity []int // how many findings have a word
+	by     map[wordIn][]*item
+}
+
+type wordIn struct {
+	path string
+	word int32
+}
+
+// The bounds of a search for a similar title in one file: how many findings
+// that share a rare word with it are looked at, and with how many of them all
+// words are compared. They are taken in document order.
+const (
+	maxLooked   = 1024
+	maxCompared = 64
+)
+
+// newWording indexes the findings by the words that the residuals ask for.
+func newWording(findings, residuals []*item) *wording {
+	x := &wording{by: map[wordIn][]*item{}}
+	for _, list := range [][]*item{findings, residuals} {
+		for _, f := range list {
+			x.count(f.title)
+		}
+	}
+	for _, f := range residuals {
+		for _, word := range x.rarest(f.title) {
+			x.by[wordIn{f.Path, word}] = nil
+		}
+	}
+	for _, f := range findings {
+		for _, word := range f.title.words {
+			at := wordIn{f.Path, word}
+			if list, ok := x.by[at]; ok {
+				x.by[at] = append(list, f)
+			}
+		}
+	}
+	return x
+}
+
+func (x *wording) count(t *title) {
+	for _, word := range t.words {
+		for int(word) >= len(x.rarity) {
+			x.rarity = append(x.rarity, 0)
+		}
+		x.rarity[word]++
+	}
+}
+
+// rarest returns those words of a title of which a title that shares half of
+// its words has at least one: as many as make up the other half and one more,
+// the rarest.
+func (x *wording) rarest(t *title) []int32 {
+	words := slices.Clone(t.words)
+	slices.SortFunc(words, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(x.rarity[a], x.rarity[b]), cmp.Compare(a, b))
+	})
+	return words[:len(words)-half(len(words))+1]
+}
+
+// of returns a finding in f's file that somebody else made and whose title has
+// half of the words of f's, or nil.
+func (x *wording) of(f *item) *item {
+	if f.Path == "" {
+		return nil
+	}
+	looked, compared := 0, 0
+	for _, word := range x.rarest(f.title) {
+		for _, other := range x.by[wordIn{f.Path, word}] {
+			if looked++; looked > maxLooked || compared == maxCompared {
+				return nil
+			}
+			if other.onlyBy(f.source()) {
+				continue
+			}
+			compared++
+			if f.title.common(other.title) >= half(len(f.title.words)) {
+				return other
+			}
+		}
+	}
+	return nil
+}

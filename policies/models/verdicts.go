@@ -1,0 +1,98 @@
+package models
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// Review is one model's review of one stage.
+type Review struct {
+	Model    string
+	Stage    string // pipeline.StageSpec; anything else counts as pipeline.StageQuality
+	Finished bool
+	Fails    bool // it found something critical or major
+}
+
+// Order sorts models, the weaker first: by their place among the reviewers of
+// the settings, of which the last is the strongest; those that are not named
+// stand between, by name.
+func Order(names, reviewers []string) []string {
+	place := func(name string) int {
+		switch i := slices.Index(reviewers, name); {
+		case i < 0:
+			return len(reviewers) // after the first, before the last
+		case i > 0 && i == len(reviewers)-1:
+			return len(reviewers) + 1
+		default:
+			return i
+		}
+	}
+	out := slices.Clone(names)
+	slices.SortFunc(out, func(a, b string) int { return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a, b)) })
+	return slices.Compact(out)
+}
+
+// Verdicts puts the reviews of each model together, in the order of the models.
+// A model that did not finish a stage, or that others reviewed and it did not,
+// is UNKNOWN as long as it does not fail. Where the spec stage failed, quality
+// does not count.
+func Verdicts(names []string, reviews []Review, specFailed bool) []pipeline.ModelVerdict {
+	asked := map[string]bool{}
+	stages := map[[2]string]pipeline.Verdict{}
+	for _, r := range reviews {
+		at := [2]string{r.Model, stageOf(r)}
+		asked[at[1]] = true
+		stages[at] = worse(stages[at], verdict(r))
+	}
+	out := make([]pipeline.ModelVerdict, 0, len(names))
+	for _, name := range names {
+		v := pipeline.ModelVerdict{
+			Model: name,
+			Spec:  stages[[2]string{name, pipeline.StageSpec}], Quality: stages[[2]string{name, pipeline.StageQuality}],
+		}
+		v.Verdict = counted(v.Spec, asked[pipeline.StageSpec])
+		if !specFailed {
+			v.Verdict = worse(v.Verdict, counted(v.Quality, asked[pipeline.StageQuality]))
+		}
+		if v.Verdict == pipeline.VerdictNone {
+			v.Verdict = pipeline.VerdictUnknown
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+func stageOf(r Review) string {
+	if r.Stage == pipeline.StageSpec {
+		return pipeline.StageSpec
+	}
+	return pipeline.StageQuality
+}
+
+func verdict(r Review) pipeline.Verdict {
+	switch {
+	case r.Fails:
+		return pipeline.VerdictFail
+	case !r.Finished:
+		return pipeline.VerdictUnknown
+	}
+	return pipeline.VerdictPass
+}
+
+func counted(v pipeline.Verdict, asked bool) pipeline.Verdict {
+	if v == pipeline.VerdictNone && asked {
+		return pipeline.VerdictUnknown
+	}
+	return v
+}
+
+// worse returns the worse of two verdicts: FAIL, UNKNOWN, PASS, none.
+func worse(a, b pipeline.Verdict) pipeline.Verdict {
+	order := []pipeline.Verdict{pipeline.VerdictFail, pipeline.VerdictUnknown, pipeline.VerdictPass, pipeline.VerdictNone}
+	if slices.Index(order, b) < slices.Index(order, a) {
+		return b
+	}
+	return a
+}
