@@ -148,7 +148,7 @@ func (p *previewer) try(ctx context.Context, cfg *config.Config, out *pipeline.P
 	}
 	facts := *p.in.Facts
 	facts.Config = cfg.InForce
-	in := aggregate.Input{Facts: &facts, Previous: p.in.Previous, Config: cfg, Rules: engine.byID}
+	in := aggregate.Input{Facts: &facts, Previous: p.in.Previous, Memory: p.in.Memory, Config: cfg, Rules: engine.byID}
 
 	classification := engine.classify.Classify(&facts)
 	manifest := engine.compose.Compose(&facts, &classification)
