@@ -14,8 +14,8 @@
 // An entry of the server's or the organisation's layer can be final: later
 // layers can repeat it and make it stricter (raise a rule's severity, a
 // policy's priority, a domain's weight or a factor's points; add agents and
-// globs; turn required on, on_failure to block, scope to all), and nothing
-// else. What such an entry depends on is held with it: the agents of final
+// globs, those of review reports among them; turn required and the reading of
+// comments on, on_failure to block, scope to all), and nothing else. What such an entry depends on is held with it: the agents of final
 // rules, policies and signals, the policies that dispatch a final rule's agent,
 // and the domains and services that the triggers of these policies and of final
 // ones read. Switching the defaults off whole leaves all of them in place.

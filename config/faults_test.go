@@ -98,6 +98,9 @@ var entryFaults = []fault{
 	{FileAgents, "kind of agent", "", "/kind", set("kind", "oracle")},
 	{FileAgents, "retries", "", "/retries", set("retries", 99)},
 	{FileAgents, "scale", "", "/scale", set("scale", "stars")},
+	{FileAgents, "glob of reports", "", "/reports/plan/0", both(set("kind", KindReport), set("reports", object{"plan": []string{"{a"}}))},
+	{FileAgents, "comments with reports", "", "/reports/comments", both(set("kind", KindReport), set("reports", object{"comments": "trusted"}))},
+	{FileAgents, "reports of rules", "", "/reports", both(set("kind", KindRules), set("reports", object{"comments": true}))},
 
 	{FileDomains, "id of another type of entry", "", "/type", instead(object{"id": "finance", "type": "service"})},
 	{FileDomains, "type of entry", "domain", "/type", set("type", "area")},
@@ -139,7 +142,7 @@ func validEntry(t *rapid.T, file, kind, id string) object {
 	case FileComposition:
 		return randomPolicy(t, id, true)
 	case FileAgents:
-		return object{"id": id, "name": "A", "kind": pick(t, "kind", KindRules, KindSecrets), "description": "d"}
+		return object{"id": id, "name": "A", "kind": pick(t, "kind", KindRules, KindSecrets, KindReport), "description": "d"}
 	}
 	words := pick(t, "description", "d", "why")
 	switch kind {

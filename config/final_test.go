@@ -16,7 +16,8 @@ var fast = named(layer(
 	FileRules, `[`+
 		strings.Replace(rule("f-rule", `, "final": true, "match": {"pattern": "x+", "paths": ["src/**"]}`), "build-reviewer", "f-agent", 1)+`,`+
 		rule("open-rule", "")+`,`+strings.Replace(rule("idle-rule", `, "final": true, "enabled": false`), "build-reviewer", "idle-agent", 1)+`, {"id": "build-conflict-01", "final": true, "severity": "critical"}]`,
-	FileAgents, `[{"id": "f-agent", "name": "A", "kind": "rules", "description": "d"}, {"id": "p-agent", "name": "A", "kind": "rules", "description": "d"}, {"id": "fast-agent", "name": "A", "kind": "rules", "description": "d", "final": true}, {"id": "idle-agent", "name": "A", "kind": "rules", "description": "d"}]`,
+	FileAgents, `[{"id": "f-agent", "name": "A", "kind": "rules", "description": "d"}, {"id": "p-agent", "name": "A", "kind": "rules", "description": "d"}, {"id": "fast-agent", "name": "A", "kind": "rules", "description": "d", "final": true}, {"id": "idle-agent", "name": "A", "kind": "rules", "description": "d"},
+		{"id": "r-agent", "name": "A", "kind": "report", "description": "d", "final": true, "reports": {"spec": ["s/*.md"]}}, {"id": "review-reports", "final": true}]`,
 	FileComposition, `[{"id": "carrier", "description": "d", "priority": 10, "trigger": {"type": "domain", "domains": ["carrier-domain"]}, "dispatch": {"agents": ["f-agent", "p-agent"], "required": true}},
 		{"id": "idle-carrier", "enabled": false, "description": "d", "priority": 10, "trigger": {"type": "domain", "domains": ["idle-domain"]}, "dispatch": {"agents": ["f-agent"]}},
 		{"id": "idle-policy", "final": true, "enabled": false, "description": "d", "priority": 10, "trigger": {"type": "domain", "domains": ["idle-domain"]}, "dispatch": {"agents": ["idle-agent"]}},
@@ -37,11 +38,12 @@ var fast = named(layer(
 // Each way in which a repository could loosen what the server made final.
 func TestFinalEntriesCannotBeLoosened(t *testing.T) {
 	const (
-		ofRule   = `: the rule "f-rule" is final in the server's layer; leave it out`
-		ofPolicy = `: the policy "f-policy" is final in the server's layer; leave it out`
-		ofDomain = `: the domain mapping "f-domain" is final in the server's layer; leave it out`
-		forRule  = ` is needed by the rule "f-rule", which is final in the server's layer; `
-		forPol   = ` is needed by the policy "f-policy", which is final in the server's layer; leave it out`
+		ofRule    = `: the rule "f-rule" is final in the server's layer; leave it out`
+		ofPolicy  = `: the policy "f-policy" is final in the server's layer; leave it out`
+		ofReports = `: the agent "r-agent" is final in the server's layer; leave it out`
+		ofDomain  = `: the domain mapping "f-domain" is final in the server's layer; leave it out`
+		forRule   = ` is needed by the rule "f-rule", which is final in the server's layer; `
+		forPol    = ` is needed by the policy "f-policy", which is final in the server's layer; leave it out`
 	)
 	tests := []struct {
 		file, entry string
@@ -71,6 +73,12 @@ func TestFinalEntriesCannotBeLoosened(t *testing.T) {
 		{FileComposition, `"id": "f-policy", "dispatch": {"models": ["cheap"]}`, []string{`/0/dispatch/models: dispatch.models can't be set to this` + ofPolicy}},
 
 		{FileAgents, `"id": "fast-agent", "timeout_seconds": 1`, []string{`/0/timeout_seconds: timeout_seconds can't be set to this: the agent "fast-agent" is final in the server's layer; leave it out`}},
+		{FileAgents, `"id": "r-agent", "reports": {"spec": [], "comments": false}`, []string{
+			`/0/reports/spec: reports.spec can't be set to this` + ofReports + ", or add to the list", `/0/reports/comments: reports.comments can't be set to this` + ofReports}},
+		{FileAgents, `"id": "r-agent", "reports": {"plan": ["elsewhere/*.md"]}`, []string{`/0/reports/plan: reports.plan can't be set to this` + ofReports + ", or add to the list"}},
+		{FileAgents, `"id": "review-reports", "kind": "secrets"`, []string{
+			`/0/kind: an agent of kind secrets reads no review reports; remove "reports", or set "kind" to report`,
+			`/0/kind: kind can't be set to this: the agent "review-reports" is final in the server's layer; leave it out`}},
 		{FileDomains, `"id": "f-domain", "globs": ["a/**"]`, []string{`/0/globs: globs can't be set to this` + ofDomain + ", or add to the list"}},
 		{FileDomains, `"id": "f-domain", "domain": "elsewhere"`, []string{`/0/domain: domain can't be set to this` + ofDomain}},
 		{FileDomains, `"id": "f-domain", "weight": 0`, []string{`/0/weight: weight can't be set to this` + ofDomain + ", or raise it"}},
@@ -158,7 +166,10 @@ func TestFinalEntriesCanBeMadeStricter(t *testing.T) {
 			`"id": "carrier", "priority": 1, "trigger": {"type": "always"}, "dispatch": {"agents": ["f-agent"]}`,
 			`"id": "ui", "priority": 1`, `"id": "idle-carrier", "dispatch": {"agents": ["secrets"]}`,
 		},
-		FileAgents: {`"id": "fast-agent", "scale": "severity", "capabilities": []`, `"id": "idle-agent", "enabled": false`},
+		FileAgents: {
+			`"id": "fast-agent", "scale": "severity", "capabilities": []`, `"id": "idle-agent", "enabled": false`,
+			`"id": "r-agent", "reports": {"spec": ["more/*.md", "s/*.md"], "plan": ["docs/02-plans/*/review/*-report.md"], "comments": true}`,
+		},
 		FileDomains: {
 			`"id": "f-domain", "globs": ["c/**", "b/**", "a/**"], "weight": 6`, `"id": "read-domain", "globs": ["a/**", "c/**"], "weight": 0`,
 			`"id": "f-risk", "points": 10`, `"id": "signal-of-f", "enabled": false`, `"id": "f-service", "globs": ["a/**", "z/**"]`,
@@ -237,10 +248,10 @@ func TestTrust(t *testing.T) {
 		file, text string
 		want       string
 	}{
-		{LayerRepository, FileAgents, agent("command"), `review-agents.json:1:35: /0/kind: agents of kind command name a program, so only the server's config may define them; remove the agent, or use rules or secrets`},
-		{LayerOrganisation, FileAgents, agent("webhook"), `review-agents.json:1:35: /0/kind: agents of kind webhook name a host, so only the server's config may define them; remove the agent, or use rules or secrets`},
-		{LayerServer, FileAgents, agent("command"), `review-agents.json:1:35: /0/kind: this version has no agents of kind command; use rules or secrets`},
-		{LayerServer, FileAgents, agent("magic"), `review-agents.json:1:35: /0/kind: "magic" is not a kind of agent; use rules or secrets`},
+		{LayerRepository, FileAgents, agent("command"), `review-agents.json:1:35: /0/kind: agents of kind command name a program, so only the server's config may define them; remove the agent, or use rules, secrets or report`},
+		{LayerOrganisation, FileAgents, agent("webhook"), `review-agents.json:1:35: /0/kind: agents of kind webhook name a host, so only the server's config may define them; remove the agent, or use rules, secrets or report`},
+		{LayerServer, FileAgents, agent("command"), `review-agents.json:1:35: /0/kind: this version has no agents of kind command; use rules, secrets or report`},
+		{LayerServer, FileAgents, agent("magic"), `review-agents.json:1:35: /0/kind: "magic" is not a kind of agent; use rules, secrets or report`},
 		{LayerOrganisation, FileSettings, `{"repositories": []}`, `review-settings.json:1:18: /repositories: repositories is for all repositories, so only the server's config may have it; remove it`},
 		{LayerRepository, FileSettings, `{"config_branches": ["**"]}`, `review-settings.json:1:21: /config_branches: config_branches is for all repositories, so only the server's config may have it; remove it`},
 		{LayerServer, FileSettings, `{"config_branches": ["a/../b"], "repositories": [{"globs": ["acme/[z-a]"], "mode": "off"}]}`, "review-settings.json:1:22: /config_branches/0: the glob \"a/../b\" is refused: pattern has the segment \"..\", which no changed file has; write the path from the repository's root\n" +

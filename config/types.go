@@ -146,19 +146,22 @@ type Agent struct {
 	ID             string   `json:"id"`
 	Enabled        bool     `json:"enabled"` // default true
 	Name           string   `json:"name"`
-	Kind           string   `json:"kind"` // KindRules or KindSecrets
+	Kind           string   `json:"kind"` // KindRules, KindSecrets or KindReport
 	Description    string   `json:"description"`
 	Capabilities   []string `json:"capabilities,omitempty"`
 	Scale          string   `json:"scale,omitempty"`           // ScaleSeverity (default) or ScalePassWarnFail
 	TimeoutSeconds int      `json:"timeout_seconds,omitempty"` // default: limits.agent_timeout_seconds
 	Retries        *int     `json:"retries,omitempty"`         // default: limits.agent_retries
-	Final          bool     `json:"final"`
+	// Reports is for KindReport only.
+	Reports *ReportSources `json:"reports,omitempty"`
+	Final   bool           `json:"final"`
 }
 
 // The kinds of agent.
 const (
 	KindRules   = "rules"
 	KindSecrets = "secrets"
+	KindReport  = "report" // reads review reports
 )
 
 // The scales on which an agent's rules grade.

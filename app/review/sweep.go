@@ -40,7 +40,7 @@ const (
 // for any.
 var awaited = map[string][]string{
 	"pull_request":              nil,
-	"issue_comment":             {"created"},
+	"issue_comment":             {"created", "edited", "deleted"},
 	"check_run":                 {"rerequested", "requested_action"},
 	"merge_group":               nil,
 	"installation":              {"unsuspend", "new_permissions_accepted"},

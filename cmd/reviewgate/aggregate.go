@@ -42,7 +42,15 @@ Each aggregation is recorded on standard error as one line of JSON with the
 thresholds and the SHA-256 of each report.`,
 		Example: "  reviewgate aggregate docs/01-planning/specifications/007/review/*-report.md\n" +
 			"  reviewgate aggregate --phase plan --format markdown technical-review-report.md 2>>audit.jsonl",
-		Args: cobra.ArbitraryArgs,
+		Args: func(_ *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 0:
+				return errors.New("name at least one review report, such as reviewgate aggregate spec-review-report.md, or - for standard input")
+			case len(args) > maxReports:
+				return fmt.Errorf("there are %d review reports, more than the limit of %d: aggregate one document at a time", len(args), maxReports)
+			}
+			return nil
+		},
 		RunE: f.run,
 	}
 	c.Flags().StringVar(&f.phase, "phase", pipeline.PhaseSpec, "`phase` that the reports belong to: spec or plan")
@@ -65,9 +73,10 @@ func (f *aggregateFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	reports, err := readReports(cmd.InOrStdin(), args)
-	if err != nil {
-		return unusable(err)
+	reports, unread := readReports(cmd.InOrStdin(), args)
+	if len(unread) > 0 {
+		tell(cmd.ErrOrStderr(), unread)
+		return &exitError{code: exitUnusable}
 	}
 	outcome := reviewreport.Aggregate(f.phase, reports, thresholds)
 	if err := record(cmd.ErrOrStderr(), &outcome, reports, thresholds); err != nil {
@@ -101,9 +110,7 @@ func (f *aggregateFlags) thresholds(cmd *cobra.Command) (reviewreport.Thresholds
 // record writes the audit record, and what is wrong with reports. An
 // aggregation that leaves no record is not made.
 func record(w io.Writer, o *pipeline.ReportOutcome, reports []reviewreport.Report, t reviewreport.Thresholds) error {
-	for i := range o.Errors {
-		fmt.Fprintln(w, "reviewgate:", render.ReportProblem(&o.Errors[i]))
-	}
+	tell(w, o.Errors)
 	audit := reviewreport.AuditOf(o, reports, t)
 	audit.Time = time.Now().UTC().Format(time.RFC3339)
 	line, err := render.AuditLine(&audit)
@@ -114,6 +121,13 @@ func record(w io.Writer, o *pipeline.ReportOutcome, reports []reviewreport.Repor
 		return fmt.Errorf("write the audit record: %w", err)
 	}
 	return nil
+}
+
+// tell says what is wrong with reports, one a line.
+func tell(w io.Writer, problems []pipeline.ReportError) {
+	for i := range problems {
+		fmt.Fprintln(w, "reviewgate:", render.ReportProblem(&problems[i]))
+	}
 }
 
 func (f *aggregateFlags) print(cmd *cobra.Command, o *pipeline.ReportOutcome) error {
@@ -127,65 +141,62 @@ func (f *aggregateFlags) print(cmd *cobra.Command, o *pipeline.ReportOutcome) er
 	return put(cmd, string(answer))
 }
 
-// readReports reads the reports of a command line. The error joins all files
-// that can't be read, so that they are mended at once.
-func readReports(stdin io.Reader, names []string) ([]reviewreport.Report, error) {
-	if len(names) == 0 {
-		return nil, errors.New("name at least one review report, or - for standard input")
-	}
-	if len(names) > maxReports {
-		return nil, fmt.Errorf("there are %d review reports, more than the limit of %d: aggregate one document at a time", len(names), maxReports)
-	}
-	var reports []reviewreport.Report
-	var wrong []error
+// readReports reads the reports of a command line, and lists all files that
+// can't be read, so that they are mended at once.
+func readReports(stdin io.Reader, names []string) (reports []reviewreport.Report, unread []pipeline.ReportError) {
 	seen := map[string]bool{}
 	for _, name := range names {
-		at := filepath.Clean(name)
-		if seen[at] {
-			wrong = append(wrong, fmt.Errorf("%s is named twice: leave one out", name))
-			continue
-		}
-		seen[at] = true
 		source, path := name, filepath.ToSlash(name)
 		if name == "-" {
 			source, path = "standard input", ""
 		}
-		text, err := readReport(stdin, name)
-		if err != nil {
-			wrong = append(wrong, fmt.Errorf("%s: %w", source, err))
+		at := filepath.Clean(name)
+		if seen[at] {
+			unread = append(unread, pipeline.ReportError{Source: source, Error: "it is named twice", Recovery: "leave one out"})
+			continue
+		}
+		seen[at] = true
+		text, problem := readReport(stdin, name)
+		if problem != nil {
+			problem.Source = source
+			unread = append(unread, *problem)
 			continue
 		}
 		reports = append(reports, reviewreport.Read(source, path, text))
 	}
-	return reports, errors.Join(wrong...)
+	return reports, unread
 }
 
 // readReport reads one report, and no more of it than a report may have.
-func readReport(stdin io.Reader, name string) ([]byte, error) {
+func readReport(stdin io.Reader, name string) ([]byte, *pipeline.ReportError) {
 	r := stdin
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
-			return nil, cause(err)
+			return nil, unreadable(err)
 		}
 		defer file.Close()
 		r = file
 	}
 	text, err := io.ReadAll(io.LimitReader(r, reviewreport.MaxBytes+1))
 	if err != nil {
-		return nil, cause(err)
+		return nil, unreadable(err)
 	}
 	if len(text) > reviewreport.MaxBytes {
-		return nil, fmt.Errorf("it has more than %d bytes, the limit of a review report: make it shorter", reviewreport.MaxBytes)
+		return nil, &pipeline.ReportError{
+			Error:    fmt.Sprintf("it has more than %d bytes, the limit of a review report", reviewreport.MaxBytes),
+			Recovery: "make it shorter, or name the report that was meant",
+		}
 	}
 	return text, nil
 }
 
-// cause is an error without the file's name, which its message has already.
-func cause(err error) error {
+// unreadable says why a file can't be read, without its name, which is said
+// already.
+func unreadable(err error) *pipeline.ReportError {
 	var path *os.PathError
 	if errors.As(err, &path) {
-		return fmt.Errorf("it can't be read: %w", path.Err)
+		err = path.Err
 	}
-	return fmt.Errorf("it can't be read: %w", err)
+	return &pipeline.ReportError{Error: fmt.Sprintf("it can't be read: %v", err), Recovery: "name files that hold review reports"}
 }

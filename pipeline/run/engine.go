@@ -3,6 +3,7 @@ package run
 import (
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -97,6 +98,22 @@ func (e *Engine) agents(facts *pipeline.PRFacts, classification *pipeline.Classi
 	return all
 }
 
+// outside are the agents of one run that reach out of the process, and those
+// that stand in for the config's.
+func (r *Runner) outside(cfg *config.Config, o Options) agents {
+	all := agents{}
+	for _, a := range cfg.Agents {
+		if a.Kind != config.KindReport || o.Outside == nil {
+			continue
+		}
+		if made := o.Outside(OutsideAgent{Agent: a, Config: cfg, Redact: r.redacted}); made != nil {
+			all[a.ID] = made
+		}
+	}
+	maps.Copy(all, r.Agents)
+	return all
+}
+
 // engines keeps the compiled configs that were used last.
 type engines struct {
 	compiling singleflight.Group // by key
@@ -184,7 +201,7 @@ func (c *engines) keep(cfg *config.Config, e *Engine) {
 
 // dispatchOptions turns the settings into dispatch's terms and keeps the
 // agents' timings for the record.
-func (t *timer) dispatchOptions(cfg *config.Config) dispatch.Options {
+func (t *timer) dispatchOptions(cfg *config.Config, facts *pipeline.PRFacts) dispatch.Options {
 	limits := cfg.Settings.Limits
 	own := map[string]config.Agent{}
 	for _, a := range cfg.Agents {
@@ -192,6 +209,7 @@ func (t *timer) dispatchOptions(cfg *config.Config) dispatch.Options {
 	}
 	var mu sync.Mutex
 	return dispatch.Options{
+		Exists:      t.options.exists(facts),
 		Concurrency: limits.AgentConcurrency,
 		Limits: func(id string) dispatch.Limits {
 			l := dispatch.Limits{Timeout: time.Duration(limits.AgentTimeoutSeconds) * time.Second, Retries: limits.AgentRetries}

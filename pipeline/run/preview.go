@@ -169,7 +169,7 @@ func (p *previewer) results(ctx context.Context, engine *Engine, in aggregate.In
 		results = append(results, p.resultOf(e))
 	}
 	t := timer{now: p.runner.Now, record: &pipeline.RunRecord{}, options: Options{Panicked: p.options.Panicked}}
-	made, err := dispatch.Dispatch(ctx, run, in.Facts, in.Classification, builtIn, t.dispatchOptions(in.Config))
+	made, err := dispatch.Dispatch(ctx, run, in.Facts, in.Classification, builtIn, t.dispatchOptions(in.Config, in.Facts))
 	return append(results, made...), err
 }
 

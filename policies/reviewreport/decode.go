@@ -2,8 +2,10 @@ package reviewreport
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
@@ -196,8 +198,8 @@ func (d *decoder) word(n *jsontree.Node, key string) string {
 	m := n.Get(key)
 	switch {
 	case m == nil || m.Kind != jsontree.String:
-	case strings.TrimSpace(s) == "":
-		d.problem(m, "this is empty", "write a word")
+	case !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }):
+		d.problem(m, "this has neither letter nor digit", "write a word")
 	case utf8.RuneCountInString(s) > MaxAgent:
 		d.problem(m, fmt.Sprintf("this has more than %d characters", MaxAgent), "write a word")
 	}
@@ -240,15 +242,16 @@ func (d *decoder) yes(n *jsontree.Node, key string) bool {
 
 // unfit notes a value of a wrong type.
 func (d *decoder) unfit(n *jsontree.Node, want string) {
-	if n.Kind == jsontree.Null {
-		d.problem(n, "this is null", "write "+want+", or leave it out")
-		return
+	remedy := "write " + want
+	field := strings.TrimPrefix(n.Place().Pointer, "/")
+	if n.Kind == jsontree.Null && field != "" && !slices.Contains(required, field) {
+		remedy += ", or leave it out"
 	}
-	d.problem(n, fmt.Sprintf("this is %s", kinds[n.Kind]), "write "+want)
+	d.problem(n, "this is "+kinds[n.Kind], remedy)
 }
 
 var kinds = map[jsontree.Kind]string{
-	jsontree.Bool: "true or false", jsontree.Number: "a number", jsontree.String: "a string", jsontree.Array: "a list", jsontree.Object: "an object",
+	jsontree.Null: "null", jsontree.Bool: "true or false", jsontree.Number: "a number", jsontree.String: "a string", jsontree.Array: "a list", jsontree.Object: "an object",
 }
 
 // maxQuoted bounds what messages quote of a report, in characters.

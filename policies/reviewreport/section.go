@@ -13,7 +13,7 @@ const Heading = "## Machine-Readable Review Data"
 // section: whether it means to be a review report at all. Most comments don't.
 func HasSection(markdown []byte) bool {
 	var s scanner
-	for line := range bytes.Lines(markdown[:min(len(markdown), MaxBytes)]) {
+	for line := range bytes.Lines(unmarked(markdown[:min(len(markdown), MaxBytes)])) {
 		if s.next(line); s.heading {
 			return true
 		}
@@ -33,6 +33,7 @@ func findBlock(markdown []byte) (block, bool) {
 	var s scanner
 	start, at, number := 0, 0, 0
 	found := block{}
+	markdown = unmarked(markdown)
 	for line := range bytes.Lines(markdown) {
 		number++
 		before := s.fence.wanted
@@ -49,6 +50,10 @@ func findBlock(markdown []byte) (block, bool) {
 	found.text = markdown[start:]
 	return found, s.fence.wanted
 }
+
+// unmarked is a text without the byte order mark that some editors begin it
+// with.
+func unmarked(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) }
 
 // scanner follows markdown line by line, as far as it takes to know which lines
 // are headings and fences: lines within a fence or an HTML comment are neither.
@@ -67,7 +72,7 @@ type fence struct {
 }
 
 func (s *scanner) next(line []byte) {
-	line = bytes.TrimPrefix(bytes.TrimRight(line, " \t\r\n"), []byte("\xef\xbb\xbf"))
+	line = bytes.TrimRight(line, " \t\r\n")
 	switch {
 	case s.comment:
 		s.comment = !bytes.Contains(line, []byte("-->"))
