@@ -59,14 +59,11 @@ func (d *disputes) joinApart(findings []*item) {
 	for _, parts := range byCluster {
 		for i, a := range parts {
 			for _, b := range parts[:i] {
-				if a.sides.opposes(b.sides) && differentMakers(a.maker(), b.maker()) {
+				oneMaker := a.maker() == b.maker() && a.maker() != (source{})
+				if a.sides.opposes(b.sides) && !oneMaker {
 					d.between(a, b)
 				}
 			}
 		}
 	}
 }
-
-// differentMakers reports whether somebody made the one finding who is not the
-// only one to have made the other.
-func differentMakers(a, b source) bool { return a != b || a == source{} }

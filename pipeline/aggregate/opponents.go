@@ -18,7 +18,7 @@ type opponents struct {
 type contender struct {
 	f      *item
 	title  *title
-	maker  source
+	maker  int32 // who alone made it, 0 where several did
 	spots  []spot
 	words  []int32 // the rarest
 	proven bool
@@ -44,11 +44,16 @@ func newOpponents(w *work) *opponents {
 	for _, f := range w.findings {
 		in[f.Path] |= f.sides
 	}
-	words := &wording{}
+	words, makers := &wording{}, map[source]int32{{}: 0}
 	for _, f := range w.findings {
 		if in[f.Path].opposes(f.sides) {
 			words.count(f.title)
-			x.list = append(x.list, &contender{f: f, title: f.title, maker: f.maker(), spots: f.spots(), proven: w.proven(f)})
+			maker, ok := makers[f.maker()]
+			if !ok {
+				maker = int32(len(makers))
+				makers[f.maker()] = maker
+			}
+			x.list = append(x.list, &contender{f: f, title: f.title, maker: maker, spots: f.spots(), proven: w.proven(f)})
 		}
 	}
 	for _, c := range x.list {
@@ -118,8 +123,9 @@ func (s *search) among(list []opponent, at spot) {
 	for i--; i >= 0 && list[i].reach >= at.first-1 && !s.spent(); i-- {
 		s.look--
 		o := &list[i]
-		if !o.touches(at) || !differentMakers(s.c.maker, o.maker) || s.d.known(s.c.f, o.f) {
-			continue
+		one := o.maker == s.c.maker && o.maker != 0
+		if one || o.last+1 < at.first || s.d.known(s.c.f, o.f) {
+			continue // not by others, not at the place, or in one dispute already
 		}
 		s.compare--
 		if s.c.title.alike(o.title) {
