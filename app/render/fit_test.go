@@ -116,7 +116,7 @@ var listed = []listInComment{
 	{"proposed config", "### Proposed config", "\n\n<", "\n- Rule "},
 	{"review reports", "### Review reports", "\n\n<details><summary><b>", "**Specification: blocked**"},
 	{"resolved", "<b>Resolved</b>", "</details>", "\n- "},
-	{"unconfirmed", "<b>Not looked at again</b>", "</details>", "\n- "},
+	{"unconfirmed", "<b>Not confirmed</b>", "</details>", "\n- "},
 	{"disagreements", "<b>Reviewers disagree</b>", "</details>", "\n- "},
 	{"set aside", "<b>Set aside</b>", "</details>", "\n- "},
 	{"coverage", "<b>Coverage</b>", "</details>", "\n- "},
