@@ -7,7 +7,8 @@ type Memory struct {
 	FalsePositives List[FalsePositive] `json:"false_positives"` // of the repository
 }
 
-// Dismissal takes one finding of a pull request out of the gate.
+// Dismissal takes one finding of a pull request out of the gate. One that was
+// merged of several has a Dismissal for each of its fingerprints.
 type Dismissal struct {
 	Fingerprint string `json:"fingerprint"`
 	Path        string `json:"path"` // of the finding when it was dismissed

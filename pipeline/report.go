@@ -144,27 +144,38 @@ type Changes struct {
 	New            int           `json:"new"`
 	Open           int           `json:"open"`
 	Resolved       List[Finding] `json:"resolved"`
+	// Unconfirmed are findings of that report, or unconfirmed in it, that this
+	// one has not and that may still be there: an agent that made them did not
+	// finish, did not look at their file, or is too unsure of them now. They are
+	// no part of the decision. At most MaxUnconfirmed.
+	Unconfirmed List[Finding] `json:"unconfirmed"`
 	// Fixed remembers the fingerprints of findings that are gone, and the head
 	// that was the first without each, newest first: by them a finding that is
 	// brought back is known. At most MaxFixed.
 	Fixed List[FixedFinding] `json:"fixed"`
 }
 
-// MaxFixed bounds how many fixed findings a pull request's reports remember.
-const MaxFixed = 1000
+// MaxFixed and MaxUnconfirmed bound how many findings a pull request's reports
+// remember.
+const (
+	MaxFixed       = 1000
+	MaxUnconfirmed = 1000
+)
 
 // FixedFinding is a fingerprint that an earlier report had.
 type FixedFinding struct {
 	Fingerprint string `json:"fingerprint"`
 	HeadSHA     string `json:"head_sha"` // the first without it
+	Path        string `json:"path"`     // the oldest known of its file, empty where it had none
 }
 
 // PreviousReport is what aggregate needs to know of the last report of
 // another head: nil for the first review.
 type PreviousReport struct {
-	HeadSHA    string             `json:"head_sha"`
-	Findings   List[Finding]      `json:"findings"`
-	Suppressed List[Suppressed]   `json:"suppressed"`
-	Fixed      List[FixedFinding] `json:"fixed"` // of its Changes
-	Iteration  int                `json:"iteration"`
+	HeadSHA     string             `json:"head_sha"`
+	Findings    List[Finding]      `json:"findings"`
+	Suppressed  List[Suppressed]   `json:"suppressed"`
+	Unconfirmed List[Finding]      `json:"unconfirmed"` // of its Changes
+	Fixed       List[FixedFinding] `json:"fixed"`       // of its Changes
+	Iteration   int                `json:"iteration"`
 }

@@ -272,11 +272,13 @@ func (r *report) wrap(heading string, summary, body safe) safe {
 func (r *report) around() []safe {
 	resolved := r.resolved("md resolved")
 	aside, asideCounts := r.aside()
+	unconfirmed := r.unconfirmed()
 	disputed := r.disputed("md dispute")
 	return []safe{
 		r.reviewReports(),
 		r.proposedConfig(),
 		r.details("heading resolved", safe(grouped(resolved.n)), resolved, roomResolved),
+		r.details("heading unconfirmed", safe(grouped(unconfirmed.n)), unconfirmed, roomUnconfirmed),
 		r.details("heading disagree", safe(grouped(disputed.n)), disputed, roomDisputed),
 		r.modelsDetails(),
 		r.details("heading aside", asideCounts, aside, roomAside),

@@ -40,11 +40,11 @@ type findings struct {
 	k        linker
 	diff     *diffIndex
 	rules    map[string]RuleNote
-	history  bool                         // there is a previous report, so that new and open differ
-	previous *pipeline.PreviousReport     // nil if only its head is known
-	known    map[string]*pipeline.Finding // of the previous report; see before
-	blocks   bool                         // the decision blocks
-	ownGate  bool                         // a condition of the repository's own decided
+	history  bool                     // there is a previous report, so that new and open differ
+	previous *pipeline.PreviousReport // nil if only its head is known
+	wasNew   map[string]bool          // by fingerprint; see before
+	blocks   bool                     // the decision blocks
+	ownGate  bool                     // a condition of the repository's own decided
 	list     []*pipeline.Finding
 	groups   [][]*pipeline.Finding // list without disputes, with what says the same put together
 	serious  int                   // how many groups at the start are serious

@@ -116,6 +116,7 @@ var listed = []listInComment{
 	{"proposed config", "### Proposed config", "\n\n<", "\n- Rule "},
 	{"review reports", "### Review reports", "\n\n<details><summary><b>", "**Specification: blocked**"},
 	{"resolved", "<b>Resolved</b>", "</details>", "\n- "},
+	{"unconfirmed", "<b>Not confirmed</b>", "</details>", "\n- "},
 	{"disagreements", "<b>Reviewers disagree</b>", "</details>", "\n- "},
 	{"set aside", "<b>Set aside</b>", "</details>", "\n- "},
 	{"coverage", "<b>Coverage</b>", "</details>", "\n- "},
@@ -188,6 +189,7 @@ func crowd(t *rapid.T, v *View) {
 		r.Report.Incomplete = append(r.Report.Incomplete, pipeline.Incompleteness{What: "patch", Path: text, Why: text, Gating: true},
 			pipeline.Incompleteness{What: "commits", Path: text, Why: text})
 		r.Report.Changes.Resolved = append(r.Report.Changes.Resolved, pipeline.Finding{Title: text, Severity: pipeline.SeverityInfo, Path: text})
+		r.Report.Changes.Unconfirmed = append(r.Report.Changes.Unconfirmed, pipeline.Finding{Title: text, Severity: pipeline.SeverityInfo, Path: text, Agent: text})
 		r.Report.Suppressed = append(r.Report.Suppressed, pipeline.Suppressed{Finding: pipeline.Finding{Title: text, Severity: pipeline.SeverityInfo, Path: text}, Reason: text})
 		r.Report.ResidualConcerns = append(r.Report.ResidualConcerns, pipeline.SourcedText{Text: text, Source: text})
 		r.Report.Findings = append(r.Report.Findings, pipeline.Finding{Title: text, Severity: pipeline.SeverityInfo, GateSeverity: pipeline.SeverityInfo, Path: text,

@@ -21,11 +21,11 @@ func (fs *findings) state(f *pipeline.Finding) safe {
 	at := struct {
 		State word
 		Since safe
-		Older bool // it was not new there either
+		Older bool // it was not new there
 	}{State: word(f.State)}
 	if f.State == pipeline.StateOpen {
-		if was := fs.before(f); was != nil {
-			at.Since, at.Older = fs.p.code(shortSHA(fs.previous.HeadSHA), maxName), was.State != pipeline.StateNew
+		if wasNew, known := fs.before(f); known {
+			at.Since, at.Older = fs.p.code(shortSHA(fs.previous.HeadSHA), maxName), !wasNew
 		}
 	}
 	return say("state", at)
@@ -41,23 +41,30 @@ func backFrom(f *pipeline.Finding) string {
 	return ""
 }
 
-// before is the finding of the previous report that f goes on from, or nil.
-func (fs *findings) before(f *pipeline.Finding) *pipeline.Finding {
-	if fs.known == nil && fs.previous != nil {
-		fs.known = map[string]*pipeline.Finding{}
+// before reports whether the previous report knew f, and whether f was new
+// there: in all that it was made of.
+func (fs *findings) before(f *pipeline.Finding) (wasNew, known bool) {
+	if fs.wasNew == nil && fs.previous != nil {
+		fs.wasNew = map[string]bool{}
 		for i := range fs.previous.Findings {
 			was := &fs.previous.Findings[i]
 			for _, id := range fingerprints(was) {
-				fs.known[id] = was
+				fs.wasNew[id] = was.State == pipeline.StateNew
+			}
+		}
+		for i := range fs.previous.Unconfirmed {
+			for _, id := range fingerprints(&fs.previous.Unconfirmed[i]) {
+				fs.wasNew[id] = false
 			}
 		}
 	}
+	wasNew = true
 	for _, id := range fingerprints(f) {
-		if was := fs.known[id]; was != nil {
-			return was
+		if was, ok := fs.wasNew[id]; ok {
+			wasNew, known = wasNew && was, true
 		}
 	}
-	return nil
+	return wasNew, known
 }
 
 // fingerprints are all that a finding is known by, its own first.

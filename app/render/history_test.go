@@ -13,6 +13,10 @@ func TestStates(t *testing.T) {
 	was := func(s pipeline.FindingState, ids ...string) *pipeline.PreviousReport {
 		return &pipeline.PreviousReport{HeadSHA: prevSHA, Findings: pipeline.List[pipeline.Finding]{{ID: "other", State: pipeline.StateNew}, {ID: ids[0], Fingerprints: ids, State: s}}}
 	}
+	both := func(a, b *pipeline.PreviousReport) *pipeline.PreviousReport {
+		a.Findings = append(a.Findings, b.Findings...)
+		return a
+	}
 	for name, tt := range map[string]struct {
 		state    pipeline.FindingState
 		reasons  pipeline.List[string]
@@ -20,10 +24,13 @@ func TestStates(t *testing.T) {
 		first    bool // of the pull request's reports
 		want     string
 	}{
-		"new":                               {state: pipeline.StateNew, previous: was(pipeline.StateNew, "other"), want: "new"},
-		"open since the last":               {state: pipeline.StateOpen, previous: was(pipeline.StateNew, id), want: "open since `9f8e7d6`"},
-		"open for longer":                   {state: pipeline.StateOpen, previous: was(pipeline.StateOpen, id), want: "open since before `9f8e7d6`"},
-		"known by another fingerprint":      {state: pipeline.StateOpen, previous: was(pipeline.StateNew, "0000", "1111"), want: "open since `9f8e7d6`"},
+		"new":                          {state: pipeline.StateNew, previous: was(pipeline.StateNew, "other"), want: "new"},
+		"open since the last":          {state: pipeline.StateOpen, previous: was(pipeline.StateNew, id), want: "open since `9f8e7d6`"},
+		"open for longer":              {state: pipeline.StateOpen, previous: was(pipeline.StateOpen, id), want: "open since before `9f8e7d6`"},
+		"known by another fingerprint": {state: pipeline.StateOpen, previous: was(pipeline.StateNew, "0000", "1111"), want: "open since `9f8e7d6`"},
+		"merged with an older one":     {state: pipeline.StateOpen, previous: both(was(pipeline.StateNew, id), was(pipeline.StateOpen, "1111")), want: "open since before `9f8e7d6`"},
+		"not confirmed in between": {state: pipeline.StateOpen, previous: &pipeline.PreviousReport{HeadSHA: prevSHA, Unconfirmed: was(pipeline.StateNew, id).Findings},
+			want: "open since before `9f8e7d6`"},
 		"open, and it is not known how":     {state: pipeline.StateOpen, previous: was(pipeline.StateNew, "2222"), want: "still open"},
 		"open, and the report is not there": {state: pipeline.StateOpen, want: "still open"},
 		"back": {state: pipeline.StateNew, reasons: pipeline.List[string]{"merged", pipeline.ReasonBack + "5a5b5c5"},

@@ -135,9 +135,9 @@ func changed(r *pipeline.ReviewReport) safe {
 	c := &r.Changes
 	isNew := say("new", struct{ New, Back int }{c.New, returned(r.Findings)})
 	return say("changes", struct {
-		New            safe
-		Open, Resolved int
-	}{isNew, c.Open, len(c.Resolved)})
+		New                         safe
+		Open, Resolved, Unconfirmed int
+	}{isNew, c.Open, len(c.Resolved), len(c.Unconfirmed)})
 }
 
 func waitsOf(r *pipeline.ReviewReport) *waits {

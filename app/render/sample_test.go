@@ -546,6 +546,9 @@ func backView() View {
 	was := append([]pipeline.Finding(nil), fs...)
 	was[1].State, was[2].State = pipeline.StateOpen, pipeline.StateNew
 	v.Review.Previous = &pipeline.PreviousReport{HeadSHA: prevSHA, Findings: was[1:]}
+	unsure := findingsView().Review.Report.Findings[3]
+	unsure.Title = "Retries have no limit"
+	r.Changes.Unconfirmed = pipeline.List[pipeline.Finding]{unsure}
 	dismissed := findingsView().Review.Report.Findings[5]
 	dismissed.State = pipeline.StateDismissed
 	r.Suppressed = pipeline.List[pipeline.Suppressed]{{Finding: dismissed, Reason: "dismissed: she asked to be named"}}
@@ -573,7 +576,7 @@ func hostileView() View {
 		{Title: "# not a heading\n## nor this", Severity: pipeline.SeverityWarning, Section: nasty, Message: "- " + nasty, Agent: "<b>x</b>"},
 	}
 	setFindings(&v, pipeline.DecisionNeedsFixes, "major > 0", fs...)
-	r.Report.Changes.Resolved = pipeline.List[pipeline.Finding]{fs[0]}
+	r.Report.Changes.Resolved, r.Report.Changes.Unconfirmed = pipeline.List[pipeline.Finding]{fs[0]}, pipeline.List[pipeline.Finding]{fs[1]}
 	r.Report.Suppressed = pipeline.List[pipeline.Suppressed]{{Finding: fs[1], Reason: nasty}}
 	r.Report.GapLog = pipeline.List[pipeline.GapLogEntry]{{Concern: "c", Name: nasty, Path: path, Line: 1, Quote: "```", Missed: nasty,
 		Suggestion: pipeline.ConfigPatch{File: "x`y", Operations: pipeline.List[pipeline.PatchOperation]{{Op: "add", Path: "```", Value: nasty}}}}}

@@ -222,6 +222,16 @@ func (s sections) resolved(layout string) items {
 	})
 }
 
+// unconfirmed lists the findings of earlier reports that may still be there.
+func (s sections) unconfirmed() items {
+	return each(s.r.Report.Changes.Unconfirmed, func(f *pipeline.Finding) safe {
+		return say("unconfirmed one", struct {
+			Severity             word
+			Place, Title, Agents safe
+		}{word(severityOf(f)), s.wasAt(f), s.p.text(f.Title, maxTitle), s.fs.agents(f)})
+	})
+}
+
 // wasAt is the path where a finding stood, without lines: at this head they
 // may be others.
 func (s sections) wasAt(f *pipeline.Finding) safe {

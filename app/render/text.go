@@ -29,6 +29,7 @@ func Text(v View, opts TextOptions) string {
 	t.reviewReports()
 	t.proposedConfig()
 	t.list("heading resolved", t.resolved("text resolved"))
+	t.list("heading unconfirmed", t.unconfirmed())
 	t.disputes()
 	t.modelsPart()
 	aside, _ := t.aside()

@@ -57,8 +57,9 @@ func (w *work) run() {
 // Failed is the report of a review whose last stage failed itself: it has no
 // findings, and it does not pass.
 func Failed(in Input, failed *pipeline.Incompleteness) pipeline.ReviewReport {
-	in.Results, in.Gaps, in.Previous, in.Failed = nil, nil, nil, failed
+	in.Results, in.Gaps, in.Failed = nil, nil, failed
 	w := newWork(in)
+	w.remember()
 	w.gate()
 	return w.report
 }

@@ -6,54 +6,180 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// compare places the findings in the history of the pull request. A finding of
-// the last report that is gone counts as resolved only if those who made it
-// looked again, and at all of its file.
+// compare places the findings in the history of the pull request. A finding is
+// known again by any of its fingerprints, so that it stays the same one when
+// others are merged with it or no longer are.
 func (w *work) compare() {
 	prev := w.in.Previous
 	if prev == nil {
-		for _, f := range w.findings {
-			f.State = pipeline.StateNew
-		}
-		w.report.Changes.New = len(w.findings)
-		return
+		prev = &pipeline.PreviousReport{}
 	}
-	w.report.Iteration = prev.Iteration + 1
-	w.report.Changes.PreviousReport = prev.HeadSHA
+	c := &w.report.Changes
+	w.report.Iteration, c.PreviousReport = prev.Iteration+1, prev.HeadSHA
+	last := slices.Concat(prev.Findings, prev.Unconfirmed)
 	was := map[string]bool{}
-	for i := range prev.Findings {
-		was[prev.Findings[i].ID] = true
+	for i := range last {
+		for _, id := range known(&last[i]) {
+			was[id] = true
+		}
 	}
-	is := map[string]bool{}
+	fixed := newFixed(prev.Fixed)
 	for _, f := range w.findings {
-		is[f.ID] = true
-		f.State = pipeline.StateNew
-		if was[f.ID] {
+		if slices.ContainsFunc(f.Fingerprints, func(id string) bool { return was[id] }) {
 			f.State = pipeline.StateOpen
-			w.report.Changes.Open++
+			c.Open++
 		} else {
-			w.report.Changes.New++
+			f.State = pipeline.StateNew
+			c.New++
+			fixed.recognise(f)
+		}
+	}
+	gone := w.follow(last)
+	c.Fixed = fixed.without(w.findings, gone)
+}
+
+// known are the fingerprints of a stored finding. Older versions kept one.
+func known(f *pipeline.Finding) []string {
+	if len(f.Fingerprints) == 0 {
+		return []string{f.ID}
+	}
+	return f.Fingerprints
+}
+
+// follow says what became of the last report's findings: those of which
+// nothing is left are resolved if everybody who made them looked again. Of
+// those that are nowhere and may still be there, the next review has to know.
+// It returns the fingerprints that are gone for sure, those too that a finding
+// had besides others.
+func (w *work) follow(last []pipeline.Finding) []pipeline.FixedFinding {
+	c := &w.report.Changes
+	here, unsure := w.fingerprintsHere()
+	failed, current := w.failedAgents(), w.currentPaths()
+	var gone []pipeline.FixedFinding
+	for i := range last {
+		f := last[i]
+		place := w.placeNow(&f, current)
+		looked := w.lookedAgain(&f, place, failed)
+		seen, doubted := false, false
+		for _, id := range known(&f) {
+			seen, doubted = seen || here[id], doubted || unsure[id]
+			if looked && !here[id] && !unsure[id] {
+				gone = append(gone, pipeline.FixedFinding{Fingerprint: id, HeadSHA: w.report.HeadSHA, Path: or(f.OriginalPath, f.Path)})
+			}
+		}
+		switch {
+		case seen:
+		case looked && !doubted:
+			f.State = pipeline.StateResolved
+			c.Resolved = append(c.Resolved, f)
+		case len(c.Unconfirmed) < pipeline.MaxUnconfirmed:
+			f.State = pipeline.StateOpen
+			c.Unconfirmed = append(c.Unconfirmed, f)
+		}
+	}
+	return gone
+}
+
+// fingerprintsHere are those of all that the report shows, and those of what
+// agents still say and are too unsure of.
+func (w *work) fingerprintsHere() (here, unsure map[string]bool) {
+	here, unsure = map[string]bool{}, map[string]bool{}
+	for _, f := range w.findings {
+		for _, id := range f.Fingerprints {
+			here[id] = true
 		}
 	}
 	for i := range w.report.Suppressed {
-		is[w.report.Suppressed[i].Finding.ID] = true // it is there still
-	}
-	failed := w.failedAgents()
-	for _, f := range prev.Findings {
-		if !is[f.ID] && w.lookedAgain(&f, failed) {
-			f.State = pipeline.StateResolved
-			w.report.Changes.Resolved = append(w.report.Changes.Resolved, f)
+		for _, id := range w.report.Suppressed[i].Finding.Fingerprints {
+			here[id] = true
 		}
 	}
+	for _, f := range w.residuals {
+		for _, id := range f.Fingerprints {
+			unsure[id] = true
+		}
+	}
+	return here, unsure
+}
+
+// currentPaths are those of the files by their oldest known path.
+func (w *work) currentPaths() map[string]string {
+	current := map[string]string{}
+	for p := range w.files {
+		current[p] = p
+	}
+	for p, o := range w.origins {
+		if p != o {
+			current[o] = p
+		}
+	}
+	return current
+}
+
+// placeNow is where the file of one of the last report's findings is now, or
+// "" where it has none or is in the change no more.
+func (w *work) placeNow(f *pipeline.Finding, current map[string]string) string {
+	if f.Path == "" {
+		return ""
+	}
+	if p := current[or(f.OriginalPath, f.Path)]; p != "" {
+		return p
+	}
+	return current[f.Path]
 }
 
 // lookedAgain reports whether everybody who made a finding of the last report
 // could have made it again.
-func (w *work) lookedAgain(f *pipeline.Finding, failed map[string]bool) bool {
-	if w.in.Failed != nil || failed[f.Agent] || slices.ContainsFunc(f.Reviewers, func(r string) bool { return failed[r] }) {
+func (w *work) lookedAgain(f *pipeline.Finding, place string, failed map[string]bool) bool {
+	if w.in.Failed != nil || w.in.FilesUnknown && f.Path != "" || slices.ContainsFunc(w.in.Facts.Incomplete, func(i pipeline.Incompleteness) bool { return hides(i, f, place) }) {
 		return false
 	}
-	return !slices.ContainsFunc(w.in.Facts.Incomplete, func(i pipeline.Incompleteness) bool {
-		return i.Gating && f.Path != "" && (i.Path == "" || i.Path == f.Path)
+	makers := f.Reviewers
+	if len(makers) == 0 {
+		makers = pipeline.List[string]{f.Agent}
+	}
+	// Where its file left the change, there is nothing to look at.
+	left := f.Path != "" && place == ""
+	return !slices.ContainsFunc(makers, func(agent string) bool {
+		return failed[agent] || !left && !w.looked(agent, place)
 	})
+}
+
+// looked reports whether an agent answered on a file, or on the change where
+// the place is "".
+func (w *work) looked(agent, place string) bool {
+	if !slices.ContainsFunc(w.in.Results, func(r pipeline.AgentResult) bool { return r.Agent == agent }) {
+		return false
+	}
+	e := w.in.Manifest.Entry(agent)
+	if e == nil || place == "" || e.Scope.All {
+		return true
+	}
+	_, scoped := slices.BinarySearch(e.Scope.Files, place)
+	return scoped
+}
+
+// hides reports whether something that could not be known may hide a finding.
+func hides(i pipeline.Incompleteness, f *pipeline.Finding, place string) bool {
+	switch i.What {
+	case "commits":
+		return f.Path == "" && f.Section != pipeline.SectionTitle && f.Section != pipeline.SectionDescription
+	case "files", "patch":
+		// A file that is not in the list may have been renamed unseen.
+		return f.Path != "" && (place == "" || i.Path == place)
+	}
+	return i.Gating && f.Path != "" && (i.Path == "" || i.Path == place)
+}
+
+// remember carries the history through a review that could not compare: of
+// nothing that was there is it known whether it still is.
+func (w *work) remember() {
+	prev := w.in.Previous
+	if prev == nil {
+		return
+	}
+	c := &w.report.Changes
+	w.report.Iteration, c.PreviousReport, c.Fixed = prev.Iteration+1, prev.HeadSHA, prev.Fixed
+	c.Unconfirmed = slices.Concat(prev.Findings, prev.Unconfirmed)
+	c.Unconfirmed = c.Unconfirmed[:min(len(c.Unconfirmed), pipeline.MaxUnconfirmed)]
 }

@@ -15,103 +15,122 @@ import (
 // equals, never from a line number. Findings at one place, of two agents or of
 // one that repeats itself, have the same place among equals.
 //
-// All findings count among the equals, those too that are then suppressed, so
-// that ignoring one leaves the others theirs.
+// That is done before any of them is merged, suppressed or found to be unsure:
+// what becomes of one leaves the others theirs.
 func (w *work) identify() {
+	sortByContent(w.findings) // equals are counted in document order
+	for _, f := range w.findings {
+		f.title, f.section = w.titles.of(f.Title), normalised(f.Section)
+		f.flagged = w.flagged(f)
+	}
+	w.origins = w.oldestPaths()
+	for i, id := range fingerprints(w.findings, w.where) {
+		f := w.findings[i]
+		f.ID, f.Fingerprints = id, pipeline.List[string]{id}
+		if o := w.origins[f.Path]; o != f.Path {
+			f.OriginalPath = o
+		}
+	}
+}
+
+// where is the oldest known path of a finding's file, or the section. That of
+// a commit's message does not name the commit, which a rebase makes another.
+func (w *work) where(f *item) string {
+	if f.Path != "" {
+		return or(w.origins[f.Path], f.Path)
+	}
+	if _, known := w.commit(f); known {
+		return "commit"
+	}
+	return f.section
+}
+
+// fingerprints returns those of findings in document order, which stand where
+// the function says.
+func fingerprints(findings []*item, where func(*item) string) []string {
 	type counted struct {
 		n    int
 		last *item
 	}
 	equals := map[string]counted{}
-	sortByContent(w.findings) // equals are counted in document order
-	for _, f := range w.findings {
-		key := w.identity(f)
+	out := make([]string, 0, len(findings))
+	for _, f := range findings {
+		key := f.what() + "\x00" + where(f) + "\x00" + f.flagged
 		c, again := equals[key]
-		if again && byPlace(&f.Finding, &c.last.Finding) != 0 {
+		if again && !samePlace(f, c.last) {
 			c.n++
 		}
 		c.last = f
 		equals[key] = c
 		sum := sha256.Sum256([]byte(key + "\x00" + strconv.Itoa(c.n)))
-		f.ID = hex.EncodeToString(sum[:8])
-		f.Fingerprints = pipeline.List[string]{f.ID}
+		out = append(out, hex.EncodeToString(sum[:8]))
 	}
+	return out
 }
 
-// identity is what a finding shares with its equals.
-func (w *work) identity(f *item) string {
-	what := f.RuleID
-	if what == "" {
-		what = f.title.norm
+// what is the rule, or the title where there is none. A title of nothing but
+// punctuation is taken as it is.
+func (f *item) what() string {
+	switch {
+	case f.RuleID != "":
+		return f.RuleID
+	case f.title.norm != "":
+		return f.title.norm
 	}
-	where := f.Path
-	if file := w.files[f.Path]; file != nil && file.PreviousPath != "" && file.Status == pipeline.FileRenamed {
-		where = file.PreviousPath
-	}
-	if where == "" {
-		where = normalised(f.Section)
-	}
-	return what + "\x00" + where + "\x00" + w.lines.text(f)
+	return collapsed(f.Title)
 }
 
-// lineIndex finds the head's lines and the comments in them that ignore
-// findings. A file's lines are looked through once, when the first finding in
-// it asks.
-type lineIndex struct {
-	files map[string]*pipeline.File
-	lines map[string]map[int]headLine
+// samePlace reports whether two equals stand at one place. Lines say where in
+// a file; what has none is told apart by its section, in which equals of a
+// file don't differ.
+func samePlace(a, b *item) bool {
+	return a.Path == b.Path && a.StartLine == b.StartLine && a.EndLine == b.EndLine && (a.Path != "" || a.section == b.section)
 }
 
-type headLine struct {
-	text   string // without a comment that ignores findings
-	marker *marker
-}
+// What counts of the lines of a finding: the first that aren't blank. One about
+// more is told by how it begins.
+const (
+	maxFlagged = 50
+	maxSpanned = 4 * maxFlagged // blank ones included
+)
 
-func newLineIndex(files map[string]*pipeline.File) *lineIndex {
-	return &lineIndex{files: files, lines: map[string]map[int]headLine{}}
-}
-
-// of returns the lines of a file that stand in the diff, by their numbers.
-func (x *lineIndex) of(path string) map[int]headLine {
-	lines, ok := x.lines[path]
-	if ok || x.files[path] == nil {
-		return lines
+// flagged is the text that a finding is about, with white space collapsed:
+// blank lines and breaks between lines are white space too. Comments that
+// ignore findings don't count, so that writing one makes no finding another.
+// Facts hold placeholders where secrets stood, so no secret counts. A finding
+// about no lines is about its section, or a commit's message.
+func (w *work) flagged(f *item) string {
+	if f.Path == "" {
+		message, _ := w.commit(f)
+		return collapsed(message)
 	}
-	lines = map[int]headLine{}
-	for _, h := range x.files[path].Hunks {
-		for _, l := range h.Lines {
-			if l.Op == pipeline.LineRemoved {
-				continue
-			}
-			head := headLine{text: l.Text, marker: parseMarker(l)}
-			if m := head.marker; m != nil && !m.quoted {
-				head.text = l.Text[:m.start]
-			}
-			lines[l.New] = head
-		}
+	if f.StartLine == 0 {
+		return f.section
 	}
-	x.lines[path] = lines
-	return lines
-}
-
-func (x *lineIndex) marker(path string, line int) *marker { return x.of(path)[line].marker }
-
-// maxFlagged bounds how many lines of a finding count for its fingerprint: a
-// finding about a whole file is told by its rule and path.
-const maxFlagged = 50
-
-// text is that of the flagged lines, with white space collapsed and without
-// comments that ignore findings, so that writing one makes no finding another.
-// Facts hold placeholders where secrets stood, so no secret counts.
-func (x *lineIndex) text(f *item) string {
-	if f.StartLine == 0 || x.files[f.Path] == nil {
+	if w.files[f.Path] == nil {
 		return ""
 	}
-	lines := x.of(f.Path)
-	var b strings.Builder
-	for n := f.StartLine; n <= f.EndLine && n < f.StartLine+maxFlagged; n++ {
-		b.WriteString(collapsed(lines[n].text))
-		b.WriteByte('\n')
+	lines := w.lines.of(f.Path)
+	var text []string
+	for n := f.StartLine; n <= f.EndLine && n < f.StartLine+maxSpanned && len(text) < maxFlagged; n++ {
+		if l := collapsed(lines[n].text); l != "" {
+			text = append(text, l)
+		}
 	}
-	return b.String()
+	return strings.Join(text, " ") + "\n"
+}
+
+// commit returns the message that a finding is about, if it is about one.
+func (w *work) commit(f *item) (message string, known bool) {
+	if f.Path != "" || f.Section == "" {
+		return "", false
+	}
+	if w.commits == nil {
+		w.commits = map[string]string{}
+		for _, c := range w.in.Facts.Commits {
+			w.commits[pipeline.SectionCommit(c.SHA)] = c.Message
+		}
+	}
+	message, known = w.commits[f.Section]
+	return message, known
 }

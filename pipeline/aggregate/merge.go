@@ -102,7 +102,7 @@ func surer(a, b *item) int {
 	)
 }
 
-func sortedKeys(m map[string]bool) pipeline.List[string] {
+func sortedKeys[T any](m map[string]T) pipeline.List[string] {
 	keys := make(pipeline.List[string], 0, len(m))
 	for k := range m {
 		keys = append(keys, k)

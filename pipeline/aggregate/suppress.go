@@ -15,7 +15,6 @@ import (
 // gate.
 func (w *work) suppress() {
 	w.read()
-	w.identify()
 	dismissed := map[string]pipeline.Dismissal{}
 	for _, d := range w.in.Memory.Dismissed {
 		if known, ok := dismissed[d.Fingerprint]; !ok || d.Override && !known.Override {
@@ -33,10 +32,9 @@ func (w *work) suppress() {
 	})
 }
 
-// read reads what the next steps compare findings by.
+// read reads what findings recommend, which the next steps compare.
 func (w *work) read() {
 	for _, f := range w.findings {
-		f.title, f.section = w.titles.of(f.Title), normalised(f.Section)
 		f.sides = sidesOf(f)
 	}
 }

@@ -31,6 +31,10 @@ func (w *work) validate() {
 			w.coverage[f.source()].Dropped++
 			return false
 		}
+		return true
+	})
+	w.identify()
+	w.keep(func(f *item) bool {
 		if f.Severity != pipeline.SeverityCritical && w.kind(f.Agent) != config.KindSecrets && protected.Any(f.Path) && deletes(&f.Finding) {
 			w.setAside(f, pipeline.StateSuppressed, "it recommends deleting a protected artifact")
 			return false

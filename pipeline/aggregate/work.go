@@ -20,10 +20,12 @@ type work struct {
 	findings  []*item // above the confidence gate, once that has been
 	residuals []*item // below it
 	coverage  map[source]*pipeline.Coverage
-	clusters  int             // see item
-	reviews   []models.Review // what the models' reviews found, stage by stage
-	specFails bool            // the spec stage holds a finding that may block
-	held      bool            // the gate waits for a person
+	clusters  int               // see item
+	reviews   []models.Review   // what the models' reviews found, stage by stage
+	specFails bool              // the spec stage holds a finding that may block
+	held      bool              // the gate waits for a person
+	origins   map[string]string // of files: the oldest known path by the current one
+	commits   map[string]string // their messages by their section, once asked for
 	report    pipeline.ReviewReport
 }
 
@@ -34,6 +36,7 @@ type item struct {
 	stage   string // of the review that made it
 	title   *title
 	section string // normalised
+	flagged string // the text it is about
 	sides   sides  // of all that were merged into it
 	proof   models.Proof
 	said    *said // of a model's finding: who else says it

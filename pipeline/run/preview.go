@@ -131,7 +131,7 @@ func (p *previewer) try(ctx context.Context, cfg *config.Config, out *pipeline.P
 		return err
 	}
 	facts := p.in.Facts
-	in := aggregate.Input{Facts: facts, Previous: p.in.Previous, Config: cfg, Rules: engine.byID}
+	in := aggregate.Input{Facts: facts, Previous: p.in.Previous, Memory: p.in.Memory, Config: cfg, Rules: engine.byID}
 
 	classification := engine.classify.Classify(facts)
 	manifest := engine.compose.Compose(facts, &classification)

@@ -49,6 +49,8 @@ type Options struct {
 	Trigger string // what asked for the run, in words
 	// Previous returns the last report of another head.
 	Previous func(ctx context.Context, facts *pipeline.PRFacts) (*pipeline.PreviousReport, error)
+	// Memory is what people taught, as it stands when the run begins.
+	Memory pipeline.Memory
 	// Check is asked once the facts are known. An error ends the run and is
 	// returned as it is.
 	Check func(facts *pipeline.PRFacts, cfg *config.Config) error
@@ -94,6 +96,7 @@ type Outcome struct {
 func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outcome, error) {
 	var out Outcome
 	v := &out.Review
+	v.Memory = o.Memory
 	out.Record = pipeline.RunRecord{RunID: o.RunID, Version: r.Version, Trigger: o.Trigger, StartedAt: r.Now()}
 	t := timer{now: r.Now, record: &out.Record, options: o}
 	var engine *Engine
@@ -144,7 +147,7 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	}
 	in := aggregate.Input{
 		Facts: &v.Facts, Classification: &v.Classification, Manifest: &v.Manifest,
-		Gaps: gaps, Results: v.Results, Previous: v.Previous, Config: out.Config, Rules: engine.byID, Failed: failed,
+		Gaps: gaps, Results: v.Results, Previous: v.Previous, Memory: v.Memory, Config: out.Config, Rules: engine.byID, Failed: failed,
 	}
 	failed = t.then(nil, pipeline.StageAggregate, "deciding", func() error {
 		v.Report = aggregate.Aggregate(in)

@@ -213,7 +213,7 @@ func (s *Store) PreviousReport(ctx context.Context, key, headSHA string) (*pipel
 	}
 	return &pipeline.PreviousReport{
 		HeadSHA: report.HeadSHA, Findings: report.Findings, Suppressed: report.Suppressed,
-		Fixed: report.Changes.Fixed, Iteration: report.Iteration,
+		Unconfirmed: report.Changes.Unconfirmed, Fixed: report.Changes.Fixed, Iteration: report.Iteration,
 	}, nil
 }
 

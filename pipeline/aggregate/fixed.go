@@ -1,0 +1,60 @@
+package aggregate
+
+import (
+	"slices"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// fixed are the findings that earlier heads had, newest first.
+type fixed struct {
+	all []pipeline.FixedFinding
+	at  map[string]int // the newest of a fingerprint
+}
+
+func newFixed(all []pipeline.FixedFinding) fixed {
+	x := fixed{all: all, at: make(map[string]int, len(all))}
+	for i := range all {
+		if _, newer := x.at[all[i].Fingerprint]; !newer {
+			x.at[all[i].Fingerprint] = i
+		}
+	}
+	return x
+}
+
+// recognise says of a new finding that it was there before, and which head
+// fixed it last.
+func (x fixed) recognise(f *item) {
+	newest := len(x.all)
+	for _, id := range f.Fingerprints {
+		if i, ok := x.at[id]; ok {
+			newest = min(newest, i)
+		}
+	}
+	if newest < len(x.all) {
+		sha := x.all[newest].HeadSHA
+		f.because(pipeline.ReasonBack + sha[:min(7, len(sha))])
+	}
+}
+
+// without is what the next review has to know: what this head fixed, then what
+// was fixed before and is not back.
+func (x fixed) without(back []*item, gone []pipeline.FixedFinding) pipeline.List[pipeline.FixedFinding] {
+	left := map[string]bool{}
+	for _, f := range back {
+		for _, id := range f.Fingerprints {
+			left[id] = true
+		}
+	}
+	var out pipeline.List[pipeline.FixedFinding]
+	for _, g := range slices.Concat(gone, x.all) {
+		if len(out) == pipeline.MaxFixed {
+			break
+		}
+		if !left[g.Fingerprint] {
+			left[g.Fingerprint] = true
+			out = append(out, g)
+		}
+	}
+	return out
+}
