@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -108,10 +109,15 @@ func TestValidateDrops(t *testing.T) {
 func TestValidateFillsInAndTrustsNoClaim(t *testing.T) {
 	f := finding("a.go", 2, "t", "P1")
 	f.ID, f.GateSeverity, f.State, f.Reviewers, f.Agent = "mine", "info", "dismissed", pipeline.List[string]{"everybody"}, "secrets"
+	f.Fingerprints, f.OriginalPath, f.Reasons = pipeline.List[string]{"mine"}, "old.go", pipeline.List[string]{"I say so"}
+	f.Perspectives = pipeline.List[pipeline.Perspective]{{Agent: "y"}}
 	got := Aggregate(one(f)).Findings[0]
 	if got.Severity != pipeline.SeverityMajor || got.GateSeverity != pipeline.SeverityMajor || got.EndLine != 2 ||
 		got.Action != pipeline.ActionNone || got.AutofixClass != pipeline.AutofixPresent || got.FindingType != pipeline.FindingError {
 		t.Errorf("defaults: %+v", got)
+	}
+	if len(got.Fingerprints) != 1 || got.Fingerprints[0] != got.ID || got.OriginalPath != "" || len(got.Reasons) != 0 || got.Perspectives != nil {
+		t.Errorf("an agent's claim was believed: %+v", got)
 	}
 	if got.ID == "mine" || got.State != pipeline.StateNew || got.Agent != "x" || len(got.Reviewers) != 1 || got.Reviewers[0] != "x" {
 		t.Errorf("an agent's claim was believed: %+v", got)
@@ -176,6 +182,37 @@ func TestScalePassWarnFail(t *testing.T) {
 	}
 }
 
+// What is raised is the worst that counts: an unsure finding can't take the
+// raise for itself.
+func TestScaleRaisesWhatIsSure(t *testing.T) {
+	grade := func(line int, severity pipeline.Severity, confidence float64) pipeline.Finding {
+		f := sure(finding("a.go", line, fmt.Sprintf("title %d", line), severity), confidence)
+		f.Category = f.Title
+		return f
+	}
+	for _, tt := range []struct {
+		name   string
+		grades []pipeline.Finding
+		raised string
+	}{
+		{"the surest of the worst", []pipeline.Finding{grade(1, "fail", 0.6), grade(3, "fail", 0.8), grade(5, "fail", 0.7)}, "title 3"},
+		{"the first of equals", []pipeline.Finding{grade(1, "fail", 0.8), grade(3, "fail", 0.8), grade(5, "fail", 0.8)}, "title 1"},
+		{"not one below the confidence gate", []pipeline.Finding{grade(1, "critical", 0.4), grade(3, "fail", 0.5), grade(5, "fail", 0.4)}, "title 3"},
+		{"none where it is critical already", []pipeline.Finding{grade(1, "critical", 0.9), grade(3, "fail", 0.9), grade(5, "fail", 0.9)}, ""},
+	} {
+		r := Aggregate(world(map[string][]pipeline.Finding{"grader": tt.grades}))
+		raised := ""
+		for _, f := range r.Findings {
+			if slices.Contains(f.Reasons, "raised to critical: 3 dimensions of grader failed") {
+				raised += f.Title
+			}
+		}
+		if raised != tt.raised || r.Counts.Critical != 1 {
+			t.Errorf("%s: raised %q, want %q; %+v", tt.name, raised, tt.raised, r.Counts)
+		}
+	}
+}
+
 func TestConfidenceGate(t *testing.T) {
 	f := finding("a.go", 3, "t", pipeline.SeverityCritical)
 	for confidence, kept := range map[float64]bool{0.49: false, 0.5: true} {
@@ -220,7 +257,6 @@ func TestDeduplicate(t *testing.T) {
 		f.Section = s
 		return f
 	}
-	acts := func(f pipeline.Finding, a pipeline.Action) pipeline.Finding { f.Action = a; return f }
 	says := func(f pipeline.Finding, r string) pipeline.Finding { f.Recommendation = r; return f }
 	for _, tc := range []struct {
 		name string
@@ -288,6 +324,92 @@ func TestMerge(t *testing.T) {
 	a.Confidence, b.Confidence = 1, 0.9
 	if f := Aggregate(world(map[string][]pipeline.Finding{"x": {a}, "y": {b}})).Findings[0]; f.Confidence != 1 {
 		t.Errorf("agreement lowered confidence 1 to %v", f.Confidence)
+	}
+}
+
+// Another reviewer is another agent, or the same agent on another model.
+func TestModelsOfOneAgentAgree(t *testing.T) {
+	a := finding("a.go", 2, "T", pipeline.SeverityMajor)
+	in := panel(outputs{qualityA: {a}, qualityB: {a}, x: {a}})
+	f := Aggregate(in).Findings[0]
+	if diff := cmp.Diff(pipeline.List[string]{"quality", "x"}, f.Reviewers); diff != "" || f.Confidence != 0.99 || f.Agent != "quality" || f.Model != "a" {
+		t.Errorf("%v by %s on %s: %s", f.Confidence, f.Agent, f.Model, diff)
+	}
+	a.Confidence = 0.6
+	if f := Aggregate(panel(outputs{qualityA: {a}, qualityB: {a}, x: {a}})).Findings[0]; f.Confidence != 0.7 {
+		t.Errorf("three agree: %v, want 0.7", f.Confidence)
+	}
+}
+
+// Ties of confidence are attributed by severity, then agent.
+func TestAttribution(t *testing.T) {
+	warning, major := finding("a.go", 2, "T", pipeline.SeverityWarning), finding("a.go", 2, "T", pipeline.SeverityMajor)
+	for _, tt := range []struct {
+		x, y pipeline.Finding
+		want string
+	}{
+		{warning, warning, "x"}, {warning, major, "y"}, {sure(warning, 0.95), major, "x"}, {warning, sure(warning, 0.95), "y"},
+	} {
+		r := Aggregate(world(map[string][]pipeline.Finding{"x": {tt.x}, "y": {tt.y}}))
+		if f := r.Findings[0]; f.Agent != tt.want || !slices.Contains(f.Fingerprints, f.ID) {
+			t.Errorf("%s %v, %s %v: attributed to %s, want %s", tt.x.Severity, tt.x.Confidence, tt.y.Severity, tt.y.Confidence, f.Agent, tt.want)
+		}
+	}
+}
+
+// A merged finding is known by the fingerprints of all that it was made of, and
+// called by that of the one it is attributed to.
+func TestMergedFingerprints(t *testing.T) {
+	a, b := finding("a.go", 2, "T", pipeline.SeverityMajor), sure(finding("a.go", 3, "T", pipeline.SeverityMajor), 0.95)
+	alone := func(f pipeline.Finding) string { return Aggregate(one(f)).Findings[0].ID }
+	f := Aggregate(world(map[string][]pipeline.Finding{"x": {a}, "y": {b}})).Findings[0]
+	want := pipeline.List[string]{alone(a), alone(b)}
+	slices.Sort(want)
+	if diff := cmp.Diff(want, f.Fingerprints); diff != "" || f.ID != alone(b) {
+		t.Errorf("%s of %v: %s", f.ID, f.Fingerprints, diff)
+	}
+}
+
+// Where nobody knows the files, no finding is dropped for its path or lines.
+func TestFilesUnknown(t *testing.T) {
+	in := one(finding("z.go", 700, "T", pipeline.SeverityMajor))
+	in.Facts.Files = nil
+	if r := Aggregate(in); len(r.Findings) != 0 || r.Coverage[0].Dropped != 1 {
+		t.Errorf("%+v, %+v", r.Findings, r.Coverage)
+	}
+	in.FilesUnknown = true
+	if r := Aggregate(in); len(r.Findings) != 1 || r.Coverage[0].Dropped != 0 {
+		t.Errorf("%+v, %+v", r.Findings, r.Coverage)
+	}
+}
+
+// An agent that runs twice, on two stages or by mistake, has one row: of the
+// run that did not finish, whatever order they come in.
+func TestOneRowOfTwoRuns(t *testing.T) {
+	in := one(finding("a.go", 1, "T", pipeline.SeverityInfo))
+	in.Results = append(in.Results, pipeline.AgentResult{Agent: "x", Status: pipeline.AgentFailed, Note: "no answer"})
+	for range 2 {
+		r := Aggregate(in)
+		if len(r.Coverage) != 1 || r.Coverage[0].Status != pipeline.AgentFailed || r.Coverage[0].Note != "no answer" || r.Coverage[0].Findings != 1 {
+			t.Errorf("%+v", r.Coverage)
+		}
+		slices.Reverse(in.Results)
+	}
+}
+
+func TestReviewReportsAreInOrder(t *testing.T) {
+	outcome := func(phase, place string) pipeline.ReportOutcome {
+		return pipeline.ReportOutcome{Phase: phase, Place: place, Readiness: pipeline.Ready}
+	}
+	in := world(map[string][]pipeline.Finding{"x": nil, "y": nil})
+	in.Results[0].Reports = pipeline.List[pipeline.ReportOutcome]{outcome("plan", "a"), outcome("spec", "b")}
+	in.Results[1].Reports = pipeline.List[pipeline.ReportOutcome]{outcome("spec", "a")}
+	var got []string
+	for _, o := range Aggregate(in).ReviewReports {
+		got = append(got, o.Phase+" "+o.Place)
+	}
+	if s := strings.Join(got, ", "); s != "spec a, spec b, plan a" {
+		t.Error(s)
 	}
 }
 
@@ -420,51 +542,4 @@ func TestReportJSON(t *testing.T) {
 	if err := config.ValidateData("review-report", b); err != nil {
 		t.Error(err)
 	}
-}
-
-func BenchmarkAggregate(b *testing.B) {
-	for _, n := range []int{1_000, 10_000, 100_000} {
-		for _, files := range []int{1, 500} {
-			b.Run(fmt.Sprintf("findings=%d/files=%d", n, files), func(b *testing.B) {
-				in := many(n, files)
-				for b.Loop() {
-					if r := Aggregate(in); len(r.Findings) == 0 {
-						b.Fatal("no findings")
-					}
-				}
-				b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/1000, "ms/report")
-				b.ReportMetric(0, "ns/op")
-			})
-		}
-	}
-}
-
-// many spreads n findings of 20 agents over files, a fifth of them agreeing
-// with a neighbour.
-func many(n, files int) Input {
-	const agents = 20
-	in := world(nil)
-	in.Facts.Files = nil
-	lines := make([]string, 2*n/files+10)
-	for i := range lines {
-		lines[i] = fmt.Sprintf("line %d of the file", i%997)
-	}
-	for f := range files {
-		in.Facts.Files = append(in.Facts.Files, file(fmt.Sprintf("dir/file%04d.go", f), lines...))
-	}
-	for a := range agents {
-		in.Results = append(in.Results, pipeline.AgentResult{Agent: fmt.Sprintf("agent%02d", a), Status: pipeline.AgentOK})
-	}
-	severities := pipeline.Severities()
-	for i := range n {
-		k := i
-		if i%5 == 4 {
-			k = i - 1
-		}
-		f := finding(in.Facts.Files[k%files].Path, 1+2*(k/files), fmt.Sprintf("Title %d", k%50), severities[k%4])
-		f.Confidence = 0.5 + float64(i%50)/100
-		out := &in.Results[i%agents].Output
-		out.Findings = append(out.Findings, f)
-	}
-	return in
 }

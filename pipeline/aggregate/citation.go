@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/reviewgate/reviewgate/pipeline"
 )
@@ -89,31 +90,43 @@ func (c *citations) lookFor(wanted map[string]bool) {
 	}
 }
 
-var (
-	nameForm = regexp.MustCompile(`[\pL_$][\pL\pN_$]*`)
-	joints   = []string{".", "::", "->", "#"}
-)
+// maxNames is how many names a symbol joins, as in symbolForm.
+const maxNames = 8
 
 // scan notes those of the wanted symbols that begin at a name of the line.
 func (c *citations) scan(line string, wanted map[string]bool) {
-	names := nameForm.FindAllStringIndex(line, -1)
+	names := namesIn(line)
 	for i := range names {
-		for k := i; k < len(names) && k < i+8; k++ {
-			if k > i && !joint(line[names[k-1][1]:names[k][0]]) {
+		for k := i; k < min(len(names), i+maxNames); k++ {
+			if k > i && !joint(line[names[k-1].end:names[k].start]) {
 				break
 			}
-			if symbol := line[names[i][0]:names[k][1]]; wanted[symbol] {
+			if symbol := line[names[i].start:names[k].end]; wanted[symbol] {
 				c.symbols[symbol] = true
 			}
 		}
 	}
 }
 
-func joint(s string) bool {
-	for _, j := range joints {
-		if s == j {
-			return true
+// span is a part of a line, in bytes.
+type span struct{ start, end int }
+
+func namesIn(line string) []span {
+	var names []span
+	start := -1
+	for i, r := range line {
+		switch {
+		case start < 0 && (unicode.IsLetter(r) || r == '_' || r == '$'):
+			start = i
+		case start >= 0 && !unicode.IsLetter(r) && !unicode.IsNumber(r) && r != '_' && r != '$':
+			names = append(names, span{start, i})
+			start = -1
 		}
 	}
-	return false
+	if start >= 0 {
+		names = append(names, span{start, len(line)})
+	}
+	return names
 }
+
+func joint(s string) bool { return s == "." || s == "::" || s == "->" || s == "#" }

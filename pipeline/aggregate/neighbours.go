@@ -21,10 +21,7 @@ type neighbour struct {
 func newNeighbours(findings []*item) neighbours {
 	out := neighbours{}
 	for _, f := range findings {
-		maker := f.source()
-		if !f.onlyBy(maker) {
-			maker = source{}
-		}
+		maker := f.maker()
 		for _, s := range f.spots() {
 			out[s.in] = append(out[s.in], neighbour{spot: s, f: f, maker: maker})
 		}

@@ -39,7 +39,11 @@ func (s spot) touches(other spot) bool {
 // spots are the places of a finding: those of all findings merged into it.
 func (f *item) spots() []spot {
 	var out []spot
-	for _, m := range f.each() {
+	members := f.members
+	if members == nil {
+		members = []*item{f}
+	}
+	for _, m := range members {
 		if m.section != "" {
 			out = withSpot(out, spot{in: area{path: m.Path, section: m.section, kind: areaSection}})
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/policies/models"
 )
@@ -97,6 +98,15 @@ func TestOrderOfInputDoesNotMatter(t *testing.T) {
 	})
 }
 
+// Whatever comes in, what comes out has the report's form.
+func TestReportsHaveTheirForm(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		if err := config.ValidateData("review-report", []byte(encoded(t, Aggregate(panel(drawn(t, 14)))))); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestInputIsNotChanged(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := panel(drawn(t, 14))
@@ -164,7 +174,8 @@ func TestMergedSeverityIsTheHighest(t *testing.T) {
 }
 
 func plus(o, more outputs) outputs {
-	sum := maps.Clone(o)
+	sum := outputs{}
+	maps.Copy(sum, o)
 	for r, f := range more {
 		sum[r] = slices.Concat(sum[r], f)
 	}

@@ -53,8 +53,8 @@ func sidesOf(f *item) sides {
 	case pipeline.ActionKeep, pipeline.ActionAdd:
 		s |= sideKeep
 	}
-	impossible := says(f.Title, "impossible") || says(f.Message, "impossible")
-	essential := says(f.Title, "essential") || says(f.Message, "essential")
+	text := strings.ToLower(f.Title + "\n" + f.Message)
+	impossible, essential := says(text, "impossible"), says(text, "essential")
 	switch {
 	case impossible && !essential:
 		s |= sideImpossible
@@ -82,14 +82,14 @@ func direction(f *pipeline.Finding) pipeline.Action {
 	return pipeline.ActionNone
 }
 
-// says reports whether a text has the word, in any case, and does not deny it
+// says reports whether a text in lower case has the word, and does not deny it
 // right before.
 func says(text, word string) bool {
-	if lower := strings.ToLower(text); !strings.Contains(lower, word) {
+	if !strings.Contains(text, word) {
 		return false
 	}
 	before := ""
-	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool {
+	for w := range strings.FieldsFuncSeq(text, func(r rune) bool {
 		return !unicode.IsLetter(r) && r != '\'' && r != '’'
 	}) {
 		if w == word && !slices.Contains([]string{"not", "isn't", "isn’t", "never", "hardly"}, before) {

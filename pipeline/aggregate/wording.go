@@ -20,8 +20,8 @@ type wordIn struct {
 // that share a rare word with it are looked at, and with how many of them all
 // words are compared. They are taken in document order.
 const (
-	maxLooked   = 1024
-	maxCompared = 64
+	maxLooked   = 128
+	maxCompared = 32
 )
 
 // newWording indexes the findings by the words that the residuals ask for.
@@ -80,7 +80,7 @@ func (x *wording) of(f *item) *item {
 			if looked++; looked > maxLooked || compared == maxCompared {
 				return nil
 			}
-			if other.onlyBy(f.source()) {
+			if other.maker() == f.source() {
 				continue
 			}
 			compared++

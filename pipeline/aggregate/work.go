@@ -62,12 +62,13 @@ func (f *item) each() []*item {
 	return f.members
 }
 
-// onlyBy reports whether nobody but s made the finding.
-func (f *item) onlyBy(s source) bool {
-	if f.members == nil {
-		return f.source() == s
+// maker is who alone made the finding, or nobody where several did.
+func (f *item) maker() source {
+	s := f.source()
+	if slices.ContainsFunc(f.members, func(m *item) bool { return m.source() != s }) {
+		return source{}
 	}
-	return !slices.ContainsFunc(f.members, func(m *item) bool { return m.source() != s })
+	return s
 }
 
 // because adds to the reasons of a finding without touching the agent's list.

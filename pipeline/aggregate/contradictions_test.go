@@ -1,0 +1,233 @@
+package aggregate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+func message(f pipeline.Finding, text string) pipeline.Finding { f.Message = text; return f }
+
+func advises(f pipeline.Finding, text string) pipeline.Finding { f.Recommendation = text; return f }
+
+func TestContradictions(t *testing.T) {
+	at := func(line int, title string, a pipeline.Action) pipeline.Finding {
+		return acts(finding("a.go", line, title, pipeline.SeverityInfo), a)
+	}
+	in := func(f pipeline.Finding, path string) pipeline.Finding { f.Path = path; return f }
+	section := func(f pipeline.Finding, s string) pipeline.Finding {
+		f.Path, f.Section, f.StartLine = "", s, 0
+		return f
+	}
+	for _, tt := range []struct {
+		name     string
+		a, b     pipeline.Finding
+		combined bool
+	}{
+		{"remove and keep", at(2, "T", "remove"), at(2, "T", "keep"), true},
+		{"remove and add", at(2, "T", "remove"), at(2, "T", "add"), true},
+		{"keep and add", at(2, "T", "keep"), at(2, "T", "add"), false},
+		{"remove and change", at(2, "T", "remove"), at(2, "T", "change"), false},
+		{"remove and none", at(2, "T", "remove"), at(2, "T", "none"), false},
+		{"the verbs oppose", advises(at(2, "T", ""), "Cut it."), advises(at(2, "T", ""), "Keep, for consistency."), true},
+		{"the action goes before the verb", advises(at(2, "T", "keep"), "Remove it."), at(2, "T", "keep"), false},
+		{"a verb in the middle", advises(at(2, "T", ""), "Please remove it."), at(2, "T", "keep"), false},
+		{"adjacent lines", at(2, "T", "remove"), at(3, "T", "keep"), true},
+		{"a line between", at(2, "T", "remove"), at(4, "T", "keep"), false},
+		{"another file", at(2, "T", "remove"), in(at(2, "T", "keep"), "b.go"), false},
+		{"the same section", section(at(2, "T", "remove"), "Goals"), section(at(2, "T", "keep"), "goals!"), true},
+		{"another section", section(at(2, "T", "remove"), "Goals"), section(at(2, "T", "keep"), "Plan"), false},
+		{"half of the words", at(2, "the cache is slow", "remove"), at(2, "the cache pays off", "keep"), true},
+		{"less than half of the longer", at(2, "the cache", "remove"), at(2, "the cache pays off quickly", "keep"), false},
+		{"half of the longer", at(2, "the cache", "remove"), at(2, "the cache pays off", "keep"), true},
+		{"no common word", at(2, "slow", "remove"), at(2, "fast", "keep"), false},
+		{"half of the words, another line", at(2, "the cache is slow", "remove"), at(5, "the cache pays off", "keep"), false},
+		{"impossible and essential", message(at(2, "T", ""), "It is impossible."), message(at(2, "T", ""), "This is ESSENTIAL."), true},
+		{"in the titles", at(2, "offline mode is impossible", ""), at(2, "offline mode is essential", ""), true},
+		{"impossible and wanted", message(at(2, "T", ""), "It is impossible."), message(at(2, "T", ""), "It is wanted."), false},
+		{"not impossible", message(at(2, "T", ""), "It isn't impossible."), message(at(2, "T", ""), "It is essential."), false},
+		{"both", message(at(2, "T", ""), "Impossible, though essential."), message(at(2, "T", ""), "It is essential."), false},
+		{"a part of a word", message(at(2, "T", ""), "It is impossible."), message(at(2, "T", ""), "The essentials."), false},
+		{"a trade-off takes no side", at(2, "Trade-off: T", "remove"), at(2, "T", "keep"), false},
+	} {
+		for _, o := range []outputs{{x: {tt.a}, y: {tt.b}}, {x: {tt.b}, y: {tt.a}}, {qualityA: {tt.a}, qualityB: {tt.b}}} {
+			r := Aggregate(panel(o))
+			combined := slices.ContainsFunc(r.Findings, func(f pipeline.Finding) bool { return len(f.Perspectives) == 2 })
+			if combined != tt.combined {
+				t.Errorf("%s: combined %v, want %v: %+v", tt.name, combined, tt.combined, r.Findings)
+			}
+		}
+		if r := Aggregate(panel(outputs{x: {tt.a, tt.b}})); slices.ContainsFunc(r.Findings, func(f pipeline.Finding) bool { return f.Perspectives != nil }) {
+			t.Errorf("%s: one agent contradicts itself: %+v", tt.name, r.Findings)
+		}
+	}
+}
+
+func TestTradeOff(t *testing.T) {
+	a := advises(message(acts(finding("a.go", 2, "the cache is slow", "major"), "remove"), "One caller,\n2 ms saved."), "Drop the cache.")
+	b := advises(message(acts(finding("a.go", 3, "the cache is usual", "warning"), "keep"), "The others have one."), "Keep it.")
+	a.Confidence, a.FindingType, a.AutofixClass, a.SuggestedFix = 0.95, pipeline.FindingOmission, pipeline.AutofixAuto, "nothing()"
+	a.AutoClaim, a.Citation, a.Evidence, b.Evidence = "pattern", "a.go", pipeline.List[string]{"e1"}, pipeline.List[string]{"e2"}
+	r := Aggregate(panel(outputs{x: {a}, y: {b}}))
+	if len(r.Findings) != 1 {
+		t.Fatalf("%+v", r.Findings)
+	}
+	f := r.Findings[0]
+	ids := slices.Clone(f.Fingerprints)
+	f.ID, f.Fingerprints = "", nil
+	want := pipeline.Finding{
+		Title: "Trade-off: the cache is slow", Severity: "major", GateSeverity: "major", Confidence: 0.95,
+		Message: "Reviewers disagree. This is a trade-off, and no verdict on who is right:\n" +
+			"x would remove it: One caller, 2 ms saved.\ny would keep it: The others have one.",
+		WhyItMatters:   "The reviewers want opposite things at one place, so that following one goes against another.",
+		Recommendation: "A person weighs the perspectives and decides.",
+		Path:           "a.go", StartLine: 2, EndLine: 2, Evidence: pipeline.List[string]{"e1", "e2"},
+		Action: "none", AutofixClass: "present", FindingType: "error", State: "new",
+		Agent: "x", Reviewers: pipeline.List[string]{"x", "y"},
+		Reasons: pipeline.List[string]{"combined 2 findings that contradict one another"},
+		Perspectives: pipeline.List[pipeline.Perspective]{
+			{Agent: "x", Action: "remove", Severity: "major", Message: "One caller,\n2 ms saved.", Recommendation: "Drop the cache."},
+			{Agent: "y", Action: "keep", Severity: "warning", Message: "The others have one.", Recommendation: "Keep it."},
+		},
+	}
+	if diff := cmp.Diff(want, f); diff != "" {
+		t.Error(diff)
+	}
+	if len(ids) != 2 || r.Coverage[0].Present != 1 || r.Coverage[1].Findings != 0 {
+		t.Errorf("fingerprints %v, coverage %+v", ids, r.Coverage)
+	}
+}
+
+// What is said to be impossible and essential is at least major; where only one
+// model says so, that does not block.
+func TestImpossibleAndEssential(t *testing.T) {
+	impossible := func(s pipeline.Severity) []pipeline.Finding {
+		return []pipeline.Finding{message(finding("a.go", 2, "T", s), "It is impossible.")}
+	}
+	essential := []pipeline.Finding{message(finding("a.go", 2, "T", "info"), "It is essential.")}
+	for _, tt := range []struct {
+		name           string
+		o              outputs
+		severity, gate pipeline.Severity
+	}{
+		{"two agents", outputs{x: impossible("info"), y: essential}, "major", "major"},
+		{"one of them critical", outputs{x: impossible("critical"), y: essential}, "critical", "critical"},
+		{"an agent and a model", outputs{x: impossible("info"), qualityA: essential}, "major", "info"},
+		{"a warning of an agent and a model", outputs{x: impossible("warning"), qualityA: essential}, "major", "warning"},
+		{"an agent and two models", outputs{x: impossible("info"), qualityA: essential, qualityB: essential}, "major", "major"},
+		{"two models", outputs{qualityA: impossible("info"), qualityB: essential}, "major", "info"},
+		{"a major of one model", outputs{qualityA: impossible("major"), qualityB: essential}, "major", "warning"},
+	} {
+		r := Aggregate(panel(tt.o))
+		if f := r.Findings[0]; len(r.Findings) != 1 || f.Severity != tt.severity || f.GateSeverity != tt.gate || len(f.Perspectives) != 2 {
+			t.Errorf("%s: %s, counts as %s; want %s, %s", tt.name, f.Severity, f.GateSeverity, tt.severity, tt.gate)
+		}
+	}
+}
+
+// A trade-off counts no less than the strictest side: a model that contradicts
+// can't loosen the gate, nor can it prove what it denies.
+func TestTradeOffAtTheGate(t *testing.T) {
+	remove := func(s pipeline.Severity) []pipeline.Finding {
+		return []pipeline.Finding{acts(finding("a.go", 2, "T", s), "remove")}
+	}
+	keep := func(s pipeline.Severity) []pipeline.Finding {
+		return []pipeline.Finding{acts(finding("a.go", 2, "T", s), "keep")}
+	}
+	for _, tt := range []struct {
+		name     string
+		o        outputs
+		counts   pipeline.Severity
+		decision pipeline.Decision
+	}{
+		{"a critical that a model contradicts", outputs{x: remove("critical"), qualityA: keep("info")}, "critical", pipeline.DecisionFail},
+		{"a model's major that an agent contradicts", outputs{qualityA: remove("major"), x: keep("info")}, "warning", pipeline.DecisionPassWithWarnings},
+		{"two models, one major", outputs{qualityA: remove("major"), qualityB: keep("major")}, "warning", pipeline.DecisionPassWithWarnings},
+		{"two models, one critical", outputs{qualityA: remove("critical"), qualityB: keep("info")}, "warning", pipeline.DecisionNeedsFixes},
+		{"an agreed one", outputs{qualityA: remove("critical"), qualityB: remove("info"), x: keep("info")}, "critical", pipeline.DecisionFail},
+	} {
+		r := Aggregate(panel(tt.o))
+		if f := r.Findings[0]; len(r.Findings) != 1 || f.GateSeverity != tt.counts || r.Decision != tt.decision {
+			t.Errorf("%s: counts as %s, %s; want %s, %s", tt.name, f.GateSeverity, r.Decision, tt.counts, tt.decision)
+		}
+	}
+}
+
+// Several sides of one dispute become one finding: what touches, over all of
+// them.
+func TestOneDisputeOfMany(t *testing.T) {
+	f := func(line int, title string, a pipeline.Action) pipeline.Finding {
+		return acts(finding("a.go", line, title, "info"), a)
+	}
+	r := Aggregate(panel(outputs{
+		x:             {f(1, "the cache is slow", "remove"), f(5, "other", "remove")},
+		y:             {f(2, "the cache is usual", "keep"), f(2, "the cache is slow", "none")},
+		specA:         {f(3, "the cache is odd", "remove")},
+		specB:         {f(3, "something else", "remove")},
+		{"z", "", ""}: nil,
+	}))
+	var titles []string
+	for _, f := range r.Findings {
+		titles = append(titles, fmt.Sprintf("%s (%d)", f.Title, len(f.Perspectives)))
+	}
+	slices.Sort(titles)
+	if got := strings.Join(titles, ", "); got != "Trade-off: the cache is slow (3), other (0), something else (0)" {
+		t.Errorf("%s", got)
+	}
+}
+
+// What deduplicate kept apart and nobody else disputes stays two findings,
+// which are not fixed by themselves.
+func TestKeptApartIsNotApplied(t *testing.T) {
+	fixed := func(a pipeline.Action) pipeline.Finding {
+		f := acts(finding("a.go", 2, "T", "info"), a)
+		f.AutoClaim, f.Citation, f.SuggestedFix = "pattern", "a.go", "fix()"
+		return f
+	}
+	r := Aggregate(panel(outputs{x: {fixed("remove"), fixed("keep")}}))
+	if len(r.Findings) != 2 || r.Coverage[0].Auto != 0 {
+		t.Errorf("%+v", r.Findings)
+	}
+	if r := Aggregate(panel(outputs{x: {fixed("remove")}})); r.Coverage[0].Auto != 1 {
+		t.Errorf("undisputed: %+v", r.Findings)
+	}
+}
+
+// Where more oppose a finding than are compared with it, one of them might
+// have made it major: it counts as that.
+func TestCrowdedDispute(t *testing.T) {
+	impossible := message(finding("a.go", 0, "k0 k1", "info"), "It is impossible.")
+	others := func(n int) []pipeline.Finding {
+		var out []pipeline.Finding
+		for i := range n {
+			// One of the two words, which is rarer than those that all share.
+			title := fmt.Sprintf("k%d %s", i%2, strings.Join(slices.Concat(common[i%5:], common[:i%5], common[i/5%5:], common[:i/5%5]), " "))
+			out = append(out, message(finding("a.go", 0, title, "info"), "It is essential."))
+		}
+		return out
+	}
+	for _, tt := range []struct {
+		name  string
+		o     outputs
+		major bool
+	}{
+		{"too many", outputs{x: {impossible}, y: others(maxCompared)}, true},
+		{"one less", outputs{x: {impossible}, y: others(maxCompared - 1)}, false},
+		{"too many of a model", outputs{x: {impossible}, qualityA: others(maxCompared)}, false},
+		{"too many for a model", outputs{qualityA: {impossible}, y: others(maxCompared)}, false},
+	} {
+		r := Aggregate(panel(tt.o))
+		f := r.Findings[slices.IndexFunc(r.Findings, func(f pipeline.Finding) bool { return f.Title == impossible.Title })]
+		told := slices.Contains(f.Reasons, "raised to major: more findings oppose it than are compared with it")
+		if (f.Severity == pipeline.SeverityMajor) != tt.major || told != tt.major || r.Decision.Blocks() != tt.major {
+			t.Errorf("%s: %s, %s: %q", tt.name, f.Severity, r.Decision, f.Reasons)
+		}
+	}
+}
+
+var common = []string{"c0", "c1", "c2", "c3", "c4"}

@@ -1,0 +1,135 @@
+package aggregate
+
+import (
+	"cmp"
+	"slices"
+)
+
+// opponents finds findings that contradict one another among those that take
+// sides. They are indexed by the rarest words of their titles: two titles that
+// share half of their words share one of these.
+type opponents struct {
+	list  []*contender
+	areas map[area]int32
+	by    map[opponentKey][]opponent
+}
+
+// contender is a finding that takes sides, with what it is looked up by.
+type contender struct {
+	f      *item
+	title  *title
+	maker  int32 // who alone made it, 0 where several did
+	spots  []spot
+	words  []int32 // the rarest
+	proven bool
+}
+
+type opponentKey struct {
+	area   int32
+	word   int32
+	side   sides // one
+	proven bool  // apart, so that what models say can't crowd out others
+}
+
+// opponent is a contender at a spot; reach is how far those up to it reach.
+type opponent struct {
+	*contender
+	spot
+	reach int
+}
+
+func newOpponents(w *work) *opponents {
+	x := &opponents{areas: map[area]int32{}, by: map[opponentKey][]opponent{}}
+	in := map[string]sides{}
+	for _, f := range w.findings {
+		in[f.Path] |= f.sides
+	}
+	words, makers := &wording{}, map[source]int32{{}: 0}
+	for _, f := range w.findings {
+		if in[f.Path].opposes(f.sides) {
+			words.count(f.title)
+			maker, ok := makers[f.maker()]
+			if !ok {
+				maker = int32(len(makers))
+				makers[f.maker()] = maker
+			}
+			x.list = append(x.list, &contender{f: f, title: f.title, maker: maker, spots: f.spots(), proven: w.proven(f)})
+		}
+	}
+	for _, c := range x.list {
+		c.words = words.rarest(c.title)
+		x.index(c)
+	}
+	for _, list := range x.by {
+		slices.SortStableFunc(list, func(a, b opponent) int { return cmp.Compare(a.first, b.first) })
+		reach := 0
+		for i := range list {
+			reach = max(reach, list[i].last)
+			list[i].reach = reach
+		}
+	}
+	return x
+}
+
+func (x *opponents) index(c *contender) {
+	for _, s := range c.spots {
+		in, ok := x.areas[s.in]
+		if !ok {
+			in = int32(len(x.areas))
+			x.areas[s.in] = in
+		}
+		for _, side := range c.f.sides.each() {
+			for _, word := range c.words {
+				key := opponentKey{in, word, side, c.proven}
+				x.by[key] = append(x.by[key], opponent{contender: c, spot: s})
+			}
+		}
+	}
+}
+
+// join finds the disputes. What a finding is compared with is bounded, first
+// among what is proven and then among the rest; a proven one that says
+// impossible or essential of something that more proven ones deny than can be
+// compared is marked.
+func (x *opponents) join(d *disputes) {
+	for _, c := range x.list {
+		proven, rest := search{c, d, maxLooked, maxCompared}, search{c, d, maxLooked, maxCompared}
+		for _, s := range c.spots {
+			for _, side := range c.f.sides.against().each() {
+				for _, word := range c.words {
+					proven.among(x.by[opponentKey{x.areas[s.in], word, side, true}], s)
+					rest.among(x.by[opponentKey{x.areas[s.in], word, side, false}], s)
+				}
+			}
+		}
+		c.f.crowded = proven.spent() && c.proven && c.f.sides&(sideImpossible|sideEssential) != 0
+	}
+}
+
+// search is the search for one finding's opponents, and how many may still be
+// looked at and compared with it.
+type search struct {
+	c             *contender
+	d             *disputes
+	look, compare int
+}
+
+func (s *search) spent() bool { return s.look == 0 || s.compare == 0 }
+
+// among looks at those that touch a spot, in document order, backwards.
+func (s *search) among(list []opponent, at spot) {
+	// All before i begin where the spot or the line after it is, or before.
+	i, _ := slices.BinarySearchFunc(list, at.last+2, func(o opponent, first int) int { return cmp.Compare(o.first, first) })
+	for i--; i >= 0 && list[i].reach >= at.first-1 && !s.spent(); i-- {
+		s.look--
+		o := &list[i]
+		one := o.maker == s.c.maker && o.maker != 0
+		if one || o.last+1 < at.first || s.d.known(s.c.f, o.f) {
+			continue // not by others, not at the place, or in one dispute already
+		}
+		s.compare--
+		if s.c.title.alike(o.title) {
+			s.d.between(s.c.f, o.f)
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package aggregate
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+func TestPromote(t *testing.T) {
+	at := func(line int, title string, confidence float64) pipeline.Finding {
+		return sure(finding("a.go", line, title, pipeline.SeverityInfo), confidence)
+	}
+	section := func(f pipeline.Finding, s string) pipeline.Finding {
+		f.Section, f.StartLine = s, 0
+		return f
+	}
+	blocks := func(f pipeline.Finding) pipeline.Finding { f.Blocking = true; return f }
+	in := func(f pipeline.Finding, path string) pipeline.Finding { f.Path = path; return f }
+	const stays = 0.0
+	for _, tt := range []struct {
+		name     string
+		residual pipeline.Finding // of y
+		o        outputs
+		want     float64 // the confidence with which it comes back
+		why      string
+	}{
+		{"the same line", at(2, "R", 0.4), outputs{x: {at(2, "F", 0.9)}}, 0.63, `promoted: x found "F" at the same place`},
+		{"no confidence at all", at(2, "R", 0), outputs{x: {at(2, "F", 0.9)}}, 0.55, ""},
+		{"hardly below the gate", at(2, "R", 0.49), outputs{x: {at(2, "F", 0.5)}}, 0.648, ""},
+		{"the same title", at(2, "F", 0.4), outputs{x: {at(2, "F", 0.9)}}, 0.63, ""},
+		{"an adjacent line", at(3, "R", 0.4), outputs{x: {at(2, "F", 0.9)}}, 0.63, ""},
+		{"the adjacent line before", at(1, "R", 0.4), outputs{x: {at(2, "F", 0.9)}}, 0.63, ""},
+		{"a line further", at(4, "R", 0.4), outputs{x: {at(2, "F", 0.9)}}, stays, ""},
+		{"a line of those merged", at(6, "R", 0.4), outputs{x: {at(2, "F", 0.9), at(3, "F", 0.6)}, specA: {at(4, "F", 0.7), at(5, "F", 0.7)}}, 0.63, ""},
+		{"the whole file and a line", at(0, "R", 0.4), outputs{x: {at(1, "F", 0.9)}}, stays, ""},
+		{"the whole file twice", at(0, "R", 0.4), outputs{x: {at(0, "F", 0.9)}}, 0.63, ""},
+		{"the same section", section(at(0, "R", 0.4), "Goals"), outputs{x: {section(at(0, "F", 0.9), "goals:")}}, 0.63, ""},
+		{"another section", section(at(0, "R", 0.4), "Goals"), outputs{x: {section(at(0, "F", 0.9), "Plan")}}, stays, ""},
+		{"another file", at(2, "R", 0.4), outputs{x: {in(at(2, "F", 0.9), "b.go")}}, stays, ""},
+		{"its own agent", at(2, "R", 0.4), outputs{y: {at(2, "F", 0.9)}}, stays, ""},
+		{"its own agent and another", at(2, "R", 0.4), outputs{y: {at(2, "F", 0.9)}, x: {at(3, "F", 0.6)}}, 0.63, ""},
+		{"its own agent before another", at(4, "R", 0.4), outputs{y: {at(4, "F", 0.9), at(5, "H", 0.9)}, x: {at(3, "G", 0.6)}}, 0.63, `promoted: x found "G" at the same place`},
+		{"another residual", at(2, "R", 0.4), outputs{x: {at(2, "F", 0.4)}}, stays, ""},
+
+		{"all words of a title", at(1, "cache grows", 0.4), outputs{x: {at(5, "The cache grows without bound", 0.9)}}, 0.63, `promoted: x found "The cache grows without bound" in the same file under a similar title`},
+		{"half of its words", at(1, "cache is never emptied", 0.4), outputs{x: {at(5, "Cache is huge", 0.9)}}, 0.63, ""},
+		{"less than half of its words", at(1, "cache is not ever emptied", 0.4), outputs{x: {at(5, "Cache is huge", 0.9)}}, stays, ""},
+		{"half of its words in another file", at(1, "cache grows", 0.4), outputs{x: {in(at(1, "Cache grows", 0.9), "b.go")}}, stays, ""},
+		{"half of its words by its own agent", at(1, "cache grows", 0.4), outputs{y: {at(5, "Cache grows fast", 0.9)}}, stays, ""},
+		{"place before words", at(2, "cache grows", 0.4), outputs{x: {at(5, "cache grows fast", 0.9)}, specA: {at(2, "F", 0.9)}}, 0.63, `promoted: spec found "F" at the same place`},
+
+		{"it would block", blocks(at(1, "R", 0.4)), nil, 0.55, "promoted: it would block"},
+		{"borne out, and it would block", blocks(at(2, "R", 0.4)), outputs{x: {at(2, "F", 0.9)}}, 0.63, ""},
+		{"nothing", at(2, "R", 0.4), nil, stays, ""},
+	} {
+		tt.residual.Category = "residual"
+		o := plus(tt.o, outputs{y: {tt.residual}})
+		for r := range o {
+			for i := range o[r] {
+				if o[r][i].Category == "" {
+					o[r][i].FindingType = pipeline.FindingOmission
+				}
+			}
+		}
+		r := Aggregate(panel(o))
+		i := slices.IndexFunc(r.Findings, func(f pipeline.Finding) bool { return f.Category == "residual" })
+		if (i >= 0) != (tt.want != stays) {
+			t.Errorf("%s: comes back %v; concerns %+v", tt.name, i >= 0, r.ResidualConcerns)
+			continue
+		}
+		if i < 0 {
+			continue
+		}
+		f := r.Findings[i]
+		if math.Abs(f.Confidence-tt.want) > 1e-9 || f.Severity != pipeline.SeverityWarning || f.FindingType != pipeline.FindingOmission || !slices.Equal(f.Reviewers, []string{"y"}) {
+			t.Errorf("%s: %s, %v, %s, by %v; want confidence %v", tt.name, f.Severity, f.Confidence, f.FindingType, f.Reviewers, tt.want)
+		}
+		if !strings.Contains(strings.Join(f.Reasons, "\n"), "promoted: ") || tt.why != "" && !slices.Contains(f.Reasons, tt.why) {
+			t.Errorf("%s: reasons %q, want %q", tt.name, f.Reasons, tt.why)
+		}
+	}
+}
+
+// Promotion takes the type of what bears it out, and makes nobody surer.
+func TestPromotionIsNotAgreement(t *testing.T) {
+	f, residual := finding("a.go", 2, "T", "major"), sure(finding("a.go", 2, "T", "critical"), 0.4)
+	residual.FindingType = pipeline.FindingOmission
+	r := Aggregate(panel(outputs{x: {f}, y: {residual}}))
+	if len(r.Findings) != 2 || r.Findings[0].Confidence != 0.9 || len(r.Findings[0].Reviewers) != 1 || r.Findings[1].FindingType != pipeline.FindingError {
+		t.Errorf("%+v", r.Findings)
+	}
+	if r.Coverage[0].Findings != 1 || r.Coverage[1].Findings != 1 || len(r.ResidualConcerns) != 0 {
+		t.Errorf("%+v, %+v", r.Coverage, r.ResidualConcerns)
+	}
+}
+
+// The gate of the settings is what confidence is measured by.
+func TestPromoteByTheConfidenceGate(t *testing.T) {
+	in := panel(outputs{x: {finding("a.go", 2, "F", "info")}, y: {sure(finding("a.go", 2, "R", "info"), 0.4)}})
+	in.Config.Settings.Synthesis.ConfidenceGate = 0.8
+	r := Aggregate(in)
+	if f := r.Findings[0]; f.Title != "R" || f.Confidence != 0.6 {
+		t.Errorf("%s: %v, want 0.6", f.Title, f.Confidence)
+	}
+}
+
+// The search for a similar title is bounded: what stands beyond the bound is
+// not found, and what stands before it is.
+func TestPromoteIsBounded(t *testing.T) {
+	in := panel(outputs{y: {sure(finding("a.go", 0, "cache of users grows", "info"), 0.4)}})
+	var others []pipeline.Finding
+	for i := range maxCompared + 1 {
+		others = append(others, finding("a.go", 2, fmt.Sprintf("cache w%d w%d w%d", i, i+1000, i+2000), "info"))
+	}
+	beyond, before := finding("a.go", 6, "users cache", "info"), finding("a.go", 1, "users cache", "info")
+	for _, tt := range []struct {
+		f    pipeline.Finding
+		back int
+	}{{beyond, 0}, {before, 1}} {
+		in.Results = append(in.Results[:1:1], pipeline.AgentResult{Agent: "x", Status: pipeline.AgentOK, Output: pipeline.AgentOutput{Findings: append(slices.Clone(others), tt.f)}})
+		// Its rarest words are all the others' too.
+		in.Results = append(in.Results, pipeline.AgentResult{Agent: "z", Status: pipeline.AgentOK, Output: pipeline.AgentOutput{Findings: crowd("users", "of", "grows")}})
+		if got := 1 - len(Aggregate(in).ResidualConcerns); got != tt.back {
+			t.Errorf("line %d: %d came back, want %d", tt.f.StartLine, got, tt.back)
+		}
+	}
+}
+
+// crowd makes these words common in another file.
+func crowd(words ...string) []pipeline.Finding {
+	var out []pipeline.Finding
+	for i := range 2 * maxCompared {
+		for _, w := range words {
+			out = append(out, finding("b.go", 1, fmt.Sprintf("%s %s%d", w, w, i), "info"))
+		}
+	}
+	return out
+}

@@ -1,0 +1,139 @@
+package aggregate
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// modelled makes the results of an agent those of a model.
+func modelled(in Input, agent, model, stage string) Input {
+	for i := range in.Results {
+		if in.Results[i].Agent == agent {
+			in.Results[i].Model, in.Results[i].Stage = model, stage
+		}
+	}
+	return in
+}
+
+func TestDismissed(t *testing.T) {
+	for _, tt := range []struct {
+		name       string
+		severity   pipeline.Severity
+		override   bool
+		id         string // of another finding
+		suppressed bool
+		reason     string
+	}{
+		{"major", pipeline.SeverityMajor, false, "", true, "dismissed by ann"},
+		{"critical", pipeline.SeverityCritical, false, "", false, "not dismissed: only somebody who may override can dismiss a critical finding"},
+		{"critical by override", pipeline.SeverityCritical, true, "", true, "dismissed by ann"},
+		{"another", pipeline.SeverityMajor, true, "0123456789abcdef", false, ""},
+	} {
+		in := one(finding("a.go", 1, "T", tt.severity))
+		id := Aggregate(in).Findings[0].ID
+		if tt.id != "" {
+			id = tt.id
+		}
+		in.Memory.Dismissed = pipeline.List[pipeline.Dismissal]{{Fingerprint: id, Reason: "it is a test", By: "ann", Override: tt.override}}
+		r := Aggregate(in)
+		var f pipeline.Finding
+		switch {
+		case tt.suppressed && len(r.Suppressed) == 1 && len(r.Findings) == 0:
+			f = r.Suppressed[0].Finding
+			if got := r.Suppressed[0].Reason; got != "dismissed: it is a test" || f.State != pipeline.StateDismissed || f.ID != id || r.Decision != pipeline.DecisionPass {
+				t.Errorf("%s: %q, %s, %s", tt.name, got, f.State, r.Decision)
+			}
+		case !tt.suppressed && len(r.Findings) == 1 && len(r.Suppressed) == 0 && r.Decision.Blocks():
+			f = r.Findings[0]
+		default:
+			t.Errorf("%s: %d findings, %+v", tt.name, len(r.Findings), r.Suppressed)
+			continue
+		}
+		if got := strings.Join(f.Reasons, "; "); got != tt.reason {
+			t.Errorf("%s: reasons %q, want %q", tt.name, got, tt.reason)
+		}
+	}
+}
+
+// Of two dismissals of one finding, the one with more right counts, in
+// whatever order they stand.
+func TestDismissedTwice(t *testing.T) {
+	in := one(finding("a.go", 1, "T", pipeline.SeverityCritical))
+	id := Aggregate(in).Findings[0].ID
+	with, without := pipeline.Dismissal{Fingerprint: id, Override: true}, pipeline.Dismissal{Fingerprint: id}
+	for _, list := range [][]pipeline.Dismissal{{with, without}, {without, with}} {
+		in.Memory.Dismissed = list
+		if r := Aggregate(in); len(r.Suppressed) != 1 {
+			t.Errorf("%+v: not dismissed", list)
+		}
+	}
+}
+
+// What was dismissed is out before anything is merged with it: the finding of
+// the other agent at the next line stays.
+func TestDismissedBeforeItMerges(t *testing.T) {
+	in := world(map[string][]pipeline.Finding{"x": {finding("a.go", 1, "T", pipeline.SeverityMajor)}, "y": {finding("a.go", 2, "T", pipeline.SeverityWarning)}})
+	merged := Aggregate(in)
+	if len(merged.Findings) != 1 || len(merged.Findings[0].Fingerprints) != 2 || merged.Findings[0].Agent != "x" {
+		t.Fatalf("%+v", merged.Findings)
+	}
+	in.Memory.Dismissed = pipeline.List[pipeline.Dismissal]{{Fingerprint: merged.Findings[0].ID}}
+	r := Aggregate(in)
+	if len(r.Findings) != 1 || r.Findings[0].Agent != "y" || r.Decision != pipeline.DecisionPassWithWarnings {
+		t.Errorf("%s: %+v", r.Decision, r.Findings)
+	}
+}
+
+func TestFalsePositives(t *testing.T) {
+	pattern := func(p string, globs ...string) pipeline.FalsePositive {
+		return pipeline.FalsePositive{Pattern: p, Reason: "we mean it", Globs: globs}
+	}
+	for _, tt := range []struct {
+		name     string
+		patterns []pipeline.FalsePositive
+		change   func(*pipeline.Finding)
+		model    string
+		want     float64
+	}{
+		{"rule", []pipeline.FalsePositive{pattern("r1")}, nil, "m", 0.6},
+		{"title, normalised", []pipeline.FalsePositive{pattern("missing lock")}, nil, "m", 0.6},
+		{"title as written", []pipeline.FalsePositive{pattern("Missing lock!")}, nil, "m", 0.6},
+		{"both, once", []pipeline.FalsePositive{pattern("r1"), pattern("missing lock"), pattern("r1")}, nil, "m", 0.6},
+		{"in its files", []pipeline.FalsePositive{pattern("r1", "*.go")}, nil, "m", 0.6},
+		{"not below 0", []pipeline.FalsePositive{pattern("r1")}, func(f *pipeline.Finding) { f.Confidence = 0.2 }, "m", 0},
+		{"in other files", []pipeline.FalsePositive{pattern("r1", "*.py")}, nil, "m", 0.9},
+		{"another pattern", []pipeline.FalsePositive{pattern("r2"), pattern("missing"), pattern("")}, nil, "m", 0.9},
+		{"critical", []pipeline.FalsePositive{pattern("r1")}, func(f *pipeline.Finding) { f.Severity = pipeline.SeverityCritical }, "m", 0.9},
+		{"no model's", []pipeline.FalsePositive{pattern("r1")}, nil, "", 0.9},
+	} {
+		f := finding("a.go", 1, "Missing lock!", pipeline.SeverityMajor)
+		f.RuleID = "r1"
+		if tt.change != nil {
+			tt.change(&f)
+		}
+		in := modelled(one(f), "x", tt.model, "")
+		in.Config.Settings.Synthesis.ConfidenceGate = 0
+		in.Memory.FalsePositives = tt.patterns
+		got := Aggregate(in).Findings[0]
+		if got.Confidence != tt.want {
+			t.Errorf("%s: confidence %v, want %v", tt.name, got.Confidence, tt.want)
+		}
+		told := strings.Contains(strings.Join(got.Reasons, "\n"), "a known false positive: we mean it")
+		if told != (tt.want != 0.9) {
+			t.Errorf("%s: reasons %q", tt.name, got.Reasons)
+		}
+	}
+}
+
+// A finding that loses confidence may fall below the gate.
+func TestFalsePositiveBecomesAConcern(t *testing.T) {
+	f := finding("a.go", 1, "T", pipeline.SeverityMajor)
+	f.Confidence = 0.79
+	in := modelled(one(f), "x", "m", "")
+	in.Memory.FalsePositives = pipeline.List[pipeline.FalsePositive]{{Pattern: "t"}}
+	if r := Aggregate(in); len(r.Findings) != 0 || len(r.ResidualConcerns) != 1 {
+		t.Errorf("%+v, %+v", r.Findings, r.ResidualConcerns)
+	}
+}
