@@ -19,9 +19,9 @@ func previous(r pipeline.ReviewReport) *pipeline.PreviousReport {
 	}
 }
 
-// reviewed reviews one head after the other, which are named head-1, head-2 and
+// afterHeads reviews one head after the other, which are named head-1, head-2 and
 // so on, and returns the last report.
-func reviewed(heads ...Input) pipeline.ReviewReport {
+func afterHeads(heads ...Input) pipeline.ReviewReport {
 	var r pipeline.ReviewReport
 	for i, in := range heads {
 		facts := *in.Facts
@@ -94,7 +94,7 @@ func TestOpenWhateverIsMerged(t *testing.T) {
 		"one ignored":      {head{"a.go": {"bad 1", "bad 2 // reviewgate:ignore r1 wanted", "bad 3", "good", "good", "bad 4"}}, "new 0, open 3, resolved 0, unconfirmed 0, back []"},
 		"now one block":    {head{"a.go": {"bad 1", "bad 2", "bad 3", "bad 4"}}, "new 0, open 1, resolved 0, unconfirmed 0, back []"},
 	} {
-		wantHistory(t, name, reviewed(all, tc.next.input()), tc.want)
+		wantHistory(t, name, afterHeads(all, tc.next.input()), tc.want)
 	}
 }
 
@@ -105,12 +105,12 @@ func TestOpenWhoeverIsSurer(t *testing.T) {
 	first := world(map[string][]pipeline.Finding{"x": {x}, "y": {y}})
 	y.Confidence = 0.99
 	second := world(map[string][]pipeline.Finding{"x": {x}, "y": {y}})
-	r := reviewed(first, second)
+	r := afterHeads(first, second)
 	if r.Findings[0].Agent != "y" {
 		t.Fatalf("the finding is %s's", r.Findings[0].Agent)
 	}
 	wantHistory(t, "the other is surer", r, "new 0, open 1, resolved 0, unconfirmed 0, back []")
-	wantHistory(t, "only one is left", reviewed(first, world(map[string][]pipeline.Finding{"x": {x}, "y": nil})), "new 0, open 1, resolved 0, unconfirmed 0, back []")
+	wantHistory(t, "only one is left", afterHeads(first, world(map[string][]pipeline.Finding{"x": {x}, "y": nil})), "new 0, open 1, resolved 0, unconfirmed 0, back []")
 }
 
 func TestOneOfThreeEqualsFixed(t *testing.T) {
@@ -121,7 +121,7 @@ func TestOneOfThreeEqualsFixed(t *testing.T) {
 		}
 		two := slices.Clone(three["a.go"])
 		two[i] = "good"
-		wantHistory(t, fmt.Sprintf("line %d fixed", i+1), reviewed(three.input(), head{"a.go": two}.input()), "new 0, open 2, resolved 1, unconfirmed 0, back []")
+		wantHistory(t, fmt.Sprintf("line %d fixed", i+1), afterHeads(three.input(), head{"a.go": two}.input()), "new 0, open 2, resolved 1, unconfirmed 0, back []")
 	}
 }
 
@@ -204,17 +204,17 @@ func TestResolvedOnlyAfterAnotherLook(t *testing.T) {
 	} {
 		next := both()
 		tc.change(&next)
-		wantHistory(t, name, reviewed(both(f), next), tc.want)
+		wantHistory(t, name, afterHeads(both(f), next), tc.want)
 	}
 	f.Confidence = 0.4
-	wantHistory(t, "they are unsure now", reviewed(both(finding("a.go", 4, "T", pipeline.SeverityMajor)), both(f)), unconfirmed)
+	wantHistory(t, "they are unsure now", afterHeads(both(finding("a.go", 4, "T", pipeline.SeverityMajor)), both(f)), unconfirmed)
 }
 
 func TestCommitsUnknownKeepTheirFindings(t *testing.T) {
 	f := pipeline.Finding{Title: "No imperative", Severity: pipeline.SeverityInfo, Message: "m", Confidence: 1, Section: pipeline.SectionCommit("1111111")}
 	next := world(map[string][]pipeline.Finding{"x": nil})
 	next.Facts.Incomplete = pipeline.List[pipeline.Incompleteness]{{What: "commits"}}
-	wantHistory(t, "not all commits are known", reviewed(one(f), next), "new 0, open 0, resolved 0, unconfirmed 1, back []")
+	wantHistory(t, "not all commits are known", afterHeads(one(f), next), "new 0, open 0, resolved 0, unconfirmed 1, back []")
 }
 
 // What nobody looked for is known again when somebody does, however many heads
@@ -232,16 +232,16 @@ func TestUnconfirmedIsRemembered(t *testing.T) {
 		return in
 	}
 	without := head{"a.go": {"good", "good"}}.input
-	wantHistory(t, "while it fails", reviewed(with(), failing(), broken(), failing()), "new 0, open 0, resolved 0, unconfirmed 1, back []")
-	wantHistory(t, "when it is seen again", reviewed(with(), failing(), broken(), with()), "new 0, open 1, resolved 0, unconfirmed 0, back []")
-	wantHistory(t, "when it is gone", reviewed(with(), failing(), broken(), without()), "new 0, open 0, resolved 1, unconfirmed 0, back []")
-	wantHistory(t, "and stays gone", reviewed(with(), failing(), without(), without()), "new 0, open 0, resolved 0, unconfirmed 0, back []")
+	wantHistory(t, "while it fails", afterHeads(with(), failing(), broken(), failing()), "new 0, open 0, resolved 0, unconfirmed 1, back []")
+	wantHistory(t, "when it is seen again", afterHeads(with(), failing(), broken(), with()), "new 0, open 1, resolved 0, unconfirmed 0, back []")
+	wantHistory(t, "when it is gone", afterHeads(with(), failing(), broken(), without()), "new 0, open 0, resolved 1, unconfirmed 0, back []")
+	wantHistory(t, "and stays gone", afterHeads(with(), failing(), without(), without()), "new 0, open 0, resolved 0, unconfirmed 0, back []")
 }
 
 // A review whose last stage failed carries the history on.
 func TestFailedReportRemembers(t *testing.T) {
 	in := head{"a.go": {"bad 1"}}.input()
-	in.Previous = previous(reviewed(head{"a.go": {"bad 0", "good", "bad 1"}}.input(), in))
+	in.Previous = previous(afterHeads(head{"a.go": {"bad 0", "good", "bad 1"}}.input(), in))
 	failed := Failed(in, &pipeline.Incompleteness{What: "stage", Gating: true})
 	if failed.Iteration != 3 || failed.Changes.PreviousReport != "head-2" {
 		t.Errorf("iteration %d after %s", failed.Iteration, failed.Changes.PreviousReport)
@@ -258,10 +258,10 @@ func TestUnconfirmedIsBounded(t *testing.T) {
 	}
 	failing := head{"a.go": lines}.input()
 	failing.Results[0].Status, failing.Results[0].Output.Findings = pipeline.AgentFailed, nil
-	if n := len(reviewed(head{"a.go": lines}.input(), failing).Changes.Unconfirmed); n != pipeline.MaxUnconfirmed {
+	if n := len(afterHeads(head{"a.go": lines}.input(), failing).Changes.Unconfirmed); n != pipeline.MaxUnconfirmed {
 		t.Errorf("%d remembered, want %d", n, pipeline.MaxUnconfirmed)
 	}
-	if n := len(reviewed(head{"a.go": lines}.input(), head{"a.go": {"good"}}.input()).Changes.Fixed); n != pipeline.MaxFixed {
+	if n := len(afterHeads(head{"a.go": lines}.input(), head{"a.go": {"good"}}.input()).Changes.Fixed); n != pipeline.MaxFixed {
 		t.Errorf("%d fixed remembered, want %d", n, pipeline.MaxFixed)
 	}
 }
@@ -271,11 +271,11 @@ func TestBroughtBack(t *testing.T) {
 	back := func(by string) string {
 		return fmt.Sprintf("new 1, open 0, resolved 0, unconfirmed 0, back [%q]", pipeline.ReasonBack+by)
 	}
-	wantHistory(t, "on the next head", reviewed(with(), without(), with()), back("head-2"))
-	wantHistory(t, "two heads later", reviewed(with(), without(), without(), with()), back("head-2"))
-	wantHistory(t, "a second time", reviewed(with(), without(), with(), without(), with()), back("head-4"))
-	wantHistory(t, "at another line", reviewed(with(), without(), head{"a.go": {"good", "good", "  bad  1"}}.input()), back("head-2"))
-	open := reviewed(with(), without(), with(), with())
+	wantHistory(t, "on the next head", afterHeads(with(), without(), with()), back("head-2"))
+	wantHistory(t, "two heads later", afterHeads(with(), without(), without(), with()), back("head-2"))
+	wantHistory(t, "a second time", afterHeads(with(), without(), with(), without(), with()), back("head-4"))
+	wantHistory(t, "at another line", afterHeads(with(), without(), head{"a.go": {"good", "good", "  bad  1"}}.input()), back("head-2"))
+	open := afterHeads(with(), without(), with(), with())
 	wantHistory(t, "once it is known to be back", open, "new 0, open 1, resolved 0, unconfirmed 0, back []")
 	if len(open.Changes.Fixed) != 0 {
 		t.Errorf("it still counts as fixed: %+v", open.Changes.Fixed)
@@ -283,10 +283,10 @@ func TestBroughtBack(t *testing.T) {
 	renamed := with()
 	renamed.Facts.Files[0].Path, renamed.Facts.Files[0].PreviousPath, renamed.Facts.Files[0].Status = "z.go", "a.go", pipeline.FileRenamed
 	renamed.Results[0].Output.Findings[0].Path = "z.go"
-	wantHistory(t, "under a name that the code host tells of", reviewed(with(), without(), renamed), back("head-2"))
+	wantHistory(t, "under a name that the code host tells of", afterHeads(with(), without(), renamed), back("head-2"))
 
 	// Only one of two that were merged is fixed, then the other, and one is back.
-	wantHistory(t, "one of two", reviewed(
+	wantHistory(t, "one of two", afterHeads(
 		head{"a.go": {"bad 1", "bad 2"}}.input(), head{"a.go": {"bad 1", "good"}}.input(), head{"a.go": {"good", "bad 2"}}.input(),
 	), "new 1, open 0, resolved 1, unconfirmed 0, back [\"back: it was fixed in head-2\"]")
 }
@@ -305,7 +305,7 @@ func TestBackNamesTheHead(t *testing.T) {
 // same; one of an older head that is pushed again comes after the newer one.
 func TestReviewedAgain(t *testing.T) {
 	with, without := head{"a.go": {"bad 1"}}.input(), head{"a.go": {"good"}}.input()
-	first := reviewed(with)
+	first := afterHeads(with)
 	without.Previous = previous(first)
 	for range 2 {
 		wantHistory(t, "the same head again", Aggregate(without), "new 0, open 0, resolved 1, unconfirmed 0, back []")
@@ -320,8 +320,8 @@ func TestReviewedAgain(t *testing.T) {
 func TestNoLongerIgnoredIsNew(t *testing.T) {
 	ignored := head{"a.go": {"bad 1 // reviewgate:ignore r1 wanted"}}.input()
 	plain := head{"a.go": {"bad 1"}}.input()
-	wantHistory(t, "the comment is gone", reviewed(ignored, plain), "new 1, open 0, resolved 0, unconfirmed 0, back []")
-	wantHistory(t, "the comment comes", reviewed(plain, ignored), "new 0, open 0, resolved 0, unconfirmed 0, back []")
+	wantHistory(t, "the comment is gone", afterHeads(ignored, plain), "new 1, open 0, resolved 0, unconfirmed 0, back []")
+	wantHistory(t, "the comment comes", afterHeads(plain, ignored), "new 0, open 0, resolved 0, unconfirmed 0, back []")
 }
 
 // What is new for everybody else stays new, whatever a model said before.
@@ -334,8 +334,8 @@ func TestModelsMakeNothingOld(t *testing.T) {
 	}
 	named := f
 	named.RuleID = "r1"
-	wantHistory(t, "an agent agrees under a rule", reviewed(model(), model(named)), "new 1, open 0, resolved 0, unconfirmed 0, back []")
-	wantHistory(t, "the model alone", reviewed(model(), model()), "new 0, open 1, resolved 0, unconfirmed 0, back []")
+	wantHistory(t, "an agent agrees under a rule", afterHeads(model(), model(named)), "new 1, open 0, resolved 0, unconfirmed 0, back []")
+	wantHistory(t, "the model alone", afterHeads(model(), model()), "new 0, open 1, resolved 0, unconfirmed 0, back []")
 }
 
 // Reports that an older version stored have neither fingerprints of what was
@@ -356,7 +356,7 @@ func TestDismissedIsKnownAgain(t *testing.T) {
 	id := Aggregate(before).Findings[1].ID
 	after := head{"a.go": {"good", "bad 1", "good", "good", "\tbad  1"}}.input()
 	after.Memory.Dismissed = pipeline.List[pipeline.Dismissal]{{Fingerprint: id, Path: "a.go", By: "alice", Reason: "wanted"}}
-	r := reviewed(before, after)
+	r := afterHeads(before, after)
 	if len(r.Suppressed) != 1 || r.Suppressed[0].Finding.StartLine != 5 || r.Suppressed[0].Finding.State != pipeline.StateDismissed {
 		t.Errorf("suppressed %+v, want the one on line 5", r.Suppressed)
 	}

@@ -33,18 +33,18 @@ func TestFileThatTheChangeAddsIsRenamed(t *testing.T) {
 		"two copies of one":      {head{"a.go": {longLine}}, head{"b.go": {longLine}, "c.go": {longLine}}, "new 1, open 1, resolved 0, unconfirmed 0, back []"},
 		"it was there already":   {head{"a.go": {longLine}, "b.go": {"bad line"}}, head{"b.go": {"bad line", "good", "good", longLine}}, "new 1, open 1, resolved 1, unconfirmed 0, back []"},
 	} {
-		wantHistory(t, name, reviewed(tc.before.input(), tc.after.input()), tc.want)
+		wantHistory(t, name, afterHeads(tc.before.input(), tc.after.input()), tc.want)
 	}
 }
 
 func TestRenamedIsRememberedFromThenOn(t *testing.T) {
-	r := reviewed(head{"a.go": {longLine, "good", "good", "bad 2"}}.input(), head{"b.go": {longLine, "good", "good", "bad 2"}}.input(), head{"b.go": {"good", "bad 2"}}.input())
+	r := afterHeads(head{"a.go": {longLine, "good", "good", "bad 2"}}.input(), head{"b.go": {longLine, "good", "good", "bad 2"}}.input(), head{"b.go": {"good", "bad 2"}}.input())
 	wantHistory(t, "the code that told is fixed", r, "new 0, open 1, resolved 1, unconfirmed 0, back []")
 	if got := r.Findings[0].OriginalPath; got != "a.go" {
 		t.Errorf("the original path is %q", got)
 	}
-	wantHistory(t, "renamed twice", reviewed(head{"a.go": {longLine}}.input(), head{"b.go": {longLine}}.input(), head{"c.go": {longLine}}.input()), "new 0, open 1, resolved 0, unconfirmed 0, back []")
-	wantHistory(t, "and back", reviewed(head{"a.go": {longLine}}.input(), head{"b.go": {longLine}}.input(), head{"a.go": {longLine}}.input()), "new 0, open 1, resolved 0, unconfirmed 0, back []")
+	wantHistory(t, "renamed twice", afterHeads(head{"a.go": {longLine}}.input(), head{"b.go": {longLine}}.input(), head{"c.go": {longLine}}.input()), "new 0, open 1, resolved 0, unconfirmed 0, back []")
+	wantHistory(t, "and back", afterHeads(head{"a.go": {longLine}}.input(), head{"b.go": {longLine}}.input(), head{"a.go": {longLine}}.input()), "new 0, open 1, resolved 0, unconfirmed 0, back []")
 }
 
 // The code host may call a file renamed on one head, and added on the next,
@@ -57,25 +57,25 @@ func TestRenamesTheCodeHostTellsOfOnce(t *testing.T) {
 	}
 	added := head{"b.go": {"bad"}}.input
 	const open = "new 0, open 1, resolved 0, unconfirmed 0, back []"
-	wantHistory(t, "told first", reviewed(told(), added()), open)
-	wantHistory(t, "told later", reviewed(added(), told()), open)
-	wantHistory(t, "before and after", reviewed(head{"a.go": {"bad"}}.input(), told(), added(), told(), head{"a.go": {"bad"}}.input()), open)
+	wantHistory(t, "told first", afterHeads(told(), added()), open)
+	wantHistory(t, "told later", afterHeads(added(), told()), open)
+	wantHistory(t, "before and after", afterHeads(head{"a.go": {"bad"}}.input(), told(), added(), told(), head{"a.go": {"bad"}}.input()), open)
 }
 
 // The base renames a file that the change modifies.
 func TestTheBaseRenames(t *testing.T) {
 	before, after := head{"a.go": {longLine}}.input(), head{"b.go": {longLine}}.input()
 	before.Facts.Files[0].Status, after.Facts.Files[0].Status = pipeline.FileModified, pipeline.FileModified
-	wantHistory(t, "rebased", reviewed(before, after), "new 0, open 1, resolved 0, unconfirmed 0, back []")
+	wantHistory(t, "rebased", afterHeads(before, after), "new 0, open 1, resolved 0, unconfirmed 0, back []")
 }
 
 // A finding that is fixed, and brought back in a file of another name.
 func TestBroughtBackUnderAnotherName(t *testing.T) {
 	with, gone := head{"a.go": {longLine}}.input(), head{"a.go": {"good"}}.input()
 	for name, r := range map[string]pipeline.ReviewReport{
-		"renamed when it comes back": reviewed(with, gone, head{"b.go": {longLine}}.input()),
-		"renamed before":             reviewed(with, gone, head{"b.go": {"good"}}.input(), head{"b.go": {longLine}}.input()),
-		"with the file gone between": reviewed(with, head{}.input(), head{"b.go": {longLine}}.input()),
+		"renamed when it comes back": afterHeads(with, gone, head{"b.go": {longLine}}.input()),
+		"renamed before":             afterHeads(with, gone, head{"b.go": {"good"}}.input(), head{"b.go": {longLine}}.input()),
+		"with the file gone between": afterHeads(with, head{}.input(), head{"b.go": {longLine}}.input()),
 	} {
 		wantHistory(t, name, r, `new 1, open 0, resolved 0, unconfirmed 0, back ["back: it was fixed in head-2"]`)
 	}
@@ -89,7 +89,7 @@ func TestDismissedUnderAnotherName(t *testing.T) {
 	for name, after := range map[string]head{"renamed": {"b.go": {longLine}}, "of the same name": {"x/a.go": {longLine}}} {
 		in := after.input()
 		in.Memory.Dismissed = dismissed
-		for when, r := range map[string]pipeline.ReviewReport{"at once": reviewed(before, in), "later": reviewed(before, head{}.input(), in)} {
+		for when, r := range map[string]pipeline.ReviewReport{"at once": afterHeads(before, in), "later": afterHeads(before, head{}.input(), in)} {
 			if len(r.Suppressed) != 1 || len(r.Findings) != 0 {
 				t.Errorf("%s %s: %d findings, %d suppressed", name, when, len(r.Findings), len(r.Suppressed))
 			}
@@ -97,7 +97,7 @@ func TestDismissedUnderAnotherName(t *testing.T) {
 	}
 	in := head{"b.go": {"bad line"}}.input()
 	in.Memory.Dismissed = dismissed
-	if r := reviewed(before, in); len(r.Findings) != 1 {
+	if r := afterHeads(before, in); len(r.Findings) != 1 {
 		t.Error("another file's finding is dismissed")
 	}
 }
@@ -114,10 +114,10 @@ func TestModelsRenameNothingForOthers(t *testing.T) {
 	}
 	// The line that the model flags is telling, and the agent's is not.
 	lines := []string{"x := connect(warehouse, withoutPassword)", "good", "good", "bad"}
-	r := reviewed(byModel(head{"a.go": lines}.input(), "a.go"), byModel(head{"b.go": lines}.input(), "b.go"))
+	r := afterHeads(byModel(head{"a.go": lines}.input(), "a.go"), byModel(head{"b.go": lines}.input(), "b.go"))
 	wantHistory(t, "with an agent's finding", r, "new 2, open 0, resolved 2, unconfirmed 0, back []")
 	lines = lines[:1]
-	r = reviewed(byModel(head{"a.go": lines}.input(), "a.go"), byModel(head{"b.go": lines}.input(), "b.go"))
+	r = afterHeads(byModel(head{"a.go": lines}.input(), "a.go"), byModel(head{"b.go": lines}.input(), "b.go"))
 	wantHistory(t, "with the model's alone", r, "new 0, open 1, resolved 0, unconfirmed 0, back []")
 }
 
@@ -136,7 +136,7 @@ func TestUnrelatedFilesStayApart(t *testing.T) {
 			return h
 		}
 		before, after := draw("x", "one"), draw("y", "two")
-		r := reviewed(before.input(), after.input())
+		r := afterHeads(before.input(), after.input())
 		if r.Changes.Open != 0 || len(r.Changes.Resolved) != len(Aggregate(before.input()).Findings) {
 			t.Errorf("unrelated: %s", history(r))
 		}
@@ -155,7 +155,7 @@ func TestRenamesAreOneToOne(t *testing.T) {
 			}
 			return h
 		}
-		r := reviewed(draw("x").input(), draw("y").input())
+		r := afterHeads(draw("x").input(), draw("y").input())
 		from := map[string]string{}
 		for _, f := range r.Findings {
 			if f.OriginalPath == "" {
@@ -176,7 +176,7 @@ func TestRenamesAreBounded(t *testing.T) {
 		before[fmt.Sprintf("x%d/index.go", i)] = []string{longLine}
 		after[fmt.Sprintf("y%d/index.go", i)] = []string{longLine}
 	}
-	r := reviewed(before.input(), after.input())
+	r := afterHeads(before.input(), after.input())
 	if r.Changes.Open == 0 || r.Changes.Open > mostCompared || r.Changes.Open+r.Changes.New != 1500 {
 		t.Errorf("%s", history(r))
 	}
@@ -200,7 +200,7 @@ func TestDirectoriesMove(t *testing.T) {
 		before[fmt.Sprintf("x/part%d/index.go", i)] = []string{"bad line"}
 		after[fmt.Sprintf("y/part%d/index.go", i)] = []string{"bad line"}
 	}
-	wantHistory(t, "moved", reviewed(before.input(), after.input()), "new 0, open 500, resolved 0, unconfirmed 0, back []")
+	wantHistory(t, "moved", afterHeads(before.input(), after.input()), "new 0, open 500, resolved 0, unconfirmed 0, back []")
 }
 
 // Too little is left of a file for the code host to call it renamed: it lists
@@ -209,12 +209,12 @@ func TestRenamedAndRewritten(t *testing.T) {
 	before, after := head{"a.go": {longLine, "good"}}.input(), head{"b.go": {longLine}}.input()
 	before.Facts.Files[0].Status = pipeline.FileModified
 	after.Facts.Files = append(pipeline.List[pipeline.File]{{Path: "a.go", Status: pipeline.FileRemoved}}, after.Facts.Files...)
-	wantHistory(t, "rewritten", reviewed(before, after), "new 0, open 1, resolved 0, unconfirmed 0, back []")
+	wantHistory(t, "rewritten", afterHeads(before, after), "new 0, open 1, resolved 0, unconfirmed 0, back []")
 
 	// What is said of the removed file itself is another matter.
 	of := after
 	of.Results = slices.Clone(of.Results)
 	f := finding("a.go", 0, "Removed without a word", pipeline.SeverityInfo)
 	of.Results[0].Output.Findings = append(pipeline.List[pipeline.Finding]{f}, of.Results[0].Output.Findings...)
-	wantHistory(t, "said of the removed one", reviewed(of, of), "new 0, open 2, resolved 0, unconfirmed 0, back []")
+	wantHistory(t, "said of the removed one", afterHeads(of, of), "new 0, open 2, resolved 0, unconfirmed 0, back []")
 }
