@@ -53,7 +53,7 @@ func fingerprints(findings []*item, where func(*item) string) []string {
 		equals, path, section string
 		start, end            int
 	}
-	nth, next := map[place]int{}, map[string]int{}
+	nth, next := make(map[place]int, len(findings)), make(map[string]int, len(findings))
 	out := make([]string, len(findings))
 	for _, models := range []bool{false, true} {
 		for i, f := range findings {

@@ -39,6 +39,9 @@ func (w *work) oldestPaths() map[string]string {
 		}
 	}
 	r := renames{former: w.formerPaths(origins), tries: leastTries + 4*len(w.findings)}
+	if len(r.former) == 0 {
+		return origins
+	}
 	for _, models := range []bool{false, true} {
 		r.arrived = w.findingsIn(arrived, origins, models)
 		r.find(origins)
