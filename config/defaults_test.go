@@ -34,7 +34,7 @@ func TestDefaultsAreValid(t *testing.T) {
 func TestDefaultsOverDefaults(t *testing.T) {
 	want := mustLoad(t)
 	got := mustLoad(t, named(DefaultLayer(), LayerServer))
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Config{}, "InForce"), cmpopts.IgnoreUnexported(Config{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Config{}, "InForce", "Key"), cmpopts.IgnoreUnexported(Config{})); diff != "" {
 		t.Errorf("config (-defaults +twice):\n%s", diff)
 	}
 }
@@ -249,6 +249,9 @@ func TestDefaultSignals(t *testing.T) {
 		},
 	}
 	for _, s := range mustLoad(t).Signals {
+		if s.Name == "" {
+			t.Errorf("signal %s has no name: reports say that a file looks like %s", s.ID, s.Title())
+		}
 		test, ok := tests[s.Concern]
 		if !ok {
 			t.Errorf("signal %s has no examples", s.Concern)

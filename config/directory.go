@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reviewgate/reviewgate/pipeline/jsontree"
+	"github.com/reviewgate/reviewgate/pipeline"
 )
 
 // ReadDir reads the config files of a directory as a layer of that name. Files
@@ -72,7 +72,7 @@ func readFile(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, jsontree.MaxBytes+1))
+	return io.ReadAll(io.LimitReader(f, MaxFileBytes+1))
 }
 
 // misnamed reports whether a file was probably meant to be read: it is JSON, or
@@ -88,4 +88,19 @@ func misnamed(file string) bool {
 func IsRepositoryFile(file string) bool {
 	name := path.Base(file)
 	return file == RepositoryDir || path.Dir(file) == RepositoryDir && (slices.Contains(FileNames(), name) || misnamed(name))
+}
+
+// ChangedFiles lists the files of the repository's layer that a change touches,
+// sorted.
+func ChangedFiles(facts *pipeline.PRFacts) pipeline.List[string] {
+	var changed pipeline.List[string]
+	for i := range facts.Files {
+		for _, p := range []string{facts.Files[i].Path, facts.Files[i].PreviousPath} {
+			if IsRepositoryFile(p) {
+				changed = append(changed, p)
+			}
+		}
+	}
+	slices.Sort(changed)
+	return slices.Compact(changed)
 }

@@ -14,8 +14,8 @@
 // An entry of the server's or the organisation's layer can be final: later
 // layers can repeat it and make it stricter (raise a rule's severity, a
 // policy's priority, a domain's weight or a factor's points; add agents and
-// globs; turn required on, on_failure to block, scope to all), and nothing
-// else. What such an entry depends on is held with it: the agents of final
+// globs, those of review reports among them; turn required and the reading of
+// comments on, on_failure to block, scope to all), and nothing else. What such an entry depends on is held with it: the agents of final
 // rules, policies and signals, the policies that dispatch a final rule's agent,
 // and the domains and services that the triggers of these policies and of final
 // ones read. Switching the defaults off whole leaves all of them in place.
@@ -23,15 +23,17 @@
 //
 // Not held is what bears on a final entry only by what it comes to on a change:
 // the mappings that an expression, a risk or a size trigger looks at (make
-// them, or the risk factors, final), further globs that map files to a domain
-// under a "not" or to the domain that a final signal takes for covered, and all
-// settings that are not named: who makes rules final will want mode, drafts,
-// gate, synthesis and limits final too.
+// them, or the risk factors, final), what covers a domain for the risk, further
+// globs that map files to a domain under a "not" or to the domain that a final
+// signal takes for covered, and all settings that are not named: who makes
+// rules final will want mode, drafts, gate, synthesis and limits final too.
 //
 // A layer with a problem is left out whole and the others are used: [Load]
-// always returns a valid Config, and lists what was wrong beside it. A caller
-// that keeps the last good version of a layer passes it in the broken one's
-// stead.
+// always returns a valid Config, and lists what was wrong beside it. A mistake
+// in the JSON of which there is no doubt what was meant, such as a comma after
+// the last entry, is a problem like any other: what else is wrong is told with
+// it. A caller that keeps the last good version of a layer passes it in the
+// broken one's stead.
 //
 // Config comes from repositories that nobody vouches for. It is decoded
 // strictly, and sizes, nesting, numbers of entries and the cost of patterns and

@@ -98,6 +98,9 @@ var entryFaults = []fault{
 	{FileAgents, "kind of agent", "", "/kind", set("kind", "oracle")},
 	{FileAgents, "retries", "", "/retries", set("retries", 99)},
 	{FileAgents, "scale", "", "/scale", set("scale", "stars")},
+	{FileAgents, "glob of reports", "", "/reports/plan/0", both(set("kind", KindReport), set("reports", object{"plan": []string{"{a"}}))},
+	{FileAgents, "comments with reports", "", "/reports/comments", both(set("kind", KindReport), set("reports", object{"comments": "trusted"}))},
+	{FileAgents, "reports of rules", "", "/reports", both(set("kind", KindRules), set("reports", object{"comments": true}))},
 
 	{FileDomains, "id of another type of entry", "", "/type", instead(object{"id": "finance", "type": "service"})},
 	{FileDomains, "type of entry", "domain", "/type", set("type", "area")},
@@ -107,9 +110,12 @@ var entryFaults = []fault{
 	{FileDomains, "field of another type", "service", "/weight", set("weight", 1)},
 	{FileDomains, "sensitive paths without globs", "risk", "", set("factor", RiskSensitivePath)},
 	{FileDomains, "risk factor", "risk", "/factor", set("factor", "moon")},
+	{FileDomains, "domain that is covered", "risk", "/covers", set("covers", "no-domain-at-all")},
 	{FileDomains, "pattern of a signal", "signal", "/pattern", set("pattern", "*")},
 	{FileDomains, "agent of a signal", "signal", "/agent", set("agent", "nobody-at-all")},
 	{FileDomains, "language of a signal", "signal", "/languages/0", set("languages", []string{"Gopher"})},
+	{FileDomains, "part of a line", "signal", "/within/0", set("within", []string{"comment"})},
+	{FileDomains, "name of a concern", "signal", "/name", set("name", " ")},
 }
 
 // Each is about another place of the settings, so that any of them can meet.
@@ -136,7 +142,7 @@ func validEntry(t *rapid.T, file, kind, id string) object {
 	case FileComposition:
 		return randomPolicy(t, id, true)
 	case FileAgents:
-		return object{"id": id, "name": "A", "kind": pick(t, "kind", KindRules, KindSecrets), "description": "d"}
+		return object{"id": id, "name": "A", "kind": pick(t, "kind", KindRules, KindSecrets, KindReport), "description": "d"}
 	}
 	words := pick(t, "description", "d", "why")
 	switch kind {
@@ -145,7 +151,7 @@ func validEntry(t *rapid.T, file, kind, id string) object {
 	case "risk":
 		return object{"id": id, "type": kind, "factor": RiskFork, "description": words, "points": 1}
 	case "signal":
-		return object{"id": id, "type": kind, "concern": "c", "description": words, "pattern": "x", "domain": "ui", "agent": "build-reviewer"}
+		return object{"id": id, "type": kind, "concern": "c", "name": "C", "description": words, "pattern": "x", "domain": "ui", "agent": "build-reviewer"}
 	}
 	return object{"id": id, "type": "domain", "domain": "shop", "description": words, "globs": []string{"shop/**"}, "weight": 1}
 }

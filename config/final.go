@@ -36,7 +36,7 @@ func (g *guards) lock(e *entry) *lock {
 	switch v := e.value.(type) {
 	case *Agent:
 		if by := g.agents[v.ID]; by != "" {
-			return &lock{why: needed(e, by)}
+			return &lock{why: needed(e, by), may: stricter(v)}
 		}
 	case *Policy:
 		return g.lockPolicy(e, v)
@@ -177,6 +177,8 @@ func stricter(value any) map[string]change {
 			"priority": higher, "dispatch.agents": more, "dispatch.required": only(true),
 			"dispatch.on_failure": only(pipeline.OnFailureBlock), "dispatch.scope": only(ScopeAll),
 		}
+	case *Agent:
+		return map[string]change{"reports.spec": more, "reports.plan": more, "reports.comments": only(true)}
 	case *DomainMapping:
 		return map[string]change{"globs": more, "weight": higher}
 	case *ServiceMapping:
@@ -232,8 +234,9 @@ func (t *trial) checkFinal(n *jsontree.Node, below, e *entry) bool {
 	return free
 }
 
-// difference is a field in which two entries differ. Those of a rule's match
-// and a policy's dispatch are fields of their own, such as match.pattern.
+// difference is a field in which two entries differ. Those of a rule's match, a
+// policy's dispatch and an agent's reports are fields of their own, such as
+// match.pattern.
 type difference struct {
 	field        string
 	below, above any
@@ -253,7 +256,9 @@ func differing(prefix string, below, above reflect.Value) []difference {
 		b, a := below.Field(i), above.Field(i)
 		switch b.Interface().(type) {
 		case *Match:
-			list = append(list, differing(field+".", reflect.ValueOf(matchOf(b)), reflect.ValueOf(matchOf(a)))...)
+			list = append(list, differing(field+".", held[Match](b), held[Match](a))...)
+		case *ReportSources:
+			list = append(list, differing(field+".", held[ReportSources](b), held[ReportSources](a))...)
 		case Dispatch:
 			list = append(list, differing(field+".", b, a)...)
 		default:
@@ -266,15 +271,19 @@ func differing(prefix string, below, above reflect.Value) []difference {
 	return list
 }
 
-func matchOf(v reflect.Value) Match {
-	if m, _ := v.Interface().(*Match); m != nil {
-		return *m
+// held is what a pointer points to, or its zero value.
+func held[T any](v reflect.Value) reflect.Value {
+	if p, _ := v.Interface().(*T); p != nil {
+		return reflect.ValueOf(*p)
 	}
-	return Match{}
+	return reflect.ValueOf(*new(T))
 }
 
 // withDefault is a field's value, or what leaving it out means.
 func withDefault(field string, v reflect.Value) any {
+	if phase, ok := strings.CutPrefix(field, "reports."); ok && v.Kind() == reflect.Slice && v.IsNil() {
+		return DefaultReports(phase)
+	}
 	if v.Kind() == reflect.Slice && v.Len() == 0 {
 		return reflect.Zero(v.Type()).Interface()
 	}
@@ -287,7 +296,7 @@ func withDefault(field string, v reflect.Value) any {
 	switch field {
 	case "match.on":
 		return OnAdded
-	case "match.tests":
+	case "match.tests", "reports.comments":
 		return true
 	case "dispatch.on_failure":
 		return pipeline.OnFailureBlock

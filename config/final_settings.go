@@ -32,7 +32,7 @@ func (t *trial) checkFinalSettings(root *jsontree.Node) {
 		for _, step := range path {
 			own, below = own.Get(step), below.Get(step)
 		}
-		if own == nil || own.Kind != jsontree.Object || below == nil {
+		if own == nil || own.Kind != jsontree.Object {
 			t.checkFinalSetting(own, below, name)
 			continue
 		}

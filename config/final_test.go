@@ -10,13 +10,17 @@ import (
 )
 
 // What the server holds fast: a rule, a policy, an agent, mappings of each
-// type, a signal, a rule of the defaults, and settings.
+// type, a signal, a rule of the defaults, and settings. What is idle is final
+// too, but switched off, so that it holds nothing else.
 var fast = named(layer(
 	FileRules, `[`+
 		strings.Replace(rule("f-rule", `, "final": true, "match": {"pattern": "x+", "paths": ["src/**"]}`), "build-reviewer", "f-agent", 1)+`,`+
-		rule("open-rule", "")+`, {"id": "build-conflict-01", "final": true, "severity": "critical"}]`,
-	FileAgents, `[{"id": "f-agent", "name": "A", "kind": "rules", "description": "d"}, {"id": "p-agent", "name": "A", "kind": "rules", "description": "d"}, {"id": "fast-agent", "name": "A", "kind": "rules", "description": "d", "final": true}]`,
+		rule("open-rule", "")+`,`+strings.Replace(rule("idle-rule", `, "final": true, "enabled": false`), "build-reviewer", "idle-agent", 1)+`, {"id": "build-conflict-01", "final": true, "severity": "critical"}]`,
+	FileAgents, `[{"id": "f-agent", "name": "A", "kind": "rules", "description": "d"}, {"id": "p-agent", "name": "A", "kind": "rules", "description": "d"}, {"id": "fast-agent", "name": "A", "kind": "rules", "description": "d", "final": true}, {"id": "idle-agent", "name": "A", "kind": "rules", "description": "d"},
+		{"id": "r-agent", "name": "A", "kind": "report", "description": "d", "final": true, "reports": {"spec": ["s/*.md"]}}, {"id": "review-reports", "final": true}]`,
 	FileComposition, `[{"id": "carrier", "description": "d", "priority": 10, "trigger": {"type": "domain", "domains": ["carrier-domain"]}, "dispatch": {"agents": ["f-agent", "p-agent"], "required": true}},
+		{"id": "idle-carrier", "enabled": false, "description": "d", "priority": 10, "trigger": {"type": "domain", "domains": ["idle-domain"]}, "dispatch": {"agents": ["f-agent"]}},
+		{"id": "idle-policy", "final": true, "enabled": false, "description": "d", "priority": 10, "trigger": {"type": "domain", "domains": ["idle-domain"]}, "dispatch": {"agents": ["idle-agent"]}},
 		{"id": "f-policy", "final": true, "description": "d", "priority": 10, "trigger": {"type": "any", "triggers": [{"type": "domain", "domains": ["read-domain"]}, {"type": "service", "services": ["read-service"]}]}, "dispatch": {"agents": ["p-agent"], "on_failure": "warn", "scope": "matched"}}]`,
 	FileDomains, `[{"id": "f-domain", "final": true, "type": "domain", "domain": "f-domain", "description": "d", "globs": ["a/**", "b/**"], "weight": 5},
 		{"id": "read-domain", "type": "domain", "domain": "read-domain", "description": "d", "globs": ["a/**"], "weight": 5},
@@ -25,18 +29,21 @@ var fast = named(layer(
 		{"id": "f-risk", "final": true, "type": "risk", "factor": "fork", "description": "d", "points": 9},
 		{"id": "f-signal", "final": true, "type": "signal", "concern": "c", "description": "d", "pattern": "x", "domain": "f-domain", "agent": "p-agent"},
 		{"id": "carrier-domain", "type": "domain", "domain": "carrier-domain", "description": "d", "globs": ["a/**"], "weight": 5},
-		{"id": "signal-of-f", "type": "signal", "concern": "c", "description": "d", "pattern": "x", "domain": "f-domain", "agent": "f-agent"}]`,
+		{"id": "signal-of-f", "type": "signal", "concern": "c", "description": "d", "pattern": "x", "domain": "f-domain", "agent": "f-agent"},
+		{"id": "idle-domain", "type": "domain", "domain": "idle-domain", "description": "d", "globs": ["a/**"], "weight": 5},
+		{"id": "idle-signal", "final": true, "enabled": false, "type": "signal", "concern": "c", "description": "d", "pattern": "x", "domain": "f-domain", "agent": "idle-agent"}]`,
 	FileSettings, `{"final": ["mode", "gate", "check.name"]}`,
 ), LayerServer)
 
 // Each way in which a repository could loosen what the server made final.
 func TestFinalEntriesCannotBeLoosened(t *testing.T) {
 	const (
-		ofRule   = `: the rule "f-rule" is final in the server's layer; leave it out`
-		ofPolicy = `: the policy "f-policy" is final in the server's layer; leave it out`
-		ofDomain = `: the domain mapping "f-domain" is final in the server's layer; leave it out`
-		forRule  = ` is needed by the rule "f-rule", which is final in the server's layer; `
-		forPol   = ` is needed by the policy "f-policy", which is final in the server's layer; leave it out`
+		ofRule    = `: the rule "f-rule" is final in the server's layer; leave it out`
+		ofPolicy  = `: the policy "f-policy" is final in the server's layer; leave it out`
+		ofReports = `: the agent "r-agent" is final in the server's layer; leave it out`
+		ofDomain  = `: the domain mapping "f-domain" is final in the server's layer; leave it out`
+		forRule   = ` is needed by the rule "f-rule", which is final in the server's layer; `
+		forPol    = ` is needed by the policy "f-policy", which is final in the server's layer; leave it out`
 	)
 	tests := []struct {
 		file, entry string
@@ -66,6 +73,12 @@ func TestFinalEntriesCannotBeLoosened(t *testing.T) {
 		{FileComposition, `"id": "f-policy", "dispatch": {"models": ["cheap"]}`, []string{`/0/dispatch/models: dispatch.models can't be set to this` + ofPolicy}},
 
 		{FileAgents, `"id": "fast-agent", "timeout_seconds": 1`, []string{`/0/timeout_seconds: timeout_seconds can't be set to this: the agent "fast-agent" is final in the server's layer; leave it out`}},
+		{FileAgents, `"id": "r-agent", "reports": {"spec": [], "comments": false}`, []string{
+			`/0/reports/spec: reports.spec can't be set to this` + ofReports + ", or add to the list", `/0/reports/comments: reports.comments can't be set to this` + ofReports}},
+		{FileAgents, `"id": "r-agent", "reports": {"plan": ["elsewhere/*.md"]}`, []string{`/0/reports/plan: reports.plan can't be set to this` + ofReports + ", or add to the list"}},
+		{FileAgents, `"id": "review-reports", "kind": "secrets"`, []string{
+			`/0/kind: an agent of kind secrets reads no review reports; remove "reports", or set "kind" to report`,
+			`/0/kind: kind can't be set to this: the agent "review-reports" is final in the server's layer; leave it out`}},
 		{FileDomains, `"id": "f-domain", "globs": ["a/**"]`, []string{`/0/globs: globs can't be set to this` + ofDomain + ", or add to the list"}},
 		{FileDomains, `"id": "f-domain", "domain": "elsewhere"`, []string{`/0/domain: domain can't be set to this` + ofDomain}},
 		{FileDomains, `"id": "f-domain", "weight": 0`, []string{`/0/weight: weight can't be set to this` + ofDomain + ", or raise it"}},
@@ -151,12 +164,16 @@ func TestFinalEntriesCanBeMadeStricter(t *testing.T) {
 			`"id": "f-policy", "priority": 11, "dispatch": {"agents": ["secrets", "p-agent"], "required": true, "on_failure": "block", "scope": "all"}`,
 			`"id": "f-policy", "dispatch": {"on_failure": "warn"}`,
 			`"id": "carrier", "priority": 1, "trigger": {"type": "always"}, "dispatch": {"agents": ["f-agent"]}`,
-			`"id": "ui", "priority": 1`,
+			`"id": "ui", "priority": 1`, `"id": "idle-carrier", "dispatch": {"agents": ["secrets"]}`,
 		},
-		FileAgents: {`"id": "fast-agent", "scale": "severity", "capabilities": []`},
+		FileAgents: {
+			`"id": "fast-agent", "scale": "severity", "capabilities": []`, `"id": "idle-agent", "enabled": false`,
+			`"id": "r-agent", "reports": {"spec": ["more/*.md", "s/*.md"], "plan": ["docs/02-plans/*/review/*-report.md"], "comments": true}`,
+		},
 		FileDomains: {
 			`"id": "f-domain", "globs": ["c/**", "b/**", "a/**"], "weight": 6`, `"id": "read-domain", "globs": ["a/**", "c/**"], "weight": 0`,
 			`"id": "f-risk", "points": 10`, `"id": "signal-of-f", "enabled": false`, `"id": "f-service", "globs": ["a/**", "z/**"]`,
+			`"id": "read-service", "description": "other"`, `"id": "idle-domain", "enabled": false`,
 		},
 	} {
 		for _, entry := range entries {
@@ -183,7 +200,7 @@ func TestExtendsNothingKeepsFinalEntries(t *testing.T) {
 }
 
 func TestFinalSettings(t *testing.T) {
-	organisation := named(layer(FileSettings, `{"final": ["drafts"], "drafts": "skip"}`), LayerOrganisation)
+	organisation := named(layer(FileSettings, `{"final": ["drafts", "mode"], "drafts": "skip"}`), LayerOrganisation)
 	tests := []struct {
 		name, text string
 		want       []string
@@ -209,11 +226,13 @@ func TestFinalSettings(t *testing.T) {
 	if diff := cmp.Diff([]string{"mode", "gate", "check.name", "drafts"}, c.Settings.Final); diff != "" {
 		t.Errorf("final settings (-want +got):\n%s", diff)
 	}
-	_, problems := Load(named(layer(FileSettings, `{"final": ["gates", "check.names", "nothing.of.it", "limits.agent_retries"]}`), LayerServer))
+	_, problems := Load(named(layer(FileSettings, `{"final": ["gates", "check.names", "nothing.of.it", "limits.agent_retries", 3, "final"]}`), LayerServer))
 	if diff := cmp.Diff([]string{
 		`review-settings.json:1:12: /final/0: there is no setting "gates"; did you mean "gate"?`,
 		`review-settings.json:1:21: /final/1: there is no setting "check.names"; did you mean "check.name"?`,
 		`review-settings.json:1:36: /final/2: there is no setting "nothing.of.it"; name a setting such as "mode", a section such as "gate" or a field of one such as "check.name"`,
+		`review-settings.json:1:77: /final/4: an entry of final is a number, but must be a string; write it in double quotes`,
+		`review-settings.json:1:80: /final/5: there is no setting "final"; name a setting such as "mode", a section such as "gate" or a field of one such as "check.name"`,
 	}, formatted(problems)); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}
@@ -229,10 +248,10 @@ func TestTrust(t *testing.T) {
 		file, text string
 		want       string
 	}{
-		{LayerRepository, FileAgents, agent("command"), `review-agents.json:1:35: /0/kind: agents of kind command name a program, so only the server's config may define them; remove the agent, or use rules or secrets`},
-		{LayerOrganisation, FileAgents, agent("webhook"), `review-agents.json:1:35: /0/kind: agents of kind webhook name a host, so only the server's config may define them; remove the agent, or use rules or secrets`},
-		{LayerServer, FileAgents, agent("command"), `review-agents.json:1:35: /0/kind: this version has no agents of kind command; use rules or secrets`},
-		{LayerServer, FileAgents, agent("magic"), `review-agents.json:1:35: /0/kind: "magic" is not a kind of agent; use rules or secrets`},
+		{LayerRepository, FileAgents, agent("command"), `review-agents.json:1:35: /0/kind: agents of kind command name a program, so only the server's config may define them; remove the agent, or use rules, secrets or report`},
+		{LayerOrganisation, FileAgents, agent("webhook"), `review-agents.json:1:35: /0/kind: agents of kind webhook name a host, so only the server's config may define them; remove the agent, or use rules, secrets or report`},
+		{LayerServer, FileAgents, agent("command"), `review-agents.json:1:35: /0/kind: this version has no agents of kind command; use rules, secrets or report`},
+		{LayerServer, FileAgents, agent("magic"), `review-agents.json:1:35: /0/kind: "magic" is not a kind of agent; use rules, secrets or report`},
 		{LayerOrganisation, FileSettings, `{"repositories": []}`, `review-settings.json:1:18: /repositories: repositories is for all repositories, so only the server's config may have it; remove it`},
 		{LayerRepository, FileSettings, `{"config_branches": ["**"]}`, `review-settings.json:1:21: /config_branches: config_branches is for all repositories, so only the server's config may have it; remove it`},
 		{LayerServer, FileSettings, `{"config_branches": ["a/../b"], "repositories": [{"globs": ["acme/[z-a]"], "mode": "off"}]}`, "review-settings.json:1:22: /config_branches/0: the glob \"a/../b\" is refused: pattern has the segment \"..\", which no changed file has; write the path from the repository's root\n" +

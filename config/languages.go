@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/go-enry/go-enry/v2"
 	"github.com/go-enry/go-enry/v2/data"
 
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
@@ -23,7 +22,7 @@ func (t *trial) checkLanguages(n *jsontree.Node) {
 		if !given(e) {
 			continue // the schema has said so
 		}
-		known, ok := enry.GetLanguageByAlias(e.Text)
+		known, ok := data.LanguageByAlias(e.Text)
 		if strings.EqualFold(known, e.Text) {
 			continue
 		}

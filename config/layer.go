@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
 
 // The layers by name, lowest first.
@@ -26,6 +27,10 @@ type Layer struct {
 	Source string
 	Files  []File
 }
+
+// MaxFileBytes is the size of the largest config file that is taken. Who reads
+// files for a layer reads one byte more, so that Load sees what is larger.
+const MaxFileBytes = jsontree.MaxBytes
 
 // File is the text of one config file. Only the last element of Path decides
 // which of the five it is; the whole of it stands in problems. BlobSHA is
@@ -77,6 +82,22 @@ func (l Layer) inForce(used bool) pipeline.ConfigLayer {
 		out.Files = append(out.Files, pipeline.ConfigFile{Path: f.Path, BlobSHA: f.BlobSHA})
 	}
 	return out
+}
+
+// keyOf is the Key of the config that the used ones among the layers add up to.
+func keyOf(layers []Layer, inForce []pipeline.ConfigLayer) [sha256.Size]byte {
+	h := sha256.New()
+	for i, l := range layers {
+		if !inForce[i].Used || len(l.Files) == 0 {
+			continue
+		}
+		fmt.Fprintf(h, "%q %d\n", l.Name, len(l.Files))
+		for _, f := range l.normal().Files {
+			fmt.Fprintf(h, "%q %d\n", path.Base(f.Path), len(f.Text))
+			h.Write(f.Text)
+		}
+	}
+	return [sha256.Size]byte(h.Sum(nil))
 }
 
 // versionLength is enough to tell the versions of one repository's config

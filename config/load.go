@@ -29,6 +29,7 @@ func (s *stack) loaded(layers []Layer, inForce pipeline.ConfigInForce) *Config {
 	c := s.config()
 	c.InForce = inForce
 	c.DomainsForm = domainsForm(layers, inForce.Layers[1:])
+	c.Key = keyOf(layers, inForce.Layers[1:])
 	return c
 }
 

@@ -2,6 +2,8 @@ package config
 
 import (
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -215,9 +217,15 @@ func TestProblemsAcrossLayers(t *testing.T) {
 		{"nothing is said of what an unreadable file may hold", nil,
 			layer(FileAgents, `[{"id": "mine"`, FileComposition, `[{"id": "ui", "dispatch": {"agents": ["mine"]}}]`, FileRules, strings.ReplaceAll(`[`+rule("a", "")+`]`, "build-reviewer", "mine")),
 			[]string{`review-agents.json:1:15: the file ends in the middle of a value; close every string, bracket and brace`}},
-		{"nor of what a faulty entry would have done", nil,
+		{"but of one whose mistakes leave no doubt what it holds", nil,
+			layer(FileAgents, `[{"id": "mine", "name": "Mine", "kind": "rules", "description": "d"},]`, FileComposition, `[{"id": "universal", "dispatch": {"agents": ["build-reviewer", "security-reviewer", "mine", "yours"]}}]`),
+			[]string{
+				`review-composition.json:1:93: /0/dispatch/agents/3: there is no agent "yours"; register it in review-agents.json, or use one of those that exist`,
+				`review-agents.json:1:69: there is a comma after the last entry; remove the comma`,
+			}},
+		{"nothing is said of what a faulty entry would have done", nil,
 			layer(FileAgents, `[{"id": "mine", "name": "Mine", "kind": "magic", "description": "d"}]`, FileComposition, `[{"id": "ui", "dispatch": {"agents": ["mine"]}}]`, FileRules, strings.ReplaceAll(`[`+rule("a", "")+`]`, "build-reviewer", "mine")),
-			[]string{`review-agents.json:1:41: /0/kind: "magic" is not a kind of agent; use rules or secrets`}},
+			[]string{`review-agents.json:1:41: /0/kind: "magic" is not a kind of agent; use rules, secrets or report`}},
 		{"the same file twice", nil,
 			layer("a/"+FileRules, `[]`, "b/"+FileRules, `[]`),
 			[]string{`b/review-rules.json: the layer has this file twice; keep one of them`}},
@@ -350,4 +358,19 @@ func TestLoaderIsSafeForConcurrentUse(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// Of a section of the settings a layer may set one field: the others stay.
+func TestSettingsAreMergedFieldByField(t *testing.T) {
+	of := reflect.TypeFor[Settings]()
+	for i := range of.NumField() {
+		name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
+		if section := of.Field(i).Type.Kind() == reflect.Struct; section != slices.Contains(deepFields(FileSettings), name) {
+			t.Errorf("%s is a section: %t, and is merged the other way", name, section)
+		}
+	}
+	c := mustLoad(t, layer(FileSettings, `{"fix_loop": {"max_fix_iterations": 4}}`))
+	if want := (FixLoopSettings{MaxFixIterations: 4, FixTimeoutTurns: 10}); c.Settings.FixLoop != want {
+		t.Errorf("fix_loop %+v, want %+v", c.Settings.FixLoop, want)
+	}
 }

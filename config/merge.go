@@ -105,6 +105,8 @@ func deepFields(file string) []string {
 		return []string{"match"}
 	case FileComposition:
 		return []string{"dispatch"}
+	case FileAgents:
+		return []string{"reports"}
 	case FileSettings:
 		return []string{"gate", "synthesis", "comment", "check", "limits", "fix_loop", "thresholds", "models"}
 	}

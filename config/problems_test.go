@@ -61,8 +61,18 @@ func TestProblems(t *testing.T) {
 		{"missing comma", FileSettings, "{\"mode\": \"off\"\n \"drafts\": \"skip\"}", []string{
 			`review-settings.json:2:2: a comma or a closing bracket is missing before this; write one after the previous value`,
 		}},
-		{"bad escape", FileRules, `[{"id": "a", "match": {"pattern": "\s"}}]`, []string{
-			`review-rules.json:1:37: the backslash before this starts no JSON escape; write two backslashes for one, such as "\\s" in a pattern`,
+		{"bad escape", FileRules, `[{"id": "build-any-01", "match": {"pattern": "\s"}}]`, []string{
+			`review-rules.json:1:48: the backslash before this starts no JSON escape; write two backslashes for one, such as "\\s" in a pattern`,
+		}},
+		{"what else is wrong beside mistakes in the JSON", FileRules, "[\n  // ours\n  " + rule("a", `, "match": {"pattern": "(\d"}`) + "\n  {'id': \"b\", \"serverity\": \"info\",},\n]", []string{
+			`review-rules.json:2:3: JSON has no comments; remove it, or put the words into a "description"`,
+			`review-rules.json:3:174: /0/match/pattern: the pattern does not compile: missing closing ): ` + "`(\\d`" + `; write it in RE2 syntax: https://github.com/google/re2/wiki/Syntax`,
+			`review-rules.json:3:177: the backslash before this starts no JSON escape; write two backslashes for one, such as "\\s" in a pattern`,
+			`review-rules.json:4:3: a comma or a closing bracket is missing before this; write one after the previous value`,
+			`review-rules.json:4:4: JSON has no single quotes; write strings in double quotes`,
+			`review-rules.json:4:15: /1/serverity: "serverity" is not a field of a rule; did you mean "severity"?`,
+			`review-rules.json:4:34: there is a comma after the last entry; remove the comma`,
+			`review-rules.json:4:36: there is a comma after the last entry; remove the comma`,
 		}},
 		{"line break in string", FileRules, "[{\"id\": \"a\n\"}]", []string{
 			`review-rules.json:1:11: a string contains a line break or a control character; write \n or \t, and close the string on its own line`,
@@ -149,10 +159,12 @@ func TestProblems(t *testing.T) {
 			`review-rules.json:1:22: /0/name: name is blank; write something`,
 			`review-rules.json:1:106: /0/description: description is blank; write something`,
 		}},
-		{"reference", FileRules, `[` + rule("a", `, "reference": "http://example.com"`) + `,` + rule("b", `, "reference": "https://me:pw@example.com/x"`) + `,` + rule("c", `, "reference": "javascript:alert(1)"`) + `,` + rule("d", `, "reference": "https://example.com/a#b"`) + `]`, []string{
+		{"reference", FileRules, `[` + rule("a", `, "reference": "http://example.com"`) + `,` + rule("b", `, "reference": "https://me:pw@example.com/x"`) + `,` + rule("c", `, "reference": "javascript:alert(1)"`) + `,` + rule("d", `, "reference": "https://example.com/a#b"`) + `,` + rule("e", `, "reference": "https:///guide"`) + `,` + rule("f", `, "reference": "https:example.com"`) + `]`, []string{
 			`review-rules.json:1:165: /0/reference: the reference "http://example.com" is no https URL; write one such as https://example.com/guide, or remove it`,
 			`review-rules.json:1:350: /1/reference: the reference holds a user name or password; remove what stands before the @`,
 			`review-rules.json:1:544: /2/reference: the reference "javascript:alert(1)" is no https URL; write one such as https://example.com/guide, or remove it`,
+			`review-rules.json:1:920: /4/reference: the reference "https:///guide" is no https URL; write one such as https://example.com/guide, or remove it`,
+			`review-rules.json:1:1101: /5/reference: the reference "https:example.com" is no https URL; write one such as https://example.com/guide, or remove it`,
 		}},
 		{"languages", FileRules, `[` + rule("a", `, "match": {"pattern": "x", "languages": ["go", "Golang", "Typescrpt", "Klingon"]}`) + `]`, []string{
 			`review-rules.json:1:198: /0/match/languages/1: there is no language "Golang"; did you mean "Go"?`,
@@ -172,7 +184,7 @@ func TestProblems(t *testing.T) {
 			`review-composition.json:1:34: /0/priority: priority is 101, which is out of range; use a number from 0 to 100`,
 		}},
 		{"agent kind", FileAgents, `[{"id": "lint", "name": "Lint", "kind": "linter", "description": "d"}]`, []string{
-			`review-agents.json:1:41: /0/kind: "linter" is not a kind of agent; use rules or secrets`,
+			`review-agents.json:1:41: /0/kind: "linter" is not a kind of agent; use rules, secrets or report`,
 		}},
 		{"trigger type", FileComposition, `[{"id": "finance", "trigger": {"type": "sometimes"}}]`, []string{
 			`review-composition.json:1:40: /0/trigger/type: "sometimes" is not a type of trigger; use always, domain, risk, type, path, label, author, service, size, expression, any, all or not`,

@@ -329,21 +329,21 @@ func policiesPage(c *Config) string {
 		}
 		fmt.Fprintf(&b, "| %s | %d | %s | %s | %s | %s | %s |\n", code(p.ID), p.Priority, cell(triggerWords(p.Trigger)), strings.Join(agents, ", "), required, cmp.Or(p.Dispatch.Scope, ScopeAll), cell(p.Description))
 	}
-	b.WriteString("\n## Domains\n\n| domain | risk points | what it is | globs |\n|---|--:|---|---|\n")
+	b.WriteString("\n## Domains\n\n| domain | risk points | covers | what it is | globs |\n|---|--:|---|---|---|\n")
 	for _, d := range c.Domains {
 		var globs []string
 		for _, g := range d.Globs {
 			globs = append(globs, code(g))
 		}
-		fmt.Fprintf(&b, "| %s | %d | %s | %s |\n", code(d.Domain), d.Weight, cell(d.Description), cell(strings.Join(globs, " ")))
+		fmt.Fprintf(&b, "| %s | %d | %s | %s | %s |\n", code(d.Domain), d.Weight, d.Covers, cell(d.Description), cell(strings.Join(globs, " ")))
 	}
-	b.WriteString("\n## Risk\n\nThe score is the sum of these points and of the touched domains', at most 100: low is\nbelow 25, medium below 50, high below 75, critical from there.\n\n| entry | factor | points | why |\n|---|---|--:|---|\n")
+	b.WriteString("\n## Risk\n\nThe score is the sum of these points and of the touched domains', at most 100: low is\nbelow 25, medium below 50, high below 75, critical from there. What an entry covers is a\ndomain of the same concern: where all its files count for the entry, the domain adds only\nwhat it weighs more, and the entry's reason says so.\n\n| entry | factor | points | covers | why |\n|---|---|--:|---|---|\n")
 	for _, r := range c.Risk {
-		fmt.Fprintf(&b, "| %s | %s | %d | %s |\n", code(r.ID), r.Factor, r.Points, cell(r.Description))
+		fmt.Fprintf(&b, "| %s | %s | %d | %s | %s |\n", code(r.ID), r.Factor, r.Points, r.Covers, cell(r.Description))
 	}
-	b.WriteString("\n## Gap signals\n\nConcerns that are looked for in added lines of files that no mapping puts into the domain.\n\n| signal | concern | domain | asks | what it finds |\n|---|---|---|---|---|\n")
+	b.WriteString("\n## Gap signals\n\nConcerns that are looked for in added lines of files that no mapping puts into the domain.\n\n| signal | concern | reports say | domain | asks | what it finds |\n|---|---|---|---|---|---|\n")
 	for _, s := range c.Signals {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", code(s.ID), s.Concern, s.Domain, code(s.Agent), cell(s.Description))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", code(s.ID), s.Concern, s.Title(), s.Domain, code(s.Agent), cell(s.Description))
 	}
 	return b.String()
 }

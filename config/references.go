@@ -46,6 +46,10 @@ func (t *trial) checkReferences() {
 			t.refer(agent, agents, by)
 			t.refer(e.node.Get("domain"), domains, by)
 		}
+		// A domain that is gone adds no points anyway.
+		if n := e.node.Get("covers"); given(n) && t.owns(n) && enabled(e.node) {
+			t.refer(n, domains, namer{FileDomains, e.id})
+		}
 	}
 	t.reportGone()
 	if !t.shaky[FileComposition] {

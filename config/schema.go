@@ -18,15 +18,16 @@ import (
 // The schemas of the data that flows through the pipeline, for ValidateData.
 // Those of the config files are called like the files, without ".json".
 const (
-	SchemaPRFacts        = "pr-facts"
-	SchemaFile           = "file"
-	SchemaClassification = "classification"
-	SchemaAgentManifest  = "agent-manifest"
-	SchemaGapLogEntry    = "gap-log-entry"
-	SchemaReviewFinding  = "review-finding"
-	SchemaAgentOutput    = "agent-output"
-	SchemaReviewReport   = "review-report"
-	SchemaGateDecision   = "gate-decision"
+	SchemaPRFacts          = "pr-facts"
+	SchemaFile             = "file"
+	SchemaClassification   = "classification"
+	SchemaAgentManifest    = "agent-manifest"
+	SchemaGapLogEntry      = "gap-log-entry"
+	SchemaReviewFinding    = "review-finding"
+	SchemaAgentOutput      = "agent-output"
+	SchemaReviewReport     = "review-report"
+	SchemaReviewReportData = "review-report-data"
+	SchemaGateDecision     = "gate-decision"
 )
 
 // schemaBase is where the schemas are published, so that editors find them.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/policies"
+	"github.com/reviewgate/reviewgate/policies/reviewreport"
 )
 
 // The schemas and the Go types say the same: every field of the one is in the
@@ -38,6 +39,7 @@ func TestSchemasAgreeWithTypes(t *testing.T) {
 		{"review-finding.json", pipeline.Finding{}, nil},
 		{"agent-output.json", pipeline.AgentOutput{}, nil},
 		{"review-report.json", pipeline.ReviewReport{}, nil},
+		{"review-report-data.json", reviewreport.Record{}, nil},
 		{"gate-decision.json", pipeline.DecisionPass, nil},
 	}
 	for _, test := range tests {
@@ -174,7 +176,7 @@ func TestSchemaEnums(t *testing.T) {
 		{"review-composition.json#/$defs/trigger/properties/type", enum(
 			policies.TriggerAlways, policies.TriggerDomain, policies.TriggerRisk, policies.TriggerChange, policies.TriggerPath, policies.TriggerLabel,
 			policies.TriggerAuthor, policies.TriggerService, policies.TriggerSize, policies.TriggerExpression, policies.TriggerAny, policies.TriggerAll, policies.TriggerNot)},
-		{"review-agents.json#/$defs/agent/properties/kind", enum(KindRules, KindSecrets)},
+		{"review-agents.json#/$defs/agent/properties/kind", enum(KindRules, KindSecrets, KindReport)},
 		{"review-agents.json#/$defs/agent/properties/scale", enum(ScaleSeverity, ScalePassWarnFail)},
 		{"review-domains.json#/$defs/item/properties/factor", enum(
 			RiskChangedLines, RiskDomains, RiskSensitivePath, RiskWorkflow, RiskDependencies, RiskDeletedTests, RiskSourceWithoutTest, RiskFirstTimeAuthor, RiskFork)},

@@ -87,8 +87,8 @@ func (t *trial) read(f File) {
 	for _, e := range errs {
 		t.at(e.Place, e.Problem, e.Remedy)
 	}
-	t.unread[file] = len(errs) > 0
-	t.shaky[file] = len(errs) > 0
+	t.unread[file] = slices.ContainsFunc(errs, func(e jsontree.Error) bool { return !e.Mended })
+	t.shaky[file] = t.unread[file]
 	if root != nil {
 		t.roots[file] = root
 	}

@@ -41,9 +41,9 @@ func refusedKind(kind any, layer string) (problem, remedy string) {
 	case names == "":
 		return "", ""
 	case layer == LayerServer:
-		return fmt.Sprintf("this version has no agents of kind %s", kind), "use rules or secrets"
+		return fmt.Sprintf("this version has no agents of kind %s", kind), "use rules, secrets or report"
 	}
-	return fmt.Sprintf("agents of kind %s name %s, so only the server's config may define them", kind, names), "remove the agent, or use rules or secrets"
+	return fmt.Sprintf("agents of kind %s name %s, so only the server's config may define them", kind, names), "remove the agent, or use rules, secrets or report"
 }
 
 // checkReference admits only addresses that are safe to show as a link.
@@ -53,7 +53,7 @@ func (t *trial) checkReference(n *jsontree.Node) {
 	}
 	u, err := url.Parse(n.Text)
 	switch {
-	case err != nil || u.Scheme != "https" || u.Hostname() == "" || u.Opaque != "":
+	case err != nil || u.Scheme != "https" || u.Hostname() == "":
 		t.of(n, fmt.Sprintf("the reference %s is no https URL", shown(n.Text)), "write one such as https://example.com/guide, or remove it")
 	case u.User != nil:
 		t.of(n, "the reference holds a user name or password", "remove what stands before the @")

@@ -1,6 +1,10 @@
 package config
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"strings"
+
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/policies"
 )
@@ -26,7 +30,12 @@ const RepositoryDir = ".github/reviewgate"
 //
 // It is never changed after Load has returned it.
 type Config struct {
-	InForce  pipeline.ConfigInForce
+	InForce pipeline.ConfigInForce
+	// Key tells the config from every other: it is made of all that was written
+	// in the layers that are used. InForce.Version is for people, too short for
+	// that, and made of names that came with the texts.
+	Key [sha256.Size]byte
+
 	Rules    []Rule
 	Policies []Policy
 	Agents   []Agent
@@ -137,19 +146,22 @@ type Agent struct {
 	ID             string   `json:"id"`
 	Enabled        bool     `json:"enabled"` // default true
 	Name           string   `json:"name"`
-	Kind           string   `json:"kind"` // KindRules or KindSecrets
+	Kind           string   `json:"kind"` // KindRules, KindSecrets or KindReport
 	Description    string   `json:"description"`
 	Capabilities   []string `json:"capabilities,omitempty"`
 	Scale          string   `json:"scale,omitempty"`           // ScaleSeverity (default) or ScalePassWarnFail
 	TimeoutSeconds int      `json:"timeout_seconds,omitempty"` // default: limits.agent_timeout_seconds
 	Retries        *int     `json:"retries,omitempty"`         // default: limits.agent_retries
-	Final          bool     `json:"final"`
+	// Reports is for KindReport only.
+	Reports *ReportSources `json:"reports,omitempty"`
+	Final   bool           `json:"final"`
 }
 
 // The kinds of agent.
 const (
 	KindRules   = "rules"
 	KindSecrets = "secrets"
+	KindReport  = "report" // reads review reports
 )
 
 // The scales on which an agent's rules grade.
@@ -169,7 +181,8 @@ type DomainMapping struct {
 	Domain      string   `json:"domain"`
 	Description string   `json:"description"`
 	Globs       []string `json:"globs"`
-	Weight      int      `json:"weight"` // risk points that touching the domain adds, 0 to 100
+	Weight      int      `json:"weight"`           // risk points that touching the domain adds, 0 to 100
+	Covers      string   `json:"covers,omitempty"` // a domain of the same concern, for which its files don't add points again
 	Final       bool     `json:"final"`
 }
 
@@ -189,8 +202,9 @@ type RiskFactor struct {
 	Enabled     bool     `json:"enabled"`
 	Factor      string   `json:"factor"` // one of the Risk constants
 	Description string   `json:"description"`
-	Points      int      `json:"points"`          // at most; for RiskSensitivePath once, however many files
-	Globs       []string `json:"globs,omitempty"` // for RiskSensitivePath
+	Points      int      `json:"points"`           // at most; for RiskSensitivePath once, however many files
+	Globs       []string `json:"globs,omitempty"`  // for RiskSensitivePath
+	Covers      string   `json:"covers,omitempty"` // as of DomainMapping; for RiskSensitivePath, RiskWorkflow and RiskDependencies
 	Final       bool     `json:"final"`
 }
 
@@ -212,15 +226,32 @@ const (
 type Signal struct {
 	ID          string   `json:"id"`
 	Enabled     bool     `json:"enabled"`
-	Concern     string   `json:"concern"` // money-arithmetic, authentication, ...
+	Concern     string   `json:"concern"`        // money-arithmetic, authentication, ...
+	Name        string   `json:"name,omitempty"` // of the concern for people, such as "SQL building"; see Title
 	Description string   `json:"description"`
-	Pattern     string   `json:"pattern"` // RE2 on added lines
+	Pattern     string   `json:"pattern"`          // RE2 on added lines
+	Within      []string `json:"within,omitempty"` // WithinCode, ...: where matches start; none means anywhere
 	Globs       []string `json:"globs,omitempty"`
 	Languages   []string `json:"languages,omitempty"`
 	Domain      string   `json:"domain"` // files in it are covered; the suggested patch maps the file to it
 	Agent       string   `json:"agent"`  // dispatched for the concern
 	Final       bool     `json:"final"`
 }
+
+// Title is what people call the signal's concern: its name, or else the concern
+// with blanks for its dashes.
+func (s *Signal) Title() string {
+	return cmp.Or(s.Name, strings.NewReplacer("-", " ", "_", " ").Replace(s.Concern))
+}
+
+// The parts of a line that a signal may look within. What is a comment or a
+// string is known of the languages in most use; in any other, every match
+// counts.
+const (
+	WithinCode     = "code" // quotes included
+	WithinStrings  = "strings"
+	WithinComments = "comments"
+)
 
 // Settings is review-settings.json.
 type Settings struct {

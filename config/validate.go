@@ -29,6 +29,9 @@ func (t *trial) checkEntries() {
 			t.checkTrigger(e.node.Get("trigger"), withoutExpressions(p.Trigger))
 		}
 	}
+	for _, e := range t.fresh[FileAgents] {
+		t.checkReports(e)
+	}
 	for _, e := range t.fresh[FileDomains] {
 		t.checkGlobs(e.node.Get("globs"))
 		t.checkLanguages(e.node.Get("languages"))

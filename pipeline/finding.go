@@ -49,6 +49,10 @@ const ReasonNotIgnored = "not ignored: "
 // it.
 const ReasonBack = "back: it was fixed in "
 
+// ReasonHeld is the reason of a finding that only one model made, and that
+// holds the gate until a person decides about it.
+const ReasonHeld = "holds the gate: a person must decide"
+
 // SectionTitle and SectionDescription are the sections of findings about a
 // change's title and description, SectionChange that of findings about the
 // change as a whole.

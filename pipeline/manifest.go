@@ -73,6 +73,7 @@ type SkippedAgent struct {
 // entries yet, the first entry of the log makes one: those after it follow.
 type GapLogEntry struct {
 	Concern    string      `json:"concern"`
+	Name       string      `json:"name,omitempty"` // of the concern, for people
 	Path       string      `json:"path"`
 	Line       int         `json:"line"`
 	Quote      string      `json:"quote"` // added text that shows the concern

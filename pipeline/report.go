@@ -32,14 +32,6 @@ func (d Decision) Blocks() bool {
 	return d != DecisionPass && d != DecisionPassWithWarnings
 }
 
-// WorseDecision returns the worse of two decisions.
-func WorseDecision(a, b Decision) Decision {
-	if b.Rank() > a.Rank() {
-		return b
-	}
-	return a
-}
-
 // ReviewReport is all of a review's findings put together, and the decision.
 // The same facts, config and agent outputs give the same report, byte for
 // byte. Other tools rely on its JSON names.

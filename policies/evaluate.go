@@ -273,9 +273,9 @@ func (t *trigger) path(in change) Outcome {
 	var files []string
 	first, by := len(in.Facts.Files), ""
 	for k, g := range t.globs {
-		for n, i := range in.matched[g] {
+		for _, i := range in.matched[g] {
 			files = append(files, in.Facts.Files[i].Path)
-			if n == 0 && i < first {
+			if i < first {
 				first, by = i, t.Globs[k]
 			}
 		}
@@ -469,10 +469,11 @@ func oneOf(is, value string, allowed []string) Outcome {
 	return fails(is + ", not " + or(allowed))
 }
 
-// or joins a few words as English does, and cuts a long list short.
+// or joins a few words as English does, and cuts a long list short. A last
+// word takes no more room than "1 other" would.
 func or(words []string) string {
 	const most = 4
-	if len(words) > most+1 { // one more takes no more room than its count
+	if len(words) > most+1 {
 		return fmt.Sprintf("%s or %d others", strings.Join(words[:most], ", "), len(words)-most)
 	}
 	if len(words) < 2 {

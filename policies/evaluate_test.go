@@ -67,12 +67,14 @@ func TestEvaluate(t *testing.T) {
 		{"type", fix, whole("type is fix")},
 		{"type missed", Trigger{Type: TriggerChange, Types: []string{"docs", "test"}}, fails("type is fix, not docs or test")},
 		{"path", Trigger{Type: TriggerPath, Globs: []string{"x", "**/*.tsx"}}, Outcome{Matched: true, Reason: "ui/a.tsx matches **/*.tsx", Files: []string{"ui/a.tsx"}}},
+		{"several globs", Trigger{Type: TriggerPath, Globs: []string{"pricing/**", "ui/**", "**/tax.ts"}}, Outcome{Matched: true, Reason: "pricing/tax.ts matches pricing/**, and 2 more files", Files: append(pricing[:2:2], "ui/a.tsx")}},
 		{"path missed", Trigger{Type: TriggerPath, Globs: []string{"a", "b", "c", "d", "e", "f"}}, fails("no file matches a, b, c, d or 2 others")},
 		{"one path more missed", Trigger{Type: TriggerPath, Globs: []string{"a", "b", "c", "d", "e"}}, fails("no file matches a, b, c, d or e")},
 		{"label in another case", Trigger{Type: TriggerLabel, Labels: []string{"x", "security"}}, whole("label is Security")},
 		{"label missed", Trigger{Type: TriggerLabel, Labels: []string{"x"}}, fails("no label is x")},
 		{"bot", Trigger{Type: TriggerAuthor, Bot: &yes}, fails("author is a person")},
 		{"first-time person", Trigger{Type: TriggerAuthor, Bot: &no, FirstTime: &yes}, whole("author is a person, author contributes for the first time")},
+		{"person", Trigger{Type: TriggerAuthor, Bot: &no}, whole("author is a person")},
 		{"association missed", Trigger{Type: TriggerAuthor, Associations: []string{"OWNER"}}, fails("author is FIRST_TIME_CONTRIBUTOR, not OWNER")},
 		{"service", Trigger{Type: TriggerService, Services: []string{"shop"}}, Outcome{Matched: true, Reason: "pricing/tax.ts belongs to the service shop", Files: pricing[:1]}},
 		{"service missed", Trigger{Type: TriggerService, Services: []string{"mail"}}, fails("no file belongs to the service mail")},
@@ -80,12 +82,19 @@ func TestEvaluate(t *testing.T) {
 		{"size missed", Trigger{Type: TriggerSize, AtLeast: "L"}, fails("size is M (changed lines: 120), below L")},
 		{"any", Trigger{Type: TriggerAny, Triggers: []Trigger{infra, finance, fix}},
 			Outcome{Matched: true, Reason: "pricing/tax.ts is finance (pricing/**), and 1 more file", Files: pricing, Whole: true}},
+		{"any, the whole first", Trigger{Type: TriggerAny, Triggers: []Trigger{fix, finance}}, Outcome{Matched: true, Reason: "type is fix", Files: pricing, Whole: true}},
+		{"any of files", Trigger{Type: TriggerAny, Triggers: []Trigger{{Type: TriggerPath, Globs: []string{"ui/**"}}, finance, {Type: TriggerPath, Globs: []string{"**/tax.ts"}}}},
+			Outcome{Matched: true, Reason: "ui/a.tsx matches ui/**", Files: append(pricing[:2:2], "ui/a.tsx")}},
+		{"any of all domains", Trigger{Type: TriggerAny, Triggers: []Trigger{{Type: TriggerDomain, Domains: []string{"ui", "infra"}, Match: "all"}}}, fails("no file is infra")},
 		{"any missed", Trigger{Type: TriggerAny, Triggers: []Trigger{infra, {Type: TriggerLabel, Labels: []string{"x"}}}}, fails("no file is infra, no label is x")},
 		{"all", Trigger{Type: TriggerAll, Triggers: []Trigger{fix, finance}},
 			Outcome{Matched: true, Reason: "type is fix; pricing/tax.ts is finance (pricing/**), and 1 more file", Files: pricing}},
+		{"all of files", Trigger{Type: TriggerAll, Triggers: []Trigger{{Type: TriggerPath, Globs: []string{"ui/**"}}, {Type: TriggerPath, Globs: []string{"**/tax.ts"}}, {Type: TriggerPath, Globs: []string{"ui/*"}}}},
+			Outcome{Matched: true, Reason: "ui/a.tsx matches ui/**; pricing/tax.ts matches **/tax.ts; ui/a.tsx matches ui/*", Files: []string{"pricing/tax.ts", "ui/a.tsx"}}},
 		{"all missed", Trigger{Type: TriggerAll, Triggers: []Trigger{fix, infra, finance}}, fails("no file is infra")},
 		{"expression", when("classification.risk.score > 39 &&\n  facts.files.size() == 3"), whole("classification.risk.score > 39 && facts.files.size() == 3")},
 		{"expression missed", when(`facts.title == "x"`), fails(`facts.title == "x" does not hold`)},
+		{"expression that is shown whole", when(`"` + strings.Repeat("a", 112) + `" != ""`), whole(`"` + strings.Repeat("a", 112) + `" != ""`)},
 		{"long expression", when("true" + strings.Repeat(" || false", 20)), whole("true" + strings.Repeat(" || false", 12) + " || fals…")},
 		{"expression that can't be evaluated", when(`facts.files[7].binary`), unknown("index out of bounds: 7")},
 		{"not", Trigger{Type: TriggerNot, Triggers: []Trigger{infra}}, whole("no file is infra")},
@@ -106,6 +115,9 @@ func TestAuthorWithoutAssociationIsNotGuessed(t *testing.T) {
 	for _, first := range []bool{true, false} {
 		in := testInput()
 		in.Facts.Author.Association = ""
+		if person := false; !evaluated(t, Trigger{Type: TriggerAuthor, Bot: &person}, in).Matched {
+			t.Error("that the author is a person is known all the same")
+		}
 		if o := evaluated(t, Trigger{Type: TriggerAuthor, FirstTime: &first}, in); o.Matched || !strings.Contains(o.Reason, "not known") {
 			t.Errorf("first_time %v = %+v, want no match because it is not known", first, o)
 		}
@@ -217,6 +229,44 @@ func TestUnknownBesideFilesCountsForTheWholeChange(t *testing.T) {
 		Reason: "ui/a.tsx matches ui/**; a part can't be evaluated: index out of bounds: 7, so it counts as holding"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("outcome (-want +got):\n%s", diff)
+	}
+	got = evaluated(t, Trigger{Type: TriggerAny, Triggers: []Trigger{{Type: TriggerAlways}, when("facts.files[7].binary")}}, testInput())
+	if diff := cmp.Diff(holds("every change"), got); diff != "" {
+		t.Errorf("beside the whole change (-want +got):\n%s", diff)
+	}
+}
+
+// The reason names the first file of the first domain or service that has any.
+func TestReasonsNameTheFirstFile(t *testing.T) {
+	in := testInput()
+	in.Classification.Domains = append(pipeline.List[pipeline.Domain]{{ID: "api"}}, in.Classification.Domains...)
+	in.Classification.Services = pipeline.List[pipeline.Service]{{ID: "mail"}, {ID: "shop", Files: pipeline.List[string]{"pricing/tax.ts"}}, {ID: "web", Files: pipeline.List[string]{"ui/a.tsx"}}}
+	for want, trigger := range map[string]Trigger{
+		"pricing/tax.ts is finance (pricing/**), and 2 more files": {Type: TriggerDomain, Domains: []string{"ui", "api", "finance"}},
+		"no file is api": {Type: TriggerDomain, Domains: []string{"api"}},
+		"pricing/tax.ts belongs to the service shop, and 1 more file": {Type: TriggerService, Services: []string{"web", "mail", "shop"}},
+		"no file matches a, b, c or d":                                {Type: TriggerPath, Globs: []string{"a", "b", "c", "d"}},
+		"no file belongs to the service mail":                         {Type: TriggerService, Services: []string{"mail"}},
+	} {
+		if got := evaluated(t, trigger, in); got.Reason != want || got.Matched != (len(got.Files) > 0) {
+			t.Errorf("%+v: %+v, want the reason %q", trigger, got, want)
+		}
+	}
+}
+
+// What all of them cost together is bounded, not only what each costs.
+func TestTriggersShareABudget(t *testing.T) {
+	in := testInput()
+	in.Facts.Files = make(pipeline.List[pipeline.File], 3000)
+	cubed := when("facts.files.all(f, facts.files.all(g, facts.files.all(h, true)))")
+	ts, err := CompileTriggers([]Trigger{cubed, cubed, cubed, cubed, cubed, when("facts.files.all(f, true)")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, o := range ts.Evaluate(in) {
+		if !o.Unknown || strings.Contains(o.Reason, "together") != (i >= 4) {
+			t.Errorf("trigger %d: %+v, want it not to be known", i, o)
+		}
 	}
 }
 

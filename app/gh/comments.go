@@ -20,7 +20,11 @@ type comment struct {
 	ID      int64  `json:"id"`
 	Body    string `json:"body"`
 	HTMLURL string `json:"html_url"`
-	App     struct {
+	User    struct {
+		Login string `json:"login"`
+		Type  string `json:"type"`
+	} `json:"user"` // empty for an account that is gone
+	App struct {
 		ID int64 `json:"id"`
 	} `json:"performed_via_github_app"`
 }
@@ -96,6 +100,35 @@ func (c *Client) Comments(ctx context.Context, t review.Target, marker string) (
 		}
 	}
 	slices.SortFunc(out, func(a, b review.Comment) int { return cmp.Compare(a.ID, b.ID) })
+	return out, nil
+}
+
+// Remarks lists the comments on the pull request that people wrote and that have
+// the words in them, oldest first. What an app says, ours among them, is no
+// person's word. A merge group has those of the pull request that it names.
+func (s *source) Remarks(ctx context.Context, words string) ([]review.Remark, error) {
+	const op = "list the comments"
+	t := s.target
+	if t.Number == 0 {
+		return nil, nil
+	}
+	var out []review.Remark
+	r := s.get(op, "/repos/{owner}/{repo}/issues/{issue_number}/comments", t.Owner, t.Name, t.Number)
+	whole, err := walk(ctx, s.client, t, r, maxCommentPages, func(page commentList) bool {
+		for _, m := range page {
+			if m.User.Type == "User" && m.User.Login != "" && m.App.ID != s.client.appID && strings.Contains(m.Body, words) {
+				out = append(out, review.Remark{ID: m.ID, Author: m.User.Login, Body: m.Body})
+			}
+		}
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !whole {
+		return nil, tooMany(op, maxCommentPages*perPage)
+	}
+	slices.SortFunc(out, func(a, b review.Remark) int { return cmp.Compare(a.ID, b.ID) })
 	return out, nil
 }
 

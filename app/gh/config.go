@@ -20,9 +20,9 @@ import (
 )
 
 const (
-	// maxConfigFile is what the loader takes of a config file, in bytes. One byte
-	// more is read of a larger one, so that the loader sees that it is too large.
-	maxConfigFile = 4 << 20
+	// One byte more than maxConfigFile is read of a larger file, so that the
+	// loader sees that it is too large.
+	maxConfigFile = config.MaxFileBytes
 	// maxRootFiles bounds the names at a repository's root. They are kept with
 	// each review; where there are more, none is known.
 	maxRootFiles = 10_000

@@ -27,14 +27,23 @@ type permissionAnswer struct {
 // Permission asks what a person may do in the repository. Somebody whom
 // GitHub doesn't know there may do nothing.
 func (c *Client) Permission(ctx context.Context, t review.Target, login string) (review.Permission, error) {
-	const op = "read the sender's permission"
+	return c.permission(ctx, t, login, nil)
+}
+
+// Permission is that of the client, as a part of the review.
+func (s *source) Permission(ctx context.Context, login string) (review.Permission, error) {
+	return s.client.permission(ctx, s.target, login, &s.budget)
+}
+
+func (c *Client) permission(ctx context.Context, t review.Target, login string, b *budget) (review.Permission, error) {
+	const op = "read a person's permission"
 	if login == "" {
 		return "", &review.HostError{Op: op, Kind: review.HostInvalid, Err: errors.New("no login given")}
 	}
 	var a permissionAnswer
 	_, err := c.do(ctx, t, request{
 		op: op, method: http.MethodGet,
-		path: "/repos/{owner}/{repo}/collaborators/{username}/permission", args: []any{t.Owner, t.Name, login},
+		path: "/repos/{owner}/{repo}/collaborators/{username}/permission", args: []any{t.Owner, t.Name, login}, budget: b,
 	}, asJSON(&a))
 	if isNotFound(err) {
 		return review.PermissionNone, nil

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/url"
 	"slices"
-	"strings"
 
 	"github.com/google/go-github/v60/github"
 	"golang.org/x/sync/errgroup"
@@ -129,13 +128,7 @@ func (s *source) beforeOneByOne(ctx context.Context, base string, shas map[strin
 
 // blobAt is the SHA of a file's content at a commit, or "" if it can't be read.
 func (s *source) blobAt(ctx context.Context, commit, path string) (string, error) {
-	template, args := "/repos/{owner}/{repo}/contents", []any{s.target.Owner, s.target.Name}
-	for part := range strings.SplitSeq(path, "/") {
-		template, args = template+"/{path}", append(args, part)
-	}
-	r := s.get("look at a file before the change", template, args...)
-	r.query = url.Values{"ref": {commit}}
-	r.route = "/repos/{owner}/{repo}/contents/{path}"
+	r := s.contents("look at a file before the change", commit, path)
 	var e entryAnswer
 	_, err := s.client.do(ctx, s.target, r, asJSON(&e))
 	var a *answerError

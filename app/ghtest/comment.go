@@ -81,6 +81,22 @@ func (p *PullRequest) EditComment(id int64, body string) {
 	p.s.deliver(e)
 }
 
+// DeleteComment deletes a comment as its author and sends issue_comment deleted.
+func (p *PullRequest) DeleteComment(id int64) {
+	p.s.mu.Lock()
+	c := p.repo.comment(id)
+	if c == nil {
+		p.s.mu.Unlock()
+		p.s.opts.Fail("delete comment %d: there is none", id)
+		return
+	}
+	p.repo.comments = slices.DeleteFunc(p.repo.comments, func(other *comment) bool { return other == c })
+	e := c.event("deleted", c.author, nil)
+	p.s.notify()
+	p.s.mu.Unlock()
+	p.s.deliver(e)
+}
+
 func (c *comment) edit(body string, now time.Time) {
 	c.Body, c.UpdatedAt = body, now
 	c.Edits++

@@ -13,9 +13,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 )
 
-// maxConfigFile is what the loader takes of a config file, in bytes. One byte more
-// is read of a larger one, so that the loader sees that it is too large.
-const maxConfigFile = 4 << 20
+// One byte more than maxConfigFile is read of a larger file, so that the loader
+// sees that it is too large.
+const maxConfigFile = config.MaxFileBytes
 
 // maxRootFiles bounds the names at the root; where there are more, none is
 // known.
@@ -73,7 +73,7 @@ func (s *Source) configFiles(ctx context.Context, commit string) ([]config.File,
 		}
 		f := config.File{Path: e.path, BlobSHA: e.sha}
 		if e.kind == "blob" && isOne { // of others the name is what is wrong
-			if f.Text, err = s.blob(ctx, f.BlobSHA); err != nil {
+			if f.Text, err = s.blob(ctx, f.BlobSHA, maxConfigFile+1); err != nil {
 				return nil, err
 			}
 		}
@@ -120,10 +120,11 @@ func (s *Source) list(ctx context.Context, commit string, paths ...string) ([]tr
 	return entries, nil
 }
 
-func (s *Source) blob(ctx context.Context, sha string) (text []byte, err error) {
+// blob reads the first bytes of a file, up to most.
+func (s *Source) blob(ctx context.Context, sha string, most int64) (text []byte, err error) {
 	err = s.git.stream(ctx, func(r io.Reader) error {
 		var err error
-		if text, err = io.ReadAll(io.LimitReader(r, maxConfigFile+1)); err == nil && len(text) > maxConfigFile {
+		if text, err = io.ReadAll(io.LimitReader(r, most)); err == nil && int64(len(text)) == most {
 			err = errEnough
 		}
 		return err

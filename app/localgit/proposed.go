@@ -68,18 +68,12 @@ func touchedConfig(changed []normalize.ChangedFile) map[string]bool {
 // workTreeFiles reads the config files as they would be committed: ignored ones
 // are not, nor those that the change removes from git alone.
 func (s *Source) workTreeFiles(ctx context.Context, changed []normalize.ChangedFile) ([]config.File, error) {
-	out, err := s.git.output(ctx, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", config.RepositoryDir)
-	if err != nil {
-		return nil, err
-	}
-	// The root keeps a path from leading out of the work tree.
-	root, err := os.OpenRoot(s.git.dir)
+	names, root, err := s.inWorkTree(ctx, "--cached", "--", config.RepositoryDir)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
 	var files []config.File
-	names := splitNul(out)
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) { // one in conflict stands there thrice
 		gone := slices.ContainsFunc(changed, func(f normalize.ChangedFile) bool { return f.Path == name && f.Status == pipeline.FileRemoved })
@@ -98,21 +92,13 @@ func (s *Source) workTreeFiles(ctx context.Context, changed []normalize.ChangedF
 	return files, nil
 }
 
-// readWorkTree reads a file as git would: of a symbolic link its target. What is
-// no file has no text, which the loader reports.
+// readWorkTree reads a file of config. What is no file has no text, which the
+// loader reports.
 func readWorkTree(root *os.Root, name string) ([]byte, error) {
-	info, err := root.Lstat(name)
-	if err != nil {
-		return nil, err
-	}
-	if info.Mode()&fs.ModeSymlink != 0 {
-		target, err := root.Readlink(name)
-		return []byte(target), err
-	}
-	if !info.Mode().IsRegular() {
+	f, err := openWorkTree(root, name)
+	if _, ok := errors.AsType[noFile](err); ok {
 		return nil, nil
 	}
-	f, err := root.Open(name)
 	if err != nil {
 		return nil, err
 	}

@@ -21,19 +21,14 @@ const binaryProbe = 8000
 // untracked reads the files of the work tree that git doesn't know and that
 // aren't ignored. To git they are no change yet; to a person they are.
 func (s *Source) untracked(ctx context.Context) ([]normalize.ChangedFile, error) {
-	out, err := s.git.output(ctx, "ls-files", "-z", "--others", "--exclude-standard")
-	if err != nil {
-		return nil, err
-	}
-	// The root keeps a path from leading out of the work tree.
-	root, err := os.OpenRoot(s.git.dir)
+	paths, root, err := s.inWorkTree(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
 	var files []normalize.ChangedFile
 	kept := 0
-	for _, path := range splitNul(out) {
+	for _, path := range paths {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -57,19 +52,7 @@ func (s *Source) untracked(ctx context.Context) ([]normalize.ChangedFile, error)
 // than limit.
 func readUntracked(root *os.Root, path string, limit int) (normalize.ChangedFile, error) {
 	f := normalize.ChangedFile{Path: path, Status: pipeline.FileAdded}
-	info, err := root.Lstat(path)
-	if err != nil {
-		return f, err
-	}
-	if info.Mode()&fs.ModeSymlink != 0 { // as git does: the target is the content
-		target, err := root.Readlink(path)
-		f.Additions, f.Patch, f.Binary = addition(strings.NewReader(target), limit)
-		return f, err
-	}
-	if !info.Mode().IsRegular() {
-		return f, fmt.Errorf("it is a %s", info.Mode().Type())
-	}
-	file, err := root.Open(path)
+	file, err := openWorkTree(root, path)
 	if err != nil {
 		return f, err
 	}

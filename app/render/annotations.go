@@ -55,6 +55,9 @@ func annotationLevel(s pipeline.Severity) string {
 
 // annotationText is never empty: GitHub demands a message.
 func annotationText(fs *findings, f *pipeline.Finding) safe {
+	if len(f.Perspectives) > 0 {
+		return lines(append(bullets(fs.sides(f)), "- "+say("bearing", fs.bearing(f))))
+	}
 	fix := fs.said(f.Recommendation, f.Message, f.WhyItMatters)
 	if fix != "" {
 		fix = say("recommendation", fix)

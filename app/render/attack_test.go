@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies/reviewreport"
 )
 
 // attacks are texts that would do something on GitHub if they were not
@@ -97,8 +98,8 @@ func holds(t interface{ Fatalf(string, ...any) }, v View) {
 		}
 	}
 	comment := Comment(v).Body
-	if n := strings.Count("\n"+comment, "\n## "); n != 1 {
-		t.Fatalf("the comment has %d headlines:\n%s", n, comment)
+	if n := strings.Count("\n"+comment, "\n## "); n != 2 || strings.Count("\n"+comment, "\n"+reviewreport.Heading+"\n") != 1 {
+		t.Fatalf("the comment has %d headlines, and should have its own and that of the machine-readable section:\n%s", n, comment)
 	}
 	if !strings.HasPrefix(comment, Marker+"\n") || strings.Count(comment, Marker) != 1 {
 		t.Fatalf("the comment has the marker %d times:\n%s", strings.Count(comment, Marker), comment)

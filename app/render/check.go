@@ -116,6 +116,11 @@ func checkTitle(v View) string {
 	return title(say("check title", pg))
 }
 
+// plainTitle is the answer in one line of plain text.
+func plainTitle(v View) string {
+	return string(say("title", newPage(v, plainPen{}, newLinker(Links{}, &v.Review.Facts))))
+}
+
 func title(s safe) string { return clip(breakMentions(string(s)), maxCheckTitle) }
 
 func actions() []CheckAction {

@@ -48,6 +48,7 @@ type report struct {
 const (
 	markRun     = "\x00r"
 	markDetails = "\x00d"
+	markTime    = "\x00t"
 )
 
 func newReport(v View, limit int) *report { return reportWith(markdownPen{}, v, limit) }
@@ -62,7 +63,8 @@ func reportWith(p pen, v View, limit int) *report {
 		limit:    limit,
 	}
 	r.page.number(fs)
-	r.run = strings.NewReplacer(markRun, string(r.page.Run), markDetails, string(r.page.Details))
+	r.run = strings.NewReplacer(markRun, string(r.page.Run), markDetails, string(r.page.Details),
+		markTime, timestamp(v.Record.FinishedAt))
 	r.page.Run = markRun
 	if r.page.Details != "" {
 		r.page.Details = markDetails
@@ -71,12 +73,14 @@ func reportWith(p pen, v View, limit int) *report {
 }
 
 func (r *report) comment() safe {
-	return r.fitted(r.head(), func() []safe { return append(r.around(), r.next(), say("md footer", r.page)) })
+	return r.fitted(r.head(), func() []safe {
+		return append(r.around(), r.next(), say("md footer", r.page), r.machineReadable(r.roomBelow(roomMachine)))
+	})
 }
 
 // fitted puts the findings between what stands above and below them, in the
-// room that these leave. Where findings are left out, what is below is asked
-// for again, shorter.
+// room that these leave. Where findings are left out, or there is no room for
+// any, what is below is asked for again, shorter.
 func (r *report) fitted(above []safe, below func() []safe) safe {
 	room := r.limit
 	under := below()
@@ -87,7 +91,7 @@ func (r *report) fitted(above []safe, below func() []safe) safe {
 		}
 	}
 	shown, hidden := r.findings(room)
-	if hidden > 0 && !r.tight {
+	if (hidden > 0 || room < 0) && !r.tight {
 		r.tight = true
 		return r.fitted(above, below)
 	}
@@ -268,9 +272,15 @@ func (r *report) wrap(heading string, summary, body safe) safe {
 func (r *report) around() []safe {
 	resolved := r.resolved("md resolved")
 	aside, asideCounts := r.aside()
+	unconfirmed := r.unconfirmed()
+	disputed := r.disputed("md dispute")
 	return []safe{
+		r.reviewReports(),
 		r.proposedConfig(),
 		r.details("heading resolved", safe(grouped(resolved.n)), resolved, roomResolved),
+		r.details("heading unconfirmed", safe(grouped(unconfirmed.n)), unconfirmed, roomUnconfirmed),
+		r.details("heading disagree", safe(grouped(disputed.n)), disputed, roomDisputed),
+		r.modelsDetails(),
 		r.details("heading aside", asideCounts, aside, roomAside),
 		r.details("heading coverage", say("coverage summary", nil), r.coverage(), roomCoverage),
 		r.gapDetails(),
@@ -291,6 +301,27 @@ func (r *report) proposedConfig() safe {
 		proposed
 		Items []safe
 	}{p, shown}))
+}
+
+// reviewReports stand open: they decide whether work goes on.
+func (r *report) reviewReports() safe {
+	list := r.outcomes("md outcome", r.check, r.tight)
+	if list.n == 0 {
+		return ""
+	}
+	shown, more := list.take(r.room(roomReports))
+	if more > 0 {
+		shown = append(shown, r.more(more))
+	}
+	return section("heading reports", blocks(shown))
+}
+
+func (r *report) modelsDetails() safe {
+	m := r.models()
+	if m == nil {
+		return ""
+	}
+	return r.wrap("heading models", say("models summary", m), say("md models", m))
 }
 
 // gapDetails is not a list: each gap has a block of its own.

@@ -10,10 +10,12 @@ import (
 // agentRan is what an agent that was dispatched did, and why it was.
 type agentRan struct {
 	Agent    safe
+	Model    safe
 	Status   word
 	Required bool
 	Files    int  // 0: the whole change
 	Except   bool // of those, some were not read or not in full
+	Handed   bool // nobody dispatched it: its output was handed in
 	Findings int
 	Dropped  int
 	Why      []safe
@@ -39,25 +41,41 @@ func (s sections) coverage() items {
 	return list
 }
 
-// agents lists the agents of the manifest, those that did not finish first.
+// agents lists the agents of the manifest, with a line for each model, and
+// those whose outputs came without one; those that did not finish come first.
 func (s sections) agents() []safe {
-	rows := map[string]*pipeline.Coverage{}
+	rows := map[string][]*pipeline.Coverage{}
 	for i := range s.r.Report.Coverage {
 		c := &s.r.Report.Coverage[i]
-		rows[c.Agent] = c
+		rows[c.Agent] = append(rows[c.Agent], c)
 	}
 	var failed, fine []safe
-	for i := range s.r.Manifest.Entries {
-		e := &s.r.Manifest.Entries[i]
-		a := agentRan{Agent: s.p.text(e.Agent, maxName), Required: e.Required, Files: len(e.Scope.Files), Except: s.except(&e.Scope), Why: s.why(e)}
-		if c := rows[e.Agent]; c != nil {
+	put := func(a agentRan, c *pipeline.Coverage) {
+		if c != nil {
 			a.Status, a.Findings, a.Dropped = statusWord(c.Status), c.Findings, c.Dropped
+			a.Model = s.p.text(c.Model, maxName)
 			a.Note = s.p.text(strings.TrimRight(c.Note, ". "), maxReason)
 		}
 		if a.Status == word(pipeline.AgentOK) {
 			fine = append(fine, say("agent ran", a))
 		} else {
 			failed = append(failed, say("agent ran", a))
+		}
+	}
+	for i := range s.r.Manifest.Entries {
+		e := &s.r.Manifest.Entries[i]
+		a := agentRan{Agent: s.p.text(e.Agent, maxName), Required: e.Required, Files: len(e.Scope.Files), Except: s.except(&e.Scope), Why: s.why(e)}
+		for _, c := range rows[e.Agent] {
+			put(a, c)
+		}
+		if len(rows[e.Agent]) == 0 {
+			put(a, nil)
+		}
+		delete(rows, e.Agent)
+	}
+	for i := range s.r.Report.Coverage {
+		if c := &s.r.Report.Coverage[i]; rows[c.Agent] != nil {
+			put(agentRan{Agent: s.p.text(c.Agent, maxName), Handed: true}, c)
 		}
 	}
 	return append(failed, fine...)

@@ -24,9 +24,15 @@
 // things have a share of that each; findings get what is left, worst first,
 // and what is left out is counted. See [fit].
 //
+// # Other tools
+//
+// The comment ends with the machine-readable section of review reports, made by
+// policies/reviewreport, which reads it back. It has recommendations as far as
+// there is room, and is whole however little that is.
+//
 // # Digests
 //
-// What varies from run to run (its id, its time, links to its page) is laid out
+// What varies from run to run (its id, its times, links to its page) is laid out
 // as marks of fixed length and put in at the end. The digest is that of the text
 // with the marks, so it changes if and only if something else does.
 package render

@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -12,6 +13,7 @@ type finding struct {
 	Number         int // of a blocking finding, else 0
 	Title          safe
 	Severity       word
+	Alone          word // what it is to the one model that found it, where it counts less
 	Place          safe
 	Agents         safe
 	Rule           safe
@@ -25,7 +27,8 @@ type finding struct {
 	Why            safe
 	Evidence       []safe
 	Recommendation safe
-	Perspectives   []safe
+	Sides          []safe // of reviewers who disagree
+	Bearing        word   // what a disagreement means for the merge
 	Fix            safe
 	More           int    // other places of the same finding
 	Also           []safe // the first of them
@@ -33,31 +36,56 @@ type finding struct {
 
 // findings words findings one at a time, when it is known which of them fit.
 type findings struct {
-	p       pen
-	k       linker
-	diff    *diffIndex
-	rules   map[string]RuleNote
-	history bool // there is a previous report, so that new and open differ
-	list    []*pipeline.Finding
-	groups  [][]*pipeline.Finding // list, with what says the same put together
-	serious int                   // how many groups at the start are critical or major
+	p        pen
+	k        linker
+	diff     *diffIndex
+	rules    map[string]RuleNote
+	history  bool                     // there is a previous report, so that new and open differ
+	previous *pipeline.PreviousReport // nil if only its head is known
+	wasNew   map[string]bool          // by fingerprint; see before
+	blocks   bool                     // the decision blocks
+	ownGate  bool                     // a condition of the repository's own decided
+	list     []*pipeline.Finding
+	groups   [][]*pipeline.Finding // list without disputes, with what says the same put together
+	serious  int                   // how many groups at the start are serious
+	disputes []*pipeline.Finding   // disagreements that are not serious
 }
 
-// newFindings orders a report's findings by gate severity, worst first; those
-// of one severity stay in the report's order.
+// newFindings orders a report's findings by gate severity, worst first, what
+// waits for a person behind what is critical or major; those that are alike in
+// this stay in the report's order.
 func newFindings(v View, p pen, k linker) *findings {
 	r := &v.Review
-	fs := &findings{p: p, k: k, diff: newDiffIndex(r.Facts.Files), rules: v.Rules, history: r.Report.Changes.PreviousReport != ""}
-	for _, sev := range pipeline.Severities() {
-		for i := range r.Report.Findings {
-			if f := &r.Report.Findings[i]; severityOf(f) == sev {
-				fs.list = append(fs.list, f)
-			}
-		}
+	fs := &findings{
+		p: p, k: k, diff: newDiffIndex(r.Facts.Files), rules: v.Rules,
+		history: r.Report.Changes.PreviousReport != "", previous: r.Previous,
+		blocks:  r.Report.Decision.Blocks(),
+		ownGate: !isDefaultCondition(r.Report.Gate.Condition) && !isIncomplete(&r.Report),
 	}
+	for i := range r.Report.Findings {
+		fs.list = append(fs.list, &r.Report.Findings[i])
+	}
+	slices.SortStableFunc(fs.list, func(a, b *pipeline.Finding) int { return weight(b) - weight(a) })
 	fs.group()
 	return fs
 }
+
+// weight orders findings: by severity, with those that wait for a person
+// between major ones and warnings.
+func weight(f *pipeline.Finding) int {
+	w := 2 * severityOf(f).Rank()
+	if isHeld(f) {
+		w = max(w, 2*pipeline.SeverityMajor.Rank()-1)
+	}
+	return w
+}
+
+// isSerious reports whether a finding is shown in full: it is critical or
+// major, or waits for a person.
+func isSerious(f *pipeline.Finding) bool { return weight(f) >= 2*pipeline.SeverityMajor.Rank()-1 }
+
+// isHeld reports whether a finding holds the gate until a person decides.
+func isHeld(f *pipeline.Finding) bool { return slices.Contains(f.Reasons, pipeline.ReasonHeld) }
 
 // severityOf is the severity that counts in the gate. A finding without a
 // valid one counts as major: it is shown in full rather than lost.
@@ -73,40 +101,65 @@ func severityOf(f *pipeline.Finding) pipeline.Severity {
 
 // brief is the i-th group without what is said below its title.
 func (fs *findings) brief(i int) finding {
-	f := fs.groups[i][0]
+	out := fs.line(fs.groups[i][0])
+	out.More = len(fs.groups[i]) - 1
+	if i < fs.serious {
+		out.Number = i + 1
+	}
+	return out
+}
+
+// line is what the line of a finding's title says.
+func (fs *findings) line(f *pipeline.Finding) finding {
 	out := finding{
 		Title:    fs.p.text(f.Title, maxTitle),
 		Severity: word(severityOf(f)),
+		Alone:    alone(f),
 		Place:    fs.place(f),
 		Agents:   fs.agents(f),
 		Rule:     fs.p.code(f.RuleID, maxName),
 		Link:     fs.referenceLink(f),
 		Layer:    fs.layer(f),
-		More:     len(fs.groups[i]) - 1,
-	}
-	if i < fs.serious {
-		out.Number = i + 1
+		State:    fs.state(f),
 	}
 	if out.Title == "" {
 		out.Title = say("untitled", nil)
 	}
-	if fs.history {
-		out.State = say("state", word(f.State))
-	}
 	return out
+}
+
+// alone is the severity of a finding that counts less in the gate, since only
+// one model found it. Else it is empty.
+func alone(f *pipeline.Finding) word {
+	if f.GateSeverity.Valid() && f.Severity.Rank() > f.GateSeverity.Rank() {
+		return word(f.Severity)
+	}
+	return ""
 }
 
 // full is the i-th group with all that is known of it, and of its places as
 // much as d says.
 func (fs *findings) full(i int, d depth) finding {
-	f, out := fs.groups[i][0], fs.brief(i)
+	out := fs.brief(i)
+	fs.tell(&out, fs.groups[i][0])
 	out.Also = fs.also(fs.groups[i], d)
+	return out
+}
+
+// tell adds what is said below a finding's title. Of a disagreement that is
+// what each side says.
+func (fs *findings) tell(out *finding, f *pipeline.Finding) {
 	out.NotIgnored = sentence(fs.p.text(notIgnored(f), maxReason))
 	out.Reference = fs.p.text(fs.reference(f), maxReference)
+	out.ID = fs.id(f)
+	if len(f.Perspectives) > 0 {
+		out.Sides, out.Bearing = fs.sides(f), fs.bearing(f)
+		out.Evidence = fs.evidence(f, nil)
+		return
+	}
 	out.Message = fs.said(f.Message, f.Title)
 	out.Why = fs.said(f.WhyItMatters, f.Title, f.Message)
 	out.Recommendation = fs.said(f.Recommendation, f.Message, f.WhyItMatters)
-	out.ID = fs.id(f)
 	fix := fixOf(fs.diff, f)
 	if fix != nil {
 		out.Fix = fs.p.block("diff", visibleFix(fix))
@@ -114,14 +167,6 @@ func (fs *findings) full(i int, d depth) finding {
 		out.Fix = say("fix too long", n)
 	}
 	out.Evidence = fs.evidence(f, fix)
-	const maxPerspectives = 4
-	out.Perspectives = first(f.Perspectives, maxPerspectives, func(p pipeline.Perspective) safe {
-		return say("perspective", struct {
-			Agent, Message, Recommendation safe
-			Severity                       word
-		}{fs.p.text(p.Agent, maxName), fs.p.text(p.Message, maxReason), fs.p.text(p.Recommendation, maxReason), severityWord(p.Severity)})
-	})
-	return out
 }
 
 // said is a text, unless it only repeats what was said before.
@@ -158,6 +203,9 @@ func shows(fix []fixLine, s string) bool {
 func (fs *findings) agents(f *pipeline.Finding) safe {
 	const maxAgents = 6
 	names := []string{f.Agent}
+	if alone(f) != "" && f.Model != "" {
+		names[0] += " (" + f.Model + ")"
+	}
 	for _, r := range f.Reviewers {
 		if r != f.Agent {
 			names = append(names, r)

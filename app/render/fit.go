@@ -18,16 +18,20 @@ const (
 // are too many findings. Together they leave findings a third of maxBody at
 // the worst, and nearly all of it on most pull requests.
 const (
-	roomProblems = 4000
-	roomShared   = 1000
-	roomTable    = 4000
-	roomResolved = 6000
-	roomAside    = 6000
-	roomCoverage = 10_000
-	roomGaps     = 8000
-	roomProposed = 4000
-	roomRun      = 1000                  // the footer's run id, time and link
-	roomDetails  = 8 * (maxDetails + 30) // the other links to the details page
+	roomProblems    = 4000
+	roomShared      = 1000
+	roomTable       = 4000
+	roomResolved    = 6000
+	roomAside       = 6000
+	roomReports     = 6000
+	roomDisputed    = 6000
+	roomCoverage    = 10_000
+	roomGaps        = 8000
+	roomProposed    = 4000
+	roomMachine     = 6000 // of the machine-readable section
+	roomUnconfirmed = 3000
+	roomRun         = 1000                  // the footer's run id, time and link, and the section's time
+	roomDetails     = 8 * (maxDetails + 30) // the other links to the details page
 )
 
 // items are the parts of a list, each worded when it is asked for: of a long

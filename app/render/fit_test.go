@@ -70,7 +70,8 @@ func TestEveryReportFits(t *testing.T) {
 				t.Fatalf("%s has %d bytes", name, len(text))
 			}
 		}
-		for name, text := range map[string]string{"comment": comment, "text": check.Text} {
+		forPeople, _, _ := strings.Cut(comment, machineStart)
+		for name, text := range map[string]string{"comment": forPeople, "text": check.Text} {
 			shown := shownTitles(text)
 			if len(shown) > len(order) || !slices.Equal(shown, order[:len(shown)]) {
 				t.Fatalf("%s does not show the worst findings first: %v", name, shown)
@@ -95,22 +96,39 @@ func TestEveryReportFits(t *testing.T) {
 		if title := check.Title; len(title) > 255 || !utf8.ValidString(title) {
 			t.Fatalf("title %q", title)
 		}
+		readBack(t, v, comment)
 		everythingIsCounted(t, v, comment)
 		checkAnnotations(t, v, check)
 	})
 }
 
+// machineStart begins the part of a comment that people don't read.
+const machineStart = "<details><summary><b>Machine-readable report</b>"
+
+type listInComment struct{ name, start, end, item string }
+
 // listed are the lists of a comment: where one begins and ends, and what each
 // of its items has.
-var listed = []struct{ name, start, end, item string }{
+var listed = []listInComment{
 	{"problems", "> [!WARNING]", "\n\n", "\n> - "},
 	{"missing", "> [!CAUTION]", "\n\n", "\n> - "},
 	{"shared heads", "This head is also that of pull", "\n\n", "(passed)"},
 	{"proposed config", "### Proposed config", "\n\n<", "\n- Rule "},
+	{"review reports", "### Review reports", "\n\n<details><summary><b>", "**Specification: blocked**"},
 	{"resolved", "<b>Resolved</b>", "</details>", "\n- "},
+	{"unconfirmed", "<b>Not confirmed</b>", "</details>", "\n- "},
+	{"disagreements", "<b>Reviewers disagree</b>", "</details>", "\n- "},
 	{"set aside", "<b>Set aside</b>", "</details>", "\n- "},
 	{"coverage", "<b>Coverage</b>", "</details>", "\n- "},
 	{"gaps", "<b>Gaps in the config</b>", "</details>", " looks like "},
+}
+
+// counts are what may stand before the count of what a list leaves out.
+func (l listInComment) counts() []string {
+	if l.name == "review reports" { // whose items have lists of their own
+		return []string{""}
+	}
+	return []string{"", "- ", "> - "}
 }
 
 var leftOut = regexp.MustCompile(`…and ([0-9,]+) more`)
@@ -118,7 +136,7 @@ var leftOut = regexp.MustCompile(`…and ([0-9,]+) more`)
 // everythingIsCounted compares the lists of a comment with those of a report
 // that may be as long as it is.
 func everythingIsCounted(t *rapid.T, v View, comment string) {
-	v.Review.Report.Findings = nil
+	v.Review.Report.Findings = slices.DeleteFunc(slices.Clone(v.Review.Report.Findings), func(f pipeline.Finding) bool { return f.Perspectives == nil })
 	whole := Markdown(v)
 	for _, l := range listed {
 		part := cut(comment, l.start, l.end)
@@ -126,7 +144,7 @@ func everythingIsCounted(t *rapid.T, v View, comment string) {
 		for _, line := range strings.Split(part, "\n") {
 			// The line that counts the rest is the list's own item, too. Within
 			// an item some of its own parts may be counted.
-			if m := leftOut.FindStringSubmatchIndex(line); m != nil && (m[0] <= len("> - ") || l.name == "shared heads") {
+			if m := leftOut.FindStringSubmatchIndex(line); m != nil && (slices.Contains(l.counts(), line[:m[0]]) || l.name == "shared heads") {
 				left = number(line[m[2]:m[3]])
 				if l.item == "\n- " || l.item == "\n> - " {
 					shown--
@@ -162,14 +180,24 @@ func crowd(t *rapid.T, v *View) {
 	text := strings.Repeat(rapid.SampledFrom(costly).Draw(t, "text of the crowd"), rapid.SampledFrom([]int{1, 20, 2000}).Draw(t, "length"))
 	v.Notice, v.Review.Report.Gate.Condition, v.Record.RunID, v.Record.Version = text, text, text, text
 	v.Review.Facts.Base.Ref, v.Review.Facts.Repository.DefaultBranch = text, text
+	if n > 0 {
+		v.Review.Report.Models = &pipeline.ModelsReport{Strategy: text, ConfidenceLabel: text, Verdicts: slices.Repeat(pipeline.List[pipeline.ModelVerdict]{{Model: text}}, n)}
+	}
 	v.Details = rapid.SampledFrom([]string{"", "https://github.example/", "https://github.example/" + strings.Repeat("x", maxDetails-23)}).Draw(t, "details")
 	for range n {
 		r := &v.Review
 		r.Report.Incomplete = append(r.Report.Incomplete, pipeline.Incompleteness{What: "patch", Path: text, Why: text, Gating: true},
 			pipeline.Incompleteness{What: "commits", Path: text, Why: text})
 		r.Report.Changes.Resolved = append(r.Report.Changes.Resolved, pipeline.Finding{Title: text, Severity: pipeline.SeverityInfo, Path: text})
+		r.Report.Changes.Unconfirmed = append(r.Report.Changes.Unconfirmed, pipeline.Finding{Title: text, Severity: pipeline.SeverityInfo, Path: text, Agent: text})
 		r.Report.Suppressed = append(r.Report.Suppressed, pipeline.Suppressed{Finding: pipeline.Finding{Title: text, Severity: pipeline.SeverityInfo, Path: text}, Reason: text})
 		r.Report.ResidualConcerns = append(r.Report.ResidualConcerns, pipeline.SourcedText{Text: text, Source: text})
+		r.Report.Findings = append(r.Report.Findings, pipeline.Finding{Title: text, Severity: pipeline.SeverityInfo, GateSeverity: pipeline.SeverityInfo, Path: text,
+			Perspectives: slices.Repeat(pipeline.List[pipeline.Perspective]{{Agent: text, Model: text, Message: text, Recommendation: "r " + text}}, 9)})
+		r.Report.ReviewReports = append(r.Report.ReviewReports, pipeline.ReportOutcome{Place: text, Rationale: text, Readiness: pipeline.Readiness(text),
+			QualityScores: pipeline.QualityScores{Grade: text}, ReviewPaths: slices.Repeat(pipeline.List[string]{text}, 20),
+			Recommendations: slices.Repeat(pipeline.List[pipeline.Recommendation]{{Priority: text, Finding: text, Recommendation: "r " + text, Reviewer: text}}, 10),
+			Errors:          slices.Repeat(pipeline.List[pipeline.ReportError]{{Source: text, Error: text, Recovery: text}}, 20)})
 		r.Report.GapLog = append(r.Report.GapLog, pipeline.GapLogEntry{Concern: text, Path: text, Line: 1, Quote: text, Missed: text,
 			Suggestion: pipeline.ConfigPatch{File: text, Operations: pipeline.List[pipeline.PatchOperation]{{Op: "add", Path: text, Value: text}}}})
 		r.Facts.Config.Problems = append(r.Facts.Config.Problems, pipeline.ConfigProblem{Layer: text, File: text, Problem: text, Remedy: text})

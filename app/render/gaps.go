@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -47,7 +48,7 @@ func (s sections) gap(group []*pipeline.GapLogEntry) gap {
 	g := group[0]
 	v := gap{
 		Place:   s.fs.at(g.Path, g.Line, g.Line),
-		Concern: s.p.text(g.Concern, maxName),
+		Concern: s.p.text(cmp.Or(g.Name, g.Concern), maxName),
 		Quote:   s.p.code(strings.TrimSpace(g.Quote), maxName),
 		Missed:  sentence(s.p.text(g.Missed, maxReason)),
 		Agent:   s.p.text(g.Agent, maxName),

@@ -43,7 +43,7 @@ func TestGapsAreGroupedByConcern(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			v := cleanView()
 			v.Review.Report.GapLog = tt.gaps
-			comment := Comment(v).Body
+			comment, _, _ := strings.Cut(Comment(v).Body, machineStart)
 			if n := strings.Count(comment, " looks like "); n != tt.groups {
 				t.Errorf("%d groups, want %d:\n%s", n, tt.groups, comment)
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/aggregate"
 	"github.com/reviewgate/reviewgate/policies"
 )
 
@@ -36,8 +37,11 @@ func (s sections) decided() safe {
 	if condition == "" || isIncomplete(&s.r.Report) {
 		return ""
 	}
-	if condition == policies.NoCondition {
+	switch condition {
+	case policies.NoCondition:
 		return say("decided by none", nil)
+	case aggregate.PersonDecides:
+		return say("decided by a person", nil)
 	}
 	return say("decided by", struct {
 		Condition safe

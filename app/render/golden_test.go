@@ -61,6 +61,11 @@ var samples = []struct {
 	{"proposed-large", proposedLargeView},
 	{"proposed-broken", proposedBrokenView},
 	{"proposed-unknown", proposedUnknownView},
+	{"disagree", disagreeView},
+	{"reports", reportsView},
+	{"models", modelsView},
+	{"held", heldView},
+	{"back", backView},
 	{"hostile", hostileView},
 	{"local", localView},
 }

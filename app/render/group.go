@@ -15,22 +15,28 @@ type sameness struct {
 	severity            pipeline.Severity
 	title, message, why string
 	advice, fix         string
-	notIgnored          string
+	notIgnored, back    string
+	alone               word
 	state               pipeline.FindingState
 	reviewers           int
 }
 
 // group puts findings together that differ in their place only. A group
-// stands where its first finding does.
+// stands where its first finding does. Disagreements stand apart, unless they
+// are serious.
 func (fs *findings) group() {
 	at := map[sameness]int{}
 	for _, f := range fs.list {
+		if len(f.Perspectives) > 0 && !isSerious(f) {
+			fs.disputes = append(fs.disputes, f)
+			continue
+		}
 		key := sameness{
 			rule: f.RuleID, agent: f.Agent, severity: severityOf(f), title: f.Title, message: f.Message, advice: f.Recommendation,
-			why: f.WhyItMatters, fix: f.SuggestedFix, notIgnored: notIgnored(f), reviewers: len(f.Reviewers),
+			why: f.WhyItMatters, fix: f.SuggestedFix, notIgnored: notIgnored(f), reviewers: len(f.Reviewers), alone: alone(f),
 		}
 		if fs.history {
-			key.state = f.State
+			key.state, key.back = f.State, backFrom(f)
 		}
 		apart := f.RuleID == "" || f.Path == "" || len(f.Perspectives) > 0
 		if i, ok := at[key]; ok && !apart {
@@ -41,7 +47,7 @@ func (fs *findings) group() {
 			at[key] = len(fs.groups)
 		}
 		fs.groups = append(fs.groups, []*pipeline.Finding{f})
-		if severityOf(f).Rank() >= pipeline.SeverityMajor.Rank() {
+		if isSerious(f) {
 			fs.serious = len(fs.groups)
 		}
 	}

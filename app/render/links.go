@@ -56,11 +56,20 @@ func (k linker) file(name string, start, end int) string {
 // removed is a permalink to a file that the change removes, at the base.
 func (k linker) removed(name string) string { return k.blob(k.base, k.baseSHA, name) }
 
+// directory is a permalink to a directory at the head.
+func (k linker) directory(name string) string {
+	return k.at("tree", k.head, k.headSHA, strings.TrimSuffix(name, "/"))
+}
+
 func (k linker) blob(repository, sha, name string) string {
+	return k.at("blob", repository, sha, name)
+}
+
+func (k linker) at(kind, repository, sha, name string) string {
 	if k.web == "" || repository == "" || !isSHA(sha) || name == "" || path.Clean("/"+name) != "/"+name {
 		return ""
 	}
-	return k.web + "/" + escapePath(repository) + "/blob/" + sha + "/" + escapePath(name)
+	return k.web + "/" + escapePath(repository) + "/" + kind + "/" + sha + "/" + escapePath(name)
 }
 
 // escapePath escapes all of a path but its slashes, and what would end a link

@@ -6,6 +6,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/aggregate"
 )
 
 // word is one of a closed set of our own words, such as a severity.
@@ -34,6 +35,7 @@ type page struct {
 	Held       []safe // the metrics that the condition read, with their values
 	Missing    missing
 	Worse      *worse // for a check: another pull request on the head decides
+	Waits      *waits // a person must decide
 
 	ConfigProblems int
 	Uncertain      int // concerns that are set aside, told where there is nothing else
@@ -46,6 +48,8 @@ type page struct {
 	Since       *since
 	Numbered    int // blocking items, which are numbered from 1
 	Serious     int // findings in them
+	Waiting     int // numbered items that wait for a person
+	Disputed    int // numbered items that reviewers disagree about
 
 	// The footer. Run is all of it that varies from run to run, and begins with
 	// a separator.
@@ -61,6 +65,12 @@ type missing struct {
 type worse struct {
 	Number   int
 	Decision word
+}
+
+// waits is what only a person can decide about: findings of one model alone.
+type waits struct {
+	For  pipeline.Counts // as severe as the model holds them to be
+	Rest pipeline.Counts // all other findings
 }
 
 type risk struct {
@@ -112,19 +122,47 @@ func newPage(v View, p pen, k linker) page {
 		pg.Domains = append(pg.Domains, p.text(d.ID, maxName))
 	}
 	if prev := rep.Changes.PreviousReport; prev != "" {
-		pg.Since = &since{commitName(p, k, prev, ""), say("changes", struct{ New, Open, Resolved int }{
-			rep.Changes.New, rep.Changes.Open, len(rep.Changes.Resolved),
-		})}
+		pg.Since = &since{commitName(p, k, prev, ""), changed(rep)}
+	}
+	if rep.Gate.Condition == aggregate.PersonDecides {
+		pg.Waits = waitsOf(rep)
 	}
 	pg.setFooter(v, p)
 	return pg
 }
 
+func changed(r *pipeline.ReviewReport) safe {
+	c := &r.Changes
+	isNew := say("new", struct{ New, Back int }{c.New, returned(r.Findings)})
+	return say("changes", struct {
+		New                         safe
+		Open, Resolved, Unconfirmed int
+	}{isNew, c.Open, len(c.Resolved), len(c.Unconfirmed)})
+}
+
+func waitsOf(r *pipeline.ReviewReport) *waits {
+	var w waits
+	for i := range r.Findings {
+		if f := &r.Findings[i]; isHeld(f) {
+			w.For.Add(f.Severity)
+		} else {
+			w.Rest.Add(severityOf(f))
+		}
+	}
+	return &w
+}
+
 // number counts what blocks.
 func (pg *page) number(fs *findings) {
-	pg.Numbered, pg.Serious = fs.serious, 0
+	pg.Numbered = fs.serious
 	for _, g := range fs.groups[:fs.serious] {
 		pg.Serious += len(g)
+		if isHeld(g[0]) {
+			pg.Waiting++
+		}
+		if len(g[0].Perspectives) > 0 {
+			pg.Disputed++
+		}
 	}
 }
 
@@ -184,10 +222,10 @@ func verdictOf(d pipeline.Decision) word {
 }
 
 // isDefaultCondition reports whether the gate's condition says no more than
-// the counts beside it.
+// the counts and the words beside it.
 func isDefaultCondition(c string) bool {
 	switch strings.Join(strings.Fields(c), " ") {
-	case "", "critical > 0", "major > 0", "warning > 0":
+	case "", "critical > 0", "major > 0", "warning > 0", aggregate.PersonDecides:
 		return true
 	}
 	return false

@@ -8,6 +8,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/aggregate"
 )
 
 // The samples of this file are reviews as they come from real changes: a
@@ -303,7 +304,7 @@ func forkView() View {
 func gapsView() View {
 	v := cleanView()
 	v.Review.Report.GapLog = pipeline.List[pipeline.GapLogEntry]{{
-		Concern: "payments", Path: "client/http.go", Line: 18, Quote: "		TLSClientConfig: &tls.Config{InsecureSkipVerify: true},",
+		Concern: "payments", Name: "a card payment", Path: "client/http.go", Line: 18, Quote: "		TLSClientConfig: &tls.Config{InsecureSkipVerify: true},",
 		Missed: "no mapping puts `client/http.go` into payments", Agent: "security-reviewer", Source: "signals", Confidence: 0.8,
 		Suggestion: pipeline.ConfigPatch{File: "review-domains.json", Operations: pipeline.List[pipeline.PatchOperation]{
 			{Op: "add", Path: "/-", Value: map[string]any{"type": "domain", "id": "payments-client", "domain": "payments",
@@ -437,6 +438,124 @@ func proposedUnknownView() View {
 	return v
 }
 
+// disagreeView has reviewers who contradict one another: about what blocks, and
+// about what does not.
+func disagreeView() View {
+	v := findingsView()
+	all := v.Review.Report.Findings
+	blocking, mild := all[1], all[3]
+	blocking.Title, blocking.Message, blocking.SuggestedFix = "Trade-off: cents are summed as floats", "Reviewers disagree.", ""
+	blocking.Perspectives = pipeline.List[pipeline.Perspective]{
+		{Agent: "build-reviewer", Action: pipeline.ActionKeep, Severity: pipeline.SeverityWarning, Message: "Every other total of the shop is a float; one that isn't can't be compared with them",
+			Recommendation: "Keep it until all totals change."},
+		{Agent: "finance-sme", Model: "claude-opus", Action: pipeline.ActionRemove, Severity: pipeline.SeverityMajor, Message: "Sums of prices drift by a cent after a few lines.",
+			Recommendation: "Add with `money()`."},
+	}
+	mild.Title = "Trade-off: orders are cached for a second"
+	mild.Perspectives = pipeline.List[pipeline.Perspective]{
+		{Agent: "scope-guardian", Action: pipeline.ActionRemove, Severity: pipeline.SeverityWarning, Message: "It has one caller and saves 2 ms."},
+		{Agent: "coherence", Action: pipeline.ActionKeep, Severity: pipeline.SeverityInfo, Message: "The other stores have one."},
+	}
+	setFindings(&v, pipeline.DecisionNeedsFixes, "major > 0", blocking, mild, all[4])
+	return v
+}
+
+// reportsView brings a specification whose reviewers let it go on, and a plan
+// that they don't.
+func reportsView() View {
+	v := findingsView()
+	score := func(x float64) *float64 { return &x }
+	setFindings(&v, pipeline.DecisionNeedsFixes, "major > 0", pipeline.Finding{
+		Title: "Review reports block the plan", Severity: pipeline.SeverityMajor, Path: "docs/02-plans/007-refunds/review/technical-review-report.md",
+		Message: "Review failures: unknown", Category: "review_report", Agent: "review-reports", ID: "77776666ddddcccc", Confidence: 1,
+		Recommendation: "Change what the reports object to, and have it reviewed again.",
+	})
+	advice := func(n int) (list pipeline.List[pipeline.Recommendation]) {
+		for i := range n {
+			list = append(list, pipeline.Recommendation{
+				Priority: "High", Category: "requirements_completeness", Finding: fmt.Sprintf("FR-00%d says nothing of partial refunds", i+1),
+				Recommendation: "Say who may refund a part, and how it is rounded.", Location: fmt.Sprintf("spec.md#fr-00%d", i+1), Reviewer: "spec-reviewer", Severity: "Minor",
+			})
+		}
+		return list
+	}
+	v.Review.Report.ReviewReports = pipeline.List[pipeline.ReportOutcome]{
+		{
+			Phase: pipeline.PhasePlan, Place: "docs/02-plans/007-refunds/review", Rationale: "Review failures: unknown", Readiness: pipeline.NotReady,
+			QualityScores: pipeline.QualityScores{Error: "No spec-reviewer found"}, ReviewPaths: pipeline.List[string]{"unknown", "architecture-review"},
+			Errors: pipeline.List[pipeline.ReportError]{{
+				Source: "docs/02-plans/007-refunds/review/technical-review-report.md", Error: "JSON parsing failed: 14:3: /severity: a comma is missing",
+				Recovery: "Repair the JSON and push",
+			}},
+		},
+		{
+			Phase: pipeline.PhaseSpec, Place: "docs/01-planning/specifications/007-refunds/review", Proceed: true, Rationale: "All reviews passed quality gates",
+			Readiness: pipeline.Conditional, ReviewPaths: pipeline.List[string]{"spec-reviewer", "technical-pm"}, Recommendations: advice(7),
+			QualityScores: pipeline.QualityScores{OverallScore: 0.84, Grade: "B", Components: pipeline.ScoreComponents{SpecQuality: score(0.98), BusinessAlignment: score(1)}},
+		},
+	}
+	return v
+}
+
+// modelsView is reviewed by two models, whose findings are not all proven.
+func modelsView() View {
+	v := findingsView()
+	all := v.Review.Report.Findings
+	alone, agreed := all[2], all[1]
+	alone.GateSeverity, alone.Model = pipeline.SeverityWarning, "claude-opus"
+	alone.Reasons = pipeline.List[string]{"major, by one model only"}
+	agreed.Reviewers = pipeline.List[string]{"finance-sme", "security-reviewer"}
+	setFindings(&v, pipeline.DecisionNeedsFixes, "major > 0", agreed, alone, all[5])
+	v.Review.Report.Models = &pipeline.ModelsReport{
+		Strategy: "parallel", Confidence: 0.6, ConfidenceLabel: "medium", AutoDecision: pipeline.AutoHuman,
+		Verdicts: pipeline.List[pipeline.ModelVerdict]{
+			{Model: "claude-haiku", Spec: pipeline.VerdictPass, Quality: pipeline.VerdictFail, Verdict: pipeline.VerdictFail},
+			{Model: "claude-opus", Spec: pipeline.VerdictPass, Quality: pipeline.VerdictFail, Verdict: pipeline.VerdictFail},
+		},
+		Merge: pipeline.ModelsMerge{Agreed: 1, BOnly: 1},
+	}
+	v.Review.Report.Coverage[3].Model = "claude-opus"
+	v.Review.Report.Coverage = append(v.Review.Report.Coverage, pipeline.Coverage{Agent: "security-reviewer", Model: "claude-haiku", Status: pipeline.AgentOK})
+	return v
+}
+
+// heldView waits for a person: only one model holds something to be critical.
+func heldView() View {
+	v := modelsView()
+	fs := v.Review.Report.Findings
+	held := fs[1]
+	held.Severity = pipeline.SeverityCritical
+	held.Reasons = pipeline.List[string]{"critical, by one model only", pipeline.ReasonHeld}
+	setFindings(&v, pipeline.DecisionNeedsFixes, aggregate.PersonDecides, held, findingsView().Review.Report.Findings[3], fs[2])
+	m := v.Review.Report.Models
+	m.Confidence, m.ConfidenceLabel, m.AutoDecision = 0.7, "medium", pipeline.AutoHuman
+	m.Verdicts[0].Quality, m.Verdicts[0].Verdict = pipeline.VerdictPass, pipeline.VerdictPass
+	m.Merge = pipeline.ModelsMerge{BOnly: 1}
+	return v
+}
+
+// backView has a finding that an earlier push had fixed, ones that are open
+// for one push and for several, and one that was dismissed.
+func backView() View {
+	v := resolvedView()
+	r := &v.Review.Report
+	fs := append([]pipeline.Finding(nil), r.Findings...)
+	fs[0].Reasons = pipeline.List[string]{pipeline.ReasonBack + "5a5b5c5"}
+	fs[2].State = pipeline.StateOpen
+	setFindings(&v, pipeline.DecisionNeedsFixes, "major > 0", fs...)
+	was := append([]pipeline.Finding(nil), fs...)
+	was[1].State, was[2].State = pipeline.StateOpen, pipeline.StateNew
+	v.Review.Previous = &pipeline.PreviousReport{HeadSHA: prevSHA, Findings: was[1:]}
+	unsure := findingsView().Review.Report.Findings[3]
+	unsure.Title = "Retries have no limit"
+	r.Changes.Unconfirmed = pipeline.List[pipeline.Finding]{unsure}
+	dismissed := findingsView().Review.Report.Findings[5]
+	dismissed.State = pipeline.StateDismissed
+	r.Suppressed = pipeline.List[pipeline.Suppressed]{{Finding: dismissed, Reason: "dismissed: she asked to be named"}}
+	v.Review.Memory.Dismissed = pipeline.List[pipeline.Dismissal]{{Fingerprint: dismissed.ID, Reason: "she asked to be named", By: "mira"}}
+	return v
+}
+
 const nasty = "@octocat fixes #12, closes acme/shop#3 GH-4 and https://github.com/acme/shop/issues/5 " +
 	"<img src=x onerror=alert(1)> </details><!-- reviewgate:report --> ![x](https://evil.example/p.png) " +
 	"| a | b | **bold** _it_ `code @team/ops` [l](javascript:x) ``` &lt; \u202egnp.exe\u202c zero\u200bwidth \x1b[31mred \x00 ~~gone~~ $x$"
@@ -457,9 +576,9 @@ func hostileView() View {
 		{Title: "# not a heading\n## nor this", Severity: pipeline.SeverityWarning, Section: nasty, Message: "- " + nasty, Agent: "<b>x</b>"},
 	}
 	setFindings(&v, pipeline.DecisionNeedsFixes, "major > 0", fs...)
-	r.Report.Changes.Resolved = pipeline.List[pipeline.Finding]{fs[0]}
+	r.Report.Changes.Resolved, r.Report.Changes.Unconfirmed = pipeline.List[pipeline.Finding]{fs[0]}, pipeline.List[pipeline.Finding]{fs[1]}
 	r.Report.Suppressed = pipeline.List[pipeline.Suppressed]{{Finding: fs[1], Reason: nasty}}
-	r.Report.GapLog = pipeline.List[pipeline.GapLogEntry]{{Concern: nasty, Path: path, Line: 1, Quote: "```", Missed: nasty,
+	r.Report.GapLog = pipeline.List[pipeline.GapLogEntry]{{Concern: "c", Name: nasty, Path: path, Line: 1, Quote: "```", Missed: nasty,
 		Suggestion: pipeline.ConfigPatch{File: "x`y", Operations: pipeline.List[pipeline.PatchOperation]{{Op: "add", Path: "```", Value: nasty}}}}}
 	r.Report.Incomplete = pipeline.List[pipeline.Incompleteness]{{What: "patch", Path: path, Why: nasty}}
 	r.Facts.Config.Problems = pipeline.List[pipeline.ConfigProblem]{{Layer: "repository", File: path, Line: 1, Pointer: "/`x`", Problem: nasty, Remedy: nasty}}
@@ -471,6 +590,28 @@ func hostileView() View {
 		Changes:     pipeline.List[pipeline.ConfigChange]{{File: nasty, ID: nasty, Change: nasty, Fields: pipeline.List[string]{nasty}}},
 		AgentsAdded: pipeline.List[string]{nasty}, AgentsGone: pipeline.List[string]{nasty},
 	}
+	dispute := fs[1]
+	dispute.Perspectives = pipeline.List[pipeline.Perspective]{
+		{Agent: nasty, Model: nasty, Action: pipeline.ActionKeep, Message: nasty, Recommendation: "# " + nasty}, {Agent: nasty, Action: nasty, Message: nasty, Recommendation: nasty},
+	}
+	dispute.Reasons = pipeline.List[string]{pipeline.ReasonBack + nasty}
+	r.Report.Findings = append(r.Report.Findings, dispute)
+	r.Report.Models = &pipeline.ModelsReport{
+		Strategy: nasty, ConfidenceLabel: nasty, AutoDecision: nasty,
+		Verdicts: pipeline.List[pipeline.ModelVerdict]{{Model: nasty, Spec: nasty, Quality: nasty, Verdict: nasty}, {Model: "|@octocat"}},
+	}
+	r.Report.ReviewReports = pipeline.List[pipeline.ReportOutcome]{
+		{Phase: nasty, Place: path, Rationale: nasty, Readiness: nasty, QualityScores: pipeline.QualityScores{Error: nasty}, ReviewPaths: pipeline.List[string]{nasty},
+			Errors:          pipeline.List[pipeline.ReportError]{{Source: nasty, Error: nasty, Recovery: nasty}},
+			Recommendations: pipeline.List[pipeline.Recommendation]{{Priority: nasty, Category: nasty, Finding: "- " + nasty, Recommendation: nasty, Location: nasty, Reviewer: nasty, Severity: nasty}}},
+		{Place: nasty, QualityScores: pipeline.QualityScores{Grade: nasty}},
+	}
+	r.Report.ResidualConcerns = pipeline.List[pipeline.SourcedText]{{Text: nasty, Source: nasty}}
+	r.Report.DeferredQuestions = pipeline.List[pipeline.SourcedText]{{Text: nasty, Source: nasty}}
+	dismissed := fs[0]
+	dismissed.State = pipeline.StateDismissed
+	r.Report.Suppressed = append(r.Report.Suppressed, pipeline.Suppressed{Finding: dismissed, Reason: "dismissed: " + nasty})
+	r.Memory.Dismissed = pipeline.List[pipeline.Dismissal]{{Fingerprint: dismissed.ID, By: nasty}}
 	v.Rules = map[string]RuleNote{"r`1`": {Reference: "https://github.example/" + nasty, Layer: nasty}}
 	v.Notice = nasty
 	return v

@@ -200,8 +200,7 @@ func (s sections) table() []agentCounts {
 		if !ok {
 			i = len(rows)
 			at[f.Agent] = i
-			// A pipe ends a cell even in code.
-			rows = append(rows, agentCounts{Agent: s.p.text(strings.ReplaceAll(f.Agent, "|", "¦"), maxName)})
+			rows = append(rows, agentCounts{Agent: s.cell(f.Agent)})
 		}
 		rows[i].Counts.Add(severityOf(f))
 	}
@@ -223,6 +222,16 @@ func (s sections) resolved(layout string) items {
 	})
 }
 
+// unconfirmed lists the findings of earlier reports that may still be there.
+func (s sections) unconfirmed() items {
+	return each(s.r.Report.Changes.Unconfirmed, func(f *pipeline.Finding) safe {
+		return say("unconfirmed one", struct {
+			Severity             word
+			Place, Title, Agents safe
+		}{word(severityOf(f)), s.wasAt(f), s.p.text(f.Title, maxTitle), s.fs.agents(f)})
+	})
+}
+
 // wasAt is the path where a finding stood, without lines: at this head they
 // may be others.
 func (s sections) wasAt(f *pipeline.Finding) safe {
@@ -236,22 +245,34 @@ func (s sections) wasAt(f *pipeline.Finding) safe {
 // the confidence gate, and questions.
 func (s sections) aside() (list items, summary safe) {
 	rep := &s.r.Report
-	list = each(rep.Suppressed, func(x *pipeline.Suppressed) safe {
-		reason, inline := strings.CutPrefix(x.Reason, "inline: ")
-		return say("suppressed one", struct {
-			Severity                   word
-			Place, Title, Rule, Reason safe
-			Inline                     bool
-		}{
-			word(severityOf(&x.Finding)), s.fs.place(&x.Finding),
-			s.p.text(x.Finding.Title, maxTitle), s.p.code(x.Finding.RuleID, maxName), sentence(s.p.text(reason, maxReason)), inline,
-		})
-	})
+	by := dismissers(&s.r.Memory)
+	list = each(rep.Suppressed, func(x *pipeline.Suppressed) safe { return s.suppressed(x, by) })
 	list = list.then(s.sourced("concern one", rep.ResidualConcerns))
 	list = list.then(s.sourced("question one", rep.DeferredQuestions))
 	return list, say("aside counts", struct{ Suppressed, Concerns, Questions int }{
 		len(rep.Suppressed), len(rep.ResidualConcerns), len(rep.DeferredQuestions),
 	})
+}
+
+// suppressed says why a finding is kept out of the gate. by are the people who
+// dismissed findings.
+func (s sections) suppressed(x *pipeline.Suppressed, by map[string]string) safe {
+	out := struct {
+		Severity                       word
+		Place, Title, Rule, Reason, By safe
+		Inline, Dismissed              bool
+	}{
+		Severity: word(severityOf(&x.Finding)), Place: s.fs.place(&x.Finding),
+		Title: s.p.text(x.Finding.Title, maxTitle), Rule: s.p.code(x.Finding.RuleID, maxName),
+		Dismissed: x.Finding.State == pipeline.StateDismissed,
+	}
+	reason, inline := strings.CutPrefix(x.Reason, "inline: ")
+	if out.Inline = inline; out.Dismissed {
+		reason = strings.TrimPrefix(reason, "dismissed: ")
+		out.By = s.p.text(dismissedBy(by, &x.Finding), maxName)
+	}
+	out.Reason = sentence(s.p.text(reason, maxReason))
+	return say("suppressed one", out)
 }
 
 func (s sections) sourced(phrase string, list []pipeline.SourcedText) items {

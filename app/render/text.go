@@ -26,8 +26,12 @@ func Text(v View, opts TextOptions) string {
 	t.page.number(fs)
 	t.head(v)
 	t.findings()
+	t.reviewReports()
 	t.proposedConfig()
 	t.list("heading resolved", t.resolved("text resolved"))
+	t.list("heading unconfirmed", t.unconfirmed())
+	t.disputes()
+	t.modelsPart()
 	aside, _ := t.aside()
 	t.list("heading aside", aside)
 	t.list("heading coverage", t.coverage())
@@ -118,7 +122,7 @@ func (t *terminal) finding(f finding) {
 	t.b.WriteString(prefix + t.style(severity, severityStyle(f.Severity)))
 	t.wrap(string(f.Title), len(prefix)+len(severity), strings.Repeat(" ", len(prefix)+len(severity)), styleBold)
 	const indent = "     "
-	t.put(indent, say("about without severity", f), styleDim)
+	t.put(indent, say("text about", f), styleDim)
 	if f.NotIgnored != "" {
 		t.put(indent, say("not ignored", f.NotIgnored), styleNone)
 	}
@@ -136,9 +140,7 @@ func (t *terminal) finding(f finding) {
 	if len(f.Also) > 0 {
 		t.put(indent, say("also", f), styleNone)
 	}
-	for _, p := range f.Perspectives {
-		t.bullet(indent, p)
-	}
+	t.sides(indent, f)
 	if f.Fix != "" {
 		for _, l := range strings.Split(string(f.Fix), "\n") {
 			t.b.WriteString(indent + t.style(l, diffStyle(l)) + "\n")
@@ -177,6 +179,62 @@ func (t *terminal) items(list items) {
 	for i := range list.n {
 		t.bullet("  ", list.at(i))
 	}
+}
+
+// sides are what reviewers who disagree say.
+func (t *terminal) sides(indent string, f finding) {
+	if len(f.Sides) == 0 {
+		return
+	}
+	for _, s := range append(f.Sides, say("bearing", f.Bearing)) {
+		t.bullet(indent, s)
+	}
+}
+
+func (t *terminal) disputes() {
+	for i, f := range t.fs.disputes {
+		if i == 0 {
+			t.heading(say("heading disagree", nil))
+		}
+		out := t.fs.dispute(f)
+		t.bullet("  ", say("text dispute", out))
+		t.sides("    ", out)
+	}
+}
+
+func (t *terminal) reviewReports() {
+	list := t.outcomes("text outcome", true, false)
+	if list.n == 0 {
+		return
+	}
+	t.heading(say("heading reports", nil))
+	for _, o := range list.all() {
+		for i, l := range strings.Split(string(o), "\n") {
+			if i == 0 {
+				t.bullet("  ", safe(l))
+			} else {
+				t.bullet("    ", safe(l))
+			}
+		}
+	}
+}
+
+func (t *terminal) modelsPart() {
+	m := t.models()
+	if m == nil {
+		return
+	}
+	t.heading(say("heading models", nil))
+	for _, v := range m.Verdicts {
+		t.bullet("  ", say("model verdict", v))
+	}
+	if m.More > 0 {
+		t.bullet("  ", say("more", more{N: m.More}))
+	}
+	if m.Merge != nil {
+		t.bullet("  ", say("models merge", m))
+	}
+	t.bullet("  ", say("models decision", m))
 }
 
 func (t *terminal) proposedConfig() {

@@ -65,8 +65,12 @@ func (s *Service) openCheck(ctx context.Context, lease Lease, state TargetState,
 		if newest != nil && (newest.State == WriteOpen || newest.State == WriteCompleted && !state.Fresh) {
 			return nil
 		}
+		name, err := s.checkName(ctx, state.Target)
+		if err != nil {
+			return err
+		}
 		_, err = s.createCheck(ctx, lease, state.Target, newest, CheckWrite{
-			Name: s.checkName(ctx, state.Target), HeadSHA: headSHA, DetailsURL: s.detailsURL(ctx, state.Target),
+			Name: name, HeadSHA: headSHA, DetailsURL: s.detailsURL(ctx, state.Target),
 			Output:    render.PendingCheck(render.Pending{HeadSHA: headSHA, StartedAt: s.Now(), Reason: state.Reason}),
 			StartedAt: s.Now(),
 		})
@@ -290,9 +294,13 @@ func (s *Service) cancelCheck(ctx context.Context, lease Lease, t Target, w Writ
 			now.State = WriteCompleted // it was never created
 			return s.Store.Record(ctx, *now)
 		}
+		var name string
+		if err == nil {
+			name, err = s.checkName(ctx, t)
+		}
 		if err == nil {
 			err = s.completeCheck(ctx, lease, t, CheckWrite{
-				Name: s.checkName(ctx, t), HeadSHA: w.HeadSHA, Conclusion: "cancelled", Output: render.Superseded(newHead),
+				Name: name, HeadSHA: w.HeadSHA, Conclusion: "cancelled", Output: render.Superseded(newHead),
 				StartedAt: s.Now(), CompletedAt: s.Now(),
 			})
 		}
@@ -312,8 +320,12 @@ func (s *Service) cancelCheck(ctx context.Context, lease Lease, t Target, w Writ
 }
 
 // checkName is the check's name, for where the config in force is not at hand.
-func (s *Service) checkName(ctx context.Context, t Target) string {
-	return s.known(ctx, t).Settings.Check.Name
+func (s *Service) checkName(ctx context.Context, t Target) (string, error) {
+	cfg, err := s.known(ctx, t)
+	if err != nil {
+		return "", err
+	}
+	return cfg.Settings.Check.Name, nil
 }
 
 // fence makes sure that the run still holds its target, right before a write.

@@ -42,7 +42,11 @@ func (s *Service) workCommand(ctx context.Context, commentID int64, attempt int)
 	if err != nil {
 		return s.retryJob(attempt, fmt.Errorf("count the commands of the last hour: %w", err))
 	}
-	limit := s.known(ctx, c.Target).Settings.Limits.CommandsPerHour
+	cfg, err := s.known(ctx, c.Target)
+	if err != nil {
+		return s.retryJob(attempt, err)
+	}
+	limit := cfg.Settings.Limits.CommandsPerHour
 	if sent > 2*limit {
 		return s.retryJob(attempt, s.Store.FinishCommand(ctx, commentID, outcomeIgnored))
 	}
@@ -79,10 +83,12 @@ func (s *Service) judge(ctx context.Context, c Command, sent, limit int) (refusa
 }
 
 func (s *Service) accept(ctx context.Context, c Command) error {
-	if !s.switchedOff(ctx, c.Target) {
-		if err := s.react(ctx, c, reactionSeen); err != nil {
-			return err
-		}
+	off, err := s.switchedOff(ctx, c.Target)
+	if err == nil && !off {
+		err = s.react(ctx, c, reactionSeen)
+	}
+	if err != nil {
+		return err
 	}
 	ask := ReviewAsk{Target: c.Target, Reason: "/review by " + c.Sender}
 	if err := s.Store.AcceptCommand(ctx, c.CommentID, ask); err != nil {
@@ -92,7 +98,11 @@ func (s *Service) accept(ctx context.Context, c Command) error {
 }
 
 func (s *Service) refuse(ctx context.Context, c Command, why string) error {
-	if s.switchedOff(ctx, c.Target) {
+	off, err := s.switchedOff(ctx, c.Target)
+	if err != nil {
+		return err
+	}
+	if off {
 		return s.Store.FinishCommand(ctx, c.CommentID, outcomeIgnored)
 	}
 	s.Log.Info().Str("target", c.Target.Key()).Int64("comment", c.CommentID).Str("sender", c.Sender).Msg("command refused")
@@ -129,7 +139,11 @@ func (s *Service) answerCommands(ctx context.Context, key string, generation int
 	}
 	cmds, err := s.Store.AwaitingCommands(ctx, key, generation)
 	for _, c := range cmds {
-		if err == nil && !s.switchedOff(ctx, c.Target) {
+		var off bool
+		if err == nil {
+			off, err = s.switchedOff(ctx, c.Target)
+		}
+		if err == nil && !off {
 			err = s.react(ctx, c, reaction)
 			if err != nil && s.Now().Sub(c.ReceivedAt) > patience {
 				s.Log.Warn().Int64("comment", c.CommentID).Err(err).Msg("command not answered")

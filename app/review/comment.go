@@ -55,7 +55,7 @@ func (s *Service) checkURL(ctx context.Context, t Target, headSHA string) string
 // quiet reports whether there is nothing to say.
 func quiet(r pipeline.ReviewReport) bool {
 	return r.Decision == pipeline.DecisionPass && r.Counts.Total() == 0 && len(r.Changes.Resolved) == 0 && len(r.Incomplete) == 0 &&
-		len(r.ProposedConfig.Files) == 0
+		len(r.ProposedConfig.Files) == 0 && len(r.ReviewReports) == 0
 }
 
 // findComment looks for our comment on GitHub where the store doesn't know

@@ -172,10 +172,10 @@ func (l *layering) lay(ctx context.Context, name string, at kept, from ConfigSou
 }
 
 // keep leaves a layer in force whose repository can't be read any more: what is
-// final must not go without a word by that. One that was read elsewhere was
-// that of another account, which had the repository before.
+// final must not go without a word by that. That of another account, which had
+// the repository before, is kept under another name: see organisationKept.
 func (l *layering) keep(name, source string, good GoodLayer) {
-	if len(good.Files) == 0 || !strings.EqualFold(good.Source, source) {
+	if len(good.Files) == 0 {
 		return
 	}
 	l.wrong = append(l.wrong, pipeline.ConfigProblem{
@@ -236,39 +236,50 @@ func rank(layer string) int {
 
 // known is the config by the newest layers that were good for the target, for
 // where the config in force is not at hand.
-func (s *Service) known(ctx context.Context, t Target) *config.Config {
+func (s *Service) known(ctx context.Context, t Target) (*config.Config, error) {
+	branch, err := s.knownBranch(ctx, t)
+	if err != nil {
+		return nil, err
+	}
 	layers := s.serverLayers()
 	for _, from := range []struct {
 		layer string
 		kept  kept
 	}{
 		{config.LayerOrganisation, organisationKept(t.Installation, t.Owner)},
-		{config.LayerRepository, repositoryKept(t.RepoID, s.knownBranch(ctx, t))},
+		{config.LayerRepository, repositoryKept(t.RepoID, branch)},
 	} {
 		good, err := s.Store.GoodLayer(ctx, from.kept.repoID, from.kept.name)
-		if err != nil || good == nil || len(good.Files) == 0 {
+		if err != nil {
+			return nil, fmt.Errorf("look for the config known last: %w", err)
+		}
+		if good == nil || len(good.Files) == 0 {
 			continue
 		}
 		layers = append(layers, configLayer(from.layer, good.Source, good.Files))
 	}
 	cfg, _ := s.Loader.Load(layers...) // one that no longer fits is left out
-	return cfg
+	return cfg, nil
 }
 
 // knownBranch is the branch whose config the target had when it was read last.
-func (s *Service) knownBranch(ctx context.Context, t Target) string {
+func (s *Service) knownBranch(ctx context.Context, t Target) (string, error) {
 	if s.branches == nil {
-		return ""
+		return "", nil
 	}
 	noted, err := s.Store.GoodLayer(ctx, t.RepoID, branchNote(t))
-	if err != nil || noted == nil {
-		return ""
+	if err != nil {
+		return "", fmt.Errorf("look for the target's branch: %w", err)
 	}
-	return noted.Source
+	if noted == nil {
+		return "", nil
+	}
+	return noted.Source, nil
 }
 
 // switchedOff reports whether nothing may be posted on the repository, as far
 // as its config is known.
-func (s *Service) switchedOff(ctx context.Context, t Target) bool {
-	return s.known(ctx, t).Mode(t.Owner+"/"+t.Name) == config.ModeOff
+func (s *Service) switchedOff(ctx context.Context, t Target) (bool, error) {
+	cfg, err := s.known(ctx, t)
+	return err == nil && cfg.Mode(t.Owner+"/"+t.Name) == config.ModeOff, err
 }

@@ -57,6 +57,7 @@ type Delivery struct {
 	Close     *Target
 	Command   *Command
 	Rerequest *Rerequest
+	Report    *ReportNews
 	Sweep     *Sweep
 }
 
@@ -97,6 +98,14 @@ type Command struct {
 	Author     string // of the pull request
 	Name       string // "review" for the bare command, else its first word as typed
 	ReceivedAt time.Time
+}
+
+// ReportNews says that a comment with a review report came, changed or went. It
+// asks for a review where reviews of the pull request read such comments and the
+// author's counts.
+type ReportNews struct {
+	Target Target
+	Author string // of the comment
 }
 
 // Rerequest asks for a fresh review of every pull request that has the head.
@@ -373,19 +382,21 @@ const (
 	JobPublish    JobKind = "publish"    // writes a stored review to GitHub
 	JobCommand    JobKind = "command"    // obeys a slash command
 	JobRerequest  JobKind = "rerequest"  // asks for what has a head to be reviewed again
+	JobReport     JobKind = "report"     // asks for a review where a comment with a review report matters
 	JobDeliveries JobKind = "deliveries" // reads the App's delivery log for lost deliveries; periodic
 	JobSweep      JobKind = "sweep"      // finds open pull requests without an answer; periodic for all installations
 )
 
 // Job is a unit of queued work. It carries ids; the rest is in the store.
 type Job struct {
-	Kind         JobKind    `json:"kind"`
-	Key          string     `json:"key,omitempty"`          // JobReview, JobPublish
-	CommentID    int64      `json:"comment_id,omitempty"`   // JobCommand
-	Rerequest    *Rerequest `json:"rerequest,omitempty"`    // JobRerequest
-	Delivery     string     `json:"delivery,omitempty"`     // JobRerequest: GUID of what asked for it
-	Installation int64      `json:"installation,omitempty"` // JobSweep; 0 for all
-	Attempt      int        `json:"-"`                      // from 1; counts each run of this job
+	Kind         JobKind     `json:"kind"`
+	Key          string      `json:"key,omitempty"`          // JobReview, JobPublish
+	CommentID    int64       `json:"comment_id,omitempty"`   // JobCommand
+	Rerequest    *Rerequest  `json:"rerequest,omitempty"`    // JobRerequest
+	Report       *ReportNews `json:"report,omitempty"`       // JobReport
+	Delivery     string      `json:"delivery,omitempty"`     // JobRerequest, JobReport: GUID of what asked for it
+	Installation int64       `json:"installation,omitempty"` // JobSweep; 0 for all
+	Attempt      int         `json:"-"`                      // from 1; counts each run of this job
 }
 
 // Worker does jobs. The error says whether the queue tries again: a *RetryError
@@ -508,6 +519,15 @@ type PullSource interface {
 	PullRequest(ctx context.Context) (normalize.PullRequest, error)
 	Files(ctx context.Context) (normalize.Files, error)
 	Commits(ctx context.Context) (normalize.Commits, error)
+	// File reads a file of the repository as it is at a commit: at least its
+	// first bytes up to most. What is no file has no text; one that is not there
+	// is HostNotFound.
+	File(ctx context.Context, commit, path string, most int64) ([]byte, error)
+	// Remarks lists the comments by people on the pull request that have the
+	// words in them, oldest first.
+	Remarks(ctx context.Context, words string) ([]Remark, error)
+	// Permission is that of GitHub, with its calls counted.
+	Permission(ctx context.Context, login string) (Permission, error)
 	// Calls counts the API calls made.
 	Calls() int
 }
@@ -557,6 +577,13 @@ type Comment struct {
 	ID   int64
 	Body string
 	URL  string
+}
+
+// Remark is a person's comment.
+type Remark struct {
+	ID     int64
+	Author string // login
+	Body   string
 }
 
 // Permission is what a person may do in a repository.

@@ -17,14 +17,14 @@ func (s *Service) proposed(ctx context.Context, t Target, f *pipeline.PRFacts, n
 		s.Log.Warn().Str("target", t.Key()).Str("head", f.Head.SHA).Err(err).Msg("proposed config not read")
 		return nil, err
 	}
-	touched := touchedConfig(f)
+	touched := config.ChangedFiles(f)
 	own := config.Layer{Name: now.own, Source: from.Source}
 	for _, of := range []struct {
 		blobs   []ConfigBlob
 		touched bool
 	}{{now.read, false}, {from.Files, true}} {
 		for _, b := range of.blobs {
-			if touched[b.Path] == of.touched {
+			if slices.Contains(touched, b.Path) == of.touched {
 				own.Files = append(own.Files, config.File{Path: b.Path, BlobSHA: b.BlobSHA, Text: b.Text})
 			}
 		}
@@ -35,17 +35,4 @@ func (s *Service) proposed(ctx context.Context, t Target, f *pipeline.PRFacts, n
 	}
 	cfg, _ := s.proposals.Load(layers...) // its problems stand in it
 	return cfg, nil
-}
-
-// touchedConfig are the files of the repository's config that a change touches.
-func touchedConfig(f *pipeline.PRFacts) map[string]bool {
-	touched := map[string]bool{}
-	for i := range f.Files {
-		for _, p := range []string{f.Files[i].Path, f.Files[i].PreviousPath} {
-			if config.IsRepositoryFile(p) {
-				touched[p] = true
-			}
-		}
-	}
-	return touched
 }

@@ -225,8 +225,12 @@ func (s *Service) publishOff(ctx context.Context, lease Lease, state TargetState
 		if waits, err := s.checkWaits(ctx, state); err != nil || !waits {
 			return err
 		}
+		name, err := s.checkName(ctx, state.Target)
+		if err != nil {
+			return err
+		}
 		return s.completeCheck(ctx, lease, state.Target, CheckWrite{
-			Name: s.checkName(ctx, state.Target), HeadSHA: state.HeadSHA, Conclusion: "neutral", Output: render.SwitchedOff(),
+			Name: name, HeadSHA: state.HeadSHA, Conclusion: "neutral", Output: render.SwitchedOff(),
 			StartedAt: s.Now(), CompletedAt: s.Now(),
 		})
 	})
@@ -277,15 +281,22 @@ func (s *Service) writeGivenUp(ctx context.Context, lease Lease, state TargetSta
 		state.HeadSHA = now.HeadSHA
 	}
 	what, remedy := explain(cause)
-	off := s.switchedOff(ctx, state.Target)
-	err := s.onHead(ctx, state.RepoID, state.HeadSHA, func(ctx context.Context) error {
+	off, err := s.switchedOff(ctx, state.Target)
+	if err != nil {
+		return err
+	}
+	err = s.onHead(ctx, state.RepoID, state.HeadSHA, func(ctx context.Context) error {
 		if off { // nothing new is posted there
 			if waits, err := s.checkWaits(ctx, state); err != nil || !waits {
 				return err
 			}
 		}
+		name, err := s.checkName(ctx, state.Target)
+		if err != nil {
+			return err
+		}
 		return s.completeCheck(ctx, lease, state.Target, CheckWrite{
-			Name: s.checkName(ctx, state.Target), HeadSHA: state.HeadSHA, DetailsURL: s.detailsURL(ctx, state.Target),
+			Name: name, HeadSHA: state.HeadSHA, DetailsURL: s.detailsURL(ctx, state.Target),
 			Conclusion: "failure", Output: render.CouldNotComplete(what, remedy),
 			StartedAt: s.Now(), CompletedAt: s.Now(),
 		})

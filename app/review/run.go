@@ -27,6 +27,7 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState) (d
 	}
 	src := &source{PullSource: s.GitHub.Source(state.Target)}
 	src.layers = func(ctx context.Context) (inForce, error) { return s.config(ctx, state.Target, src.PullSource) }
+	out := &outside{service: s, target: state.Target, src: src, trouble: map[string]error{}}
 	var outcome run.Outcome
 	var unopened error
 	g, gctx := errgroup.WithContext(ctx)
@@ -44,6 +45,8 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState) (d
 			Proposed: func(ctx context.Context, f *pipeline.PRFacts) (*config.Config, error) {
 				return s.proposed(ctx, state.Target, f, &src.inForce)
 			},
+			Outside:  out.agent,
+			File:     readFile(src),
 			Panicked: s.logPanic,
 		})
 		return err
@@ -67,6 +70,9 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState) (d
 	}
 	if unopened != nil {
 		return false, unopened
+	}
+	if err := out.mayPass(); err != nil {
+		return false, err
 	}
 	if err := s.Store.SetReadsLabels(ctx, lease.Key, outcome.LabelsRead); err != nil {
 		return false, fmt.Errorf("note whether labels matter: %w", err)
@@ -122,8 +128,11 @@ func (s *Service) openEarly(ctx context.Context, lease Lease, state TargetState,
 	if _, err := s.configBranch(ctx, state.Target, src); err != nil {
 		return nil, err
 	}
-	if state.HeadSHA == "" || s.switchedOff(ctx, state.Target) {
+	if state.HeadSHA == "" {
 		return nil, nil
+	}
+	if off, err := s.switchedOff(ctx, state.Target); err != nil || off {
+		return nil, err
 	}
 	err = s.openCheck(ctx, lease, state, state.HeadSHA)
 	var host *HostError

@@ -124,6 +124,8 @@ func (s *Service) Work(ctx context.Context, job Job) error {
 		return s.workCommand(ctx, job.CommentID, job.Attempt)
 	case JobRerequest:
 		return s.workRerequest(ctx, job)
+	case JobReport:
+		return s.workReport(ctx, job)
 	case JobDeliveries:
 		return s.retryJob(job.Attempt, s.findDeliveries(ctx))
 	case JobSweep:

@@ -40,7 +40,7 @@ const (
 // for any.
 var awaited = map[string][]string{
 	"pull_request":              nil,
-	"issue_comment":             {"created"},
+	"issue_comment":             {"created", "edited", "deleted"},
 	"check_run":                 {"rerequested", "requested_action"},
 	"merge_group":               nil,
 	"installation":              {"unsuspend", "new_permissions_accepted"},
@@ -424,7 +424,7 @@ func (s *Service) answered(ctx context.Context, p OpenPull, shared bool) (bool, 
 	case state.GaveUp && state.Result != "":
 		return true, nil // askRefused looks after it
 	case newest == nil || newest.State != WriteCompleted || strings.HasPrefix(newest.Digest, "cancelled "):
-		return s.switchedOff(ctx, p.Target), nil
+		return s.switchedOff(ctx, p.Target)
 	case state.GaveUp:
 		return true, nil // the check says so
 	}

@@ -421,6 +421,56 @@ func TestComments(t *testing.T) {
 	}
 }
 
+// A comment that has or had the section of a review report is news of one, by
+// whomever it is edited or deleted; whether its author's counts is asked later.
+func TestReportsInComments(t *testing.T) {
+	const section = `# Review\n\n## Machine-Readable Review Data\n\n...`
+	comment := func(action, body, before string, edits ...string) string {
+		text := `{"action":"` + action + `",` + envelopeJSON + `,"issue":{"number":12,"user":{"login":"alice","type":"User"},"pull_request":{"url":"u"}},` +
+			`"comment":{"id":55,"body":"` + body + `","user":{"login":"bob","type":"User"}},"changes":{"body":{"from":"` + before + `"}},"sender":{"login":"carol","type":"User"}}`
+		return strings.NewReplacer(edits...).Replace(text)
+	}
+	report := func(d *review.Delivery) {
+		target := pull
+		target.HeadSHA = ""
+		d.Report = &review.ReportNews{Target: target, Author: "bob"}
+	}
+	nothing := func(*review.Delivery) {}
+	tests := map[string]struct {
+		action, body string
+		want         func(*review.Delivery)
+	}{
+		"created":     {"created", comment("created", section, ""), report},
+		"edited":      {"edited", comment("edited", section, section), report},
+		"edited into": {"edited", comment("edited", section, "Soon."), report},
+		"edited out":  {"edited", comment("edited", "Withdrawn.", section), report},
+		"deleted":     {"deleted", comment("deleted", section, ""), report},
+		"pinned":      {"pinned", comment("pinned", section, ""), nothing},
+		"words":       {"created", comment("created", "See the machine-readable review data.", ""), nothing},
+		"quoted":      {"created", comment("created", "> ## Machine-Readable Review Data", ""), nothing},
+		"on an issue": {"created", comment("created", section, "", `,"pull_request":{"url":"u"}`, ""), nothing},
+		"on a closed": {"created", comment("created", section, "", `"number":12`, `"number":12,"state":"closed"`), nothing},
+		"by a bot":    {"created", comment("created", section, "", `"bob","type":"User"`, `"reviewgate[bot]","type":"Bot"`), nothing},
+		"by an app's": {"edited", comment("edited", section, "", `"carol","type":"User"`, `"tidy[bot]","type":"Bot"`), report},
+		"by an author": {"created", comment("created", `/review\n`+section, "", "carol", "bob"), func(d *review.Delivery) {
+			report(d)
+			d.Command = &review.Command{CommentID: 55, Target: d.Report.Target, Sender: "bob", Author: "alice", Name: "review", ReceivedAt: noon}
+		}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) { checkAsk(t, "issue_comment", tt.action, tt.body, tt.want) })
+	}
+	for name, body := range map[string]string{
+		"no number":      comment("created", section, "", `"number":12,`, ``),
+		"strange author": comment("created", section, "", `"bob"`, `"bob/../.."`),
+		"text a number":  comment("edited", section, "", `{"from":""}`, `{"from":5}`),
+	} {
+		if w := serve(newHandler(t, &inbox{}, nil), delivery("issue_comment", body)); w.Code != 400 {
+			t.Errorf("%s: status %d: %s", name, w.Code, w.Body)
+		}
+	}
+}
+
 func TestCheckRuns(t *testing.T) {
 	check := func(action, app, pulls string) string {
 		return `{"action":"` + action + `",` + envelopeJSON + `,"check_run":{"head_sha":"` + sha1Head + `","app":` + app + `,"pull_requests":` + pulls + `}}`

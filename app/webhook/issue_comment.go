@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/policies/reviewreport"
 )
 
 type issueCommentEvent struct {
@@ -20,12 +21,18 @@ type issueCommentEvent struct {
 		Body string  `json:"body"`
 		User account `json:"user"`
 	} `json:"comment"`
+	// Changes is there if the comment was edited.
+	Changes struct {
+		Body struct {
+			From string `json:"from"`
+		} `json:"body"`
+	} `json:"changes"`
 	Sender account `json:"sender"`
 }
 
-// readIssueComment looks for a slash command: in a new comment on an open pull
-// request, by a person. Edits never command, and neither do bots, ours among
-// them.
+// readIssueComment looks for a slash command and for a review report in a
+// comment on an open pull request by a person: bots, ours among them, say
+// nothing that counts.
 func readIssueComment(d *review.Delivery, body []byte) error {
 	var e issueCommentEvent
 	if err := decode(body, &e); err != nil {
@@ -35,7 +42,15 @@ func readIssueComment(d *review.Delivery, body []byte) error {
 	if err := e.named(); err != nil {
 		return err
 	}
-	if e.Action != "created" || e.Issue.PullRequest == nil || e.Issue.State == "closed" || !e.byPerson() {
+	if e.Issue.PullRequest == nil || e.Issue.State == "closed" || e.Comment.User.Type != "User" {
+		return nil
+	}
+	return errors.Join(e.readCommand(d), e.readReport(d))
+}
+
+// readCommand looks for a slash command in a new comment. Edits never command.
+func (e *issueCommentEvent) readCommand(d *review.Delivery) error {
+	if e.Action != "created" || !e.byPerson() {
 		return nil
 	}
 	name, ok := ParseCommand(e.Comment.Body)
@@ -62,6 +77,30 @@ func readIssueComment(d *review.Delivery, body []byte) error {
 		Name:       name,
 		ReceivedAt: d.ReceivedAt,
 	}
+	return nil
+}
+
+// readReport looks for a review report that came, changed or went.
+func (e *issueCommentEvent) readReport(d *review.Delivery) error {
+	switch e.Action {
+	case "created", "edited", "deleted":
+	default:
+		return nil
+	}
+	if !reviewreport.HasSection([]byte(e.Comment.Body)) && !reviewreport.HasSection([]byte(e.Changes.Body.From)) {
+		return nil
+	}
+	t, err := e.target()
+	t.Kind = review.TargetPull
+	t.Number = e.Issue.Number
+	err = errors.Join(err,
+		positive("issue.number", int64(t.Number)),
+		matching("comment.user.login", ownerLogin, e.Comment.User.Login),
+	)
+	if err != nil {
+		return err
+	}
+	d.Report = &review.ReportNews{Target: t, Author: e.Comment.User.Login}
 	return nil
 }
 

@@ -37,7 +37,8 @@ alter the rules it is judged by; --config reads it from a directory instead.
 --server and --organisation name directories with the layers below it, as the
 App would lay them.
 What is wrong with it is part of the review, and for json and sarif stands on
-standard error too. A range in which nothing changed is said to be one: exit
+standard error too. So does a line of JSON for each aggregation of review
+reports, with their digests, in every format. A range in which nothing changed is said to be one: exit
 code 0.`,
 		Example: "  reviewgate review --base main\n" +
 			"  reviewgate review --repo ~/src/project --base v1.2.0 --head v1.3.0 --format sarif",
@@ -77,13 +78,17 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return unfinished(err)
 	}
+	out := &outside{src: src}
 	progress := newProgress(cmd.ErrOrStderr())
-	options := run.Options{Trigger: "reviewgate review", Progress: progress.step}
+	options := run.Options{Trigger: "reviewgate review", Progress: progress.step, Outside: out.agent, File: out.file}
 	if f.config == "" { // else no config of the repository counts
 		options.Proposed = func(ctx context.Context, _ *pipeline.PRFacts) (*config.Config, error) { return src.Proposed(ctx) }
 	}
 	outcome, err := runner.Run(ctx, src, options)
 	progress.done()
+	if aerr := out.writeAudits(cmd.ErrOrStderr()); aerr != nil {
+		return unfinished(aerr)
+	}
 	if err != nil {
 		if errors.Is(err, context.Canceled) {
 			return unfinished(errors.New("interrupted"))

@@ -52,6 +52,9 @@ func TestIgnoreForms(t *testing.T) {
 		{"apostrophe in the reason", []string{"", "x() // reviewgate:ignore r1 it's fine"}, "it's fine"},
 		{"closed quotes before", []string{"", `x("a \" b", 'c') // reviewgate:ignore r1 known`}, "known"},
 		{"white space and what can't be seen", []string{"", "x() // reviewgate:ignore r1 a\t\u202e b\x00"}, "a b"},
+		{"on the line and above", []string{"// reviewgate:ignore r1 above", "x() // reviewgate:ignore r1 its own"}, "its own"},
+		{"a reason as long as one may be", []string{"", "x() // reviewgate:ignore r1 " + strings.Repeat("ä", 200)}, strings.Repeat("ä", 200)},
+		{"a reason too long by one", []string{"", "x() // reviewgate:ignore r1 " + strings.Repeat("ä", 201)}, strings.Repeat("ä", 199) + "…"},
 		{"long reason", []string{"", "x() // reviewgate:ignore r1 " + strings.Repeat("ä", 300)}, strings.Repeat("ä", 199) + "…"},
 
 		{"another rule", []string{"", "x() // reviewgate:ignore r2 known"}, ""},
@@ -64,6 +67,8 @@ func TestIgnoreForms(t *testing.T) {
 		{"no comment", []string{"", "reviewgate:ignore r1 known"}, ""},
 		{"in a string", []string{"", `x("// reviewgate:ignore r1 known")`}, ""},
 		{"word in a longer one", []string{"", "x() // reviewgate:ignored r1 known"}, ""},
+		{"word in a longer one before a comma", []string{"", "x() // reviewgate:ignored,r1 known"}, ""},
+		{"product", []string{"", "x = y * reviewgate:ignore r1 known"}, ""},
 		{"words before it", []string{"", "x() // please reviewgate:ignore r1 known"}, ""},
 		{"below", []string{"", "x()", "// reviewgate:ignore r1 known"}, ""},
 		{"on the line above that", []string{"// reviewgate:ignore r1 known", "", "x()"}, ""},
@@ -258,5 +263,39 @@ func BenchmarkIgnore(b *testing.B) {
 	in.Facts.Files = append(in.Facts.Files, file("c.go", lines...))
 	for b.Loop() {
 		Aggregate(in)
+	}
+}
+
+// A comment takes out what it names before it is known how sure or how severe
+// others are of the same, and after it is known how severe it is itself.
+func TestIgnoreAmongTheOtherSteps(t *testing.T) {
+	const code = "x() // reviewgate:ignore r1 known"
+	unsure := ruled(1, pipeline.SeverityMajor)
+	unsure.Confidence = 0.1
+	r := Aggregate(commented(unsure, code))
+	if len(r.Suppressed) != 1 || len(r.ResidualConcerns) != 0 {
+		t.Errorf("one that nobody is sure of: %d suppressed, concerns %v, want it to be suppressed", len(r.Suppressed), r.ResidualConcerns)
+	}
+
+	other := ruled(1, pipeline.SeverityWarning)
+	other.RuleID = "r2"
+	in := world(map[string][]pipeline.Finding{"x": {ruled(1, pipeline.SeverityMajor)}, "y": {other}})
+	in.Facts.Files = append(in.Facts.Files, file("c.go", code))
+	r = Aggregate(in)
+	if len(r.Suppressed) != 1 || len(r.Findings) != 1 || r.Findings[0].RuleID != "r2" || r.Findings[0].Severity != pipeline.SeverityWarning {
+		t.Errorf("another rule says the same: suppressed %+v, findings %+v, want r2 to stay as it is", r.Suppressed, r.Findings)
+	}
+
+	var failed []pipeline.Finding
+	for i, category := range []string{"color", "type", "space"} {
+		f := ruled(i+1, "fail")
+		f.Category = category
+		failed = append(failed, f)
+	}
+	in = world(map[string][]pipeline.Finding{"grader": failed})
+	in.Facts.Files = append(in.Facts.Files, file("c.go", code, "y()", "z()"))
+	r = Aggregate(in)
+	if len(r.Suppressed) != 0 || r.Findings[0].Severity != pipeline.SeverityCritical || r.Decision != pipeline.DecisionFail {
+		t.Errorf("one that is raised to critical: suppressed %+v, decision %s, want it to stay", r.Suppressed, r.Decision)
 	}
 }

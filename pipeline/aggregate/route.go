@@ -36,6 +36,6 @@ func (w *work) weigh(f *item) {
 	}
 	if holds {
 		w.held = true
-		f.because("holds the gate: a person must decide")
+		f.because(pipeline.ReasonHeld)
 	}
 }

@@ -64,20 +64,27 @@ func New(cfg *config.Config) (*Classifier, error) {
 // Classify says what a change touches, what it is, how large and how risky.
 func (c *Classifier) Classify(facts *pipeline.PRFacts) pipeline.Classification {
 	var out pipeline.Classification
-	weights := c.mapFiles(facts, &out)
+	w := c.mapFiles(facts, &out)
 	s := c.survey(facts)
 	out.Type, out.TypeSource = changeType(facts, s)
 	out.Scope = scope(facts, len(out.Domains))
-	out.Risk = c.score(facts, s, &out, weights)
+	out.Risk = c.score(facts, s, &out, w)
 	return out
 }
 
-// mapFiles fills domains, unclassified files and services. It returns each
-// touched domain's weight: the greatest of its mappings that matched.
-func (c *Classifier) mapFiles(facts *pipeline.PRFacts, out *pipeline.Classification) map[string]int {
+// weighed is what the touched domains weigh: each as much as the greatest of
+// its mappings that matched.
+type weighed struct {
+	weights map[string]int
+	ledger  ledger
+}
+
+// mapFiles fills domains, unclassified files and services.
+func (c *Classifier) mapFiles(facts *pipeline.PRFacts, out *pipeline.Classification) weighed {
 	domains := map[string]*pipeline.Domain{}
 	services := map[string]*pipeline.Service{}
-	weights := map[string]int{}
+	w := weighed{map[string]int{}, ledger{}}
+	var covering []func() // once all weights are known
 	for i := range facts.Files {
 		path := facts.Files[i].Path
 		hits := c.domains.set.Match(path)
@@ -92,7 +99,10 @@ func (c *Classifier) mapFiles(facts *pipeline.PRFacts, out *pipeline.Classificat
 				domains[m.Domain] = d
 			}
 			addMapping(d, path, c.domains.globs[h])
-			weights[m.Domain] = max(weights[m.Domain], m.Weight)
+			w.weights[m.Domain] = max(w.weights[m.Domain], m.Weight)
+			if m.Covers != "" {
+				covering = append(covering, func() { w.ledger.put(path, payer{domain: m.Domain}, w.weights[m.Domain], m.Covers) })
+			}
 		}
 		for _, h := range c.services.set.Match(path) {
 			id := c.services.owner[h].Service
@@ -112,7 +122,10 @@ func (c *Classifier) mapFiles(facts *pipeline.PRFacts, out *pipeline.Classificat
 	for _, id := range sortedKeys(services) {
 		out.Services = append(out.Services, *services[id])
 	}
-	return weights
+	for _, put := range covering {
+		put()
+	}
+	return w
 }
 
 // addMapping notes that glob put path into d. Files come in order of path, so

@@ -3,9 +3,8 @@ package classify
 import (
 	"fmt"
 
-	"github.com/go-enry/go-enry/v2"
-
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/internal/linguist"
 	"github.com/reviewgate/reviewgate/policies/glob"
 )
 
@@ -98,5 +97,5 @@ func isSource(f *pipeline.File) bool {
 	if f.Test || f.Documentation || f.GeneratedByPath || f.Vendored {
 		return false
 	}
-	return enry.GetLanguageType(f.Language) == enry.Programming
+	return linguist.IsProgramming(f.Language)
 }

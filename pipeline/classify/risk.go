@@ -38,28 +38,51 @@ func compileRisk(factors []config.RiskFactor) ([]riskFactor, error) {
 	return out, nil
 }
 
-// score adds up the risk. Reasons are sorted by points, descending; equal ones
-// stand in the config's order, the domains' weights last.
-func (c *Classifier) score(facts *pipeline.PRFacts, s survey, cl *pipeline.Classification, weights map[string]int) pipeline.Risk {
+// score adds up the risk: a file counts once for what is the same concern by
+// two names, such as a workflow and the domain of CI. Reasons are sorted by
+// points, descending; equal ones stand in the config's order, the domains'
+// weights last.
+func (c *Classifier) score(facts *pipeline.PRFacts, s survey, cl *pipeline.Classification, w weighed) pipeline.Risk {
 	var r pipeline.Risk
-	add := func(factor string, points int, reason string) {
+	c.cover(facts, w.ledger)
+	own := w.ledger.shares(cl.Domains, w.weights)
+	add := func(factor string, by payer, points int, reason string) {
 		if points > 0 && reason != "" {
-			r.Reasons = append(r.Reasons, pipeline.RiskReason{Factor: factor, Points: points, Reason: reason})
+			r.Reasons = append(r.Reasons, pipeline.RiskReason{Factor: factor, Points: points, Reason: reason + own.note(by)})
 			r.Score += points
 		}
 	}
 	for i := range c.risk {
 		f := &c.risk[i]
-		points, reason := f.weigh(facts, s, cl)
-		add(f.Factor, points, reason)
+		points, reason := f.weigh(facts, s, cl, own)
+		add(f.Factor, payer{factor: f.Factor}, points, reason)
 	}
 	for _, d := range cl.Domains {
-		add(factorDomain, weights[d.ID], "touches "+d.ID+": "+andMore(d.Files[0].Path, len(d.Files)))
+		reason := "touches " + d.ID + ": " + andMore(d.Files[0].Path, len(d.Files))
+		if n := own.less[d.ID]; n > 0 {
+			reason += fmt.Sprintf(", beyond the %d points that its files bring otherwise", n)
+		}
+		add(factorDomain, payer{domain: d.ID}, own.points[d.ID], reason)
 	}
 	slices.SortStableFunc(r.Reasons, func(a, b pipeline.RiskReason) int { return cmp.Compare(b.Points, a.Points) })
 	r.Score = min(r.Score, maxRisk)
 	r.Level = level(r.Score)
 	return r
+}
+
+// cover enters the files that count for factors.
+func (c *Classifier) cover(facts *pipeline.PRFacts, l ledger) {
+	for i := range c.risk {
+		f := &c.risk[i]
+		if f.Covers == "" {
+			continue
+		}
+		for j := range facts.Files {
+			if p := facts.Files[j].Path; c.counts(f, p) {
+				l.put(p, payer{factor: f.Factor}, f.Points, f.Covers)
+			}
+		}
+	}
 }
 
 func level(score int) pipeline.RiskLevel {
@@ -76,7 +99,7 @@ func level(score int) pipeline.RiskLevel {
 
 // weigh returns the points that a factor adds and why; without a reason it
 // adds none.
-func (f *riskFactor) weigh(facts *pipeline.PRFacts, s survey, cl *pipeline.Classification) (points int, reason string) {
+func (f *riskFactor) weigh(facts *pipeline.PRFacts, s survey, cl *pipeline.Classification, own shares) (points int, reason string) {
 	at := func(i int, what string) (int, string) {
 		if i < 0 {
 			return 0, ""
@@ -96,11 +119,13 @@ func (f *riskFactor) weigh(facts *pipeline.PRFacts, s survey, cl *pipeline.Class
 		earned := math.Round(float64(f.Points) * math.Log10(1+float64(lines)) / 4)
 		return min(f.Points, int(earned)), fmt.Sprintf("changed lines: %d", lines)
 	case config.RiskDomains:
-		n := len(cl.Domains)
-		ids := make([]string, n)
-		for i, d := range cl.Domains {
-			ids[i] = d.ID
+		var ids []string
+		for _, d := range cl.Domains {
+			if own.less[d.ID] == 0 {
+				ids = append(ids, d.ID)
+			}
 		}
+		n := len(ids)
 		return f.Points * max(0, n-1), fmt.Sprintf("touches %d domains: %s", n, strings.Join(ids, ", "))
 	case config.RiskSensitivePath:
 		return f.sensitive(facts)

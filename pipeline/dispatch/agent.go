@@ -13,6 +13,14 @@ type Agent interface {
 	Review(ctx context.Context, task Task) (pipeline.AgentOutput, error)
 }
 
+// ReportReader is an agent that reads review reports. ReviewReports is asked in
+// Review's stead, and says what they come to as well: no answer from outside has
+// a place for that.
+type ReportReader interface {
+	Agent
+	ReviewReports(ctx context.Context, task Task) (pipeline.AgentOutput, []pipeline.ReportOutcome, error)
+}
+
 // Task is what an agent is asked to look at.
 type Task struct {
 	Entry          pipeline.ManifestEntry

@@ -26,6 +26,9 @@ type Options struct {
 	// Observe, if set, is told of each agent that ended. It may be called
 	// from several goroutines at once.
 	Observe func(Observation)
+	// Exists reports whether the head has a file, and the line of it where line
+	// is not 0. Without it no citation is looked up.
+	Exists func(ctx context.Context, path string, line int) (bool, error)
 }
 
 // Observation is how an agent's run went. Err is the last attempt's error;
@@ -61,7 +64,7 @@ func Dispatch(ctx context.Context, m pipeline.AgentManifest, facts *pipeline.PRF
 			case <-ctx.Done():
 				return
 			}
-			r := runner{agent: agents[entry.Agent], task: Task{Entry: entry, Facts: facts, Classification: c}, limits: o.Limits(entry.Agent)}
+			r := runner{agent: agents[entry.Agent], task: Task{Entry: entry, Facts: facts, Classification: c}, limits: o.Limits(entry.Agent), exists: o.Exists}
 			var seen Observation
 			results[i], seen = r.run(ctx)
 			if o.Observe != nil && ctx.Err() == nil {
@@ -81,46 +84,55 @@ type runner struct {
 	agent  Agent
 	task   Task
 	limits Limits
+	exists func(ctx context.Context, path string, line int) (bool, error)
+}
+
+// answer is what an agent brings back.
+type answer struct {
+	output  pipeline.AgentOutput
+	reports []pipeline.ReportOutcome
+	err     error
 }
 
 func (r runner) run(ctx context.Context) (pipeline.AgentResult, Observation) {
 	id := r.task.Entry.Agent
 	seen := Observation{Agent: id}
 	start := time.Now() // monotonic: measures, and decides nothing
-	output, err := r.attempts(ctx, &seen)
-	seen.Duration, seen.Err = time.Since(start), err
+	a := r.attempts(ctx, &seen)
 	result := pipeline.AgentResult{Agent: id, Stage: r.task.Entry.Stage}
-	result.Status, result.Note = r.status(err)
-	if err == nil {
-		output.Agent = id // never the agent's own claim
-		result.Output, result.Model = output, output.Model
+	result.Status, result.Note = r.status(a.err)
+	if a.err == nil {
+		a.output.Agent = id // never the agent's own claim
+		result.Output, result.Model, result.Reports = a.output, a.output.Model, a.reports
+		result.Citations = r.citations(ctx, a.output.Findings)
 	}
+	seen.Duration, seen.Err = time.Since(start), a.err
 	seen.Status = result.Status
 	return result, seen
 }
 
 // attempts tries until an attempt succeeds, fails for good, or time or
 // retries run out.
-func (r runner) attempts(ctx context.Context, seen *Observation) (pipeline.AgentOutput, error) {
+func (r runner) attempts(ctx context.Context, seen *Observation) answer {
 	if r.agent == nil {
-		return pipeline.AgentOutput{}, errUnregistered
+		return answer{err: errUnregistered}
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, r.limits.Timeout, errTimeout)
 	defer cancel()
 	pause := firstPause
 	for {
 		seen.Attempts++
-		output, err := r.attempt(ctx)
+		a := r.attempt(ctx)
 		var p *panicError
-		if errors.As(err, &p) {
+		if errors.As(a.err, &p) {
 			seen.Stack = p.stack
 		}
-		if err == nil || seen.Attempts > r.limits.Retries || !temporary(err) {
-			return output, err
+		if a.err == nil || seen.Attempts > r.limits.Retries || !temporary(a.err) {
+			return a
 		}
 		select {
 		case <-ctx.Done():
-			return output, context.Cause(ctx)
+			return answer{err: context.Cause(ctx)}
 		case <-time.After(pause/2 + rand.N(pause)):
 		}
 		pause = min(2*pause, maxPause)
@@ -129,11 +141,7 @@ func (r runner) attempts(ctx context.Context, seen *Observation) (pipeline.Agent
 
 // attempt runs the agent once. An agent that does not stop when its time is up
 // is left behind, so that it can't hold the review.
-func (r runner) attempt(ctx context.Context) (pipeline.AgentOutput, error) {
-	type answer struct {
-		output pipeline.AgentOutput
-		err    error
-	}
+func (r runner) attempt(ctx context.Context) answer {
 	answers := make(chan answer, 1)
 	go func() {
 		var a answer
@@ -143,16 +151,20 @@ func (r runner) attempt(ctx context.Context) (pipeline.AgentOutput, error) {
 			}
 			answers <- a
 		}()
+		if reader, ok := r.agent.(ReportReader); ok {
+			a.output, a.reports, a.err = reader.ReviewReports(ctx, r.task)
+			return
+		}
 		a.output, a.err = r.agent.Review(ctx, r.task)
 	}()
 	select {
 	case a := <-answers:
 		if a.err != nil && ctx.Err() != nil {
-			return a.output, context.Cause(ctx)
+			a.err = context.Cause(ctx)
 		}
-		return a.output, a.err
+		return a
 	case <-ctx.Done():
-		return pipeline.AgentOutput{}, context.Cause(ctx)
+		return answer{err: context.Cause(ctx)}
 	}
 }
 

@@ -88,6 +88,7 @@ type run struct {
 	log     []pipeline.GapLogEntry
 
 	may, open []bool // by signal: can match the line, can match the file
+	read      reader // of the hunk
 }
 
 // scope is what an agent looks at already.
@@ -125,9 +126,9 @@ func (r *run) file(f *pipeline.File) {
 	}
 	hits := make([]*pipeline.Line, len(r.signals))
 	for i := range f.Hunks {
+		r.read = reader{syntax: syntaxes[f.Language], kinds: r.read.kinds}
 		for j := range f.Hunks[i].Lines {
-			l := &f.Hunks[i].Lines[j]
-			if l.Op == pipeline.LineAdded {
+			if l := &f.Hunks[i].Lines[j]; l.Op != pipeline.LineRemoved {
 				r.line(l, hits)
 			}
 		}
@@ -151,13 +152,17 @@ func (r *run) openSignals(f *pipeline.File) bool {
 	return found
 }
 
+// line reads a line that is there after the change. Of one that was there
+// before it only matters whether it opens a comment.
 func (r *run) line(l *pipeline.Line, hits []*pipeline.Line) {
 	text := cut(l.Text, maxLine)
-	if !r.filter.candidates(text, r.may) {
+	looks := l.Op == pipeline.LineAdded && r.filter.candidates(text, r.may)
+	r.read.next(text, looks)
+	if !looks {
 		return
 	}
 	for i, s := range r.signals {
-		if r.may[i] && r.open[i] && s.pattern.MatchString(text) {
+		if r.may[i] && r.open[i] && s.matches(text, r.read.kinds) {
 			hits[i] = l
 			r.open[i] = false
 		}
@@ -183,6 +188,7 @@ func (r *run) gap(s *signal, path string, l *pipeline.Line) {
 	r.last[s.Concern] = len(r.log)
 	r.log = append(r.log, pipeline.GapLogEntry{
 		Concern:    s.Concern,
+		Name:       s.Title(),
 		Path:       path,
 		Line:       l.New,
 		Quote:      cut(strings.TrimSpace(l.Text), maxQuote),

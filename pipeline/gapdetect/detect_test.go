@@ -99,7 +99,7 @@ func TestGapAddsTheAgentAndIsLogged(t *testing.T) {
 		t.Errorf("manifest (-want +got):\n%s", diff)
 	}
 	wantLog := []pipeline.GapLogEntry{{
-		Concern: "money-arithmetic", Path: "src/cart.ts", Line: 11, Quote: "const t = unitPrice * n // total",
+		Concern: "money-arithmetic", Name: "money arithmetic", Path: "src/cart.ts", Line: 11, Quote: "const t = unitPrice * n // total",
 		Missed: "no mapping puts src/cart.ts into finance; the repository has no .github/reviewgate/review-domains.json yet, so create it",
 		Suggestion: pipeline.ConfigPatch{File: config.FileDomains, Operations: pipeline.List[pipeline.PatchOperation]{{Op: "add",
 			Value: map[string]any{"items": []any{map[string]any{"type": "domain", "id": "finance-9e48af65", "domain": "finance",

@@ -15,11 +15,12 @@ import (
 type signal struct {
 	config.Signal
 	pattern *regexp.Regexp
+	within  kind      // where its matches start, 0 for anywhere
 	globs   *glob.Set // nil for every file
 }
 
 func compileSignal(s config.Signal) (*signal, error) {
-	out := &signal{Signal: s}
+	out := &signal{Signal: s, within: kindsOf(s.Within)}
 	var err error
 	if out.pattern, err = regexp.Compile(s.Pattern); err != nil {
 		return nil, fmt.Errorf("compile signal %s: %w", s.ID, err)
@@ -39,6 +40,20 @@ func (s *signal) looksAt(f *pipeline.File) bool {
 		return false
 	}
 	return s.globs == nil || s.globs.Any(f.Path)
+}
+
+// matches reports whether the line shows the concern. Where it is not known
+// what the line's parts are, a match counts wherever it starts.
+func (s *signal) matches(text string, kinds []kind) bool {
+	if s.within == 0 || len(kinds) == 0 {
+		return s.pattern.MatchString(text)
+	}
+	for _, m := range s.pattern.FindAllStringIndex(text, -1) {
+		if m[0] < len(kinds) && kinds[m[0]]&s.within != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // prefilter finds the signals that can match a line by the literals that

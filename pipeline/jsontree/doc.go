@@ -6,6 +6,10 @@
 // and anything after the first value are errors. Depth and number of values are
 // bounded, so that a small text cannot grow into a large tree.
 //
+// A fault of the syntax of which there is no doubt what was meant is an error,
+// and the tree is that of the text without it: whoever wrote it learns of all
+// faults at once.
+//
 // A tree may be put together from values of several texts: each value keeps
 // pointing into the text it came from, so that a problem found after layers
 // were merged can still be shown where somebody wrote it.

@@ -54,8 +54,9 @@ type Document struct {
 	Name  string
 	Owner any
 
-	text  []byte
-	lines func() []int // offsets at which lines start
+	text     []byte       // put right, if that was possible
+	inserted []int        // offsets in text of the bytes that nobody wrote, ascending
+	lines    func() []int // offsets at which lines start, as they were written
 }
 
 // Get returns the value of a member, or nil. It may be called on nil and on
@@ -164,6 +165,7 @@ var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
 func EscapePointer(key string) string { return pointerEscaper.Replace(key) }
 
 func (d *Document) place(offset int, pointer string) Place {
+	offset -= sort.SearchInts(d.inserted, offset)
 	lines := d.lines()
 	line := sort.SearchInts(lines, offset+1)
 	return Place{Document: d, Line: line, Column: offset - lines[line-1] + 1, Pointer: pointer}

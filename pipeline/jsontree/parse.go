@@ -23,35 +23,56 @@ const (
 	// 1e-999999999 is ten bytes, and a hundred megabytes as a fraction.
 	maxNumberLength = 32
 	maxExponent     = 300
+	// maxKey keeps JSON Pointers short: each problem below a key quotes it.
+	maxKey = 1000
 )
 
-// Error is one thing that is wrong with a text.
+// Error is one thing that is wrong with a text. Mended says that it is known
+// what was meant: the tree is that of the text put right.
 type Error struct {
 	Place
 	Problem string
 	Remedy  string
+	Mended  bool
 }
 
 func (e Error) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s; %s", e.Document.Name, e.Line, e.Column, e.Problem, e.Remedy)
 }
 
-// Parse reads the document's only value. Where the text is no JSON at all, the
-// node is nil and there is one error. Duplicate keys are all reported, and the
-// tree goes on with the first of each.
+// Parse reads the document's only value. Faults of which there is no doubt what
+// was meant, such as a comma after the last entry, are reported and mended; at
+// another fault of the syntax the node is nil, and that is the last error.
+// Duplicate keys are all reported, and the tree goes on with the first of each.
 func Parse(doc *Document, text []byte) (*Node, []Error) {
 	doc.text = text
 	doc.lines = sync.OnceValue(func() []int { return lineStarts(text) })
 	if err := doc.checkText(); err != nil {
 		return nil, []Error{*err}
 	}
-	p := parser{doc: doc, dec: json.NewDecoder(bytes.NewReader(text))}
+	mended, err := doc.checkSyntax()
+	if err != nil {
+		return nil, append(mended, *err)
+	}
+	p := parser{doc: doc, dec: json.NewDecoder(bytes.NewReader(doc.text)), errors: mended}
 	p.dec.UseNumber()
 	root, err := p.value(&Node{doc: doc})
 	if err != nil {
-		return nil, []Error{*err}
+		return nil, append(mended, *err)
 	}
 	return root, p.errors
+}
+
+// checkSyntax finds out whether the text is JSON, and mends what it can of one
+// that is not.
+func (d *Document) checkSyntax() (mended []Error, err *Error) {
+	if err = d.checkJSON(); err == nil {
+		return nil, nil
+	}
+	if mended = d.mend(); len(mended) > 0 {
+		err = d.checkJSON()
+	}
+	return mended, err
 }
 
 // checkText finds what makes the text as a whole unreadable.
@@ -65,6 +86,10 @@ func (d *Document) checkText() *Error {
 	if !utf8.Valid(d.text) {
 		return d.errorAt(firstInvalid(d.text), "the file is not valid UTF-8 here", "save it as UTF-8")
 	}
+	return nil
+}
+
+func (d *Document) checkJSON() *Error {
 	if len(bytes.TrimSpace(d.text)) == 0 {
 		return d.errorAt(0, "the file is empty", "remove it, or write an empty list or object into it")
 	}
@@ -93,8 +118,23 @@ func firstInvalid(text []byte) int {
 	return at
 }
 
+// fault is a fault of the syntax in a user's words.
+type fault struct{ problem, remedy string }
+
+var (
+	faultComment      = fault{"JSON has no comments", `remove it, or put the words into a "description"`}
+	faultSingleQuotes = fault{"JSON has no single quotes", `write strings in double quotes`}
+	faultLastComma    = fault{"there is a comma after the last entry", "remove the comma"}
+	faultNoComma      = fault{"a comma or a closing bracket is missing before this", "write one after the previous value"}
+	faultEscape       = fault{"the backslash before this starts no JSON escape", `write two backslashes for one, such as "\\s" in a pattern`}
+)
+
 func (d *Document) errorAt(offset int, problem, remedy string) *Error {
 	return &Error{Place: d.place(offset, ""), Problem: problem, Remedy: remedy}
+}
+
+func (d *Document) errorOf(offset int, f fault) *Error {
+	return d.errorAt(offset, f.problem, f.remedy)
 }
 
 func (d *Document) tooDeep(offset int) *Error {
@@ -115,15 +155,15 @@ func (d *Document) syntaxError(offset int, err *json.SyntaxError) *Error {
 	case strings.Contains(err.Error(), "after top-level value"):
 		return d.errorAt(offset, "there is something after the end of the JSON value", "keep one value in the file and remove the rest")
 	case bytes.HasPrefix(rest, []byte("/")) || bytes.HasPrefix(rest, []byte("#")):
-		return d.errorAt(offset, "JSON has no comments", `remove it, or put the words into a "description"`)
+		return d.errorOf(offset, faultComment)
 	case bytes.HasPrefix(rest, []byte("'")):
-		return d.errorAt(offset, "JSON has no single quotes", `write strings in double quotes`)
+		return d.errorOf(offset, faultSingleQuotes)
 	case bytes.HasSuffix(before, []byte(",")) && (bytes.HasPrefix(rest, []byte("}")) || bytes.HasPrefix(rest, []byte("]"))):
-		return d.errorAt(len(before)-1, "there is a comma after the last entry", "remove the comma")
+		return d.errorOf(len(before)-1, faultLastComma)
 	case strings.Contains(err.Error(), "after array element") || strings.Contains(err.Error(), "after object key:value pair"):
-		return d.errorAt(offset, "a comma or a closing bracket is missing before this", "write one after the previous value")
+		return d.errorOf(offset, faultNoComma)
 	case strings.Contains(err.Error(), "in string escape"):
-		return d.errorAt(offset, "the backslash before this starts no JSON escape", `write two backslashes for one, such as "\\s" in a pattern`)
+		return d.errorOf(offset, faultEscape)
 	case strings.Contains(err.Error(), "in string literal"):
 		return d.errorAt(offset, "a string contains a line break or a control character", `write \n or \t, and close the string on its own line`)
 	}
@@ -210,6 +250,9 @@ func (p *parser) object(n *Node) *Error {
 		key, ok := tok.(string)
 		if !ok {
 			return p.doc.errorAt(at, "an object's key is not a string", "put the key in double quotes")
+		}
+		if len(key) > maxKey {
+			return p.doc.errorAt(at, fmt.Sprintf("a key is longer than %d bytes", maxKey), "write a shorter one")
 		}
 		v, err := p.value(&Node{doc: p.doc, parent: n, key: key})
 		if err != nil {

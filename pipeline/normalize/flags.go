@@ -5,9 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-enry/go-enry/v2"
-
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/internal/linguist"
 )
 
 // maxSniffed is how much of an added file is read to see whether a tool made
@@ -18,9 +17,9 @@ const maxSniffed = 64 << 10
 // path, and where the whole file stands in the diff from its text too.
 func setFlags(f *pipeline.File) {
 	f.Language = language(f.Path)
-	f.GeneratedByPath = enry.IsGenerated(f.Path, nil) || generatedName(f.Path)
-	f.Generated = f.GeneratedByPath || enry.IsGenerated(f.Path, sniff(f))
-	f.Vendored = enry.IsVendor(f.Path) && !ownWork(f.Path)
+	f.GeneratedByPath = linguist.IsGenerated(f.Path, nil) || generatedName(f.Path)
+	f.Generated = f.GeneratedByPath || linguist.IsGenerated(f.Path, sniff(f))
+	f.Vendored = linguist.IsVendor(f.Path) && !ownWork(f.Path)
 	f.Test = isTest(f.Path)
 	f.Documentation = !f.Test && isDocumentation(f.Path, f.Language)
 }
@@ -79,16 +78,16 @@ func sniff(f *pipeline.File) []byte {
 }
 
 // language names the language by file name or extension. Many extensions are
-// shared with rare languages, which enry lists in alphabetical order; the
+// shared with rare languages, which linguist lists in alphabetical order; the
 // common one is taken then, since looking into the file is too dear here.
 func language(file string) string {
-	if l := enry.GetLanguagesByFilename(file, nil, nil); len(l) > 0 {
-		return l[0]
+	if l := linguist.LanguageByFilename(file); l != "" {
+		return l
 	}
 	if stem, ext, ok := strings.Cut(path.Base(file), "."); ok && ext != "md" && (stem == "Dockerfile" || stem == "Containerfile") {
 		return "Dockerfile" // Dockerfile.dev
 	}
-	candidates := enry.GetLanguagesByExtension(file, nil, nil)
+	candidates := linguist.LanguagesByExtension(file)
 	if len(candidates) == 0 {
 		return ""
 	}
@@ -108,8 +107,7 @@ func TextByName(file string) bool {
 	case "WebAssembly", "Modelica", "Jupyter Notebook":
 		return false
 	}
-	t := enry.GetLanguageType(l)
-	return t == enry.Programming || t == enry.Markup
+	return linguist.IsProgramming(l) || linguist.IsMarkup(l)
 }
 
 // commonLanguage is the language that a shared extension most often means.
@@ -145,7 +143,7 @@ func commonLanguage(ext string) string {
 	return ""
 }
 
-// isTest goes beyond enry.IsTest, which knows nine shapes of file name, by the
+// isTest goes beyond linguist.IsTest, which knows nine shapes of file name, by the
 // directories and endings that test frameworks look for.
 func isTest(file string) bool {
 	dir, base := path.Split(file)
@@ -169,15 +167,15 @@ func isTest(file string) bool {
 	case ".java", ".kt", ".scala", ".cs", ".swift", ".php", ".groovy":
 		return strings.HasSuffix(stem, "Test") || strings.HasSuffix(stem, "Tests") || strings.HasSuffix(stem, "Spec")
 	}
-	return enry.IsTest(file)
+	return linguist.IsTest(file)
 }
 
-// isDocumentation adds to enry.IsDocumentation, which knows directories and
+// isDocumentation adds to linguist.IsDocumentation, which knows directories and
 // well-known names, the languages that prose is written in.
 func isDocumentation(file, lang string) bool {
 	switch lang {
 	case "Markdown", "MDX", "reStructuredText", "AsciiDoc":
 		return true
 	}
-	return enry.IsDocumentation(file)
+	return linguist.IsDocumentation(file)
 }

@@ -69,7 +69,10 @@ func (f *found) finding() pipeline.Finding {
 		AutofixClass:   pipeline.AutofixPresent,
 		FindingType:    pipeline.FindingError,
 	}
-	if f.more > 0 {
+	switch {
+	case f.more == 1:
+		out.Message += " There is 1 more like it, which is not listed."
+	case f.more > 1:
 		out.Message += fmt.Sprintf(" There are %d more like it, which are not listed.", f.more)
 	}
 	if r.Match == nil {

@@ -352,6 +352,7 @@ func TestMatchWithACondition(t *testing.T) {
 
 // A line that takes the place of one that matches too is no news.
 func TestNet(t *testing.T) {
+	alike := strings.Repeat("a", 200)
 	for _, tt := range []struct {
 		name  string
 		on    string
@@ -363,11 +364,15 @@ func TestNet(t *testing.T) {
 		{"none before", "", []string{"-run: x", "+uses: a/b@v2"}, []int{1}},
 		{"fewer", "", []string{"-uses: a/b@v1", "-uses: c/d@v1", "+uses: e/f@v1"}, nil},
 		{"removed and added again", config.OnRemoved, []string{"-uses: a/b@v1", "+uses: a/b@v2"}, nil},
+		{"the first of those as like", "", []string{"-uses: a", "+uses: b", "+uses: c"}, []int{2}},
+		{"one for each", "", []string{"-uses: a1", "-uses: a2", "+uses: a3", "+uses: b", "+uses: c"}, []int{3}},
+		{"alike as far as is looked", "", []string{"-uses: " + alike + "b", "+uses: " + alike + "a", "+uses: " + alike + "b"}, []int{2}},
+		{"carriage returns", "", []string{"-uses: a/b@v1\r", "+uses: a/b@v2\r"}, nil},
 		{"removed", config.OnRemoved, []string{" name: x", "-uses: a/b@v1"}, []int{1}},
 	} {
 		facts := &pipeline.PRFacts{Files: []pipeline.File{file("ci.yml", tt.lines...)}}
 		var got []int
-		for _, f := range findings(t, []config.Rule{rule(config.Match{Literal: "uses:", On: tt.on, Net: true})}, facts, "agent") {
+		for _, f := range findings(t, []config.Rule{rule(config.Match{Pattern: `uses: .*\w$`, On: tt.on, Net: true})}, facts, "agent") {
 			got = append(got, f.StartLine)
 		}
 		if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -376,12 +381,14 @@ func TestNet(t *testing.T) {
 	}
 }
 
-// However many lines a hunk replaces, their number is what counts.
+// However many lines a hunk replaces, their number is what counts, and not what
+// they are like.
 func TestNetOfALargeHunk(t *testing.T) {
-	lines := strings.Split(strings.Repeat("-uses: a\n", 5_000)+strings.Repeat("+uses: b\n", 5_003), "\n")
+	lines := strings.Split(strings.Repeat("-uses: a\n", 5_000)+strings.Repeat("+uses: b\n", 5_000)+strings.Repeat("+uses: a\n", 3), "\n")
 	facts := &pipeline.PRFacts{Files: []pipeline.File{file("ci.yml", lines[:len(lines)-1]...)}}
-	if n := len(findings(t, []config.Rule{rule(config.Match{Literal: "uses:", Net: true})}, facts, "agent")); n != 3 {
-		t.Errorf("%d findings, want 3", n)
+	found := findings(t, []config.Rule{rule(config.Match{Literal: "uses:", Net: true})}, facts, "agent")
+	if len(found) != 3 || found[0].StartLine != 5_001 {
+		t.Errorf("%d findings, want the last three lines", len(found))
 	}
 }
 
@@ -471,12 +478,17 @@ func TestConcurrentAgents(t *testing.T) {
 // The shipped rules find on real code and real changes, and on their own
 // fixtures, what the naive engine finds with them.
 func TestShippedRulesAsNaive(t *testing.T) {
+	limit := 1 << 20
+	if testing.Short() { // more text is no more to a race detector
+		limit = 1 << 16
+	}
 	cfg, engine := shipped(t)
-	code := corpus(t, 1<<20)
+	naive := newNaive(t, cfg.Rules)
+	code := corpus(t, limit)
 	code.Files = append(code.Files, snippets(t, 1).Files...)
-	n := sameAsNaive(t, cfg, engine, code)
-	for _, facts := range committed(t, 1<<20) {
-		n += sameAsNaive(t, cfg, engine, facts)
+	n := sameAsNaive(t, cfg, engine, naive, code)
+	for _, facts := range committed(t, limit) {
+		n += sameAsNaive(t, cfg, engine, naive, facts)
 	}
 	t.Logf("%d findings", n)
 	if n == 0 {
@@ -486,14 +498,14 @@ func TestShippedRulesAsNaive(t *testing.T) {
 
 // sameAsNaive compares the engines on one change and returns the number of
 // findings.
-func sameAsNaive(t testing.TB, cfg *config.Config, engine *rules.Engine, facts *pipeline.PRFacts) int {
+func sameAsNaive(t testing.TB, cfg *config.Config, engine *rules.Engine, naive *naive, facts *pipeline.PRFacts) int {
 	t.Helper()
 	agents := map[string]string{}
 	for _, r := range cfg.Rules {
 		agents[r.ID] = r.Agent
 	}
 	byAgent := map[string][]result{}
-	for _, r := range newNaive(t, cfg.Rules).scan(facts, classification) {
+	for _, r := range naive.scan(facts, classification) {
 		byAgent[agents[r.Rule]] = append(byAgent[agents[r.Rule]], r)
 	}
 	n := 0
@@ -542,6 +554,16 @@ func TestFindingsAreBounded(t *testing.T) {
 	at := slices.IndexFunc(found, func(f pipeline.Finding) bool { return strings.Contains(f.Message, "more like it") })
 	if at < 0 {
 		t.Error("no finding says that there are more")
+	}
+}
+
+func TestFindingSaysHowManyMoreThereAre(t *testing.T) {
+	for lines, want := range map[int]string{1_000: "", 1_001: " There is 1 more like it, which is not listed.", 1_002: " There are 2 more like it, which are not listed."} {
+		r := rule(config.Match{Literal: "key"})
+		found := findings(t, []config.Rule{r}, &pipeline.PRFacts{Files: []pipeline.File{file("a.go", slices.Repeat([]string{"+key"}, lines)...)}}, "agent")
+		if len(found) != 1_000 || found[0].Message != r.Description || found[999].Message != r.Description+want {
+			t.Errorf("%d lines: %d findings, the last says %q", lines, len(found), found[len(found)-1].Message)
+		}
 	}
 }
 

@@ -1,10 +1,14 @@
 package run
 
 import (
+	"crypto/sha256"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/singleflight"
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -94,11 +98,29 @@ func (e *Engine) agents(facts *pipeline.PRFacts, classification *pipeline.Classi
 	return all
 }
 
+// outside are the agents of one run that reach out of the process, and those
+// that stand in for the config's.
+func (r *Runner) outside(cfg *config.Config, o Options) agents {
+	all := agents{}
+	for _, a := range cfg.Agents {
+		if a.Kind != config.KindReport || o.Outside == nil {
+			continue
+		}
+		if made := o.Outside(OutsideAgent{Agent: a, Config: cfg, Redact: r.redacted}); made != nil {
+			all[a.ID] = made
+		}
+	}
+	maps.Copy(all, r.Agents)
+	return all
+}
+
 // engines keeps the compiled configs that were used last.
 type engines struct {
+	compiling singleflight.Group // by key
+
 	mu    sync.Mutex
-	byVer map[string]*Engine
-	order []string // the one used last comes last
+	byKey map[[sha256.Size]byte]*Engine // by the configs' keys: whoever writes config must not choose whose engine it meets
+	order [][sha256.Size]byte           // the one used last comes last
 	size  int
 }
 
@@ -127,35 +149,59 @@ func sizeOf(cfg *config.Config) int {
 	return n
 }
 
+// get compiles each config once, however many reviews ask for it at a time. One
+// that takes long holds up only those that need it.
 func (c *engines) get(cfg *config.Config) (*Engine, error) {
-	version := cfg.InForce.Version
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if e := c.byVer[version]; e != nil {
-		i := slices.Index(c.order, version)
-		c.order = append(slices.Delete(c.order, i, i+1), version)
+	if e := c.kept(cfg.Key); e != nil {
 		return e, nil
 	}
-	e, err := Compile(cfg)
+	e, err, _ := c.compiling.Do(string(cfg.Key[:]), func() (any, error) {
+		if e := c.kept(cfg.Key); e != nil {
+			return e, nil
+		}
+		e, err := Compile(cfg)
+		if err != nil {
+			return nil, err
+		}
+		c.keep(cfg, e)
+		return e, nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	if c.byVer == nil {
-		c.byVer = map[string]*Engine{}
+	return e.(*Engine), nil
+}
+
+// kept is the compiled config of a key, or nil.
+func (c *engines) kept(key [sha256.Size]byte) *Engine {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.byKey[key]
+	if e != nil {
+		i := slices.Index(c.order, key)
+		c.order = append(slices.Delete(c.order, i, i+1), key)
 	}
-	c.byVer[version], c.order = e, append(c.order, version)
+	return e
+}
+
+func (c *engines) keep(cfg *config.Config, e *Engine) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.byKey == nil {
+		c.byKey = map[[sha256.Size]byte]*Engine{}
+	}
+	c.byKey[cfg.Key], c.order = e, append(c.order, cfg.Key)
 	c.size += sizeOf(cfg)
 	for c.size > maxEngines && len(c.order) > 1 {
-		c.size -= sizeOf(c.byVer[c.order[0]].config)
-		delete(c.byVer, c.order[0])
+		c.size -= sizeOf(c.byKey[c.order[0]].config)
+		delete(c.byKey, c.order[0])
 		c.order = c.order[1:]
 	}
-	return e, nil
 }
 
 // dispatchOptions turns the settings into dispatch's terms and keeps the
 // agents' timings for the record.
-func (t *timer) dispatchOptions(cfg *config.Config) dispatch.Options {
+func (t *timer) dispatchOptions(cfg *config.Config, facts *pipeline.PRFacts) dispatch.Options {
 	limits := cfg.Settings.Limits
 	own := map[string]config.Agent{}
 	for _, a := range cfg.Agents {
@@ -163,6 +209,7 @@ func (t *timer) dispatchOptions(cfg *config.Config) dispatch.Options {
 	}
 	var mu sync.Mutex
 	return dispatch.Options{
+		Exists:      t.options.exists(facts),
 		Concurrency: limits.AgentConcurrency,
 		Limits: func(id string) dispatch.Limits {
 			l := dispatch.Limits{Timeout: time.Duration(limits.AgentTimeoutSeconds) * time.Second, Retries: limits.AgentRetries}

@@ -30,25 +30,10 @@ const (
 	noteFailed     = "the proposed config could not be tried"
 )
 
-// configFiles lists the files of the repository's config that a change
-// touches.
-func configFiles(facts *pipeline.PRFacts) pipeline.List[string] {
-	var touched pipeline.List[string]
-	for i := range facts.Files {
-		for _, p := range []string{facts.Files[i].Path, facts.Files[i].PreviousPath} {
-			if config.IsRepositoryFile(p) {
-				touched = append(touched, p)
-			}
-		}
-	}
-	slices.Sort(touched)
-	return slices.Compact(touched)
-}
-
 // preview says what the config that the change proposes would bring. Whatever
 // goes wrong with it is a note, and no part of the review's own outcome.
 func (r *Runner) preview(ctx context.Context, in aggregate.Input, findings []pipeline.Finding, o Options) pipeline.ProposedConfig {
-	out := pipeline.ProposedConfig{Files: configFiles(in.Facts)}
+	out := pipeline.ProposedConfig{Files: config.ChangedFiles(in.Facts)}
 	if len(out.Files) == 0 || o.Proposed == nil {
 		return pipeline.ProposedConfig{}
 	}
@@ -108,8 +93,7 @@ func (c counted) Review(ctx context.Context, task dispatch.Task) (pipeline.Agent
 func (p *previewer) guarded(ctx context.Context, out pipeline.ProposedConfig) (tried pipeline.ProposedConfig) {
 	defer func() {
 		if v := recover(); v != nil {
-			out.Note = noteFailed
-			tried = out
+			tried = pipeline.ProposedConfig{Files: out.Files, Note: noteFailed}
 			if p.options.Panicked != nil {
 				p.options.Panicked("the try of a proposed config", &PanicError{Value: v}, debug.Stack())
 			}
@@ -146,13 +130,12 @@ func (p *previewer) try(ctx context.Context, cfg *config.Config, out *pipeline.P
 	if err != nil {
 		return err
 	}
-	facts := *p.in.Facts
-	facts.Config = cfg.InForce
-	in := aggregate.Input{Facts: &facts, Previous: p.in.Previous, Memory: p.in.Memory, Config: cfg, Rules: engine.byID}
+	facts := p.in.Facts
+	in := aggregate.Input{Facts: facts, Previous: p.in.Previous, Memory: p.in.Memory, Config: cfg, Rules: engine.byID}
 
-	classification := engine.classify.Classify(&facts)
-	manifest := engine.compose.Compose(&facts, &classification)
-	if manifest, in.Gaps, err = engine.gaps.Detect(ctx, &facts, &classification, manifest); err != nil {
+	classification := engine.classify.Classify(facts)
+	manifest := engine.compose.Compose(facts, &classification)
+	if manifest, in.Gaps, err = engine.gaps.Detect(ctx, facts, &classification, manifest); err != nil {
 		return fmt.Errorf("look for gaps: %w", err)
 	}
 	in.Classification, in.Manifest = &classification, &manifest
@@ -186,7 +169,7 @@ func (p *previewer) results(ctx context.Context, engine *Engine, in aggregate.In
 		results = append(results, p.resultOf(e))
 	}
 	t := timer{now: p.runner.Now, record: &pipeline.RunRecord{}, options: Options{Panicked: p.options.Panicked}}
-	made, err := dispatch.Dispatch(ctx, run, in.Facts, in.Classification, builtIn, t.dispatchOptions(in.Config))
+	made, err := dispatch.Dispatch(ctx, run, in.Facts, in.Classification, builtIn, t.dispatchOptions(in.Config, in.Facts))
 	return append(results, made...), err
 }
 

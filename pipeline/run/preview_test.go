@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/aggregate"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 )
@@ -106,7 +108,7 @@ func TestProposedConfigIsTried(t *testing.T) {
 
 // What anybody may propose does not make reports that are stored grow with it.
 func TestProposedConfigWithManyChanges(t *testing.T) {
-	for _, n := range []int{pipeline.MaxConfigChanges, pipeline.MaxConfigChanges + 3} {
+	for _, n := range []int{pipeline.MaxConfigChanges, pipeline.MaxConfigChanges + 1} {
 		var rules []string
 		for i := range n {
 			rules = append(rules, fmt.Sprintf(`{"id": "shop-%04d", "name": "n", "severity": "info", "agent": "build-reviewer", "category": "c",
@@ -170,6 +172,163 @@ func TestProposedConfigIsOnlyAskedWhereItIsTouched(t *testing.T) {
 	}
 }
 
+// The gate of a proposed config sees the gaps, and agents that are not asked
+// again have no say where they did not run.
+func TestProposedConfigIsTriedWhole(t *testing.T) {
+	r := newRunner(t, map[string]dispatch.Agent{"design-auditor": agentFunc(func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
+		return pipeline.AgentOutput{}, errors.New("asked in vain")
+	})})
+	const all = `[{"id": "all", "description": "d", "priority": 1, "trigger": {"type": "always"}, "dispatch": {"agents": ["design-auditor"], "required": true}}]`
+	for gate, want := range map[string]pipeline.Decision{
+		`[]`: pipeline.DecisionPass,
+		`[{"when": "gaps > 0", "decision": "fail"}]`: pipeline.DecisionFail,
+	} {
+		with, _ := reportWith(t, r, configChange(t), Options{Proposed: proposes(map[string]string{
+			config.FileComposition: all, config.FileSettings: `{"gate": {"conditions": ` + gate + `}}`,
+		})})
+		p := with.ProposedConfig
+		if p.Decision != want || !slices.Equal(p.AgentsAdded, []string{"design-auditor"}) {
+			t.Errorf("with the gate %s: %+v, want %s by design-auditor besides", gate, p, want)
+		}
+	}
+}
+
+func TestWhatOnlyOneHas(t *testing.T) {
+	one, other := apart([]string{"d", "b", "a"}, []string{"f", "b", "e"})
+	if !slices.Equal(one, []string{"a", "d"}) || !slices.Equal(other, []string{"e", "f"}) {
+		t.Errorf("only the one has %v, only the other %v", one, other)
+	}
+	ruled := pipeline.Finding{RuleID: "r", Title: "t", Path: "a.go", StartLine: 3}
+	for name, tt := range map[string]struct {
+		change      func(*pipeline.Finding)
+		added, gone int
+	}{
+		"the same":         {func(*pipeline.Finding) {}, 0, 0},
+		"other words":      {func(f *pipeline.Finding) { f.Title, f.Severity = "u", pipeline.SeverityInfo }, 0, 0},
+		"another rule":     {func(f *pipeline.Finding) { f.RuleID = "s" }, 1, 1},
+		"another line":     {func(f *pipeline.Finding) { f.StartLine = 4 }, 1, 1},
+		"another file":     {func(f *pipeline.Finding) { f.Path = "b.go" }, 1, 1},
+		"another section":  {func(f *pipeline.Finding) { f.Section = "title" }, 1, 1},
+		"no rule any more": {func(f *pipeline.Finding) { f.RuleID = "" }, 1, 1},
+	} {
+		f := ruled
+		tt.change(&f)
+		if added, gone := compareFindings([]pipeline.Finding{f}, []pipeline.Finding{ruled}); added != tt.added || gone != tt.gone {
+			t.Errorf("%s: %d added, %d gone, want %d and %d", name, added, gone, tt.added, tt.gone)
+		}
+	}
+	free, worded := ruled, ruled
+	free.RuleID, worded.RuleID, worded.Title = "", "", "u"
+	if added, gone := compareFindings([]pipeline.Finding{free}, []pipeline.Finding{worded}); added != 1 || gone != 1 {
+		t.Errorf("other words without a rule: %d added, %d gone", added, gone)
+	}
+	if added, gone := compareFindings([]pipeline.Finding{ruled, ruled, ruled}, []pipeline.Finding{ruled}); added != 2 || gone != 0 {
+		t.Errorf("three for one: %d added, %d gone", added, gone)
+	}
+}
+
+// What the last report had is not new under the proposed config either.
+func TestProposedConfigKnowsTheLastReport(t *testing.T) {
+	r, src := newRunner(t, nil), configChange(t)
+	proposed := proposes(map[string]string{config.FileSettings: `{"gate": {"conditions": [{"when": "new_findings > 0", "decision": "fail"}]}}`})
+	first, err := r.Run(t.Context(), src, Options{Proposed: proposed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := first.Review.Report
+	again, err := r.Run(t.Context(), src, Options{Proposed: proposed, Previous: func(context.Context, *pipeline.PRFacts) (*pipeline.PreviousReport, error) {
+		return &pipeline.PreviousReport{HeadSHA: "older", Findings: report.Findings, Iteration: report.Iteration}, nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if was, is := report.ProposedConfig.Decision, again.Review.Report.ProposedConfig.Decision; was != pipeline.DecisionFail || is != pipeline.DecisionPass {
+		t.Errorf("decisions %s and then %s, want fail while the finding is new, and then pass", was, is)
+	}
+}
+
+// Where a stage failed there is nothing to compare a try with.
+func TestProposedConfigIsNotTriedBesideAFailure(t *testing.T) {
+	r := newRunner(t, nil)
+	in := aggregate.Input{
+		Facts:  &pipeline.PRFacts{Files: pipeline.List[pipeline.File]{{Path: ".github/reviewgate/review-rules.json"}}},
+		Config: shipped(t), Manifest: &pipeline.AgentManifest{}, Failed: &pipeline.Incompleteness{What: "stage"},
+	}
+	got := r.preview(t.Context(), in, nil, Options{Proposed: func(context.Context, *pipeline.PRFacts) (*config.Config, error) {
+		t.Error("the proposed config is read")
+		return shipped(t), nil
+	}})
+	want := pipeline.ProposedConfig{Files: pipeline.List[string]{".github/reviewgate/review-rules.json"}, Note: noteIncomplete}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// ending is a context that is over once it was asked so many times.
+type ending struct {
+	context.Context
+	after int
+}
+
+func (c *ending) Err() error {
+	if c.after--; c.after < 0 {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+func TestProposedConfigThatIsNotTriedSaysWhy(t *testing.T) {
+	good := proposes(map[string]string{config.FileSettings: `{"mode": "advisory"}`})
+	for name, tt := range map[string]struct {
+		proposed func(context.Context, *pipeline.PRFacts) (*config.Config, error)
+		asks     int // after so many of which the time is over
+		note     string
+	}{
+		"there is none":        {func(context.Context, *pipeline.PRFacts) (*config.Config, error) { return nil, nil }, 9, noteUnread},
+		"it can't be read":     {func(context.Context, *pipeline.PRFacts) (*config.Config, error) { return nil, errors.New("502") }, 9, noteUnread},
+		"reading is cut short": {func(context.Context, *pipeline.PRFacts) (*config.Config, error) { return nil, context.DeadlineExceeded }, 0, noteOutOfTime},
+		"it comes too late":    {good, 0, noteOutOfTime},
+		"the try is cut short": {good, 1, noteOutOfTime},
+	} {
+		p := previewer{
+			runner: newRunner(t, nil), options: Options{Proposed: tt.proposed},
+			in: aggregate.Input{Facts: &pipeline.PRFacts{Files: make(pipeline.List[pipeline.File], 3)}, Config: shipped(t), Manifest: &pipeline.AgentManifest{}},
+		}
+		files := pipeline.List[string]{".github/reviewgate/review-settings.json"}
+		want := pipeline.ProposedConfig{Files: files, Note: tt.note}
+		if diff := cmp.Diff(want, p.guarded(&ending{t.Context(), tt.asks}, pipeline.ProposedConfig{Files: files})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// Of a try that failed half-way only that is told.
+func TestProposedConfigThatPanicsHalfWay(t *testing.T) {
+	panics := 0
+	p := previewer{
+		runner: newRunner(t, nil),
+		in:     aggregate.Input{Facts: &pipeline.PRFacts{}, Config: shipped(t)}, // the missing manifest is asked for last
+		options: Options{
+			Proposed: proposes(map[string]string{config.FileSettings: `{"mode": "advisory"}`}),
+			Panicked: func(string, error, []byte) { panics++ },
+		},
+	}
+	files := pipeline.List[string]{".github/reviewgate/review-settings.json"}
+	want := pipeline.ProposedConfig{Files: files, Note: noteFailed}
+	if diff := cmp.Diff(want, p.guarded(t.Context(), pipeline.ProposedConfig{Files: files})); diff != "" || panics != 1 {
+		t.Errorf("%d panics told (-want +got):\n%s", panics, diff)
+	}
+}
+
+// Files that take each other's place are named once.
+func TestConfigFilesAreNamedOnce(t *testing.T) {
+	const a, b = config.RepositoryDir + "/review-agents.json", config.RepositoryDir + "/review-rules.json"
+	got := config.ChangedFiles(&pipeline.PRFacts{Files: pipeline.List[pipeline.File]{{Path: a, PreviousPath: b}, {Path: b, PreviousPath: a}}})
+	if !slices.Equal(got, []string{a, b}) {
+		t.Errorf("files %v", got)
+	}
+}
+
 // An agent that is no part of reviewgate is not asked twice.
 func TestProposedConfigTakesOtherAgentsAtTheirWord(t *testing.T) {
 	calls := 0
@@ -217,7 +376,7 @@ func TestProposedConfigIsGivenUpInTime(t *testing.T) {
 func TestProposedConfigDoesNotEnterTheCache(t *testing.T) {
 	r := newRunner(t, nil)
 	reportWith(t, r, configChange(t), Options{Proposed: proposes(map[string]string{config.FileSettings: `{"mode": "advisory"}`})})
-	if want := []string{shipped(t).InForce.Version}; !slices.Equal(r.engines.order, want) {
+	if want := [][sha256.Size]byte{shipped(t).Key}; !slices.Equal(r.engines.order, want) {
 		t.Errorf("compiled and kept: %v, want only the config in force", r.engines.order)
 	}
 }

@@ -32,6 +32,14 @@ func (r *Runner) redactedProblems(of pipeline.List[pipeline.ConfigProblem]) pipe
 	return problems
 }
 
+// redactGaps takes secrets out of the names of concerns, the only text of the
+// log that config can choose freely.
+func (r *Runner) redactGaps(gaps []pipeline.GapLogEntry) {
+	for i := range gaps {
+		gaps[i].Name = r.redacted(gaps[i].Name)
+	}
+}
+
 // redactRules takes secrets out of the findings' texts that come from rules, and
 // out of those that aggregate would take from there. The defaults' have none.
 func (r *Runner) redactRules(results pipeline.List[pipeline.AgentResult], engine *Engine) {

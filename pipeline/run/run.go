@@ -57,11 +57,28 @@ type Options struct {
 	// Proposed returns the config that the change would bring, with its problems
 	// in InForce.Problems. It is asked only where the change touches config.
 	Proposed func(ctx context.Context, facts *pipeline.PRFacts) (*config.Config, error)
+	// Outside makes the agents that reach out of the process, which the pipeline
+	// can't by itself: those of kind report. An agent that it returns nil for is
+	// not registered, and fails.
+	Outside func(OutsideAgent) dispatch.Agent
+	// File reads a file as it is at a commit: at least its first bytes up to
+	// most. found is false where there is none. Without it nothing that findings
+	// cite is looked up.
+	File func(ctx context.Context, commit, path string, most int64) (text []byte, found bool, err error)
 	// Progress is told what is being done, in a few words.
 	Progress func(what string)
 	// Panicked is told of a panic in a stage or an agent, for the log: its
 	// text may hold anything, and is shown to nobody.
 	Panicked func(where string, err error, stack []byte)
+}
+
+// OutsideAgent is an agent that reaches out of the process.
+type OutsideAgent struct {
+	Agent  config.Agent
+	Config *config.Config
+	// Redact replaces the secrets in a text by placeholders. What the agent reads
+	// must pass through it before it is used.
+	Redact func(text string) string
 }
 
 // Outcome is a finished run.
@@ -84,7 +101,6 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	t := timer{now: r.Now, record: &out.Record, options: o}
 	var engine *Engine
 	var gaps []pipeline.GapLogEntry
-	var scan agents
 
 	err := t.stage(pipeline.StageNormalize, "reading the change", func() (err error) {
 		v.Facts, out.Config, err = normalize.Normalize(ctx, src, normalize.Options{ObservedAt: r.Now(), Redactor: r.detector})
@@ -112,11 +128,12 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	})
 	failed = t.then(failed, pipeline.StageGapDetect, "looking for gaps", func() (err error) {
 		v.Manifest, gaps, err = engine.gaps.Detect(ctx, &v.Facts, &v.Classification, v.Manifest)
+		r.redactGaps(gaps)
 		return err
 	})
 	failed = t.then(failed, pipeline.StageDispatch, "running agents", func() (err error) {
-		scan = engine.agents(&v.Facts, &v.Classification, r.Agents)
-		v.Results, err = dispatch.Dispatch(ctx, v.Manifest, &v.Facts, &v.Classification, scan, t.dispatchOptions(out.Config))
+		all := engine.agents(&v.Facts, &v.Classification, r.outside(engine.config, o))
+		v.Results, err = dispatch.Dispatch(ctx, v.Manifest, &v.Facts, &v.Classification, all, t.dispatchOptions(out.Config, &v.Facts))
 		r.redactRules(v.Results, engine)
 		return err
 	})

@@ -2,9 +2,9 @@ package run
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -103,6 +103,29 @@ func TestEachStageHandsOnWhatItsSchemaSays(t *testing.T) {
 	}
 	if len(v.Report.GapLog) != 1 || v.Report.GapLog[0].Path != "src/cart/view.ts" {
 		t.Errorf("gap log = %+v, want the arithmetic in src/cart/view.ts", v.Report.GapLog)
+	}
+}
+
+// A gap has its concern's name from the config, but for what nobody should read.
+func TestGapsAreNamed(t *testing.T) {
+	token := "ghp_" + "x7Kq2mVb9ZtR4sWc8YhJ1nDf6LgP3aEuT5oQ"
+	for name, leaks := range map[string]bool{"sums of money": false, "sums " + token: true} {
+		c := change(t)
+		cfg, problems := config.Load(config.Layer{Name: config.LayerRepository, Files: []config.File{
+			{Path: config.FileDomains, Text: []byte(`[{"id": "signal-money-arithmetic", "name": "` + name + `"}]`)},
+		}})
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		c.cfg = cfg
+		out, err := newRunner(t, nil).Run(t.Context(), c, Options{RunID: "r1", Trigger: "opened"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		log := out.Review.Report.GapLog
+		if len(log) != 1 || !strings.HasPrefix(log[0].Name, "sums ") || (log[0].Name == name) == leaks {
+			t.Errorf("gap log = %+v, want one named %q, without secrets", log, name)
+		}
 	}
 }
 
@@ -295,52 +318,57 @@ func TestPreviousReportIsComparedWith(t *testing.T) {
 	}
 }
 
+// keyed is the key of a config that stands for no text.
+func keyed(i int) [sha256.Size]byte { return sha256.Sum256([]byte{byte(i), byte(i >> 8)}) }
+
 func TestCompiledConfigsAreKeptAndBounded(t *testing.T) {
 	var c engines
-	version := func(i int) *config.Config {
-		return &config.Config{InForce: pipeline.ConfigInForce{Version: fmt.Sprint(i)}}
+	// One version may stand for two configs, by chance or because somebody
+	// looked for them.
+	numbered := func(i int) *config.Config {
+		return &config.Config{Key: keyed(i), InForce: pipeline.ConfigInForce{Version: "same"}}
 	}
-	first, err := c.get(version(0))
+	first, err := c.get(numbered(0))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, _ := c.get(version(0)); again != first {
-		t.Error("the same version was compiled twice")
+	if again, _ := c.get(numbered(0)); again != first {
+		t.Error("the same config was compiled twice")
 	}
 	const fit = maxEngines / bytesPerConfig
 	for i := range 2 * fit {
-		if _, err := c.get(version(i)); err != nil {
+		if _, err := c.get(numbered(i)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.get(version(0)); err != nil {
+		if _, err := c.get(numbered(0)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if len(c.byVer) != fit || len(c.order) != fit {
-		t.Errorf("%d engines in an order of %d, want %d", len(c.byVer), len(c.order), fit)
+	if len(c.byKey) != fit || len(c.order) != fit {
+		t.Errorf("%d engines in an order of %d, want %d", len(c.byKey), len(c.order), fit)
 	}
-	if c.byVer["0"] != first {
-		t.Error("the version that was used again and again is gone")
+	if c.byKey[keyed(0)] != first {
+		t.Error("the config that was used again and again is gone")
 	}
 }
 
 // However large a config is, it is kept while it is the only one in use.
 func TestLargeConfigsLeaveRoomForThemselvesAlone(t *testing.T) {
 	var c engines
-	large := func(version string) *config.Config {
-		return &config.Config{InForce: pipeline.ConfigInForce{Version: version}, Rules: make([]config.Rule, maxEngines/bytesPerEntry)}
+	large := func(i int) *config.Config {
+		return &config.Config{Key: keyed(i), Rules: make([]config.Rule, maxEngines/bytesPerEntry)}
 	}
-	for _, version := range []string{"a", "b"} {
-		cfg := large(version)
+	for i := range 2 {
+		cfg := large(i)
 		e, err := c.get(cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, _ := c.get(cfg); again != e || len(c.byVer) != 1 {
-			t.Errorf("%s: kept: %v, beside %d others", version, again == e, len(c.byVer)-1)
+		if again, _ := c.get(cfg); again != e || len(c.byKey) != 1 {
+			t.Errorf("%d: kept: %v, beside %d others", i, again == e, len(c.byKey)-1)
 		}
 	}
-	if want := sizeOf(large("b")); c.size != want {
+	if want := sizeOf(large(1)); c.size != want {
 		t.Errorf("the size of all is %d, want %d", c.size, want)
 	}
 }

@@ -18,8 +18,10 @@ type Agent struct{}
 
 var _ dispatch.Agent = Agent{}
 
-// Review returns a finding for each redaction in the task's scope, in the
-// order of the facts. What stands in no file belongs to every scope.
+// Review returns a finding for each redaction in the task's scope that is no
+// noise in its place, in the order of the facts. What stands in no file belongs
+// to every scope. Of warnings there is one of a kind, which counts the others:
+// where one test certificate stands, others do.
 func (Agent) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
 	out := pipeline.AgentOutput{Agent: task.Entry.Agent}
 	if err := ctx.Err(); err != nil {
@@ -31,6 +33,7 @@ func (Agent) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOutp
 		files[f.Path] = f
 	}
 	scope := task.Entry.Scope
+	warnings := map[string]*repeated{} // by rule
 	for _, r := range task.Facts.Redactions {
 		file := files[r.Path]
 		if r.Source == pipeline.RedactedLine {
@@ -40,12 +43,35 @@ func (Agent) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOutp
 			}
 		}
 		f, ok := finding(r, file)
-		if !ok || f.Severity == pipeline.SeverityWarning && slices.ContainsFunc(out.Findings, func(g pipeline.Finding) bool { return g.Severity == f.Severity && g.RuleID == f.RuleID }) {
-			continue // one warning of a kind: where one test certificate stands, others do
+		if !ok {
+			continue
+		}
+		if f.Severity == pipeline.SeverityWarning {
+			if w := warnings[f.RuleID]; w != nil {
+				w.more++
+				continue
+			}
+			warnings[f.RuleID] = &repeated{at: len(out.Findings)}
 		}
 		out.Findings = append(out.Findings, f)
 	}
+	for _, w := range warnings {
+		out.Findings[w.at].Message += w.told()
+	}
 	return out, nil
+}
+
+// repeated is a finding that stands for others.
+type repeated struct{ at, more int }
+
+func (r *repeated) told() string {
+	switch r.more {
+	case 0:
+		return ""
+	case 1:
+		return " There is 1 more of its kind, which is not listed."
+	}
+	return fmt.Sprintf(" There are %d more of its kind, which are not listed.", r.more)
 }
 
 // Confidence of findings: gitleaks' rules for one vendor's tokens are exact;

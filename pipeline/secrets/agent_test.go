@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -82,7 +83,7 @@ func TestAgent(t *testing.T) {
 // One change brings a whole directory of certificates made for tests: that is
 // told once. Elsewhere each key is told of.
 func TestAgentWarnsOnceOfAKind(t *testing.T) {
-	facts := &pipeline.PRFacts{Files: pipeline.List[pipeline.File]{{Path: "ca.key"}, {Path: "server.key"}, {Path: "tests/ca.key", Test: true}, {Path: "tests/server.key", Test: true}}}
+	facts := &pipeline.PRFacts{Files: pipeline.List[pipeline.File]{{Path: "ca.key"}, {Path: "server.key"}, {Path: "tests/ca.key", Test: true}, {Path: "tests/server.key", Test: true}, {Path: "tests/user.key", Test: true}}}
 	for _, f := range facts.Files {
 		facts.Redactions = append(facts.Redactions, pipeline.Redaction{Source: pipeline.RedactedLine, Path: f.Path, Op: pipeline.LineAdded, Line: 1, RuleID: rulePrivateKey})
 	}
@@ -90,9 +91,15 @@ func TestAgentWarnsOnceOfAKind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got []string
+	var got, more []string
 	for _, f := range out.Findings {
 		got = append(got, f.Path)
+		if _, told, ok := strings.Cut(f.Message, "There "); ok {
+			more = append(more, f.Path+": "+told)
+		}
+	}
+	if diff := cmp.Diff([]string{"tests/ca.key: are 2 more of its kind, which are not listed."}, more); diff != "" {
+		t.Errorf("told of others (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"ca.key", "server.key", "tests/ca.key"}, got); diff != "" {
 		t.Errorf("paths (-want +got):\n%s", diff)

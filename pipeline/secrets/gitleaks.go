@@ -27,17 +27,49 @@ const (
 	ruleTeams      = "microsoft-teams-webhook"
 )
 
-// defaultConfig reads gitleaks' own rules, once: gitleaks parses them with a
-// global parser. Its logger, global too, prints secrets at trace level and is
-// shut up for good.
-var defaultConfig = sync.OnceValues(func() (gitleaks.Config, error) {
+// gitleaksConfig reads gitleaks' own rules, with gitleaks' global parser. Its
+// logger, global too, prints secrets at trace level and is shut up for good.
+func gitleaksConfig() (gitleaks.Config, error) {
 	logging.Logger = zerolog.Nop()
 	d, err := detect.NewDetectorDefaultConfig()
 	if err != nil {
 		return gitleaks.Config{}, fmt.Errorf("read gitleaks' rules: %w", err)
 	}
 	return d.Config, nil
+}
+
+// defaultConfig is gitleaks' rules, read once, without what makes them large.
+var defaultConfig = sync.OnceValues(func() (gitleaks.Config, error) {
+	cfg, err := gitleaksConfig()
+	if err != nil {
+		return cfg, err
+	}
+	for id, r := range cfg.Rules {
+		for i, a := range r.Allowlists {
+			if r.Allowlists[i], err = lean(a); err != nil {
+				return cfg, fmt.Errorf("read the allow list %d of gitleaks' rule %s: %w", i, id, err)
+			}
+		}
+	}
+	return cfg, nil
 })
+
+// lean is an allow list without the automaton for its stop words: that of one
+// rule takes 9 MB of every process, to save some microseconds with each value
+// that the rule finds. They are looked for one after the other then.
+func lean(a *gitleaks.Allowlist) (*gitleaks.Allowlist, error) {
+	out := &gitleaks.Allowlist{
+		Description: a.Description, MatchCondition: a.MatchCondition,
+		Commits: a.Commits, Paths: a.Paths, RegexTarget: a.RegexTarget, Regexes: a.Regexes,
+	}
+	if len(a.Commits)+len(a.Paths)+len(a.Regexes) > 0 {
+		if err := out.Validate(); err != nil {
+			return nil, err
+		}
+	}
+	out.StopWords = a.StopWords // in lower case, since a is validated
+	return out, nil
+}
 
 // rule is one gitleaks rule with what is needed to find its candidates.
 type rule struct {

@@ -16,7 +16,7 @@ import (
 // plain is gitleaks' detector as it comes.
 func plain(t testing.TB) *detect.Detector {
 	t.Helper()
-	cfg, err := defaultConfig()
+	cfg, err := gitleaksConfig()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package expression
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/google/cel-go/cel"
@@ -28,10 +29,22 @@ const maxTotal = 20_000_000
 
 // Budget is what the expressions of one config may cost together on one change.
 // It is for one goroutine.
-type Budget struct{ left int }
+type Budget struct {
+	left int
+	look look // of one expression after the other, to save the memory
+}
 
 // NewBudget is a budget of which nothing is spent.
-func NewBudget() *Budget { return &Budget{maxTotal} }
+func NewBudget() *Budget { return &Budget{left: maxTotal} }
+
+// ask asks a shortcut, which may spend so much, and returns what is left of it:
+// less than nothing where it was not enough.
+func (b *Budget) ask(s *shortcut, in Input, may int) (answer, int) {
+	b.look.left = may
+	b.look.of[fromFacts] = reflect.ValueOf(in.Facts).Elem()
+	b.look.of[fromClassification] = reflect.ValueOf(in.Classification).Elem()
+	return s.ask(&b.look), b.look.left
+}
 
 // activation is the variables of one evaluation and what it may cost yet.
 type activation struct {

@@ -27,8 +27,8 @@ type Expression struct {
 	text        string
 	program     cel.Program
 	types       *structTypes
-	necessary   []condition
-	perLoop     int // what one round of a loop costs
+	shortcut    *shortcut // or nil
+	perLoop     int       // what one round of a loop costs
 	readsLabels bool
 	readsType   bool
 }
@@ -74,7 +74,7 @@ func Compile(text string) (*Expression, error) {
 	}
 	ast, issues := e.env.Compile(text)
 	if issues.Err() != nil {
-		return nil, e.explain(text, issues)
+		return nil, explain(text, issues)
 	}
 	c := &check{ast: ast.NativeRep(), patterns: patterns{}}
 	if problem := c.run(); problem != nil {
@@ -85,8 +85,9 @@ func Compile(text string) (*Expression, error) {
 		return nil, fmt.Errorf("plan the expression: %w", err)
 	}
 	return &Expression{
-		text: text, program: program, types: e.types, necessary: e.types.necessary(c.ast.Expr()),
-		perLoop: c.perLoop, readsLabels: c.labels, readsType: c.kind,
+		text: text, program: program, types: e.types,
+		shortcut: (&shortcuts{types: e.types, patterns: c.patterns}).of(c.ast.Expr()),
+		perLoop:  c.perLoop, readsLabels: c.labels, readsType: c.kind,
 	}, nil
 }
 
@@ -104,25 +105,27 @@ func (e *Expression) ReadsType() bool { return e.readsType }
 // whether it holds: it cost too much, or looked for something that is not
 // there.
 func (e *Expression) Holds(in Input) (bool, error) {
-	for i := range e.necessary {
-		if !e.necessary[i].asks(in) {
-			return false, nil
-		}
+	budget := in.Budget
+	if budget == nil {
+		budget = NewBudget()
 	}
-	may := maxCost
-	if in.Budget != nil {
-		may = min(may, in.Budget.left)
+	may := min(maxCost, budget.left)
+	left := may
+	if e.shortcut != nil {
+		var held answer
+		if held, left = budget.ask(e.shortcut, in, may); held != unknown {
+			budget.left -= may - max(left, 0)
+			return held == yes, nil
+		}
 	}
 	a := &activation{
 		facts: e.types.value(in.Facts), classification: e.types.value(in.Classification),
-		perLoop: e.perLoop, left: may,
+		perLoop: e.perLoop, left: left,
 	}
 	out, _, err := e.program.Eval(a)
-	if in.Budget != nil {
-		in.Budget.left -= may - max(a.left, 0)
-	}
+	budget.left -= may - max(a.left, 0)
 	if err != nil {
-		if in.Budget != nil && in.Budget.left == 0 {
+		if budget.left == 0 {
 			return false, errors.New("the config's expressions together look at too much of a change this large")
 		}
 		return false, evaluationError(err)

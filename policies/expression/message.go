@@ -35,7 +35,7 @@ const wroteNothing = `write an expression that is true or false, such as classif
 
 // explain turns the first of CEL's issues into words for those who have never
 // heard of it.
-func (e *environment) explain(text string, issues *cel.Issues) *Error {
+func explain(text string, issues *cel.Issues) *Error {
 	if strings.TrimSpace(text) == "" {
 		return &Error{Problem: "the expression is empty", Remedy: wroteNothing}
 	}
@@ -43,7 +43,7 @@ func (e *environment) explain(text string, issues *cel.Issues) *Error {
 	out := &Error{Line: max(first.Location.Line(), 0), Column: max(first.Location.Column()+1, 0)}
 	for _, form := range forms {
 		if m := form.of.FindStringSubmatch(first.Message); m != nil {
-			out.Problem, out.Remedy = form.say(e, text, m)
+			out.Problem, out.Remedy = form.say(text, m)
 			return out
 		}
 	}
@@ -54,33 +54,33 @@ func (e *environment) explain(text string, issues *cel.Issues) *Error {
 // form is one of cel-go's messages and what to say in its place.
 type form struct {
 	of  *regexp.Regexp
-	say func(e *environment, text string, m []string) (problem, remedy string)
+	say func(text string, m []string) (problem, remedy string)
 }
 
 var forms = []form{
 	{regexp.MustCompile(`^undefined field '(.*)'$`), undefinedField},
 	{regexp.MustCompile(`^undeclared reference to '(.*)' \(in container`), undeclared},
 	{regexp.MustCompile(`^found no matching overload for '(.*)' applied to '(.*)'$`), noOverload},
-	{regexp.MustCompile(`^type '(.*)' does not support field selection$`), func(_ *environment, _ string, m []string) (string, string) {
+	{regexp.MustCompile(`^type '(.*)' does not support field selection$`), func(_ string, m []string) (string, string) {
 		return plain(m[1]) + " has no fields", "leave out what follows the last dot, or call a function such as size()"
 	}},
-	{regexp.MustCompile(`^expression of type '(.*)' cannot be range of a comprehension`), func(_ *environment, _ string, m []string) (string, string) {
+	{regexp.MustCompile(`^expression of type '(.*)' cannot be range of a comprehension`), func(_ string, m []string) (string, string) {
 		return "only lists can be looped over, and this is " + plain(m[1]), "loop over a list such as facts.files"
 	}},
-	{regexp.MustCompile(`^expected type '(.*)' but found '(.*)'$`), func(_ *environment, _ string, m []string) (string, string) {
+	{regexp.MustCompile(`^expected type '(.*)' but found '(.*)'$`), func(_ string, m []string) (string, string) {
 		return fmt.Sprintf("this is %s where %s is needed", plain(m[2]), plain(m[1])), "write " + plain(m[1])
 	}},
-	{regexp.MustCompile(`^(?s)Syntax error: (mismatched|extraneous) input '(.*)' expecting`), func(_ *environment, _ string, m []string) (string, string) {
+	{regexp.MustCompile(`^(?s)Syntax error: (mismatched|extraneous) input '(.*)' expecting`), func(_ string, m []string) (string, string) {
 		return unexpected(m[2])
 	}},
-	{regexp.MustCompile(`^(?s)Syntax error: no viable alternative at input '(.*)'`), func(_ *environment, text string, m []string) (string, string) {
+	{regexp.MustCompile(`^(?s)Syntax error: no viable alternative at input '(.*)'`), func(_ string, m []string) (string, string) {
 		return unexpected(m[1])
 	}},
-	{regexp.MustCompile(`^(?s)Syntax error: missing '(.*)' at '(.*)'`), func(_ *environment, _ string, m []string) (string, string) {
+	{regexp.MustCompile(`^(?s)Syntax error: missing '(.*)' at '(.*)'`), func(_ string, m []string) (string, string) {
 		problem, _ := unexpected(m[2])
 		return problem, fmt.Sprintf("put a %q before it", m[1])
 	}},
-	{regexp.MustCompile(`^(?s)Syntax error: token recognition error at: '(.*)'`), func(_ *environment, _ string, m []string) (string, string) {
+	{regexp.MustCompile(`^(?s)Syntax error: token recognition error at: '(.*)'`), func(_ string, m []string) (string, string) {
 		if strings.Contains(m[1], `\`) {
 			return "the text that starts here has an escape that does not exist", `write r"..." for a text in which a backslash is one; in JSON, \\ for each`
 		}
@@ -89,13 +89,13 @@ var forms = []form{
 		}
 		return fmt.Sprintf("%q means nothing here", bounded(strings.TrimSpace(m[1]))), "use && for and, || for or, ! for not, == for equal"
 	}},
-	{regexp.MustCompile(`recursion limit exceeded|recursion depth`), func(*environment, string, []string) (string, string) {
+	{regexp.MustCompile(`recursion limit exceeded|recursion depth`), func(string, []string) (string, string) {
 		return fmt.Sprintf("the expression is nested more than %d deep", maxDepth), "split it into several policies or rules"
 	}},
-	{regexp.MustCompile(`^argument (must be a simple name|is not an identifier)`), func(*environment, string, []string) (string, string) {
+	{regexp.MustCompile(`^argument (must be a simple name|is not an identifier)`), func(string, []string) (string, string) {
 		return "a loop has no name for its elements", "name it first: facts.files.exists(f, f.binary)"
 	}},
-	{regexp.MustCompile(`^invalid argument to has\(\) macro`), func(*environment, string, []string) (string, string) {
+	{regexp.MustCompile(`^invalid argument to has\(\) macro`), func(string, []string) (string, string) {
 		return "has looks for a field and for nothing else", "write has(facts.milestone)"
 	}},
 }
@@ -109,7 +109,7 @@ func unexpected(token string) (problem, remedy string) {
 
 // undefinedField finds out whose field it would have been: cel-go's message
 // doesn't say.
-func undefinedField(_ *environment, text string, m []string) (problem, remedy string) {
+func undefinedField(text string, m []string) (problem, remedy string) {
 	st := missedBy(text, m[1])
 	if st == nil {
 		return fmt.Sprintf("there is no field %q", bounded(m[1])), "the reference lists the fields"
@@ -145,7 +145,7 @@ func missedBy(text, field string) *structType {
 	return missed
 }
 
-func undeclared(_ *environment, _ string, m []string) (problem, remedy string) {
+func undeclared(_ string, m []string) (problem, remedy string) {
 	name := bounded(m[1])
 	problem = fmt.Sprintf("there is nothing called %q", name)
 	names := []string{"facts", "classification"}
@@ -187,7 +187,7 @@ func (e *environment) variable(name string) *structType {
 // operatorNames are what CEL's own names for operators are written as.
 var operatorNames = regexp.MustCompile(`^_?(==|!=|<=|>=|<|>|\+|-|\*|/|%|&&|\|\|)_$|^@(in)$|^(!|-)_$`)
 
-func noOverload(_ *environment, _ string, m []string) (problem, remedy string) {
+func noOverload(_ string, m []string) (problem, remedy string) {
 	name, args := m[1], splitArgs(m[2])
 	if op := operatorNames.FindStringSubmatch(name); op != nil {
 		problem = fmt.Sprintf("%s can't be used on %s", op[1]+op[2]+op[3], strings.Join(args, " and "))

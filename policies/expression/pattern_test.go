@@ -21,6 +21,7 @@ func TestRequired(t *testing.T) {
 		`alpha|b*`:                     nil,
 		`(abc){2,3}`:                   {"abc"},
 		`(abc){0,3}`:                   nil,
+		"a\uFFFDb":                     nil, // it matches what is no UTF-8
 	}
 	for pattern, want := range tests {
 		re, err := syntax.Parse(pattern, syntax.Perl)
@@ -29,6 +30,19 @@ func TestRequired(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, required(re)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", pattern, diff)
+		}
+	}
+}
+
+// Repetitions count written out, those without an end as often as they must be.
+func TestPatternSize(t *testing.T) {
+	for pattern, want := range map[string]int{`abc`: 3, `[ab]`: 1, `a{3,9}`: 18, `a{0,9}`: 18, `a{3,}`: 6, `(ab)*`: 4, `((?:ab){2}){3}`: 24} {
+		re, err := syntax.Parse(pattern, syntax.Perl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := PatternSize(re); got != want {
+			t.Errorf("%s has the size %d, want %d", pattern, got, want)
 		}
 	}
 }

@@ -76,6 +76,12 @@ func (s *Store) accept(ctx context.Context, t tx, d review.Delivery) (review.Acc
 		}
 		asked = true
 	}
+	if d.Report != nil {
+		if _, err := t.insertJob(ctx, reportArgs{Report: *d.Report, Delivery: d.GUID}); err != nil {
+			return a, err
+		}
+		asked = true
+	}
 	if d.Sweep != nil {
 		if _, err := t.insertJob(ctx, sweepArgs{Installation: d.Sweep.Installation, Delivery: d.GUID}); err != nil {
 			return a, err

@@ -71,7 +71,7 @@ func (publishArgs) options() *river.InsertOpts {
 	return &river.InsertOpts{Queue: publishQueue, UniqueOpts: onceAlive}
 }
 
-// commandArgs is a job for a slash command. Commands and rerequests go before
+// commandArgs is a job for a slash command. What people ask for goes before
 // reviews: they are short, and somebody waits.
 type commandArgs struct {
 	CommentID int64  `json:"comment_id"`
@@ -102,6 +102,21 @@ func (a rerequestArgs) job() review.Job {
 func (a rerequestArgs) delivery() string { return a.Delivery }
 
 func (rerequestArgs) options() *river.InsertOpts { return &river.InsertOpts{Priority: 1} }
+
+type reportArgs struct {
+	Report   review.ReportNews `json:"report"`
+	Delivery string            `json:"delivery"`
+}
+
+func (reportArgs) Kind() string { return string(review.JobReport) }
+
+func (a reportArgs) job() review.Job {
+	return review.Job{Kind: review.JobReport, Report: &a.Report, Delivery: a.Delivery}
+}
+
+func (a reportArgs) delivery() string { return a.Delivery }
+
+func (reportArgs) options() *river.InsertOpts { return &river.InsertOpts{Priority: 1} }
 
 // deliveriesArgs is the periodic job that reads the delivery log.
 type deliveriesArgs struct{}

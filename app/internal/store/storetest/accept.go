@@ -253,6 +253,14 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 		f.accept(t, d)
 		f.wantJobs(t, 1, "after a rerequest and its redelivery")
 	},
+	"inserts a job for news of a report": func(t *testing.T, f *fixture) {
+		d := review.Delivery{GUID: "r", Event: "issue_comment", Report: &review.ReportNews{Target: pull(1, ""), Author: "alice"}}
+		if a := f.accept(t, d); a.NoOp {
+			t.Errorf("news of a report = %+v", a)
+		}
+		f.accept(t, d)
+		f.wantJobs(t, 1, "after news of a report and its redelivery")
+	},
 	"takes any text": func(t *testing.T, f *fixture) {
 		odd := "a\x00b\xff\u202e'\"?\\"
 		g := pull(1, "aaa")

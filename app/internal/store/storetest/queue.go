@@ -88,6 +88,8 @@ var queueTests = map[string]func(*testing.T, *fixture){
 		f.accept(t, push("1", pull(1, "aaa")))
 		f.accept(t, comment("2", 100, pull(2, "bbb")))
 		f.accept(t, review.Delivery{GUID: "3", Event: "check_run", Rerequest: &rr})
+		news := review.ReportNews{Target: pull(3, ""), Author: "alice"}
+		f.accept(t, review.Delivery{GUID: "4", Event: "issue_comment", Report: &news})
 		var mu sync.Mutex
 		got := map[review.JobKind]review.Job{}
 		f.work(t, func(ctx context.Context, j review.Job) error {
@@ -96,11 +98,12 @@ var queueTests = map[string]func(*testing.T, *fixture){
 			got[j.Kind] = j
 			return nil
 		})
-		eventually(t, "three jobs done", func() bool { mu.Lock(); defer mu.Unlock(); return len(got) == 3 })
+		eventually(t, "four jobs done", func() bool { mu.Lock(); defer mu.Unlock(); return len(got) == 4 })
 		want := map[review.JobKind]review.Job{
 			review.JobReview:    {Kind: review.JobReview, Key: pull(1, "").Key(), Attempt: 1},
 			review.JobCommand:   {Kind: review.JobCommand, CommentID: 100, Attempt: 1},
 			review.JobRerequest: {Kind: review.JobRerequest, Rerequest: &rr, Delivery: "3", Attempt: 1},
+			review.JobReport:    {Kind: review.JobReport, Report: &news, Delivery: "4", Attempt: 1},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("jobs (-want +got):\n%s", diff)

@@ -1,0 +1,277 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/policies/reviewreport"
+)
+
+const (
+	specs = "docs/01-planning/specifications/"
+	plans = "docs/02-plans/"
+)
+
+// markdown is a report with which work may go on, or by another agent.
+func markdown(agent, operation string) string {
+	r := reviewreport.Record{Status: reviewreport.StatusSuccess, Agent: agent, OperationType: operation, Summary: "Reviewed by " + agent + "."}
+	one := 1.0
+	r.SuccessEvidence.QualityAssessment = &reviewreport.QualityAssessment{CompletenessScore: &one, TestabilityScore: &one, ClarityScore: &one, PainPointAlignment: &one}
+	r.SuccessEvidence.ValidationResults = reviewreport.ValidationResults{QualityThresholdMet: true, PainPointAligned: true, ArchitectureFeasible: true}
+	return "# Review\n\n" + reviewreport.Write(&r) + "\n"
+}
+
+var (
+	spec     = markdown(reviewreport.AgentSpecReviewer, "spec_quality_review")
+	business = markdown(reviewreport.AgentTechnicalPM, "business_review")
+	plan     = markdown(reviewreport.AgentArchitectureReview, operationPlan)
+)
+
+// added is a file as the facts show one that the change adds.
+func added(path, text string) pipeline.File {
+	f := pipeline.File{Path: path, Status: pipeline.FileAdded}
+	h := pipeline.Hunk{NewStart: 1}
+	for i, l := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+		h.Lines = append(h.Lines, pipeline.Line{Op: pipeline.LineAdded, New: i + 1, Text: l})
+	}
+	h.NewLines, f.Additions = len(h.Lines), len(h.Lines)
+	f.Hunks = pipeline.List[pipeline.Hunk]{h}
+	return f
+}
+
+// host is what stands at the head and what people said.
+type host struct {
+	files    map[string]string
+	comments []Comment
+	writers  []string
+	err      error // of everything
+
+	mu   sync.Mutex
+	read []string
+}
+
+func (h *host) File(_ context.Context, commit, path string, most int64) ([]byte, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.read = append(h.read, commit+":"+path)
+	text, ok := h.files[path]
+	if !ok {
+		return nil, errors.Join(h.err, errors.New("it is not there"))
+	}
+	return []byte(text[:min(int64(len(text)), most)]), h.err
+}
+
+func (h *host) Comments(_ context.Context, words string) ([]Comment, error) {
+	return slices.DeleteFunc(slices.Clone(h.comments), func(c Comment) bool { return !strings.Contains(c.Body, words) }), h.err
+}
+
+func (h *host) CanWrite(_ context.Context, login string) (bool, error) {
+	h.read = append(h.read, "permission of "+login)
+	return slices.Contains(h.writers, login), h.err
+}
+
+func (h *host) agent(sources *config.ReportSources) *Agent {
+	c, _ := config.Load()
+	return New(Options{
+		Sources: sources, Thresholds: c.Settings.Thresholds, Files: h, Talk: h,
+		Redact: func(s string) string { return strings.ReplaceAll(s, "hunter2", "[redacted]") },
+		Audit:  func(reviewreport.Audit) {},
+	})
+}
+
+func task(files ...pipeline.File) dispatch.Task {
+	return dispatch.Task{
+		Entry: pipeline.ManifestEntry{Agent: "review-reports", Scope: pipeline.AgentScope{All: true}},
+		Facts: &pipeline.PRFacts{Head: pipeline.Head{SHA: "h"}, Files: files},
+	}
+}
+
+// outline is an outcome in short.
+func outline(outcomes []pipeline.ReportOutcome) []string {
+	var lines []string
+	for _, o := range outcomes {
+		lines = append(lines, fmt.Sprintf("%s %s %t %s", o.Phase, strings.TrimSuffix(o.Place, "/"), o.Proceed, strings.Join(o.ReviewPaths, "+")))
+	}
+	return lines
+}
+
+// Reports are grouped by their directory, and comments go where there is no
+// doubt what they are about.
+func TestGroups(t *testing.T) {
+	said := func(bodies ...string) (list []Comment) {
+		for i, b := range bodies {
+			list = append(list, Comment{ID: int64(i + 1), Author: "alice", Body: b})
+		}
+		return list
+	}
+	no := false
+	tests := map[string]struct {
+		sources *config.ReportSources
+		files   []pipeline.File
+		said    []Comment
+		want    []string
+	}{
+		"nothing": {},
+		"one specification": {files: []pipeline.File{added(specs+"1/review/a-report.md", business), added(specs+"1/review/b-report.md", spec)},
+			want: []string{"spec " + specs + "1/review true technical-pm+spec-reviewer"}},
+		"several documents": {files: []pipeline.File{added(specs+"1/review/a-report.md", spec), added(specs+"2/review/a-report.md", business), added(plans+"1/review/a-report.md", plan)},
+			want: []string{"plan " + plans + "1/review true architecture-review", "spec " + specs + "1/review true spec-reviewer", "spec " + specs + "2/review false technical-pm"}},
+		"files that are no reports": {files: []pipeline.File{added(specs+"1/review/notes.md", spec), added(specs+"1/2/review/a-report.md", spec), {Path: specs + "1/review/a-report.md", Status: pipeline.FileRemoved}}},
+		"both phases name a file": {sources: &config.ReportSources{Spec: []string{"r/*.md"}, Plan: []string{"r/*.md"}}, files: []pipeline.File{added("r/a.md", spec)},
+			want: []string{"plan r false spec-reviewer", "spec r true spec-reviewer"}},
+		"comments join their document": {files: []pipeline.File{added(specs+"1/review/a-report.md", business), added(plans+"1/review/a-report.md", plan)}, said: said(spec, plan),
+			want: []string{"plan " + plans + "1/review true architecture-review+architecture-review", "spec " + specs + "1/review true technical-pm+spec-reviewer"}},
+		"comments on one of several": {files: []pipeline.File{added(specs+"1/review/a-report.md", spec), added(specs+"2/review/a-report.md", spec)}, said: said(business),
+			want: []string{"spec comments false technical-pm", "spec " + specs + "1/review true spec-reviewer", "spec " + specs + "2/review true spec-reviewer"}},
+		"comments alone": {said: said(plan, "Nothing to add.", spec), want: []string{"plan comments true architecture-review", "spec comments true spec-reviewer"}},
+		"a broken comment": {files: []pipeline.File{added(specs+"1/review/a-report.md", spec)}, said: said(strings.Replace(business, "{", "", 1)),
+			want: []string{"spec " + specs + "1/review false spec-reviewer+unknown"}},
+		"comments that only mention one": {said: said("Where is the Machine-Readable Review Data?", "```\n"+reviewreport.Heading+"\n```")},
+		"no comments wanted":             {sources: &config.ReportSources{Comments: &no}, said: said(spec)},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			h := &host{comments: tt.said, writers: []string{"alice"}}
+			_, outcomes, err := h.agent(tt.sources).ReviewReports(t.Context(), task(tt.files...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, outline(outcomes)); diff != "" {
+				t.Errorf("outcomes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// What the facts show whole is not read again; everything else is, at the head
+// that they are pinned to, and without secrets.
+func TestWhereTextComesFrom(t *testing.T) {
+	const path = specs + "1/review/a-report.md"
+	cut := added(path, spec)
+	cut.Additions++
+	late := added(path, spec)
+	late.Hunks[0].NewStart = 2
+	tests := map[string]struct {
+		file pipeline.File
+		read bool
+	}{
+		"added":             {added(path, spec), false},
+		"added, shown cut":  {cut, true},
+		"added, from later": {late, true},
+		"added, not shown":  {pipeline.File{Path: path, Status: pipeline.FileAdded, Additions: 40}, true},
+		"added, binary":     {pipeline.File{Path: path, Status: pipeline.FileAdded, Binary: true}, true},
+		"modified":          {pipeline.File{Path: path, Status: pipeline.FileModified, Hunks: added(path, "x\n").Hunks}, true},
+		"renamed":           {pipeline.File{Path: path, Status: pipeline.FileRenamed}, true},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			h := &host{files: map[string]string{path: strings.Replace(spec, "Reviewed by", "The password is hunter2. Reviewed by", 1)}}
+			_, outcomes, err := h.agent(nil).ReviewReports(t.Context(), task(tt.file))
+			if err != nil || len(outcomes) != 1 || !outcomes[0].Proceed {
+				t.Fatalf("%+v, %v", outcomes, err)
+			}
+			var want []string
+			if tt.read {
+				want = []string{"h:" + path}
+			}
+			if diff := cmp.Diff(want, h.read); diff != "" {
+				t.Errorf("read (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// No secret of a file or comment gets into what is stored and shown.
+func TestSecretsAreRedacted(t *testing.T) {
+	const path = plans + "1/review/a-report.md"
+	leaky := strings.Replace(plan, "Reviewed by", "The password is hunter2. Reviewed by", 1)
+	h := &host{files: map[string]string{path: leaky}, comments: []Comment{{1, "alice", leaky}}, writers: []string{"alice"}}
+	out, outcomes, err := h.agent(nil).ReviewReports(t.Context(), task(pipeline.File{Path: path, Status: pipeline.FileModified}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := fmt.Sprintf("%+v %+v", out, outcomes); strings.Contains(all, "hunter2") || !strings.Contains(all, "The password is [redacted].") {
+		t.Errorf("what is shown: %s", all)
+	}
+}
+
+// Only who may write is believed, and each is asked about once.
+func TestTrust(t *testing.T) {
+	h := &host{writers: []string{"alice"}, comments: []Comment{{1, "bob", plan}, {2, "alice", spec}, {3, "Bob", spec}, {4, "alice", business}, {5, "carol", "Fine."}}}
+	out, outcomes, err := h.agent(nil).ReviewReports(t.Context(), task())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"spec comments true spec-reviewer+technical-pm"}, outline(outcomes)); diff != "" {
+		t.Errorf("outcomes (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"permission of bob", "permission of alice"}, h.read); diff != "" {
+		t.Errorf("asked (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(pipeline.List[string]{"The review report in a comment by bob does not count: that takes write permission."}, out.ResidualConcerns); diff != "" {
+		t.Errorf("said of those that don't count (-want +got):\n%s", diff)
+	}
+}
+
+// Without an answer there is no review: whatever is not known fails the agent.
+func TestTrouble(t *testing.T) {
+	modified := pipeline.File{Path: specs + "1/review/a-report.md", Status: pipeline.FileModified}
+	var many []pipeline.File
+	for i := range maxFiles + 1 {
+		many = append(many, added(fmt.Sprintf("%s%d/review/a-report.md", specs, i), spec))
+	}
+	var said, people []Comment
+	for i := range maxComments + 1 {
+		said = append(said, Comment{int64(i), "alice", spec})
+		people = append(people, Comment{int64(i), fmt.Sprintf("u%d", i), spec})
+	}
+	trouble := errors.New("no such host")
+	tests := map[string]struct {
+		host  *host
+		files []pipeline.File
+		want  string
+	}{
+		"a file that is not there": {&host{}, []pipeline.File{modified}, "read the review report " + modified.Path + ": it is not there"},
+		"comments that can't be":   {&host{err: trouble}, nil, "read the comments: no such host"},
+		"too many files":           {&host{}, many, "the change has 101 files with review reports, more than the limit of 100: split it"},
+		"too many comments":        {&host{comments: said}, nil, "there are 101 comments with review reports, more than the limit of 100: delete those that are out of date"},
+		"too many people":          {&host{comments: people[:maxComments]}, nil, "more than 30 people commented review reports: delete those that are out of date"},
+	}
+	for name, tt := range tests {
+		_, outcomes, err := tt.host.agent(nil).ReviewReports(t.Context(), task(tt.files...))
+		if err == nil || err.Error() != tt.want || outcomes != nil {
+			t.Errorf("%s: %v, %v", name, outcomes, err)
+		}
+	}
+}
+
+// A text that is too long is not read to its end, and its report blocks.
+func TestLongText(t *testing.T) {
+	const path = specs + "1/review/a-report.md"
+	h := &host{files: map[string]string{path: strings.Repeat("x", 4<<20) + spec}}
+	_, outcomes, err := h.agent(nil).ReviewReports(t.Context(), task(pipeline.File{Path: path, Status: pipeline.FileModified}))
+	if err != nil || len(outcomes) != 1 || outcomes[0].Proceed || len(outcomes[0].Errors) != 1 || outcomes[0].Errors[0].Source != path {
+		t.Errorf("%+v, %v", outcomes, err)
+	}
+}
+
+// Only files in the scope are read.
+func TestScope(t *testing.T) {
+	one, two := specs+"1/review/a-report.md", specs+"2/review/a-report.md"
+	of := task(added(one, spec), added(two, spec))
+	of.Entry.Scope = pipeline.AgentScope{Files: pipeline.List[string]{two}}
+	_, outcomes, err := (&host{}).agent(nil).ReviewReports(t.Context(), of)
+	if err != nil || len(outcomes) != 1 || outcomes[0].Place != specs+"2/review" {
+		t.Errorf("%+v, %v", outcomes, err)
+	}
+}

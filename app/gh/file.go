@@ -1,0 +1,99 @@
+package gh
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+// contents is a read of what stands at a path at a commit.
+func (s *source) contents(op, commit, path string) request {
+	template, args := "/repos/{owner}/{repo}/contents", []any{s.target.Owner, s.target.Name}
+	for part := range strings.SplitSeq(path, "/") {
+		template, args = template+"/{path}", append(args, part)
+	}
+	r := s.get(op, template, args...)
+	r.query = url.Values{"ref": {commit}}
+	r.route = "/repos/{owner}/{repo}/contents/{path}"
+	return r
+}
+
+// File reads a file as it is at a commit: at least its first bytes up to most.
+// A fork's is found in the repository that it was forked from, whose objects it
+// shares. GitHub answers a link to a file with that file.
+func (s *source) File(ctx context.Context, commit, path string, most int64) ([]byte, error) {
+	const op = "read a file at the head"
+	if !shaPattern.MatchString(commit) {
+		return nil, &review.HostError{Op: op, Kind: review.HostInvalid, Err: fmt.Errorf("%q is no commit's SHA", clean(commit))}
+	}
+	r := s.contents(op, commit, path)
+	r.pinned = true
+	var f fileAnswer
+	if _, err := s.client.do(ctx, s.target, r, asJSON(&f)); err != nil {
+		return nil, err
+	}
+	switch {
+	case f.Type != "file": // a submodule, or a link that leads nowhere
+		return nil, nil
+	case f.Encoding == "base64":
+		return f.text, nil
+	}
+	return s.blob(ctx, op, f.SHA, most)
+}
+
+// blob reads the first bytes of a file that is too large for GitHub to show it
+// with its name.
+func (s *source) blob(ctx context.Context, op, sha string, most int64) ([]byte, error) {
+	var text []byte
+	if _, err := s.client.do(ctx, s.target, request{
+		op: op, method: http.MethodGet, accept: rawBlob, budget: &s.budget, pinned: true, first: most,
+		path: "/repos/{owner}/{repo}/git/blobs/{file_sha}", args: []any{s.target.Owner, s.target.Name, sha},
+	}, func(r io.Reader) (err error) {
+		if text, err = io.ReadAll(r); err != nil {
+			return err
+		}
+		if int64(len(text)) < most && !isBlob(text, sha) {
+			return errOtherText
+		}
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	return text, nil
+}
+
+// fileAnswer is what GitHub says of one path: the file's text too, up to 1 MB.
+type fileAnswer struct {
+	Type     string `json:"type"`
+	SHA      string `json:"sha"`
+	Encoding string `json:"encoding"`
+	Content  string `json:"content"`
+
+	text []byte
+}
+
+// whole refuses a text that is not all of the file.
+func (f *fileAnswer) whole() error {
+	if err := wholeIf(f.Type != "" && shaPattern.MatchString(f.SHA)); err != nil || f.Type != "file" || f.Encoding != "base64" {
+		return err
+	}
+	text, err := io.ReadAll(base64.NewDecoder(base64.StdEncoding, bytes.NewReader([]byte(f.Content))))
+	if err != nil {
+		return fmt.Errorf("decode the file: %w", err)
+	}
+	if !isBlob(text, f.SHA) {
+		return errOtherText
+	}
+	f.text = text
+	return nil
+}
+
+var errOtherText = errors.New("the text of the file is not what its SHA says")

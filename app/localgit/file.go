@@ -1,0 +1,53 @@
+package localgit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/reviewgate/reviewgate/app/agents/report"
+)
+
+var _ report.Files = (*Source)(nil)
+
+// File reads a file as it is at a commit of the range, or in the work tree where
+// that is what is read: at least its first bytes up to most. What is no file has
+// no text; one that is not there is fs.ErrNotExist. A symbolic link's text is
+// its target, as it is to git.
+func (s *Source) File(ctx context.Context, commit, path string, most int64) ([]byte, error) {
+	if s.workTree {
+		return s.fromWorkTree(path, most)
+	}
+	entries, err := s.list(ctx, commit, path)
+	if err != nil {
+		return nil, fmt.Errorf("look for the file: %w", err)
+	}
+	if len(entries) != 1 || entries[0].path != path {
+		return nil, fmt.Errorf("%s has no file %s: %w", commit, path, fs.ErrNotExist)
+	}
+	if entries[0].kind != "blob" {
+		return nil, nil
+	}
+	return s.blob(ctx, entries[0].sha, most)
+}
+
+func (s *Source) fromWorkTree(path string, most int64) ([]byte, error) {
+	// The root keeps a path from leading out of the work tree.
+	root, err := os.OpenRoot(s.git.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	file, err := openWorkTree(root, path)
+	switch {
+	case errors.As(err, new(noFile)):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, most))
+}

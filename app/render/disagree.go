@@ -1,0 +1,65 @@
+package render
+
+import "github.com/reviewgate/reviewgate/pipeline"
+
+// The functions of this file word contradictions: findings that hold what
+// several reviewers say against one another. They are shown as what each would
+// do, and the choice is left to people.
+
+// side is one reviewer's part of a contradiction.
+type side struct {
+	Agent, Model, Message, Recommendation safe
+	Action, Severity                      word
+}
+
+// sides lists what each reviewer says of the finding's place.
+func (fs *findings) sides(f *pipeline.Finding) []safe {
+	const maxSides = 6
+	return first(f.Perspectives, maxSides, func(p pipeline.Perspective) safe {
+		s := side{
+			Agent: fs.p.text(p.Agent, maxName), Model: fs.p.text(p.Model, maxName),
+			Message: sentence(fs.p.text(p.Message, maxReason)), Action: actionWord(p.Action), Severity: severityWord(p.Severity),
+		}
+		if p.Recommendation != p.Message {
+			s.Recommendation = sentence(fs.p.text(p.Recommendation, maxReason))
+		}
+		return say("side", s)
+	})
+}
+
+// actionWord is what a reviewer would do, or nothing if that is not said.
+func actionWord(a pipeline.Action) word {
+	switch a {
+	case pipeline.ActionAdd, pipeline.ActionRemove, pipeline.ActionKeep, pipeline.ActionChange:
+		return word(a)
+	}
+	return ""
+}
+
+// What a disagreement means for the merge.
+const (
+	bearingBlocks word = "blocks"
+	bearingPasses word = "passes"
+	bearingOpen   word = "" // a condition of the repository's own may count it
+)
+
+func (fs *findings) bearing(f *pipeline.Finding) word {
+	switch {
+	case fs.blocks && isSerious(f):
+		return bearingBlocks
+	case fs.blocks && fs.ownGate:
+		return bearingOpen
+	}
+	return bearingPasses
+}
+
+// disputed lists the disagreements that don't stand among what is serious.
+func (s sections) disputed(layout string) items {
+	return each(s.fs.disputes, func(f **pipeline.Finding) safe { return say(layout, s.fs.dispute(*f)) })
+}
+
+func (fs *findings) dispute(f *pipeline.Finding) finding {
+	out := fs.line(f)
+	fs.tell(&out, f)
+	return out
+}

@@ -1,0 +1,117 @@
+package render
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+const (
+	blocksWords = "Your call: it blocks the merge until it is settled."
+	passesWords = "Your call: it does not block."
+	openWords   = "Your call."
+)
+
+// disagreement is a finding of two sides.
+func disagreement(s pipeline.Severity) pipeline.Finding {
+	return pipeline.Finding{
+		Title: "Trade-off: the cache", Severity: s, Path: "api/orders.go", StartLine: 76, Agent: "coherence", ID: "abcdabcd00000000",
+		Message: "Reviewers disagree.", WhyItMatters: "They want opposite things.", Recommendation: "A person decides.",
+		Perspectives: pipeline.List[pipeline.Perspective]{
+			{Agent: "coherence", Action: pipeline.ActionKeep, Severity: pipeline.SeverityInfo, Message: "The other stores have one."},
+			{Agent: "scope-guardian", Model: "claude-opus", Action: pipeline.ActionRemove, Severity: s, Message: "One caller.", Recommendation: "Drop it."},
+		},
+	}
+}
+
+// A disagreement stands in one place: among what blocks, or apart. What it
+// means for the merge is said there.
+func TestDisagreementStandsOnce(t *testing.T) {
+	plain := findingsView().Review.Report.Findings
+	major, warning := plain[2], plain[3]
+	tests := map[string]struct {
+		severity  pipeline.Severity
+		beside    pipeline.Finding
+		decision  pipeline.Decision
+		condition string
+		apart     bool
+		bearing   string
+	}{
+		"it blocks":                     {pipeline.SeverityMajor, warning, pipeline.DecisionNeedsFixes, "major > 0", false, blocksWords},
+		"a major one that passes":       {pipeline.SeverityMajor, warning, pipeline.DecisionPass, "no condition held", false, passesWords},
+		"it passes":                     {pipeline.SeverityWarning, warning, pipeline.DecisionPassWithWarnings, "warning > 0", true, passesWords},
+		"something else blocks":         {pipeline.SeverityWarning, major, pipeline.DecisionNeedsFixes, "major > 0", true, passesWords},
+		"a condition may count it":      {pipeline.SeverityWarning, warning, pipeline.DecisionNeedsFixes, "warning > 1", true, openWords},
+		"an info beside a warning":      {pipeline.SeverityInfo, warning, pipeline.DecisionPassWithWarnings, "warning > 0", true, passesWords},
+		"something waits for a person":  {pipeline.SeverityWarning, warning, pipeline.DecisionNeedsFixes, "a person must decide", true, passesWords},
+		"a critical one by the default": {pipeline.SeverityCritical, warning, pipeline.DecisionFail, "critical > 0", false, blocksWords},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			v := cleanView()
+			setFindings(&v, tt.decision, tt.condition, disagreement(tt.severity), tt.beside)
+			comment, _, _ := strings.Cut(Comment(v).Body, machineStart)
+			for format, text := range map[string]string{
+				"comment": comment, "check": Check(v).Text, "text": Text(v, TextOptions{Width: 1000}),
+			} {
+				for _, words := range []string{
+					"Trade-off: the cache", "coherence would keep it (info): The other stores have one.",
+					"scope-guardian (claude-opus) would remove it (" + string(tt.severity) + "): One caller. Drop it.", "- " + tt.bearing + "\n",
+				} {
+					if n := strings.Count(strings.ReplaceAll(text, "**", ""), words); n != 1 {
+						t.Errorf("%s says %d times %q:\n%s", format, n, words, text)
+					}
+				}
+				if strings.Contains(text, "Reviewers disagree.") || strings.Contains(text, "A person decides.") {
+					t.Errorf("%s says more of it than the sides:\n%s", format, text)
+				}
+				if apart := strings.Contains(text, "Reviewers disagree"); apart != tt.apart {
+					t.Errorf("%s shows it apart: %v:\n%s", format, apart, text)
+				}
+			}
+		})
+	}
+}
+
+// What to do with what blocks is called by its name.
+func TestNextWithDisagreements(t *testing.T) {
+	major := findingsView().Review.Report.Findings[2]
+	for want, fs := range map[string][]pipeline.Finding{
+		"**Next**: settle it and push.":             {disagreement(pipeline.SeverityMajor)},
+		"**Next**: fix or settle 1 and 2 and push.": {disagreement(pipeline.SeverityMajor), major},
+		"**Next**: fix it and push.":                {major, disagreement(pipeline.SeverityWarning)},
+	} {
+		v := cleanView()
+		setFindings(&v, pipeline.DecisionNeedsFixes, "major > 0", fs...)
+		if c := Comment(v).Body; !strings.Contains(c, want) {
+			t.Errorf("does not say %q:\n%s", want, c)
+		}
+	}
+}
+
+// Annotations and SARIF hold both sides, too.
+func TestOtherFormatsHoldBothSides(t *testing.T) {
+	v := disagreeView()
+	report := sarifReport(v)
+	for i, a := range Check(v).Annotations {
+		for _, p := range v.Review.Report.Findings[i].Perspectives {
+			if !strings.Contains(a.Message, p.Message) || !strings.Contains(*report.Runs[0].Results[i].Message.Text, p.Message) {
+				t.Errorf("%s's side of %q is missing", p.Agent, a.Title)
+			}
+		}
+	}
+}
+
+// Of many sides the first are shown and the others counted.
+func TestManySides(t *testing.T) {
+	v := cleanView()
+	f := disagreement(pipeline.SeverityWarning)
+	for range 7 {
+		f.Perspectives = append(f.Perspectives, pipeline.Perspective{Agent: "another", Action: pipeline.ActionAdd, Message: "More of it"})
+	}
+	setFindings(&v, pipeline.DecisionPassWithWarnings, "warning > 0", f)
+	if c := Comment(v).Body; strings.Count(c, "another would add to it: More of it.") != 4 || !strings.Contains(c, "  - …and 3 more\n") {
+		t.Error(c)
+	}
+}

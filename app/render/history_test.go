@@ -1,0 +1,97 @@
+package render
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// A finding says how long it has been there as far as that is known.
+func TestStates(t *testing.T) {
+	const id = "fedcba9876543210"
+	was := func(s pipeline.FindingState, ids ...string) *pipeline.PreviousReport {
+		return &pipeline.PreviousReport{HeadSHA: prevSHA, Findings: pipeline.List[pipeline.Finding]{{ID: "other", State: pipeline.StateNew}, {ID: ids[0], Fingerprints: ids, State: s}}}
+	}
+	both := func(a, b *pipeline.PreviousReport) *pipeline.PreviousReport {
+		a.Findings = append(a.Findings, b.Findings...)
+		return a
+	}
+	for name, tt := range map[string]struct {
+		state    pipeline.FindingState
+		reasons  pipeline.List[string]
+		previous *pipeline.PreviousReport
+		first    bool // of the pull request's reports
+		want     string
+	}{
+		"new":                          {state: pipeline.StateNew, previous: was(pipeline.StateNew, "other"), want: "new"},
+		"open since the last":          {state: pipeline.StateOpen, previous: was(pipeline.StateNew, id), want: "open since `9f8e7d6`"},
+		"open for longer":              {state: pipeline.StateOpen, previous: was(pipeline.StateOpen, id), want: "open since before `9f8e7d6`"},
+		"known by another fingerprint": {state: pipeline.StateOpen, previous: was(pipeline.StateNew, "0000", "1111"), want: "open since `9f8e7d6`"},
+		"merged with an older one":     {state: pipeline.StateOpen, previous: both(was(pipeline.StateNew, id), was(pipeline.StateOpen, "1111")), want: "open since before `9f8e7d6`"},
+		"not confirmed in between": {state: pipeline.StateOpen, previous: &pipeline.PreviousReport{HeadSHA: prevSHA, Unconfirmed: was(pipeline.StateNew, id).Findings},
+			want: "open since before `9f8e7d6`"},
+		"open, and it is not known how":     {state: pipeline.StateOpen, previous: was(pipeline.StateNew, "2222"), want: "still open"},
+		"open, and the report is not there": {state: pipeline.StateOpen, want: "still open"},
+		"back": {state: pipeline.StateNew, reasons: pipeline.List[string]{"merged", pipeline.ReasonBack + "5a5b5c5"},
+			previous: was(pipeline.StateNew, "other"), want: "was fixed in `5a5b5c5`, is back"},
+		"the first report": {state: pipeline.StateNew, first: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := cleanView()
+			f := findingsView().Review.Report.Findings[1]
+			f.State, f.Reasons, f.Fingerprints = tt.state, tt.reasons, pipeline.List[string]{"1111", id}
+			setFindings(&v, pipeline.DecisionNeedsFixes, "major > 0", f)
+			v.Review.Previous = tt.previous
+			if !tt.first {
+				v.Review.Report.Changes.PreviousReport = prevSHA
+			}
+			want := "`fin-decimal-01` · " + tt.want + " · id"
+			if tt.want == "" {
+				want = "`fin-decimal-01` · id"
+			}
+			for format, text := range map[string]string{"comment": Comment(v).Body, "check": Check(v).Text} {
+				if !strings.Contains(text, want) {
+					t.Errorf("%s does not say %q:\n%s", format, want, text)
+				}
+			}
+			if text := Text(v, TextOptions{Width: 1000}); !strings.Contains(text, "fin-decimal-01 · "+strings.ReplaceAll(tt.want, "`", "")) && tt.want != "" {
+				t.Errorf("the text does not say %q:\n%s", tt.want, text)
+			}
+		})
+	}
+}
+
+// What is back is not told as one item with what is new.
+func TestBackIsNotGroupedWithNew(t *testing.T) {
+	v := inPlaces(3, pipeline.SeverityMajor)
+	v.Review.Report.Changes = pipeline.Changes{PreviousReport: prevSHA, New: 3}
+	v.Review.Report.Findings[1].Reasons = pipeline.List[string]{pipeline.ReasonBack + "5a5b5c5"}
+	c := Comment(v).Body
+	if !strings.Contains(c, "1 more place") || !strings.Contains(c, "was fixed in `5a5b5c5`, is back") || !strings.Contains(c, ": 3 new (1 of them fixed before)\n") {
+		t.Error(c)
+	}
+}
+
+// Who set a finding aside stands beside why.
+func TestDismissedNamesThePerson(t *testing.T) {
+	for name, tt := range map[string]struct {
+		dismissals pipeline.List[pipeline.Dismissal]
+		want       string
+	}{
+		"by its fingerprint":     {pipeline.List[pipeline.Dismissal]{{Fingerprint: "9999000011112222", By: "mira"}}, "- Dismissed by mira: info · "},
+		"by one that was merged": {pipeline.List[pipeline.Dismissal]{{Fingerprint: "x", By: "sam"}, {Fingerprint: "merged", By: "mira"}}, "- Dismissed by mira: info · "},
+		"by nobody who is known": {nil, "- Dismissed: info · "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := cleanView()
+			f := findingsView().Review.Report.Findings[5]
+			f.State, f.Fingerprints = pipeline.StateDismissed, pipeline.List[string]{"9999000011112222", "merged"}
+			v.Review.Report.Suppressed = pipeline.List[pipeline.Suppressed]{{Finding: f, Reason: "dismissed: it is a team"}}
+			v.Review.Memory.Dismissed = tt.dismissals
+			if c := Comment(v).Body; !strings.Contains(c, tt.want) || !strings.Contains(c, "; it is a team.\n") {
+				t.Error(c)
+			}
+		})
+	}
+}

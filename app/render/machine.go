@@ -1,0 +1,42 @@
+package render
+
+import (
+	"strings"
+	"time"
+
+	"github.com/reviewgate/reviewgate/policies/reviewreport"
+)
+
+// machineReadable is the section that other tools read the comment by, of at
+// most room bytes: recommendations that don't fit are left out, the least
+// first.
+func (r *report) machineReadable(room int) safe {
+	record := reviewreport.FromReview(&r.view.Review.Report, plainTitle(r.view), "")
+	advice := &record.SuccessEvidence.ReviewFindings.Recommendations
+	text := machineText(&record)
+	for len(text) > room && len(*advice) > 0 {
+		*advice = (*advice)[:len(*advice)-1]
+		text = machineText(&record)
+	}
+	return say("md details", details{
+		Name: say("heading machine-readable", nil), Summary: say("machine-readable summary", nil), Body: safe(text),
+	})
+}
+
+// machineText is a record whose time is not set, with the mark in the place of
+// it. No text in the record can be taken for that field: quotes within one are
+// escaped.
+func machineText(record *reviewreport.Record) string {
+	const field = `"execution_timestamp": "`
+	text := string(escaped([]byte(reviewreport.Write(record))))
+	return strings.Replace(text, field+`"`, field+markTime+`"`, 1)
+}
+
+// timestamp is when a run ended, in ISO 8601 and UTC, or nothing where that is
+// not known.
+func timestamp(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format(time.RFC3339)
+}

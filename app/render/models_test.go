@@ -1,0 +1,144 @@
+package render
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/aggregate"
+)
+
+// aloneFinding is one that one model holds to be more severe than it counts.
+func aloneFinding(s pipeline.Severity, held bool) pipeline.Finding {
+	f := pipeline.Finding{
+		Title: "Unproven", Message: "m", Severity: s, GateSeverity: pipeline.SeverityWarning, Agent: "security-llm", Model: "claude-opus",
+		Path: "api/orders.go", StartLine: 76, ID: "1234123412341234", Reasons: pipeline.List[string]{string(s) + ", by one model only"},
+	}
+	if held {
+		f.Reasons = append(f.Reasons, pipeline.ReasonHeld)
+	}
+	return f
+}
+
+// What one model alone found says so, wherever it is shown.
+func TestByOneModelOnly(t *testing.T) {
+	v := cleanView()
+	setFindings(&v, pipeline.DecisionPassWithWarnings, "warning > 0", aloneFinding(pipeline.SeverityMajor, false))
+	for format, text := range map[string]string{"comment": Comment(v).Body, "check": Check(v).Text} {
+		if !strings.Contains(text, "warning (major, by one model only)") || !strings.Contains(text, "security-llm (claude-opus)") {
+			t.Errorf("%s:\n%s", format, text)
+		}
+	}
+	if text := Text(v, TextOptions{Width: 1000}); !strings.Contains(text, "major, by one model only · api/orders.go:76 · security-llm (claude-opus)") {
+		t.Error(text)
+	}
+}
+
+// A review that waits for a person says so first, and shows what for in full.
+func TestAPersonMustDecide(t *testing.T) {
+	warning := findingsView().Review.Report.Findings[3]
+	for name, tt := range map[string]struct {
+		mode     string
+		findings []pipeline.Finding
+		title    string
+	}{
+		"one critical":        {config.ModeEnforce, []pipeline.Finding{aloneFinding(pipeline.SeverityCritical, true)}, "A person must decide: 1 critical by one model only"},
+		"beside others":       {config.ModeEnforce, []pipeline.Finding{warning, aloneFinding(pipeline.SeverityCritical, true)}, "A person must decide: 1 critical by one model only; also 1 warning"},
+		"majors are held too": {config.ModeEnforce, []pipeline.Finding{aloneFinding(pipeline.SeverityMajor, true)}, "A person must decide: 1 major by one model only"},
+		"nothing says what":   {config.ModeEnforce, []pipeline.Finding{warning}, "A person must decide: 1 warning"},
+		"advisory":            {config.ModeAdvisory, []pipeline.Finding{aloneFinding(pipeline.SeverityCritical, true)}, "A person would have to decide: 1 critical by one model only (advisory)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := cleanView()
+			v.Mode = tt.mode
+			setFindings(&v, pipeline.DecisionNeedsFixes, aggregate.PersonDecides, tt.findings...)
+			check, comment := Check(v), Comment(v).Body
+			if check.Title != tt.title || !strings.Contains(comment, "\n## ✋ "+tt.title+"\n") {
+				t.Errorf("title %q, want %q:\n%s", check.Title, tt.title, comment)
+			}
+			if tt.mode == config.ModeEnforce && Conclusion(v) != ConclusionActionRequired {
+				t.Errorf("conclusion %s", Conclusion(v))
+			}
+			if strings.Contains(comment, "of this repository's gate") || !strings.Contains(comment, "hold_for_person") {
+				t.Errorf("the condition is told as the repository's own:\n%s", comment)
+			}
+			held := strings.Contains(comment, "**1 · Unproven** · warning (") && strings.Contains(comment, "somebody with the right")
+			if waits := name != "nothing says what"; held != waits {
+				t.Errorf("what waits stands first: %v:\n%s", held, comment)
+			}
+		})
+	}
+}
+
+// What waits for a person stands behind what is critical or major, whatever
+// else decided.
+func TestHeldBesideMajor(t *testing.T) {
+	all := findingsView().Review.Report.Findings
+	v := cleanView()
+	setFindings(&v, pipeline.DecisionNeedsFixes, "major > 0", all[3], aloneFinding(pipeline.SeverityCritical, true), all[2])
+	c := Comment(v).Body
+	for _, words := range []string{"## ✋ Needs fixes: 1 major, 2 warnings\n", "**1 · TLS certificates", "**2 · Unproven** · warning (critical, by one model only)", "<b>Worth a look</b>: 1 warning<"} {
+		if !strings.Contains(c, words) {
+			t.Errorf("does not say %q:\n%s", words, c)
+		}
+	}
+}
+
+// The models' part says what each model holds, and who found what.
+func TestModelsPart(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(m *pipeline.ModelsReport)
+		want   []string
+		not    string
+	}{
+		"two models": {func(*pipeline.ModelsReport) {}, []string{
+			"<b>Models</b>: medium confidence (0.60), a person decides<", "| claude-haiku | PASS | FAIL | FAIL |",
+			"| agreed | claude-haiku only | claude-opus only | contradictions |", "| 1 | 0 | 1 | 0 |", "Strategy parallel;",
+		}, ""},
+		"one model": {func(m *pipeline.ModelsReport) {
+			m.Strategy, m.Verdicts = "single", m.Verdicts[1:]
+			m.Confidence, m.ConfidenceLabel, m.AutoDecision = 0.85, "high", pipeline.AutoApprove
+		}, []string{"high confidence (0.85), could be approved without a person<", "| claude-opus | PASS | FAIL | FAIL |", "Strategy single;"}, "| agreed |"},
+		"with notes": {func(m *pipeline.ModelsReport) { m.AutoDecision = pipeline.AutoApproveWithNotes }, []string{"could be approved without a person, with notes<"}, ""},
+		"rejected":   {func(m *pipeline.ModelsReport) { m.AutoDecision = pipeline.AutoReject }, []string{"could be rejected without a person<"}, ""},
+		"unfinished": {func(m *pipeline.ModelsReport) {
+			m.Verdicts[0].Spec, m.Verdicts[0].Quality, m.Verdicts[0].Verdict = pipeline.VerdictUnknown, pipeline.VerdictNone, "something"
+		}, []string{"| claude-haiku | UNKNOWN |  | UNKNOWN |"}, ""},
+		"words that are none of ours": {func(m *pipeline.ModelsReport) { m.ConfidenceLabel, m.AutoDecision = "</summary>", "approved" },
+			[]string{"<b>Models</b>: confidence (0.60), a person decides<"}, "approved"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := modelsView()
+			tt.change(v.Review.Report.Models)
+			c := Comment(v).Body
+			for _, words := range tt.want {
+				if !strings.Contains(c, words) {
+					t.Errorf("does not say %q:\n%s", words, c)
+				}
+			}
+			if tt.not != "" && strings.Contains(c, tt.not) {
+				t.Errorf("says %q:\n%s", tt.not, c)
+			}
+		})
+	}
+	if c := Comment(findingsView()).Body; strings.Contains(c, "<b>Models</b>") {
+		t.Errorf("no model took part:\n%s", c)
+	}
+}
+
+// Each model of an agent has its line in the coverage, and an agent that
+// nobody dispatched has one, too.
+func TestCoverageOfModels(t *testing.T) {
+	v := modelsView()
+	v.Review.Report.Coverage = append(v.Review.Report.Coverage, pipeline.Coverage{Agent: "outside", Status: pipeline.AgentOK, Findings: 2, Dropped: 1})
+	text := Text(v, TextOptions{Width: 1000})
+	for _, words := range []string{
+		"- security-reviewer (claude-opus) read 1 file, 1 finding (", "- security-reviewer (claude-haiku) read 1 file, no findings (",
+		"- outside handed in 2 findings. 1 finding was not valid and left out.\n",
+	} {
+		if !strings.Contains(text, words) {
+			t.Errorf("does not say %q:\n%s", words, text)
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package render
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// Of each document it is said whether work may go on, why, how good it is, and
+// what to do.
+func TestReviewReports(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(o *pipeline.ReportOutcome)
+		want   []string
+		not    string
+	}{
+		"proceed": {func(*pipeline.ReportOutcome) {}, []string{
+			"**Specification: proceed** · [`docs/01-planning/specifications/007-refunds/review`](https://github.example/acme/shop/tree/" + headSHA + "/docs/01-planning/specifications/007-refunds/review) · spec-reviewer, technical-pm\n",
+			"All reviews passed quality gates.\n",
+			"Readiness: CONDITIONAL · grade B (0.84): spec quality 0.98, business alignment 1.0, technical feasibility N/A\n",
+			"<summary>The first 5 of 7 recommendations</summary>", "- FR-005 says nothing of partial refunds.",
+			"Next: go on to the plan, with caution: not every reviewer holds it ready.\n",
+		}, "FR-006"},
+		"ready":   {func(o *pipeline.ReportOutcome) { o.Readiness = pipeline.Ready }, []string{"Readiness: READY ·", "Next: go on to the plan.\n"}, ""},
+		"a plan":  {func(o *pipeline.ReportOutcome) { o.Phase = pipeline.PhasePlan }, []string{"**Plan: proceed**", "Next: go on to the tasks, with"}, ""},
+		"blocked": {func(o *pipeline.ReportOutcome) { o.Proceed, o.Rationale = false, "Critical issues from: spec-reviewer" }, []string{"**Specification: blocked**", "\nCritical issues from: spec-reviewer.\n", "Next: change the specification by what is said here, and have it reviewed again.\n"}, "go on"},
+		"no spec-reviewer": {func(o *pipeline.ReportOutcome) {
+			o.QualityScores = pipeline.QualityScores{Error: "No spec-reviewer found"}
+		}, []string{"· no score (No spec-reviewer found)\n"}, "grade"},
+		"broken": {func(o *pipeline.ReportOutcome) {
+			o.Proceed, o.Errors = false, pipeline.List[pipeline.ReportError]{{Source: "a-report.md", Error: "no section", Recovery: "Add it"}}
+		}, []string{"- Can't be used: `a-report.md`: no section. Add it.\n", "Next: repair the report that can't be used; then change"}, ""},
+		"in comments":        {func(o *pipeline.ReportOutcome) { o.Place = pipeline.ReportsInComments }, []string{"proceed** · in comments · spec"}, ""},
+		"no recommendations": {func(o *pipeline.ReportOutcome) { o.Recommendations = nil }, nil, "ecommendation</summary>"},
+		"one recommendation": {func(o *pipeline.ReportOutcome) { o.Recommendations = o.Recommendations[:1] }, []string{"<summary>1 recommendation</summary>"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := reportsView()
+			o := &v.Review.Report.ReviewReports[1]
+			v.Review.Report.ReviewReports = v.Review.Report.ReviewReports[1:]
+			tt.change(o)
+			comment, _, _ := strings.Cut(Comment(v).Body, machineStart)
+			for _, words := range tt.want {
+				if !strings.Contains(comment, words) {
+					t.Errorf("does not say %q:\n%s", words, comment)
+				}
+			}
+			if tt.not != "" && strings.Contains(comment, tt.not) {
+				t.Errorf("says %q:\n%s", tt.not, comment)
+			}
+			plain, check := Text(v, TextOptions{Width: 10_000}), Check(v).Text
+			for _, text := range []string{check, plain} {
+				if !strings.Contains(text, "Review reports") || strings.Contains(text, "<summary>") || !strings.Contains(text, strings.TrimSpace(o.Rationale)) {
+					t.Errorf("says less:\n%s", text)
+				}
+			}
+		})
+	}
+}
+
+// Where findings don't fit, the recommendations of reports give way, and the
+// outcome stays.
+func TestReviewReportsInShort(t *testing.T) {
+	v := overflowView(4000)
+	v.Review.Report.ReviewReports = reportsView().Review.Report.ReviewReports
+	c := Comment(v).Body
+	if !strings.Contains(c, "**Plan: blocked**") || !strings.Contains(c, "**Specification: proceed**") || strings.Contains(c, "FR-001") {
+		t.Errorf("%s", cut(c, "### Review reports", "<b>Coverage"))
+	}
+}
+
+// The terminal leaves no document out, and a comment counts those that it does.
+func TestManyReviewReports(t *testing.T) {
+	v := cleanView()
+	v.Review.Report.ReviewReports = slices.Repeat(reportsView().Review.Report.ReviewReports[1:], 40)
+	if n := strings.Count(Text(v, TextOptions{}), "Specification: proceed"); n != 40 {
+		t.Errorf("%d documents in the text", n)
+	}
+	c := Comment(v).Body
+	part := cut(c, "### Review reports", "<b>Coverage")
+	if n := strings.Count(part, "**Specification: proceed**"); n == 0 || n == 40 || !strings.Contains(part, "…and "+grouped(40-n)+" more") {
+		t.Errorf("%d documents:\n%s", n, part)
+	}
+}

@@ -1,0 +1,51 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/policies/glob"
+)
+
+// forgetful is a store whose reads of a layer of one name fail.
+type forgetful struct {
+	Store
+	fails string
+}
+
+var errForgotten = errors.New("connection reset")
+
+func (f forgetful) GoodLayer(_ context.Context, _ int64, layer string) (*GoodLayer, error) {
+	if layer == f.fails {
+		return nil, errForgotten
+	}
+	return nil, nil
+}
+
+// Where it can't be read whether a repository switched reviews off, nothing is
+// posted as if it had not: the error has the job come back.
+func TestWhatIsKnownIsNotGuessed(t *testing.T) {
+	target := Target{Kind: TargetPull, Installation: 1, RepoID: 2, Owner: "acme", Name: "shop", Number: 3}
+	branches, err := glob.Compile([]string{"release/*"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fails := range []string{
+		"", organisationKept(target.Installation, target.Owner).name, repositoryKept(target.RepoID, "").name, branchNote(target),
+	} {
+		s := &Service{Options: Options{Store: forgetful{fails: fails}, Loader: config.NewLoader(1)}, branches: branches}
+		var want error
+		if fails != "" {
+			want = errForgotten
+		}
+		if off, err := s.switchedOff(t.Context(), target); off || !errors.Is(err, want) {
+			t.Errorf("%q: switched off: %t, %v", fails, off, err)
+		}
+		name, err := s.checkName(t.Context(), target)
+		if !errors.Is(err, want) || (name == "reviewgate") != (want == nil) {
+			t.Errorf("%q: the check's name is %q, %v", fails, name, err)
+		}
+	}
+}

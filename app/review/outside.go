@@ -1,0 +1,104 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/reviewgate/reviewgate/app/agents/report"
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/run"
+	"github.com/reviewgate/reviewgate/policies/reviewreport"
+)
+
+// outside makes the agents of one review that reach out of the process.
+type outside struct {
+	service *Service
+	target  Target
+	src     PullSource
+
+	mu      sync.Mutex
+	trouble map[string]error // by agent, that may pass
+}
+
+func (o *outside) agent(of run.OutsideAgent) dispatch.Agent {
+	if of.Agent.Kind != config.KindReport {
+		return nil
+	}
+	return &watched{o, of.Agent.ID, report.New(report.Options{
+		Sources: of.Agent.Reports, Thresholds: of.Config.Settings.Thresholds,
+		Files: o.src, Talk: talk{o.src}, Redact: of.Redact,
+		Audit: func(a reviewreport.Audit) {
+			o.service.Log.Info().Str("target", o.target.Key()).Interface("audit", a).Msg("review reports aggregated")
+		},
+	})}
+}
+
+// mayPass is trouble with GitHub that kept an agent from ending well and that
+// waiting may mend: the review is put off for it, as it is where the change can't
+// be read.
+func (o *outside) mayPass() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return errors.Join(slices.Collect(maps.Values(o.trouble))...)
+}
+
+// watched is an agent of which is noted how its last attempt ended.
+type watched struct {
+	by *outside
+	id string
+	*report.Agent
+}
+
+var _ dispatch.ReportReader = (*watched)(nil)
+
+func (w *watched) ReviewReports(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, []pipeline.ReportOutcome, error) {
+	out, outcomes, err := w.Agent.ReviewReports(ctx, task)
+	w.by.mu.Lock()
+	defer w.by.mu.Unlock()
+	var host *HostError
+	if errors.As(err, &host) && host.Temporary() && ctx.Err() == nil {
+		w.by.trouble[w.id] = err
+	} else {
+		delete(w.by.trouble, w.id)
+	}
+	return out, outcomes, err
+}
+
+// talk is what people say on a pull request.
+type talk struct{ src PullSource }
+
+var _ report.Talk = talk{}
+
+func (t talk) Comments(ctx context.Context, words string) ([]report.Comment, error) {
+	remarks, err := t.src.Remarks(ctx, words)
+	if err != nil {
+		return nil, err
+	}
+	comments := make([]report.Comment, len(remarks))
+	for i, r := range remarks {
+		comments[i] = report.Comment(r)
+	}
+	return comments, nil
+}
+
+func (t talk) CanWrite(ctx context.Context, login string) (bool, error) {
+	p, err := t.src.Permission(ctx, login)
+	return p.CanWrite(), err
+}
+
+// readFile reads a file for a run. One that is not there is no error.
+func readFile(src PullSource) func(ctx context.Context, commit, path string, most int64) ([]byte, bool, error) {
+	return func(ctx context.Context, commit, path string, most int64) ([]byte, bool, error) {
+		text, err := src.File(ctx, commit, path, most)
+		var host *HostError
+		if errors.As(err, &host) && host.Kind == HostNotFound {
+			return nil, false, nil
+		}
+		return text, err == nil, err
+	}
+}

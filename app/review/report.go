@@ -1,0 +1,57 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/reviewgate/reviewgate/config"
+)
+
+// workReport asks for a review where a comment with a review report came,
+// changed or went, if that can make a difference: the pull request's reviews
+// read such comments, and its author may write.
+func (s *Service) workReport(ctx context.Context, job Job) error {
+	t, key := job.Report.Target, job.Report.Target.Key()
+	reads, err := s.readsReports(ctx, key)
+	if err != nil || !reads {
+		return s.retryJob(job.Attempt, err)
+	}
+	p, err := s.GitHub.Permission(ctx, t, job.Report.Author)
+	if err != nil || !p.CanWrite() {
+		return s.retryJob(job.Attempt, err)
+	}
+	ask := ReviewAsk{Target: t, Reason: "review report by " + job.Report.Author, Once: job.Delivery + " " + key}
+	if err := s.Store.Ask(ctx, ask, false); err != nil {
+		return s.retryJob(job.Attempt, fmt.Errorf("ask for a review of %s: %w", key, err))
+	}
+	return nil
+}
+
+// readsReports reports whether a review of the target would read comments, as
+// far as its last one tells. One that is under way may have read them already. A
+// target that is not known has none that could be out of date.
+func (s *Service) readsReports(ctx context.Context, key string) (bool, error) {
+	state, err := s.Store.Target(ctx, key)
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read the target's state: %w", err)
+	}
+	if state.Closed || state.Wanted > state.Done {
+		return !state.Closed, nil
+	}
+	r, err := s.Store.LatestReview(ctx, key)
+	if err != nil || r == nil {
+		return false, err
+	}
+	cfg, err := s.configOf(r)
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(cfg.Agents, func(a config.Agent) bool {
+		return a.Kind == config.KindReport && a.Reports.InComments() && r.Review.Manifest.Entry(a.ID) != nil
+	}), nil
+}

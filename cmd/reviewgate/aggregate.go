@@ -1,0 +1,202 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reviewgate/reviewgate/app/render"
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies/reviewreport"
+)
+
+// maxReports bounds the files of one command line. A document has a handful.
+const maxReports = 100
+
+type aggregateFlags struct {
+	phase, config, format string
+}
+
+func aggregateCommand() *cobra.Command {
+	var f aggregateFlags
+	c := &cobra.Command{
+		Use:   "aggregate FILE...",
+		Short: "Decide from review reports whether work may go on to the next phase",
+		Long: `Put the review reports of one document together: may work go on to the plan (or
+with --phase plan, to the tasks), how good is the document, and what should
+change first. A report is markdown with a section "` + reviewreport.Heading + `"
+that holds a fenced json block. With - one is read from standard input.
+
+A report that can't be used, because it has no such section or the JSON is
+broken, stops no other and always blocks. Exit code 0: go on; 1: blocked; 2: a
+file can't be read, or has more than 1 MiB.
+
+The thresholds are those of review-settings.json in --config, or the defaults.
+Each aggregation is recorded on standard error as one line of JSON with the
+thresholds and the SHA-256 of each report.`,
+		Example: "  reviewgate aggregate docs/01-planning/specifications/007/review/*-report.md\n" +
+			"  reviewgate aggregate --phase plan --format markdown technical-review-report.md 2>>audit.jsonl",
+		Args: func(_ *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 0:
+				return errors.New("name at least one review report, such as reviewgate aggregate spec-review-report.md, or - for standard input")
+			case len(args) > maxReports:
+				return fmt.Errorf("there are %d review reports, more than the limit of %d: aggregate one document at a time", len(args), maxReports)
+			}
+			return nil
+		},
+		RunE: f.run,
+	}
+	c.Flags().StringVar(&f.phase, "phase", pipeline.PhaseSpec, "`phase` that the reports belong to: spec or plan")
+	c.Flags().StringVar(&f.config, "config", "", "`directory` with a repository's config files, for their thresholds")
+	c.Flags().StringVar(&f.format, "format", "json", "json or markdown")
+	return c
+}
+
+func (f *aggregateFlags) run(cmd *cobra.Command, args []string) error {
+	if err := oneOf(f.format, "json", "markdown"); err != nil {
+		return err
+	}
+	if f.phase != pipeline.PhaseSpec && f.phase != pipeline.PhasePlan {
+		return unusable(fmt.Errorf("--phase %q: use %s or %s", f.phase, pipeline.PhaseSpec, pipeline.PhasePlan))
+	}
+	if flag := cmd.Flags().Lookup("config"); flag.Changed && f.config == "" {
+		return unusable(errors.New("--config is empty: give it a value, or leave it out"))
+	}
+	thresholds, err := f.thresholds(cmd)
+	if err != nil {
+		return err
+	}
+	reports, unread := readReports(cmd.InOrStdin(), args)
+	if len(unread) > 0 {
+		tell(cmd.ErrOrStderr(), unread)
+		return &exitError{code: exitUnusable}
+	}
+	outcome := reviewreport.Aggregate(f.phase, reports, thresholds)
+	if err := record(cmd.ErrOrStderr(), &outcome, reports, thresholds); err != nil {
+		return unfinished(err)
+	}
+	if err := f.print(cmd, &outcome); err != nil {
+		return err
+	}
+	if !outcome.Proceed {
+		return &exitError{code: exitBlocked}
+	}
+	return nil
+}
+
+func (f *aggregateFlags) thresholds(cmd *cobra.Command) (reviewreport.Thresholds, error) {
+	var layers []config.Layer
+	if f.config != "" {
+		layer, err := readLayer(config.LayerRepository, f.config)
+		if err != nil {
+			return reviewreport.Thresholds{}, unusable(err)
+		}
+		layers = append(layers, layer)
+	}
+	cfg, problems := config.Load(layers...)
+	if len(problems) > 0 {
+		return reviewreport.Thresholds{}, invalid(cmd, problems)
+	}
+	return reviewreport.Thresholds(cfg.Settings.Thresholds), nil
+}
+
+// record writes the audit record, and what is wrong with reports. An
+// aggregation that leaves no record is not made.
+func record(w io.Writer, o *pipeline.ReportOutcome, reports []reviewreport.Report, t reviewreport.Thresholds) error {
+	tell(w, o.Errors)
+	audit := reviewreport.AuditOf(o, reports, t)
+	audit.Time = time.Now().UTC().Format(time.RFC3339)
+	line, err := render.AuditLine(&audit)
+	if err == nil {
+		_, err = w.Write(line)
+	}
+	if err != nil {
+		return fmt.Errorf("write the audit record: %w", err)
+	}
+	return nil
+}
+
+// tell says what is wrong with reports, one a line.
+func tell(w io.Writer, problems []pipeline.ReportError) {
+	for i := range problems {
+		fmt.Fprintln(w, "reviewgate:", render.ReportProblem(&problems[i]))
+	}
+}
+
+func (f *aggregateFlags) print(cmd *cobra.Command, o *pipeline.ReportOutcome) error {
+	if f.format == "markdown" {
+		return put(cmd, render.Aggregate(o))
+	}
+	answer, err := render.AggregateJSON(o)
+	if err != nil {
+		return unfinished(err)
+	}
+	return put(cmd, string(answer))
+}
+
+// readReports reads the reports of a command line, and lists all files that
+// can't be read, so that they are mended at once.
+func readReports(stdin io.Reader, names []string) (reports []reviewreport.Report, unread []pipeline.ReportError) {
+	seen := map[string]bool{}
+	for _, name := range names {
+		source, path := name, filepath.ToSlash(name)
+		if name == "-" {
+			source, path = "standard input", ""
+		}
+		at := filepath.Clean(name)
+		if seen[at] {
+			unread = append(unread, pipeline.ReportError{Source: source, Error: "it is named twice", Recovery: "leave one out"})
+			continue
+		}
+		seen[at] = true
+		text, problem := readReport(stdin, name)
+		if problem != nil {
+			problem.Source = source
+			unread = append(unread, *problem)
+			continue
+		}
+		reports = append(reports, reviewreport.Read(source, path, text))
+	}
+	return reports, unread
+}
+
+// readReport reads one report, and no more of it than a report may have.
+func readReport(stdin io.Reader, name string) ([]byte, *pipeline.ReportError) {
+	r := stdin
+	if name != "-" {
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, unreadable(err)
+		}
+		defer file.Close()
+		r = file
+	}
+	text, err := io.ReadAll(io.LimitReader(r, reviewreport.MaxBytes+1))
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	if len(text) > reviewreport.MaxBytes {
+		return nil, &pipeline.ReportError{
+			Error:    fmt.Sprintf("it has more than %d bytes, the limit of a review report", reviewreport.MaxBytes),
+			Recovery: "make it shorter, or name the report that was meant",
+		}
+	}
+	return text, nil
+}
+
+// unreadable says why a file can't be read, without its name, which is said
+// already.
+func unreadable(err error) *pipeline.ReportError {
+	var path *os.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	return &pipeline.ReportError{Error: fmt.Sprintf("it can't be read: %v", err), Recovery: "name files that hold review reports"}
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"sync"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/agents/report"
+	"github.com/reviewgate/reviewgate/app/localgit"
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/run"
+	"github.com/reviewgate/reviewgate/policies/reviewreport"
+)
+
+// outside makes the agents of a local review that reach out of the process, and
+// keeps what they put on record until it can be written: meanwhile the terminal
+// may show progress.
+type outside struct {
+	src *localgit.Source
+
+	mu     sync.Mutex
+	audits []reviewreport.Audit
+}
+
+// agent makes one. Nobody comments on a local range.
+func (o *outside) agent(of run.OutsideAgent) dispatch.Agent {
+	if of.Agent.Kind != config.KindReport {
+		return nil
+	}
+	return report.New(report.Options{
+		Sources: of.Agent.Reports, Thresholds: of.Config.Settings.Thresholds,
+		Files: o.src, Redact: of.Redact, Audit: o.audit,
+	})
+}
+
+func (o *outside) audit(a reviewreport.Audit) {
+	a.Time = time.Now().UTC().Format(time.RFC3339)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.audits = append(o.audits, a)
+}
+
+// writeAudits writes each aggregation of review reports as one line of JSON.
+func (o *outside) writeAudits(w io.Writer) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, a := range o.audits {
+		line, err := json.Marshal(a)
+		if err == nil {
+			_, err = w.Write(append(line, '\n'))
+		}
+		if err != nil {
+			return fmt.Errorf("write the audit record: %w", err)
+		}
+	}
+	return nil
+}
+
+// file reads a file for a run. One that is not there is no error.
+func (o *outside) file(ctx context.Context, commit, path string, most int64) ([]byte, bool, error) {
+	text, err := o.src.File(ctx, commit, path, most)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	return text, err == nil, err
+}

@@ -1,0 +1,68 @@
+package config
+
+import (
+	"fmt"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// ReportSources say where an agent of kind report finds review reports. Nil
+// stands for the defaults.
+type ReportSources struct {
+	// Spec and Plan are globs of the files with reports on specifications and
+	// on plans. Default: DefaultReports of the phase; an empty list is none.
+	Spec []string `json:"spec,omitzero"`
+	Plan []string `json:"plan,omitzero"`
+	// Comments says whether reports in comments by people with write permission
+	// count, too. Default true.
+	Comments *bool `json:"comments,omitempty"`
+}
+
+// DefaultReports are the globs of the files that hold the reports of a phase,
+// where an agent of kind report names none.
+func DefaultReports(phase string) []string {
+	switch phase {
+	case pipeline.PhaseSpec:
+		return []string{"docs/01-planning/specifications/*/review/*-report.md"}
+	case pipeline.PhasePlan:
+		return []string{"docs/02-plans/*/review/*-report.md"}
+	}
+	return nil
+}
+
+// Globs are those of the files with reports of a phase.
+func (r *ReportSources) Globs(phase string) []string {
+	var own []string
+	switch {
+	case r == nil:
+	case phase == pipeline.PhaseSpec:
+		own = r.Spec
+	case phase == pipeline.PhasePlan:
+		own = r.Plan
+	}
+	if own == nil {
+		return DefaultReports(phase)
+	}
+	return own
+}
+
+// InComments reports whether comments are read.
+func (r *ReportSources) InComments() bool { return r == nil || r.Comments == nil || *r.Comments }
+
+// checkReports validates where an agent finds review reports.
+func (t *trial) checkReports(e *entry) {
+	reports, kind := e.node.Get("reports"), e.node.Get("kind")
+	if reports == nil {
+		return
+	}
+	t.checkGlobs(reports.Get(pipeline.PhaseSpec))
+	t.checkGlobs(reports.Get(pipeline.PhasePlan))
+	if !given(kind) || kind.Text == KindReport {
+		return
+	}
+	at := reports
+	if !t.owns(at) {
+		at = kind // which the layer changed
+	}
+	t.of(at, fmt.Sprintf("an agent of kind %s reads no review reports", kind.Text), `remove "reports", or set "kind" to report`)
+}

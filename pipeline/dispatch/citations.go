@@ -1,0 +1,86 @@
+package dispatch
+
+import (
+	"context"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// maxCitations bounds the look-ups for one agent: each may be a call. What is
+// cited beyond them counts as not found.
+const maxCitations = 20
+
+// citations are those of the findings that the head was looked up for, and
+// has. What an agent cites proves a claim only where it exists, and an agent's
+// own word for that is worth nothing. What can't be looked up, for whatever
+// reason, is left out: then a person looks.
+func (r runner) citations(ctx context.Context, findings []pipeline.Finding) []string {
+	if r.exists == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.limits.Timeout)
+	defer cancel()
+	var found []string
+	asked := map[string]bool{}
+	for i := range findings {
+		cited := findings[i].Citation
+		if findings[i].AutoClaim == "" || asked[cited] {
+			continue
+		}
+		path, line, ok := place(cited)
+		if !ok || shows(r.task.Facts, path, line) {
+			continue
+		}
+		if len(asked) == maxCitations || ctx.Err() != nil {
+			break
+		}
+		asked[cited] = true
+		if there, err := r.exists(ctx, path, line); err == nil && there {
+			found = append(found, cited)
+		}
+	}
+	return found
+}
+
+// placePattern is a path from the repository's root, perhaps with a line.
+var placePattern = regexp.MustCompile(`^([^\s:\\]{1,300}?)(?::([1-9][0-9]{0,7}))?$`)
+
+// place reads a citation that names a file, or a line of one; line is 0 without
+// one. Symbols and words of advice are none.
+func place(citation string) (path string, line int, ok bool) {
+	m := placePattern.FindStringSubmatch(citation)
+	if m == nil || !strings.ContainsAny(m[1], "/.") {
+		return "", 0, false
+	}
+	for part := range strings.SplitSeq(m[1], "/") {
+		if part == "" || part == "." || part == ".." {
+			return "", 0, false
+		}
+	}
+	line, _ = strconv.Atoi(m[2]) // the pattern takes numbers only
+	return m[1], line, true
+}
+
+// shows reports whether the facts tell by themselves what the head has there: a
+// changed file, or a line of one that the diff shows.
+func shows(facts *pipeline.PRFacts, path string, line int) bool {
+	for i := range facts.Files {
+		f := &facts.Files[i]
+		if f.Path != path {
+			continue
+		}
+		if line == 0 || f.Status == pipeline.FileRemoved {
+			return true
+		}
+		for _, h := range f.Hunks {
+			if line >= h.NewStart && line < h.NewStart+h.NewLines {
+				return true
+			}
+		}
+		return false
+	}
+	return false
+}

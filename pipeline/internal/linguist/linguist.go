@@ -1,0 +1,84 @@
+// Package linguist says of a path what GitHub's classifier of languages says,
+// from go-enry's tables.
+//
+// It takes the place of go-enry's functions of the same names: their package
+// also holds a classifier of texts, whose tables of frequencies would take 16 MB
+// of every process and a tenth of a second of its start, and which nothing here
+// asks.
+package linguist
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/go-enry/go-enry/v2/data"
+	"github.com/go-enry/go-enry/v2/regex"
+)
+
+// LanguageByFilename is the language of files of this name, "" if there is none.
+func LanguageByFilename(file string) string {
+	if l := data.LanguagesByFilename[path.Base(file)]; len(l) > 0 {
+		return l[0]
+	}
+	return ""
+}
+
+// LanguagesByExtension are the languages of files that end so, by the longest
+// ending that is known, in alphabetical order. They must not be changed.
+func LanguagesByExtension(file string) []string {
+	file = strings.ToLower(file)
+	for i := range len(file) {
+		if file[i] != '.' {
+			continue
+		}
+		if l, ok := data.LanguagesByExtension[file[i:]]; ok {
+			return l
+		}
+	}
+	return nil
+}
+
+// IsProgramming reports whether programs are written in the language.
+func IsProgramming(language string) bool {
+	return data.LanguagesType[language] == int(data.TypeProgramming)
+}
+
+// IsMarkup reports whether the language marks text up, such as HTML.
+func IsMarkup(language string) bool {
+	return data.LanguagesType[language] == int(data.TypeMarkup)
+}
+
+// IsGenerated reports whether a tool made the file, by its path and by its
+// text, which may be nil.
+func IsGenerated(file string, text []byte) bool {
+	ext := strings.ToLower(path.Ext(file))
+	if _, ok := data.GeneratedCodeExtensions[ext]; ok {
+		return true
+	}
+	for _, matches := range data.GeneratedCodeNameMatchers {
+		if matches(file) {
+			return true
+		}
+	}
+	file = strings.ToLower(file)
+	for _, matches := range data.GeneratedCodeMatchers {
+		if matches(file, ext, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// IsVendor reports whether the file is a copy of what others keep.
+func IsVendor(file string) bool { return data.FastVendorMatcher.MatchString(file) }
+
+// IsTest reports whether the file is named as tests are.
+func IsTest(file string) bool { return matchesAny(data.TestMatchers, file) }
+
+// IsDocumentation reports whether the file is named as documentation is.
+func IsDocumentation(file string) bool { return matchesAny(data.DocumentationMatchers, file) }
+
+func matchesAny(patterns []regex.EnryRegexp, file string) bool {
+	return slices.ContainsFunc(patterns, func(p regex.EnryRegexp) bool { return p.MatchString(file) })
+}

@@ -1,0 +1,319 @@
+package jsontree
+
+import (
+	"bytes"
+	"strings"
+)
+
+// The bounds of mending: a text with more faults than maxMended is no slip of
+// the pen, and what is put in must not outgrow the text.
+const (
+	maxMended   = 100
+	maxInserted = 1000 // bytes
+)
+
+// mend puts right those faults of the document's syntax of which there is no
+// doubt what was meant, so that the rest of the text can be read and its faults
+// told with them: comments, a comma after the last entry, one that is missing
+// between two entries, single quotes, and backslashes that start no escape. It
+// stops at the first fault that might be read in two ways. What it replaces
+// keeps its length, and what it puts in is noted, so that places stay those of
+// the text that was written.
+func (d *Document) mend() []Error {
+	m := &mender{doc: d, text: d.text, out: make([]byte, 0, len(d.text)+maxInserted)}
+	for len(m.errors) < maxMended && m.gap() && m.token() {
+	}
+	m.out = append(m.out, m.text[m.at:]...)
+	d.text, d.inserted = m.out, m.inserted
+	return m.errors
+}
+
+// What may stand next in a text.
+const (
+	wantValue = iota
+	wantKey
+	wantColon
+	wantNext // a comma or a closing bracket
+)
+
+type mender struct {
+	doc      *Document
+	text     []byte
+	at       int    // in text: what is not read yet
+	out      []byte // what was read, put right
+	inserted []int  // offsets in out
+	errors   []Error
+
+	want    int
+	open    []byte // the brackets that are open
+	last    byte   // that the last token starts with
+	lastAt  int    // the offset of the last token in text
+	lastOut int    // and in out
+	newline bool   // between the last token and this
+	quoted  bool   // single quotes were told
+}
+
+func (m *mender) found(offset int, f fault) {
+	m.errors = append(m.errors, Error{Place: m.doc.place(offset, ""), Problem: f.problem, Remedy: f.remedy, Mended: true})
+}
+
+// take reads n bytes as they are.
+func (m *mender) take(n int) {
+	m.out = append(m.out, m.text[m.at:m.at+n]...)
+	m.at += n
+}
+
+func (m *mender) insert(b byte) {
+	m.inserted = append(m.inserted, len(m.out))
+	m.out = append(m.out, b)
+}
+
+// gap reads white space and comments up to the next token, and reports whether
+// there is one.
+func (m *mender) gap() bool {
+	m.newline = false
+	for m.at < len(m.text) && len(m.errors) < maxMended {
+		c := m.text[m.at]
+		switch {
+		case strings.IndexByte(" \t\r\n", c) >= 0:
+			m.newline = m.newline || c == '\n'
+			m.take(1)
+			continue
+		case c != '/' && c != '#':
+			return true
+		}
+		n := comment(m.text[m.at:])
+		if n == 0 {
+			return false
+		}
+		m.found(m.at, faultComment)
+		m.blank(n)
+	}
+	return false
+}
+
+// blank reads n bytes as spaces, but for what ends lines.
+func (m *mender) blank(n int) {
+	for _, c := range m.text[m.at : m.at+n] {
+		if c != '\n' && c != '\r' {
+			c = ' '
+		}
+		m.out = append(m.out, c)
+	}
+	m.at += n
+}
+
+// comment is the length of the comment that a text starts with, or 0.
+func comment(text []byte) int {
+	if bytes.HasPrefix(text, []byte("/*")) {
+		if end := bytes.Index(text[2:], []byte("*/")); end >= 0 {
+			return end + 4
+		}
+		return 0
+	}
+	if text[0] != '#' && !bytes.HasPrefix(text, []byte("//")) {
+		return 0
+	}
+	if end := bytes.IndexByte(text, '\n'); end >= 0 {
+		return end
+	}
+	return len(text)
+}
+
+// token reads the next token. It reports false at one that it can't make sense
+// of, and leaves that to the parser to tell.
+func (m *mender) token() bool {
+	c, at, out := m.text[m.at], m.at, len(m.out)
+	ok := false
+	switch m.want {
+	case wantValue:
+		ok = m.value(c)
+	case wantKey:
+		ok = m.closes(c) || m.str(c, wantColon, ":")
+	case wantColon:
+		if ok = c == ':'; ok {
+			m.take(1)
+			m.want = wantValue
+		}
+	case wantNext:
+		if len(m.open) > 0 && c != ',' && c != '}' && c != ']' && m.lacksComma(c) {
+			m.found(m.at, faultNoComma)
+			m.insert(',')
+			m.last, m.want = ',', m.entry()
+			return true
+		}
+		ok = m.next(c)
+	}
+	m.last, m.lastAt, m.lastOut = c, at, out
+	return ok
+}
+
+// entry is what stands at the start of an entry of the innermost bracket.
+func (m *mender) entry() int {
+	if m.open[len(m.open)-1] == '{' {
+		return wantKey
+	}
+	return wantValue
+}
+
+func (m *mender) value(c byte) bool {
+	switch {
+	case c == '{' || c == '[':
+		m.open = append(m.open, c)
+		m.want = m.entry()
+		m.take(1)
+		return true
+	case m.closes(c) || m.str(c, wantNext, ",]}"):
+		return true
+	}
+	n := 0
+	for m.at+n < len(m.text) && plain(m.text[m.at+n]) {
+		n++
+	}
+	m.take(n)
+	m.want = wantNext
+	return n > 0
+}
+
+// plain reports whether numbers, true, false and null may hold the byte.
+func plain(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '-' || c == '+' || c == '.'
+}
+
+// closes reads a closing bracket where an entry might stand: after the opening
+// one, or after a comma that is one too many.
+func (m *mender) closes(c byte) bool {
+	if len(m.open) == 0 || c != closing(m.open[len(m.open)-1]) {
+		return false
+	}
+	switch m.last {
+	case ',':
+		m.found(m.lastAt, faultLastComma)
+		m.out[m.lastOut] = ' '
+	case '{', '[':
+	default:
+		return false
+	}
+	m.close()
+	return true
+}
+
+func closing(open byte) byte {
+	if open == '{' {
+		return '}'
+	}
+	return ']'
+}
+
+func (m *mender) close() {
+	m.take(1)
+	m.open = m.open[:len(m.open)-1]
+	m.want = wantNext
+}
+
+func (m *mender) next(c byte) bool {
+	switch {
+	case len(m.open) == 0:
+		return false
+	case c == ',':
+		m.take(1)
+		m.want = m.entry()
+		return true
+	case c == closing(m.open[len(m.open)-1]):
+		m.close()
+		return true
+	}
+	return false
+}
+
+// lacksComma reports whether another entry surely starts here. On the line of
+// a string it might as well be that a quote in it lacks its backslash; and an
+// entry of the wrong form may be one of a bracket around this, which was not
+// closed.
+func (m *mender) lacksComma(c byte) bool {
+	if !m.newline && (m.last == '"' || m.last == '\'') {
+		return false
+	}
+	inObject := m.entry() == wantKey
+	switch c {
+	case '{', '[':
+		return !inObject
+	case '"':
+		n := 1
+		for m.at+n < len(m.text) && m.text[m.at+n] != '"' {
+			if m.text[m.at+n] == '\\' {
+				n++
+			}
+			n++
+		}
+		return m.follows(m.at+n+1, ":") == inObject
+	}
+	return false
+}
+
+// follows reports whether the first byte from an offset on that is no white
+// space is one of some.
+func (m *mender) follows(offset int, some string) bool {
+	rest := bytes.TrimLeft(m.text[min(offset, len(m.text)):], " \t\r\n")
+	return len(rest) > 0 && strings.IndexByte(some, rest[0]) >= 0
+}
+
+// str reads a string, after which one of some bytes stands.
+func (m *mender) str(quote byte, then int, some string) bool {
+	m.want = then
+	switch quote {
+	case '"':
+		return m.doubleQuoted()
+	case '\'':
+		return m.singleQuoted(some)
+	}
+	return false
+}
+
+// doubleQuoted doubles the backslashes that start no escape.
+func (m *mender) doubleQuoted() bool {
+	told := false
+	m.take(1)
+	for m.at+1 < len(m.text) && len(m.inserted) < maxInserted {
+		c := m.text[m.at]
+		switch {
+		case c == '"':
+			m.take(1)
+			return true
+		case c < ' ':
+			return false
+		case c != '\\':
+			m.take(1)
+		case strings.IndexByte(`"\/bfnrtu`, m.text[m.at+1]) >= 0:
+			m.take(2)
+		default:
+			if !told {
+				m.found(m.at+1, faultEscape)
+			}
+			told = true
+			m.take(1)
+			m.insert('\\')
+		}
+	}
+	return false
+}
+
+// singleQuoted puts a string in double quotes, unless it holds something that
+// would have to be written in another way between them.
+func (m *mender) singleQuoted(some string) bool {
+	n := bytes.IndexByte(m.text[m.at+1:], '\'')
+	if n < 0 || !m.follows(m.at+n+2, some) {
+		return false
+	}
+	inner := m.text[m.at+1 : m.at+1+n]
+	if bytes.ContainsFunc(inner, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' }) {
+		return false
+	}
+	if !m.quoted {
+		m.found(m.at, faultSingleQuotes)
+	}
+	m.quoted = true
+	m.out = append(append(append(m.out, '"'), inner...), '"')
+	m.at += n + 2
+	return true
+}

@@ -1,0 +1,132 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
+)
+
+const reportPath = "docs/02-plans/1/review/technical-review-report.md"
+
+// reader is an agent of kind report.
+type reader struct{ agentFunc }
+
+func (r reader) ReviewReports(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, []pipeline.ReportOutcome, error) {
+	out, err := r.Review(ctx, task)
+	return out, []pipeline.ReportOutcome{{Phase: pipeline.PhasePlan, Place: "docs/02-plans/1/review", Readiness: pipeline.Ready, Rationale: out.Findings[0].Message}}, err
+}
+
+func withReport(t *testing.T) *inMemory {
+	src := &inMemory{cfg: shipped(t)}
+	src.files = []normalize.ChangedFile{{Path: reportPath, Status: pipeline.FileModified, Additions: 1, Patch: "@@ -3,0 +4 @@\n+More."}}
+	return src
+}
+
+// An agent that reaches out of the process is made for each run, with the
+// config in force and a redactor that knows secrets; what it brings back stands
+// in the report.
+func TestOutsideAgents(t *testing.T) {
+	token := "ghp_" + "x7Kq2mVb9ZtR4sWc8YhJ1nDf6LgP3aEuT5oQ"
+	var made []string
+	out, err := newRunner(t, nil).Run(t.Context(), withReport(t), Options{Outside: func(o OutsideAgent) dispatch.Agent {
+		made = append(made, o.Agent.ID+" of kind "+o.Agent.Kind)
+		return reader{func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
+			said := o.Redact("The token is " + token + ".")
+			return pipeline.AgentOutput{Findings: pipeline.List[pipeline.Finding]{{Title: "Blocked", Severity: "major", Message: said, Confidence: 1, Path: reportPath}}}, nil
+		}}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(made, []string{"review-reports of kind report"}) {
+		t.Errorf("made %q", made)
+	}
+	report := out.Review.Report
+	if len(report.ReviewReports) != 1 || len(report.Findings) != 1 || report.Decision != pipeline.DecisionNeedsFixes {
+		t.Fatalf("%s with %+v and %+v", report.Decision, report.Findings, report.ReviewReports)
+	}
+	for _, text := range []string{report.Findings[0].Message, report.ReviewReports[0].Rationale} {
+		if strings.Contains(text, token) || !strings.HasPrefix(text, "The token is [redacted:") {
+			t.Errorf("it says %q", text)
+		}
+	}
+}
+
+// What nothing reads does not pass.
+func TestReportsThatNobodyReads(t *testing.T) {
+	for name, outside := range map[string]func(OutsideAgent) dispatch.Agent{
+		"no means": nil,
+		"unknown":  func(OutsideAgent) dispatch.Agent { return nil },
+		"failing": func(OutsideAgent) dispatch.Agent {
+			return agentFunc(func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
+				return pipeline.AgentOutput{}, errors.New("no such host")
+			})
+		},
+	} {
+		out, err := newRunner(t, nil).Run(t.Context(), withReport(t), Options{Outside: outside})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := out.Review.Report; !r.Decision.Blocks() || len(r.Incomplete) != 1 {
+			t.Errorf("%s: %s with %+v", name, r.Decision, r.Incomplete)
+		}
+	}
+}
+
+// Reports are not read a second time for a config that is only proposed.
+func TestProposedConfigTakesReportsAsTheyAre(t *testing.T) {
+	src := withReport(t)
+	src.files = append(src.files, normalize.ChangedFile{Path: ".github/reviewgate/review-settings.json", Status: pipeline.FileModified, Additions: 1, Patch: "@@ -1 +1 @@\n-{}\n+{ }"})
+	read := 0
+	o := Options{Proposed: proposes(map[string]string{config.FileSettings: `{"check": {"annotations": false}}`}), Outside: func(OutsideAgent) dispatch.Agent {
+		return reader{func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
+			read++
+			return pipeline.AgentOutput{Findings: pipeline.List[pipeline.Finding]{{Title: "Blocked", Severity: "major", Message: "No.", Confidence: 1, Path: reportPath}}}, nil
+		}}
+	}}
+	out, err := newRunner(t, nil).Run(t.Context(), src, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := out.Review.Report.ProposedConfig; read != 1 || p.Decision != pipeline.DecisionNeedsFixes {
+		t.Errorf("read %d times; proposed: %+v", read, p)
+	}
+}
+
+// What a finding cites is read at the reviewed head.
+func TestCitedLinesAreRead(t *testing.T) {
+	file := func(_ context.Context, commit, path string, _ int64) ([]byte, bool, error) {
+		if commit != "h" {
+			return nil, false, errors.New("another commit")
+		}
+		return []byte("one\ntwo"), path == "docs/style.md", nil
+	}
+	var findings pipeline.List[pipeline.Finding]
+	for _, cited := range []string{"docs/style.md", "docs/style.md:2", "docs/style.md:3", "docs/none.md"} {
+		findings = append(findings, pipeline.Finding{Title: cited, Severity: "info", Message: "m", Confidence: 1, Path: "src/a.ts", AutoClaim: "as elsewhere", Citation: cited})
+	}
+	r := newRunner(t, map[string]dispatch.Agent{"build-reviewer": agentFunc(func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
+		return pipeline.AgentOutput{Findings: findings}, nil
+	})})
+	src := &inMemory{cfg: shipped(t), files: []normalize.ChangedFile{{Path: "src/a.ts", Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+x"}}}
+	out, err := r.Run(t.Context(), src, Options{File: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, result := range out.Review.Results {
+		var want []string
+		if result.Agent == "build-reviewer" {
+			want = []string{"docs/style.md", "docs/style.md:2"}
+		}
+		if !slices.Equal(result.Citations, want) {
+			t.Errorf("%s has the citations %q, want %q", result.Agent, result.Citations, want)
+		}
+	}
+}

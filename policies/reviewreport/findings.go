@@ -1,0 +1,113 @@
+package reviewreport
+
+import (
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// CategoryOutcome is the category of a finding that says why work can't go on.
+// Those of recommendations have the reports' own.
+const CategoryOutcome = "review_report"
+
+// sectionReports is the section of findings from reports that are no files.
+const sectionReports = "review reports"
+
+// The bounds of a finding.
+const (
+	maxTitle    = 120 // characters
+	maxEvidence = 10  // broken reports that are quoted
+)
+
+// Findings are what an outcome means for the change that brings the reports: a
+// finding that blocks where work can't go on, and one for each recommendation.
+// They stand at the path of the report that they come from, or where it is no
+// file, in a section.
+//
+// The outcome is that of [Aggregate] with the same reports and thresholds.
+func Findings(o *pipeline.ReportOutcome, reports []Report, t Thresholds) []pipeline.Finding {
+	var list []pipeline.Finding
+	if !o.Proceed {
+		list = append(list, outcomeFinding(o, reports, decide(o.Phase, reports, t).culprit))
+	}
+	for _, rec := range recommendations(reports) {
+		list = append(list, recommendedFinding(&rec, &reports[rec.report]))
+	}
+	return list
+}
+
+// outcomeFinding is about the report that blocks, or where one is missing,
+// about the first of those that are there.
+func outcomeFinding(o *pipeline.ReportOutcome, reports []Report, culprit int) pipeline.Finding {
+	f := pipeline.Finding{
+		Title:      "Review reports block the " + phaseNames[o.Phase],
+		Severity:   pipeline.SeverityMajor,
+		Message:    o.Rationale,
+		Confidence: 1, // that they do is certain
+
+		Category:       CategoryOutcome,
+		Recommendation: "Change what the reports object to, and have it reviewed again.",
+	}
+	for i := range o.Errors[:min(len(o.Errors), maxEvidence)] {
+		f.Evidence = append(f.Evidence, o.Errors[i].Source+": "+o.Errors[i].Error)
+	}
+	for i := range reports {
+		if reports[i].Record.is(SeverityCritical) {
+			f.Severity = pipeline.SeverityCritical
+		}
+	}
+	if len(reports) > 0 {
+		f.Path = reports[max(culprit, 0)].Path
+	}
+	if f.Path == "" {
+		f.Section = sectionReports
+	}
+	return f
+}
+
+// recommendedFinding is as sure as the report that it comes from.
+func recommendedFinding(rec *recommendation, from *Report) pipeline.Finding {
+	f := pipeline.Finding{
+		Title:      cut(firstOfTexts(rec.Finding, rec.Recommendation.Recommendation, rec.Category, "Recommendation by "+rec.Reviewer), maxTitle),
+		Severity:   recommendedSeverity(rec.Priority, &from.Record),
+		Message:    firstOfTexts(rec.Finding, rec.Recommendation.Recommendation, "The report recommends a change without saying which."),
+		Confidence: from.Record.confidence(),
+
+		Path:           from.Path,
+		Section:        strings.TrimSpace(rec.Location),
+		Category:       rec.Category,
+		Recommendation: rec.Recommendation.Recommendation,
+		Evidence:       pipeline.List[string]{"review report by " + rec.Reviewer},
+	}
+	if f.Path == "" && f.Section == "" {
+		f.Section = sectionReports
+	}
+	return f
+}
+
+// recommendedSeverity is what a recommendation counts: only a report that says
+// itself that its issues are serious can make one block.
+func recommendedSeverity(priority string, r *Record) pipeline.Severity {
+	switch rank(priorities, priority) {
+	case 0:
+		if r.is(SeverityCritical) || r.is(SeverityMajor) {
+			return pipeline.SeverityMajor
+		}
+		return pipeline.SeverityWarning
+	case 1:
+		return pipeline.SeverityWarning
+	}
+	return pipeline.SeverityInfo
+}
+
+// firstOfTexts is the first text that says something.
+func firstOfTexts(texts ...string) string {
+	for _, s := range texts {
+		if strings.TrimSpace(s) != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+var phaseNames = map[string]string{pipeline.PhaseSpec: "specification", pipeline.PhasePlan: "plan"}

@@ -1,0 +1,105 @@
+package reviewreport
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// Recommendations are what all reports ask for, the most pressing first: by the
+// report's severity, then by priority, then as the reports and their lists
+// stand. Of several for one location there is one; see [atOneLocation].
+func Recommendations(reports []Report) pipeline.List[pipeline.Recommendation] {
+	var list pipeline.List[pipeline.Recommendation]
+	for _, rec := range recommendations(reports) {
+		list = append(list, rec.Recommendation)
+	}
+	return list
+}
+
+// recommendation is one of a report, which it knows by its index.
+type recommendation struct {
+	pipeline.Recommendation
+	report int
+}
+
+func recommendations(reports []Report) []recommendation {
+	var list []recommendation
+	for i := range reports {
+		r := &reports[i].Record
+		for _, rec := range r.SuccessEvidence.ReviewFindings.Recommendations {
+			list = append(list, recommendation{pipeline.Recommendation{
+				Priority: rec.Priority, Category: rec.Category, Finding: rec.Finding, Recommendation: rec.Recommendation,
+				Location: rec.Location, Reviewer: r.Agent, Severity: r.severity(),
+			}, i})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b recommendation) int {
+		return cmp.Or(
+			cmp.Compare(rank(severities, a.Severity), rank(severities, b.Severity)),
+			cmp.Compare(rank(priorities, a.Priority), rank(priorities, b.Priority)))
+	})
+	return onePerLocation(list)
+}
+
+// The words that rank, highest first. Any other ranks below them all.
+var (
+	severities = []string{SeverityCritical, SeverityMajor, SeverityMinor}
+	priorities = []string{PriorityHigh, PriorityMedium, PriorityLow}
+)
+
+// rank is a word's index in a list, or the list's length.
+func rank(words []string, word string) int {
+	for i, w := range words {
+		if strings.EqualFold(w, word) {
+			return i
+		}
+	}
+	return len(words)
+}
+
+// expertise names the categories in which a reviewer is heard before others.
+var expertise = map[string][]string{
+	AgentSpecReviewer:       {"requirements", "testability", "clarity", "structure"},
+	AgentTechnicalPM:        {"business", "roi", "pain_points"},
+	AgentArchitectureReview: {"architecture", "scalability", "performance", "security"},
+}
+
+// onePerLocation keeps one recommendation of each location, where the first of
+// it stood. Those that name no location are about different things.
+func onePerLocation(list []recommendation) []recommendation {
+	out := make([]recommendation, 0, len(list))
+	at := map[string]int{} // the index in out, by location
+	for i := range list {
+		location := list[i].Location
+		j, seen := at[location]
+		if !seen || strings.TrimSpace(location) == "" {
+			at[location] = len(out)
+			out = append(out, list[i])
+			continue
+		}
+		if atOneLocation(&list[i], &out[j]) > 0 {
+			out[j] = list[i]
+		}
+	}
+	return out
+}
+
+// atOneLocation says which of two recommendations for one location is heard:
+// that of a reviewer who speaks of what they know best, then that of the higher
+// priority. Of equals it is the first.
+func atOneLocation(a, b *recommendation) int {
+	return cmp.Or(
+		cmp.Compare(expert(a), expert(b)),
+		cmp.Compare(rank(priorities, b.Priority), rank(priorities, a.Priority)))
+}
+
+// expert is 1 where a category is in its reviewer's expertise, else 0.
+func expert(r *recommendation) int {
+	if slices.Contains(expertise[r.Reviewer], r.Category) {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,134 @@
+package reviewreport
+
+import "strings"
+
+// Record is the machine-readable section of a review report. Its schema is
+// review-report-data.json.
+type Record struct {
+	Status              string         `json:"status"` // StatusSuccess; anything else blocks
+	Agent               string         `json:"agent"`
+	TaskID              string         `json:"task_id"`
+	OperationType       string         `json:"operation_type"` // such as spec_quality_review
+	Summary             string         `json:"summary"`
+	ValidationChecklist map[string]any `json:"validation_checklist"` // for people; nothing reads it
+	SuccessEvidence     Evidence       `json:"success_evidence"`
+	// Confidence is from 0 to 1. A report that gives none is sure: nil is 1.
+	Confidence *float64 `json:"confidence,omitempty"`
+	// Severity is that of the worst issue: Critical, Major or Minor. A report
+	// that gives none has minor ones: empty is Minor.
+	Severity           string `json:"severity,omitempty"`
+	ExecutionTimestamp string `json:"execution_timestamp"` // ISO 8601, UTC
+
+	// Error says why a report can't be used, and Recovery what to do about it.
+	// Only Extract sets them.
+	Error    string `json:"error,omitempty"`
+	Recovery string `json:"recovery,omitempty"`
+}
+
+// Evidence is what a reviewer found.
+type Evidence struct {
+	// QualityAssessment is the spec-reviewer's: nil where there is none.
+	QualityAssessment *QualityAssessment `json:"quality_assessment,omitempty"`
+	ReviewFindings    ReviewFindings     `json:"review_findings"`
+	ValidationResults ValidationResults  `json:"validation_results"`
+}
+
+// QualityAssessment rates a specification. Each score is from 0 to 1, and nil
+// where the report gives none.
+type QualityAssessment struct {
+	CompletenessScore  *float64 `json:"completeness_score,omitempty"`
+	TestabilityScore   *float64 `json:"testability_score,omitempty"`
+	ClarityScore       *float64 `json:"clarity_score,omitempty"`
+	PainPointAlignment *float64 `json:"pain_point_alignment,omitempty"`
+}
+
+// ReviewFindings are the changes that a reviewer asks for.
+type ReviewFindings struct {
+	Recommendations []Recommendation `json:"recommendations"` // at most MaxRecommendations
+}
+
+// Recommendation is one change that a reviewer asks for. A field that a report
+// leaves out is empty.
+type Recommendation struct {
+	Priority       string `json:"priority"` // High, Medium or Low
+	Category       string `json:"category"`
+	Finding        string `json:"finding"`
+	Recommendation string `json:"recommendation"`
+	Location       string `json:"location"` // in the document
+}
+
+// ValidationResults are a reviewer's answers to the questions that decide. A
+// report that leaves one out answers no.
+type ValidationResults struct {
+	QualityThresholdMet  bool `json:"quality_threshold_met"`
+	PainPointAligned     bool `json:"pain_point_aligned"`    // technical-pm's
+	ArchitectureFeasible bool `json:"architecture_feasible"` // architecture-review's
+}
+
+// StatusSuccess is the status of a review that was done. StatusFailure is that
+// of one that was not, and of every report that can't be used.
+const (
+	StatusSuccess = "SUCCESS"
+	StatusFailure = "FAILURE"
+)
+
+// The severities of a report, worst first.
+const (
+	SeverityCritical = "Critical"
+	SeverityMajor    = "Major"
+	SeverityMinor    = "Minor"
+)
+
+// The priorities of a recommendation, highest first.
+const (
+	PriorityHigh   = "High"
+	PriorityMedium = "Medium"
+	PriorityLow    = "Low"
+)
+
+// The agents whose reports have a part of their own in decisions and scores.
+const (
+	AgentSpecReviewer       = "spec-reviewer"
+	AgentTechnicalPM        = "technical-pm"
+	AgentArchitectureReview = "architecture-review"
+)
+
+// AgentUnknown is the agent of a report that can't be used.
+const AgentUnknown = "unknown"
+
+// The bounds of a report.
+const (
+	// MaxBytes is some fifty times the longest report that people read.
+	MaxBytes = 1 << 20
+	// MaxRecommendations is some ten times what a document can be sent back
+	// with.
+	MaxRecommendations = 500
+	// MaxAgent bounds the agent's name, in characters: a rationale lists names.
+	MaxAgent = 100
+)
+
+// Broken reports whether the report can't be used.
+func (r *Record) Broken() bool { return r.Error != "" }
+
+// confidence is the record's own, or that of a report that gives none.
+func (r *Record) confidence() float64 {
+	if r.Confidence == nil {
+		return 1
+	}
+	return *r.Confidence
+}
+
+// severity is the record's own, or that of a report that gives none.
+func (r *Record) severity() string {
+	if r.Severity == "" {
+		return SeverityMinor
+	}
+	return r.Severity
+}
+
+func (r *Record) is(severity string) bool { return strings.EqualFold(r.severity(), severity) }
+
+// broken is the record of a report that can't be used.
+func broken(problem, recovery string) Record {
+	return Record{Status: StatusFailure, Agent: AgentUnknown, Error: problem, Recovery: recovery}
+}

@@ -1,0 +1,126 @@
+package reviewreport
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// AgentReviewgate is the agent of the section in reviewgate's own comment, and
+// OperationReview what it did.
+const (
+	AgentReviewgate = "reviewgate"
+	OperationReview = "pull_request_review"
+)
+
+// The bounds of the section in a comment, in characters: what it quotes of the
+// worst findings leaves the comment's space to the findings themselves.
+const (
+	MaxReviewSection         = 8192
+	maxReviewRecommendations = 10
+	maxReviewText            = 200
+)
+
+// FromReview is what reviewgate's own comment says of a review in the
+// machine-readable section. The review succeeded if its decision does not
+// block. summary is one line in words, and timestamp when the review was done,
+// in ISO 8601 and UTC; it may be empty. What [Write] makes of it has at most
+// MaxReviewSection characters: recommendations that don't fit are left out, the
+// least first.
+//
+// The same review, summary and timestamp give the same record.
+func FromReview(report *pipeline.ReviewReport, summary, timestamp string) Record {
+	passes := !report.Decision.Blocks()
+	confidence := 1.0 // agents that are no models don't guess
+	if report.Models != nil {
+		confidence = report.Models.Confidence
+	}
+	r := Record{
+		Status:        StatusFailure,
+		Agent:         AgentReviewgate,
+		TaskID:        "review-" + report.HeadSHA,
+		OperationType: OperationReview,
+		Summary:       shortened(summary),
+		ValidationChecklist: map[string]any{
+			"gate_passed":          passes,
+			"no_critical_findings": report.Counts.Critical == 0,
+			"no_major_findings":    report.Counts.Major == 0,
+			"review_complete":      len(report.Incomplete) == 0,
+		},
+		Confidence:         &confidence,
+		Severity:           reviewSeverity(report.Counts),
+		ExecutionTimestamp: timestamp,
+	}
+	if passes {
+		r.Status = StatusSuccess
+	}
+	evidence := &r.SuccessEvidence
+	evidence.ValidationResults.QualityThresholdMet = passes
+	list := make([]Recommendation, 0, maxReviewRecommendations)
+	for i := range report.Findings[:min(len(report.Findings), maxReviewRecommendations)] {
+		list = append(list, recommendationOf(&report.Findings[i]))
+	}
+	evidence.ReviewFindings.Recommendations = list
+	for len(list) > 0 && utf8.RuneCountInString(Write(&r)) > MaxReviewSection {
+		list = list[:len(list)-1]
+		evidence.ReviewFindings.Recommendations = list
+	}
+	return r
+}
+
+func reviewSeverity(c pipeline.Counts) string {
+	switch {
+	case c.Critical > 0:
+		return SeverityCritical
+	case c.Major > 0:
+		return SeverityMajor
+	}
+	return SeverityMinor
+}
+
+func recommendationOf(f *pipeline.Finding) Recommendation {
+	return Recommendation{
+		Priority:       priorityOf(f.GateSeverity),
+		Category:       shortened(f.Category),
+		Finding:        shortened(f.Title),
+		Recommendation: shortened(f.Recommendation),
+		Location:       locationOf(f),
+	}
+}
+
+func priorityOf(s pipeline.Severity) string {
+	switch s {
+	case pipeline.SeverityCritical, pipeline.SeverityMajor:
+		return PriorityHigh
+	case pipeline.SeverityWarning:
+		return PriorityMedium
+	}
+	return PriorityLow
+}
+
+func locationOf(f *pipeline.Finding) string {
+	switch {
+	case f.Path == "":
+		return shortened(f.Section)
+	case f.StartLine > 0:
+		return fmt.Sprintf("%s:%d", shortened(f.Path), f.StartLine)
+	}
+	return shortened(f.Path)
+}
+
+// shortened cuts a text to what the section has room for, on one line.
+func shortened(s string) string { return cut(s, maxReviewText) }
+
+// cut makes one line of a text, of at most limit characters.
+func cut(s string, limit int) string {
+	s = strings.Join(strings.Fields(s), " ")
+	for i := range s {
+		if limit == 0 {
+			return strings.TrimSpace(s[:i]) + "…"
+		}
+		limit--
+	}
+	return s
+}

@@ -1,0 +1,105 @@
+package reviewreport
+
+import (
+	"strconv"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// noSpecReviewer is the error of scores that have nothing to be computed from.
+const noSpecReviewer = "No spec-reviewer found"
+
+// The weights of the parts of a score.
+const (
+	specWeight      = 0.7
+	businessWeight  = 0.15
+	technicalWeight = 0.15
+)
+
+// Scores are the weighted scores of a document: 70 % the first spec-reviewer's,
+// 15 % that the first technical-pm finds the pain points met, and 15 % that the
+// first architecture-review finds the architecture feasible.
+//
+// Every product and sum is rounded to a double of its own: what a machine that
+// fuses them would get differs in the last digit, and that can move a score
+// over a boundary.
+func Scores(reports []Report) pipeline.QualityScores {
+	spec := firstOf(reports, AgentSpecReviewer)
+	if spec == nil {
+		return pipeline.QualityScores{Error: noSpecReviewer}
+	}
+	q := spec.assessment()
+	for _, s := range []struct {
+		name  string
+		value *float64
+	}{
+		{"completeness_score", q.CompletenessScore}, {"testability_score", q.TestabilityScore},
+		{"clarity_score", q.ClarityScore}, {"pain_point_alignment", q.PainPointAlignment},
+	} {
+		if s.value == nil {
+			return pipeline.QualityScores{Error: "No " + s.name + " in spec-reviewer's quality_assessment"}
+		}
+	}
+	base := float64(*q.CompletenessScore * 0.3)
+	base = float64(base + float64(*q.TestabilityScore*0.3))
+	base = float64(base + float64(*q.ClarityScore*0.2))
+	base = float64(base + float64(*q.PainPointAlignment*0.2))
+	base = float64(base * specWeight)
+
+	business := part(firstOf(reports, AgentTechnicalPM), businessWeight, func(v ValidationResults) bool { return v.PainPointAligned })
+	technical := part(firstOf(reports, AgentArchitectureReview), technicalWeight, func(v ValidationResults) bool { return v.ArchitectureFeasible })
+	overall := float64(float64(base+business) + technical)
+	quality := rounded(base / specWeight)
+	return pipeline.QualityScores{
+		OverallScore: rounded(overall),
+		Grade:        grade(overall),
+		Components: pipeline.ScoreComponents{
+			SpecQuality:          &quality,
+			BusinessAlignment:    component(business, businessWeight),
+			TechnicalFeasibility: component(technical, technicalWeight),
+		},
+	}
+}
+
+// part is what a reviewer who says yes adds to the score.
+func part(r *Record, weight float64, says func(ValidationResults) bool) float64 {
+	if r == nil || !says(r.SuccessEvidence.ValidationResults) {
+		return 0
+	}
+	return weight
+}
+
+// component is a part by itself, or nil where it adds nothing.
+func component(part, weight float64) *float64 {
+	if part == 0 {
+		return nil
+	}
+	c := rounded(part / weight)
+	return &c
+}
+
+// rounded is the decimal of two places that is nearest to the exact double:
+// 2.675 is a little less than that, and becomes 2.67.
+func rounded(x float64) float64 {
+	f, err := strconv.ParseFloat(strconv.FormatFloat(x, 'f', 2, 64), 64)
+	if err != nil {
+		// Scores are from 0 to 1, and what was printed can be read.
+		panic(err)
+	}
+	return f
+}
+
+// grade is that of a score before it is rounded.
+func grade(score float64) string {
+	switch {
+	case score >= 0.9:
+		return "A"
+	case score >= 0.8:
+		return "B"
+	case score >= 0.7:
+		return "C"
+	case score >= 0.6:
+		return "D"
+	}
+	return "F"
+}
