@@ -25,7 +25,7 @@ func (w *work) compare() {
 	}
 	fixed := newFixed(prev.Fixed)
 	for _, f := range w.findings {
-		if slices.ContainsFunc(f.Fingerprints, func(id string) bool { return was[id] }) {
+		if f.knownBy(was) {
 			f.State = pipeline.StateOpen
 			c.Open++
 		} else {
@@ -36,6 +36,18 @@ func (w *work) compare() {
 	}
 	gone := w.follow(last)
 	c.Fixed = fixed.without(w.findings, gone)
+}
+
+// knownBy reports whether the last report had the finding. Of one that agents
+// and models make together the agents' part counts: what a model says can't
+// make old what is new without it.
+func (f *item) knownBy(was map[string]bool) bool {
+	models := f.onlyModels()
+	return slices.ContainsFunc(f.each(), func(m *item) bool { return was[m.ID] && (models || m.Model == "") })
+}
+
+func (f *item) onlyModels() bool {
+	return !slices.ContainsFunc(f.each(), func(m *item) bool { return m.Model == "" })
 }
 
 // known are the fingerprints of a stored finding. Older versions kept one.

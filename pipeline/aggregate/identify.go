@@ -46,24 +46,33 @@ func (w *work) where(f *item) string {
 }
 
 // fingerprints returns those of findings in document order, which stand where
-// the function says.
+// the function says. What models say comes last among equals: it can't make
+// another's finding one that was dismissed.
 func fingerprints(findings []*item, where func(*item) string) []string {
-	type counted struct {
-		n    int
-		last *item
+	type place struct {
+		equals, path, section string
+		start, end            int
 	}
-	equals := map[string]counted{}
-	out := make([]string, 0, len(findings))
-	for _, f := range findings {
-		key := f.what() + "\x00" + where(f) + "\x00" + f.flagged
-		c, again := equals[key]
-		if again && !samePlace(f, c.last) {
-			c.n++
+	nth, next := make(map[place]int, len(findings)), make(map[string]int, len(findings))
+	out := make([]string, len(findings))
+	for _, models := range []bool{false, true} {
+		for i, f := range findings {
+			if models != (f.Model != "") {
+				continue
+			}
+			equals := f.what() + "\x00" + where(f) + "\x00" + f.flagged
+			p := place{equals, f.Path, "", f.StartLine, f.EndLine}
+			if f.Path == "" {
+				p.section = f.section // which may be one of several commits with one message
+			}
+			n, ok := nth[p]
+			if !ok {
+				n = next[equals]
+				nth[p], next[equals] = n, n+1
+			}
+			sum := sha256.Sum256([]byte(equals + "\x00" + strconv.Itoa(n)))
+			out[i] = hex.EncodeToString(sum[:8])
 		}
-		c.last = f
-		equals[key] = c
-		sum := sha256.Sum256([]byte(key + "\x00" + strconv.Itoa(c.n)))
-		out = append(out, hex.EncodeToString(sum[:8]))
 	}
 	return out
 }
@@ -78,13 +87,6 @@ func (f *item) what() string {
 		return f.title.norm
 	}
 	return collapsed(f.Title)
-}
-
-// samePlace reports whether two equals stand at one place. Lines say where in
-// a file; what has none is told apart by its section, in which equals of a
-// file don't differ.
-func samePlace(a, b *item) bool {
-	return a.Path == b.Path && a.StartLine == b.StartLine && a.EndLine == b.EndLine && (a.Path != "" || a.section == b.section)
 }
 
 // What counts of the lines of a finding: the first that aren't blank. One about

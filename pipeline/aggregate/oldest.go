@@ -17,21 +17,35 @@ import (
 func (w *work) oldestPaths() map[string]string {
 	known := map[string]string{}
 	w.eachKnown(func(f *pipeline.Finding) { known[f.Path] = or(f.OriginalPath, f.Path) })
+	found := map[string]bool{}
+	for _, f := range w.findings {
+		found[f.Path] = true
+	}
 	origins := map[string]string{}
 	var arrived []string
 	for i := range w.in.Facts.Files {
 		f := &w.in.Facts.Files[i]
 		switch {
+		case f.Status == pipeline.FileRemoved && !found[f.Path]:
+			// Another file may be what became of it.
 		case known[f.Path] != "":
 			origins[f.Path] = known[f.Path]
 		case f.Status == pipeline.FileRenamed && f.PreviousPath != "":
 			origins[f.Path] = f.PreviousPath
-		case f.Status != pipeline.FileRemoved:
+		case f.Status == pipeline.FileRemoved:
+			origins[f.Path] = f.Path
+		default:
 			arrived = append(arrived, f.Path)
 		}
 	}
-	r := renames{arrived: w.findingsIn(arrived), former: w.formerPaths(origins), tries: leastTries + 4*len(w.findings)}
-	r.find(origins)
+	r := renames{former: w.formerPaths(origins), tries: leastTries + 4*len(w.findings)}
+	if len(r.former) == 0 {
+		return origins
+	}
+	for _, models := range []bool{false, true} {
+		r.arrived = w.findingsIn(arrived, origins, models)
+		r.find(origins)
+	}
 	return origins
 }
 
@@ -59,15 +73,23 @@ func (w *work) eachKnown(f func(*pipeline.Finding)) {
 	}
 }
 
-// findingsIn returns the findings about lines of each of the files, in document
-// order.
-func (w *work) findingsIn(files []string) map[string][]*item {
+// findingsIn returns the findings about lines of each of the files whose origin
+// isn't known yet, in document order. What models find tells of a file only
+// where nobody else found anything in it.
+func (w *work) findingsIn(files []string, origins map[string]string, models bool) map[string][]*item {
 	in := make(map[string][]*item, len(files))
 	for _, p := range files {
-		in[p] = nil
+		if origins[p] == "" {
+			in[p] = nil
+		}
 	}
 	for _, f := range w.findings {
-		if _, ok := in[f.Path]; ok && f.StartLine > 0 {
+		if _, ok := in[f.Path]; ok && models && f.Model == "" {
+			delete(in, f.Path)
+		}
+	}
+	for _, f := range w.findings {
+		if _, ok := in[f.Path]; ok && f.StartLine > 0 && models == (f.Model != "") {
 			in[f.Path] = append(in[f.Path], f)
 		}
 	}
@@ -80,9 +102,6 @@ func (w *work) formerPaths(origins map[string]string) map[string]map[string]bool
 	taken := map[string]bool{}
 	for _, o := range origins {
 		taken[o] = true
-	}
-	for _, f := range w.findings {
-		taken[f.Path] = true // also of a file that the change removes
 	}
 	gone := func(p string) bool {
 		f := w.files[p]
@@ -98,7 +117,7 @@ func (w *work) formerPaths(origins map[string]string) map[string]map[string]bool
 		}
 	}
 	w.eachKnown(func(f *pipeline.Finding) {
-		if o := or(f.OriginalPath, f.Path); gone(o) && gone(f.Path) {
+		if o := or(f.OriginalPath, f.Path); gone(o) {
 			add(o, f.Fingerprints...)
 		}
 	})
@@ -124,9 +143,8 @@ type renames struct {
 	tries   int                        // fingerprints that may still be made
 }
 
-// The bounds of what is spent on it: how many files and former paths are
-// compared each with each, and how many fingerprints are made besides four for
-// each finding.
+// The bounds of what is spent on it: how many former paths a file is compared
+// with, and how many fingerprints are made besides four for each finding.
 const (
 	mostCompared = 100
 	leastTries   = 10_000
@@ -145,40 +163,41 @@ type rename struct {
 	shared   int // characters of flagged code that were flagged there too
 }
 
-// find adds the renames to origins: first those to another directory, then the
-// others.
+// find adds the renames to origins: first those of files that keep their name
+// and directory within another one, then their name, then all others.
 func (r *renames) find(origins map[string]string) {
-	if len(r.former) == 0 {
-		return
+	for _, round := range []struct {
+		like  func(string) string
+		least int
+	}{
+		{func(p string) string { return path.Join(path.Base(path.Dir(p)), path.Base(p)) }, tellingNamed},
+		{path.Base, tellingNamed},
+		{func(string) string { return "" }, telling},
+	} {
+		former := map[string][]string{}
+		for _, from := range sortedKeys(r.former) {
+			if like := round.like(from); len(former[like]) < mostCompared {
+				former[like] = append(former[like], from)
+			}
+		}
+		if len(former) > 0 {
+			r.take(origins, round.least, func(to string) []string { return former[round.like(to)] })
+		}
 	}
-	byName := map[string][]string{}
-	for _, from := range sortedKeys(r.former) {
-		byName[path.Base(from)] = append(byName[path.Base(from)], from)
-	}
-	r.take(origins, tellingNamed, func(to string) []string { return byName[path.Base(to)] })
-	left := sortedKeys(r.former)
-	left = left[:min(len(left), mostCompared)]
-	r.take(origins, telling, func(string) []string { return left })
 }
 
 // take finds the renames among pairs which share at least so much: those that
 // share most go first, and no path is taken twice.
 func (r *renames) take(origins map[string]string, least int, former func(to string) []string) {
 	var found []rename
-	compared := 0
 	for _, to := range sortedKeys(r.arrived) {
-		if len(r.arrived[to]) == 0 {
-			continue
-		}
-		if compared++; compared > mostCompared && least == telling {
-			break
-		}
 		for _, from := range former(to) {
 			if shared := r.shared(to, from); shared >= least {
 				found = append(found, rename{to, from, shared})
 			}
 		}
 	}
+	// Those of equal worth are in the order of their paths.
 	slices.SortStableFunc(found, func(a, b rename) int { return cmp.Compare(b.shared, a.shared) })
 	for _, x := range found {
 		if r.arrived[x.to] != nil && r.former[x.from] != nil {
@@ -193,7 +212,7 @@ func (r *renames) take(origins map[string]string, least int, former func(to stri
 // former path, each text once.
 func (r *renames) shared(to, from string) int {
 	findings := r.arrived[to]
-	if len(findings) > r.tries {
+	if len(findings) == 0 || len(findings) > r.tries {
 		return 0
 	}
 	r.tries -= len(findings)

@@ -208,30 +208,25 @@ func apart(one, other []string) (onlyOne, onlyOther pipeline.List[string]) {
 }
 
 // compareFindings counts the findings that only the proposed config makes, and
-// those that only the one in force does. How severe they are is no part of
-// what they are.
+// those that only the one in force does. Both are about the same change, in
+// which a finding is known by any of its fingerprints: how severe it is, and
+// what it is merged with, is no part of what it is.
 func compareFindings(proposed, inForce []pipeline.Finding) (added, gone int) {
-	type what struct {
-		rule, path, section string
-		line                int
-	}
-	of := func(f *pipeline.Finding) what {
-		w := what{rule: f.RuleID, path: f.Path, section: f.Section, line: f.StartLine}
-		if w.rule == "" {
-			w.rule = f.Title
+	return missing(proposed, inForce), missing(inForce, proposed)
+}
+
+// missing counts the findings that others lack.
+func missing(findings, others []pipeline.Finding) (n int) {
+	has := map[string]bool{}
+	for i := range others {
+		for _, id := range others[i].Fingerprints {
+			has[id] = true
 		}
-		return w
 	}
-	count := map[what]int{}
-	for i := range proposed {
-		count[of(&proposed[i])]++
+	for i := range findings {
+		if !slices.ContainsFunc(findings[i].Fingerprints, func(id string) bool { return has[id] }) {
+			n++
+		}
 	}
-	for i := range inForce {
-		count[of(&inForce[i])]--
-	}
-	for _, n := range count {
-		added += max(n, 0)
-		gone += max(-n, 0)
-	}
-	return added, gone
+	return n
 }

@@ -27,9 +27,16 @@ func stored(runID string, g review.Target, generation int64, head string) review
 			},
 			Results:  pipeline.List[pipeline.AgentResult]{{Agent: "rules", Status: pipeline.AgentOK, Output: pipeline.AgentOutput{Findings: pipeline.List[pipeline.Finding]{finding}}}},
 			Previous: &pipeline.PreviousReport{HeadSHA: "old", Iteration: 2},
+			Memory:   pipeline.Memory{Dismissed: pipeline.List[pipeline.Dismissal]{{Fingerprint: "cafe", Path: "a/b.go", Reason: "wanted", By: "alice"}}},
 			Report: pipeline.ReviewReport{
 				Number: g.Number, HeadSHA: head, Decision: pipeline.DecisionNeedsFixes, Findings: pipeline.List[pipeline.Finding]{finding},
 				Gate: pipeline.Gate{Condition: "major > 0", Metrics: map[string]float64{"major": 1}}, Iteration: 3,
+				Suppressed: pipeline.List[pipeline.Suppressed]{{Finding: pipeline.Finding{ID: "cafe", State: pipeline.StateDismissed}, Reason: "dismissed: wanted"}},
+				Changes: pipeline.Changes{
+					PreviousReport: "old",
+					Unconfirmed:    pipeline.List[pipeline.Finding]{{ID: "beef", Path: "c.go", OriginalPath: "b.go", Fingerprints: pipeline.List[string]{"beef"}}},
+					Fixed:          pipeline.List[pipeline.FixedFinding]{{Fingerprint: "dead", HeadSHA: "old", Path: "d.go"}},
+				},
 			},
 		},
 		Config: []review.ConfigBlob{
@@ -209,6 +216,10 @@ var reviewTests = map[string]func(*testing.T, *fixture){
 		}
 		if p.HeadSHA != "bbb" || p.Iteration != 3 || len(p.Findings) != 1 || p.Findings[0].ID != "f00d" {
 			t.Errorf("previous report = %+v, want that of bbb", p)
+		}
+		if len(p.Suppressed) != 1 || p.Suppressed[0].Finding.ID != "cafe" || len(p.Unconfirmed) != 1 || p.Unconfirmed[0].OriginalPath != "b.go" ||
+			len(p.Fixed) != 1 || p.Fixed[0] != (pipeline.FixedFinding{Fingerprint: "dead", HeadSHA: "old", Path: "d.go"}) {
+			t.Errorf("previous report lacks its memory: %+v", p)
 		}
 	},
 	"decisions on a head are the newest of each open pull request there": func(t *testing.T, f *fixture) {

@@ -1,0 +1,364 @@
+package aggregate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// previous is what the store keeps of a report for the next one.
+func previous(r pipeline.ReviewReport) *pipeline.PreviousReport {
+	return &pipeline.PreviousReport{
+		HeadSHA: r.HeadSHA, Findings: r.Findings, Suppressed: r.Suppressed,
+		Unconfirmed: r.Changes.Unconfirmed, Fixed: r.Changes.Fixed, Iteration: r.Iteration,
+	}
+}
+
+// afterHeads reviews one head after the other, which are named head-1, head-2 and
+// so on, and returns the last report.
+func afterHeads(heads ...Input) pipeline.ReviewReport {
+	var r pipeline.ReviewReport
+	for i, in := range heads {
+		facts := *in.Facts
+		facts.Head.SHA = fmt.Sprintf("head-%d", i+1)
+		in.Facts = &facts
+		if i > 0 {
+			in.Previous = previous(r)
+		}
+		r = Aggregate(in)
+	}
+	return r
+}
+
+// history is what a report says of the time before it, in words: new, open and
+// resolved findings, what is unconfirmed, and what is back.
+func history(r pipeline.ReviewReport) string {
+	var back []string
+	for _, f := range r.Findings {
+		for _, why := range f.Reasons {
+			if strings.HasPrefix(why, pipeline.ReasonBack) {
+				back = append(back, why)
+			}
+		}
+	}
+	c := r.Changes
+	return fmt.Sprintf("new %d, open %d, resolved %d, unconfirmed %d, back %q", c.New, c.Open, len(c.Resolved), len(c.Unconfirmed), back)
+}
+
+func wantHistory(t *testing.T, when string, r pipeline.ReviewReport, want string) {
+	t.Helper()
+	if got := history(r); got != want {
+		t.Errorf("%s:\ngot  %s\nwant %s", when, got, want)
+	}
+}
+
+func TestCompareWithThePreviousReport(t *testing.T) {
+	stays, goes := finding("a.go", 1, "stays", pipeline.SeverityMajor), finding("a.go", 4, "goes", pipeline.SeverityMajor)
+	y := finding("b.go", 1, "of y", pipeline.SeverityMajor)
+	first := Aggregate(world(map[string][]pipeline.Finding{"x": {stays, goes}, "y": {y}}))
+	if first.Iteration != 1 || first.Changes.New != 3 {
+		t.Errorf("first: %d, %+v", first.Iteration, first.Changes)
+	}
+
+	in := world(map[string][]pipeline.Finding{"x": {stays, finding("a.go", 6, "comes", pipeline.SeverityInfo)}, "y": nil})
+	in.Previous = &pipeline.PreviousReport{HeadSHA: "old", Findings: first.Findings, Iteration: 1}
+	in.Results[1].Status = pipeline.AgentTimedOut
+	second := Aggregate(in)
+	if second.Iteration != 2 || second.Changes.PreviousReport != "old" || second.Changes.New != 1 || second.Changes.Open != 1 {
+		t.Errorf("second: %d, %+v", second.Iteration, second.Changes)
+	}
+	if len(second.Changes.Resolved) != 1 || second.Changes.Resolved[0].Title != "goes" || second.Changes.Resolved[0].State != pipeline.StateResolved {
+		t.Errorf("resolved %+v: what an agent did not look for again is not resolved", second.Changes.Resolved)
+	}
+}
+
+// What is merged with a finding, and what is no longer, leaves it open.
+func TestOpenWhateverIsMerged(t *testing.T) {
+	all := head{"a.go": {"bad 1", "bad 2", "bad 3", "good", "good", "bad 4"}}.input()
+	for name, tc := range map[string]struct {
+		next head
+		want string
+	}{
+		"nothing changes":  {head{"a.go": {"bad 1", "bad 2", "bad 3", "good", "good", "bad 4"}}, "new 0, open 2, resolved 0, unconfirmed 0, back []"},
+		"the first fixed":  {head{"a.go": {"good", "bad 2", "bad 3", "good", "good", "bad 4"}}, "new 0, open 2, resolved 0, unconfirmed 0, back []"},
+		"the middle fixed": {head{"a.go": {"bad 1", "good", "bad 3", "good", "good", "bad 4"}}, "new 0, open 3, resolved 0, unconfirmed 0, back []"},
+		"the last fixed":   {head{"a.go": {"bad 1", "bad 2", "good", "good", "good", "bad 4"}}, "new 0, open 2, resolved 0, unconfirmed 0, back []"},
+		"all three fixed":  {head{"a.go": {"good", "good", "bad 4"}}, "new 0, open 1, resolved 1, unconfirmed 0, back []"},
+		"one more beside":  {head{"a.go": {"bad 0", "bad 1", "bad 2", "bad 3", "good", "good", "bad 4"}}, "new 0, open 2, resolved 0, unconfirmed 0, back []"},
+		"one more apart":   {head{"a.go": {"bad 1", "bad 2", "bad 3", "good", "good", "bad 4", "good", "bad 5"}}, "new 1, open 2, resolved 0, unconfirmed 0, back []"},
+		"one ignored":      {head{"a.go": {"bad 1", "bad 2 // reviewgate:ignore r1 wanted", "bad 3", "good", "good", "bad 4"}}, "new 0, open 3, resolved 0, unconfirmed 0, back []"},
+		"now one block":    {head{"a.go": {"bad 1", "bad 2", "bad 3", "bad 4"}}, "new 0, open 1, resolved 0, unconfirmed 0, back []"},
+	} {
+		wantHistory(t, name, afterHeads(all, tc.next.input()), tc.want)
+	}
+}
+
+// An agent that becomes surer takes a finding over: it is still the same one.
+func TestOpenWhoeverIsSurer(t *testing.T) {
+	x, y := finding("a.go", 2, "T", pipeline.SeverityMajor), finding("a.go", 2, "T", pipeline.SeverityMajor)
+	x.RuleID, y.RuleID = "r1", "r2"
+	first := world(map[string][]pipeline.Finding{"x": {x}, "y": {y}})
+	y.Confidence = 0.99
+	second := world(map[string][]pipeline.Finding{"x": {x}, "y": {y}})
+	r := afterHeads(first, second)
+	if r.Findings[0].Agent != "y" {
+		t.Fatalf("the finding is %s's", r.Findings[0].Agent)
+	}
+	wantHistory(t, "the other is surer", r, "new 0, open 1, resolved 0, unconfirmed 0, back []")
+	wantHistory(t, "only one is left", afterHeads(first, world(map[string][]pipeline.Finding{"x": {x}, "y": nil})), "new 0, open 1, resolved 0, unconfirmed 0, back []")
+}
+
+func TestOneOfThreeEqualsFixed(t *testing.T) {
+	three := head{"a.go": {"bad", "good", "good", "bad", "good", "good", "bad"}}
+	for i := range three["a.go"] {
+		if i%3 != 0 {
+			continue
+		}
+		two := slices.Clone(three["a.go"])
+		two[i] = "good"
+		wantHistory(t, fmt.Sprintf("line %d fixed", i+1), afterHeads(three.input(), head{"a.go": two}.input()), "new 0, open 2, resolved 1, unconfirmed 0, back []")
+	}
+}
+
+// From any head to any other, findings are new, open or neither, and nothing
+// is resolved that is still there.
+func TestHistoryAddsUp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		before := Aggregate(drawnHead(t).input())
+		next := drawnHead(t).input()
+		next.Previous = previous(before)
+		r := Aggregate(next)
+		if r.Changes.New+r.Changes.Open != len(r.Findings) || len(r.Changes.Unconfirmed) != 0 {
+			t.Errorf("%d findings, %s", len(r.Findings), history(r))
+		}
+		here := ids(r)
+		for _, f := range r.Changes.Resolved {
+			for _, id := range f.Fingerprints {
+				if slices.Contains(here, id) {
+					t.Errorf("%s is resolved and there", id)
+				}
+			}
+		}
+		for _, x := range r.Changes.Fixed {
+			if slices.Contains(here, x.Fingerprint) {
+				t.Errorf("%s is fixed and there", x.Fingerprint)
+			}
+		}
+		for _, id := range ids(before) {
+			fixed := slices.ContainsFunc(r.Changes.Fixed, func(x pipeline.FixedFinding) bool { return x.Fingerprint == id && x.HeadSHA == r.HeadSHA })
+			if slices.Contains(here, id) == fixed {
+				t.Errorf("%s: there %v, fixed %v", id, !fixed, fixed)
+			}
+		}
+	})
+}
+
+// A finding is resolved only if it can't be there any more.
+func TestResolvedOnlyAfterAnotherLook(t *testing.T) {
+	f := finding("a.go", 4, "T", pipeline.SeverityMajor)
+	both := func(findings ...pipeline.Finding) Input {
+		return world(map[string][]pipeline.Finding{"x": findings, "y": findings})
+	}
+	const resolved, unconfirmed = "new 0, open 0, resolved 1, unconfirmed 0, back []", "new 0, open 0, resolved 0, unconfirmed 1, back []"
+	for name, tc := range map[string]struct {
+		change func(*Input)
+		want   string
+	}{
+		"both looked":     {func(*Input) {}, resolved},
+		"one failed":      {func(in *Input) { in.Results[1].Status = pipeline.AgentFailed }, unconfirmed},
+		"one did not run": {func(in *Input) { in.Results, in.Manifest.Entries = in.Results[:1], in.Manifest.Entries[:1] }, unconfirmed},
+		"one looked elsewhere": {func(in *Input) {
+			in.Manifest.Entries[1].Scope = pipeline.AgentScope{Files: pipeline.List[string]{"b.go"}}
+		}, unconfirmed},
+		"one looked at these": {func(in *Input) {
+			in.Manifest.Entries[1].Scope = pipeline.AgentScope{Files: pipeline.List[string]{"a.go", "b.go"}}
+		}, resolved},
+		"a stage failed": {func(in *Input) { in.Failed = &pipeline.Incompleteness{What: "stage", Gating: true} }, unconfirmed},
+		"its diff is unknown": {func(in *Input) {
+			in.Facts.Incomplete = pipeline.List[pipeline.Incompleteness]{{What: "patch", Path: "a.go"}}
+		}, unconfirmed},
+		"another's diff": {func(in *Input) {
+			in.Facts.Incomplete = pipeline.List[pipeline.Incompleteness]{{What: "patch", Path: "b.go"}}
+		}, resolved},
+		"commits are unknown": {func(in *Input) {
+			in.Facts.Incomplete = pipeline.List[pipeline.Incompleteness]{{What: "commits", Gating: true}}
+		}, resolved},
+		"its file left the change": {func(in *Input) { in.Facts.Files = in.Facts.Files[1:] }, resolved},
+		"left, and nobody asked":   {func(in *Input) { in.Facts.Files, in.Results, in.Manifest.Entries = in.Facts.Files[1:], nil, nil }, resolved},
+		"left, and one failed": {func(in *Input) {
+			in.Facts.Files, in.Results[1].Status = in.Facts.Files[1:], pipeline.AgentTimedOut
+		}, unconfirmed},
+		"left, and a diff is unknown": {func(in *Input) {
+			in.Facts.Files = in.Facts.Files[1:]
+			in.Facts.Incomplete = pipeline.List[pipeline.Incompleteness]{{What: "patch", Path: "b.go", Gating: true}}
+		}, unconfirmed},
+		"left a list that isn't whole": {func(in *Input) {
+			in.Facts.Files = in.Facts.Files[1:]
+			in.Facts.Incomplete = pipeline.List[pipeline.Incompleteness]{{What: "files", Gating: true}}
+		}, unconfirmed},
+	} {
+		next := both()
+		tc.change(&next)
+		wantHistory(t, name, afterHeads(both(f), next), tc.want)
+	}
+	f.Confidence = 0.4
+	wantHistory(t, "they are unsure now", afterHeads(both(finding("a.go", 4, "T", pipeline.SeverityMajor)), both(f)), unconfirmed)
+}
+
+func TestCommitsUnknownKeepTheirFindings(t *testing.T) {
+	f := pipeline.Finding{Title: "No imperative", Severity: pipeline.SeverityInfo, Message: "m", Confidence: 1, Section: pipeline.SectionCommit("1111111")}
+	next := world(map[string][]pipeline.Finding{"x": nil})
+	next.Facts.Incomplete = pipeline.List[pipeline.Incompleteness]{{What: "commits"}}
+	wantHistory(t, "not all commits are known", afterHeads(one(f), next), "new 0, open 0, resolved 0, unconfirmed 1, back []")
+}
+
+// What nobody looked for is known again when somebody does, however many heads
+// later.
+func TestUnconfirmedIsRemembered(t *testing.T) {
+	with := head{"a.go": {"bad 1", "good"}}.input
+	failing := func() Input {
+		in := with()
+		in.Results[0].Status, in.Results[0].Output.Findings = pipeline.AgentTimedOut, nil
+		return in
+	}
+	broken := func() Input {
+		in := failing()
+		in.Failed = &pipeline.Incompleteness{What: "stage", Gating: true}
+		return in
+	}
+	without := head{"a.go": {"good", "good"}}.input
+	wantHistory(t, "while it fails", afterHeads(with(), failing(), broken(), failing()), "new 0, open 0, resolved 0, unconfirmed 1, back []")
+	wantHistory(t, "when it is seen again", afterHeads(with(), failing(), broken(), with()), "new 0, open 1, resolved 0, unconfirmed 0, back []")
+	wantHistory(t, "when it is gone", afterHeads(with(), failing(), broken(), without()), "new 0, open 0, resolved 1, unconfirmed 0, back []")
+	wantHistory(t, "and stays gone", afterHeads(with(), failing(), without(), without()), "new 0, open 0, resolved 0, unconfirmed 0, back []")
+}
+
+// A review whose last stage failed carries the history on.
+func TestFailedReportRemembers(t *testing.T) {
+	in := head{"a.go": {"bad 1"}}.input()
+	in.Previous = previous(afterHeads(head{"a.go": {"bad 0", "good", "bad 1"}}.input(), in))
+	failed := Failed(in, &pipeline.Incompleteness{What: "stage", Gating: true})
+	if failed.Iteration != 3 || failed.Changes.PreviousReport != "head-2" {
+		t.Errorf("iteration %d after %s", failed.Iteration, failed.Changes.PreviousReport)
+	}
+	next := head{"a.go": {"bad 0", "good", "bad 1"}}.input()
+	next.Previous = previous(failed)
+	wantHistory(t, "after it", Aggregate(next), `new 1, open 1, resolved 0, unconfirmed 0, back ["back: it was fixed in head-2"]`)
+}
+
+func TestUnconfirmedIsBounded(t *testing.T) {
+	var lines []string
+	for i := range pipeline.MaxUnconfirmed + 5 {
+		lines = append(lines, fmt.Sprintf("bad %d", i), "good", "good")
+	}
+	failing := head{"a.go": lines}.input()
+	failing.Results[0].Status, failing.Results[0].Output.Findings = pipeline.AgentFailed, nil
+	if n := len(afterHeads(head{"a.go": lines}.input(), failing).Changes.Unconfirmed); n != pipeline.MaxUnconfirmed {
+		t.Errorf("%d remembered, want %d", n, pipeline.MaxUnconfirmed)
+	}
+	if n := len(afterHeads(head{"a.go": lines}.input(), head{"a.go": {"good"}}.input()).Changes.Fixed); n != pipeline.MaxFixed {
+		t.Errorf("%d fixed remembered, want %d", n, pipeline.MaxFixed)
+	}
+}
+
+func TestBroughtBack(t *testing.T) {
+	with, without := head{"a.go": {"bad 1", "good"}}.input, head{"a.go": {"good", "good"}}.input
+	back := func(by string) string {
+		return fmt.Sprintf("new 1, open 0, resolved 0, unconfirmed 0, back [%q]", pipeline.ReasonBack+by)
+	}
+	wantHistory(t, "on the next head", afterHeads(with(), without(), with()), back("head-2"))
+	wantHistory(t, "two heads later", afterHeads(with(), without(), without(), with()), back("head-2"))
+	wantHistory(t, "a second time", afterHeads(with(), without(), with(), without(), with()), back("head-4"))
+	wantHistory(t, "at another line", afterHeads(with(), without(), head{"a.go": {"good", "good", "  bad  1"}}.input()), back("head-2"))
+	open := afterHeads(with(), without(), with(), with())
+	wantHistory(t, "once it is known to be back", open, "new 0, open 1, resolved 0, unconfirmed 0, back []")
+	if len(open.Changes.Fixed) != 0 {
+		t.Errorf("it still counts as fixed: %+v", open.Changes.Fixed)
+	}
+	renamed := with()
+	renamed.Facts.Files[0].Path, renamed.Facts.Files[0].PreviousPath, renamed.Facts.Files[0].Status = "z.go", "a.go", pipeline.FileRenamed
+	renamed.Results[0].Output.Findings[0].Path = "z.go"
+	wantHistory(t, "under a name that the code host tells of", afterHeads(with(), without(), renamed), back("head-2"))
+
+	// Only one of two that were merged is fixed, then the other, and one is back.
+	wantHistory(t, "one of two", afterHeads(
+		head{"a.go": {"bad 1", "bad 2"}}.input(), head{"a.go": {"bad 1", "good"}}.input(), head{"a.go": {"good", "bad 2"}}.input(),
+	), "new 1, open 0, resolved 1, unconfirmed 0, back [\"back: it was fixed in head-2\"]")
+}
+
+// The head that fixed it last is named, by seven characters of its SHA.
+func TestBackNamesTheHead(t *testing.T) {
+	in := head{"a.go": {"bad 1"}}.input()
+	id := Aggregate(in).Findings[0].ID
+	in.Previous = &pipeline.PreviousReport{HeadSHA: "last", Fixed: pipeline.List[pipeline.FixedFinding]{
+		{Fingerprint: id, HeadSHA: "0123456789abcdef"}, {Fingerprint: id, HeadSHA: "older"},
+	}}
+	wantHistory(t, "fixed twice", Aggregate(in), `new 1, open 0, resolved 0, unconfirmed 0, back ["back: it was fixed in 0123456"]`)
+}
+
+// A review of the same head again has the same report before it, and says the
+// same; one of an older head that is pushed again comes after the newer one.
+func TestReviewedAgain(t *testing.T) {
+	with, without := head{"a.go": {"bad 1"}}.input(), head{"a.go": {"good"}}.input()
+	first := afterHeads(with)
+	without.Previous = previous(first)
+	for range 2 {
+		wantHistory(t, "the same head again", Aggregate(without), "new 0, open 0, resolved 1, unconfirmed 0, back []")
+	}
+	without.Facts.Head.SHA = "head-2"
+	with.Previous = previous(Aggregate(without))
+	wantHistory(t, "the older head again", Aggregate(with), `new 1, open 0, resolved 0, unconfirmed 0, back ["back: it was fixed in head-2"]`)
+}
+
+// What a comment ignored counts in the gate only since it isn't ignored: it is
+// new to the gate, and was not fixed.
+func TestNoLongerIgnoredIsNew(t *testing.T) {
+	ignored := head{"a.go": {"bad 1 // reviewgate:ignore r1 wanted"}}.input()
+	plain := head{"a.go": {"bad 1"}}.input()
+	wantHistory(t, "the comment is gone", afterHeads(ignored, plain), "new 1, open 0, resolved 0, unconfirmed 0, back []")
+	wantHistory(t, "the comment comes", afterHeads(plain, ignored), "new 0, open 0, resolved 0, unconfirmed 0, back []")
+}
+
+// What is new for everybody else stays new, whatever a model said before.
+func TestModelsMakeNothingOld(t *testing.T) {
+	f := finding("a.go", 2, "T", pipeline.SeverityMajor)
+	model := func(agents ...pipeline.Finding) Input {
+		in := world(map[string][]pipeline.Finding{"x": agents})
+		in.Results = append(in.Results, pipeline.AgentResult{Agent: "llm", Model: "m", Status: pipeline.AgentOK, Output: pipeline.AgentOutput{Findings: pipeline.List[pipeline.Finding]{f}}})
+		return in
+	}
+	named := f
+	named.RuleID = "r1"
+	wantHistory(t, "an agent agrees under a rule", afterHeads(model(), model(named)), "new 1, open 0, resolved 0, unconfirmed 0, back []")
+	wantHistory(t, "the model alone", afterHeads(model(), model()), "new 0, open 1, resolved 0, unconfirmed 0, back []")
+}
+
+// Reports that an older version stored have neither fingerprints of what was
+// merged nor a memory.
+func TestOldReportsAreUnderstood(t *testing.T) {
+	in := head{"a.go": {"bad 1", "good", "good", "bad 2"}}.input()
+	r := Aggregate(in)
+	for i := range r.Findings {
+		r.Findings[i].Fingerprints, r.Findings[i].OriginalPath = nil, ""
+	}
+	next := head{"a.go": {"bad 1", "good"}}.input()
+	next.Previous = &pipeline.PreviousReport{HeadSHA: "old", Findings: r.Findings, Iteration: 1}
+	wantHistory(t, "after an old report", Aggregate(next), "new 0, open 1, resolved 1, unconfirmed 0, back []")
+}
+
+func TestDismissedIsKnownAgain(t *testing.T) {
+	before := head{"a.go": {"bad 1", "good", "good", "bad 1"}}.input()
+	id := Aggregate(before).Findings[1].ID
+	after := head{"a.go": {"good", "bad 1", "good", "good", "\tbad  1"}}.input()
+	after.Memory.Dismissed = pipeline.List[pipeline.Dismissal]{{Fingerprint: id, Path: "a.go", By: "alice", Reason: "wanted"}}
+	r := afterHeads(before, after)
+	if len(r.Suppressed) != 1 || r.Suppressed[0].Finding.StartLine != 5 || r.Suppressed[0].Finding.State != pipeline.StateDismissed {
+		t.Errorf("suppressed %+v, want the one on line 5", r.Suppressed)
+	}
+	wantHistory(t, "one of two dismissed", r, "new 0, open 1, resolved 0, unconfirmed 0, back []")
+}
