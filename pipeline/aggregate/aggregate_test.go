@@ -196,7 +196,7 @@ func TestScaleRaisesWhatIsSure(t *testing.T) {
 		raised string
 	}{
 		{"the surest of the worst", []pipeline.Finding{grade(1, "fail", 0.6), grade(3, "fail", 0.8), grade(5, "fail", 0.7)}, "title 3"},
-		{"the first of equals", []pipeline.Finding{grade(1, "fail", 0.8), grade(3, "fail", 0.8), grade(5, "fail", 0.8)}, "title 1"},
+		{"the first of equals", []pipeline.Finding{grade(5, "fail", 0.8), grade(1, "fail", 0.8), grade(3, "fail", 0.8)}, "title 1"},
 		{"not one below the confidence gate", []pipeline.Finding{grade(1, "critical", 0.4), grade(3, "fail", 0.5), grade(5, "fail", 0.4)}, "title 3"},
 		{"none where it is critical already", []pipeline.Finding{grade(1, "critical", 0.9), grade(3, "fail", 0.9), grade(5, "fail", 0.9)}, ""},
 	} {
@@ -387,7 +387,9 @@ func TestFilesUnknown(t *testing.T) {
 // run that did not finish, whatever order they come in.
 func TestOneRowOfTwoRuns(t *testing.T) {
 	in := one(finding("a.go", 1, "T", pipeline.SeverityInfo))
-	in.Results = append(in.Results, pipeline.AgentResult{Agent: "x", Status: pipeline.AgentFailed, Note: "no answer"})
+	in.Results = append(in.Results,
+		pipeline.AgentResult{Agent: "x", Status: pipeline.AgentFailed, Note: "no answer"},
+		pipeline.AgentResult{Agent: "x", Status: pipeline.AgentTimedOut, Note: "late"})
 	for range 2 {
 		r := Aggregate(in)
 		if len(r.Coverage) != 1 || r.Coverage[0].Status != pipeline.AgentFailed || r.Coverage[0].Note != "no answer" || r.Coverage[0].Findings != 1 {

@@ -121,6 +121,7 @@ func TestImpossibleAndEssential(t *testing.T) {
 		{"a warning of an agent and a model", outputs{x: impossible("warning"), qualityA: essential}, "major", "warning"},
 		{"an agent and two models", outputs{x: impossible("info"), qualityA: essential, qualityB: essential}, "major", "major"},
 		{"two models", outputs{qualityA: impossible("info"), qualityB: essential}, "major", "info"},
+		{"an agent and what a model was not sure of", outputs{x: essential, qualityA: {sure(impossible("info")[0], 0.4)}}, "major", "warning"},
 		{"a major of one model", outputs{qualityA: impossible("major"), qualityB: essential}, "major", "warning"},
 	} {
 		r := Aggregate(panel(tt.o))
@@ -158,6 +159,24 @@ func TestTradeOffAtTheGate(t *testing.T) {
 	}
 }
 
+func TestTradeOffNamesItsSides(t *testing.T) {
+	f := func(a pipeline.Action) pipeline.Finding {
+		return message(acts(finding("a.go", 2, "T", "info"), a), strings.Repeat("m ", maxQuoted))
+	}
+	e := message(f(""), "It is essential.")
+	got := Aggregate(panel(outputs{qualityA: {f("remove")}, qualityB: {f("add")}, x: {f("remove"), e}, y: {f("change")}})).Findings[0].Message
+	long := strings.Repeat("m ", maxQuoted/2-1) + "m…"
+	want := "Reviewers disagree. This is a trade-off, and no verdict on who is right:\n" +
+		"y takes no side: " + long + "\nquality (a), x would remove it: " + long + "\nquality (b) would add to it: " + long + "\nx holds it to be essential: It is essential."
+	lines := strings.Split(got, "\n")
+	slices.Sort(lines[1:])
+	wanted := strings.Split(want, "\n")
+	slices.Sort(wanted[1:])
+	if diff := cmp.Diff(wanted, lines); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // Several sides of one dispute become one finding: what touches, over all of
 // them.
 func TestOneDisputeOfMany(t *testing.T) {
@@ -178,6 +197,39 @@ func TestOneDisputeOfMany(t *testing.T) {
 	slices.Sort(titles)
 	if got := strings.Join(titles, ", "); got != "Trade-off: the cache is slow (3), other (0), something else (0)" {
 		t.Errorf("%s", got)
+	}
+}
+
+// What is at one place only over others of its title is disputed all the same;
+// what reaches over the place of a dispute drags nothing else in.
+func TestPlacesOfADispute(t *testing.T) {
+	f := func(first, last int, title string, a pipeline.Action) pipeline.Finding {
+		f := acts(finding("a.go", first, title, "info"), a)
+		f.EndLine = last
+		return f
+	}
+	for _, tt := range []struct {
+		name string
+		o    outputs
+		want string
+	}{
+		{"over another", outputs{x: {f(1, 1, "T", "remove")}, y: {f(3, 3, "T", "keep")}, specA: {f(2, 2, "T", "none")}}, "Trade-off: T (3)"},
+		{"beside one that reaches further", outputs{x: {f(5, 5, "all caches", "remove")}, y: {f(1, 6, "some caches", "keep"), f(2, 2, "few caches", "keep")}}, "Trade-off: all caches (2), few caches (0)"},
+		{"several on both sides", outputs{x: {f(1, 1, "T", "remove"), f(1, 1, "T T2", "keep")}, y: {f(1, 1, "T", "remove"), f(1, 1, "T T2", "keep")}}, "Trade-off: T (2)"},
+		{"of those that came back, only one", outputs{
+			x:     {f(1, 1, "one cache", "keep"), f(5, 5, "other", "none")},
+			y:     {sure(f(1, 1, "two cache", "remove"), 0.4), sure(f(5, 5, "third", "none"), 0.4)},
+			specA: {sure(f(6, 6, "fourth", "none"), 0.4)},
+		}, "Trade-off: one cache (2), fourth (0), other (0), third (0)"},
+	} {
+		var titles []string
+		for _, f := range Aggregate(panel(tt.o)).Findings {
+			titles = append(titles, fmt.Sprintf("%s (%d)", f.Title, len(f.Perspectives)))
+		}
+		slices.Sort(titles)
+		if got := strings.Join(titles, ", "); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
 	}
 }
 

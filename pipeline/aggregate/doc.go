@@ -2,10 +2,21 @@
 // into one report and decides. It is pure: the same input gives the same bytes,
 // in whatever order agents and findings come.
 //
-// The steps stand in one list, in [Aggregate]; each depends on the one before
-// and records what it did in the finding's reasons and in the coverage. Nothing
-// vanishes: what comes in is kept, merged away, dropped and counted, kept as a
-// residual concern, or suppressed with a reason.
+// The steps stand in one list, in aggregate.go, and each in a file of its own;
+// each depends on the one before and records what it did in the finding's
+// reasons and in the coverage. Nothing vanishes: what comes in is kept, merged
+// away, combined, dropped and counted, kept as a residual concern, or
+// suppressed with a reason, and what is discarded is suppressed.
+//
+// Two things hold under the default gate conditions, whoever makes findings. One
+// more finding never turns a decision that blocks into one that passes: what is
+// merged or combined counts as its strictest part, and what a failed spec stage
+// discards is out only where the stage itself blocks. And with what models found
+// the gate is never looser than without: what is no model's is never discarded,
+// doubted or outvoted by one.
+//
+// Titles are compared in bounded numbers, so that the time stays n log n
+// whatever they say: see maxWords, maxLooked and maxCompared.
 //
 // Findings are told over time by fingerprints, which are made before anything
 // is merged: a merged finding has those of all its parts, and is known again by

@@ -11,31 +11,36 @@ import (
 type opponents struct {
 	list  []*contender
 	areas map[area]int32
+	kinds []kind
 	by    map[opponentKey][]opponent
+}
+
+// kind is what findings are told apart by in the index. What is proven stands
+// apart, so that what models say can't crowd it out.
+type kind struct {
+	sides  sides
+	proven bool
 }
 
 // contender is a finding that takes sides, with what it is looked up by.
 type contender struct {
-	f      *item
-	title  *title
-	maker  int32 // who alone made it, 0 where several did
-	spots  []spot
-	words  []int32 // the rarest
-	proven bool
+	f     *item
+	title *title
+	maker int32 // who alone made it, 0 where several did
+	spots []spot
+	words []int32 // the rarest
+	kind  kind
 }
 
 type opponentKey struct {
-	area   int32
-	word   int32
-	side   sides // one
-	proven bool  // apart, so that what models say can't crowd out others
+	area, word int32
+	kind       kind
 }
 
 // opponent is a contender at a spot; reach is how far those up to it reach.
 type opponent struct {
 	*contender
-	spot
-	reach int
+	first, last, reach int
 }
 
 func newOpponents(w *work) *opponents {
@@ -53,7 +58,7 @@ func newOpponents(w *work) *opponents {
 				maker = int32(len(makers))
 				makers[f.maker()] = maker
 			}
-			x.list = append(x.list, &contender{f: f, title: f.title, maker: maker, spots: f.spots(), proven: w.proven(f)})
+			x.list = append(x.list, &contender{f: f, title: f.title, maker: maker, spots: f.spots(), kind: kind{f.sides, w.proven(f)}})
 		}
 	}
 	for _, c := range x.list {
@@ -72,17 +77,18 @@ func newOpponents(w *work) *opponents {
 }
 
 func (x *opponents) index(c *contender) {
+	if !slices.Contains(x.kinds, c.kind) {
+		x.kinds = append(x.kinds, c.kind)
+	}
 	for _, s := range c.spots {
 		in, ok := x.areas[s.in]
 		if !ok {
 			in = int32(len(x.areas))
 			x.areas[s.in] = in
 		}
-		for _, side := range c.f.sides.each() {
-			for _, word := range c.words {
-				key := opponentKey{in, word, side, c.proven}
-				x.by[key] = append(x.by[key], opponent{contender: c, spot: s})
-			}
+		for _, word := range c.words {
+			key := opponentKey{in, word, c.kind}
+			x.by[key] = append(x.by[key], opponent{contender: c, first: s.first, last: s.last})
 		}
 	}
 }
@@ -94,15 +100,24 @@ func (x *opponents) index(c *contender) {
 func (x *opponents) join(d *disputes) {
 	for _, c := range x.list {
 		proven, rest := search{c, d, maxLooked, maxCompared}, search{c, d, maxLooked, maxCompared}
-		for _, s := range c.spots {
-			for _, side := range c.f.sides.against().each() {
-				for _, word := range c.words {
-					proven.among(x.by[opponentKey{x.areas[s.in], word, side, true}], s)
-					rest.among(x.by[opponentKey{x.areas[s.in], word, side, false}], s)
-				}
+		for _, k := range x.kinds {
+			switch {
+			case !k.sides.opposes(c.kind.sides):
+			case k.proven:
+				x.search(&proven, k)
+			default:
+				x.search(&rest, k)
 			}
 		}
-		c.f.crowded = proven.spent() && c.proven && c.f.sides&(sideImpossible|sideEssential) != 0
+		c.f.crowded = proven.spent() && c.kind.proven && c.kind.sides&(sideImpossible|sideEssential) != 0
+	}
+}
+
+func (x *opponents) search(s *search, k kind) {
+	for _, at := range s.c.spots {
+		for _, word := range s.c.words {
+			s.among(x.by[opponentKey{x.areas[at.in], word, k}], at)
+		}
 	}
 }
 

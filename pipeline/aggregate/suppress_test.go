@@ -137,3 +137,14 @@ func TestFalsePositiveBecomesAConcern(t *testing.T) {
 		t.Errorf("%+v, %+v", r.Findings, r.ResidualConcerns)
 	}
 }
+
+// Whatever step took them out, they stand in document order.
+func TestSuppressedInDocumentOrder(t *testing.T) {
+	plan, other := finding("docs/plans/p.md", 0, "Stale", pipeline.SeverityMajor), finding("a.go", 1, "T", pipeline.SeverityMajor)
+	plan.Action = pipeline.ActionRemove
+	in := world(map[string][]pipeline.Finding{"x": {plan, other}})
+	in.Memory.Dismissed = pipeline.List[pipeline.Dismissal]{{Fingerprint: Aggregate(in).Findings[0].ID}}
+	if s := Aggregate(in).Suppressed; len(s) != 2 || s[0].Finding.Path != "a.go" {
+		t.Errorf("%+v", s)
+	}
+}
