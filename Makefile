@@ -37,7 +37,7 @@ fuzz: ## fuzz every parser of outside bytes for FUZZTIME each
 
 .PHONY: bench
 bench: ## the performance figures of docs/performance.md
-	go test -run '^$$' -bench . -benchtime $(BENCHTIME) ./config ./policies/... ./pipeline/... ./app/internal/store
+	go test -run '^$$' -bench . -benchtime $(BENCHTIME) ./config ./policies/... ./pipeline/... ./app/synthesis ./app/internal/store
 
 .PHONY: chaos
 chaos: ## kill servers KILLS times at work, then have GitHub fail; SEED plays a run again

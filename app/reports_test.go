@@ -111,7 +111,8 @@ func TestSpecificationProceeds(t *testing.T) {
 	w := start(t)
 	pr := w.openSpec(ghtest.Files{specDir + "spec-review-report.md": specReport(), specDir + "business-review-report.md": businessReport()})
 	w.idle()
-	w.wantsCheck(pr, "success")
+	w.wantsCheck(pr, "success", "All reviews passed quality gates")
+	w.wants(pr, "success", "All reviews passed quality gates", "grade C (0.76): spec quality 0.87, business alignment 1.0, technical feasibility N/A")
 	if n := w.callsTo(routeContents, 0); n != 0 {
 		t.Errorf("%d files were read that the change adds", n)
 	}
@@ -203,7 +204,8 @@ func TestPlan(t *testing.T) {
 }
 
 // A report in a comment counts where its author may write, from its coming to
-// its going, and joins the specification that the change is about.
+// its going, and joins the specification that the change is about. What the App
+// itself says in the same form is none.
 func TestReportInTrustedComment(t *testing.T) {
 	w := start(t)
 	pr := w.openSpec(ghtest.Files{specDir + "spec-review-report.md": specReport()})
@@ -212,7 +214,7 @@ func TestReportInTrustedComment(t *testing.T) {
 
 	said := pr.Comment("alice", businessReport(object{"status": "FAILURE"}))
 	w.idle()
-	w.wants(pr, "action_required", "Review failures: technical-pm")
+	w.wants(pr, "action_required", "Review failures: technical-pm", "spec-reviewer, technical-pm", reviewreport.Heading)
 	w.wantsCheck(pr, "action_required", "Review failures: technical-pm")
 
 	pr.EditComment(said.ID, businessReport())

@@ -72,6 +72,10 @@ func (s *schemaSet) explain(e *jsonschema.ValidationError, root *jsontree.Node, 
 			p.of(n, fmt.Sprintf("%s must be %v-%v, and is %s", field, schema["minimum"], schema["maximum"], n.Text), fmt.Sprintf("use a number from %v to %v", schema["minimum"], schema["maximum"]))
 			return
 		}
+		if schema["maximum"] == nil {
+			p.of(n, fmt.Sprintf("%s is %s, which is out of range", field, n.Text), fmt.Sprintf("use a number of at least %v", schema["minimum"]))
+			return
+		}
 		p.of(n, fmt.Sprintf("%s is %s, which is out of range", field, n.Text), fmt.Sprintf("use a number from %v to %v", schema["minimum"], schema["maximum"]))
 	default:
 		p.of(n, fmt.Sprintf("%s does not fit the schema (%s)", field, strings.Join(e.ErrorKind.KeywordPath(), "/")), "see the description of the field in the schema")

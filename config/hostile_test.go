@@ -50,7 +50,7 @@ func TestHostileConfig(t *testing.T) {
 		{"the same id without end", FileRules, repeated(5000, func(int) string { return rule("a", "") }),
 			`review-rules.json:2:8: /1/id: the id "a" is used twice`},
 		{"triggers within triggers", FileComposition, `[{"id": "ui", "trigger": ` + strings.Repeat(`{"type": "not", "triggers": [`, 20) + `{"type": "always"}` + strings.Repeat(`]}`, 20) + `}]`,
-			"review-composition.json:1:461: values are nested more than 32 deep"},
+			"review-composition.json:1:461: /0/trigger" + strings.Repeat("/triggers/0", 15) + ": values are nested more than 32 deep"},
 		{"ids that nearly are others", FileRules, repeated(5000, func(i int) string { return fmt.Sprintf(`{"id": "%s%d"}`, strings.Repeat("x", 70), i) }),
 			`review-rules.json:1:9: /0/id: no lower layer has an entry "xxxx`},
 		{"more rules with large patterns than there may be", FileRules, repeated(15_000, func(int) string { return `{"id":"a","match":{"pattern":"(a{999}){2}"}}` }),

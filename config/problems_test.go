@@ -94,7 +94,7 @@ func TestProblems(t *testing.T) {
 			`review-settings.json:2:44: /check/name: "name" occurs twice in one object; keep one of them`,
 		}},
 		{"huge exponent", FileComposition, `[{"id": "a", "priority": 1e999999999}]`, []string{
-			`review-composition.json:1:26: the number is too long or too large; write it in at most 32 characters and with an exponent of at most 300`,
+			`review-composition.json:1:26: /0/priority: the number is too long or too large; write it in at most 32 characters and with an exponent of at most 300`,
 		}},
 
 		// Not what the schema says.

@@ -28,6 +28,8 @@ const (
 	SchemaReviewReport     = "review-report"
 	SchemaReviewReportData = "review-report-data"
 	SchemaGateDecision     = "gate-decision"
+	SchemaReviewResult     = "review-result"
+	SchemaFourRules        = "four-rules-decision"
 )
 
 // schemaBase is where the schemas are published, so that editors find them.

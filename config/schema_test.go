@@ -15,6 +15,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/policies"
+	"github.com/reviewgate/reviewgate/policies/fourrules"
 	"github.com/reviewgate/reviewgate/policies/reviewreport"
 )
 
@@ -41,6 +42,8 @@ func TestSchemasAgreeWithTypes(t *testing.T) {
 		{"review-report.json", pipeline.ReviewReport{}, nil},
 		{"review-report-data.json", reviewreport.Record{}, nil},
 		{"gate-decision.json", pipeline.DecisionPass, nil},
+		{"review-result.json", fourrules.Result{}, nil},
+		{"four-rules-decision.json", fourrules.Decision{}, nil},
 	}
 	for _, test := range tests {
 		t.Run(test.url, func(t *testing.T) {
@@ -194,6 +197,9 @@ func TestSchemaEnums(t *testing.T) {
 		{"review-finding.json#/properties/finding_type", enum("", pipeline.FindingError, pipeline.FindingOmission)},
 		{"review-finding.json#/properties/state", enum("", pipeline.StateNew, pipeline.StateOpen, pipeline.StateResolved, pipeline.StateDismissed, pipeline.StateSuppressed)},
 		{"review-report.json#/$defs/coverage/properties/status", enum(pipeline.AgentOK, pipeline.AgentFailed, pipeline.AgentTimedOut, pipeline.AgentMalformed, pipeline.AgentSkipped, pipeline.AgentDiscarded)},
+		{"review-result.json#/properties/payload/properties/verdict", enum(fourrules.Approved, fourrules.Concerns, fourrules.Blocker)},
+		{"four-rules-decision.json#/properties/action", enum(fourrules.StopAndEscalate, fourrules.PauseAndClarify, fourrules.LogAndContinue, fourrules.Continue)},
+		{"four-rules-decision.json#/properties/status", enum(fourrules.Paused, fourrules.Running)},
 		{"review-report.json#/$defs/verdict", enum(pipeline.VerdictNone, pipeline.VerdictPass, pipeline.VerdictFail, pipeline.VerdictUnknown)},
 		{"review-report.json#/$defs/models/properties/auto_decision", enum(pipeline.AutoApprove, pipeline.AutoApproveWithNotes, pipeline.AutoReject, pipeline.AutoHuman)},
 		{"review-report.json#/$defs/reportOutcome/properties/phase", enum(pipeline.PhaseSpec, pipeline.PhasePlan)},
@@ -228,7 +234,7 @@ func TestEnumsHaveTitles(t *testing.T) {
 
 // Config is strict: an object whose fields are known admits no others.
 func TestConfigSchemasAreStrict(t *testing.T) {
-	for _, name := range append(FileNames(), "pr-facts.json", "file.json", "classification.json", "agent-manifest.json", "gap-log-entry.json", "review-report.json") {
+	for _, name := range append(FileNames(), "pr-facts.json", "file.json", "classification.json", "agent-manifest.json", "gap-log-entry.json", "review-report.json", "four-rules-decision.json") {
 		walkSchema(schemas().docs[schemaBase+name], func(schema map[string]any) {
 			if _, ok := schema["properties"]; ok && schema["type"] == "object" && schema["additionalProperties"] != false {
 				t.Errorf("%s: %v admits other fields", name, propertyNames(schema))

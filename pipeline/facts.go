@@ -41,8 +41,13 @@ type Repository struct {
 	Private       bool   `json:"private"`
 }
 
-// FullName is "owner/name".
-func (r Repository) FullName() string { return r.Owner + "/" + r.Name }
+// FullName is "owner/name", and empty where there is no repository.
+func (r Repository) FullName() string {
+	if r.Owner == "" && r.Name == "" {
+		return ""
+	}
+	return r.Owner + "/" + r.Name
+}
 
 // Author is who opened the pull request. Association is GitHub's
 // author_association: a hint for triggers, never a proof of authority.

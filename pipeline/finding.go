@@ -151,6 +151,9 @@ type AgentResult struct {
 	Status AgentStatus `json:"status"`
 	Note   string      `json:"note"` // for a person: why it is not ok
 	Output AgentOutput `json:"output"`
+	// Dropped counts findings that could not be read, and are therefore not in
+	// Output.
+	Dropped int `json:"dropped"`
 	// Citations are those of the output's findings that dispatch found to
 	// exist at the head. An agent can't claim it.
 	Citations List[string] `json:"citations"`

@@ -39,17 +39,18 @@ func (s Severity) Rank() int {
 func (s Severity) Valid() bool { return s.Rank() > 0 }
 
 // ParseSeverity maps the spellings that agents use to reviewgate's four:
-// P0 to P3, "Critical Major Minor", "Important", and "high medium low". It
-// reports false for a spelling it does not know.
+// P0 to P3, "Critical Major Minor", "Important", "high medium low", and SARIF's
+// "error warning note". It reports false for a spelling it does not know, and
+// for SARIF's "none", which is no finding.
 func ParseSeverity(s string) (Severity, bool) {
 	switch strings.ToLower(strings.TrimSpace(s)) {
 	case "critical", "p0":
 		return SeverityCritical, true
-	case "major", "p1", "important", "high":
+	case "major", "p1", "important", "high", "error":
 		return SeverityMajor, true
 	case "warning", "p2", "minor", "medium":
 		return SeverityWarning, true
-	case "info", "p3", "low":
+	case "info", "p3", "low", "note":
 		return SeverityInfo, true
 	}
 	return "", false

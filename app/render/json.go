@@ -1,7 +1,6 @@
 package render
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"unicode/utf16"
@@ -11,9 +10,14 @@ import (
 // JSON is the report itself, indented. Equal reports give equal bytes. What is
 // invisible or steers a terminal is written as escapes.
 func JSON(v View) ([]byte, error) {
-	b, err := json.MarshalIndent(v.Review.Report, "", "  ")
+	return Indented(v.Review.Report)
+}
+
+// Indented is the JSON of any other answer, in the same form.
+func Indented(v any) ([]byte, error) {
+	b, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
-		return nil, fmt.Errorf("encode the report as JSON: %w", err)
+		return nil, fmt.Errorf("encode the answer as JSON: %w", err)
 	}
 	return append(escaped(b), '\n'), nil
 }
@@ -23,17 +27,26 @@ func JSON(v View) ([]byte, error) {
 // replacement character is written as the encoder writes what is not UTF-8, so
 // that a report which was read back gives equal bytes, too.
 func escaped(b []byte) []byte {
-	var out bytes.Buffer
-	for _, r := range string(b) {
-		switch {
-		case r == '\n' || !isHidden(r) && r != utf8.RuneError:
-			out.WriteRune(r)
-		case r <= 0xffff:
-			fmt.Fprintf(&out, `\u%04x`, r)
-		default:
-			high, low := utf16.EncodeRune(r)
-			fmt.Fprintf(&out, `\u%04x\u%04x`, high, low)
+	var out []byte
+	from := 0 // what stands before is in out
+	for i := 0; i < len(b); {
+		r, size := utf8.DecodeRune(b[i:])
+		if r == '\n' || !isHidden(r) && r != utf8.RuneError {
+			i += size
+			continue
 		}
+		out = append(out, b[from:i]...)
+		if r <= 0xffff {
+			out = fmt.Appendf(out, `\u%04x`, r)
+		} else {
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		}
+		i += size
+		from = i
 	}
-	return out.Bytes()
+	if from == 0 {
+		return b
+	}
+	return append(out, b[from:]...)
 }

@@ -73,9 +73,9 @@ func (f *aggregateFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	reports, unread := readReports(cmd.InOrStdin(), args)
+	reports, unread := readReports(cmd, args)
 	if len(unread) > 0 {
-		tell(cmd.ErrOrStderr(), unread)
+		tellReports(cmd.ErrOrStderr(), unread)
 		return &exitError{code: exitUnusable}
 	}
 	outcome := reviewreport.Aggregate(f.phase, reports, thresholds)
@@ -110,7 +110,7 @@ func (f *aggregateFlags) thresholds(cmd *cobra.Command) (reviewreport.Thresholds
 // record writes the audit record, and what is wrong with reports. An
 // aggregation that leaves no record is not made.
 func record(w io.Writer, o *pipeline.ReportOutcome, reports []reviewreport.Report, t reviewreport.Thresholds) error {
-	tell(w, o.Errors)
+	tellReports(w, o.Errors)
 	audit := reviewreport.AuditOf(o, reports, t)
 	audit.Time = time.Now().UTC().Format(time.RFC3339)
 	line, err := render.AuditLine(&audit)
@@ -123,8 +123,8 @@ func record(w io.Writer, o *pipeline.ReportOutcome, reports []reviewreport.Repor
 	return nil
 }
 
-// tell says what is wrong with reports, one a line.
-func tell(w io.Writer, problems []pipeline.ReportError) {
+// tellReports says what is wrong with reports, one a line.
+func tellReports(w io.Writer, problems []pipeline.ReportError) {
 	for i := range problems {
 		fmt.Fprintln(w, "reviewgate:", render.ReportProblem(&problems[i]))
 	}
@@ -143,12 +143,12 @@ func (f *aggregateFlags) print(cmd *cobra.Command, o *pipeline.ReportOutcome) er
 
 // readReports reads the reports of a command line, and lists all files that
 // can't be read, so that they are mended at once.
-func readReports(stdin io.Reader, names []string) (reports []reviewreport.Report, unread []pipeline.ReportError) {
+func readReports(cmd *cobra.Command, names []string) (reports []reviewreport.Report, unread []pipeline.ReportError) {
 	seen := map[string]bool{}
 	for _, name := range names {
 		source, path := name, filepath.ToSlash(name)
 		if name == "-" {
-			source, path = "standard input", ""
+			source, path = standardInput, ""
 		}
 		at := filepath.Clean(name)
 		if seen[at] {
@@ -156,47 +156,28 @@ func readReports(stdin io.Reader, names []string) (reports []reviewreport.Report
 			continue
 		}
 		seen[at] = true
-		text, problem := readReport(stdin, name)
-		if problem != nil {
-			problem.Source = source
-			unread = append(unread, *problem)
-			continue
+		in, err := readInput(cmd, name, reviewreport.MaxBytes)
+		switch {
+		case err != nil:
+			unread = append(unread, pipeline.ReportError{Source: source, Error: unreadable(err), Recovery: "name files that hold review reports"})
+		case len(in.text) > reviewreport.MaxBytes:
+			unread = append(unread, pipeline.ReportError{
+				Source: source, Error: fmt.Sprintf("it has more than %d bytes, the limit of a review report", reviewreport.MaxBytes),
+				Recovery: "make it shorter, or name the report that was meant",
+			})
+		default:
+			reports = append(reports, reviewreport.Read(source, path, in.text))
 		}
-		reports = append(reports, reviewreport.Read(source, path, text))
 	}
 	return reports, unread
 }
 
-// readReport reads one report, and no more of it than a report may have.
-func readReport(stdin io.Reader, name string) ([]byte, *pipeline.ReportError) {
-	r := stdin
-	if name != "-" {
-		file, err := os.Open(name)
-		if err != nil {
-			return nil, unreadable(err)
-		}
-		defer file.Close()
-		r = file
-	}
-	text, err := io.ReadAll(io.LimitReader(r, reviewreport.MaxBytes+1))
-	if err != nil {
-		return nil, unreadable(err)
-	}
-	if len(text) > reviewreport.MaxBytes {
-		return nil, &pipeline.ReportError{
-			Error:    fmt.Sprintf("it has more than %d bytes, the limit of a review report", reviewreport.MaxBytes),
-			Recovery: "make it shorter, or name the report that was meant",
-		}
-	}
-	return text, nil
-}
-
-// unreadable says why a file can't be read, without its name, which is said
-// already.
-func unreadable(err error) *pipeline.ReportError {
+// unreadable says why a file can't be read, where the system says so without
+// its name, which is said already.
+func unreadable(err error) string {
 	var path *os.PathError
 	if errors.As(err, &path) {
 		err = path.Err
 	}
-	return &pipeline.ReportError{Error: fmt.Sprintf("it can't be read: %v", err), Recovery: "name files that hold review reports"}
+	return fmt.Sprintf("it can't be read: %v", err)
 }

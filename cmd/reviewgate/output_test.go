@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -17,18 +15,15 @@ func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left
 // An answer that can't be written is no success.
 func TestAnswerThatCannotBeWritten(t *testing.T) {
 	valid := t.TempDir()
-	report := filepath.Join(t.TempDir(), "report.md")
-	if err := os.WriteFile(report, []byte("# Review\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
 	for _, command := range []string{
 		"config show", "config show --format json", "config show --explain --format json --only settings",
 		"config check " + valid, "config check --format json " + valid,
 		"config explain a.go", "config explain --format json a.go", "config init " + t.TempDir(),
-		"aggregate " + report, "aggregate --format markdown " + report,
+		"verdict -", "verdict --format text -", "synthesize -", "synthesize --format markdown -", "synthesize --format headless -",
+		"aggregate -", "aggregate --format markdown -",
 	} {
 		var stderr bytes.Buffer
-		code := execute(t.Context(), strings.Fields(command), strings.NewReader(""), fullDisk{}, &stderr)
+		code := execute(t.Context(), strings.Fields(command), strings.NewReader("[]"), fullDisk{}, &stderr)
 		if code != exitUnfinished || !strings.Contains(stderr.String(), "write the answer: no space left on device") {
 			t.Errorf("%s: exit code %d, %s", command, code, stderr.String())
 		}

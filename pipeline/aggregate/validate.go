@@ -1,6 +1,7 @@
 package aggregate
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -97,20 +98,35 @@ func or[T ~string](v, fallback T) T {
 	return v
 }
 
-// inPlace tells whether the finding is about this change: its file is in it,
-// and its lines are in the file, as far as the diff shows how long that is.
+// inPlace tells whether the finding is about this change.
 func (w *work) inPlace(f *item) bool {
-	if f.Path == "" || w.in.FilesUnknown {
-		return true
+	return w.in.FilesUnknown || misplaced(w.files, &f.Finding) == ""
+}
+
+// Misplaced returns what says of a finding why it is not about the change, for
+// which it is dropped, or "".
+func Misplaced(facts *pipeline.PRFacts) func(*pipeline.Finding) string {
+	files := make(map[string]*pipeline.File, len(facts.Files))
+	for i := range facts.Files {
+		files[facts.Files[i].Path] = &facts.Files[i]
 	}
-	file := w.files[f.Path]
+	return func(f *pipeline.Finding) string { return misplaced(files, f) }
+}
+
+// misplaced says that the finding's file is not in the change, or that its
+// lines are not in the file, as far as the diff shows how long that is.
+func misplaced(files map[string]*pipeline.File, f *pipeline.Finding) string {
+	if f.Path == "" {
+		return ""
+	}
+	file := files[f.Path]
 	if file == nil {
-		return false
+		return "its path is not in the change"
 	}
-	if file.Status == pipeline.FileAdded && len(file.Hunks) > 0 {
-		return f.EndLine <= file.Additions
+	if last := max(f.StartLine, f.EndLine); file.Status == pipeline.FileAdded && len(file.Hunks) > 0 && f.StartLine > 0 && last > file.Additions {
+		return fmt.Sprintf("the file has no line %d", last)
 	}
-	return true
+	return ""
 }
 
 // deletes reports whether the finding recommends deleting the file itself: it

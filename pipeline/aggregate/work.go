@@ -16,6 +16,7 @@ type work struct {
 	agents    map[string]*config.Agent
 	files     map[string]*pipeline.File
 	lines     *lineIndex
+	windows   int // of lines that were looked through for what is gone
 	titles    *titles
 	findings  []*item // above the confidence gate, once that has been
 	residuals []*item // below it
@@ -130,6 +131,7 @@ func (w *work) take() {
 		} else if done(c.Status) && !done(r.Status) {
 			c.Status, c.Note = r.Status, r.Note
 		}
+		w.coverage[s].Dropped += r.Dropped
 		items := make([]item, len(r.Output.Findings))
 		for i := range items {
 			items[i] = item{Finding: r.Output.Findings[i], stage: r.Stage}

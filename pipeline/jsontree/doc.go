@@ -4,7 +4,9 @@
 // It is stricter than encoding/json: a key that occurs twice in an object, text
 // that is not UTF-8, a number that would take a million digits to write out,
 // and anything after the first value are errors. Depth and number of values are
-// bounded, so that a small text cannot grow into a large tree.
+// bounded, so that a small text cannot grow into a large tree. The bounds of
+// [Parse] are those of config; [Options] read longer texts, element by element
+// where a list is long.
 //
 // A fault of the syntax of which there is no doubt what was meant is an error,
 // and the tree is that of the text without it: whoever wrote it learns of all

@@ -54,9 +54,10 @@ type Document struct {
 	Name  string
 	Owner any
 
-	text     []byte       // put right, if that was possible
-	inserted []int        // offsets in text of the bytes that nobody wrote, ascending
-	lines    func() []int // offsets at which lines start, as they were written
+	text     []byte // put right, if that was possible
+	written  []byte // as somebody wrote it
+	inserted []int  // offsets in text of the bytes that nobody wrote, ascending
+	lines    func() []lineMark
 }
 
 // Get returns the value of a member, or nil. It may be called on nil and on
@@ -136,19 +137,27 @@ type Place struct {
 
 // Place returns where the value starts.
 func (n *Node) Place() Place {
-	return n.doc.place(n.offset, n.pointer())
+	return n.doc.place(n.offset, n.Pointer())
 }
 
 // KeyPlace returns where the key of a member starts. In an overlaid object that
 // may be in another text than the object itself.
 func (m Member) KeyPlace() Place {
-	return m.Value.doc.place(m.offset, m.Value.pointer())
+	return m.Value.doc.place(m.offset, m.Value.Pointer())
 }
+
+// Parent returns the array or object that the value is in, nil for the root.
+func (n *Node) Parent() *Node { return n.parent }
+
+// Key returns the key under which the value stands in an object, "" where it
+// stands in none.
+func (n *Node) Key() string { return n.key }
 
 // Document returns the text that the value stands in.
 func (n *Node) Document() *Document { return n.doc }
 
-func (n *Node) pointer() string {
+// Pointer returns the RFC 6901 JSON Pointer that leads to the value.
+func (n *Node) Pointer() string {
 	if n.parent == nil {
 		return ""
 	}
@@ -156,7 +165,7 @@ func (n *Node) pointer() string {
 	if n.parent.Kind == Array {
 		step = strconv.Itoa(n.index)
 	}
-	return n.parent.pointer() + "/" + EscapePointer(step)
+	return n.parent.Pointer() + "/" + EscapePointer(step)
 }
 
 var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
@@ -166,19 +175,36 @@ func EscapePointer(key string) string { return pointerEscaper.Replace(key) }
 
 func (d *Document) place(offset int, pointer string) Place {
 	offset -= sort.SearchInts(d.inserted, offset)
-	lines := d.lines()
-	line := sort.SearchInts(lines, offset+1)
-	return Place{Document: d, Line: line, Column: offset - lines[line-1] + 1, Pointer: pointer}
+	block := offset / lineBlock
+	mark := d.lines()[block]
+	part := d.written[block*lineBlock : offset]
+	start := mark.start
+	if at := bytes.LastIndexByte(part, '\n'); at >= 0 {
+		start = block*lineBlock + at + 1
+	}
+	return Place{Document: d, Line: mark.before + bytes.Count(part, []byte("\n")) + 1, Column: offset - start + 1, Pointer: pointer}
 }
 
-func lineStarts(text []byte) []int {
-	starts := []int{0}
-	for i, b := range text {
-		if b == '\n' {
-			starts = append(starts, i+1)
+// lineBlock is how far apart the marks are by which a text's lines are found:
+// an index of every line would be eight times as large as a text of nothing but
+// line breaks.
+const lineBlock = 4096
+
+// lineMark says of where a block begins how many line breaks stand before it,
+// and where the line that it is in starts.
+type lineMark struct{ before, start int }
+
+func lineMarks(text []byte) []lineMark {
+	marks := make([]lineMark, 1, len(text)/lineBlock+1)
+	var m lineMark
+	for from := 0; from+lineBlock <= len(text); from += lineBlock {
+		block := text[from : from+lineBlock]
+		if at := bytes.LastIndexByte(block, '\n'); at >= 0 {
+			m.before, m.start = m.before+bytes.Count(block, []byte("\n")), from+at+1
 		}
+		marks = append(marks, m)
 	}
-	return starts
+	return marks
 }
 
 // Value returns the tree in the types of encoding/json, with numbers as
@@ -283,7 +309,7 @@ func (n *Node) PlaceIn(offset int) Place {
 		}
 		read, at = read+size, at+written
 	}
-	return n.doc.place(at, n.pointer())
+	return n.doc.place(at, n.Pointer())
 }
 
 // escaped returns how many bytes the escape that a text starts with stands

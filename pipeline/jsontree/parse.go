@@ -25,7 +25,25 @@ const (
 	maxExponent     = 300
 	// maxKey keeps JSON Pointers short: each problem below a key quotes it.
 	maxKey = 1000
+	// maxErrors bounds how many repeated keys are listed: in the largest text
+	// half a million fit.
+	maxErrors = 1000
 )
+
+// Options read texts that are larger than config. The zero value reads as
+// [Parse] does, but mends nothing.
+type Options struct {
+	MaxBytes  int // of the text; 0 stands for the MaxBytes of config
+	MaxValues int // in the tree at one time, of some 150 bytes each; 0 stands for 200,000
+	// Take, if set, is offered each element of an array as soon as it is whole,
+	// inner ones first. What it takes does not stay in the tree, and counts no
+	// longer as one of its values: so a long list can be read in little memory.
+	// Elements keep their places, whether others are taken or not. With an error
+	// reading ends, and the error is all that comes of the text.
+	Take func(*Node) (taken bool, err *Error)
+
+	mend bool
+}
 
 // Error is one thing that is wrong with a text. Mended says that it is known
 // what was meant: the tree is that of the text put right.
@@ -37,24 +55,43 @@ type Error struct {
 }
 
 func (e Error) Error() string {
-	return fmt.Sprintf("%s:%d:%d: %s; %s", e.Document.Name, e.Line, e.Column, e.Problem, e.Remedy)
+	pointer := ""
+	if e.Pointer != "" {
+		pointer = e.Pointer + ": "
+	}
+	return fmt.Sprintf("%s:%d:%d: %s%s; %s", e.Document.Name, e.Line, e.Column, pointer, e.Problem, e.Remedy)
 }
 
 // Parse reads the document's only value. Faults of which there is no doubt what
 // was meant, such as a comma after the last entry, are reported and mended; at
 // another fault of the syntax the node is nil, and that is the last error.
-// Duplicate keys are all reported, and the tree goes on with the first of each.
-func Parse(doc *Document, text []byte) (*Node, []Error) {
-	doc.text = text
-	doc.lines = sync.OnceValue(func() []int { return lineStarts(text) })
+// Duplicate keys are reported, up to 1,000 of them, and the tree goes on with
+// the first of each.
+func Parse(doc *Document, text []byte) (*Node, []Error) { return Options{mend: true}.Parse(doc, text) }
+
+// Parse is the function of this name within other bounds. Where the text is no
+// JSON at all, the node is nil and there is one error.
+func (o Options) Parse(doc *Document, text []byte) (*Node, []Error) {
+	if o.MaxBytes == 0 {
+		o.MaxBytes = MaxBytes
+	}
+	if o.MaxValues == 0 {
+		o.MaxValues = maxValues
+	}
+	if len(text) > o.MaxBytes { // nothing is looked for in what is too large
+		place := Place{Document: doc, Line: 1, Column: 1}
+		return nil, []Error{{Place: place, Problem: fmt.Sprintf("the file has more than %d bytes", o.MaxBytes), Remedy: "make it smaller"}}
+	}
+	doc.text, doc.written = text, text
+	doc.lines = sync.OnceValue(func() []lineMark { return lineMarks(text) })
 	if err := doc.checkText(); err != nil {
 		return nil, []Error{*err}
 	}
-	mended, err := doc.checkSyntax()
+	mended, err := doc.checkSyntax(o.mend)
 	if err != nil {
 		return nil, append(mended, *err)
 	}
-	p := parser{doc: doc, dec: json.NewDecoder(bytes.NewReader(doc.text)), errors: mended}
+	p := parser{Options: o, doc: doc, dec: json.NewDecoder(bytes.NewReader(doc.text)), errors: mended}
 	p.dec.UseNumber()
 	root, err := p.value(&Node{doc: doc})
 	if err != nil {
@@ -63,11 +100,11 @@ func Parse(doc *Document, text []byte) (*Node, []Error) {
 	return root, p.errors
 }
 
-// checkSyntax finds out whether the text is JSON, and mends what it can of one
-// that is not.
-func (d *Document) checkSyntax() (mended []Error, err *Error) {
-	if err = d.checkJSON(); err == nil {
-		return nil, nil
+// checkSyntax finds out whether the text is JSON, and may mend what it can of
+// one that is not.
+func (d *Document) checkSyntax(mend bool) (mended []Error, err *Error) {
+	if err = d.checkJSON(); err == nil || !mend {
+		return nil, err
 	}
 	if mended = d.mend(); len(mended) > 0 {
 		err = d.checkJSON()
@@ -77,9 +114,6 @@ func (d *Document) checkSyntax() (mended []Error, err *Error) {
 
 // checkText finds what makes the text as a whole unreadable.
 func (d *Document) checkText() *Error {
-	if len(d.text) > MaxBytes {
-		return d.errorAt(0, fmt.Sprintf("the file has more than %d bytes", MaxBytes), "make it smaller")
-	}
 	if bytes.HasPrefix(d.text, []byte("\xef\xbb\xbf")) {
 		return d.errorAt(0, "the file starts with a byte order mark", "save it as UTF-8 without one")
 	}
@@ -93,17 +127,20 @@ func (d *Document) checkJSON() *Error {
 	if len(bytes.TrimSpace(d.text)) == 0 {
 		return d.errorAt(0, "the file is empty", "remove it, or write an empty list or object into it")
 	}
+	if json.Valid(d.text) { // without the copy that Unmarshal makes
+		return nil
+	}
 	var raw json.RawMessage
 	err := json.Unmarshal(d.text, &raw)
 	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
-		// Offset is the number of bytes read, the offending one included.
-		return d.syntaxError(max(int(syntax.Offset)-1, 0), syntax)
+	switch {
+	case !errors.As(err, &syntax):
+		return d.errorAt(0, fmt.Sprintf("the file cannot be read: %v", err), "write JSON")
+	case strings.Contains(syntax.Error(), "exceeded max depth"):
+		return nil // the parser stops before, and knows the place
 	}
-	if err != nil {
-		return d.errorAt(0, "the file cannot be read: "+err.Error(), "write JSON")
-	}
-	return nil
+	// Offset is the number of bytes read, the offending one included.
+	return d.syntaxError(max(int(syntax.Offset)-1, 0), syntax)
 }
 
 func firstInvalid(text []byte) int {
@@ -137,17 +174,11 @@ func (d *Document) errorOf(offset int, f fault) *Error {
 	return d.errorAt(offset, f.problem, f.remedy)
 }
 
-func (d *Document) tooDeep(offset int) *Error {
-	return d.errorAt(offset, fmt.Sprintf("values are nested more than %d deep", maxDepth), "nest them less deeply")
-}
-
 // syntaxError says in a user's words what encoding/json says in a parser's.
 func (d *Document) syntaxError(offset int, err *json.SyntaxError) *Error {
 	rest := d.text[min(offset, len(d.text)):]
 	before := bytes.TrimRight(d.text[:min(offset, len(d.text))], " \t\r\n")
 	switch {
-	case strings.Contains(err.Error(), "exceeded max depth"):
-		return d.tooDeep(offset)
 	case !bytes.ContainsAny(d.text, "\n[]{}\""): // a link's text is the path that it leads to
 		return d.errorAt(offset, "this is no JSON but a line of text, as in the place of a link", "write a list or an object; links are not followed, so put the file itself here")
 	case strings.Contains(err.Error(), "unexpected end"):
@@ -172,6 +203,7 @@ func (d *Document) syntaxError(offset int, err *json.SyntaxError) *Error {
 
 // parser walks a text that is known to be well-formed.
 type parser struct {
+	Options
 	doc    *Document
 	dec    *json.Decoder
 	values int
@@ -199,8 +231,8 @@ func (p *parser) value(n *Node) (*Node, *Error) {
 		return nil, err
 	}
 	n.offset = at
-	if p.values++; p.values > maxValues {
-		return nil, p.doc.errorAt(at, fmt.Sprintf("the file has more than %d values", maxValues), "make it smaller")
+	if p.values++; p.values > p.MaxValues {
+		return nil, n.Error(fmt.Sprintf("the file has more than %d values", p.MaxValues), "make it smaller")
 	}
 	switch t := tok.(type) {
 	case nil:
@@ -211,11 +243,11 @@ func (p *parser) value(n *Node) (*Node, *Error) {
 	case json.Number:
 		n.Kind, n.Text = Number, t.String()
 		if !reasonable(n.Text) {
-			return nil, p.doc.errorAt(at, "the number is too long or too large", fmt.Sprintf("write it in at most %d characters and with an exponent of at most %d", maxNumberLength, maxExponent))
+			return nil, n.Error("the number is too long or too large", fmt.Sprintf("write it in at most %d characters and with an exponent of at most %d", maxNumberLength, maxExponent))
 		}
 	case json.Delim:
 		if p.depth++; p.depth > maxDepth {
-			return nil, p.doc.tooDeep(at)
+			return nil, n.Error(fmt.Sprintf("values are nested more than %d deep", maxDepth), "nest them less deeply")
 		}
 		defer func() { p.depth-- }()
 		if t == '[' {
@@ -228,10 +260,21 @@ func (p *parser) value(n *Node) (*Node, *Error) {
 
 func (p *parser) array(n *Node) *Error {
 	n.Kind = Array
-	for p.dec.More() {
-		e, err := p.value(&Node{doc: p.doc, parent: n, index: len(n.Elems)})
+	for i := 0; p.dec.More(); i++ {
+		before := p.values
+		e, err := p.value(&Node{doc: p.doc, parent: n, index: i})
 		if err != nil {
 			return err
+		}
+		taken := false
+		if p.Take != nil {
+			if taken, err = p.Take(e); err != nil {
+				return err
+			}
+		}
+		if taken {
+			p.values = before
+			continue
 		}
 		n.Elems = append(n.Elems, e)
 	}
@@ -259,11 +302,7 @@ func (p *parser) object(n *Node) *Error {
 			return err
 		}
 		if seen[key] {
-			p.errors = append(p.errors, Error{
-				Place:   p.doc.place(at, v.pointer()),
-				Problem: fmt.Sprintf("%q occurs twice in one object", key),
-				Remedy:  "keep one of them",
-			})
+			p.repeated(v, key, at)
 			continue
 		}
 		seen[key] = true
@@ -271,6 +310,22 @@ func (p *parser) object(n *Node) *Error {
 	}
 	_, _, err := p.next()
 	return err
+}
+
+// repeated reports a key that its object has had already.
+func (p *parser) repeated(v *Node, key string, at int) {
+	if len(p.errors) < maxErrors {
+		p.errors = append(p.errors, Error{
+			Place:   p.doc.place(at, v.Pointer()),
+			Problem: fmt.Sprintf("%q occurs twice in one object", key),
+			Remedy:  "keep one of them",
+		})
+	}
+}
+
+// Error is about the value, and names its place.
+func (n *Node) Error(problem, remedy string) *Error {
+	return &Error{Place: n.Place(), Problem: problem, Remedy: remedy}
 }
 
 func reasonable(number string) bool {

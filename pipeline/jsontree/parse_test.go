@@ -104,11 +104,11 @@ func TestBounds(t *testing.T) {
 		name, text, want string
 	}{
 		{"size", strings.Repeat(" ", MaxBytes) + "1", "a.json:1:1: the file has more than 4194304 bytes; make it smaller"},
-		{"depth", strings.Repeat("[", 33) + strings.Repeat("]", 33), "a.json:1:33: values are nested more than 32 deep; nest them less deeply"},
-		{"great depth", strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat("}", 100_000), "a.json:1:50001: values are nested more than 32 deep; nest them less deeply"},
-		{"values", "[0" + strings.Repeat(",0", 200_000) + "]", "a.json:1:400000: the file has more than 200000 values; make it smaller"},
+		{"depth", strings.Repeat("[", 33) + strings.Repeat("]", 33), "a.json:1:33: " + strings.Repeat("/0", 32) + ": values are nested more than 32 deep; nest them less deeply"},
+		{"great depth", strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat("}", 100_000), "a.json:1:161: " + strings.Repeat("/a", 32) + ": values are nested more than 32 deep; nest them less deeply"},
+		{"values", "[0" + strings.Repeat(",0", 200_000) + "]", "a.json:1:400000: /199999: the file has more than 200000 values; make it smaller"},
+		{"digits", "[" + strings.Repeat("9", 33) + "]", "a.json:1:2: /0: the number is too long or too large; write it in at most 32 characters and with an exponent of at most 300"},
 		{"key", `{"` + strings.Repeat("k", 1001) + `": 1}`, "a.json:1:2: a key is longer than 1000 bytes; write a shorter one"},
-		{"digits", "[" + strings.Repeat("9", 33) + "]", "a.json:1:2: the number is too long or too large; write it in at most 32 characters and with an exponent of at most 300"},
 		{"exponent", "1e-999999999", "a.json:1:1: the number is too long or too large; write it in at most 32 characters and with an exponent of at most 300"},
 	}
 	for _, test := range tests {
@@ -122,6 +122,74 @@ func TestBounds(t *testing.T) {
 				t.Errorf("errors (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// Lines are counted from the nearest mark before a place.
+func TestPlacesInLongTexts(t *testing.T) {
+	var text strings.Builder
+	var want []Place
+	text.WriteString("[\n0")
+	for i := range 4000 {
+		text.WriteString(",")
+		// Lines of none to thousands of bytes, with breaks at the ends of blocks.
+		text.WriteString([]string{"\n", "\n\n\n", " ", strings.Repeat(" ", lineBlock-text.Len()%lineBlock-1) + "\n", "\r\n\t"}[i*i%5])
+		so := text.String()
+		want = append(want, Place{Line: strings.Count(so, "\n") + 1, Column: len(so) - strings.LastIndex(so, "\n")})
+		text.WriteString("7")
+	}
+	n, errs := Options{MaxBytes: 8 << 20}.Parse(&Document{Name: "a.json"}, []byte(text.String()+"]"))
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	for i, w := range want {
+		if got := n.Elems[i+1].Place(); got.Line != w.Line || got.Column != w.Column {
+			t.Fatalf("value %d stands at %d:%d, want %d:%d", i, got.Line, got.Column, w.Line, w.Column)
+		}
+	}
+}
+
+// What is taken is not kept, and does not count; what is left knows its place.
+func TestTake(t *testing.T) {
+	var taken []string
+	o := Options{MaxValues: 9, Take: func(n *Node) (bool, *Error) {
+		if n.Parent().Pointer() != "/list" {
+			return false, nil
+		}
+		taken = append(taken, place(n.Place())+" "+string(n.AppendJSON(nil)))
+		if n.Kind == String {
+			return false, n.Error("a string", "write none")
+		}
+		return n.Kind == Object, nil
+	}}
+	n, errs := o.Parse(&Document{Name: "a.json"}, []byte(`{"list": [{"a": [1]}, {"a": [2]}, 3, {"a": [4, 5]}], "other": [{}]}`))
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	want := []string{`1:11 /list/0 {"a":[1]}`, `1:23 /list/1 {"a":[2]}`, `1:35 /list/2 3`, `1:38 /list/3 {"a":[4,5]}`}
+	if diff := cmp.Diff(want, taken); diff != "" {
+		t.Errorf("taken (-want +got):\n%s", diff)
+	}
+	if got := string(n.AppendJSON(nil)); got != `{"list":[3],"other":[{}]}` {
+		t.Errorf("kept %s", got)
+	}
+	if got := place(n.Get("list").Elems[0].Place()); got != "1:35 /list/2" {
+		t.Errorf("what is kept stands at %s", got)
+	}
+	o.MaxValues = 6
+	if _, errs = o.Parse(&Document{Name: "a.json"}, []byte(`{"list": [{"a": [1]}, {"a": [1, 2, 3]}]}`)); len(errs) != 1 || errs[0].Pointer != "/list/1/a/2" {
+		t.Errorf("an element that is too large alone: %v", errs)
+	}
+	if n, errs = o.Parse(&Document{Name: "a.json"}, []byte(`{"list": [{}, "x", {}]}`)); n != nil || len(errs) != 1 || errs[0].Error() != "a.json:1:15: /list/1: a string; write none" {
+		t.Errorf("an element that can't be taken: %v", errs)
+	}
+}
+
+// However many keys are repeated, the list of errors stays short.
+func TestManyRepeatedKeys(t *testing.T) {
+	_, errs := Parse(&Document{Name: "a.json"}, []byte("{"+strings.Repeat(`"a": 1,`, 100_000)+`"a": 1}`))
+	if len(errs) != maxErrors {
+		t.Errorf("%d errors", len(errs))
 	}
 }
 

@@ -3,6 +3,7 @@ package reviewreport
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"strings"
@@ -134,13 +135,13 @@ func TestBrokenReports(t *testing.T) {
 		{"trailing comma", section("{\"status\":\n \"SUCCESS\",\n}"), failed + "line 5, column 11: there is a comma after the last entry; remove the comma"},
 		{"cut off", section(minimal[:len(minimal)-1]), failed + "line 5, column 1: the file ends in the middle of a value; close every string, bracket and brace"},
 		{"NaN", with("confidence", "NaN"), failed + "line 5, column 17: this is not JSON: invalid character 'N' looking for beginning of value; check the quotes, commas and brackets around it"},
-		{"infinity", with("confidence", "1e999"), failed + "line 5, column 17: the number is too long or too large; write it in at most 32 characters and with an exponent of at most 300"},
+		{"infinity", with("confidence", "1e999"), failed + "line 5, column 17: /confidence: the number is too long or too large; write it in at most 32 characters and with an exponent of at most 300"},
 		{"bad UTF-8", with("task_id", "\"\xff\""), failed + "line 5, column 15: the file is not valid UTF-8 here; save it as UTF-8"},
 		{"key twice", with("status", `"FAILURE"`), failed + `line 5, column 3: /status: "status" occurs twice in one object; keep one of them`},
 		{"two values", section(minimal + minimal), failed + fmt.Sprintf("line 4, column %d: there is something after the end of the JSON value; keep one value in the file and remove the rest", len(minimal)+1)},
 		{"a list", section("[" + minimal + "]"), failed + "line 4, column 1: this is a list; write an object"},
 		{"null", section("null"), failed + "line 4, column 1: this is null; write an object"},
-		{"deep", with("x", strings.Repeat("[", 50)+strings.Repeat("]", 50)), failed + "line 5, column 39: values are nested more than 32 deep; nest them less deeply"},
+		{"deep", with("x", strings.Repeat("[", 50)+strings.Repeat("]", 50)), failed + "line 5, column 39: /x" + strings.Repeat("/0", 31) + ": values are nested more than 32 deep; nest them less deeply"},
 
 		{"no status", without("status"), "Missing required field: status (in the json block on line 4)"},
 		{"no agent", without("agent"), "Missing required field: agent (in the json block on line 4)"},
@@ -226,6 +227,9 @@ func TestExtractReadsAll(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if math.Signbit(*got.SuccessEvidence.QualityAssessment.ClarityScore) {
+		t.Error("a score is -0, and would be printed so")
 	}
 	if r := Extract([]byte(section(minimal))); r.confidence() != 1 || r.severity() != "Minor" || r.SuccessEvidence.QualityAssessment != nil {
 		t.Errorf("defaults: %+v", r)

@@ -1,0 +1,90 @@
+package render
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// Headless renders a report in the text form that programs which called for a
+// review read, line by line: the fixes that are applied without asking, the
+// findings that somebody has to judge, worst first, then concerns and
+// questions. A section of nothing is left out, and nothing of a section is. No
+// text of an agent's begins or ends a line.
+func Headless(r *pipeline.ReviewReport) string {
+	p := plainPen{}
+	lines := []safe{say("headless head", nil)}
+	list := func(heading string, items []safe) {
+		if len(items) > 0 {
+			lines = append(append(lines, say(heading, len(items))), items...)
+		}
+	}
+	var fixes, rest []safe
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		h := headlessFinding{
+			Severity: word(severityOf(f)), Section: p.code(headlessPlace(f), unlimited), Title: p.text(f.Title, unlimited),
+			Reviewers: headlessReviewers(f, p), Confidence: safe(fmt.Sprintf("%.2f", f.Confidence)),
+			Why: p.text(headlessWhy(f), unlimited), Fix: p.code(f.SuggestedFix, unlimited),
+		}
+		if f.AutofixClass == pipeline.AutofixAuto {
+			fixes = append(fixes, say("headless fix", h))
+		} else {
+			rest = append(rest, say("headless finding", h))
+		}
+	}
+	list("headless fixes", fixes)
+	list("headless findings", rest)
+	list("headless concerns", headlessTexts(r.ResidualConcerns, p))
+	list("headless questions", headlessTexts(r.DeferredQuestions, p))
+	lines = append(lines, say("headless end", nil))
+	var b strings.Builder
+	for _, l := range lines {
+		b.WriteString(string(l) + "\n")
+	}
+	return b.String()
+}
+
+type headlessFinding struct {
+	Severity                                        word // what counts in the gate
+	Section, Title, Reviewers, Confidence, Why, Fix safe
+}
+
+// headlessWhy is why it matters, and of a contradiction what each side says.
+func headlessWhy(f *pipeline.Finding) string {
+	if len(f.Perspectives) > 0 {
+		return f.Message
+	}
+	return cmp.Or(f.WhyItMatters, f.Message)
+}
+
+// headlessPlace is the section, and where there is a path that and its line.
+func headlessPlace(f *pipeline.Finding) string {
+	place := f.Path
+	if place != "" && f.StartLine > 0 {
+		place += fmt.Sprintf(":%d", f.StartLine)
+	}
+	if place != "" && f.Section != "" {
+		return place + ", " + f.Section
+	}
+	return place + f.Section
+}
+
+// headlessReviewers are all that agree.
+func headlessReviewers(f *pipeline.Finding, p pen) safe {
+	names := f.Reviewers
+	if len(names) == 0 {
+		names = pipeline.List[string]{f.Agent}
+	}
+	return p.text(strings.Join(names, ", "), unlimited)
+}
+
+func headlessTexts(list []pipeline.SourcedText, p pen) []safe {
+	var out []safe
+	for _, t := range list {
+		out = append(out, say("headless text", struct{ Text, Source safe }{p.text(t.Text, unlimited), p.text(t.Source, unlimited)}))
+	}
+	return out
+}

@@ -1,0 +1,193 @@
+// Package synthesis runs stage 6 alone, over agents' outputs that come from
+// files: the findings are put together into one report, and the gate decides.
+//
+// Without the facts of a change nobody knows its files: then paths and lines of
+// findings are taken as they are, and what needs the files, such as comments
+// that ignore findings, has no effect. Neither the order of the files nor that
+// of the findings in them changes the report.
+package synthesis
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/agentoutput"
+	"github.com/reviewgate/reviewgate/pipeline/aggregate"
+	"github.com/reviewgate/reviewgate/pipeline/classify"
+	"github.com/reviewgate/reviewgate/pipeline/jsontree"
+)
+
+// maxFactsValues bounds what is held of facts: those of 3,000 files with
+// 99,000 lines have 540,000 values, which take up 150 MB while they are checked.
+const maxFactsValues = 1_000_000
+
+// Source is a text and what it is called in problems.
+type Source struct {
+	Name string
+	Text []byte
+}
+
+// Input is what a report is made from.
+type Input struct {
+	Outputs []Source // of agents: at most agentoutput.MaxBytes each, and agentoutput.MaxFindings together
+	Facts   *Source  // of the change (pipeline.PRFacts), nil where they are not known
+	Config  *config.Config
+	// Models are the weaker and the stronger model by name; empty for those of
+	// the config.
+	Models []string
+}
+
+// Outcome is a review in which only stage 6 was done, with what came to light
+// of the texts.
+type Outcome struct {
+	Review  pipeline.Review
+	Config  *config.Config // with the models in force
+	Dropped agentoutput.Dropped
+	Unknown []agentoutput.Unknown // fields, by text
+}
+
+// Run makes the report. The problems say what can't be used, and then there is
+// none; the error is about the config.
+func Run(in Input) (Outcome, []pipeline.ConfigProblem, error) {
+	out := Outcome{Config: withModels(in.Config, in.Models)}
+	read := reader{out: &out, graded: graded(in.Config), misplaced: func(*pipeline.Finding) string { return "" }}
+	if in.Facts != nil {
+		read.facts(in.Facts)
+	}
+	for _, s := range in.Outputs {
+		read.outputs(s)
+	}
+	if len(read.problems) > 0 {
+		return Outcome{}, read.problems, nil
+	}
+	v := &out.Review
+	v.Facts.Config = in.Config.InForce
+	v.Results = read.results()
+	for _, r := range v.Results {
+		if v.Manifest.Entry(r.Agent) == nil {
+			v.Manifest.Entries = append(v.Manifest.Entries, pipeline.ManifestEntry{
+				Agent: r.Agent, Scope: pipeline.AgentScope{All: true}, Stage: r.Stage, AddedBy: pipeline.AddedByPolicy,
+			})
+		}
+	}
+	if in.Facts != nil {
+		classifier, err := classify.New(out.Config)
+		if err != nil {
+			return Outcome{}, nil, fmt.Errorf("compile the domains: %w", err)
+		}
+		v.Classification = classifier.Classify(&v.Facts)
+	}
+	v.Report = aggregate.Aggregate(aggregate.Input{
+		Facts: &v.Facts, Classification: &v.Classification, Manifest: &v.Manifest, Results: v.Results,
+		Config: out.Config, FilesUnknown: in.Facts == nil,
+	})
+	return out, nil, nil
+}
+
+// withModels is the config with other models named.
+func withModels(cfg *config.Config, models []string) *config.Config {
+	if len(models) == 0 {
+		return cfg
+	}
+	with := *cfg
+	with.Settings.Models.Reviewers = models
+	return &with
+}
+
+func graded(cfg *config.Config) func(string) bool {
+	scales := map[string]string{}
+	for _, a := range cfg.Agents {
+		scales[a.ID] = a.Scale
+	}
+	return func(agent string) bool { return scales[agent] == config.ScalePassWarnFail }
+}
+
+// reader reads the texts and collects what can't be used.
+type reader struct {
+	out       *Outcome
+	graded    func(agent string) bool
+	misplaced func(*pipeline.Finding) string
+	found     int
+	list      []pipeline.AgentResult
+	unknown   []int // fields, by result
+	problems  []pipeline.ConfigProblem
+}
+
+func (r *reader) facts(s *Source) {
+	bounds := jsontree.Options{MaxBytes: agentoutput.MaxBytes, MaxValues: maxFactsValues}
+	r.problems = config.DecodeData(config.SchemaPRFacts, s.Name, s.Text, bounds, &r.out.Review.Facts)
+	r.misplaced = aggregate.Misplaced(&r.out.Review.Facts)
+}
+
+func (r *reader) outputs(s Source) {
+	outputs, errs := agentoutput.Decode(s.Name, s.Text, r.graded)
+	for _, e := range errs {
+		r.problems = append(r.problems, config.ProblemOf(e))
+	}
+	var unknown agentoutput.Unknown
+	for i := range outputs {
+		o := &outputs[i]
+		if r.found += len(o.Findings) + o.Dropped.Count; r.found > agentoutput.MaxFindings {
+			r.problems = append(r.problems, pipeline.ConfigProblem{
+				File: s.Name, Problem: fmt.Sprintf("the files up to here have more than %d findings", agentoutput.MaxFindings), Remedy: "put fewer together",
+			})
+			return
+		}
+		r.out.Dropped.Add(o.Dropped)
+		if unknown.Add(o.Unknown); len(r.problems) == 0 {
+			r.add(o)
+		}
+	}
+	if unknown.Count > 0 {
+		r.out.Unknown = append(r.out.Unknown, unknown)
+	}
+}
+
+// add takes in one envelope. What is not about the change is dropped by
+// aggregate, and told here, where its place is known.
+func (r *reader) add(o *agentoutput.Output) {
+	for i := range o.Findings {
+		if why := r.misplaced(&o.Findings[i]); why != "" {
+			r.out.Dropped.Add(agentoutput.Dropped{Count: 1, Why: []jsontree.Error{{Place: o.Places[i], Problem: why, Remedy: "report what is in the change only"}}})
+		}
+	}
+	r.unknown = append(r.unknown, o.Unknown.Count)
+	r.list = append(r.list, pipeline.AgentResult{
+		Agent: o.Agent, Model: o.Model, Stage: o.Stage, Status: pipeline.AgentOK, Dropped: o.Dropped.Count, Output: o.AgentOutput,
+	})
+}
+
+// results are one for each agent, model and stage, in that order, whatever
+// envelopes their findings came in.
+func (r *reader) results() pipeline.List[pipeline.AgentResult] {
+	order := make([]int, len(r.list))
+	unknown := map[[2]string]int{} // by agent and model, which have one row of coverage
+	for i := range order {
+		order[i] = i
+		unknown[[2]string{r.list[i].Agent, r.list[i].Model}] += r.unknown[i]
+	}
+	byMaker := func(a, b *pipeline.AgentResult) int {
+		return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Stage, b.Stage))
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return byMaker(&r.list[i], &r.list[j]) })
+	var out pipeline.List[pipeline.AgentResult]
+	for _, i := range order {
+		next := r.list[i]
+		if n := unknown[[2]string{next.Agent, next.Model}]; n > 0 {
+			next.Note = fmt.Sprintf("fields left out that are not known: %d", n)
+		}
+		if last := len(out) - 1; last >= 0 && byMaker(&out[last], &next) == 0 {
+			to := &out[last]
+			to.Dropped += next.Dropped
+			to.Output.Findings = append(to.Output.Findings, next.Output.Findings...)
+			to.Output.ResidualConcerns = append(to.Output.ResidualConcerns, next.Output.ResidualConcerns...)
+			to.Output.DeferredQuestions = append(to.Output.DeferredQuestions, next.Output.DeferredQuestions...)
+			continue
+		}
+		out = append(out, next)
+	}
+	return out
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/jsontree"
+)
+
+// input is the text of a file that the command line names. Its name is what
+// problems are told by.
+type input struct {
+	name string
+	text []byte
+}
+
+// standardInput is what problems call it.
+const standardInput = "standard input"
+
+// readInputs reads files, and standard input for -, up to limit bytes in all:
+// no more than that is ever held.
+func readInputs(cmd *cobra.Command, names []string, limit int64) ([]input, error) {
+	var out []input
+	left, stdin := limit, false
+	for _, name := range names {
+		if name == "-" && stdin {
+			return nil, errors.New("- is named twice: standard input can be read once only")
+		}
+		stdin = stdin || name == "-"
+		in, err := readInput(cmd, name, left)
+		if err != nil {
+			return nil, err
+		}
+		if int64(len(in.text)) > left {
+			return nil, fmt.Errorf("%s: the input is larger than %d MiB in all: leave something out, or split it", in.name, limit>>20)
+		}
+		left -= int64(len(in.text))
+		out = append(out, in)
+	}
+	return out, nil
+}
+
+// readInput reads one file, and one byte more than the limit if it is larger.
+func readInput(cmd *cobra.Command, name string, limit int64) (input, error) {
+	if name == "-" {
+		text, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), limit+1))
+		if err != nil {
+			return input{}, fmt.Errorf("read standard input: %w", err)
+		}
+		return input{standardInput, text}, nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return input{}, fmt.Errorf("read the input: %w", err)
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return input{}, fmt.Errorf("%s is a directory: name the files in it", name)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return input{}, fmt.Errorf("read %s: %w", name, err)
+	}
+	return input{name, text}, nil
+}
+
+// maxTold bounds how many lines of one kind standard error is given.
+const maxTold = 100
+
+// tell writes problems with input on standard error, one a line, and counts what
+// is more than maxTold of all.
+func tell(cmd *cobra.Command, problems []pipeline.ConfigProblem, all int) {
+	for i, p := range problems {
+		if i == maxTold {
+			break
+		}
+		fmt.Fprintln(cmd.ErrOrStderr(), config.FormatProblem(p))
+	}
+	if more := all - min(len(problems), maxTold); more > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "and %d more\n", more)
+	}
+}
+
+// problemsOf are errors of texts as problems.
+func problemsOf(errs []jsontree.Error) []pipeline.ConfigProblem {
+	out := make([]pipeline.ConfigProblem, 0, len(errs))
+	for _, e := range errs {
+		out = append(out, config.ProblemOf(e))
+	}
+	return out
+}
+
+// leftOut tells of unknown fields, which do no harm, where the first is.
+func leftOut(cmd *cobra.Command, first jsontree.Place, n int) {
+	problem := "this field is not known and was left out"
+	if n > 1 {
+		problem = fmt.Sprintf("this field and %d more are not known and were left out", n-1)
+	}
+	tell(cmd, problemsOf([]jsontree.Error{{Place: first, Problem: problem}}), 1)
+}

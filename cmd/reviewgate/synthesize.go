@@ -1,0 +1,169 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reviewgate/reviewgate/app"
+	"github.com/reviewgate/reviewgate/app/render"
+	"github.com/reviewgate/reviewgate/app/synthesis"
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/agentoutput"
+)
+
+type synthesizeFlags struct {
+	facts, config, models, format string
+}
+
+func synthesizeCommand() *cobra.Command {
+	var f synthesizeFlags
+	c := &cobra.Command{
+		Use:   "synthesize FINDINGS.json...",
+		Short: "Put agents' findings together into one report and decide",
+		Long: `Put agents' findings together into one report, as the last stage of a review
+does, and decide: duplicates are merged, contradictions become trade-offs, what
+is unsure is set aside, and the gate's conditions give the decision.
+
+Each file (- is standard input) holds one agent's output or a list of them:
+
+  {"agent": "security", "model": "optional", "stage": "spec or quality, optional",
+   "findings": [{"title": "...", "severity": "major", "message": "...",
+     "confidence": 0.9, "path": "auth.go", "start_line": 12}],
+   "residual_concerns": ["optional"], "deferred_questions": ["optional"]}
+
+A finding needs title, severity, message, confidence and path or section; P0 to
+P3, high, medium, low and SARIF's words are severities too. A finding that is
+none is dropped, counted in the coverage, and told on standard error with its
+place. All files together may have 64 MiB and 200,000 findings. Their order, and
+that of the findings in them, never changes the report.
+
+With --facts, paths and lines of findings are checked against the change that
+was reviewed, and what can't be known of it counts. Without, they are taken as
+they are. The config is the defaults, with a repository's files from --config.
+
+The exit code is the gate's: 0 it passes, 1 it is blocked (needs_fixes or fail;
+never where the config's mode is advisory or off), 2 a file or the config can't
+be used, 3 it could not be finished.`,
+		Example: "  reviewgate synthesize security.json quality.json\n" +
+			"  reviewgate synthesize --format headless --models haiku,opus outputs/*.json\n" +
+			"  my-agent | reviewgate synthesize --config .github/reviewgate --format markdown -",
+		Args: cobra.MinimumNArgs(1),
+		RunE: f.run,
+	}
+	c.Flags().StringVar(&f.facts, "facts", "", "`file` with the facts of the change (PRFacts)")
+	c.Flags().StringVar(&f.config, "config", "", "`directory` with a repository's config files, over the defaults")
+	c.Flags().StringVar(&f.models, "models", "", "the weaker and the stronger `model`, as A,B (default: those of the config)")
+	c.Flags().StringVar(&f.format, "format", "json", "json, markdown or headless: text for programs, by line")
+	return c
+}
+
+func (f *synthesizeFlags) run(cmd *cobra.Command, args []string) error {
+	if err := oneOf(f.format, "json", "markdown", "headless"); err != nil {
+		return err
+	}
+	for _, name := range []string{"facts", "config", "models"} {
+		if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() == "" {
+			return unusable(fmt.Errorf("--%s is empty: give it a value, or leave it out", name))
+		}
+	}
+	in, err := f.input(cmd, args)
+	if err != nil {
+		return err
+	}
+	out, problems, err := synthesis.Run(in)
+	switch {
+	case err != nil:
+		return unfinished(err)
+	case len(problems) > 0:
+		tell(cmd, problems, len(problems))
+		return &exitError{code: exitUnusable}
+	}
+	for _, u := range out.Unknown {
+		leftOut(cmd, u.First, u.Count)
+	}
+	dropped := problemsOf(out.Dropped.Why)
+	for i := range dropped {
+		dropped[i].Problem = "finding dropped: " + dropped[i].Problem
+	}
+	tell(cmd, dropped, out.Dropped.Count)
+	return f.report(cmd, &out)
+}
+
+// input reads all that the report is made from.
+func (f *synthesizeFlags) input(cmd *cobra.Command, args []string) (in synthesis.Input, err error) {
+	if in.Models, err = f.pair(); err != nil {
+		return in, unusable(err)
+	}
+	var layers []config.Layer
+	if f.config != "" {
+		layer, err := readLayer(config.LayerRepository, f.config)
+		if err != nil {
+			return in, unusable(err)
+		}
+		layers = append(layers, layer)
+	}
+	cfg, problems := config.Load(layers...)
+	if in.Config = cfg; len(problems) > 0 {
+		return in, invalid(cmd, problems)
+	}
+	if f.facts != "" {
+		if f.facts == "-" && slices.Contains(args, "-") {
+			return in, unusable(errors.New("- is named twice: standard input can be read once only"))
+		}
+		facts, err := readInputs(cmd, []string{f.facts}, agentoutput.MaxBytes)
+		if err != nil {
+			return in, unusable(err)
+		}
+		in.Facts = &synthesis.Source{Name: facts[0].name, Text: facts[0].text}
+	}
+	texts, err := readInputs(cmd, args, agentoutput.MaxBytes)
+	if err != nil {
+		return in, unusable(err)
+	}
+	for _, t := range texts {
+		in.Outputs = append(in.Outputs, synthesis.Source{Name: t.name, Text: t.text})
+	}
+	return in, nil
+}
+
+// pair are the models that are named, or none.
+func (f *synthesizeFlags) pair() ([]string, error) {
+	if f.models == "" {
+		return nil, nil
+	}
+	models := strings.Split(f.models, ",")
+	for i := range models {
+		models[i] = strings.TrimSpace(models[i])
+	}
+	if len(models) != 2 || models[0] == "" || models[1] == "" || models[0] == models[1] {
+		return nil, fmt.Errorf("--models %q: name two models, the weaker first, such as haiku,opus", f.models)
+	}
+	return models, nil
+}
+
+// report prints the report and makes the gate the exit code.
+func (f *synthesizeFlags) report(cmd *cobra.Command, out *synthesis.Outcome) error {
+	report := &out.Review.Report
+	mode := out.Config.Mode(report.Repository)
+	view := render.View{
+		Review: out.Review, Record: pipeline.RunRecord{Version: app.Version()}, Mode: mode, Rules: render.RuleNotes(report, out.Config),
+	}
+	var err error
+	switch f.format {
+	case "markdown":
+		err = put(cmd, render.Markdown(view))
+	case "headless":
+		err = put(cmd, render.Headless(report))
+	default:
+		err = putIndented(cmd, report)
+	}
+	if err == nil && mode == config.ModeEnforce && report.Decision.Blocks() {
+		return &exitError{code: exitBlocked}
+	}
+	return err
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reviewgate/reviewgate/app/render"
+	"github.com/reviewgate/reviewgate/pipeline/jsontree"
+	"github.com/reviewgate/reviewgate/policies/fourrules"
+)
+
+func verdictCommand() *cobra.Command {
+	format := "json"
+	c := &cobra.Command{
+		Use:   "verdict RESULT.json...",
+		Short: "Apply the four rules to reviewers' verdicts",
+		Long: `Apply the four rules to the verdicts of one cycle of reviews, and say whether
+work goes on:
+
+  1  any blocker           stop and escalate  PAUSED
+  2  two or more concerns  pause and clarify  PAUSED
+  3  exactly one concern   log and continue   RUNNING, flagged
+  4  all approved          continue           RUNNING
+  0  no results at all     pause and clarify  PAUSED
+
+Each file (- is standard input) holds one review result or a list of them:
+
+  {"type": "review_result", "reviewer": "codex", "timestamp": "2026-01-31T12:00:00Z",
+   "payload": {"verdict": "approved, concerns or blocker", "summary": "...",
+     "issues": [{"severity": "high", "description": "...", "file": "auth.py"}]}}
+
+Of a reviewer who answers more than once the latest timestamp counts, and at the
+same time the worst verdict. A summary of more than 200 words is cut, and marked.
+Where rule 2 decides, clarification is a prompt for the agents. All files together
+may have 4 MiB.
+
+The exit code is 0 for RUNNING, 1 for PAUSED, and 2 where a file is no review
+result: then nothing is decided, and standard error says what is wrong where.`,
+		Example: "  reviewgate verdict codex.json gemini.json\n" +
+			"  reviewgate verdict --format text reviews/*.json\n" +
+			"  curl -s https://ci.example/results | reviewgate verdict -",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return applyRules(cmd, args, format) },
+	}
+	c.Flags().StringVar(&format, "format", format, "json or text")
+	return c
+}
+
+func applyRules(cmd *cobra.Command, args []string, format string) error {
+	if err := oneOf(format, "json", "text"); err != nil {
+		return err
+	}
+	results, err := readResults(cmd, args)
+	if err != nil {
+		return err
+	}
+	d := fourrules.Decide(results)
+	if format == "text" {
+		err = put(cmd, render.Verdict(&d, textOptions(cmd.OutOrStdout())))
+	} else {
+		err = putIndented(cmd, d)
+	}
+	if err == nil && d.Status != fourrules.Running {
+		return &exitError{code: exitBlocked}
+	}
+	return err
+}
+
+// readResults reads all files, and tells all that is wrong with any of them.
+func readResults(cmd *cobra.Command, args []string) ([]fourrules.Result, error) {
+	inputs, err := readInputs(cmd, args, jsontree.MaxBytes)
+	if err != nil {
+		return nil, unusable(err)
+	}
+	var results []fourrules.Result
+	var wrong []jsontree.Error
+	for _, in := range inputs {
+		d, errs := fourrules.Decode(in.name, in.text)
+		results, wrong = append(results, d.Results...), append(wrong, errs...)
+		if len(d.Unknown) > 0 {
+			leftOut(cmd, d.Unknown[0], len(d.Unknown))
+		}
+	}
+	if len(wrong) > 0 {
+		tell(cmd, problemsOf(wrong), len(wrong))
+		return nil, &exitError{code: exitUnusable}
+	}
+	if older := len(results) - len(fourrules.Latest(results)); older > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "of reviewers who answered more than once the latest answer counts: %d of %d results left out\n", older, len(results))
+	}
+	return results, nil
+}
+
+// putIndented writes an answer for programs. What steers a terminal is written
+// as escapes.
+func putIndented(cmd *cobra.Command, v any) error {
+	b, err := render.Indented(v)
+	if err != nil {
+		return unfinished(err)
+	}
+	if _, err := cmd.OutOrStdout().Write(b); err != nil {
+		return unfinished(fmt.Errorf("write the answer: %w", err))
+	}
+	return nil
+}

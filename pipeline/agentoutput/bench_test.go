@@ -1,0 +1,104 @@
+package agentoutput
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// sentence is what an agent writes into a field.
+const sentence = "The total is computed in binary floating point, so that cents are lost."
+
+// outputOf is the output of an agent with findings of which every field is set.
+func outputOf(findings int) []byte {
+	var b strings.Builder
+	b.WriteString(`{"agent": "a", "findings": [`)
+	for i := range findings {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"title": "Money as float %d", "severity": "P1", "message": %q, "confidence": 0.93, "path": "pricing/total-%d.ts", "start_line": %d, "end_line": %d,
+"rule_id": "fin-decimal-01", "category": "money", "why_it_matters": %q, "evidence": ["const total = 0.1 * %d"], "recommendation": %q, "action": "change",
+"suggested_fix": "const total = decimal(0.1).times(%d)", "autofix_class": "present", "finding_type": "error", "blocking": false}`,
+			i, sentence, i%500, i+1, i+2, sentence, i, sentence, i)
+	}
+	b.WriteString("]}")
+	return []byte(b.String())
+}
+
+// peak runs f and returns how far the heap grew meanwhile, above what it was.
+func peak(f func()) uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	before, most := m.HeapAlloc, uint64(0)
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for tick := time.Tick(5 * time.Millisecond); ; {
+			select {
+			case <-stop:
+				return
+			case <-tick:
+				runtime.ReadMemStats(&m)
+				most = max(most, m.HeapAlloc)
+			}
+		}
+	}()
+	f()
+	close(stop)
+	<-stopped
+	return most - min(most, before)
+}
+
+func BenchmarkDecode(b *testing.B) {
+	for _, n := range []int{1_000, 10_000, 100_000} {
+		text := outputOf(n)
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			most := uint64(0)
+			for b.Loop() {
+				most = max(most, peak(func() {
+					if out, errs := Decode("a.json", text, nil); len(errs) > 0 || len(out[0].Findings) != n {
+						b.Fatal(errs)
+					}
+				}))
+			}
+			b.ReportMetric(float64(most)/(1<<20), "peak-MB")
+		})
+	}
+}
+
+// Memory stays within what MaxBytes says, whatever the text is made of.
+func TestMemoryIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads texts of 64 MB")
+	}
+	fill := func(piece string) []byte {
+		const room = 100
+		return []byte(`{"agent": "a", "findings": [` + strings.TrimSuffix(strings.Repeat(piece, (MaxBytes-room)/len(piece)), ",") + `]}`)
+	}
+	for name, text := range map[string][]byte{
+		"findings":       outputOf(100_000),
+		"small findings": fill(`{"title":"t","severity":"P0","message":"m","confidence":1,"path":"p"},`),
+		"wrong findings": fill(`{},`),
+		"numbers":        fill(`0,`),
+		"one string":     []byte(`{"agent": "a", "findings": [{` + needed + `, "citation": "` + strings.Repeat("x", MaxBytes-300) + `"}]}`),
+		"escapes":        []byte(`{"agent": "a", "findings": [{` + needed + `, "citation": "` + strings.Repeat(`\n`, MaxBytes/2-300) + `"}]}`),
+		"line breaks":    []byte(strings.Repeat("\n", MaxBytes)),
+		"brackets":       []byte(strings.Repeat("[", MaxBytes)),
+		"keys twice":     []byte(`{` + strings.Repeat(`"a":0,`, MaxBytes/6-1) + `"a":0}`),
+		"unknown fields": []byte(`{"x": [` + strings.Repeat(`"yyyyyyyy",`, MaxBytes/11-10) + `0]}`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			began := time.Now()
+			most := peak(func() { Decode("a.json", text, nil) }) + uint64(len(text))
+			t.Logf("%d MB, %d MB at most, %s", len(text)>>20, most>>20, time.Since(began).Round(time.Millisecond))
+			if most > 900<<20 { // half as much again, for when the collector comes late
+				t.Errorf("reading %d MB takes %d MB of memory", len(text)>>20, most>>20)
+			}
+		})
+	}
+}

@@ -1,0 +1,194 @@
+package agentoutput
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/jsontree"
+)
+
+// The bounds of a text. 100,000 findings with every field set to a sentence
+// have 62 MB. At the bounds reading takes some 600 MB of memory, the text
+// included.
+const (
+	MaxBytes    = 64 << 20
+	MaxFindings = 200_000
+	// maxListed bounds how many dropped findings are listed: more are counted.
+	maxListed = 1000
+	maxAgent  = 200 // bytes of an agent's or a model's name
+	// maxLine keeps arithmetic on line numbers from running over.
+	maxLine = 1_000_000_000
+)
+
+// Output is one envelope.
+type Output struct {
+	pipeline.AgentOutput                  // with the findings that are whole
+	Places               []jsontree.Place // of the findings, one for each
+	Dropped              Dropped
+	Unknown              Unknown
+}
+
+// Dropped are findings that are none.
+type Dropped struct {
+	Count int
+	Why   []jsontree.Error // the first thing that is wrong with each; at most 1,000
+}
+
+// Add counts more of them.
+func (d *Dropped) Add(more Dropped) {
+	d.Count += more.Count
+	d.Why = append(d.Why, more.Why[:min(len(more.Why), maxListed-len(d.Why))]...)
+}
+
+func (d *Dropped) add(why jsontree.Error) {
+	if d.Count++; len(d.Why) < maxListed {
+		d.Why = append(d.Why, why)
+	}
+}
+
+// Unknown are fields that nobody knows.
+type Unknown struct {
+	Count int
+	First jsontree.Place // where there is one
+}
+
+// Add counts more of them.
+func (u *Unknown) Add(more Unknown) {
+	if u.Count == 0 {
+		u.First = more.First
+	}
+	u.Count += more.Count
+}
+
+func (u *Unknown) add(members []jsontree.Member) {
+	if u.Count == 0 && len(members) > 0 {
+		u.First = members[0].KeyPlace()
+	}
+	u.Count += len(members)
+}
+
+// Decode reads a text of envelopes. Severities get their one spelling, but
+// those of an agent that grades pass, warn or fail: graded, which may be nil,
+// says of an agent whether it does. Of the fields that reviewgate fills in
+// nothing is read.
+func Decode(name string, text []byte, graded func(agent string) bool) ([]Output, []jsontree.Error) {
+	d := decoder{of: map[*jsontree.Node]*findings{}}
+	root, errs := jsontree.Options{MaxBytes: MaxBytes, Take: d.take}.Parse(&jsontree.Document{Name: name}, text)
+	if len(errs) > 0 {
+		return nil, errs
+	}
+	list := []*jsontree.Node{root}
+	if root.Kind == jsontree.Array {
+		list = root.Elems
+	}
+	outputs := make([]Output, 0, len(list))
+	for _, n := range list {
+		o, wrong := d.envelope(n, graded)
+		outputs, errs = append(outputs, o), append(errs, wrong...)
+	}
+	if len(errs) > 0 {
+		return nil, errs
+	}
+	return outputs, nil
+}
+
+// decoder keeps what is read of findings until their envelope is whole.
+type decoder struct {
+	of    map[*jsontree.Node]*findings
+	count int
+}
+
+// findings are those of one envelope.
+type findings struct {
+	list     []pipeline.Finding
+	places   []jsontree.Place
+	unmapped map[int]jsontree.Place // of severities that are none of ours
+	dropped  Dropped
+	unknown  Unknown
+}
+
+// take reads an element of an envelope's list of findings, and leaves others.
+func (d *decoder) take(n *jsontree.Node) (bool, *jsontree.Error) {
+	envelope := envelopeOf(n.Parent())
+	if envelope == nil {
+		return false, nil
+	}
+	if d.count++; d.count > MaxFindings {
+		return false, n.Error(fmt.Sprintf("the file has more than %d findings", MaxFindings), "split it, or report less")
+	}
+	fs := d.of[envelope]
+	if fs == nil {
+		fs = &findings{unmapped: map[int]jsontree.Place{}}
+		d.of[envelope] = fs
+	}
+	fs.read(n)
+	return true, nil
+}
+
+// envelopeOf returns the envelope whose findings a list is, or nil.
+func envelopeOf(list *jsontree.Node) *jsontree.Node {
+	envelope := list.Parent()
+	if envelope == nil || envelope.Kind != jsontree.Object || list.Key() != "findings" {
+		return nil
+	}
+	if root := envelope.Parent(); root != nil && (root.Kind != jsontree.Array || root.Parent() != nil) {
+		return nil
+	}
+	return envelope
+}
+
+// envelope reads all but the findings, which have been read.
+func (d *decoder) envelope(n *jsontree.Node, graded func(string) bool) (Output, []jsontree.Error) {
+	f := jsontree.FieldsOf(n, "an agent's output")
+	o := Output{AgentOutput: pipeline.AgentOutput{
+		Agent: f.Needed("agent"), Model: f.Text("model"), Stage: f.OneOf("stage", pipeline.StageSpec, pipeline.StageQuality),
+		ResidualConcerns: f.Texts("residual_concerns"), DeferredQuestions: f.Texts("deferred_questions"),
+	}}
+	f.NeededList("findings")
+	for key, name := range map[string]string{"agent": o.Agent, "model": o.Model} {
+		if len(name) > maxAgent {
+			f.Refuse(key, fmt.Sprintf("%s has %d bytes, more than the limit of %d", key, len(name), maxAgent), "shorten it")
+		}
+	}
+	o.Unknown.add(f.Unknown("agent", "model", "stage", "findings", "residual_concerns", "deferred_questions"))
+	if fs := d.of[n]; fs != nil {
+		fs.into(&o, graded != nil && graded(o.Agent))
+	}
+	return o, f.Wrong
+}
+
+// into settles the severities, now that the agent is known.
+func (fs *findings) into(o *Output, graded bool) {
+	o.Findings, o.Places, o.Dropped = fs.list, fs.places, fs.dropped
+	o.Unknown.Add(fs.unknown)
+	kept := 0
+	for i := range fs.list {
+		if at, doubtful := fs.unmapped[i]; doubtful && (!graded || !isGrade(fs.list[i].Severity)) {
+			o.Dropped.add(notSeverity(at, fs.list[i].Severity, graded))
+			continue
+		}
+		o.Findings[kept], o.Places[kept] = fs.list[i], fs.places[i]
+		kept++
+	}
+	o.Findings, o.Places = o.Findings[:kept], o.Places[:kept]
+}
+
+func isGrade(s pipeline.Severity) bool {
+	switch strings.ToLower(string(s)) {
+	case "pass", "warn", "fail":
+		return true
+	}
+	return false
+}
+
+func notSeverity(at jsontree.Place, s pipeline.Severity, graded bool) jsontree.Error {
+	e := jsontree.Error{Place: at, Problem: "this is no severity", Remedy: "use critical, major, warning or info"}
+	switch {
+	case strings.EqualFold(string(s), "none"):
+		e.Problem, e.Remedy = "what is of no severity is no finding", "leave it out, or use info"
+	case graded:
+		e.Remedy = "use pass, warn or fail, or " + strings.TrimPrefix(e.Remedy, "use ")
+	}
+	return e
+}

@@ -1,0 +1,225 @@
+package jsontree
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Fields reads the members of an object that somebody outside wrote, one by
+// one, and collects in Wrong what they may not be. A member that is null counts
+// as one that is left out. Of a value that is wrong the zero value is returned.
+type Fields struct {
+	Wrong []Error
+
+	node *Node
+}
+
+// FieldsOf reads n, which is called what in errors, such as "a finding". Where
+// it is no object, that is all that is wrong.
+func FieldsOf(n *Node, what string) *Fields {
+	f := &Fields{node: n}
+	if n.Kind != Object {
+		f.add(n, fmt.Sprintf("%s is %s, but must be an object", what, kindWords[n.Kind]), "write it in { }")
+		f.node = nil
+	}
+	return f
+}
+
+var kindWords = map[Kind]string{
+	Null: "null", Bool: "true or false", Number: "a number", String: "a string", Array: "a list", Object: "an object",
+}
+
+// Text is an optional string.
+func (f *Fields) Text(key string) string {
+	if n := f.get(key, String, "write it in double quotes"); n != nil {
+		return n.Text
+	}
+	return ""
+}
+
+// Needed is a string that has to be there and to say something.
+func (f *Fields) Needed(key string) string {
+	if f.missing(key) {
+		return ""
+	}
+	n := f.get(key, String, "write it in double quotes")
+	if n == nil {
+		return ""
+	}
+	if strings.TrimSpace(n.Text) == "" {
+		f.add(n, key+" is empty", "write something")
+		return ""
+	}
+	return n.Text
+}
+
+// Given is a string that has to be there and may be empty.
+func (f *Fields) Given(key string) string {
+	if f.missing(key) {
+		return ""
+	}
+	return f.Text(key)
+}
+
+// OneOf is an optional string of a closed set, "" where it is left out or
+// empty.
+func (f *Fields) OneOf(key string, set ...string) string {
+	n := f.get(key, String, "use "+choices(set))
+	if n == nil || n.Text == "" {
+		return ""
+	}
+	if !slices.Contains(set, n.Text) {
+		f.add(n, fmt.Sprintf("%s is none of %s's values", clipped(n.Text), key), "use "+choices(set))
+		return ""
+	}
+	return n.Text
+}
+
+// Bool is an optional true or false.
+func (f *Fields) Bool(key string) bool {
+	n := f.get(key, Bool, "write true or false without quotes")
+	return n != nil && n.Text == "true"
+}
+
+// Share is a number from 0 to 1 that has to be there.
+func (f *Fields) Share(key string) float64 {
+	if f.missing(key) {
+		return 0
+	}
+	const remedy = "write a number from 0 to 1, without quotes"
+	n := f.get(key, Number, remedy)
+	if n == nil {
+		return 0
+	}
+	v, err := strconv.ParseFloat(n.Text, 64)
+	if err != nil || v < 0 || v > 1 {
+		f.add(n, fmt.Sprintf("%s is %s", key, n.Text), remedy)
+		return 0
+	}
+	return v
+}
+
+// Count is an optional whole number from 0 to limit.
+func (f *Fields) Count(key string, limit int) int {
+	remedy := fmt.Sprintf("write a whole number from 0 to %d, without quotes", limit)
+	n := f.get(key, Number, remedy)
+	if n == nil {
+		return 0
+	}
+	v, err := strconv.Atoi(plainNumber(n.Text))
+	if err != nil || v < 0 || v > limit {
+		f.add(n, fmt.Sprintf("%s is %s", key, n.Text), remedy)
+		return 0
+	}
+	return v
+}
+
+// List is an optional list.
+func (f *Fields) List(key string) []*Node {
+	if n := f.get(key, Array, "write it in [ ]"); n != nil {
+		return n.Elems
+	}
+	return nil
+}
+
+// NeededList is a list that has to be there and may be empty.
+func (f *Fields) NeededList(key string) []*Node {
+	if f.missing(key) {
+		return nil
+	}
+	return f.List(key)
+}
+
+// Texts is an optional list of strings.
+func (f *Fields) Texts(key string) []string {
+	var out []string
+	for i, n := range f.List(key) {
+		if n.Kind != String {
+			f.add(n, fmt.Sprintf("%s[%d] is %s, but must be a string", key, i, kindWords[n.Kind]), "write it in double quotes")
+			continue
+		}
+		out = append(out, n.Text)
+	}
+	return out
+}
+
+// Within reads the object of a member that has to be there.
+func (f *Fields) Within(key string) *Fields {
+	if f.missing(key) {
+		return &Fields{}
+	}
+	return FieldsOf(f.node.Get(key), key)
+}
+
+// Take adds what is wrong with a member's own fields.
+func (f *Fields) Take(within *Fields) { f.Wrong = append(f.Wrong, within.Wrong...) }
+
+// Refuse reports a member whose value its reader can't use. One that is not
+// there, or was refused for its kind, is not reported again.
+func (f *Fields) Refuse(key, problem, remedy string) {
+	if n := f.node.Get(key); n != nil {
+		f.add(n, problem, remedy)
+	}
+}
+
+// Unknown returns the members with other keys than these.
+func (f *Fields) Unknown(keys ...string) []Member {
+	if f.node == nil {
+		return nil
+	}
+	var out []Member
+	for _, m := range f.node.Members {
+		if !slices.Contains(keys, m.Key) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// missing reports a member that has to be there and is not.
+func (f *Fields) missing(key string) bool {
+	if f.node == nil {
+		return true // that has been said
+	}
+	if n := f.node.Get(key); n != nil && n.Kind != Null {
+		return false
+	}
+	f.add(f.node, fmt.Sprintf("%q is missing", key), fmt.Sprintf("add %q", key))
+	return true
+}
+
+// get is a member of the kind, or nil.
+func (f *Fields) get(key string, kind Kind, remedy string) *Node {
+	n := f.node.Get(key)
+	if n == nil || n.Kind == Null {
+		return nil
+	}
+	if n.Kind != kind {
+		f.add(n, fmt.Sprintf("%s is %s, but must be %s", key, kindWords[n.Kind], kindWords[kind]), remedy)
+		return nil
+	}
+	return n
+}
+
+func (f *Fields) add(n *Node, problem, remedy string) {
+	f.Wrong = append(f.Wrong, *n.Error(problem, remedy))
+}
+
+// clipped quotes a value, cut to a length that leaves the message readable.
+func clipped(s string) string {
+	const limit = 60
+	if r := []rune(s[:min(len(s), 4*limit)]); len(r) > limit {
+		s = string(r[:limit]) + "..."
+	}
+	return strconv.Quote(s)
+}
+
+func choices(list []string) string {
+	last := len(list) - 1
+	if last < 1 {
+		return strings.Join(list, "")
+	}
+	return strings.Join(list[:last], ", ") + " or " + list[last]
+}

@@ -1,0 +1,178 @@
+package fourrules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The bounds of a summary.
+const (
+	MaxWords = 200 // as review requests ask for
+	// maxSummary, in characters, is for words that are none: ten times as many,
+	// as no language's words have on average.
+	maxSummary = 10 * MaxWords
+)
+
+// Cut shortens a summary to the number of words, and says at its end that it
+// was cut.
+func Cut(summary string, words int) string {
+	n, end := 0, 0
+	inWord := false
+	for i, r := range summary {
+		space := unicode.IsSpace(r)
+		if !space && !inWord {
+			n++
+		}
+		inWord = !space
+		if n <= words && !space {
+			end = i + utf8.RuneLen(r)
+		}
+	}
+	if n > words {
+		summary = fmt.Sprintf("%s … (cut: %d of %d words)", summary[:end], words, n)
+	}
+	if all := utf8.RuneCountInString(summary); all > maxSummary+100 { // the mark may follow
+		summary = fmt.Sprintf("%s… (cut: %d of %d characters)", string([]rune(summary)[:maxSummary]), maxSummary, all)
+	}
+	return summary
+}
+
+// The bounds of a clarification prompt. What does not fit is counted.
+const (
+	MaxClarification = 32 << 10 // characters
+	maxReviewers     = 8
+	maxPoints        = 12
+	maxVoices        = 4    // on one point
+	maxVoice         = 240  // characters of one of them
+	maxSaid          = 1400 // characters of a summary: 200 words have some 1,300
+	maxName          = 80   // characters of a name
+)
+
+const nobodyAnswered = "There is no result: no reviewer answered, which is no approval. Ask the reviewers again, or others, and go on when one has answered."
+
+// clarification asks the agents to settle what the reviewers raise: who says
+// what, and what has to be settled. Reviewers with concerns go first.
+func clarification(results []Result, issues []RaisedIssue) string {
+	voices := slices.Clone(results)
+	slices.SortStableFunc(voices, func(a, b Result) int { return b.Payload.Verdict.rank() - a.Payload.Verdict.rank() })
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d of %d reviewers have concerns, so work is paused until these are settled. What stands in quotes is the reviewers' own words.\n\nWho says what:\n",
+		countOf(results, Concerns), len(results))
+	for i, r := range voices {
+		if i == maxReviewers {
+			fmt.Fprintf(&b, "- and %d more reviewers\n", len(voices)-i)
+			break
+		}
+		fmt.Fprintf(&b, "- %s (%s): %s\n", oneLine(r.Reviewer, maxName), r.Payload.Verdict, quoted(r.Payload.Summary, maxSaid))
+	}
+	b.WriteString("\nTo settle:\n")
+	points := pointsOf(issues)
+	for i, p := range points {
+		if i == maxPoints {
+			fmt.Fprintf(&b, "- and %d more\n", len(points)-i)
+			break
+		}
+		fmt.Fprintf(&b, "%d. %s\n", i+1, p)
+	}
+	if approved := countOf(results, Approved); approved > 0 {
+		fmt.Fprintf(&b, "\n%d of them approved the same work: where a concern does not hold, say why.\n", approved)
+	}
+	b.WriteString("\nFor each point, say what you change or why nothing has to change, and where two points contradict each other, which of them you follow. Then ask for a review.\n")
+	return b.String()
+}
+
+func countOf(results []Result, v Verdict) int {
+	n := 0
+	for i := range results {
+		if results[i].Payload.Verdict == v {
+			n++
+		}
+	}
+	return n
+}
+
+// pointsOf words what is raised, one point for each file, and those of no file
+// one each. Files that several reviewers name go first: there they may
+// contradict each other. Else the order is that of the issues.
+func pointsOf(issues []RaisedIssue) []string {
+	var files []string // in order; "" for each issue of no file
+	of := map[string][]RaisedIssue{}
+	for _, x := range issues {
+		if x.File == "" || of[x.File] == nil {
+			files = append(files, x.File)
+		}
+		of[x.File] = append(of[x.File], x)
+	}
+	several := func(file string) bool {
+		return file != "" && slices.ContainsFunc(of[file], func(x RaisedIssue) bool { return x.Reviewer != of[file][0].Reviewer })
+	}
+	slices.SortStableFunc(files, func(a, b string) int {
+		switch {
+		case several(a) == several(b):
+			return 0
+		case several(a):
+			return -1
+		}
+		return 1
+	})
+	points := make([]string, 0, len(files))
+	alone := of[""]
+	for _, file := range files {
+		if file == "" {
+			points = append(points, voice(alone[0]))
+			alone = alone[1:]
+			continue
+		}
+		points = append(points, oneLine(file, maxVoice)+": "+voicesOf(of[file]))
+	}
+	return points
+}
+
+func voicesOf(issues []RaisedIssue) string {
+	var out []string
+	for i, x := range issues {
+		if i == maxVoices {
+			out = append(out, fmt.Sprintf("and %d more", len(issues)-i))
+			break
+		}
+		out = append(out, voice(x))
+	}
+	return strings.Join(out, "; ")
+}
+
+func voice(x RaisedIssue) string {
+	return fmt.Sprintf("%s (%s): %s", oneLine(x.Reviewer, maxName), x.Severity, quoted(x.Description, maxVoice))
+}
+
+// quoted is a text in quotes that it can't end.
+func quoted(s string, limit int) string {
+	return `"` + strings.ReplaceAll(oneLine(s, limit), `"`, "'") + `"`
+}
+
+// oneLine is a text on one line, without what can't be seen, and cut where it
+// is long: no line of the prompt is a reviewer's to write.
+func oneLine(s string, limit int) string {
+	var b strings.Builder
+	n, space := 0, false
+	for _, r := range s {
+		switch {
+		case unicode.IsSpace(r):
+			space = n > 0
+			continue
+		case !unicode.IsPrint(r) || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector):
+			continue
+		case n >= limit:
+			return b.String() + "…"
+		case space:
+			b.WriteByte(' ')
+			n++
+		}
+		space = false
+		b.WriteRune(r)
+		n++
+	}
+	return b.String()
+}
