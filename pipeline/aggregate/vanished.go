@@ -13,7 +13,7 @@ import (
 
 // maxWindows bounds how many runs of lines one report looks through for text
 // that findings were about: a few hundred milliseconds of hashing.
-const maxWindows = 1 << 20
+const maxWindows = 1 << 17
 
 // vanished reports whether what a finding of the last report was about stands
 // no longer in the lines that the diff shows of its file: none of them gives
