@@ -12,7 +12,7 @@ import (
 )
 
 // maxWindows bounds how many runs of lines one report looks through for text
-// that findings were about: a few hundred milliseconds of hashing.
+// that findings were about: some 50 ms of hashing.
 const maxWindows = 1 << 17
 
 // vanished reports whether what a finding of the last report was about stands
