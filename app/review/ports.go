@@ -85,6 +85,10 @@ type ReviewAsk struct {
 	// Once names the ask where it may be made again after a crash: it counts
 	// the first time.
 	Once string
+	// Asked, if set, is the generation that had been asked for when the target was
+	// found to need a review, 0 for one that was not known: where somebody has
+	// asked since, this ask is needless.
+	Asked *int64
 	// Fresh demands a new check run even where nothing seems to have changed:
 	// the old one must not stand while the review runs.
 	Fresh bool

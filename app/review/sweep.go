@@ -350,7 +350,7 @@ func (s *Service) askRefused(ctx context.Context, installation int64) error {
 			continue // its agents would run for nothing
 		}
 		t.HeadSHA = "" // the store's own may be newer by now
-		if err := s.askFound(ctx, t, "access was refused before"); err != nil {
+		if err := s.askFound(ctx, ReviewAsk{Target: t, Reason: "access was refused before"}); err != nil {
 			return err
 		}
 	}
@@ -370,14 +370,15 @@ func (s *Service) sweepRepository(ctx context.Context, repo Target, since time.T
 		onHead[p.HeadSHA]++
 	}
 	for _, p := range pulls {
-		answered, err := s.answered(ctx, p, onHead[p.HeadSHA] > 1)
+		answered, asked, err := s.answered(ctx, p, onHead[p.HeadSHA] > 1)
 		if err != nil {
 			return s.skipRefused(repo, err, skipped)
 		}
 		if answered {
 			continue
 		}
-		if err := s.askFound(ctx, p.Target, "found without an answer"); err != nil {
+		// News of it may have come while GitHub was asked.
+		if err := s.askFound(ctx, ReviewAsk{Target: p.Target, Reason: "found without an answer", Asked: &asked}); err != nil {
 			return err
 		}
 	}
@@ -394,29 +395,40 @@ func (s *Service) skipRefused(repo Target, err error, skipped *atomic.Bool) erro
 	return nil
 }
 
-func (s *Service) askFound(ctx context.Context, t Target, why string) error {
-	if err := s.Store.Ask(ctx, ReviewAsk{Target: t, Reason: why}, false); err != nil {
+func (s *Service) askFound(ctx context.Context, ask ReviewAsk) error {
+	t := ask.Target
+	if err := s.Store.Ask(ctx, ask, false); err != nil {
 		return fmt.Errorf("ask for a review of %s: %w", t.Key(), err)
 	}
-	s.Log.Info().Str("target", t.Key()).Str("head", t.HeadSHA).Str("why", why).Msg("found a pull request to review")
+	s.Log.Info().Str("target", t.Key()).Str("head", t.HeadSHA).Str("why", ask.Reason).Msg("found a pull request to review")
 	s.found("pull_request")
 	return nil
 }
 
 // answered reports whether an open pull request was answered as it is now, or
 // a review of it is on its way. A check on its head alone is no answer: that
-// may be another pull request's, or this one's into another base.
-func (s *Service) answered(ctx context.Context, p OpenPull, shared bool) (bool, error) {
+// may be another pull request's, or this one's into another base. asked is the
+// generation of it that was asked for then, 0 where it is not known.
+func (s *Service) answered(ctx context.Context, p OpenPull, shared bool) (answered bool, asked int64, err error) {
+	state, err := s.Store.Target(ctx, p.Key())
+	unknown := errors.Is(err, ErrNotFound)
+	if err != nil && !unknown {
+		return false, 0, fmt.Errorf("look up %s: %w", p.Key(), err)
+	}
 	newest, err := s.Store.NewestWrite(ctx, WriteCheck, checkSubject(p.RepoID, p.HeadSHA))
 	if err != nil {
-		return false, fmt.Errorf("look for the check of %s: %w", p.HeadSHA, err)
+		return false, 0, fmt.Errorf("look for the check of %s: %w", p.HeadSHA, err)
 	}
-	state, err := s.Store.Target(ctx, p.Key())
+	if unknown {
+		answered, err = s.answeredBefore(ctx, p, newest, shared)
+	} else {
+		answered, err = s.answeredNow(ctx, p, state, newest)
+	}
+	return answered, state.Wanted, err
+}
+
+func (s *Service) answeredNow(ctx context.Context, p OpenPull, state TargetState, newest *Write) (bool, error) {
 	switch {
-	case errors.Is(err, ErrNotFound):
-		return s.answeredBefore(ctx, p, newest, shared)
-	case err != nil:
-		return false, fmt.Errorf("look up %s: %w", p.Key(), err)
 	case state.Closed || state.HeadSHA != p.HeadSHA:
 		return false, nil
 	case state.Wanted > state.Done:

@@ -119,9 +119,27 @@ func (s *Store) Ask(ctx context.Context, ask review.ReviewAsk, fresh bool) error
 				return nil
 			}
 		}
+		if ask.Asked != nil {
+			if since, err := s.askedSince(ctx, t, ask); err != nil || since {
+				return err
+			}
+		}
 		_, err := s.raise(ctx, t, ask, fresh)
 		return err
 	})
+}
+
+// askedSince reports whether the target has another generation than the ask
+// knows of. Until the transaction ends it keeps it.
+func (s *Store) askedSince(ctx context.Context, t tx, ask review.ReviewAsk) (bool, error) {
+	if _, _, _, err := s.lockTarget(ctx, t, ask.Target); err != nil {
+		return false, err
+	}
+	var wanted int64
+	if err := t.row(ctx, `SELECT wanted FROM targets WHERE key = ?`, ask.Target.Key()).Scan(&wanted); err != nil {
+		return false, fmt.Errorf("read the target's generation: %w", err)
+	}
+	return wanted != *ask.Asked, nil
 }
 
 const targetColumns = `kind, installation, repo_id, owner, name, number, head_sha, base_sha, head_ref`

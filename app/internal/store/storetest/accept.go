@@ -316,6 +316,29 @@ var targetTests = map[string]func(*testing.T, *fixture){
 		wantErr(t, "SetReadsLabels", f.SetReadsLabels(f.ctx, "pull/1/1", run.LabelsAll), review.ErrNotFound)
 		wantErr(t, "SetNotice", f.SetNotice(f.ctx, "pull/1/1", "no"), review.ErrNotFound)
 	},
+	"an ask is needless where somebody asked since": func(t *testing.T, f *fixture) {
+		g := pull(1, "aaa")
+		found := func(asked int64) {
+			t.Helper()
+			if err := f.Ask(f.ctx, review.ReviewAsk{Target: g, Reason: "found without an answer", Asked: &asked}, false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		found(0)
+		if st := f.state(t, g.Key()); st.Wanted != 1 {
+			t.Fatalf("a target that nobody knew is asked for %d times", st.Wanted)
+		}
+		f.accept(t, push("1", g)) // while GitHub was asked what is open
+		found(1)
+		found(0)
+		if st := f.state(t, g.Key()); st.Wanted != 2 {
+			t.Errorf("generation %d is asked for, want that of the push, 2", st.Wanted)
+		}
+		found(2)
+		if st := f.state(t, g.Key()); st.Wanted != 3 {
+			t.Errorf("generation %d is asked for, want 3: nothing came between", st.Wanted)
+		}
+	},
 	"fresh holds until its generation is done": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
 		ask := review.ReviewAsk{Target: g, Reason: "asked by ann"}
