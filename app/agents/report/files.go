@@ -67,7 +67,6 @@ func (a *Agent) inFiles(ctx context.Context, task dispatch.Task) ([]document, er
 			d.reports[i] = named[d.reports[i].Path]
 		}
 	}
-	slices.SortStableFunc(docs, compareDocuments)
 	return docs, nil
 }
 
