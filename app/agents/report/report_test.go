@@ -229,6 +229,20 @@ func TestSecretsAreRedacted(t *testing.T) {
 	}
 }
 
+// A panic over what a report says is one that who runs the agent can catch.
+func TestPanicStaysWithin(t *testing.T) {
+	const path = plans + "1/review/a-report.md"
+	a := (&host{files: map[string]string{path: plan}}).agent(nil)
+	a.Redact = func(string) string { panic("odd text") }
+	defer func() {
+		if v := recover(); v != "odd text" {
+			t.Errorf("recovered %v", v)
+		}
+	}()
+	_, _, err := a.ReviewReports(t.Context(), task(pipeline.File{Path: path, Status: pipeline.FileModified}))
+	t.Errorf("no panic, and %v", err)
+}
+
 // Each aggregation is put on record.
 func TestAudit(t *testing.T) {
 	h := &host{comments: []Comment{{7, "alice", plan}}, writers: []string{"alice"}}
@@ -346,6 +360,26 @@ func TestLongText(t *testing.T) {
 		if err != nil || len(outcomes) != 1 || outcomes[0].Proceed || len(outcomes[0].Errors) != 1 || outcomes[0].Errors[0].Source != path {
 			t.Errorf("%s: %+v, %v", name, outcomes, err)
 		}
+	}
+}
+
+// Every file is read, however many are read at once, and its own text counts.
+func TestManyFiles(t *testing.T) {
+	h := &host{files: map[string]string{}}
+	var files []pipeline.File
+	var want []string
+	for i := range 2*readsAtOnce + 1 {
+		path := fmt.Sprintf("%s%02d/review/a-report.md", plans, i)
+		h.files[path] = markdown(fmt.Sprintf("reviewer-%d", i), operationPlan)
+		files = append(files, pipeline.File{Path: path, Status: pipeline.FileModified})
+		want = append(want, fmt.Sprintf("plan %s%02d/review false reviewer-%d", plans, i, i))
+	}
+	_, outcomes, err := h.agent(nil).ReviewReports(t.Context(), task(files...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, outline(outcomes)); diff != "" {
+		t.Errorf("outcomes (-want +got):\n%s", diff)
 	}
 }
 
