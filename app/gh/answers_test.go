@@ -116,8 +116,6 @@ func TestGarbageIsNoAnswer(t *testing.T) {
 					if err != nil {
 						t.Errorf("%s: %v", what, err)
 					}
-				case name == "Permission" && (kind == "object" || kind == "other errors"):
-					// No permission: the safe side.
 				case err == nil:
 					t.Errorf("%s was taken", what)
 				default:

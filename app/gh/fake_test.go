@@ -162,6 +162,14 @@ var calls = map[string]struct {
 	"UpdateComment": {"PATCH", func(t *testing.T, c *Client) error { return c.UpdateComment(t.Context(), pullTarget, 5, "hello") }},
 	"DeleteComment": {"DELETE", func(t *testing.T, c *Client) error { return c.DeleteComment(t.Context(), pullTarget, 5) }},
 	"Comments":      {"GET", func(t *testing.T, c *Client) error { _, err := c.Comments(t.Context(), pullTarget, marker); return err }},
+	"File": {"GET", func(t *testing.T, c *Client) error {
+		_, err := c.Source(pullTarget).File(t.Context(), strings.Repeat("b", 40), "docs/a.md", 100)
+		return err
+	}},
+	"Remarks": {"GET", func(t *testing.T, c *Client) error {
+		_, err := c.Source(pullTarget).Remarks(t.Context(), "words")
+		return err
+	}},
 	"Permission": {"GET", func(t *testing.T, c *Client) error {
 		_, err := c.Permission(t.Context(), pullTarget, "alice")
 		return err

@@ -129,3 +129,37 @@ func TestRemarks(t *testing.T) {
 		t.Errorf("a merge group that names no pull request has %d remarks, %v", len(remarks), err)
 	}
 }
+
+// What anything but a person says, or we ourselves by whatever account, is no
+// remark.
+func TestRemarksAreByPeople(t *testing.T) {
+	const by = `{"id": %d, "body": "words", "user": %s, "performed_via_github_app": %s}`
+	comments := []string{
+		fmt.Sprintf(by, 2, `{"login": "alice", "type": "User"}`, `null`),
+		fmt.Sprintf(by, 1, `{"login": "bob", "type": "User"}`, `{"id": 999}`), // by a tool that bob uses
+		fmt.Sprintf(by, 3, `{"login": "carol", "type": "User"}`, fmt.Sprintf(`{"id": %d}`, testApp)),
+		fmt.Sprintf(by, 4, `{"login": "tidy[bot]", "type": "Bot"}`, `null`),
+		fmt.Sprintf(by, 5, `{"login": "acme", "type": "Organization"}`, `null`),
+		fmt.Sprintf(by, 6, `{"login": "", "type": "User"}`, `null`),
+		fmt.Sprintf(by, 7, `null`, `null`),
+		fmt.Sprintf(by, 8, `{"login": "dave"}`, `null`),
+	}
+	hub := &fake{answer: always(200, "["+strings.Join(comments, ",")+"]")}
+	remarks, err := hub.client(t, nil).Source(pullTarget).Remarks(t.Context(), "words")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]review.Remark{{ID: 1, Author: "bob", Body: "words"}, {ID: 2, Author: "alice", Body: "words"}}, remarks); diff != "" {
+		t.Errorf("remarks (-want +got):\n%s", diff)
+	}
+}
+
+// A list that never ends is not read as if that were all.
+func TestRemarksWithoutEnd(t *testing.T) {
+	hub := &fake{answer: func(*http.Request) *http.Response {
+		return reply(200, "[]", "Link", `<https://x?page=2>; rel="next"`)
+	}}
+	if remarks, err := hub.client(t, nil).Source(pullTarget).Remarks(t.Context(), "words"); err == nil || hub.asked() != maxCommentPages {
+		t.Errorf("%v, %v after %d calls", remarks, err, hub.asked())
+	}
+}

@@ -24,6 +24,10 @@ type permissionAnswer struct {
 	} `json:"user"`
 }
 
+// whole refuses an answer without the word. It is not read as no permission:
+// that would take away what a person's review report objects to.
+func (a *permissionAnswer) whole() error { return wholeIf(a.Permission != "") }
+
 // Permission asks what a person may do in the repository. Somebody whom
 // GitHub doesn't know there may do nothing.
 func (c *Client) Permission(ctx context.Context, t review.Target, login string) (review.Permission, error) {

@@ -29,6 +29,7 @@ func TestFile(t *testing.T) {
 		"docs/new.md":      {none, "new\n"},
 		"docs/link.md":     {"../README.md", "../README.md"},
 		"docs":             {"", ""},
+		"docs/a b/":        {none, ""},
 		"docs/none.md":     {none, none},
 		"../outside.md":    {none, none},
 		"docs/*.md":        {none, none},

@@ -57,11 +57,8 @@ func (e *issueCommentEvent) readCommand(d *review.Delivery) error {
 	if !ok {
 		return nil
 	}
-	t, err := e.target()
-	t.Kind = review.TargetPull
-	t.Number = e.Issue.Number
+	t, err := e.pull()
 	err = errors.Join(err,
-		positive("issue.number", int64(t.Number)),
 		positive("comment.id", e.Comment.ID),
 		matching("sender.login", ownerLogin, e.Sender.Login),
 		matching("issue.user.login", userLogin, e.Issue.User.Login),
@@ -90,18 +87,19 @@ func (e *issueCommentEvent) readReport(d *review.Delivery) error {
 	if !reviewreport.HasSection([]byte(e.Comment.Body)) && !reviewreport.HasSection([]byte(e.Changes.Body.From)) {
 		return nil
 	}
-	t, err := e.target()
-	t.Kind = review.TargetPull
-	t.Number = e.Issue.Number
-	err = errors.Join(err,
-		positive("issue.number", int64(t.Number)),
-		matching("comment.user.login", ownerLogin, e.Comment.User.Login),
-	)
-	if err != nil {
+	t, err := e.pull()
+	if err = errors.Join(err, matching("comment.user.login", ownerLogin, e.Comment.User.Login)); err != nil {
 		return err
 	}
 	d.Report = &review.ReportNews{Target: t, Author: e.Comment.User.Login}
 	return nil
+}
+
+// pull is the pull request that was commented on.
+func (e *issueCommentEvent) pull() (review.Target, error) {
+	t, err := e.target()
+	t.Kind, t.Number = review.TargetPull, e.Issue.Number
+	return t, errors.Join(err, positive("issue.number", int64(t.Number)))
 }
 
 // byPerson reports whether a person wrote the comment. Anything but a user,

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/agents/report"
 	"github.com/reviewgate/reviewgate/app/localgit"
+	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 	"github.com/reviewgate/reviewgate/pipeline/run"
@@ -51,9 +51,9 @@ func (o *outside) writeAudits(w io.Writer) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, a := range o.audits {
-		line, err := json.Marshal(a)
+		line, err := render.AuditLine(&a)
 		if err == nil {
-			_, err = w.Write(append(line, '\n'))
+			_, err = w.Write(line)
 		}
 		if err != nil {
 			return fmt.Errorf("write the audit record: %w", err)

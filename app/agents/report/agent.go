@@ -2,6 +2,7 @@ package report
 
 import (
 	"context"
+	"slices"
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -76,6 +77,7 @@ func (a *Agent) ReviewReports(ctx context.Context, task dispatch.Task) (pipeline
 		docs = join(docs, said)
 		out.ResidualConcerns = ignored
 	}
+	slices.SortStableFunc(docs, compareDocuments)
 	thresholds := reviewreport.Thresholds(a.Thresholds)
 	var outcomes []pipeline.ReportOutcome
 	for _, d := range docs {

@@ -3,7 +3,6 @@ package report
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -11,7 +10,9 @@ import (
 )
 
 const (
-	// maxComments bounds the comments with reports on one pull request.
+	// maxComments bounds the comments with reports that count on one pull request.
+	// Others are told by their authors, so that who may not write can't hold up a
+	// review by writing many.
 	maxComments = 100
 	// maxAuthors bounds their authors, each of whom takes a call.
 	maxAuthors = 30
@@ -27,28 +28,28 @@ func (a *Agent) inComments(ctx context.Context) (reports []reviewreport.Report, 
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the comments: %w", err)
 	}
-	comments = slices.DeleteFunc(comments, func(c Comment) bool { return !reviewreport.HasSection([]byte(c.Body)) })
-	if len(comments) > maxComments {
-		return nil, nil, fmt.Errorf("there are %d comments with review reports, more than the limit of %d: delete those that are out of date", len(comments), maxComments)
-	}
 	trusted := map[string]bool{}
 	for _, c := range comments {
+		if !reviewreport.HasSection([]byte(c.Body)) {
+			continue
+		}
 		who := strings.ToLower(c.Author)
-		counts, asked := trusted[who]
-		if !asked {
+		if _, asked := trusted[who]; !asked {
 			if len(trusted) == maxAuthors {
 				return nil, nil, fmt.Errorf("more than %d people commented review reports: delete those that are out of date", maxAuthors)
 			}
-			if counts, err = a.Talk.CanWrite(ctx, c.Author); err != nil {
+			if trusted[who], err = a.Talk.CanWrite(ctx, c.Author); err != nil {
 				return nil, nil, fmt.Errorf("ask whether %s may write: %w", c.Author, err)
 			}
-			trusted[who] = counts
-			if !counts {
+			if !trusted[who] {
 				ignored = append(ignored, fmt.Sprintf("The review report in a comment by %s does not count: that takes write permission.", c.Author))
 			}
 		}
-		if !counts {
+		if !trusted[who] {
 			continue
+		}
+		if len(reports) == maxComments {
+			return nil, nil, fmt.Errorf("more than %d comments with review reports count: delete those that are out of date", maxComments)
 		}
 		source := fmt.Sprintf("comment %d by %s", c.ID, c.Author)
 		reports = append(reports, reviewreport.Read(source, "", []byte(a.Redact(c.Body))))
@@ -81,6 +82,5 @@ func join(docs []document, said []reviewreport.Report) []document {
 		}
 		docs = append(docs, document{phase: phase, place: pipeline.ReportsInComments, reports: reports})
 	}
-	slices.SortStableFunc(docs, compareDocuments)
 	return docs
 }

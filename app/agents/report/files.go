@@ -67,7 +67,6 @@ func (a *Agent) inFiles(ctx context.Context, task dispatch.Task) ([]document, er
 			d.reports[i] = named[d.reports[i].Path]
 		}
 	}
-	slices.SortStableFunc(docs, compareDocuments)
 	return docs, nil
 }
 
@@ -83,46 +82,50 @@ func compareDocuments(a, b document) int {
 	return strings.Compare(a.place, b.place)
 }
 
-// read reads the files that the reports are named by.
+// read reads the files that the reports are named by. Only what the host is asked
+// runs beside this goroutine: what hostile text may set off stays within, where
+// who runs the agent catches it.
 func (a *Agent) read(ctx context.Context, facts *pipeline.PRFacts, reports map[string]reviewreport.Report) error {
-	var files []*pipeline.File
+	var unseen []string
 	for i := range facts.Files {
-		if _, wanted := reports[facts.Files[i].Path]; wanted {
-			files = append(files, &facts.Files[i])
+		path := facts.Files[i].Path
+		if _, wanted := reports[path]; !wanted {
+			continue
+		}
+		if text, ok := shown(&facts.Files[i]); ok {
+			reports[path] = reviewreport.Read(path, path, text)
+		} else {
+			unseen = append(unseen, path)
 		}
 	}
-	found := make([]reviewreport.Report, len(files))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(readsAtOnce)
-	for i, f := range files {
-		g.Go(func() error {
-			text, err := a.text(ctx, facts.Head.SHA, f)
-			if err != nil {
-				return fmt.Errorf("read the review report %s: %w", f.Path, err)
+	for paths := range slices.Chunk(unseen, readsAtOnce) {
+		texts, err := a.texts(ctx, facts.Head.SHA, paths)
+		if err != nil {
+			return err
+		}
+		for i, path := range paths {
+			if len(texts[i]) <= reviewreport.MaxBytes { // else nobody reads it
+				texts[i] = []byte(a.Redact(string(texts[i])))
 			}
-			found[i] = reviewreport.Read(f.Path, f.Path, text)
-			return nil
-		})
-	}
-	if err := g.Wait(); err != nil {
-		return err
-	}
-	for i, f := range files {
-		reports[f.Path] = found[i]
+			reports[path] = reviewreport.Read(path, path, texts[i])
+		}
 	}
 	return nil
 }
 
-// text is the whole text of a file at the head, without secrets.
-func (a *Agent) text(ctx context.Context, head string, f *pipeline.File) ([]byte, error) {
-	if text, ok := shown(f); ok {
-		return text, nil
+// texts are the whole texts of files at the head.
+func (a *Agent) texts(ctx context.Context, head string, paths []string) ([][]byte, error) {
+	texts := make([][]byte, len(paths))
+	g, ctx := errgroup.WithContext(ctx)
+	for i, path := range paths {
+		g.Go(func() (err error) {
+			if texts[i], err = a.Files.File(ctx, head, path, reviewreport.MaxBytes+1); err != nil {
+				return fmt.Errorf("read the review report %s: %w", path, err)
+			}
+			return nil
+		})
 	}
-	text, err := a.Files.File(ctx, head, f.Path, reviewreport.MaxBytes+1)
-	if err != nil || len(text) > reviewreport.MaxBytes { // whose text nobody reads
-		return text, err
-	}
-	return []byte(a.Redact(string(text))), nil
+	return texts, g.Wait()
 }
 
 // shown is the text of a file that the facts show whole: the change adds it.

@@ -126,6 +126,8 @@ func TestGroups(t *testing.T) {
 			want: []string{"spec " + specs + "1/review true technical-pm+spec-reviewer"}},
 		"several documents": {files: []pipeline.File{added(specs+"1/review/a-report.md", spec), added(specs+"2/review/a-report.md", business), added(plans+"1/review/a-report.md", plan)},
 			want: []string{"plan " + plans + "1/review true architecture-review", "spec " + specs + "1/review true spec-reviewer", "spec " + specs + "2/review false technical-pm"}},
+		"in the order of their places": {files: []pipeline.File{added(plans+"a/review/x-report.md", plan), added(plans+"a-b/review/x-report.md", plan)}, want: []string{
+			"plan " + plans + "a-b/review true architecture-review", "plan " + plans + "a/review true architecture-review"}},
 		"files that are no reports": {files: []pipeline.File{added(specs+"1/review/notes.md", spec), added(specs+"1/2/review/a-report.md", spec), {Path: specs + "1/review/a-report.md", Status: pipeline.FileRemoved}}},
 		"both phases name a file": {sources: &config.ReportSources{Spec: []string{"r/*.md"}, Plan: []string{"r/*.md"}}, files: []pipeline.File{added("r/a.md", spec)},
 			want: []string{"plan r false spec-reviewer", "spec r true spec-reviewer"}},
@@ -133,7 +135,8 @@ func TestGroups(t *testing.T) {
 			want: []string{"plan " + plans + "1/review true architecture-review+architecture-review", "spec " + specs + "1/review true technical-pm+spec-reviewer"}},
 		"comments on one of several": {files: []pipeline.File{added(specs+"1/review/a-report.md", spec), added(specs+"2/review/a-report.md", spec)}, said: said(business),
 			want: []string{"spec comments false technical-pm", "spec " + specs + "1/review true spec-reviewer", "spec " + specs + "2/review true spec-reviewer"}},
-		"comments alone": {said: said(plan, "Nothing to add.", spec), want: []string{"plan comments true architecture-review", "spec comments true spec-reviewer"}},
+		"comments alone":             {said: said(plan, "Nothing to add.", spec), want: []string{"plan comments true architecture-review", "spec comments true spec-reviewer"}},
+		"a heading with more blanks": {said: said(strings.Replace(plan, "## ", "##   ", 1)), want: []string{"plan comments true architecture-review"}},
 		"a broken comment": {files: []pipeline.File{added(specs+"1/review/a-report.md", spec)}, said: said(strings.Replace(business, "{", "", 1)),
 			want: []string{"spec " + specs + "1/review false spec-reviewer+unknown"}},
 		"comments that only mention one": {said: said("Where is the Machine-Readable Review Data?", "```\n"+reviewreport.Heading+"\n```")},
@@ -161,10 +164,23 @@ func TestWhereTextComesFrom(t *testing.T) {
 	cut.Additions++
 	late := added(path, spec)
 	late.Hunks[0].NewStart = 2
+	instead := added(path, spec) // of another file, whose lines it takes away
+	instead.Hunks[0].OldLines = 1
+	parts := added(path, "x\n"+spec) // the first of its hunks is as long as all
+	parts.Hunks[0].Lines, parts.Hunks = parts.Hunks[0].Lines[1:], append(parts.Hunks, pipeline.Hunk{})
+	parts.Additions--
+	copied := added(path, spec)
+	copied.Status = pipeline.FileCopied
+	odd := added(path, spec)
+	odd.Binary = true
 	tests := map[string]struct {
 		file pipeline.File
 		read bool
 	}{
+		"added, for lines":  {instead, true},
+		"added, in parts":   {parts, true},
+		"added, yet binary": {odd, true},
+		"copied":            {copied, true},
 		"added":             {added(path, spec), false},
 		"added, shown cut":  {cut, true},
 		"added, from later": {late, true},
@@ -195,13 +211,60 @@ func TestWhereTextComesFrom(t *testing.T) {
 func TestSecretsAreRedacted(t *testing.T) {
 	const path = plans + "1/review/a-report.md"
 	leaky := strings.Replace(plan, "Reviewed by", "The password is hunter2. Reviewed by", 1)
-	h := &host{files: map[string]string{path: leaky}, comments: []Comment{{1, "alice", leaky}}, writers: []string{"alice"}}
-	out, outcomes, err := h.agent(nil).ReviewReports(t.Context(), task(pipeline.File{Path: path, Status: pipeline.FileModified}))
-	if err != nil {
+	for name, h := range map[string]*host{
+		"file":    {files: map[string]string{path: leaky}},
+		"comment": {comments: []Comment{{1, "alice", leaky}}, writers: []string{"alice"}},
+	} {
+		var files []pipeline.File
+		if h.files != nil {
+			files = []pipeline.File{{Path: path, Status: pipeline.FileModified}}
+		}
+		out, outcomes, err := h.agent(nil).ReviewReports(t.Context(), task(files...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all := fmt.Sprintf("%+v %+v", out, outcomes); strings.Contains(all, "hunter2") || !strings.Contains(all, "The password is [redacted].") {
+			t.Errorf("%s: what is shown: %s", name, all)
+		}
+	}
+}
+
+// A panic over what a report says is one that who runs the agent can catch.
+func TestPanicStaysWithin(t *testing.T) {
+	const path = plans + "1/review/a-report.md"
+	a := (&host{files: map[string]string{path: plan}}).agent(nil)
+	a.Redact = func(string) string { panic("odd text") }
+	defer func() {
+		if v := recover(); v != "odd text" {
+			t.Errorf("recovered %v", v)
+		}
+	}()
+	_, _, err := a.ReviewReports(t.Context(), task(pipeline.File{Path: path, Status: pipeline.FileModified}))
+	t.Errorf("no panic, and %v", err)
+}
+
+// Each aggregation is put on record.
+func TestAudit(t *testing.T) {
+	h := &host{comments: []Comment{{7, "alice", plan}}, writers: []string{"alice"}}
+	var places []string
+	a := h.agent(nil)
+	a.Audit = func(r reviewreport.Audit) {
+		places = append(places, fmt.Sprintf("%s %s of %d", r.Phase, r.Place, len(r.Inputs)))
+	}
+	if _, _, err := a.ReviewReports(t.Context(), task(added(specs+"1/review/a-report.md", spec), added(specs+"2/review/a-report.md", spec))); err != nil {
 		t.Fatal(err)
 	}
-	if all := fmt.Sprintf("%+v %+v", out, outcomes); strings.Contains(all, "hunter2") || !strings.Contains(all, "The password is [redacted].") {
-		t.Errorf("what is shown: %s", all)
+	if diff := cmp.Diff([]string{"plan comments of 1", "spec " + specs + "1/review of 1", "spec " + specs + "2/review of 1"}, places); diff != "" {
+		t.Errorf("on record (-want +got):\n%s", diff)
+	}
+}
+
+// Where nobody can comment only files are read.
+func TestNoComments(t *testing.T) {
+	a := (&host{}).agent(nil)
+	a.Talk = nil
+	if _, outcomes, err := a.ReviewReports(t.Context(), task(added(plans+"1/review/a-report.md", plan))); err != nil || len(outcomes) != 1 {
+		t.Errorf("%+v, %v", outcomes, err)
 	}
 }
 
@@ -223,6 +286,40 @@ func TestTrust(t *testing.T) {
 	}
 }
 
+// crowd is one comment by one person, and one person, more than are read.
+func crowd() (said, people []Comment) {
+	for i := range maxComments + 1 {
+		said = append(said, Comment{int64(i), "alice", spec})
+	}
+	for i := range maxAuthors + 1 {
+		people = append(people, Comment{int64(i), fmt.Sprintf("u%d", i), spec})
+	}
+	return said, people
+}
+
+// As many as are allowed are read, and people who may not write can't use that
+// up, however much they comment.
+func TestAsManyAsAllowed(t *testing.T) {
+	said, people := crowd()
+	for name, tt := range map[string]struct {
+		host *host
+		want int
+	}{
+		"comments":           {&host{comments: said[1:], writers: []string{"alice"}}, maxComments},
+		"people":             {&host{comments: people[1:]}, 0},
+		"comments by others": {&host{comments: append(said, Comment{1000, "bob", spec}), writers: []string{"bob"}}, 1},
+	} {
+		_, outcomes, err := tt.host.agent(nil).ReviewReports(t.Context(), task())
+		read := 0
+		for _, o := range outcomes {
+			read += len(o.ReviewPaths)
+		}
+		if err != nil || read != tt.want {
+			t.Errorf("%s: %d read, want %d; %v", name, read, tt.want, err)
+		}
+	}
+}
+
 // Without an answer there is no review: whatever is not known fails the agent.
 func TestTrouble(t *testing.T) {
 	modified := pipeline.File{Path: specs + "1/review/a-report.md", Status: pipeline.FileModified}
@@ -230,11 +327,7 @@ func TestTrouble(t *testing.T) {
 	for i := range maxFiles + 1 {
 		many = append(many, added(fmt.Sprintf("%s%d/review/a-report.md", specs, i), spec))
 	}
-	var said, people []Comment
-	for i := range maxComments + 1 {
-		said = append(said, Comment{int64(i), "alice", spec})
-		people = append(people, Comment{int64(i), fmt.Sprintf("u%d", i), spec})
-	}
+	said, people := crowd()
 	trouble := errors.New("no such host")
 	tests := map[string]struct {
 		host  *host
@@ -244,8 +337,8 @@ func TestTrouble(t *testing.T) {
 		"a file that is not there": {&host{}, []pipeline.File{modified}, "read the review report " + modified.Path + ": it is not there"},
 		"comments that can't be":   {&host{err: trouble}, nil, "read the comments: no such host"},
 		"too many files":           {&host{}, many, "the change has 101 files with review reports, more than the limit of 100: split it"},
-		"too many comments":        {&host{comments: said}, nil, "there are 101 comments with review reports, more than the limit of 100: delete those that are out of date"},
-		"too many people":          {&host{comments: people[:maxComments]}, nil, "more than 30 people commented review reports: delete those that are out of date"},
+		"too many comments":        {&host{comments: said, writers: []string{"alice"}}, nil, "more than 100 comments with review reports count: delete those that are out of date"},
+		"too many people":          {&host{comments: people}, nil, "more than 30 people commented review reports: delete those that are out of date"},
 	}
 	for name, tt := range tests {
 		_, outcomes, err := tt.host.agent(nil).ReviewReports(t.Context(), task(tt.files...))
@@ -258,10 +351,35 @@ func TestTrouble(t *testing.T) {
 // A text that is too long is not read to its end, and its report blocks.
 func TestLongText(t *testing.T) {
 	const path = specs + "1/review/a-report.md"
-	h := &host{files: map[string]string{path: strings.Repeat("x", 4<<20) + spec}}
-	_, outcomes, err := h.agent(nil).ReviewReports(t.Context(), task(pipeline.File{Path: path, Status: pipeline.FileModified}))
-	if err != nil || len(outcomes) != 1 || outcomes[0].Proceed || len(outcomes[0].Errors) != 1 || outcomes[0].Errors[0].Source != path {
-		t.Errorf("%+v, %v", outcomes, err)
+	for name, text := range map[string]string{
+		"a report at its end":      strings.Repeat("x", 4<<20) + spec,
+		"one byte more than holds": spec + strings.Repeat("x", reviewreport.MaxBytes+1-len(spec)),
+	} {
+		h := &host{files: map[string]string{path: text}}
+		_, outcomes, err := h.agent(nil).ReviewReports(t.Context(), task(pipeline.File{Path: path, Status: pipeline.FileModified}))
+		if err != nil || len(outcomes) != 1 || outcomes[0].Proceed || len(outcomes[0].Errors) != 1 || outcomes[0].Errors[0].Source != path {
+			t.Errorf("%s: %+v, %v", name, outcomes, err)
+		}
+	}
+}
+
+// Every file is read, however many are read at once, and its own text counts.
+func TestManyFiles(t *testing.T) {
+	h := &host{files: map[string]string{}}
+	var files []pipeline.File
+	var want []string
+	for i := range 2*readsAtOnce + 1 {
+		path := fmt.Sprintf("%s%02d/review/a-report.md", plans, i)
+		h.files[path] = markdown(fmt.Sprintf("reviewer-%d", i), operationPlan)
+		files = append(files, pipeline.File{Path: path, Status: pipeline.FileModified})
+		want = append(want, fmt.Sprintf("plan %s%02d/review false reviewer-%d", plans, i, i))
+	}
+	_, outcomes, err := h.agent(nil).ReviewReports(t.Context(), task(files...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, outline(outcomes)); diff != "" {
+		t.Errorf("outcomes (-want +got):\n%s", diff)
 	}
 }
 

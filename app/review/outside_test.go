@@ -1,0 +1,123 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/run"
+)
+
+// hub is a source whose files and people give the answers that are left, one
+// after the other.
+type hub struct {
+	PullSource
+	answers []error
+	may     Permission
+}
+
+func (h *hub) next() error {
+	err := h.answers[0]
+	h.answers = h.answers[1:]
+	return err
+}
+
+func (h *hub) File(context.Context, string, string, int64) ([]byte, error) {
+	return []byte("text"), h.next()
+}
+
+func (h *hub) Remarks(context.Context, string) ([]Remark, error) { return nil, nil }
+
+func (h *hub) Permission(context.Context, string) (Permission, error) { return h.may, h.next() }
+
+// Trouble that passes is told apart from what waiting doesn't mend, and what
+// became of the last attempt counts.
+func TestTroubleOfAgents(t *testing.T) {
+	host := func(kind HostKind) error { return &HostError{Op: "read", Kind: kind, Err: errors.New("no")} }
+	tests := map[string]struct {
+		answers []error
+		stopped bool
+		puts    bool // the review off
+	}{
+		"none":                {[]error{nil}, false, false},
+		"a failing server":    {[]error{host(HostTransient)}, false, true},
+		"a limit":             {[]error{host(HostLimited)}, false, true},
+		"no permission":       {[]error{host(HostForbidden)}, false, false},
+		"all calls used up":   {[]error{host(HostBudget)}, false, false},
+		"no host's":           {[]error{errors.New("odd")}, false, false},
+		"passed":              {[]error{host(HostTransient), nil}, false, false},
+		"another in the end":  {[]error{host(HostTransient), host(HostForbidden)}, false, false},
+		"the time was up":     {[]error{host(HostTransient)}, true, false},
+		"it came in the end":  {[]error{nil, host(HostLimited)}, false, true},
+		"gone from the head":  {[]error{host(HostNotFound)}, false, false},
+		"it came, and passed": {[]error{nil, host(HostLimited), nil}, false, false},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			h := &hub{answers: tt.answers}
+			out := &outside{service: &Service{}, src: h, trouble: map[string]error{}}
+			a := out.agent(run.OutsideAgent{
+				Agent: config.Agent{ID: "reports", Kind: config.KindReport}, Config: &config.Config{}, Redact: func(s string) string { return s },
+			})
+			task := dispatch.Task{
+				Entry: pipeline.ManifestEntry{Agent: "reports", Scope: pipeline.AgentScope{All: true}},
+				Facts: &pipeline.PRFacts{Files: pipeline.List[pipeline.File]{{Path: "docs/02-plans/1/review/a-report.md", Status: pipeline.FileModified}}},
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if tt.stopped {
+				cancel()
+			}
+			for _, want := range tt.answers {
+				if _, _, err := a.(dispatch.ReportReader).ReviewReports(ctx, task); !errors.Is(err, want) {
+					t.Errorf("error %v, want %v", err, want)
+				}
+			}
+			if err := out.mayPass(); (err != nil) != tt.puts {
+				t.Errorf("the review is put off: %v", err)
+			}
+		})
+	}
+}
+
+// Only agents that read reports reach out.
+func TestOtherKindsReachNowhere(t *testing.T) {
+	for _, kind := range []string{config.KindRules, config.KindSecrets, ""} {
+		if a := new(outside).agent(run.OutsideAgent{Agent: config.Agent{Kind: kind}}); a != nil {
+			t.Errorf("kind %q has an agent", kind)
+		}
+	}
+}
+
+// Who may write is trusted, and who may only triage is not; without an answer
+// nobody is.
+func TestWhoMayWrite(t *testing.T) {
+	for may, want := range map[Permission]bool{
+		PermissionAdmin: true, PermissionMaintain: true, PermissionWrite: true,
+		PermissionTriage: false, PermissionRead: false, PermissionNone: false, "": false,
+	} {
+		if got, err := (talk{&hub{may: may, answers: []error{nil}}}).CanWrite(t.Context(), "alice"); got != want || err != nil {
+			t.Errorf("%s may write: %t, %v", may, got, err)
+		}
+	}
+	trouble := errors.New("no answer")
+	if _, err := (talk{&hub{answers: []error{trouble}}}).CanWrite(t.Context(), "alice"); !errors.Is(err, trouble) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A file that is not there is an answer, and any other trouble is not.
+func TestReadFile(t *testing.T) {
+	for kind, fails := range map[HostKind]bool{HostNotFound: false, HostForbidden: true, HostTransient: true} {
+		_, found, err := readFile(&hub{answers: []error{&HostError{Kind: kind, Err: errors.New("no")}}})(t.Context(), "h", "a.md", 9)
+		if found || (err != nil) != fails {
+			t.Errorf("%s: found %t, %v", kind, found, err)
+		}
+	}
+	if text, found, err := readFile(&hub{answers: []error{nil}})(t.Context(), "h", "a.md", 9); string(text) != "text" || !found || err != nil {
+		t.Errorf("%q, %t, %v", text, found, err)
+	}
+}

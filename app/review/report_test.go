@@ -1,0 +1,107 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// informed is a store that knows one target and its last review, and notes what
+// is asked for.
+type informed struct {
+	Store
+	state  TargetState
+	review *StoredReview
+	fails  error // of the target, of which nothing is known then
+	asks   []ReviewAsk
+}
+
+func (i *informed) Target(context.Context, string) (TargetState, error) { return i.state, i.fails }
+
+func (i *informed) LatestReview(context.Context, string) (*StoredReview, error) { return i.review, nil }
+
+func (i *informed) Ask(_ context.Context, ask ReviewAsk, fresh bool) error {
+	ask.Fresh = fresh
+	i.asks = append(i.asks, ask)
+	return nil
+}
+
+// bouncer is a GitHub that says what anybody may do, and counts who asks.
+type bouncer struct {
+	GitHub
+	may   Permission
+	fails error
+	asked int
+}
+
+func (b *bouncer) Permission(context.Context, Target, string) (Permission, error) {
+	b.asked++
+	return b.may, b.fails
+}
+
+// reviewWith is a review in which an agent ran, by the shipped config or with a
+// file of the repository's own.
+func reviewWith(agent string, own ...ConfigBlob) *StoredReview {
+	r := &StoredReview{Config: own}
+	r.Review.Manifest.Entries = pipeline.List[pipeline.ManifestEntry]{{Agent: agent}}
+	return r
+}
+
+// News of a report costs what it takes to know whether it matters, and asks for
+// a review only where it does.
+func TestNewsOfReports(t *testing.T) {
+	done, running := TargetState{Wanted: 2, Done: 2}, TargetState{Wanted: 3, Done: 2}
+	closed, closing := TargetState{Wanted: 2, Done: 2, Closed: true}, TargetState{Wanted: 3, Done: 2, Closed: true}
+	const reports = "review-reports"
+	silent := ConfigBlob{Layer: config.LayerRepository, Path: config.FileAgents, Text: []byte(`[{"id": "review-reports", "reports": {"comments": false}}]`)}
+	broken := ConfigBlob{Layer: config.LayerRepository, Path: config.FileAgents, Text: []byte(`[`)}
+	trouble := &HostError{Op: "ask", Kind: HostTransient, Err: errors.New("bad gateway")}
+	tests := map[string]struct {
+		store        informed
+		github       bouncer
+		asked, again bool // GitHub, and for a review
+		fails        bool
+	}{
+		"reports were read":                 {store: informed{state: done, review: reviewWith(reports)}, asked: true, again: true},
+		"by who may only read":              {store: informed{state: done, review: reviewWith(reports)}, github: bouncer{may: PermissionTriage}, asked: true},
+		"nobody knows what the author may":  {store: informed{state: done, review: reviewWith(reports)}, github: bouncer{fails: trouble}, asked: true, fails: true},
+		"other agents ran":                  {store: informed{state: done, review: reviewWith("secrets")}},
+		"comments are not read":             {store: informed{state: done, review: reviewWith(reports, silent)}},
+		"the config can't be read any more": {store: informed{state: done, review: reviewWith(reports, broken)}, fails: true},
+		"never reviewed":                    {store: informed{state: done}},
+		"a review is under way":             {store: informed{state: running}, asked: true, again: true},
+		"closed":                            {store: informed{state: closed, review: reviewWith(reports)}},
+		"closed in the middle of a review":  {store: informed{state: closing, review: reviewWith(reports)}},
+		"not known":                         {store: informed{fails: ErrNotFound}},
+		"the store fails":                   {store: informed{fails: errForgotten}, fails: true},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if tt.github.may == "" {
+				tt.github.may = PermissionWrite
+			}
+			s := &Service{Options: Options{Store: &tt.store, GitHub: &tt.github, Loader: config.NewLoader(1), RetryBase: time.Second}}
+			target := Target{Kind: TargetPull, RepoID: 2, Number: 3}
+			err := s.workReport(t.Context(), Job{Kind: JobReport, Report: &ReportNews{Target: target, Author: "alice"}, Delivery: "guid", Attempt: 1})
+			if (err != nil) != tt.fails {
+				t.Errorf("error %v", err)
+			}
+			if got := tt.github.asked == 1; got != tt.asked || tt.github.asked > 1 {
+				t.Errorf("GitHub was asked %d times", tt.github.asked)
+			}
+			var want []ReviewAsk
+			if tt.again {
+				want = []ReviewAsk{{Target: target, Reason: "review report by alice", Once: "guid pull/2/3"}}
+			}
+			if diff := cmp.Diff(want, tt.store.asks); diff != "" {
+				t.Errorf("asks (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
