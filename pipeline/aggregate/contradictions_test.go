@@ -159,6 +159,24 @@ func TestTradeOffAtTheGate(t *testing.T) {
 	}
 }
 
+func TestTradeOffNamesItsSides(t *testing.T) {
+	f := func(a pipeline.Action) pipeline.Finding {
+		return message(acts(finding("a.go", 2, "T", "info"), a), strings.Repeat("m ", maxQuoted))
+	}
+	e := message(f(""), "It is essential.")
+	got := Aggregate(panel(outputs{qualityA: {f("remove")}, qualityB: {f("add")}, x: {f("remove"), e}, y: {f("change")}})).Findings[0].Message
+	long := strings.Repeat("m ", maxQuoted/2-1) + "m…"
+	want := "Reviewers disagree. This is a trade-off, and no verdict on who is right:\n" +
+		"y takes no side: " + long + "\nquality (a), x would remove it: " + long + "\nquality (b) would add to it: " + long + "\nx holds it to be essential: It is essential."
+	lines := strings.Split(got, "\n")
+	slices.Sort(lines[1:])
+	wanted := strings.Split(want, "\n")
+	slices.Sort(wanted[1:])
+	if diff := cmp.Diff(wanted, lines); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // Several sides of one dispute become one finding: what touches, over all of
 // them.
 func TestOneDisputeOfMany(t *testing.T) {

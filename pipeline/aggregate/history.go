@@ -141,7 +141,7 @@ func (w *work) placeNow(f *pipeline.Finding, current map[string]string) string {
 }
 
 // lookedAgain reports whether everybody who made a finding of the last report
-// could have made it again.
+// could have made it again, or nobody could.
 func (w *work) lookedAgain(f *pipeline.Finding, place string, failed map[string]bool) bool {
 	if w.in.Failed != nil || w.in.FilesUnknown && f.Path != "" || slices.ContainsFunc(w.in.Facts.Incomplete, func(i pipeline.Incompleteness) bool { return hides(i, f, place) }) {
 		return false
@@ -152,9 +152,11 @@ func (w *work) lookedAgain(f *pipeline.Finding, place string, failed map[string]
 	}
 	// Where its file left the change, there is nothing to look at.
 	left := f.Path != "" && place == ""
-	return !slices.ContainsFunc(makers, func(agent string) bool {
-		return failed[agent] || !left && !w.looked(agent, place)
-	})
+	if slices.ContainsFunc(makers, func(agent string) bool { return failed[agent] }) {
+		return false
+	}
+	elsewhere := func(agent string) bool { return !w.looked(agent, place) }
+	return left || !slices.ContainsFunc(makers, elsewhere) || w.vanished(f, place)
 }
 
 // looked reports whether an agent answered on a file, or on the change where

@@ -362,3 +362,29 @@ func TestDismissedIsKnownAgain(t *testing.T) {
 	}
 	wantHistory(t, "one of two dismissed", r, "new 0, open 1, resolved 0, unconfirmed 0, back []")
 }
+
+// An agent that was asked for lines which are gone need not be asked again, but
+// one that failed might have found them elsewhere.
+func TestWhatVanishedIsResolved(t *testing.T) {
+	before := head{"a.go": {"x", "bad one", "bad two", "y", "begin {", "", "1", "2", "3"}}
+	const resolved, unconfirmed = "new 0, open 0, resolved 2, unconfirmed 0, back []", "new 0, open 0, resolved 0, unconfirmed 2, back []"
+	for name, tc := range map[string]struct {
+		lines  []string
+		failed bool
+		want   string
+	}{
+		"all is gone":             {[]string{"x", "good one", "good two", "y", "start {", "1", "2", "3"}, false, resolved},
+		"all moved":               {[]string{"y", "", "begin {", "1", "  2", "3", "", "x", "bad  one", "bad two"}, false, unconfirmed},
+		"one of two is there":     {[]string{"bad two", "4", "begin {", "1", "2", "3"}, false, unconfirmed},
+		"a part of it is there":   {[]string{"begin {", "1", "2", "and 3"}, false, resolved},
+		"gone, but nobody looked": {[]string{"x"}, true, unconfirmed},
+	} {
+		next := head{"a.go": tc.lines}.input()
+		next.Results[0].Output.Findings = nil
+		next.Manifest.Entries[0].Scope = pipeline.AgentScope{Files: pipeline.List[string]{"b.go"}}
+		if tc.failed {
+			next.Results[0].Status = pipeline.AgentFailed
+		}
+		wantHistory(t, name, afterHeads(before.input(), next), tc.want)
+	}
+}

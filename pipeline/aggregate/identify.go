@@ -1,9 +1,6 @@
 package aggregate
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"strconv"
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -70,8 +67,7 @@ func fingerprints(findings []*item, where func(*item) string) []string {
 				n = next[equals]
 				nth[p], next[equals] = n, n+1
 			}
-			sum := sha256.Sum256([]byte(equals + "\x00" + strconv.Itoa(n)))
-			out[i] = hex.EncodeToString(sum[:8])
+			out[i] = fingerprint(equals, n)
 		}
 	}
 	return out

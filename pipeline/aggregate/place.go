@@ -36,37 +36,42 @@ func (s spot) touches(other spot) bool {
 	return s.in == other.in && s.first <= other.last+1 && other.first <= s.last+1
 }
 
-// spots are the places of a finding: those of all findings merged into it.
+// spots are the places of a finding: those of all findings merged into it,
+// which stand in the order of their lines.
 func (f *item) spots() []spot {
-	var out []spot
-	members := f.members
-	if members == nil {
-		members = []*item{f}
+	if f.members == nil {
+		return appendSpots(nil, f)
 	}
-	for _, m := range members {
-		if m.section != "" {
-			out = withSpot(out, spot{in: area{path: m.Path, section: m.section, kind: areaSection}})
+	var all []spot
+	for _, m := range f.members {
+		all = appendSpots(all, m)
+	}
+	seen := map[area]int{} // where the last in an area stands among those returned
+	out := all[:0]
+	for _, s := range all {
+		if i, ok := seen[s.in]; ok && out[i].touches(s) {
+			out[i].last = max(out[i].last, s.last)
+			continue
 		}
-		switch {
-		case m.StartLine > 0:
-			out = withSpot(out, spot{area{path: m.Path}, m.StartLine, m.EndLine})
-		case m.section == "":
-			out = withSpot(out, spot{in: area{path: m.Path, kind: areaWhole}})
-		}
+		seen[s.in] = len(out)
+		out = append(out, s)
 	}
 	return out
 }
 
-// withSpot widens the spot in the same area, or adds one. Lines of findings
-// that were merged have no gaps between them.
-func withSpot(spots []spot, s spot) []spot {
-	for i := range spots {
-		if t := &spots[i]; t.touches(s) {
-			t.first, t.last = min(t.first, s.first), max(t.last, s.last)
-			return spots
-		}
+// appendSpots appends the section of a finding that was not merged, and its
+// lines or the whole file.
+func appendSpots(to []spot, f *item) []spot {
+	if f.section != "" {
+		to = append(to, spot{in: area{path: f.Path, section: f.section, kind: areaSection}})
 	}
-	return append(spots, s)
+	switch {
+	case f.StartLine > 0:
+		to = append(to, spot{area{path: f.Path}, f.StartLine, f.EndLine})
+	case f.section == "":
+		to = append(to, spot{in: area{path: f.Path, kind: areaWhole}})
+	}
+	return to
 }
 
 // places splits findings of one path into those at the same place. Sameness is

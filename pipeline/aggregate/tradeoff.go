@@ -56,9 +56,22 @@ func dispute(parts []*item) string {
 			fmt.Fprintf(&b, "\nand %d more.", len(parts)-i)
 			break
 		}
-		fmt.Fprintf(&b, "\n%s %s: %s", strings.Join(p.Reviewers, ", "), stance(p), cut(collapsed(p.Message), maxQuoted))
+		fmt.Fprintf(&b, "\n%s %s: %s", p.makers(), stance(p), cut(collapsed(p.Message), maxQuoted))
 	}
 	return b.String()
+}
+
+// makers names who made a finding, agents with the models they ran on.
+func (f *item) makers() string {
+	names := map[string]bool{}
+	for _, m := range f.each() {
+		name := m.Agent
+		if m.Model != "" {
+			name += " (" + m.Model + ")"
+		}
+		names[name] = true
+	}
+	return strings.Join(sortedKeys(names), ", ")
 }
 
 // stance is a side in words.

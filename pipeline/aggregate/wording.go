@@ -8,7 +8,13 @@ import (
 // wording finds findings by the words of their titles.
 type wording struct {
 	rarity []int // how many findings have a word
-	by     map[wordIn][]*item
+	by     map[wordIn][]made
+}
+
+// made is a finding and who alone made it, or nobody.
+type made struct {
+	f     *item
+	maker source
 }
 
 type wordIn struct {
@@ -26,7 +32,7 @@ const (
 
 // newWording indexes the findings by the words that the residuals ask for.
 func newWording(findings, residuals []*item) *wording {
-	x := &wording{by: map[wordIn][]*item{}}
+	x := &wording{by: map[wordIn][]made{}}
 	for _, list := range [][]*item{findings, residuals} {
 		for _, f := range list {
 			x.count(f.title)
@@ -38,10 +44,11 @@ func newWording(findings, residuals []*item) *wording {
 		}
 	}
 	for _, f := range findings {
+		m := made{f, f.maker()}
 		for _, word := range f.title.words {
 			at := wordIn{f.Path, word}
 			if list, ok := x.by[at]; ok {
-				x.by[at] = append(list, f)
+				x.by[at] = append(list, m)
 			}
 		}
 	}
@@ -80,12 +87,12 @@ func (x *wording) of(f *item) *item {
 			if looked++; looked > maxLooked || compared == maxCompared {
 				return nil
 			}
-			if other.maker() == f.source() {
+			if other.maker == f.source() {
 				continue
 			}
 			compared++
-			if f.title.common(other.title) >= half(len(f.title.words)) {
-				return other
+			if f.title.common(other.f.title) >= half(len(f.title.words)) {
+				return other.f
 			}
 		}
 	}

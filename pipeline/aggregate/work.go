@@ -16,6 +16,7 @@ type work struct {
 	agents    map[string]*config.Agent
 	files     map[string]*pipeline.File
 	lines     *lineIndex
+	windows   int // of lines that were looked through for what is gone
 	titles    *titles
 	findings  []*item // above the confidence gate, once that has been
 	residuals []*item // below it

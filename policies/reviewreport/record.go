@@ -61,8 +61,8 @@ type Recommendation struct {
 // report that leaves one out answers no.
 type ValidationResults struct {
 	QualityThresholdMet  bool `json:"quality_threshold_met"`
-	PainPointAligned     bool `json:"pain_point_aligned"`    // technical-pm's
-	ArchitectureFeasible bool `json:"architecture_feasible"` // architecture-review's
+	PainPointAligned     bool `json:"pain_point_aligned,omitempty"`    // technical-pm's
+	ArchitectureFeasible bool `json:"architecture_feasible,omitempty"` // architecture-review's
 }
 
 // StatusSuccess is the status of a review that was done. StatusFailure is that
