@@ -198,32 +198,22 @@ func TestWhatOnlyOneHas(t *testing.T) {
 	if !slices.Equal(one, []string{"a", "d"}) || !slices.Equal(other, []string{"e", "f"}) {
 		t.Errorf("only the one has %v, only the other %v", one, other)
 	}
-	ruled := pipeline.Finding{RuleID: "r", Title: "t", Path: "a.go", StartLine: 3}
+	ids := func(list ...string) pipeline.List[string] { return list }
+	f := pipeline.Finding{Title: "t", Fingerprints: ids("1")}
 	for name, tt := range map[string]struct {
-		change      func(*pipeline.Finding)
+		proposed    []pipeline.Finding
 		added, gone int
 	}{
-		"the same":         {func(*pipeline.Finding) {}, 0, 0},
-		"other words":      {func(f *pipeline.Finding) { f.Title, f.Severity = "u", pipeline.SeverityInfo }, 0, 0},
-		"another rule":     {func(f *pipeline.Finding) { f.RuleID = "s" }, 1, 1},
-		"another line":     {func(f *pipeline.Finding) { f.StartLine = 4 }, 1, 1},
-		"another file":     {func(f *pipeline.Finding) { f.Path = "b.go" }, 1, 1},
-		"another section":  {func(f *pipeline.Finding) { f.Section = "title" }, 1, 1},
-		"no rule any more": {func(f *pipeline.Finding) { f.RuleID = "" }, 1, 1},
+		"the same":               {[]pipeline.Finding{f}, 0, 0},
+		"milder, in other words": {[]pipeline.Finding{{Title: "u", Severity: pipeline.SeverityInfo, Fingerprints: ids("1")}}, 0, 0},
+		"merged with another":    {[]pipeline.Finding{{Title: "t", Fingerprints: ids("0", "1")}}, 0, 0},
+		"another of its title":   {[]pipeline.Finding{{Title: "t", Fingerprints: ids("2")}}, 1, 1},
+		"two more":               {[]pipeline.Finding{f, {Fingerprints: ids("2")}, {Fingerprints: ids("3", "4")}}, 2, 0},
+		"none":                   {nil, 0, 1},
 	} {
-		f := ruled
-		tt.change(&f)
-		if added, gone := compareFindings([]pipeline.Finding{f}, []pipeline.Finding{ruled}); added != tt.added || gone != tt.gone {
+		if added, gone := compareFindings(tt.proposed, []pipeline.Finding{f}); added != tt.added || gone != tt.gone {
 			t.Errorf("%s: %d added, %d gone, want %d and %d", name, added, gone, tt.added, tt.gone)
 		}
-	}
-	free, worded := ruled, ruled
-	free.RuleID, worded.RuleID, worded.Title = "", "", "u"
-	if added, gone := compareFindings([]pipeline.Finding{free}, []pipeline.Finding{worded}); added != 1 || gone != 1 {
-		t.Errorf("other words without a rule: %d added, %d gone", added, gone)
-	}
-	if added, gone := compareFindings([]pipeline.Finding{ruled, ruled, ruled}, []pipeline.Finding{ruled}); added != 2 || gone != 0 {
-		t.Errorf("three for one: %d added, %d gone", added, gone)
 	}
 }
 
