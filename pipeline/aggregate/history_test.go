@@ -388,3 +388,14 @@ func TestWhatVanishedIsResolved(t *testing.T) {
 		wantHistory(t, name, afterHeads(before.input(), next), tc.want)
 	}
 }
+
+// Of lines that the diff does not show nobody knows what they say, and so not
+// that they are gone either.
+func TestWhatWasNotShownDoesNotVanish(t *testing.T) {
+	before := one(finding("a.go", 40, "t", pipeline.SeverityMajor))
+	before.Facts.Files[0].Status = pipeline.FileModified
+	next := world(map[string][]pipeline.Finding{"x": {}})
+	next.Facts.Files[0].Status = pipeline.FileModified
+	next.Manifest.Entries[0].Scope = pipeline.AgentScope{Files: pipeline.List[string]{"b.go"}}
+	wantHistory(t, "not shown", afterHeads(before, next), "new 0, open 0, resolved 0, unconfirmed 1, back []")
+}
