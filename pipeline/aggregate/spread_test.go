@@ -24,6 +24,7 @@ func TestOneAgentsNeighbouringLinesBecomeOneFinding(t *testing.T) {
 		fix        string
 	}{
 		{"lines in a row", []pipeline.Finding{at(2, 2, "", 0.9), at(3, 3, "", 0.8), at(4, 5, "", 0.7)}, nil, 2, 5, ""},
+		{"two lines in a row", []pipeline.Finding{at(2, 2, "", 0.9), at(3, 3, "", 0.8)}, nil, 2, 3, ""},
 		{"fixes in a row", []pipeline.Finding{at(3, 3, "three", 0.9), at(2, 2, "two", 0.9), at(4, 4, "four", 0.9)}, nil, 2, 4, "two\nthree\nfour"},
 		{"the same twice", []pipeline.Finding{at(2, 3, "fix", 0.9), at(2, 3, "fix", 0.8)}, nil, 2, 3, "fix"},
 		{"one without a fix", []pipeline.Finding{at(2, 2, "two", 0.9), at(3, 3, "", 0.8)}, nil, 2, 2, "two"},
