@@ -215,6 +215,10 @@ func TestCommitsUnknownKeepTheirFindings(t *testing.T) {
 	next := world(map[string][]pipeline.Finding{"x": nil})
 	next.Facts.Incomplete = pipeline.List[pipeline.Incompleteness]{{What: "commits"}}
 	wantHistory(t, "not all commits are known", afterHeads(one(f), next), "new 0, open 0, resolved 0, unconfirmed 1, back []")
+	for _, section := range []string{pipeline.SectionTitle, pipeline.SectionDescription} {
+		f.Section = section
+		wantHistory(t, "but the "+section, afterHeads(one(f), next), "new 0, open 0, resolved 1, unconfirmed 0, back []")
+	}
 }
 
 // What nobody looked for is known again when somebody does, however many heads
