@@ -17,4 +17,11 @@
 //
 // Titles are compared in bounded numbers, so that the time stays n log n
 // whatever they say: see maxWords, maxLooked and maxCompared.
+//
+// Findings are told over time by fingerprints, which are made before anything
+// is merged: a merged finding has those of all its parts, and is known again by
+// any. A report remembers for the next one what was fixed and what could not be
+// confirmed, so that a finding which is brought back is said to be, and one
+// whose agent failed for a while is not new afterwards. No finding is resolved
+// unless everybody who made it looked again.
 package aggregate

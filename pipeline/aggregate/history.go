@@ -38,16 +38,18 @@ func (w *work) compare() {
 	c.Fixed = fixed.without(w.findings, gone)
 }
 
-// knownBy reports whether the last report had the finding. Of one that agents
-// and models make together the agents' part counts: what a model says can't
-// make old what is new without it.
+// knownBy reports whether the last report had the finding. What a model says
+// can't make old what is new without it: of a finding that agents and models
+// make together all that the agents say must be known, since the model may be
+// why it is one finding.
 func (f *item) knownBy(was map[string]bool) bool {
-	models := f.onlyModels()
-	return slices.ContainsFunc(f.each(), func(m *item) bool { return was[m.ID] && (models || m.Model == "") })
-}
-
-func (f *item) onlyModels() bool {
-	return !slices.ContainsFunc(f.each(), func(m *item) bool { return m.Model == "" })
+	old, models, anew := false, false, false
+	for _, m := range f.each() {
+		old = old || was[m.ID]
+		models = models || m.Model != ""
+		anew = anew || m.Model == "" && !was[m.ID]
+	}
+	return old && !(models && anew)
 }
 
 // known are the fingerprints of a stored finding. Older versions kept one.

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies"
 )
 
 // previous is what the store keeps of a report for the next one.
@@ -365,6 +366,56 @@ func TestDismissedIsKnownAgain(t *testing.T) {
 		t.Errorf("suppressed %+v, want the one on line 5", r.Suppressed)
 	}
 	wantHistory(t, "one of two dismissed", r, "new 0, open 1, resolved 0, unconfirmed 0, back []")
+}
+
+// Whatever a model says, the gate is no looser than without it: neither where
+// people dismissed findings, nor where it reads what is new.
+func TestModelsLoosenNothingOverTime(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		before, after := drawnHead(t), drawnHead(t)
+		if rapid.Bool().Draw(t, "moved") {
+			before["old.go"], after["new.go"] = before["b.go"], before["b.go"]
+			delete(before, "b.go")
+		}
+		first := before.input()
+		first.Results = append(first.Results, pipeline.AgentResult{Agent: "llm", Model: "m", Status: pipeline.AgentOK, Output: pipeline.AgentOutput{Findings: modelSays(t, first)}})
+		var dismissed pipeline.List[pipeline.Dismissal]
+		for _, f := range Aggregate(first).Findings {
+			if rapid.Bool().Draw(t, "dismissed") {
+				dismissed = append(dismissed, pipeline.Dismissal{Fingerprint: f.ID, Path: f.Path, By: "alice"})
+			}
+		}
+		first.Memory.Dismissed = dismissed
+		review := func(in Input, models bool) pipeline.ReviewReport {
+			in.Previous, in.Memory.Dismissed = previous(Aggregate(first)), dismissed
+			in.Config.Settings.Gate.Conditions = append([]policies.GateCondition{{When: "new_warning > 0", Decision: pipeline.DecisionNeedsFixes}}, in.Config.Settings.Gate.Conditions...)
+			if models {
+				in.Results = append(in.Results, pipeline.AgentResult{Agent: "llm", Model: "m", Status: pipeline.AgentOK, Output: pipeline.AgentOutput{Findings: modelSays(t, in)}})
+			}
+			return Aggregate(in)
+		}
+		without := review(after.input(), false)
+		if with := review(after.input(), true); with.Decision.Rank() < without.Decision.Rank() {
+			t.Errorf("%s without the model, %s with it\n%s\n%s", without.Decision, with.Decision, history(without), history(with))
+		}
+	})
+}
+
+// modelSays draws findings of a model, many of which are like those of the agent.
+func modelSays(t *rapid.T, in Input) pipeline.List[pipeline.Finding] {
+	var out pipeline.List[pipeline.Finding]
+	for i := range in.Facts.Files {
+		f := &in.Facts.Files[i]
+		for k := range f.Additions {
+			if !rapid.Bool().Draw(t, "says") {
+				continue
+			}
+			x := finding(f.Path, k+1, rapid.SampledFrom([]string{"Bad", "Block", "Else"}).Draw(t, "title"), rapid.SampledFrom([]pipeline.Severity{"info", "warning", "critical"}).Draw(t, "severity"))
+			x.RuleID = rapid.SampledFrom([]string{"", "r1"}).Draw(t, "rule")
+			out = append(out, x)
+		}
+	}
+	return out
 }
 
 // An agent that was asked for lines which are gone need not be asked again, but

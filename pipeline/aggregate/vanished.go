@@ -12,8 +12,8 @@ import (
 )
 
 // maxWindows bounds how many runs of lines one report looks through for text
-// that findings were about: a few hundred milliseconds of hashing.
-const maxWindows = 1 << 20
+// that findings were about: some 50 ms of hashing.
+const maxWindows = 1 << 17
 
 // maxUnseen is up to which place among equals a finding is known as one about
 // lines that the diff did not show.

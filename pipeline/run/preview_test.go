@@ -198,20 +198,19 @@ func TestWhatOnlyOneHas(t *testing.T) {
 	if !slices.Equal(one, []string{"a", "d"}) || !slices.Equal(other, []string{"e", "f"}) {
 		t.Errorf("only the one has %v, only the other %v", one, other)
 	}
-	ids := func(list ...string) pipeline.List[string] { return list }
-	f := pipeline.Finding{Title: "t", Fingerprints: ids("1")}
+	f := func(ids ...string) pipeline.Finding { return pipeline.Finding{Fingerprints: ids} }
+	type list = []pipeline.Finding
 	for name, tt := range map[string]struct {
-		proposed    []pipeline.Finding
-		added, gone int
+		proposed, inForce list
+		added, gone       int
 	}{
-		"the same":               {[]pipeline.Finding{f}, 0, 0},
-		"milder, in other words": {[]pipeline.Finding{{Title: "u", Severity: pipeline.SeverityInfo, Fingerprints: ids("1")}}, 0, 0},
-		"merged with another":    {[]pipeline.Finding{{Title: "t", Fingerprints: ids("0", "1")}}, 0, 0},
-		"another of its title":   {[]pipeline.Finding{{Title: "t", Fingerprints: ids("2")}}, 1, 1},
-		"two more":               {[]pipeline.Finding{f, {Fingerprints: ids("2")}, {Fingerprints: ids("3", "4")}}, 2, 0},
-		"none":                   {nil, 0, 1},
+		"the same":           {list{f("a"), f("b")}, list{f("b"), f("a")}, 0, 0},
+		"another":            {list{f("a")}, list{f("b")}, 1, 1},
+		"one more":           {list{f("a"), f("b"), f("c")}, list{f("a")}, 2, 0},
+		"merged with others": {list{f("a", "b")}, list{f("b", "c"), f("d")}, 0, 1},
+		"nothing":            {nil, nil, 0, 0},
 	} {
-		if added, gone := compareFindings(tt.proposed, []pipeline.Finding{f}); added != tt.added || gone != tt.gone {
+		if added, gone := compareFindings(tt.proposed, tt.inForce); added != tt.added || gone != tt.gone {
 			t.Errorf("%s: %d added, %d gone, want %d and %d", name, added, gone, tt.added, tt.gone)
 		}
 	}

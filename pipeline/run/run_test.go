@@ -15,6 +15,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/aggregate"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 )
@@ -289,6 +290,43 @@ func TestCheckRefusesBeforeAgentsRun(t *testing.T) {
 	})
 	if !errors.Is(err, refused) {
 		t.Errorf("Run = %v, want Check's error as it is", err)
+	}
+}
+
+// What people taught is an input of the review, and stored with it.
+func TestMemoryIsPartOfTheReview(t *testing.T) {
+	r := newRunner(t, map[string]dispatch.Agent{"finance-sme": says("P1")})
+	first, err := r.Run(t.Context(), change(t), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := first.Review.Report.Findings[0]
+	memory := pipeline.Memory{Dismissed: pipeline.List[pipeline.Dismissal]{{Fingerprint: found.ID, Path: found.Path, Reason: "wanted", By: "alice"}}}
+	out, err := r.Run(t.Context(), change(t), Options{Memory: memory})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := out.Review
+	if len(v.Report.Suppressed) != 1 || v.Report.Suppressed[0].Finding.ID != found.ID || len(v.Report.Findings) != len(first.Review.Report.Findings)-1 {
+		t.Errorf("%d findings, suppressed %+v", len(v.Report.Findings), v.Report.Suppressed)
+	}
+
+	// What is stored, without the report, gives the report again.
+	stored, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again pipeline.Review
+	if err := json.Unmarshal(stored, &again); err != nil {
+		t.Fatal(err)
+	}
+	report := aggregate.Aggregate(aggregate.Input{
+		Facts: &again.Facts, Classification: &again.Classification, Manifest: &again.Manifest, Gaps: again.Report.GapLog,
+		Results: again.Results, Previous: again.Previous, Memory: again.Memory, Config: out.Config,
+	})
+	want, _ := json.Marshal(v.Report)
+	if got, _ := json.Marshal(report); string(got) != string(want) {
+		t.Errorf("computed again:\ngot  %s\nwant %s", got, want)
 	}
 }
 
