@@ -17,7 +17,7 @@ const maxWindows = 1 << 17
 
 // maxUnseen is up to which place among equals a finding is known as one about
 // lines that the diff did not show.
-const maxUnseen = 100
+const maxUnseen = 20
 
 // vanished reports whether what a finding of the last report was about stands
 // no longer in the lines that the diff shows of its file: none of them gives
@@ -29,7 +29,7 @@ func (w *work) vanished(f *pipeline.Finding, place string) bool {
 	}
 	lines := w.lines.of(place)
 	span := min(f.EndLine-f.StartLine+1, maxFlagged)
-	if w.windows += len(lines) * span; w.windows > maxWindows {
+	if w.windows += len(lines)*span + maxUnseen; w.windows > maxWindows {
 		return false
 	}
 	was := item{Finding: *f}
