@@ -12,6 +12,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
 
 // needed are the fields that a finding has to have.
@@ -308,4 +309,21 @@ func encoded(t *testing.T, v any) []byte {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// Counts of several files add up, and lists stay bounded.
+func TestCountsAddUp(t *testing.T) {
+	var d Dropped
+	d.Add(Dropped{Count: 2, Why: make([]jsontree.Error, 2)})
+	d.Add(Dropped{Count: 5 * maxListed, Why: make([]jsontree.Error, maxListed)})
+	if d.Count != 5*maxListed+2 || len(d.Why) != maxListed {
+		t.Errorf("%d dropped, %d listed", d.Count, len(d.Why))
+	}
+	var u Unknown
+	u.Add(Unknown{})
+	u.Add(Unknown{Count: 2, First: jsontree.Place{Line: 3}})
+	u.Add(Unknown{Count: 1, First: jsontree.Place{Line: 9}})
+	if u.Count != 3 || u.First.Line != 3 {
+		t.Errorf("%d unknown, the first on line %d", u.Count, u.First.Line)
+	}
 }

@@ -265,6 +265,8 @@ func TestDeduplicate(t *testing.T) {
 	}{
 		{"same line", []pipeline.Finding{at("a.go", 2, 2, "T")}, []pipeline.Finding{at("a.go", 2, 2, "T")}, 1},
 		{"title normalised", []pipeline.Finding{at("a.go", 2, 2, "Error  ignored!")}, []pipeline.Finding{at("a.go", 2, 2, "error ignored")}, 1},
+		{"signs are punctuation", []pipeline.Finding{at("a.go", 2, 2, "Call `f` + `g`")}, []pipeline.Finding{at("a.go", 2, 2, "call f g")}, 1},
+		{"nothing but punctuation", []pipeline.Finding{at("a.go", 2, 2, "==")}, []pipeline.Finding{at("a.go", 2, 2, "!=")}, 2},
 		{"adjacent", []pipeline.Finding{at("a.go", 2, 2, "T")}, []pipeline.Finding{at("a.go", 3, 3, "T")}, 1},
 		{"overlap", []pipeline.Finding{at("a.go", 1, 4, "T")}, []pipeline.Finding{at("a.go", 2, 3, "T")}, 1},
 		{"a gap between", []pipeline.Finding{at("a.go", 2, 2, "T")}, []pipeline.Finding{at("a.go", 4, 4, "T")}, 2},

@@ -38,7 +38,7 @@ func (w *work) assess() {
 
 // thing is what models say as it stands in the end.
 type thing struct {
-	models   []string
+	models   map[string]bool
 	critical bool
 	disputed bool
 }
@@ -63,13 +63,11 @@ func (w *work) tally(names []string, merge *pipeline.ModelsMerge) models.Tally {
 			}
 			x := things[m.said.find()]
 			if x == nil {
-				x = &thing{}
+				x = &thing{models: map[string]bool{}}
 				things[m.said.find()] = x
 				order = append(order, x)
 			}
-			if !slices.Contains(x.models, m.Model) {
-				x.models = append(x.models, m.Model)
-			}
+			x.models[m.Model] = true
 			x.critical = x.critical || m.Severity == pipeline.SeverityCritical
 			x.disputed = x.disputed || disputed
 		}
@@ -82,7 +80,7 @@ func (w *work) tally(names []string, merge *pipeline.ModelsMerge) models.Tally {
 }
 
 func (x *thing) count(stronger string, several bool, merge *pipeline.ModelsMerge, t *models.Tally) {
-	byStronger := several && x.models[0] == stronger
+	byStronger := several && x.models[stronger]
 	switch {
 	case len(x.models) > 1:
 		t.AgreedCritical = t.AgreedCritical || x.critical

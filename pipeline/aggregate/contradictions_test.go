@@ -131,6 +131,17 @@ func TestImpossibleAndEssential(t *testing.T) {
 	}
 }
 
+// What says both takes neither side.
+func TestImpossibleAndEssentialInOne(t *testing.T) {
+	both := message(finding("a.go", 2, "T", "info"), "It is essential, and impossible.")
+	for _, other := range []string{"It is impossible.", "It is essential."} {
+		r := Aggregate(panel(outputs{x: {both}, y: {message(finding("a.go", 2, "T", "info"), other)}}))
+		if f := r.Findings[0]; len(r.Findings) != 1 || f.Severity != "info" || f.Perspectives != nil {
+			t.Errorf("against %q: %+v", other, r.Findings)
+		}
+	}
+}
+
 // A trade-off counts no less than the strictest side: a model that contradicts
 // can't loosen the gate, nor can it prove what it denies.
 func TestTradeOffAtTheGate(t *testing.T) {

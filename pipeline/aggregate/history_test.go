@@ -216,6 +216,10 @@ func TestCommitsUnknownKeepTheirFindings(t *testing.T) {
 	next := world(map[string][]pipeline.Finding{"x": nil})
 	next.Facts.Incomplete = pipeline.List[pipeline.Incompleteness]{{What: "commits"}}
 	wantHistory(t, "not all commits are known", afterHeads(one(f), next), "new 0, open 0, resolved 0, unconfirmed 1, back []")
+	for _, section := range []string{pipeline.SectionTitle, pipeline.SectionDescription} {
+		f.Section = section
+		wantHistory(t, "but the "+section, afterHeads(one(f), next), "new 0, open 0, resolved 1, unconfirmed 0, back []")
+	}
 }
 
 // What nobody looked for is known again when somebody does, however many heads
@@ -438,4 +442,15 @@ func TestWhatVanishedIsResolved(t *testing.T) {
 		}
 		wantHistory(t, name, afterHeads(before.input(), next), tc.want)
 	}
+}
+
+// Of lines that the diff does not show nobody knows what they say, and so not
+// that they are gone either.
+func TestWhatWasNotShownDoesNotVanish(t *testing.T) {
+	before := one(finding("a.go", 40, "t", pipeline.SeverityMajor))
+	before.Facts.Files[0].Status = pipeline.FileModified
+	next := world(map[string][]pipeline.Finding{"x": {}})
+	next.Facts.Files[0].Status = pipeline.FileModified
+	next.Manifest.Entries[0].Scope = pipeline.AgentScope{Files: pipeline.List[string]{"b.go"}}
+	wantHistory(t, "not shown", afterHeads(before, next), "new 0, open 0, resolved 0, unconfirmed 1, back []")
 }

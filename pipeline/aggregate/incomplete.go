@@ -54,11 +54,19 @@ func ended(s pipeline.AgentStatus) string {
 	return "failed"
 }
 
+// failedAgents are those that did not finish, in any of their reviews, and those
+// that were to run and did not.
 func (w *work) failedAgents() map[string]bool {
-	failed := map[string]bool{}
+	failed, ran := map[string]bool{}, map[string]bool{}
 	for _, r := range w.in.Results {
+		ran[r.Agent] = true
 		if !done(r.Status) {
 			failed[r.Agent] = true
+		}
+	}
+	for i := range w.in.Manifest.Entries {
+		if agent := w.in.Manifest.Entries[i].Agent; !ran[agent] {
+			failed[agent] = true
 		}
 	}
 	return failed

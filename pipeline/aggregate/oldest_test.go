@@ -47,6 +47,23 @@ func TestRenamedIsRememberedFromThenOn(t *testing.T) {
 	wantHistory(t, "and back", afterHeads(head{"a.go": {longLine}}.input(), head{"b.go": {longLine}}.input(), head{"a.go": {longLine}}.input()), "new 0, open 1, resolved 0, unconfirmed 0, back []")
 }
 
+// A path that the code host says one file had is no other file's.
+func TestARenameTheCodeHostTellsOfIsTaken(t *testing.T) {
+	next := head{"b.go": {longLine}, "c.go": {longLine}}.input()
+	for i := range next.Facts.Files {
+		if f := &next.Facts.Files[i]; f.Path == "c.go" {
+			f.Status, f.PreviousPath = pipeline.FileRenamed, "a.go"
+		}
+	}
+	r := afterHeads(head{"a.go": {longLine}}.input(), next)
+	wantHistory(t, "one renamed, one copied", r, "new 1, open 1, resolved 0, unconfirmed 0, back []")
+	for _, f := range r.Findings {
+		if (f.OriginalPath == "a.go") != (f.Path == "c.go") {
+			t.Errorf("%s was %q before", f.Path, f.OriginalPath)
+		}
+	}
+}
+
 // The code host may call a file renamed on one head, and added on the next,
 // where too little of it is left.
 func TestRenamesTheCodeHostTellsOfOnce(t *testing.T) {

@@ -44,6 +44,7 @@ func TestPromote(t *testing.T) {
 		{"its own agent", at(2, "R", 0.4), outputs{y: {at(2, "F", 0.9)}}, stays, ""},
 		{"its own agent and another", at(2, "R", 0.4), outputs{y: {at(2, "F", 0.9)}, x: {at(3, "F", 0.6)}}, 0.63, ""},
 		{"its own agent before another", at(4, "R", 0.4), outputs{y: {at(4, "F", 0.9), at(5, "H", 0.9)}, x: {at(3, "G", 0.6)}}, 0.63, `promoted: x found "G" at the same place`},
+		{"others further down", at(3, "R", 0.4), outputs{x: {at(4, "F", 0.9), at(5, "G", 0.9)}, specA: {at(5, "H", 0.9)}}, 0.63, `promoted: x found "F" at the same place`},
 		{"another residual", at(2, "R", 0.4), outputs{x: {at(2, "F", 0.4)}}, stays, ""},
 
 		{"all words of a title", at(1, "cache grows", 0.4), outputs{x: {at(5, "The cache grows without bound", 0.9)}}, 0.63, `promoted: x found "The cache grows without bound" in the same file under a similar title`},

@@ -66,7 +66,7 @@ func agree(same []*item) {
 	classes := bySides(same)
 	opposed := opposedWithin(classes)
 	for i, class := range classes {
-		var by []string // the models that don't oppose
+		by := map[string]bool{} // the models that don't oppose
 		others := false
 		for k, other := range classes {
 			if class[0].sides.opposes(other[0].sides) {
@@ -75,8 +75,8 @@ func agree(same []*item) {
 			for _, f := range other {
 				if f.Model == "" {
 					others = true
-				} else if !slices.Contains(by, f.Model) {
-					by = append(by, f.Model)
+				} else {
+					by[f.Model] = true
 				}
 			}
 			if !opposed || k == i {

@@ -17,6 +17,7 @@ func TestOneAgentsNeighbouringLinesBecomeOneFinding(t *testing.T) {
 	}
 	present := at(3, 3, "three", 0.9)
 	present.AutofixClass = pipeline.AutofixPresent
+	sectioned := func(f pipeline.Finding) pipeline.Finding { f.Section = "S"; return f }
 	tests := []struct {
 		name       string
 		x, y       []pipeline.Finding
@@ -24,12 +25,14 @@ func TestOneAgentsNeighbouringLinesBecomeOneFinding(t *testing.T) {
 		fix        string
 	}{
 		{"lines in a row", []pipeline.Finding{at(2, 2, "", 0.9), at(3, 3, "", 0.8), at(4, 5, "", 0.7)}, nil, 2, 5, ""},
+		{"two lines in a row", []pipeline.Finding{at(2, 2, "", 0.9), at(3, 3, "", 0.8)}, nil, 2, 3, ""},
 		{"fixes in a row", []pipeline.Finding{at(3, 3, "three", 0.9), at(2, 2, "two", 0.9), at(4, 4, "four", 0.9)}, nil, 2, 4, "two\nthree\nfour"},
 		{"the same twice", []pipeline.Finding{at(2, 3, "fix", 0.9), at(2, 3, "fix", 0.8)}, nil, 2, 3, "fix"},
 		{"one without a fix", []pipeline.Finding{at(2, 2, "two", 0.9), at(3, 3, "", 0.8)}, nil, 2, 2, "two"},
 		{"overlapping fixes", []pipeline.Finding{at(2, 3, "two, three", 0.9), at(3, 4, "three, four", 0.8)}, nil, 2, 3, "two, three"},
 		{"fix to be judged", []pipeline.Finding{at(2, 2, "two", 0.95), present}, nil, 2, 2, "two"},
 		{"another agent's lines", []pipeline.Finding{at(3, 3, "", 0.9)}, []pipeline.Finding{at(2, 5, "", 0.8)}, 3, 3, ""},
+		{"a section and a line in it", []pipeline.Finding{sectioned(at(0, 0, "", 0.8)), sectioned(at(1, 1, "", 0.9))}, nil, 1, 1, ""},
 		{"joined by another agent only", []pipeline.Finding{at(1, 1, "", 0.9), at(5, 5, "", 0.8)}, []pipeline.Finding{at(1, 5, "", 0.7)}, 1, 1, ""},
 	}
 	for _, tt := range tests {

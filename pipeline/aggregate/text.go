@@ -46,6 +46,9 @@ func (ts *titles) of(s string) *title {
 	}
 	subject, tradeOff := strings.CutPrefix(s, tradeOffPrefix)
 	t := &title{norm: normalised(subject), tradeOff: tradeOff}
+	if t.norm == "" {
+		t.norm = collapsed(subject) // nothing but punctuation: "==" is not "!="
+	}
 	for w := range strings.SplitSeq(t.norm, " ") {
 		id, ok := ts.words[w]
 		if !ok {

@@ -15,6 +15,10 @@ import (
 // that findings were about: some 50 ms of hashing.
 const maxWindows = 1 << 17
 
+// maxUnseen is up to which place among equals a finding is known as one about
+// lines that the diff did not show.
+const maxUnseen = 20
+
 // vanished reports whether what a finding of the last report was about stands
 // no longer in the lines that the diff shows of its file: none of them gives
 // one of its fingerprints. Then nobody has to look again to know that it is
@@ -25,12 +29,17 @@ func (w *work) vanished(f *pipeline.Finding, place string) bool {
 	}
 	lines := w.lines.of(place)
 	span := min(f.EndLine-f.StartLine+1, maxFlagged)
-	if w.windows += len(lines) * span; w.windows > maxWindows {
+	if w.windows += len(lines)*span + maxUnseen; w.windows > maxWindows {
 		return false
 	}
 	was := item{Finding: *f}
 	was.title = w.titles.of(f.Title)
 	before := was.what() + "\x00" + or(f.OriginalPath, f.Path) + "\x00"
+	for nth := range maxUnseen {
+		if slices.Contains(f.Fingerprints, fingerprint(before+"\n", nth)) {
+			return false // it was about lines that were not shown then either
+		}
+	}
 	times := map[string]int{}
 	for _, start := range slices.Sorted(maps.Keys(lines)) {
 		var text []string

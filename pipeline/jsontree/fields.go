@@ -98,7 +98,7 @@ func (f *Fields) Share(key string) float64 {
 		f.add(n, fmt.Sprintf("%s is %s", key, n.Text), remedy)
 		return 0
 	}
-	return v
+	return v + 0 // and not -0, which would be printed
 }
 
 // Count is an optional whole number from 0 to limit.

@@ -53,7 +53,7 @@ func TestPlaces(t *testing.T) {
 
 // Places within a string are those in the text, escapes or not.
 func TestPlacesInStrings(t *testing.T) {
-	for _, text := range []string{`"abc"`, `"é\n\"x"`, `"\u00e9x"`, `"\ud83d\ude00x"`, `"\ud83dx"`, `"\ude00\ud83d\u0041x"`, `"😀\tx\\"`, `""`} {
+	for _, text := range []string{`"abc"`, `"é\n\"x"`, `"\u00e9x"`, `"\ud83d\ude00xyz"`, `"\ud83dx"`, `"\ude00\ud83d\u0041x"`, `"😀\tx\\"`, `""`} {
 		n := parse(t, " "+text)
 		for offset := range n.Text {
 			var rest string
@@ -224,4 +224,36 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("read %v, want %v", got, want)
 		}
 	})
+}
+
+// What people slip in is named where nothing is mended too.
+func TestFaultsAreNamed(t *testing.T) {
+	for text, want := range map[string]string{
+		"[1, // a\n 2]":    "1:5 JSON has no comments",
+		"[1, # a\n 2]":     "1:5 JSON has no comments",
+		`['a']`:            "1:2 JSON has no single quotes",
+		`[1, ]`:            "1:3 there is a comma after the last entry",
+		`{"a": 1, }`:       "1:8 there is a comma after the last entry",
+		`[1 2]`:            "1:4 a comma or a closing bracket is missing before this",
+		`{"a": 1 "b": 2}`:  "1:9 a comma or a closing bracket is missing before this",
+		`["\d"]`:           "1:4 the backslash before this starts no JSON escape",
+		"[\"a\nb\"]":       "1:4 a string contains a line break or a control character",
+		`[1`:               "1:3 the file ends in the middle of a value",
+		`[1] 2`:            "1:5 there is something after the end of the JSON value",
+		`../other/a.json`:  "1:1 this is no JSON but a line of text, as in the place of a link",
+		"\xef\xbb\xbf[]":   "1:1 the file starts with a byte order mark",
+		"[\"a\xff\"]":      "1:4 the file is not valid UTF-8 here",
+		" \n":              "1:1 the file is empty",
+		`{"a": 1, "a": 2}`: `1:10 "a" occurs twice in one object`,
+		`[1e301]`:          "1:2 the number is too long or too large",
+		`[1e-301]`:         "1:2 the number is too long or too large",
+	} {
+		_, errs := Options{}.Parse(&Document{Name: "a.json"}, []byte(text))
+		if got := told(errs); len(got) != 1 || got[0] != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	if n, errs := (Options{}).Parse(&Document{}, []byte("[1e300, 1e-300]")); n == nil || len(errs) > 0 {
+		t.Errorf("the largest exponents: %v", errs)
+	}
 }

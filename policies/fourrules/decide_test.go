@@ -181,7 +181,7 @@ func TestClarification(t *testing.T) {
 		result("claude", Approved),
 		result("codex", Concerns, Issue{pipeline.SeverityInfo, "Say what it returns.", "doc.go"},
 			Issue{pipeline.SeverityWarning, "Drop the cache.", "cache.go"}, Issue{pipeline.SeverityMajor, "No plan for\nrolling back.", ""}),
-		result("gemini", Concerns, Issue{pipeline.SeverityWarning, `The cache is "essential".`, "cache.go"}),
+		result("gemini", Concerns, Issue{pipeline.SeverityWarning, `The cache is "essential".`, "cache.go"}, Issue{pipeline.SeverityInfo, "Who pays?", ""}),
 	}
 	const want = `2 of 3 reviewers have concerns, so work is paused until these are settled. What stands in quotes is the reviewers' own words.
 
@@ -194,6 +194,7 @@ To settle:
 1. cache.go: codex (warning): "Drop the cache."; gemini (warning): "The cache is 'essential'."
 2. codex (major): "No plan for rolling back."
 3. doc.go: codex (info): "Say what it returns."
+4. gemini (info): "Who pays?"
 
 1 of them approved the same work: where a concern does not hold, say why.
 

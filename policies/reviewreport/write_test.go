@@ -124,3 +124,16 @@ func TestFromReviewIsShort(t *testing.T) {
 		t.Error("no recommendation is left")
 	}
 }
+
+func TestReviewedLocations(t *testing.T) {
+	for want, f := range map[string]pipeline.Finding{
+		"a.go:1": {Path: "a.go", StartLine: 1, Section: "Goals"},
+		"a.go":   {Path: "a.go"},
+		"Goals":  {Section: "Goals"},
+	} {
+		r := FromReview(&pipeline.ReviewReport{Findings: pipeline.List[pipeline.Finding]{f}}, "", "")
+		if got := r.SuccessEvidence.ReviewFindings.Recommendations[0].Location; got != want {
+			t.Errorf("location %q, want %q", got, want)
+		}
+	}
+}

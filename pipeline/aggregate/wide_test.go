@@ -1,0 +1,248 @@
+package aggregate
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies/models"
+)
+
+// trial is all that a review is made from: what agents say, how they end, what
+// people decided before, and the settings.
+type trial struct {
+	outputs  outputs
+	ends     map[reviewer]pipeline.AgentStatus // ok where it says nothing
+	memory   pipeline.Memory
+	previous *pipeline.PreviousReport
+	change   func(*Input)
+}
+
+func (tr trial) input() Input {
+	in := panel(tr.outputs)
+	in.Facts.Files[1] = file("b.go", "one", "two // reviewgate:ignore r1 known", "two", "two")
+	in.Facts.Files = append(in.Facts.Files,
+		pipeline.File{Path: "new.go", PreviousPath: "old.go", Status: pipeline.FileRenamed},
+		pipeline.File{Path: "gone.go", Status: pipeline.FileRemoved})
+	tr.change(&in)
+	for i := range in.Results {
+		r := &in.Results[i]
+		if s := tr.ends[reviewer{r.Agent, r.Model, r.Stage}]; s != "" {
+			r.Status = s
+		}
+	}
+	in.Memory, in.Previous = tr.memory, tr.previous
+	return in
+}
+
+// drawWide is a finding as drawFinding makes them, and of what that leaves out.
+func drawWide(t *rapid.T) pipeline.Finding {
+	f := drawFinding(t)
+	if rapid.Bool().Draw(t, "plain") {
+		return f
+	}
+	f.Title = rapid.SampledFrom([]string{f.Title, "==", "!=", "Trade-off: T", "T impossible"}).Draw(t, "odd title")
+	f.Path = rapid.SampledFrom([]string{f.Path, "new.go", "gone.go", "b.go"}).Draw(t, "odd path")
+	f.Recommendation = rapid.SampledFrom([]string{"", "Remove it.", "Keep it.", "Add a test.", "Delete the file."}).Draw(t, "recommendation")
+	f.Evidence = rapid.SampledFrom([]pipeline.List[string]{nil, {"three"}, {"three", "nowhere"}}).Draw(t, "evidence")
+	f.FindingType = rapid.SampledFrom([]pipeline.FindingType{"", "omission"}).Draw(t, "type")
+	if f.Path != "" && rapid.Bool().Draw(t, "section too") {
+		f.Section = rapid.SampledFrom([]string{"title", "?"}).Draw(t, "odd section")
+	}
+	return f
+}
+
+func drawnWide(t *rapid.T, most int) outputs {
+	o := outputs{}
+	for range rapid.IntRange(0, most).Draw(t, "n") {
+		r := rapid.SampledFrom(staff).Draw(t, "reviewer")
+		o[r] = append(o[r], drawWide(t))
+	}
+	return o
+}
+
+func drawTrial(t *rapid.T, most int) trial {
+	blocking := rapid.SampledFrom([]string{models.BlockingAgreed, models.BlockingGrounded}).Draw(t, "blocking")
+	hold := rapid.SampledFrom([]string{models.HoldCritical, models.HoldNever, models.HoldAlways}).Draw(t, "hold")
+	ignore := rapid.SampledFrom([]string{config.IgnoreNone, "", config.IgnoreAll}).Draw(t, "ignore")
+	tr := trial{outputs: drawnWide(t, most), ends: map[reviewer]pipeline.AgentStatus{}, change: func(in *Input) {
+		in.Config.Settings.Models.Blocking, in.Config.Settings.Models.HoldForPerson = blocking, hold
+		in.Config.Settings.Synthesis.InlineIgnore = ignore
+		in.Config.Settings.Synthesis.JudgementCategories = []string{"scope"}
+	}}
+	for _, r := range staff {
+		if rapid.IntRange(0, 5).Draw(t, "ends") == 0 {
+			tr.ends[r] = rapid.SampledFrom([]pipeline.AgentStatus{pipeline.AgentFailed, pipeline.AgentDiscarded, pipeline.AgentTimedOut}).Draw(t, "status")
+		}
+	}
+	if rapid.Bool().Draw(t, "history") {
+		before := trial{outputs: drawnWide(t, most), change: tr.change}
+		for _, r := range staff { // much of it was there before
+			f := tr.outputs[r]
+			before.outputs[r] = append(before.outputs[r], f[:rapid.IntRange(0, len(f)).Draw(t, "before")]...)
+		}
+		second := before
+		second.outputs = drawnWide(t, most)
+		second.previous = previous(Aggregate(before.input()))
+		tr.previous = previous(Aggregate(second.input()))
+	}
+	return tr
+}
+
+// dismiss has people dismiss some of what the trial finds, and know some of it
+// to be wrong.
+func (tr *trial) dismiss(t *rapid.T) {
+	for _, f := range Aggregate(tr.input()).Findings {
+		if rapid.IntRange(0, 3).Draw(t, "dismissed") > 0 {
+			continue
+		}
+		override := rapid.Bool().Draw(t, "override")
+		for _, id := range f.Fingerprints {
+			tr.memory.Dismissed = append(tr.memory.Dismissed, pipeline.Dismissal{Fingerprint: id, Path: f.Path, Reason: "no", By: "ann", Override: override})
+		}
+	}
+	if rapid.Bool().Draw(t, "known false") {
+		tr.memory.FalsePositives = pipeline.List[pipeline.FalsePositive]{{Pattern: "t", Reason: "no"}, {Pattern: "r2", Reason: "no", Globs: pipeline.List[string]{"b.go"}}}
+	}
+}
+
+func TestWideOrderDoesNotMatter(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tr := drawTrial(t, 10)
+		tr.dismiss(t)
+		want := encoded(t, Aggregate(tr.input()))
+		for _, r := range staff {
+			findings := tr.outputs[r]
+			if findings == nil {
+				continue
+			}
+			tr.outputs[r] = rapid.Permutation(findings).Draw(t, "findings")
+		}
+		in := tr.input()
+		in.Results = rapid.Permutation(in.Results).Draw(t, "results")
+		before, _ := json.Marshal(in)
+		if got := encoded(t, Aggregate(in)); got != want {
+			t.Errorf("another order, another report:\n%s\n%s", want, got)
+		}
+		if after, _ := json.Marshal(in); string(before) != string(after) {
+			t.Errorf("input changed:\n%s\n%s", before, after)
+		}
+	})
+}
+
+// What came in is accounted for, whatever people decided before and however
+// agents end, and so is what the last report had.
+func TestWideNothingVanishes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tr := drawTrial(t, 12)
+		tr.dismiss(t)
+		w := newWork(tr.input())
+		w.run()
+		r := w.report
+		if err := config.ValidateData("review-report", []byte(encoded(t, r))); err != nil {
+			t.Error(err)
+		}
+		came, out := 0, len(r.ResidualConcerns)+len(r.Suppressed)
+		for _, f := range tr.outputs {
+			came += len(f)
+		}
+		for _, f := range w.findings {
+			out += len(f.each())
+		}
+		attributed := 0
+		for _, c := range r.Coverage {
+			out += c.Dropped
+			attributed += c.Findings
+			if c.Findings != c.Auto+c.Present {
+				t.Errorf("coverage %+v does not add up", c)
+			}
+		}
+		if came != out {
+			t.Errorf("%d came, %d are accounted for", came, out)
+		}
+		if n := len(r.Findings); attributed != n || r.Counts.Total() != n || r.Changes.New+r.Changes.Open != n {
+			t.Errorf("%d findings: coverage has %d, counts %d, new and open are %d and %d", n, attributed, r.Counts.Total(), r.Changes.New, r.Changes.Open)
+		}
+		checkHistory(t, tr.previous, &r)
+	})
+}
+
+// checkHistory holds that each finding of the last report is here, resolved or
+// unconfirmed, and no more than one of them; and that what is fixed is not here.
+func checkHistory(t *rapid.T, prev *pipeline.PreviousReport, r *pipeline.ReviewReport) {
+	if prev == nil {
+		return
+	}
+	here := map[string]bool{}
+	for _, f := range r.Findings {
+		for _, id := range f.Fingerprints {
+			here[id] = true
+		}
+	}
+	for _, x := range r.Changes.Fixed {
+		if here[x.Fingerprint] {
+			t.Errorf("%s is fixed and here", x.Fingerprint)
+		}
+	}
+	for _, s := range r.Suppressed {
+		for _, id := range s.Finding.Fingerprints {
+			here[id] = true
+		}
+	}
+	is := func(list []pipeline.Finding, f pipeline.Finding) bool {
+		return slices.ContainsFunc(list, func(x pipeline.Finding) bool {
+			x.State = f.State // which is what became of it
+			return cmp.Equal(x, f)
+		})
+	}
+	for _, f := range slices.Concat(prev.Findings, prev.Unconfirmed) {
+		n := 0
+		for _, yes := range []bool{
+			slices.ContainsFunc(known(&f), func(id string) bool { return here[id] }), is(r.Changes.Resolved, f), is(r.Changes.Unconfirmed, f),
+		} {
+			if yes {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Errorf("a finding of the last report is in %d places and not in one of them: %+v", n, f)
+		}
+	}
+}
+
+// Without dismissals: what people took out is told by its place among equals,
+// which more findings may shift.
+func TestWideAFindingMoreNeverUnblocks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tr := drawTrial(t, 8)
+		before := Aggregate(tr.input())
+		tr.outputs = plus(tr.outputs, drawnWide(t, 4))
+		after := Aggregate(tr.input())
+		if before.Decision.Blocks() && !after.Decision.Blocks() {
+			t.Errorf("%s became %s", before.Decision, after.Decision)
+		}
+	})
+}
+
+func TestWideModelsOnlyTightenTheGate(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tr := drawTrial(t, 12)
+		tr.dismiss(t)
+		with := Aggregate(tr.input())
+		without := outputs{}
+		for r, f := range tr.outputs {
+			if r.model == "" {
+				without[r] = f
+			}
+		}
+		tr.outputs = without
+		if alone := Aggregate(tr.input()); with.Decision.Rank() < alone.Decision.Rank() {
+			t.Errorf("%s without models, %s with", alone.Decision, with.Decision)
+		}
+	})
+}
