@@ -35,7 +35,7 @@ that holds a fenced json block. With - one is read from standard input.
 
 A report that can't be used, because it has no such section or the JSON is
 broken, stops no other and always blocks. Exit code 0: go on; 1: blocked; 2: a
-file can't be read, or has more than 1 MiB.
+file can't be read, or has more than 1 MiB; 3: it could not be finished.
 
 The thresholds are those of review-settings.json in --config, or the defaults.
 Each aggregation is recorded on standard error as one line of JSON with the
@@ -51,7 +51,7 @@ thresholds and the SHA-256 of each report.`,
 			}
 			return nil
 		},
-		RunE: f.run,
+		RunE: interruptible(f.run),
 	}
 	c.Flags().StringVar(&f.phase, "phase", pipeline.PhaseSpec, "`phase` that the reports belong to: spec or plan")
 	c.Flags().StringVar(&f.config, "config", "", "`directory` with a repository's config files, for their thresholds")

@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -77,5 +79,48 @@ func TestManyDroppedFindings(t *testing.T) {
 	}
 	if !strings.Contains(stdout.String(), `"dropped": 5001`) {
 		t.Error("the dropped findings are not counted")
+	}
+}
+
+// silent is an input from which nothing comes until the test ends.
+type silent struct {
+	asked chan struct{}
+	once  sync.Once
+	ended <-chan struct{}
+}
+
+func (s *silent) Read([]byte) (int, error) {
+	s.once.Do(func() { close(s.asked) })
+	<-s.ended
+	return 0, io.EOF
+}
+
+// Ctrl-C ends a command that waits for its input.
+func TestInterruptedWhileReading(t *testing.T) {
+	for _, command := range []string{"synthesize", "verdict", "aggregate"} {
+		ended := make(chan struct{})
+		in := &silent{asked: make(chan struct{}), ended: ended}
+		ctx, interrupt := context.WithCancel(t.Context())
+		go func() {
+			<-in.asked
+			interrupt()
+		}()
+		var stdout, stderr bytes.Buffer
+		code := execute(ctx, []string{command, "-"}, in, &stdout, &stderr)
+		if code != exitUnfinished || stderr.String() != "reviewgate: interrupted: run it again\n" || stdout.Len() > 0 {
+			t.Errorf("%s: exit code %d, %s", command, code, stderr.String())
+		}
+		close(ended)
+	}
+}
+
+// A command without files says what it wants.
+func TestNoInput(t *testing.T) {
+	for command, what := range map[string]string{"synthesize": "agents' findings", "verdict": "review results"} {
+		var stdout, stderr bytes.Buffer
+		code := execute(t.Context(), []string{command}, strings.NewReader(""), &stdout, &stderr)
+		if want := "reviewgate: name at least one file with " + what + ", or - for standard input\n"; code != exitUnusable || stderr.String() != want {
+			t.Errorf("%s: exit code %d, %s", command, code, stderr.String())
+		}
 	}
 }

@@ -39,6 +39,32 @@ func (e *exitError) Unwrap() error { return e.err }
 func unusable(err error) error   { return &exitError{exitUnusable, err} }
 func unfinished(err error) error { return &exitError{exitUnfinished, err} }
 
+// interruptible makes a command end when it is interrupted. What reads files and
+// computes has no context to look at, and would hold the terminal until its
+// input ends.
+func interruptible(run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		done := make(chan error, 1)
+		go func() { done <- run(cmd, args) }()
+		select {
+		case err := <-done:
+			return err
+		case <-cmd.Context().Done():
+			return unfinished(errors.New("interrupted: run it again"))
+		}
+	}
+}
+
+// atLeastOne asks for the files of a command.
+func atLeastOne(what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return fmt.Errorf("name at least one file with %s, or - for standard input", what)
+		}
+		return nil
+	}
+}
+
 // execute runs the command line and returns the exit code.
 func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := &cobra.Command{

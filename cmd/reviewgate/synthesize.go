@@ -52,8 +52,8 @@ be used, 3 it could not be finished.`,
 		Example: "  reviewgate synthesize security.json quality.json\n" +
 			"  reviewgate synthesize --format headless --models haiku,opus outputs/*.json\n" +
 			"  my-agent | reviewgate synthesize --config .github/reviewgate --format markdown -",
-		Args: cobra.MinimumNArgs(1),
-		RunE: f.run,
+		Args: atLeastOne("agents' findings"),
+		RunE: interruptible(f.run),
 	}
 	c.Flags().StringVar(&f.facts, "facts", "", "`file` with the facts of the change (PRFacts)")
 	c.Flags().StringVar(&f.config, "config", "", "`directory` with a repository's config files, over the defaults")

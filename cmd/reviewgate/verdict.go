@@ -35,13 +35,14 @@ same time the worst verdict. A summary of more than 200 words is cut, and marked
 Where rule 2 decides, clarification is a prompt for the agents. All files together
 may have 4 MiB.
 
-The exit code is 0 for RUNNING, 1 for PAUSED, and 2 where a file is no review
-result: then nothing is decided, and standard error says what is wrong where.`,
+The exit code is 0 for RUNNING, 1 for PAUSED, 2 where a file is no review
+result: then nothing is decided, and standard error says what is wrong where;
+and 3 where it could not be finished.`,
 		Example: "  reviewgate verdict codex.json gemini.json\n" +
 			"  reviewgate verdict --format text reviews/*.json\n" +
 			"  curl -s https://ci.example/results | reviewgate verdict -",
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return applyRules(cmd, args, format) },
+		Args: atLeastOne("review results"),
+		RunE: interruptible(func(cmd *cobra.Command, args []string) error { return applyRules(cmd, args, format) }),
 	}
 	c.Flags().StringVar(&format, "format", format, "json or text")
 	return c
