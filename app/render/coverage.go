@@ -17,6 +17,7 @@ type agentRan struct {
 	Except   bool // of those, some were not read or not in full
 	Handed   bool // nobody dispatched it: its output was handed in
 	Findings int
+	Shared   bool // it has none but those that stand under the names of others
 	Dropped  int
 	Why      []safe
 	Note     safe
@@ -44,10 +45,11 @@ func (s sections) coverage() items {
 // agents lists the agents of the manifest, with a line for each model, and
 // those whose outputs came without one; those that did not finish come first.
 func (s sections) agents() []safe {
-	rows := map[string][]*pipeline.Coverage{}
+	rows, models := map[string][]*pipeline.Coverage{}, map[string]int{}
 	for i := range s.r.Report.Coverage {
 		c := &s.r.Report.Coverage[i]
 		rows[c.Agent] = append(rows[c.Agent], c)
+		models[c.Agent]++
 	}
 	var failed, fine []safe
 	put := func(a agentRan, c *pipeline.Coverage) {
@@ -55,6 +57,7 @@ func (s sections) agents() []safe {
 			a.Status, a.Findings, a.Dropped = statusWord(c.Status), c.Findings, c.Dropped
 			a.Model = s.p.text(c.Model, maxName)
 			a.Note = s.p.text(strings.TrimRight(c.Note, ". "), maxReason)
+			a.Shared = c.Findings == 0 && models[c.Agent] == 1 && s.shares(c.Agent)
 		}
 		if a.Status == word(pipeline.AgentOK) {
 			fine = append(fine, say("agent ran", a))
@@ -79,6 +82,13 @@ func (s sections) agents() []safe {
 		}
 	}
 	return append(failed, fine...)
+}
+
+// shares reports whether an agent found what stands under another's name.
+func (s sections) shares(agent string) bool {
+	return slices.ContainsFunc(s.r.Report.Findings, func(f pipeline.Finding) bool {
+		return f.Agent != agent && slices.Contains(f.Reviewers, agent)
+	})
 }
 
 func statusWord(s pipeline.AgentStatus) word {

@@ -50,3 +50,20 @@ func TestCoverageClaimsNoMoreThanWasRead(t *testing.T) {
 		})
 	}
 }
+
+// What an agent found and another was surer of is not said to be nothing.
+func TestCoverageOfMergedFindings(t *testing.T) {
+	const shared = "secrets read the whole change, no findings but those that stand under others' names"
+	v := cleanView()
+	f := pipeline.Finding{
+		Title: "T", Message: "m", Path: "x.go", Severity: pipeline.SeverityInfo, GateSeverity: pipeline.SeverityInfo,
+		State: pipeline.StateNew, ID: "1", Agent: "build-reviewer", Reviewers: pipeline.List[string]{"build-reviewer", "secrets"},
+	}
+	for _, agent := range []string{"build-reviewer", "secrets"} {
+		f.Reviewers = pipeline.List[string]{"build-reviewer", agent}
+		v.Review.Report.Findings = pipeline.List[pipeline.Finding]{f}
+		if text := Text(v, TextOptions{Width: 1000}); strings.Contains(text, shared) != (agent == "secrets") {
+			t.Errorf("with %s as a reviewer:\n%s", agent, text)
+		}
+	}
+}

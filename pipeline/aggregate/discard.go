@@ -37,7 +37,11 @@ func (w *work) discard() {
 	}
 }
 
-const noteDiscarded = "discarded: the spec stage failed"
+// What a finding that was set aside says of it.
+const (
+	reasonDiscarded = "discarded"
+	noteDiscarded   = "discarded: the spec stage failed"
+)
 
 // withoutQuality sets aside what models found in the quality stage.
 func (w *work) withoutQuality(findings []*item) []*item {
@@ -48,7 +52,7 @@ func (w *work) withoutQuality(findings []*item) []*item {
 			continue
 		}
 		f.because(noteDiscarded)
-		w.setAside(f, pipeline.StateSuppressed, noteDiscarded)
+		w.setAside(f, pipeline.StateSuppressed, reasonDiscarded)
 	}
 	return kept
 }

@@ -48,6 +48,9 @@ func outcomeFinding(o *pipeline.ReportOutcome, reports []Report, culprit int) pi
 		Category:       CategoryOutcome,
 		Recommendation: "Change what the reports object to, and have it reviewed again.",
 	}
+	if len(o.Errors) > 0 {
+		f.Recommendation = "Repair the report that can't be used: " + o.Errors[0].Recovery + "."
+	}
 	for i := range o.Errors[:min(len(o.Errors), maxEvidence)] {
 		f.Evidence = append(f.Evidence, o.Errors[i].Source+": "+o.Errors[i].Error)
 	}
