@@ -429,10 +429,10 @@ func (s *Service) answered(ctx context.Context, p OpenPull, shared bool) (answer
 
 func (s *Service) answeredNow(ctx context.Context, p OpenPull, state TargetState, newest *Write) (bool, error) {
 	switch {
+	case !state.Closed && state.Wanted > state.Done:
+		return true, nil // whatever the head: it may have moved since the list was read
 	case state.Closed || state.HeadSHA != p.HeadSHA:
 		return false, nil
-	case state.Wanted > state.Done:
-		return true, nil
 	case state.GaveUp && state.Result != "":
 		return true, nil // askRefused looks after it
 	case newest == nil || newest.State != WriteCompleted || strings.HasPrefix(newest.Digest, "cancelled "):
