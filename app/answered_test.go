@@ -35,6 +35,7 @@ func (w *world) state(pr *ghtest.PullRequest) review.TargetState {
 
 // A check on a shared head is no answer to a pull request that was never reviewed.
 func TestSweepFindsATwinWhoseOpeningWasLost(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.insecureMain()
 	w.open(ghtest.Files{"store/b.go": "package store\n"})
@@ -51,6 +52,7 @@ func TestSweepFindsATwinWhoseOpeningWasLost(t *testing.T) {
 
 // Nor is a check from before the base was changed.
 func TestSweepFindsALostRetarget(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.insecureMain()
 	pr := w.open(ghtest.Files{"store/b.go": "package store\n"})
@@ -65,6 +67,7 @@ func TestSweepFindsALostRetarget(t *testing.T) {
 
 // Nor is one that was cancelled when the pull request was closed.
 func TestSweepFindsALostReopening(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	reading, letGo := w.held(routeFiles, "pull_number", "1")
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
@@ -81,6 +84,7 @@ func TestSweepFindsALostReopening(t *testing.T) {
 
 // What could not be written is not run again before it can be.
 func TestSweepRunsNothingThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	few := ghtest.DefaultPermissions()
 	delete(few, "checks")
@@ -99,6 +103,7 @@ func TestSweepRunsNothingThatCannotBeWritten(t *testing.T) {
 
 // One old check that can't be completed is no trouble of other pull requests.
 func TestOldCheckDoesNotHoldUpOthers(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	reading, letGo := w.held(routeFiles, "pull_number", "1")
 	one := w.open(ghtest.Files{"store/client.go": insecure})
@@ -123,6 +128,7 @@ func TestOldCheckDoesNotHoldUpOthers(t *testing.T) {
 
 // The first event after the database was lost takes the open check over.
 func TestEventAfterTheDatabaseWasLost(t *testing.T) {
+	t.Parallel()
 	empty := database(t)
 	w := start(t)
 	held := make(chan bool, 9)
@@ -151,6 +157,7 @@ func TestEventAfterTheDatabaseWasLost(t *testing.T) {
 
 // A review against a base that was changed meanwhile is not shown.
 func TestOldBaseIsNotPublished(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.insecureMain()
 	base := "release"
@@ -178,6 +185,7 @@ func TestOldBaseIsNotPublished(t *testing.T) {
 
 // A server that is stopped has not failed at what it was doing.
 func TestShutdownIsNoFailure(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	reading, _ := w.held(routeFiles, "pull_number", "1")
 	pr := w.open(clean())
@@ -195,6 +203,7 @@ func TestShutdownIsNoFailure(t *testing.T) {
 
 // A review that always takes longer than a job may is given up in words.
 func TestJobThatAlwaysTimesOutIsGivenUp(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.open(clean())
 	w.idle()
@@ -222,6 +231,7 @@ func TestJobThatAlwaysTimesOutIsGivenUp(t *testing.T) {
 
 // A repository that could not be swept is swept from where it was left.
 func TestRefusedRepositoryIsSweptLater(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	remove := w.gh.On("GET /repos/{owner}/{repo}/pulls", func(x *ghtest.Exchange) { x.Fail(403, "blocked by an IP allow list") })
 	var pr *ghtest.PullRequest
@@ -240,6 +250,7 @@ func TestRefusedRepositoryIsSweptLater(t *testing.T) {
 
 // Checks that could not be completed are, once they can be.
 func TestChecksThatWereRefusedAreFinishedLater(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	reading, letGo := w.held(routeFiles, "pull_number", "1")
 	one := w.open(ghtest.Files{"store/client.go": insecure})
@@ -258,6 +269,7 @@ func TestChecksThatWereRefusedAreFinishedLater(t *testing.T) {
 
 // The reason of a refusal is dropped with it.
 func TestReasonOfARefusalDoesNotOutliveIt(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	few := ghtest.DefaultPermissions()
 	delete(few, "pull_requests")
@@ -281,6 +293,7 @@ func TestReasonOfARefusalDoesNotOutliveIt(t *testing.T) {
 
 // A review that was late in the end was not given up.
 func TestGivingUpIsCountedWhenItIsDone(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	var gaveUp atomic.Int64
 	w.app.service.Observe.GaveUp = func(string) { gaveUp.Add(1) }
@@ -304,6 +317,7 @@ func TestGivingUpIsCountedWhenItIsDone(t *testing.T) {
 
 // A command whose review was given up is answered so.
 func TestNoRocketForAReviewThatWasGivenUp(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.open(clean())
 	w.idle()
@@ -317,6 +331,7 @@ func TestNoRocketForAReviewThatWasGivenUp(t *testing.T) {
 
 // Trouble with the comment alone does not turn the check.
 func TestCommentTroubleLeavesTheCheck(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.app.service.RetryWindow = time.Nanosecond
 	w.gh.On(routeComment, func(x *ghtest.Exchange) { x.Fail(502, "bad gateway") })
@@ -332,6 +347,7 @@ func TestCommentTroubleLeavesTheCheck(t *testing.T) {
 
 // A repository that is switched off has nothing to be found.
 func TestSwitchedOffIsNotFoundBySweeps(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	var found atomic.Int64
 	w.app.service.Observe.Found = func(string) { found.Add(1) }
@@ -352,6 +368,7 @@ func TestSwitchedOffIsNotFoundBySweeps(t *testing.T) {
 
 // A command is obeyed after an outage of more than half an hour.
 func TestCommandSurvivesAnOutage(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.open(clean())
 	w.idle()
@@ -371,6 +388,7 @@ func TestCommandSurvivesAnOutage(t *testing.T) {
 
 // Whose command was obeyed is told so, if it takes a second try.
 func TestAnswerToACommandSurvivesADroppedConnection(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.open(clean())
 	w.idle()
@@ -390,6 +408,7 @@ func TestAnswerToACommandSurvivesADroppedConnection(t *testing.T) {
 
 // A re-run whose job is done twice is obeyed once.
 func TestRerequestIsObeyedOnce(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.open(clean())
 	w.idle()
@@ -408,6 +427,7 @@ func TestRerequestIsObeyedOnce(t *testing.T) {
 
 // An edit that comes late moves no head back.
 func TestOldNewsDoesNotMoveTheHead(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.open(clean())
 	w.idle()
@@ -433,6 +453,7 @@ func TestOldNewsDoesNotMoveTheHead(t *testing.T) {
 
 // After a rename another repository may have the name.
 func TestOldNameThatAnotherRepositoryTook(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.gh.Withhold()
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
@@ -454,6 +475,7 @@ func TestOldNameThatAnotherRepositoryTook(t *testing.T) {
 
 // GitHub's word that the comment is gone is not taken for it.
 func TestFalseNotFoundMakesNoSecondComment(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
 	w.idle()
@@ -467,6 +489,7 @@ func TestFalseNotFoundMakesNoSecondComment(t *testing.T) {
 
 // A push whose event is late is seen before anything is published.
 func TestHeadThatMovedUnseen(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	var pr *ghtest.PullRequest
 	opened := make(chan bool)
@@ -491,6 +514,7 @@ func TestHeadThatMovedUnseen(t *testing.T) {
 
 // A list may not yet show what was created.
 func TestListThatLags(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.gh.On(routeComment, ghtest.First(1, func(x *ghtest.Exchange) { x.Proceed(); x.Drop() }))
 	w.gh.On("GET /repos/{owner}/{repo}/issues/{issue_number}/comments", ghtest.First(1, func(x *ghtest.Exchange) { says(x, 200, "application/json", "[]") }))

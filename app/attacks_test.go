@@ -19,6 +19,7 @@ import (
 // What other reviewers were caught at, and what people try.
 
 func TestManyPushesOneComment(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
 	w.idle()
@@ -34,6 +35,7 @@ func TestManyPushesOneComment(t *testing.T) {
 
 // A finding whose line has moved is the one that was there before.
 func TestMovedFindingIsNotNew(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
 	w.idle()
@@ -51,6 +53,7 @@ func TestMovedFindingIsNotNew(t *testing.T) {
 
 // There is no command by which a finding would go away, for anybody.
 func TestFindingsCannotBeTalkedAway(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
 	w.idle()
@@ -64,6 +67,7 @@ func TestFindingsCannotBeTalkedAway(t *testing.T) {
 
 // Neither the head's config counts nor a fork's, whatever branch it is on.
 func TestConfigOfAForkIsNotUsed(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	off := ghtest.Files{".github/reviewgate/review-settings.json": `{"mode": "off"}`, ".github/reviewgate/review-rules.json": `[{"id": "sec-tls-verify-01", "enabled": false}]`}
 	pr := w.fromFork()
@@ -76,6 +80,7 @@ func TestConfigOfAForkIsNotUsed(t *testing.T) {
 // Of all the addresses that people, and answers, put before the App it opens
 // none: its token goes to GitHub's API and nowhere else.
 func TestNoAddressIsOpened(t *testing.T) {
+	t.Parallel()
 	var asked atomic.Int64
 	trap := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		asked.Add(1)
@@ -113,6 +118,7 @@ func TestNoAddressIsOpened(t *testing.T) {
 // A review that was given up is done when its delivery comes again: that the
 // GUID is known says nothing about what became of it.
 func TestGivenUpIsDoneOnRedelivery(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	remove := w.gh.On(routeFiles, func(x *ghtest.Exchange) { x.Fail(422, "no") })
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
@@ -130,6 +136,7 @@ func TestGivenUpIsDoneOnRedelivery(t *testing.T) {
 
 // Events come in any order: an older one does not bring an older head back.
 func TestEventsOutOfOrder(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.gh.Withhold()
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
@@ -157,6 +164,7 @@ func TestEventsOutOfOrder(t *testing.T) {
 // under another: a command is obeyed once all the same, and a review of the
 // same writes nothing.
 func TestReplayUnderAnotherGUID(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
 	pr.Comment("alice", "/review")
@@ -186,6 +194,7 @@ func TestReplayUnderAnotherGUID(t *testing.T) {
 // A check run of another App is not ours, even if it has our name and was there
 // first.
 func TestForeignCheckIsNotOurs(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.gh.Withhold()
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
@@ -203,6 +212,7 @@ func TestForeignCheckIsNotOurs(t *testing.T) {
 
 // Another App's comment with our marker in it is not ours.
 func TestMarkerOfAnotherBotIsIgnored(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
 	theirs := pr.Comment("other[bot]", render.Marker+"\n## All good")
@@ -218,6 +228,7 @@ func TestMarkerOfAnotherBotIsIgnored(t *testing.T) {
 // The trailer, which is in the author's hands, suppresses check suites. It does
 // not keep a pull request from being reviewed.
 func TestSkipChecksTrailer(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.repo.Commit("change", ghtest.Files{"store/client.go": insecure}, "feat: stock\n\nskip-checks: true\n[skip ci] [ci skip]")
 	pr := w.repo.OpenPR(ghtest.PR{Title: "feat: stock [skip ci]", Body: goodBody})
@@ -227,6 +238,7 @@ func TestSkipChecksTrailer(t *testing.T) {
 
 // Authority is asked of GitHub: what an event says of its sender is no proof.
 func TestAssociationIsNoAuthority(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
 	w.idle()
@@ -251,6 +263,7 @@ func TestAssociationIsNoAuthority(t *testing.T) {
 // Who is refused for a rate limit shows nothing that was not looked at, and
 // asks no earlier than GitHub said.
 func TestRateLimitedIsNotGreen(t *testing.T) {
+	t.Parallel()
 	for name, r := range map[string]ghtest.Refusal{
 		"primary":   {Primary: true, For: 2 * time.Second},
 		"secondary": {Status: http.StatusTooManyRequests, For: 2 * time.Second},

@@ -41,6 +41,7 @@ const badTLS = "var _ = tls.Config{InsecureSkipVerify: true}"
 // is found where it stands, what can't be read is named, and nothing of it gets
 // out alive.
 func TestContentOfEveryKind(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.repo.Commit("main", ghtest.Files{
 		"bin/run.sh": "echo run\n", "link": ghtest.Symlink("README.md"), "mod": ghtest.Submodule(strings.Repeat("1", 40)), "logo.png": "\x89PNG\x00\x01",
@@ -140,6 +141,7 @@ func (w *world) fromFork() *ghtest.PullRequest {
 
 // GitHub keeps the commits of a pull request whose fork is gone for a while.
 func TestDeletedFork(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.fromFork()
 	w.idle()
@@ -157,6 +159,7 @@ func TestDeletedFork(t *testing.T) {
 }
 
 func TestForkDeletedDuringReview(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	var pr *ghtest.PullRequest
 	opened := make(chan bool)
@@ -173,6 +176,7 @@ func TestForkDeletedDuringReview(t *testing.T) {
 }
 
 func TestForcePush(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
 	w.idle()
@@ -188,6 +192,7 @@ func TestForcePush(t *testing.T) {
 // The branch is pushed over while its head is read, and the commit that was
 // read is gone before anything is written to it.
 func TestForcePushDuringReview(t *testing.T) {
+	t.Parallel()
 	for name, forget := range map[string]bool{"kept": false, "vanished": true} {
 		t.Run(name, func(t *testing.T) {
 			w := start(t)
@@ -217,6 +222,7 @@ func TestForcePushDuringReview(t *testing.T) {
 
 // The head is gone and no other has come: no check can stand on it.
 func TestVanishedHead(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.gh.Withhold()
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
@@ -243,6 +249,7 @@ func TestVanishedHead(t *testing.T) {
 }
 
 func TestRenamedBetweenReviews(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
 	w.idle()
@@ -253,6 +260,7 @@ func TestRenamedBetweenReviews(t *testing.T) {
 }
 
 func TestTransferred(t *testing.T) {
+	t.Parallel()
 	for name, installed := range map[string]bool{"to an account with the App": true, "to one without": false} {
 		t.Run(name, func(t *testing.T) {
 			w := start(t)
@@ -275,6 +283,7 @@ func TestTransferred(t *testing.T) {
 }
 
 func TestRepositoryDeletedDuringReview(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.at(routeFiles, 1, func() { w.repo.Delete() })
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
@@ -284,6 +293,7 @@ func TestRepositoryDeletedDuringReview(t *testing.T) {
 }
 
 func TestArchivedDuringReview(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.at(routeFiles, 1, func() { w.repo.SetArchived(true) })
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
@@ -299,6 +309,7 @@ func TestArchivedDuringReview(t *testing.T) {
 // A permission is taken away in the middle of a run, at its first read or at
 // its last.
 func TestPermissionRevokedDuringReview(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		permission, route string
 		n                 int

@@ -12,6 +12,7 @@ import (
 // most 4 wait for one another, once the installation's token and the
 // repository's config are known.
 func TestCallsOfAReview(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": `{"check": {"annotations": true}}`}, "config")
 	w.open(ghtest.Files{"store/first.go": secure})
@@ -59,6 +60,7 @@ func TestCallsOfAReview(t *testing.T) {
 // and nothing more: the tree at its head, the trees down to the config, and
 // each file that is new.
 func TestCallsOfAReviewThatTouchesConfig(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.gh.Repo("acme/.github").Commit("main", ghtest.Files{settingsPath: `{"check": {"annotations": true}}`}, "config")
 	w.repo.Commit("main", ghtest.Files{settingsPath: `{"check": {"annotations": true}}`, rulesPath: "[]"}, "config")

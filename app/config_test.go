@@ -81,6 +81,7 @@ func ownRule(id, word, more string) string {
 // A final rule of the organisation stands, whatever the repository's config
 // says: that is broken then, and its last good version is in force.
 func TestConfigOfTheOrganisationIsFinal(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.repo.Commit("main", ghtest.Files{settingsPath: `{"check": {"annotations": false}}`}, "config")
 	w.gh.Repo("acme/.github").Commit("main", ghtest.Files{rulesPath: "[" + ownRule("acme-word", "frobnicate", `, "final": true`) + "]"}, "rules")
@@ -118,6 +119,7 @@ func TestConfigOfTheOrganisationIsFinal(t *testing.T) {
 
 // A layer that fitted breaks when one below it changes.
 func TestConfigThatALowerLayerBreaks(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	org := w.gh.Repo("acme/.github")
 	org.Commit("main", ghtest.Files{settingsPath: `{"check": {"annotations": false}}`}, "config")
@@ -140,6 +142,7 @@ func TestConfigThatALowerLayerBreaks(t *testing.T) {
 // force: what it holds may be final. One that can be read, and holds no config,
 // does.
 func TestConfigOfAnOrganisationThatIsNoLongerRead(t *testing.T) {
+	t.Parallel()
 	bad := ghtest.Files{"store/word.go": "package store\n\n// frobnicate\n"}
 	final := ghtest.Files{rulesPath: "[" + ownRule("acme-word", "frobnicate", `, "final": true`) + "]", "README.md": "# acme\n"}
 	private := func(r *ghtest.Repo) { r.SetPrivate(true); r.SetInstalled(false) }
@@ -202,6 +205,7 @@ func (w *world) wantsNoOrganisation(pr *ghtest.PullRequest) {
 // A repository that comes to another account leaves its old one's config
 // behind, whether or not the new one has any.
 func TestConfigOfTheAccountBefore(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.gh.Repo("acme/.github").Commit("main", ghtest.Files{rulesPath: "[" + ownRule("acme-word", "frobnicate", `, "final": true`) + "]"}, "rules")
 	bad := ghtest.Files{"store/word.go": "package store\n\n// frobnicate\n"}
@@ -218,6 +222,7 @@ func TestConfigOfTheAccountBefore(t *testing.T) {
 
 // A mistake in the organisation's config is to be repaired in its repository.
 func TestConfigOfTheOrganisationSaysWhereItIs(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.gh.Repo("acme/.github").Commit("main", ghtest.Files{rulesPath: "[\n{"}, "break it")
 	pr := w.open(clean())
@@ -227,6 +232,7 @@ func TestConfigOfTheOrganisationSaysWhereItIs(t *testing.T) {
 
 // What was good before is no part of what a newer version is laid over.
 func TestConfigThatOnlyFitsItsOwnPast(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	agents := config.RepositoryDir + "/" + config.FileAgents
 	w.repo.Commit("main", ghtest.Files{
@@ -247,6 +253,7 @@ func TestConfigThatOnlyFitsItsOwnPast(t *testing.T) {
 
 // The last good version of each layer outlives the server.
 func TestConfigThatWasGoodSurvivesRestarts(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	org := w.gh.Repo("acme/.github")
 	org.Commit("main", ghtest.Files{rulesPath: "[" + ownRule("acme-word", "frobnicate", "") + "]"}, "rules")
@@ -275,6 +282,7 @@ func TestConfigThatWasGoodSurvivesRestarts(t *testing.T) {
 
 // The organisation's own repository has no config but the organisation's.
 func TestConfigOfTheOrganisationsRepository(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	org := w.gh.Repo("acme/.github")
 	org.Commit("main", ghtest.Files{settingsPath: `{"final": ["check"], "check": {"annotations": false}}`}, "config")
@@ -294,6 +302,7 @@ func TestConfigOfTheOrganisationsRepository(t *testing.T) {
 
 // The server chooses which repositories are reviewed, and how.
 func TestConfigOfTheServerChoosesModes(t *testing.T) {
+	t.Parallel()
 	w := startWith(t, ghtest.Options{WebhookSecret: secret}, withServer(map[string]string{config.FileSettings: `{
 		"mode": "off",
 		"repositories": [{"globs": ["acme/shop"], "mode": "advisory"}, {"globs": ["acme/bank"], "mode": "enforce"}]
@@ -333,6 +342,7 @@ func TestConfigOfTheServerChoosesModes(t *testing.T) {
 
 // A repository's own word on its mode comes before the server's choice.
 func TestConfigOfTheRepositoryChoosesItsMode(t *testing.T) {
+	t.Parallel()
 	w := startWith(t, ghtest.Options{WebhookSecret: secret}, withServer(map[string]string{config.FileSettings: `{"mode": "off"}`}))
 	w.repo.Commit("main", ghtest.Files{settingsPath: `{"mode": "enforce"}`}, "config")
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
@@ -342,6 +352,7 @@ func TestConfigOfTheRepositoryChoosesItsMode(t *testing.T) {
 
 // What a change does to the config has no say in its own check, and is shown.
 func TestConfigThatIsProposedIsOnlyShown(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		files  ghtest.Files
 		change string // one of those that are listed
@@ -403,6 +414,7 @@ func TestConfigThatIsProposedIsOnlyShown(t *testing.T) {
 
 // The pull request that mends the config is not held up by what it mends.
 func TestConfigThatIsMendedPasses(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.repo.Commit("main", ghtest.Files{settingsPath: "{\n  \"chek\": {}\n}\n"}, "break it")
 	pr := w.open(ghtest.Files{settingsPath: `{"check": {"annotations": false}}`})
@@ -423,6 +435,7 @@ func TestConfigThatIsMendedPasses(t *testing.T) {
 // Only branches that the server lists are judged by config of their own, and
 // what was good on one branch does not stand in for another's.
 func TestConfigOfABranch(t *testing.T) {
+	t.Parallel()
 	w := startWith(t, ghtest.Options{WebhookSecret: secret}, withServer(map[string]string{config.FileSettings: `{"config_branches": ["release/*"]}`}))
 	w.repo.Commit("release/1", ghtest.Files{rulesPath: "[" + ownRule("release-word", "frobnicate", "") + "]"}, "branch off")
 	w.repo.Commit("topic", ghtest.Files{rulesPath: "[" + ownRule("topic-word", "frobnicate", "") + "]"}, "branch off")
@@ -448,6 +461,7 @@ func TestConfigOfABranch(t *testing.T) {
 // An expression that reads labels makes label events matter; others cost
 // nothing.
 func TestConfigWhoseExpressionReadsLabels(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	policy := func(when string) ghtest.Files {
 		return ghtest.Files{policiesPath: fmt.Sprintf(`[{"id": "shop-labelled", "description": "Labelled changes.", "priority": 50,
@@ -479,6 +493,7 @@ func TestConfigWhoseExpressionReadsLabels(t *testing.T) {
 // By the defaults some rules and policies read a change's type. Only labels that
 // name one start a review then, and only where the title names none.
 func TestLabelsOfTypes(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.repo.OpenPR(ghtest.PR{Title: "Count the stock", Body: goodBody, Head: "stock", Files: clean()})
 	w.idle()
@@ -516,6 +531,7 @@ func TestLabelsOfTypes(t *testing.T) {
 
 // All that is wrong with the server's config is said at the start.
 func TestConfigOfTheServerThatIsBroken(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		config.FileSettings: "{\n  \"modus\": \"off\"\n}",

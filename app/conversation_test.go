@@ -17,6 +17,7 @@ func (w *world) open(files ghtest.Files) *ghtest.PullRequest {
 }
 
 func TestOpenedIsReviewed(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
 	w.idle()
@@ -35,6 +36,7 @@ func TestOpenedIsReviewed(t *testing.T) {
 }
 
 func TestCleanIsGreen(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.open(ghtest.Files{"store/client.go": secure, "store/client_test.go": "package store\n"})
 	w.idle()
@@ -42,6 +44,7 @@ func TestCleanIsGreen(t *testing.T) {
 }
 
 func TestPushThatFixes(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.open(ghtest.Files{"store/client.go": insecure, "store/client_test.go": "package store\n"})
 	w.idle()
@@ -60,6 +63,7 @@ func TestPushThatFixes(t *testing.T) {
 }
 
 func TestReviewCommand(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
 	w.idle()
@@ -81,6 +85,7 @@ func TestReviewCommand(t *testing.T) {
 }
 
 func TestReviewCommandRefused(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
 	w.idle()
@@ -104,6 +109,7 @@ func TestReviewCommandRefused(t *testing.T) {
 }
 
 func TestReviewCommandByAuthorWithoutPermission(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.repo.OpenPR(ghtest.PR{Title: "fix: stock", Body: goodBody, Author: "carol", Fork: "carol", Files: ghtest.Files{"store/client.go": secure}})
 	w.idle()
@@ -115,6 +121,7 @@ func TestReviewCommandByAuthorWithoutPermission(t *testing.T) {
 }
 
 func TestUnknownCommand(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.open(ghtest.Files{"store/client.go": secure})
 	w.idle()
@@ -129,6 +136,7 @@ func TestUnknownCommand(t *testing.T) {
 }
 
 func TestIrrelevantEventsCostNoCalls(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.open(ghtest.Files{"store/client.go": secure})
 	w.idle()
@@ -145,6 +153,7 @@ func TestIrrelevantEventsCostNoCalls(t *testing.T) {
 }
 
 func TestSameDeliveryManyTimes(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
 	w.idle()
@@ -174,6 +183,7 @@ func TestSameDeliveryManyTimes(t *testing.T) {
 }
 
 func TestNewerHeadDuringReview(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	reading, resume := make(chan bool, 10), make(chan bool)
 	remove := w.gh.On("GET /repos/{owner}/{repo}/pulls/{pull_number}/files", ghtest.First(1, func(x *ghtest.Exchange) {
@@ -208,6 +218,7 @@ func TestNewerHeadDuringReview(t *testing.T) {
 }
 
 func TestEditDuringReview(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	reading, resume := make(chan bool, 10), make(chan bool)
 	remove := w.gh.On("PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}", ghtest.First(1, func(x *ghtest.Exchange) {
@@ -231,6 +242,7 @@ func TestEditDuringReview(t *testing.T) {
 }
 
 func TestClosedDuringReview(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	reading := make(chan bool, 10)
 	remove := w.gh.On("GET /repos/{owner}/{repo}/pulls/{pull_number}/files", ghtest.First(1, func(x *ghtest.Exchange) {
@@ -253,6 +265,7 @@ func TestClosedDuringReview(t *testing.T) {
 }
 
 func TestClosedAndReopened(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
 	w.idle()
@@ -268,6 +281,7 @@ func TestClosedAndReopened(t *testing.T) {
 }
 
 func TestDraftIsReviewed(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: goodBody, Draft: true, Files: ghtest.Files{"store/client.go": insecure}})
 	w.idle()
@@ -275,6 +289,7 @@ func TestDraftIsReviewed(t *testing.T) {
 }
 
 func TestDraftSkippedWhereConfigured(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": `{"drafts": "skip"}`}, "skip drafts")
 	pr := w.repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: goodBody, Draft: true, Files: ghtest.Files{"store/client.go": secure, "store/client_test.go": "package store\n"}})
@@ -288,6 +303,7 @@ func TestDraftSkippedWhereConfigured(t *testing.T) {
 }
 
 func TestEmptyPullRequest(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.open(ghtest.Files{})
 	w.idle()
@@ -297,6 +313,7 @@ func TestEmptyPullRequest(t *testing.T) {
 }
 
 func TestFork(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: goodBody, Author: "carol", Fork: "carol", Files: ghtest.Files{"store/client.go": insecure}})
 	w.idle()
@@ -310,6 +327,7 @@ func TestFork(t *testing.T) {
 }
 
 func TestOnlyRenamesAndDeletions(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.open(ghtest.Files{
 		"stock/a.go": ghtest.MovedFrom("store/a.go"),
@@ -322,6 +340,7 @@ func TestOnlyRenamesAndDeletions(t *testing.T) {
 }
 
 func TestBinaryFiles(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.open(ghtest.Files{"logo.png": "\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR\x00\x00"})
 	w.idle()
@@ -331,6 +350,7 @@ func TestBinaryFiles(t *testing.T) {
 }
 
 func TestTwoPullRequestsWithOneHead(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.repo.Commit("release", ghtest.Files{"RELEASE": "1.0\n"}, "branch off")
 	one := w.open(ghtest.Files{"store/client.go": secure, "store/client_test.go": "package store\n"})
@@ -354,6 +374,7 @@ func TestTwoPullRequestsWithOneHead(t *testing.T) {
 }
 
 func TestMergeGroup(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.open(ghtest.Files{"store/client.go": secure, "store/client_test.go": "package store\n"})
 	bad := w.repo.OpenPR(ghtest.PR{Title: "feat: insecure", Body: goodBody, Head: "bad", Files: ghtest.Files{"store/tls.go": insecure}})
@@ -372,6 +393,7 @@ func TestMergeGroup(t *testing.T) {
 }
 
 func TestBrokenConfig(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": "{\n  \"check\": {\"annotations\": false}\n}\n"}, "config")
 	first := w.open(ghtest.Files{"store/client.go": insecure})
@@ -394,6 +416,7 @@ func TestBrokenConfig(t *testing.T) {
 }
 
 func TestConfigOfTheHeadIsNotUsed(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.open(ghtest.Files{
 		"store/client.go":                         insecure,
@@ -404,6 +427,7 @@ func TestConfigOfTheHeadIsNotUsed(t *testing.T) {
 }
 
 func TestFilesThatCannotBeRead(t *testing.T) {
+	t.Parallel()
 	for _, status := range []int{403, 404, 422} {
 		w := start(t)
 		w.gh.On("GET /repos/{owner}/{repo}/pulls/{pull_number}/files", func(x *ghtest.Exchange) { x.Fail(status, "no") })
@@ -417,6 +441,7 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 }
 
 func TestPatchLeftOutIsNotGreen(t *testing.T) {
+	t.Parallel()
 	limits := ghtest.GitHubLimits()
 	limits.PatchLines = 5
 	w := startWith(t, ghtest.Options{WebhookSecret: secret, Limits: &limits})
@@ -426,6 +451,7 @@ func TestPatchLeftOutIsNotGreen(t *testing.T) {
 }
 
 func TestTransientTroubleIsWaitedFor(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.gh.On("GET /repos/{owner}/{repo}/pulls/{pull_number}/files", ghtest.First(8, func(x *ghtest.Exchange) { x.Fail(502, "bad gateway") }))
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
@@ -441,6 +467,7 @@ func TestTransientTroubleIsWaitedFor(t *testing.T) {
 }
 
 func TestPastedMarkerIsIgnored(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: goodBody, Files: ghtest.Files{"store/client.go": secure}})
 	pr.Comment("bob", render.Marker+"\nall good")
@@ -455,6 +482,7 @@ func TestPastedMarkerIsIgnored(t *testing.T) {
 }
 
 func TestCommentIsNotWrittenOnLockedConversation(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.open(ghtest.Files{"store/client.go": secure})
 	w.idle()
@@ -467,6 +495,7 @@ func TestCommentIsNotWrittenOnLockedConversation(t *testing.T) {
 }
 
 func TestSecretIsNeverShown(t *testing.T) {
+	t.Parallel()
 	token := "ghp_" + "x7Kq2mVb9ZtR4sWc8YhJ1nDf6LgP3aEuT5oQ"
 	w := start(t)
 	pr := w.repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: "Token: " + token, Files: ghtest.Files{
@@ -489,6 +518,7 @@ func TestSecretIsNeverShown(t *testing.T) {
 
 // A stored review holds all that it takes to compute it again.
 func TestReviewIsStoredWhole(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": `{"check": {"annotations": true}}`}, "config")
 	pr := w.open(ghtest.Files{"store/client.go": insecure})

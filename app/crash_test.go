@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -27,6 +28,14 @@ const serverEnv = "REVIEWGATE_TEST_SERVER"
 func TestMain(m *testing.M) {
 	if text := os.Getenv(serverEnv); text != "" {
 		os.Exit(serveAsChild(text))
+	}
+	// The tests mostly wait, for timers, disks and each other's answers: more of
+	// them side by side than there are processors end sooner.
+	flag.Parse()
+	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
+		if err := f.Value.Set("6"); err != nil {
+			panic(err)
+		}
 	}
 	os.Exit(m.Run())
 }
@@ -146,6 +155,7 @@ func (c *child) kill() {
 // A server that is killed at any point of a review and started again answers
 // with one comment and one completed check run, within seconds.
 func TestKilledDuringReview(t *testing.T) {
+	t.Parallel()
 	const (
 		createCheck   = "POST /repos/{owner}/{repo}/check-runs"
 		updateCheck   = "PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}"
@@ -216,6 +226,7 @@ func TestKilledDuringReview(t *testing.T) {
 // A review that takes its process down is begun three times and then given up
 // in words, instead of taking it down for ever.
 func TestReviewThatKillsTheServer(t *testing.T) {
+	t.Parallel()
 	gh := ghtest.Start(t, ghtest.Options{WebhookSecret: secret})
 	repo := gh.Repo("acme/shop")
 	repo.Commit("main", ghtest.Files{"README.md": "# shop\n"}, "start")
@@ -257,6 +268,7 @@ func TestReviewThatKillsTheServer(t *testing.T) {
 // Reviews that were at work beside the one that takes the server down are not
 // given up with it.
 func TestBystandersOfACrash(t *testing.T) {
+	t.Parallel()
 	gh := ghtest.Start(t, ghtest.Options{WebhookSecret: secret})
 	repo := gh.Repo("acme/shop")
 	repo.Commit("main", ghtest.Files{"README.md": "# shop\n"}, "start")

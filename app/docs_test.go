@@ -17,6 +17,7 @@ var testName = regexp.MustCompile("`([a-z/]+)\\.((?:Test|Fuzz)[A-Za-z0-9]+)`")
 // Each line of the tables of hostile input has a test, and each test that is
 // named there exists.
 func TestHostileInputNamesItsTests(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../docs/hostile-input.md")
 	if err != nil {
 		t.Fatal(err)

@@ -397,6 +397,7 @@ func hideDiff(x *ghtest.Exchange, path string) {
 // A run panics wherever it looks at its clock: at each end of each stage, and
 // between them.
 func TestPanicAnywhereInARunIsNotGreen(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	var calls, fatal atomic.Int64
 	w.app.service.Pipeline.Now = func() time.Time {
@@ -426,6 +427,7 @@ func TestPanicAnywhereInARunIsNotGreen(t *testing.T) {
 // A required agent that does not finish keeps the check from being green and
 // is named, whatever kept it.
 func TestAgentThatDoesNotFinishIsNotGreen(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": `{"limits": {"agent_timeout_seconds": 1, "agent_retries": 1}}`}, "hurry")
 	for how, answer := range map[string]agentFunc{
@@ -474,6 +476,7 @@ func numbered(n int, content string) ghtest.Files {
 // Where GitHub shows less than all of a change the check is not green, though
 // nothing is wrong with what it shows, and names what nobody saw.
 func TestLimitReachedIsNotGreen(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.repo.Commit("main", ghtest.Files{"store/run.sh": script, "store/long.go": longFile(""), "store/hidden.go": secure}, "more")
 	w.gh.On(routeFiles, func(x *ghtest.Exchange) { hideDiff(x, "store/hidden.go") })
@@ -508,6 +511,7 @@ func TestLimitReachedIsNotGreen(t *testing.T) {
 // Of a comparison GitHub lists 300 files, and does not say whether there are
 // more.
 func TestLargeMergeGroupIsNotGreen(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.open(numbered(299, "package store\n"))
 	group := w.repo.MergeGroup(pr)
@@ -526,6 +530,7 @@ func TestLargeMergeGroupIsNotGreen(t *testing.T) {
 // The files hold the change, and the messages of commits beyond GitHub's 250
 // are named as unread.
 func TestCommitsBeyondTheLimitMayBeGreen(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	const branch = "many"
 	for i := range 251 {
@@ -541,6 +546,7 @@ func TestCommitsBeyondTheLimitMayBeGreen(t *testing.T) {
 // A config file above 4 MB is broken config: it is named, and what was in force
 // before stays so.
 func TestConfigThatIsTooLargeWeakensNothing(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	const rules = ".github/reviewgate/review-rules.json"
 	w.repo.Commit("main", ghtest.Files{rules: guarded}, "config")
@@ -556,6 +562,7 @@ func TestConfigThatIsTooLargeWeakensNothing(t *testing.T) {
 
 // What does not fit into a comment was counted before it was left out.
 func TestMoreFindingsThanFitAreNotGreen(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	const n = 400 // each by a rule of its own, or they would stand as one
 	var rules, text []string
@@ -578,6 +585,7 @@ func TestMoreFindingsThanFitAreNotGreen(t *testing.T) {
 // The files are those of another head each time that they are read: no review
 // comes of it, and GitHub is not asked without end.
 func TestFilesOfAnotherHeadForEver(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.app.service.RetryWindow = 100 * time.Millisecond
 	other := strings.Repeat("e", 40)
@@ -604,6 +612,7 @@ func TestFilesOfAnotherHeadForEver(t *testing.T) {
 
 // A limit that reads run into each time does not keep the check open for ever.
 func TestLimitThatIsNeverLifted(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.app.service.RetryWindow = 500 * time.Millisecond
 	w.gh.On(routeFiles, func(x *ghtest.Exchange) { x.Answer(ghtest.SecondaryLimit(http.StatusForbidden, time.Second)) })

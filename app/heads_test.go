@@ -54,6 +54,7 @@ func (w *world) held(route, param, number string) (came <-chan bool, letGo func(
 }
 
 func TestClosingLeavesTheHeadToTheOthers(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.release()
 	one := w.open(clean())
@@ -73,6 +74,7 @@ func TestClosingLeavesTheHeadToTheOthers(t *testing.T) {
 // #2 has found that it must wait for #1, and is still writing its comment,
 // when #1 is closed.
 func TestClosedWhileAnotherWaitsForIt(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.release()
 	reading, _ := w.held(routeFiles, "pull_number", "1")
@@ -91,6 +93,7 @@ func TestClosedWhileAnotherWaitsForIt(t *testing.T) {
 }
 
 func TestPushToABranchOfTwoPullRequests(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.release()
 	reading := make(chan bool, 10)
@@ -112,6 +115,7 @@ func TestPushToABranchOfTwoPullRequests(t *testing.T) {
 
 // A review that was given up is not hidden by an older one that passed.
 func TestGivenUpIsNoPass(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.release()
 	one := w.open(clean())
@@ -135,6 +139,7 @@ func TestGivenUpIsNoPass(t *testing.T) {
 }
 
 func TestRetargetedIsNotGreenMeanwhile(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.release()
 	pr := w.open(clean())

@@ -26,6 +26,7 @@ func (w *world) wantsNot(pr *ghtest.PullRequest, text string) {
 }
 
 func TestFixedAndBroughtBack(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.open(tested(ghtest.Files{"store/client.go": insecure}))
 	w.idle()
@@ -60,6 +61,7 @@ func TestFixedAndBroughtBack(t *testing.T) {
 
 // The head goes back to an older commit: what that commit had is back.
 func TestOlderHeadIsPushedAgain(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.open(tested(ghtest.Files{"store/client.go": insecure}))
 	w.idle()
@@ -73,6 +75,7 @@ func TestOlderHeadIsPushedAgain(t *testing.T) {
 
 // What stays is open, and not resolved and new, wherever the code goes.
 func TestFindingStaysTheSame(t *testing.T) {
+	t.Parallel()
 	for name, move := range map[string]func(w *world, pr *ghtest.PullRequest){
 		"its lines shift": func(_ *world, pr *ghtest.PullRequest) {
 			pr.Push(ghtest.Files{"store/client.go": moved}, "feat: a timeout")
@@ -103,6 +106,7 @@ func TestFindingStaysTheSame(t *testing.T) {
 
 // A file that the base has is renamed, and what was found in it stays the same.
 func TestFindingInARenamedFile(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.repo.Commit("main", ghtest.Files{"store/client.go": secure, "store/client_test.go": "package store\n"}, "feat: a client")
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
@@ -122,6 +126,7 @@ func TestFindingInARenamedFile(t *testing.T) {
 
 // Two agents want opposite things of one line: the comment shows both sides.
 func TestTwoAgentsContradictEachOther(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.repo.Commit("main", ghtest.Files{".github/reviewgate/review-rules.json": `[
 		{"id": "team-flag-off", "name": "Legacy stock flag in use", "severity": "warning", "agent": "build-reviewer", "category": "team",

@@ -41,6 +41,7 @@ func (w *world) post(event string, body []byte, change func(*http.Request)) (sta
 }
 
 func TestExamplePayloadsOfAllEvents(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	events := map[string]bool{}
 	for _, p := range examples.Payloads() {
@@ -56,6 +57,7 @@ func TestExamplePayloadsOfAllEvents(t *testing.T) {
 }
 
 func TestHostileRequests(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pull := []byte(`{"action":"opened","number":1}`)
 	header := func(k, v string) func(*http.Request) { return func(r *http.Request) { r.Header.Set(k, v) } }
@@ -108,6 +110,7 @@ func (w *world) alive() {
 }
 
 func TestMetrics(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.open(map[string]string{"store/client.go": insecure})
 	w.idle()

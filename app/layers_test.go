@@ -34,6 +34,7 @@ func (w *world) notGreen(pr *ghtest.PullRequest) {
 // A conflict says nothing of what a repository holds: neither is the change
 // judged without its config, nor is the last good version forgotten.
 func TestConfigBehindAConflict(t *testing.T) {
+	t.Parallel()
 	for _, repo := range []string{"shop", ".github"} {
 		t.Run(repo, func(t *testing.T) {
 			w := start(t)
@@ -66,6 +67,7 @@ func TestConfigBehindAConflict(t *testing.T) {
 // A repository that is reviewed for the first time has the last good version of
 // its organisation's config too.
 func TestConfigOfAnOrganisationForANewRepository(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	org := w.gh.Repo("acme/.github")
 	org.Commit("main", ghtest.Files{rulesPath: "[" + ownRule("acme-word", "frobnicate", `, "final": true`) + "]"}, "rules")
@@ -84,6 +86,7 @@ func TestConfigOfAnOrganisationForANewRepository(t *testing.T) {
 // A repository that is transferred leaves its former organisation's config
 // behind.
 func TestConfigOfATransferredRepository(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.gh.Repo("acme/.github").Commit("main", wordRule("acme-word"), "rules")
 	first := w.another("first", aWord("first"))
@@ -106,6 +109,7 @@ func TestConfigOfATransferredRepository(t *testing.T) {
 
 // What took the place of .github, or was made of it, is not the organisation's.
 func TestConfigOfAnOrganisationThatMoved(t *testing.T) {
+	t.Parallel()
 	for name, move := range map[string]func(*ghtest.Repo){
 		"transferred": func(r *ghtest.Repo) { r.Transfer("mallory") },
 		"renamed":     func(r *ghtest.Repo) { r.Rename("attic") },
@@ -139,6 +143,7 @@ func TestConfigOfAnOrganisationThatMoved(t *testing.T) {
 // After a rename another repository may take the name. Its config neither
 // judges the target's pull requests nor is kept as the target's.
 func TestConfigOfARepositoryThatTookTheName(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.repo.Commit("main", wordRule("own-word"), "rules")
 	pr := w.another("first", aWord("first"))
@@ -175,6 +180,7 @@ func TestConfigOfARepositoryThatTookTheName(t *testing.T) {
 // Each new version of a file is kept: the newest that was good comes into force
 // when one is broken.
 func TestConfigThatIsKeptIsTheNewest(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	for i, id := range []string{"old-word", "new-word"} {
 		w.repo.Commit("main", wordRule(id), "rules")
@@ -193,6 +199,7 @@ const releases = `{"config_branches": ["main", "release/*"]}`
 // Where a branch's config switches reviews off, nothing is written to its pull
 // requests, the first time not either.
 func TestConfigOfABranchSwitchesItOff(t *testing.T) {
+	t.Parallel()
 	for _, base := range []string{"release/1", "main"} {
 		t.Run(base, func(t *testing.T) {
 			w := startWith(t, ghtest.Options{WebhookSecret: secret}, withServer(map[string]string{config.FileSettings: releases}))
@@ -215,6 +222,7 @@ func TestConfigOfABranchSwitchesItOff(t *testing.T) {
 
 // The same holds for an organisation, wherever its repositories.
 func TestConfigOfAnOrganisationSwitchesItOff(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.gh.Repo("acme/.github").Commit("main", ghtest.Files{settingsPath: `{"mode": "off"}`}, "off")
 	w.open(aWord("first"))
@@ -235,6 +243,7 @@ func TestConfigOfAnOrganisationSwitchesItOff(t *testing.T) {
 // To list the default branch among those with config of their own changes
 // nothing, and does not forget its last good version.
 func TestConfigOfTheDefaultBranchThatIsListed(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.repo.Commit("main", wordRule("shop-word"), "rules")
 	w.another("first", ghtest.Files{"store/first.go": "package store\n"})
@@ -250,6 +259,7 @@ func TestConfigOfTheDefaultBranchThatIsListed(t *testing.T) {
 // What was meant to be config and is not read is broken config, and what was in
 // force before stays so.
 func TestConfigThatIsNotRead(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		files ghtest.Files
 		names string
@@ -283,6 +293,7 @@ func TestConfigThatIsNotRead(t *testing.T) {
 // What came to the base since, and what the organisation says, is no part of
 // what a change proposes.
 func TestConfigProposedByABranchThatIsBehind(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.gh.Repo("acme/.github").Commit("main", ghtest.Files{rulesPath: "[" + ownRule("acme-word", "blarney", "") + "]"}, "rules")
 	pr := w.another("behind", ghtest.Files{settingsPath: `{"check": {"annotations": false}}`, "store/word.go": "package store\n\n// frobnicate\n"})
@@ -298,6 +309,7 @@ func TestConfigProposedByABranchThatIsBehind(t *testing.T) {
 
 // A secret in config is quoted nowhere, whichever layer has it.
 func TestConfigWithASecret(t *testing.T) {
+	t.Parallel()
 	const token = "ghp_" + "Zq3vT8mKx2LrWn5YbCd7EfGh1JkPs9QuAa0B"
 	in := func(text string) ghtest.Files {
 		return ghtest.Files{rulesPath: "[" + strings.Replace(ownRule("own-word", "frobnicate", ""), text, text+" "+token, 1) + "]"}

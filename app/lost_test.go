@@ -28,6 +28,7 @@ func (w *world) away(f func()) {
 }
 
 func TestLostDeliveriesAreAskedForAgain(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	seen := w.open(clean())
 	w.idle()
@@ -56,6 +57,7 @@ func TestLostDeliveriesAreAskedForAgain(t *testing.T) {
 // A delivery that fails over and over is asked for a few times, ever more
 // seldom, and then no more.
 func TestHopelessDeliveriesAreLeft(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	now := time.Now()
 	w.app.service.Now = func() time.Time { return now }
@@ -74,6 +76,7 @@ func TestHopelessDeliveriesAreLeft(t *testing.T) {
 }
 
 func TestSweepFindsPullRequestsWithoutAnswer(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	known := w.open(clean())
 	w.idle()
@@ -95,6 +98,7 @@ func TestSweepFindsPullRequestsWithoutAnswer(t *testing.T) {
 
 // A database that was lost must not lead to second comments and checks.
 func TestSweepAfterTheDatabaseWasLost(t *testing.T) {
+	t.Parallel()
 	empty := database(t)
 	w := start(t)
 	done := w.open(ghtest.Files{"store/client.go": insecure})
@@ -132,6 +136,7 @@ func TestSweepAfterTheDatabaseWasLost(t *testing.T) {
 // A check whose head no pull request has any more is completed by the sweep,
 // whatever had kept the review from doing so.
 func TestSweepFinishesOrphanedChecks(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	remove := w.gh.On("PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}", func(x *ghtest.Exchange) {
 		x.Fail(403, "Resource not accessible by integration")
@@ -152,6 +157,7 @@ func TestSweepFinishesOrphanedChecks(t *testing.T) {
 
 // Periodic jobs run at the start and on their own.
 func TestSweepsRunByThemselves(t *testing.T) {
+	t.Parallel()
 	w := startWith(t, ghtest.Options{WebhookSecret: secret}, func(w *world) { w.intervals = time.Second })
 	var pr *ghtest.PullRequest
 	w.away(func() {
@@ -164,6 +170,7 @@ func TestSweepsRunByThemselves(t *testing.T) {
 }
 
 func TestSuspendedAndUnsuspended(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.gh.Suspend("acme")
 	pr := w.open(clean()) // GitHub sends no webhook
@@ -176,6 +183,7 @@ func TestSuspendedAndUnsuspended(t *testing.T) {
 // The App is suspended while a review runs: nothing can be written, the reason
 // is kept, and the review is done when it is unsuspended.
 func TestSuspendedDuringReview(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.gh.On(routeFiles, func(x *ghtest.Exchange) {
 		if x.N == 1 {
@@ -211,6 +219,7 @@ func (w *world) result(pr *ghtest.PullRequest) string {
 }
 
 func TestPermissionsTakenAndGiven(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	all := ghtest.DefaultPermissions()
 	few := ghtest.DefaultPermissions()
@@ -230,6 +239,7 @@ func TestPermissionsTakenAndGiven(t *testing.T) {
 }
 
 func TestUninstalledDuringReview(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.gh.On(routeFiles, func(x *ghtest.Exchange) {
 		if x.N == 1 {
@@ -249,6 +259,7 @@ func TestUninstalledDuringReview(t *testing.T) {
 }
 
 func TestRenamedDuringReview(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.gh.On(routeFiles, func(x *ghtest.Exchange) {
 		if x.N == 1 {
@@ -263,6 +274,7 @@ func TestRenamedDuringReview(t *testing.T) {
 // News of a close that comes after the pull request was opened again is not
 // believed.
 func TestLateCloseIsNotBelieved(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
 	w.idle()
@@ -284,6 +296,7 @@ func TestLateCloseIsNotBelieved(t *testing.T) {
 
 // A head that was pushed over before its check came to be gets none.
 func TestCheckThatNeverCameIsNotCreatedToBeCancelled(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	came := make(chan bool, 9)
 	remove := w.gh.On("POST /repos/{owner}/{repo}/check-runs", func(x *ghtest.Exchange) {

@@ -29,6 +29,7 @@ func replicas(t *testing.T) (w *world, toFirst, toSecond func()) {
 
 // A push that one replica takes in stops the run of the other.
 func TestNewerHeadTakenInByAnotherReplica(t *testing.T) {
+	t.Parallel()
 	w, _, toSecond := replicas(t)
 	came, letGo := w.held(routeFiles, "pull_number", "1")
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
@@ -48,6 +49,7 @@ func TestNewerHeadTakenInByAnotherReplica(t *testing.T) {
 
 // The same delivery at both replicas is reviewed once.
 func TestSameDeliveryAtBothReplicas(t *testing.T) {
+	t.Parallel()
 	w, _, toSecond := replicas(t)
 	pr := w.open(clean())
 	toSecond()
@@ -64,6 +66,7 @@ func TestSameDeliveryAtBothReplicas(t *testing.T) {
 // A command that one replica takes in during the other's run is obeyed after
 // it, once.
 func TestCommandAtAnotherReplicaDuringReview(t *testing.T) {
+	t.Parallel()
 	w, _, toSecond := replicas(t)
 	came, letGo := w.held(routeFiles, "pull_number", "1")
 	pr := w.open(clean())

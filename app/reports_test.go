@@ -108,6 +108,7 @@ const (
 // A specification that its reviewers let go on is green, and the report says
 // how good it is. Reports that the change adds are in its diff: none is read.
 func TestSpecificationProceeds(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.openSpec(ghtest.Files{specDir + "spec-review-report.md": specReport(), specDir + "business-review-report.md": businessReport()})
 	w.idle()
@@ -120,6 +121,7 @@ func TestSpecificationProceeds(t *testing.T) {
 
 // Each rule blocks in its own words, in the comment and in the check.
 func TestSpecificationIsBlocked(t *testing.T) {
+	t.Parallel()
 	major := object{"severity": "Major"}
 	tests := map[string]struct {
 		spec       string
@@ -162,6 +164,7 @@ func manyMajor() ghtest.Files {
 // A report that a push fixes turns the pull request green; of a file that the
 // change only edits the text is read at the head, whole.
 func TestReportFixedByPush(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	long := strings.Repeat("A line that no hunk shows.\n", 50)
 	w.repo.Commit("main", ghtest.Files{specDir + "spec-review-report.md": long + specReport(object{"status": "FAILURE"})}, "docs: review")
@@ -179,6 +182,7 @@ func TestReportFixedByPush(t *testing.T) {
 }
 
 func TestPlan(t *testing.T) {
+	t.Parallel()
 	tests := map[string]struct {
 		report     string
 		conclusion string
@@ -207,6 +211,7 @@ func TestPlan(t *testing.T) {
 // its going, and joins the specification that the change is about. What the App
 // itself says in the same form is none.
 func TestReportInTrustedComment(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.openSpec(ghtest.Files{specDir + "spec-review-report.md": specReport()})
 	w.idle()
@@ -236,6 +241,7 @@ func TestReportInTrustedComment(t *testing.T) {
 // Who may not write has no say, whatever else there is to the account: it costs
 // the question, and no review.
 func TestReportInUntrustedComment(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.openSpec(ghtest.Files{specDir + "spec-review-report.md": specReport()})
 	w.idle()
@@ -254,6 +260,7 @@ func TestReportInUntrustedComment(t *testing.T) {
 // A comment by an untrusted reviewer does not stand in for the one that is
 // mandatory.
 func TestUntrustedReportMakesNothingGreen(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.openSpec(ghtest.Files{specDir + "business-review-report.md": businessReport()})
 	w.idle()
@@ -270,6 +277,7 @@ func TestUntrustedReportMakesNothingGreen(t *testing.T) {
 
 // Where no reports are dispatched, a comment with one is as irrelevant as any.
 func TestReportInCommentElsewhereCostsNoCalls(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.open(ghtest.Files{"store/client.go": secure})
 	w.idle()
@@ -287,6 +295,7 @@ func TestReportInCommentElsewhereCostsNoCalls(t *testing.T) {
 // A merge group is judged by the comments on the pull request that it names,
 // like the pull request itself.
 func TestReportsInMergeGroup(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pr := w.openSpec(ghtest.Files{specDir + "business-review-report.md": businessReport()})
 	pr.Comment("alice", specReport())
@@ -301,6 +310,7 @@ func TestReportsInMergeGroup(t *testing.T) {
 
 // A report that can't be read is never green, and neither are comments.
 func TestUnreadReportIsNeverGreen(t *testing.T) {
+	t.Parallel()
 	for _, route := range []string{routeContents, routeComments, routePermission} {
 		t.Run(route, func(t *testing.T) {
 			w := start(t)
@@ -317,6 +327,7 @@ func TestUnreadReportIsNeverGreen(t *testing.T) {
 // Hostile reports block, each with what is wrong with it, and hide nothing of
 // the others.
 func TestHostileReports(t *testing.T) {
+	t.Parallel()
 	broken := map[string]string{
 		"bidi":   strings.Replace(specReport(), `"Reviewed."`, `"\u202eReviewed\u202c", "summary": "<!-- -->"`, 1), // and a key twice
 		"deep":   reviewreport.Heading + "\n\n```json\n" + strings.Repeat("[", 100_000) + "\n```\n",
@@ -339,6 +350,7 @@ func TestHostileReports(t *testing.T) {
 
 // A secret in a report is shown nowhere, wherever the report stands.
 func TestSecretInReportIsNeverShown(t *testing.T) {
+	t.Parallel()
 	token := "ghp_" + "x7Kq2mVb9ZtR4sWc8YhJ1nDf6LgP3aEuT5oQ"
 	leaky := object{"severity": "Major", "success_evidence": object{
 		"quality_assessment": object{"completeness_score": 0.9, "testability_score": 0.9, "clarity_score": 0.9, "pain_point_alignment": 0.9},
@@ -362,6 +374,7 @@ func TestSecretInReportIsNeverShown(t *testing.T) {
 // Trouble that passes is waited for: a report that could not be read at first
 // makes no review incomplete.
 func TestReportIsReadLater(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.repo.Commit("main", ghtest.Files{specDir + "spec-review-report.md": specReport(object{"confidence": 0.8})}, "docs: review")
 	defer w.gh.On(routeContents, ghtest.First(12, func(x *ghtest.Exchange) { x.Fail(502, "bad gateway") }))()

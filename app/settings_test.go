@@ -32,6 +32,7 @@ func privateKey(t *testing.T) string {
 func env(m map[string]string) func(string) string { return func(k string) string { return m[k] } }
 
 func TestSettingsFromTheEnvironment(t *testing.T) {
+	t.Parallel()
 	key := privateKey(t)
 	s, err := LoadSettings(env(map[string]string{
 		keyAppID: "42", keyPrivateKey: strings.ReplaceAll(key, "\n", `\n`), keyWebhookSecret: "new, old",
@@ -54,6 +55,7 @@ func TestSettingsFromTheEnvironment(t *testing.T) {
 }
 
 func TestSettingsFromAFile(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	pemFile, file := filepath.Join(dir, "app.pem"), filepath.Join(dir, "settings.yml")
 	if err := os.WriteFile(pemFile, []byte(privateKey(t)), 0o600); err != nil {
@@ -73,6 +75,7 @@ func TestSettingsFromAFile(t *testing.T) {
 }
 
 func TestAllProblemsAtOnce(t *testing.T) {
+	t.Parallel()
 	_, err := LoadSettings(env(map[string]string{
 		keyAppID: "forty-two", keyPrivateKey: "not a key", keyWebhookSecret: "a,,b", keyV3URL: "api.github.com",
 		keyAddr: "8080", keyDatabaseURL: "mysql://root:hunter2@db/x", keyLogLevel: "loud",
@@ -96,6 +99,7 @@ func TestAllProblemsAtOnce(t *testing.T) {
 }
 
 func TestMissingSettings(t *testing.T) {
+	t.Parallel()
 	_, err := LoadSettings(env(nil), "")
 	for _, key := range []string{keyAppID, keyPrivateKey, keyWebhookSecret} {
 		if err == nil || !strings.Contains(err.Error(), key+" is missing") {
@@ -105,6 +109,7 @@ func TestMissingSettings(t *testing.T) {
 }
 
 func TestSettingsFileProblems(t *testing.T) {
+	t.Parallel()
 	for name, text := range map[string]string{
 		"unknown key": "GITHUB_APP_ID: 42\n",
 		"no mapping":  "- a\n- b\n",
@@ -125,6 +130,7 @@ func TestSettingsFileProblems(t *testing.T) {
 
 // The manifest asks for what the App uses, which is what the stand-in grants it.
 func TestManifestAsksForWhatIsUsed(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../deploy/app-manifest.json")
 	if err != nil {
 		t.Fatal(err)
