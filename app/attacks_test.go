@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -270,7 +271,11 @@ func TestRateLimitedIsNotGreen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := start(t)
-			w.gh.Refuse("acme", r)
+			// From the first call on, however late that comes.
+			var first sync.Once
+			w.gh.On("GET /repos/{owner}/{repo}/pulls/{pull_number}", func(x *ghtest.Exchange) {
+				first.Do(func() { x.Refuse(r) })
+			})
 			pr := w.open(clean())
 			w.until("the App is refused", func() bool {
 				return slices.ContainsFunc(w.gh.Calls(), func(c ghtest.Call) bool { return c.Status == 403 || c.Status == 429 })

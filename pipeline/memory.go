@@ -1,10 +1,16 @@
 package pipeline
 
+import "time"
+
 // Memory is what people taught reviewgate about a repository, as it stood when
 // the review began. It is an input of the review like the facts are.
 type Memory struct {
 	Dismissed      List[Dismissal]     `json:"dismissed"`       // of this pull request
+	Accepted       List[Acceptance]    `json:"accepted"`        // of this pull request
 	FalsePositives List[FalsePositive] `json:"false_positives"` // of the repository
+	// ByHand is what somebody decided for this head against this base; nil where
+	// nobody did. The next push ends it.
+	ByHand *HandDecision `json:"by_hand"`
 }
 
 // Dismissal takes one finding of a pull request out of the gate. One that was
@@ -24,4 +30,30 @@ type FalsePositive struct {
 	Pattern string       `json:"pattern"` // a rule id, or a normalised title
 	Reason  string       `json:"reason"`
 	Globs   List[string] `json:"globs"` // where it holds; none means everywhere
+}
+
+// Acceptance says that a person looked at a finding and holds it to be right: it
+// counts with its own severity, without further proof. One that was merged of
+// several has an Acceptance for each of its fingerprints.
+type Acceptance struct {
+	Fingerprint string `json:"fingerprint"`
+	By          string `json:"by"` // login
+}
+
+// HandAction is what a person decided about a head.
+type HandAction string
+
+// The decisions by hand.
+const (
+	HandOverride HandAction = "override" // pass, whatever the review says
+	HandReject   HandAction = "reject"   // fail, whatever the review says
+)
+
+// HandDecision is a decision that a person took in the place of the gate. It
+// belongs to one pull request, base branch and head.
+type HandDecision struct {
+	Action HandAction `json:"action"`
+	By     string     `json:"by"` // login
+	Reason string     `json:"reason"`
+	At     time.Time  `json:"at"` // of the command, by our clock
 }

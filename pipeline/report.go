@@ -1,5 +1,7 @@
 package pipeline
 
+import "time"
+
 // Decision is the gate's answer.
 type Decision string
 
@@ -43,7 +45,8 @@ type ReviewReport struct {
 	ConfigVersion     string               `json:"config_version"`
 	Decision          Decision             `json:"decision"`
 	Gate              Gate                 `json:"gate"`
-	Counts            Counts               `json:"counts"` // by gate severity
+	ByHand            *ByHand              `json:"by_hand"` // nil where the gate decided
+	Counts            Counts               `json:"counts"`  // by gate severity
 	Findings          List[Finding]        `json:"findings"`
 	ResidualConcerns  List[SourcedText]    `json:"residual_concerns"`
 	DeferredQuestions List[SourcedText]    `json:"deferred_questions"`
@@ -66,6 +69,17 @@ type ReviewReport struct {
 
 // ReportSchemaVersion is the version written to ReviewReport.SchemaVersion.
 const ReportSchemaVersion = 1
+
+// ByHand is what a person decided in the gate's place, and what the gate says.
+type ByHand struct {
+	Action HandAction `json:"action"`
+	By     string     `json:"by"` // login
+	Reason string     `json:"reason"`
+	At     time.Time  `json:"at"`
+	// Gate is the decision without it, with the condition that made it.
+	Gate          Decision `json:"gate_decision"`
+	GateCondition string   `json:"gate_condition"`
+}
 
 // Gate is the condition that decided and every metric it could have read.
 type Gate struct {

@@ -92,17 +92,37 @@ type ReviewAsk struct {
 	// Fresh demands a new check run even where nothing seems to have changed:
 	// the old one must not stand while the review runs.
 	Fresh bool
+	// Rerun says how much is done anew. Of several asks that one review answers,
+	// all are met.
+	Rerun Rerun
 }
+
+// CommentPlace tells where a comment stands. GitHub numbers those of each place
+// for themselves.
+type CommentPlace string
+
+// The places.
+const (
+	PlaceConversation CommentPlace = "issue_comment"
+	PlaceReview       CommentPlace = "review"         // the words of a review
+	PlaceReviewLine   CommentPlace = "review_comment" // on a line, or a reply to one
+)
 
 // Command is a slash command in a comment.
 type Command struct {
-	CommentID  int64
+	Place      CommentPlace
+	CommentID  int64 // with Place, what tells it from all others
 	Target     Target
 	Sender     string
 	Author     string // of the pull request
 	Name       string // "review" for the bare command, else its first word as typed
+	Args       string // the rest of the line, at most MaxCommandArgs characters, secrets replaced
 	ReceivedAt time.Time
 }
+
+// MaxCommandArgs bounds what is kept of a command after its name, in characters:
+// a reason is read by people.
+const MaxCommandArgs = 500
 
 // ReportNews says that a comment with a review report came, changed or went. It
 // asks for a review where reviews of the pull request read such comments and the

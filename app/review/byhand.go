@@ -1,0 +1,47 @@
+package review
+
+import (
+	"time"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// Effect is what a command changes, besides asking for a review. All of it is
+// stored in the transaction that marks the command as accepted, with an entry in
+// the audit log. The zero value changes nothing.
+type Effect struct {
+	Dismiss []pipeline.Dismissal  // by fingerprint; replaces what was there
+	Accept  []pipeline.Acceptance // likewise; ends a dismissal of the same fingerprint, as that ends it
+	Restore []string              // fingerprints that are neither dismissed nor accepted any more
+	// ByHand decides in the gate's place for HeadSHA against BaseRef, in the
+	// place of an earlier decision for them.
+	ByHand  *pipeline.HandDecision
+	HeadSHA string
+	BaseRef string
+	Audit   *AuditEntry
+}
+
+// AuditEntry is a line of the append-only log of what people decided.
+type AuditEntry struct {
+	At      time.Time
+	RepoID  int64
+	Key     string // of the target
+	HeadSHA string
+	Actor   string // login
+	Action  string // the command's name
+	Subject string // fingerprint, or empty
+	Reason  string
+}
+
+// Rerun says how much of a review is done anew. The zero value runs every agent
+// whose result can't be carried over from a review of an equal change.
+type Rerun struct {
+	// Full carries nothing over and reads config anew.
+	Full bool
+	// Agents, if set, are run anew; the others' results are carried over where
+	// there is a review of the same head, and run where there is none.
+	Agents []string
+	// Decide runs no agent for which the last review of the same head has a
+	// result: only what people said has changed.
+	Decide bool
+}
