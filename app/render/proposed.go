@@ -36,7 +36,7 @@ func (s sections) proposed() (out proposed, list items, there bool) {
 		Problems:  len(c.Problems),
 		Note:      sentence(s.p.text(c.Note, maxReason)),
 		Decision:  decisionWord(c.Decision),
-		Same:      c.Decision == s.r.Report.Decision,
+		Same:      c.Decision == s.gateSays(),
 		Counts:    c.Counts,
 		Changes:   len(c.Changes) + max(0, c.ChangesMore),
 		New:       max(0, c.FindingsNew),
