@@ -28,8 +28,8 @@ const (
 
 // workCommand obeys a slash command or refuses it. It is safe to do again:
 // accepting is one transaction, and a reaction that is there stays one.
-func (s *Service) workCommand(ctx context.Context, commentID int64, attempt int) error {
-	c, done, err := s.Store.Command(ctx, commentID)
+func (s *Service) workCommand(ctx context.Context, place CommentPlace, commentID int64, attempt int) error {
+	c, done, err := s.Store.Command(ctx, place, commentID)
 	if err != nil {
 		return s.retryJob(attempt, fmt.Errorf("read command %d: %w", commentID, err))
 	}
@@ -48,7 +48,7 @@ func (s *Service) workCommand(ctx context.Context, commentID int64, attempt int)
 	}
 	limit := cfg.Settings.Limits.CommandsPerHour
 	if sent > 2*limit {
-		return s.retryJob(attempt, s.Store.FinishCommand(ctx, commentID, outcomeIgnored))
+		return s.retryJob(attempt, s.Store.FinishCommand(ctx, place, commentID, outcomeIgnored))
 	}
 	refusal, err := s.judge(ctx, c, sent, limit)
 	if err == nil {
@@ -91,7 +91,7 @@ func (s *Service) accept(ctx context.Context, c Command) error {
 		return err
 	}
 	ask := ReviewAsk{Target: c.Target, Reason: "/review by " + c.Sender}
-	if err := s.Store.AcceptCommand(ctx, c.CommentID, ask); err != nil {
+	if err := s.Store.AcceptCommand(ctx, c.Place, c.CommentID, ask); err != nil {
 		return fmt.Errorf("accept command %d: %w", c.CommentID, err)
 	}
 	return nil
@@ -103,7 +103,7 @@ func (s *Service) refuse(ctx context.Context, c Command, why string) error {
 		return err
 	}
 	if off {
-		return s.Store.FinishCommand(ctx, c.CommentID, outcomeIgnored)
+		return s.Store.FinishCommand(ctx, c.Place, c.CommentID, outcomeIgnored)
 	}
 	s.Log.Info().Str("target", c.Target.Key()).Int64("comment", c.CommentID).Str("sender", c.Sender).Msg("command refused")
 	if err := s.react(ctx, c, reactionRefused); err != nil {
@@ -112,7 +112,7 @@ func (s *Service) refuse(ctx context.Context, c Command, why string) error {
 	if err := s.Store.SetNotice(ctx, c.Target.Key(), why); err != nil && !errors.Is(err, ErrNotFound) {
 		return fmt.Errorf("keep the reason for the refusal: %w", err)
 	}
-	if err := s.Store.FinishCommand(ctx, c.CommentID, outcomeRefused); err != nil {
+	if err := s.Store.FinishCommand(ctx, c.Place, c.CommentID, outcomeRefused); err != nil {
 		return fmt.Errorf("finish command %d: %w", c.CommentID, err)
 	}
 	return nil
@@ -151,7 +151,7 @@ func (s *Service) answerCommands(ctx context.Context, key string, generation int
 			}
 		}
 		if err == nil {
-			err = s.Store.FinishCommand(ctx, c.CommentID, outcomeDone)
+			err = s.Store.FinishCommand(ctx, c.Place, c.CommentID, outcomeDone)
 		}
 	}
 	if err != nil {

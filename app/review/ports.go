@@ -277,7 +277,7 @@ type Store interface {
 	// Accept stores a delivery and all it asks for: the raised generation of
 	// its target, its command, and the job. Once it has returned without an
 	// error, nothing of that is lost. A GUID counts once, unless what it asked
-	// for was given up and not asked for since; a command's comment counts once
+	// for was given up and not asked for since; a command's comment, told by its place and number, counts once
 	// whatever the GUID.
 	Accept(ctx context.Context, d Delivery) (Accepted, error)
 	// Ask raises a target's generation outside a delivery. Fresh demands a
@@ -357,16 +357,16 @@ type Store interface {
 
 	// Command returns a command, or ErrNotFound; done tells that it was
 	// accepted or finished before.
-	Command(ctx context.Context, commentID int64) (c Command, done bool, err error)
+	Command(ctx context.Context, place CommentPlace, commentID int64) (c Command, done bool, err error)
 	// AcceptCommand marks a command as accepted and raises its target's
 	// generation (fresh) with a job, unless it was accepted before.
-	AcceptCommand(ctx context.Context, commentID int64, ask ReviewAsk) error
+	AcceptCommand(ctx context.Context, place CommentPlace, commentID int64, ask ReviewAsk) error
 	// AwaitingCommands lists the accepted commands of a target whose
 	// generation is at most the given one and that are not finished.
 	AwaitingCommands(ctx context.Context, key string, generation int64) ([]Command, error)
 	// FinishCommand records a command's outcome, such as done or refused. The
 	// first one stays.
-	FinishCommand(ctx context.Context, commentID int64, outcome string) error
+	FinishCommand(ctx context.Context, place CommentPlace, commentID int64, outcome string) error
 	// CommandsSince counts the commands on a target, refused ones included.
 	CommandsSince(ctx context.Context, key string, since time.Time) (int, error)
 
@@ -413,14 +413,15 @@ const (
 
 // Job is a unit of queued work. It carries ids; the rest is in the store.
 type Job struct {
-	Kind         JobKind     `json:"kind"`
-	Key          string      `json:"key,omitempty"`          // JobReview, JobPublish
-	CommentID    int64       `json:"comment_id,omitempty"`   // JobCommand
-	Rerequest    *Rerequest  `json:"rerequest,omitempty"`    // JobRerequest
-	Report       *ReportNews `json:"report,omitempty"`       // JobReport
-	Delivery     string      `json:"delivery,omitempty"`     // JobRerequest, JobReport: GUID of what asked for it
-	Installation int64       `json:"installation,omitempty"` // JobSweep; 0 for all
-	Attempt      int         `json:"-"`                      // from 1; counts each run of this job
+	Kind         JobKind      `json:"kind"`
+	Key          string       `json:"key,omitempty"`          // JobReview, JobPublish
+	Place        CommentPlace `json:"place,omitempty"`        // JobCommand
+	CommentID    int64        `json:"comment_id,omitempty"`   // JobCommand
+	Rerequest    *Rerequest   `json:"rerequest,omitempty"`    // JobRerequest
+	Report       *ReportNews  `json:"report,omitempty"`       // JobReport
+	Delivery     string       `json:"delivery,omitempty"`     // JobRerequest, JobReport: GUID of what asked for it
+	Installation int64        `json:"installation,omitempty"` // JobSweep; 0 for all
+	Attempt      int          `json:"-"`                      // from 1; counts each run of this job
 }
 
 // Worker does jobs. The error says whether the queue tries again: a *RetryError

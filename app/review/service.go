@@ -121,7 +121,7 @@ func (s *Service) Work(ctx context.Context, job Job) error {
 	case JobReview, JobPublish:
 		return s.workTarget(ctx, job.Key, job.Kind)
 	case JobCommand:
-		return s.workCommand(ctx, job.CommentID, job.Attempt)
+		return s.workCommand(ctx, job.Place, job.CommentID, job.Attempt)
 	case JobRerequest:
 		return s.workRerequest(ctx, job)
 	case JobReport:

@@ -382,7 +382,7 @@ func TestComments(t *testing.T) {
 		return func(d *review.Delivery) {
 			target := pull
 			target.HeadSHA = ""
-			d.Command = &review.Command{CommentID: 55, Target: target, Sender: sender, Author: author, Name: name, ReceivedAt: noon}
+			d.Command = &review.Command{Place: review.PlaceConversation, CommentID: 55, Target: target, Sender: sender, Author: author, Name: name, ReceivedAt: noon}
 		}
 	}
 	nothing := func(*review.Delivery) {}
@@ -454,7 +454,7 @@ func TestReportsInComments(t *testing.T) {
 		"by an app's": {"edited", comment("edited", section, "", `"carol","type":"User"`, `"tidy[bot]","type":"Bot"`), report},
 		"by an author": {"created", comment("created", `/review\n`+section, "", "carol", "bob"), func(d *review.Delivery) {
 			report(d)
-			d.Command = &review.Command{CommentID: 55, Target: d.Report.Target, Sender: "bob", Author: "alice", Name: "review", ReceivedAt: noon}
+			d.Command = &review.Command{Place: review.PlaceConversation, CommentID: 55, Target: d.Report.Target, Sender: "bob", Author: "alice", Name: "review", ReceivedAt: noon}
 		}},
 	}
 	for name, tt := range tests {

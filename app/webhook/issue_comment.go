@@ -67,6 +67,7 @@ func (e *issueCommentEvent) readCommand(d *review.Delivery) error {
 		return err
 	}
 	d.Command = &review.Command{
+		Place:      review.PlaceConversation,
 		CommentID:  e.Comment.ID,
 		Target:     t,
 		Sender:     e.Sender.Login,
