@@ -91,7 +91,7 @@ func (s *Service) accept(ctx context.Context, c Command) error {
 		return err
 	}
 	ask := ReviewAsk{Target: c.Target, Reason: "/review by " + c.Sender}
-	if err := s.Store.AcceptCommand(ctx, c.Place, c.CommentID, ask); err != nil {
+	if err := s.Store.Obey(ctx, c, Effect{}, &ask); err != nil {
 		return fmt.Errorf("accept command %d: %w", c.CommentID, err)
 	}
 	return nil

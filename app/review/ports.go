@@ -154,9 +154,12 @@ type Accepted struct {
 // TargetState is what the store knows of a target.
 type TargetState struct {
 	Target
-	Wanted   int64 // generation asked for
-	Done     int64 // generation finished
-	Reason   string
+	Wanted int64 // generation asked for
+	Done   int64 // generation finished
+	Reason string
+	// Rerun is how much the wanted generation does anew: what meets every ask
+	// that is not done.
+	Rerun    Rerun
 	Fresh    bool // the wanted generation must write a new check run even if nothing changed
 	Closed   bool
 	GaveUp   bool
@@ -358,9 +361,17 @@ type Store interface {
 	// Command returns a command, or ErrNotFound; done tells that it was
 	// accepted or finished before.
 	Command(ctx context.Context, place CommentPlace, commentID int64) (c Command, done bool, err error)
-	// AcceptCommand marks a command as accepted and raises its target's
-	// generation (fresh) with a job, unless it was accepted before.
-	AcceptCommand(ctx context.Context, place CommentPlace, commentID int64, ask ReviewAsk) error
+	// Obey stores what a command changes of its target, with the entry in the
+	// audit log, and marks it as accepted. Where ask is not nil it raises the
+	// target's generation (fresh) with a job. A command that was accepted or
+	// finished before changes nothing.
+	Obey(ctx context.Context, c Command, e Effect, ask *ReviewAsk) error
+	// Taught returns the dismissals and acceptances of a target, by
+	// fingerprint, and what was decided by hand for the head against the base,
+	// if anything was.
+	Taught(ctx context.Context, key, headSHA, baseRef string) (pipeline.Memory, error)
+	// Audit lists what people decided of a target, newest first.
+	Audit(ctx context.Context, key string, limit int) ([]AuditEntry, error)
 	// AwaitingCommands lists the accepted commands of a target whose
 	// generation is at most the given one and that are not finished.
 	AwaitingCommands(ctx context.Context, key string, generation int64) ([]Command, error)

@@ -36,23 +36,34 @@ func (s *Store) Command(ctx context.Context, place review.CommentPlace, commentI
 	return c, done, nil
 }
 
-// AcceptCommand implements review.Store.
-func (s *Store) AcceptCommand(ctx context.Context, place review.CommentPlace, commentID int64, ask review.ReviewAsk) error {
+// theCommand is the condition that picks a command's row, with its parameters.
+func theCommand(c review.Command) (where string, args []any) {
+	return `place = ? AND comment_id = ?`, []any{string(c.Place), c.CommentID}
+}
+
+// Obey implements review.Store.
+func (s *Store) Obey(ctx context.Context, c review.Command, e review.Effect, ask *review.ReviewAsk) error {
+	where, which := theCommand(c)
 	return s.db.write(ctx, func(t tx) error {
 		var done bool
-		err := t.row(ctx, `SELECT accepted = 1 OR outcome <> '' FROM commands WHERE place = ? AND comment_id = ?`+t.lock(), string(place), commentID).Scan(&done)
+		err := t.row(ctx, `SELECT accepted = 1 OR outcome <> '' FROM commands WHERE `+where+t.lock(), which...).Scan(&done)
 		if err != nil {
-			return fmt.Errorf("accept command %d: %w", commentID, notFound(err))
+			return fmt.Errorf("obey command %d: %w", c.CommentID, notFound(err))
 		}
 		if done {
 			return nil
 		}
-		r, err := s.raise(ctx, t, ask, true)
-		if err != nil {
-			return err
+		var r raised
+		if ask != nil {
+			if r, err = s.raise(ctx, t, *ask, true); err != nil {
+				return err
+			}
 		}
-		if _, err := t.exec(ctx, `UPDATE commands SET accepted = 1, generation = ? WHERE place = ? AND comment_id = ?`, r.wanted, string(place), commentID); err != nil {
-			return fmt.Errorf("accept command %d: %w", commentID, err)
+		if err := s.apply(ctx, t, c.Target, e); err != nil {
+			return fmt.Errorf("obey command %d: %w", c.CommentID, err)
+		}
+		if _, err := t.exec(ctx, `UPDATE commands SET accepted = 1, generation = ? WHERE `+where, append([]any{r.wanted}, which...)...); err != nil {
+			return fmt.Errorf("obey command %d: %w", c.CommentID, err)
 		}
 		return nil
 	})

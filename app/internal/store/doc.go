@@ -105,7 +105,7 @@
 //     target's lock.
 //   - Jobs are told apart by a unique index of River's, and an insert that meets
 //     an equal job waits for its transaction.
-//   - AcceptCommand locks the command. Notices, results, heads, marks, refusals,
+//   - Obey locks the command, and its target where it asks. Notices, results, heads, marks, refusals,
 //     records of writes and outcomes of commands are each one statement on one
 //     row, or follow a lock on it; a good layer's files follow the upsert of its
 //     row. Texts are never changed.

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -42,43 +43,84 @@ func insertTarget(ctx context.Context, t tx, g review.Target, orElse string) (af
 // news, the run finds out when it reads the pull request.
 func (s *Store) raise(ctx context.Context, t tx, ask review.ReviewAsk, fresh bool) (raised, error) {
 	key := ask.Target.Key()
-	head, headAt, covered, err := s.lockTarget(ctx, t, ask.Target)
+	was, err := s.lockTarget(ctx, t, ask.Target)
 	if err != nil {
 		return raised{}, err
 	}
-	if at := micros(ask.At); at != 0 && (at < headAt || at == headAt && ask.Before != head) {
+	if at := micros(ask.At); at != 0 && (at < was.headAt || at == was.headAt && ask.Before != was.head) {
 		ask.Target.HeadSHA = "" // old news
+	}
+	rerun, err := was.rerunWith(ask.Rerun)
+	if err != nil {
+		return raised{}, fmt.Errorf("put together how much %s is to do anew: %w", key, err)
 	}
 	if err := remember(ctx, t, ask.Target); err != nil {
 		return raised{}, err
 	}
-	r := raised{headMoved: head != "" && ask.Target.HeadSHA != "" && head != ask.Target.HeadSHA}
+	r := raised{headMoved: was.head != "" && ask.Target.HeadSHA != "" && was.head != ask.Target.HeadSHA}
 	if r.headMoved {
-		if err := s.askOthers(ctx, t, ask.Target.RepoID, head, key); err != nil {
+		if err := s.askOthers(ctx, t, ask.Target.RepoID, was.head, key); err != nil {
 			return raised{}, err
 		}
 	}
 	err = t.row(ctx, `
-		UPDATE targets SET wanted = wanted + 1, reason = ?, closed = 0, attempts = 0, failed_since = 0, crashes = 0, retry_at = 0,
+		UPDATE targets SET wanted = wanted + 1, reason = ?, rerun = ?, closed = 0, attempts = 0, failed_since = 0, crashes = 0, retry_at = 0,
 			head_at = CASE WHEN head_at < ? THEN ? ELSE head_at END,
 			fresh_generation = CASE WHEN ? = 1 THEN wanted + 1 ELSE fresh_generation END,
 			asked_at = CASE WHEN wanted > done THEN asked_at ELSE ? END
-		WHERE key = ? RETURNING wanted`, ask.Reason, micros(ask.At), micros(ask.At), number(fresh || ask.Fresh), s.now(), key).Scan(&r.wanted)
+		WHERE key = ? RETURNING wanted`, ask.Reason, rerun, micros(ask.At), micros(ask.At), number(fresh || ask.Fresh), s.now(), key).Scan(&r.wanted)
 	if err != nil {
 		return raised{}, fmt.Errorf("raise the target's generation: %w", err)
 	}
-	if !covered {
+	if !was.covered {
 		err = s.insertTargetJob(ctx, t, key, review.JobReview)
 	}
 	return r, err
 }
 
-// lockTarget returns the head of a target before an ask, empty for a new one,
-// when it was known, and whether the ask is covered: by a job that is due, or by the holder of the
-// lease.
-func (s *Store) lockTarget(ctx context.Context, t tx, g review.Target) (head string, headAt int64, covered bool, err error) {
+// before is a target as an ask finds it, the zero value if it is new.
+type before struct {
+	head    string
+	headAt  int64 // when the head was known
+	covered bool  // an ask is: by a job that is due, or by the holder of the lease
+	pending bool  // something is wanted that is not done
+	rerun   string
+}
+
+// rerunWith is how much is done anew, as it is stored, once the ask is made.
+// What is pending is done together with it.
+func (b before) rerunWith(asked review.Rerun) (string, error) {
+	if b.pending {
+		was, err := decodeRerun(b.rerun)
+		if err != nil {
+			return "", err
+		}
+		asked = was.And(asked)
+	}
+	asked = asked.Simple()
+	if !asked.Full && !asked.Decide && asked.Agents == nil {
+		return "", nil
+	}
+	text, err := json.Marshal(asked)
+	return string(text), err
+}
+
+func decodeRerun(text string) (r review.Rerun, err error) {
+	if text == "" {
+		return r, nil
+	}
+	if err := json.Unmarshal([]byte(text), &r); err != nil {
+		return r, fmt.Errorf("decode how much is done anew: %w", err)
+	}
+	return r, nil
+}
+
+// lockTarget returns what is known of a target before an ask. Until the
+// transaction ends nobody else changes it.
+func (s *Store) lockTarget(ctx context.Context, t tx, g review.Target) (b before, err error) {
 	look := func() error {
-		return t.row(ctx, `SELECT head_sha, head_at, wanted > done AND attempts = 0 AND retry_at = 0 FROM targets WHERE key = ?`+t.lock(), g.Key()).Scan(&head, &headAt, &covered)
+		return t.row(ctx, `SELECT head_sha, head_at, wanted > done AND attempts = 0 AND retry_at = 0, wanted > done, rerun FROM targets WHERE key = ?`+t.lock(), g.Key()).
+			Scan(&b.head, &b.headAt, &b.covered, &b.pending, &b.rerun)
 	}
 	err = look()
 	if errors.Is(err, sql.ErrNoRows) {
@@ -90,9 +132,9 @@ func (s *Store) lockTarget(ctx context.Context, t tx, g review.Target) (head str
 		}
 	}
 	if err != nil {
-		return "", 0, false, fmt.Errorf("read the target: %w", err)
+		return before{}, fmt.Errorf("read the target: %w", err)
 	}
-	return head, headAt, covered, nil
+	return b, nil
 }
 
 // insertTargetJob inserts a new job for a target.
@@ -132,7 +174,7 @@ func (s *Store) Ask(ctx context.Context, ask review.ReviewAsk, fresh bool) error
 // askedSince reports whether the target has another generation than the ask
 // knows of. Until the transaction ends it keeps it.
 func (s *Store) askedSince(ctx context.Context, t tx, ask review.ReviewAsk) (bool, error) {
-	if _, _, _, err := s.lockTarget(ctx, t, ask.Target); err != nil {
+	if _, err := s.lockTarget(ctx, t, ask.Target); err != nil {
 		return false, err
 	}
 	var wanted int64
@@ -152,12 +194,16 @@ func targetDest(g *review.Target) []any {
 func (s *Store) Target(ctx context.Context, key string) (review.TargetState, error) {
 	var st review.TargetState
 	var failed int64
+	var rerun string
 	err := s.db.read(ctx, func(t tx) error {
 		return t.row(ctx, `
-			SELECT `+targetColumns+`, wanted, done, reason, fresh_generation > done, closed = 1, gave_up = 1, attempts, crashes, failed_since, notice, result
+			SELECT `+targetColumns+`, wanted, done, reason, rerun, fresh_generation > done, closed = 1, gave_up = 1, attempts, crashes, failed_since, notice, result
 			FROM targets WHERE key = ?`, key).
-			Scan(append(targetDest(&st.Target), &st.Wanted, &st.Done, &st.Reason, &st.Fresh, &st.Closed, &st.GaveUp, &st.Attempts, &st.Crashes, &failed, &st.Notice, &st.Result)...)
+			Scan(append(targetDest(&st.Target), &st.Wanted, &st.Done, &st.Reason, &rerun, &st.Fresh, &st.Closed, &st.GaveUp, &st.Attempts, &st.Crashes, &failed, &st.Notice, &st.Result)...)
 	})
+	if err == nil {
+		st.Rerun, err = decodeRerun(rerun)
+	}
 	if err != nil {
 		return review.TargetState{}, fmt.Errorf("read target %s: %w", key, notFound(err))
 	}

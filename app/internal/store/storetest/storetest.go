@@ -31,6 +31,8 @@ func Run(t *testing.T, lone bool, open Open) {
 		{"Review", reviewTests},
 		{"Write", writeTests},
 		{"Command", commandTests},
+		{"ByHand", byHandTests},
+		{"Rerun", rerunTests},
 		{"Config", configTests},
 		{"Sweep", sweepTests},
 		{"HandOver", handOverTests},
@@ -100,6 +102,11 @@ func comment(guid string, id int64, g review.Target) review.Delivery {
 		GUID: guid, Event: "issue_comment", Action: "created", Installation: 5, RepoID: repoID,
 		Command: &review.Command{Place: review.PlaceConversation, CommentID: id, Target: g, Sender: "ann", Author: "bob", Name: "review"},
 	}
+}
+
+// obey obeys a command on the target that it asks to be reviewed.
+func (f *fixture) obey(commentID int64, ask review.ReviewAsk) error {
+	return f.Obey(f.ctx, review.Command{Place: review.PlaceConversation, CommentID: commentID, Target: ask.Target}, review.Effect{}, &ask)
 }
 
 func (f *fixture) accept(t *testing.T, d review.Delivery) review.Accepted {

@@ -137,7 +137,7 @@ var commandTests = map[string]func(*testing.T, *fixture){
 		f.accept(t, comment("c1", 100, g))
 		ask := review.ReviewAsk{Target: g, Reason: "/review by ann"}
 		for range 2 {
-			if err := f.AcceptCommand(f.ctx, review.PlaceConversation, 100, ask); err != nil {
+			if err := f.obey(100, ask); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -147,7 +147,7 @@ var commandTests = map[string]func(*testing.T, *fixture){
 		if _, done, _ := f.Command(f.ctx, review.PlaceConversation, 100); !done {
 			t.Error("an accepted command isn't done")
 		}
-		wantErr(t, "an unknown command", f.AcceptCommand(f.ctx, review.PlaceConversation, 101, ask), review.ErrNotFound)
+		wantErr(t, "an unknown command", f.obey(101, ask), review.ErrNotFound)
 	},
 	"waits for its generation": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
@@ -156,7 +156,7 @@ var commandTests = map[string]func(*testing.T, *fixture){
 			f.accept(t, comment(guid(int(id)), id, g))
 		}
 		for _, id := range []int64{100, 101} {
-			if err := f.AcceptCommand(f.ctx, review.PlaceConversation, id, ask); err != nil {
+			if err := f.obey(id, ask); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -202,7 +202,7 @@ var commandTests = map[string]func(*testing.T, *fixture){
 				if err := f.FinishCommand(f.ctx, review.PlaceConversation, id+1, "refused"); err != nil {
 					t.Fatal(err)
 				}
-			} else if err := f.AcceptCommand(f.ctx, review.PlaceConversation, id+1, ask); err != nil {
+			} else if err := f.obey(id+1, ask); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -1,0 +1,146 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// apply stores what a command changes of its target. The last word on a
+// finding, and on a head against a base, takes the place of those before.
+func (s *Store) apply(ctx context.Context, t tx, g review.Target, e review.Effect) error {
+	key := g.Key()
+	for _, d := range e.Dismiss {
+		if err := saveVerdict(ctx, t, key, d, false); err != nil {
+			return err
+		}
+	}
+	for _, a := range e.Accept {
+		if err := saveVerdict(ctx, t, key, pipeline.Dismissal{Fingerprint: a.Fingerprint, By: a.By}, true); err != nil {
+			return err
+		}
+	}
+	for _, fingerprint := range e.Restore {
+		if _, err := t.exec(ctx, `DELETE FROM verdicts WHERE target_key = ? AND fingerprint = ?`, key, fingerprint); err != nil {
+			return fmt.Errorf("restore a finding: %w", err)
+		}
+	}
+	if e.ByHand != nil {
+		if err := saveByHand(ctx, t, key, e); err != nil {
+			return err
+		}
+	}
+	if e.Audit != nil {
+		return s.saveAudit(ctx, t, g, *e.Audit)
+	}
+	return nil
+}
+
+func saveVerdict(ctx context.Context, t tx, key string, d pipeline.Dismissal, accepted bool) error {
+	if d.Fingerprint == "" {
+		return errors.New("keep what was said of a finding: it has no fingerprint")
+	}
+	_, err := t.exec(ctx, `
+		INSERT INTO verdicts (target_key, fingerprint, accepted, path, reason, override, person) VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (target_key, fingerprint) DO UPDATE SET accepted = excluded.accepted, path = excluded.path,
+			reason = excluded.reason, override = excluded.override, person = excluded.person`,
+		key, d.Fingerprint, number(accepted), d.Path, d.Reason, number(d.Override), d.By)
+	if err != nil {
+		return fmt.Errorf("keep what was said of a finding: %w", err)
+	}
+	return nil
+}
+
+func saveByHand(ctx context.Context, t tx, key string, e review.Effect) error {
+	if e.HeadSHA == "" || e.BaseRef == "" {
+		return errors.New("keep a decision by hand: it needs a head and a base")
+	}
+	d := e.ByHand
+	_, err := t.exec(ctx, `
+		INSERT INTO hand_decisions (target_key, head_sha, base_ref, action, person, reason, at) VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (target_key, head_sha, base_ref) DO UPDATE SET action = excluded.action, person = excluded.person,
+			reason = excluded.reason, at = excluded.at`,
+		key, e.HeadSHA, e.BaseRef, string(d.Action), d.By, d.Reason, micros(d.At))
+	if err != nil {
+		return fmt.Errorf("keep a decision by hand: %w", err)
+	}
+	return nil
+}
+
+func (s *Store) saveAudit(ctx context.Context, t tx, g review.Target, a review.AuditEntry) error {
+	at := micros(a.At)
+	if at == 0 {
+		at = s.now()
+	}
+	_, err := t.exec(ctx, `INSERT INTO audit (at, repo_id, target_key, head_sha, actor, action, subject, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+		at, g.RepoID, g.Key(), a.HeadSHA, a.Actor, a.Action, a.Subject, a.Reason)
+	if err != nil {
+		return fmt.Errorf("write the audit log: %w", err)
+	}
+	return nil
+}
+
+// Taught implements review.Store.
+func (s *Store) Taught(ctx context.Context, key, headSHA, baseRef string) (m pipeline.Memory, err error) {
+	err = s.db.read(ctx, func(t tx) error {
+		err := t.each(ctx, func(row scanner) error {
+			var d pipeline.Dismissal
+			var accepted bool
+			if err := row.Scan(&d.Fingerprint, &accepted, &d.Path, &d.Reason, &d.Override, &d.By); err != nil {
+				return err
+			}
+			if accepted {
+				m.Accepted = append(m.Accepted, pipeline.Acceptance{Fingerprint: d.Fingerprint, By: d.By})
+			} else {
+				m.Dismissed = append(m.Dismissed, d)
+			}
+			return nil
+		}, `SELECT fingerprint, accepted = 1, path, reason, override = 1, person FROM verdicts WHERE target_key = ? ORDER BY fingerprint`, key)
+		if err != nil {
+			return err
+		}
+		m.ByHand, err = byHand(ctx, t, key, headSHA, baseRef)
+		return err
+	})
+	if err != nil {
+		return pipeline.Memory{}, fmt.Errorf("read what people said of %s: %w", key, err)
+	}
+	return m, nil
+}
+
+func byHand(ctx context.Context, t tx, key, headSHA, baseRef string) (*pipeline.HandDecision, error) {
+	var d pipeline.HandDecision
+	var at int64
+	err := t.row(ctx, `SELECT action, person, reason, at FROM hand_decisions WHERE target_key = ? AND head_sha = ? AND base_ref = ?`, key, headSHA, baseRef).
+		Scan(&d.Action, &d.By, &d.Reason, &at)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	d.At = fromMicros(at)
+	return &d, nil
+}
+
+// Audit implements review.Store.
+func (s *Store) Audit(ctx context.Context, key string, limit int) (all []review.AuditEntry, err error) {
+	err = s.db.read(ctx, func(t tx) error {
+		return t.each(ctx, func(row scanner) error {
+			a := review.AuditEntry{Key: key}
+			var at int64
+			err := row.Scan(&at, &a.RepoID, &a.HeadSHA, &a.Actor, &a.Action, &a.Subject, &a.Reason)
+			a.At = fromMicros(at)
+			all = append(all, a)
+			return err
+		}, `SELECT at, repo_id, head_sha, actor, action, subject, reason FROM audit WHERE target_key = ? ORDER BY id DESC LIMIT ?`, key, limit)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the audit log of %s: %w", key, err)
+	}
+	return all, nil
+}

@@ -1,0 +1,210 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// said is a command on a pull request that was accepted into the store.
+func (f *fixture) said(t *testing.T, id int64, g review.Target) review.Command {
+	t.Helper()
+	d := comment(guid(int(id)), id, g)
+	f.accept(t, d)
+	return *d.Command
+}
+
+func (f *fixture) taught(t *testing.T, key, head, base string) pipeline.Memory {
+	t.Helper()
+	m, err := f.Taught(f.ctx, key, head, base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func (f *fixture) wantTaught(t *testing.T, when string, g review.Target, want pipeline.Memory) {
+	t.Helper()
+	if diff := cmp.Diff(want, f.taught(t, g.Key(), g.HeadSHA, "main")); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", when, diff)
+	}
+}
+
+func (f *fixture) change(t *testing.T, id int64, g review.Target, e review.Effect) {
+	t.Helper()
+	if err := f.Obey(f.ctx, f.said(t, id, g), e, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var byHandTests = map[string]func(*testing.T, *fixture){
+	"the last word on a finding counts": func(t *testing.T, f *fixture) {
+		g := pull(1, "aaa")
+		f.wantTaught(t, "before any word", g, pipeline.Memory{})
+		first := pipeline.Dismissal{Fingerprint: "f2", Path: "a.go", Reason: "wanted", By: "ann"}
+		other := pipeline.Dismissal{Fingerprint: "f1", Path: "b.go", Reason: "so what", By: "bob", Override: true}
+		f.change(t, 1, g, review.Effect{Dismiss: []pipeline.Dismissal{first, other}})
+		f.wantTaught(t, "dismissed", g, pipeline.Memory{Dismissed: pipeline.List[pipeline.Dismissal]{other, first}})
+		f.wantTaught(t, "another pull request", pull(2, "aaa"), pipeline.Memory{})
+
+		accepted := pipeline.Acceptance{Fingerprint: "f2", By: "cy"}
+		f.change(t, 2, g, review.Effect{Accept: []pipeline.Acceptance{accepted}})
+		f.wantTaught(t, "accepted", g, pipeline.Memory{
+			Dismissed: pipeline.List[pipeline.Dismissal]{other}, Accepted: pipeline.List[pipeline.Acceptance]{accepted},
+		})
+		first.By, first.Reason = "dan", "after all"
+		f.change(t, 3, g, review.Effect{Dismiss: []pipeline.Dismissal{first}})
+		f.wantTaught(t, "dismissed again", g, pipeline.Memory{Dismissed: pipeline.List[pipeline.Dismissal]{other, first}})
+		f.change(t, 4, g, review.Effect{Restore: []string{"f2", "never heard of"}})
+		f.wantTaught(t, "restored", g, pipeline.Memory{Dismissed: pipeline.List[pipeline.Dismissal]{other}})
+		f.change(t, 5, g, review.Effect{Accept: []pipeline.Acceptance{accepted}})
+		f.change(t, 6, g, review.Effect{Restore: []string{"f1", "f2"}})
+		f.wantTaught(t, "restored, all of them", g, pipeline.Memory{})
+	},
+	"a decision belongs to a pull request, a head and a base": func(t *testing.T, f *fixture) {
+		g := pull(1, "aaa")
+		d := pipeline.HandDecision{Action: pipeline.HandOverride, By: "ann", Reason: "on fire", At: f.clock.Now()}
+		f.change(t, 1, g, review.Effect{ByHand: &d, HeadSHA: "aaa", BaseRef: "main"})
+		f.wantTaught(t, "decided", g, pipeline.Memory{ByHand: &d})
+		f.wantTaught(t, "another pull request", pull(2, "aaa"), pipeline.Memory{})
+		f.wantTaught(t, "another head", pull(1, "bbb"), pipeline.Memory{})
+		if m := f.taught(t, g.Key(), "aaa", "release"); m.ByHand != nil {
+			t.Errorf("against another base: %+v", m.ByHand)
+		}
+		reject := pipeline.HandDecision{Action: pipeline.HandReject, By: "bob", Reason: "no", At: f.clock.Now().Add(time.Minute)}
+		f.change(t, 2, g, review.Effect{ByHand: &reject, HeadSHA: "aaa", BaseRef: "main"})
+		f.wantTaught(t, "decided anew", g, pipeline.Memory{ByHand: &reject})
+	},
+	"a decision that belongs to nothing is refused": func(t *testing.T, f *fixture) {
+		g := pull(1, "aaa")
+		c := f.said(t, 1, g)
+		for _, e := range []review.Effect{
+			{ByHand: &pipeline.HandDecision{}, BaseRef: "main"},
+			{ByHand: &pipeline.HandDecision{}, HeadSHA: "aaa"},
+			{Dismiss: []pipeline.Dismissal{{Path: "a.go"}}},
+		} {
+			e.Audit = &review.AuditEntry{Actor: "ann"}
+			e.Dismiss = append([]pipeline.Dismissal{{Fingerprint: "f1"}}, e.Dismiss...)
+			if err := f.Obey(f.ctx, c, e, &review.ReviewAsk{Target: g}); err == nil {
+				t.Errorf("%+v was stored", e)
+			}
+		}
+		f.wantTaught(t, "after what was refused", g, pipeline.Memory{})
+		if log, _ := f.Audit(f.ctx, g.Key(), 10); len(log) > 0 {
+			t.Errorf("audit log: %+v", log)
+		}
+		if st := f.state(t, g.Key()); st.Wanted != 0 {
+			t.Errorf("a review was asked for: %+v", st)
+		}
+		if _, done, _ := f.Command(f.ctx, review.PlaceConversation, 1); done {
+			t.Error("the command counts as done")
+		}
+	},
+	"the audit log has the newest first": func(t *testing.T, f *fixture) {
+		g := pull(1, "aaa")
+		var want []review.AuditEntry
+		for i := range 5 {
+			a := review.AuditEntry{HeadSHA: "aaa", Actor: "ann", Action: "dismiss", Subject: fmt.Sprint("f", i), Reason: "wanted"}
+			f.change(t, int64(i+1), g, review.Effect{Audit: &a})
+			a.At, a.Key, a.RepoID = f.clock.Now(), g.Key(), repoID
+			want = append(want, a)
+			f.clock.pass(time.Second)
+		}
+		f.change(t, 6, pull(2, "aaa"), review.Effect{Audit: &review.AuditEntry{Actor: "bob"}})
+		slices.Reverse(want)
+		got, err := f.Audit(f.ctx, g.Key(), 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want[:3], got); diff != "" {
+			t.Errorf("log (-want +got):\n%s", diff)
+		}
+	},
+	"a command is obeyed once": func(t *testing.T, f *fixture) {
+		g := pull(1, "aaa")
+		c := f.said(t, 1, g)
+		e := review.Effect{
+			Dismiss: []pipeline.Dismissal{{Fingerprint: "f1", By: "ann"}},
+			Audit:   &review.AuditEntry{Actor: "ann", Action: "dismiss", Subject: "f1"},
+		}
+		ask := &review.ReviewAsk{Target: g, Reason: "f1 dismissed", Rerun: review.Rerun{Decide: true}}
+		if err := f.Obey(f.ctx, c, e, ask); err != nil {
+			t.Fatal(err)
+		}
+		st := f.state(t, g.Key())
+		if st.Wanted != 1 || !st.Fresh || !st.Rerun.Decide {
+			t.Errorf("state = %+v, want one fresh generation that decides anew", st)
+		}
+		f.change(t, 2, g, review.Effect{Restore: []string{"f1"}})
+		if err := f.Obey(f.ctx, c, e, ask); err != nil {
+			t.Fatal(err)
+		}
+		f.wantTaught(t, "the first command came again", g, pipeline.Memory{})
+		if log, _ := f.Audit(f.ctx, g.Key(), 10); len(log) != 1 {
+			t.Errorf("audit log: %+v, want one entry", log)
+		}
+		if st := f.state(t, g.Key()); st.Wanted != 1 {
+			t.Errorf("wanted = %d, want 1", st.Wanted)
+		}
+		refused := f.said(t, 3, g)
+		if err := f.FinishCommand(f.ctx, review.PlaceConversation, 3, "refused"); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Obey(f.ctx, refused, e, ask); err != nil {
+			t.Fatal(err)
+		}
+		f.wantTaught(t, "after a command that was refused", g, pipeline.Memory{})
+		wantErr(t, "an unknown command", f.Obey(f.ctx, review.Command{Place: review.PlaceConversation, CommentID: 99, Target: g}, e, ask), review.ErrNotFound)
+	},
+}
+
+var rerunTests = map[string]func(*testing.T, *fixture){
+	"is that of the ask": func(t *testing.T, f *fixture) {
+		for i, want := range []review.Rerun{{}, {Full: true}, {Decide: true}, {Agents: []string{"a", "b"}}} {
+			g := pull(i+1, "aaa")
+			if err := f.Ask(f.ctx, review.ReviewAsk{Target: g, Rerun: want}, false); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, f.state(t, g.Key()).Rerun); diff != "" {
+				t.Errorf("rerun (-want +got):\n%s", diff)
+			}
+		}
+	},
+	"pending asks are met together, finished ones are over": func(t *testing.T, f *fixture) {
+		g := pull(1, "aaa")
+		ask := func(r review.Rerun) {
+			if err := f.Ask(f.ctx, review.ReviewAsk{Target: g, Rerun: r}, false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := func(when string, want review.Rerun) {
+			t.Helper()
+			if diff := cmp.Diff(want, f.state(t, g.Key()).Rerun); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", when, diff)
+			}
+		}
+		ask(review.Rerun{Decide: true})
+		ask(review.Rerun{Agents: []string{"b"}})
+		ask(review.Rerun{Agents: []string{"c", "a", "b"}})
+		want("three asks", review.Rerun{Agents: []string{"a", "b", "c"}})
+		l := f.acquire(t, g.Key())
+		if _, err := f.Finish(f.ctx, l, 2, false); err != nil {
+			t.Fatal(err)
+		}
+		ask(review.Rerun{Decide: true})
+		want("while one is left", review.Rerun{Agents: []string{"a", "b", "c"}})
+		if _, err := f.Finish(f.ctx, l, 4, false); err != nil {
+			t.Fatal(err)
+		}
+		ask(review.Rerun{Decide: true})
+		want("all finished, and asked anew", review.Rerun{Decide: true})
+		f.accept(t, push("pushed", pull(1, "bbb")))
+		want("pushed meanwhile", review.Rerun{})
+	},
+}

@@ -1,0 +1,75 @@
+package review_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+func TestRerunTogether(t *testing.T) {
+	a, ab := []string{"a"}, []string{"a", "b"}
+	for _, c := range []struct{ one, other, want review.Rerun }{
+		{review.Rerun{}, review.Rerun{Decide: true}, review.Rerun{}},
+		{review.Rerun{}, review.Rerun{}, review.Rerun{}},
+		{review.Rerun{Full: true}, review.Rerun{Decide: true}, review.Rerun{Full: true}},
+		{review.Rerun{Full: true}, review.Rerun{Agents: a}, review.Rerun{Full: true}},
+		{review.Rerun{Decide: true}, review.Rerun{Agents: a}, review.Rerun{Agents: a}},
+		{review.Rerun{Decide: true, Agents: a}, review.Rerun{Decide: true}, review.Rerun{Agents: a}},
+		{review.Rerun{Agents: []string{"b"}}, review.Rerun{Agents: []string{"a", "a"}}, review.Rerun{Agents: ab}},
+		{review.Rerun{}, review.Rerun{Agents: a}, review.Rerun{Full: true}},
+	} {
+		if diff := cmp.Diff(c.want, c.one.And(c.other)); diff != "" {
+			t.Errorf("%+v and %+v (-want +got):\n%s", c.one, c.other, diff)
+		}
+	}
+}
+
+// What several asks come to does not depend on their order, and runs whatever
+// one of them alone would.
+func TestRerunMeetsAll(t *testing.T) {
+	some := rapid.Custom(func(t *rapid.T) review.Rerun {
+		return review.Rerun{
+			Full: rapid.IntRange(0, 4).Draw(t, "full") == 0, Decide: rapid.Bool().Draw(t, "decide"),
+			Agents: rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c"}), 0, 3).Draw(t, "agents"),
+		}
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		asks := rapid.SliceOfN(some, 1, 5).Draw(t, "asks")
+		together := func(all []review.Rerun) review.Rerun {
+			r := all[0].Simple()
+			for _, o := range all[1:] {
+				r = r.And(o)
+			}
+			return r
+		}
+		got := together(asks)
+		if diff := cmp.Diff(got, together(rapid.Permutation(asks).Draw(t, "permuted"))); diff != "" {
+			t.Fatalf("in another order:\n%s", diff)
+		}
+		for _, agent := range []string{"a", "b", "c"} {
+			for _, sameHead := range []bool{true, false} {
+				for _, ask := range asks {
+					if anew(ask, agent, sameHead) && !anew(got, agent, sameHead) {
+						t.Fatalf("%+v runs %s anew (same head: %t), and together with the others, %+v, does not", ask, agent, sameHead, got)
+					}
+				}
+			}
+		}
+	})
+}
+
+// anew reports whether an ask runs an agent anew though a review of the same
+// head, or of an equal change on another one, has its result.
+func anew(r review.Rerun, agent string, sameHead bool) bool {
+	switch {
+	case r.Full, slices.Contains(r.Agents, agent):
+		return true
+	case r.Decide, len(r.Agents) > 0:
+		return false
+	}
+	return sameHead
+}
