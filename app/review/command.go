@@ -120,7 +120,7 @@ func (s *Service) refuse(ctx context.Context, c Command, why string) error {
 
 // react adds a reaction. A comment that is gone needs none.
 func (s *Service) react(ctx context.Context, c Command, reaction string) error {
-	err := s.GitHub.React(ctx, c.Target, c.CommentID, reaction)
+	err := s.GitHub.React(ctx, c.Target, c.Place, c.CommentID, reaction)
 	var host *HostError
 	if errors.As(err, &host) && !host.Temporary() {
 		s.Log.Warn().Int64("comment", c.CommentID).Err(err).Msg("reaction not added")

@@ -487,7 +487,11 @@ type GitHub interface {
 	Comments(ctx context.Context, t Target, marker string) ([]Comment, error)
 
 	Permission(ctx context.Context, t Target, login string) (Permission, error)
-	React(ctx context.Context, t Target, commentID int64, reaction string) error
+	// TeamMember reports whether a person is in a team, "org/team-slug". What
+	// the App may not see is no.
+	TeamMember(ctx context.Context, t Target, team, login string) (bool, error)
+	// React adds a reaction to a comment. The words of a review take none.
+	React(ctx context.Context, t Target, place CommentPlace, commentID int64, reaction string) error
 
 	// Access asks how the App stands to the target's repository, to tell why
 	// it was refused.
@@ -637,5 +641,8 @@ const (
 
 // CanWrite reports whether the permission includes write.
 func (p Permission) CanWrite() bool {
-	return p == PermissionWrite || p == PermissionMaintain || p == PermissionAdmin
+	return p == PermissionWrite || p.CanMaintain()
 }
+
+// CanMaintain reports whether the permission includes maintain.
+func (p Permission) CanMaintain() bool { return p == PermissionMaintain || p == PermissionAdmin }
