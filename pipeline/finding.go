@@ -53,6 +53,10 @@ const ReasonBack = "back: it was fixed in "
 // holds the gate until a person decides about it.
 const ReasonHeld = "holds the gate: a person must decide"
 
+// ReasonAccepted begins the reason of a finding that a person accepted, whose
+// login follows.
+const ReasonAccepted = "accepted by "
+
 // SectionTitle and SectionDescription are the sections of findings about a
 // change's title and description, SectionChange that of findings about the
 // change as a whole.
@@ -150,6 +154,9 @@ type AgentResult struct {
 	Stage  string      `json:"stage"`
 	Status AgentStatus `json:"status"`
 	Note   string      `json:"note"` // for a person: why it is not ok
+	// CarriedFrom is the head that the agent really looked at, where its result
+	// was carried over from the review of that; else empty.
+	CarriedFrom string `json:"carried_from"`
 	Output AgentOutput `json:"output"`
 	// Dropped counts findings that could not be read, and are therefore not in
 	// Output.

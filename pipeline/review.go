@@ -41,7 +41,7 @@ type StageTiming struct {
 type AgentTiming struct {
 	Agent      string  `json:"agent"`
 	DurationMS float64 `json:"duration_ms"`
-	Attempts   int     `json:"attempts"`
+	Attempts   int     `json:"attempts"` // 0 where the result was carried over
 }
 
 // Stage names one of the six stages.

@@ -80,6 +80,10 @@ func (c *Client) organisationConfig(ctx context.Context, t review.Target) (revie
 	}
 }
 
+// ForgetConfig has the next read of the target's config read the organisation's
+// layer anew.
+func (c *Client) ForgetConfig(t review.Target) { c.organisations.known.remove(organisationKey(t)) }
+
 func organisationKey(t review.Target) string {
 	return fmt.Sprintf("%d/%s", t.Installation, strings.ToLower(t.Owner))
 }

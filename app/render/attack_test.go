@@ -69,6 +69,8 @@ func TestAttacks(t *testing.T) {
 				holds(t, v)
 				proposed.Problems = v.Review.Facts.Config.Problems
 				holds(t, v)
+				v.Review.Report.ByHand = &pipeline.ByHand{Action: pipeline.HandOverride, By: v.Notice, Reason: v.Notice, Gate: pipeline.DecisionFail, GateCondition: v.Notice}
+				holds(t, v)
 			}
 		})
 	}

@@ -104,6 +104,9 @@ func (r *report) head() []safe {
 	if r.page.Advisory {
 		out = append(out, say("md advisory", nil))
 	}
+	if r.page.ByHand != nil {
+		out = append(out, say("md by hand", r.page.ByHand))
+	}
 	out = append(out, r.brokenConfig(), r.missing())
 	if r.view.Notice != "" {
 		out = append(out, say("md notice", r.notice(parseNotice(r.view.Notice))))
@@ -137,9 +140,10 @@ func (r *report) missing() safe {
 	}
 	shown, more := list.take(r.room(roomProblems))
 	return say("md incomplete", struct {
-		Items []safe
-		More  safe
-	}{shown, r.more(more)})
+		Items  []safe
+		More   safe
+		ByHand *byHand
+	}{shown, r.more(more), r.page.ByHand})
 }
 
 func (r *report) sharedHeads() safe {

@@ -22,6 +22,7 @@ type finding struct {
 	Reference      safe
 	ID             safe
 	State          safe
+	Accepted       safe // who accepted it
 	NotIgnored     safe // why a comment that asks to ignore it is not obeyed
 	Message        safe
 	Why            safe
@@ -60,7 +61,7 @@ func newFindings(v View, p pen, k linker) *findings {
 		p: p, k: k, diff: newDiffIndex(r.Facts.Files), rules: v.Rules,
 		history: r.Report.Changes.PreviousReport != "", previous: r.Previous,
 		blocks:  r.Report.Decision.Blocks(),
-		ownGate: !isDefaultCondition(r.Report.Gate.Condition) && !isIncomplete(&r.Report),
+		ownGate: r.Report.ByHand == nil && !isDefaultCondition(r.Report.Gate.Condition) && !isIncomplete(&r.Report),
 	}
 	for i := range r.Report.Findings {
 		fs.list = append(fs.list, &r.Report.Findings[i])
@@ -121,6 +122,8 @@ func (fs *findings) line(f *pipeline.Finding) finding {
 		Link:     fs.referenceLink(f),
 		Layer:    fs.layer(f),
 		State:    fs.state(f),
+		Accepted: fs.p.text(acceptedBy(f), maxName),
+		ID:       fs.id(f),
 	}
 	if out.Title == "" {
 		out.Title = say("untitled", nil)
@@ -151,7 +154,6 @@ func (fs *findings) full(i int, d depth) finding {
 func (fs *findings) tell(out *finding, f *pipeline.Finding) {
 	out.NotIgnored = sentence(fs.p.text(notIgnored(f), maxReason))
 	out.Reference = fs.p.text(fs.reference(f), maxReference)
-	out.ID = fs.id(f)
 	if len(f.Perspectives) > 0 {
 		out.Sides, out.Bearing = fs.sides(f), fs.bearing(f)
 		out.Evidence = fs.evidence(f, nil)

@@ -32,6 +32,9 @@ func heldBy(g *pipeline.Gate, p pen) []safe {
 // decided says which condition of the gate the decision fell by. It is empty
 // for a review that is incomplete, of which that is said above.
 func (s sections) decided() safe {
+	if s.r.Report.ByHand != nil {
+		return say("decided by hand", nil)
+	}
 	g := &s.r.Report.Gate
 	condition := strings.TrimSpace(g.Condition)
 	if condition == "" || isIncomplete(&s.r.Report) {

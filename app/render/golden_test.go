@@ -70,6 +70,10 @@ var samples = []struct {
 	{"models", modelsView},
 	{"held", heldView},
 	{"back", backView},
+	{"overridden", overriddenView},
+	{"overridden-incomplete", overriddenIncompleteView},
+	{"rejected", rejectedView},
+	{"accepted", acceptedView},
 	{"hostile", hostileView},
 	{"local", localView},
 }

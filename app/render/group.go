@@ -16,6 +16,7 @@ type sameness struct {
 	title, message, why string
 	advice, fix         string
 	notIgnored, back    string
+	accepted            string
 	alone               word
 	state               pipeline.FindingState
 	reviewers           int
@@ -34,6 +35,7 @@ func (fs *findings) group() {
 		key := sameness{
 			rule: f.RuleID, agent: f.Agent, severity: severityOf(f), title: f.Title, message: f.Message, advice: f.Recommendation,
 			why: f.WhyItMatters, fix: f.SuggestedFix, notIgnored: notIgnored(f), reviewers: len(f.Reviewers), alone: alone(f),
+			accepted: acceptedBy(f),
 		}
 		if fs.history {
 			key.state, key.back = f.State, backFrom(f)

@@ -75,7 +75,7 @@ var (
 	// ours are the tags, links and alerts that the layout itself writes, with
 	// code already taken out.
 	ours = regexp.MustCompile(`^<details( open)?>|</details>|</?(?:summary|b|sub)>|<br>` +
-		`|\]\(https://github\.example/[A-Za-z0-9%/._?=#&:$+=,;-]*\)|^> \[!(?:WARNING|CAUTION|NOTE)\]`)
+		`|\]\(https://github\.example/[A-Za-z0-9%/._?=#&:$+=,;-]*\)|^> \[!(?:WARNING|CAUTION|NOTE|IMPORTANT)\]`)
 	// active is what GitHub would act on. Escaped characters are taken out
 	// before.
 	active = regexp.MustCompile("(?i)[@][a-z0-9]|#[0-9]|gh-[0-9]|<|[a-z]://[a-z0-9]|www\\.[a-z0-9]|mailto:[a-z0-9]|&[a-z#]|!\\[|\\]\\(|`|\\$")
@@ -187,6 +187,11 @@ func hostileReview() *rapid.Generator[pipeline.Review] {
 		fill(t, reflect.ValueOf(&r).Elem())
 		if rapid.Bool().Draw(t, "real head") {
 			r.Facts.Head.SHA = headSHA
+		}
+		if rapid.Bool().Draw(t, "by the gate") {
+			r.Report.ByHand = nil
+		} else {
+			r.Report.ByHand.Action = rapid.SampledFrom([]pipeline.HandAction{pipeline.HandOverride, pipeline.HandReject}).Draw(t, "action")
 		}
 		for i := range r.Report.Findings {
 			f := &r.Report.Findings[i]

@@ -34,8 +34,9 @@ type page struct {
 	Condition  safe   // of the gate, unless it is one of the defaults
 	Held       []safe // the metrics that the condition read, with their values
 	Missing    missing
-	Worse      *worse // for a check: another pull request on the head decides
-	Waits      *waits // a person must decide
+	Worse      *worse  // for a check: another pull request on the head decides
+	Waits      *waits  // a person must decide
+	ByHand     *byHand // somebody decided; Verdict is still what the gate says
 
 	ConfigProblems int
 	Uncertain      int // concerns that are set aside, told where there is nothing else
@@ -86,13 +87,14 @@ type since struct {
 // newPage gathers what the phrases need, written with p.
 func newPage(v View, p pen, k linker) page {
 	rep, facts := &v.Review.Report, &v.Review.Facts
+	says, condition := gateSays(rep)
 	c := &v.Review.Classification
 	pg := page{
 		Local:      k.web == "",
 		Advisory:   v.Mode == config.ModeAdvisory,
 		Incomplete: isIncomplete(rep),
 		Blocks:     rep.Decision.Blocks(),
-		Verdict:    verdictOf(rep.Decision),
+		Verdict:    verdictOf(says),
 		Counts:     rep.Counts,
 		Missing:    missingOf(rep.Incomplete),
 
@@ -107,7 +109,8 @@ func newPage(v View, p pen, k linker) page {
 	if pg.Base == "" {
 		pg.Base = p.code(shortSHA(facts.Base.SHA), maxName)
 	}
-	if rep.Decision != pipeline.DecisionPass && !isDefaultCondition(rep.Gate.Condition) && !pg.Incomplete {
+	pg.ByHand = byHandOf(rep.ByHand, p)
+	if pg.ByHand == nil && rep.Decision != pipeline.DecisionPass && !isDefaultCondition(rep.Gate.Condition) && !pg.Incomplete {
 		pg.Condition = p.code(rep.Gate.Condition, maxReason)
 	}
 	if c.Risk.Level.Rank() > 0 {
@@ -124,7 +127,7 @@ func newPage(v View, p pen, k linker) page {
 	if prev := rep.Changes.PreviousReport; prev != "" {
 		pg.Since = &since{commitName(p, k, prev, ""), changed(rep)}
 	}
-	if rep.Gate.Condition == aggregate.PersonDecides {
+	if condition == aggregate.PersonDecides {
 		pg.Waits = waitsOf(rep)
 	}
 	pg.setFooter(v, p)

@@ -31,12 +31,13 @@ func (s sections) proposed() (out proposed, list items, there bool) {
 	}
 	const maxFiles, maxAgents = 6, 10
 	name := func(id string) safe { return s.p.text(id, maxName) }
+	says, _ := gateSays(&s.r.Report)
 	out = proposed{
 		Files:     first(c.Files, maxFiles, func(f string) safe { return s.p.code(clipPath(f, maxPath), maxPath) }),
 		Problems:  len(c.Problems),
 		Note:      sentence(s.p.text(c.Note, maxReason)),
 		Decision:  decisionWord(c.Decision),
-		Same:      c.Decision == s.r.Report.Decision,
+		Same:      c.Decision == says,
 		Counts:    c.Counts,
 		Changes:   len(c.Changes) + max(0, c.ChangesMore),
 		New:       max(0, c.FindingsNew),

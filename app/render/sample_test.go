@@ -556,6 +556,46 @@ func backView() View {
 	return v
 }
 
+// decideByHand has somebody decide in the gate's place.
+func decideByHand(v *View, a pipeline.HandAction, by, reason string) {
+	r := &v.Review.Report
+	r.ByHand = &pipeline.ByHand{
+		Action: a, By: by, Reason: reason, At: time.Date(2026, 11, 3, 9, 41, 7, 0, time.UTC), Gate: r.Decision, GateCondition: r.Gate.Condition,
+	}
+	r.Decision, r.Gate.Condition = pipeline.DecisionPass, aggregate.Overridden
+	if a == pipeline.HandReject {
+		r.Decision, r.Gate.Condition = pipeline.DecisionFail, aggregate.Rejected
+	}
+}
+
+func overriddenView() View {
+	v := findingsView()
+	decideByHand(&v, pipeline.HandOverride, "alice", "The warehouse is down; the fix follows in the next release, and on-call knows of it. See the incident's page for who agreed.")
+	return v
+}
+
+func overriddenIncompleteView() View {
+	v := incompleteView()
+	decideByHand(&v, pipeline.HandOverride, "alice", "the scanner is out of order")
+	return v
+}
+
+func rejectedView() View {
+	v := cleanView()
+	decideByHand(&v, pipeline.HandReject, "mira", "This needs the data team's word first.")
+	return v
+}
+
+// acceptedView has a finding of one model that a person accepted.
+func acceptedView() View {
+	v := heldView()
+	fs := append([]pipeline.Finding(nil), v.Review.Report.Findings...)
+	fs[0].GateSeverity = fs[0].Severity
+	fs[0].Reasons = pipeline.List[string]{pipeline.ReasonAccepted + "mira"}
+	setFindings(&v, pipeline.DecisionFail, "critical > 0", fs...)
+	return v
+}
+
 const nasty = "@octocat fixes #12, closes acme/shop#3 GH-4 and https://github.com/acme/shop/issues/5 " +
 	"<img src=x onerror=alert(1)> </details><!-- reviewgate:report --> ![x](https://evil.example/p.png) " +
 	"| a | b | **bold** _it_ `code @team/ops` [l](javascript:x) ``` &lt; \u202egnp.exe\u202c zero\u200bwidth \x1b[31mred \x00 ~~gone~~ $x$"
@@ -594,7 +634,7 @@ func hostileView() View {
 	dispute.Perspectives = pipeline.List[pipeline.Perspective]{
 		{Agent: nasty, Model: nasty, Action: pipeline.ActionKeep, Message: nasty, Recommendation: "# " + nasty}, {Agent: nasty, Action: nasty, Message: nasty, Recommendation: nasty},
 	}
-	dispute.Reasons = pipeline.List[string]{pipeline.ReasonBack + nasty}
+	dispute.Reasons = pipeline.List[string]{pipeline.ReasonBack + nasty, pipeline.ReasonAccepted + nasty}
 	r.Report.Findings = append(r.Report.Findings, dispute)
 	r.Report.Models = &pipeline.ModelsReport{
 		Strategy: nasty, ConfidenceLabel: nasty, AutoDecision: nasty,

@@ -260,10 +260,11 @@ func (s sections) suppressed(x *pipeline.Suppressed, by map[string]string) safe 
 	out := struct {
 		Severity                       word
 		Place, Title, Rule, Reason, By safe
+		ID                             safe
 		Inline, Dismissed              bool
 	}{
 		Severity: word(severityOf(&x.Finding)), Place: s.fs.place(&x.Finding),
-		Title: s.p.text(x.Finding.Title, maxTitle), Rule: s.p.code(x.Finding.RuleID, maxName),
+		Title: s.p.text(x.Finding.Title, maxTitle), Rule: s.p.code(x.Finding.RuleID, maxName), ID: s.fs.id(&x.Finding),
 		Dismissed: x.Finding.State == pipeline.StateDismissed,
 	}
 	reason, inline := strings.CutPrefix(x.Reason, "inline: ")

@@ -79,6 +79,9 @@ func (t *terminal) head(v View) {
 	if t.page.Advisory {
 		t.put("", say("advisory", nil), styleNone)
 	}
+	if t.page.ByHand != nil {
+		t.put("", say("by hand told", t.page.ByHand), styleNone)
+	}
 	t.put("", say("reviewed", t.page), styleDim)
 	if t.page.Condition != "" {
 		t.put("", say("decided", t.page), styleNone)
@@ -98,7 +101,7 @@ func (t *terminal) head(v View) {
 		t.items(problems)
 	}
 	if t.page.Incomplete {
-		t.heading(say("incomplete", nil))
+		t.heading(say("incomplete", t.page))
 		t.items(t.incomplete(true))
 	}
 }

@@ -463,6 +463,9 @@ type GitHub interface {
 	// repository, and the repository's own from the tip of branch, or of its
 	// default branch if branch is empty. A layer without files is no error.
 	ReadConfig(ctx context.Context, t Target, branch string) (ConfigRead, error)
+	// ForgetConfig has the next ReadConfig read anew what it may otherwise keep
+	// for a while.
+	ForgetConfig(t Target)
 	// ProposedConfig reads the repository's layer as it is at a commit, which
 	// may be a fork's: for showing what it would bring, never for judging by it.
 	ProposedConfig(ctx context.Context, t Target, sha string) (ConfigSource, error)

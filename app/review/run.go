@@ -27,6 +27,9 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState) (d
 	}
 	src := &source{PullSource: s.GitHub.Source(state.Target)}
 	src.layers = func(ctx context.Context) (inForce, error) { return s.config(ctx, state.Target, src.PullSource) }
+	if state.Rerun.Full {
+		s.GitHub.ForgetConfig(state.Target)
+	}
 	out := &outside{service: s, target: state.Target, src: src, trouble: map[string]error{}}
 	var outcome run.Outcome
 	var unopened error
@@ -41,6 +44,10 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState) (d
 			Previous: func(ctx context.Context, f *pipeline.PRFacts) (*pipeline.PreviousReport, error) {
 				return s.Store.PreviousReport(ctx, lease.Key, f.Head.SHA)
 			},
+			Memory: func(ctx context.Context, f *pipeline.PRFacts) (pipeline.Memory, error) {
+				return s.taught(ctx, state.Target, f)
+			},
+			Carry: s.carry(lease.Key, state.Rerun),
 			Check: checkFacts,
 			Proposed: func(ctx context.Context, f *pipeline.PRFacts) (*config.Config, error) {
 				return s.proposed(ctx, state.Target, f, &src.inForce)
@@ -175,6 +182,9 @@ func (s *Service) observe(o run.Outcome) {
 		status[r.Agent] = r.Status
 	}
 	for _, a := range o.Record.Agents {
+		if a.Attempts == 0 {
+			continue // carried over
+		}
 		s.Log.Debug().Str("run", o.Record.RunID).Str("agent", a.Agent).Str("status", string(status[a.Agent])).Float64("ms", a.DurationMS).Int("attempts", a.Attempts).Msg("agent")
 		if s.Observe.Agent != nil {
 			s.Observe.Agent(a.Agent, string(status[a.Agent]), milliseconds(a.DurationMS))

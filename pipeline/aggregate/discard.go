@@ -43,11 +43,12 @@ const (
 	noteDiscarded   = "discarded: the spec stage failed"
 )
 
-// withoutQuality sets aside what models found in the quality stage.
+// withoutQuality sets aside what models found in the quality stage, but for what
+// a person accepted.
 func (w *work) withoutQuality(findings []*item) []*item {
 	var kept []*item
 	for _, f := range findings {
-		if f.Model == "" || f.stage == pipeline.StageSpec {
+		if f.Model == "" || f.stage == pipeline.StageSpec || f.proof.Accepted {
 			kept = append(kept, f)
 			continue
 		}

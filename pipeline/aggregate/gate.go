@@ -18,7 +18,7 @@ const (
 
 // gate decides. First the settings' conditions, then what they can't loosen: a
 // review that is not whole, or that waits for a person, is at least
-// needs_fixes.
+// needs_fixes. Last, what a person decided in the gate's place.
 func (w *work) gate() {
 	w.count()
 	w.assess()
@@ -34,4 +34,5 @@ func (w *work) gate() {
 	case w.held:
 		r.Decision, r.Gate.Condition = pipeline.DecisionNeedsFixes, PersonDecides
 	}
+	w.byHand()
 }

@@ -40,6 +40,8 @@ func (w *work) notIgnored(f *item, m *marker) string {
 	r := w.rules[f.RuleID]
 	mode := w.in.Config.Settings.Synthesis.InlineIgnore
 	switch {
+	case f.proof.Accepted:
+		return "a person accepted the finding"
 	case mode == config.IgnoreNone:
 		return "the config allows no inline comments"
 	case w.kind(f.Agent) == config.KindSecrets:

@@ -87,7 +87,7 @@ func appendNew(to, texts pipeline.List[string], seen map[string]bool) pipeline.L
 // together is the proof of findings that say the same. Each has been proven by
 // the others already, so there is nothing to add up.
 func together(a, b models.Proof) models.Proof {
-	return models.Proof{Models: max(a.Models, b.Models), Others: a.Others || b.Others, Grounded: a.Grounded || b.Grounded}
+	return models.Proof{Models: max(a.Models, b.Models), Others: a.Others || b.Others, Grounded: a.Grounded || b.Grounded, Accepted: a.Accepted || b.Accepted}
 }
 
 // rounded is a computed confidence without the noise of binary fractions.

@@ -9,7 +9,8 @@ import (
 )
 
 // suppress takes out of the gate what people have decided about: what they
-// dismissed, and what comments in the code ignore. What it takes out keeps its
+// dismissed, and what comments in the code ignore. What they accepted is neither
+// dismissed nor doubted. What it takes out keeps its
 // fingerprint, so that it is known again. A model's finding that people know to
 // be wrong elsewhere is believed less, and may then fall below the confidence
 // gate.
@@ -21,8 +22,11 @@ func (w *work) suppress() {
 			dismissed[d.Fingerprint] = d
 		}
 	}
-	wrong := w.falsePositives()
+	wrong, accepted := w.falsePositives(), w.accepted()
 	w.keep(func(f *item) bool {
+		if f.accept(accepted) {
+			return !w.inline(f) // which tells why a comment is not obeyed
+		}
 		if w.dismiss(f, dismissed) || w.inline(f) {
 			return false
 		}

@@ -2,6 +2,7 @@ package aggregate
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/reviewgate/reviewgate/config"
@@ -127,9 +128,9 @@ func (w *work) take() {
 		// An agent that reviews in two stages has one row: of the first that did
 		// not finish, if one did not.
 		if c := w.coverage[s]; c == nil {
-			w.coverage[s] = &pipeline.Coverage{Agent: r.Agent, Model: r.Model, Status: r.Status, Note: r.Note}
+			w.coverage[s] = &pipeline.Coverage{Agent: r.Agent, Model: r.Model, Status: r.Status, Note: w.note(r)}
 		} else if done(c.Status) && !done(r.Status) {
-			c.Status, c.Note = r.Status, r.Note
+			c.Status, c.Note = r.Status, w.note(r)
 		}
 		w.coverage[s].Dropped += r.Dropped
 		items := make([]item, len(r.Output.Findings))
@@ -146,6 +147,18 @@ func (w *work) take() {
 		}
 	}
 	sortByContent(w.findings)
+}
+
+// note is what a person has to know of an agent's result.
+func (w *work) note(r pipeline.AgentResult) string {
+	switch from := r.CarriedFrom; {
+	case from == "" || r.Note != "":
+		return r.Note
+	case from == w.in.Facts.Head.SHA:
+		return "not run again: its last result on this head stands"
+	default:
+		return fmt.Sprintf("not run again: carried over from %s, whose change is equal", from[:min(7, len(from))])
+	}
 }
 
 func byAgent(a, b pipeline.AgentResult) int {

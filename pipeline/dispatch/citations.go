@@ -13,15 +13,15 @@ import (
 // cited beyond them counts as not found.
 const maxCitations = 20
 
-// citations are those of the findings that the head was looked up for, and
+// Citations are those of the findings that the head was looked up for, and
 // has. What an agent cites proves a claim only where it exists, and an agent's
 // own word for that is worth nothing. What can't be looked up, for whatever
 // reason, is left out: then a person looks.
-func (r runner) citations(ctx context.Context, findings []pipeline.Finding) []string {
-	if r.exists == nil {
+func Citations(ctx context.Context, findings []pipeline.Finding, facts *pipeline.PRFacts, o Options, agent string) []string {
+	if o.Exists == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, r.limits.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, o.Limits(agent).Timeout)
 	defer cancel()
 	var found []string
 	asked := map[string]bool{}
@@ -31,14 +31,14 @@ func (r runner) citations(ctx context.Context, findings []pipeline.Finding) []st
 			continue
 		}
 		path, line, ok := place(cited)
-		if !ok || shows(r.task.Facts, path, line) {
+		if !ok || shows(facts, path, line) {
 			continue
 		}
 		if len(asked) == maxCitations || ctx.Err() != nil {
 			break
 		}
 		asked[cited] = true
-		if there, err := r.exists(ctx, path, line); err == nil && there {
+		if there, err := o.Exists(ctx, path, line); err == nil && there {
 			found = append(found, cited)
 		}
 	}

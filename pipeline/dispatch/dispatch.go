@@ -64,7 +64,7 @@ func Dispatch(ctx context.Context, m pipeline.AgentManifest, facts *pipeline.PRF
 			case <-ctx.Done():
 				return
 			}
-			r := runner{agent: agents[entry.Agent], task: Task{Entry: entry, Facts: facts, Classification: c}, limits: o.Limits(entry.Agent), exists: o.Exists}
+			r := runner{agent: agents[entry.Agent], task: Task{Entry: entry, Facts: facts, Classification: c}, options: o, limits: o.Limits(entry.Agent)}
 			var seen Observation
 			results[i], seen = r.run(ctx)
 			if o.Observe != nil && ctx.Err() == nil {
@@ -81,10 +81,10 @@ func Dispatch(ctx context.Context, m pipeline.AgentManifest, facts *pipeline.PRF
 
 // runner runs one agent.
 type runner struct {
-	agent  Agent
-	task   Task
-	limits Limits
-	exists func(ctx context.Context, path string, line int) (bool, error)
+	agent   Agent
+	task    Task
+	options Options
+	limits  Limits
 }
 
 // answer is what an agent brings back.
@@ -104,7 +104,7 @@ func (r runner) run(ctx context.Context) (pipeline.AgentResult, Observation) {
 	if a.err == nil {
 		a.output.Agent = id // never the agent's own claim
 		result.Output, result.Model, result.Reports = a.output, a.output.Model, a.reports
-		result.Citations = r.citations(ctx, a.output.Findings)
+		result.Citations = Citations(ctx, a.output.Findings, r.task.Facts, r.options, id)
 	}
 	seen.Duration, seen.Err = time.Since(start), a.err
 	seen.Status = result.Status

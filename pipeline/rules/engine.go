@@ -82,6 +82,12 @@ func (e *Engine) ReadsType() bool {
 	return slices.ContainsFunc(e.whole, reads) || slices.ContainsFunc(e.rules, reads)
 }
 
+// ReadsCommits reports whether a rule of an agent looks at the messages of
+// commits.
+func (e *Engine) ReadsCommits(agent string) bool {
+	return slices.ContainsFunc(e.messages, func(r *rule) bool { return r.on == config.OnCommitMessage && r.Agent == agent })
+}
+
 // lineRules are the rules that look at lines of one kind, or at paths.
 type lineRules struct {
 	rules   []*rule

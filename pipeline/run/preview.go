@@ -132,6 +132,7 @@ func (p *previewer) try(ctx context.Context, cfg *config.Config, out *pipeline.P
 	}
 	facts := p.in.Facts
 	in := aggregate.Input{Facts: facts, Previous: p.in.Previous, Memory: p.in.Memory, Config: cfg, Rules: engine.byID}
+	in.Memory.ByHand = nil // what the config would say is asked for
 
 	classification := engine.classify.Classify(facts)
 	manifest := engine.compose.Compose(facts, &classification)

@@ -49,8 +49,10 @@ type Options struct {
 	Trigger string // what asked for the run, in words
 	// Previous returns the last report of another head.
 	Previous func(ctx context.Context, facts *pipeline.PRFacts) (*pipeline.PreviousReport, error)
-	// Memory is what people taught, as it stands when the run begins.
-	Memory pipeline.Memory
+	// Memory returns what people taught, as it stands once the facts are known.
+	Memory func(ctx context.Context, facts *pipeline.PRFacts) (pipeline.Memory, error)
+	// Carry lets results of the last review stand for those of agents.
+	Carry Carry
 	// Check is asked once the facts are known. An error ends the run and is
 	// returned as it is.
 	Check func(facts *pipeline.PRFacts, cfg *config.Config) error
@@ -96,7 +98,6 @@ type Outcome struct {
 func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outcome, error) {
 	var out Outcome
 	v := &out.Review
-	v.Memory = o.Memory
 	out.Record = pipeline.RunRecord{RunID: o.RunID, Version: r.Version, Trigger: o.Trigger, StartedAt: r.Now()}
 	t := timer{now: r.Now, record: &out.Record, options: o}
 	var engine *Engine
@@ -109,6 +110,11 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	})
 	if err == nil && o.Check != nil {
 		err = o.Check(&v.Facts, out.Config)
+	}
+	if err == nil && o.Memory != nil {
+		if v.Memory, err = o.Memory(ctx, &v.Facts); err != nil {
+			err = fmt.Errorf("read what people taught: %w", err)
+		}
 	}
 	if err != nil {
 		return out, err
@@ -131,10 +137,20 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 		r.redactGaps(gaps)
 		return err
 	})
+	var last *LastReview
+	if failed == nil {
+		if last, err = r.lastReview(ctx, engine, v, o.Carry); err != nil {
+			return out, err
+		}
+	}
 	failed = t.then(failed, pipeline.StageDispatch, "running agents", func() (err error) {
+		dispatching := t.dispatchOptions(out.Config, &v.Facts)
+		carried := r.carry(ctx, engine, v, last, o.Carry, dispatching)
 		all := engine.agents(&v.Facts, &v.Classification, r.outside(engine.config, o))
-		v.Results, err = dispatch.Dispatch(ctx, v.Manifest, &v.Facts, &v.Classification, all, t.dispatchOptions(out.Config, &v.Facts))
+		v.Results, err = dispatch.Dispatch(ctx, carried.without(v.Manifest), &v.Facts, &v.Classification, all, dispatching)
 		r.redactRules(v.Results, engine)
+		v.Results = carried.with(v.Results, v.Manifest)
+		t.record.Agents = append(t.record.Agents, carried.timings()...)
 		return err
 	})
 	if err := context.Cause(ctx); err != nil {

@@ -302,7 +302,12 @@ func TestMemoryIsPartOfTheReview(t *testing.T) {
 	}
 	found := first.Review.Report.Findings[0]
 	memory := pipeline.Memory{Dismissed: pipeline.List[pipeline.Dismissal]{{Fingerprint: found.ID, Path: found.Path, Reason: "wanted", By: "alice"}}}
-	out, err := r.Run(t.Context(), change(t), Options{Memory: memory})
+	out, err := r.Run(t.Context(), change(t), Options{Memory: func(_ context.Context, f *pipeline.PRFacts) (pipeline.Memory, error) {
+		if f.Head.SHA != "h" {
+			t.Errorf("asked for what people taught of the head %q", f.Head.SHA)
+		}
+		return memory, nil
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,12 +26,13 @@ type Proof struct {
 	Models   int  // distinct models that made it
 	Others   bool // an agent that is no model made it too
 	Grounded bool // its quoted evidence stands in the diff
+	Accepted bool // a person holds it to be right
 }
 
 // Proven reports whether a finding with this proof may count above warning.
 // What no model made needs no proof.
 func (p Proof) Proven(blocking string) bool {
-	return p.Models != 1 || p.Others || blocking == BlockingGrounded && p.Grounded
+	return p.Models != 1 || p.Others || p.Accepted || blocking == BlockingGrounded && p.Grounded
 }
 
 // GateSeverity is what a finding of a severity counts in the gate.

@@ -1,0 +1,49 @@
+package render
+
+import (
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// byHand is what the phrases of a decision that a person took are made from.
+type byHand struct {
+	Passed        bool
+	By, At        safe
+	Reason, Short safe // Short leaves room in a title for what the review says
+}
+
+// maxTitleReason is how much of a reason stands in a title, in runes.
+const maxTitleReason = 100
+
+func byHandOf(d *pipeline.ByHand, p pen) *byHand {
+	if d == nil {
+		return nil
+	}
+	out := &byHand{
+		Passed: d.Action == pipeline.HandOverride, By: p.text(d.By, maxName),
+		Reason: p.text(d.Reason, maxReason), Short: p.text(strings.TrimRight(d.Reason, ". "), maxTitleReason),
+	}
+	if !d.At.IsZero() {
+		out.At = p.text(d.At.UTC().Format("2006-01-02 15:04")+" UTC", maxName)
+	}
+	return out
+}
+
+// gateSays is the gate's own decision, with the condition that made it.
+func gateSays(r *pipeline.ReviewReport) (pipeline.Decision, string) {
+	if r.ByHand != nil {
+		return r.ByHand.Gate, r.ByHand.GateCondition
+	}
+	return r.Decision, r.Gate.Condition
+}
+
+// acceptedBy is who accepted a finding, or "".
+func acceptedBy(f *pipeline.Finding) string {
+	for _, r := range f.Reasons {
+		if who, ok := strings.CutPrefix(r, pipeline.ReasonAccepted); ok {
+			return who
+		}
+	}
+	return ""
+}

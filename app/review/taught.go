@@ -1,0 +1,180 @@
+package review
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/run"
+)
+
+// taught is what people said that bears on a review. What they decided by hand
+// holds for the pull request, its base and its head: another push ends it, and a
+// push back to the very commit brings it back, as that is what they looked at.
+func (s *Service) taught(ctx context.Context, t Target, f *pipeline.PRFacts) (pipeline.Memory, error) {
+	if t.Kind == TargetGroup {
+		return s.taughtOfGroup(ctx, t, f)
+	}
+	m, err := s.Store.Taught(ctx, t.Key(), f.Head.SHA, f.Base.Ref)
+	if err != nil {
+		return pipeline.Memory{}, fmt.Errorf("look for what people said of %s: %w", t.Key(), err)
+	}
+	return m, nil
+}
+
+// carry is what of the last review may stand.
+func (s *Service) carry(key string, r Rerun) run.Carry {
+	if r.Full {
+		return run.Carry{}
+	}
+	return run.Carry{
+		SameHead: r.Decide || len(r.Agents) > 0, Anew: r.Agents,
+		Last: func(ctx context.Context) (*run.LastReview, error) {
+			last, err := s.Store.LatestReview(ctx, key)
+			if err != nil || last == nil {
+				return nil, err
+			}
+			return &run.LastReview{Review: &last.Review, Version: last.Record.Version}, nil
+		},
+	}
+}
+
+// member is a pull request that a merge group contains.
+type member struct {
+	TargetState
+	memory pipeline.Memory // as of its head
+	blocks bool            // its own review does, or there is none
+}
+
+// taughtOfGroup is what people said of the pull requests that a merge group
+// contains. One that was rejected fails the group. An override passes it if
+// every other one of them was overridden too or passes by itself.
+func (s *Service) taughtOfGroup(ctx context.Context, t Target, f *pipeline.PRFacts) (pipeline.Memory, error) {
+	members, err := s.members(ctx, t, f)
+	if err != nil {
+		return pipeline.Memory{}, err
+	}
+	var m pipeline.Memory
+	for i := range members {
+		m.Dismissed = append(m.Dismissed, members[i].memory.Dismissed...)
+		m.Accepted = append(m.Accepted, members[i].memory.Accepted...)
+	}
+	m.ByHand = decidedFor(members)
+	return m, nil
+}
+
+// maxGroupCommits is how many of a group's commits are looked up in the store,
+// which is more than a merge queue puts into one by default.
+const maxGroupCommits = 250
+
+// members are the pull requests of a group, by number: the one that its ref
+// names, and those whose head is among its commits. Where a queue squashes or
+// rebases, heads are not, and the ref's is the only one known.
+func (s *Service) members(ctx context.Context, t Target, f *pipeline.PRFacts) ([]member, error) {
+	var out []member
+	add := func(g Target, named bool) error {
+		if slices.ContainsFunc(out, func(m member) bool { return m.Key() == g.Key() }) {
+			return nil
+		}
+		m, ok, err := s.member(ctx, g, f.Base.Ref, named)
+		if err == nil && ok {
+			out = append(out, m)
+		}
+		return err
+	}
+	if t.Number > 0 {
+		if err := add(Target{Kind: TargetPull, RepoID: t.RepoID, Number: t.Number}, true); err != nil {
+			return nil, err
+		}
+	}
+	for _, c := range f.Commits[:min(len(f.Commits), maxGroupCommits)] {
+		heads, err := s.Store.TargetsOnHead(ctx, t.RepoID, c.SHA)
+		if err != nil {
+			return nil, fmt.Errorf("look for the merge group's pull requests: %w", err)
+		}
+		for _, g := range heads {
+			if err := add(g, false); err != nil {
+				return nil, err
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b member) int { return cmp.Compare(a.Number, b.Number) })
+	return out, nil
+}
+
+// member looks a pull request up. One that merely shares a commit with the
+// group is none if it is to be merged elsewhere.
+func (s *Service) member(ctx context.Context, g Target, baseRef string, named bool) (m member, ok bool, err error) {
+	m.TargetState, err = s.Store.Target(ctx, g.Key())
+	if errors.Is(err, ErrNotFound) {
+		return m, false, nil
+	}
+	var last *StoredReview
+	if err == nil {
+		last, err = s.Store.LatestReview(ctx, g.Key())
+	}
+	if err != nil {
+		return m, false, fmt.Errorf("look at the merge group's pull request %d: %w", g.Number, err)
+	}
+	if !named && last != nil && last.Review.Facts.Base.Ref != baseRef {
+		return m, false, nil
+	}
+	m.blocks = last == nil || last.HeadSHA != m.HeadSHA || last.Review.Report.Decision.Blocks()
+	if m.memory, err = s.Store.Taught(ctx, g.Key(), m.HeadSHA, baseRef); err != nil {
+		return m, false, fmt.Errorf("look for what people said of %s: %w", g.Key(), err)
+	}
+	return m, true, nil
+}
+
+// decidedFor is what was decided by hand for a group, or nil.
+func decidedFor(members []member) *pipeline.HandDecision {
+	var overridden, rejected []member
+	blocked := false
+	for _, m := range members {
+		switch d := m.memory.ByHand; {
+		case d != nil && d.Action == pipeline.HandReject:
+			rejected = append(rejected, m)
+		case d != nil && d.Action == pipeline.HandOverride:
+			overridden = append(overridden, m)
+		default:
+			blocked = blocked || m.blocks
+		}
+	}
+	switch {
+	case len(rejected) > 0:
+		return united(rejected)
+	case len(overridden) > 0 && !blocked:
+		return united(overridden)
+	}
+	return nil
+}
+
+// united makes one decision of the same one on several pull requests. It names
+// a few of them; each has its own in its own check.
+func united(decided []member) *pipeline.HandDecision {
+	const named = 3
+	out := *decided[0].memory.ByHand
+	var by, why []string
+	for i, m := range decided {
+		d := m.memory.ByHand
+		if d.At.After(out.At) {
+			out.At = d.At
+		}
+		if i == named {
+			why = append(why, fmt.Sprintf("and %d more", len(decided)-named))
+		}
+		if i >= named {
+			continue
+		}
+		if !slices.Contains(by, d.By) {
+			by = append(by, d.By)
+		}
+		why = append(why, fmt.Sprintf("pull request %d: %s", m.Number, d.Reason))
+	}
+	out.By, out.Reason = strings.Join(by, ", "), strings.Join(why, "; ")
+	return &out
+}

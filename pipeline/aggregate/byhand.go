@@ -1,0 +1,52 @@
+package aggregate
+
+import "github.com/reviewgate/reviewgate/pipeline"
+
+// The conditions of decisions that a person took in the gate's place.
+const (
+	Overridden = "overridden by hand"
+	Rejected   = "rejected by hand"
+)
+
+// byHand puts what a person decided in the place of what the gate says, which
+// the report keeps beside it. Nothing else of the report is touched: whoever
+// overrides takes on what the findings say, and what is missing in the review.
+func (w *work) byHand() {
+	d := w.in.Memory.ByHand
+	if d == nil {
+		return
+	}
+	r := &w.report
+	by := pipeline.ByHand{Action: d.Action, By: d.By, Reason: d.Reason, At: d.At, Gate: r.Decision, GateCondition: r.Gate.Condition}
+	switch d.Action {
+	case pipeline.HandOverride:
+		r.Decision, r.Gate.Condition = pipeline.DecisionPass, Overridden
+	case pipeline.HandReject:
+		r.Decision, r.Gate.Condition = pipeline.DecisionFail, Rejected
+	default:
+		return
+	}
+	r.ByHand = &by
+}
+
+// accepted are the people who hold a finding to be right, by fingerprint.
+func (w *work) accepted() map[string]string {
+	by := map[string]string{}
+	for _, a := range w.in.Memory.Accepted {
+		if _, known := by[a.Fingerprint]; !known {
+			by[a.Fingerprint] = a.By
+		}
+	}
+	return by
+}
+
+// accept proves a finding by the word of a person, if there is one.
+func (f *item) accept(by map[string]string) (accepted bool) {
+	who, ok := by[f.ID]
+	if !ok {
+		return false
+	}
+	f.proof.Accepted = true
+	f.because(pipeline.ReasonAccepted + who)
+	return true
+}

@@ -1,0 +1,177 @@
+package aggregate
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies/models"
+)
+
+func TestByHand(t *testing.T) {
+	at := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	for _, tt := range []struct {
+		name     string
+		action   pipeline.HandAction
+		severity pipeline.Severity
+		failed   bool // an agent that the gate needs
+		want     pipeline.Decision
+		says     pipeline.Decision // the gate itself
+		because  string
+	}{
+		{"override of a failure", pipeline.HandOverride, pipeline.SeverityCritical, false, pipeline.DecisionPass, pipeline.DecisionFail, "critical > 0"},
+		{"override of an incomplete review", pipeline.HandOverride, pipeline.SeverityInfo, true, pipeline.DecisionPass, pipeline.DecisionNeedsFixes, Incomplete},
+		{"override of a pass", pipeline.HandOverride, pipeline.SeverityInfo, false, pipeline.DecisionPass, pipeline.DecisionPass, ""},
+		{"rejection of a pass", pipeline.HandReject, pipeline.SeverityInfo, false, pipeline.DecisionFail, pipeline.DecisionPass, ""},
+	} {
+		in := one(finding("a.go", 1, "T", tt.severity))
+		if tt.failed {
+			in.Results[0].Status = pipeline.AgentFailed
+		}
+		alone := Aggregate(in)
+		in.Memory.ByHand = &pipeline.HandDecision{Action: tt.action, By: "ann", Reason: "on fire", At: at}
+		r := Aggregate(in)
+		if r.Decision != tt.want || alone.Decision != tt.says {
+			t.Errorf("%s: %s, and %s without, want %s and %s", tt.name, r.Decision, alone.Decision, tt.want, tt.says)
+		}
+		want := &pipeline.ByHand{Action: tt.action, By: "ann", Reason: "on fire", At: at, Gate: alone.Decision, GateCondition: alone.Gate.Condition}
+		if diff := cmp.Diff(want, r.ByHand); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+		if tt.because != "" && r.ByHand.GateCondition != tt.because {
+			t.Errorf("%s: the gate says %q, want %q", tt.name, r.ByHand.GateCondition, tt.because)
+		}
+		if tt.failed && len(r.Incomplete) == 0 {
+			t.Errorf("%s: nothing tells that the review is incomplete", tt.name)
+		}
+	}
+	in := one(finding("a.go", 1, "T", pipeline.SeverityMajor))
+	in.Memory.ByHand = &pipeline.HandDecision{Action: "shrug"}
+	if r := Aggregate(in); r.ByHand != nil || r.Decision != pipeline.DecisionNeedsFixes {
+		t.Errorf("an unknown action decides: %s, %+v", r.Decision, r.ByHand)
+	}
+}
+
+// The report of a stage that failed can be overridden as well.
+func TestByHandWhereAggregateFailed(t *testing.T) {
+	in := one(finding("a.go", 1, "T", pipeline.SeverityInfo))
+	in.Memory.ByHand = &pipeline.HandDecision{Action: pipeline.HandOverride, By: "ann"}
+	r := Failed(in, &pipeline.Incompleteness{What: "stage", Why: "the stage aggregate failed", Gating: true})
+	if r.Decision != pipeline.DecisionPass || r.ByHand == nil || r.ByHand.GateCondition != Incomplete || len(r.Incomplete) == 0 {
+		t.Errorf("%s, %+v, %+v", r.Decision, r.ByHand, r.Incomplete)
+	}
+}
+
+func TestAccepted(t *testing.T) {
+	critical := finding("a.go", 2, "T", pipeline.SeverityCritical)
+	held := panel(outputs{qualityA: {critical}})
+	before := Aggregate(held)
+	if before.Gate.Condition != PersonDecides {
+		t.Fatalf("before: %s", before.Gate.Condition)
+	}
+	id := before.Findings[0].ID
+	held.Memory.Accepted = pipeline.List[pipeline.Acceptance]{{Fingerprint: id, By: "alice"}}
+	r := Aggregate(held)
+	f := r.Findings[0]
+	if r.Decision != pipeline.DecisionFail || f.GateSeverity != pipeline.SeverityCritical || !slices.Contains(f.Reasons, "accepted by alice") || slices.Contains(f.Reasons, pipeline.ReasonHeld) {
+		t.Errorf("accepted: %s, counts as %s: %q", r.Decision, f.GateSeverity, f.Reasons)
+	}
+
+	// A dismissal of the same does not undo it, and neither does what makes
+	// findings of models believed less.
+	held.Memory.Dismissed = pipeline.List[pipeline.Dismissal]{{Fingerprint: id, By: "bob", Override: true}}
+	held.Memory.FalsePositives = pipeline.List[pipeline.FalsePositive]{{Pattern: "t"}}
+	held.Results[0].Output.Findings[0].Confidence = 0.1
+	if again := Aggregate(held); again.Decision != pipeline.DecisionFail {
+		t.Errorf("dismissed, doubted and unsure: %s, %+v", again.Decision, again.Suppressed)
+	}
+}
+
+// What a person accepted of the quality stage counts though the spec stage
+// failed.
+func TestAcceptedIsNotDiscarded(t *testing.T) {
+	in := panel(outputs{
+		qualityA: {finding("a.go", 4, "Q", pipeline.SeverityCritical)},
+		specA:    {finding("a.go", 2, "S", pipeline.SeverityMajor)}, specB: {finding("a.go", 2, "S", pipeline.SeverityMajor)},
+	})
+	r := Aggregate(in)
+	if len(r.Suppressed) != 1 {
+		t.Fatalf("suppressed: %+v", r.Suppressed)
+	}
+	in.Memory.Accepted = pipeline.List[pipeline.Acceptance]{{Fingerprint: r.Suppressed[0].Finding.ID, By: "alice"}}
+	if r := Aggregate(in); len(r.Suppressed) != 0 || r.Decision != pipeline.DecisionFail {
+		t.Errorf("%s, suppressed: %+v", r.Decision, r.Suppressed)
+	}
+}
+
+// drawMemory draws what people say of findings that are there, and of one that is
+// not.
+func drawMemory(t *rapid.T, r pipeline.ReviewReport) pipeline.Memory {
+	ids := []string{"0123456789abcdef"}
+	for _, f := range r.Findings {
+		ids = append(ids, f.Fingerprints...)
+	}
+	for _, s := range r.Suppressed {
+		ids = append(ids, s.Finding.Fingerprints...)
+	}
+	var m pipeline.Memory
+	for _, id := range rapid.SliceOfN(rapid.SampledFrom(ids), 0, 4).Draw(t, "accepted") {
+		m.Accepted = append(m.Accepted, pipeline.Acceptance{Fingerprint: id, By: "alice"})
+	}
+	for _, id := range rapid.SliceOfN(rapid.SampledFrom(ids), 0, 2).Draw(t, "dismissed") {
+		m.Dismissed = append(m.Dismissed, pipeline.Dismissal{Fingerprint: id, By: "bob", Override: rapid.Bool().Draw(t, "override")})
+	}
+	return m
+}
+
+// A decision by hand changes the decision, and says so; all else stays.
+func TestByHandTouchesTheDecisionAlone(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := panel(drawn(t, 10))
+		in.Memory = drawMemory(t, Aggregate(in))
+		if rapid.Bool().Draw(t, "failed") && len(in.Results) > 0 {
+			in.Results[0].Status = pipeline.AgentTimedOut
+		}
+		alone := Aggregate(in)
+		d := pipeline.HandDecision{Action: rapid.SampledFrom([]pipeline.HandAction{pipeline.HandOverride, pipeline.HandReject}).Draw(t, "action"), By: "ann"}
+		in.Memory.ByHand = &d
+		r := Aggregate(in)
+		want := pipeline.DecisionPass
+		if d.Action == pipeline.HandReject {
+			want = pipeline.DecisionFail
+		}
+		if r.Decision != want || r.ByHand.Gate != alone.Decision || r.ByHand.GateCondition != alone.Gate.Condition {
+			t.Errorf("%s by hand: %s, %+v; %s without", d.Action, r.Decision, r.ByHand, alone.Decision)
+		}
+		r.Decision, r.Gate.Condition, r.ByHand = alone.Decision, alone.Gate.Condition, nil
+		if diff := cmp.Diff(alone, r); diff != "" {
+			t.Errorf("more than the decision changed (-without +with):\n%s", diff)
+		}
+	})
+}
+
+// Whatever people accept, what blocks goes on blocking, and what they accepted
+// counts in full.
+func TestAcceptNeverLoosens(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := panel(drawn(t, 10))
+		in.Config.Settings.Models.HoldForPerson = rapid.SampledFrom([]string{models.HoldNever, models.HoldCritical, models.HoldAlways}).Draw(t, "hold")
+		before := Aggregate(in)
+		in.Memory = drawMemory(t, before)
+		in.Memory.Dismissed = nil
+		after := Aggregate(in)
+		if before.Decision.Blocks() && !after.Decision.Blocks() {
+			t.Errorf("%s became %s", before.Decision, after.Decision)
+		}
+		for _, f := range after.Findings {
+			accepted := slices.ContainsFunc(in.Memory.Accepted, func(a pipeline.Acceptance) bool { return f.ID == a.Fingerprint })
+			if accepted && f.Perspectives == nil && f.GateSeverity != f.Severity {
+				t.Errorf("accepted %s counts as %s: %q", f.Severity, f.GateSeverity, f.Reasons)
+			}
+		}
+	})
+}

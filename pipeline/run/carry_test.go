@@ -1,0 +1,309 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
+)
+
+// pushed is a change as it is at one head.
+type pushed struct {
+	inMemory
+	head, base, title string
+	commits           []pipeline.Commit
+}
+
+func (s *pushed) PullRequest(ctx context.Context) (normalize.PullRequest, error) {
+	p, err := s.inMemory.PullRequest(ctx)
+	p.Head.SHA, p.Base, p.Commits = s.head, pipeline.Base{Ref: "main", SHA: s.base}, len(s.commits)
+	if s.title != "" {
+		p.Title = s.title
+	}
+	return p, err
+}
+
+func (s *pushed) Commits(context.Context) (normalize.Commits, error) {
+	commits := slices.Clone(s.commits)
+	commits[len(commits)-1].SHA = s.head
+	return normalize.Commits{Commits: commits}, nil
+}
+
+// Two agents of change: one that stands in for the config's, and one of its own.
+const standIn, ofSecrets = "finance-sme", "secrets"
+
+// carrying is the review of one head, and of another after it.
+type carrying struct {
+	*testing.T
+	ran    []string // stand-ins that ran, by head
+	mu     sync.Mutex
+	runner *Runner
+	fails  bool
+}
+
+func newCarrying(t *testing.T) *carrying {
+	c := &carrying{T: t}
+	c.runner = newRunner(t, map[string]dispatch.Agent{standIn: agentFunc(func(_ context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.ran = append(c.ran, task.Facts.Head.SHA)
+		if c.fails {
+			return pipeline.AgentOutput{}, errors.New("out of order")
+		}
+		return pipeline.AgentOutput{}, nil
+	})})
+	return c
+}
+
+func (c *carrying) first() *pushed {
+	return &pushed{inMemory: *change(c.T), head: "head-1", base: "base-1", commits: []pipeline.Commit{{Message: "feat: totals", Author: "ann"}}}
+}
+
+func (c *carrying) review(src normalize.Source, carry Carry) Outcome {
+	c.Helper()
+	out, err := c.runner.Run(c.Context(), src, Options{Carry: carry})
+	if err != nil {
+		c.Fatal(err)
+	}
+	return out
+}
+
+// after is a Carry from a review as it is read back from where it is stored.
+func (c *carrying) after(was Outcome, carry Carry) Carry {
+	c.Helper()
+	stored, err := json.Marshal(was.Review)
+	if err != nil {
+		c.Fatal(err)
+	}
+	var again pipeline.Review
+	if err := json.Unmarshal(stored, &again); err != nil {
+		c.Fatal(err)
+	}
+	carry.Last = func(context.Context) (*LastReview, error) {
+		return &LastReview{Review: &again, Version: was.Record.Version}, nil
+	}
+	return carry
+}
+
+// carriedOver are the agents whose results were.
+func carriedOver(o Outcome) []string {
+	var out []string
+	for _, r := range o.Review.Results {
+		if r.CarriedFrom != "" {
+			out = append(out, r.Agent)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// On one head results stand unless somebody wants to see the agents run.
+func TestCarryOnTheSameHead(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		carry Carry
+		all   bool // are carried
+		but   string
+	}{
+		{"asked for again", Carry{}, false, ""},
+		{"only to decide", Carry{SameHead: true}, true, ""},
+		{"one agent", Carry{SameHead: true, Anew: []string{standIn}}, true, standIn},
+	} {
+		c := newCarrying(t)
+		first := c.review(c.first(), Carry{})
+		out := c.review(c.first(), c.after(first, tt.carry))
+		var want []string
+		for _, e := range first.Review.Manifest.Entries {
+			if tt.all && e.Agent != tt.but {
+				want = append(want, e.Agent)
+			}
+		}
+		slices.Sort(want)
+		if got := carriedOver(out); !slices.Equal(got, want) {
+			t.Errorf("%s: carried %q, want %q", tt.name, got, want)
+		}
+		if runs := len(c.ran); (runs == 1) != slices.Contains(want, standIn) {
+			t.Errorf("%s: the agent ran %d times", tt.name, runs)
+		}
+		if a, b := first.Review.Report, out.Review.Report; a.Decision != b.Decision || len(a.Findings) != len(b.Findings) {
+			t.Errorf("%s: %s with %d findings became %s with %d", tt.name, a.Decision, len(a.Findings), b.Decision, len(b.Findings))
+		}
+		for _, row := range out.Review.Report.Coverage {
+			if told := row.Note == "not run again: its last result on this head stands"; told != slices.Contains(want, row.Agent) {
+				t.Errorf("%s: the coverage says %q of %s", tt.name, row.Note, row.Agent)
+			}
+		}
+		for _, a := range out.Record.Agents {
+			if (a.Attempts == 0) != slices.Contains(want, a.Agent) {
+				t.Errorf("%s: the record has %d attempts of %s", tt.name, a.Attempts, a.Agent)
+			}
+		}
+		if got, want := len(out.Record.Agents), len(out.Review.Manifest.Entries); got != want {
+			t.Errorf("%s: the record has %d agents, want %d", tt.name, got, want)
+		}
+	}
+}
+
+// To another head results are carried only where the change is known to be
+// equal.
+func TestCarryToAnotherHead(t *testing.T) {
+	brought := pipeline.Commit{Message: "Merge branch 'main' into totals", Author: "ann"}
+	for _, tt := range []struct {
+		name   string
+		change func(s *pushed)
+		rules  bool // agents that read no commits are carried
+		others bool // the one that may is carried
+	}{
+		{"rebased", func(*pushed) {}, true, true},
+		{"brought up to date", func(s *pushed) { s.commits = append(s.commits, brought) }, true, false},
+		{"another message", func(s *pushed) { s.commits[0].Message = "feat: sums" }, true, false},
+		{"another title", func(s *pushed) { s.title = "feat: sums" }, false, false},
+		{"another line", func(s *pushed) { s.files[0].Patch += "!" }, false, false},
+		{"lines moved", func(s *pushed) { s.files[1].Patch = strings.Replace(s.files[1].Patch, "-1 +1", "-2 +2", 1) }, false, false},
+		{"a file less", func(s *pushed) { s.files = s.files[:1] }, false, false},
+	} {
+		c := newCarrying(t)
+		first := c.review(c.first(), Carry{})
+		next := c.first()
+		next.head, next.base = "head-2", "base-2"
+		tt.change(next)
+		out := c.review(next, c.after(first, Carry{}))
+		got := carriedOver(out)
+		if slices.Contains(got, ofSecrets) != tt.rules || slices.Contains(got, standIn) != tt.others {
+			t.Errorf("%s: carried %q", tt.name, got)
+		}
+		for _, row := range out.Review.Report.Coverage {
+			if told := row.Note == "not run again: carried over from head-1, whose change is equal"; told != slices.Contains(got, row.Agent) {
+				t.Errorf("%s: the coverage says %q of %s", tt.name, row.Note, row.Agent)
+			}
+		}
+
+		// Once more: it is still told who really looked, and at what.
+		third := *next
+		third.head, third.base = "head-3", "base-3"
+		for _, r := range c.review(&third, c.after(out, Carry{})).Review.Results {
+			if r.CarriedFrom != "" && slices.Contains(got, r.Agent) != (r.CarriedFrom == "head-1") {
+				t.Errorf("%s: %s is carried from %s, and was then carried %t", tt.name, r.Agent, r.CarriedFrom, slices.Contains(got, r.Agent))
+			}
+		}
+	}
+}
+
+// What can't be told to be equal is not carried.
+func TestCarryNothing(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		prime func(c *carrying, first, next *pushed)
+		was   func(o *Outcome)
+		next  Carry
+	}{
+		{"a failed agent", func(c *carrying, first, next *pushed) { c.fails = true; next.head = first.head }, nil, Carry{SameHead: true}},
+		{"another reviewgate", nil, func(o *Outcome) { o.Record.Version = "v1.2.2" }, Carry{}},
+		{"another config", func(_ *carrying, _, next *pushed) {
+			cfg := *next.cfg
+			cfg.InForce.Version = "other"
+			next.cfg = &cfg
+		}, nil, Carry{}},
+		{"another entry", nil, func(o *Outcome) {
+			for i := range o.Review.Manifest.Entries {
+				o.Review.Manifest.Entries[i].Required = !o.Review.Manifest.Entries[i].Required
+			}
+		}, Carry{}},
+		{"a binary file", func(_ *carrying, first, next *pushed) {
+			logo := normalize.ChangedFile{Path: "logo.png", Status: pipeline.FileAdded}
+			first.files, next.files = append(first.files, logo), append(next.files, logo)
+		}, func(o *Outcome) {
+			if !o.Review.Facts.Files[0].Binary && len(o.Review.Facts.Incomplete) == 0 {
+				panic("the file has text")
+			}
+		}, Carry{}},
+		{"none before", nil, func(o *Outcome) { o.Review.Results = nil }, Carry{}},
+	} {
+		c := newCarrying(t)
+		first, next := c.first(), c.first()
+		next.head = "head-2"
+		if tt.prime != nil {
+			tt.prime(c, first, next)
+		}
+		was := c.review(first, Carry{})
+		if tt.was != nil {
+			tt.was(&was)
+		}
+		out := c.review(next, c.after(was, tt.next))
+		if got := carriedOver(out); slices.Contains(got, standIn) || tt.name != "a failed agent" && len(got) > 0 {
+			t.Errorf("%s: carried %q", tt.name, got)
+		}
+	}
+}
+
+// A finding about a commit names a commit that another head may not have.
+func TestCarryNoFindingAboutACommit(t *testing.T) {
+	about := agentFunc(func(_ context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
+		return pipeline.AgentOutput{Findings: pipeline.List[pipeline.Finding]{{
+			Title: "Message says nothing", Severity: "warning", Message: "m", Confidence: 0.9, Section: pipeline.SectionCommit(task.Facts.Commits[0].SHA),
+		}}}, nil
+	})
+	c := newCarrying(t)
+	c.runner = newRunner(t, map[string]dispatch.Agent{standIn: about})
+	first := c.review(c.first(), Carry{})
+	next := c.first()
+	next.head = "head-2"
+	if got := carriedOver(c.review(next, c.after(first, Carry{}))); slices.Contains(got, standIn) {
+		t.Errorf("carried %q", got)
+	}
+}
+
+// What a result cites outside of the change is looked up anew: it may be gone
+// from another head.
+func TestCarryLooksCitationsUp(t *testing.T) {
+	cites := agentFunc(func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
+		return pipeline.AgentOutput{Findings: pipeline.List[pipeline.Finding]{{
+			Title: "T", Severity: "warning", Message: "m", Confidence: 0.9, Path: "src/cart/view.ts", StartLine: 1,
+			SuggestedFix: "x", AutoClaim: "pattern", Citation: "src/other.ts",
+		}}}, nil
+	})
+	c := newCarrying(t)
+	c.runner = newRunner(t, map[string]dispatch.Agent{standIn: cites})
+	cited := func(src normalize.Source, carry Carry, there bool) (pipeline.AgentResult, Outcome) {
+		out, err := c.runner.Run(t.Context(), src, Options{Carry: carry, File: func(context.Context, string, string, int64) ([]byte, bool, error) {
+			return nil, there, nil
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(out.Review.Results, func(r pipeline.AgentResult) bool { return r.Agent == standIn })
+		return out.Review.Results[i], out
+	}
+	before, first := cited(c.first(), Carry{}, true)
+	next := c.first()
+	next.head = "head-2"
+	after, _ := cited(next, c.after(first, Carry{}), false)
+	if len(before.Citations) != 1 || after.CarriedFrom == "" || len(after.Citations) != 0 {
+		t.Errorf("found %q at the first head, and %q at the second (carried from %q)", before.Citations, after.Citations, after.CarriedFrom)
+	}
+}
+
+func TestCarryFails(t *testing.T) {
+	broken := errors.New("the disk is full")
+	_, err := newRunner(t, nil).Run(t.Context(), change(t), Options{Carry: Carry{
+		Last: func(context.Context) (*LastReview, error) { return nil, broken }, SameHead: true,
+	}})
+	if !errors.Is(err, broken) {
+		t.Errorf("Run = %v, want the error", err)
+	}
+	// What can be of no use is not asked for.
+	asked := Carry{Last: func(context.Context) (*LastReview, error) { t.Error("asked for the last review"); return nil, nil }}
+	for i := range shipped(t).Agents {
+		asked.Anew = append(asked.Anew, shipped(t).Agents[i].ID)
+	}
+	if _, err := newRunner(t, nil).Run(t.Context(), change(t), Options{Carry: asked}); err != nil {
+		t.Error(err)
+	}
+}
