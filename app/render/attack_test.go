@@ -167,6 +167,10 @@ func TestNoticesHold(t *testing.T) {
 		}
 		v.Notice = rapid.SampledFrom([]string{s, n.String()}).Draw(t, "kept")
 		holds(t, v)
+		alone := NoticeComment(v.Notice).Body
+		if bad := live(rendered(alone)) + inert(alone); bad != "" || strings.Count(alone, Marker) != 1 || len(alone) > maxBody {
+			t.Fatalf("%s\n%s", bad, alone)
+		}
 	})
 }
 

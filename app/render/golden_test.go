@@ -193,6 +193,7 @@ func TestNotices(t *testing.T) {
 			t.Errorf("no notice of the kind %s", k)
 		}
 	}
+	b.WriteString(NoticeComment(Notice{Kind: NoticeUnknown, Text: "dimsiss"}.String()).Body + "\n")
 	golden(t, "notices.md", b.String())
 }
 

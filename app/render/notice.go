@@ -115,6 +115,15 @@ func NewestNotCompleted(what string) string {
 	return Notice{Kind: NoticeNotCompleted, Text: what}.String()
 }
 
+// NoticeComment renders a comment with nothing but a notice in it, where there
+// is no review that it could stand beside.
+func NoticeComment(kept string) Document {
+	none := &pipeline.Review{}
+	p, k := markdownPen{}, newLinker(Links{}, &none.Facts)
+	text := say("md notice alone", sections{none, p, k, newFindings(View{}, p, k)}.notice(parseNotice(kept)))
+	return Document{Body: Marker + "\n" + string(text), Digest: digest(text)}
+}
+
 // noticed is a notice in words.
 type noticed struct {
 	Lead safe // a paragraph
