@@ -19,6 +19,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/app/webhook"
 	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
@@ -35,6 +36,9 @@ type Options struct {
 	// asked for. Default 15 s: with the 10 s in which the queue then ends them,
 	// that is below the 30 s that orchestrators wait.
 	DrainTimeout time.Duration
+	// Agents are added to those that config defines, by id, and stand in for
+	// those of the same id.
+	Agents map[string]dispatch.Agent
 	// RetryBase and LeaseTTL are those of review.Options.
 	RetryBase, LeaseTTL time.Duration
 }
@@ -86,7 +90,7 @@ func (a *App) build(ctx context.Context) error {
 	}); err != nil {
 		return fmt.Errorf("make the GitHub client: %w", err)
 	}
-	runner, err := run.NewRunner(run.Config{Version: a.options.Version, Now: time.Now})
+	runner, err := run.NewRunner(run.Config{Version: a.options.Version, Now: time.Now, Agents: a.options.Agents})
 	if err != nil {
 		return fmt.Errorf("make the pipeline: %w", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/internal/store/pgtest"
 	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 )
 
 const secret = "conversation-secret"
@@ -33,6 +34,7 @@ type world struct {
 	intervals time.Duration // of the periodic jobs; 0 for an hour
 	workers   int           // 0 for the default
 	server    config.Layer  // the server's config, if it has one
+	agents    map[string]dispatch.Agent
 	stop      func() error
 }
 
@@ -95,7 +97,7 @@ func (w *world) run() {
 	}
 	a, err := New(context.Background(), settings, Options{
 		Log: zerolog.New(zerolog.NewTestWriter(w.T)).Level(zerolog.InfoLevel), Version: "test",
-		RetryBase: 50 * time.Millisecond, DrainTimeout: 10 * time.Second, LeaseTTL: w.leaseTTL, Workers: w.workers,
+		RetryBase: 50 * time.Millisecond, DrainTimeout: 10 * time.Second, LeaseTTL: w.leaseTTL, Workers: w.workers, Agents: w.agents,
 	})
 	if err != nil {
 		w.Fatalf("start the App: %v", err)

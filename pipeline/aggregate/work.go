@@ -155,9 +155,9 @@ func (w *work) note(r pipeline.AgentResult) string {
 	case from == "" || r.Note != "":
 		return r.Note
 	case from == w.in.Facts.Head.SHA:
-		return "not run again: its last result on this head stands"
+		return "its last result on this head stands"
 	default:
-		return fmt.Sprintf("not run again: carried over from %s, whose change is equal", from[:min(7, len(from))])
+		return fmt.Sprintf("carried over from %s, whose change is equal", from[:min(7, len(from))])
 	}
 }
 

@@ -1,0 +1,436 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+)
+
+// target is a pull request as the App knows it.
+func (w *world) target(pr *ghtest.PullRequest) review.Target {
+	w.Helper()
+	state, err := w.app.store.Target(w.Context(), review.Target{Kind: review.TargetPull, RepoID: pr.Repo().ID(), Number: pr.Number}.Key())
+	if err != nil {
+		w.Fatal(err)
+	}
+	return state.Target
+}
+
+// decides has carol comment, has that comment mean the effect, and waits for the
+// review that it asks for. Without a reason it asks for none.
+func (w *world) decides(pr *ghtest.PullRequest, e review.Effect, reason string, rerun review.Rerun) {
+	w.Helper()
+	w.repo.Grant("carol", "write")
+	target, comment := w.target(pr), make(chan int64, 1)
+	var once sync.Once
+	remove := w.gh.On(routePermission, func(*ghtest.Exchange) {
+		once.Do(func() {
+			c := review.Command{Place: review.PlaceConversation, CommentID: <-comment, Target: target}
+			var ask *review.ReviewAsk
+			if reason != "" {
+				ask = &review.ReviewAsk{Target: c.Target, Reason: reason, Rerun: rerun}
+			}
+			if err := w.app.store.Obey(context.Background(), c, e, ask); err != nil {
+				w.Errorf("obey: %v", err)
+			}
+		})
+	})
+	comment <- pr.Comment("carol", "/review").ID
+	w.idle()
+	remove()
+}
+
+// only is the one finding of the newest review, set aside or not.
+func (w *world) only(pr *ghtest.PullRequest) pipeline.Finding {
+	w.Helper()
+	all := slices.Clone(w.stored(pr).Review.Report.Findings)
+	for _, s := range w.stored(pr).Review.Report.Suppressed {
+		all = append(all, s.Finding)
+	}
+	if len(all) != 1 {
+		w.Fatalf("%d findings, want 1: %+v", len(all), all)
+	}
+	return all[0]
+}
+
+func (w *world) dismiss(pr *ghtest.PullRequest, f pipeline.Finding) {
+	w.Helper()
+	var e review.Effect
+	for _, id := range f.Fingerprints {
+		e.Dismiss = append(e.Dismiss, pipeline.Dismissal{Fingerprint: id, Path: f.Path, Reason: "the warehouse's certificate is our own", By: "carol"})
+	}
+	e.Audit = &review.AuditEntry{HeadSHA: pr.HeadSHA(), Actor: "carol", Action: "dismiss", Subject: f.ID, Reason: "the warehouse's certificate is our own"}
+	w.decides(pr, e, "dismissed by carol", review.Rerun{Decide: true})
+}
+
+func (w *world) byHand(pr *ghtest.PullRequest, a pipeline.HandAction, reason string) {
+	w.Helper()
+	w.decides(pr, review.Effect{
+		ByHand:  &pipeline.HandDecision{Action: a, By: "carol", Reason: reason, At: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)},
+		HeadSHA: pr.HeadSHA(), BaseRef: w.stored(pr).Review.Facts.Base.Ref,
+		Audit: &review.AuditEntry{HeadSHA: pr.HeadSHA(), Actor: "carol", Action: string(a), Reason: reason},
+	}, string(a)+" by carol", review.Rerun{Decide: true})
+}
+
+// A dismissed finding stays dismissed wherever its code goes, until it is
+// restored.
+func TestDismissedStaysDismissed(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	pr := w.open(tested(ghtest.Files{"store/client.go": insecure}))
+	w.idle()
+	f := w.only(pr)
+	w.wants(pr, "action_required", "id `"+f.ID[:8]+"`")
+	w.dismiss(pr, f)
+	dismissed := []string{"Dismissed by carol", "the warehouse's certificate is our own", "id `" + f.ID[:8] + "`"}
+	w.wants(pr, "success", dismissed...)
+
+	further := strings.Replace(moved, "package store", "// Package store keeps.\npackage store", 1)
+	for i, push := range []struct {
+		name string
+		do   func()
+	}{
+		{"lines shift", func() { pr.Push(ghtest.Files{"store/client.go": moved}, "feat: a timeout") }},
+		{"and shift again", func() { pr.Push(ghtest.Files{"store/client.go": further}, "docs: say what it is") }},
+		{"other code", func() {
+			pr.Push(ghtest.Files{"store/stock.go": "package store\n\nvar Stock int\n", "store/stock_test.go": "package store\n"}, "feat: stock")
+		}},
+		{"white space", func() {
+			pr.Push(ghtest.Files{"store/client.go": strings.ReplaceAll(further, "\treturn", "\t\t\n\t\treturn ")}, "style: format")
+		}},
+		{"a rename", func() {
+			pr.Push(ghtest.Files{"store/client.go": ghtest.Gone, "store/client_test.go": ghtest.Gone, "store/http.go": further, "store/http_test.go": "package store\n"}, "refactor: rename")
+		}},
+		{"it is fixed", func() { pr.Push(ghtest.Files{"store/http.go": secure}, "fix: verify certificates") }},
+		{"and brought back", func() { pr.Push(ghtest.Files{"store/http.go": further}, "revert: a fix") }},
+		{"the base is merged in", func() {
+			w.repo.Commit("main", ghtest.Files{"store/b.go": "package store\n"}, "meanwhile")
+			pr.UpdateBranch()
+		}},
+		{"a rebase onto a base that moved", func() {
+			w.repo.Commit("main", ghtest.Files{"store/c.go": "package store\n"}, "meanwhile again")
+			pr.ForcePush(ghtest.Files{"store/http.go": further, "store/http_test.go": "package store\n"}, "feat: read stock from the warehouse")
+		}},
+		{"a force-push", func() {
+			pr.ForcePush(ghtest.Files{"store/http.go": moved, "store/http_test.go": "package store\n"}, "feat: all in one")
+		}},
+	} {
+		push.do()
+		w.idle()
+		if push.name == "it is fixed" {
+			w.wants(pr, "success")
+			continue
+		}
+		w.wants(pr, "success", "Dismissed by carol")
+		if got := w.only(pr); got.State != pipeline.StateDismissed {
+			t.Fatalf("push %d, %s: the finding is %s", i+1, push.name, got.State)
+		}
+	}
+
+	w.decides(pr, review.Effect{Restore: w.only(pr).Fingerprints}, "restored by carol", review.Rerun{Decide: true})
+	w.wants(pr, "action_required", "TLS")
+	w.wantsNot(pr, "Dismissed by carol")
+}
+
+// What somebody decided by hand holds for the head and the base, and is gone
+// with the next push.
+func TestOverrideIsGoneWithTheNextPush(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	pr := w.open(tested(ghtest.Files{"store/client.go": insecure}))
+	w.idle()
+	head := pr.HeadSHA()
+	w.byHand(pr, pipeline.HandOverride, "the warehouse is down")
+	told := []string{"Passed by hand by carol: the warehouse is down. The review says: needs fixes, 1 major", "The next push ends this"}
+	w.wants(pr, "success", append(told, "Critical and major")...)
+	w.wantsCheck(pr, "success", told...)
+	if c := w.check(pr); !strings.HasPrefix(c.Title, "Passed by hand by carol") {
+		t.Errorf("the check's title is %q", c.Title)
+	}
+
+	// Another look at the same head says the same.
+	pr.Comment("carol", "/review")
+	w.idle()
+	w.wants(pr, "success", told...)
+
+	pr.Push(ghtest.Files{"store/client.go": moved}, "feat: a timeout")
+	w.idle()
+	w.wants(pr, "action_required", "Needs fixes: 1 major")
+	w.wantsNot(pr, "by hand")
+
+	// To the very commit that was judged the judgement applies.
+	pr.ForcePushTo(head)
+	w.idle()
+	w.wants(pr, "success", told...)
+
+	// Another base is another change.
+	w.repo.Commit("release", ghtest.Files{"RELEASE": "1.0\n"}, "branch off")
+	release := "release"
+	pr.Edit(ghtest.Edit{Base: &release})
+	w.idle()
+	w.wants(pr, "action_required", "Needs fixes: 1 major")
+	w.wantsNot(pr, "by hand")
+}
+
+func TestRejectedByHand(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	pr := w.open(clean())
+	w.idle()
+	w.wants(pr, "success")
+	w.byHand(pr, pipeline.HandReject, "@team/data has to see it first")
+	w.wants(pr, "failure", "Rejected by hand by carol", "has to see it first. The review says: passed")
+	w.wantsNot(pr, "@team/data")
+	pr.Push(ghtest.Files{"store/stock.go": "package store\n\nvar Stock int\n", "store/stock_test.go": "package store\n"}, "feat: stock")
+	w.idle()
+	w.wants(pr, "success")
+	w.wantsNot(pr, "by hand")
+}
+
+// team are agents that stand in for the config's, and count what they do.
+type team struct {
+	mu   sync.Mutex
+	runs map[string][]string // heads by agent
+	say  func(agent string) (pipeline.AgentOutput, error)
+}
+
+func (m *team) agent(id string) dispatch.Agent { return teamAgent{m, id} }
+
+type teamAgent struct {
+	team *team
+	id   string
+}
+
+func (a teamAgent) Review(_ context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
+	a.team.mu.Lock()
+	defer a.team.mu.Unlock()
+	a.team.runs[a.id] = append(a.team.runs[a.id], task.Facts.Head.SHA)
+	if a.team.say == nil {
+		return pipeline.AgentOutput{}, nil
+	}
+	return a.team.say(a.id)
+}
+
+// ran is how often each agent did since it was asked last.
+func (m *team) ran() map[string]int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := map[string]int{}
+	for id, heads := range m.runs {
+		n[id] = len(heads)
+	}
+	m.runs = map[string][]string{}
+	return n
+}
+
+// withTeam starts a world in which two agents stand in for the config's.
+func withTeam(t *testing.T, m *team) *world {
+	t.Helper()
+	m.runs = map[string][]string{}
+	return startWith(t, ghtest.Options{WebhookSecret: secret}, func(w *world) {
+		w.agents = map[string]dispatch.Agent{"security-reviewer": m.agent("security-reviewer"), "build-reviewer": m.agent("build-reviewer")}
+	})
+}
+
+func wantRan(t *testing.T, m *team, when string, want map[string]int) {
+	t.Helper()
+	if diff := cmp.Diff(want, m.ran()); diff != "" {
+		t.Errorf("%s, agents ran (-want +got):\n%s", when, diff)
+	}
+}
+
+// What one model alone holds to be critical waits for a person, and counts once
+// one accepted it.
+func TestAcceptedFindingCounts(t *testing.T) {
+	t.Parallel()
+	m := &team{say: func(agent string) (pipeline.AgentOutput, error) {
+		if agent != "security-reviewer" {
+			return pipeline.AgentOutput{}, nil
+		}
+		return pipeline.AgentOutput{Model: "model-a", Findings: pipeline.List[pipeline.Finding]{{
+			Title: "Stock is read without a lock", Severity: pipeline.SeverityCritical, Message: "Two orders can sell one piece.",
+			Confidence: 0.9, Path: "store/client.go", StartLine: 6, EndLine: 6,
+		}}}, nil
+	}}
+	w := withTeam(t, m)
+	pr := w.open(clean())
+	w.idle()
+	w.wants(pr, "action_required", "A person must decide: 1 critical by one model only")
+	f := w.only(pr)
+	m.ran()
+	w.decides(pr, review.Effect{Accept: []pipeline.Acceptance{{Fingerprint: f.ID, By: "carol"}}}, "accepted by carol", review.Rerun{Decide: true})
+	w.wants(pr, "failure", "Failed: 1 critical", "accepted by carol")
+	wantRan(t, m, "after it was accepted", map[string]int{})
+
+	w.decides(pr, review.Effect{Restore: []string{f.ID}}, "restored by carol", review.Rerun{Decide: true})
+	w.wants(pr, "action_required", "A person must decide")
+}
+
+// How much of a review is done anew.
+func TestReviewDoesAnewWhatIsAsked(t *testing.T) {
+	t.Parallel()
+	m := &team{}
+	w := withTeam(t, m)
+	pr := w.open(clean())
+	w.idle()
+	both := map[string]int{"security-reviewer": 1, "build-reviewer": 1}
+	wantRan(t, m, "opened", both)
+
+	w.gh.ResetCalls()
+	w.byHand(pr, pipeline.HandReject, "not yet")
+	wantRan(t, m, "rejected by hand", map[string]int{})
+	// The comment's permission and reaction, the review, and its answer.
+	if calls := w.gh.Calls(); len(calls) > 12 {
+		t.Errorf("a decision by hand costs %d calls:", len(calls))
+		for _, c := range calls {
+			t.Logf("%s %d", c.Route, c.Status)
+		}
+	}
+	w.wants(pr, "failure", "its last result on this head stands")
+
+	w.decides(pr, review.Effect{}, "/review agent security-reviewer", review.Rerun{Agents: []string{"security-reviewer"}})
+	wantRan(t, m, "one agent", map[string]int{"security-reviewer": 1})
+	w.decides(pr, review.Effect{}, "/review full", review.Rerun{Full: true})
+	wantRan(t, m, "all of it", both)
+	pr.Comment("carol", "/review")
+	w.idle()
+	wantRan(t, m, "a review", both)
+
+	// The change is equal, but for a commit that an agent may read.
+	w.repo.Commit("main", ghtest.Files{"docs/a.md": "# A\n"}, "meanwhile")
+	pr.UpdateBranch()
+	w.idle()
+	wantRan(t, m, "brought up to date", both)
+	var carried []string
+	for _, r := range w.stored(pr).Review.Results {
+		if r.CarriedFrom != "" {
+			carried = append(carried, r.Agent)
+		}
+	}
+	if !slices.Contains(carried, "secrets") {
+		t.Errorf("carried over: %q", carried)
+	}
+
+	// It is equal to the last letter.
+	rebased := w.open2(t, "rebased")
+	wantRan(t, m, "another one opened", both)
+	w.repo.Commit("main", ghtest.Files{"docs/b.md": "# B\n"}, "meanwhile")
+	old := rebased.HeadSHA()
+	rebased.ForcePush(ghtest.Files{"store/stock.go": "package store\n\nvar Stock int\n", "store/stock_test.go": "package store\n"}, "feat: rebased")
+	w.idle()
+	wantRan(t, m, "rebased", map[string]int{})
+	w.wants(rebased, "success", "carried over from `"+old[:7]+"`, whose change is equal")
+}
+
+// An agent that failed is never carried over.
+func TestFailedAgentIsNotCarried(t *testing.T) {
+	t.Parallel()
+	m := &team{say: func(agent string) (pipeline.AgentOutput, error) {
+		if agent == "security-reviewer" {
+			return pipeline.AgentOutput{}, errors.New("out of order")
+		}
+		return pipeline.AgentOutput{}, nil
+	}}
+	w := withTeam(t, m)
+	pr := w.open(clean())
+	w.idle()
+	m.ran()
+	w.decides(pr, review.Effect{}, "to decide again", review.Rerun{Decide: true})
+	wantRan(t, m, "to decide", map[string]int{"security-reviewer": 1})
+}
+
+// open2 opens another pull request and waits for its review.
+func (w *world) open2(t *testing.T, name string) *ghtest.PullRequest {
+	t.Helper()
+	pr := w.repo.OpenPR(ghtest.PR{Title: "feat: " + name, Body: goodBody, Head: name, Files: ghtest.Files{"store/stock.go": "package store\n\nvar Stock int\n", "store/stock_test.go": "package store\n"}})
+	w.idle()
+	return pr
+}
+
+// Of two pull requests on one head the check carries the worse decision: an
+// override of one leaves the other what it is.
+func TestOverrideOfOneOfTwoOnAHead(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.release()
+	one := w.open(tested(ghtest.Files{"store/client.go": insecure}))
+	w.idle()
+	other := w.twin("feat: the same for the release")
+	w.idle()
+	w.byHand(one, pipeline.HandOverride, "on fire")
+	w.wantsCheck(one, "action_required", fmt.Sprintf("Pull request %d on the same head needs fixes", other.Number))
+	w.wants(one, "action_required", "Passed by hand by carol: on fire")
+	w.wantsNot(other, "by hand")
+	w.byHand(other, pipeline.HandOverride, "there too")
+	w.wantsCheck(one, "success", "Passed by hand by carol")
+}
+
+// A merge group is what its pull requests are by hand.
+func TestMergeGroupByHand(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	good := w.open(clean())
+	bad := w.another("bad", ghtest.Files{"store/tls.go": insecure, "store/tls_test.go": "package store\n"})
+	worse := w.another("worse", ghtest.Files{"store/more.go": strings.Replace(insecure, "Client", "More", 2), "store/more_test.go": "package store\n"})
+	w.idle()
+	group := func(pulls ...*ghtest.PullRequest) ghtest.CheckRun {
+		t.Helper()
+		g := w.repo.MergeGroup(pulls...)
+		w.idle()
+		return w.newest(g.CheckRuns())
+	}
+	want := func(c ghtest.CheckRun, conclusion, told string) {
+		t.Helper()
+		if c.Conclusion != conclusion || !strings.Contains(c.Title+c.Summary, told) {
+			t.Errorf("the group's check is %s (%s), want %s with %q:\n%s", c.Conclusion, c.Title, conclusion, told, c.Summary)
+		}
+	}
+	want(group(bad), "action_required", "1 major")
+	w.byHand(bad, pipeline.HandOverride, "on fire")
+	overridden := fmt.Sprintf("Passed by hand by carol: pull request %d: on fire", bad.Number)
+	want(group(bad), "success", overridden)
+	want(group(bad, good), "success", overridden)
+	want(group(bad, worse), "action_required", "2 major")
+	want(group(worse, bad), "action_required", "2 major")
+
+	// A dismissal counts in the group too.
+	w.dismiss(worse, w.only(worse))
+	want(group(worse), "success", "")
+	want(group(bad, worse), "success", overridden)
+	w.byHand(good, pipeline.HandReject, "not today")
+	want(group(good, bad), "failure", "Rejected by hand by carol: ")
+}
+
+// Every decision is in the audit log.
+func TestAuditLog(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	pr := w.open(tested(ghtest.Files{"store/client.go": insecure}))
+	w.idle()
+	f := w.only(pr)
+	w.dismiss(pr, f)
+	w.byHand(pr, pipeline.HandReject, "not yet")
+	log, err := w.app.store.Audit(t.Context(), w.target(pr).Key(), 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, a := range log {
+		got = append(got, strings.TrimSpace(a.Actor+" "+a.Action+" "+a.Subject)+": "+a.Reason)
+	}
+	if diff := cmp.Diff([]string{"carol reject: not yet", "carol dismiss " + f.ID + ": the warehouse's certificate is our own"}, got); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
+	}
+}
