@@ -374,10 +374,10 @@ func TestCommandSurvivesAnOutage(t *testing.T) {
 	w.idle()
 	heal := w.gh.On("POST /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions", func(x *ghtest.Exchange) { x.Fail(502, "bad gateway") })
 	id := pr.Comment("alice", "/review").ID
-	err := w.app.service.Work(w.Context(), review.Job{Kind: review.JobCommand, CommentID: id, Attempt: 19})
+	err := w.app.service.Work(w.Context(), review.Job{Kind: review.JobCommand, Place: review.PlaceConversation, CommentID: id, Attempt: 19})
 	for err == nil || errors.Is(err, review.ErrNotFound) {
 		time.Sleep(10 * time.Millisecond)
-		err = w.app.service.Work(w.Context(), review.Job{Kind: review.JobCommand, CommentID: id, Attempt: 19})
+		err = w.app.service.Work(w.Context(), review.Job{Kind: review.JobCommand, Place: review.PlaceConversation, CommentID: id, Attempt: 19})
 	}
 	var retry *review.RetryError
 	if !errors.As(err, &retry) {

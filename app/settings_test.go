@@ -149,12 +149,12 @@ func TestManifestAsksForWhatIsUsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, word := range []string{"Checks: write", "Contents: read", "Issues: read", "Merge queues: read", "Metadata: read", "Pull requests: write", "Commit statuses: write", "Check run, Issue comment, Merge group, Pull request"} {
+	for _, word := range []string{"Checks: write", "Contents: read", "Issues: read", "Merge queues: read", "Metadata: read", "Pull requests: write", "Commit statuses: write", "Check run, Issue comment, Merge group, Pull request, Pull request review, Pull request review comment"} {
 		if !strings.Contains(string(readme), word) {
 			t.Errorf("the README does not say %q", word)
 		}
 	}
-	if len(manifest.Events) != 4 {
+	if len(manifest.Events) != 6 {
 		t.Errorf("events %v", manifest.Events)
 	}
 }

@@ -266,6 +266,7 @@ type Settings struct {
 
 	Thresholds ThresholdSettings `json:"thresholds"`
 	Models     ModelSettings     `json:"models"`
+	Commands   CommandSettings   `json:"commands"`
 
 	// The rest is for the server's layer only.
 
@@ -286,6 +287,14 @@ type Settings struct {
 type RepositoryMode struct {
 	Globs []string `json:"globs"`
 	Mode  string   `json:"mode"`
+}
+
+// CommandSettings say who may give slash commands, besides what GitHub's
+// permissions allow.
+type CommandSettings struct {
+	// OverrideTeams are teams, each "org/team-slug", whose members may do what
+	// otherwise takes the permission maintain. At most 20, default none.
+	OverrideTeams []string `json:"override_teams"`
 }
 
 // FixLoopSettings bound how often a pull request is sent back to be fixed.

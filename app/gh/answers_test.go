@@ -42,6 +42,7 @@ func TestEveryStatus(t *testing.T) {
 		"404 DeleteComment": "gone already", "410 DeleteComment": "gone already", "451 DeleteComment": "gone already",
 		"404 Access": "not installed", "410 Access": "not installed", "451 Access": "not installed",
 		"422 PullsOnHead": "no such commit", "202 Redeliver": "taken",
+		"401 TeamMember": "nobody known", "403 TeamMember": "nobody known", "404 TeamMember": "nobody known", "410 TeamMember": "nobody known", "451 TeamMember": "nobody known",
 	}
 	for status, want := range statuses {
 		for name, call := range calls {
@@ -98,7 +99,7 @@ func TestGarbageIsNoAnswer(t *testing.T) {
 		"other errors": func() io.ReadCloser { return io.NopCloser(strings.NewReader(`{"message":"oops","type":""}`)) },
 	}
 	// The body of these says nothing that is needed.
-	bodiless := map[string]bool{"UpdateCheck": true, "UpdateComment": true, "DeleteComment": true, "React": true, "Redeliver": true}
+	bodiless := map[string]bool{"UpdateCheck": true, "UpdateComment": true, "DeleteComment": true, "React": true, "ReactOnLine": true, "Redeliver": true}
 	for kind, body := range garbage {
 		for name, call := range calls {
 			status := success[call.method]

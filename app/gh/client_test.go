@@ -550,14 +550,39 @@ func TestCoarsePermissionIsTheUpperBound(t *testing.T) {
 func TestReact(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
-	c := p.Comment("alice", "/review")
+	c, onLine, words := p.Comment("alice", "/review"), p.ReviewComment("alice", "a.txt", 1, "/review"), p.Review("alice", "commented", "/review")
 	for range 2 {
-		w.must(w.client.React(t.Context(), w.target(p), c.ID, "eyes"))
+		w.must(w.client.React(t.Context(), w.target(p), review.PlaceConversation, c.ID, "eyes"))
+		w.must(w.client.React(t.Context(), w.target(p), review.PlaceReviewLine, onLine.ID, "eyes"))
+		w.must(w.client.React(t.Context(), w.target(p), review.PlaceReview, words.ID, "eyes"))
 	}
-	got := p.Comments()[0].Reactions
-	if len(got) != 1 || got[0].Content != "eyes" || got[0].User != w.hub.AppLogin() {
-		t.Errorf("reactions %+v", got)
+	for _, got := range [][]ghtest.Reaction{p.Comments()[0].Reactions, p.ReviewComments()[0].Reactions} {
+		if len(got) != 1 || got[0].Content != "eyes" || got[0].User != w.hub.AppLogin() {
+			t.Errorf("reactions %+v", got)
+		}
 	}
+}
+
+func TestTeamMember(t *testing.T) {
+	permissions := ghtest.DefaultPermissions()
+	permissions["members"] = "read"
+	w := newWorld(t, ghtest.Options{Permissions: permissions})
+	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{}})
+	w.hub.Team("acme", "owners", "alice")
+	w.hub.InviteToTeam("acme", "owners", "bob")
+	ask := func(team, login string, want bool) {
+		t.Helper()
+		if got, err := w.client.TeamMember(t.Context(), w.target(p), team, login); err != nil || got != want {
+			t.Errorf("%s in %s: %t, %v", login, team, got, err)
+		}
+	}
+	ask("acme/owners", "alice", true)
+	ask("acme/owners", "bob", false) // was only invited
+	ask("acme/owners", "carol", false)
+	ask("acme/cooks", "alice", false)
+	ask("widgets/owners", "alice", false)
+	w.hub.SetPermissions("acme", ghtest.DefaultPermissions())
+	ask("acme/owners", "alice", false)
 }
 
 func TestRepositoryTroubles(t *testing.T) {

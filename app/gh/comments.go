@@ -133,11 +133,18 @@ func (s *source) Remarks(ctx context.Context, words string) ([]review.Remark, er
 }
 
 // React puts a reaction, such as "eyes", on a comment. GitHub keeps one of
-// each kind.
-func (c *Client) React(ctx context.Context, t review.Target, commentID int64, reaction string) error {
+// each kind. The words of a review take none by the REST API: for those it does
+// nothing.
+func (c *Client) React(ctx context.Context, t review.Target, place review.CommentPlace, commentID int64, reaction string) error {
+	path := "/repos/{owner}/{repo}/issues/comments/{comment_id}/reactions"
+	switch place {
+	case review.PlaceReview:
+		return nil
+	case review.PlaceReviewLine:
+		path = "/repos/{owner}/{repo}/pulls/comments/{comment_id}/reactions"
+	}
 	_, err := c.do(ctx, t, request{
-		op: "react to the comment", method: http.MethodPost,
-		path: "/repos/{owner}/{repo}/issues/comments/{comment_id}/reactions", args: []any{t.Owner, t.Name, commentID},
+		op: "react to the comment", method: http.MethodPost, path: path, args: []any{t.Owner, t.Name, commentID},
 		body: map[string]string{"content": reaction},
 	}, ignored)
 	return err

@@ -174,7 +174,16 @@ var calls = map[string]struct {
 		_, err := c.Permission(t.Context(), pullTarget, "alice")
 		return err
 	}},
-	"React":         {"POST", func(t *testing.T, c *Client) error { return c.React(t.Context(), pullTarget, 5, "eyes") }},
+	"React": {"POST", func(t *testing.T, c *Client) error {
+		return c.React(t.Context(), pullTarget, review.PlaceConversation, 5, "eyes")
+	}},
+	"ReactOnLine": {"POST", func(t *testing.T, c *Client) error {
+		return c.React(t.Context(), pullTarget, review.PlaceReviewLine, 5, "eyes")
+	}},
+	"TeamMember": {"GET", func(t *testing.T, c *Client) error {
+		_, err := c.TeamMember(t.Context(), pullTarget, "acme/owners", "alice")
+		return err
+	}},
 	"Access":        {"GET", func(t *testing.T, c *Client) error { _, err := c.Access(t.Context(), pullTarget); return err }},
 	"Deliveries":    {"GET", func(t *testing.T, c *Client) error { _, _, err := c.Deliveries(t.Context(), time.Time{}); return err }},
 	"Redeliver":     {"POST", func(t *testing.T, c *Client) error { return c.Redeliver(t.Context(), 5) }},

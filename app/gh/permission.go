@@ -14,6 +14,7 @@ type permissionAnswer struct {
 	// Permission tells only none, read, write and admin apart: maintain reads
 	// as write there, and triage as read.
 	Permission string `json:"permission"`
+	RoleName   string `json:"role_name"` // as GitHub's pages call it; any word for a role of the organisation's own
 	User       struct {
 		Permissions struct {
 			Admin    bool `json:"admin"`
@@ -68,7 +69,7 @@ func (a permissionAnswer) permission() review.Permission {
 	case "maintain":
 		return review.PermissionMaintain
 	case "write":
-		if detailed.Maintain {
+		if detailed.Maintain || a.RoleName == "maintain" {
 			return review.PermissionMaintain
 		}
 		return review.PermissionWrite

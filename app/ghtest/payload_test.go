@@ -49,6 +49,10 @@ var unexampled = []string{
 	"check_suite.check_suite.app.events",
 	"installation_repositories.installation.app_slug",
 	"repository.changes",
+	"pull_request_review.changes",
+	"pull_request_review_comment.comment.subject_type",
+	"pull_request_review_comment.pull_request.auto_merge",
+	"pull_request_review_comment.pull_request.draft",
 }
 
 // younger are keys that GitHub has added since the examples were taken.
@@ -58,7 +62,7 @@ var younger = []string{"has_discussions", "allow_forking", "merge_queues"}
 // against GitHub's examples of that event: each key must be there as well, with
 // a value of the same type, and what consumers route by must not be missing.
 func TestPayloadsLookLikeGitHubs(t *testing.T) {
-	gh, repo, c := shop(t, ghtest.Options{Events: []string{"pull_request", "issue_comment", "check_run", "merge_group", "push", "repository"}})
+	gh, repo, c := shop(t, ghtest.Options{Events: []string{"pull_request", "issue_comment", "check_run", "merge_group", "push", "repository", "pull_request_review", "pull_request_review_comment"}})
 	provokeAll(t, gh, repo, c)
 
 	known := map[string]shapes{}
@@ -91,7 +95,7 @@ func TestPayloadsLookLikeGitHubs(t *testing.T) {
 		"installation created", "installation suspend", "installation unsuspend", "installation deleted", "ping ", "push ",
 		"installation_repositories added", "installation_repositories removed", "check_suite requested", "check_suite rerequested", "pull_request unlocked",
 		"repository renamed", "repository transferred", "repository archived", "repository unarchived", "repository privatized", "repository publicized", "repository deleted",
-		"repository edited",
+		"repository edited", "pull_request_review submitted", "pull_request_review edited", "pull_request_review_comment created", "pull_request_review_comment edited",
 	} {
 		if !sent[want] {
 			t.Errorf("%s was never sent", want)
@@ -114,6 +118,8 @@ func provokeAll(t *testing.T, gh *ghtest.Server, repo *ghtest.Repo, c *client) {
 	pr.ConvertToDraft()
 	pr.ReadyForReview()
 	pr.EditComment(pr.Comment("alice", "/review").ID, "/review now")
+	pr.EditReview(pr.Review("bob", "changes_requested", "Not like this.").ID, "Not like that.")
+	pr.EditReviewComment(pr.ReviewComment("bob", "src/cart.go", 1, "Why twice?").ID, "Why?")
 	check := c.do("POST", "/repos/acme/shop/check-runs", map[string]any{"name": "reviewgate", "head_sha": pr.HeadSHA(), "conclusion": "success"})
 	id := int64(check.field("id").(float64))
 	c.want(c.do("PATCH", fmt.Sprintf("/repos/acme/shop/check-runs/%d", id), map[string]any{"conclusion": "neutral"}), 200)

@@ -42,6 +42,7 @@ type PullRequest struct {
 	baseRef, baseSHA     string
 	heads                []string // all it has had, oldest first
 	labels               []string
+	reviews              []*review
 	createdAt, updatedAt time.Time
 	closedAt, mergedAt   time.Time
 	mergedBy             *account

@@ -212,6 +212,20 @@ var reactionWords = []string{"+1", "-1", "laugh", "confused", "heart", "hooray",
 
 func (s *Server) renderComment(c *comment) object {
 	url := s.api("/repos/%s/issues/comments/%d", c.pull.repo.fullName(), c.ID)
+	var via any
+	if c.byApp {
+		via = s.renderApp(false)
+	}
+	return object{
+		"id": c.ID, "node_id": nodeID("IC", c.ID), "url": url, "html_url": s.web("/%s/pull/%d#issuecomment-%d", c.pull.repo.fullName(), c.pull.Number, c.ID),
+		"issue_url": s.api("/repos/%s/issues/%d", c.pull.repo.fullName(), c.pull.Number), "user": s.renderAccount(c.author), "body": c.Body,
+		"created_at": stamp(c.CreatedAt), "updated_at": stamp(c.UpdatedAt), "author_association": c.pull.repo.association(c.author),
+		"performed_via_github_app": via, "reactions": c.tally(url),
+	}
+}
+
+// tally counts the reactions to a comment of this URL.
+func (c *comment) tally(url string) object {
 	reactions := object{"url": url + "/reactions", "total_count": len(c.Reactions)}
 	for _, word := range reactionWords {
 		n := 0
@@ -222,16 +236,7 @@ func (s *Server) renderComment(c *comment) object {
 		}
 		reactions[word] = n
 	}
-	var via any
-	if c.byApp {
-		via = s.renderApp(false)
-	}
-	return object{
-		"id": c.ID, "node_id": nodeID("IC", c.ID), "url": url, "html_url": s.web("/%s/pull/%d#issuecomment-%d", c.pull.repo.fullName(), c.pull.Number, c.ID),
-		"issue_url": s.api("/repos/%s/issues/%d", c.pull.repo.fullName(), c.pull.Number), "user": s.renderAccount(c.author), "body": c.Body,
-		"created_at": stamp(c.CreatedAt), "updated_at": stamp(c.UpdatedAt), "author_association": c.pull.repo.association(c.author),
-		"performed_via_github_app": via, "reactions": reactions,
-	}
+	return reactions
 }
 
 func (s *Server) renderReaction(r Reaction, at time.Time) object {

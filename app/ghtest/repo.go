@@ -26,14 +26,15 @@ type Repo struct {
 	createdAt     time.Time
 	pushedAt      time.Time
 
-	branches   map[string]string // SHA by name
-	roles      map[string]string // by login, folded
-	lastNumber int
-	pulls      []*PullRequest
-	comments   []*comment
-	checks     []*checkRun
-	suites     map[string]int64 // id by head SHA, those of other Apps apart
-	labels     map[string]int64 // id by name
+	branches       map[string]string // SHA by name
+	roles          map[string]string // by login, folded
+	lastNumber     int
+	pulls          []*PullRequest
+	comments       []*comment
+	reviewComments []*reviewComment
+	checks         []*checkRun
+	suites         map[string]int64 // id by head SHA, those of other Apps apart
+	labels         map[string]int64 // id by name
 }
 
 // Repo returns the repository of a full name ("acme/shop"). One that is new is

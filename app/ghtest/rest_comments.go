@@ -129,16 +129,19 @@ func listReactions(c *call) *Response {
 
 // createReaction answers 201 for a new reaction and 200 for one that was there.
 func createReaction(c *call) *Response {
-	return c.onComment(func(cm *comment) *Response {
-		if refused := c.talkable(cm.pull); refused != nil {
-			return refused
-		}
-		r, fresh := cm.react(c.s.state.nextID(), c.s.state.app.bot.login, c.json["content"].(string))
-		c.s.notify()
-		status := http.StatusOK
-		if fresh {
-			status = http.StatusCreated
-		}
-		return answer(status, c.s.renderReaction(r, cm.CreatedAt))
-	})
+	return c.onComment(c.reactTo)
+}
+
+// reactTo adds the reaction that is asked for. The lock must be held.
+func (c *call) reactTo(cm *comment) *Response {
+	if refused := c.talkable(cm.pull); refused != nil {
+		return refused
+	}
+	r, fresh := cm.react(c.s.state.nextID(), c.s.state.app.bot.login, c.json["content"].(string))
+	c.s.notify()
+	status := http.StatusOK
+	if fresh {
+		status = http.StatusCreated
+	}
+	return answer(status, c.s.renderReaction(r, cm.CreatedAt))
 }

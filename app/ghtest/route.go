@@ -34,8 +34,10 @@ const repoPath = "/repos/{owner}/{repo}"
 // issues, and either permission will do.
 var (
 	readPulls    = []string{"pull_requests:read"}
+	writePulls   = []string{"pull_requests:write"}
 	readContents = []string{"contents:read"}
 	readMetadata = []string{"metadata:read"}
+	readMembers  = []string{"members:read"}
 	readChecks   = []string{"checks:read"}
 	writeChecks  = []string{"checks:write"}
 	readTalk     = []string{"issues:read", "pull_requests:read"}
@@ -57,6 +59,8 @@ var routes = []*route{
 	{method: "GET", template: "/installation/repositories", auth: asInstallation, serve: listRepos},
 	{method: "GET", template: "/rate_limit", auth: asInstallation, free: true, serve: getRateLimit},
 	{method: "GET", template: "/users/{username}", auth: asInstallation, serve: getUser},
+
+	{method: "GET", template: "/orgs/{org}/teams/{team_slug}/memberships/{username}", auth: asInstallation, needs: readMembers, serve: getTeamMembership},
 
 	{method: "GET", template: repoPath, auth: asInstallation, needs: readMetadata, serve: getRepo},
 	{method: "GET", template: repoPath + "/collaborators/{username}/permission", auth: asInstallation, needs: readMetadata, serve: getPermission},
@@ -89,6 +93,8 @@ var routes = []*route{
 	{method: "DELETE", template: repoPath + "/issues/comments/{comment_id}", auth: asInstallation, needs: writeTalk, serve: deleteComment},
 	{method: "GET", template: repoPath + "/issues/comments/{comment_id}/reactions", auth: asInstallation, needs: readTalk, serve: listReactions},
 	{method: "POST", template: repoPath + "/issues/comments/{comment_id}/reactions", auth: asInstallation, needs: writeTalk, body: reactionSchema, creates: true, serve: createReaction},
+	{method: "POST", template: repoPath + "/pulls/comments/{comment_id}/reactions", auth: asInstallation, needs: writePulls, body: reactionSchema, creates: true, serve: createReviewReaction},
+
 	{method: "GET", template: repoPath + "/issues/{issue_number}/comments", auth: asInstallation, needs: readTalk, serve: listComments},
 	{method: "POST", template: repoPath + "/issues/{issue_number}/comments", auth: asInstallation, needs: writeTalk, body: commentSchema, creates: true, serve: createComment},
 }

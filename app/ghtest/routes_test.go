@@ -14,13 +14,17 @@ import (
 // route, held against GitHub's OpenAPI description by the client's transport.
 // Routes without such a call fail it.
 func TestEveryRouteAnswersAsDescribed(t *testing.T) {
-	gh, repo, inst := shop(t, ghtest.Options{})
+	permissions := ghtest.DefaultPermissions()
+	permissions["members"] = "read"
+	gh, repo, inst := shop(t, ghtest.Options{Permissions: permissions})
 	repo.Commit("main", ghtest.Files{"link": ghtest.Symlink("nowhere"), "vendor/lib": ghtest.Submodule(strings.Repeat("a", 40)), "big.bin": strings.Repeat("\x00x", 800_000)}, "odd things")
 	repo.Grant("alice", "maintain")
 	pr := repo.OpenPR(ghtest.PR{Files: ghtest.Files{"src/cart.go": "package cart\n", "new file.go": "package x\n"}, Labels: []string{"bug"}, Body: "Because."})
 	fork := repo.OpenPR(ghtest.PR{Head: "forked", Fork: "mallory", Author: "mallory", Files: ghtest.Files{"evil.go": "package evil\n"}})
 	fork.Fork().Delete()
 	said := pr.Comment("alice", "/review")
+	onLine := fmt.Sprintf("/repos/acme/shop/pulls/comments/%d/reactions", pr.ReviewComment("alice", "src/cart.go", 1, "/review").ID)
+	gh.Team("acme", "owners", "alice")
 	repo.ForeignCheck(pr.HeadSHA(), "ci", "success")
 	app := newClient(t, gh)
 
@@ -86,6 +90,8 @@ func TestEveryRouteAnswersAsDescribed(t *testing.T) {
 		{inst, "POST", reactions, map[string]any{"content": "eyes"}, 201},
 		{inst, "POST", reactions, map[string]any{"content": "eyes"}, 200},
 		{inst, "GET", reactions, nil, 200},
+		{inst, "POST", onLine, map[string]any{"content": "eyes"}, 201},
+		{inst, "GET", "/orgs/acme/teams/owners/memberships/alice", nil, 200},
 		{inst, "DELETE", commentPath, nil, 204},
 	}
 	for _, call := range calls {

@@ -24,6 +24,7 @@ type state struct {
 	moved         map[string]*Repo // by full names they had, folded
 	tokens        map[string]*token
 	rates         map[string]*rate
+	teams         map[string]map[string]string // state of membership by "org/slug" and login, folded
 	lastCommit    time.Time
 
 	hooks      []*hook

@@ -157,10 +157,19 @@ func TestNoticesHold(t *testing.T) {
 				t.Fatalf("%s: summary of %d bytes", name, len(out.Summary))
 			}
 		}
-		for _, notice := range []string{RefusedPermission(s), UnknownCommand(s), NewestNotCompleted(s)} {
-			v := cleanView()
-			v.Notice = notice
-			holds(t, v)
+		v := cleanView()
+		for _, f := range v.Review.Facts.Files {
+			s = rapid.SampledFrom([]string{s, f.Path, v.Review.Manifest.Entries[0].Agent, ""}).Draw(t, "what is explained")
+		}
+		n := hostileNotices().Draw(t, "notice")
+		if n.Kind == NoticeExplain {
+			n.Text = s
+		}
+		v.Notice = rapid.SampledFrom([]string{s, n.String()}).Draw(t, "kept")
+		holds(t, v)
+		alone := NoticeComment(v.Notice).Body
+		if bad := live(rendered(alone)) + inert(alone); bad != "" || strings.Count(alone, Marker) != 1 || len(alone) > maxBody {
+			t.Fatalf("%s\n%s", bad, alone)
 		}
 	})
 }

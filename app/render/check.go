@@ -193,22 +193,3 @@ func Superseded(newHead string) CheckOutput {
 // SwitchedOff is for a head whose review had begun when the repository's
 // settings switched reviewgate off. Its conclusion is neutral.
 func SwitchedOff() CheckOutput { return notice("off", false, nothing) }
-
-// RefusedPermission is for a sender without the permission to ask.
-func RefusedPermission(sender string) string {
-	return string(say("refused permission", safe(oneLine(sender, maxName))))
-}
-
-// NewestNotCompleted is for a comment that shows an older review, since the
-// newest could not be completed. What says why.
-func NewestNotCompleted(what string) string {
-	return string(say("newest not completed", safe(oneLine(what, 300))))
-}
-
-// RefusedRate is for one command too many within an hour.
-func RefusedRate(perHour int) string { return string(say("refused rate", perHour)) }
-
-// UnknownCommand is for a command that does not exist. Name is its first word.
-func UnknownCommand(name string) string {
-	return string(say("unknown command", safe(strings.ReplaceAll(oneLine(name, maxName), "`", "'"))))
-}

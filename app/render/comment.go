@@ -109,7 +109,7 @@ func (r *report) head() []safe {
 	}
 	out = append(out, r.brokenConfig(), r.missing())
 	if r.view.Notice != "" {
-		out = append(out, say("md notice", r.p.para(r.view.Notice, maxMessage)))
+		out = append(out, say("md notice", r.notice(parseNotice(r.view.Notice))))
 	}
 	out = append(out, say("reviewed", r.page), r.sharedHeads())
 	if r.page.Condition != "" {

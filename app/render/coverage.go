@@ -27,10 +27,7 @@ type agentRan struct {
 // run; what was read in part or not at all; what put the files into their
 // domains; and what decided.
 func (s sections) coverage() items {
-	skipped := each(s.r.Manifest.Skipped, func(a *pipeline.SkippedAgent) safe {
-		return say("agent skipped", struct{ Agent, Reason safe }{s.p.text(a.Agent, maxName), s.p.text(a.Reason, maxReason)})
-	})
-	list := listOf(s.agents()).then(skipped)
+	list := listOf(s.agents()).then(s.skipped(""))
 	list = list.then(listOf(s.exceptions()))
 	list = list.then(s.incomplete(false))
 	list = list.then(s.domains())

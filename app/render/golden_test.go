@@ -6,11 +6,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/reviewgate/reviewgate/app/commands"
+	"github.com/reviewgate/reviewgate/pipeline"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -128,10 +132,104 @@ func TestChecksWithoutVerdict(t *testing.T) {
 	golden(t, "check/without-verdict.md", b.String())
 }
 
+// Every kind of notice, as it stands in a comment.
 func TestNotices(t *testing.T) {
-	golden(t, "notices.txt", strings.Join([]string{
-		RefusedPermission("sam"), RefusedRate(1), RefusedRate(20), UnknownCommand("dimsiss"), UnknownCommand("a`b"),
-	}, "\n")+"\n")
+	v := findingsView()
+	at := time.Date(2026, 11, 3, 9, 30, 0, 0, time.UTC)
+	findings := []Named{{"0f3a91c2d4e5f607", "Money is added in binary floating point"}, {"0f3b000000000000", "A | B"}}
+	file := v.Review.Report.Findings[0].Path
+	status := Status{
+		At: at, Decision: pipeline.DecisionNeedsFixes, HeadSHA: headSHA, Asked: "new commits", Since: at.Add(-time.Minute), Attempts: 2,
+		Said: []SaidOf{{findings[0], false, "mira", "not ours"}, {findings[1], true, "sam", ""}}, More: 3,
+		ByHand: &pipeline.HandDecision{Action: pipeline.HandOverride, By: "mira", Reason: "hotfix", At: at}, Left: 7, Limit: 20,
+	}
+	var b strings.Builder
+	seen := map[NoticeKind]bool{}
+	for _, n := range []Notice{
+		{Kind: NoticeText, Text: "as it was kept before there were kinds"},
+		{Kind: NoticeNotCompleted, Text: "GitHub did not let reviewgate read the changed files for too long."},
+		{Kind: NoticeUnknown, Text: "dimsiss"},
+		{Kind: NoticeUsage, Command: commands.Dismiss, Wrong: string(commands.NoReason)},
+		{Kind: NoticeUsage, Command: commands.Dismiss, Wrong: string(commands.NoFinding)},
+		{Kind: NoticeUsage, Command: commands.Restore, Wrong: string(commands.BadFinding), Text: "a`b"},
+		{Kind: NoticeUsage, Command: commands.Agent, Wrong: string(commands.NoAgent)},
+		{Kind: NoticeUsage, Command: commands.Full, Wrong: string(commands.TooMuch), Text: "security-reviewer"},
+		{Kind: NoticePermission, By: "sam", Command: commands.Review, Wrong: TakesAuthor},
+		{Kind: NoticePermission, By: "sam", Command: commands.Agent, Wrong: TakesWrite},
+		{Kind: NoticePermission, By: "sam", Command: commands.Override, Wrong: TakesMaintain},
+		{Kind: NoticePermission, By: "sam", Command: commands.Dismiss, Wrong: TakesOwn},
+		{Kind: NoticePermission, By: "sam", Command: commands.Dismiss, Wrong: TakesCritical},
+		{Kind: NoticeRate, Command: commands.Review, Limit: 1},
+		{Kind: NoticeRate, Command: commands.Explain, Limit: 20},
+		{Kind: NoticeNoAgent, Text: "security", Names: []Named{{ID: "secrets"}, {ID: "security-reviewer"}}},
+		{Kind: NoticeNoFinding, Text: "beef", Names: findings, More: 4},
+		{Kind: NoticeNoFinding, Text: "beef"},
+		{Kind: NoticeSeveral, Text: "0f3", Names: findings},
+		{Kind: NoticeUnsaid, Text: "0f3a"},
+		{Kind: NoticeUnsaid, Text: "0f3a", Names: findings},
+		{Kind: NoticeNoReview},
+		{Kind: NoticeHeadMoved, Command: commands.Override},
+		{Kind: NoticeNotPaused},
+		{Kind: NoticeHelp},
+		{Kind: NoticeStatus, Status: &status},
+		{Kind: NoticeStatus, Status: &Status{At: at, GaveUp: true, Left: 0, Limit: 1}},
+		{Kind: NoticeExplain},
+		{Kind: NoticeExplain, Text: v.Review.Manifest.Entries[0].Agent},
+		{Kind: NoticeExplain, Text: v.Review.Manifest.Skipped[0].Agent},
+		{Kind: NoticeExplain, Text: file},
+		{Kind: NoticeExplain, Text: "no/such/file"},
+	} {
+		seen[n.Kind] = true
+		if back := parseNotice(n.String()); back.String() != n.String() {
+			t.Errorf("%s is kept as %s", n, back)
+		}
+		p := markdownPen{}
+		k := newLinker(v.Links, &v.Review.Facts)
+		s := sections{&v.Review, p, k, newFindings(v, p, k)}
+		b.WriteString(string(say("md notice", s.notice(parseNotice(n.String())))) + "\n\n")
+	}
+	for _, k := range noticeKinds() {
+		if !seen[k] {
+			t.Errorf("no notice of the kind %s", k)
+		}
+	}
+	b.WriteString(NoticeComment(Notice{Kind: NoticeUnknown, Text: "dimsiss"}.String()).Body + "\n")
+	golden(t, "notices.md", b.String())
+}
+
+// What is kept of a notice from before there were kinds, or is none, is said as
+// it is.
+func TestOldNotices(t *testing.T) {
+	for _, kept := range []string{"sam may not", "{", `{"kind":5}`, `{"kind":""}`, "null", ""} {
+		if n := parseNotice(kept); n.Kind != NoticeText || n.Text != kept {
+			t.Errorf("%q is read as %+v", kept, n)
+		}
+	}
+}
+
+// However much a notice has to list, it leaves room for the review.
+func TestNoticeIsBounded(t *testing.T) {
+	v := findingsView()
+	long := strings.Repeat("a long word ", 2000)
+	for i := range 3000 {
+		path := fmt.Sprintf("src/%s/f%d.go", strings.Repeat("d", 100), i)
+		v.Review.Manifest.Skipped = append(v.Review.Manifest.Skipped, pipeline.SkippedAgent{Agent: path, Reason: long})
+	}
+	plain := len(Comment(v).Body)
+	for _, n := range []Notice{
+		{Kind: NoticeExplain}, {Kind: NoticeText, Text: long}, {Kind: NoticeUnknown, Text: long},
+		{Kind: NoticeStatus, Status: &Status{Asked: long, Said: slices.Repeat([]SaidOf{{Named: Named{Title: long}, By: long, Reason: long}}, 1000)}},
+		{Kind: NoticeSeveral, Text: long, Names: slices.Repeat([]Named{{Title: long}}, 1000)},
+	} {
+		v.Notice = n.String()
+		body := Comment(v).Body
+		if len(body) > 65_536 || len(body)-plain > roomNotice+4000 {
+			t.Errorf("%s: the notice takes %d of %d bytes", n.Kind, len(body)-plain, len(body))
+		}
+		if !strings.Contains(body, "Money is added") {
+			t.Errorf("%s: the findings are gone", n.Kind)
+		}
+	}
 }
 
 func conclusionAndOutput(conclusion string, o CheckOutput) string {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/net/html"
 	"pgregory.net/rapid"
 
+	"github.com/reviewgate/reviewgate/app/commands"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
@@ -239,11 +240,30 @@ func fill(t *rapid.T, v reflect.Value) {
 	}
 }
 
+// hostileNotices are of every kind.
+func hostileNotices() *rapid.Generator[Notice] {
+	return rapid.Custom(func(t *rapid.T) Notice {
+		var n Notice
+		fill(t, reflect.ValueOf(&n).Elem())
+		n.Kind = rapid.SampledFrom(append(noticeKinds(), n.Kind+"x")).Draw(t, "kind")
+		n.Command = rapid.SampledFrom([]commands.Name{commands.Dismiss, commands.Explain, n.Command}).Draw(t, "command")
+		n.Wrong = rapid.SampledFrom([]string{TakesOwn, string(commands.BadFinding), n.Wrong}).Draw(t, "wrong")
+		return n
+	})
+}
+
+func noticeKinds() []NoticeKind {
+	return []NoticeKind{
+		NoticeText, NoticeNotCompleted, NoticeUnknown, NoticeUsage, NoticePermission, NoticeRate, NoticeNoAgent, NoticeNoFinding, NoticeSeveral,
+		NoticeUnsaid, NoticeNoReview, NoticeHeadMoved, NoticeNotPaused, NoticeHelp, NoticeStatus, NoticeExplain,
+	}
+}
+
 func hostileViews() *rapid.Generator[View] {
 	return rapid.Custom(func(t *rapid.T) View {
 		v := cleanView()
 		v.Review = hostileReview().Draw(t, "review")
-		v.Notice = hostileText().Draw(t, "notice")
+		v.Notice = rapid.SampledFrom([]string{hostileText().Draw(t, "notice"), hostileNotices().Draw(t, "structured notice").String()}).Draw(t, "kept")
 		v.Rules = map[string]RuleNote{}
 		for _, f := range v.Review.Report.Findings {
 			ref := rapid.SampledFrom([]string{"", "https://github.example/"}).Draw(t, "start of a reference")

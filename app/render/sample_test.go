@@ -344,7 +344,7 @@ func asideView() View {
 	}
 	v.Review.Report.ResidualConcerns = pipeline.List[pipeline.SourcedText]{{Text: "The cache may outlive the session", Source: "security-reviewer"}}
 	v.Review.Report.DeferredQuestions = pipeline.List[pipeline.SourcedText]{{Text: "Are refunds rounded the same way?", Source: "finance-sme"}}
-	v.Notice = RefusedPermission("sam")
+	v.Notice = Notice{Kind: NoticePermission, By: "sam", Command: "review", Wrong: TakesAuthor}.String()
 	return v
 }
 

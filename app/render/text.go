@@ -87,7 +87,14 @@ func (t *terminal) head(v View) {
 		t.put("", say("decided", t.page), styleNone)
 	}
 	if v.Notice != "" {
-		t.put("", t.p.text(v.Notice, maxMessage), styleNone)
+		n := t.notice(parseNotice(v.Notice))
+		t.put("", n.Lead, styleNone)
+		for _, h := range n.Help {
+			t.bullet("  ", say("text help", h))
+		}
+		for _, line := range n.List {
+			t.bullet("  ", line)
+		}
 	}
 	if problems := t.problems(t.r.Facts.Config.Problems, t.origins()); problems.n > 0 {
 		t.heading(say("config broken", t.broken()))

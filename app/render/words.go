@@ -14,7 +14,7 @@ import (
 var wording string
 
 var words = template.Must(template.New("wording").Funcs(template.FuncMap{
-	"n": count, "num": grouped, "when": when, "list": list,
+	"n": count, "num": grouped, "when": when, "list": list, "cell": cell,
 }).Parse(wording))
 
 // say executes one phrase or layout of wording.tmpl. It panics if the
@@ -83,6 +83,9 @@ func when(cond bool, text string) string {
 	}
 	return ""
 }
+
+// cell keeps a code span from ending the cell of a table that it stands in.
+func cell(s safe) safe { return safe(strings.ReplaceAll(string(s), "|", `\|`)) }
 
 // list joins the items that are not empty. An item may be a list itself.
 func list(sep string, items ...any) (safe, error) {

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/render"
+	"github.com/reviewgate/reviewgate/config"
 )
 
 // Reactions that answer a command.
@@ -28,91 +28,102 @@ const (
 
 // workCommand obeys a slash command or refuses it. It is safe to do again:
 // accepting is one transaction, and a reaction that is there stays one.
-func (s *Service) workCommand(ctx context.Context, commentID int64, attempt int) error {
-	c, done, err := s.Store.Command(ctx, commentID)
+func (s *Service) workCommand(ctx context.Context, place CommentPlace, commentID int64, attempt int) error {
+	return s.retryJob(attempt, s.command(ctx, place, commentID))
+}
+
+func (s *Service) command(ctx context.Context, place CommentPlace, commentID int64) error {
+	c, done, err := s.Store.Command(ctx, place, commentID)
 	if err != nil {
-		return s.retryJob(attempt, fmt.Errorf("read command %d: %w", commentID, err))
+		return fmt.Errorf("read command %d: %w", commentID, err)
 	}
 	if done {
 		return nil
 	}
-	// Answers cost calls and comment edits, so that even refusals are bounded:
-	// past twice the limit a command is no longer answered at all.
-	sent, err := s.Store.CommandsSince(ctx, c.Target.Key(), s.Now().Add(-time.Hour))
-	if err != nil {
-		return s.retryJob(attempt, fmt.Errorf("count the commands of the last hour: %w", err))
+	o := order{Service: s, Command: c}
+	if o.sent, err = s.Store.CommandsSince(ctx, c.Target.Key(), s.Now().Add(-time.Hour)); err != nil {
+		return fmt.Errorf("count the commands of the last hour: %w", err)
 	}
-	cfg, err := s.known(ctx, c.Target)
-	if err != nil {
-		return s.retryJob(attempt, err)
-	}
-	limit := cfg.Settings.Limits.CommandsPerHour
-	if sent > 2*limit {
-		return s.retryJob(attempt, s.Store.FinishCommand(ctx, commentID, outcomeIgnored))
-	}
-	refusal, err := s.judge(ctx, c, sent, limit)
-	if err == nil {
-		if refusal == "" {
-			err = s.accept(ctx, c)
-		} else {
-			err = s.refuse(ctx, c, refusal)
-		}
-	}
-	return s.retryJob(attempt, err)
-}
-
-// judge returns why the command is refused, or nothing. sent counts the
-// commands of the last hour, this one included.
-func (s *Service) judge(ctx context.Context, c Command, sent, limit int) (refusal string, err error) {
-	if c.Name != "review" {
-		return render.UnknownCommand(c.Name), nil
-	}
-	if !strings.EqualFold(c.Sender, c.Author) {
-		p, err := s.GitHub.Permission(ctx, c.Target, c.Sender)
-		if err != nil {
-			return "", err
-		}
-		if !p.CanWrite() {
-			return render.RefusedPermission(c.Sender), nil
-		}
-	}
-	if sent > limit {
-		return render.RefusedRate(limit), nil
-	}
-	return "", nil
-}
-
-func (s *Service) accept(ctx context.Context, c Command) error {
-	off, err := s.switchedOff(ctx, c.Target)
-	if err == nil && !off {
-		err = s.react(ctx, c, reactionSeen)
-	}
-	if err != nil {
+	if o.config, err = s.known(ctx, c.Target); err != nil {
 		return err
 	}
-	ask := ReviewAsk{Target: c.Target, Reason: "/review by " + c.Sender}
-	if err := s.Store.Obey(ctx, c, Effect{}, &ask); err != nil {
-		return fmt.Errorf("accept command %d: %w", c.CommentID, err)
+	// Answers cost calls and comment edits, so that even refusals are bounded:
+	// past twice the limit a command is no longer answered at all.
+	off := o.config.Mode(c.Target.Owner+"/"+c.Target.Name) == config.ModeOff
+	if o.sent > 2*o.limit() || off && !o.reruns() {
+		return s.finishCommand(ctx, c, outcomeIgnored)
+	}
+	v, err := o.judge(ctx)
+	switch {
+	case err != nil:
+		return err
+	case v.refusal != nil && off:
+		return s.finishCommand(ctx, c, outcomeIgnored)
+	case v.refusal != nil:
+		return s.refuse(ctx, c, *v.refusal)
+	}
+	if !off { // nothing is said there
+		if err := s.react(ctx, c, reactionSeen); err != nil {
+			return err
+		}
+	}
+	if v.answer != nil {
+		return s.answer(ctx, c, *v.answer)
+	}
+	if err := s.Store.Obey(ctx, c, v.effect, v.ask); err != nil {
+		return fmt.Errorf("obey command %d: %w", c.CommentID, err)
 	}
 	return nil
 }
 
-func (s *Service) refuse(ctx context.Context, c Command, why string) error {
-	off, err := s.switchedOff(ctx, c.Target)
+// verdict is what becomes of a command: it is refused, or answered, or it
+// changes something and asks for a review.
+type verdict struct {
+	refusal *render.Notice
+	answer  *render.Notice
+	effect  Effect
+	ask     *ReviewAsk
+}
+
+func refused(n render.Notice) verdict { return verdict{refusal: &n} }
+
+func answered(n render.Notice) verdict { return verdict{answer: &n} }
+
+// answer says something in the comment. The command is done once that is there:
+// whoever says it tells the sender, unless it was said before the command was
+// marked.
+func (s *Service) answer(ctx context.Context, c Command, n render.Notice) error {
+	key := c.Target.Key()
+	if err := s.Store.SetNotice(ctx, key, n.String()); err != nil {
+		return fmt.Errorf("keep the answer to command %d: %w", c.CommentID, err)
+	}
+	if err := s.Store.Obey(ctx, c, Effect{}, nil); err != nil {
+		return fmt.Errorf("obey command %d: %w", c.CommentID, err)
+	}
+	state, err := s.Store.Target(ctx, key)
 	if err != nil {
-		return err
+		return fmt.Errorf("read the target's state: %w", err)
 	}
-	if off {
-		return s.Store.FinishCommand(ctx, c.CommentID, outcomeIgnored)
+	if state.Notice != "" || state.Wanted > state.Done {
+		return nil
 	}
-	s.Log.Info().Str("target", c.Target.Key()).Int64("comment", c.CommentID).Str("sender", c.Sender).Msg("command refused")
+	return s.answerCommands(ctx, key, state.Done, state.GaveUp)
+}
+
+func (s *Service) refuse(ctx context.Context, c Command, why render.Notice) error {
+	s.Log.Info().Str("target", c.Target.Key()).Str("place", string(c.Place)).Int64("comment", c.CommentID).
+		Str("sender", c.Sender).Str("why", string(why.Kind)).Msg("command refused")
 	if err := s.react(ctx, c, reactionRefused); err != nil {
 		return err
 	}
-	if err := s.Store.SetNotice(ctx, c.Target.Key(), why); err != nil && !errors.Is(err, ErrNotFound) {
+	if err := s.Store.SetNotice(ctx, c.Target.Key(), why.String()); err != nil && !errors.Is(err, ErrNotFound) {
 		return fmt.Errorf("keep the reason for the refusal: %w", err)
 	}
-	if err := s.Store.FinishCommand(ctx, c.CommentID, outcomeRefused); err != nil {
+	return s.finishCommand(ctx, c, outcomeRefused)
+}
+
+func (s *Service) finishCommand(ctx context.Context, c Command, outcome string) error {
+	if err := s.Store.FinishCommand(ctx, c.Place, c.CommentID, outcome); err != nil {
 		return fmt.Errorf("finish command %d: %w", c.CommentID, err)
 	}
 	return nil
@@ -120,7 +131,7 @@ func (s *Service) refuse(ctx context.Context, c Command, why string) error {
 
 // react adds a reaction. A comment that is gone needs none.
 func (s *Service) react(ctx context.Context, c Command, reaction string) error {
-	err := s.GitHub.React(ctx, c.Target, c.CommentID, reaction)
+	err := s.GitHub.React(ctx, c.Target, c.Place, c.CommentID, reaction)
 	var host *HostError
 	if errors.As(err, &host) && !host.Temporary() {
 		s.Log.Warn().Int64("comment", c.CommentID).Err(err).Msg("reaction not added")
@@ -144,14 +155,18 @@ func (s *Service) answerCommands(ctx context.Context, key string, generation int
 			off, err = s.switchedOff(ctx, c.Target)
 		}
 		if err == nil && !off {
-			err = s.react(ctx, c, reaction)
+			word := reaction
+			if isAnswered(c) { // in the comment, whatever became of a review
+				word = reactionDone
+			}
+			err = s.react(ctx, c, word)
 			if err != nil && s.Now().Sub(c.ReceivedAt) > patience {
 				s.Log.Warn().Int64("comment", c.CommentID).Err(err).Msg("command not answered")
 				err = nil
 			}
 		}
 		if err == nil {
-			err = s.Store.FinishCommand(ctx, c.CommentID, outcomeDone)
+			err = s.Store.FinishCommand(ctx, c.Place, c.CommentID, outcomeDone)
 		}
 	}
 	if err != nil {

@@ -30,16 +30,34 @@ func (s *Service) publishComment(ctx context.Context, lease Lease, state TargetS
 	}
 	view := s.view(state.Target, r, cfg, state.Notice, nil)
 	view.Details = s.checkURL(ctx, state.Target, r.HeadSHA)
-	doc := render.Comment(view)
+	return s.writeComment(ctx, lease, state.Target, have, render.Comment(view), talk)
+}
+
+// writeComment writes the comment, of which have is what the store knows.
+func (s *Service) writeComment(ctx context.Context, lease Lease, t Target, have *Write, doc render.Document, talk *Conversation) (err error) {
 	if have == nil || have.State == WriteIntended {
-		if have, err = s.findComment(ctx, lease, state.Target, have, talk); err != nil {
+		if have, err = s.findComment(ctx, lease, t, have, talk); err != nil {
 			return err
 		}
 	}
 	if have == nil || have.State == WriteIntended {
-		return s.createComment(ctx, lease, state.Target, have, doc)
+		return s.createComment(ctx, lease, t, have, doc)
 	}
-	return s.updateComment(ctx, lease, state.Target, have, doc)
+	return s.updateComment(ctx, lease, t, have, doc)
+}
+
+// publishNotice writes a comment that has nothing but a notice in it: there is
+// no review yet.
+func (s *Service) publishNotice(ctx context.Context, lease Lease, state TargetState) error {
+	cfg, err := s.known(ctx, state.Target)
+	if err != nil || cfg.Settings.Comment.When == config.CommentNever {
+		return err
+	}
+	have, err := s.Store.NewestWrite(ctx, WriteComment, lease.Key)
+	if err != nil {
+		return fmt.Errorf("look for the comment: %w", err)
+	}
+	return s.writeComment(ctx, lease, state.Target, have, render.NoticeComment(state.Notice), nil)
 }
 
 // checkURL is the page of the head's check run, where the findings stand that
@@ -172,25 +190,26 @@ func (s *Service) replaceComment(ctx context.Context, lease Lease, t Target, gon
 }
 
 // sayNotice renders the newest review's comment again with a notice in it,
-// such as why a command was refused. Without a review there is no comment to
-// say it in.
+// such as why a command was refused.
 func (s *Service) sayNotice(ctx context.Context, lease Lease, state TargetState) error {
 	r, err := s.Store.LatestReview(ctx, lease.Key)
 	if err != nil {
 		return fmt.Errorf("read the newest review: %w", err)
 	}
-	if r != nil {
-		cfg, err := s.configOf(r)
-		if err != nil {
+	if r == nil {
+		err = s.publishNotice(ctx, lease, state)
+	} else {
+		var cfg *config.Config
+		if cfg, err = s.configOf(r); err == nil {
+			err = s.publishComment(ctx, lease, state, r, cfg, nil)
+		}
+	}
+	if err != nil {
+		var host *HostError
+		if !errors.As(err, &host) || host.Temporary() {
 			return err
 		}
-		if err := s.publishComment(ctx, lease, state, r, cfg, nil); err != nil {
-			var host *HostError
-			if !errors.As(err, &host) || host.Temporary() {
-				return err
-			}
-			s.Log.Warn().Str("target", lease.Key).Err(err).Msg("notice can't be said")
-		}
+		s.Log.Warn().Str("target", lease.Key).Err(err).Msg("notice can't be said")
 	}
 	if err := s.Store.NoticeSaid(ctx, lease.Key, state.Notice); err != nil {
 		return fmt.Errorf("mark the notice as said: %w", err)

@@ -157,6 +157,8 @@ type TargetState struct {
 	Wanted int64 // generation asked for
 	Done   int64 // generation finished
 	Reason string
+	// AskedAt is when the oldest ask that is not done was made.
+	AskedAt time.Time
 	// Rerun is how much the wanted generation does anew: what meets every ask
 	// that is not done.
 	Rerun    Rerun
@@ -280,7 +282,7 @@ type Store interface {
 	// Accept stores a delivery and all it asks for: the raised generation of
 	// its target, its command, and the job. Once it has returned without an
 	// error, nothing of that is lost. A GUID counts once, unless what it asked
-	// for was given up and not asked for since; a command's comment counts once
+	// for was given up and not asked for since; a command's comment, told by its place and number, counts once
 	// whatever the GUID.
 	Accept(ctx context.Context, d Delivery) (Accepted, error)
 	// Ask raises a target's generation outside a delivery. Fresh demands a
@@ -360,7 +362,7 @@ type Store interface {
 
 	// Command returns a command, or ErrNotFound; done tells that it was
 	// accepted or finished before.
-	Command(ctx context.Context, commentID int64) (c Command, done bool, err error)
+	Command(ctx context.Context, place CommentPlace, commentID int64) (c Command, done bool, err error)
 	// Obey stores what a command changes of its target, with the entry in the
 	// audit log, and marks it as accepted. Where ask is not nil it raises the
 	// target's generation (fresh) with a job. A command that was accepted or
@@ -377,7 +379,7 @@ type Store interface {
 	AwaitingCommands(ctx context.Context, key string, generation int64) ([]Command, error)
 	// FinishCommand records a command's outcome, such as done or refused. The
 	// first one stays.
-	FinishCommand(ctx context.Context, commentID int64, outcome string) error
+	FinishCommand(ctx context.Context, place CommentPlace, commentID int64, outcome string) error
 	// CommandsSince counts the commands on a target, refused ones included.
 	CommandsSince(ctx context.Context, key string, since time.Time) (int, error)
 
@@ -424,14 +426,15 @@ const (
 
 // Job is a unit of queued work. It carries ids; the rest is in the store.
 type Job struct {
-	Kind         JobKind     `json:"kind"`
-	Key          string      `json:"key,omitempty"`          // JobReview, JobPublish
-	CommentID    int64       `json:"comment_id,omitempty"`   // JobCommand
-	Rerequest    *Rerequest  `json:"rerequest,omitempty"`    // JobRerequest
-	Report       *ReportNews `json:"report,omitempty"`       // JobReport
-	Delivery     string      `json:"delivery,omitempty"`     // JobRerequest, JobReport: GUID of what asked for it
-	Installation int64       `json:"installation,omitempty"` // JobSweep; 0 for all
-	Attempt      int         `json:"-"`                      // from 1; counts each run of this job
+	Kind         JobKind      `json:"kind"`
+	Key          string       `json:"key,omitempty"`          // JobReview, JobPublish
+	Place        CommentPlace `json:"place,omitempty"`        // JobCommand
+	CommentID    int64        `json:"comment_id,omitempty"`   // JobCommand
+	Rerequest    *Rerequest   `json:"rerequest,omitempty"`    // JobRerequest
+	Report       *ReportNews  `json:"report,omitempty"`       // JobReport
+	Delivery     string       `json:"delivery,omitempty"`     // JobRerequest, JobReport: GUID of what asked for it
+	Installation int64        `json:"installation,omitempty"` // JobSweep; 0 for all
+	Attempt      int          `json:"-"`                      // from 1; counts each run of this job
 }
 
 // Worker does jobs. The error says whether the queue tries again: a *RetryError
@@ -489,7 +492,11 @@ type GitHub interface {
 	Comments(ctx context.Context, t Target, marker string) ([]Comment, error)
 
 	Permission(ctx context.Context, t Target, login string) (Permission, error)
-	React(ctx context.Context, t Target, commentID int64, reaction string) error
+	// TeamMember reports whether a person is in a team, "org/team-slug". What
+	// the App may not see is no.
+	TeamMember(ctx context.Context, t Target, team, login string) (bool, error)
+	// React adds a reaction to a comment. The words of a review take none.
+	React(ctx context.Context, t Target, place CommentPlace, commentID int64, reaction string) error
 
 	// Access asks how the App stands to the target's repository, to tell why
 	// it was refused.
@@ -639,5 +646,8 @@ const (
 
 // CanWrite reports whether the permission includes write.
 func (p Permission) CanWrite() bool {
-	return p == PermissionWrite || p == PermissionMaintain || p == PermissionAdmin
+	return p == PermissionWrite || p.CanMaintain()
 }
+
+// CanMaintain reports whether the permission includes maintain.
+func (p Permission) CanMaintain() bool { return p == PermissionMaintain || p == PermissionAdmin }

@@ -102,6 +102,10 @@ func New(o Options) (*Service, error) {
 // error the ask survives any crash. A run that the delivery makes moot, since
 // the head moved or the pull request was closed, is cancelled at once.
 func (s *Service) Accept(ctx context.Context, d Delivery) (Accepted, error) {
+	if d.Command != nil {
+		c := s.presentable(*d.Command)
+		d.Command = &c
+	}
 	acc, err := s.Store.Accept(ctx, d)
 	if err != nil {
 		return acc, fmt.Errorf("store delivery %s: %w", d.GUID, err)
@@ -121,7 +125,7 @@ func (s *Service) Work(ctx context.Context, job Job) error {
 	case JobReview, JobPublish:
 		return s.workTarget(ctx, job.Key, job.Kind)
 	case JobCommand:
-		return s.workCommand(ctx, job.CommentID, job.Attempt)
+		return s.workCommand(ctx, job.Place, job.CommentID, job.Attempt)
 	case JobRerequest:
 		return s.workRerequest(ctx, job)
 	case JobReport:

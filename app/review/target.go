@@ -359,7 +359,7 @@ func (s *Service) finishClosed(ctx context.Context, lease Lease, state TargetSta
 		return false, fmt.Errorf("list the commands of a closed target: %w", err)
 	}
 	for _, c := range cmds {
-		if err := s.Store.FinishCommand(ctx, c.CommentID, outcomeClosed); err != nil {
+		if err := s.Store.FinishCommand(ctx, c.Place, c.CommentID, outcomeClosed); err != nil {
 			return false, fmt.Errorf("finish command %d: %w", c.CommentID, err)
 		}
 	}

@@ -7,16 +7,17 @@ import (
 
 const (
 	commandWord = "/review"
-	// maxCommandName bounds what is stored and shown of a word that someone
-	// typed after /review, in characters. Every real command is shorter.
-	maxCommandName = 40
+	// maxLine is how many characters GitHub lets a comment have. What is kept of a
+	// command is less: see [review.Command].
+	maxLine = 65536
 )
 
 // ParseCommand finds the first /review command in a comment's Markdown. It
 // stands at the very start of a line, outside code fences, quotes and HTML
 // comments. The name is "review" for the bare command, else the word after
-// it, as typed.
-func ParseCommand(markdown string) (name string, ok bool) {
+// it, as typed; args are the rest of the line. Neither has characters that don't
+// print.
+func ParseCommand(markdown string) (name, args string, ok bool) {
 	markdown = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(markdown)
 	lines := strings.Split(markdown, "\n")
 	ends := commentEnds(lines)
@@ -25,24 +26,26 @@ func ParseCommand(markdown string) (name string, ok bool) {
 		if b.hides(line, ends[i+1]) {
 			continue
 		}
-		if name, ok := commandIn(line); ok {
-			return name, true
+		if name, args, ok := commandIn(line); ok {
+			return name, args, true
 		}
 	}
-	return "", false
+	return "", "", false
 }
 
-func commandIn(line string) (name string, ok bool) {
+func commandIn(line string) (name, args string, ok bool) {
 	rest, ok := strings.CutPrefix(line, commandWord)
 	if !ok || rest != "" && rest[0] != ' ' && rest[0] != '\t' {
-		return "", false
+		return "", "", false
 	}
-	words := strings.Fields(rest)
+	if strings.TrimSpace(rest) == "" {
+		return "review", "", true
+	}
+	words := strings.Fields(recordable(strings.Join(strings.Fields(rest), " "), maxLine))
 	if len(words) == 0 {
-		return "review", true
+		return "", "", false
 	}
-	name = recordable(words[0], maxCommandName)
-	return name, name != ""
+	return words[0], strings.Join(words[1:], " "), true
 }
 
 // blocks follows the Markdown blocks in which no command counts.

@@ -9,19 +9,23 @@ import (
 
 func TestParseCommand(t *testing.T) {
 	const none = "-"
+	long := strings.Repeat("x", 500)
 	tests := map[string]struct{ text, want string }{
 		"bare":                     {"/review", "review"},
 		"with space after":         {"/review  \t", "review"},
 		"subcommand":               {"/review help", "help"},
-		"more words":               {"/review override because I say so", "override"},
+		"more words":               {"/review override because I say so", "override because I say so"},
+		"blanks between words":     {"/review  dismiss\t 0f3a \u00a0 not  ours ", "dismiss 0f3a not ours"},
+		"signs in a reason":        {"/review override `x` > <!-- y -->", "override `x` > <!-- y -->"},
+		"reason of one line":       {"/review override because\nof this", "override because"},
 		"tab":                      {"/review\thelp", "help"},
 		"unknown":                  {"/review Frobnicate!", "Frobnicate!"},
 		"after words":              {"Looks good.\n\n/review", "review"},
 		"the first counts":         {"/review help\n/review", "help"},
 		"CRLF":                     {"text\r\n/review full\r\nmore", "full"},
 		"old Mac":                  {"text\r/review\rmore", "review"},
-		"long word":                {"/review " + strings.Repeat("x", 500), strings.Repeat("x", maxCommandName)},
-		"control characters":       {"/review he\x00l\u202ep", "help"},
+		"long word":                {"/review " + long, long},
+		"control characters":       {"/review he\x00l\u202ep m\u2066e\u0085\u200b", "help me"},
 		"nothing that prints":      {"/review \x00", none},
 		"empty":                    {"", none},
 		"in a sentence":            {"please /review this", none},
@@ -65,7 +69,8 @@ func TestParseCommand(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, ok := ParseCommand(tt.text)
+			name, args, ok := ParseCommand(tt.text)
+			got := strings.TrimSpace(name + " " + args)
 			if !ok {
 				got = none
 			}
@@ -91,27 +96,54 @@ func BenchmarkParseCommandHostile(b *testing.B) {
 }
 
 func FuzzParseCommand(f *testing.F) {
-	for _, s := range []string{"/review", "a\r\n/review help", "```\n/review\n```", "> /review", "<!--\n/review\n-->\n/review", "- ~~~\n  /review\n/review x", "\xff/review\n/review \xff"} {
+	for _, s := range []string{
+		"/review", "a\r\n/review help", "```\n/review\n```", "> /review", "<!--\n/review\n-->\n/review", "- ~~~\n  /review\n/review x", "\xff/review\n/review \xff",
+		"/review dismiss 0f3a\tnot `ours`", "/review override -->", "x <!--\n/review --> y", "~~~\n/review",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		name, ok := ParseCommand(text)
+		name, args, ok := ParseCommand(text)
+		lines := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
+		for what, other := range map[string]string{"CRLF": strings.ReplaceAll(lines, "\n", "\r\n"), "LF": lines} {
+			if n, a, o := ParseCommand(other); n != name || a != args || o != ok {
+				t.Errorf("%q commands %q %q, with %s it commands %q %q", text, name, args, what, n, a)
+			}
+		}
+		// What is quoted, code or an HTML comment as a whole commands nothing.
+		for what, hidden := range map[string]string{
+			"quoted":         "> " + strings.ReplaceAll(lines, "\n", "\n> "),
+			"indented":       "    " + strings.ReplaceAll(lines, "\n", "\n    "),
+			"fenced":         strings.Repeat("`", len(text)+3) + "\n" + lines,
+			"tilde-fenced":   strings.Repeat("~", len(text)+3) + " text\n" + lines,
+			"commented":      "<!--\n" + strings.ReplaceAll(lines, "-->", "--") + "\n-->",
+			"never finished": "<!-- " + strings.ReplaceAll(lines, "-->", "--"),
+		} {
+			if name, _, ok := ParseCommand(hidden); ok {
+				t.Errorf("%s %q commands %q", what, hidden, name)
+			}
+		}
 		if !ok {
 			return
 		}
-		if n := utf8.RuneCountInString(name); n == 0 || n > maxCommandName || !utf8.ValidString(name) {
-			t.Errorf("name %q", name)
-		}
-		if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
-			t.Errorf("name %q would not print", name)
-		}
-		if !strings.HasPrefix(text, "/review") && !strings.Contains(text, "\n/review") && !strings.Contains(text, "\r/review") {
+		if !strings.HasPrefix(lines, "/review") && !strings.Contains(lines, "\n/review") {
 			t.Errorf("a command in %q, though no line begins with one", text)
 		}
-		// Everything quoted is no command.
-		quoted := "> " + strings.NewReplacer("\r\n", "\n> ", "\n", "\n> ", "\r", "\n> ").Replace(text)
-		if name, ok := ParseCommand(quoted); ok {
-			t.Errorf("quoted %q commands %q", quoted, name)
+		for _, word := range []string{name, args} {
+			if !utf8.ValidString(word) || strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsPrint(r) }) {
+				t.Errorf("%q would not print", word)
+			}
+		}
+		// Written plainly it is the same command, and the first one counts.
+		line := "/review"
+		if name != "review" || args != "" {
+			line = "/review " + name + " " + args
+		}
+		if n, a, _ := ParseCommand(line + "\n" + text); n != name || a != args {
+			t.Errorf("%q commands %q %q, and %q before it %q %q", text, name, args, line, n, a)
+		}
+		if bad := hiddenAt(lines); bad != "" {
+			t.Errorf("a command in %q, which GitHub takes for %s", text, bad)
 		}
 	})
 }

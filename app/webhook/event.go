@@ -19,6 +19,8 @@ func (h *handler) read(d *review.Delivery, body []byte) error {
 		return readPullRequest(d, body)
 	case "issue_comment":
 		return readIssueComment(d, body)
+	case "pull_request_review", "pull_request_review_comment":
+		return readReview(d, body)
 	case "check_run":
 		return readCheckRun(d, body, h.AppID)
 	case "merge_group":

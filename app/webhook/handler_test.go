@@ -382,7 +382,7 @@ func TestComments(t *testing.T) {
 		return func(d *review.Delivery) {
 			target := pull
 			target.HeadSHA = ""
-			d.Command = &review.Command{CommentID: 55, Target: target, Sender: sender, Author: author, Name: name, ReceivedAt: noon}
+			d.Command = &review.Command{Place: review.PlaceConversation, CommentID: 55, Target: target, Sender: sender, Author: author, Name: name, ReceivedAt: noon}
 		}
 	}
 	nothing := func(*review.Delivery) {}
@@ -391,7 +391,7 @@ func TestComments(t *testing.T) {
 		want         func(*review.Delivery)
 	}{
 		"a command":             {"created", comment(), command("review", "bob", "alice")},
-		"a subcommand":          {"created", comment("/review", "/review help me"), command("help", "bob", "alice")},
+		"a subcommand":          {"created", comment("/review", "/review help"), command("help", "bob", "alice")},
 		"on a bot's PR":         {"created", comment(`"alice","type":"User"`, `"renovate[bot]","type":"Bot"`), command("review", "bob", "renovate[bot]")},
 		"words":                 {"created", comment("/review", "please review"), nothing},
 		"edited":                {"edited", comment(`"created"`, `"edited"`), nothing},
@@ -416,6 +416,64 @@ func TestComments(t *testing.T) {
 		"body a number":  comment(`"/review"`, `5`),
 	} {
 		if w := serve(newHandler(t, &inbox{}, nil), delivery("issue_comment", body)); w.Code != 400 {
+			t.Errorf("%s: status %d: %s", name, w.Code, w.Body)
+		}
+	}
+}
+
+// The words of a review and comments on lines command as comments in the
+// conversation do, once each, and never by an edit.
+func TestReviewsCommand(t *testing.T) {
+	event := func(what, action string, edits ...string) string {
+		body := `{"action":"` + action + `",` + envelopeJSON + `,"pull_request":{"number":12,"state":"open","user":{"login":"alice","type":"User"},"head":{"sha":"` + sha1Head + `"}},` +
+			`"` + what + `":{"id":55,"body":"/review dismiss 0f3a not  ours","user":{"login":"bob","type":"User"}},"sender":{"login":"bob","type":"User"}}`
+		for i := 0; i < len(edits); i += 2 {
+			if !strings.Contains(body, edits[i]) {
+				t.Fatalf("%q is not in the payload", edits[i])
+			}
+			body = strings.ReplaceAll(body, edits[i], edits[i+1])
+		}
+		return body
+	}
+	const words, line = "pull_request_review", "pull_request_review_comment"
+	dismissal := func(place review.CommentPlace) func(*review.Delivery) {
+		return func(d *review.Delivery) {
+			target := pull
+			target.HeadSHA = ""
+			d.Command = &review.Command{
+				Place: place, CommentID: 55, Target: target, Sender: "bob", Author: "alice", Name: "dismiss", Args: "0f3a not ours", ReceivedAt: noon,
+			}
+		}
+	}
+	nothing := func(*review.Delivery) {}
+	for name, tt := range map[string]struct {
+		event, action, body string
+		want                func(*review.Delivery)
+	}{
+		"a review":               {words, "submitted", event("review", "submitted"), dismissal(review.PlaceReview)},
+		"a review without words": {words, "submitted", event("review", "submitted", `"/review dismiss 0f3a not  ours"`, "null"), nothing},
+		"a review, edited":       {words, "edited", event("review", "edited"), nothing},
+		"a review, dismissed":    {words, "dismissed", event("review", "dismissed"), nothing},
+		"a review by a bot":      {words, "submitted", event("review", "submitted", `"bob","type":"User"`, `"reviewgate[bot]","type":"Bot"`), nothing},
+		"a comment":              {line, "created", event("comment", "created"), dismissal(review.PlaceReviewLine)},
+		"a comment, edited":      {line, "edited", event("comment", "edited"), nothing},
+		"a comment, deleted":     {line, "deleted", event("comment", "deleted"), nothing},
+		"a comment by a bot":     {line, "created", event("comment", "created", `"bob","type":"User"`, `"reviewgate[bot]","type":"Bot"`), nothing},
+		"sent by someone else":   {line, "created", event("comment", "created", `"sender":{"login":"bob"`, `"sender":{"login":"eve"`), nothing},
+		"closed":                 {line, "created", event("comment", "created", `"state":"open"`, `"state":"closed"`), nothing},
+		"a thread, resolved":     {"pull_request_review_thread", "resolved", event("thread", "resolved"), nothing},
+	} {
+		t.Run(name, func(t *testing.T) { checkAsk(t, tt.event, tt.action, tt.body, tt.want) })
+	}
+	for name, body := range map[string]string{
+		"no id":          event("review", "submitted", `"id":55,`, ``),
+		"no number":      event("review", "submitted", `"number":12,`, ``),
+		"no author":      event("review", "submitted", `"login":"alice",`, ``),
+		"strange sender": event("review", "submitted", `"bob"`, `"bob/../.."`),
+		"body a number":  event("review", "submitted", `"/review dismiss 0f3a not  ours"`, `5`),
+		"no action":      event("review", ""),
+	} {
+		if w := serve(newHandler(t, &inbox{}, nil), delivery(words, body)); w.Code != 400 {
 			t.Errorf("%s: status %d: %s", name, w.Code, w.Body)
 		}
 	}
@@ -454,7 +512,7 @@ func TestReportsInComments(t *testing.T) {
 		"by an app's": {"edited", comment("edited", section, "", `"carol","type":"User"`, `"tidy[bot]","type":"Bot"`), report},
 		"by an author": {"created", comment("created", `/review\n`+section, "", "carol", "bob"), func(d *review.Delivery) {
 			report(d)
-			d.Command = &review.Command{CommentID: 55, Target: d.Report.Target, Sender: "bob", Author: "alice", Name: "review", ReceivedAt: noon}
+			d.Command = &review.Command{Place: review.PlaceConversation, CommentID: 55, Target: d.Report.Target, Sender: "bob", Author: "alice", Name: "review", ReceivedAt: noon}
 		}},
 	}
 	for name, tt := range tests {

@@ -16,11 +16,7 @@ type issueCommentEvent struct {
 		// PullRequest is there if the issue is a pull request.
 		PullRequest *struct{} `json:"pull_request"`
 	} `json:"issue"`
-	Comment struct {
-		ID   int64   `json:"id"`
-		Body string  `json:"body"`
-		User account `json:"user"`
-	} `json:"comment"`
+	Comment said `json:"comment"`
 	// Changes is there if the comment was edited.
 	Changes struct {
 		Body struct {
@@ -45,36 +41,11 @@ func readIssueComment(d *review.Delivery, body []byte) error {
 	if e.Issue.PullRequest == nil || e.Issue.State == "closed" || e.Comment.User.Type != "User" {
 		return nil
 	}
-	return errors.Join(e.readCommand(d), e.readReport(d))
-}
-
-// readCommand looks for a slash command in a new comment. Edits never command.
-func (e *issueCommentEvent) readCommand(d *review.Delivery) error {
-	if e.Action != "created" || !e.byPerson() {
-		return nil
+	err := e.readReport(d)
+	if e.Action == "created" { // edits never command
+		err = errors.Join(readCommand(d, review.PlaceConversation, e.Comment, e.Sender, e.Issue.User.Login, e.pull), err)
 	}
-	name, ok := ParseCommand(e.Comment.Body)
-	if !ok {
-		return nil
-	}
-	t, err := e.pull()
-	err = errors.Join(err,
-		positive("comment.id", e.Comment.ID),
-		matching("sender.login", ownerLogin, e.Sender.Login),
-		matching("issue.user.login", userLogin, e.Issue.User.Login),
-	)
-	if err != nil {
-		return err
-	}
-	d.Command = &review.Command{
-		CommentID:  e.Comment.ID,
-		Target:     t,
-		Sender:     e.Sender.Login,
-		Author:     e.Issue.User.Login,
-		Name:       name,
-		ReceivedAt: d.ReceivedAt,
-	}
-	return nil
+	return err
 }
 
 // readReport looks for a review report that came, changed or went.
@@ -100,10 +71,4 @@ func (e *issueCommentEvent) pull() (review.Target, error) {
 	t, err := e.target()
 	t.Kind, t.Number = review.TargetPull, e.Issue.Number
 	return t, errors.Join(err, positive("issue.number", int64(t.Number)))
-}
-
-// byPerson reports whether a person wrote the comment. Anything but a user,
-// an app's bot or an organisation say, is none.
-func (e *issueCommentEvent) byPerson() bool {
-	return e.Sender.Type == "User" && e.Comment.User.Type == "User" && e.Sender.Login == e.Comment.User.Login
 }

@@ -106,7 +106,7 @@ func (r *Runner) outside(cfg *config.Config, o Options) agents {
 		if a.Kind != config.KindReport || o.Outside == nil {
 			continue
 		}
-		if made := o.Outside(OutsideAgent{Agent: a, Config: cfg, Redact: r.redacted}); made != nil {
+		if made := o.Outside(OutsideAgent{Agent: a, Config: cfg, Redact: r.Redact}); made != nil {
 			all[a.ID] = made
 		}
 	}

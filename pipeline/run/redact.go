@@ -12,10 +12,10 @@ import (
 
 // redactProposed takes secrets out of what is quoted of a proposed config.
 func (r *Runner) redactProposed(p *pipeline.ProposedConfig) {
-	p.Condition = r.redacted(p.Condition)
+	p.Condition = r.Redact(p.Condition)
 	p.Problems = r.redactedProblems(p.Problems)
 	for i := range p.Changes {
-		p.Changes[i].ID = r.redacted(p.Changes[i].ID)
+		p.Changes[i].ID = r.Redact(p.Changes[i].ID)
 	}
 }
 
@@ -26,7 +26,7 @@ func (r *Runner) redactedProblems(of pipeline.List[pipeline.ConfigProblem]) pipe
 	for i := range problems {
 		p := &problems[i]
 		for _, text := range []*string{&p.Pointer, &p.Problem, &p.Remedy} {
-			*text = r.redacted(*text)
+			*text = r.Redact(*text)
 		}
 	}
 	return problems
@@ -36,7 +36,7 @@ func (r *Runner) redactedProblems(of pipeline.List[pipeline.ConfigProblem]) pipe
 // log that config can choose freely.
 func (r *Runner) redactGaps(gaps []pipeline.GapLogEntry) {
 	for i := range gaps {
-		gaps[i].Name = r.redacted(gaps[i].Name)
+		gaps[i].Name = r.Redact(gaps[i].Name)
 	}
 }
 
@@ -47,7 +47,7 @@ func (r *Runner) redactRules(results pipeline.List[pipeline.AgentResult], engine
 	redacted := func(text string) string {
 		clean, ok := known[text]
 		if !ok {
-			clean = r.redacted(text)
+			clean = r.Redact(text)
 			known[text] = clean
 		}
 		return clean
@@ -73,7 +73,8 @@ func (r *Runner) redactRules(results pipeline.List[pipeline.AgentResult], engine
 	}
 }
 
-func (r *Runner) redacted(text string) string {
+// Redact replaces the secrets in a text by placeholders.
+func (r *Runner) Redact(text string) string {
 	quoted := pipeline.PRFacts{Body: text}
 	r.detector.Redact(&quoted)
 	return quoted.Body

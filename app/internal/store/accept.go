@@ -173,16 +173,16 @@ func (s *Store) acceptCommand(ctx context.Context, t tx, d review.Delivery, agai
 		return false, fmt.Errorf("encode the command's target: %w", err)
 	}
 	inserted, err := t.exec(ctx, `
-		INSERT INTO commands (comment_id, target_key, target, sender, author, name, received_at) VALUES (?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (comment_id) DO NOTHING`,
-		c.CommentID, c.Target.Key(), string(target), c.Sender, c.Author, c.Name, micros(c.ReceivedAt))
+		INSERT INTO commands (place, comment_id, target_key, target, sender, author, name, args, received_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (place, comment_id) DO NOTHING`,
+		string(c.Place), c.CommentID, c.Target.Key(), string(target), c.Sender, c.Author, c.Name, c.Args, micros(c.ReceivedAt))
 	if err != nil {
 		return false, fmt.Errorf("store the command: %w", err)
 	}
 	if inserted == 0 && !again {
 		return false, nil
 	}
-	_, err = t.insertJob(ctx, commandArgs{CommentID: c.CommentID, Delivery: d.GUID})
+	_, err = t.insertJob(ctx, commandArgs{Place: c.Place, CommentID: c.CommentID, Delivery: d.GUID})
 	return true, err
 }
 

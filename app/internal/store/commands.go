@@ -9,12 +9,12 @@ import (
 	"github.com/reviewgate/reviewgate/app/review"
 )
 
-const commandColumns = `comment_id, target, sender, author, name, received_at`
+const commandColumns = `place, comment_id, target, sender, author, name, args, received_at`
 
 func scanCommand(row scanner, more ...any) (c review.Command, err error) {
 	var target string
 	var received int64
-	if err := row.Scan(append([]any{&c.CommentID, &target, &c.Sender, &c.Author, &c.Name, &received}, more...)...); err != nil {
+	if err := row.Scan(append([]any{&c.Place, &c.CommentID, &target, &c.Sender, &c.Author, &c.Name, &c.Args, &received}, more...)...); err != nil {
 		return c, err
 	}
 	c.ReceivedAt = fromMicros(received)
@@ -25,20 +25,20 @@ func scanCommand(row scanner, more ...any) (c review.Command, err error) {
 }
 
 // Command implements review.Store.
-func (s *Store) Command(ctx context.Context, commentID int64) (c review.Command, done bool, err error) {
+func (s *Store) Command(ctx context.Context, place review.CommentPlace, commentID int64) (c review.Command, done bool, err error) {
 	err = s.db.read(ctx, func(t tx) (err error) {
-		c, err = scanCommand(t.row(ctx, `SELECT `+commandColumns+`, accepted = 1 OR outcome <> '' FROM commands WHERE comment_id = ?`, commentID), &done)
+		c, err = scanCommand(t.row(ctx, `SELECT `+commandColumns+`, accepted = 1 OR outcome <> '' FROM commands WHERE place = ? AND comment_id = ?`, string(place), commentID), &done)
 		return err
 	})
 	if err != nil {
-		return review.Command{}, false, fmt.Errorf("read command %d: %w", commentID, notFound(err))
+		return review.Command{}, false, fmt.Errorf("read command %s %d: %w", place, commentID, notFound(err))
 	}
 	return c, done, nil
 }
 
 // theCommand is the condition that picks a command's row, with its parameters.
 func theCommand(c review.Command) (where string, args []any) {
-	return `comment_id = ?`, []any{c.CommentID}
+	return `place = ? AND comment_id = ?`, []any{string(c.Place), c.CommentID}
 }
 
 // Obey implements review.Store.
@@ -78,7 +78,7 @@ func (s *Store) AwaitingCommands(ctx context.Context, key string, generation int
 			all = append(all, c)
 			return err
 		}, `SELECT `+commandColumns+` FROM commands
-			WHERE target_key = ? AND accepted = 1 AND generation <= ? AND outcome = '' ORDER BY received_at, comment_id`, key, generation)
+			WHERE target_key = ? AND accepted = 1 AND generation <= ? AND outcome = '' ORDER BY received_at, place, comment_id`, key, generation)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list the commands that wait for %s: %w", key, err)
@@ -87,12 +87,12 @@ func (s *Store) AwaitingCommands(ctx context.Context, key string, generation int
 }
 
 // FinishCommand implements review.Store. The first outcome stays.
-func (s *Store) FinishCommand(ctx context.Context, commentID int64, outcome string) error {
+func (s *Store) FinishCommand(ctx context.Context, place review.CommentPlace, commentID int64, outcome string) error {
 	if outcome == "" {
 		return fmt.Errorf("finish command %d: it needs an outcome", commentID)
 	}
 	return s.change(ctx, fmt.Sprintf("finish command %d", commentID),
-		`UPDATE commands SET outcome = CASE WHEN outcome = '' THEN ? ELSE outcome END WHERE comment_id = ?`, outcome, commentID)
+		`UPDATE commands SET outcome = CASE WHEN outcome = '' THEN ? ELSE outcome END WHERE place = ? AND comment_id = ?`, outcome, string(place), commentID)
 }
 
 // CommandsSince implements review.Store.

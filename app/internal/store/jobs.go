@@ -1,6 +1,8 @@
 package store
 
 import (
+	"cmp"
+
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
 
@@ -74,14 +76,15 @@ func (publishArgs) options() *river.InsertOpts {
 // commandArgs is a job for a slash command. What people ask for goes before
 // reviews: they are short, and somebody waits.
 type commandArgs struct {
-	CommentID int64  `json:"comment_id"`
-	Delivery  string `json:"delivery"`
+	Place     review.CommentPlace `json:"place,omitempty"` // empty in jobs from before there were several
+	CommentID int64               `json:"comment_id"`
+	Delivery  string              `json:"delivery"`
 }
 
 func (commandArgs) Kind() string { return string(review.JobCommand) }
 
 func (a commandArgs) job() review.Job {
-	return review.Job{Kind: review.JobCommand, CommentID: a.CommentID}
+	return review.Job{Kind: review.JobCommand, Place: cmp.Or(a.Place, review.PlaceConversation), CommentID: a.CommentID}
 }
 
 func (a commandArgs) delivery() string { return a.Delivery }

@@ -71,7 +71,7 @@ func TestDeadProcessIsTakenOver(t *testing.T) {
 		return nil
 	})
 	t.Cleanup(func() { close(end) })
-	_, err := dead.Accept(t.Context(), review.Delivery{GUID: "1", Review: &review.ReviewAsk{Target: g}, Command: &review.Command{CommentID: 7, Target: g}})
+	_, err := dead.Accept(t.Context(), review.Delivery{GUID: "1", Review: &review.ReviewAsk{Target: g}, Command: &review.Command{Place: review.PlaceReviewLine, CommentID: 7, Target: g}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestDeadProcessIsTakenOver(t *testing.T) {
 			t.Fatalf("taken up: %v; want the review and the command", got)
 		}
 	}
-	if j := got[review.JobCommand]; j.CommentID != 7 || j.Attempt != 2 {
+	if j := got[review.JobCommand]; j.Place != review.PlaceReviewLine || j.CommentID != 7 || j.Attempt != 2 {
 		t.Errorf("command = %+v, want the second attempt at 7", j)
 	}
 	if crashes.Load() != 1 {

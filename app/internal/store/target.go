@@ -193,13 +193,13 @@ func targetDest(g *review.Target) []any {
 // Target implements review.Store.
 func (s *Store) Target(ctx context.Context, key string) (review.TargetState, error) {
 	var st review.TargetState
-	var failed int64
+	var failed, asked int64
 	var rerun string
 	err := s.db.read(ctx, func(t tx) error {
 		return t.row(ctx, `
-			SELECT `+targetColumns+`, wanted, done, reason, rerun, fresh_generation > done, closed = 1, gave_up = 1, attempts, crashes, failed_since, notice, result
+			SELECT `+targetColumns+`, wanted, done, reason, rerun, fresh_generation > done, closed = 1, gave_up = 1, attempts, crashes, failed_since, asked_at, notice, result
 			FROM targets WHERE key = ?`, key).
-			Scan(append(targetDest(&st.Target), &st.Wanted, &st.Done, &st.Reason, &rerun, &st.Fresh, &st.Closed, &st.GaveUp, &st.Attempts, &st.Crashes, &failed, &st.Notice, &st.Result)...)
+			Scan(append(targetDest(&st.Target), &st.Wanted, &st.Done, &st.Reason, &rerun, &st.Fresh, &st.Closed, &st.GaveUp, &st.Attempts, &st.Crashes, &failed, &asked, &st.Notice, &st.Result)...)
 	})
 	if err == nil {
 		st.Rerun, err = decodeRerun(rerun)
@@ -209,6 +209,9 @@ func (s *Store) Target(ctx context.Context, key string) (review.TargetState, err
 	}
 	if failed != 0 {
 		st.FailedSince = fromMicros(failed)
+	}
+	if st.Wanted > st.Done {
+		st.AskedAt = fromMicros(asked)
 	}
 	return st, nil
 }

@@ -35,6 +35,8 @@ type object = map[string]any
 var webhooks = []string{
 	"check-suite-requested", "check-suite-rerequested",
 	"installation-repositories-added", "installation-repositories-removed",
+	"pull-request-review-edited", "pull-request-review-submitted",
+	"pull-request-review-comment-created", "pull-request-review-comment-edited",
 	"repository-archived", "repository-deleted", "repository-privatized", "repository-publicized",
 	"repository-renamed", "repository-transferred", "repository-unarchived",
 }

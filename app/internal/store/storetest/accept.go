@@ -267,7 +267,7 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 		g.Owner, g.Name, g.HeadRef = odd, odd, odd
 		d := push("odd", g)
 		d.Action, d.Review.Reason = odd, odd
-		d.Command = &review.Command{CommentID: 100, Target: g, Sender: odd, Author: odd, Name: odd}
+		d.Command = &review.Command{Place: review.PlaceReview, CommentID: 100, Target: g, Sender: odd, Author: odd, Name: odd, Args: odd}
 		d.Rerequest = &review.Rerequest{RepoID: repoID, Owner: odd, Name: odd + `\u0000`, HeadSHA: odd}
 		f.accept(t, d)
 		f.wantJobs(t, 3, "after a delivery of odd texts")

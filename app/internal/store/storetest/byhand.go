@@ -102,7 +102,7 @@ var byHandTests = map[string]func(*testing.T, *fixture){
 		if st := f.state(t, g.Key()); st.Wanted != 0 {
 			t.Errorf("a review was asked for: %+v", st)
 		}
-		if _, done, _ := f.Command(f.ctx, 1); done {
+		if _, done, _ := f.Command(f.ctx, review.PlaceConversation, 1); done {
 			t.Error("the command counts as done")
 		}
 	},
@@ -153,14 +153,14 @@ var byHandTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("wanted = %d, want 1", st.Wanted)
 		}
 		refused := f.said(t, 3, g)
-		if err := f.FinishCommand(f.ctx, 3, "refused"); err != nil {
+		if err := f.FinishCommand(f.ctx, review.PlaceConversation, 3, "refused"); err != nil {
 			t.Fatal(err)
 		}
 		if err := f.Obey(f.ctx, refused, e, ask); err != nil {
 			t.Fatal(err)
 		}
 		f.wantTaught(t, "after a command that was refused", g, pipeline.Memory{})
-		wantErr(t, "an unknown command", f.Obey(f.ctx, review.Command{CommentID: 99, Target: g}, e, ask), review.ErrNotFound)
+		wantErr(t, "an unknown command", f.Obey(f.ctx, review.Command{Place: review.PlaceConversation, CommentID: 99, Target: g}, e, ask), review.ErrNotFound)
 	},
 }
 

@@ -101,7 +101,7 @@ var queueTests = map[string]func(*testing.T, *fixture){
 		eventually(t, "four jobs done", func() bool { mu.Lock(); defer mu.Unlock(); return len(got) == 4 })
 		want := map[review.JobKind]review.Job{
 			review.JobReview:    {Kind: review.JobReview, Key: pull(1, "").Key(), Attempt: 1},
-			review.JobCommand:   {Kind: review.JobCommand, CommentID: 100, Attempt: 1},
+			review.JobCommand:   {Kind: review.JobCommand, Place: review.PlaceConversation, CommentID: 100, Attempt: 1},
 			review.JobRerequest: {Kind: review.JobRerequest, Rerequest: &rr, Delivery: "3", Attempt: 1},
 			review.JobReport:    {Kind: review.JobReport, Report: &news, Delivery: "4", Attempt: 1},
 		}

@@ -100,13 +100,13 @@ func push(guid string, g review.Target) review.Delivery {
 func comment(guid string, id int64, g review.Target) review.Delivery {
 	return review.Delivery{
 		GUID: guid, Event: "issue_comment", Action: "created", Installation: 5, RepoID: repoID,
-		Command: &review.Command{CommentID: id, Target: g, Sender: "ann", Author: "bob", Name: "review"},
+		Command: &review.Command{Place: review.PlaceConversation, CommentID: id, Target: g, Sender: "ann", Author: "bob", Name: "review"},
 	}
 }
 
 // obey obeys a command on the target that it asks to be reviewed.
 func (f *fixture) obey(commentID int64, ask review.ReviewAsk) error {
-	return f.Obey(f.ctx, review.Command{CommentID: commentID, Target: ask.Target}, review.Effect{}, &ask)
+	return f.Obey(f.ctx, review.Command{Place: review.PlaceConversation, CommentID: commentID, Target: ask.Target}, review.Effect{}, &ask)
 }
 
 func (f *fixture) accept(t *testing.T, d review.Delivery) review.Accepted {

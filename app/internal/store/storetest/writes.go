@@ -98,7 +98,7 @@ var commandTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("the same comment under another GUID = %+v, want a no-op", a)
 		}
 		f.wantJobs(t, 1, "after the same comment again")
-		got, done, err := f.Command(f.ctx, 100)
+		got, done, err := f.Command(f.ctx, review.PlaceConversation, 100)
 		if err != nil || done {
 			t.Fatalf("Command = %v, %v", done, err)
 		}
@@ -108,8 +108,29 @@ var commandTests = map[string]func(*testing.T, *fixture){
 		if st := f.state(t, g.Key()); st.Wanted != 0 {
 			t.Errorf("a command raised the generation to %d before it was accepted", st.Wanted)
 		}
-		_, _, err = f.Command(f.ctx, 101)
+		_, _, err = f.Command(f.ctx, review.PlaceConversation, 101)
 		wantErr(t, "an unknown command", err, review.ErrNotFound)
+	},
+	"is known by its place too": func(t *testing.T, f *fixture) {
+		for i, place := range []review.CommentPlace{review.PlaceConversation, review.PlaceReview, review.PlaceReviewLine} {
+			d := comment(guid(i), 100, pull(i, ""))
+			d.Command.Place, d.Command.Args, d.Command.ReceivedAt = place, "0f3a not in our code", f.clock.Now()
+			if a := f.accept(t, d); a.NoOp {
+				t.Errorf("the comment of this number is known in another place: %s", place)
+			}
+			got, _, err := f.Command(f.ctx, place, 100)
+			if diff := cmp.Diff(*d.Command, got); err != nil || diff != "" {
+				t.Errorf("%s: %v (-want +got):\n%s", place, err, diff)
+			}
+		}
+		if err := f.FinishCommand(f.ctx, review.PlaceReview, 100, "refused"); err != nil {
+			t.Fatal(err)
+		}
+		for place, want := range map[review.CommentPlace]bool{review.PlaceConversation: false, review.PlaceReview: true, review.PlaceReviewLine: false} {
+			if _, done, err := f.Command(f.ctx, place, 100); err != nil || done != want {
+				t.Errorf("%s: done %t, %v", place, done, err)
+			}
+		}
 	},
 	"is accepted once": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
@@ -123,7 +144,7 @@ var commandTests = map[string]func(*testing.T, *fixture){
 		if st := f.state(t, g.Key()); st.Wanted != 1 || !st.Fresh || st.Reason != ask.Reason {
 			t.Errorf("state = %+v, want one fresh generation", st)
 		}
-		if _, done, _ := f.Command(f.ctx, 100); !done {
+		if _, done, _ := f.Command(f.ctx, review.PlaceConversation, 100); !done {
 			t.Error("an accepted command isn't done")
 		}
 		wantErr(t, "an unknown command", f.obey(101, ask), review.ErrNotFound)
@@ -155,19 +176,19 @@ var commandTests = map[string]func(*testing.T, *fixture){
 		if diff := cmp.Diff([]int64{100, 101}, ids(2)); diff != "" {
 			t.Errorf("waiting for generation 2 (-want +got):\n%s", diff)
 		}
-		if err := f.FinishCommand(f.ctx, 100, "done"); err != nil {
+		if err := f.FinishCommand(f.ctx, review.PlaceConversation, 100, "done"); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff([]int64{101}, ids(2)); diff != "" {
 			t.Errorf("after one was finished (-want +got):\n%s", diff)
 		}
-		if err := f.FinishCommand(f.ctx, 102, "refused"); err != nil {
+		if err := f.FinishCommand(f.ctx, review.PlaceConversation, 102, "refused"); err != nil {
 			t.Fatal(err)
 		}
-		if _, done, _ := f.Command(f.ctx, 102); !done {
+		if _, done, _ := f.Command(f.ctx, review.PlaceConversation, 102); !done {
 			t.Error("a refused command isn't done")
 		}
-		wantErr(t, "an unknown command", f.FinishCommand(f.ctx, 103, "done"), review.ErrNotFound)
+		wantErr(t, "an unknown command", f.FinishCommand(f.ctx, review.PlaceConversation, 103, "done"), review.ErrNotFound)
 	},
 	"refused ones count too": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
@@ -178,7 +199,7 @@ var commandTests = map[string]func(*testing.T, *fixture){
 			d.Command.ReceivedAt = start.Add(time.Duration(id) * time.Minute)
 			f.accept(t, d)
 			if id == 2 {
-				if err := f.FinishCommand(f.ctx, id+1, "refused"); err != nil {
+				if err := f.FinishCommand(f.ctx, review.PlaceConversation, id+1, "refused"); err != nil {
 					t.Fatal(err)
 				}
 			} else if err := f.obey(id+1, ask); err != nil {

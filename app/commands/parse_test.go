@@ -1,0 +1,114 @@
+package commands_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/reviewgate/reviewgate/app/commands"
+)
+
+func TestParse(t *testing.T) {
+	type c = commands.Command
+	tests := map[string]struct {
+		name, rest string
+		want       c
+	}{
+		"bare":                 {"review", "", c{}},
+		"agents":               {"agent", "  security-reviewer `build-reviewer` security-reviewer", c{Agents: []string{"security-reviewer", "build-reviewer"}}},
+		"full":                 {"full", "", c{}},
+		"dismiss":              {"dismiss", "0F3A91 not in our code", c{Finding: "0f3a91", Reason: "not in our code"}},
+		"dismiss, copied":      {"dismiss", "`0f3a9112`\tread  only", c{Finding: "0f3a9112", Reason: "read  only"}},
+		"restore":              {"restore", "0f3a", c{Finding: "0f3a"}},
+		"accept":               {"accept", "0f3a", c{Finding: "0f3a"}},
+		"override":             {"override", "hotfix, see INC-7", c{Reason: "hotfix, see INC-7"}},
+		"reject":               {"reject", "wait for legal", c{Reason: "wait for legal"}},
+		"resume":               {"resume", "", c{}},
+		"explain":              {"explain", "", c{}},
+		"explain a file":       {"explain", "docs/a b.md", c{Subject: "docs/a b.md"}},
+		"status":               {"status", "", c{}},
+		"help":                 {"help", "me, please", c{}},
+		"capital of a phone's": {"Status", "", c{}},
+	}
+	seen := map[commands.Name]bool{}
+	for name, tt := range tests {
+		got, err := commands.Parse(tt.name, tt.rest)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		seen[got.Name] = true
+		if want := commands.Name(strings.ToLower(tt.name)); got.Name != want {
+			t.Errorf("%s: is %s, want %s", name, got.Name, want)
+		}
+		if diff := cmp.Diff(tt.want, got, cmpopts.IgnoreFields(c{}, "Kind")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	for _, k := range commands.All() {
+		if !seen[k.Name] {
+			t.Errorf("nothing parsed as %s", k.Name)
+		}
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for _, tt := range []struct {
+		name, rest string
+		wrong      commands.Wrong
+		given      string
+	}{
+		{"review", "please", commands.TooMuch, "please"},
+		{"agent", "", commands.NoAgent, ""},
+		{"agent", "`` `", commands.NoAgent, ""},
+		{"full", "security-reviewer", commands.TooMuch, "security-reviewer"},
+		{"dismiss", "", commands.NoFinding, ""},
+		{"dismiss", "0f3a", commands.NoReason, ""},
+		{"dismiss", "0f3a  ", commands.NoReason, ""},
+		{"dismiss", "0f3 short", commands.BadFinding, "0f3"},
+		{"dismiss", "because it is old", commands.BadFinding, "because"},
+		{"restore", "", commands.NoFinding, ""},
+		{"restore", "0f3a 0f3b", commands.TooMuch, "0f3b"},
+		{"accept", "#1", commands.BadFinding, "#1"},
+		{"override", " ", commands.NoReason, ""},
+		{"reject", "", commands.NoReason, ""},
+		{"resume", "now", commands.TooMuch, "now"},
+		{"status", "now", commands.TooMuch, "now"},
+	} {
+		_, err := commands.Parse(tt.name, tt.rest)
+		var usage *commands.UsageError
+		if !errors.As(err, &usage) || usage.Wrong != tt.wrong || usage.Given != tt.given || string(usage.Kind.Name) != tt.name {
+			t.Errorf("%s %q: %v", tt.name, tt.rest, err)
+		}
+	}
+	var unknown *commands.UnknownError
+	for _, name := range []string{"fix", "dimsiss", "", "agent\x00"} {
+		if _, err := commands.Parse(name, "x"); !errors.As(err, &unknown) || unknown.Name != name {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+// What is understood is bounded by what was typed, and a command whose parts
+// are typed again means the same.
+func FuzzParse(f *testing.F) {
+	for _, k := range commands.All() {
+		f.Add(string(k.Name), "0f3a `a` b")
+	}
+	f.Fuzz(func(t *testing.T, name, rest string) {
+		c, err := commands.Parse(name, rest)
+		if err != nil {
+			return
+		}
+		again, err := commands.Parse(string(c.Name), strings.Join(append(c.Agents, strings.TrimSpace(c.Finding+" "+c.Reason), c.Subject), " "))
+		if err != nil {
+			t.Fatalf("%s %q is understood, and %+v is not: %v", name, rest, c, err)
+		}
+		if diff := cmp.Diff(c, again, cmpopts.IgnoreFields(commands.Command{}, "Kind")); diff != "" {
+			t.Errorf("%s %q (-once +again):\n%s", name, rest, diff)
+		}
+	})
+}

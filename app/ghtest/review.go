@@ -1,0 +1,238 @@
+package ghtest
+
+import (
+	"slices"
+	"time"
+)
+
+// Review is a review that somebody submitted. GitHub takes no reactions to its
+// words by its REST API.
+type Review struct {
+	ID          int64
+	Author      string
+	State       string // approved, changes_requested or commented
+	Body        string
+	SubmittedAt time.Time
+}
+
+// review is a review in the state.
+type review struct {
+	Review
+	pull     *PullRequest
+	author   *account
+	commitID string
+}
+
+// reviewComment is a comment on a line of the change in the state.
+type reviewComment struct {
+	comment
+	review   *review
+	path     string
+	line     int
+	commitID string
+}
+
+// reviewStates are those that a review can be submitted in.
+var reviewStates = []string{"approved", "changes_requested", "commented"}
+
+// Review submits a review of the head as it is, and sends pull_request_review
+// submitted.
+func (p *PullRequest) Review(login, state, body string) Review {
+	if !slices.Contains(reviewStates, state) {
+		p.s.opts.Fail("review #%d: the state %q is none of %v", p.Number, state, reviewStates)
+	}
+	p.s.mu.Lock()
+	r := p.addReview(login, state, body)
+	e := r.event("submitted", nil)
+	view := r.Review
+	p.s.notify()
+	p.s.mu.Unlock()
+	p.s.deliver(e)
+	return view
+}
+
+// EditReview edits the words of a review as its author, and sends
+// pull_request_review edited.
+func (p *PullRequest) EditReview(id int64, body string) {
+	p.s.mu.Lock()
+	i := slices.IndexFunc(p.reviews, func(r *review) bool { return r.ID == id })
+	if i < 0 {
+		p.s.mu.Unlock()
+		p.s.opts.Fail("edit review %d: there is none", id)
+		return
+	}
+	r := p.reviews[i]
+	before := r.Body
+	r.Body = body
+	e := r.event("edited", object{"changes": object{"body": object{"from": before}}})
+	p.s.notify()
+	p.s.mu.Unlock()
+	p.s.deliver(e)
+}
+
+// ReviewComment comments on a line of a changed file, in a review of its own as
+// GitHub makes one for a single comment. It sends both events.
+func (p *PullRequest) ReviewComment(login, path string, line int, body string) Comment {
+	p.s.mu.Lock()
+	r := p.addReview(login, "commented", "")
+	now := p.s.now()
+	c := &reviewComment{
+		comment: comment{
+			Comment: Comment{ID: p.s.state.nextID(), Author: r.author.login, Body: body, CreatedAt: now, UpdatedAt: now},
+			pull:    p, author: r.author,
+		},
+		review: r, path: path, line: line, commitID: p.headSHA,
+	}
+	p.repo.reviewComments = append(p.repo.reviewComments, c)
+	submitted, created := r.event("submitted", nil), c.event("created", nil)
+	view := c.view()
+	p.s.notify()
+	p.s.mu.Unlock()
+	p.s.deliver(submitted, created)
+	return view
+}
+
+// EditReviewComment edits a comment on a line as its author, and sends
+// pull_request_review_comment edited.
+func (p *PullRequest) EditReviewComment(id int64, body string) {
+	p.s.mu.Lock()
+	c := p.repo.reviewComment(id)
+	if c == nil {
+		p.s.mu.Unlock()
+		p.s.opts.Fail("edit review comment %d: there is none", id)
+		return
+	}
+	before := c.Body
+	c.edit(body, p.s.now())
+	e := c.event("edited", object{"changes": object{"body": object{"from": before}}})
+	p.s.notify()
+	p.s.mu.Unlock()
+	p.s.deliver(e)
+}
+
+// ReviewComments lists the comments on lines of the change, oldest first.
+func (p *PullRequest) ReviewComments() []Comment {
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	var views []Comment
+	for _, c := range p.repo.reviewComments {
+		if c.pull == p {
+			views = append(views, c.view())
+		}
+	}
+	return views
+}
+
+// addReview puts a review of the head on the pull request. The lock must be held.
+func (p *PullRequest) addReview(login, state, body string) *review {
+	author := p.s.state.account(login, "User")
+	p.updatedAt = p.s.now()
+	r := &review{
+		Review: Review{ID: p.s.state.nextID(), Author: author.login, State: state, Body: body, SubmittedAt: p.updatedAt},
+		pull:   p, author: author, commitID: p.headSHA,
+	}
+	p.reviews = append(p.reviews, r)
+	return r
+}
+
+// reviewComment returns the comment of an id, or nil. The lock must be held.
+func (r *Repo) reviewComment(id int64) *reviewComment {
+	for _, c := range r.reviewComments {
+		if c.ID == id {
+			return c
+		}
+	}
+	return nil
+}
+
+// event makes a pull_request_review event. The lock must be held.
+func (r *review) event(action string, extra object) event {
+	s := r.pull.s
+	return r.pull.repo.event("pull_request_review", action, r.author, object{"review": s.renderReview(r), "pull_request": s.renderPull(r.pull)}.with(extra))
+}
+
+// event makes a pull_request_review_comment event. The lock must be held.
+func (c *reviewComment) event(action string, extra object) event {
+	s := c.pull.s
+	return c.pull.repo.event("pull_request_review_comment", action, c.author, object{"comment": s.renderReviewComment(c), "pull_request": s.renderPull(c.pull)}.with(extra))
+}
+
+func (s *Server) renderReview(r *review) object {
+	pull, page := s.api("/repos/%s/pulls/%d", r.pull.repo.fullName(), r.pull.Number), s.web("/%s/pull/%d#pullrequestreview-%d", r.pull.repo.fullName(), r.pull.Number, r.ID)
+	return object{
+		"id": r.ID, "node_id": nodeID("PRR", r.ID), "user": s.renderAccount(r.author), "body": orNil(r.Body), "commit_id": r.commitID,
+		"submitted_at": stamp(r.SubmittedAt), "state": r.State, "html_url": page, "pull_request_url": pull,
+		"author_association": r.pull.repo.association(r.author),
+		"_links":             object{"html": object{"href": page}, "pull_request": object{"href": pull}},
+	}
+}
+
+func (s *Server) renderReviewComment(c *reviewComment) object {
+	url := s.api("/repos/%s/pulls/comments/%d", c.pull.repo.fullName(), c.ID)
+	pull, page := s.api("/repos/%s/pulls/%d", c.pull.repo.fullName(), c.pull.Number), s.web("/%s/pull/%d#discussion_r%d", c.pull.repo.fullName(), c.pull.Number, c.ID)
+	return object{
+		"id": c.ID, "node_id": nodeID("PRRC", c.ID), "url": url, "html_url": page, "pull_request_url": pull, "pull_request_review_id": c.review.ID,
+		"diff_hunk": "@@ -0,0 +1 @@", "path": c.path, "position": c.line, "original_position": c.line, "commit_id": c.commitID, "original_commit_id": c.commitID,
+		"user": s.renderAccount(c.author), "body": c.Body, "created_at": stamp(c.CreatedAt), "updated_at": stamp(c.UpdatedAt),
+		"author_association": c.pull.repo.association(c.author), "reactions": c.tally(url),
+		"start_line": nil, "original_start_line": nil, "start_side": nil, "line": c.line, "original_line": c.line, "side": "RIGHT", "subject_type": "line",
+		"_links": object{"self": object{"href": url}, "html": object{"href": page}, "pull_request": object{"href": pull}},
+	}
+}
+
+func createReviewReaction(c *call) *Response {
+	return c.locked(func() *Response {
+		found := c.repo.reviewComment(c.number("comment_id"))
+		if found == nil {
+			return notFound()
+		}
+		return c.reactTo(&found.comment)
+	})
+}
+
+// Team puts users into a team of an organisation, made if need be; with none
+// of them it is empty.
+func (s *Server) Team(org, slug string, logins ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state.account(org, "Organization")
+	members := map[string]string{}
+	for _, login := range logins {
+		members[fold(s.state.account(login, "User").login)] = "active"
+	}
+	if s.state.teams == nil {
+		s.state.teams = map[string]map[string]string{}
+	}
+	s.state.teams[fold(org+"/"+slug)] = members
+	s.notify()
+}
+
+// InviteToTeam has a user be asked into a team: nobody is in it before they
+// have accepted.
+func (s *Server) InviteToTeam(org, slug, login string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	members := s.state.teams[fold(org+"/"+slug)]
+	if members == nil {
+		s.opts.Fail("invite %s to %s/%s: there is no such team", login, org, slug)
+		return
+	}
+	members[fold(s.state.account(login, "User").login)] = "pending"
+	s.notify()
+}
+
+// getTeamMembership tells whether a user is in a team. A team of an account
+// where the App is not installed is not found.
+func getTeamMembership(c *call) *Response {
+	return c.locked(func() *Response {
+		org := c.params["org"]
+		members, known := c.s.state.teams[fold(org+"/"+c.params["team_slug"])]
+		state := members[fold(c.params["username"])]
+		if !known || state == "" || fold(c.caller.installation.account.login) != fold(org) {
+			return notFound()
+		}
+		return ok(object{
+			"url": c.s.api("/orgs/%s/teams/%s/memberships/%s", org, c.params["team_slug"], c.params["username"]), "role": "member", "state": state,
+		})
+	})
+}

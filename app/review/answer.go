@@ -1,0 +1,94 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/app/render"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// explain answers why agents ran or did not. The review that the comment shows
+// when it is said tells.
+func (o *order) explain(ctx context.Context) (verdict, error) {
+	r, err := o.Store.LatestReview(ctx, o.Target.Key())
+	if err != nil {
+		return verdict{}, fmt.Errorf("read the newest review: %w", err)
+	}
+	if r == nil {
+		return refused(render.Notice{Kind: render.NoticeNoReview}), nil
+	}
+	n := render.Notice{Kind: render.NoticeExplain, Text: o.what.Subject}
+	if !knownTo(&r.Review, o.what.Subject) {
+		return refused(n), nil
+	}
+	return answered(n), nil
+}
+
+// knownTo reports whether a name is that of an agent or of a changed file of a
+// review, or none is asked for.
+func knownTo(r *pipeline.Review, name string) bool {
+	is := func(agent string) bool { return strings.EqualFold(agent, name) }
+	return name == "" ||
+		slices.ContainsFunc(r.Manifest.Entries, func(e pipeline.ManifestEntry) bool { return is(e.Agent) }) ||
+		slices.ContainsFunc(r.Manifest.Skipped, func(a pipeline.SkippedAgent) bool { return is(a.Agent) }) ||
+		slices.ContainsFunc(r.Facts.Files, func(f pipeline.File) bool { return f.Path == name })
+}
+
+// maxStatusSaid is how many verdicts on findings a status lists.
+const maxStatusSaid = 20
+
+// status answers where the pull request stands.
+func (o *order) status(ctx context.Context) (verdict, error) {
+	key := o.Target.Key()
+	state, err := o.Store.Target(ctx, key)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return verdict{}, fmt.Errorf("read the target's state: %w", err)
+	}
+	r, err := o.Store.LatestReview(ctx, key)
+	if err != nil {
+		return verdict{}, fmt.Errorf("read the newest review: %w", err)
+	}
+	st := render.Status{At: o.Now(), GaveUp: state.GaveUp, Left: max(0, o.limit()-o.sent), Limit: o.limit()}
+	if state.Wanted > state.Done {
+		st.Asked, st.Since, st.Attempts = state.Reason, state.AskedAt, state.Attempts
+	}
+	head, base, all := state.HeadSHA, "", []subject(nil)
+	if r != nil {
+		st.Decision, st.HeadSHA = r.Review.Report.Decision, r.HeadSHA
+		base, all = r.Review.Facts.Base.Ref, subjects(&r.Review.Report)
+	}
+	m, err := o.Store.Taught(ctx, key, head, base)
+	if err != nil {
+		return verdict{}, fmt.Errorf("read what was said of findings: %w", err)
+	}
+	st.ByHand = m.ByHand
+	st.Said = verdicts(said(all, m), m)
+	if more := len(st.Said) - maxStatusSaid; more > 0 {
+		st.Said, st.More = st.Said[:maxStatusSaid], more
+	}
+	return answered(render.Notice{Kind: render.NoticeStatus, Status: &st}), nil
+}
+
+// verdicts are what was said of findings, once for each.
+func verdicts(of []subject, m pipeline.Memory) []render.SaidOf {
+	var out []render.SaidOf
+	for _, s := range of {
+		v := render.SaidOf{Named: named(s.id, s.title)}
+		for _, d := range m.Dismissed {
+			if slices.Contains(s.fingerprints, d.Fingerprint) {
+				v.By, v.Reason = d.By, d.Reason
+			}
+		}
+		for _, a := range m.Accepted {
+			if slices.Contains(s.fingerprints, a.Fingerprint) {
+				v.By, v.Reason, v.Accepted = a.By, "", true
+			}
+		}
+		out = append(out, v)
+	}
+	return out
+}

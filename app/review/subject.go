@@ -1,0 +1,185 @@
+package review
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/app/commands"
+	"github.com/reviewgate/reviewgate/app/render"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// subject is a finding that a command may be about.
+type subject struct {
+	id, title, path string
+	fingerprints    []string // all by which it is known, the id among them
+	critical        bool     // by its own severity or the gate's
+}
+
+// subjects are the findings of a review, those that were set aside included.
+func subjects(r *pipeline.ReviewReport) []subject {
+	var all []subject
+	for i := range r.Findings {
+		all = append(all, subjectOf(&r.Findings[i]))
+	}
+	for i := range r.Suppressed {
+		all = append(all, subjectOf(&r.Suppressed[i].Finding))
+	}
+	return all
+}
+
+func subjectOf(f *pipeline.Finding) subject {
+	s := subject{
+		id: f.ID, title: f.Title, path: f.Path, fingerprints: slices.Clone(f.Fingerprints),
+		critical: f.Severity == pipeline.SeverityCritical || f.GateSeverity == pipeline.SeverityCritical,
+	}
+	if f.ID != "" && !slices.Contains(s.fingerprints, f.ID) {
+		s.fingerprints = append(s.fingerprints, f.ID)
+	}
+	return s
+}
+
+// said lists the findings of which somebody said something, those that the
+// review has no more among them.
+func said(of []subject, m pipeline.Memory) []subject {
+	var fingerprints []string
+	for _, d := range m.Dismissed {
+		fingerprints = append(fingerprints, d.Fingerprint)
+	}
+	for _, a := range m.Accepted {
+		fingerprints = append(fingerprints, a.Fingerprint)
+	}
+	var all []subject
+	for _, s := range of {
+		if slices.ContainsFunc(s.fingerprints, func(f string) bool { return slices.Contains(fingerprints, f) }) {
+			all = append(all, s)
+		}
+	}
+	for _, f := range fingerprints {
+		if !slices.ContainsFunc(all, func(s subject) bool { return slices.Contains(s.fingerprints, f) }) {
+			all = append(all, subject{id: f, fingerprints: []string{f}})
+		}
+	}
+	return all
+}
+
+// called are those that an id, or how one begins, may name.
+func called(all []subject, id string) []subject {
+	var some []subject
+	for _, s := range all {
+		if s.id == id {
+			return []subject{s}
+		}
+		if slices.ContainsFunc(s.fingerprints, func(f string) bool { return strings.HasPrefix(f, id) }) {
+			some = append(some, s)
+		}
+	}
+	return some
+}
+
+// onFinding says something of a finding of the newest review.
+func (o *order) onFinding(ctx context.Context) (verdict, error) {
+	r, err := o.Store.LatestReview(ctx, o.Target.Key())
+	if err != nil {
+		return verdict{}, fmt.Errorf("read the newest review: %w", err)
+	}
+	if r == nil {
+		return refused(render.Notice{Kind: render.NoticeNoReview}), nil
+	}
+	all, kind := subjects(&r.Review.Report), render.NoticeNoFinding
+	if o.what.Name == commands.Restore {
+		m, err := o.Store.Taught(ctx, r.Key, r.HeadSHA, r.Review.Facts.Base.Ref)
+		if err != nil {
+			return verdict{}, fmt.Errorf("read what was said of findings: %w", err)
+		}
+		all, kind = said(all, m), render.NoticeUnsaid
+	}
+	found := called(all, o.what.Finding)
+	switch {
+	case len(found) == 0:
+		return refused(o.list(kind, all)), nil
+	case len(found) > 1:
+		return refused(o.list(render.NoticeSeveral, found)), nil
+	}
+	if o.what.Critical && found[0].critical {
+		if may, err := o.mayMaintain(ctx); err != nil || !may {
+			return o.notAllowed(render.TakesCritical), err
+		}
+	}
+	v := o.rerun(Rerun{Decide: true})
+	v.effect = o.verdictOn(&found[0])
+	v.effect.HeadSHA, v.effect.BaseRef = r.HeadSHA, r.Review.Facts.Base.Ref
+	v.effect.Audit = o.audit(r.HeadSHA, found[0].id)
+	return v, nil
+}
+
+// list is a refusal with the findings that could have been meant.
+func (o *order) list(kind render.NoticeKind, of []subject) render.Notice {
+	n := render.Notice{Kind: kind, Text: o.what.Finding, More: max(0, len(of)-render.MaxNamed)}
+	for _, s := range of[:min(len(of), render.MaxNamed)] {
+		n.Names = append(n.Names, named(s.id, s.title))
+	}
+	return n
+}
+
+// verdictOn is what the command says of each fingerprint of a finding.
+func (o *order) verdictOn(s *subject) Effect {
+	var e Effect
+	for _, f := range s.fingerprints {
+		switch o.what.Name {
+		case commands.Dismiss:
+			e.Dismiss = append(e.Dismiss, pipeline.Dismissal{
+				Fingerprint: f, Path: s.path, Reason: o.what.Reason, By: o.Sender, Override: o.maintains,
+			})
+		case commands.Accept:
+			e.Accept = append(e.Accept, pipeline.Acceptance{Fingerprint: f, By: o.Sender})
+		default:
+			e.Restore = append(e.Restore, f)
+		}
+	}
+	return e
+}
+
+// audit is the command's line in the audit log.
+func (o *order) audit(headSHA, subject string) *AuditEntry {
+	return &AuditEntry{
+		At: o.Now(), RepoID: o.Target.RepoID, Key: o.Target.Key(), HeadSHA: headSHA, Actor: o.Sender,
+		Action: string(o.what.Name), Subject: subject, Reason: o.what.Reason,
+	}
+}
+
+// byHand decides about the head whose review the comment shows. A head that
+// nobody has seen reviewed is not decided about: it may have come after the
+// command. One whose review was given up is, since there is nothing to wait for.
+func (o *order) byHand(ctx context.Context) (verdict, error) {
+	key := o.Target.Key()
+	now, err := o.GitHub.Pull(ctx, o.Target)
+	if err != nil {
+		return verdict{}, err
+	}
+	state, err := o.Store.Target(ctx, key)
+	if err != nil {
+		return verdict{}, fmt.Errorf("read the target's state: %w", err)
+	}
+	r, err := o.Store.LatestReview(ctx, key)
+	if err != nil {
+		return verdict{}, fmt.Errorf("read the newest review: %w", err)
+	}
+	shown := r != nil && r.HeadSHA == now.HeadSHA && r.Review.Facts.Base.Ref == now.BaseRef
+	gaveUp := state.GaveUp && state.Done >= state.Wanted && state.HeadSHA == now.HeadSHA
+	if !shown && !gaveUp {
+		return refused(render.Notice{Kind: render.NoticeHeadMoved, Command: o.what.Name}), nil
+	}
+	action := pipeline.HandOverride
+	if o.what.Name == commands.Reject {
+		action = pipeline.HandReject
+	}
+	v := o.rerun(Rerun{Decide: true})
+	v.effect = Effect{
+		ByHand:  &pipeline.HandDecision{Action: action, By: o.Sender, Reason: o.what.Reason, At: o.Now()},
+		HeadSHA: now.HeadSHA, BaseRef: now.BaseRef, Audit: o.audit(now.HeadSHA, ""),
+	}
+	return v, nil
+}

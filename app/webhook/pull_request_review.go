@@ -1,0 +1,49 @@
+package webhook
+
+import (
+	"errors"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+// reviewEvent is an event of a review, or of a comment on a line.
+type reviewEvent struct {
+	envelope
+	PullRequest struct {
+		Number int     `json:"number"`
+		State  string  `json:"state"`
+		User   account `json:"user"`
+	} `json:"pull_request"`
+	Review  said    `json:"review"`
+	Comment said    `json:"comment"`
+	Sender  account `json:"sender"`
+}
+
+// readReview looks for a slash command in the words of a review that was
+// submitted, or in a comment on a line that was made. Edits never command.
+func readReview(d *review.Delivery, body []byte) error {
+	var e reviewEvent
+	if err := decode(body, &e); err != nil {
+		return err
+	}
+	e.apply(d)
+	if err := e.named(); err != nil {
+		return err
+	}
+	if e.PullRequest.State == "closed" {
+		return nil
+	}
+	switch author := e.PullRequest.User.Login; {
+	case d.Event == "pull_request_review" && e.Action == "submitted":
+		return readCommand(d, review.PlaceReview, e.Review, e.Sender, author, e.pull)
+	case d.Event == "pull_request_review_comment" && e.Action == "created":
+		return readCommand(d, review.PlaceReviewLine, e.Comment, e.Sender, author, e.pull)
+	}
+	return nil
+}
+
+func (e *reviewEvent) pull() (review.Target, error) {
+	t, err := e.target()
+	t.Kind, t.Number = review.TargetPull, e.PullRequest.Number
+	return t, errors.Join(err, positive("pull_request.number", int64(t.Number)))
+}

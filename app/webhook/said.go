@@ -1,0 +1,49 @@
+package webhook
+
+import (
+	"errors"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+// said is what somebody wrote on a pull request.
+type said struct {
+	ID   int64   `json:"id"`
+	Body string  `json:"body"`
+	User account `json:"user"`
+}
+
+// byPerson reports whether a person wrote it and sent it. Anything but a user,
+// an app's bot or an organisation say, is none.
+func (s *said) byPerson(sender account) bool {
+	return sender.Type == "User" && s.User.Type == "User" && sender.Login == s.User.Login
+}
+
+// readCommand looks for a slash command in what was just said. pull is asked for
+// the pull request only where there is one: nothing of other comments is routed
+// by. author is the pull request's.
+func readCommand(d *review.Delivery, place review.CommentPlace, s said, sender account, author string, pull func() (review.Target, error)) error {
+	if !s.byPerson(sender) {
+		return nil
+	}
+	name, args, ok := ParseCommand(s.Body)
+	if !ok {
+		return nil
+	}
+	t, err := pull()
+	// Of issues GitHub tells no head, and what another event tells may be old.
+	t.HeadSHA = ""
+	err = errors.Join(err,
+		positive("the id of what was said", s.ID),
+		matching("sender.login", ownerLogin, sender.Login),
+		matching("the pull request's user.login", userLogin, author),
+	)
+	if err != nil {
+		return err
+	}
+	d.Command = &review.Command{
+		Place: place, CommentID: s.ID, Target: t, Sender: sender.Login, Author: author,
+		Name: name, Args: args, ReceivedAt: d.ReceivedAt,
+	}
+	return nil
+}
