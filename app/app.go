@@ -35,8 +35,8 @@ type Options struct {
 	// asked for. Default 15 s: with the 10 s in which the queue then ends them,
 	// that is below the 30 s that orchestrators wait.
 	DrainTimeout time.Duration
-	// RetryBase and LeaseTTL are those of review.Options.
-	RetryBase, LeaseTTL time.Duration
+	// RetryBase, LeaseTTL and ScanInterval are those of review.Options.
+	RetryBase, LeaseTTL, ScanInterval time.Duration
 }
 
 // App is the whole server.
@@ -97,7 +97,7 @@ func (a *App) build(ctx context.Context) error {
 			Reviewed: a.metrics.Reviewed, Stage: a.metrics.Stage, Agent: a.metrics.Agent,
 			GaveUp: a.metrics.GaveUp, Found: a.metrics.Found,
 		},
-		RetryBase: a.options.RetryBase, LeaseTTL: a.options.LeaseTTL,
+		RetryBase: a.options.RetryBase, LeaseTTL: a.options.LeaseTTL, ScanInterval: a.options.ScanInterval,
 	}); err != nil {
 		return err
 	}

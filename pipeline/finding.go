@@ -149,7 +149,7 @@ type AgentResult struct {
 	Model  string      `json:"model"`
 	Stage  string      `json:"stage"`
 	Status AgentStatus `json:"status"`
-	Note   string      `json:"note"` // for a person: why it is not ok
+	Note   string      `json:"note"` // for a person: why it is not ok, or what it has not seen
 	Output AgentOutput `json:"output"`
 	// Dropped counts findings that could not be read, and are therefore not in
 	// Output.

@@ -32,6 +32,7 @@ type Repo struct {
 	pulls      []*PullRequest
 	comments   []*comment
 	checks     []*checkRun
+	scanning   codeScanning
 	suites     map[string]int64 // id by head SHA, those of other Apps apart
 	labels     map[string]int64 // id by name
 }

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/reviewgate/reviewgate/app/agents/codescanning"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -27,7 +28,7 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState) (d
 	}
 	src := &source{PullSource: s.GitHub.Source(state.Target)}
 	src.layers = func(ctx context.Context) (inForce, error) { return s.config(ctx, state.Target, src.PullSource) }
-	out := &outside{service: s, target: state.Target, src: src, trouble: map[string]error{}}
+	out := &outside{service: s, target: state.Target, src: src, trouble: map[string]error{}, seen: map[string]codescanning.Seen{}}
 	var outcome run.Outcome
 	var unopened error
 	g, gctx := errgroup.WithContext(ctx)
@@ -76,6 +77,9 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState) (d
 	}
 	if err := s.Store.SetReadsLabels(ctx, lease.Key, outcome.LabelsRead); err != nil {
 		return false, fmt.Errorf("note whether labels matter: %w", err)
+	}
+	if err := s.noteScans(ctx, state, out, &outcome); err != nil {
+		return false, err
 	}
 	err = s.Store.SaveReview(ctx, lease, StoredReview{
 		RunID: outcome.Record.RunID, Key: lease.Key, Generation: state.Wanted,
