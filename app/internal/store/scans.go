@@ -65,7 +65,7 @@ func scanTargetsWhere(ctx context.Context, t tx, where string, args ...any) (all
 			return err
 		}
 		return decodeText(news, &all[len(all)-1].news)
-	}, `SELECT `+targetColumns+`, scans, scan_news, wanted > done, scan_asked FROM targets WHERE `+where+` ORDER BY key`+t.lock(), args...)
+	}, `SELECT `+targetColumns+`, scans, scan_news, wanted > done, scan_asked FROM targets WHERE `+where+` ORDER BY number, key`+t.lock(), args...)
 	if err != nil {
 		return nil, fmt.Errorf("look whose others' findings matter: %w", err)
 	}
@@ -149,8 +149,16 @@ func (s *Store) AskScans(ctx context.Context, key string, every time.Duration) (
 	err = s.db.write(ctx, func(t tx) error {
 		wait = 0
 		targets, err := scanTargetsWhere(ctx, t, `key = ? AND closed = 0`, key)
-		if err != nil || len(targets) == 0 || targets[0].asked == 0 {
+		switch {
+		case err != nil:
 			return err
+		case len(targets) == 0: // closed; when it is opened again it is reviewed
+			if _, err := t.exec(ctx, `UPDATE targets SET scan_asked = 0 WHERE key = ?`, key); err != nil {
+				return fmt.Errorf("drop news of others' findings: %w", err)
+			}
+			return nil
+		case targets[0].asked == 0:
+			return nil
 		}
 		g, now := targets[0], s.now()
 		var last int64
