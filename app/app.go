@@ -39,8 +39,8 @@ type Options struct {
 	// Agents are added to those that config defines, by id, and stand in for
 	// those of the same id.
 	Agents map[string]dispatch.Agent
-	// RetryBase and LeaseTTL are those of review.Options.
-	RetryBase, LeaseTTL time.Duration
+	// RetryBase, LeaseTTL and ScanInterval are those of review.Options.
+	RetryBase, LeaseTTL, ScanInterval time.Duration
 }
 
 // App is the whole server.
@@ -101,7 +101,7 @@ func (a *App) build(ctx context.Context) error {
 			Reviewed: a.metrics.Reviewed, Stage: a.metrics.Stage, Agent: a.metrics.Agent,
 			GaveUp: a.metrics.GaveUp, Found: a.metrics.Found,
 		},
-		RetryBase: a.options.RetryBase, LeaseTTL: a.options.LeaseTTL,
+		RetryBase: a.options.RetryBase, LeaseTTL: a.options.LeaseTTL, ScanInterval: a.options.ScanInterval,
 	}); err != nil {
 		return err
 	}

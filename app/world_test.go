@@ -33,6 +33,7 @@ type world struct {
 	leaseTTL  time.Duration // 0 for the default
 	intervals time.Duration // of the periodic jobs; 0 for an hour
 	workers   int           // 0 for the default
+	scans     time.Duration // between reviews for others' checks; 0 for the default
 	server    config.Layer  // the server's config, if it has one
 	agents    map[string]dispatch.Agent
 	stop      func() error
@@ -97,7 +98,8 @@ func (w *world) run() {
 	}
 	a, err := New(context.Background(), settings, Options{
 		Log: zerolog.New(zerolog.NewTestWriter(w.T)).Level(zerolog.InfoLevel), Version: "test",
-		RetryBase: 50 * time.Millisecond, DrainTimeout: 10 * time.Second, LeaseTTL: w.leaseTTL, Workers: w.workers, Agents: w.agents,
+		RetryBase: 50 * time.Millisecond, DrainTimeout: 10 * time.Second, LeaseTTL: w.leaseTTL, ScanInterval: w.scans,
+		Workers: w.workers, Agents: w.agents,
 	})
 	if err != nil {
 		w.Fatalf("start the App: %v", err)

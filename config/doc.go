@@ -15,8 +15,9 @@
 // layers can repeat it and make it stricter (raise a rule's severity, a
 // policy's priority, a domain's weight or a factor's points; add agents and
 // globs, those of review reports among them; turn required and the reading of
-// comments on, on_failure to block, scope to all), and nothing else. What such an entry depends on is held with it: the agents of final
-// rules, policies and signals, the policies that dispatch a final rule's agent,
+// comments on, on_failure to block, scope to all; take in more of what other
+// Apps found and wait for more of them), and nothing else. What such an entry
+// depends on is held with it: the agents of final rules, policies and signals, the policies that dispatch a final rule's agent,
 // and the domains and services that the triggers of these policies and of final
 // ones read. Switching the defaults off whole leaves all of them in place.
 // Settings are held by naming them in the settings' own "final".

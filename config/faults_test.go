@@ -100,6 +100,9 @@ var entryFaults = []fault{
 	{FileAgents, "scale", "", "/scale", set("scale", "stars")},
 	{FileAgents, "glob of reports", "", "/reports/plan/0", both(set("kind", KindReport), set("reports", object{"plan": []string{"{a"}}))},
 	{FileAgents, "comments with reports", "", "/reports/comments", both(set("kind", KindReport), set("reports", object{"comments": "trusted"}))},
+	{FileAgents, "App by its name", "", "/scanning/apps/0", both(set("kind", KindCodeScanning), set("scanning", object{"apps": []string{"GitHub Actions"}}))},
+	{FileAgents, "filter", "", "/scanning/filter", both(set("kind", KindCodeScanning), set("scanning", object{"filter": "changed"}))},
+	{FileAgents, "scanning of rules", "", "/scanning", both(set("kind", KindRules), set("scanning", object{"alerts": true}))},
 	{FileAgents, "reports of rules", "", "/reports", both(set("kind", KindRules), set("reports", object{"comments": true}))},
 
 	{FileDomains, "id of another type of entry", "", "/type", instead(object{"id": "finance", "type": "service"})},
@@ -142,7 +145,7 @@ func validEntry(t *rapid.T, file, kind, id string) object {
 	case FileComposition:
 		return randomPolicy(t, id, true)
 	case FileAgents:
-		return object{"id": id, "name": "A", "kind": pick(t, "kind", KindRules, KindSecrets, KindReport), "description": "d"}
+		return object{"id": id, "name": "A", "kind": pick(t, "kind", KindRules, KindSecrets, KindReport, KindCodeScanning), "description": "d"}
 	}
 	words := pick(t, "description", "d", "why")
 	switch kind {

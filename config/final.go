@@ -178,7 +178,15 @@ func stricter(value any) map[string]change {
 			"dispatch.on_failure": only(pipeline.OnFailureBlock), "dispatch.scope": only(ScopeAll),
 		}
 	case *Agent:
-		return map[string]change{"reports.spec": more, "reports.plan": more, "reports.comments": only(true)}
+		return map[string]change{
+			"reports.spec": more, "reports.plan": more, "reports.comments": only(true),
+			"scanning.annotations": only(true), "scanning.alerts": only(true), "scanning.wait_for": more,
+			"scanning.filter": {func(below, above any) bool { return widerFilter(above.(string), below.(string)) }, "leave it out, or show more"},
+			"scanning.apps": {func(below, above any) bool {
+				more := above.([]string)
+				return len(more) == 0 || len(below.([]string)) > 0 && holdsAll(more, below.([]string))
+			}, "leave it out, or add to the list"},
+		}
 	case *DomainMapping:
 		return map[string]change{"globs": more, "weight": higher}
 	case *ServiceMapping:
@@ -196,6 +204,12 @@ func keeps(name string) map[string]change {
 	may := stricter(&ServiceMapping{})
 	may["enabled"], may[name] = never, never
 	return may
+}
+
+// widerFilter reports whether a filter shows all that another one shows.
+func widerFilter(filter, than string) bool {
+	order := []string{FilterAdded, FilterContext, FilterFile, FilterNone}
+	return slices.Index(order, filter) > slices.Index(order, than)
 }
 
 func holdsAll(list, wanted []string) bool {
@@ -235,7 +249,7 @@ func (t *trial) checkFinal(n *jsontree.Node, below, e *entry) bool {
 }
 
 // difference is a field in which two entries differ. Those of a rule's match, a
-// policy's dispatch and an agent's reports are fields of their own, such as
+// policy's dispatch and an agent's sections are fields of their own, such as
 // match.pattern.
 type difference struct {
 	field        string
@@ -259,6 +273,8 @@ func differing(prefix string, below, above reflect.Value) []difference {
 			list = append(list, differing(field+".", held[Match](b), held[Match](a))...)
 		case *ReportSources:
 			list = append(list, differing(field+".", held[ReportSources](b), held[ReportSources](a))...)
+		case *ScanSources:
+			list = append(list, differing(field+".", held[ScanSources](b), held[ScanSources](a))...)
 		case Dispatch:
 			list = append(list, differing(field+".", b, a)...)
 		default:
@@ -296,8 +312,12 @@ func withDefault(field string, v reflect.Value) any {
 	switch field {
 	case "match.on":
 		return OnAdded
-	case "match.tests", "reports.comments":
+	case "match.tests", "reports.comments", "scanning.annotations":
 		return true
+	case "scanning.alerts":
+		return false
+	case "scanning.filter":
+		return FilterAdded
 	case "dispatch.on_failure":
 		return pipeline.OnFailureBlock
 	case "dispatch.scope":

@@ -17,7 +17,9 @@ var fast = named(layer(
 		strings.Replace(rule("f-rule", `, "final": true, "match": {"pattern": "x+", "paths": ["src/**"]}`), "build-reviewer", "f-agent", 1)+`,`+
 		rule("open-rule", "")+`,`+strings.Replace(rule("idle-rule", `, "final": true, "enabled": false`), "build-reviewer", "idle-agent", 1)+`, {"id": "build-conflict-01", "final": true, "severity": "critical"}]`,
 	FileAgents, `[{"id": "f-agent", "name": "A", "kind": "rules", "description": "d"}, {"id": "p-agent", "name": "A", "kind": "rules", "description": "d"}, {"id": "fast-agent", "name": "A", "kind": "rules", "description": "d", "final": true}, {"id": "idle-agent", "name": "A", "kind": "rules", "description": "d"},
-		{"id": "r-agent", "name": "A", "kind": "report", "description": "d", "final": true, "reports": {"spec": ["s/*.md"]}}, {"id": "review-reports", "final": true}]`,
+		{"id": "r-agent", "name": "A", "kind": "report", "description": "d", "final": true, "reports": {"spec": ["s/*.md"]}}, {"id": "review-reports", "final": true},
+		{"id": "s-agent", "name": "A", "kind": "code-scanning", "description": "d", "final": true, "scanning": {"alerts": true, "apps": ["ci"], "wait_for": ["CodeQL"], "filter": "file"}},
+		{"id": "all-agent", "name": "A", "kind": "code-scanning", "description": "d", "final": true}]`,
 	FileComposition, `[{"id": "carrier", "description": "d", "priority": 10, "trigger": {"type": "domain", "domains": ["carrier-domain"]}, "dispatch": {"agents": ["f-agent", "p-agent"], "required": true}},
 		{"id": "idle-carrier", "enabled": false, "description": "d", "priority": 10, "trigger": {"type": "domain", "domains": ["idle-domain"]}, "dispatch": {"agents": ["f-agent"]}},
 		{"id": "idle-policy", "final": true, "enabled": false, "description": "d", "priority": 10, "trigger": {"type": "domain", "domains": ["idle-domain"]}, "dispatch": {"agents": ["idle-agent"]}},
@@ -38,12 +40,13 @@ var fast = named(layer(
 // Each way in which a repository could loosen what the server made final.
 func TestFinalEntriesCannotBeLoosened(t *testing.T) {
 	const (
-		ofRule    = `: the rule "f-rule" is final in the server's layer; leave it out`
-		ofPolicy  = `: the policy "f-policy" is final in the server's layer; leave it out`
-		ofReports = `: the agent "r-agent" is final in the server's layer; leave it out`
-		ofDomain  = `: the domain mapping "f-domain" is final in the server's layer; leave it out`
-		forRule   = ` is needed by the rule "f-rule", which is final in the server's layer; `
-		forPol    = ` is needed by the policy "f-policy", which is final in the server's layer; leave it out`
+		ofRule     = `: the rule "f-rule" is final in the server's layer; leave it out`
+		ofPolicy   = `: the policy "f-policy" is final in the server's layer; leave it out`
+		ofReports  = `: the agent "r-agent" is final in the server's layer; leave it out`
+		ofScanning = `: the agent "s-agent" is final in the server's layer; leave it out`
+		ofDomain   = `: the domain mapping "f-domain" is final in the server's layer; leave it out`
+		forRule    = ` is needed by the rule "f-rule", which is final in the server's layer; `
+		forPol     = ` is needed by the policy "f-policy", which is final in the server's layer; leave it out`
 	)
 	tests := []struct {
 		file, entry string
@@ -76,6 +79,11 @@ func TestFinalEntriesCannotBeLoosened(t *testing.T) {
 		{FileAgents, `"id": "r-agent", "reports": {"spec": [], "comments": false}`, []string{
 			`/0/reports/spec: reports.spec can't be set to this` + ofReports + ", or add to the list", `/0/reports/comments: reports.comments can't be set to this` + ofReports}},
 		{FileAgents, `"id": "r-agent", "reports": {"plan": ["elsewhere/*.md"]}`, []string{`/0/reports/plan: reports.plan can't be set to this` + ofReports + ", or add to the list"}},
+		{FileAgents, `"id": "s-agent", "scanning": {"annotations": false, "alerts": false, "apps": ["other"], "wait_for": [], "filter": "added"}`, []string{
+			`/0/scanning/annotations: scanning.annotations can't be set to this` + ofScanning, `/0/scanning/alerts: scanning.alerts can't be set to this` + ofScanning,
+			`/0/scanning/apps: scanning.apps can't be set to this` + ofScanning + ", or add to the list", `/0/scanning/wait_for: scanning.wait_for can't be set to this` + ofScanning + ", or add to the list",
+			`/0/scanning/filter: scanning.filter can't be set to this` + ofScanning + ", or show more"}},
+		{FileAgents, `"id": "all-agent", "scanning": {"apps": ["ci"]}`, []string{`/0/scanning/apps: scanning.apps can't be set to this: the agent "all-agent" is final in the server's layer; leave it out, or add to the list`}},
 		{FileAgents, `"id": "review-reports", "kind": "secrets"`, []string{
 			`/0/kind: an agent of kind secrets reads no review reports; remove "reports", or set "kind" to report`,
 			`/0/kind: kind can't be set to this: the agent "review-reports" is final in the server's layer; leave it out`}},
@@ -169,6 +177,8 @@ func TestFinalEntriesCanBeMadeStricter(t *testing.T) {
 		FileAgents: {
 			`"id": "fast-agent", "scale": "severity", "capabilities": []`, `"id": "idle-agent", "enabled": false`,
 			`"id": "r-agent", "reports": {"spec": ["more/*.md", "s/*.md"], "plan": ["docs/02-plans/*/review/*-report.md"], "comments": true}`,
+			`"id": "s-agent", "scanning": {"annotations": true, "alerts": true, "apps": ["lint", "ci"], "wait_for": ["lint", "CodeQL"], "filter": "none"}`,
+			`"id": "s-agent", "scanning": {"apps": []}`, `"id": "all-agent", "scanning": {"annotations": true, "alerts": true, "apps": [], "wait_for": ["CodeQL"], "filter": "diff_context"}`,
 		},
 		FileDomains: {
 			`"id": "f-domain", "globs": ["c/**", "b/**", "a/**"], "weight": 6`, `"id": "read-domain", "globs": ["a/**", "c/**"], "weight": 0`,
@@ -248,10 +258,10 @@ func TestTrust(t *testing.T) {
 		file, text string
 		want       string
 	}{
-		{LayerRepository, FileAgents, agent("command"), `review-agents.json:1:35: /0/kind: agents of kind command name a program, so only the server's config may define them; remove the agent, or use rules, secrets or report`},
-		{LayerOrganisation, FileAgents, agent("webhook"), `review-agents.json:1:35: /0/kind: agents of kind webhook name a host, so only the server's config may define them; remove the agent, or use rules, secrets or report`},
-		{LayerServer, FileAgents, agent("command"), `review-agents.json:1:35: /0/kind: this version has no agents of kind command; use rules, secrets or report`},
-		{LayerServer, FileAgents, agent("magic"), `review-agents.json:1:35: /0/kind: "magic" is not a kind of agent; use rules, secrets or report`},
+		{LayerRepository, FileAgents, agent("command"), `review-agents.json:1:35: /0/kind: agents of kind command name a program, so only the server's config may define them; remove the agent, or use rules, secrets, report or code-scanning`},
+		{LayerOrganisation, FileAgents, agent("webhook"), `review-agents.json:1:35: /0/kind: agents of kind webhook name a host, so only the server's config may define them; remove the agent, or use rules, secrets, report or code-scanning`},
+		{LayerServer, FileAgents, agent("command"), `review-agents.json:1:35: /0/kind: this version has no agents of kind command; use rules, secrets, report or code-scanning`},
+		{LayerServer, FileAgents, agent("magic"), `review-agents.json:1:35: /0/kind: "magic" is not a kind of agent; use rules, secrets, report or code-scanning`},
 		{LayerOrganisation, FileSettings, `{"repositories": []}`, `review-settings.json:1:18: /repositories: repositories is for all repositories, so only the server's config may have it; remove it`},
 		{LayerRepository, FileSettings, `{"config_branches": ["**"]}`, `review-settings.json:1:21: /config_branches: config_branches is for all repositories, so only the server's config may have it; remove it`},
 		{LayerServer, FileSettings, `{"config_branches": ["a/../b"], "repositories": [{"globs": ["acme/[z-a]"], "mode": "off"}]}`, "review-settings.json:1:22: /config_branches/0: the glob \"a/../b\" is refused: pattern has the segment \"..\", which no changed file has; write the path from the repository's root\n" +

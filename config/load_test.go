@@ -146,7 +146,7 @@ func TestSwitchedOff(t *testing.T) {
 			}
 		}
 		for _, a := range c.Agents {
-			if want := a.ID != "spelling" && a.ID != "finance-sme" && a.ID != "build-reviewer"; a.Enabled != want {
+			if want := !slices.Contains([]string{"spelling", "finance-sme", "build-reviewer", "code-scanning"}, a.ID); a.Enabled != want {
 				t.Errorf("agent %s is enabled: %v", a.ID, a.Enabled)
 			}
 		}
@@ -225,7 +225,7 @@ func TestProblemsAcrossLayers(t *testing.T) {
 			}},
 		{"nothing is said of what a faulty entry would have done", nil,
 			layer(FileAgents, `[{"id": "mine", "name": "Mine", "kind": "magic", "description": "d"}]`, FileComposition, `[{"id": "ui", "dispatch": {"agents": ["mine"]}}]`, FileRules, strings.ReplaceAll(`[`+rule("a", "")+`]`, "build-reviewer", "mine")),
-			[]string{`review-agents.json:1:41: /0/kind: "magic" is not a kind of agent; use rules, secrets or report`}},
+			[]string{`review-agents.json:1:41: /0/kind: "magic" is not a kind of agent; use rules, secrets, report or code-scanning`}},
 		{"the same file twice", nil,
 			layer("a/"+FileRules, `[]`, "b/"+FileRules, `[]`),
 			[]string{`b/review-rules.json: the layer has this file twice; keep one of them`}},

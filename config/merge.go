@@ -106,7 +106,7 @@ func deepFields(file string) []string {
 	case FileComposition:
 		return []string{"dispatch"}
 	case FileAgents:
-		return []string{"reports"}
+		return []string{"reports", "scanning"}
 	case FileSettings:
 		return []string{"gate", "synthesis", "comment", "check", "limits", "fix_loop", "thresholds", "models", "commands"}
 	}

@@ -1,10 +1,6 @@
 package config
 
-import (
-	"fmt"
-
-	"github.com/reviewgate/reviewgate/pipeline"
-)
+import "github.com/reviewgate/reviewgate/pipeline"
 
 // ReportSources say where an agent of kind report finds review reports. Nil
 // stands for the defaults.
@@ -51,18 +47,11 @@ func (r *ReportSources) InComments() bool { return r == nil || r.Comments == nil
 
 // checkReports validates where an agent finds review reports.
 func (t *trial) checkReports(e *entry) {
-	reports, kind := e.node.Get("reports"), e.node.Get("kind")
+	reports := e.node.Get("reports")
 	if reports == nil {
 		return
 	}
 	t.checkGlobs(reports.Get(pipeline.PhaseSpec))
 	t.checkGlobs(reports.Get(pipeline.PhasePlan))
-	if !given(kind) || kind.Text == KindReport {
-		return
-	}
-	at := reports
-	if !t.owns(at) {
-		at = kind // which the layer changed
-	}
-	t.of(at, fmt.Sprintf("an agent of kind %s reads no review reports", kind.Text), `remove "reports", or set "kind" to report`)
+	t.checkOwnSection(e, "reports", KindReport, "reads no review reports")
 }

@@ -41,9 +41,9 @@ func refusedKind(kind any, layer string) (problem, remedy string) {
 	case names == "":
 		return "", ""
 	case layer == LayerServer:
-		return fmt.Sprintf("this version has no agents of kind %s", kind), "use rules, secrets or report"
+		return fmt.Sprintf("this version has no agents of kind %s", kind), "use rules, secrets, report or code-scanning"
 	}
-	return fmt.Sprintf("agents of kind %s name %s, so only the server's config may define them", kind, names), "remove the agent, or use rules, secrets or report"
+	return fmt.Sprintf("agents of kind %s name %s, so only the server's config may define them", kind, names), "remove the agent, or use rules, secrets, report or code-scanning"
 }
 
 // checkReference admits only addresses that are safe to show as a link.

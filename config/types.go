@@ -146,7 +146,7 @@ type Agent struct {
 	ID             string   `json:"id"`
 	Enabled        bool     `json:"enabled"` // default true
 	Name           string   `json:"name"`
-	Kind           string   `json:"kind"` // KindRules, KindSecrets or KindReport
+	Kind           string   `json:"kind"` // KindRules, KindSecrets, KindReport or KindCodeScanning
 	Description    string   `json:"description"`
 	Capabilities   []string `json:"capabilities,omitempty"`
 	Scale          string   `json:"scale,omitempty"`           // ScaleSeverity (default) or ScalePassWarnFail
@@ -154,7 +154,9 @@ type Agent struct {
 	Retries        *int     `json:"retries,omitempty"`         // default: limits.agent_retries
 	// Reports is for KindReport only.
 	Reports *ReportSources `json:"reports,omitempty"`
-	Final   bool           `json:"final"`
+	// Scanning is for KindCodeScanning only.
+	Scanning *ScanSources `json:"scanning,omitempty"`
+	Final    bool         `json:"final"`
 }
 
 // The kinds of agent.
@@ -162,6 +164,8 @@ const (
 	KindRules   = "rules"
 	KindSecrets = "secrets"
 	KindReport  = "report" // reads review reports
+	// KindCodeScanning takes in what others found on the head.
+	KindCodeScanning = "code-scanning"
 )
 
 // The scales on which an agent's rules grade.

@@ -31,6 +31,7 @@ func (t *trial) checkEntries() {
 	}
 	for _, e := range t.fresh[FileAgents] {
 		t.checkReports(e)
+		t.checkScanning(e)
 	}
 	for _, e := range t.fresh[FileDomains] {
 		t.checkGlobs(e.node.Get("globs"))

@@ -153,7 +153,7 @@ type AgentResult struct {
 	Model  string      `json:"model"`
 	Stage  string      `json:"stage"`
 	Status AgentStatus `json:"status"`
-	Note   string      `json:"note"` // for a person: why it is not ok
+	Note   string      `json:"note"` // for a person: why it is not ok, or what it has not seen
 	// CarriedFrom is the head that the agent really looked at, where its result
 	// was carried over from the review of that; else empty.
 	CarriedFrom string      `json:"carried_from"`

@@ -121,6 +121,32 @@ type checkAnswer struct{ github.CheckRun }
 
 func (r *checkAnswer) whole() error { return wholeIf(r.GetID() > 0) }
 
+// annotationList is a page of a check run's annotations.
+type annotationList []*github.CheckRunAnnotation
+
+func (l *annotationList) whole() error {
+	return wholeList(*l, func(a *github.CheckRunAnnotation) bool {
+		return a != nil && a.GetPath() != "" && a.GetAnnotationLevel() != ""
+	})
+}
+
+// alertAnswer is a code scanning alert. go-github's type lacks where the rule is
+// explained.
+type alertAnswer struct {
+	github.Alert
+	Rule struct {
+		github.Rule
+		HelpURI string `json:"help_uri"`
+	} `json:"rule"`
+}
+
+// alertList is a page of code scanning alerts.
+type alertList []alertAnswer
+
+func (l *alertList) whole() error {
+	return wholeList(*l, func(a alertAnswer) bool { return a.GetNumber() > 0 && a.MostRecentInstance != nil })
+}
+
 // checkList is a page of check runs.
 type checkList struct {
 	Total *int          `json:"total_count"`

@@ -54,7 +54,8 @@ type checkRun struct {
 	CheckRun
 	repo    *Repo
 	suite   int64
-	foreign bool // of another App
+	foreign bool   // of another App
+	by      string // slug of that App
 }
 
 func (c *checkRun) view() CheckRun {
@@ -65,11 +66,21 @@ func (c *checkRun) view() CheckRun {
 
 // addCheck adds a check run. The lock must be held.
 func (r *Repo) addCheck(c CheckRun, foreign bool) *checkRun {
-	suite := c.HeadSHA
+	by := ""
 	if foreign {
-		suite = "foreign " + suite
+		by = anotherApp
 	}
-	run := &checkRun{CheckRun: c, repo: r, suite: r.suite(suite), foreign: foreign}
+	return r.addCheckBy(c, by)
+}
+
+// addCheckBy adds a check run of the App of a slug, which is empty for the App
+// under test. The lock must be held.
+func (r *Repo) addCheckBy(c CheckRun, by string) *checkRun {
+	suite := c.HeadSHA
+	if by != "" {
+		suite = by + " " + suite
+	}
+	run := &checkRun{CheckRun: c, repo: r, suite: r.suite(suite), foreign: by != "", by: by}
 	run.ID = r.s.state.nextID()
 	r.checks = append(r.checks, run)
 	return run

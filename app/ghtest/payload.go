@@ -71,7 +71,7 @@ func (s *Server) renderIssue(p *PullRequest) object {
 func (c *checkRun) event(action string, sender *account, extra object) event {
 	s := c.repo.s
 	run := s.renderCheck(c)
-	run["check_suite"] = s.renderSuite(c.repo, c.HeadSHA, c.Status, c.Conclusion, c.repo.branchAt(c.HeadSHA), zeroSHA)
+	run["check_suite"] = s.renderSuite(c.repo, c.HeadSHA, c.Status, c.Conclusion, c.repo.branchAt(c.HeadSHA), zeroSHA).with(c.othersSuite())
 	return c.repo.event("check_run", action, sender, object{"check_run": run}.with(extra))
 }
 

@@ -53,6 +53,10 @@ var unexampled = []string{
 	"pull_request_review_comment.comment.subject_type",
 	"pull_request_review_comment.pull_request.auto_merge",
 	"pull_request_review_comment.pull_request.draft",
+	"code_scanning_alert.alert.most_recent_instance",
+	"code_scanning_alert.alert.fixed_at",
+	"code_scanning_alert.alert.dismissed_comment",
+	"check_suite.check_suite.latest_check_runs_count",
 }
 
 // younger are keys that GitHub has added since the examples were taken.
@@ -62,7 +66,7 @@ var younger = []string{"has_discussions", "allow_forking", "merge_queues"}
 // against GitHub's examples of that event: each key must be there as well, with
 // a value of the same type, and what consumers route by must not be missing.
 func TestPayloadsLookLikeGitHubs(t *testing.T) {
-	gh, repo, c := shop(t, ghtest.Options{Events: []string{"pull_request", "issue_comment", "check_run", "merge_group", "push", "repository", "pull_request_review", "pull_request_review_comment"}})
+	gh, repo, c := shop(t, ghtest.Options{Events: []string{"pull_request", "issue_comment", "check_run", "check_suite", "code_scanning_alert", "merge_group", "push", "repository", "pull_request_review", "pull_request_review_comment"}})
 	provokeAll(t, gh, repo, c)
 
 	known := map[string]shapes{}
@@ -96,6 +100,7 @@ func TestPayloadsLookLikeGitHubs(t *testing.T) {
 		"installation_repositories added", "installation_repositories removed", "check_suite requested", "check_suite rerequested", "pull_request unlocked",
 		"repository renamed", "repository transferred", "repository archived", "repository unarchived", "repository privatized", "repository publicized", "repository deleted",
 		"repository edited", "pull_request_review submitted", "pull_request_review edited", "pull_request_review_comment created", "pull_request_review_comment edited",
+		"check_suite completed", "code_scanning_alert appeared_in_branch", "code_scanning_alert fixed", "code_scanning_alert closed_by_user",
 	} {
 		if !sent[want] {
 			t.Errorf("%s was never sent", want)
@@ -127,6 +132,11 @@ func provokeAll(t *testing.T, gh *ghtest.Server, repo *ghtest.Repo, c *client) {
 	c.want(c.do("DELETE", fmt.Sprintf("/repos/acme/shop/issues/comments/%.0f", made.field("id")), nil), 204)
 	repo.Rerequest("alice", id)
 	repo.RequestAction("alice", id, "again")
+	repo.OtherCheck("linter", "lint", pr.HeadSHA(), "failure", ghtest.Annotation{Path: "src/cart.go", StartLine: 1, EndLine: 1, Level: "failure", Message: "No."})
+	repo.EndOtherSuite("linter", pr.HeadSHA())
+	alerts := pr.Analysed(ghtest.Alert{Tool: "CodeQL", Rule: "go/x", Severity: "error"}, ghtest.Alert{Tool: "CodeQL", Rule: "go/y", Severity: "note", SecuritySeverity: "low"})
+	pr.FixAlert(alerts[0].Number)
+	pr.DismissAlert("alice", alerts[1].Number)
 	repo.MergeGroup(pr).Destroy("dequeued")
 	pr.Close()
 	pr.Reopen()

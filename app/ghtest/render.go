@@ -106,10 +106,10 @@ func (s *Server) renderRepo(r *Repo) any {
 	return o
 }
 
-func (s *Server) renderApp(foreign bool) object {
+func (s *Server) renderApp(by string) object {
 	a, perms := s.state.app, s.opts.Permissions
-	if foreign {
-		a.id, a.slug = a.id+1, "another-app"
+	if by != "" {
+		a.id, a.slug = s.state.account(by+"[bot]", "Bot").id, by
 	}
 	return object{
 		"id": a.id, "slug": a.slug, "node_id": nodeID("A", a.id), "owner": s.renderAccount(a.owner), "name": a.slug, "description": "",
@@ -214,7 +214,7 @@ func (s *Server) renderComment(c *comment) object {
 	url := s.api("/repos/%s/issues/comments/%d", c.pull.repo.fullName(), c.ID)
 	var via any
 	if c.byApp {
-		via = s.renderApp(false)
+		via = s.renderApp("")
 	}
 	return object{
 		"id": c.ID, "node_id": nodeID("IC", c.ID), "url": url, "html_url": s.web("/%s/pull/%d#issuecomment-%d", c.pull.repo.fullName(), c.pull.Number, c.ID),
@@ -280,7 +280,7 @@ func (s *Server) renderCheck(c *checkRun) object {
 			"title": orNil(c.Title), "summary": orNil(c.Summary), "text": orNil(c.Text),
 			"annotations_count": len(c.Annotations), "annotations_url": url + "/annotations",
 		},
-		"check_suite": object{"id": c.suite}, "app": s.renderApp(c.foreign), "pull_requests": s.pullsOnHead(c.repo, c.HeadSHA),
+		"check_suite": object{"id": c.suite}, "app": s.renderApp(c.by), "pull_requests": s.pullsOnHead(c.repo, c.HeadSHA),
 	}
 }
 

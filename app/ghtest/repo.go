@@ -33,6 +33,7 @@ type Repo struct {
 	comments       []*comment
 	reviewComments []*reviewComment
 	checks         []*checkRun
+	scanning       codeScanning
 	suites         map[string]int64 // id by head SHA, those of other Apps apart
 	labels         map[string]int64 // id by name
 }

@@ -8,7 +8,7 @@ import (
 
 func getApp(c *call) *Response {
 	return c.locked(func() *Response {
-		return ok(c.s.renderApp(false).with(object{"installations_count": len(c.s.state.installations)}))
+		return ok(c.s.renderApp("").with(object{"installations_count": len(c.s.state.installations)}))
 	})
 }
 

@@ -40,6 +40,7 @@ var (
 	readMembers  = []string{"members:read"}
 	readChecks   = []string{"checks:read"}
 	writeChecks  = []string{"checks:write"}
+	readAlerts   = []string{"security_events:read"}
 	readTalk     = []string{"issues:read", "pull_requests:read"}
 	writeTalk    = []string{"issues:write", "pull_requests:write"}
 )
@@ -87,6 +88,8 @@ var routes = []*route{
 	{method: "GET", template: repoPath + "/check-runs/{check_run_id}", auth: asInstallation, needs: readChecks, serve: getCheck},
 	{method: "PATCH", template: repoPath + "/check-runs/{check_run_id}", auth: asInstallation, needs: writeChecks, body: updateCheckSchema, serve: updateCheck},
 	{method: "GET", template: repoPath + "/check-runs/{check_run_id}/annotations", auth: asInstallation, needs: readChecks, serve: listAnnotations},
+
+	{method: "GET", template: repoPath + "/code-scanning/alerts", auth: asInstallation, needs: readAlerts, serve: listAlerts},
 
 	{method: "GET", template: repoPath + "/issues/comments/{comment_id}", auth: asInstallation, needs: readTalk, serve: getComment},
 	{method: "PATCH", template: repoPath + "/issues/comments/{comment_id}", auth: asInstallation, needs: writeTalk, body: commentSchema, serve: updateComment},

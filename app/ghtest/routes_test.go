@@ -27,6 +27,10 @@ func TestEveryRouteAnswersAsDescribed(t *testing.T) {
 	gh.Team("acme", "owners", "alice")
 	repo.ForeignCheck(pr.HeadSHA(), "ci", "success")
 	app := newClient(t, gh)
+	permissions["security_events"] = "read"
+	gh.SetPermissions("acme", permissions)
+	inst = inst.withAuth(gh.Token("acme"))
+	pr.Analysed(ghtest.Alert{Tool: "CodeQL", Rule: "go/sql-injection", Description: "SQL injection", Severity: "error", SecuritySeverity: "high", Path: "src/cart.go", StartLine: 1, Message: "From the user."})
 
 	check := inst.do("POST", "/repos/acme/shop/check-runs", map[string]any{
 		"name": "reviewgate", "head_sha": pr.HeadSHA(), "external_id": "run-1", "status": "in_progress", "started_at": "2026-01-05T09:00:00Z",
@@ -84,6 +88,7 @@ func TestEveryRouteAnswersAsDescribed(t *testing.T) {
 		{inst, "GET", checkPath, nil, 200},
 		{inst, "GET", checkPath + "/annotations", nil, 200},
 		{inst, "PATCH", checkPath, map[string]any{"conclusion": "success", "output": map[string]any{"title": "Passed", "summary": "Fine."}}, 200},
+		{inst, "GET", "/repos/acme/shop/code-scanning/alerts?ref=refs/pull/1/merge&state=open", nil, 200},
 		{inst, "GET", "/repos/acme/shop/issues/1/comments", nil, 200},
 		{inst, "GET", commentPath, nil, 200},
 		{inst, "PATCH", commentPath, map[string]any{"body": "Looks better."}, 200},

@@ -60,7 +60,7 @@ func (s *Server) renderSuite(r *Repo, sha, status, conclusion string, branch any
 	id := r.suite(sha)
 	return object{
 		"id": id, "node_id": nodeID("CS", id), "head_branch": branch, "head_sha": sha, "status": status, "conclusion": orNil(conclusion),
-		"url": s.api("/repos/%s/check-suites/%d", r.fullName(), id), "before": before, "after": sha, "pull_requests": s.pullsOnHead(r, sha), "app": s.renderApp(false),
+		"url": s.api("/repos/%s/check-suites/%d", r.fullName(), id), "before": before, "after": sha, "pull_requests": s.pullsOnHead(r, sha), "app": s.renderApp(""),
 		"created_at": stamp(s.now()), "updated_at": stamp(s.now()),
 	}
 }

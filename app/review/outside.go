@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/reviewgate/reviewgate/app/agents/codescanning"
 	"github.com/reviewgate/reviewgate/app/agents/report"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -23,10 +24,15 @@ type outside struct {
 
 	mu      sync.Mutex
 	trouble map[string]error // by agent, that may pass
+	seen    map[string]codescanning.Seen
 }
 
 func (o *outside) agent(of run.OutsideAgent) dispatch.Agent {
-	if of.Agent.Kind != config.KindReport {
+	switch of.Agent.Kind {
+	case config.KindReport:
+	case config.KindCodeScanning:
+		return o.scanning(of)
+	default:
 		return nil
 	}
 	return &watched{o, of.Agent.ID, report.New(report.Options{
@@ -58,15 +64,20 @@ var _ dispatch.ReportReader = (*watched)(nil)
 
 func (w *watched) ReviewReports(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, []pipeline.ReportOutcome, error) {
 	out, outcomes, err := w.Agent.ReviewReports(ctx, task)
-	w.by.mu.Lock()
-	defer w.by.mu.Unlock()
+	w.by.note(ctx, w.id, err)
+	return out, outcomes, err
+}
+
+// note takes how an agent's attempt ended.
+func (o *outside) note(ctx context.Context, id string, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	var host *HostError
 	if errors.As(err, &host) && host.Temporary() && ctx.Err() == nil {
-		w.by.trouble[w.id] = err
+		o.trouble[id] = err
 	} else {
-		delete(w.by.trouble, w.id)
+		delete(o.trouble, id)
 	}
-	return out, outcomes, err
 }
 
 // talk is what people say on a pull request.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/reviewgate/reviewgate/app/agents/codescanning"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
@@ -58,7 +59,7 @@ func TestTroubleOfAgents(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			h := &hub{answers: tt.answers}
-			out := &outside{service: &Service{}, src: h, trouble: map[string]error{}}
+			out := &outside{service: &Service{}, src: h, trouble: map[string]error{}, seen: map[string]codescanning.Seen{}}
 			a := out.agent(run.OutsideAgent{
 				Agent: config.Agent{ID: "reports", Kind: config.KindReport}, Config: &config.Config{}, Redact: func(s string) string { return s },
 			})

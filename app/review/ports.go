@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/reviewgate/reviewgate/app/agents/codescanning"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
@@ -58,6 +59,7 @@ type Delivery struct {
 	Command   *Command
 	Rerequest *Rerequest
 	Report    *ReportNews
+	Scans     *ScanNews
 	Sweep     *Sweep
 }
 
@@ -172,6 +174,8 @@ type TargetState struct {
 	// Notice is something to say once in the comment, such as why a command
 	// was refused; empty once it has been said.
 	Notice string
+	// Scans is what its last review took in of what others found.
+	Scans ScansRead
 	// Result says in words how the generation that was finished last ended
 	// where it could not be answered, such as "the App is suspended".
 	Result string
@@ -300,6 +304,15 @@ type Store interface {
 	SetHead(ctx context.Context, key, headSHA string) error
 	SetReadsLabels(ctx context.Context, key string, reads run.LabelsRead) error
 	SetClosed(ctx context.Context, key string, closed bool) error
+	// BeginScans forgets the news of others' checks that came until now: what
+	// they tell of is about to be read. SetScans records what was read, and
+	// inserts a job where news that came since make a difference to it.
+	BeginScans(ctx context.Context, key string) error
+	SetScans(ctx context.Context, key string, reads ScansRead) error
+	// AskScans asks for the review that news of others' checks asked for, of the
+	// agents that read them. It does so once in a while of every at most: before,
+	// it asks for nothing and tells how long to wait.
+	AskScans(ctx context.Context, key string, every time.Duration) (wait time.Duration, err error)
 	// SetNotice keeps a notice to be said once and inserts a job for the
 	// target, so that it is. NoticeSaid clears it unless it changed meanwhile.
 	SetNotice(ctx context.Context, key, notice string) error
@@ -420,6 +433,7 @@ const (
 	JobCommand    JobKind = "command"    // obeys a slash command
 	JobRerequest  JobKind = "rerequest"  // asks for what has a head to be reviewed again
 	JobReport     JobKind = "report"     // asks for a review where a comment with a review report matters
+	JobScans      JobKind = "scans"      // asks for a review where others' checks have something new
 	JobDeliveries JobKind = "deliveries" // reads the App's delivery log for lost deliveries; periodic
 	JobSweep      JobKind = "sweep"      // finds open pull requests without an answer; periodic for all installations
 )
@@ -432,6 +446,7 @@ type Job struct {
 	CommentID    int64        `json:"comment_id,omitempty"`   // JobCommand
 	Rerequest    *Rerequest   `json:"rerequest,omitempty"`    // JobRerequest
 	Report       *ReportNews  `json:"report,omitempty"`       // JobReport
+	ScansOf      string       `json:"scans_of,omitempty"`     // JobScans: key of the target
 	Delivery     string       `json:"delivery,omitempty"`     // JobRerequest, JobReport: GUID of what asked for it
 	Installation int64        `json:"installation,omitempty"` // JobSweep; 0 for all
 	Attempt      int          `json:"-"`                      // from 1; counts each run of this job
@@ -571,6 +586,12 @@ type PullSource interface {
 	// Remarks lists the comments by people on the pull request that have the
 	// words in them, oldest first.
 	Remarks(ctx context.Context, words string) ([]Remark, error)
+	// OtherRuns lists the newest check runs of other Apps in each suite on a
+	// commit; Annotations those of one, at most most; Alerts the open code
+	// scanning alerts of the change, or in words why it can have none.
+	OtherRuns(ctx context.Context, commit string) ([]codescanning.Run, error)
+	Annotations(ctx context.Context, run int64, most int) ([]codescanning.Annotation, error)
+	Alerts(ctx context.Context) (alerts []codescanning.Alert, none string, err error)
 	// Permission is that of GitHub, with its calls counted.
 	Permission(ctx context.Context, login string) (Permission, error)
 	// Calls counts the API calls made.

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/reviewgate/reviewgate/app/agents/codescanning"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -30,7 +31,7 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState) (d
 	if state.Rerun.Full {
 		s.GitHub.ForgetConfig(state.Target)
 	}
-	out := &outside{service: s, target: state.Target, src: src, trouble: map[string]error{}}
+	out := &outside{service: s, target: state.Target, src: src, trouble: map[string]error{}, seen: map[string]codescanning.Seen{}}
 	var outcome run.Outcome
 	var unopened error
 	g, gctx := errgroup.WithContext(ctx)
@@ -83,6 +84,9 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState) (d
 	}
 	if err := s.Store.SetReadsLabels(ctx, lease.Key, outcome.LabelsRead); err != nil {
 		return false, fmt.Errorf("note whether labels matter: %w", err)
+	}
+	if err := s.noteScans(ctx, state, out, &outcome); err != nil {
+		return false, err
 	}
 	err = s.Store.SaveReview(ctx, lease, StoredReview{
 		RunID: outcome.Record.RunID, Key: lease.Key, Generation: state.Wanted,

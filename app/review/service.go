@@ -33,6 +33,9 @@ type Options struct {
 	LeaseTTL    time.Duration // default 15 s; a crashed holder blocks its target so long
 	RetryBase   time.Duration // default 5 s, doubled for each failure up to 2 minutes
 	RetryWindow time.Duration // default 30 minutes; a review that fails for so long is given up
+	// ScanInterval is how often news of others' checks have a pull request
+	// reviewed again at most. Default 1 minute: they end one after the other.
+	ScanInterval time.Duration
 }
 
 // Observer is told what happened, for metrics. Any field may be nil.
@@ -80,6 +83,9 @@ func New(o Options) (*Service, error) {
 	}
 	if o.RetryWindow == 0 {
 		o.RetryWindow = 30 * time.Minute
+	}
+	if o.ScanInterval == 0 {
+		o.ScanInterval = time.Minute
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -130,6 +136,8 @@ func (s *Service) Work(ctx context.Context, job Job) error {
 		return s.workRerequest(ctx, job)
 	case JobReport:
 		return s.workReport(ctx, job)
+	case JobScans:
+		return s.workScans(ctx, job)
 	case JobDeliveries:
 		return s.retryJob(job.Attempt, s.findDeliveries(ctx))
 	case JobSweep:

@@ -10,10 +10,12 @@ import (
 type checkRunEvent struct {
 	envelope
 	CheckRun struct {
-		HeadSHA string `json:"head_sha"`
-		App     struct {
-			ID int64 `json:"id"`
-		} `json:"app"`
+		HeadSHA string   `json:"head_sha"`
+		Name    string   `json:"name"`
+		App     eventApp `json:"app"`
+		Output  struct {
+			Annotations int `json:"annotations_count"`
+		} `json:"output"`
 		PullRequests []struct {
 			Number int `json:"number"`
 			Base   struct {
@@ -35,7 +37,7 @@ type checkRunEvent struct {
 const maxNumbers = 100
 
 // readCheckRun takes "Re-run", and the button that asks for the same, on one of
-// our own check runs.
+// our own check runs, and the end of others'.
 func readCheckRun(d *review.Delivery, body []byte, app int64) error {
 	var e checkRunEvent
 	if err := decode(body, &e); err != nil {
@@ -44,6 +46,11 @@ func readCheckRun(d *review.Delivery, body []byte, app int64) error {
 	e.apply(d)
 	if err := e.named(); err != nil {
 		return err
+	}
+	if e.Action == "completed" && e.CheckRun.App.ID != app {
+		return readScans(d, &e.envelope, review.ScanNews{
+			HeadSHA: e.CheckRun.HeadSHA, App: e.CheckRun.App.Slug, Check: e.CheckRun.Name, Annotated: e.CheckRun.Output.Annotations > 0,
+		})
 	}
 	button := e.Action == "requested_action" && e.RequestedAction.Identifier == render.ActionReview
 	if e.Action != "rerequested" && !button || e.CheckRun.App.ID != app {

@@ -23,6 +23,10 @@ func (h *handler) read(d *review.Delivery, body []byte) error {
 		return readReview(d, body)
 	case "check_run":
 		return readCheckRun(d, body, h.AppID)
+	case "check_suite":
+		return readCheckSuite(d, body, h.AppID)
+	case "code_scanning_alert":
+		return readAlert(d, body)
 	case "merge_group":
 		return readMergeGroup(d, body)
 	case "installation", "installation_repositories":

@@ -13,6 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/localgit"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 	"github.com/reviewgate/reviewgate/pipeline/run"
 	"github.com/reviewgate/reviewgate/policies/reviewreport"
@@ -28,15 +29,32 @@ type outside struct {
 	audits []reviewreport.Audit
 }
 
-// agent makes one. Nobody comments on a local range.
+// agent makes one. Nobody comments on a local range, and no other App checks it.
 func (o *outside) agent(of run.OutsideAgent) dispatch.Agent {
-	if of.Agent.Kind != config.KindReport {
+	switch of.Agent.Kind {
+	case config.KindReport:
+	case config.KindCodeScanning:
+		return unscanned{}
+	default:
 		return nil
 	}
 	return report.New(report.Options{
 		Sources: of.Agent.Reports, Thresholds: of.Config.Settings.Thresholds,
 		Files: o.src, Redact: of.Redact, Audit: o.audit,
 	})
+}
+
+// unscanned stands for the agents that take in what other Apps found.
+type unscanned struct{}
+
+var _ dispatch.Noter = unscanned{}
+
+func (unscanned) Review(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
+	return pipeline.AgentOutput{}, nil
+}
+
+func (unscanned) ReviewAndNote(context.Context, dispatch.Task) (pipeline.AgentOutput, string, error) {
+	return pipeline.AgentOutput{}, "what other Apps found is on GitHub, and was not looked at", nil
 }
 
 func (o *outside) audit(a reviewreport.Audit) {

@@ -21,6 +21,13 @@ type ReportReader interface {
 	ReviewReports(ctx context.Context, task Task) (pipeline.AgentOutput, []pipeline.ReportOutcome, error)
 }
 
+// Noter is an agent that has something to tell of a review that went well, such as
+// what it has not seen. ReviewAndNote is asked in Review's stead.
+type Noter interface {
+	Agent
+	ReviewAndNote(ctx context.Context, task Task) (output pipeline.AgentOutput, note string, err error)
+}
+
 // Task is what an agent is asked to look at.
 type Task struct {
 	Entry          pipeline.ManifestEntry

@@ -91,6 +91,7 @@ type runner struct {
 type answer struct {
 	output  pipeline.AgentOutput
 	reports []pipeline.ReportOutcome
+	note    string
 	err     error
 }
 
@@ -104,6 +105,7 @@ func (r runner) run(ctx context.Context) (pipeline.AgentResult, Observation) {
 	if a.err == nil {
 		a.output.Agent = id // never the agent's own claim
 		result.Output, result.Model, result.Reports = a.output, a.output.Model, a.reports
+		result.Note = oneLine(a.note)
 		result.Citations = Citations(ctx, a.output.Findings, r.task.Facts, r.options, id)
 	}
 	seen.Duration, seen.Err = time.Since(start), a.err
@@ -151,11 +153,14 @@ func (r runner) attempt(ctx context.Context) answer {
 			}
 			answers <- a
 		}()
-		if reader, ok := r.agent.(ReportReader); ok {
-			a.output, a.reports, a.err = reader.ReviewReports(ctx, r.task)
-			return
+		switch agent := r.agent.(type) {
+		case ReportReader:
+			a.output, a.reports, a.err = agent.ReviewReports(ctx, r.task)
+		case Noter:
+			a.output, a.note, a.err = agent.ReviewAndNote(ctx, r.task)
+		default:
+			a.output, a.err = agent.Review(ctx, r.task)
 		}
-		a.output, a.err = r.agent.Review(ctx, r.task)
 	}()
 	select {
 	case a := <-answers:

@@ -60,7 +60,7 @@ type Options struct {
 	// in InForce.Problems. It is asked only where the change touches config.
 	Proposed func(ctx context.Context, facts *pipeline.PRFacts) (*config.Config, error)
 	// Outside makes the agents that reach out of the process, which the pipeline
-	// can't by itself: those of kind report. An agent that it returns nil for is
+	// can't by itself: those of the kinds report and code-scanning. An agent that it returns nil for is
 	// not registered, and fails.
 	Outside func(OutsideAgent) dispatch.Agent
 	// File reads a file as it is at a commit: at least its first bytes up to

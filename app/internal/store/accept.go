@@ -82,6 +82,13 @@ func (s *Store) accept(ctx context.Context, t tx, d review.Delivery) (review.Acc
 		}
 		asked = true
 	}
+	if d.Scans != nil {
+		ok, err := s.acceptScans(ctx, t, *d.Scans)
+		if err != nil {
+			return a, err
+		}
+		asked = asked || ok
+	}
 	if d.Sweep != nil {
 		if _, err := t.insertJob(ctx, sweepArgs{Installation: d.Sweep.Installation, Delivery: d.GUID}); err != nil {
 			return a, err

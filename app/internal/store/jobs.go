@@ -121,6 +121,21 @@ func (a reportArgs) delivery() string { return a.Delivery }
 
 func (reportArgs) options() *river.InsertOpts { return &river.InsertOpts{Priority: 1} }
 
+// scansArgs is a job for news of others' checks. Asked tells one from the next:
+// see Store.askLater.
+type scansArgs struct {
+	Key   string `json:"key"`
+	Asked int64  `json:"asked"`
+}
+
+func (scansArgs) Kind() string { return string(review.JobScans) }
+
+func (a scansArgs) job() review.Job { return review.Job{Kind: review.JobScans, ScansOf: a.Key} }
+
+func (scansArgs) delivery() string { return "" }
+
+func (scansArgs) options() *river.InsertOpts { return &river.InsertOpts{Priority: 2} }
+
 // deliveriesArgs is the periodic job that reads the delivery log.
 type deliveriesArgs struct{}
 

@@ -33,6 +33,7 @@ type object = map[string]any
 // webhooks are the events, with their actions, whose payloads are held against
 // the description.
 var webhooks = []string{
+	"check-suite-completed", "code-scanning-alert-appeared-in-branch", "code-scanning-alert-closed-by-user", "code-scanning-alert-fixed",
 	"check-suite-requested", "check-suite-rerequested",
 	"installation-repositories-added", "installation-repositories-removed",
 	"pull-request-review-edited", "pull-request-review-submitted",

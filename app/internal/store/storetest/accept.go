@@ -314,6 +314,8 @@ var targetTests = map[string]func(*testing.T, *fixture){
 		wantErr(t, "SetHead", f.SetHead(f.ctx, "pull/1/1", "aaa"), review.ErrNotFound)
 		wantErr(t, "SetClosed", f.SetClosed(f.ctx, "pull/1/1", true), review.ErrNotFound)
 		wantErr(t, "SetReadsLabels", f.SetReadsLabels(f.ctx, "pull/1/1", run.LabelsAll), review.ErrNotFound)
+		wantErr(t, "BeginScans", f.BeginScans(f.ctx, "pull/1/1"), review.ErrNotFound)
+		wantErr(t, "SetScans", f.SetScans(f.ctx, "pull/1/1", readsAll), review.ErrNotFound)
 		wantErr(t, "SetNotice", f.SetNotice(f.ctx, "pull/1/1", "no"), review.ErrNotFound)
 	},
 	"an ask is needless where somebody asked since": func(t *testing.T, f *fixture) {

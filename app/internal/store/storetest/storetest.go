@@ -27,6 +27,7 @@ func Run(t *testing.T, lone bool, open Open) {
 	}{
 		{"Accept", acceptTests},
 		{"Target", targetTests},
+		{"Scans", scanTests},
 		{"Lease", leaseTests},
 		{"Review", reviewTests},
 		{"Write", writeTests},

@@ -1,0 +1,241 @@
+package codescanning
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+)
+
+const (
+	// MaxRead bounds the annotations of one head, which come in pages of 100.
+	MaxRead = 5000
+	// maxRuns bounds the check runs that have some, each of which takes a call.
+	maxRuns = 100
+	// readsAtOnce is how many of them are read side by side.
+	readsAtOnce = 4
+	// MaxText is how many bytes are read of each text of an annotation or alert:
+	// GitHub takes 64 KB, which nobody reads in a review.
+	MaxText = 8 << 10
+	// maxKept bounds all of their texts together, in bytes.
+	maxKept = 16 << 20
+	// maxFindings bounds what is reported, the worst first.
+	maxFindings = 500
+	// maxNamed is how many check runs a note names.
+	maxNamed = 5
+)
+
+// Run is another App's check run.
+type Run struct {
+	ID          int64
+	Name        string
+	App         string // slug
+	Completed   bool
+	Annotations int
+}
+
+// Annotation is a remark of a check run on lines of a file. Its texts have at
+// most MaxText bytes.
+type Annotation struct {
+	Path               string
+	StartLine, EndLine int
+	Level              string // failure, warning or notice
+	Title              string
+	Message            string
+	RawDetails         string
+}
+
+// Alert is an open code scanning alert. Its texts have at most MaxText bytes.
+type Alert struct {
+	Number             int
+	Tool, Rule         string
+	Title              string // of the rule
+	Severity           string // error, warning, note or none
+	SecuritySeverity   string // critical, high, medium, low or empty
+	Path               string
+	StartLine, EndLine int
+	Message            string
+	Why                string // what the rule is for
+	HelpURL            string
+}
+
+// Host tells what others found on the head of the reviewed change.
+type Host interface {
+	// Runs lists the check runs of other Apps on a commit.
+	Runs(ctx context.Context, commit string) ([]Run, error)
+	// Annotations lists those of a check run, at most most.
+	Annotations(ctx context.Context, run int64, most int) ([]Annotation, error)
+	// Alerts lists the open alerts of the change. none says in words why there
+	// can be none.
+	Alerts(ctx context.Context) (alerts []Alert, none string, err error)
+}
+
+// Seen is what an agent met, whether or not it could finish.
+type Seen struct {
+	Waiting   []string // checks that it waits for
+	Annotated []Run    // those that counted and had annotations
+}
+
+// Options are what an Agent is made from.
+type Options struct {
+	Sources *config.ScanSources // nil for the defaults
+	Host    Host
+	// Begin is told that the agent is about to read. Saw is told what it met.
+	Begin func(context.Context) error
+	Saw   func(Seen)
+	// Redact takes secrets out of what is read.
+	Redact func(text string) string
+}
+
+// Agent takes in what others found on one change.
+type Agent struct{ Options }
+
+// New returns an agent.
+func New(o Options) *Agent { return &Agent{o} }
+
+var _ dispatch.Noter = (*Agent)(nil)
+
+// Review returns the findings of ReviewAndNote alone.
+func (a *Agent) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
+	out, _, err := a.ReviewAndNote(ctx, task)
+	return out, err
+}
+
+// ReviewAndNote returns what others found in the task's scope, the worst first.
+// The note says what was not seen and what is not shown.
+func (a *Agent) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, string, error) {
+	out := pipeline.AgentOutput{Agent: task.Entry.Agent}
+	if err := a.Begin(ctx); err != nil {
+		return out, "", err
+	}
+	runs, notes, err := a.runs(ctx, task.Facts.Head.SHA)
+	if err != nil {
+		return out, "", err
+	}
+	c := newCollector(task, a.Sources.ShownWhere())
+	if a.Sources.TakesAlerts() {
+		alerts, none, err := a.Host.Alerts(ctx)
+		if err != nil {
+			return out, "", err
+		}
+		if none != "" {
+			notes = append(notes, none)
+		}
+		for i := range alerts {
+			c.alert(&alerts[i])
+		}
+	}
+	if err := a.annotations(ctx, runs, c); err != nil {
+		return out, "", err
+	}
+	findings, more := c.findings(a.Redact)
+	out.Findings = findings
+	return out, a.Redact(strings.Join(append(notes, c.notes(more)...), "; ")), nil
+}
+
+// runs lists the check runs whose annotations count. It fails while one that is
+// waited for has not ended.
+func (a *Agent) runs(ctx context.Context, head string) (annotated []Run, notes []string, err error) {
+	var waits []string
+	if a.Sources != nil {
+		waits = a.Sources.WaitFor
+	}
+	if !a.Sources.TakesAnnotations() && len(waits) == 0 {
+		a.Saw(Seen{})
+		return nil, nil, nil
+	}
+	all, err := a.Host.Runs(ctx, head)
+	if err != nil {
+		return nil, nil, err
+	}
+	var seen Seen
+	for _, name := range waits {
+		there := false
+		open := slices.ContainsFunc(all, func(r Run) bool {
+			there = there || r.Name == name
+			return r.Name == name && !r.Completed
+		})
+		if open || !there {
+			seen.Waiting = append(seen.Waiting, name)
+		}
+	}
+	var open []string
+	for _, r := range all {
+		switch {
+		case !a.Sources.TakesAnnotations() || !a.Sources.Counts(r.App):
+		case !r.Completed:
+			open = append(open, r.Name)
+		case r.Annotations > 0:
+			seen.Annotated = append(seen.Annotated, r)
+		}
+	}
+	a.Saw(seen)
+	if len(seen.Waiting) > 0 {
+		return nil, nil, fmt.Errorf("waiting for %s, which must be completed on this head", names(seen.Waiting))
+	}
+	if len(open) > 0 {
+		notes = append(notes, "not completed yet and not looked at: "+names(open))
+	}
+	return seen.Annotated, notes, nil
+}
+
+// names lists names, each once, if there are not too many.
+func names(all []string) string {
+	all = slices.Compact(slices.Sorted(slices.Values(all)))
+	list := strings.Join(all[:min(len(all), maxNamed)], ", ")
+	if more := len(all) - maxNamed; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return list
+}
+
+// annotations reads those of the runs.
+func (a *Agent) annotations(ctx context.Context, runs []Run, c *collector) error {
+	total := 0
+	for _, r := range runs {
+		total += r.Annotations
+	}
+	if total > MaxRead || len(runs) > maxRuns {
+		return fmt.Errorf("%d check runs have %d annotations, more than the limit of %d runs and %d annotations: name the Apps that count in scanning.apps",
+			len(runs), total, maxRuns, MaxRead)
+	}
+	for part := range slices.Chunk(runs, readsAtOnce) {
+		lists := make([][]Annotation, len(part))
+		g, ctx := errgroup.WithContext(ctx)
+		for i, r := range part {
+			g.Go(func() (err error) {
+				lists[i], err = a.Host.Annotations(ctx, r.ID, MaxRead)
+				return err
+			})
+		}
+		if err := g.Wait(); err != nil {
+			return err
+		}
+		for i, list := range lists {
+			for j := range list {
+				c.annotation(part[i], &list[j])
+			}
+		}
+		if c.kept > maxKept {
+			return errors.New("the annotations have more text than is read, 16 MB: name the Apps that count in scanning.apps")
+		}
+	}
+	return nil
+}
+
+// compare puts the worst first, then in the order of the change.
+func compare(a, b *pipeline.Finding) int {
+	return cmp.Or(
+		cmp.Compare(b.Severity.Rank(), a.Severity.Rank()),
+		strings.Compare(a.Path, b.Path), cmp.Compare(a.StartLine, b.StartLine), cmp.Compare(a.EndLine, b.EndLine),
+		strings.Compare(a.RuleID, b.RuleID), strings.Compare(a.Title, b.Title), strings.Compare(a.Message, b.Message),
+	)
+}

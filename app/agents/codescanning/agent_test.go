@@ -1,0 +1,339 @@
+package codescanning
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+)
+
+// host is what others found.
+type host struct {
+	runs        []Run
+	annotations map[int64][]Annotation
+	alerts      []Alert
+	none        string
+	err         error
+
+	mu   sync.Mutex
+	read []string
+}
+
+func (h *host) asked(what string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.read = append(h.read, what)
+}
+
+func (h *host) Runs(_ context.Context, commit string) ([]Run, error) {
+	h.asked("runs of " + commit)
+	return h.runs, h.err
+}
+
+func (h *host) Annotations(_ context.Context, run int64, _ int) ([]Annotation, error) {
+	h.asked(fmt.Sprint("annotations of ", run))
+	return h.annotations[run], h.err
+}
+
+func (h *host) Alerts(context.Context) ([]Alert, string, error) {
+	h.asked("alerts")
+	return h.alerts, h.none, h.err
+}
+
+// review runs an agent over a change in which lines 3 and 4, and 8, of a.go are
+// new, and all 2 of new.go.
+func (h *host) review(t *testing.T, sources *config.ScanSources) (pipeline.AgentOutput, string, error, Seen) {
+	t.Helper()
+	var seen Seen
+	began := false
+	a := New(Options{
+		Sources: sources, Host: h, Saw: func(s Seen) { seen = s },
+		Begin:  func(context.Context) error { began = true; return nil },
+		Redact: func(s string) string { return strings.ReplaceAll(s, "hunter2", "[redacted]") },
+	})
+	out, note, err := a.ReviewAndNote(t.Context(), task(pipeline.AgentScope{All: true}))
+	if !began {
+		t.Error("it was not told that reading begins")
+	}
+	return out, note, err, seen
+}
+
+func task(scope pipeline.AgentScope) dispatch.Task {
+	line := func(op pipeline.LineOp, n int) pipeline.Line { return pipeline.Line{Op: op, New: n, Text: "x"} }
+	added, context := pipeline.LineAdded, pipeline.LineContext
+	return dispatch.Task{
+		Entry: pipeline.ManifestEntry{Agent: "code-scanning", Scope: scope},
+		Facts: &pipeline.PRFacts{Head: pipeline.Head{SHA: "h"}, Files: pipeline.List[pipeline.File]{
+			{Path: "a.go", Status: pipeline.FileModified, Hunks: pipeline.List[pipeline.Hunk]{{Lines: pipeline.List[pipeline.Line]{
+				line(context, 2), line(added, 3), line(added, 4), line(pipeline.LineRemoved, 0), line(context, 5), line(added, 8), line(context, 9),
+			}}}},
+			{Path: "gone.go", Status: pipeline.FileRemoved},
+			{Path: "new.go", Status: pipeline.FileAdded, Additions: 2, Hunks: pipeline.List[pipeline.Hunk]{{Lines: pipeline.List[pipeline.Line]{line(added, 1), line(added, 2)}}}},
+		}},
+	}
+}
+
+// outline is a finding in short.
+func outline(fs []pipeline.Finding) []string {
+	var lines []string
+	for _, f := range fs {
+		lines = append(lines, fmt.Sprintf("%s %s:%d-%d %s %s", f.Severity, f.Path+f.Section, f.StartLine, f.EndLine, f.RuleID, f.Title))
+	}
+	return lines
+}
+
+func remark(path string, start, end int, level, message string) Annotation {
+	return Annotation{Path: path, StartLine: start, EndLine: end, Level: level, Message: message}
+}
+
+func TestAnnotations(t *testing.T) {
+	h := &host{
+		runs: []Run{
+			{ID: 1, Name: "lint", App: "ci", Completed: true, Annotations: 6}, {ID: 2, Name: "vet", App: "ci", Completed: true},
+			{ID: 3, Name: "build", App: "ci"}, {ID: 4, Name: "lint again", App: "ci", Completed: true, Annotations: 1},
+		},
+		annotations: map[int64][]Annotation{
+			1: {
+				remark("a.go", 3, 3, "notice", "Mind this."), remark("./a.go", 4, 4, "warning", "Mind hunter2."), remark("a.go", 1, 9, "failure", "All of it.\nIn words."),
+				remark("a.go", 5, 5, "failure", "Old."), remark("gone.go", 1, 1, "failure", "Gone."), remark("new.go", 0, 0, "odd", " "),
+			},
+			4: {remark("a.go", 3, 3, "warning", "Mind this.")}, // the same once more, and worse
+		},
+	}
+	out, note, err, seen := h.review(t, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"major a.go:3-4 ci/lint All of it.", "warning a.go:3-3 ci/lint Mind this.", "warning a.go:4-4 ci/lint Mind [redacted].", "warning new.go:0-0 ci/lint No text",
+	}
+	if diff := cmp.Diff(want, outline(out.Findings)); diff != "" {
+		t.Error(diff)
+	}
+	if want := "not completed yet and not looked at: build; 2 not shown, since they are on no line that counts"; note != want {
+		t.Errorf("note %q, want %q", note, want)
+	}
+	if len(seen.Annotated) != 2 || len(seen.Waiting) != 0 {
+		t.Errorf("seen %+v", seen)
+	}
+	for _, f := range out.Findings {
+		if f.Confidence != 0.80 || f.Category != "other-checks" || len(f.Evidence) == 0 || strings.TrimSpace(f.Message) == "" {
+			t.Errorf("%+v", f)
+		}
+	}
+	slices.Sort(h.read)
+	if want := []string{"annotations of 1", "annotations of 4", "runs of h"}; !slices.Equal(h.read, want) {
+		t.Errorf("read %q, want %q", h.read, want)
+	}
+}
+
+func TestFilters(t *testing.T) {
+	h := &host{runs: []Run{{ID: 1, Name: "lint", App: "ci", Completed: true, Annotations: 7}}, annotations: map[int64][]Annotation{1: {
+		remark("a.go", 3, 3, "warning", "added"), remark("a.go", 5, 5, "warning", "context"), remark("a.go", 5, 8, "warning", "both"), remark("a.go", 100, 99, "warning", "file"),
+		remark("other.go", 1, 1, "warning", "elsewhere"), remark("new.go", 9, 9, "warning", "no such line"), remark("a.go", -1, 0, "warning", "whole"),
+	}}}
+	for filter, want := range map[string][]string{
+		"":                   {"warning a.go:3-3 ci/lint added", "warning a.go:8-8 ci/lint both"},
+		config.FilterAdded:   {"warning a.go:3-3 ci/lint added", "warning a.go:8-8 ci/lint both"},
+		config.FilterContext: {"warning a.go:3-3 ci/lint added", "warning a.go:5-5 ci/lint context", "warning a.go:8-8 ci/lint both"},
+		config.FilterFile: {"warning a.go:0-0 ci/lint whole", "warning a.go:3-3 ci/lint added", "warning a.go:5-5 ci/lint context", "warning a.go:8-8 ci/lint both",
+			"warning a.go:100-100 ci/lint file", "warning new.go:0-0 ci/lint no such line"},
+		config.FilterNone: {"warning change:0-0 ci/lint elsewhere", "warning a.go:0-0 ci/lint whole", "warning a.go:3-3 ci/lint added", "warning a.go:5-5 ci/lint context",
+			"warning a.go:8-8 ci/lint both", "warning a.go:100-100 ci/lint file", "warning new.go:0-0 ci/lint no such line"},
+	} {
+		t.Run(filter, func(t *testing.T) {
+			out, _, err, _ := h.review(t, &config.ScanSources{Filter: filter})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, outline(out.Findings)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// An agent that is to look at some files says nothing of the others.
+func TestScope(t *testing.T) {
+	h := &host{runs: []Run{{ID: 1, Name: "lint", App: "ci", Completed: true, Annotations: 2}}, annotations: map[int64][]Annotation{1: {
+		remark("a.go", 3, 3, "warning", "one"), remark("new.go", 1, 1, "warning", "two"), remark("other.go", 1, 1, "warning", "three"),
+	}}}
+	nothing := func(Seen) {}
+	for _, filter := range []string{config.FilterAdded, config.FilterNone} {
+		a := New(Options{Sources: &config.ScanSources{Filter: filter}, Host: h, Saw: nothing, Begin: func(context.Context) error { return nil }, Redact: func(s string) string { return s }})
+		out, err := a.Review(t.Context(), task(pipeline.AgentScope{Files: pipeline.List[string]{"new.go"}}))
+		if want := []string{"warning new.go:1-1 ci/lint two"}; err != nil || !slices.Equal(outline(out.Findings), want) {
+			t.Errorf("%s: %q, %v", filter, outline(out.Findings), err)
+		}
+	}
+}
+
+func TestSeveritiesOfAlerts(t *testing.T) {
+	for _, tt := range []struct{ severity, security, want string }{
+		{"error", "critical", "critical"}, {"warning", "high", "major"}, {"error", "medium", "warning"}, {"error", "low", "info"},
+		{"error", "", "major"}, {"warning", "", "warning"}, {"note", "", "info"}, {"none", "", ""}, {"", "", "warning"}, {"none", "high", "major"},
+	} {
+		alert := Alert{Number: 7, Tool: "CodeQL", Rule: "go/x", Title: "Bad", Severity: tt.severity, SecuritySeverity: tt.security, Path: "a.go", StartLine: 3, EndLine: 3, Message: "No.", HelpURL: "https://example.com/x"}
+		yes := true
+		h := &host{alerts: []Alert{alert}}
+		out, _, err, _ := h.review(t, &config.ScanSources{Alerts: &yes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []string
+		if tt.want != "" {
+			want = []string{tt.want + " a.go:3-3 CodeQL/go/x Bad: No."}
+		}
+		if diff := cmp.Diff(want, outline(out.Findings)); diff != "" {
+			t.Errorf("%+v: %s", tt, diff)
+		}
+	}
+}
+
+// Only an https address becomes a recommendation.
+func TestHelp(t *testing.T) {
+	yes := true
+	for address, want := range map[string]string{
+		"https://example.com/x": "See https://example.com/x", "http://example.com": "", "javascript:alert(1)": "", "https://me:pw@example.com": "", "": "", "https://": "",
+	} {
+		h := &host{alerts: []Alert{{Number: 1, Tool: "t", Rule: "r", Path: "a.go", StartLine: 3, HelpURL: address}}}
+		out, _, err, _ := h.review(t, &config.ScanSources{Alerts: &yes})
+		if err != nil || out.Findings[0].Recommendation != want {
+			t.Errorf("%q: %q, %v", address, out.Findings[0].Recommendation, err)
+		}
+	}
+}
+
+func TestWaiting(t *testing.T) {
+	no := false
+	tests := map[string]struct {
+		runs []Run
+		wait []string
+	}{
+		"never begun":         {nil, []string{"CodeQL"}},
+		"under way":           {[]Run{{ID: 1, Name: "CodeQL", App: "x"}}, []string{"CodeQL"}},
+		"one of two suites":   {[]Run{{ID: 1, Name: "CodeQL", Completed: true}, {ID: 2, Name: "CodeQL"}}, []string{"CodeQL"}},
+		"of any App":          {[]Run{{ID: 1, Name: "CodeQL", App: "not-named", Completed: true}}, nil},
+		"a name that differs": {[]Run{{ID: 1, Name: "codeql", Completed: true}}, []string{"CodeQL"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			for _, sources := range []*config.ScanSources{
+				{WaitFor: []string{"CodeQL"}}, {WaitFor: []string{"CodeQL"}, Annotations: &no}, {WaitFor: []string{"CodeQL"}, Apps: []string{"named"}},
+			} {
+				_, _, err, seen := (&host{runs: tt.runs}).review(t, sources)
+				if (err != nil) != (tt.wait != nil) || !slices.Equal(seen.Waiting, tt.wait) {
+					t.Errorf("waiting for %q, %v", seen.Waiting, err)
+				}
+				if err != nil && err.Error() != "waiting for CodeQL, which must be completed on this head" {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+// What is not wanted is not asked for.
+func TestNothingIsAskedForUnasked(t *testing.T) {
+	no := false
+	h := &host{}
+	if _, note, err, _ := h.review(t, &config.ScanSources{Annotations: &no}); err != nil || note != "" || h.read != nil {
+		t.Errorf("asked for %q: %q, %v", h.read, note, err)
+	}
+	h = &host{none: "code scanning is not enabled"}
+	yes := true
+	if _, note, err, _ := h.review(t, &config.ScanSources{Annotations: &no, Alerts: &yes}); err != nil || note != h.none || !slices.Equal(h.read, []string{"alerts"}) {
+		t.Errorf("asked for %q: %q, %v", h.read, note, err)
+	}
+}
+
+// Trouble is the agent's, as it is.
+func TestTrouble(t *testing.T) {
+	trouble, yes, no := errors.New("no answer"), true, false
+	for _, sources := range []*config.ScanSources{nil, {Annotations: &no, Alerts: &yes}} {
+		if _, _, err, _ := (&host{err: trouble}).review(t, sources); !errors.Is(err, trouble) {
+			t.Errorf("%+v: %v", sources, err)
+		}
+	}
+	many := &host{}
+	for i := range maxRuns + 1 {
+		many.runs = append(many.runs, Run{ID: int64(i), Name: "r", Completed: true, Annotations: 1})
+	}
+	for what, h := range map[string]*host{
+		"runs": many, "annotations": {runs: []Run{{ID: 1, Completed: true, Annotations: MaxRead + 1}}},
+	} {
+		if _, _, err, _ := h.review(t, nil); err == nil || !strings.Contains(err.Error(), "name the Apps that count") || len(h.read) != 1 {
+			t.Errorf("too many %s: %v after %q", what, err, h.read)
+		}
+	}
+	long := &host{runs: []Run{{ID: 1, Name: "r", Completed: true, Annotations: 1}}, annotations: map[int64][]Annotation{}}
+	for i := range MaxRead {
+		a := remark("a.go", 3, 3, "warning", fmt.Sprint(i, strings.Repeat(" x", MaxText/2)))
+		long.annotations[1] = append(long.annotations[1], a)
+	}
+	if _, _, err, _ := long.review(t, nil); err == nil || !strings.Contains(err.Error(), "more text than is read") {
+		t.Errorf("too much text: %v", err)
+	}
+}
+
+// A secret that the bound on a text cuts through is not shown in part.
+func TestCutTextShowsNoPartOfASecret(t *testing.T) {
+	redact := func(s string) string {
+		return strings.ReplaceAll(s, "BEGIN"+strings.Repeat("k", 3000)+"END", "[redacted]")
+	}
+	text := strings.Repeat("BEGIN"+strings.Repeat("k", 3000)+"END ", 20)[:MaxText]
+	if got := shown(redact, text, maxMessage); strings.Contains(got, "kkk") || got == "" {
+		t.Errorf("%.100q", got)
+	}
+	if got := shown(redact, "short", 10); got != "short" {
+		t.Errorf("%q", got)
+	}
+	if got := shown(redact, strings.Repeat("é", 20), 10); got != strings.Repeat("é", 9)+"…" {
+		t.Errorf("%q", got)
+	}
+}
+
+// Whatever an annotation says, its finding is bounded, valid, and on a line of the
+// change.
+func FuzzAnnotation(f *testing.F) {
+	f.Add("a.go", 3, 3, "failure", "Bad", "No good.", "raw", "added")
+	f.Add("./a.go", -9, 1<<60, "", "", " \n\x00", "```", "none")
+	f.Add("../x", 0, -1, "notice", "\u202e", "@me", "", "file")
+	f.Fuzz(func(t *testing.T, path string, start, end int, level, title, message, raw, filter string) {
+		facts := task(pipeline.AgentScope{All: true})
+		c := newCollector(facts, filter)
+		c.annotation(Run{Name: title, App: path}, &Annotation{Path: path, StartLine: start, EndLine: end, Level: level, Title: title, Message: message, RawDetails: raw})
+		c.alert(&Alert{Tool: title, Rule: path, Title: title, Severity: level, SecuritySeverity: raw, Path: path, StartLine: start, EndLine: end, Message: message, HelpURL: raw})
+		list, more := c.findings(func(s string) string { return s })
+		if more != 0 || len(list)+c.outside > 2 {
+			t.Fatalf("%d findings, %d more, %d outside", len(list), more, c.outside)
+		}
+		for _, x := range list {
+			known := slices.ContainsFunc(facts.Facts.Files, func(f pipeline.File) bool { return f.Path == x.Path && f.Status != pipeline.FileRemoved })
+			if !known && (x.Path != "" || x.Section != pipeline.SectionChange) {
+				t.Errorf("path %q, section %q", x.Path, x.Section)
+			}
+			if x.StartLine < 0 || x.EndLine < x.StartLine || !x.Severity.Valid() || strings.TrimSpace(x.Title) == "" || strings.TrimSpace(x.Message) == "" {
+				t.Errorf("%+v", x)
+			}
+			if n := len([]rune(x.Title)); n > maxTitle {
+				t.Errorf("title of %d characters", n)
+			}
+			if n := len([]rune(x.Message)); n > maxMessage {
+				t.Errorf("message of %d characters", n)
+			}
+			if strings.ContainsAny(x.Title+x.RuleID, "\n\r\x00") {
+				t.Errorf("title %q, rule %q", x.Title, x.RuleID)
+			}
+		}
+	})
+}

@@ -1,0 +1,236 @@
+package codescanning
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+)
+
+// confidence is that of every finding: see the package comment.
+const confidence = 0.80
+
+// What a finding shows of the texts, in characters.
+const (
+	maxTitle   = 200
+	maxMessage = 2000
+	maxDetails = 1000
+	maxRule    = 200
+)
+
+// collector makes findings of what others found.
+type collector struct {
+	places  *places
+	byKey   map[string]int // place in list
+	list    []pipeline.Finding
+	outside int // not shown
+	kept    int // bytes of text
+}
+
+func newCollector(task dispatch.Task, filter string) *collector {
+	return &collector{places: newPlaces(task.Facts, task.Entry.Scope, filter), byKey: map[string]int{}}
+}
+
+// annotation takes in one of a check run.
+func (c *collector) annotation(r Run, a *Annotation) {
+	severity := pipeline.SeverityWarning
+	switch a.Level {
+	case "failure":
+		severity = pipeline.SeverityMajor
+	case "notice":
+		severity = pipeline.SeverityInfo
+	}
+	c.add(pipeline.Finding{
+		Title: title(a.Title, a.Message), Message: words(a.Message, a.Title), Severity: severity,
+		RuleID: rule(r.App, cmp.Or(a.Title, r.Name)), Category: category,
+		Path: a.Path, StartLine: a.StartLine, EndLine: a.EndLine,
+		Evidence: details(a.RawDetails, fmt.Sprintf("annotated by the check %s of the App %s", oneLine(r.Name), oneLine(r.App))),
+	})
+}
+
+// category is that of all findings: what kind of mistakes other tools look for
+// is not known.
+const category = "other-checks"
+
+// alert takes in one of code scanning. A rule of severity none is no finding.
+func (c *collector) alert(a *Alert) {
+	severity, ok := alertSeverity(a)
+	if !ok {
+		return
+	}
+	f := pipeline.Finding{
+		Title: title(words(a.Title, a.Rule), a.Message), Message: words(a.Message, a.Title, a.Rule), Severity: severity,
+		RuleID: rule(a.Tool, a.Rule), Category: category, WhyItMatters: a.Why,
+		Path: a.Path, StartLine: a.StartLine, EndLine: a.EndLine,
+		Evidence: details("", fmt.Sprintf("code scanning alert %d of %s", a.Number, oneLine(a.Tool))),
+	}
+	if u, err := url.Parse(a.HelpURL); err == nil && u.Scheme == "https" && u.Host != "" && u.User == nil {
+		f.Recommendation = "See " + u.String()
+	}
+	c.add(f)
+}
+
+// alertSeverity is that of the rule: its security severity, if it has one.
+func alertSeverity(a *Alert) (pipeline.Severity, bool) {
+	switch a.SecuritySeverity {
+	case "critical":
+		return pipeline.SeverityCritical, true
+	case "high":
+		return pipeline.SeverityMajor, true
+	case "medium":
+		return pipeline.SeverityWarning, true
+	case "low":
+		return pipeline.SeverityInfo, true
+	}
+	switch a.Severity {
+	case "error":
+		return pipeline.SeverityMajor, true
+	case "note":
+		return pipeline.SeverityInfo, true
+	case "none":
+		return "", false
+	}
+	return pipeline.SeverityWarning, true
+}
+
+// add keeps a finding where it is shown. Equal ones at one place are one: a
+// workflow that runs for the push and for the pull request annotates twice, and
+// code scanning annotates what it alerts of.
+func (c *collector) add(f pipeline.Finding) {
+	path := strings.TrimPrefix(f.Path, "./")
+	from, to, inFile, ok := c.places.of(path, f.StartLine, f.EndLine)
+	if !ok {
+		c.outside++
+		return
+	}
+	if !inFile {
+		f.Message = fmt.Sprintf("In %s, line %d: %s", oneLine(path), f.StartLine, f.Message)
+		path, f.Section = "", pipeline.SectionChange
+	}
+	f.Path, f.StartLine, f.EndLine, f.Confidence = path, from, to, confidence
+	key := fmt.Sprintf("%q %d %q %q", f.Path, f.StartLine, strings.ToLower(f.Title), f.Message)
+	if at, there := c.byKey[key]; there {
+		if known := &c.list[at]; f.Severity.Rank() > known.Severity.Rank() {
+			known.Severity = f.Severity
+		}
+		return
+	}
+	c.byKey[key] = len(c.list)
+	c.list = append(c.list, f)
+	c.kept += len(f.Title) + 2*len(f.Message) + len(f.WhyItMatters) // the key has it again
+	for _, e := range f.Evidence {
+		c.kept += len(e)
+	}
+}
+
+// findings are the worst of them, fit to be shown, and how many more there are.
+func (c *collector) findings(redact func(string) string) (list []pipeline.Finding, more int) {
+	slices.SortStableFunc(c.list, func(a, b pipeline.Finding) int { return compare(&a, &b) })
+	list = c.list[:min(len(c.list), maxFindings)]
+	for i := range list {
+		f := &list[i]
+		f.Title = oneLine(shown(redact, f.Title, maxTitle))
+		f.Message = shown(redact, f.Message, maxMessage)
+		f.WhyItMatters = shown(redact, f.WhyItMatters, maxDetails)
+		f.RuleID = shown(redact, f.RuleID, maxRule)
+		for j := range f.Evidence {
+			f.Evidence[j] = shown(redact, f.Evidence[j], maxDetails)
+		}
+	}
+	return list, len(c.list) - len(list)
+}
+
+// notes say what is not shown.
+func (c *collector) notes(more int) (notes []string) {
+	if c.outside > 0 {
+		notes = append(notes, fmt.Sprintf("%d not shown, since they are on no line that counts", c.outside))
+	}
+	if more > 0 {
+		notes = append(notes, fmt.Sprintf("%d more that are no worse than those shown", more))
+	}
+	return notes
+}
+
+// margin is how much of the end of a text that was cut is not shown, in bytes: a
+// secret that the cut went through is not known for one. Private keys of 4,096
+// bits take 3,300.
+const margin = 4 << 10
+
+// shown is what is shown of a text: without secrets, and at most so many
+// characters.
+func shown(redact func(string) string, text string, most int) string {
+	cut := len(text) >= MaxText-utf8Max
+	text = redact(text)
+	if cut {
+		text = strings.ToValidUTF8(text[:max(0, len(text)-margin)], "") + "…"
+	}
+	if r := []rune(text); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return text
+}
+
+// utf8Max is how much shorter than MaxText a text may be that was cut between
+// two characters.
+const utf8Max = 4
+
+// title says what is the matter. Many tools give the name of a rule for a title,
+// which findings of it on neighbouring lines share: what the message begins with
+// tells them apart.
+func title(of, message string) string {
+	of, said := oneLine(of), firstLine(message)
+	if of == "" || said == "" || strings.EqualFold(of, said) {
+		return cmp.Or(of, said, noText)
+	}
+	return of + ": " + said
+}
+
+// noText stands for a text that says nothing: GitHub takes blanks.
+const noText = "No text"
+
+// words is the first of some texts that says something.
+func words(texts ...string) string {
+	for _, t := range texts {
+		if strings.TrimSpace(t) != "" {
+			return t
+		}
+	}
+	return noText + "."
+}
+
+func details(raw, source string) pipeline.List[string] {
+	if strings.TrimSpace(raw) == "" {
+		return pipeline.List[string]{source}
+	}
+	return pipeline.List[string]{source, raw}
+}
+
+// rule is the id of a tool's rule. It has a slash, which ids of reviewgate's own
+// rules have not.
+func rule(tool, id string) string { return oneLine(tool) + "/" + oneLine(id) }
+
+// oneLine is a text on one line of printable characters.
+func oneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, s)
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// firstLine is the first line that says something.
+func firstLine(s string) string {
+	for line := range strings.Lines(s) {
+		if line = oneLine(line); line != "" {
+			return line
+		}
+	}
+	return ""
+}

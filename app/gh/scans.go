@@ -1,0 +1,154 @@
+package gh
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/app/agents/codescanning"
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+const (
+	// maxOtherPages bounds the check runs of a head: 1,000 is what GitHub lists.
+	maxOtherPages = 10
+	// maxAlertPages bounds the alerts of a ref. Those of the whole repository are
+	// listed, as far as the pull request has them too.
+	maxAlertPages = 20
+)
+
+// OtherRuns lists the check runs of other Apps on a commit, of each suite the
+// newest of a name.
+func (s *source) OtherRuns(ctx context.Context, commit string) ([]codescanning.Run, error) {
+	const op = "list the check runs of others"
+	r := s.get(op, "/repos/{owner}/{repo}/commits/{ref}/check-runs", s.target.Owner, s.target.Name, commit)
+	r.query = url.Values{"filter": {"latest"}}
+	all, whole, err := pages[checkList](ctx, s.client, s.target, r, maxOtherPages)
+	if err != nil {
+		return nil, err
+	}
+	if !whole {
+		return nil, tooMany(op, maxOtherPages*perPage)
+	}
+	var runs []codescanning.Run
+	for _, page := range all {
+		for _, c := range page.Runs {
+			if c.GetApp().GetID() == s.client.appID {
+				continue
+			}
+			runs = append(runs, codescanning.Run{
+				ID: c.GetID(), Name: part(c.GetName()), App: part(c.GetApp().GetSlug()),
+				Completed: c.GetStatus() == "completed", Annotations: c.GetOutput().GetAnnotationsCount(),
+			})
+		}
+	}
+	return runs, nil
+}
+
+// Annotations lists those of a check run, in GitHub's order.
+func (s *source) Annotations(ctx context.Context, run int64, most int) ([]codescanning.Annotation, error) {
+	const op = "list the annotations of a check run"
+	r := s.get(op, "/repos/{owner}/{repo}/check-runs/{check_run_id}/annotations", s.target.Owner, s.target.Name, run)
+	var list []codescanning.Annotation
+	// One page at a time: each may have some megabytes, most of which is cut.
+	whole, err := walk(ctx, s.client, s.target, r, (most+perPage-1)/perPage, func(page annotationList) bool {
+		for _, a := range page {
+			list = append(list, codescanning.Annotation{
+				Path: a.GetPath(), StartLine: a.GetStartLine(), EndLine: a.GetEndLine(), Level: a.GetAnnotationLevel(),
+				Title: part(a.GetTitle()), Message: part(a.GetMessage()), RawDetails: part(a.GetRawDetails()),
+			})
+		}
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !whole {
+		return nil, tooMany(op, most)
+	}
+	return list, nil
+}
+
+// Alerts lists the open code scanning alerts of the pull request, or of the
+// merge group. Tools analyse what the merge would give, or the head itself.
+func (s *source) Alerts(ctx context.Context) (alerts []codescanning.Alert, none string, err error) {
+	refs := []string{s.target.HeadRef}
+	if s.target.Kind != review.TargetGroup {
+		refs = []string{fmt.Sprintf("refs/pull/%d/merge", s.target.Number), fmt.Sprintf("refs/pull/%d/head", s.target.Number)}
+	}
+	known := map[int]bool{}
+	for _, ref := range refs {
+		list, none, err := s.alertsOf(ctx, ref)
+		if err != nil || none != "" {
+			return nil, none, err
+		}
+		for _, a := range list {
+			if !known[a.Number] {
+				known[a.Number] = true
+				alerts = append(alerts, a)
+			}
+		}
+	}
+	return alerts, "", nil
+}
+
+func (s *source) alertsOf(ctx context.Context, ref string) (list []codescanning.Alert, none string, err error) {
+	const op = "list the code scanning alerts"
+	r := s.get(op, "/repos/{owner}/{repo}/code-scanning/alerts", s.target.Owner, s.target.Name)
+	r.query = url.Values{"ref": {ref}, "state": {"open"}}
+	whole, err := walk(ctx, s.client, s.target, r, maxAlertPages, func(page alertList) bool {
+		for i := range page {
+			if a := &page[i]; open(a.GetState()) && open(a.GetMostRecentInstance().GetState()) {
+				list = append(list, alert(a))
+			}
+		}
+		return true
+	})
+	switch {
+	case isNotFound(err):
+		return nil, "code scanning has analysed nothing here", nil
+	case notEnabled(err):
+		return nil, "code scanning is not enabled for the repository", nil
+	case err != nil:
+		return nil, "", err
+	case !whole:
+		return nil, "", tooMany(op, maxAlertPages*perPage)
+	}
+	return list, "", nil
+}
+
+// open reports whether an alert is, or its instance on the ref that was asked for:
+// one that the pull request fixes is open on the base. Alerts that the default
+// branch never had may come without the word.
+func open(state string) bool { return state == "" || state == "open" }
+
+// notEnabled reports whether GitHub has no code scanning for a repository: it
+// says so in words, with the status of a missing permission.
+func notEnabled(err error) bool {
+	var host *review.HostError
+	if !errors.As(err, &host) || host.Kind != review.HostForbidden {
+		return false
+	}
+	said := strings.ToLower(host.Error())
+	return strings.Contains(said, "must be enabled") || strings.Contains(said, "is not enabled")
+}
+
+func alert(a *alertAnswer) codescanning.Alert {
+	rule, at := &a.Rule, a.GetMostRecentInstance()
+	return codescanning.Alert{
+		Number: a.GetNumber(), Tool: part(a.GetTool().GetName()), Rule: part(rule.GetID()), Title: part(rule.GetDescription()),
+		Severity: rule.GetSeverity(), SecuritySeverity: rule.GetSecuritySeverityLevel(),
+		Path: at.GetLocation().GetPath(), StartLine: at.GetLocation().GetStartLine(), EndLine: at.GetLocation().GetEndLine(),
+		Message: part(at.GetMessage().GetText()), Why: part(rule.GetFullDescription()), HelpURL: part(rule.HelpURI),
+	}
+}
+
+// part is as much of a text as is read of it. A copy lets go of the rest.
+func part(s string) string {
+	if len(s) <= codescanning.MaxText {
+		return s
+	}
+	return strings.Clone(strings.ToValidUTF8(s[:codescanning.MaxText], ""))
+}

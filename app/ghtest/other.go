@@ -1,0 +1,171 @@
+package ghtest
+
+import "time"
+
+// anotherApp is the slug of the App of ForeignCheck.
+const anotherApp = "another-app"
+
+// StartOtherCheck begins a check run of another App, by its slug, on a commit,
+// and sends check_run created.
+func (r *Repo) StartOtherCheck(app, name, headSHA string) CheckRun {
+	r.s.mu.Lock()
+	c := r.addCheckBy(CheckRun{Name: name, HeadSHA: headSHA, Status: "in_progress", StartedAt: r.s.now()}, app)
+	e := c.event("created", r.s.state.account(app+"[bot]", "Bot"), nil)
+	r.s.notify()
+	r.s.mu.Unlock()
+	r.s.deliver(e)
+	return c.view()
+}
+
+// EndOtherCheck completes a check run of another App with its annotations, and
+// sends check_run completed. One that was completed is rewritten, as by a client
+// that corrects itself.
+func (r *Repo) EndOtherCheck(id int64, conclusion string, annotations ...Annotation) {
+	r.s.mu.Lock()
+	c := r.check(id)
+	if c == nil || !c.foreign {
+		r.s.mu.Unlock()
+		r.s.opts.Fail("end check run %d: no other App has one of that id", id)
+		return
+	}
+	c.Status, c.Conclusion, c.CompletedAt, c.Annotations = "completed", conclusion, r.s.now(), annotations
+	e := c.event("completed", r.s.state.account(c.by+"[bot]", "Bot"), nil)
+	r.s.notify()
+	r.s.mu.Unlock()
+	r.s.deliver(e)
+}
+
+// OtherCheck does a check run of another App from its beginning to its end. A
+// name that the App has had on the commit runs again: only the newest is listed
+// as the latest.
+func (r *Repo) OtherCheck(app, name, headSHA, conclusion string, annotations ...Annotation) CheckRun {
+	c := r.StartOtherCheck(app, name, headSHA)
+	r.EndOtherCheck(c.ID, conclusion, annotations...)
+	return c
+}
+
+// EndOtherSuite sends check_suite completed for the check runs of another App on
+// a commit.
+func (r *Repo) EndOtherSuite(app, headSHA string) {
+	head, err := r.git.stored(headSHA)
+	if err != nil {
+		r.s.opts.Fail("end the check suite of %s: %v", app, err)
+	}
+	r.s.mu.Lock()
+	e := r.suiteEvent("completed", r.branchAt(headSHA), "", head, r.s.state.account(app+"[bot]", "Bot"))
+	suite := e.payload["check_suite"].(object)
+	suite.with((&checkRun{repo: r, suite: r.suite(app + " " + headSHA), foreign: true, by: app}).othersSuite())
+	suite["status"], suite["conclusion"] = "completed", "success"
+	r.s.mu.Unlock()
+	r.s.deliver(e)
+}
+
+// othersSuite is in what the suite of another App's check run differs from that
+// of the App's own.
+func (c *checkRun) othersSuite() object {
+	if !c.foreign {
+		return nil
+	}
+	return object{
+		"id": c.suite, "node_id": nodeID("CS", c.suite), "url": c.repo.s.api("/repos/%s/check-suites/%d", c.repo.fullName(), c.suite),
+		"app": c.repo.s.renderApp(c.by),
+	}
+}
+
+// Alert is a code scanning alert of a pull request.
+type Alert struct {
+	Number             int // given by Repo.Alert
+	Ref                string
+	Tool, Rule         string
+	Description        string
+	Severity           string // none, note, warning or error
+	SecuritySeverity   string // low, medium, high, critical, or empty
+	Path               string
+	StartLine, EndLine int
+	Message            string
+	HelpURI            string
+	State              string // open, dismissed or fixed; open where it is new
+
+	createdAt time.Time
+}
+
+// codeScanning is what a repository has of it.
+type codeScanning struct {
+	on       bool
+	analysed map[string]bool // refs
+	alerts   []*Alert
+}
+
+// EnableCodeScanning switches code scanning on. Without it alerts are refused,
+// and until a ref was analysed it has none.
+func (r *Repo) EnableCodeScanning() {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	r.scanning.on = true
+}
+
+// Analysed records an analysis of what merging the pull request would give,
+// which found the alerts. It sends code_scanning_alert appeared_in_branch for
+// each, and returns them with their numbers.
+func (p *PullRequest) Analysed(alerts ...Alert) []Alert {
+	r, ref := p.repo, p.mergeRef()
+	r.s.mu.Lock()
+	r.scanning.on = true
+	if r.scanning.analysed == nil {
+		r.scanning.analysed = map[string]bool{}
+	}
+	r.scanning.analysed[ref] = true
+	var events []event
+	for i := range alerts {
+		a := alerts[i]
+		a.Number, a.Ref, a.State, a.createdAt = len(r.scanning.alerts)+1, ref, "open", r.s.now()
+		r.scanning.alerts = append(r.scanning.alerts, &a)
+		alerts[i] = a
+		events = append(events, r.alertEvent("appeared_in_branch", &a, r.s.state.account("github", "Organization"), ref))
+	}
+	r.s.notify()
+	r.s.mu.Unlock()
+	r.s.deliver(events...)
+	return alerts
+}
+
+// FixAlert makes an alert fixed by a later analysis, and sends
+// code_scanning_alert fixed.
+func (p *PullRequest) FixAlert(number int) {
+	p.endAlert(number, "fixed", "fixed", p.s.state.account("github", "Organization"))
+}
+
+// DismissAlert has a user dismiss an alert, and sends code_scanning_alert
+// closed_by_user.
+func (p *PullRequest) DismissAlert(login string, number int) {
+	p.endAlert(number, "dismissed", "closed_by_user", p.s.state.account(login, "User"))
+}
+
+func (p *PullRequest) endAlert(number int, state, action string, sender *account) {
+	r := p.repo
+	r.s.mu.Lock()
+	if number < 1 || number > len(r.scanning.alerts) {
+		r.s.mu.Unlock()
+		r.s.opts.Fail("make alert %d %s: there is none", number, state)
+		return
+	}
+	a := r.scanning.alerts[number-1]
+	a.State = state
+	e := r.alertEvent(action, a, sender, p.mergeRef())
+	r.s.notify()
+	r.s.mu.Unlock()
+	r.s.deliver(e)
+}
+
+// alertEvent makes a code_scanning_alert event. The lock must be held.
+func (r *Repo) alertEvent(action string, a *Alert, sender *account, ref string) event {
+	alert := r.renderAlert(a)
+	for _, listed := range []string{"updated_at", "instances_url"} {
+		delete(alert, listed)
+	}
+	rule := alert["rule"].(object)
+	for _, listed := range []string{"security_severity_level", "help_uri"} {
+		delete(rule, listed)
+	}
+	return r.event("code_scanning_alert", action, sender, object{"alert": alert, "ref": ref, "commit_oid": zeroSHA})
+}

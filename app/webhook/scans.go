@@ -1,0 +1,85 @@
+package webhook
+
+import (
+	"errors"
+	"regexp"
+	"strconv"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+// eventApp is the App that a check belongs to.
+type eventApp struct {
+	ID   int64  `json:"id"`
+	Slug string `json:"slug"`
+}
+
+type checkSuiteEvent struct {
+	envelope
+	CheckSuite struct {
+		HeadSHA string   `json:"head_sha"`
+		App     eventApp `json:"app"`
+	} `json:"check_suite"`
+}
+
+// readCheckSuite takes the end of other Apps' suites: it comes after the ends of
+// their runs, of which one may be lost.
+func readCheckSuite(d *review.Delivery, body []byte, app int64) error {
+	var e checkSuiteEvent
+	if err := decode(body, &e); err != nil {
+		return err
+	}
+	e.apply(d)
+	if err := e.named(); err != nil {
+		return err
+	}
+	if e.Action != "completed" || e.CheckSuite.App.ID == app {
+		return nil
+	}
+	return readScans(d, &e.envelope, review.ScanNews{HeadSHA: e.CheckSuite.HeadSHA, App: e.CheckSuite.App.Slug})
+}
+
+// maxCheckName bounds the names of Apps and check runs, in characters.
+const maxCheckName = 255
+
+// readScans takes news of others' checks on a head.
+func readScans(d *review.Delivery, e *envelope, n review.ScanNews) error {
+	err := errors.Join(positive("repository.id", e.Repository.ID), matching(d.Event+".head_sha", commitSHA, n.HeadSHA))
+	if err != nil {
+		return err
+	}
+	n.RepoID, n.App, n.Check = e.Repository.ID, recordable(n.App, maxCheckName), recordable(n.Check, maxCheckName)
+	d.Scans = &n
+	return nil
+}
+
+type alertEvent struct {
+	envelope
+	Ref string `json:"ref"` // that the alert is about; empty where nobody's analysis changed it
+}
+
+// pullRef is a ref of a pull request.
+var pullRef = regexp.MustCompile(`^refs/pull/([1-9][0-9]{0,8})/(merge|head)$`)
+
+// readAlert takes news of a code scanning alert of a pull request. What happens
+// to alerts of branches is seen when their pull requests are analysed next.
+func readAlert(d *review.Delivery, body []byte) error {
+	var e alertEvent
+	if err := decode(body, &e); err != nil {
+		return err
+	}
+	e.apply(d)
+	if err := e.named(); err != nil {
+		return err
+	}
+	of := pullRef.FindStringSubmatch(e.Ref)
+	if of == nil {
+		return nil
+	}
+	if err := positive("repository.id", e.Repository.ID); err != nil {
+		return err
+	}
+	number, _ := strconv.Atoi(of[1]) // nine digits
+	d.Scans = &review.ScanNews{RepoID: e.Repository.ID, Number: number}
+	return nil
+}
