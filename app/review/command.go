@@ -30,6 +30,9 @@ const (
 // accepting is one transaction, and a reaction that is there stays one.
 func (s *Service) workCommand(ctx context.Context, commentID int64, attempt int) error {
 	c, done, err := s.Store.Command(ctx, commentID)
+	if errors.Is(err, ErrNotFound) {
+		return nil // forgotten, and its job was not
+	}
 	if err != nil {
 		return s.retryJob(attempt, fmt.Errorf("read command %d: %w", commentID, err))
 	}

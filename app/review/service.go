@@ -33,6 +33,7 @@ type Options struct {
 	LeaseTTL    time.Duration // default 15 s; a crashed holder blocks its target so long
 	RetryBase   time.Duration // default 5 s, doubled for each failure up to 2 minutes
 	RetryWindow time.Duration // default 30 minutes; a review that fails for so long is given up
+	Retention   time.Duration // how long reviews and closed pull requests are kept; 0 for ever
 }
 
 // Observer is told what happened, for metrics. Any field may be nil.
@@ -46,6 +47,9 @@ type Observer struct {
 	// Found is told of what had been lost and was found: "delivery",
 	// "pull_request", "check".
 	Found func(what string)
+	// ConfigPushed is told of each push that may have changed config, by what it
+	// was found to be: "valid", "invalid", "unreadable".
+	ConfigPushed func(found string)
 }
 
 // Service does the use cases.
@@ -59,6 +63,8 @@ type Service struct {
 	// proposals loads proposed configs: they must not push out of Loader what
 	// is in force.
 	proposals *config.Loader
+	// heeded are the news of organisations' config that this process knows of.
+	heeded heededNews
 	// suspects is held by the one at work of those that may have taken the
 	// server down.
 	suspects sync.Mutex
@@ -102,6 +108,9 @@ func New(o Options) (*Service, error) {
 // error the ask survives any crash. A run that the delivery makes moot, since
 // the head moved or the pull request was closed, is cancelled at once.
 func (s *Service) Accept(ctx context.Context, d Delivery) (Accepted, error) {
+	if d.Config != nil && !s.carriesConfig(*d.Config) {
+		d.Config = nil
+	}
 	acc, err := s.Store.Accept(ctx, d)
 	if err != nil {
 		return acc, fmt.Errorf("store delivery %s: %w", d.GUID, err)
@@ -130,6 +139,12 @@ func (s *Service) Work(ctx context.Context, job Job) error {
 		return s.retryJob(job.Attempt, s.findDeliveries(ctx))
 	case JobSweep:
 		return s.retryJob(job.Attempt, s.sweep(ctx, job.Installation))
+	case JobConfig:
+		return s.retryJob(job.Attempt, s.workConfig(ctx, job))
+	case JobForget:
+		return s.retryJob(job.Attempt, s.forget(ctx, *job.Forget))
+	case JobRetention:
+		return s.retryJob(job.Attempt, s.prune(ctx))
 	}
 	return fmt.Errorf("unknown kind of job %q", job.Kind)
 }

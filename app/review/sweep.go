@@ -42,9 +42,12 @@ var awaited = map[string][]string{
 	"pull_request":              nil,
 	"issue_comment":             {"created", "edited", "deleted"},
 	"check_run":                 {"rerequested", "requested_action"},
+	"check_suite":               {"rerequested"},
 	"merge_group":               nil,
-	"installation":              {"unsuspend", "new_permissions_accepted"},
-	"installation_repositories": {"added"},
+	"push":                      nil,
+	"installation":              {"unsuspend", "new_permissions_accepted", "deleted"},
+	"installation_repositories": {"added", "removed"},
+	"repository":                {"deleted"},
 }
 
 func isAwaited(a HookAttempt) bool {

@@ -21,10 +21,16 @@ func (h *handler) read(d *review.Delivery, body []byte) error {
 		return readIssueComment(d, body)
 	case "check_run":
 		return readCheckRun(d, body, h.AppID)
+	case "check_suite":
+		return readCheckSuite(d, body, h.AppID)
 	case "merge_group":
 		return readMergeGroup(d, body)
+	case "push":
+		return readPush(d, body)
 	case "installation", "installation_repositories":
 		return readInstallation(d, body)
+	case "repository":
+		return readRepository(d, body)
 	}
 	return readOther(d, body)
 }
@@ -39,9 +45,10 @@ type envelope struct {
 }
 
 type repository struct {
-	ID    int64   `json:"id"`
-	Name  string  `json:"name"`
-	Owner account `json:"owner"`
+	ID            int64   `json:"id"`
+	Name          string  `json:"name"`
+	Owner         account `json:"owner"`
+	DefaultBranch string  `json:"default_branch"`
 }
 
 type account struct {
