@@ -39,13 +39,12 @@ func (s *Service) workConfig(ctx context.Context, job Job) error {
 		if err := s.spreadNews(ctx, n.Repository); err != nil {
 			return err
 		}
+	} else if off, err := s.switchedOff(ctx, n.Repository); err != nil || off {
+		return err // should this push switch it on, the next event of a pull request will
 	}
 	now, err := s.pushedConfig(ctx, n)
-	if err != nil {
+	if err != nil || now == nil {
 		return err
-	}
-	if now == nil {
-		return nil
 	}
 	pulls, err := s.Store.KnownPulls(ctx, n.Repository, maxRefreshed+1)
 	if err != nil {
