@@ -139,10 +139,10 @@ func (a configArgs) delivery() string { return a.Delivery }
 
 func (configArgs) options() *river.InsertOpts { return &river.InsertOpts{Priority: 2} }
 
-// forgetArgs is a job that deletes. It waits until what was asked for before is
-// done, or refused by GitHub.
+// forgetArgs is a job that deletes. GitHub may tell of one end in two events:
+// while the job for the one is alive, the other needs none.
 type forgetArgs struct {
-	Forget   review.Forget `json:"forget"`
+	Forget   review.Forget `json:"forget" river:"unique"`
 	Delivery string        `json:"delivery"`
 }
 
@@ -152,7 +152,9 @@ func (a forgetArgs) job() review.Job { return review.Job{Kind: review.JobForget,
 
 func (a forgetArgs) delivery() string { return a.Delivery }
 
-func (forgetArgs) options() *river.InsertOpts { return &river.InsertOpts{Priority: 3} }
+func (forgetArgs) options() *river.InsertOpts {
+	return &river.InsertOpts{Priority: 3, UniqueOpts: onceAlive}
+}
 
 // retentionArgs is the periodic job that deletes what is old.
 type retentionArgs struct{}
