@@ -108,6 +108,20 @@ func LoadSettings(getenv func(string) string, file string) (Settings, error) {
 	return s, nil
 }
 
+// LoadDatabaseURL reads the one setting that tells where the database is, like
+// LoadSettings.
+func LoadDatabaseURL(getenv func(string) string, file string) (string, error) {
+	r := settingsReader{getenv: getenv}
+	if file != "" {
+		r.readFile(file)
+	}
+	url := r.databaseURL()
+	if len(r.problems) > 0 {
+		return "", &SettingsError{Problems: r.problems}
+	}
+	return url, nil
+}
+
 type settingsReader struct {
 	getenv   func(string) string
 	file     map[string]string
