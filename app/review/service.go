@@ -55,8 +55,9 @@ type Observer struct {
 // Service does the use cases.
 type Service struct {
 	Options
-	running runs
-	lost    lostDeliveries
+	running  runs
+	followed followedHeads
+	lost     lostDeliveries
 	// branches are the globs of the base branches that carry config of their
 	// own; nil without any.
 	branches *glob.Set

@@ -32,6 +32,9 @@ func (s *Service) workTarget(ctx context.Context, key string, kind JobKind) erro
 	held, stop := s.keep(ctx, lease)
 	err = guard(func() error { return s.workGenerations(held, lease, kind) })
 	stop()
+	if err == nil {
+		s.followed.set(key, "")
+	}
 	if cause := context.Cause(held); errors.Is(cause, ErrLeaseLost) {
 		return nil // the new holder goes on
 	}
