@@ -99,8 +99,9 @@ func (a *App) build(ctx context.Context) error {
 		Log: a.options.Log, Version: a.options.Version, Owner: process, WebURL: a.settings.WebURL,
 		Observe: review.Observer{
 			Reviewed: a.metrics.Reviewed, Stage: a.metrics.Stage, Agent: a.metrics.Agent,
-			GaveUp: a.metrics.GaveUp, Found: a.metrics.Found,
+			GaveUp: a.metrics.GaveUp, Found: a.metrics.Found, ConfigPushed: a.metrics.ConfigPushed,
 		},
+		Retention: a.settings.Retention,
 		RetryBase: a.options.RetryBase, LeaseTTL: a.options.LeaseTTL, ScanInterval: a.options.ScanInterval,
 	}); err != nil {
 		return err
@@ -129,7 +130,10 @@ func (a *App) build(ctx context.Context) error {
 	return nil
 }
 
-// periodic are the jobs that find what was lost.
+// retentionInterval is how often what is too old is looked for.
+const retentionInterval = time.Hour
+
+// periodic are the jobs that find what was lost, and delete what is too old.
 func (a *App) periodic() []store.Periodic {
 	var jobs []store.Periodic
 	for kind, every := range map[review.JobKind]time.Duration{
@@ -139,6 +143,9 @@ func (a *App) periodic() []store.Periodic {
 		if every > 0 {
 			jobs = append(jobs, store.Periodic{Kind: kind, Every: every})
 		}
+	}
+	if a.settings.Retention > 0 {
+		jobs = append(jobs, store.Periodic{Kind: review.JobRetention, Every: retentionInterval})
 	}
 	return jobs
 }

@@ -271,7 +271,7 @@ func TestTransferred(t *testing.T) {
 			pr := w.open(ghtest.Files{"store/client.go": insecure})
 			w.idle()
 			if !installed {
-				w.ended(pr, "not installed")
+				w.forgotten(pr)
 				return
 			}
 			w.wants(pr, "action_required", "store/client.go")
@@ -288,7 +288,7 @@ func TestRepositoryDeletedDuringReview(t *testing.T) {
 	w.at(routeFiles, 1, func() { w.repo.Delete() })
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
 	w.idle()
-	w.ended(pr, "not installed")
+	w.forgotten(pr)
 	w.alive()
 }
 

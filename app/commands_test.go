@@ -26,10 +26,6 @@ func faulty() ghtest.Files {
 	return ghtest.Files{"store/client.go": insecure, "store/token.go": "package store\n\nconst token = \"" + aToken + "\"\n"}
 }
 
-func (w *world) key(pr *ghtest.PullRequest) string {
-	return fmt.Sprintf("pull/%d/%d", w.repo.ID(), pr.Number)
-}
-
 // latest is the newest review of a pull request that was published.
 func (w *world) latest(pr *ghtest.PullRequest) *review.StoredReview {
 	w.Helper()

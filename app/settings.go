@@ -43,6 +43,8 @@ type Settings struct {
 	// compared with what was answered. 0 means never; LoadSettings gives more.
 	DeliveryLogInterval time.Duration
 	SweepInterval       time.Duration
+	// Retention is how long reviews and closed pull requests are kept, 0 for ever.
+	Retention time.Duration
 }
 
 // The keys of the settings, in the environment and in the file. Those of
@@ -61,11 +63,12 @@ const (
 	keyLogLevel       = "REVIEWGATE_LOG_LEVEL"
 	keyDeliveryLog    = "REVIEWGATE_DELIVERY_LOG_INTERVAL"
 	keySweep          = "REVIEWGATE_SWEEP_INTERVAL"
+	keyRetention      = "REVIEWGATE_RETENTION"
 )
 
 var keys = []string{
 	keyAppID, keyPrivateKey, keyPrivateKeyFile, keyWebhookSecret, keyV3URL, keyV4URL, keyWebURL,
-	keyAddr, keyDatabaseURL, keyConfigDir, keyLogLevel, keyDeliveryLog, keySweep,
+	keyAddr, keyDatabaseURL, keyConfigDir, keyLogLevel, keyDeliveryLog, keySweep, keyRetention,
 }
 
 // SettingsError lists everything that is wrong with the settings.
@@ -97,11 +100,26 @@ func LoadSettings(getenv func(string) string, file string) (Settings, error) {
 
 		DeliveryLogInterval: r.duration(keyDeliveryLog, 5*time.Minute),
 		SweepInterval:       r.duration(keySweep, time.Hour),
+		Retention:           r.retention(),
 	}
 	if len(r.problems) > 0 {
 		return Settings{}, &SettingsError{Problems: r.problems}
 	}
 	return s, nil
+}
+
+// LoadDatabaseURL reads the one setting that tells where the database is, like
+// LoadSettings.
+func LoadDatabaseURL(getenv func(string) string, file string) (string, error) {
+	r := settingsReader{getenv: getenv}
+	if file != "" {
+		r.readFile(file)
+	}
+	url := r.databaseURL()
+	if len(r.problems) > 0 {
+		return "", &SettingsError{Problems: r.problems}
+	}
+	return url, nil
 }
 
 type settingsReader struct {
@@ -290,6 +308,29 @@ func (r *settingsReader) duration(key string, fallback time.Duration) time.Durat
 		return fallback
 	}
 	return d
+}
+
+// day is the unit of retention.
+const day = 24 * time.Hour
+
+// defaultRetention is three times what a backtest looks back by default.
+const defaultRetention = 90 * day
+
+// retention reads how long things are kept: days, or 0 for ever.
+func (r *settingsReader) retention() time.Duration {
+	v := r.get(keyRetention)
+	switch v {
+	case "":
+		return defaultRetention
+	case "0":
+		return 0
+	}
+	n, err := strconv.Atoi(strings.TrimSuffix(v, "d"))
+	if err != nil || !strings.HasSuffix(v, "d") || n < 1 || n > 3650 {
+		r.problem("%s is %q: write a number of days from 1d to 3650d, such as 90d, or 0 to keep everything", keyRetention, v)
+		return defaultRetention
+	}
+	return time.Duration(n) * day
 }
 
 // short writes 5m where Duration.String writes 5m0s.

@@ -37,7 +37,7 @@ func TestSettingsFromTheEnvironment(t *testing.T) {
 	s, err := LoadSettings(env(map[string]string{
 		keyAppID: "42", keyPrivateKey: strings.ReplaceAll(key, "\n", `\n`), keyWebhookSecret: "new, old",
 		keyV3URL: "https://ghe.test/api/v3", keyAddr: "0.0.0.0:9000", keyLogLevel: "debug",
-		keyDatabaseURL: "postgres://rg:pw@db/reviewgate", keySweep: "90m",
+		keyDatabaseURL: "postgres://rg:pw@db/reviewgate", keySweep: "90m", keyRetention: "30d",
 	}), "")
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ func TestSettingsFromTheEnvironment(t *testing.T) {
 		AppID: 42, PrivateKey: []byte(strings.TrimSpace(key)), WebhookSecrets: [][]byte{[]byte("new"), []byte("old")},
 		V3URL: "https://ghe.test/api/v3/", V4URL: "https://api.github.com/graphql", WebURL: "https://github.com",
 		Addr: "0.0.0.0:9000", DatabaseURL: "postgres://rg:pw@db/reviewgate", LogLevel: zerolog.DebugLevel,
-		DeliveryLogInterval: 5 * time.Minute, SweepInterval: 90 * time.Minute,
+		DeliveryLogInterval: 5 * time.Minute, SweepInterval: 90 * time.Minute, Retention: 30 * day,
 	}
 	s.PrivateKey = bytes.TrimSpace(s.PrivateKey)
 	if diff := cmp.Diff(want, s); diff != "" {
@@ -79,19 +79,19 @@ func TestAllProblemsAtOnce(t *testing.T) {
 	_, err := LoadSettings(env(map[string]string{
 		keyAppID: "forty-two", keyPrivateKey: "not a key", keyWebhookSecret: "a,,b", keyV3URL: "api.github.com",
 		keyAddr: "8080", keyDatabaseURL: "mysql://root:hunter2@db/x", keyLogLevel: "loud",
-		keyDeliveryLog: "5", keySweep: "10ms",
+		keyDeliveryLog: "5", keySweep: "10ms", keyRetention: "90",
 	}), "")
 	var se *SettingsError
 	if !errors.As(err, &se) {
 		t.Fatalf("error %v", err)
 	}
-	for _, key := range []string{keyAppID, keyPrivateKey, keyWebhookSecret, keyV3URL, keyAddr, keyDatabaseURL, keyLogLevel, keyDeliveryLog, keySweep} {
+	for _, key := range []string{keyAppID, keyPrivateKey, keyWebhookSecret, keyV3URL, keyAddr, keyDatabaseURL, keyLogLevel, keyDeliveryLog, keySweep, keyRetention} {
 		if !strings.Contains(err.Error(), key+" ") && !strings.Contains(err.Error(), key+":") {
 			t.Errorf("%s is not named in:\n%v", key, err)
 		}
 	}
-	if len(se.Problems) != 9 {
-		t.Errorf("%d problems, want 9:\n%v", len(se.Problems), err)
+	if len(se.Problems) != 10 {
+		t.Errorf("%d problems, want 10:\n%v", len(se.Problems), err)
 	}
 	if strings.Contains(err.Error(), "hunter2") {
 		t.Error("the message shows a password")
@@ -149,12 +149,12 @@ func TestManifestAsksForWhatIsUsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, word := range []string{"Checks: write", "Contents: read", "Issues: read", "Merge queues: read", "Metadata: read", "Pull requests: write", "Commit statuses: write", "Check run, Issue comment, Merge group, Pull request, Pull request review, Pull request review comment"} {
+	for _, word := range []string{"Checks: write", "Contents: read", "Issues: read", "Merge queues: read", "Metadata: read", "Pull requests: write", "Commit statuses: write", "Check run, Issue comment, Merge group, Pull request, Pull request review, Pull request review comment, Push, Repository"} {
 		if !strings.Contains(string(readme), word) {
 			t.Errorf("the README does not say %q", word)
 		}
 	}
-	if len(manifest.Events) != 6 {
-		t.Errorf("events %v", manifest.Events)
+	if diff := cmp.Diff(ghtest.DefaultEvents(), manifest.Events); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -28,7 +28,7 @@ func (c *Client) Access(ctx context.Context, t review.Target) (review.Access, er
 	// The id is where GitHub redirects to after a rename or a transfer, unless
 	// another repository has taken the old name. The name is the documented way.
 	i, err := c.installationOf(ctx, t, "/repositories/{repository_id}/installation", t.RepoID)
-	if isNotFound(err) {
+	if isNotFound(err) && t.Name != "" {
 		i, err = c.installationOf(ctx, t, "/repos/{owner}/{repo}/installation", t.Owner, t.Name)
 	}
 	if isNotFound(err) {

@@ -80,10 +80,6 @@ func (c *Client) organisationConfig(ctx context.Context, t review.Target) (revie
 	}
 }
 
-// ForgetConfig has the next read of the target's config read the organisation's
-// layer anew.
-func (c *Client) ForgetConfig(t review.Target) { c.organisations.known.remove(organisationKey(t)) }
-
 func organisationKey(t review.Target) string {
 	return fmt.Sprintf("%d/%s", t.Installation, strings.ToLower(t.Owner))
 }
@@ -100,7 +96,7 @@ func (c *Client) leadReading(ctx context.Context, t review.Target, key string, r
 	at := c.now()
 	r.source, r.err = c.readOrganisation(ctx, t)
 	if r.err == nil {
-		o.keep(key, organisation{r.source, at})
+		o.keep(key, r, organisation{r.source, at})
 	}
 	return r.source, r.err
 }
@@ -126,11 +122,31 @@ func (o *organisations) begin(key string) (r *reading, first bool) {
 func (o *organisations) end(key string, r *reading) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	delete(o.reading, key)
+	if o.reading[key] == r {
+		delete(o.reading, key)
+	}
 	close(r.done)
 }
 
-func (o *organisations) keep(key string, org organisation) {
+// ForgetConfig drops what is remembered of the layer of the account that has a
+// repository. A reading that is under way is not remembered either: it may have
+// seen what was there before.
+func (c *Client) ForgetConfig(t review.Target) {
+	o, key := c.organisations, organisationKey(t)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.reading, key)
+	o.known.remove(key)
+	o.uncovered.remove(key)
+}
+
+// keep remembers what a reading found, unless it was told to forget meanwhile.
+func (o *organisations) keep(key string, r *reading, org organisation) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.reading[key] != r {
+		return
+	}
 	const overhead = 256 // of an entry, about
 	cost := int64(overhead)
 	for _, f := range org.source.Files {

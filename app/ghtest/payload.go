@@ -85,34 +85,6 @@ func (r *Repo) branchAt(sha string) any {
 	return nil
 }
 
-// pushEvent makes a push event. The lock must be held.
-func (r *Repo) pushEvent(branch, before, after string, forced bool, sender *account) event {
-	created := before == ""
-	if created {
-		before = zeroSHA
-	}
-	head, err := r.git.commit(after)
-	pushed := r.s.pushedCommit(r, head)
-	e := r.event("push", "", sender, object{
-		"ref": "refs/heads/" + branch, "before": before, "after": after, "created": created, "deleted": false, "forced": forced && !created, "base_ref": nil,
-		"compare": r.s.web("/%s/compare/%.12s...%.12s", r.fullName(), before, after), "commits": []object{pushed}, "head_commit": pushed,
-		"pusher": object{"name": sender.login, "email": sender.login + "@users.noreply.github.com"},
-	})
-	// In push events, for history's sake, these two are seconds since 1970.
-	repo := e.payload["repository"].(object)
-	repo["created_at"], repo["pushed_at"] = r.createdAt.Unix(), r.pushedAt.Unix()
-	e.err = err
-	return e
-}
-
-func (s *Server) pushedCommit(r *Repo, c commit) object {
-	return object{
-		"id": c.SHA, "tree_id": c.Tree, "distinct": true, "message": c.Message, "timestamp": stamp(c.CommittedAt), "url": s.web("/%s/commit/%s", r.fullName(), c.SHA),
-		"author": object{"name": c.Name, "email": c.Email}, "committer": object{"name": c.Committer, "email": c.CEmail},
-		"added": []string{}, "removed": []string{}, "modified": []string{},
-	}
-}
-
 // send delivers a merge_group event.
 func (g *MergeGroup) send(action string, extra object) {
 	head, err := g.repo.git.commit(g.HeadSHA)

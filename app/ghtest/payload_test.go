@@ -44,6 +44,8 @@ var unexampled = []string{
 	"check_run.requested_action",
 	"merge_group.reason",
 	"push.organization",
+	"push.commits[].modified[]",
+	"push.head_commit.modified[]",
 	"ping.hook.config.secret",
 	"check_suite.check_suite.app.slug",
 	"check_suite.check_suite.app.events",

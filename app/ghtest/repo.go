@@ -165,12 +165,13 @@ func (r *Repo) commitOn(parent, login string, files Files, message string) strin
 // GitHub sends: push, and synchronize for every open pull request from it.
 func (r *Repo) moveBranch(login, branch, sha string, forced bool) {
 	r.warm(branch, sha)
+	pushed := r.pushed(branch, sha, forced)
 	r.s.mu.Lock()
 	before := r.branches[branch]
 	r.branches[branch] = sha
 	r.pushedAt = r.s.now()
 	sender := r.s.state.account(login, "User")
-	events := []event{r.pushEvent(branch, before, sha, forced, sender), r.suiteRequested(branch, before, sha, sender)}
+	events := []event{r.pushEvent(branch, before, sha, pushed, forced, sender), r.suiteRequested(branch, before, sha, sender)}
 	for _, p := range r.s.pullsFrom(r, branch) {
 		events = append(events, p.synchronize(sha, sender))
 	}

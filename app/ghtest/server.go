@@ -60,7 +60,7 @@ func DefaultPermissions() map[string]string {
 
 // DefaultEvents returns the events reviewgate subscribes to.
 func DefaultEvents() []string {
-	return []string{"check_run", "issue_comment", "merge_group", "pull_request", "pull_request_review", "pull_request_review_comment"}
+	return []string{"check_run", "issue_comment", "merge_group", "pull_request", "pull_request_review", "pull_request_review_comment", "push", "repository"}
 }
 
 // Server is the stand-in. All its methods, and those of what it hands out, may

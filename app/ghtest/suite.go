@@ -45,7 +45,7 @@ func (r *Repo) suiteEvent(action string, branch any, before string, head commit,
 			runs++
 		}
 	}
-	pushed := r.s.pushedCommit(r, head)
+	pushed := r.s.pushedCommit(r, pushedCommit{commit: head})
 	short := object{}
 	for _, key := range []string{"id", "tree_id", "message", "timestamp", "author", "committer"} {
 		short[key] = pushed[key]

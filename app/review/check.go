@@ -55,9 +55,7 @@ func (s *Service) openCheck(ctx context.Context, lease Lease, state TargetState,
 		if err != nil {
 			return fmt.Errorf("look for the head's check: %w", err)
 		}
-		if newest == nil && state.Done == 0 && state.Reason != reasonOpened {
-			// The first that is heard of an older pull request: the database may
-			// have been lost, and the check be there.
+		if newest == nil && s.mayHaveCheck(state, headSHA) {
 			if newest, err = s.takeOver(ctx, lease, state.Target, headSHA); err != nil {
 				return err
 			}
@@ -78,8 +76,20 @@ func (s *Service) openCheck(ctx context.Context, lease Lease, state TargetState,
 	})
 }
 
-// reasonOpened is the reason of the ask for a new pull request.
-const reasonOpened = "opened"
+// mayHaveCheck reports whether a head that the store knows no check of may have
+// one of ours, since the database was lost, or restored as it was before: it is
+// the first that is heard of an older pull request, the sweep found it, or no
+// event told of the head.
+func (s *Service) mayHaveCheck(state TargetState, headSHA string) bool {
+	return state.Done == 0 && state.Reason != reasonOpened || state.Reason == reasonFound || s.followed.is(state.Key(), headSHA)
+}
+
+// The reasons of the asks for a new pull request, and for one that the sweep
+// found.
+const (
+	reasonOpened = "opened"
+	reasonFound  = "found without an answer"
+)
 
 // takeOver makes the head's newest check run on GitHub, which the store does
 // not know, its own. It returns nil if there is none. Call it under onHead.

@@ -34,6 +34,9 @@ func (s *Service) workCommand(ctx context.Context, place CommentPlace, commentID
 
 func (s *Service) command(ctx context.Context, place CommentPlace, commentID int64) error {
 	c, done, err := s.Store.Command(ctx, place, commentID)
+	if errors.Is(err, ErrNotFound) {
+		return nil // forgotten, and its job was not
+	}
 	if err != nil {
 		return fmt.Errorf("read command %d: %w", commentID, err)
 	}

@@ -33,7 +33,7 @@ func TestWhatIsKnownIsNotGuessed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, fails := range []string{
-		"", organisationKept(target.Installation, target.Owner).name, repositoryKept(target.RepoID, "").name, branchNote(target),
+		"", organisationKept(target.Installation, target.Owner).name, repositoryKept(target.RepoID, "").name, BranchNote(target.Key()),
 	} {
 		s := &Service{Options: Options{Store: forgetful{fails: fails}, Loader: config.NewLoader(1)}, branches: branches}
 		var want error

@@ -32,6 +32,9 @@ func (s *Service) config(ctx context.Context, t Target, src PullSource) (inForce
 	if err != nil {
 		return inForce{}, err
 	}
+	if err := s.heedNews(ctx, t); err != nil {
+		return inForce{}, err
+	}
 	read, err := s.GitHub.ReadConfig(ctx, t, branch)
 	if err != nil {
 		return inForce{}, err
@@ -42,14 +45,20 @@ func (s *Service) config(ctx context.Context, t Target, src PullSource) (inForce
 	if _, err := src.PullRequest(ctx); err != nil {
 		return inForce{}, err
 	}
-	l := layering{service: s}
+	return s.lay(ctx, t, branch, read, false)
+}
+
+// lay makes the config of what was read. A mere look keeps no layer as the last
+// good one.
+func (s *Service) lay(ctx context.Context, t Target, branch string, read ConfigRead, look bool) (inForce, error) {
+	l := layering{service: s, look: look}
 	l.used, l.blobs = s.serverLayers(), append(defaultBlobs(), layerBlobs(s.Server)...)
 	below := l.used
 	if err := l.lay(ctx, config.LayerOrganisation, organisationKept(t.Installation, read.Organisation.Source), read.Organisation); err != nil {
 		return inForce{}, err
 	}
 	own, files := config.LayerOrganisation, read.Organisation.Files
-	if !strings.EqualFold(t.Name, organisationRepo) {
+	if !strings.EqualFold(t.Name, OrganisationRepo) {
 		own, files, below = config.LayerRepository, read.Repository.Files, l.used
 		if err := l.lay(ctx, own, repositoryKept(t.RepoID, branch), read.Repository); err != nil {
 			return inForce{}, err
@@ -58,9 +67,9 @@ func (s *Service) config(ctx context.Context, t Target, src PullSource) (inForce
 	return inForce{config: l.config(), own: own, read: files, below: below, blobs: l.blobs, rootFiles: read.RootFiles}, nil
 }
 
-// organisationRepo is the repository whose config is its organisation's, and
+// OrganisationRepo is the repository whose config is its organisation's, and
 // which has no other.
-const organisationRepo = ".github"
+const OrganisationRepo = ".github"
 
 // configBranch is the base branch if the server's config says that it carries
 // config of its own, else empty, as it is for the default branch. Only then is
@@ -82,21 +91,21 @@ func (s *Service) configBranch(ctx context.Context, t Target, src PullSource) (s
 
 // noteBranch keeps which branch's config a target has, for known.
 func (s *Service) noteBranch(ctx context.Context, t Target, branch string) error {
-	noted, err := s.Store.GoodLayer(ctx, t.RepoID, branchNote(t))
+	noted, err := s.Store.GoodLayer(ctx, t.RepoID, BranchNote(t.Key()))
 	if err != nil {
 		return fmt.Errorf("look for the target's branch: %w", err)
 	}
 	if noted == nil && branch == "" || noted != nil && noted.Source == branch {
 		return nil
 	}
-	if err := s.Store.SaveGoodLayer(ctx, t.RepoID, branchNote(t), GoodLayer{Source: branch}); err != nil {
+	if err := s.Store.SaveGoodLayer(ctx, t.RepoID, BranchNote(t.Key()), GoodLayer{Source: branch}); err != nil {
 		return fmt.Errorf("keep the target's branch: %w", err)
 	}
 	return nil
 }
 
-// branchNote is the name under which a target's branch is kept.
-func branchNote(t Target) string { return "branch of " + t.Key() }
+// BranchNote is the name under which a target's branch is kept.
+func BranchNote(key string) string { return "branch of " + key }
 
 // kept is under which repository and name the last good version of a layer is
 // kept.
@@ -136,6 +145,7 @@ type layering struct {
 	blobs   []ConfigBlob
 	broken  []pipeline.ConfigLayer
 	wrong   []pipeline.ConfigProblem
+	look    bool // keeps nothing
 }
 
 // lay lays a layer over those before. at is where its last good version is.
@@ -162,7 +172,7 @@ func (l *layering) lay(ctx context.Context, name string, at kept, from ConfigSou
 		return nil
 	}
 	l.use(layer, from.Files)
-	if sameBlobs(good.Files, from.Files) {
+	if l.look || sameBlobs(good.Files, from.Files) {
 		return nil
 	}
 	if err := l.service.Store.SaveGoodLayer(ctx, at.repoID, at.name, GoodLayer{Source: from.Source, Files: from.Files}); err != nil {
@@ -267,7 +277,7 @@ func (s *Service) knownBranch(ctx context.Context, t Target) (string, error) {
 	if s.branches == nil {
 		return "", nil
 	}
-	noted, err := s.Store.GoodLayer(ctx, t.RepoID, branchNote(t))
+	noted, err := s.Store.GoodLayer(ctx, t.RepoID, BranchNote(t.Key()))
 	if err != nil {
 		return "", fmt.Errorf("look for the target's branch: %w", err)
 	}

@@ -61,12 +61,36 @@ type Delivery struct {
 	Report    *ReportNews
 	Scans     *ScanNews
 	Sweep     *Sweep
+	Config    *ConfigNews
+	Forget    *Forget
+}
+
+// ConfigNews says that a push may have changed the config of a repository, and
+// with it of all that it holds for.
+type ConfigNews struct {
+	Repository Target // without a number and a head
+	Branch     string // that was pushed to; empty for the default branch
+}
+
+// Forget asks to delete what is stored of repositories that the App may not see
+// any more: those of Repos, or where there are none all of the installation,
+// which is gone for good then.
+type Forget struct {
+	Installation int64
+	Repos        []int64
 }
 
 // Sweep asks to look for what was missed: open pull requests of an
 // installation whose head has no completed check.
 type Sweep struct {
 	Installation int64
+}
+
+// Holding is what is stored of one repository. Its names are empty where only
+// its id is known.
+type Holding struct {
+	Repository Target   // without a number and a head
+	Keys       []string // of its targets that are to be forgotten
 }
 
 // ReviewAsk asks for a review of the target as it is when the review runs.
@@ -94,6 +118,8 @@ type ReviewAsk struct {
 	// Fresh demands a new check run even where nothing seems to have changed:
 	// the old one must not stand while the review runs.
 	Fresh bool
+	// Low lets other work go first: nobody waits for this review.
+	Low bool
 	// Rerun says how much is done anew. Of several asks that one review answers,
 	// all are met.
 	Rerun Rerun
@@ -416,6 +442,34 @@ type Store interface {
 	// OpenChecks would list.
 	Orphans(ctx context.Context) ([]Target, error)
 
+	// KnownPulls lists the open pull requests of a repository, newest first. Those
+	// of an organisation's .github are those of all repositories that the account
+	// has in the installation.
+	KnownPulls(ctx context.Context, repo Target, limit int) ([]Target, error)
+	// ConfigUsed returns what the newest published review of the target was done
+	// with, without the texts; ok is false if there is none, or another is wanted.
+	ConfigUsed(ctx context.Context, key string) (files []ConfigBlob, ok bool, err error)
+
+	// Held lists what is stored of what is to be forgotten, by repository.
+	Held(ctx context.Context, f Forget) ([]Holding, error)
+	// ForgetTarget deletes a target whose lease is held, with all that is stored
+	// of it and the lease itself. A check on a head that another open pull request
+	// has stays.
+	ForgetTarget(ctx context.Context, l Lease) error
+	// ForgetRepository deletes what is left of a repository, unless it has targets,
+	// and unties its deliveries from it: they stay known.
+	ForgetRepository(ctx context.Context, repoID int64) error
+	// ForgetInstallation deletes what is left of an installation that is gone.
+	// What is asked for it from then on is a no-op.
+	ForgetInstallation(ctx context.Context, id int64) error
+	// Outdated lists targets that were closed before a time and have nothing
+	// left to do, oldest first.
+	Outdated(ctx context.Context, before time.Time, limit int) (keys []string, err error)
+	// Prune deletes what is older than the times and needed no more, a small
+	// batch of it at most. It returns how many rows it deleted, 0 when nothing
+	// is left to delete.
+	Prune(ctx context.Context, reviews, deliveries time.Time) (n int, err error)
+
 	// SetRefused keeps until when GitHub refuses an installation's calls, 0
 	// for the App's own, so that neither a restarted process nor another one
 	// asks early. Refusals lists those that still hold.
@@ -436,6 +490,9 @@ const (
 	JobScans      JobKind = "scans"      // asks for a review where others' checks have something new
 	JobDeliveries JobKind = "deliveries" // reads the App's delivery log for lost deliveries; periodic
 	JobSweep      JobKind = "sweep"      // finds open pull requests without an answer; periodic for all installations
+	JobConfig     JobKind = "config"     // looks at config that was pushed, and asks for the reviews that it may change
+	JobForget     JobKind = "forget"     // deletes what is stored of repositories that are none of ours any more
+	JobRetention  JobKind = "retention"  // deletes what has been kept for long enough; periodic
 )
 
 // Job is a unit of queued work. It carries ids; the rest is in the store.
@@ -447,7 +504,9 @@ type Job struct {
 	Rerequest    *Rerequest   `json:"rerequest,omitempty"`    // JobRerequest
 	Report       *ReportNews  `json:"report,omitempty"`       // JobReport
 	ScansOf      string       `json:"scans_of,omitempty"`     // JobScans: key of the target
-	Delivery     string       `json:"delivery,omitempty"`     // JobRerequest, JobReport: GUID of what asked for it
+	Config       *ConfigNews  `json:"config,omitempty"`       // JobConfig
+	Forget       *Forget      `json:"forget,omitempty"`       // JobForget
+	Delivery     string       `json:"delivery,omitempty"`     // JobRerequest, JobReport, JobConfig: GUID of what asked for it
 	Installation int64        `json:"installation,omitempty"` // JobSweep; 0 for all
 	Attempt      int          `json:"-"`                      // from 1; counts each run of this job
 }
@@ -480,8 +539,8 @@ type GitHub interface {
 	// repository, and the repository's own from the tip of branch, or of its
 	// default branch if branch is empty. A layer without files is no error.
 	ReadConfig(ctx context.Context, t Target, branch string) (ConfigRead, error)
-	// ForgetConfig has the next ReadConfig read anew what it may otherwise keep
-	// for a while.
+	// ForgetConfig drops what is remembered of the config of a repository's
+	// organisation, so that it is read anew.
 	ForgetConfig(t Target)
 	// ProposedConfig reads the repository's layer as it is at a commit, which
 	// may be a fork's: for showing what it would bring, never for judging by it.

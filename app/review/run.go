@@ -122,6 +122,7 @@ func (s *Service) followHead(ctx context.Context, key string, state TargetState,
 	if state.HeadSHA == "" {
 		return nil
 	}
+	s.followed.set(key, headSHA)
 	return errSuperseded
 }
 

@@ -36,6 +36,7 @@ type Options struct {
 	// ScanInterval is how often news of others' checks have a pull request
 	// reviewed again at most. Default 1 minute: they end one after the other.
 	ScanInterval time.Duration
+	Retention    time.Duration // how long reviews and closed pull requests are kept; 0 for ever
 }
 
 // Observer is told what happened, for metrics. Any field may be nil.
@@ -49,19 +50,25 @@ type Observer struct {
 	// Found is told of what had been lost and was found: "delivery",
 	// "pull_request", "check".
 	Found func(what string)
+	// ConfigPushed is told of each push that may have changed config, by what it
+	// was found to be: "valid", "invalid", "unreadable".
+	ConfigPushed func(found string)
 }
 
 // Service does the use cases.
 type Service struct {
 	Options
-	running runs
-	lost    lostDeliveries
+	running  runs
+	followed followedHeads
+	lost     lostDeliveries
 	// branches are the globs of the base branches that carry config of their
 	// own; nil without any.
 	branches *glob.Set
 	// proposals loads proposed configs: they must not push out of Loader what
 	// is in force.
 	proposals *config.Loader
+	// heeded are the news of organisations' config that this process knows of.
+	heeded heededNews
 	// suspects is held by the one at work of those that may have taken the
 	// server down.
 	suspects sync.Mutex
@@ -112,6 +119,9 @@ func (s *Service) Accept(ctx context.Context, d Delivery) (Accepted, error) {
 		c := s.presentable(*d.Command)
 		d.Command = &c
 	}
+	if d.Config != nil && !s.carriesConfig(*d.Config) {
+		d.Config = nil
+	}
 	acc, err := s.Store.Accept(ctx, d)
 	if err != nil {
 		return acc, fmt.Errorf("store delivery %s: %w", d.GUID, err)
@@ -142,6 +152,12 @@ func (s *Service) Work(ctx context.Context, job Job) error {
 		return s.retryJob(job.Attempt, s.findDeliveries(ctx))
 	case JobSweep:
 		return s.retryJob(job.Attempt, s.sweep(ctx, job.Installation))
+	case JobConfig:
+		return s.retryJob(job.Attempt, s.workConfig(ctx, job))
+	case JobForget:
+		return s.retryJob(job.Attempt, s.forget(ctx, *job.Forget))
+	case JobRetention:
+		return s.retryJob(job.Attempt, s.prune(ctx))
 	}
 	return fmt.Errorf("unknown kind of job %q", job.Kind)
 }

@@ -42,9 +42,12 @@ var awaited = map[string][]string{
 	"pull_request":              nil,
 	"issue_comment":             {"created", "edited", "deleted"},
 	"check_run":                 {"rerequested", "requested_action"},
+	"check_suite":               {"rerequested"},
 	"merge_group":               nil,
-	"installation":              {"unsuspend", "new_permissions_accepted"},
-	"installation_repositories": {"added"},
+	"push":                      nil,
+	"installation":              {"unsuspend", "new_permissions_accepted", "deleted"},
+	"installation_repositories": {"added", "removed"},
+	"repository":                {"deleted"},
 }
 
 func isAwaited(a HookAttempt) bool {
@@ -378,7 +381,7 @@ func (s *Service) sweepRepository(ctx context.Context, repo Target, since time.T
 			continue
 		}
 		// News of it may have come while GitHub was asked.
-		if err := s.askFound(ctx, ReviewAsk{Target: p.Target, Reason: "found without an answer", Asked: &asked}); err != nil {
+		if err := s.askFound(ctx, ReviewAsk{Target: p.Target, Reason: reasonFound, Asked: &asked}); err != nil {
 			return err
 		}
 	}
@@ -422,17 +425,19 @@ func (s *Service) answered(ctx context.Context, p OpenPull, shared bool) (answer
 	if unknown {
 		answered, err = s.answeredBefore(ctx, p, newest, shared)
 	} else {
-		answered, err = s.answeredNow(ctx, p, state, newest)
+		answered, err = s.answeredNow(ctx, p, state, newest, shared)
 	}
 	return answered, state.Wanted, err
 }
 
-func (s *Service) answeredNow(ctx context.Context, p OpenPull, state TargetState, newest *Write) (bool, error) {
+func (s *Service) answeredNow(ctx context.Context, p OpenPull, state TargetState, newest *Write, shared bool) (bool, error) {
 	switch {
 	case !state.Closed && state.Wanted > state.Done:
 		return true, nil // whatever the head: it may have moved since the list was read
-	case state.Closed || state.HeadSHA != p.HeadSHA:
+	case state.Closed:
 		return false, nil
+	case state.HeadSHA != p.HeadSHA:
+		return s.answeredBefore(ctx, p, newest, shared)
 	case state.GaveUp && state.Result != "":
 		return true, nil // askRefused looks after it
 	case newest == nil || newest.State != WriteCompleted || strings.HasPrefix(newest.Digest, "cancelled "):
@@ -448,8 +453,8 @@ func (s *Service) answeredNow(ctx context.Context, p OpenPull, state TargetState
 }
 
 // answeredBefore looks on GitHub for the answer to a pull request that the
-// store does not know, since its database was lost or restored, or the news of
-// it was. Where other pull requests have its head the check may be theirs.
+// store does not know, or does not know with this head, since its database was
+// lost or restored, or the news of it was. Where other pull requests have its head the check may be theirs.
 func (s *Service) answeredBefore(ctx context.Context, p OpenPull, newest *Write, shared bool) (bool, error) {
 	if shared || newest != nil {
 		return false, nil

@@ -15,6 +15,9 @@ import (
 // the target: that one will see what is wanted.
 func (s *Service) workTarget(ctx context.Context, key string, kind JobKind) error {
 	alone, ok, err := s.suspect(ctx, key)
+	if errors.Is(err, ErrNotFound) {
+		return nil // forgotten, and its job was not
+	}
 	if err != nil || !ok {
 		return &RetryError{After: s.RetryBase, Err: err}
 	}
@@ -29,6 +32,9 @@ func (s *Service) workTarget(ctx context.Context, key string, kind JobKind) erro
 	held, stop := s.keep(ctx, lease)
 	err = guard(func() error { return s.workGenerations(held, lease, kind) })
 	stop()
+	if err == nil {
+		s.followed.set(key, "")
+	}
 	if cause := context.Cause(held); errors.Is(cause, ErrLeaseLost) {
 		return nil // the new holder goes on
 	}

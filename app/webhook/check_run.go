@@ -16,20 +16,23 @@ type checkRunEvent struct {
 		Output  struct {
 			Annotations int `json:"annotations_count"`
 		} `json:"output"`
-		PullRequests []struct {
-			Number int `json:"number"`
-			Base   struct {
-				Repo struct {
-					ID int64 `json:"id"`
-				} `json:"repo"`
-			} `json:"base"`
-		} `json:"pull_requests"`
+		PullRequests []checkedPull `json:"pull_requests"`
 	} `json:"check_run"`
 	// RequestedAction is the button that was pressed. GitHub shows them to
 	// those with write permission only.
 	RequestedAction struct {
 		Identifier string `json:"identifier"`
 	} `json:"requested_action"`
+}
+
+// checkedPull is a pull request whose head a check is on.
+type checkedPull struct {
+	Number int `json:"number"`
+	Base   struct {
+		Repo struct {
+			ID int64 `json:"id"`
+		} `json:"repo"`
+	} `json:"base"`
 }
 
 // maxNumbers bounds the pull requests taken from an event. Those that are
@@ -56,27 +59,28 @@ func readCheckRun(d *review.Delivery, body []byte, app int64) error {
 	if e.Action != "rerequested" && !button || e.CheckRun.App.ID != app {
 		return nil
 	}
+	return e.rerequest(d, "check_run.head_sha", e.CheckRun.HeadSHA, e.CheckRun.PullRequests)
+}
+
+// rerequest asks for whatever has a head to be reviewed again. field is where
+// the head stands.
+func (e envelope) rerequest(d *review.Delivery, field, head string, pulls []checkedPull) error {
 	t, err := e.target()
-	err = errors.Join(err, matching("check_run.head_sha", commitSHA, e.CheckRun.HeadSHA))
-	if err != nil {
+	if err = errors.Join(err, matching(field, commitSHA, head)); err != nil {
 		return err
 	}
 	d.Rerequest = &review.Rerequest{
-		Installation: t.Installation,
-		RepoID:       t.RepoID,
-		Owner:        t.Owner,
-		Name:         t.Name,
-		HeadSHA:      e.CheckRun.HeadSHA,
-		Numbers:      e.numbers(),
+		Installation: t.Installation, RepoID: t.RepoID, Owner: t.Owner, Name: t.Name,
+		HeadSHA: head, Numbers: e.numbers(pulls),
 	}
 	return nil
 }
 
 // numbers are the pull requests into this repository: a check on a fork's
 // commit names those into other repositories too.
-func (e *checkRunEvent) numbers() []int {
+func (e envelope) numbers(pulls []checkedPull) []int {
 	var numbers []int
-	for _, p := range e.CheckRun.PullRequests {
+	for _, p := range pulls {
 		if p.Number > 0 && p.Base.Repo.ID == e.Repository.ID && len(numbers) < maxNumbers {
 			numbers = append(numbers, p.Number)
 		}

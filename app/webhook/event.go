@@ -29,8 +29,12 @@ func (h *handler) read(d *review.Delivery, body []byte) error {
 		return readAlert(d, body)
 	case "merge_group":
 		return readMergeGroup(d, body)
+	case "push":
+		return readPush(d, body)
 	case "installation", "installation_repositories":
 		return readInstallation(d, body)
+	case "repository":
+		return readRepository(d, body)
 	}
 	return readOther(d, body)
 }
@@ -45,9 +49,10 @@ type envelope struct {
 }
 
 type repository struct {
-	ID    int64   `json:"id"`
-	Name  string  `json:"name"`
-	Owner account `json:"owner"`
+	ID            int64   `json:"id"`
+	Name          string  `json:"name"`
+	Owner         account `json:"owner"`
+	DefaultBranch string  `json:"default_branch"`
 }
 
 type account struct {

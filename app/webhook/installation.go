@@ -1,13 +1,26 @@
 package webhook
 
-import "github.com/reviewgate/reviewgate/app/review"
+import (
+	"fmt"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+type installationEvent struct {
+	envelope
+	// Removed are the repositories that the App may not see any more.
+	Removed []struct {
+		ID int64 `json:"id"`
+	} `json:"repositories_removed"`
+}
 
 // readInstallation takes the news that the App may see again what it could not
-// see before. What happened meanwhile came without webhooks, or could not be
-// reviewed. A new installation asks for nothing: pull requests that were open
-// before it wait for their next push.
+// see before, and that it may not see any more what it could. What happened
+// while it could not came without webhooks, or could not be reviewed. A new
+// installation asks for nothing: pull requests that were open before it wait for
+// their next push. One that is suspended may be unsuspended.
 func readInstallation(d *review.Delivery, body []byte) error {
-	var e envelope
+	var e installationEvent
 	if err := decode(body, &e); err != nil {
 		return err
 	}
@@ -17,12 +30,28 @@ func readInstallation(d *review.Delivery, body []byte) error {
 	}
 	switch d.Event + "." + e.Action {
 	case "installation.unsuspend", "installation.new_permissions_accepted", "installation_repositories.added":
+		d.Sweep = &review.Sweep{Installation: e.Installation.ID}
+	case "installation.deleted":
+		d.Forget = &review.Forget{Installation: e.Installation.ID}
+	case "installation_repositories.removed":
+		return e.readRemoved(d)
 	default:
 		return nil
 	}
-	if err := positive("installation.id", e.Installation.ID); err != nil {
-		return err
+	return positive("installation.id", e.Installation.ID)
+}
+
+func (e *installationEvent) readRemoved(d *review.Delivery) error {
+	if len(e.Removed) == 0 {
+		return nil // none must not read as all
 	}
-	d.Sweep = &review.Sweep{Installation: e.Installation.ID}
-	return nil
+	f := &review.Forget{Installation: e.Installation.ID}
+	for i, r := range e.Removed {
+		if r.ID <= 0 {
+			return positive(fmt.Sprintf("repositories_removed[%d].id", i), r.ID)
+		}
+		f.Repos = append(f.Repos, r.ID)
+	}
+	d.Forget = f
+	return positive("installation.id", e.Installation.ID)
 }

@@ -14,31 +14,6 @@ type eventApp struct {
 	Slug string `json:"slug"`
 }
 
-type checkSuiteEvent struct {
-	envelope
-	CheckSuite struct {
-		HeadSHA string   `json:"head_sha"`
-		App     eventApp `json:"app"`
-	} `json:"check_suite"`
-}
-
-// readCheckSuite takes the end of other Apps' suites: it comes after the ends of
-// their runs, of which one may be lost.
-func readCheckSuite(d *review.Delivery, body []byte, app int64) error {
-	var e checkSuiteEvent
-	if err := decode(body, &e); err != nil {
-		return err
-	}
-	e.apply(d)
-	if err := e.named(); err != nil {
-		return err
-	}
-	if e.Action != "completed" || e.CheckSuite.App.ID == app {
-		return nil
-	}
-	return readScans(d, &e.envelope, review.ScanNews{HeadSHA: e.CheckSuite.HeadSHA, App: e.CheckSuite.App.Slug})
-}
-
 // maxCheckName bounds the names of Apps and check runs, in characters.
 const maxCheckName = 255
 

@@ -35,6 +35,8 @@ that are not set there, from a YAML or JSON file with the same keys:
                                  were lost (5m)
   REVIEWGATE_SWEEP_INTERVAL      how often open pull requests are compared with
                                  what was answered (1h)
+  REVIEWGATE_RETENTION           how many days reviews and closed pull requests are
+                                 kept (90d); 0 for ever
   REVIEWGATE_LOG_LEVEL           debug, info, warn or error (info)`,
 		Example: "  GITHUB_APP_INTEGRATION_ID=123456 GITHUB_APP_PRIVATE_KEY_FILE=app.pem \\\n" +
 			"    GITHUB_APP_WEBHOOK_SECRET=... reviewgate serve",

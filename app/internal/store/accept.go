@@ -48,6 +48,14 @@ func (s *Store) accept(ctx context.Context, t tx, d review.Delivery) (review.Acc
 	}
 
 	var a review.Accepted
+	gone, err := installationGone(ctx, t, d.Installation)
+	if err != nil {
+		return a, err
+	}
+	if gone && d.Forget == nil {
+		a.NoOp = true
+		return a, nil
+	}
 	asked := false
 	if d.Review != nil {
 		ok, err := s.acceptReview(ctx, t, d.GUID, *d.Review, &a)
@@ -88,6 +96,18 @@ func (s *Store) accept(ctx context.Context, t tx, d review.Delivery) (review.Acc
 			return a, err
 		}
 		asked = asked || ok
+	}
+	if d.Config != nil {
+		if _, err := t.insertJob(ctx, configArgs{News: *d.Config, Delivery: d.GUID}); err != nil {
+			return a, err
+		}
+		asked = true
+	}
+	if d.Forget != nil {
+		if _, err := t.insertJob(ctx, forgetArgs{Forget: *d.Forget, Delivery: d.GUID}); err != nil {
+			return a, err
+		}
+		asked = true
 	}
 	if d.Sweep != nil {
 		if _, err := t.insertJob(ctx, sweepArgs{Installation: d.Sweep.Installation, Delivery: d.GUID}); err != nil {
@@ -154,7 +174,7 @@ func (s *Store) acceptReview(ctx context.Context, t tx, guid string, ask review.
 
 func (s *Store) closeTarget(ctx context.Context, t tx, g review.Target) (known bool, err error) {
 	var head string
-	err = t.row(ctx, `UPDATE targets SET closed = 1 WHERE key = ? RETURNING head_sha`, g.Key()).Scan(&head)
+	err = t.row(ctx, `UPDATE targets SET closed = 1, closed_at = CASE WHEN closed = 1 THEN closed_at ELSE ? END WHERE key = ? RETURNING head_sha`, s.now(), g.Key()).Scan(&head)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}

@@ -44,6 +44,8 @@ var onceAlive = river.UniqueOpts{ByArgs: true, ByState: []rivertype.JobState{
 type reviewArgs struct {
 	Key string `json:"key"`
 	Seq int64  `json:"seq"`
+
+	low bool // all else goes first
 }
 
 func (reviewArgs) Kind() string { return string(review.JobReview) }
@@ -52,8 +54,12 @@ func (a reviewArgs) job() review.Job { return review.Job{Kind: review.JobReview,
 
 func (reviewArgs) delivery() string { return "" }
 
-func (reviewArgs) options() *river.InsertOpts {
-	return &river.InsertOpts{Priority: 2, UniqueOpts: onceAlive}
+func (a reviewArgs) options() *river.InsertOpts {
+	priority := 2
+	if a.low {
+		priority = 4
+	}
+	return &river.InsertOpts{Priority: priority, UniqueOpts: onceAlive}
 }
 
 // publishArgs is a job that publishes a target's stored review. Its numbers
@@ -135,6 +141,51 @@ func (a scansArgs) job() review.Job { return review.Job{Kind: review.JobScans, S
 func (scansArgs) delivery() string { return "" }
 
 func (scansArgs) options() *river.InsertOpts { return &river.InsertOpts{Priority: 2} }
+
+type configArgs struct {
+	News     review.ConfigNews `json:"news"`
+	Delivery string            `json:"delivery"`
+}
+
+func (configArgs) Kind() string { return string(review.JobConfig) }
+
+func (a configArgs) job() review.Job {
+	return review.Job{Kind: review.JobConfig, Config: &a.News, Delivery: a.Delivery}
+}
+
+func (a configArgs) delivery() string { return a.Delivery }
+
+func (configArgs) options() *river.InsertOpts { return &river.InsertOpts{Priority: 2} }
+
+// forgetArgs is a job that deletes. GitHub may tell of one end in two events:
+// while the job for the one is alive, the other needs none.
+type forgetArgs struct {
+	Forget   review.Forget `json:"forget" river:"unique"`
+	Delivery string        `json:"delivery"`
+}
+
+func (forgetArgs) Kind() string { return string(review.JobForget) }
+
+func (a forgetArgs) job() review.Job { return review.Job{Kind: review.JobForget, Forget: &a.Forget} }
+
+func (a forgetArgs) delivery() string { return a.Delivery }
+
+func (forgetArgs) options() *river.InsertOpts {
+	return &river.InsertOpts{Priority: 3, UniqueOpts: onceAlive}
+}
+
+// retentionArgs is the periodic job that deletes what is old.
+type retentionArgs struct{}
+
+func (retentionArgs) Kind() string { return string(review.JobRetention) }
+
+func (retentionArgs) job() review.Job { return review.Job{Kind: review.JobRetention} }
+
+func (retentionArgs) delivery() string { return "" }
+
+func (retentionArgs) options() *river.InsertOpts {
+	return &river.InsertOpts{Priority: 4, UniqueOpts: onceAlive}
+}
 
 // deliveriesArgs is the periodic job that reads the delivery log.
 type deliveriesArgs struct{}

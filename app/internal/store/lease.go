@@ -11,7 +11,9 @@ import (
 )
 
 // Acquire implements review.Store. Owner tells processes apart, for people;
-// the token tells holders apart, so a process can't take its own lease twice.
+// the token tells holders apart, so a process can't take its own lease twice. It
+// begins with the time in microseconds, which no count of holders overtakes: a
+// lease that was deleted and is taken anew has a greater one.
 func (s *Store) Acquire(ctx context.Context, key, owner string, ttl time.Duration) (review.Lease, bool, error) {
 	if owner == "" {
 		return review.Lease{}, false, errors.New("take a lease: it needs an owner")
@@ -27,10 +29,10 @@ func (s *Store) Acquire(ctx context.Context, key, owner string, ttl time.Duratio
 			return err
 		}
 		err = t.row(ctx, `
-			INSERT INTO leases (key, owner, token, until) VALUES (?, ?, 1, ?)
+			INSERT INTO leases (key, owner, token, until) VALUES (?, ?, ?, ?)
 			ON CONFLICT (key) DO UPDATE SET owner = excluded.owner, token = leases.token + 1, until = excluded.until
 			WHERE leases.owner = '' OR leases.until <= ?
-			RETURNING token`, key, owner, micros(now.Add(ttl)), micros(now)).Scan(&l.Token)
+			RETURNING token`, key, owner, micros(now), micros(now.Add(ttl)), micros(now)).Scan(&l.Token)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}

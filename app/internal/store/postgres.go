@@ -82,10 +82,11 @@ func (d *postgresDB) write(ctx context.Context, f func(tx) error) error {
 func (d *postgresDB) writeFirst(ctx context.Context, f func(tx) error) error { return d.write(ctx, f) }
 
 // again reports whether PostgreSQL undid a transaction that may succeed the
-// next time: a serialization failure or a deadlock.
+// next time: a serialization failure, a deadlock, or a reference to a text that
+// was deleted as orphaned just then.
 func again(err error) bool {
 	var e *pgconn.PgError
-	return errors.As(err, &e) && (e.Code == "40001" || e.Code == "40P01")
+	return errors.As(err, &e) && (e.Code == "40001" || e.Code == "40P01" || e.Code == "23503")
 }
 
 func (d *postgresDB) transact(ctx context.Context, opts pgx.TxOptions, f func(tx) error) error {

@@ -39,7 +39,7 @@ type QueueOptions struct {
 // the interval has passed, whose least is a second. While one is alive no other
 // is inserted.
 type Periodic struct {
-	Kind  review.JobKind // JobDeliveries or JobSweep, which is of all installations
+	Kind  review.JobKind // JobDeliveries, JobRetention, or JobSweep, which is of all installations
 	Every time.Duration
 }
 
@@ -81,6 +81,9 @@ func NewQueue(s *Store, worker review.Worker, opts QueueOptions) (*Queue, error)
 	river.AddWorker(workers, &jobWorker[scansArgs]{queue: q})
 	river.AddWorker(workers, &jobWorker[deliveriesArgs]{queue: q})
 	river.AddWorker(workers, &jobWorker[sweepArgs]{queue: q})
+	river.AddWorker(workers, &jobWorker[configArgs]{queue: q})
+	river.AddWorker(workers, &jobWorker[forgetArgs]{queue: q})
+	river.AddWorker(workers, &jobWorker[retentionArgs]{queue: q})
 	periodic, err := periodicJobs(opts.Periodic)
 	if err != nil {
 		return nil, err
@@ -117,6 +120,8 @@ func periodicJobs(all []Periodic) (jobs []*river.PeriodicJob, err error) {
 			args = deliveriesArgs{}
 		case review.JobSweep:
 			args = sweepArgs{}
+		case review.JobRetention:
+			args = retentionArgs{}
 		default:
 			return nil, fmt.Errorf("make periodic jobs: %q is not such a kind", p.Kind)
 		}

@@ -82,6 +82,9 @@ func openSQLite(ctx context.Context, path string, log *slog.Logger) (_ *sqliteDB
 	if err := makePrivate(path); err != nil {
 		return nil, err
 	}
+	if err := checkWAL(path); err != nil {
+		return nil, err
+	}
 	if db.file, err = os.Stat(path); err != nil {
 		return nil, fmt.Errorf("look at the file: %w", err)
 	}

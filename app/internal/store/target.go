@@ -72,7 +72,11 @@ func (s *Store) raise(ctx context.Context, t tx, ask review.ReviewAsk, fresh boo
 	if err != nil {
 		return raised{}, fmt.Errorf("raise the target's generation: %w", err)
 	}
-	if !was.covered {
+	switch {
+	case was.covered && (ask.Low || !was.low):
+	case ask.Low:
+		err = s.insertLowJob(ctx, t, key)
+	default:
 		err = s.insertTargetJob(ctx, t, key, review.JobReview)
 	}
 	return r, err
@@ -84,6 +88,7 @@ type before struct {
 	headAt  int64 // when the head was known
 	covered bool  // an ask is: by a job that is due, or by the holder of the lease
 	pending bool  // something is wanted that is not done
+	low     bool  // its newest job lets all others go first
 	rerun   string
 }
 
@@ -119,8 +124,8 @@ func decodeRerun(text string) (r review.Rerun, err error) {
 // transaction ends nobody else changes it.
 func (s *Store) lockTarget(ctx context.Context, t tx, g review.Target) (b before, err error) {
 	look := func() error {
-		return t.row(ctx, `SELECT head_sha, head_at, wanted > done AND attempts = 0 AND retry_at = 0, wanted > done, rerun FROM targets WHERE key = ?`+t.lock(), g.Key()).
-			Scan(&b.head, &b.headAt, &b.covered, &b.pending, &b.rerun)
+		return t.row(ctx, `SELECT head_sha, head_at, wanted > done AND attempts = 0 AND retry_at = 0, wanted > done, job_low = 1, rerun FROM targets WHERE key = ?`+t.lock(), g.Key()).
+			Scan(&b.head, &b.headAt, &b.covered, &b.pending, &b.low, &b.rerun)
 	}
 	err = look()
 	if errors.Is(err, sql.ErrNoRows) {
@@ -139,14 +144,32 @@ func (s *Store) lockTarget(ctx context.Context, t tx, g review.Target) (b before
 
 // insertTargetJob inserts a new job for a target.
 func (s *Store) insertTargetJob(ctx context.Context, t tx, key string, kind review.JobKind) error {
-	var seq int64
-	err := t.row(ctx, `UPDATE targets SET job_seq = job_seq + 1, job_kind = ?, job_checked_at = ? WHERE key = ? RETURNING job_seq`,
-		string(kind), s.now(), key).Scan(&seq)
+	seq, err := s.numberJob(ctx, t, key, kind, false)
 	if err != nil {
-		return fmt.Errorf("number the job of %s: %w", key, notFound(err))
+		return err
 	}
 	_, err = t.insertJob(ctx, targetJob(kind, key, seq))
 	return err
+}
+
+// insertLowJob inserts a review job that lets all others go first. The next ask
+// that is not low inserts one that doesn't.
+func (s *Store) insertLowJob(ctx context.Context, t tx, key string) error {
+	seq, err := s.numberJob(ctx, t, key, review.JobReview, true)
+	if err != nil {
+		return err
+	}
+	_, err = t.insertJob(ctx, reviewArgs{Key: key, Seq: seq, low: true})
+	return err
+}
+
+func (s *Store) numberJob(ctx context.Context, t tx, key string, kind review.JobKind, low bool) (seq int64, err error) {
+	err = t.row(ctx, `UPDATE targets SET job_seq = job_seq + 1, job_kind = ?, job_low = ?, job_checked_at = ? WHERE key = ? RETURNING job_seq`,
+		string(kind), number(low), s.now(), key).Scan(&seq)
+	if err != nil {
+		return 0, fmt.Errorf("number the job of %s: %w", key, notFound(err))
+	}
+	return seq, nil
 }
 
 // Ask implements review.Store.
@@ -275,7 +298,7 @@ func (s *Store) SetReadsLabels(ctx context.Context, key string, reads run.Labels
 // SetClosed implements review.Store.
 func (s *Store) SetClosed(ctx context.Context, key string, closed bool) error {
 	return s.leave(ctx, "note whether the target is closed", key, func(ctx context.Context, t tx) error {
-		return must(t.exec(ctx, `UPDATE targets SET closed = ? WHERE key = ?`, number(closed), key))
+		return must(t.exec(ctx, `UPDATE targets SET closed = ?, closed_at = CASE WHEN closed = 1 THEN closed_at ELSE ? END WHERE key = ?`, number(closed), s.now(), key))
 	})
 }
 

@@ -23,6 +23,7 @@ type Metrics struct {
 	rateLeft   *prometheus.GaugeVec
 	gaveUp     *prometheus.CounterVec
 	found      *prometheus.CounterVec
+	config     *prometheus.CounterVec
 }
 
 // Queue is what is known of the queue when metrics are read.
@@ -61,9 +62,11 @@ func New(depth func() (Queue, error)) *Metrics {
 			Name: "reviewgate_reviews_given_up_total", Help: "Reviews that could not be completed, by why: access, github, crashes, internal."}, []string{"why"}),
 		found: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "reviewgate_lost_found_total", Help: "What had been lost and was found: delivery, pull_request, check."}, []string{"what"}),
+		config: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "reviewgate_config_pushes_total", Help: "Pushes that may have changed config, by what it was found to be: valid, invalid, unreadable."}, []string{"found"}),
 	}
 	m.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		m.deliveries, m.ack, m.reviews, m.review, m.stage, m.agent, m.calls, m.call, m.rateLeft, m.gaveUp, m.found, queueCollector{depth})
+		m.deliveries, m.ack, m.reviews, m.review, m.stage, m.agent, m.calls, m.call, m.rateLeft, m.gaveUp, m.found, m.config, queueCollector{depth})
 	return m
 }
 
@@ -94,6 +97,9 @@ func (m *Metrics) GaveUp(why string) { m.gaveUp.WithLabelValues(why).Inc() }
 
 // Found counts something that had been lost and was found.
 func (m *Metrics) Found(what string) { m.found.WithLabelValues(what).Inc() }
+
+// ConfigPushed counts a push that may have changed config.
+func (m *Metrics) ConfigPushed(found string) { m.config.WithLabelValues(found).Inc() }
 
 // Call observes a call of GitHub's API. remaining is negative where the
 // answer didn't say.

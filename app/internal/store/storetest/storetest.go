@@ -40,6 +40,9 @@ func Run(t *testing.T, lone bool, open Open) {
 		{"Rescue", rescueTests},
 		{"Queue", queueTests},
 		{"Periodic", periodicTests},
+		{"ConfigNews", configNewsTests},
+		{"Forget", forgetTests},
+		{"Prune", pruneTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			for name, test := range group.tests {

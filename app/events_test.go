@@ -1,0 +1,237 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/app/ghtest/examples"
+	"github.com/reviewgate/reviewgate/app/render"
+)
+
+// scene is a world in which everything was looked at once, so that tokens and
+// config are known.
+type scene struct {
+	*world
+	pr           *ghtest.PullRequest
+	group        *ghtest.MergeGroup
+	late, doomed *ghtest.Repo // each with a pull request
+}
+
+// happening is an event with an action, what it does and what that costs.
+type happening struct {
+	what    string // event, action, and what matters of it
+	happens func(*scene)
+	calls   int    // of GitHub's API
+	outcome string // of the delivery, as the App answers: accepted or no_op
+	runs    int    // check runs on the pull request's head afterwards
+	says    string // conclusion of the newest of them, empty while it doesn't matter
+}
+
+// The table of events, one after the other on one pull request. Each costs
+// exactly the calls that stand here, so that a change of them is seen.
+var happenings = []happening{
+	{"pull_request labeled, a label that nothing reads", func(s *scene) { s.pr.Label("help wanted") }, 0, "no_op", 1, "action_required"},
+	{"pull_request unlabeled, a label that nothing reads", func(s *scene) { s.pr.Unlabel("help wanted") }, 0, "no_op", 1, ""},
+	{"pull_request labeled, a type that the title says", func(s *scene) { s.pr.Label("docs") }, 0, "no_op", 1, ""},
+	{"pull_request edited, title", func(s *scene) { s.pr.Edit(ghtest.Edit{Title: ptr("Stock")}) }, 7, "accepted", 2, ""},
+	{"pull_request edited, body", func(s *scene) { s.pr.Edit(ghtest.Edit{Body: ptr(goodBody + " Twice.")}) }, 5, "accepted", 2, ""},
+	{"pull_request edited, nothing that counts", func(s *scene) { s.pr.Edit(ghtest.Edit{}) }, 0, "no_op", 2, ""},
+	{"pull_request unlabeled, a type", func(s *scene) { s.pr.Unlabel("docs") }, 7, "accepted", 3, ""},
+	{"pull_request labeled, a type", func(s *scene) { s.pr.Label("bug") }, 7, "accepted", 4, ""},
+	{"pull_request edited, base", func(s *scene) { s.pr.Edit(ghtest.Edit{Base: ptr("release")}) }, 8, "accepted", 5, ""},
+	{"pull_request converted_to_draft", func(s *scene) { s.pr.ConvertToDraft() }, 5, "accepted", 5, ""},
+	{"pull_request ready_for_review", func(s *scene) { s.pr.ReadyForReview() }, 5, "accepted", 5, ""},
+	{"pull_request locked", func(s *scene) { s.pr.Lock() }, 0, "no_op", 5, ""},
+	{"pull_request unlocked", func(s *scene) { s.pr.Unlock() }, 0, "no_op", 5, ""},
+	{"check_run rerequested", func(s *scene) { s.repo.Rerequest("alice", s.check(s.pr).ID) }, 7, "accepted", 6, ""},
+	{"check_run requested_action, review again", func(s *scene) {
+		s.repo.RequestAction("alice", s.check(s.pr).ID, render.ActionReview)
+	}, 7, "accepted", 7, ""},
+	{"check_run requested_action, a button that is not known", func(s *scene) { s.repo.RequestAction("alice", s.check(s.pr).ID, "dance") }, 0, "no_op", 7, ""},
+	{"check_suite rerequested", func(s *scene) { s.pr.RerequestSuite("alice") }, 7, "accepted", 8, "action_required"},
+	{"issue_comment created, no command", func(s *scene) { s.pr.Comment("alice", "Looks good.") }, 0, "no_op", 8, ""},
+	{"issue_comment created, /review", func(s *scene) { s.pr.Comment("alice", "/review") }, 9, "accepted", 9, ""},
+	{"merge_group checks_requested", func(s *scene) { s.group = s.repo.MergeGroup(s.pr) }, 6, "accepted", 9, ""},
+	{"merge_group destroyed", func(s *scene) { s.group.Destroy("dequeued") }, 0, "accepted", 9, ""},
+	{"push to a branch without config of its own", func(s *scene) { s.repo.Commit("other", ghtest.Files{settingsPath: "{}"}, "config elsewhere") }, 0, "no_op", 9, ""},
+	{"push to the default branch, no config", func(s *scene) { s.repo.Commit("main", ghtest.Files{"README.md": "# the shop\n"}, "docs") }, 0, "no_op", 9, ""},
+	{"push of a tag", func(s *scene) { s.repo.PushTag("alice", "v1", s.repo.Branch("main")) }, 0, "no_op", 9, ""},
+	{"push that deletes a branch", func(s *scene) { s.repo.DeleteBranch("alice", "other") }, 0, "no_op", 9, ""},
+	// Three trees and a file of config, and the review.
+	{"push of config to the default branch", func(s *scene) { s.repo.Commit("main", ghtest.Files{rulesPath: milder}, "milder") }, 4 + 7, "accepted", 10, "neutral"},
+	{"push of config, which was pushed over", func(s *scene) {
+		s.gh.Send("push", "", s.ours(s.pr, fmt.Appendf(nil, `{"ref": "refs/heads/main", "forced": true, "after": %q, "commits": []}`, s.repo.Branch("main"))))
+	}, 1, "accepted", 10, ""},
+	{"pull_request synchronize", func(s *scene) { s.pr.Push(ghtest.Files{"store/b.go": "package store\n"}, "more") }, 8, "accepted", 1, "neutral"},
+	{"pull_request closed", func(s *scene) { s.pr.Close() }, 0, "accepted", 1, ""},
+	{"pull_request edited, closed", func(s *scene) { s.pr.Edit(ghtest.Edit{Title: ptr("Closed stock")}) }, 0, "no_op", 1, ""},
+	{"push of config, all is closed", func(s *scene) { s.repo.Commit("main", ghtest.Files{rulesPath: `[]`}, "as before") }, 4, "accepted", 1, ""},
+	{"pull_request reopened", func(s *scene) { s.pr.Reopen() }, 7, "accepted", 2, "action_required"},
+	{"installation_repositories removed", func(s *scene) { s.late.SetInstalled(false) }, 2, "accepted", 2, ""},
+	{"installation_repositories removed, nothing is known of it", func(s *scene) { s.gh.Repo("acme/unknown").SetInstalled(false) }, 0, "accepted", 2, ""},
+	{"installation_repositories added", func(s *scene) { s.late.SetInstalled(true) }, 7, "accepted", 2, ""},
+	{"installation new_permissions_accepted", func(s *scene) { s.gh.SetPermissions("acme", ghtest.DefaultPermissions()) }, 5, "accepted", 2, ""},
+	{"installation suspend", func(s *scene) { s.gh.Suspend("acme") }, 0, "no_op", 2, ""},
+	{"installation unsuspend", func(s *scene) { s.gh.Unsuspend("acme") }, 5, "accepted", 2, ""},
+	{"repository renamed", func(s *scene) { s.repo.Rename("store"); s.idle(); s.repo.Rename("shop") }, 0, "no_op", 2, ""},
+	{"repository deleted", func(s *scene) { s.doomed.Delete() }, 2, "accepted", 2, ""},
+	{"installation deleted", func(s *scene) { s.gh.Uninstall("acme") }, 0, "accepted", 2, ""},
+}
+
+// milder makes of the major finding a warning.
+const milder = `[{"id": "sec-tls-verify-01", "severity": "warning"}]`
+
+func ptr[T any](v T) *T { return &v }
+
+func TestEveryEvent(t *testing.T) {
+	t.Parallel()
+	s := &scene{world: start(t)}
+	s.release()
+	s.pr = s.open(tested(ghtest.Files{"store/client.go": insecure}))
+	s.late, s.doomed = s.second("acme/late"), s.second("acme/doomed")
+	s.idle()
+	for _, h := range happenings {
+		s.gh.ResetCalls()
+		event, before := strings.Fields(h.what)[0], len(s.gh.Deliveries())
+		h.happens(s)
+		s.idle()
+		calls := s.gh.Calls()
+		if len(calls) != h.calls {
+			t.Errorf("%s: %d calls, want %d:", h.what, len(calls), h.calls)
+			for _, c := range calls {
+				t.Logf("\t%s %d", c.Route, c.Status)
+			}
+		}
+		all := s.gh.Deliveries()[before:]
+		i := slices.IndexFunc(all, func(d ghtest.Delivery) bool { return d.Event == event })
+		if i < 0 || !strings.Contains(all[i].Response, `"`+h.outcome+`"`) {
+			t.Errorf("%s: delivery %d is not %s: %v", h.what, i, h.outcome, all)
+		}
+		runs := s.pr.CheckRuns()
+		if len(runs) != h.runs {
+			t.Errorf("%s: %d check runs, want %d", h.what, len(runs), h.runs)
+		}
+		if h.says != "" && (len(runs) == 0 || runs[len(runs)-1].Conclusion != h.says) {
+			t.Errorf("%s: not %s", h.what, h.says)
+		}
+	}
+}
+
+// second is another repository, with a pull request that was reviewed.
+func (w *world) second(name string) *ghtest.Repo {
+	r := w.gh.Repo(name)
+	r.Commit("main", ghtest.Files{"README.md": "# it\n"}, "start")
+	r.OpenPR(ghtest.PR{Title: "feat: stock", Body: goodBody, Files: clean()})
+	return r
+}
+
+// asked are the events and actions that ask for something when they come to us;
+// TestEveryEvent has them all.
+var asked = map[string][]string{
+	"pull_request":              {"opened", "reopened", "synchronize", "ready_for_review", "converted_to_draft", "edited", "labeled", "unlabeled", "closed"},
+	"issue_comment":             {"created"},
+	"check_run":                 {"rerequested", "requested_action"},
+	"check_suite":               {"rerequested"},
+	"merge_group":               {"checks_requested", "destroyed"},
+	"push":                      {""},
+	"installation":              {"unsuspend", "new_permissions_accepted", "deleted"},
+	"installation_repositories": {"added", "removed"},
+	"repository":                {"deleted"},
+}
+
+// GitHub's own examples of every event that asks for nothing, as if they were
+// about our pull request: each is recorded, and costs no call.
+func TestIrrelevantEvents(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	pr := w.open(clean())
+	w.idle()
+	w.gh.ResetCalls()
+	events, sent := map[string]bool{}, 0
+	for _, p := range examples.Payloads() {
+		events[p.Event] = true
+		if slices.Contains(asked[p.Event], p.Action) {
+			continue
+		}
+		sent++
+		d := w.gh.Send(p.Event, p.Action, w.ours(pr, p.Body))
+		var answer struct{ Status string }
+		if err := json.Unmarshal([]byte(d.Response), &answer); err != nil || answer.Status != "no_op" || !d.OK() {
+			t.Errorf("%s: status %d, %s", p, d.Status, d.Response)
+		}
+	}
+	for _, action := range []string{
+		"assigned", "unassigned", "milestoned", "demilestoned", "review_requested", "review_request_removed", "auto_merge_enabled", "auto_merge_disabled",
+		"enqueued", "dequeued", "locked", "unlocked", "blessed",
+	} {
+		sent++
+		d := w.gh.Send("pull_request", action, w.ours(pr, []byte(`{"action": "`+action+`", "pull_request": {}}`)))
+		if !strings.Contains(d.Response, "no_op") {
+			t.Errorf("pull_request %s: status %d, %s", action, d.Status, d.Response)
+		}
+	}
+	w.idle()
+	if calls := w.gh.Calls(); len(calls) > 0 {
+		t.Errorf("they cost %d calls: %v", len(calls), calls)
+	}
+	if len(events) < 58 || sent < 80 {
+		t.Errorf("%d events, %d deliveries", len(events), sent)
+	}
+	for event, actions := range asked {
+		for _, action := range actions {
+			if action == "opened" { // that is what the others happen to
+				continue
+			}
+			if !slices.ContainsFunc(happenings, func(h happening) bool {
+				return strings.HasPrefix(h.what+" ", strings.TrimSpace(event+" "+action)) && h.outcome == "accepted"
+			}) {
+				t.Errorf("TestEveryEvent has no %s %s", event, action)
+			}
+		}
+	}
+}
+
+// ours is a payload as if it were about our pull request.
+func (w *world) ours(pr *ghtest.PullRequest, body []byte) map[string]any {
+	w.Helper()
+	var p map[string]any
+	if err := json.Unmarshal(body, &p); err != nil {
+		w.Fatal(err)
+	}
+	repo := map[string]any{"id": w.repo.ID(), "name": "shop", "full_name": "acme/shop", "default_branch": "main", "owner": map[string]any{"login": "acme"}}
+	p["installation"] = map[string]any{"id": w.gh.InstallationID("acme")}
+	p["repository"] = repo
+	if pull, ok := p["pull_request"].(map[string]any); ok {
+		pull["number"], pull["state"] = pr.Number, "open"
+		pull["head"] = map[string]any{"sha": pr.HeadSHA()}
+		pull["base"] = map[string]any{"repo": repo}
+	}
+	if issue, ok := p["issue"].(map[string]any); ok {
+		issue["number"] = pr.Number
+	}
+	return p
+}
+
+// Whatever GitHub answers, an event that asks for nothing of ours is none of
+// our business: those of other Apps' checks and suites too.
+func TestOtherAppsChecks(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	pr := w.open(clean())
+	w.idle()
+	w.gh.ResetCalls()
+	for _, event := range []string{"check_run", "check_suite"} {
+		d := w.gh.Send(event, "rerequested", w.ours(pr, fmt.Appendf(nil, `{"action": "rerequested", %q: {"head_sha": %q, "app": {"id": %d}}}`, event, pr.HeadSHA(), w.gh.AppID()+1)))
+		if !strings.Contains(d.Response, "no_op") {
+			t.Errorf("%s of another App: %d, %s", event, d.Status, d.Response)
+		}
+	}
+	w.idle()
+	if calls := w.gh.Calls(); len(calls) > 0 {
+		t.Errorf("%d calls", len(calls))
+	}
+}

@@ -1,0 +1,200 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Backup is what a backup came to.
+type Backup struct {
+	Bytes   int64
+	Version int64 // of the tables
+	Reviews int64
+}
+
+// RefusedError says why a backup was not begun, and what to do instead.
+type RefusedError struct{ why string }
+
+func (e *RefusedError) Error() string { return e.why }
+
+func refused(format string, args ...any) error { return &RefusedError{fmt.Sprintf(format, args...)} }
+
+// MakeBackup copies the SQLite database that rawURL names to a new file, as it
+// is at one moment: a server that uses it goes on, and needs not know. The copy
+// is read as a whole and found sound before it has its name; it is readable by
+// its owner only, and takes no other file's place. It is one file, without the
+// space that deleted rows leave, and opens like the database itself.
+func MakeBackup(ctx context.Context, rawURL, to string) (Backup, error) {
+	from, err := backedUp(rawURL)
+	if err != nil {
+		return Backup{}, err
+	}
+	if to, err = filepath.Abs(to); err != nil {
+		return Backup{}, fmt.Errorf("find %s: %w", to, err)
+	}
+	if err := newFile(to); err != nil {
+		return Backup{}, err
+	}
+	partial := to + ".partial-" + strings.ToLower(rand.Text()[:8])
+	defer os.Remove(partial) // it has another name by then, if all went well
+	if err := copyDatabase(ctx, from, partial); err != nil {
+		return Backup{}, fmt.Errorf("back up %s: %w", from, err)
+	}
+	b, err := checkBackup(ctx, partial)
+	if err != nil {
+		return Backup{}, fmt.Errorf("check the backup of %s: %w", from, err)
+	}
+	if err := keepBackup(partial, to); err != nil {
+		return Backup{}, fmt.Errorf("keep the backup of %s: %w", from, err)
+	}
+	return b, nil
+}
+
+// backedUp is the file to copy.
+func backedUp(rawURL string) (string, error) {
+	path, ok := strings.CutPrefix(rawURL, "sqlite://")
+	if !ok || path == "" {
+		return "", refused("the database is no SQLite file: back PostgreSQL up with pg_dump (docs/data.md says how)")
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", fmt.Errorf("find database %s: %w", path, err)
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", refused("there is no database %s: set REVIEWGATE_DATABASE_URL to the one that the server uses", path)
+	case err != nil:
+		return "", fmt.Errorf("look at database %s: %w", path, err)
+	case !info.Mode().IsRegular():
+		return "", refused("database %s is not a regular file", path)
+	}
+	return path, nil
+}
+
+// newFile refuses a name that is taken, or that has no directory.
+func newFile(path string) error {
+	if _, err := os.Lstat(path); err == nil {
+		return refused("%s is there already: name a file that is not, or move that one away", path)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return refused("%s can't be written: %v", path, err)
+	}
+	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
+		return refused("%s is not a directory: make it first", filepath.Dir(path))
+	}
+	return nil
+}
+
+// copyDatabase writes the copy. VACUUM INTO reads one snapshot, beside whoever
+// writes, and fills the file that is made for it here with its mode.
+func copyDatabase(ctx context.Context, from, to string) error {
+	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("make the file: %w", err)
+	}
+	if err := f.Close(); err != nil {
+		return fmt.Errorf("make the file: %w", err)
+	}
+	db, err := sql.Open("sqlite", fileURL(from, "rw"))
+	if err != nil {
+		return fmt.Errorf("open it: %w", err)
+	}
+	db.SetMaxOpenConns(1)
+	_, err = db.ExecContext(ctx, `VACUUM INTO ?`, to)
+	if err = errors.Join(err, db.Close()); err != nil {
+		return explain(from, err)
+	}
+	return nil
+}
+
+// fileURL names a file to the driver that must be there.
+func fileURL(path, mode string) string {
+	q := url.Values{"mode": {mode}, "_pragma": {fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds())}}
+	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + q.Encode()
+}
+
+// checkBackup reads the whole copy.
+func checkBackup(ctx context.Context, path string) (b Backup, err error) {
+	db, err := sql.Open("sqlite", fileURL(path, "ro"))
+	if err != nil {
+		return b, fmt.Errorf("open it: %w", err)
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	var said string
+	if err := db.QueryRowContext(ctx, `SELECT group_concat(integrity_check, '; ') FROM (SELECT integrity_check FROM pragma_integrity_check)`).Scan(&said); err != nil {
+		return b, fmt.Errorf("check its integrity: %w", err)
+	}
+	if said != "ok" {
+		return b, fmt.Errorf("it is damaged, and so may be the database: %s", said)
+	}
+	var dangling int
+	if err := db.QueryRowContext(ctx, `SELECT count(*) FROM pragma_foreign_key_check`).Scan(&dangling); err != nil || dangling > 0 {
+		return b, errors.Join(err, fmt.Errorf("%d rows refer to rows that are not there", dangling))
+	}
+	err = db.QueryRowContext(ctx, `SELECT (SELECT max(version_id) FROM goose_db_version WHERE is_applied), (SELECT count(*) FROM reviews)`).Scan(&b.Version, &b.Reviews)
+	if err != nil {
+		return b, fmt.Errorf("read the version of its tables; is it reviewgate's? %w", err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return b, fmt.Errorf("look at it: %w", err)
+	}
+	b.Bytes = info.Size()
+	return b, nil
+}
+
+// keepBackup syncs the copy to disk and gives it its name, unless that was taken
+// meanwhile.
+func keepBackup(partial, to string) error {
+	if err := syncFile(partial); err != nil {
+		return err
+	}
+	err := os.Link(partial, to)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		// A file system without hard links.
+		if err = newFile(to); err == nil {
+			err = os.Rename(partial, to)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("give it its name: %w", err)
+	}
+	return syncFile(filepath.Dir(to))
+}
+
+func syncFile(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("open to sync: %w", err)
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// checkWAL refuses a -wal that is another database's: SQLite would put what
+// stands in it into a backup that was put in the place of that one. A backup
+// has never had one of its own, which its header tells.
+func checkWAL(path string) error {
+	info, err := os.Stat(path + "-wal")
+	if err != nil || info.Size() == 0 {
+		return nil //nolint:nilerr // there is none; what else is wrong shows when it is opened
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil //nolint:nilerr // as above
+	}
+	defer f.Close()
+	const versions, rollback = 18, 1 // file format's place in the header, and that without a -wal
+	var header [versions + 2]byte
+	if _, err := f.Read(header[:]); err != nil || header[versions] != rollback || header[versions+1] != rollback {
+		return nil //nolint:nilerr // as above
+	}
+	return fmt.Errorf("database %s is a backup, and %s-wal is what the database before it left: move %s-wal and %s-shm away, then start again", path, path, path, path)
+}

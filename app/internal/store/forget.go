@@ -1,0 +1,254 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+// Held implements review.Store.
+func (s *Store) Held(ctx context.Context, f review.Forget) ([]review.Holding, error) {
+	var held []review.Holding
+	err := s.db.read(ctx, func(t tx) error {
+		repos := f.Repos
+		if len(repos) == 0 {
+			var err error
+			if repos, err = reposOf(ctx, t, f.Installation); err != nil {
+				return err
+			}
+		}
+		for _, repo := range repos {
+			h, any, err := holding(ctx, t, repo, f)
+			if err != nil {
+				return err
+			}
+			if any {
+				held = append(held, h)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list what is held: %w", err)
+	}
+	return held, nil
+}
+
+// reposOf lists the repositories of an installation that anything is held of.
+func reposOf(ctx context.Context, t tx, installation int64) ([]int64, error) {
+	var repos []int64
+	err := t.each(ctx, func(row scanner) error {
+		var id int64
+		if err := row.Scan(&id); err != nil {
+			return err
+		}
+		repos = append(repos, id)
+		return nil
+	}, `SELECT repo_id FROM targets WHERE installation = ?
+		UNION SELECT repo_id FROM deliveries WHERE installation = ? AND repo_id <> 0 ORDER BY repo_id`, installation, installation)
+	return repos, err
+}
+
+// holding is what is held of one repository. Of an installation that is gone
+// only its own targets count: the repository may have come to another.
+func holding(ctx context.Context, t tx, repo int64, f review.Forget) (h review.Holding, any bool, err error) {
+	h.Repository = review.Target{Kind: review.TargetPull, Installation: f.Installation, RepoID: repo}
+	err = t.each(ctx, func(row scanner) error {
+		var key string
+		if err := row.Scan(&key, &h.Repository.Installation, &h.Repository.Owner, &h.Repository.Name); err != nil {
+			return err
+		}
+		h.Keys = append(h.Keys, key)
+		return nil
+	}, `SELECT key, installation, owner, name FROM targets WHERE repo_id = ? AND (installation = ? OR ? = 1) ORDER BY key`,
+		repo, f.Installation, number(len(f.Repos) > 0))
+	if err != nil || len(h.Keys) > 0 {
+		return h, true, err
+	}
+	err = t.row(ctx, `SELECT EXISTS (SELECT 1 FROM deliveries WHERE repo_id = ?) OR EXISTS (SELECT 1 FROM good_layers WHERE repo_id = ?)`, repo, repo).Scan(&any)
+	return h, any, err
+}
+
+// reviewsAtOnce is how many reviews are deleted in one transaction: some
+// milliseconds' work, while nothing else is written on SQLite.
+const reviewsAtOnce = 20
+
+// ForgetTarget implements review.Store. Its reviews go first, a few at a time.
+func (s *Store) ForgetTarget(ctx context.Context, l review.Lease) error {
+	for {
+		var n int64
+		err := s.db.write(ctx, func(t tx) (err error) {
+			if err := fence(ctx, t, l); err != nil {
+				return err
+			}
+			n, err = t.exec(ctx, `DELETE FROM reviews WHERE id IN (SELECT id FROM reviews WHERE target_key = ? ORDER BY id LIMIT ?)`, l.Key, reviewsAtOnce)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("delete the reviews of %s: %w", l.Key, err)
+		}
+		if n < reviewsAtOnce {
+			break
+		}
+	}
+	return s.db.write(ctx, func(t tx) error {
+		if err := fence(ctx, t, l); err != nil {
+			return err
+		}
+		if err := forgetTarget(ctx, t, l.Key); err != nil {
+			return fmt.Errorf("delete %s: %w", l.Key, err)
+		}
+		return nil
+	})
+}
+
+func forgetTarget(ctx context.Context, t tx, key string) error {
+	var repo int64
+	err := t.row(ctx, `SELECT repo_id FROM targets WHERE key = ?`+t.lock(), key).Scan(&repo)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	for _, table := range targetTables {
+		query := `DELETE FROM ` + table + ` WHERE target_key = ?`
+		args := []any{key}
+		if table == "writes" { // another may go on with the check
+			query += ` AND NOT EXISTS (SELECT 1 FROM targets o WHERE o.repo_id = ? AND o.head_sha = writes.head_sha AND o.closed = 0 AND o.key <> ?)`
+			args = append(args, repo, key)
+		}
+		if _, err := t.exec(ctx, query, args...); err != nil {
+			return err
+		}
+	}
+	return execAll(ctx, t, []statementArgs{
+		{`DELETE FROM good_layer_files WHERE repo_id = ? AND layer = ?`, []any{repo, review.BranchNote(key)}},
+		{`DELETE FROM good_layers WHERE repo_id = ? AND layer = ?`, []any{repo, review.BranchNote(key)}},
+		{`DELETE FROM targets WHERE key = ?`, []any{key}},
+		{`DELETE FROM leases WHERE key = ?`, []any{key}},
+	})
+}
+
+type statementArgs struct {
+	query string
+	args  []any
+}
+
+func execAll(ctx context.Context, t tx, all []statementArgs) error {
+	for _, st := range all {
+		if _, err := t.exec(ctx, st.query, st.args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ForgetRepository implements review.Store. A target that came meanwhile is of
+// an installation that has the repository now.
+func (s *Store) ForgetRepository(ctx context.Context, repoID int64) error {
+	err := s.db.write(ctx, func(t tx) error {
+		var has bool
+		if err := t.row(ctx, `SELECT EXISTS (SELECT 1 FROM targets WHERE repo_id = ?)`, repoID).Scan(&has); err != nil || has {
+			return err
+		}
+		pulls, groups := fmt.Sprintf("pull/%d/%%", repoID), fmt.Sprintf("group/%d/%%", repoID)
+		var all []statementArgs
+		for _, table := range targetTables {
+			all = append(all, statementArgs{`DELETE FROM ` + table + ` WHERE target_key LIKE ? OR target_key LIKE ?`, []any{pulls, groups}})
+		}
+		for _, table := range repositoryTables {
+			all = append(all, statementArgs{`DELETE FROM ` + table + ` WHERE repo_id = ?`, []any{repoID}})
+		}
+		all = append(all,
+			statementArgs{`DELETE FROM leases WHERE owner = '' AND (key LIKE ? OR key LIKE ? OR key LIKE ? OR key = ?)`,
+				[]any{pulls, groups, fmt.Sprintf("check/%d/%%", repoID), fmt.Sprintf("sweep/%d", repoID)}},
+			statementArgs{`DELETE FROM marks WHERE name LIKE ? OR name LIKE ?`, []any{"asked %" + pulls, "asked %" + groups}},
+			statementArgs{`UPDATE deliveries SET action = '', installation = 0, repo_id = 0, target_key = '', generation = 0 WHERE repo_id = ?`, []any{repoID}},
+		)
+		return execAll(ctx, t, all)
+	})
+	if err != nil {
+		return fmt.Errorf("delete what is left of repository %d: %w", repoID, err)
+	}
+	return nil
+}
+
+// ForgetInstallation implements review.Store. That it is gone is noted for as
+// long as deliveries are kept.
+func (s *Store) ForgetInstallation(ctx context.Context, id int64) error {
+	err := s.db.write(ctx, func(t tx) error {
+		organisation := fmt.Sprintf("organisation:%d/%%", id)
+		return execAll(ctx, t, []statementArgs{
+			{`INSERT INTO marks (name, at) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at`, []any{goneMark(id), s.now()}},
+			{`DELETE FROM good_layer_files WHERE repo_id = 0 AND layer LIKE ?`, []any{organisation}},
+			{`DELETE FROM good_layers WHERE repo_id = 0 AND layer LIKE ?`, []any{organisation}},
+			{`DELETE FROM marks WHERE name = ? OR name LIKE ?`, []any{fmt.Sprintf("sweep/%d", id), fmt.Sprintf("config %d/%%", id)}},
+			{`DELETE FROM refusals WHERE installation = ?`, []any{id}},
+			{`UPDATE deliveries SET action = '', installation = 0, repo_id = 0, target_key = '', generation = 0 WHERE installation = ?`, []any{id}},
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("delete what is left of installation %d: %w", id, err)
+	}
+	return nil
+}
+
+// goneMark names the mark of an installation that is gone. GitHub gives no id
+// twice.
+func goneMark(id int64) string { return fmt.Sprintf("%s%d", goneMarks, id) }
+
+const goneMarks = "gone installation/"
+
+func installationGone(ctx context.Context, t tx, id int64) (gone bool, err error) {
+	if id == 0 {
+		return false, nil
+	}
+	if err := t.row(ctx, `SELECT EXISTS (SELECT 1 FROM marks WHERE name = ?)`, goneMark(id)).Scan(&gone); err != nil {
+		return false, fmt.Errorf("look whether the installation is gone: %w", err)
+	}
+	return gone, nil
+}
+
+// KnownPulls implements review.Store.
+func (s *Store) KnownPulls(ctx context.Context, repo review.Target, limit int) ([]review.Target, error) {
+	where, args := `repo_id = ?`, []any{repo.RepoID}
+	if strings.EqualFold(repo.Name, review.OrganisationRepo) {
+		where, args = `installation = ? AND lower(owner) = ?`, []any{repo.Installation, strings.ToLower(repo.Owner)}
+	}
+	all, err := s.targets(ctx, `SELECT `+targetColumns+` FROM targets
+		WHERE `+where+` AND kind = ? AND closed = 0 ORDER BY head_at DESC, number DESC, key LIMIT ?`, append(args, string(review.TargetPull), limit)...)
+	if err != nil {
+		return nil, fmt.Errorf("list the open pull requests of repository %d: %w", repo.RepoID, err)
+	}
+	return all, nil
+}
+
+// ConfigUsed implements review.Store.
+func (s *Store) ConfigUsed(ctx context.Context, key string) (files []review.ConfigBlob, ok bool, err error) {
+	err = s.db.read(ctx, func(t tx) error {
+		var run string
+		err := t.row(ctx, `SELECT r.run_id FROM reviews r JOIN targets t ON t.key = r.target_key
+			WHERE r.target_key = ? AND r.published_at > 0 AND t.wanted = t.done ORDER BY r.id DESC LIMIT 1`, key).Scan(&run)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		ok = true
+		return t.each(ctx, func(row scanner) error {
+			var c review.ConfigBlob
+			if err := row.Scan(&c.Layer, &c.Path, &c.BlobSHA); err != nil {
+				return err
+			}
+			files = append(files, c)
+			return nil
+		}, `SELECT layer, path, blob_sha FROM review_configs WHERE run_id = ? ORDER BY position`, run)
+	})
+	if err != nil {
+		return nil, false, fmt.Errorf("read what config %s was judged by: %w", key, err)
+	}
+	return files, ok, nil
+}

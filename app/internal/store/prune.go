@@ -1,0 +1,152 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+// Outdated implements review.Store. A merge group whose end was never told has
+// been done with for as long.
+func (s *Store) Outdated(ctx context.Context, before time.Time, limit int) (keys []string, err error) {
+	err = s.db.read(ctx, func(t tx) error {
+		keys, err = texts(ctx, t, `
+			SELECT key FROM targets t
+			WHERE (closed = 1 AND closed_at < ? OR kind = ? AND job_checked_at < ?) AND wanted = done AND notice = ''
+			AND NOT EXISTS (SELECT 1 FROM writes w WHERE w.target_key = t.key AND w.kind = ? AND w.state <> 'completed'
+				AND NOT EXISTS (SELECT 1 FROM targets o WHERE o.repo_id = t.repo_id AND o.head_sha = w.head_sha AND o.closed = 0 AND o.key <> t.key))
+			ORDER BY closed_at, key LIMIT ?`, micros(before), string(review.TargetGroup), micros(before), string(review.WriteCheck), limit)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list what was closed before %s: %w", before, err)
+	}
+	return keys, nil
+}
+
+// pruned is a kind of row that gets old. find lists the keys of those that are
+// needed no more, and delete looks again, so that nothing goes that somebody
+// has begun to refer to.
+type pruned struct {
+	what   string
+	find   string
+	delete string // with a list of keys in the place of %s
+	batch  int
+}
+
+// Prune implements review.Store. What is found is read beside the writer; only
+// the batch that is deleted keeps it.
+func (s *Store) Prune(ctx context.Context, reviews, deliveries time.Time) (n int, err error) {
+	for _, p := range []struct {
+		pruned
+		args []any
+	}{
+		{oldReviews, []any{micros(reviews)}},
+		{oldWrites, []any{micros(reviews)}},
+		{oldDeliveries, []any{micros(deliveries)}},
+		{oldMarks, []any{goneMarks + "%", micros(deliveries)}},
+		{freeLeases, nil},
+		{orphanedTexts, nil},
+	} {
+		n, err := s.pruneOne(ctx, p.pruned, p.args)
+		if err != nil {
+			return 0, fmt.Errorf("delete %s: %w", p.what, err)
+		}
+		if n > 0 {
+			return n, nil
+		}
+	}
+	return 0, nil
+}
+
+func (s *Store) pruneOne(ctx context.Context, p pruned, args []any) (int, error) {
+	var keys []any
+	err := s.db.read(ctx, func(t tx) error {
+		return t.each(ctx, func(row scanner) error {
+			var key any
+			if err := row.Scan(&key); err != nil {
+				return err
+			}
+			keys = append(keys, key)
+			return nil
+		}, p.find+fmt.Sprintf(` LIMIT %d`, p.batch), args...)
+	})
+	if err != nil || len(keys) == 0 {
+		return 0, err
+	}
+	for len(keys) < p.batch { // one statement to prepare, whatever their number
+		keys = append(keys, keys[0])
+	}
+	var n int64
+	err = s.db.write(ctx, func(t tx) (err error) {
+		n, err = t.exec(ctx, fmt.Sprintf(p.delete, `(?`+strings.Repeat(`, ?`, len(keys)-1)+`)`), keys...)
+		return err
+	})
+	return int(n), err
+}
+
+var (
+	// oldReviews leaves the newest that was published of each target, which its
+	// check and comment are of, the newest on another head than that one's, which
+	// the next review is compared with, and those that are still to be published.
+	oldReviews = pruned{
+		what: "old reviews",
+		find: `
+			SELECT r.id FROM reviews r WHERE r.saved_at < ?
+			AND EXISTS (SELECT 1 FROM reviews n WHERE n.target_key = r.target_key AND n.published_at > 0 AND n.id > r.id)
+			AND (r.published_at = 0 OR r.id < (
+				SELECT max(o.id) FROM reviews o WHERE o.target_key = r.target_key AND o.published_at > 0 AND o.head_sha <> (
+					SELECT l.head_sha FROM reviews l WHERE l.id = (SELECT max(m.id) FROM reviews m WHERE m.target_key = r.target_key AND m.published_at > 0)))
+				OR r.head_sha = (
+					SELECT l.head_sha FROM reviews l WHERE l.id = (SELECT max(m.id) FROM reviews m WHERE m.target_key = r.target_key AND m.published_at > 0)))
+			ORDER BY r.id`,
+		delete: `DELETE FROM reviews WHERE id IN %s`,
+		batch:  reviewsAtOnce,
+	}
+	// oldWrites are those on heads that nobody has any more, of targets that are
+	// gone.
+	oldWrites = pruned{
+		what: "old writes",
+		find: `
+			SELECT w.id FROM writes w WHERE w.intended_at < ?
+			AND NOT EXISTS (SELECT 1 FROM targets t WHERE t.key = w.target_key)
+			AND NOT EXISTS (SELECT 1 FROM targets o WHERE w.subject = CAST(o.repo_id AS TEXT) || '/' || o.head_sha AND o.head_sha = w.head_sha AND o.closed = 0)
+			ORDER BY w.id`,
+		delete: `DELETE FROM writes WHERE id IN %s`,
+		batch:  200,
+	}
+	oldDeliveries = pruned{
+		what:   "old deliveries",
+		find:   `SELECT guid FROM deliveries WHERE received_at < ?`,
+		delete: `DELETE FROM deliveries WHERE guid IN %s`,
+		batch:  200,
+	}
+	// oldMarks are of asks that count once, and of installations that are gone.
+	oldMarks = pruned{
+		what:   "old marks",
+		find:   `SELECT name FROM marks WHERE (name LIKE 'asked %' OR name LIKE ?) AND at < ?`,
+		delete: `DELETE FROM marks WHERE name IN %s`,
+		batch:  200,
+	}
+	// freeLeases are those of heads and sweeps. One that is taken again begins
+	// with a greater token.
+	freeLeases = pruned{
+		what:   "free leases",
+		find:   `SELECT l.key FROM leases l WHERE l.owner = '' AND NOT EXISTS (SELECT 1 FROM targets t WHERE t.key = l.key)`,
+		delete: `DELETE FROM leases WHERE owner = '' AND key IN %s`,
+		batch:  200,
+	}
+	orphanedTexts = pruned{
+		what: "texts that nothing refers to",
+		find: `
+			SELECT t.sha256 FROM texts t WHERE NOT EXISTS (SELECT 1 FROM review_configs c WHERE c.sha256 = t.sha256)
+			AND NOT EXISTS (SELECT 1 FROM good_layer_files f WHERE f.sha256 = t.sha256)`,
+		delete: `
+			DELETE FROM texts WHERE NOT EXISTS (SELECT 1 FROM review_configs c WHERE c.sha256 = texts.sha256)
+			AND NOT EXISTS (SELECT 1 FROM good_layer_files f WHERE f.sha256 = texts.sha256) AND sha256 IN %s`,
+		batch: 50,
+	}
+)

@@ -1,0 +1,325 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+// fill stores something of every kind of a target, whose first generation is
+// done then.
+func (f *fixture) fill(t *testing.T, g review.Target, comment int64) {
+	t.Helper()
+	key := g.Key()
+	f.accept(t, push("push "+key, g))
+	for i := range 25 { // more than go at once
+		r := stored(fmt.Sprintf("%s run %d", key, i), g, 1, g.HeadSHA)
+		r.Config = append(r.Config, review.ConfigBlob{Layer: "repository", Path: "own", BlobSHA: key, Text: []byte("of " + key)})
+		f.save(t, r, true)
+	}
+	said := f.said(t, comment, g)
+	if err := f.Obey(f.ctx, said, review.Effect{Audit: &review.AuditEntry{RepoID: g.RepoID, Key: key, HeadSHA: g.HeadSHA, Actor: "ann", Action: "dismiss", At: f.clock.Now()}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	l := f.acquire(t, key)
+	for _, w := range []review.Write{
+		{Kind: review.WriteCheck, Subject: fmt.Sprintf("%d/%s", g.RepoID, g.HeadSHA), Key: key, HeadSHA: g.HeadSHA},
+		{Kind: review.WriteComment, Subject: key, Key: key},
+	} {
+		w, err := f.Intend(f.ctx, l, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.State = review.WriteCompleted
+		if err := f.Record(f.ctx, w); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := errors.Join(
+		f.SaveGoodLayer(f.ctx, g.RepoID, "repository", review.GoodLayer{Source: "acme/shop", Files: []review.ConfigBlob{{Layer: "repository", Path: "x", Text: []byte("good of " + key)}}}),
+		f.SaveGoodLayer(f.ctx, g.RepoID, review.BranchNote(key), review.GoodLayer{Source: "release"}),
+		f.Ask(f.ctx, review.ReviewAsk{Target: g, Once: "again " + key}, false),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Finish(f.ctx, l, 2, false); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// of is a pull request of another repository and installation.
+func of(installation, repo int64, number int, head string) review.Target {
+	g := pull(number, head)
+	g.Installation, g.RepoID = installation, repo
+	return g
+}
+
+// forget does what the use case does with what is held.
+func (f *fixture) forget(t *testing.T, what review.Forget) {
+	t.Helper()
+	held, err := f.Held(f.ctx, what)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range held {
+		for _, key := range h.Keys {
+			if err := f.ForgetTarget(f.ctx, f.acquire(t, key)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := f.ForgetRepository(f.ctx, h.Repository.RepoID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(what.Repos) == 0 {
+		if err := f.ForgetInstallation(f.ctx, what.Installation); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// wantNothing fails if anything is known of a target that fill filled.
+func (f *fixture) wantNothing(t *testing.T, g review.Target) {
+	t.Helper()
+	key := g.Key()
+	if _, err := f.Target(f.ctx, key); !errors.Is(err, review.ErrNotFound) {
+		t.Errorf("%s: %v, want ErrNotFound", key, err)
+	}
+	r, err := f.LatestReview(f.ctx, key)
+	w, werr := f.NewestWrite(f.ctx, review.WriteComment, key)
+	c, cerr := f.NewestWrite(f.ctx, review.WriteCheck, fmt.Sprintf("%d/%s", g.RepoID, g.HeadSHA))
+	note, nerr := f.GoodLayer(f.ctx, g.RepoID, review.BranchNote(key))
+	audit, aerr := f.Audit(f.ctx, key, 10)
+	n, serr := f.CommandsSince(f.ctx, key, time.Unix(1, 0))
+	if err := errors.Join(err, werr, cerr, nerr, aerr, serr); err != nil {
+		t.Fatal(err)
+	}
+	if r != nil || w != nil || c != nil || note != nil || len(audit) > 0 || n > 0 {
+		t.Errorf("%s has a review %v, writes %v and %v, a branch %v, %d entries of the audit log, %d commands", key, r != nil, w, c, note, len(audit), n)
+	}
+}
+
+// wantAll fails unless what fill filled is there.
+func (f *fixture) wantAll(t *testing.T, g review.Target) {
+	t.Helper()
+	r, err := f.LatestReview(f.ctx, g.Key())
+	audit, aerr := f.Audit(f.ctx, g.Key(), 10)
+	w, werr := f.NewestWrite(f.ctx, review.WriteComment, g.Key())
+	if err := errors.Join(err, aerr, werr); err != nil {
+		t.Fatal(err)
+	}
+	if r == nil || len(r.Config) != 4 || len(audit) != 1 || w == nil {
+		t.Errorf("of %s something is gone: review %v, audit %v, comment %v", g.Key(), r, audit, w)
+	}
+}
+
+var forgetTests = map[string]func(*testing.T, *fixture){
+	"a repository goes whole, and no other": func(t *testing.T, f *fixture) {
+		gone, stays := of(5, 77, 1, "aaa"), of(5, 78, 1, "aaa")
+		f.fill(t, gone, 1)
+		f.fill(t, stays, 2)
+		f.forget(t, review.Forget{Installation: 5, Repos: []int64{77, 99}})
+		f.wantNothing(t, gone)
+		f.wantAll(t, stays)
+		if g, err := f.GoodLayer(f.ctx, 77, "repository"); err != nil || g != nil {
+			t.Errorf("its good layer: %v, %v", g, err)
+		}
+		// What it was told before doesn't come back; what comes anew works.
+		if a := f.accept(t, push("push "+gone.Key(), gone)); !a.Duplicate {
+			t.Errorf("a redelivery = %+v, want a duplicate", a)
+		}
+		f.fill(t, of(5, 77, 2, "bbb"), 3)
+		f.wantAll(t, of(5, 77, 2, "bbb"))
+		if a := f.accept(t, push("new", gone)); a.NoOp || a.Duplicate || f.state(t, gone.Key()).Wanted != 1 {
+			t.Errorf("installed anew: %+v, %+v", a, f.state(t, gone.Key()))
+		}
+	},
+	"an installation goes whole, and asks for nothing any more": func(t *testing.T, f *fixture) {
+		gone, stays := of(5, 77, 1, "aaa"), of(6, 78, 1, "aaa")
+		f.fill(t, gone, 1)
+		f.fill(t, stays, 2)
+		for i, installation := range []int64{5, 6} {
+			err := errors.Join(
+				f.SaveGoodLayer(f.ctx, 0, fmt.Sprintf("organisation:%d/acme", installation), review.GoodLayer{Source: "acme/.github"}),
+				f.SetMark(f.ctx, fmt.Sprintf("sweep/%d", installation), f.clock.Now()),
+				f.SetRefused(f.ctx, installation, f.clock.Now().Add(time.Hour)),
+			)
+			if err != nil {
+				t.Fatal(i, err)
+			}
+		}
+		f.forget(t, review.Forget{Installation: 5})
+		f.forget(t, review.Forget{Installation: 5}) // a redelivery
+		f.wantNothing(t, gone)
+		f.wantAll(t, stays)
+		for installation, want := range map[int64]bool{5: false, 6: true} {
+			g, err := f.GoodLayer(f.ctx, 0, fmt.Sprintf("organisation:%d/acme", installation))
+			at, merr := f.Mark(f.ctx, fmt.Sprintf("sweep/%d", installation))
+			refusals, rerr := f.Refusals(f.ctx)
+			if err := errors.Join(err, merr, rerr); err != nil {
+				t.Fatal(err)
+			}
+			if _, refused := refusals[installation]; (g != nil) != want || at.IsZero() == want || refused != want {
+				t.Errorf("installation %d: layer %v, mark %v, refused %v", installation, g, at, refused)
+			}
+		}
+		late := push("late", gone)
+		if a := f.accept(t, late); !a.NoOp {
+			t.Errorf("old news of it = %+v, want a no-op", a)
+		}
+		anew := push("anew", of(7, 77, 1, "aaa"))
+		anew.Installation = 7
+		if a := f.accept(t, anew); a.NoOp || f.state(t, gone.Key()).Wanted != 1 {
+			t.Errorf("installed anew: %+v, %+v", a, f.state(t, gone.Key()))
+		}
+	},
+	"what came to another installation is kept": func(t *testing.T, f *fixture) {
+		g := of(5, 77, 1, "aaa")
+		f.fill(t, g, 1)
+		moved := push("moved", of(6, 77, 1, "aaa"))
+		moved.Installation = 6
+		f.accept(t, moved)
+		f.forget(t, review.Forget{Installation: 5})
+		f.wantAll(t, g)
+		if st := f.state(t, g.Key()); st.Installation != 6 || st.Wanted != 3 {
+			t.Errorf("target %+v", st)
+		}
+	},
+	"none deletes without the lease": func(t *testing.T, f *fixture) {
+		g := of(5, 77, 1, "aaa")
+		f.fill(t, g, 1)
+		old := f.acquire(t, g.Key())
+		f.clock.pass(time.Hour)
+		f.acquire(t, g.Key())
+		wantErr(t, "ForgetTarget with a lost lease", f.ForgetTarget(f.ctx, old), review.ErrLeaseLost)
+		f.wantAll(t, g)
+	},
+	"a lease that was deleted is never that of its old holder": func(t *testing.T, f *fixture) {
+		g := of(5, 77, 1, "aaa")
+		f.fill(t, g, 1)
+		l := f.acquire(t, g.Key())
+		if err := f.ForgetTarget(f.ctx, l); err != nil {
+			t.Fatal(err)
+		}
+		f.clock.pass(time.Millisecond)
+		f.accept(t, push("new", g))
+		f.acquire(t, g.Key())
+		wantErr(t, "Renew of the old lease", f.Renew(f.ctx, l, time.Minute), review.ErrLeaseLost)
+	},
+	"a check that another goes on with stays": func(t *testing.T, f *fixture) {
+		one, two := of(5, 77, 1, "aaa"), of(5, 77, 2, "aaa")
+		f.fill(t, one, 1)
+		f.accept(t, push("two", two))
+		if err := f.ForgetTarget(f.ctx, f.acquire(t, one.Key())); err != nil {
+			t.Fatal(err)
+		}
+		if w, err := f.NewestWrite(f.ctx, review.WriteCheck, "77/aaa"); err != nil || w == nil {
+			t.Errorf("the head's check: %v, %v", w, err)
+		}
+	},
+	"its jobs find nothing": func(t *testing.T, f *fixture) {
+		g := of(5, 77, 1, "aaa")
+		f.accept(t, push("1", g))
+		if err := f.ForgetTarget(f.ctx, f.acquire(t, g.Key())); err != nil {
+			t.Fatal(err)
+		}
+		f.clock.pass(time.Hour)
+		if n, err := f.Rescue(f.ctx); err != nil || n != 0 {
+			t.Errorf("Rescue = %d, %v", n, err)
+		}
+	},
+}
+
+var configNewsTests = map[string]func(*testing.T, *fixture){
+	"known pull requests come newest first": func(t *testing.T, f *fixture) {
+		at := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+		for i, g := range []review.Target{of(5, 77, 1, "a"), of(5, 77, 2, "b"), of(5, 77, 3, "c"), of(5, 78, 4, "d"), of(6, 79, 5, "e")} {
+			d := push(guid(i), g)
+			d.Review.At = at.Add(-time.Duration(i%2) * time.Hour) // 1, 3 and 5 later than 2 and 4
+			f.accept(t, d)
+		}
+		f.accept(t, push("group", group("g")))
+		if err := f.SetClosed(f.ctx, of(5, 77, 3, "").Key(), true); err != nil {
+			t.Fatal(err)
+		}
+		numbers := func(repo review.Target, limit int) (n []int) {
+			t.Helper()
+			all, err := f.KnownPulls(f.ctx, repo, limit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, g := range all {
+				n = append(n, g.Number)
+			}
+			return n
+		}
+		repo, organisation := of(5, 77, 0, ""), of(5, 1, 0, "")
+		organisation.Name, organisation.Owner = ".github", "Acme"
+		for _, tt := range []struct {
+			of    review.Target
+			limit int
+			want  []int
+		}{{repo, 9, []int{1, 2}}, {repo, 1, []int{1}}, {organisation, 9, []int{1, 4, 2}}} {
+			if diff := cmp.Diff(tt.want, numbers(tt.of, tt.limit)); diff != "" {
+				t.Errorf("%s, at most %d (-want +got):\n%s", tt.of.Name, tt.limit, diff)
+			}
+		}
+	},
+	"the config of a review is known once nothing else is wanted": func(t *testing.T, f *fixture) {
+		g := pull(1, "aaa")
+		r := stored("run", g, 1, "aaa")
+		f.save(t, r, true)
+		used := func() ([]review.ConfigBlob, bool) {
+			t.Helper()
+			files, ok, err := f.ConfigUsed(f.ctx, g.Key())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return files, ok
+		}
+		if _, ok := used(); ok {
+			t.Error("known while its generation is not done")
+		}
+		f.finish(t, g.Key(), false)
+		files, ok := used()
+		if diff := cmp.Diff(r.Config, files, cmpopts.IgnoreFields(review.ConfigBlob{}, "Text")); !ok || diff != "" {
+			t.Errorf("used %v (-want +got):\n%s", ok, diff)
+		}
+		f.accept(t, push("more", g))
+		if _, ok := used(); ok {
+			t.Error("known while another is wanted")
+		}
+	},
+	"what is low gives way": func(t *testing.T, f *fixture) {
+		low := func(g review.Target) {
+			t.Helper()
+			if err := f.Ask(f.ctx, review.ReviewAsk{Target: g, Reason: "config", Low: true}, false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range 5 {
+			low(pull(i+1, guid(i)))
+			low(pull(i+1, guid(i))) // covered
+		}
+		f.wantJobs(t, 5, "after low asks")
+		f.accept(t, push("news", pull(6, "bbb")))
+		f.accept(t, push("pushed", pull(5, "ccc"))) // it must not wait with the low ones
+		f.wantJobs(t, 7, "after asks by people")
+		low(pull(6, "bbb")) // covered by the other
+		f.accept(t, push("pushed again", pull(5, "ddd")))
+		f.wantJobs(t, 7, "after asks that are covered")
+		done := make(chan int, 20)
+		f.workWith(t, storeOneWorker, finishTargets(f.Store, func(st review.TargetState) { done <- st.Number }))
+		first := map[int]bool{receive(t, "one is done", done): true, receive(t, "two are done", done): true}
+		if !first[5] || !first[6] {
+			t.Errorf("first came %v, want 5 and 6", first)
+		}
+	},
+}

@@ -1,0 +1,86 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	_ "github.com/jackc/pgx/v5/stdlib"
+	"github.com/rs/zerolog"
+
+	"github.com/reviewgate/reviewgate/app/internal/store/pgtest"
+)
+
+// Whoever adds a table says with what its rows go: nothing is left of a
+// repository that is forgotten.
+func TestTablesAreKnown(t *testing.T) {
+	t.Run("SQLite", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "reviewgate.db")
+		made(t, "sqlite://"+path)
+		checkTables(t, "sqlite", path, `SELECT m.name, p.name FROM sqlite_master m JOIN pragma_table_info(m.name) p WHERE m.type = 'table'`)
+	})
+	t.Run("PostgreSQL", func(t *testing.T) {
+		url := pgtest.URL(t)
+		made(t, url)
+		checkTables(t, "pgx", url, `SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'public'`)
+	})
+}
+
+// made makes the tables of a database.
+func made(t *testing.T, url string) {
+	t.Helper()
+	s, err := Open(context.Background(), url, Options{Log: zerolog.Nop()})
+	if err == nil {
+		err = s.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func checkTables(t *testing.T, driver, dsn, query string) {
+	db, err := sql.Open(driver, dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	rows, err := db.Query(query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	columns := map[string][]string{}
+	for rows.Next() {
+		var table, column string
+		if err := rows.Scan(&table, &column); err != nil {
+			t.Fatal(err)
+		}
+		// The queue's tables and goose's hold ids, or are emptied by River.
+		if !strings.HasPrefix(table, "river_") && !strings.HasPrefix(table, "goose_") && !strings.HasPrefix(table, "sqlite_") {
+			columns[table] = append(columns[table], column)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	for table, has := range columns {
+		ofTarget, ofRepository := slices.Contains(targetTables, table), slices.Contains(repositoryTables, table)
+		_, other := otherTables[table]
+		switch {
+		case !ofTarget && !ofRepository && !other:
+			t.Errorf("table %s is in no list of tables.go: say with what its rows go", table)
+		case ofTarget && !slices.Contains(has, "target_key"), ofRepository && !slices.Contains(has, "repo_id"):
+			t.Errorf("table %s lacks the column that its rows are found by: %v", table, has)
+		case !ofTarget && slices.Contains(has, "target_key") && table != "deliveries":
+			t.Errorf("table %s has a target_key, and its rows don't go with the target", table)
+		}
+	}
+	for _, table := range slices.Concat(targetTables, repositoryTables) {
+		if columns[table] == nil {
+			t.Errorf("there is no table %s", table)
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reviewgate/reviewgate/app"
+)
+
+func backupCommand() *cobra.Command {
+	var settings string
+	c := &cobra.Command{
+		Use:   "backup FILE",
+		Short: "Copy the server's SQLite database to a new file",
+		Long: `Copy the server's SQLite database to a new file, as it is at one moment. A server
+that runs goes on meanwhile. The copy is read as a whole and found sound before
+it has its name; only its owner can read it, and no file is overwritten.
+
+The database is the one that REVIEWGATE_DATABASE_URL names, in the environment or
+in the settings file. To restore, stop the server, move the database away with
+its -wal and -shm files, put the copy in its place, and start the server.
+
+PostgreSQL is backed up with pg_dump.`,
+		Example: "  REVIEWGATE_DATABASE_URL=sqlite:///var/lib/reviewgate/reviewgate.db \\\n" +
+			"    reviewgate backup /backup/reviewgate-$(date +%F).db",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			url, err := app.LoadDatabaseURL(os.Getenv, settings)
+			if err != nil {
+				return unusable(err)
+			}
+			b, err := app.MakeBackup(cmd.Context(), url, args[0])
+			switch {
+			case app.IsRefusedBackup(err):
+				return unusable(err)
+			case err != nil:
+				return unfinished(err)
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %d bytes, %d reviews, tables of version %d\n", args[0], b.Bytes, b.Reviews, b.Version)
+			return nil
+		},
+	}
+	c.Flags().StringVar(&settings, "settings", "", "YAML or JSON `file` with settings")
+	return c
+}
