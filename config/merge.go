@@ -108,7 +108,7 @@ func deepFields(file string) []string {
 	case FileAgents:
 		return []string{"reports"}
 	case FileSettings:
-		return []string{"gate", "synthesis", "comment", "check", "limits", "fix_loop", "thresholds", "models"}
+		return []string{"gate", "synthesis", "comment", "check", "limits", "fix_loop", "thresholds", "models", "issues", "labels"}
 	}
 	return nil
 }
