@@ -49,6 +49,10 @@ var unexampled = []string{
 	"check_suite.check_suite.app.events",
 	"installation_repositories.installation.app_slug",
 	"repository.changes",
+	"issues.changes",
+	"issues.installation",
+	"issues.issue.performed_via_github_app",
+	"issues.issue.state_reason",
 }
 
 // younger are keys that GitHub has added since the examples were taken.
@@ -58,7 +62,7 @@ var younger = []string{"has_discussions", "allow_forking", "merge_queues"}
 // against GitHub's examples of that event: each key must be there as well, with
 // a value of the same type, and what consumers route by must not be missing.
 func TestPayloadsLookLikeGitHubs(t *testing.T) {
-	gh, repo, c := shop(t, ghtest.Options{Events: []string{"pull_request", "issue_comment", "check_run", "merge_group", "push", "repository"}})
+	gh, repo, c := shop(t, ghtest.Options{Events: []string{"pull_request", "issue_comment", "issues", "check_run", "merge_group", "push", "repository"}})
 	provokeAll(t, gh, repo, c)
 
 	known := map[string]shapes{}
@@ -91,7 +95,7 @@ func TestPayloadsLookLikeGitHubs(t *testing.T) {
 		"installation created", "installation suspend", "installation unsuspend", "installation deleted", "ping ", "push ",
 		"installation_repositories added", "installation_repositories removed", "check_suite requested", "check_suite rerequested", "pull_request unlocked",
 		"repository renamed", "repository transferred", "repository archived", "repository unarchived", "repository privatized", "repository publicized", "repository deleted",
-		"repository edited",
+		"repository edited", "issues opened", "issues edited", "issues closed", "issues deleted",
 	} {
 		if !sent[want] {
 			t.Errorf("%s was never sent", want)
@@ -122,6 +126,10 @@ func provokeAll(t *testing.T, gh *ghtest.Server, repo *ghtest.Repo, c *client) {
 	repo.Rerequest("alice", id)
 	repo.RequestAction("alice", id, "again")
 	repo.MergeGroup(pr).Destroy("dequeued")
+	asked := repo.OpenIssue("alice", "Tidy up", "Please.")
+	repo.EditIssue("alice", asked.Number, "Please, today.")
+	repo.CloseIssue("alice", asked.Number, "not_planned")
+	repo.DeleteIssue(asked.Number)
 	pr.Close()
 	pr.Reopen()
 	pr.Merge()

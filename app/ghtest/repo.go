@@ -21,6 +21,7 @@ type Repo struct {
 	defaultBranch string
 	private       bool
 	archived      bool
+	noIssues      bool
 	installed     bool
 	deleted       bool
 	createdAt     time.Time
@@ -31,6 +32,7 @@ type Repo struct {
 	lastNumber int
 	pulls      []*PullRequest
 	comments   []*comment
+	issues     []*issue
 	checks     []*checkRun
 	suites     map[string]int64 // id by head SHA, those of other Apps apart
 	labels     map[string]int64 // id by name

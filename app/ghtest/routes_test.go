@@ -14,7 +14,7 @@ import (
 // route, held against GitHub's OpenAPI description by the client's transport.
 // Routes without such a call fail it.
 func TestEveryRouteAnswersAsDescribed(t *testing.T) {
-	gh, repo, inst := shop(t, ghtest.Options{})
+	gh, repo, inst := shop(t, ghtest.Options{Permissions: withIssues()})
 	repo.Commit("main", ghtest.Files{"link": ghtest.Symlink("nowhere"), "vendor/lib": ghtest.Submodule(strings.Repeat("a", 40)), "big.bin": strings.Repeat("\x00x", 800_000)}, "odd things")
 	repo.Grant("alice", "maintain")
 	pr := repo.OpenPR(ghtest.PR{Files: ghtest.Files{"src/cart.go": "package cart\n", "new file.go": "package x\n"}, Labels: []string{"bug"}, Body: "Because."})
@@ -87,6 +87,12 @@ func TestEveryRouteAnswersAsDescribed(t *testing.T) {
 		{inst, "POST", reactions, map[string]any{"content": "eyes"}, 200},
 		{inst, "GET", reactions, nil, 200},
 		{inst, "DELETE", commentPath, nil, 204},
+		{inst, "POST", "/repos/acme/shop/issues", map[string]any{"title": "Tidy up", "body": "Because.", "labels": []string{"debt"}}, 201},
+		{inst, "GET", "/repos/acme/shop/issues?state=all&since=2020-01-05T09:00:00Z&sort=created&direction=desc", nil, 200},
+		{inst, "GET", "/repos/acme/shop/issues/3", nil, 200},
+		{inst, "PATCH", "/repos/acme/shop/issues/3", map[string]any{"body": "Done.", "state": "closed", "state_reason": "completed"}, 200},
+		{inst, "POST", "/repos/acme/shop/issues/1/labels", map[string]any{"labels": []string{"risk: high"}}, 200},
+		{inst, "DELETE", "/repos/acme/shop/issues/1/labels/risk:%20high", nil, 200},
 	}
 	for _, call := range calls {
 		if r := call.c.do(call.method, call.path, call.body); r.status != call.status {
