@@ -31,6 +31,7 @@ func Run(t *testing.T, lone bool, open Open) {
 		{"Review", reviewTests},
 		{"Write", writeTests},
 		{"Command", commandTests},
+		{"Deferred", deferredTests},
 		{"Config", configTests},
 		{"Sweep", sweepTests},
 		{"HandOver", handOverTests},
