@@ -95,7 +95,7 @@ func (a *App) build(ctx context.Context) error {
 		Log: a.options.Log, Version: a.options.Version, Owner: process, WebURL: a.settings.WebURL,
 		Observe: review.Observer{
 			Reviewed: a.metrics.Reviewed, Stage: a.metrics.Stage, Agent: a.metrics.Agent,
-			GaveUp: a.metrics.GaveUp, Found: a.metrics.Found,
+			GaveUp: a.metrics.GaveUp, Found: a.metrics.Found, Issue: a.metrics.Issue,
 		},
 		RetryBase: a.options.RetryBase, LeaseTTL: a.options.LeaseTTL,
 	}); err != nil {

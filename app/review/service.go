@@ -46,6 +46,9 @@ type Observer struct {
 	// Found is told of what had been lost and was found: "delivery",
 	// "pull_request", "check".
 	Found func(what string)
+	// Issue is told what became of an issue about something merged: "created",
+	// "updated", "closed", "left", "waiting", "refused", "dropped".
+	Issue func(what string)
 }
 
 // Service does the use cases.
@@ -62,6 +65,9 @@ type Service struct {
 	// suspects is held by the one at work of those that may have taken the
 	// server down.
 	suspects sync.Mutex
+	// issuesRefused has the ids of repositories of which it was logged that they
+	// take no issues.
+	issuesRefused sync.Map
 }
 
 var _ Worker = (*Service)(nil)
@@ -126,6 +132,8 @@ func (s *Service) Work(ctx context.Context, job Job) error {
 		return s.workRerequest(ctx, job)
 	case JobReport:
 		return s.workReport(ctx, job)
+	case JobIssues:
+		return s.workIssues(ctx, job)
 	case JobDeliveries:
 		return s.retryJob(job.Attempt, s.findDeliveries(ctx))
 	case JobSweep:

@@ -23,6 +23,7 @@ type Metrics struct {
 	rateLeft   *prometheus.GaugeVec
 	gaveUp     *prometheus.CounterVec
 	found      *prometheus.CounterVec
+	issues     *prometheus.CounterVec
 }
 
 // Queue is what is known of the queue when metrics are read.
@@ -61,9 +62,11 @@ func New(depth func() (Queue, error)) *Metrics {
 			Name: "reviewgate_reviews_given_up_total", Help: "Reviews that could not be completed, by why: access, github, crashes, internal."}, []string{"why"}),
 		found: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "reviewgate_lost_found_total", Help: "What had been lost and was found: delivery, pull_request, check."}, []string{"what"}),
+		issues: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "reviewgate_issues_total", Help: "Issues about what was merged, by what became of them: created, updated, closed, left, waiting, refused, dropped."}, []string{"outcome"}),
 	}
 	m.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		m.deliveries, m.ack, m.reviews, m.review, m.stage, m.agent, m.calls, m.call, m.rateLeft, m.gaveUp, m.found, queueCollector{depth})
+		m.deliveries, m.ack, m.reviews, m.review, m.stage, m.agent, m.calls, m.call, m.rateLeft, m.gaveUp, m.found, m.issues, queueCollector{depth})
 	return m
 }
 
@@ -94,6 +97,9 @@ func (m *Metrics) GaveUp(why string) { m.gaveUp.WithLabelValues(why).Inc() }
 
 // Found counts something that had been lost and was found.
 func (m *Metrics) Found(what string) { m.found.WithLabelValues(what).Inc() }
+
+// Issue counts what became of an issue.
+func (m *Metrics) Issue(outcome string) { m.issues.WithLabelValues(outcome).Inc() }
 
 // Call observes a call of GitHub's API. remaining is negative where the
 // answer didn't say.
