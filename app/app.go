@@ -99,7 +99,7 @@ func (a *App) build(ctx context.Context) error {
 		Log: a.options.Log, Version: a.options.Version, Owner: process, WebURL: a.settings.WebURL,
 		Observe: review.Observer{
 			Reviewed: a.metrics.Reviewed, Stage: a.metrics.Stage, Agent: a.metrics.Agent,
-			GaveUp: a.metrics.GaveUp, Found: a.metrics.Found, ConfigPushed: a.metrics.ConfigPushed,
+			GaveUp: a.metrics.GaveUp, Found: a.metrics.Found, ConfigPushed: a.metrics.ConfigPushed, Issue: a.metrics.Issue,
 		},
 		Retention: a.settings.Retention,
 		RetryBase: a.options.RetryBase, LeaseTTL: a.options.LeaseTTL, ScanInterval: a.options.ScanInterval,

@@ -49,3 +49,26 @@ func exampleLayers(t *testing.T, dir string) []Layer {
 	}
 	return layers
 }
+
+// What docs/guide.md shows of settings for issues and labels can be written so.
+func TestGuideOnIssuesAndLabels(t *testing.T) {
+	guide, err := os.ReadFile(filepath.Join("..", "docs", "guide.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, part, _ := strings.Cut(string(guide), "## Issues about what was merged\n")
+	part, _, _ = strings.Cut(part, "## Five worked examples\n")
+	var layers []Layer
+	for i, block := range strings.Split(part, "```") {
+		if text, ok := strings.CutPrefix(block, "json\n"); ok && i%2 == 1 {
+			layers = append(layers, layer(FileSettings, text))
+		}
+	}
+	if len(layers) != 2 {
+		t.Fatalf("the guide shows %d settings", len(layers))
+	}
+	issues, labels := mustLoad(t, layers[0]).Settings.Issues, mustLoad(t, layers[1]).Settings.Labels
+	if !issues.TechDebt || !issues.Gaps || !labels.Risk {
+		t.Errorf("the guide switches on %+v and %+v", issues, labels)
+	}
+}

@@ -291,3 +291,24 @@ func TestPolicyOfTwoFinalRulesKeepsBoth(t *testing.T) {
 		}
 	}
 }
+
+// A repository may ask for issues and labels itself, unless a layer above holds
+// the section.
+func TestIssuesAndLabelsAreTheRepositorysChoice(t *testing.T) {
+	own := layer(FileSettings, `{"issues": {"tech_debt": true, "labels": ["tech debt"]}, "labels": {"risk": true}}`)
+	c := mustLoad(t, own)
+	if diff := cmp.Diff(IssueSettings{TechDebt: true, PerDay: 5, Labels: []string{"tech debt"}}, c.Settings.Issues); diff != "" {
+		t.Errorf("issues (-want +got):\n%s", diff)
+	}
+	if want := (LabelSettings{Risk: true, Prefix: "risk: "}); c.Settings.Labels != want {
+		t.Errorf("labels %+v, want %+v", c.Settings.Labels, want)
+	}
+	_, problems := Load(named(layer(FileSettings, `{"final": ["issues", "labels.risk"]}`), LayerServer), own)
+	if diff := cmp.Diff([]string{
+		`review-settings.json:1:26: /issues/tech_debt: issues is final in the server's layer; leave it out`,
+		`review-settings.json:1:42: /issues/labels: issues is final in the server's layer; leave it out`,
+		`review-settings.json:1:77: /labels/risk: labels.risk is final in the server's layer; leave it out`,
+	}, formatted(problems)); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+}

@@ -108,7 +108,7 @@ func deepFields(file string) []string {
 	case FileAgents:
 		return []string{"reports", "scanning"}
 	case FileSettings:
-		return []string{"gate", "synthesis", "comment", "check", "limits", "fix_loop", "thresholds", "models", "commands"}
+		return []string{"gate", "synthesis", "comment", "check", "limits", "fix_loop", "thresholds", "models", "commands", "issues", "labels"}
 	}
 	return nil
 }

@@ -116,7 +116,7 @@ func TestProblems(t *testing.T) {
 		}},
 		{"unknown section", FileSettings, `{"gates": {}, "memory": {}}`, []string{
 			`review-settings.json:1:2: /gates: "gates" is not a field of a settings file; did you mean "gate"?`,
-			`review-settings.json:1:15: /memory: "memory" is not a field of a settings file; use $schema, check, commands, comment, config_branches, drafts, final, fix_loop, gate, limits, mode, models, repositories, synthesis or thresholds`,
+			`review-settings.json:1:15: /memory: "memory" is not a field of a settings file; use $schema, check, commands, comment, config_branches, drafts, final, fix_loop, gate, issues, labels, limits, mode, models, repositories, synthesis or thresholds`,
 		}},
 		{"wrong type", FileSettings, `{"limits": {"agent_retries": "2", "agent_concurrency": 1.5}, "check": {"annotations": "yes"}}`, []string{
 			`review-settings.json:1:30: /limits/agent_retries: agent_retries is a string, but must be a whole number; write a number such as 10, without quotes and fraction`,
@@ -154,6 +154,11 @@ func TestProblems(t *testing.T) {
 		{"fix loop", FileSettings, `{"fix_loop": {"max_fix_iterations": 6, "fix_timeout_turns": 4}}`, []string{
 			`review-settings.json:1:37: /fix_loop/max_fix_iterations: max_fix_iterations must be 1-5, and is 6; use a number from 1 to 5`,
 			`review-settings.json:1:61: /fix_loop/fix_timeout_turns: fix_timeout_turns must be 5-30, and is 4; use a number from 5 to 30`,
+		}},
+		{"issues and labels", FileSettings, `{"issues": {"per_day": 101, "labels": ["a,b"]}, "labels": {"prefix": " x"}}`, []string{
+			`review-settings.json:1:24: /issues/per_day: per_day is 101, which is out of range; use a number from 1 to 100`,
+			`review-settings.json:1:40: /issues/labels/0: "a,b" is not a label; use printable characters without a comma, 1 to 50 of them, the first no blank`,
+			`review-settings.json:1:70: /labels/prefix: " x" is not a start of a label; use printable characters without a comma, 1 to 40 of them, the first no blank. The level follows, as in risk: high. Labels that begin otherwise are never removed`,
 		}},
 		{"blank texts", FileRules, `[` + strings.NewReplacer(`"name": "n"`, `"name": " "`, `"description": "d"`, `"description": "\t\n"`).Replace(rule("a", "")) + `]`, []string{
 			`review-rules.json:1:22: /0/name: name is blank; write something`,

@@ -272,6 +272,9 @@ type Settings struct {
 	Models     ModelSettings     `json:"models"`
 	Commands   CommandSettings   `json:"commands"`
 
+	Issues IssueSettings `json:"issues"`
+	Labels LabelSettings `json:"labels"`
+
 	// The rest is for the server's layer only.
 
 	// Repositories choose the mode by repository; the first that matches wins,
@@ -385,6 +388,21 @@ const (
 type CheckSettings struct {
 	Name        string `json:"name"`        // default reviewgate
 	Annotations bool   `json:"annotations"` // default true
+}
+
+// IssueSettings say what becomes an issue when a pull request is merged. Both
+// kinds are off by default: the App needs the permission to write issues.
+type IssueSettings struct {
+	TechDebt bool     `json:"tech_debt"` // warnings that were merged
+	Gaps     bool     `json:"gaps"`      // concerns that the config missed
+	PerDay   int      `json:"per_day"`   // new issues in any 24 hours, 1 to 100, default 5
+	Labels   []string `json:"labels"`    // put on new issues
+}
+
+// LabelSettings say which labels a pull request gets.
+type LabelSettings struct {
+	Risk   bool   `json:"risk"`   // one for its risk level; default false
+	Prefix string `json:"prefix"` // before the level, default "risk: "
 }
 
 // LimitSettings bound the work.

@@ -40,6 +40,7 @@ func TestEveryStatus(t *testing.T) {
 		"404 Organisation": "there is no .github", "410 Organisation": "there is no .github", "451 Organisation": "there is no .github",
 		"404 Permission": "nobody known", "410 Permission": "nobody known", "451 Permission": "nobody known",
 		"404 DeleteComment": "gone already", "410 DeleteComment": "gone already", "451 DeleteComment": "gone already",
+		"404 RemoveLabel": "gone already", "410 RemoveLabel": "gone already", "451 RemoveLabel": "gone already",
 		"404 Access": "not installed", "410 Access": "not installed", "451 Access": "not installed",
 		"422 PullsOnHead": "no such commit", "202 Redeliver": "taken",
 		"401 TeamMember": "nobody known", "403 TeamMember": "nobody known", "404 TeamMember": "nobody known", "410 TeamMember": "nobody known", "451 TeamMember": "nobody known",
@@ -99,7 +100,10 @@ func TestGarbageIsNoAnswer(t *testing.T) {
 		"other errors": func() io.ReadCloser { return io.NopCloser(strings.NewReader(`{"message":"oops","type":""}`)) },
 	}
 	// The body of these says nothing that is needed.
-	bodiless := map[string]bool{"UpdateCheck": true, "UpdateComment": true, "DeleteComment": true, "React": true, "ReactOnLine": true, "Redeliver": true}
+	bodiless := map[string]bool{
+		"UpdateCheck": true, "UpdateComment": true, "DeleteComment": true, "React": true, "ReactOnLine": true, "Redeliver": true,
+		"UpdateIssue": true, "AddLabel": true, "RemoveLabel": true,
+	}
 	for kind, body := range garbage {
 		for name, call := range calls {
 			status := success[call.method]
@@ -203,6 +207,9 @@ func TestPartsThatMustBeThere(t *testing.T) {
 		"delivery without a GUID":     {"Deliveries", `[{"id":1,"delivered_at":"2026-11-20T12:00:00Z"}]`},
 		"delivery without a time":     {"Deliveries", `[{"id":1,"guid":"g"}]`},
 		"installation without an id":  {"Installations", `[{"account":{"login":"acme"}}]`},
+		"issue without a number":      {"Issues", `[{"state":"open","created_at":"2026-11-20T12:00:00Z"}]`},
+		"issue without a state":       {"Issue", `{"number":5,"created_at":"2026-11-20T12:00:00Z"}`},
+		"issue without a time":        {"CreateIssue", `{"number":5,"state":"open"}`},
 		"repository without a name":   {"Repositories", `{"total_count":1,"repositories":[{"id":5,"owner":{"login":"acme"}}]}`},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -227,7 +234,7 @@ func FuzzAnswers(f *testing.F) {
 		for _, into := range []answer{
 			new(pullAnswer), new(pullList), new(fileList), new(commitList), new(comparison), new(commitsOfComparison), new(repositoryAnswer),
 			new(checkAnswer), new(checkList), new(comment), new(commentList), new(installationAnswer), new(installationList),
-			new(repositoryList), new(attempts), new(directory),
+			new(repositoryList), new(attempts), new(directory), new(issue), new(issueList),
 		} {
 			if asJSON(into)(strings.NewReader(string(text))) != nil {
 				continue

@@ -162,6 +162,18 @@ var calls = map[string]struct {
 	"UpdateComment": {"PATCH", func(t *testing.T, c *Client) error { return c.UpdateComment(t.Context(), pullTarget, 5, "hello") }},
 	"DeleteComment": {"DELETE", func(t *testing.T, c *Client) error { return c.DeleteComment(t.Context(), pullTarget, 5) }},
 	"Comments":      {"GET", func(t *testing.T, c *Client) error { _, err := c.Comments(t.Context(), pullTarget, marker); return err }},
+	"Issues": {"GET", func(t *testing.T, c *Client) error {
+		_, err := c.Issues(t.Context(), pullTarget, time.Time{})
+		return err
+	}},
+	"Issue": {"GET", func(t *testing.T, c *Client) error { _, err := c.Issue(t.Context(), pullTarget, 5); return err }},
+	"CreateIssue": {"POST", func(t *testing.T, c *Client) error {
+		_, err := c.CreateIssue(t.Context(), pullTarget, review.IssueWrite{Title: "hello"})
+		return err
+	}},
+	"UpdateIssue": {"PATCH", func(t *testing.T, c *Client) error { return c.UpdateIssue(t.Context(), pullTarget, 5, "hello", true) }},
+	"AddLabel":    {"POST", func(t *testing.T, c *Client) error { return c.AddLabel(t.Context(), pullTarget, "risk: high") }},
+	"RemoveLabel": {"DELETE", func(t *testing.T, c *Client) error { return c.RemoveLabel(t.Context(), pullTarget, "risk: high") }},
 	"File": {"GET", func(t *testing.T, c *Client) error {
 		_, err := c.Source(pullTarget).File(t.Context(), strings.Repeat("b", 40), "docs/a.md", 100)
 		return err

@@ -59,6 +59,10 @@ var unexampled = []string{
 	"code_scanning_alert.alert.fixed_at",
 	"code_scanning_alert.alert.dismissed_comment",
 	"check_suite.check_suite.latest_check_runs_count",
+	"issues.changes",
+	"issues.installation",
+	"issues.issue.performed_via_github_app",
+	"issues.issue.state_reason",
 }
 
 // younger are keys that GitHub has added since the examples were taken.
@@ -68,7 +72,7 @@ var younger = []string{"has_discussions", "allow_forking", "merge_queues"}
 // against GitHub's examples of that event: each key must be there as well, with
 // a value of the same type, and what consumers route by must not be missing.
 func TestPayloadsLookLikeGitHubs(t *testing.T) {
-	gh, repo, c := shop(t, ghtest.Options{Events: []string{"pull_request", "issue_comment", "check_run", "check_suite", "code_scanning_alert", "merge_group", "push", "repository", "pull_request_review", "pull_request_review_comment"}})
+	gh, repo, c := shop(t, ghtest.Options{Events: []string{"pull_request", "issue_comment", "issues", "check_run", "check_suite", "code_scanning_alert", "merge_group", "push", "repository", "pull_request_review", "pull_request_review_comment"}})
 	provokeAll(t, gh, repo, c)
 
 	known := map[string]shapes{}
@@ -103,6 +107,7 @@ func TestPayloadsLookLikeGitHubs(t *testing.T) {
 		"repository renamed", "repository transferred", "repository archived", "repository unarchived", "repository privatized", "repository publicized", "repository deleted",
 		"repository edited", "pull_request_review submitted", "pull_request_review edited", "pull_request_review_comment created", "pull_request_review_comment edited",
 		"check_suite completed", "code_scanning_alert appeared_in_branch", "code_scanning_alert fixed", "code_scanning_alert closed_by_user",
+		"issues opened", "issues edited", "issues closed", "issues deleted",
 	} {
 		if !sent[want] {
 			t.Errorf("%s was never sent", want)
@@ -140,6 +145,10 @@ func provokeAll(t *testing.T, gh *ghtest.Server, repo *ghtest.Repo, c *client) {
 	pr.FixAlert(alerts[0].Number)
 	pr.DismissAlert("alice", alerts[1].Number)
 	repo.MergeGroup(pr).Destroy("dequeued")
+	asked := repo.OpenIssue("alice", "Tidy up", "Please.")
+	repo.EditIssue("alice", asked.Number, "Please, today.")
+	repo.CloseIssue("alice", asked.Number, "not_planned")
+	repo.DeleteIssue(asked.Number)
 	pr.Close()
 	pr.Reopen()
 	pr.Merge()

@@ -21,6 +21,7 @@ type Repo struct {
 	defaultBranch string
 	private       bool
 	archived      bool
+	noIssues      bool
 	installed     bool
 	deleted       bool
 	createdAt     time.Time
@@ -32,6 +33,7 @@ type Repo struct {
 	pulls          []*PullRequest
 	comments       []*comment
 	reviewComments []*reviewComment
+	issues         []*issue
 	checks         []*checkRun
 	scanning       codeScanning
 	suites         map[string]int64 // id by head SHA, those of other Apps apart

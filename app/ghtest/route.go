@@ -43,6 +43,8 @@ var (
 	readAlerts   = []string{"security_events:read"}
 	readTalk     = []string{"issues:read", "pull_requests:read"}
 	writeTalk    = []string{"issues:write", "pull_requests:write"}
+	readIssues   = []string{"issues:read"}
+	writeIssues  = []string{"issues:write"}
 )
 
 // routes is the API. A template with fewer parameters comes before one that
@@ -100,6 +102,13 @@ var routes = []*route{
 
 	{method: "GET", template: repoPath + "/issues/{issue_number}/comments", auth: asInstallation, needs: readTalk, serve: listComments},
 	{method: "POST", template: repoPath + "/issues/{issue_number}/comments", auth: asInstallation, needs: writeTalk, body: commentSchema, creates: true, serve: createComment},
+
+	{method: "GET", template: repoPath + "/issues", auth: asInstallation, needs: readIssues, serve: listIssues},
+	{method: "POST", template: repoPath + "/issues", auth: asInstallation, needs: writeIssues, body: createIssueSchema, creates: true, serve: createIssue},
+	{method: "GET", template: repoPath + "/issues/{issue_number}", auth: asInstallation, needs: readIssues, serve: getIssue},
+	{method: "PATCH", template: repoPath + "/issues/{issue_number}", auth: asInstallation, needs: writeIssues, body: updateIssueSchema, serve: updateIssue},
+	{method: "POST", template: repoPath + "/issues/{issue_number}/labels", auth: asInstallation, needs: writeTalk, body: addLabelsSchema, serve: addLabels},
+	{method: "DELETE", template: repoPath + "/issues/{issue_number}/labels/{name}", auth: asInstallation, needs: writeTalk, serve: removeLabel},
 }
 
 // manySegments are the parameters that take slashes.

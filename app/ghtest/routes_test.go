@@ -14,7 +14,7 @@ import (
 // route, held against GitHub's OpenAPI description by the client's transport.
 // Routes without such a call fail it.
 func TestEveryRouteAnswersAsDescribed(t *testing.T) {
-	permissions := ghtest.DefaultPermissions()
+	permissions := withIssues()
 	permissions["members"] = "read"
 	gh, repo, inst := shop(t, ghtest.Options{Permissions: permissions})
 	repo.Commit("main", ghtest.Files{"link": ghtest.Symlink("nowhere"), "vendor/lib": ghtest.Submodule(strings.Repeat("a", 40)), "big.bin": strings.Repeat("\x00x", 800_000)}, "odd things")
@@ -98,6 +98,12 @@ func TestEveryRouteAnswersAsDescribed(t *testing.T) {
 		{inst, "POST", onLine, map[string]any{"content": "eyes"}, 201},
 		{inst, "GET", "/orgs/acme/teams/owners/memberships/alice", nil, 200},
 		{inst, "DELETE", commentPath, nil, 204},
+		{inst, "POST", "/repos/acme/shop/issues", map[string]any{"title": "Tidy up", "body": "Because.", "labels": []string{"debt"}}, 201},
+		{inst, "GET", "/repos/acme/shop/issues?state=all&since=2020-01-05T09:00:00Z&sort=created&direction=desc", nil, 200},
+		{inst, "GET", "/repos/acme/shop/issues/3", nil, 200},
+		{inst, "PATCH", "/repos/acme/shop/issues/3", map[string]any{"body": "Done.", "state": "closed", "state_reason": "completed"}, 200},
+		{inst, "POST", "/repos/acme/shop/issues/1/labels", map[string]any{"labels": []string{"risk: high"}}, 200},
+		{inst, "DELETE", "/repos/acme/shop/issues/1/labels/risk:%20high", nil, 200},
 	}
 	for _, call := range calls {
 		if r := call.c.do(call.method, call.path, call.body); r.status != call.status {

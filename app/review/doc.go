@@ -24,4 +24,11 @@
 // a head. Before either is created the intent is stored. An intent without an
 // outcome is resolved by looking on GitHub, by external id or by marker and
 // app id, before the create is tried again.
+//
+// # Issues
+//
+// What is merged with warnings, or past gaps in the config, may become issues of
+// the repository. A job of its own, under one lease for each repository, notes
+// what the merge brings and resolves, and then tells GitHub of what changed. Each
+// step is stored before the next, so that the job may be done again at any point.
 package review

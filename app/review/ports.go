@@ -56,6 +56,7 @@ type Delivery struct {
 
 	Review    *ReviewAsk
 	Close     *Target
+	Merged    bool // what is closed was merged
 	Command   *Command
 	Rerequest *Rerequest
 	Report    *ReportNews
@@ -470,6 +471,30 @@ type Store interface {
 	// is left to delete.
 	Prune(ctx context.Context, reviews, deliveries time.Time) (n int, err error)
 
+	// ReviewOfHead returns the newest review of the target on a head, published
+	// or about to be, or nil.
+	ReviewOfHead(ctx context.Context, key, headSHA string) (*StoredReview, error)
+	// LiveDeferred lists what a repository has deferred and not resolved or left,
+	// by ID: those that wait, are intended or open.
+	LiveDeferred(ctx context.Context, repoID int64) ([]Deferred, error)
+	// NoteDeferred takes in what a merge brings. The same news again changes
+	// nothing. dropped counts what was new beyond MaxDeferred.
+	NoteDeferred(ctx context.Context, l Lease, news DeferredNews) (dropped int, err error)
+	// ChangedDeferred lists what GitHub is to be told of, by ID, and whether the
+	// repository has any issue that is known.
+	ChangedDeferred(ctx context.Context, repoID int64) (all []Deferred, known bool, err error)
+	// IntendDeferred notes the intent to open an issue, unless limit of them were
+	// intended for the repository since then.
+	IntendDeferred(ctx context.Context, l Lease, d Deferred, limit int, since time.Time) (ok bool, err error)
+	// RecordDeferred stores what became of an issue: state, number, digest,
+	// whether there is more to tell, and when it was intended.
+	RecordDeferred(ctx context.Context, d Deferred) error
+	// DeferredRepositories lists one target without a number for each repository
+	// that ChangedDeferred would list something of.
+	DeferredRepositories(ctx context.Context) ([]Target, error)
+	// AskIssues inserts the job that brings issues up to date, unless one waits.
+	AskIssues(ctx context.Context, a IssuesAsk) error
+
 	// SetRefused keeps until when GitHub refuses an installation's calls, 0
 	// for the App's own, so that neither a restarted process nor another one
 	// asks early. Refusals lists those that still hold.
@@ -489,6 +514,7 @@ const (
 	JobReport     JobKind = "report"     // asks for a review where a comment with a review report matters
 	JobScans      JobKind = "scans"      // asks for a review where others' checks have something new
 	JobDeliveries JobKind = "deliveries" // reads the App's delivery log for lost deliveries; periodic
+	JobIssues     JobKind = "issues"     // brings a repository's issues up to date
 	JobSweep      JobKind = "sweep"      // finds open pull requests without an answer; periodic for all installations
 	JobConfig     JobKind = "config"     // looks at config that was pushed, and asks for the reviews that it may change
 	JobForget     JobKind = "forget"     // deletes what is stored of repositories that are none of ours any more
@@ -506,6 +532,7 @@ type Job struct {
 	ScansOf      string       `json:"scans_of,omitempty"`     // JobScans: key of the target
 	Config       *ConfigNews  `json:"config,omitempty"`       // JobConfig
 	Forget       *Forget      `json:"forget,omitempty"`       // JobForget
+	Issues       *IssuesAsk   `json:"issues,omitempty"`       // JobIssues
 	Delivery     string       `json:"delivery,omitempty"`     // JobRerequest, JobReport, JobConfig: GUID of what asked for it
 	Installation int64        `json:"installation,omitempty"` // JobSweep; 0 for all
 	Attempt      int          `json:"-"`                      // from 1; counts each run of this job
@@ -564,6 +591,20 @@ type GitHub interface {
 	// Comments lists our app's own comments that carry the marker, oldest
 	// first.
 	Comments(ctx context.Context, t Target, marker string) ([]Comment, error)
+
+	// Issues lists the issues that our app made in the target's repository since
+	// then, newest first, as far back as is looked.
+	Issues(ctx context.Context, t Target, since time.Time) ([]Issue, error)
+	// Issue reads an issue that our app made; any other is HostNotFound.
+	Issue(ctx context.Context, t Target, number int) (Issue, error)
+	CreateIssue(ctx context.Context, t Target, w IssueWrite) (number int, err error)
+	// UpdateIssue writes an issue's body anew, and opens it or closes it as
+	// completed.
+	UpdateIssue(ctx context.Context, t Target, number int, body string, open bool) error
+	// AddLabel and RemoveLabel change the labels of the pull request. What is so
+	// already is no error.
+	AddLabel(ctx context.Context, t Target, label string) error
+	RemoveLabel(ctx context.Context, t Target, label string) error
 
 	Permission(ctx context.Context, t Target, login string) (Permission, error)
 	// TeamMember reports whether a person is in a team, "org/team-slug". What
@@ -702,6 +743,20 @@ type Comment struct {
 	ID   int64
 	Body string
 	URL  string
+}
+
+// Issue is one of our issues as GitHub has it.
+type Issue struct {
+	Number int
+	Body   string
+	Open   bool
+}
+
+// IssueWrite is an issue to open.
+type IssueWrite struct {
+	Title  string
+	Body   string
+	Labels []string
 }
 
 // Remark is a person's comment.

@@ -36,6 +36,9 @@ func (s *Service) publish(ctx context.Context, lease Lease, state TargetState, r
 	case commentErr != nil:
 		return &commentError{runID: r.RunID, err: commentErr}
 	}
+	if err := s.publishLabels(ctx, lease, state, r, cfg, &talk); err != nil {
+		return &commentError{runID: r.RunID, err: err}
+	}
 	// It is on GitHub: a push that comes now must find it as the review before.
 	stored := context.WithoutCancel(ctx)
 	if err := s.Store.MarkPublished(stored, r.RunID); err != nil {
@@ -52,8 +55,8 @@ func (s *Service) publish(ctx context.Context, lease Lease, state TargetState, r
 	return nil
 }
 
-// commentError says that the check of a review was written and its comment was
-// not.
+// commentError says that the check of a review was written, and its comment or
+// its label was not.
 type commentError struct {
 	runID string
 	err   error

@@ -53,6 +53,9 @@ type Observer struct {
 	// ConfigPushed is told of each push that may have changed config, by what it
 	// was found to be: "valid", "invalid", "unreadable".
 	ConfigPushed func(found string)
+	// Issue is told what became of an issue about something merged: "created",
+	// "updated", "closed", "left", "waiting", "refused", "dropped".
+	Issue func(what string)
 }
 
 // Service does the use cases.
@@ -72,6 +75,9 @@ type Service struct {
 	// suspects is held by the one at work of those that may have taken the
 	// server down.
 	suspects sync.Mutex
+	// issuesRefused has the ids of repositories of which it was logged that they
+	// take no issues.
+	issuesRefused sync.Map
 }
 
 var _ Worker = (*Service)(nil)
@@ -148,6 +154,8 @@ func (s *Service) Work(ctx context.Context, job Job) error {
 		return s.workReport(ctx, job)
 	case JobScans:
 		return s.workScans(ctx, job)
+	case JobIssues:
+		return s.workIssues(ctx, job)
 	case JobDeliveries:
 		return s.retryJob(job.Attempt, s.findDeliveries(ctx))
 	case JobSweep:

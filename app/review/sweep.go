@@ -236,7 +236,7 @@ func (s *Service) sweep(ctx context.Context, installation int64) error {
 			return fmt.Errorf("ask for a sweep of installation %d: %w", in.ID, err)
 		}
 	}
-	return s.finishOrphans(ctx, active)
+	return errors.Join(s.finishOrphans(ctx, active), s.askWaitingIssues(ctx, active))
 }
 
 // finishOrphans completes checks on heads that no open pull request has any

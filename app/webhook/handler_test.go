@@ -297,12 +297,14 @@ func TestAsks(t *testing.T) {
 			asked("title edited, description edited, base changed", false)(d)
 			d.Review.Fresh = true
 		}},
-		"edited nothing":     {"pull_request", "edited", pr("edited", `,"changes":{}`), nothing},
-		"labeled":            {"pull_request", "labeled", pr("labeled", `,"label":{"name":"help wanted"}`), asked("label added", true)},
-		"unlabeled":          {"pull_request", "unlabeled", pr("unlabeled", `,"label":{"name":"type: urgent"}`), asked("label removed", true)},
-		"label of a type":    {"pull_request", "labeled", pr("labeled", `,"label":{"name":"Type: Bug"}`), ofType("label added")},
-		"deleted label":      {"pull_request", "unlabeled", pr("unlabeled", ""), ofType("label removed")},
-		"closed":             {"pull_request", "closed", pr("closed", ""), func(d *review.Delivery) { t := pull; d.Close = &t }},
+		"edited nothing":  {"pull_request", "edited", pr("edited", `,"changes":{}`), nothing},
+		"labeled":         {"pull_request", "labeled", pr("labeled", `,"label":{"name":"help wanted"}`), asked("label added", true)},
+		"unlabeled":       {"pull_request", "unlabeled", pr("unlabeled", `,"label":{"name":"type: urgent"}`), asked("label removed", true)},
+		"label of a type": {"pull_request", "labeled", pr("labeled", `,"label":{"name":"Type: Bug"}`), ofType("label added")},
+		"deleted label":   {"pull_request", "unlabeled", pr("unlabeled", ""), ofType("label removed")},
+		"closed":          {"pull_request", "closed", pr("closed", ""), func(d *review.Delivery) { t := pull; d.Close = &t }},
+		"merged": {"pull_request", "closed", strings.Replace(pr("closed", ""), `"pull_request":{`, `"pull_request":{"merged":true,`, 1),
+			func(d *review.Delivery) { t := pull; d.Close, d.Merged = &t, true }},
 		"assigned":           {"pull_request", "assigned", pr("assigned", ""), nothing},
 		"action of tomorrow": {"pull_request", "blessed", pr("blessed", ""), nothing},
 	}

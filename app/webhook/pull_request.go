@@ -15,6 +15,7 @@ type pullRequestEvent struct {
 	PullRequest struct {
 		Number    int       `json:"number"`
 		State     string    `json:"state"`
+		Merged    bool      `json:"merged"`
 		UpdatedAt time.Time `json:"updated_at"`
 		Head      struct {
 			SHA string `json:"sha"`
@@ -51,7 +52,7 @@ func readPullRequest(d *review.Delivery, body []byte) error {
 		return err
 	}
 	if e.Action == "closed" {
-		d.Close = &t
+		d.Close, d.Merged = &t, e.PullRequest.Merged
 		return nil
 	}
 	d.Review = &review.ReviewAsk{Target: t, Reason: reason, Fresh: e.fresh(), At: e.PullRequest.UpdatedAt, Before: e.before()}

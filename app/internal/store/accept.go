@@ -70,6 +70,11 @@ func (s *Store) accept(ctx context.Context, t tx, d review.Delivery) (review.Acc
 		}
 		a.Key = d.Close.Key()
 		asked = asked || a.Closed
+		if a.Closed && d.Merged {
+			if _, err := t.insertJob(ctx, issuesArgs{Ask: review.IssuesAsk{Target: *d.Close}, Delivery: d.GUID}); err != nil {
+				return a, err
+			}
+		}
 	}
 	if d.Command != nil {
 		ok, err := s.acceptCommand(ctx, t, d, again)

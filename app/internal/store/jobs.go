@@ -187,6 +187,29 @@ func (retentionArgs) options() *river.InsertOpts {
 	return &river.InsertOpts{Priority: 4, UniqueOpts: onceAlive}
 }
 
+// issuesArgs is a job for a repository's issues. Nobody waits for it. Each
+// merge gets its own; of the others one is enough.
+type issuesArgs struct {
+	Ask      review.IssuesAsk `json:"ask"`
+	Delivery string           `json:"delivery"`
+}
+
+func (issuesArgs) Kind() string { return string(review.JobIssues) }
+
+func (a issuesArgs) job() review.Job {
+	return review.Job{Kind: review.JobIssues, Issues: &a.Ask, Delivery: a.Delivery}
+}
+
+func (a issuesArgs) delivery() string { return a.Delivery }
+
+func (a issuesArgs) options() *river.InsertOpts {
+	o := &river.InsertOpts{Priority: 3}
+	if a.Delivery == "" { // deliveries count once themselves
+		o.UniqueOpts = onceAlive
+	}
+	return o
+}
+
 // deliveriesArgs is the periodic job that reads the delivery log.
 type deliveriesArgs struct{}
 

@@ -137,6 +137,11 @@ func (s *Store) LatestReview(ctx context.Context, key string) (*review.StoredRev
 	return s.findReview(ctx, `target_key = ? AND published_at > 0`, key)
 }
 
+// ReviewOfHead implements review.Store.
+func (s *Store) ReviewOfHead(ctx context.Context, key, headSHA string) (*review.StoredReview, error) {
+	return s.findReview(ctx, `target_key = ? AND head_sha = ?`, key, headSHA)
+}
+
 // findReview returns the newest review that a condition holds for, or nil.
 func (s *Store) findReview(ctx context.Context, where string, args ...any) (*review.StoredReview, error) {
 	var r review.StoredReview

@@ -24,6 +24,7 @@ type Metrics struct {
 	gaveUp     *prometheus.CounterVec
 	found      *prometheus.CounterVec
 	config     *prometheus.CounterVec
+	issues     *prometheus.CounterVec
 }
 
 // Queue is what is known of the queue when metrics are read.
@@ -64,9 +65,11 @@ func New(depth func() (Queue, error)) *Metrics {
 			Name: "reviewgate_lost_found_total", Help: "What had been lost and was found: delivery, pull_request, check."}, []string{"what"}),
 		config: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "reviewgate_config_pushes_total", Help: "Pushes that may have changed config, by what it was found to be: valid, invalid, unreadable."}, []string{"found"}),
+		issues: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "reviewgate_issues_total", Help: "Issues about what was merged, by what became of them: created, updated, closed, left, waiting, refused, dropped."}, []string{"outcome"}),
 	}
 	m.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		m.deliveries, m.ack, m.reviews, m.review, m.stage, m.agent, m.calls, m.call, m.rateLeft, m.gaveUp, m.found, m.config, queueCollector{depth})
+		m.deliveries, m.ack, m.reviews, m.review, m.stage, m.agent, m.calls, m.call, m.rateLeft, m.gaveUp, m.found, m.config, m.issues, queueCollector{depth})
 	return m
 }
 
@@ -100,6 +103,9 @@ func (m *Metrics) Found(what string) { m.found.WithLabelValues(what).Inc() }
 
 // ConfigPushed counts a push that may have changed config.
 func (m *Metrics) ConfigPushed(found string) { m.config.WithLabelValues(found).Inc() }
+
+// Issue counts what became of an issue.
+func (m *Metrics) Issue(outcome string) { m.issues.WithLabelValues(outcome).Inc() }
 
 // Call observes a call of GitHub's API. remaining is negative where the
 // answer didn't say.

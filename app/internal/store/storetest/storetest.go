@@ -34,6 +34,7 @@ func Run(t *testing.T, lone bool, open Open) {
 		{"Command", commandTests},
 		{"ByHand", byHandTests},
 		{"Rerun", rerunTests},
+		{"Deferred", deferredTests},
 		{"Config", configTests},
 		{"Sweep", sweepTests},
 		{"HandOver", handOverTests},

@@ -1,0 +1,126 @@
+package gh
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+// maxIssuePages bounds the issues and pull requests that are looked through for
+// ours, newest first.
+const maxIssuePages = 10
+
+// clockSkew is how far GitHub's clock may be from ours.
+const clockSkew = 10 * time.Minute
+
+// issue is an issue. go-github's own type has no word of the app that made it.
+type issue struct {
+	Number    int       `json:"number"`
+	State     string    `json:"state"`
+	Body      string    `json:"body"`
+	CreatedAt time.Time `json:"created_at"`
+	App       struct {
+		ID int64 `json:"id"`
+	} `json:"performed_via_github_app"`
+	// Pull is there for a pull request, which lists have as well.
+	Pull *struct{} `json:"pull_request"`
+}
+
+func (i *issue) whole() error { return wholeIf(i.isWhole()) }
+
+func (i *issue) isWhole() bool {
+	return i.Number > 0 && (i.State == "open" || i.State == "closed") && !i.CreatedAt.IsZero()
+}
+
+func (i *issue) ours(appID int64) bool { return i.Pull == nil && i.App.ID == appID }
+
+// issueList is a page of issues and pull requests.
+type issueList []issue
+
+func (l *issueList) whole() error {
+	return wholeList(*l, func(i issue) bool { return i.isWhole() })
+}
+
+// issueText is an issue to write. What is empty stays as it is.
+type issueText struct {
+	Title       string   `json:"title,omitempty"`
+	Body        string   `json:"body,omitempty"`
+	Labels      []string `json:"labels,omitempty"`
+	State       string   `json:"state,omitempty"`
+	StateReason string   `json:"state_reason,omitempty"`
+}
+
+// Issues lists the issues that our app made since then, newest first, of the
+// newest 1,000 issues and pull requests. There is no asking for the app alone:
+// by creator GitHub Enterprise Cloud has been seen to list none.
+func (c *Client) Issues(ctx context.Context, t review.Target, since time.Time) ([]review.Issue, error) {
+	r := request{
+		op: "list the issues", method: http.MethodGet,
+		path: "/repos/{owner}/{repo}/issues", args: []any{t.Owner, t.Name},
+		query: url.Values{"state": {"all"}, "sort": {"created"}, "direction": {"desc"}},
+	}
+	if !since.IsZero() {
+		since = since.Add(-clockSkew)
+		r.query.Set("since", since.UTC().Format(time.RFC3339)) // of the last change, which is no earlier
+	}
+	var out []review.Issue
+	_, err := walk(ctx, c, t, r, maxIssuePages, func(page issueList) bool {
+		for _, i := range page {
+			if i.CreatedAt.Before(since) {
+				return false
+			}
+			if i.ours(c.appID) {
+				out = append(out, review.Issue{Number: i.Number, Body: i.Body, Open: i.State == "open"})
+			}
+		}
+		return true
+	})
+	return out, err
+}
+
+var errNotOurs = errors.New("the issue is not the App's")
+
+// Issue reads an issue that our app made. One that is another's is not found.
+func (c *Client) Issue(ctx context.Context, t review.Target, number int) (review.Issue, error) {
+	const op = "read the issue"
+	var i issue
+	_, err := c.do(ctx, t, request{
+		op: op, method: http.MethodGet,
+		path: "/repos/{owner}/{repo}/issues/{issue_number}", args: []any{t.Owner, t.Name, number},
+	}, asJSON(&i))
+	if err != nil {
+		return review.Issue{}, err
+	}
+	if !i.ours(c.appID) {
+		return review.Issue{}, &review.HostError{Op: op, Kind: review.HostNotFound, Status: http.StatusNotFound, Err: errNotOurs}
+	}
+	return review.Issue{Number: i.Number, Body: i.Body, Open: i.State == "open"}, nil
+}
+
+// CreateIssue opens an issue.
+func (c *Client) CreateIssue(ctx context.Context, t review.Target, w review.IssueWrite) (int, error) {
+	var made issue
+	_, err := c.do(ctx, t, request{
+		op: "create the issue", method: http.MethodPost,
+		path: "/repos/{owner}/{repo}/issues", args: []any{t.Owner, t.Name},
+		body: issueText{Title: w.Title, Body: w.Body, Labels: w.Labels},
+	}, asJSON(&made))
+	return made.Number, err
+}
+
+// UpdateIssue writes an issue's body anew, and opens or closes it.
+func (c *Client) UpdateIssue(ctx context.Context, t review.Target, number int, body string, open bool) error {
+	text := issueText{Body: body, State: "closed", StateReason: "completed"}
+	if open {
+		text = issueText{Body: body, State: "open"}
+	}
+	_, err := c.do(ctx, t, request{
+		op: "update the issue", method: http.MethodPatch,
+		path: "/repos/{owner}/{repo}/issues/{issue_number}", args: []any{t.Owner, t.Name, number}, body: text,
+	}, ignored)
+	return err
+}

@@ -1,0 +1,32 @@
+package gh
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+// AddLabel puts a label on the pull request. One that the repository does not
+// have is made; one that is there stays.
+func (c *Client) AddLabel(ctx context.Context, t review.Target, label string) error {
+	_, err := c.do(ctx, t, request{
+		op: "add the label", method: http.MethodPost,
+		path: "/repos/{owner}/{repo}/issues/{issue_number}/labels", args: []any{t.Owner, t.Name, t.Number},
+		body: map[string][]string{"labels": {label}},
+	}, ignored)
+	return err
+}
+
+// RemoveLabel takes a label off the pull request. One that is gone already is no
+// error.
+func (c *Client) RemoveLabel(ctx context.Context, t review.Target, label string) error {
+	_, err := c.do(ctx, t, request{
+		op: "remove the label", method: http.MethodDelete,
+		path: "/repos/{owner}/{repo}/issues/{issue_number}/labels/{name}", args: []any{t.Owner, t.Name, t.Number, label},
+	}, ignored)
+	if isNotFound(err) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,186 @@
+package ghtest
+
+import (
+	"slices"
+	"time"
+)
+
+// Issue is an issue as it is now.
+type Issue struct {
+	Number      int
+	Author      string
+	Title, Body string
+	State       string // open or closed
+	StateReason string // of a closed one: completed, not_planned or duplicate; of one opened again: reopened
+	Labels      []string
+	// Edits counts how often it was written again.
+	Edits int
+}
+
+// issue is an issue in the state. Those that are pull requests are not among
+// them.
+type issue struct {
+	Issue
+	repo                           *Repo
+	id                             int64
+	author                         *account
+	byApp                          bool
+	createdAt, updatedAt, closedAt time.Time
+	closedBy                       *account
+}
+
+// addIssue opens an issue. The lock must be held.
+func (r *Repo) addIssue(author *account, title, body string, labels []string, byApp bool) *issue {
+	r.lastNumber++
+	now := r.s.now()
+	i := &issue{
+		Issue: Issue{Number: r.lastNumber, Author: author.login, Title: title, Body: body, State: "open", Labels: slices.Clone(labels)},
+		repo:  r, id: r.s.state.nextID(), author: author, byApp: byApp, createdAt: now, updatedAt: now,
+	}
+	r.issues = append(r.issues, i)
+	return i
+}
+
+// OpenIssue opens an issue as a person does and sends issues opened.
+func (r *Repo) OpenIssue(login, title, body string) Issue {
+	r.s.mu.Lock()
+	author := r.s.state.account(login, "User")
+	i := r.addIssue(author, title, body, nil, false)
+	e := i.event("opened", author, nil)
+	view := i.view()
+	r.s.notify()
+	r.s.mu.Unlock()
+	r.s.deliver(e)
+	return view
+}
+
+// EditIssue writes an issue's body anew as a person does and sends issues
+// edited.
+func (r *Repo) EditIssue(login string, number int, body string) {
+	r.onIssue(login, number, "edited", func(i *issue, _ *account) object {
+		before := i.Body
+		i.Body, i.updatedAt = body, r.s.now()
+		return object{"changes": object{"body": object{"from": before}}}
+	})
+}
+
+// CloseIssue closes an issue as a person does, as completed, not_planned or
+// duplicate, and sends issues closed.
+func (r *Repo) CloseIssue(login string, number int, reason string) {
+	r.onIssue(login, number, "closed", func(i *issue, by *account) object {
+		i.setState("closed", reason, by, r.s.now())
+		return nil
+	})
+}
+
+// DeleteIssue deletes an issue, as an owner can, and sends issues deleted.
+func (r *Repo) DeleteIssue(number int) {
+	r.onIssue(r.owner.login, number, "deleted", func(i *issue, _ *account) object {
+		r.issues = slices.DeleteFunc(r.issues, func(other *issue) bool { return other == i })
+		return nil
+	})
+}
+
+// onIssue changes an issue as a person does, and sends the event.
+func (r *Repo) onIssue(login string, number int, action string, change func(*issue, *account) object) {
+	r.s.mu.Lock()
+	i := r.issue(int64(number))
+	if i == nil {
+		r.s.mu.Unlock()
+		r.s.opts.Fail("%s issue %d of %s: there is none", action, number, r.FullName())
+		return
+	}
+	by := r.s.state.account(login, "User")
+	e := i.event(action, by, change(i, by))
+	r.s.notify()
+	r.s.mu.Unlock()
+	r.s.deliver(e)
+}
+
+// SetHasIssues switches the repository's issues on or off.
+func (r *Repo) SetHasIssues(has bool) { r.change(func() { r.noIssues = !has }) }
+
+// Issues lists the repository's issues, oldest first, without pull requests.
+func (r *Repo) Issues() []Issue {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	var all []Issue
+	for _, i := range r.issues {
+		all = append(all, i.view())
+	}
+	return all
+}
+
+// Labels lists the pull request's labels, in the order in which they came.
+func (p *PullRequest) Labels() []string {
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	return slices.Clone(p.labels)
+}
+
+// view returns a copy that no later change reaches.
+func (i *issue) view() Issue {
+	v := i.Issue
+	v.Labels = slices.Clone(i.Labels)
+	return v
+}
+
+// setState opens or closes the issue. The lock must be held.
+func (i *issue) setState(state, reason string, by *account, now time.Time) {
+	if state == i.State {
+		return
+	}
+	i.State, i.updatedAt, i.closedAt, i.closedBy = state, now, time.Time{}, nil
+	if state == "closed" {
+		i.closedAt, i.closedBy = now, by
+		if reason == "" {
+			reason = "completed"
+		}
+	} else {
+		reason = "reopened"
+	}
+	i.StateReason = reason
+}
+
+// issue returns the issue of a number, or nil. The lock must be held.
+func (r *Repo) issue(number int64) *issue {
+	for _, i := range r.issues {
+		if int64(i.Number) == number {
+			return i
+		}
+	}
+	return nil
+}
+
+// event makes an issues event. The lock must be held.
+func (i *issue) event(action string, sender *account, extra object) event {
+	return i.repo.event("issues", action, sender, object{"issue": i.render()}.with(extra))
+}
+
+// renderFull writes the issue as the routes of a single one carry it. The lock
+// must be held.
+func (i *issue) renderFull() object {
+	return i.render().with(object{"closed_by": i.repo.s.renderAccount(i.closedBy)})
+}
+
+// render writes the issue as lists and webhooks carry it. The lock must be held.
+func (i *issue) render() object {
+	s, r := i.repo.s, i.repo
+	url := s.repoURL(r) + "/issues/" + itoa(i.Number)
+	labels := []object{}
+	for _, name := range i.Labels {
+		labels = append(labels, r.label(name))
+	}
+	var via any
+	if i.byApp {
+		via = s.renderApp("")
+	}
+	return object{
+		"id": i.id, "node_id": nodeID("I", i.id), "number": i.Number, "url": url, "repository_url": s.repoURL(r), "labels_url": url + "/labels{/name}",
+		"comments_url": url + "/comments", "events_url": url + "/events", "html_url": s.web("/%s/issues/%d", r.fullName(), i.Number),
+		"title": i.Title, "body": orNil(i.Body), "user": s.renderAccount(i.author), "labels": labels, "state": i.State, "state_reason": orNil(i.StateReason),
+		"locked": false, "active_lock_reason": nil, "assignee": nil, "assignees": []any{}, "milestone": nil, "comments": 0,
+		"author_association": r.association(i.author), "performed_via_github_app": via,
+		"created_at": stamp(i.createdAt), "updated_at": stamp(i.updatedAt), "closed_at": stamp(i.closedAt),
+	}
+}

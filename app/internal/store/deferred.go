@@ -1,0 +1,214 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+const (
+	deferredColumns = `id, repo_id, kind, key, state, changed = 1, number, path, subject, title, body, seen, pulls, resolved_in, digest, intended_at`
+	// deferredLive tells what is neither resolved nor left alone.
+	deferredLive = `state IN ('waiting', 'intended', 'open')`
+	// deferredToTell tells what GitHub is to be told of.
+	deferredToTell = `changed = 1 AND state <> 'left'`
+)
+
+func scanDeferred(row scanner) (d review.Deferred, err error) {
+	var pulls string
+	var intended int64
+	err = row.Scan(&d.ID, &d.RepoID, &d.Kind, &d.Key, &d.State, &d.Changed, &d.Number, &d.Path, &d.Subject, &d.Title, &d.Body,
+		&d.Seen, &pulls, &d.ResolvedIn, &d.Digest, &intended)
+	if err != nil {
+		return d, err
+	}
+	d.IntendedAt = fromMicros(intended)
+	if err := json.Unmarshal([]byte(pulls), &d.Pulls); err != nil {
+		return d, fmt.Errorf("decode the pull requests of what is deferred: %w", err)
+	}
+	return d, nil
+}
+
+func listDeferred(ctx context.Context, t tx, where string, args ...any) (all []review.Deferred, err error) {
+	err = t.each(ctx, func(row scanner) error {
+		d, err := scanDeferred(row)
+		all = append(all, d)
+		return err
+	}, `SELECT `+deferredColumns+` FROM deferred WHERE `+where+` ORDER BY id`, args...)
+	if err != nil {
+		return nil, fmt.Errorf("list what is deferred: %w", err)
+	}
+	return all, nil
+}
+
+// LiveDeferred implements review.Store.
+func (s *Store) LiveDeferred(ctx context.Context, repoID int64) (all []review.Deferred, err error) {
+	err = s.db.read(ctx, func(t tx) error {
+		all, err = listDeferred(ctx, t, `repo_id = ? AND `+deferredLive, repoID)
+		return err
+	})
+	return all, err
+}
+
+// ChangedDeferred implements review.Store.
+func (s *Store) ChangedDeferred(ctx context.Context, repoID int64) (all []review.Deferred, known bool, err error) {
+	err = s.db.read(ctx, func(t tx) error {
+		if all, err = listDeferred(ctx, t, `repo_id = ? AND `+deferredToTell, repoID); err != nil {
+			return err
+		}
+		return t.row(ctx, `SELECT EXISTS (SELECT 1 FROM deferred WHERE repo_id = ? AND number > 0)`, repoID).Scan(&known)
+	})
+	return all, known, err
+}
+
+// NoteDeferred implements review.Store.
+func (s *Store) NoteDeferred(ctx context.Context, l review.Lease, news review.DeferredNews) (dropped int, err error) {
+	err = s.db.write(ctx, func(t tx) error {
+		dropped = 0
+		if err := fence(ctx, t, l); err != nil {
+			return err
+		}
+		for id, path := range news.Moved {
+			if _, err := t.exec(ctx, `UPDATE deferred SET path = ? WHERE id = ? AND repo_id = ?`, path, id, news.RepoID); err != nil {
+				return fmt.Errorf("note a renamed file: %w", err)
+			}
+		}
+		for _, id := range news.Gone {
+			if err := resolveDeferred(ctx, t, news, id); err != nil {
+				return err
+			}
+		}
+		var live int
+		if err := t.row(ctx, `SELECT count(*) FROM deferred WHERE repo_id = ? AND `+deferredLive, news.RepoID).Scan(&live); err != nil {
+			return fmt.Errorf("count what is deferred: %w", err)
+		}
+		for _, d := range news.Seen {
+			added, err := seeDeferred(ctx, t, news, d, live < review.MaxDeferred)
+			if err != nil {
+				return err
+			}
+			if added == wasAdded {
+				live++
+			}
+			if added == wasDropped {
+				dropped++
+			}
+		}
+		return nil
+	})
+	return dropped, err
+}
+
+// resolveDeferred notes that a merge resolved something. One of which nothing
+// was written is forgotten.
+func resolveDeferred(ctx context.Context, t tx, news review.DeferredNews, id int64) error {
+	if _, err := t.exec(ctx, `DELETE FROM deferred WHERE id = ? AND repo_id = ? AND state = ?`, id, news.RepoID, string(review.DeferredWaiting)); err != nil {
+		return fmt.Errorf("forget what was resolved: %w", err)
+	}
+	_, err := t.exec(ctx, `UPDATE deferred SET resolved_in = ?, changed = 1 WHERE id = ? AND repo_id = ? AND resolved_in = 0 AND `+deferredLive, news.Number, id, news.RepoID)
+	if err != nil {
+		return fmt.Errorf("note what was resolved: %w", err)
+	}
+	return nil
+}
+
+// What became of something seen.
+const (
+	wasKnown = iota
+	wasAdded
+	wasDropped
+)
+
+// seeDeferred counts something up, or takes it in if there is room.
+func seeDeferred(ctx context.Context, t tx, news review.DeferredNews, d review.Deferred, room bool) (became int, err error) {
+	have, err := scanDeferred(t.row(ctx, `SELECT `+deferredColumns+` FROM deferred WHERE repo_id = ? AND kind = ? AND key = ?`+t.lock(), news.RepoID, string(d.Kind), d.Key))
+	switch {
+	case errors.Is(err, sql.ErrNoRows) && !room:
+		return wasDropped, nil
+	case errors.Is(err, sql.ErrNoRows):
+		_, err := t.exec(ctx, `
+			INSERT INTO deferred (repo_id, kind, key, state, changed, path, subject, title, body, pulls) VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?)`,
+			news.RepoID, string(d.Kind), d.Key, string(review.DeferredWaiting), d.Path, d.Subject, d.Title, d.Body, pullsJSON([]int{news.Number}))
+		if err != nil {
+			return wasAdded, fmt.Errorf("take in what is deferred: %w", err)
+		}
+		return wasAdded, nil
+	case err != nil:
+		return wasKnown, fmt.Errorf("look for what is deferred: %w", err)
+	case slices.Contains(have.Pulls, news.Number):
+		return wasKnown, nil // the same news again
+	}
+	pulls := append(have.Pulls, news.Number)
+	pulls = pulls[max(0, len(pulls)-review.MaxDeferredPulls):]
+	_, err = t.exec(ctx, `UPDATE deferred SET seen = seen + 1, pulls = ?, path = ?, subject = ?, title = ?, body = ?, resolved_in = 0, changed = 1 WHERE id = ?`,
+		pullsJSON(pulls), d.Path, d.Subject, d.Title, d.Body, have.ID)
+	if err != nil {
+		return wasKnown, fmt.Errorf("count up what is deferred: %w", err)
+	}
+	return wasKnown, nil
+}
+
+func pullsJSON(pulls []int) string {
+	text, _ := json.Marshal(pulls) // numbers: this can't fail
+	return string(text)
+}
+
+// IntendDeferred implements review.Store.
+func (s *Store) IntendDeferred(ctx context.Context, l review.Lease, d review.Deferred, limit int, since time.Time) (ok bool, err error) {
+	err = s.db.write(ctx, func(t tx) error {
+		ok = false
+		if err := fence(ctx, t, l); err != nil {
+			return err
+		}
+		var intended int
+		if err := t.row(ctx, `SELECT count(*) FROM deferred WHERE repo_id = ? AND intended_at >= ?`, d.RepoID, micros(since)).Scan(&intended); err != nil {
+			return fmt.Errorf("count the issues of a day: %w", err)
+		}
+		if intended >= limit {
+			return nil
+		}
+		ok = true
+		if err := must(t.exec(ctx, `UPDATE deferred SET state = ?, intended_at = ? WHERE id = ?`, string(review.DeferredIntended), s.now(), d.ID)); err != nil {
+			return fmt.Errorf("store the intent to open an issue: %w", err)
+		}
+		return nil
+	})
+	return ok, err
+}
+
+// RecordDeferred implements review.Store.
+func (s *Store) RecordDeferred(ctx context.Context, d review.Deferred) error {
+	return s.change(ctx, fmt.Sprintf("record what became of issue %d", d.Number),
+		`UPDATE deferred SET state = ?, changed = ?, number = ?, digest = ?, intended_at = ? WHERE id = ?`,
+		string(d.State), number(d.Changed), d.Number, d.Digest, micros(d.IntendedAt), d.ID)
+}
+
+// DeferredRepositories implements review.Store. Of a repository's targets it
+// takes the newest pull request, whose names are the likeliest to hold still.
+func (s *Store) DeferredRepositories(ctx context.Context) ([]review.Target, error) {
+	all, err := s.targets(ctx, `SELECT `+targetColumns+` FROM targets
+		WHERE kind = ? AND repo_id IN (SELECT repo_id FROM deferred WHERE `+deferredToTell+`)
+		AND number = (SELECT max(o.number) FROM targets o WHERE o.repo_id = targets.repo_id AND o.kind = targets.kind)
+		ORDER BY repo_id`, string(review.TargetPull))
+	if err != nil {
+		return nil, fmt.Errorf("list the repositories with issues to write: %w", err)
+	}
+	for i := range all {
+		all[i].Number, all[i].HeadSHA, all[i].HeadRef = 0, "", ""
+	}
+	return all, nil
+}
+
+// AskIssues implements review.Store.
+func (s *Store) AskIssues(ctx context.Context, a review.IssuesAsk) error {
+	return s.db.write(ctx, func(t tx) error {
+		_, err := t.insertJob(ctx, issuesArgs{Ask: a})
+		return err
+	})
+}

@@ -1,0 +1,223 @@
+package storetest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+func debt(key string) review.Deferred {
+	return review.Deferred{Kind: review.DeferredDebt, Key: key, Path: "a.go", Subject: "s", Title: "t " + key, Body: "b"}
+}
+
+// issuesLease is that of a repository's issues.
+func (f *fixture) issuesLease(t *testing.T) review.Lease {
+	t.Helper()
+	l, ok, err := f.Acquire(f.ctx, "issues/77", "me", time.Minute)
+	if err != nil || !ok {
+		t.Fatalf("Acquire = %v, %v", ok, err)
+	}
+	return l
+}
+
+func (f *fixture) note(t *testing.T, l review.Lease, number int, seen ...review.Deferred) {
+	t.Helper()
+	if _, err := f.NoteDeferred(f.ctx, l, review.DeferredNews{RepoID: repoID, Number: number, Seen: seen}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (f *fixture) changed(t *testing.T) []review.Deferred {
+	t.Helper()
+	all, _, err := f.ChangedDeferred(f.ctx, repoID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+var deferredTests = map[string]func(*testing.T, *fixture){
+	"is taken in once and counted up by other merges": func(t *testing.T, f *fixture) {
+		l := f.issuesLease(t)
+		for range 2 {
+			f.note(t, l, 1, debt("x"), debt("y"))
+		}
+		again := debt("x")
+		again.Path, again.Subject, again.Title, again.Body = "b.go", "s2", "t2", "b2"
+		for range 2 {
+			f.note(t, l, 2, again)
+		}
+		got := f.changed(t)
+		if len(got) != 2 {
+			t.Fatalf("%d are deferred, want 2: %+v", len(got), got)
+		}
+		want := again
+		want.ID, want.RepoID, want.State, want.Changed, want.Seen, want.Pulls = got[0].ID, repoID, review.DeferredWaiting, true, 2, []int{1, 2}
+		if diff := cmp.Diff(want, got[0]); diff != "" {
+			t.Errorf("deferred (-want +got):\n%s", diff)
+		}
+		for n := range 12 {
+			f.note(t, l, 10+n, again)
+		}
+		got = f.changed(t)
+		if got[0].Seen != 14 || len(got[0].Pulls) != review.MaxDeferredPulls || got[0].Pulls[review.MaxDeferredPulls-1] != 21 {
+			t.Errorf("seen %d times, last in %v", got[0].Seen, got[0].Pulls)
+		}
+	},
+	"goes from waiting to closed, and open again": func(t *testing.T, f *fixture) {
+		l := f.issuesLease(t)
+		f.note(t, l, 1, debt("x"))
+		d := f.changed(t)[0]
+		if ok, err := f.IntendDeferred(f.ctx, l, d, 1, f.clock.Now().Add(-time.Hour)); err != nil || !ok {
+			t.Fatalf("IntendDeferred = %v, %v", ok, err)
+		}
+		d = f.changed(t)[0]
+		if d.State != review.DeferredIntended || !d.IntendedAt.Equal(f.clock.Now()) {
+			t.Errorf("after the intent: %+v", d)
+		}
+		d.State, d.Number, d.Digest, d.Changed = review.DeferredOpen, 12, "d", false
+		if err := f.RecordDeferred(f.ctx, d); err != nil {
+			t.Fatal(err)
+		}
+		if all, known, _ := f.ChangedDeferred(f.ctx, repoID); len(all) != 0 || !known {
+			t.Errorf("after it was written: %+v, known %v", all, known)
+		}
+		gone := review.DeferredNews{RepoID: repoID, Number: 2, Gone: []int64{d.ID}, Moved: map[int64]string{d.ID: "moved.go"}}
+		if _, err := f.NoteDeferred(f.ctx, l, gone); err != nil {
+			t.Fatal(err)
+		}
+		if d = f.changed(t)[0]; d.ResolvedIn != 2 || d.Path != "moved.go" {
+			t.Errorf("after it was resolved: %+v", d)
+		}
+		d.State, d.Changed = review.DeferredClosed, false
+		if err := f.RecordDeferred(f.ctx, d); err != nil {
+			t.Fatal(err)
+		}
+		if live, _ := f.LiveDeferred(f.ctx, repoID); len(live) != 0 {
+			t.Errorf("a closed one is live: %+v", live)
+		}
+		f.note(t, l, 3, debt("x"))
+		if d = f.changed(t)[0]; d.ResolvedIn != 0 || d.Number != 12 || d.Seen != 2 || d.State != review.DeferredClosed {
+			t.Errorf("seen again: %+v", d)
+		}
+		d.State = review.DeferredLeft
+		if err := f.RecordDeferred(f.ctx, d); err != nil {
+			t.Fatal(err)
+		}
+		f.note(t, l, 4, debt("x"))
+		if all := f.changed(t); len(all) != 0 {
+			t.Errorf("what was left is to be told: %+v", all)
+		}
+		wantErr(t, "RecordDeferred of nothing", f.RecordDeferred(f.ctx, review.Deferred{ID: 12345}), review.ErrNotFound)
+	},
+	"what waits is forgotten when it is resolved": func(t *testing.T, f *fixture) {
+		l := f.issuesLease(t)
+		f.note(t, l, 1, debt("x"))
+		id := f.changed(t)[0].ID
+		if _, err := f.NoteDeferred(f.ctx, l, review.DeferredNews{RepoID: repoID, Number: 2, Gone: []int64{id}}); err != nil {
+			t.Fatal(err)
+		}
+		if live, _ := f.LiveDeferred(f.ctx, repoID); len(live) != 0 {
+			t.Errorf("left over: %+v", live)
+		}
+	},
+	"no more are intended in a day than the limit": func(t *testing.T, f *fixture) {
+		l := f.issuesLease(t)
+		f.note(t, l, 1, debt("x"), debt("y"), debt("z"))
+		all := f.changed(t)
+		intend := func(i int) bool {
+			ok, err := f.IntendDeferred(f.ctx, l, all[i], 2, f.clock.Now().Add(-24*time.Hour))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return ok
+		}
+		if !intend(0) || !intend(1) || intend(2) {
+			t.Error("not two of three were intended")
+		}
+		f.clock.pass(24*time.Hour + time.Second)
+		l = f.issuesLease(t)
+		if !intend(2) {
+			t.Error("the third can't be intended a day later")
+		}
+	},
+	"is bounded": func(t *testing.T, f *fixture) {
+		l := f.issuesLease(t)
+		news := review.DeferredNews{RepoID: repoID, Number: 1}
+		for i := range review.MaxDeferred + 2 {
+			news.Seen = append(news.Seen, debt(fmt.Sprint(i)))
+		}
+		if dropped, err := f.NoteDeferred(f.ctx, l, news); err != nil || dropped != 2 {
+			t.Errorf("%d dropped, %v; want 2", dropped, err)
+		}
+		if live, _ := f.LiveDeferred(f.ctx, repoID); len(live) != review.MaxDeferred {
+			t.Errorf("%d are live", len(live))
+		}
+	},
+	"needs the lease": func(t *testing.T, f *fixture) {
+		l := f.issuesLease(t)
+		f.note(t, l, 1, debt("x"))
+		d := f.changed(t)[0]
+		f.clock.pass(time.Hour)
+		f.issuesLease(t)
+		_, err := f.NoteDeferred(f.ctx, l, review.DeferredNews{RepoID: repoID, Number: 2, Seen: []review.Deferred{debt("y")}})
+		wantErr(t, "NoteDeferred", err, review.ErrLeaseLost)
+		_, err = f.IntendDeferred(f.ctx, l, d, 5, f.clock.Now())
+		wantErr(t, "IntendDeferred", err, review.ErrLeaseLost)
+	},
+	"repositories with something to tell are listed once": func(t *testing.T, f *fixture) {
+		for n := range 3 {
+			f.accept(t, push(guid(n), pull(n+1, fmt.Sprintf("head%d", n))))
+		}
+		if all, err := f.DeferredRepositories(f.ctx); err != nil || len(all) != 0 {
+			t.Errorf("before any: %+v, %v", all, err)
+		}
+		f.note(t, f.issuesLease(t), 1, debt("x"))
+		all, err := f.DeferredRepositories(f.ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := pull(0, "")
+		if diff := cmp.Diff([]review.Target{want}, all); diff != "" {
+			t.Errorf("repositories (-want +got):\n%s", diff)
+		}
+		before := f.jobs(t)
+		for range 2 {
+			if err := f.AskIssues(f.ctx, review.IssuesAsk{Target: want}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f.wantJobs(t, before+1, "after asks for one repository")
+	},
+	"a merge of what is known asks for issues": func(t *testing.T, f *fixture) {
+		g := pull(1, "aaa")
+		closed := review.Delivery{GUID: "c", Event: "pull_request", Action: "closed", Close: &g, Merged: true}
+		f.accept(t, closed)
+		f.wantJobs(t, 0, "after the merge of what is not known")
+		f.accept(t, push("p", g))
+		closed.GUID, closed.Merged = "d", false
+		f.accept(t, closed)
+		f.wantJobs(t, 1, "after a close without a merge")
+		closed.GUID, closed.Merged = "e", true
+		f.accept(t, closed)
+		f.wantJobs(t, 2, "after a merge")
+	},
+	"the newest review of a head counts, published or not": func(t *testing.T, f *fixture) {
+		g := pull(1, "aaa")
+		f.save(t, stored("1", g, 1, "aaa"), true)
+		f.save(t, stored("2", g, 2, "bbb"), false)
+		for head, want := range map[string]string{"aaa": "1", "bbb": "2"} {
+			r, err := f.ReviewOfHead(f.ctx, g.Key(), head)
+			if err != nil || r == nil || r.RunID != want {
+				t.Errorf("%s: %+v, %v", head, r, err)
+			}
+		}
+		if r, err := f.ReviewOfHead(f.ctx, g.Key(), "ccc"); r != nil || err != nil {
+			t.Errorf("of no head: %+v, %v", r, err)
+		}
+	},
+}

@@ -1,0 +1,124 @@
+package app
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/app/ghtest"
+)
+
+const (
+	routeAddLabel    = "POST /repos/{owner}/{repo}/issues/{issue_number}/labels"
+	routeRemoveLabel = "DELETE /repos/{owner}/{repo}/issues/{issue_number}/labels/{name}"
+)
+
+func (w *world) labels(pr *ghtest.PullRequest, want ...string) {
+	w.Helper()
+	got := pr.Labels()
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		w.Errorf("labels %q, want %q", got, want)
+	}
+}
+
+// labelWrites counts the writes of labels since the last reset.
+func (w *world) labelWrites() int {
+	return len(w.gh.CallsTo(routeAddLabel)) + len(w.gh.CallsTo(routeRemoveLabel))
+}
+
+// risky is a change that touches what is sensitive.
+var risky = ghtest.Files{
+	"db/migrations/1_drop.sql": "DROP TABLE orders;\n", ".github/workflows/ci.yml": "on: push\njobs: {}\n",
+	"auth/login.go": "package auth\n" + strings.Repeat("\nfunc f() {}\n", 200), "payments/charge.go": "package payments\n" + strings.Repeat("\nfunc g() {}\n", 200),
+}
+
+func TestLabelsAreOffByDefault(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	pr := w.another("first", risky)
+	w.idle()
+	w.labels(pr)
+	if n := w.labelWrites(); n != 0 {
+		t.Errorf("%d writes of labels", n)
+	}
+}
+
+func TestRiskLabelFollowsTheLevel(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.repo.Commit("main", ghtest.Files{settingsPath: `{"labels": {"risk": true, "prefix": "Risk/"}}`}, "config")
+	pr := w.repo.OpenPR(ghtest.PR{Title: "docs: more", Body: goodBody, Labels: []string{"bug", "Risk/unheard of", "risk: low"}, Files: ghtest.Files{"README.md": "# shop\n\nMore.\n"}})
+	w.idle()
+	w.labels(pr, "bug", "Risk/unheard of", "risk: low", "Risk/low")
+	if n := w.labelWrites(); n != 1 {
+		t.Errorf("%d writes of labels for the first", n)
+	}
+
+	w.gh.ResetCalls()
+	pr.Comment("alice", "/review")
+	w.idle()
+	if n := w.labelWrites(); n != 0 {
+		t.Errorf("%d writes of labels where the level is the same", n)
+	}
+
+	w.gh.ResetCalls()
+	pr.Push(risky, "risk it")
+	w.idle()
+	level := string(w.stored(pr).Review.Classification.Risk.Level)
+	if level == "low" {
+		t.Fatal("the change is no riskier than before")
+	}
+	w.labels(pr, "bug", "Risk/unheard of", "risk: low", "Risk/"+level)
+	if n := w.labelWrites(); n != 2 {
+		t.Errorf("%d writes of labels to replace one", n)
+	}
+}
+
+// A label is no reason for a check to fall, or for the review to be done again.
+func TestLabelThatGitHubRefuses(t *testing.T) {
+	t.Parallel()
+	for name, refuse := range map[string]func(*ghtest.Exchange){
+		"for good":       func(x *ghtest.Exchange) { x.Fail(403, "Resource not accessible by integration") },
+		"for the moment": ghtest.First(2, func(x *ghtest.Exchange) { x.Fail(502, "bad gateway") }),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := start(t)
+			w.repo.Commit("main", ghtest.Files{settingsPath: `{"labels": {"risk": true}}`}, "config")
+			w.gh.On(routeAddLabel, refuse)
+			pr := w.open(ghtest.Files{"store/client.go": secure, "store/client_test.go": "package store\n"})
+			w.idle()
+			w.wants(pr, "success")
+			want := []string{"risk: low"}
+			if name == "for good" {
+				want = nil
+			}
+			w.labels(pr, want...)
+			if n := len(pr.CheckRuns()); n != 1 || w.comment(pr).Edits != 0 {
+				t.Errorf("%d check runs, the comment edited %d times", n, w.comment(pr).Edits)
+			}
+		})
+	}
+}
+
+// Where a policy reads labels, ours asks for a review more, and not for ever.
+func TestOwnLabelWherePoliciesReadLabels(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.repo.Commit("main", ghtest.Files{
+		settingsPath: `{"labels": {"risk": true}}`,
+		".github/reviewgate/review-composition.json": `[{"id": "hurry", "description": "d", "priority": 1,
+			"trigger": {"type": "expression", "when": "'hurry' in facts.labels"}, "dispatch": {"agents": ["build-reviewer"]}}]`,
+	}, "config")
+	pr := w.open(ghtest.Files{"store/client.go": secure})
+	w.idle()
+	w.labels(pr, "risk: low")
+	if s, err := w.app.store.Target(t.Context(), w.stored(pr).Key); err != nil || s.Done != 2 {
+		t.Errorf("%d reviews, %v; want one more for the label", s.Done, err)
+	}
+	if n := w.labelWrites(); n != 1 || len(pr.CheckRuns()) != 1 {
+		t.Errorf("%d writes of labels, %d check runs", n, len(pr.CheckRuns()))
+	}
+}

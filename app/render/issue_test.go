@@ -1,0 +1,133 @@
+package render
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+func debtState(v View, i int) (IssueText, IssueState) {
+	f := &v.Review.Report.Findings[i]
+	text := IssuesOf(v).Debt(f)
+	return text, IssueState{Kind: IssueDebt, Key: f.ID, About: text.About, Seen: 1, Pulls: []int{12}}
+}
+
+func gapState(v View) (IssueText, IssueState) {
+	text := IssuesOf(v).Gap(&v.Review.Report.GapLog[0])
+	return text, IssueState{Kind: IssueGap, Key: "0123", About: text.About, Seen: 1, Pulls: []int{12}}
+}
+
+func TestIssues(t *testing.T) {
+	whole := gapsView()
+	whole.Review.Report.GapLog[0].Suggestion.Operations[0].Path = ""
+	again := func(s IssueState) IssueState {
+		s.Seen, s.Pulls = 1203, []int{12, 15, 1234}
+		return s
+	}
+	gone := func(s IssueState) IssueState {
+		s.ResolvedIn = 16
+		return s
+	}
+	var b strings.Builder
+	show := func(what string, text IssueText, s IssueState) {
+		fmt.Fprintf(&b, "=== %s: %s\n%s\n\n", what, text.Title, Issue(s).Body)
+	}
+	debt, first := debtState(findingsView(), 3)
+	show("debt", debt, first)
+	show("debt seen again", debt, again(first))
+	show("debt that is gone", debt, gone(again(first)))
+	gap, firstGap := gapState(gapsView())
+	show("gap", gap, firstGap)
+	show("gap that is covered", gap, gone(firstGap))
+	wholeGap, wholeState := gapState(whole)
+	show("gap without a file", wholeGap, wholeState)
+	hostile, hostileState := debtState(hostileView(), 0)
+	show("hostile", hostile, hostileState)
+	golden(t, "issues.md", b.String())
+}
+
+func TestIssueDigests(t *testing.T) {
+	_, s := debtState(findingsView(), 3)
+	digest := Issue(s).Digest
+	if Issue(s).Digest != digest {
+		t.Error("one issue has two digests")
+	}
+	s.Seen++
+	if Issue(s).Digest == digest {
+		t.Error("an issue that was counted up has the digest from before")
+	}
+}
+
+func TestWhatPeopleWriteBelowAnIssueIsKept(t *testing.T) {
+	_, s := debtState(findingsView(), 3)
+	old := Issue(s).Body
+	s.Seen++
+	body := Issue(s).Body
+	for below, want := range map[string]string{
+		"": body, "\n \n": body, "\n\n- [ ] mine\n": body + "\n\n- [ ] mine\n",
+		strings.Repeat("x", maxBody): body,
+	} {
+		if got := KeepBelow(body, old+below); got != want {
+			t.Errorf("below %.20q: %.100q", below, got)
+		}
+	}
+}
+
+// pulls are the references to pull requests that are ours.
+var pulls = regexp.MustCompile(`#(12|15)\b`)
+
+// issueHolds fails the test if anything of an issue is more than text and layout
+// of our own.
+func issueHolds(t interface{ Fatalf(string, ...any) }, v View) {
+	var all []IssueText
+	is := IssuesOf(v)
+	for i := range v.Review.Report.Findings {
+		all = append(all, is.Debt(&v.Review.Report.Findings[i]))
+	}
+	for i := range v.Review.Report.GapLog {
+		all = append(all, is.Gap(&v.Review.Report.GapLog[i]))
+	}
+	for _, text := range all {
+		if bad := hiddenIn(text.Title, false); bad != "" || len(text.Title) > 255 || mention.MatchString(text.Title) || strings.Contains(text.Title, "\n") {
+			t.Fatalf("title %q: %s", text.Title, bad)
+		}
+		if bad := inert(text.About); bad != "" {
+			t.Fatalf("%s\n%s", bad, text.About)
+		}
+		if bad := live(rendered(text.About)); bad != "" {
+			t.Fatalf("live: %s\n%s", bad, text.About)
+		}
+		s := IssueState{Kind: IssueDebt, Key: "0123", About: text.About, Seen: 2, Pulls: []int{12, 15}}
+		body := Issue(s).Body
+		if len(body) > maxBody || strings.Count(body, markerStart) != 2 || !strings.HasPrefix(body, IssueMarker(IssueDebt, "0123")+"\n") || !strings.HasSuffix(body, "\n"+issueEnd) {
+			t.Fatalf("%d bytes, markers %d:\n%s", len(body), strings.Count(body, markerStart), body)
+		}
+		own := strings.TrimSuffix(strings.TrimPrefix(body, IssueMarker(IssueDebt, "0123")+"\n"), "\n"+issueEnd)
+		if bad := inert(pulls.ReplaceAllString(own, "·")); bad != "" {
+			t.Fatalf("%s\n%s", bad, own)
+		}
+	}
+}
+
+func TestNothingHostileHoldsInIssues(t *testing.T) {
+	for _, a := range attacks {
+		issueHolds(t, attackedView(a.text))
+	}
+	rapid.Check(t, func(t *rapid.T) { issueHolds(t, hostileViews().Draw(t, "view")) })
+}
+
+func TestIssueWithAnEndlessPatchFits(t *testing.T) {
+	v := gapsView()
+	g := &v.Review.Report.GapLog[0]
+	for range 5000 {
+		g.Suggestion.Operations = append(g.Suggestion.Operations, pipeline.PatchOperation{Op: "add", Path: "/-", Value: "a long value"})
+	}
+	if _, s := gapState(v); len(Issue(s).Body) > maxBody {
+		t.Errorf("a body of %d bytes", len(Issue(s).Body))
+	}
+}

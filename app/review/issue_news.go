@@ -1,0 +1,248 @@
+package review
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/app/render"
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/gapdetect"
+	"github.com/reviewgate/reviewgate/policies/glob"
+)
+
+// maxNews bounds what one merge brings of each kind: nobody works off more.
+const maxNews = 50
+
+// noteMerge stores what a merge brings and what it resolves.
+func (s *Service) noteMerge(ctx context.Context, l Lease, t Target, r *StoredReview, cfg *config.Config) error {
+	live, err := s.Store.LiveDeferred(ctx, t.RepoID)
+	if err != nil {
+		return err
+	}
+	m := merge{review: &r.Review, settings: cfg.Settings.Issues, words: render.IssuesOf(s.view(t, r, cfg, "", nil))}
+	news := DeferredNews{RepoID: t.RepoID, Number: t.Number, Seen: m.seen(), Moved: map[int64]string{}}
+	changes := newChanges(&r.Review.Facts)
+	for i := range live {
+		d := &live[i]
+		if slices.ContainsFunc(news.Seen, func(n Deferred) bool { return n.Kind == d.Kind && n.Key == d.Key }) {
+			continue
+		}
+		gone, to, err := changes.judge(d, cfg)
+		switch {
+		case err != nil:
+			return err
+		case gone:
+			news.Gone = append(news.Gone, d.ID)
+		case to != d.Path:
+			news.Moved[d.ID] = to
+		}
+	}
+	if len(news.Seen)+len(news.Gone)+len(news.Moved) == 0 {
+		return nil
+	}
+	dropped, err := s.Store.NoteDeferred(ctx, l, news)
+	if err != nil {
+		return fmt.Errorf("note what was merged: %w", err)
+	}
+	if dropped += m.left; dropped > 0 {
+		s.Log.Warn().Str("target", t.Key()).Int("dropped", dropped).Msg("more was merged than issues are kept for")
+		s.countIssue(issueDropped)
+	}
+	return nil
+}
+
+// merge is what a merged review has to defer.
+type merge struct {
+	review   *pipeline.Review
+	settings config.IssueSettings
+	words    *render.Issues
+	left     int // beyond maxNews
+}
+
+func (m *merge) seen() []Deferred {
+	report := &m.review.Report
+	overridden := report.ByHand != nil && report.ByHand.Action == pipeline.HandOverride
+	var debts, gaps []Deferred
+	if m.settings.TechDebt && (!report.Decision.Blocks() || overridden) {
+		debts = m.debts()
+	}
+	if m.settings.Gaps {
+		gaps = m.gaps()
+	}
+	return append(debts, gaps...)
+}
+
+// debts are the warnings in files: what is said of a title or a commit can't be
+// paid back any more.
+func (m *merge) debts() (all []Deferred) {
+	lines := newChanges(&m.review.Facts)
+	for i := range m.review.Report.Findings {
+		f := &m.review.Report.Findings[i]
+		if f.GateSeverity != pipeline.SeverityWarning || f.Path == "" || f.State != pipeline.StateNew && f.State != pipeline.StateOpen {
+			continue
+		}
+		if len(all) == maxNews {
+			m.left++
+			continue
+		}
+		text := m.words.Debt(f)
+		all = append(all, Deferred{
+			Kind: DeferredDebt, Key: f.ID, Path: f.Path, Subject: lines.flagged(f), Title: text.Title, Body: text.About,
+		})
+	}
+	return all
+}
+
+// gaps are the entries of the gap log, each with a patch that can be applied
+// alone.
+func (m *merge) gaps() (all []Deferred) {
+	log := m.review.Report.GapLog
+	for i := range log {
+		if len(all) == maxNews {
+			m.left++
+			continue
+		}
+		g := log[i]
+		g.Suggestion = alone(log[0].Suggestion, g.Suggestion)
+		text := m.words.Gap(&g)
+		subject := ""
+		if g.Source == gapdetect.Source {
+			subject = g.Concern
+		}
+		all = append(all, Deferred{
+			Kind: DeferredGap, Key: sum(g.Concern, g.Suggestion.File, g.Path), Path: g.Path, Subject: subject, Title: text.Title, Body: text.About,
+		})
+	}
+	return all
+}
+
+// alone is a patch of a log as it is without those before it. The first of the
+// log fits the file as it was; where that had no list, the first one makes it,
+// and the others append to that.
+func alone(first, p pipeline.ConfigPatch) pipeline.ConfigPatch {
+	if len(first.Operations) != 1 || len(p.Operations) != 1 || first.File != p.File {
+		return p
+	}
+	op := p.Operations[0]
+	if op.Op != "add" || op.Path != "/items/-" {
+		return p
+	}
+	switch first.Operations[0].Path {
+	case "":
+		op.Path, op.Value = "", map[string]any{"items": []any{op.Value}}
+	case "/items":
+		op.Path, op.Value = "/items", []any{op.Value}
+	}
+	p.Operations = pipeline.List[pipeline.PatchOperation]{op}
+	return p
+}
+
+// sum is a short digest of some texts.
+func sum(parts ...string) string {
+	h := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return hex.EncodeToString(h[:8])
+}
+
+// changes answers what a merge did to files.
+type changes struct {
+	files map[string]*pipeline.File // by the path before, and that after
+}
+
+func newChanges(f *pipeline.PRFacts) changes {
+	c := changes{files: make(map[string]*pipeline.File, len(f.Files))}
+	for i := range f.Files {
+		file := &f.Files[i]
+		c.files[file.Path] = file
+		if file.Status == pipeline.FileRenamed {
+			c.files[file.PreviousPath] = file
+		}
+	}
+	return c
+}
+
+// flagged is a digest of the first line that a finding is about, or "" where the
+// diff does not show it.
+func (c changes) flagged(f *pipeline.Finding) string {
+	file := c.files[f.Path]
+	if file == nil || f.StartLine == 0 {
+		return ""
+	}
+	for _, h := range file.Hunks {
+		for _, l := range h.Lines {
+			if l.Op != pipeline.LineRemoved && l.New >= f.StartLine && l.New <= f.EndLine && strings.TrimSpace(l.Text) != "" {
+				return lineSum(l.Text)
+			}
+		}
+	}
+	return ""
+}
+
+// lineSum is a digest of a line, whatever its white space.
+func lineSum(text string) string { return sum(strings.Join(strings.Fields(text), " ")) }
+
+// judge reports whether the merge resolved something that it did not bring
+// itself, else the path that its file has now. Debt is gone when more lines like
+// the flagged one were taken away than added: what looks at added lines says
+// nothing of one that stands still.
+func (c changes) judge(d *Deferred, cfg *config.Config) (gone bool, to string, err error) {
+	to = d.Path
+	if file := c.files[d.Path]; file != nil {
+		if file.Status == pipeline.FileRemoved {
+			return true, to, nil
+		}
+		to = file.Path
+		if d.Kind == DeferredDebt && d.Subject != "" && balance(file, d.Subject) < 0 {
+			return true, to, nil
+		}
+	}
+	if d.Kind == DeferredGap && d.Subject != "" {
+		gone, err = covered(cfg, d.Subject, to)
+	}
+	return gone, to, err
+}
+
+// balance is how many more lines of a digest there are after the change.
+func balance(f *pipeline.File, line string) (n int) {
+	for _, h := range f.Hunks {
+		for _, l := range h.Lines {
+			switch {
+			case l.Op == pipeline.LineContext || lineSum(l.Text) != line:
+			case l.Op == pipeline.LineAdded:
+				n++
+			default:
+				n--
+			}
+		}
+	}
+	return n
+}
+
+// covered reports whether the config no longer misses a concern in a file: the
+// file is mapped to its domain, or nothing looks for it any more.
+func covered(cfg *config.Config, concern, path string) (bool, error) {
+	for i := range cfg.Signals {
+		s := &cfg.Signals[i]
+		if s.Concern != concern {
+			continue
+		}
+		mapped := false
+		for j := range cfg.Domains {
+			if d := &cfg.Domains[j]; d.Domain == s.Domain {
+				globs, err := glob.Compile(d.Globs)
+				if err != nil {
+					return false, fmt.Errorf("compile the globs of %s: %w", d.ID, err)
+				}
+				mapped = mapped || globs.Any(path)
+			}
+		}
+		if !mapped {
+			return false, nil
+		}
+	}
+	return true, nil
+}

@@ -1,0 +1,247 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/render"
+	"github.com/reviewgate/reviewgate/config"
+)
+
+// issueWriter writes a repository's issues to GitHub, under the lease of them.
+type issueWriter struct {
+	*Service
+	lease    Lease
+	target   Target
+	settings config.IssueSettings
+
+	known   bool    // an issue of the repository is known to the store
+	ours    []Issue // all that GitHub has, once they were asked for
+	asked   bool
+	waiting int
+}
+
+// errIssuesRefused says that GitHub takes no issues of ours in the repository.
+var errIssuesRefused = errors.New("issues can't be written")
+
+// all tells GitHub of everything that changed.
+func (w *issueWriter) all(ctx context.Context) error {
+	list, known, err := w.Store.ChangedDeferred(ctx, w.target.RepoID)
+	if err != nil {
+		return err
+	}
+	w.known = known
+	for i := range list {
+		if d := &list[i]; w.wanted(d.Kind) {
+			if err = w.one(ctx, d); err != nil {
+				break
+			}
+		}
+	}
+	if errors.Is(err, errIssuesRefused) {
+		return w.refused(ctx, err)
+	}
+	if w.waiting > 0 {
+		w.Log.Info().Str("repository", w.target.Owner+"/"+w.target.Name).Int("waiting", w.waiting).Int("per_day", w.settings.PerDay).
+			Msg("issues wait for another day")
+	}
+	return err
+}
+
+func (w *issueWriter) wanted(kind DeferredKind) bool {
+	return kind == DeferredDebt && w.settings.TechDebt || kind == DeferredGap && w.settings.Gaps
+}
+
+// refused tells once that a repository takes no issues, and lets it be. The
+// next merge tries again: it may have been mended.
+func (w *issueWriter) refused(ctx context.Context, err error) error {
+	w.countIssue(issueRefused)
+	if _, told := w.issuesRefused.LoadOrStore(w.target.RepoID, true); !told {
+		w.Log.Warn().Str("repository", w.target.Owner+"/"+w.target.Name).Err(err).
+			Msg("issues are switched on in the settings and can't be written: the App needs the permission issues: write, and the repository its issues")
+	}
+	if err := w.Store.SetMark(ctx, refusedMark(w.target), w.Now()); err != nil {
+		return fmt.Errorf("note that issues were refused: %w", err)
+	}
+	return nil
+}
+
+// one tells GitHub of one issue.
+func (w *issueWriter) one(ctx context.Context, d *Deferred) error {
+	if d.State == DeferredIntended {
+		if err := w.resolve(ctx, d); err != nil {
+			return err
+		}
+	}
+	if d.Number == 0 && !w.known {
+		if err := w.adopt(ctx, d); err != nil {
+			return err
+		}
+	}
+	switch {
+	case d.Number != 0:
+		return w.update(ctx, d)
+	case d.ResolvedIn != 0: // intended once, and never there
+		return w.settle(ctx, d, DeferredClosed)
+	}
+	return w.create(ctx, d)
+}
+
+// resolve finds out whether an issue that was about to be opened is there.
+// Lists may lag behind a create.
+func (w *issueWriter) resolve(ctx context.Context, d *Deferred) error {
+	found, err := twice(ctx, func() (*Issue, error) {
+		all, err := w.GitHub.Issues(ctx, w.target, d.IntendedAt)
+		return issueWith(all, d.marker()), w.refusal(err)
+	})
+	if err != nil || found == nil {
+		return err
+	}
+	return w.take(ctx, d, found)
+}
+
+// adopt looks for the issue where the store knows of none in the repository: it
+// may have been lost.
+func (w *issueWriter) adopt(ctx context.Context, d *Deferred) error {
+	if !w.asked {
+		all, err := w.GitHub.Issues(ctx, w.target, time.Time{})
+		if err != nil {
+			return w.refusal(err)
+		}
+		w.ours, w.asked = all, true
+	}
+	if found := issueWith(w.ours, d.marker()); found != nil {
+		return w.take(ctx, d, found)
+	}
+	return nil
+}
+
+// issueWith is the first of our issues that has the marker, or nil.
+func issueWith(all []Issue, marker string) *Issue {
+	for i := range all {
+		if strings.HasPrefix(all[i].Body, marker) {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
+func (w *issueWriter) take(ctx context.Context, d *Deferred, found *Issue) error {
+	d.Number, d.State = found.Number, DeferredOpen
+	if doc := d.document(); found.Open && found.Body == doc.Body {
+		d.Digest = doc.Digest // nothing more to tell
+	}
+	return w.record(ctx, d)
+}
+
+// create opens an issue, the intent first, if there is room below the daily
+// limit. One that was intended before has its room.
+func (w *issueWriter) create(ctx context.Context, d *Deferred) error {
+	if d.State != DeferredIntended {
+		ok, err := w.Store.IntendDeferred(ctx, w.lease, *d, w.settings.PerDay, w.Now().Add(-issueDay))
+		if err != nil {
+			return fmt.Errorf("store the intent to open an issue: %w", err)
+		}
+		if !ok {
+			w.waiting++
+			w.countIssue(issueWaiting)
+			return nil
+		}
+		d.State, d.IntendedAt = DeferredIntended, w.Now()
+	}
+	if err := w.fence(ctx, w.lease); err != nil {
+		return err
+	}
+	doc := d.document()
+	number, err := w.GitHub.CreateIssue(ctx, w.target, IssueWrite{Title: d.Title, Body: doc.Body, Labels: w.settings.Labels})
+	if err != nil {
+		return w.notCreated(ctx, d, err)
+	}
+	d.Number, d.Digest = number, doc.Digest
+	w.countIssue(issueCreated)
+	// It is there: to lose its number because the job ends now would cost a
+	// search.
+	return w.settle(context.WithoutCancel(ctx), d, DeferredOpen)
+}
+
+// notCreated puts an issue back that GitHub did certainly not open.
+func (w *issueWriter) notCreated(ctx context.Context, d *Deferred, err error) error {
+	var host *HostError
+	if !errors.As(err, &host) || host.Temporary() {
+		return err
+	}
+	if host.Kind == HostInvalid {
+		w.Log.Error().Str("repository", w.target.Owner+"/"+w.target.Name).Str("issue", d.marker()).Err(err).Msg("GitHub does not take this issue")
+		w.countIssue(issueLeft)
+		return w.settle(ctx, d, DeferredLeft)
+	}
+	d.State, d.IntendedAt = DeferredWaiting, time.Time{}
+	return errors.Join(w.refusal(err), w.record(ctx, d))
+}
+
+// update writes an issue anew and closes it if it is resolved. One that somebody
+// closed or deleted is left alone, and so is one whose first line is not ours
+// any more.
+func (w *issueWriter) update(ctx context.Context, d *Deferred) error {
+	doc := d.document()
+	open := d.ResolvedIn == 0
+	if d.Digest == doc.Digest && open == (d.State == DeferredOpen) {
+		return w.settle(ctx, d, d.State)
+	}
+	now, err := w.GitHub.Issue(ctx, w.target, d.Number)
+	var host *HostError
+	if errors.As(err, &host) && host.Kind == HostNotFound {
+		// Deleted or transferred, unless the repository has no issues any more.
+		if _, err := w.GitHub.Issues(ctx, w.target, w.Now()); err != nil {
+			return w.refusal(err)
+		}
+	} else if err != nil {
+		return w.refusal(err)
+	}
+	if !open && !now.Open && strings.HasPrefix(now.Body, doc.Body) { // by us, before a crash
+		d.Digest = doc.Digest
+		return w.settle(ctx, d, DeferredClosed)
+	}
+	if err != nil || !now.Open && d.State != DeferredClosed || !strings.HasPrefix(now.Body, d.marker()) {
+		w.countIssue(issueLeft)
+		return w.settle(ctx, d, DeferredLeft)
+	}
+	if err := w.fence(ctx, w.lease); err != nil {
+		return err
+	}
+	if err := w.GitHub.UpdateIssue(ctx, w.target, d.Number, render.KeepBelow(doc.Body, now.Body), open); err != nil {
+		return w.refusal(err)
+	}
+	d.Digest = doc.Digest
+	if !open {
+		w.countIssue(issueClosed)
+		return w.settle(ctx, d, DeferredClosed)
+	}
+	w.countIssue(issueUpdated)
+	return w.settle(ctx, d, DeferredOpen)
+}
+
+// refusal makes a refusal for good one of all issues of the repository.
+func (w *issueWriter) refusal(err error) error {
+	var host *HostError
+	if errors.As(err, &host) && !host.Temporary() {
+		return errors.Join(errIssuesRefused, err)
+	}
+	return err
+}
+
+// settle records that GitHub has been told all of an issue.
+func (w *issueWriter) settle(ctx context.Context, d *Deferred, state DeferredState) error {
+	d.State, d.Changed = state, false
+	return w.record(ctx, d)
+}
+
+func (w *issueWriter) record(ctx context.Context, d *Deferred) error {
+	if err := w.Store.RecordDeferred(ctx, *d); err != nil {
+		return fmt.Errorf("record the issue: %w", err)
+	}
+	return nil
+}

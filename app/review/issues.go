@@ -1,0 +1,132 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/render"
+	"github.com/reviewgate/reviewgate/config"
+)
+
+// What becomes of issues, as Observer.Issue is told.
+const (
+	issueCreated = "created"
+	issueUpdated = "updated"
+	issueClosed  = "closed"
+	issueLeft    = "left"    // closed or deleted by somebody, so that it is never touched again
+	issueWaiting = "waiting" // beyond the daily limit
+	issueRefused = "refused" // by GitHub: the permission is missing, or issues are switched off
+	issueDropped = "dropped" // beyond MaxDeferred
+)
+
+// issueDay is the time of the daily limit, and how long a sweep lets a
+// repository be that refused its issues.
+const issueDay = 24 * time.Hour
+
+// workIssues brings a repository's issues up to date after a merge, or with
+// those that had to wait. It is safe to do again: a merge is noted once, and an
+// issue that may be there is looked for.
+func (s *Service) workIssues(ctx context.Context, job Job) error {
+	return s.retryJob(job.Attempt, s.deferIssues(ctx, job.Issues.Target))
+}
+
+func (s *Service) deferIssues(ctx context.Context, t Target) error {
+	merged, cfg, err := s.issuesAsked(ctx, t)
+	if err != nil || cfg == nil {
+		return err
+	}
+	l, ok, err := s.Store.Acquire(ctx, fmt.Sprintf("issues/%d", t.RepoID), s.Owner, s.LeaseTTL)
+	if err != nil {
+		return fmt.Errorf("take the lease of the repository's issues: %w", err)
+	}
+	if !ok {
+		return errors.New("the repository's issues are being written")
+	}
+	return s.underLease(ctx, l, func(ctx context.Context) error {
+		if merged != nil {
+			if err := s.noteMerge(ctx, l, t, merged, cfg); err != nil {
+				return err
+			}
+		}
+		w := issueWriter{Service: s, lease: l, target: t, settings: cfg.Settings.Issues}
+		return w.all(ctx)
+	})
+}
+
+// issuesAsked returns the review of what was merged, if it was a merge that
+// asked, and the config; or no config where there is nothing to do. Advisory
+// mode posts nothing that would have to be tidied up.
+func (s *Service) issuesAsked(ctx context.Context, t Target) (merged *StoredReview, cfg *config.Config, err error) {
+	if t.Number != 0 {
+		merged, cfg, err = s.mergedReview(ctx, t)
+	} else {
+		cfg, err = s.known(ctx, t)
+	}
+	if err != nil || cfg == nil {
+		return nil, nil, err
+	}
+	if on := cfg.Settings.Issues.TechDebt || cfg.Settings.Issues.Gaps; !on || cfg.Mode(t.Owner+"/"+t.Name) != config.ModeEnforce {
+		return nil, nil, nil
+	}
+	return merged, cfg, nil
+}
+
+// mergedReview is the review of the head that was merged, and its config. Where
+// the check's completion merged it, the review may not count as published yet.
+// A head that was not reviewed, or was merged into another branch than the
+// default one, brings nothing: what goes on from there is merged once more.
+func (s *Service) mergedReview(ctx context.Context, t Target) (*StoredReview, *config.Config, error) {
+	r, err := s.Store.ReviewOfHead(ctx, t.Key(), t.HeadSHA)
+	if err != nil {
+		return nil, nil, fmt.Errorf("look for the review of what was merged: %w", err)
+	}
+	if r == nil || r.Review.Facts.Base.Ref != r.Review.Facts.Repository.DefaultBranch {
+		return nil, nil, nil
+	}
+	cfg, err := s.configOf(r)
+	return r, cfg, err
+}
+
+// askWaitingIssues asks for the issues that had to wait. A repository that
+// refused them is left alone for a day.
+func (s *Service) askWaitingIssues(ctx context.Context, active map[int64]bool) error {
+	all, err := s.Store.DeferredRepositories(ctx)
+	if err != nil {
+		return fmt.Errorf("look for issues that wait: %w", err)
+	}
+	for _, t := range all {
+		refused, err := s.Store.Mark(ctx, refusedMark(t))
+		if err != nil {
+			return fmt.Errorf("look whether issues were refused: %w", err)
+		}
+		if !active[t.Installation] || s.Now().Sub(refused) < issueDay {
+			continue
+		}
+		if err := s.Store.AskIssues(ctx, IssuesAsk{Target: t}); err != nil {
+			return fmt.Errorf("ask for issues that wait: %w", err)
+		}
+	}
+	return nil
+}
+
+// refusedMark is the name under which it is kept when a repository refused its
+// issues.
+func refusedMark(t Target) string { return fmt.Sprintf("issues refused/%d", t.RepoID) }
+
+func (s *Service) countIssue(what string) {
+	if s.Observe.Issue != nil {
+		s.Observe.Issue(what)
+	}
+}
+
+// document is the issue as it is to be.
+func (d *Deferred) document() render.Document {
+	return render.Issue(render.IssueState{
+		Kind: string(d.Kind), Key: d.Key, About: d.Body, Seen: d.Seen, Pulls: d.Pulls, ResolvedIn: d.ResolvedIn,
+	})
+}
+
+// marker finds the issue again.
+func (d *Deferred) marker() string { return render.IssueMarker(string(d.Kind), d.Key) }
