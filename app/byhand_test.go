@@ -402,3 +402,17 @@ func TestAuditLog(t *testing.T) {
 		t.Errorf("log (-want +got):\n%s", diff)
 	}
 }
+
+// A review of everything reads the config of the organisation anew, which is
+// otherwise kept for a minute.
+func TestFullReviewReadsConfigAnew(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	pr := w.another("word", aWord("word"))
+	w.idle()
+	w.gh.Repo("acme/.github").Commit("main", wordRule("own-word"), "rules")
+	w.says(pr, "/review")
+	w.wantsNot(pr, "own-word")
+	w.says(pr, "/review full")
+	w.wants(pr, "action_required", "own-word")
+}
