@@ -156,8 +156,8 @@ type AgentResult struct {
 	Note   string      `json:"note"` // for a person: why it is not ok
 	// CarriedFrom is the head that the agent really looked at, where its result
 	// was carried over from the review of that; else empty.
-	CarriedFrom string `json:"carried_from"`
-	Output AgentOutput `json:"output"`
+	CarriedFrom string      `json:"carried_from"`
+	Output      AgentOutput `json:"output"`
 	// Dropped counts findings that could not be read, and are therefore not in
 	// Output.
 	Dropped int `json:"dropped"`
