@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -28,28 +27,13 @@ func (w *world) target(pr *ghtest.PullRequest) review.Target {
 	return state.Target
 }
 
-// decides has carol comment, has that comment mean the effect, and waits for the
-// review that it asks for. Without a reason it asks for none.
-func (w *world) decides(pr *ghtest.PullRequest, e review.Effect, reason string, rerun review.Rerun) {
+// says has carol, who maintains the repository, comment, and waits for what
+// comes of it.
+func (w *world) says(pr *ghtest.PullRequest, command string) {
 	w.Helper()
-	w.repo.Grant("carol", "write")
-	target, comment := w.target(pr), make(chan int64, 1)
-	var once sync.Once
-	remove := w.gh.On(routePermission, func(*ghtest.Exchange) {
-		once.Do(func() {
-			c := review.Command{Place: review.PlaceConversation, CommentID: <-comment, Target: target}
-			var ask *review.ReviewAsk
-			if reason != "" {
-				ask = &review.ReviewAsk{Target: c.Target, Reason: reason, Rerun: rerun}
-			}
-			if err := w.app.store.Obey(context.Background(), c, e, ask); err != nil {
-				w.Errorf("obey: %v", err)
-			}
-		})
-	})
-	comment <- pr.Comment("carol", "/review").ID
+	w.repo.Grant("carol", "maintain")
+	pr.Comment("carol", command)
 	w.idle()
-	remove()
 }
 
 // only is the one finding of the newest review, set aside or not.
@@ -67,21 +51,7 @@ func (w *world) only(pr *ghtest.PullRequest) pipeline.Finding {
 
 func (w *world) dismiss(pr *ghtest.PullRequest, f pipeline.Finding) {
 	w.Helper()
-	var e review.Effect
-	for _, id := range f.Fingerprints {
-		e.Dismiss = append(e.Dismiss, pipeline.Dismissal{Fingerprint: id, Path: f.Path, Reason: "the warehouse's certificate is our own", By: "carol"})
-	}
-	e.Audit = &review.AuditEntry{HeadSHA: pr.HeadSHA(), Actor: "carol", Action: "dismiss", Subject: f.ID, Reason: "the warehouse's certificate is our own"}
-	w.decides(pr, e, "dismissed by carol", review.Rerun{Decide: true})
-}
-
-func (w *world) byHand(pr *ghtest.PullRequest, a pipeline.HandAction, reason string) {
-	w.Helper()
-	w.decides(pr, review.Effect{
-		ByHand:  &pipeline.HandDecision{Action: a, By: "carol", Reason: reason, At: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)},
-		HeadSHA: pr.HeadSHA(), BaseRef: w.stored(pr).Review.Facts.Base.Ref,
-		Audit: &review.AuditEntry{HeadSHA: pr.HeadSHA(), Actor: "carol", Action: string(a), Reason: reason},
-	}, string(a)+" by carol", review.Rerun{Decide: true})
+	w.says(pr, "/review dismiss "+f.ID[:8]+" the warehouse's certificate is our own")
 }
 
 // A dismissed finding stays dismissed wherever its code goes, until it is
@@ -139,7 +109,7 @@ func TestDismissedStaysDismissed(t *testing.T) {
 		}
 	}
 
-	w.decides(pr, review.Effect{Restore: w.only(pr).Fingerprints}, "restored by carol", review.Rerun{Decide: true})
+	w.says(pr, "/review restore "+w.only(pr).ID[:8])
 	w.wants(pr, "action_required", "TLS")
 	w.wantsNot(pr, "Dismissed by carol")
 }
@@ -152,7 +122,7 @@ func TestOverrideIsGoneWithTheNextPush(t *testing.T) {
 	pr := w.open(tested(ghtest.Files{"store/client.go": insecure}))
 	w.idle()
 	head := pr.HeadSHA()
-	w.byHand(pr, pipeline.HandOverride, "the warehouse is down")
+	w.says(pr, "/review override the warehouse is down")
 	told := []string{"Passed by hand by carol: the warehouse is down. The review says: needs fixes, 1 major", "The next push ends this"}
 	w.wants(pr, "success", append(told, "Critical and major")...)
 	w.wantsCheck(pr, "success", told...)
@@ -161,8 +131,7 @@ func TestOverrideIsGoneWithTheNextPush(t *testing.T) {
 	}
 
 	// Another look at the same head says the same.
-	pr.Comment("carol", "/review")
-	w.idle()
+	w.says(pr, "/review")
 	w.wants(pr, "success", told...)
 
 	pr.Push(ghtest.Files{"store/client.go": moved}, "feat: a timeout")
@@ -190,7 +159,7 @@ func TestRejectedByHand(t *testing.T) {
 	pr := w.open(clean())
 	w.idle()
 	w.wants(pr, "success")
-	w.byHand(pr, pipeline.HandReject, "@team/data has to see it first")
+	w.says(pr, "/review reject @team/data has to see it first")
 	w.wants(pr, "failure", "Rejected by hand by carol", "has to see it first. The review says: passed")
 	w.wantsNot(pr, "@team/data")
 	pr.Push(ghtest.Files{"store/stock.go": "package store\n\nvar Stock int\n", "store/stock_test.go": "package store\n"}, "feat: stock")
@@ -270,11 +239,11 @@ func TestAcceptedFindingCounts(t *testing.T) {
 	w.wants(pr, "action_required", "A person must decide: 1 critical by one model only")
 	f := w.only(pr)
 	m.ran()
-	w.decides(pr, review.Effect{Accept: []pipeline.Acceptance{{Fingerprint: f.ID, By: "carol"}}}, "accepted by carol", review.Rerun{Decide: true})
+	w.says(pr, "/review accept "+f.ID[:8])
 	w.wants(pr, "failure", "Failed: 1 critical", "accepted by carol")
 	wantRan(t, m, "after it was accepted", map[string]int{})
 
-	w.decides(pr, review.Effect{Restore: []string{f.ID}}, "restored by carol", review.Rerun{Decide: true})
+	w.says(pr, "/review restore "+f.ID[:8])
 	w.wants(pr, "action_required", "A person must decide")
 }
 
@@ -289,7 +258,7 @@ func TestReviewDoesAnewWhatIsAsked(t *testing.T) {
 	wantRan(t, m, "opened", both)
 
 	w.gh.ResetCalls()
-	w.byHand(pr, pipeline.HandReject, "not yet")
+	w.says(pr, "/review reject not yet")
 	wantRan(t, m, "rejected by hand", map[string]int{})
 	// The comment's permission and reaction, the review, and its answer.
 	if calls := w.gh.Calls(); len(calls) > 12 {
@@ -300,12 +269,11 @@ func TestReviewDoesAnewWhatIsAsked(t *testing.T) {
 	}
 	w.wants(pr, "failure", "its last result on this head stands")
 
-	w.decides(pr, review.Effect{}, "/review agent security-reviewer", review.Rerun{Agents: []string{"security-reviewer"}})
+	w.says(pr, "/review agent security-reviewer")
 	wantRan(t, m, "one agent", map[string]int{"security-reviewer": 1})
-	w.decides(pr, review.Effect{}, "/review full", review.Rerun{Full: true})
+	w.says(pr, "/review full")
 	wantRan(t, m, "all of it", both)
-	pr.Comment("carol", "/review")
-	w.idle()
+	w.says(pr, "/review")
 	wantRan(t, m, "a review", both)
 
 	// The change is equal, but for a commit that an agent may read.
@@ -347,8 +315,8 @@ func TestFailedAgentIsNotCarried(t *testing.T) {
 	pr := w.open(clean())
 	w.idle()
 	m.ran()
-	w.decides(pr, review.Effect{}, "to decide again", review.Rerun{Decide: true})
-	wantRan(t, m, "to decide", map[string]int{"security-reviewer": 1})
+	w.says(pr, "/review reject not yet")
+	wantRan(t, m, "only to decide", map[string]int{"security-reviewer": 1})
 }
 
 // open2 opens another pull request and waits for its review.
@@ -369,11 +337,11 @@ func TestOverrideOfOneOfTwoOnAHead(t *testing.T) {
 	w.idle()
 	other := w.twin("feat: the same for the release")
 	w.idle()
-	w.byHand(one, pipeline.HandOverride, "on fire")
+	w.says(one, "/review override on fire")
 	w.wantsCheck(one, "action_required", fmt.Sprintf("Pull request %d on the same head needs fixes", other.Number))
 	w.wants(one, "action_required", "Passed by hand by carol: on fire")
 	w.wantsNot(other, "by hand")
-	w.byHand(other, pipeline.HandOverride, "there too")
+	w.says(other, "/review override there too")
 	w.wantsCheck(one, "success", "Passed by hand by carol")
 }
 
@@ -398,7 +366,7 @@ func TestMergeGroupByHand(t *testing.T) {
 		}
 	}
 	want(group(bad), "action_required", "1 major")
-	w.byHand(bad, pipeline.HandOverride, "on fire")
+	w.says(bad, "/review override on fire")
 	overridden := fmt.Sprintf("Passed by hand by carol: pull request %d: on fire", bad.Number)
 	want(group(bad), "success", overridden)
 	want(group(bad, good), "success", overridden)
@@ -409,7 +377,7 @@ func TestMergeGroupByHand(t *testing.T) {
 	w.dismiss(worse, w.only(worse))
 	want(group(worse), "success", "")
 	want(group(bad, worse), "success", overridden)
-	w.byHand(good, pipeline.HandReject, "not today")
+	w.says(good, "/review reject not today")
 	want(group(good, bad), "failure", "Rejected by hand by carol: ")
 }
 
@@ -421,7 +389,7 @@ func TestAuditLog(t *testing.T) {
 	w.idle()
 	f := w.only(pr)
 	w.dismiss(pr, f)
-	w.byHand(pr, pipeline.HandReject, "not yet")
+	w.says(pr, "/review reject not yet")
 	log, err := w.app.store.Audit(t.Context(), w.target(pr).Key(), 10)
 	if err != nil {
 		t.Fatal(err)
@@ -433,4 +401,18 @@ func TestAuditLog(t *testing.T) {
 	if diff := cmp.Diff([]string{"carol reject: not yet", "carol dismiss " + f.ID + ": the warehouse's certificate is our own"}, got); diff != "" {
 		t.Errorf("log (-want +got):\n%s", diff)
 	}
+}
+
+// A review of everything reads the config of the organisation anew, which is
+// otherwise kept for a minute.
+func TestFullReviewReadsConfigAnew(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	pr := w.another("word", aWord("word"))
+	w.idle()
+	w.gh.Repo("acme/.github").Commit("main", wordRule("own-word"), "rules")
+	w.says(pr, "/review")
+	w.wantsNot(pr, "own-word")
+	w.says(pr, "/review full")
+	w.wants(pr, "action_required", "own-word")
 }

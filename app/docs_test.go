@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/reviewgate/reviewgate/app/render"
 )
 
 // testName is how the documentation names a test: its package and its function.
@@ -44,6 +46,18 @@ func TestHostileInputNamesItsTests(t *testing.T) {
 	}
 	if rows < 60 {
 		t.Errorf("%d rows were read", rows)
+	}
+}
+
+// The README lists the commands in the words of the help.
+func TestReadmeListsTheCommands(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if table := render.CommandTable(); !strings.Contains(string(text), "\n"+table+"\n") {
+		t.Errorf("the README lacks the table of the commands as it is:\n%s", table)
 	}
 }
 

@@ -194,6 +194,12 @@ func commandOf(name commands.Name) *commands.Kind {
 	return nil
 }
 
+// CommandTable is the table of the commands in markdown, as the help has it.
+func CommandTable() string {
+	s := sections{p: markdownPen{}}
+	return string(say("md commands", s.help()))
+}
+
 func (s sections) help() []helpLine {
 	var out []helpLine
 	for _, k := range commands.All() {

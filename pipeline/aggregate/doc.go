@@ -15,6 +15,10 @@
 // the gate is never looser than without: what is no model's is never discarded,
 // doubted or outvoted by one.
 //
+// What people say counts last and is kept apart: a finding that one accepted is
+// proven by that, and a decision by hand takes the place of the gate's own, which
+// stands beside it in the report. Nothing else of the report changes by one.
+//
 // Titles are compared in bounded numbers, so that the time stays n log n
 // whatever they say: see maxWords, maxLooked and maxCompared.
 //

@@ -383,3 +383,19 @@ func TestProposedConfigGivesItsPlaceBack(t *testing.T) {
 		}
 	}
 }
+
+// What the proposed config would say is told, whatever somebody decided by hand.
+func TestProposedConfigIsTriedWithoutDecisionsByHand(t *testing.T) {
+	o := Options{Proposed: proposes(map[string]string{config.FileSettings: `{"gate": {"conditions": []}}`})}
+	plain, _ := reportWith(t, newRunner(t, nil), configChange(t), o)
+	o.Memory = func(context.Context, *pipeline.PRFacts) (pipeline.Memory, error) {
+		return pipeline.Memory{ByHand: &pipeline.HandDecision{Action: pipeline.HandReject, By: "alice"}}, nil
+	}
+	rejected, _ := reportWith(t, newRunner(t, nil), configChange(t), o)
+	if rejected.Decision != pipeline.DecisionFail {
+		t.Errorf("rejected by hand: %s", rejected.Decision)
+	}
+	if diff := cmp.Diff(plain.ProposedConfig, rejected.ProposedConfig); diff != "" {
+		t.Error(diff)
+	}
+}

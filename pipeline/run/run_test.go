@@ -302,6 +302,7 @@ func TestMemoryIsPartOfTheReview(t *testing.T) {
 	}
 	found := first.Review.Report.Findings[0]
 	memory := pipeline.Memory{Dismissed: pipeline.List[pipeline.Dismissal]{{Fingerprint: found.ID, Path: found.Path, Reason: "wanted", By: "alice"}}}
+	memory.ByHand = &pipeline.HandDecision{Action: pipeline.HandReject, By: "alice", Reason: "not yet", At: time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)}
 	out, err := r.Run(t.Context(), change(t), Options{Memory: func(_ context.Context, f *pipeline.PRFacts) (pipeline.Memory, error) {
 		if f.Head.SHA != "h" {
 			t.Errorf("asked for what people taught of the head %q", f.Head.SHA)
@@ -312,6 +313,9 @@ func TestMemoryIsPartOfTheReview(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := out.Review
+	if v.Report.ByHand == nil || v.Report.Decision != pipeline.DecisionFail {
+		t.Errorf("rejected by hand: %s, %+v", v.Report.Decision, v.Report.ByHand)
+	}
 	if len(v.Report.Suppressed) != 1 || v.Report.Suppressed[0].Finding.ID != found.ID || len(v.Report.Findings) != len(first.Review.Report.Findings)-1 {
 		t.Errorf("%d findings, suppressed %+v", len(v.Report.Findings), v.Report.Suppressed)
 	}
