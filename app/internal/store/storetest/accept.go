@@ -23,7 +23,7 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 		if diff := cmp.Diff(review.Accepted{Key: g.Key()}, got); diff != "" {
 			t.Errorf("accepted (-want +got):\n%s", diff)
 		}
-		want := review.TargetState{Target: g, Wanted: 1, Reason: "pushed"}
+		want := review.TargetState{Target: g, Wanted: 1, Reason: "pushed", AskedAt: f.clock.Now()}
 		if diff := cmp.Diff(want, f.state(t, g.Key())); diff != "" {
 			t.Errorf("state (-want +got):\n%s", diff)
 		}
