@@ -606,8 +606,6 @@ func TestInstallationEvents(t *testing.T) {
 		{"installation_repositories", "added", true},
 		{"installation", "created", false},
 		{"installation", "suspend", false},
-		{"installation", "deleted", false},
-		{"installation_repositories", "removed", false},
 	} {
 		var b inbox
 		w := serve(newHandler(t, &b, nil), delivery(tc.event, `{"action":"`+tc.action+`","installation":{"id":7}}`))
@@ -622,5 +620,113 @@ func TestInstallationEvents(t *testing.T) {
 	var b inbox
 	if w := serve(newHandler(t, &b, nil), delivery("installation", `{"action":"unsuspend"}`)); w.Code != http.StatusBadRequest {
 		t.Errorf("without an installation: status %d", w.Code)
+	}
+}
+
+func TestCheckSuites(t *testing.T) {
+	suite := func(action, app string) string {
+		return `{"action":"` + action + `",` + envelopeJSON + `,"check_suite":{"head_sha":"` + sha1Head + `","app":` + app + `,"pull_requests":[{"number":12,"base":{"repo":{"id":1001}}},{"number":3,"base":{"repo":{"id":9}}}]}}`
+	}
+	nothing := func(*review.Delivery) {}
+	for name, tt := range map[string]struct {
+		action, body string
+		want         func(*review.Delivery)
+	}{
+		"ours": {"rerequested", suite("rerequested", `{"id":42}`), func(d *review.Delivery) {
+			d.Rerequest = &review.Rerequest{Installation: 7, RepoID: 1001, Owner: "acme", Name: "shop", HeadSHA: sha1Head, Numbers: []int{12}}
+		}},
+		"another's": {"rerequested", suite("rerequested", `{"id":43}`), nothing},
+		"nobody's":  {"rerequested", suite("rerequested", `null`), nothing},
+		"requested": {"requested", suite("requested", `{"id":42}`), nothing},
+		"completed": {"completed", suite("completed", `{"id":42}`), nothing},
+	} {
+		t.Run(name, func(t *testing.T) { checkAsk(t, "check_suite", tt.action, tt.body, tt.want) })
+	}
+	if w := serve(newHandler(t, &inbox{}, nil), delivery("check_suite", strings.Replace(suite("rerequested", `{"id":42}`), sha1Head, "", 1))); w.Code != 400 {
+		t.Errorf("no head: status %d", w.Code)
+	}
+}
+
+func TestPushes(t *testing.T) {
+	push := func(ref, more string) string {
+		return `{"ref":"` + ref + `","after":"` + sha1Head + `","installation":{"id":7},"repository":{"id":1001,"name":"shop","owner":{"login":"acme"},"default_branch":"main"},` + more + `}`
+	}
+	commits := func(all ...string) string { return `"commits":[` + strings.Join(all, ",") + `]` }
+	commit := func(list, file string) string { return `{"id":"` + sha1Head + `","` + list + `":["` + file + `"]}` }
+	repo := review.Target{Kind: review.TargetPull, Installation: 7, RepoID: 1001, Owner: "acme", Name: "shop"}
+	to := func(branch string) func(*review.Delivery) {
+		return func(d *review.Delivery) { d.Config = &review.ConfigNews{Repository: repo, Branch: branch} }
+	}
+	nothing := func(*review.Delivery) {}
+	const own = ".github/reviewgate/review-rules.json"
+	repeated := func(n int) string {
+		return commits(strings.Split(strings.TrimSuffix(strings.Repeat(commit("added", "a")+"\n", n), "\n"), "\n")...)
+	}
+	for name, tt := range map[string]struct {
+		body string
+		want func(*review.Delivery)
+	}{
+		"adds config":        {push("refs/heads/main", commits(commit("added", "a"), commit("added", own))), to("")},
+		"changes config":     {push("refs/heads/main", commits(commit("modified", own), commit("modified", "a"))), to("")},
+		"removes config":     {push("refs/heads/main", commits(commit("removed", own))), to("")},
+		"the directory":      {push("refs/heads/main", commits(commit("added", ".github/reviewgate"))), to("")},
+		"another branch":     {push("refs/heads/release/1", commits(commit("added", own))), to("release/1")},
+		"no config":          {push("refs/heads/main", commits(commit("added", ".github/reviewgates/x"))), nothing},
+		"no commits":         {push("refs/heads/main", commits()), to("")},
+		"commits null":       {push("refs/heads/main", `"commits":null`), to("")},
+		"not up to its head": {push("refs/heads/main", commits(`{"id":"x","added":["a"]}`)), to("")},
+		"created":            {push("refs/heads/main", `"created":true,`+commits(commit("added", "a"))), to("")},
+		"forced":             {push("refs/heads/main", `"forced":true,`+commits(commit("added", "a"))), to("")},
+		"20 commits":         {push("refs/heads/main", repeated(20)), to("")},
+		"21 commits":         {push("refs/heads/main", repeated(21)), nothing},
+		"2048 commits":       {push("refs/heads/main", repeated(2048)), to("")},
+		"deleted":            {push("refs/heads/main", `"deleted":true,`+commits()), nothing},
+		"a tag":              {push("refs/tags/v1", commits(commit("added", own))), nothing},
+		"no ref":             {push("", commits(commit("added", own))), nothing},
+	} {
+		t.Run(name, func(t *testing.T) { checkAsk(t, "push", "", tt.body, tt.want) })
+	}
+	for name, body := range map[string]string{
+		"a branch with a space": push("refs/heads/a b", commits()),
+		"no default branch":     strings.Replace(push("refs/heads/main", commits()), `"main"`, `""`, 1),
+		"no repository":         strings.Replace(push("refs/heads/main", commits()), `"id":1001,`, "", 1),
+		"commits an object":     push("refs/heads/main", `"commits":{}`),
+	} {
+		if w := serve(newHandler(t, &inbox{}, nil), delivery("push", body)); w.Code != 400 {
+			t.Errorf("%s: status %d", name, w.Code)
+		}
+	}
+}
+
+// What is gone for good is forgotten, and none must never read as all.
+func TestGoodbyes(t *testing.T) {
+	forget := func(repos ...int64) *review.Forget { return &review.Forget{Installation: 7, Repos: repos} }
+	for _, tt := range []struct {
+		event, body string
+		want        *review.Forget
+		status      int
+	}{
+		{"installation", `{"action":"deleted","installation":{"id":7}}`, forget(), 202},
+		{"installation", `{"action":"deleted"}`, nil, 400},
+		{"installation", `{"action":"suspend","installation":{"id":7}}`, nil, 202},
+		{"installation_repositories", `{"action":"removed","installation":{"id":7},"repositories_removed":[{"id":1},{"id":2}]}`, forget(1, 2), 202},
+		{"installation_repositories", `{"action":"removed","installation":{"id":7},"repositories_removed":[]}`, nil, 202},
+		{"installation_repositories", `{"action":"removed","installation":{"id":7}}`, nil, 202},
+		{"installation_repositories", `{"action":"removed","installation":{"id":7},"repositories_removed":[{"id":1},{"name":"x"}]}`, nil, 400},
+		{"installation_repositories", `{"action":"removed","repositories_removed":[{"id":1}]}`, nil, 400},
+		{"repository", `{"action":"deleted",` + envelopeJSON + `}`, forget(1001), 202},
+		{"repository", `{"action":"deleted","installation":{"id":7}}`, nil, 400},
+		{"repository", `{"action":"transferred",` + envelopeJSON + `}`, nil, 202},
+		{"repository", `{"action":"renamed",` + envelopeJSON + `}`, nil, 202},
+	} {
+		var b inbox
+		w := serve(newHandler(t, &b, nil), delivery(tt.event, tt.body))
+		var got *review.Forget
+		if len(b.got) > 0 {
+			got = b.got[0].Forget
+		}
+		if diff := cmp.Diff(tt.want, got); w.Code != tt.status || diff != "" {
+			t.Errorf("%s %s: status %d, want %d (-want +got):\n%s", tt.event, tt.body, w.Code, tt.status, diff)
+		}
 	}
 }
