@@ -220,15 +220,16 @@ func TestWaiting(t *testing.T) {
 		wait []string
 	}{
 		"never begun":         {nil, []string{"CodeQL"}},
-		"under way":           {[]Run{{ID: 1, Name: "CodeQL", App: "x"}}, []string{"CodeQL"}},
-		"one of two suites":   {[]Run{{ID: 1, Name: "CodeQL", Completed: true}, {ID: 2, Name: "CodeQL"}}, []string{"CodeQL"}},
-		"of any App":          {[]Run{{ID: 1, Name: "CodeQL", App: "not-named", Completed: true}}, nil},
-		"a name that differs": {[]Run{{ID: 1, Name: "codeql", Completed: true}}, []string{"CodeQL"}},
+		"under way":           {[]Run{{ID: 1, Name: "CodeQL", App: "named"}}, []string{"CodeQL"}},
+		"one of two suites":   {[]Run{{ID: 1, Name: "CodeQL", App: "named", Completed: true}, {ID: 2, Name: "CodeQL", App: "named"}}, []string{"CodeQL"}},
+		"of another App":      {[]Run{{ID: 1, Name: "CodeQL", App: "not-named", Completed: true}}, []string{"CodeQL"}},
+		"completed":           {[]Run{{ID: 1, Name: "CodeQL", App: "named", Completed: true}}, nil},
+		"a name that differs": {[]Run{{ID: 1, Name: "codeql", App: "named", Completed: true}}, []string{"CodeQL"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			for _, sources := range []*config.ScanSources{
-				{WaitFor: []string{"CodeQL"}}, {WaitFor: []string{"CodeQL"}, Annotations: &no}, {WaitFor: []string{"CodeQL"}, Apps: []string{"named"}},
+				{WaitFor: []string{"CodeQL"}, Apps: []string{"named"}}, {WaitFor: []string{"CodeQL"}, Apps: []string{"named"}, Annotations: &no},
 			} {
 				_, _, seen, err := (&host{runs: tt.runs}).review(t, sources)
 				if (err != nil) != (tt.wait != nil) || !slices.Equal(seen.Waiting, tt.wait) {
