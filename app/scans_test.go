@@ -244,6 +244,22 @@ func TestEndOfASuite(t *testing.T) {
 	w.wantsCheck(pr, "success")
 }
 
+// Where all news of what is waited for are lost, the sweep of open pull requests
+// looks again.
+func TestSweepLooksAgainForWhatIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	w := scanning(t, `, "scanning": {"wait_for": ["CodeQL"]}`)
+	w.repo.Commit("main", ghtest.Files{scanComposition: `[{"id": "code-scanning", "dispatch": {"required": true}}]`}, "config")
+	pr := w.open(ghtest.Files{"store/client.go": secure})
+	w.idle()
+	w.gh.Withhold("check_run", "check_suite")
+	w.repo.OtherCheck("github-advanced-security", "CodeQL", pr.HeadSHA(), "success")
+	w.repo.EndOtherSuite("github-advanced-security", pr.HeadSHA())
+	w.gh.SetPermissions("acme", ghtest.DefaultPermissions()) // which asks for a sweep
+	w.idle()
+	w.wantsCheck(pr, "success")
+}
+
 // sqlInjection is an alert on a line of store/client.go.
 func sqlInjection(line int) ghtest.Alert {
 	return ghtest.Alert{

@@ -15,8 +15,8 @@ type ScanSources struct {
 	Alerts *bool `json:"alerts,omitempty"`
 	// Apps are the slugs of the Apps whose check runs count; none stands for all.
 	Apps []string `json:"apps,omitzero"`
-	// WaitFor are the names of check runs without which the agent has not
-	// finished.
+	// WaitFor are the names of these Apps' check runs without which the agent has
+	// not finished.
 	WaitFor []string `json:"wait_for,omitzero"`
 	// Filter is FilterAdded (default), FilterContext, FilterFile or FilterNone.
 	Filter string `json:"filter,omitempty"`

@@ -1,7 +1,9 @@
 package config
 
 import (
+	"os"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -36,5 +38,32 @@ func TestScanSources(t *testing.T) {
 	c := mustLoad(t)
 	if slices.ContainsFunc(c.Agents, func(a Agent) bool { return a.Kind == KindCodeScanning && a.Enabled }) || policyOf(c, "code-scanning") != nil {
 		t.Error("other Apps' findings are taken in unasked")
+	}
+}
+
+// What the guide shows of the section is valid, and switches on what it says.
+func TestGuideOnOtherApps(t *testing.T) {
+	text, err := os.ReadFile("../docs/guide.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(text), "## What other Apps found\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	var shown []string
+	for i, part := range strings.Split(section, "```") {
+		if i%2 == 1 {
+			shown = append(shown, strings.TrimPrefix(part, "json\n"))
+		}
+	}
+	if len(shown) != 3 {
+		t.Fatalf("the guide shows %d pieces of config, want 3", len(shown))
+	}
+	if c := mustLoad(t, layer(FileAgents, shown[0])); policyOf(c, "code-scanning") == nil || policyOf(c, "code-scanning").Dispatch.Required {
+		t.Error("the first does not switch the agent on")
+	}
+	c := mustLoad(t, layer(FileAgents, shown[1], FileComposition, shown[2]))
+	s := c.Agents[slices.IndexFunc(c.Agents, func(a Agent) bool { return a.ID == "code-scanning" })].Scanning
+	if !s.TakesAlerts() || !s.TakesAnnotations() || !slices.Equal(s.WaitFor, []string{"CodeQL"}) || !policyOf(c, "code-scanning").Dispatch.Required {
+		t.Errorf("%+v, %+v", s, policyOf(c, "code-scanning"))
 	}
 }

@@ -66,6 +66,11 @@ func (a ScanReader) concerns(n ScanNews) bool {
 	return n.Annotated || slices.Contains(a.Annotated, AnnotatedRun(n.App, n.Check))
 }
 
+// Waiting reports whether an agent waited for a check when it looked last.
+func (r ScansRead) Waiting() bool {
+	return slices.ContainsFunc(r.Agents, func(a ScanReader) bool { return len(a.Waiting) > 0 })
+}
+
 // IDs are those of the agents.
 func (r ScansRead) IDs() []string {
 	ids := make([]string, len(r.Agents))

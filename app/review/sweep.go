@@ -440,6 +440,8 @@ func (s *Service) answeredNow(ctx context.Context, p OpenPull, state TargetState
 		return s.answeredBefore(ctx, p, newest, shared)
 	case state.GaveUp && state.Result != "":
 		return true, nil // askRefused looks after it
+	case state.Scans.Waiting():
+		return false, nil // news of what it waits for may have been lost
 	case newest == nil || newest.State != WriteCompleted || strings.HasPrefix(newest.Digest, "cancelled "):
 		return s.switchedOff(ctx, p.Target)
 	case state.GaveUp:

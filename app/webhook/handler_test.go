@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -565,6 +566,57 @@ func TestCheckRuns(t *testing.T) {
 		"pulls an object": check("rerequested", `{"id":42}`, `{}`),
 	} {
 		if w := serve(newHandler(t, &inbox{}, nil), delivery("check_run", body)); w.Code != 400 {
+			t.Errorf("%s: status %d", name, w.Code)
+		}
+	}
+}
+
+// The end of others' checks and suites, and what happens to the alerts of a pull
+// request, is news of them.
+func TestNewsOfOthersFindings(t *testing.T) {
+	check := func(action, app string, annotations int) string {
+		return fmt.Sprintf(`{"action":%q,%s,"check_run":{"head_sha":%q,"name":"lint\n","app":%s,"output":{"annotations_count":%d}}}`, action, envelopeJSON, sha1Head, app, annotations)
+	}
+	suite := func(action string, app int) string {
+		return fmt.Sprintf(`{"action":%q,%s,"check_suite":{"head_sha":%q,"app":{"id":%d,"slug":"ci"}}}`, action, envelopeJSON, sha1Head, app)
+	}
+	alert := func(ref string) string {
+		return fmt.Sprintf(`{"action":"appeared_in_branch",%s,"ref":%q,"alert":{}}`, envelopeJSON, ref)
+	}
+	news := func(n review.ScanNews) func(*review.Delivery) {
+		n.RepoID = 1001
+		return func(d *review.Delivery) { d.Scans = &n }
+	}
+	nothing := func(*review.Delivery) {}
+	tests := map[string]struct {
+		event, action, body string
+		want                func(*review.Delivery)
+	}{
+		"annotated":         {"check_run", "completed", check("completed", `{"id":43,"slug":"ci"}`, 2), news(review.ScanNews{HeadSHA: sha1Head, App: "ci", Check: "lint", Annotated: true})},
+		"not annotated":     {"check_run", "completed", check("completed", `{"id":43,"slug":"ci"}`, 0), news(review.ScanNews{HeadSHA: sha1Head, App: "ci", Check: "lint"})},
+		"ours":              {"check_run", "completed", check("completed", `{"id":42,"slug":"reviewgate"}`, 2), nothing},
+		"begun":             {"check_run", "created", check("created", `{"id":43,"slug":"ci"}`, 2), nothing},
+		"a suite":           {"check_suite", "completed", suite("completed", 43), news(review.ScanNews{HeadSHA: sha1Head, App: "ci"})},
+		"our suite":         {"check_suite", "completed", suite("completed", 42), nothing},
+		"a suite requested": {"check_suite", "requested", suite("requested", 43), nothing},
+		"an alert":          {"code_scanning_alert", "appeared_in_branch", alert("refs/pull/12/merge"), news(review.ScanNews{Number: 12})},
+		"of the head":       {"code_scanning_alert", "appeared_in_branch", alert("refs/pull/12/head"), news(review.ScanNews{Number: 12})},
+		"of a branch":       {"code_scanning_alert", "appeared_in_branch", alert("refs/heads/main"), nothing},
+		"of nothing":        {"code_scanning_alert", "appeared_in_branch", alert(""), nothing},
+		"of an odd ref":     {"code_scanning_alert", "appeared_in_branch", alert("refs/pull/12/merge/x"), nothing},
+		"of a long number":  {"code_scanning_alert", "appeared_in_branch", alert("refs/pull/12345678901234567890/merge"), nothing},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) { checkAsk(t, tt.event, tt.action, tt.body, tt.want) })
+	}
+	for name, d := range map[string]*http.Request{
+		"a check without a head": delivery("check_run", strings.Replace(check("completed", `{"id":43}`, 1), sha1Head, "", 1)),
+		"a suite without a head": delivery("check_suite", strings.Replace(suite("completed", 43), sha1Head, "x", 1)),
+		"an alert of nowhere":    delivery("code_scanning_alert", strings.Replace(alert("refs/pull/12/merge"), `"id":1001`, `"id":0`, 1)),
+		"a ref that is a number": delivery("code_scanning_alert", strings.Replace(alert("x"), `"x"`, "5", 1)),
+		"a suite without action": delivery("check_suite", suite("", 43)),
+	} {
+		if w := serve(newHandler(t, &inbox{}, nil), d); w.Code != 400 {
 			t.Errorf("%s: status %d", name, w.Code)
 		}
 	}

@@ -156,6 +156,7 @@ func (a *Agent) runs(ctx context.Context, head string) (annotated []Run, notes [
 	if err != nil {
 		return nil, nil, err
 	}
+	all = slices.DeleteFunc(all, func(r Run) bool { return !a.Sources.Counts(r.App) })
 	var seen Seen
 	for _, name := range waits {
 		there := false
@@ -170,7 +171,7 @@ func (a *Agent) runs(ctx context.Context, head string) (annotated []Run, notes [
 	var open []string
 	for _, r := range all {
 		switch {
-		case !a.Sources.TakesAnnotations() || !a.Sources.Counts(r.App):
+		case !a.Sources.TakesAnnotations():
 		case !r.Completed:
 			open = append(open, r.Name)
 		case r.Annotations > 0:

@@ -51,7 +51,7 @@ func (h *host) Alerts(context.Context) ([]Alert, string, error) {
 
 // review runs an agent over a change in which lines 3 and 4, and 8, of a.go are
 // new, and all 2 of new.go.
-func (h *host) review(t *testing.T, sources *config.ScanSources) (pipeline.AgentOutput, string, error, Seen) {
+func (h *host) review(t *testing.T, sources *config.ScanSources) (pipeline.AgentOutput, string, Seen, error) {
 	t.Helper()
 	var seen Seen
 	began := false
@@ -64,7 +64,7 @@ func (h *host) review(t *testing.T, sources *config.ScanSources) (pipeline.Agent
 	if !began {
 		t.Error("it was not told that reading begins")
 	}
-	return out, note, err, seen
+	return out, note, seen, err
 }
 
 func task(scope pipeline.AgentScope) dispatch.Task {
@@ -109,7 +109,7 @@ func TestAnnotations(t *testing.T) {
 			4: {remark("a.go", 3, 3, "warning", "Mind this.")}, // the same once more, and worse
 		},
 	}
-	out, note, err, seen := h.review(t, nil)
+	out, note, seen, err := h.review(t, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestFilters(t *testing.T) {
 			"warning a.go:8-8 ci/lint both", "warning a.go:100-100 ci/lint file", "warning new.go:0-0 ci/lint no such line"},
 	} {
 		t.Run(filter, func(t *testing.T) {
-			out, _, err, _ := h.review(t, &config.ScanSources{Filter: filter})
+			out, _, _, err := h.review(t, &config.ScanSources{Filter: filter})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -185,7 +185,7 @@ func TestSeveritiesOfAlerts(t *testing.T) {
 		alert := Alert{Number: 7, Tool: "CodeQL", Rule: "go/x", Title: "Bad", Severity: tt.severity, SecuritySeverity: tt.security, Path: "a.go", StartLine: 3, EndLine: 3, Message: "No.", HelpURL: "https://example.com/x"}
 		yes := true
 		h := &host{alerts: []Alert{alert}}
-		out, _, err, _ := h.review(t, &config.ScanSources{Alerts: &yes})
+		out, _, _, err := h.review(t, &config.ScanSources{Alerts: &yes})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -206,7 +206,7 @@ func TestHelp(t *testing.T) {
 		"https://example.com/x": "See https://example.com/x", "http://example.com": "", "javascript:alert(1)": "", "https://me:pw@example.com": "", "": "", "https://": "",
 	} {
 		h := &host{alerts: []Alert{{Number: 1, Tool: "t", Rule: "r", Path: "a.go", StartLine: 3, HelpURL: address}}}
-		out, _, err, _ := h.review(t, &config.ScanSources{Alerts: &yes})
+		out, _, _, err := h.review(t, &config.ScanSources{Alerts: &yes})
 		if err != nil || out.Findings[0].Recommendation != want {
 			t.Errorf("%q: %q, %v", address, out.Findings[0].Recommendation, err)
 		}
@@ -220,17 +220,18 @@ func TestWaiting(t *testing.T) {
 		wait []string
 	}{
 		"never begun":         {nil, []string{"CodeQL"}},
-		"under way":           {[]Run{{ID: 1, Name: "CodeQL", App: "x"}}, []string{"CodeQL"}},
-		"one of two suites":   {[]Run{{ID: 1, Name: "CodeQL", Completed: true}, {ID: 2, Name: "CodeQL"}}, []string{"CodeQL"}},
-		"of any App":          {[]Run{{ID: 1, Name: "CodeQL", App: "not-named", Completed: true}}, nil},
-		"a name that differs": {[]Run{{ID: 1, Name: "codeql", Completed: true}}, []string{"CodeQL"}},
+		"under way":           {[]Run{{ID: 1, Name: "CodeQL", App: "named"}}, []string{"CodeQL"}},
+		"one of two suites":   {[]Run{{ID: 1, Name: "CodeQL", App: "named", Completed: true}, {ID: 2, Name: "CodeQL", App: "named"}}, []string{"CodeQL"}},
+		"of another App":      {[]Run{{ID: 1, Name: "CodeQL", App: "not-named", Completed: true}}, []string{"CodeQL"}},
+		"completed":           {[]Run{{ID: 1, Name: "CodeQL", App: "named", Completed: true}}, nil},
+		"a name that differs": {[]Run{{ID: 1, Name: "codeql", App: "named", Completed: true}}, []string{"CodeQL"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			for _, sources := range []*config.ScanSources{
-				{WaitFor: []string{"CodeQL"}}, {WaitFor: []string{"CodeQL"}, Annotations: &no}, {WaitFor: []string{"CodeQL"}, Apps: []string{"named"}},
+				{WaitFor: []string{"CodeQL"}, Apps: []string{"named"}}, {WaitFor: []string{"CodeQL"}, Apps: []string{"named"}, Annotations: &no},
 			} {
-				_, _, err, seen := (&host{runs: tt.runs}).review(t, sources)
+				_, _, seen, err := (&host{runs: tt.runs}).review(t, sources)
 				if (err != nil) != (tt.wait != nil) || !slices.Equal(seen.Waiting, tt.wait) {
 					t.Errorf("waiting for %q, %v", seen.Waiting, err)
 				}
@@ -246,12 +247,12 @@ func TestWaiting(t *testing.T) {
 func TestNothingIsAskedForUnasked(t *testing.T) {
 	no := false
 	h := &host{}
-	if _, note, err, _ := h.review(t, &config.ScanSources{Annotations: &no}); err != nil || note != "" || h.read != nil {
+	if _, note, _, err := h.review(t, &config.ScanSources{Annotations: &no}); err != nil || note != "" || h.read != nil {
 		t.Errorf("asked for %q: %q, %v", h.read, note, err)
 	}
 	h = &host{none: "code scanning is not enabled"}
 	yes := true
-	if _, note, err, _ := h.review(t, &config.ScanSources{Annotations: &no, Alerts: &yes}); err != nil || note != h.none || !slices.Equal(h.read, []string{"alerts"}) {
+	if _, note, _, err := h.review(t, &config.ScanSources{Annotations: &no, Alerts: &yes}); err != nil || note != h.none || !slices.Equal(h.read, []string{"alerts"}) {
 		t.Errorf("asked for %q: %q, %v", h.read, note, err)
 	}
 }
@@ -260,7 +261,7 @@ func TestNothingIsAskedForUnasked(t *testing.T) {
 func TestTrouble(t *testing.T) {
 	trouble, yes, no := errors.New("no answer"), true, false
 	for _, sources := range []*config.ScanSources{nil, {Annotations: &no, Alerts: &yes}} {
-		if _, _, err, _ := (&host{err: trouble}).review(t, sources); !errors.Is(err, trouble) {
+		if _, _, _, err := (&host{err: trouble}).review(t, sources); !errors.Is(err, trouble) {
 			t.Errorf("%+v: %v", sources, err)
 		}
 	}
@@ -271,7 +272,7 @@ func TestTrouble(t *testing.T) {
 	for what, h := range map[string]*host{
 		"runs": many, "annotations": {runs: []Run{{ID: 1, Completed: true, Annotations: MaxRead + 1}}},
 	} {
-		if _, _, err, _ := h.review(t, nil); err == nil || !strings.Contains(err.Error(), "name the Apps that count") || len(h.read) != 1 {
+		if _, _, _, err := h.review(t, nil); err == nil || !strings.Contains(err.Error(), "name the Apps that count") || len(h.read) != 1 {
 			t.Errorf("too many %s: %v after %q", what, err, h.read)
 		}
 	}
@@ -280,7 +281,7 @@ func TestTrouble(t *testing.T) {
 		a := remark("a.go", 3, 3, "warning", fmt.Sprint(i, strings.Repeat(" x", MaxText/2)))
 		long.annotations[1] = append(long.annotations[1], a)
 	}
-	if _, _, err, _ := long.review(t, nil); err == nil || !strings.Contains(err.Error(), "more text than is read") {
+	if _, _, _, err := long.review(t, nil); err == nil || !strings.Contains(err.Error(), "more text than is read") {
 		t.Errorf("too much text: %v", err)
 	}
 }
