@@ -144,7 +144,7 @@ func seeDeferred(ctx context.Context, t tx, news review.DeferredNews, d review.D
 	case slices.Contains(have.Pulls, news.Number):
 		return wasKnown, nil // the same news again
 	}
-	pulls := append(have.Pulls, news.Number)
+	pulls := slices.Concat(have.Pulls, []int{news.Number})
 	pulls = pulls[max(0, len(pulls)-review.MaxDeferredPulls):]
 	_, err = t.exec(ctx, `UPDATE deferred SET seen = seen + 1, pulls = ?, path = ?, subject = ?, title = ?, body = ?, resolved_in = 0, changed = 1 WHERE id = ?`,
 		pullsJSON(pulls), d.Path, d.Subject, d.Title, d.Body, have.ID)
