@@ -64,7 +64,7 @@ func TestContentOfEveryKind(t *testing.T) {
 		"bidi in paths":         {ghtest.Files{"store/\u202eog.exe.go": "package store\n\n" + badTLS + "\n"}, found, "exe.go"},
 		"odd paths":             {ghtest.Files{"-rf.go": "package a\n" + badTLS + "\n", " lead.go": "package a\n", "tab\there.go": "package a\n", "ünïcödé/日本.go": "package a\n", "a -> b.go": "package a\n"}, found, "-rf.go"},
 		"a path of 4,000 bytes": {ghtest.Files{strings.Repeat(strings.Repeat("d", 249)+"/", 15) + "f.go": "package a\n" + badTLS + "\n"}, found, "f.go"},
-		"100,000 lines":         {ghtest.Files{"store/huge.go": "package store\n" + strings.Repeat("// line\n", 100_000)}, unread, "store/huge.go"},
+		"100,000 lines":         {ghtest.Files{"store/huge.go": "package store\n" + strings.Repeat("// line\n", 100_000) + badTLS + "\n"}, found, "store/huge.go"},
 		"a megabyte in a line":  {ghtest.Files{"store/wide.go": "package store\n\nvar _ = \"" + strings.Repeat("x", 1_000_000) + "\"; " + badTLS + "\n"}, found, "store/wide.go:3"},
 		"more than a megabyte":  {ghtest.Files{"store/wide.go": "package store\n\nvar _ = \"" + strings.Repeat("x", 1_100_000) + "\"; " + badTLS + "\n"}, unread, "store/wide.go"},
 		"no change at all":      {ghtest.Files{}, whole, ""},

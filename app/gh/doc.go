@@ -25,6 +25,15 @@
 // asked again before the time that it named; Config.OnRefused and Client.Refuse
 // carry that over to other processes.
 //
+// What GitHub's lists leave out of a change (files beyond 3,000, or 300 in a
+// merge group, long diffs, commits beyond 250) is read another way, as far as the
+// calls of a review go: files are found by comparing trees, and lines by comparing
+// contents that are read by name. Where those are more than there are calls for,
+// git fetches what differs. Moves of files that are only similar are found where
+// GitHub or git looks for them; among files that only trees tell of, a file that
+// moved and changed is one removed and one added. Such files are known by name,
+// and each whose lines could not be read is said to be incomplete.
+//
 // Every error is a *review.HostError, which says whether trying again can
 // help. No write is ever repeated here: whether it happened must be looked up
 // first, and the caller knows how. An answer that lacks what it must have, and
