@@ -216,11 +216,10 @@ func watchSize(ctx context.Context, dir string, tooMuch func()) {
 // size counts the bytes in a directory. What goes away meanwhile counts nothing.
 func size(dir string) (total int64) {
 	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return nil
-		}
-		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
-			total += info.Size()
+		if err == nil && e.Type().IsRegular() {
+			if info, err := e.Info(); err == nil {
+				total += info.Size()
+			}
 		}
 		return nil
 	})
