@@ -20,7 +20,7 @@ const (
 	// diffs that are made for one review, in bytes. They bound memory: a diff
 	// takes several times its texts while it is made.
 	maxBlob = 8 << 20
-	maxMade = 64 << 20
+	maxMade = 32 << 20
 	// filesAtOnce is how many files' contents are held at a time.
 	filesAtOnce = 2
 	// reservedCalls are kept for the rest of the review: commits, comments and

@@ -209,6 +209,59 @@ func TestMergeGroupBeyondWhatIsCompared(t *testing.T) {
 	}
 }
 
+// Moves are told by the name of the content and empty files by theirs: however
+// many there are, nobody reads them.
+func TestThousandsThatNeedNoReading(t *testing.T) {
+	const n = 3100
+	moved, empty, start := ghtest.Files{}, ghtest.Files{}, ghtest.Files{}
+	for i := range n {
+		start[fmt.Sprintf("old/f%04d.go", i)] = fmt.Sprintf("package f%d\n", i)
+		moved[fmt.Sprintf("new/f%04d.go", i)] = ghtest.MovedFrom(fmt.Sprintf("old/f%04d.go", i))
+		empty[fmt.Sprintf("empty/f%04d.go", i)] = ""
+	}
+	for status, files := range map[pipeline.FileStatus]ghtest.Files{pipeline.FileRenamed: moved, pipeline.FileAdded: empty} {
+		limits := ghtest.GitHubLimits()
+		limits.PullFiles = 1000
+		w := newWorld(t, ghtest.Options{Limits: &limits})
+		w.repo.Commit("main", start, "start")
+		f, src := w.facts(w.target(w.repo.OpenPR(ghtest.PR{Files: files})))
+		if len(f.Files) != n || len(f.Incomplete) > 0 || src.Calls() > 20 {
+			t.Errorf("%s: %d files in %d calls, incomplete %+v", status, len(f.Files), src.Calls(), f.Incomplete)
+		}
+		for _, x := range f.Files {
+			if x.Status != status || x.ChangedLines() > 0 || (status == pipeline.FileRenamed) != (x.PreviousPath == "old"+strings.TrimPrefix(x.Path, "new")) {
+				t.Fatalf("%s: %+v", status, x)
+			}
+		}
+	}
+}
+
+// The diffs that are made here are bounded together: what is beyond is named.
+func TestDiffsThatAreMadeAreBounded(t *testing.T) {
+	w := newWorld(t, ghtest.Options{})
+	files := ghtest.Files{}
+	for i := range 8 {
+		files[fmt.Sprintf("f%02d.js", i)] = strings.Repeat(fmt.Sprintf("// Line of file %d.\n", i), 7<<20/20)
+	}
+	files["larger.js"] = strings.Repeat("// A line.\n", maxBlob/10)
+	f, _ := w.facts(w.target(w.repo.OpenPR(ghtest.PR{Files: files})))
+	shown := 0
+	for _, x := range f.Files {
+		if len(x.Hunks) > 0 {
+			shown++
+		}
+	}
+	// Two are compared side by side.
+	if shown < 5 || shown > 6 || len(f.Incomplete) != 9-shown {
+		t.Errorf("%d files are shown, incomplete %+v", shown, f.Incomplete)
+	}
+	for _, i := range f.Incomplete {
+		if !i.Gating || i.Path == "" {
+			t.Errorf("incomplete %+v", i)
+		}
+	}
+}
+
 // Git gets a token that reads contents of the one repository, and no more.
 func TestTokenOfGit(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())

@@ -22,14 +22,21 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 )
 
-// Bounds on a fetch. A change of 100,000 files comes to some 100 MB.
-const (
-	maxFetch      = 512 << 20 // bytes on disk
-	maxFetchTime  = 3 * time.Minute
-	maxFetchFiles = 100_000
-	// fetchWatch is how often the bytes are counted.
-	fetchWatch = 100 * time.Millisecond
-)
+// bounds are those of a fetch.
+type bounds struct {
+	bytes int64 // on disk
+	files int
+	// patches are the bytes of diffs that are kept: a server may have several
+	// such changes at a time.
+	patches int
+	time    time.Duration
+}
+
+// fetchBounds let a change of 100,000 files through, which comes to some 100 MB.
+var fetchBounds = bounds{bytes: 512 << 20, files: 100_000, patches: 32 << 20, time: 3 * time.Minute}
+
+// fetchWatch is how often the bytes are counted.
+const fetchWatch = 100 * time.Millisecond
 
 // Remote is a repository that git reaches over https. Plain http is for
 // loopback addresses only.
@@ -41,9 +48,7 @@ type Remote struct {
 var (
 	// ErrNoGit means that there is no git program on this machine.
 	ErrNoGit = errors.New("there is no git program on this machine")
-	// errTooMuch ends a fetch.
-	errTooMuch = fmt.Errorf("the change has more than %d MB, or more than %d files", maxFetch>>20, maxFetchFiles)
-	fullSHA    = regexp.MustCompile(`^[0-9a-f]{40}$`)
+	fullSHA  = regexp.MustCompile(`^[0-9a-f]{40}$`)
 )
 
 // Fetch reads the change between two commits of a remote repository. It fetches
@@ -53,7 +58,11 @@ var (
 //
 // The token is told to git in its environment: command lines and files can be
 // read by others.
-func Fetch(ctx context.Context, remote Remote, base, head string) (files normalize.Files, err error) {
+func Fetch(ctx context.Context, remote Remote, base, head string) (normalize.Files, error) {
+	return fetchWithin(ctx, fetchBounds, remote, base, head)
+}
+
+func fetchWithin(ctx context.Context, most bounds, remote Remote, base, head string) (files normalize.Files, err error) {
 	if !fullSHA.MatchString(base) || !fullSHA.MatchString(head) {
 		return files, errors.New("fetch by git: the commits are not named in full")
 	}
@@ -65,9 +74,9 @@ func Fetch(ctx context.Context, remote Remote, base, head string) (files normali
 		return files, fmt.Errorf("make a directory to fetch into: %w", err)
 	}
 	defer func() { err = errors.Join(err, remove(dir)) }()
-	ctx, cancel := context.WithTimeoutCause(ctx, maxFetchTime, fmt.Errorf("fetching took longer than %s", maxFetchTime))
+	ctx, cancel := context.WithTimeoutCause(ctx, most.time, fmt.Errorf("fetching took longer than %s", most.time))
 	defer cancel()
-	f := &fetcher{remote: remote, local: &git{dir: dir, env: isolated(dir)}}
+	f := &fetcher{most: most, remote: remote, local: &git{dir: dir, env: isolated(dir)}}
 	if files, err = f.fetch(ctx, base, head); err != nil {
 		return normalize.Files{}, fmt.Errorf("fetch by git: %w", f.clean(causeOf(ctx, err)))
 	}
@@ -97,6 +106,7 @@ func remove(dir string) error {
 
 // fetcher has a repository on this machine that holds a part of a remote one.
 type fetcher struct {
+	most   bounds
 	remote Remote
 	local  *git // asks nobody else
 	wide   *git // may ask the remote
@@ -129,7 +139,7 @@ func (f *fetcher) fetch(ctx context.Context, base, head string) (normalize.Files
 			return none, err
 		}
 	}
-	return f.local.diff(ctx, base, head)
+	return f.local.diff(ctx, f.most.patches, base, head)
 }
 
 // prepare makes the repository. That a part of it is elsewhere git wants to
@@ -185,7 +195,7 @@ func (f *fetcher) get(ctx context.Context, objects []string, args ...string) err
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
-		watchSize(ctx, f.local.dir, func() { cancel(errTooMuch) })
+		f.watchSize(ctx, cancel)
 	}()
 	args = append([]string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--filter=blob:none", "--stdin"}, args...)
 	err := f.wide.feed(ctx, strings.NewReader(strings.Join(objects, "\n")+"\n"), append(args, "origin")...)
@@ -195,9 +205,8 @@ func (f *fetcher) get(ctx context.Context, objects []string, args ...string) err
 	return err
 }
 
-// watchSize calls tooMuch when a directory has grown too large, until the
-// context ends.
-func watchSize(ctx context.Context, dir string, tooMuch func()) {
+// watchSize ends the fetch when it has grown too large, until the context ends.
+func (f *fetcher) watchSize(ctx context.Context, end context.CancelCauseFunc) {
 	tick := time.NewTicker(fetchWatch)
 	defer tick.Stop()
 	for {
@@ -205,8 +214,8 @@ func watchSize(ctx context.Context, dir string, tooMuch func()) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if size(dir) > maxFetch {
-				tooMuch()
+			if size(f.local.dir) > f.most.bytes {
+				end(fmt.Errorf("what differs comes to more than %d MB", f.most.bytes>>20))
 				return
 			}
 		}
@@ -239,8 +248,8 @@ func (f *fetcher) differing(ctx context.Context, base, head string) ([]string, e
 			if !lines.Scan() || len(fields) != 5 {
 				return errors.New("git's list of files is not understood")
 			}
-			if n == maxFetchFiles {
-				return errTooMuch
+			if n == f.most.files {
+				return fmt.Errorf("more than %d files differ", n)
 			}
 			for side := range 2 {
 				if mode, sha := strings.TrimPrefix(fields[side], ":"), fields[2+side]; mode != submodule && !seen[sha] {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
 )
@@ -107,6 +108,32 @@ func TestFetchFails(t *testing.T) {
 			t.Log(err)
 			if strings.Contains(err.Error(), remote.Token) || strings.Contains(err.Error(), "reviewgate-fetch") {
 				t.Errorf("the error tells too much: %v", err)
+			}
+			nothingLeft(t)
+		})
+	}
+}
+
+// A fetch that takes too long, or brings too much, ends and leaves nothing.
+func TestFetchIsBounded(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(*bounds)
+		says   string
+	}{
+		"time":  {func(b *bounds) { b.time = 300 * time.Millisecond }, "took longer"},
+		"bytes": {func(b *bounds) { b.bytes = 100 }, "more than 0 MB"},
+		"files": {func(b *bounds) { b.files = 3 }, "more than 3 files"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hub, remote, p := remoteRepo(t)
+			most := fetchBounds
+			tt.change(&most)
+			if name != "files" {
+				hub.On("POST /{owner}/{repo}/git-upload-pack", func(x *ghtest.Exchange) { <-x.Context().Done() })
+			}
+			files, err := fetchWithin(t.Context(), most, remote, p.BaseSHA(), p.HeadSHA())
+			if err == nil || !strings.Contains(err.Error(), tt.says) || len(files.Files) > 0 {
+				t.Errorf("%+v, %v", files, err)
 			}
 			nothingLeft(t)
 		})

@@ -161,15 +161,16 @@ var diffArgs = []string{
 
 func (s *Source) diff(ctx context.Context) (normalize.Files, error) {
 	if s.workTree {
-		return s.git.diff(ctx, s.mergeBase)
+		return s.git.diff(ctx, maxPatches, s.mergeBase)
 	}
-	return s.git.diff(ctx, s.mergeBase, s.headSHA)
+	return s.git.diff(ctx, maxPatches, s.mergeBase, s.headSHA)
 }
 
 // diff reads what differs between two commits, or between one and the work tree.
-func (g *git) diff(ctx context.Context, commits ...string) (files normalize.Files, err error) {
+// Of the patches no more than most bytes are kept.
+func (g *git) diff(ctx context.Context, most int, commits ...string) (files normalize.Files, err error) {
 	err = g.stream(ctx, func(r io.Reader) (err error) {
-		files, err = parseDiff(r)
+		files, err = parseDiff(r, most)
 		return err
 	}, append(append(slices.Clone(diffArgs), commits...), "--")...)
 	return files, err
