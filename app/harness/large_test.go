@@ -33,7 +33,8 @@ func TestLarge(t *testing.T) {
 	seed := begin(t)
 	n := or(*flagFiles, 300)
 	var f figures
-	for name, review := range map[string]func(*testing.T, uint64, int) cost{"server": byServer, "review": byCommand} {
+	for _, name := range []string{"server", "review"} {
+		review := map[string]func(*testing.T, uint64, int) cost{"server": byServer, "review": byCommand}[name]
 		var costs []cost
 		for _, files := range []int{n / 10, n, 2 * n} {
 			c := review(t, seed, files)

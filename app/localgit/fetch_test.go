@@ -1,6 +1,7 @@
 package localgit
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -112,6 +113,18 @@ func TestFetchFails(t *testing.T) {
 			nothingLeft(t)
 		})
 	}
+}
+
+// Where there is no git nothing is asked, and the error is one to tell.
+func TestFetchWithoutGit(t *testing.T) {
+	hub, remote, p := remoteRepo(t)
+	base, head := p.BaseSHA(), p.HeadSHA()
+	t.Setenv("PATH", t.TempDir())
+	hub.ResetCalls()
+	if _, err := Fetch(t.Context(), remote, base, head); !errors.Is(err, ErrNoGit) || len(hub.Calls()) > 0 {
+		t.Errorf("%v, %d calls", err, len(hub.Calls()))
+	}
+	nothingLeft(t)
 }
 
 // A fetch that takes too long, or brings too much, ends and leaves nothing.
