@@ -14,8 +14,8 @@
 //	            logged, bounded in size, and only ever to the configured host
 //
 // Tokens are narrowed to the one repository that a call is about, for sweeps to
-// reading pull requests, and for an organisation's config to reading its
-// repository .github. A client, with its token, is kept for each repository that
+// reading pull requests, for an organisation's config to reading its repository
+// .github, and for git to reading contents. A client, with its token, is kept for each repository that
 // was lately worked on. Cached answers are always validated with GitHub; only
 // trees, blobs and comparisons, which their SHAs pin, are taken from memory
 // unasked, and an organisation's config for a minute.
