@@ -37,7 +37,8 @@ fuzz: ## fuzz every parser of outside bytes for FUZZTIME each
 
 .PHONY: bench
 bench: ## the performance figures of docs/performance.md
-	go test -run '^$$' -bench . -benchtime $(BENCHTIME) ./config ./policies/... ./pipeline/... ./app/synthesis ./app/internal/store
+	go test -run '^$$' -bench . -benchtime $(BENCHTIME) ./config ./policies/... ./pipeline/... ./app/gh ./app/synthesis ./app/internal/store
+	go test ./app/harness -run TestLarge -v -count 1 -timeout 20m -args -files 3000
 
 .PHONY: chaos
 chaos: ## kill servers KILLS times at work, then have GitHub fail; SEED plays a run again

@@ -445,6 +445,7 @@ func TestPatchLeftOutIsNotGreen(t *testing.T) {
 	limits := ghtest.GitHubLimits()
 	limits.PatchLines = 5
 	w := startWith(t, ghtest.Options{WebhookSecret: secret, Limits: &limits})
+	w.gh.On("GET /repos/{owner}/{repo}/git/blobs/{file_sha}", func(x *ghtest.Exchange) { x.Fail(404, "Not Found") })
 	pr := w.open(ghtest.Files{"store/big.go": "package store\n" + strings.Repeat("// a line of text\n", 20)})
 	w.idle()
 	w.wants(pr, "action_required", "Review incomplete", "store/big.go")

@@ -59,6 +59,9 @@ const (
 	// maxInFlight is half of the 100 concurrent requests that GitHub allows
 	// an app, which leaves room for a second replica.
 	maxInFlight = 50
+	// maxFetches bounds the changes that git fetches at once, which take memory
+	// and disk.
+	maxFetches = 2
 	// maxClients bounds the repositories whose token is kept. One takes a few
 	// kilobytes.
 	maxClients = 1000
@@ -66,8 +69,9 @@ const (
 	// largest config file, of which an eighth of all must do.
 	maxHTTPCache = 16 << 20
 	maxPinned    = 8 * maxConfigFile
-	// defaultCallsPerReview is several times what the largest pull request
-	// takes: 30 pages of files, 3 of commits, and 20 files looked into.
+	// defaultCallsPerReview is several times what the largest pull request that
+	// GitHub shows whole takes: 30 pages of files, 3 of commits, and 20 files
+	// looked into. The others go to contents of files that it leaves out.
 	defaultCallsPerReview = 300
 )
 
@@ -84,6 +88,9 @@ type Client struct {
 	pinned         *lru[[]byte]
 	organisations  *organisations
 	inFlight       chan struct{}
+	git            *url.URL      // root of the repositories, nil if not known
+	fetching       chan struct{} // held while git fetches
+	diffing        chan struct{} // held while contents are compared
 	now            func() time.Time
 
 	mu            sync.Mutex
@@ -141,6 +148,9 @@ func New(c Config) (*Client, error) {
 		pinned:         newLRU[[]byte](maxPinned),
 		organisations:  newOrganisations(),
 		inFlight:       make(chan struct{}, maxInFlight),
+		git:            gitRoot(api),
+		fetching:       make(chan struct{}, maxFetches),
+		diffing:        make(chan struct{}, 1),
 		now:            time.Now,
 		installations:  map[int64]*installation{},
 	}, nil

@@ -48,7 +48,7 @@ func (w *world) newClient(change func(*Config)) *Client {
 	w.Helper()
 	transport := &http.Transport{}
 	w.Cleanup(transport.CloseIdleConnections)
-	c := Config{AppID: w.hub.AppID(), PrivateKey: w.hub.AppPrivateKeyPEM(), V3URL: w.hub.URL, Transport: transport}
+	c := Config{AppID: w.hub.AppID(), PrivateKey: w.hub.AppPrivateKeyPEM(), V3URL: w.hub.URL + "/api/v3/", Transport: transport}
 	if change != nil {
 		change(&c)
 	}
@@ -177,26 +177,6 @@ func TestListsArePaged(t *testing.T) {
 
 func (w *world) must2(_ any, err error) { w.Helper(); w.must(err) }
 
-func TestMoreFilesThanGitHubLists(t *testing.T) {
-	for _, n := range []int{3000, 3001} {
-		w := newWorld(t, ghtest.Options{})
-		many := ghtest.Files{}
-		for i := range n {
-			many[fmt.Sprintf("f%04d.txt", i)] = "x\n"
-		}
-		f, _ := w.facts(w.target(w.repo.OpenPR(ghtest.PR{Files: many})))
-		if len(f.Files) != 3000 {
-			t.Errorf("%d files", len(f.Files))
-		}
-		if n == 3000 && len(f.Incomplete) > 0 {
-			t.Errorf("3,000 files are all there are, but: %+v", f.Incomplete)
-		}
-		if n > 3000 && (len(f.Incomplete) != 1 || !f.Incomplete[0].Gating || !strings.Contains(f.Incomplete[0].Why, "3,000")) {
-			t.Errorf("incomplete %+v", f.Incomplete)
-		}
-	}
-}
-
 func TestHeadThatMovesWhileItIsRead(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	many := ghtest.Files{}
@@ -247,22 +227,6 @@ func TestMergeGroup(t *testing.T) {
 	w.must(err)
 	if state.HeadSHA != g.HeadSHA || len(w.hub.Calls()) != 0 {
 		t.Errorf("state %+v, %d calls", state, len(w.hub.Calls()))
-	}
-}
-
-func TestLargeMergeGroup(t *testing.T) {
-	w := newWorld(t, ghtest.Options{})
-	many := ghtest.Files{}
-	for i := range 301 {
-		many[fmt.Sprintf("f%03d.txt", i)] = "x\n"
-	}
-	p := w.repo.OpenPR(ghtest.PR{Files: many})
-	g := w.repo.MergeGroup(p)
-	target := w.target(p)
-	target.Kind, target.HeadSHA, target.BaseSHA, target.HeadRef = review.TargetGroup, g.HeadSHA, g.BaseSHA, g.HeadRef
-	f, _ := w.facts(target)
-	if len(f.Files) != 300 || len(f.Commits) != 2 || len(f.Incomplete) != 1 || !f.Incomplete[0].Gating {
-		t.Errorf("%d files, %d commits, incomplete %+v", len(f.Files), len(f.Commits), f.Incomplete)
 	}
 }
 

@@ -3,6 +3,7 @@ package gh
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,6 +14,10 @@ import (
 // maxCommentPages is more than GitHub has: it allows 2,500 comments on an
 // issue.
 const maxCommentPages = 30
+
+// maxRemarks bounds the remarks that are held at once, in bytes: a hundred
+// comments of GitHub's longest. Who may only comment can write more.
+const maxRemarks = 8 << 20
 
 // comment is an issue comment. go-github's own type has no word of the app
 // that wrote it.
@@ -105,7 +110,8 @@ func (c *Client) Comments(ctx context.Context, t review.Target, marker string) (
 
 // Remarks lists the comments on the pull request that people wrote and that have
 // the words in them, oldest first. What an app says, ours among them, is no
-// person's word. A merge group has those of the pull request that it names.
+// person's word. A merge group has those of the pull request that it names. More
+// than 8 MB of them are an error.
 func (s *source) Remarks(ctx context.Context, words string) ([]review.Remark, error) {
 	const op = "list the comments"
 	t := s.target
@@ -113,10 +119,14 @@ func (s *source) Remarks(ctx context.Context, words string) ([]review.Remark, er
 		return nil, nil
 	}
 	var out []review.Remark
+	held := 0
 	r := s.get(op, "/repos/{owner}/{repo}/issues/{issue_number}/comments", t.Owner, t.Name, t.Number)
 	whole, err := walk(ctx, s.client, t, r, maxCommentPages, func(page commentList) bool {
 		for _, m := range page {
 			if m.User.Type == "User" && m.User.Login != "" && m.App.ID != s.client.appID && strings.Contains(m.Body, words) {
+				if held += len(m.Body); held > maxRemarks {
+					return false
+				}
 				out = append(out, review.Remark{ID: m.ID, Author: m.User.Login, Body: m.Body})
 			}
 		}
@@ -124,6 +134,9 @@ func (s *source) Remarks(ctx context.Context, words string) ([]review.Remark, er
 	})
 	if err != nil {
 		return nil, err
+	}
+	if held > maxRemarks {
+		return nil, &review.HostError{Op: op, Kind: review.HostInvalid, Err: fmt.Errorf("those with %q come to more than %d MB: delete what is out of date", words, maxRemarks>>20)}
 	}
 	if !whole {
 		return nil, tooMany(op, maxCommentPages*perPage)

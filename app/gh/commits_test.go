@@ -14,19 +14,22 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// history answers for a pull request, or a comparison, of many commits, of
-// which no more than 250 are listed.
+// history answers for a pull request of many commits, of which no more than 250
+// are listed, and for a comparison, which lists all.
 func history(total int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		page, _ := strconv.Atoi(r.URL.Query().Get("page"))
-		from := max(page-1, 0) * perPage
+		from, most := max(page-1, 0)*perPage, total
+		if strings.HasSuffix(r.URL.Path, "/commits") {
+			most = min(total, maxPullCommits)
+		}
 		list := []map[string]any{}
-		for i := from; i < min(from+perPage, total, maxCommits); i++ {
+		for i := from; i < min(from+perPage, most); i++ {
 			list = append(list, map[string]any{"sha": fmt.Sprintf("%040x", i), "commit": map[string]any{
 				"message": "m", "author": map[string]any{"name": "A. Name"}, "verification": map[string]any{"verified": true},
 			}})
 		}
-		last := (min(total, maxCommits) + perPage - 1) / perPage
+		last := (most + perPage - 1) / perPage
 		w.Header().Set("Link", fmt.Sprintf(`<http://x/?page=%d>; rel="last"`, last))
 		switch {
 		case strings.HasSuffix(r.URL.Path, "/commits"):
@@ -42,11 +45,11 @@ func history(total int) http.HandlerFunc {
 }
 
 func TestCommitsAreListedInOrder(t *testing.T) {
-	missing := []pipeline.Incompleteness{{What: "commits", Why: "GitHub lists at most 250 commits"}}
+	missing := []pipeline.Incompleteness{{What: "commits", Why: "1000 of 9000 commits are listed"}}
 	group := pullTarget
 	group.Kind, group.BaseSHA, group.HeadSHA = review.TargetGroup, strings.Repeat("a", 40), strings.Repeat("b", 40)
 	for _, target := range []review.Target{pullTarget, group} {
-		for total, want := range map[int][]pipeline.Incompleteness{1: nil, 100: nil, 101: nil, 250: nil, 251: missing, 9000: missing} {
+		for total, want := range map[int][]pipeline.Incompleteness{1: nil, 100: nil, 101: nil, 250: nil, 251: nil, 1000: nil, 9000: missing} {
 			t.Run(fmt.Sprint(target.Kind, " of ", total), func(t *testing.T) {
 				s := newStub(t, history(total))
 				got, err := s.client(t, nil).Source(target).Commits(t.Context())

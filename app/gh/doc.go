@@ -14,8 +14,8 @@
 //	            logged, bounded in size, and only ever to the configured host
 //
 // Tokens are narrowed to the one repository that a call is about, for sweeps to
-// reading pull requests, and for an organisation's config to reading its
-// repository .github. A client, with its token, is kept for each repository that
+// reading pull requests, for an organisation's config to reading its repository
+// .github, and for git to reading contents. A client, with its token, is kept for each repository that
 // was lately worked on. Cached answers are always validated with GitHub; only
 // trees, blobs and comparisons, which their SHAs pin, are taken from memory
 // unasked, and an organisation's config for a minute.
@@ -24,6 +24,15 @@
 // installation 0 and asks for the tokens too. What GitHub refused for is not
 // asked again before the time that it named; Config.OnRefused and Client.Refuse
 // carry that over to other processes.
+//
+// What GitHub's lists leave out of a change (files beyond 3,000, or 300 in a
+// merge group, long diffs, commits beyond 250) is read another way, as far as the
+// calls of a review go: files are found by comparing trees, and lines by comparing
+// contents that are read by name. Where those are more than there are calls for,
+// git fetches what differs. Moves of files that are only similar are found where
+// GitHub or git looks for them; among files that only trees tell of, a file that
+// moved and changed is one removed and one added. Such files are known by name,
+// and each whose lines could not be read is said to be incomplete.
 //
 // Every error is a *review.HostError, which says whether trying again can
 // help. No write is ever repeated here: whether it happened must be looked up

@@ -15,6 +15,7 @@ import (
 type groupSource struct {
 	*source
 	compared once[*comparison]
+	files    once[normalize.Files]
 	named    once[*repositoryAnswer]
 }
 
@@ -34,12 +35,23 @@ func (s *groupSource) PullRequest(ctx context.Context) (normalize.PullRequest, e
 	out.Head = pipeline.Head{Ref: branch(t.HeadRef), SHA: t.HeadSHA, Repository: out.Repository.FullName()}
 	out.Draft = false
 	out.Commits = diff.GetTotalCommits()
-	out.Totals = pipeline.Totals{Files: len(diff.Files)}
-	for _, f := range diff.Files {
-		out.Totals.Additions += f.GetAdditions()
-		out.Totals.Deletions += f.GetDeletions()
+	if len(diff.Files) < maxCompareFiles {
+		out.Totals = totals(changedFiles(diff.Files))
+		return out, nil
 	}
-	return out, nil
+	all, err := s.Files(ctx)
+	out.Totals = totals(all.Files)
+	return out, err
+}
+
+// totals sums what changed, where GitHub doesn't.
+func totals(files []normalize.ChangedFile) pipeline.Totals {
+	t := pipeline.Totals{Files: len(files)}
+	for _, f := range files {
+		t.Additions += f.Additions
+		t.Deletions += f.Deletions
+	}
+	return t
 }
 
 // words are the group's title and what goes with it.
@@ -75,23 +87,28 @@ func (s *groupSource) readRepository(ctx context.Context) (*repositoryAnswer, er
 	})
 }
 
-// Files are those that differ between the group's base and head: at most 300,
-// all on the first page.
+// Files are those that differ between the group's base and head, read once
+// however often they are asked for.
 func (s *groupSource) Files(ctx context.Context) (normalize.Files, error) {
+	return s.files.do(ctx, s.readFiles)
+}
+
+// readFiles reads the files that GitHub compares, all on the first page, and what
+// it leaves out by other ways. It doesn't say how many there are.
+func (s *groupSource) readFiles(ctx context.Context) (normalize.Files, error) {
 	diff, err := s.compare(ctx)
 	if err != nil {
 		return normalize.Files{}, err
 	}
-	files := normalize.Files{Files: changedFiles(diff.Files), HeadSHA: s.target.HeadSHA}
-	if err := s.lookInto(ctx, diff.Files, files.Files, s.tip, s.mergeBase); err != nil {
+	part := partial{
+		listed: diff.Files, files: normalize.Files{Files: changedFiles(diff.Files), HeadSHA: s.target.HeadSHA},
+		cut: len(diff.Files) >= maxCompareFiles, limit: "GitHub compares at most 300 files",
+		head: s.target.HeadSHA, base: s.mergeBase,
+	}
+	if err := s.lookInto(ctx, part.listed, part.files.Files, s.tip, s.mergeBase); err != nil {
 		return normalize.Files{}, err
 	}
-	if len(files.Files) >= maxCompareFiles {
-		files.Incomplete = append(files.Incomplete, pipeline.Incompleteness{
-			What: "files", Why: "GitHub compares at most 300 files, and does not say whether there are more", Gating: true,
-		})
-	}
-	return files, nil
+	return s.complete(ctx, part)
 }
 
 // Commits are those that the group adds to its base.
@@ -100,19 +117,7 @@ func (s *groupSource) Commits(ctx context.Context) (normalize.Commits, error) {
 	if err != nil {
 		return normalize.Commits{}, err
 	}
-	c := normalize.Commits{Commits: commits(diff.Commits)}
-	for n := 2; len(c.Commits) < min(diff.GetTotalCommits(), maxCommits); n++ {
-		more, _, err := page[commitsOfComparison](ctx, s.client, s.target, s.compareRequest(), n)
-		if err != nil {
-			return normalize.Commits{}, err
-		}
-		if len(more.Commits) == 0 {
-			break
-		}
-		c.Commits = append(c.Commits, commits(more.Commits)...)
-	}
-	c.Incomplete = missingCommits(diff.GetTotalCommits(), len(c.Commits))
-	return c, nil
+	return s.comparedCommits(ctx, s.compareRequest(), diff.Commits, diff.GetTotalCommits())
 }
 
 func (s *groupSource) compare(ctx context.Context) (*comparison, error) {

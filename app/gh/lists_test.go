@@ -126,3 +126,23 @@ func FuzzLinks(f *testing.F) {
 		}
 	})
 }
+
+// Remarks are held in memory as long as they are few.
+func TestRemarksAreBounded(t *testing.T) {
+	for length, fails := range map[int]bool{60_000: false, 100_000: true} {
+		body := "words " + strings.Repeat("a", length-6)
+		hub := longList(1, true, func(i int) string {
+			return fmt.Sprintf(`{"id":%d,"body":%q,"user":{"login":"alice","type":"User"}}`, i+1, body)
+		}, `[%s]`)
+		got, err := hub.client(t, nil).Source(pullTarget).Remarks(t.Context(), "words")
+		if !fails {
+			if err != nil || len(got) != perPage {
+				t.Errorf("%d remarks, %v", len(got), err)
+			}
+			continue
+		}
+		if he := wantHostError(t, err, review.HostInvalid); he.Temporary() || !strings.Contains(err.Error(), "more than 8 MB") || got != nil {
+			t.Errorf("%d remarks, %v", len(got), err)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package gh
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"sync"
@@ -76,8 +77,12 @@ func (o *once[T]) do(ctx context.Context, f func(context.Context) (T, error)) (T
 const (
 	maxPullFiles    = 3000
 	maxCompareFiles = 300
-	maxCommits      = 250
+	maxPullCommits  = 250
 )
+
+// maxCommits bounds the commits that are read by pages of a comparison, which
+// goes on for as long as there are any.
+const maxCommits = 1000
 
 // pullSource reads a pull request.
 type pullSource struct{ *source }
@@ -91,61 +96,74 @@ func (s *pullSource) PullRequest(ctx context.Context) (normalize.PullRequest, er
 	return pullRequest(p), nil
 }
 
-// Files reads the changed files: all of them, up to GitHub's 3,000.
+// Files reads the changed files: those that GitHub lists, and what it leaves out
+// by other ways.
 func (s *pullSource) Files(ctx context.Context) (normalize.Files, error) {
 	const op = "read the changed files"
 	t := s.target
 	r := s.get(op, "/repos/{owner}/{repo}/pulls/{pull_number}/files", t.Owner, t.Name, t.Number)
-	all, whole, err := pages[fileList](ctx, s.client, t, r, maxPullFiles/perPage)
+	all, _, err := pages[fileList](ctx, s.client, t, r, maxPullFiles/perPage)
 	if err != nil {
 		return normalize.Files{}, err
 	}
-	var files normalize.Files
-	if files.HeadSHA, err = headOfPages(all); err != nil {
+	part := partial{listed: slices.Concat(all...), base: s.mergeBase}
+	if part.files.HeadSHA, err = headOfPages(all); err != nil {
 		return normalize.Files{}, &review.HostError{Op: op, Kind: review.HostTransient, Err: err}
 	}
-	for _, page := range all {
-		files.Files = append(files.Files, changedFiles(page)...)
-	}
-	if err := s.lookInto(ctx, slices.Concat(all...), files.Files, s.tip, s.mergeBase); err != nil {
+	part.files.Files = changedFiles(part.listed)
+	if err := s.lookInto(ctx, part.listed, part.files.Files, s.tip, s.mergeBase); err != nil {
 		return normalize.Files{}, err
 	}
-	if whole && len(files.Files) < maxPullFiles {
-		return files, nil
-	}
-	p, err := s.readPull(ctx)
+	p, err := s.readPull(ctx) // which the other reads need too
 	if err != nil {
 		return normalize.Files{}, err
 	}
-	if p.GetChangedFiles() > len(files.Files) {
-		files.Incomplete = append(files.Incomplete, pipeline.Incompleteness{
-			What: "files", Why: "GitHub lists at most 3,000 changed files", Gating: true,
-		})
+	part.head, part.total = p.GetHead().GetSHA(), p.GetChangedFiles()
+	part.cut = part.total > len(part.listed)
+	part.limit = fmt.Sprintf("GitHub lists %d of %d changed files", len(part.listed), part.total)
+	if part.files.HeadSHA != "" && part.files.HeadSHA != part.head {
+		return part.files, nil // of another head, which is seen later
 	}
-	return files, nil
+	return s.complete(ctx, part)
 }
 
-// Commits reads the commits: the first 250, which is all that GitHub lists.
+// Commits reads the commits: those that GitHub lists of a pull request, or where
+// it has more the first thousand that a comparison lists.
 func (s *pullSource) Commits(ctx context.Context) (normalize.Commits, error) {
 	t := s.target
 	r := s.get("read the commits", "/repos/{owner}/{repo}/pulls/{pull_number}/commits", t.Owner, t.Name, t.Number)
-	all, _, err := pages[commitList](ctx, s.client, t, r, (maxCommits+perPage-1)/perPage)
+	all, _, err := pages[commitList](ctx, s.client, t, r, (maxPullCommits+perPage-1)/perPage)
 	if err != nil {
 		return normalize.Commits{}, err
 	}
-	var c normalize.Commits
-	for _, page := range all {
-		c.Commits = append(c.Commits, commits(page)...)
-	}
-	if len(c.Commits) < maxCommits {
+	c := normalize.Commits{Commits: commits(slices.Concat(all...))}
+	if len(c.Commits) < maxPullCommits {
 		return c, nil
 	}
 	p, err := s.readPull(ctx)
-	if err != nil {
-		return normalize.Commits{}, err
+	if err != nil || p.GetCommits() <= len(c.Commits) {
+		return c, err
 	}
-	c.Incomplete = missingCommits(p.GetCommits(), len(c.Commits))
-	return c, nil
+	r = s.get("read the commits beyond those that are listed", "/repos/{owner}/{repo}/compare/{basehead}",
+		t.Owner, t.Name, p.GetBase().GetSHA()+"..."+p.GetHead().GetSHA())
+	return s.comparedCommits(ctx, r, nil, p.GetCommits())
+}
+
+// comparedCommits reads the commits of a comparison, of which the first page may
+// be known. Of total, no more than maxCommits are read.
+func (s *source) comparedCommits(ctx context.Context, r request, first []*github.RepositoryCommit, total int) (normalize.Commits, error) {
+	list := first
+	for n := 1 + len(list)/perPage; len(list) < min(total, maxCommits); n++ {
+		more, _, err := page[commitsOfComparison](ctx, s.client, s.target, r, n)
+		if err != nil {
+			return normalize.Commits{}, err
+		}
+		if len(more.Commits) == 0 {
+			break
+		}
+		list = append(list, more.Commits...)
+	}
+	return normalize.Commits{Commits: commits(list), Incomplete: missingCommits(total, len(list))}, nil
 }
 
 // missingCommits says that not all commits were listed. The gate doesn't need
@@ -154,5 +172,5 @@ func missingCommits(total, listed int) []pipeline.Incompleteness {
 	if total <= listed {
 		return nil
 	}
-	return []pipeline.Incompleteness{{What: "commits", Why: "GitHub lists at most 250 commits"}}
+	return []pipeline.Incompleteness{{What: "commits", Why: fmt.Sprintf("%d of %d commits are listed", listed, total)}}
 }

@@ -138,13 +138,34 @@ func (s *source) blobAt(ctx context.Context, commit, path string) (string, error
 	return e.SHA, err
 }
 
-// tree is git's list of all files at a commit.
+// tree is git's list of the files at a commit, or of one directory.
 type tree struct {
-	Entries []struct {
-		Path string `json:"path"`
-		SHA  string `json:"sha"`
-	} `json:"tree"`
-	Truncated bool `json:"truncated"`
+	Entries   []treeItem `json:"tree"`
+	Truncated bool       `json:"truncated"`
+}
+
+// treeItem is an entry of a tree; its path is relative to that.
+type treeItem struct {
+	Path string `json:"path"`
+	Mode string `json:"mode"`
+	Type string `json:"type"` // blob, tree, or commit for a submodule
+	SHA  string `json:"sha"`
+}
+
+// leaf is the entry if it is no directory.
+func (e treeItem) leaf() leaf {
+	if e.Type == "tree" {
+		return leaf{}
+	}
+	return leaf{e.Mode, e.SHA}
+}
+
+// directory is the entry if it is one.
+func (e treeItem) directory() leaf {
+	if e.Type != "tree" {
+		return leaf{}
+	}
+	return leaf{sha: e.SHA}
 }
 
 func (t *tree) whole() error { return wholeIf(t.Entries != nil) }

@@ -168,6 +168,8 @@ func narrowToken(req *http.Request, c *call) *http.Request {
 	switch c.scope {
 	case asInstallation:
 		ask = map[string]any{"permissions": map[string]string{"metadata": "read", "pull_requests": "read"}}
+	case asApp: // for git
+		ask["permissions"] = map[string]string{"metadata": "read", "contents": "read"}
 	case asOrganisation:
 		ask = map[string]any{"repositories": []string{organisationRepo}, "permissions": map[string]string{"metadata": "read", "contents": "read"}}
 	}

@@ -54,11 +54,15 @@ const tokenLife = time.Hour
 func (s *Server) authenticate(kind authKind, r *http.Request) (caller, *Response) {
 	header := r.Header.Get("Authorization")
 	if header == "" {
-		return caller{}, refuse(http.StatusUnauthorized, "Requires authentication")
+		return caller{}, challenge(kind, "Requires authentication")
 	}
 	scheme, credential, _ := strings.Cut(header, " ")
-	if !strings.EqualFold(scheme, "bearer") && !strings.EqualFold(scheme, "token") {
-		return caller{}, refuse(http.StatusUnauthorized, "Bad credentials")
+	user, password, basic := r.BasicAuth()
+	switch {
+	case kind == asGit && basic && user == "x-access-token":
+		credential = password
+	case kind == asGit, !strings.EqualFold(scheme, "bearer") && !strings.EqualFold(scheme, "token"):
+		return caller{}, challenge(kind, "Bad credentials")
 	}
 	if kind == asApp {
 		if err := s.verifyJWT(credential); err != nil {
@@ -78,6 +82,15 @@ func (s *Server) authenticate(kind authKind, r *http.Request) (caller, *Response
 		return caller{}, refuse(http.StatusForbidden, "This installation has been suspended")
 	}
 	return caller{installation: t.installation, token: t}, nil
+}
+
+// challenge asks for other credentials. Git doesn't send its own unasked.
+func challenge(kind authKind, message string) *Response {
+	resp := refuse(http.StatusUnauthorized, message)
+	if kind == asGit {
+		resp.Header.Set("WWW-Authenticate", `Basic realm="GitHub"`)
+	}
+	return resp
 }
 
 // errUndecodable has GitHub's own words.

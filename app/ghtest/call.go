@@ -145,7 +145,7 @@ func (c *call) answer(w http.ResponseWriter) *Response {
 // dispatch finds what the request is about, checks permissions and body, and
 // runs the route.
 func (c *call) dispatch() *Response {
-	if c.route.auth == asInstallation {
+	if c.route.auth != asApp {
 		if refused := c.admit(); refused != nil {
 			return refused
 		}

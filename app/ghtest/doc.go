@@ -39,7 +39,9 @@
 // What the App has left behind is judged by [PullRequest.Faults], and how long a
 // review took in round trips by [Depth].
 //
-// What is not here: GraphQL, the git protocol, OAuth, user tokens, reviews.
+// Fetches by git are answered too, over HTTP with an installation token.
+//
+// What is not here: GraphQL, pushes by git, OAuth, user tokens, reviews.
 // Events are sent whether or not the installation may read what they are about.
 // A request to any other route is answered 404 and kept in
 // [Server.Unexpected], which a test should find empty.

@@ -76,7 +76,7 @@ type hook struct {
 // the newest outermost. They run at once for requests that come at once. The
 // returned function takes the hook away.
 func (s *Server) On(route string, f func(*Exchange)) (remove func()) {
-	if route != "*" && !slices.ContainsFunc(Routes(), func(known string) bool { return sameRoute(known, route) }) {
+	if route != "*" && !isRoute(route) {
 		s.opts.Fail("put a hook on %q: there is no such route", route)
 	}
 	h := &hook{route: route, f: f}

@@ -2,6 +2,7 @@ package ghtest
 
 import (
 	"bytes"
+	"compress/zlib"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +23,8 @@ type git struct {
 	ctx context.Context
 	dir string
 
-	write sync.Mutex // one writer at a time
+	write  sync.Mutex // one writer at a time
+	packer *zlib.Writer
 
 	mu     sync.Mutex
 	cache  map[string]any

@@ -28,15 +28,7 @@ func (g *git) put(kind string, data []byte) (string, error) {
 		return sha, nil
 	}
 	var packed bytes.Buffer
-	// Time counts here, and not space.
-	w, err := zlib.NewWriterLevel(&packed, zlib.NoCompression)
-	if err != nil {
-		return "", err
-	}
-	if _, err := w.Write(object); err != nil {
-		return "", err
-	}
-	if err := w.Close(); err != nil {
+	if err := g.pack(&packed, object); err != nil {
 		return "", err
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -48,6 +40,21 @@ func (g *git) put(kind string, data []byte) (string, error) {
 		return "", err
 	}
 	return sha, os.Rename(fresh, path)
+}
+
+// pack writes an object as git stores it. Time counts here, and not space; a
+// packer takes a megabyte, so that one does for all. The writer must be held.
+func (g *git) pack(to *bytes.Buffer, object []byte) (err error) {
+	if g.packer == nil {
+		if g.packer, err = zlib.NewWriterLevel(to, zlib.NoCompression); err != nil {
+			return err
+		}
+	}
+	g.packer.Reset(to)
+	if _, err := g.packer.Write(object); err != nil {
+		return err
+	}
+	return g.packer.Close()
 }
 
 // keepAs keeps what is known of an object that was just written.

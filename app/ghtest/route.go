@@ -3,6 +3,7 @@ package ghtest
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -26,6 +27,7 @@ type authKind int
 const (
 	asApp          authKind = iota // with the App's JWT
 	asInstallation                 // with an installation token
+	asGit                          // with an installation token, as the password of x-access-token
 )
 
 const repoPath = "/repos/{owner}/{repo}"
@@ -130,11 +132,15 @@ func Routes() []string {
 // as it was sent, without /api/v3.
 func match(method, escaped string) (*route, map[string]string) {
 	segments := strings.Split(strings.Trim(escaped, "/"), "/")
-	for _, rt := range routes {
+	for _, rt := range slices.Concat(gitRoutes, routes) {
 		if rt.method != method {
 			continue
 		}
-		if params, ok := rt.match(segments); ok {
+		params, ok := rt.match(segments)
+		if ok && rt.auth == asGit {
+			params["repo"], ok = strings.CutSuffix(params["repo"], ".git")
+		}
+		if ok {
 			return rt, params
 		}
 	}
@@ -165,6 +171,12 @@ func (rt *route) match(segments []string) (map[string]string, bool) {
 		}
 	}
 	return params, len(segments) == 0
+}
+
+// isRoute reports whether the stand-in answers a route, given as "METHOD
+// template", of the API or of git.
+func isRoute(name string) bool {
+	return slices.ContainsFunc(slices.Concat(gitRoutes, routes), func(rt *route) bool { return sameRoute(rt.name(), name) })
 }
 
 // sameRoute compares route names, whatever their parameters are called.

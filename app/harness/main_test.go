@@ -23,6 +23,7 @@ var (
 	flagReplicas = flag.Int("replicas", 0, "servers on one PostgreSQL")
 	flagPulls    = flag.Int("pulls", 0, "pull requests")
 	flagKills    = flag.Int("kills", 0, "how often a server is killed")
+	flagFiles    = flag.Int("files", 0, "files of TestLarge's middle change")
 	flagRate     = flag.Float64("rate", 8, "events a second")
 	flagTrouble  = flag.Duration("trouble", 0, "how long GitHub is in trouble; in TestChaos for as long as servers are killed if not 0")
 	flagHooks    = flag.Int("hooks", 0, "webhooks of TestLoad's burst")

@@ -22,9 +22,10 @@ const (
 
 // parseDiff reads what git diff --raw --patch prints: first a line for each
 // changed file, then a blank one, then the files' patches in the same order.
-// The raw lines say which files there are; not each of them has a patch.
-func parseDiff(r io.Reader) (normalize.Files, error) {
-	p := &diffParser{lines: lineReader{r: bufio.NewReaderSize(r, 64<<10)}}
+// The raw lines say which files there are; not each of them has a patch. Of
+// all patches no more than that many bytes are kept.
+func parseDiff(r io.Reader, most int) (normalize.Files, error) {
+	p := &diffParser{most: most, lines: lineReader{r: bufio.NewReaderSize(r, 64<<10)}}
 	if err := p.readRaw(); err != nil {
 		return normalize.Files{}, err
 	}
@@ -51,6 +52,7 @@ type diffParser struct {
 	entries []*entry
 	next    int // entry that a section is looked for from
 	kept    int // bytes of hunks
+	most    int // likewise, that may be kept
 }
 
 func (p *diffParser) readRaw() error {
@@ -244,7 +246,7 @@ func (p *diffParser) hunkLine(e *entry, line []byte) {
 	if e.cut || header && e.status == 'T' { // see patch
 		return
 	}
-	if e.hunks.Len()+len(line) > maxPatch || p.kept+len(line) > maxPatches {
+	if e.hunks.Len()+len(line) > maxPatch || p.kept+len(line) > p.most {
 		p.kept -= e.hunks.Len()
 		e.hunks, e.cut = bytes.Buffer{}, true
 		return

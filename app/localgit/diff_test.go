@@ -41,7 +41,7 @@ func TestParseDiffRefuses(t *testing.T) {
 		"unknown status":        ":000000 000000 " + sha + " " + sha + " U\ta.txt\n",
 		"badly quoted":          raw + "diff --git a/a.txt b/a.txt\n--- \"a/a.txt\n",
 	} {
-		if f, err := parseDiff(strings.NewReader(in)); err == nil {
+		if f, err := parseDiff(strings.NewReader(in), maxPatches); err == nil {
 			t.Errorf("%s: read as %+v", name, f)
 		}
 	}
@@ -55,7 +55,7 @@ func FuzzParseDiff(f *testing.F) {
 	f.Add(":100644 100755 " + sha + " " + sha + " M\tx y\n\ndiff --git a/x y b/x y\nold mode 100644\nnew mode 100755\n")
 	f.Add(":100644 100644 " + sha + " " + sha + " M\tx\n\ndiff --git a/x b/x\nBinary files a/x and b/x differ\n")
 	f.Fuzz(func(t *testing.T, in string) {
-		files, err := parseDiff(strings.NewReader(in))
+		files, err := parseDiff(strings.NewReader(in), maxPatches)
 		if err != nil {
 			if len(err.Error()) > 2000 || !utf8.ValidString(err.Error()) {
 				t.Errorf("error of %d bytes: %.300q", len(err.Error()), err)
@@ -89,7 +89,7 @@ func BenchmarkParseDiff(b *testing.B) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for b.Loop() {
-		if _, err := parseDiff(strings.NewReader(in)); err != nil {
+		if _, err := parseDiff(strings.NewReader(in), maxPatches); err != nil {
 			b.Fatal(err)
 		}
 	}

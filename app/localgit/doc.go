@@ -8,6 +8,9 @@
 // fetches are switched off, whether attributes, its config or the environment
 // ask for them.
 //
+// [Fetch] reads a change of a remote repository in the same way: the part of it
+// that differs is fetched into a directory of its own.
+//
 // Config is read at the base, so that a change has no say in the rules that it
 // is judged by, or from a directory that the user names.
 package localgit

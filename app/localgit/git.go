@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"time"
 )
 
 const (
@@ -16,6 +17,8 @@ const (
 	// Diffs are streamed and have bounds of their own.
 	maxOutput = 64 << 20
 	maxStderr = 4 << 10
+	// killDelay is how long what git started may take to end after it.
+	killDelay = 2 * time.Second
 )
 
 // git asks questions about one repository.
@@ -142,6 +145,18 @@ func (g *git) stream(ctx context.Context, read func(io.Reader) error, args ...st
 	case readErr != nil:
 		return readErr
 	case err != nil:
+		return &gitError{command: args[0], stderr: stderr.String(), err: err}
+	}
+	return nil
+}
+
+// feed runs git with an input. What it prints is not wanted.
+func (g *git) feed(ctx context.Context, input io.Reader, args ...string) error {
+	cmd, stderr := g.command(ctx, args)
+	cmd.Stdin = input
+	// What git started may outlive it, and hold its output open.
+	cmd.WaitDelay = killDelay
+	if err := cmd.Run(); err != nil {
 		return &gitError{command: args[0], stderr: stderr.String(), err: err}
 	}
 	return nil

@@ -160,15 +160,19 @@ var diffArgs = []string{
 }
 
 func (s *Source) diff(ctx context.Context) (normalize.Files, error) {
-	args := append(slices.Clone(diffArgs), s.mergeBase)
-	if !s.workTree {
-		args = append(args, s.headSHA)
+	if s.workTree {
+		return s.git.diff(ctx, maxPatches, s.mergeBase)
 	}
-	var files normalize.Files
-	err := s.git.stream(ctx, func(r io.Reader) (err error) {
-		files, err = parseDiff(r)
+	return s.git.diff(ctx, maxPatches, s.mergeBase, s.headSHA)
+}
+
+// diff reads what differs between two commits, or between one and the work tree.
+// Of the patches no more than most bytes are kept.
+func (g *git) diff(ctx context.Context, most int, commits ...string) (files normalize.Files, err error) {
+	err = g.stream(ctx, func(r io.Reader) (err error) {
+		files, err = parseDiff(r, most)
 		return err
-	}, append(args, "--")...)
+	}, append(append(slices.Clone(diffArgs), commits...), "--")...)
 	return files, err
 }
 

@@ -132,7 +132,7 @@ func build(pr PullRequest, files Files, commits Commits) pipeline.PRFacts {
 	f.Files, unreadable = buildFiles(files.Files)
 
 	f.Incomplete = append(f.Incomplete, files.Incomplete...)
-	if n := len(f.Files); n < pr.Totals.Files && !says(files.Incomplete, "files") {
+	if n := len(f.Files); n < pr.Totals.Files && !files.Whole && !says(files.Incomplete, "files") {
 		f.Incomplete = append(f.Incomplete, pipeline.Incompleteness{
 			What: "files", Gating: true,
 			Why: fmt.Sprintf("the list of changed files has %d of %d files", n, pr.Totals.Files),

@@ -48,6 +48,10 @@ type Files struct {
 	// if it is not the pull request's the read is superseded.
 	HeadSHA    string
 	Incomplete []pipeline.Incompleteness
+	// Whole says that the source compared all of the two trees, so that no file
+	// is missing even where its list is shorter than the code host's count: what
+	// is one moved file to one is two files to the other.
+	Whole bool
 }
 
 // ChangedFile is one changed file with its patch: the hunks of a unified

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"sync"
 
@@ -27,9 +28,7 @@ func encode(r review.StoredReview) (e encoded, err error) {
 	if e.report, err = pack(r.Review.Report); err != nil {
 		return e, err
 	}
-	inputs := r.Review
-	inputs.Report = pipeline.ReviewReport{}
-	if e.inputs, err = pack(inputs); err != nil {
+	if e.inputs, err = packInputs(r.Review); err != nil {
 		return e, err
 	}
 	e.record, err = pack(r.Record)
@@ -39,7 +38,7 @@ func encode(r review.StoredReview) (e encoded, err error) {
 func (e encoded) decode(r *review.StoredReview) error {
 	coding <- struct{}{}
 	defer func() { <-coding }()
-	if err := unpack(e.inputs, &r.Review); err != nil {
+	if err := unpackInputs(e.inputs, &r.Review); err != nil {
 		return err
 	}
 	r.Review.Report = pipeline.ReviewReport{}
@@ -64,28 +63,76 @@ var writers = sync.Pool{New: func() any {
 }}
 
 func pack(v any) ([]byte, error) {
+	return packAll(func(enc *json.Encoder) error { return enc.Encode(v) })
+}
+
+// packAll compresses the JSON values that are written to it.
+func packAll(write func(*json.Encoder) error) ([]byte, error) {
 	var b bytes.Buffer
 	z := writers.Get().(*gzip.Writer)
 	defer writers.Put(z)
 	z.Reset(&b)
-	if err := json.NewEncoder(z).Encode(v); err != nil {
-		return nil, fmt.Errorf("encode %T: %w", v, err)
+	if err := write(json.NewEncoder(z)); err != nil {
+		return nil, fmt.Errorf("encode a review: %w", err)
 	}
 	if err := z.Close(); err != nil {
-		return nil, fmt.Errorf("compress %T: %w", v, err)
+		return nil, fmt.Errorf("compress a review: %w", err)
 	}
 	return b.Bytes(), nil
 }
 
 func unpack(data []byte, v any) error {
+	return unpackAll(data, func(dec *json.Decoder) error { return dec.Decode(v) })
+}
+
+func unpackAll(data []byte, read func(*json.Decoder) error) error {
 	z, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
-		return fmt.Errorf("decompress %T: %w", v, err)
+		return fmt.Errorf("decompress a review: %w", err)
 	}
-	if err := json.NewDecoder(z).Decode(v); err != nil {
-		return fmt.Errorf("decode %T: %w", v, err)
+	if err := read(json.NewDecoder(z)); err != nil {
+		return fmt.Errorf("decode a review: %w", err)
 	}
 	return nil
+}
+
+// packInputs encodes what a report was made of. The changed files come after the
+// rest, each as a value of its own: together they can take more memory as JSON
+// than all else that a review does.
+func packInputs(r pipeline.Review) ([]byte, error) {
+	files := r.Facts.Files
+	r.Report, r.Facts.Files = pipeline.ReviewReport{}, nil
+	return packAll(func(enc *json.Encoder) error {
+		if err := enc.Encode(r); err != nil {
+			return err
+		}
+		for i := range files {
+			if err := enc.Encode(&files[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// unpackInputs reads what packInputs wrote, and what was written when the files
+// stood in their place.
+func unpackInputs(data []byte, r *pipeline.Review) error {
+	return unpackAll(data, func(dec *json.Decoder) error {
+		if err := dec.Decode(r); err != nil {
+			return err
+		}
+		for {
+			var f pipeline.File
+			switch err := dec.Decode(&f); {
+			case errors.Is(err, io.EOF):
+				return nil
+			case err != nil:
+				return err
+			}
+			r.Facts.Files = append(r.Facts.Files, f)
+		}
+	})
 }
 
 // SaveReview implements review.Store. The review is encoded before the

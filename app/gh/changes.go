@@ -1,0 +1,230 @@
+package gh
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"path"
+	"slices"
+
+	"github.com/google/go-github/v60/github"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
+)
+
+// ends are the commits between which a change lies: where it begins, and its
+// head.
+type ends struct{ base, head string }
+
+// leaf is what a path names: a file, a link or a submodule. The zero value is
+// nothing.
+type leaf struct{ mode, sha string }
+
+// modeSubmodule is git's for a commit of another repository.
+const modeSubmodule = "160000"
+
+// kind tells what can't turn into one another but by a change of type.
+func (l leaf) kind() string { return l.mode[:min(len(l.mode), 3)] }
+
+// change is a path that names something else at the head than at the base.
+type change struct {
+	path     string
+	previous string // where the same content was before, if it moved
+	old, new leaf
+}
+
+// changes compares the trees of the two ends. With deep set, what GitHub doesn't
+// list as a whole is read directory by directory, else it is errTruncated.
+func (s *source) changes(ctx context.Context, e ends, deep bool) ([]change, error) {
+	list, err := s.changesIn(ctx, "", e.base, e.head, deep)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(list, func(a, b change) int { return cmp.Compare(a.path, b.path) })
+	return list, nil
+}
+
+// changesIn compares two directories by their names; "" is none.
+func (s *source) changesIn(ctx context.Context, dir, old, changed string, deep bool) ([]change, error) {
+	before, after, err := s.twoTrees(ctx, old, changed, true)
+	if err == nil {
+		list, _ := compareTrees(dir, before, after)
+		return list, nil
+	}
+	if !deep || !errors.Is(err, errTruncated) {
+		return nil, err
+	}
+	if before, after, err = s.twoTrees(ctx, old, changed, false); err != nil {
+		return nil, err
+	}
+	list, below := compareTrees(dir, before, after)
+	for _, d := range below { // one after the other: the next may not be affordable
+		if s.budget.left() <= reservedCalls {
+			return nil, fmt.Errorf("the %d calls that one review may make don't suffice: %w", s.budget.most, errTruncated)
+		}
+		more, err := s.changesIn(ctx, d.path, d.old.sha, d.new.sha, deep)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, more...)
+	}
+	return list, nil
+}
+
+func (s *source) twoTrees(ctx context.Context, old, changed string, recursive bool) (before, after *tree, err error) {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) { before, err = s.readTree(ctx, old, recursive); return err })
+	g.Go(func() (err error) { after, err = s.readTree(ctx, changed, recursive); return err })
+	return before, after, g.Wait()
+}
+
+// readTree lists a directory by its name, or a commit's; recursive includes
+// those below.
+func (s *source) readTree(ctx context.Context, sha string, recursive bool) (*tree, error) {
+	if sha == "" || sha == emptyTree {
+		return &tree{}, nil
+	}
+	const op = "list the files of a commit"
+	r := s.get(op, routeTree, s.target.Owner, s.target.Name, sha)
+	r.pinned = shaPattern.MatchString(sha)
+	if recursive {
+		r.query = url.Values{"recursive": {"1"}}
+	}
+	t := new(tree)
+	if _, err := s.client.do(ctx, s.target, r, asJSON(t)); err != nil {
+		return nil, err
+	}
+	if t.Truncated {
+		return nil, errTruncated
+	}
+	return t, nil
+}
+
+// compareTrees lists what differs between two lists of one directory, and the
+// directories in them that differ.
+func compareTrees(dir string, before, after *tree) (list, below []change) {
+	old := make(map[string]treeItem, len(before.Entries))
+	for _, e := range before.Entries {
+		old[e.Path] = e
+	}
+	add := func(name string, a, b treeItem) {
+		c := change{path: path.Join(dir, name), old: a.leaf(), new: b.leaf()}
+		if c.old != c.new {
+			list = append(list, c)
+		}
+		if d := (change{path: c.path, old: a.directory(), new: b.directory()}); d.old != d.new {
+			below = append(below, d)
+		}
+	}
+	for _, e := range after.Entries {
+		add(e.Path, old[e.Path], e)
+		delete(old, e.Path)
+	}
+	for name, e := range old {
+		add(name, e, treeItem{})
+	}
+	slices.SortFunc(below, func(a, b change) int { return cmp.Compare(a.path, b.path) })
+	return list, below
+}
+
+// unlisted takes what GitHub's list has out of the changes. It is an error if
+// the list has what the trees don't: they are of other commits then.
+func unlisted(changes []change, listed []*github.CommitFile) ([]change, error) {
+	at := map[string]*change{}
+	for i := range changes {
+		at[changes[i].path] = &changes[i]
+	}
+	for _, f := range listed {
+		c := at[f.GetFilename()]
+		if c == nil || f.GetStatus() != string(pipeline.FileRemoved) && c.new.sha != f.GetSHA() {
+			return nil, fmt.Errorf("GitHub's list has %s, which its trees do not have so", clean(f.GetFilename()))
+		}
+		delete(at, f.GetFilename())
+		if f.GetStatus() == string(pipeline.FileRenamed) {
+			delete(at, f.GetPreviousFilename())
+		}
+	}
+	rest := make([]change, 0, len(at))
+	for _, c := range changes {
+		if at[c.path] != nil {
+			rest = append(rest, c)
+		}
+	}
+	return rest, nil
+}
+
+// findMoves makes one change of a removal and a creation of the same content.
+// Git finds contents that are only similar too, by reading all of them; those
+// stay two changes here.
+func findMoves(changes []change) []change {
+	gone := map[leaf][]int{}
+	for i, c := range changes {
+		if c.new == (leaf{}) && c.old.sha != emptyBlob && c.old.mode != modeSubmodule {
+			gone[leaf{c.old.kind(), c.old.sha}] = append(gone[leaf{c.old.kind(), c.old.sha}], i)
+		}
+	}
+	moved := map[int]bool{}
+	for i := range changes {
+		c := &changes[i]
+		key := leaf{c.new.kind(), c.new.sha}
+		if c.old != (leaf{}) || len(gone[key]) == 0 {
+			continue
+		}
+		// A file that kept its name is the likelier one.
+		n := max(0, slices.IndexFunc(gone[key], func(j int) bool { return path.Base(changes[j].path) == path.Base(c.path) }))
+		from := gone[key][n]
+		gone[key] = slices.Delete(gone[key], n, n+1)
+		moved[from] = true
+		c.previous, c.old = changes[from].path, changes[from].old
+	}
+	kept := changes[:0]
+	for i, c := range changes {
+		if !moved[i] {
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}
+
+// file is the change in the words of GitHub, and the contents to compare for its
+// lines, if any.
+func (c change) file(index int) (normalize.ChangedFile, *gap) {
+	f := normalize.ChangedFile{Path: c.path, PreviousPath: c.previous, Status: pipeline.FileModified}
+	switch {
+	case c.previous != "":
+		f.Status = pipeline.FileRenamed
+	case c.old == leaf{}:
+		f.Status = pipeline.FileAdded
+	case c.new == leaf{}:
+		f.Status = pipeline.FileRemoved
+	case c.old.kind() != c.new.kind(), c.old.sha == c.new.sha:
+		f.Status = pipeline.FileChanged
+	}
+	if c.old.mode == modeSubmodule || c.new.mode == modeSubmodule {
+		return c.submodule(f, index)
+	}
+	if c.old.sha == c.new.sha || c.old.sha+c.new.sha == emptyBlob {
+		return f, nil
+	}
+	return f, &gap{file: index, old: c.old.sha, new: c.new.sha}
+}
+
+// submodule gives a file git's words for the commit of another repository. What
+// it was or becomes beside that is not compared.
+func (c change) submodule(f normalize.ChangedFile, index int) (normalize.ChangedFile, *gap) {
+	if c.old.kind() != c.new.kind() && c.old != (leaf{}) && c.new != (leaf{}) {
+		return f, &gap{file: index, old: c.old.sha, new: c.new.sha}
+	}
+	words := func(l leaf) []byte {
+		if l == (leaf{}) {
+			return nil
+		}
+		return []byte("Subproject commit " + l.sha + "\n")
+	}
+	f.Patch, f.Additions, f.Deletions = diffLines(words(c.old), words(c.new))
+	return f, nil
+}

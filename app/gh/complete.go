@@ -1,0 +1,171 @@
+package gh
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/go-github/v60/github"
+
+	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
+)
+
+// partial is a list of changed files as GitHub gave it, and what it takes to
+// complete it.
+type partial struct {
+	listed []*github.CommitFile
+	files  normalize.Files // the same in our words
+	// cut says that there are, or may be, more than GitHub lists; limit says so
+	// in words.
+	cut   bool
+	limit string
+	total int // how many there are, or 0 if GitHub doesn't say
+	head  string
+	base  func(context.Context) (string, error) // where the change begins
+}
+
+// complete gives the files the lines that GitHub leaves out, and a list that is
+// cut the files that it lacks. It reads contents by name as long as there are
+// calls enough, and has git fetch the whole change where there are not. What is
+// not known after that is said.
+func (s *source) complete(ctx context.Context, p partial) (normalize.Files, error) {
+	gaps := omitted(p.listed)
+	if !p.cut && len(gaps) == 0 {
+		return p.files, nil
+	}
+	if p.cut {
+		return s.completeList(ctx, p)
+	}
+	if err := s.findOld(ctx, p.listed, gaps, p.base); err != nil {
+		if !isNotFound(err) {
+			return normalize.Files{}, err
+		}
+		gaps = nil // nobody knows what was before, and normalize says what is missing
+	}
+	if !s.affordable(gaps) {
+		base, err := p.base(ctx)
+		if err != nil {
+			return normalize.Files{}, err
+		}
+		if all, err := s.fetchChange(ctx, p, ends{base, p.head}); err == nil {
+			return all, nil
+		}
+	}
+	// What stays without lines has counts, by which it is missed.
+	_, err := s.fillIn(ctx, p.files.Files, gaps)
+	return p.files, err
+}
+
+// completeList adds the files that GitHub doesn't list, found by comparing the
+// trees of the two ends.
+func (s *source) completeList(ctx context.Context, p partial) (normalize.Files, error) {
+	base, err := p.base(ctx)
+	if err != nil {
+		return normalize.Files{}, err
+	}
+	e := ends{base, p.head}
+	all, gaps, err := s.addUnlisted(ctx, p, e, false)
+	if err == nil && s.affordable(gaps) {
+		return s.fillUnlisted(ctx, p, all, gaps, nil)
+	}
+	if err != nil && !isPartial(err) {
+		return normalize.Files{}, err
+	}
+	fetched, noFetch := s.fetchChange(ctx, p, e)
+	if noFetch == nil {
+		return fetched, nil
+	}
+	if errors.Is(err, errTruncated) {
+		all, gaps, err = s.addUnlisted(ctx, p, e, true)
+	}
+	if err == nil {
+		return s.fillUnlisted(ctx, p, all, gaps, noFetch)
+	}
+	if !isPartial(err) {
+		return normalize.Files{}, err
+	}
+	p.files.Incomplete = append(p.files.Incomplete, pipeline.Incompleteness{
+		What: "files", Gating: true, Why: fmt.Sprintf("%s, and the others were not found: %s", p.limit, words(errors.Join(err, noFetch))),
+	})
+	return p.files, nil
+}
+
+// isPartial tells what is to be said of a change from trouble that may pass.
+func isPartial(err error) bool {
+	var host *review.HostError
+	return !errors.As(err, &host) || host.Kind == review.HostNotFound || host.Kind == review.HostBudget || host.Kind == review.HostInvalid
+}
+
+// addUnlisted returns all files, and the gaps in them.
+func (s *source) addUnlisted(ctx context.Context, p partial, e ends, deep bool) ([]normalize.ChangedFile, []gap, error) {
+	changes, err := s.changes(ctx, e, deep)
+	if err != nil {
+		return nil, nil, err
+	}
+	rest, err := unlisted(changes, p.listed)
+	if err != nil {
+		return nil, nil, err
+	}
+	gaps := omitted(p.listed)
+	old := make(map[string]string, len(changes))
+	for _, c := range changes {
+		old[c.path] = c.old.sha
+	}
+	for i := range gaps {
+		if g := &gaps[i]; g.old == "" {
+			g.old = old[pathBefore(p.listed[g.file])]
+		}
+	}
+	all := p.files.Files
+	for _, c := range findMoves(rest) {
+		f, g := c.file(len(all))
+		if all = append(all, f); g != nil {
+			gaps = append(gaps, *g)
+		}
+	}
+	return all, gaps, nil
+}
+
+// fillUnlisted reads the lines of all files as far as the calls go, and says of
+// how many that GitHub doesn't list they are not known.
+func (s *source) fillUnlisted(ctx context.Context, p partial, all []normalize.ChangedFile, gaps []gap, noFetch error) (normalize.Files, error) {
+	out := p.files
+	out.Files, out.Whole = all, paths(all) >= p.total
+	unread, err := s.fillIn(ctx, all, gaps)
+	if err != nil {
+		return normalize.Files{}, err
+	}
+	first, n := -1, 0
+	for _, g := range gaps {
+		if _, missing := unread[g.file]; missing && !g.counted {
+			if n++; first < 0 {
+				first = g.file
+			}
+		}
+	}
+	if n > 0 {
+		why := fmt.Sprintf("%s, and of %d others no line was read: %s", p.limit, n, unread[first])
+		if noFetch != nil {
+			why += "; " + words(noFetch)
+		}
+		out.Incomplete = append(out.Incomplete, pipeline.Incompleteness{What: "patch", Path: all[first].Path, Gating: true, Why: why})
+	}
+	return out, nil
+}
+
+// paths counts the paths that a change touches. GitHub may take two of them for
+// a move where another list has a removal and a creation.
+func paths(files []normalize.ChangedFile) int {
+	n := len(files)
+	for _, f := range files {
+		if f.Status == pipeline.FileRenamed {
+			n++
+		}
+	}
+	return n
+}
+
+// words are an error's in one line.
+func words(err error) string { return clean(err.Error()) }

@@ -1,0 +1,169 @@
+package gh
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/google/go-github/v60/github"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
+)
+
+const (
+	// maxBlob bounds a content whose lines are compared here, and maxMade the
+	// diffs that are made for one review, in bytes. They bound memory: a diff
+	// takes several times its texts while it is made.
+	maxBlob = 8 << 20
+	maxMade = 32 << 20
+	// filesAtOnce is how many files' contents are held at a time.
+	filesAtOnce = 2
+	// reservedCalls are kept for the rest of the review: commits, comments and
+	// files that agents read.
+	reservedCalls = 50
+)
+
+// gap is a changed file whose lines GitHub doesn't tell.
+type gap struct {
+	file int // its index among the files
+	// old and new name the contents before and after; "" is none.
+	old, new string
+	// counted says that GitHub told how many lines changed.
+	counted bool
+}
+
+// omitted lists the files of which GitHub leaves out the diff: it is too long,
+// or those of all files are. The contents before are filled in where they are
+// known without asking.
+func omitted(listed []*github.CommitFile) []gap {
+	var gaps []gap
+	for i, f := range listed {
+		if f.GetPatch() != "" || f.GetChanges() == 0 || !shaPattern.MatchString(f.GetSHA()) {
+			continue
+		}
+		g := gap{file: i, new: f.GetSHA(), counted: true}
+		if pipeline.FileStatus(f.GetStatus()) == pipeline.FileRemoved {
+			g.old, g.new = g.new, ""
+		}
+		gaps = append(gaps, g)
+	}
+	return gaps
+}
+
+// findOld fills in what the omitted files were before, if they were.
+func (s *source) findOld(ctx context.Context, listed []*github.CommitFile, gaps []gap, base func(context.Context) (string, error)) error {
+	var which []int
+	for _, g := range gaps {
+		if g.new != "" && pipeline.FileStatus(listed[g.file].GetStatus()) != pipeline.FileAdded {
+			which = append(which, g.file)
+		}
+	}
+	if len(which) == 0 {
+		return nil
+	}
+	commit, err := base(ctx)
+	if err != nil {
+		return err
+	}
+	before, err := s.before(ctx, listed, which, commit)
+	if err != nil {
+		return err
+	}
+	for i := range gaps {
+		if g := &gaps[i]; g.old == "" {
+			g.old = before[pathBefore(listed[g.file])]
+		}
+	}
+	return nil
+}
+
+// blobsOf counts the contents that filling the gaps takes.
+func blobsOf(gaps []gap) int {
+	names := map[string]bool{}
+	for _, g := range gaps {
+		names[g.old], names[g.new] = true, true
+	}
+	delete(names, "")
+	delete(names, emptyBlob)
+	return len(names)
+}
+
+// affordable reports whether there are calls enough to fill the gaps.
+func (s *source) affordable(gaps []gap) bool { return blobsOf(gaps) <= s.budget.left()-reservedCalls }
+
+// fillIn compares the contents of files, a few at a time, and gives the files
+// the lines that differ. It returns why others have none, in words.
+func (s *source) fillIn(ctx context.Context, files []normalize.ChangedFile, gaps []gap) (unread map[int]string, err error) {
+	unread = map[int]string{}
+	var mu sync.Mutex
+	var made atomic.Int64
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(filesAtOnce)
+	for _, gap := range gaps {
+		g.Go(func() error {
+			why, err := s.fill(ctx, &files[gap.file], gap, &made)
+			if why != "" {
+				mu.Lock()
+				defer mu.Unlock()
+				unread[gap.file] = why
+			}
+			return err
+		})
+	}
+	return unread, g.Wait()
+}
+
+func (s *source) fill(ctx context.Context, f *normalize.ChangedFile, g gap, made *atomic.Int64) (why string, err error) {
+	if made.Load() > maxMade {
+		return fmt.Sprintf("the diffs come to more than %d MB", maxMade>>20), nil
+	}
+	var old, changed []byte
+	if old, why, err = s.content(ctx, g.old); why != "" || err != nil {
+		return why, err
+	}
+	if changed, why, err = s.content(ctx, g.new); why != "" || err != nil {
+		return why, err
+	}
+	if isBinary(old) || isBinary(changed) {
+		if !g.counted { // else GitHub knows better
+			f.Binary = true
+		}
+		return "", nil
+	}
+	if err := acquire(ctx, s.client.diffing); err != nil {
+		return "", hostError("compare contents", err)
+	}
+	defer func() { <-s.client.diffing }()
+	patch, added, removed := diffLines(old, changed)
+	if g.counted && added-removed != f.Additions-f.Deletions {
+		return "its contents are not those that GitHub counted the lines of", nil
+	}
+	made.Add(int64(len(patch)))
+	f.Patch, f.Additions, f.Deletions = patch, added, removed
+	return "", nil
+}
+
+// content reads a file's text by its name, or says in words why not.
+func (s *source) content(ctx context.Context, sha string) (text []byte, why string, err error) {
+	if sha == "" || sha == emptyBlob {
+		return nil, "", nil
+	}
+	if s.budget.left() <= reservedCalls {
+		return nil, fmt.Sprintf("the %d calls that one review may make don't suffice", s.budget.most), nil
+	}
+	text, err = s.blob(ctx, "read the content of a changed file", sha, maxBlob+1)
+	var host *review.HostError
+	var a *answerError
+	switch {
+	case err == nil && len(text) > maxBlob, errors.As(err, &a) && a.tooLarge:
+		return nil, fmt.Sprintf("it is larger than %d MB", maxBlob>>20), nil
+	case errors.As(err, &host) && (host.Kind == review.HostNotFound || host.Kind == review.HostBudget):
+		return nil, "its content can't be read", nil
+	}
+	return text, "", err
+}

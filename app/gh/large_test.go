@@ -1,0 +1,311 @@
+package gh
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// largeChange is a base and a change of it with every kind of change that git
+// knows, in several directories.
+func largeChange() (base, changed ghtest.Files) {
+	long := func(first string) string { return first + strings.Repeat("// The same line.\n", 30) }
+	base = ghtest.Files{
+		"b/old.go": long("package b\n"), "c/gone.txt": "x\ny\n", "d/run.sh": "echo\n", "e/data.bin": "\x00a", "f/keep.txt": "k\n",
+		"g/sub": ghtest.Submodule(strings.Repeat("5", 40)), "h/crlf.txt": "a\r\nb\r\n", "i/end.txt": "a\nb", "m/link": ghtest.Symlink("a"),
+	}
+	changed = ghtest.Files{
+		"b/old.go": ghtest.Gone, "n/old.go": long("package b\n"), "c/gone.txt": ghtest.Gone, "d/run.sh": "echo more\n", "e/data.bin": "\x00b",
+		"g/sub": ghtest.Submodule(strings.Repeat("6", 40)), "h/crlf.txt": "a\r\nc\r\n", "i/end.txt": "a\nb\n", "j/empty.txt": "",
+		"k/deep/er/new.go": "package er\n", "k/deep/new.go": "package deep", "l/new.bin": "\x00", "m/link": ghtest.Symlink("b"),
+		"o/run.sh": ghtest.Executable("echo\n"),
+	}
+	for i := range 20 {
+		base[fmt.Sprintf("p/f%02d.go", i)] = fmt.Sprintf("package p\n\nconst a%d = 1\n", i)
+		changed[fmt.Sprintf("p/f%02d.go", i)] = fmt.Sprintf("package p\n\nconst a%d = 2\n", i)
+	}
+	return base, changed
+}
+
+// shownFiles is what a reviewer gets to see of the files.
+func shownFiles(f pipeline.PRFacts) []string {
+	var out []string
+	for _, x := range f.Files {
+		var hunks strings.Builder
+		for _, h := range x.Hunks {
+			fmt.Fprintf(&hunks, "@@ -%d,%d +%d,%d\n", h.OldStart, h.OldLines, h.NewStart, h.NewLines)
+			for _, l := range h.Lines {
+				hunks.WriteString(string(l.Op) + l.Text + "\n")
+			}
+		}
+		out = append(out, fmt.Sprintf("%s %s>%s +%d -%d\n%s", x.Status, x.PreviousPath, x.Path, x.Additions, x.Deletions, &hunks))
+	}
+	return out
+}
+
+// largeWorld has the large change as a pull request.
+func largeWorld(t *testing.T, change func(*ghtest.Limits)) (*world, *ghtest.PullRequest) {
+	t.Helper()
+	limits := ghtest.GitHubLimits()
+	if change != nil {
+		change(&limits)
+	}
+	w := newWorld(t, ghtest.Options{Limits: &limits})
+	base, changed := largeChange()
+	w.repo.Commit("main", base, "base")
+	p := w.repo.OpenPR(ghtest.PR{Head: "change", Files: changed})
+	w.repo.Commit("main", ghtest.Files{"p/f00.go": "package p // later\n", "later.txt": "x\n"}, "the base goes on")
+	return w, p
+}
+
+// Whatever GitHub leaves out, the facts are the same as where it shows all.
+func TestWhatGitHubLeavesOut(t *testing.T) {
+	w, p := largeWorld(t, nil)
+	all, src := w.facts(w.target(p))
+	if src.Calls() > 8 {
+		t.Errorf("%d calls where nothing is left out", src.Calls())
+	}
+	want := shownFiles(all)
+	few := func(l *ghtest.Limits) { l.PullFiles = 7 }
+	for name, tt := range map[string]struct {
+		limits    func(*ghtest.Limits)
+		calls     int
+		most      int // calls that it may take
+		git       bool
+		submodule bool // that it stays unknown
+	}{
+		"no diffs":                    {func(l *ghtest.Limits) { l.PatchLines = 1 }, 0, 80, false, true},
+		"no diffs, few calls":         {func(l *ghtest.Limits) { l.PatchLines = 1 }, 80, 20, true, false},
+		"few files":                   {few, 0, 80, false, false},
+		"few files, few calls":        {few, 80, 20, true, false},
+		"few files and a cut tree":    {func(l *ghtest.Limits) { l.PullFiles, l.TreeEntries = 7, 30 }, 0, 20, true, false},
+		"few files and no diffs":      {func(l *ghtest.Limits) { l.PullFiles, l.PatchLines = 7, 1 }, 0, 90, false, true},
+		"few files, diffs, and calls": {func(l *ghtest.Limits) { l.PullFiles, l.PatchLines = 7, 1 }, 70, 20, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, p := largeWorld(t, tt.limits)
+			w.client = w.newClient(func(c *Config) { c.CallsPerReview = tt.calls })
+			got, src := w.facts(w.target(p))
+			want := want
+			if tt.submodule { // its two names are no contents, and GitHub shows them
+				if len(got.Incomplete) != 1 || got.Incomplete[0].Path != "g/sub" {
+					t.Errorf("incomplete: %+v", got.Incomplete)
+				}
+				want = slices.Clone(want)
+				i := slices.IndexFunc(want, func(f string) bool { return strings.Contains(f, "g/sub") })
+				want[i], _, _ = strings.Cut(want[i], "@@")
+			} else if len(got.Incomplete) > 0 {
+				t.Errorf("incomplete: %+v", got.Incomplete)
+			}
+			if diff := cmp.Diff(want, shownFiles(got)); diff != "" {
+				t.Errorf("files (-want +got):\n%s", diff)
+			}
+			fetches := len(w.hub.CallsTo("POST /{owner}/{repo}/git-upload-pack"))
+			if src.Calls() > tt.most || (fetches > 0) != tt.git {
+				t.Errorf("%d calls, %d fetches by git", src.Calls(), fetches)
+			}
+		})
+	}
+}
+
+// Where git can't be asked, what the calls suffice for is read, and the rest is
+// said: each file is there, and none without lines passes.
+func TestWhatCannotBeReadIsSaid(t *testing.T) {
+	noGit := func(w *world) {
+		w.hub.On("GET /{owner}/{repo}/info/refs", func(x *ghtest.Exchange) { x.Fail(403, "no git here") })
+	}
+	all, p := largeWorld(t, nil)
+	whole, _ := all.facts(all.target(p))
+	for name, tt := range map[string]struct {
+		limits func(*ghtest.Limits)
+		calls  int
+		trees  int // status of the trees, where they can't be read
+		files  int
+		says   string
+	}{
+		"few calls":             {func(l *ghtest.Limits) { l.PullFiles = 7 }, 75, 0, len(whole.Files), "no line was read"},
+		"a cut tree":            {func(l *ghtest.Limits) { l.PullFiles, l.TreeEntries = 7, 30 }, 300, 0, len(whole.Files), ""},
+		"a cut tree, few calls": {func(l *ghtest.Limits) { l.PullFiles, l.TreeEntries = 7, 30 }, 65, 0, 7, "the others were not found"},
+		"no trees":              {func(l *ghtest.Limits) { l.PullFiles = 7 }, 300, 404, 7, "the others were not found"},
+		"few calls for diffs":   {func(l *ghtest.Limits) { l.PatchLines = 1 }, 70, 0, len(whole.Files), "the diff is missing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, p := largeWorld(t, tt.limits)
+			noGit(w)
+			if tt.trees != 0 {
+				w.hub.On(routeTrees, func(x *ghtest.Exchange) { x.Fail(tt.trees, "no") })
+			}
+			w.client = w.newClient(func(c *Config) { c.CallsPerReview = tt.calls })
+			f, src := w.facts(w.target(p))
+			if src.Calls() > tt.calls {
+				t.Errorf("%d calls", src.Calls())
+			}
+			if len(f.Files) != tt.files && tt.files == 7 {
+				t.Errorf("%d files", len(f.Files))
+			}
+			if tt.says == "" {
+				if len(f.Incomplete) > 0 || len(f.Files) != tt.files {
+					t.Errorf("%d files, incomplete %+v", len(f.Files), f.Incomplete)
+				}
+				return
+			}
+			said := false
+			for _, i := range f.Incomplete {
+				said = said || i.Gating && strings.Contains(i.Why, tt.says)
+			}
+			if !said {
+				t.Errorf("incomplete %+v", f.Incomplete)
+			}
+		})
+	}
+}
+
+// Trouble that may pass fails the read, which is tried again as a whole.
+func TestTroubleWithContentsIsTransient(t *testing.T) {
+	for _, route := range []string{"GET /repos/{owner}/{repo}/git/blobs/{file_sha}", routeTrees, "GET /repos/{owner}/{repo}/compare/{basehead}"} {
+		w, p := largeWorld(t, func(l *ghtest.Limits) { l.PullFiles = 7 })
+		w.hub.On(route, func(x *ghtest.Exchange) { x.Fail(502, "no") })
+		_, err := w.client.Source(w.target(p)).Files(t.Context())
+		wantHostError(t, err, review.HostTransient)
+	}
+}
+
+// A content that is not what its name says is refused.
+func TestOtherContents(t *testing.T) {
+	w, p := largeWorld(t, func(l *ghtest.Limits) { l.PatchLines = 1 })
+	w.hub.On("GET /repos/{owner}/{repo}/git/blobs/{file_sha}", func(x *ghtest.Exchange) { x.Proceed().Body = []byte("other\n") })
+	if files, err := w.client.Source(w.target(p)).Files(t.Context()); err == nil {
+		t.Errorf("read as %+v", files)
+	}
+}
+
+// A merge group is compared beyond GitHub's 300 files, and its sums are those of
+// all of them.
+func TestMergeGroupBeyondWhatIsCompared(t *testing.T) {
+	w := newWorld(t, ghtest.Options{})
+	files := ghtest.Files{}
+	for i := range 310 {
+		files[fmt.Sprintf("f%03d.go", i)] = "package f\n"
+	}
+	p := w.repo.OpenPR(ghtest.PR{Files: files})
+	g := w.repo.MergeGroup(p)
+	target := w.target(p)
+	target.Kind, target.HeadSHA, target.BaseSHA, target.HeadRef = review.TargetGroup, g.HeadSHA, g.BaseSHA, g.HeadRef
+	f, src := w.facts(target)
+	if len(f.Files) != 310 || f.Totals != (pipeline.Totals{Files: 310, Additions: 310}) || len(f.Incomplete) > 0 {
+		t.Errorf("%d files, %+v, incomplete %+v", len(f.Files), f.Totals, f.Incomplete)
+	}
+	if src.Calls() > 8 { // all have one content
+		t.Errorf("%d calls", src.Calls())
+	}
+}
+
+// Moves are told by the name of the content and empty files by theirs: however
+// many there are, nobody reads them.
+func TestThousandsThatNeedNoReading(t *testing.T) {
+	const n = 3100
+	moved, empty, start := ghtest.Files{}, ghtest.Files{}, ghtest.Files{}
+	for i := range n {
+		start[fmt.Sprintf("old/f%04d.go", i)] = fmt.Sprintf("package f%d\n", i)
+		moved[fmt.Sprintf("new/f%04d.go", i)] = ghtest.MovedFrom(fmt.Sprintf("old/f%04d.go", i))
+		empty[fmt.Sprintf("empty/f%04d.go", i)] = ""
+	}
+	for status, files := range map[pipeline.FileStatus]ghtest.Files{pipeline.FileRenamed: moved, pipeline.FileAdded: empty} {
+		limits := ghtest.GitHubLimits()
+		limits.PullFiles = 1000
+		w := newWorld(t, ghtest.Options{Limits: &limits})
+		w.repo.Commit("main", start, "start")
+		f, src := w.facts(w.target(w.repo.OpenPR(ghtest.PR{Files: files})))
+		if len(f.Files) != n || len(f.Incomplete) > 0 || src.Calls() > 20 {
+			t.Errorf("%s: %d files in %d calls, incomplete %+v", status, len(f.Files), src.Calls(), f.Incomplete)
+		}
+		for _, x := range f.Files {
+			if x.Status != status || x.ChangedLines() > 0 || (status == pipeline.FileRenamed) != (x.PreviousPath == "old"+strings.TrimPrefix(x.Path, "new")) {
+				t.Fatalf("%s: %+v", status, x)
+			}
+		}
+	}
+}
+
+// The diffs that are made here are bounded together: what is beyond is named.
+func TestDiffsThatAreMadeAreBounded(t *testing.T) {
+	w := newWorld(t, ghtest.Options{})
+	files := ghtest.Files{}
+	for i := range 8 {
+		files[fmt.Sprintf("f%02d.js", i)] = strings.Repeat(fmt.Sprintf("// Line of file %d.\n", i), 7<<20/20)
+	}
+	files["larger.js"] = strings.Repeat("// A line.\n", maxBlob/10)
+	f, _ := w.facts(w.target(w.repo.OpenPR(ghtest.PR{Files: files})))
+	shown := 0
+	for _, x := range f.Files {
+		if len(x.Hunks) > 0 {
+			shown++
+		}
+	}
+	// Two are compared side by side.
+	if shown < 5 || shown > 6 || len(f.Incomplete) != 9-shown {
+		t.Errorf("%d files are shown, incomplete %+v", shown, f.Incomplete)
+	}
+	for _, i := range f.Incomplete {
+		if !i.Gating || i.Path == "" {
+			t.Errorf("incomplete %+v", i)
+		}
+	}
+}
+
+// Git gets a token that reads contents of the one repository, and no more.
+func TestTokenOfGit(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	w, p := largeWorld(t, func(l *ghtest.Limits) { l.PullFiles = 7 })
+	w.client = w.newClient(func(c *Config) { c.CallsPerReview = 80 })
+	var asked string
+	w.hub.On("POST /app/installations/{installation_id}/access_tokens", func(x *ghtest.Exchange) {
+		if asked = string(x.Body); !strings.Contains(asked, `"contents":"read"`) {
+			asked = ""
+		}
+	})
+	if _, err := w.client.Source(w.target(p)).Files(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf(`{"permissions":{"contents":"read","metadata":"read"},"repository_ids":[%d]}`, w.repo.ID())
+	if asked != want {
+		t.Errorf("asked for %s, want %s", asked, want)
+	}
+	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "reviewgate-*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestGitRoot(t *testing.T) {
+	for api, want := range map[string]string{
+		"":                                "https://github.com/",
+		"https://api.github.com":          "https://github.com/",
+		"https://api.acme.ghe.com/":       "https://acme.ghe.com/",
+		"https://git.acme.com/api/v3":     "https://git.acme.com/",
+		"http://127.0.0.1:8080/api/v3/":   "http://127.0.0.1:8080/",
+		"https://proxy.acme.com/":         "",
+		"https://api.acme.com/github/":    "",
+		"https://proxy.acme.com/api/v3/x": "",
+	} {
+		u, err := apiRoot(api)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if root := gitRoot(u); root != nil {
+			got = root.String()
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", api, got, want)
+		}
+	}
+}

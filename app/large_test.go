@@ -1,0 +1,140 @@
+package app
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/app/ghtest"
+)
+
+const (
+	routeRefs  = "GET /{owner}/{repo}/info/refs"
+	routeFetch = "POST /{owner}/{repo}/git-upload-pack"
+)
+
+// small is a GitHub that shows little of a change.
+func small(change func(*ghtest.Limits)) ghtest.Options {
+	limits := ghtest.GitHubLimits()
+	change(&limits)
+	return ghtest.Options{WebhookSecret: secret, Limits: &limits}
+}
+
+// apart are n files of which each has a content of its own.
+func apart(n int) ghtest.Files {
+	files := ghtest.Files{}
+	for i := range n {
+		files[fmt.Sprintf("store/n%04d_test.go", i)] = fmt.Sprintf("package store\n\n// Number %d.\n", i)
+	}
+	return files
+}
+
+// What GitHub leaves out of a change is read another way, and the check is as
+// where nothing is left out: green for good code, and not for what is wrong in
+// a file that is not listed.
+func TestBeyondWhatGitHubShows(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		limits  func(*ghtest.Limits)
+		files   ghtest.Files
+		fetches bool
+	}{
+		"files":                   {func(l *ghtest.Limits) { l.PullFiles = 30 }, apart(60), false},
+		"more files than calls":   {func(l *ghtest.Limits) { l.PullFiles = 30 }, apart(400), true},
+		"diffs":                   {func(l *ghtest.Limits) { l.PatchLines = 2 }, apart(20), false},
+		"more diffs than calls":   {func(l *ghtest.Limits) { l.PatchLines = 2 }, apart(400), true},
+		"a file of 100,000 lines": {func(*ghtest.Limits) {}, ghtest.Files{"store/big_test.go": "package store\n" + strings.Repeat("// A line that nobody minds.\n", 100_000)}, false},
+		"files without content":   {func(l *ghtest.Limits) { l.PullFiles = 30 }, numbered(400, ""), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := startWith(t, small(tt.limits))
+			pr := w.repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: goodBody, Head: "good", Files: tt.files})
+			w.idle()
+			if c := w.check(pr); !satisfies(c.Conclusion) {
+				t.Errorf("good code is %s (%s):\n%s", c.Conclusion, c.Title, c.Summary)
+			}
+			if n := len(w.gh.CallsTo(routeFetch)); (n > 0) != tt.fetches {
+				t.Errorf("%d fetches by git", n)
+			}
+			pr.Push(ghtest.Files{"store/zz_last.go": insecure}, "one more")
+			w.idle()
+			if c := w.check(pr); satisfies(c.Conclusion) || !strings.Contains(c.Text, "store/zz_last.go") || strings.HasPrefix(c.Title, "Review incomplete") {
+				t.Errorf("bad code in the last file is %s (%s)", c.Conclusion, c.Title)
+			}
+		})
+	}
+}
+
+// Where neither calls nor git suffice the check says what was not read, and is
+// not green.
+func TestBeyondAllMeansIsNotGreen(t *testing.T) {
+	t.Parallel()
+	for name, limits := range map[string]func(*ghtest.Limits){
+		"files": func(l *ghtest.Limits) { l.PullFiles = 30 },
+		"diffs": func(l *ghtest.Limits) { l.PatchLines = 2 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := startWith(t, small(limits))
+			w.gh.On(routeRefs, func(x *ghtest.Exchange) { x.Fail(403, "no git here") })
+			pr := w.repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: goodBody, Files: apart(400)})
+			w.idle()
+			c := w.check(pr)
+			if c.Conclusion != "action_required" || !strings.HasPrefix(c.Title, "Review incomplete") {
+				t.Errorf("the check is %s (%s)", c.Conclusion, c.Title)
+			}
+			if !strings.Contains(c.Summary+c.Text, "store/n0") {
+				t.Errorf("the check names no file:\n%s", c.Summary)
+			}
+		})
+	}
+}
+
+// GitHub lists 3,000 files, whose contents are more than there are calls for.
+func TestBeyondThreeThousandFiles(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	pr := w.repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: goodBody, Files: apart(6000)})
+	w.idle()
+	if c := w.check(pr); !satisfies(c.Conclusion) {
+		t.Errorf("6,000 files are %s (%s):\n%s", c.Conclusion, c.Title, c.Summary)
+	}
+	if n := len(w.gh.CallsTo(routeFetch)); n != 2 {
+		t.Errorf("%d fetches by git, want 2", n)
+	}
+}
+
+// A comparison lists 300 files and does not say whether there are more: the
+// trees do.
+func TestLargeMergeGroup(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	pr := w.open(numbered(300, "package store\n"))
+	group := w.repo.MergeGroup(pr)
+	w.idle()
+	if c := w.newest(group.CheckRuns()); !satisfies(c.Conclusion) {
+		t.Errorf("of 300 files the check is %s (%s)", c.Conclusion, c.Title)
+	}
+	pr.Push(ghtest.Files{"store/zz_last.go": insecure}, "one more")
+	group = w.repo.MergeGroup(pr)
+	w.idle()
+	if c := w.newest(group.CheckRuns()); satisfies(c.Conclusion) || !strings.Contains(c.Text, "store/zz_last.go") {
+		t.Errorf("of 301 files, of which the last is bad, the check is %s (%s)", c.Conclusion, c.Title)
+	}
+}
+
+// Commits beyond GitHub's 250 are read from a comparison.
+func TestCommitsBeyondTheLimitMayBeGreen(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	const branch = "many"
+	for i := range 251 {
+		w.repo.Commit(branch, ghtest.Files{"store/client_test.go": fmt.Sprintf("package store\n\n// %d\n", i)}, fmt.Sprint("fix: step ", i))
+	}
+	pr := w.repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: goodBody, Head: branch})
+	w.idle()
+	if c := w.check(pr); c.Conclusion != "success" || strings.Contains(c.Summary+c.Text, "commits are listed") {
+		t.Errorf("the check is %s (%s):\n%s\n%s", c.Conclusion, c.Title, c.Summary, c.Text)
+	}
+}

@@ -1,0 +1,290 @@
+package localgit
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
+)
+
+// bounds are those of a fetch.
+type bounds struct {
+	bytes int64 // on disk
+	files int
+	// patches are the bytes of diffs that are kept: a server may have several
+	// such changes at a time.
+	patches int
+	time    time.Duration
+}
+
+// fetchBounds let a change of 100,000 files through, which comes to some 100 MB.
+var fetchBounds = bounds{bytes: 512 << 20, files: 100_000, patches: 32 << 20, time: 3 * time.Minute}
+
+// fetchWatch is how often the bytes are counted.
+const fetchWatch = 100 * time.Millisecond
+
+// Remote is a repository that git reaches over https. Plain http is for
+// loopback addresses only.
+type Remote struct {
+	URL   string // without credentials
+	Token string // password of the user x-access-token
+}
+
+var (
+	// ErrNoGit means that there is no git program on this machine.
+	ErrNoGit = errors.New("there is no git program on this machine")
+	fullSHA  = regexp.MustCompile(`^[0-9a-f]{40}$`)
+)
+
+// Fetch reads the change between two commits of a remote repository. It fetches
+// their trees and the contents that differ, and nothing else, into a directory
+// that it deletes. Neither config of this machine nor anything in the repository
+// has a say in it; attributes that hide diffs are not obeyed.
+//
+// The token is told to git in its environment: command lines and files can be
+// read by others.
+func Fetch(ctx context.Context, remote Remote, base, head string) (normalize.Files, error) {
+	return fetchWithin(ctx, fetchBounds, remote, base, head)
+}
+
+func fetchWithin(ctx context.Context, most bounds, remote Remote, base, head string) (files normalize.Files, err error) {
+	if !fullSHA.MatchString(base) || !fullSHA.MatchString(head) {
+		return files, errors.New("fetch by git: the commits are not named in full")
+	}
+	if _, err := exec.LookPath("git"); err != nil {
+		return files, ErrNoGit
+	}
+	dir, err := os.MkdirTemp("", "reviewgate-fetch-") // for this user alone
+	if err != nil {
+		return files, fmt.Errorf("make a directory to fetch into: %w", err)
+	}
+	defer func() { err = errors.Join(err, remove(dir)) }()
+	ctx, cancel := context.WithTimeoutCause(ctx, most.time, fmt.Errorf("fetching took longer than %s", most.time))
+	defer cancel()
+	f := &fetcher{most: most, remote: remote, local: &git{dir: dir, env: isolated(dir)}}
+	if files, err = f.fetch(ctx, base, head); err != nil {
+		return normalize.Files{}, fmt.Errorf("fetch by git: %w", f.clean(causeOf(ctx, err)))
+	}
+	files.HeadSHA = head
+	return files, nil
+}
+
+// causeOf is why a context ended, where it did, or else the error.
+func causeOf(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return err
+}
+
+// remove deletes the directory. What git started may still write for a moment.
+func remove(dir string) error {
+	var err error
+	for range 5 {
+		if err = os.RemoveAll(dir); err == nil {
+			return nil
+		}
+		time.Sleep(fetchWatch)
+	}
+	return fmt.Errorf("delete what was fetched: %w", err)
+}
+
+// fetcher has a repository on this machine that holds a part of a remote one.
+type fetcher struct {
+	most   bounds
+	remote Remote
+	local  *git // asks nobody else
+	wide   *git // may ask the remote
+}
+
+// isolated is the environment of git without any config but the repository's.
+func isolated(dir string) []string {
+	return append(environment(os.Environ()), "HOME="+dir, "XDG_CONFIG_HOME="+dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull)
+}
+
+func (f *fetcher) fetch(ctx context.Context, base, head string) (normalize.Files, error) {
+	var none normalize.Files
+	if err := f.prepare(ctx); err != nil {
+		return none, err
+	}
+	if err := f.get(ctx, []string{base, head}, "--depth=1"); err != nil {
+		return none, err
+	}
+	for _, sha := range []string{base, head} {
+		if got, err := f.local.line(ctx, "rev-parse", "--verify", sha+"^{commit}"); err != nil || got != sha {
+			return none, fmt.Errorf("the commit %s is not what was fetched: %w", sha, err)
+		}
+	}
+	blobs, err := f.differing(ctx, base, head)
+	if err != nil {
+		return none, err
+	}
+	if len(blobs) > 0 {
+		if err := f.get(ctx, blobs); err != nil {
+			return none, err
+		}
+	}
+	return f.local.diff(ctx, f.most.patches, base, head)
+}
+
+// prepare makes the repository. That a part of it is elsewhere git wants to
+// read in its config.
+func (f *fetcher) prepare(ctx context.Context) error {
+	u, err := url.Parse(f.remote.URL)
+	if err != nil || u.Host == "" || u.User != nil || strings.ContainsAny(f.remote.URL, "\"\\\n") {
+		return errors.New("the repository's URL can't be used")
+	}
+	if u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())) {
+		return fmt.Errorf("git is only let to https, and the URL is %s", u.Scheme)
+	}
+	dir := f.local.dir
+	if _, err := f.local.output(ctx, "init", "--quiet", "--bare", "--template=", "--initial-branch=main", "--object-format=sha1", dir); err != nil {
+		return err
+	}
+	config := fmt.Sprintf("[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tpartialClone = origin\n"+
+		"[remote \"origin\"]\n\turl = \"%s\"\n\tpromisor = true\n\tpartialclonefilter = blob:none\n", f.remote.URL)
+	if err := os.WriteFile(filepath.Join(dir, "config"), []byte(config), 0o600); err != nil {
+		return err
+	}
+	f.wide = &git{dir: dir, env: append(slices.Clone(f.local.env), wideEnv(u.Scheme, f.remote)...)}
+	return nil
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// wideEnv lets git ask the remote, with the token. Redirects could take that
+// elsewhere, and are not followed.
+func wideEnv(protocol string, r Remote) []string {
+	token := base64.StdEncoding.EncodeToString([]byte("x-access-token:" + r.Token))
+	settings := [][2]string{
+		{"http." + r.URL + ".extraHeader", "Authorization: Basic " + token},
+		{"http.followRedirects", "false"}, {"http.lowSpeedLimit", "1000"}, {"http.lowSpeedTime", "30"},
+		{"credential.helper", ""}, {"core.askPass", ""}, {"protocol.version", "2"},
+		{"transfer.fsckObjects", "true"}, {"transfer.bundleURI", "false"}, {"fetch.unpackLimit", "1"}, {"fetch.negotiationAlgorithm", "noop"},
+		{"fetch.recurseSubmodules", "false"}, {"fetch.writeCommitGraph", "false"}, {"pack.threads", "1"},
+	}
+	env := []string{"GIT_ALLOW_PROTOCOL=" + protocol, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(settings))}
+	for i, s := range settings {
+		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, s[0]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, s[1]))
+	}
+	return env
+}
+
+// get fetches objects by name, files' contents only where they are named.
+func (f *fetcher) get(ctx context.Context, objects []string, args ...string) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		f.watchSize(ctx, cancel)
+	}()
+	args = append([]string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--filter=blob:none", "--stdin"}, args...)
+	err := f.wide.feed(ctx, strings.NewReader(strings.Join(objects, "\n")+"\n"), append(args, "origin")...)
+	err = causeOf(ctx, err)
+	cancel(nil)
+	<-watched
+	return err
+}
+
+// watchSize ends the fetch when it has grown too large, until the context ends.
+func (f *fetcher) watchSize(ctx context.Context, end context.CancelCauseFunc) {
+	tick := time.NewTicker(fetchWatch)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if size(f.local.dir) > f.most.bytes {
+				end(fmt.Errorf("what differs comes to more than %d MB", f.most.bytes>>20))
+				return
+			}
+		}
+	}
+}
+
+// size counts the bytes in a directory. What goes away meanwhile counts nothing.
+func size(dir string) (total int64) {
+	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			if info, err := e.Info(); err == nil {
+				total += info.Size()
+			}
+		}
+		return nil
+	})
+	return total
+}
+
+const submodule = "160000"
+
+// differing lists the contents of the files that differ, on both sides.
+func (f *fetcher) differing(ctx context.Context, base, head string) ([]string, error) {
+	var blobs []string
+	err := f.local.stream(ctx, func(r io.Reader) error {
+		seen := map[string]bool{strings.Repeat("0", 40): true}
+		lines := nulReader(r)
+		for n := 0; lines.Scan(); n++ {
+			fields := strings.Fields(lines.Text()) // modes, SHAs, status
+			if !lines.Scan() || len(fields) != 5 {
+				return errors.New("git's list of files is not understood")
+			}
+			if n == f.most.files {
+				return fmt.Errorf("more than %d files differ", n)
+			}
+			for side := range 2 {
+				if mode, sha := strings.TrimPrefix(fields[side], ":"), fields[2+side]; mode != submodule && !seen[sha] {
+					seen[sha] = true
+					blobs = append(blobs, sha)
+				}
+			}
+		}
+		return lines.Err()
+	}, "diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", base, head, "--")
+	return blobs, err
+}
+
+// nulReader reads what git prints with -z, entry by entry.
+func nulReader(r io.Reader) *bufio.Scanner {
+	s := bufio.NewScanner(r)
+	s.Split(func(data []byte, atEOF bool) (int, []byte, error) {
+		if i := bytes.IndexByte(data, 0); i >= 0 {
+			return i + 1, data[:i], nil
+		}
+		if atEOF && len(data) > 0 {
+			return 0, nil, io.ErrUnexpectedEOF
+		}
+		return 0, nil, nil
+	})
+	return s
+}
+
+// clean takes the token out of an error's words.
+func (f *fetcher) clean(err error) error {
+	text := err.Error()
+	for _, secret := range []string{f.remote.Token, base64.StdEncoding.EncodeToString([]byte("x-access-token:" + f.remote.Token))} {
+		if secret != "" && strings.Contains(text, secret) {
+			return errors.New(strings.ReplaceAll(text, secret, "***"))
+		}
+	}
+	return err
+}

@@ -1,0 +1,197 @@
+package localgit
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/ghtest"
+)
+
+// remoteRepo is a repository that GitHub serves, and a change of it.
+func remoteRepo(t *testing.T) (*ghtest.Server, Remote, *ghtest.PullRequest) {
+	t.Helper()
+	t.Setenv("TMPDIR", t.TempDir())
+	hub := ghtest.Start(t, ghtest.Options{})
+	repo := hub.Repo("acme/shop")
+	base := ghtest.Files{"old.go": "package old\n\nfunc A() {}\n", "gone.txt": "x\n", "run.sh": "echo\n", ".gitattributes": "*.go -diff\n"}
+	for i := range 50 {
+		base[fmt.Sprintf("stays/f%02d.txt", i)] = fmt.Sprint("stays ", i, "\n")
+	}
+	repo.Commit("main", base, "start")
+	p := repo.OpenPR(ghtest.PR{Fork: "bob", Files: ghtest.Files{
+		"tax.go": "package tax\n", "new.go": ghtest.MovedFrom("old.go"), "gone.txt": ghtest.Gone,
+		"run.sh": ghtest.Executable("echo\n"), "stays/f00.txt": "changed\n", "logo.png": "\x89PNG\x00",
+		"lib": ghtest.Submodule(strings.Repeat("5", 40)),
+	}})
+	return hub, Remote{URL: hub.URL + "/acme/shop.git", Token: hub.Token("acme")}, p
+}
+
+// nothingLeft reports what a fetch left behind.
+func nothingLeft(t *testing.T) {
+	t.Helper()
+	left, err := filepath.Glob(filepath.Join(os.TempDir(), "reviewgate-fetch-*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// A fetched change reads as any other does, takes two fetches, and the contents
+// that stay are not among what is sent.
+func TestFetch(t *testing.T) {
+	hub, remote, p := remoteRepo(t)
+	sent := 0
+	hub.On("POST /{owner}/{repo}/git-upload-pack", func(x *ghtest.Exchange) { sent += len(x.Proceed().Body) })
+	files, err := Fetch(t.Context(), remote, p.BaseSHA(), p.HeadSHA())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range files.Files {
+		got = append(got, fmt.Sprintf("%s %s>%s +%d -%d %t", f.Status, f.PreviousPath, f.Path, f.Additions, f.Deletions, f.Binary))
+	}
+	slices.Sort(got)
+	want := []string{
+		"added >lib +1 -0 false", "added >logo.png +0 -0 true", "added >tax.go +1 -0 false", "changed >run.sh +0 -0 false",
+		"modified >stays/f00.txt +1 -1 false", "removed >gone.txt +0 -1 false", "renamed old.go>new.go +0 -0 false",
+	}
+	if !slices.Equal(got, want) || files.HeadSHA != p.HeadSHA() {
+		t.Errorf("at %s:\n%s\nwant\n%s", files.HeadSHA, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	posts := hub.CallsTo("POST /{owner}/{repo}/git-upload-pack")
+	if len(posts) != 2 || sent == 0 || sent > 20_000 {
+		t.Errorf("%d bytes in %d fetches", sent, len(posts))
+	}
+	nothingLeft(t)
+}
+
+// What goes wrong is an error that names neither token nor place, and nothing
+// stays behind.
+func TestFetchFails(t *testing.T) {
+	for name, tt := range map[string]func(*ghtest.Server, *Remote, *string){
+		"wrong token":      func(_ *ghtest.Server, r *Remote, _ *string) { r.Token = "ghs_wrong" },
+		"no such commit":   func(_ *ghtest.Server, _ *Remote, head *string) { *head = strings.Repeat("a", 40) },
+		"no commit's name": func(_ *ghtest.Server, _ *Remote, head *string) { *head = "--upload-pack=touch" },
+		"no https":         func(_ *ghtest.Server, r *Remote, _ *string) { r.URL = "http://git.example/acme/shop.git" },
+		"a file":           func(_ *ghtest.Server, r *Remote, _ *string) { r.URL = "file:///acme/shop.git" },
+		"a program":        func(_ *ghtest.Server, r *Remote, _ *string) { r.URL = "ext::touch" },
+		"a password":       func(_ *ghtest.Server, r *Remote, _ *string) { r.URL = "https://a:b@git.example/acme/shop.git" },
+		"a redirect": func(hub *ghtest.Server, _ *Remote, _ *string) {
+			hub.On("GET /{owner}/{repo}/info/refs", func(x *ghtest.Exchange) {
+				x.Answer(&ghtest.Response{Status: 301, Header: http.Header{"Location": {hub.URL + "/acme/other.git/info/refs?service=git-upload-pack"}}})
+			})
+		},
+		"half an answer": func(hub *ghtest.Server, _ *Remote, _ *string) {
+			hub.On("POST /{owner}/{repo}/git-upload-pack", func(x *ghtest.Exchange) { x.Cut(len(x.Proceed().Body) / 2) })
+		},
+		"the contents don't come": func(hub *ghtest.Server, _ *Remote, _ *string) {
+			hub.On("POST /{owner}/{repo}/git-upload-pack", func(x *ghtest.Exchange) {
+				if x.N > 1 {
+					x.Drop()
+				}
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hub, remote, p := remoteRepo(t)
+			head := p.HeadSHA()
+			tt(hub, &remote, &head)
+			files, err := Fetch(t.Context(), remote, p.BaseSHA(), head)
+			if err == nil || len(files.Files) > 0 {
+				t.Fatalf("%+v, %v", files, err)
+			}
+			t.Log(err)
+			if strings.Contains(err.Error(), remote.Token) || strings.Contains(err.Error(), "reviewgate-fetch") {
+				t.Errorf("the error tells too much: %v", err)
+			}
+			nothingLeft(t)
+		})
+	}
+}
+
+// Where there is no git nothing is asked, and the error is one to tell.
+func TestFetchWithoutGit(t *testing.T) {
+	hub, remote, p := remoteRepo(t)
+	base, head := p.BaseSHA(), p.HeadSHA()
+	t.Setenv("PATH", t.TempDir())
+	hub.ResetCalls()
+	if _, err := Fetch(t.Context(), remote, base, head); !errors.Is(err, ErrNoGit) || len(hub.Calls()) > 0 {
+		t.Errorf("%v, %d calls", err, len(hub.Calls()))
+	}
+	nothingLeft(t)
+}
+
+// A fetch that takes too long, or brings too much, ends and leaves nothing.
+func TestFetchIsBounded(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(*bounds)
+		says   string
+	}{
+		"time":  {func(b *bounds) { b.time = 300 * time.Millisecond }, "took longer"},
+		"bytes": {func(b *bounds) { b.bytes = 100 }, "more than 0 MB"},
+		"files": {func(b *bounds) { b.files = 3 }, "more than 3 files"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hub, remote, p := remoteRepo(t)
+			most := fetchBounds
+			tt.change(&most)
+			if name != "files" {
+				hub.On("POST /{owner}/{repo}/git-upload-pack", func(x *ghtest.Exchange) { <-x.Context().Done() })
+			}
+			files, err := fetchWithin(t.Context(), most, remote, p.BaseSHA(), p.HeadSHA())
+			if err == nil || !strings.Contains(err.Error(), tt.says) || len(files.Files) > 0 {
+				t.Errorf("%+v, %v", files, err)
+			}
+			nothingLeft(t)
+		})
+	}
+}
+
+// No token stands on a command line or in a file, even while git runs.
+func TestFetchHidesTheToken(t *testing.T) {
+	hub, remote, p := remoteRepo(t)
+	looked := 0
+	hub.On("POST /{owner}/{repo}/git-upload-pack", func(x *ghtest.Exchange) {
+		lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+		for _, path := range lines {
+			if text, err := os.ReadFile(path); err == nil {
+				looked++
+				if strings.Contains(string(text), remote.Token) || strings.Contains(string(text), "Basic ") {
+					t.Errorf("on a command line: %q", text)
+				}
+			}
+		}
+		dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), "reviewgate-fetch-*"))
+		for _, dir := range dirs {
+			if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
+				t.Errorf("the directory is %v, %v", info.Mode(), err)
+			}
+			config, err := os.ReadFile(filepath.Join(dir, "config"))
+			if err != nil || strings.Contains(string(config), "Authorization") {
+				t.Errorf("the config is %s, %v", config, err)
+			}
+			looked++
+		}
+	})
+	if _, err := Fetch(t.Context(), remote, p.BaseSHA(), p.HeadSHA()); err != nil {
+		t.Fatal(err)
+	}
+	if looked == 0 {
+		t.Skip("there is no /proc to look at")
+	}
+}
+
+// Between a commit and itself nothing differs, and one fetch shows it.
+func TestFetchOfNothing(t *testing.T) {
+	hub, remote, p := remoteRepo(t)
+	files, err := Fetch(t.Context(), remote, p.BaseSHA(), p.BaseSHA())
+	if n := len(hub.CallsTo("POST /{owner}/{repo}/git-upload-pack")); err != nil || len(files.Files) != 0 || n != 1 {
+		t.Errorf("%+v, %v, in %d fetches", files, err, n)
+	}
+}
