@@ -158,7 +158,7 @@ func TestIrrelevantEvents(t *testing.T) {
 			continue
 		}
 		sent++
-		d := w.gh.Send(p.Event, p.Action, w.ours(pr, p.Body))
+		d := w.gh.Send(p.Event, p.Action, w.asOurs(pr, p.Body))
 		var answer struct{ Status string }
 		if err := json.Unmarshal([]byte(d.Response), &answer); err != nil || answer.Status != "no_op" || !d.OK() {
 			t.Errorf("%s: status %d, %s", p, d.Status, d.Response)
@@ -169,7 +169,7 @@ func TestIrrelevantEvents(t *testing.T) {
 		"enqueued", "dequeued", "locked", "unlocked", "blessed",
 	} {
 		sent++
-		d := w.gh.Send("pull_request", action, w.ours(pr, []byte(`{"action": "`+action+`", "pull_request": {}}`)))
+		d := w.gh.Send("pull_request", action, w.asOurs(pr, []byte(`{"action": "`+action+`", "pull_request": {}}`)))
 		if !strings.Contains(d.Response, "no_op") {
 			t.Errorf("pull_request %s: status %d, %s", action, d.Status, d.Response)
 		}
@@ -195,8 +195,8 @@ func TestIrrelevantEvents(t *testing.T) {
 	}
 }
 
-// ours is a payload as if it were about our pull request.
-func (w *world) ours(pr *ghtest.PullRequest, body []byte) map[string]any {
+// asOurs is a payload as if it were about our pull request.
+func (w *world) asOurs(pr *ghtest.PullRequest, body []byte) map[string]any {
 	w.Helper()
 	var p map[string]any
 	if err := json.Unmarshal(body, &p); err != nil {
@@ -225,7 +225,7 @@ func TestOtherAppsChecks(t *testing.T) {
 	w.idle()
 	w.gh.ResetCalls()
 	for _, event := range []string{"check_run", "check_suite"} {
-		d := w.gh.Send(event, "rerequested", w.ours(pr, fmt.Appendf(nil, `{"action": "rerequested", %q: {"head_sha": %q, "app": {"id": %d}}}`, event, pr.HeadSHA(), w.gh.AppID()+1)))
+		d := w.gh.Send(event, "rerequested", w.asOurs(pr, fmt.Appendf(nil, `{"action": "rerequested", %q: {"head_sha": %q, "app": {"id": %d}}}`, event, pr.HeadSHA(), w.gh.AppID()+1)))
 		if !strings.Contains(d.Response, "no_op") {
 			t.Errorf("%s of another App: %d, %s", event, d.Status, d.Response)
 		}
