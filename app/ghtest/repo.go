@@ -32,8 +32,10 @@ type Repo struct {
 	pulls      []*PullRequest
 	comments   []*comment
 	checks     []*checkRun
-	suites     map[string]int64 // id by head SHA, those of other Apps apart
-	labels     map[string]int64 // id by name
+	suites     map[string]int64           // id by head SHA, those of other Apps apart
+	labels     map[string]int64           // id by name
+	protected  map[string][]RequiredCheck // by branch
+	rules      map[string][]Rule          // by branch
 }
 
 // Repo returns the repository of a full name ("acme/shop"). One that is new is
@@ -62,6 +64,7 @@ func (s *Server) Repo(fullName string) *Repo {
 func (s *Server) addRepo(r *Repo) *Repo {
 	r.s, r.defaultBranch, r.createdAt, r.pushedAt = s, "main", s.now(), s.now()
 	r.branches, r.roles, r.suites, r.labels = map[string]string{}, map[string]string{}, map[string]int64{}, map[string]int64{}
+	r.protected, r.rules = map[string][]RequiredCheck{}, map[string][]Rule{}
 	s.place(r)
 	s.notify()
 	return r

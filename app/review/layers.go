@@ -42,6 +42,11 @@ func (s *Service) config(ctx context.Context, t Target, src PullSource) (inForce
 	if _, err := src.PullRequest(ctx); err != nil {
 		return inForce{}, err
 	}
+	return s.layered(ctx, t, branch, read)
+}
+
+// layered lays what was read over the server's layer.
+func (s *Service) layered(ctx context.Context, t Target, branch string, read ConfigRead) (inForce, error) {
 	l := layering{service: s}
 	l.used, l.blobs = s.serverLayers(), append(defaultBlobs(), layerBlobs(s.Server)...)
 	below := l.used
@@ -49,7 +54,7 @@ func (s *Service) config(ctx context.Context, t Target, src PullSource) (inForce
 		return inForce{}, err
 	}
 	own, files := config.LayerOrganisation, read.Organisation.Files
-	if !strings.EqualFold(t.Name, organisationRepo) {
+	if !isOrganisationRepo(t) {
 		own, files, below = config.LayerRepository, read.Repository.Files, l.used
 		if err := l.lay(ctx, own, repositoryKept(t.RepoID, branch), read.Repository); err != nil {
 			return inForce{}, err
@@ -61,6 +66,8 @@ func (s *Service) config(ctx context.Context, t Target, src PullSource) (inForce
 // organisationRepo is the repository whose config is its organisation's, and
 // which has no other.
 const organisationRepo = ".github"
+
+func isOrganisationRepo(t Target) bool { return strings.EqualFold(t.Name, organisationRepo) }
 
 // configBranch is the base branch if the server's config says that it carries
 // config of its own, else empty, as it is for the default branch. Only then is

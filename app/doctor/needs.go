@@ -1,0 +1,103 @@
+package doctor
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/deploy"
+)
+
+// permission is one that reviewgate has a use for.
+type permission struct{ name, level, why string }
+
+// optional are the permissions of features that a config switches on, beyond
+// those of the App's manifest. on says whether the server's config does; nil is
+// what only a repository's may.
+var optional = []struct {
+	permission
+	on func(*config.Config) bool
+}{
+	{permission{"issues", "write", "for deferred issues"}, nil},
+	{permission{"contents", "write", "for fixes"}, nil},
+	{permission{"members", "read", "for teams in the settings"}, nil},
+	{permission{"security_events", "read", "for code-scanning alerts"}, hasAgent("code-scanning")},
+}
+
+// hasAgent reports whether an agent of the kind is switched on.
+func hasAgent(kind string) func(*config.Config) bool {
+	return func(c *config.Config) bool {
+		return slices.ContainsFunc(c.Agents, func(a config.Agent) bool { return a.Kind == kind && a.Enabled })
+	}
+}
+
+// uses are why the manifest asks for permissions and events.
+var uses = map[string]string{
+	"checks":        "to write the check",
+	"contents":      "to read changes and config",
+	"issues":        "to be told of comments",
+	"merge_queues":  "to be told of merge groups",
+	"metadata":      "which every App has",
+	"pull_requests": "to read pull requests and to comment",
+	"statuses":      "so that rulesets offer the App as the check's source",
+	"check_run":     "to review again when asked to",
+	"issue_comment": "for commands",
+	"merge_group":   "or a merge queue waits for ever",
+	"pull_request":  "or nothing is reviewed",
+}
+
+// withWhy is a name with what it is for, where that is known.
+func withWhy(name, why string) string {
+	if why == "" {
+		return name
+	}
+	return name + " (" + why + ")"
+}
+
+// wantedPermissions are those of the manifest and of what the config switches
+// on.
+func wantedPermissions(m deploy.Manifest, cfg *config.Config) []permission {
+	var wanted []permission
+	for _, name := range slices.Sorted(maps.Keys(m.Permissions)) {
+		wanted = append(wanted, permission{name, m.Permissions[name], uses[name]})
+	}
+	for _, o := range optional {
+		if o.on != nil && o.on(cfg) {
+			wanted = append(wanted, o.permission)
+		}
+	}
+	return wanted
+}
+
+// levels of a permission, least first.
+var levels = []string{"", "read", "write", "admin"}
+
+func below(granted, wanted string) bool {
+	return slices.Index(levels, granted) < slices.Index(levels, wanted)
+}
+
+// compare lists what is missing of what is wanted, what was granted beyond it
+// that some config may use, and what nothing of reviewgate does.
+func compare(wanted []permission, granted map[string]string) (missing, more, useless []string) {
+	for _, p := range wanted {
+		if below(granted[p.name], p.level) {
+			missing = append(missing, withWhy(p.name+": "+p.level, p.why))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(granted)) {
+		level := granted[name]
+		if slices.ContainsFunc(wanted, func(p permission) bool { return p.name == name && !below(p.level, level) }) {
+			continue
+		}
+		text := name + ": " + level
+		useless = append(useless, text)
+		for _, o := range optional {
+			if o.name == name && o.level == level {
+				useless, more = useless[:len(useless)-1], append(more, fmt.Sprintf("%s (%s)", text, o.why))
+				break
+			}
+		}
+	}
+	return missing, more, useless
+}
