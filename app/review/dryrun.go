@@ -86,9 +86,12 @@ func (d *DryRun) config(ctx context.Context, t Target, src PullSource, own *conf
 	if err != nil {
 		return inForce{}, err
 	}
-	read.Repository = ConfigSource{Source: own.Source, Files: layerBlobs(*own)}
-	if isOrganisationRepo(t) {
-		read.Organisation = read.Repository
+	stand := *own
+	if stand.Name = config.LayerRepository; isOrganisationRepo(t) {
+		stand.Name = config.LayerOrganisation
+		read.Organisation = ConfigSource{Source: own.Source, Files: layerBlobs(stand)}
+	} else {
+		read.Repository = ConfigSource{Source: own.Source, Files: layerBlobs(stand)}
 	}
 	return d.service.layered(ctx, t, "", read)
 }
