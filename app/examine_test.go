@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -82,10 +83,19 @@ func TestDoctorFindsNothingWrong(t *testing.T) {
 	if r.Worst() != doctor.OK || len(r.Points) != 15 {
 		t.Errorf("%d points, not all are ok: %+v", len(r.Points), r.Points)
 	}
+	page, err := os.ReadFile("../docs/commands.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range r.Points {
+		if !strings.Contains(string(page), "| `"+p.ID+"` |") {
+			t.Errorf("docs/commands.md does not have %s", p.ID)
+		}
+	}
 	if writes := w.gh.Writes(); len(writes) != 0 {
 		t.Errorf("the doctor writes %v", writes)
 	}
-	r, err := Examine(t.Context(), w.settings(), "", "")
+	r, err = Examine(t.Context(), w.settings(), "", "")
 	if err != nil || r.Worst() != doctor.OK || len(r.Points) != 10 {
 		t.Errorf("without a repository: %+v, %v", r, err)
 	}
