@@ -24,7 +24,6 @@ func Examine(ctx context.Context, settings Settings, owner, name string) (doctor
 	if err != nil {
 		return doctor.Result{}, err
 	}
-	server, _ := config.Load(serverLayers(settings)...) // valid, as the settings say
 	var skew skewMeter
 	o := outsideOf(settings, zerolog.Nop())
 	o.onCall = skew.note
@@ -39,15 +38,8 @@ func Examine(ctx context.Context, settings Settings, owner, name string) (doctor
 			i, err := store.Inspect(ctx, settings.DatabaseURL)
 			return i.Version, i.Newest, err
 		},
-		Server: server, InForce: dry.Config, Owner: owner, Name: name,
+		InForce: dry.Config, Owner: owner, Name: name,
 	}), nil
-}
-
-func serverLayers(s Settings) []config.Layer {
-	if len(s.Config.Files) == 0 {
-		return nil
-	}
-	return []config.Layer{s.Config}
 }
 
 // outsider makes what a command needs that asks GitHub as the server would,

@@ -1,11 +1,9 @@
 package doctor
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
-	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/deploy"
 )
 
@@ -13,23 +11,12 @@ import (
 type permission struct{ name, level, why string }
 
 // optional are the permissions of features that a config switches on, beyond
-// those of the App's manifest. on says whether the server's config does; nil is
-// what only a repository's may.
-var optional = []struct {
-	permission
-	on func(*config.Config) bool
-}{
-	{permission{"issues", "write", "for deferred issues"}, nil},
-	{permission{"contents", "write", "for fixes"}, nil},
-	{permission{"members", "read", "for teams in the settings"}, nil},
-	{permission{"security_events", "read", "for code-scanning alerts"}, hasAgent("code-scanning")},
-}
-
-// hasAgent reports whether an agent of the kind is switched on.
-func hasAgent(kind string) func(*config.Config) bool {
-	return func(c *config.Config) bool {
-		return slices.ContainsFunc(c.Agents, func(a config.Agent) bool { return a.Kind == kind && a.Enabled })
-	}
+// those of the App's manifest.
+var optional = []permission{
+	{"issues", "write", "for deferred issues"},
+	{"contents", "write", "for fixes"},
+	{"members", "read", "for teams in the settings"},
+	{"security_events", "read", "for code-scanning alerts"},
 }
 
 // uses are why the manifest asks for permissions and events.
@@ -55,17 +42,11 @@ func withWhy(name, why string) string {
 	return name + " (" + why + ")"
 }
 
-// wantedPermissions are those of the manifest and of what the config switches
-// on.
-func wantedPermissions(m deploy.Manifest, cfg *config.Config) []permission {
+// wantedPermissions are those of the manifest.
+func wantedPermissions(m deploy.Manifest) []permission {
 	var wanted []permission
 	for _, name := range slices.Sorted(maps.Keys(m.Permissions)) {
 		wanted = append(wanted, permission{name, m.Permissions[name], uses[name]})
-	}
-	for _, o := range optional {
-		if o.on != nil && o.on(cfg) {
-			wanted = append(wanted, o.permission)
-		}
 	}
 	return wanted
 }
@@ -91,12 +72,10 @@ func compare(wanted []permission, granted map[string]string) (missing, more, use
 			continue
 		}
 		text := name + ": " + level
-		useless = append(useless, text)
-		for _, o := range optional {
-			if o.name == name && o.level == level {
-				useless, more = useless[:len(useless)-1], append(more, fmt.Sprintf("%s (%s)", text, o.why))
-				break
-			}
+		if i := slices.IndexFunc(optional, func(p permission) bool { return p.name == name && p.level == level }); i >= 0 {
+			more = append(more, withWhy(text, optional[i].why))
+		} else {
+			useless = append(useless, text)
 		}
 	}
 	return missing, more, useless
