@@ -19,15 +19,31 @@ type Rule struct {
 	Parameters map[string]any
 }
 
+// demands are what the branches of a repository demand, by their names.
+type demands struct {
+	protected map[string][]RequiredCheck // by branch protection
+	rules     map[string][]Rule          // by rulesets
+}
+
 // Protect demands checks on a branch, by the older of GitHub's two ways, branch
 // protection. Without any it ends that.
 func (r *Repo) Protect(branch string, checks ...RequiredCheck) {
-	r.change(func() { r.protected[branch] = checks })
+	r.change(func() {
+		if r.protected == nil {
+			r.protected = map[string][]RequiredCheck{}
+		}
+		r.protected[branch] = checks
+	})
 }
 
 // AddRules adds rules of a ruleset to those of a branch.
 func (r *Repo) AddRules(branch string, rules ...Rule) {
-	r.change(func() { r.rules[branch] = append(r.rules[branch], rules...) })
+	r.change(func() {
+		if r.rules == nil {
+			r.rules = map[string][]Rule{}
+		}
+		r.rules[branch] = append(r.rules[branch], rules...)
+	})
 }
 
 // DropRules ends all rulesets on a branch.

@@ -13,6 +13,7 @@ import (
 type Repo struct {
 	s   *Server
 	git *git
+	demands
 
 	id            int64
 	owner         *account
@@ -32,10 +33,8 @@ type Repo struct {
 	pulls      []*PullRequest
 	comments   []*comment
 	checks     []*checkRun
-	suites     map[string]int64           // id by head SHA, those of other Apps apart
-	labels     map[string]int64           // id by name
-	protected  map[string][]RequiredCheck // by branch
-	rules      map[string][]Rule          // by branch
+	suites     map[string]int64 // id by head SHA, those of other Apps apart
+	labels     map[string]int64 // id by name
 }
 
 // Repo returns the repository of a full name ("acme/shop"). One that is new is
@@ -64,7 +63,6 @@ func (s *Server) Repo(fullName string) *Repo {
 func (s *Server) addRepo(r *Repo) *Repo {
 	r.s, r.defaultBranch, r.createdAt, r.pushedAt = s, "main", s.now(), s.now()
 	r.branches, r.roles, r.suites, r.labels = map[string]string{}, map[string]string{}, map[string]int64{}, map[string]int64{}
-	r.protected, r.rules = map[string][]RequiredCheck{}, map[string][]Rule{}
 	s.place(r)
 	s.notify()
 	return r
