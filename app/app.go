@@ -54,6 +54,7 @@ type App struct {
 	metrics  *telemetry.Metrics
 	listener net.Listener
 	server   *http.Server
+	control  *control // nil where commands need none
 }
 
 // New opens the database and builds the server. It listens already when it
@@ -127,6 +128,11 @@ func (a *App) build(ctx context.Context) error {
 		WriteTimeout:      30 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 	}
+	if path, ok := socketOf(a.settings.DatabaseURL); ok {
+		if a.control, err = listenControl(ctx, path, a.backfill); err != nil {
+			a.options.Log.Warn().Err(err).Str("socket", path).Msg("reviewgate backfill can't reach this server")
+		}
+	}
 	return nil
 }
 
@@ -171,6 +177,9 @@ func (a *App) Run(ctx context.Context) error {
 	a.options.Log.Info().Str("addr", a.Addr()).Str("version", a.options.Version).Msg("serving")
 	failed := make(chan error, 1)
 	go func() { failed <- a.server.Serve(a.listener) }()
+	if a.control != nil {
+		go a.control.serve()
+	}
 
 	var err error
 	select {
@@ -181,6 +190,9 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.options.DrainTimeout)
 	defer cancel()
+	if a.control != nil {
+		a.control.close()
+	}
 	if serr := a.server.Shutdown(stop); serr != nil {
 		a.server.Close() // whoever is still connected has had the time
 		err = errors.Join(err, fmt.Errorf("finish open requests: %w", serr))
@@ -196,6 +208,9 @@ func (a *App) Close() error {
 	var err error
 	if a.listener != nil {
 		a.listener.Close() // closed already after Run
+	}
+	if a.control != nil {
+		a.control.close() // as that
 	}
 	if a.client != nil {
 		a.client.Close()

@@ -64,7 +64,7 @@ var happenings = []happening{
 	// Three trees and a file of config, and the review.
 	{"push of config to the default branch", func(s *scene) { s.repo.Commit("main", ghtest.Files{rulesPath: milder}, "milder") }, 4 + 7, "accepted", 10, "neutral"},
 	{"push of config, which was pushed over", func(s *scene) {
-		s.gh.Send("push", "", s.ours(s.pr, fmt.Appendf(nil, `{"ref": "refs/heads/main", "forced": true, "after": %q, "commits": []}`, s.repo.Branch("main"))))
+		s.gh.Send("push", "", s.asOurs(s.pr, fmt.Appendf(nil, `{"ref": "refs/heads/main", "forced": true, "after": %q, "commits": []}`, s.repo.Branch("main"))))
 	}, 1, "accepted", 10, ""},
 	{"pull_request synchronize", func(s *scene) { s.pr.Push(ghtest.Files{"store/b.go": "package store\n"}, "more") }, 8, "accepted", 1, "neutral"},
 	{"pull_request closed", func(s *scene) { s.pr.Close() }, 0, "accepted", 1, ""},

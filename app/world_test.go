@@ -90,13 +90,7 @@ func database(t *testing.T) string {
 // run starts the App on the world's database.
 func (w *world) run() {
 	w.Helper()
-	settings := Settings{
-		AppID: w.gh.AppID(), PrivateKey: w.gh.AppPrivateKeyPEM(), WebhookSecrets: [][]byte{[]byte(secret)},
-		V3URL: w.gh.URL + "/api/v3/", V4URL: w.gh.URL + "/api/graphql", WebURL: "https://github.test",
-		Addr: "127.0.0.1:0", DatabaseURL: w.db, Config: w.server,
-		DeliveryLogInterval: w.intervals, SweepInterval: w.intervals,
-	}
-	a, err := New(context.Background(), settings, Options{
+	a, err := New(context.Background(), w.settings(), Options{
 		Log: zerolog.New(zerolog.NewTestWriter(w.T)).Level(zerolog.InfoLevel), Version: "test",
 		RetryBase: 50 * time.Millisecond, DrainTimeout: 10 * time.Second, LeaseTTL: w.leaseTTL, ScanInterval: w.scans,
 		Workers: w.workers, Agents: w.agents,
@@ -121,6 +115,16 @@ func (w *world) run() {
 			err = cerr
 		}
 		return err
+	}
+}
+
+// settings are those of the App.
+func (w *world) settings() Settings {
+	return Settings{
+		AppID: w.gh.AppID(), PrivateKey: w.gh.AppPrivateKeyPEM(), WebhookSecrets: [][]byte{[]byte(secret)},
+		V3URL: w.gh.URL + "/api/v3/", V4URL: w.gh.URL + "/api/graphql", WebURL: "https://github.test",
+		Addr: "127.0.0.1:0", DatabaseURL: w.db, Config: w.server,
+		DeliveryLogInterval: w.intervals, SweepInterval: w.intervals,
 	}
 }
 

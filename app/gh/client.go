@@ -50,6 +50,7 @@ type CallInfo struct {
 	Installation  int64         // whose rate limit counts it; 0 is the App, which asks for the tokens too
 	RateRemaining int           // -1 if the answer didn't say
 	Try           int           // from 1; more than 1 is the repetition of a read
+	Date          time.Time     // when it answered by its own clock, in whole seconds; zero if it didn't say
 }
 
 const (

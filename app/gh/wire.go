@@ -127,6 +127,9 @@ func (w *wire) allow(req *http.Request, c *call, l *limits) error {
 // watch records the call when the answer has been read, and bounds its size.
 func (w *wire) watch(c *call, info CallInfo, sent time.Time, resp *http.Response) {
 	info.Status = resp.StatusCode
+	if t, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
+		info.Date = t
+	}
 	if n, err := strconv.Atoi(resp.Header.Get("X-RateLimit-Remaining")); err == nil && n >= 0 {
 		info.RateRemaining = n
 	}

@@ -85,6 +85,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	s.notify()
 	s.mu.Unlock()
+	w.Header().Set("Date", s.now().Format(http.TimeFormat))
 	resp.write(w)
 	if c.known {
 		s.told(c.caller, resp)

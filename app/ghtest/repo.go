@@ -13,6 +13,7 @@ import (
 type Repo struct {
 	s   *Server
 	git *git
+	demands
 
 	id            int64
 	owner         *account

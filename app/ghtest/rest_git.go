@@ -91,10 +91,10 @@ func getBranch(c *call) *Response {
 			return broken(err)
 		}
 		self := c.s.repoURL(c.repo) + "/branches/" + name
+		protected, protection := c.repo.renderProtection(name)
 		return ok(object{
-			"name": name, "commit": c.s.renderCommit(c.repo, tip), "protected": false, "protection_url": self + "/protection",
-			"protection": object{"enabled": false, "required_status_checks": object{"enforcement_level": "off", "contexts": []string{}, "checks": []object{}}},
-			"_links":     object{"self": self, "html": c.s.web("/%s/tree/%s", c.repo.fullName(), name)},
+			"name": name, "commit": c.s.renderCommit(c.repo, tip), "protected": protected, "protection_url": self + "/protection", "protection": protection,
+			"_links": object{"self": self, "html": c.s.web("/%s/tree/%s", c.repo.fullName(), name)},
 		})
 	})
 }

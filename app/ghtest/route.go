@@ -56,6 +56,7 @@ var routes = []*route{
 	{method: "GET", template: "/app/installations", auth: asApp, serve: listInstallations},
 	{method: "GET", template: "/app/installations/{installation_id}", auth: asApp, serve: getInstallation},
 	{method: "POST", template: "/app/installations/{installation_id}/access_tokens", auth: asApp, body: tokenSchema, serve: createToken},
+	{method: "GET", template: "/app/hook/config", auth: asApp, serve: getHookConfig},
 	{method: "GET", template: "/app/hook/deliveries", auth: asApp, serve: listDeliveries},
 	{method: "GET", template: "/app/hook/deliveries/{delivery_id}", auth: asApp, serve: getDelivery},
 	{method: "POST", template: "/app/hook/deliveries/{delivery_id}/attempts", auth: asApp, serve: redeliver},
@@ -77,6 +78,7 @@ var routes = []*route{
 
 	{method: "GET", template: repoPath + "/branches", auth: asInstallation, needs: readContents, serve: listBranches},
 	{method: "GET", template: repoPath + "/branches/{branch}", auth: asInstallation, needs: readContents, serve: getBranch},
+	{method: "GET", template: repoPath + "/rules/branches/{branch}", auth: asInstallation, needs: readMetadata, serve: listRules},
 	{method: "GET", template: repoPath + "/commits/{ref}/check-runs", auth: asInstallation, needs: readChecks, serve: listCheckRuns},
 	{method: "GET", template: repoPath + "/commits/{commit_sha}/pulls", auth: asInstallation, needs: readPulls, serve: listPullsOfCommit},
 	{method: "GET", template: repoPath + "/commits/{ref}", auth: asInstallation, needs: readContents, serve: getCommit},

@@ -26,6 +26,9 @@ func TestEveryRouteAnswersAsDescribed(t *testing.T) {
 	onLine := fmt.Sprintf("/repos/acme/shop/pulls/comments/%d/reactions", pr.ReviewComment("alice", "src/cart.go", 1, "/review").ID)
 	gh.Team("acme", "owners", "alice")
 	repo.ForeignCheck(pr.HeadSHA(), "ci", "success")
+	repo.Protect("main", ghtest.RequiredCheck{Name: "reviewgate", App: gh.AppID()}, ghtest.RequiredCheck{Name: "ci"})
+	repo.AddRules("main", ghtest.RequireChecks(ghtest.RequiredCheck{Name: "reviewgate", App: gh.AppID()}), ghtest.MergeQueue(), ghtest.Rule{Type: "deletion"})
+	gh.SetWebhook("http://127.0.0.1:1/hook", "secret")
 	app := newClient(t, gh)
 	permissions["security_events"] = "read"
 	gh.SetPermissions("acme", permissions)
@@ -57,6 +60,7 @@ func TestEveryRouteAnswersAsDescribed(t *testing.T) {
 		{app, "GET", fmt.Sprintf("/app/installations/%d", gh.InstallationID("acme")), nil, 200},
 		{app, "POST", fmt.Sprintf("/app/installations/%d/access_tokens", gh.InstallationID("acme")), map[string]any{"repositories": []string{"shop"}, "permissions": map[string]any{"checks": "write"}}, 201},
 		{app, "GET", "/repos/acme/shop/installation", nil, 200},
+		{app, "GET", "/app/hook/config", nil, 200},
 		{app, "GET", "/app/hook/deliveries?per_page=1", nil, 200},
 		{app, "GET", fmt.Sprintf("/app/hook/deliveries/%d", delivery.ID), nil, 200},
 		{app, "POST", fmt.Sprintf("/app/hook/deliveries/%d/attempts", delivery.ID), nil, 202},
@@ -76,6 +80,7 @@ func TestEveryRouteAnswersAsDescribed(t *testing.T) {
 		{inst, "GET", "/repos/acme/shop/compare/main...change", nil, 200},
 		{inst, "GET", "/repos/acme/shop/branches", nil, 200},
 		{inst, "GET", "/repos/acme/shop/branches/main", nil, 200},
+		{inst, "GET", "/repos/acme/shop/rules/branches/main", nil, 200},
 		{inst, "GET", "/repos/acme/shop/git/ref/heads/main", nil, 200},
 		{inst, "GET", "/repos/acme/shop/git/matching-refs/heads/", nil, 200},
 		{inst, "GET", "/repos/acme/shop/git/blobs/" + tree.field("tree", 0, "sha").(string), nil, 200},

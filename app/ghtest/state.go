@@ -38,6 +38,7 @@ type state struct {
 	withheld   map[string]bool
 	hookURL    string
 	hookSecret string
+	hook       HookSettings
 }
 
 // app is the GitHub App under test.

@@ -58,7 +58,7 @@ func (s *Service) lay(ctx context.Context, t Target, branch string, read ConfigR
 		return inForce{}, err
 	}
 	own, files := config.LayerOrganisation, read.Organisation.Files
-	if !strings.EqualFold(t.Name, OrganisationRepo) {
+	if !isOrganisationRepo(t) {
 		own, files, below = config.LayerRepository, read.Repository.Files, l.used
 		if err := l.lay(ctx, own, repositoryKept(t.RepoID, branch), read.Repository); err != nil {
 			return inForce{}, err
@@ -70,6 +70,8 @@ func (s *Service) lay(ctx context.Context, t Target, branch string, read ConfigR
 // OrganisationRepo is the repository whose config is its organisation's, and
 // which has no other.
 const OrganisationRepo = ".github"
+
+func isOrganisationRepo(t Target) bool { return strings.EqualFold(t.Name, OrganisationRepo) }
 
 // configBranch is the base branch if the server's config says that it carries
 // config of its own, else empty, as it is for the default branch. Only then is

@@ -56,7 +56,7 @@ code 0.`,
 }
 
 func (f *reviewFlags) run(cmd *cobra.Command) error {
-	write, err := f.writer()
+	write, err := writerOf(f.format)
 	if err != nil {
 		return unusable(err)
 	}
@@ -101,15 +101,15 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 			return unfinished(err)
 		}
 	}
-	return f.report(cmd, &outcome, nothing, write)
+	return reportReview(cmd, f.format, &outcome, render.Links{}, nothing, write)
 }
 
-// report prints the review and makes the gate the exit code. Where there is
+// reportReview prints a review and makes the gate the exit code. Where there is
 // nothing to review, nothing says why: that is no pass, and blocks nobody.
-func (f *reviewFlags) report(cmd *cobra.Command, o *run.Outcome, nothing string, write writer) error {
+func reportReview(cmd *cobra.Command, format string, o *run.Outcome, links render.Links, nothing string, write writer) error {
 	facts := &o.Review.Facts
 	notes := io.Discard // the report says it
-	if f.format == "json" || f.format == "sarif" {
+	if format == "json" || format == "sarif" {
 		notes = cmd.ErrOrStderr()
 	}
 	for _, p := range facts.Config.Problems {
@@ -122,7 +122,7 @@ func (f *reviewFlags) report(cmd *cobra.Command, o *run.Outcome, nothing string,
 		fmt.Fprintln(notes, render.NothingToReview(nothing))
 	}
 	mode := o.Config.Mode(facts.Repository.FullName())
-	view := render.View{Review: o.Review, Record: o.Record, Mode: mode, Rules: render.RuleNotes(&o.Review.Report, o.Config)}
+	view := render.View{Review: o.Review, Record: o.Record, Mode: mode, Rules: render.RuleNotes(&o.Review.Report, o.Config), Links: links}
 	if err := write(cmd.OutOrStdout(), view); err != nil {
 		return unfinished(fmt.Errorf("write the review: %w", err))
 	}
@@ -138,8 +138,8 @@ func (f *reviewFlags) report(cmd *cobra.Command, o *run.Outcome, nothing string,
 // writer prints a review.
 type writer func(io.Writer, render.View) error
 
-// writer returns what prints a review in the wanted format.
-func (f *reviewFlags) writer() (writer, error) {
+// writerOf returns what prints a review in a format.
+func writerOf(format string) (writer, error) {
 	bytes := func(make func(render.View) ([]byte, error)) writer {
 		return func(w io.Writer, v render.View) error {
 			b, err := make(v)
@@ -150,7 +150,7 @@ func (f *reviewFlags) writer() (writer, error) {
 			return err
 		}
 	}
-	switch f.format {
+	switch format {
 	case "text":
 		return func(w io.Writer, v render.View) error {
 			_, err := io.WriteString(w, render.Text(v, textOptions(w)))
@@ -166,7 +166,7 @@ func (f *reviewFlags) writer() (writer, error) {
 	case "sarif":
 		return bytes(render.SARIF), nil
 	}
-	return nil, fmt.Errorf("--format %q: use text, markdown, json or sarif", f.format)
+	return nil, fmt.Errorf("--format %q: use text, markdown, json or sarif", format)
 }
 
 func textOptions(w io.Writer) render.TextOptions {

@@ -1,0 +1,242 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/reviewgate/reviewgate/app/gh"
+	"github.com/reviewgate/reviewgate/app/internal/store"
+	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/policies/glob"
+)
+
+// Backfill says what to backfill.
+type Backfill struct {
+	Globs []string  // of repositories, OWNER/NAME
+	Since time.Time // pull requests that were not updated since are left; zero for all
+	// Pause lies between two asks, so that a backfill neither uses up GitHub's
+	// rate limits nor keeps what is pushed meanwhile waiting.
+	Pause  time.Duration
+	Dry    bool                // only tell what would be asked
+	Tell   func(BackfillEvent) // of each pull request and repository
+	Status func(doing string)  // what is being done
+	Log    zerolog.Logger
+}
+
+// BackfillEvent is what became of a pull request, or with Number 0 of a whole
+// repository.
+type BackfillEvent struct {
+	Repository string `json:"repository"`
+	Number     int    `json:"number,omitempty"`
+	Outcome    string `json:"outcome"` // one of those below
+	Why        string `json:"why,omitempty"`
+}
+
+// What becomes of pull requests and repositories.
+const (
+	BackfillAsked    = "asked"
+	BackfillAnswered = "answered" // its head has a completed check, or a review is on its way
+	BackfillLeftOut  = "left out" // the config's mode is off
+	BackfillFailed   = "failed"   // GitHub refused to tell
+)
+
+// backfiller asks for reviews where they are needed: a server, or the use cases
+// themselves on its database.
+type backfiller interface {
+	Backfill(ctx context.Context, p review.OpenPull, shared, dry bool) (asked bool, err error)
+}
+
+var (
+	_ backfiller = (*review.Service)(nil)
+	_ backfiller = (*controlClient)(nil)
+)
+
+// RunBackfill asks for a review of each open pull request of the repositories
+// that has no answer. What was asked for survives from then on: the server
+// reviews it, now or when it is started. It may be run again at any time.
+// Repositories that can't be read are told of and left; other errors end it.
+func RunBackfill(ctx context.Context, settings Settings, b Backfill) error {
+	lower := make([]string, len(b.Globs)) // GitHub's names don't tell upper case from lower
+	for i, g := range b.Globs {
+		lower[i] = strings.ToLower(g)
+	}
+	globs, err := glob.Compile(lower)
+	if err != nil {
+		return &InputError{err}
+	}
+	o := outsideOf(settings, b.Log)
+	dry, client, err := o.dryRun()
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	to, done, err := o.backfiller(ctx, client)
+	if err != nil {
+		return err
+	}
+	defer done()
+	run := &backfill{Backfill: b, github: client, config: dry.Config, to: to}
+	repos, err := run.repositories(ctx, globs)
+	if err != nil {
+		return err
+	}
+	for _, repo := range repos {
+		err := run.repository(ctx, repo)
+		if isFinal(err) {
+			run.tell(repo, 0, BackfillFailed, err.Error())
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isFinal tells trouble with one repository or account, which is no reason to
+// leave the others.
+func isFinal(err error) bool {
+	var host *review.HostError
+	return errors.As(err, &host) && !host.Temporary()
+}
+
+// backfiller is the server, where one uses the database, or else the use cases
+// on the database itself.
+func (o *outsider) backfiller(ctx context.Context, client *gh.Client) (_ backfiller, done func(), err error) {
+	if path, ok := socketOf(o.settings.DatabaseURL); ok {
+		server, runs, err := dialControl(ctx, path)
+		if err != nil || runs {
+			return server, server.close, err
+		}
+	}
+	// Tables are the server's to make and to change.
+	switch i, err := store.Inspect(ctx, o.settings.DatabaseURL); {
+	case err != nil:
+		return nil, nil, err
+	case i.Version == 0:
+		return nil, nil, errors.New("the database has no tables yet: start the server once, with the same REVIEWGATE_DATABASE_URL")
+	case i.Version != i.Newest:
+		return nil, nil, fmt.Errorf("the database's tables are of version %d, and this reviewgate's of %d: run the one that the server is", i.Version, i.Newest)
+	}
+	db, err := store.Open(ctx, o.settings.DatabaseURL, store.Options{Process: processName(), Log: o.log})
+	if err != nil {
+		return nil, nil, err
+	}
+	options, err := o.options(client)
+	if err == nil {
+		options.Store, options.Owner = db, db.Process()
+		var service *review.Service
+		if service, err = review.New(options); err == nil {
+			return service, func() { db.Close() }, nil
+		}
+	}
+	return nil, nil, errors.Join(err, db.Close())
+}
+
+// backfill is one run.
+type backfill struct {
+	Backfill
+	github *gh.Client
+	config func(context.Context, review.Target) (*config.Config, error)
+	to     backfiller
+	next   time.Time // not to ask before
+}
+
+func (b *backfill) tell(repo review.Target, number int, outcome, why string) {
+	b.Tell(BackfillEvent{Repository: repo.Owner + "/" + repo.Name, Number: number, Outcome: outcome, Why: why})
+}
+
+// repositories lists those that are meant, of all installations that are not
+// suspended.
+func (b *backfill) repositories(ctx context.Context, globs *glob.Set) ([]review.Target, error) {
+	b.Status("listing repositories")
+	installations, err := b.github.Installations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []review.Target
+	refused := false
+	for _, i := range installations {
+		if i.Suspended {
+			continue
+		}
+		repos, err := b.github.Repositories(ctx, i.ID)
+		if isFinal(err) {
+			b.Tell(BackfillEvent{Repository: i.Account + "/*", Outcome: BackfillFailed, Why: err.Error()})
+			refused = true
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range repos {
+			if globs.Any(strings.ToLower(r.Owner + "/" + r.Name)) {
+				all = append(all, r)
+			}
+		}
+	}
+	if len(all) == 0 && !refused {
+		return nil, &InputError{fmt.Errorf("the App is installed on no repository that matches %s and is not archived", strings.Join(b.Globs, ", "))}
+	}
+	return all, nil
+}
+
+// repository asks for a repository's pull requests, oldest first.
+func (b *backfill) repository(ctx context.Context, repo review.Target) error {
+	name := repo.Owner + "/" + repo.Name
+	b.Status(name)
+	cfg, err := b.config(ctx, repo)
+	if err != nil {
+		return err
+	}
+	if cfg.Mode(name) == config.ModeOff {
+		b.tell(repo, 0, BackfillLeftOut, "its mode is off")
+		return nil
+	}
+	pulls, err := b.github.OpenPulls(ctx, repo, b.Since)
+	if err != nil {
+		return err
+	}
+	onHead := map[string]int{}
+	for _, p := range pulls {
+		onHead[p.HeadSHA]++
+	}
+	slices.SortFunc(pulls, func(a, b review.OpenPull) int { return cmp.Compare(a.Number, b.Number) })
+	for _, p := range pulls {
+		b.Status(fmt.Sprintf("%s#%d", name, p.Number))
+		if err := b.pull(ctx, p, onHead[p.HeadSHA] > 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pull asks for one, not sooner than the pause after the last that was needed.
+func (b *backfill) pull(ctx context.Context, p review.OpenPull, shared bool) error {
+	select {
+	case <-time.After(time.Until(b.next)):
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	asked, err := b.to.Backfill(ctx, p, shared, b.Dry)
+	if err != nil {
+		return err
+	}
+	outcome := BackfillAnswered
+	if asked {
+		outcome = BackfillAsked
+	}
+	if asked && !b.Dry {
+		b.next = time.Now().Add(b.Pause)
+	}
+	b.tell(p.Target, p.Number, outcome, "")
+	return nil
+}

@@ -1,0 +1,268 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/config"
+)
+
+// backfill runs one and returns what was told, each as "acme/shop#1 asked".
+func (w *world) backfill(change ...func(*Backfill)) ([]string, error) {
+	w.Helper()
+	var told []string
+	b := Backfill{
+		Globs: []string{"acme/*"}, Pause: time.Millisecond, Status: func(string) {}, Log: zerolog.New(zerolog.NewTestWriter(w.T)),
+		Tell: func(e BackfillEvent) {
+			what := e.Repository
+			if e.Number > 0 {
+				what += fmt.Sprintf("#%d", e.Number)
+			}
+			told = append(told, strings.TrimSpace(what+" "+e.Outcome+" "+e.Why))
+		},
+	}
+	for _, f := range change {
+		f(&b)
+	}
+	err := RunBackfill(w.Context(), w.settings(), b)
+	return told, err
+}
+
+func (w *world) backfills(want []string, change ...func(*Backfill)) {
+	w.Helper()
+	told, err := w.backfill(change...)
+	if err != nil || !slices.Equal(told, want) {
+		w.Errorf("told %q, want %q (%v)", told, want, err)
+	}
+}
+
+func onlyTell(b *Backfill) { b.Dry = true }
+
+// missed opens pull requests of which the App hears nothing.
+func (w *world) missed(heads ...string) []*ghtest.PullRequest {
+	var all []*ghtest.PullRequest
+	w.away(func() {
+		for _, h := range heads {
+			all = append(all, w.repo.OpenPR(ghtest.PR{Title: "feat: " + h, Body: goodBody, Head: h, Files: ghtest.Files{"store/" + h + ".go": insecure}}))
+		}
+	})
+	return all
+}
+
+// Beside a running server, what is not answered is reviewed, and nothing twice.
+func TestBackfillBesideTheServer(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.open(clean())
+	w.idle()
+	pulls := w.missed("one", "two")
+	closed := w.missed("closed")[0]
+	w.away(closed.Close)
+
+	w.backfills([]string{"acme/shop#1 answered", "acme/shop#2 asked", "acme/shop#3 asked"}, onlyTell)
+	w.idle()
+	for _, pr := range pulls {
+		if n := len(pr.CheckRuns()); n != 0 {
+			t.Errorf("%d check runs after a dry run", n)
+		}
+	}
+	w.backfills([]string{"acme/shop#1 answered", "acme/shop#2 asked", "acme/shop#3 asked"})
+	w.idle()
+	for _, pr := range pulls {
+		w.wants(pr, "action_required")
+	}
+	w.gh.ResetCalls()
+	w.backfills([]string{"acme/shop#1 answered", "acme/shop#2 answered", "acme/shop#3 answered"})
+	w.idle()
+	if writes := w.gh.Writes(); len(writes) != 0 {
+		t.Errorf("a second one writes %v", writes)
+	}
+}
+
+// Where no server runs, what was asked for is reviewed once one does.
+func TestBackfillBeforeTheServerStarts(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.open(clean()) // that it is answered says that the App runs
+	w.idle()
+	if err := w.stop(); err != nil {
+		t.Fatal(err)
+	}
+	pr := w.missed("one")[0]
+	w.backfills([]string{"acme/shop#1 answered", "acme/shop#2 asked"})
+	w.backfills([]string{"acme/shop#1 answered", "acme/shop#2 answered"}) // on its way
+	w.run()
+	w.idle()
+	w.wants(pr, "action_required")
+}
+
+func TestBackfillChooses(t *testing.T) {
+	t.Parallel()
+	w := startWith(t, ghtest.Options{WebhookSecret: secret}, func(w *world) {
+		w.server = layerOf(config.LayerServer, `{"repositories": [{"globs": ["acme/quiet"], "mode": "off"}]}`)
+	})
+	pulls := w.missed("one")
+	for _, name := range []string{"acme/quiet", "acme/Garden", "acme/old", "umbrella/shop", "globex/shop"} {
+		r := w.gh.Repo(name)
+		r.Commit("main", ghtest.Files{"README.md": "#\n"}, "start")
+		w.away(func() { r.OpenPR(ghtest.PR{Files: ghtest.Files{"a.go": insecure}}) })
+	}
+	w.gh.Repo("acme/old").SetArchived(true)
+	w.gh.Suspend("umbrella")
+	w.backfills([]string{"acme/Garden#1 asked", "acme/quiet left out its mode is off", "acme/shop#1 asked"}, onlyTell)
+	w.backfills([]string{"acme/Garden#1 asked", "globex/shop#1 asked"}, onlyTell, func(b *Backfill) { b.Globs = []string{"ACME/garden", "{globex,umbrella}/*"} })
+	w.backfills(nil, onlyTell, func(b *Backfill) { b.Globs, b.Since = []string{"acme/shop"}, time.Now().Add(time.Hour) })
+
+	// Two on one head need an answer each.
+	w.away(func() { w.repo.OpenPR(ghtest.PR{Title: "feat: same", Head: "one", Base: "main"}) })
+	w.backfills([]string{"acme/shop#1 asked", "acme/shop#2 asked"}, func(b *Backfill) { b.Globs = []string{"acme/shop"} })
+	w.idle()
+	w.wants(pulls[0], "action_required")
+
+	var input *InputError
+	for _, glob := range []string{"acme/none", "acme/old", "umbrella/*", "acme/[", "acme"} {
+		if told, err := w.backfill(func(b *Backfill) { b.Globs = []string{glob} }); !errors.As(err, &input) || len(told) > 0 {
+			t.Errorf("%s: %v, %v", glob, told, err)
+		}
+	}
+}
+
+// A repository or account that refuses is told of, and the others are done.
+func TestBackfillGoesOnAfterARefusal(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.gh.Repo("acme/broken").Commit("main", ghtest.Files{"README.md": "#\n"}, "start")
+	w.gh.Repo("globex/shop")
+	w.gh.SetPermissions("globex", map[string]string{"metadata": "read"})
+	w.missed("one")
+	remove := w.gh.On("GET /repos/{owner}/{repo}/git/trees/{tree_sha}", func(x *ghtest.Exchange) {
+		if x.Params["repo"] == "broken" {
+			x.Fail(http.StatusForbidden, "Resource not accessible by integration")
+		}
+	})
+	told, err := w.backfill(func(b *Backfill) { b.Globs = []string{"*/*"} })
+	remove()
+	if err != nil || len(told) != 3 || !strings.HasPrefix(told[0], "globex/* failed ") || !strings.HasPrefix(told[1], "acme/broken failed ") || told[2] != "acme/shop#1 asked" {
+		t.Errorf("told %q, %v", told, err)
+	}
+	w.idle()
+}
+
+// A backfill keeps its pace, and one that is called off may be run again.
+func TestBackfillKeepsItsPace(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.missed("one", "two")
+	ctx, cancel := context.WithCancel(t.Context())
+	var told []string
+	err := RunBackfill(ctx, w.settings(), Backfill{
+		Globs: []string{"acme/shop"}, Pause: time.Hour, Status: func(string) {}, Log: zerolog.Nop(),
+		Tell: func(e BackfillEvent) { told = append(told, e.Outcome); cancel() },
+	})
+	if !errors.Is(err, context.Canceled) || !slices.Equal(told, []string{BackfillAsked}) {
+		t.Errorf("told %v, %v", told, err)
+	}
+	w.idle()
+	w.backfills([]string{"acme/shop#1 answered", "acme/shop#2 asked"})
+	w.idle()
+}
+
+// What GitHub refuses for a rate limit ends it, in words.
+func TestBackfillEndsAtARateLimit(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.missed("one")
+	w.gh.On("GET /repos/{owner}/{repo}/commits/{ref}/check-runs", func(x *ghtest.Exchange) {
+		resp := x.Proceed()
+		x.Fail(http.StatusForbidden, "You have exceeded a secondary rate limit")
+		x.Proceed().Header.Set("Retry-After", "60")
+		_ = resp
+	})
+	told, err := w.backfill()
+	var host *review.HostError
+	if !errors.As(err, &host) || host.Kind != review.HostLimited || len(told) != 0 {
+		t.Errorf("told %v, %v", told, err)
+	}
+}
+
+func TestBackfillWantsTheServersTables(t *testing.T) {
+	t.Parallel()
+	w := &world{T: t, gh: ghtest.Start(t, ghtest.Options{}), db: database(t)}
+	w.gh.Repo("acme/shop").Commit("main", ghtest.Files{"README.md": "#\n"}, "start")
+	if _, err := w.backfill(); err == nil || !strings.Contains(err.Error(), "start the server once") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// The socket is its owner's alone, replaces what a killed server left, and goes
+// with the server. What is no ask is refused in words.
+func TestControlSocket(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	pr := w.open(clean())
+	w.idle()
+	path, ok := socketOf(w.db)
+	if !ok {
+		t.Skip("only beside a SQLite file")
+	}
+	mode := func() os.FileMode {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Mode()
+	}
+	if m := mode(); m.Perm() != 0o600 || m.Type() != os.ModeSocket {
+		t.Errorf("the socket is %s", m)
+	}
+	c, runs, err := dialControl(t.Context(), path)
+	if err != nil || !runs {
+		t.Fatal(runs, err)
+	}
+	defer c.close()
+	good := review.OpenPull{Target: review.Target{Kind: review.TargetPull, Installation: 1, RepoID: 1, Owner: "acme", Name: "shop", Number: 1, HeadSHA: strings.Repeat("a", 40)}}
+	for name, spoil := range map[string]func(*review.OpenPull){
+		"no number":   func(p *review.OpenPull) { p.Number = 0 },
+		"no head":     func(p *review.OpenPull) { p.HeadSHA = "main" },
+		"a group":     func(p *review.OpenPull) { p.Kind = review.TargetGroup },
+		"no owner":    func(p *review.OpenPull) { p.Owner = "" },
+		"a long name": func(p *review.OpenPull) { p.Name = strings.Repeat("x", maxControl) },
+	} {
+		p := good
+		spoil(&p)
+		if asked, err := c.Backfill(t.Context(), p, false, false); asked || err == nil {
+			t.Errorf("%s: asked %t, %v", name, asked, err)
+		}
+	}
+	resp, err := c.http.Get("http://server/metrics")
+	if err != nil || resp.StatusCode != http.StatusNotFound {
+		t.Errorf("another path: %v, %v", resp, err)
+	}
+	resp.Body.Close()
+	if err := w.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the socket is left: %v", err)
+	}
+	if err := os.WriteFile(path, nil, 0o644); err != nil { // as if by a killed server
+		t.Fatal(err)
+	}
+	w.run()
+	pr.Push(clean(), "again")
+	w.idle()
+	if m := mode(); m.Perm() != 0o600 || m.Type() != os.ModeSocket {
+		t.Errorf("what was left is now %s", m)
+	}
+}

@@ -1,0 +1,237 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/gh"
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+// maxSkew is how far the clocks may be apart. The App's JWT is dated 30 s back
+// when it is made, and GitHub takes none from the future.
+const maxSkew = 30 * time.Second
+
+// credentials tries the App's id and key, and compares the clocks by the answer:
+// it has a date also where GitHub refuses. It reports whether GitHub answers.
+func (d *doctor) credentials(ctx context.Context) bool {
+	app, err := d.GitHub.App(ctx)
+	skewed := d.clock()
+	var host *review.HostError
+	switch {
+	case err == nil && app.ID != d.AppID:
+		d.problem(App, fmt.Sprintf("the private key is that of App %d, and not of %d", app.ID, d.AppID), "set GITHUB_APP_INTEGRATION_ID to the App ID on the App's settings page")
+		return false
+	case err == nil:
+		d.app = app
+		d.ok(App, fmt.Sprintf("GitHub takes the App ID and the private key, as %s", app.Slug))
+		return true
+	case errors.As(err, &host) && host.Status == http.StatusUnauthorized && skewed:
+		d.problem(App, err.Error(), "set the clock first: what the App signs is dated by it")
+	case errors.As(err, &host) && (host.Status == http.StatusUnauthorized || host.Status == http.StatusNotFound):
+		d.problem(App, err.Error(), "the App ID and the private key must be of the same App: look both up on its settings page, and make a new key there if need be")
+	default:
+		d.unknown(App, err.Error(), "see whether this machine can reach GitHub's API at GITHUB_V3_API_URL, then run doctor again")
+	}
+	return false
+}
+
+func (d *doctor) clock() (skewed bool) {
+	skew, known := d.Skew()
+	switch {
+	case !known:
+		d.unknown(Clock, "GitHub gave no date", "")
+	case skew.Abs() > maxSkew:
+		way := "behind"
+		if skew < 0 {
+			way = "ahead of"
+		}
+		d.problem(Clock, fmt.Sprintf("this machine's clock is %s %s GitHub's", skew.Abs().Round(time.Second), way),
+			"have it set by NTP: GitHub refuses what is signed in the future or too long ago")
+		return true
+	default:
+		d.ok(Clock, fmt.Sprintf("within %s of GitHub's", maxSkew))
+	}
+	return false
+}
+
+// permissions holds what the App asks for against what is used.
+func (d *doctor) permissions() {
+	wanted := wantedPermissions(d.Manifest)
+	missing, more, useless := compare(wanted, d.app.Permissions)
+	if len(missing) > 0 {
+		d.problem(Permissions, "the App does not ask for "+strings.Join(missing, "; "), "add it on the App's settings page, under Permissions & events; each installation's owner is asked to accept it then")
+		return
+	}
+	if len(useless) > 0 {
+		d.problem(Permissions, "the App may do what reviewgate has no use for: "+strings.Join(useless, ", "), "take it away on the App's settings page, under Permissions & events")
+		return
+	}
+	found := "the App asks for all that is needed"
+	if len(more) > 0 {
+		found += "; more than that, which only config can make use of: " + strings.Join(more, "; ")
+	}
+	d.ok(Permissions, found)
+}
+
+// events holds what the App subscribes to against what is used.
+func (d *doctor) events() {
+	var missing, more []string
+	for _, name := range d.Manifest.Events {
+		if !slices.Contains(d.app.Events, name) {
+			missing = append(missing, withWhy(name, uses[name]))
+		}
+	}
+	for _, name := range d.app.Events {
+		if !slices.Contains(d.Manifest.Events, name) {
+			more = append(more, name)
+		}
+	}
+	if len(missing) > 0 {
+		d.problem(Events, "the App does not subscribe to "+strings.Join(missing, ", "), "add it on the App's settings page, under Permissions & events")
+		return
+	}
+	found := "the App subscribes to all that is needed"
+	if len(more) > 0 {
+		slices.Sort(more)
+		found += "; more than that, which does no harm: " + strings.Join(more, ", ")
+	}
+	d.ok(Events, found)
+}
+
+// webhook looks at where and how GitHub sends.
+func (d *doctor) webhook(ctx context.Context) {
+	h, err := d.GitHub.HookConfig(ctx)
+	if err != nil {
+		d.failed(Webhook, err)
+		return
+	}
+	d.hook = h
+	if h.URL == "" {
+		d.problem(Webhook, "the App has no webhook", "on its settings page, set the webhook active, its URL to https://your-host"+d.HookPath+", and a secret")
+		return
+	}
+	wrong, remedies := hookFaults(h, d.HookPath)
+	if len(wrong) > 0 {
+		d.problem(Webhook, strings.Join(wrong, "; "), strings.Join(remedies, "; "))
+		return
+	}
+	d.ok(Webhook, fmt.Sprintf("GitHub sends to %q, as JSON and signed", h.URL))
+}
+
+// hookFaults lists what is wrong with a webhook, and what to do about each.
+func hookFaults(h gh.HookConfig, path string) (wrong, remedies []string) {
+	fault := func(what, remedy string) { wrong, remedies = append(wrong, what), append(remedies, remedy) }
+	u, err := url.Parse(h.URL)
+	switch {
+	case err != nil || u.Host == "":
+		fault(fmt.Sprintf("the webhook's URL %q is none", h.URL), "set it to https://your-host"+path)
+		return wrong, remedies
+	case u.Scheme != "https" && !isLoopback(u.Hostname()):
+		fault(fmt.Sprintf("webhooks go to %q unencrypted", h.URL), "put TLS before the server and let the URL begin with https://")
+	}
+	if !strings.HasSuffix(u.Path, path) {
+		fault(fmt.Sprintf("webhooks go to %q, and the server takes them at %s", h.URL, path), "end the webhook's URL with "+path+", unless a proxy rewrites it")
+	}
+	if h.ContentType != "json" {
+		fault(fmt.Sprintf("webhooks are sent as %q", h.ContentType), "set the webhook's content type to application/json")
+	}
+	if h.Insecure {
+		fault("certificates are not looked at when webhooks are sent", "enable SSL verification of the webhook")
+	}
+	if !h.HasSecret {
+		fault("webhooks are not signed, so the server refuses them all", "set the webhook's secret to one of GITHUB_APP_WEBHOOK_SECRET")
+	}
+	return wrong, remedies
+}
+
+// isLoopback tells a host that only this machine reaches, where nobody listens
+// in.
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// database looks whether the server's tables are there.
+func (d *doctor) database(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
+	defer cancel()
+	version, newest, err := d.Database(ctx)
+	switch {
+	case err != nil:
+		d.problem(Database, err.Error(), "see REVIEWGATE_DATABASE_URL; run doctor as the user that runs the server")
+	case version == 0:
+		d.ok(Database, "it has no tables yet: the server makes them when it starts")
+	case version > newest:
+		d.problem(Database, fmt.Sprintf("its tables are of version %d, and this reviewgate knows up to %d", version, newest), "run the newer reviewgate that wrote them, or restore the backup made before it ran")
+	case version < newest:
+		d.ok(Database, fmt.Sprintf("its tables are of version %d; the server brings them to %d when it starts", version, newest))
+	default:
+		d.ok(Database, fmt.Sprintf("reachable, its tables are of version %d", version))
+	}
+}
+
+// installations looks at what accounts have granted.
+func (d *doctor) installations(ctx context.Context) {
+	grants, err := d.GitHub.Grants(ctx)
+	if err != nil {
+		d.failed(Installations, err)
+		return
+	}
+	if len(grants) == 0 {
+		d.problem(Installations, "the App is installed nowhere", "install it: the App's page, Install App")
+		return
+	}
+	var wrong, remedies []string
+	suspended := 0
+	for _, g := range grants {
+		if g.Suspended {
+			suspended++
+			wrong, remedies = append(wrong, g.Account+": suspended"), append(remedies, "unsuspend or remove it at "+g.Page)
+			continue
+		}
+		if pending := pendingOf(d.app, g); len(pending) > 0 {
+			wrong = append(wrong, g.Account+": not accepted yet: "+strings.Join(pending, ", "))
+			remedies = append(remedies, "an owner of "+g.Account+" must accept it at "+g.Page)
+		}
+	}
+	found := fmt.Sprintf("%d, %d of them suspended", len(grants), suspended)
+	if len(wrong) == 0 {
+		d.ok(Installations, found+"; all that the App asks for is granted")
+		return
+	}
+	d.problem(Installations, found+": "+few(wrong), few(remedies))
+}
+
+// pendingOf lists what the App asks for and an account has not accepted.
+func pendingOf(app gh.App, g gh.Grant) []string {
+	var pending []string
+	for _, name := range slices.Sorted(maps.Keys(app.Permissions)) {
+		if below(g.Permissions[name], app.Permissions[name]) {
+			pending = append(pending, name+": "+app.Permissions[name])
+		}
+	}
+	for _, e := range app.Events {
+		if !slices.Contains(g.Events, e) {
+			pending = append(pending, "the event "+e)
+		}
+	}
+	return pending
+}
+
+// few joins the first of a list, and counts the others.
+func few(all []string) string {
+	const most = 10
+	if len(all) <= most {
+		return strings.Join(all, "; ")
+	}
+	return fmt.Sprintf("%s; and %d more", strings.Join(all[:most], "; "), len(all)-most)
+}

@@ -1,0 +1,109 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+// delivery is an event with all attempts to deliver it that were read.
+type delivery struct {
+	newest review.HookAttempt
+	came   bool
+}
+
+// deliveries looks at the newest part of the App's delivery log. It is also all
+// that tells of the secret, which GitHub does not show.
+func (d *doctor) deliveries(ctx context.Context) {
+	attempts, err := d.GitHub.LastDeliveries(ctx)
+	if err != nil {
+		d.failed(Deliveries, err)
+		d.failed(Secret, err)
+		return
+	}
+	if len(attempts) == 0 {
+		const none = "GitHub has sent nothing in the last three days"
+		const remedy = "open a pull request or write a comment on one, then run doctor again"
+		d.unknown(Deliveries, none, remedy)
+		d.unknown(Secret, none, remedy)
+		return
+	}
+	d.throughput(group(attempts))
+	d.secret(attempts)
+}
+
+// group puts the attempts at each event together, the newest first.
+func group(attempts []review.HookAttempt) []delivery {
+	var all []delivery
+	at := map[string]int{}
+	for _, a := range attempts {
+		i, seen := at[a.GUID]
+		if !seen {
+			i = len(all)
+			at[a.GUID] = i
+			all = append(all, delivery{newest: a})
+		}
+		all[i].came = all[i].came || a.Delivered()
+	}
+	return all
+}
+
+// throughput judges how much comes through. What was lost while newer events
+// came is found by the server itself.
+func (d *doctor) throughput(all []delivery) {
+	failed := slices.DeleteFunc(slices.Clone(all), func(e delivery) bool { return e.came })
+	if len(failed) == 0 {
+		d.ok(Deliveries, fmt.Sprintf("all of the last %d came through", len(all)))
+		return
+	}
+	last := failed[0].newest
+	found := fmt.Sprintf("%d of the last %d did not come through; the newest of these, at %s, got %s",
+		len(failed), len(all), last.At.UTC().Format(time.RFC3339), answerWords(last.Status))
+	if all[0].came && len(failed)*2 < len(all) {
+		d.ok(Deliveries, found+"; later ones came, and the server asks for those again")
+		return
+	}
+	d.problem(Deliveries, found, deliveryRemedy(last.Status))
+}
+
+func answerWords(status int) string {
+	if status == 0 {
+		return "no answer"
+	}
+	return fmt.Sprintf("the answer %d", status)
+}
+
+func deliveryRemedy(status int) string {
+	switch status {
+	case http.StatusUnauthorized:
+		return "see the secret below; what was lost is asked for again for three days"
+	case http.StatusBadRequest:
+		return "the App's page, Advanced, Recent deliveries shows what the server answered"
+	case http.StatusNotFound, http.StatusMethodNotAllowed:
+		return "something else than reviewgate answers there: see the webhook's URL, and the proxy before the server"
+	case http.StatusServiceUnavailable:
+		return "the server could not store it: see its log and its database"
+	}
+	return "see that the server runs and that GitHub can reach it at the webhook's URL, through proxy and firewall; what was lost is asked for again for three days"
+}
+
+// secret tells what the answers tell of it: the server checks the signature
+// first.
+func (d *doctor) secret(attempts []review.HookAttempt) {
+	for _, a := range attempts {
+		at := a.At.UTC().Format(time.RFC3339)
+		switch {
+		case a.Status == http.StatusUnauthorized:
+			d.problem(Secret, "the server refused a signature at "+at, "make the webhook's secret on the App's settings page one of GITHUB_APP_WEBHOOK_SECRET, which the server reads when it starts")
+			return
+		case a.Delivered():
+			d.ok(Secret, "the server took a signature at "+at)
+			return
+		}
+	}
+	d.unknown(Secret, "nothing came as far as to the check of its signature", "once deliveries come through, run doctor again")
+}

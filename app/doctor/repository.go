@@ -1,0 +1,122 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/app/gh"
+	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/config"
+)
+
+// repository looks at one repository, if one was named.
+func (d *doctor) repository(ctx context.Context) {
+	if d.Name == "" {
+		return
+	}
+	name := d.Owner + "/" + d.Name
+	repo, err := d.GitHub.Find(ctx, d.Owner, d.Name)
+	var host *review.HostError
+	switch {
+	case errors.As(err, &host) && host.Kind == review.HostNotFound:
+		d.problem(Repository, "the App is not installed on "+name+", or there is no such repository", "install it there: the App's page, Install App")
+	case err != nil:
+		d.failed(Repository, err)
+	case repo.Suspended:
+		d.problem(Repository, "the App's installation on "+name+" is suspended", "an owner can unsuspend it on the installation's page")
+	case repo.Archived:
+		d.problem(Repository, name+" is archived: nothing can be written to it", "unarchive it, or leave it out")
+	default:
+		d.ok(Repository, "the App is installed on "+name)
+		d.judged(ctx, repo)
+		return
+	}
+	for _, id := range []string{Config, Mode, RequiredCheck, MergeQueue} {
+		d.unknown(id, "not asked: the repository can't be reviewed", "")
+	}
+}
+
+// judged looks at what a repository's pull requests are judged by, and whether
+// its default branch waits for that.
+func (d *doctor) judged(ctx context.Context, repo gh.Repository) {
+	cfg, err := d.InForce(ctx, repo.Target)
+	if err != nil {
+		d.failed(Config, err)
+		d.failed(Mode, err)
+		d.failed(RequiredCheck, err)
+		d.failed(MergeQueue, err)
+		return
+	}
+	if problems := cfg.InForce.Problems; len(problems) > 0 {
+		var words []string
+		for _, p := range problems {
+			words = append(words, config.FormatProblem(p))
+		}
+		d.problem(Config, few(words), "put it right on the default branch; until then the last good version is in force")
+	} else {
+		d.ok(Config, fmt.Sprintf("valid, of %d layers", len(cfg.InForce.Layers)))
+	}
+	mode := cfg.Mode(repo.Owner + "/" + repo.Name)
+	switch mode {
+	case config.ModeOff:
+		d.ok(Mode, "off: nothing is posted there")
+	case config.ModeAdvisory:
+		d.ok(Mode, "advisory: checks never block")
+	default:
+		d.ok(Mode, "enforce: checks block what is not to be merged")
+	}
+	required, err := d.GitHub.Required(ctx, repo.Target, repo.DefaultBranch)
+	if err != nil {
+		d.failed(RequiredCheck, err)
+		d.failed(MergeQueue, err)
+		return
+	}
+	d.required(required, repo.DefaultBranch, cfg.Settings.Check.Name, mode)
+	d.mergeQueue(required)
+}
+
+// required looks whether the check is demanded, and of this App alone.
+func (d *doctor) required(all gh.Required, branch, check, mode string) {
+	ours := slices.DeleteFunc(slices.Clone(all.Checks), func(c gh.RequiredCheck) bool { return c.Name != check })
+	pinned := slices.ContainsFunc(ours, func(c gh.RequiredCheck) bool { return c.App == d.app.ID })
+	foreign := slices.IndexFunc(ours, func(c gh.RequiredCheck) bool { return c.App != 0 && c.App != d.app.ID })
+	where := fmt.Sprintf("%s on %s", check, branch)
+	switch {
+	case len(ours) > 0 && mode == config.ModeOff:
+		d.problem(RequiredCheck, where+" is required, and the mode is off: nobody writes it, so nothing can be merged", "set the mode to advisory or enforce, or require the check no more")
+	case len(ours) == 0 && mode == config.ModeEnforce:
+		d.problem(RequiredCheck, where+" is not required: what it blocks can be merged all the same", "require it in a ruleset or branch protection for "+branch+", with the App "+d.app.Slug+" as its source")
+	case len(ours) == 0:
+		d.ok(RequiredCheck, where+" is not required, as it need not be in this mode")
+	case foreign >= 0:
+		d.problem(RequiredCheck, fmt.Sprintf("%s is required of App %d, which is not this one (%d): it is waited for for ever", where, ours[foreign].App, d.app.ID), "choose the App "+d.app.Slug+" as its source in the "+ours[foreign].By)
+	case !pinned:
+		d.problem(RequiredCheck, where+" is required of anybody: everyone with write access can set a status of that name", "choose the App "+d.app.Slug+" as its source in the "+ours[0].By)
+	default:
+		by := ours[slices.IndexFunc(ours, func(c gh.RequiredCheck) bool { return c.App == d.app.ID })].By
+		d.ok(RequiredCheck, fmt.Sprintf("%s is required of this App, by %s", where, by))
+	}
+}
+
+// mergeQueue looks whether a queue would get its answer.
+func (d *doctor) mergeQueue(r gh.Required) {
+	if !r.MergeQueue {
+		d.ok(MergeQueue, "the branch has none")
+		return
+	}
+	var missing []string
+	if !slices.Contains(d.app.Events, "merge_group") {
+		missing = append(missing, "the event merge_group")
+	}
+	if below(d.app.Permissions["merge_queues"], "read") {
+		missing = append(missing, "the permission merge_queues: read")
+	}
+	if len(missing) > 0 {
+		d.problem(MergeQueue, "the branch has one, and the App lacks "+strings.Join(missing, " and ")+": it waits for ever", "add it on the App's settings page, under Permissions & events")
+		return
+	}
+	d.ok(MergeQueue, "the branch has one, and the App is told of its groups")
+}

@@ -1,0 +1,122 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/reviewgate/reviewgate/app/doctor"
+	"github.com/reviewgate/reviewgate/app/gh"
+	"github.com/reviewgate/reviewgate/app/internal/store"
+	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/deploy"
+	"github.com/reviewgate/reviewgate/pipeline/run"
+)
+
+// Examine checks an installation, and one repository of it if owner and name are
+// given. It changes nothing, neither on GitHub nor in the database.
+func Examine(ctx context.Context, settings Settings, owner, name string) (doctor.Result, error) {
+	manifest, err := deploy.AppManifest()
+	if err != nil {
+		return doctor.Result{}, err
+	}
+	var skew skewMeter
+	o := outsideOf(settings, zerolog.Nop())
+	o.onCall = skew.note
+	dry, client, err := o.dryRun()
+	if err != nil {
+		return doctor.Result{}, err
+	}
+	defer client.Close()
+	return doctor.Examine(ctx, doctor.Options{
+		GitHub: client, AppID: settings.AppID, Manifest: manifest, Skew: skew.skew, HookPath: HookPath,
+		Database: func(ctx context.Context) (version, newest int64, err error) {
+			i, err := store.Inspect(ctx, settings.DatabaseURL)
+			return i.Version, i.Newest, err
+		},
+		InForce: dry.Config, Owner: owner, Name: name,
+	}), nil
+}
+
+// outsider makes what a command needs that asks GitHub as the server would,
+// without being one.
+type outsider struct {
+	settings Settings
+	log      zerolog.Logger
+	onCall   func(gh.CallInfo)
+}
+
+func outsideOf(s Settings, log zerolog.Logger) *outsider {
+	return &outsider{settings: s, log: log}
+}
+
+// client returns GitHub. Close it when it is no longer needed.
+func (o *outsider) client() (*gh.Client, error) {
+	c, err := gh.New(gh.Config{
+		AppID: o.settings.AppID, PrivateKey: o.settings.PrivateKey, V3URL: o.settings.V3URL, V4URL: o.settings.V4URL,
+		UserAgent: "reviewgate/" + Version(), Log: o.log, OnCall: o.onCall,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make the GitHub client: %w", err)
+	}
+	return c, nil
+}
+
+// options are those of the use cases.
+func (o *outsider) options(client *gh.Client) (review.Options, error) {
+	runner, err := run.NewRunner(run.Config{Version: Version(), Now: time.Now})
+	if err != nil {
+		return review.Options{}, fmt.Errorf("make the pipeline: %w", err)
+	}
+	return review.Options{
+		GitHub: client, Pipeline: runner, Loader: config.NewLoader(8), Server: o.settings.Config,
+		Log: o.log, Version: Version(), WebURL: o.settings.WebURL,
+	}, nil
+}
+
+func (o *outsider) dryRun() (*review.DryRun, *gh.Client, error) {
+	client, err := o.client()
+	if err != nil {
+		return nil, nil, err
+	}
+	options, err := o.options(client)
+	if err != nil {
+		return nil, nil, err
+	}
+	dry, err := review.NewDryRun(options)
+	return dry, client, err
+}
+
+// skewMeter compares the clocks by the date of the newest answer.
+type skewMeter struct {
+	mu    sync.Mutex
+	ahead time.Duration // of GitHub's
+	known bool
+}
+
+// note takes an answer, which was given between its sending and now, and whose
+// date was cut to whole seconds.
+func (m *skewMeter) note(c gh.CallInfo) {
+	if c.Date.IsZero() {
+		return
+	}
+	now := time.Now()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.known, m.ahead = true, 0
+	if sent := now.Add(-c.Duration).Truncate(time.Second); c.Date.Before(sent) {
+		m.ahead = c.Date.Sub(sent)
+	} else if c.Date.After(now) {
+		m.ahead = c.Date.Sub(now)
+	}
+}
+
+func (m *skewMeter) skew() (time.Duration, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.ahead, m.known
+}

@@ -1,0 +1,327 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/doctor"
+	"github.com/reviewgate/reviewgate/app/ghtest"
+)
+
+// installed is a world in which nothing is left to be done: the App runs, has
+// answered a pull request, and its check is required of it alone.
+func installed(t *testing.T) *world {
+	t.Helper()
+	w := start(t)
+	w.open(ghtest.Files{"store/client.go": secure})
+	w.idle()
+	w.require(ghtest.RequiredCheck{Name: "reviewgate", App: w.gh.AppID()})
+	return w
+}
+
+// require has the default branch demand checks, by a ruleset in which there is
+// also a rule of a kind that nobody knows.
+func (w *world) require(checks ...ghtest.RequiredCheck) {
+	w.repo.DropRules("main")
+	w.repo.AddRules("main", ghtest.Rule{Type: "invented_since", Parameters: map[string]any{"x": 1}}, ghtest.RequireChecks(checks...))
+}
+
+// examine has the doctor look at acme/shop.
+func (w *world) examine(change ...func(*Settings)) doctor.Result {
+	w.Helper()
+	settings := w.settings()
+	for _, f := range change {
+		f(&settings)
+	}
+	r, err := Examine(w.Context(), settings, "acme", "shop")
+	if err != nil {
+		w.Fatal(err)
+	}
+	text, err := json.Marshal(r)
+	if err != nil {
+		w.Fatal(err)
+	}
+	for _, s := range []string{secret, "PRIVATE KEY", "ghs_", "hunter2"} {
+		if strings.Contains(string(text), s) {
+			w.Errorf("the doctor shows %q: %s", s, text)
+		}
+	}
+	return r
+}
+
+// points are the ids of those that stand so.
+func points(r doctor.Result, s doctor.Status) []string {
+	var ids []string
+	for _, p := range r.Points {
+		if p.Status == s {
+			ids = append(ids, p.ID)
+		}
+	}
+	return ids
+}
+
+// said is what the doctor says of a point.
+func said(r doctor.Result, id string) string {
+	i := slices.IndexFunc(r.Points, func(p doctor.Point) bool { return p.ID == id })
+	if i < 0 {
+		return ""
+	}
+	return r.Points[i].Found + " / " + r.Points[i].Remedy
+}
+
+func TestDoctorFindsNothingWrong(t *testing.T) {
+	t.Parallel()
+	w := installed(t)
+	w.gh.ResetCalls()
+	r := w.examine()
+	if r.Worst() != doctor.OK || len(r.Points) != 15 {
+		t.Errorf("%d points, not all are ok: %+v", len(r.Points), r.Points)
+	}
+	page, err := os.ReadFile("../docs/commands.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range r.Points {
+		if !strings.Contains(string(page), "| `"+p.ID+"` |") {
+			t.Errorf("docs/commands.md does not have %s", p.ID)
+		}
+	}
+	if writes := w.gh.Writes(); len(writes) != 0 {
+		t.Errorf("the doctor writes %v", writes)
+	}
+	r, err = Examine(t.Context(), w.settings(), "", "")
+	if err != nil || r.Worst() != doctor.OK || len(r.Points) != 10 {
+		t.Errorf("without a repository: %+v, %v", r, err)
+	}
+}
+
+// Each thing that can be wrong is made so by itself, found, and put right again.
+func TestDoctorFindsEachProblem(t *testing.T) {
+	t.Parallel()
+	w := installed(t)
+	hook := "http://" + w.app.Addr() + HookPath
+	mine := ghtest.RequiredCheck{Name: "reviewgate", App: w.gh.AppID()}
+	without := func(names ...string) map[string]string {
+		p := ghtest.DefaultPermissions()
+		for _, n := range names {
+			delete(p, n)
+		}
+		return p
+	}
+	config := func(settings string) { w.repo.Commit("main", ghtest.Files{settingsPath: settings}, "config"); w.idle() }
+	for _, c := range []struct {
+		name         string
+		wrong, right func()
+		point        string
+		says         []string
+	}{
+		{"no webhook", func() { w.gh.SetWebhook("", "") }, nil, doctor.Webhook, []string{"has no webhook", "/api/github/hook"}},
+		{"webhook elsewhere", func() { w.gh.SetWebhook("https://review.example/hook", secret) }, nil, doctor.Webhook, []string{"review.example/hook", "takes them at /api/github/hook"}},
+		{"webhook in the clear", func() { w.gh.SetWebhook("http://review.example"+HookPath, secret) }, nil, doctor.Webhook, []string{"unencrypted", "TLS"}},
+		{"webhook without secret", func() { w.gh.SetWebhook(hook, "") }, nil, doctor.Webhook, []string{"not signed", "GITHUB_APP_WEBHOOK_SECRET"}},
+		{"webhook as form", func() { w.gh.SetHookSettings(ghtest.HookSettings{ContentType: "form"}) }, nil, doctor.Webhook, []string{`"form"`, "application/json"}},
+		{"certificates ignored", func() { w.gh.SetHookSettings(ghtest.HookSettings{InsecureSSL: true}) }, nil, doctor.Webhook, []string{"certificates", "SSL verification"}},
+		{"not accepted", func() { w.gh.SetPermissions("acme", without("merge_queues")) }, func() { w.gh.SetPermissions("acme", without()) },
+			doctor.Installations, []string{"acme: not accepted yet: merge_queues: read", "an owner of acme must accept it at https://"}},
+		{"suspended elsewhere", func() { w.gh.Repo("umbrella/shop"); w.gh.Suspend("umbrella") }, func() { w.gh.Uninstall("umbrella") },
+			doctor.Installations, []string{"2, 1 of them suspended", "umbrella: suspended", "unsuspend"}},
+		{"not required", func() { w.repo.DropRules("main") }, nil, doctor.RequiredCheck, []string{"not required", "with the App reviewgate as its source"}},
+		{"not pinned", func() { w.require(ghtest.RequiredCheck{Name: "reviewgate"}) }, nil, doctor.RequiredCheck, []string{"required of anybody", "in the ruleset"}},
+		{"not pinned by branch protection", func() {
+			w.repo.DropRules("main")
+			w.repo.Protect("main", ghtest.RequiredCheck{Name: "reviewgate"})
+		}, nil, doctor.RequiredCheck, []string{"required of anybody", "in the branch protection"}},
+		{"pinned to another", func() { w.require(ghtest.RequiredCheck{Name: "reviewgate", App: w.gh.AppID() + 1}) }, nil, doctor.RequiredCheck, []string{"not this one", "waited for for ever"}},
+		{"broken config", func() { config(`{"mode": "loud"}`) }, func() { config(`{}`) }, doctor.Config, []string{"review-settings.json:1:", "/mode"}},
+		{"off and required", func() { config(`{"mode": "off"}`) }, func() { config(`{}`) }, doctor.RequiredCheck, []string{"nobody writes it", "require the check no more"}},
+		{"another name", func() { config(`{"check": {"name": "gate"}}`) }, func() { config(`{}`) }, doctor.RequiredCheck, []string{"gate on main is not required"}},
+		{"archived", func() { w.repo.SetArchived(true) }, func() { w.repo.SetArchived(false) }, doctor.Repository, []string{"archived"}},
+		{"not installed", func() { w.repo.SetInstalled(false) }, func() { w.repo.SetInstalled(true) }, doctor.Repository, []string{"not installed on acme/shop", "Install App"}},
+	} {
+		c.wrong()
+		r := w.examine()
+		if got := points(r, doctor.Problem); !slices.Equal(got, []string{c.point}) {
+			t.Errorf("%s: problems %v, want %s: %+v", c.name, got, c.point, r.Points)
+		}
+		for _, words := range c.says {
+			if !strings.Contains(said(r, c.point), words) {
+				t.Errorf("%s: %q is not in: %s", c.name, words, said(r, c.point))
+			}
+		}
+		if c.right != nil {
+			c.right()
+		}
+		w.gh.SetWebhook(hook, secret)
+		w.gh.SetHookSettings(ghtest.HookSettings{})
+		w.repo.Protect("main")
+		w.require(mine)
+		w.idle()
+	}
+	if r := w.examine(); r.Worst() != doctor.OK {
+		t.Errorf("at the end not all are ok: %+v", r.Points)
+	}
+}
+
+// Branch protection does as well as a ruleset.
+func TestDoctorKnowsBranchProtection(t *testing.T) {
+	t.Parallel()
+	w := installed(t)
+	w.repo.DropRules("main")
+	w.repo.Protect("main", ghtest.RequiredCheck{Name: "ci"}, ghtest.RequiredCheck{Name: "reviewgate", App: w.gh.AppID()})
+	if r := w.examine(); r.Worst() != doctor.OK || !strings.Contains(said(r, doctor.RequiredCheck), "by branch protection") {
+		t.Errorf("%s", said(r, doctor.RequiredCheck))
+	}
+}
+
+// What the App was registered with is held against what is used.
+func TestDoctorOnRegistration(t *testing.T) {
+	t.Parallel()
+	permissions := ghtest.DefaultPermissions()
+	delete(permissions, "merge_queues")
+	permissions["statuses"] = "read"
+	w := startWith(t, ghtest.Options{WebhookSecret: secret, Permissions: permissions, Events: []string{"pull_request", "issue_comment", "push"}})
+	w.open(ghtest.Files{"store/client.go": secure})
+	w.idle()
+	w.repo.AddRules("main", ghtest.MergeQueue(), ghtest.RequireChecks(ghtest.RequiredCheck{Name: "reviewgate", App: w.gh.AppID()}))
+	r := w.examine()
+	if got := points(r, doctor.Problem); !slices.Equal(got, []string{doctor.Permissions, doctor.Events, doctor.MergeQueue}) {
+		t.Errorf("problems %v: %+v", got, r.Points)
+	}
+	for id, words := range map[string][]string{
+		doctor.Permissions: {"merge_queues: read (to be told of merge groups)", "statuses: write"},
+		doctor.Events:      {"check_run", "merge_group (or a merge queue waits for ever)"},
+		doctor.MergeQueue:  {"the event merge_group and the permission merge_queues: read", "waits for ever"},
+	} {
+		for _, s := range words {
+			if !strings.Contains(said(r, id), s) {
+				t.Errorf("%s: %q is not in: %s", id, s, said(r, id))
+			}
+		}
+	}
+}
+
+// More than is needed is named: what a repository's config may need, and what
+// nothing does.
+func TestDoctorOnMoreThanIsNeeded(t *testing.T) {
+	t.Parallel()
+	permissions := ghtest.DefaultPermissions()
+	permissions["members"] = "read"
+	w := startWith(t, ghtest.Options{WebhookSecret: secret, Permissions: permissions, Events: append(ghtest.DefaultEvents(), "star")})
+	r := w.examine()
+	if p := said(r, doctor.Permissions); slices.Contains(points(r, doctor.Problem), doctor.Permissions) || !strings.Contains(p, "members: read (for teams in the settings)") {
+		t.Errorf("permissions: %s", p)
+	}
+	if e := said(r, doctor.Events); slices.Contains(points(r, doctor.Problem), doctor.Events) || !strings.Contains(e, "star") {
+		t.Errorf("events: %s", e)
+	}
+	if got := points(r, doctor.Unknown); !slices.Equal(got, []string{doctor.Secret}) {
+		t.Errorf("unknown %v before anything came", got)
+	}
+
+	permissions["administration"] = "write"
+	r = w.examine()
+	if p := said(r, doctor.Permissions); !slices.Contains(points(r, doctor.Problem), doctor.Permissions) || !strings.Contains(p, "no use for: administration: write") {
+		t.Errorf("permissions: %s", p)
+	}
+}
+
+func TestDoctorOnDeliveries(t *testing.T) {
+	t.Parallel()
+	w := installed(t)
+	good := "http://" + w.app.Addr() + HookPath
+	pr := w.repo.OpenPR(ghtest.PR{Title: "feat: more", Body: goodBody, Head: "more", Files: clean()})
+	w.idle()
+	push := func(n string) { pr.Push(ghtest.Files{"store/" + n + ".go": secure}, n); w.idle() }
+	expect := func(when string, problems, unknown []string, says ...string) {
+		t.Helper()
+		r := w.examine()
+		if got := points(r, doctor.Problem); !slices.Equal(got, problems) {
+			t.Errorf("%s: problems %v, want %v: %+v", when, got, problems, r.Points)
+		}
+		if got := points(r, doctor.Unknown); !slices.Equal(got, unknown) {
+			t.Errorf("%s: unknown %v, want %v", when, got, unknown)
+		}
+		for _, words := range says {
+			if all := said(r, doctor.Deliveries) + said(r, doctor.Secret); !strings.Contains(all, words) {
+				t.Errorf("%s: %q is not in: %s", when, words, all)
+			}
+		}
+	}
+	w.gh.SetWebhook(good, "another-secret")
+	push("refused")
+	expect("the secret is another", []string{doctor.Deliveries, doctor.Secret}, nil, "the answer 401", "refused a signature")
+	w.gh.SetWebhook(good, secret)
+	push("again")
+	expect("newer ones come", nil, nil, "did not come through", "later ones came")
+	w.away(func() { pr.Push(ghtest.Files{"store/away.go": secure}, "away") })
+	expect("the newest did not come", []string{doctor.Deliveries}, nil, "see that the server runs")
+}
+
+// The clock and the credentials, which all else depends on.
+func TestDoctorOnClock(t *testing.T) {
+	t.Parallel()
+	gh := ghtest.Start(t, ghtest.Options{Now: func() time.Time { return time.Now().Add(-10 * time.Minute) }})
+	w := &world{T: t, gh: gh, db: "sqlite://" + filepath.Join(t.TempDir(), "reviewgate.db")}
+	r := w.examine()
+	if got := points(r, doctor.Problem); !slices.Equal(got, []string{doctor.Clock, doctor.App}) {
+		t.Errorf("problems %v: %+v", got, r.Points)
+	}
+	if s := said(r, doctor.Clock); !strings.Contains(s, "clock is 10m0s ahead of GitHub's") && !strings.Contains(s, "clock is 9m59s ahead") {
+		t.Errorf("the clock: %s", s)
+	}
+	if s := said(r, doctor.App); !strings.Contains(s, "set the clock first") {
+		t.Errorf("the App: %s", s)
+	}
+}
+
+func TestDoctorOnCredentials(t *testing.T) {
+	t.Parallel()
+	w := &world{T: t, gh: ghtest.Start(t, ghtest.Options{}), db: "sqlite://" + filepath.Join(t.TempDir(), "reviewgate.db")}
+	r := w.examine(func(s *Settings) { s.AppID++ })
+	if got := points(r, doctor.Problem); !slices.Equal(got, []string{doctor.App}) || !strings.Contains(said(r, doctor.App), "of the same App") {
+		t.Errorf("problems %v: %s", got, said(r, doctor.App))
+	}
+	if got := points(r, doctor.Unknown); len(got) != 11 {
+		t.Errorf("unknown: %v", got)
+	}
+	r = w.examine(func(s *Settings) { s.V3URL = "http://127.0.0.1:1/" })
+	if got := points(r, doctor.Problem); len(got) != 0 || r.Worst() != doctor.Unknown || !strings.Contains(said(r, doctor.App), "GITHUB_V3_API_URL") {
+		t.Errorf("GitHub is not there: problems %v: %+v", got, r.Points)
+	}
+}
+
+func TestDoctorOnDatabase(t *testing.T) {
+	t.Parallel()
+	w := installed(t)
+	for name, c := range map[string]struct{ url, says string }{
+		"no directory": {"sqlite://" + filepath.Join(t.TempDir(), "none", "reviewgate.db"), "does not exist; create it"},
+		"no server":    {"postgres://reviewgate:hunter2@127.0.0.1:1/reviewgate?connect_timeout=2", "open database reviewgate on 127.0.0.1:1"},
+	} {
+		r := w.examine(func(s *Settings) { s.DatabaseURL = c.url })
+		if got := points(r, doctor.Problem); !slices.Equal(got, []string{doctor.Database}) || !strings.Contains(said(r, doctor.Database), c.says) {
+			t.Errorf("%s: problems %v: %s", name, got, said(r, doctor.Database))
+		}
+	}
+	r := w.examine(func(s *Settings) { s.DatabaseURL = "sqlite://" + filepath.Join(t.TempDir(), "new.db") })
+	if s := said(r, doctor.Database); r.Worst() != doctor.OK || !strings.Contains(s, "no tables yet") {
+		t.Errorf("a database that is yet to come: %s", s)
+	}
+}
+
+// A doctor that is called off ends.
+func TestDoctorEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	w := installed(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r, err := Examine(ctx, w.settings(), "acme", "shop")
+	if err != nil || r.Worst() == doctor.OK {
+		t.Errorf("%v, %v", r, err)
+	}
+}

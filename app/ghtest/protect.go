@@ -1,0 +1,186 @@
+package ghtest
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+)
+
+// RequiredCheck is a check that a branch demands before anything is merged into
+// it. App is the id of the one App whose check counts, 0 for anybody's.
+type RequiredCheck struct {
+	Name string
+	App  int64
+}
+
+// Rule is a rule of a ruleset, in GitHub's words.
+type Rule struct {
+	Type       string // such as "deletion"
+	Parameters map[string]any
+}
+
+// demands are what the branches of a repository demand, by their names.
+type demands struct {
+	protected map[string][]RequiredCheck // by branch protection
+	rules     map[string][]Rule          // by rulesets
+}
+
+// Protect demands checks on a branch, by the older of GitHub's two ways, branch
+// protection. Without any it ends that.
+func (r *Repo) Protect(branch string, checks ...RequiredCheck) {
+	r.change(func() {
+		if r.protected == nil {
+			r.protected = map[string][]RequiredCheck{}
+		}
+		r.protected[branch] = checks
+	})
+}
+
+// AddRules adds rules of a ruleset to those of a branch.
+func (r *Repo) AddRules(branch string, rules ...Rule) {
+	r.change(func() {
+		if r.rules == nil {
+			r.rules = map[string][]Rule{}
+		}
+		r.rules[branch] = append(r.rules[branch], rules...)
+	})
+}
+
+// DropRules ends all rulesets on a branch.
+func (r *Repo) DropRules(branch string) {
+	r.change(func() { delete(r.rules, branch) })
+}
+
+// RequireChecks is the rule that demands checks.
+func RequireChecks(checks ...RequiredCheck) Rule {
+	list := []object{}
+	for _, c := range checks {
+		o := object{"context": c.Name}
+		if c.App != 0 {
+			o["integration_id"] = c.App
+		}
+		list = append(list, o)
+	}
+	return Rule{Type: "required_status_checks", Parameters: map[string]any{
+		"strict_required_status_checks_policy": false, "do_not_enforce_on_create": false, "required_status_checks": list,
+	}}
+}
+
+// MergeQueue is the rule that has everything merged through a queue.
+func MergeQueue() Rule {
+	return Rule{Type: "merge_queue", Parameters: map[string]any{
+		"check_response_timeout_minutes": 60, "grouping_strategy": "ALLGREEN", "max_entries_to_build": 5, "max_entries_to_merge": 5,
+		"merge_method": "MERGE", "min_entries_to_merge": 1, "min_entries_to_merge_wait_minutes": 5,
+	}}
+}
+
+// required lists the checks that a branch demands. The lock must be held.
+func (r *Repo) required(branch string) []RequiredCheck {
+	all := slices.Clone(r.protected[branch])
+	for _, rule := range r.rules[branch] {
+		if rule.Type != "required_status_checks" {
+			continue
+		}
+		for _, c := range rule.Parameters["required_status_checks"].([]object) {
+			app, _ := c["integration_id"].(int64)
+			all = append(all, RequiredCheck{Name: c["context"].(string), App: app})
+		}
+	}
+	return all
+}
+
+// Mergeable tells whether the checks that the base branch demands let the pull
+// request be merged, and if not why. Of each the newest run on the head counts,
+// and only that of the App the branch demands it of.
+func (p *PullRequest) Mergeable() (ok bool, why string) {
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	for _, want := range p.repo.required(p.baseRef) {
+		var newest *checkRun
+		for _, c := range p.repo.checks {
+			app := p.s.state.app.id
+			if c.foreign {
+				app++
+			}
+			if c.HeadSHA == p.headSHA && c.Name == want.Name && (want.App == 0 || want.App == app) {
+				newest = c
+			}
+		}
+		switch {
+		case newest == nil:
+			return false, fmt.Sprintf("%s: expected, waiting for status to be reported", want.Name)
+		case !newest.Completed():
+			return false, fmt.Sprintf("%s: %s", want.Name, newest.Status)
+		case !slices.Contains([]string{"success", "neutral", "skipped"}, newest.Conclusion):
+			return false, fmt.Sprintf("%s: %s", want.Name, newest.Conclusion)
+		}
+	}
+	return true, ""
+}
+
+// renderProtection writes branch protection as a branch carries it for
+// everybody who can read it. The lock must be held.
+func (r *Repo) renderProtection(branch string) (protected bool, o object) {
+	checks := r.protected[branch]
+	level, contexts, list := "off", []string{}, []object{}
+	for _, c := range checks {
+		level = "non_admins"
+		app := any(nil)
+		if c.App != 0 {
+			app = c.App
+		}
+		contexts, list = append(contexts, c.Name), append(list, object{"context": c.Name, "app_id": app})
+	}
+	return len(checks) > 0, object{
+		"enabled": len(checks) > 0, "required_status_checks": object{"enforcement_level": level, "contexts": contexts, "checks": list},
+	}
+}
+
+// listRules lists the rules that hold for a branch, which need not exist.
+func listRules(c *call) *Response {
+	return c.locked(func() *Response {
+		return listed(c, c.repo.rules[c.params["branch"]], func(rule Rule) object {
+			o := object{"type": rule.Type, "ruleset_source_type": "Repository", "ruleset_source": c.repo.fullName(), "ruleset_id": c.repo.id}
+			if rule.Parameters != nil {
+				o["parameters"] = rule.Parameters
+			}
+			return o
+		})
+	})
+}
+
+// HookSettings are those of the App's webhook that have nothing to do with where
+// it goes.
+type HookSettings struct {
+	ContentType string // "json", the default, or "form"
+	InsecureSSL bool   // certificates are not looked at
+}
+
+// SetHookSettings sets them.
+func (s *Server) SetHookSettings(h HookSettings) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state.hook = h
+}
+
+// getHookConfig tells of the App's webhook, never what its secret is.
+func getHookConfig(c *call) *Response {
+	return c.locked(func() *Response {
+		st := &c.s.state
+		if st.hookURL == "" {
+			return refuse(http.StatusNotFound, "Not Found")
+		}
+		content, insecure := "json", "0"
+		if st.hook.ContentType != "" {
+			content = st.hook.ContentType
+		}
+		if st.hook.InsecureSSL {
+			insecure = "1"
+		}
+		o := object{"url": st.hookURL, "content_type": content, "insecure_ssl": insecure}
+		if st.hookSecret != "" {
+			o["secret"] = "********"
+		}
+		return ok(o)
+	})
+}

@@ -1,0 +1,54 @@
+package ghtest_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/app/ghtest"
+)
+
+// What a branch demands holds merging up until it is there, of the App that it
+// is demanded of, and good.
+func TestMergeable(t *testing.T) {
+	gh, repo, inst := shop(t, ghtest.Options{})
+	pr := repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.go": "package a\n"}})
+	wants := func(want bool, words string) {
+		t.Helper()
+		ok, why := pr.Mergeable()
+		if ok != want || !strings.Contains(why, words) {
+			t.Errorf("mergeable %t (%s), want %t (%s)", ok, why, want, words)
+		}
+	}
+	check := func(status, conclusion string) {
+		t.Helper()
+		body := map[string]any{"name": "reviewgate", "head_sha": pr.HeadSHA(), "status": status}
+		if conclusion != "" {
+			body["conclusion"] = conclusion
+		}
+		inst.want(inst.do("POST", "/repos/acme/shop/check-runs", body), 201)
+	}
+	wants(true, "")
+	for name, demand := range map[string]func(ghtest.RequiredCheck){
+		"ruleset": func(c ghtest.RequiredCheck) {
+			repo.AddRules("main", ghtest.Rule{Type: "deletion"}, ghtest.RequireChecks(c))
+		},
+		"branch protection": func(c ghtest.RequiredCheck) { repo.Protect("main", c) },
+	} {
+		pr.Push(ghtest.Files{"b.go": "package b // " + name + "\n"}, name)
+		demand(ghtest.RequiredCheck{Name: "reviewgate", App: gh.AppID()})
+		wants(false, "expected")
+		repo.ForeignCheck(pr.HeadSHA(), "reviewgate", "success")
+		wants(false, "expected")
+		check("in_progress", "")
+		wants(false, "in_progress")
+		check("completed", "action_required")
+		wants(false, "action_required")
+		check("completed", "neutral")
+		wants(true, "")
+		repo.DropRules("main")
+		repo.Protect("main")
+	}
+	repo.Protect("main", ghtest.RequiredCheck{Name: "ci"})
+	repo.ForeignCheck(pr.HeadSHA(), "ci", "failure")
+	wants(false, "ci: failure")
+}

@@ -1,0 +1,111 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Inspection is what can be told of a database without opening it as a server
+// does.
+type Inspection struct {
+	// Version is that of our tables, 0 where there are none yet; Newest is the
+	// one that this reviewgate makes of them.
+	Version, Newest int64
+}
+
+// Inspect looks at a database, beside the server that may be using it, and
+// changes nothing. A database without tables is no error, nor is a SQLite file
+// that is not there yet in a directory that is.
+func Inspect(ctx context.Context, rawURL string) (Inspection, error) {
+	scheme, path, _ := strings.Cut(rawURL, "://")
+	dir := postgresTables.dir
+	look := inspectPostgres
+	if scheme == "sqlite" {
+		dir, look, rawURL = sqliteTables.dir, inspectSQLite, path
+	}
+	newest, err := newestVersion(dir)
+	if err != nil {
+		return Inspection{}, err
+	}
+	version, err := look(ctx, rawURL)
+	return Inspection{Version: version, Newest: newest}, err
+}
+
+// newestVersion is that of the last migration.
+func newestVersion(dir string) (int64, error) {
+	files, err := fs.Glob(migrations, dir+"/*.sql")
+	if err != nil {
+		return 0, fmt.Errorf("list the migrations: %w", err)
+	}
+	var newest int64
+	for _, f := range files {
+		var n int64
+		if _, err := fmt.Sscanf(filepath.Base(f), "%d_", &n); err != nil {
+			return 0, fmt.Errorf("read the number of migration %s: %w", f, err)
+		}
+		newest = max(newest, n)
+	}
+	return newest, nil
+}
+
+// versionQuery asks the table that goose keeps.
+const versionQuery = `SELECT coalesce(max(version_id), 0) FROM goose_db_version`
+
+func inspectSQLite(ctx context.Context, path string) (int64, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return 0, fmt.Errorf("find database %s: %w", path, err)
+	}
+	if err := checkDirectory(path); err != nil {
+		return 0, err
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?mode=ro&_pragma=query_only(1)&_pragma=busy_timeout(5000)")
+	if err != nil {
+		return 0, fmt.Errorf("open database %s: %w", path, err)
+	}
+	defer db.Close()
+	var version int64
+	err = db.QueryRowContext(ctx, versionQuery).Scan(&version)
+	if err != nil && strings.Contains(err.Error(), "no such table") {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, explain(path, err)
+	}
+	return version, nil
+}
+
+func inspectPostgres(ctx context.Context, rawURL string) (int64, error) {
+	cfg, err := postgresConfig(rawURL)
+	if err != nil {
+		return 0, fmt.Errorf("database URL: %w", err)
+	}
+	conn, err := pgx.ConnectConfig(ctx, cfg.ConnConfig)
+	if err != nil {
+		return 0, explainPostgres(cfg.ConnConfig, err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // only read
+	var version int64
+	err = conn.QueryRow(ctx, versionQuery).Scan(&version)
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) && pg.Code == "42P01" { // no such table
+		return 0, nil
+	}
+	if err != nil {
+		return 0, explainPostgres(cfg.ConnConfig, err)
+	}
+	return version, nil
+}

@@ -1,0 +1,60 @@
+package store_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/app/internal/store"
+	"github.com/reviewgate/reviewgate/app/internal/store/pgtest"
+)
+
+// A database can be looked at before it has tables and while a server uses it.
+func TestInspect(t *testing.T) {
+	for name, url := range map[string]func(*testing.T) string{
+		"sqlite":   func(t *testing.T) string { return "sqlite://" + filepath.Join(t.TempDir(), "reviewgate.db") },
+		"postgres": func(t *testing.T) string { return pgtest.URL(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			url := url(t)
+			before, err := store.Inspect(t.Context(), url)
+			if err != nil || before.Version != 0 || before.Newest < 1 {
+				t.Fatalf("before: %+v, %v", before, err)
+			}
+			s, err := store.Open(context.Background(), url, store.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			look := func(when string) {
+				now, err := store.Inspect(t.Context(), url)
+				if err != nil || now.Version != now.Newest || now.Newest != before.Newest {
+					t.Errorf("%s: %+v, %v", when, now, err)
+				}
+			}
+			look("while it is open")
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			look("afterwards")
+		})
+	}
+}
+
+func TestInspectMakesNothing(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := store.Inspect(t.Context(), "sqlite://"+filepath.Join(dir, "reviewgate.db")); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("%v are there now (%v)", left, err)
+	}
+	file := filepath.Join(dir, "no.db")
+	if err := os.WriteFile(file, []byte(strings.Repeat("no database ", 100)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Inspect(t.Context(), "sqlite://"+file); err == nil || !strings.Contains(err.Error(), "not a SQLite database") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,97 @@
+package review
+
+import (
+	"context"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/run"
+)
+
+// DryRun reads and tells what a server would do; it keeps nothing and writes
+// nothing. So it knows nothing of earlier reviews either: neither what they
+// found, nor what people taught, nor a config's last good version.
+type DryRun struct{ service *Service }
+
+// NewDryRun returns a DryRun. Store, Owner and the durations of the options
+// don't matter.
+func NewDryRun(o Options) (*DryRun, error) {
+	o.Store = nothingKept{}
+	s, err := New(o)
+	if err != nil {
+		return nil, err
+	}
+	return &DryRun{s}, nil
+}
+
+// nothingKept stands in for the store where a config is put together. Nothing else
+// of a store is needed.
+type nothingKept struct{ Store }
+
+func (nothingKept) GoodLayer(context.Context, int64, string) (*GoodLayer, error) { return nil, nil }
+
+func (nothingKept) SaveGoodLayer(context.Context, int64, string, GoodLayer) error { return nil }
+
+// Config is the config in force for pull requests into the default branch of the
+// target's repository. What is wrong with a layer is in its InForce.Problems;
+// that layer is left out.
+func (d *DryRun) Config(ctx context.Context, t Target) (*config.Config, error) {
+	read, err := d.service.GitHub.ReadConfig(ctx, t, "")
+	if err != nil {
+		return nil, err
+	}
+	f, err := d.service.lay(ctx, t, "", read, true)
+	return f.config, err
+}
+
+// DryOptions are what a dry review may be given. All are optional.
+type DryOptions struct {
+	// Repository stands in for the repository's own layer of config, its
+	// organisation's if the repository is its .github.
+	Repository *config.Layer
+	Trigger    string // what asked for it, in words
+	Progress   func(what string)
+}
+
+// Review reviews a pull request as it is now, whatever the config's mode says,
+// drafts too.
+func (d *DryRun) Review(ctx context.Context, t Target, o DryOptions) (run.Outcome, error) {
+	s := d.service
+	src := &source{PullSource: s.GitHub.Source(t)}
+	src.layers = func(ctx context.Context) (inForce, error) { return d.config(ctx, t, src.PullSource, o.Repository) }
+	out := &outside{service: s, target: t, src: src, trouble: map[string]error{}}
+	options := run.Options{
+		RunID: newRunID(), Trigger: o.Trigger, Progress: o.Progress,
+		Outside: out.agent, File: readFile(src), Panicked: s.logPanic,
+	}
+	if o.Repository == nil { // else no config of the repository counts
+		options.Proposed = func(ctx context.Context, f *pipeline.PRFacts) (*config.Config, error) {
+			return s.proposed(ctx, t, f, &src.inForce)
+		}
+	}
+	outcome, err := s.Pipeline.Run(ctx, src, options)
+	if err != nil {
+		return outcome, err
+	}
+	outcome.Record.APICalls = src.Calls()
+	return outcome, out.mayPass()
+}
+
+// config is the config that a dry review is judged by.
+func (d *DryRun) config(ctx context.Context, t Target, src PullSource, own *config.Layer) (inForce, error) {
+	if own == nil {
+		return d.service.config(ctx, t, src)
+	}
+	read, err := d.service.GitHub.ReadConfig(ctx, t, "")
+	if err != nil {
+		return inForce{}, err
+	}
+	stand := *own
+	if stand.Name = config.LayerRepository; isOrganisationRepo(t) {
+		stand.Name = config.LayerOrganisation
+		read.Organisation = ConfigSource{Source: own.Source, Files: layerBlobs(stand)}
+	} else {
+		read.Repository = ConfigSource{Source: own.Source, Files: layerBlobs(stand)}
+	}
+	return d.service.lay(ctx, t, "", read, true)
+}

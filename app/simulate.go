@@ -1,0 +1,64 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/rs/zerolog"
+
+	"github.com/reviewgate/reviewgate/app/render"
+	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline/run"
+)
+
+// Simulation says what to simulate.
+type Simulation struct {
+	Owner, Name string
+	Number      int
+	// Repository stands in for the repository's own layer of config. It fits the
+	// server's.
+	Repository *config.Layer
+	Progress   func(what string) // may be nil
+	Log        zerolog.Logger
+}
+
+// InputError says that what a command was given does not exist, or not for the
+// App.
+type InputError struct{ err error }
+
+func (e *InputError) Error() string { return e.err.Error() }
+func (e *InputError) Unwrap() error { return e.err }
+
+// Simulate reviews a pull request as a server with the settings would that has
+// never seen it. It writes nothing, and needs no database.
+func Simulate(ctx context.Context, settings Settings, s Simulation) (run.Outcome, render.Links, error) {
+	dry, client, err := outsideOf(settings, s.Log).dryRun()
+	if err != nil {
+		return run.Outcome{}, render.Links{}, err
+	}
+	defer client.Close()
+	repo, err := client.Find(ctx, s.Owner, s.Name)
+	switch {
+	case isMissing(err):
+		err = &InputError{fmt.Errorf("the App is not installed on %s/%s, or there is no such repository: install it there, or name another: %w", s.Owner, s.Name, err)}
+	case err == nil && repo.Suspended:
+		err = &InputError{fmt.Errorf("the App's installation on %s/%s is suspended: an owner can unsuspend it on the installation's page", s.Owner, s.Name)}
+	}
+	if err != nil {
+		return run.Outcome{}, render.Links{}, err
+	}
+	t := repo.Target
+	t.Number = s.Number
+	outcome, err := dry.Review(ctx, t, review.DryOptions{Repository: s.Repository, Trigger: "reviewgate simulate", Progress: s.Progress})
+	if isMissing(err) {
+		err = &InputError{fmt.Errorf("%s/%s has no pull request #%d that the App can read: %w", t.Owner, t.Name, t.Number, err)}
+	}
+	return outcome, render.Links{WebURL: settings.WebURL, Repository: t.Owner + "/" + t.Name}, err
+}
+
+func isMissing(err error) bool {
+	var host *review.HostError
+	return errors.As(err, &host) && host.Kind == review.HostNotFound
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"github.com/reviewgate/reviewgate/app"
+	"github.com/reviewgate/reviewgate/config"
+)
+
+type simulateFlags struct{ pull, config, server, format, settings string }
+
+func simulateCommand() *cobra.Command {
+	var f simulateFlags
+	c := &cobra.Command{
+		Use:   "simulate --pr OWNER/REPO#NUMBER",
+		Short: "Review a pull request on GitHub and post nothing",
+		Long: `Review a pull request on GitHub with the server's settings, and print what would
+be posted: nothing is written, neither there nor to the database, which may be in
+use. As for review, the gate is the exit code: 0 it passes, 1 it is blocked
+(needs_fixes or fail; never where the config's mode is advisory or off), 2 the
+settings can't be used or there is no such pull request, 3 it could not be
+finished.
+
+It is a first review: what earlier ones found, and what people dismissed, is not
+known to it.
+
+--config tries a config: the repository's layer is read from that directory
+instead of its default branch. --server tries another layer of the server's than
+REVIEWGATE_CONFIG_DIR.`,
+		Example: "  reviewgate simulate --pr acme/shop#104\n" +
+			"  reviewgate simulate --pr acme/shop#104 --config proposed/ --format json",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	c.Flags().StringVar(&f.pull, "pr", "", "pull request, `OWNER/REPO#NUMBER` or its URL")
+	c.Flags().StringVar(&f.config, "config", "", "`directory` with config files, instead of the repository's")
+	c.Flags().StringVar(&f.server, "server", "", "`directory` with config files, instead of the server's")
+	c.Flags().StringVar(&f.format, "format", "text", "text, markdown, json or sarif")
+	c.Flags().StringVar(&f.settings, "settings", "", "YAML or JSON `file` with settings, as for serve")
+	return c
+}
+
+func (f *simulateFlags) run(cmd *cobra.Command) error {
+	write, err := writerOf(f.format)
+	if err != nil {
+		return unusable(err)
+	}
+	var s app.Simulation
+	if s.Owner, s.Name, s.Number, err = pullRequest(f.pull); err != nil {
+		return unusable(fmt.Errorf("--pr %q: %w", f.pull, err))
+	}
+	settings, err := app.LoadSettings(os.Getenv, f.settings)
+	if err != nil {
+		return unusable(err)
+	}
+	if err := f.layers(cmd, &settings, &s); err != nil {
+		return err
+	}
+	s.Log = zerolog.New(cmd.ErrOrStderr()).Level(zerolog.ErrorLevel)
+	progress := newProgress(cmd.ErrOrStderr())
+	s.Progress = progress.step
+	outcome, links, err := app.Simulate(cmd.Context(), settings, s)
+	progress.done()
+	if input := (*app.InputError)(nil); errors.As(err, &input) {
+		return unusable(err)
+	}
+	if errors.Is(err, context.Canceled) {
+		return unfinished(errors.New("interrupted"))
+	}
+	if err != nil {
+		return unfinished(err)
+	}
+	return reportReview(cmd, f.format, &outcome, links, "", write)
+}
+
+// layers reads the layers that are to be tried. They must be valid, as those
+// must that the settings name.
+func (f *simulateFlags) layers(cmd *cobra.Command, settings *app.Settings, s *app.Simulation) error {
+	for name, dir := range map[string]string{"config": f.config, "server": f.server} {
+		if cmd.Flags().Changed(name) && dir == "" {
+			return unusable(fmt.Errorf("--%s is empty: name a directory, or leave it out", name))
+		}
+	}
+	named := layerFlags{server: f.server, repository: f.config}
+	layers, err := named.layers()
+	if err != nil {
+		return unusable(err)
+	}
+	for _, l := range layers {
+		if l.Name == config.LayerServer {
+			settings.Config = l
+		} else {
+			s.Repository = &l
+		}
+	}
+	if f.server == "" && len(settings.Config.Files) > 0 {
+		layers = append([]config.Layer{settings.Config}, layers...)
+	}
+	if _, problems := config.Load(layers...); len(problems) > 0 {
+		return invalid(cmd, problems)
+	}
+	return nil
+}
+
+// pullRequest reads OWNER/REPO#NUMBER, or the address of a pull request's page.
+func pullRequest(s string) (owner, name string, number int, err error) {
+	const form = "write OWNER/REPO#NUMBER, such as acme/shop#104"
+	if u, uerr := url.Parse(s); uerr == nil && u.Host != "" {
+		parts := strings.Split(strings.Trim(u.Path, "/"), "/")
+		if len(parts) < 4 || parts[2] != "pull" {
+			return "", "", 0, errors.New(form + ", or the address of a pull request")
+		}
+		s = parts[0] + "/" + parts[1] + "#" + parts[3]
+	}
+	full, digits, ok := strings.Cut(s, "#")
+	if number, err = strconv.Atoi(digits); !ok || err != nil || number <= 0 {
+		return "", "", 0, errors.New(form)
+	}
+	if owner, name, err = repository(full); err != nil {
+		return "", "", 0, errors.New(form)
+	}
+	return owner, name, number, nil
+}

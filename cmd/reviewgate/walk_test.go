@@ -1,0 +1,217 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app"
+	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/deploy"
+)
+
+var (
+	exported = regexp.MustCompile(`(?m)^ *export ([A-Z0-9_]+)=`)
+	typed    = regexp.MustCompile(`(?m)^ *\./reviewgate (\S.*?)$`)
+)
+
+// installSection is the README's, from its heading to the next.
+func installSection(t *testing.T) string {
+	t.Helper()
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(readme), "\n## Install it as a GitHub App\n")
+	section, _, ok2 := strings.Cut(rest, "\n## ")
+	if !ok || !ok2 {
+		t.Fatal("the README has no section on installing")
+	}
+	return section
+}
+
+// newcomer walks the README's steps.
+type newcomer struct {
+	*testing.T
+	dir, binary string
+	env         []string
+	gh          *ghtest.Server
+}
+
+// From nothing to a required check by what the README says, and nothing else.
+func TestReadmeLeadsToARequiredCheck(t *testing.T) {
+	began := time.Now()
+	n := &newcomer{T: t, dir: t.TempDir()}
+	section := installSection(t)
+
+	// 1 and 2: the App is registered with the manifest's values, and has a key.
+	manifest, err := deploy.AppManifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := make([]byte, 32)
+	_, _ = rand.Read(random) // it never fails
+	secret, addr := hex.EncodeToString(random), freeAddr(t)
+	n.gh = ghtest.Start(t, ghtest.Options{
+		Permissions: manifest.Permissions, Events: manifest.Events,
+		WebhookURL: "http://" + addr + app.HookPath, WebhookSecret: secret,
+	})
+	if !strings.Contains(section, "https://your-host"+app.HookPath) {
+		t.Error("the README does not say where webhooks go")
+	}
+	key := filepath.Join(n.dir, "app.private-key.pem")
+	if err := os.WriteFile(key, n.gh.AppPrivateKeyPEM(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+
+	// 3: the server is built and started with the variables that are exported
+	// there, and those for another GitHub.
+	values := map[string]string{
+		"GITHUB_APP_INTEGRATION_ID":   strconv.FormatInt(n.gh.AppID(), 10),
+		"GITHUB_APP_PRIVATE_KEY_FILE": key,
+		"GITHUB_APP_WEBHOOK_SECRET":   secret,
+		"REVIEWGATE_ADDR":             addr,
+		"REVIEWGATE_DATABASE_URL":     "sqlite://" + filepath.Join(n.dir, "reviewgate.db"),
+	}
+	n.env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + n.dir, "TMPDIR=" + n.dir,
+		"GITHUB_V3_API_URL=" + n.gh.URL + "/api/v3/", "GITHUB_V4_API_URL=" + n.gh.URL + "/api/graphql", "GITHUB_WEB_URL=https://github.test",
+	}
+	for _, m := range exported.FindAllStringSubmatch(section, -1) {
+		value, ok := values[m[1]]
+		if !ok {
+			t.Fatalf("the README has %s set, of which this test knows nothing", m[1])
+		}
+		n.env = append(n.env, m[1]+"="+value)
+	}
+	n.build(section)
+	commands := typed.FindAllStringSubmatch(section, -1)
+	if len(commands) < 2 || commands[0][1] != "serve" {
+		t.Fatalf("the README has these typed: %q", commands)
+	}
+	_, stop, err := serveBinary(n.binary, n.env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := stop(); err != nil {
+			t.Errorf("the server did not end cleanly: %v", err)
+		}
+	}()
+
+	// 4: the App is installed, and a pull request is answered.
+	repo := n.gh.Repo("acme/shop")
+	repo.Commit("main", ghtest.Files{"README.md": "# shop\n"}, "start")
+	n.gh.Install("acme")
+	pr := repo.OpenPR(ghtest.PR{Title: "feat: talk to the warehouse", Files: ghtest.Files{"store/client.go": insecureClient}})
+	n.answered(pr, "action_required")
+
+	// 5: the check is required, and blocks until what it found is mended.
+	if ok, why := pr.Mergeable(); !ok {
+		t.Errorf("before the check is required the pull request can't be merged: %s", why)
+	}
+	repo.AddRules("main", ghtest.RequireChecks(ghtest.RequiredCheck{Name: "reviewgate", App: n.gh.AppID()}))
+	if ok, _ := pr.Mergeable(); ok {
+		t.Error("the required check does not block")
+	}
+	pr.Push(ghtest.Files{"store/client.go": strings.Replace(insecureClient, "InsecureSkipVerify: true", "MinVersion: tls.VersionTLS13", 1)}, "fix")
+	n.answered(pr, "success")
+	if ok, why := pr.Mergeable(); !ok {
+		t.Errorf("the pull request can't be merged: %s", why)
+	}
+
+	// 6: whatever else is typed there finds nothing wrong.
+	for _, c := range commands[1:] {
+		args := strings.Fields(strings.ReplaceAll(strings.ReplaceAll(c[1], "OWNER", "acme"), "NAME", "shop"))
+		if out, err := n.run(args...); err != nil {
+			t.Errorf("reviewgate %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+	if u := n.gh.Unexpected(); len(u) > 0 {
+		t.Errorf("calls that GitHub does not know: %v", u)
+	}
+	took := time.Since(began).Round(time.Second)
+	t.Logf("from nothing to a required check in %s, building included", took)
+	if took > 10*time.Minute {
+		t.Errorf("it took %s", took)
+	}
+}
+
+// build builds the binary by the README's command, but to a directory of the
+// test's.
+func (n *newcomer) build(section string) {
+	n.Helper()
+	const command = "go build -o reviewgate ./cmd/reviewgate"
+	if !strings.Contains(section, command) {
+		n.Fatalf("the README does not say %s", command)
+	}
+	n.binary = filepath.Join(n.dir, "reviewgate")
+	cmd := exec.Command("go", "build", "-o", n.binary, "./cmd/reviewgate")
+	cmd.Dir = "../.."
+	if out, err := cmd.CombinedOutput(); err != nil {
+		n.Fatalf("%s: %v\n%s", command, err, out)
+	}
+}
+
+func (n *newcomer) run(args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(n.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, n.binary, args...)
+	cmd.Dir, cmd.Env = n.dir, n.env
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// answered waits for the check on the head, and wants one comment.
+func (n *newcomer) answered(pr *ghtest.PullRequest, conclusion string) {
+	n.Helper()
+	ctx, cancel := context.WithTimeout(n.Context(), patience)
+	defer cancel()
+	if err := n.gh.WaitFor(ctx, func() bool {
+		return slices.ContainsFunc(pr.CheckRuns(), ghtest.CheckRun.Completed) && len(pr.AppComments()) > 0
+	}); err != nil {
+		n.Fatal(err)
+	}
+	if c := pr.CheckRuns()[0]; c.Name != "reviewgate" || c.Conclusion != conclusion {
+		n.Errorf("the check %s is %s (%s), want %s", c.Name, c.Conclusion, c.Title, conclusion)
+	}
+	if c := len(pr.AppComments()); c != 1 {
+		n.Errorf("%d comments", c)
+	}
+}
+
+// freeAddr is a port that nobody listens on now.
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return fmt.Sprint(l.Addr())
+}
+
+// insecureClient has a major finding.
+const insecureClient = `package store
+
+import (
+	"crypto/tls"
+	"net/http"
+)
+
+// Client talks to the warehouse.
+func Client() *http.Client {
+	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+}
+`
