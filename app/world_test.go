@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/internal/store/pgtest"
+	"github.com/reviewgate/reviewgate/app/internal/telemetry"
 	"github.com/reviewgate/reviewgate/config"
 )
 
@@ -33,6 +35,8 @@ type world struct {
 	intervals time.Duration // of the periodic jobs; 0 for an hour
 	workers   int           // 0 for the default
 	server    config.Layer  // the server's config, if it has one
+	log       io.Writer     // takes the log at debug level; nil for the test's own, at info
+	traces    telemetry.Tracing
 	stop      func() error
 }
 
@@ -91,10 +95,14 @@ func (w *world) run() {
 		AppID: w.gh.AppID(), PrivateKey: w.gh.AppPrivateKeyPEM(), WebhookSecrets: [][]byte{[]byte(secret)},
 		V3URL: w.gh.URL + "/api/v3/", V4URL: w.gh.URL + "/api/graphql", WebURL: "https://github.test",
 		Addr: "127.0.0.1:0", DatabaseURL: w.db, Config: w.server,
-		DeliveryLogInterval: w.intervals, SweepInterval: w.intervals,
+		DeliveryLogInterval: w.intervals, SweepInterval: w.intervals, Traces: w.traces,
+	}
+	log := zerolog.New(zerolog.NewTestWriter(w.T)).Level(zerolog.InfoLevel)
+	if w.log != nil {
+		log = zerolog.New(w.log).Level(zerolog.DebugLevel)
 	}
 	a, err := New(context.Background(), settings, Options{
-		Log: zerolog.New(zerolog.NewTestWriter(w.T)).Level(zerolog.InfoLevel), Version: "test",
+		Log: log, Version: "test",
 		RetryBase: 50 * time.Millisecond, DrainTimeout: 10 * time.Second, LeaseTTL: w.leaseTTL, Workers: w.workers,
 	})
 	if err != nil {
