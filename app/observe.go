@@ -35,6 +35,12 @@ func (a *App) agents(loader *config.Loader) (ids []string) {
 	return ids
 }
 
+// jobKinds are those whose failures are counted from 0.
+var jobKinds = []string{
+	string(review.JobReview), string(review.JobPublish), string(review.JobCommand), string(review.JobRerequest),
+	string(review.JobReport), string(review.JobDeliveries), string(review.JobSweep),
+}
+
 func (a *App) onDelivery(ctx context.Context, d review.Delivery, target, outcome string, took time.Duration) {
 	a.metrics.Delivery(d.Event, outcome, took)
 	trouble := ""

@@ -77,6 +77,8 @@ type Options struct {
 	// Agents are the ids of agents that are told apart: those of repositories
 	// are as many as people write.
 	Agents []string
+	// Jobs are the kinds of jobs.
+	Jobs []string
 	// Depth is asked each time the metrics are read.
 	Depth func() (Queue, error)
 }
@@ -89,12 +91,12 @@ func New(o Options) *Metrics {
 		agents:   slices.Sorted(slices.Values(o.Agents)),
 		events:   atMost{max: maxEvents},
 		deliveries: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "reviewgate_deliveries_total", Help: "Webhook deliveries, by event and what became of them."},
+			Name: "reviewgate_deliveries_total", Help: "Webhook deliveries, by event and what became of them: accepted, duplicate, no_op, rejected, failed."},
 			[]string{"event", "outcome"}),
 		ack: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "reviewgate_delivery_ack_seconds", Help: "From a webhook's arrival to its answer, durably stored.", Buckets: seconds}),
 		reviews: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "reviewgate_reviews_total", Help: "Reviews done, by decision."}, []string{"decision"}),
+			Name: "reviewgate_reviews_total", Help: "Reviews done, by decision: pass, pass_with_warnings, needs_fixes, fail."}, []string{"decision"}),
 		review: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "reviewgate_review_seconds", Help: "Duration of the pipeline.", Buckets: seconds}),
 		jobs: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -104,7 +106,7 @@ func New(o Options) *Metrics {
 		stage: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "reviewgate_stage_seconds", Help: "Duration of a stage of the pipeline.", Buckets: seconds}, []string{"stage"}),
 		agent: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "reviewgate_agent_seconds", Help: "Duration of an agent, by how it ended. Agents of repositories are \"other\".", Buckets: seconds}, []string{"agent", "status"}),
+			Name: "reviewgate_agent_seconds", Help: "Duration of an agent, by how it ended: ok, failed, timed_out, malformed, skipped, discarded. Agents of repositories are \"other\".", Buckets: seconds}, []string{"agent", "status"}),
 		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "reviewgate_github_calls_total", Help: "Calls of GitHub's API, by route and HTTP status (0: no answer)."}, []string{"route", "status"}),
 		call: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -117,6 +119,18 @@ func New(o Options) *Metrics {
 			Name: "reviewgate_reviews_given_up_total", Help: "Reviews that could not be completed, by why: access, github, crashes, internal."}, []string{"why"}),
 		found: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "reviewgate_lost_found_total", Help: "What had been lost and was found: delivery, pull_request, check."}, []string{"what"}),
+	}
+	// Counters of trouble are there from the start: a rise from nothing is none
+	// to Prometheus.
+	for _, kind := range o.Jobs {
+		m.jobs.WithLabelValues(kind, "panicked")
+		m.jobs.WithLabelValues(kind, "given_up")
+	}
+	for _, why := range []string{"access", "github", "crashes", "internal"} {
+		m.gaveUp.WithLabelValues(why)
+	}
+	for _, what := range []string{"delivery", "pull_request", "check"} {
+		m.found.WithLabelValues(what)
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "reviewgate_build_info", Help: "1, by the version that runs.", ConstLabels: prometheus.Labels{"version": o.Version}})
