@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -51,6 +50,7 @@ type App struct {
 	tracer   *telemetry.Tracer
 	listener net.Listener
 	server   *http.Server
+	rest     rest
 }
 
 // New opens the database and builds the server. It listens already when it
@@ -65,7 +65,7 @@ func New(ctx context.Context, settings Settings, o Options) (*App, error) {
 	if o.Version == "" {
 		o.Version = Version()
 	}
-	a := &App{settings: settings, options: o}
+	a := &App{settings: settings, options: o, rest: rest{give: giveBack}}
 	if err := a.build(ctx); err != nil {
 		a.Close()
 		return nil, err
@@ -159,8 +159,8 @@ func (a *App) Run(ctx context.Context) error {
 	if err := a.queue.Start(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("start the queue: %w", err)
 	}
-	debug.FreeOSMemory() // what compiling the rules took is not needed again
-	releaseCode()
+	giveBack() // what compiling the rules took is not needed again
+	defer a.rest.stop()
 	a.options.Log.Info().Str("addr", a.Addr()).Str("version", a.options.Version).Msg("serving")
 	failed := make(chan error, 1)
 	go func() { failed <- a.server.Serve(a.listener) }()

@@ -55,10 +55,11 @@ func (a *App) onDelivery(ctx context.Context, d review.Delivery, target, outcome
 // onJob begins a job's span, under which those of its stages, agents and calls
 // stand.
 func (a *App) onJob(ctx context.Context, t *trail.Trail) (context.Context, func(store.Outcome)) {
-	begun := time.Now()
+	begun, rest := time.Now(), a.rest.begun()
 	ctx, end := a.tracer.Begin(ctx, "job "+t.Kind, attribute.Int64("reviewgate.job", t.Job), attribute.Int("reviewgate.attempt", t.Attempt),
 		attribute.String("reviewgate.target", t.Target), attribute.String("reviewgate.delivery", t.Delivery))
 	return ctx, func(outcome store.Outcome) {
+		defer rest()
 		a.metrics.Job(t.Kind, string(outcome), time.Since(begun))
 		trouble := ""
 		if outcome == store.OutcomeGivenUp || outcome == store.OutcomePanicked {

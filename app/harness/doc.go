@@ -1,12 +1,13 @@
 // Package harness tries the whole program: the real binary, started as
 // "reviewgate serve" on a real database file or a real PostgreSQL, against a
-// GitHub stand-in in the test's process. It has four trials, all of them tests:
+// GitHub stand-in in the test's process. It has five trials, all of them tests:
 //
 //   - TestChaos plays a script of events on many pull requests while servers
 //     are killed with SIGKILL, at random times and at random requests to GitHub.
 //   - TestTrouble plays the script while GitHub fails in every way it knows.
 //   - TestLoad sends a burst of signed webhooks at a fixed pace.
 //   - TestReplicas has two servers share the work of one PostgreSQL.
+//   - TestIdle leaves a server alone, and measures it.
 //
 // In "go test ./..." they are small. The flags make them large:
 //
