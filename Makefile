@@ -52,6 +52,15 @@ load: ## a burst of 2,000 webhooks, and two replicas against one
 	go test ./app/harness -run TestLoad -v -count 1 -timeout 20m -args -database sqlite -hooks 2000 -pulls 200
 	go test ./app/harness -run TestReplicas -v -count 1 -timeout 20m -args -pulls 100
 
+.PHONY: idle
+idle: ## how soon a server is ready, and what it takes while it has nothing to do
+	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o $(BIN)/reviewgate ./cmd/reviewgate
+	go test ./app/harness -run TestIdle -v -count 1 -args -database sqlite -binary $(BIN)/reviewgate -rest 10s -pulls 100
+
+.PHONY: deploy
+deploy: ## the files of deploy/, read by the parsers of what reads them
+	cd deploy/check && go vet ./... && go test ./...
+
 .PHONY: lint
 lint: $(BIN)/golangci-lint ## gofmt, vet, golangci-lint with the import directions
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }

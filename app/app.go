@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -52,9 +51,11 @@ type App struct {
 	client   *gh.Client
 	service  *review.Service
 	metrics  *telemetry.Metrics
+	tracer   *telemetry.Tracer
 	listener net.Listener
 	server   *http.Server
 	control  *control // nil where commands need none
+	rest     rest
 }
 
 // New opens the database and builds the server. It listens already when it
@@ -69,7 +70,7 @@ func New(ctx context.Context, settings Settings, o Options) (*App, error) {
 	if o.Version == "" {
 		o.Version = Version()
 	}
-	a := &App{settings: settings, options: o}
+	a := &App{settings: settings, options: o, rest: rest{give: giveBack}}
 	if err := a.build(ctx); err != nil {
 		a.Close()
 		return nil, err
@@ -83,7 +84,9 @@ func (a *App) build(ctx context.Context) error {
 	if a.store, err = store.Open(ctx, a.settings.DatabaseURL, store.Options{Process: process, Log: a.options.Log}); err != nil {
 		return err
 	}
-	a.metrics = telemetry.New(a.depth)
+	loader := config.NewLoader(64)
+	a.tracer = telemetry.NewTracer(a.settings.Traces, a.options.Version, a.options.Log)
+	a.metrics = telemetry.New(telemetry.Options{Version: a.options.Version, Agents: a.agents(loader), Jobs: jobKinds, Depth: a.depth})
 	if a.client, err = gh.New(gh.Config{
 		AppID: a.settings.AppID, PrivateKey: a.settings.PrivateKey,
 		V3URL: a.settings.V3URL, V4URL: a.settings.V4URL,
@@ -96,10 +99,10 @@ func (a *App) build(ctx context.Context) error {
 		return fmt.Errorf("make the pipeline: %w", err)
 	}
 	if a.service, err = review.New(review.Options{
-		Store: a.store, GitHub: a.client, Pipeline: runner, Loader: config.NewLoader(64), Server: a.settings.Config,
+		Store: a.store, GitHub: a.client, Pipeline: runner, Loader: loader, Server: a.settings.Config,
 		Log: a.options.Log, Version: a.options.Version, Owner: process, WebURL: a.settings.WebURL,
 		Observe: review.Observer{
-			Reviewed: a.metrics.Reviewed, Stage: a.metrics.Stage, Agent: a.metrics.Agent,
+			Reviewed: a.metrics.Reviewed, Stage: a.onStage, Agent: a.onAgent,
 			GaveUp: a.metrics.GaveUp, Found: a.metrics.Found, ConfigPushed: a.metrics.ConfigPushed, Issue: a.metrics.Issue,
 		},
 		Retention: a.settings.Retention,
@@ -107,12 +110,12 @@ func (a *App) build(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	if a.queue, err = store.NewQueue(a.store, a.service, store.QueueOptions{Workers: a.options.Workers, Periodic: a.periodic()}); err != nil {
+	if a.queue, err = store.NewQueue(a.store, a.service, store.QueueOptions{Workers: a.options.Workers, Periodic: a.periodic(), Begin: a.onJob}); err != nil {
 		return fmt.Errorf("make the queue: %w", err)
 	}
 	hook, err := webhook.Handler(webhook.Config{
 		Secrets: a.settings.WebhookSecrets, Accept: a.service.Accept, AppID: a.settings.AppID,
-		Log: a.options.Log, Observe: a.metrics.Delivery,
+		Log: a.options.Log, Observe: a.onDelivery,
 	})
 	if err != nil {
 		return fmt.Errorf("make the webhook handler: %w", err)
@@ -173,7 +176,8 @@ func (a *App) Run(ctx context.Context) error {
 	if err := a.queue.Start(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("start the queue: %w", err)
 	}
-	debug.FreeOSMemory() // what compiling the rules took is not needed again
+	giveBack() // what compiling the rules took is not needed again
+	defer a.rest.stop()
 	a.options.Log.Info().Str("addr", a.Addr()).Str("version", a.options.Version).Msg("serving")
 	failed := make(chan error, 1)
 	go func() { failed <- a.server.Serve(a.listener) }()
@@ -215,8 +219,13 @@ func (a *App) Close() error {
 	if a.client != nil {
 		a.client.Close()
 	}
+	if a.tracer != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		defer cancel()
+		err = a.tracer.Close(ctx)
+	}
 	if a.store != nil {
-		err = a.store.Close()
+		err = errors.Join(err, a.store.Close())
 	}
 	return err
 }
@@ -230,6 +239,7 @@ func (a *App) depth() (telemetry.Queue, error) {
 
 // onRefused keeps a rate limit, so that no process asks early.
 func (a *App) onRefused(installation int64, until time.Time) {
+	a.metrics.Refused(fmt.Sprint(installation))
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	if err := a.store.SetRefused(ctx, installation, until); err != nil {
@@ -264,10 +274,6 @@ func (a *App) watchRefusals(ctx context.Context) {
 			a.options.Log.Warn().Err(err).Msg("rate limits of other processes are not known")
 		}
 	}
-}
-
-func (a *App) onCall(c gh.CallInfo) {
-	a.metrics.Call(c.Route, fmt.Sprint(c.Status), fmt.Sprint(c.Installation), c.Duration, c.RateRemaining)
 }
 
 // processName is unique for each process, so that a lease names its holder.

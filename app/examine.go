@@ -47,7 +47,7 @@ func Examine(ctx context.Context, settings Settings, owner, name string) (doctor
 type outsider struct {
 	settings Settings
 	log      zerolog.Logger
-	onCall   func(gh.CallInfo)
+	onCall   func(context.Context, gh.CallInfo)
 }
 
 func outsideOf(s Settings, log zerolog.Logger) *outsider {
@@ -100,7 +100,7 @@ type skewMeter struct {
 
 // note takes an answer, which was given between its sending and now, and whose
 // date was cut to whole seconds.
-func (m *skewMeter) note(c gh.CallInfo) {
+func (m *skewMeter) note(_ context.Context, c gh.CallInfo) {
 	if c.Date.IsZero() {
 		return
 	}

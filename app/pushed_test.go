@@ -168,7 +168,7 @@ func TestPushThatIsNotSeenWhole(t *testing.T) {
 		"many":        `{"ref": "refs/heads/main", "after": %q, "commits": [` + strings.Join(many, ",") + `]}`,
 	} {
 		w.gh.ResetCalls()
-		d := w.gh.Send("push", "", w.ours(pr, fmt.Appendf(nil, body, tip)))
+		d := w.gh.Send("push", "", w.asOurs(pr, fmt.Appendf(nil, body, tip)))
 		w.idle()
 		var answer struct{ Status string }
 		if err := json.Unmarshal([]byte(d.Response), &answer); err != nil || answer.Status != "accepted" || len(w.gh.Calls()) != 1 {

@@ -16,8 +16,10 @@ import (
 	"github.com/golang-jwt/jwt/v4"
 	"github.com/rs/zerolog"
 	"go.yaml.in/yaml/v3"
+	"golang.org/x/net/http/httpguts"
 
 	"github.com/reviewgate/reviewgate/app/internal/store"
+	"github.com/reviewgate/reviewgate/app/internal/telemetry"
 	"github.com/reviewgate/reviewgate/config"
 )
 
@@ -45,6 +47,9 @@ type Settings struct {
 	SweepInterval       time.Duration
 	// Retention is how long reviews and closed pull requests are kept, 0 for ever.
 	Retention time.Duration
+
+	// Traces say where spans go; the zero value means nowhere.
+	Traces telemetry.Tracing
 }
 
 // The keys of the settings, in the environment and in the file. Those of
@@ -64,11 +69,19 @@ const (
 	keyDeliveryLog    = "REVIEWGATE_DELIVERY_LOG_INTERVAL"
 	keySweep          = "REVIEWGATE_SWEEP_INTERVAL"
 	keyRetention      = "REVIEWGATE_RETENTION"
+
+	// OpenTelemetry's own names.
+	keyOTLP         = "OTEL_EXPORTER_OTLP_ENDPOINT"
+	keyOTLPTraces   = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
+	keyOTLPHeaders  = "OTEL_EXPORTER_OTLP_HEADERS"
+	keyOTLPProtocol = "OTEL_EXPORTER_OTLP_PROTOCOL"
+	keyOTELService  = "OTEL_SERVICE_NAME"
 )
 
 var keys = []string{
 	keyAppID, keyPrivateKey, keyPrivateKeyFile, keyWebhookSecret, keyV3URL, keyV4URL, keyWebURL,
 	keyAddr, keyDatabaseURL, keyConfigDir, keyLogLevel, keyDeliveryLog, keySweep, keyRetention,
+	keyOTLP, keyOTLPTraces, keyOTLPHeaders, keyOTLPProtocol, keyOTELService,
 }
 
 // SettingsError lists everything that is wrong with the settings.
@@ -101,6 +114,8 @@ func LoadSettings(getenv func(string) string, file string) (Settings, error) {
 		DeliveryLogInterval: r.duration(keyDeliveryLog, 5*time.Minute),
 		SweepInterval:       r.duration(keySweep, time.Hour),
 		Retention:           r.retention(),
+
+		Traces: r.traces(),
 	}
 	if len(r.problems) > 0 {
 		return Settings{}, &SettingsError{Problems: r.problems}
@@ -234,7 +249,11 @@ func (r *settingsReader) url(key, fallback string) string {
 	}
 	u, err := url.Parse(v)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		r.problem("%s is %q: write a whole URL such as %s", key, v, fallback)
+		example := fallback
+		if example == "" {
+			example = "http://127.0.0.1:4318"
+		}
+		r.problem("%s is %q: write a whole URL such as %s", key, redactURL(v), example)
 		return fallback
 	}
 	return v
@@ -331,6 +350,41 @@ func (r *settingsReader) retention() time.Duration {
 		return defaultRetention
 	}
 	return time.Duration(n) * day
+}
+
+// traces reads where spans go. The endpoint for all signals is a base URL, the
+// one for traces is used as it is.
+func (r *settingsReader) traces() telemetry.Tracing {
+	endpoint := r.url(keyOTLPTraces, "")
+	if base := r.url(keyOTLP, ""); endpoint == "" && base != "" {
+		endpoint = withSlash(base) + "v1/traces"
+	}
+	if endpoint == "" {
+		return telemetry.Tracing{}
+	}
+	if p := r.get(keyOTLPProtocol); p == "grpc" {
+		r.problem("%s is %q: spans are sent as http/json; name the collector's HTTP port, usually 4318, and leave this out", keyOTLPProtocol, p)
+	}
+	t := telemetry.Tracing{Endpoint: endpoint, Service: r.get(keyOTELService)}
+	if t.Service == "" {
+		t.Service = "reviewgate"
+	}
+	for i, pair := range strings.Split(r.get(keyOTLPHeaders), ",") {
+		if strings.TrimSpace(pair) == "" {
+			continue
+		}
+		name, value, found := strings.Cut(pair, "=")
+		value, err := url.PathUnescape(strings.TrimSpace(value))
+		if name = strings.TrimSpace(name); !found || err != nil || !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value) {
+			r.problem("%s: entry %d is no header: write NAME=VALUE, the value as in a URL, and commas between", keyOTLPHeaders, i+1)
+			continue
+		}
+		if t.Headers == nil {
+			t.Headers = map[string]string{}
+		}
+		t.Headers[name] = value
+	}
+	return t
 }
 
 // short writes 5m where Duration.String writes 5m0s.

@@ -2,9 +2,16 @@ package app
 
 import "runtime/debug"
 
-// Version is the module version that the binary was built from, or the first
-// seven digits of the commit, or "devel".
+// built is the version that the linker was told, as for the image, whose build
+// sees no commits.
+var built string
+
+// Version is the version that the binary was built as, or its module's, or the
+// first seven digits of the commit, or "devel".
 func Version() string {
+	if built != "" {
+		return built
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "devel"

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/internal/store/pgtest"
+	"github.com/reviewgate/reviewgate/app/internal/telemetry"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 )
@@ -36,6 +38,8 @@ type world struct {
 	scans     time.Duration // between reviews for others' checks; 0 for the default
 	server    config.Layer  // the server's config, if it has one
 	agents    map[string]dispatch.Agent
+	log       io.Writer // takes the log at debug level; nil for the test's own, at info
+	traces    telemetry.Tracing
 	stop      func() error
 }
 
@@ -90,8 +94,12 @@ func database(t *testing.T) string {
 // run starts the App on the world's database.
 func (w *world) run() {
 	w.Helper()
+	log := zerolog.New(zerolog.NewTestWriter(w.T)).Level(zerolog.InfoLevel)
+	if w.log != nil {
+		log = zerolog.New(w.log).Level(zerolog.DebugLevel)
+	}
 	a, err := New(context.Background(), w.settings(), Options{
-		Log: zerolog.New(zerolog.NewTestWriter(w.T)).Level(zerolog.InfoLevel), Version: "test",
+		Log: log, Version: "test",
 		RetryBase: 50 * time.Millisecond, DrainTimeout: 10 * time.Second, LeaseTTL: w.leaseTTL, ScanInterval: w.scans,
 		Workers: w.workers, Agents: w.agents,
 	})
@@ -124,7 +132,7 @@ func (w *world) settings() Settings {
 		AppID: w.gh.AppID(), PrivateKey: w.gh.AppPrivateKeyPEM(), WebhookSecrets: [][]byte{[]byte(secret)},
 		V3URL: w.gh.URL + "/api/v3/", V4URL: w.gh.URL + "/api/graphql", WebURL: "https://github.test",
 		Addr: "127.0.0.1:0", DatabaseURL: w.db, Config: w.server,
-		DeliveryLogInterval: w.intervals, SweepInterval: w.intervals,
+		DeliveryLogInterval: w.intervals, SweepInterval: w.intervals, Traces: w.traces,
 	}
 }
 

@@ -30,8 +30,8 @@ type Config struct {
 	UserAgent string // default "reviewgate"
 	Log       zerolog.Logger
 	// OnCall, if set, is told of every request that went over the network. It
-	// is called from many goroutines.
-	OnCall func(CallInfo)
+	// is called from many goroutines, with the context of what asked.
+	OnCall func(context.Context, CallInfo)
 	// OnRefused, if set, is told until when GitHub refuses an installation's
 	// calls for a rate limit, or for 0 the App's own, whenever that is later
 	// than was known. The call that was refused returns after it.

@@ -633,7 +633,7 @@ func TestCallsAreTold(t *testing.T) {
 	var log strings.Builder
 	client := w.newClient(func(c *Config) {
 		c.Log = c.Log.Output(&lockedWriter{w: &log})
-		c.OnCall = func(i CallInfo) {
+		c.OnCall = func(_ context.Context, i CallInfo) {
 			mu.Lock()
 			defer mu.Unlock()
 			told = append(told, fmt.Sprint(i.Route, " ", i.Status))

@@ -48,7 +48,7 @@ func (s *source) fetchChange(ctx context.Context, p partial, e ends) (normalize.
 	if err == nil {
 		info.Status = http.StatusOK
 	}
-	s.client.wire.record(&call{target: s.target}, info, sent, err)
+	s.client.wire.record(ctx, &call{target: s.target}, info, sent, err)
 	if err != nil {
 		return none, err
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/reviewgate/reviewgate/app/internal/trail"
 	"github.com/reviewgate/reviewgate/app/review"
 )
 
@@ -57,7 +58,7 @@ type wire struct {
 	next   http.RoundTripper
 	api    *url.URL
 	log    zerolog.Logger
-	onCall func(CallInfo)
+	onCall func(context.Context, CallInfo)
 }
 
 func newWire(c Config, api *url.URL) *wire {
@@ -99,10 +100,10 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 		if errors.Is(req.Context().Err(), context.Canceled) {
 			return nil, err // nobody wants the answer any more: no trouble of GitHub's
 		}
-		w.record(c, info, sent, err)
+		w.record(req.Context(), c, info, sent, err)
 		return nil, err
 	}
-	w.watch(c, info, sent, resp)
+	w.watch(req.Context(), c, info, sent, resp)
 	if err := limits.note(resp, sent); err != nil {
 		return nil, err
 	}
@@ -125,7 +126,7 @@ func (w *wire) allow(req *http.Request, c *call, l *limits) error {
 }
 
 // watch records the call when the answer has been read, and bounds its size.
-func (w *wire) watch(c *call, info CallInfo, sent time.Time, resp *http.Response) {
+func (w *wire) watch(ctx context.Context, c *call, info CallInfo, sent time.Time, resp *http.Response) {
 	info.Status = resp.StatusCode
 	if t, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
 		info.Date = t
@@ -133,7 +134,7 @@ func (w *wire) watch(c *call, info CallInfo, sent time.Time, resp *http.Response
 	if n, err := strconv.Atoi(resp.Header.Get("X-RateLimit-Remaining")); err == nil && n >= 0 {
 		info.RateRemaining = n
 	}
-	done := sync.OnceFunc(func() { w.record(c, info, sent, nil) })
+	done := sync.OnceFunc(func() { w.record(ctx, c, info, sent, nil) })
 	switch {
 	case resp.StatusCode == http.StatusNotModified: // which the HTTP cache never closes
 		resp.Body.Close()
@@ -204,7 +205,7 @@ func checkToken(resp *http.Response) (*http.Response, error) {
 	return resp, nil
 }
 
-func (w *wire) record(c *call, info CallInfo, sent time.Time, err error) {
+func (w *wire) record(ctx context.Context, c *call, info CallInfo, sent time.Time, err error) {
 	info.Duration = time.Since(sent)
 	level := zerolog.DebugLevel
 	if err != nil || info.Status >= 400 && !isUsual(c, info.Status) {
@@ -217,9 +218,9 @@ func (w *wire) record(c *call, info CallInfo, sent time.Time, err error) {
 	if c.target.RepoID != 0 {
 		event.Str("target", c.target.Key())
 	}
-	event.Msg("GitHub call")
+	event.EmbedObject(trail.Of(ctx)).Msg("GitHub call")
 	if w.onCall != nil {
-		w.onCall(info)
+		w.onCall(ctx, info)
 	}
 }
 

@@ -8,6 +8,7 @@
 //   - TestLoad sends a burst of signed webhooks at a fixed pace.
 //   - TestReplicas has two servers share the work of one PostgreSQL.
 //   - TestLarge has changes of many files reviewed, and measures time and memory.
+//   - TestIdle leaves a server alone, and measures it.
 //
 // In "go test ./..." they are small. The flags make them large:
 //

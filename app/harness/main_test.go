@@ -27,6 +27,7 @@ var (
 	flagRate     = flag.Float64("rate", 8, "events a second")
 	flagTrouble  = flag.Duration("trouble", 0, "how long GitHub is in trouble; in TestChaos for as long as servers are killed if not 0")
 	flagHooks    = flag.Int("hooks", 0, "webhooks of TestLoad's burst")
+	flagRest     = flag.Duration("rest", time.Second, "how long TestIdle leaves a server alone")
 	flagPatience = flag.Duration("patience", 2*time.Minute, "how long to wait for everything to be answered")
 	flagBinary   = flag.String("binary", "", "reviewgate to try; built from the tree if empty")
 	flagKeep     = flag.String("keep", "", "directory to keep databases and logs in")

@@ -178,7 +178,7 @@ func (s *server) metrics() map[string]float64 {
 // quiet reports whether no ask is unanswered and no job waits or runs.
 func (s *server) quiet() bool {
 	m := s.metrics()
-	if m == nil {
+	if m == nil || m["reviewgate_database_up"] != 1 {
 		return false
 	}
 	return m["reviewgate_queue_waiting"]+m["reviewgate_queue_running"]+m["reviewgate_queue_later"]+m["reviewgate_oldest_unanswered_seconds"] == 0

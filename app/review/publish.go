@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/reviewgate/reviewgate/app/internal/trail"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -15,6 +16,7 @@ import (
 // comment. It looks at the head again first; a review of another head is
 // never shown as the answer for this one.
 func (s *Service) publish(ctx context.Context, lease Lease, state TargetState, r *StoredReview) error {
+	trail.Of(ctx).SetRun(r.RunID)
 	talk, err := s.lookAgain(ctx, lease, state, r)
 	if err != nil {
 		return err

@@ -8,9 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/reviewgate/reviewgate/app/agents/codescanning"
+	"github.com/reviewgate/reviewgate/app/internal/trail"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -34,13 +36,15 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState) (d
 	out := &outside{service: s, target: state.Target, src: src, trouble: map[string]error{}, seen: map[string]codescanning.Seen{}}
 	var outcome run.Outcome
 	var unopened error
+	runID := newRunID()
+	trail.Of(ctx).SetRun(runID)
 	g, gctx := errgroup.WithContext(ctx)
 	both(g, func() (err error) {
 		unopened, err = s.openEarly(gctx, lease, state, src)
 		return err
 	}, func() (err error) {
 		outcome, err = s.Pipeline.Run(gctx, src, run.Options{
-			RunID:   newRunID(),
+			RunID:   runID,
 			Trigger: state.Reason,
 			Previous: func(ctx context.Context, f *pipeline.PRFacts) (*pipeline.PreviousReport, error) {
 				return s.Store.PreviousReport(ctx, lease.Key, f.Head.SHA)
@@ -72,7 +76,7 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState) (d
 	}
 	facts := &outcome.Review.Facts
 	outcome.Record.APICalls = src.Calls()
-	s.observe(outcome)
+	s.observe(ctx, outcome)
 	if err := s.followHead(ctx, lease.Key, state, facts.Head.SHA); err != nil {
 		return false, err
 	}
@@ -172,15 +176,24 @@ func checkFacts(f *pipeline.PRFacts, cfg *config.Config) error {
 	return nil
 }
 
-func (s *Service) observe(o run.Outcome) {
+// observe logs what ran, one line each, and tells the observer. Trouble is told
+// of louder.
+func (s *Service) observe(ctx context.Context, o run.Outcome) {
 	if s.Observe.Reviewed != nil {
 		s.Observe.Reviewed(string(o.Review.Report.Decision), o.Record.Duration())
 	}
+	begun := o.Record.StartedAt // of the stage: they run one after the other
+	dispatched := begun
 	for _, st := range o.Record.Stages {
-		s.Log.Debug().Str("run", o.Record.RunID).Str("stage", string(st.Stage)).Float64("ms", st.DurationMS).Str("error", st.Error).Msg("stage")
+		s.Log.WithLevel(levelOf(st.Error != "")).EmbedObject(trail.Of(ctx)).
+			Str("stage", string(st.Stage)).Float64("took_ms", st.DurationMS).Str("error", st.Error).Msg("stage")
 		if s.Observe.Stage != nil {
-			s.Observe.Stage(string(st.Stage), milliseconds(st.DurationMS))
+			s.Observe.Stage(ctx, string(st.Stage), begun, milliseconds(st.DurationMS))
 		}
+		if st.Stage == pipeline.StageDispatch {
+			dispatched = begun
+		}
+		begun = begun.Add(milliseconds(st.DurationMS))
 	}
 	status := map[string]pipeline.AgentStatus{}
 	for _, r := range o.Review.Results {
@@ -190,11 +203,23 @@ func (s *Service) observe(o run.Outcome) {
 		if a.Attempts == 0 {
 			continue // carried over
 		}
-		s.Log.Debug().Str("run", o.Record.RunID).Str("agent", a.Agent).Str("status", string(status[a.Agent])).Float64("ms", a.DurationMS).Int("attempts", a.Attempts).Msg("agent")
+		s.Log.WithLevel(levelOf(agentFailed(status[a.Agent]))).EmbedObject(trail.Of(ctx)).
+			Str("agent", a.Agent).Str("status", string(status[a.Agent])).Float64("took_ms", a.DurationMS).Int("attempts", a.Attempts).Msg("agent")
 		if s.Observe.Agent != nil {
-			s.Observe.Agent(a.Agent, string(status[a.Agent]), milliseconds(a.DurationMS))
+			s.Observe.Agent(ctx, a.Agent, string(status[a.Agent]), dispatched, milliseconds(a.DurationMS))
 		}
 	}
+}
+
+func agentFailed(s pipeline.AgentStatus) bool {
+	return s == pipeline.AgentFailed || s == pipeline.AgentTimedOut || s == pipeline.AgentMalformed
+}
+
+func levelOf(trouble bool) zerolog.Level {
+	if trouble {
+		return zerolog.WarnLevel
+	}
+	return zerolog.DebugLevel
 }
 
 func milliseconds(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }

@@ -42,8 +42,10 @@ type Options struct {
 // Observer is told what happened, for metrics. Any field may be nil.
 type Observer struct {
 	Reviewed func(decision string, d time.Duration)
-	Stage    func(stage string, d time.Duration)
-	Agent    func(agent, status string, d time.Duration)
+	// Stage and Agent are told when what they name began: of an agent it is
+	// known that this was after its stage did.
+	Stage func(ctx context.Context, stage string, begun time.Time, d time.Duration)
+	Agent func(ctx context.Context, agent, status string, begun time.Time, d time.Duration)
 	// GaveUp is told of reviews that could not be completed, by why: "access",
 	// "github", "crashes", "internal".
 	GaveUp func(why string)

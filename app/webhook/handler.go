@@ -43,10 +43,10 @@ type Config struct {
 	MaxReading int64
 	// Now is the clock. Default time.Now.
 	Now func() time.Time
-	// Observe, if set, is told of each request: the event's name ("" before
-	// the signature has proved it), the outcome in a word, and how long it
-	// took.
-	Observe func(event, outcome string, d time.Duration)
+	// Observe, if set, is told of each request: what is known of the delivery
+	// (its event's name is "" before the signature has proved it), the target
+	// whose state it changed or "", the outcome in a word, and how long it took.
+	Observe func(ctx context.Context, d review.Delivery, target, outcome string, took time.Duration)
 }
 
 type handler struct {
@@ -92,6 +92,7 @@ const (
 type answer struct {
 	status  int
 	outcome string
+	target  string // whose state was changed, if any
 	message string // for a person, on refusal
 }
 
@@ -104,7 +105,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d := review.Delivery{ReceivedAt: start}
 	a := h.serve(w, r, &d)
 	h.reply(w, a)
-	h.record(d, a, h.Now().Sub(start))
+	h.record(r.Context(), d, a, h.Now().Sub(start))
 }
 
 func (h *handler) serve(w http.ResponseWriter, r *http.Request, d *review.Delivery) *answer {
@@ -122,7 +123,7 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request, d *review.Delive
 	acc, err := h.store(r.Context(), *d)
 	if err != nil {
 		h.Log.Error().Err(err).Str("delivery", d.GUID).Str("event", d.Event).Msg("could not store a delivery")
-		return &answer{http.StatusServiceUnavailable, outcomeFailed, "the delivery could not be stored; deliver it again"}
+		return &answer{status: http.StatusServiceUnavailable, outcome: outcomeFailed, message: "the delivery could not be stored; deliver it again"}
 	}
 	return accepted(*d, acc)
 }
@@ -161,7 +162,7 @@ func (h *handler) store(ctx context.Context, d review.Delivery) (review.Accepted
 }
 
 func accepted(d review.Delivery, acc review.Accepted) *answer {
-	a := &answer{status: http.StatusAccepted, outcome: outcomeAccepted}
+	a := &answer{status: http.StatusAccepted, outcome: outcomeAccepted, target: acc.Key}
 	switch {
 	case acc.Duplicate:
 		a.outcome = outcomeDuplicate
@@ -248,15 +249,19 @@ func (h *handler) reply(w http.ResponseWriter, a *answer) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-func (h *handler) record(d review.Delivery, a *answer, took time.Duration) {
+func (h *handler) record(ctx context.Context, d review.Delivery, a *answer, took time.Duration) {
 	if h.Observe != nil {
-		h.Observe(d.Event, a.outcome, took)
+		h.Observe(ctx, d, a.target, a.outcome, took)
 	}
 	level := zerolog.InfoLevel
 	if a.outcome == outcomeRejected {
 		level = zerolog.WarnLevel
 	}
-	h.Log.WithLevel(level).
+	line := h.Log.WithLevel(level)
+	if a.target != "" {
+		line.Str("target", a.target)
+	}
+	line.
 		Str("delivery", d.GUID).Str("event", d.Event).Str("action", d.Action).
 		Int64("installation", d.Installation).Int64("repository", d.RepoID).
 		Int("status", a.status).Str("outcome", a.outcome).Str("reason", a.message).

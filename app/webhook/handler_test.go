@@ -233,7 +233,9 @@ func TestAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var seen string
 			h := newHandler(t, &tt.inbox, func(c *Config) {
-				c.Observe = func(event, outcome string, _ time.Duration) { seen = event + " " + outcome }
+				c.Observe = func(_ context.Context, d review.Delivery, _, outcome string, _ time.Duration) {
+					seen = d.Event + " " + outcome
+				}
 			})
 			w := serve(h, delivery(tt.event, opened))
 			if w.Code != tt.status || strings.TrimSpace(w.Body.String()) != tt.body {
@@ -249,7 +251,9 @@ func TestAnswers(t *testing.T) {
 func TestUnprovenEventIsNoMetric(t *testing.T) {
 	seen := "nothing"
 	h := newHandler(t, &inbox{}, func(c *Config) {
-		c.Observe = func(event, outcome string, _ time.Duration) { seen = event + "/" + outcome }
+		c.Observe = func(_ context.Context, d review.Delivery, _, outcome string, _ time.Duration) {
+			seen = d.Event + "/" + outcome
+		}
 	})
 	r := delivery("made_up", "{}")
 	r.Header.Set("X-Hub-Signature-256", sign([]byte("guess"), "{}"))

@@ -37,7 +37,10 @@ that are not set there, from a YAML or JSON file with the same keys:
                                  what was answered (1h)
   REVIEWGATE_RETENTION           how many days reviews and closed pull requests are
                                  kept (90d); 0 for ever
-  REVIEWGATE_LOG_LEVEL           debug, info, warn or error (info)`,
+  REVIEWGATE_LOG_LEVEL           debug, info, warn or error (info)
+  OTEL_EXPORTER_OTLP_ENDPOINT    where traces go, as OTLP over HTTP in JSON (nowhere);
+                                 OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, ..._HEADERS,
+                                 OTEL_SERVICE_NAME as OpenTelemetry has them`,
 		Example: "  GITHUB_APP_INTEGRATION_ID=123456 GITHUB_APP_PRIVATE_KEY_FILE=app.pem \\\n" +
 			"    GITHUB_APP_WEBHOOK_SECRET=... reviewgate serve",
 		Args: cobra.NoArgs,

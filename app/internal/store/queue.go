@@ -6,12 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
+	"github.com/rs/zerolog"
 
+	"github.com/reviewgate/reviewgate/app/internal/trail"
 	"github.com/reviewgate/reviewgate/app/review"
 )
 
@@ -33,7 +36,22 @@ type QueueOptions struct {
 	RescueInterval time.Duration
 	// Periodic are jobs that are begun at the start and then again and again.
 	Periodic []Periodic
+	// Begin, if set, is told of each job that is begun. The job runs in the
+	// context that it returns, and end is told how that went.
+	Begin func(context.Context, *trail.Trail) (_ context.Context, end func(Outcome))
 }
+
+// Outcome is how one attempt at a job ended.
+type Outcome string
+
+// The outcomes.
+const (
+	OutcomeDone     Outcome = "done"
+	OutcomePutOff   Outcome = "put_off"  // tried again later
+	OutcomeGivenUp  Outcome = "given_up" // a target's state says what is left to do
+	OutcomePanicked Outcome = "panicked" // tried again, maxRuns times in all
+	OutcomeStopped  Outcome = "stopped"  // with the queue, to run again after the next start
+)
 
 // Periodic is a job that one of the processes on the database begins each time
 // the interval has passed, whose least is a second. While one is alive no other
@@ -70,6 +88,11 @@ func NewQueue(s *Store, worker review.Worker, opts QueueOptions) (*Queue, error)
 	setDefault(&opts.FetchCooldown, 10*time.Millisecond)
 	setDefault(&opts.FetchInterval, time.Second)
 	setDefault(&opts.RescueInterval, 5*time.Second)
+	if opts.Begin == nil {
+		opts.Begin = func(ctx context.Context, _ *trail.Trail) (context.Context, func(Outcome)) {
+			return ctx, func(Outcome) {}
+		}
+	}
 	q := &Queue{store: s, worker: worker, opts: opts, stopRescue: func() {}}
 
 	workers := river.NewWorkers()
@@ -251,33 +274,47 @@ func (w *jobWorker[A]) Work(ctx context.Context, j *river.Job[A]) error {
 	return w.queue.work(ctx, j.JobRow, j.Args)
 }
 
-// work does a job and puts its error in River's terms.
+// work does a job, and logs how that went.
 func (q *Queue) work(ctx context.Context, row *rivertype.JobRow, args jobArgs) error {
 	job := args.job()
 	job.Attempt = row.Attempt + snoozes(row)
-	log := q.store.log.With().Str("job", string(job.Kind)).Int64("id", row.ID).Logger()
-	if job.Key == "" && row.Attempt > maxRuns {
-		log.Error().Int("runs", row.Attempt-1).Msg("job given up: its process died, or it panicked, each time")
-		return q.giveUp(ctx, args, errors.New("died each time"))
+	t := &trail.Trail{Kind: string(job.Kind), Job: row.ID, Attempt: job.Attempt, Target: job.Key, Delivery: args.delivery()}
+	ctx, end := q.opts.Begin(trail.With(ctx, t), t)
+	begun := time.Now()
+	outcome, line, err := q.attempt(ctx, row, args, job)
+	end(outcome)
+	line.EmbedObject(t)
+	if t.Target != "" {
+		line.Str("target", t.Target)
 	}
+	line.Int("attempt", t.Attempt).Float64("took_ms", float64(time.Since(begun).Microseconds())/1000).
+		Msg("job " + strings.ReplaceAll(string(outcome), "_", " "))
+	return err
+}
 
+// attempt does a job once and puts its error in River's terms. line is the
+// beginning of what is to be logged of it.
+func (q *Queue) attempt(ctx context.Context, row *rivertype.JobRow, args jobArgs, job review.Job) (_ Outcome, line *zerolog.Event, _ error) {
+	log := &q.store.log
+	if job.Key == "" && row.Attempt > maxRuns {
+		return OutcomeGivenUp, log.Error().Str("why", "its process died, or it panicked, each time"),
+			q.giveUp(ctx, args, errors.New("died each time"))
+	}
 	err := q.guarded(ctx, job)
 	var retry *review.RetryError
 	var panicked *panicError
 	switch {
 	case err == nil:
-		return nil
+		return OutcomeDone, log.Info(), nil
 	case errors.As(err, &retry):
-		log.Debug().Err(retry.Err).Dur("after_ms", retry.After).Msg("job put off")
-		return q.putOff(ctx, job, retry.After)
+		return OutcomePutOff, log.Info().Err(retry.Err).Dur("again_in_ms", retry.After), q.putOff(ctx, job, retry.After)
 	case errors.As(err, &panicked):
-		log.Error().Err(err).Str("stack", string(panicked.stack)).Msg("job panicked")
-		return err // River counts it and tries again after panicBackoff
+		// River counts it and tries again after panicBackoff.
+		return OutcomePanicked, log.Error().Err(err).Str("stack", string(panicked.stack)), err
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
-		return err // the queue stops; River keeps the job
+		return OutcomeStopped, log.Info(), err // River keeps the job
 	}
-	log.Error().Err(err).Msg("job given up")
-	return q.giveUp(ctx, args, err)
+	return OutcomeGivenUp, log.Error().Err(err), q.giveUp(ctx, args, err)
 }
 
 func (q *Queue) putOff(ctx context.Context, job review.Job, after time.Duration) error {

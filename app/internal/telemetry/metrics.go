@@ -1,31 +1,69 @@
-// Package telemetry holds the server's Prometheus metrics.
+// Package telemetry holds the server's Prometheus metrics, and its traces where
+// an endpoint for them is set.
 package telemetry
 
 import (
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 )
 
-// Metrics are all metrics of one server, in a registry of their own.
+// Metrics are all metrics of one server, in a registry of their own. The
+// values of every label are bounded: by what GitHub and the code can name, by
+// the number of installations, or by [other].
 type Metrics struct {
 	Registry *prometheus.Registry
+
+	agents []string // that are told apart, sorted
+	events atMost
 
 	deliveries *prometheus.CounterVec
 	ack        prometheus.Histogram
 	reviews    *prometheus.CounterVec
 	review     prometheus.Histogram
+	jobs       *prometheus.CounterVec
+	job        *prometheus.HistogramVec
 	stage      *prometheus.HistogramVec
 	agent      *prometheus.HistogramVec
 	calls      *prometheus.CounterVec
 	call       *prometheus.HistogramVec
 	rateLeft   *prometheus.GaugeVec
+	refusals   *prometheus.CounterVec
 	gaveUp     *prometheus.CounterVec
 	found      *prometheus.CounterVec
 	config     *prometheus.CounterVec
 	issues     *prometheus.CounterVec
 }
+
+// other stands for all values of a label that are not told apart.
+const other = "other"
+
+// atMost lets the first values through that it is given, up to a number.
+type atMost struct {
+	mu   sync.Mutex
+	seen []string
+	max  int
+}
+
+func (a *atMost) value(v string) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case slices.Contains(a.seen, v):
+		return v
+	case len(a.seen) < a.max:
+		a.seen = append(a.seen, v)
+		return v
+	}
+	return other
+}
+
+// maxEvents is above the number of events that an App can subscribe to. The
+// header that names the event is not signed.
+const maxEvents = 100
 
 // Queue is what is known of the queue when metrics are read.
 type Queue struct {
@@ -35,30 +73,50 @@ type Queue struct {
 	Oldest  time.Duration // since the oldest ask that is not answered
 }
 
-// New returns metrics. depth is asked each time they are read.
-func New(depth func() (Queue, error)) *Metrics {
+// Options are what metrics are made from.
+type Options struct {
+	Version string
+	// Agents are the ids of agents that are told apart: those of repositories
+	// are as many as people write.
+	Agents []string
+	// Jobs are the kinds of jobs.
+	Jobs []string
+	// Depth is asked each time the metrics are read.
+	Depth func() (Queue, error)
+}
+
+// New returns metrics.
+func New(o Options) *Metrics {
 	seconds := []float64{.001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}
 	m := &Metrics{
 		Registry: prometheus.NewRegistry(),
+		agents:   slices.Sorted(slices.Values(o.Agents)),
+		events:   atMost{max: maxEvents},
 		deliveries: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "reviewgate_deliveries_total", Help: "Webhook deliveries, by event and what became of them."},
+			Name: "reviewgate_deliveries_total", Help: "Webhook deliveries, by event and what became of them: accepted, duplicate, no_op, rejected, failed."},
 			[]string{"event", "outcome"}),
 		ack: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "reviewgate_delivery_ack_seconds", Help: "From a webhook's arrival to its answer, durably stored.", Buckets: seconds}),
 		reviews: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "reviewgate_reviews_total", Help: "Reviews done, by decision."}, []string{"decision"}),
+			Name: "reviewgate_reviews_total", Help: "Reviews done, by decision: pass, pass_with_warnings, needs_fixes, fail."}, []string{"decision"}),
 		review: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "reviewgate_review_seconds", Help: "Duration of the pipeline.", Buckets: seconds}),
+		jobs: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "reviewgate_jobs_total", Help: "Attempts at jobs of the queue, by kind and how they ended: done, put_off, given_up, panicked, stopped."}, []string{"kind", "outcome"}),
+		job: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "reviewgate_job_seconds", Help: "Duration of an attempt at a job.", Buckets: seconds}, []string{"kind"}),
 		stage: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "reviewgate_stage_seconds", Help: "Duration of a stage.", Buckets: seconds}, []string{"stage"}),
+			Name: "reviewgate_stage_seconds", Help: "Duration of a stage of the pipeline.", Buckets: seconds}, []string{"stage"}),
 		agent: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "reviewgate_agent_seconds", Help: "Duration of an agent, by how it ended.", Buckets: seconds}, []string{"agent", "status"}),
+			Name: "reviewgate_agent_seconds", Help: "Duration of an agent, by how it ended: ok, failed, timed_out, malformed, skipped, discarded. Agents of repositories are \"other\".", Buckets: seconds}, []string{"agent", "status"}),
 		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "reviewgate_github_calls_total", Help: "Calls of GitHub's API, by route and HTTP status (0: no answer)."}, []string{"route", "status"}),
 		call: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "reviewgate_github_call_seconds", Help: "Duration of calls of GitHub's API.", Buckets: seconds}, []string{"route"}),
 		rateLeft: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "reviewgate_github_rate_remaining", Help: "Calls left of an installation's primary rate limit."}, []string{"installation"}),
+			Name: "reviewgate_github_rate_remaining", Help: "Calls left of an installation's primary rate limit; installation 0 is the App itself."}, []string{"installation"}),
+		refusals: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "reviewgate_github_refusals_total", Help: "Times that GitHub refused an installation's calls for a rate limit, primary or secondary."}, []string{"installation"}),
 		gaveUp: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "reviewgate_reviews_given_up_total", Help: "Reviews that could not be completed, by why: access, github, crashes, internal."}, []string{"why"}),
 		found: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -68,14 +126,30 @@ func New(depth func() (Queue, error)) *Metrics {
 		issues: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "reviewgate_issues_total", Help: "Issues about what was merged, by what became of them: created, updated, closed, left, waiting, refused, dropped."}, []string{"outcome"}),
 	}
-	m.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		m.deliveries, m.ack, m.reviews, m.review, m.stage, m.agent, m.calls, m.call, m.rateLeft, m.gaveUp, m.found, m.config, m.issues, queueCollector{depth})
+	// Counters of trouble are there from the start: a rise from nothing is none
+	// to Prometheus.
+	for _, kind := range o.Jobs {
+		m.jobs.WithLabelValues(kind, "panicked")
+		m.jobs.WithLabelValues(kind, "given_up")
+	}
+	for _, why := range []string{"access", "github", "crashes", "internal"} {
+		m.gaveUp.WithLabelValues(why)
+	}
+	for _, what := range []string{"delivery", "pull_request", "check"} {
+		m.found.WithLabelValues(what)
+	}
+	build := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "reviewgate_build_info", Help: "1, by the version that runs.", ConstLabels: prometheus.Labels{"version": o.Version}})
+	build.Set(1)
+	m.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), build,
+		m.deliveries, m.ack, m.reviews, m.review, m.jobs, m.job, m.stage, m.agent,
+		m.calls, m.call, m.rateLeft, m.refusals, m.gaveUp, m.found, m.config, m.issues, queueCollector{o.Depth})
 	return m
 }
 
 // Delivery counts a webhook delivery.
 func (m *Metrics) Delivery(event, outcome string, d time.Duration) {
-	m.deliveries.WithLabelValues(event, outcome).Inc()
+	m.deliveries.WithLabelValues(m.events.value(event), outcome).Inc()
 	m.ack.Observe(d.Seconds())
 }
 
@@ -85,6 +159,12 @@ func (m *Metrics) Reviewed(decision string, d time.Duration) {
 	m.review.Observe(d.Seconds())
 }
 
+// Job observes an attempt at a job.
+func (m *Metrics) Job(kind, outcome string, d time.Duration) {
+	m.jobs.WithLabelValues(kind, outcome).Inc()
+	m.job.WithLabelValues(kind).Observe(d.Seconds())
+}
+
 // Stage observes a stage.
 func (m *Metrics) Stage(stage string, d time.Duration) {
 	m.stage.WithLabelValues(stage).Observe(d.Seconds())
@@ -92,8 +172,14 @@ func (m *Metrics) Stage(stage string, d time.Duration) {
 
 // Agent observes an agent.
 func (m *Metrics) Agent(agent, status string, d time.Duration) {
+	if _, known := slices.BinarySearch(m.agents, agent); !known {
+		agent = other
+	}
 	m.agent.WithLabelValues(agent, status).Observe(d.Seconds())
 }
+
+// Refused counts a refusal for a rate limit.
+func (m *Metrics) Refused(installation string) { m.refusals.WithLabelValues(installation).Inc() }
 
 // GaveUp counts a review that could not be completed.
 func (m *Metrics) GaveUp(why string) { m.gaveUp.WithLabelValues(why).Inc() }
@@ -121,14 +207,16 @@ func (m *Metrics) Call(route, status, installation string, d time.Duration, rema
 type queueCollector struct{ depth func() (Queue, error) }
 
 var (
-	waitingDesc = prometheus.NewDesc("reviewgate_queue_waiting", "Jobs that wait for a worker.", nil, nil)
-	runningDesc = prometheus.NewDesc("reviewgate_queue_running", "Jobs that run.", nil, nil)
-	laterDesc   = prometheus.NewDesc("reviewgate_queue_later", "Jobs that were put off after a failure.", nil, nil)
-	oldestDesc  = prometheus.NewDesc("reviewgate_oldest_unanswered_seconds", "Since the oldest ask for a review that is not answered.", nil, nil)
+	waitingDesc  = prometheus.NewDesc("reviewgate_queue_waiting", "Jobs that wait for a worker.", nil, nil)
+	runningDesc  = prometheus.NewDesc("reviewgate_queue_running", "Jobs that run.", nil, nil)
+	laterDesc    = prometheus.NewDesc("reviewgate_queue_later", "Jobs that were put off after a failure.", nil, nil)
+	databaseDesc = prometheus.NewDesc("reviewgate_database_up", "1 if the queue could be read from the database for this page, 0 if not.", nil, nil)
+	oldestDesc   = prometheus.NewDesc("reviewgate_oldest_unanswered_seconds", "Since the oldest ask for a review that is not answered.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.
 func (queueCollector) Describe(ch chan<- *prometheus.Desc) {
+	ch <- databaseDesc
 	ch <- waitingDesc
 	ch <- runningDesc
 	ch <- laterDesc
@@ -139,9 +227,10 @@ func (queueCollector) Describe(ch chan<- *prometheus.Desc) {
 func (c queueCollector) Collect(ch chan<- prometheus.Metric) {
 	q, err := c.depth()
 	if err != nil {
-		ch <- prometheus.NewInvalidMetric(waitingDesc, err)
+		ch <- prometheus.MustNewConstMetric(databaseDesc, prometheus.GaugeValue, 0)
 		return
 	}
+	ch <- prometheus.MustNewConstMetric(databaseDesc, prometheus.GaugeValue, 1)
 	ch <- prometheus.MustNewConstMetric(waitingDesc, prometheus.GaugeValue, float64(q.Waiting))
 	ch <- prometheus.MustNewConstMetric(runningDesc, prometheus.GaugeValue, float64(q.Running))
 	ch <- prometheus.MustNewConstMetric(laterDesc, prometheus.GaugeValue, float64(q.Later))

@@ -1,0 +1,117 @@
+package telemetry
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+	"go.uber.org/goleak"
+)
+
+func values(t *testing.T, m *Metrics, metric, label string) map[string]int {
+	t.Helper()
+	all, err := m.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]int{}
+	for _, f := range all {
+		if f.GetName() != metric {
+			continue
+		}
+		for _, s := range f.Metric {
+			for _, l := range s.Label {
+				if l.GetName() == label {
+					out[l.GetValue()]++
+				}
+			}
+		}
+	}
+	return out
+}
+
+func metrics(depth func() (Queue, error)) *Metrics {
+	return New(Options{Version: "1", Agents: []string{"security-reviewer", "build-reviewer"}, Depth: depth})
+}
+
+// Agents that repositories write, and events that nobody signed, make no
+// series of their own.
+func TestLabelsAreBounded(t *testing.T) {
+	m := metrics(func() (Queue, error) { return Queue{}, nil })
+	for i := range 1000 {
+		m.Agent(fmt.Sprint("mine-", i), "ok", time.Second)
+		m.Delivery(fmt.Sprint("event_", i), "no_op", time.Second)
+	}
+	m.Agent("build-reviewer", "ok", time.Second)
+	if got := values(t, m, "reviewgate_agent_seconds", "agent"); len(got) != 2 || got[other] != 1 || got["build-reviewer"] != 1 {
+		t.Errorf("agents %v", got)
+	}
+	if got := values(t, m, "reviewgate_deliveries_total", "event"); len(got) != maxEvents+1 || got["event_0"] != 1 || got[other] != 1 {
+		t.Errorf("%d events", len(got))
+	}
+}
+
+// A database that can't be asked is told of, and costs no other metric.
+func TestDatabaseDown(t *testing.T) {
+	for up, err := range map[float64]error{0: errors.New("down"), 1: nil} {
+		m := metrics(func() (Queue, error) { return Queue{Waiting: 3}, err })
+		all, gerr := m.Registry.Gather()
+		if gerr != nil {
+			t.Fatal(gerr)
+		}
+		got := map[string]float64{}
+		for _, f := range all {
+			got[f.GetName()] = f.Metric[0].GetGauge().GetValue()
+		}
+		if g, there := got["reviewgate_database_up"]; !there || g != up {
+			t.Errorf("database_up is %v (%t), want %v", g, there, up)
+		}
+		if _, waiting := got["reviewgate_queue_waiting"]; waiting != (err == nil) {
+			t.Errorf("queue_waiting there: %t, with error %v", waiting, err)
+		}
+	}
+}
+
+func TestNoTracesWithoutAnEndpoint(t *testing.T) {
+	tr := NewTracer(Tracing{}, "1", zerolog.Nop())
+	goleak.VerifyNone(t)
+	ctx, end := tr.Begin(t.Context(), "job")
+	tr.Past(ctx, "stage", time.Now(), time.Second, "")
+	end("")
+	if err := tr.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// A collector that is away, slow or hostile costs a line in the log. The key
+// goes to no other host, and into no log.
+func TestCollectorTrouble(t *testing.T) {
+	var elsewhere bool
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere = true }))
+	defer other.Close()
+	away := httptest.NewServer(nil)
+	away.Close()
+	moved := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
+	defer moved.Close()
+	for _, url := range []string{away.URL, moved.URL, strings.Replace(away.URL, "://", "://user:hunter2@", 1)} {
+		var log bytes.Buffer
+		tr := NewTracer(Tracing{Endpoint: url, Headers: map[string]string{"Authorization": "hunter2"}}, "1", zerolog.New(&log))
+		tr.Past(context.Background(), "delivery", time.Now(), time.Second, "")
+		if err := tr.Close(t.Context()); err != nil {
+			t.Errorf("%s: %v", url, err)
+		}
+		if !strings.Contains(log.String(), "spans not sent") || strings.Contains(log.String(), "hunter2") {
+			t.Errorf("%s: log %s", url, &log)
+		}
+	}
+	if elsewhere {
+		t.Error("the spans and their key went where the collector pointed")
+	}
+}

@@ -1,0 +1,73 @@
+package telemetry
+
+import (
+	"context"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
+
+	"github.com/rs/zerolog"
+)
+
+// Tracing says where spans go. The zero value means nowhere.
+type Tracing struct {
+	Endpoint string            // the URL that takes OTLP in JSON by POST; "" for none
+	Headers  map[string]string // of each request
+	Service  string            // service.name
+}
+
+// Tracer makes the spans of one server. Without an endpoint it makes none, and
+// has no goroutine.
+type Tracer struct {
+	tracer   trace.Tracer
+	provider *sdk.TracerProvider // nil where nothing is traced
+}
+
+// NewTracer returns a tracer. Which traces are kept is for the SDK's own
+// variables to say (OTEL_TRACES_SAMPLER, OTEL_BSP_...).
+func NewTracer(t Tracing, version string, log zerolog.Logger) *Tracer {
+	if t.Endpoint == "" {
+		return &Tracer{tracer: noop.NewTracerProvider().Tracer("")}
+	}
+	p := sdk.NewTracerProvider(
+		sdk.WithBatcher(newExporter(t, log)),
+		sdk.WithResource(resource.NewSchemaless(
+			attribute.String("service.name", t.Service), attribute.String("service.version", version))),
+	)
+	return &Tracer{tracer: p.Tracer("github.com/reviewgate/reviewgate"), provider: p}
+}
+
+// Close sends what is left, as long as ctx lasts.
+func (t *Tracer) Close(ctx context.Context) error {
+	if t.provider == nil {
+		return nil
+	}
+	return t.provider.Shutdown(ctx)
+}
+
+// Begin starts a span, the parent of those that are made in the context. end
+// takes what went wrong, "" for nothing.
+func (t *Tracer) Begin(ctx context.Context, name string, ids ...attribute.KeyValue) (_ context.Context, end func(trouble string, more ...attribute.KeyValue)) {
+	ctx, span := t.tracer.Start(ctx, name, trace.WithAttributes(ids...))
+	return ctx, func(trouble string, more ...attribute.KeyValue) {
+		span.SetAttributes(more...)
+		if trouble != "" {
+			span.SetStatus(codes.Error, trouble)
+		}
+		span.End()
+	}
+}
+
+// Past makes the span of something that is over.
+func (t *Tracer) Past(ctx context.Context, name string, begun time.Time, took time.Duration, trouble string, ids ...attribute.KeyValue) {
+	_, span := t.tracer.Start(ctx, name, trace.WithTimestamp(begun), trace.WithAttributes(ids...))
+	if trouble != "" {
+		span.SetStatus(codes.Error, trouble)
+	}
+	span.End(trace.WithTimestamp(begun.Add(took)))
+}

@@ -1,0 +1,98 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+
+	"github.com/reviewgate/reviewgate/app/gh"
+	"github.com/reviewgate/reviewgate/app/internal/store"
+	"github.com/reviewgate/reviewgate/app/internal/trail"
+	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// What happened becomes metrics and spans here. Their attributes are ids and
+// names: what people and models wrote is in neither.
+
+// agents are the ids of agents that metrics tell apart: those that ship and
+// those of the server.
+func (a *App) agents(loader *config.Loader) (ids []string) {
+	var layers []config.Layer
+	if len(a.settings.Config.Files) > 0 {
+		layers = append(layers, a.settings.Config)
+	}
+	cfg, problems := loader.Load(layers...)
+	if len(problems) > 0 {
+		return nil // which review.New refuses
+	}
+	for _, agent := range cfg.Agents {
+		ids = append(ids, agent.ID)
+	}
+	return ids
+}
+
+// jobKinds are those whose failures are counted from 0.
+var jobKinds = []string{
+	string(review.JobReview), string(review.JobPublish), string(review.JobCommand), string(review.JobRerequest),
+	string(review.JobReport), string(review.JobScans), string(review.JobConfig), string(review.JobForget), string(review.JobIssues),
+	string(review.JobDeliveries), string(review.JobSweep), string(review.JobRetention),
+}
+
+func (a *App) onDelivery(ctx context.Context, d review.Delivery, target, outcome string, took time.Duration) {
+	a.metrics.Delivery(d.Event, outcome, took)
+	trouble := ""
+	if outcome == "failed" {
+		trouble = outcome
+	}
+	a.tracer.Past(ctx, "delivery", d.ReceivedAt, took, trouble,
+		attribute.String("reviewgate.delivery", d.GUID), attribute.String("reviewgate.event", d.Event),
+		attribute.String("reviewgate.target", target), attribute.String("reviewgate.outcome", outcome))
+}
+
+// onJob begins a job's span, under which those of its stages, agents and calls
+// stand.
+func (a *App) onJob(ctx context.Context, t *trail.Trail) (context.Context, func(store.Outcome)) {
+	begun, rest := time.Now(), a.rest.begun()
+	ctx, end := a.tracer.Begin(ctx, "job "+t.Kind, attribute.Int64("reviewgate.job", t.Job), attribute.Int("reviewgate.attempt", t.Attempt),
+		attribute.String("reviewgate.target", t.Target), attribute.String("reviewgate.delivery", t.Delivery))
+	return ctx, func(outcome store.Outcome) {
+		defer rest()
+		a.metrics.Job(t.Kind, string(outcome), time.Since(begun))
+		trouble := ""
+		if outcome == store.OutcomeGivenUp || outcome == store.OutcomePanicked {
+			trouble = string(outcome)
+		}
+		end(trouble, attribute.String("reviewgate.run", t.Run()), attribute.String("reviewgate.outcome", string(outcome)))
+	}
+}
+
+func (a *App) onStage(ctx context.Context, stage string, begun time.Time, took time.Duration) {
+	a.metrics.Stage(stage, took)
+	a.tracer.Past(ctx, "stage "+stage, begun, took, "", attribute.String("reviewgate.run", trail.Of(ctx).Run()))
+}
+
+func (a *App) onAgent(ctx context.Context, agent, status string, begun time.Time, took time.Duration) {
+	a.metrics.Agent(agent, status, took)
+	trouble := ""
+	switch pipeline.AgentStatus(status) {
+	case pipeline.AgentFailed, pipeline.AgentTimedOut, pipeline.AgentMalformed:
+		trouble = status
+	}
+	a.tracer.Past(ctx, "agent", begun, took, trouble, attribute.String("reviewgate.run", trail.Of(ctx).Run()),
+		attribute.String("reviewgate.agent", agent), attribute.String("reviewgate.status", status))
+}
+
+func (a *App) onCall(ctx context.Context, c gh.CallInfo) {
+	a.metrics.Call(c.Route, fmt.Sprint(c.Status), fmt.Sprint(c.Installation), c.Duration, c.RateRemaining)
+	trouble := ""
+	if c.Status == 0 || c.Status >= 500 {
+		trouble = fmt.Sprintf("status %d", c.Status)
+	}
+	a.tracer.Past(ctx, "GitHub "+c.Route, time.Now().Add(-c.Duration), c.Duration, trouble,
+		attribute.Int("http.response.status_code", c.Status), attribute.Int64("reviewgate.installation", c.Installation),
+		attribute.Int("reviewgate.try", c.Try), attribute.String("reviewgate.run", trail.Of(ctx).Run()))
+}

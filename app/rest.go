@@ -1,0 +1,69 @@
+package app
+
+import (
+	"runtime/debug"
+	"sync"
+	"time"
+)
+
+// restAfter is how long no job must have run before memory is given back. What
+// giving back costs, some tens of milliseconds, then delays nobody.
+const restAfter = 5 * time.Second
+
+// rest gives memory back whenever the server has come to rest. Go's collector
+// runs by what is allocated: a server that does nothing would keep for minutes,
+// and partly for good, what its last reviews took.
+type rest struct {
+	give    func() // gives memory back
+	mu      sync.Mutex
+	running int
+	timer   *time.Timer
+}
+
+// begun tells of a job that runs, until end is called.
+func (r *rest) begun() (end func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.running++
+	if r.timer != nil {
+		r.timer.Stop()
+	}
+	return r.ended
+}
+
+func (r *rest) ended() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.running--; r.running > 0 {
+		return
+	}
+	if r.timer == nil {
+		r.timer = time.AfterFunc(restAfter, r.giveBack)
+		return
+	}
+	r.timer.Reset(restAfter)
+}
+
+func (r *rest) giveBack() {
+	r.mu.Lock()
+	idle := r.running == 0
+	r.mu.Unlock()
+	if idle {
+		r.give()
+	}
+}
+
+// stop keeps memory from being given back after the server has ended.
+func (r *rest) stop() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.running++ // for good
+	if r.timer != nil {
+		r.timer.Stop()
+	}
+}
+
+func giveBack() {
+	debug.FreeOSMemory()
+	releaseCode()
+}

@@ -1,0 +1,38 @@
+package app
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// Memory is given back once when the last job has ended for a while, and not
+// while one runs or after the server has ended.
+func TestRest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		given := 0
+		r := rest{give: func() { given++ }}
+		wait := func(d time.Duration, want int, when string) {
+			t.Helper()
+			time.Sleep(d)
+			synctest.Wait()
+			if given != want {
+				t.Errorf("given back %d times %s, want %d", given, when, want)
+			}
+		}
+		one, two := r.begun(), r.begun()
+		one()
+		wait(time.Minute, 0, "while a job runs")
+		two()
+		wait(restAfter-time.Second, 0, "too early")
+		three := r.begun()
+		wait(time.Minute, 0, "while another job runs")
+		three()
+		wait(restAfter, 1, "at rest")
+		wait(time.Hour, 1, "long after")
+		r.begun()()
+		r.stop()
+		wait(time.Hour, 1, "after the end")
+	})
+}
