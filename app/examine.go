@@ -24,6 +24,11 @@ func Examine(ctx context.Context, settings Settings, owner, name string) (doctor
 	if err != nil {
 		return doctor.Result{}, err
 	}
+	layers := []config.Layer{settings.Config}
+	if len(settings.Config.Files) == 0 {
+		layers = nil
+	}
+	server, _ := config.Load(layers...) // valid, as the settings say
 	var skew skewMeter
 	o := outsideOf(settings, zerolog.Nop())
 	o.onCall = skew.note
@@ -38,7 +43,7 @@ func Examine(ctx context.Context, settings Settings, owner, name string) (doctor
 			i, err := store.Inspect(ctx, settings.DatabaseURL)
 			return i.Version, i.Newest, err
 		},
-		InForce: dry.Config, Owner: owner, Name: name,
+		Server: server, InForce: dry.Config, Owner: owner, Name: name,
 	}), nil
 }
 

@@ -65,7 +65,7 @@ func (d *doctor) clock() (skewed bool) {
 
 // permissions holds what the App asks for against what is used.
 func (d *doctor) permissions() {
-	wanted := wantedPermissions(d.Manifest)
+	wanted := wantedPermissions(d.Manifest, d.Server)
 	missing, more, useless := compare(wanted, d.app.Permissions)
 	if len(missing) > 0 {
 		d.problem(Permissions, "the App does not ask for "+strings.Join(missing, "; "), "add it on the App's settings page, under Permissions & events; each installation's owner is asked to accept it then")
@@ -77,7 +77,7 @@ func (d *doctor) permissions() {
 	}
 	found := "the App asks for all that is needed"
 	if len(more) > 0 {
-		found += "; more than that, which only config can make use of: " + strings.Join(more, "; ")
+		found += "; more than the server's config needs, so take it away unless a repository's does: " + strings.Join(more, "; ")
 	}
 	d.ok(Permissions, found)
 }

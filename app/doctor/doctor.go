@@ -101,7 +101,9 @@ type Options struct {
 	// Database looks at the database: the version of its tables, and the newest
 	// that this program knows.
 	Database func(ctx context.Context) (version, newest int64, err error)
-	// InForce is the config of a repository's default branch.
+	// Server is the server's config over the defaults, InForce that of a
+	// repository's default branch.
+	Server  *config.Config
 	InForce func(ctx context.Context, t review.Target) (*config.Config, error)
 	// Owner and Name are of the repository to look at, empty for none.
 	Owner, Name string

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/deploy"
 )
 
@@ -11,12 +12,20 @@ import (
 type permission struct{ name, level, why string }
 
 // optional are the permissions of features that a config switches on, beyond
-// those of the App's manifest.
-var optional = []permission{
-	{"issues", "write", "for deferred issues"},
-	{"contents", "write", "for fixes"},
-	{"members", "read", "for teams in the settings"},
-	{"security_events", "read", "for code-scanning alerts"},
+// those of the App's manifest. on says whether it does.
+var optional = []struct {
+	permission
+	on func(*config.Config) bool
+}{
+	{permission{"issues", "write", "for deferred issues"}, func(c *config.Config) bool { return c.Settings.Issues.TechDebt || c.Settings.Issues.Gaps }},
+	{permission{"members", "read", "for teams in the settings"}, func(c *config.Config) bool { return len(c.Settings.Commands.OverrideTeams) > 0 }},
+	{permission{"security_events", "read", "for code-scanning alerts"}, takesAlerts},
+}
+
+// takesAlerts reports whether an agent that is switched on reads code-scanning
+// alerts.
+func takesAlerts(c *config.Config) bool {
+	return slices.ContainsFunc(c.Agents, func(a config.Agent) bool { return a.Enabled && a.Scanning.TakesAlerts() })
 }
 
 // uses are why the manifest asks for permissions and events.
@@ -42,11 +51,17 @@ func withWhy(name, why string) string {
 	return name + " (" + why + ")"
 }
 
-// wantedPermissions are those of the manifest.
-func wantedPermissions(m deploy.Manifest) []permission {
+// wantedPermissions are those of the manifest and of what the config switches
+// on.
+func wantedPermissions(m deploy.Manifest, cfg *config.Config) []permission {
 	var wanted []permission
 	for _, name := range slices.Sorted(maps.Keys(m.Permissions)) {
 		wanted = append(wanted, permission{name, m.Permissions[name], uses[name]})
+	}
+	for _, o := range optional {
+		if o.on(cfg) {
+			wanted = append(wanted, o.permission)
+		}
 	}
 	return wanted
 }
@@ -72,10 +87,11 @@ func compare(wanted []permission, granted map[string]string) (missing, more, use
 			continue
 		}
 		text := name + ": " + level
-		if i := slices.IndexFunc(optional, func(p permission) bool { return p.name == name && p.level == level }); i >= 0 {
-			more = append(more, withWhy(text, optional[i].why))
-		} else {
-			useless = append(useless, text)
+		useless = append(useless, text)
+		for _, o := range optional {
+			if o.name == name && o.level == level {
+				useless, more = useless[:len(useless)-1], append(more, withWhy(text, o.why))
+			}
 		}
 	}
 	return missing, more, useless

@@ -6,23 +6,34 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/deploy"
 )
 
 func TestCompare(t *testing.T) {
 	manifest := deploy.Manifest{Permissions: map[string]string{"checks": "write", "contents": "read"}}
 	type lists struct{ Missing, More, Useless []string }
+	on := true
+	var none, issues, teams, alerts config.Config
+	issues.Settings.Issues.Gaps = true
+	teams.Settings.Commands.OverrideTeams = []string{"acme/leads"}
+	alerts.Agents = []config.Agent{{Enabled: true, Scanning: &config.ScanSources{Alerts: &on}}, {Enabled: true}}
+	all := map[string]string{"checks": "write", "contents": "read"}
 	for name, c := range map[string]struct {
+		cfg     config.Config
 		granted map[string]string
 		want    lists
 	}{
-		"as wanted":      {map[string]string{"checks": "write", "contents": "read"}, lists{}},
-		"too low":        {map[string]string{"checks": "read"}, lists{Missing: []string{"checks: write (to write the check)", "contents: read (to read changes and config)"}}},
-		"not needed now": {map[string]string{"checks": "write", "contents": "write", "security_events": "read"}, lists{More: []string{"contents: write (for fixes)", "security_events: read (for code-scanning alerts)"}}},
-		"never needed":   {map[string]string{"checks": "write", "contents": "read", "security_events": "write", "secrets": "read"}, lists{Useless: []string{"secrets: read", "security_events: write"}}},
+		"as wanted":      {none, map[string]string{"checks": "write", "contents": "read"}, lists{}},
+		"too low":        {none, map[string]string{"checks": "read"}, lists{Missing: []string{"checks: write (to write the check)", "contents: read (to read changes and config)"}}},
+		"not needed now": {none, map[string]string{"checks": "write", "contents": "read", "issues": "write", "security_events": "read"}, lists{More: []string{"issues: write (for deferred issues)", "security_events: read (for code-scanning alerts)"}}},
+		"issues":         {issues, all, lists{Missing: []string{"issues: write (for deferred issues)"}}},
+		"teams":          {teams, all, lists{Missing: []string{"members: read (for teams in the settings)"}}},
+		"alerts":         {alerts, all, lists{Missing: []string{"security_events: read (for code-scanning alerts)"}}},
+		"never needed":   {none, map[string]string{"checks": "write", "contents": "read", "security_events": "write", "secrets": "read"}, lists{Useless: []string{"secrets: read", "security_events: write"}}},
 	} {
 		var got lists
-		got.Missing, got.More, got.Useless = compare(wantedPermissions(manifest), c.granted)
+		got.Missing, got.More, got.Useless = compare(wantedPermissions(manifest, &c.cfg), c.granted)
 		if diff := cmp.Diff(c.want, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}

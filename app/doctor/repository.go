@@ -50,15 +50,7 @@ func (d *doctor) judged(ctx context.Context, repo gh.Repository) {
 		d.failed(MergeQueue, err)
 		return
 	}
-	if problems := cfg.InForce.Problems; len(problems) > 0 {
-		var words []string
-		for _, p := range problems {
-			words = append(words, config.FormatProblem(p))
-		}
-		d.problem(Config, few(words), "put it right on the default branch; until then the last good version is in force")
-	} else {
-		d.ok(Config, fmt.Sprintf("valid, of %d layers", len(cfg.InForce.Layers)))
-	}
+	d.config(cfg)
 	mode := cfg.Mode(repo.Owner + "/" + repo.Name)
 	switch mode {
 	case config.ModeOff:
@@ -76,6 +68,26 @@ func (d *doctor) judged(ctx context.Context, repo gh.Repository) {
 	}
 	d.required(required, repo.DefaultBranch, cfg.Settings.Check.Name, mode)
 	d.mergeQueue(required)
+}
+
+// config looks whether what is in force is valid, and whether the App may do what
+// it switches on beyond the server's.
+func (d *doctor) config(cfg *config.Config) {
+	if problems := cfg.InForce.Problems; len(problems) > 0 {
+		var words []string
+		for _, p := range problems {
+			words = append(words, config.FormatProblem(p))
+		}
+		d.problem(Config, few(words), "put it right on the default branch; until then the last good version is in force")
+		return
+	}
+	server := wantedPermissions(d.Manifest, d.Server)
+	wanted := slices.DeleteFunc(wantedPermissions(d.Manifest, cfg), func(p permission) bool { return slices.Contains(server, p) })
+	if missing, _, _ := compare(wanted, d.app.Permissions); len(missing) > 0 {
+		d.problem(Config, "it switches on what the App does not ask for: "+strings.Join(missing, "; "), "add it on the App's settings page, under Permissions & events, or switch it off")
+		return
+	}
+	d.ok(Config, fmt.Sprintf("valid, of %d layers", len(cfg.InForce.Layers)))
 }
 
 // required looks whether the check is demanded, and of this App alone.
