@@ -128,7 +128,7 @@ func TestStateOfAnAlertIsThatOnTheRef(t *testing.T) {
 			t.Errorf("%q is open: %t", state, open(state))
 		}
 	}
-	host := &review.HostError{Kind: review.HostForbidden, Err: errors.New("GitHub answered 403 Forbidden: Advanced Security must be enabled for this repository to use code scanning.")}
+	host := &review.HostError{Kind: review.HostForbidden, Err: errors.New("answered 403 Forbidden: Advanced Security must be enabled for this repository to use code scanning")}
 	if !notEnabled(host) || notEnabled(&review.HostError{Kind: review.HostForbidden, Err: errors.New("Resource not accessible by integration")}) || notEnabled(errors.New("must be enabled")) {
 		t.Error("what is not enabled is not told from what is not permitted")
 	}

@@ -103,7 +103,8 @@ func (e *Engine) agents(facts *pipeline.PRFacts, classification *pipeline.Classi
 func (r *Runner) outside(cfg *config.Config, o Options) agents {
 	all := agents{}
 	for _, a := range cfg.Agents {
-		if a.Kind != config.KindReport && a.Kind != config.KindCodeScanning || o.Outside == nil {
+		reaches := a.Kind == config.KindReport || a.Kind == config.KindCodeScanning
+		if !reaches || !a.Enabled || o.Outside == nil {
 			continue
 		}
 		if made := o.Outside(OutsideAgent{Agent: a, Config: cfg, Redact: r.Redact}); made != nil {
