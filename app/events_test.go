@@ -132,15 +132,17 @@ func (w *world) second(name string) *ghtest.Repo {
 // asked are the events and actions that ask for something when they come to us;
 // TestEveryEvent has them all.
 var asked = map[string][]string{
-	"pull_request":              {"opened", "reopened", "synchronize", "ready_for_review", "converted_to_draft", "edited", "labeled", "unlabeled", "closed"},
-	"issue_comment":             {"created"},
-	"check_run":                 {"rerequested", "requested_action"},
-	"check_suite":               {"rerequested"},
-	"merge_group":               {"checks_requested", "destroyed"},
-	"push":                      {""},
-	"installation":              {"unsuspend", "new_permissions_accepted", "deleted"},
-	"installation_repositories": {"added", "removed"},
-	"repository":                {"deleted"},
+	"pull_request":                {"opened", "reopened", "synchronize", "ready_for_review", "converted_to_draft", "edited", "labeled", "unlabeled", "closed"},
+	"issue_comment":               {"created"},
+	"check_run":                   {"rerequested", "requested_action"},
+	"check_suite":                 {"rerequested"},
+	"pull_request_review":         {"submitted"},
+	"pull_request_review_comment": {"created"},
+	"merge_group":                 {"checks_requested", "destroyed"},
+	"push":                        {""},
+	"installation":                {"unsuspend", "new_permissions_accepted", "deleted"},
+	"installation_repositories":   {"added", "removed"},
+	"repository":                  {"deleted"},
 }
 
 // GitHub's own examples of every event that asks for nothing, as if they were

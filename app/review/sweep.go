@@ -39,15 +39,17 @@ const (
 // awaited are the events that ask for something, with their actions; nil stands
 // for any.
 var awaited = map[string][]string{
-	"pull_request":              nil,
-	"issue_comment":             {"created", "edited", "deleted"},
-	"check_run":                 {"rerequested", "requested_action"},
-	"check_suite":               {"rerequested"},
-	"merge_group":               nil,
-	"push":                      nil,
-	"installation":              {"unsuspend", "new_permissions_accepted", "deleted"},
-	"installation_repositories": {"added", "removed"},
-	"repository":                {"deleted"},
+	"pull_request":                nil,
+	"issue_comment":               {"created", "edited", "deleted"},
+	"check_run":                   {"rerequested", "requested_action"},
+	"check_suite":                 {"rerequested"},
+	"pull_request_review":         {"submitted"},
+	"pull_request_review_comment": {"created"},
+	"merge_group":                 nil,
+	"push":                        nil,
+	"installation":                {"unsuspend", "new_permissions_accepted", "deleted"},
+	"installation_repositories":   {"added", "removed"},
+	"repository":                  {"deleted"},
 }
 
 func isAwaited(a HookAttempt) bool {
