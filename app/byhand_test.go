@@ -243,8 +243,33 @@ func TestAcceptedFindingCounts(t *testing.T) {
 	w.wants(pr, "failure", "Failed: 1 critical", "accepted by carol")
 	wantRan(t, m, "after it was accepted", map[string]int{})
 
+	// Whoever may not dismiss it may not take this back either.
+	w.repo.Grant("wes", "write")
+	pr.Comment("wes", "/review restore "+f.ID[:8])
+	w.idle()
+	w.wants(pr, "failure", "accepted by carol", "wes asked for `/review restore`, but for a critical finding only people with the permission maintain")
 	w.says(pr, "/review restore "+f.ID[:8])
 	w.wants(pr, "action_required", "A person must decide")
+}
+
+// An author who may write can't talk a finding down that somebody else said is
+// right, and may withdraw what makes it milder.
+func TestAuthorDoesNotWithdrawAnAcceptance(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	pr := w.open(tested(ghtest.Files{"store/client.go": insecure}))
+	w.idle()
+	f := w.only(pr)
+	w.says(pr, "/review accept "+f.ID[:8])
+	pr.Comment("alice", "/review restore "+f.ID[:8])
+	w.idle()
+	w.wants(pr, "action_required", "accepted by carol", "alice asked for `/review restore`, but on one's own pull request only")
+
+	w.dismiss(pr, f)
+	w.wants(pr, "success", "Dismissed by carol")
+	pr.Comment("alice", "/review restore "+f.ID[:8])
+	w.idle()
+	w.wants(pr, "action_required")
 }
 
 // How much of a review is done anew.

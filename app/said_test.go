@@ -165,7 +165,7 @@ func TestOverrideIsForAHeadThatWasReviewed(t *testing.T) {
 	if got := w.reactions(pr, early.ID); !slices.Equal(got, []string{"confused"}) {
 		t.Errorf("reactions %v, want confused only", got)
 	}
-	w.wants(pr, "failure", "The newest commit has no review yet")
+	w.wants(pr, "failure", "The newest commit was not reviewed when `/review override` was asked for")
 
 	pr.Comment("mia", "/review override hotfix")
 	w.idle()
@@ -173,6 +173,38 @@ func TestOverrideIsForAHeadThatWasReviewed(t *testing.T) {
 	pr.Push(ghtest.Files{"store/even.go": "package store\n"}, "even more")
 	w.idle()
 	w.wants(pr, "failure")
+}
+
+// A decision by hand is for the head whose review its sender could see, however
+// long the command waited: what was pushed and reviewed meanwhile is another's.
+func TestOverrideThatWaitedIsNotForANewerHead(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.repo.Grant("mia", "maintain")
+	pr := w.repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: goodBody, Files: faulty()})
+	w.idle()
+	waits, resume := make(chan bool, 10), make(chan bool)
+	remove := w.gh.On("GET /repos/{owner}/{repo}/collaborators/{username}/permission", ghtest.First(1, func(x *ghtest.Exchange) {
+		waits <- true
+		select {
+		case <-resume:
+		case <-x.Context().Done():
+		}
+	}))
+	defer remove()
+	c := pr.Comment("mia", "/review override hotfix")
+	<-waits
+	pr.Push(ghtest.Files{"store/more.go": insecure}, "more")
+	w.until("the newer head is reviewed", func() bool {
+		runs := pr.CheckRuns()
+		return len(runs) > 0 && runs[len(runs)-1].Completed()
+	})
+	close(resume)
+	w.idle()
+	if got := w.reactions(pr, c.ID); !slices.Equal(got, []string{"confused"}) {
+		t.Errorf("reactions %v, want confused only", got)
+	}
+	w.wants(pr, "failure", "The newest commit was not reviewed when `/review override` was asked for")
 }
 
 // Findings are named by as much of their id as it takes.

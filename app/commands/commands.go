@@ -42,7 +42,9 @@ type Kind struct {
 	// Own says that it needs Maintainers on a pull request of one's own, and
 	// Critical that it does on a critical finding.
 	Own, Critical bool
-	take          func(c *Command, rest string) error
+	// Accepted says that both hold only where the finding was accepted.
+	Accepted bool
+	take     func(c *Command, rest string) error
 }
 
 // Usage is how the command is written, such as "/review dismiss <finding> <reason>".
@@ -64,7 +66,7 @@ func All() []Kind {
 		{Name: Agent, Follows: "<id>...", Who: Writers, take: agents},
 		{Name: Full, Who: Writers, take: nothing},
 		{Name: Dismiss, Follows: "<finding> <reason>", Who: Writers, Own: true, Critical: true, take: findingAndReason},
-		{Name: Restore, Follows: "<finding>", Who: Writers, take: finding},
+		{Name: Restore, Follows: "<finding>", Who: Writers, Own: true, Critical: true, Accepted: true, take: finding},
 		{Name: Accept, Follows: "<finding>", Who: Writers, Own: true, take: finding},
 		{Name: Override, Follows: "<reason>", Who: Maintainers, take: reason},
 		{Name: Reject, Follows: "<reason>", Who: Maintainers, take: reason},

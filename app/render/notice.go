@@ -204,9 +204,9 @@ func (s sections) help() []helpLine {
 	var out []helpLine
 	for _, k := range commands.All() {
 		out = append(out, helpLine{s.p.code(k.Usage(), maxName), say("does", word(k.Name)), say("who may", struct {
-			Who           int
-			Own, Critical bool
-		}{int(k.Who), k.Own, k.Critical})})
+			Who                     int
+			Own, Critical, Accepted bool
+		}{int(k.Who), k.Own, k.Critical, k.Accepted})})
 	}
 	return out
 }

@@ -109,7 +109,7 @@ func (o *order) lacks(ctx context.Context) (string, error) {
 	switch {
 	case o.what.Who == commands.Maintainers:
 		return o.unless(ctx, o.mayMaintain, render.TakesMaintain)
-	case o.what.Own && o.own():
+	case o.what.Own && !o.what.Accepted && o.own():
 		return o.unless(ctx, o.mayMaintain, render.TakesOwn)
 	case o.what.Who == commands.Authors && o.own():
 		return "", nil

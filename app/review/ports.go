@@ -139,13 +139,15 @@ const (
 
 // Command is a slash command in a comment.
 type Command struct {
-	Place      CommentPlace
-	CommentID  int64 // with Place, what tells it from all others
-	Target     Target
-	Sender     string
-	Author     string // of the pull request
-	Name       string // "review" for the bare command, else its first word as typed
-	Args       string // the rest of the line, at most MaxCommandArgs characters, secrets replaced
+	Place     CommentPlace
+	CommentID int64 // with Place, what tells it from all others
+	Target    Target
+	Sender    string
+	Author    string // of the pull request
+	Name      string // "review" for the bare command, else its first word as typed
+	Args      string // the rest of the line, at most MaxCommandArgs characters, secrets replaced
+	// ReceivedAt is when it came, or when it was said if that is long before: its
+	// delivery was lost, and found later.
 	ReceivedAt time.Time
 }
 
@@ -383,6 +385,9 @@ type Store interface {
 	DropReview(ctx context.Context, runID string) error
 	// LatestReview returns the newest published review of the target, or nil.
 	LatestReview(ctx context.Context, key string) (*StoredReview, error)
+	// ReviewAsOf returns the review of the target that was the newest published
+	// one at a time, or nil.
+	ReviewAsOf(ctx context.Context, key string, at time.Time) (*StoredReview, error)
 	// PreviousReport is that of the newest published review of the target on
 	// another head, or nil.
 	PreviousReport(ctx context.Context, key, headSHA string) (*pipeline.PreviousReport, error)

@@ -16,6 +16,7 @@ type subject struct {
 	id, title, path string
 	fingerprints    []string // all by which it is known, the id among them
 	critical        bool     // by its own severity or the gate's
+	accepted        bool     // set by said
 }
 
 // subjects are the findings of a review, those that were set aside included.
@@ -62,6 +63,11 @@ func said(of []subject, m pipeline.Memory) []subject {
 			all = append(all, subject{id: f, fingerprints: []string{f}})
 		}
 	}
+	for i := range all {
+		all[i].accepted = slices.ContainsFunc(m.Accepted, func(a pipeline.Acceptance) bool {
+			return slices.Contains(all[i].fingerprints, a.Fingerprint)
+		})
+	}
 	return all
 }
 
@@ -103,16 +109,28 @@ func (o *order) onFinding(ctx context.Context) (verdict, error) {
 	case len(found) > 1:
 		return refused(o.list(render.NoticeSeveral, found)), nil
 	}
-	if o.what.Critical && found[0].critical {
-		if may, err := o.mayMaintain(ctx); err != nil || !may {
-			return o.notAllowed(render.TakesCritical), err
-		}
+	if lacks, err := o.lacksFor(ctx, &found[0]); err != nil || lacks != "" {
+		return o.notAllowed(lacks), err
 	}
 	v := o.rerun(Rerun{Decide: true})
 	v.effect = o.verdictOn(&found[0])
 	v.effect.HeadSHA, v.effect.BaseRef = r.HeadSHA, r.Review.Facts.Base.Ref
 	v.effect.Audit = o.audit(r.HeadSHA, found[0].id)
 	return v, nil
+}
+
+// lacksFor is what the sender lacks for the command because of the finding that
+// it is about. To take back an acceptance makes as much milder as to dismiss.
+func (o *order) lacksFor(ctx context.Context, s *subject) (string, error) {
+	switch {
+	case o.what.Accepted && !s.accepted:
+		return "", nil
+	case o.what.Critical && s.critical:
+		return o.unless(ctx, o.mayMaintain, render.TakesCritical)
+	case o.what.Own && o.own():
+		return o.unless(ctx, o.mayMaintain, render.TakesOwn)
+	}
+	return "", nil
 }
 
 // list is a refusal with the findings that could have been meant.
@@ -150,9 +168,10 @@ func (o *order) audit(headSHA, subject string) *AuditEntry {
 	}
 }
 
-// byHand decides about the head whose review the comment shows. A head that
-// nobody has seen reviewed is not decided about: it may have come after the
-// command. One whose review was given up is, since there is nothing to wait for.
+// byHand decides about the head whose review the comment showed when the command
+// came. A head whose review nobody had seen by then is not decided about: it may
+// have been pushed after the command, which can wait long for GitHub. One whose
+// review was given up is, since there is nothing to wait for.
 func (o *order) byHand(ctx context.Context) (verdict, error) {
 	key := o.Target.Key()
 	now, err := o.GitHub.Pull(ctx, o.Target)
@@ -163,9 +182,9 @@ func (o *order) byHand(ctx context.Context) (verdict, error) {
 	if err != nil {
 		return verdict{}, fmt.Errorf("read the target's state: %w", err)
 	}
-	r, err := o.Store.LatestReview(ctx, key)
+	r, err := o.Store.ReviewAsOf(ctx, key, o.ReceivedAt)
 	if err != nil {
-		return verdict{}, fmt.Errorf("read the newest review: %w", err)
+		return verdict{}, fmt.Errorf("read the review that was shown: %w", err)
 	}
 	shown := r != nil && r.HeadSHA == now.HeadSHA && r.Review.Facts.Base.Ref == now.BaseRef
 	gaveUp := state.GaveUp && state.Done >= state.Wanted && state.HeadSHA == now.HeadSHA

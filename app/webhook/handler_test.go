@@ -443,32 +443,36 @@ func TestReviewsCommand(t *testing.T) {
 		return body
 	}
 	const words, line = "pull_request_review", "pull_request_review_comment"
-	dismissal := func(place review.CommentPlace) func(*review.Delivery) {
+	said := func(place review.CommentPlace, at time.Time) func(*review.Delivery) {
 		return func(d *review.Delivery) {
 			target := pull
 			target.HeadSHA = ""
 			d.Command = &review.Command{
-				Place: place, CommentID: 55, Target: target, Sender: "bob", Author: "alice", Name: "dismiss", Args: "0f3a not ours", ReceivedAt: noon,
+				Place: place, CommentID: 55, Target: target, Sender: "bob", Author: "alice", Name: "dismiss", Args: "0f3a not ours", ReceivedAt: at,
 			}
 		}
 	}
+	dismissal := func(place review.CommentPlace) func(*review.Delivery) { return said(place, noon) }
 	nothing := func(*review.Delivery) {}
 	for name, tt := range map[string]struct {
 		event, action, body string
 		want                func(*review.Delivery)
 	}{
-		"a review":               {words, "submitted", event("review", "submitted"), dismissal(review.PlaceReview)},
-		"a review without words": {words, "submitted", event("review", "submitted", `"/review dismiss 0f3a not  ours"`, "null"), nothing},
-		"a review, edited":       {words, "edited", event("review", "edited"), nothing},
-		"a review, dismissed":    {words, "dismissed", event("review", "dismissed"), nothing},
-		"a review by a bot":      {words, "submitted", event("review", "submitted", `"bob","type":"User"`, `"reviewgate[bot]","type":"Bot"`), nothing},
-		"a comment":              {line, "created", event("comment", "created"), dismissal(review.PlaceReviewLine)},
-		"a comment, edited":      {line, "edited", event("comment", "edited"), nothing},
-		"a comment, deleted":     {line, "deleted", event("comment", "deleted"), nothing},
-		"a comment by a bot":     {line, "created", event("comment", "created", `"bob","type":"User"`, `"reviewgate[bot]","type":"Bot"`), nothing},
-		"sent by someone else":   {line, "created", event("comment", "created", `"sender":{"login":"bob"`, `"sender":{"login":"eve"`), nothing},
-		"closed":                 {line, "created", event("comment", "created", `"state":"open"`, `"state":"closed"`), nothing},
-		"a thread, resolved":     {"pull_request_review_thread", "resolved", event("thread", "resolved"), nothing},
+		"a review":                            {words, "submitted", event("review", "submitted"), dismissal(review.PlaceReview)},
+		"a review without words":              {words, "submitted", event("review", "submitted", `"/review dismiss 0f3a not  ours"`, "null"), nothing},
+		"a review, edited":                    {words, "edited", event("review", "edited"), nothing},
+		"a review, dismissed":                 {words, "dismissed", event("review", "dismissed"), nothing},
+		"a review by a bot":                   {words, "submitted", event("review", "submitted", `"bob","type":"User"`, `"reviewgate[bot]","type":"Bot"`), nothing},
+		"a comment":                           {line, "created", event("comment", "created"), dismissal(review.PlaceReviewLine)},
+		"a comment, edited":                   {line, "edited", event("comment", "edited"), nothing},
+		"a comment, deleted":                  {line, "deleted", event("comment", "deleted"), nothing},
+		"a comment by a bot":                  {line, "created", event("comment", "created", `"bob","type":"User"`, `"reviewgate[bot]","type":"Bot"`), nothing},
+		"sent by someone else":                {line, "created", event("comment", "created", `"sender":{"login":"bob"`, `"sender":{"login":"eve"`), nothing},
+		"closed":                              {line, "created", event("comment", "created", `"state":"open"`, `"state":"closed"`), nothing},
+		"a thread, resolved":                  {"pull_request_review_thread", "resolved", event("thread", "resolved"), nothing},
+		"a review that was lost for an hour":  {words, "submitted", event("review", "submitted", `"id":55,`, `"id":55,"submitted_at":"2026-11-20T11:00:00Z",`), said(review.PlaceReview, noon.Add(-time.Hour))},
+		"a comment by a clock that is behind": {line, "created", event("comment", "created", `"id":55,`, `"id":55,"created_at":"2026-11-20T11:59:30Z",`), dismissal(review.PlaceReviewLine)},
+		"a comment from the future":           {line, "created", event("comment", "created", `"id":55,`, `"id":55,"created_at":"2027-11-20T12:00:00Z",`), dismissal(review.PlaceReviewLine)},
 	} {
 		t.Run(name, func(t *testing.T) { checkAsk(t, tt.event, tt.action, tt.body, tt.want) })
 	}

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"errors"
+	"time"
 
 	"github.com/reviewgate/reviewgate/app/review"
 )
@@ -11,6 +12,25 @@ type said struct {
 	ID   int64   `json:"id"`
 	Body string  `json:"body"`
 	User account `json:"user"`
+	// CreatedAt is a comment's, SubmittedAt a review's.
+	CreatedAt   time.Time `json:"created_at"`
+	SubmittedAt time.Time `json:"submitted_at"`
+}
+
+// lateAfter is how much later than it was said something comes whose delivery
+// was lost. Below it the server's clock alone counts, for GitHub's may differ.
+const lateAfter = time.Minute
+
+// came is when it came, or was said if it comes late.
+func (s *said) came(received time.Time) time.Time {
+	at := s.CreatedAt
+	if at.IsZero() {
+		at = s.SubmittedAt
+	}
+	if at.IsZero() || received.Sub(at) < lateAfter {
+		return received
+	}
+	return at
 }
 
 // byPerson reports whether a person wrote it and sent it. Anything but a user,
@@ -43,7 +63,7 @@ func readCommand(d *review.Delivery, place review.CommentPlace, s said, sender a
 	}
 	d.Command = &review.Command{
 		Place: place, CommentID: s.ID, Target: t, Sender: sender.Login, Author: author,
-		Name: name, Args: args, ReceivedAt: d.ReceivedAt,
+		Name: name, Args: args, ReceivedAt: s.came(d.ReceivedAt),
 	}
 	return nil
 }

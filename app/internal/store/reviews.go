@@ -11,6 +11,7 @@ import (
 	"io"
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -182,6 +183,11 @@ func (s *Store) UnpublishedReview(ctx context.Context, key string) (*review.Stor
 // LatestReview implements review.Store.
 func (s *Store) LatestReview(ctx context.Context, key string) (*review.StoredReview, error) {
 	return s.findReview(ctx, `target_key = ? AND published_at > 0`, key)
+}
+
+// ReviewAsOf implements review.Store.
+func (s *Store) ReviewAsOf(ctx context.Context, key string, at time.Time) (*review.StoredReview, error) {
+	return s.findReview(ctx, `target_key = ? AND published_at > 0 AND published_at <= ?`, key, micros(at))
 }
 
 // ReviewOfHead implements review.Store.

@@ -182,6 +182,12 @@ var reviewTests = map[string]func(*testing.T, *fixture){
 		if r, err := f.LatestReview(f.ctx, g.Key()); err != nil || r == nil || r.RunID != "run-1" {
 			t.Errorf("latest = %v, %v; want run-1", r, err)
 		}
+		if r, err := f.ReviewAsOf(f.ctx, g.Key(), f.clock.Now()); err != nil || r == nil || r.RunID != "run-1" {
+			t.Errorf("as of now = %v, %v; want run-1", r, err)
+		}
+		if r, err := f.ReviewAsOf(f.ctx, g.Key(), f.clock.Now().Add(-time.Microsecond)); r != nil || err != nil {
+			t.Errorf("as of before it was published: %v, %v; want none", r, err)
+		}
 		wantErr(t, "MarkPublished of no review", f.MarkPublished(f.ctx, "run-9"), review.ErrNotFound)
 	},
 	"can be dropped until it is published": func(t *testing.T, f *fixture) {
