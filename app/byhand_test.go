@@ -433,11 +433,16 @@ func TestAuditLog(t *testing.T) {
 func TestFullReviewReadsConfigAnew(t *testing.T) {
 	t.Parallel()
 	w := start(t)
+	w.gh.Repo("acme/.github").Commit("main", wordRule("own-word"), "rules")
+	w.idle()
 	pr := w.another("word", aWord("word"))
 	w.idle()
-	w.gh.Repo("acme/.github").Commit("main", wordRule("own-word"), "rules")
-	w.says(pr, "/review")
-	w.wantsNot(pr, "own-word")
-	w.says(pr, "/review full")
-	w.wants(pr, "action_required", "own-word")
+	for command, want := range map[string]bool{"/review": false, "/review full": true} {
+		w.gh.ResetCalls()
+		w.says(pr, command)
+		read := slices.ContainsFunc(w.gh.Calls(), func(c ghtest.Call) bool { return strings.Contains(c.Path, "/acme/.github/") })
+		if read != want {
+			t.Errorf("%s reads the organisation's config: %t", command, read)
+		}
+	}
 }

@@ -23,7 +23,8 @@ func TestCallsOfAReview(t *testing.T) {
 		files[fmt.Sprintf("store/f%d.go", i)] = fmt.Sprintf("package store\n\nfunc F%d() {}\n", i)
 	}
 	w.gh.ResetCalls()
-	remove := w.gh.On("*", ghtest.Delay(50*time.Millisecond))
+	// Long enough for what goes out side by side to be seen so on a busy machine.
+	remove := w.gh.On("*", ghtest.Delay(300*time.Millisecond))
 	pr := w.repo.OpenPR(ghtest.PR{Title: "feat: more", Body: goodBody, Head: "more", Files: files})
 	w.idle()
 	remove()

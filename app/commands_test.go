@@ -129,7 +129,7 @@ var everyCommand = []conversation{
 	{say: line("/review explain store/client.go"), takes: authors, says: "Of this review, about `store/client.go`", calls: answer, again: true},
 	{say: line("/review"), takes: authors, calls: rerun, holds: concludes("failure")},
 	{say: line("/review agent security-reviewer"), takes: writers, calls: rerun, holds: concludes("failure")},
-	{say: line("/review full"), takes: writers, calls: rerun + 1, holds: concludes("failure")},
+	{say: line("/review full"), takes: writers, calls: rerun + 2, holds: concludes("failure")},
 	{say: about("/review dismiss %s not in our code", major), takes: writers, own: true, calls: rerun, holds: teaches(1, 0)},
 	{say: about("/review restore %s", major), takes: writers, after: true, calls: rerun, holds: teaches(0, 0)},
 	{say: about("/review accept %s", major), takes: writers, own: true, calls: rerun, holds: teaches(0, 1)},

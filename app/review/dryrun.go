@@ -2,6 +2,7 @@ package review
 
 import (
 	"context"
+	"time"
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -29,6 +30,8 @@ func NewDryRun(o Options) (*DryRun, error) {
 type nothingKept struct{ Store }
 
 func (nothingKept) GoodLayer(context.Context, int64, string) (*GoodLayer, error) { return nil, nil }
+
+func (nothingKept) Mark(context.Context, string) (time.Time, error) { return time.Time{}, nil }
 
 func (nothingKept) SaveGoodLayer(context.Context, int64, string, GoodLayer) error { return nil }
 

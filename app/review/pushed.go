@@ -55,13 +55,26 @@ func (s *Service) workConfig(ctx context.Context, job Job) error {
 		s.Log.Warn().Str("repository", n.Repository.Owner+"/"+n.Repository.Name).Int("reviewed", maxRefreshed).
 			Msg("config changed; pull requests beyond the newest are reviewed by it at their next push or command")
 	}
+	waiting := 0
 	for _, t := range pulls {
-		if err := s.refresh(ctx, job.Delivery, n, now, t); err != nil {
+		waits, err := s.refresh(ctx, job, now, t)
+		if err != nil {
 			return err
 		}
+		if waits {
+			waiting++
+		}
+	}
+	if waiting > 0 {
+		return &RetryError{After: s.backoff(job.Attempt, nil), Err: fmt.Errorf("%d pull requests are under review", waiting)}
 	}
 	return nil
 }
+
+// configPatience is how often a push of config is looked at again because reviews
+// are under way, in all some ten minutes: what they are judged by is known only
+// at their end.
+const configPatience = 10
 
 // pushedConfig reads and checks the config that is in force after a push. It
 // returns nil where it can't be read for good.
@@ -99,30 +112,41 @@ func (s *Service) configPushed(found string) {
 }
 
 // refresh asks for a review of an open pull request, unless it was judged by
-// the layer as it is, has config of another branch, or is not looked at.
-func (s *Service) refresh(ctx context.Context, delivery string, n ConfigNews, now *inForce, t Target) error {
+// the layer as it is, has config of another branch, or is not looked at. One
+// that is under review waits until that is known.
+func (s *Service) refresh(ctx context.Context, job Job, now *inForce, t Target) (waits bool, err error) {
+	n := *job.Config
 	if !isOrganisation(n.Repository) {
 		branch, err := s.knownBranch(ctx, t)
 		if err != nil || branch != n.Branch {
-			return err
+			return false, err
 		}
 	}
 	if off, err := s.staysOff(ctx, n, now, t); err != nil || off {
-		return err
+		return false, err
 	}
 	used, ok, err := s.Store.ConfigUsed(ctx, t.Key())
 	if err != nil {
-		return fmt.Errorf("look what %s was judged by: %w", t.Key(), err)
+		return false, fmt.Errorf("look what %s was judged by: %w", t.Key(), err)
 	}
 	if ok && sameBlobs(ofLayer(now.own, used), ofLayer(now.own, now.read)) {
-		return nil
+		return false, nil
 	}
-	ask := ReviewAsk{Target: t, Reason: "config changed", Once: delivery + " " + t.Key(), Low: true}
+	state, err := s.Store.Target(ctx, t.Key())
+	switch {
+	case errors.Is(err, ErrNotFound): // forgotten meanwhile
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("look whether %s is under review: %w", t.Key(), err)
+	case state.Wanted > state.Done && job.Attempt < configPatience:
+		return true, nil
+	}
+	ask := ReviewAsk{Target: t, Reason: "config changed", Once: job.Delivery + " " + t.Key(), Low: true}
 	ask.Target.HeadSHA = "" // the store's own may be newer by now
 	if err := s.Store.Ask(ctx, ask, false); err != nil {
-		return fmt.Errorf("ask for a review of %s: %w", t.Key(), err)
+		return false, fmt.Errorf("ask for a review of %s: %w", t.Key(), err)
 	}
-	return nil
+	return false, nil
 }
 
 // staysOff reports whether nothing is posted on the pull request's repository,
