@@ -25,7 +25,12 @@ its -wal and -shm files, put the copy in its place, and start the server.
 PostgreSQL is backed up with pg_dump.`,
 		Example: "  REVIEWGATE_DATABASE_URL=sqlite:///var/lib/reviewgate/reviewgate.db \\\n" +
 			"    reviewgate backup /backup/reviewgate-$(date +%F).db",
-		Args: cobra.ExactArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("%d files are named: name the one new file to copy the database to", len(args))
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			url, err := app.LoadDatabaseURL(os.Getenv, settings)
 			if err != nil {

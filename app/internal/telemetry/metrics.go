@@ -138,6 +138,12 @@ func New(o Options) *Metrics {
 	for _, what := range []string{"delivery", "pull_request", "check"} {
 		m.found.WithLabelValues(what)
 	}
+	for _, found := range []string{"invalid", "unreadable"} {
+		m.config.WithLabelValues(found)
+	}
+	for _, outcome := range []string{"refused", "dropped"} {
+		m.issues.WithLabelValues(outcome)
+	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "reviewgate_build_info", Help: "1, by the version that runs.", ConstLabels: prometheus.Labels{"version": o.Version}})
 	build.Set(1)
