@@ -260,10 +260,12 @@ func routes(calls []ghtest.Call) string {
 	return strings.Join(all, "\n\t")
 }
 
-// What people decide is in the audit log, by whom and why.
+// What people decide is in the audit log, by whom and why, and in the server's
+// log without what they wrote.
 func TestDecisionsAreAudited(t *testing.T) {
 	t.Parallel()
-	w := start(t)
+	book := &logBook{}
+	w := startWith(t, ghtest.Options{WebhookSecret: secret}, func(w *world) { w.log = book })
 	w.repo.Grant("mia", "maintain")
 	pr := w.repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: goodBody, Files: faulty()})
 	w.idle()
@@ -283,5 +285,11 @@ func TestDecisionsAreAudited(t *testing.T) {
 	want := []string{"mia override  hotfix, see INC-7 true", "mia restore " + id + "  true", "mia dismiss " + id + " not ours true"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("audit log, newest first (-want +got):\n%s", diff)
+	}
+	if n := strings.Count(book.String(), `"message":"command obeyed"`); n != 4 {
+		t.Errorf("%d commands were obeyed by the server's log, want 4", n)
+	}
+	if strings.Contains(book.String(), "INC-7") {
+		t.Error("the server's log has what somebody wrote")
 	}
 }

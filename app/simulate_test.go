@@ -37,6 +37,19 @@ func layerOf(name, settings string) config.Layer {
 	return config.Layer{Name: name, Source: "here", Files: []config.File{{Path: "review-settings.json", Text: []byte(settings)}}}
 }
 
+// What was merged unseen can still be looked at.
+func TestSimulateOfWhatWasMerged(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	pr := w.open(ghtest.Files{"store/client.go": insecure})
+	w.idle()
+	pr.Merge()
+	w.idle()
+	if o, err := w.simulate(pr.Number); err != nil || o.Review.Report.Decision != pipeline.DecisionNeedsFixes {
+		t.Errorf("%v, %v; want needs_fixes", o.Review.Report.Decision, err)
+	}
+}
+
 // A simulation comes to what the App does on a first review, beside the server
 // that has the database, and without one.
 func TestSimulateIsWhatTheAppDoes(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
 )
@@ -76,7 +78,13 @@ func (s *Service) command(ctx context.Context, place CommentPlace, commentID int
 	if err := s.Store.Obey(ctx, c, v.effect, v.ask); err != nil {
 		return fmt.Errorf("obey command %d: %w", c.CommentID, err)
 	}
+	s.told(c).Str("command", string(o.what.Name)).Msg("command obeyed")
 	return nil
+}
+
+// told begins the log's line of what became of a command.
+func (s *Service) told(c Command) *zerolog.Event {
+	return s.Log.Info().Str("target", c.Target.Key()).Str("place", string(c.Place)).Int64("comment", c.CommentID).Str("sender", c.Sender)
 }
 
 // verdict is what becomes of a command: it is refused, or answered, or it
@@ -114,8 +122,7 @@ func (s *Service) answer(ctx context.Context, c Command, n render.Notice) error 
 }
 
 func (s *Service) refuse(ctx context.Context, c Command, why render.Notice) error {
-	s.Log.Info().Str("target", c.Target.Key()).Str("place", string(c.Place)).Int64("comment", c.CommentID).
-		Str("sender", c.Sender).Str("why", string(why.Kind)).Msg("command refused")
+	s.told(c).Str("why", string(why.Kind)).Msg("command refused")
 	if err := s.react(ctx, c, reactionRefused); err != nil {
 		return err
 	}
