@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bufio"
 	"bytes"
 	"os"
 	"strconv"
@@ -10,31 +11,42 @@ import (
 // releaseCode gives back the pages of the program's own code and constants that
 // only the start needed: two thirds of them. The kernel maps whatever of the
 // file is in memory around each page that is used, and keeps it. What is needed
-// again comes back at its next use, from the page cache.
-//
-// Only mappings that can't be written are named, so that nothing is lost. What
-// the kernel refuses changes nothing but a figure.
+// again comes back at its next use, from the page cache. What the kernel refuses
+// changes nothing but a figure.
 func releaseCode() {
-	program, err := os.Readlink("/proc/self/exe")
+	if program, err := os.Readlink("/proc/self/exe"); err == nil {
+		releaseFile(program)
+	}
+}
+
+// releaseFile gives back the pages of a file that this process can't write, and
+// has not written before: those would be lost. Of a program that may stand at any
+// address the loader writes the addresses into constants, and protects them then.
+func releaseFile(name string) {
+	f, err := os.Open("/proc/self/smaps")
 	if err != nil {
 		return
 	}
-	maps, err := os.ReadFile("/proc/self/maps")
-	if err != nil {
-		return
-	}
-	for line := range bytes.Lines(maps) {
+	defer f.Close()
+	var start, end uint64 // of the mapping, if it is one
+	for lines := bufio.NewScanner(f); lines.Scan(); {
 		// 00400000-0182d000 r-xp 00000000 fd:01 1234    /usr/local/bin/reviewgate
-		f := bytes.Fields(line)
-		if len(f) != 6 || string(f[5]) != program || f[1][1] != '-' {
-			continue
+		// Anonymous:             0 kB
+		fields := bytes.Fields(lines.Bytes())
+		switch {
+		case len(fields) >= 5 && !bytes.HasSuffix(fields[0], []byte(":")):
+			start, end = 0, 0
+			if len(fields) != 6 || string(fields[5]) != name || fields[1][1] != '-' {
+				continue
+			}
+			from, to, _ := bytes.Cut(fields[0], []byte("-"))
+			var err1, err2 error
+			start, err1 = strconv.ParseUint(string(from), 16, 64)
+			if end, err2 = strconv.ParseUint(string(to), 16, 64); err1 != nil || err2 != nil {
+				start, end = 0, 0
+			}
+		case start < end && len(fields) == 3 && string(fields[0]) == "Anonymous:" && string(fields[1]) == "0":
+			_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, uintptr(start), uintptr(end-start), syscall.MADV_DONTNEED)
 		}
-		from, to, _ := bytes.Cut(f[0], []byte("-"))
-		start, err1 := strconv.ParseUint(string(from), 16, 64)
-		end, err2 := strconv.ParseUint(string(to), 16, 64)
-		if err1 != nil || err2 != nil || end <= start {
-			continue
-		}
-		_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, uintptr(start), uintptr(end-start), syscall.MADV_DONTNEED)
 	}
 }

@@ -1,6 +1,7 @@
 package gh
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,9 @@ const (
 	// takes several times its texts while it is made.
 	maxBlob = 8 << 20
 	maxMade = 32 << 20
+	// maxDiffLines bounds the lines of two contents that are compared: each takes
+	// some 100 bytes meanwhile, however short it is.
+	maxDiffLines = 1_000_000
 	// filesAtOnce is how many files' contents are held at a time.
 	filesAtOnce = 2
 	// reservedCalls are kept for the rest of the review: commits, comments and
@@ -118,6 +122,8 @@ func (s *source) fillIn(ctx context.Context, files []normalize.ChangedFile, gaps
 	return unread, g.Wait()
 }
 
+var newline = []byte{'\n'}
+
 func (s *source) fill(ctx context.Context, f *normalize.ChangedFile, g gap, made *atomic.Int64) (why string, err error) {
 	if made.Load() > maxMade {
 		return fmt.Sprintf("the diffs come to more than %d MB", maxMade>>20), nil
@@ -134,6 +140,9 @@ func (s *source) fill(ctx context.Context, f *normalize.ChangedFile, g gap, made
 			f.Binary = true
 		}
 		return "", nil
+	}
+	if bytes.Count(old, newline)+bytes.Count(changed, newline) > maxDiffLines {
+		return fmt.Sprintf("its contents have more than %d lines", maxDiffLines), nil
 	}
 	if err := acquire(ctx, s.client.diffing); err != nil {
 		return "", hostError("compare contents", err)

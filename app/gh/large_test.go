@@ -262,6 +262,20 @@ func TestDiffsThatAreMadeAreBounded(t *testing.T) {
 	}
 }
 
+// Contents of very many lines are not compared, however small they are: that
+// would take a hundred times their size. What is not read is said.
+func TestContentsOfManyLines(t *testing.T) {
+	limits := ghtest.GitHubLimits()
+	limits.PatchLines = 1
+	w := newWorld(t, ghtest.Options{Limits: &limits})
+	w.repo.Commit("main", ghtest.Files{"lines.txt": strings.Repeat("\n", maxDiffLines)}, "many lines")
+	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"lines.txt": "one\ntwo\n"}})
+	f, _ := w.facts(w.target(p))
+	if len(f.Files) != 1 || len(f.Files[0].Hunks) > 0 || len(f.Incomplete) != 1 || !f.Incomplete[0].Gating || f.Incomplete[0].Path != "lines.txt" {
+		t.Errorf("incomplete %+v", f.Incomplete)
+	}
+}
+
 // Git gets a token that reads contents of the one repository, and no more.
 func TestTokenOfGit(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())

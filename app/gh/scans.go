@@ -79,11 +79,16 @@ func (s *source) Alerts(ctx context.Context) (alerts []codescanning.Alert, none 
 		refs = []string{fmt.Sprintf("refs/pull/%d/merge", s.target.Number), fmt.Sprintf("refs/pull/%d/head", s.target.Number)}
 	}
 	known := map[int]bool{}
+	analysed := false
 	for _, ref := range refs {
-		list, none, err := s.alertsOf(ctx, ref)
-		if err != nil || none != "" {
-			return nil, none, err
+		list, off, err := s.alertsOf(ctx, ref)
+		if isNotFound(err) { // one may be analysed, and the other not
+			continue
 		}
+		if err != nil || off != "" {
+			return nil, off, err
+		}
+		analysed = true
 		for _, a := range list {
 			if !known[a.Number] {
 				known[a.Number] = true
@@ -91,10 +96,15 @@ func (s *source) Alerts(ctx context.Context) (alerts []codescanning.Alert, none 
 			}
 		}
 	}
-	return alerts, "", nil
+	if !analysed {
+		none = "code scanning has analysed nothing here"
+	}
+	return alerts, none, nil
 }
 
-func (s *source) alertsOf(ctx context.Context, ref string) (list []codescanning.Alert, none string, err error) {
+// alertsOf lists the open alerts of a ref. off says in words that the repository
+// has no code scanning; a ref that was not analysed is not found.
+func (s *source) alertsOf(ctx context.Context, ref string) (list []codescanning.Alert, off string, err error) {
 	const op = "list the code scanning alerts"
 	r := s.get(op, "/repos/{owner}/{repo}/code-scanning/alerts", s.target.Owner, s.target.Name)
 	r.query = url.Values{"ref": {ref}, "state": {"open"}}
@@ -107,8 +117,6 @@ func (s *source) alertsOf(ctx context.Context, ref string) (list []codescanning.
 		return true
 	})
 	switch {
-	case isNotFound(err):
-		return nil, "code scanning has analysed nothing here", nil
 	case notEnabled(err):
 		return nil, "code scanning is not enabled for the repository", nil
 	case err != nil:

@@ -106,8 +106,19 @@ func TestAlerts(t *testing.T) {
 			refs = append(refs, c.Query)
 		}
 	}
-	if n := len(refs); n != 4 || !slices.ContainsFunc(refs, func(q string) bool { return strings.Contains(q, "ref=refs%2Fpull%2F1%2Fhead") }) {
+	if n := len(refs); n != 5 || !slices.ContainsFunc(refs, func(q string) bool { return strings.Contains(q, "ref=refs%2Fpull%2F1%2Fhead") }) {
 		t.Errorf("asked with %q", refs)
+	}
+
+	// Tools analyse the merge or the head, and the other is not known then.
+	for _, unknown := range []string{"merge", "head"} {
+		stop := w.hub.On("GET /repos/{owner}/{repo}/code-scanning/alerts", func(x *ghtest.Exchange) {
+			if strings.HasSuffix(x.Query.Get("ref"), unknown) {
+				x.Fail(404, "no analysis found")
+			}
+		})
+		alerts("")
+		stop()
 	}
 
 	group := w.target(p)

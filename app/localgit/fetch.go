@@ -29,11 +29,13 @@ type bounds struct {
 	// patches are the bytes of diffs that are kept: a server may have several
 	// such changes at a time.
 	patches int
-	time    time.Duration
+	// text is how large a text may be whose lines git compares.
+	text int64
+	time time.Duration
 }
 
 // fetchBounds let a change of 100,000 files through, which comes to some 100 MB.
-var fetchBounds = bounds{bytes: 512 << 20, files: 100_000, patches: 32 << 20, time: 3 * time.Minute}
+var fetchBounds = bounds{bytes: 512 << 20, files: 100_000, patches: 32 << 20, text: 4 << 20, time: 3 * time.Minute}
 
 // fetchWatch is how often the bytes are counted.
 const fetchWatch = 100 * time.Millisecond
@@ -69,7 +71,8 @@ func fetchWithin(ctx context.Context, most bounds, remote Remote, base, head str
 	if _, err := exec.LookPath("git"); err != nil {
 		return files, ErrNoGit
 	}
-	dir, err := os.MkdirTemp("", "reviewgate-fetch-") // for this user alone
+	removeLeft()
+	dir, err := os.MkdirTemp("", fetchDir) // for this user alone
 	if err != nil {
 		return files, fmt.Errorf("make a directory to fetch into: %w", err)
 	}
@@ -104,12 +107,33 @@ func remove(dir string) error {
 	return fmt.Errorf("delete what was fetched: %w", err)
 }
 
+const (
+	// fetchDir is what directories to fetch into are called, up to the star.
+	fetchDir = "reviewgate-fetch-*"
+	// leftAfter is when such a directory is nobody's any more: that of a process
+	// that was killed.
+	leftAfter = time.Hour
+)
+
+// removeLeft deletes what killed processes left. What it can't delete is another
+// user's.
+func removeLeft() {
+	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), fetchDir)) // the pattern is well-formed
+	for _, dir := range dirs {
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() && time.Since(info.ModTime()) > leftAfter {
+			_ = os.RemoveAll(dir)
+		}
+	}
+}
+
 // fetcher has a repository on this machine that holds a part of a remote one.
 type fetcher struct {
 	most   bounds
 	remote Remote
 	local  *git // asks nobody else
 	wide   *git // may ask the remote
+	// shas are the contents that differ, by path, before and after.
+	shas [2]map[string]string
 }
 
 // isolated is the environment of git without any config but the repository's.
@@ -134,12 +158,27 @@ func (f *fetcher) fetch(ctx context.Context, base, head string) (normalize.Files
 	if err != nil {
 		return none, err
 	}
+	var texts map[string]bool
 	if len(blobs) > 0 {
 		if err := f.get(ctx, blobs); err != nil {
 			return none, err
 		}
+		if texts, err = f.largeTexts(ctx, blobs); err != nil {
+			return none, err
+		}
 	}
-	return f.local.diff(ctx, f.most.patches, base, head)
+	args := []string{base, head}
+	if len(texts) > 0 {
+		// Looking for files that moved and changed reads them, and what was read
+		// git compares however large it is.
+		args = slices.Insert(args, 0, "--find-renames=100%")
+	}
+	files, err := f.local.diff(ctx, f.most.patches, args...)
+	if err != nil {
+		return none, err
+	}
+	f.tellLarge(&files, texts)
+	return files, nil
 }
 
 // prepare makes the repository. That a part of it is elsewhere git wants to
@@ -156,8 +195,8 @@ func (f *fetcher) prepare(ctx context.Context) error {
 	if _, err := f.local.output(ctx, "init", "--quiet", "--bare", "--template=", "--initial-branch=main", "--object-format=sha1", dir); err != nil {
 		return err
 	}
-	config := fmt.Sprintf("[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tpartialClone = origin\n"+
-		"[remote \"origin\"]\n\turl = \"%s\"\n\tpromisor = true\n\tpartialclonefilter = blob:none\n", f.remote.URL)
+	config := fmt.Sprintf("[core]\n\trepositoryformatversion = 1\n\tbare = true\n\tbigFileThreshold = %d\n[extensions]\n\tpartialClone = origin\n"+
+		"[remote \"origin\"]\n\turl = \"%s\"\n\tpromisor = true\n\tpartialclonefilter = blob:none\n", f.most.text, f.remote.URL)
 	if err := os.WriteFile(filepath.Join(dir, "config"), []byte(config), 0o600); err != nil {
 		return err
 	}
@@ -198,12 +237,15 @@ func (f *fetcher) get(ctx context.Context, objects []string, args ...string) err
 		f.watchSize(ctx, cancel)
 	}()
 	args = append([]string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--filter=blob:none", "--stdin"}, args...)
-	err := f.wide.feed(ctx, strings.NewReader(strings.Join(objects, "\n")+"\n"), append(args, "origin")...)
+	err := f.wide.feed(ctx, objectLines(objects), append(args, "origin")...)
 	err = causeOf(ctx, err)
 	cancel(nil)
 	<-watched
 	return err
 }
+
+// objectLines are names of objects as git reads them, one a line.
+func objectLines(shas []string) io.Reader { return strings.NewReader(strings.Join(shas, "\n") + "\n") }
 
 // watchSize ends the fetch when it has grown too large, until the context ends.
 func (f *fetcher) watchSize(ctx context.Context, end context.CancelCauseFunc) {
@@ -240,6 +282,7 @@ const submodule = "160000"
 // differing lists the contents of the files that differ, on both sides.
 func (f *fetcher) differing(ctx context.Context, base, head string) ([]string, error) {
 	var blobs []string
+	f.shas = [2]map[string]string{{}, {}}
 	err := f.local.stream(ctx, func(r io.Reader) error {
 		seen := map[string]bool{strings.Repeat("0", 40): true}
 		lines := nulReader(r)
@@ -251,8 +294,11 @@ func (f *fetcher) differing(ctx context.Context, base, head string) ([]string, e
 			if n == f.most.files {
 				return fmt.Errorf("more than %d files differ", n)
 			}
+			path := lines.Text()
 			for side := range 2 {
-				if mode, sha := strings.TrimPrefix(fields[side], ":"), fields[2+side]; mode != submodule && !seen[sha] {
+				mode, sha := strings.TrimPrefix(fields[side], ":"), fields[2+side]
+				f.shas[side][path] = sha
+				if mode != submodule && !seen[sha] {
 					seen[sha] = true
 					blobs = append(blobs, sha)
 				}

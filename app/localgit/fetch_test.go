@@ -1,6 +1,7 @@
 package localgit
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -150,6 +151,88 @@ func TestFetchIsBounded(t *testing.T) {
 			}
 			nothingLeft(t)
 		})
+	}
+}
+
+// What a killed process left is deleted, and nothing of one that may be at work.
+func TestFetchClearsUp(t *testing.T) {
+	_, remote, p := remoteRepo(t)
+	old, young := filepath.Join(os.TempDir(), "reviewgate-fetch-1"), filepath.Join(os.TempDir(), "reviewgate-fetch-2")
+	if err := errors.Join(os.MkdirAll(filepath.Join(old, "objects"), 0o700), os.Mkdir(young, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	long := time.Now().Add(-2 * leftAfter)
+	if err := os.Chtimes(old, long, long); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Fetch(t.Context(), remote, p.BaseSHA(), p.HeadSHA()); err != nil {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(filepath.Join(os.TempDir(), fetchDir))
+	if err != nil || !slices.Equal(left, []string{young}) {
+		t.Errorf("left %v, %v", left, err)
+	}
+}
+
+// Nothing that git started outlives a fetch that was ended.
+func TestFetchEndsItsProcesses(t *testing.T) {
+	hub, remote, p := remoteRepo(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	hub.On("POST /{owner}/{repo}/git-upload-pack", func(x *ghtest.Exchange) {
+		cancel()
+		<-x.Context().Done()
+	})
+	if _, err := Fetch(ctx, remote, p.BaseSHA(), p.HeadSHA()); !errors.Is(err, context.Canceled) {
+		t.Errorf("the fetch ended with %v", err)
+	}
+	mine := func() (at []string) {
+		links, _ := filepath.Glob("/proc/[0-9]*/cwd")
+		for _, link := range links {
+			if to, err := os.Readlink(link); err == nil && strings.HasPrefix(to, os.TempDir()) {
+				state, _ := os.ReadFile(filepath.Join(filepath.Dir(link), "stat"))
+				at = append(at, string(state))
+			}
+		}
+		return at
+	}
+	// The kernel may take a moment for those that it killed.
+	for end := time.Now().Add(10 * time.Second); len(mine()) > 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("still there: %q", mine())
+		}
+	}
+}
+
+// A text too large for git to compare is said to be unread, and a binary as
+// large is a binary.
+func TestFetchOfLargeTexts(t *testing.T) {
+	hub := ghtest.Start(t, ghtest.Options{})
+	t.Setenv("TMPDIR", t.TempDir())
+	repo := hub.Repo("acme/shop")
+	lines := strings.Repeat("\n", 3000)
+	repo.Commit("main", ghtest.Files{"old.txt": lines, "was.txt": lines + "x", "data.bin": "\x00" + lines, "small.txt": "a\n"}, "start")
+	p := repo.OpenPR(ghtest.PR{Files: ghtest.Files{
+		"old.txt": "short\n", "was.txt": ghtest.Gone, "now.txt": lines + "y\n", "data.bin": "\x00\x01" + lines, "small.txt": "b\n",
+	}})
+	most := fetchBounds
+	most.text = 2000
+	files, err := fetchWithin(t.Context(), most, Remote{URL: hub.URL + "/acme/shop.git", Token: hub.Token("acme")}, p.BaseSHA(), p.HeadSHA())
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := map[string]bool{}
+	for _, i := range files.Incomplete {
+		said[i.Path] = i.Gating
+	}
+	for _, f := range files.Files {
+		switch large := f.Path != "data.bin" && f.Path != "small.txt"; {
+		case said[f.Path] != large, f.Binary != (f.Path == "data.bin"), (f.Patch == "") != (f.Path != "small.txt"):
+			t.Errorf("%s: binary %t, patch %q, said to be unread %t", f.Path, f.Binary, f.Patch, said[f.Path])
+		}
+	}
+	if len(files.Files) != 5 || len(said) != 3 {
+		t.Errorf("said %+v", files.Incomplete)
 	}
 }
 

@@ -124,9 +124,15 @@ var errEnough = errors.New("enough was read")
 // stream runs git and hands what it prints to read. If read fails git is
 // stopped.
 func (g *git) stream(ctx context.Context, read func(io.Reader) error, args ...string) error {
+	return g.streamFrom(ctx, nil, read, args...)
+}
+
+// streamFrom is stream with an input.
+func (g *git) streamFrom(ctx context.Context, input io.Reader, read func(io.Reader) error, args ...string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	cmd, stderr := g.command(ctx, args)
+	cmd.Stdin = input
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -154,7 +160,8 @@ func (g *git) stream(ctx context.Context, read func(io.Reader) error, args ...st
 func (g *git) feed(ctx context.Context, input io.Reader, args ...string) error {
 	cmd, stderr := g.command(ctx, args)
 	cmd.Stdin = input
-	// What git started may outlive it, and hold its output open.
+	endTogether(cmd)
+	// What git started may outlive it nevertheless, and hold its output open.
 	cmd.WaitDelay = killDelay
 	if err := cmd.Run(); err != nil {
 		return &gitError{command: args[0], stderr: stderr.String(), err: err}

@@ -167,7 +167,8 @@ func (s *Source) diff(ctx context.Context) (normalize.Files, error) {
 }
 
 // diff reads what differs between two commits, or between one and the work tree.
-// Of the patches no more than most bytes are kept.
+// Of the patches no more than most bytes are kept. Options may stand before the
+// commits.
 func (g *git) diff(ctx context.Context, most int, commits ...string) (files normalize.Files, err error) {
 	err = g.stream(ctx, func(r io.Reader) (err error) {
 		files, err = parseDiff(r, most)

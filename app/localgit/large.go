@@ -1,0 +1,76 @@
+package localgit
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
+)
+
+// largeTexts names those of the contents that are larger than texts may be, and
+// no binaries. Git would take some 40 bytes for each of their lines: of a file of
+// nothing but line ends gigabytes.
+func (f *fetcher) largeTexts(ctx context.Context, blobs []string) (map[string]bool, error) {
+	var large []string
+	err := f.local.streamFrom(ctx, objectLines(blobs), func(r io.Reader) error {
+		lines := bufio.NewScanner(r)
+		for lines.Scan() {
+			sha, text, _ := strings.Cut(lines.Text(), " ")
+			size, err := strconv.ParseInt(text, 10, 64)
+			if err != nil {
+				return fmt.Errorf("the content %.40s was not fetched", sha)
+			}
+			if size > f.most.text {
+				large = append(large, sha)
+			}
+		}
+		return lines.Err()
+	}, "cat-file", "--batch-check=%(objectname) %(objectsize)")
+	if err != nil {
+		return nil, err
+	}
+	texts := map[string]bool{}
+	for _, sha := range large {
+		begins := make([]byte, binaryProbe)
+		err := f.local.stream(ctx, func(r io.Reader) error {
+			n, err := io.ReadFull(r, begins)
+			if begins = begins[:n]; err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+				return err
+			}
+			return errEnough
+		}, "cat-file", "blob", sha)
+		if err != nil {
+			return nil, err
+		}
+		if bytes.IndexByte(begins, 0) < 0 {
+			texts[sha] = true
+		}
+	}
+	return texts, nil
+}
+
+// tellLarge says of the files with such contents that their lines are not known.
+// Git takes them for binaries.
+func (f *fetcher) tellLarge(files *normalize.Files, texts map[string]bool) {
+	for i := range files.Files {
+		file := &files.Files[i]
+		before := file.PreviousPath
+		if before == "" {
+			before = file.Path
+		}
+		if !file.Binary || !texts[f.shas[0][before]] && !texts[f.shas[1][file.Path]] {
+			continue
+		}
+		file.Binary = false
+		files.Incomplete = append(files.Incomplete, pipeline.Incompleteness{
+			What: "patch", Path: file.Path, Gating: true, Why: fmt.Sprintf("it is larger than %d MB", f.most.text>>20),
+		})
+	}
+}
