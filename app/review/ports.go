@@ -457,6 +457,10 @@ type Store interface {
 	// of it and the lease itself. A check on a head that another open pull request
 	// has stays.
 	ForgetTarget(ctx context.Context, l Lease) error
+	// ForgetOutdated does the same with one that Outdated lists for the time, and
+	// tells whether it still did. One of which something is wanted by now is
+	// handed over to a review job.
+	ForgetOutdated(ctx context.Context, l Lease, before time.Time) (gone bool, err error)
 	// ForgetRepository deletes what is left of a repository, unless it has targets,
 	// and unties its deliveries from it: they stay known.
 	ForgetRepository(ctx context.Context, repoID int64) error

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -147,6 +148,47 @@ var pruneTests = map[string]func(*testing.T, *fixture){
 		f.accept(t, push("wanted", closed))
 		if diff := cmp.Diff([]string{group("eee").Key()}, f.outdated(t, 30*aDay)); diff != "" {
 			t.Errorf("once it is wanted (-want +got):\n%s", diff)
+		}
+	},
+	"one that is wanted again when it is to go": func(t *testing.T, f *fixture) {
+		gone, asked, reopened := pull(1, "aaa"), pull(2, "bbb"), pull(3, "ccc")
+		for i, g := range []review.Target{gone, asked, reopened} {
+			f.fill(t, g, int64(i+1))
+			f.finish(t, g.Key(), false)
+			f.accept(t, review.Delivery{GUID: "closed " + g.Key(), Event: "pull_request", Action: "closed", Close: &g})
+		}
+		f.clock.pass(31 * aDay)
+		if got := f.outdated(t, 30*aDay); len(got) != 3 {
+			t.Fatalf("outdated are %v", got)
+		}
+		forget := func(l review.Lease, want bool) {
+			t.Helper()
+			got, err := f.ForgetOutdated(f.ctx, l, f.clock.Now().Add(-30*aDay))
+			if err != nil || got != want {
+				t.Errorf("ForgetOutdated(%s) = %v, %v; want %v", l.Key, got, err, want)
+			}
+		}
+		forget(f.acquire(t, gone.Key()), true)
+		if _, err := f.Target(f.ctx, gone.Key()); !errors.Is(err, review.ErrNotFound) {
+			t.Errorf("the one that was closed for long is there: %v", err)
+		}
+
+		l := f.acquire(t, asked.Key())
+		f.accept(t, push("wanted", asked))
+		forget(l, false)
+		f.wantAll(t, asked)
+		if st := f.state(t, asked.Key()); st.Closed || st.Wanted != st.Done+1 {
+			t.Errorf("the ask is lost: %+v", st)
+		}
+		wantErr(t, "Renew of the lease that was handed over", f.Renew(f.ctx, l, time.Minute), review.ErrLeaseLost)
+
+		f.accept(t, push("reopened", reopened))
+		f.finish(t, reopened.Key(), false)
+		l = f.acquire(t, reopened.Key())
+		forget(l, false)
+		f.wantAll(t, reopened)
+		if err := f.Renew(f.ctx, l, time.Minute); err != nil {
+			t.Errorf("with nothing left to do the lease is kept: %v", err)
 		}
 	},
 	"texts go with the last that refers to them": func(t *testing.T, f *fixture) {
