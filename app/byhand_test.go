@@ -390,7 +390,9 @@ func TestMergeGroupOfAHeadThatWasNotOverridden(t *testing.T) {
 	w.idle()
 	w.says(pr, "/review override on fire")
 	w.wantsCheck(pr, "success", "Passed by hand")
-	w.away(func() { pr.Push(ghtest.Files{"store/more.go": strings.Replace(insecure, "Client", "More", 2)}, "worse") })
+	w.away(func() {
+		pr.Push(ghtest.Files{"store/more.go": strings.Replace(insecure, "Client", "More", 2)}, "worse")
+	})
 	g := w.repo.MergeGroup(pr)
 	w.idle()
 	if c := w.newest(g.CheckRuns()); c.Conclusion != "action_required" || strings.Contains(c.Title+c.Summary, "by hand") {

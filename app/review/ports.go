@@ -122,8 +122,11 @@ type ReviewAsk struct {
 	// Low lets other work go first: nobody waits for this review.
 	Low bool
 	// Rerun says how much is done anew. Of several asks that one review answers,
-	// all are met.
+	// all are met, and so is that of the last one if it was given up.
 	Rerun Rerun
+	// ByHand says that somebody decided in the gate's place: what was given up
+	// need not be done for it.
+	ByHand bool
 }
 
 // CommentPlace tells where a comment stands. GitHub numbers those of each place
