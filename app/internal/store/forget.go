@@ -188,9 +188,10 @@ func (s *Store) ForgetRepository(ctx context.Context, repoID int64) error {
 			all = append(all, statementArgs{`DELETE FROM ` + table + ` WHERE repo_id = ?`, []any{repoID}})
 		}
 		all = append(all,
-			statementArgs{`DELETE FROM leases WHERE owner = '' AND (key LIKE ? OR key LIKE ? OR key LIKE ? OR key = ?)`,
-				[]any{pulls, groups, fmt.Sprintf("check/%d/%%", repoID), fmt.Sprintf("sweep/%d", repoID)}},
-			statementArgs{`DELETE FROM marks WHERE name LIKE ? OR name LIKE ?`, []any{"asked %" + pulls, "asked %" + groups}},
+			statementArgs{`DELETE FROM leases WHERE owner = '' AND (key LIKE ? OR key LIKE ? OR key LIKE ? OR key = ? OR key = ?)`,
+				[]any{pulls, groups, fmt.Sprintf("check/%d/%%", repoID), fmt.Sprintf("sweep/%d", repoID), fmt.Sprintf("issues/%d", repoID)}},
+			statementArgs{`DELETE FROM marks WHERE name LIKE ? OR name LIKE ? OR name = ?`,
+				[]any{"asked %" + pulls, "asked %" + groups, fmt.Sprintf("issues refused/%d", repoID)}},
 			statementArgs{`UPDATE deliveries SET action = '', installation = 0, repo_id = 0, target_key = '', generation = 0 WHERE repo_id = ?`, []any{repoID}},
 		)
 		return execAll(ctx, t, all)
