@@ -30,9 +30,9 @@ func (f *fixture) prune(t *testing.T, keep, deliveries time.Duration) (all int) 
 	}
 }
 
-func (f *fixture) outdated(t *testing.T, keep time.Duration) []string {
+func (f *fixture) outdated(t *testing.T) []string {
 	t.Helper()
-	keys, err := f.Outdated(f.ctx, f.clock.Now().Add(-keep), 10)
+	keys, err := f.Outdated(f.ctx, f.clock.Now().Add(-30*aDay), 10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,15 +138,15 @@ var pruneTests = map[string]func(*testing.T, *fixture){
 		f.accept(t, push("reopened", reopened))
 		f.finish(t, reopened.Key(), false)
 		f.accept(t, review.Delivery{GUID: "closed late", Event: "pull_request", Action: "closed", Close: &reopened})
-		if got := f.outdated(t, 30*aDay); len(got) != 0 {
+		if got := f.outdated(t); len(got) != 0 {
 			t.Errorf("after 20 days: %v", got)
 		}
 		f.clock.pass(11 * aDay)
-		if diff := cmp.Diff([]string{group("eee").Key(), closed.Key()}, f.outdated(t, 30*aDay)); diff != "" {
+		if diff := cmp.Diff([]string{group("eee").Key(), closed.Key()}, f.outdated(t)); diff != "" {
 			t.Errorf("after 31 days (-want +got):\n%s", diff)
 		}
 		f.accept(t, push("wanted", closed))
-		if diff := cmp.Diff([]string{group("eee").Key()}, f.outdated(t, 30*aDay)); diff != "" {
+		if diff := cmp.Diff([]string{group("eee").Key()}, f.outdated(t)); diff != "" {
 			t.Errorf("once it is wanted (-want +got):\n%s", diff)
 		}
 	},
@@ -158,7 +158,7 @@ var pruneTests = map[string]func(*testing.T, *fixture){
 			f.accept(t, review.Delivery{GUID: "closed " + g.Key(), Event: "pull_request", Action: "closed", Close: &g})
 		}
 		f.clock.pass(31 * aDay)
-		if got := f.outdated(t, 30*aDay); len(got) != 3 {
+		if got := f.outdated(t); len(got) != 3 {
 			t.Fatalf("outdated are %v", got)
 		}
 		forget := func(l review.Lease, want bool) {
