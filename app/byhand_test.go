@@ -406,6 +406,25 @@ func TestMergeGroupByHand(t *testing.T) {
 	want(group(good, bad), "failure", "Rejected by hand by carol: ")
 }
 
+// An override is of the head that was looked at. A push of which the news were
+// lost, or come after those of the merge group, ends it in the group as well.
+func TestMergeGroupOfAHeadThatWasNotOverridden(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	pr := w.another("bad", ghtest.Files{"store/tls.go": insecure, "store/tls_test.go": "package store\n"})
+	w.idle()
+	w.says(pr, "/review override on fire")
+	w.wantsCheck(pr, "success", "Passed by hand")
+	w.away(func() {
+		pr.Push(ghtest.Files{"store/more.go": strings.Replace(insecure, "Client", "More", 2)}, "worse")
+	})
+	g := w.repo.MergeGroup(pr)
+	w.idle()
+	if c := w.newest(g.CheckRuns()); c.Conclusion != "action_required" || strings.Contains(c.Title+c.Summary, "by hand") {
+		t.Errorf("the group's check is %s (%s):\n%s", c.Conclusion, c.Title, c.Summary)
+	}
+}
+
 // Every decision is in the audit log.
 func TestAuditLog(t *testing.T) {
 	t.Parallel()

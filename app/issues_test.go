@@ -357,6 +357,21 @@ func TestGapBecomesAnIssueWithItsPatch(t *testing.T) {
 	}
 }
 
+// What the config missed it missed, though the change was merged against the gate
+// and its warnings are no debt.
+func TestGapOfAMergeAgainstTheGate(t *testing.T) {
+	t.Parallel()
+	w := deferring(t, `{"gaps": true, "tech_debt": true}`)
+	rules := strings.Replace(onlyWarnings, `"items": [`, `"items": [`+ownRule("no-forbidden", "forbidden", "")+`, `, 1)
+	w.repo.Commit("main", ghtest.Files{rulesPath: rules}, "forbid")
+	pr := w.reviewed("first", ghtest.Files{"tills/sum.go": unmapped + "\n// shortcut\n// forbidden\n"})
+	w.wantsCheck(pr, "action_required")
+	w.merged(pr)
+	if i := w.issue(); !strings.Contains(i.Body, "<!-- reviewgate:gap ") {
+		t.Errorf("the issue says:\n%s", i.Body)
+	}
+}
+
 // Each of several gaps has a patch that can be applied without the others.
 func TestPatchesOfSeveralGapsStandAlone(t *testing.T) {
 	t.Parallel()

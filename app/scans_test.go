@@ -28,6 +28,7 @@ func scanning(t *testing.T, section string, change ...func(*world)) *world {
 	o := ghtest.Options{WebhookSecret: secret, Permissions: permissions, Events: append(ghtest.DefaultEvents(), "check_suite", "code_scanning_alert")}
 	w := startWith(t, o, append([]func(*world){func(w *world) { w.scans = time.Millisecond }}, change...)...)
 	w.repo.Commit("main", ghtest.Files{scanAgents: fmt.Sprintf(`[{"id": "code-scanning", "enabled": true%s}]`, section)}, "config")
+	w.idle() // or the push has what is opened now reviewed again
 	return w
 }
 
@@ -102,6 +103,7 @@ func TestOthersChecksThatMatterToNobody(t *testing.T) {
 			w := scanning(t, tt.section)
 			if tt.off {
 				w.repo.Commit("main", ghtest.Files{scanAgents: "[]"}, "config")
+				w.idle()
 			}
 			pr := w.open(ghtest.Files{"store/client.go": secure})
 			w.idle()

@@ -55,7 +55,7 @@ func (s *Service) stillOurs(ctx context.Context, repo Target) (bool, error) {
 func (s *Service) forgetRepository(ctx context.Context, h Holding) error {
 	var errs []error
 	for _, key := range h.Keys {
-		errs = append(errs, s.forgetTarget(ctx, key))
+		errs = append(errs, s.forgetTarget(ctx, key, s.Store.ForgetTarget))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return err
@@ -71,7 +71,7 @@ func (s *Service) forgetRepository(ctx context.Context, h Holding) error {
 var errAtWork = errors.New("it is being worked on")
 
 // forgetTarget deletes what is stored of one target, under its lease.
-func (s *Service) forgetTarget(ctx context.Context, key string) error {
+func (s *Service) forgetTarget(ctx context.Context, key string, forget func(context.Context, Lease) error) error {
 	l, ok, err := s.Store.Acquire(ctx, key, s.Owner, s.LeaseTTL)
 	if err != nil {
 		return fmt.Errorf("take the lease of %s: %w", key, err)
@@ -79,7 +79,7 @@ func (s *Service) forgetTarget(ctx context.Context, key string) error {
 	if !ok {
 		return fmt.Errorf("forget %s: %w", key, errAtWork)
 	}
-	err = s.underLease(ctx, l, func(ctx context.Context) error { return s.Store.ForgetTarget(ctx, l) })
+	err = s.underLease(ctx, l, func(ctx context.Context) error { return forget(ctx, l) })
 	if err != nil {
 		return fmt.Errorf("forget %s: %w", key, err)
 	}
@@ -135,13 +135,17 @@ func (s *Service) pruneTargets(ctx context.Context, before time.Time) (n int, er
 			return n, nil
 		}
 		for _, key := range keys {
-			err := s.forgetTarget(ctx, key)
+			gone := false
+			err := s.forgetTarget(ctx, key, func(ctx context.Context, l Lease) (err error) {
+				gone, err = s.Store.ForgetOutdated(ctx, l, before)
+				return err
+			})
 			switch {
 			case errors.Is(err, errAtWork):
 				busy = append(busy, key)
 			case err != nil:
 				return n, err
-			default:
+			case gone:
 				n++
 			}
 		}

@@ -64,6 +64,8 @@ type merge struct {
 	left     int // beyond maxNews
 }
 
+// seen is what is deferred. Warnings are debt where they passed; a gap is one of
+// the config's, whatever became of the change that showed it.
 func (m *merge) seen() []Deferred {
 	report := &m.review.Report
 	overridden := report.ByHand != nil && report.ByHand.Action == pipeline.HandOverride

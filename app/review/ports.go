@@ -122,8 +122,11 @@ type ReviewAsk struct {
 	// Low lets other work go first: nobody waits for this review.
 	Low bool
 	// Rerun says how much is done anew. Of several asks that one review answers,
-	// all are met.
+	// all are met, and so is that of the last one if it was given up.
 	Rerun Rerun
+	// ByHand says that somebody decided in the gate's place: what was given up
+	// need not be done for it.
+	ByHand bool
 }
 
 // CommentPlace tells where a comment stands. GitHub numbers those of each place
@@ -462,6 +465,10 @@ type Store interface {
 	// of it and the lease itself. A check on a head that another open pull request
 	// has stays.
 	ForgetTarget(ctx context.Context, l Lease) error
+	// ForgetOutdated does the same with one that Outdated lists for the time, and
+	// tells whether it still did. One of which something is wanted by now is
+	// handed over to a review job.
+	ForgetOutdated(ctx context.Context, l Lease, before time.Time) (gone bool, err error)
 	// ForgetRepository deletes what is left of a repository, unless it has targets,
 	// and unties its deliveries from it: they stay known.
 	ForgetRepository(ctx context.Context, repoID int64) error

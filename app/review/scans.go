@@ -99,18 +99,29 @@ func (o *outside) scanning(of run.OutsideAgent) dispatch.Agent {
 	id := of.Agent.ID
 	return &scanning{o, id, codescanning.New(codescanning.Options{
 		Sources: of.Agent.Scanning, Host: scanHost{o.src}, Redact: of.Redact,
-		Begin: func(ctx context.Context) error {
-			if err := o.service.Store.BeginScans(ctx, o.target.Key()); err != nil {
-				return fmt.Errorf("note that others' findings are read: %w", err)
-			}
-			return nil
-		},
+		Begin: o.beginScans,
 		Saw: func(seen codescanning.Seen) {
 			o.mu.Lock()
 			defer o.mu.Unlock()
 			o.seen[id] = seen
 		},
 	})}
+}
+
+// beginScans drops the news that were kept, before the first agent of the review
+// reads. Those that come then stay for its end: an agent that begins later, or
+// once more, knows nothing of what another has read.
+func (o *outside) beginScans(ctx context.Context) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.begun {
+		return nil
+	}
+	if err := o.service.Store.BeginScans(ctx, o.target.Key()); err != nil {
+		return fmt.Errorf("note that others' findings are read: %w", err)
+	}
+	o.begun = true
+	return nil
 }
 
 // scanning is an agent of which is noted how its last attempt ended.

@@ -196,6 +196,7 @@ func (o *order) byHand(ctx context.Context) (verdict, error) {
 		action = pipeline.HandReject
 	}
 	v := o.rerun(Rerun{Decide: true})
+	v.ask.ByHand = true
 	v.effect = Effect{
 		ByHand:  &pipeline.HandDecision{Action: action, By: o.Sender, Reason: o.what.Reason, At: o.Now()},
 		HeadSHA: now.HeadSHA, BaseRef: now.BaseRef, Audit: o.audit(now.HeadSHA, ""),

@@ -52,7 +52,8 @@ type member struct {
 
 // taughtOfGroup is what people said of the pull requests that a merge group
 // contains. One that was rejected fails the group. An override passes it if
-// every other one of them was overridden too or passes by itself.
+// every other one of them was overridden too or passes by itself, which is known
+// only where all the group's commits are looked up.
 func (s *Service) taughtOfGroup(ctx context.Context, t Target, f *pipeline.PRFacts) (pipeline.Memory, error) {
 	members, err := s.members(ctx, t, f)
 	if err != nil {
@@ -64,7 +65,16 @@ func (s *Service) taughtOfGroup(ctx context.Context, t Target, f *pipeline.PRFac
 		m.Accepted = append(m.Accepted, members[i].memory.Accepted...)
 	}
 	m.ByHand = decidedFor(members)
+	if m.ByHand != nil && m.ByHand.Action == pipeline.HandOverride && !looksAllUp(f) {
+		m.ByHand = nil
+	}
 	return m, nil
+}
+
+// looksAllUp reports whether no pull request is in a group for commits that are
+// not looked at.
+func looksAllUp(f *pipeline.PRFacts) bool {
+	return len(f.Commits) <= maxGroupCommits && !slices.ContainsFunc(f.Incomplete, func(i pipeline.Incompleteness) bool { return i.What == "commits" })
 }
 
 // maxGroupCommits is how many of a group's commits are looked up in the store,
@@ -81,6 +91,9 @@ func (s *Service) members(ctx context.Context, t Target, f *pipeline.PRFacts) ([
 			return nil
 		}
 		m, ok, err := s.member(ctx, g, f.Base.Ref, named)
+		if err == nil && ok {
+			err = s.confirm(ctx, &m, f.Base.Ref)
+		}
 		if err == nil && ok {
 			out = append(out, m)
 		}
@@ -128,6 +141,23 @@ func (s *Service) member(ctx context.Context, g Target, baseRef string, named bo
 		return m, false, fmt.Errorf("look for what people said of %s: %w", g.Key(), err)
 	}
 	return m, true, nil
+}
+
+// confirm drops the override of a pull request whose head is another than is
+// known: news of a push come late or not at all, and the queue does not wait for
+// them. That the group has the head's commit tells nothing, as others may follow.
+func (s *Service) confirm(ctx context.Context, m *member, baseRef string) error {
+	if d := m.memory.ByHand; d == nil || d.Action != pipeline.HandOverride {
+		return nil
+	}
+	now, err := s.GitHub.Pull(ctx, m.Target)
+	if err != nil {
+		return fmt.Errorf("look at the head of pull request %d, which was overridden: %w", m.Number, err)
+	}
+	if now.HeadSHA != m.HeadSHA || now.BaseRef != baseRef {
+		m.memory.ByHand, m.blocks = nil, true
+	}
+	return nil
 }
 
 // decidedFor is what was decided by hand for a group, or nil.

@@ -91,6 +91,20 @@ func TestAccepted(t *testing.T) {
 	}
 }
 
+// A comment in the code, which whoever made the change may have written, does not
+// take out what a person accepted.
+func TestAcceptedIsNotIgnored(t *testing.T) {
+	in := commented(ruled(2, pipeline.SeverityMajor), "", "x() // reviewgate:ignore r1 known")
+	r := Aggregate(in)
+	if len(r.Suppressed) != 1 || r.Decision.Blocks() {
+		t.Fatalf("%s, suppressed: %+v", r.Decision, r.Suppressed)
+	}
+	in.Memory.Accepted = pipeline.List[pipeline.Acceptance]{{Fingerprint: r.Suppressed[0].Finding.ID, By: "alice"}}
+	if r := Aggregate(in); len(r.Suppressed) != 0 || !r.Decision.Blocks() {
+		t.Errorf("%s, suppressed: %+v", r.Decision, r.Suppressed)
+	}
+}
+
 // What a person accepted of the quality stage counts though the spec stage
 // failed.
 func TestAcceptedIsNotDiscarded(t *testing.T) {

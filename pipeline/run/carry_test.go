@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
@@ -224,6 +225,14 @@ func TestCarryNothing(t *testing.T) {
 				panic("the file has text")
 			}
 		}, Carry{}},
+		{"a file that can't be read", func(_ *carrying, first, next *pushed) {
+			large := normalize.ChangedFile{Path: "data.ts", Status: pipeline.FileModified, Additions: 9000}
+			first.files, next.files = append(first.files, large), append(next.files, large)
+		}, func(o *Outcome) {
+			if o.Review.Facts.Files[0].Binary || len(o.Review.Facts.Incomplete) == 0 {
+				panic("the file is known")
+			}
+		}, Carry{}},
 		{"none before", nil, func(o *Outcome) { o.Review.Results = nil }, Carry{}},
 	} {
 		c := newCarrying(t)
@@ -287,6 +296,62 @@ func TestCarryLooksCitationsUp(t *testing.T) {
 	after, _ := cited(next, c.after(first, Carry{}), false)
 	if len(before.Citations) != 1 || after.CarriedFrom == "" || len(after.Citations) != 0 {
 		t.Errorf("found %q at the first head, and %q at the second (carried from %q)", before.Citations, after.Citations, after.CarriedFrom)
+	}
+}
+
+// What an agent reads out of the process, such as a report or another App's
+// check, may be another for an equal change. To decide once more it stands.
+func TestCarryNothingFromOutsideToAnotherHead(t *testing.T) {
+	read := 0
+	outside := func(OutsideAgent) dispatch.Agent {
+		return reader{func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
+			read++
+			return pipeline.AgentOutput{Findings: pipeline.List[pipeline.Finding]{{Title: "Blocked", Severity: "major", Message: "No.", Confidence: 1, Path: reportPath}}}, nil
+		}}
+	}
+	c := newCarrying(t)
+	at := func(head string, carry Carry, reads int) Outcome {
+		src := c.first()
+		src.files, src.head = withReport(t).files, head
+		out, err := c.runner.Run(t.Context(), src, Options{Carry: carry, Outside: outside})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if read != reads || len(out.Review.Report.Findings) == 0 {
+			t.Errorf("%s: read %d times, want %d: %+v", head, read, reads, out.Review.Report.Findings)
+		}
+		return out
+	}
+	first := at("head-1", Carry{}, 1)
+	at("head-1", c.after(first, Carry{SameHead: true}), 1)
+	next := at("head-2", c.after(first, Carry{SameHead: true}), 2)
+	if !slices.Contains(carriedOver(next), ofSecrets) {
+		t.Errorf("carried %q", carriedOver(next))
+	}
+}
+
+// Rules for the messages of commits look at those of another head, however equal
+// its change is.
+func TestCarryNoRulesForOtherCommits(t *testing.T) {
+	const agent = "pr-hygiene"
+	cfg, err := proposes(map[string]string{config.FileRules: `[{"id": "no-fixup", "name": "Fixup", "severity": "major", "agent": "pr-hygiene", "category": "words",
+		"description": "It is to be squashed.", "detection": "Messages that begin with it", "recommendation": "Squash it.", "match": {"on": "commit_message", "pattern": "^fixup!"}}]`})(t.Context(), nil)
+	if err != nil || len(cfg.InForce.Problems) > 0 {
+		t.Fatal(err, cfg.InForce.Problems)
+	}
+	c := newCarrying(t)
+	first := c.first()
+	first.cfg = cfg
+	was := c.review(first, Carry{})
+	next := *first
+	next.head, next.commits = "head-2", append(slices.Clone(first.commits), pipeline.Commit{Message: "fixup! feat: totals", Author: "ann"})
+	out := c.review(&next, c.after(was, Carry{}))
+	got := carriedOver(out)
+	if slices.Contains(got, agent) || !slices.Contains(got, ofSecrets) || was.Review.Manifest.Entry(agent) == nil {
+		t.Errorf("carried %q", got)
+	}
+	if !slices.ContainsFunc(out.Review.Report.Findings, func(f pipeline.Finding) bool { return f.RuleID == "no-fixup" }) {
+		t.Errorf("the message was not looked at: %+v", out.Review.Report.Findings)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/reviewgate/reviewgate/app/review"
 )
@@ -77,33 +78,58 @@ func holding(ctx context.Context, t tx, repo int64, f review.Forget) (h review.H
 // milliseconds' work, while nothing else is written on SQLite.
 const reviewsAtOnce = 20
 
-// ForgetTarget implements review.Store. Its reviews go first, a few at a time.
+// ForgetTarget implements review.Store.
 func (s *Store) ForgetTarget(ctx context.Context, l review.Lease) error {
-	for {
-		var n int64
-		err := s.db.write(ctx, func(t tx) (err error) {
+	return s.forgetWhile(ctx, l, func(tx) (bool, error) { return true, nil })
+}
+
+// ForgetOutdated implements review.Store. An ask may have come since the target
+// was listed. Its job, should it have begun already, ended at the lease that is
+// held here: another comes as that goes back.
+func (s *Store) ForgetOutdated(ctx context.Context, l review.Lease, before time.Time) (gone bool, err error) {
+	gone = true
+	err = s.forgetWhile(ctx, l, func(t tx) (bool, error) {
+		if _, err := texts(ctx, t, `SELECT key FROM targets WHERE key = ?`+t.lock(), l.Key); err != nil {
+			return false, err
+		}
+		err := t.row(ctx, `SELECT EXISTS (SELECT 1 FROM targets t WHERE t.key = ? AND `+outdated+`)`,
+			append([]any{l.Key}, outdatedArgs(before)...)...).Scan(&gone)
+		if err != nil || gone {
+			return gone, err
+		}
+		var left bool
+		err = t.row(ctx, `SELECT EXISTS (SELECT 1 FROM targets WHERE key = ? AND (wanted > done OR notice <> ''))`, l.Key).Scan(&left)
+		if err != nil || !left {
+			return false, err
+		}
+		return false, s.handOver(ctx, t, l, review.JobReview)
+	})
+	return gone && err == nil, err
+}
+
+// forgetWhile deletes a target as long as it may go. Its reviews go first, a few
+// at a time.
+func (s *Store) forgetWhile(ctx context.Context, l review.Lease, mayGo func(tx) (bool, error)) error {
+	for more := true; more; {
+		err := s.db.write(ctx, func(t tx) error {
+			more = false
 			if err := fence(ctx, t, l); err != nil {
 				return err
 			}
-			n, err = t.exec(ctx, `DELETE FROM reviews WHERE id IN (SELECT id FROM reviews WHERE target_key = ? ORDER BY id LIMIT ?)`, l.Key, reviewsAtOnce)
-			return err
+			if ok, err := mayGo(t); err != nil || !ok {
+				return err
+			}
+			n, err := t.exec(ctx, `DELETE FROM reviews WHERE id IN (SELECT id FROM reviews WHERE target_key = ? ORDER BY id LIMIT ?)`, l.Key, reviewsAtOnce)
+			if more = n == reviewsAtOnce; err != nil || more {
+				return err
+			}
+			return forgetTarget(ctx, t, l.Key)
 		})
 		if err != nil {
-			return fmt.Errorf("delete the reviews of %s: %w", l.Key, err)
-		}
-		if n < reviewsAtOnce {
-			break
-		}
-	}
-	return s.db.write(ctx, func(t tx) error {
-		if err := fence(ctx, t, l); err != nil {
-			return err
-		}
-		if err := forgetTarget(ctx, t, l.Key); err != nil {
 			return fmt.Errorf("delete %s: %w", l.Key, err)
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 func forgetTarget(ctx context.Context, t tx, key string) error {
@@ -162,9 +188,10 @@ func (s *Store) ForgetRepository(ctx context.Context, repoID int64) error {
 			all = append(all, statementArgs{`DELETE FROM ` + table + ` WHERE repo_id = ?`, []any{repoID}})
 		}
 		all = append(all,
-			statementArgs{`DELETE FROM leases WHERE owner = '' AND (key LIKE ? OR key LIKE ? OR key LIKE ? OR key = ?)`,
-				[]any{pulls, groups, fmt.Sprintf("check/%d/%%", repoID), fmt.Sprintf("sweep/%d", repoID)}},
-			statementArgs{`DELETE FROM marks WHERE name LIKE ? OR name LIKE ?`, []any{"asked %" + pulls, "asked %" + groups}},
+			statementArgs{`DELETE FROM leases WHERE owner = '' AND (key LIKE ? OR key LIKE ? OR key LIKE ? OR key = ? OR key = ?)`,
+				[]any{pulls, groups, fmt.Sprintf("check/%d/%%", repoID), fmt.Sprintf("sweep/%d", repoID), fmt.Sprintf("issues/%d", repoID)}},
+			statementArgs{`DELETE FROM marks WHERE name LIKE ? OR name LIKE ? OR name = ?`,
+				[]any{"asked %" + pulls, "asked %" + groups, fmt.Sprintf("issues refused/%d", repoID)}},
 			statementArgs{`UPDATE deliveries SET action = '', installation = 0, repo_id = 0, target_key = '', generation = 0 WHERE repo_id = ?`, []any{repoID}},
 		)
 		return execAll(ctx, t, all)

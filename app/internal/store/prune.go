@@ -9,16 +9,20 @@ import (
 	"github.com/reviewgate/reviewgate/app/review"
 )
 
+// outdated is the condition for targets t that have been done with for long.
+const outdated = `(t.closed = 1 AND t.closed_at < ? OR t.kind = ? AND t.job_checked_at < ?) AND t.wanted = t.done AND t.notice = ''
+	AND NOT EXISTS (SELECT 1 FROM writes w WHERE w.target_key = t.key AND w.kind = ? AND w.state <> 'completed'
+		AND NOT EXISTS (SELECT 1 FROM targets o WHERE o.repo_id = t.repo_id AND o.head_sha = w.head_sha AND o.closed = 0 AND o.key <> t.key))`
+
+func outdatedArgs(before time.Time) []any {
+	return []any{micros(before), string(review.TargetGroup), micros(before), string(review.WriteCheck)}
+}
+
 // Outdated implements review.Store. A merge group whose end was never told has
 // been done with for as long.
 func (s *Store) Outdated(ctx context.Context, before time.Time, limit int) (keys []string, err error) {
 	err = s.db.read(ctx, func(t tx) error {
-		keys, err = texts(ctx, t, `
-			SELECT key FROM targets t
-			WHERE (closed = 1 AND closed_at < ? OR kind = ? AND job_checked_at < ?) AND wanted = done AND notice = ''
-			AND NOT EXISTS (SELECT 1 FROM writes w WHERE w.target_key = t.key AND w.kind = ? AND w.state <> 'completed'
-				AND NOT EXISTS (SELECT 1 FROM targets o WHERE o.repo_id = t.repo_id AND o.head_sha = w.head_sha AND o.closed = 0 AND o.key <> t.key))
-			ORDER BY closed_at, key LIMIT ?`, micros(before), string(review.TargetGroup), micros(before), string(review.WriteCheck), limit)
+		keys, err = texts(ctx, t, `SELECT key FROM targets t WHERE `+outdated+` ORDER BY closed_at, key LIMIT ?`, append(outdatedArgs(before), limit)...)
 		return err
 	})
 	if err != nil {

@@ -50,7 +50,7 @@ func (s *Store) raise(ctx context.Context, t tx, ask review.ReviewAsk, fresh boo
 	if at := micros(ask.At); at != 0 && (at < was.headAt || at == was.headAt && ask.Before != was.head) {
 		ask.Target.HeadSHA = "" // old news
 	}
-	rerun, err := was.rerunWith(ask.Rerun)
+	rerun, err := was.rerunWith(ask)
 	if err != nil {
 		return raised{}, fmt.Errorf("put together how much %s is to do anew: %w", key, err)
 	}
@@ -88,14 +88,17 @@ type before struct {
 	headAt  int64 // when the head was known
 	covered bool  // an ask is: by a job that is due, or by the holder of the lease
 	pending bool  // something is wanted that is not done
+	gaveUp  bool  // what was wanted last was given up
 	low     bool  // its newest job lets all others go first
 	rerun   string
 }
 
 // rerunWith is how much is done anew, as it is stored, once the ask is made.
-// What is pending is done together with it.
-func (b before) rerunWith(asked review.Rerun) (string, error) {
-	if b.pending {
+// What is pending is done together with it, and so is what was given up: of that
+// nothing was done anew. Who decides by hand need not wait for it once more.
+func (b before) rerunWith(ask review.ReviewAsk) (string, error) {
+	asked := ask.Rerun
+	if b.pending || b.gaveUp && !ask.ByHand {
 		was, err := decodeRerun(b.rerun)
 		if err != nil {
 			return "", err
@@ -124,8 +127,8 @@ func decodeRerun(text string) (r review.Rerun, err error) {
 // transaction ends nobody else changes it.
 func (s *Store) lockTarget(ctx context.Context, t tx, g review.Target) (b before, err error) {
 	look := func() error {
-		return t.row(ctx, `SELECT head_sha, head_at, wanted > done AND attempts = 0 AND retry_at = 0, wanted > done, job_low = 1, rerun FROM targets WHERE key = ?`+t.lock(), g.Key()).
-			Scan(&b.head, &b.headAt, &b.covered, &b.pending, &b.low, &b.rerun)
+		return t.row(ctx, `SELECT head_sha, head_at, wanted > done AND attempts = 0 AND retry_at = 0, wanted > done, gave_up = 1, job_low = 1, rerun FROM targets WHERE key = ?`+t.lock(), g.Key()).
+			Scan(&b.head, &b.headAt, &b.covered, &b.pending, &b.gaveUp, &b.low, &b.rerun)
 	}
 	err = look()
 	if errors.Is(err, sql.ErrNoRows) {

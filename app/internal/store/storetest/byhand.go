@@ -165,6 +165,34 @@ var byHandTests = map[string]func(*testing.T, *fixture){
 }
 
 var rerunTests = map[string]func(*testing.T, *fixture){
+	// Otherwise a result from before it was asked for anew would stand.
+	"what was given up is still to be done": func(t *testing.T, f *fixture) {
+		g := pull(1, "aaa")
+		a, decide := review.Rerun{Agents: []string{"a"}}, review.Rerun{Decide: true}
+		for i, tt := range []struct {
+			ask    review.ReviewAsk
+			want   review.Rerun
+			gaveUp bool // once it is done
+		}{
+			{review.ReviewAsk{Rerun: a}, a, true},
+			{review.ReviewAsk{Rerun: decide}, a, true},
+			{review.ReviewAsk{Rerun: decide, ByHand: true}, decide, false},
+			{review.ReviewAsk{Rerun: a}, a, true},
+			{review.ReviewAsk{Rerun: decide}, a, false},
+			{review.ReviewAsk{Rerun: decide}, decide, false},
+			{review.ReviewAsk{}, review.Rerun{}, true},
+			{review.ReviewAsk{Rerun: decide}, review.Rerun{}, true},
+		} {
+			tt.ask.Target = g
+			if err := f.Ask(f.ctx, tt.ask, false); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, f.state(t, g.Key()).Rerun); diff != "" {
+				t.Errorf("ask %d (-want +got):\n%s", i, diff)
+			}
+			f.finish(t, g.Key(), tt.gaveUp)
+		}
+	},
 	"is that of the ask": func(t *testing.T, f *fixture) {
 		for i, want := range []review.Rerun{{}, {Full: true}, {Decide: true}, {Agents: []string{"a", "b"}}} {
 			g := pull(i+1, "aaa")

@@ -125,7 +125,17 @@ var forgetTests = map[string]func(*testing.T, *fixture){
 		gone, stays := of(5, 77, 1, "aaa"), of(5, 78, 1, "aaa")
 		f.fill(t, gone, 1)
 		f.fill(t, stays, 2)
+		for _, name := range []string{"issues refused/77", "issues refused/78"} {
+			if err := f.SetMark(f.ctx, name, f.clock.Now()); err != nil {
+				t.Fatal(err)
+			}
+		}
 		f.forget(t, review.Forget{Installation: 5, Repos: []int64{77, 99}})
+		for name, want := range map[string]bool{"issues refused/77": false, "issues refused/78": true} {
+			if at, err := f.Mark(f.ctx, name); err != nil || at.IsZero() == want {
+				t.Errorf("mark %s: %v, %v", name, at, err)
+			}
+		}
 		f.wantNothing(t, gone)
 		f.wantAll(t, stays)
 		if g, err := f.GoodLayer(f.ctx, 77, "repository"); err != nil || g != nil {

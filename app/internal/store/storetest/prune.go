@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -29,9 +30,9 @@ func (f *fixture) prune(t *testing.T, keep, deliveries time.Duration) (all int) 
 	}
 }
 
-func (f *fixture) outdated(t *testing.T, keep time.Duration) []string {
+func (f *fixture) outdated(t *testing.T) []string {
 	t.Helper()
-	keys, err := f.Outdated(f.ctx, f.clock.Now().Add(-keep), 10)
+	keys, err := f.Outdated(f.ctx, f.clock.Now().Add(-30*aDay), 10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,16 +138,57 @@ var pruneTests = map[string]func(*testing.T, *fixture){
 		f.accept(t, push("reopened", reopened))
 		f.finish(t, reopened.Key(), false)
 		f.accept(t, review.Delivery{GUID: "closed late", Event: "pull_request", Action: "closed", Close: &reopened})
-		if got := f.outdated(t, 30*aDay); len(got) != 0 {
+		if got := f.outdated(t); len(got) != 0 {
 			t.Errorf("after 20 days: %v", got)
 		}
 		f.clock.pass(11 * aDay)
-		if diff := cmp.Diff([]string{group("eee").Key(), closed.Key()}, f.outdated(t, 30*aDay)); diff != "" {
+		if diff := cmp.Diff([]string{group("eee").Key(), closed.Key()}, f.outdated(t)); diff != "" {
 			t.Errorf("after 31 days (-want +got):\n%s", diff)
 		}
 		f.accept(t, push("wanted", closed))
-		if diff := cmp.Diff([]string{group("eee").Key()}, f.outdated(t, 30*aDay)); diff != "" {
+		if diff := cmp.Diff([]string{group("eee").Key()}, f.outdated(t)); diff != "" {
 			t.Errorf("once it is wanted (-want +got):\n%s", diff)
+		}
+	},
+	"one that is wanted again when it is to go": func(t *testing.T, f *fixture) {
+		gone, asked, reopened := pull(1, "aaa"), pull(2, "bbb"), pull(3, "ccc")
+		for i, g := range []review.Target{gone, asked, reopened} {
+			f.fill(t, g, int64(i+1))
+			f.finish(t, g.Key(), false)
+			f.accept(t, review.Delivery{GUID: "closed " + g.Key(), Event: "pull_request", Action: "closed", Close: &g})
+		}
+		f.clock.pass(31 * aDay)
+		if got := f.outdated(t); len(got) != 3 {
+			t.Fatalf("outdated are %v", got)
+		}
+		forget := func(l review.Lease, want bool) {
+			t.Helper()
+			got, err := f.ForgetOutdated(f.ctx, l, f.clock.Now().Add(-30*aDay))
+			if err != nil || got != want {
+				t.Errorf("ForgetOutdated(%s) = %v, %v; want %v", l.Key, got, err, want)
+			}
+		}
+		forget(f.acquire(t, gone.Key()), true)
+		if _, err := f.Target(f.ctx, gone.Key()); !errors.Is(err, review.ErrNotFound) {
+			t.Errorf("the one that was closed for long is there: %v", err)
+		}
+
+		l := f.acquire(t, asked.Key())
+		f.accept(t, push("wanted", asked))
+		forget(l, false)
+		f.wantAll(t, asked)
+		if st := f.state(t, asked.Key()); st.Closed || st.Wanted != st.Done+1 {
+			t.Errorf("the ask is lost: %+v", st)
+		}
+		wantErr(t, "Renew of the lease that was handed over", f.Renew(f.ctx, l, time.Minute), review.ErrLeaseLost)
+
+		f.accept(t, push("reopened", reopened))
+		f.finish(t, reopened.Key(), false)
+		l = f.acquire(t, reopened.Key())
+		forget(l, false)
+		f.wantAll(t, reopened)
+		if err := f.Renew(f.ctx, l, time.Minute); err != nil {
+			t.Errorf("with nothing left to do the lease is kept: %v", err)
 		}
 	},
 	"texts go with the last that refers to them": func(t *testing.T, f *fixture) {
