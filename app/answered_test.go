@@ -352,6 +352,7 @@ func TestSwitchedOffIsNotFoundBySweeps(t *testing.T) {
 	var found atomic.Int64
 	w.app.service.Observe.Found = func(string) { found.Add(1) }
 	w.repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": `{"mode": "off"}`}, "off")
+	w.idle()
 	pr := w.open(clean())
 	w.idle()
 	pr.Push(ghtest.Files{"store/x.go": "package store\n"}, "more")

@@ -15,6 +15,7 @@ func TestCallsOfAReview(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	w.repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": `{"check": {"annotations": true}}`}, "config")
+	w.idle()
 	w.open(ghtest.Files{"store/first.go": secure})
 	w.idle()
 
@@ -65,6 +66,7 @@ func TestCallsOfAReviewThatTouchesConfig(t *testing.T) {
 	w := start(t)
 	w.gh.Repo("acme/.github").Commit("main", ghtest.Files{settingsPath: `{"check": {"annotations": true}}`}, "config")
 	w.repo.Commit("main", ghtest.Files{settingsPath: `{"check": {"annotations": true}}`, rulesPath: "[]"}, "config")
+	w.idle()
 	w.open(ghtest.Files{"store/first.go": secure})
 	w.idle()
 	w.gh.ResetCalls()

@@ -94,6 +94,7 @@ func TestConfigOfTheOrganisationIsFinal(t *testing.T) {
 	}
 
 	w.repo.Commit("main", ghtest.Files{rulesPath: "[\n  {\"id\": \"acme-word\", \"enabled\": false}\n]\n"}, "switch it off")
+	w.idle()
 	second := w.another("second", bad)
 	w.idle()
 	w.wants(second, "action_required", "acme-word", "review-rules.json:2", "final")
@@ -124,6 +125,7 @@ func TestConfigThatALowerLayerBreaks(t *testing.T) {
 	org := w.gh.Repo("acme/.github")
 	org.Commit("main", ghtest.Files{settingsPath: `{"check": {"annotations": false}}`}, "config")
 	w.repo.Commit("main", ghtest.Files{settingsPath: `{"mode": "advisory"}`}, "config")
+	w.idle()
 	first := w.another("first", ghtest.Files{"store/client.go": insecure})
 	w.idle()
 	w.wants(first, "neutral")
@@ -162,6 +164,7 @@ func TestConfigOfAnOrganisationThatIsNoLongerRead(t *testing.T) {
 			w := start(t)
 			org := w.gh.Repo("acme/.github")
 			org.Commit("main", final, "rules")
+			w.idle()
 			first := w.another("first", bad)
 			w.idle()
 			w.wants(first, "action_required", "acme-word")
@@ -225,6 +228,7 @@ func TestConfigOfTheOrganisationSaysWhereItIs(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	w.gh.Repo("acme/.github").Commit("main", ghtest.Files{rulesPath: "[\n{"}, "break it")
+	w.idle()
 	pr := w.open(clean())
 	w.idle()
 	w.wants(pr, "success", "`"+rulesPath+":2", "` in `acme/.github`", "Repair it in `acme/.github`, on its default branch")
@@ -243,6 +247,7 @@ func TestConfigThatOnlyFitsItsOwnPast(t *testing.T) {
 	w.open(clean())
 	w.idle()
 	w.repo.Commit("main", ghtest.Files{agents: "[]"}, "drop the agent, and forget the rest")
+	w.idle()
 	pr := w.another("second", ghtest.Files{"store/word.go": "package store\n\n// frobnicate\n"})
 	w.idle()
 	w.wants(pr, "action_required", "shop-word", "shop-agent", "review-rules.json:1")
@@ -258,6 +263,7 @@ func TestConfigThatWasGoodSurvivesRestarts(t *testing.T) {
 	org := w.gh.Repo("acme/.github")
 	org.Commit("main", ghtest.Files{rulesPath: "[" + ownRule("acme-word", "frobnicate", "") + "]"}, "rules")
 	w.repo.Commit("main", ghtest.Files{rulesPath: "[" + ownRule("shop-word", "blarney", "") + "]"}, "rules")
+	w.idle()
 	w.another("first", ghtest.Files{"store/a1.go": "package store\n"})
 	w.idle()
 
@@ -345,6 +351,7 @@ func TestConfigOfTheRepositoryChoosesItsMode(t *testing.T) {
 	t.Parallel()
 	w := startWith(t, ghtest.Options{WebhookSecret: secret}, withServer(map[string]string{config.FileSettings: `{"mode": "off"}`}))
 	w.repo.Commit("main", ghtest.Files{settingsPath: `{"mode": "enforce"}`}, "config")
+	w.idle()
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
 	w.idle()
 	w.wants(pr, "action_required")
@@ -417,6 +424,7 @@ func TestConfigThatIsMendedPasses(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	w.repo.Commit("main", ghtest.Files{settingsPath: "{\n  \"chek\": {}\n}\n"}, "break it")
+	w.idle()
 	pr := w.open(ghtest.Files{settingsPath: `{"check": {"annotations": false}}`})
 	w.idle()
 	w.wants(pr, "success", "review-settings.json:2")
@@ -468,6 +476,7 @@ func TestConfigWhoseExpressionReadsLabels(t *testing.T) {
 			"trigger": {"type": "expression", "when": %q}, "dispatch": {"agents": ["finance-sme"], "scope": "all"}}]`, when)}
 	}
 	w.repo.Commit("main", policy(`facts.title.startsWith("money")`), "policy")
+	w.idle()
 	pr := w.open(clean())
 	w.idle()
 	before := len(w.gh.Calls())

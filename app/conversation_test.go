@@ -292,6 +292,7 @@ func TestDraftSkippedWhereConfigured(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	w.repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": `{"drafts": "skip"}`}, "skip drafts")
+	w.idle()
 	pr := w.repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: goodBody, Draft: true, Files: ghtest.Files{"store/client.go": secure, "store/client_test.go": "package store\n"}})
 	w.idle()
 	if c := w.check(pr); c.Conclusion != "action_required" || c.Title != "Draft: not reviewed" {
@@ -396,6 +397,7 @@ func TestBrokenConfig(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	w.repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": "{\n  \"check\": {\"annotations\": false}\n}\n"}, "config")
+	w.idle()
 	first := w.open(ghtest.Files{"store/client.go": insecure})
 	w.idle()
 	if c := w.check(first); len(c.Annotations) != 0 {
@@ -403,6 +405,7 @@ func TestBrokenConfig(t *testing.T) {
 	}
 
 	w.repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": "{\n  \"check\": {\"anotations\": false}\n}\n"}, "break it")
+	w.idle()
 	pr := w.repo.OpenPR(ghtest.PR{Title: "feat: more", Body: goodBody, Head: "more", Files: ghtest.Files{"store/tls.go": insecure}})
 	w.idle()
 	c := w.check(pr)
@@ -522,6 +525,7 @@ func TestReviewIsStoredWhole(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	w.repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": `{"check": {"annotations": true}}`}, "config")
+	w.idle()
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
 	w.idle()
 	r, err := w.app.store.LatestReview(t.Context(), fmt.Sprintf("pull/%d/%d", w.repo.ID(), pr.Number))

@@ -517,9 +517,11 @@ func TestConfigThatIsTooLargeWeakensNothing(t *testing.T) {
 	w := start(t)
 	const rules = ".github/reviewgate/review-rules.json"
 	w.repo.Commit("main", ghtest.Files{rules: guarded}, "config")
+	w.idle()
 	w.open(clean())
 	w.idle()
 	w.repo.Commit("main", ghtest.Files{rules: "[" + strings.Repeat(" ", 4<<20) + "]"}, "blow it up")
+	w.idle()
 	pr := w.repo.OpenPR(ghtest.PR{Title: "feat: more", Body: goodBody, Head: "more", Files: forbidden()})
 	w.idle()
 	if c := w.check(pr); c.Conclusion != "failure" || !strings.Contains(c.Summary, "review-rules.json") {
@@ -538,6 +540,7 @@ func TestMoreFindingsThanFitAreNotGreen(t *testing.T) {
 		rules, text = append(rules, ownRule("shop-"+word, word, "")), append(text, "// "+word+strings.Repeat(" and so on", 20))
 	}
 	w.repo.Commit("main", ghtest.Files{rulesPath: "[" + strings.Join(rules, ",") + "]"}, "rules")
+	w.idle()
 	pr := w.open(ghtest.Files{"store/words.go": "package store\n\n" + strings.Join(text, "\n") + "\n"})
 	w.idle()
 	w.wants(pr, "action_required", "that do not fit here")

@@ -109,6 +109,7 @@ func TestFindingInARenamedFile(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	w.repo.Commit("main", ghtest.Files{"store/client.go": secure, "store/client_test.go": "package store\n"}, "feat: a client")
+	w.idle()
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
 	w.idle()
 	pr.Push(ghtest.Files{"store/client.go": ghtest.Gone, "store/http.go": insecure}, "refactor: rename")

@@ -49,6 +49,7 @@ func TestRiskLabelFollowsTheLevel(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	w.repo.Commit("main", ghtest.Files{settingsPath: `{"labels": {"risk": true, "prefix": "Risk/"}}`}, "config")
+	w.idle()
 	pr := w.repo.OpenPR(ghtest.PR{Title: "docs: more", Body: goodBody, Labels: []string{"bug", "Risk/unheard of", "risk: low"}, Files: ghtest.Files{"README.md": "# shop\n\nMore.\n"}})
 	w.idle()
 	w.labels(pr, "bug", "Risk/unheard of", "risk: low", "Risk/low")

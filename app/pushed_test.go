@@ -77,6 +77,7 @@ func TestPushedConfigThatIsBroken(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	w.repo.Commit("main", ghtest.Files{rulesPath: milder}, "milder")
+	w.idle()
 	pr := w.open(tested(ghtest.Files{"store/client.go": insecure}))
 	w.idle()
 	w.wants(pr, "neutral")

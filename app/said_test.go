@@ -293,6 +293,7 @@ func TestCommandsWhereReviewsAreOff(t *testing.T) {
 	w := start(t)
 	w.repo.Grant("mia", "maintain")
 	w.repo.Commit("main", ghtest.Files{settingsPath: `{"mode": "off"}`}, "off")
+	w.idle()
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
 	w.idle()
 	w.gh.ResetCalls()

@@ -145,6 +145,7 @@ func TestOurOwnAnnotationsAreNotTakenIn(t *testing.T) {
 	t.Parallel()
 	w := scanning(t, "")
 	w.repo.Commit("main", ghtest.Files{settingsPath: `{"check": {"annotations": true}}`}, "config")
+	w.idle()
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
 	w.idle()
 	if len(w.check(pr).Annotations) == 0 {

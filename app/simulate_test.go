@@ -57,6 +57,7 @@ func TestSimulateIsWhatTheAppDoes(t *testing.T) {
 	w := start(t)
 	w.gh.Repo("acme/.github").Commit("main", ghtest.Files{settingsPath: `{"gate": {"conditions": [{"when": "warning > 0", "decision": "needs_fixes"}]}, "final": ["gate"]}`}, "config")
 	w.repo.Commit("main", ghtest.Files{settingsPath: `{"mode": "advisory"}`}, "config")
+	w.idle()
 	pr := w.open(ghtest.Files{"store/client.go": insecure, settingsPath: `{"mode": "off"}`})
 	w.idle()
 	stored, err := w.app.store.LatestReview(t.Context(), fmt.Sprintf("pull/%d/%d", w.repo.ID(), pr.Number))
@@ -89,6 +90,7 @@ func TestSimulateTriesConfig(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	w.repo.Commit("main", ghtest.Files{settingsPath: `{"mode": "off"}`}, "config")
+	w.idle()
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
 	w.idle()
 	for name, c := range map[string]struct {

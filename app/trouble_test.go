@@ -34,6 +34,7 @@ func TestCloseThatWasLost(t *testing.T) {
 	for _, settings := range []string{`{"drafts": "skip"}`, `{}`} {
 		w := start(t)
 		w.repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": settings}, "config")
+		w.idle()
 		pr := w.repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: goodBody, Draft: true, Files: clean()})
 		w.idle()
 		number := pr.Number
@@ -95,6 +96,7 @@ func TestSlowCommentIsCreatedOnce(t *testing.T) {
 	t.Parallel()
 	w := startWith(t, ghtest.Options{WebhookSecret: secret}, func(w *world) { w.leaseTTL = 300 * time.Millisecond })
 	w.repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": `{"comment": {"when": "findings"}}`}, "quiet")
+	w.idle()
 	pr := w.open(clean())
 	w.idle()
 	w.gh.On(routeComment, ghtest.Delay(2*time.Second))
@@ -127,6 +129,7 @@ func TestTooManyCommands(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	w.repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": `{"limits": {"commands_per_hour": 2}}`}, "few")
+	w.idle()
 	pr := w.open(clean())
 	w.idle()
 	var got []string
@@ -236,6 +239,7 @@ func TestSourceThatIsShownAsBinaryIsNotGreen(t *testing.T) {
 		t.Errorf("an empty file: %s (%s)", c.Conclusion, c.Title)
 	}
 	w.repo.Commit("main", ghtest.Files{"tool.sh": "echo\n"}, "tool")
+	w.idle()
 	mode := w.repo.OpenPR(ghtest.PR{Title: "fix: make it executable", Body: goodBody, Head: "mode", Files: ghtest.Files{"tool.sh": ghtest.Executable("echo\n")}})
 	w.idle()
 	if c := w.check(mode); c.Conclusion != "success" {
