@@ -24,6 +24,7 @@ const (
 	disobeyed  faultKind = "disobeyed"  // a command that was obeyed twice, or against its sender's rights
 	ignored    faultKind = "ignored"    // a command without its answer
 	gaveUp     faultKind = "gave up"    // "Could not complete the review"
+	refused    faultKind = "refused"    // a command that was seen, and then told that its review was given up
 )
 
 // judge lists what is wrong with a pull request, by GitHub's state alone.
@@ -151,6 +152,8 @@ func (j *judgement) command(p *pull, c command) {
 	}
 	switch {
 	case slices.Equal(got, want):
+	case c.permitted && slices.Equal(got, []string{"eyes", "confused"}):
+		j.add(refused, "command %d got %v, want %v", c.id, got, want)
 	case len(got) > len(want) || !slices.Equal(got, want[:len(got)]):
 		j.add(disobeyed, "command %d got %v, want %v", c.id, got, want)
 	case !c.closed: // closed meanwhile there may be less to say
@@ -160,25 +163,31 @@ func (j *judgement) command(p *pull, c command) {
 
 // faults lists what is wrong with each pull request. Commands are left out as
 // long as the servers gave up as many: one whose server dies three times while
-// it works on the command is not tried again.
+// it works on the command is not tried again, and one whose review is given up for
+// that is told so.
 func (w *world) faults(pulls []*pull) map[*pull][]fault {
-	wrong, unheard := map[*pull][]fault{}, 0
+	wrong, count := map[*pull][]fault{}, map[faultKind]int{}
 	for _, p := range pulls {
 		if all := p.judge(); len(all) > 0 {
 			wrong[p] = all
-			unheard += countOf(ignored, all)
+			count[ignored] += countOf(ignored, all)
+			count[refused] += countOf(refused, all)
 		}
 	}
-	if unheard == 0 || unheard > w.droppedCommands() {
-		return wrong
-	}
-	for p, all := range wrong {
-		if wrong[p] = slices.DeleteFunc(all, func(f fault) bool { return f.kind == ignored }); len(wrong[p]) == 0 {
-			delete(wrong, p)
+	for kind, most := range map[faultKind]func() int{ignored: w.droppedCommands, refused: w.droppedReviews} {
+		if count[kind] == 0 || count[kind] > most() {
+			continue
+		}
+		for p, all := range wrong {
+			if wrong[p] = slices.DeleteFunc(all, func(f fault) bool { return f.kind == kind }); len(wrong[p]) == 0 {
+				delete(wrong, p)
+			}
 		}
 	}
 	return wrong
 }
+
+func (w *world) droppedReviews() int { return w.logLines("the server died", "review given up") }
 
 func (w *world) droppedCommands() int { return w.logLines(`"job":"command"`, "job given up") }
 
