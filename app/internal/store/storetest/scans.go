@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/reviewgate/reviewgate/app/internal/store"
 	"github.com/reviewgate/reviewgate/app/review"
 )
 
@@ -40,21 +42,30 @@ func (f *fixture) askScans(t *testing.T, key string) time.Duration {
 // scanJobs counts the jobs for news of others' findings.
 func (f *fixture) scanJobs(t *testing.T, want int) {
 	t.Helper()
-	jobs := make(chan review.Job, 100)
-	f.work(t, func(_ context.Context, j review.Job) error { jobs <- j; return nil })
-	f.accept(t, push("the last", pull(99, "last")))
-	n := 0
-	for {
-		j := receive(t, "the jobs began", jobs)
+	var n atomic.Int32
+	q, err := store.NewQueue(f.Store, workerFunc(func(_ context.Context, j review.Job) error {
 		if j.Kind == review.JobScans {
-			n++
+			n.Add(1)
 		}
-		if j.Key == pull(99, "last").Key() {
-			break
-		}
+		return nil
+	}), store.QueueOptions{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if n != want {
-		t.Errorf("%d jobs for what others found, want %d", n, want)
+	if err := q.Start(f.ctx); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the jobs are done", func() bool {
+		d, err := q.Depth(f.ctx)
+		return err == nil && d.Available+d.Running+d.Later == 0
+	})
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := q.Stop(ctx); err != nil {
+		t.Errorf("stop the queue: %v", err)
+	}
+	if int(n.Load()) != want {
+		t.Errorf("%d jobs for what others found, want %d", n.Load(), want)
 	}
 }
 
