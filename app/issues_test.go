@@ -295,6 +295,11 @@ func TestIssuesAreFoundAgainWithoutADatabase(t *testing.T) {
 	}
 	w.db = database(t)
 	w.run()
+	t.Cleanup(func() { // before its database goes
+		if err := w.stop(); err != nil {
+			t.Errorf("the App did not end cleanly: %v", err)
+		}
+	})
 	w.repo.Commit("old", ghtest.Files{}, "old")
 	w.repo.Commit("main", ghtest.Files{"store/b.go": ghtest.Gone}, "away")
 	w.merged(w.reviewed("second", shortcut))
