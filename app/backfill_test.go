@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -206,15 +207,18 @@ func TestBackfillWantsTheServersTables(t *testing.T) {
 }
 
 // The socket is its owner's alone, replaces what a killed server left, and goes
-// with the server. What is no ask is refused in words.
+// with the server. What is no ask is refused in words. It is there beside a SQLite
+// file only, whichever database the other tests run on.
 func TestControlSocket(t *testing.T) {
 	t.Parallel()
-	w := start(t)
+	w := startWith(t, ghtest.Options{WebhookSecret: secret}, func(w *world) {
+		w.db = "sqlite://" + filepath.Join(t.TempDir(), "reviewgate.db")
+	})
 	pr := w.open(clean())
 	w.idle()
 	path, ok := socketOf(w.db)
 	if !ok {
-		t.Skip("only beside a SQLite file")
+		t.Fatal("there is no socket beside a SQLite file")
 	}
 	mode := func() os.FileMode {
 		info, err := os.Stat(path)

@@ -49,7 +49,7 @@ func TestProblems(t *testing.T) {
 		{"comment", FileRules, "[\n  // ours\n]", []string{
 			`review-rules.json:2:3: JSON has no comments; remove it, or put the words into a "description"`,
 		}},
-		{"the target of a link", FileRules, "../../shared/review-rules.json", []string{
+		{"the target of a link", FileRules, "../../common/review-rules.json", []string{
 			`review-rules.json:1:1: this is no JSON but a line of text, as in the place of a link; write a list or an object; links are not followed, so put the file itself here`,
 		}},
 		{"trailing comma", FileRules, "[\n  " + rule("a", "") + ",\n]", []string{

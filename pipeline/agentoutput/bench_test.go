@@ -74,7 +74,7 @@ func BenchmarkDecode(b *testing.B) {
 // Memory stays within what MaxBytes says, whatever the text is made of.
 func TestMemoryIsBounded(t *testing.T) {
 	if testing.Short() {
-		t.Skip("reads texts of 64 MB")
+		t.Skip("SKIPPED under -short, and run without it: reads texts of 64 MB")
 	}
 	fill := func(piece string) []byte {
 		const room = 100
