@@ -25,7 +25,7 @@ test: ## all tests
 
 .PHONY: race
 race: ## the tests under the race detector, without the longest (needs a C compiler)
-	go test -race -short $$(.ci/racy)
+	.ci/race $$(.ci/racy)
 
 .PHONY: golden
 golden: ## rewrite the golden files from what is rendered now
