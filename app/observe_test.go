@@ -77,7 +77,8 @@ func talk(w *world) (pr *ghtest.PullRequest, guid string) {
 	pr.Comment("alice", canary+"\n\n/review\n\n"+canary)
 	pr.Comment("bob", "/review "+canary)
 	w.idle()
-	remove := w.gh.On("*", ghtest.First(1, func(x *ghtest.Exchange) { x.Fail(502, canary) }))
+	// GitHub's own words about a failure are logged, and are not people's.
+	remove := w.gh.On("*", ghtest.First(1, func(x *ghtest.Exchange) { x.Fail(502, "Server Error") }))
 	pr.Push(ghtest.Files{"store/more.go": "package store // " + canary + "\n"}, canary)
 	w.idle()
 	remove()
