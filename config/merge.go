@@ -106,9 +106,9 @@ func deepFields(file string) []string {
 	case FileComposition:
 		return []string{"dispatch"}
 	case FileAgents:
-		return []string{"reports", "scanning"}
+		return []string{"reports", "scanning", "llm"}
 	case FileSettings:
-		return []string{"gate", "synthesis", "comment", "check", "limits", "fix_loop", "thresholds", "models", "commands", "issues", "labels"}
+		return []string{"gate", "synthesis", "comment", "check", "limits", "fix_loop", "thresholds", "models", "commands", "issues", "labels", "model_budget"}
 	}
 	return nil
 }

@@ -146,7 +146,7 @@ type Agent struct {
 	ID             string   `json:"id"`
 	Enabled        bool     `json:"enabled"` // default true
 	Name           string   `json:"name"`
-	Kind           string   `json:"kind"` // KindRules, KindSecrets, KindReport or KindCodeScanning
+	Kind           string   `json:"kind"` // KindRules, KindSecrets, KindReport, KindCodeScanning or KindLLM
 	Description    string   `json:"description"`
 	Capabilities   []string `json:"capabilities,omitempty"`
 	Scale          string   `json:"scale,omitempty"`           // ScaleSeverity (default) or ScalePassWarnFail
@@ -156,7 +156,9 @@ type Agent struct {
 	Reports *ReportSources `json:"reports,omitempty"`
 	// Scanning is for KindCodeScanning only.
 	Scanning *ScanSources `json:"scanning,omitempty"`
-	Final    bool         `json:"final"`
+	// LLM is for KindLLM only.
+	LLM   *ModelReview `json:"llm,omitempty"`
+	Final bool         `json:"final"`
 }
 
 // The kinds of agent.
@@ -166,6 +168,7 @@ const (
 	KindReport  = "report" // reads review reports
 	// KindCodeScanning takes in what others found on the head.
 	KindCodeScanning = "code-scanning"
+	KindLLM          = "llm" // asks a language model
 )
 
 // The scales on which an agent's rules grade.
@@ -283,6 +286,10 @@ type Settings struct {
 	// ConfigBranches are globs of base branches that carry config of their own.
 	// Pull requests against others are judged by the default branch's.
 	ConfigBranches []string `json:"config_branches,omitempty"`
+	// ModelEndpoints are the language models that agents may ask. Without any,
+	// agents of kind llm are as good as absent.
+	ModelEndpoints []ModelEndpoint `json:"model_endpoints,omitempty"`
+	ModelBudget    ModelBudget     `json:"model_budget"`
 	// Final names settings that later layers can't change: "mode", a section
 	// such as "gate", or one field of a section such as "check.name". The
 	// organisation's layer may have it too.
@@ -308,7 +315,20 @@ type CommandSettings struct {
 type FixLoopSettings struct {
 	MaxFixIterations int `json:"max_fix_iterations"` // 1 to 5, default 2
 	FixTimeoutTurns  int `json:"fix_timeout_turns"`  // 5 to 30, default 10
+	// When says which failing reports count: FixLoopModels (default), FixLoopAlways
+	// or FixLoopNever.
+	When string `json:"when"`
+	// Team is asked to review a pull request that is escalated: a login, or a team
+	// as "org/team-slug". Default none.
+	Team string `json:"team"`
 }
+
+// Which failing reports are attempts of the fix loop.
+const (
+	FixLoopModels = "models" // those in which models took part
+	FixLoopAlways = "always"
+	FixLoopNever  = "never"
+)
 
 // Modes and drafts.
 const (
@@ -343,6 +363,19 @@ type ModelSettings struct {
 	// HoldForPerson says which unproven findings hold the gate until a person
 	// decides: models.HoldCritical (default), HoldNever or HoldAlways.
 	HoldForPerson string `json:"hold_for_person"`
+	// SpeculativeQuality lets the quality stage of a pull request's first review
+	// run beside the spec stage. Default true.
+	SpeculativeQuality bool `json:"speculative_quality"`
+	// AutoApprove and AutoReject let what the table of confidence decides become
+	// a review on GitHub. Default false, both.
+	AutoApprove bool `json:"auto_approve"`
+	AutoReject  bool `json:"auto_reject"`
+	// People are asked to review where a person decides: logins, or teams as
+	// "org/team-slug". At most 15, default none.
+	People []string `json:"people"`
+	// GapDetector names the model that looks for what the config misses. Default
+	// none.
+	GapDetector string `json:"gap_detector"`
 }
 
 // GateSettings are the gate's conditions, read top to bottom; the first that
@@ -403,6 +436,9 @@ type IssueSettings struct {
 type LabelSettings struct {
 	Risk   bool   `json:"risk"`   // one for its risk level; default false
 	Prefix string `json:"prefix"` // before the level, default "risk: "
+	// Escalated puts the label review-escalated on pull requests that the fix loop
+	// escalated. Default false.
+	Escalated bool `json:"escalated"`
 }
 
 // LimitSettings bound the work.

@@ -81,6 +81,8 @@ type OutsideAgent struct {
 	// Redact replaces the secrets in a text by placeholders. What the agent reads
 	// must pass through it before it is used.
 	Redact func(text string) string
+	// Used takes what the agent's questions to models took, for the run's record.
+	Used func(pipeline.ModelUse)
 }
 
 // Outcome is a finished run.

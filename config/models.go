@@ -1,0 +1,56 @@
+package config
+
+// ModelEndpoint is a language model that agents may ask. Only the server's layer
+// has any: it names a host, and what is sent costs money.
+type ModelEndpoint struct {
+	Name string `json:"name"` // by which settings, policies, agents and reports call it
+	API  string `json:"api"`  // APIAnthropic or APIOpenAI
+	// Model is the API's own name of the model.
+	Model string `json:"model"`
+	// BaseURL is where the API is, such as http://127.0.0.1:11434/v1 for Ollama.
+	// Default: the vendor's own.
+	BaseURL string `json:"base_url,omitempty"`
+	// KeyEnv names the environment variable that holds the key. Default:
+	// ANTHROPIC_API_KEY or OPENAI_API_KEY. With a BaseURL no key is needed: where
+	// the variable is empty, none is sent.
+	KeyEnv          string `json:"key_env,omitempty"`
+	ContextTokens   int    `json:"context_tokens,omitempty"`    // what the model reads at most, default 128,000
+	MaxOutputTokens int    `json:"max_output_tokens,omitempty"` // of one answer, default 8,192
+	// Prices in US dollars for a million tokens, for what a review is said to
+	// cost. Default 0, for models that cost nothing by the token.
+	InputPrice  float64 `json:"input_price,omitempty"`
+	CachedPrice float64 `json:"cached_price,omitempty"` // of input that the API had cached
+	OutputPrice float64 `json:"output_price,omitempty"`
+}
+
+// The protocols of models.
+const (
+	APIAnthropic = "anthropic" // Messages
+	APIOpenAI    = "openai"    // Chat Completions, which many servers speak
+)
+
+// ModelBudget bounds what models are asked, in tokens read and written together.
+// What is over it is not asked, and the agent's row says so. For the server's
+// layer only.
+type ModelBudget struct {
+	PerAgent         int `json:"per_agent"`          // of one agent on one model in one review, default 200,000
+	PerPull          int `json:"per_pull_request"`   // in all of its reviews, default 2,000,000
+	PerRepositoryDay int `json:"per_repository_day"` // in any 24 hours, default 20,000,000
+}
+
+// ModelReview says what a language model is asked to be: an agent of kind
+// [KindLLM].
+type ModelReview struct {
+	// Stage is pipeline.StageQuality (default) or StageSpec. Only agents of the
+	// spec stage read the title, the description, the commits' messages and the
+	// linked issues.
+	Stage string `json:"stage,omitempty"`
+	// Prompt names the file prompts/NAME.md, of the highest layer that has one.
+	// Default: the agent's id.
+	Prompt string `json:"prompt,omitempty"`
+	// Checklist are the agents whose rules it checks besides its own.
+	Checklist []string `json:"checklist,omitzero"`
+	// Models are the models that it is asked of, by name. Default:
+	// models.reviewers; a policy's own come before both.
+	Models []string `json:"models,omitzero"`
+}
