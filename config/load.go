@@ -89,7 +89,7 @@ var defaults = sync.OnceValue(func() defaultStack {
 // and so is what refers to an agent that is. Only agents stay, so that a
 // manifest can say of each why it does not run.
 func (s *stack) config() *Config {
-	c := &Config{Settings: s.decoded, modeLayer: layerOf(s.settings.Get("mode")), layers: map[string]map[string]string{}}
+	c := &Config{Settings: s.decoded.withReviewers(), modeLayer: layerOf(s.settings.Get("mode")), layers: map[string]map[string]string{}}
 	for file, l := range s.lists {
 		c.layers[file] = make(map[string]string, len(l.entries))
 		for _, e := range l.entries {

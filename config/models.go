@@ -1,5 +1,10 @@
 package config
 
+import (
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies/models"
+)
+
 // ModelEndpoint is a language model that agents may ask. Only the server's layer
 // has any: it names a host, and what is sent costs money.
 type ModelEndpoint struct {
@@ -53,4 +58,60 @@ type ModelReview struct {
 	// Models are the models that it is asked of, by name. Default:
 	// models.reviewers; a policy's own come before both.
 	Models []string `json:"models,omitzero"`
+}
+
+// StageOf is the stage that an agent reviews in: none for kinds other than
+// [KindLLM].
+func (a *Agent) StageOf() string {
+	switch {
+	case a.Kind != KindLLM:
+		return ""
+	case a.LLM == nil || a.LLM.Stage == "":
+		return pipeline.StageQuality
+	}
+	return a.LLM.Stage
+}
+
+// ModelsOf are the names of the models that an agent of kind [KindLLM] is asked
+// of, the stronger last: those that policies name, else its own, else the
+// reviewers of the settings. By the strategy single it is the last of them alone.
+// A server without endpoints has none.
+func (c *Config) ModelsOf(a *Agent, named []string) []string {
+	reviewers := c.Settings.Models.Reviewers
+	if len(named) == 0 && a.LLM != nil {
+		named = a.LLM.Models
+	}
+	if len(named) == 0 {
+		named = reviewers
+	}
+	if a.Kind != KindLLM || len(c.Settings.ModelEndpoints) == 0 || len(named) == 0 {
+		return nil
+	}
+	ordered := models.Order(named, reviewers)
+	if c.Settings.Models.Strategy == models.StrategySingle {
+		return ordered[len(ordered)-1:]
+	}
+	return ordered
+}
+
+// Endpoint is the endpoint of a model's name, or nil.
+func (c *Config) Endpoint(name string) *ModelEndpoint {
+	for i := range c.Settings.ModelEndpoints {
+		if e := &c.Settings.ModelEndpoints[i]; e.Name == name {
+			return e
+		}
+	}
+	return nil
+}
+
+// withReviewers are the settings with the first endpoints for reviewers where
+// none are named.
+func (s Settings) withReviewers() Settings {
+	if len(s.Models.Reviewers) > 0 {
+		return s
+	}
+	for _, e := range s.ModelEndpoints[:min(len(s.ModelEndpoints), 2)] {
+		s.Models.Reviewers = append(s.Models.Reviewers, e.Name)
+	}
+	return s
 }

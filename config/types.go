@@ -355,7 +355,8 @@ type ThresholdSettings struct {
 type ModelSettings struct {
 	Strategy string `json:"strategy"` // models.StrategyParallel (default) or StrategySingle
 	// Reviewers names the models, the weaker first, the stronger last: at most
-	// two. Where it is empty, models are taken by name.
+	// two. Where none are named, they are the first two of ModelEndpoints; without
+	// these, models are taken by name.
 	Reviewers []string `json:"reviewers"`
 	// Blocking says what proves a model's finding: models.BlockingAgreed
 	// (default) or BlockingGrounded.

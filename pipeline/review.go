@@ -41,6 +41,7 @@ type StageTiming struct {
 // AgentTiming is how long one agent took, all its attempts together.
 type AgentTiming struct {
 	Agent      string  `json:"agent"`
+	Model      string  `json:"model"` // empty for an agent that asks none
 	DurationMS float64 `json:"duration_ms"`
 	Attempts   int     `json:"attempts"` // 0 where the result was carried over
 }

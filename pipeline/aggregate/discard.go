@@ -5,6 +5,17 @@ import (
 	"github.com/reviewgate/reviewgate/policies/models"
 )
 
+// SpecFails reports whether the spec stage holds a finding that may block, so
+// that the models need not look how well the change is made. It goes by what is
+// known so far: the results of the spec stage, and of agents that are no models.
+func SpecFails(in Input) bool {
+	w := newWork(in)
+	for _, step := range untilDiscarded {
+		step(w)
+	}
+	return w.specFails
+}
+
 // discard reads what the models' reviews found in each stage. Where the spec
 // stage holds a finding that may block, it is moot how well the change is made:
 // what the models found in the quality stage is set aside. What agents that are

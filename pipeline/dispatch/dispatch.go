@@ -35,6 +35,7 @@ type Options struct {
 // Stack is set where it panicked.
 type Observation struct {
 	Agent    string
+	Model    string // empty for an agent that asks none
 	Status   pipeline.AgentStatus
 	Duration time.Duration
 	Attempts int
@@ -49,14 +50,16 @@ const (
 )
 
 // Dispatch runs the manifest's agents and returns their results in the
-// manifest's order. An agent that fails, panics, hangs or is not registered
-// gets a result that says so and touches no other. The only error is that of
-// ctx: a dispatch that was cancelled has no results.
+// manifest's order, of an agent that asks several models one for each. An agent
+// that fails, panics, hangs or is not registered gets a result that says so and
+// touches no other. The only error is that of ctx: a dispatch that was cancelled
+// has no results.
 func Dispatch(ctx context.Context, m pipeline.AgentManifest, facts *pipeline.PRFacts, c *pipeline.Classification, agents map[string]Agent, o Options) (pipeline.List[pipeline.AgentResult], error) {
-	results := make(pipeline.List[pipeline.AgentResult], len(m.Entries))
+	tasks := tasksOf(m, facts, c)
+	results := make(pipeline.List[pipeline.AgentResult], len(tasks))
 	slots := make(chan struct{}, max(1, o.Concurrency))
 	var wg sync.WaitGroup
-	for i, entry := range m.Entries {
+	for i, task := range tasks {
 		wg.Go(func() {
 			select {
 			case slots <- struct{}{}:
@@ -64,7 +67,8 @@ func Dispatch(ctx context.Context, m pipeline.AgentManifest, facts *pipeline.PRF
 			case <-ctx.Done():
 				return
 			}
-			r := runner{agent: agents[entry.Agent], task: Task{Entry: entry, Facts: facts, Classification: c}, options: o, limits: o.Limits(entry.Agent)}
+			id := task.Entry.Agent
+			r := runner{agent: agents[id], task: task, options: o, limits: o.Limits(id)}
 			var seen Observation
 			results[i], seen = r.run(ctx)
 			if o.Observe != nil && ctx.Err() == nil {
@@ -77,6 +81,21 @@ func Dispatch(ctx context.Context, m pipeline.AgentManifest, facts *pipeline.PRF
 		return nil, fmt.Errorf("dispatch agents: %w", err)
 	}
 	return results, nil
+}
+
+// tasksOf are one task for each entry, and for each of its models.
+func tasksOf(m pipeline.AgentManifest, facts *pipeline.PRFacts, c *pipeline.Classification) []Task {
+	var tasks []Task
+	for _, entry := range m.Entries {
+		models := entry.Models
+		if len(models) == 0 {
+			models = pipeline.List[string]{""}
+		}
+		for _, model := range models {
+			tasks = append(tasks, Task{Entry: entry, Model: model, Facts: facts, Classification: c})
+		}
+	}
+	return tasks
 }
 
 // runner runs one agent.
@@ -97,13 +116,16 @@ type answer struct {
 
 func (r runner) run(ctx context.Context) (pipeline.AgentResult, Observation) {
 	id := r.task.Entry.Agent
-	seen := Observation{Agent: id}
+	seen := Observation{Agent: id, Model: r.task.Model}
 	start := time.Now() // monotonic: measures, and decides nothing
 	a := r.attempts(ctx, &seen)
-	result := pipeline.AgentResult{Agent: id, Stage: r.task.Entry.Stage}
+	result := pipeline.AgentResult{Agent: id, Model: r.task.Model, Stage: r.task.Entry.Stage}
 	result.Status, result.Note = r.status(a.err)
 	if a.err == nil {
 		a.output.Agent = id // never the agent's own claim
+		if r.task.Model != "" {
+			a.output.Model = r.task.Model
+		}
 		result.Output, result.Model, result.Reports = a.output, a.output.Model, a.reports
 		result.Note = oneLine(a.note)
 		result.Citations = Citations(ctx, a.output.Findings, r.task.Facts, r.options, id)
@@ -132,10 +154,14 @@ func (r runner) attempts(ctx context.Context, seen *Observation) answer {
 		if a.err == nil || seen.Attempts > r.limits.Retries || !temporary(a.err) {
 			return a
 		}
+		asked := leftAlone(a.err)
+		if end, ok := ctx.Deadline(); ok && time.Until(end) < asked {
+			return a // there will be no time for another
+		}
 		select {
 		case <-ctx.Done():
 			return answer{err: context.Cause(ctx)}
-		case <-time.After(pause/2 + rand.N(pause)):
+		case <-time.After(max(pause/2+rand.N(pause), asked)):
 		}
 		pause = min(2*pause, maxPause)
 	}
@@ -197,6 +223,15 @@ func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 func temporary(err error) bool {
 	var t interface{ Temporary() bool }
 	return errors.As(err, &t) && t.Temporary()
+}
+
+// leftAlone is how long the error asks to wait at least, or 0.
+func leftAlone(err error) time.Duration {
+	var t interface{ RetryAfter() time.Duration }
+	if errors.As(err, &t) {
+		return t.RetryAfter()
+	}
+	return 0
 }
 
 // status turns an agent's error into its status and a note for people, which

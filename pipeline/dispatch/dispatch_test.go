@@ -138,6 +138,56 @@ func TestRetries(t *testing.T) {
 	}
 }
 
+// limited asks to be left alone for a while.
+type limited struct{ after time.Duration }
+
+func (limited) Error() string               { return "too many questions" }
+func (limited) Temporary() bool             { return true }
+func (l limited) RetryAfter() time.Duration { return l.after }
+
+func TestAgentIsLeftAloneAsLongAsItAsks(t *testing.T) {
+	for _, tc := range []struct {
+		after, took time.Duration
+		status      pipeline.AgentStatus
+	}{
+		{20 * time.Second, 20 * time.Second, pipeline.AgentOK},
+		{2 * time.Minute, 0, pipeline.AgentFailed}, // longer than there is time: it is not waited for
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			start, calls := time.Now(), 0
+			agent := agentFunc(func(ctx context.Context, task Task) (pipeline.AgentOutput, error) {
+				if calls++; calls == 1 {
+					return pipeline.AgentOutput{}, fmt.Errorf("ask: %w", limited{tc.after})
+				}
+				return found("a")(ctx, task)
+			})
+			results := run(t, manifest("a"), map[string]Agent{"a": agent}, options(time.Minute, 2))
+			if took := time.Since(start); results[0].Status != tc.status || took != tc.took {
+				t.Errorf("asked to wait %s: %s after %s, want %s after %s", tc.after, results[0].Status, took, tc.status, tc.took)
+			}
+		})
+	}
+}
+
+// An agent has a result for each of its models, whatever it says of itself.
+func TestModelsAreAskedOneByOne(t *testing.T) {
+	m := manifest("a", "b")
+	m.Entries[0].Models, m.Entries[0].Stage = pipeline.List[string]{"small", "big"}, pipeline.StageSpec
+	agent := agentFunc(func(_ context.Context, task Task) (pipeline.AgentOutput, error) {
+		if task.Model == "big" {
+			return pipeline.AgentOutput{}, errors.New("down")
+		}
+		return pipeline.AgentOutput{Model: "huge", Stage: pipeline.StageQuality}, nil
+	})
+	var got []string
+	for _, r := range run(t, m, map[string]Agent{"a": agent, "b": agent}, options(time.Minute, 0)) {
+		got = append(got, fmt.Sprintf("%s %s %s %s", r.Agent, r.Model, r.Stage, r.Status))
+	}
+	if want := []string{"a small spec ok", "a big spec failed", "b huge  ok"}; !slices.Equal(got, want) {
+		t.Errorf("results %q, want %q", got, want)
+	}
+}
+
 func TestTimeoutCoversAllAttempts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()

@@ -63,7 +63,7 @@ func (r *Runner) readsFactsAlone(engine *Engine, agent string) bool {
 	}
 	for i := range engine.config.Agents {
 		if a := &engine.config.Agents[i]; a.ID == agent {
-			return a.Kind == config.KindRules || a.Kind == config.KindSecrets
+			return a.Kind == config.KindRules || a.Kind == config.KindSecrets || a.StageOf() == pipeline.StageQuality
 		}
 	}
 	return false
@@ -122,7 +122,7 @@ func finished(was *pipeline.Review, agent string, sameHead bool) []pipeline.Agen
 		if r.Agent != agent {
 			continue
 		}
-		if r.Status != pipeline.AgentOK && r.Status != pipeline.AgentDiscarded {
+		if r.Status != pipeline.AgentOK { // one that was not asked may be, now
 			return nil
 		}
 		if !sameHead && slices.ContainsFunc(r.Output.Findings, aboutACommit) {
@@ -148,9 +148,6 @@ func (c carried) without(m pipeline.AgentManifest) pipeline.AgentManifest {
 
 // with puts what was carried among the results, in the manifest's order.
 func (c carried) with(made pipeline.List[pipeline.AgentResult], m pipeline.AgentManifest) pipeline.List[pipeline.AgentResult] {
-	if len(c) == 0 {
-		return made
-	}
 	var all pipeline.List[pipeline.AgentResult]
 	for i := range m.Entries {
 		agent := m.Entries[i].Agent
@@ -167,8 +164,10 @@ func (c carried) with(made pipeline.List[pipeline.AgentResult], m pipeline.Agent
 // timings are the lines of the record for agents that did not run.
 func (c carried) timings() []pipeline.AgentTiming {
 	var out []pipeline.AgentTiming
-	for agent := range c {
-		out = append(out, pipeline.AgentTiming{Agent: agent})
+	for agent, results := range c {
+		for _, r := range results {
+			out = append(out, pipeline.AgentTiming{Agent: agent, Model: r.Model})
+		}
 	}
 	return out
 }

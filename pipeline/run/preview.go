@@ -167,20 +167,23 @@ func (p *previewer) results(ctx context.Context, engine *Engine, in aggregate.In
 			run.Entries = append(run.Entries, e)
 			continue
 		}
-		results = append(results, p.resultOf(e))
+		results = append(results, p.resultsOf(e)...)
 	}
 	t := timer{now: p.runner.Now, record: &pipeline.RunRecord{}, options: Options{Panicked: p.options.Panicked}}
 	made, err := dispatch.Dispatch(ctx, run, in.Facts, in.Classification, builtIn, t.dispatchOptions(in.Config, in.Facts))
 	return append(results, made...), err
 }
 
-func (p *previewer) resultOf(e pipeline.ManifestEntry) pipeline.AgentResult {
+func (p *previewer) resultsOf(e pipeline.ManifestEntry) (said []pipeline.AgentResult) {
 	for _, r := range p.in.Results {
 		if r.Agent == e.Agent {
-			return r
+			said = append(said, r)
 		}
 	}
-	return pipeline.AgentResult{Agent: e.Agent, Stage: e.Stage, Status: pipeline.AgentOK}
+	if said == nil {
+		said = []pipeline.AgentResult{{Agent: e.Agent, Stage: e.Stage, Status: pipeline.AgentOK}}
+	}
+	return said
 }
 
 func agentIDs(m *pipeline.AgentManifest) []string {

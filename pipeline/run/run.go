@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/reviewgate/reviewgate/config"
@@ -60,8 +61,8 @@ type Options struct {
 	// in InForce.Problems. It is asked only where the change touches config.
 	Proposed func(ctx context.Context, facts *pipeline.PRFacts) (*config.Config, error)
 	// Outside makes the agents that reach out of the process, which the pipeline
-	// can't by itself: those of the kinds report and code-scanning. An agent that it returns nil for is
-	// not registered, and fails.
+	// can't by itself: those of the kinds report, code-scanning and llm. An agent
+	// that it returns nil for is not registered, and fails.
 	Outside func(OutsideAgent) dispatch.Agent
 	// File reads a file as it is at a commit: at least its first bytes up to
 	// most. found is false where there is none. Without it nothing that findings
@@ -101,7 +102,7 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	var out Outcome
 	v := &out.Review
 	out.Record = pipeline.RunRecord{RunID: o.RunID, Version: r.Version, Trigger: o.Trigger, StartedAt: r.Now()}
-	t := timer{now: r.Now, record: &out.Record, options: o}
+	t := &timer{now: r.Now, record: &out.Record, options: o}
 	var engine *Engine
 	var gaps []pipeline.GapLogEntry
 
@@ -145,19 +146,6 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 			return out, err
 		}
 	}
-	failed = t.then(failed, pipeline.StageDispatch, "running agents", func() (err error) {
-		dispatching := t.dispatchOptions(out.Config, &v.Facts)
-		carried := r.carry(ctx, engine, v, last, o.Carry, dispatching)
-		all := engine.agents(&v.Facts, &v.Classification, r.outside(engine.config, o))
-		v.Results, err = dispatch.Dispatch(ctx, carried.without(v.Manifest), &v.Facts, &v.Classification, all, dispatching)
-		r.redactRules(v.Results, engine)
-		v.Results = carried.with(v.Results, v.Manifest)
-		t.record.Agents = append(t.record.Agents, carried.timings()...)
-		return err
-	})
-	if err := context.Cause(ctx); err != nil {
-		return out, err
-	}
 	if o.Previous != nil {
 		if v.Previous, err = o.Previous(ctx, &v.Facts); err != nil {
 			return out, fmt.Errorf("read the previous report: %w", err)
@@ -165,8 +153,21 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	}
 	in := aggregate.Input{
 		Facts: &v.Facts, Classification: &v.Classification, Manifest: &v.Manifest,
-		Gaps: gaps, Results: v.Results, Previous: v.Previous, Memory: v.Memory, Config: out.Config, Rules: engine.byID, Failed: failed,
+		Gaps: gaps, Previous: v.Previous, Memory: v.Memory, Config: out.Config, Rules: engine.byID,
 	}
+	failed = t.then(failed, pipeline.StageDispatch, "running agents", func() (err error) {
+		s := staged{in: in, options: t.dispatchOptions(out.Config, &v.Facts)}
+		s.agents = engine.agents(&v.Facts, &v.Classification, r.outside(engine.config, o, t.used))
+		s.carried = r.carry(ctx, engine, v, last, o.Carry, s.options)
+		s.redact = func(made pipeline.List[pipeline.AgentResult]) { r.redactRules(made, engine) }
+		v.Results, err = s.dispatch(ctx)
+		t.record.Agents = append(t.record.Agents, s.carried.timings()...)
+		return err
+	})
+	if err := context.Cause(ctx); err != nil {
+		return out, err
+	}
+	in.Results, in.Failed = v.Results, failed
 	failed = t.then(nil, pipeline.StageAggregate, "deciding", func() error {
 		v.Report = aggregate.Aggregate(in)
 		return nil
@@ -179,7 +180,12 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	if err := context.Cause(ctx); err != nil {
 		return out, err
 	}
-	slices.SortFunc(out.Record.Agents, func(a, b pipeline.AgentTiming) int { return cmp.Compare(a.Agent, b.Agent) })
+	slices.SortFunc(out.Record.Agents, func(a, b pipeline.AgentTiming) int {
+		return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Model, b.Model))
+	})
+	slices.SortFunc(out.Record.ModelUse, func(a, b pipeline.ModelUse) int {
+		return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Model, b.Model))
+	})
 	out.Record.FinishedAt = r.Now()
 	return out, nil
 }
@@ -205,6 +211,23 @@ type timer struct {
 	now     func() time.Time
 	record  *pipeline.RunRecord
 	options Options
+
+	using sync.Mutex // of record.ModelUse: agents run side by side
+}
+
+// used notes what an agent's question to a model took.
+func (t *timer) used(u pipeline.ModelUse) {
+	t.using.Lock()
+	defer t.using.Unlock()
+	all := t.record.ModelUse
+	for i := range all {
+		if a := &all[i]; a.Agent == u.Agent && a.Model == u.Model {
+			a.Asked, a.Input, a.Cached, a.Output = a.Asked+u.Asked, a.Input+u.Input, a.Cached+u.Cached, a.Output+u.Output
+			a.CostUSD += u.CostUSD
+			return
+		}
+	}
+	t.record.ModelUse = append(all, u)
 }
 
 // then runs a stage unless one before it failed, and returns what the report
