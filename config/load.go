@@ -28,7 +28,8 @@ func Load(layers ...Layer) (*Config, []pipeline.ConfigProblem) {
 func (s *stack) loaded(layers []Layer, inForce pipeline.ConfigInForce) *Config {
 	c := s.config()
 	c.InForce = inForce
-	c.DomainsForm = domainsForm(layers, inForce.Layers[1:])
+	c.DomainsForm = repositoryForm(FileDomains, layers, inForce.Layers[1:])
+	c.CompositionForm = repositoryForm(FileComposition, layers, inForce.Layers[1:])
 	c.Key = keyOf(layers, inForce.Layers[1:])
 	return c
 }

@@ -94,6 +94,12 @@ func (c *Config) ModelsOf(a *Agent, named []string) []string {
 	return ordered
 }
 
+// Absent reports whether an agent needs a language model where the server has
+// none. Nobody is told of those, unless a policy requires one: it can't finish.
+func (c *Config) Absent(a *Agent) bool {
+	return a.Kind == KindLLM && len(c.Settings.ModelEndpoints) == 0
+}
+
 // Endpoint is the endpoint of a model's name, or nil.
 func (c *Config) Endpoint(name string) *ModelEndpoint {
 	for i := range c.Settings.ModelEndpoints {

@@ -44,9 +44,10 @@ type Config struct {
 	Risk     []RiskFactor
 	Signals  []Signal
 	Settings Settings
-	// DomainsForm is the form of the repository's review-domains.json, one of
-	// the Form constants: what a patch of it has to fit.
-	DomainsForm string
+	// DomainsForm and CompositionForm are the forms of the repository's
+	// review-domains.json and review-composition.json, of the Form constants: what
+	// a patch of them has to fit.
+	DomainsForm, CompositionForm string
 
 	layers    map[string]map[string]string // by file and id: the layer that names the entry first
 	modeLayer string                       // that wrote Settings.Mode

@@ -36,6 +36,10 @@ const (
 	AddedByGapDetect = "gap-detect"
 )
 
+// GapDetector stands in the coverage for the model that looks for what the config
+// misses. No agent has its id, and it is never required.
+const GapDetector = "gap-detector"
+
 // OnFailure says what a required agent's failure does to the gate.
 type OnFailure string
 

@@ -64,7 +64,7 @@ func (c *Composer) Compose(facts *pipeline.PRFacts, classification *pipeline.Cla
 		a := &c.agents[i]
 		if entry, ok := c.entry(a, outcomes, classification); ok {
 			m.Entries = append(m.Entries, entry)
-		} else if !c.absent(a) {
+		} else if !c.config.Absent(a) {
 			m.Skipped = append(m.Skipped, pipeline.SkippedAgent{Agent: a.ID, Reason: c.whyNot(a, outcomes)})
 		}
 	}
@@ -121,19 +121,13 @@ func (c *Composer) entry(a *config.Agent, outcomes []policies.Outcome, cl *pipel
 		}
 		e.Scope.Files = append(e.Scope.Files, o.Files...)
 	}
-	if len(e.Policies) == 0 || !e.Required && c.absent(a) {
+	if len(e.Policies) == 0 || !e.Required && c.config.Absent(a) {
 		return e, false
 	}
 	e.Stage = a.StageOf()
 	e.Models = c.config.ModelsOf(a, e.Models)
 	e.Scope = finish(e.Scope, cl)
 	return e, true
-}
-
-// absent reports whether an agent needs a language model where the server has
-// none. Nobody is told of those, unless a policy requires one: it can't finish.
-func (c *Composer) absent(a *config.Agent) bool {
-	return a.Kind == config.KindLLM && len(c.config.Settings.ModelEndpoints) == 0
 }
 
 // finish leaves a scope of everything without lists, and gives any other the

@@ -106,7 +106,7 @@ func (r *Runner) outside(cfg *config.Config, o Options, used func(pipeline.Model
 	all := agents{}
 	for _, a := range cfg.Agents {
 		reaches := a.Kind == config.KindReport || a.Kind == config.KindCodeScanning || a.Kind == config.KindLLM
-		if a.Kind == config.KindLLM && len(cfg.Settings.ModelEndpoints) == 0 {
+		if cfg.Absent(&a) {
 			all[a.ID] = modelless{}
 			continue
 		}
