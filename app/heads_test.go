@@ -1,9 +1,13 @@
 package app
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/config"
 )
 
 const (
@@ -156,4 +160,62 @@ func TestRetargetedIsNotGreenMeanwhile(t *testing.T) {
 	letGo()
 	w.idle()
 	w.wants(pr, "success", "`release`")
+}
+
+// done waits until nothing more is wanted of a pull request.
+func (w *world) done(pr *ghtest.PullRequest) {
+	w.Helper()
+	key := review.Target{Kind: review.TargetPull, RepoID: pr.Repo().ID(), Number: pr.Number}.Key()
+	for until := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+		state, err := w.app.store.Target(w.Context(), key)
+		if err == nil && state.Wanted > 0 && state.Done == state.Wanted {
+			return
+		}
+		if time.Now().After(until) {
+			w.Fatalf("%s is not done: %+v, %v", key, state, err)
+		}
+	}
+}
+
+// A base branch whose config switches reviews off has no say about a head that
+// a pull request into another one shares: neither a pass nor a block.
+func TestHeadOfABranchThatIsSwitchedOff(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		files ghtest.Files
+		late  bool // the one that is off is done last
+		want  string
+	}{
+		{"findings, waited for it", tested(ghtest.Files{"store/client.go": insecure}), true, "action_required"},
+		{"findings", tested(ghtest.Files{"store/client.go": insecure}), false, "action_required"},
+		{"clean, waited for it", clean(), true, "success"},
+		{"clean", clean(), false, "success"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := startWith(t, ghtest.Options{WebhookSecret: secret}, withServer(map[string]string{config.FileSettings: releases}))
+			w.repo.Commit("release/1", ghtest.Files{settingsPath: `{"mode": "off"}`}, "off")
+			w.idle()
+			last := "1"
+			if tt.late {
+				last = "2"
+			}
+			reading, letGo := w.held(routeFiles, "pull_number", last)
+			pr := w.open(tt.files)
+			first := w.repo.OpenPR(ghtest.PR{Title: "feat: the same for the release", Body: goodBody, Base: "release/1"})
+			if tt.late {
+				first = pr
+			}
+			<-reading
+			w.done(first)
+			letGo()
+			w.idle()
+			w.allDone(pr.HeadSHA())
+			w.wantsCheck(pr, tt.want)
+			if c := w.check(pr); strings.Contains(c.Title+c.Summary, "same head") {
+				t.Errorf("the check tells of the one that is off: %s\n%s", c.Title, c.Summary)
+			}
+		})
+	}
 }

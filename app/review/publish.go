@@ -160,14 +160,12 @@ func (s *Service) publishCheck(ctx context.Context, lease Lease, state TargetSta
 // whether one of them has still to be reviewed: then its run, which comes
 // after this one, completes the check.
 func (s *Service) sharedHead(ctx context.Context, key string, r *StoredReview) (shared []render.SharedHead, waiting bool, err error) {
-	decisions, err := s.Store.HeadDecisions(ctx, r.RepoID, r.HeadSHA)
+	decisions, err := s.othersOnHead(ctx, key, r.RepoID, r.HeadSHA)
 	if err != nil {
-		return nil, false, fmt.Errorf("list the decisions on the head: %w", err)
+		return nil, false, err
 	}
 	for _, d := range decisions {
 		switch {
-		case d.Target.Key() == key:
-			continue
 		case d.Pending:
 			return nil, true, nil
 		case d.Decision == "":
@@ -176,6 +174,28 @@ func (s *Service) sharedHead(ctx context.Context, key string, r *StoredReview) (
 		shared = append(shared, render.SharedHead{Number: d.Target.Number, Decision: d.Decision})
 	}
 	return shared, false, nil
+}
+
+// othersOnHead lists where the other open pull requests on a head stand, but for
+// those whose base branch has switched reviews off: they have no say.
+func (s *Service) othersOnHead(ctx context.Context, key string, repoID int64, headSHA string) ([]HeadDecision, error) {
+	all, err := s.Store.HeadDecisions(ctx, repoID, headSHA)
+	if err != nil {
+		return nil, fmt.Errorf("list the decisions on the head: %w", err)
+	}
+	var others []HeadDecision
+	for _, d := range all {
+		if d.Target.Key() == key {
+			continue
+		}
+		switch off, err := s.switchedOff(ctx, d.Target); {
+		case err != nil:
+			return nil, err
+		case !off:
+			others = append(others, d)
+		}
+	}
+	return others, nil
 }
 
 // detailsURL is the comment where it is known, else the pull request.
@@ -221,7 +241,8 @@ func (s *Service) publishDraft(ctx context.Context, lease Lease, state TargetSta
 
 // publishOff leaves nothing on a repository that switched reviewgate off. A
 // check that was opened before the config was known is completed as neutral,
-// since whoever may change the config of the default branch asked for it.
+// since whoever may change the config of the default branch asked for it. Where
+// others share the head whose base has it on, the check is theirs.
 func (s *Service) publishOff(ctx context.Context, lease Lease, state TargetState) error {
 	if state.HeadSHA == "" {
 		return nil
@@ -229,6 +250,10 @@ func (s *Service) publishOff(ctx context.Context, lease Lease, state TargetState
 	return s.onHead(ctx, state.RepoID, state.HeadSHA, func(ctx context.Context) error {
 		if waits, err := s.checkWaits(ctx, state); err != nil || !waits {
 			return err
+		}
+		others, err := s.othersOnHead(ctx, lease.Key, state.RepoID, state.HeadSHA)
+		if err != nil || len(others) > 0 {
+			return errors.Join(err, s.leaveCheckTo(ctx, others))
 		}
 		name, err := s.checkName(ctx, state.Target)
 		if err != nil {
@@ -239,6 +264,21 @@ func (s *Service) publishOff(ctx context.Context, lease Lease, state TargetState
 			StartedAt: s.Now(), CompletedAt: s.Now(),
 		})
 	})
+}
+
+// leaveCheckTo has others complete the check of their head: those that are done
+// waited for this one, and are asked to decide once more.
+func (s *Service) leaveCheckTo(ctx context.Context, others []HeadDecision) error {
+	for _, d := range others {
+		if d.Pending {
+			continue
+		}
+		ask := ReviewAsk{Target: d.Target, Reason: "another pull request on this head is not reviewed", Rerun: Rerun{Decide: true}}
+		if err := s.Store.Ask(ctx, ask, false); err != nil {
+			return fmt.Errorf("ask %s to complete the check of its head: %w", d.Target.Key(), err)
+		}
+	}
+	return nil
 }
 
 // checkWaits reports whether the head has a check of ours, or the intent to
