@@ -91,6 +91,25 @@ func TestAccepted(t *testing.T) {
 	}
 }
 
+// One finding of several that say the same is enough to accept, whichever of them
+// the merged one is made of.
+func TestAcceptedCountsInWhatItIsMergedInto(t *testing.T) {
+	sure, unsure := finding("a.go", 2, "T", pipeline.SeverityCritical), finding("a.go", 3, "T", pipeline.SeverityCritical)
+	sure.Confidence, unsure.Confidence = 0.9, 0.6
+	in := panel(outputs{qualityA: {sure, unsure}})
+	before := Aggregate(in)
+	if len(before.Findings) != 1 || len(before.Findings[0].Fingerprints) != 2 || before.Gate.Condition != PersonDecides {
+		t.Fatalf("before: %s, %+v", before.Gate.Condition, before.Findings)
+	}
+	for _, id := range before.Findings[0].Fingerprints {
+		in.Memory.Accepted = pipeline.List[pipeline.Acceptance]{{Fingerprint: id, By: "alice"}}
+		r := Aggregate(in)
+		if r.Decision != pipeline.DecisionFail || len(r.Findings) != 1 || r.Findings[0].GateSeverity != pipeline.SeverityCritical {
+			t.Errorf("%s accepted (shown as %s): %s, %+v", id, before.Findings[0].ID, r.Decision, r.Findings)
+		}
+	}
+}
+
 // A comment in the code, which whoever made the change may have written, does not
 // take out what a person accepted.
 func TestAcceptedIsNotIgnored(t *testing.T) {
