@@ -110,6 +110,25 @@ func TestAcceptedCountsInWhatItIsMergedInto(t *testing.T) {
 	}
 }
 
+// The coverage says what was carried over, beside what else there is to know.
+func TestCarriedIsSaid(t *testing.T) {
+	for _, tt := range []struct{ from, note, want string }{
+		{"", "", ""},
+		{"", "2 of 9 annotations were read", "2 of 9 annotations were read"},
+		{"0123456789abcdef", "", "carried over from 0123456, whose change is equal"},
+		{"here", "", "its last result on this head stands"},
+		{"here", "2 of 9 annotations were read", "2 of 9 annotations were read; its last result on this head stands"},
+	} {
+		in := one(finding("a.go", 1, "T", pipeline.SeverityInfo))
+		facts := *in.Facts
+		facts.Head.SHA = "here"
+		in.Facts, in.Results[0].CarriedFrom, in.Results[0].Note = &facts, tt.from, tt.note
+		if got := Aggregate(in).Coverage[0].Note; got != tt.want {
+			t.Errorf("%+v: the coverage says %q", tt, got)
+		}
+	}
+}
+
 // A comment in the code, which whoever made the change may have written, does not
 // take out what a person accepted.
 func TestAcceptedIsNotIgnored(t *testing.T) {
