@@ -1,6 +1,7 @@
 package app
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -177,45 +178,62 @@ func (w *world) done(pr *ghtest.PullRequest) {
 	}
 }
 
-// A base branch whose config switches reviews off has no say about a head that
-// a pull request into another one shares: neither a pass nor a block.
-func TestHeadOfABranchThatIsSwitchedOff(t *testing.T) {
+// Where the config of one base branch is less strict than that of another, the
+// pull request into it has no say about a head that they share: the check neither
+// passes nor blocks for it, whichever is done last.
+func TestHeadOfBranchesOfDifferentModes(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct {
-		name  string
-		files ghtest.Files
-		late  bool // the one that is off is done last
-		want  string
-	}{
-		{"findings, waited for it", tested(ghtest.Files{"store/client.go": insecure}), true, "action_required"},
-		{"findings", tested(ghtest.Files{"store/client.go": insecure}), false, "action_required"},
-		{"clean, waited for it", clean(), true, "success"},
-		{"clean", clean(), false, "success"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			w := startWith(t, ghtest.Options{WebhookSecret: secret}, withServer(map[string]string{config.FileSettings: releases}))
-			w.repo.Commit("release/1", ghtest.Files{settingsPath: `{"mode": "off"}`}, "off")
-			w.idle()
-			last := "1"
-			if tt.late {
-				last = "2"
-			}
-			reading, letGo := w.held(routeFiles, "pull_number", last)
-			pr := w.open(tt.files)
-			first := w.repo.OpenPR(ghtest.PR{Title: "feat: the same for the release", Body: goodBody, Base: "release/1"})
-			if tt.late {
-				first = pr
-			}
-			<-reading
-			w.done(first)
-			letGo()
-			w.idle()
-			w.allDone(pr.HeadSHA())
-			w.wantsCheck(pr, tt.want)
-			if c := w.check(pr); strings.Contains(c.Title+c.Summary, "same head") {
-				t.Errorf("the check tells of the one that is off: %s\n%s", c.Title, c.Summary)
-			}
-		})
+	for _, mode := range []string{config.ModeOff, config.ModeAdvisory} {
+		for _, tt := range []struct {
+			name  string
+			files ghtest.Files
+			late  bool // the less strict one is done last
+			want  string
+		}{
+			{"findings, last", tested(ghtest.Files{"store/client.go": insecure}), true, "action_required"},
+			{"findings, first", tested(ghtest.Files{"store/client.go": insecure}), false, "action_required"},
+			{"clean, last", clean(), true, "success"},
+			{"clean, first", clean(), false, "success"},
+		} {
+			t.Run(mode+"/"+tt.name, func(t *testing.T) {
+				t.Parallel()
+				w := startWith(t, ghtest.Options{WebhookSecret: secret}, withServer(map[string]string{config.FileSettings: releases}))
+				w.repo.Commit("release/1", ghtest.Files{settingsPath: `{"mode": "` + mode + `"}`}, mode)
+				w.idle()
+				last := "1"
+				if tt.late {
+					last = "2"
+				}
+				reading, letGo := w.held(routeFiles, "pull_number", last)
+				pr := w.open(tt.files)
+				other := w.repo.OpenPR(ghtest.PR{Title: "WIP: the same for the release", Body: goodBody, Base: "release/1"})
+				<-reading
+				if tt.late {
+					w.done(pr)
+				} else {
+					w.done(other)
+					w.wantsNoPass(pr)
+				}
+				letGo()
+				w.idle()
+				for _, when := range []string{"reviewed", "the other one again"} {
+					w.allDone(pr.HeadSHA())
+					w.wantsCheck(pr, tt.want)
+					if c := w.check(pr); strings.Contains(c.Title+c.Summary, "same head") {
+						t.Errorf("%s, the check tells of the other one: %s\n%s", when, c.Title, c.Summary)
+					}
+					w.says(other, "/review")
+				}
+			})
+		}
+	}
+}
+
+// wantsNoPass fails if the head's newest check satisfies a required one.
+func (w *world) wantsNoPass(pr *ghtest.PullRequest) {
+	w.Helper()
+	runs := pr.CheckRuns()
+	if c := runs[len(runs)-1]; slices.Contains([]string{"success", "neutral", "skipped"}, c.Conclusion) {
+		w.Errorf("the check is %s (%s) before the review is done", c.Conclusion, c.Title)
 	}
 }
