@@ -1,9 +1,14 @@
 package app
 
 import (
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/config"
 )
 
 const (
@@ -156,4 +161,79 @@ func TestRetargetedIsNotGreenMeanwhile(t *testing.T) {
 	letGo()
 	w.idle()
 	w.wants(pr, "success", "`release`")
+}
+
+// done waits until nothing more is wanted of a pull request.
+func (w *world) done(pr *ghtest.PullRequest) {
+	w.Helper()
+	key := review.Target{Kind: review.TargetPull, RepoID: pr.Repo().ID(), Number: pr.Number}.Key()
+	for until := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+		state, err := w.app.store.Target(w.Context(), key)
+		if err == nil && state.Wanted > 0 && state.Done == state.Wanted {
+			return
+		}
+		if time.Now().After(until) {
+			w.Fatalf("%s is not done: %+v, %v", key, state, err)
+		}
+	}
+}
+
+// Where the config of one base branch is less strict than that of another, the
+// pull request into it has no say about a head that they share: the check neither
+// passes nor blocks for it, whichever is done last.
+func TestHeadOfBranchesOfDifferentModes(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{config.ModeOff, config.ModeAdvisory} {
+		for _, tt := range []struct {
+			name  string
+			files ghtest.Files
+			late  bool // the less strict one is done last
+			want  string
+		}{
+			{"findings, last", tested(ghtest.Files{"store/client.go": insecure}), true, "action_required"},
+			{"findings, first", tested(ghtest.Files{"store/client.go": insecure}), false, "action_required"},
+			{"clean, last", clean(), true, "success"},
+			{"clean, first", clean(), false, "success"},
+		} {
+			t.Run(mode+"/"+tt.name, func(t *testing.T) {
+				t.Parallel()
+				w := startWith(t, ghtest.Options{WebhookSecret: secret}, withServer(map[string]string{config.FileSettings: releases}))
+				w.repo.Commit("release/1", ghtest.Files{settingsPath: `{"mode": "` + mode + `"}`}, mode)
+				w.idle()
+				last := "1"
+				if tt.late {
+					last = "2"
+				}
+				reading, letGo := w.held(routeFiles, "pull_number", last)
+				pr := w.open(tt.files)
+				other := w.repo.OpenPR(ghtest.PR{Title: "WIP: the same for the release", Body: goodBody, Base: "release/1"})
+				<-reading
+				if tt.late {
+					w.done(pr)
+				} else {
+					w.done(other)
+					w.wantsNoPass(pr)
+				}
+				letGo()
+				w.idle()
+				for _, when := range []string{"reviewed", "the other one again"} {
+					w.allDone(pr.HeadSHA())
+					w.wantsCheck(pr, tt.want)
+					if c := w.check(pr); strings.Contains(c.Title+c.Summary, "same head") {
+						t.Errorf("%s, the check tells of the other one: %s\n%s", when, c.Title, c.Summary)
+					}
+					w.says(other, "/review")
+				}
+			})
+		}
+	}
+}
+
+// wantsNoPass fails if the head's newest check satisfies a required one.
+func (w *world) wantsNoPass(pr *ghtest.PullRequest) {
+	w.Helper()
+	runs := pr.CheckRuns()
+	if c := runs[len(runs)-1]; slices.Contains([]string{"success", "neutral", "skipped"}, c.Conclusion) {
+		w.Errorf("the check is %s (%s) before the review is done", c.Conclusion, c.Title)
+	}
 }

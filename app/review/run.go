@@ -68,7 +68,7 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState) (d
 	case errors.Is(err, errDraftSkipped):
 		return true, s.publishDraft(ctx, lease, state, src)
 	case errors.Is(err, errSwitchedOff):
-		return true, s.publishOff(ctx, lease, state)
+		return true, s.publishOff(ctx, lease, state, outcome.Review.Facts.Repository.FullName())
 	case errors.Is(err, normalize.ErrSuperseded):
 		return false, errSuperseded
 	case err != nil:
