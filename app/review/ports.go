@@ -191,7 +191,8 @@ type TargetState struct {
 	Wanted int64 // generation asked for
 	Done   int64 // generation finished
 	Reason string
-	// AskedAt is when the oldest ask that is not done was made.
+	// AskedAt is when the oldest ask that is not done was made: of those that
+	// somebody waits for, if any does.
 	AskedAt time.Time
 	// Rerun is how much the wanted generation does anew: what meets every ask
 	// that is not done.

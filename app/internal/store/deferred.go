@@ -190,12 +190,16 @@ func (s *Store) RecordDeferred(ctx context.Context, d review.Deferred) error {
 }
 
 // DeferredRepositories implements review.Store. Of a repository's targets it
-// takes the newest pull request, whose names are the likeliest to hold still.
+// takes the newest pull request, whose names are the likeliest to hold still, and
+// where none is left what was known of the last.
 func (s *Store) DeferredRepositories(ctx context.Context) ([]review.Target, error) {
 	all, err := s.targets(ctx, `SELECT `+targetColumns+` FROM targets
 		WHERE kind = ? AND repo_id IN (SELECT repo_id FROM deferred WHERE `+deferredToTell+`)
 		AND number = (SELECT max(o.number) FROM targets o WHERE o.repo_id = targets.repo_id AND o.kind = targets.kind)
-		ORDER BY repo_id`, string(review.TargetPull))
+		UNION ALL SELECT ?, r.installation, r.repo_id, r.owner, r.name, 0, '', '', '' FROM repositories r
+		WHERE r.repo_id IN (SELECT repo_id FROM deferred WHERE `+deferredToTell+`)
+		AND NOT EXISTS (SELECT 1 FROM targets o WHERE o.repo_id = r.repo_id AND o.kind = ?)
+		ORDER BY repo_id`, string(review.TargetPull), string(review.TargetPull), string(review.TargetPull))
 	if err != nil {
 		return nil, fmt.Errorf("list the repositories with issues to write: %w", err)
 	}

@@ -193,6 +193,25 @@ var deferredTests = map[string]func(*testing.T, *fixture){
 		}
 		f.wantJobs(t, before+1, "after asks for one repository")
 	},
+	"a repository without targets is listed as it was known last": func(t *testing.T, f *fixture) {
+		for n := range 2 {
+			g := pull(n+1, fmt.Sprintf("head%d", n))
+			f.accept(t, push(guid(n), g))
+			f.finish(t, g.Key(), false)
+			f.accept(t, review.Delivery{GUID: "closed " + g.Key(), Event: "pull_request", Action: "closed", Close: &g})
+		}
+		f.note(t, f.issuesLease(t), 1, debt("x"))
+		f.clock.pass(31 * aDay)
+		for left := range 2 {
+			if ok, err := f.ForgetOutdated(f.ctx, f.acquire(t, f.outdated(t)[0]), f.clock.Now().Add(-30*aDay)); err != nil || !ok {
+				t.Fatalf("%v, %v", ok, err)
+			}
+			all, err := f.DeferredRepositories(f.ctx)
+			if diff := cmp.Diff([]review.Target{pull(0, "")}, all); err != nil || diff != "" {
+				t.Errorf("repositories, %d targets gone, %v (-want +got):\n%s", left+1, err, diff)
+			}
+		}
+	},
 	"a merge of what is known asks for issues": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
 		closed := review.Delivery{GUID: "c", Event: "pull_request", Action: "closed", Close: &g, Merged: true}
