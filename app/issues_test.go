@@ -416,11 +416,15 @@ func TestIssuesWithoutThePermission(t *testing.T) {
 
 	may := ghtest.DefaultPermissions()
 	may["issues"] = "write"
+	w.gh.ResetCalls()
 	w.gh.SetPermissions("acme", may)
 	w.idle()
+	if n := len(w.appIssues()); n != 2 {
+		t.Errorf("%d issues once the permission was given, want 2: %q", n, w.routes())
+	}
 	w.merged(w.reviewed("second", ghtest.Files{"store/z.go": "package store\n\n// shortcut three\n"}))
 	if n := len(w.appIssues()); n != 3 {
-		t.Errorf("%d issues once the permission was given, want 3", n)
+		t.Errorf("%d issues after another merge, want 3", n)
 	}
 }
 

@@ -371,6 +371,22 @@ func TestAlertsThatCannotBeRead(t *testing.T) {
 		pr := w.open(ghtest.Files{"store/client.go": secure})
 		w.idle()
 		w.wants(pr, "action_required", "Review incomplete", "the App lacks the permission", "security_events: read")
+
+		w.gh.SetPermissions("acme", ghtest.DefaultPermissions()) // others
+		w.idle()
+		w.wants(pr, "action_required", "the App lacks the permission")
+
+		may := ghtest.DefaultPermissions()
+		may["security_events"] = "read"
+		w.gh.SetPermissions("acme", may)
+		w.idle()
+		w.wants(pr, "success", "code scanning is not enabled for the repository")
+		_, generation := w.scanned(pr)
+		w.gh.SetPermissions("acme", may)
+		w.idle()
+		if _, again := w.scanned(pr); again != generation {
+			t.Error("it is reviewed again though nothing is refused any more")
+		}
 	})
 	t.Run("GitHub is down", func(t *testing.T) {
 		t.Parallel()

@@ -85,6 +85,9 @@ type Forget struct {
 // installation whose head has no completed check.
 type Sweep struct {
 	Installation int64
+	// Granted says that permissions were granted: what was refused for want of
+	// them is tried again.
+	Granted bool
 }
 
 // Holding is what is stored of one repository. Its names are empty where only
@@ -448,6 +451,9 @@ type Store interface {
 	// Unanswered lists the installation's open targets of which nothing is
 	// wanted and whose newest generation was given up with a result.
 	Unanswered(ctx context.Context, installation int64) ([]Target, error)
+	// RefusedScans lists the installation's open targets of which nothing is wanted,
+	// and agents were refused what others found.
+	RefusedScans(ctx context.Context, installation int64) ([]TargetState, error)
 	// Orphans lists one target for each repository that has checks which
 	// OpenChecks would list.
 	Orphans(ctx context.Context) ([]Target, error)
@@ -548,6 +554,7 @@ type Job struct {
 	Issues       *IssuesAsk   `json:"issues,omitempty"`       // JobIssues
 	Delivery     string       `json:"delivery,omitempty"`     // JobRerequest, JobReport, JobConfig: GUID of what asked for it
 	Installation int64        `json:"installation,omitempty"` // JobSweep; 0 for all
+	Granted      bool         `json:"granted,omitempty"`      // JobSweep: see Sweep
 	Attempt      int          `json:"-"`                      // from 1; counts each run of this job
 }
 

@@ -220,9 +220,14 @@ func (s *Service) found(what string) {
 
 // sweep looks for what was missed in one installation, or for 0 everywhere:
 // then each installation gets a job of its own.
-func (s *Service) sweep(ctx context.Context, installation int64) error {
-	if installation != 0 {
-		return s.sweepInstallation(ctx, installation)
+func (s *Service) sweep(ctx context.Context, sw Sweep) error {
+	if sw.Installation != 0 {
+		if sw.Granted {
+			if err := s.askGranted(ctx, sw.Installation); err != nil {
+				return err
+			}
+		}
+		return s.sweepInstallation(ctx, sw.Installation)
 	}
 	all, err := s.GitHub.Installations(ctx)
 	if err != nil {
@@ -238,7 +243,9 @@ func (s *Service) sweep(ctx context.Context, installation int64) error {
 			return fmt.Errorf("ask for a sweep of installation %d: %w", in.ID, err)
 		}
 	}
-	return errors.Join(s.finishOrphans(ctx, active), s.askWaitingIssues(ctx, active))
+	return errors.Join(s.finishOrphans(ctx, active), s.askWaitingIssues(ctx, func(t Target, refused time.Time) (bool, error) {
+		return active[t.Installation] && s.Now().Sub(refused) >= issueDay, nil
+	}))
 }
 
 // finishOrphans completes checks on heads that no open pull request has any
@@ -360,6 +367,47 @@ func (s *Service) askRefused(ctx context.Context, installation int64) error {
 		}
 	}
 	return nil
+}
+
+// askGranted asks for what was refused for want of a permission that the App can
+// do without. Access makes sure of tokens that have it.
+func (s *Service) askGranted(ctx context.Context, installation int64) error {
+	refused, err := s.Store.RefusedScans(ctx, installation)
+	if err != nil {
+		return err
+	}
+	open := map[int64]bool{} // by repository that was looked at
+	look := func(t Target) (bool, error) {
+		if ok, looked := open[t.RepoID]; looked {
+			return ok, nil
+		}
+		a, err := s.GitHub.Access(ctx, t)
+		var host *HostError
+		if err != nil && (!errors.As(err, &host) || host.Temporary()) {
+			return false, err
+		}
+		open[t.RepoID] = err == nil && a.refusal() == nil
+		return open[t.RepoID], nil
+	}
+	for _, st := range refused {
+		if ok, err := look(st.Target); err != nil {
+			return err
+		} else if !ok {
+			continue
+		}
+		t := st.Target
+		t.HeadSHA = "" // the store's own may be newer by now
+		ask := ReviewAsk{Target: t, Reason: "permissions were granted", Rerun: Rerun{Agents: st.Scans.Refused()}}
+		if err := s.Store.Ask(ctx, ask, false); err != nil {
+			return fmt.Errorf("ask for a review of %s: %w", t.Key(), err)
+		}
+	}
+	return s.askWaitingIssues(ctx, func(t Target, refused time.Time) (bool, error) {
+		if t.Installation != installation || refused.IsZero() {
+			return false, nil
+		}
+		return look(t)
+	})
 }
 
 // sweepRepository asks for the open pull requests that have no answer. A

@@ -673,7 +673,7 @@ func TestInstallationEvents(t *testing.T) {
 			t.Fatalf("%s %s: status %d", tc.event, tc.action, w.Code)
 		}
 		got := b.got[0].Sweep
-		if tc.sweeps != (got != nil) || got != nil && got.Installation != 7 {
+		if tc.sweeps != (got != nil) || got != nil && (got.Installation != 7 || got.Granted != (tc.action == "new_permissions_accepted")) {
 			t.Errorf("%s %s asks for the sweep %+v", tc.event, tc.action, got)
 		}
 	}

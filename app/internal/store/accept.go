@@ -121,7 +121,7 @@ func (s *Store) accept(ctx context.Context, t tx, d review.Delivery) (review.Acc
 		asked = true
 	}
 	if d.Sweep != nil {
-		if _, err := t.insertJob(ctx, sweepArgs{Installation: d.Sweep.Installation, Delivery: d.GUID}); err != nil {
+		if _, err := t.insertJob(ctx, sweepArgs{Installation: d.Sweep.Installation, Granted: d.Sweep.Granted, Delivery: d.GUID}); err != nil {
 			return a, err
 		}
 		asked = true
