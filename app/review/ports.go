@@ -499,9 +499,9 @@ type Store interface {
 	// NoteDeferred takes in what a merge brings. The same news again changes
 	// nothing. dropped counts what was new beyond MaxDeferred.
 	NoteDeferred(ctx context.Context, l Lease, news DeferredNews) (dropped int, err error)
-	// ChangedDeferred lists what GitHub is to be told of, by ID, and whether the
-	// repository has any issue that is known.
-	ChangedDeferred(ctx context.Context, repoID int64) (all []Deferred, known bool, err error)
+	// ChangedDeferred lists what GitHub is to be told of, by ID, and when the
+	// repository's newest issue that is known was intended; zero for none.
+	ChangedDeferred(ctx context.Context, repoID int64) (all []Deferred, newest time.Time, err error)
 	// IntendDeferred notes the intent to open an issue, unless limit of them were
 	// intended for the repository since then.
 	IntendDeferred(ctx context.Context, l Lease, d Deferred, limit int, since time.Time) (ok bool, err error)

@@ -57,14 +57,15 @@ func (s *Store) LiveDeferred(ctx context.Context, repoID int64) (all []review.De
 }
 
 // ChangedDeferred implements review.Store.
-func (s *Store) ChangedDeferred(ctx context.Context, repoID int64) (all []review.Deferred, known bool, err error) {
+func (s *Store) ChangedDeferred(ctx context.Context, repoID int64) (all []review.Deferred, newest time.Time, err error) {
+	var at int64
 	err = s.db.read(ctx, func(t tx) error {
 		if all, err = listDeferred(ctx, t, `repo_id = ? AND `+deferredToTell, repoID); err != nil {
 			return err
 		}
-		return t.row(ctx, `SELECT EXISTS (SELECT 1 FROM deferred WHERE repo_id = ? AND number > 0)`, repoID).Scan(&known)
+		return t.row(ctx, `SELECT coalesce(max(intended_at), 0) FROM deferred WHERE repo_id = ? AND number > 0`, repoID).Scan(&at)
 	})
-	return all, known, err
+	return all, fromMicros(at), err
 }
 
 // NoteDeferred implements review.Store.

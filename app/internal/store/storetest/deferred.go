@@ -79,12 +79,15 @@ var deferredTests = map[string]func(*testing.T, *fixture){
 		if d.State != review.DeferredIntended || !d.IntendedAt.Equal(f.clock.Now()) {
 			t.Errorf("after the intent: %+v", d)
 		}
+		if _, newest, err := f.ChangedDeferred(f.ctx, repoID); err != nil || !newest.IsZero() {
+			t.Errorf("one that may not be there is the newest, of %s, %v", newest, err)
+		}
 		d.State, d.Number, d.Digest, d.Changed = review.DeferredOpen, 12, "d", false
 		if err := f.RecordDeferred(f.ctx, d); err != nil {
 			t.Fatal(err)
 		}
-		if all, known, _ := f.ChangedDeferred(f.ctx, repoID); len(all) != 0 || !known {
-			t.Errorf("after it was written: %+v, known %v", all, known)
+		if all, newest, _ := f.ChangedDeferred(f.ctx, repoID); len(all) != 0 || !newest.Equal(f.clock.Now()) {
+			t.Errorf("after it was written: %+v, the newest of %s", all, newest)
 		}
 		gone := review.DeferredNews{RepoID: repoID, Number: 2, Gone: []int64{d.ID}, Moved: map[int64]string{d.ID: "moved.go"}}
 		if _, err := f.NoteDeferred(f.ctx, l, gone); err != nil {
