@@ -249,11 +249,14 @@ func TestWaitsForAnotherCheck(t *testing.T) {
 	w.idle()
 	w.wants(pr, "action_required", "waiting for CodeQL")
 
-	w.repo.EndOtherCheck(begun.ID, "success")
+	w.repo.EndOtherCheck(begun.ID, "cancelled") // it has not looked
+	w.idle()
+	w.wants(pr, "action_required", "waiting for CodeQL")
+	w.repo.OtherCheck("github-advanced-security", "CodeQL", pr.HeadSHA(), "success")
 	w.idle()
 	w.wantsCheck(pr, "success")
-	if _, generation := w.scanned(pr); generation != 3 {
-		t.Errorf("generation %d, want 3", generation)
+	if _, generation := w.scanned(pr); generation != 4 {
+		t.Errorf("generation %d, want 4", generation)
 	}
 }
 
