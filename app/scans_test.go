@@ -1,12 +1,14 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
@@ -276,6 +278,39 @@ func TestEndOfASuite(t *testing.T) {
 	w.repo.EndOtherSuite("github-advanced-security", pr.HeadSHA())
 	w.idle()
 	w.wantsCheck(pr, "success")
+}
+
+// News that were lost are asked for again where they matter, and only there.
+func TestLostNewsOfOthersChecks(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		section, says string
+		asks          int
+	}{
+		"taken in": {"", "action_required", 2}, // of the check and of its suite
+		"off":      {`, "enabled": false`, "success", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := scanning(t, "")
+			w.repo.Commit("main", ghtest.Files{scanAgents: `[{"id": "code-scanning"` + cmp.Or(tt.section, `, "enabled": true`) + `}]`}, "config")
+			w.idle()
+			pr := w.open(ghtest.Files{"store/client.go": secure})
+			w.idle()
+			w.wantsCheck(pr, "success")
+			w.work(review.JobDeliveries) // of what happened before the App was there
+			w.away(func() {
+				w.repo.OtherCheck("ci", "lint", pr.HeadSHA(), "failure", remark(6, "failure", "Not checked."))
+				w.repo.EndOtherSuite("ci", pr.HeadSHA())
+			})
+			w.gh.ResetCalls()
+			w.work(review.JobDeliveries)
+			w.wantsCheck(pr, tt.says)
+			if n := len(w.gh.CallsTo(routeRedeliver)); n != tt.asks {
+				t.Errorf("%d deliveries were asked for again, want %d", n, tt.asks)
+			}
+		})
+	}
 }
 
 // Where all news of what is waited for are lost, the sweep of open pull requests

@@ -454,6 +454,9 @@ type Store interface {
 	// RefusedScans lists the installation's open targets of which nothing is wanted,
 	// and agents were refused what others found.
 	RefusedScans(ctx context.Context, installation int64) ([]TargetState, error)
+	// ScanRepositories tells the repositories in which an open target takes in what
+	// others found.
+	ScanRepositories(ctx context.Context) (map[int64]bool, error)
 	// Orphans lists one target for each repository that has checks which
 	// OpenChecks would list.
 	Orphans(ctx context.Context) ([]Target, error)

@@ -98,6 +98,25 @@ func (s *Store) RefusedScans(ctx context.Context, installation int64) (all []rev
 	return all, nil
 }
 
+// ScanRepositories implements review.Store.
+func (s *Store) ScanRepositories(ctx context.Context) (map[int64]bool, error) {
+	all := map[int64]bool{}
+	err := s.db.read(ctx, func(t tx) error {
+		return t.each(ctx, func(row scanner) error {
+			var id int64
+			if err := row.Scan(&id); err != nil {
+				return err
+			}
+			all[id] = true
+			return nil
+		}, `SELECT DISTINCT repo_id FROM targets WHERE closed = 0 AND scans <> ''`)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the repositories that take in others' findings: %w", err)
+	}
+	return all, nil
+}
+
 // Orphans implements review.Store. Of a repository's targets it takes the one
 // with the newest such check, whose names are the likeliest to hold still.
 func (s *Store) Orphans(ctx context.Context) ([]review.Target, error) {

@@ -190,6 +190,19 @@ var scanTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("%+v, %v", all, err)
 		}
 	},
+	"repositories in which they are read": func(t *testing.T, f *fixture) {
+		f.reviewed(t, pull(1, "aaa"), readsAll)
+		f.reviewed(t, pull(2, "bbb"), readsAll)
+		f.reviewed(t, of(5, 78, 1, "ccc"), review.ScansRead{})
+		f.reviewed(t, of(5, 79, 1, "ddd"), readsAll)
+		if err := f.SetClosed(f.ctx, of(5, 79, 1, "").Key(), true); err != nil {
+			t.Fatal(err)
+		}
+		got, err := f.ScanRepositories(f.ctx)
+		if want := map[int64]bool{repoID: true}; err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%v, %v", got, err)
+		}
+	},
 	"alerts are a pull request's": func(t *testing.T, f *fixture) {
 		reads := review.ScansRead{Agents: []review.ScanReader{{ID: "code-scanning", Alerts: true}}}
 		f.reviewed(t, pull(1, "aaa"), reads)
