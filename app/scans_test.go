@@ -367,6 +367,8 @@ func TestAlertsAreFindings(t *testing.T) {
 				t.Errorf("the alert and its annotation are %d findings", len(result.Output.Findings))
 			}
 			w.repo.OtherCheck("github-advanced-security", "CodeQL", pr.HeadSHA(), "success")
+			w.idle()
+			w.wantsCheck(pr, "failure") // the alert is open
 			if end == "fixed" {
 				pr.FixAlert(alerts[0].Number)
 			} else {
