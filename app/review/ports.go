@@ -327,7 +327,8 @@ type Store interface {
 	Accept(ctx context.Context, d Delivery) (Accepted, error)
 	// Ask raises a target's generation outside a delivery. Fresh demands a
 	// new check run even where nothing changed. Every ask opens a target that
-	// was closed, and forgets its failed attempts.
+	// was closed, and forgets its failed attempts. For an installation that is gone
+	// none counts.
 	Ask(ctx context.Context, ask ReviewAsk, fresh bool) error
 
 	// Target returns what is known of a target, or ErrNotFound, as do those

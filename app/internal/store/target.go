@@ -177,9 +177,13 @@ func (s *Store) numberJob(ctx context.Context, t tx, key string, kind review.Job
 	return seq, nil
 }
 
-// Ask implements review.Store.
+// Ask implements review.Store. What asks may have begun before its installation
+// was gone: nothing of that is stored any more.
 func (s *Store) Ask(ctx context.Context, ask review.ReviewAsk, fresh bool) error {
 	return s.db.write(ctx, func(t tx) error {
+		if gone, err := installationGone(ctx, t, ask.Target.Installation); err != nil || gone {
+			return err
+		}
 		if ask.Once != "" {
 			n, err := t.exec(ctx, `INSERT INTO marks (name, at) VALUES (?, ?) ON CONFLICT (name) DO NOTHING`, "asked "+ask.Once, s.now())
 			if err != nil {

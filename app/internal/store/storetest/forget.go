@@ -293,6 +293,9 @@ var forgetTests = map[string]func(*testing.T, *fixture){
 		if a := f.accept(t, push("late", late)); !a.NoOp {
 			t.Errorf("%+v, want a no-op", a)
 		}
+		if err := f.Ask(f.ctx, review.ReviewAsk{Target: late, Reason: "found", Once: "late"}, false); err != nil {
+			t.Error(err)
+		}
 		if _, err := f.Target(f.ctx, late.Key()); !errors.Is(err, review.ErrNotFound) {
 			t.Errorf("it is known: %v", err)
 		}
