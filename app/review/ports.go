@@ -85,6 +85,9 @@ type Forget struct {
 // installation whose head has no completed check.
 type Sweep struct {
 	Installation int64
+	// Granted says that permissions were granted: what was refused for want of
+	// them is tried again.
+	Granted bool
 }
 
 // Holding is what is stored of one repository. Its names are empty where only
@@ -191,7 +194,8 @@ type TargetState struct {
 	Wanted int64 // generation asked for
 	Done   int64 // generation finished
 	Reason string
-	// AskedAt is when the oldest ask that is not done was made.
+	// AskedAt is when the oldest ask that is not done was made: of those that
+	// somebody waits for, if any does.
 	AskedAt time.Time
 	// Rerun is how much the wanted generation does anew: what meets every ask
 	// that is not done.
@@ -323,7 +327,8 @@ type Store interface {
 	Accept(ctx context.Context, d Delivery) (Accepted, error)
 	// Ask raises a target's generation outside a delivery. Fresh demands a
 	// new check run even where nothing changed. Every ask opens a target that
-	// was closed, and forgets its failed attempts.
+	// was closed, and forgets its failed attempts. For an installation that is gone
+	// none counts.
 	Ask(ctx context.Context, ask ReviewAsk, fresh bool) error
 
 	// Target returns what is known of a target, or ErrNotFound, as do those
@@ -447,6 +452,12 @@ type Store interface {
 	// Unanswered lists the installation's open targets of which nothing is
 	// wanted and whose newest generation was given up with a result.
 	Unanswered(ctx context.Context, installation int64) ([]Target, error)
+	// RefusedScans lists the installation's open targets of which nothing is wanted,
+	// and agents were refused what others found.
+	RefusedScans(ctx context.Context, installation int64) ([]TargetState, error)
+	// ScanRepositories tells the repositories in which an open target takes in what
+	// others found.
+	ScanRepositories(ctx context.Context) (map[int64]bool, error)
 	// Orphans lists one target for each repository that has checks which
 	// OpenChecks would list.
 	Orphans(ctx context.Context) ([]Target, error)
@@ -492,9 +503,9 @@ type Store interface {
 	// NoteDeferred takes in what a merge brings. The same news again changes
 	// nothing. dropped counts what was new beyond MaxDeferred.
 	NoteDeferred(ctx context.Context, l Lease, news DeferredNews) (dropped int, err error)
-	// ChangedDeferred lists what GitHub is to be told of, by ID, and whether the
-	// repository has any issue that is known.
-	ChangedDeferred(ctx context.Context, repoID int64) (all []Deferred, known bool, err error)
+	// ChangedDeferred lists what GitHub is to be told of, by ID, and when the
+	// repository's newest issue that is known was intended; zero for none.
+	ChangedDeferred(ctx context.Context, repoID int64) (all []Deferred, newest time.Time, err error)
 	// IntendDeferred notes the intent to open an issue, unless limit of them were
 	// intended for the repository since then.
 	IntendDeferred(ctx context.Context, l Lease, d Deferred, limit int, since time.Time) (ok bool, err error)
@@ -547,6 +558,7 @@ type Job struct {
 	Issues       *IssuesAsk   `json:"issues,omitempty"`       // JobIssues
 	Delivery     string       `json:"delivery,omitempty"`     // JobRerequest, JobReport, JobConfig: GUID of what asked for it
 	Installation int64        `json:"installation,omitempty"` // JobSweep; 0 for all
+	Granted      bool         `json:"granted,omitempty"`      // JobSweep: see Sweep
 	Attempt      int          `json:"-"`                      // from 1; counts each run of this job
 }
 

@@ -33,7 +33,7 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState) (d
 	if state.Rerun.Full {
 		s.GitHub.ForgetConfig(state.Target)
 	}
-	out := &outside{service: s, target: state.Target, src: src, trouble: map[string]error{}, seen: map[string]codescanning.Seen{}}
+	out := &outside{service: s, target: state.Target, src: src, trouble: map[string]error{}, seen: map[string]codescanning.Seen{}, refused: map[string]bool{}}
 	var outcome run.Outcome
 	var unopened error
 	runID := newRunID()

@@ -591,6 +591,12 @@ func TestNewsOfOthersFindings(t *testing.T) {
 	alert := func(ref string) string {
 		return fmt.Sprintf(`{"action":"appeared_in_branch",%s,"ref":%q,"alert":{}}`, envelopeJSON, ref)
 	}
+	instance := func(action, ref, newest string) string {
+		return fmt.Sprintf(`{"action":%q,%s,"ref":%q,"alert":{"most_recent_instance":{"ref":%q}}}`, action, envelopeJSON, ref, newest)
+	}
+	instances := func(action, a, b string) string {
+		return fmt.Sprintf(`{"action":%q,%s,"ref":null,"alert":{"instances":[{"ref":%q},{"ref":%q}]}}`, action, envelopeJSON, a, b)
+	}
 	news := func(n review.ScanNews) func(*review.Delivery) {
 		n.RepoID = 1001
 		return func(d *review.Delivery) { d.Scans = &n }
@@ -612,6 +618,10 @@ func TestNewsOfOthersFindings(t *testing.T) {
 		"of a branch":       {"code_scanning_alert", "appeared_in_branch", alert("refs/heads/main"), nothing},
 		"of nothing":        {"code_scanning_alert", "appeared_in_branch", alert(""), nothing},
 		"of an odd ref":     {"code_scanning_alert", "appeared_in_branch", alert("refs/pull/12/merge/x"), nothing},
+		"of a person":       {"code_scanning_alert", "reopened_by_user", instance("reopened_by_user", "", "refs/pull/12/merge"), news(review.ScanNews{Number: 12})},
+		"listed":            {"code_scanning_alert", "closed_by_user", instances("closed_by_user", "refs/heads/main", "refs/pull/12/head"), news(review.ScanNews{Number: 12})},
+		"of a person, main": {"code_scanning_alert", "closed_by_user", instance("closed_by_user", "", "refs/heads/main"), nothing},
+		"of a branch now":   {"code_scanning_alert", "fixed", instance("fixed", "refs/heads/main", "refs/pull/12/merge"), nothing},
 		"of a long number":  {"code_scanning_alert", "appeared_in_branch", alert("refs/pull/12345678901234567890/merge"), nothing},
 	}
 	for name, tt := range tests {
@@ -673,7 +683,7 @@ func TestInstallationEvents(t *testing.T) {
 			t.Fatalf("%s %s: status %d", tc.event, tc.action, w.Code)
 		}
 		got := b.got[0].Sweep
-		if tc.sweeps != (got != nil) || got != nil && got.Installation != 7 {
+		if tc.sweeps != (got != nil) || got != nil && (got.Installation != 7 || got.Granted != (tc.action == "new_permissions_accepted")) {
 			t.Errorf("%s %s asks for the sweep %+v", tc.event, tc.action, got)
 		}
 	}

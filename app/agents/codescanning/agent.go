@@ -39,7 +39,15 @@ type Run struct {
 	Name        string
 	App         string // slug
 	Completed   bool
+	Cut         bool // it was completed, and not by its own end: see CutShort
 	Annotations int
+}
+
+// CutShort reports whether a check run's conclusion says that it was ended before
+// it had looked at all. One that was skipped is not: who wrote the workflow wants
+// it so.
+func CutShort(conclusion string) bool {
+	return slices.Contains([]string{"cancelled", "timed_out", "startup_failure", "stale"}, conclusion)
 }
 
 // Annotation is a remark of a check run on lines of a file. Its texts have at
@@ -161,7 +169,7 @@ func (a *Agent) runs(ctx context.Context, head string) (annotated []Run, notes [
 	for _, name := range waits {
 		there := false
 		open := slices.ContainsFunc(all, func(r Run) bool {
-			there = there || r.Name == name
+			there = there || r.Name == name && !r.Cut
 			return r.Name == name && !r.Completed
 		})
 		if open || !there {
@@ -180,7 +188,7 @@ func (a *Agent) runs(ctx context.Context, head string) (annotated []Run, notes [
 	}
 	a.Saw(seen)
 	if len(seen.Waiting) > 0 {
-		return nil, nil, fmt.Errorf("waiting for %s, which must be completed on this head", names(seen.Waiting))
+		return nil, nil, fmt.Errorf("waiting for %s, which must be completed on this head, and not cut short", names(seen.Waiting))
 	}
 	if len(open) > 0 {
 		notes = append(notes, "not completed yet and not looked at: "+names(open))

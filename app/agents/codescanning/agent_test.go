@@ -223,6 +223,8 @@ func TestWaiting(t *testing.T) {
 		"under way":           {[]Run{{ID: 1, Name: "CodeQL", App: "named"}}, []string{"CodeQL"}},
 		"one of two suites":   {[]Run{{ID: 1, Name: "CodeQL", App: "named", Completed: true}, {ID: 2, Name: "CodeQL", App: "named"}}, []string{"CodeQL"}},
 		"of another App":      {[]Run{{ID: 1, Name: "CodeQL", App: "not-named", Completed: true}}, []string{"CodeQL"}},
+		"cut short":           {[]Run{{ID: 1, Name: "CodeQL", App: "named", Completed: true, Cut: true}}, []string{"CodeQL"}},
+		"cut short, again":    {[]Run{{ID: 1, Name: "CodeQL", App: "named", Completed: true, Cut: true}, {ID: 2, Name: "CodeQL", App: "named", Completed: true}}, nil},
 		"completed":           {[]Run{{ID: 1, Name: "CodeQL", App: "named", Completed: true}}, nil},
 		"a name that differs": {[]Run{{ID: 1, Name: "codeql", App: "named", Completed: true}}, []string{"CodeQL"}},
 	}
@@ -235,7 +237,7 @@ func TestWaiting(t *testing.T) {
 				if (err != nil) != (tt.wait != nil) || !slices.Equal(seen.Waiting, tt.wait) {
 					t.Errorf("waiting for %q, %v", seen.Waiting, err)
 				}
-				if err != nil && err.Error() != "waiting for CodeQL, which must be completed on this head" {
+				if err != nil && err.Error() != "waiting for CodeQL, which must be completed on this head, and not cut short" {
 					t.Error(err)
 				}
 			}

@@ -13,7 +13,8 @@
 // named, and looked at when it ends. Of several runs with one name in different
 // suites all count: workflows may share the names of their jobs. Only checks that
 // the settings wait for keep the agent from finishing, each of an App that counts:
-// any workflow can give a job the name that is waited for. Annotations of failures
+// any workflow can give a job the name that is waited for. One that was cancelled or
+// ran out of time has not looked, and is waited for. Annotations of failures
 // are major, warnings warnings, and notices information; alerts have the severity
 // of their rule. All have the confidence 0.80: a deterministic tool's, that
 // reviewgate has not seen at work.

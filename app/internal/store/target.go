@@ -67,8 +67,10 @@ func (s *Store) raise(ctx context.Context, t tx, ask review.ReviewAsk, fresh boo
 		UPDATE targets SET wanted = wanted + 1, reason = ?, rerun = ?, closed = 0, attempts = 0, failed_since = 0, crashes = 0, retry_at = 0,
 			head_at = CASE WHEN head_at < ? THEN ? ELSE head_at END,
 			fresh_generation = CASE WHEN ? = 1 THEN wanted + 1 ELSE fresh_generation END,
-			asked_at = CASE WHEN wanted > done THEN asked_at ELSE ? END
-		WHERE key = ? RETURNING wanted`, ask.Reason, rerun, micros(ask.At), micros(ask.At), number(fresh || ask.Fresh), s.now(), key).Scan(&r.wanted)
+			asked_at = CASE WHEN wanted > done AND (awaited = 1 OR ? = 1) THEN asked_at ELSE ? END,
+			awaited = CASE WHEN ? = 1 AND (wanted = done OR awaited = 0) THEN 0 ELSE 1 END
+		WHERE key = ? RETURNING wanted`,
+		ask.Reason, rerun, micros(ask.At), micros(ask.At), number(fresh || ask.Fresh), number(ask.Low), s.now(), number(ask.Low), key).Scan(&r.wanted)
 	if err != nil {
 		return raised{}, fmt.Errorf("raise the target's generation: %w", err)
 	}
@@ -175,9 +177,13 @@ func (s *Store) numberJob(ctx context.Context, t tx, key string, kind review.Job
 	return seq, nil
 }
 
-// Ask implements review.Store.
+// Ask implements review.Store. What asks may have begun before its installation
+// was gone: nothing of that is stored any more.
 func (s *Store) Ask(ctx context.Context, ask review.ReviewAsk, fresh bool) error {
 	return s.db.write(ctx, func(t tx) error {
+		if gone, err := installationGone(ctx, t, ask.Target.Installation); err != nil || gone {
+			return err
+		}
 		if ask.Once != "" {
 			n, err := t.exec(ctx, `INSERT INTO marks (name, at) VALUES (?, ?) ON CONFLICT (name) DO NOTHING`, "asked "+ask.Once, s.now())
 			if err != nil {

@@ -217,7 +217,7 @@ var (
 	runningDesc  = prometheus.NewDesc("reviewgate_queue_running", "Jobs that run.", nil, nil)
 	laterDesc    = prometheus.NewDesc("reviewgate_queue_later", "Jobs that were put off after a failure.", nil, nil)
 	databaseDesc = prometheus.NewDesc("reviewgate_database_up", "1 if the queue could be read from the database for this page, 0 if not.", nil, nil)
-	oldestDesc   = prometheus.NewDesc("reviewgate_oldest_unanswered_seconds", "Since the oldest ask for a review that is not answered.", nil, nil)
+	oldestDesc   = prometheus.NewDesc("reviewgate_oldest_unanswered_seconds", "Since the oldest ask for a review that is not answered. Nobody waits for those that pushed config asks for.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.
