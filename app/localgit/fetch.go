@@ -32,11 +32,14 @@ type bounds struct {
 	patches int
 	// text is how large a text may be whose lines git compares.
 	text int64
-	time time.Duration
+	// similar is what all contents may come to for git to look for files that moved
+	// and changed: that takes twice their size in memory, and minutes.
+	similar int64
+	time    time.Duration
 }
 
 // fetchBounds let a change of 100,000 files through, which comes to some 100 MB.
-var fetchBounds = bounds{bytes: 512 << 20, files: 100_000, patches: 32 << 20, text: 4 << 20, time: 3 * time.Minute}
+var fetchBounds = bounds{bytes: 512 << 20, files: 100_000, patches: 32 << 20, text: 4 << 20, similar: 32 << 20, time: 3 * time.Minute}
 
 // fetchWatch is how often the bytes are counted.
 const fetchWatch = 100 * time.Millisecond
@@ -138,16 +141,17 @@ func (f *fetcher) fetch(ctx context.Context, base, head string) (normalize.Files
 		return none, err
 	}
 	var texts map[string]bool
+	var size int64
 	if len(blobs) > 0 {
 		if err := f.get(ctx, blobs); err != nil {
 			return none, err
 		}
-		if texts, err = f.largeTexts(ctx, blobs); err != nil {
+		if texts, size, err = f.largeTexts(ctx, blobs); err != nil {
 			return none, err
 		}
 	}
 	args := []string{base, head}
-	if len(texts) > 0 {
+	if len(texts) > 0 || size > f.most.similar {
 		// Looking for files that moved and changed reads them, and what was read
 		// git compares however large it is.
 		args = slices.Insert(args, 0, "--find-renames=100%")

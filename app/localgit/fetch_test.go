@@ -295,6 +295,78 @@ func TestFetchOfLargeTexts(t *testing.T) {
 	}
 }
 
+// Files that moved and changed are looked for where the contents are few, and
+// beyond that are told as two: nothing of them is missing.
+func TestFetchOfMovesIsBounded(t *testing.T) {
+	hub := ghtest.Start(t, ghtest.Options{})
+	t.Setenv("TMPDIR", t.TempDir())
+	repo := hub.Repo("acme/shop")
+	lines := strings.Repeat("one line\n", 100)
+	repo.Commit("main", ghtest.Files{"old.txt": lines, "same.txt": "same\n" + lines}, "start")
+	p := repo.OpenPR(ghtest.PR{Files: ghtest.Files{"old.txt": ghtest.Gone, "new.txt": lines + "more\n", "moved.txt": ghtest.MovedFrom("same.txt")}})
+	for similar, want := range map[int64]string{
+		fetchBounds.similar: "renamed moved.txt +0 -0, renamed new.txt +1 -0",
+		1000:                "added new.txt +101 -0, removed old.txt +0 -100, renamed moved.txt +0 -0",
+	} {
+		most := fetchBounds
+		most.similar = similar
+		files, err := fetchWithin(t.Context(), most, Remote{URL: hub.URL + "/acme/shop.git", Token: hub.Token("acme")}, p.BaseSHA(), p.HeadSHA())
+		var got []string
+		for _, f := range files.Files {
+			got = append(got, fmt.Sprintf("%s %s +%d -%d", f.Status, f.Path, f.Additions, f.Deletions))
+		}
+		slices.Sort(got)
+		if strings.Join(got, ", ") != want || err != nil || len(files.Incomplete) > 0 {
+			t.Errorf("contents up to %d bytes: %v, %v, incomplete %+v", similar, got, err, files.Incomplete)
+		}
+	}
+}
+
+// Attributes, submodules and links of a repository that is fetched lead git
+// nowhere: lines are shown whatever attributes say, and nothing more is asked for.
+func TestFetchOfAHostileRepository(t *testing.T) {
+	hub := ghtest.Start(t, ghtest.Options{})
+	t.Setenv("TMPDIR", t.TempDir())
+	repo := hub.Repo("acme/shop")
+	modules := "[submodule \"a\"]\n\tpath = a\n\turl = " + hub.URL + "/acme/other.git\n"
+	repo.Commit("main", ghtest.Files{
+		".gitmodules": modules, "a": ghtest.Submodule(strings.Repeat("1", 40)), "x.go": "package x\n",
+		".gitattributes": "* -diff -text filter=x diff=y merge=z export-ignore ident\n",
+	}, "start")
+	for name, tt := range map[string]struct {
+		files ghtest.Files
+		lines []string
+		fails string
+	}{
+		"attributes":       {ghtest.Files{"x.go": "package y\n", "x/.gitattributes": "* binary\n"}, []string{"+package y", "+* binary"}, ""},
+		"submodules":       {ghtest.Files{"a": ghtest.Submodule(strings.Repeat("2", 40)), ".gitmodules": strings.Replace(modules, "http", "ext::touch ", 1)}, []string{"+\turl = ext::touch", "+Subproject commit 222"}, ""},
+		"links":            {ghtest.Files{"x.go": ghtest.Symlink("/etc/passwd"), "objects": ghtest.Symlink("/")}, []string{"+/", "+/etc/passwd"}, ""},
+		"a link of git's":  {ghtest.Files{".gitmodules": ghtest.Symlink("/etc/passwd")}, nil, "gitmodulesSymlink"},
+		"words of a patch": {ghtest.Files{"x.go": "diff --git a/b b/b\n--- a/b\n+++ b/b\n@@ -1 +1 @@\n"}, []string{"+diff --git", "+--- a/b", "++++ b/b", "+@@ -1"}, ""},
+	} {
+		p := repo.OpenPR(ghtest.PR{Head: "of-" + strings.ReplaceAll(name, " ", "-"), Files: tt.files})
+		hub.ResetCalls()
+		files, err := Fetch(t.Context(), Remote{URL: hub.URL + "/acme/shop.git", Token: hub.Token("acme")}, p.BaseSHA(), p.HeadSHA())
+		if (err != nil) != (tt.fails != "") || err != nil && !strings.Contains(err.Error(), tt.fails) {
+			t.Errorf("%s: %v", name, err)
+		}
+		var shown strings.Builder
+		for _, f := range files.Files {
+			shown.WriteString(f.Patch + "\n")
+		}
+		for _, line := range tt.lines {
+			if !strings.Contains(shown.String(), "\n"+line) {
+				t.Errorf("%s: %q is not shown:\n%s", name, line, &shown)
+			}
+		}
+		if n := len(hub.Calls()); n > 4 { // each fetch asks what there is, and for it
+
+			t.Errorf("%s: %d calls", name, n)
+		}
+	}
+	nothingLeft(t)
+}
+
 // No token stands on a command line or in a file, even while git runs.
 func TestFetchHidesTheToken(t *testing.T) {
 	hub, remote, p := remoteRepo(t)
