@@ -44,6 +44,10 @@ func (s *source) complete(ctx context.Context, p partial) (normalize.Files, erro
 		}
 		gaps = nil // nobody knows what was before, and normalize says what is missing
 	}
+	gaps, err := s.tellSubmodules(ctx, p, gaps)
+	if err != nil {
+		return normalize.Files{}, err
+	}
 	if !s.affordable(gaps) {
 		base, err := p.base(ctx)
 		if err != nil {
@@ -54,7 +58,7 @@ func (s *source) complete(ctx context.Context, p partial) (normalize.Files, erro
 		}
 	}
 	// What stays without lines has counts, by which it is missed.
-	_, err := s.fillIn(ctx, p.files.Files, gaps)
+	_, err = s.fillIn(ctx, p.files.Files, gaps)
 	return p.files, err
 }
 
@@ -108,7 +112,7 @@ func (s *source) addUnlisted(ctx context.Context, p partial, e ends, deep bool) 
 	if err != nil {
 		return nil, nil, err
 	}
-	gaps := omitted(p.listed)
+	gaps := withoutSubmodules(omitted(p.listed), p.files.Files, changes)
 	old := make(map[string]string, len(changes))
 	for _, c := range changes {
 		old[c.path] = c.old.sha

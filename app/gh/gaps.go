@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -84,6 +85,46 @@ func (s *source) findOld(ctx context.Context, listed []*github.CommitFile, gaps 
 		}
 	}
 	return nil
+}
+
+// tellSubmodules gives files that are submodules git's words for them, and
+// returns the other gaps. Their names are no contents to be read. Where GitHub
+// doesn't list the trees they stay gaps.
+func (s *source) tellSubmodules(ctx context.Context, p partial, gaps []gap) ([]gap, error) {
+	may := func(g gap) bool { f := &p.files.Files[g.file]; return f.Additions <= 1 && f.Deletions <= 1 }
+	if !slices.ContainsFunc(gaps, may) {
+		return gaps, nil
+	}
+	base, err := p.base(ctx)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := s.changes(ctx, ends{base, p.head}, false)
+	if err != nil && !isPartial(err) {
+		return nil, err
+	}
+	return withoutSubmodules(gaps, p.files.Files, changes), nil
+}
+
+// withoutSubmodules is tellSubmodules for known changes.
+func withoutSubmodules(gaps []gap, files []normalize.ChangedFile, changes []change) []gap {
+	at := make(map[string]change, len(changes))
+	for _, c := range changes {
+		at[c.path] = c
+	}
+	return slices.DeleteFunc(gaps, func(g gap) bool {
+		f := &files[g.file]
+		c, found := at[f.Path]
+		if !found || !c.onlySubmodule() {
+			return false
+		}
+		told, _ := c.file(g.file)
+		if told.Additions != f.Additions || told.Deletions != f.Deletions {
+			return false // it is another that GitHub counted
+		}
+		f.Patch = told.Patch
+		return true
+	})
 }
 
 // blobsOf counts the contents that filling the gaps takes.
