@@ -91,6 +91,23 @@ func TestBackfillBesideTheServer(t *testing.T) {
 	}
 }
 
+// A database whose path is too long for a socket's address is no hindrance.
+func TestBackfillBesideAServerFarDown(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat("/proc/self/fd"); err != nil {
+		t.Skip("this system reaches no socket by a path so long: it has no /proc")
+	}
+	dir := filepath.Join(t.TempDir(), strings.Repeat("d", 100), strings.Repeat("e", 100))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w := startWith(t, ghtest.Options{WebhookSecret: secret}, func(w *world) { w.db = "sqlite://" + filepath.Join(dir, "reviewgate.db") })
+	pr := w.missed("one")[0]
+	w.backfills([]string{"acme/shop#1 asked"})
+	w.idle()
+	w.wants(pr, "action_required")
+}
+
 // Where no server runs, what was asked for is reviewed once one does.
 func TestBackfillBeforeTheServerStarts(t *testing.T) {
 	t.Parallel()

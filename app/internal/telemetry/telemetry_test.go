@@ -100,7 +100,7 @@ func TestCollectorTrouble(t *testing.T) {
 	away.Close()
 	moved := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
 	defer moved.Close()
-	for _, url := range []string{away.URL, moved.URL, strings.Replace(away.URL, "://", "://user:hunter2@", 1)} {
+	for _, url := range []string{away.URL, moved.URL, strings.Replace(away.URL, "://", "://user:hunter2@", 1), away.URL + "/hunter2?key=hunter2", moved.URL + "?key=hunter2"} {
 		var log bytes.Buffer
 		tr := NewTracer(Tracing{Endpoint: url, Headers: map[string]string{"Authorization": "hunter2"}}, "1", zerolog.New(&log))
 		tr.Past(context.Background(), "delivery", time.Now(), time.Second, "")
