@@ -156,6 +156,31 @@ func TestBackfillChooses(t *testing.T) {
 	}
 }
 
+// What a repository's mode is, its last good config says while a newer one is
+// broken: with the server or, where none runs, by the database alone.
+func TestBackfillGoesByTheLastGoodConfig(t *testing.T) {
+	t.Parallel()
+	w := startWith(t, ghtest.Options{WebhookSecret: secret}, func(w *world) {
+		w.server = layerOf(config.LayerServer, `{"mode": "off"}`)
+	})
+	w.repo.Commit("main", ghtest.Files{settingsPath: `{"mode": "enforce"}`}, "take part")
+	first := w.open(clean())
+	w.idle()
+	w.wants(first, "success")
+	w.repo.Commit("main", ghtest.Files{settingsPath: `{"mode": "loud"}`}, "break it")
+	w.idle()
+	pr := w.missed("one")[0]
+	want := []string{"acme/shop#1 answered", "acme/shop#2 asked"}
+	w.backfills(want, onlyTell)
+	if err := w.stop(); err != nil {
+		t.Fatal(err)
+	}
+	w.backfills(want)
+	w.run()
+	w.idle()
+	w.wants(pr, "action_required")
+}
+
 // A repository or account that refuses is told of, and the others are done.
 func TestBackfillGoesOnAfterARefusal(t *testing.T) {
 	t.Parallel()

@@ -102,9 +102,11 @@ type Options struct {
 	// that this program knows.
 	Database func(ctx context.Context) (version, newest int64, err error)
 	// Server is the server's config over the defaults, InForce that of a
-	// repository's default branch.
+	// repository's default branch. Kept reports whether InForce knows the last
+	// good versions of config, which the database has; it is asked after Database.
 	Server  *config.Config
 	InForce func(ctx context.Context, t review.Target) (*config.Config, error)
+	Kept    func() bool
 	// Owner and Name are of the repository to look at, empty for none.
 	Owner, Name string
 }
