@@ -320,6 +320,16 @@ func TestDoctorOnCredentials(t *testing.T) {
 	}
 }
 
+// Links to github.com are no use where GitHub is another.
+func TestDoctorOnURLs(t *testing.T) {
+	t.Parallel()
+	w := installed(t)
+	r := w.examine(func(s *Settings) { s.WebURL = "https://github.com" })
+	if got := points(r, doctor.Problem); !slices.Equal(got, []string{doctor.Settings}) || !strings.Contains(said(r, doctor.Settings), "GITHUB_WEB_URL") {
+		t.Errorf("problems %v: %s", got, said(r, doctor.Settings))
+	}
+}
+
 func TestDoctorOnDatabase(t *testing.T) {
 	t.Parallel()
 	w := installed(t)
