@@ -104,6 +104,16 @@ func TestAlertsAreRaised(t *testing.T) {
 			`reviewgate_deliveries_total{event="pull_request",outcome="failed"}`:   nil,
 			`reviewgate_deliveries_total{event="",outcome="rejected"}`:             nil,
 		}},
+		{"ReviewgateNoWebhooks", map[string]curve{ // and what is left of GitHub's limit is not known at all times
+			`reviewgate_deliveries_total{event="pull_request",outcome="accepted"}`: always(5),
+			`reviewgate_deliveries_total{event="",outcome="rejected"}`:             always(0),
+			`reviewgate_github_rate_remaining{installation="7"}`: func(m int) float64 {
+				if m > day-10 {
+					return absent(m)
+				}
+				return 4000
+			},
+		}},
 		{"", map[string]curve{ // one that was started an hour ago and has taken none
 			`reviewgate_deliveries_total{event="pull_request",outcome="accepted"}`: nil,
 			`reviewgate_deliveries_total{event="pull_request",outcome="failed"}`:   nil,

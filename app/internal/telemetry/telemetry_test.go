@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -77,6 +78,25 @@ func TestDatabaseDown(t *testing.T) {
 			t.Errorf("queue_waiting there: %t, with error %v", waiting, err)
 		}
 	}
+}
+
+// What was left of a limit is shown for as long as the limit lasts.
+func TestRateLeftExpires(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := metrics(func() (Queue, error) { return Queue{}, nil })
+		m.Call("GET /app", "200", "7", time.Second, 12)
+		time.Sleep(ratePeriod)
+		m.Call("GET /app", "200", "8", time.Second, 4000)
+		m.Call("GET /app", "200", "9", time.Second, -1)
+		const name = "reviewgate_github_rate_remaining"
+		if got := values(t, m, name, "installation"); len(got) != 2 || got["7"] != 1 || got["8"] != 1 {
+			t.Errorf("shown %v, want those of 7 and 8", got)
+		}
+		time.Sleep(time.Second)
+		if got := values(t, m, name, "installation"); len(got) != 1 || got["8"] != 1 {
+			t.Errorf("shown %v, want that of 8 alone", got)
+		}
+	})
 }
 
 func TestNoTracesWithoutAnEndpoint(t *testing.T) {
