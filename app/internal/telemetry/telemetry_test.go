@@ -135,3 +135,16 @@ func TestCollectorTrouble(t *testing.T) {
 		t.Error("the spans and their key went where the collector pointed")
 	}
 }
+
+// What the SDK finds wrong, such as in its own variables, stands in the log.
+func TestSDKTroubleIsLogged(t *testing.T) {
+	t.Setenv("OTEL_TRACES_SAMPLER", "sometimes")
+	var log bytes.Buffer
+	tr := NewTracer(Tracing{Endpoint: "http://127.0.0.1:1"}, "1", zerolog.New(&log))
+	if err := tr.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if !strings.Contains(log.String(), `"error":"unsupported sampler: sometimes"`) {
+		t.Errorf("log %s", &log)
+	}
+}
