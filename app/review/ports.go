@@ -203,15 +203,19 @@ type TargetState struct {
 	// FailedSince is when the first of them failed, zero if none did.
 	FailedSince time.Time
 	Crashes     int // runs of the wanted generation whose process died, or that lost their lease by expiry
-	// Notice is something to say once in the comment, such as why a command
-	// was refused; empty once it has been said.
-	Notice string
+	// Notices are to be said once in the comment, oldest first, such as why
+	// commands were refused; at most MaxNotices.
+	Notices []string
 	// Scans is what its last review took in of what others found.
 	Scans ScansRead
 	// Result says in words how the generation that was finished last ended
 	// where it could not be answered, such as "the App is suspended".
 	Result string
 }
+
+// MaxNotices is how many notices may wait to be said in one comment: as many as
+// a pull request has commands in an hour by default.
+const MaxNotices = 20
 
 // Lease is the right to work on a target or to write a head's check. Token
 // grows with each holder, so that a write by a holder that was thought dead
@@ -345,10 +349,12 @@ type Store interface {
 	// agents that read them. It does so once in a while of every at most: before,
 	// it asks for nothing and tells how long to wait.
 	AskScans(ctx context.Context, key string, every time.Duration) (wait time.Duration, err error)
-	// SetNotice keeps a notice to be said once and inserts a job for the
-	// target, so that it is. NoticeSaid clears it unless it changed meanwhile.
-	SetNotice(ctx context.Context, key, notice string) error
-	NoticeSaid(ctx context.Context, key, notice string) error
+	// AddNotice keeps a notice to be said once and inserts a job for the
+	// target, so that it is. One that is kept already is kept once. Where
+	// MaxNotices wait it returns ErrManyNotices.
+	AddNotice(ctx context.Context, key, notice string) error
+	// NoticesSaid drops these notices: those that came since are to be said.
+	NoticesSaid(ctx context.Context, key string, said []string) error
 
 	// Acquire takes the lease of key for owner if it is free or expired. It
 	// returns false if another holder has it, of the same owner too.
@@ -414,7 +420,7 @@ type Store interface {
 	// Obey stores what a command changes of its target, with the entry in the
 	// audit log, and marks it as accepted. Where ask is not nil it raises the
 	// target's generation (fresh) with a job. A command that was accepted or
-	// finished before changes nothing.
+	// finished before changes nothing. A notice of it is kept as by AddNotice.
 	Obey(ctx context.Context, c Command, e Effect, ask *ReviewAsk) error
 	// Taught returns the dismissals and acceptances of a target, by
 	// fingerprint, and what was decided by hand for the head against the base,
@@ -428,6 +434,10 @@ type Store interface {
 	// FinishCommand records a command's outcome, such as done or refused. The
 	// first one stays.
 	FinishCommand(ctx context.Context, place CommentPlace, commentID int64, outcome string) error
+	// Refuse records the outcome of a command that was refused, unless it was
+	// accepted or finished before, and keeps the notice of why as by AddNotice. Where the
+	// target is forgotten there is nobody to say it to.
+	Refuse(ctx context.Context, c Command, outcome, why string) error
 	// CommandsSince counts the commands on a target, refused ones included.
 	CommandsSince(ctx context.Context, key string, since time.Time) (int, error)
 

@@ -90,7 +90,7 @@ func (s *Service) workGeneration(ctx context.Context, lease Lease, kind JobKind,
 		}
 		return s.Store.Finish(ctx, lease, state.Wanted, false)
 	case state.Done >= state.Wanted:
-		if state.Notice != "" {
+		if len(state.Notices) > 0 {
 			if err := s.sayOrDrop(ctx, lease, state); err != nil {
 				return false, err
 			}
@@ -133,15 +133,15 @@ func (s *Service) workGeneration(ctx context.Context, lease Lease, kind JobKind,
 	return s.settle(ctx, lease, state, state.Wanted, err)
 }
 
-// sayOrDrop says a notice, or drops one that can't be said.
+// sayOrDrop says the notices, or drops them where they can't be said.
 func (s *Service) sayOrDrop(ctx context.Context, lease Lease, state TargetState) error {
-	err := guard(func() error { return s.sayNotice(ctx, lease, state) })
+	err := guard(func() error { return s.sayNotices(ctx, lease, state) })
 	if err == nil || retryable(err) {
 		return err
 	}
-	s.logFailure("notice dropped", lease.Key, err)
-	if err := s.Store.NoticeSaid(ctx, lease.Key, state.Notice); err != nil {
-		return fmt.Errorf("drop a notice: %w", err)
+	s.logFailure("notices dropped", lease.Key, err)
+	if err := s.Store.NoticesSaid(ctx, lease.Key, state.Notices); err != nil {
+		return fmt.Errorf("drop notices: %w", err)
 	}
 	return nil
 }
@@ -355,9 +355,9 @@ func (s *Service) finishClosed(ctx context.Context, lease Lease, state TargetSta
 	if err := s.cancelOldChecks(ctx, lease, state.Target); err != nil {
 		return false, err
 	}
-	if state.Notice != "" { // there is nobody to say it to
-		if err := s.Store.NoticeSaid(ctx, lease.Key, state.Notice); err != nil {
-			return false, fmt.Errorf("drop the notice of a closed target: %w", err)
+	if len(state.Notices) > 0 { // there is nobody to say them to
+		if err := s.Store.NoticesSaid(ctx, lease.Key, state.Notices); err != nil {
+			return false, fmt.Errorf("drop the notices of a closed target: %w", err)
 		}
 	}
 	cmds, err := s.Store.AwaitingCommands(ctx, lease.Key, state.Wanted)

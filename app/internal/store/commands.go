@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -93,6 +94,24 @@ func (s *Store) FinishCommand(ctx context.Context, place review.CommentPlace, co
 	}
 	return s.change(ctx, fmt.Sprintf("finish command %d", commentID),
 		`UPDATE commands SET outcome = CASE WHEN outcome = '' THEN ? ELSE outcome END WHERE place = ? AND comment_id = ?`, outcome, string(place), commentID)
+}
+
+// Refuse implements review.Store.
+func (s *Store) Refuse(ctx context.Context, c review.Command, outcome, why string) error {
+	where, which := theCommand(c)
+	return s.db.write(ctx, func(t tx) error {
+		n, err := t.exec(ctx, `UPDATE commands SET outcome = ? WHERE accepted = 0 AND outcome = '' AND `+where, append([]any{outcome}, which...)...)
+		if err != nil {
+			return fmt.Errorf("refuse command %d: %w", c.CommentID, err)
+		}
+		if n == 0 {
+			return nil
+		}
+		if err := s.addNotice(ctx, t, c.Target.Key(), why); !errors.Is(err, review.ErrNotFound) {
+			return err
+		}
+		return nil
+	})
 }
 
 // CommandsSince implements review.Store.
