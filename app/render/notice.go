@@ -10,7 +10,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// Notice is what a comment says once, until it is written again: the answer to
+// Notice is what a comment says once, and no longer than a while: the answer to
 // a command, why one was refused, or that a review could not be completed. It is
 // kept as text, and worded when it is said, beside the review that the comment
 // shows then.
@@ -108,6 +108,12 @@ func parseNotice(kept string) Notice {
 		return Notice{Kind: NoticeText, Text: kept}
 	}
 	return n
+}
+
+// StillTrue lists those of the kept notices that another review leaves true.
+func StillTrue(kept []string) []string {
+	changing := []NoticeKind{NoticeStatus, NoticeNotCompleted, NoticeNoReview, NoticeUnsaid}
+	return slices.DeleteFunc(slices.Clone(kept), func(text string) bool { return slices.Contains(changing, parseNotice(text).Kind) })
 }
 
 // NewestNotCompleted is for a comment that shows an older review, since the

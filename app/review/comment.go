@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
@@ -28,7 +29,7 @@ func (s *Service) publishComment(ctx context.Context, lease Lease, state TargetS
 	if have == nil && settings.Comment.When == config.CommentFindings && quiet(r.Review.Report) && len(state.Notices) == 0 {
 		return nil
 	}
-	view := s.view(state.Target, r, cfg, state.Notices, nil)
+	view := s.view(state.Target, r, cfg, slices.Concat(state.Said, state.Notices), nil)
 	view.Details = s.checkURL(ctx, state.Target, r.HeadSHA)
 	return s.writeComment(ctx, lease, state.Target, have, render.Comment(view), talk)
 }
@@ -57,7 +58,7 @@ func (s *Service) publishNotices(ctx context.Context, lease Lease, state TargetS
 	if err != nil {
 		return fmt.Errorf("look for the comment: %w", err)
 	}
-	return s.writeComment(ctx, lease, state.Target, have, render.NoticeComment(state.Notices), nil)
+	return s.writeComment(ctx, lease, state.Target, have, render.NoticeComment(slices.Concat(state.Said, state.Notices)), nil)
 }
 
 // checkURL is the page of the head's check run, where the findings stand that

@@ -206,6 +206,9 @@ type TargetState struct {
 	// Notices are to be said once in the comment, oldest first, such as why
 	// commands were refused; at most MaxNotices.
 	Notices []string
+	// Said are the notices that were said of this head within NoticeStay, oldest
+	// first, at most MaxNotices.
+	Said []string
 	// Scans is what its last review took in of what others found.
 	Scans ScansRead
 	// Result says in words how the generation that was finished last ended
@@ -216,6 +219,11 @@ type TargetState struct {
 // MaxNotices is how many notices may wait to be said in one comment: as many as
 // a pull request has commands in an hour by default.
 const MaxNotices = 20
+
+// NoticeStay is how long a notice that was said stays when the comment is written
+// again on the same head, for another answer say: whoever asked has to get round
+// to reading it.
+const NoticeStay = 10 * time.Minute
 
 // Lease is the right to work on a target or to write a head's check. Token
 // grows with each holder, so that a write by a holder that was thought dead
@@ -353,7 +361,8 @@ type Store interface {
 	// target, so that it is. One that is kept already is kept once. Where
 	// MaxNotices wait it returns ErrManyNotices.
 	AddNotice(ctx context.Context, key, notice string) error
-	// NoticesSaid drops these notices: those that came since are to be said.
+	// NoticesSaid notes that these notices were said: those that came since are
+	// to be.
 	NoticesSaid(ctx context.Context, key string, said []string) error
 
 	// Acquire takes the lease of key for owner if it is free or expired. It

@@ -25,6 +25,7 @@ func (s *Service) publish(ctx context.Context, lease Lease, state TargetState, r
 	if err != nil {
 		return err
 	}
+	state.Said = render.StillTrue(state.Said)
 	var checkErr, commentErr error
 	var g sync.WaitGroup // neither keeps the other from being written
 	g.Go(func() { checkErr = guard(func() error { return s.publishCheck(ctx, lease, state, r, cfg) }) })

@@ -220,12 +220,12 @@ func targetDest(g *review.Target) []any {
 func (s *Store) Target(ctx context.Context, key string) (review.TargetState, error) {
 	var st review.TargetState
 	var failed, asked int64
-	var rerun, notices, scans string
+	var rerun, notices, said, scans string
 	err := s.db.read(ctx, func(t tx) error {
 		return t.row(ctx, `
-			SELECT `+targetColumns+`, wanted, done, reason, rerun, fresh_generation > done, closed = 1, gave_up = 1, attempts, crashes, failed_since, asked_at, notice, result, scans
+			SELECT `+targetColumns+`, wanted, done, reason, rerun, fresh_generation > done, closed = 1, gave_up = 1, attempts, crashes, failed_since, asked_at, notice, notices_said, result, scans
 			FROM targets WHERE key = ?`, key).
-			Scan(append(targetDest(&st.Target), &st.Wanted, &st.Done, &st.Reason, &rerun, &st.Fresh, &st.Closed, &st.GaveUp, &st.Attempts, &st.Crashes, &failed, &asked, &notices, &st.Result, &scans)...)
+			Scan(append(targetDest(&st.Target), &st.Wanted, &st.Done, &st.Reason, &rerun, &st.Fresh, &st.Closed, &st.GaveUp, &st.Attempts, &st.Crashes, &failed, &asked, &notices, &said, &st.Result, &scans)...)
 	})
 	if err == nil {
 		st.Rerun, err = decodeRerun(rerun)
@@ -233,7 +233,9 @@ func (s *Store) Target(ctx context.Context, key string) (review.TargetState, err
 	if err == nil {
 		err = decodeText(scans, &st.Scans)
 	}
-	st.Notices = decodeNotices(notices)
+	if err == nil {
+		err = s.readNotices(&st, notices, said)
+	}
 	if err != nil {
 		return review.TargetState{}, fmt.Errorf("read target %s: %w", key, notFound(err))
 	}

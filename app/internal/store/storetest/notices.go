@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -65,6 +66,50 @@ var noticeTests = map[string]func(*testing.T, *fixture){
 		if err := f.NoticesSaid(f.ctx, "pull/1/1", []string{"c"}); err != nil {
 			t.Errorf("said of what was forgotten: %v", err)
 		}
+	},
+	"what was said stays for a while, on its head": func(t *testing.T, f *fixture) {
+		g := pull(1, "aaa")
+		f.accept(t, push("1", g))
+		say := func(n string) {
+			t.Helper()
+			if err := f.AddNotice(f.ctx, g.Key(), n); err != nil {
+				t.Fatal(err)
+			}
+			if err := f.NoticesSaid(f.ctx, g.Key(), []string{n}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := func(when string, want ...string) {
+			t.Helper()
+			if diff := cmp.Diff(want, f.state(t, g.Key()).Said); diff != "" {
+				t.Errorf("said, %s (-want +got):\n%s", when, diff)
+			}
+		}
+		want("before anything was")
+		say("a")
+		f.clock.pass(review.NoticeStay / 2)
+		say("b")
+		want("two", "a", "b")
+		if err := f.AddNotice(f.ctx, g.Key(), "a"); err != nil {
+			t.Fatal(err)
+		}
+		want("one is to be said again", "b")
+		if err := f.NoticesSaid(f.ctx, g.Key(), []string{"a"}); err != nil {
+			t.Fatal(err)
+		}
+		want("it was", "b", "a")
+		f.clock.pass(review.NoticeStay - time.Second)
+		want("shortly before the end", "b", "a")
+		f.clock.pass(time.Second)
+		want("at the end")
+		for i := range 2 * review.MaxNotices {
+			say(fmt.Sprint(i))
+		}
+		if got := f.state(t, g.Key()).Said; len(got) != review.MaxNotices || got[len(got)-1] != fmt.Sprint(2*review.MaxNotices-1) {
+			t.Errorf("of many there stay %q", got)
+		}
+		f.accept(t, push("2", pull(1, "bbb")))
+		want("on another head")
 	},
 	"none of many notices at once is lost": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
