@@ -46,23 +46,24 @@ func (s *Service) command(ctx context.Context, place CommentPlace, commentID int
 		return nil
 	}
 	o := order{Service: s, Command: c}
-	if o.sent, err = s.Store.CommandsSince(ctx, c.Target.Key(), s.Now().Add(-time.Hour)); err != nil {
+	if o.hour, err = s.Store.CommandsSince(ctx, c, s.Now().Add(-time.Hour)); err != nil {
 		return fmt.Errorf("count the commands of the last hour: %w", err)
 	}
 	if o.config, err = s.known(ctx, c.Target); err != nil {
 		return err
 	}
-	// Answers cost calls and comment edits, so that even refusals are bounded:
-	// past twice the limit a command is no longer answered at all.
+	// To look at a command and to answer cost calls and comment edits, so that
+	// even refusals are bounded. Nobody's commands keep others' from being obeyed:
+	// what is not looked at is the sender's own doing.
 	off := o.config.Mode(c.Target.Owner+"/"+c.Target.Name) == config.ModeOff
-	if o.sent > 2*o.limit() || off && !o.reruns() {
+	if o.hour.BySender > 2*o.limit() || off && !o.reruns() {
 		return s.finishCommand(ctx, c, outcomeIgnored)
 	}
 	v, err := o.judge(ctx)
 	switch {
 	case err != nil:
 		return err
-	case v.refusal != nil && off:
+	case v.refusal != nil && (off || o.hour.TurnedDown >= 2*o.limit()):
 		return s.finishCommand(ctx, c, outcomeIgnored)
 	case v.refusal != nil:
 		return s.refuse(ctx, c, *v.refusal)

@@ -154,6 +154,13 @@ type Command struct {
 	ReceivedAt time.Time
 }
 
+// CommandCount is how many commands came on a target in a while.
+type CommandCount struct {
+	Obeyed     int
+	TurnedDown int // refused, or not even answered
+	BySender   int // by the sender of one command, up to that one and whatever became of them
+}
+
 // MaxCommandArgs bounds what is kept of a command after its name, in characters:
 // a reason is read by people.
 const MaxCommandArgs = 500
@@ -447,8 +454,8 @@ type Store interface {
 	// accepted or finished before, and keeps the notice of why as by AddNotice. Where the
 	// target is forgotten there is nobody to say it to.
 	Refuse(ctx context.Context, c Command, outcome, why string) error
-	// CommandsSince counts the commands on a target, refused ones included.
-	CommandsSince(ctx context.Context, key string, since time.Time) (int, error)
+	// CommandsSince counts the commands on the target of one.
+	CommandsSince(ctx context.Context, c Command, since time.Time) (CommandCount, error)
 
 	// GoodLayer returns what SaveGoodLayer stored last, or nil.
 	GoodLayer(ctx context.Context, repoID int64, layer string) (*GoodLayer, error)

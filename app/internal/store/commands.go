@@ -115,12 +115,15 @@ func (s *Store) Refuse(ctx context.Context, c review.Command, outcome, why strin
 }
 
 // CommandsSince implements review.Store.
-func (s *Store) CommandsSince(ctx context.Context, key string, since time.Time) (n int, err error) {
+func (s *Store) CommandsSince(ctx context.Context, c review.Command, since time.Time) (n review.CommandCount, err error) {
 	err = s.db.read(ctx, func(t tx) error {
-		return t.row(ctx, `SELECT count(*) FROM commands WHERE target_key = ? AND received_at >= ?`, key, micros(since)).Scan(&n)
+		return t.row(ctx, `SELECT count(CASE WHEN accepted = 1 THEN 1 END), count(CASE WHEN accepted = 0 AND outcome <> '' THEN 1 END),
+				count(CASE WHEN sender = ? AND received_at <= ? THEN 1 END)
+			FROM commands WHERE target_key = ? AND received_at >= ?`, c.Sender, micros(c.ReceivedAt), c.Target.Key(), micros(since)).
+			Scan(&n.Obeyed, &n.TurnedDown, &n.BySender)
 	})
 	if err != nil {
-		return 0, fmt.Errorf("count the commands on %s: %w", key, err)
+		return review.CommandCount{}, fmt.Errorf("count the commands on %s: %w", c.Target.Key(), err)
 	}
 	return n, nil
 }
