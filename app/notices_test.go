@@ -108,6 +108,25 @@ func TestAnswersStayForAWhile(t *testing.T) {
 	w.wantsNot(pr, "These are the commands")
 }
 
+// An answer does not wait for a review that GitHub keeps from being done.
+func TestAnswerDoesNotWaitForAReviewInTrouble(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	pr := w.open(ghtest.Files{"store/client.go": insecure})
+	w.idle()
+	heal := w.gh.On(routeFiles, func(x *ghtest.Exchange) { x.Fail(502, "bad gateway") })
+	defer heal()
+	pr.Push(ghtest.Files{"store/b.go": "package store\n"}, "more")
+	said := pr.Comment("alice", "/review status")
+	w.until("the command is answered", func() bool { return slices.Equal(w.reactions(pr, said.ID), []string{"eyes", "rocket"}) })
+	if body := w.comment(pr).Body; !strings.Contains(body, "A review is under way or waits (new commits)") {
+		t.Errorf("the comment lacks where the pull request stands:\n%s", body)
+	}
+	heal()
+	w.idle()
+	w.wants(pr, "action_required", pr.HeadSHA()[:7])
+}
+
 // More answers than are kept wait for their turn.
 func TestMoreAnswersThanAreKept(t *testing.T) {
 	t.Parallel()

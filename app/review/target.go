@@ -114,6 +114,9 @@ func (s *Service) workGeneration(ctx context.Context, lease Lease, kind JobKind,
 	if overdue(state) {
 		return s.settle(ctx, lease, state, state.Wanted, &finalError{errors.New("GitHub kept reviewgate waiting for too long"), "github"})
 	}
+	if kind == JobReview && len(state.Notices) > 0 {
+		s.sayEarly(ctx, lease, state)
+	}
 	if kind == JobPublish {
 		return s.settle(ctx, lease, state, stored.Generation, s.attempt(ctx, lease, state, func(ctx context.Context) error {
 			return s.publish(ctx, lease, state, stored)
@@ -144,6 +147,18 @@ func (s *Service) sayOrDrop(ctx context.Context, lease Lease, state TargetState)
 		return fmt.Errorf("drop notices: %w", err)
 	}
 	return nil
+}
+
+// sayEarly says the notices before a review is tried, which may take long where
+// GitHub is in trouble. What can't be said now is said with the review.
+func (s *Service) sayEarly(ctx context.Context, lease Lease, state TargetState) {
+	err := guard(func() error { return s.sayNotices(ctx, lease, state) })
+	if err == nil {
+		err = s.answerCommands(ctx, lease.Key, state.Done, state.GaveUp)
+	}
+	if err != nil {
+		s.Log.Warn().Str("target", lease.Key).Err(err).Msg("notices not said before the review")
+	}
 }
 
 // nextStep tells which kind of job is to work on a target of which more is
