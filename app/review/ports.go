@@ -157,6 +157,13 @@ type Command struct {
 	ReceivedAt time.Time
 }
 
+// CommandCount is how many commands came on a target in a while.
+type CommandCount struct {
+	Obeyed     int
+	TurnedDown int // refused, or not even answered
+	BySender   int // by the sender of one command, up to that one and whatever became of them
+}
+
 // MaxCommandArgs bounds what is kept of a command after its name, in characters:
 // a reason is read by people.
 const MaxCommandArgs = 500
@@ -207,15 +214,27 @@ type TargetState struct {
 	// FailedSince is when the first of them failed, zero if none did.
 	FailedSince time.Time
 	Crashes     int // runs of the wanted generation whose process died, or that lost their lease by expiry
-	// Notice is something to say once in the comment, such as why a command
-	// was refused; empty once it has been said.
-	Notice string
+	// Notices are to be said once in the comment, oldest first, such as why
+	// commands were refused; at most MaxNotices.
+	Notices []string
+	// Said are the notices that were said of this head within NoticeStay, oldest
+	// first, at most MaxNotices.
+	Said []string
 	// Scans is what its last review took in of what others found.
 	Scans ScansRead
 	// Result says in words how the generation that was finished last ended
 	// where it could not be answered, such as "the App is suspended".
 	Result string
 }
+
+// MaxNotices is how many notices may wait to be said in one comment: as many as
+// a pull request has commands in an hour by default.
+const MaxNotices = 20
+
+// NoticeStay is how long a notice that was said stays when the comment is written
+// again on the same head, for another answer say: whoever asked has to get round
+// to reading it.
+const NoticeStay = 10 * time.Minute
 
 // Lease is the right to work on a target or to write a head's check. Token
 // grows with each holder, so that a write by a holder that was thought dead
@@ -350,10 +369,13 @@ type Store interface {
 	// agents that read them. It does so once in a while of every at most: before,
 	// it asks for nothing and tells how long to wait.
 	AskScans(ctx context.Context, key string, every time.Duration) (wait time.Duration, err error)
-	// SetNotice keeps a notice to be said once and inserts a job for the
-	// target, so that it is. NoticeSaid clears it unless it changed meanwhile.
-	SetNotice(ctx context.Context, key, notice string) error
-	NoticeSaid(ctx context.Context, key, notice string) error
+	// AddNotice keeps a notice to be said once and inserts a job for the
+	// target, so that it is. One that is kept already is kept once. Where
+	// MaxNotices wait it returns ErrManyNotices.
+	AddNotice(ctx context.Context, key, notice string) error
+	// NoticesSaid notes that these notices were said: those that came since are
+	// to be.
+	NoticesSaid(ctx context.Context, key string, said []string) error
 
 	// Acquire takes the lease of key for owner if it is free or expired. It
 	// returns false if another holder has it, of the same owner too.
@@ -419,7 +441,7 @@ type Store interface {
 	// Obey stores what a command changes of its target, with the entry in the
 	// audit log, and marks it as accepted. Where ask is not nil it raises the
 	// target's generation (fresh) with a job. A command that was accepted or
-	// finished before changes nothing.
+	// finished before changes nothing. A notice of it is kept as by AddNotice.
 	Obey(ctx context.Context, c Command, e Effect, ask *ReviewAsk) error
 	// Taught returns the dismissals and acceptances of a target, by
 	// fingerprint, and what was decided by hand for the head against the base,
@@ -433,8 +455,12 @@ type Store interface {
 	// FinishCommand records a command's outcome, such as done or refused. The
 	// first one stays.
 	FinishCommand(ctx context.Context, place CommentPlace, commentID int64, outcome string) error
-	// CommandsSince counts the commands on a target, refused ones included.
-	CommandsSince(ctx context.Context, key string, since time.Time) (int, error)
+	// Refuse records the outcome of a command that was refused, unless it was
+	// accepted or finished before, and keeps the notice of why as by AddNotice. Where the
+	// target is forgotten there is nobody to say it to.
+	Refuse(ctx context.Context, c Command, outcome, why string) error
+	// CommandsSince counts the commands on the target of one.
+	CommandsSince(ctx context.Context, c Command, since time.Time) (CommandCount, error)
 
 	// GoodLayer returns what SaveGoodLayer stored last, or nil.
 	GoodLayer(ctx context.Context, repoID int64, layer string) (*GoodLayer, error)

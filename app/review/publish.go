@@ -26,6 +26,7 @@ func (s *Service) publish(ctx context.Context, lease Lease, state TargetState, r
 	if err != nil {
 		return err
 	}
+	state.Said = render.StillTrue(state.Said)
 	var checkErr, commentErr error
 	var g sync.WaitGroup // neither keeps the other from being written
 	g.Go(func() { checkErr = guard(func() error { return s.publishCheck(ctx, lease, state, r, cfg) }) })
@@ -47,9 +48,9 @@ func (s *Service) publish(ctx context.Context, lease Lease, state TargetState, r
 	if err := s.Store.MarkPublished(stored, r.RunID); err != nil {
 		return fmt.Errorf("mark the review as published: %w", err)
 	}
-	if state.Notice != "" {
-		if err := s.Store.NoticeSaid(stored, lease.Key, state.Notice); err != nil {
-			return fmt.Errorf("mark the notice as said: %w", err)
+	if len(state.Notices) > 0 {
+		if err := s.Store.NoticesSaid(stored, lease.Key, state.Notices); err != nil {
+			return fmt.Errorf("mark the notices as said: %w", err)
 		}
 	}
 	s.Log.Info().Str("run", r.RunID).Str("target", r.Key).Str("head", r.HeadSHA).
@@ -147,7 +148,7 @@ func (s *Service) publishCheck(ctx context.Context, lease Lease, state TargetSta
 			s.Log.Info().Str("target", lease.Key).Str("head", r.HeadSHA).Msg("check waits for another pull request on the same head")
 			return nil
 		}
-		view := s.view(state.Target, r, cfg, "", shared)
+		view := s.view(state.Target, r, cfg, nil, shared)
 		view.Details = s.detailsURL(ctx, state.Target)
 		w := CheckWrite{
 			Name: cfg.Settings.Check.Name, HeadSHA: r.HeadSHA, DetailsURL: view.Details,
@@ -401,7 +402,8 @@ func (s *Service) warnInComment(ctx context.Context, key, what string) error {
 	if err != nil || old == nil {
 		return err
 	}
-	if err := s.Store.SetNotice(ctx, key, render.NewestNotCompleted(what)); err != nil {
+	err = s.Store.AddNotice(ctx, key, render.NewestNotCompleted(what))
+	if err != nil && !errors.Is(err, ErrManyNotices) { // the check says it in any case
 		return fmt.Errorf("keep the notice that a review was given up: %w", err)
 	}
 	return nil

@@ -228,9 +228,9 @@ func milliseconds(ms float64) time.Duration { return time.Duration(ms * float64(
 func newRunID() string { return strings.ToLower(rand.Text()[:16]) }
 
 // view is what the renderer needs of a stored review.
-func (s *Service) view(t Target, r *StoredReview, cfg *config.Config, notice string, shared []render.SharedHead) render.View {
+func (s *Service) view(t Target, r *StoredReview, cfg *config.Config, notices []string, shared []render.SharedHead) render.View {
 	return render.View{
-		Review: r.Review, Record: r.Record, Mode: r.mode(cfg), Notice: notice, Shared: shared,
+		Review: r.Review, Record: r.Record, Mode: r.mode(cfg), Notices: notices, Shared: shared,
 		Rules: render.RuleNotes(&r.Review.Report, cfg),
 		Links: render.Links{WebURL: s.WebURL, Repository: t.Owner + "/" + t.Name},
 	}

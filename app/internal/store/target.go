@@ -226,18 +226,21 @@ func targetDest(g *review.Target) []any {
 func (s *Store) Target(ctx context.Context, key string) (review.TargetState, error) {
 	var st review.TargetState
 	var failed, asked int64
-	var rerun, scans string
+	var rerun, notices, said, scans string
 	err := s.db.read(ctx, func(t tx) error {
 		return t.row(ctx, `
-			SELECT `+targetColumns+`, wanted, done, reason, rerun, fresh_generation > done, closed = 1, gave_up = 1, attempts, crashes, failed_since, asked_at, notice, result, scans
+			SELECT `+targetColumns+`, wanted, done, reason, rerun, fresh_generation > done, closed = 1, gave_up = 1, attempts, crashes, failed_since, asked_at, notice, notices_said, result, scans
 			FROM targets WHERE key = ?`, key).
-			Scan(append(targetDest(&st.Target), &st.Wanted, &st.Done, &st.Reason, &rerun, &st.Fresh, &st.Closed, &st.GaveUp, &st.Attempts, &st.Crashes, &failed, &asked, &st.Notice, &st.Result, &scans)...)
+			Scan(append(targetDest(&st.Target), &st.Wanted, &st.Done, &st.Reason, &rerun, &st.Fresh, &st.Closed, &st.GaveUp, &st.Attempts, &st.Crashes, &failed, &asked, &notices, &said, &st.Result, &scans)...)
 	})
 	if err == nil {
 		st.Rerun, err = decodeRerun(rerun)
 	}
 	if err == nil {
 		err = decodeText(scans, &st.Scans)
+	}
+	if err == nil {
+		err = s.readNotices(&st, notices, said)
 	}
 	if err != nil {
 		return review.TargetState{}, fmt.Errorf("read target %s: %w", key, notFound(err))
@@ -356,32 +359,9 @@ func (s *Store) askOthers(ctx context.Context, t tx, repoID int64, head, key str
 	return nil
 }
 
-// SetNotice implements review.Store.
-func (s *Store) SetNotice(ctx context.Context, key, notice string) error {
-	return s.db.write(ctx, func(t tx) error {
-		if err := must(t.exec(ctx, `UPDATE targets SET notice = ? WHERE key = ?`, notice, key)); err != nil {
-			return fmt.Errorf("keep a notice for %s: %w", key, err)
-		}
-		if notice == "" {
-			return nil
-		}
-		return s.insertTargetJob(ctx, t, key, review.JobReview)
-	})
-}
-
 // SetResult implements review.Store.
 func (s *Store) SetResult(ctx context.Context, key, result string) error {
 	return s.change(ctx, "keep how the review ended", `UPDATE targets SET result = ? WHERE key = ?`, result, key)
-}
-
-// NoticeSaid implements review.Store.
-func (s *Store) NoticeSaid(ctx context.Context, key, notice string) error {
-	return s.db.write(ctx, func(t tx) error {
-		if _, err := t.exec(ctx, `UPDATE targets SET notice = '' WHERE key = ? AND notice = ?`, key, notice); err != nil {
-			return fmt.Errorf("clear the notice of %s: %w", key, err)
-		}
-		return nil
-	})
 }
 
 // change runs one statement that must find its row.

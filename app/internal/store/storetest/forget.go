@@ -98,12 +98,12 @@ func (f *fixture) wantNothing(t *testing.T, g review.Target) {
 	c, cerr := f.NewestWrite(f.ctx, review.WriteCheck, fmt.Sprintf("%d/%s", g.RepoID, g.HeadSHA))
 	note, nerr := f.GoodLayer(f.ctx, g.RepoID, review.BranchNote(key))
 	audit, aerr := f.Audit(f.ctx, key, 10)
-	n, serr := f.CommandsSince(f.ctx, key, time.Unix(1, 0))
+	n, serr := f.CommandsSince(f.ctx, review.Command{Target: g}, time.Unix(1, 0))
 	if err := errors.Join(err, werr, cerr, nerr, aerr, serr); err != nil {
 		t.Fatal(err)
 	}
-	if r != nil || w != nil || c != nil || note != nil || len(audit) > 0 || n > 0 {
-		t.Errorf("%s has a review %v, writes %v and %v, a branch %v, %d entries of the audit log, %d commands", key, r != nil, w, c, note, len(audit), n)
+	if r != nil || w != nil || c != nil || note != nil || len(audit) > 0 || n != (review.CommandCount{}) {
+		t.Errorf("%s has a review %v, writes %v and %v, a branch %v, %d entries of the audit log, commands %+v", key, r != nil, w, c, note, len(audit), n)
 	}
 }
 
