@@ -163,6 +163,48 @@ func TestRetargetedIsNotGreenMeanwhile(t *testing.T) {
 	w.wants(pr, "success", "`release`")
 }
 
+// A head that passed for one pull request has not passed for the next that has it,
+// be it opened with it or pushed to it.
+func TestHeadOfAnotherIsNotGreenMeanwhile(t *testing.T) {
+	t.Parallel()
+	for _, pushed := range []bool{false, true} {
+		w := start(t)
+		w.release()
+		one := w.open(clean())
+		w.idle()
+		w.wants(one, "success")
+		var two *ghtest.PullRequest
+		if pushed {
+			two = w.repo.OpenPR(ghtest.PR{Title: "feat: backport", Body: goodBody, Base: "release", Head: "backport", Files: clean()})
+			w.idle()
+		}
+		reading, letGo := w.held(routeFiles, "pull_number", "2")
+		if pushed {
+			two.ForcePushTo(one.HeadSHA())
+		} else {
+			two = w.twin("feat: backport")
+		}
+		<-reading
+		w.until("a new check run is open", func() bool {
+			runs := one.CheckRuns()
+			return len(runs) == 2 && !runs[1].Completed()
+		})
+		letGo()
+		w.idle()
+		w.allDone(one.HeadSHA())
+		w.wants(two, "success", "`release`")
+
+		// It answers for both now, and stands while one is looked at again.
+		reading, letGo = w.held(routeFiles, "pull_number", "1")
+		title := "feat: read the stock"
+		one.Edit(ghtest.Edit{Title: &title})
+		<-reading
+		w.wantsCheck(two, "success")
+		letGo()
+		w.idle()
+	}
+}
+
 // done waits until nothing more is wanted of a pull request.
 func (w *world) done(pr *ghtest.PullRequest) {
 	w.Helper()
