@@ -518,7 +518,8 @@ func TestHostileAnnotations(t *testing.T) {
 	w.gh.ResetCalls()
 	w.repo.OtherCheck("evil", "one more", pr.HeadSHA(), "failure", remark(6, "failure", "One too many."))
 	w.idle()
-	if result, _ := w.scanned(pr); result.Status != pipeline.AgentFailed || !strings.Contains(result.Note, "more than the limit of") || w.callsTo(routeAnnotations, 0) != 0 {
-		t.Errorf("%s: %q", result.Status, result.Note)
+	w.wants(pr, "action_required", "Not all that other checks annotated was read", "more than the limit of")
+	if result, _ := w.scanned(pr); result.Status != pipeline.AgentOK || len(result.Output.Findings) != 1 || w.callsTo(routeAnnotations, 0) != 0 {
+		t.Errorf("%s: %+v", result.Status, result.Output.Findings)
 	}
 }

@@ -141,7 +141,11 @@ func (a *Agent) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipeline
 			c.alert(&alerts[i])
 		}
 	}
-	if err := a.annotations(ctx, runs, c); err != nil {
+	err = a.annotations(ctx, runs, c)
+	var much *tooMuchError
+	if errors.As(err, &much) && !task.Entry.Required {
+		c.unread(much)
+	} else if err != nil {
 		return out, "", err
 	}
 	findings, more := c.findings(a.Redact)
@@ -206,15 +210,21 @@ func names(all []string) string {
 	return list
 }
 
-// annotations reads those of the runs.
+// tooMuchError says that there are more annotations than are read.
+type tooMuchError struct{ what string }
+
+func (e *tooMuchError) Error() string { return e.what }
+
+// annotations reads those of the runs. The error is a *tooMuchError where these
+// have too many.
 func (a *Agent) annotations(ctx context.Context, runs []Run, c *collector) error {
 	total := 0
 	for _, r := range runs {
 		total += r.Annotations
 	}
 	if total > MaxRead || len(runs) > maxRuns {
-		return fmt.Errorf("%d check runs have %d annotations, more than the limit of %d runs and %d annotations: name the Apps that count in scanning.apps",
-			len(runs), total, maxRuns, MaxRead)
+		return &tooMuchError{fmt.Sprintf("%d check runs have %d annotations, more than the limit of %d runs and %d annotations: name the Apps that count in scanning.apps",
+			len(runs), total, maxRuns, MaxRead)}
 	}
 	for part := range slices.Chunk(runs, readsAtOnce) {
 		lists := make([][]Annotation, len(part))
@@ -234,7 +244,7 @@ func (a *Agent) annotations(ctx context.Context, runs []Run, c *collector) error
 			}
 		}
 		if c.kept > maxKept {
-			return errors.New("the annotations have more text than is read, 16 MB: name the Apps that count in scanning.apps")
+			return &tooMuchError{"the annotations have more text than is read, 16 MB: name the Apps that count in scanning.apps"}
 		}
 	}
 	return nil

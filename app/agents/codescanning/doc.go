@@ -19,7 +19,8 @@
 // of their rule. All have the confidence 0.80: a deterministic tool's, that
 // reviewgate has not seen at work.
 //
-// What can't be read fails the agent, and so do more annotations than MaxRead:
-// where it is required, what was not looked at does not pass. A repository
+// What can't be read fails the agent: where it is required, what was not looked at
+// does not pass. So do more annotations than MaxRead there; elsewhere they are a
+// major finding, beside the alerts, which a flood must not take along. A repository
 // without code scanning has no alerts, which is said and is no failure.
 package codescanning
