@@ -421,3 +421,74 @@ func TestPathsThatAreNotUTF8(t *testing.T) {
 		t.Errorf("%d fetches, %d files, incomplete %+v", n, len(f.Files), f.Incomplete)
 	}
 }
+
+// Files whose lines GitHub doesn't even count, since it shows enough of others,
+// look like binary ones. They are read, and what can't be read is said.
+func TestLinesThatGitHubDoesNotCount(t *testing.T) {
+	all, p := largeWorld(t, nil)
+	whole, _ := all.facts(all.target(p))
+	uncounted := func(l *ghtest.Limits) { l.AnswerLines = 1 }
+	for name, tt := range map[string]struct {
+		calls int
+		git   bool
+		blobs int // status of the contents, where they can't be read
+		trees int // likewise of the trees
+		says  string
+	}{
+		"by contents":              {300, false, 0, 0, ""},
+		"by git":                   {80, true, 0, 0, ""},
+		"neither":                  {70, false, 0, 0, "no line was read"},
+		"no contents":              {300, false, 404, 0, "no line was read"},
+		"nobody knows what it was": {300, false, 0, 404, "what it was before was not found"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, p := largeWorld(t, uncounted)
+			w.client = w.newClient(func(c *Config) { c.CallsPerReview = tt.calls })
+			if !tt.git {
+				w.hub.On("GET /{owner}/{repo}/info/refs", func(x *ghtest.Exchange) { x.Fail(403, "no git here") })
+			}
+			for route, status := range map[string]int{"GET /repos/{owner}/{repo}/git/blobs/{file_sha}": tt.blobs, routeTrees: tt.trees} {
+				if status != 0 {
+					w.hub.On(route, func(x *ghtest.Exchange) { x.Fail(status, "no") })
+				}
+			}
+			f, _ := w.facts(w.target(p))
+			if tt.says == "" {
+				if diff := cmp.Diff(shownFiles(whole), shownFiles(f)); diff != "" || len(f.Incomplete) > 0 {
+					t.Errorf("incomplete %+v, files (-want +got):\n%s", f.Incomplete, diff)
+				}
+				return
+			}
+			said := false
+			for _, i := range f.Incomplete {
+				said = said || i.Gating && strings.Contains(i.Why, tt.says)
+			}
+			if !said {
+				t.Errorf("incomplete %+v", f.Incomplete)
+			}
+		})
+	}
+}
+
+// So they are where GitHub has no sums to tell by: in a list that is cut, and in a
+// merge group. Of a large binary no more than its beginning is looked at.
+func TestLinesThatGitHubDoesNotCountBySums(t *testing.T) {
+	limits := ghtest.GitHubLimits()
+	limits.AnswerLines, limits.PullFiles = 12_000, 4
+	w := newWorld(t, ghtest.Options{Limits: &limits})
+	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{
+		"a.txt": strings.Repeat("A line.\n", 11_000), "b": strings.Repeat("Not shown.\n", 2_000), "c.bin": "\x00" + strings.Repeat("c", maxBlob+5), "d.txt": "short\n", "e.txt": "more\n",
+	}})
+	group := w.target(p)
+	g := w.repo.MergeGroup(p)
+	group.Kind, group.HeadSHA, group.BaseSHA, group.HeadRef = review.TargetGroup, g.HeadSHA, g.BaseSHA, g.HeadRef
+	for _, target := range []review.Target{w.target(p), group} {
+		f, _ := w.facts(target)
+		if len(f.Files) != 5 || len(f.Incomplete) > 0 || f.Totals.Additions != 13_002 {
+			t.Fatalf("%s: %d files, incomplete %+v, %+v", target.Kind, len(f.Files), f.Incomplete, f.Totals)
+		}
+		if b, c := f.Files[1], f.Files[2]; b.Additions != 2000 || len(b.Hunks) != 1 || b.Binary || !c.Binary {
+			t.Errorf("%s: %s +%d binary %t; %s binary %t", target.Kind, b.Path, b.Additions, b.Binary, c.Path, c.Binary)
+		}
+	}
+}
