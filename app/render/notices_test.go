@@ -72,3 +72,21 @@ func TestSeveralNoticesAreBounded(t *testing.T) {
 		t.Errorf("the notices take %d of %d bytes:\n%s", more, len(body), body[:min(len(body), 20_000)])
 	}
 }
+
+// What another review makes untrue does not stand beside it.
+func TestStillTrue(t *testing.T) {
+	var kept []string
+	for _, kind := range noticeKinds() {
+		kept = append(kept, Notice{Kind: kind}.String())
+	}
+	stay := StillTrue(kept)
+	for i, kind := range noticeKinds() {
+		untrue := kind == NoticeStatus || kind == NoticeNotCompleted || kind == NoticeNoReview || kind == NoticeUnsaid
+		if slices.Contains(stay, kept[i]) == untrue {
+			t.Errorf("%s stays: %t", kind, !untrue)
+		}
+	}
+	if len(kept) != len(noticeKinds()) || StillTrue(nil) != nil {
+		t.Error("what is kept was changed")
+	}
+}
