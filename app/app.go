@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	stdlog "log"
 	"net"
 	"net/http"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/gh"
 	"github.com/reviewgate/reviewgate/app/internal/store"
 	"github.com/reviewgate/reviewgate/app/internal/telemetry"
+	"github.com/reviewgate/reviewgate/app/localgit"
 	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/app/webhook"
 	"github.com/reviewgate/reviewgate/config"
@@ -130,6 +132,7 @@ func (a *App) build(ctx context.Context) error {
 		ReadTimeout:       30 * time.Second, // 25 MB of payload over a slow line
 		WriteTimeout:      30 * time.Second,
 		IdleTimeout:       2 * time.Minute,
+		ErrorLog:          stdlog.New(httpTrouble{a.options.Log}, "", 0),
 	}
 	if path, ok := socketOf(a.settings.DatabaseURL); ok {
 		if a.control, err = listenControl(ctx, path, a.backfill); err != nil {
@@ -166,6 +169,9 @@ func (a *App) Addr() string { return a.listener.Addr().String() }
 // Work that earlier processes left unfinished is taken up first.
 func (a *App) Run(ctx context.Context) error {
 	if err := a.obeyRefusals(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil // the end was asked for before anything was begun
+		}
 		return err
 	}
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
@@ -176,7 +182,8 @@ func (a *App) Run(ctx context.Context) error {
 	if err := a.queue.Start(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("start the queue: %w", err)
 	}
-	giveBack() // what compiling the rules took is not needed again
+	localgit.RemoveLeft() // when this one was killed
+	giveBack()            // what compiling the rules took is not needed again
 	defer a.rest.stop()
 	a.options.Log.Info().Str("addr", a.Addr()).Str("version", a.options.Version).Msg("serving")
 	failed := make(chan error, 1)

@@ -73,7 +73,9 @@ func RunBackfill(ctx context.Context, settings Settings, b Backfill) error {
 		return &InputError{err}
 	}
 	o := outsideOf(settings, b.Log)
-	dry, client, err := o.dryRun()
+	kept := &keptLayers{}
+	defer kept.close()
+	dry, client, err := o.dryRun(kept)
 	if err != nil {
 		return err
 	}
@@ -83,6 +85,9 @@ func RunBackfill(ctx context.Context, settings Settings, b Backfill) error {
 		return err
 	}
 	defer done()
+	if err := kept.open(ctx, settings.DatabaseURL); err != nil {
+		return err
+	}
 	run := &backfill{Backfill: b, github: client, config: dry.Config, to: to}
 	repos, err := run.repositories(ctx, globs)
 	if err != nil {
@@ -118,13 +123,8 @@ func (o *outsider) backfiller(ctx context.Context, client *gh.Client) (_ backfil
 		}
 	}
 	// Tables are the server's to make and to change.
-	switch i, err := store.Inspect(ctx, o.settings.DatabaseURL); {
-	case err != nil:
+	if err := store.CheckTables(ctx, o.settings.DatabaseURL); err != nil {
 		return nil, nil, err
-	case i.Version == 0:
-		return nil, nil, errors.New("the database has no tables yet: start the server once, with the same REVIEWGATE_DATABASE_URL")
-	case i.Version != i.Newest:
-		return nil, nil, fmt.Errorf("the database's tables are of version %d, and this reviewgate's of %d: run the one that the server is", i.Version, i.Newest)
 	}
 	db, err := store.Open(ctx, o.settings.DatabaseURL, store.Options{Process: processName(), Log: o.log})
 	if err != nil {

@@ -91,6 +91,23 @@ func TestBackfillBesideTheServer(t *testing.T) {
 	}
 }
 
+// A database whose path is too long for a socket's address is no hindrance.
+func TestBackfillBesideAServerFarDown(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat("/proc/self/fd"); err != nil {
+		t.Skip("this system reaches no socket by a path so long: it has no /proc")
+	}
+	dir := filepath.Join(t.TempDir(), strings.Repeat("d", 100), strings.Repeat("e", 100))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w := startWith(t, ghtest.Options{WebhookSecret: secret}, func(w *world) { w.db = "sqlite://" + filepath.Join(dir, "reviewgate.db") })
+	pr := w.missed("one")[0]
+	w.backfills([]string{"acme/shop#1 asked"})
+	w.idle()
+	w.wants(pr, "action_required")
+}
+
 // Where no server runs, what was asked for is reviewed once one does.
 func TestBackfillBeforeTheServerStarts(t *testing.T) {
 	t.Parallel()
@@ -137,6 +154,31 @@ func TestBackfillChooses(t *testing.T) {
 			t.Errorf("%s: %v, %v", glob, told, err)
 		}
 	}
+}
+
+// What a repository's mode is, its last good config says while a newer one is
+// broken: with the server or, where none runs, by the database alone.
+func TestBackfillGoesByTheLastGoodConfig(t *testing.T) {
+	t.Parallel()
+	w := startWith(t, ghtest.Options{WebhookSecret: secret}, func(w *world) {
+		w.server = layerOf(config.LayerServer, `{"mode": "off"}`)
+	})
+	w.repo.Commit("main", ghtest.Files{settingsPath: `{"mode": "enforce"}`}, "take part")
+	first := w.open(clean())
+	w.idle()
+	w.wants(first, "success")
+	w.repo.Commit("main", ghtest.Files{settingsPath: `{"mode": "loud"}`}, "break it")
+	w.idle()
+	pr := w.missed("one")[0]
+	want := []string{"acme/shop#1 answered", "acme/shop#2 asked"}
+	w.backfills(want, onlyTell)
+	if err := w.stop(); err != nil {
+		t.Fatal(err)
+	}
+	w.backfills(want)
+	w.run()
+	w.idle()
+	w.wants(pr, "action_required")
 }
 
 // A repository or account that refuses is told of, and the others are done.

@@ -77,6 +77,12 @@ func TestDismissedStaysDismissed(t *testing.T) {
 		{"other code", func() {
 			pr.Push(ghtest.Files{"store/stock.go": "package store\n\nvar Stock int\n", "store/stock_test.go": "package store\n"}, "feat: stock")
 		}},
+		{"a page", func() { pr.Push(ghtest.Files{"docs/stock.md": "# Stock\n"}, "docs: stock") }},
+		{"code that goes", func() {
+			pr.Push(ghtest.Files{"store/stock.go": ghtest.Gone, "store/stock_test.go": ghtest.Gone}, "refactor: no stock")
+		}},
+		{"lines shift back", func() { pr.Push(ghtest.Files{"store/client.go": moved}, "docs: less words") }},
+		{"and forth", func() { pr.Push(ghtest.Files{"store/client.go": further}, "docs: more words") }},
 		{"white space", func() {
 			pr.Push(ghtest.Files{"store/client.go": strings.ReplaceAll(further, "\treturn", "\t\t\n\t\treturn ")}, "style: format")
 		}},

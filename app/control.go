@@ -37,6 +37,34 @@ const (
 	pathBackfill = "/backfill"
 )
 
+// maxSocketPath is what every system takes for a socket's address, in bytes:
+// Linux 107, others 103.
+const maxSocketPath = 100
+
+// shortPath is a path by which this process reaches a socket whose own is too
+// long for an address: through its directory, opened. Systems without /proc have
+// none, and what is tried then says so. Call done when the socket was reached.
+func shortPath(path string) (short string, done func(), err error) {
+	if len(path) <= maxSocketPath {
+		return path, func() {}, nil
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return "", nil, fmt.Errorf("open the socket's directory: %w", err)
+	}
+	return fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), filepath.Base(path)), func() { dir.Close() }, nil
+}
+
+func dialSocket(ctx context.Context, path string) (net.Conn, error) {
+	short, done, err := shortPath(path)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	var d net.Dialer
+	return d.DialContext(ctx, "unix", short)
+}
+
 // backfillAsk is an open pull request that may need a review.
 type backfillAsk struct {
 	Pull   review.OpenPull
@@ -71,8 +99,13 @@ func listenControl(ctx context.Context, path string, backfill http.HandlerFunc) 
 	}
 	defer os.RemoveAll(dir)
 	made := filepath.Join(dir, "s")
+	short, done, err := shortPath(made)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "unix", made)
+	l, err := lc.Listen(ctx, "unix", short)
 	if err != nil {
 		return nil, fmt.Errorf("listen on a socket: %w", err)
 	}
@@ -141,8 +174,7 @@ type controlClient struct{ http *http.Client }
 // dialControl connects to the server that listens at path. ok is false where
 // none does.
 func dialControl(ctx context.Context, path string) (_ *controlClient, ok bool, err error) {
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, "unix", path)
+	conn, err := dialSocket(ctx, path)
 	switch {
 	case errors.Is(err, os.ErrPermission):
 		return nil, false, fmt.Errorf("a server uses the database, and its socket %s may only be opened by the user that runs it: run this command as that user: %w", path, err)
@@ -150,7 +182,7 @@ func dialControl(ctx context.Context, path string) (_ *controlClient, ok bool, e
 		return nil, false, nil //nolint:nilerr // nobody listens: the database's lock tells whether a server runs
 	}
 	conn.Close()
-	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return d.DialContext(ctx, "unix", path) }}
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dialSocket(ctx, path) }}
 	return &controlClient{&http.Client{Transport: transport, Timeout: controlTimeout + 20*time.Second}}, true, nil
 }
 

@@ -76,6 +76,19 @@ var happenings = []happening{
 	{"pull_request_review submitted, /review", func(s *scene) { s.pr.Review("alice", "commented", "/review") }, 7, "accepted", 3, ""},
 	{"pull_request_review_comment created, no command", func(s *scene) { s.pr.ReviewComment("alice", "store/client.go", 10, "Why?") }, 0, "no_op", 3, ""},
 	{"pull_request_review_comment created, /review", func(s *scene) { s.pr.ReviewComment("alice", "store/client.go", 10, "/review") }, 9, "accepted", 4, ""},
+	// None of the threads is ours: only commands teach.
+	{"pull_request_review_thread resolved", func(s *scene) {
+		s.gh.Send("pull_request_review_thread", "resolved", s.asOurs(s.pr, []byte(`{"action": "resolved", "pull_request": {}, "thread": {"comments": [{"body": "/review"}]}}`)))
+	}, 0, "no_op", 4, ""},
+	{"check_run completed, of another App", func(s *scene) {
+		s.repo.OtherCheck("ci", "lint", s.pr.HeadSHA(), "failure", remark(6, "failure", "No."))
+	}, 0, "no_op", 4, ""},
+	{"check_suite completed, of another App", func(s *scene) {
+		s.gh.Send("check_suite", "completed", s.asOurs(s.pr, fmt.Appendf(nil, `{"action": "completed", "check_suite": {"head_sha": %q, "app": {"id": %d}}}`, s.pr.HeadSHA(), s.gh.AppID()+1)))
+	}, 0, "no_op", 4, ""},
+	{"code_scanning_alert appeared_in_branch", func(s *scene) {
+		s.gh.Send("code_scanning_alert", "appeared_in_branch", s.asOurs(s.pr, fmt.Appendf(nil, `{"action": "appeared_in_branch", "ref": "refs/pull/%d/merge", "alert": {}}`, s.pr.Number)))
+	}, 0, "no_op", 4, ""},
 	{"installation_repositories removed", func(s *scene) { s.late.SetInstalled(false) }, 2, "accepted", 4, ""},
 	{"installation_repositories removed, nothing is known of it", func(s *scene) { s.gh.Repo("acme/unknown").SetInstalled(false) }, 0, "accepted", 4, ""},
 	{"installation_repositories added", func(s *scene) { s.late.SetInstalled(true) }, 7, "accepted", 4, ""},

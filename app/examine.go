@@ -32,18 +32,23 @@ func Examine(ctx context.Context, settings Settings, owner, name string) (doctor
 	var skew skewMeter
 	o := outsideOf(settings, zerolog.Nop())
 	o.onCall = skew.note
-	dry, client, err := o.dryRun()
+	kept := &keptLayers{}
+	defer kept.close()
+	dry, client, err := o.dryRun(kept)
 	if err != nil {
 		return doctor.Result{}, err
 	}
 	defer client.Close()
 	return doctor.Examine(ctx, doctor.Options{
-		GitHub: client, AppID: settings.AppID, Manifest: manifest, Skew: skew.skew, HookPath: HookPath,
+		GitHub: client, AppID: settings.AppID, API: settings.V3URL, Web: settings.WebURL, Manifest: manifest, Skew: skew.skew, HookPath: HookPath,
 		Database: func(ctx context.Context) (version, newest int64, err error) {
 			i, err := store.Inspect(ctx, settings.DatabaseURL)
+			if err == nil && i.Version == i.Newest {
+				err = kept.open(ctx, settings.DatabaseURL)
+			}
 			return i.Version, i.Newest, err
 		},
-		Server: server, InForce: dry.Config, Owner: owner, Name: name,
+		Server: server, InForce: dry.Config, Kept: kept.opened, Owner: owner, Name: name,
 	}), nil
 }
 
@@ -83,17 +88,45 @@ func (o *outsider) options(client *gh.Client) (review.Options, error) {
 	}, nil
 }
 
-func (o *outsider) dryRun() (*review.DryRun, *gh.Client, error) {
+// dryRun makes what tells what the server would do. kept may be nil.
+func (o *outsider) dryRun(kept review.GoodLayers) (*review.DryRun, *gh.Client, error) {
 	client, err := o.client()
 	if err != nil {
 		return nil, nil, err
 	}
 	options, err := o.options(client)
-	if err != nil {
-		return nil, nil, err
+	if err == nil {
+		var dry *review.DryRun
+		if dry, err = review.NewDryRun(options, kept); err == nil {
+			return dry, client, nil
+		}
 	}
-	dry, err := review.NewDryRun(options)
-	return dry, client, err
+	client.Close()
+	return nil, nil, err
+}
+
+// keptLayers are the last good configs in the server's database; none before it
+// was opened.
+type keptLayers struct{ reader *store.Reader }
+
+func (k *keptLayers) open(ctx context.Context, databaseURL string) (err error) {
+	k.reader, err = store.OpenReader(ctx, databaseURL)
+	return err
+}
+
+func (k *keptLayers) opened() bool { return k.reader != nil }
+
+func (k *keptLayers) GoodLayer(ctx context.Context, repoID int64, layer string) (*review.GoodLayer, error) {
+	if k.reader == nil {
+		return nil, nil
+	}
+	return k.reader.GoodLayer(ctx, repoID, layer)
+}
+
+func (k *keptLayers) close() {
+	if k.reader != nil {
+		k.reader.Close() // only read
+	}
 }
 
 // skewMeter compares the clocks by the date of the newest answer.

@@ -263,6 +263,30 @@ func TestDoctorOnDeliveries(t *testing.T) {
 	expect("the newest did not come", []string{doctor.Deliveries}, nil, "see that the server runs")
 }
 
+// Where config is broken, the repository is judged by what is in force: the last
+// good version. Without the database there is no telling.
+func TestDoctorJudgesByTheLastGoodConfig(t *testing.T) {
+	t.Parallel()
+	w := installed(t)
+	pr := w.repo.OpenPR(ghtest.PR{Title: "feat: more", Body: goodBody, Head: "more", Files: clean()})
+	w.repo.Commit("main", ghtest.Files{settingsPath: `{"mode": "advisory", "check": {"name": "gate"}}`}, "config")
+	pr.Push(ghtest.Files{"store/more.go": secure}, "more")
+	w.idle()
+	w.repo.Commit("main", ghtest.Files{settingsPath: `{"mode": "loud"}`}, "break it")
+	w.idle()
+	r := w.examine()
+	if got := points(r, doctor.Problem); !slices.Equal(got, []string{doctor.Config}) {
+		t.Errorf("problems %v: %+v", got, r.Points)
+	}
+	if m, c := said(r, doctor.Mode), said(r, doctor.RequiredCheck); !strings.HasPrefix(m, "advisory") || !strings.HasPrefix(c, "gate on main") {
+		t.Errorf("judged by another config than the last good one: %s; %s", m, c)
+	}
+	r = w.examine(func(s *Settings) { s.DatabaseURL = "sqlite://" + filepath.Join(t.TempDir(), "new.db") })
+	if got := points(r, doctor.Unknown); !slices.Equal(got, []string{doctor.Mode, doctor.RequiredCheck, doctor.MergeQueue}) {
+		t.Errorf("without the database unknown %v: %+v", got, r.Points)
+	}
+}
+
 // The clock and the credentials, which all else depends on.
 func TestDoctorOnClock(t *testing.T) {
 	t.Parallel()
@@ -293,6 +317,16 @@ func TestDoctorOnCredentials(t *testing.T) {
 	r = w.examine(func(s *Settings) { s.V3URL = "http://127.0.0.1:1/" })
 	if got := points(r, doctor.Problem); len(got) != 0 || r.Worst() != doctor.Unknown || !strings.Contains(said(r, doctor.App), "GITHUB_V3_API_URL") {
 		t.Errorf("GitHub is not there: problems %v: %+v", got, r.Points)
+	}
+}
+
+// Links to github.com are no use where GitHub is another.
+func TestDoctorOnURLs(t *testing.T) {
+	t.Parallel()
+	w := installed(t)
+	r := w.examine(func(s *Settings) { s.WebURL = "https://github.com" })
+	if got := points(r, doctor.Problem); !slices.Equal(got, []string{doctor.Settings}) || !strings.Contains(said(r, doctor.Settings), "GITHUB_WEB_URL") {
+		t.Errorf("problems %v: %s", got, said(r, doctor.Settings))
 	}
 }
 

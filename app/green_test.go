@@ -397,6 +397,24 @@ func hideDiff(x *ghtest.Exchange, path string) {
 	says(x, http.StatusOK, "application/json", string(text))
 }
 
+// hideSums takes the lines of a branch's files from the pull request's sums, as
+// GitHub does with those of files that it shows no diff of.
+func hideSums(x *ghtest.Exchange, branch string) {
+	var pull map[string]any
+	if json.Unmarshal(x.Proceed().Body, &pull) != nil {
+		return
+	}
+	if head, ok := pull["head"].(map[string]any); !ok || head["ref"] != branch {
+		return
+	}
+	pull["additions"], pull["deletions"] = 0, 0
+	text, err := json.Marshal(pull)
+	if err != nil {
+		return
+	}
+	says(x, http.StatusOK, "application/json", string(text))
+}
+
 // A run panics wherever it looks at its clock: at each end of each stage, and
 // between them.
 func TestPanicAnywhereInARunIsNotGreen(t *testing.T) {
@@ -483,6 +501,7 @@ func TestLimitReachedIsNotGreen(t *testing.T) {
 	w := start(t)
 	w.repo.Commit("main", ghtest.Files{"store/run.sh": script, "store/long.go": longFile(""), "store/hidden.go": secure}, "more")
 	w.gh.On(routeFiles, func(x *ghtest.Exchange) { hideDiff(x, "store/hidden.go") })
+	w.gh.On(routePull, func(x *ghtest.Exchange) { hideSums(x, "a-diff-that-is-switched-off") })
 	const nul = "package store\n// \x00\n"
 	for name, tt := range map[string]struct {
 		files ghtest.Files

@@ -1,9 +1,14 @@
 package app
 
 import (
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/config"
 )
 
 const (
@@ -156,4 +161,121 @@ func TestRetargetedIsNotGreenMeanwhile(t *testing.T) {
 	letGo()
 	w.idle()
 	w.wants(pr, "success", "`release`")
+}
+
+// A head that passed for one pull request has not passed for the next that has it,
+// be it opened with it or pushed to it.
+func TestHeadOfAnotherIsNotGreenMeanwhile(t *testing.T) {
+	t.Parallel()
+	for _, pushed := range []bool{false, true} {
+		w := start(t)
+		w.release()
+		one := w.open(clean())
+		w.idle()
+		w.wants(one, "success")
+		var two *ghtest.PullRequest
+		if pushed {
+			two = w.repo.OpenPR(ghtest.PR{Title: "feat: backport", Body: goodBody, Base: "release", Head: "backport", Files: clean()})
+			w.idle()
+		}
+		reading, letGo := w.held(routeFiles, "pull_number", "2")
+		if pushed {
+			two.ForcePushTo(one.HeadSHA())
+		} else {
+			two = w.twin("feat: backport")
+		}
+		<-reading
+		w.until("a new check run is open", func() bool {
+			runs := one.CheckRuns()
+			return len(runs) == 2 && !runs[1].Completed()
+		})
+		letGo()
+		w.idle()
+		w.allDone(one.HeadSHA())
+		w.wants(two, "success", "`release`")
+
+		// It answers for both now, and stands while one is looked at again.
+		reading, letGo = w.held(routeFiles, "pull_number", "1")
+		title := "feat: read the stock"
+		one.Edit(ghtest.Edit{Title: &title})
+		<-reading
+		w.wantsCheck(two, "success")
+		letGo()
+		w.idle()
+	}
+}
+
+// done waits until nothing more is wanted of a pull request.
+func (w *world) done(pr *ghtest.PullRequest) {
+	w.Helper()
+	key := review.Target{Kind: review.TargetPull, RepoID: pr.Repo().ID(), Number: pr.Number}.Key()
+	for until := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+		state, err := w.app.store.Target(w.Context(), key)
+		if err == nil && state.Wanted > 0 && state.Done == state.Wanted {
+			return
+		}
+		if time.Now().After(until) {
+			w.Fatalf("%s is not done: %+v, %v", key, state, err)
+		}
+	}
+}
+
+// Where the config of one base branch is less strict than that of another, the
+// pull request into it has no say about a head that they share: the check neither
+// passes nor blocks for it, whichever is done last.
+func TestHeadOfBranchesOfDifferentModes(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{config.ModeOff, config.ModeAdvisory} {
+		for _, tt := range []struct {
+			name  string
+			files ghtest.Files
+			late  bool // the less strict one is done last
+			want  string
+		}{
+			{"findings, last", tested(ghtest.Files{"store/client.go": insecure}), true, "action_required"},
+			{"findings, first", tested(ghtest.Files{"store/client.go": insecure}), false, "action_required"},
+			{"clean, last", clean(), true, "success"},
+			{"clean, first", clean(), false, "success"},
+		} {
+			t.Run(mode+"/"+tt.name, func(t *testing.T) {
+				t.Parallel()
+				w := startWith(t, ghtest.Options{WebhookSecret: secret}, withServer(map[string]string{config.FileSettings: releases}))
+				w.repo.Commit("release/1", ghtest.Files{settingsPath: `{"mode": "` + mode + `"}`}, mode)
+				w.idle()
+				last := "1"
+				if tt.late {
+					last = "2"
+				}
+				reading, letGo := w.held(routeFiles, "pull_number", last)
+				pr := w.open(tt.files)
+				other := w.repo.OpenPR(ghtest.PR{Title: "WIP: the same for the release", Body: goodBody, Base: "release/1"})
+				<-reading
+				if tt.late {
+					w.done(pr)
+				} else {
+					w.done(other)
+					w.wantsNoPass(pr)
+				}
+				letGo()
+				w.idle()
+				for _, when := range []string{"reviewed", "the other one again"} {
+					w.allDone(pr.HeadSHA())
+					w.wantsCheck(pr, tt.want)
+					if c := w.check(pr); strings.Contains(c.Title+c.Summary, "same head") {
+						t.Errorf("%s, the check tells of the other one: %s\n%s", when, c.Title, c.Summary)
+					}
+					w.says(other, "/review")
+				}
+			})
+		}
+	}
+}
+
+// wantsNoPass fails if the head's newest check satisfies a required one.
+func (w *world) wantsNoPass(pr *ghtest.PullRequest) {
+	w.Helper()
+	runs := pr.CheckRuns()
+	if c := runs[len(runs)-1]; slices.Contains([]string{"success", "neutral", "skipped"}, c.Conclusion) {
+		w.Errorf("the check is %s (%s) before the review is done", c.Conclusion, c.Title)
+	}
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/rs/zerolog"
 )
 
 // HookPath is where GitHub sends its webhooks.
@@ -49,4 +51,13 @@ func text(w http.ResponseWriter, status int, s string) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
 	fmt.Fprintln(w, s)
+}
+
+// httpTrouble puts what the HTTP server has to say, such as that a handler
+// panicked, into the log: it would write to standard error by itself.
+type httpTrouble struct{ log zerolog.Logger }
+
+func (t httpTrouble) Write(text []byte) (int, error) {
+	t.log.Warn().Str("error", strings.TrimSpace(string(text))).Msg("HTTP trouble")
+	return len(text), nil
 }

@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/app/internal/store/pgtest"
 	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/config"
 )
@@ -142,8 +144,7 @@ func TestWarningBecomesAnIssueAtTheMerge(t *testing.T) {
 	w.idle()
 	w.costs(w.routes())
 
-	// Another costs one call.
-	w.costs(w.merged(w.reviewed("second", ghtest.Files{"store/c.go": "package store\n\n// shortcut two\n"})), "POST /issues")
+	w.costs(w.merged(w.reviewed("second", ghtest.Files{"store/c.go": "package store\n\n// shortcut two\n"})), callsForFirst...)
 }
 
 func TestNothingIsDeferredWithoutAMergeThatCounts(t *testing.T) {
@@ -416,11 +417,15 @@ func TestIssuesWithoutThePermission(t *testing.T) {
 
 	may := ghtest.DefaultPermissions()
 	may["issues"] = "write"
+	w.gh.ResetCalls()
 	w.gh.SetPermissions("acme", may)
 	w.idle()
+	if n := len(w.appIssues()); n != 2 {
+		t.Errorf("%d issues once the permission was given, want 2: %q", n, w.routes())
+	}
 	w.merged(w.reviewed("second", ghtest.Files{"store/z.go": "package store\n\n// shortcut three\n"}))
 	if n := len(w.appIssues()); n != 3 {
-		t.Errorf("%d issues once the permission was given, want 3", n)
+		t.Errorf("%d issues after another merge, want 3", n)
 	}
 }
 
@@ -469,4 +474,50 @@ func (w *world) metrics() string {
 		w.Fatal(err)
 	}
 	return string(text)
+}
+
+// copyDatabase copies a database to another that is empty, as a backup that is
+// restored would.
+func (w *world) copyDatabase(from, to string) {
+	w.Helper()
+	if file, ok := strings.CutPrefix(to, "sqlite://"); ok {
+		if _, err := MakeBackup(w.Context(), from, file); err != nil {
+			w.Fatal(err)
+		}
+		return
+	}
+	file := filepath.Join(w.TempDir(), "backup.dump")
+	pgtest.Run(w, "pg_dump", "--format=custom", "--file="+file, from)
+	pgtest.Run(w, "pg_restore", "--exit-on-error", "--no-owner", "--dbname="+to, file)
+}
+
+// What was opened since a backup is known only to GitHub once that is restored.
+func TestIssueSinceTheBackupIsFoundAgain(t *testing.T) {
+	t.Parallel()
+	w := deferring(t, `{"tech_debt": true, "per_day": 2}`)
+	again := w.reviewed("again", ghtest.Files{"store/c.go": "package store\n\n// shortcut two\n"})
+	w.merged(w.reviewed("first", shortcut))
+	from := w.db
+	w.db = database(t)
+	w.copyDatabase(from, w.db)
+	w.merged(w.reviewed("second", ghtest.Files{"store/c.go": "package store\n\n// shortcut two\n"}))
+	before := len(w.appIssues())
+	if err := w.stop(); err != nil {
+		t.Fatal(err)
+	}
+	w.run()
+	t.Cleanup(func() { // before its database goes
+		if err := w.stop(); err != nil {
+			t.Errorf("the App did not end cleanly: %v", err)
+		}
+	})
+	w.merged(again)
+	if after := w.appIssues(); before != 2 || len(after) != 2 {
+		t.Errorf("%d issues became %d", before, len(after))
+	}
+	// It is none of the new ones of the day.
+	w.merged(w.reviewed("third", ghtest.Files{"store/d.go": "package store\n\n// shortcut three\n"}))
+	if n := len(w.appIssues()); n != 3 {
+		t.Errorf("%d issues, want another", n)
+	}
 }

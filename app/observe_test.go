@@ -2,7 +2,9 @@ package app
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -145,7 +147,8 @@ func TestLogLinesJoin(t *testing.T) {
 	}
 }
 
-// No line has a secret, a token, or what people wrote, not even at debug level.
+// No line has a secret, a token, or what people wrote, not even at debug level, and
+// no metric.
 func TestLogHasNothingOfPeople(t *testing.T) {
 	t.Parallel()
 	book := &logBook{}
@@ -153,16 +156,44 @@ func TestLogHasNothingOfPeople(t *testing.T) {
 	talk(w)
 	w.post("pull_request", []byte(`{"action": "opened", "number": "`+canary+`", "pull_request": {"body": "`+canary+`"}}`), nil)
 	w.post("issue_comment", []byte(canary), nil)
+	metrics := w.scrape()
 	w.stop()
-	log := book.String()
-	for what, text := range map[string]string{
-		"what people wrote": canary, "a line of the diff": "InsecureSkipVerify", "the webhook's secret": secret,
-		"a token": w.gh.Token("acme"), "any token": "ghs_", "a secret of the change": "a1B2c3", "a JWT": "eyJ",
-		"the private key": strings.Split(string(w.gh.AppPrivateKeyPEM()), "\n")[3],
-	} {
-		if at := strings.Index(log, text); text == "" || at >= 0 {
-			t.Errorf("the log has %s (%q): …%s…", what, text, log[max(0, at-300):min(len(log), at+100)])
+	for where, shown := range map[string]string{"the log": book.String(), "/metrics": metrics} {
+		for what, text := range map[string]string{
+			"what people wrote": canary, "a line of the diff": "InsecureSkipVerify", "the webhook's secret": secret,
+			"a token": w.gh.Token("acme"), "any token": "ghs_", "a secret of the change": "a1B2c3", "a JWT": "eyJ",
+			"the private key": strings.Split(string(w.gh.AppPrivateKeyPEM()), "\n")[3],
+		} {
+			if at := strings.Index(shown, text); text == "" || at >= 0 {
+				t.Errorf("%s has %s (%q): …%s…", where, what, text, shown[max(0, at-300):min(len(shown), at+100)])
+			}
 		}
+	}
+}
+
+// A server that is told to end while it starts ends cleanly.
+func TestEndsCleanlyAtItsStart(t *testing.T) {
+	t.Parallel()
+	w := &world{T: t, gh: ghtest.Start(t, ghtest.Options{}), db: database(t)}
+	a, err := New(t.Context(), w.settings(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := errors.Join(a.Run(ctx), a.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// What Go's HTTP server says stands in the log as all else does, not beside it.
+func TestHTTPTroubleIsLogged(t *testing.T) {
+	t.Parallel()
+	book := &logBook{}
+	w := startWith(t, ghtest.Options{WebhookSecret: secret}, func(w *world) { w.log = book })
+	w.app.server.ErrorLog.Print("http: panic serving 127.0.0.1: oh\ngoroutine 1")
+	if got := book.lines(t, func(l logLine) bool { return l.Message == "HTTP trouble" }); len(got) != 1 {
+		t.Errorf("%d lines of it in\n%s", len(got), book)
 	}
 }
 

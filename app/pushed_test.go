@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/config"
@@ -175,5 +176,40 @@ func TestPushThatIsNotSeenWhole(t *testing.T) {
 		if err := json.Unmarshal([]byte(d.Response), &answer); err != nil || answer.Status != "accepted" || len(w.gh.Calls()) != 1 {
 			t.Errorf("%s: %s, %d calls; want one look", name, d.Response, len(w.gh.Calls()))
 		}
+	}
+}
+
+// putOff waits until a job was put off.
+func (w *world) putOff(what string) {
+	w.Helper()
+	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+		d, err := w.app.queue.Depth(w.Context())
+		if err != nil {
+			w.Fatalf("ask for the queue's depth: %v", err)
+		}
+		if d.Later > 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			w.Fatalf("%s was not put off: %+v", what, d)
+		}
+	}
+}
+
+// While a review is under way nobody knows what it is judged by: it is waited for,
+// and the push counts once.
+func TestPushedConfigDuringAReview(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	reading, letGo := w.held(routeFiles, "pull_number", "1")
+	pr := w.open(tested(ghtest.Files{"store/client.go": insecure}))
+	<-reading
+	w.repo.Commit("main", ghtest.Files{rulesPath: milder}, "milder")
+	w.putOff("the push")
+	letGo()
+	w.idle()
+	w.wants(pr, "neutral")
+	if n := w.pushes("valid"); n != 1 {
+		t.Errorf("one push was counted %v times", n)
 	}
 }

@@ -1,12 +1,14 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
@@ -249,11 +251,14 @@ func TestWaitsForAnotherCheck(t *testing.T) {
 	w.idle()
 	w.wants(pr, "action_required", "waiting for CodeQL")
 
-	w.repo.EndOtherCheck(begun.ID, "success")
+	w.repo.EndOtherCheck(begun.ID, "cancelled") // it has not looked
+	w.idle()
+	w.wants(pr, "action_required", "waiting for CodeQL")
+	w.repo.OtherCheck("github-advanced-security", "CodeQL", pr.HeadSHA(), "success")
 	w.idle()
 	w.wantsCheck(pr, "success")
-	if _, generation := w.scanned(pr); generation != 3 {
-		t.Errorf("generation %d, want 3", generation)
+	if _, generation := w.scanned(pr); generation != 4 {
+		t.Errorf("generation %d, want 4", generation)
 	}
 }
 
@@ -273,6 +278,39 @@ func TestEndOfASuite(t *testing.T) {
 	w.repo.EndOtherSuite("github-advanced-security", pr.HeadSHA())
 	w.idle()
 	w.wantsCheck(pr, "success")
+}
+
+// News that were lost are asked for again where they matter, and only there.
+func TestLostNewsOfOthersChecks(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		section, says string
+		asks          int
+	}{
+		"taken in": {"", "action_required", 2}, // of the check and of its suite
+		"off":      {`, "enabled": false`, "success", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := scanning(t, "")
+			w.repo.Commit("main", ghtest.Files{scanAgents: `[{"id": "code-scanning"` + cmp.Or(tt.section, `, "enabled": true`) + `}]`}, "config")
+			w.idle()
+			pr := w.open(ghtest.Files{"store/client.go": secure})
+			w.idle()
+			w.wantsCheck(pr, "success")
+			w.work(review.JobDeliveries) // of what happened before the App was there
+			w.away(func() {
+				w.repo.OtherCheck("ci", "lint", pr.HeadSHA(), "failure", remark(6, "failure", "Not checked."))
+				w.repo.EndOtherSuite("ci", pr.HeadSHA())
+			})
+			w.gh.ResetCalls()
+			w.work(review.JobDeliveries)
+			w.wantsCheck(pr, tt.says)
+			if n := len(w.gh.CallsTo(routeRedeliver)); n != tt.asks {
+				t.Errorf("%d deliveries were asked for again, want %d", n, tt.asks)
+			}
+		})
+	}
 }
 
 // Where all news of what is waited for are lost, the sweep of open pull requests
@@ -329,6 +367,8 @@ func TestAlertsAreFindings(t *testing.T) {
 				t.Errorf("the alert and its annotation are %d findings", len(result.Output.Findings))
 			}
 			w.repo.OtherCheck("github-advanced-security", "CodeQL", pr.HeadSHA(), "success")
+			w.idle()
+			w.wantsCheck(pr, "failure") // the alert is open
 			if end == "fixed" {
 				pr.FixAlert(alerts[0].Number)
 			} else {
@@ -371,6 +411,22 @@ func TestAlertsThatCannotBeRead(t *testing.T) {
 		pr := w.open(ghtest.Files{"store/client.go": secure})
 		w.idle()
 		w.wants(pr, "action_required", "Review incomplete", "the App lacks the permission", "security_events: read")
+
+		w.gh.SetPermissions("acme", ghtest.DefaultPermissions()) // others
+		w.idle()
+		w.wants(pr, "action_required", "the App lacks the permission")
+
+		may := ghtest.DefaultPermissions()
+		may["security_events"] = "read"
+		w.gh.SetPermissions("acme", may)
+		w.idle()
+		w.wants(pr, "success", "code scanning is not enabled for the repository")
+		_, generation := w.scanned(pr)
+		w.gh.SetPermissions("acme", may)
+		w.idle()
+		if _, again := w.scanned(pr); again != generation {
+			t.Error("it is reviewed again though nothing is refused any more")
+		}
 	})
 	t.Run("GitHub is down", func(t *testing.T) {
 		t.Parallel()
@@ -462,7 +518,8 @@ func TestHostileAnnotations(t *testing.T) {
 	w.gh.ResetCalls()
 	w.repo.OtherCheck("evil", "one more", pr.HeadSHA(), "failure", remark(6, "failure", "One too many."))
 	w.idle()
-	if result, _ := w.scanned(pr); result.Status != pipeline.AgentFailed || !strings.Contains(result.Note, "more than the limit of") || w.callsTo(routeAnnotations, 0) != 0 {
-		t.Errorf("%s: %q", result.Status, result.Note)
+	w.wants(pr, "action_required", "Not all that other checks annotated was read", "more than the limit of")
+	if result, _ := w.scanned(pr); result.Status != pipeline.AgentOK || len(result.Output.Findings) != 1 || w.callsTo(routeAnnotations, 0) != 0 {
+		t.Errorf("%s: %+v", result.Status, result.Output.Findings)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -164,16 +165,26 @@ func (r *settingsReader) readFile(name string) {
 		return
 	}
 	if err := yaml.Unmarshal(text, &r.file); err != nil {
-		r.problem("settings file %s: %v; write one \"KEY: value\" a line", name, err)
+		r.problem("settings file %s: %s; write one \"KEY: value\" a line", name, quoted.ReplaceAllString(err.Error(), "what is there"))
 		return
 	}
 	for k := range r.file {
-		if !slices.Contains(keys, k) {
+		switch {
+		case slices.Contains(keys, k):
+		case keyPattern.MatchString(k):
 			r.problem("settings file %s: %s is no setting; the settings are %s", name, k, strings.Join(keys, ", "))
+		default: // a value, perhaps, that was taken for a key
+			r.problem("settings file %s: one of its keys is not even written as one; the settings are %s", name, strings.Join(keys, ", "))
 		}
 	}
 	slices.Sort(r.problems)
 }
+
+var (
+	keyPattern = regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$`)
+	// quoted is what a YAML error repeats of a file in which secrets stand.
+	quoted = regexp.MustCompile("(?s)`.*?`|'.*?'|\".*?\"")
+)
 
 func (r *settingsReader) get(key string) string {
 	if v := strings.TrimSpace(r.getenv(key)); v != "" {
@@ -190,7 +201,8 @@ func (r *settingsReader) appID() int64 {
 	}
 	id, err := strconv.ParseInt(v, 10, 64)
 	if err != nil || id <= 0 {
-		r.problem("%s is %q: it must be a whole number, the App ID shown on the App's settings page", keyAppID, v)
+		// What is no number may be the secret of the line below.
+		r.problem("%s is no whole number: set it to the App ID shown on the App's settings page", keyAppID)
 	}
 	return id
 }
@@ -253,7 +265,7 @@ func (r *settingsReader) url(key, fallback string) string {
 		if example == "" {
 			example = "http://127.0.0.1:4318"
 		}
-		r.problem("%s is %q: write a whole URL such as %s", key, redactURL(v), example)
+		r.problem("%s is %s: write a whole URL such as %s", key, shown(v), example)
 		return fallback
 	}
 	return v
@@ -285,7 +297,7 @@ func (r *settingsReader) databaseURL() string {
 		}
 		return v
 	}
-	r.problem("%s is %q: write sqlite://FILE or postgres://USER:PASSWORD@HOST/DATABASE", keyDatabaseURL, redactURL(v))
+	r.problem("%s is %s: write sqlite://FILE or postgres://USER:PASSWORD@HOST/DATABASE", keyDatabaseURL, shown(v))
 	return v
 }
 
@@ -357,7 +369,10 @@ func (r *settingsReader) retention() time.Duration {
 func (r *settingsReader) traces() telemetry.Tracing {
 	endpoint := r.url(keyOTLPTraces, "")
 	if base := r.url(keyOTLP, ""); endpoint == "" && base != "" {
-		endpoint = withSlash(base) + "v1/traces"
+		endpoint = base
+		if u, err := url.Parse(base); err == nil { // else it is a problem
+			endpoint = u.JoinPath("v1/traces").String() // and keeps what stands after ?
+		}
 	}
 	if endpoint == "" {
 		return telemetry.Tracing{}
@@ -392,13 +407,13 @@ func short(d time.Duration) string {
 	return strings.TrimSuffix(strings.TrimSuffix(d.String(), "0s"), "0m")
 }
 
-// redactURL keeps a password in a mistyped URL out of the message.
-func redactURL(v string) string {
-	u, err := url.Parse(v)
-	if err != nil {
-		return "not a URL"
+// shown is a mistyped URL in quotes, unless a password or token may be in it:
+// there is no telling where, in what is no URL.
+func shown(v string) string {
+	if strings.ContainsAny(v, "@=?#% \t\r\n") {
+		return "no such URL"
 	}
-	return u.Redacted()
+	return strconv.Quote(v)
 }
 
 func (r *settingsReader) logLevel() zerolog.Level {

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -95,6 +96,66 @@ func TestAllProblemsAtOnce(t *testing.T) {
 	}
 	if strings.Contains(err.Error(), "hunter2") {
 		t.Error("the message shows a password")
+	}
+}
+
+// Whatever of the settings is mistyped, or stands in the wrong place, no secret of
+// them is shown.
+func TestProblemsShowNoSecret(t *testing.T) {
+	t.Parallel()
+	good := map[string]string{keyAppID: "42", keyPrivateKey: privateKey(t), keyWebhookSecret: "s"}
+	refused := func(name string, set map[string]string, file string) {
+		t.Helper()
+		all := maps.Clone(good)
+		maps.Copy(all, set)
+		path := ""
+		if file != "" {
+			path = filepath.Join(t.TempDir(), "settings.yml")
+			if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := LoadSettings(env(all), path)
+		if !IsSettingsError(err) || strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "hunt") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, url := range []string{
+		"host=db user=rg password=hunter2", "postgresql//rg:hunter2@db/x", "postgres:rg:hunter2@db/x", "mysql://root:hunter2@db/x",
+		"mysql://db/x?password=hunter2", "postgres://rg:hun ter2@db/x", "postgres://rg:hunt%zzer2@db/x", "postgres://rg:hunter2@db:99999/x",
+		"postgres://db/x?password=hunter2&sslmode=no",
+	} {
+		refused(url, map[string]string{keyDatabaseURL: url}, "")
+	}
+	for _, url := range []string{"ghe.test/api?token=hunter2", "me:hunter2@ghe.test", "https://me:hunter2@ghe test/"} {
+		refused(url, map[string]string{keyV3URL: url}, "")
+		refused(url, map[string]string{keyOTLP: url}, "")
+	}
+	refused("the secret in place of the id", map[string]string{keyAppID: "hunter2"}, "")
+	refused("headers", map[string]string{keyOTLP: "http://127.0.0.1:1", keyOTLPHeaders: "hunter2"}, "")
+	for _, text := range []string{
+		"GITHUB_APP_WEBHOOK_SECRET=hunter2\n", "hunter2\n", "hunter2: x\n", "GITHUB_APP_WEBHOOK_SECRET=hunter2: x\n", "- hunter2\n",
+		"GITHUB_APP_WEBHOOK_SECRET: *hunter2\n", "GITHUB_APP_WEBHOOK_SECRET: !!int hunter2\n", "GITHUB_APP_WEBHOOK_SECRET: [hunter2]\n",
+		"GITHUB_APP_WEBHOOK_SECRET: {hunter2: 1}\n", "GITHUB_APP_WEBHOOK_SECRET: 'hunter2\n", "hunter2: 1\nhunter2: 2\n",
+	} {
+		refused("file "+text, nil, text)
+	}
+}
+
+// The endpoint of all signals is a base: its path goes on, and what else its
+// collector asks for stays.
+func TestTracesEndpoint(t *testing.T) {
+	t.Parallel()
+	for base, want := range map[string]string{
+		"http://127.0.0.1:4318":           "http://127.0.0.1:4318/v1/traces",
+		"http://127.0.0.1:4318/":          "http://127.0.0.1:4318/v1/traces",
+		"https://otlp.test/in?key=abc":    "https://otlp.test/in/v1/traces?key=abc",
+		"https://me:secret@otlp.test/in/": "https://me:secret@otlp.test/in/v1/traces",
+	} {
+		s, err := LoadSettings(env(map[string]string{keyAppID: "42", keyPrivateKey: privateKey(t), keyWebhookSecret: "s", keyOTLP: base}), "")
+		if err != nil || s.Traces.Endpoint != want {
+			t.Errorf("%s: %s, %v, want %s", base, s.Traces.Endpoint, err, want)
+		}
 	}
 }
 

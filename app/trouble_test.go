@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/app/review"
 )
 
 const routeReact = "POST /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions"
@@ -141,6 +142,67 @@ func TestTooManyCommands(t *testing.T) {
 	want := "eyes+rocket, eyes+rocket, confused, confused, , "
 	if s := strings.Join(got, ", "); s != want {
 		t.Errorf("reactions %q, want %q", s, want)
+	}
+}
+
+// Whoever may give no command can't keep others from giving theirs, nor can those
+// who ask for reviews keep a maintainer from deciding.
+func TestNobodyUsesUpOthersCommands(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.repo.Commit("main", ghtest.Files{settingsPath: `{"limits": {"commands_per_hour": 2}}`}, "few")
+	w.idle()
+	w.repo.Grant("mia", "maintain")
+	pr := w.open(clean())
+	w.idle()
+	for _, c := range []struct{ by, say, want string }{
+		{"bob", "/review", "confused"}, {"bob", "/review help", "confused"}, {"bob", "/review full", "confused"}, {"bob", "/review frobnicate", "confused"},
+		{"bob", "/review", ""},  // twice the limit by one person
+		{"otto", "/review", ""}, // ... and as many refusals
+		{"alice", "/review", "eyes+rocket"},
+		{"alice", "/review help", "eyes+rocket"},
+		{"alice", "/review status", ""}, // refused
+		{"mia", "/review", ""},
+		{"mia", "/review reject wait for legal", "eyes+rocket"},
+		{"mia", "/review override go on", "eyes+rocket"},
+	} {
+		said := pr.Comment(c.by, c.say)
+		w.idle()
+		if got := strings.Join(w.reactions(pr, said.ID), "+"); got != c.want {
+			t.Errorf("%s says %s: reactions %q, want %q", c.by, c.say, got, c.want)
+		}
+	}
+	w.wants(pr, "success", "Passed by hand by mia")
+}
+
+// Commands that come all at once are obeyed as far as the limit goes.
+func TestCommandsAllAtOnce(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.repo.Commit("main", ghtest.Files{settingsPath: `{"limits": {"commands_per_hour": 2}}`}, "few")
+	w.idle()
+	pr := w.open(clean())
+	w.idle()
+	if err := w.app.queue.Stop(w.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var said []int64
+	for range 5 {
+		said = append(said, pr.Comment("alice", "/review help").ID)
+	}
+	if err := w.gh.Settle(w.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, id := range said {
+		job := review.Job{Kind: review.JobCommand, Place: review.PlaceConversation, CommentID: id, Attempt: 1}
+		if err := w.app.service.Work(w.Context(), job); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, strings.Join(w.reactions(pr, id), "+"))
+	}
+	if s := strings.Join(got, ", "); s != "eyes, eyes, confused, confused, " {
+		t.Errorf("reactions %q", s)
 	}
 }
 

@@ -21,8 +21,9 @@ import (
 const secret = "conversation-secret"
 
 // patience bounds every wait, so that a test fails in words and not by the
-// test binary's own timeout.
-const patience = 30 * time.Second
+// test binary's own timeout. It is long: on a busy machine six tests wait for
+// one another, and GitHub for the App.
+const patience = 2 * time.Minute
 
 // world is a GitHub with the App running against it.
 type world struct {
@@ -52,6 +53,9 @@ func start(t *testing.T) *world {
 
 func startWith(t *testing.T, o ghtest.Options, change ...func(*world)) *world {
 	t.Helper()
+	if o.WebhookTimeout == 0 {
+		o.WebhookTimeout = patience
+	}
 	w := &world{T: t, gh: ghtest.Start(t, o), db: database(t)}
 	for _, f := range change {
 		f(w)

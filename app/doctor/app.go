@@ -20,6 +20,18 @@ import (
 // when it is made, and GitHub takes none from the future.
 const maxSkew = 30 * time.Second
 
+// settings are there, or there would be no doctor. One of them is easily left out
+// beside another.
+func (d *doctor) settings() {
+	api, err := url.Parse(d.API)
+	web, werr := url.Parse(d.Web)
+	if err == nil && werr == nil && api.Hostname() != "api.github.com" && web.Hostname() == "github.com" {
+		d.problem(Settings, fmt.Sprintf("GitHub is asked at %s, and links lead to github.com", api.Hostname()), "set GITHUB_WEB_URL to where people open that GitHub, such as https://github.example.com")
+		return
+	}
+	d.ok(Settings, "all are there and can be used")
+}
+
 // credentials tries the App's id and key, and compares the clocks by the answer:
 // it has a date also where GitHub refuses. It reports whether GitHub answers.
 func (d *doctor) credentials(ctx context.Context) bool {

@@ -90,8 +90,10 @@ var _ GitHub = (*gh.Client)(nil)
 
 // Options are what a doctor works with. Repository may be empty.
 type Options struct {
-	GitHub   GitHub
-	AppID    int64
+	GitHub GitHub
+	AppID  int64
+	// API and Web are GitHub's roots, where the server asks and where it links to.
+	API, Web string
 	Manifest deploy.Manifest // what the App must be registered with
 	// Skew is how far GitHub's clock is ahead of this machine's by the answers
 	// so far; known is false without any.
@@ -102,9 +104,11 @@ type Options struct {
 	// that this program knows.
 	Database func(ctx context.Context) (version, newest int64, err error)
 	// Server is the server's config over the defaults, InForce that of a
-	// repository's default branch.
+	// repository's default branch. Kept reports whether InForce knows the last
+	// good versions of config, which the database has; it is asked after Database.
 	Server  *config.Config
 	InForce func(ctx context.Context, t review.Target) (*config.Config, error)
+	Kept    func() bool
 	// Owner and Name are of the repository to look at, empty for none.
 	Owner, Name string
 }
@@ -121,7 +125,7 @@ type doctor struct {
 // no GitHub to ask.
 func Examine(ctx context.Context, o Options) Result {
 	d := &doctor{Options: o}
-	d.ok(Settings, "all are there and can be used")
+	d.settings()
 	answers := d.credentials(ctx)
 	for _, look := range []struct {
 		id string

@@ -51,6 +51,12 @@ func (d *doctor) judged(ctx context.Context, repo gh.Repository) {
 		return
 	}
 	d.config(cfg)
+	if len(cfg.InForce.Problems) > 0 && !d.Kept() {
+		for _, id := range []string{Mode, RequiredCheck, MergeQueue} {
+			d.unknown(id, "not asked: which config is in force only the database tells", "put the config right, or the database")
+		}
+		return
+	}
 	mode := cfg.Mode(repo.Owner + "/" + repo.Name)
 	switch mode {
 	case config.ModeOff:

@@ -37,54 +37,73 @@ type change struct {
 	old, new leaf
 }
 
+// maxChanges bounds what the trees are compared for: the files that differ, and
+// the directories that are looked into. Ten directories that hold ten others each,
+// and so on, name more files than there is memory for.
+const maxChanges = 100_000
+
 // changes compares the trees of the two ends. With deep set, what GitHub doesn't
 // list as a whole is read directory by directory, else it is errTruncated.
 func (s *source) changes(ctx context.Context, e ends, deep bool) ([]change, error) {
-	list, err := s.changesIn(ctx, "", e.base, e.head, deep)
+	c := comparing{source: s, deep: deep, room: maxChanges}
+	if err := c.directory(ctx, "", e.base, e.head); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(c.list, func(a, b change) int { return cmp.Compare(a.path, b.path) })
+	return c.list, nil
+}
+
+// comparing is the state of comparing two trees.
+type comparing struct {
+	*source
+	deep bool
+	room int // of maxChanges
+	list []change
+}
+
+// directory compares two directories by their names; "" is none.
+func (c *comparing) directory(ctx context.Context, dir, old, changed string) error {
+	before, after, err := c.twoTrees(ctx, dir, old, changed, true)
+	whole := err == nil
+	if !whole {
+		if !c.deep || !errors.Is(err, errTruncated) {
+			return err
+		}
+		if before, after, err = c.twoTrees(ctx, dir, old, changed, false); err != nil {
+			return err
+		}
+	}
+	list, below, err := compareTrees(dir, before, after)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	slices.SortFunc(list, func(a, b change) int { return cmp.Compare(a.path, b.path) })
-	return list, nil
-}
-
-// changesIn compares two directories by their names; "" is none.
-func (s *source) changesIn(ctx context.Context, dir, old, changed string, deep bool) ([]change, error) {
-	before, after, err := s.twoTrees(ctx, old, changed, true)
-	if err == nil {
-		list, _ := compareTrees(dir, before, after)
-		return list, nil
+	if c.room -= 1 + len(list); c.room < 0 {
+		return fmt.Errorf("more than %d files or directories differ", maxChanges)
 	}
-	if !deep || !errors.Is(err, errTruncated) {
-		return nil, err
+	if c.list = append(c.list, list...); whole {
+		return nil
 	}
-	if before, after, err = s.twoTrees(ctx, old, changed, false); err != nil {
-		return nil, err
-	}
-	list, below := compareTrees(dir, before, after)
 	for _, d := range below { // one after the other: the next may not be affordable
-		if s.budget.left() <= reservedCalls {
-			return nil, fmt.Errorf("the %d calls that one review may make don't suffice: %w", s.budget.most, errTruncated)
+		if c.budget.left() <= reservedCalls {
+			return fmt.Errorf("the %d calls that one review may make don't suffice: %w", c.budget.most, errTruncated)
 		}
-		more, err := s.changesIn(ctx, d.path, d.old.sha, d.new.sha, deep)
-		if err != nil {
-			return nil, err
+		if err := c.directory(ctx, d.path, d.old.sha, d.new.sha); err != nil {
+			return err
 		}
-		list = append(list, more...)
 	}
-	return list, nil
+	return nil
 }
 
-func (s *source) twoTrees(ctx context.Context, old, changed string, recursive bool) (before, after *tree, err error) {
+func (s *source) twoTrees(ctx context.Context, dir, old, changed string, recursive bool) (before, after *tree, err error) {
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() (err error) { before, err = s.readTree(ctx, old, recursive); return err })
-	g.Go(func() (err error) { after, err = s.readTree(ctx, changed, recursive); return err })
+	g.Go(func() (err error) { before, err = s.readTree(ctx, dir, old, recursive); return err })
+	g.Go(func() (err error) { after, err = s.readTree(ctx, dir, changed, recursive); return err })
 	return before, after, g.Wait()
 }
 
-// readTree lists a directory by its name, or a commit's; recursive includes
-// those below.
-func (s *source) readTree(ctx context.Context, sha string, recursive bool) (*tree, error) {
+// readTree lists a directory by its name, or the root by a commit's; recursive
+// includes those below.
+func (s *source) readTree(ctx context.Context, dir, sha string, recursive bool) (*tree, error) {
 	if sha == "" || sha == emptyTree {
 		return &tree{}, nil
 	}
@@ -95,21 +114,31 @@ func (s *source) readTree(ctx context.Context, sha string, recursive bool) (*tre
 		r.query = url.Values{"recursive": {"1"}}
 	}
 	t := new(tree)
+	if dir != "" {
+		t.asked = sha
+	}
 	if _, err := s.client.do(ctx, s.target, r, asJSON(t)); err != nil {
 		return nil, err
 	}
-	if t.Truncated {
+	if *t.Truncated {
 		return nil, errTruncated
 	}
 	return t, nil
 }
 
 // compareTrees lists what differs between two lists of one directory, and the
-// directories in them that differ.
-func compareTrees(dir string, before, after *tree) (list, below []change) {
-	old := make(map[string]treeItem, len(before.Entries))
+// directories in them that differ. Paths are told apart as GitHub writes them,
+// which may take two that are not UTF-8 for one.
+func compareTrees(dir string, before, after *tree) (list, below []change, err error) {
+	old, changed := make(map[string]treeItem, len(before.Entries)), make(map[string]treeItem, len(after.Entries))
 	for _, e := range before.Entries {
 		old[e.Path] = e
+	}
+	for _, e := range after.Entries {
+		changed[e.Path] = e
+	}
+	if len(old) < len(before.Entries) || len(changed) < len(after.Entries) {
+		return nil, nil, errors.New("a path stands twice in GitHub's trees")
 	}
 	add := func(name string, a, b treeItem) {
 		c := change{path: path.Join(dir, name), old: a.leaf(), new: b.leaf()}
@@ -120,15 +149,15 @@ func compareTrees(dir string, before, after *tree) (list, below []change) {
 			below = append(below, d)
 		}
 	}
-	for _, e := range after.Entries {
-		add(e.Path, old[e.Path], e)
-		delete(old, e.Path)
+	for name, e := range changed {
+		add(name, old[name], e)
+		delete(old, name)
 	}
 	for name, e := range old {
 		add(name, e, treeItem{})
 	}
 	slices.SortFunc(below, func(a, b change) int { return cmp.Compare(a.path, b.path) })
-	return list, below
+	return list, below, nil
 }
 
 // unlisted takes what GitHub's list has out of the changes. It is an error if
@@ -216,7 +245,7 @@ func (c change) file(index int) (normalize.ChangedFile, *gap) {
 // submodule gives a file git's words for the commit of another repository. What
 // it was or becomes beside that is not compared.
 func (c change) submodule(f normalize.ChangedFile, index int) (normalize.ChangedFile, *gap) {
-	if c.old.kind() != c.new.kind() && c.old != (leaf{}) && c.new != (leaf{}) {
+	if !c.onlySubmodule() {
 		return f, &gap{file: index, old: c.old.sha, new: c.new.sha}
 	}
 	words := func(l leaf) []byte {
@@ -227,4 +256,11 @@ func (c change) submodule(f normalize.ChangedFile, index int) (normalize.Changed
 	}
 	f.Patch, f.Additions, f.Deletions = diffLines(words(c.old), words(c.new))
 	return f, nil
+}
+
+// onlySubmodule reports whether the path names a submodule, or nothing, before
+// and after.
+func (c change) onlySubmodule() bool {
+	is := func(l leaf) bool { return l == (leaf{}) || l.mode == modeSubmodule }
+	return is(c.old) && is(c.new)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/google/go-github/v60/github"
 
@@ -21,6 +22,8 @@ type partial struct {
 	// in words.
 	cut   bool
 	limit string
+	// doubt says that GitHub may not have counted the lines of all that it lists.
+	doubt bool
 	total int // how many there are, or 0 if GitHub doesn't say
 	head  string
 	base  func(context.Context) (string, error) // where the change begins
@@ -31,7 +34,7 @@ type partial struct {
 // calls enough, and has git fetch the whole change where there are not. What is
 // not known after that is said.
 func (s *source) complete(ctx context.Context, p partial) (normalize.Files, error) {
-	gaps := omitted(p.listed)
+	gaps := omitted(p.listed, p.doubt)
 	if !p.cut && len(gaps) == 0 {
 		return p.files, nil
 	}
@@ -42,19 +45,28 @@ func (s *source) complete(ctx context.Context, p partial) (normalize.Files, erro
 		if !isNotFound(err) {
 			return normalize.Files{}, err
 		}
-		gaps = nil // nobody knows what was before, and normalize says what is missing
+		// Nobody knows what was before. Normalize says what is missing by the counts.
+		gaps = slices.DeleteFunc(gaps, func(g gap) bool { return g.counted })
 	}
+	gaps, err := s.tellSubmodules(ctx, p, gaps)
+	if err != nil {
+		return normalize.Files{}, err
+	}
+	var noFetch error
 	if !s.affordable(gaps) {
 		base, err := p.base(ctx)
 		if err != nil {
 			return normalize.Files{}, err
 		}
-		if all, err := s.fetchChange(ctx, p, ends{base, p.head}); err == nil {
+		all, err := s.fetchChange(ctx, p, ends{base, p.head})
+		if err == nil {
 			return all, nil
 		}
+		noFetch = err
 	}
-	// What stays without lines has counts, by which it is missed.
-	_, err := s.fillIn(ctx, p.files.Files, gaps)
+	unread, err := s.fillIn(ctx, p.files.Files, gaps)
+	// What stays without lines and has counts is missed by those.
+	p.files.Incomplete = append(p.files.Incomplete, unseen("GitHub shows a part of the diff", p.files.Files, gaps, unread, noFetch)...)
 	return p.files, err
 }
 
@@ -108,7 +120,7 @@ func (s *source) addUnlisted(ctx context.Context, p partial, e ends, deep bool) 
 	if err != nil {
 		return nil, nil, err
 	}
-	gaps := omitted(p.listed)
+	gaps := withoutSubmodules(omitted(p.listed, p.doubt), p.files.Files, changes)
 	old := make(map[string]string, len(changes))
 	for _, c := range changes {
 		old[c.path] = c.old.sha
@@ -137,6 +149,13 @@ func (s *source) fillUnlisted(ctx context.Context, p partial, all []normalize.Ch
 	if err != nil {
 		return normalize.Files{}, err
 	}
+	out.Incomplete = append(out.Incomplete, unseen(p.limit, all, gaps, unread, noFetch)...)
+	return out, nil
+}
+
+// unseen says of how many files, of which GitHub doesn't tell how many lines they
+// have, none is known.
+func unseen(limit string, files []normalize.ChangedFile, gaps []gap, unread map[int]string, noFetch error) []pipeline.Incompleteness {
 	first, n := -1, 0
 	for _, g := range gaps {
 		if _, missing := unread[g.file]; missing && !g.counted {
@@ -145,14 +164,14 @@ func (s *source) fillUnlisted(ctx context.Context, p partial, all []normalize.Ch
 			}
 		}
 	}
-	if n > 0 {
-		why := fmt.Sprintf("%s, and of %d others no line was read: %s", p.limit, n, unread[first])
-		if noFetch != nil {
-			why += "; " + words(noFetch)
-		}
-		out.Incomplete = append(out.Incomplete, pipeline.Incompleteness{What: "patch", Path: all[first].Path, Gating: true, Why: why})
+	if n == 0 {
+		return nil
 	}
-	return out, nil
+	why := fmt.Sprintf("%s, and of %d others no line was read: %s", limit, n, unread[first])
+	if noFetch != nil {
+		why += "; " + words(noFetch)
+	}
+	return []pipeline.Incompleteness{{What: "patch", Path: files[first].Path, Gating: true, Why: why}}
 }
 
 // paths counts the paths that a change touches. GitHub may take two of them for

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -27,6 +29,12 @@ const (
 	maxDiffLines = 1_000_000
 	// filesAtOnce is how many files' contents are held at a time.
 	filesAtOnce = 2
+	// crowdedLines and crowdedBytes are half of what GitHub shows of one answer's
+	// files together. Of the files beyond that it tells neither lines nor how many
+	// there are, and so nothing tells them from binary ones:
+	// https://github.com/orgs/community/discussions/213491
+	crowdedLines = 10_000
+	crowdedBytes = 512 << 10
 	// reservedCalls are kept for the rest of the review: commits, comments and
 	// files that agents read.
 	reservedCalls = 50
@@ -39,18 +47,41 @@ type gap struct {
 	old, new string
 	// counted says that GitHub told how many lines changed.
 	counted bool
+	lost    bool // what was before was not found
+}
+
+// crowded reports whether the files of one answer have so many lines that there
+// may be files which GitHub doesn't count the lines of.
+func crowded(answer []*github.CommitFile) bool {
+	lines, size := 0, 0
+	for _, f := range answer {
+		lines += strings.Count(f.GetPatch(), "\n")
+		size += len(f.GetPatch())
+	}
+	return lines > crowdedLines || size > crowdedBytes
+}
+
+// undercounted reports whether the listed files have fewer lines than the pull
+// request.
+func undercounted(listed []*github.CommitFile, p *github.PullRequest) bool {
+	added, removed := 0, 0
+	for _, f := range listed {
+		added += f.GetAdditions()
+		removed += f.GetDeletions()
+	}
+	return added < p.GetAdditions() || removed < p.GetDeletions()
 }
 
 // omitted lists the files of which GitHub leaves out the diff: it is too long,
-// or those of all files are. The contents before are filled in where they are
-// known without asking.
-func omitted(listed []*github.CommitFile) []gap {
+// or those of all files are. With doubt set they include those that it counts no
+// lines of. The contents before are filled in where they are known without asking.
+func omitted(listed []*github.CommitFile, doubt bool) []gap {
 	var gaps []gap
 	for i, f := range listed {
-		if f.GetPatch() != "" || f.GetChanges() == 0 || !shaPattern.MatchString(f.GetSHA()) {
+		if f.GetPatch() != "" || f.GetChanges() == 0 && !doubt || !shaPattern.MatchString(f.GetSHA()) {
 			continue
 		}
-		g := gap{file: i, new: f.GetSHA(), counted: true}
+		g := gap{file: i, new: f.GetSHA(), counted: f.GetChanges() > 0}
 		if pipeline.FileStatus(f.GetStatus()) == pipeline.FileRemoved {
 			g.old, g.new = g.new, ""
 		}
@@ -62,8 +93,9 @@ func omitted(listed []*github.CommitFile) []gap {
 // findOld fills in what the omitted files were before, if they were.
 func (s *source) findOld(ctx context.Context, listed []*github.CommitFile, gaps []gap, base func(context.Context) (string, error)) error {
 	var which []int
-	for _, g := range gaps {
-		if g.new != "" && pipeline.FileStatus(listed[g.file].GetStatus()) != pipeline.FileAdded {
+	for i := range gaps {
+		g := &gaps[i]
+		if g.lost = g.new != "" && pipeline.FileStatus(listed[g.file].GetStatus()) != pipeline.FileAdded; g.lost {
 			which = append(which, g.file)
 		}
 	}
@@ -79,18 +111,61 @@ func (s *source) findOld(ctx context.Context, listed []*github.CommitFile, gaps 
 		return err
 	}
 	for i := range gaps {
-		if g := &gaps[i]; g.old == "" {
+		if g := &gaps[i]; g.lost {
 			g.old = before[pathBefore(listed[g.file])]
+			g.lost = g.old == ""
 		}
 	}
 	return nil
+}
+
+// tellSubmodules gives files that are submodules git's words for them, and
+// returns the other gaps. Their names are no contents to be read. Where GitHub
+// doesn't list the trees they stay gaps.
+func (s *source) tellSubmodules(ctx context.Context, p partial, gaps []gap) ([]gap, error) {
+	may := func(g gap) bool { f := &p.files.Files[g.file]; return f.Additions <= 1 && f.Deletions <= 1 }
+	if !slices.ContainsFunc(gaps, may) {
+		return gaps, nil
+	}
+	base, err := p.base(ctx)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := s.changes(ctx, ends{base, p.head}, false)
+	if err != nil && !isPartial(err) {
+		return nil, err
+	}
+	return withoutSubmodules(gaps, p.files.Files, changes), nil
+}
+
+// withoutSubmodules is tellSubmodules for known changes.
+func withoutSubmodules(gaps []gap, files []normalize.ChangedFile, changes []change) []gap {
+	at := make(map[string]change, len(changes))
+	for _, c := range changes {
+		at[c.path] = c
+	}
+	return slices.DeleteFunc(gaps, func(g gap) bool {
+		f := &files[g.file]
+		c, found := at[f.Path]
+		if !found || !c.onlySubmodule() {
+			return false
+		}
+		told, _ := c.file(g.file)
+		if g.counted && (told.Additions != f.Additions || told.Deletions != f.Deletions) {
+			return false // it is another that GitHub counted
+		}
+		f.Patch, f.Additions, f.Deletions, f.Binary = told.Patch, told.Additions, told.Deletions, false
+		return true
+	})
 }
 
 // blobsOf counts the contents that filling the gaps takes.
 func blobsOf(gaps []gap) int {
 	names := map[string]bool{}
 	for _, g := range gaps {
-		names[g.old], names[g.new] = true, true
+		if g.old != g.new {
+			names[g.old], names[g.new] = true, true
+		}
 	}
 	delete(names, "")
 	delete(names, emptyBlob)
@@ -125,7 +200,12 @@ func (s *source) fillIn(ctx context.Context, files []normalize.ChangedFile, gaps
 var newline = []byte{'\n'}
 
 func (s *source) fill(ctx context.Context, f *normalize.ChangedFile, g gap, made *atomic.Int64) (why string, err error) {
-	if made.Load() > maxMade {
+	switch {
+	case g.old == g.new: // it was moved, or changed in mode
+		return "", nil
+	case g.lost && !g.counted: // else the counts tell
+		return "what it was before was not found", nil
+	case made.Load() > maxMade:
 		return fmt.Sprintf("the diffs come to more than %d MB", maxMade>>20), nil
 	}
 	var old, changed []byte
@@ -153,11 +233,12 @@ func (s *source) fill(ctx context.Context, f *normalize.ChangedFile, g gap, made
 		return "its contents are not those that GitHub counted the lines of", nil
 	}
 	made.Add(int64(len(patch)))
-	f.Patch, f.Additions, f.Deletions = patch, added, removed
+	f.Patch, f.Additions, f.Deletions, f.Binary = patch, added, removed, false
 	return "", nil
 }
 
-// content reads a file's text by its name, or says in words why not.
+// content reads a file's text by its name, or says in words why not. Of a large
+// binary it is the beginning.
 func (s *source) content(ctx context.Context, sha string) (text []byte, why string, err error) {
 	if sha == "" || sha == emptyBlob {
 		return nil, "", nil
@@ -169,7 +250,7 @@ func (s *source) content(ctx context.Context, sha string) (text []byte, why stri
 	var host *review.HostError
 	var a *answerError
 	switch {
-	case err == nil && len(text) > maxBlob, errors.As(err, &a) && a.tooLarge:
+	case err == nil && len(text) > maxBlob && !isBinary(text), errors.As(err, &a) && a.tooLarge:
 		return nil, fmt.Sprintf("it is larger than %d MB", maxBlob>>20), nil
 	case errors.As(err, &host) && (host.Kind == review.HostNotFound || host.Kind == review.HostBudget):
 		return nil, "its content can't be read", nil

@@ -35,7 +35,7 @@ func (s *groupSource) PullRequest(ctx context.Context) (normalize.PullRequest, e
 	out.Head = pipeline.Head{Ref: branch(t.HeadRef), SHA: t.HeadSHA, Repository: out.Repository.FullName()}
 	out.Draft = false
 	out.Commits = diff.GetTotalCommits()
-	if len(diff.Files) < maxCompareFiles {
+	if len(diff.Files) < maxCompareFiles && !crowded(diff.Files) {
 		out.Totals = totals(changedFiles(diff.Files))
 		return out, nil
 	}
@@ -103,7 +103,7 @@ func (s *groupSource) readFiles(ctx context.Context) (normalize.Files, error) {
 	part := partial{
 		listed: diff.Files, files: normalize.Files{Files: changedFiles(diff.Files), HeadSHA: s.target.HeadSHA},
 		cut: len(diff.Files) >= maxCompareFiles, limit: "GitHub compares at most 300 files",
-		head: s.target.HeadSHA, base: s.mergeBase,
+		doubt: crowded(diff.Files), head: s.target.HeadSHA, base: s.mergeBase,
 	}
 	if err := s.lookInto(ctx, part.listed, part.files.Files, s.tip, s.mergeBase); err != nil {
 		return normalize.Files{}, err

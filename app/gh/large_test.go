@@ -1,10 +1,11 @@
 package gh
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -77,33 +78,24 @@ func TestWhatGitHubLeavesOut(t *testing.T) {
 	want := shownFiles(all)
 	few := func(l *ghtest.Limits) { l.PullFiles = 7 }
 	for name, tt := range map[string]struct {
-		limits    func(*ghtest.Limits)
-		calls     int
-		most      int // calls that it may take
-		git       bool
-		submodule bool // that it stays unknown
+		limits func(*ghtest.Limits)
+		calls  int
+		most   int // calls that it may take
+		git    bool
 	}{
-		"no diffs":                    {func(l *ghtest.Limits) { l.PatchLines = 1 }, 0, 80, false, true},
-		"no diffs, few calls":         {func(l *ghtest.Limits) { l.PatchLines = 1 }, 80, 20, true, false},
-		"few files":                   {few, 0, 80, false, false},
-		"few files, few calls":        {few, 80, 20, true, false},
-		"few files and a cut tree":    {func(l *ghtest.Limits) { l.PullFiles, l.TreeEntries = 7, 30 }, 0, 20, true, false},
-		"few files and no diffs":      {func(l *ghtest.Limits) { l.PullFiles, l.PatchLines = 7, 1 }, 0, 90, false, true},
-		"few files, diffs, and calls": {func(l *ghtest.Limits) { l.PullFiles, l.PatchLines = 7, 1 }, 70, 20, true, false},
+		"no diffs":                    {func(l *ghtest.Limits) { l.PatchLines = 1 }, 0, 80, false},
+		"no diffs, few calls":         {func(l *ghtest.Limits) { l.PatchLines = 1 }, 80, 20, true},
+		"few files":                   {few, 0, 80, false},
+		"few files, few calls":        {few, 80, 20, true},
+		"few files and a cut tree":    {func(l *ghtest.Limits) { l.PullFiles, l.TreeEntries = 7, 30 }, 0, 20, true},
+		"few files and no diffs":      {func(l *ghtest.Limits) { l.PullFiles, l.PatchLines = 7, 1 }, 0, 90, false},
+		"few files, diffs, and calls": {func(l *ghtest.Limits) { l.PullFiles, l.PatchLines = 7, 1 }, 70, 20, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, p := largeWorld(t, tt.limits)
 			w.client = w.newClient(func(c *Config) { c.CallsPerReview = tt.calls })
 			got, src := w.facts(w.target(p))
-			want := want
-			if tt.submodule { // its two names are no contents, and GitHub shows them
-				if len(got.Incomplete) != 1 || got.Incomplete[0].Path != "g/sub" {
-					t.Errorf("incomplete: %+v", got.Incomplete)
-				}
-				want = slices.Clone(want)
-				i := slices.IndexFunc(want, func(f string) bool { return strings.Contains(f, "g/sub") })
-				want[i], _, _ = strings.Cut(want[i], "@@")
-			} else if len(got.Incomplete) > 0 {
+			if len(got.Incomplete) > 0 {
 				t.Errorf("incomplete: %+v", got.Incomplete)
 			}
 			if diff := cmp.Diff(want, shownFiles(got)); diff != "" {
@@ -320,6 +312,183 @@ func TestGitRoot(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s: %q, want %q", api, got, want)
+		}
+	}
+}
+
+// A submodule that was added or removed is told as one that changed, and a file
+// of one line is none.
+func TestSubmodulesWhoseDiffsAreLeftOut(t *testing.T) {
+	limits := ghtest.GitHubLimits()
+	limits.PatchLines = 1
+	sub := func(digit string) string { return ghtest.Submodule(strings.Repeat(digit, 40)) }
+	for _, listed := range []int{3000, 3} {
+		limits.PullFiles = listed
+		w := newWorld(t, ghtest.Options{Limits: &limits})
+		w.repo.Commit("main", ghtest.Files{"gone": sub("1"), "moves": sub("2"), "file.txt": "a\n"}, "start")
+		p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"gone": ghtest.Gone, "moves": sub("3"), "new": sub("4"), "file.txt": "b\n", "one.txt": "c\n"}})
+		f, _ := w.facts(w.target(p))
+		got := strings.Join(shownFiles(f), "")
+		for _, line := range []string{"-Subproject commit 111", "-Subproject commit 222", "+Subproject commit 333", "+Subproject commit 444", "-a\n+b\n", "+c\n"} {
+			if strings.Count(got, line) != 1 {
+				t.Errorf("%d listed: %q is not shown once:\n%s", listed, line, got)
+			}
+		}
+		if len(f.Files) != 5 || len(f.Incomplete) > 0 {
+			t.Errorf("%d listed: %d files, incomplete %+v", listed, len(f.Files), f.Incomplete)
+		}
+	}
+}
+
+// Directories that hold one another, of which a few objects make millions, are
+// not followed to their end: what was not found is said.
+func TestTreesWithoutEnd(t *testing.T) {
+	const levels, wide = 6, 30
+	name := func(level int) string { return fmt.Sprintf("%040x", level+1) }
+	w, p := largeWorld(t, func(l *ghtest.Limits) { l.PullFiles = 7 })
+	w.hub.On("GET /{owner}/{repo}/info/refs", func(x *ghtest.Exchange) { x.Fail(403, "no git here") })
+	w.hub.On(routeTrees, func(x *ghtest.Exchange) {
+		sha := x.Params["tree_sha"]
+		level, _ := strconv.ParseInt(sha, 16, 64)
+		if level > levels { // the commits' own
+			level = 0
+		}
+		entry := fmt.Sprintf(`"mode":"040000","type":"tree","sha":"%s"}`, name(int(level)))
+		if level == levels || sha == p.BaseSHA() {
+			entry = fmt.Sprintf(`"mode":"100644","type":"blob","sha":"%s"}`, strings.Repeat("b", 40))
+		}
+		entries := make([]string, wide)
+		for i := range entries {
+			entries[i] = fmt.Sprintf(`{"path":"d%d",%s`, i, entry)
+		}
+		cut := x.Query.Has("recursive") && level < levels
+		x.Fail(200, "") // which answers in GitHub's place
+		x.Proceed().Body = fmt.Appendf(nil, `{"sha":"%s","truncated":%t,"tree":[%s]}`, sha, cut, strings.Join(entries, ","))
+	})
+	files, err := w.client.Source(w.target(p)).Files(t.Context())
+	if err != nil || len(files.Incomplete) != 1 || !files.Incomplete[0].Gating || !strings.Contains(files.Incomplete[0].Why, "more than 100000 files or directories") {
+		t.Errorf("incomplete %+v, %v", files.Incomplete, err)
+	}
+}
+
+// A list of a directory that is another's, or lacks what it must have, is no
+// directory without changes.
+func TestDirectoriesThatAreNotWhole(t *testing.T) {
+	for name, change := range map[string]func(sha string) string{
+		"nothing in it": func(sha string) string { return `{"sha":"` + sha + `","truncated":false,"tree":[]}` },
+		"another": func(string) string {
+			return `{"sha":"` + strings.Repeat("c", 40) + `","truncated":false,"tree":[{"path":"a","mode":"100644","type":"blob","sha":"` + strings.Repeat("b", 40) + `"}]}`
+		},
+		"not said how much": func(sha string) string {
+			return `{"sha":"` + sha + `","tree":[{"path":"a","mode":"100644","type":"blob","sha":"` + strings.Repeat("b", 40) + `"}]}`
+		},
+		"entries of no kind": func(sha string) string { return `{"sha":"` + sha + `","truncated":false,"tree":[{"path":"a"}]}` },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, p := largeWorld(t, func(l *ghtest.Limits) { l.PullFiles, l.TreeEntries = 7, 30 })
+			w.hub.On("GET /{owner}/{repo}/info/refs", func(x *ghtest.Exchange) { x.Fail(403, "no git here") })
+			below := map[string]bool{}
+			w.hub.On(routeTrees, func(x *ghtest.Exchange) {
+				sha := x.Params["tree_sha"]
+				if below[sha] {
+					x.Proceed().Body = []byte(change(sha))
+					return
+				}
+				var list tree
+				if err := json.Unmarshal(x.Proceed().Body, &list); err != nil {
+					t.Error(err)
+				}
+				for _, e := range list.Entries {
+					below[e.SHA] = e.Type == "tree" && e.Path == "p"
+				}
+			})
+			files, err := w.client.Source(w.target(p)).Files(t.Context())
+			if err == nil && len(files.Incomplete) == 0 {
+				t.Errorf("read as %d whole files", len(files.Files))
+			}
+		})
+	}
+}
+
+// Paths that are one as UTF-8 may hide one another in a list: git tells them
+// apart, and one that the facts can't hold is said to be missing.
+func TestPathsThatAreNotUTF8(t *testing.T) {
+	w := newWorld(t, ghtest.Options{Limits: &ghtest.Limits{PullFiles: 1}})
+	w.repo.Commit("main", ghtest.Files{"a\xff.go": "package a\n", "a\xfe.go": "package b\n"}, "start")
+	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a\xff.go": "package c\n", "a\xfe.go": "package d\n", "b.go": "package e\n"}})
+	f, _ := w.facts(w.target(p))
+	if n := len(w.hub.CallsTo("POST /{owner}/{repo}/git-upload-pack")); n != 2 || len(f.Files) != 2 || len(f.Incomplete) != 1 || !f.Incomplete[0].Gating {
+		t.Errorf("%d fetches, %d files, incomplete %+v", n, len(f.Files), f.Incomplete)
+	}
+}
+
+// Files whose lines GitHub doesn't even count, since it shows enough of others,
+// look like binary ones. They are read, and what can't be read is said.
+func TestLinesThatGitHubDoesNotCount(t *testing.T) {
+	all, p := largeWorld(t, nil)
+	whole, _ := all.facts(all.target(p))
+	uncounted := func(l *ghtest.Limits) { l.AnswerLines = 1 }
+	for name, tt := range map[string]struct {
+		calls int
+		git   bool
+		blobs int // status of the contents, where they can't be read
+		trees int // likewise of the trees
+		says  string
+	}{
+		"by contents":              {300, false, 0, 0, ""},
+		"by git":                   {80, true, 0, 0, ""},
+		"neither":                  {70, false, 0, 0, "no line was read"},
+		"no contents":              {300, false, 404, 0, "no line was read"},
+		"nobody knows what it was": {300, false, 0, 404, "what it was before was not found"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, p := largeWorld(t, uncounted)
+			w.client = w.newClient(func(c *Config) { c.CallsPerReview = tt.calls })
+			if !tt.git {
+				w.hub.On("GET /{owner}/{repo}/info/refs", func(x *ghtest.Exchange) { x.Fail(403, "no git here") })
+			}
+			for route, status := range map[string]int{"GET /repos/{owner}/{repo}/git/blobs/{file_sha}": tt.blobs, routeTrees: tt.trees} {
+				if status != 0 {
+					w.hub.On(route, func(x *ghtest.Exchange) { x.Fail(status, "no") })
+				}
+			}
+			f, _ := w.facts(w.target(p))
+			if tt.says == "" {
+				if diff := cmp.Diff(shownFiles(whole), shownFiles(f)); diff != "" || len(f.Incomplete) > 0 {
+					t.Errorf("incomplete %+v, files (-want +got):\n%s", f.Incomplete, diff)
+				}
+				return
+			}
+			said := false
+			for _, i := range f.Incomplete {
+				said = said || i.Gating && strings.Contains(i.Why, tt.says)
+			}
+			if !said {
+				t.Errorf("incomplete %+v", f.Incomplete)
+			}
+		})
+	}
+}
+
+// So they are where GitHub has no sums to tell by: in a list that is cut, and in a
+// merge group. Of a large binary no more than its beginning is looked at.
+func TestLinesThatGitHubDoesNotCountBySums(t *testing.T) {
+	limits := ghtest.GitHubLimits()
+	limits.AnswerLines, limits.PullFiles = 12_000, 4
+	w := newWorld(t, ghtest.Options{Limits: &limits})
+	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{
+		"a.txt": strings.Repeat("A line.\n", 11_000), "b": strings.Repeat("Not shown.\n", 2_000), "c.bin": "\x00" + strings.Repeat("c", maxBlob+5), "d.txt": "short\n", "e.txt": "more\n",
+	}})
+	group := w.target(p)
+	g := w.repo.MergeGroup(p)
+	group.Kind, group.HeadSHA, group.BaseSHA, group.HeadRef = review.TargetGroup, g.HeadSHA, g.BaseSHA, g.HeadRef
+	for _, target := range []review.Target{w.target(p), group} {
+		f, _ := w.facts(target)
+		if len(f.Files) != 5 || len(f.Incomplete) > 0 || f.Totals.Additions != 13_002 {
+			t.Fatalf("%s: %d files, incomplete %+v, %+v", target.Kind, len(f.Files), f.Incomplete, f.Totals)
+		}
+		if b, c := f.Files[1], f.Files[2]; b.Additions != 2000 || len(b.Hunks) != 1 || b.Binary || !c.Binary {
+			t.Errorf("%s: %s +%d binary %t; %s binary %t", target.Kind, b.Path, b.Additions, b.Binary, c.Path, c.Binary)
 		}
 	}
 }

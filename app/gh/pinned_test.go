@@ -265,7 +265,7 @@ func TestBudget(t *testing.T) {
 		case strings.HasSuffix(r.URL.Path, "/files"):
 			return reply(200, "["+strings.Join(files, ",")+"]")
 		case strings.Contains(r.URL.Path, "/trees/"):
-			return reply(200, `{"tree":[]}`)
+			return reply(200, `{"tree":[],"truncated":false}`)
 		case strings.HasSuffix(r.URL.Path, "/commits"):
 			return reply(200, "[]")
 		}

@@ -40,7 +40,7 @@ func (s *source) OtherRuns(ctx context.Context, commit string) ([]codescanning.R
 			}
 			runs = append(runs, codescanning.Run{
 				ID: c.GetID(), Name: part(c.GetName()), App: part(c.GetApp().GetSlug()),
-				Completed: c.GetStatus() == "completed", Annotations: c.GetOutput().GetAnnotationsCount(),
+				Completed: c.GetStatus() == "completed", Cut: codescanning.CutShort(c.GetConclusion()), Annotations: c.GetOutput().GetAnnotationsCount(),
 			})
 		}
 	}

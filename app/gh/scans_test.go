@@ -24,13 +24,13 @@ func TestOtherRuns(t *testing.T) {
 	note := ghtest.Annotation{Path: "a.txt", StartLine: 1, EndLine: 1, Level: "notice", Message: "m"}
 	w.repo.OtherCheck("ci", "lint", p.HeadSHA(), "failure", note)
 	again := w.repo.OtherCheck("ci", "lint", p.HeadSHA(), "success", note, note)
-	other := w.repo.OtherCheck("scanner", "lint", p.HeadSHA(), "neutral")
+	other := w.repo.OtherCheck("scanner", "lint", p.HeadSHA(), "timed_out")
 	open := w.repo.StartOtherCheck("ci", "build", p.HeadSHA())
 	src := w.client.Source(w.target(p))
 	got, err := src.OtherRuns(t.Context(), p.HeadSHA())
 	w.must(err)
 	want := []codescanning.Run{
-		{ID: open.ID, Name: "build", App: "ci"}, {ID: other.ID, Name: "lint", App: "scanner", Completed: true},
+		{ID: open.ID, Name: "build", App: "ci"}, {ID: other.ID, Name: "lint", App: "scanner", Completed: true, Cut: true},
 		{ID: again.ID, Name: "lint", App: "ci", Completed: true, Annotations: 2},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

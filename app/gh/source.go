@@ -120,6 +120,7 @@ func (s *pullSource) Files(ctx context.Context) (normalize.Files, error) {
 	}
 	part.head, part.total = p.GetHead().GetSHA(), p.GetChangedFiles()
 	part.cut = part.total > len(part.listed)
+	part.doubt = slices.ContainsFunc(all, func(page fileList) bool { return crowded(page) }) || !part.cut && undercounted(part.listed, p)
 	part.limit = fmt.Sprintf("GitHub lists %d of %d changed files", len(part.listed), part.total)
 	if part.files.HeadSHA != "" && part.files.HeadSHA != part.head {
 		return part.files, nil // of another head, which is seen later

@@ -93,7 +93,7 @@ func (s *source) before(ctx context.Context, listed []*github.CommitFile, which 
 			shas[e.Path] = e.SHA
 		}
 	}
-	if t.Truncated {
+	if *t.Truncated {
 		return shas, s.beforeOneByOne(ctx, commit, shas)
 	}
 	return shas, nil
@@ -140,8 +140,11 @@ func (s *source) blobAt(ctx context.Context, commit, path string) (string, error
 
 // tree is git's list of the files at a commit, or of one directory.
 type tree struct {
+	SHA       string     `json:"sha"`
 	Entries   []treeItem `json:"tree"`
-	Truncated bool       `json:"truncated"`
+	Truncated *bool      `json:"truncated"`
+
+	asked string // its SHA, where it was asked for by that and not by a commit's
 }
 
 // treeItem is an entry of a tree; its path is relative to that.
@@ -168,7 +171,16 @@ func (e treeItem) directory() leaf {
 	return leaf{sha: e.SHA}
 }
 
-func (t *tree) whole() error { return wholeIf(t.Entries != nil) }
+// whole refuses an answer about another tree, and a directory without entries:
+// but for the root git has no way to keep one.
+func (t *tree) whole() error {
+	return errors.Join(
+		wholeIf(t.Entries != nil && t.Truncated != nil && (t.asked == "" || t.SHA == t.asked && len(t.Entries) > 0)),
+		wholeList(t.Entries, func(e treeItem) bool {
+			return e.Path != "" && e.Mode != "" && e.Type != "" && shaPattern.MatchString(e.SHA)
+		}),
+	)
+}
 
 // entryAnswer is a single file.
 type entryAnswer struct {

@@ -34,6 +34,18 @@ func hideDiffs(x *ghtest.Exchange) {
 	r.Header.Del("Content-Length")
 }
 
+// hideSums takes those lines from the pull request's sums too.
+func hideSums(x *ghtest.Exchange) {
+	r := x.Proceed()
+	var pull map[string]any
+	if json.Unmarshal(r.Body, &pull) != nil {
+		return
+	}
+	pull["additions"], pull["deletions"] = 0, 0
+	r.Body, _ = json.Marshal(pull)
+	r.Header.Del("Content-Length")
+}
+
 // TestFilesWithoutLines tells files whose lines nobody sees from those that
 // have none to show.
 func TestFilesWithoutLines(t *testing.T) {
@@ -69,6 +81,7 @@ func TestFilesWithoutLines(t *testing.T) {
 			// The base goes on: what the change began with is no longer there.
 			w.repo.Commit("main", ghtest.Files{"late.sh": script + "exit\n", "old/b.go": ghtest.Gone}, "later")
 			w.hub.On(routeFiles, hideDiffs)
+			w.hub.On("GET /repos/{owner}/{repo}/pulls/{n}", hideSums)
 			for range 2 {
 				src := w.client.Source(w.target(p))
 				files, err := src.Files(t.Context())

@@ -47,11 +47,11 @@ func (s signature) String() string {
 }
 
 // commit is what git would tell of a commit with the signature, without asking
-// it.
-func (s signature) commit(sha, tree, message string, parents ...string) commit {
+// it, but for its SHA.
+func (s signature) commit(tree, message string, parents ...string) commit {
 	when := time.Unix(s.When.Unix(), 0).UTC()
 	return commit{
-		SHA: sha, Tree: tree, Parents: parents, Message: strings.TrimRight(message, "\n"),
+		Tree: tree, Parents: parents, Message: strings.TrimRight(message, "\n"),
 		Name: s.Name, Email: s.Email, AuthoredAt: when, Committer: s.Name, CEmail: s.Email, CommittedAt: when,
 	}
 }
@@ -81,7 +81,7 @@ func (g *git) commitFiles(parent string, files Files, message string, who signat
 	if err != nil {
 		return "", err
 	}
-	return g.putCommit(who.commit("", tree, message, parents...), who, message)
+	return g.putCommit(who.commit(tree, message, parents...), who, message)
 }
 
 // apply makes a change in a tree. Moves come first: what they leave behind may

@@ -205,7 +205,7 @@ func (g *git) mergeCommit(a, b, message string, when time.Time) (string, error) 
 	who := signature{Name: "GitHub", Email: "noreply@github.com", When: when}
 	g.write.Lock()
 	defer g.write.Unlock()
-	return g.putCommit(who.commit("", tree, message, a, b), who, message+"\n")
+	return g.putCommit(who.commit(tree, message, a, b), who, message+"\n")
 }
 
 // entry is one entry of a tree.

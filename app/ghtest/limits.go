@@ -25,6 +25,7 @@ type Limits struct {
 	CompareFiles int // files listed of a comparison, all on its first page
 	PatchLines   int // lines of one file's diff above which its patch is left out
 	PatchBytes   int // likewise bytes
+	AnswerLines  int // lines of one answer's patches after which files have neither lines nor counts
 	DiffFiles    int // files above which the diff media type is refused
 	DiffLines    int // likewise lines
 
@@ -43,7 +44,8 @@ type Limits struct {
 
 // GitHubLimits returns the limits GitHub documents for pull requests, contents,
 // checks and rates; those of patches are its "Limits for viewing content and
-// diffs in a repository".
+// diffs in a repository", and for those of one answer together what was seen of it:
+// https://github.com/orgs/community/discussions/213491
 func GitHubLimits() Limits {
 	return Limits{
 		RequestsPerHour: 5000,
@@ -51,7 +53,7 @@ func GitHubLimits() Limits {
 		Concurrent: 100, PointsPerMinute: 900, CreationsPerMinute: 80, CreationsPerHour: 500,
 
 		PullFiles: 3000, PullCommits: 250, CompareFiles: 300,
-		PatchLines: 20000, PatchBytes: 1 << 20,
+		PatchLines: 20000, PatchBytes: 1 << 20, AnswerLines: 20000,
 		DiffFiles: 300, DiffLines: 20000,
 
 		ContentBytes: 1 << 20, DirectoryFiles: 1000, TreeEntries: 100000, TreeBytes: 7 << 20,

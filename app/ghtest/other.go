@@ -151,7 +151,11 @@ func (p *PullRequest) endAlert(number int, state, action string, sender *account
 	}
 	a := r.scanning.alerts[number-1]
 	a.State = state
-	e := r.alertEvent(action, a, sender, p.mergeRef())
+	ref := p.mergeRef()
+	if action == "closed_by_user" {
+		ref = "" // as where no analysis was
+	}
+	e := r.alertEvent(action, a, sender, ref)
 	r.s.notify()
 	r.s.mu.Unlock()
 	r.s.deliver(e)

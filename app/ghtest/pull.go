@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -292,50 +291,3 @@ func (p *PullRequest) Merge() string {
 	p.repo.moveBranch(p.repo.owner.login, p.baseRef, sha, false)
 	return sha
 }
-
-// MergeGroup is an entry of a merge queue.
-type MergeGroup struct {
-	// HeadSHA is the commit the group's checks stand on, and HeadRef its ref.
-	HeadSHA, HeadRef string
-	// BaseSHA is what it was made on.
-	BaseSHA string
-
-	repo    *Repo
-	baseRef string
-}
-
-// MergeGroup puts pull requests into the merge queue as one group and sends
-// merge_group checks_requested. The ref is named after the last of them.
-func (r *Repo) MergeGroup(pulls ...*PullRequest) *MergeGroup {
-	if len(pulls) == 0 {
-		r.s.opts.Fail("make a merge group of %s: name the pull requests", r.FullName())
-	}
-	last := pulls[len(pulls)-1]
-	base := r.Branch(last.baseRef)
-	tip := base
-	for _, p := range pulls {
-		r.s.mu.Lock()
-		when := r.s.state.nextCommit()
-		r.s.mu.Unlock()
-		merged, err := r.git.mergeCommit(tip, p.HeadSHA(), fmt.Sprintf("Merge pull request #%d from %s\n\n%s", p.Number, p.headRef, p.title), when)
-		if err != nil {
-			r.s.opts.Fail("make a merge group: %v", err)
-		}
-		tip = merged
-	}
-	g := &MergeGroup{HeadSHA: tip, BaseSHA: base, repo: r, baseRef: last.baseRef,
-		HeadRef: fmt.Sprintf("refs/heads/gh-readonly-queue/%s/pr-%d-%s", last.baseRef, last.Number, base)}
-	r.change(func() { r.branches[strings.TrimPrefix(g.HeadRef, "refs/heads/")] = tip })
-	g.send("checks_requested", nil)
-	return g
-}
-
-// Destroy takes the group out of the queue, for "merged", "invalidated" or
-// "dequeued".
-func (g *MergeGroup) Destroy(reason string) {
-	g.repo.change(func() { delete(g.repo.branches, strings.TrimPrefix(g.HeadRef, "refs/heads/")) })
-	g.send("destroyed", object{"reason": reason})
-}
-
-// CheckRuns lists the check runs on the group's head, oldest first.
-func (g *MergeGroup) CheckRuns() []CheckRun { return g.repo.CheckRuns(g.HeadSHA) }

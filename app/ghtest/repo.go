@@ -20,6 +20,7 @@ type Repo struct {
 	name          string
 	parent        *Repo // of a fork
 	defaultBranch string
+	method        MergeMethod
 	private       bool
 	archived      bool
 	noIssues      bool

@@ -117,7 +117,7 @@ func getCommit(c *call) *Response {
 		return broken(err)
 	}
 	return c.locked(func() *Response {
-		files := slicePage(first(c.s.limits.CompareFiles, len(d.Files)), d.Files, func(f fileDiff) object { return c.s.renderFile(c.repo, sha, f) })
+		files := slicePage(first(c.s.limits.CompareFiles, len(d.Files)), d.Files, c.s.filesOfAnswer(c.repo, sha))
 		return ok(c.s.renderCommit(c.repo, cm).with(object{
 			"files": files, "stats": object{"additions": d.Additions, "deletions": d.Deletions, "total": d.Additions + d.Deletions},
 		}))
@@ -181,7 +181,7 @@ func compare(c *call) *Response {
 			"commits": slicePage(p, ahead, func(cm commit) object { return s.renderCommit(c.repo, cm) }),
 		}
 		if p.number == 1 {
-			o["files"] = slicePage(first(s.limits.CompareFiles, len(d.Files)), d.Files, func(f fileDiff) object { return s.renderFile(c.repo, head, f) })
+			o["files"] = slicePage(first(s.limits.CompareFiles, len(d.Files)), d.Files, s.filesOfAnswer(c.repo, head))
 		}
 		return c.linked(ok(o), len(ahead))
 	})

@@ -127,8 +127,24 @@ func listPullFiles(c *call) *Response {
 		files = files[:c.s.limits.PullFiles]
 	}
 	return c.locked(func() *Response {
-		return listed(c, files, func(f fileDiff) object { return c.s.renderFile(p.headRepo, head, f) })
+		return listed(c, files, c.s.filesOfAnswer(p.headRepo, head))
 	})
+}
+
+// filesOfAnswer returns what writes the changed files of one answer. After so many
+// lines of patches the others look as if they had no lines.
+func (s *Server) filesOfAnswer(r *Repo, head string) func(fileDiff) object {
+	lines := 0
+	return func(f fileDiff) object {
+		if f.shown(s.limits) {
+			if over(lines+f.Lines, s.limits.AnswerLines) {
+				f.Patch, f.Additions, f.Deletions = "", 0, 0
+			} else {
+				lines += f.Lines
+			}
+		}
+		return s.renderFile(r, head, f)
+	}
 }
 
 // renderFile writes a changed file. Its patch is left out where it is too

@@ -3,6 +3,7 @@ package localgit
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -31,11 +32,14 @@ type bounds struct {
 	patches int
 	// text is how large a text may be whose lines git compares.
 	text int64
-	time time.Duration
+	// similar is what all contents may come to for git to look for files that moved
+	// and changed: that takes twice their size in memory, and minutes.
+	similar int64
+	time    time.Duration
 }
 
 // fetchBounds let a change of 100,000 files through, which comes to some 100 MB.
-var fetchBounds = bounds{bytes: 512 << 20, files: 100_000, patches: 32 << 20, text: 4 << 20, time: 3 * time.Minute}
+var fetchBounds = bounds{bytes: 512 << 20, files: 100_000, patches: 32 << 20, text: 4 << 20, similar: 32 << 20, time: 3 * time.Minute}
 
 // fetchWatch is how often the bytes are counted.
 const fetchWatch = 100 * time.Millisecond
@@ -71,12 +75,11 @@ func fetchWithin(ctx context.Context, most bounds, remote Remote, base, head str
 	if _, err := exec.LookPath("git"); err != nil {
 		return files, ErrNoGit
 	}
-	removeLeft()
-	dir, err := os.MkdirTemp("", fetchDir) // for this user alone
+	dir, drop, err := scratch()
 	if err != nil {
-		return files, fmt.Errorf("make a directory to fetch into: %w", err)
+		return files, err
 	}
-	defer func() { err = errors.Join(err, remove(dir)) }()
+	defer func() { err = errors.Join(err, drop()) }()
 	ctx, cancel := context.WithTimeoutCause(ctx, most.time, fmt.Errorf("fetching took longer than %s", most.time))
 	defer cancel()
 	f := &fetcher{most: most, remote: remote, local: &git{dir: dir, env: isolated(dir)}}
@@ -95,37 +98,6 @@ func causeOf(ctx context.Context, err error) error {
 	return err
 }
 
-// remove deletes the directory. What git started may still write for a moment.
-func remove(dir string) error {
-	var err error
-	for range 5 {
-		if err = os.RemoveAll(dir); err == nil {
-			return nil
-		}
-		time.Sleep(fetchWatch)
-	}
-	return fmt.Errorf("delete what was fetched: %w", err)
-}
-
-const (
-	// fetchDir is what directories to fetch into are called, up to the star.
-	fetchDir = "reviewgate-fetch-*"
-	// leftAfter is when such a directory is nobody's any more: that of a process
-	// that was killed.
-	leftAfter = time.Hour
-)
-
-// removeLeft deletes what killed processes left. What it can't delete is another
-// user's.
-func removeLeft() {
-	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), fetchDir)) // the pattern is well-formed
-	for _, dir := range dirs {
-		if info, err := os.Lstat(dir); err == nil && info.IsDir() && time.Since(info.ModTime()) > leftAfter {
-			_ = os.RemoveAll(dir)
-		}
-	}
-}
-
 // fetcher has a repository on this machine that holds a part of a remote one.
 type fetcher struct {
 	most   bounds
@@ -136,9 +108,19 @@ type fetcher struct {
 	shas [2]map[string]string
 }
 
+// passedOn are the variables that git is left: to find its parts, the proxy and
+// the certificates that the server uses too. The server's own hold secrets.
+var passedOn = []string{
+	"PATH", "TMPDIR", "SYSTEMROOT", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR",
+}
+
 // isolated is the environment of git without any config but the repository's.
 func isolated(dir string) []string {
-	return append(environment(os.Environ()), "HOME="+dir, "XDG_CONFIG_HOME="+dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull)
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return !slices.Contains(passedOn, strings.ToUpper(name))
+	})
+	return append(environment(env), "HOME="+dir, "XDG_CONFIG_HOME="+dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull)
 }
 
 func (f *fetcher) fetch(ctx context.Context, base, head string) (normalize.Files, error) {
@@ -159,16 +141,17 @@ func (f *fetcher) fetch(ctx context.Context, base, head string) (normalize.Files
 		return none, err
 	}
 	var texts map[string]bool
+	var size int64
 	if len(blobs) > 0 {
 		if err := f.get(ctx, blobs); err != nil {
 			return none, err
 		}
-		if texts, err = f.largeTexts(ctx, blobs); err != nil {
+		if texts, size, err = f.largeTexts(ctx, blobs); err != nil {
 			return none, err
 		}
 	}
 	args := []string{base, head}
-	if len(texts) > 0 {
+	if len(texts) > 0 || size > f.most.similar {
 		// Looking for files that moved and changed reads them, and what was read
 		// git compares however large it is.
 		args = slices.Insert(args, 0, "--find-renames=100%")
@@ -210,15 +193,18 @@ func loopback(host string) bool {
 }
 
 // wideEnv lets git ask the remote, with the token. Redirects could take that
-// elsewhere, and are not followed.
+// elsewhere, and are not followed. A private authority's certificates are those
+// that the server is given for GitHub's API.
 func wideEnv(protocol string, r Remote) []string {
-	token := base64.StdEncoding.EncodeToString([]byte("x-access-token:" + r.Token))
 	settings := [][2]string{
-		{"http." + r.URL + ".extraHeader", "Authorization: Basic " + token},
+		{"http." + r.URL + ".extraHeader", "Authorization: Basic " + basic(r.Token)},
 		{"http.followRedirects", "false"}, {"http.lowSpeedLimit", "1000"}, {"http.lowSpeedTime", "30"},
 		{"credential.helper", ""}, {"core.askPass", ""}, {"protocol.version", "2"},
 		{"transfer.fsckObjects", "true"}, {"transfer.bundleURI", "false"}, {"fetch.unpackLimit", "1"}, {"fetch.negotiationAlgorithm", "noop"},
 		{"fetch.recurseSubmodules", "false"}, {"fetch.writeCommitGraph", "false"}, {"pack.threads", "1"},
+	}
+	if file := os.Getenv("SSL_CERT_FILE"); file != "" { // which Go obeys by itself
+		settings = append(settings, [2]string{"http.sslCAInfo", file})
 	}
 	env := []string{"GIT_ALLOW_PROTOCOL=" + protocol, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(settings))}
 	for i, s := range settings {
@@ -324,13 +310,17 @@ func nulReader(r io.Reader) *bufio.Scanner {
 	return s
 }
 
-// clean takes the token out of an error's words.
+// clean takes the token, and where it was fetched to, out of an error's words.
 func (f *fetcher) clean(err error) error {
 	text := err.Error()
-	for _, secret := range []string{f.remote.Token, base64.StdEncoding.EncodeToString([]byte("x-access-token:" + f.remote.Token))} {
-		if secret != "" && strings.Contains(text, secret) {
-			return errors.New(strings.ReplaceAll(text, secret, "***"))
-		}
+	hidden := strings.NewReplacer(basic(f.remote.Token), "***", cmp.Or(f.remote.Token, "***"), "***", f.local.dir, "the directory").Replace(text)
+	if hidden == text {
+		return err
 	}
-	return err
+	return errors.New(hidden)
+}
+
+// basic is the token as HTTP's basic authentication has it.
+func basic(token string) string {
+	return base64.StdEncoding.EncodeToString([]byte("x-access-token:" + token))
 }

@@ -2,10 +2,15 @@ package localgit
 
 import (
 	"context"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -38,7 +43,7 @@ func remoteRepo(t *testing.T) (*ghtest.Server, Remote, *ghtest.PullRequest) {
 // nothingLeft reports what a fetch left behind.
 func nothingLeft(t *testing.T) {
 	t.Helper()
-	left, err := filepath.Glob(filepath.Join(os.TempDir(), "reviewgate-fetch-*"))
+	left, err := filepath.Glob(filepath.Join(os.TempDir(), "reviewgate-*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
@@ -155,24 +160,71 @@ func TestFetchIsBounded(t *testing.T) {
 	}
 }
 
-// What a killed process left is deleted, and nothing of one that may be at work.
+// What a killed process left is deleted, and nothing of one that is at work.
 func TestFetchClearsUp(t *testing.T) {
 	_, remote, p := remoteRepo(t)
-	old, young := filepath.Join(os.TempDir(), "reviewgate-fetch-1"), filepath.Join(os.TempDir(), "reviewgate-fetch-2")
-	if err := errors.Join(os.MkdirAll(filepath.Join(old, "objects"), 0o700), os.Mkdir(young, 0o700)); err != nil {
+	left := filepath.Join(os.TempDir(), "reviewgate-fetch-1")
+	if err := os.MkdirAll(filepath.Join(left, "objects"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	long := time.Now().Add(-2 * leftAfter)
-	if err := os.Chtimes(old, long, long); err != nil {
+	long := time.Now().Add(-100 * time.Hour) // which tells where directories can't be locked
+	if err := os.Chtimes(left, long, long); err != nil {
+		t.Fatal(err)
+	}
+	atWork, drop, err := scratch()
+	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Fetch(t.Context(), remote, p.BaseSHA(), p.HeadSHA()); err != nil {
 		t.Fatal(err)
 	}
-	left, err := filepath.Glob(filepath.Join(os.TempDir(), fetchDir))
-	if err != nil || !slices.Equal(left, []string{young}) {
-		t.Errorf("left %v, %v", left, err)
+	got, err := filepath.Glob(filepath.Join(os.TempDir(), "reviewgate-*"))
+	if err != nil || !slices.Equal(got, []string{atWork}) {
+		t.Errorf("left %v, %v", got, err)
 	}
+	if err := drop(); err != nil {
+		t.Error(err)
+	}
+	nothingLeft(t)
+}
+
+// Of a process that is killed while it fetches git ends with it, where the system
+// can, and what was fetched is deleted by the next one.
+func TestFetchOfAProcessThatIsKilled(t *testing.T) {
+	const told = "LOCALGIT_TEST_FETCH"
+	if args := strings.Fields(os.Getenv(told)); len(args) > 0 { // the process to be killed
+		_, err := Fetch(t.Context(), Remote{URL: args[0], Token: args[1]}, args[2], args[3])
+		t.Fatal("not killed:", err)
+	}
+	if runtime.GOOS != "linux" {
+		t.Skip("SKIPPED: only Linux ends git with the process that started it")
+	}
+	hub, remote, p := remoteRepo(t)
+	asked, killed := make(chan bool, 9), make(chan bool)
+	hub.On("POST /{owner}/{repo}/git-upload-pack", func(*ghtest.Exchange) {
+		asked <- true
+		<-killed
+	})
+	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	cmd.Env = append(os.Environ(), told+"="+strings.Join([]string{remote.URL, remote.Token, p.BaseSHA(), p.HeadSHA()}, " "))
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-asked
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // it was killed
+	close(killed)
+	gone(t)
+	if packs, _ := filepath.Glob(filepath.Join(os.TempDir(), fetchDir, "objects/pack/*.pack")); len(packs) > 0 {
+		t.Errorf("fetched after its death: %v", packs)
+	}
+	if dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), fetchDir)); len(dirs) != 1 {
+		t.Errorf("before: %v", dirs)
+	}
+	RemoveLeft()
+	nothingLeft(t)
 }
 
 // Nothing that git started outlives a fetch that was ended.
@@ -187,6 +239,12 @@ func TestFetchEndsItsProcesses(t *testing.T) {
 	if _, err := Fetch(ctx, remote, p.BaseSHA(), p.HeadSHA()); !errors.Is(err, context.Canceled) {
 		t.Errorf("the fetch ended with %v", err)
 	}
+	gone(t)
+}
+
+// gone waits until no process works in the directory for temporary files.
+func gone(t *testing.T) {
+	t.Helper()
 	mine := func() (at []string) {
 		links, _ := filepath.Glob("/proc/[0-9]*/cwd")
 		for _, link := range links {
@@ -237,6 +295,78 @@ func TestFetchOfLargeTexts(t *testing.T) {
 	}
 }
 
+// Files that moved and changed are looked for where the contents are few, and
+// beyond that are told as two: nothing of them is missing.
+func TestFetchOfMovesIsBounded(t *testing.T) {
+	hub := ghtest.Start(t, ghtest.Options{})
+	t.Setenv("TMPDIR", t.TempDir())
+	repo := hub.Repo("acme/shop")
+	lines := strings.Repeat("one line\n", 100)
+	repo.Commit("main", ghtest.Files{"old.txt": lines, "same.txt": "same\n" + lines}, "start")
+	p := repo.OpenPR(ghtest.PR{Files: ghtest.Files{"old.txt": ghtest.Gone, "new.txt": lines + "more\n", "moved.txt": ghtest.MovedFrom("same.txt")}})
+	for similar, want := range map[int64]string{
+		fetchBounds.similar: "renamed moved.txt +0 -0, renamed new.txt +1 -0",
+		1000:                "added new.txt +101 -0, removed old.txt +0 -100, renamed moved.txt +0 -0",
+	} {
+		most := fetchBounds
+		most.similar = similar
+		files, err := fetchWithin(t.Context(), most, Remote{URL: hub.URL + "/acme/shop.git", Token: hub.Token("acme")}, p.BaseSHA(), p.HeadSHA())
+		var got []string
+		for _, f := range files.Files {
+			got = append(got, fmt.Sprintf("%s %s +%d -%d", f.Status, f.Path, f.Additions, f.Deletions))
+		}
+		slices.Sort(got)
+		if strings.Join(got, ", ") != want || err != nil || len(files.Incomplete) > 0 {
+			t.Errorf("contents up to %d bytes: %v, %v, incomplete %+v", similar, got, err, files.Incomplete)
+		}
+	}
+}
+
+// Attributes, submodules and links of a repository that is fetched lead git
+// nowhere: lines are shown whatever attributes say, and nothing more is asked for.
+func TestFetchOfAHostileRepository(t *testing.T) {
+	hub := ghtest.Start(t, ghtest.Options{})
+	t.Setenv("TMPDIR", t.TempDir())
+	repo := hub.Repo("acme/shop")
+	modules := "[submodule \"a\"]\n\tpath = a\n\turl = " + hub.URL + "/acme/other.git\n"
+	repo.Commit("main", ghtest.Files{
+		".gitmodules": modules, "a": ghtest.Submodule(strings.Repeat("1", 40)), "x.go": "package x\n",
+		".gitattributes": "* -diff -text filter=x diff=y merge=z export-ignore ident\n",
+	}, "start")
+	for name, tt := range map[string]struct {
+		files ghtest.Files
+		lines []string
+		fails string
+	}{
+		"attributes":       {ghtest.Files{"x.go": "package y\n", "x/.gitattributes": "* binary\n"}, []string{"+package y", "+* binary"}, ""},
+		"submodules":       {ghtest.Files{"a": ghtest.Submodule(strings.Repeat("2", 40)), ".gitmodules": strings.Replace(modules, "http", "ext::touch ", 1)}, []string{"+\turl = ext::touch", "+Subproject commit 222"}, ""},
+		"links":            {ghtest.Files{"x.go": ghtest.Symlink("/etc/passwd"), "objects": ghtest.Symlink("/")}, []string{"+/", "+/etc/passwd"}, ""},
+		"a link of git's":  {ghtest.Files{".gitmodules": ghtest.Symlink("/etc/passwd")}, nil, "gitmodulesSymlink"},
+		"words of a patch": {ghtest.Files{"x.go": "diff --git a/b b/b\n--- a/b\n+++ b/b\n@@ -1 +1 @@\n"}, []string{"+diff --git", "+--- a/b", "++++ b/b", "+@@ -1"}, ""},
+	} {
+		p := repo.OpenPR(ghtest.PR{Head: "of-" + strings.ReplaceAll(name, " ", "-"), Files: tt.files})
+		hub.ResetCalls()
+		files, err := Fetch(t.Context(), Remote{URL: hub.URL + "/acme/shop.git", Token: hub.Token("acme")}, p.BaseSHA(), p.HeadSHA())
+		if (err != nil) != (tt.fails != "") || err != nil && !strings.Contains(err.Error(), tt.fails) {
+			t.Errorf("%s: %v", name, err)
+		}
+		var shown strings.Builder
+		for _, f := range files.Files {
+			shown.WriteString(f.Patch + "\n")
+		}
+		for _, line := range tt.lines {
+			if !strings.Contains(shown.String(), "\n"+line) {
+				t.Errorf("%s: %q is not shown:\n%s", name, line, &shown)
+			}
+		}
+		if n := len(hub.Calls()); n > 4 { // each fetch asks what there is, and for it
+
+			t.Errorf("%s: %d calls", name, n)
+		}
+	}
+	nothingLeft(t)
+}
+
 // No token stands on a command line or in a file, even while git runs.
 func TestFetchHidesTheToken(t *testing.T) {
 	hub, remote, p := remoteRepo(t)
@@ -282,4 +412,47 @@ func TestFetchOfNothing(t *testing.T) {
 	if n := len(hub.CallsTo("POST /{owner}/{repo}/git-upload-pack")); err != nil || len(files.Files) != 0 || n != 1 {
 		t.Errorf("%+v, %v, in %d fetches", files, err, n)
 	}
+}
+
+// Of the server's variables git gets those that it needs: the others may hold
+// secrets, or lead it elsewhere.
+func TestFetchPassesFewVariablesOn(t *testing.T) {
+	for _, name := range []string{"GITHUB_APP_PRIVATE_KEY", "GITHUB_APP_WEBHOOK_SECRET", "REVIEWGATE_DATABASE_URL", "GIT_SSL_NO_VERIFY", "SSH_ASKPASS", "LD_PRELOAD", "HOME"} {
+		t.Setenv(name, "of-the-server")
+	}
+	t.Setenv("https_proxy", "http://proxy.example")
+	env := isolated("dir")
+	if i := slices.IndexFunc(env, func(v string) bool { return strings.Contains(v, "of-the-server") }); i >= 0 {
+		t.Errorf("passed on: %s", env[i])
+	}
+	for _, want := range []string{"PATH=" + os.Getenv("PATH"), "https_proxy=http://proxy.example", "HOME=dir", "GIT_TERMINAL_PROMPT=0"} {
+		if !slices.Contains(env, want) {
+			t.Errorf("lacks %s", want)
+		}
+	}
+}
+
+// A private authority's certificate that the server is given git is given too,
+// and none is trusted that is not.
+func TestFetchWithAPrivateAuthority(t *testing.T) {
+	hub, remote, p := remoteRepo(t)
+	to, err := url.Parse(hub.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httptest.NewTLSServer(httputil.NewSingleHostReverseProxy(to))
+	defer proxy.Close()
+	remote.URL = proxy.URL + "/acme/shop.git"
+	if _, err := Fetch(t.Context(), remote, p.BaseSHA(), p.HeadSHA()); err == nil || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("an unknown authority: %v", err)
+	}
+	file := filepath.Join(t.TempDir(), "authority.pem")
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: proxy.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("SSL_CERT_FILE", file)
+	if files, err := Fetch(t.Context(), remote, p.BaseSHA(), p.HeadSHA()); err != nil || len(files.Files) != 7 {
+		t.Errorf("%d files, %v", len(files.Files), err)
+	}
+	nothingLeft(t)
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"time"
 )
@@ -163,6 +164,8 @@ func (g *git) feed(ctx context.Context, input io.Reader, args ...string) error {
 	endTogether(cmd)
 	// What git started may outlive it nevertheless, and hold its output open.
 	cmd.WaitDelay = killDelay
+	runtime.LockOSThread() // see endWithParent
+	defer runtime.UnlockOSThread()
 	if err := cmd.Run(); err != nil {
 		return &gitError{command: args[0], stderr: stderr.String(), err: err}
 	}

@@ -4,15 +4,18 @@ package localgit
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"syscall"
 )
 
 // endTogether has what a command starts end with it when its context ends. What
-// git started would go on else, with the token, until the remote closes.
+// git started would go on else, with the token, until the remote closes. Where
+// the system can, git ends with this process too.
 func endTogether(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	endWithParent(cmd.SysProcAttr)
 	cmd.Cancel = func() error {
 		err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		if errors.Is(err, syscall.ESRCH) {
@@ -20,4 +23,27 @@ func endTogether(cmd *exec.Cmd) {
 		}
 		return err
 	}
+}
+
+// lockDir locks a directory until it is unlocked or this process ends, however
+// it does.
+func lockDir(dir string) (unlock func(), err error) {
+	d, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(d.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		d.Close()
+		return nil, err
+	}
+	return func() { d.Close() }, nil
+}
+
+// isLeft reports whether no process has locked the directory.
+func isLeft(dir string, _ fs.FileInfo) bool {
+	unlock, err := lockDir(dir)
+	if err == nil {
+		unlock()
+	}
+	return err == nil
 }

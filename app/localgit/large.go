@@ -16,10 +16,10 @@ import (
 
 // largeTexts names those of the contents that are larger than texts may be, and
 // no binaries. Git would take some 40 bytes for each of their lines: of a file of
-// nothing but line ends gigabytes.
-func (f *fetcher) largeTexts(ctx context.Context, blobs []string) (map[string]bool, error) {
+// nothing but line ends gigabytes. It returns what all contents come to, too.
+func (f *fetcher) largeTexts(ctx context.Context, blobs []string) (texts map[string]bool, total int64, err error) {
 	var large []string
-	err := f.local.streamFrom(ctx, objectLines(blobs), func(r io.Reader) error {
+	err = f.local.streamFrom(ctx, objectLines(blobs), func(r io.Reader) error {
 		lines := bufio.NewScanner(r)
 		for lines.Scan() {
 			sha, text, _ := strings.Cut(lines.Text(), " ")
@@ -27,16 +27,16 @@ func (f *fetcher) largeTexts(ctx context.Context, blobs []string) (map[string]bo
 			if err != nil {
 				return fmt.Errorf("the content %.40s was not fetched", sha)
 			}
-			if size > f.most.text {
+			if total += size; size > f.most.text {
 				large = append(large, sha)
 			}
 		}
 		return lines.Err()
 	}, "cat-file", "--batch-check=%(objectname) %(objectsize)")
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	texts := map[string]bool{}
+	texts = map[string]bool{}
 	for _, sha := range large {
 		begins := make([]byte, binaryProbe)
 		err := f.local.stream(ctx, func(r io.Reader) error {
@@ -47,13 +47,13 @@ func (f *fetcher) largeTexts(ctx context.Context, blobs []string) (map[string]bo
 			return errEnough
 		}, "cat-file", "blob", sha)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if bytes.IndexByte(begins, 0) < 0 {
 			texts[sha] = true
 		}
 	}
-	return texts, nil
+	return texts, total, nil
 }
 
 // tellLarge says of the files with such contents that their lines are not known.

@@ -65,11 +65,11 @@ func TestAttacks(t *testing.T) {
 			for _, v := range []View{attackedView(a.text), attackedView("x " + a.text + " y"), attackedView("x\n" + a.text)} {
 				holds(t, v)
 				proposed := &v.Review.Report.ProposedConfig
-				proposed.Note = v.Notice
+				proposed.Note = v.Notices[0]
 				holds(t, v)
 				proposed.Problems = v.Review.Facts.Config.Problems
 				holds(t, v)
-				v.Review.Report.ByHand = &pipeline.ByHand{Action: pipeline.HandOverride, By: v.Notice, Reason: v.Notice, Gate: pipeline.DecisionFail, GateCondition: v.Notice}
+				v.Review.Report.ByHand = &pipeline.ByHand{Action: pipeline.HandOverride, By: a.text, Reason: a.text, Gate: pipeline.DecisionFail, GateCondition: a.text}
 				holds(t, v)
 			}
 		})
@@ -165,9 +165,9 @@ func TestNoticesHold(t *testing.T) {
 		if n.Kind == NoticeExplain {
 			n.Text = s
 		}
-		v.Notice = rapid.SampledFrom([]string{s, n.String()}).Draw(t, "kept")
+		v.Notices = rapid.SliceOfN(rapid.SampledFrom([]string{s, n.String(), Notice{Kind: NoticeUnknown, Text: s}.String()}), 1, 20).Draw(t, "kept")
 		holds(t, v)
-		alone := NoticeComment(v.Notice).Body
+		alone := NoticeComment(v.Notices).Body
 		if bad := live(rendered(alone)) + inert(alone); bad != "" || strings.Count(alone, Marker) != 1 || len(alone) > maxBody {
 			t.Fatalf("%s\n%s", bad, alone)
 		}
@@ -211,7 +211,7 @@ func TestDigestIsOfAllButTheRun(t *testing.T) {
 		changed.Review.Report.Findings = slices.Clone(v.Review.Report.Findings)
 		switch n := len(changed.Review.Report.Findings); {
 		case n == 0:
-			changed.Notice = "refused"
+			changed.Notices = []string{"refused"}
 		default:
 			changed.Review.Report.Findings[rapid.IntRange(0, n-1).Draw(t, "finding")].Title = "Another title"
 		}

@@ -97,7 +97,7 @@ func TestDigest(t *testing.T) {
 	if Comment(changed).Digest == comment.Digest || Check(changed).Digest == check.Digest {
 		t.Error("the digest must change with a finding")
 	}
-	v.Notice = "refused"
+	v.Notices = []string{"refused"}
 	if Comment(v).Digest == comment.Digest {
 		t.Error("the digest must change with a notice")
 	}

@@ -108,8 +108,8 @@ func (r *report) head() []safe {
 		out = append(out, say("md by hand", r.page.ByHand))
 	}
 	out = append(out, r.brokenConfig(), r.missing())
-	if r.view.Notice != "" {
-		out = append(out, say("md notice", r.notice(parseNotice(r.view.Notice))))
+	for _, n := range r.notices(r.view.Notices) {
+		out = append(out, say("md notice", n))
 	}
 	out = append(out, say("reviewed", r.page), r.sharedHeads())
 	if r.page.Condition != "" {

@@ -78,12 +78,15 @@ func first[T any](list []T, limit int, word func(T) safe) []safe {
 	return out
 }
 
-// take returns the items that fit into room bytes, with a line break, a quote
-// and a bullet each, and how many do not.
+// bullet is a line break, a quote and a bullet, in bytes.
+const bullet = 5
+
+// take returns the items that fit into room bytes, with a bullet each, and how
+// many do not.
 func (it items) take(room int) (fits []safe, more int) {
 	for i := range it.n {
 		item := it.at(i)
-		if room -= len(item) + 5; room < 0 {
+		if room -= len(item) + bullet; room < 0 {
 			return fits, it.n - i
 		}
 		fits = append(fits, item)

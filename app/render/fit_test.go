@@ -178,7 +178,8 @@ func number(s string) int {
 func crowd(t *rapid.T, v *View) {
 	n := rapid.SampledFrom([]int{0, 1, 3, 40, 300}).Draw(t, "crowd")
 	text := strings.Repeat(rapid.SampledFrom(costly).Draw(t, "text of the crowd"), rapid.SampledFrom([]int{1, 20, 2000}).Draw(t, "length"))
-	v.Notice, v.Review.Report.Gate.Condition, v.Record.RunID, v.Record.Version = text, text, text, text
+	v.Notices = slices.Repeat([]string{text}, max(1, min(n, 20)))
+	v.Review.Report.Gate.Condition, v.Record.RunID, v.Record.Version = text, text, text
 	v.Review.Facts.Base.Ref, v.Review.Facts.Repository.DefaultBranch = text, text
 	if n > 0 {
 		v.Review.Report.Models = &pipeline.ModelsReport{Strategy: text, ConfidenceLabel: text, Verdicts: slices.Repeat(pipeline.List[pipeline.ModelVerdict]{{Model: text}}, n)}

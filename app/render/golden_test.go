@@ -186,14 +186,14 @@ func TestNotices(t *testing.T) {
 		p := markdownPen{}
 		k := newLinker(v.Links, &v.Review.Facts)
 		s := sections{&v.Review, p, k, newFindings(v, p, k)}
-		b.WriteString(string(say("md notice", s.notice(parseNotice(n.String())))) + "\n\n")
+		b.WriteString(string(say("md notice", s.notice(parseNotice(n.String()), roomNotice))) + "\n\n")
 	}
 	for _, k := range noticeKinds() {
 		if !seen[k] {
 			t.Errorf("no notice of the kind %s", k)
 		}
 	}
-	b.WriteString(NoticeComment(Notice{Kind: NoticeUnknown, Text: "dimsiss"}.String()).Body + "\n")
+	b.WriteString(NoticeComment([]string{Notice{Kind: NoticeUnknown, Text: "dimsiss"}.String()}).Body + "\n")
 	golden(t, "notices.md", b.String())
 }
 
@@ -221,7 +221,7 @@ func TestNoticeIsBounded(t *testing.T) {
 		{Kind: NoticeStatus, Status: &Status{Asked: long, Said: slices.Repeat([]SaidOf{{Named: Named{Title: long}, By: long, Reason: long}}, 1000)}},
 		{Kind: NoticeSeveral, Text: long, Names: slices.Repeat([]Named{{Title: long}}, 1000)},
 	} {
-		v.Notice = n.String()
+		v.Notices = []string{n.String()}
 		body := Comment(v).Body
 		if len(body) > 65_536 || len(body)-plain > roomNotice+4000 {
 			t.Errorf("%s: the notice takes %d of %d bytes", n.Kind, len(body)-plain, len(body))

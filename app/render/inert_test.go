@@ -263,7 +263,7 @@ func hostileViews() *rapid.Generator[View] {
 	return rapid.Custom(func(t *rapid.T) View {
 		v := cleanView()
 		v.Review = hostileReview().Draw(t, "review")
-		v.Notice = rapid.SampledFrom([]string{hostileText().Draw(t, "notice"), hostileNotices().Draw(t, "structured notice").String()}).Draw(t, "kept")
+		v.Notices = rapid.SliceOfN(rapid.SampledFrom([]string{hostileText().Draw(t, "notice"), hostileNotices().Draw(t, "structured notice").String()}), 0, 3).Draw(t, "kept")
 		v.Rules = map[string]RuleNote{}
 		for _, f := range v.Review.Report.Findings {
 			ref := rapid.SampledFrom([]string{"", "https://github.example/"}).Draw(t, "start of a reference")

@@ -2,6 +2,7 @@ package render
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -9,7 +10,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// Notice is what a comment says once, until it is written again: the answer to
+// Notice is what a comment says once, and no longer than a while: the answer to
 // a command, why one was refused, or that a review could not be completed. It is
 // kept as text, and worded when it is said, beside the review that the comment
 // shows then.
@@ -109,18 +110,28 @@ func parseNotice(kept string) Notice {
 	return n
 }
 
+// StillTrue lists those of the kept notices that another review leaves true.
+func StillTrue(kept []string) []string {
+	changing := []NoticeKind{NoticeStatus, NoticeNotCompleted, NoticeNoReview, NoticeUnsaid}
+	return slices.DeleteFunc(slices.Clone(kept), func(text string) bool { return slices.Contains(changing, parseNotice(text).Kind) })
+}
+
 // NewestNotCompleted is for a comment that shows an older review, since the
 // newest could not be completed. What says why.
 func NewestNotCompleted(what string) string {
 	return Notice{Kind: NoticeNotCompleted, Text: what}.String()
 }
 
-// NoticeComment renders a comment with nothing but a notice in it, where there
-// is no review that it could stand beside.
-func NoticeComment(kept string) Document {
+// NoticeComment renders a comment with nothing but notices in it, where there is
+// no review that they could stand beside.
+func NoticeComment(kept []string) Document {
 	none := &pipeline.Review{}
 	p, k := markdownPen{}, newLinker(Links{}, &none.Facts)
-	text := say("md notice alone", sections{none, p, k, newFindings(View{}, p, k)}.notice(parseNotice(kept)))
+	parts := []safe{say("md notices alone", nil)}
+	for _, n := range (sections{none, p, k, newFindings(View{}, p, k)}).notices(kept) {
+		parts = append(parts, say("md notice", n))
+	}
+	text := blocks(parts)
 	return Document{Body: Marker + "\n" + string(text), Digest: digest(text)}
 }
 
@@ -138,11 +149,50 @@ type helpLine struct {
 	Who   safe
 }
 
-// roomNotice is what a notice's list may take, in bytes.
-const roomNotice = 8000
+// What a notice's list may take, and what all lists and all leads may, in bytes.
+// Leads of ours are far shorter, as many as are kept.
+const (
+	roomNotice  = 8000
+	roomNotices = 2 * roomNotice
+	roomLeads   = 10_000
+)
 
-// notice words a notice.
-func (s sections) notice(n Notice) noticed {
+// notices words the notices that are kept. The help stands once, below the last
+// that has it, and of where the pull request stands only the newest is told.
+func (s sections) notices(kept []string) []noticed {
+	var all []Notice
+	for _, text := range kept {
+		n := parseNotice(text)
+		if n.Kind == NoticeStatus {
+			all = slices.DeleteFunc(all, func(old Notice) bool { return old.Kind == NoticeStatus })
+		}
+		all = append(all, n)
+	}
+	room, leads, help := roomNotices, roomLeads, -1
+	var out []noticed
+	for i, n := range all {
+		worded := s.notice(n, min(room, roomNotice))
+		if leads -= len(worded.Lead); leads < 0 && i > 0 {
+			last := &out[i-1]
+			last.List = append(last.List, moreLine(len(all)-i))
+			break
+		}
+		for _, line := range worded.List {
+			room = max(0, room-len(line)-bullet)
+		}
+		if worded.Help != nil {
+			if help >= 0 {
+				out[help].Help = nil
+			}
+			help = i
+		}
+		out = append(out, worded)
+	}
+	return out
+}
+
+// notice words a notice, whose list may take so many bytes.
+func (s sections) notice(n Notice, room int) noticed {
 	lead := struct {
 		Kind           word
 		By, Text, Name safe
@@ -173,15 +223,20 @@ func (s sections) notice(n Notice) noticed {
 		}
 	}
 	out.Lead = say("notice", lead)
-	shown, more := list.take(roomNotice)
+	shown, more := list.take(room)
 	out.List = shown
 	if hidden += more; hidden > 0 {
-		out.List = append(out.List, say("more", struct {
-			N       int
-			Details safe
-		}{N: hidden}))
+		out.List = append(out.List, moreLine(hidden))
 	}
 	return out
+}
+
+// moreLine counts what is left out of a list.
+func moreLine(n int) safe {
+	return say("more", struct {
+		N       int
+		Details safe
+	}{N: n})
 }
 
 // commandOf is the command of a name, or nil.
@@ -255,10 +310,7 @@ func (s sections) status(st *Status) items {
 		}{s.named(v.Named), v.Accepted, s.p.text(v.By, maxName), sentence(s.p.text(v.Reason, maxReason))})
 	}
 	if st.More > 0 {
-		add("more", struct {
-			N       int
-			Details safe
-		}{N: st.More})
+		out = append(out, moreLine(st.More))
 	}
 	add("status left", struct {
 		Left, Limit int

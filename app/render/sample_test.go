@@ -344,7 +344,7 @@ func asideView() View {
 	}
 	v.Review.Report.ResidualConcerns = pipeline.List[pipeline.SourcedText]{{Text: "The cache may outlive the session", Source: "security-reviewer"}}
 	v.Review.Report.DeferredQuestions = pipeline.List[pipeline.SourcedText]{{Text: "Are refunds rounded the same way?", Source: "finance-sme"}}
-	v.Notice = Notice{Kind: NoticePermission, By: "sam", Command: "review", Wrong: TakesAuthor}.String()
+	v.Notices = []string{Notice{Kind: NoticePermission, By: "sam", Command: "review", Wrong: TakesAuthor}.String()}
 	return v
 }
 
@@ -653,7 +653,7 @@ func hostileView() View {
 	r.Report.Suppressed = append(r.Report.Suppressed, pipeline.Suppressed{Finding: dismissed, Reason: "dismissed: " + nasty})
 	r.Memory.Dismissed = pipeline.List[pipeline.Dismissal]{{Fingerprint: dismissed.ID, By: nasty}}
 	v.Rules = map[string]RuleNote{"r`1`": {Reference: "https://github.example/" + nasty, Layer: nasty}}
-	v.Notice = nasty
+	v.Notices = []string{nasty}
 	return v
 }
 

@@ -86,8 +86,7 @@ func (t *terminal) head(v View) {
 	if t.page.Condition != "" {
 		t.put("", say("decided", t.page), styleNone)
 	}
-	if v.Notice != "" {
-		n := t.notice(parseNotice(v.Notice))
+	for _, n := range t.notices(v.Notices) {
 		t.put("", n.Lead, styleNone)
 		for _, h := range n.Help {
 			t.bullet("  ", say("text help", h))

@@ -19,8 +19,8 @@ type View struct {
 	Review  pipeline.Review
 	Record  pipeline.RunRecord
 	Links   Links
-	Mode    string // config.ModeEnforce or ModeAdvisory
-	Notice  string // said once, such as why a command was refused
+	Mode    string   // config.ModeEnforce or ModeAdvisory
+	Notices []string // said once, oldest first, such as why a command was refused
 	Shared  []SharedHead
 	Details string // URL of the details page, empty if there is none
 	// Rules tells more of rules that have findings, by id. It may be empty, but

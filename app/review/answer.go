@@ -52,7 +52,7 @@ func (o *order) status(ctx context.Context) (verdict, error) {
 	if err != nil {
 		return verdict{}, fmt.Errorf("read the newest review: %w", err)
 	}
-	st := render.Status{At: o.Now(), GaveUp: state.GaveUp, Left: max(0, o.limit()-o.sent), Limit: o.limit()}
+	st := render.Status{At: o.Now(), GaveUp: state.GaveUp, Left: max(0, o.left()-1), Limit: o.limit()}
 	if state.Wanted > state.Done {
 		st.Asked, st.Since, st.Attempts = state.Reason, state.AskedAt, state.Attempts
 	}

@@ -20,6 +20,7 @@ type Effect struct {
 	HeadSHA string
 	BaseRef string
 	Audit   *AuditEntry
+	Notice  string // to be said in the comment, in answer; empty for none
 }
 
 // AuditEntry is a line of the append-only log of what people decided.

@@ -48,7 +48,7 @@ func (s *Service) underLease(ctx context.Context, l Lease, f func(context.Contex
 }
 
 // openCheck makes sure that the head has a check in progress. A completed one
-// counts, unless a fresh run was asked for.
+// counts if it answers for the target, unless a fresh run was asked for.
 func (s *Service) openCheck(ctx context.Context, lease Lease, state TargetState, headSHA string) error {
 	return s.onHead(ctx, state.RepoID, headSHA, func(ctx context.Context) error {
 		newest, err := s.Store.NewestWrite(ctx, WriteCheck, checkSubject(state.RepoID, headSHA))
@@ -60,8 +60,13 @@ func (s *Service) openCheck(ctx context.Context, lease Lease, state TargetState,
 				return err
 			}
 		}
-		if newest != nil && (newest.State == WriteOpen || newest.State == WriteCompleted && !state.Fresh) {
+		if newest != nil && newest.State == WriteOpen {
 			return nil
+		}
+		if newest != nil && newest.State == WriteCompleted && !state.Fresh {
+			if answers, err := s.answersFor(ctx, state, newest); err != nil || answers {
+				return err
+			}
 		}
 		name, err := s.checkName(ctx, state.Target)
 		if err != nil {
@@ -74,6 +79,20 @@ func (s *Service) openCheck(ctx context.Context, lease Lease, state TargetState,
 		})
 		return err
 	})
+}
+
+// answersFor reports whether a head's completed check may stand while the target
+// is reviewed. One that another pull request's run wrote, before this target was
+// reviewed with the head, has not asked its base.
+func (s *Service) answersFor(ctx context.Context, state TargetState, w *Write) (bool, error) {
+	if w.Key == state.Key() {
+		return true, nil
+	}
+	r, err := s.Store.ReviewOfHead(ctx, state.Key(), w.HeadSHA)
+	if err != nil {
+		return false, fmt.Errorf("look for a review of the head: %w", err)
+	}
+	return r != nil, nil
 }
 
 // mayHaveCheck reports whether a head that the store knows no check of may have

@@ -46,23 +46,24 @@ func (s *Service) command(ctx context.Context, place CommentPlace, commentID int
 		return nil
 	}
 	o := order{Service: s, Command: c}
-	if o.sent, err = s.Store.CommandsSince(ctx, c.Target.Key(), s.Now().Add(-time.Hour)); err != nil {
+	if o.hour, err = s.Store.CommandsSince(ctx, c, s.Now().Add(-time.Hour)); err != nil {
 		return fmt.Errorf("count the commands of the last hour: %w", err)
 	}
 	if o.config, err = s.known(ctx, c.Target); err != nil {
 		return err
 	}
-	// Answers cost calls and comment edits, so that even refusals are bounded:
-	// past twice the limit a command is no longer answered at all.
+	// To look at a command and to answer cost calls and comment edits, so that
+	// even refusals are bounded. Nobody's commands keep others' from being obeyed:
+	// what is not looked at is the sender's own doing.
 	off := o.config.Mode(c.Target.Owner+"/"+c.Target.Name) == config.ModeOff
-	if o.sent > 2*o.limit() || off && !o.reruns() {
+	if o.hour.BySender > 2*o.limit() || off && !o.reruns() {
 		return s.finishCommand(ctx, c, outcomeIgnored)
 	}
 	v, err := o.judge(ctx)
 	switch {
 	case err != nil:
 		return err
-	case v.refusal != nil && off:
+	case v.refusal != nil && (off || o.hour.TurnedDown >= 2*o.limit()):
 		return s.finishCommand(ctx, c, outcomeIgnored)
 	case v.refusal != nil:
 		return s.refuse(ctx, c, *v.refusal)
@@ -71,9 +72,6 @@ func (s *Service) command(ctx context.Context, place CommentPlace, commentID int
 		if err := s.react(ctx, c, reactionSeen); err != nil {
 			return err
 		}
-	}
-	if v.answer != nil {
-		return s.answer(ctx, c, *v.answer)
 	}
 	if err := s.Store.Obey(ctx, c, v.effect, v.ask); err != nil {
 		return fmt.Errorf("obey command %d: %w", c.CommentID, err)
@@ -87,49 +85,28 @@ func (s *Service) told(c Command) *zerolog.Event {
 	return s.Log.Info().Str("target", c.Target.Key()).Str("place", string(c.Place)).Int64("comment", c.CommentID).Str("sender", c.Sender)
 }
 
-// verdict is what becomes of a command: it is refused, or answered, or it
-// changes something and asks for a review.
+// verdict is what becomes of a command: it is refused, or it changes something
+// and asks for a review, or is answered in the comment alone: whoever says that
+// tells the sender.
 type verdict struct {
 	refusal *render.Notice
-	answer  *render.Notice
 	effect  Effect
 	ask     *ReviewAsk
 }
 
 func refused(n render.Notice) verdict { return verdict{refusal: &n} }
 
-func answered(n render.Notice) verdict { return verdict{answer: &n} }
-
-// answer says something in the comment. The command is done once that is there:
-// whoever says it tells the sender, unless it was said before the command was
-// marked.
-func (s *Service) answer(ctx context.Context, c Command, n render.Notice) error {
-	key := c.Target.Key()
-	if err := s.Store.SetNotice(ctx, key, n.String()); err != nil {
-		return fmt.Errorf("keep the answer to command %d: %w", c.CommentID, err)
-	}
-	if err := s.Store.Obey(ctx, c, Effect{}, nil); err != nil {
-		return fmt.Errorf("obey command %d: %w", c.CommentID, err)
-	}
-	state, err := s.Store.Target(ctx, key)
-	if err != nil {
-		return fmt.Errorf("read the target's state: %w", err)
-	}
-	if state.Notice != "" || state.Wanted > state.Done {
-		return nil
-	}
-	return s.answerCommands(ctx, key, state.Done, state.GaveUp)
-}
+func answered(n render.Notice) verdict { return verdict{effect: Effect{Notice: n.String()}} }
 
 func (s *Service) refuse(ctx context.Context, c Command, why render.Notice) error {
 	s.told(c).Str("why", string(why.Kind)).Msg("command refused")
 	if err := s.react(ctx, c, reactionRefused); err != nil {
 		return err
 	}
-	if err := s.Store.SetNotice(ctx, c.Target.Key(), why.String()); err != nil && !errors.Is(err, ErrNotFound) {
-		return fmt.Errorf("keep the reason for the refusal: %w", err)
+	if err := s.Store.Refuse(ctx, c, outcomeRefused, why.String()); err != nil {
+		return fmt.Errorf("refuse command %d: %w", c.CommentID, err)
 	}
-	return s.finishCommand(ctx, c, outcomeRefused)
+	return nil
 }
 
 func (s *Service) finishCommand(ctx context.Context, c Command, outcome string) error {

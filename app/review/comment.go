@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
@@ -25,10 +26,10 @@ func (s *Service) publishComment(ctx context.Context, lease Lease, state TargetS
 	if err != nil {
 		return fmt.Errorf("look for the comment: %w", err)
 	}
-	if have == nil && settings.Comment.When == config.CommentFindings && quiet(r.Review.Report) && state.Notice == "" {
+	if have == nil && settings.Comment.When == config.CommentFindings && quiet(r.Review.Report) && len(state.Notices) == 0 {
 		return nil
 	}
-	view := s.view(state.Target, r, cfg, state.Notice, nil)
+	view := s.view(state.Target, r, cfg, slices.Concat(state.Said, state.Notices), nil)
 	view.Details = s.checkURL(ctx, state.Target, r.HeadSHA)
 	return s.writeComment(ctx, lease, state.Target, have, render.Comment(view), talk)
 }
@@ -46,9 +47,9 @@ func (s *Service) writeComment(ctx context.Context, lease Lease, t Target, have 
 	return s.updateComment(ctx, lease, t, have, doc)
 }
 
-// publishNotice writes a comment that has nothing but a notice in it: there is
+// publishNotices writes a comment that has nothing but notices in it: there is
 // no review yet.
-func (s *Service) publishNotice(ctx context.Context, lease Lease, state TargetState) error {
+func (s *Service) publishNotices(ctx context.Context, lease Lease, state TargetState) error {
 	cfg, err := s.known(ctx, state.Target)
 	if err != nil || cfg.Settings.Comment.When == config.CommentNever {
 		return err
@@ -57,7 +58,7 @@ func (s *Service) publishNotice(ctx context.Context, lease Lease, state TargetSt
 	if err != nil {
 		return fmt.Errorf("look for the comment: %w", err)
 	}
-	return s.writeComment(ctx, lease, state.Target, have, render.NoticeComment(state.Notice), nil)
+	return s.writeComment(ctx, lease, state.Target, have, render.NoticeComment(slices.Concat(state.Said, state.Notices)), nil)
 }
 
 // checkURL is the page of the head's check run, where the findings stand that
@@ -189,15 +190,15 @@ func (s *Service) replaceComment(ctx context.Context, lease Lease, t Target, gon
 	return s.updateComment(ctx, lease, t, have, doc)
 }
 
-// sayNotice renders the newest review's comment again with a notice in it,
+// sayNotices renders the newest review's comment again with the notices in it,
 // such as why a command was refused.
-func (s *Service) sayNotice(ctx context.Context, lease Lease, state TargetState) error {
+func (s *Service) sayNotices(ctx context.Context, lease Lease, state TargetState) error {
 	r, err := s.Store.LatestReview(ctx, lease.Key)
 	if err != nil {
 		return fmt.Errorf("read the newest review: %w", err)
 	}
 	if r == nil {
-		err = s.publishNotice(ctx, lease, state)
+		err = s.publishNotices(ctx, lease, state)
 	} else {
 		var cfg *config.Config
 		if cfg, err = s.configOf(r); err == nil {
@@ -209,10 +210,10 @@ func (s *Service) sayNotice(ctx context.Context, lease Lease, state TargetState)
 		if !errors.As(err, &host) || host.Temporary() {
 			return err
 		}
-		s.Log.Warn().Str("target", lease.Key).Err(err).Msg("notice can't be said")
+		s.Log.Warn().Str("target", lease.Key).Err(err).Msg("notices can't be said")
 	}
-	if err := s.Store.NoticeSaid(ctx, lease.Key, state.Notice); err != nil {
-		return fmt.Errorf("mark the notice as said: %w", err)
+	if err := s.Store.NoticesSaid(ctx, lease.Key, state.Notices); err != nil {
+		return fmt.Errorf("mark the notices as said: %w", err)
 	}
 	return nil
 }

@@ -11,13 +11,21 @@ import (
 
 // DryRun reads and tells what a server would do; it keeps nothing and writes
 // nothing. So it knows nothing of earlier reviews either: neither what they
-// found, nor what people taught, nor a config's last good version.
+// found, nor what people taught.
 type DryRun struct{ service *Service }
 
+// GoodLayers are the last good versions of config layers, as a Store keeps them.
+type GoodLayers interface {
+	GoodLayer(ctx context.Context, repoID int64, layer string) (*GoodLayer, error)
+}
+
 // NewDryRun returns a DryRun. Store, Owner and the durations of the options
-// don't matter.
-func NewDryRun(o Options) (*DryRun, error) {
-	o.Store = nothingKept{}
+// don't matter. Without kept, which may be nil, no config has a last good version.
+func NewDryRun(o Options, kept GoodLayers) (*DryRun, error) {
+	if kept == nil {
+		kept = noneKept{}
+	}
+	o.Store = nothingKept{layers: kept}
 	s, err := New(o)
 	if err != nil {
 		return nil, err
@@ -25,19 +33,29 @@ func NewDryRun(o Options) (*DryRun, error) {
 	return &DryRun{s}, nil
 }
 
+// noneKept are the good layers where none is known.
+type noneKept struct{}
+
+func (noneKept) GoodLayer(context.Context, int64, string) (*GoodLayer, error) { return nil, nil }
+
 // nothingKept stands in for the store where a config is put together. Nothing else
 // of a store is needed.
-type nothingKept struct{ Store }
+type nothingKept struct {
+	Store
+	layers GoodLayers
+}
 
-func (nothingKept) GoodLayer(context.Context, int64, string) (*GoodLayer, error) { return nil, nil }
+func (n nothingKept) GoodLayer(ctx context.Context, repoID int64, layer string) (*GoodLayer, error) {
+	return n.layers.GoodLayer(ctx, repoID, layer)
+}
 
 func (nothingKept) Mark(context.Context, string) (time.Time, error) { return time.Time{}, nil }
 
 func (nothingKept) SaveGoodLayer(context.Context, int64, string, GoodLayer) error { return nil }
 
 // Config is the config in force for pull requests into the default branch of the
-// target's repository. What is wrong with a layer is in its InForce.Problems;
-// that layer is left out.
+// target's repository. What is wrong with a layer is in its InForce.Problems; its
+// last good version stands in for it, where that is known.
 func (d *DryRun) Config(ctx context.Context, t Target) (*config.Config, error) {
 	read, err := d.service.GitHub.ReadConfig(ctx, t, "")
 	if err != nil {

@@ -24,7 +24,7 @@ func (s *Service) noteMerge(ctx context.Context, l Lease, t Target, r *StoredRev
 	if err != nil {
 		return err
 	}
-	m := merge{review: &r.Review, settings: cfg.Settings.Issues, words: render.IssuesOf(s.view(t, r, cfg, "", nil))}
+	m := merge{review: &r.Review, settings: cfg.Settings.Issues, words: render.IssuesOf(s.view(t, r, cfg, nil, nil))}
 	news := DeferredNews{RepoID: t.RepoID, Number: t.Number, Seen: m.seen(), Moved: map[int64]string{}}
 	changes := newChanges(&r.Review.Facts)
 	for i := range live {

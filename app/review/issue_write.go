@@ -18,8 +18,8 @@ type issueWriter struct {
 	target   Target
 	settings config.IssueSettings
 
-	known   bool    // an issue of the repository is known to the store
-	ours    []Issue // all that GitHub has, once they were asked for
+	newest  time.Time // when the newest issue that the store knows was intended
+	ours    []Issue   // those since then that GitHub has, once they were asked for
 	asked   bool
 	waiting int
 }
@@ -29,11 +29,11 @@ var errIssuesRefused = errors.New("issues can't be written")
 
 // all tells GitHub of everything that changed.
 func (w *issueWriter) all(ctx context.Context) error {
-	list, known, err := w.Store.ChangedDeferred(ctx, w.target.RepoID)
+	list, newest, err := w.Store.ChangedDeferred(ctx, w.target.RepoID)
 	if err != nil {
 		return err
 	}
-	w.known = known
+	w.newest = newest
 	for i := range list {
 		if d := &list[i]; w.wanted(d.Kind) {
 			if err = w.one(ctx, d); err != nil {
@@ -76,11 +76,6 @@ func (w *issueWriter) one(ctx context.Context, d *Deferred) error {
 			return err
 		}
 	}
-	if d.Number == 0 && !w.known {
-		if err := w.adopt(ctx, d); err != nil {
-			return err
-		}
-	}
 	switch {
 	case d.Number != 0:
 		return w.update(ctx, d)
@@ -103,17 +98,18 @@ func (w *issueWriter) resolve(ctx context.Context, d *Deferred) error {
 	return w.take(ctx, d, found)
 }
 
-// adopt looks for the issue where the store knows of none in the repository: it
-// may have been lost.
+// adopt looks for the issue among those that are newer than the store knows of:
+// it may have been restored from a backup, or be another than before.
 func (w *issueWriter) adopt(ctx context.Context, d *Deferred) error {
 	if !w.asked {
-		all, err := w.GitHub.Issues(ctx, w.target, time.Time{})
+		all, err := w.GitHub.Issues(ctx, w.target, w.newest)
 		if err != nil {
-			return w.refusal(err)
+			return err
 		}
 		w.ours, w.asked = all, true
 	}
 	if found := issueWith(w.ours, d.marker()); found != nil {
+		d.IntendedAt = time.Time{} // it is none of today's
 		return w.take(ctx, d, found)
 	}
 	return nil
@@ -152,6 +148,12 @@ func (w *issueWriter) create(ctx context.Context, d *Deferred) error {
 		}
 		d.State, d.IntendedAt = DeferredIntended, w.Now()
 	}
+	if err := w.adopt(ctx, d); err != nil {
+		return w.putBack(ctx, d, err)
+	}
+	if d.Number != 0 {
+		return w.update(ctx, d)
+	}
 	if err := w.fence(ctx, w.lease); err != nil {
 		return err
 	}
@@ -170,13 +172,20 @@ func (w *issueWriter) create(ctx context.Context, d *Deferred) error {
 // notCreated puts an issue back that GitHub did certainly not open.
 func (w *issueWriter) notCreated(ctx context.Context, d *Deferred, err error) error {
 	var host *HostError
-	if !errors.As(err, &host) || host.Temporary() {
-		return err
-	}
-	if host.Kind == HostInvalid {
+	if errors.As(err, &host) && host.Kind == HostInvalid {
 		w.Log.Error().Str("repository", w.target.Owner+"/"+w.target.Name).Str("issue", d.marker()).Err(err).Msg("GitHub does not take this issue")
 		w.countIssue(issueLeft)
 		return w.settle(ctx, d, DeferredLeft)
+	}
+	return w.putBack(ctx, d, err)
+}
+
+// putBack has an issue wait that GitHub refused for good: it may be mended. After
+// other trouble the intent stays.
+func (w *issueWriter) putBack(ctx context.Context, d *Deferred, err error) error {
+	var host *HostError
+	if !errors.As(err, &host) || host.Temporary() {
+		return err
 	}
 	d.State, d.IntendedAt = DeferredWaiting, time.Time{}
 	return errors.Join(w.refusal(err), w.record(ctx, d))

@@ -21,7 +21,7 @@ const (
 	issueDropped = "dropped" // beyond MaxDeferred
 )
 
-// issueDay is the time of the daily limit, and how long a sweep lets a
+// issueDay is the time of the daily limit, and how long a periodic sweep lets a
 // repository be that refused its issues.
 const issueDay = 24 * time.Hour
 
@@ -89,9 +89,9 @@ func (s *Service) mergedReview(ctx context.Context, t Target) (*StoredReview, *c
 	return r, cfg, err
 }
 
-// askWaitingIssues asks for the issues that had to wait. A repository that
-// refused them is left alone for a day.
-func (s *Service) askWaitingIssues(ctx context.Context, active map[int64]bool) error {
+// askWaitingIssues asks for the issues that had to wait, of the repositories that
+// are wanted. That is told when they were refused last, or the zero time.
+func (s *Service) askWaitingIssues(ctx context.Context, wanted func(t Target, refused time.Time) (bool, error)) error {
 	all, err := s.Store.DeferredRepositories(ctx)
 	if err != nil {
 		return fmt.Errorf("look for issues that wait: %w", err)
@@ -101,7 +101,9 @@ func (s *Service) askWaitingIssues(ctx context.Context, active map[int64]bool) e
 		if err != nil {
 			return fmt.Errorf("look whether issues were refused: %w", err)
 		}
-		if !active[t.Installation] || s.Now().Sub(refused) < issueDay {
+		if ok, err := wanted(t, refused); err != nil {
+			return err
+		} else if !ok {
 			continue
 		}
 		if err := s.Store.AskIssues(ctx, IssuesAsk{Target: t}); err != nil {

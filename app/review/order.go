@@ -19,7 +19,7 @@ type order struct {
 	*Service
 	Command
 	config *config.Config // as far as it is known
-	sent   int            // commands of the last hour, this one included
+	hour   CommandCount   // of the last one
 
 	what       commands.Command
 	permission Permission // empty until it is asked
@@ -28,8 +28,17 @@ type order struct {
 
 func (o *order) limit() int { return o.config.Settings.Limits.CommandsPerHour }
 
+// left is how many commands may be obeyed yet in this hour, this one included.
+func (o *order) left() int { return max(0, o.limit()-o.hour.Obeyed) }
+
 // own reports whether the pull request is the sender's.
 func (o *order) own() bool { return strings.EqualFold(o.Sender, o.Author) }
+
+// decides reports whether the command decides by hand. Such a one runs no agents,
+// and does not wait because others gave commands.
+func (o *order) decides() bool {
+	return o.what.Name == commands.Override || o.what.Name == commands.Reject
+}
 
 // reruns reports whether the command does nothing but ask for a review.
 func (o *order) reruns() bool {
@@ -62,7 +71,7 @@ func (o *order) judge(ctx context.Context) (verdict, error) {
 		return verdict{}, err
 	case lacks != "":
 		return o.notAllowed(lacks), nil
-	case o.sent > o.limit():
+	case o.left() == 0 && !o.decides():
 		return refused(render.Notice{Kind: render.NoticeRate, Command: what.Name, Limit: o.limit()}), nil
 	}
 	switch what.Name {

@@ -25,7 +25,8 @@ type outside struct {
 	mu      sync.Mutex
 	trouble map[string]error // by agent, that may pass
 	seen    map[string]codescanning.Seen
-	begun   bool // news of what others found are kept from here on
+	refused map[string]bool // by agent that was tried, whether GitHub refused what it was to read
+	begun   bool            // news of what others found are kept from here on
 }
 
 func (o *outside) agent(of run.OutsideAgent) dispatch.Agent {

@@ -85,6 +85,9 @@ type Forget struct {
 // installation whose head has no completed check.
 type Sweep struct {
 	Installation int64
+	// Granted says that permissions were granted: what was refused for want of
+	// them is tried again.
+	Granted bool
 }
 
 // Holding is what is stored of one repository. Its names are empty where only
@@ -154,6 +157,13 @@ type Command struct {
 	ReceivedAt time.Time
 }
 
+// CommandCount is how many commands came on a target in a while.
+type CommandCount struct {
+	Obeyed     int
+	TurnedDown int // refused, or not even answered
+	BySender   int // by the sender of one command, up to that one and whatever became of them
+}
+
 // MaxCommandArgs bounds what is kept of a command after its name, in characters:
 // a reason is read by people.
 const MaxCommandArgs = 500
@@ -191,7 +201,8 @@ type TargetState struct {
 	Wanted int64 // generation asked for
 	Done   int64 // generation finished
 	Reason string
-	// AskedAt is when the oldest ask that is not done was made.
+	// AskedAt is when the oldest ask that is not done was made: of those that
+	// somebody waits for, if any does.
 	AskedAt time.Time
 	// Rerun is how much the wanted generation does anew: what meets every ask
 	// that is not done.
@@ -203,15 +214,27 @@ type TargetState struct {
 	// FailedSince is when the first of them failed, zero if none did.
 	FailedSince time.Time
 	Crashes     int // runs of the wanted generation whose process died, or that lost their lease by expiry
-	// Notice is something to say once in the comment, such as why a command
-	// was refused; empty once it has been said.
-	Notice string
+	// Notices are to be said once in the comment, oldest first, such as why
+	// commands were refused; at most MaxNotices.
+	Notices []string
+	// Said are the notices that were said of this head within NoticeStay, oldest
+	// first, at most MaxNotices.
+	Said []string
 	// Scans is what its last review took in of what others found.
 	Scans ScansRead
 	// Result says in words how the generation that was finished last ended
 	// where it could not be answered, such as "the App is suspended".
 	Result string
 }
+
+// MaxNotices is how many notices may wait to be said in one comment: as many as
+// a pull request has commands in an hour by default.
+const MaxNotices = 20
+
+// NoticeStay is how long a notice that was said stays when the comment is written
+// again on the same head, for another answer say: whoever asked has to get round
+// to reading it.
+const NoticeStay = 10 * time.Minute
 
 // Lease is the right to work on a target or to write a head's check. Token
 // grows with each holder, so that a write by a holder that was thought dead
@@ -323,7 +346,8 @@ type Store interface {
 	Accept(ctx context.Context, d Delivery) (Accepted, error)
 	// Ask raises a target's generation outside a delivery. Fresh demands a
 	// new check run even where nothing changed. Every ask opens a target that
-	// was closed, and forgets its failed attempts.
+	// was closed, and forgets its failed attempts. For an installation that is gone
+	// none counts.
 	Ask(ctx context.Context, ask ReviewAsk, fresh bool) error
 
 	// Target returns what is known of a target, or ErrNotFound, as do those
@@ -345,10 +369,13 @@ type Store interface {
 	// agents that read them. It does so once in a while of every at most: before,
 	// it asks for nothing and tells how long to wait.
 	AskScans(ctx context.Context, key string, every time.Duration) (wait time.Duration, err error)
-	// SetNotice keeps a notice to be said once and inserts a job for the
-	// target, so that it is. NoticeSaid clears it unless it changed meanwhile.
-	SetNotice(ctx context.Context, key, notice string) error
-	NoticeSaid(ctx context.Context, key, notice string) error
+	// AddNotice keeps a notice to be said once and inserts a job for the
+	// target, so that it is. One that is kept already is kept once. Where
+	// MaxNotices wait it returns ErrManyNotices.
+	AddNotice(ctx context.Context, key, notice string) error
+	// NoticesSaid notes that these notices were said: those that came since are
+	// to be.
+	NoticesSaid(ctx context.Context, key string, said []string) error
 
 	// Acquire takes the lease of key for owner if it is free or expired. It
 	// returns false if another holder has it, of the same owner too.
@@ -414,7 +441,7 @@ type Store interface {
 	// Obey stores what a command changes of its target, with the entry in the
 	// audit log, and marks it as accepted. Where ask is not nil it raises the
 	// target's generation (fresh) with a job. A command that was accepted or
-	// finished before changes nothing.
+	// finished before changes nothing. A notice of it is kept as by AddNotice.
 	Obey(ctx context.Context, c Command, e Effect, ask *ReviewAsk) error
 	// Taught returns the dismissals and acceptances of a target, by
 	// fingerprint, and what was decided by hand for the head against the base,
@@ -428,8 +455,12 @@ type Store interface {
 	// FinishCommand records a command's outcome, such as done or refused. The
 	// first one stays.
 	FinishCommand(ctx context.Context, place CommentPlace, commentID int64, outcome string) error
-	// CommandsSince counts the commands on a target, refused ones included.
-	CommandsSince(ctx context.Context, key string, since time.Time) (int, error)
+	// Refuse records the outcome of a command that was refused, unless it was
+	// accepted or finished before, and keeps the notice of why as by AddNotice. Where the
+	// target is forgotten there is nobody to say it to.
+	Refuse(ctx context.Context, c Command, outcome, why string) error
+	// CommandsSince counts the commands on the target of one.
+	CommandsSince(ctx context.Context, c Command, since time.Time) (CommandCount, error)
 
 	// GoodLayer returns what SaveGoodLayer stored last, or nil.
 	GoodLayer(ctx context.Context, repoID int64, layer string) (*GoodLayer, error)
@@ -447,6 +478,12 @@ type Store interface {
 	// Unanswered lists the installation's open targets of which nothing is
 	// wanted and whose newest generation was given up with a result.
 	Unanswered(ctx context.Context, installation int64) ([]Target, error)
+	// RefusedScans lists the installation's open targets of which nothing is wanted,
+	// and agents were refused what others found.
+	RefusedScans(ctx context.Context, installation int64) ([]TargetState, error)
+	// ScanRepositories tells the repositories in which an open target takes in what
+	// others found.
+	ScanRepositories(ctx context.Context) (map[int64]bool, error)
 	// Orphans lists one target for each repository that has checks which
 	// OpenChecks would list.
 	Orphans(ctx context.Context) ([]Target, error)
@@ -492,9 +529,9 @@ type Store interface {
 	// NoteDeferred takes in what a merge brings. The same news again changes
 	// nothing. dropped counts what was new beyond MaxDeferred.
 	NoteDeferred(ctx context.Context, l Lease, news DeferredNews) (dropped int, err error)
-	// ChangedDeferred lists what GitHub is to be told of, by ID, and whether the
-	// repository has any issue that is known.
-	ChangedDeferred(ctx context.Context, repoID int64) (all []Deferred, known bool, err error)
+	// ChangedDeferred lists what GitHub is to be told of, by ID, and when the
+	// repository's newest issue that is known was intended; zero for none.
+	ChangedDeferred(ctx context.Context, repoID int64) (all []Deferred, newest time.Time, err error)
 	// IntendDeferred notes the intent to open an issue, unless limit of them were
 	// intended for the repository since then.
 	IntendDeferred(ctx context.Context, l Lease, d Deferred, limit int, since time.Time) (ok bool, err error)
@@ -547,6 +584,7 @@ type Job struct {
 	Issues       *IssuesAsk   `json:"issues,omitempty"`       // JobIssues
 	Delivery     string       `json:"delivery,omitempty"`     // JobRerequest, JobReport, JobConfig: GUID of what asked for it
 	Installation int64        `json:"installation,omitempty"` // JobSweep; 0 for all
+	Granted      bool         `json:"granted,omitempty"`      // JobSweep: see Sweep
 	Attempt      int          `json:"-"`                      // from 1; counts each run of this job
 }
 

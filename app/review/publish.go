@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/reviewgate/reviewgate/app/internal/trail"
@@ -25,6 +26,7 @@ func (s *Service) publish(ctx context.Context, lease Lease, state TargetState, r
 	if err != nil {
 		return err
 	}
+	state.Said = render.StillTrue(state.Said)
 	var checkErr, commentErr error
 	var g sync.WaitGroup // neither keeps the other from being written
 	g.Go(func() { checkErr = guard(func() error { return s.publishCheck(ctx, lease, state, r, cfg) }) })
@@ -46,9 +48,9 @@ func (s *Service) publish(ctx context.Context, lease Lease, state TargetState, r
 	if err := s.Store.MarkPublished(stored, r.RunID); err != nil {
 		return fmt.Errorf("mark the review as published: %w", err)
 	}
-	if state.Notice != "" {
-		if err := s.Store.NoticeSaid(stored, lease.Key, state.Notice); err != nil {
-			return fmt.Errorf("mark the notice as said: %w", err)
+	if len(state.Notices) > 0 {
+		if err := s.Store.NoticesSaid(stored, lease.Key, state.Notices); err != nil {
+			return fmt.Errorf("mark the notices as said: %w", err)
 		}
 	}
 	s.Log.Info().Str("run", r.RunID).Str("target", r.Key).Str("head", r.HeadSHA).
@@ -134,15 +136,19 @@ func (r *StoredReview) mode(cfg *config.Config) string {
 // decision.
 func (s *Service) publishCheck(ctx context.Context, lease Lease, state TargetState, r *StoredReview, cfg *config.Config) error {
 	return s.onHead(ctx, state.RepoID, r.HeadSHA, func(ctx context.Context) error {
-		shared, waiting, err := s.sharedHead(ctx, lease.Key, r)
+		others, stricter, err := s.othersOnHead(ctx, state, r.HeadSHA, r.Review.Facts.Repository.FullName(), r.mode(cfg))
 		if err != nil {
 			return err
 		}
+		if stricter {
+			return s.leaveCheckTo(ctx, state, others)
+		}
+		shared, waiting := sharedHead(others)
 		if waiting {
 			s.Log.Info().Str("target", lease.Key).Str("head", r.HeadSHA).Msg("check waits for another pull request on the same head")
 			return nil
 		}
-		view := s.view(state.Target, r, cfg, "", shared)
+		view := s.view(state.Target, r, cfg, nil, shared)
 		view.Details = s.detailsURL(ctx, state.Target)
 		w := CheckWrite{
 			Name: cfg.Settings.Check.Name, HeadSHA: r.HeadSHA, DetailsURL: view.Details,
@@ -156,26 +162,54 @@ func (s *Service) publishCheck(ctx context.Context, lease Lease, state TargetSta
 	})
 }
 
-// sharedHead lists the other open pull requests on the head, and tells
-// whether one of them has still to be reviewed: then its run, which comes
+// sharedHead is what the check says of the other open pull requests on its head,
+// and whether one of them has still to be reviewed: then its run, which comes
 // after this one, completes the check.
-func (s *Service) sharedHead(ctx context.Context, key string, r *StoredReview) (shared []render.SharedHead, waiting bool, err error) {
-	decisions, err := s.Store.HeadDecisions(ctx, r.RepoID, r.HeadSHA)
-	if err != nil {
-		return nil, false, fmt.Errorf("list the decisions on the head: %w", err)
-	}
-	for _, d := range decisions {
+func sharedHead(others []HeadDecision) (shared []render.SharedHead, waiting bool) {
+	for _, d := range others {
 		switch {
-		case d.Target.Key() == key:
-			continue
 		case d.Pending:
-			return nil, true, nil
+			return nil, true
 		case d.Decision == "":
 			d.Decision = pipeline.DecisionNeedsFixes // given up or skipped: no decision is no pass
 		}
 		shared = append(shared, render.SharedHead{Number: d.Target.Number, Decision: d.Decision})
 	}
-	return shared, false, nil
+	return shared, false
+}
+
+// othersOnHead lists where the other open pull requests on a head stand that have
+// a say in its check. The base branches' configs may ask for different modes: then
+// only those with the strictest have, and stricter tells that it is not this
+// target's. The repository's name is the one that was read, as modes may go by it.
+func (s *Service) othersOnHead(ctx context.Context, state TargetState, headSHA, name, mode string) (others []HeadDecision, stricter bool, err error) {
+	all, err := s.Store.HeadDecisions(ctx, state.RepoID, headSHA)
+	if err != nil {
+		return nil, false, fmt.Errorf("list the decisions on the head: %w", err)
+	}
+	strictest := strictness(mode)
+	for _, d := range all {
+		if d.Target.Key() == state.Key() {
+			continue
+		}
+		cfg, err := s.known(ctx, d.Target)
+		if err != nil {
+			return nil, false, err
+		}
+		of := strictness(cfg.Mode(name))
+		if of > strictest {
+			strictest, others = of, nil
+		}
+		if of == strictest {
+			others = append(others, d)
+		}
+	}
+	return others, strictest > strictness(mode), nil
+}
+
+// strictness orders the modes by what their checks can block.
+func strictness(mode string) int {
+	return slices.Index([]string{config.ModeOff, config.ModeAdvisory, config.ModeEnforce}, mode)
 }
 
 // detailsURL is the comment where it is known, else the pull request.
@@ -221,14 +255,22 @@ func (s *Service) publishDraft(ctx context.Context, lease Lease, state TargetSta
 
 // publishOff leaves nothing on a repository that switched reviewgate off. A
 // check that was opened before the config was known is completed as neutral,
-// since whoever may change the config of the default branch asked for it.
-func (s *Service) publishOff(ctx context.Context, lease Lease, state TargetState) error {
+// since whoever may change the config of the default branch asked for it. Where
+// others share the head whose base branch has it on, the check is theirs.
+func (s *Service) publishOff(ctx context.Context, lease Lease, state TargetState, repository string) error {
 	if state.HeadSHA == "" {
 		return nil
 	}
 	return s.onHead(ctx, state.RepoID, state.HeadSHA, func(ctx context.Context) error {
 		if waits, err := s.checkWaits(ctx, state); err != nil || !waits {
 			return err
+		}
+		others, stricter, err := s.othersOnHead(ctx, state, state.HeadSHA, repository, config.ModeOff)
+		if err != nil {
+			return err
+		}
+		if stricter {
+			return s.leaveCheckTo(ctx, state, others)
 		}
 		name, err := s.checkName(ctx, state.Target)
 		if err != nil {
@@ -239,6 +281,26 @@ func (s *Service) publishOff(ctx context.Context, lease Lease, state TargetState
 			StartedAt: s.Now(), CompletedAt: s.Now(),
 		})
 	})
+}
+
+// leaveCheckTo leaves a head's check to others. If it is open, those that are done
+// are asked to complete it: whatever opened it again, or has been waited for, was
+// this target.
+func (s *Service) leaveCheckTo(ctx context.Context, state TargetState, others []HeadDecision) error {
+	waits, err := s.checkWaits(ctx, state)
+	if err != nil || !waits {
+		return err
+	}
+	for _, d := range others {
+		if d.Pending {
+			continue
+		}
+		ask := ReviewAsk{Target: d.Target, Reason: "another pull request left this head's check to it", Rerun: Rerun{Decide: true}}
+		if err := s.Store.Ask(ctx, ask, false); err != nil {
+			return fmt.Errorf("ask %s to complete the check of its head: %w", d.Target.Key(), err)
+		}
+	}
+	return nil
 }
 
 // checkWaits reports whether the head has a check of ours, or the intent to
@@ -340,7 +402,8 @@ func (s *Service) warnInComment(ctx context.Context, key, what string) error {
 	if err != nil || old == nil {
 		return err
 	}
-	if err := s.Store.SetNotice(ctx, key, render.NewestNotCompleted(what)); err != nil {
+	err = s.Store.AddNotice(ctx, key, render.NewestNotCompleted(what))
+	if err != nil && !errors.Is(err, ErrManyNotices) { // the check says it in any case
 		return fmt.Errorf("keep the notice that a review was given up: %w", err)
 	}
 	return nil

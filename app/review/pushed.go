@@ -42,9 +42,13 @@ func (s *Service) workConfig(ctx context.Context, job Job) error {
 	} else if off, err := s.switchedOff(ctx, n.Repository); err != nil || off {
 		return err // should this push switch it on, the next event of a pull request will
 	}
-	now, err := s.pushedConfig(ctx, n)
-	if err != nil || now == nil {
+	now, found, err := s.pushedConfig(ctx, n)
+	if err != nil {
 		return err
+	}
+	if now == nil {
+		s.configPushed(found)
+		return nil
 	}
 	pulls, err := s.Store.KnownPulls(ctx, n.Repository, maxRefreshed+1)
 	if err != nil {
@@ -68,6 +72,7 @@ func (s *Service) workConfig(ctx context.Context, job Job) error {
 	if waiting > 0 {
 		return &RetryError{After: s.backoff(job.Attempt, nil), Err: fmt.Errorf("%d pull requests are under review", waiting)}
 	}
+	s.configPushed(found)
 	return nil
 }
 
@@ -76,9 +81,9 @@ func (s *Service) workConfig(ctx context.Context, job Job) error {
 // at their end.
 const configPatience = 10
 
-// pushedConfig reads and checks the config that is in force after a push. It
-// returns nil where it can't be read for good.
-func (s *Service) pushedConfig(ctx context.Context, n ConfigNews) (*inForce, error) {
+// pushedConfig reads and checks the config that is in force after a push, and says
+// what it was found to be. It returns nil where it can't be read for good.
+func (s *Service) pushedConfig(ctx context.Context, n ConfigNews) (now *inForce, found string, err error) {
 	t := n.Repository
 	log := s.Log.With().Str("repository", t.Owner+"/"+t.Name).Str("branch", n.Branch).Logger()
 	read, err := s.GitHub.ReadConfig(ctx, t, n.Branch)
@@ -86,23 +91,21 @@ func (s *Service) pushedConfig(ctx context.Context, n ConfigNews) (*inForce, err
 	switch {
 	case errors.As(err, &host) && !host.Temporary():
 		log.Warn().Err(err).Msg("pushed config can't be read")
-		s.configPushed("unreadable")
-		return nil, nil
+		return nil, "unreadable", nil
 	case err != nil:
-		return nil, err
+		return nil, "", err
 	}
-	now, err := s.lay(ctx, t, n.Branch, read, true)
+	laid, err := s.lay(ctx, t, n.Branch, read, true)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	found := "valid"
-	for _, p := range now.config.InForce.Problems {
+	found = "valid"
+	for _, p := range laid.config.InForce.Problems {
 		found = "invalid"
 		log.Error().Str("file", p.File).Int("line", p.Line).Str("problem", p.Problem).Str("remedy", p.Remedy).Msg("pushed config is not valid: the last that was stays in force")
 	}
 	log.Info().Str("found", found).Msg("config was pushed")
-	s.configPushed(found)
-	return &now, nil
+	return &laid, found, nil
 }
 
 func (s *Service) configPushed(found string) {

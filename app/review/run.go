@@ -33,7 +33,7 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState) (d
 	if state.Rerun.Full {
 		s.GitHub.ForgetConfig(state.Target)
 	}
-	out := &outside{service: s, target: state.Target, src: src, trouble: map[string]error{}, seen: map[string]codescanning.Seen{}}
+	out := &outside{service: s, target: state.Target, src: src, trouble: map[string]error{}, seen: map[string]codescanning.Seen{}, refused: map[string]bool{}}
 	var outcome run.Outcome
 	var unopened error
 	runID := newRunID()
@@ -68,7 +68,7 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState) (d
 	case errors.Is(err, errDraftSkipped):
 		return true, s.publishDraft(ctx, lease, state, src)
 	case errors.Is(err, errSwitchedOff):
-		return true, s.publishOff(ctx, lease, state)
+		return true, s.publishOff(ctx, lease, state, outcome.Review.Facts.Repository.FullName())
 	case errors.Is(err, normalize.ErrSuperseded):
 		return false, errSuperseded
 	case err != nil:
@@ -228,9 +228,9 @@ func milliseconds(ms float64) time.Duration { return time.Duration(ms * float64(
 func newRunID() string { return strings.ToLower(rand.Text()[:16]) }
 
 // view is what the renderer needs of a stored review.
-func (s *Service) view(t Target, r *StoredReview, cfg *config.Config, notice string, shared []render.SharedHead) render.View {
+func (s *Service) view(t Target, r *StoredReview, cfg *config.Config, notices []string, shared []render.SharedHead) render.View {
 	return render.View{
-		Review: r.Review, Record: r.Record, Mode: r.mode(cfg), Notice: notice, Shared: shared,
+		Review: r.Review, Record: r.Record, Mode: r.mode(cfg), Notices: notices, Shared: shared,
 		Rules: render.RuleNotes(&r.Review.Report, cfg),
 		Links: render.Links{WebURL: s.WebURL, Repository: t.Owner + "/" + t.Name},
 	}

@@ -42,6 +42,8 @@ type ScanReader struct {
 	// Annotated are the check runs that had annotations then, as AnnotatedRun
 	// names them.
 	Annotated []string `json:"annotated,omitempty"`
+	// Refused says that GitHub refused what it was to read.
+	Refused bool `json:"refused,omitempty"`
 }
 
 // AnnotatedRun names a check run in ScanReader.Annotated.
@@ -69,6 +71,16 @@ func (a ScanReader) concerns(n ScanNews) bool {
 // Waiting reports whether an agent waited for a check when it looked last.
 func (r ScansRead) Waiting() bool {
 	return slices.ContainsFunc(r.Agents, func(a ScanReader) bool { return len(a.Waiting) > 0 })
+}
+
+// Refused are the ids of the agents that were refused what they were to read.
+func (r ScansRead) Refused() (ids []string) {
+	for _, a := range r.Agents {
+		if a.Refused {
+			ids = append(ids, a.ID)
+		}
+	}
+	return ids
 }
 
 // IDs are those of the agents.
@@ -136,7 +148,16 @@ var _ dispatch.Noter = (*scanning)(nil)
 func (s *scanning) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, string, error) {
 	out, note, err := s.Agent.ReviewAndNote(ctx, task)
 	s.by.note(ctx, s.id, err)
+	s.by.noteRefusal(s.id, err)
 	return out, note, err
+}
+
+// noteRefusal takes whether an agent's attempt was refused by GitHub.
+func (o *outside) noteRefusal(id string, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var host *HostError
+	o.refused[id] = errors.As(err, &host) && host.Kind == HostForbidden
 }
 
 // scanHost reads from the code host, and says what is to be done about what it
@@ -184,14 +205,19 @@ func (s *Service) noteScans(ctx context.Context, state TargetState, out *outside
 		}
 		out.mu.Lock()
 		seen, ran := out.seen[a.ID]
+		refused, tried := out.refused[a.ID]
 		out.mu.Unlock()
+		old := slices.IndexFunc(state.Scans.Agents, func(old ScanReader) bool { return old.ID == a.ID })
+		if r.Refused = refused; !tried && old >= 0 {
+			r.Refused = state.Scans.Agents[old].Refused
+		}
 		if ran {
 			r.Waiting = seen.Waiting
 			for _, c := range seen.Annotated[:min(len(seen.Annotated), maxAnnotated)] {
 				r.Annotated = append(r.Annotated, AnnotatedRun(c.App, c.Name))
 			}
-		} else if i := slices.IndexFunc(state.Scans.Agents, func(old ScanReader) bool { return old.ID == a.ID }); i >= 0 {
-			r.Waiting, r.Annotated = state.Scans.Agents[i].Waiting, state.Scans.Agents[i].Annotated
+		} else if old >= 0 {
+			r.Waiting, r.Annotated = state.Scans.Agents[old].Waiting, state.Scans.Agents[old].Annotated
 		}
 		reads.Agents = append(reads.Agents, r)
 	}

@@ -161,7 +161,7 @@ func (s *Service) Work(ctx context.Context, job Job) error {
 	case JobDeliveries:
 		return s.retryJob(job.Attempt, s.findDeliveries(ctx))
 	case JobSweep:
-		return s.retryJob(job.Attempt, s.sweep(ctx, job.Installation))
+		return s.retryJob(job.Attempt, s.sweep(ctx, Sweep{Installation: job.Installation, Granted: job.Granted}))
 	case JobConfig:
 		return s.retryJob(job.Attempt, s.workConfig(ctx, job))
 	case JobForget:

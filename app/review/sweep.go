@@ -52,8 +52,19 @@ var awaited = map[string][]string{
 	"repository":                  {"deleted"},
 }
 
-func isAwaited(a HookAttempt) bool {
-	actions, ok := awaited[a.Event]
+// awaitedScans are those that ask for something where a pull request of the
+// repository takes in what others found. There are many of them, so they are asked
+// for after the others.
+var awaitedScans = map[string][]string{
+	"check_run":           {"completed"},
+	"check_suite":         {"completed"},
+	"code_scanning_alert": nil,
+}
+
+func tellsOfScans(a HookAttempt) bool { return isOneOf(awaitedScans, a) }
+
+func isOneOf(events map[string][]string, a HookAttempt) bool {
+	actions, ok := events[a.Event]
 	return ok && (actions == nil || slices.Contains(actions, a.Action))
 }
 
@@ -70,8 +81,9 @@ type lostDelivery struct {
 }
 
 // note takes the attempts that were read: those that failed join the others,
-// those that came through leave.
-func (l *lostDeliveries) note(attempts []HookAttempt) {
+// those that came through leave. scanned are the repositories in which news of
+// others' checks ask for something.
+func (l *lostDeliveries) note(attempts []HookAttempt, scanned map[int64]bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.m == nil {
@@ -86,7 +98,7 @@ func (l *lostDeliveries) note(attempts []HookAttempt) {
 		}
 	}
 	for guid, a := range newest {
-		if came[guid] || !isAwaited(a) {
+		if came[guid] || !isOneOf(awaited, a) && !(scanned[a.RepoID] && tellsOfScans(a)) {
 			delete(l.m, guid)
 			continue
 		}
@@ -108,7 +120,8 @@ func (l *lostDeliveries) forget(known map[string]bool, before time.Time) {
 	}
 }
 
-// due lists those to ask for now, oldest first.
+// due lists those to ask for now, oldest first, and last those that tell of
+// others' checks.
 func (l *lostDeliveries) due(now time.Time) []HookAttempt {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -118,7 +131,15 @@ func (l *lostDeliveries) due(now time.Time) []HookAttempt {
 			due = append(due, d.attempt)
 		}
 	}
-	slices.SortFunc(due, func(a, b HookAttempt) int { return a.At.Compare(b.At) })
+	slices.SortFunc(due, func(a, b HookAttempt) int {
+		if of := tellsOfScans(a); of != tellsOfScans(b) {
+			if of {
+				return 1
+			}
+			return -1
+		}
+		return a.At.Compare(b.At)
+	})
 	return due
 }
 
@@ -177,7 +198,11 @@ func (s *Service) findDeliveries(ctx context.Context) error {
 	if !whole {
 		s.Log.Warn().Time("since", since).Int("attempts", len(attempts)).Msg("the delivery log is longer than is read; the sweep of open pull requests finds what is older")
 	}
-	s.lost.note(attempts)
+	scanned, err := s.Store.ScanRepositories(ctx)
+	if err != nil {
+		return err
+	}
+	s.lost.note(attempts, scanned)
 	known, err := s.Store.KnownDeliveries(ctx, s.lost.guids())
 	if err != nil {
 		return fmt.Errorf("look which deliveries were taken in: %w", err)
@@ -220,9 +245,14 @@ func (s *Service) found(what string) {
 
 // sweep looks for what was missed in one installation, or for 0 everywhere:
 // then each installation gets a job of its own.
-func (s *Service) sweep(ctx context.Context, installation int64) error {
-	if installation != 0 {
-		return s.sweepInstallation(ctx, installation)
+func (s *Service) sweep(ctx context.Context, sw Sweep) error {
+	if sw.Installation != 0 {
+		if sw.Granted {
+			if err := s.askGranted(ctx, sw.Installation); err != nil {
+				return err
+			}
+		}
+		return s.sweepInstallation(ctx, sw.Installation)
 	}
 	all, err := s.GitHub.Installations(ctx)
 	if err != nil {
@@ -238,7 +268,9 @@ func (s *Service) sweep(ctx context.Context, installation int64) error {
 			return fmt.Errorf("ask for a sweep of installation %d: %w", in.ID, err)
 		}
 	}
-	return errors.Join(s.finishOrphans(ctx, active), s.askWaitingIssues(ctx, active))
+	return errors.Join(s.finishOrphans(ctx, active), s.askWaitingIssues(ctx, func(t Target, refused time.Time) (bool, error) {
+		return active[t.Installation] && s.Now().Sub(refused) >= issueDay, nil
+	}))
 }
 
 // finishOrphans completes checks on heads that no open pull request has any
@@ -360,6 +392,47 @@ func (s *Service) askRefused(ctx context.Context, installation int64) error {
 		}
 	}
 	return nil
+}
+
+// askGranted asks for what was refused for want of a permission that the App can
+// do without. Access makes sure of tokens that have it.
+func (s *Service) askGranted(ctx context.Context, installation int64) error {
+	refused, err := s.Store.RefusedScans(ctx, installation)
+	if err != nil {
+		return err
+	}
+	open := map[int64]bool{} // by repository that was looked at
+	look := func(t Target) (bool, error) {
+		if ok, looked := open[t.RepoID]; looked {
+			return ok, nil
+		}
+		a, err := s.GitHub.Access(ctx, t)
+		var host *HostError
+		if err != nil && (!errors.As(err, &host) || host.Temporary()) {
+			return false, err
+		}
+		open[t.RepoID] = err == nil && a.refusal() == nil
+		return open[t.RepoID], nil
+	}
+	for _, st := range refused {
+		if ok, err := look(st.Target); err != nil {
+			return err
+		} else if !ok {
+			continue
+		}
+		t := st.Target
+		t.HeadSHA = "" // the store's own may be newer by now
+		ask := ReviewAsk{Target: t, Reason: "permissions were granted", Rerun: Rerun{Agents: st.Scans.Refused()}}
+		if err := s.Store.Ask(ctx, ask, false); err != nil {
+			return fmt.Errorf("ask for a review of %s: %w", t.Key(), err)
+		}
+	}
+	return s.askWaitingIssues(ctx, func(t Target, refused time.Time) (bool, error) {
+		if t.Installation != installation || refused.IsZero() {
+			return false, nil
+		}
+		return look(t)
+	})
 }
 
 // sweepRepository asks for the open pull requests that have no answer. A

@@ -90,7 +90,7 @@ func (s *Service) workGeneration(ctx context.Context, lease Lease, kind JobKind,
 		}
 		return s.Store.Finish(ctx, lease, state.Wanted, false)
 	case state.Done >= state.Wanted:
-		if state.Notice != "" {
+		if len(state.Notices) > 0 {
 			if err := s.sayOrDrop(ctx, lease, state); err != nil {
 				return false, err
 			}
@@ -114,6 +114,9 @@ func (s *Service) workGeneration(ctx context.Context, lease Lease, kind JobKind,
 	if overdue(state) {
 		return s.settle(ctx, lease, state, state.Wanted, &finalError{errors.New("GitHub kept reviewgate waiting for too long"), "github"})
 	}
+	if kind == JobReview && len(state.Notices) > 0 {
+		s.sayEarly(ctx, lease, state)
+	}
 	if kind == JobPublish {
 		return s.settle(ctx, lease, state, stored.Generation, s.attempt(ctx, lease, state, func(ctx context.Context) error {
 			return s.publish(ctx, lease, state, stored)
@@ -133,17 +136,29 @@ func (s *Service) workGeneration(ctx context.Context, lease Lease, kind JobKind,
 	return s.settle(ctx, lease, state, state.Wanted, err)
 }
 
-// sayOrDrop says a notice, or drops one that can't be said.
+// sayOrDrop says the notices, or drops them where they can't be said.
 func (s *Service) sayOrDrop(ctx context.Context, lease Lease, state TargetState) error {
-	err := guard(func() error { return s.sayNotice(ctx, lease, state) })
+	err := guard(func() error { return s.sayNotices(ctx, lease, state) })
 	if err == nil || retryable(err) {
 		return err
 	}
-	s.logFailure("notice dropped", lease.Key, err)
-	if err := s.Store.NoticeSaid(ctx, lease.Key, state.Notice); err != nil {
-		return fmt.Errorf("drop a notice: %w", err)
+	s.logFailure("notices dropped", lease.Key, err)
+	if err := s.Store.NoticesSaid(ctx, lease.Key, state.Notices); err != nil {
+		return fmt.Errorf("drop notices: %w", err)
 	}
 	return nil
+}
+
+// sayEarly says the notices before a review is tried, which may take long where
+// GitHub is in trouble. What can't be said now is said with the review.
+func (s *Service) sayEarly(ctx context.Context, lease Lease, state TargetState) {
+	err := guard(func() error { return s.sayNotices(ctx, lease, state) })
+	if err == nil {
+		err = s.answerCommands(ctx, lease.Key, state.Done, state.GaveUp)
+	}
+	if err != nil {
+		s.Log.Warn().Str("target", lease.Key).Err(err).Msg("notices not said before the review")
+	}
 }
 
 // nextStep tells which kind of job is to work on a target of which more is
@@ -355,9 +370,9 @@ func (s *Service) finishClosed(ctx context.Context, lease Lease, state TargetSta
 	if err := s.cancelOldChecks(ctx, lease, state.Target); err != nil {
 		return false, err
 	}
-	if state.Notice != "" { // there is nobody to say it to
-		if err := s.Store.NoticeSaid(ctx, lease.Key, state.Notice); err != nil {
-			return false, fmt.Errorf("drop the notice of a closed target: %w", err)
+	if len(state.Notices) > 0 { // there is nobody to say them to
+		if err := s.Store.NoticesSaid(ctx, lease.Key, state.Notices); err != nil {
+			return false, fmt.Errorf("drop the notices of a closed target: %w", err)
 		}
 	}
 	cmds, err := s.Store.AwaitingCommands(ctx, lease.Key, state.Wanted)

@@ -60,6 +60,18 @@ type account struct {
 	Type  string `json:"type"`
 }
 
+// ghost is whom GitHub shows in the place of an account that was deleted, and
+// which payloads may name as null.
+const ghost = "ghost"
+
+// author is the login of who opened a pull request.
+func (a *account) author() string {
+	if a == nil {
+		return ghost
+	}
+	return a.Login
+}
+
 // named returns an error if a payload that is routed by its action has none.
 func (e envelope) named() error {
 	if e.Action == "" {

@@ -400,6 +400,7 @@ func TestComments(t *testing.T) {
 		"a command":             {"created", comment(), command("review", "bob", "alice")},
 		"a subcommand":          {"created", comment("/review", "/review help"), command("help", "bob", "alice")},
 		"on a bot's PR":         {"created", comment(`"alice","type":"User"`, `"renovate[bot]","type":"Bot"`), command("review", "bob", "renovate[bot]")},
+		"on a deleted author's": {"created", comment(`{"login":"alice","type":"User"}`, `null`), command("review", "bob", "ghost")},
 		"words":                 {"created", comment("/review", "please review"), nothing},
 		"edited":                {"edited", comment(`"created"`, `"edited"`), nothing},
 		"deleted":               {"deleted", comment(`"created"`, `"deleted"`), nothing},
@@ -468,6 +469,7 @@ func TestReviewsCommand(t *testing.T) {
 		"a comment, deleted":                  {line, "deleted", event("comment", "deleted"), nothing},
 		"a comment by a bot":                  {line, "created", event("comment", "created", `"bob","type":"User"`, `"reviewgate[bot]","type":"Bot"`), nothing},
 		"sent by someone else":                {line, "created", event("comment", "created", `"sender":{"login":"bob"`, `"sender":{"login":"eve"`), nothing},
+		"a deleted author's":                  {line, "created", event("comment", "created", `{"login":"alice","type":"User"}`, `null`), func(d *review.Delivery) { dismissal(review.PlaceReviewLine)(d); d.Command.Author = "ghost" }},
 		"closed":                              {line, "created", event("comment", "created", `"state":"open"`, `"state":"closed"`), nothing},
 		"a thread, resolved":                  {"pull_request_review_thread", "resolved", event("thread", "resolved"), nothing},
 		"a review that was lost for an hour":  {words, "submitted", event("review", "submitted", `"id":55,`, `"id":55,"submitted_at":"2026-11-20T11:00:00Z",`), said(review.PlaceReview, noon.Add(-time.Hour))},
@@ -591,6 +593,12 @@ func TestNewsOfOthersFindings(t *testing.T) {
 	alert := func(ref string) string {
 		return fmt.Sprintf(`{"action":"appeared_in_branch",%s,"ref":%q,"alert":{}}`, envelopeJSON, ref)
 	}
+	instance := func(action, ref, newest string) string {
+		return fmt.Sprintf(`{"action":%q,%s,"ref":%q,"alert":{"most_recent_instance":{"ref":%q}}}`, action, envelopeJSON, ref, newest)
+	}
+	instances := func(action, a, b string) string {
+		return fmt.Sprintf(`{"action":%q,%s,"ref":null,"alert":{"instances":[{"ref":%q},{"ref":%q}]}}`, action, envelopeJSON, a, b)
+	}
 	news := func(n review.ScanNews) func(*review.Delivery) {
 		n.RepoID = 1001
 		return func(d *review.Delivery) { d.Scans = &n }
@@ -612,6 +620,10 @@ func TestNewsOfOthersFindings(t *testing.T) {
 		"of a branch":       {"code_scanning_alert", "appeared_in_branch", alert("refs/heads/main"), nothing},
 		"of nothing":        {"code_scanning_alert", "appeared_in_branch", alert(""), nothing},
 		"of an odd ref":     {"code_scanning_alert", "appeared_in_branch", alert("refs/pull/12/merge/x"), nothing},
+		"of a person":       {"code_scanning_alert", "reopened_by_user", instance("reopened_by_user", "", "refs/pull/12/merge"), news(review.ScanNews{Number: 12})},
+		"listed":            {"code_scanning_alert", "closed_by_user", instances("closed_by_user", "refs/heads/main", "refs/pull/12/head"), news(review.ScanNews{Number: 12})},
+		"of a person, main": {"code_scanning_alert", "closed_by_user", instance("closed_by_user", "", "refs/heads/main"), nothing},
+		"of a branch now":   {"code_scanning_alert", "fixed", instance("fixed", "refs/heads/main", "refs/pull/12/merge"), nothing},
 		"of a long number":  {"code_scanning_alert", "appeared_in_branch", alert("refs/pull/12345678901234567890/merge"), nothing},
 	}
 	for name, tt := range tests {
@@ -673,7 +685,7 @@ func TestInstallationEvents(t *testing.T) {
 			t.Fatalf("%s %s: status %d", tc.event, tc.action, w.Code)
 		}
 		got := b.got[0].Sweep
-		if tc.sweeps != (got != nil) || got != nil && got.Installation != 7 {
+		if tc.sweeps != (got != nil) || got != nil && (got.Installation != 7 || got.Granted != (tc.action == "new_permissions_accepted")) {
 			t.Errorf("%s %s asks for the sweep %+v", tc.event, tc.action, got)
 		}
 	}

@@ -29,8 +29,10 @@ func readInstallation(d *review.Delivery, body []byte) error {
 		return err
 	}
 	switch d.Event + "." + e.Action {
-	case "installation.unsuspend", "installation.new_permissions_accepted", "installation_repositories.added":
+	case "installation.unsuspend", "installation_repositories.added":
 		d.Sweep = &review.Sweep{Installation: e.Installation.ID}
+	case "installation.new_permissions_accepted":
+		d.Sweep = &review.Sweep{Installation: e.Installation.ID, Granted: true}
 	case "installation.deleted":
 		d.Forget = &review.Forget{Installation: e.Installation.ID}
 	case "installation_repositories.removed":

@@ -10,9 +10,9 @@ import (
 type issueCommentEvent struct {
 	envelope
 	Issue struct {
-		Number int     `json:"number"`
-		State  string  `json:"state"`
-		User   account `json:"user"`
+		Number int      `json:"number"`
+		State  string   `json:"state"`
+		User   *account `json:"user"`
 		// PullRequest is there if the issue is a pull request.
 		PullRequest *struct{} `json:"pull_request"`
 	} `json:"issue"`
@@ -43,7 +43,7 @@ func readIssueComment(d *review.Delivery, body []byte) error {
 	}
 	err := e.readReport(d)
 	if e.Action == "created" { // edits never command
-		err = errors.Join(readCommand(d, review.PlaceConversation, e.Comment, e.Sender, e.Issue.User.Login, e.pull), err)
+		err = errors.Join(readCommand(d, review.PlaceConversation, e.Comment, e.Sender, e.Issue.User.author(), e.pull), err)
 	}
 	return err
 }

@@ -10,9 +10,9 @@ import (
 type reviewEvent struct {
 	envelope
 	PullRequest struct {
-		Number int     `json:"number"`
-		State  string  `json:"state"`
-		User   account `json:"user"`
+		Number int      `json:"number"`
+		State  string   `json:"state"`
+		User   *account `json:"user"`
 	} `json:"pull_request"`
 	Review  said    `json:"review"`
 	Comment said    `json:"comment"`
@@ -33,7 +33,7 @@ func readReview(d *review.Delivery, body []byte) error {
 	if e.PullRequest.State == "closed" {
 		return nil
 	}
-	switch author := e.PullRequest.User.Login; {
+	switch author := e.PullRequest.User.author(); {
 	case d.Event == "pull_request_review" && e.Action == "submitted":
 		return readCommand(d, review.PlaceReview, e.Review, e.Sender, author, e.pull)
 	case d.Event == "pull_request_review_comment" && e.Action == "created":

@@ -30,7 +30,31 @@ func readScans(d *review.Delivery, e *envelope, n review.ScanNews) error {
 
 type alertEvent struct {
 	envelope
-	Ref string `json:"ref"` // that the alert is about; empty where nobody's analysis changed it
+	Ref   string `json:"ref"` // that was analysed; empty where a person closed the alert or opened it again
+	Alert struct {
+		Newest *alertInstance  `json:"most_recent_instance"`
+		All    []alertInstance `json:"instances"` // in the place of the newest, of some actions
+	} `json:"alert"`
+}
+
+// alertInstance is where an alert was found.
+type alertInstance struct {
+	Ref string `json:"ref"`
+}
+
+// refs are where the alert has changed.
+func (e *alertEvent) refs() []string {
+	if e.Ref != "" {
+		return []string{e.Ref}
+	}
+	var refs []string
+	if e.Alert.Newest != nil {
+		refs = append(refs, e.Alert.Newest.Ref)
+	}
+	for _, i := range e.Alert.All {
+		refs = append(refs, i.Ref)
+	}
+	return refs
 }
 
 // pullRef is a ref of a pull request.
@@ -47,7 +71,12 @@ func readAlert(d *review.Delivery, body []byte) error {
 	if err := e.named(); err != nil {
 		return err
 	}
-	of := pullRef.FindStringSubmatch(e.Ref)
+	var of []string
+	for _, ref := range e.refs() {
+		if of = pullRef.FindStringSubmatch(ref); of != nil {
+			break
+		}
+	}
 	if of == nil {
 		return nil
 	}

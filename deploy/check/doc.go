@@ -1,3 +1,3 @@
 // Package check tests the files of deploy/ with the parsers of the programs that
-// read them, offline: go test ./... in this directory.
+// read them, offline: make deploy.
 package check

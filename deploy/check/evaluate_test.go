@@ -2,6 +2,7 @@ package check
 
 import (
 	"context"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -26,13 +27,19 @@ func always(v float64) curve { return func(int) float64 { return v } }
 // perMinute is a counter that rises steadily.
 func perMinute(v float64) curve { return func(m int) float64 { return v * float64(m) } }
 
+// absent is no value: the series is not there yet.
+func absent(int) float64 { return math.NaN() }
+
 // lately is a counter, or a gauge, that is another thing in its last minutes.
 func lately(minutes int, before, then curve) curve {
 	return func(m int) float64 {
 		if m < day-minutes {
 			return before(m)
 		}
-		return before(day-minutes) + then(m-(day-minutes))
+		if was := before(day - minutes); !math.IsNaN(was) {
+			return was + then(m-(day-minutes))
+		}
+		return then(m - (day - minutes))
 	}
 }
 
@@ -80,10 +87,38 @@ func TestAlertsAreRaised(t *testing.T) {
 			`reviewgate_deliveries_total{event="pull_request",outcome="accepted"}`: lately(30, perMinute(10), always(0)),
 			`reviewgate_deliveries_total{event="",outcome="rejected"}`:             lately(30, perMinute(.1), perMinute(10)),
 		}},
+		// Of a server that has taken none since it was started there is no such series.
+		{"ReviewgateWebhooksRejected", map[string]curve{
+			`reviewgate_deliveries_total{event="pull_request",outcome="accepted"}`: nil,
+			`reviewgate_deliveries_total{event="pull_request",outcome="failed"}`:   nil,
+			`reviewgate_deliveries_total{event="",outcome="rejected"}`:             perMinute(1),
+			`reviewgate_build_info{version="1"}`:                                   lately(60, absent, always(1)),
+		}},
 		{"ReviewgateWebhooksSlow", map[string]curve{`reviewgate_delivery_ack_seconds_bucket{le="0.05"}`: lately(15, perMinute(10), perMinute(5))}},
 		{"ReviewgateNoWebhooks", map[string]curve{
 			`reviewgate_deliveries_total{event="pull_request",outcome="accepted"}`: always(5),
 			`reviewgate_deliveries_total{event="",outcome="rejected"}`:             always(0),
+		}},
+		{"ReviewgateNoWebhooks", map[string]curve{
+			`reviewgate_deliveries_total{event="pull_request",outcome="accepted"}`: nil,
+			`reviewgate_deliveries_total{event="pull_request",outcome="failed"}`:   nil,
+			`reviewgate_deliveries_total{event="",outcome="rejected"}`:             nil,
+		}},
+		{"ReviewgateNoWebhooks", map[string]curve{ // and what is left of GitHub's limit is not known at all times
+			`reviewgate_deliveries_total{event="pull_request",outcome="accepted"}`: always(5),
+			`reviewgate_deliveries_total{event="",outcome="rejected"}`:             always(0),
+			`reviewgate_github_rate_remaining{installation="7"}`: func(m int) float64 {
+				if m > day-10 {
+					return absent(m)
+				}
+				return 4000
+			},
+		}},
+		{"", map[string]curve{ // one that was started an hour ago and has taken none
+			`reviewgate_deliveries_total{event="pull_request",outcome="accepted"}`: nil,
+			`reviewgate_deliveries_total{event="pull_request",outcome="failed"}`:   nil,
+			`reviewgate_deliveries_total{event="",outcome="rejected"}`:             nil,
+			`reviewgate_build_info{version="1"}`:                                   lately(60, absent, always(1)),
 		}},
 		{"ReviewgateWebhooksLost", map[string]curve{`reviewgate_lost_found_total{what="delivery"}`: perMinute(1)}},
 		{"ReviewgateReviewsGivenUp", map[string]curve{`reviewgate_reviews_given_up_total{why="github"}`: lately(5, always(4), always(1))}},
@@ -128,7 +163,9 @@ func raised(t *testing.T, curves map[string]curve) (names []string) {
 		}
 		var points []chunks.Sample
 		for minute := range day {
-			points = append(points, point{int64(minute) * 60_000, c(minute)})
+			if v := c(minute); !math.IsNaN(v) {
+				points = append(points, point{int64(minute) * 60_000, v})
+			}
 		}
 		lset := labels.NewBuilder(m).Set("job", "reviewgate").Set("instance", "a").Labels()
 		all = append(all, storage.NewListSeries(lset, points))

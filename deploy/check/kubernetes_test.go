@@ -1,6 +1,8 @@
 package check
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -22,7 +24,12 @@ type objects map[string]any
 // doesn't know fails.
 func build(t *testing.T, overlay string) objects {
 	t.Helper()
-	all, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), "../kubernetes/overlays/"+overlay)
+	return buildIn(t, "../kubernetes/overlays/"+overlay)
+}
+
+func buildIn(t *testing.T, overlay string) objects {
+	t.Helper()
+	all, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), overlay)
 	if err != nil {
 		t.Fatalf("kustomize build %s: %v", overlay, err)
 	}
@@ -241,5 +248,38 @@ func TestAutoscaling(t *testing.T) {
 	page := scrape(t)
 	if page.names[m.External.Metric.Name] == nil {
 		t.Errorf("the server has no metric %s", m.External.Metric.Name)
+	}
+}
+
+// The overlay of docs/operations.md runs the image that it names.
+func TestOwnOverlay(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(doc), "```yaml\n# production/kustomization.yaml")
+	text, _, ok2 := strings.Cut(rest, "```")
+	if !ok || !ok2 {
+		t.Fatal("docs/operations.md has no overlay")
+	}
+	// Kustomize takes no absolute paths, nor those that lead through links.
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	deploy, err := filepath.Abs("..")
+	if err == nil {
+		deploy, err = filepath.Rel(dir, deploy)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = "#" + strings.Replace(text, "../deploy/", deploy+"/", 1)
+	if err := os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := get[*apps.Deployment](t, buildIn(t, dir), "Deployment")
+	if image := d.Spec.Template.Spec.Containers[0].Image; image != "registry.acme.com/reviewgate:v1" {
+		t.Errorf("the pods run %s", image)
 	}
 }

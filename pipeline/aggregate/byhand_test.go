@@ -91,6 +91,44 @@ func TestAccepted(t *testing.T) {
 	}
 }
 
+// One finding of several that say the same is enough to accept, whichever of them
+// the merged one is made of.
+func TestAcceptedCountsInWhatItIsMergedInto(t *testing.T) {
+	sure, unsure := finding("a.go", 2, "T", pipeline.SeverityCritical), finding("a.go", 3, "T", pipeline.SeverityCritical)
+	sure.Confidence, unsure.Confidence = 0.9, 0.6
+	in := panel(outputs{qualityA: {sure, unsure}})
+	before := Aggregate(in)
+	if len(before.Findings) != 1 || len(before.Findings[0].Fingerprints) != 2 || before.Gate.Condition != PersonDecides {
+		t.Fatalf("before: %s, %+v", before.Gate.Condition, before.Findings)
+	}
+	for _, id := range before.Findings[0].Fingerprints {
+		in.Memory.Accepted = pipeline.List[pipeline.Acceptance]{{Fingerprint: id, By: "alice"}}
+		r := Aggregate(in)
+		if r.Decision != pipeline.DecisionFail || len(r.Findings) != 1 || r.Findings[0].GateSeverity != pipeline.SeverityCritical {
+			t.Errorf("%s accepted (shown as %s): %s, %+v", id, before.Findings[0].ID, r.Decision, r.Findings)
+		}
+	}
+}
+
+// The coverage says what was carried over, beside what else there is to know.
+func TestCarriedIsSaid(t *testing.T) {
+	for _, tt := range []struct{ from, note, want string }{
+		{"", "", ""},
+		{"", "2 of 9 annotations were read", "2 of 9 annotations were read"},
+		{"0123456789abcdef", "", "carried over from 0123456, whose change is equal"},
+		{"here", "", "its last result on this head stands"},
+		{"here", "2 of 9 annotations were read", "2 of 9 annotations were read; its last result on this head stands"},
+	} {
+		in := one(finding("a.go", 1, "T", pipeline.SeverityInfo))
+		facts := *in.Facts
+		facts.Head.SHA = "here"
+		in.Facts, in.Results[0].CarriedFrom, in.Results[0].Note = &facts, tt.from, tt.note
+		if got := Aggregate(in).Coverage[0].Note; got != tt.want {
+			t.Errorf("%+v: the coverage says %q", tt, got)
+		}
+	}
+}
+
 // A comment in the code, which whoever made the change may have written, does not
 // take out what a person accepted.
 func TestAcceptedIsNotIgnored(t *testing.T) {

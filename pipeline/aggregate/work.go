@@ -151,14 +151,18 @@ func (w *work) take() {
 
 // note is what a person has to know of an agent's result.
 func (w *work) note(r pipeline.AgentResult) string {
-	switch from := r.CarriedFrom; {
-	case from == "" || r.Note != "":
+	from := r.CarriedFrom
+	if from == "" {
 		return r.Note
-	case from == w.in.Facts.Head.SHA:
-		return "its last result on this head stands"
-	default:
-		return fmt.Sprintf("carried over from %s, whose change is equal", from[:min(7, len(from))])
 	}
+	carried := fmt.Sprintf("carried over from %s, whose change is equal", from[:min(7, len(from))])
+	if from == w.in.Facts.Head.SHA {
+		carried = "its last result on this head stands"
+	}
+	if r.Note != "" {
+		return r.Note + "; " + carried
+	}
+	return carried
 }
 
 func byAgent(a, b pipeline.AgentResult) int {

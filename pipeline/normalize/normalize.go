@@ -131,11 +131,18 @@ func build(pr PullRequest, files Files, commits Commits) pipeline.PRFacts {
 	var unreadable []pipeline.Incompleteness
 	f.Files, unreadable = buildFiles(files.Files)
 
-	f.Incomplete = append(f.Incomplete, files.Incomplete...)
-	if n := len(f.Files); n < pr.Totals.Files && !files.Whole && !says(files.Incomplete, "files") {
+	for _, i := range files.Incomplete {
+		i.Path, i.Why = valid(i.Path), valid(i.Why)
+		f.Incomplete = append(f.Incomplete, i)
+	}
+	all := len(files.Files) // of which those without a path or of one path are left out
+	if !files.Whole {
+		all = max(all, pr.Totals.Files)
+	}
+	if n := len(f.Files); n < all && !says(files.Incomplete, "files") {
 		f.Incomplete = append(f.Incomplete, pipeline.Incompleteness{
 			What: "files", Gating: true,
-			Why: fmt.Sprintf("the list of changed files has %d of %d files", n, pr.Totals.Files),
+			Why: fmt.Sprintf("the list of changed files has %d of %d files", n, all),
 		})
 	}
 	f.Incomplete = append(f.Incomplete, unreadable...)
@@ -158,7 +165,8 @@ func says(list []pipeline.Incompleteness, what string) bool {
 
 // buildFiles turns the source's files into facts, sorted by path. A file
 // without a path or that is listed twice is left out: the list is then
-// shorter than its count, which is reported.
+// shorter than the source's, which is reported. Two paths that are not UTF-8 may
+// be one here.
 func buildFiles(changed []ChangedFile) (pipeline.List[pipeline.File], []pipeline.Incompleteness) {
 	files := make(pipeline.List[pipeline.File], 0, len(changed))
 	var incomplete []pipeline.Incompleteness

@@ -166,10 +166,19 @@ func TestWhatCouldNotBeKnownIsNamed(t *testing.T) {
 			pipeline.List[pipeline.Incompleteness]{gating("files", "", "the list of changed files has 1 of 3412 files")}},
 		{"file listed twice", func(m *memory) { m.files.Files = append(m.files.Files, whole); m.pr.Totals.Files = 2 },
 			pipeline.List[pipeline.Incompleteness]{gating("files", "", "the list of changed files has 1 of 2 files")}},
+		{"names that are one as UTF-8, in a whole list", func(m *memory) {
+			m.files.Files = []ChangedFile{whole, whole, whole}
+			m.files.Files[1].Path, m.files.Files[2].Path = "\xff.go", "\xfe.go"
+			m.pr.Totals.Files, m.files.Whole = 3, true
+		}, pipeline.List[pipeline.Incompleteness]{gating("files", "", "the list of changed files has 2 of 3 files")}},
+		{"moves that a whole list tells, and the code host doesn't", func(m *memory) { m.pr.Totals.Files, m.files.Whole = 2, true }, nil},
 		{"source said so itself", func(m *memory) {
 			m.pr.Totals.Files = 9
 			m.files.Incomplete = []pipeline.Incompleteness{gating("files", "", "page 2 failed")}
 		}, pipeline.List[pipeline.Incompleteness]{gating("files", "", "page 2 failed")}},
+		{"source names what is not UTF-8", func(m *memory) {
+			m.files.Incomplete = []pipeline.Incompleteness{gating("patch", "\xff.go", "\xff is too large")}
+		}, pipeline.List[pipeline.Incompleteness]{gating("patch", "\uFFFD.go", "\uFFFD is too large")}},
 		{"no patch", func(m *memory) { m.files.Files[0].Patch = "" },
 			pipeline.List[pipeline.Incompleteness]{gating("patch", "a.go", "the diff is missing (changed lines: 1)")}},
 		{"malformed patch", func(m *memory) { m.files.Files[0].Patch = "@@ -1 +1,2 @@\n a" },

@@ -217,6 +217,7 @@ func TestCarryNothing(t *testing.T) {
 				o.Review.Manifest.Entries[i].Required = !o.Review.Manifest.Entries[i].Required
 			}
 		}, Carry{}},
+		{"another classification", nil, func(o *Outcome) { o.Review.Classification.Risk.Score++ }, Carry{}},
 		{"a binary file", func(_ *carrying, first, next *pushed) {
 			logo := normalize.ChangedFile{Path: "logo.png", Status: pipeline.FileAdded}
 			first.files, next.files = append(first.files, logo), append(next.files, logo)
@@ -266,6 +267,28 @@ func TestCarryNoFindingAboutACommit(t *testing.T) {
 	next.head = "head-2"
 	if got := carriedOver(c.review(next, c.after(first, Carry{}))); slices.Contains(got, standIn) {
 		t.Errorf("carried %q", got)
+	}
+}
+
+// A secret in a message stands in another commit after a rebase. That alone makes
+// the change no other; the finding about it is made anew, of the commit that is
+// there now.
+func TestCarryWithASecretInACommit(t *testing.T) {
+	c := newCarrying(t)
+	first := c.first()
+	first.head, first.commits[0].Message = "aaaaaaa1", "feat: totals\n\nwith ghp_"+"x7Kq2mVb9ZtR4sWc8YhJ1nDf6LgP3aEuT5oQ"
+	was := c.review(first, Carry{})
+	next := *first
+	next.head, next.commits = "bbbbbbb2", slices.Clone(first.commits)
+	out := c.review(&next, c.after(was, Carry{}))
+	if got := carriedOver(out); !slices.Contains(got, standIn) || slices.Contains(got, ofSecrets) {
+		t.Errorf("carried %q", got)
+	}
+	about := func(o Outcome, sha string) bool {
+		return slices.ContainsFunc(o.Review.Report.Findings, func(f pipeline.Finding) bool { return f.Section == pipeline.SectionCommit(sha) })
+	}
+	if !about(was, first.head) || !about(out, next.head) || about(out, first.head) {
+		t.Errorf("findings at first: %+v, and then: %+v", was.Review.Report.Findings, out.Review.Report.Findings)
 	}
 }
 

@@ -39,7 +39,15 @@ type Run struct {
 	Name        string
 	App         string // slug
 	Completed   bool
+	Cut         bool // it was completed, and not by its own end: see CutShort
 	Annotations int
+}
+
+// CutShort reports whether a check run's conclusion says that it was ended before
+// it had looked at all. One that was skipped is not: who wrote the workflow wants
+// it so.
+func CutShort(conclusion string) bool {
+	return slices.Contains([]string{"cancelled", "timed_out", "startup_failure", "stale"}, conclusion)
 }
 
 // Annotation is a remark of a check run on lines of a file. Its texts have at
@@ -133,7 +141,11 @@ func (a *Agent) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipeline
 			c.alert(&alerts[i])
 		}
 	}
-	if err := a.annotations(ctx, runs, c); err != nil {
+	err = a.annotations(ctx, runs, c)
+	var much *tooMuchError
+	if errors.As(err, &much) && !task.Entry.Required {
+		c.unread(much)
+	} else if err != nil {
 		return out, "", err
 	}
 	findings, more := c.findings(a.Redact)
@@ -161,7 +173,7 @@ func (a *Agent) runs(ctx context.Context, head string) (annotated []Run, notes [
 	for _, name := range waits {
 		there := false
 		open := slices.ContainsFunc(all, func(r Run) bool {
-			there = there || r.Name == name
+			there = there || r.Name == name && !r.Cut
 			return r.Name == name && !r.Completed
 		})
 		if open || !there {
@@ -180,7 +192,7 @@ func (a *Agent) runs(ctx context.Context, head string) (annotated []Run, notes [
 	}
 	a.Saw(seen)
 	if len(seen.Waiting) > 0 {
-		return nil, nil, fmt.Errorf("waiting for %s, which must be completed on this head", names(seen.Waiting))
+		return nil, nil, fmt.Errorf("waiting for %s, which must be completed on this head, and not cut short", names(seen.Waiting))
 	}
 	if len(open) > 0 {
 		notes = append(notes, "not completed yet and not looked at: "+names(open))
@@ -198,15 +210,21 @@ func names(all []string) string {
 	return list
 }
 
-// annotations reads those of the runs.
+// tooMuchError says that there are more annotations than are read.
+type tooMuchError struct{ what string }
+
+func (e *tooMuchError) Error() string { return e.what }
+
+// annotations reads those of the runs. The error is a *tooMuchError where these
+// have too many.
 func (a *Agent) annotations(ctx context.Context, runs []Run, c *collector) error {
 	total := 0
 	for _, r := range runs {
 		total += r.Annotations
 	}
 	if total > MaxRead || len(runs) > maxRuns {
-		return fmt.Errorf("%d check runs have %d annotations, more than the limit of %d runs and %d annotations: name the Apps that count in scanning.apps",
-			len(runs), total, maxRuns, MaxRead)
+		return &tooMuchError{fmt.Sprintf("%d check runs have %d annotations, more than the limit of %d runs and %d annotations: name the Apps that count in scanning.apps",
+			len(runs), total, maxRuns, MaxRead)}
 	}
 	for part := range slices.Chunk(runs, readsAtOnce) {
 		lists := make([][]Annotation, len(part))
@@ -226,7 +244,7 @@ func (a *Agent) annotations(ctx context.Context, runs []Run, c *collector) error
 			}
 		}
 		if c.kept > maxKept {
-			return errors.New("the annotations have more text than is read, 16 MB: name the Apps that count in scanning.apps")
+			return &tooMuchError{"the annotations have more text than is read, 16 MB: name the Apps that count in scanning.apps"}
 		}
 	}
 	return nil

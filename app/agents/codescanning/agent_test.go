@@ -23,6 +23,7 @@ type host struct {
 	alerts      []Alert
 	none        string
 	err         error
+	required    bool // the agent is
 
 	mu   sync.Mutex
 	read []string
@@ -60,7 +61,9 @@ func (h *host) review(t *testing.T, sources *config.ScanSources) (pipeline.Agent
 		Begin:  func(context.Context) error { began = true; return nil },
 		Redact: func(s string) string { return strings.ReplaceAll(s, "hunter2", "[redacted]") },
 	})
-	out, note, err := a.ReviewAndNote(t.Context(), task(pipeline.AgentScope{All: true}))
+	of := task(pipeline.AgentScope{All: true})
+	of.Entry.Required = h.required
+	out, note, err := a.ReviewAndNote(t.Context(), of)
 	if !began {
 		t.Error("it was not told that reading begins")
 	}
@@ -223,6 +226,8 @@ func TestWaiting(t *testing.T) {
 		"under way":           {[]Run{{ID: 1, Name: "CodeQL", App: "named"}}, []string{"CodeQL"}},
 		"one of two suites":   {[]Run{{ID: 1, Name: "CodeQL", App: "named", Completed: true}, {ID: 2, Name: "CodeQL", App: "named"}}, []string{"CodeQL"}},
 		"of another App":      {[]Run{{ID: 1, Name: "CodeQL", App: "not-named", Completed: true}}, []string{"CodeQL"}},
+		"cut short":           {[]Run{{ID: 1, Name: "CodeQL", App: "named", Completed: true, Cut: true}}, []string{"CodeQL"}},
+		"cut short, again":    {[]Run{{ID: 1, Name: "CodeQL", App: "named", Completed: true, Cut: true}, {ID: 2, Name: "CodeQL", App: "named", Completed: true}}, nil},
 		"completed":           {[]Run{{ID: 1, Name: "CodeQL", App: "named", Completed: true}}, nil},
 		"a name that differs": {[]Run{{ID: 1, Name: "codeql", App: "named", Completed: true}}, []string{"CodeQL"}},
 	}
@@ -235,7 +240,7 @@ func TestWaiting(t *testing.T) {
 				if (err != nil) != (tt.wait != nil) || !slices.Equal(seen.Waiting, tt.wait) {
 					t.Errorf("waiting for %q, %v", seen.Waiting, err)
 				}
-				if err != nil && err.Error() != "waiting for CodeQL, which must be completed on this head" {
+				if err != nil && err.Error() != "waiting for CodeQL, which must be completed on this head, and not cut short" {
 					t.Error(err)
 				}
 			}
@@ -265,24 +270,39 @@ func TestTrouble(t *testing.T) {
 			t.Errorf("%+v: %v", sources, err)
 		}
 	}
-	many := &host{}
+	many := &host{required: true}
 	for i := range maxRuns + 1 {
 		many.runs = append(many.runs, Run{ID: int64(i), Name: "r", Completed: true, Annotations: 1})
 	}
 	for what, h := range map[string]*host{
-		"runs": many, "annotations": {runs: []Run{{ID: 1, Completed: true, Annotations: MaxRead + 1}}},
+		"runs": many, "annotations": {required: true, runs: []Run{{ID: 1, Completed: true, Annotations: MaxRead + 1}}},
 	} {
 		if _, _, _, err := h.review(t, nil); err == nil || !strings.Contains(err.Error(), "name the Apps that count") || len(h.read) != 1 {
 			t.Errorf("too many %s: %v after %q", what, err, h.read)
 		}
 	}
-	long := &host{runs: []Run{{ID: 1, Name: "r", Completed: true, Annotations: 1}}, annotations: map[int64][]Annotation{}}
+	long := &host{required: true, runs: []Run{{ID: 1, Name: "r", Completed: true, Annotations: 1}}, annotations: map[int64][]Annotation{}}
 	for i := range MaxRead {
 		a := remark("a.go", 3, 3, "warning", fmt.Sprint(i, strings.Repeat(" x", MaxText/2)))
 		long.annotations[1] = append(long.annotations[1], a)
 	}
 	if _, _, _, err := long.review(t, nil); err == nil || !strings.Contains(err.Error(), "more text than is read") {
 		t.Errorf("too much text: %v", err)
+	}
+}
+
+// Who floods a change with annotations makes the review worse, and takes nothing
+// along that others found.
+func TestFlood(t *testing.T) {
+	yes := true
+	h := &host{
+		runs:   []Run{{ID: 1, Completed: true, Annotations: MaxRead + 1}},
+		alerts: []Alert{{Number: 1, Tool: "CodeQL", Rule: "go/x", Title: "Bad", SecuritySeverity: "critical", Path: "a.go", StartLine: 3, EndLine: 3, Message: "No."}},
+	}
+	out, _, _, err := h.review(t, &config.ScanSources{Alerts: &yes})
+	want := []string{"critical a.go:3-3 CodeQL/go/x Bad: No.", "major change:0-0 annotations/unread Not all that other checks annotated was read"}
+	if err != nil || !slices.Equal(outline(out.Findings), want) {
+		t.Errorf("%q, %v", outline(out.Findings), err)
 	}
 }
 

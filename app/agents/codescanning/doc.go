@@ -13,12 +13,14 @@
 // named, and looked at when it ends. Of several runs with one name in different
 // suites all count: workflows may share the names of their jobs. Only checks that
 // the settings wait for keep the agent from finishing, each of an App that counts:
-// any workflow can give a job the name that is waited for. Annotations of failures
+// any workflow can give a job the name that is waited for. One that was cancelled or
+// ran out of time has not looked, and is waited for. Annotations of failures
 // are major, warnings warnings, and notices information; alerts have the severity
 // of their rule. All have the confidence 0.80: a deterministic tool's, that
 // reviewgate has not seen at work.
 //
-// What can't be read fails the agent, and so do more annotations than MaxRead:
-// where it is required, what was not looked at does not pass. A repository
+// What can't be read fails the agent: where it is required, what was not looked at
+// does not pass. So do more annotations than MaxRead there; elsewhere they are a
+// major finding, beside the alerts, which a flood must not take along. A repository
 // without code scanning has no alerts, which is said and is no failure.
 package codescanning

@@ -128,6 +128,16 @@ func (c *collector) add(f pipeline.Finding) {
 	}
 }
 
+// unread makes a finding of it that not all was read: who floods a change with
+// annotations must not have those of others go with them.
+func (c *collector) unread(much *tooMuchError) {
+	c.list = append(c.list, pipeline.Finding{
+		Title: "Not all that other checks annotated was read", Message: much.Error(), Severity: pipeline.SeverityMajor,
+		RuleID: "annotations/unread", Category: category, Section: pipeline.SectionChange, Confidence: confidence,
+		Evidence: details("", "counted on this head"),
+	})
+}
+
 // findings are the worst of them, fit to be shown, and how many more there are.
 func (c *collector) findings(redact func(string) string) (list []pipeline.Finding, more int) {
 	slices.SortStableFunc(c.list, func(a, b pipeline.Finding) int { return compare(&a, &b) })

@@ -56,6 +56,12 @@ func (s *Store) accept(ctx context.Context, t tx, d review.Delivery) (review.Acc
 		a.NoOp = true
 		return a, nil
 	}
+	if d.Forget != nil && len(d.Forget.Repos) == 0 {
+		// What comes after this, and before all is deleted, must not stay.
+		if err := s.markGone(ctx, t, d.Forget.Installation); err != nil {
+			return a, err
+		}
+	}
 	asked := false
 	if d.Review != nil {
 		ok, err := s.acceptReview(ctx, t, d.GUID, *d.Review, &a)
@@ -115,7 +121,7 @@ func (s *Store) accept(ctx context.Context, t tx, d review.Delivery) (review.Acc
 		asked = true
 	}
 	if d.Sweep != nil {
-		if _, err := t.insertJob(ctx, sweepArgs{Installation: d.Sweep.Installation, Delivery: d.GUID}); err != nil {
+		if _, err := t.insertJob(ctx, sweepArgs{Installation: d.Sweep.Installation, Granted: d.Sweep.Granted, Delivery: d.GUID}); err != nil {
 			return a, err
 		}
 		asked = true

@@ -13,8 +13,7 @@ import (
 // other. All other SQL stands outside of it, in the subset that SQLite and
 // PostgreSQL share, with ? for parameters.
 type backend interface {
-	// read runs f on one snapshot of the database.
-	read(ctx context.Context, f func(tx) error) error
+	snapshots
 	// write runs f in a transaction that is durable once write has returned
 	// nil, and wakes the queue if f inserted jobs.
 	write(ctx context.Context, f func(tx) error) error
@@ -36,6 +35,12 @@ type backend interface {
 	// neither reads nor writes would show.
 	there() error
 	close() error
+}
+
+// snapshots is what is read from.
+type snapshots interface {
+	// read runs f on one snapshot of the database.
+	read(ctx context.Context, f func(tx) error) error
 }
 
 // tx is a transaction.

@@ -34,6 +34,11 @@ func (s *Store) apply(ctx context.Context, t tx, g review.Target, e review.Effec
 			return err
 		}
 	}
+	if e.Notice != "" {
+		if err := s.addNotice(ctx, t, key, e.Notice); err != nil {
+			return err
+		}
+	}
 	if e.Audit != nil {
 		return s.saveAudit(ctx, t, g, *e.Audit)
 	}

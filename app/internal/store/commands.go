@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -95,13 +96,34 @@ func (s *Store) FinishCommand(ctx context.Context, place review.CommentPlace, co
 		`UPDATE commands SET outcome = CASE WHEN outcome = '' THEN ? ELSE outcome END WHERE place = ? AND comment_id = ?`, outcome, string(place), commentID)
 }
 
+// Refuse implements review.Store.
+func (s *Store) Refuse(ctx context.Context, c review.Command, outcome, why string) error {
+	where, which := theCommand(c)
+	return s.db.write(ctx, func(t tx) error {
+		n, err := t.exec(ctx, `UPDATE commands SET outcome = ? WHERE accepted = 0 AND outcome = '' AND `+where, append([]any{outcome}, which...)...)
+		if err != nil {
+			return fmt.Errorf("refuse command %d: %w", c.CommentID, err)
+		}
+		if n == 0 {
+			return nil
+		}
+		if err := s.addNotice(ctx, t, c.Target.Key(), why); !errors.Is(err, review.ErrNotFound) {
+			return err
+		}
+		return nil
+	})
+}
+
 // CommandsSince implements review.Store.
-func (s *Store) CommandsSince(ctx context.Context, key string, since time.Time) (n int, err error) {
+func (s *Store) CommandsSince(ctx context.Context, c review.Command, since time.Time) (n review.CommandCount, err error) {
 	err = s.db.read(ctx, func(t tx) error {
-		return t.row(ctx, `SELECT count(*) FROM commands WHERE target_key = ? AND received_at >= ?`, key, micros(since)).Scan(&n)
+		return t.row(ctx, `SELECT count(CASE WHEN accepted = 1 THEN 1 END), count(CASE WHEN accepted = 0 AND outcome <> '' THEN 1 END),
+				count(CASE WHEN sender = ? AND received_at <= ? THEN 1 END)
+			FROM commands WHERE target_key = ? AND received_at >= ?`, c.Sender, micros(c.ReceivedAt), c.Target.Key(), micros(since)).
+			Scan(&n.Obeyed, &n.TurnedDown, &n.BySender)
 	})
 	if err != nil {
-		return 0, fmt.Errorf("count the commands on %s: %w", key, err)
+		return review.CommandCount{}, fmt.Errorf("count the commands on %s: %w", c.Target.Key(), err)
 	}
 	return n, nil
 }

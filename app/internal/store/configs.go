@@ -38,8 +38,13 @@ func readTexts(ctx context.Context, t tx, query string, args ...any) (all []revi
 
 // GoodLayer implements review.Store.
 func (s *Store) GoodLayer(ctx context.Context, repoID int64, layer string) (*review.GoodLayer, error) {
+	return goodLayer(ctx, s.db, repoID, layer)
+}
+
+// goodLayer reads a layer, nil where none is kept.
+func goodLayer(ctx context.Context, from snapshots, repoID int64, layer string) (*review.GoodLayer, error) {
 	var g review.GoodLayer
-	err := s.db.read(ctx, func(t tx) error {
+	err := from.read(ctx, func(t tx) error {
 		err := t.row(ctx, `SELECT source FROM good_layers WHERE repo_id = ? AND layer = ?`, repoID, layer).Scan(&g.Source)
 		if err != nil {
 			return err

@@ -57,14 +57,15 @@ func (s *Store) LiveDeferred(ctx context.Context, repoID int64) (all []review.De
 }
 
 // ChangedDeferred implements review.Store.
-func (s *Store) ChangedDeferred(ctx context.Context, repoID int64) (all []review.Deferred, known bool, err error) {
+func (s *Store) ChangedDeferred(ctx context.Context, repoID int64) (all []review.Deferred, newest time.Time, err error) {
+	var at int64
 	err = s.db.read(ctx, func(t tx) error {
 		if all, err = listDeferred(ctx, t, `repo_id = ? AND `+deferredToTell, repoID); err != nil {
 			return err
 		}
-		return t.row(ctx, `SELECT EXISTS (SELECT 1 FROM deferred WHERE repo_id = ? AND number > 0)`, repoID).Scan(&known)
+		return t.row(ctx, `SELECT coalesce(max(intended_at), 0) FROM deferred WHERE repo_id = ? AND number > 0`, repoID).Scan(&at)
 	})
-	return all, known, err
+	return all, fromMicros(at), err
 }
 
 // NoteDeferred implements review.Store.
@@ -190,12 +191,16 @@ func (s *Store) RecordDeferred(ctx context.Context, d review.Deferred) error {
 }
 
 // DeferredRepositories implements review.Store. Of a repository's targets it
-// takes the newest pull request, whose names are the likeliest to hold still.
+// takes the newest pull request, whose names are the likeliest to hold still, and
+// where none is left what was known of the last.
 func (s *Store) DeferredRepositories(ctx context.Context) ([]review.Target, error) {
 	all, err := s.targets(ctx, `SELECT `+targetColumns+` FROM targets
 		WHERE kind = ? AND repo_id IN (SELECT repo_id FROM deferred WHERE `+deferredToTell+`)
 		AND number = (SELECT max(o.number) FROM targets o WHERE o.repo_id = targets.repo_id AND o.kind = targets.kind)
-		ORDER BY repo_id`, string(review.TargetPull))
+		UNION ALL SELECT ?, r.installation, r.repo_id, r.owner, r.name, 0, '', '', '' FROM repositories r
+		WHERE r.repo_id IN (SELECT repo_id FROM deferred WHERE `+deferredToTell+`)
+		AND NOT EXISTS (SELECT 1 FROM targets o WHERE o.repo_id = r.repo_id AND o.kind = ?)
+		ORDER BY repo_id`, string(review.TargetPull), string(review.TargetPull), string(review.TargetPull))
 	if err != nil {
 		return nil, fmt.Errorf("list the repositories with issues to write: %w", err)
 	}

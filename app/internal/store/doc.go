@@ -105,9 +105,10 @@
 //     target's lock.
 //   - Jobs are told apart by a unique index of River's, and an insert that meets
 //     an equal job waits for its transaction.
-//   - Obey locks the command, and its target where it asks. Notices, results, heads, marks, refusals,
-//     records of writes and outcomes of commands are each one statement on one
-//     row, or follow a lock on it; a good layer's files follow the upsert of its
+//   - Obey and Refuse lock the command, and then its target where they ask or
+//     keep a notice. Notices, results, heads, marks, refusals, records of writes
+//     and outcomes of commands are each one statement on one row, or follow a
+//     lock on it; a good layer's files follow the upsert of its
 //     row. Texts are never changed.
 //
 // Rows are locked in the order delivery or command, lease, target, wherever a

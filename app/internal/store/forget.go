@@ -50,7 +50,8 @@ func reposOf(ctx context.Context, t tx, installation int64) ([]int64, error) {
 		repos = append(repos, id)
 		return nil
 	}, `SELECT repo_id FROM targets WHERE installation = ?
-		UNION SELECT repo_id FROM deliveries WHERE installation = ? AND repo_id <> 0 ORDER BY repo_id`, installation, installation)
+		UNION SELECT repo_id FROM repositories WHERE installation = ?
+		UNION SELECT repo_id FROM deliveries WHERE installation = ? AND repo_id <> 0 ORDER BY repo_id`, installation, installation, installation)
 	return repos, err
 }
 
@@ -68,6 +69,11 @@ func holding(ctx context.Context, t tx, repo int64, f review.Forget) (h review.H
 	}, `SELECT key, installation, owner, name FROM targets WHERE repo_id = ? AND (installation = ? OR ? = 1) ORDER BY key`,
 		repo, f.Installation, number(len(f.Repos) > 0))
 	if err != nil || len(h.Keys) > 0 {
+		return h, true, err
+	}
+	err = t.row(ctx, `SELECT installation, owner, name FROM repositories WHERE repo_id = ?`, repo).
+		Scan(&h.Repository.Installation, &h.Repository.Owner, &h.Repository.Name)
+	if !errors.Is(err, sql.ErrNoRows) {
 		return h, true, err
 	}
 	err = t.row(ctx, `SELECT EXISTS (SELECT 1 FROM deliveries WHERE repo_id = ?) OR EXISTS (SELECT 1 FROM good_layers WHERE repo_id = ?)`, repo, repo).Scan(&any)
@@ -94,8 +100,11 @@ func (s *Store) ForgetOutdated(ctx context.Context, l review.Lease, before time.
 		}
 		err := t.row(ctx, `SELECT EXISTS (SELECT 1 FROM targets t WHERE t.key = ? AND `+outdated+`)`,
 			append([]any{l.Key}, outdatedArgs(before)...)...).Scan(&gone)
-		if err != nil || gone {
-			return gone, err
+		if err != nil {
+			return false, err
+		}
+		if gone {
+			return true, rememberRepository(ctx, t, l.Key)
 		}
 		var left bool
 		err = t.row(ctx, `SELECT EXISTS (SELECT 1 FROM targets WHERE key = ? AND (wanted > done OR notice <> ''))`, l.Key).Scan(&left)
@@ -105,6 +114,18 @@ func (s *Store) ForgetOutdated(ctx context.Context, l review.Lease, before time.
 		return false, s.handOver(ctx, t, l, review.JobReview)
 	})
 	return gone && err == nil, err
+}
+
+// rememberRepository keeps where the repository of a target is: the target may be
+// the last that tells.
+func rememberRepository(ctx context.Context, t tx, key string) error {
+	_, err := t.exec(ctx, `
+		INSERT INTO repositories (repo_id, installation, owner, name) SELECT repo_id, installation, owner, name FROM targets WHERE key = ?
+		ON CONFLICT (repo_id) DO UPDATE SET installation = excluded.installation, owner = excluded.owner, name = excluded.name`, key)
+	if err != nil {
+		return fmt.Errorf("remember its repository: %w", err)
+	}
+	return nil
 }
 
 // forgetWhile deletes a target as long as it may go. Its reviews go first, a few
@@ -207,12 +228,15 @@ func (s *Store) ForgetRepository(ctx context.Context, repoID int64) error {
 func (s *Store) ForgetInstallation(ctx context.Context, id int64) error {
 	err := s.db.write(ctx, func(t tx) error {
 		organisation := fmt.Sprintf("organisation:%d/%%", id)
+		if err := s.markGone(ctx, t, id); err != nil {
+			return err
+		}
 		return execAll(ctx, t, []statementArgs{
-			{`INSERT INTO marks (name, at) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at`, []any{goneMark(id), s.now()}},
 			{`DELETE FROM good_layer_files WHERE repo_id = 0 AND layer LIKE ?`, []any{organisation}},
 			{`DELETE FROM good_layers WHERE repo_id = 0 AND layer LIKE ?`, []any{organisation}},
 			{`DELETE FROM marks WHERE name = ? OR name LIKE ?`, []any{fmt.Sprintf("sweep/%d", id), fmt.Sprintf("config %d/%%", id)}},
 			{`DELETE FROM refusals WHERE installation = ?`, []any{id}},
+			{`DELETE FROM repositories WHERE installation = ?`, []any{id}}, // of what has come to another
 			{`UPDATE deliveries SET action = '', installation = 0, repo_id = 0, target_key = '', generation = 0 WHERE installation = ?`, []any{id}},
 		})
 	})
@@ -227,6 +251,15 @@ func (s *Store) ForgetInstallation(ctx context.Context, id int64) error {
 func goneMark(id int64) string { return fmt.Sprintf("%s%d", goneMarks, id) }
 
 const goneMarks = "gone installation/"
+
+// markGone notes that an installation is gone: nothing is asked for it any more.
+func (s *Store) markGone(ctx context.Context, t tx, id int64) error {
+	_, err := t.exec(ctx, `INSERT INTO marks (name, at) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at`, goneMark(id), s.now())
+	if err != nil {
+		return fmt.Errorf("note that the installation is gone: %w", err)
+	}
+	return nil
+}
 
 func installationGone(ctx context.Context, t tx, id int64) (gone bool, err error) {
 	if id == 0 {

@@ -72,7 +72,7 @@ func inspectSQLite(ctx context.Context, path string) (int64, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
-	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?mode=ro&_pragma=query_only(1)&_pragma=busy_timeout(5000)")
+	db, err := sql.Open("sqlite", readOnly(path))
 	if err != nil {
 		return 0, fmt.Errorf("open database %s: %w", path, err)
 	}
@@ -86,6 +86,11 @@ func inspectSQLite(ctx context.Context, path string) (int64, error) {
 		return 0, explain(path, err)
 	}
 	return version, nil
+}
+
+// readOnly names a file to the driver that is there, and is only read.
+func readOnly(path string) string {
+	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?mode=ro&_pragma=query_only(1)&_pragma=busy_timeout(5000)"
 }
 
 func inspectPostgres(ctx context.Context, rawURL string) (int64, error) {

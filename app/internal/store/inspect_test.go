@@ -7,8 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/reviewgate/reviewgate/app/internal/store"
 	"github.com/reviewgate/reviewgate/app/internal/store/pgtest"
+	"github.com/reviewgate/reviewgate/app/review"
 )
 
 // A database can be looked at before it has tables and while a server uses it.
@@ -56,5 +59,50 @@ func TestInspectMakesNothing(t *testing.T) {
 	}
 	if _, err := store.Inspect(t.Context(), "sqlite://"+file); err == nil || !strings.Contains(err.Error(), "not a SQLite database") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// What is kept can be read beside the server that has the database, and after it.
+// A database without tables is refused.
+func TestReader(t *testing.T) {
+	for name, url := range map[string]func(*testing.T) string{
+		"sqlite":   func(t *testing.T) string { return "sqlite://" + filepath.Join(t.TempDir(), "reviewgate.db") },
+		"postgres": func(t *testing.T) string { return pgtest.URL(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			url := url(t)
+			if _, err := store.OpenReader(t.Context(), url); err == nil || !strings.Contains(err.Error(), "start the server once") {
+				t.Errorf("without tables: %v", err)
+			}
+			s, err := store.Open(context.Background(), url, store.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			good := review.GoodLayer{Source: "acme/shop", Files: []review.ConfigBlob{{Layer: "repository", Path: "review-settings.json", BlobSHA: "1", Text: []byte(`{}`)}}}
+			if err := s.SaveGoodLayer(t.Context(), 7, "repository", good); err != nil {
+				t.Fatal(err)
+			}
+			look := func(when string) {
+				r, err := store.OpenReader(t.Context(), url)
+				if err != nil {
+					t.Fatalf("%s: %v", when, err)
+				}
+				got, err := r.GoodLayer(t.Context(), 7, "repository")
+				if diff := cmp.Diff(&good, got); err != nil || diff != "" {
+					t.Errorf("%s: %v %s", when, err, diff)
+				}
+				if got, err := r.GoodLayer(t.Context(), 8, "repository"); got != nil || err != nil {
+					t.Errorf("%s: of another repository %v, %v", when, got, err)
+				}
+				if err := r.Close(); err != nil {
+					t.Errorf("%s: %v", when, err)
+				}
+			}
+			look("while it is open")
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			look("afterwards")
+		})
 	}
 }

@@ -230,12 +230,13 @@ type sweepArgs struct {
 	Installation int64  `json:"installation"`
 	Seq          int64  `json:"seq"`
 	Delivery     string `json:"delivery"`
+	Granted      bool   `json:"granted,omitempty"`
 }
 
 func (sweepArgs) Kind() string { return string(review.JobSweep) }
 
 func (a sweepArgs) job() review.Job {
-	return review.Job{Kind: review.JobSweep, Installation: a.Installation}
+	return review.Job{Kind: review.JobSweep, Installation: a.Installation, Granted: a.Granted}
 }
 
 func (a sweepArgs) delivery() string { return a.Delivery }

@@ -228,7 +228,7 @@ type Depth struct {
 	Available int           // jobs that are due, waiting for a worker
 	Running   int           // jobs at work
 	Later     int           // jobs put off
-	Oldest    time.Duration // since the oldest ask for a review that is not answered, 0 if there is none
+	Oldest    time.Duration // since the oldest ask for a review that is not answered and that somebody waits for, 0 if there is none
 }
 
 // Depth returns how much there is to do, for metrics.

@@ -133,11 +133,12 @@ func (s *Store) putOff(ctx context.Context, key string, until time.Time) error {
 	})
 }
 
-// oldest returns when the oldest ask that is not done came in.
+// oldest returns when the oldest ask that is not done and that somebody waits for
+// came in.
 func (s *Store) oldest(ctx context.Context) (at time.Time, err error) {
 	var n sql.NullInt64
 	err = s.db.read(ctx, func(t tx) error {
-		return t.row(ctx, `SELECT asked_at FROM targets WHERE wanted > done ORDER BY asked_at LIMIT 1`).Scan(&n)
+		return t.row(ctx, `SELECT asked_at FROM targets WHERE wanted > done AND awaited = 1 ORDER BY asked_at LIMIT 1`).Scan(&n)
 	})
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return at, fmt.Errorf("look for the oldest ask: %w", err)

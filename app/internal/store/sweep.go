@@ -18,7 +18,7 @@ import (
 func (s *Store) AskSweep(ctx context.Context, sw review.Sweep) error {
 	return s.db.write(ctx, func(t tx) error {
 		for seq := int64(0); ; seq++ {
-			state, err := t.insertJob(ctx, sweepArgs{Installation: sw.Installation, Seq: seq})
+			state, err := t.insertJob(ctx, sweepArgs{Installation: sw.Installation, Granted: sw.Granted, Seq: seq})
 			if err != nil || state != rivertype.JobStateRunning {
 				return err
 			}
@@ -72,6 +72,49 @@ func (s *Store) Mark(ctx context.Context, name string) (time.Time, error) {
 func (s *Store) SetMark(ctx context.Context, name string, at time.Time) error {
 	return s.change(ctx, "set the mark "+name,
 		`INSERT INTO marks (name, at) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at`, name, micros(at))
+}
+
+// RefusedScans implements review.Store.
+func (s *Store) RefusedScans(ctx context.Context, installation int64) (all []review.TargetState, err error) {
+	err = s.db.read(ctx, func(t tx) error {
+		return t.each(ctx, func(row scanner) error {
+			var st review.TargetState
+			var scans string
+			if err := row.Scan(append(targetDest(&st.Target), &scans)...); err != nil {
+				return err
+			}
+			if err := decodeText(scans, &st.Scans); err != nil {
+				return err
+			}
+			if len(st.Scans.Refused()) > 0 {
+				all = append(all, st)
+			}
+			return nil
+		}, `SELECT `+targetColumns+`, scans FROM targets WHERE installation = ? AND closed = 0 AND wanted = done AND scans <> '' ORDER BY key`, installation)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list where others' findings were refused to installation %d: %w", installation, err)
+	}
+	return all, nil
+}
+
+// ScanRepositories implements review.Store.
+func (s *Store) ScanRepositories(ctx context.Context) (map[int64]bool, error) {
+	all := map[int64]bool{}
+	err := s.db.read(ctx, func(t tx) error {
+		return t.each(ctx, func(row scanner) error {
+			var id int64
+			if err := row.Scan(&id); err != nil {
+				return err
+			}
+			all[id] = true
+			return nil
+		}, `SELECT DISTINCT repo_id FROM targets WHERE closed = 0 AND scans <> ''`)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the repositories that take in others' findings: %w", err)
+	}
+	return all, nil
 }
 
 // Orphans implements review.Store. Of a repository's targets it takes the one

@@ -9,7 +9,7 @@ var targetTables = []string{"reviews", "writes", "commands", "verdicts", "hand_d
 
 // repositoryTables have a column repo_id, and their rows go with the repository.
 // Those that refer to others come first.
-var repositoryTables = []string{"good_layer_files", "good_layers", "deferred"}
+var repositoryTables = []string{"good_layer_files", "good_layers", "deferred", "repositories"}
 
 // otherTables are dealt with one by one, or hold nothing of a repository.
 var otherTables = map[string]string{

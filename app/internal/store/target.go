@@ -67,8 +67,10 @@ func (s *Store) raise(ctx context.Context, t tx, ask review.ReviewAsk, fresh boo
 		UPDATE targets SET wanted = wanted + 1, reason = ?, rerun = ?, closed = 0, attempts = 0, failed_since = 0, crashes = 0, retry_at = 0,
 			head_at = CASE WHEN head_at < ? THEN ? ELSE head_at END,
 			fresh_generation = CASE WHEN ? = 1 THEN wanted + 1 ELSE fresh_generation END,
-			asked_at = CASE WHEN wanted > done THEN asked_at ELSE ? END
-		WHERE key = ? RETURNING wanted`, ask.Reason, rerun, micros(ask.At), micros(ask.At), number(fresh || ask.Fresh), s.now(), key).Scan(&r.wanted)
+			asked_at = CASE WHEN wanted > done AND (awaited = 1 OR ? = 1) THEN asked_at ELSE ? END,
+			awaited = CASE WHEN ? = 1 AND (wanted = done OR awaited = 0) THEN 0 ELSE 1 END
+		WHERE key = ? RETURNING wanted`,
+		ask.Reason, rerun, micros(ask.At), micros(ask.At), number(fresh || ask.Fresh), number(ask.Low), s.now(), number(ask.Low), key).Scan(&r.wanted)
 	if err != nil {
 		return raised{}, fmt.Errorf("raise the target's generation: %w", err)
 	}
@@ -175,9 +177,13 @@ func (s *Store) numberJob(ctx context.Context, t tx, key string, kind review.Job
 	return seq, nil
 }
 
-// Ask implements review.Store.
+// Ask implements review.Store. What asks may have begun before its installation
+// was gone: nothing of that is stored any more.
 func (s *Store) Ask(ctx context.Context, ask review.ReviewAsk, fresh bool) error {
 	return s.db.write(ctx, func(t tx) error {
+		if gone, err := installationGone(ctx, t, ask.Target.Installation); err != nil || gone {
+			return err
+		}
 		if ask.Once != "" {
 			n, err := t.exec(ctx, `INSERT INTO marks (name, at) VALUES (?, ?) ON CONFLICT (name) DO NOTHING`, "asked "+ask.Once, s.now())
 			if err != nil {
@@ -220,18 +226,21 @@ func targetDest(g *review.Target) []any {
 func (s *Store) Target(ctx context.Context, key string) (review.TargetState, error) {
 	var st review.TargetState
 	var failed, asked int64
-	var rerun, scans string
+	var rerun, notices, said, scans string
 	err := s.db.read(ctx, func(t tx) error {
 		return t.row(ctx, `
-			SELECT `+targetColumns+`, wanted, done, reason, rerun, fresh_generation > done, closed = 1, gave_up = 1, attempts, crashes, failed_since, asked_at, notice, result, scans
+			SELECT `+targetColumns+`, wanted, done, reason, rerun, fresh_generation > done, closed = 1, gave_up = 1, attempts, crashes, failed_since, asked_at, notice, notices_said, result, scans
 			FROM targets WHERE key = ?`, key).
-			Scan(append(targetDest(&st.Target), &st.Wanted, &st.Done, &st.Reason, &rerun, &st.Fresh, &st.Closed, &st.GaveUp, &st.Attempts, &st.Crashes, &failed, &asked, &st.Notice, &st.Result, &scans)...)
+			Scan(append(targetDest(&st.Target), &st.Wanted, &st.Done, &st.Reason, &rerun, &st.Fresh, &st.Closed, &st.GaveUp, &st.Attempts, &st.Crashes, &failed, &asked, &notices, &said, &st.Result, &scans)...)
 	})
 	if err == nil {
 		st.Rerun, err = decodeRerun(rerun)
 	}
 	if err == nil {
 		err = decodeText(scans, &st.Scans)
+	}
+	if err == nil {
+		err = s.readNotices(&st, notices, said)
 	}
 	if err != nil {
 		return review.TargetState{}, fmt.Errorf("read target %s: %w", key, notFound(err))
@@ -350,32 +359,9 @@ func (s *Store) askOthers(ctx context.Context, t tx, repoID int64, head, key str
 	return nil
 }
 
-// SetNotice implements review.Store.
-func (s *Store) SetNotice(ctx context.Context, key, notice string) error {
-	return s.db.write(ctx, func(t tx) error {
-		if err := must(t.exec(ctx, `UPDATE targets SET notice = ? WHERE key = ?`, notice, key)); err != nil {
-			return fmt.Errorf("keep a notice for %s: %w", key, err)
-		}
-		if notice == "" {
-			return nil
-		}
-		return s.insertTargetJob(ctx, t, key, review.JobReview)
-	})
-}
-
 // SetResult implements review.Store.
 func (s *Store) SetResult(ctx context.Context, key, result string) error {
 	return s.change(ctx, "keep how the review ended", `UPDATE targets SET result = ? WHERE key = ?`, result, key)
-}
-
-// NoticeSaid implements review.Store.
-func (s *Store) NoticeSaid(ctx context.Context, key, notice string) error {
-	return s.db.write(ctx, func(t tx) error {
-		if _, err := t.exec(ctx, `UPDATE targets SET notice = '' WHERE key = ? AND notice = ?`, key, notice); err != nil {
-			return fmt.Errorf("clear the notice of %s: %w", key, err)
-		}
-		return nil
-	})
 }
 
 // change runs one statement that must find its row.

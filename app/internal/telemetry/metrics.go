@@ -3,6 +3,7 @@
 package telemetry
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -30,7 +31,7 @@ type Metrics struct {
 	agent      *prometheus.HistogramVec
 	calls      *prometheus.CounterVec
 	call       *prometheus.HistogramVec
-	rateLeft   *prometheus.GaugeVec
+	rateLeft   rateCollector
 	refusals   *prometheus.CounterVec
 	gaveUp     *prometheus.CounterVec
 	found      *prometheus.CounterVec
@@ -113,8 +114,6 @@ func New(o Options) *Metrics {
 			Name: "reviewgate_github_calls_total", Help: "Calls of GitHub's API, by route and HTTP status (0: no answer)."}, []string{"route", "status"}),
 		call: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "reviewgate_github_call_seconds", Help: "Duration of calls of GitHub's API.", Buckets: seconds}, []string{"route"}),
-		rateLeft: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "reviewgate_github_rate_remaining", Help: "Calls left of an installation's primary rate limit; installation 0 is the App itself."}, []string{"installation"}),
 		refusals: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "reviewgate_github_refusals_total", Help: "Times that GitHub refused an installation's calls for a rate limit, primary or secondary."}, []string{"installation"}),
 		gaveUp: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -149,7 +148,7 @@ func New(o Options) *Metrics {
 	build.Set(1)
 	m.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), build,
 		m.deliveries, m.ack, m.reviews, m.review, m.jobs, m.job, m.stage, m.agent,
-		m.calls, m.call, m.rateLeft, m.refusals, m.gaveUp, m.found, m.config, m.issues, queueCollector{o.Depth})
+		m.calls, m.call, &m.rateLeft, m.refusals, m.gaveUp, m.found, m.config, m.issues, queueCollector{o.Depth})
 	return m
 }
 
@@ -205,7 +204,48 @@ func (m *Metrics) Call(route, status, installation string, d time.Duration, rema
 	m.calls.WithLabelValues(route, status).Inc()
 	m.call.WithLabelValues(route).Observe(d.Seconds())
 	if remaining >= 0 {
-		m.rateLeft.WithLabelValues(installation).Set(float64(remaining))
+		m.rateLeft.set(installation, remaining)
+	}
+}
+
+// ratePeriod is how long GitHub's primary limit lasts: what was left before says
+// nothing any more.
+const ratePeriod = time.Hour
+
+// rateCollector shows what is left of each installation's limit as long as that
+// holds: an installation that is gone, or that another replica serves by now, would
+// be low for ever.
+type rateCollector struct {
+	mu   sync.Mutex
+	left map[string]rateLeft
+}
+
+type rateLeft struct {
+	calls int
+	at    time.Time
+}
+
+var rateDesc = prometheus.NewDesc("reviewgate_github_rate_remaining", "Calls left of an installation's primary rate limit, by GitHub's last word within an hour; installation 0 is the App itself.", []string{"installation"}, nil)
+
+func (c *rateCollector) set(installation string, calls int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.left == nil {
+		c.left = map[string]rateLeft{}
+	}
+	c.left[installation] = rateLeft{calls, time.Now()}
+}
+
+// Describe implements prometheus.Collector.
+func (c *rateCollector) Describe(ch chan<- *prometheus.Desc) { ch <- rateDesc }
+
+// Collect implements prometheus.Collector.
+func (c *rateCollector) Collect(ch chan<- prometheus.Metric) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	maps.DeleteFunc(c.left, func(_ string, l rateLeft) bool { return time.Since(l.at) > ratePeriod })
+	for installation, l := range c.left {
+		ch <- prometheus.MustNewConstMetric(rateDesc, prometheus.GaugeValue, float64(l.calls), installation)
 	}
 }
 
@@ -217,7 +257,7 @@ var (
 	runningDesc  = prometheus.NewDesc("reviewgate_queue_running", "Jobs that run.", nil, nil)
 	laterDesc    = prometheus.NewDesc("reviewgate_queue_later", "Jobs that were put off after a failure.", nil, nil)
 	databaseDesc = prometheus.NewDesc("reviewgate_database_up", "1 if the queue could be read from the database for this page, 0 if not.", nil, nil)
-	oldestDesc   = prometheus.NewDesc("reviewgate_oldest_unanswered_seconds", "Since the oldest ask for a review that is not answered.", nil, nil)
+	oldestDesc   = prometheus.NewDesc("reviewgate_oldest_unanswered_seconds", "Since the oldest ask for a review that is not answered. Nobody waits for those that pushed config asks for.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.

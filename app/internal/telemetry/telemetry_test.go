@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -79,6 +80,25 @@ func TestDatabaseDown(t *testing.T) {
 	}
 }
 
+// What was left of a limit is shown for as long as the limit lasts.
+func TestRateLeftExpires(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := metrics(func() (Queue, error) { return Queue{}, nil })
+		m.Call("GET /app", "200", "7", time.Second, 12)
+		time.Sleep(ratePeriod)
+		m.Call("GET /app", "200", "8", time.Second, 4000)
+		m.Call("GET /app", "200", "9", time.Second, -1)
+		const name = "reviewgate_github_rate_remaining"
+		if got := values(t, m, name, "installation"); len(got) != 2 || got["7"] != 1 || got["8"] != 1 {
+			t.Errorf("shown %v, want those of 7 and 8", got)
+		}
+		time.Sleep(time.Second)
+		if got := values(t, m, name, "installation"); len(got) != 1 || got["8"] != 1 {
+			t.Errorf("shown %v, want that of 8 alone", got)
+		}
+	})
+}
+
 func TestNoTracesWithoutAnEndpoint(t *testing.T) {
 	tr := NewTracer(Tracing{}, "1", zerolog.Nop())
 	goleak.VerifyNone(t)
@@ -100,7 +120,7 @@ func TestCollectorTrouble(t *testing.T) {
 	away.Close()
 	moved := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
 	defer moved.Close()
-	for _, url := range []string{away.URL, moved.URL, strings.Replace(away.URL, "://", "://user:hunter2@", 1)} {
+	for _, url := range []string{away.URL, moved.URL, strings.Replace(away.URL, "://", "://user:hunter2@", 1), away.URL + "/hunter2?key=hunter2", moved.URL + "?key=hunter2"} {
 		var log bytes.Buffer
 		tr := NewTracer(Tracing{Endpoint: url, Headers: map[string]string{"Authorization": "hunter2"}}, "1", zerolog.New(&log))
 		tr.Past(context.Background(), "delivery", time.Now(), time.Second, "")
@@ -113,5 +133,18 @@ func TestCollectorTrouble(t *testing.T) {
 	}
 	if elsewhere {
 		t.Error("the spans and their key went where the collector pointed")
+	}
+}
+
+// What the SDK finds wrong, such as in its own variables, stands in the log.
+func TestSDKTroubleIsLogged(t *testing.T) {
+	t.Setenv("OTEL_TRACES_SAMPLER", "sometimes")
+	var log bytes.Buffer
+	tr := NewTracer(Tracing{Endpoint: "http://127.0.0.1:1"}, "1", zerolog.New(&log))
+	if err := tr.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if !strings.Contains(log.String(), `"error":"unsupported sampler: sometimes"`) {
+		t.Errorf("log %s", &log)
 	}
 }

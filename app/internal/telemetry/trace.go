@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/sdk/resource"
@@ -29,11 +30,14 @@ type Tracer struct {
 }
 
 // NewTracer returns a tracer. Which traces are kept is for the SDK's own
-// variables to say (OTEL_TRACES_SAMPLER, OTEL_BSP_...).
+// variables to say (OTEL_TRACES_SAMPLER, OTEL_BSP_...). What the SDK finds wrong goes
+// to the log of the tracer that was made last: it has one place for all.
 func NewTracer(t Tracing, version string, log zerolog.Logger) *Tracer {
 	if t.Endpoint == "" {
 		return &Tracer{tracer: noop.NewTracerProvider().Tracer("")}
 	}
+	// It would print them.
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn().Err(err).Msg("OpenTelemetry trouble") }))
 	p := sdk.NewTracerProvider(
 		sdk.WithBatcher(newExporter(t, log)),
 		sdk.WithResource(resource.NewSchemaless(

@@ -271,12 +271,12 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 		d.Rerequest = &review.Rerequest{RepoID: repoID, Owner: odd, Name: odd + `\u0000`, HeadSHA: odd}
 		f.accept(t, d)
 		f.wantJobs(t, 3, "after a delivery of odd texts")
-		if err := f.SetNotice(f.ctx, g.Key(), odd); err != nil {
+		if err := f.AddNotice(f.ctx, g.Key(), odd); err != nil {
 			t.Error(err)
 		}
 		// Whether NUL and what isn't UTF-8 come back is the database's affair.
 		st := f.state(t, g.Key())
-		for _, got := range []string{st.Owner, st.Name, st.HeadRef, st.Reason, st.Notice} {
+		for _, got := range []string{st.Owner, st.Name, st.HeadRef, st.Reason, strings.Join(st.Notices, "|")} {
 			if !strings.HasPrefix(got, "a") || !strings.HasSuffix(got, "\u202e'\"?\\") {
 				t.Errorf("text %q, want it like %q", got, odd)
 			}
@@ -316,7 +316,7 @@ var targetTests = map[string]func(*testing.T, *fixture){
 		wantErr(t, "SetReadsLabels", f.SetReadsLabels(f.ctx, "pull/1/1", run.LabelsAll), review.ErrNotFound)
 		wantErr(t, "BeginScans", f.BeginScans(f.ctx, "pull/1/1"), review.ErrNotFound)
 		wantErr(t, "SetScans", f.SetScans(f.ctx, "pull/1/1", readsAll), review.ErrNotFound)
-		wantErr(t, "SetNotice", f.SetNotice(f.ctx, "pull/1/1", "no"), review.ErrNotFound)
+		wantErr(t, "AddNotice", f.AddNotice(f.ctx, "pull/1/1", "no"), review.ErrNotFound)
 	},
 	"an ask is needless where somebody asked since": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
@@ -397,32 +397,6 @@ var targetTests = map[string]func(*testing.T, *fixture){
 		f.accept(t, push("1", g))
 		if diff := cmp.Diff(g, f.state(t, "group/77/abc").Target); diff != "" {
 			t.Errorf("target (-want +got):\n%s", diff)
-		}
-	},
-	"a notice gets a job and holds the lease until it is said": func(t *testing.T, f *fixture) {
-		g := pull(1, "aaa")
-		f.accept(t, push("1", g))
-		f.finish(t, g.Key(), false)
-		before := f.jobs(t)
-		if err := f.SetNotice(f.ctx, g.Key(), "no such command"); err != nil {
-			t.Fatal(err)
-		}
-		f.wantJobs(t, before+1, "after a notice")
-		l := f.acquire(t, g.Key())
-		if more, err := f.Finish(f.ctx, l, 1, false); err != nil || !more {
-			t.Fatalf("Finish = %v, %v; want more while the notice is unsaid", more, err)
-		}
-		if err := f.NoticeSaid(f.ctx, g.Key(), "another"); err != nil {
-			t.Fatal(err)
-		}
-		if st := f.state(t, g.Key()); st.Notice != "no such command" {
-			t.Errorf("notice = %q after another one was said", st.Notice)
-		}
-		if err := f.NoticeSaid(f.ctx, g.Key(), "no such command"); err != nil {
-			t.Fatal(err)
-		}
-		if more, err := f.Finish(f.ctx, l, 1, false); err != nil || more {
-			t.Fatalf("Finish = %v, %v; want no more", more, err)
 		}
 	},
 	"a new ask forgets failures": func(t *testing.T, f *fixture) {

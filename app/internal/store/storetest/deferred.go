@@ -79,12 +79,15 @@ var deferredTests = map[string]func(*testing.T, *fixture){
 		if d.State != review.DeferredIntended || !d.IntendedAt.Equal(f.clock.Now()) {
 			t.Errorf("after the intent: %+v", d)
 		}
+		if _, newest, err := f.ChangedDeferred(f.ctx, repoID); err != nil || !newest.IsZero() {
+			t.Errorf("one that may not be there is the newest, of %s, %v", newest, err)
+		}
 		d.State, d.Number, d.Digest, d.Changed = review.DeferredOpen, 12, "d", false
 		if err := f.RecordDeferred(f.ctx, d); err != nil {
 			t.Fatal(err)
 		}
-		if all, known, _ := f.ChangedDeferred(f.ctx, repoID); len(all) != 0 || !known {
-			t.Errorf("after it was written: %+v, known %v", all, known)
+		if all, newest, _ := f.ChangedDeferred(f.ctx, repoID); len(all) != 0 || !newest.Equal(f.clock.Now()) {
+			t.Errorf("after it was written: %+v, the newest of %s", all, newest)
 		}
 		gone := review.DeferredNews{RepoID: repoID, Number: 2, Gone: []int64{d.ID}, Moved: map[int64]string{d.ID: "moved.go"}}
 		if _, err := f.NoteDeferred(f.ctx, l, gone); err != nil {
@@ -192,6 +195,25 @@ var deferredTests = map[string]func(*testing.T, *fixture){
 			}
 		}
 		f.wantJobs(t, before+1, "after asks for one repository")
+	},
+	"a repository without targets is listed as it was known last": func(t *testing.T, f *fixture) {
+		for n := range 2 {
+			g := pull(n+1, fmt.Sprintf("head%d", n))
+			f.accept(t, push(guid(n), g))
+			f.finish(t, g.Key(), false)
+			f.accept(t, review.Delivery{GUID: "closed " + g.Key(), Event: "pull_request", Action: "closed", Close: &g})
+		}
+		f.note(t, f.issuesLease(t), 1, debt("x"))
+		f.clock.pass(31 * aDay)
+		for left := range 2 {
+			if ok, err := f.ForgetOutdated(f.ctx, f.acquire(t, f.outdated(t)[0]), f.clock.Now().Add(-30*aDay)); err != nil || !ok {
+				t.Fatalf("%v, %v", ok, err)
+			}
+			all, err := f.DeferredRepositories(f.ctx)
+			if diff := cmp.Diff([]review.Target{pull(0, "")}, all); err != nil || diff != "" {
+				t.Errorf("repositories, %d targets gone, %v (-want +got):\n%s", left+1, err, diff)
+			}
+		}
 	},
 	"a merge of what is known asks for issues": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")

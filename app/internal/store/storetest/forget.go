@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/reviewgate/reviewgate/app/internal/store"
 	"github.com/reviewgate/reviewgate/app/review"
 )
 
@@ -97,12 +98,12 @@ func (f *fixture) wantNothing(t *testing.T, g review.Target) {
 	c, cerr := f.NewestWrite(f.ctx, review.WriteCheck, fmt.Sprintf("%d/%s", g.RepoID, g.HeadSHA))
 	note, nerr := f.GoodLayer(f.ctx, g.RepoID, review.BranchNote(key))
 	audit, aerr := f.Audit(f.ctx, key, 10)
-	n, serr := f.CommandsSince(f.ctx, key, time.Unix(1, 0))
+	n, serr := f.CommandsSince(f.ctx, review.Command{Target: g}, time.Unix(1, 0))
 	if err := errors.Join(err, werr, cerr, nerr, aerr, serr); err != nil {
 		t.Fatal(err)
 	}
-	if r != nil || w != nil || c != nil || note != nil || len(audit) > 0 || n > 0 {
-		t.Errorf("%s has a review %v, writes %v and %v, a branch %v, %d entries of the audit log, %d commands", key, r != nil, w, c, note, len(audit), n)
+	if r != nil || w != nil || c != nil || note != nil || len(audit) > 0 || n != (review.CommandCount{}) {
+		t.Errorf("%s has a review %v, writes %v and %v, a branch %v, %d entries of the audit log, commands %+v", key, r != nil, w, c, note, len(audit), n)
 	}
 }
 
@@ -224,14 +225,86 @@ var forgetTests = map[string]func(*testing.T, *fixture){
 		wantErr(t, "Renew of the old lease", f.Renew(f.ctx, l, time.Minute), review.ErrLeaseLost)
 	},
 	"a check that another goes on with stays": func(t *testing.T, f *fixture) {
-		one, two := of(5, 77, 1, "aaa"), of(5, 77, 2, "aaa")
-		f.fill(t, one, 1)
-		f.accept(t, push("two", two))
-		if err := f.ForgetTarget(f.ctx, f.acquire(t, one.Key())); err != nil {
-			t.Fatal(err)
+		for i, tt := range []struct {
+			name       string
+			repo       int64 // beside the one's
+			head       string
+			closed     bool
+			checkStays bool
+		}{
+			{"open", 0, "aaa", false, true},
+			{"closed", 0, "aaa", true, false},
+			{"on another head", 0, "bbb", false, false},
+			{"of another repository", 1, "aaa", false, false},
+		} {
+			repo := int64(100 + 10*i)
+			one, two := of(5, repo, 1, "aaa"), of(5, repo+tt.repo, 2, tt.head)
+			f.fill(t, one, int64(i+1))
+			f.accept(t, push("two "+tt.name, two))
+			if err := f.SetClosed(f.ctx, two.Key(), tt.closed); err != nil {
+				t.Fatal(err)
+			}
+			if err := f.ForgetTarget(f.ctx, f.acquire(t, one.Key())); err != nil {
+				t.Fatal(err)
+			}
+			w, err := f.NewestWrite(f.ctx, review.WriteCheck, fmt.Sprintf("%d/aaa", repo))
+			if err != nil || (w != nil) != tt.checkStays {
+				t.Errorf("%s: the head's check is %v, %v", tt.name, w, err)
+			}
 		}
-		if w, err := f.NewestWrite(f.ctx, review.WriteCheck, "77/aaa"); err != nil || w == nil {
-			t.Errorf("the head's check: %v, %v", w, err)
+	},
+	"what is left of a repository without targets goes with its installation": func(t *testing.T, f *fixture) {
+		gone, stays := of(5, 77, 1, "aaa"), of(6, 78, 1, "aaa")
+		for i, g := range []review.Target{gone, stays} {
+			f.fill(t, g, int64(i+1))
+			f.accept(t, review.Delivery{GUID: "closed " + g.Key(), Event: "pull_request", Action: "closed", Close: &g})
+		}
+		f.note(t, f.issuesLease(t), 1, debt("x"))
+		f.clock.pass(31 * aDay)
+		for _, key := range f.outdated(t) {
+			if ok, err := f.ForgetOutdated(f.ctx, f.acquire(t, key), f.clock.Now().Add(-30*aDay)); err != nil || !ok {
+				t.Fatalf("%s: %v, %v", key, ok, err)
+			}
+		}
+		f.prune(t, 30*aDay, 10*aDay)
+		for _, installation := range []int64{5, 6} {
+			held, err := f.Held(f.ctx, review.Forget{Installation: installation})
+			if err != nil || len(held) != 1 || len(held[0].Keys) != 0 || held[0].Repository.Name != "shop" || held[0].Repository.Installation != installation {
+				t.Errorf("of installation %d is held %+v, %v", installation, held, err)
+			}
+		}
+		f.forget(t, review.Forget{Installation: 5})
+		live, err := f.LiveDeferred(f.ctx, 77)
+		if err != nil || len(live) != 0 {
+			t.Errorf("deferred is %+v, %v", live, err)
+		}
+		for repo, there := range map[int64]bool{77: false, 78: true} {
+			if g, err := f.GoodLayer(f.ctx, repo, "repository"); err != nil || (g != nil) != there {
+				t.Errorf("the good layer of %d is %v, %v", repo, g, err)
+			}
+		}
+		if held, err := f.Held(f.ctx, review.Forget{Installation: 5}); err != nil || len(held) != 0 {
+			t.Errorf("still held: %+v, %v", held, err)
+		}
+	},
+	"what comes while an installation is being forgotten does not stay": func(t *testing.T, f *fixture) {
+		f.accept(t, review.Delivery{GUID: "gone", Event: "installation", Action: "deleted", Installation: 5, Forget: &review.Forget{Installation: 5}})
+		late := of(5, 77, 1, "aaa")
+		if a := f.accept(t, push("late", late)); !a.NoOp {
+			t.Errorf("%+v, want a no-op", a)
+		}
+		if err := f.Ask(f.ctx, review.ReviewAsk{Target: late, Reason: "found", Once: "late"}, false); err != nil {
+			t.Error(err)
+		}
+		if _, err := f.Target(f.ctx, late.Key()); !errors.Is(err, review.ErrNotFound) {
+			t.Errorf("it is known: %v", err)
+		}
+		some := review.Delivery{GUID: "some", Event: "installation_repositories", Action: "removed", Installation: 6, Forget: &review.Forget{Installation: 6, Repos: []int64{78}}}
+		f.accept(t, some)
+		other := push("other", of(6, 79, 1, "aaa"))
+		other.Installation = 6
+		if a := f.accept(t, other); a.NoOp {
+			t.Error("a repository that was removed takes its installation along")
 		}
 	},
 	"its jobs find nothing": func(t *testing.T, f *fixture) {
@@ -306,6 +379,41 @@ var configNewsTests = map[string]func(*testing.T, *fixture){
 		if _, ok := used(); ok {
 			t.Error("known while another is wanted")
 		}
+	},
+	"nobody waits for what is low": func(t *testing.T, f *fixture) {
+		q, err := store.NewQueue(f.Store, nil, store.QueueOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		oldest := func(want time.Duration, when string) {
+			t.Helper()
+			if d, err := q.Depth(f.ctx); err != nil || d.Oldest != want {
+				t.Errorf("%s: somebody waits for %s, %v; want %s", when, d.Oldest, err, want)
+			}
+		}
+		g, other := pull(1, "aaa"), pull(2, "bbb")
+		low := func() {
+			t.Helper()
+			if err := f.Ask(f.ctx, review.ReviewAsk{Target: g, Reason: "config", Low: true}, false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		low()
+		f.clock.pass(time.Hour)
+		low()
+		oldest(0, "after low asks")
+		f.accept(t, push("other", other))
+		f.clock.pass(time.Minute)
+		oldest(time.Minute, "beside another")
+		f.finish(t, other.Key(), false)
+		f.accept(t, push("pushed", g))
+		f.clock.pass(time.Second)
+		low() // which does not take back that somebody waits
+		oldest(time.Second, "after a push")
+		f.finish(t, g.Key(), false)
+		low()
+		f.clock.pass(time.Hour)
+		oldest(0, "after it was answered")
 	},
 	"what is low gives way": func(t *testing.T, f *fixture) {
 		low := func(g review.Target) {

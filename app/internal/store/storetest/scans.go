@@ -174,6 +174,35 @@ var scanTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("asked for %d times, want 2", st.Wanted)
 		}
 	},
+	"those that were refused are listed once nothing is wanted": func(t *testing.T, f *fixture) {
+		refused := review.ScansRead{Agents: []review.ScanReader{{ID: "open"}, {ID: "shut", Refused: true}}}
+		f.reviewed(t, pull(1, "aaa"), refused)
+		f.reviewed(t, pull(2, "bbb"), readsAll)
+		f.reviewed(t, pull(3, "ccc"), refused)
+		f.reviewed(t, pull(4, "ddd"), refused)
+		f.reviewed(t, of(6, 78, 5, "eee"), refused)
+		if err := f.SetClosed(f.ctx, pull(3, "").Key(), true); err != nil {
+			t.Fatal(err)
+		}
+		f.accept(t, push("more", pull(4, "fff")))
+		all, err := f.RefusedScans(f.ctx, 5)
+		if err != nil || len(all) != 1 || all[0].Target != pull(1, "aaa") || !reflect.DeepEqual(all[0].Scans.Refused(), []string{"shut"}) {
+			t.Errorf("%+v, %v", all, err)
+		}
+	},
+	"repositories in which they are read": func(t *testing.T, f *fixture) {
+		f.reviewed(t, pull(1, "aaa"), readsAll)
+		f.reviewed(t, pull(2, "bbb"), readsAll)
+		f.reviewed(t, of(5, 78, 1, "ccc"), review.ScansRead{})
+		f.reviewed(t, of(5, 79, 1, "ddd"), readsAll)
+		if err := f.SetClosed(f.ctx, of(5, 79, 1, "").Key(), true); err != nil {
+			t.Fatal(err)
+		}
+		got, err := f.ScanRepositories(f.ctx)
+		if want := map[int64]bool{repoID: true}; err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%v, %v", got, err)
+		}
+	},
 	"alerts are a pull request's": func(t *testing.T, f *fixture) {
 		reads := review.ScansRead{Agents: []review.ScanReader{{ID: "code-scanning", Alerts: true}}}
 		f.reviewed(t, pull(1, "aaa"), reads)

@@ -33,6 +33,7 @@ func Run(t *testing.T, lone bool, open Open) {
 		{"Write", writeTests},
 		{"Command", commandTests},
 		{"ByHand", byHandTests},
+		{"Notice", noticeTests},
 		{"Rerun", rerunTests},
 		{"Deferred", deferredTests},
 		{"Config", configTests},

@@ -190,29 +190,54 @@ var commandTests = map[string]func(*testing.T, *fixture){
 		}
 		wantErr(t, "an unknown command", f.FinishCommand(f.ctx, review.PlaceConversation, 103, "done"), review.ErrNotFound)
 	},
-	"refused ones count too": func(t *testing.T, f *fixture) {
+	"commands are counted by what became of them, and by sender": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
-		ask := review.ReviewAsk{Target: g}
 		start := f.clock.Now()
-		for id := range int64(4) {
+		var last review.Command
+		for id := range int64(6) {
 			d := comment(guid(int(id)), id+1, g)
 			d.Command.ReceivedAt = start.Add(time.Duration(id) * time.Minute)
+			if id%2 == 1 {
+				d.Command.Sender = "cy"
+			}
 			f.accept(t, d)
-			if id == 2 {
-				if err := f.FinishCommand(f.ctx, review.PlaceConversation, id+1, "refused"); err != nil {
-					t.Fatal(err)
-				}
-			} else if err := f.obey(id+1, ask); err != nil {
+			last = *d.Command
+			var err error
+			switch id {
+			case 0, 3: // waits
+			case 2:
+				err = f.Refuse(f.ctx, last, "refused", "why")
+			case 4:
+				err = f.FinishCommand(f.ctx, last.Place, last.CommentID, "ignored")
+			default:
+				err = f.obey(id+1, review.ReviewAsk{Target: g})
+			}
+			if err != nil {
 				t.Fatal(err)
 			}
 		}
-		for since, want := range map[time.Duration]int{0: 4, time.Minute: 3, 4 * time.Minute: 0} {
-			if n, err := f.CommandsSince(f.ctx, g.Key(), start.Add(since)); err != nil || n != want {
-				t.Errorf("since %s: %d, %v; want %d", since, n, err, want)
+		earlier := last // by cy, whose third is none of its business
+		earlier.ReceivedAt = start.Add(3 * time.Minute)
+		ann := last
+		ann.Sender = "ann"
+		other := last
+		other.Target = pull(2, "")
+		for _, tt := range []struct {
+			what  string
+			c     review.Command
+			since time.Duration
+			want  review.CommandCount
+		}{
+			{"all", last, 0, review.CommandCount{Obeyed: 2, TurnedDown: 2, BySender: 3}},
+			{"for an earlier command", earlier, 0, review.CommandCount{Obeyed: 2, TurnedDown: 2, BySender: 2}},
+			{"for another sender", ann, 0, review.CommandCount{Obeyed: 2, TurnedDown: 2, BySender: 3}},
+			{"for another sender, later", ann, 3 * time.Minute, review.CommandCount{Obeyed: 1, TurnedDown: 1, BySender: 1}},
+			{"after all", last, 6 * time.Minute, review.CommandCount{}},
+			{"another target", other, 0, review.CommandCount{}},
+		} {
+			if n, err := f.CommandsSince(f.ctx, tt.c, start.Add(tt.since)); err != nil || n != tt.want {
+				t.Errorf("%s: %+v, %v; want %+v", tt.what, n, err, tt.want)
 			}
-		}
-		if n, _ := f.CommandsSince(f.ctx, pull(2, "").Key(), start); n != 0 {
-			t.Errorf("another target has %d", n)
 		}
 	},
 }

@@ -1,0 +1,141 @@
+package ghtest
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// MergeMethod is how a merge queue puts a pull request on top of what is before
+// it, in the words of GitHub's rulesets.
+type MergeMethod string
+
+// The methods.
+const (
+	QueueMerges   MergeMethod = "MERGE"  // a merge commit, the default
+	QueueSquashes MergeMethod = "SQUASH" // one commit, with the title and the number
+	QueueRebases  MergeMethod = "REBASE" // its commits anew, without merges among them
+)
+
+// SetMergeMethod sets the method of the repository's merge queue.
+func (r *Repo) SetMergeMethod(m MergeMethod) { r.change(func() { r.method = m }) }
+
+// MergeGroup is an entry of a merge queue.
+type MergeGroup struct {
+	// HeadSHA is the commit the group's checks stand on, and HeadRef its ref.
+	HeadSHA, HeadRef string
+	// BaseSHA is what it was made on.
+	BaseSHA string
+
+	repo    *Repo
+	baseRef string
+}
+
+// MergeGroup puts pull requests into the merge queue as one group and sends
+// merge_group checks_requested. The ref is named after the last of them. GitHub
+// itself makes a group for each of them: see Next.
+func (r *Repo) MergeGroup(pulls ...*PullRequest) *MergeGroup {
+	if len(pulls) == 0 {
+		r.s.opts.Fail("make a merge group of %s: name the pull requests", r.FullName())
+	}
+	return r.enqueue(r.Branch(pulls[len(pulls)-1].baseRef), pulls)
+}
+
+// Next puts pull requests into the queue behind the group. Their group is made on
+// the head of this one, and has it as its base.
+func (g *MergeGroup) Next(pulls ...*PullRequest) *MergeGroup {
+	if len(pulls) == 0 {
+		g.repo.s.opts.Fail("make the next merge group of %s: name the pull requests", g.repo.FullName())
+	}
+	return g.repo.enqueue(g.HeadSHA, pulls)
+}
+
+func (r *Repo) enqueue(base string, pulls []*PullRequest) *MergeGroup {
+	tip := base
+	for _, p := range pulls {
+		next, err := r.put(p, tip)
+		if err != nil {
+			r.s.opts.Fail("make a merge group with #%d: %v", p.Number, err)
+		}
+		tip = next
+	}
+	last := pulls[len(pulls)-1]
+	g := &MergeGroup{HeadSHA: tip, BaseSHA: base, repo: r, baseRef: last.baseRef,
+		HeadRef: fmt.Sprintf("refs/heads/gh-readonly-queue/%s/pr-%d-%s", last.baseRef, last.Number, base)}
+	r.change(func() { r.branches[strings.TrimPrefix(g.HeadRef, "refs/heads/")] = tip })
+	g.send("checks_requested", nil)
+	return g
+}
+
+// put makes what the repository's method makes of a pull request on top of a
+// commit, and returns its last commit.
+func (r *Repo) put(p *PullRequest, tip string) (string, error) {
+	r.s.mu.Lock()
+	method, when, head, author := r.method, r.s.state.nextCommit(), p.headSHA, p.author.login
+	r.s.mu.Unlock()
+	switch method {
+	case QueueSquashes:
+		who := signature{Name: author, Email: author + "@users.noreply.github.com", When: when}
+		return r.git.graft(tip, head, fmt.Sprintf("%s (#%d)", p.title, p.Number), who)
+	case QueueRebases:
+		commits, err := r.git.commits(tip, head)
+		for _, c := range commits {
+			if err == nil && len(c.Parents) == 1 {
+				tip, err = r.git.pick(tip, c, when)
+			}
+		}
+		return tip, err
+	}
+	return r.git.mergeCommit(tip, head, fmt.Sprintf("Merge pull request #%d from %s\n\n%s", p.Number, p.headRef, p.title), when)
+}
+
+// graft commits the merge of a head into a tip as one commit with the tip as its
+// only parent.
+func (g *git) graft(tip, head, message string, who signature) (string, error) {
+	tree, ok, err := g.mergeTree(tip, head)
+	if err == nil && !ok {
+		err = fmt.Errorf("merge %s into %s: they conflict", head, tip)
+	}
+	if err != nil {
+		return "", err
+	}
+	g.write.Lock()
+	defer g.write.Unlock()
+	return g.putCommit(who.commit(tree, message, tip), who, message+"\n")
+}
+
+// pick makes a commit anew on top of a tip. It is merged with the tip's tree as
+// if that had been committed on the commit's own parent.
+func (g *git) pick(tip string, c commit, when time.Time) (string, error) {
+	onto, err := g.stored(tip)
+	if err != nil {
+		return "", err
+	}
+	who := signature{Name: c.Name, Email: c.Email, When: when}
+	g.write.Lock()
+	beside, err := g.putCommit(who.commit(onto.Tree, "beside", c.Parents[0]), who, "beside\n")
+	g.write.Unlock()
+	if err != nil {
+		return "", err
+	}
+	tree, ok, err := g.mergeTree(beside, c.SHA)
+	if err == nil && !ok {
+		err = fmt.Errorf("rebase %s onto %s: they conflict", c.SHA, tip)
+	}
+	if err != nil {
+		return "", err
+	}
+	g.write.Lock()
+	defer g.write.Unlock()
+	return g.putCommit(who.commit(tree, c.Message, tip), who, c.Message+"\n")
+}
+
+// Destroy takes the group out of the queue, for "merged", "invalidated" or
+// "dequeued".
+func (g *MergeGroup) Destroy(reason string) {
+	g.repo.change(func() { delete(g.repo.branches, strings.TrimPrefix(g.HeadRef, "refs/heads/")) })
+	g.send("destroyed", object{"reason": reason})
+}
+
+// CheckRuns lists the check runs on the group's head, oldest first.
+func (g *MergeGroup) CheckRuns() []CheckRun { return g.repo.CheckRuns(g.HeadSHA) }

@@ -1,0 +1,138 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+// A target's notices are kept in its row: whoever finishes its generation sees
+// those that wait to be said under the same lock. They are a list in JSON, and
+// without any the column is empty.
+
+// saidNotice is a notice that was said.
+type saidNotice struct {
+	Text string `json:"text"`
+	Head string `json:"head"` // of the target then
+	At   int64  `json:"at"`   // in microseconds
+}
+
+// stays reports whether the notice still stands in a comment about the head.
+func (n *saidNotice) stays(head string, now time.Time) bool {
+	return n.Head == head && now.Sub(fromMicros(n.At)) < review.NoticeStay
+}
+
+// decodeNotices reads those that wait. What is no list is the one notice that
+// was kept before there were several.
+func decodeNotices(kept string) []string {
+	if kept == "" {
+		return nil
+	}
+	var all []string
+	if err := json.Unmarshal([]byte(kept), &all); err != nil {
+		return []string{kept}
+	}
+	return all
+}
+
+// encodeList is a list in JSON, or nothing for an empty one.
+func encodeList[T any](all []T) (string, error) {
+	if len(all) == 0 {
+		return "", nil
+	}
+	kept, err := json.Marshal(all)
+	if err != nil {
+		return "", fmt.Errorf("encode notices: %w", err)
+	}
+	return string(kept), nil
+}
+
+// addNotice keeps one more notice, with a job that says it.
+func (s *Store) addNotice(ctx context.Context, t tx, key, notice string) error {
+	var was string
+	if err := t.row(ctx, `SELECT notice FROM targets WHERE key = ?`+t.lock(), key).Scan(&was); err != nil {
+		return fmt.Errorf("read the notices for %s: %w", key, notFound(err))
+	}
+	all := decodeNotices(was)
+	if !slices.Contains(all, notice) {
+		if len(all) >= review.MaxNotices {
+			return fmt.Errorf("keep a notice for %s: %w", key, review.ErrManyNotices)
+		}
+		all = append(all, notice)
+	}
+	kept, err := encodeList(all)
+	if err != nil {
+		return err
+	}
+	if _, err := t.exec(ctx, `UPDATE targets SET notice = ? WHERE key = ?`, kept, key); err != nil {
+		return fmt.Errorf("keep a notice for %s: %w", key, err)
+	}
+	return s.insertTargetJob(ctx, t, key, review.JobReview)
+}
+
+// AddNotice implements review.Store.
+func (s *Store) AddNotice(ctx context.Context, key, notice string) error {
+	return s.db.write(ctx, func(t tx) error { return s.addNotice(ctx, t, key, notice) })
+}
+
+// NoticesSaid implements review.Store. Of a target that was forgotten there are
+// none.
+func (s *Store) NoticesSaid(ctx context.Context, key string, said []string) error {
+	err := s.db.write(ctx, func(t tx) error { return s.noticesSaid(ctx, t, key, said) })
+	if errors.Is(err, review.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+func (s *Store) noticesSaid(ctx context.Context, t tx, key string, said []string) error {
+	var waits, stood, head string
+	err := t.row(ctx, `SELECT notice, notices_said, head_sha FROM targets WHERE key = ?`+t.lock(), key).Scan(&waits, &stood, &head)
+	if err != nil {
+		return fmt.Errorf("read the notices for %s: %w", key, notFound(err))
+	}
+	left := slices.DeleteFunc(decodeNotices(waits), func(n string) bool { return slices.Contains(said, n) })
+	var stand []saidNotice
+	if err := decodeText(stood, &stand); err != nil {
+		return fmt.Errorf("decode the notices that were said to %s: %w", key, err)
+	}
+	now := s.Now()
+	stand = slices.DeleteFunc(stand, func(n saidNotice) bool { return !n.stays(head, now) || slices.Contains(said, n.Text) })
+	for _, text := range said {
+		stand = append(stand, saidNotice{text, head, micros(now)})
+	}
+	stand = stand[max(0, len(stand)-review.MaxNotices):]
+	keptLeft, err := encodeList(left)
+	if err != nil {
+		return err
+	}
+	keptSaid, err := encodeList(stand)
+	if err != nil {
+		return err
+	}
+	if _, err := t.exec(ctx, `UPDATE targets SET notice = ?, notices_said = ? WHERE key = ?`, keptLeft, keptSaid, key); err != nil {
+		return fmt.Errorf("note what was said to %s: %w", key, err)
+	}
+	return nil
+}
+
+// readNotices sets the notices of a target from what is kept of them.
+func (s *Store) readNotices(st *review.TargetState, waits, stood string) error {
+	st.Notices = decodeNotices(waits)
+	var stand []saidNotice
+	if err := decodeText(stood, &stand); err != nil {
+		return fmt.Errorf("decode the notices that were said: %w", err)
+	}
+	now := s.Now()
+	for _, n := range stand {
+		if n.stays(st.HeadSHA, now) && !slices.Contains(st.Notices, n.Text) {
+			st.Said = append(st.Said, n.Text)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+// Reader reads a database beside the server that may be using it, and changes
+// nothing.
+type Reader struct {
+	from  snapshots
+	close func() error
+}
+
+var _ review.GoodLayers = (*Reader)(nil)
+
+// OpenReader opens a database to read. Its tables must be there, and of the
+// version that this reviewgate makes. Close the reader when it is no longer
+// needed.
+func OpenReader(ctx context.Context, rawURL string) (*Reader, error) {
+	if err := CheckTables(ctx, rawURL); err != nil {
+		return nil, err
+	}
+	if path, ok := strings.CutPrefix(rawURL, "sqlite://"); ok {
+		return readSQLite(path)
+	}
+	return readPostgres(ctx, rawURL)
+}
+
+// CheckTables looks whether a database has the tables that this reviewgate works
+// on.
+func CheckTables(ctx context.Context, rawURL string) error {
+	i, err := Inspect(ctx, rawURL)
+	switch {
+	case err != nil:
+		return err
+	case i.Version == 0:
+		return errors.New("the database has no tables yet: start the server once, with the same REVIEWGATE_DATABASE_URL")
+	case i.Version != i.Newest:
+		return fmt.Errorf("the database's tables are of version %d, and this reviewgate's of %d: run the one that the server is", i.Version, i.Newest)
+	}
+	return nil
+}
+
+func readSQLite(path string) (*Reader, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("find database %s: %w", path, err)
+	}
+	r, err := sql.Open("sqlite", readOnly(path))
+	if err != nil {
+		return nil, fmt.Errorf("open database %s: %w", path, err)
+	}
+	return &Reader{&sqliteDB{r: r, reading: newStatements(r)}, r.Close}, nil
+}
+
+func readPostgres(ctx context.Context, rawURL string) (*Reader, error) {
+	cfg, err := postgresConfig(rawURL)
+	if err != nil {
+		return nil, fmt.Errorf("database URL: %w", err)
+	}
+	cfg.MinConns, cfg.MaxConns = 0, 1
+	db := &postgresDB{}
+	if db.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
+		return nil, fmt.Errorf("make the pool of connections: %w", err)
+	}
+	return &Reader{db, db.close}, nil
+}
+
+// GoodLayer implements review.GoodLayers.
+func (r *Reader) GoodLayer(ctx context.Context, repoID int64, layer string) (*review.GoodLayer, error) {
+	return goodLayer(ctx, r.from, repoID, layer)
+}
+
+// Close lets go of the database.
+func (r *Reader) Close() error { return r.close() }
