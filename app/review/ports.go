@@ -365,6 +365,11 @@ type Store interface {
 	// inserts a job where news that came since make a difference to it.
 	BeginScans(ctx context.Context, key string) error
 	SetScans(ctx context.Context, key string, reads ScansRead) error
+	// TakeTokens notes what an agent is about to ask of a model. Where that is more
+	// than is left of a budget nothing is noted, and over names it. What a process
+	// that died had asked for counts as taken. SettleTokens notes what it took.
+	TakeTokens(ctx context.Context, ask TokenAsk) (id int64, over TokenBudget, err error)
+	SettleTokens(ctx context.Context, id int64, tokens int) error
 	// AskScans asks for the review that news of others' checks asked for, of the
 	// agents that read them. It does so once in a while of every at most: before,
 	// it asks for nothing and tells how long to wait.

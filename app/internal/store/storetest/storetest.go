@@ -28,6 +28,7 @@ func Run(t *testing.T, lone bool, open Open) {
 		{"Accept", acceptTests},
 		{"Target", targetTests},
 		{"Scans", scanTests},
+		{"Tokens", tokenTests},
 		{"Lease", leaseTests},
 		{"Review", reviewTests},
 		{"Write", writeTests},
