@@ -64,6 +64,37 @@ func TestSet(t *testing.T) {
 	}
 }
 
+// A case is what one sitting reviews: not a line, and not a rewrite.
+func TestSetIsOfASize(t *testing.T) {
+	cases, dir := loadSet(t), t.TempDir()
+	if err := importCases(t.Context(), dir, cases); err != nil {
+		t.Fatal(err)
+	}
+	several := 0
+	for i := range cases {
+		src, err := open(t.Context(), dir, &cases[i], nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := src.PullRequest(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := p.Totals.Additions; n < 20 || n > 150 {
+			t.Errorf("%s adds %d lines, want 20 to 150", cases[i].Name, n)
+		}
+		if p.Totals.Files > 1 {
+			several++
+		}
+		if p.Title != cases[i].Title || p.Body != cases[i].Body || p.Repository.FullName() != p.Head.Repository {
+			t.Errorf("%s is reviewed as %+v", cases[i].Name, p)
+		}
+	}
+	if several < len(cases)/2 {
+		t.Errorf("%d of %d cases change several files, want half", several, len(cases))
+	}
+}
+
 var typed = regexp.MustCompile(`^(feat|fix|perf|refactor|build|ci)(\([a-z]+\))?: \S`)
 
 // Cases look like pull requests: neither their titles nor their code tell what
