@@ -132,10 +132,17 @@ func (r runner) attempts(ctx context.Context, seen *Observation) answer {
 		if a.err == nil || seen.Attempts > r.limits.Retries || !temporary(a.err) {
 			return a
 		}
+		wait := pause/2 + rand.N(pause)
+		if asked := retryAfter(a.err); asked > wait {
+			if end, _ := ctx.Deadline(); time.Until(end) <= asked {
+				return a // it would be waited for in vain
+			}
+			wait = asked
+		}
 		select {
 		case <-ctx.Done():
 			return answer{err: context.Cause(ctx)}
-		case <-time.After(pause/2 + rand.N(pause)):
+		case <-time.After(wait):
 		}
 		pause = min(2*pause, maxPause)
 	}
@@ -186,6 +193,15 @@ func (e *MalformedError) Error() string { return "malformed answer: " + e.Err.Er
 // Unwrap returns what was wrong with the answer.
 func (e *MalformedError) Unwrap() error { return e.Err }
 
+// SkippedError says why an agent did not look, such as a budget that is spent.
+// Any error may say so, by a method Skipped.
+type SkippedError struct{ Why string }
+
+func (e *SkippedError) Error() string { return "skipped: " + e.Why }
+
+// Skipped says why, for people.
+func (e *SkippedError) Skipped() string { return e.Why }
+
 type panicError struct {
 	value any
 	stack []byte
@@ -199,11 +215,21 @@ func temporary(err error) bool {
 	return errors.As(err, &t) && t.Temporary()
 }
 
+// retryAfter is how long whoever caused the error asks to be left alone.
+func retryAfter(err error) time.Duration {
+	var t interface{ RetryAfter() time.Duration }
+	if errors.As(err, &t) {
+		return t.RetryAfter()
+	}
+	return 0
+}
+
 // status turns an agent's error into its status and a note for people, which
 // is shown on the pull request: a panic's text stays in the log.
 func (r runner) status(err error) (pipeline.AgentStatus, string) {
 	var malformed *MalformedError
 	var panicked *panicError
+	var skipped interface{ Skipped() string }
 	switch {
 	case err == nil:
 		return pipeline.AgentOK, ""
@@ -213,6 +239,8 @@ func (r runner) status(err error) (pipeline.AgentStatus, string) {
 		return pipeline.AgentMalformed, oneLine(malformed.Err.Error())
 	case errors.As(err, &panicked):
 		return pipeline.AgentFailed, "an internal error stopped it"
+	case errors.As(err, &skipped):
+		return pipeline.AgentSkipped, oneLine(skipped.Skipped())
 	}
 	return pipeline.AgentFailed, oneLine(err.Error())
 }

@@ -68,12 +68,15 @@ func TestOneFailureTouchesNoOther(t *testing.T) {
 			"malformed": agentFunc(func(context.Context, Task) (pipeline.AgentOutput, error) {
 				return pipeline.AgentOutput{}, &MalformedError{errors.New("no JSON")}
 			}),
+			"skipped": agentFunc(func(context.Context, Task) (pipeline.AgentOutput, error) {
+				return pipeline.AgentOutput{}, fmt.Errorf("ask: %w", &SkippedError{"the budget\nis spent"})
+			}),
 			"slow": agentFunc(func(ctx context.Context, _ Task) (pipeline.AgentOutput, error) {
 				<-ctx.Done()
 				return pipeline.AgentOutput{}, ctx.Err()
 			}),
 		}
-		m := manifest("slow", "good", "panics", "absent", "late", "broken", "malformed")
+		m := manifest("slow", "good", "panics", "absent", "late", "broken", "malformed", "skipped")
 		type row struct {
 			Agent, Note string
 			Status      pipeline.AgentStatus
@@ -94,6 +97,7 @@ func TestOneFailureTouchesNoOther(t *testing.T) {
 			{"late", "", pipeline.AgentOK, 1},
 			{"broken", "no such host", pipeline.AgentFailed, 0},
 			{"malformed", "no JSON", pipeline.AgentMalformed, 0},
+			{"skipped", "the budget is spent", pipeline.AgentSkipped, 0},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
@@ -132,6 +136,45 @@ func TestRetries(t *testing.T) {
 				}
 				if len(seen) != 1 || seen[0].Attempts != tc.attempts || seen[0].Status != tc.status {
 					t.Errorf("observed %+v", seen)
+				}
+			})
+		})
+	}
+}
+
+// busy is an error that asks to be left alone for a while.
+type busy struct {
+	passing
+	after time.Duration
+}
+
+func (b busy) RetryAfter() time.Duration { return b.after }
+
+// Whoever asks to be left alone is, and nobody waits for what would come too
+// late.
+func TestRetriesWaitAsLongAsAsked(t *testing.T) {
+	for _, tc := range []struct {
+		name     string
+		after    time.Duration
+		attempts int
+		took     time.Duration
+		status   pipeline.AgentStatus
+	}{
+		{"in time", 20 * time.Second, 2, 20 * time.Second, pipeline.AgentOK},
+		{"too late", 2 * time.Minute, 1, 0, pipeline.AgentFailed},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				calls, start := 0, time.Now()
+				agent := agentFunc(func(ctx context.Context, task Task) (pipeline.AgentOutput, error) {
+					if calls++; calls == 1 {
+						return pipeline.AgentOutput{}, busy{passing{errors.New("too many questions")}, tc.after}
+					}
+					return found("a")(ctx, task)
+				})
+				r := run(t, manifest("a"), map[string]Agent{"a": agent}, options(time.Minute, 2))[0]
+				if took := time.Since(start); r.Status != tc.status || calls != tc.attempts || took != tc.took {
+					t.Errorf("%s (%s) after %d attempts and %s", r.Status, r.Note, calls, took)
 				}
 			})
 		})
