@@ -13,7 +13,9 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/aggregate"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/policies/models"
 )
 
 // A finding becomes one of reviewgate's, and nothing of it that is not asked for.
@@ -63,7 +65,7 @@ func TestGrounding(t *testing.T) {
 		"other blanks":                  {with: quoted("  return   total /\tlen(c.items) "), from: 12, to: 12},
 		"several lines":                 {with: quoted("total := c.total()\n\treturn total / len(c.items)\n}"), from: 11, to: 13},
 		"lines across a blank one":      {with: quoted("}\n\nfunc (c *Cart) Empty() bool"), from: 13, to: 15},
-		"with signs and numbers":        {with: quoted(" 11|\ttotal := c.total()\n+12|\treturn total / len(c.items)"), from: 11, to: 12, evidence: []string{"total := c.total() return total / len(c.items)"}},
+		"with signs and numbers":        {with: quoted(" 11|\ttotal := c.total()\n+12|\treturn total / len(c.items)"), from: 11, to: 12, evidence: []string{"total := c.total()\nreturn total / len(c.items)"}},
 		"several quotes":                {with: quoted("return total / len(c.items)", "total := c.total()"), from: 12, to: 12},
 		"one of two":                    {with: quoted("panic(everything)", "return total / len(c.items)"), from: 12, to: 12, evidence: []string{"return total / len(c.items)"}},
 		"a dot before the path":         {with: map[string]any{"path": "./shop/cart.go"}, from: 12, to: 12},
@@ -104,6 +106,27 @@ func TestGrounding(t *testing.T) {
 				t.Errorf("evidence %q", f.Evidence)
 			}
 		})
+	}
+}
+
+// What counts here as a quote counts as a proof where a setting lets quotes prove.
+func TestQuotesProve(t *testing.T) {
+	cfg, _ := config.Load()
+	cfg.Settings.Models.Blocking = models.BlockingGrounded
+	for name, quote := range map[string]string{
+		"a line": "return total / len(c.items)", "several": "total := c.total()\n\treturn total / len(c.items)\n}", "on one": "total := c.total() return total",
+		"with signs": "+12|\treturn total / len(c.items)\n 13|}",
+	} {
+		facts := shop()
+		_, out, _ := ask(t, testOptions(&scripted{answer: answerOf(finding(map[string]any{"evidence": []string{quote}}))}), testTask(facts))
+		report := aggregate.Aggregate(aggregate.Input{
+			Facts: facts, Classification: &pipeline.Classification{}, Config: cfg,
+			Manifest: &pipeline.AgentManifest{Entries: pipeline.List[pipeline.ManifestEntry]{{Agent: "reviewer"}}},
+			Results:  pipeline.List[pipeline.AgentResult]{{Agent: "reviewer", Model: modelName, Status: pipeline.AgentOK, Output: out}},
+		})
+		if len(report.Findings) != 1 || report.Findings[0].GateSeverity != pipeline.SeverityMajor {
+			t.Errorf("%s: %+v", name, report.Findings)
+		}
 	}
 }
 

@@ -67,11 +67,11 @@ func (g *grounds) onFile(c *claim, f *ground) bool {
 	var at *span
 	var kept []string
 	for _, quote := range c.quotes {
-		stands, best := f.find(quote, c)
+		best := f.find(quote, c)
 		if best == nil {
 			continue
 		}
-		kept = append(kept, clipped(stands, maxQuote))
+		kept = append(kept, clipped(best.text, maxQuote))
 		if at == nil {
 			at = best
 		}
@@ -85,8 +85,8 @@ func (g *grounds) onFile(c *claim, f *ground) bool {
 }
 
 // find is the place of a quote that is nearest to the lines which the claim names,
-// or the first that the change added to, and how the quote reads there.
-func (f *ground) find(quote string, c *claim) (reading string, best *span) {
+// or the first that the change added to.
+func (f *ground) find(quote string, c *claim) (best *span) {
 	for _, q := range readings(quote) {
 		for i := range f.hunks {
 			for _, s := range f.hunks[i].spans(q) {
@@ -96,10 +96,10 @@ func (f *ground) find(quote string, c *claim) (reading string, best *span) {
 			}
 		}
 		if best != nil {
-			return q, best
+			return best
 		}
 	}
-	return "", nil
+	return nil
 }
 
 // nearer reports whether a is nearer to the claimed lines than b.

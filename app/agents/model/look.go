@@ -135,8 +135,10 @@ func hunkOf(h *pipeline.Hunk) hunk {
 		case pipeline.LineRemoved:
 			shown.sign, shown.number = '-', 0
 		}
-		if r := []rune(shown.text); len(r) > maxLine {
-			shown.text, shown.cut = string(r[:maxLine]), len(r)-maxLine
+		if len(shown.text) > maxLine {
+			if r := []rune(shown.text); len(r) > maxLine {
+				shown.text, shown.cut = string(r[:maxLine]), len(r)-maxLine
+			}
 		}
 		out.lines = append(out.lines, shown)
 	}

@@ -76,7 +76,8 @@ func wrongFinding(f pipeline.Finding, facts *pipeline.PRFacts, stage string) str
 				inside = inside || l.New == f.StartLine
 			}
 		}
-		if inside && strings.Contains(strings.Join(strings.Fields(strings.Join(after, " ")), " "), f.Evidence[0]) {
+		text := strings.Join(strings.Fields(strings.Join(after, " ")), " ")
+		if inside && !slices.ContainsFunc(strings.Split(f.Evidence[0], "\n"), func(line string) bool { return !strings.Contains(text, line) }) {
 			return ""
 		}
 	}

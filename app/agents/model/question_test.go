@@ -271,6 +271,31 @@ func TestNothingIsLostSilently(t *testing.T) {
 	}
 }
 
+// Words that there is no room for are cut, what the author says before what was
+// asked for, and they leave half of the room to the diff.
+func TestLongWords(t *testing.T) {
+	facts := shop()
+	facts.Body = strings.Repeat("The author says. ", 5000)
+	for range 30 {
+		facts.Commits = append(facts.Commits, pipeline.Commit{Message: strings.Repeat("A message. ", 500)})
+	}
+	o := testOptions(&scripted{})
+	o.Stage, o.Tokens = pipeline.StageSpec, 22_000
+	o.Issues = func(context.Context) ([]Issue, error) { return []Issue{{1, "Averages", "Make them fast."}}, nil }
+	q, _, note := ask(t, o, testTask(facts))
+	if note != "not shown to the end: 30 texts that people wrote" {
+		t.Errorf("note %q", note)
+	}
+	for _, part := range []string{">|A title\n", ">|Make them fast.\n", "The author says. ", "+12|	return total / len(c.items)\n", " file shop/cart_test.go\n"} {
+		if !strings.Contains(q.Text, part) {
+			t.Errorf("there is no %q", part)
+		}
+	}
+	if n := Tokens(q.System) + Tokens(q.Text) + q.MaxTokens; n > o.Tokens {
+		t.Errorf("it takes %d tokens of %d", n, o.Tokens)
+	}
+}
+
 func TestLongLinesAreCut(t *testing.T) {
 	q, _, note := ask(t, testOptions(&scripted{}), testTask(change(changed("min.js", "+"+strings.Repeat("x", 1<<20)))))
 	if !strings.Contains(q.Text, "x… [1046576 more characters]\n") || len(q.Text) > 4000 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // minQuote is how many characters that are not blank a quote has at least, so
@@ -25,10 +26,11 @@ type passage struct {
 	added   []bool
 }
 
-// span is a range of lines of a file.
+// span is where a quote stands: a range of lines.
 type span struct {
 	from, to int
-	added    bool // by the change, one of them at least
+	added    bool   // by the change, one of them at least
+	text     string // the quote, or the lines that it runs across
 }
 
 // passageOf is what lines are after the change. Blank ones count for nothing, as
@@ -60,10 +62,34 @@ func (p *passage) spans(quote string) (out []span) {
 		}
 		i += at
 		first, last := p.line(i), p.line(i+len(quote)-1)
-		out = append(out, span{p.numbers[first], p.numbers[last], slices.Contains(p.added[first:last+1], true)})
+		s := span{from: p.numbers[first], to: p.numbers[last], added: slices.Contains(p.added[first:last+1], true), text: quote}
+		if first < last {
+			s.text = p.lines(first, last)
+		}
+		out = append(out, s)
 		at = i + 1
 	}
 	return out
+}
+
+// lines are those of a quote that runs across several, one by one, so that each
+// can be looked for again. Those that prove nothing are left out, unless all do.
+func (p *passage) lines(first, last int) string {
+	var all, telling []string
+	for i := first; i <= last; i++ {
+		end := len(p.text)
+		if i+1 < len(p.starts) {
+			end = p.starts[i+1] - 1
+		}
+		line := p.text[p.starts[i]:end]
+		if all = append(all, line); hasWord(line) {
+			telling = append(telling, line)
+		}
+	}
+	if len(telling) == 0 {
+		telling = all
+	}
+	return strings.Join(telling, "\n")
 }
 
 // line is the index of the line that a byte of the text is in.
@@ -78,17 +104,20 @@ func (p *passage) line(at int) int {
 // proves reports whether a quote, with blanks collapsed, says enough to prove
 // that somebody read it.
 func proves(quote string) bool {
-	solid, word, longest := 0, 0, 0
+	solid := 0
 	for _, r := range quote {
 		if !unicode.IsSpace(r) {
 			solid++
 		}
-		if word++; !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-			word = 0
-		}
-		longest = max(longest, word)
 	}
-	return solid >= minQuote && longest >= minWord
+	return solid >= minQuote && hasWord(quote)
+}
+
+// hasWord reports whether a text has a word that is long enough to tell it from
+// others.
+func hasWord(text string) bool {
+	return slices.ContainsFunc(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }),
+		func(word string) bool { return utf8.RuneCountInString(word) >= minWord })
 }
 
 // sign is what stands before a line in the question.
