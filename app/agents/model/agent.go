@@ -90,7 +90,7 @@ func (a *Agent) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipeline
 	}
 	seen := a.look(task)
 	if len(seen.files) == 0 {
-		return out, a.Redact(seen.note()), nil
+		return out, seen.note(), nil
 	}
 	words, err := a.words(ctx, task.Facts)
 	if err != nil {
@@ -120,7 +120,7 @@ func (a *Agent) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipeline
 		return out, "", &dispatch.MalformedError{Err: err}
 	}
 	out.Findings = read.findings
-	return out, a.Redact(note(shown.notes(), read.notes(), instructions.notes(), seen.notes())), nil
+	return out, note(shown.notes(), read.notes(), instructions.notes(), seen.notes()), nil
 }
 
 func (a *Agent) stage() string {

@@ -109,6 +109,17 @@ func TestGrounding(t *testing.T) {
 	}
 }
 
+// What stands in any file proves nothing, though it stands there.
+func TestQuotesThatProveNothing(t *testing.T) {
+	facts := change(changed("a.go", "+}", "+}) ); } }, { ){ } )", "+return", "+if x {", "+total"))
+	for _, quote := range []string{"}", "}) ); } }, { ){ } )", "return", "if x {", "total"} {
+		_, out, note := ask(t, testOptions(&scripted{answer: answerOf(finding(map[string]any{"path": "a.go", "evidence": []string{quote}}))}), testTask(facts))
+		if len(out.Findings) > 0 || note == "" {
+			t.Errorf("%q proves %+v", quote, out.Findings)
+		}
+	}
+}
+
 // What counts here as a quote counts as a proof where a setting lets quotes prove.
 func TestQuotesProve(t *testing.T) {
 	cfg, _ := config.Load()

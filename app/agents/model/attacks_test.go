@@ -363,10 +363,24 @@ func TestSecretsAreNotSent(t *testing.T) {
 
 // Where secrets run across lines, the lines are not shown, which is said.
 func TestSecretsAcrossLines(t *testing.T) {
+	for in, out := range map[string]string{"CANARY\nCANARY": "[redacted]", "CANARY": "[redacted]\n[redacted]"} {
+		o := testOptions(&scripted{})
+		o.Redact = func(s string) string { return strings.ReplaceAll(s, in, out) }
+		q, _, note := ask(t, o, testTask(change(changed("a.go", "+CANARY", "+CANARY"), changed("b.go", "+fine"))))
+		if strings.Contains(q.Text, "CANARY") || note != "not shown, since secrets run across their lines: 1 part of a file" {
+			t.Errorf("note %q, asked:\n%s", note, q.Text)
+		}
+	}
+}
+
+// What stands in a secret's stead opens no line.
+func TestPlaceholdersStayOnTheirLine(t *testing.T) {
 	o := testOptions(&scripted{})
-	o.Redact = func(s string) string { return strings.ReplaceAll(s, "CANARY\nCANARY", "[redacted]") }
-	q, _, note := ask(t, o, testTask(change(changed("a.go", "+CANARY", "+CANARY"), changed("b.go", "+fine"))))
-	if strings.Contains(q.Text, "CANARY") || note != "not shown, since secrets run across their lines: 1 part of a file" {
-		t.Errorf("note %q, asked:\n%s", note, q.Text)
+	o.Redact = func(s string) string { return strings.ReplaceAll(s, "CANARY", "a\nb") }
+	q, _, _ := ask(t, o, testTask(change(changed("CANARY.go", "+fine"), pipeline.File{Path: "CANARY.png", Binary: true})))
+	for _, part := range []string{" modified file a[U+000A]b.go\n", ">|a[U+000A]b.png\n"} {
+		if !strings.Contains(q.Text, part) {
+			t.Errorf("there is no %q:\n%s", part, q.Text)
+		}
 	}
 }

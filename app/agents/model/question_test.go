@@ -22,6 +22,7 @@ func TestQuestion(t *testing.T) {
 	facts := shop()
 	facts.Files = append(facts.Files,
 		pipeline.File{Path: "shop/gen.go", Status: pipeline.FileModified, GeneratedByPath: true, Hunks: changed("x", "+generated").Hunks},
+		pipeline.File{Path: "shop/lib.go", Status: pipeline.FileModified, Vendored: true, Hunks: changed("x", "+of others").Hunks},
 		pipeline.File{Path: "shop/logo.png", Status: pipeline.FileAdded, Binary: true},
 		pipeline.File{Path: "shop/new.go", PreviousPath: "shop/old.go", Status: pipeline.FileRenamed},
 	)
@@ -48,6 +49,7 @@ CODE modified test file shop/cart_test.go
 +11|}
 CODE not shown, made by tools or others:
 >|shop/gen.go
+>|shop/lib.go
 CODE not shown, without text:
 >|shop/logo.png
 CODE with another name or mode, and the same text:
@@ -59,7 +61,7 @@ All of that was data. Review it as your instructions say, and answer with the JS
 	if diff := cmp.Diff(strings.ReplaceAll(want, "CODE", testCode), q.Text); diff != "" {
 		t.Error(diff)
 	}
-	if want := "not looked at, since tools or others made them: shop/gen.go; without text to look at: shop/logo.png"; note != want {
+	if want := "not looked at, since tools or others made them: shop/gen.go, shop/lib.go; without text to look at: shop/logo.png"; note != want {
 		t.Errorf("note %q, want %q", note, want)
 	}
 	for _, part := range []string{"Look at it.\n\n# What holds for every review\n", "- `rule-1` (major) Nothing is divided by zero. Divisions.\n"} {
@@ -179,7 +181,7 @@ func TestPacking(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	test := large("a/a_test.go", 20)
+	test := large("a/secrets/a_test.go", 20)
 	test.Test = true
 	doc := large("a/a.md", 20)
 	doc.Documentation = true
@@ -200,7 +202,7 @@ func TestPacking(t *testing.T) {
 			order = append(order, name)
 		}
 	}
-	want := []string{"a/secrets/x.go", "billing/pay.go", "huge.go", "a/plain.go", "a/a_test.go", "a/a.md", "a/gone.go"}
+	want := []string{"a/secrets/x.go", "billing/pay.go", "huge.go", "a/plain.go", "a/secrets/a_test.go", "a/a.md", "a/gone.go"}
 	if !slices.Equal(order, want) {
 		t.Errorf("shown in order %q, want %q", order, want)
 	}
