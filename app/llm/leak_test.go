@@ -230,3 +230,20 @@ func canned(status int, kind string, text []byte) http.RoundTripper {
 		return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(bytes.NewReader(text)), Request: r}, nil
 	})
 }
+
+// The transport that a model has by itself.
+func TestOwnTransport(t *testing.T) {
+	for _, api := range apis {
+		server := llmtest.Start(t, llmtest.Options{}, llmtest.Always(llmtest.Packed(200, map[string]string{
+			config.APIAnthropic: "text/event-stream", config.APIOpenAI: "application/json",
+		}[api], bytes.Repeat([]byte(" "), 9<<20))))
+		m, err := llm.New(server.Endpoint(api), server.Key(), llm.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := (world{T: t, server: server, model: m}).fails(question())
+		if e.Kind != llm.Malformed || len(server.Requests()) != 1 {
+			t.Errorf("%s: %v after %d requests", api, e, len(server.Requests()))
+		}
+	}
+}

@@ -67,7 +67,7 @@ func (m *messages) Ask(ctx context.Context, q Question) (Answer, error) {
 // ask sends one request. With an error, the answer says what it took.
 func (m *messages) ask(ctx context.Context, q Question, schema json.RawMessage, f form) (Answer, error) {
 	params := anthropic.MessageNewParams{
-		Model:     anthropic.Model(m.model),
+		Model:     m.model,
 		MaxTokens: int64(q.MaxTokens),
 		Messages:  []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewTextBlock(q.Text))},
 	}
