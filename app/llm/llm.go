@@ -28,7 +28,11 @@ type Question struct {
 	MaxTokens int
 }
 
-// Schema is a named JSON Schema.
+// Schema is a named JSON Schema, of an object. Every object in it, by the rules of
+// both APIs, says "additionalProperties": false and names all its properties in
+// "required": what may be missing is null instead. Properties are asked for in
+// their order. What the APIs do not all know, such as lengths and patterns, is for
+// whoever checks the answer, and is not sent.
 type Schema struct {
 	Name string // letters, digits, _ and -, at most 64
 	JSON json.RawMessage
@@ -40,7 +44,8 @@ type Answer struct {
 	Use  Use
 }
 
-// Use is what a question took, in tokens.
+// Use is what a question took, in tokens, as the API counts them: 0 where it says
+// nothing of it, as some servers do.
 type Use struct {
 	Input  int // read, those of Cached included
 	Cached int // of these, those that the API had kept
@@ -73,7 +78,7 @@ type Error struct {
 	// After is how long the API asks to be left alone, or 0.
 	After time.Duration
 	Use   Use   // of an answer that ended too soon
-	Err   error // the cause, without a key and without what was asked
+	Err   error // the cause, without a key and without what was asked, for the log
 }
 
 func (e *Error) Error() string {

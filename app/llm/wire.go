@@ -1,0 +1,138 @@
+package llm
+
+import (
+	"compress/flate"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+const (
+	// maxAnswer bounds what is read of an answer, unpacked. 64,000 tokens of text are
+	// some 300 kB, and 3 MB as a stream's events.
+	maxAnswer = 8 << 20
+	// maxRefusal bounds what is read of an answer that says why there is none.
+	maxRefusal = 64 << 10
+	// maxHeader bounds an answer's header.
+	maxHeader = 256 << 10
+
+	connectTimeout = 15 * time.Second
+)
+
+// wire is the transport of one model. What isn't an answer of the API becomes an
+// error here, before an SDK looks at it: they read a page of a proxy as an answer
+// without content, or lose the status of one that isn't JSON.
+type wire struct {
+	next http.RoundTripper
+	api  *url.URL // the only host that is asked
+	want string   // the media type of answers
+}
+
+// client makes the HTTP client of a model.
+func client(api *url.URL, want string, o Options) *http.Client {
+	next := o.Transport
+	if next == nil {
+		next = &http.Transport{
+			Proxy:                  http.ProxyFromEnvironment,
+			DialContext:            (&net.Dialer{Timeout: connectTimeout}).DialContext,
+			TLSHandshakeTimeout:    connectTimeout,
+			ForceAttemptHTTP2:      true,
+			MaxIdleConnsPerHost:    4,
+			IdleConnTimeout:        90 * time.Second,
+			MaxResponseHeaderBytes: maxHeader,
+		}
+	}
+	return &http.Client{
+		Transport: &wire{next: next, api: api, want: want},
+		// The question is for this host alone, and so is the key.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// RoundTrip sends req and returns an answer of the API, or a [*refusal] or a
+// [*fault].
+func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.URL.Scheme != w.api.Scheme || req.URL.Host != w.api.Host {
+		if req.Body != nil {
+			req.Body.Close()
+		}
+		return nil, &fault{kind: Invalid, err: errors.New("a request to another host")}
+	}
+	resp, err := w.next.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.look(resp); err != nil {
+		resp.Body.Close()
+		return nil, err
+	}
+	resp.Body = &body{ReadCloser: resp.Body, left: maxAnswer}
+	return resp, nil
+}
+
+// look tells an answer of the API from everything else.
+func (w *wire) look(resp *http.Response) error {
+	if resp.StatusCode != http.StatusOK {
+		return readRefusal(resp)
+	}
+	// Go unpacks what it asked for, and takes the header away.
+	if packed := resp.Header.Get("Content-Encoding"); packed != "" && packed != "identity" {
+		return &fault{kind: Malformed, status: resp.StatusCode, err: errors.New("the answer is packed in a way that nobody asked for")}
+	}
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if kind != w.want {
+		return &fault{kind: Malformed, status: resp.StatusCode, err: fmt.Errorf("the answer is no %s: is base_url that of the API?", w.want)}
+	}
+	return nil
+}
+
+// fault says what became of an answer on its way.
+type fault struct {
+	kind   Kind
+	status int
+	err    error
+}
+
+func (f *fault) Error() string { return f.err.Error() }
+func (f *fault) Unwrap() error { return f.err }
+
+// body is an answer's, bounded. Its errors are [*fault]s, so that they can be told
+// from those of whoever reads it.
+type body struct {
+	io.ReadCloser
+	left int64
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	if b.left < 0 {
+		return 0, &fault{kind: Malformed, status: http.StatusOK, err: fmt.Errorf("the answer has more than %d bytes", maxAnswer)}
+	}
+	// One byte more than may be shows whether there is more.
+	if int64(len(p)) > b.left+1 {
+		p = p[:b.left+1]
+	}
+	n, err := b.ReadCloser.Read(p)
+	b.left -= int64(n)
+	if b.left < 0 {
+		return n - 1, nil
+	}
+	if err != nil && err != io.EOF {
+		err = &fault{kind: brokenOrLost(err), status: http.StatusOK, err: err}
+	}
+	return n, err
+}
+
+// brokenOrLost tells what was packed wrongly from a connection that was lost.
+func brokenOrLost(err error) Kind {
+	var corrupt flate.CorruptInputError
+	if errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) || errors.As(err, &corrupt) {
+		return Malformed
+	}
+	return Unreachable
+}
