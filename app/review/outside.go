@@ -34,6 +34,8 @@ func (o *outside) agent(of run.OutsideAgent) dispatch.Agent {
 	case config.KindReport:
 	case config.KindCodeScanning:
 		return o.scanning(of)
+	case config.KindLLM:
+		return o.asking(of)
 	default:
 		return nil
 	}

@@ -747,10 +747,18 @@ type PullSource interface {
 	OtherRuns(ctx context.Context, commit string) ([]codescanning.Run, error)
 	Annotations(ctx context.Context, run int64, most int) ([]codescanning.Annotation, error)
 	Alerts(ctx context.Context) (alerts []codescanning.Alert, none string, err error)
+	// LinkedIssue reads an issue of the repository. A pull request is none.
+	LinkedIssue(ctx context.Context, number int) (LinkedIssue, error)
 	// Permission is that of GitHub, with its calls counted.
 	Permission(ctx context.Context, login string) (Permission, error)
 	// Calls counts the API calls made.
 	Calls() int
+}
+
+// LinkedIssue is what somebody asked for.
+type LinkedIssue struct {
+	Number      int
+	Title, Body string
 }
 
 // Conversation tells what can be said on a pull request.

@@ -195,18 +195,30 @@ func (s *Service) observe(ctx context.Context, o run.Outcome) {
 		}
 		begun = begun.Add(milliseconds(st.DurationMS))
 	}
-	status := map[string]pipeline.AgentStatus{}
+	for _, u := range o.Record.ModelUse {
+		s.Log.Info().EmbedObject(trail.Of(ctx)).Str("agent", u.Agent).Str("model", u.Model).Int("asked", u.Asked).
+			Int("input", u.Input).Int("cached", u.Cached).Int("output", u.Output).Float64("cost_usd", u.CostUSD).Msg("model asked")
+		if s.Observe.ModelUse != nil {
+			s.Observe.ModelUse(u)
+		}
+	}
+	type source struct{ agent, model string }
+	status := map[source]pipeline.AgentStatus{}
 	for _, r := range o.Review.Results {
-		status[r.Agent] = r.Status
+		status[source{r.Agent, r.Model}] = r.Status
 	}
 	for _, a := range o.Record.Agents {
 		if a.Attempts == 0 {
 			continue // carried over
 		}
-		s.Log.WithLevel(levelOf(agentFailed(status[a.Agent]))).EmbedObject(trail.Of(ctx)).
-			Str("agent", a.Agent).Str("status", string(status[a.Agent])).Float64("took_ms", a.DurationMS).Int("attempts", a.Attempts).Msg("agent")
+		ended := status[source{a.Agent, a.Model}]
+		line := s.Log.WithLevel(levelOf(agentFailed(ended))).EmbedObject(trail.Of(ctx))
+		if a.Model != "" {
+			line.Str("model", a.Model)
+		}
+		line.Str("agent", a.Agent).Str("status", string(ended)).Float64("took_ms", a.DurationMS).Int("attempts", a.Attempts).Msg("agent")
 		if s.Observe.Agent != nil {
-			s.Observe.Agent(ctx, a.Agent, string(status[a.Agent]), dispatched, milliseconds(a.DurationMS))
+			s.Observe.Agent(ctx, a.Agent, string(ended), dispatched, milliseconds(a.DurationMS))
 		}
 	}
 }

@@ -3,12 +3,15 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/reviewgate/reviewgate/app"
 	"github.com/reviewgate/reviewgate/app/eval"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
 type evalFlags struct{ config, cases, format, agent string }
@@ -50,9 +53,16 @@ func (f *evalFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return unusable(err)
 	}
+	models, err := modelsOf(layers)
+	if err != nil {
+		return unusable(err)
+	}
 	progress := newProgress(cmd.ErrOrStderr())
 	result, err := eval.Run(cmd.Context(), eval.Options{
 		Cases: cases, Layers: layers, Agent: f.agent, Version: app.Version(), Now: time.Now, Progress: progress.step,
+		Outside: func(of run.OutsideAgent) dispatch.Agent {
+			return asking(models, of, func(model string, err error) { progress.warn(fmt.Sprintf("%s did not answer: %v", model, err)) })
+		},
 	})
 	progress.done()
 	var bad *eval.UnusableError

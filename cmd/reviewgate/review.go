@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,7 +36,8 @@ where the config's mode is advisory or off).
 Config is read from .github/reviewgate at the base, so that a change can't
 alter the rules it is judged by; --config reads it from a directory instead.
 --server and --organisation name directories with the layers below it, as the
-App would lay them.
+App would lay them. Where the server's names language models, agents that ask them
+send them the change.
 What is wrong with it is part of the review, and for json and sarif stands on
 standard error too. So does a line of JSON for each aggregation of review
 reports, with their digests, in every format. A range in which nothing changed is said to be one: exit
@@ -78,8 +80,12 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return unfinished(err)
 	}
-	out := &outside{src: src}
+	models, err := modelsOf(below)
+	if err != nil {
+		return unusable(err)
+	}
 	progress := newProgress(cmd.ErrOrStderr())
+	out := &outside{src: src, models: models, failed: func(model string, err error) { progress.warn(fmt.Sprintf("%s did not answer: %v", model, err)) }}
 	options := run.Options{Trigger: "reviewgate review", Progress: progress.step, Outside: out.agent, File: out.file}
 	if f.config == "" { // else no config of the repository counts
 		options.Proposed = func(ctx context.Context, _ *pipeline.PRFacts) (*config.Config, error) { return src.Proposed(ctx) }
@@ -189,6 +195,7 @@ func isTerminal(w io.Writer) bool {
 type progress struct {
 	w    io.Writer
 	show bool
+	mu   sync.Mutex // agents end side by side
 }
 
 func newProgress(w io.Writer) *progress { return &progress{w: w, show: isTerminal(w)} }
@@ -196,12 +203,26 @@ func newProgress(w io.Writer) *progress { return &progress{w: w, show: isTermina
 const clearLine = "\r\x1b[2K"
 
 func (p *progress) step(what string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.show {
 		fmt.Fprintf(p.w, "%s%s …", clearLine, what)
 	}
 }
 
+// warn writes a line of trouble above what is shown.
+func (p *progress) warn(what string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.show {
+		fmt.Fprint(p.w, clearLine)
+	}
+	fmt.Fprintln(p.w, what)
+}
+
 func (p *progress) done() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.show {
 		fmt.Fprint(p.w, clearLine)
 	}

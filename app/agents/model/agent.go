@@ -30,7 +30,7 @@ type Budget interface {
 	// is called once, with what it took; the rest is free again. An error with a
 	// method Skipped, such as a *dispatch.SkippedError, says that there are not
 	// enough left.
-	Take(ctx context.Context, tokens int) (done func(use llm.Use), err error)
+	Take(ctx context.Context, model string, tokens int) (done func(use llm.Use), err error)
 }
 
 // Options are what an Agent is made from, for one review of one change.
@@ -43,7 +43,7 @@ type Options struct {
 	Redact func(text string) string
 	// Issues are those that the change is linked to, of the same repository. Only
 	// the spec stage asks; nil where there are none.
-	Issues func(context.Context) ([]Issue, error)
+	Issues func(context.Context, *pipeline.PRFacts) ([]Issue, error)
 	// Tokens bounds what is spent on each model, read and written; 0 is no bound.
 	Tokens int
 	Budget Budget // nil where all may be spent

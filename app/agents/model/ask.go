@@ -63,7 +63,7 @@ func (a *Agent) ask(ctx context.Context, task dispatch.Task, e Endpoint, q llm.Q
 	done := func(llm.Use) {}
 	if a.Budget != nil {
 		var err error
-		if done, err = a.Budget.Take(ctx, estimate+q.MaxTokens); err != nil {
+		if done, err = a.Budget.Take(ctx, e.Name, estimate+q.MaxTokens); err != nil {
 			return llm.Answer{}, err
 		}
 	}

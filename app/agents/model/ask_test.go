@@ -109,7 +109,7 @@ type purse struct {
 	done  []llm.Use
 }
 
-func (p *purse) Take(_ context.Context, tokens int) (func(llm.Use), error) {
+func (p *purse) Take(_ context.Context, _ string, tokens int) (func(llm.Use), error) {
 	if p.err != nil {
 		return nil, p.err
 	}

@@ -33,7 +33,7 @@ func (a *Agent) words(ctx context.Context, facts *pipeline.PRFacts) ([]words, er
 	}
 	list := []words{{inTitle, "the title", facts.Title}}
 	if a.Issues != nil {
-		issues, err := a.Issues(ctx)
+		issues, err := a.Issues(ctx, facts)
 		if err != nil {
 			return nil, fmt.Errorf("read the linked issues: %w", err)
 		}

@@ -1,0 +1,88 @@
+package model
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/reviewgate/reviewgate/app/llm"
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+)
+
+// Server has the models of a server's config, and makes agents that ask them. The
+// zero value has none. Any number of goroutines may use it.
+type Server struct{ endpoints map[string]Endpoint }
+
+// The variables that hold the keys where an endpoint names none.
+const (
+	keyAnthropic = "ANTHROPIC_API_KEY"
+	keyOpenAI    = "OPENAI_API_KEY"
+)
+
+// KeyVariable is the environment variable that holds an endpoint's key.
+func KeyVariable(e config.ModelEndpoint) string {
+	if e.API == config.APIAnthropic {
+		return cmp.Or(e.KeyEnv, keyAnthropic)
+	}
+	return cmp.Or(e.KeyEnv, keyOpenAI)
+}
+
+// Open makes the models of endpoints ready. Nothing is sent. The error names all
+// that can't be used, without their keys. A vendor's own key is not sent to
+// another's server: where an endpoint has a base_url, its key must be named.
+func Open(endpoints []config.ModelEndpoint, getenv func(string) string) (*Server, error) {
+	s := &Server{endpoints: map[string]Endpoint{}}
+	var errs []error
+	for _, e := range endpoints {
+		key := ""
+		if e.BaseURL == "" || e.KeyEnv != "" {
+			key = getenv(KeyVariable(e))
+		}
+		m, err := llm.New(e, key, llm.Options{})
+		if err != nil {
+			errs = append(errs, fmt.Errorf("model_endpoints: %s (key in %s): %w", e.Name, KeyVariable(e), err))
+			continue
+		}
+		s.endpoints[e.Name] = Endpoint{Model: m, ModelEndpoint: e}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Review is what an agent needs of one review besides the config. All may be nil.
+type Review struct {
+	Redact func(text string) string
+	Issues func(context.Context, *pipeline.PRFacts) ([]Issue, error)
+	Budget Budget
+	Used   func(pipeline.ModelUse)
+	Failed func(model string, err error)
+}
+
+// Agent makes an agent of kind llm by a config.
+func (s *Server) Agent(agent config.Agent, cfg *config.Config, r Review) (dispatch.Agent, error) {
+	risk, err := NewRisk(cfg)
+	if err != nil {
+		return nil, err
+	}
+	prompt, err := config.DefaultPrompt(promptName(agent))
+	if err != nil {
+		return nil, err
+	}
+	return New(Options{
+		Stage: agent.StageOf(), Prompt: prompt, Rules: Checklist(cfg, agent), Models: s.endpoints,
+		Redact: r.Redact, Issues: r.Issues, Tokens: cfg.Settings.ModelBudget.PerAgent, Budget: r.Budget,
+		Risk: risk, Used: r.Used, Failed: r.Failed,
+	}), nil
+}
+
+func promptName(a config.Agent) string {
+	if a.LLM == nil {
+		return a.ID
+	}
+	return cmp.Or(a.LLM.Prompt, a.ID)
+}
