@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/propagation"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/reviewgate/reviewgate/app/llm"
 	"github.com/reviewgate/reviewgate/app/llm/llmtest"
@@ -79,14 +80,14 @@ func TestEnvironment(t *testing.T) {
 	if asked.Load() > 0 {
 		t.Error("the address of the environment was asked")
 	}
-	if n := len(spans.ended); n > 0 {
+	if n := len(spans.Started()); n > 0 {
 		t.Errorf("%d spans were made", n)
 	}
 }
 
 // traced sets up tracing, as a server does whose operator wants it.
-func traced(t *testing.T) *recorder {
-	r := new(recorder)
+func traced(t *testing.T) *tracetest.SpanRecorder {
+	r := tracetest.NewSpanRecorder()
 	provider, propagator := otel.GetTracerProvider(), otel.GetTextMapPropagator()
 	otel.SetTracerProvider(sdk.NewTracerProvider(sdk.WithSpanProcessor(r)))
 	otel.SetTextMapPropagator(propagation.TraceContext{})
@@ -96,13 +97,6 @@ func traced(t *testing.T) *recorder {
 	})
 	return r
 }
-
-type recorder struct {
-	sdk.SpanProcessor
-	ended []sdk.ReadOnlySpan
-}
-
-func (r *recorder) OnEnd(s sdk.ReadOnlySpan) { r.ended = append(r.ended, s) }
 
 // No redirect is followed: the question and the key are for one host.
 func TestRedirects(t *testing.T) {

@@ -27,7 +27,9 @@ const (
 
 // wire is the transport of one model. What isn't an answer of the API becomes an
 // error here, before an SDK looks at it: they read a page of a proxy as an answer
-// without content, or lose the status of one that isn't JSON.
+// without content, or lose the status of one that isn't JSON. A redirect is such an
+// error too, so that none is followed: the question is for one host, and so is the
+// key.
 type wire struct {
 	next http.RoundTripper
 	api  *url.URL // the only host that is asked
@@ -48,11 +50,7 @@ func client(api *url.URL, want string, o Options) *http.Client {
 			MaxResponseHeaderBytes: maxHeader,
 		}
 	}
-	return &http.Client{
-		Transport: &wire{next: next, api: api, want: want},
-		// The question is for this host alone, and so is the key.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+	return &http.Client{Transport: &wire{next: next, api: api, want: want}}
 }
 
 // RoundTrip sends req and returns an answer of the API, or a [*refusal] or a
