@@ -160,7 +160,7 @@ func askPlanted(t *testing.T, stage, text string, redact func(string) string) (q
 	t.Helper()
 	facts, issues := planted(text)
 	o := testOptions(&scripted{})
-	o.Stage, o.Issues = stage, func(context.Context) ([]Issue, error) { return issues, nil }
+	o.Stage, o.Issues = stage, func(context.Context, *pipeline.PRFacts) ([]Issue, error) { return issues, nil }
 	o.Random = strings.NewReader("some0bytes")
 	if redact != nil {
 		o.Redact = redact
@@ -346,7 +346,7 @@ func TestSecretsAreNotSent(t *testing.T) {
 				m := &scripted{answer: answerOf(finding(map[string]any{"path": "code.go", "evidence": []string{"first line"}, "message": "Use " + secret + " for it."}))}
 				o := testOptions(m)
 				o.Stage, o.Prompt, o.Redact = stage, "Look for "+secret+".", redact
-				o.Issues = func(context.Context) ([]Issue, error) { return issues, nil }
+				o.Issues = func(context.Context, *pipeline.PRFacts) ([]Issue, error) { return issues, nil }
 				o.Rules[0].Detection = secret
 				q, out, note := ask(t, o, testTask(facts))
 				said := q.System + q.Text + string(q.Schema.JSON) + q.Schema.Name + note + fmt.Sprint(out.Findings[0].Message)

@@ -80,7 +80,7 @@ func TestStagesReadWhatTheyShould(t *testing.T) {
 	facts.Labels, facts.Author.Login = pipeline.List[string]{"reviewed-by-security"}, "somebody"
 	asked := 0
 	o := testOptions(&scripted{})
-	o.Issues = func(context.Context) ([]Issue, error) {
+	o.Issues = func(context.Context, *pipeline.PRFacts) ([]Issue, error) {
 		asked++
 		return []Issue{{Number: 7, Title: "Averages are slow", Body: "Make them fast."}}, nil
 	}
@@ -116,7 +116,7 @@ CODE modified file shop/cart.go
 	if out.Stage != pipeline.StageSpec || note != "" || strings.Contains(q.Text, "somebody") {
 		t.Errorf("stage %s, note %q", out.Stage, note)
 	}
-	o.Issues = func(context.Context) ([]Issue, error) { return nil, errors.New("no such host") }
+	o.Issues = func(context.Context, *pipeline.PRFacts) ([]Issue, error) { return nil, errors.New("no such host") }
 	if _, _, err := New(o).ReviewAndNote(t.Context(), testTask(facts)); err == nil {
 		t.Error("issues that can't be read are passed over")
 	}
@@ -283,7 +283,7 @@ func TestLongWords(t *testing.T) {
 	}
 	o := testOptions(&scripted{})
 	o.Stage, o.Tokens = pipeline.StageSpec, 22_000
-	o.Issues = func(context.Context) ([]Issue, error) { return []Issue{{1, "Averages", "Make them fast."}}, nil }
+	o.Issues = func(context.Context, *pipeline.PRFacts) ([]Issue, error) { return []Issue{{1, "Averages", "Make them fast."}}, nil }
 	q, _, note := ask(t, o, testTask(facts))
 	if note != "not shown to the end: 30 texts that people wrote" {
 		t.Errorf("note %q", note)
