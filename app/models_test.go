@@ -132,11 +132,12 @@ func TestModelsThatFail(t *testing.T) {
 	t.Parallel()
 	for name, reply := range map[string]llmtest.Reply{
 		"down": llmtest.Status(500), "refuses": llmtest.Refusal("no"), "cut off": llmtest.CutOff(`{"findings": [`), "nonsense": llmtest.Text("Looks good to me!"),
+		"slow": llmtest.Slow(),
 	} {
 		for _, required := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, required %t", name, required), func(t *testing.T) {
 				t.Parallel()
-				_, change := withModels(t, `{"limits": {"agent_retries": 0}}`, func(r *llmtest.Request) llmtest.Reply {
+				_, change := withModels(t, `{"limits": {"agent_retries": 0, "agent_timeout_seconds": 3}}`, func(r *llmtest.Request) llmtest.Reply {
 					if r.Model == "big-1" {
 						return reply
 					}
