@@ -305,7 +305,7 @@ func TestProblems(t *testing.T) {
 			`review-composition.json:1:292: /0/trigger` + strings.Repeat("/triggers/0", 8) + `: trigger is nested more than 8 deep or has more than 64 parts; split the policy into several`,
 		}},
 		{"a rule for an agent that runs none", FileRules, `[` + strings.Replace(rule("a", `, "match": {"pattern": "x"}`), "build-reviewer", "secrets", 1) + `]`, []string{
-			`review-rules.json:1:56: /0/agent: the agent "secrets" is of kind secrets and runs no rules, so the rule "a" never runs; give the rule to an agent of kind rules`,
+			`review-rules.json:1:56: /0/agent: the agent "secrets" is of kind secrets and runs no rules, so the rule "a" never runs; give the rule to an agent of kind rules or llm`,
 		}},
 		{"last always policy", FileComposition, "[\n  {\"id\": \"universal\", \"enabled\": false},\n  {\"id\": \"secrets\", \"enabled\": false},\n  {\"id\": \"hygiene\", \"enabled\": false}]", []string{
 			`review-composition.json:1:1: no policy has the trigger "always"; keep or add one: {"type": "always"}`,

@@ -9,7 +9,7 @@ import (
 	"github.com/reviewgate/reviewgate/policies"
 )
 
-// The five config files.
+// The five config files. Beside them stand prompts, each a file prompt-NAME.md.
 const (
 	FileRules       = "review-rules.json"
 	FileComposition = "review-composition.json"
@@ -51,6 +51,8 @@ type Config struct {
 
 	layers    map[string]map[string]string // by file and id: the layer that names the entry first
 	modeLayer string                       // that wrote Settings.Mode
+	prompts   map[string][]Prompt          // by name, lowest layer first
+	heldBy    map[string]string            // by agent: the lowest layer that made it final, or what needs it
 }
 
 // LayerOf is the layer that names the entry of a file first, such as
