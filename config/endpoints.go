@@ -41,26 +41,32 @@ func (t *trial) checkBaseURL(n *jsontree.Node) {
 	}
 }
 
-// endpoints are the models that the server has. It reads the JSON, so that one
+// models are the endpoints that the server has. It reads the JSON, so that one
 // with another fault still counts.
-func (t *trial) endpoints() map[string]bool {
-	list := t.roots[FileSettings].Get("model_endpoints")
-	if list == nil {
+func (t *trial) models() target {
+	to := target{noun: "model", names: map[string]bool{}, hint: "have it added to model_endpoints of the server's settings"}
+	var list *jsontree.Node
+	if t.below.settings != nil {
 		list = t.below.settings.Get("model_endpoints")
 	}
-	names := map[string]bool{}
-	for _, e := range elems(list) {
-		if name := e.Get("name"); given(name) {
-			names[name.Text] = true
+	if t.layer == LayerServer {
+		to.file = FileSettings // of which nothing is known where it can't be read
+		if own := t.roots[FileSettings].Get("model_endpoints"); own != nil {
+			list = own
 		}
 	}
-	return names
+	for _, e := range elems(list) {
+		if name := e.Get("name"); given(name) {
+			to.names[name.Text] = true
+		}
+	}
+	return to
 }
 
 // checkModels validates the names of models, where the server has any: without
 // one nobody is asked, whatever the name.
 func (t *trial) checkModels() {
-	models := target{"model", FileSettings, t.endpoints(), "have it added to model_endpoints of the server's settings"}
+	models := t.models()
 	if len(models.names) == 0 {
 		return
 	}

@@ -108,7 +108,7 @@ func (s *stack) config() *Config {
 			c.layers[file][e.id] = e.layer
 		}
 	}
-	off := s.off()
+	off, kinds := s.off(), s.kinds()
 	for _, a := range all[*Agent](s.lists[FileAgents]) {
 		c.Agents = append(c.Agents, *a)
 	}
@@ -119,7 +119,7 @@ func (s *stack) config() *Config {
 	}
 	for _, p := range all[*Policy](s.lists[FileComposition]) {
 		policy := *p
-		policy.Dispatch.Agents = slices.DeleteFunc(slices.Clone(p.Dispatch.Agents), func(id string) bool { return off[id] })
+		policy.Dispatch.Agents = slices.DeleteFunc(slices.Clone(p.Dispatch.Agents), func(id string) bool { return off[id] || kinds[id] == "" })
 		if p.Enabled && len(policy.Dispatch.Agents) > 0 {
 			c.Policies = append(c.Policies, policy)
 		}

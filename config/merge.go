@@ -14,6 +14,7 @@ type stack struct {
 	settings *jsontree.Node
 	decoded  Settings
 	prompts  map[string][]Prompt // by name, lowest layer first
+	shipped  map[string]string   // the kinds of the agents that ship, also of those that are gone
 }
 
 // list is the merged entries of one file, in the order in which they were

@@ -2,6 +2,7 @@ package config
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -347,8 +348,10 @@ func TestWhatIsGoneIsToldWithWhoNamesIt(t *testing.T) {
 		}
 	}
 	c, _ := Load()
-	if len(lines) != len(c.Agents) {
-		t.Errorf("%d problems for %d agents", len(lines), len(c.Agents))
+	// Nobody misses those that ask language models.
+	missed := slices.DeleteFunc(slices.Clone(c.Agents), func(a Agent) bool { return a.Kind == KindLLM })
+	if len(lines) != len(missed) {
+		t.Errorf("%d problems for %d agents", len(lines), len(missed))
 	}
 	if all := strings.Join(lines, "\n"); !strings.Contains(all, `"secrets" is gone, but entries of lower layers still name it: "secrets" in review-composition.json;`) {
 		t.Error(all)

@@ -31,7 +31,7 @@ func (t *trial) checkReferences() {
 		}
 	}
 	for _, e := range t.entries(FileComposition) {
-		if enabled(e.node) {
+		if enabled(e.node) && !t.idles(e) {
 			by := namer{FileComposition, e.id}
 			t.referAll(e.node.Get("dispatch").Get("agents"), agents, by)
 			t.referTrigger(e.node.Get("trigger"), domains, services, by)
@@ -63,6 +63,17 @@ func (t *trial) checkReferences() {
 			t.checkOrphans()
 		}
 	}
+}
+
+// idles reports whether an entry is a policy as it ships that asks nobody but
+// language models. Where what it names is gone it never holds, and nobody misses
+// it: who does without a domain need not know of models.
+func (t *trial) idles(e *entry) bool {
+	p, ok := e.value.(*Policy)
+	if !ok || t.layer == LayerDefaults || layerOf(e.node) != LayerDefaults || p.Dispatch.Required {
+		return false
+	}
+	return !slices.ContainsFunc(p.Dispatch.Agents, func(id string) bool { return t.stack.shipped[id] != KindLLM })
 }
 
 // enabled reports whether an entry is not switched off.

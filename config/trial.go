@@ -59,6 +59,9 @@ func lay(below *stack, l Layer) (*stack, *problems) {
 	if root := t.roots[FileSettings]; root != nil {
 		t.mergeSettings(root)
 	}
+	if t.layer == LayerDefaults {
+		t.stack.shipped = t.stack.kinds()
+	}
 	t.checkTrust()
 	t.checkEntries()
 	t.checkReferences()

@@ -22,7 +22,8 @@ const (
 const RepositoryDir = ".github/reviewgate"
 
 // Config is all layers merged and validated: every agent, domain and service
-// that is referred to exists, every pattern and glob compiles. It holds what is
+// that is referred to exists (but for domains that only the shipped policies of
+// language models name), every pattern and glob compiles. It holds what is
 // in force. Entries that are switched off are left out, and so are the rules,
 // the signals and the places in policies of an agent that is; only Agents lists
 // that agent still, with Enabled false. Entries stand in the order in which the
