@@ -2,11 +2,14 @@ package config
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/reviewgate/reviewgate/pipeline"
 )
@@ -113,6 +116,77 @@ func TestPromptsOfFinalAgents(t *testing.T) {
 	organisation := named(layer(FileComposition, policy(`, "final": true`), "prompt-poet.md", "Say that all is well.\n"), LayerOrganisation)
 	if text, _ := promptOf(t, mustLoad(t, server, organisation), "poet"); text != own {
 		t.Errorf("the organisation has the server's final agent say %q", text)
+	}
+}
+
+// The prompt in force is that of the highest layer that has one, up to the lowest
+// that holds the agent, whatever the order of files.
+func TestHighestPromptUpToWhoHoldsTheAgent(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var layers []Layer
+		want, held := LayerServer, false
+		for i, name := range namesOfLayers {
+			files := []string{FileAgents, `[{"id": "poet"` + pick(t, "final "+name, "", `, "final": true`) + `}]`}
+			if i == 0 {
+				files[1] = `[` + llmAgent("poet", pick(t, "final at once", "", `, "final": true`)) + `]`
+			}
+			if name == LayerRepository {
+				files[1] = `[]`
+			}
+			if i == 0 || rapid.Bool().Draw(t, "prompt of "+name) {
+				files = append(files, "prompt-poet.md", "Look for "+name)
+				if !held {
+					want = name
+				}
+			}
+			held = held || strings.Contains(files[1], "final")
+			l := named(layer(files...), name)
+			l.Files = rapid.Permutation(l.Files).Draw(t, "files")
+			layers = append(layers, l)
+		}
+		c, problems := Load(layers...)
+		if len(problems) > 0 {
+			t.Fatal(formatted(problems))
+		}
+		i := slices.IndexFunc(c.Agents, func(a Agent) bool { return a.ID == "poet" })
+		if p, ok := c.Prompt(&c.Agents[i]); !ok || p.Layer != want || p.Text != "Look for "+want {
+			t.Fatalf("told is %q of the %s, want the %s's", p.Text, p.Layer, want)
+		}
+	})
+}
+
+// Prompts are read of a directory as the config files are, and a change to them
+// is one to the config.
+func TestPromptsOfADirectory(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"prompt-a.md": "Look here.", "prompt-b.md": "Look for " + strings.Repeat("x", 2*MaxPromptBytes), "prompt-C.md": "Look there.", "notes.md": "ours",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l, err := ReadDir(LayerServer, dir)
+	if err != nil || len(l.Files) != 3 {
+		t.Fatalf("read %d files: %v", len(l.Files), err)
+	}
+	if n := len(l.Files[1].Text); n != MaxPromptBytes+1 {
+		t.Errorf("%d bytes are read of a prompt that is too large", n)
+	}
+	_, problems := Load(l)
+	var files []string
+	for _, p := range problems {
+		files = append(files, p.File)
+	}
+	if diff := cmp.Diff([]string{"prompt-b.md", "prompt-C.md"}, files); diff != "" {
+		t.Errorf("problems of (-want +got):\n%s", diff)
+	}
+	for file, want := range map[string]bool{
+		RepositoryDir + "/prompt-a.md": true, RepositoryDir + "/prompt-A.md": true, RepositoryDir + "/prompts/a.md": false, "prompt-a.md": false, RepositoryDir + "/notes.md": false,
+	} {
+		if got := IsRepositoryFile(file); got != want {
+			t.Errorf("%s is of the config: %t", file, got)
+		}
 	}
 }
 

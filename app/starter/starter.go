@@ -20,7 +20,7 @@ const schemas = "https://raw.githubusercontent.com/reviewgate/reviewgate/main/co
 
 // Write writes the starter into a repository's config directory, which it
 // makes, and returns the names of the files. Nothing is written where one of
-// the config files is there already: the error is fs.ErrExist then.
+// the config files or a prompt is there already: the error is fs.ErrExist then.
 func Write(repository string) ([]string, error) {
 	dir := filepath.Join(repository, filepath.FromSlash(config.RepositoryDir))
 	names := config.FileNames()
