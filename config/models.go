@@ -50,8 +50,8 @@ type ModelReview struct {
 	// spec stage read the title, the description, the commits' messages and the
 	// linked issues.
 	Stage string `json:"stage,omitempty"`
-	// Prompt names the file prompts/NAME.md, of the highest layer that has one.
-	// Default: the agent's id.
+	// Prompt names the file prompt-NAME.md, of the highest layer that has one; see
+	// Config.Prompt. Default: the agent's id.
 	Prompt string `json:"prompt,omitempty"`
 	// Checklist are the agents whose rules it checks besides its own.
 	Checklist []string `json:"checklist,omitzero"`

@@ -9,7 +9,7 @@ import (
 	"github.com/reviewgate/reviewgate/policies"
 )
 
-// The five config files.
+// The five config files. Beside them stand prompts, each a file prompt-NAME.md.
 const (
 	FileRules       = "review-rules.json"
 	FileComposition = "review-composition.json"
@@ -22,7 +22,8 @@ const (
 const RepositoryDir = ".github/reviewgate"
 
 // Config is all layers merged and validated: every agent, domain and service
-// that is referred to exists, every pattern and glob compiles. It holds what is
+// that is referred to exists (but for domains that only the shipped policies of
+// language models name), every pattern and glob compiles. It holds what is
 // in force. Entries that are switched off are left out, and so are the rules,
 // the signals and the places in policies of an agent that is; only Agents lists
 // that agent still, with Enabled false. Entries stand in the order in which the
@@ -51,6 +52,8 @@ type Config struct {
 
 	layers    map[string]map[string]string // by file and id: the layer that names the entry first
 	modeLayer string                       // that wrote Settings.Mode
+	prompts   map[string][]Prompt          // by name, lowest layer first
+	heldBy    map[string]string            // by agent: the lowest layer that made it final, or what needs it
 }
 
 // LayerOf is the layer that names the entry of a file first, such as

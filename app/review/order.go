@@ -181,7 +181,7 @@ func (o *order) rerun(r Rerun) verdict {
 func (o *order) agents() verdict {
 	var known []string
 	for _, a := range o.config.Agents {
-		if a.Enabled {
+		if a.Enabled && !o.config.Absent(&a) {
 			known = append(known, a.ID)
 		}
 	}

@@ -19,10 +19,12 @@ const withModels = `{"model_endpoints": [
 	{"name": "small", "api": "openai", "model": "s"}, {"name": "big", "api": "openai", "model": "b"}]}`
 
 const modelAgents = `[
-	{"id": "spec-model", "name": "S", "kind": "llm", "description": "d", "llm": {"stage": "spec"}},
-	{"id": "quality-model", "name": "Q", "kind": "llm", "description": "d"}]`
+	{"id": "spec-model", "name": "S", "kind": "llm", "description": "d", "llm": {"stage": "spec", "prompt": "spec-reviewer"}},
+	{"id": "quality-model", "name": "Q", "kind": "llm", "description": "d", "llm": {"prompt": "build-reviewer"}}]`
 
-const modelPolicies = `[{"id": "models", "description": "d", "priority": 10, "trigger": {"type": "always"},
+// The agents that ship are left out.
+const modelPolicies = `[{"id": "spec-llm", "enabled": false}, {"id": "universal-llm", "enabled": false}, {"id": "finance-llm", "enabled": false}, {"id": "ui-llm", "enabled": false},
+	{"id": "models", "description": "d", "priority": 10, "trigger": {"type": "always"},
 	"dispatch": {"agents": ["spec-model", "quality-model"], "required": true}}]`
 
 // modelled is the shipped config with models, and settings of a repository.
