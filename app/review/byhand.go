@@ -19,8 +19,10 @@ type Effect struct {
 	ByHand  *pipeline.HandDecision
 	HeadSHA string
 	BaseRef string
-	Audit   *AuditEntry
-	Notice  string // to be said in the comment, in answer; empty for none
+	// Resume lets the fix loop go on that was escalated.
+	Resume bool
+	Audit  *AuditEntry
+	Notice string // to be said in the comment, in answer; empty for none
 }
 
 // AuditEntry is a line of the append-only log of what people decided.

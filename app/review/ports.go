@@ -10,6 +10,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 	"github.com/reviewgate/reviewgate/pipeline/run"
+	"github.com/reviewgate/reviewgate/policies/fixloop"
 )
 
 // TargetKind tells what is reviewed.
@@ -222,6 +223,9 @@ type TargetState struct {
 	Said []string
 	// Scans is what its last review took in of what others found.
 	Scans ScansRead
+	// FixLoop is where the fix loop stands after the newest published review.
+	FixLoop fixloop.State
+	Resumes int // how many times people have had it go on after it was escalated
 	// Result says in words how the generation that was finished last ended
 	// where it could not be answered, such as "the App is suspended".
 	Result string
@@ -257,6 +261,8 @@ type StoredReview struct {
 	Review     pipeline.Review
 	Config     []ConfigBlob
 	Record     pipeline.RunRecord
+	// FixLoop is where the fix loop of the target stands after it.
+	FixLoop fixloop.State
 }
 
 // ConfigBlob is the text of one config file that a review was done with.
@@ -408,6 +414,8 @@ type Store interface {
 	// UnpublishedReview returns the newest review of the target that was saved
 	// and not published, and whose generation is not finished; or nil.
 	UnpublishedReview(ctx context.Context, key string) (*StoredReview, error)
+	// MarkPublished notes that a review was published. With the first time its fix
+	// loop becomes the target's.
 	MarkPublished(ctx context.Context, runID string) error
 	// Published reports whether a review of the generation was published.
 	Published(ctx context.Context, key string, generation int64) (bool, error)

@@ -34,6 +34,11 @@ func (s *Store) apply(ctx context.Context, t tx, g review.Target, e review.Effec
 			return err
 		}
 	}
+	if e.Resume {
+		if err := must(t.exec(ctx, `UPDATE targets SET fix_resumes = fix_resumes + 1 WHERE key = ?`, key)); err != nil {
+			return fmt.Errorf("resume the fix loop: %w", err)
+		}
+	}
 	if e.Notice != "" {
 		if err := s.addNotice(ctx, t, key, e.Notice); err != nil {
 			return err
