@@ -42,6 +42,8 @@ type PullRequest struct {
 	heads                []string // all it has had, oldest first
 	labels               []string
 	reviews              []*review
+	requested            []*account // to review
+	requestedTeams       []string   // slugs
 	createdAt, updatedAt time.Time
 	closedAt, mergedAt   time.Time
 	mergedBy             *account
