@@ -663,6 +663,9 @@ type GitHub interface {
 	// already is no error.
 	AddLabel(ctx context.Context, t Target, label string) error
 	RemoveLabel(ctx context.Context, t Target, label string) error
+	// RequestReviewers asks people, and teams as "org/team-slug", to review the
+	// pull request. Who is asked already is no error.
+	RequestReviewers(ctx context.Context, t Target, people []string) error
 
 	Permission(ctx context.Context, t Target, login string) (Permission, error)
 	// TeamMember reports whether a person is in a team, "org/team-slug". What

@@ -43,6 +43,9 @@ func (s *Service) publish(ctx context.Context, lease Lease, state TargetState, r
 	if err := s.publishLabels(ctx, lease, state, r, cfg, &talk); err != nil {
 		return &commentError{runID: r.RunID, err: err}
 	}
+	if err := s.callTeam(ctx, lease, state, r, cfg, &talk); err != nil {
+		return &commentError{runID: r.RunID, err: err}
+	}
 	// It is on GitHub: a push that comes now must find it as the review before.
 	stored := context.WithoutCancel(ctx)
 	if err := s.Store.MarkPublished(stored, r.RunID); err != nil {
@@ -59,8 +62,8 @@ func (s *Service) publish(ctx context.Context, lease Lease, state TargetState, r
 	return nil
 }
 
-// commentError says that the check of a review was written, and its comment or
-// its label was not.
+// commentError says that the check of a review was written, and its comment, a
+// label or a request for reviewers was not.
 type commentError struct {
 	runID string
 	err   error

@@ -96,6 +96,7 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState) (d
 		RunID: outcome.Record.RunID, Key: lease.Key, Generation: state.Wanted,
 		RepoID: state.RepoID, HeadSHA: facts.Head.SHA, BaseSHA: facts.Base.SHA,
 		Review: outcome.Review, Config: src.blobs, Record: outcome.Record,
+		FixLoop: nextLoop(state, &outcome.Review, src.config),
 	})
 	if err != nil {
 		return false, fmt.Errorf("store the review: %w", err)
@@ -230,7 +231,7 @@ func newRunID() string { return strings.ToLower(rand.Text()[:16]) }
 // view is what the renderer needs of a stored review.
 func (s *Service) view(t Target, r *StoredReview, cfg *config.Config, notices []string, shared []render.SharedHead) render.View {
 	return render.View{
-		Review: r.Review, Record: r.Record, Mode: r.mode(cfg), Notices: notices, Shared: shared,
+		Review: r.Review, Record: r.Record, Mode: r.mode(cfg), Notices: notices, Shared: shared, FixLoop: r.FixLoop,
 		Rules: render.RuleNotes(&r.Review.Report, cfg),
 		Links: render.Links{WebURL: s.WebURL, Repository: t.Owner + "/" + t.Name},
 	}
