@@ -160,6 +160,12 @@ func (p *PullRequest) ForcePush(files Files, message string) string {
 	return sha
 }
 
+// PushBack points the head branch at a commit that is there, as a forced push
+// does. It sends synchronize.
+func (p *PullRequest) PushBack(sha string) {
+	p.headRepo.moveBranch(p.author.login, p.headRef, sha, true)
+}
+
 // synchronize moves the head. The lock must be held.
 func (p *PullRequest) synchronize(sha string, sender *account) event {
 	before := p.headSHA
