@@ -267,3 +267,43 @@ func TestTeamThatCannotBeAsked(t *testing.T) {
 		})
 	}
 }
+
+// What is escalated is a person's: nothing is rejected without one any more, and
+// what was is taken back.
+func TestEscalatedIsNotRejectedWithoutAPerson(t *testing.T) {
+	t.Parallel()
+	m := &team{}
+	m.say = func(agent string) (pipeline.AgentOutput, error) {
+		model := map[string]string{"security-reviewer": "model-a", "build-reviewer": "model-b"}[agent]
+		return pipeline.AgentOutput{Model: model, Findings: pipeline.List[pipeline.Finding]{{
+			Title: "Stock is read without a lock", Severity: pipeline.SeverityCritical, Message: "Two orders can sell one piece.",
+			Confidence: 0.9, Path: "store/client.go", StartLine: 6, EndLine: 6,
+		}}}, nil
+	}
+	w := withTeam(t, m)
+	w.repo.Commit("main", ghtest.Files{settingsPath: `{"models": {"auto_reject": true}, "fix_loop": {"max_fix_iterations": 1}}`}, "config")
+	pr := w.open(clean())
+	w.idle()
+	w.wants(pr, "failure", "**Fix attempt 1 of 1**")
+	states := func() (all []string) {
+		for _, r := range pr.AppReviews() {
+			all = append(all, r.State)
+		}
+		return all
+	}
+	if got := states(); !slices.Equal(got, []string{"changes_requested"}) {
+		t.Errorf("in attempt 1 the reviews are %q", got)
+	}
+	for n := range 2 {
+		pr.Push(ghtest.Files{"store/stock.go": fmt.Sprintf("package store\n\nvar Stock = %d\n", n)}, fmt.Sprintf("fix: try %d", n))
+		w.idle()
+		w.wants(pr, "failure", "Escalated after 1 fix attempt")
+		if got := states(); !slices.Equal(got, []string{"dismissed"}) {
+			t.Errorf("escalated, the reviews are %q", got)
+		}
+	}
+	w.says(pr, "/review resume")
+	if got := states(); !slices.Equal(got, []string{"dismissed", "changes_requested"}) {
+		t.Errorf("resumed, the reviews are %q", got)
+	}
+}

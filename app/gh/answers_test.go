@@ -102,7 +102,7 @@ func TestGarbageIsNoAnswer(t *testing.T) {
 	// The body of these says nothing that is needed.
 	bodiless := map[string]bool{
 		"UpdateCheck": true, "UpdateComment": true, "DeleteComment": true, "React": true, "ReactOnLine": true, "Redeliver": true,
-		"UpdateIssue": true, "AddLabel": true, "RemoveLabel": true, "RequestReviewers": true,
+		"UpdateIssue": true, "AddLabel": true, "RemoveLabel": true,
 	}
 	for kind, body := range garbage {
 		for name, call := range calls {

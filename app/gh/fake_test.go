@@ -173,9 +173,6 @@ var calls = map[string]struct {
 	}},
 	"UpdateIssue": {"PATCH", func(t *testing.T, c *Client) error { return c.UpdateIssue(t.Context(), pullTarget, 5, "hello", true) }},
 	"AddLabel":    {"POST", func(t *testing.T, c *Client) error { return c.AddLabel(t.Context(), pullTarget, "risk: high") }},
-	"RequestReviewers": {"POST", func(t *testing.T, c *Client) error {
-		return c.RequestReviewers(t.Context(), pullTarget, []string{"alice", "acme/owners"})
-	}},
 	"RemoveLabel": {"DELETE", func(t *testing.T, c *Client) error { return c.RemoveLabel(t.Context(), pullTarget, "risk: high") }},
 	"File": {"GET", func(t *testing.T, c *Client) error {
 		_, err := c.Source(pullTarget).File(t.Context(), strings.Repeat("b", 40), "docs/a.md", 100)

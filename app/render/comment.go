@@ -323,11 +323,11 @@ func (r *report) reviewReports() safe {
 }
 
 func (r *report) modelsDetails() safe {
-	m := r.models()
+	m := r.models(r.view.Acts)
 	if m == nil {
 		return ""
 	}
-	return r.wrap("heading models", say("models summary", m), say("md models", m))
+	return r.wrap("heading models", say("models headline", m), say("md models", m))
 }
 
 // gapDetails is not a list: each gap has a block of its own.

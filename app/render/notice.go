@@ -48,6 +48,10 @@ const (
 	NoticeHelp         NoticeKind = "help"
 	NoticeStatus       NoticeKind = "status"
 	NoticeExplain      NoticeKind = "explain" // the agent or file Text, or all agents
+	// NoticeReviewRefused and NoticeReviewStuck are of a review on GitHub, whose
+	// verdict is Wrong and whose head Text.
+	NoticeReviewRefused NoticeKind = "review_refused"
+	NoticeReviewStuck   NoticeKind = "review_stuck"
 )
 
 // What a command takes, as Wrong of NoticePermission.

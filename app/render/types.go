@@ -29,6 +29,8 @@ type View struct {
 	// Rules tells more of rules that have findings, by id. It may be empty, but
 	// must be the same whenever one review is rendered: it is part of the digest.
 	Rules map[string]RuleNote
+	// Acts are shown in the comment alone: the check is written before them.
+	Acts Acts
 }
 
 // RuleNote is what a report tells of a rule besides its findings.

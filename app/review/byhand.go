@@ -35,6 +35,10 @@ type AuditEntry struct {
 	Action  string // the command's name
 	Subject string // fingerprint, or empty
 	Reason  string
+	// AutoDecision is what would have been decided without a person, where models
+	// took part in what was decided about by hand: pipeline.AutoHuman if that was
+	// left to a person.
+	AutoDecision pipeline.AutoDecision
 }
 
 // Rerun says how much of a review is done anew. The zero value runs every agent

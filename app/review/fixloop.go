@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
@@ -32,20 +33,12 @@ func nextLoop(state TargetState, r *pipeline.Review, cfg *config.Config) fixloop
 // callTeam asks for the review of whoever the settings name where this review
 // escalated the pull request. GitHub's refusal, such as of a team that may not
 // see the repository, keeps nothing from being published.
-func (s *Service) callTeam(ctx context.Context, lease Lease, state TargetState, r *StoredReview, cfg *config.Config, talk *Conversation) error {
+func (s *Service) callTeam(ctx context.Context, lease Lease, state TargetState, r *StoredReview, cfg *config.Config, now *PullState) error {
 	team := cfg.Settings.FixLoop.Team
-	if !r.FixLoop.Now || team == "" || talk.Archived {
+	if !r.FixLoop.Now || team == "" || now.Archived {
 		return nil
 	}
-	if err := s.fence(ctx, lease); err != nil {
-		return err
-	}
-	err := s.GitHub.RequestReviewers(ctx, state.Target, []string{team})
-	var host *HostError
-	if errors.As(err, &host) && !host.Temporary() {
-		s.Log.Warn().Str("target", lease.Key).Str("team", team).Err(err).Msg("review not requested")
-		return nil
-	}
+	_, err := s.requestReviews(ctx, lease, state.Target, without([]string{team}, append(slices.Clone(now.Requested), r.Review.Facts.Author.Login)))
 	return err
 }
 

@@ -308,6 +308,11 @@ type WriteKind string
 const (
 	WriteCheck   WriteKind = "check"
 	WriteComment WriteKind = "comment"
+	// WriteReview is the newest review on GitHub that was decided without a person.
+	// At most one of them stands.
+	WriteReview WriteKind = "review"
+	// WriteRequests is what was asked of people for a head.
+	WriteRequests WriteKind = "requests"
 )
 
 // WriteState is how far a write is known to have come.
@@ -319,20 +324,25 @@ const (
 	WriteIntended  WriteState = "intended"
 	WriteOpen      WriteState = "open"
 	WriteCompleted WriteState = "completed"
+	WriteRefused   WriteState = "refused" // of a review: GitHub did not take it
+	WriteStuck     WriteState = "stuck"   // of a review: GitHub does not let it be dismissed
 )
 
 // Write is something of ours on GitHub, or the intent to create it. Subject
-// is the key of the target for a comment, "repoID/headSHA" for a check.
+// is "repoID/headSHA" for a check, and the key of the target for all else. A
+// review is completed when it is dismissed.
 type Write struct {
 	ID         int64
 	Kind       WriteKind
 	Subject    string
 	Key        string // of the target whose run wrote it first
-	HeadSHA    string // for a check
+	HeadSHA    string // for all but a comment
 	ExternalID string
 	RemoteID   int64
 	State      WriteState
-	Digest     string // of what was last written
+	// Digest is of what was last written. Of a review it is the verdict and the
+	// base branch, and of requests the people, each separated by spaces.
+	Digest string
 }
 
 // GoodLayer is the newest version of a config layer that was valid.
@@ -663,9 +673,17 @@ type GitHub interface {
 	// already is no error.
 	AddLabel(ctx context.Context, t Target, label string) error
 	RemoveLabel(ctx context.Context, t Target, label string) error
-	// RequestReviewers asks people, and teams as "org/team-slug", to review the
-	// pull request. Who is asked already is no error.
-	RequestReviewers(ctx context.Context, t Target, people []string) error
+
+	// CreateReview submits a review of one head.
+	CreateReview(ctx context.Context, t Target, w ReviewWrite) (id int64, err error)
+	// DismissReview dismisses a review of ours. One that is dismissed or gone
+	// already is no error.
+	DismissReview(ctx context.Context, t Target, id int64, message string) error
+	// Reviews lists all reviews of the pull request, oldest first.
+	Reviews(ctx context.Context, t Target) ([]PullReview, error)
+	// RequestReviews asks people to review, all or none of them: logins, and teams
+	// as "org/team-slug". Where one can't be asked the error is HostInvalid.
+	RequestReviews(ctx context.Context, t Target, people []string) error
 
 	Permission(ctx context.Context, t Target, login string) (Permission, error)
 	// TeamMember reports whether a person is in a team, "org/team-slug". What
@@ -772,6 +790,8 @@ type PullState struct {
 	BaseRef string
 	Closed  bool
 	Draft   bool
+	// Requested are who is asked to review: logins, and teams as "org/team-slug".
+	Requested []string
 	Conversation
 }
 
@@ -818,6 +838,31 @@ type IssueWrite struct {
 	Title  string
 	Body   string
 	Labels []string
+}
+
+// ReviewVerdict is what a review says, in GitHub's words.
+type ReviewVerdict string
+
+// The verdicts that are given without a person.
+const (
+	ReviewApprove ReviewVerdict = "APPROVE"
+	ReviewReject  ReviewVerdict = "REQUEST_CHANGES"
+)
+
+// ReviewWrite is a review to submit.
+type ReviewWrite struct {
+	HeadSHA string
+	Verdict ReviewVerdict
+	Body    string
+}
+
+// PullReview is a review as GitHub has it.
+type PullReview struct {
+	ID        int64
+	Author    string // login
+	Bot       bool   // the author is an App
+	Body      string
+	Dismissed bool
 }
 
 // Remark is a person's comment.

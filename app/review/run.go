@@ -28,6 +28,9 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState) (d
 	if done, err := s.Store.Published(ctx, lease.Key, state.Wanted); err != nil || done {
 		return done, err
 	}
+	if err := s.withdrawOutdated(ctx, lease, state); err != nil {
+		return false, err
+	}
 	src := &source{PullSource: s.GitHub.Source(state.Target)}
 	src.layers = func(ctx context.Context) (inForce, error) { return s.config(ctx, state.Target, src.PullSource) }
 	if state.Rerun.Full {
