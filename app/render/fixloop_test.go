@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/policies/fixloop"
 )
@@ -109,4 +111,19 @@ func TestFixLoopIsBounded(t *testing.T) {
 	if n := len(Comment(many).Body); n > maxBody {
 		t.Errorf("the comment has %d bytes", n)
 	}
+}
+
+// hostileLoop is a fix loop whose words are anything.
+func hostileLoop() *rapid.Generator[fixloop.State] {
+	return rapid.Custom(func(t *rapid.T) fixloop.State {
+		text := func(what string) string { return hostileText().Draw(t, what) }
+		return fixloop.State{
+			Status:  rapid.SampledFrom([]fixloop.Status{fixloop.Pending, fixloop.Fixing, fixloop.Escalated, fixloop.Complete, fixloop.Status(text("status"))}).Draw(t, "known status"),
+			Attempt: rapid.IntRange(-1, 6).Draw(t, "attempt"), Max: 2, Since: text("since"), Cause: fixloop.Cause(text("cause")),
+			History: []fixloop.Row{{
+				Attempt: 1, HeadSHA: text("head"), Spec: pipeline.Verdict(text("spec")), Quality: pipeline.Verdict(text("quality")),
+				Decision: pipeline.Decision(text("decision")), Note: fixloop.Note(text("note")),
+			}},
+		}
+	})
 }
