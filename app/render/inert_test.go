@@ -257,6 +257,7 @@ func noticeKinds() []NoticeKind {
 	return []NoticeKind{
 		NoticeText, NoticeNotCompleted, NoticeUnknown, NoticeUsage, NoticePermission, NoticeRate, NoticeNoAgent, NoticeNoFinding, NoticeSeveral,
 		NoticeUnsaid, NoticeNoReview, NoticeHeadMoved, NoticeNotPaused, NoticeHelp, NoticeStatus, NoticeExplain,
+		NoticeReviewRefused, NoticeReviewStuck,
 	}
 }
 
@@ -271,6 +272,8 @@ func hostileViews() *rapid.Generator[View] {
 			v.Rules[f.RuleID] = RuleNote{Reference: ref + hostileText().Draw(t, "reference"), Layer: hostileText().Draw(t, "layer")}
 		}
 		v.Record.RunID = hostileText().Draw(t, "run")
+		v.Acts = Acts{Approved: rapid.Bool().Draw(t, "approved"), People: []string{hostileText().Draw(t, "asked")}}
+		v.FixLoop = hostileLoop().Draw(t, "fix loop")
 		v.Shared = []SharedHead{{Number: 7, Decision: pipeline.Decision(hostileText().Draw(t, "shared"))}}
 		return v
 	})

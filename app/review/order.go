@@ -86,7 +86,7 @@ func (o *order) judge(ctx context.Context) (verdict, error) {
 	case commands.Override, commands.Reject:
 		return o.byHand(ctx)
 	case commands.Resume:
-		return refused(render.Notice{Kind: render.NoticeNotPaused}), nil
+		return o.resume(ctx)
 	case commands.Explain:
 		return o.explain(ctx)
 	case commands.Status:

@@ -28,6 +28,9 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState) (d
 	if done, err := s.Store.Published(ctx, lease.Key, state.Wanted); err != nil || done {
 		return done, err
 	}
+	if err := s.withdrawOutdated(ctx, lease, state); err != nil {
+		return false, err
+	}
 	src := &source{PullSource: s.GitHub.Source(state.Target)}
 	src.layers = func(ctx context.Context) (inForce, error) { return s.config(ctx, state.Target, src.PullSource) }
 	if state.Rerun.Full {
@@ -96,6 +99,7 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState) (d
 		RunID: outcome.Record.RunID, Key: lease.Key, Generation: state.Wanted,
 		RepoID: state.RepoID, HeadSHA: facts.Head.SHA, BaseSHA: facts.Base.SHA,
 		Review: outcome.Review, Config: src.blobs, Record: outcome.Record,
+		FixLoop: nextLoop(state, &outcome.Review, src.config),
 	})
 	if err != nil {
 		return false, fmt.Errorf("store the review: %w", err)
@@ -242,7 +246,7 @@ func newRunID() string { return strings.ToLower(rand.Text()[:16]) }
 // view is what the renderer needs of a stored review.
 func (s *Service) view(t Target, r *StoredReview, cfg *config.Config, notices []string, shared []render.SharedHead) render.View {
 	return render.View{
-		Review: r.Review, Record: r.Record, Mode: r.mode(cfg), Notices: notices, Shared: shared,
+		Review: r.Review, Record: r.Record, Mode: r.mode(cfg), Notices: notices, Shared: shared, FixLoop: r.FixLoop,
 		Rules: render.RuleNotes(&r.Review.Report, cfg),
 		Links: render.Links{WebURL: s.WebURL, Repository: t.Owner + "/" + t.Name},
 	}
