@@ -69,20 +69,13 @@ func (s *Server) Agent(agent config.Agent, cfg *config.Config, r Review) (dispat
 	if err != nil {
 		return nil, err
 	}
-	prompt, err := config.DefaultPrompt(promptName(agent))
-	if err != nil {
-		return nil, err
+	prompt, ok := cfg.Prompt(&agent)
+	if !ok {
+		return nil, fmt.Errorf("agent %s has no prompt", agent.ID)
 	}
 	return New(Options{
-		Stage: agent.StageOf(), Prompt: prompt, Rules: Checklist(cfg, agent), Models: s.endpoints,
+		Stage: agent.StageOf(), Prompt: prompt.Text, Rules: Checklist(cfg, agent), Models: s.endpoints,
 		Redact: r.Redact, Issues: r.Issues, Tokens: cfg.Settings.ModelBudget.PerAgent, Budget: r.Budget,
 		Risk: risk, Used: r.Used, Failed: r.Failed,
 	}), nil
-}
-
-func promptName(a config.Agent) string {
-	if a.LLM == nil {
-		return a.ID
-	}
-	return cmp.Or(a.LLM.Prompt, a.ID)
 }
