@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	// them side by side than there are processors end sooner.
 	flag.Parse()
 	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
-		if err := f.Value.Set("6"); err != nil {
+		if err := f.Value.Set("8"); err != nil {
 			panic(err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -387,9 +388,12 @@ func TestDirectoriesThatAreNotWhole(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w, p := largeWorld(t, func(l *ghtest.Limits) { l.PullFiles, l.TreeEntries = 7, 30 })
 			w.hub.On("GET /{owner}/{repo}/info/refs", func(x *ghtest.Exchange) { x.Fail(403, "no git here") })
+			var mu sync.Mutex // trees are read side by side
 			below := map[string]bool{}
 			w.hub.On(routeTrees, func(x *ghtest.Exchange) {
 				sha := x.Params["tree_sha"]
+				mu.Lock()
+				defer mu.Unlock()
 				if below[sha] {
 					x.Proceed().Body = []byte(change(sha))
 					return

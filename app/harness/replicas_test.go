@@ -20,6 +20,11 @@ func TestReplicas(t *testing.T) {
 		servers := i + 1
 		s := setup{database: postgres, url: pgtest.URL(t), replicas: servers, seed: seed, limits: unlimited(), logInterval: 24 * time.Hour}
 		w := newWorld(t, s)
+		// The sweep of the start would ask for a review of what the webhooks have not
+		// told of yet.
+		if !until(*flagPatience, func() bool { return w.logLines(`"job":"sweep"`, `"message":"job done"`) > 0 }) {
+			t.Fatalf("no sweep at the start within %s", *flagPatience)
+		}
 		pulls := w.withheld(n, n)
 		w.gh.On("*", ghtest.Delay(200*time.Millisecond))
 		events := w.burst(pulls)

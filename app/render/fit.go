@@ -15,8 +15,9 @@ const (
 
 // What the sections that list things may take, in bytes, so that none can
 // push the findings out; those below the findings a quarter of it where there
-// are too many findings. Together they leave findings a third of maxBody at
-// the worst, and nearly all of it on most pull requests.
+// are too many findings. Together, and with as many notices as there may be, they
+// leave findings a fifth of maxBody at the worst, and nearly all of it on most pull
+// requests.
 const (
 	roomProblems    = 4000
 	roomShared      = 1000
