@@ -288,7 +288,9 @@ func TestApprovalEndsWithItsReview(t *testing.T) {
 			pr.Comment("alice", "/review full")
 		}, "comes to something else"},
 		"a model is down": {func(_ *world, b *bench, pr *ghtest.PullRequest) {
-			b.says(func(string, *pipeline.PRFacts) (pipeline.AgentOutput, error) { return pipeline.AgentOutput{}, errors.New("down") })
+			b.says(func(string, *pipeline.PRFacts) (pipeline.AgentOutput, error) {
+				return pipeline.AgentOutput{}, errors.New("down")
+			})
 			pr.Comment("alice", "/review full")
 		}, "comes to something else"},
 		"the setting is switched off": {func(w *world, _ *bench, _ *ghtest.PullRequest) {
@@ -378,7 +380,8 @@ func TestPeopleAreAskedWhereOneModelHolds(t *testing.T) {
 			pr.Comment("alice", "/review full")
 			pr.Push(ghtest.Files{"store/client.go": secure + "\n// More.\n"}, "feat: more")
 			w.idle()
-			if n := w.callsTo(routeRequests, 0); n != calls || slices.Contains(pr.Requested(), "wes") {
+			// Only who could not be asked is tried again, once for each head.
+			if n := w.callsTo(routeRequests, 0); n > calls+1 || slices.Contains(pr.Requested(), "wes") {
 				t.Errorf("asked %d times more: %v", n-calls, pr.Requested())
 			}
 			f := w.only(pr)

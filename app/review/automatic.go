@@ -88,7 +88,7 @@ func (s *Service) decide(ctx context.Context, lease Lease, state TargetState, r 
 	case !same || have.State != WriteIntended:
 		have = nil
 	}
-	return s.submit(ctx, lease, state, r, have, ReviewVerdict(want), digest)
+	return s.submit(ctx, lease, state, r, have, want, digest)
 }
 
 // whyWithdrawn is why a review on GitHub does not go with the newest one here.
