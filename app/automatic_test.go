@@ -493,3 +493,33 @@ func TestApprovalOfBeforeTheDatabaseWasLost(t *testing.T) {
 		t.Errorf("a person's review is %s", others[1].State)
 	}
 }
+
+// Whatever GitHub does meanwhile, and however pushes and changes of mind fall, in
+// the end at most one review stands, and that is of the head.
+func TestReviewsInTrouble(t *testing.T) {
+	t.Parallel()
+	b := &bench{}
+	w := modelled(t, b, `{"auto_approve": true, "auto_reject": true}`)
+	pr := w.open(clean())
+	w.idle()
+	for seed := range uint64(3) {
+		trouble := ghtest.NewTrouble(seed, ghtest.TroubleOptions{Errors: 0.05, Resets: 0.03, Lost: 0.12, Truncated: 0.05})
+		remove := w.gh.On("*", trouble.Hook)
+		for i := range 4 {
+			b.says(map[bool]func(string, *pipeline.PRFacts) (pipeline.AgentOutput, error){true: everybody}[i%2 == 0])
+			pr.Push(ghtest.Files{"store/client.go": secure + strings.Repeat("\n// More.\n", 1+i+4*int(seed))}, "feat: more")
+			if i%2 == int(seed)%2 {
+				w.idle()
+			}
+		}
+		remove()
+		w.idle()
+		if faults := pr.Faults(); len(faults) > 0 {
+			t.Fatalf("seed %d: %v", seed, faults)
+		}
+		all := pr.AppReviews()
+		if last := all[len(all)-1]; last.State != "approved" || last.CommitID != pr.HeadSHA() {
+			t.Errorf("seed %d: the last review is %s of %.7s, want the head approved", seed, last.State, last.CommitID)
+		}
+	}
+}
