@@ -134,7 +134,9 @@ func (s *Service) submit(ctx context.Context, lease Lease, state TargetState, r 
 	if err := s.fence(ctx, lease); err != nil {
 		return err
 	}
-	id, err := s.GitHub.CreateReview(ctx, state.Target, ReviewWrite{
+	// A push must not cut it short: what may be on its way could come after it was
+	// looked for.
+	id, err := s.GitHub.CreateReview(context.WithoutCancel(ctx), state.Target, ReviewWrite{
 		HeadSHA: r.HeadSHA, Verdict: verdict, Body: render.AutomaticReview(have.ExternalID, verdict == ReviewApprove, &r.Review.Report),
 	})
 	switch {
