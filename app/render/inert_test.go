@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reviewgate/reviewgate/app/commands"
+	"github.com/reviewgate/reviewgate/app/internal/unseen"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
@@ -126,7 +127,7 @@ func hiddenIn(line string, code bool) string {
 			breaks = "!"
 		}
 		broken := string(r) == zeroWidthSpace && strings.ContainsRune(breaks, before)
-		if isHidden(r) && !(code && r == '\t') && !broken && !strings.ContainsRune("\ufe0e\ufe0f", r) {
+		if unseen.Is(r) && !(code && r == '\t') && !broken && !strings.ContainsRune("\ufe0e\ufe0f", r) {
 			return fmt.Sprintf("U+%04X in %q", r, line)
 		}
 		before = r

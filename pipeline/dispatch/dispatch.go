@@ -212,6 +212,15 @@ func (e *MalformedError) Error() string { return "malformed answer: " + e.Err.Er
 // Unwrap returns what was wrong with the answer.
 func (e *MalformedError) Unwrap() error { return e.Err }
 
+// SkippedError says why an agent did not look, such as a budget that is spent.
+// Any error may say so, by a method Skipped.
+type SkippedError struct{ Why string }
+
+func (e *SkippedError) Error() string { return "skipped: " + e.Why }
+
+// Skipped says why, for people.
+func (e *SkippedError) Skipped() string { return e.Why }
+
 type panicError struct {
 	value any
 	stack []byte
@@ -239,6 +248,7 @@ func leftAlone(err error) time.Duration {
 func (r runner) status(err error) (pipeline.AgentStatus, string) {
 	var malformed *MalformedError
 	var panicked *panicError
+	var skipped interface{ Skipped() string }
 	switch {
 	case err == nil:
 		return pipeline.AgentOK, ""
@@ -248,6 +258,8 @@ func (r runner) status(err error) (pipeline.AgentStatus, string) {
 		return pipeline.AgentMalformed, oneLine(malformed.Err.Error())
 	case errors.As(err, &panicked):
 		return pipeline.AgentFailed, "an internal error stopped it"
+	case errors.As(err, &skipped):
+		return pipeline.AgentSkipped, oneLine(skipped.Skipped())
 	}
 	return pipeline.AgentFailed, oneLine(err.Error())
 }

@@ -68,12 +68,15 @@ func TestOneFailureTouchesNoOther(t *testing.T) {
 			"malformed": agentFunc(func(context.Context, Task) (pipeline.AgentOutput, error) {
 				return pipeline.AgentOutput{}, &MalformedError{errors.New("no JSON")}
 			}),
+			"skipped": agentFunc(func(context.Context, Task) (pipeline.AgentOutput, error) {
+				return pipeline.AgentOutput{}, fmt.Errorf("ask: %w", &SkippedError{"the budget\nis spent"})
+			}),
 			"slow": agentFunc(func(ctx context.Context, _ Task) (pipeline.AgentOutput, error) {
 				<-ctx.Done()
 				return pipeline.AgentOutput{}, ctx.Err()
 			}),
 		}
-		m := manifest("slow", "good", "panics", "absent", "late", "broken", "malformed")
+		m := manifest("slow", "good", "panics", "absent", "late", "broken", "malformed", "skipped")
 		type row struct {
 			Agent, Note string
 			Status      pipeline.AgentStatus
@@ -94,6 +97,7 @@ func TestOneFailureTouchesNoOther(t *testing.T) {
 			{"late", "", pipeline.AgentOK, 1},
 			{"broken", "no such host", pipeline.AgentFailed, 0},
 			{"malformed", "no JSON", pipeline.AgentMalformed, 0},
+			{"skipped", "the budget is spent", pipeline.AgentSkipped, 0},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)

@@ -1,0 +1,33 @@
+package config
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+)
+
+//go:embed prompts/*.md
+var promptFiles embed.FS
+
+// PromptNames lists the prompts that ship, sorted.
+func PromptNames() []string {
+	entries, err := promptFiles.ReadDir("prompts")
+	if err != nil {
+		panic(fmt.Errorf("read the embedded prompts: %w", err))
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), ".md"))
+	}
+	return names
+}
+
+// DefaultPrompt returns the prompt of the name that ships, markdown, or an error
+// if there is none.
+func DefaultPrompt(name string) (string, error) {
+	text, err := promptFiles.ReadFile("prompts/" + name + ".md")
+	if err != nil {
+		return "", fmt.Errorf("find the prompt %q: there is none of that name; use %s", name, strings.Join(PromptNames(), ", "))
+	}
+	return string(text), nil
+}
