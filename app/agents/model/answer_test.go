@@ -343,6 +343,11 @@ func TestSchema(t *testing.T) {
 				}
 			}
 		}
+		for _, name := range []string{"evidence", "message", "severity"} {
+			if strings.Index(string(a.schema().JSON), `"`+name+`":`) > strings.Index(string(a.schema().JSON), `"confidence":`) {
+				t.Errorf("%s: a model is asked for %s when it has judged", stage, name)
+			}
+		}
 		if _, has := items.Properties["section"]; has != (stage == pipeline.StageSpec) {
 			t.Errorf("%s: section %t", stage, has)
 		}

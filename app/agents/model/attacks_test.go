@@ -14,6 +14,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/internal/unseen"
 	"github.com/reviewgate/reviewgate/app/llm"
+	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/secrets"
 )
@@ -381,6 +382,32 @@ func TestPlaceholdersStayOnTheirLine(t *testing.T) {
 	for _, part := range []string{" modified file a[U+000A]b.go\n", ">|a[U+000A]b.png\n"} {
 		if !strings.Contains(q.Text, part) {
 			t.Errorf("there is no %q:\n%s", part, q.Text)
+		}
+	}
+}
+
+// Nothing that ships is taken for a secret, which would leave a hole in the
+// instructions.
+func TestShippedInstructionsAreWhole(t *testing.T) {
+	detector, err := secrets.NewDetector()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, _ := config.Load()
+	for _, name := range config.PromptNames() {
+		o := testOptions(&scripted{})
+		if o.Prompt, err = config.DefaultPrompt(name); err != nil {
+			t.Fatal(err)
+		}
+		o.Rules = Checklist(cfg, config.Agent{ID: name})
+		q, _, note := ask(t, o, testTask(shop()))
+		facts := pipeline.PRFacts{Body: q.System}
+		detector.Redact(&facts)
+		if diff := cmp.Diff(q.System, facts.Body); diff != "" || note != "" {
+			t.Errorf("%s: note %q, %s", name, note, diff)
+		}
+		if plain := cleaned(q.System); plain != q.System {
+			t.Errorf("%s has characters that nobody sees", name)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 	"sync"
 
@@ -13,11 +12,12 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// asked are the fields of a finding that a model fills in. What claims, blocks or
-// cites is not among them.
+// asked are the fields of a finding that a model fills in, in the order in which
+// models write them: proof and reasons come before the judgement. What claims,
+// blocks or cites is not among them.
 var asked = []string{
-	"title", "severity", "confidence", "path", "start_line", "end_line", "evidence", "message", "why_it_matters",
-	"recommendation", "suggested_fix", "action", "finding_type", "rule_id", "category",
+	"path", "start_line", "end_line", "evidence", "message", "why_it_matters", "recommendation", "suggested_fix",
+	"action", "finding_type", "rule_id", "category", "title", "severity", "confidence",
 }
 
 // sections are the places in words that the spec stage may name.
@@ -41,29 +41,41 @@ var (
 // are left to whoever reads the answer.
 func answerSchema(sections []string) json.RawMessage {
 	known := definitions("review-finding.json")["properties"].(map[string]any)
-	fields := map[string]any{}
+	var fields []field
 	for _, name := range asked {
-		fields[name] = simple("review-finding.json", known[name].(map[string]any))
+		fields = append(fields, field{name, simple("review-finding.json", known[name].(map[string]any))})
+		if name == "path" && len(sections) > 0 {
+			fields = append(fields, field{"section", map[string]any{"type": "string", "enum": sections}})
+		}
 	}
-	if len(sections) > 0 {
-		fields["section"] = map[string]any{"type": "string", "enum": sections}
+	return encoded(object{{"findings", map[string]any{"type": "array", "items": object(fields)}}})
+}
+
+// object is the schema of one: its fields, in their order.
+type object []field
+
+type field struct {
+	name   string
+	schema any
+}
+
+// MarshalJSON keeps the order of the fields, which a map would not.
+func (o object) MarshalJSON() ([]byte, error) {
+	var names, members []string
+	for _, f := range o {
+		names = append(names, f.name)
+		members = append(members, string(encoded(f.name))+":"+string(encoded(f.schema)))
 	}
-	text, err := json.Marshal(object(map[string]any{
-		"findings": map[string]any{"type": "array", "items": object(fields)},
-	}))
+	return fmt.Appendf(nil, `{"type":"object","properties":{%s},"required":%s,"additionalProperties":false}`, strings.Join(members, ","), encoded(names)), nil
+}
+
+// encoded is the JSON of a schema, or of a part of one, which always has some.
+func encoded(v any) json.RawMessage {
+	text, err := json.Marshal(v)
 	if err != nil {
 		panic(fmt.Errorf("write the answer's schema: %w", err))
 	}
 	return text
-}
-
-func object(fields map[string]any) map[string]any {
-	var names []string
-	for n := range fields {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	return map[string]any{"type": "object", "properties": fields, "required": names, "additionalProperties": false}
 }
 
 // simple is what both APIs understand of a schema, with references followed.
