@@ -318,6 +318,7 @@ func TestProposalsOnlyAdd(t *testing.T) {
 			is := got.Manifest.Entry(was.Agent)
 			if is == nil {
 				rt.Fatalf("%s is gone", was.Agent)
+				return
 			}
 			files := is.Scope.Files
 			for _, f := range was.Scope.Files {

@@ -141,7 +141,9 @@ func TestModelIsAskedForGaps(t *testing.T) {
 	if use := out.Record.ModelUse; len(use) != 1 || use[0].Agent != pipeline.GapDetector || use[0].Input != 100 {
 		t.Errorf("model use %+v", use)
 	}
-	if !slices.ContainsFunc(out.Record.Agents, func(a pipeline.AgentTiming) bool { return a.Agent == pipeline.GapDetector && a.Model == "big" && a.Attempts == 1 }) {
+	if !slices.ContainsFunc(out.Record.Agents, func(a pipeline.AgentTiming) bool {
+		return a.Agent == pipeline.GapDetector && a.Model == "big" && a.Attempts == 1
+	}) {
 		t.Errorf("timings %+v", out.Record.Agents)
 	}
 	if n := len(out.Record.Stages); n != 6 {

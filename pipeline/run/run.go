@@ -241,7 +241,7 @@ func (t *timer) used(u pipeline.ModelUse) {
 			return
 		}
 	}
-	t.record.ModelUse = append(all, u)
+	t.record.ModelUse = append(t.record.ModelUse, u)
 }
 
 // then runs a stage unless one before it failed, and returns what the report
