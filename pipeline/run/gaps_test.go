@@ -423,3 +423,29 @@ func TestGapsNeverLoosenTheGate(t *testing.T) {
 		}
 	})
 }
+
+// Where the spec stage failed, what was found of quality is set aside, and not who
+// looked for gaps.
+func TestGapsStandWhereTheSpecStageFails(t *testing.T) {
+	var a asked
+	src := change(t)
+	src.cfg = modelled(t, withGaps)
+	both := map[string]dispatch.Agent{"small": says(pipeline.SeverityMajor), "big": says(pipeline.SeverityMajor)}
+	g := &gapModel{proposals: missed()[:1]}
+	out, err := newRunner(t, map[string]dispatch.Agent{"spec-model": a.agent(both), "quality-model": a.agent(nil)}).Run(t.Context(), src, Options{GapModel: g.made})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range out.Review.Report.Coverage {
+		want := pipeline.AgentOK
+		if c.Agent == "quality-model" {
+			want = pipeline.AgentDiscarded
+		}
+		if c.Status != want {
+			t.Errorf("%s on %q: %s, want %s", c.Agent, c.Model, c.Status, want)
+		}
+	}
+	if len(out.Review.Report.GapLog) != 2 || len(out.Review.Report.Models.Verdicts) != 2 {
+		t.Errorf("gaps %+v, verdicts %+v", out.Review.Report.GapLog, out.Review.Report.Models.Verdicts)
+	}
+}
