@@ -35,7 +35,7 @@ func (w *work) discard() {
 	}
 	for _, r := range w.in.Results {
 		// A stage that was left out was not asked for.
-		if r.Model != "" && r.Status != pipeline.AgentDiscarded {
+		if reviews(&r) && r.Status != pipeline.AgentDiscarded {
 			w.reviews = append(w.reviews, models.Review{
 				Model: r.Model, Stage: r.Stage, Finished: done(r.Status), Fails: fails[[3]string{r.Agent, r.Model, r.Stage}],
 			})
@@ -74,7 +74,7 @@ func (w *work) withoutQuality(findings []*item) []*item {
 func (w *work) coverDiscarded() {
 	spec := map[source]bool{}
 	for _, r := range w.in.Results {
-		if r.Model == "" || r.Stage == pipeline.StageSpec {
+		if !reviews(&r) || r.Stage == pipeline.StageSpec {
 			spec[source{r.Agent, r.Model}] = true
 		}
 	}

@@ -60,7 +60,7 @@ func (w *work) failedAgents() map[string]bool {
 	failed, ran := map[string]bool{}, map[string]bool{}
 	for _, r := range w.in.Results {
 		ran[r.Agent] = true
-		if !done(r.Status) {
+		if !done(r.Status) && r.Agent != pipeline.GapDetector {
 			failed[r.Agent] = true
 		}
 	}

@@ -42,10 +42,15 @@ type LastReview struct {
 }
 
 // lastReview is the review whose results may be carried, or nil.
-func (r *Runner) lastReview(ctx context.Context, engine *Engine, v *pipeline.Review, c Carry) (*LastReview, error) {
-	if c.Last == nil || !slices.ContainsFunc(v.Manifest.Entries, func(e pipeline.ManifestEntry) bool {
-		return !slices.Contains(c.Anew, e.Agent) && (c.SameHead || r.readsFactsAlone(engine, e.Agent))
-	}) {
+func (r *Runner) lastReview(ctx context.Context, engine *Engine, v *pipeline.Review, o Options) (*LastReview, error) {
+	c := o.Carry
+	if c.Last == nil {
+		return nil, nil
+	}
+	ofUse := gapModelOf(engine.config, o) != "" || slices.ContainsFunc(v.Manifest.Entries, func(e pipeline.ManifestEntry) bool {
+		return !c.anew(e.Agent) && (c.SameHead || r.readsFactsAlone(engine, e.Agent))
+	})
+	if !ofUse {
 		return nil, nil
 	}
 	last, err := c.Last(ctx)
@@ -80,21 +85,18 @@ type carried map[string][]pipeline.AgentResult
 
 // carry finds the results of the last review that stand.
 func (r *Runner) carry(ctx context.Context, engine *Engine, v *pipeline.Review, last *LastReview, c Carry, o dispatch.Options) carried {
-	if last == nil || last.Version != r.Version {
+	sameHead, ok := r.stands(v, last, c)
+	if !ok {
 		return nil
 	}
 	was := last.Review
-	sameHead := was.Facts.Head.SHA == v.Facts.Head.SHA
-	if sameHead && !c.SameHead || !sameHead && !tellAll(&v.Facts) || !sameFacts(&v.Facts, &was.Facts) || !sameJSON(v.Classification, was.Classification) {
-		return nil
-	}
 	commits := sameCommits(v.Facts.Commits, was.Facts.Commits)
 	out := carried{}
 	for i := range v.Manifest.Entries {
 		e := &v.Manifest.Entries[i]
 		before := was.Manifest.Entry(e.Agent)
 		switch {
-		case slices.Contains(c.Anew, e.Agent) || before == nil || !sameJSON(e, before):
+		case c.anew(e.Agent) || before == nil || !sameJSON(e, before):
 		case !sameHead && !r.readsFactsAlone(engine, e.Agent):
 		case !commits && r.readsCommits(engine, e.Agent):
 		default:
@@ -112,6 +114,23 @@ func (r *Runner) carry(ctx context.Context, engine *Engine, v *pipeline.Review, 
 	}
 	return out
 }
+
+// stands reports whether the last review was of the same facts, so that what was
+// made of nothing else stands, and whether it was of the same head.
+func (r *Runner) stands(v *pipeline.Review, last *LastReview, c Carry) (sameHead, ok bool) {
+	if last == nil || last.Version != r.Version {
+		return false, false
+	}
+	was := last.Review
+	sameHead = was.Facts.Head.SHA == v.Facts.Head.SHA
+	if sameHead && !c.SameHead || !sameHead && !tellAll(&v.Facts) {
+		return sameHead, false
+	}
+	return sameHead, sameFacts(&v.Facts, &was.Facts) && sameJSON(v.Classification, was.Classification)
+}
+
+// anew reports whether an agent runs in any case.
+func (c Carry) anew(agent string) bool { return slices.Contains(c.Anew, agent) }
 
 // finished are an agent's results in a review, if it came to its end in all of
 // them. A finding about a commit's message names the commit, which another head

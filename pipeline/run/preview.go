@@ -12,6 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/aggregate"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/gapdetect"
 )
 
 // previewTime bounds the try of a proposed config, reading it included. It is
@@ -140,14 +141,30 @@ func (p *previewer) try(ctx context.Context, cfg *config.Config, out *pipeline.P
 		return fmt.Errorf("look for gaps: %w", err)
 	}
 	in.Classification, in.Manifest = &classification, &manifest
+	asked := p.proposedGaps(engine, &in)
 	if in.Results, err = p.results(ctx, engine, in); err != nil {
 		return err
 	}
+	in.Results = append(in.Results, asked...)
 	report := aggregate.Aggregate(in)
 
 	out.Decision, out.Condition, out.Counts = report.Decision, report.Gate.Condition, report.Counts
 	out.AgentsAdded, out.AgentsGone = apart(agentIDs(&manifest), agentIDs(p.in.Manifest))
 	out.FindingsNew, out.FindingsGone = compareFindings(report.Findings, p.findings)
+	return nil
+}
+
+// proposedGaps takes a model to propose the gaps that it did, where the proposed
+// config would have it asked, and returns its row.
+func (p *previewer) proposedGaps(engine *Engine, in *aggregate.Input) pipeline.List[pipeline.AgentResult] {
+	for _, r := range p.in.Results {
+		if r.Agent != pipeline.GapDetector || r.Model != in.Config.Settings.Models.GapDetector {
+			continue
+		}
+		proposed := engine.gaps.Propose(in.Facts, *in.Manifest, in.Gaps, r.Model, gapdetect.Logged(p.in.Gaps, r.Model))
+		in.Gaps, *in.Manifest = proposed.Log, proposed.Manifest
+		return pipeline.List[pipeline.AgentResult]{r}
+	}
 	return nil
 }
 

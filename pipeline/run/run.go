@@ -64,6 +64,9 @@ type Options struct {
 	// can't by itself: those of the kinds report, code-scanning and llm. An agent
 	// that it returns nil for is not registered, and fails.
 	Outside func(OutsideAgent) dispatch.Agent
+	// GapModel makes what asks a language model for gaps, where the settings name
+	// one. The agent that it is made for has the id pipeline.GapDetector.
+	GapModel func(OutsideAgent) GapModel
 	// File reads a file as it is at a commit: at least its first bytes up to
 	// most. found is false where there is none. Without it nothing that findings
 	// cite is looked up.
@@ -142,9 +145,17 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	})
 	var last *LastReview
 	if failed == nil {
-		if last, err = r.lastReview(ctx, engine, v, o.Carry); err != nil {
+		if last, err = r.lastReview(ctx, engine, v, o); err != nil {
 			return out, err
 		}
+	}
+	var asked *pipeline.AgentResult
+	if gapModelOf(out.Config, o) != "" {
+		failed = t.then(failed, pipeline.StageGapDetect, "asking for gaps", func() (err error) {
+			g := gapRun{runner: r, engine: engine, review: v, gaps: gaps, timer: t}
+			gaps, asked, err = g.ask(ctx, last, o)
+			return err
+		})
 	}
 	if o.Previous != nil {
 		if v.Previous, err = o.Previous(ctx, &v.Facts); err != nil {
@@ -161,6 +172,9 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 		s.carried = r.carry(ctx, engine, v, last, o.Carry, s.options)
 		s.redact = func(made pipeline.List[pipeline.AgentResult]) { r.redactRules(made, engine) }
 		v.Results, err = s.dispatch(ctx)
+		if asked != nil {
+			v.Results = append(v.Results, *asked)
+		}
 		t.record.Agents = append(t.record.Agents, s.carried.timings()...)
 		return err
 	})
@@ -227,7 +241,7 @@ func (t *timer) used(u pipeline.ModelUse) {
 			return
 		}
 	}
-	t.record.ModelUse = append(all, u)
+	t.record.ModelUse = append(t.record.ModelUse, u)
 }
 
 // then runs a stage unless one before it failed, and returns what the report
@@ -258,7 +272,7 @@ func (t *timer) stage(s pipeline.Stage, what string, f func() error) (err error)
 		if err != nil {
 			timing.Error = err.Error()
 		}
-		t.record.Stages = append(t.record.Stages, timing)
+		t.record.Stages = timed(t.record.Stages, timing)
 	}()
 	switch err := f(); {
 	case err == nil, errors.Is(err, normalize.ErrSuperseded):
@@ -266,6 +280,15 @@ func (t *timer) stage(s pipeline.Stage, what string, f func() error) (err error)
 	default:
 		return &StageError{Stage: s, Err: err}
 	}
+}
+
+// timed adds a stage's timing, to that of the stage's first part where it has two.
+func timed(stages []pipeline.StageTiming, s pipeline.StageTiming) []pipeline.StageTiming {
+	if n := len(stages); n > 0 && stages[n-1].Stage == s.Stage {
+		s.DurationMS += stages[n-1].DurationMS
+		stages = stages[:n-1]
+	}
+	return append(stages, s)
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

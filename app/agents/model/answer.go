@@ -33,14 +33,9 @@ type read struct {
 
 // read takes an answer in. The error says that it is none.
 func (a *Agent) read(answer string, s *shown, rules map[string]bool) (*read, error) {
-	root, errs := jsontree.Options{MaxBytes: maxAnswer, MaxValues: maxValues}.Parse(&jsontree.Document{Name: "answer"}, []byte(unfenced(answer)))
-	if len(errs) > 0 {
-		return nil, fmt.Errorf("line %d: %s", errs[0].Line, strings.ReplaceAll(errs[0].Problem, "the file", "the answer"))
-	}
-	fields := jsontree.FieldsOf(root, "the answer")
-	list := fields.NeededList("findings")
-	if len(fields.Wrong) > 0 {
-		return nil, errors.New(fields.Wrong[0].Problem)
+	list, err := entriesOf(answer, "findings")
+	if err != nil {
+		return nil, err
 	}
 	out := &read{all: len(list)}
 	g := newGrounds(s)
@@ -67,6 +62,20 @@ func (a *Agent) read(answer string, s *shown, rules map[string]bool) (*read, err
 	}
 	out.bound()
 	return out, nil
+}
+
+// entriesOf is the list that an answer is.
+func entriesOf(answer, name string) ([]*jsontree.Node, error) {
+	root, errs := jsontree.Options{MaxBytes: maxAnswer, MaxValues: maxValues}.Parse(&jsontree.Document{Name: "answer"}, []byte(unfenced(answer)))
+	if len(errs) > 0 {
+		return nil, fmt.Errorf("line %d: %s", errs[0].Line, strings.ReplaceAll(errs[0].Problem, "the file", "the answer"))
+	}
+	fields := jsontree.FieldsOf(root, "the answer")
+	list := fields.NeededList(name)
+	if len(fields.Wrong) > 0 {
+		return nil, errors.New(fields.Wrong[0].Problem)
+	}
+	return list, nil
 }
 
 // bound keeps the worst, in the order of the answer.

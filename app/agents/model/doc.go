@@ -40,4 +40,11 @@
 // can be fixed without a person is not the model's to say. What is dropped is
 // counted in the note. An answer that is refused, cut off or unreadable is an
 // error: never an answer without findings.
+//
+// # Gaps
+//
+// [Gaps] asks another question by the same means: which agents should have been
+// sent to which files of the change, and were not. The agents and who was chosen are
+// shown as the change is, as data. What is proposed is checked by
+// [github.com/reviewgate/reviewgate/pipeline/gapdetect.Detector.Propose].
 package model
