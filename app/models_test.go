@@ -15,6 +15,11 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
+// shippedModelsOff are the policies by which shipped agents would ask models, switched
+// off.
+const shippedModelsOff = `{"id": "spec-llm", "enabled": false}, {"id": "universal-llm", "enabled": false},
+	{"id": "finance-llm", "enabled": false}, {"id": "ui-llm", "enabled": false}, `
+
 // withModels has the App ask two models, small by OpenAI's API and big by
 // Anthropic's, as a spec reviewer and as a quality reviewer. settings are more of
 // the server's, a JSON object.
@@ -40,9 +45,7 @@ func withModels(t *testing.T, settings string, answer func(*llmtest.Request) llm
 			{Path: config.FileAgents, Text: []byte(`[
 				{"id": "asks-spec", "name": "Spec", "kind": "llm", "description": "d", "llm": {"stage": "spec", "prompt": "spec-reviewer"}},
 				{"id": "asks-quality", "name": "Quality", "kind": "llm", "description": "d", "llm": {"prompt": "build-reviewer", "checklist": ["build-reviewer"]}}]`)},
-			{Path: config.FileComposition, Text: []byte(`[{"id": "spec-llm", "enabled": false}, {"id": "universal-llm", "enabled": false},
-				{"id": "finance-llm", "enabled": false}, {"id": "ui-llm", "enabled": false},
-				{"id": "asked", "description": "d", "priority": 10, "trigger": {"type": "always"},
+			{Path: config.FileComposition, Text: []byte(`[`+shippedModelsOff+`{"id": "asked", "description": "d", "priority": 10, "trigger": {"type": "always"},
 				"dispatch": {"agents": ["asks-spec", "asks-quality"]}}]`)},
 		}}
 	}

@@ -14,8 +14,30 @@ import (
 
 // asking makes an agent that asks language models.
 func (o *outside) asking(of run.OutsideAgent) dispatch.Agent {
+	if o.dry {
+		return unmade{&dispatch.SkippedError{Why: "a dry run asks no models"}}
+	}
+	agent, err := o.service.Models.Agent(of.Agent, of.Config, o.modelReview(of))
+	if err != nil {
+		return unmade{err}
+	}
+	return agent
+}
+
+// gapModel makes what asks a model for gaps.
+func (o *outside) gapModel(of run.OutsideAgent) run.GapModel {
+	gaps, err := o.service.Models.Gaps(of.Config, o.modelReview(of))
+	if err != nil {
+		o.service.Log.Error().Str("target", o.target.Key()).Err(err).Msg("gaps can't be asked for")
+		return nil
+	}
+	return gaps
+}
+
+// modelReview is what those who ask models need of this review.
+func (o *outside) modelReview(of run.OutsideAgent) model.Review {
 	id, s := of.Agent.ID, o.service
-	agent, err := s.Models.Agent(of.Agent, of.Config, model.Review{
+	return model.Review{
 		Redact: of.Redact, Used: of.Used,
 		Budget: &tokens{service: s, ask: TokenAsk{
 			Target: o.target, Agent: id,
@@ -28,11 +50,7 @@ func (o *outside) asking(of run.OutsideAgent) dispatch.Agent {
 		Failed: func(name string, err error) {
 			s.Log.Warn().Str("target", o.target.Key()).Str("agent", id).Str("model", name).Err(err).Msg("a model did not answer")
 		},
-	})
-	if err != nil {
-		return unmade{err}
 	}
-	return agent
 }
 
 // unmade is an agent that could not be made.

@@ -38,7 +38,7 @@ func automatic(r *pipeline.Review, cfg *config.Config, now *PullState) ReviewVer
 	blocks := report.Decision.Blocks()
 	switch report.Models.AutoDecision {
 	case pipeline.AutoApprove, pipeline.AutoApproveWithNotes:
-		if settings.AutoApprove && !blocks && isWhole(report) && !r.Facts.Head.Fork {
+		if settings.AutoApprove && !blocks && isWhole(r) && !r.Facts.Head.Fork {
 			return ReviewApprove
 		}
 	case pipeline.AutoReject:
@@ -49,10 +49,16 @@ func automatic(r *pipeline.Review, cfg *config.Config, now *PullState) ReviewVer
 	return ""
 }
 
-// isWhole reports whether all was looked at by every agent that should. What may
-// be missing for the gate may not for an approval.
-func isWhole(r *pipeline.ReviewReport) bool {
-	return len(r.Incomplete) == 0 && !slices.ContainsFunc(r.Coverage, func(c pipeline.Coverage) bool { return agentFailed(c.Status) })
+// isWhole reports whether all was looked at by every agent that should, and all
+// that models said counts: one that was not shown everything, or whose word was
+// dropped in part, says so in its note. What may be missing for the gate may not for
+// an approval.
+func isWhole(r *pipeline.Review) bool {
+	return len(r.Report.Incomplete) == 0 &&
+		!slices.ContainsFunc(r.Report.Coverage, func(c pipeline.Coverage) bool { return agentFailed(c.Status) }) &&
+		!slices.ContainsFunc(r.Results, func(a pipeline.AgentResult) bool {
+			return a.Model != "" && a.Agent != pipeline.GapDetector && a.Note != ""
+		})
 }
 
 // stands reports whether there may be a review on GitHub that was not dismissed.

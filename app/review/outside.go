@@ -21,6 +21,7 @@ type outside struct {
 	service *Service
 	target  Target
 	src     PullSource
+	dry     bool // nothing is kept, and no model asked
 
 	mu      sync.Mutex
 	trouble map[string]error // by agent, that may pass

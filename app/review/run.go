@@ -61,6 +61,7 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState) (d
 				return s.proposed(ctx, state.Target, f, &src.inForce)
 			},
 			Outside:  out.agent,
+			GapModel: out.gapModel,
 			File:     readFile(src),
 			Panicked: s.logPanic,
 		})

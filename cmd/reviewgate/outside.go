@@ -60,6 +60,15 @@ func asking(models *model.Server, of run.OutsideAgent, failed func(string, error
 	return agent
 }
 
+// gapModel makes what asks a model for gaps.
+func (o *outside) gapModel(of run.OutsideAgent) run.GapModel {
+	gaps, err := o.models.Gaps(of.Config, model.Review{Redact: of.Redact, Used: of.Used, Failed: o.failed})
+	if err != nil {
+		return nil
+	}
+	return gaps
+}
+
 // modelsOf makes the models of the layers' config ready, with keys from the
 // environment.
 func modelsOf(layers []config.Layer) (*model.Server, error) {

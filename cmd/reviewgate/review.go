@@ -86,7 +86,7 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 	}
 	progress := newProgress(cmd.ErrOrStderr())
 	out := &outside{src: src, models: models, failed: func(model string, err error) { progress.warn(fmt.Sprintf("%s did not answer: %v", model, err)) }}
-	options := run.Options{Trigger: "reviewgate review", Progress: progress.step, Outside: out.agent, File: out.file}
+	options := run.Options{Trigger: "reviewgate review", Progress: progress.step, Outside: out.agent, GapModel: out.gapModel, File: out.file}
 	if f.config == "" { // else no config of the repository counts
 		options.Proposed = func(ctx context.Context, _ *pipeline.PRFacts) (*config.Config, error) { return src.Proposed(ctx) }
 	}

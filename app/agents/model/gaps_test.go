@@ -212,7 +212,7 @@ func TestGapAnswerIsBounded(t *testing.T) {
 // bounded is a budget that is spent.
 type bounded struct{ taken int }
 
-func (b *bounded) Take(_ context.Context, tokens int) (func(llm.Use), error) {
+func (b *bounded) Take(_ context.Context, _ string, tokens int) (func(llm.Use), error) {
 	b.taken = tokens
 	return nil, &dispatch.SkippedError{Why: "over budget"}
 }

@@ -283,7 +283,9 @@ func TestLongWords(t *testing.T) {
 	}
 	o := testOptions(&scripted{})
 	o.Stage, o.Tokens = pipeline.StageSpec, 22_000
-	o.Issues = func(context.Context, *pipeline.PRFacts) ([]Issue, error) { return []Issue{{1, "Averages", "Make them fast."}}, nil }
+	o.Issues = func(context.Context, *pipeline.PRFacts) ([]Issue, error) {
+		return []Issue{{1, "Averages", "Make them fast."}}, nil
+	}
 	q, _, note := ask(t, o, testTask(facts))
 	if note != "not shown to the end: 30 texts that people wrote" {
 		t.Errorf("note %q", note)

@@ -9,7 +9,6 @@ import (
 	"github.com/reviewgate/reviewgate/app/llm"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
-	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 )
 
 // Server has the models of a server's config, and makes agents that ask them. The
@@ -64,18 +63,35 @@ type Review struct {
 }
 
 // Agent makes an agent of kind llm by a config.
-func (s *Server) Agent(agent config.Agent, cfg *config.Config, r Review) (dispatch.Agent, error) {
-	risk, err := NewRisk(cfg)
+func (s *Server) Agent(agent config.Agent, cfg *config.Config, r Review) (*Agent, error) {
+	o, err := s.options(agent, cfg, r)
 	if err != nil {
 		return nil, err
 	}
+	o.Stage, o.Rules, o.Issues = agent.StageOf(), Checklist(cfg, agent), r.Issues
+	return New(o), nil
+}
+
+// Gaps makes what asks a model for gaps by a config.
+func (s *Server) Gaps(cfg *config.Config, r Review) (*Gaps, error) {
+	o, err := s.options(config.Agent{ID: pipeline.GapDetector, Kind: config.KindLLM}, cfg, r)
+	if err != nil {
+		return nil, err
+	}
+	return NewGaps(o), nil
+}
+
+func (s *Server) options(agent config.Agent, cfg *config.Config, r Review) (Options, error) {
+	risk, err := NewRisk(cfg)
+	if err != nil {
+		return Options{}, err
+	}
 	prompt, ok := cfg.Prompt(&agent)
 	if !ok {
-		return nil, fmt.Errorf("agent %s has no prompt", agent.ID)
+		return Options{}, fmt.Errorf("%s has no prompt", agent.ID)
 	}
-	return New(Options{
-		Stage: agent.StageOf(), Prompt: prompt.Text, Rules: Checklist(cfg, agent), Models: s.endpoints,
-		Redact: r.Redact, Issues: r.Issues, Tokens: cfg.Settings.ModelBudget.PerAgent, Budget: r.Budget,
-		Risk: risk, Used: r.Used, Failed: r.Failed,
-	}), nil
+	return Options{
+		Prompt: prompt.Text, Models: s.endpoints, Redact: r.Redact, Tokens: cfg.Settings.ModelBudget.PerAgent,
+		Budget: r.Budget, Risk: risk, Used: r.Used, Failed: r.Failed,
+	}, nil
 }
