@@ -16,8 +16,7 @@ type ModelEndpoint struct {
 	// Default: the vendor's own.
 	BaseURL string `json:"base_url,omitempty"`
 	// KeyEnv names the environment variable that holds the key. Default:
-	// ANTHROPIC_API_KEY or OPENAI_API_KEY. With a BaseURL no key is needed: where
-	// the variable is empty, none is sent.
+	// ANTHROPIC_API_KEY or OPENAI_API_KEY; with a BaseURL none, and no key is sent.
 	KeyEnv          string `json:"key_env,omitempty"`
 	ContextTokens   int    `json:"context_tokens,omitempty"`    // what the model reads at most, default 128,000
 	MaxOutputTokens int    `json:"max_output_tokens,omitempty"` // of one answer, default 8,192
