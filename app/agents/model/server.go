@@ -36,13 +36,13 @@ func Open(endpoints []config.ModelEndpoint, getenv func(string) string) (*Server
 	s := &Server{endpoints: map[string]Endpoint{}}
 	var errs []error
 	for _, e := range endpoints {
-		key := ""
+		key, where := "", "without a key"
 		if e.BaseURL == "" || e.KeyEnv != "" {
-			key = getenv(KeyVariable(e))
+			key, where = getenv(KeyVariable(e)), "key in "+KeyVariable(e)
 		}
 		m, err := llm.New(e, key, llm.Options{})
 		if err != nil {
-			errs = append(errs, fmt.Errorf("model_endpoints: %s (key in %s): %w", e.Name, KeyVariable(e), err))
+			errs = append(errs, fmt.Errorf("model_endpoints: %s (%s): %w", e.Name, where, err))
 			continue
 		}
 		s.endpoints[e.Name] = Endpoint{Model: m, ModelEndpoint: e}
