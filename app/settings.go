@@ -337,8 +337,8 @@ func (r *settingsReader) config() config.Layer {
 // be usable. Those of models that it does not name are left alone.
 func (r *settingsReader) modelKeys(layer config.Layer) map[string]string {
 	cfg, problems := config.Load(layer)
-	if len(problems) > 0 {
-		return nil // told already
+	if len(problems) > 0 || len(cfg.Settings.ModelEndpoints) == 0 {
+		return nil // told already, or none is needed
 	}
 	keys := map[string]string{}
 	for _, e := range cfg.Settings.ModelEndpoints {
