@@ -68,7 +68,9 @@ func gapped(t *testing.T, settings string) *config.Config {
 	cfg, problems := config.Load(
 		config.Layer{Name: config.LayerServer, Files: []config.File{
 			{Path: config.FileSettings, Text: []byte(withModels)},
-			{Path: config.FileAgents, Text: []byte(`[{"id": "extra-model", "name": "E", "kind": "llm", "description": "d"}]`)},
+			{Path: config.FileAgents, Text: []byte(`[{"id": "extra-model", "name": "E", "kind": "llm", "description": "d", "llm": {"prompt": "build-reviewer"}}]`)},
+			{Path: config.FileComposition, Text: []byte(`[{"id": "spec-llm", "enabled": false}, {"id": "universal-llm", "enabled": false},
+				{"id": "finance-llm", "enabled": false}, {"id": "ui-llm", "enabled": false}]`)},
 		}},
 		config.Layer{Name: config.LayerRepository, Files: []config.File{{Path: config.FileSettings, Text: []byte(settings)}}},
 	)
