@@ -2,7 +2,7 @@
 GOLANGCI_LINT_VERSION := v2.5.0
 GOVULNCHECK_VERSION   := v1.1.4
 BIN := $(CURDIR)/bin
-FUZZTIME ?= 10s
+FUZZTIME ?= 20000x
 BENCHTIME ?= 1s
 KILLS ?= 200
 SEED ?= 0
@@ -32,7 +32,7 @@ golden: ## rewrite the golden files from what is rendered now
 	go test ./app/render -update
 
 .PHONY: fuzz
-fuzz: ## fuzz every parser of outside bytes for FUZZTIME each
+fuzz: ## fuzz every parser of outside bytes on FUZZTIME inputs each
 	@FUZZTIME=$(FUZZTIME) ./.ci/fuzz
 
 .PHONY: bench

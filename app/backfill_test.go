@@ -17,6 +17,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline/needs"
 )
 
 // backfill runs one and returns what was told, each as "acme/shop#1 asked".
@@ -95,7 +96,7 @@ func TestBackfillBesideTheServer(t *testing.T) {
 func TestBackfillBesideAServerFarDown(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/proc/self/fd"); err != nil {
-		t.Skip("this system reaches no socket by a path so long: it has no /proc")
+		needs.Lacks(t, "this system reaches no socket by a path so long: it has no /proc")
 	}
 	dir := filepath.Join(t.TempDir(), strings.Repeat("d", 100), strings.Repeat("e", 100))
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -151,11 +152,9 @@ func TestWhatCannotBeReadIsSaid(t *testing.T) {
 				}
 				return
 			}
-			said := false
-			for _, i := range f.Incomplete {
-				said = said || i.Gating && strings.Contains(i.Why, tt.says)
-			}
-			if !said {
+			if !slices.ContainsFunc(f.Incomplete, func(i pipeline.Incompleteness) bool {
+				return i.Gating && strings.Contains(i.Why, tt.says)
+			}) {
 				t.Errorf("incomplete %+v", f.Incomplete)
 			}
 		})
@@ -463,11 +462,9 @@ func TestLinesThatGitHubDoesNotCount(t *testing.T) {
 				}
 				return
 			}
-			said := false
-			for _, i := range f.Incomplete {
-				said = said || i.Gating && strings.Contains(i.Why, tt.says)
-			}
-			if !said {
+			if !slices.ContainsFunc(f.Incomplete, func(i pipeline.Incompleteness) bool {
+				return i.Gating && strings.Contains(i.Why, tt.says)
+			}) {
 				t.Errorf("incomplete %+v", f.Incomplete)
 			}
 		})

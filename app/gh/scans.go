@@ -20,7 +20,8 @@ const (
 )
 
 // OtherRuns lists the check runs of other Apps on a commit, of each suite the
-// newest of a name.
+// newest of a name. Of more than 1,000 check runs the error is a
+// *codescanning.TooMuchError.
 func (s *source) OtherRuns(ctx context.Context, commit string) ([]codescanning.Run, error) {
 	const op = "list the check runs of others"
 	r := s.get(op, "/repos/{owner}/{repo}/commits/{ref}/check-runs", s.target.Owner, s.target.Name, commit)
@@ -29,8 +30,12 @@ func (s *source) OtherRuns(ctx context.Context, commit string) ([]codescanning.R
 	if err != nil {
 		return nil, err
 	}
-	if !whole {
-		return nil, tooMany(op, maxOtherPages*perPage)
+	listed := 0
+	for _, page := range all {
+		listed += len(page.Runs)
+	}
+	if !whole || *all[0].Total > listed { // GitHub may end a list without a word
+		return nil, &codescanning.TooMuchError{What: fmt.Sprintf("this head has more than %d check runs, which are all that is listed", maxOtherPages*perPage)}
 	}
 	var runs []codescanning.Run
 	for _, page := range all {

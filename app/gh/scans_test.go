@@ -41,6 +41,20 @@ func TestOtherRuns(t *testing.T) {
 	}
 }
 
+// More check runs than are listed are told as such: whoever starts them must not
+// take along what others found.
+func TestTooManyOtherRuns(t *testing.T) {
+	w := newWorld(t, ghtest.Options{})
+	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
+	for i := range maxOtherPages*perPage + 1 {
+		w.repo.OtherCheck("ci", fmt.Sprint("job ", i), p.HeadSHA(), "success")
+	}
+	var much *codescanning.TooMuchError
+	if runs, err := w.client.Source(w.target(p)).OtherRuns(t.Context(), p.HeadSHA()); !errors.As(err, &much) {
+		t.Errorf("%d runs, %v", len(runs), err)
+	}
+}
+
 func TestAnnotationsOfOthers(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})

@@ -14,6 +14,11 @@ func TestChaos(t *testing.T) {
 	seed := begin(t)
 	onDatabases(t, []string{sqlite, postgres}, func(t *testing.T, s setup) {
 		s.seed = seed
+		if *flagKills > 20 {
+			// Each look goes ten minutes back, and many of them use up what GitHub
+			// lets the App itself call in an hour.
+			s.logInterval = 10 * time.Second
+		}
 		w := newWorld(t, s)
 		// Long enough that kills find reviews at work.
 		w.gh.On("*", ghtest.Delay(30*time.Millisecond))

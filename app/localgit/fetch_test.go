@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/pipeline/needs"
 )
 
 // remoteRepo is a repository that GitHub serves, and a change of it.
@@ -197,7 +198,7 @@ func TestFetchOfAProcessThatIsKilled(t *testing.T) {
 		t.Fatal("not killed:", err)
 	}
 	if runtime.GOOS != "linux" {
-		t.Skip("SKIPPED: only Linux ends git with the process that started it")
+		needs.Lacks(t, "only Linux ends git with the process that started it")
 	}
 	hub, remote, p := remoteRepo(t)
 	asked, killed := make(chan bool, 9), make(chan bool)
@@ -401,7 +402,7 @@ func TestFetchHidesTheToken(t *testing.T) {
 	case runtime.GOOS == "linux":
 		t.Error("no process was looked at")
 	default:
-		t.Skip("SKIPPED: there is no /proc here, in which the arguments of git could be looked at")
+		needs.Lacks(t, "there is no /proc here, in which the arguments of git could be looked at")
 	}
 }
 

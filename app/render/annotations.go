@@ -92,7 +92,7 @@ func rawDetails(fs *findings, f *pipeline.Finding) string {
 	for i, l := range list {
 		l = codeLine(l, maxFixLine)
 		if b.Len()+len(l) > maxAnnotationDetail {
-			b.WriteString(string(say("more", more{N: len(list) - i})))
+			b.WriteString(string(moreOf(len(list) - i)))
 			break
 		}
 		b.WriteString(l + "\n")

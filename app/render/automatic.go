@@ -90,7 +90,7 @@ func (s sections) did(a Acts) did {
 	people := each(a.People, func(who *string) safe { return s.p.text(*who, maxName) })
 	shown, more := people.take(roomNotice)
 	if more > 0 {
-		shown = append(shown, moreLine(more))
+		shown = append(shown, moreOf(more))
 	}
 	return did{a.Approved, a.Rejected, shown}
 }

@@ -3,6 +3,7 @@ package render
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -86,10 +87,9 @@ func (r *report) fitted(above []safe, below func() []safe) safe {
 	room := r.limit
 	under := below()
 	if r.limit < unlimited {
-		room -= len(blocks(above)) + len(blocks(under)) + roomRun
-		if r.page.Details != "" {
-			room -= roomDetails
-		}
+		around := blocks(append(slices.Clip(above), under...))
+		const leftOut = 1 // the line that counts the findings which are left out has a link, too
+		room -= len(around) + roomRun + (strings.Count(string(around), markDetails)+leftOut)*roomDetails
 	}
 	shown, hidden := r.findings(room)
 	if (hidden > 0 || room < 0) && !r.tight {

@@ -32,8 +32,8 @@ const (
 	roomLoop        = 3000 // each of the places of an attempt, and the history of attempts
 	roomMachine     = 6000 // of the machine-readable section
 	roomUnconfirmed = 3000
-	roomRun         = 1000                  // the footer's run id, time and link, and the section's time
-	roomDetails     = 8 * (maxDetails + 30) // the other links to the details page
+	roomRun         = 1000            // the footer's run id, time and link, and the section's time
+	roomDetails     = maxDetails + 30 // each other link to the details page
 )
 
 // items are the parts of a list, each worded when it is asked for: of a long
@@ -68,12 +68,17 @@ type more struct {
 	Details safe
 }
 
+// moreOf counts what is left out of a list.
+func moreOf(n int) safe {
+	return say("more", more{N: n})
+}
+
 // first words at most limit items of a list, and counts the others.
 func first[T any](list []T, limit int, word func(T) safe) []safe {
 	var out []safe
 	for i, item := range list {
 		if i == limit {
-			return append(out, say("more", more{N: len(list) - i}))
+			return append(out, moreOf(len(list)-i))
 		}
 		out = append(out, word(item))
 	}

@@ -62,7 +62,9 @@ func TestEveryReportFits(t *testing.T) {
 		v := cleanView()
 		fs := sizedFindings(t)
 		setFindings(&v, pipeline.DecisionFail, "critical > 0", fs...)
-		crowd(t, &v)
+		n := rapid.SampledFrom([]int{0, 1, 3, 40, 300}).Draw(t, "crowd")
+		text := strings.Repeat(rapid.SampledFrom(costly).Draw(t, "text of the crowd"), rapid.SampledFrom([]int{1, 20, 2000}).Draw(t, "length"))
+		crowd(&v, n, text, rapid.SampledFrom([]string{"", "https://github.example/", longestDetails}).Draw(t, "details"))
 		order := worstFirst(fs)
 		comment, check := Comment(v).Body, Check(v)
 		for name, text := range map[string]string{"comment": comment, "summary": check.Summary, "text": check.Text} {
@@ -174,17 +176,32 @@ func number(s string) int {
 	return n
 }
 
-// crowd fills the lists around the findings, and all that is said once.
-func crowd(t *rapid.T, v *View) {
-	n := rapid.SampledFrom([]int{0, 1, 3, 40, 300}).Draw(t, "crowd")
-	text := strings.Repeat(rapid.SampledFrom(costly).Draw(t, "text of the crowd"), rapid.SampledFrom([]int{1, 20, 2000}).Draw(t, "length"))
+var longestDetails = "https://github.example/" + strings.Repeat("x", maxDetails-23)
+
+// Where every list leaves something out, each links to the details page.
+func TestEveryLinkFits(t *testing.T) {
+	for _, text := range costly {
+		for _, length := range []int{1, 20} {
+			v := cleanView()
+			setFindings(&v, pipeline.DecisionFail, "critical > 0")
+			crowd(&v, 300, strings.Repeat(text, length), longestDetails)
+			if comment, check := Comment(v).Body, Check(v); max(len(comment), len(check.Summary), len(check.Text)) > maxBody {
+				t.Errorf("%d times %q: comment has %d bytes, summary %d, text %d", length, text, len(comment), len(check.Summary), len(check.Text))
+			}
+		}
+	}
+}
+
+// crowd fills the lists around the findings with n items each, and all that is
+// said once.
+func crowd(v *View, n int, text, details string) {
 	v.Notices = slices.Repeat([]string{text}, max(1, min(n, 20)))
 	v.Review.Report.Gate.Condition, v.Record.RunID, v.Record.Version = text, text, text
 	v.Review.Facts.Base.Ref, v.Review.Facts.Repository.DefaultBranch = text, text
 	if n > 0 {
 		v.Review.Report.Models = &pipeline.ModelsReport{Strategy: text, ConfidenceLabel: text, Verdicts: slices.Repeat(pipeline.List[pipeline.ModelVerdict]{{Model: text}}, n)}
 	}
-	v.Details = rapid.SampledFrom([]string{"", "https://github.example/", "https://github.example/" + strings.Repeat("x", maxDetails-23)}).Draw(t, "details")
+	v.Details = details
 	for range n {
 		r := &v.Review
 		r.Report.Incomplete = append(r.Report.Incomplete, pipeline.Incompleteness{What: "patch", Path: text, Why: text, Gating: true},

@@ -126,7 +126,7 @@ func (r *report) fixHistory() safe {
 	shown, more := each(rows, r.historyRow).take(r.roomBelow(roomLoop))
 	var rest safe
 	if more += l.Earlier; more > 0 {
-		rest = moreLine(more)
+		rest = moreOf(more)
 	}
 	return r.wrap("heading loop", say("loop summary", struct {
 		Status       word

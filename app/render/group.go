@@ -83,7 +83,7 @@ func (fs *findings) also(group []*pipeline.Finding, d depth) []safe {
 		return say("also at", at)
 	}).take(d.room)
 	if left > 0 {
-		shown = append(shown, say("more", more{N: left}))
+		shown = append(shown, moreOf(left))
 	}
 	return shown
 }

@@ -188,7 +188,7 @@ func (s sections) notices(kept []string) []noticed {
 		worded := s.notice(n, min(room, roomNotice))
 		if leads -= len(worded.Lead); leads < 0 && i > 0 {
 			last := &out[i-1]
-			last.List = append(last.List, moreLine(len(all)-i))
+			last.List = append(last.List, moreOf(len(all)-i))
 			break
 		}
 		for _, line := range worded.List {
@@ -240,17 +240,9 @@ func (s sections) notice(n Notice, room int) noticed {
 	shown, more := list.take(room)
 	out.List = shown
 	if hidden += more; hidden > 0 {
-		out.List = append(out.List, moreLine(hidden))
+		out.List = append(out.List, moreOf(hidden))
 	}
 	return out
-}
-
-// moreLine counts what is left out of a list.
-func moreLine(n int) safe {
-	return say("more", struct {
-		N       int
-		Details safe
-	}{N: n})
 }
 
 // commandOf is the command of a name, or nil.
@@ -330,7 +322,7 @@ func (s sections) status(st *Status) items {
 		}{s.named(v.Named), v.Accepted, s.p.text(v.By, maxName), sentence(s.p.text(v.Reason, maxReason))})
 	}
 	if st.More > 0 {
-		out = append(out, moreLine(st.More))
+		out = append(out, moreOf(st.More))
 	}
 	add("status left", struct {
 		Left, Limit int

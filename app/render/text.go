@@ -238,7 +238,7 @@ func (t *terminal) modelsPart() {
 		t.bullet("  ", say("model verdict", v))
 	}
 	if m.More > 0 {
-		t.bullet("  ", say("more", more{N: m.More}))
+		t.bullet("  ", moreOf(m.More))
 	}
 	if m.Merge != nil {
 		t.bullet("  ", say("models merge", m))

@@ -479,8 +479,8 @@ type Store interface {
 	// first one stays.
 	FinishCommand(ctx context.Context, place CommentPlace, commentID int64, outcome string) error
 	// Refuse records the outcome of a command that was refused, unless it was
-	// accepted or finished before, and keeps the notice of why as by AddNotice. Where the
-	// target is forgotten there is nobody to say it to.
+	// accepted or finished before, and keeps the notice of why as by AddNotice.
+	// Where the target is forgotten there is nobody to say it to.
 	Refuse(ctx context.Context, c Command, outcome, why string) error
 	// CommandsSince counts the commands on the target of one.
 	CommandsSince(ctx context.Context, c Command, since time.Time) (CommandCount, error)

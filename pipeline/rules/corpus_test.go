@@ -15,6 +15,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/needs"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 	"github.com/reviewgate/reviewgate/pipeline/rules"
 )
@@ -36,7 +37,7 @@ func corpus(t testing.TB, limit int) *pipeline.PRFacts {
 	goroot, modules := goEnv(t, "GOROOT"), goEnv(t, "GOMODCACHE")
 	src := filepath.Join(goroot, "src")
 	if _, err := os.Stat(src); err != nil {
-		without(t, "no corpus: this Go distribution comes without its sources: %v", err)
+		needs.Lacks(t, "no corpus: this Go distribution comes without its sources: %v", err)
 	}
 	var files added
 	size := 0
@@ -58,21 +59,11 @@ func corpus(t testing.TB, limit int) *pipeline.PRFacts {
 	return files.facts(t)
 }
 
-// without skips the test, loudly, or fails it in CI, where nothing may be left
-// out.
-func without(t testing.TB, format string, args ...any) {
-	t.Helper()
-	if os.Getenv("CI") != "" {
-		t.Fatalf(format, args...)
-	}
-	t.Skipf("SKIPPED: "+format, args...)
-}
-
 func goEnv(t testing.TB, name string) string {
 	t.Helper()
 	out, err := exec.Command("go", "env", name).Output()
 	if err != nil {
-		without(t, "no corpus: go env %s: %v", name, err)
+		needs.Lacks(t, "no corpus: go env %s: %v", name, err)
 	}
 	return strings.TrimSpace(string(out))
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/reviewgate/reviewgate/pipeline/needs"
 )
 
 // file is one file of the code that tests and benchmarks work on.
@@ -45,26 +47,16 @@ func module(t testing.TB, name, dir string) []file {
 	t.Helper()
 	roots := goDirs(t, "list", "-m", "-f", "{{.Dir}}", name)
 	if len(roots) == 0 {
-		without(t, "module %s is not downloaded", name)
+		needs.Lacks(t, "module %s is not downloaded", name)
 	}
 	return collect(t, filepath.Join(roots[0], dir), 64<<20, func(string) bool { return true })
-}
-
-// without skips the test, loudly, or fails it in CI, where nothing may be left
-// out.
-func without(t testing.TB, format string, args ...any) {
-	t.Helper()
-	if os.Getenv("CI") != "" {
-		t.Fatalf(format, args...)
-	}
-	t.Skipf("SKIPPED: "+format, args...)
 }
 
 func goDirs(t testing.TB, args ...string) []string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "go", args...).Output()
 	if err != nil {
-		without(t, "go %s: %v", strings.Join(args, " "), err)
+		needs.Lacks(t, "go %s: %v", strings.Join(args, " "), err)
 	}
 	return strings.Fields(string(out))
 }

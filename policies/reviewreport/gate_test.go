@@ -293,18 +293,17 @@ func reportsOf(t *rapid.T) []Report {
 // rationale names first.
 func TestOrderOfReportsDecidesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		reports := reportsOf(t)
+		// The scores are the first spec-reviewer's: with several it matters which is
+		// first.
+		reviewers := 0
+		reports := slices.DeleteFunc(reportsOf(t), func(r Report) bool {
+			if r.Record.Agent == spec {
+				reviewers++
+			}
+			return r.Record.Agent == spec && reviewers > 1
+		})
 		phase := rapid.SampledFrom([]string{"spec", "plan"}).Draw(t, "phase")
 		want := Aggregate(phase, reports, defaults)
-		// The scores are the first spec-reviewer's: with several it matters
-		// which is first.
-		once := map[string]bool{}
-		for _, r := range reports {
-			if once[r.Record.Agent] && r.Record.Agent == spec {
-				t.Skip("several spec-reviewers")
-			}
-			once[r.Record.Agent] = true
-		}
 		shuffled := slices.Clone(reports)
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		rng.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })

@@ -3,7 +3,6 @@ package codescanning
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -124,11 +123,11 @@ func (a *Agent) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipeline
 	if err := a.Begin(ctx); err != nil {
 		return out, "", err
 	}
+	c := newCollector(task, a.Sources.ShownWhere())
 	runs, notes, err := a.runs(ctx, task.Facts.Head.SHA)
-	if err != nil {
+	if err = c.unread(err, task.Entry.Required); err != nil {
 		return out, "", err
 	}
-	c := newCollector(task, a.Sources.ShownWhere())
 	if a.Sources.TakesAlerts() {
 		alerts, none, err := a.Host.Alerts(ctx)
 		if err != nil {
@@ -141,11 +140,7 @@ func (a *Agent) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipeline
 			c.alert(&alerts[i])
 		}
 	}
-	err = a.annotations(ctx, runs, c)
-	var much *tooMuchError
-	if errors.As(err, &much) && !task.Entry.Required {
-		c.unread(much)
-	} else if err != nil {
+	if err := c.unread(a.annotations(ctx, runs, c), task.Entry.Required); err != nil {
 		return out, "", err
 	}
 	findings, more := c.findings(a.Redact)
@@ -210,12 +205,12 @@ func names(all []string) string {
 	return list
 }
 
-// tooMuchError says that there are more annotations than are read.
-type tooMuchError struct{ what string }
+// TooMuchError says that there are more check runs, or annotations, than are read.
+type TooMuchError struct{ What string }
 
-func (e *tooMuchError) Error() string { return e.what }
+func (e *TooMuchError) Error() string { return e.What }
 
-// annotations reads those of the runs. The error is a *tooMuchError where these
+// annotations reads those of the runs. The error is a *TooMuchError where these
 // have too many.
 func (a *Agent) annotations(ctx context.Context, runs []Run, c *collector) error {
 	total := 0
@@ -223,7 +218,7 @@ func (a *Agent) annotations(ctx context.Context, runs []Run, c *collector) error
 		total += r.Annotations
 	}
 	if total > MaxRead || len(runs) > maxRuns {
-		return &tooMuchError{fmt.Sprintf("%d check runs have %d annotations, more than the limit of %d runs and %d annotations: name the Apps that count in scanning.apps",
+		return &TooMuchError{fmt.Sprintf("%d check runs have %d annotations, more than the limit of %d runs and %d annotations: name the Apps that count in scanning.apps",
 			len(runs), total, maxRuns, MaxRead)}
 	}
 	for part := range slices.Chunk(runs, readsAtOnce) {
@@ -244,7 +239,7 @@ func (a *Agent) annotations(ctx context.Context, runs []Run, c *collector) error
 			}
 		}
 		if c.kept > maxKept {
-			return &tooMuchError{"the annotations have more text than is read, 16 MB: name the Apps that count in scanning.apps"}
+			return &TooMuchError{"the annotations have more text than is read, 16 MB: name the Apps that count in scanning.apps"}
 		}
 	}
 	return nil

@@ -23,7 +23,8 @@ type host struct {
 	alerts      []Alert
 	none        string
 	err         error
-	required    bool // the agent is
+	tooMuch     error // of the runs
+	required    bool  // the agent is
 
 	mu   sync.Mutex
 	read []string
@@ -37,7 +38,7 @@ func (h *host) asked(what string) {
 
 func (h *host) Runs(_ context.Context, commit string) ([]Run, error) {
 	h.asked("runs of " + commit)
-	return h.runs, h.err
+	return h.runs, errors.Join(h.err, h.tooMuch)
 }
 
 func (h *host) Annotations(_ context.Context, run int64, _ int) ([]Annotation, error) {
@@ -295,14 +296,20 @@ func TestTrouble(t *testing.T) {
 // along that others found.
 func TestFlood(t *testing.T) {
 	yes := true
-	h := &host{
-		runs:   []Run{{ID: 1, Completed: true, Annotations: MaxRead + 1}},
-		alerts: []Alert{{Number: 1, Tool: "CodeQL", Rule: "go/x", Title: "Bad", SecuritySeverity: "critical", Path: "a.go", StartLine: 3, EndLine: 3, Message: "No."}},
-	}
-	out, _, _, err := h.review(t, &config.ScanSources{Alerts: &yes})
-	want := []string{"critical a.go:3-3 CodeQL/go/x Bad: No.", "major change:0-0 annotations/unread Not all that other checks annotated was read"}
-	if err != nil || !slices.Equal(outline(out.Findings), want) {
-		t.Errorf("%q, %v", outline(out.Findings), err)
+	for what, h := range map[string]*host{
+		"annotations": {runs: []Run{{ID: 1, Completed: true, Annotations: MaxRead + 1}}},
+		"check runs":  {tooMuch: &TooMuchError{"there are more check runs than GitHub lists"}},
+	} {
+		h.alerts = []Alert{{Number: 1, Tool: "CodeQL", Rule: "go/x", Title: "Bad", SecuritySeverity: "critical", Path: "a.go", StartLine: 3, EndLine: 3, Message: "No."}}
+		out, _, _, err := h.review(t, &config.ScanSources{Alerts: &yes})
+		want := []string{"critical a.go:3-3 CodeQL/go/x Bad: No.", "major change:0-0 annotations/unread Not all that other checks annotated was read"}
+		if err != nil || !slices.Equal(outline(out.Findings), want) {
+			t.Errorf("%s: %q, %v", what, outline(out.Findings), err)
+		}
+		h.required = true
+		if _, _, _, err := h.review(t, &config.ScanSources{Alerts: &yes}); err == nil {
+			t.Errorf("%s: a required agent finishes", what)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package codescanning
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -128,14 +129,20 @@ func (c *collector) add(f pipeline.Finding) {
 	}
 }
 
-// unread makes a finding of it that not all was read: who floods a change with
-// annotations must not have those of others go with them.
-func (c *collector) unread(much *tooMuchError) {
+// unread makes a finding of an error that says that not all was read, unless the
+// agent is required: who floods a change must not have what others found go with
+// it. It returns all other errors.
+func (c *collector) unread(err error, required bool) error {
+	var much *TooMuchError
+	if required || !errors.As(err, &much) {
+		return err
+	}
 	c.list = append(c.list, pipeline.Finding{
 		Title: "Not all that other checks annotated was read", Message: much.Error(), Severity: pipeline.SeverityMajor,
 		RuleID: "annotations/unread", Category: category, Section: pipeline.SectionChange, Confidence: confidence,
 		Evidence: details("", "counted on this head"),
 	})
+	return nil
 }
 
 // findings are the worst of them, fit to be shown, and how many more there are.

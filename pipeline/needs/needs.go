@@ -1,0 +1,21 @@
+// Package needs is for tests that need something of the machine which may not be
+// there.
+package needs
+
+import (
+	"fmt"
+	"os"
+	"testing"
+)
+
+// Lacks ends a test for which something is missing, and says what. It is skipped,
+// in capitals, and where the environment variable CI is set, where nothing may be
+// left out, it fails.
+func Lacks(t testing.TB, format string, args ...any) {
+	t.Helper()
+	why := fmt.Sprintf(format, args...)
+	if os.Getenv("CI") != "" {
+		t.Fatal(why)
+	}
+	t.Skip("SKIPPED: " + why)
+}
