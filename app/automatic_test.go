@@ -80,7 +80,7 @@ func (w *world) models(b *bench, settings string) {
 		{"name": "big", "api": "openai", "model": "b", "base_url": "http://127.0.0.1:1"}], "models": `+settings+`}`)
 	w.server.Files = append(w.server.Files,
 		config.File{Path: config.FileAgents, Text: []byte(`[{"id": "judge", "name": "Judge", "kind": "llm", "description": "Judges.", "llm": {"prompt": "build-reviewer"}}]`)},
-		config.File{Path: config.FileComposition, Text: []byte(`[`+shippedModelsOff+`{"id": "judged", "description": "Everything is judged.", "priority": 10,
+		config.File{Path: config.FileComposition, Text: []byte(`[` + shippedModelsOff + `{"id": "judged", "description": "Everything is judged.", "priority": 10,
 			"trigger": {"type": "always"}, "dispatch": {"agents": ["judge"], "required": true}}]`)},
 	)
 	w.agents = map[string]dispatch.Agent{"judge": b}

@@ -45,7 +45,7 @@ func withModels(t *testing.T, settings string, answer func(*llmtest.Request) llm
 			{Path: config.FileAgents, Text: []byte(`[
 				{"id": "asks-spec", "name": "Spec", "kind": "llm", "description": "d", "llm": {"stage": "spec", "prompt": "spec-reviewer"}},
 				{"id": "asks-quality", "name": "Quality", "kind": "llm", "description": "d", "llm": {"prompt": "build-reviewer", "checklist": ["build-reviewer"]}}]`)},
-			{Path: config.FileComposition, Text: []byte(`[`+shippedModelsOff+`{"id": "asked", "description": "d", "priority": 10, "trigger": {"type": "always"},
+			{Path: config.FileComposition, Text: []byte(`[` + shippedModelsOff + `{"id": "asked", "description": "d", "priority": 10, "trigger": {"type": "always"},
 				"dispatch": {"agents": ["asks-spec", "asks-quality"]}}]`)},
 		}}
 	}
