@@ -2,7 +2,6 @@ package llm
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"unicode/utf8"
@@ -21,13 +20,7 @@ func use(input, cached, output int64) Use {
 	return u
 }
 
-// named is a word that an API gave, if it is one.
-func named(word string) string {
-	if !isName(word) {
-		return ""
-	}
-	return fmt.Sprintf(" (%s)", word)
-}
+var errStopped = errors.New("the model stopped for a reason that was not asked for")
 
 // whole refuses an answer that says nothing, or is no text.
 func whole(text string) error {

@@ -77,8 +77,11 @@ type Error struct {
 	Status int // of HTTP, if there was one
 	// After is how long the API asks to be left alone, or 0.
 	After time.Duration
-	Use   Use   // of an answer that ended too soon
-	Err   error // the cause, without a key and without what was asked, for the log
+	Use   Use // of an answer that ended too soon
+	// Sent says that the API had the question and may have answered it: it may have
+	// taken more than Use says.
+	Sent bool
+	Err  error // the cause, without a key and without what was asked, for the log
 }
 
 func (e *Error) Error() string {
