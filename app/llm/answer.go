@@ -13,10 +13,12 @@ const maxTokens = 1 << 30
 // tokens reads a count that an API gives.
 func tokens(n int64) int { return int(min(max(n, 0), maxTokens)) }
 
-// use makes sense of counts: what was cached is a part of what was read.
-func use(input, cached, output int64) Use {
-	u := Use{Input: tokens(input), Cached: tokens(cached), Output: tokens(output)}
+// use makes sense of counts: what was cached is a part of what was read, and so is
+// what was stored, another one.
+func use(input, cached, stored, output int64) Use {
+	u := Use{Input: tokens(input), Cached: tokens(cached), Stored: tokens(stored), Output: tokens(output)}
 	u.Cached = min(u.Cached, u.Input)
+	u.Stored = min(u.Stored, u.Input-u.Cached)
 	return u
 }
 

@@ -104,7 +104,7 @@ func readCompletion(c *openai.ChatCompletion) (Answer, error) {
 		return Answer{}, &fault{kind: Malformed, status: http.StatusOK, err: errors.New("the answer is null")}
 	}
 	u := c.Usage
-	answer := Answer{Use: use(u.PromptTokens, u.PromptTokensDetails.CachedTokens, u.CompletionTokens)}
+	answer := Answer{Use: use(u.PromptTokens, u.PromptTokensDetails.CachedTokens, 0, u.CompletionTokens)}
 	if len(c.Choices) != 1 {
 		return answer, &fault{kind: Malformed, status: http.StatusOK, err: errors.New("the answer has not one choice")}
 	}

@@ -47,8 +47,9 @@ type Answer struct {
 // Use is what a question took, in tokens, as the API counts them: 0 where it says
 // nothing of it, as some servers do.
 type Use struct {
-	Input  int // read, those of Cached included
+	Input  int // read, those of Cached and Stored included
 	Cached int // of these, those that the API had kept
+	Stored int // and those that it keeps from now on, where it says so
 	Output int // written
 }
 

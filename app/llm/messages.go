@@ -138,7 +138,7 @@ func readStream(stream *ssestream.Stream[anthropic.MessageStreamEventUnion]) (An
 }
 
 func (a *streamedAnswer) use() Use {
-	return use(int64(tokens(a.input)+tokens(a.cached)+tokens(a.stored)), a.cached, a.output)
+	return use(int64(tokens(a.input)+tokens(a.cached)+tokens(a.stored)), a.cached, a.stored, a.output)
 }
 
 // add takes one event in. Counts are of the whole answer so far, and those that an
