@@ -22,8 +22,11 @@ type ModelEndpoint struct {
 	MaxOutputTokens int    `json:"max_output_tokens,omitempty"` // of one answer, default 8,192
 	// Prices in US dollars for a million tokens, for what a review is said to
 	// cost. Default 0, for models that cost nothing by the token.
-	InputPrice  float64 `json:"input_price,omitempty"`
-	CachedPrice float64 `json:"cached_price,omitempty"` // of input that the API had cached
+	InputPrice float64 `json:"input_price,omitempty"`
+	// CachedPrice is that of input that the API had cached, StoredPrice that of
+	// input that it puts there: Anthropic's takes a quarter more. 0 is InputPrice.
+	CachedPrice float64 `json:"cached_price,omitempty"`
+	StoredPrice float64 `json:"stored_price,omitempty"`
 	OutputPrice float64 `json:"output_price,omitempty"`
 }
 

@@ -2,7 +2,6 @@ package llm
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"unicode/utf8"
@@ -14,20 +13,16 @@ const maxTokens = 1 << 30
 // tokens reads a count that an API gives.
 func tokens(n int64) int { return int(min(max(n, 0), maxTokens)) }
 
-// use makes sense of counts: what was cached is a part of what was read.
-func use(input, cached, output int64) Use {
-	u := Use{Input: tokens(input), Cached: tokens(cached), Output: tokens(output)}
+// use makes sense of counts: what was cached is a part of what was read, and so is
+// what was stored, another one.
+func use(input, cached, stored, output int64) Use {
+	u := Use{Input: tokens(input), Cached: tokens(cached), Stored: tokens(stored), Output: tokens(output)}
 	u.Cached = min(u.Cached, u.Input)
+	u.Stored = min(u.Stored, u.Input-u.Cached)
 	return u
 }
 
-// named is a word that an API gave, if it is one.
-func named(word string) string {
-	if !isName(word) {
-		return ""
-	}
-	return fmt.Sprintf(" (%s)", word)
-}
+var errStopped = errors.New("the model stopped for a reason that was not asked for")
 
 // whole refuses an answer that says nothing, or is no text.
 func whole(text string) error {

@@ -138,19 +138,22 @@ func TestCached(t *testing.T) {
 		if first.Use.Cached != 0 || second.Use.Cached == 0 || second.Use.Input != first.Use.Input {
 			t.Errorf("%s: it took %+v, then %+v", api, first.Use, second.Use)
 		}
+		if stored := first.Use.Stored > 0; stored != (api == config.APIAnthropic) || second.Use.Stored != 0 {
+			t.Errorf("%s: it stored what it took: %+v, then %+v", api, first.Use, second.Use)
+		}
 	}
 }
 
 // Counts that can't be are not believed, so that budgets don't run backwards.
 func TestCounts(t *testing.T) {
 	for _, api := range apis {
-		w := start(t, api, llmtest.Options{}, llmtest.Always(llmtest.Text("{}").Took(llm.Use{Input: -5, Cached: 7, Output: 1 << 60})))
+		w := start(t, api, llmtest.Options{}, llmtest.Always(llmtest.Text("{}").Took(llm.Use{Input: -5, Cached: 7, Stored: 1 << 60, Output: 1 << 60})))
 		answer, err := w.ask(question())
 		if err != nil {
 			t.Fatal(err)
 		}
 		u := answer.Use
-		if u.Input < 0 || u.Cached > u.Input || u.Output < 0 || u.Output > 1<<30 || u.Total() < 0 {
+		if u.Input < 0 || u.Cached+u.Stored > u.Input || u.Cached < 0 || u.Stored < 0 || u.Output < 0 || u.Output > 1<<30 || u.Total() < 0 {
 			t.Errorf("%s: it took %+v", api, u)
 		}
 	}

@@ -104,7 +104,7 @@ func readCompletion(c *openai.ChatCompletion) (Answer, error) {
 		return Answer{}, &fault{kind: Malformed, status: http.StatusOK, err: errors.New("the answer is null")}
 	}
 	u := c.Usage
-	answer := Answer{Use: use(u.PromptTokens, u.PromptTokensDetails.CachedTokens, u.CompletionTokens)}
+	answer := Answer{Use: use(u.PromptTokens, u.PromptTokensDetails.CachedTokens, 0, u.CompletionTokens)}
 	if len(c.Choices) != 1 {
 		return answer, &fault{kind: Malformed, status: http.StatusOK, err: errors.New("the answer has not one choice")}
 	}
@@ -118,7 +118,7 @@ func readCompletion(c *openai.ChatCompletion) (Answer, error) {
 	case choice.Message.Refusal != "":
 		return answer, &fault{kind: Refused, status: http.StatusOK, err: errors.New("the message is a refusal")}
 	case choice.FinishReason != "stop", len(choice.Message.ToolCalls) > 0:
-		return answer, &fault{kind: Malformed, status: http.StatusOK, err: errors.New("the model stopped for a reason that was not asked for" + named(choice.FinishReason))}
+		return answer, &fault{kind: Malformed, status: http.StatusOK, err: errStopped, word: choice.FinishReason}
 	}
 	if err := isString(answer.Text, choice.Message.JSON.Content.Raw()); err != nil {
 		return answer, err

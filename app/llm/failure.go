@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -17,21 +18,33 @@ func classify(err error, quote func(string) string) *Error {
 	var lost *url.Error
 	switch {
 	case errors.As(err, &refused):
-		return &Error{Kind: refused.kind(), Status: refused.status, After: refused.after, Err: errors.New(refused.words(quote))}
+		return &Error{Kind: refused.kind(), Status: refused.status, After: refused.after, Sent: refused.late(), Err: errors.New(refused.words(quote))}
 	case errors.As(err, &broken):
-		return &Error{Kind: broken.kind, Status: broken.status, Err: broken.err}
+		return &Error{Kind: broken.kind, Status: broken.status, Sent: broken.sent || broken.status == http.StatusOK, Err: broken.told(quote)}
 	case errors.As(err, &lost):
-		return &Error{Kind: Unreachable, Err: lost.Err}
+		return &Error{Kind: Unreachable, Err: errors.New("the request could not be made")}
 	}
 	// The SDK could not read the answer. What it says of that may repeat it.
-	return &Error{Kind: Malformed, Status: http.StatusOK, Err: errors.New("the answer is not what the API answers")}
+	return &Error{Kind: Malformed, Status: http.StatusOK, Sent: true, Err: errors.New("the answer is not what the API answers")}
+}
+
+// told is the fault for the log. Go repeats what it can't read of an answer.
+func (f *fault) told(quote func(string) string) error {
+	text := f.err.Error()
+	if f.foreign {
+		text = cmp.Or(quote(text), "the connection failed")
+	}
+	if word := quote(f.word); isName(word) {
+		text += " (" + word + ")"
+	}
+	return errors.New(text)
 }
 
 // words describe the refusal in one line.
 func (r *refusal) words(quote func(string) string) string {
 	text := fmt.Sprintf("HTTP %d", r.status)
 	for _, word := range []string{r.said.Type, r.said.Code, r.said.Param} {
-		if isName(word) {
+		if word = quote(word); isName(word) {
 			text += " " + word
 		}
 	}
@@ -58,20 +71,23 @@ const (
 	// run is how many bytes in a row a message may share with the question: enough
 	// for the name of a parameter.
 	run = 24
+	// keyRun is the same for the key, so that none that was cut is repeated either.
+	keyRun = 8
 )
 
 // quotable returns what may be repeated of a server's message: one line of it, and
-// nothing if it repeats the key or the question.
+// nothing if it repeats a part of the key or of the question.
 func quotable(message, key string, q Question) string {
 	// Cut before it is looked at, so that a long one costs no more than a short one.
 	if len(message) > maxQuoted {
 		message = message[:maxQuoted]
 	}
-	if key != "" && strings.Contains(message, key) {
+	if shares(message, key, min(keyRun, len(key))) {
 		return ""
 	}
-	for i := 0; i+run <= len(message); i++ {
-		if part := message[i : i+run]; strings.Contains(q.Text, part) || strings.Contains(q.System, part) {
+	for _, text := range []string{q.Text, q.System} {
+		// A server may have escaped it, or written it in one line.
+		if shares(message, text, run) || shares(letters(escapes.Replace(message)), letters(text), run) {
 			return ""
 		}
 	}
@@ -85,4 +101,26 @@ func quotable(message, key string, q Question) string {
 		return r
 	}, message)
 	return strings.Join(strings.Fields(message), " ")
+}
+
+var escapes = strings.NewReplacer(`\\`, "", `\n`, "", `\r`, "", `\t`, "")
+
+// letters are a text's letters and digits.
+func letters(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, s)
+}
+
+// shares reports whether n bytes in a row of message stand in text.
+func shares(message, text string, n int) bool {
+	for i := 0; n > 0 && i+n <= len(message); i++ {
+		if strings.Contains(text, message[i:i+n]) {
+			return true
+		}
+	}
+	return false
 }

@@ -3,7 +3,9 @@ package llm_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -120,12 +122,16 @@ func TestRedirects(t *testing.T) {
 // An error may be logged, whatever a server says.
 func TestErrorsSayNothing(t *testing.T) {
 	q := question()
-	q.Text = "the payload of the change: " + strings.Repeat("launch code 4711 and more; ", 10)
+	q.Text = "the payload of the change: " + strings.Repeat("launch code 4711 and more; ", 10) + strings.Repeat("\n\tcode := 4711", 10)
 	for _, api := range apis {
 		for name, message := range map[string]func(key string) string{
 			"the key":      func(key string) string { return "Incorrect API key: " + key },
+			"key alone":    func(key string) string { return key },
+			"key cut off":  func(key string) string { return strings.Repeat("x", 280) + key },
 			"the question": func(string) string { return "Invalid content: '" + q.Text + "'" },
 			"a part":       func(string) string { return "Invalid content near 'launch code 4711 and more'" },
+			"escaped":      func(string) string { return strings.ReplaceAll(q.Text, "\n", `\n`) },
+			"one line":     func(string) string { return strings.Join(strings.Fields(q.Text), " ") },
 			"the system":   func(string) string { return "Your system text '" + q.System + "' is no good" },
 			"an essay":     func(string) string { return strings.Repeat("x", 1<<20) },
 			"controls":     func(string) string { return "a\x1b[31mb\u202e\nc\r\n::error::d\u200b" },
@@ -137,7 +143,7 @@ func TestErrorsSayNothing(t *testing.T) {
 				})
 				key = w.server.Key()
 				text := w.fails(q).Error()
-				if strings.Contains(text, key) || strings.Contains(text, "4711") || strings.Contains(text, "changes to code") || len(text) > 500 || strings.ContainsAny(text, "\x1b\n\r\u202e\u200b") {
+				if strings.Contains(text, key[:12]) || strings.Contains(text, "4711") || strings.Contains(text, "changes to code") || len(text) > 500 || strings.ContainsAny(text, "\x1b\n\r\u202e\u200b") {
 					t.Errorf("%s, %s, %d: %q", api, name, status, text)
 				}
 			}
@@ -148,6 +154,51 @@ func TestErrorsSayNothing(t *testing.T) {
 			t.Errorf("%s: %q", api, text)
 		}
 	}
+}
+
+// Nor does it say what else a server may put its words into: why a model stopped,
+// or what is no HTTP.
+func TestErrorsSayNothingOfTheRest(t *testing.T) {
+	for _, api := range apis {
+		var key string
+		w := start(t, api, llmtest.Options{}, func(*llmtest.Request) llmtest.Reply { return llmtest.Text("{}").Stopped(key) })
+		key = w.server.Key()
+		if e := w.fails(question()); strings.Contains(e.Error(), key[:12]) || e.Kind != llm.Malformed {
+			t.Errorf("%s: %v", api, e)
+		}
+		for name, line := range map[string]string{"key": key, "question": question().Text, "essay": strings.Repeat("x", 1<<16)} {
+			w := world{T: t, model: model(t, config.ModelEndpoint{API: api, Model: "m", BaseURL: "http://" + noHTTP(t, line)}, key)}
+			e := w.fails(question())
+			if text := e.Error(); e.Kind != llm.Unreachable || strings.Contains(text, key[:12]) || strings.Contains(text, "What is wrong") || len(text) > 500 {
+				t.Errorf("%s, %s: %v", api, name, e)
+			}
+		}
+	}
+}
+
+// noHTTP is the address of a server that answers each connection with a line.
+func noHTTP(t *testing.T, line string) string {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			fmt.Fprintf(c, "%s\r\n\r\n", line)
+			c.Close()
+		}
+	}()
+	t.Cleanup(func() {
+		listener.Close()
+		<-done
+	})
+	return listener.Addr().String()
 }
 
 // What can't be an endpoint is said before anything is asked, without the key.

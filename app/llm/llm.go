@@ -47,8 +47,9 @@ type Answer struct {
 // Use is what a question took, in tokens, as the API counts them: 0 where it says
 // nothing of it, as some servers do.
 type Use struct {
-	Input  int // read, those of Cached included
+	Input  int // read, those of Cached and Stored included
 	Cached int // of these, those that the API had kept
+	Stored int // and those that it keeps from now on, where it says so
 	Output int // written
 }
 
@@ -77,8 +78,11 @@ type Error struct {
 	Status int // of HTTP, if there was one
 	// After is how long the API asks to be left alone, or 0.
 	After time.Duration
-	Use   Use   // of an answer that ended too soon
-	Err   error // the cause, without a key and without what was asked, for the log
+	Use   Use // of an answer that ended too soon
+	// Sent says that the API had the question and may have answered it: it may have
+	// taken more than Use says.
+	Sent bool
+	Err  error // the cause, without a key and without what was asked, for the log
 }
 
 func (e *Error) Error() string {

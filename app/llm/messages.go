@@ -30,7 +30,7 @@ func newMessages(model, key string, api *url.URL, o Options) Model {
 	base.Path = strings.TrimSuffix(strings.TrimRight(base.Path, "/"), "/v1") + "/"
 	options := []option.RequestOption{
 		option.WithBaseURL(base.String()),
-		option.WithHTTPClient(client(&base, "text/event-stream", o)),
+		option.WithHTTPClient(client(&base, eventStream, o)),
 		option.WithMaxRetries(0),
 		// Spans could hold what is asked, and headers would name ours to others.
 		option.WithoutOpenTelemetry(),
@@ -138,7 +138,7 @@ func readStream(stream *ssestream.Stream[anthropic.MessageStreamEventUnion]) (An
 }
 
 func (a *streamedAnswer) use() Use {
-	return use(int64(tokens(a.input)+tokens(a.cached)+tokens(a.stored)), a.cached, a.output)
+	return use(int64(tokens(a.input)+tokens(a.cached)+tokens(a.stored)), a.cached, a.stored, a.output)
 }
 
 // add takes one event in. Counts are of the whole answer so far, and those that an
@@ -163,7 +163,9 @@ func (a *streamedAnswer) add(event anthropic.MessageStreamEventUnion) error {
 	case "message_delta":
 		a.stop = event.Delta.StopReason
 		u := event.Usage
-		a.output = u.OutputTokens
+		if u.JSON.OutputTokens.Valid() {
+			a.output = u.OutputTokens
+		}
 		if u.JSON.InputTokens.Valid() {
 			a.input = u.InputTokens
 		}
@@ -196,5 +198,5 @@ func (a *streamedAnswer) judge(text string) error {
 	case anthropic.StopReasonModelContextWindowExceeded:
 		return &fault{kind: TooLong, status: http.StatusOK, err: errors.New("stop_reason model_context_window_exceeded")}
 	}
-	return &fault{kind: Malformed, status: http.StatusOK, err: errors.New("the model stopped for a reason that was not asked for" + named(string(a.stop)))}
+	return &fault{kind: Malformed, status: http.StatusOK, err: errStopped, word: string(a.stop)}
 }

@@ -126,6 +126,10 @@ func (r *refusal) kind() Kind {
 	return Invalid
 }
 
+// late reports whether a server gave up waiting for the API, which may have
+// answered: 504, and 524 of Cloudflare's.
+func (r *refusal) late() bool { return r.status == http.StatusGatewayTimeout || r.status == 524 }
+
 // says reports whether any of words, in lower case, stands in what was said.
 func (r *refusal) says(words ...string) bool {
 	all := strings.ToLower(strings.Join([]string{r.said.Type, r.said.Code, r.said.Param, r.said.Message}, "\n"))

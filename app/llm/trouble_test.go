@@ -169,12 +169,7 @@ func TestLost(t *testing.T) {
 			w = start(t, api, llmtest.Options{}, llmtest.Always(llmtest.Raw(200, "text/event-stream", []byte(whole))))
 			check(t, w.fails(question()), want{llm.Unreachable, 200, 0})
 		}
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		listener.Close()
-		w.model = model(t, config.ModelEndpoint{API: api, Model: "m", BaseURL: "http://" + listener.Addr().String()}, "")
+		w.model = model(t, config.ModelEndpoint{API: api, Model: "m", BaseURL: "http://" + closed(t)}, "")
 		check(t, w.fails(question()), want{llm.Unreachable, 0, 0})
 	}
 }
@@ -260,6 +255,76 @@ func TestTooLarge(t *testing.T) {
 	for _, api := range apis {
 		w := start(t, api, llmtest.Options{}, llmtest.Always(llmtest.Packed(500, "application/json", large)))
 		check(t, w.fails(question()), want{llm.Unreachable, 500, 0})
+	}
+}
+
+// Short texts that the SDKs make gigabytes of are not given to them.
+func TestManyValues(t *testing.T) {
+	many := strings.Repeat("{},", 2<<20)
+	for name, c := range map[string]struct{ api, kind, body string }{
+		"choices": {config.APIOpenAI, "application/json", `{"choices":[` + many + `{}]}`},
+		"calls":   {config.APIOpenAI, "application/json", `{"choices":[{"finish_reason":"stop","message":{"content":"{}","tool_calls":[` + many + `{}]}}]}`},
+		"blocks":  {config.APIAnthropic, "text/event-stream", "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"content\":[" + many + "{}]}}\n\n"},
+	} {
+		w := start(t, c.api, llmtest.Options{}, llmtest.Always(llmtest.Raw(200, c.kind, []byte(c.body))))
+		if e := w.fails(question()); e.Kind != llm.Malformed || !strings.Contains(e.Error(), "more than 10000 values") {
+			t.Errorf("%s: %v", name, e)
+		}
+	}
+}
+
+// Whether a question that was not answered may have been paid for.
+func TestSent(t *testing.T) {
+	for name, c := range map[string]struct {
+		reply llmtest.Reply
+		sent  bool
+	}{
+		"refused by status": {llmtest.Status(400), false},
+		"limited":           {llmtest.Status(429), false},
+		"down":              {llmtest.Status(503), false},
+		"waited for":        {llmtest.Status(504), true},
+		"at Cloudflare's":   {llmtest.Status(524), true},
+		"lost":              {llmtest.Dropped(), true},
+		"half":              {llmtest.Half(llmtest.Text(strings.Repeat("half ", 50))), true},
+		"malformed":         {llmtest.Raw(200, "text/html", []byte("hello")), true},
+		"no answer":         {llmtest.Raw(200, "application/json", []byte("[]")), true},
+		"cut off":           {llmtest.CutOff("{"), true},
+	} {
+		for _, api := range apis {
+			w := start(t, api, llmtest.Options{}, llmtest.Always(c.reply))
+			if e := w.fails(question()); e.Sent != c.sent {
+				t.Errorf("%s, %s: it was sent: %v (%v)", api, name, e.Sent, e)
+			}
+		}
+	}
+	for _, api := range apis {
+		w := world{T: t, model: model(t, config.ModelEndpoint{API: api, Model: "m", BaseURL: "http://" + closed(t)}, "")}
+		if e := w.fails(question()); e.Sent || e.Kind != llm.Unreachable {
+			t.Errorf("%s: to nobody it was sent: %v (%v)", api, e.Sent, e)
+		}
+	}
+}
+
+// closed is an address where nobody listens.
+func closed(t *testing.T) string {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+// Counts that the end of a stream leaves out stand as they were.
+func TestCountsThatAreLeftOut(t *testing.T) {
+	text := "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":5,\"output_tokens\":7}}}\n\n" +
+		"event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"{}\"}}\n\n" +
+		"event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"}}\n\n" +
+		"event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"
+	w := start(t, config.APIAnthropic, llmtest.Options{}, llmtest.Always(llmtest.Raw(200, "text/event-stream", []byte(text))))
+	answer, err := w.ask(question())
+	if err != nil || answer.Use != (llm.Use{Input: 5, Output: 7}) {
+		t.Errorf("%+v, %v", answer, err)
 	}
 }
 

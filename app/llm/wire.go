@@ -9,7 +9,9 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
+	"sync/atomic"
 	"time"
 )
 
@@ -21,8 +23,14 @@ const (
 	maxRefusal = 64 << 10
 	// maxHeader bounds an answer's header.
 	maxHeader = 256 << 10
+	// maxValues bounds how many values there are in an answer, or in one event of a
+	// stream. Those of the APIs have some tens. An empty object of three bytes becomes
+	// up to 1.5 kB in the SDKs' types, so that 8 MiB of them would become 4 GB.
+	maxValues = 10_000
 
 	connectTimeout = 15 * time.Second
+
+	eventStream = "text/event-stream"
 )
 
 // wire is the transport of one model. What isn't an answer of the API becomes an
@@ -41,7 +49,7 @@ func client(api *url.URL, want string, o Options) *http.Client {
 	next := o.Transport
 	if next == nil {
 		next = &http.Transport{
-			Proxy:                  http.ProxyFromEnvironment,
+			Proxy:                  proxy(http.ProxyFromEnvironment),
 			DialContext:            (&net.Dialer{Timeout: connectTimeout}).DialContext,
 			TLSHandshakeTimeout:    connectTimeout,
 			ForceAttemptHTTP2:      true,
@@ -53,6 +61,18 @@ func client(api *url.URL, want string, o Options) *http.Client {
 	return &http.Client{Transport: &wire{next: next, api: api, want: want}}
 }
 
+// proxy finds one as find does, whose error repeats an address that it can't read,
+// and with it the password.
+func proxy(find func(*http.Request) (*url.URL, error)) func(*http.Request) (*url.URL, error) {
+	return func(req *http.Request) (*url.URL, error) {
+		u, err := find(req)
+		if err != nil {
+			return nil, &fault{kind: Unreachable, err: errors.New("the proxy of the environment is no address: look at HTTPS_PROXY and HTTP_PROXY")}
+		}
+		return u, nil
+	}
+}
+
 // RoundTrip sends req and returns an answer of the API, or a [*refusal] or a
 // [*fault].
 func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -62,15 +82,22 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		return nil, &fault{kind: Invalid, err: errors.New("a request to another host")}
 	}
-	resp, err := w.next.RoundTrip(req)
+	var sent atomic.Bool
+	resp, err := w.next.RoundTrip(req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
+		WroteRequest: func(i httptrace.WroteRequestInfo) { sent.Store(i.Err == nil) },
+	})))
 	if err != nil {
-		return nil, err
+		var ours *fault
+		if errors.As(err, &ours) {
+			return nil, ours
+		}
+		return nil, &fault{kind: Unreachable, err: err, foreign: true, sent: sent.Load()}
 	}
 	if err := w.look(resp); err != nil {
 		resp.Body.Close()
 		return nil, err
 	}
-	resp.Body = &body{ReadCloser: resp.Body, left: maxAnswer}
+	resp.Body = &body{ReadCloser: resp.Body, left: maxAnswer, values: values{events: w.want == eventStream}}
 	return resp, nil
 }
 
@@ -92,9 +119,12 @@ func (w *wire) look(resp *http.Response) error {
 
 // fault says what became of an answer on its way.
 type fault struct {
-	kind   Kind
-	status int
-	err    error
+	kind    Kind
+	status  int
+	err     error
+	foreign bool   // err is not ours, and may repeat what a server said
+	word    string // what the API calls it
+	sent    bool   // the API had the whole question
 }
 
 func (f *fault) Error() string { return f.err.Error() }
@@ -104,7 +134,8 @@ func (f *fault) Unwrap() error { return f.err }
 // from those of whoever reads it.
 type body struct {
 	io.ReadCloser
-	left int64
+	left   int64
+	values values
 }
 
 func (b *body) Read(p []byte) (int, error) {
@@ -116,12 +147,15 @@ func (b *body) Read(p []byte) (int, error) {
 		p = p[:b.left+1]
 	}
 	n, err := b.ReadCloser.Read(p)
+	if !b.values.add(p[:n]) {
+		return 0, &fault{kind: Malformed, status: http.StatusOK, err: fmt.Errorf("the answer has more than %d values", maxValues)}
+	}
 	b.left -= int64(n)
 	if b.left < 0 {
 		return n - 1, nil
 	}
 	if err != nil && err != io.EOF {
-		err = &fault{kind: brokenOrLost(err), status: http.StatusOK, err: err}
+		err = &fault{kind: brokenOrLost(err), status: http.StatusOK, err: err, foreign: true}
 	}
 	return n, err
 }

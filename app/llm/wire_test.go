@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 	"testing/iotest"
 )
@@ -28,6 +29,27 @@ func TestOneHost(t *testing.T) {
 		if !errors.As(err, &f) || f.kind != Invalid {
 			t.Errorf("%s: %v", to, err)
 		}
+	}
+}
+
+// A proxy that can't be one has its password told to nobody.
+func TestProxy(t *testing.T) {
+	find := proxy(func(*http.Request) (*url.URL, error) {
+		return nil, errors.New(`invalid proxy address "http://user:secret%zz@proxy:3128"`)
+	})
+	w := &wire{next: &http.Transport{Proxy: find}, api: &url.URL{Scheme: "https", Host: "models.example"}}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://models.example/", bytes.NewReader(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := w.RoundTrip(req)
+	if err == nil {
+		resp.Body.Close()
+		t.Fatal("it was asked")
+	}
+	e := classify(err, func(s string) string { return s })
+	if e.Kind != Unreachable || e.Sent || strings.Contains(e.Error(), "secret") || !strings.Contains(e.Error(), "HTTPS_PROXY") {
+		t.Error(e)
 	}
 }
 

@@ -38,7 +38,11 @@ func (o *outside) gapModel(of run.OutsideAgent) run.GapModel {
 func (o *outside) modelReview(of run.OutsideAgent) model.Review {
 	id, s := of.Agent.ID, o.service
 	return model.Review{
-		Redact: of.Redact, Used: of.Used,
+		Redact: of.Redact,
+		Used: func(u pipeline.ModelUse) {
+			of.Used(u)
+			o.used(u)
+		},
 		Budget: &tokens{service: s, ask: TokenAsk{
 			Target: o.target, Agent: id,
 			PerPull:          of.Config.Settings.ModelBudget.PerPull,
@@ -48,8 +52,18 @@ func (o *outside) modelReview(of run.OutsideAgent) model.Review {
 			return linkedIssues(ctx, o.src, f)
 		},
 		Failed: func(name string, err error) {
-			s.Log.Warn().Str("target", o.target.Key()).Str("agent", id).Str("model", name).Err(err).Msg("a model did not answer")
+			s.Log.Warn().EmbedObject(o.trail).Str("target", o.target.Key()).Str("agent", id).Str("model", name).Err(err).Msg("a model did not answer")
 		},
+	}
+}
+
+// used tells what a question to a model took, at once: it is paid for also where
+// the review comes to nothing, because a newer head ends it.
+func (o *outside) used(u pipeline.ModelUse) {
+	o.service.Log.Info().EmbedObject(o.trail).Str("target", o.target.Key()).Str("agent", u.Agent).Str("model", u.Model).Int("asked", u.Asked).
+		Int("input", u.Input).Int("cached", u.Cached).Int("output", u.Output).Float64("cost_usd", u.CostUSD).Msg("model asked")
+	if o.service.Observe.ModelUse != nil {
+		o.service.Observe.ModelUse(u)
 	}
 }
 

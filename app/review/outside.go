@@ -9,6 +9,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/agents/codescanning"
 	"github.com/reviewgate/reviewgate/app/agents/report"
+	"github.com/reviewgate/reviewgate/app/internal/trail"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
@@ -21,7 +22,8 @@ type outside struct {
 	service *Service
 	target  Target
 	src     PullSource
-	dry     bool // nothing is kept, and no model asked
+	trail   *trail.Trail // of the job, for the log
+	dry     bool         // nothing is kept, and no model asked
 
 	mu      sync.Mutex
 	trouble map[string]error // by agent, that may pass

@@ -36,7 +36,7 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState) (d
 	if state.Rerun.Full {
 		s.GitHub.ForgetConfig(state.Target)
 	}
-	out := &outside{service: s, target: state.Target, src: src, trouble: map[string]error{}, seen: map[string]codescanning.Seen{}, refused: map[string]bool{}}
+	out := &outside{service: s, target: state.Target, src: src, trail: trail.Of(ctx), trouble: map[string]error{}, seen: map[string]codescanning.Seen{}, refused: map[string]bool{}}
 	var outcome run.Outcome
 	var unopened error
 	runID := newRunID()
@@ -199,13 +199,6 @@ func (s *Service) observe(ctx context.Context, o run.Outcome) {
 			dispatched = begun
 		}
 		begun = begun.Add(milliseconds(st.DurationMS))
-	}
-	for _, u := range o.Record.ModelUse {
-		s.Log.Info().EmbedObject(trail.Of(ctx)).Str("agent", u.Agent).Str("model", u.Model).Int("asked", u.Asked).
-			Int("input", u.Input).Int("cached", u.Cached).Int("output", u.Output).Float64("cost_usd", u.CostUSD).Msg("model asked")
-		if s.Observe.ModelUse != nil {
-			s.Observe.ModelUse(u)
-		}
 	}
 	type source struct{ agent, model string }
 	status := map[source]pipeline.AgentStatus{}

@@ -56,7 +56,8 @@ type Observer struct {
 	// Found is told of what had been lost and was found: "delivery",
 	// "pull_request", "check".
 	Found func(what string)
-	// ModelUse is told what an agent's questions to a model took in a review.
+	// ModelUse is told what a question of an agent's to a model took, when it is
+	// answered or given up.
 	ModelUse func(pipeline.ModelUse)
 	// ConfigPushed is told of each push that may have changed config, by what it
 	// was found to be: "valid", "invalid", "unreadable".

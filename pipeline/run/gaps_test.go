@@ -251,6 +251,20 @@ func TestGapDetectorIsNoAgentThatFails(t *testing.T) {
 	}
 }
 
+// What is told of a question after the review's end changes nothing of its outcome.
+func TestUseThatIsToldLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ended := make(chan struct{})
+		g := &gapModel{ask: func(context.Context) { <-ended }}
+		out := reviewGaps(t, withGaps, Options{GapModel: g.made})
+		close(ended)
+		synctest.Wait()
+		if row := gapRow(&out.Review.Report); row.Status != pipeline.AgentTimedOut || len(out.Record.ModelUse) != 0 {
+			t.Errorf("coverage %+v, use %+v", row, out.Record.ModelUse)
+		}
+	})
+}
+
 // A review that is given up asks no more, and has no outcome.
 func TestGapsOfAReviewThatIsGivenUp(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())

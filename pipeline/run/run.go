@@ -85,7 +85,8 @@ type OutsideAgent struct {
 	// Redact replaces the secrets in a text by placeholders. What the agent reads
 	// must pass through it before it is used.
 	Redact func(text string) string
-	// Used takes what the agent's questions to models took, for the run's record.
+	// Used takes what the agent's questions to models took, for the run's record. It
+	// may be called after the run's end.
 	Used func(pipeline.ModelUse)
 }
 
@@ -197,9 +198,7 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	slices.SortFunc(out.Record.Agents, func(a, b pipeline.AgentTiming) int {
 		return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Model, b.Model))
 	})
-	slices.SortFunc(out.Record.ModelUse, func(a, b pipeline.ModelUse) int {
-		return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Model, b.Model))
-	})
+	out.Record.ModelUse = t.modelUse()
 	out.Record.FinishedAt = r.Now()
 	return out, nil
 }
@@ -226,22 +225,34 @@ type timer struct {
 	record  *pipeline.RunRecord
 	options Options
 
-	using sync.Mutex // of record.ModelUse: agents run side by side
+	using sync.Mutex // agents run side by side
+	use   []pipeline.ModelUse
 }
 
 // used notes what an agent's question to a model took.
 func (t *timer) used(u pipeline.ModelUse) {
 	t.using.Lock()
 	defer t.using.Unlock()
-	all := t.record.ModelUse
-	for i := range all {
-		if a := &all[i]; a.Agent == u.Agent && a.Model == u.Model {
+	for i := range t.use {
+		if a := &t.use[i]; a.Agent == u.Agent && a.Model == u.Model {
 			a.Asked, a.Input, a.Cached, a.Output = a.Asked+u.Asked, a.Input+u.Input, a.Cached+u.Cached, a.Output+u.Output
 			a.CostUSD += u.CostUSD
 			return
 		}
 	}
-	t.record.ModelUse = append(t.record.ModelUse, u)
+	t.use = append(t.use, u)
+}
+
+// modelUse is what was used so far, in order. An agent that was left behind when
+// its time was up may tell of more, which the record then lacks.
+func (t *timer) modelUse() []pipeline.ModelUse {
+	t.using.Lock()
+	defer t.using.Unlock()
+	use := slices.Clone(t.use)
+	slices.SortFunc(use, func(a, b pipeline.ModelUse) int {
+		return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Model, b.Model))
+	})
+	return use
 }
 
 // then runs a stage unless one before it failed, and returns what the report

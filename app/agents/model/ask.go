@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,12 +79,12 @@ func (a *Agent) ask(ctx context.Context, task dispatch.Task, e Endpoint, q llm.Q
 	var failed *llm.Error
 	switch {
 	case err == nil:
-		use = sane(answer.Use)
-	case errors.As(err, &failed):
-		use = sane(failed.Use)
-	}
-	if err == nil {
+		use = told(answer.Use, llm.Use{Input: estimate, Output: Tokens(answer.Text)})
 		return answer, nil
+	case errors.As(err, &failed) && failed.Sent:
+		use = told(failed.Use, use)
+	case failed != nil:
+		use = sane(failed.Use)
 	}
 	if a.Failed != nil {
 		a.Failed(e.Name, err)
@@ -103,16 +104,29 @@ func (a *Agent) record(task dispatch.Task, e Endpoint, use llm.Use) {
 	}
 }
 
+// told is what an API said that a question took, or else our estimate: one that
+// says nothing, or whose answer got lost, must not be asked without end.
+func told(said, estimate llm.Use) llm.Use {
+	if said = sane(said); said.Total() > 0 {
+		return said
+	}
+	return estimate
+}
+
 // sane is a use as it can be: an API's figures are an API's.
 func sane(u llm.Use) llm.Use {
 	const most = 1_000_000_000
 	u.Input, u.Output = min(max(u.Input, 0), most), min(max(u.Output, 0), most)
 	u.Cached = min(max(u.Cached, 0), u.Input)
+	u.Stored = min(max(u.Stored, 0), u.Input-u.Cached)
 	return u
 }
 
-// Cost is what a use costs by the endpoint's prices, in US dollars.
+// Cost is what a use costs by the endpoint's prices, in US dollars. What has no
+// price of its own costs as much as other input: rather too much than too little.
 func Cost(e config.ModelEndpoint, u llm.Use) float64 {
 	const million = 1e6
-	return (float64(u.Input-u.Cached)*e.InputPrice + float64(u.Cached)*e.CachedPrice + float64(u.Output)*e.OutputPrice) / million
+	plain := float64(u.Input-u.Cached-u.Stored) * e.InputPrice
+	kept := float64(u.Cached)*cmp.Or(e.CachedPrice, e.InputPrice) + float64(u.Stored)*cmp.Or(e.StoredPrice, e.InputPrice)
+	return (plain + kept + float64(u.Output)*e.OutputPrice) / million
 }

@@ -154,6 +154,31 @@ func TestBudget(t *testing.T) {
 	}
 }
 
+// What an API does not tell counts as estimated, unless it said that it took
+// nothing: or a model whose answers get lost is asked without end.
+func TestUntold(t *testing.T) {
+	sent := func(kind llm.Kind) error { return &llm.Error{Kind: kind, Sent: true} }
+	for name, tt := range map[string]struct {
+		m             *scripted
+		input, output bool
+	}{
+		"an answer":          {&scripted{}, true, true},
+		"an answer, told":    {&scripted{use: llm.Use{Input: 1}}, false, false},
+		"a lost answer":      {&scripted{err: sent(llm.Unreachable)}, true, false},
+		"no answer":          {&scripted{err: sent(llm.Malformed)}, true, false},
+		"nobody there":       {&scripted{err: &llm.Error{Kind: llm.Unreachable}}, false, false},
+		"refused by the API": {&scripted{err: &llm.Error{Kind: llm.Limited, Status: 429}}, false, false},
+	} {
+		o := testOptions(tt.m)
+		p := &purse{left: 1_000_000}
+		o.Budget = p
+		dispatched(t, o, 0)
+		if len(p.done) != 1 || p.done[0].Input > 1000 != tt.input || p.done[0].Output > 0 != tt.output {
+			t.Errorf("%s: told %+v", name, p.done)
+		}
+	}
+}
+
 // A model that panics is paid for.
 func TestPanicIsPaidFor(t *testing.T) {
 	o := testOptions(&scripted{})
@@ -199,16 +224,29 @@ func TestTokensOfAnAgent(t *testing.T) {
 }
 
 func TestCost(t *testing.T) {
-	e := config.ModelEndpoint{InputPrice: 3, CachedPrice: 0.3, OutputPrice: 15}
-	if got, want := Cost(e, llm.Use{Input: 1_000_000, Cached: 500_000, Output: 100_000}), 1.5+0.15+1.5; math.Abs(got-want) > 1e-9 {
-		t.Errorf("%f, want %f", got, want)
+	for name, tt := range map[string]struct {
+		e    config.ModelEndpoint
+		want float64
+	}{
+		"all prices":         {config.ModelEndpoint{InputPrice: 3, CachedPrice: 0.3, StoredPrice: 3.75, OutputPrice: 15}, 0.9 + 0.15 + 0.75 + 1.5},
+		"caching costs none": {config.ModelEndpoint{InputPrice: 3, CachedPrice: 0.3, OutputPrice: 15}, 0.9 + 0.15 + 0.6 + 1.5},
+		"input and output":   {config.ModelEndpoint{InputPrice: 3, OutputPrice: 15}, 3 + 1.5},
+		"none":               {config.ModelEndpoint{}, 0},
+	} {
+		if got := Cost(tt.e, llm.Use{Input: 1_000_000, Cached: 500_000, Stored: 200_000, Output: 100_000}); math.Abs(got-tt.want) > 1e-9 {
+			t.Errorf("%s: %f, want %f", name, got, tt.want)
+		}
 	}
-	m := &scripted{use: llm.Use{Input: -5, Cached: 1 << 60, Output: -1}}
+	e := config.ModelEndpoint{InputPrice: 3, OutputPrice: 15}
+	if got := Cost(e, sane(llm.Use{Input: 10, Cached: 8, Stored: 1 << 60})); got < 0 || got > 1e-4 {
+		t.Errorf("counts that can't be cost %f", got)
+	}
+	m := &scripted{use: llm.Use{Input: 7, Cached: 1 << 60, Output: -1}}
 	o := testOptions(m)
 	var used []pipeline.ModelUse
 	o.Used = func(u pipeline.ModelUse) { used = append(used, u) }
 	ask(t, o, testTask(shop()))
-	if diff := cmp.Diff([]pipeline.ModelUse{{Agent: "reviewer", Model: modelName, Asked: 1}}, used); diff != "" {
+	if diff := cmp.Diff([]pipeline.ModelUse{{Agent: "reviewer", Model: modelName, Asked: 1, Input: 7, Cached: 7}}, used); diff != "" {
 		t.Error(diff)
 	}
 }

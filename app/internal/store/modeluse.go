@@ -14,14 +14,18 @@ func (s *Store) TakeTokens(ctx context.Context, ask review.TokenAsk) (id int64, 
 	err = s.db.write(ctx, func(t tx) error {
 		id, over = 0, ""
 		key := ask.Target.Key()
-		// The agents of one review ask side by side. Those of others may, too: a
-		// repository's budget is overrun by at most what they ask at once.
+		// The target stays until its row is written.
 		var locked string
 		switch err := t.row(ctx, `SELECT key FROM targets WHERE key = ?`+t.lock(), key).Scan(&locked); {
 		case errors.Is(err, sql.ErrNoRows):
 			return fmt.Errorf("target %s: %w", key, review.ErrNotFound)
 		case err != nil:
 			return fmt.Errorf("lock the target: %w", err)
+		}
+		// Agents ask side by side, in all reviews of a repository and in all processes:
+		// each sees what those before it took.
+		if err := t.alone(ctx, fmt.Sprint("model_use ", ask.Target.RepoID)); err != nil {
+			return err
 		}
 		var pull, day int64
 		if err := t.row(ctx, `SELECT coalesce(sum(tokens), 0) FROM model_use WHERE target_key = ?`, key).Scan(&pull); err != nil {

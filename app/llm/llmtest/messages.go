@@ -158,7 +158,7 @@ func (messages) render(q *Request, r Reply) output {
 	}
 	u := r.counted(q)
 	usage := map[string]any{
-		"input_tokens": u.Input - u.Cached, "cache_read_input_tokens": u.Cached, "cache_creation_input_tokens": 0, "output_tokens": u.Output,
+		"input_tokens": u.Input - u.Cached - u.Stored, "cache_read_input_tokens": u.Cached, "cache_creation_input_tokens": u.Stored, "output_tokens": u.Output,
 	}
 	m := map[string]any{
 		"id": "msg_1", "type": "message", "role": "assistant", "model": q.Model,

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/llm"
+	"github.com/reviewgate/reviewgate/config"
 )
 
 // Reply is what the server does about a question.
@@ -63,7 +64,8 @@ func (r Reply) Stopped(reason string) Reply {
 }
 
 // Took says what the question took. Default: a token for four bytes, and what
-// questions of the same system text begin with from the cache.
+// questions of the same system text begin with from the cache. OpenAI's API says
+// nothing of what it stores.
 func (r Reply) Took(use llm.Use) Reply {
 	r.use = &use
 	return r
@@ -150,8 +152,11 @@ func (r Reply) counted(q *Request) llm.Use {
 		return *r.use
 	}
 	use := llm.Use{Input: (len(q.System) + len(q.Text) + 3) / 4}
-	if q.cached {
+	switch {
+	case q.cached:
 		use.Cached = len(q.System) / 4
+	case q.Caches && q.API == config.APIAnthropic:
+		use.Stored = len(q.System) / 4
 	}
 	for _, b := range r.blocks {
 		use.Output += (len(b.Text) + 3) / 4

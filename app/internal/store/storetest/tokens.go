@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -47,6 +48,32 @@ var tokenTests = map[string]func(*testing.T, *fixture){
 		wg.Wait()
 		if taken != 3 {
 			t.Errorf("%d questions of 300 tokens were let through, want 3 of a budget of 1,000", taken)
+		}
+	},
+	"reviews side by side don't take more than their repository has": func(t *testing.T, f *fixture) {
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		taken := 0
+		for n := range 12 {
+			g := pull(n+1, fmt.Sprint("head-", n))
+			f.accept(t, push(fmt.Sprint(n), g))
+			wg.Go(func() {
+				_, over, err := f.TakeTokens(f.ctx, ask(g, 300))
+				mu.Lock()
+				defer mu.Unlock()
+				switch {
+				case err != nil:
+					t.Error(err)
+				case over == "":
+					taken++
+				case over != review.BudgetRepository:
+					t.Errorf("over %q", over)
+				}
+			})
+		}
+		wg.Wait()
+		if taken != 5 {
+			t.Errorf("%d questions of 300 tokens were let through, want 5 of a budget of 1,500", taken)
 		}
 	},
 	"what was asked is forgotten with its target": func(t *testing.T, f *fixture) {
