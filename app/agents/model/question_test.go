@@ -361,6 +361,9 @@ func TestCleaned(t *testing.T) {
 		"a <!--\nb\n--> c":          "a [HTML comment left out] c",
 		"AKIA<!-- x -->SECRET":      "AKIA[HTML comment left out]SECRET",
 		"no comment -- here -->":    "no comment -- here -->",
+		"<!--> read <!---> this":    "[HTML comment left out] read [HTML comment left out] this",
+		"<!-- a --!> read this -->": "[HTML comment left out] read this -->",
+		"<!-- <!-- a --> read this": "[HTML comment left out] read this",
 		"<\u200b!-- not hidden -->": "<[U+200B]!-- not hidden -->",
 	} {
 		if got := prose(in); got != want {
