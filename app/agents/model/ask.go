@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 
 	"github.com/reviewgate/reviewgate/app/llm"
 	"github.com/reviewgate/reviewgate/config"
@@ -68,8 +69,9 @@ func (a *Agent) ask(ctx context.Context, task dispatch.Task, e Endpoint, q llm.Q
 		}
 	}
 	// What is not told counts as read: a question that was given up, because its
-	// time was up, is paid for all the same.
-	use := llm.Use{Input: estimate}
+	// time was up, is paid for all the same, and some servers tell nothing.
+	untold := llm.Use{Input: estimate}
+	use := untold
 	defer func() {
 		done(use)
 		a.record(task, e, use)
@@ -78,9 +80,12 @@ func (a *Agent) ask(ctx context.Context, task dispatch.Task, e Endpoint, q llm.Q
 	var failed *llm.Error
 	switch {
 	case err == nil:
-		use = sane(answer.Use)
+		untold.Output = Tokens(answer.Text)
+		use = told(answer.Use, untold)
+	case errors.As(err, &failed) && failed.Status != http.StatusOK:
+		use = sane(failed.Use) // no model read it
 	case errors.As(err, &failed):
-		use = sane(failed.Use)
+		use = told(failed.Use, untold)
 	}
 	if err == nil {
 		return answer, nil
@@ -101,6 +106,14 @@ func (a *Agent) record(task dispatch.Task, e Endpoint, use llm.Use) {
 			Input: use.Input, Cached: use.Cached, Output: use.Output, CostUSD: Cost(e.ModelEndpoint, use),
 		})
 	}
+}
+
+// told is what an API tells of a use, or what it would have told.
+func told(u, untold llm.Use) llm.Use {
+	if u = sane(u); u.Total() == 0 {
+		return untold
+	}
+	return u
 }
 
 // sane is a use as it can be: an API's figures are an API's.

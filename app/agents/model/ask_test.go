@@ -154,6 +154,42 @@ func TestBudget(t *testing.T) {
 	}
 }
 
+// Where an API tells nothing of what a question took, what we think it took counts:
+// a budget that such a server never spends is none. A question that no model read
+// costs nothing.
+func TestWhatIsNotToldCounts(t *testing.T) {
+	for name, tt := range map[string]struct {
+		err    error
+		counts bool
+	}{
+		"an answer":    {nil, true},
+		"cut off":      {&llm.Error{Kind: llm.CutOff, Status: 200}, true},
+		"unreadable":   {&llm.Error{Kind: llm.Malformed, Status: 200}, true},
+		"broken off":   {&llm.Error{Kind: llm.Unreachable, Status: 200}, true},
+		"given up":     {context.DeadlineExceeded, true},
+		"overloaded":   {&llm.Error{Kind: llm.Overloaded, Status: 529}, false},
+		"turned away":  {&llm.Error{Kind: llm.Denied, Status: 401}, false},
+		"nobody there": {&llm.Error{Kind: llm.Unreachable}, false},
+	} {
+		m := &scripted{answer: answerOf(finding(nil)), err: tt.err}
+		o := testOptions(m)
+		p := &purse{left: 1_000_000}
+		o.Budget = p
+		dispatched(t, o, 0)
+		q := m.asked[0]
+		var want llm.Use
+		if tt.counts {
+			want.Input = Tokens(q.System) + Tokens(q.Text)
+		}
+		if tt.err == nil {
+			want.Output = Tokens(m.answer)
+		}
+		if len(p.done) != 1 || p.done[0] != want {
+			t.Errorf("%s: told %+v, want %+v", name, p.done, want)
+		}
+	}
+}
+
 // A model that panics is paid for.
 func TestPanicIsPaidFor(t *testing.T) {
 	o := testOptions(&scripted{})
@@ -203,12 +239,12 @@ func TestCost(t *testing.T) {
 	if got, want := Cost(e, llm.Use{Input: 1_000_000, Cached: 500_000, Output: 100_000}), 1.5+0.15+1.5; math.Abs(got-want) > 1e-9 {
 		t.Errorf("%f, want %f", got, want)
 	}
-	m := &scripted{use: llm.Use{Input: -5, Cached: 1 << 60, Output: -1}}
+	m := &scripted{use: llm.Use{Input: -5, Cached: 1 << 60, Output: 1}}
 	o := testOptions(m)
 	var used []pipeline.ModelUse
 	o.Used = func(u pipeline.ModelUse) { used = append(used, u) }
 	ask(t, o, testTask(shop()))
-	if diff := cmp.Diff([]pipeline.ModelUse{{Agent: "reviewer", Model: modelName, Asked: 1}}, used); diff != "" {
+	if diff := cmp.Diff([]pipeline.ModelUse{{Agent: "reviewer", Model: modelName, Asked: 1, Output: 1}}, used); diff != "" {
 		t.Error(diff)
 	}
 }
