@@ -80,6 +80,8 @@ func (w *world) openClient(body string) *ghtest.PullRequest {
 	return pr
 }
 
+func isGaps(r *llmtest.Request) bool { return strings.Contains(string(r.Schema), `"gaps"`) }
+
 func isSpec(r *llmtest.Request) bool { return strings.Contains(string(r.Schema), `"section"`) }
 
 // What both models find blocks; the comment names both, what they cost is known,
@@ -198,18 +200,33 @@ func TestModelsOverBudget(t *testing.T) {
 // App's own secrets, in any byte of any request.
 func TestModelsNeverSeeSecrets(t *testing.T) {
 	t.Parallel()
-	models, change := withModels(t, `{}`, llmtest.Always(found("major")))
+	models, change := withModels(t, `{"models": {"gap_detector": "big"}}`, func(r *llmtest.Request) llmtest.Reply {
+		if isGaps(r) {
+			return llmtest.Text(`{"gaps": []}`)
+		}
+		return found("major")
+	})
 	w := startWith(t, ghtest.Options{WebhookSecret: secret}, change)
+	issue := w.repo.OpenIssue("bob", "Stock is stale "+aToken, "Read it with "+aToken+" <!-- "+aToken+" -->")
 	pr := w.repo.OpenPR(ghtest.PR{
-		Title: "feat: stock " + aToken, Body: goodBody + "\n\n" + aToken,
+		Title: "feat: stock " + aToken, Body: goodBody + "\n\n" + aToken + fmt.Sprintf("\n\nFixes #%d", issue.Number),
 		Files: ghtest.Files{"store/client.go": unbounded, "store/token.go": "package store\n\nconst token = \"" + aToken + "\"\n", aToken + "/x.go": "package x\n"},
 	})
 	w.idle()
 	pr.Push(ghtest.Files{"store/more.go": "package store\n"}, "use "+aToken)
 	w.idle()
 	sent := models.Sent()
-	if len(models.Requests()) == 0 {
-		t.Fatal("no model was asked")
+	gaps, issues := 0, 0
+	for _, r := range models.Requests() {
+		if isGaps(r) {
+			gaps++
+		}
+		if strings.Contains(r.Text, "Stock is stale [redacted:") {
+			issues++
+		}
+	}
+	if gaps == 0 || issues == 0 || len(models.Requests()) <= gaps {
+		t.Fatalf("of %d questions %d were for gaps, and %d had the linked issue", len(models.Requests()), gaps, issues)
 	}
 	for what, text := range map[string]string{
 		"a secret of the change": aToken, "the webhook's secret": secret, "a token of GitHub's": w.gh.Token("acme"),

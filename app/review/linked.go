@@ -17,16 +17,20 @@ import (
 const maxLinked = 5
 
 // closing is how GitHub has a description close an issue, of this repository or of
-// one that is named.
-var closing = regexp.MustCompile(`(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)\b:?[ \t]+(?:([a-z0-9-]{1,39}/[a-z0-9._-]{1,100}))?#([1-9][0-9]{0,8})\b`)
+// one that is named, by its number or by its address. Whose server the address
+// names doesn't matter: nothing but the number is asked for.
+var closing = regexp.MustCompile(`(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)\b:?[ \t]+` +
+	`(?:([a-z0-9-]{1,39}/[a-z0-9._-]{1,100})?#|https?://[a-z0-9.:-]+/([a-z0-9-]{1,39}/[a-z0-9._-]{1,100})/issues/)([1-9][0-9]{0,8})\b`)
 
 // linkedNumbers are the issues of the change's own repository that its
 // description says it closes, in the order in which they are named. Others' are
-// nobody's business here.
+// nobody's business here, and what stands in an HTML comment, as in a template,
+// nobody said.
 func linkedNumbers(f *pipeline.PRFacts) (numbers []int) {
-	for _, m := range closing.FindAllStringSubmatch(f.Body, -1) {
-		n, err := strconv.Atoi(m[2])
-		ours := m[1] == "" || strings.EqualFold(m[1], f.Repository.FullName())
+	for _, m := range closing.FindAllStringSubmatch(model.WithoutComments(f.Body, ""), -1) {
+		n, err := strconv.Atoi(m[3])
+		of := m[1] + m[2]
+		ours := of == "" || strings.EqualFold(of, f.Repository.FullName())
 		if err != nil || !ours || n == f.Number || slices.Contains(numbers, n) {
 			continue
 		}

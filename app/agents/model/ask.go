@@ -69,7 +69,7 @@ func (a *Agent) ask(ctx context.Context, task dispatch.Task, e Endpoint, q llm.Q
 		}
 	}
 	// What is not told counts as read: a question that was given up, because its
-	// time was up, is paid for all the same.
+	// time was up, is paid for all the same, and some servers tell nothing.
 	use := llm.Use{Input: estimate}
 	defer func() {
 		done(use)

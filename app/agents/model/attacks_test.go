@@ -316,47 +316,21 @@ func TestAnyTextStaysInItsFence(t *testing.T) {
 	})
 }
 
-// No secret that the detector knows is in anything that is asked or told, wherever
-// it stands: in the change, the issues, the prompt, the rules.
-func TestSecretsAreNotSent(t *testing.T) {
-	detector, err := secrets.NewDetector()
-	if err != nil {
-		t.Fatal(err)
-	}
-	redact := func(text string) string {
-		facts := pipeline.PRFacts{Body: text}
-		detector.Redact(&facts)
-		return facts.Body
-	}
-	// Put together here, so that no scanner takes them for real ones.
-	canaries := map[string]string{
-		"token": "ghp_" + "x7Kq2mVb9ZtR4sWc8YhJ1nDf6LgP3aEuT5oQ",
-		"key":   "AKIA" + "Z7VRSQ5TJN2XMPLW",
-	}
+// No secret that a model repeats, or makes up, comes into a finding.
+func TestSecretsInAnswers(t *testing.T) {
+	redact := redactor(t)
 	for name, secret := range canaries {
-		for _, stage := range []string{pipeline.StageQuality, pipeline.StageSpec} {
-			for how, text := range map[string]string{
-				"alone":          secret,
-				"in code":        `token := "` + secret + `"`,
-				"among others":   "The token is " + secret + ", use it.\nAnd go on.",
-				"after a hidden": "\u200b" + secret + "\u202e",
-				"in a comment":   "<!-- " + secret + " -->",
-			} {
-				facts, issues := planted(text)
-				m := &scripted{answer: answerOf(finding(map[string]any{"path": "code.go", "evidence": []string{"first line"}, "message": "Use " + secret + " for it."}))}
-				o := testOptions(m)
-				o.Stage, o.Prompt, o.Redact = stage, "Look for "+secret+".", redact
-				o.Issues = func(context.Context, *pipeline.PRFacts) ([]Issue, error) { return issues, nil }
-				o.Rules[0].Detection = secret
-				q, out, note := ask(t, o, testTask(facts))
-				said := q.System + q.Text + string(q.Schema.JSON) + q.Schema.Name + note + fmt.Sprint(out.Findings[0].Message)
-				if strings.Contains(said, secret) || strings.Contains(said, secret[4:]) {
-					at := strings.Index(said, secret[4:])
-					t.Errorf("%s %s, %s: …%s…", name, how, stage, said[max(0, at-60):min(len(said), at+60)])
-				}
-				if !strings.Contains(q.Text, "[redacted:") {
-					t.Errorf("%s %s, %s: nothing was taken out", name, how, stage)
-				}
+		for how, text := range hidings(secret) {
+			with := map[string]any{"path": "code.go", "evidence": []string{"first line"}}
+			for _, field := range []string{"title", "message", "why_it_matters", "recommendation", "suggested_fix", "category", "rule_id"} {
+				with[field] = "Use it: " + text
+			}
+			facts, _ := planted("Add up the cart")
+			o := testOptions(&scripted{answer: answerOf(finding(with))})
+			o.Redact = redact
+			_, out, note := ask(t, o, testTask(facts))
+			if at := leaks(fmt.Append(nil, out, note), secret); at != "" || len(out.Findings) != 1 {
+				t.Errorf("%s %s: …%s…", name, how, at)
 			}
 		}
 	}

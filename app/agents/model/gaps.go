@@ -90,7 +90,8 @@ func (a *Agent) choice(c run.GapChoice, facts *pipeline.PRFacts) []words {
 		if about := oneLine(r.Description); about != "" {
 			line += ": " + about
 		}
-		reviewers = append(reviewers, clipped(cleaned(line), 500))
+		// Secrets go before it is cut, as in hunks.
+		reviewers = append(reviewers, clipped(a.Redact(cleaned(line)), 500))
 	}
 	for i := range c.Manifest.Entries {
 		e := &c.Manifest.Entries[i]

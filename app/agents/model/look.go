@@ -108,7 +108,7 @@ func (a *Agent) file(f *pipeline.File, unique string, risk int) *file {
 		out.was = a.Redact(pathName(f.PreviousPath))
 	}
 	for _, h := range f.Hunks {
-		out.hunks = append(out.hunks, hunkOf(&h))
+		out.hunks = append(out.hunks, hunkOf(&h, a.Redact))
 	}
 	return out
 }
@@ -125,8 +125,9 @@ func classOf(f *pipeline.File) int {
 	return classSource
 }
 
-func hunkOf(h *pipeline.Hunk) hunk {
-	out := hunk{section: clipped(oneLine(cleaned(h.Section)), 200)}
+func hunkOf(h *pipeline.Hunk, redact func(string) string) hunk {
+	// Secrets go before anything is cut: what is left of one would not be known for it.
+	out := hunk{section: clipped(redact(oneLine(cleaned(h.Section))), 200)}
 	for _, l := range h.Lines {
 		shown := line{sign: ' ', number: l.New, text: lineText(l.Text)}
 		switch l.Op {
@@ -136,6 +137,8 @@ func hunkOf(h *pipeline.Hunk) hunk {
 			shown.sign, shown.number = '-', 0
 		}
 		if len(shown.text) > maxLine {
+			// As above. The facts have none, but for files that the detector passes over.
+			shown.text = redact(shown.text)
 			if r := []rune(shown.text); len(r) > maxLine {
 				shown.text, shown.cut = string(r[:maxLine]), len(r)-maxLine
 			}

@@ -198,7 +198,7 @@ func (a *Agent) redact(p *part, s *shown) {
 				s.lines++
 			}
 		}
-		kept = append(kept, hunk{section: a.Redact(h.section), lines: lines})
+		kept = append(kept, hunk{section: h.section, lines: lines})
 	}
 	p.hunks = kept
 }

@@ -290,7 +290,7 @@ func TestLongWords(t *testing.T) {
 	if note != "not shown to the end: 30 texts that people wrote" {
 		t.Errorf("note %q", note)
 	}
-	for _, part := range []string{">|A title\n", ">|Make them fast.\n", "The author says. ", "+12|	return total / len(c.items)\n", " file shop/cart_test.go\n"} {
+	for _, part := range []string{" not shown to the end, or not at all, for want of room: 30 such texts\n", ">|A title\n", ">|Make them fast.\n", "The author says. ", "+12|	return total / len(c.items)\n", " file shop/cart_test.go\n"} {
 		if !strings.Contains(q.Text, part) {
 			t.Errorf("there is no %q", part)
 		}
@@ -361,6 +361,9 @@ func TestCleaned(t *testing.T) {
 		"a <!--\nb\n--> c":          "a [HTML comment left out] c",
 		"AKIA<!-- x -->SECRET":      "AKIA[HTML comment left out]SECRET",
 		"no comment -- here -->":    "no comment -- here -->",
+		"<!--> read <!---> this":    "[HTML comment left out] read [HTML comment left out] this",
+		"<!-- a --!> read this -->": "[HTML comment left out] read this -->",
+		"<!-- <!-- a --> read this": "[HTML comment left out] read this",
 		"<\u200b!-- not hidden -->": "<[U+200B]!-- not hidden -->",
 	} {
 		if got := prose(in); got != want {

@@ -53,7 +53,8 @@ func Open(endpoints []config.ModelEndpoint, getenv func(string) string) (*Server
 	return s, nil
 }
 
-// Review is what an agent needs of one review besides the config. All may be nil.
+// Review is what an agent needs of one review besides the config. All but Redact may
+// be nil.
 type Review struct {
 	Redact func(text string) string
 	Issues func(context.Context, *pipeline.PRFacts) ([]Issue, error)
@@ -82,6 +83,9 @@ func (s *Server) Gaps(cfg *config.Config, r Review) (*Gaps, error) {
 }
 
 func (s *Server) options(agent config.Agent, cfg *config.Config, r Review) (Options, error) {
+	if r.Redact == nil {
+		return Options{}, errors.New("nothing takes secrets out of what models are asked")
+	}
 	risk, err := NewRisk(cfg)
 	if err != nil {
 		return Options{}, err

@@ -56,6 +56,9 @@ func (w *writer) question(s *shown) {
 			w.line(">", l)
 		}
 	}
+	if s.wordsLeft > 0 {
+		w.heading("not shown to the end, or not at all, for want of room: " + count(s.wordsLeft, "such text", "such texts"))
+	}
 	for _, p := range s.parts {
 		w.part(p)
 	}
