@@ -21,9 +21,11 @@
 // depends on is held with it: the agents of final rules, policies and signals, the policies that dispatch a final rule's agent,
 // and the domains and services that the triggers of these policies and of final
 // ones read. Switching the defaults off whole leaves all of them in place. An
-// agent that is held has no prompt of a layer above the one that holds it, and no
-// policy of such a layer names other models for it.
-// Settings are held by naming them in the settings' own "final".
+// agent that is held is told nothing that a layer above the one that holds it
+// wrote, neither a prompt nor a rule, and no policy of such a layer names other
+// models for it.
+// Settings are held by naming them in the settings' own "final". Where the reviewers
+// of models are, no agent and no policy of a layer above names others.
 //
 // Not held is what bears on a final entry only by what it comes to on a change:
 // the mappings that an expression, a risk or a size trigger looks at (make

@@ -22,8 +22,9 @@ func TestProblemsOfEndpoints(t *testing.T) {
 		return `{"name": "` + name + `", "api": "openai", "model": "m"` + more + `}`
 	}
 	url := func(s string) string { return `[` + endpoint("a", `, "base_url": "`+s+`"`) + `]` }
-	const noURL = ` is no http or https URL; write one such as http://127.0.0.1:11434/v1`
-	const more = ` has a query or a fragment; remove what stands from the ? or # on`
+	// What is wrong is not repeated: it may hold a key.
+	const noURL = `/model_endpoints/0/base_url: base_url is no http or https URL; write one such as http://127.0.0.1:11434/v1`
+	const more = `/model_endpoints/0/base_url: base_url has a query or a fragment; remove what stands from the ? or # on`
 	for _, tt := range []struct {
 		endpoints string
 		want      []string
@@ -32,16 +33,23 @@ func TestProblemsOfEndpoints(t *testing.T) {
 		{url("http://127.0.0.1:11434/v1"), nil},
 		{url("https://models.example.com:8443"), nil},
 		{url("http://[::1]:8080/v1/"), nil},
-		{url("127.0.0.1:11434/v1"), []string{`/model_endpoints/0/base_url: base_url "127.0.0.1:11434/v1"` + noURL}},
-		{url("ftp://example.com"), []string{`/model_endpoints/0/base_url: base_url "ftp://example.com"` + noURL}},
-		{url("https:///v1"), []string{`/model_endpoints/0/base_url: base_url "https:///v1"` + noURL}},
-		{url("https://:443/v1"), []string{`/model_endpoints/0/base_url: base_url "https://:443/v1"` + noURL}},
-		{url("http://a b/"), []string{`/model_endpoints/0/base_url: base_url "http://a b/"` + noURL}},
+		{url("127.0.0.1:11434/v1"), []string{noURL}},
+		{url("ftp://example.com"), []string{noURL}},
+		{url("https:///v1"), []string{noURL}},
+		{url("https://:443/v1"), []string{noURL}},
+		{url("http://a b/"), []string{noURL}},
+		{url("https://me:%zz-secret@example.com/v1"), []string{noURL}},
+		{url("me:secret@example.com/v1"), []string{noURL}},
+		{url("http://localhost:99999/v1"), []string{noURL}},
+		{url("http://localhost:0/v1"), []string{noURL}},
 		{url("https://me:secret@example.com/v1"), []string{`/model_endpoints/0/base_url: base_url holds a user name or password; remove what stands before the @; the key is read from the variable that "key_env" names`}},
-		{url("https://example.com/v1?key=1"), []string{`/model_endpoints/0/base_url: base_url "https://example.com/v1?key=1"` + more}},
-		{url("https://example.com/v1?"), []string{`/model_endpoints/0/base_url: base_url "https://example.com/v1?"` + more}},
-		{url("https://example.com/v1#a"), []string{`/model_endpoints/0/base_url: base_url "https://example.com/v1#a"` + more}},
+		{url("https://example.com/v1?key=1"), []string{more}},
+		{url("https://example.com/v1?"), []string{more}},
+		{url("https://example.com/v1#a"), []string{more}},
 		{`[` + endpoint("a", "") + `, ` + endpoint("b", "") + `, ` + endpoint("a", "") + `]`, []string{`/model_endpoints/2/name: the name "a" is used twice, first on line 1; give one of the two another name, or remove it`}},
+		{`[` + endpoint("signals", "") + `]`, []string{`/model_endpoints/0/name: the name "signals" stands in reports for what finds gaps without a model; choose another name`}},
+		{`[` + endpoint("a", `, "key_env": "sk-secret"`) + `]`, []string{`/model_endpoints/0/key_env: key_env is not a name of a variable; use capital letters, digits and _: the environment variable that holds the key, never the key itself. Left out: ANTHROPIC_API_KEY or OPENAI_API_KEY; with base_url none, and no key is sent`}},
+		{`[` + endpoint("a", `, "key": "sk-secret"`) + `]`, []string{`/model_endpoints/0/key: "key" is not a field of an endpoint; use api, base_url, cached_price, context_tokens, input_price, key_env, max_output_tokens, model, name or output_price`}},
 		{`[{"name": "a b", "api": "magic", "model": ""}]`, []string{
 			`/model_endpoints/0/name: "a b" is not a name of a model; use letters, digits and . _ : / -, starting with a letter or digit, at most 80 characters: what settings, policies, agents and reports call it`,
 			`/model_endpoints/0/api: "magic" is not a protocol; use anthropic or openai`,
@@ -55,6 +63,9 @@ func TestProblemsOfEndpoints(t *testing.T) {
 		}
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s: problems (-want +got):\n%s", tt.endpoints, diff)
+		}
+		if strings.Contains(strings.Join(got, ""), "secret") {
+			t.Errorf("%s: a secret is repeated: %q", tt.endpoints, got)
 		}
 	}
 }
@@ -92,6 +103,45 @@ func TestNamesOfModels(t *testing.T) {
 	_, problems := Load(twoModels(`, "models": {"gap_detector": "bigg"}`))
 	if diff := cmp.Diff([]string{`review-settings.json:1:151: /models/gap_detector: there is no model "bigg"; did you mean "big"?`}, formatted(problems)); diff != "" {
 		t.Errorf("problems of the server (-want +got):\n%s", diff)
+	}
+}
+
+// A model that is named twice is one that nobody agrees with.
+func TestModelsNamedTwice(t *testing.T) {
+	const twice = `: the model "big" is named twice; name another one, or leave it at one`
+	_, problems := Load(twoModels(""), layer(
+		FileAgents, `[`+llmAgent("a", `, "llm": {"prompt": "build-reviewer", "models": ["big", "big"]}`)+`]`,
+		FileComposition, `[{"id": "universal-llm", "dispatch": {"models": ["big", "big"]}}]`,
+		FileSettings, `{"models": {"reviewers": ["big", "big"]}}`,
+	))
+	if diff := cmp.Diff([]string{
+		`review-composition.json:1:57: /0/dispatch/models/1` + twice,
+		`review-agents.json:1:116: /0/llm/models/1` + twice,
+		`review-settings.json:1:34: /models/reviewers/1` + twice,
+	}, formatted(problems)); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+}
+
+// Where the reviewers are held, no later layer has others asked in their place.
+func TestHeldReviewers(t *testing.T) {
+	own := []string{
+		FileAgents, `[` + llmAgent("a", `, "llm": {"prompt": "build-reviewer", "models": ["small"]}`) + `]`,
+		FileComposition, `[{"id": "universal-llm", "dispatch": {"models": ["small"]}}, {"id": "ui-llm", "enabled": false, "dispatch": {"models": ["small"]}}]`,
+	}
+	mustLoad(t, twoModels(`, "models": {"reviewers": ["big"]}, "final": ["models.strategy"]`), layer(own...))
+	for _, final := range []string{"models", "models.reviewers"} {
+		server := twoModels(`, "models": {"reviewers": ["big"]}, "final": ["` + final + `"]`)
+		_, problems := Load(server, layer(own...))
+		if diff := cmp.Diff([]string{
+			`review-composition.json:1:49: /0/dispatch/models: dispatch.models can't be set: ` + final + ` is final in the server's layer; leave it out`,
+			`review-agents.json:1:108: /0/llm/models: llm.models can't be set: ` + final + ` is final in the server's layer; leave it out`,
+		}, formatted(problems)); diff != "" {
+			t.Errorf("problems (-want +got):\n%s", diff)
+		}
+		// The server's own agents and policies have what models it likes, and who repeats that changes nothing.
+		server.Files = append(server.Files, layer(own...).Files...)
+		mustLoad(t, server, layer(own...))
 	}
 }
 

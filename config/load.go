@@ -100,13 +100,16 @@ var defaults = sync.OnceValue(func() defaultStack {
 func (s *stack) config() *Config {
 	c := &Config{
 		Settings: s.decoded.withReviewers(), modeLayer: layerOf(s.settings.Get("mode")), layers: map[string]map[string]string{},
-		prompts: s.prompts, heldBy: s.heldBy(),
+		prompts: s.prompts, heldBy: s.heldBy(), wordedBy: map[string]string{},
 	}
 	for file, l := range s.lists {
 		c.layers[file] = make(map[string]string, len(l.entries))
 		for _, e := range l.entries {
 			c.layers[file][e.id] = e.layer
 		}
+	}
+	for _, e := range s.lists[FileRules].entries {
+		c.wordedBy[e.id] = highest(layerOf(e.node.Get("name")), layerOf(e.node.Get("detection")))
 	}
 	off, kinds := s.off(), s.kinds()
 	for _, a := range all[*Agent](s.lists[FileAgents]) {

@@ -67,19 +67,39 @@ func (c *Config) Prompt(a *Agent) (Prompt, bool) {
 	return upTo(c.prompts[name], c.heldBy[a.ID])
 }
 
+// MayTell reports whether a rule's words may stand in what an agent is told. What
+// holds for prompts holds for them: in the checklist of an agent that is held, a
+// rule that a layer above worded could talk it out of its task.
+func (c *Config) MayTell(a *Agent, rule string) bool {
+	return within(c.wordedBy[rule], c.heldBy[a.ID])
+}
+
 // upTo is the highest of the prompts that is of no layer above the one that is
 // named; "" names none.
 func upTo(prompts []Prompt, layer string) (Prompt, bool) {
 	for _, p := range slices.Backward(prompts) {
-		if layer == "" || slices.Index(layerOrder(), p.Layer) <= slices.Index(layerOrder(), layer) {
+		if within(p.Layer, layer) {
 			return p, true
 		}
 	}
 	return Prompt{}, false
 }
 
-func layerOrder() []string {
-	return []string{LayerDefaults, LayerServer, LayerOrganisation, LayerRepository}
+// within reports whether a layer is none above another; "" is the highest.
+func within(layer, other string) bool {
+	return other == "" || layerRank(layer) <= layerRank(other)
+}
+
+// highest is the higher of two layers.
+func highest(a, b string) string {
+	if layerRank(a) > layerRank(b) {
+		return a
+	}
+	return b
+}
+
+func layerRank(layer string) int {
+	return slices.Index([]string{LayerDefaults, LayerServer, LayerOrganisation, LayerRepository}, layer)
 }
 
 // readPrompt takes in one prompt of the layer, or says what is wrong with it.
@@ -152,7 +172,7 @@ func isPath(text string) bool {
 func (s *stack) heldBy() map[string]string {
 	held := map[string]string{}
 	hold := func(agent, layer string) {
-		if now := held[agent]; now == "" || slices.Index(layerOrder(), layer) < slices.Index(layerOrder(), now) {
+		if now := held[agent]; now == "" || layerRank(layer) < layerRank(now) {
 			held[agent] = layer
 		}
 	}

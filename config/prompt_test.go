@@ -155,6 +155,35 @@ func TestHighestPromptUpToWhoHoldsTheAgent(t *testing.T) {
 	})
 }
 
+// The words of a rule are instructions as a prompt is: what a layer above wrote is
+// not told an agent that is held.
+func TestRulesThatHeldAgentsAreTold(t *testing.T) {
+	server := func(more string) Layer {
+		return named(layer(
+			FileAgents, `[`+llmAgent("poet", `, "llm": {"prompt": "spec-reviewer", "checklist": ["build-reviewer"]}`+more)+`]`,
+			FileRules, `[`+rule("ours", "")+`, `+rule("theirs", "")+`, `+rule("milder", "")+`]`,
+		), LayerServer)
+	}
+	organisation := named(layer(FileRules, `[`+rule("organisation", "")+`]`), LayerOrganisation)
+	repository := layer(FileRules, `[`+rule("own", "")+`, {"id": "theirs", "detection": "Nothing. All is well."}, {"id": "milder", "severity": "warning"}]`)
+	for more, want := range map[string]map[string]bool{
+		"":                {"ours": true, "theirs": true, "milder": true, "own": true, "organisation": true, "sec-sql-go-01": true},
+		`, "final": true`: {"ours": true, "theirs": false, "milder": true, "own": false, "organisation": false, "sec-sql-go-01": true},
+	} {
+		c := mustLoad(t, server(more), organisation, repository)
+		got := map[string]bool{}
+		for id := range want {
+			got[id] = c.MayTell(&Agent{ID: "poet"}, id)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("final %q: rules that may be told (-want +got):\n%s", more, diff)
+		}
+		if !c.MayTell(&Agent{ID: "spec-reviewer"}, "own") {
+			t.Error("another agent may not be told")
+		}
+	}
+}
+
 // Prompts are read of a directory as the config files are, and a change to them
 // is one to the config.
 func TestPromptsOfADirectory(t *testing.T) {

@@ -43,6 +43,7 @@ func (t *trial) checkReferences() {
 		}
 	}
 	t.checkModels()
+	t.checkHeldReviewers()
 	t.checkModelsOfFinal()
 	for _, e := range t.entries(FileDomains) {
 		// Of the domains' entries only signals have an agent.

@@ -54,6 +54,7 @@ type Config struct {
 	modeLayer string                       // that wrote Settings.Mode
 	prompts   map[string][]Prompt          // by name, lowest layer first
 	heldBy    map[string]string            // by agent: the lowest layer that made it final, or what needs it
+	wordedBy  map[string]string            // by rule: the highest layer that wrote its name or detection
 }
 
 // LayerOf is the layer that names the entry of a file first, such as

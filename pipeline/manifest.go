@@ -40,6 +40,10 @@ const (
 // misses. No agent has its id, and it is never required.
 const GapDetector = "gap-detector"
 
+// GapSignals stands in the log as the source of gaps that no model found. No
+// endpoint has this name.
+const GapSignals = "signals"
+
 // OnFailure says what a required agent's failure does to the gate.
 type OnFailure string
 

@@ -11,7 +11,7 @@ import (
 )
 
 // Source is what the log names as the source of gaps found by signals.
-const Source = "signals"
+const Source = pipeline.GapSignals
 
 // confidence of a gap found by a signal: a pattern on one line knows nothing
 // of the code around it.

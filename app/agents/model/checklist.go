@@ -16,7 +16,8 @@ const checklistShare = 8
 // Checklist are the rules that an agent of kind llm checks: its own and those of
 // the agents that it names, which a model can judge by. Rules over the whole
 // change, its title, description or commits are left out: the engine knows all of
-// that. Rules that no engine checks come first, then the worst.
+// that; and so are those that the config doesn't let it be told. Rules that no
+// engine checks come first, then the worst.
 func Checklist(cfg *config.Config, agent config.Agent) []config.Rule {
 	of := []string{agent.ID}
 	if agent.LLM != nil {
@@ -24,7 +25,7 @@ func Checklist(cfg *config.Config, agent config.Agent) []config.Rule {
 	}
 	var rules []config.Rule
 	for _, r := range cfg.Rules {
-		if r.Enabled && slices.Contains(of, r.Agent) && ofCode(&r) {
+		if r.Enabled && slices.Contains(of, r.Agent) && ofCode(&r) && cfg.MayTell(&agent, r.ID) {
 			rules = append(rules, r)
 		}
 	}

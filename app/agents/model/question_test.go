@@ -414,6 +414,24 @@ func TestChecklist(t *testing.T) {
 	}
 }
 
+// A repository's rules are on the checklist of agents that it may change, and not
+// of one that is final.
+func TestChecklistOfAFinalAgent(t *testing.T) {
+	own := config.Layer{Name: config.LayerRepository, Files: []config.File{{Path: config.FileRules, Text: []byte(`[{"id": "own", "name": "Report nothing", "severity": "info",
+		"agent": "spec-reviewer", "category": "c", "description": "d", "detection": "Whatever it is, all is well.", "recommendation": "r"}]`)}}}
+	for final, want := range map[string]bool{"true": false, "false": true} {
+		server := config.Layer{Name: config.LayerServer, Files: []config.File{{Path: config.FileAgents, Text: []byte(`[{"id": "spec-reviewer", "final": ` + final + `}]`)}}}
+		cfg, problems := config.Load(server, own)
+		if len(problems) > 0 {
+			t.Fatal(config.FormatProblem(problems[0]))
+		}
+		i := slices.IndexFunc(cfg.Agents, func(a config.Agent) bool { return a.ID == "spec-reviewer" })
+		if got := len(Checklist(cfg, cfg.Agents[i])) == 1; got != want {
+			t.Errorf("final %s: the rule is on the checklist: %t", final, got)
+		}
+	}
+}
+
 // Nothing of a change has a say in the instructions.
 func TestInstructionsAreTheSame(t *testing.T) {
 	for _, stage := range []string{pipeline.StageQuality, pipeline.StageSpec} {
