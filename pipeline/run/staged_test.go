@@ -165,6 +165,40 @@ func TestStageThatWasNotAskedIsNotCarried(t *testing.T) {
 	}
 }
 
+// As long as what the spec stage said stands, quality is not asked, and nothing
+// that was found of it before is taken to be mended.
+func TestQualityWaitsForASpecStageThatIsCarried(t *testing.T) {
+	c := newCarrying(t)
+	var a asked
+	both := map[string]dispatch.Agent{"small": says(pipeline.SeverityMajor), "big": says(pipeline.SeverityMajor)}
+	c.runner.Agents["spec-model"] = a.agent(both)
+	c.runner.Agents["quality-model"] = a.agent(nil)
+	src := c.first()
+	src.cfg = modelled(t, `{"models": {"speculative_quality": false}}`)
+	was := c.review(src, Carry{})
+	a.all = nil
+	before := pipeline.Finding{ID: "f", Fingerprints: pipeline.List[string]{"f"}, Agent: "quality-model", Model: "big", Reviewers: pipeline.List[string]{"quality-model"}, Title: "Before"}
+	earlier := func(context.Context, *pipeline.PRFacts) (*pipeline.PreviousReport, error) {
+		return &pipeline.PreviousReport{HeadSHA: "head-0", Findings: pipeline.List[pipeline.Finding]{before}}, nil
+	}
+	out, err := c.runner.Run(t.Context(), src, Options{Carry: c.after(was, Carry{SameHead: true}), Previous: earlier})
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := &out.Review.Report
+	if len(a.all) != 0 || report.Decision != pipeline.DecisionNeedsFixes || !slices.Contains(carriedOver(out), "spec-model") || slices.Contains(carriedOver(out), "quality-model") {
+		t.Errorf("asked %q, carried %q, decided %s", a.all, carriedOver(out), report.Decision)
+	}
+	for _, r := range out.Review.Results {
+		if r.Agent == "quality-model" && (r.Status != pipeline.AgentDiscarded || r.Note != noteNotAsked) {
+			t.Errorf("%s on %s: %s (%s)", r.Agent, r.Model, r.Status, r.Note)
+		}
+	}
+	if ch := report.Changes; len(ch.Resolved) != 0 || len(ch.Unconfirmed) != 1 {
+		t.Errorf("resolved %+v, unconfirmed %+v", ch.Resolved, ch.Unconfirmed)
+	}
+}
+
 // A policy that requires a model where the server has none can't pass.
 func TestRequiredModelThatIsNotThere(t *testing.T) {
 	for _, required := range []bool{true, false} {
