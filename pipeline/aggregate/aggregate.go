@@ -29,6 +29,8 @@ type Input struct {
 func Aggregate(in Input) pipeline.ReviewReport {
 	w := newWork(in)
 	w.run()
+	w.neverLooser() // than without models, whatever the conditions
+	w.byHand()      // what a person decided stands in the gate's place
 	return w.report
 }
 
@@ -69,5 +71,6 @@ func Failed(in Input, failed *pipeline.Incompleteness) pipeline.ReviewReport {
 	w := newWork(in)
 	w.remember()
 	w.gate()
+	w.byHand()
 	return w.report
 }

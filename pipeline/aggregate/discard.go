@@ -2,6 +2,7 @@ package aggregate
 
 import (
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies"
 	"github.com/reviewgate/reviewgate/policies/models"
 )
 
@@ -26,14 +27,10 @@ func (w *work) discard() {
 		if f.Severity.Rank() >= pipeline.SeverityMajor.Rank() {
 			fails[[3]string{f.Agent, f.Model, f.stage}] = true
 		}
-		if f.stage != pipeline.StageSpec {
-			continue
-		}
-		if s, holds := w.gateOf(f); holds || s.Rank() >= pipeline.SeverityMajor.Rank() {
-			w.specFails = true
-		}
 	}
+	w.specFails = w.specBlocks()
 	for _, r := range w.in.Results {
+		w.discarded = w.discarded || w.specFails && r.Status == pipeline.AgentDiscarded
 		// A stage that was left out was not asked for.
 		if reviews(&r) && r.Status != pipeline.AgentDiscarded {
 			w.reviews = append(w.reviews, models.Review{
@@ -46,6 +43,31 @@ func (w *work) discard() {
 		w.residuals = w.withoutQuality(w.residuals)
 		w.coverDiscarded()
 	}
+}
+
+// specBlocks reports whether the spec stage holds a finding that may block: one
+// that waits for a person, or that counts as critical or major where the settings'
+// conditions block if there is nothing but the stage. Where they let those pass it
+// is not moot how well the change is made.
+func (w *work) specBlocks() bool {
+	m := zeroMetrics()
+	may := false
+	for _, f := range w.findings {
+		if f.stage != pipeline.StageSpec {
+			continue
+		}
+		s, holds := w.gateOf(f)
+		if holds {
+			return true
+		}
+		may = may || s.Rank() >= pipeline.SeverityMajor.Rank()
+		tell(m, s, f.Confidence, true)
+	}
+	if !may {
+		return false
+	}
+	decision, _ := policies.Decide(w.in.Config.Settings.Gate.Conditions, m)
+	return decision.Blocks()
 }
 
 // What a finding that was set aside says of it.
@@ -63,6 +85,7 @@ func (w *work) withoutQuality(findings []*item) []*item {
 			kept = append(kept, f)
 			continue
 		}
+		w.discarded = true
 		f.because(noteDiscarded)
 		w.setAside(f, pipeline.StateSuppressed, reasonDiscarded)
 	}

@@ -3,6 +3,7 @@ package aggregate
 import (
 	"slices"
 
+	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
@@ -17,10 +18,11 @@ func (w *work) compare() {
 	c := &w.report.Changes
 	w.report.Iteration, c.PreviousReport = prev.Iteration+1, prev.HeadSHA
 	last := slices.Concat(prev.Findings, prev.Unconfirmed)
-	was := map[string]bool{}
+	was := was{}
 	for i := range last {
+		alone := w.modelsAlone(&last[i])
 		for _, id := range known(&last[i]) {
-			was[id] = true
+			was[id] = was[id] || !alone
 		}
 	}
 	fixed := newFixed(prev.Fixed)
@@ -38,16 +40,35 @@ func (w *work) compare() {
 	c.Fixed = fixed.without(w.findings, gone)
 }
 
+// was has the fingerprints of the last report, and of each whether others than
+// models had a part in it.
+type was map[string]bool
+
+// has reports whether the last report had what a reviewer says. What only a model
+// said then is new when another says it.
+func (w was) has(f *item) bool {
+	others, known := w[f.ID]
+	return known && (others || f.Model != "")
+}
+
+// modelsAlone reports whether nobody but models made a stored finding.
+func (w *work) modelsAlone(f *pipeline.Finding) bool {
+	return f.Model != "" && !slices.ContainsFunc(f.Reviewers, func(agent string) bool {
+		return agent != f.Agent && w.kind(agent) != config.KindLLM
+	})
+}
+
 // knownBy reports whether the last report had the finding. What a model says
 // can't make old what is new without it: of a finding that agents and models
 // make together all that the agents say must be known, since the model may be
 // why it is one finding.
-func (f *item) knownBy(was map[string]bool) bool {
+func (f *item) knownBy(was was) bool {
 	old, models, anew := false, false, false
 	for _, m := range f.each() {
-		old = old || was[m.ID]
+		has := was.has(m)
+		old = old || has
 		models = models || m.Model != ""
-		anew = anew || m.Model == "" && !was[m.ID]
+		anew = anew || m.Model == "" && !has
 	}
 	return old && !(models && anew)
 }
@@ -162,9 +183,16 @@ func (w *work) lookedAgain(f *pipeline.Finding, place string, failed map[string]
 }
 
 // looked reports whether an agent answered on a file, or on the change where
-// the place is "".
+// the place is "". One that was not asked in full did not.
 func (w *work) looked(agent, place string) bool {
-	if !slices.ContainsFunc(w.in.Results, func(r pipeline.AgentResult) bool { return r.Agent == agent }) {
+	answered := false
+	for _, r := range w.in.Results {
+		if r.Agent == agent && r.Status == pipeline.AgentDiscarded {
+			return false
+		}
+		answered = answered || r.Agent == agent
+	}
+	if !answered {
 		return false
 	}
 	e := w.in.Manifest.Entry(agent)

@@ -341,6 +341,11 @@ func TestModelsMakeNothingOld(t *testing.T) {
 	named.RuleID = "r1"
 	wantHistory(t, "an agent agrees under a rule", afterHeads(model(), model(named)), "new 1, open 0, resolved 0, unconfirmed 0, back []")
 	wantHistory(t, "the model alone", afterHeads(model(), model()), "new 0, open 1, resolved 0, unconfirmed 0, back []")
+	without := world(map[string][]pipeline.Finding{"x": {f}})
+	wantHistory(t, "an agent finds what only the model did", afterHeads(model(), without), "new 1, open 0, resolved 0, unconfirmed 0, back []")
+	wantHistory(t, "and the model with it", afterHeads(model(), model(f)), "new 1, open 0, resolved 0, unconfirmed 0, back []")
+	wantHistory(t, "an agent finds what both did", afterHeads(model(f), without), "new 0, open 1, resolved 0, unconfirmed 0, back []")
+	wantHistory(t, "the model goes on alone", afterHeads(model(f), model()), "new 0, open 1, resolved 0, unconfirmed 0, back []")
 }
 
 // Reports that an older version stored have neither fingerprints of what was

@@ -21,7 +21,7 @@ type Limits struct {
 
 // Options steer a dispatch.
 type Options struct {
-	Concurrency int                       // agents at once, at least 1
+	Concurrency int                       // agents at once, at least 1; as many again ask each model
 	Limits      func(agent string) Limits // of each agent
 	// Observe, if set, is told of each agent that ended. It may be called
 	// from several goroutines at once.
@@ -52,18 +52,25 @@ const (
 // Dispatch runs the manifest's agents and returns their results in the
 // manifest's order, of an agent that asks several models one for each. An agent
 // that fails, panics, hangs or is not registered gets a result that says so and
-// touches no other. The only error is that of ctx: a dispatch that was cancelled
-// has no results.
+// touches no other; and those that wait for a model hold up neither the agents that
+// ask none nor those that ask another. The only error is that of ctx: a dispatch
+// that was cancelled has no results.
 func Dispatch(ctx context.Context, m pipeline.AgentManifest, facts *pipeline.PRFacts, c *pipeline.Classification, agents map[string]Agent, o Options) (pipeline.List[pipeline.AgentResult], error) {
 	tasks := tasksOf(m, facts, c)
 	results := make(pipeline.List[pipeline.AgentResult], len(tasks))
-	slots := make(chan struct{}, max(1, o.Concurrency))
+	slots := map[string]chan struct{}{} // by model
+	for _, task := range tasks {
+		if slots[task.Model] == nil {
+			slots[task.Model] = make(chan struct{}, max(1, o.Concurrency))
+		}
+	}
 	var wg sync.WaitGroup
 	for i, task := range tasks {
 		wg.Go(func() {
+			free := slots[task.Model]
 			select {
-			case slots <- struct{}{}:
-				defer func() { <-slots }()
+			case free <- struct{}{}:
+				defer func() { <-free }()
 			case <-ctx.Done():
 				return
 			}

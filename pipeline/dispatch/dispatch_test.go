@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -271,6 +272,41 @@ func TestConcurrencyIsBounded(t *testing.T) {
 		})
 		if !slices.Equal(order, ids) {
 			t.Errorf("results in order %v", order)
+		}
+	})
+}
+
+// A model that hangs holds up nobody who does not ask it, and nothing for longer
+// than its time.
+func TestModelThatHangsHoldsUpNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := manifest("a", "b", "plain")
+		m.Entries[0].Models, m.Entries[1].Models = pipeline.List[string]{"hangs", "works"}, pipeline.List[string]{"hangs", "works"}
+		start := time.Now()
+		took := map[string]time.Duration{}
+		agent := agentFunc(func(ctx context.Context, task Task) (pipeline.AgentOutput, error) {
+			if task.Model == "hangs" {
+				<-ctx.Done()
+				return pipeline.AgentOutput{}, ctx.Err()
+			}
+			time.Sleep(time.Second)
+			return pipeline.AgentOutput{}, nil
+		})
+		o := options(time.Minute, 2)
+		o.Concurrency = 2
+		var mu sync.Mutex
+		o.Observe = func(seen Observation) {
+			mu.Lock()
+			defer mu.Unlock()
+			took[strings.TrimSpace(seen.Agent+" "+seen.Model)] = time.Since(start)
+		}
+		results := run(t, m, map[string]Agent{"a": agent, "b": agent, "plain": agent}, o)
+		want := map[string]time.Duration{"a hangs": time.Minute, "b hangs": time.Minute, "a works": time.Second, "b works": time.Second, "plain": time.Second}
+		if diff := cmp.Diff(want, took); diff != "" || time.Since(start) != time.Minute {
+			t.Errorf("after %s: %s", time.Since(start), diff)
+		}
+		if results[0].Status != pipeline.AgentTimedOut || results[0].Note != "no answer within 1m0s" || results[1].Status != pipeline.AgentOK {
+			t.Errorf("results %+v", results)
 		}
 	})
 }

@@ -28,7 +28,7 @@ func (s *staged) dispatch(ctx context.Context) (pipeline.List[pipeline.AgentResu
 	all := *s.in.Manifest
 	now := s.carried.without(all)
 	var later pipeline.AgentManifest
-	if s.waits(now) {
+	if s.waits(all) {
 		now, later = apartStage(now, pipeline.StageQuality)
 	}
 	made, err := s.run(ctx, now)
@@ -52,7 +52,7 @@ func (s *staged) run(ctx context.Context, m pipeline.AgentManifest) (pipeline.Li
 
 // waits reports whether the quality stage waits for the spec stage: not on a
 // pull request's first review, where most pass the latter, unless the settings
-// say so.
+// say so. What the spec stage said may have been carried over.
 func (s *staged) waits(m pipeline.AgentManifest) bool {
 	if s.in.Previous == nil && s.in.Config.Settings.Models.SpeculativeQuality {
 		return false

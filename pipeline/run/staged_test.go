@@ -4,13 +4,17 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/aggregate"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 )
 
@@ -30,11 +34,16 @@ const modelPolicies = `[{"id": "spec-llm", "enabled": false}, {"id": "universal-
 // modelled is the shipped config with models, and settings of a repository.
 func modelled(t *testing.T, settings string) *config.Config {
 	t.Helper()
+	return modelledBy(t, modelPolicies, settings)
+}
+
+func modelledBy(t *testing.T, policies, settings string) *config.Config {
+	t.Helper()
 	cfg, problems := config.Load(
 		config.Layer{Name: config.LayerServer, Files: []config.File{
 			{Path: config.FileSettings, Text: []byte(withModels)},
 			{Path: config.FileAgents, Text: []byte(modelAgents)},
-			{Path: config.FileComposition, Text: []byte(modelPolicies)},
+			{Path: config.FileComposition, Text: []byte(policies)},
 		}},
 		config.Layer{Name: config.LayerRepository, Files: []config.File{{Path: config.FileSettings, Text: []byte(settings)}}},
 	)
@@ -162,6 +171,107 @@ func TestStageThatWasNotAskedIsNotCarried(t *testing.T) {
 	}
 	if got := a.sorted(); !slices.Equal(got, []string{"quality big", "quality small"}) || out.Review.Report.Decision != pipeline.DecisionPass {
 		t.Errorf("asked %q, decided %s; want the quality stage, once the finding is dismissed", got, out.Review.Report.Decision)
+	}
+}
+
+// As long as what the spec stage said stands, quality is not asked, and nothing
+// that was found of it before is taken to be mended.
+func TestQualityWaitsForASpecStageThatIsCarried(t *testing.T) {
+	c := newCarrying(t)
+	var a asked
+	both := map[string]dispatch.Agent{"small": says(pipeline.SeverityMajor), "big": says(pipeline.SeverityMajor)}
+	c.runner.Agents["spec-model"] = a.agent(both)
+	c.runner.Agents["quality-model"] = a.agent(nil)
+	src := c.first()
+	src.cfg = modelled(t, `{"models": {"speculative_quality": false}}`)
+	was := c.review(src, Carry{})
+	a.all = nil
+	before := pipeline.Finding{ID: "f", Fingerprints: pipeline.List[string]{"f"}, Agent: "quality-model", Model: "big", Reviewers: pipeline.List[string]{"quality-model"}, Title: "Before"}
+	earlier := func(context.Context, *pipeline.PRFacts) (*pipeline.PreviousReport, error) {
+		return &pipeline.PreviousReport{HeadSHA: "head-0", Findings: pipeline.List[pipeline.Finding]{before}}, nil
+	}
+	out, err := c.runner.Run(t.Context(), src, Options{Carry: c.after(was, Carry{SameHead: true}), Previous: earlier})
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := &out.Review.Report
+	if len(a.all) != 0 || report.Decision != pipeline.DecisionNeedsFixes || !slices.Contains(carriedOver(out), "spec-model") || slices.Contains(carriedOver(out), "quality-model") {
+		t.Errorf("asked %q, carried %q, decided %s", a.all, carriedOver(out), report.Decision)
+	}
+	for _, r := range out.Review.Results {
+		if r.Agent == "quality-model" && (r.Status != pipeline.AgentDiscarded || r.Note != noteNotAsked) {
+			t.Errorf("%s on %s: %s (%s)", r.Agent, r.Model, r.Status, r.Note)
+		}
+	}
+	if ch := report.Changes; len(ch.Resolved) != 0 || len(ch.Unconfirmed) != 1 {
+		t.Errorf("resolved %+v, unconfirmed %+v", ch.Resolved, ch.Unconfirmed)
+	}
+}
+
+// A model that does not answer is named in the coverage and holds the review up for
+// its time at most, in each stage. Where a policy requires its agent the gate can't
+// pass; where none does the gate is as without it.
+func TestModelsThatDoNotAnswer(t *testing.T) {
+	hangs := func(ctx context.Context, _ dispatch.Task) (pipeline.AgentOutput, error) {
+		<-ctx.Done()
+		return pipeline.AgentOutput{}, ctx.Err()
+	}
+	fails := func(err error) agentFunc {
+		return func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) { return pipeline.AgentOutput{}, err }
+	}
+	none := agentFunc(func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) { return pipeline.AgentOutput{}, nil })
+	for name, tt := range map[string]struct {
+		agent  agentFunc
+		status pipeline.AgentStatus
+		note   string
+		slow   bool
+	}{
+		"down":        {fails(errors.New("the model can't be reached")), pipeline.AgentFailed, "can't be reached", false},
+		"overloaded":  {fails(tempted{}), pipeline.AgentFailed, "overloaded", false},
+		"slow":        {hangs, pipeline.AgentTimedOut, "no answer within", true},
+		"over budget": {fails(&dispatch.SkippedError{Why: "over budget"}), pipeline.AgentSkipped, "over budget", false},
+		"nonsense":    {fails(&dispatch.MalformedError{Err: errors.New("no JSON")}), pipeline.AgentMalformed, "no JSON", false},
+		"it panics":   {func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) { panic("boom") }, pipeline.AgentFailed, "an internal error", false},
+	} {
+		for _, required := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, required %t", name, required), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					src := change(t)
+					src.cfg = modelledBy(t, strings.Replace(modelPolicies, `, "required": true`, fmt.Sprintf(`, "required": %t`, required), 1), `{"models": {"speculative_quality": false}}`)
+					var a asked
+					agent := a.agent(map[string]dispatch.Agent{"big": tt.agent, "small": none})
+					start := time.Now()
+					out, err := newRunner(t, map[string]dispatch.Agent{"spec-model": agent, "quality-model": agent}).Run(t.Context(), src, Options{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					report := &out.Review.Report
+					limit := time.Duration(src.cfg.Settings.Limits.AgentTimeoutSeconds) * time.Second
+					if took := time.Since(start); took > 2*limit || tt.slow && took != 2*limit {
+						t.Errorf("the review took %s, and each of its stages has %s", took, limit)
+					}
+					want := pipeline.DecisionPass
+					if required {
+						want = pipeline.DecisionNeedsFixes
+					}
+					if report.Decision != want || required && report.Gate.Condition != aggregate.Incomplete {
+						t.Errorf("decided %s by %q, want %s", report.Decision, report.Gate.Condition, want)
+					}
+					rows := 0
+					for _, c := range report.Coverage {
+						if c.Model == "big" && c.Status == tt.status && strings.Contains(c.Note, tt.note) {
+							rows++
+						}
+						if c.Model != "big" && c.Status != pipeline.AgentOK {
+							t.Errorf("it touched %+v", c)
+						}
+					}
+					if rows != 2 || report.Models.AutoDecision != pipeline.AutoHuman {
+						t.Errorf("%d of 2 rows tell of it, %s: %+v", rows, report.Models.AutoDecision, report.Coverage)
+					}
+				})
+			})
+		}
 	}
 }
 
