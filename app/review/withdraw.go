@@ -61,10 +61,8 @@ func (s *Service) withdrawOutdated(ctx context.Context, lease Lease, state Targe
 		return err
 	}
 	switch {
-	case have == nil:
-		return s.withdrawForgotten(ctx, lease, state)
 	case !have.stands():
-		return nil
+		return s.withdrawForgotten(ctx, lease, state)
 	case state.HeadSHA != "" && state.HeadSHA != have.HeadSHA:
 		return s.withdraw(ctx, lease, state.Target, have, render.WithdrawnMoved)
 	}
@@ -94,12 +92,12 @@ func (s *Service) withdrawForgotten(ctx context.Context, lease Lease, state Targ
 	if err != nil || !cfg.Settings.Models.AutoApprove && !cfg.Settings.Models.AutoReject {
 		return err
 	}
-	all, err := s.GitHub.Reviews(ctx, state.Target)
+	ours, err := s.ourReviews(ctx, state.Target, render.AnyReview)
 	if isFinal(err) {
 		return nil // as above
 	}
-	for _, r := range all {
-		if !r.Bot || r.Dismissed || !render.IsReview(r.Body) {
+	for _, r := range ours {
+		if r.Dismissed {
 			continue
 		}
 		if err := s.fence(ctx, lease); err != nil {
