@@ -493,6 +493,21 @@ func TestReviewWhoseAnswerIsLost(t *testing.T) {
 	}
 }
 
+// A review that comes late, when it was looked for in vain and submitted again, is
+// dismissed with the other one.
+func TestReviewThatComesLate(t *testing.T) {
+	t.Parallel()
+	w := modelled(t, &bench{}, approving)
+	w.gh.On(routeReview, ghtest.First(1, func(x *ghtest.Exchange) { x.Proceed(); x.Drop() }))
+	w.gh.On(routeReviews, ghtest.First(2, func(x *ghtest.Exchange) { x.Proceed().Body = []byte("[]") }))
+	pr := w.open(clean())
+	w.idle()
+	w.wantReviews(pr, "approved", "approved")
+	pr.Push(ghtest.Files{"store/client.go": secure + "\n// More.\n"}, "feat: more")
+	w.idle()
+	w.wantReviews(pr, "dismissed", "dismissed", "approved")
+}
+
 // Where GitHub takes no review the check and the comment stand, and say so.
 func TestReviewThatGitHubRefuses(t *testing.T) {
 	t.Parallel()
