@@ -10,8 +10,6 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-const routeRequest = "POST /repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers"
-
 // looping starts a world in which every failing report counts.
 func looping(t *testing.T, settings string) *world {
 	t.Helper()
@@ -78,7 +76,7 @@ func TestFixLoopEscalatesAndGoesOn(t *testing.T) {
 	w.wantsCheck(pr, "action_required", "**Fix**")
 	w.says(pr, "/review status")
 	w.wants(pr, "action_required", "It is escalated after 2 fix attempts")
-	if n := len(w.gh.CallsTo(routeRequest)); n != 1 {
+	if n := len(w.gh.CallsTo(routeRequests)); n != 1 {
 		t.Errorf("reviewers were requested %d times", n)
 	}
 
@@ -104,6 +102,19 @@ func TestFixLoopEscalatesAndGoesOn(t *testing.T) {
 	w.wants(pr, "action_required", "**Fix attempt 1 of 2**")
 }
 
+// In advisory mode nobody is asked to look.
+func TestAdvisoryModeCallsNobody(t *testing.T) {
+	t.Parallel()
+	w := looping(t, `{"mode": "advisory", "fix_loop": {"when": "always", "team": "acme/owners", "max_fix_iterations": 1}}`)
+	pr := w.open(failing(1))
+	w.idle()
+	w.fails(pr, 2)
+	w.loop(pr, "escalated")
+	if got := pr.Requested(); len(got) != 0 {
+		t.Errorf("asked to review: %q", got)
+	}
+}
+
 // Where no model takes part the default is that there is no loop, and no call.
 func TestNoFixLoopWithoutModels(t *testing.T) {
 	t.Parallel()
@@ -116,7 +127,7 @@ func TestNoFixLoopWithoutModels(t *testing.T) {
 	w.wantsNot(pr, "attempt")
 	w.wantsNot(pr, "Fix history")
 	w.loop(pr, "pending")
-	if n := w.labelWrites() + len(w.gh.CallsTo(routeRequest)); n != 0 {
+	if n := w.labelWrites() + len(w.gh.CallsTo(routeRequests)); n != 0 {
 		t.Errorf("%d calls for a loop that there is not", n)
 	}
 	w.says(pr, "/review resume")
@@ -255,7 +266,7 @@ func TestTeamThatCannotBeAsked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := looping(t, `{"fix_loop": {"when": "always", "team": "acme/owners", "max_fix_iterations": 1}}`)
-			w.gh.On(routeRequest, refuse)
+			w.gh.On(routeRequests, refuse)
 			pr := w.open(failing(1))
 			w.idle()
 			w.fails(pr, 2)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/reviewgate/reviewgate/app/review"
@@ -52,17 +53,27 @@ func (c *Client) CreateReview(ctx context.Context, t review.Target, w review.Rev
 }
 
 // DismissReview dismisses a review of ours. One that is dismissed or gone already
-// is no error.
+// is no error. What the App may not see any more is not found either, which is one.
 func (c *Client) DismissReview(ctx context.Context, t review.Target, id int64, message string) error {
 	_, err := c.do(ctx, t, request{
 		op: "dismiss the review", method: http.MethodPut,
 		path: "/repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}/dismissals", args: []any{t.Owner, t.Name, t.Number, id},
 		body: map[string]string{"message": message, "event": "DISMISS"},
 	}, ignored)
-	if isNotFound(err) || err != nil && strings.Contains(err.Error(), alreadyDismissed) {
+	switch {
+	case err == nil || strings.Contains(err.Error(), alreadyDismissed):
 		return nil
+	case !isNotFound(err):
+		return err
 	}
-	return err
+	all, listed := c.Reviews(ctx, t)
+	switch {
+	case listed != nil:
+		return listed
+	case slices.ContainsFunc(all, func(r review.PullReview) bool { return r.ID == id && !r.Dismissed }):
+		return err
+	}
+	return nil
 }
 
 // alreadyDismissed is how GitHub says, with 422, that there is nothing to dismiss.
@@ -88,6 +99,15 @@ func (c *Client) Reviews(ctx context.Context, t review.Target) ([]review.PullRev
 		}
 	}
 	return out, nil
+}
+
+// Login is the App's own account, by which its reviews are.
+func (c *Client) Login(ctx context.Context) (string, error) {
+	a, err := c.App(ctx)
+	if err != nil {
+		return "", err
+	}
+	return a.Slug + "[bot]", nil
 }
 
 // RequestReviews asks people to review: logins, and teams of the repository's

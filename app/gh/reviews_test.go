@@ -42,9 +42,33 @@ func TestReviews(t *testing.T) {
 	if want[1].Dismissed = true; !cmp.Equal(want, list()) {
 		t.Errorf("dismissed: %+v", list())
 	}
-	wantKind(t, w.client.DismissReview(t.Context(), target, want[0].ID, "Not ours."), review.HostInvalid)
+	wantKind(t, w.client.DismissReview(t.Context(), target, want[0].ID, "A comment."), review.HostInvalid)
 	_, err = w.client.CreateReview(t.Context(), target, review.ReviewWrite{HeadSHA: head, Verdict: review.ReviewReject})
 	wantKind(t, err, review.HostInvalid)
+}
+
+// A review that can't be found is gone only if the others can be seen: the App may
+// have lost its sight.
+func TestDismissalOfWhatIsNotSeen(t *testing.T) {
+	w := newWorld(t, ghtest.Options{})
+	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
+	target := w.target(p)
+	id, err := w.client.CreateReview(t.Context(), target, review.ReviewWrite{HeadSHA: p.HeadSHA(), Verdict: review.ReviewApprove, Body: "Good."})
+	w.must(err)
+	const reviews = "/repos/{owner}/{repo}/pulls/{pull_number}/reviews"
+	for _, route := range []string{"PUT " + reviews + "/{review_id}/dismissals", "GET " + reviews} {
+		w.hub.On(route, func(x *ghtest.Exchange) { x.Fail(404, "Not Found") })
+		wantKind(t, w.client.DismissReview(t.Context(), target, id, "Pushed to."), review.HostNotFound)
+	}
+}
+
+func TestLogin(t *testing.T) {
+	w := newWorld(t, ghtest.Options{})
+	login, err := w.client.Login(t.Context())
+	w.must(err)
+	if login != w.hub.AppLogin() {
+		t.Errorf("login %q, want %q", login, w.hub.AppLogin())
+	}
 }
 
 // People and teams are asked together, those who can't be refuse the whole, and who

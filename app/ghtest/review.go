@@ -39,11 +39,15 @@ var reviewStates = []string{"approved", "changes_requested", "commented"}
 // Review submits a review of the head as it is, and sends pull_request_review
 // submitted.
 func (p *PullRequest) Review(login, state, body string) Review {
+	return p.submit(login, "User", state, body)
+}
+
+func (p *PullRequest) submit(login, kind, state, body string) Review {
 	if !slices.Contains(reviewStates, state) {
 		p.s.opts.Fail("review #%d: the state %q is none of %v", p.Number, state, reviewStates)
 	}
 	p.s.mu.Lock()
-	r := p.addReview(p.s.state.account(login, "User"), p.headSHA, state, body)
+	r := p.addReview(p.s.state.account(login, kind), p.headSHA, state, body)
 	e := r.event("submitted", r.author, nil)
 	view := r.Review
 	p.s.notify()
@@ -169,6 +173,16 @@ func (p *PullRequest) Requested() []string {
 		all = append(all, p.repo.owner.login+"/"+slug)
 	}
 	return all
+}
+
+// Unrequest takes a person off those who are asked to review, as the author, and
+// sends review_request_removed.
+func (p *PullRequest) Unrequest(login string) {
+	p.act(p.author.login, "review_request_removed", func(*account) object {
+		a := p.s.state.account(login, "User")
+		p.requested = slices.DeleteFunc(p.requested, func(other *account) bool { return other == a })
+		return object{"requested_reviewer": p.s.renderAccount(a)}
+	})
 }
 
 // review returns the review of an id, or nil. The lock must be held.

@@ -1,8 +1,6 @@
 package render
 
 import (
-	"strings"
-
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
@@ -14,6 +12,8 @@ type Acts struct {
 	// People are who was asked to review since a person decides: logins, and teams
 	// as "org/team-slug".
 	People []string
+	// Halted says that nothing more is, though it could be: it was escalated.
+	Halted bool
 }
 
 // Withdrawn is why a review on GitHub is dismissed.
@@ -31,15 +31,12 @@ const (
 	WithdrawnUnknown Withdrawn = "unknown"  // it is not known what it was of
 )
 
-// reviewStart begins the marker of every review on GitHub.
-const reviewStart = markerStart + "review "
+// AnyReview begins the marker of every review on GitHub.
+const AnyReview = markerStart + "review "
 
 // ReviewMarker is the first line of a review on GitHub. It finds the review again;
 // the id is of letters and digits, and nobody else's until it is written.
-func ReviewMarker(id string) string { return reviewStart + id + " -->" }
-
-// IsReview reports whether a review on GitHub begins with a marker.
-func IsReview(body string) bool { return strings.HasPrefix(body, reviewStart) }
+func ReviewMarker(id string) string { return AnyReview + id + " -->" }
 
 // AutomaticReview is the body of a review on GitHub that is submitted without a
 // person.
@@ -82,8 +79,8 @@ func reviewWord(approval bool) string {
 
 // did is what was done without a person.
 type did struct {
-	Approved, Rejected bool
-	People             []safe
+	Approved, Rejected, Halted bool
+	People                     []safe
 }
 
 func (s sections) did(a Acts) did {
@@ -92,5 +89,5 @@ func (s sections) did(a Acts) did {
 	if more > 0 {
 		shown = append(shown, moreOf(more))
 	}
-	return did{a.Approved, a.Rejected, shown}
+	return did{a.Approved, a.Rejected, a.Halted, shown}
 }

@@ -73,8 +73,8 @@ func (s *Service) decide(ctx context.Context, lease Lease, state TargetState, r 
 		return err
 	}
 	want := automatic(&r.Review, cfg, now)
-	if r.FixLoop.Status == fixloop.Escalated {
-		want = "" // until a person has it go on
+	if r.FixLoop.Halted {
+		want = "" // whatever a later head comes to
 	}
 	digest := string(want) + " " + r.Review.Facts.Base.Ref
 	same := have != nil && have.HeadSHA == r.HeadSHA && have.Digest == digest
@@ -82,6 +82,9 @@ func (s *Service) decide(ctx context.Context, lease Lease, state TargetState, r 
 	case have.stands() && !same:
 		if err := s.withdraw(ctx, lease, state.Target, have, whyWithdrawn(r, have)); err != nil {
 			return err
+		}
+		if have.stands() { // it can't be dismissed: nothing is submitted beside it
+			return nil
 		}
 	case have != nil && have.State == WriteRefused && want == "":
 		have.State = WriteCompleted // not asked for any more
@@ -202,26 +205,39 @@ func (s *Service) recordReview(ctx context.Context, w *Write) error {
 }
 
 // findReview looks for a review by the marker that its intent holds, twice, since
-// lists may lag behind a create. GitHub does not tell which App a review is by: the
-// marker is secret until it is written, and people's reviews don't count.
+// lists may lag behind a create.
 func (s *Service) findReview(ctx context.Context, t Target, w *Write) (*PullReview, error) {
 	return twice(ctx, func() (*PullReview, error) {
-		all, err := s.GitHub.Reviews(ctx, t)
-		if err != nil {
+		ours, err := s.ourReviews(ctx, t, render.ReviewMarker(w.ExternalID))
+		if err != nil || len(ours) == 0 {
 			return nil, err
 		}
-		for i := range all {
-			if all[i].Bot && strings.HasPrefix(all[i].Body, render.ReviewMarker(w.ExternalID)) {
-				return &all[i], nil
-			}
-		}
-		return nil, nil
+		return &ours[0], nil
 	})
+}
+
+// ourReviews lists the reviews of ours that begin with a marker, oldest first.
+// GitHub does not tell which App a review is by but by its account: another one of
+// reviewgate, or a bot that repeats what it reads, may have the same marker.
+func (s *Service) ourReviews(ctx context.Context, t Target, marker string) ([]PullReview, error) {
+	all, err := s.GitHub.Reviews(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(r PullReview) bool { return !r.Bot || !strings.HasPrefix(r.Body, marker) })
+	if len(all) == 0 {
+		return nil, nil
+	}
+	login, err := s.GitHub.Login(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(r PullReview) bool { return !strings.EqualFold(r.Author, login) }), nil
 }
 
 // acts is what the comment tells of what was done without a person, and of what
 // GitHub did not let be done.
-func (s *Service) acts(ctx context.Context, r *StoredReview) (a render.Acts, notices []string, err error) {
+func (s *Service) acts(ctx context.Context, r *StoredReview, cfg *config.Config) (a render.Acts, notices []string, err error) {
 	w, err := s.newestReview(ctx, r.Key)
 	if err != nil {
 		return a, nil, err
@@ -241,12 +257,14 @@ func (s *Service) acts(ctx context.Context, r *StoredReview) (a render.Acts, not
 	if r.Review.Report.Models == nil {
 		return a, notices, nil
 	}
+	// Where it is escalated the comment says so already.
+	a.Halted = r.FixLoop.Halted && r.FixLoop.Status != fixloop.Escalated && automatic(&r.Review, cfg, &PullState{}) != ""
 	asked, err := s.newestRequests(ctx, r.Key)
 	if err != nil {
 		return a, notices, err
 	}
-	if asked != nil && asked.State == WriteCompleted {
-		a.People = strings.Fields(asked.Digest)
+	if asked != nil {
+		a.People, _ = askedOf(asked)
 	}
 	return a, notices, nil
 }

@@ -29,7 +29,7 @@ func (s *Service) publishComment(ctx context.Context, lease Lease, state TargetS
 	if have == nil && settings.Comment.When == config.CommentFindings && quiet(r.Review.Report) && len(state.Notices) == 0 {
 		return nil
 	}
-	acts, notices, err := s.acts(ctx, r)
+	acts, notices, err := s.acts(ctx, r, cfg)
 	if err != nil {
 		return err
 	}

@@ -30,28 +30,24 @@ func (s *Service) askPeople(ctx context.Context, lease Lease, state TargetState,
 	if err != nil {
 		return err
 	}
-	var asked []string // of an intent without an outcome: who was to be asked
-	interrupted := false
+	var asked, tried []string // tried: of an intent without an outcome
 	if have != nil {
-		asked, interrupted = strings.Fields(have.Digest), have.State == WriteIntended
-		if have.HeadSHA == r.HeadSHA && !interrupted {
+		asked, tried = askedOf(have)
+		if have.HeadSHA == r.HeadSHA && have.State == WriteCompleted {
 			return nil
 		}
 	}
-	not := append(slices.Clone(now.Requested), r.Review.Facts.Author.Login)
-	if !interrupted {
-		not = append(not, asked...)
-	}
-	ask := without(people, not)
+	ask := without(people, slices.Concat(now.Requested, []string{r.Review.Facts.Author.Login}, asked))
 	if len(ask) > 0 {
 		if ask, err = s.notReviewed(ctx, state.Target, ask); err != nil {
 			return err
 		}
 	}
-	if len(ask) == 0 && !interrupted {
+	if len(ask)+len(tried) == 0 {
 		return nil
 	}
-	w := Write{Kind: WriteRequests, Subject: lease.Key, Key: lease.Key, HeadSHA: r.HeadSHA, Digest: strings.Join(union(asked, ask), " ")}
+	asked = union(asked, without(tried, ask)) // it took effect
+	w := Write{Kind: WriteRequests, Subject: lease.Key, Key: lease.Key, HeadSHA: r.HeadSHA, Digest: requestDigest(asked, ask)}
 	if w, err = s.Store.Intend(ctx, lease, w); err != nil {
 		return fmt.Errorf("store the intent to request reviews: %w", err)
 	}
@@ -59,11 +55,33 @@ func (s *Service) askPeople(ctx context.Context, lease Lease, state TargetState,
 	if err != nil {
 		return err
 	}
-	w.State, w.Digest = WriteCompleted, strings.Join(union(without(asked, ask), did), " ")
+	w.State, w.Digest = WriteCompleted, requestDigest(union(asked, did), nil)
 	if err := s.Store.Record(context.WithoutCancel(ctx), w); err != nil {
 		return fmt.Errorf("record whose reviews were requested: %w", err)
 	}
 	return nil
+}
+
+// requestDigest lists who was asked, and, each behind a mark that no name has, who
+// is about to be.
+func requestDigest(asked, ask []string) string {
+	all := slices.Clone(asked)
+	for _, who := range ask {
+		all = append(all, "+"+who)
+	}
+	return strings.Join(all, " ")
+}
+
+// askedOf reads what requestDigest wrote.
+func askedOf(w *Write) (asked, tried []string) {
+	for _, who := range strings.Fields(w.Digest) {
+		if name, ok := strings.CutPrefix(who, "+"); ok {
+			tried = append(tried, name)
+		} else {
+			asked = append(asked, who)
+		}
+	}
+	return asked, tried
 }
 
 func (s *Service) newestRequests(ctx context.Context, key string) (*Write, error) {

@@ -341,7 +341,8 @@ type Write struct {
 	RemoteID   int64
 	State      WriteState
 	// Digest is of what was last written. Of a review it is the verdict and the
-	// base branch, and of requests the people, each separated by spaces.
+	// base branch, and of requests the people, each separated by spaces; see
+	// requestDigest.
 	Digest string
 }
 
@@ -682,10 +683,12 @@ type GitHub interface {
 	// CreateReview submits a review of one head.
 	CreateReview(ctx context.Context, t Target, w ReviewWrite) (id int64, err error)
 	// DismissReview dismisses a review of ours. One that is dismissed or gone
-	// already is no error.
+	// already is no error; one that can't be seen is.
 	DismissReview(ctx context.Context, t Target, id int64, message string) error
 	// Reviews lists all reviews of the pull request, oldest first.
 	Reviews(ctx context.Context, t Target) ([]PullReview, error)
+	// Login is the App's own account, which may be renamed.
+	Login(ctx context.Context) (string, error)
 	// RequestReviews asks people to review, all or none of them: logins, and teams
 	// as "org/team-slug". Where one can't be asked the error is HostInvalid.
 	RequestReviews(ctx context.Context, t Target, people []string) error

@@ -7,35 +7,57 @@ import (
 	"github.com/reviewgate/reviewgate/app/render"
 )
 
-// withdraw dismisses a review of ours. Where GitHub does not let it be, the
-// comment says so, and it is tried again with the next review.
+// withdraw dismisses a review of ours, if it was submitted at all. Where GitHub does
+// not let it be, the comment says so, and it is tried again with the next review.
 func (s *Service) withdraw(ctx context.Context, lease Lease, t Target, w *Write, why render.Withdrawn) error {
-	if w.State == WriteIntended {
-		found, err := s.findReview(ctx, t, w)
-		switch {
-		case isFinal(err):
-			return s.stuck(ctx, w, err)
-		case err != nil:
-			return err
-		case found == nil: // it was never submitted
-			w.State = WriteCompleted
-			return s.recordReview(ctx, w)
-		}
-		w.RemoteID = found.ID
-	}
-	if err := s.fence(ctx, lease); err != nil {
-		return err
-	}
-	err := s.GitHub.DismissReview(ctx, t, w.RemoteID, render.Dismissal(why, w.HeadSHA))
+	err := s.dismissAll(ctx, lease, t, w, why)
 	switch {
 	case isFinal(err):
 		return s.stuck(ctx, w, err)
 	case err != nil:
 		return err
 	}
-	s.Log.Info().Str("target", lease.Key).Str("head", w.HeadSHA).Str("why", string(why)).Msg("review on GitHub dismissed")
 	w.State = WriteCompleted
 	return s.recordReview(context.WithoutCancel(ctx), w)
+}
+
+// dismissAll dismisses what stands of an intent: the review that is known, and then
+// what came late under its marker, after it was looked for.
+func (s *Service) dismissAll(ctx context.Context, lease Lease, t Target, w *Write, why render.Withdrawn) error {
+	if w.RemoteID == 0 {
+		found, err := s.findReview(ctx, t, w)
+		if err != nil || found == nil {
+			return err
+		}
+		w.RemoteID = found.ID
+	}
+	if err := s.dismiss(ctx, lease, t, w, w.RemoteID, why); err != nil {
+		return err
+	}
+	all, err := s.ourReviews(ctx, t, render.ReviewMarker(w.ExternalID))
+	if isFinal(err) {
+		return nil // what can't be listed can't be found
+	}
+	for _, r := range all {
+		if r.Dismissed || r.ID == w.RemoteID {
+			continue
+		}
+		if err := s.dismiss(ctx, lease, t, w, r.ID, why); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+func (s *Service) dismiss(ctx context.Context, lease Lease, t Target, w *Write, id int64, why render.Withdrawn) error {
+	if err := s.fence(ctx, lease); err != nil {
+		return err
+	}
+	if err := s.GitHub.DismissReview(ctx, t, id, render.Dismissal(why, w.HeadSHA)); err != nil {
+		return err
+	}
+	s.Log.Info().Str("target", lease.Key).Str("head", w.HeadSHA).Str("why", string(why)).Msg("review on GitHub dismissed")
+	return nil
 }
 
 // stuck notes that a review can't be dismissed. Of one that was not even looked
@@ -61,10 +83,8 @@ func (s *Service) withdrawOutdated(ctx context.Context, lease Lease, state Targe
 		return err
 	}
 	switch {
-	case have == nil:
-		return s.withdrawForgotten(ctx, lease, state)
 	case !have.stands():
-		return nil
+		return s.withdrawForgotten(ctx, lease, state)
 	case state.HeadSHA != "" && state.HeadSHA != have.HeadSHA:
 		return s.withdraw(ctx, lease, state.Target, have, render.WithdrawnMoved)
 	}
@@ -94,12 +114,12 @@ func (s *Service) withdrawForgotten(ctx context.Context, lease Lease, state Targ
 	if err != nil || !cfg.Settings.Models.AutoApprove && !cfg.Settings.Models.AutoReject {
 		return err
 	}
-	all, err := s.GitHub.Reviews(ctx, state.Target)
+	ours, err := s.ourReviews(ctx, state.Target, render.AnyReview)
 	if isFinal(err) {
 		return nil // as above
 	}
-	for _, r := range all {
-		if !r.Bot || r.Dismissed || !render.IsReview(r.Body) {
+	for _, r := range ours {
+		if r.Dismissed {
 			continue
 		}
 		if err := s.fence(ctx, lease); err != nil {

@@ -22,6 +22,9 @@
 //	an incomplete one, or one that does not count    nothing
 //	"/review resume" where it is escalated           a count of its own, from 1
 //
+// From an escalation until "/review resume" it is halted besides, whatever later
+// heads come to: nothing is decided without a person meanwhile.
+//
 // A pull request that is closed keeps its state: reopened, it goes on from there.
 // The gate never asks for the state, which decides about no merge.
 //

@@ -69,11 +69,7 @@ func Next(s State, r Report, set Settings) State {
 	}
 	s = s.clone()
 	s.Max, s.Now = set.Attempts, false
-	resumed := s.Status == Escalated && r.Resumes > s.Resumes
-	s.Resumes = r.Resumes
-	if resumed {
-		s.beginAnew()
-	}
+	anew := s.resume(r.Resumes)
 	s.turns(r.Commits)
 	row := Row{HeadSHA: r.HeadSHA, Spec: r.Spec, Quality: r.Quality, Decision: r.Decision}
 	counted := slices.Index(s.Failed, r.HeadSHA)
@@ -95,11 +91,24 @@ func Next(s State, r Report, set Settings) State {
 	default:
 		s.fail(r.HeadSHA, set, &row)
 	}
-	if resumed && row.Note == "" {
+	if anew && row.Note == "" {
 		row.Note = NoteResumed
 	}
-	s.note(row, resumed)
+	s.note(row, anew)
 	return s
+}
+
+// resume lets it go on if a person has said so since, and reports whether the
+// count begins anew: one that did already goes on.
+func (s *State) resume(times int) (anew bool) {
+	if s.Halted && times > s.Resumes {
+		anew, s.Halted = s.Since != "", false
+	}
+	s.Resumes = times
+	if anew {
+		s.beginAnew()
+	}
+	return anew
 }
 
 // pass completes the loop: for good if the gate passed the head, so that the next
@@ -129,7 +138,7 @@ func (s *State) fail(head string, set Settings, row *Row) {
 		row.Attempt = s.Attempt
 		return
 	}
-	s.Status, s.Since, s.Now = Escalated, head, true
+	s.Status, s.Since, s.Now, s.Halted = Escalated, head, true, true
 	row.Note = NoteEscalated
 }
 

@@ -115,6 +115,37 @@ func TestEscalation(t *testing.T) {
 	}
 }
 
+// Only a person's word ends what an escalation halts. It begins the count anew
+// unless a pass has done so before.
+func TestHaltedUntilResumed(t *testing.T) {
+	escalated := State{}
+	for _, head := range []string{"a", "b", "c"} {
+		escalated = Next(escalated, fails(head), twoAttempts)
+	}
+	passed := Next(escalated, passes("d"), twoAttempts)
+	failed := Next(passed, fails("e"), twoAttempts)
+	for name, c := range map[string]struct {
+		s    State
+		next Report
+		name string
+		note Note
+	}{
+		"escalated":            {escalated, fails("d"), "review-fix-1", NoteResumed},
+		"passed":               {passed, passes("d"), "complete", NoteResumed},
+		"passed, then fails":   {passed, fails("e"), "review-fix-1", NoteResumed},
+		"passed, failed since": {failed, fails("e"), "review-fix-1", ""},
+		"passed by hand":       {Next(escalated, byHand("c"), twoAttempts), fails("d"), "review-fix-1", NoteResumed},
+	} {
+		if !c.s.Halted || !c.s.Paused(0) {
+			t.Errorf("%s: goes on by itself: %+v", name, c.s)
+		}
+		s := Next(c.s, resumed(c.next, 1), twoAttempts)
+		if s.Halted || s.Paused(1) || s.Name() != c.name || s.Last().Note != c.note {
+			t.Errorf("%s, then resumed: %s, note %q, want %s, note %q", name, s.Name(), s.Last().Note, c.name, c.note)
+		}
+	}
+}
+
 // More commits than allowed in one attempt escalate with the report that fails,
 // and only with that.
 func TestTurns(t *testing.T) {
@@ -277,7 +308,10 @@ func checkStep(t *testing.T, was, now State, r Report, set Settings) {
 	if len(slices.Compact(failed)) != len(now.Failed) {
 		t.Error("a head counts twice")
 	}
-	resumed := was.Status == Escalated && r.Resumes > was.Resumes
+	resumed := was.Halted && r.Resumes > was.Resumes
+	if was.Halted && !now.Halted && !resumed || now.Status == Escalated && !now.Halted {
+		t.Error("it goes on though nobody said so")
+	}
 	if was.Status == Escalated && now.Status != Escalated && r.Decision.Blocks() && !resumed {
 		t.Error("an escalation ended without a pass or a person")
 	}

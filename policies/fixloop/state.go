@@ -36,6 +36,9 @@ type State struct {
 	Now bool `json:"now,omitempty"`
 	// ByHand says that it is complete because somebody said so.
 	ByHand bool `json:"by_hand,omitempty"`
+	// Halted says that it was escalated, and that nobody has had it go on since. It
+	// stays where a later head passes, or fails as if there had been no loop.
+	Halted bool `json:"halted,omitempty"`
 	// Resumes are how many times it was resumed, as far as the state knows.
 	Resumes int `json:"resumes,omitempty"`
 	// Seen are the commits that were seen, and how often at most; see [turns].
@@ -95,7 +98,7 @@ func (s *State) Name() string {
 
 // Paused reports whether the pull request waits for a person to resume, who did
 // so as many times.
-func (s *State) Paused(resumes int) bool { return s.Status == Escalated && resumes <= s.Resumes }
+func (s *State) Paused(resumes int) bool { return s.Halted && resumes <= s.Resumes }
 
 // Begun reports whether any attempt was ever opened: else there is nothing to
 // tell of.
