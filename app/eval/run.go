@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,7 +59,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // a temporary one
 	if err := importCases(ctx, dir, o.Cases); err != nil {
-		return Result{}, err
+		return Result{}, cmp.Or(ctx.Err(), err) // git that is killed says something else
 	}
 	reviewed := make([]reviewedCase, len(o.Cases))
 	g, within := errgroup.WithContext(ctx)
@@ -73,7 +74,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return Result{}, err
+		return Result{}, cmp.Or(ctx.Err(), err)
 	}
 	return count(reviewed, others), nil
 }

@@ -45,6 +45,9 @@ func (f *evalFlags) run(cmd *cobra.Command) error {
 	if err := oneOf(f.format, "text", "json"); err != nil {
 		return err
 	}
+	if err := notEmpty(cmd, "config", "cases", "agent"); err != nil {
+		return err
+	}
 	layers, err := (&layerFlags{server: f.config}).layers()
 	if err != nil {
 		return unusable(err)

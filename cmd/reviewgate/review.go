@@ -62,10 +62,8 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return unusable(err)
 	}
-	for _, name := range []string{"repo", "base", "head", "config", "server", "organisation"} {
-		if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() == "" {
-			return unusable(fmt.Errorf("--%s is empty: give it a value, or leave it out", name))
-		}
+	if err := notEmpty(cmd, "repo", "base", "head", "config", "server", "organisation"); err != nil {
+		return err
 	}
 	ctx := cmd.Context()
 	below, err := f.below.layers()
