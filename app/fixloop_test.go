@@ -10,8 +10,6 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-const routeRequest = "POST /repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers"
-
 // looping starts a world in which every failing report counts.
 func looping(t *testing.T, settings string) *world {
 	t.Helper()
@@ -78,7 +76,7 @@ func TestFixLoopEscalatesAndGoesOn(t *testing.T) {
 	w.wantsCheck(pr, "action_required", "**Fix**")
 	w.says(pr, "/review status")
 	w.wants(pr, "action_required", "It is escalated after 2 fix attempts")
-	if n := len(w.gh.CallsTo(routeRequest)); n != 1 {
+	if n := len(w.gh.CallsTo(routeRequests)); n != 1 {
 		t.Errorf("reviewers were requested %d times", n)
 	}
 
@@ -116,7 +114,7 @@ func TestNoFixLoopWithoutModels(t *testing.T) {
 	w.wantsNot(pr, "attempt")
 	w.wantsNot(pr, "Fix history")
 	w.loop(pr, "pending")
-	if n := w.labelWrites() + len(w.gh.CallsTo(routeRequest)); n != 0 {
+	if n := w.labelWrites() + len(w.gh.CallsTo(routeRequests)); n != 0 {
 		t.Errorf("%d calls for a loop that there is not", n)
 	}
 	w.says(pr, "/review resume")
@@ -132,10 +130,7 @@ func TestFixLoopOfModels(t *testing.T) {
 		if agent != "security-reviewer" || !asked {
 			return pipeline.AgentOutput{}, nil
 		}
-		return pipeline.AgentOutput{Model: "model-a", Findings: pipeline.List[pipeline.Finding]{{
-			Title: "Stock is read without a lock", Severity: pipeline.SeverityCritical, Message: "Two orders can sell one piece.",
-			Confidence: 0.9, Path: "store/client.go", StartLine: 6, EndLine: 6,
-		}}}, nil
+		return dangerousBy("model-a"), nil
 	}}
 	w := withTeam(t, m)
 	pr := w.open(clean())
@@ -255,7 +250,7 @@ func TestTeamThatCannotBeAsked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := looping(t, `{"fix_loop": {"when": "always", "team": "acme/owners", "max_fix_iterations": 1}}`)
-			w.gh.On(routeRequest, refuse)
+			w.gh.On(routeRequests, refuse)
 			pr := w.open(failing(1))
 			w.idle()
 			w.fails(pr, 2)
@@ -275,35 +270,20 @@ func TestEscalatedIsNotRejectedWithoutAPerson(t *testing.T) {
 	m := &team{}
 	m.say = func(agent string) (pipeline.AgentOutput, error) {
 		model := map[string]string{"security-reviewer": "model-a", "build-reviewer": "model-b"}[agent]
-		return pipeline.AgentOutput{Model: model, Findings: pipeline.List[pipeline.Finding]{{
-			Title: "Stock is read without a lock", Severity: pipeline.SeverityCritical, Message: "Two orders can sell one piece.",
-			Confidence: 0.9, Path: "store/client.go", StartLine: 6, EndLine: 6,
-		}}}, nil
+		return dangerousBy(model), nil
 	}
 	w := withTeam(t, m)
 	w.repo.Commit("main", ghtest.Files{settingsPath: `{"models": {"auto_reject": true}, "fix_loop": {"max_fix_iterations": 1}}`}, "config")
 	pr := w.open(clean())
 	w.idle()
 	w.wants(pr, "failure", "**Fix attempt 1 of 1**")
-	states := func() (all []string) {
-		for _, r := range pr.AppReviews() {
-			all = append(all, r.State)
-		}
-		return all
-	}
-	if got := states(); !slices.Equal(got, []string{"changes_requested"}) {
-		t.Errorf("in attempt 1 the reviews are %q", got)
-	}
+	w.wantReviews(pr, "changes_requested")
 	for n := range 2 {
 		pr.Push(ghtest.Files{"store/stock.go": fmt.Sprintf("package store\n\nvar Stock = %d\n", n)}, fmt.Sprintf("fix: try %d", n))
 		w.idle()
 		w.wants(pr, "failure", "Escalated after 1 fix attempt")
-		if got := states(); !slices.Equal(got, []string{"dismissed"}) {
-			t.Errorf("escalated, the reviews are %q", got)
-		}
+		w.wantReviews(pr, "dismissed")
 	}
 	w.says(pr, "/review resume")
-	if got := states(); !slices.Equal(got, []string{"dismissed", "changes_requested"}) {
-		t.Errorf("resumed, the reviews are %q", got)
-	}
+	w.wantReviews(pr, "dismissed", "changes_requested")
 }

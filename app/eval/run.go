@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -128,14 +127,7 @@ func reviewCase(ctx context.Context, runner *run.Runner, dir string, c *Case, o 
 	if err != nil {
 		return r, err
 	}
-	options := run.Options{RunID: c.Name, Trigger: "reviewgate eval"}
-	options.File = func(ctx context.Context, commit, path string, most int64) ([]byte, bool, error) {
-		text, err := src.File(ctx, commit, path, most)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, false, nil
-		}
-		return text, err == nil, err
-	}
+	options := run.Options{RunID: c.Name, Trigger: "reviewgate eval", File: src.Lookup}
 	if o.Outside != nil {
 		options.Outside = func(of run.OutsideAgent) dispatch.Agent {
 			if a := o.Outside(of); a != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -64,7 +63,7 @@ func (f *evalFlags) run(cmd *cobra.Command) error {
 	result, err := eval.Run(cmd.Context(), eval.Options{
 		Cases: cases, Layers: layers, Agent: f.agent, Version: app.Version(), Now: time.Now, Progress: progress.step,
 		Outside: func(of run.OutsideAgent) dispatch.Agent {
-			return asking(models, of, func(model string, err error) { progress.warn(fmt.Sprintf("%s did not answer: %v", model, err)) })
+			return asking(models, of, progress.unanswered)
 		},
 	})
 	progress.done()
