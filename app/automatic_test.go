@@ -58,6 +58,13 @@ func dangerous() pipeline.AgentOutput {
 	}}}
 }
 
+// dangerousBy is that of an agent that names its model itself.
+func dangerousBy(model string) pipeline.AgentOutput {
+	out := dangerous()
+	out.Model = model
+	return out
+}
+
 // everybody finds something critical.
 func everybody(string, *pipeline.PRFacts) (pipeline.AgentOutput, error) { return dangerous(), nil }
 

@@ -143,10 +143,7 @@ func TestFixLoopOfModels(t *testing.T) {
 		if agent != "security-reviewer" || !asked {
 			return pipeline.AgentOutput{}, nil
 		}
-		return pipeline.AgentOutput{Model: "model-a", Findings: pipeline.List[pipeline.Finding]{{
-			Title: "Stock is read without a lock", Severity: pipeline.SeverityCritical, Message: "Two orders can sell one piece.",
-			Confidence: 0.9, Path: "store/client.go", StartLine: 6, EndLine: 6,
-		}}}, nil
+		return dangerousBy("model-a"), nil
 	}}
 	w := withTeam(t, m)
 	pr := w.open(clean())
@@ -286,35 +283,20 @@ func TestEscalatedIsNotRejectedWithoutAPerson(t *testing.T) {
 	m := &team{}
 	m.say = func(agent string) (pipeline.AgentOutput, error) {
 		model := map[string]string{"security-reviewer": "model-a", "build-reviewer": "model-b"}[agent]
-		return pipeline.AgentOutput{Model: model, Findings: pipeline.List[pipeline.Finding]{{
-			Title: "Stock is read without a lock", Severity: pipeline.SeverityCritical, Message: "Two orders can sell one piece.",
-			Confidence: 0.9, Path: "store/client.go", StartLine: 6, EndLine: 6,
-		}}}, nil
+		return dangerousBy(model), nil
 	}
 	w := withTeam(t, m)
 	w.repo.Commit("main", ghtest.Files{settingsPath: `{"models": {"auto_reject": true}, "fix_loop": {"max_fix_iterations": 1}}`}, "config")
 	pr := w.open(clean())
 	w.idle()
 	w.wants(pr, "failure", "**Fix attempt 1 of 1**")
-	states := func() (all []string) {
-		for _, r := range pr.AppReviews() {
-			all = append(all, r.State)
-		}
-		return all
-	}
-	if got := states(); !slices.Equal(got, []string{"changes_requested"}) {
-		t.Errorf("in attempt 1 the reviews are %q", got)
-	}
+	w.wantReviews(pr, "changes_requested")
 	for n := range 2 {
 		pr.Push(ghtest.Files{"store/stock.go": fmt.Sprintf("package store\n\nvar Stock = %d\n", n)}, fmt.Sprintf("fix: try %d", n))
 		w.idle()
 		w.wants(pr, "failure", "Escalated after 1 fix attempt")
-		if got := states(); !slices.Equal(got, []string{"dismissed"}) {
-			t.Errorf("escalated, the reviews are %q", got)
-		}
+		w.wantReviews(pr, "dismissed")
 	}
 	w.says(pr, "/review resume")
-	if got := states(); !slices.Equal(got, []string{"dismissed", "changes_requested"}) {
-		t.Errorf("resumed, the reviews are %q", got)
-	}
+	w.wantReviews(pr, "dismissed", "changes_requested")
 }

@@ -45,12 +45,16 @@ type Defect struct {
 const (
 	maxCases     = 1000
 	maxCaseBytes = 64 << 10
+	maxSetBytes  = 16 << 20 // of all trees together
 	maxProblems  = 20
 )
 
 const caseFile = "case.json"
 
-var caseName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+var (
+	caseName     = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+	languageName = regexp.MustCompile(`^[\pL\pN][\pL\pN +#./-]{0,39}$`)
+)
 
 // Load reads the cases of a directory, by name. The error says all that is wrong
 // with them, up to 20 problems, each with its place.
@@ -67,19 +71,33 @@ func Load(dir string) ([]Case, error) {
 	}
 	var cases []Case
 	var wrong []error
+	left := maxSetBytes
 	for _, e := range entries {
 		if !e.IsDir() || !caseName.MatchString(e.Name()) {
-			wrong = append(wrong, fmt.Errorf("%s is no case: a case is a directory named in small letters, digits and hyphens", filepath.Join(dir, e.Name())))
+			wrong = append(wrong, fmt.Errorf("%q is no case: a case is a directory named in small letters, digits and hyphens", filepath.Join(dir, e.Name())))
 			continue
 		}
 		c, errs := loadCase(filepath.Join(dir, e.Name()))
 		wrong = append(wrong, errs...)
 		cases = append(cases, c)
+		if left -= c.size(); left < 0 {
+			return nil, fmt.Errorf("the cases of %s have more than %d MiB of files: split them", dir, maxSetBytes>>20)
+		}
 	}
 	if len(wrong) > maxProblems {
 		wrong = append(wrong[:maxProblems], fmt.Errorf("and %d more", len(wrong)-maxProblems))
 	}
 	return cases, errors.Join(wrong...)
+}
+
+// size is how much the trees hold, in bytes.
+func (c *Case) size() (n int) {
+	for _, tree := range []map[string]string{c.Base, c.Head} {
+		for _, text := range tree {
+			n += len(text)
+		}
+	}
+	return n
 }
 
 func loadCase(dir string) (Case, []error) {
@@ -119,7 +137,7 @@ func strays(dir string) error {
 		switch e.Name() {
 		case caseFile, "base", "head":
 		default:
-			return fmt.Errorf("%s has no place in a case, which is %s, base and head: move it into one of them", filepath.Join(dir, e.Name()), caseFile)
+			return fmt.Errorf("%q has no place in a case, which is %s, base and head: move it into one of them", filepath.Join(dir, e.Name()), caseFile)
 		}
 	}
 	return nil
@@ -128,6 +146,9 @@ func strays(dir string) error {
 func (c *Case) read(root *jsontree.Node) []jsontree.Error {
 	f := jsontree.FieldsOf(root, "a case")
 	c.Title, c.Body, c.Language = f.Needed("title"), f.Given("body"), f.Needed("language")
+	if c.Language != "" && !languageName.MatchString(c.Language) {
+		f.Refuse("language", fmt.Sprintf("%q is no name of a language", c.Language), "use up to 40 letters, digits, spaces and + # . / -")
+	}
 	for _, n := range f.List("defects") {
 		d, wrong := c.defect(n)
 		c.Defects = append(c.Defects, d)

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -57,12 +58,16 @@ func TestLoadRefuses(t *testing.T) {
 		says  []string
 	}{
 		"no case":             {map[string]string{}, []string{"has no cases"}},
-		"a file":              {map[string]string{"notes.md": "x"}, []string{"notes.md is no case"}},
-		"a name":              {map[string]string{"Go Race/case.json": "{}"}, []string{"Go Race is no case"}},
+		"a file":              {map[string]string{"notes.md": "x"}, []string{`notes.md" is no case`}},
+		"a name":              {map[string]string{"Go Race/case.json": "{}"}, []string{`Go Race" is no case`}},
 		"no case.json":        {map[string]string{"a/head/a.go": "x"}, []string{"case.json"}},
 		"no head":             {map[string]string{"a/case.json": goodCase, "a/base/a.go": "x"}, []string{"head"}},
-		"something else":      {map[string]string{"a/case.json": goodCase, "a/head/a.go": "var x", "a/diff.patch": "x"}, []string{"diff.patch has no place"}},
+		"something else":      {map[string]string{"a/case.json": goodCase, "a/head/a.go": "var x", "a/diff.patch": "x"}, []string{`diff.patch" has no place`}},
 		"a name for git":      {map[string]string{"a/case.json": goodCase, `a/head/a b.go`: "var x"}, []string{"a b.go", "characters"}},
+		"a name for screens":  {map[string]string{"\x1b[2J/case.json": "{}"}, []string{`\x1b[2J" is no case`}},
+		"a file as head":      {map[string]string{"a/case.json": goodCase, "a/head": "var x"}, []string{"head is no directory"}},
+		"a screen's language": {with(`"Go"`, `"\u001b[31m"`), []string{"a/case.json:2:47: /language", `"\x1b[31m" is no name of a language`}},
+		"a large set":         {largeSet(), []string{"have more than 16 MiB"}},
 		"no JSON":             {with(goodCase, "{"), []string{"a/case.json:1:"}},
 		"an unknown field":    {with(`"language"`, `"languages": [], "language"`), []string{`a/case.json:2:35`, `"languages" is not known`, "use title, body"}},
 		"a defect's":          {with(`"category"`, `"line": 3, "category"`), []string{"/defects/0/line", `"line" is not known`}},
@@ -94,6 +99,17 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
+// largeSet are cases each of which is small enough, and which are too many.
+func largeSet() map[string]string {
+	files := map[string]string{}
+	for i := range maxSetBytes/maxTreeBytes + 1 {
+		name := fmt.Sprintf("a%02d", i)
+		files[name+"/case.json"] = `{"title": "t", "body": "", "language": "Go", "clean": true}`
+		files[name+"/head/a"] = strings.Repeat("x", maxTreeBytes)
+	}
+	return files
+}
+
 func TestLoadSaysAllThatIsWrongWithinBounds(t *testing.T) {
 	files := map[string]string{}
 	for i := range maxProblems + 5 {
@@ -108,13 +124,19 @@ func TestLoadSaysAllThatIsWrongWithinBounds(t *testing.T) {
 	}
 }
 
-// A link would lead out of the case.
-func TestLoadFollowsNoLinks(t *testing.T) {
-	dir := writeCase(t, map[string]string{"a/case.json": goodCase, "a/head/a.go": "var x"})
-	if err := os.Symlink("/etc/hosts", filepath.Join(dir, "a", "head", "hosts")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), "no regular file") {
-		t.Errorf("error %v, want one about the link", err)
+// A link would lead out of the case, and a pipe for ever nowhere.
+func TestLoadReadsFilesOnly(t *testing.T) {
+	for _, at := range []string{"case.json", "head/hosts", "head", "base"} {
+		dir := writeCase(t, map[string]string{"a/case.json": goodCase, "a/head/a.go": "var x"})
+		name := filepath.Join(dir, "a", filepath.FromSlash(at))
+		if err := os.RemoveAll(name); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(t.TempDir(), name); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), at+" is no ") {
+			t.Errorf("error %v, want one about the link %s", err, at)
+		}
 	}
 }

@@ -42,9 +42,9 @@ type Row struct {
 	// of its eyes.
 	Failed int `json:"failed"`
 	Score
-	Asked   int     `json:"asked"`         // questions to the model
-	Input   int     `json:"input_tokens"`  // cached ones included
-	Cached  int     `json:"cached_tokens"` //
+	Asked   int     `json:"asked"`        // questions to the model
+	Input   int     `json:"input_tokens"` // cached ones included
+	Cached  int     `json:"cached_tokens"`
 	Output  int     `json:"output_tokens"`
 	CostUSD float64 `json:"cost_usd"`
 	P50MS   float64 `json:"p50_ms"` // of one review, all attempts together
@@ -141,8 +141,11 @@ func (t *tally) agents(c *reviewedCase, leftOut map[string]dispatch.Agent) map[i
 		}
 		who := reviewer{result.Agent, result.Model}
 		row := t.row(who)
+		if result.Status == pipeline.AgentDiscarded { // not asked: the spec stage failed
+			continue
+		}
 		row.Cases++
-		if result.Status != pipeline.AgentOK && result.Status != pipeline.AgentDiscarded {
+		if result.Status != pipeline.AgentOK {
 			row.Failed++
 		}
 		if took, ok := c.duration(who); ok {

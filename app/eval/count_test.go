@@ -49,6 +49,7 @@ func twoCases() []reviewedCase {
 		answered(Case{Name: "b", Language: "SQL"}, pipeline.DecisionNeedsFixes, []pipeline.AgentResult{
 			says("rules", "", pipeline.AgentOK),
 			says("quality", "atlas", pipeline.AgentOK, style),
+			says("quality", "zephyr", pipeline.AgentDiscarded), // not asked
 		}, pipeline.RunRecord{
 			Agents:   []pipeline.AgentTiming{{Agent: "rules", DurationMS: 1}},
 			ModelUse: []pipeline.ModelUse{{Agent: "quality", Model: "atlas", Asked: 1, Input: 500, Output: 5, CostUSD: 0.125}},

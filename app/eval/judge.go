@@ -20,23 +20,61 @@ const minQuote = 8
 const none = -1
 
 // judge says for each finding which of the defects it names, or none. It is one
-// at most: where several would do, one that no finding before it named.
+// at most. As many defects are named as can be, whatever the order in which an
+// agent speaks; a finding for which none is left names the first that it would do
+// for.
 func judge(defects []Defect, findings []pipeline.Finding) []int {
-	named := make([]int, len(findings))
-	seen := map[int]bool{}
-	for i := range findings {
-		named[i] = none
-		for j := range defects {
-			if !defects[j].namedBy(&findings[i]) {
-				continue
-			}
-			if named[i] == none || seen[named[i]] && !seen[j] {
-				named[i] = j
+	m := matching{does: make([][]int, len(findings)), by: make([]int, len(defects))}
+	for j := range defects {
+		m.by[j] = none
+		for i := range findings {
+			if defects[j].namedBy(&findings[i]) {
+				m.does[i] = append(m.does[i], j)
 			}
 		}
-		seen[named[i]] = true
+	}
+	named := make([]int, len(findings))
+	for i, does := range m.does {
+		named[i] = none
+		if len(does) > 0 {
+			named[i] = does[0]
+		}
+		m.place(i, make([]bool, len(defects)))
+	}
+	for j, i := range m.by {
+		if i != none {
+			named[i] = j
+		}
 	}
 	return named
+}
+
+// matching gives each defect one of the findings that would do for it.
+type matching struct {
+	does [][]int // of each finding the defects
+	by   []int   // of each defect the finding, or none
+}
+
+// place finds a defect for a finding, for which others may move to another, and
+// reports whether there is one. What was tried once is not tried again.
+func (m *matching) place(i int, tried []bool) bool {
+	for _, j := range m.does[i] {
+		if m.by[j] == none {
+			m.by[j] = i
+			return true
+		}
+	}
+	for _, j := range m.does[i] {
+		if tried[j] {
+			continue
+		}
+		tried[j] = true
+		if m.place(m.by[j], tried) {
+			m.by[j] = i
+			return true
+		}
+	}
+	return false
 }
 
 // namedBy reports whether a finding is about the defect: it points to it, and

@@ -65,6 +65,7 @@ func TestAFindingNamesOneDefect(t *testing.T) {
 	}
 	key := pipeline.Finding{Path: "a.ts", StartLine: 10, Title: "The key is bad"}
 	timing := pipeline.Finding{Path: "a.ts", StartLine: 11, Title: "The timing tells"}
+	above := pipeline.Finding{Path: "a.ts", StartLine: 7, Title: "The key is bad"} // near the first alone
 	other := pipeline.Finding{Path: "a.ts", StartLine: 11, Title: "Long"}
 	tests := map[string]struct {
 		findings []pipeline.Finding
@@ -74,6 +75,8 @@ func TestAFindingNamesOneDefect(t *testing.T) {
 		"one":               {[]pipeline.Finding{key}, []int{0}},
 		"the same twice":    {[]pipeline.Finding{key, key}, []int{0, 1}},
 		"more than defects": {[]pipeline.Finding{key, key, key}, []int{0, 1, 0}},
+		"one makes room":    {[]pipeline.Finding{key, above}, []int{1, 0}},
+		"none makes room":   {[]pipeline.Finding{above, above, timing}, []int{0, 0, 1}},
 		"in order":          {[]pipeline.Finding{other, timing, key}, []int{none, 1, 0}},
 	}
 	for name, tt := range tests {

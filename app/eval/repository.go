@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -19,7 +20,8 @@ import (
 // NAME/base and NAME/head. Cases then come to the pipeline the way every local
 // change does.
 func importCases(ctx context.Context, dir string, cases []Case) error {
-	if err := git(ctx, nil, "init", "--quiet", "--bare", dir); err != nil {
+	// Not a bare one: users may have told git to refuse those.
+	if err := git(ctx, nil, "init", "--quiet", dir); err != nil {
 		return err
 	}
 	var in bytes.Buffer
@@ -29,7 +31,7 @@ func importCases(ctx context.Context, dir string, cases []Case) error {
 		fmt.Fprintf(&in, "reset refs/heads/%s/head\nfrom refs/heads/%[1]s/base\n\n", c.Name)
 		commit(&in, c.Name+"/head", c.Title+"\n\n"+c.Body, c.Head)
 	}
-	return git(ctx, &in, "--git-dir="+dir, "fast-import", "--quiet")
+	return git(ctx, &in, "--git-dir="+filepath.Join(dir, ".git"), "fast-import", "--quiet")
 }
 
 // importDate is that of all commits, in Unix seconds: which one does not matter.
@@ -77,12 +79,13 @@ func open(ctx context.Context, dir string, c *Case, layers []config.Layer) (sour
 	return source{src, c}, err
 }
 
-// PullRequest is the case's.
+// PullRequest is the case's. Nothing in it is the case's name, which tells what is
+// to be found.
 func (s source) PullRequest(ctx context.Context) (normalize.PullRequest, error) {
 	p, err := s.Source.PullRequest(ctx)
 	p.Title, p.Body = s.c.Title, s.c.Body
 	p.Repository.Owner, p.Repository.Name = "eval", "cases"
 	p.Head.Repository = p.Repository.FullName()
-	p.Base.Ref, p.Head.Ref = "main", s.c.Name
+	p.Repository.DefaultBranch, p.Base.Ref, p.Head.Ref = "main", "main", "change"
 	return p, err
 }

@@ -1,10 +1,10 @@
 package eval
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -58,7 +58,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // a temporary one
 	if err := importCases(ctx, dir, o.Cases); err != nil {
-		return Result{}, err
+		return Result{}, cmp.Or(ctx.Err(), err) // git that is killed says something else
 	}
 	reviewed := make([]reviewedCase, len(o.Cases))
 	g, within := errgroup.WithContext(ctx)
@@ -73,7 +73,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return Result{}, err
+		return Result{}, cmp.Or(ctx.Err(), err)
 	}
 	return count(reviewed, others), nil
 }
@@ -127,14 +127,7 @@ func reviewCase(ctx context.Context, runner *run.Runner, dir string, c *Case, o 
 	if err != nil {
 		return r, err
 	}
-	options := run.Options{RunID: c.Name, Trigger: "reviewgate eval"}
-	options.File = func(ctx context.Context, commit, path string, most int64) ([]byte, bool, error) {
-		text, err := src.File(ctx, commit, path, most)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, false, nil
-		}
-		return text, err == nil, err
-	}
+	options := run.Options{RunID: c.Name, Trigger: "reviewgate eval", File: src.Lookup}
 	if o.Outside != nil {
 		options.Outside = func(of run.OutsideAgent) dispatch.Agent {
 			if a := o.Outside(of); a != nil {

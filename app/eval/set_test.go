@@ -1,11 +1,17 @@
 package eval
 
 import (
+	"fmt"
+	"go/ast"
+	"go/format"
 	"go/parser"
 	"go/token"
+	"go/types"
+	"maps"
 	"os"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -86,6 +92,9 @@ func TestSetIsOfASize(t *testing.T) {
 		if p.Totals.Files > 1 {
 			several++
 		}
+		if text := fmt.Sprintf("%+v", p); strings.Contains(text, cases[i].Name) {
+			t.Errorf("%s: its name, which tells what is to be found, is in %s", cases[i].Name, text)
+		}
 		if p.Title != cases[i].Title || p.Body != cases[i].Body || p.Repository.FullName() != p.Head.Repository {
 			t.Errorf("%s is reviewed as %+v", cases[i].Name, p)
 		}
@@ -104,19 +113,55 @@ func TestSetLooksReal(t *testing.T) {
 		if !typed.MatchString(c.Title) || c.Body == "" {
 			t.Errorf("%s: the title %q or the description says nothing", c.Name, c.Title)
 		}
+		for _, wrong := range append(goFaults(c.Base), goFaults(c.Head)...) {
+			t.Errorf("%s: %s", c.Name, wrong)
+		}
 		for name, text := range c.Head {
 			for _, giveaway := range []string{"BUG", "FIXME", "DEFECT", "vulnerable", "insecure"} {
 				if strings.Contains(text, giveaway) {
 					t.Errorf("%s: %s says %s", c.Name, name, giveaway)
 				}
 			}
-			if path.Ext(name) == ".go" {
-				if _, err := parser.ParseFile(token.NewFileSet(), name, text, 0); err != nil {
-					t.Errorf("%s: %v", c.Name, err)
-				}
-			}
 		}
 	}
+}
+
+// goFaults are what a compiler or gofmt has against the Go files of a tree, of
+// which it is no fault that others are left out.
+func goFaults(tree map[string]string) (faults []string) {
+	packages, files := map[string][]*ast.File{}, token.NewFileSet()
+	for _, name := range slices.Sorted(maps.Keys(tree)) {
+		if path.Ext(name) != ".go" {
+			continue
+		}
+		file, err := parser.ParseFile(files, name, tree[name], 0)
+		if err != nil {
+			faults = append(faults, err.Error())
+			continue
+		}
+		if text, err := format.Source([]byte(tree[name])); err != nil || string(text) != tree[name] {
+			faults = append(faults, name+" is not as gofmt has it")
+		}
+		packages[path.Dir(name)] = append(packages[path.Dir(name)], file)
+	}
+	check := types.Config{Importer: empty{}, Error: func(err error) {
+		if strings.Contains(err.Error(), "not used") || strings.Contains(err.Error(), "redeclared") {
+			faults = append(faults, err.Error())
+		}
+	}}
+	for dir, parts := range packages {
+		_, _ = check.Check(dir, files, parts, nil) // told to Error
+	}
+	return faults
+}
+
+// empty knows every package, and nothing of it.
+type empty struct{}
+
+func (empty) Import(name string) (*types.Package, error) {
+	p := types.NewPackage(name, path.Base(name))
+	p.MarkComplete()
+	return p, nil
 }
 
 // The page on the set speaks of this set.

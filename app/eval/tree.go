@@ -23,8 +23,13 @@ func readTree(dir string) (map[string]string, error) {
 	files := map[string]string{}
 	left := int64(maxTreeBytes)
 	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
+		switch {
+		case err != nil:
 			return err
+		case e.IsDir():
+			return nil
+		case name == dir:
+			return fmt.Errorf("%s is no directory: put the files into one of this name", dir)
 		}
 		rel, err := filepath.Rel(dir, name)
 		if err != nil {
@@ -32,10 +37,8 @@ func readTree(dir string) (map[string]string, error) {
 		}
 		path := filepath.ToSlash(rel)
 		switch {
-		case !e.Type().IsRegular():
-			return fmt.Errorf("%s is no regular file: cases hold text only", name)
 		case !plainPath.MatchString(path):
-			return fmt.Errorf("%s: the name has characters that no case needs: use letters, digits and . _ - @ [ ] ( )", name)
+			return fmt.Errorf("%q: the name has characters that no case needs: use letters, digits and . _ - @ [ ] ( )", name)
 		case len(files) == maxTreeFiles:
 			return fmt.Errorf("%s has more than %d files: make the change smaller", dir, maxTreeFiles)
 		}
@@ -53,7 +56,15 @@ func readTree(dir string) (map[string]string, error) {
 	return files, nil
 }
 
+// readFile reads a file, and neither what a link leads to nor what a pipe has.
 func readFile(name string, most int64) ([]byte, error) {
+	info, err := os.Lstat(name)
+	if err != nil {
+		return nil, fmt.Errorf("read a case: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file: cases hold text only", name)
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("read a case: %w", err)

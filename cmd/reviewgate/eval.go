@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -45,6 +44,9 @@ func (f *evalFlags) run(cmd *cobra.Command) error {
 	if err := oneOf(f.format, "text", "json"); err != nil {
 		return err
 	}
+	if err := notEmpty(cmd, "config", "cases", "agent"); err != nil {
+		return err
+	}
 	layers, err := (&layerFlags{server: f.config}).layers()
 	if err != nil {
 		return unusable(err)
@@ -61,7 +63,7 @@ func (f *evalFlags) run(cmd *cobra.Command) error {
 	result, err := eval.Run(cmd.Context(), eval.Options{
 		Cases: cases, Layers: layers, Agent: f.agent, Version: app.Version(), Now: time.Now, Progress: progress.step,
 		Outside: func(of run.OutsideAgent) dispatch.Agent {
-			return asking(models, of, func(model string, err error) { progress.warn(fmt.Sprintf("%s did not answer: %v", model, err)) })
+			return asking(models, of, progress.unanswered)
 		},
 	})
 	progress.done()

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"sync"
 	"time"
@@ -113,13 +111,4 @@ func (o *outside) writeAudits(w io.Writer) error {
 		}
 	}
 	return nil
-}
-
-// file reads a file for a run. One that is not there is no error.
-func (o *outside) file(ctx context.Context, commit, path string, most int64) ([]byte, bool, error) {
-	text, err := o.src.File(ctx, commit, path, most)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, false, nil
-	}
-	return text, err == nil, err
 }

@@ -62,10 +62,8 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return unusable(err)
 	}
-	for _, name := range []string{"repo", "base", "head", "config", "server", "organisation"} {
-		if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() == "" {
-			return unusable(fmt.Errorf("--%s is empty: give it a value, or leave it out", name))
-		}
+	if err := notEmpty(cmd, "repo", "base", "head", "config", "server", "organisation"); err != nil {
+		return err
 	}
 	ctx := cmd.Context()
 	below, err := f.below.layers()
@@ -85,8 +83,8 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 		return unusable(err)
 	}
 	progress := newProgress(cmd.ErrOrStderr())
-	out := &outside{src: src, models: models, failed: func(model string, err error) { progress.warn(fmt.Sprintf("%s did not answer: %v", model, err)) }}
-	options := run.Options{Trigger: "reviewgate review", Progress: progress.step, Outside: out.agent, GapModel: out.gapModel, File: out.file}
+	out := &outside{src: src, models: models, failed: progress.unanswered}
+	options := run.Options{Trigger: "reviewgate review", Progress: progress.step, Outside: out.agent, GapModel: out.gapModel, File: src.Lookup}
 	if f.config == "" { // else no config of the repository counts
 		options.Proposed = func(ctx context.Context, _ *pipeline.PRFacts) (*config.Config, error) { return src.Proposed(ctx) }
 	}
@@ -210,14 +208,14 @@ func (p *progress) step(what string) {
 	}
 }
 
-// warn writes a line of trouble above what is shown.
-func (p *progress) warn(what string) {
+// unanswered writes above what is shown that a model did not answer.
+func (p *progress) unanswered(model string, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.show {
 		fmt.Fprint(p.w, clearLine)
 	}
-	fmt.Fprintln(p.w, what)
+	fmt.Fprintf(p.w, "%s did not answer: %v\n", model, err)
 }
 
 func (p *progress) done() {

@@ -16,9 +16,9 @@ def locate(root: Path, name: str) -> Path | None:
     root = root.resolve()
     try:
         wanted = (root / name).resolve()
+        if not wanted.is_relative_to(root) or not wanted.is_file():
+            return None
     except (OSError, ValueError):  # too long, or with a NUL
-        return None
-    if not wanted.is_relative_to(root) or not wanted.is_file():
         return None
     return wanted
 

@@ -3,5 +3,5 @@ from django.urls import path
 from invoices import views
 
 urlpatterns = [
-    path("invoices/<int:number>/", views.invoice, name="invoice"),
+    path("invoices/<str:number>/", views.invoice, name="invoice"),
 ]

@@ -6,6 +6,7 @@ from app.db import connection
 bp = Blueprint("admin_customers", __name__)
 
 PAGE_SIZE = 50
+MAX_PAGE = 10_000
 
 # What may stand in the query string, and the SQL that it stands for.
 SORTS = {
@@ -27,7 +28,7 @@ QUERIES = {
 @staff_only
 def customers():
     query = QUERIES.get(request.args.get("sort", ""), QUERIES["name"])
-    page = max(1, request.args.get("page", default=1, type=int))
+    page = min(max(1, request.args.get("page", default=1, type=int)), MAX_PAGE)
     params = {
         "country": request.args.get("country") or None,
         "limit": PAGE_SIZE,

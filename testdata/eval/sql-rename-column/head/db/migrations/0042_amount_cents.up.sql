@@ -8,7 +8,9 @@ ALTER TABLE orders RENAME CONSTRAINT orders_amount_check TO orders_amount_cents_
 
 COMMENT ON COLUMN orders.amount_cents IS 'what the customer pays, in cents, tax included';
 
-CREATE OR REPLACE VIEW order_totals AS
+DROP VIEW order_totals;
+
+CREATE VIEW order_totals AS
 SELECT
     o.customer_id,
     date_trunc('month', o.placed_at) AS month,

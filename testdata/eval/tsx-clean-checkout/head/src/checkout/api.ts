@@ -4,7 +4,8 @@ export class Declined extends Error {}
 
 /**
  * Pays a cart. May be called again where the answer got lost: the server charges
- * once for a cart's payKey. Throws Declined where the bank says no.
+ * once for a cart's payKey. Throws Declined where the bank says no;
+ * the key is good for another try then.
  */
 export async function pay(cart: Cart, methodId: string): Promise<Order> {
   const response = await fetch("/api/orders", {
