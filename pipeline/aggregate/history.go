@@ -3,7 +3,6 @@ package aggregate
 import (
 	"slices"
 
-	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
@@ -18,11 +17,10 @@ func (w *work) compare() {
 	c := &w.report.Changes
 	w.report.Iteration, c.PreviousReport = prev.Iteration+1, prev.HeadSHA
 	last := slices.Concat(prev.Findings, prev.Unconfirmed)
-	was := was{}
+	was := map[string]bool{}
 	for i := range last {
-		alone := w.modelsAlone(&last[i])
 		for _, id := range known(&last[i]) {
-			was[id] = was[id] || !alone
+			was[id] = true
 		}
 	}
 	fixed := newFixed(prev.Fixed)
@@ -40,35 +38,16 @@ func (w *work) compare() {
 	c.Fixed = fixed.without(w.findings, gone)
 }
 
-// was has the fingerprints of the last report, and of each whether others than
-// models had a part in it.
-type was map[string]bool
-
-// has reports whether the last report had what a reviewer says. What only a model
-// said then is new when another says it.
-func (w was) has(f *item) bool {
-	others, known := w[f.ID]
-	return known && (others || f.Model != "")
-}
-
-// modelsAlone reports whether nobody but models made a stored finding.
-func (w *work) modelsAlone(f *pipeline.Finding) bool {
-	return f.Model != "" && !slices.ContainsFunc(f.Reviewers, func(agent string) bool {
-		return agent != f.Agent && w.kind(agent) != config.KindLLM
-	})
-}
-
 // knownBy reports whether the last report had the finding. What a model says
 // can't make old what is new without it: of a finding that agents and models
 // make together all that the agents say must be known, since the model may be
 // why it is one finding.
-func (f *item) knownBy(was was) bool {
+func (f *item) knownBy(was map[string]bool) bool {
 	old, models, anew := false, false, false
 	for _, m := range f.each() {
-		has := was.has(m)
-		old = old || has
+		old = old || was[m.ID]
 		models = models || m.Model != ""
-		anew = anew || m.Model == "" && !has
+		anew = anew || m.Model == "" && !was[m.ID]
 	}
 	return old && !(models && anew)
 }
