@@ -46,6 +46,8 @@ type request struct {
 	first int64
 	// accepted says that 202 is a success: GitHub does it later.
 	accepted bool
+	// stays says that a redirect is followed within the target's repository only.
+	stays bool
 }
 
 func (r request) isRead() bool { return r.method == http.MethodGet }
@@ -180,7 +182,7 @@ func (c *Client) send(ctx context.Context, t review.Target, r request, read read
 	if err != nil {
 		return links{}, err
 	}
-	resp, moved, err := follow(ctx, gc, r)
+	resp, moved, err := follow(ctx, gc, t, r)
 	if err != nil {
 		return links{}, err
 	}
@@ -204,7 +206,7 @@ func (c *Client) send(ctx context.Context, t review.Target, r request, read read
 // It is go-github's client that authenticates, but not its Do: that keeps rate
 // limits of its own, which are wrong for what GitHub does beside the primary
 // one. moved says that the request was redirected.
-func follow(ctx context.Context, gc *github.Client, r request) (resp *http.Response, moved bool, err error) {
+func follow(ctx context.Context, gc *github.Client, t review.Target, r request) (resp *http.Response, moved bool, err error) {
 	client := gc.Client()
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	to, err := r.url()
@@ -234,6 +236,11 @@ func follow(ctx context.Context, gc *github.Client, r request) (resp *http.Respo
 		if next.Host != gc.BaseURL.Host || next.Scheme != gc.BaseURL.Scheme {
 			return nil, false, &review.HostError{
 				Op: r.op, Kind: review.HostInvalid, Status: resp.StatusCode, Err: fmt.Errorf("redirected to another host, %s", clean(next.Host)),
+			}
+		}
+		if r.stays && !strings.HasPrefix(next.Path, fmt.Sprintf("%srepositories/%d/", gc.BaseURL.Path, t.RepoID)) {
+			return nil, false, &review.HostError{
+				Op: r.op, Kind: review.HostNotFound, Status: resp.StatusCode, Err: errors.New("it is in another repository by now"),
 			}
 		}
 		to = next.String()

@@ -102,13 +102,14 @@ func (c *Client) Issue(ctx context.Context, t review.Target, number int) (review
 	return review.Issue{Number: i.Number, Body: i.Body, Open: i.State == "open"}, nil
 }
 
-// LinkedIssue reads an issue that a change is to close.
+// LinkedIssue reads an issue that a change is to close. One that was transferred is
+// HostNotFound, wherever it is: whoever reads this repository may not read that one.
 func (s *source) LinkedIssue(ctx context.Context, number int) (review.LinkedIssue, error) {
 	const op = "read a linked issue"
 	var i issue
 	_, err := s.client.do(ctx, s.target, request{
 		op: op, method: http.MethodGet,
-		path: "/repos/{owner}/{repo}/issues/{issue_number}", args: []any{s.target.Owner, s.target.Name, number}, budget: &s.budget,
+		path: "/repos/{owner}/{repo}/issues/{issue_number}", args: []any{s.target.Owner, s.target.Name, number}, budget: &s.budget, stays: true,
 	}, asJSON(&i))
 	switch {
 	case err != nil:

@@ -144,3 +144,40 @@ func TestTargetsWithoutIDs(t *testing.T) {
 	_, err := hub.client(t, nil).OpenPulls(t.Context(), review.Target{RepoID: 5, Owner: "acme", Name: "shop"}, time.Time{})
 	wantHostError(t, err, review.HostInvalid)
 }
+
+// An issue that was transferred is another repository's, which a change of this one
+// has no business with. One of a repository that was renamed is its own still.
+func TestLinkedIssueStaysInItsRepository(t *testing.T) {
+	for name, tt := range map[string]struct {
+		to   string
+		kind review.HostKind
+		asks int
+	}{
+		"transferred":            {"/repositories/1002/issues/9", review.HostNotFound, 1},
+		"with a longer id":       {"/repositories/10012/issues/9", review.HostNotFound, 1},
+		"by another name":        {"/repos/acme/private/issues/9", review.HostNotFound, 1},
+		"around":                 {"/repositories/1001/../1002/issues/9", review.HostNotFound, 1},
+		"the repository renamed": {"/repositories/1001/issues/5", "", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStub(t, func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/repos/acme/shop/issues/5" {
+					w.Header().Set("Location", tt.to)
+					w.WriteHeader(301)
+					return
+				}
+				send(w, 200, map[string]any{"number": 5, "state": "open", "title": "Stock", "body": "Read it.", "created_at": "2025-07-01T08:00:00Z"})
+			})
+			src := &source{client: s.client(t, nil), target: pullTarget, budget: budget{most: 10}}
+			i, err := src.LinkedIssue(t.Context(), 5)
+			if len(s.requests()) != tt.asks {
+				t.Errorf("asked %q", s.requests())
+			}
+			if tt.kind != "" {
+				wantHostError(t, err, tt.kind)
+			} else if err != nil || i.Body != "Read it." {
+				t.Errorf("issue %+v, %v", i, err)
+			}
+		})
+	}
+}
