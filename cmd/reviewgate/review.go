@@ -194,9 +194,12 @@ type progress struct {
 	w    io.Writer
 	show bool
 	mu   sync.Mutex // agents end side by side
+	told map[string]bool
 }
 
-func newProgress(w io.Writer) *progress { return &progress{w: w, show: isTerminal(w)} }
+func newProgress(w io.Writer) *progress {
+	return &progress{w: w, show: isTerminal(w), told: map[string]bool{}}
+}
 
 const clearLine = "\r\x1b[2K"
 
@@ -208,14 +211,20 @@ func (p *progress) step(what string) {
 	}
 }
 
-// unanswered writes above what is shown that a model did not answer.
+// unanswered writes above what is shown that a model did not answer. One that is
+// down does so to every question, and is told of once.
 func (p *progress) unanswered(model string, err error) {
+	line := fmt.Sprintf("%s did not answer: %v", model, err)
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.told[line] {
+		return
+	}
+	p.told[line] = true
 	if p.show {
 		fmt.Fprint(p.w, clearLine)
 	}
-	fmt.Fprintf(p.w, "%s did not answer: %v\n", model, err)
+	fmt.Fprintln(p.w, line)
 }
 
 func (p *progress) done() {
