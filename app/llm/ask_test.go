@@ -198,6 +198,7 @@ func TestTime(t *testing.T) {
 	for _, api := range apis {
 		for name, reply := range map[string]llmtest.Reply{
 			"before the answer": llmtest.Slow(),
+			"drop by drop":      llmtest.Dripping(),
 			"in its middle":     llmtest.Stalled(llmtest.Text(strings.Repeat("slow ", 100))),
 		} {
 			w := start(t, api, llmtest.Options{}, llmtest.Always(reply))

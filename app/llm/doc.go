@@ -7,7 +7,8 @@
 // environment (addresses, keys, headers, organisations, profiles, tracing) is not
 // read, and they try nothing again. docs/decisions/0013-model-sdks.md says why.
 // Requests go to the endpoint's host alone, no redirect is followed, and no more
-// than 8 MiB of an answer are read, unpacked. How long to wait is ctx's business.
+// than 8 MiB of an answer are read, unpacked, nor more values than any has. How long
+// to wait is ctx's business.
 //
 // A model has no tools. One question is answered once: what was refused, was cut
 // short or got lost is not asked again here. The one thing that is: a server that

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/reviewgate/reviewgate/app/llm"
 	"github.com/reviewgate/reviewgate/config"
@@ -39,6 +40,10 @@ func Open(endpoints []config.ModelEndpoint, getenv func(string) string) (*Server
 		key, where := "", "without a key"
 		if e.BaseURL == "" || e.KeyEnv != "" {
 			key, where = getenv(KeyVariable(e)), "key in "+KeyVariable(e)
+		}
+		if e.KeyEnv != "" && strings.TrimSpace(key) == "" {
+			errs = append(errs, fmt.Errorf("model_endpoints: %s (%s): there is no key: set the variable, or leave key_env out if the server needs none", e.Name, where))
+			continue
 		}
 		m, err := llm.New(e, key, llm.Options{})
 		if err != nil {

@@ -44,11 +44,12 @@ func TestOpenTellsAllThatIsWrong(t *testing.T) {
 		{Name: "a", API: config.APIAnthropic, Model: "m"},
 		{Name: "b", API: config.APIOpenAI, Model: "m", KeyEnv: "MY_KEY"},
 		{Name: "c", API: config.APIOpenAI, Model: "m", BaseURL: "ftp://models.example"},
+		{Name: "d", API: config.APIOpenAI, Model: "m", BaseURL: "https://models.example", KeyEnv: "UNSET"},
 	}, func(string) string { return "" })
 	if err == nil {
 		t.Fatal("all can be used")
 	}
-	for _, text := range []string{"a (key in ANTHROPIC_API_KEY): there is no key", "b (key in MY_KEY): there is no key", "c (without a key)"} {
+	for _, text := range []string{"a (key in ANTHROPIC_API_KEY): there is no key", "b (key in MY_KEY): there is no key", "c (without a key)", "d (key in UNSET): there is no key: set the variable"} {
 		if !strings.Contains(err.Error(), text) {
 			t.Errorf("the error lacks %q:\n%v", text, err)
 		}

@@ -23,7 +23,7 @@ type Reply struct {
 	header http.Header
 	raw    *output
 
-	drop, slow, half, stall bool
+	drop, slow, half, stall, drip bool
 }
 
 // Block is a part of an answer. OpenAI's API knows text only, and leaves out the
@@ -120,6 +120,10 @@ func Stalled(r Reply) Reply {
 	r.stall = true
 	return r
 }
+
+// Dripping begins to answer, and then sends an empty line every few milliseconds,
+// as servers do that keep a connection alive, and never anything else.
+func Dripping() Reply { return Reply{drip: true} }
 
 // Dropped ends the connection.
 func Dropped() Reply { return Reply{drop: true} }

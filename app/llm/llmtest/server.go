@@ -176,6 +176,9 @@ const maxQuestion = 32 << 20
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	protocol, ok := protocols[r.URL.Path]
 	if !ok {
+		s.mu.Lock()
+		s.mistakes = append(s.mistakes, "no such path: "+r.URL.Path)
+		s.mu.Unlock()
 		http.NotFound(w, r)
 		return
 	}
@@ -243,7 +246,7 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, p protocol, q *Re
 		if reply.raw != nil {
 			o = *reply.raw
 		}
-		o.half, o.stall = reply.half, reply.stall
+		o.half, o.stall, o.drip = reply.half, reply.stall, reply.drip
 		s.write(w, r, o)
 	}
 }
@@ -263,6 +266,7 @@ type output struct {
 	body   []byte
 	half   bool // and then the connection is lost
 	stall  bool // half of it, and then nothing
+	drip   bool // nothing of it, and empty lines without end
 }
 
 func (s *Server) write(w http.ResponseWriter, r *http.Request, o output) {
@@ -270,6 +274,9 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, o output) {
 		w.Header()[key] = values
 	}
 	w.WriteHeader(o.status)
+	if o.drip {
+		s.drip(w, r)
+	}
 	if !o.half && !o.stall {
 		_, _ = w.Write(o.body) // whoever asked may have gone
 		return
@@ -280,4 +287,21 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, o output) {
 		s.wait(r)
 	}
 	panic(http.ErrAbortHandler)
+}
+
+// drip sends empty lines until whoever asked goes, or the server ends.
+func (s *Server) drip(w http.ResponseWriter, r *http.Request) {
+	drops := time.NewTicker(5 * time.Millisecond)
+	defer drops.Stop()
+	for {
+		_, _ = io.WriteString(w, "\n") // the context says whether anybody reads
+		_ = http.NewResponseController(w).Flush()
+		select {
+		case <-drops.C:
+		case <-r.Context().Done():
+			panic(http.ErrAbortHandler)
+		case <-s.ctx.Done():
+			panic(http.ErrAbortHandler)
+		}
+	}
 }
