@@ -38,7 +38,7 @@ func (o *outside) gapModel(of run.OutsideAgent) run.GapModel {
 func (o *outside) modelReview(of run.OutsideAgent) model.Review {
 	id, s := of.Agent.ID, o.service
 	return model.Review{
-		Redact: of.Redact, Used: of.Used,
+		Redact: of.Redact, RedactBeside: of.RedactBeside, Used: of.Used,
 		Budget: &tokens{service: s, ask: TokenAsk{
 			Target: o.target, Agent: id,
 			PerPull:          of.Config.Settings.ModelBudget.PerPull,
