@@ -207,10 +207,13 @@ func TestModelsNeverSeeSecrets(t *testing.T) {
 		return found("major")
 	})
 	w := startWith(t, ghtest.Options{WebhookSecret: secret}, change)
-	issue := w.repo.OpenIssue("bob", "Stock is stale "+aToken, "Read it with "+aToken+" <!-- "+aToken+" -->")
+	// What nothing but its place in one file tells to be a secret.
+	password := "zR8" + "kQ4xTn6Wp1Lv9YbQ3"
+	issue := w.repo.OpenIssue("bob", "Stock is stale "+aToken, "Read it with "+aToken+" <!-- "+aToken+" -->\n\nLog in with "+password)
 	pr := w.repo.OpenPR(ghtest.PR{
 		Title: "feat: stock " + aToken, Body: goodBody + "\n\n" + aToken + fmt.Sprintf("\n\nFixes #%d", issue.Number),
-		Files: ghtest.Files{"store/client.go": unbounded, "store/token.go": "package store\n\nconst token = \"" + aToken + "\"\n", aToken + "/x.go": "package x\n"},
+		Files: ghtest.Files{"store/client.go": unbounded, "store/token.go": "package store\n\nconst token = \"" + aToken + "\"\n", aToken + "/x.go": "package x\n",
+			"store/login.go": "package store\n\nconst password = \"" + password + "\"\n", password + "/y.go": "package y\n"},
 	})
 	w.idle()
 	pr.Push(ghtest.Files{"store/more.go": "package store\n"}, "use "+aToken)
@@ -229,7 +232,7 @@ func TestModelsNeverSeeSecrets(t *testing.T) {
 		t.Fatalf("of %d questions %d were for gaps, and %d had the linked issue", len(models.Requests()), gaps, issues)
 	}
 	for what, text := range map[string]string{
-		"a secret of the change": aToken, "the webhook's secret": secret, "a token of GitHub's": w.gh.Token("acme"),
+		"a secret of the change": aToken, "a password of the change": password, "the webhook's secret": secret, "a token of GitHub's": w.gh.Token("acme"),
 		"the private key": strings.Split(string(w.gh.AppPrivateKeyPEM()), "\n")[3],
 	} {
 		if bytes.Contains(sent, []byte(text)) {

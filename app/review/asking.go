@@ -38,7 +38,7 @@ func (o *outside) gapModel(of run.OutsideAgent) run.GapModel {
 func (o *outside) modelReview(of run.OutsideAgent) model.Review {
 	id, s := of.Agent.ID, o.service
 	return model.Review{
-		Redact: of.Redact,
+		Redact: of.Redact, RedactBeside: of.RedactBeside,
 		Used: func(u pipeline.ModelUse) {
 			of.Used(u)
 			o.used(u)

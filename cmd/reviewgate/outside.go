@@ -51,7 +51,7 @@ func (o *outside) agent(of run.OutsideAgent) dispatch.Agent {
 // asking makes an agent that asks language models. No budget but its own holds:
 // whoever runs the command spends.
 func asking(models *model.Server, of run.OutsideAgent, failed func(string, error)) dispatch.Agent {
-	agent, err := models.Agent(of.Agent, of.Config, model.Review{Redact: of.Redact, Used: of.Used, Failed: failed})
+	agent, err := models.Agent(of.Agent, of.Config, model.Review{Redact: of.Redact, RedactBeside: of.RedactBeside, Used: of.Used, Failed: failed})
 	if err != nil {
 		return nil
 	}
@@ -60,7 +60,7 @@ func asking(models *model.Server, of run.OutsideAgent, failed func(string, error
 
 // gapModel makes what asks a model for gaps.
 func (o *outside) gapModel(of run.OutsideAgent) run.GapModel {
-	gaps, err := o.models.Gaps(of.Config, model.Review{Redact: of.Redact, Used: of.Used, Failed: o.failed})
+	gaps, err := o.models.Gaps(of.Config, model.Review{Redact: of.Redact, RedactBeside: of.RedactBeside, Used: of.Used, Failed: o.failed})
 	if err != nil {
 		return nil
 	}

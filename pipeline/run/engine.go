@@ -101,8 +101,8 @@ func (e *Engine) agents(facts *pipeline.PRFacts, classification *pipeline.Classi
 }
 
 // outside are the agents of one run that reach out of the process, and those
-// that stand in for the config's.
-func (r *Runner) outside(cfg *config.Config, o Options, used func(pipeline.ModelUse)) agents {
+// that stand in for the config's. each is what all of them are given.
+func (r *Runner) outside(cfg *config.Config, o Options, each OutsideAgent) agents {
 	all := agents{}
 	for _, a := range cfg.Agents {
 		reaches := a.Kind == config.KindReport || a.Kind == config.KindCodeScanning || a.Kind == config.KindLLM
@@ -113,7 +113,8 @@ func (r *Runner) outside(cfg *config.Config, o Options, used func(pipeline.Model
 		if !reaches || !a.Enabled || o.Outside == nil {
 			continue
 		}
-		if made := o.Outside(OutsideAgent{Agent: a, Config: cfg, Redact: r.Redact, Used: used}); made != nil {
+		each.Agent, each.Config, each.Redact = a, cfg, r.Redact
+		if made := o.Outside(each); made != nil {
 			all[a.ID] = made
 		}
 	}

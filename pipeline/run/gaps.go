@@ -73,6 +73,7 @@ type gapRun struct {
 	review *pipeline.Review // without results
 	gaps   []pipeline.GapLogEntry
 	timer  *timer
+	beside func(text string) string // OutsideAgent.RedactBeside
 }
 
 // ask has the manifest amended by what the model proposes, now or in the last
@@ -88,7 +89,7 @@ func (g *gapRun) ask(ctx context.Context, last *LastReview, o Options) ([]pipeli
 	}
 	asker := &gapAsker{choice: GapChoice{Manifest: g.review.Manifest, Agents: g.engine.gaps.Agents()}}
 	agents := agents{}
-	made := o.GapModel(OutsideAgent{Agent: config.Agent{ID: pipeline.GapDetector}, Config: g.engine.config, Redact: g.runner.Redact, Used: g.timer.used})
+	made := o.GapModel(OutsideAgent{Agent: config.Agent{ID: pipeline.GapDetector}, Config: g.engine.config, Redact: g.runner.Redact, RedactBeside: g.beside, Used: g.timer.used})
 	if asker.model = made; made != nil {
 		agents[pipeline.GapDetector] = asker
 	}

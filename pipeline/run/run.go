@@ -85,6 +85,10 @@ type OutsideAgent struct {
 	// Redact replaces the secrets in a text by placeholders. What the agent reads
 	// must pass through it before it is used.
 	Redact func(text string) string
+	// RedactBeside is Redact for what is read beside the change, such as issues that
+	// it names: it knows the secrets that were found in the change, too. Instructions
+	// do not pass through it: the change would have a say in them.
+	RedactBeside func(text string) string
 	// Used takes what the agent's questions to models took, for the run's record. It
 	// may be called after the run's end.
 	Used func(pipeline.ModelUse)
@@ -109,9 +113,10 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	t := &timer{now: r.Now, record: &out.Record, options: o}
 	var engine *Engine
 	var gaps []pipeline.GapLogEntry
+	change := r.detector.Change()
 
 	err := t.stage(pipeline.StageNormalize, "reading the change", func() (err error) {
-		v.Facts, out.Config, err = normalize.Normalize(ctx, src, normalize.Options{ObservedAt: r.Now(), Redactor: r.detector})
+		v.Facts, out.Config, err = normalize.Normalize(ctx, src, normalize.Options{ObservedAt: r.Now(), Redactor: change})
 		v.Facts.Config.Problems = r.redactedProblems(v.Facts.Config.Problems)
 		return err
 	})
@@ -153,7 +158,7 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	var asked *pipeline.AgentResult
 	if gapModelOf(out.Config, o) != "" {
 		failed = t.then(failed, pipeline.StageGapDetect, "asking for gaps", func() (err error) {
-			g := gapRun{runner: r, engine: engine, review: v, gaps: gaps, timer: t}
+			g := gapRun{runner: r, engine: engine, review: v, gaps: gaps, timer: t, beside: change.Text}
 			gaps, asked, err = g.ask(ctx, last, o)
 			return err
 		})
@@ -169,7 +174,7 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	}
 	failed = t.then(failed, pipeline.StageDispatch, "running agents", func() (err error) {
 		s := staged{in: in, options: t.dispatchOptions(out.Config, &v.Facts)}
-		s.agents = engine.agents(&v.Facts, &v.Classification, r.outside(engine.config, o, t.used))
+		s.agents = engine.agents(&v.Facts, &v.Classification, r.outside(engine.config, o, OutsideAgent{RedactBeside: change.Text, Used: t.used}))
 		s.carried = r.carry(ctx, engine, v, last, o.Carry, s.options)
 		s.redact = func(made pipeline.List[pipeline.AgentResult]) { r.redactRules(made, engine) }
 		v.Results, err = s.dispatch(ctx)

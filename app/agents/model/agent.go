@@ -41,6 +41,9 @@ type Options struct {
 	Models map[string]Endpoint // by the names of the server's config
 	// Redact replaces the secrets in a text by placeholders.
 	Redact func(text string) string
+	// RedactBeside is Redact for the change and what is read with it: it may know
+	// secrets by the change. Nil is Redact.
+	RedactBeside func(text string) string
 	// Issues are those that the change is linked to, of the same repository. Only
 	// the spec stage asks; nil where there are none.
 	Issues func(context.Context, *pipeline.PRFacts) ([]Issue, error)
@@ -66,7 +69,12 @@ type Agent struct {
 }
 
 // New returns an agent.
-func New(o Options) *Agent { return &Agent{Options: o, spent: map[string]int{}} }
+func New(o Options) *Agent {
+	if o.RedactBeside == nil {
+		o.RedactBeside = o.Redact
+	}
+	return &Agent{Options: o, spent: map[string]int{}}
+}
 
 var _ dispatch.Noter = (*Agent)(nil)
 

@@ -18,6 +18,9 @@ const (
 	maxAnswer   = 1 << 20 // bytes
 	maxValues   = 50_000
 	maxFindings = 50 // of those that count; the worst are kept
+	// maxClaims is how many findings of an answer are looked at: each quote is looked
+	// for in all that was shown of a file.
+	maxClaims = 200
 )
 
 // read is what an answer comes to.
@@ -29,6 +32,7 @@ type read struct {
 	elsewhere  int // about what was not shown
 	ungrounded int // their quotes don't stand there
 	more       int // beyond maxFindings
+	beyond     int // maxClaims
 }
 
 // read takes an answer in. The error says that it is none.
@@ -39,6 +43,9 @@ func (a *Agent) read(answer string, s *shown, rules map[string]bool) (*read, err
 	}
 	out := &read{all: len(list)}
 	g := newGrounds(s)
+	if out.beyond = max(0, len(list)-maxClaims); out.beyond > 0 {
+		list = list[:maxClaims]
+	}
 	for _, n := range list {
 		c, ok := a.claimOf(n)
 		if !ok {
@@ -57,7 +64,7 @@ func (a *Agent) read(answer string, s *shown, rules map[string]bool) (*read, err
 			out.ungrounded++
 		}
 	}
-	if out.unread > 0 && out.unread == out.all {
+	if out.unread > 0 && out.unread == len(list) {
 		return nil, fmt.Errorf("none of its %s has all that makes a finding", count(out.all, "finding", "findings"))
 	}
 	out.bound()
@@ -99,6 +106,7 @@ func (r *read) notes() (notes []string) {
 		{r.elsewhere, "about what it was not shown"},
 		{r.unread, "without all that makes a finding"},
 		{r.more, "no worse than those that count"},
+		{r.beyond, fmt.Sprintf("after the first %d", maxClaims)},
 	} {
 		if n.of > 0 {
 			notes = append(notes, fmt.Sprintf("dropped %d of its %s, %s", n.of, count(r.all, "finding", "findings"), n.why))

@@ -292,6 +292,21 @@ func TestAnswersAreBounded(t *testing.T) {
 	}
 }
 
+// An answer of more findings than anybody has costs no more than one of many.
+func TestEndlessAnswer(t *testing.T) {
+	all := slices.Repeat([]string{finding(map[string]any{"evidence": []string{"stands nowhere at all"}})}, maxClaims)
+	_, out, note := ask(t, testOptions(&scripted{answer: answerOf(append(all, finding(nil), finding(nil))...)}), testTask(shop()))
+	if len(out.Findings) != 0 || note != "dropped 200 of its 202 findings, quoting what does not stand there; dropped 2 of its 202 findings, after the first 200" {
+		t.Errorf("%d findings, note %q", len(out.Findings), note)
+	}
+	m := &scripted{answer: answerOf(append(slices.Repeat([]string{"{}"}, maxClaims), finding(nil))...)}
+	_, _, err := New(testOptions(m)).ReviewAndNote(t.Context(), testTask(shop()))
+	var malformed *dispatch.MalformedError
+	if !errors.As(err, &malformed) {
+		t.Errorf("nothing of it can be read: %v", err)
+	}
+}
+
 // What a model writes is shown as it can be seen, without secrets.
 func TestFindingsAreClean(t *testing.T) {
 	o := testOptions(&scripted{answer: answerOf(finding(map[string]any{"title": "a\nb\u202ec CANARY", "message": "x\x00y CANARY"}))})

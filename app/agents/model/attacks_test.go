@@ -212,7 +212,7 @@ func parsed(t *testing.T, text string) (around string, headings []string, lines 
 // names may be counted only.
 func shape(headings []string) (out []string) {
 	for _, h := range headings {
-		if h == "and 1 more" {
+		if h == "and 1 more" || strings.HasPrefix(h, "not shown to the end") {
 			continue
 		}
 		for _, kind := range []string{"modified file ", "whose name was "} {

@@ -91,7 +91,7 @@ func (a *Agent) choice(c run.GapChoice, facts *pipeline.PRFacts) []words {
 			line += ": " + about
 		}
 		// Secrets go before it is cut, as in hunks.
-		reviewers = append(reviewers, clipped(a.Redact(cleaned(line)), 500))
+		reviewers = append(reviewers, clipped(a.RedactBeside(cleaned(line)), 500))
 	}
 	for i := range c.Manifest.Entries {
 		e := &c.Manifest.Entries[i]
@@ -105,8 +105,8 @@ func (a *Agent) choice(c run.GapChoice, facts *pipeline.PRFacts) []words {
 		chosen = []string{"nobody"}
 	}
 	return []words{
-		{inReviewers, "the reviewers that there are", a.Redact(strings.Join(reviewers, "\n"))},
-		{inChosen, "who was chosen for which files", a.Redact(strings.Join(chosen, "\n"))},
+		{inReviewers, "the reviewers that there are", strings.Join(reviewers, "\n")},
+		{inChosen, "who was chosen for which files", a.RedactBeside(strings.Join(chosen, "\n"))},
 	}
 }
 

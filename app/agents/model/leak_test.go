@@ -108,6 +108,26 @@ func TestNoSecretLeaves(t *testing.T) {
 	}
 }
 
+// What the change tells to be a secret is none in what is read with it either, and has
+// no say in the instructions.
+func TestSecretsOfTheChange(t *testing.T) {
+	t.Parallel()
+	const value = "correct-horse-9"
+	for _, who := range []string{pipeline.StageSpec, pipeline.StageQuality, pipeline.GapDetector} {
+		m := &scripted{answer: `{"findings": [], "gaps": []}`}
+		o := testOptions(m)
+		o.RedactBeside = func(s string) string { return strings.ReplaceAll(s, value, "[redacted:change]") }
+		askWithSecret(t, who, "Say "+value+".", o)
+		q := m.asked[0]
+		if strings.Contains(q.Text, value) || !strings.Contains(q.Text, "[redacted:change]") {
+			t.Errorf("%s: it is in what is asked:\n%s", who, q.Text)
+		}
+		if !strings.HasPrefix(q.System, "Look for Say "+value+".") {
+			t.Errorf("%s: it is gone from the instructions:\n%s", who, q.System)
+		}
+	}
+}
+
 // askWithSecret asks about a change that has a text in every place, by instructions
 // that have it, and returns the note.
 func askWithSecret(t *testing.T, who, text string, o Options) (note string) {

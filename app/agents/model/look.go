@@ -90,7 +90,7 @@ func inScope(scope pipeline.AgentScope, path string) bool {
 // unique is a name for a path that no other file has: two paths may differ in
 // what nobody sees.
 func (a *Agent) unique(names map[string]bool, path string) string {
-	first := a.Redact(pathName(path))
+	first := a.RedactBeside(pathName(path))
 	n := first
 	for i := 2; names[n]; i++ {
 		n = first + " (" + strconv.Itoa(i) + ")"
@@ -105,10 +105,10 @@ func (a *Agent) file(f *pipeline.File, unique string, risk int) *file {
 		out.what += " test"
 	}
 	if f.PreviousPath != "" && f.PreviousPath != f.Path {
-		out.was = a.Redact(pathName(f.PreviousPath))
+		out.was = a.RedactBeside(pathName(f.PreviousPath))
 	}
 	for _, h := range f.Hunks {
-		out.hunks = append(out.hunks, hunkOf(&h, a.Redact))
+		out.hunks = append(out.hunks, hunkOf(&h, a.RedactBeside))
 	}
 	return out
 }

@@ -186,7 +186,7 @@ func (a *Agent) redact(p *part, s *shown) {
 		for i, l := range h.lines {
 			texts[i] = l.text
 		}
-		clean := strings.Split(a.Redact(strings.Join(texts, "\n")), "\n")
+		clean := strings.Split(a.RedactBeside(strings.Join(texts, "\n")), "\n")
 		if len(clean) != len(texts) {
 			s.withheld++
 			continue

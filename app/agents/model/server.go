@@ -62,10 +62,12 @@ func Open(endpoints []config.ModelEndpoint, getenv func(string) string) (*Server
 // be nil.
 type Review struct {
 	Redact func(text string) string
-	Issues func(context.Context, *pipeline.PRFacts) ([]Issue, error)
-	Budget Budget
-	Used   func(pipeline.ModelUse)
-	Failed func(model string, err error)
+	// RedactBeside is that of Options.
+	RedactBeside func(text string) string
+	Issues       func(context.Context, *pipeline.PRFacts) ([]Issue, error)
+	Budget       Budget
+	Used         func(pipeline.ModelUse)
+	Failed       func(model string, err error)
 }
 
 // Agent makes an agent of kind llm by a config.
@@ -100,7 +102,7 @@ func (s *Server) options(agent config.Agent, cfg *config.Config, r Review) (Opti
 		return Options{}, fmt.Errorf("%s has no prompt", agent.ID)
 	}
 	return Options{
-		Prompt: prompt.Text, Models: s.endpoints, Redact: r.Redact, Tokens: cfg.Settings.ModelBudget.PerAgent,
-		Budget: r.Budget, Risk: risk, Used: r.Used, Failed: r.Failed,
+		Prompt: prompt.Text, Models: s.endpoints, Redact: r.Redact, RedactBeside: r.RedactBeside,
+		Tokens: cfg.Settings.ModelBudget.PerAgent, Budget: r.Budget, Risk: risk, Used: r.Used, Failed: r.Failed,
 	}, nil
 }

@@ -46,7 +46,7 @@ func (a *Agent) words(ctx context.Context, facts *pipeline.PRFacts) ([]words, er
 		list = append(list, words{inCommits, "the message of a commit", c.Message})
 	}
 	for i := range list {
-		list[i].text = a.Redact(prose(list[i].text))
+		list[i].text = a.RedactBeside(prose(list[i].text))
 	}
 	return list, nil
 }
