@@ -159,6 +159,12 @@ func TestProblemsOfModelAgents(t *testing.T) {
 		{llmAgent("a", `, "enabled": false`), nil},
 		{llmAgent("gap-detector", ""), []string{`/0/id: the id "gap-detector" stands in reports for the search for what the config misses; choose another id`}},
 		{llmAgent("a", `, "llm": {"prompt": "build-reviewer", "checklist": ["build-reviwer"]}`), []string{`/0/llm/checklist/0: there is no agent "build-reviwer"; did you mean "build-reviewer"?`}},
+		{llmAgent("a", `, "llm": {"prompt": "build-reviewer", "base_url": "https://evil.example", "key_env": "X", "budget": 1}`), []string{
+			`/0/llm/base_url: "base_url" is not a field of a llm section; use checklist, models, prompt or stage`,
+			`/0/llm/key_env: "key_env" is not a field of a llm section; use checklist, models, prompt or stage`,
+			`/0/llm/budget: "budget" is not a field of a llm section; use checklist, models, prompt or stage`,
+		}},
+		{llmAgent("a", `, "llm": {"prompt": "../../etc/passwd"}`), []string{`/0/llm/prompt: "../../etc/passwd" is not a name of a prompt; use small letters, digits and dashes: the NAME of the file prompt-NAME.md beside this one, of the highest layer that has one. Left out: the agent's id`}},
 		{`{"id": "build-reviewer", "llm": {"stage": "spec"}}`, []string{`/0/llm: an agent of kind rules asks no language model; remove "llm", or set "kind" to llm`}},
 	} {
 		_, problems := Load(layer(FileAgents, `[`+tt.agents+`]`))
