@@ -10,17 +10,7 @@ import (
 var promptFiles embed.FS
 
 // PromptNames lists the prompts that ship, sorted.
-func PromptNames() []string {
-	entries, err := promptFiles.ReadDir("prompts")
-	if err != nil {
-		panic(fmt.Errorf("read the embedded prompts: %w", err))
-	}
-	var names []string
-	for _, e := range entries {
-		names = append(names, strings.TrimSuffix(e.Name(), ".md"))
-	}
-	return names
-}
+func PromptNames() []string { return embedded(promptFiles, "prompts", ".md") }
 
 // DefaultPrompt returns the prompt of the name that ships, markdown, or an error
 // if there is none.

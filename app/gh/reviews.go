@@ -40,8 +40,7 @@ type reviewText struct {
 	Body     string `json:"body"`
 }
 
-// CreateReview submits a review of one head of the pull request. The answer must
-// be of the review that was asked for.
+// CreateReview submits a review of one head of the pull request, and returns its id.
 func (c *Client) CreateReview(ctx context.Context, t review.Target, w review.ReviewWrite) (int64, error) {
 	var made pullReview
 	_, err := c.do(ctx, t, request{

@@ -210,7 +210,7 @@ func TestPatchesOfProposalsCloseTheGaps(t *testing.T) {
 			if text != "" {
 				doc = []byte(text)
 			}
-			cfg := composed(t, doc)
+			cfg := repository(t, config.FileComposition, doc)
 			d, err := New(cfg)
 			if err != nil {
 				t.Fatal(err)
@@ -229,7 +229,7 @@ func TestPatchesOfProposalsCloseTheGaps(t *testing.T) {
 				valid(t, config.SchemaGapLogEntry, g)
 				doc = apply(t, doc, g.Suggestion)
 			}
-			before, _, _ := reviewed(t, composed(t, doc), files...)
+			before, _, _ := reviewed(t, repository(t, config.FileComposition, doc), files...)
 			for _, f := range files {
 				if !looksAt(before, "design-auditor", f.Path) {
 					t.Errorf("by the patched config no policy has design-auditor look at %s: %s", f.Path, doc)
@@ -237,20 +237,6 @@ func TestPatchesOfProposalsCloseTheGaps(t *testing.T) {
 			}
 		})
 	}
-}
-
-// composed is the config in force where the repository has these policies, or none.
-func composed(t *testing.T, text []byte) *config.Config {
-	t.Helper()
-	l := config.Layer{Name: config.LayerRepository, Source: "test"}
-	if text != nil {
-		l.Files = []config.File{{Path: config.RepositoryDir + "/" + config.FileComposition, Text: text}}
-	}
-	cfg, problems := config.Load(l)
-	if len(problems) > 0 {
-		t.Fatalf("%s: %s", text, config.FormatProblem(problems[0]))
-	}
-	return cfg
 }
 
 // What is logged is proposed again to the same end, also after it was stored.
