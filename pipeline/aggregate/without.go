@@ -17,6 +17,9 @@ const WithoutModels = ", without what models say"
 // looked at: whoever has a model say the right thing could have such a one let a
 // change pass.
 func (w *work) neverLooser() {
+	if w.report.Decision == pipeline.DecisionFail {
+		return // nothing is stricter
+	}
 	in, asked := withoutModels(w.in)
 	if !asked {
 		return
