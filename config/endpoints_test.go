@@ -49,7 +49,7 @@ func TestProblemsOfEndpoints(t *testing.T) {
 		{`[` + endpoint("a", "") + `, ` + endpoint("b", "") + `, ` + endpoint("a", "") + `]`, []string{`/model_endpoints/2/name: the name "a" is used twice, first on line 1; give one of the two another name, or remove it`}},
 		{`[` + endpoint("signals", "") + `]`, []string{`/model_endpoints/0/name: the name "signals" stands in reports for what finds gaps without a model; choose another name`}},
 		{`[` + endpoint("a", `, "key_env": "sk-secret"`) + `]`, []string{`/model_endpoints/0/key_env: key_env is not a name of a variable; use capital letters, digits and _: the environment variable that holds the key, never the key itself. Left out: ANTHROPIC_API_KEY or OPENAI_API_KEY; with base_url none, and no key is sent`}},
-		{`[` + endpoint("a", `, "key": "sk-secret"`) + `]`, []string{`/model_endpoints/0/key: "key" is not a field of an endpoint; use api, base_url, cached_price, context_tokens, input_price, key_env, max_output_tokens, model, name or output_price`}},
+		{`[` + endpoint("a", `, "key": "sk-secret"`) + `]`, []string{`/model_endpoints/0/key: "key" is not a field of an endpoint; use api, base_url, cached_price, context_tokens, input_price, key_env, max_output_tokens, model, name, output_price or stored_price`}},
 		{`[{"name": "a b", "api": "magic", "model": ""}]`, []string{
 			`/model_endpoints/0/name: "a b" is not a name of a model; use letters, digits and . _ : / -, starting with a letter or digit, at most 80 characters: what settings, policies, agents and reports call it`,
 			`/model_endpoints/0/api: "magic" is not a protocol; use anthropic or openai`,
