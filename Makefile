@@ -40,6 +40,10 @@ bench: ## the performance figures of docs/performance.md
 	go test -run '^$$' -bench . -benchtime $(BENCHTIME) ./config ./policies/... ./pipeline/... ./app/gh ./app/synthesis ./app/internal/store
 	go test ./app/harness -run TestLarge -v -count 1 -timeout 20m -args -files 3000
 
+.PHONY: eval
+eval: ## how much the configured agents find of known defects; CONFIG names a server's config, with models
+	go run ./cmd/reviewgate eval $(if $(CONFIG),--config "$(CONFIG)")
+
 .PHONY: chaos
 chaos: ## kill servers KILLS times at work, then have GitHub fail; SEED plays a run again
 	go test ./app/harness -run TestChaos -v -count 1 -timeout 40m -args -database sqlite -kills $(KILLS) -pulls 100 -seed $(SEED) -patience 6m

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/reviewgate/reviewgate/app/agents/model"
 	"github.com/reviewgate/reviewgate/app/gh"
 	"github.com/reviewgate/reviewgate/app/internal/store"
 	"github.com/reviewgate/reviewgate/app/internal/telemetry"
@@ -100,12 +101,16 @@ func (a *App) build(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("make the pipeline: %w", err)
 	}
+	models, err := openModels(a.settings)
+	if err != nil {
+		return err
+	}
 	if a.service, err = review.New(review.Options{
-		Store: a.store, GitHub: a.client, Pipeline: runner, Loader: loader, Server: a.settings.Config,
+		Store: a.store, GitHub: a.client, Pipeline: runner, Loader: loader, Server: a.settings.Config, Models: models,
 		Log: a.options.Log, Version: a.options.Version, Owner: process, WebURL: a.settings.WebURL,
 		Observe: review.Observer{
 			Reviewed: a.metrics.Reviewed, Stage: a.onStage, Agent: a.onAgent,
-			GaveUp: a.metrics.GaveUp, Found: a.metrics.Found, ConfigPushed: a.metrics.ConfigPushed, Issue: a.metrics.Issue,
+			GaveUp: a.metrics.GaveUp, Found: a.metrics.Found, ConfigPushed: a.metrics.ConfigPushed, Issue: a.metrics.Issue, ModelUse: a.metrics.ModelUse,
 		},
 		Retention: a.settings.Retention,
 		RetryBase: a.options.RetryBase, LeaseTTL: a.options.LeaseTTL, ScanInterval: a.options.ScanInterval,
@@ -140,6 +145,15 @@ func (a *App) build(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// openModels makes the language models of the server's config ready.
+func openModels(s Settings) (*model.Server, error) {
+	cfg, problems := config.Load(s.Config)
+	if len(problems) > 0 {
+		return nil, fmt.Errorf("read the server's config: %s", config.FormatProblem(problems[0]))
+	}
+	return model.Open(cfg.Settings.ModelEndpoints, func(name string) string { return s.ModelKeys[name] })
 }
 
 // retentionInterval is how often what is too old is looked for.

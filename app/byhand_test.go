@@ -234,10 +234,7 @@ func TestAcceptedFindingCounts(t *testing.T) {
 		if agent != "security-reviewer" {
 			return pipeline.AgentOutput{}, nil
 		}
-		return pipeline.AgentOutput{Model: "model-a", Findings: pipeline.List[pipeline.Finding]{{
-			Title: "Stock is read without a lock", Severity: pipeline.SeverityCritical, Message: "Two orders can sell one piece.",
-			Confidence: 0.9, Path: "store/client.go", StartLine: 6, EndLine: 6,
-		}}}, nil
+		return dangerousBy("model-a"), nil
 	}}
 	w := withTeam(t, m)
 	pr := w.open(clean())

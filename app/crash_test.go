@@ -152,6 +152,43 @@ func (c *child) kill() {
 	}
 }
 
+// request is one to GitHub.
+type request struct {
+	route   string
+	nth     int  // of the route, from 1
+	applied bool // whether it takes effect
+}
+
+func (r request) String() string {
+	return fmt.Sprintf("%s %d, applied %v", strings.ReplaceAll(r.route, "/", "-"), r.nth, r.applied)
+}
+
+// diesAt does something and kills the server at a request that comes of it. It is
+// not started again.
+func (c *child) diesAt(gh *ghtest.Server, at request, do func()) {
+	c.t.Helper()
+	reached := make(chan bool, 1)
+	remove := gh.On(at.route, func(x *ghtest.Exchange) {
+		if x.N != at.nth {
+			return
+		}
+		if at.applied {
+			x.Proceed()
+		}
+		reached <- true
+		<-x.Context().Done()
+		x.Drop()
+	})
+	defer remove()
+	do()
+	select {
+	case <-reached:
+	case <-time.After(patience):
+		c.t.Fatalf("the request never came: %s", at)
+	}
+	c.kill()
+}
+
 // A server that is killed at any point of a review and started again answers
 // with one comment and one completed check run, within seconds.
 func TestKilledDuringReview(t *testing.T) {
@@ -163,43 +200,23 @@ func TestKilledDuringReview(t *testing.T) {
 		readFiles     = "GET /repos/{owner}/{repo}/pulls/{pull_number}/files"
 		readPull      = "GET /repos/{owner}/{repo}/pulls/{pull_number}"
 	)
-	for _, tc := range []struct {
-		route   string
-		nth     int  // request of the route at which the server dies
-		applied bool // whether the request took effect
-	}{
+	for _, at := range []request{
 		{createCheck, 1, false}, {createCheck, 1, true},
 		{readFiles, 1, false}, {readPull, 2, false},
 		{createComment, 1, false}, {createComment, 1, true},
 		{updateCheck, 1, false}, {updateCheck, 1, true},
 	} {
-		t.Run(fmt.Sprintf("%s, applied %v", strings.ReplaceAll(tc.route, "/", "-"), tc.applied), func(t *testing.T) {
+		t.Run(at.String(), func(t *testing.T) {
 			t.Parallel()
 			gh := ghtest.Start(t, ghtest.Options{WebhookSecret: secret})
 			repo := gh.Repo("acme/shop")
 			repo.Commit("main", ghtest.Files{"README.md": "# shop\n"}, "start")
 			server := newChild(t, gh)
 			server.start()
-			reached := make(chan bool, 1)
-			remove := gh.On(tc.route, func(x *ghtest.Exchange) {
-				if x.N != tc.nth {
-					return
-				}
-				if tc.applied {
-					x.Proceed()
-				}
-				reached <- true
-				<-x.Context().Done()
-				x.Drop()
+			var pr *ghtest.PullRequest
+			server.diesAt(gh, at, func() {
+				pr = repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: goodBody, Files: ghtest.Files{"store/client.go": insecure}})
 			})
-			pr := repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: goodBody, Files: ghtest.Files{"store/client.go": insecure}})
-			select {
-			case <-reached:
-			case <-time.After(patience):
-				t.Fatal("the request never came")
-			}
-			server.kill()
-			remove()
 			restarted := time.Now()
 			server.start()
 			ctx, cancel := context.WithTimeout(context.Background(), patience)

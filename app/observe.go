@@ -30,7 +30,9 @@ func (a *App) agents(loader *config.Loader) (ids []string) {
 		return nil // which review.New refuses
 	}
 	for _, agent := range cfg.Agents {
-		ids = append(ids, agent.ID)
+		if !cfg.Absent(&agent) {
+			ids = append(ids, agent.ID)
+		}
 	}
 	return ids
 }

@@ -19,6 +19,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"golang.org/x/net/http/httpguts"
 
+	"github.com/reviewgate/reviewgate/app/agents/model"
 	"github.com/reviewgate/reviewgate/app/internal/store"
 	"github.com/reviewgate/reviewgate/app/internal/telemetry"
 	"github.com/reviewgate/reviewgate/config"
@@ -40,6 +41,9 @@ type Settings struct {
 	// Config is the server's layer of config, read at the start; without files
 	// if there is none. It is valid.
 	Config config.Layer
+	// ModelKeys are the keys of its language models, by the names of their
+	// variables.
+	ModelKeys map[string]string
 
 	// DeliveryLogInterval is how often the App's delivery log is read for
 	// webhooks that were lost, SweepInterval how often open pull requests are
@@ -70,6 +74,8 @@ const (
 	keyDeliveryLog    = "REVIEWGATE_DELIVERY_LOG_INTERVAL"
 	keySweep          = "REVIEWGATE_SWEEP_INTERVAL"
 	keyRetention      = "REVIEWGATE_RETENTION"
+	keyAnthropic      = "ANTHROPIC_API_KEY"
+	keyOpenAI         = "OPENAI_API_KEY"
 
 	// OpenTelemetry's own names.
 	keyOTLP         = "OTEL_EXPORTER_OTLP_ENDPOINT"
@@ -81,7 +87,7 @@ const (
 
 var keys = []string{
 	keyAppID, keyPrivateKey, keyPrivateKeyFile, keyWebhookSecret, keyV3URL, keyV4URL, keyWebURL,
-	keyAddr, keyDatabaseURL, keyConfigDir, keyLogLevel, keyDeliveryLog, keySweep, keyRetention,
+	keyAddr, keyDatabaseURL, keyConfigDir, keyLogLevel, keyDeliveryLog, keySweep, keyRetention, keyAnthropic, keyOpenAI,
 	keyOTLP, keyOTLPTraces, keyOTLPHeaders, keyOTLPProtocol, keyOTELService,
 }
 
@@ -118,6 +124,7 @@ func LoadSettings(getenv func(string) string, file string) (Settings, error) {
 
 		Traces: r.traces(),
 	}
+	s.ModelKeys = r.modelKeys(s.Config)
 	if len(r.problems) > 0 {
 		return Settings{}, &SettingsError{Problems: r.problems}
 	}
@@ -324,6 +331,26 @@ func (r *settingsReader) config() config.Layer {
 		r.problem("%s: %s", keyConfigDir, config.FormatProblem(p))
 	}
 	return layer
+}
+
+// modelKeys are the keys of the models of the server's config, all of which must
+// be usable. Those of models that it does not name are left alone.
+func (r *settingsReader) modelKeys(layer config.Layer) map[string]string {
+	cfg, problems := config.Load(layer)
+	if len(problems) > 0 || len(cfg.Settings.ModelEndpoints) == 0 {
+		return nil // told already, or none is needed
+	}
+	keys := map[string]string{}
+	for _, e := range cfg.Settings.ModelEndpoints {
+		name := model.KeyVariable(e)
+		keys[name] = r.get(name)
+	}
+	if _, err := model.Open(cfg.Settings.ModelEndpoints, func(name string) string { return keys[name] }); err != nil {
+		for line := range strings.Lines(err.Error()) {
+			r.problem("%s: %s", keyConfigDir, strings.TrimSpace(line))
+		}
+	}
+	return keys
 }
 
 // duration reads an interval. One below a second would be spent on nothing

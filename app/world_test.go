@@ -38,6 +38,7 @@ type world struct {
 	workers   int           // 0 for the default
 	scans     time.Duration // between reviews for others' checks; 0 for the default
 	server    config.Layer  // the server's config, if it has one
+	keys      map[string]string
 	agents    map[string]dispatch.Agent
 	log       io.Writer // takes the log at debug level; nil for the test's own, at info
 	traces    telemetry.Tracing
@@ -135,7 +136,7 @@ func (w *world) settings() Settings {
 	return Settings{
 		AppID: w.gh.AppID(), PrivateKey: w.gh.AppPrivateKeyPEM(), WebhookSecrets: [][]byte{[]byte(secret)},
 		V3URL: w.gh.URL + "/api/v3/", V4URL: w.gh.URL + "/api/graphql", WebURL: "https://github.test",
-		Addr: "127.0.0.1:0", DatabaseURL: w.db, Config: w.server,
+		Addr: "127.0.0.1:0", DatabaseURL: w.db, Config: w.server, ModelKeys: w.keys,
 		DeliveryLogInterval: w.intervals, SweepInterval: w.intervals, Traces: w.traces,
 	}
 }

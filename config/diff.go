@@ -11,7 +11,8 @@ import (
 
 // Diff lists what of one config another changes, by file, then id. An entry
 // that is switched off in one of them, or goes with its agent, is not there.
-// Settings are named by their path, such as gate.conditions.
+// Settings are named by their path, such as gate.conditions. Prompts come last, by
+// name.
 func Diff(from, to *Config) []pipeline.ConfigChange {
 	var changes []pipeline.ConfigChange
 	before, after := from.inForce(), to.inForce()
@@ -27,6 +28,28 @@ func Diff(from, to *Config) []pipeline.ConfigChange {
 	}
 	for _, path := range settingsThatDiffer(from.Settings, to.Settings) {
 		changes = append(changes, pipeline.ConfigChange{File: FileSettings, ID: path, Change: pipeline.ChangeChanged})
+	}
+	return append(changes, promptsThatDiffer(from.prompts, to.prompts)...)
+}
+
+// promptsThatDiffer lists the prompts that one config has in another version, by
+// name.
+func promptsThatDiffer(before, after map[string][]Prompt) (changes []pipeline.ConfigChange) {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		change := pipeline.ChangeChanged
+		b, was := upTo(before[name], "")
+		a, is := upTo(after[name], "")
+		switch {
+		case !was:
+			change = pipeline.ChangeAdded
+		case !is:
+			change = pipeline.ChangeRemoved
+		case a.Text == b.Text:
+			continue
+		}
+		changes = append(changes, pipeline.ConfigChange{File: promptPath(name), ID: name, Change: change})
 	}
 	return changes
 }

@@ -16,7 +16,8 @@ import (
 
 // ReadDir reads the config files of a directory as a layer of that name. Files
 // of other names are left alone, except that a .json file that is none of the
-// five, or one of the five in another format, is the layer's problem. A
+// five, one of the five in another format, or a prompt of another form of name is
+// the layer's problem. A
 // directory without config files is an empty layer. The error is about the
 // directory, or about a config file in it that can't be read or is no regular
 // file.
@@ -28,20 +29,23 @@ func ReadDir(name, dir string) (Layer, error) {
 	if err != nil {
 		return Layer{}, fmt.Errorf("read the config directory: %w", err)
 	}
-	l := Layer{Name: name, Source: dir}
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name()
+	}
+	l, ofLayer := Layer{Name: name, Source: dir}, OfLayer(names)
 	for _, e := range entries {
 		file := e.Name()
-		switch {
-		case slices.Contains(FileNames(), file):
-			text, err := readEntry(filepath.Join(dir, file), e, name == LayerServer)
-			if err != nil {
+		if !slices.Contains(ofLayer, file) {
+			continue
+		}
+		var text []byte
+		if IsFile(file) { // of others the name is what is wrong
+			if text, err = readEntry(filepath.Join(dir, file), e, name == LayerServer); err != nil {
 				return Layer{}, fmt.Errorf("read the config: %w", err)
 			}
-			l.Files = append(l.Files, File{Path: file, Text: text})
-		case misnamed(file):
-			// Its name alone is what is wrong with it.
-			l.Files = append(l.Files, File{Path: file})
 		}
+		l.Files = append(l.Files, File{Path: file, Text: text})
 	}
 	return l.normal(), nil
 }
@@ -54,8 +58,8 @@ func readEntry(name string, e fs.DirEntry, follow bool) ([]byte, error) {
 	return readFile(name)
 }
 
-// readFile reads a file up to one byte more than a config file may have, so
-// that the loader sees that it is too large.
+// readFile reads a file up to one byte more than it may have, so that the loader
+// sees that it is too large.
 func readFile(name string) ([]byte, error) {
 	info, err := os.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) { // it was listed, so what is missing is its target
@@ -72,22 +76,22 @@ func readFile(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, MaxFileBytes+1))
+	return io.ReadAll(io.LimitReader(f, MaxBytes(name)))
 }
 
 // misnamed reports whether a file was probably meant to be read: it is JSON, or
-// named like one of the five but for its ending.
+// named like one of the five but for its ending, or nearly like a prompt.
 func misnamed(file string) bool {
 	ext := filepath.Ext(file)
-	return ext == ".json" || ext != "" && slices.Contains(FileNames(), strings.TrimSuffix(file, ext)+".json")
+	return misnamedPrompt(file) || ext == ".json" || ext != "" && slices.Contains(FileNames(), strings.TrimSuffix(file, ext)+".json")
 }
 
 // IsRepositoryFile reports whether a file of a repository, by its path, is of
-// its layer: one of the five, one whose name alone is what is wrong with it, or
-// one that stands where their directory should.
+// its layer: one of the five, a prompt, one whose name alone is what is wrong with
+// it, or one that stands where their directory should.
 func IsRepositoryFile(file string) bool {
 	name := path.Base(file)
-	return file == RepositoryDir || path.Dir(file) == RepositoryDir && (slices.Contains(FileNames(), name) || misnamed(name))
+	return file == RepositoryDir || path.Dir(file) == RepositoryDir && (IsFile(name) || misnamed(name))
 }
 
 // ChangedFiles lists the files of the repository's layer that a change touches,

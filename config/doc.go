@@ -1,5 +1,5 @@
-// Package config reads reviewgate's five JSON files, layer over layer, and
-// hands out one validated [Config].
+// Package config reads reviewgate's five JSON files and the prompts beside them,
+// layer over layer, and hands out one validated [Config].
 //
 //	embedded defaults < server < organisation < repository
 //
@@ -16,11 +16,16 @@
 // policy's priority, a domain's weight or a factor's points; add agents and
 // globs, those of review reports among them; turn required and the reading of
 // comments on, on_failure to block, scope to all; take in more of what other
-// Apps found and wait for more of them), and nothing else. What such an entry
+// Apps found and wait for more of them; give a model's checklist more rules), and
+// nothing else. What such an entry
 // depends on is held with it: the agents of final rules, policies and signals, the policies that dispatch a final rule's agent,
 // and the domains and services that the triggers of these policies and of final
-// ones read. Switching the defaults off whole leaves all of them in place.
-// Settings are held by naming them in the settings' own "final".
+// ones read. Switching the defaults off whole leaves all of them in place. An
+// agent that is held is told nothing that a layer above the one that holds it
+// wrote, neither a prompt nor a rule, and no policy of such a layer names other
+// models for it.
+// Settings are held by naming them in the settings' own "final". Where the reviewers
+// of models are, no agent and no policy of a layer above names others.
 //
 // Not held is what bears on a final entry only by what it comes to on a change:
 // the mappings that an expression, a risk or a size trigger looks at (make
@@ -39,7 +44,8 @@
 // Config comes from repositories that nobody vouches for. It is decoded
 // strictly, and sizes, nesting, numbers of entries and the cost of patterns and
 // expressions are bounded, each before the work that it bounds: a file has at
-// most 4 MiB and 200,000 values, 32 deep; patterns are compiled until they come
+// most 4 MiB and 200,000 values, 32 deep; a layer has at most [MaxPrompts] prompts
+// of [MaxPromptBytes] each; patterns are compiled until they come
 // to a million instructions together, and expressions if all layers have no
 // more than 500. What is done beside grows with the size of the files alone, or
 // stops at the hundredth problem.

@@ -57,7 +57,7 @@ func TestGuideOnIssuesAndLabels(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, part, _ := strings.Cut(string(guide), "## Issues about what was merged\n")
-	part, _, _ = strings.Cut(part, "## What other Apps found\n")
+	part, _, _ = strings.Cut(part, "## The fix loop\n")
 	var layers []Layer
 	for i, block := range strings.Split(part, "```") {
 		if text, ok := strings.CutPrefix(block, "json\n"); ok && i%2 == 1 {

@@ -46,7 +46,11 @@ func (s *schemaSet) explain(e *jsonschema.ValidationError, root *jsontree.Node, 
 		}
 		p.of(n, fmt.Sprintf("%s is not %s", shownValue(k.Got), article(noun(schema, "value of "+field))), "use "+choices(values(k.Want)))
 	case *kind.Pattern:
-		p.of(n, fmt.Sprintf("%s is not %s", shown(k.Got), article(noun(schema, "value of "+field))), "use "+sentenceTail(schema["description"]))
+		got := shown(k.Got)
+		if schema["writeOnly"] == true { // a secret may have been put there
+			got = field
+		}
+		p.of(n, fmt.Sprintf("%s is not %s", got, article(noun(schema, "value of "+field))), "use "+sentenceTail(schema["description"]))
 	case *kind.Required:
 		for _, missing := range k.Missing {
 			p.of(n, fmt.Sprintf("%q is missing", missing), fmt.Sprintf("add %q", missing))

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/reviewgate/reviewgate/pipeline"
 )
 
 // fault is one way to get an entry wrong. seed spoils a valid entry; at is the
@@ -93,6 +95,9 @@ var entryFaults = []fault{
 	{FileComposition, "scope", "", "/dispatch/scope", set("dispatch.scope", "some")},
 	{FileComposition, "what a failure does", "", "/dispatch/on_failure", set("dispatch.on_failure", "ignore")},
 
+	{FileComposition, "model of a policy", "", "/dispatch/models/0", set("dispatch.models", []string{"bigg"})},
+	{FileComposition, "models for a final agent", "", "/dispatch/models", both(set("dispatch.agents", []string{"m-agent"}), set("dispatch.models", []string{"cheap"}))},
+
 	{FileAgents, "agent of a final rule", "", "/enabled", instead(object{"id": "f-agent", "enabled": false})},
 	{FileAgents, "agent that is a program", "", "/kind", set("kind", "command")},
 	{FileAgents, "kind of agent", "", "/kind", set("kind", "oracle")},
@@ -104,6 +109,16 @@ var entryFaults = []fault{
 	{FileAgents, "filter", "", "/scanning/filter", both(set("kind", KindCodeScanning), set("scanning", object{"filter": "changed"}))},
 	{FileAgents, "scanning of rules", "", "/scanning", both(set("kind", KindRules), set("scanning", object{"alerts": true}))},
 	{FileAgents, "reports of rules", "", "/reports", both(set("kind", KindRules), set("reports", object{"comments": true}))},
+
+	{FileAgents, "llm section of rules", "", "/llm", both(set("kind", KindRules), set("llm", object{"stage": "spec"}))},
+	{FileAgents, "stage", "", "/llm/stage", both(set("kind", KindLLM), set("llm", object{"stage": "speed", "prompt": "build-reviewer"}))},
+	{FileAgents, "prompt that is nowhere", "", "/llm/prompt", both(set("kind", KindLLM), set("llm", object{"prompt": "nobodys-prompt"}))},
+	{FileAgents, "prompt with a path", "", "/llm/prompt", both(set("kind", KindLLM), set("llm", object{"prompt": "../review-rules"}))},
+	{FileAgents, "no prompt", "", "/kind", both(without("llm"), set("kind", KindLLM))},
+	{FileAgents, "checklist of nobody", "", "/llm/checklist/1", both(set("kind", KindLLM), set("llm", object{"prompt": "build-reviewer", "checklist": []string{"build-reviewer", "nobody-at-all"}}))},
+	{FileAgents, "model that is not there", "", "/llm/models/0", both(set("kind", KindLLM), set("llm", object{"prompt": "build-reviewer", "models": []string{"no-model"}}))},
+	{FileAgents, "id of the gap detector", "", "/id", set("id", pipeline.GapDetector)},
+	{FileAgents, "stage of a final agent", "", "/llm/stage", instead(object{"id": "m-agent", "llm": object{"stage": "quality"}})},
 
 	{FileDomains, "id of another type of entry", "", "/type", instead(object{"id": "finance", "type": "service"})},
 	{FileDomains, "type of entry", "domain", "/type", set("type", "area")},
@@ -132,6 +147,9 @@ var settingsFaults = []fault{
 	{FileSettings, "fraction", "", "/limits/agent_retries", set("limits", object{"agent_retries": 1.5})},
 	{FileSettings, "modes of repositories", "", "/repositories", set("repositories", []object{})},
 	{FileSettings, "branches", "", "/config_branches", set("config_branches", []string{"release/*"})},
+	{FileSettings, "reviewers", "", "/models/reviewers/1", set("models", object{"reviewers": []string{"big", "cheep"}})},
+	{FileSettings, "endpoints", "", "/model_endpoints", set("model_endpoints", []object{})},
+	{FileSettings, "label of what was escalated", "", "/labels/escalated", set("labels", object{"escalated": "yes"})},
 	{FileSettings, "final settings", "", "/final", set("final", []string{"mode"})},
 }
 
@@ -145,7 +163,11 @@ func validEntry(t *rapid.T, file, kind, id string) object {
 	case FileComposition:
 		return randomPolicy(t, id, true)
 	case FileAgents:
-		return object{"id": id, "name": "A", "kind": pick(t, "kind", KindRules, KindSecrets, KindReport, KindCodeScanning), "description": "d"}
+		a := object{"id": id, "name": "A", "kind": pick(t, "kind", KindRules, KindSecrets, KindReport, KindCodeScanning, KindLLM), "description": "d"}
+		if a["kind"] == KindLLM {
+			a["llm"] = object{"prompt": pick(t, "prompt", "build-reviewer", "spec-reviewer"), "stage": pick(t, "stage", "spec", "quality"), "models": some(t, "models", "cheap", "big")}
+		}
+		return a
 	}
 	words := pick(t, "description", "d", "why")
 	switch kind {

@@ -105,23 +105,39 @@ func (s *stack) guards() *guards {
 
 func (g *guards) add(e *entry) {
 	by := fmt.Sprintf("%s, which is %s", titled(e), finalIn(e.final))
+	for _, id := range neededAgents(e.value) {
+		g.agents[id] = by
+	}
 	switch v := e.value.(type) {
 	case *Rule:
 		if v.Enabled {
-			g.agents[v.Agent], g.dispatched[v.Agent] = by, by
+			g.dispatched[v.Agent] = by
 		}
 	case *Policy:
 		if v.Enabled {
-			for _, id := range v.Dispatch.Agents {
-				g.agents[id] = by
-			}
 			g.addTrigger(v.Trigger, by)
+		}
+	}
+}
+
+// neededAgents are the agents without which an entry that is switched on comes
+// to nothing.
+func neededAgents(value any) []string {
+	switch v := value.(type) {
+	case *Rule:
+		if v.Enabled {
+			return []string{v.Agent}
+		}
+	case *Policy:
+		if v.Enabled {
+			return v.Dispatch.Agents
 		}
 	case *Signal:
 		if v.Enabled {
-			g.agents[v.Agent] = by
+			return []string{v.Agent}
 		}
 	}
+	return nil
 }
 
 func (g *guards) addTrigger(t policies.Trigger, by string) {
@@ -179,7 +195,8 @@ func stricter(value any) map[string]change {
 		}
 	case *Agent:
 		return map[string]change{
-			"reports.spec": more, "reports.plan": more, "reports.comments": only(true),
+			"llm.checklist": more,
+			"reports.spec":  more, "reports.plan": more, "reports.comments": only(true),
 			"scanning.annotations": only(true), "scanning.alerts": only(true), "scanning.wait_for": more,
 			"scanning.filter": {func(below, above any) bool { return widerFilter(above.(string), below.(string)) }, "leave it out, or show more"},
 			"scanning.apps": {func(below, above any) bool {
@@ -275,6 +292,8 @@ func differing(prefix string, below, above reflect.Value) []difference {
 			list = append(list, differing(field+".", held[ReportSources](b), held[ReportSources](a))...)
 		case *ScanSources:
 			list = append(list, differing(field+".", held[ScanSources](b), held[ScanSources](a))...)
+		case *ModelReview:
+			list = append(list, differing(field+".", held[ModelReview](b), held[ModelReview](a))...)
 		case Dispatch:
 			list = append(list, differing(field+".", b, a)...)
 		default:
@@ -324,6 +343,8 @@ func withDefault(field string, v reflect.Value) any {
 		return ScopeAll
 	case "scale":
 		return ScaleSeverity
+	case "llm.stage":
+		return pipeline.StageQuality
 	}
 	return v.Interface()
 }

@@ -19,11 +19,14 @@ var fast = named(layer(
 	FileAgents, `[{"id": "f-agent", "name": "A", "kind": "rules", "description": "d"}, {"id": "p-agent", "name": "A", "kind": "rules", "description": "d"}, {"id": "fast-agent", "name": "A", "kind": "rules", "description": "d", "final": true}, {"id": "idle-agent", "name": "A", "kind": "rules", "description": "d"},
 		{"id": "r-agent", "name": "A", "kind": "report", "description": "d", "final": true, "reports": {"spec": ["s/*.md"]}}, {"id": "review-reports", "final": true},
 		{"id": "s-agent", "name": "A", "kind": "code-scanning", "description": "d", "final": true, "scanning": {"alerts": true, "apps": ["ci"], "wait_for": ["CodeQL"], "filter": "file"}},
-		{"id": "all-agent", "name": "A", "kind": "code-scanning", "description": "d", "final": true}]`,
+		{"id": "all-agent", "name": "A", "kind": "code-scanning", "description": "d", "final": true},
+		{"id": "m-agent", "name": "A", "kind": "llm", "description": "d", "final": true, "llm": {"stage": "spec", "prompt": "spec-reviewer", "checklist": ["secrets"], "models": ["big"]}},
+		{"id": "n-agent", "name": "A", "kind": "llm", "description": "d", "llm": {"prompt": "build-reviewer"}}]`,
 	FileComposition, `[{"id": "carrier", "description": "d", "priority": 10, "trigger": {"type": "domain", "domains": ["carrier-domain"]}, "dispatch": {"agents": ["f-agent", "p-agent"], "required": true}},
 		{"id": "idle-carrier", "enabled": false, "description": "d", "priority": 10, "trigger": {"type": "domain", "domains": ["idle-domain"]}, "dispatch": {"agents": ["f-agent"]}},
 		{"id": "idle-policy", "final": true, "enabled": false, "description": "d", "priority": 10, "trigger": {"type": "domain", "domains": ["idle-domain"]}, "dispatch": {"agents": ["idle-agent"]}},
-		{"id": "f-policy", "final": true, "description": "d", "priority": 10, "trigger": {"type": "any", "triggers": [{"type": "domain", "domains": ["read-domain"]}, {"type": "service", "services": ["read-service"]}]}, "dispatch": {"agents": ["p-agent"], "on_failure": "warn", "scope": "matched"}}]`,
+		{"id": "f-policy", "final": true, "description": "d", "priority": 10, "trigger": {"type": "any", "triggers": [{"type": "domain", "domains": ["read-domain"]}, {"type": "service", "services": ["read-service"]}]}, "dispatch": {"agents": ["p-agent"], "on_failure": "warn", "scope": "matched"}},
+		{"id": "m-policy", "final": true, "description": "d", "priority": 10, "trigger": {"type": "always"}, "dispatch": {"agents": ["n-agent"], "required": true}}]`,
 	FileDomains, `[{"id": "f-domain", "final": true, "type": "domain", "domain": "f-domain", "description": "d", "globs": ["a/**", "b/**"], "weight": 5},
 		{"id": "read-domain", "type": "domain", "domain": "read-domain", "description": "d", "globs": ["a/**"], "weight": 5},
 		{"id": "read-service", "type": "service", "service": "read-service", "description": "d", "globs": ["a/**"]},
@@ -34,7 +37,8 @@ var fast = named(layer(
 		{"id": "signal-of-f", "type": "signal", "concern": "c", "description": "d", "pattern": "x", "domain": "f-domain", "agent": "f-agent"},
 		{"id": "idle-domain", "type": "domain", "domain": "idle-domain", "description": "d", "globs": ["a/**"], "weight": 5},
 		{"id": "idle-signal", "final": true, "enabled": false, "type": "signal", "concern": "c", "description": "d", "pattern": "x", "domain": "f-domain", "agent": "idle-agent"}]`,
-	FileSettings, `{"final": ["mode", "gate", "check.name"]}`,
+	FileSettings, `{"final": ["mode", "gate", "check.name"],
+		"model_endpoints": [{"name": "cheap", "api": "openai", "model": "c"}, {"name": "big", "api": "anthropic", "model": "b"}]}`,
 ), LayerServer)
 
 // Each way in which a repository could loosen what the server made final.
@@ -44,6 +48,8 @@ func TestFinalEntriesCannotBeLoosened(t *testing.T) {
 		ofPolicy   = `: the policy "f-policy" is final in the server's layer; leave it out`
 		ofReports  = `: the agent "r-agent" is final in the server's layer; leave it out`
 		ofScanning = `: the agent "s-agent" is final in the server's layer; leave it out`
+		ofModel    = `: the agent "m-agent" is final in the server's layer; leave it out`
+		forModel   = `: the agent "n-agent" is needed by the policy "m-policy", which is final in the server's layer; `
 		ofDomain   = `: the domain mapping "f-domain" is final in the server's layer; leave it out`
 		forRule    = ` is needed by the rule "f-rule", which is final in the server's layer; `
 		forPol     = ` is needed by the policy "f-policy", which is final in the server's layer; leave it out`
@@ -87,6 +93,15 @@ func TestFinalEntriesCannotBeLoosened(t *testing.T) {
 		{FileAgents, `"id": "review-reports", "kind": "secrets"`, []string{
 			`/0/kind: an agent of kind secrets reads no review reports; remove "reports", or set "kind" to report`,
 			`/0/kind: kind can't be set to this: the agent "review-reports" is final in the server's layer; leave it out`}},
+		{FileAgents, `"id": "m-agent", "llm": {"stage": "quality", "prompt": "build-reviewer", "checklist": [], "models": ["cheap", "big"]}`, []string{
+			`/0/llm/stage: llm.stage can't be set to this` + ofModel, `/0/llm/prompt: llm.prompt can't be set to this` + ofModel,
+			`/0/llm/checklist: llm.checklist can't be set to this` + ofModel + ", or add to the list", `/0/llm/models: llm.models can't be set to this` + ofModel}},
+		{FileAgents, `"id": "m-agent", "llm": {"models": []}`, []string{`/0/llm/models: llm.models can't be set to this` + ofModel}},
+		{FileAgents, `"id": "m-agent", "kind": "secrets"`, []string{
+			`/0/kind: an agent of kind secrets asks no language model; remove "llm", or set "kind" to llm`,
+			`/0/kind: kind can't be set to this` + ofModel}},
+		{FileComposition, `"id": "mine", "description": "d", "priority": 1, "trigger": {"type": "always"}, "dispatch": {"agents": ["secrets", "m-agent"], "models": ["cheap"]}`, []string{
+			`/0/dispatch/models: dispatch.models can't be set for "m-agent": the agent "m-agent" is final in the server's layer; leave it out, or dispatch the agent from another policy`}},
 		{FileDomains, `"id": "f-domain", "globs": ["a/**"]`, []string{`/0/globs: globs can't be set to this` + ofDomain + ", or add to the list"}},
 		{FileDomains, `"id": "f-domain", "domain": "elsewhere"`, []string{`/0/domain: domain can't be set to this` + ofDomain}},
 		{FileDomains, `"id": "f-domain", "weight": 0`, []string{`/0/weight: weight can't be set to this` + ofDomain + ", or raise it"}},
@@ -100,6 +115,11 @@ func TestFinalEntriesCannotBeLoosened(t *testing.T) {
 		{FileAgents, `"id": "f-agent", "enabled": false`, []string{`/0/enabled: enabled can't be set to this: the agent "f-agent"` + forRule + `leave it out`}},
 		{FileAgents, `"id": "f-agent", "scale": "pass_warn_fail"`, []string{`/0/scale: scale can't be set to this: the agent "f-agent"` + forRule + `leave it out`}},
 		{FileAgents, `"id": "p-agent", "enabled": false`, []string{`/0/enabled: enabled can't be set to this: the agent "p-agent" is needed by the signal "f-signal", which is final in the server's layer; leave it out`}},
+		{FileAgents, `"id": "n-agent", "llm": {"prompt": "finance-sme", "models": ["cheap"], "stage": "spec"}`, []string{
+			`/0/llm/prompt: llm.prompt can't be set to this` + forModel + `leave it out`, `/0/llm/models: llm.models can't be set to this` + forModel + `leave it out`,
+			`/0/llm/stage: llm.stage can't be set to this` + forModel + `leave it out`}},
+		{FileComposition, `"id": "mine", "description": "d", "priority": 1, "trigger": {"type": "always"}, "dispatch": {"agents": ["n-agent"], "models": ["cheap"]}`, []string{
+			`/0/dispatch/models: dispatch.models can't be set for "n-agent"` + forModel + `leave it out, or dispatch the agent from another policy`}},
 		{FileComposition, `"id": "carrier", "enabled": false`, []string{`/0/enabled: enabled can't be set to this: the policy "carrier"` + forRule + `leave it on`}},
 		{FileComposition, `"id": "carrier", "trigger": {"type": "label", "labels": ["never"]}`, []string{`/0/trigger: trigger can't be set to this: the policy "carrier"` + forRule + `leave it out, or write {"type": "always"}`}},
 		{FileComposition, `"id": "carrier", "dispatch": {"agents": ["p-agent"]}`, []string{`/0/dispatch/agents: dispatch.agents can't be set to this: the policy "carrier"` + forRule + `keep f-agent`}},
@@ -170,6 +190,8 @@ func TestFinalEntriesCanBeMadeStricter(t *testing.T) {
 		},
 		FileComposition: {
 			`"id": "f-policy", "priority": 11, "dispatch": {"agents": ["secrets", "p-agent"], "required": true, "on_failure": "block", "scope": "all"}`,
+			`"id": "mine", "description": "d", "priority": 1, "trigger": {"type": "always"}, "dispatch": {"agents": ["m-agent", "n-agent"]}`,
+			`"id": "mine", "description": "d", "priority": 1, "trigger": {"type": "always"}, "dispatch": {"agents": ["build-reviewer-llm"], "models": ["cheap"]}`,
 			`"id": "f-policy", "dispatch": {"on_failure": "warn"}`,
 			`"id": "carrier", "priority": 1, "trigger": {"type": "always"}, "dispatch": {"agents": ["f-agent"]}`,
 			`"id": "ui", "priority": 1`, `"id": "idle-carrier", "dispatch": {"agents": ["secrets"]}`,
@@ -178,6 +200,8 @@ func TestFinalEntriesCanBeMadeStricter(t *testing.T) {
 			`"id": "fast-agent", "scale": "severity", "capabilities": []`, `"id": "idle-agent", "enabled": false`,
 			`"id": "r-agent", "reports": {"spec": ["more/*.md", "s/*.md"], "plan": ["docs/02-plans/*/review/*-report.md"], "comments": true}`,
 			`"id": "s-agent", "scanning": {"annotations": true, "alerts": true, "apps": ["lint", "ci"], "wait_for": ["lint", "CodeQL"], "filter": "none"}`,
+			`"id": "m-agent", "llm": {"stage": "spec", "checklist": ["build-reviewer", "secrets"], "models": ["big"]}`, `"id": "n-agent", "llm": {"stage": "quality", "checklist": ["secrets"]}`,
+			`"id": "build-reviewer-llm", "llm": {"stage": "spec", "models": ["cheap"], "checklist": []}`, `"id": "build-reviewer-llm", "enabled": false`,
 			`"id": "s-agent", "scanning": {"apps": []}`, `"id": "all-agent", "scanning": {"annotations": true, "alerts": true, "apps": [], "wait_for": ["CodeQL"], "filter": "diff_context"}`,
 		},
 		FileDomains: {
@@ -258,10 +282,10 @@ func TestTrust(t *testing.T) {
 		file, text string
 		want       string
 	}{
-		{LayerRepository, FileAgents, agent("command"), `review-agents.json:1:35: /0/kind: agents of kind command name a program, so only the server's config may define them; remove the agent, or use rules, secrets, report or code-scanning`},
-		{LayerOrganisation, FileAgents, agent("webhook"), `review-agents.json:1:35: /0/kind: agents of kind webhook name a host, so only the server's config may define them; remove the agent, or use rules, secrets, report or code-scanning`},
-		{LayerServer, FileAgents, agent("command"), `review-agents.json:1:35: /0/kind: this version has no agents of kind command; use rules, secrets, report or code-scanning`},
-		{LayerServer, FileAgents, agent("magic"), `review-agents.json:1:35: /0/kind: "magic" is not a kind of agent; use rules, secrets, report or code-scanning`},
+		{LayerRepository, FileAgents, agent("command"), `review-agents.json:1:35: /0/kind: agents of kind command name a program, so only the server's config may define them; remove the agent, or use rules, secrets, report, code-scanning or llm`},
+		{LayerOrganisation, FileAgents, agent("webhook"), `review-agents.json:1:35: /0/kind: agents of kind webhook name a host, so only the server's config may define them; remove the agent, or use rules, secrets, report, code-scanning or llm`},
+		{LayerServer, FileAgents, agent("command"), `review-agents.json:1:35: /0/kind: this version has no agents of kind command; use rules, secrets, report, code-scanning or llm`},
+		{LayerServer, FileAgents, agent("magic"), `review-agents.json:1:35: /0/kind: "magic" is not a kind of agent; use rules, secrets, report, code-scanning or llm`},
 		{LayerOrganisation, FileSettings, `{"repositories": []}`, `review-settings.json:1:18: /repositories: repositories is for all repositories, so only the server's config may have it; remove it`},
 		{LayerRepository, FileSettings, `{"config_branches": ["**"]}`, `review-settings.json:1:21: /config_branches: config_branches is for all repositories, so only the server's config may have it; remove it`},
 		{LayerServer, FileSettings, `{"config_branches": ["a/../b"], "repositories": [{"globs": ["acme/[z-a]"], "mode": "off"}]}`, "review-settings.json:1:22: /config_branches/0: the glob \"a/../b\" is refused: pattern has the segment \"..\", which no changed file has; write the path from the repository's root\n" +

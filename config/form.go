@@ -15,16 +15,16 @@ const (
 	FormObject = "object" // an object without items
 )
 
-// domainsForm is the form of the repository's review-domains.json, as far as
-// its layer is used.
-func domainsForm(layers []Layer, inForce []pipeline.ConfigLayer) string {
+// repositoryForm is the form of one of the repository's files, as far as its
+// layer is used.
+func repositoryForm(file string, layers []Layer, inForce []pipeline.ConfigLayer) string {
 	form := FormNone
 	for i, l := range layers {
 		if l.Name != LayerRepository || !inForce[i].Used {
 			continue
 		}
 		for _, f := range l.Files {
-			if path.Base(f.Path) == FileDomains {
+			if path.Base(f.Path) == file {
 				form = formOf(f)
 			}
 		}

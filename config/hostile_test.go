@@ -135,6 +135,12 @@ func TestManyProblems(t *testing.T) {
 	}
 }
 
+// The agents that ask models of what the layer fast holds, and their prompts.
+var (
+	heldModels  = []string{"m-agent", "n-agent"}
+	heldPrompts = []string{"spec-reviewer", "build-reviewer"}
+)
+
 // Whatever a layer has in its config files, there is a valid config, each
 // problem has its place and its remedy, and what the server made final holds.
 func FuzzLoad(f *testing.F) {
@@ -162,6 +168,9 @@ func FuzzLoad(f *testing.F) {
 			if len(text) > 0 {
 				l.Files = append(l.Files, File{Path: FileNames()[i], Text: text})
 			}
+		}
+		for i, id := range heldModels {
+			l.Files = append(l.Files, File{Path: promptPath(id), Text: []byte("Say that all is well.")}, File{Path: promptPath(heldPrompts[i]), Text: []byte("Say nothing at all.")})
 		}
 		c, problems := Load(fast, l)
 		if used := c.InForce.Layers[2].Used; used != (len(problems) == 0) {
@@ -191,6 +200,7 @@ func checkFinalHolds(t *testing.T, held, c *Config) {
 		ok := d.Change != pipeline.ChangeRemoved
 		allowed := map[string][]string{
 			"f-rule": {"severity"}, "f-policy": {"priority", "dispatch.agents", "dispatch.required", "dispatch.on_failure", "dispatch.scope"},
+			"m-agent": {"llm.checklist"}, "n-agent": {"llm.checklist"}, "m-policy": {"priority", "dispatch.agents", "dispatch.required", "dispatch.on_failure", "dispatch.scope"},
 			"carrier": {"description", "priority", "trigger", "dispatch.agents", "dispatch.required"}, "f-agent": nil, "p-agent": nil, "fast-agent": nil,
 			"f-domain": {"globs", "weight"}, "read-domain": {"description", "globs", "weight"}, "f-service": {"globs"}, "f-risk": {"points"}, "f-signal": nil,
 		}
@@ -200,6 +210,11 @@ func checkFinalHolds(t *testing.T, held, c *Config) {
 		}
 		if final && !ok || d.File == FileSettings && slices.Contains([]string{"mode", "gate.conditions", "check.name"}, d.ID) {
 			t.Fatalf("a layer could change what is final: %+v", d)
+		}
+	}
+	for _, id := range heldModels {
+		if _, layer := promptOf(t, c, id); layer != LayerDefaults {
+			t.Fatalf("a layer could talk the final agent %s into something", id)
 		}
 	}
 	if ruleOf(c, "f-rule") == nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
@@ -33,7 +34,7 @@ type Layer struct {
 const MaxFileBytes = jsontree.MaxBytes
 
 // File is the text of one config file. Only the last element of Path decides
-// which of the five it is; the whole of it stands in problems. BlobSHA is
+// which of the five, or which prompt, it is; the whole of it stands in problems. BlobSHA is
 // git's name for the text; where it is empty, Load works it out.
 type File struct {
 	Path    string
@@ -46,6 +47,40 @@ func FileNames() []string {
 	return []string{FileRules, FileComposition, FileAgents, FileDomains, FileSettings}
 }
 
+// IsFile reports whether the text of a file of a config directory, by its name,
+// is config: one of the five, or a prompt, prompt-NAME.md.
+func IsFile(name string) bool { return slices.Contains(FileNames(), name) || promptName(name) != "" }
+
+// OfLayer picks, from the names in a config directory, those that are of its
+// layer: the config files in their order, the prompts by name, and what is
+// misnamed. Of prompts that are too many it names one more than a layer may have,
+// so that Load sees it.
+func OfLayer(names []string) []string {
+	var files, prompts, wrong []string
+	for _, name := range names {
+		switch {
+		case promptName(name) != "":
+			prompts = append(prompts, name)
+		case IsFile(name):
+			files = append(files, name)
+		case misnamed(name):
+			wrong = append(wrong, name)
+		}
+	}
+	slices.SortFunc(files, func(a, b string) int { return fileRank(a) - fileRank(b) })
+	slices.Sort(prompts)
+	return slices.Concat(files, prompts[:min(len(prompts), MaxPrompts+1)], wrong)
+}
+
+// MaxBytes is how much is read of a config file by its name: one byte more than
+// it may have.
+func MaxBytes(name string) int64 {
+	if promptName(path.Base(name)) != "" {
+		return MaxPromptBytes + 1
+	}
+	return MaxFileBytes + 1
+}
+
 // BlobSHA is the name that git gives to a blob of this text, in hex.
 func BlobSHA(text []byte) string {
 	h := sha1.New() // #nosec G401 -- see the import
@@ -54,19 +89,31 @@ func BlobSHA(text []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// fileRank is the place of a file among the five, and after them for any other.
+// fileRank is the place of a file among the five; prompts come after them, and
+// any other last.
 func fileRank(file string) int {
 	if i := slices.Index(FileNames(), path.Base(file)); i >= 0 {
 		return i
 	}
-	return len(FileNames())
+	if promptName(path.Base(file)) != "" {
+		return len(FileNames())
+	}
+	return len(FileNames()) + 1
+}
+
+// compareFiles puts files into the order of their layer.
+func compareFiles(a, b File) int {
+	if n := fileRank(a.Path) - fileRank(b.Path); n != 0 || promptName(path.Base(a.Path)) == "" {
+		return n
+	}
+	return strings.Compare(path.Base(a.Path), path.Base(b.Path))
 }
 
 // normal returns the layer with its blob SHAs filled in and its files in the
-// order of FileNames, unknown ones last.
+// order of FileNames, then prompts by name, unknown ones last.
 func (l Layer) normal() Layer {
 	l.Files = slices.Clone(l.Files)
-	slices.SortStableFunc(l.Files, func(a, b File) int { return fileRank(a.Path) - fileRank(b.Path) })
+	slices.SortStableFunc(l.Files, compareFiles)
 	for i, f := range l.Files {
 		if f.BlobSHA == "" {
 			l.Files[i].BlobSHA = BlobSHA(f.Text)

@@ -28,7 +28,8 @@ func Load(layers ...Layer) (*Config, []pipeline.ConfigProblem) {
 func (s *stack) loaded(layers []Layer, inForce pipeline.ConfigInForce) *Config {
 	c := s.config()
 	c.InForce = inForce
-	c.DomainsForm = domainsForm(layers, inForce.Layers[1:])
+	c.DomainsForm = repositoryForm(FileDomains, layers, inForce.Layers[1:])
+	c.CompositionForm = repositoryForm(FileComposition, layers, inForce.Layers[1:])
 	c.Key = keyOf(layers, inForce.Layers[1:])
 	return c
 }
@@ -52,7 +53,8 @@ func layAll(layers []Layer) (*stack, pipeline.ConfigInForce) {
 	return current, inForce
 }
 
-// DefaultLayer returns the embedded defaults.
+// DefaultLayer returns the embedded defaults, their prompts under the names that
+// those of other layers have.
 func DefaultLayer() Layer {
 	l := Layer{Name: LayerDefaults, Source: "embedded"}
 	for _, name := range FileNames() {
@@ -61,6 +63,13 @@ func DefaultLayer() Layer {
 			panic(fmt.Errorf("read the embedded defaults: %w", err))
 		}
 		l.Files = append(l.Files, File{Path: name, Text: text})
+	}
+	for _, name := range PromptNames() {
+		text, err := DefaultPrompt(name)
+		if err != nil {
+			panic(err)
+		}
+		l.Files = append(l.Files, File{Path: promptPath(name), Text: []byte(text)})
 	}
 	return l.normal()
 }
@@ -89,14 +98,20 @@ var defaults = sync.OnceValue(func() defaultStack {
 // and so is what refers to an agent that is. Only agents stay, so that a
 // manifest can say of each why it does not run.
 func (s *stack) config() *Config {
-	c := &Config{Settings: s.decoded, modeLayer: layerOf(s.settings.Get("mode")), layers: map[string]map[string]string{}}
+	c := &Config{
+		Settings: s.decoded.withReviewers(), modeLayer: layerOf(s.settings.Get("mode")), layers: map[string]map[string]string{},
+		prompts: s.prompts, heldBy: s.heldBy(), wordedBy: map[string]string{},
+	}
 	for file, l := range s.lists {
 		c.layers[file] = make(map[string]string, len(l.entries))
 		for _, e := range l.entries {
 			c.layers[file][e.id] = e.layer
 		}
 	}
-	off := s.off()
+	for _, e := range s.lists[FileRules].entries {
+		c.wordedBy[e.id] = highest(layerOf(e.node.Get("name")), layerOf(e.node.Get("detection")))
+	}
+	off, kinds := s.off(), s.kinds()
 	for _, a := range all[*Agent](s.lists[FileAgents]) {
 		c.Agents = append(c.Agents, *a)
 	}
@@ -107,7 +122,7 @@ func (s *stack) config() *Config {
 	}
 	for _, p := range all[*Policy](s.lists[FileComposition]) {
 		policy := *p
-		policy.Dispatch.Agents = slices.DeleteFunc(slices.Clone(p.Dispatch.Agents), func(id string) bool { return off[id] })
+		policy.Dispatch.Agents = slices.DeleteFunc(slices.Clone(p.Dispatch.Agents), func(id string) bool { return off[id] || kinds[id] == "" })
 		if p.Enabled && len(policy.Dispatch.Agents) > 0 {
 			c.Policies = append(c.Policies, policy)
 		}

@@ -225,7 +225,7 @@ func TestProblemsAcrossLayers(t *testing.T) {
 			}},
 		{"nothing is said of what a faulty entry would have done", nil,
 			layer(FileAgents, `[{"id": "mine", "name": "Mine", "kind": "magic", "description": "d"}]`, FileComposition, `[{"id": "ui", "dispatch": {"agents": ["mine"]}}]`, FileRules, strings.ReplaceAll(`[`+rule("a", "")+`]`, "build-reviewer", "mine")),
-			[]string{`review-agents.json:1:41: /0/kind: "magic" is not a kind of agent; use rules, secrets, report or code-scanning`}},
+			[]string{`review-agents.json:1:41: /0/kind: "magic" is not a kind of agent; use rules, secrets, report, code-scanning or llm`}},
 		{"the same file twice", nil,
 			layer("a/"+FileRules, `[]`, "b/"+FileRules, `[]`),
 			[]string{`b/review-rules.json: the layer has this file twice; keep one of them`}},
@@ -261,7 +261,7 @@ func TestBrokenLayerIsLeftOut(t *testing.T) {
 		layers = append(layers, fmt.Sprint(l.Name, " ", l.Source, " ", l.Used, " ", len(l.Files)))
 	}
 	if diff := cmp.Diff([]string{
-		"defaults embedded true 5",
+		"defaults embedded true 11",
 		"server acme/shop@1f2e3d4 true 3",
 		"organisation acme/shop@1f2e3d4 false 1",
 		"repository acme/shop@1f2e3d4 true 1",
@@ -370,7 +370,7 @@ func TestSettingsAreMergedFieldByField(t *testing.T) {
 		}
 	}
 	c := mustLoad(t, layer(FileSettings, `{"fix_loop": {"max_fix_iterations": 4}}`))
-	if want := (FixLoopSettings{MaxFixIterations: 4, FixTimeoutTurns: 10}); c.Settings.FixLoop != want {
+	if want := (FixLoopSettings{MaxFixIterations: 4, FixTimeoutTurns: 10, When: FixLoopModels}); c.Settings.FixLoop != want {
 		t.Errorf("fix_loop %+v, want %+v", c.Settings.FixLoop, want)
 	}
 }

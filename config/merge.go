@@ -13,6 +13,8 @@ type stack struct {
 	lists    map[string]*list // by file, all but the settings
 	settings *jsontree.Node
 	decoded  Settings
+	prompts  map[string][]Prompt // by name, lowest layer first
+	shipped  map[string]string   // the kinds of the agents that ship, also of those that are gone
 }
 
 // list is the merged entries of one file, in the order in which they were
@@ -33,7 +35,7 @@ type entry struct {
 }
 
 func newStack() *stack {
-	s := &stack{lists: map[string]*list{}}
+	s := &stack{lists: map[string]*list{}, prompts: map[string][]Prompt{}}
 	for _, file := range listFiles() {
 		s.lists[file] = &list{index: map[string]int{}}
 	}
@@ -47,7 +49,7 @@ func listFiles() []string {
 
 func (s *stack) clone() *stack {
 	out := *s
-	out.lists = map[string]*list{}
+	out.lists, out.prompts = map[string]*list{}, maps.Clone(s.prompts)
 	for file, l := range s.lists {
 		out.lists[file] = &list{entries: slices.Clone(l.entries), index: maps.Clone(l.index)}
 	}
@@ -106,9 +108,9 @@ func deepFields(file string) []string {
 	case FileComposition:
 		return []string{"dispatch"}
 	case FileAgents:
-		return []string{"reports", "scanning"}
+		return []string{"reports", "scanning", "llm"}
 	case FileSettings:
-		return []string{"gate", "synthesis", "comment", "check", "limits", "fix_loop", "thresholds", "models", "commands", "issues", "labels"}
+		return []string{"gate", "synthesis", "comment", "check", "limits", "fix_loop", "thresholds", "models", "commands", "issues", "labels", "model_budget"}
 	}
 	return nil
 }

@@ -255,7 +255,9 @@ func expressionsPage(t *testing.T) string {
 		b.line("| %s | %s |", code(m.Name), cell(m.Description))
 	}
 	b.line("\nWhat no condition can loosen: a required agent that did not finish, a stage that failed,")
-	b.line("or facts that are not whole make the decision at least `needs_fixes`.\n")
+	b.line("or facts that are not whole make the decision at least `needs_fixes`. Nor is a decision")
+	b.line("looser with what language models say than without: where a condition would open for")
+	b.line("that, the stricter decision counts.\n")
 	b.line("## Expressions\n")
 	b.line("A policy's trigger of type `expression` and a rule's `when` are")
 	b.line("[CEL](https://cel.dev): true or false, over two variables. Expressions are")

@@ -31,14 +31,20 @@ func (t *trial) checkReferences() {
 		}
 	}
 	for _, e := range t.entries(FileComposition) {
-		if enabled(e.node) {
+		if enabled(e.node) && !t.idles(e) {
 			by := namer{FileComposition, e.id}
-			for _, n := range elems(e.node.Get("dispatch").Get("agents")) {
-				t.refer(n, agents, by)
-			}
+			t.referAll(e.node.Get("dispatch").Get("agents"), agents, by)
 			t.referTrigger(e.node.Get("trigger"), domains, services, by)
 		}
 	}
+	for _, e := range t.entries(FileAgents) {
+		if enabled(e.node) {
+			t.referAll(e.node.Get("llm").Get("checklist"), agents, namer{FileAgents, e.id})
+		}
+	}
+	t.checkModels()
+	t.checkHeldReviewers()
+	t.checkModelsOfFinal()
 	for _, e := range t.entries(FileDomains) {
 		// Of the domains' entries only signals have an agent.
 		if agent := e.node.Get("agent"); agent != nil && enabled(e.node) {
@@ -60,6 +66,17 @@ func (t *trial) checkReferences() {
 	}
 }
 
+// idles reports whether an entry is a policy as it ships that asks nobody but
+// language models. Where what it names is gone it never holds, and nobody misses
+// it: who does without a domain need not know of models.
+func (t *trial) idles(e *entry) bool {
+	p, ok := e.value.(*Policy)
+	if !ok || t.layer == LayerDefaults || layerOf(e.node) != LayerDefaults || p.Dispatch.Required {
+		return false
+	}
+	return !slices.ContainsFunc(p.Dispatch.Agents, func(id string) bool { return t.stack.shipped[id] != KindLLM })
+}
+
 // enabled reports whether an entry is not switched off.
 func enabled(n *jsontree.Node) bool {
 	on := n.Get("enabled")
@@ -69,12 +86,8 @@ func enabled(n *jsontree.Node) bool {
 func isTrue(n *jsontree.Node) bool { return n != nil && n.Text == "true" }
 
 func (t *trial) referTrigger(n *jsontree.Node, domains, services target, by namer) {
-	for _, e := range elems(n.Get("domains")) {
-		t.refer(e, domains, by)
-	}
-	for _, e := range elems(n.Get("services")) {
-		t.refer(e, services, by)
-	}
+	t.referAll(n.Get("domains"), domains, by)
+	t.referAll(n.Get("services"), services, by)
 	for _, sub := range elems(n.Get("triggers")) {
 		t.referTrigger(sub, domains, services, by)
 	}
@@ -140,6 +153,13 @@ func (t *trial) refer(n *jsontree.Node, to target, by namer) {
 	t.of(n, fmt.Sprintf("there is no %s %s", to.noun, shown(n.Text)), remedy)
 }
 
+// referAll checks each of a list of names.
+func (t *trial) referAll(list *jsontree.Node, to target, by namer) {
+	for _, n := range elems(list) {
+		t.refer(n, to, by)
+	}
+}
+
 // nearestKey looks for a key that was meant by the word, as long as more
 // problems than are ever shown have not been found.
 func nearestKey[V any](p *problems, word string, names map[string]V) string {
@@ -172,17 +192,18 @@ func (t *trial) mapped(itemType string) map[string]bool {
 
 // checkAlways demands a policy that holds for every change: without one, a
 // change that no other policy knows would pass without anybody having looked.
+// Language models don't count: they may be none, or over their budget.
 func (t *trial) checkAlways() {
-	off := t.stack.off()
+	off, kinds := t.stack.off(), t.stack.kinds()
 	switched := false
 	for _, p := range all[*Policy](t.stack.lists[FileComposition]) {
 		if !p.Enabled || p.Trigger.Type != policies.TriggerAlways {
 			continue
 		}
-		if slices.ContainsFunc(p.Dispatch.Agents, func(id string) bool { return !off[id] }) {
+		if slices.ContainsFunc(p.Dispatch.Agents, func(id string) bool { return kinds[id] != KindLLM && !off[id] }) {
 			return
 		}
-		switched = true
+		switched = switched || slices.ContainsFunc(p.Dispatch.Agents, func(id string) bool { return kinds[id] != KindLLM })
 	}
 	if switched {
 		t.of(t.blame(FileAgents), `every agent of the policies with the trigger "always" is switched off`, "leave one on, or let such a policy dispatch another")
@@ -202,8 +223,8 @@ func (t *trial) checkOrphans() {
 		if !ok || !r.Enabled || off[r.Agent] || !agents[r.Agent] {
 			continue
 		}
-		if k := kinds[r.Agent]; k != "" && k != KindRules {
-			t.of(t.ownOr(e.node.At("agent"), FileAgents), fmt.Sprintf("the agent %s is of kind %s and runs no rules, so the rule %s never runs", shown(r.Agent), k, shown(r.ID)), "give the rule to an agent of kind rules")
+		if k := kinds[r.Agent]; k != "" && k != KindRules && k != KindLLM { // whose checklist they are
+			t.of(t.ownOr(e.node.At("agent"), FileAgents), fmt.Sprintf("the agent %s is of kind %s and runs no rules, so the rule %s never runs", shown(r.Agent), k, shown(r.ID)), "give the rule to an agent of kind rules or llm")
 			continue
 		}
 		if dispatched[r.Agent] {

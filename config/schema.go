@@ -39,14 +39,17 @@ const schemaBase = "https://raw.githubusercontent.com/reviewgate/reviewgate/main
 var schemaFiles embed.FS
 
 // SchemaNames lists the schemas, sorted. "common" holds only definitions.
-func SchemaNames() []string {
-	entries, err := schemaFiles.ReadDir("schemas")
+func SchemaNames() []string { return embedded(schemaFiles, "schemas", ".json") }
+
+// embedded lists the files of an embedded directory without their extension, sorted.
+func embedded(files embed.FS, dir, extension string) []string {
+	entries, err := files.ReadDir(dir)
 	if err != nil {
-		panic(fmt.Errorf("read the embedded schemas: %w", err))
+		panic(fmt.Errorf("read the embedded %s: %w", dir, err))
 	}
 	var names []string
 	for _, e := range entries {
-		names = append(names, strings.TrimSuffix(e.Name(), ".json"))
+		names = append(names, strings.TrimSuffix(e.Name(), extension))
 	}
 	return names
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -179,7 +180,7 @@ func TestSchemaEnums(t *testing.T) {
 		{"review-composition.json#/$defs/trigger/properties/type", enum(
 			policies.TriggerAlways, policies.TriggerDomain, policies.TriggerRisk, policies.TriggerChange, policies.TriggerPath, policies.TriggerLabel,
 			policies.TriggerAuthor, policies.TriggerService, policies.TriggerSize, policies.TriggerExpression, policies.TriggerAny, policies.TriggerAll, policies.TriggerNot)},
-		{"review-agents.json#/$defs/agent/properties/kind", enum(KindRules, KindSecrets, KindReport, KindCodeScanning)},
+		{"review-agents.json#/$defs/agent/properties/kind", enum(KindRules, KindSecrets, KindReport, KindCodeScanning, KindLLM)},
 		{"review-agents.json#/$defs/scanning/properties/filter", enum(FilterAdded, FilterContext, FilterFile, FilterNone)},
 		{"review-agents.json#/$defs/agent/properties/scale", enum(ScaleSeverity, ScalePassWarnFail)},
 		{"review-domains.json#/$defs/item/properties/factor", enum(
@@ -194,6 +195,9 @@ func TestSchemaEnums(t *testing.T) {
 		{"pr-facts.json#/$defs/layer/properties/name", enum(LayerDefaults, LayerServer, LayerOrganisation, LayerRepository)},
 		{"gap-log-entry.json#/properties/suggestion/properties/file", enum(FileNames()...)},
 		{"review-finding.json#/$defs/action", enum("", pipeline.ActionAdd, pipeline.ActionRemove, pipeline.ActionKeep, pipeline.ActionChange, pipeline.ActionNone)},
+		{"review-settings.json#/$defs/modelEndpoint/properties/api", enum(APIAnthropic, APIOpenAI)},
+		{"review-settings.json#/$defs/fixLoop/properties/when", enum(FixLoopModels, FixLoopAlways, FixLoopNever)},
+		{"review-agents.json#/$defs/llm/properties/stage", enum(pipeline.StageSpec, pipeline.StageQuality)},
 		{"review-finding.json#/properties/autofix_class", enum("", pipeline.AutofixAuto, pipeline.AutofixPresent)},
 		{"review-finding.json#/properties/finding_type", enum("", pipeline.FindingError, pipeline.FindingOmission)},
 		{"review-finding.json#/properties/state", enum("", pipeline.StateNew, pipeline.StateOpen, pipeline.StateResolved, pipeline.StateDismissed, pipeline.StateSuppressed)},
@@ -361,7 +365,9 @@ func TestFieldsHaveDescriptions(t *testing.T) {
 // defaults of entries are what leaving the field out means.
 func TestSchemaDefaults(t *testing.T) {
 	var settings map[string]any
-	if err := json.Unmarshal(encoded(mustLoad(t).Settings), &settings); err != nil {
+	decode := json.NewDecoder(bytes.NewReader(encoded(mustLoad(t).Settings)))
+	decode.UseNumber() // or large ones are shown as 2e+06
+	if err := decode.Decode(&settings); err != nil {
 		t.Fatal(err)
 	}
 	root := schemas().lookup(schemaBase + FileSettings)

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,8 +19,8 @@ import (
 // are taken apart into their fields, lists of plain values are one value.
 type Value struct {
 	File    string // such as review-rules.json
-	ID      string // of the entry, empty for settings
-	Pointer string // RFC 6901, within the entry or the settings
+	ID      string // of the entry, empty for settings and prompts
+	Pointer string // RFC 6901, within the entry or the settings; /version of a prompt
 	JSON    string // on one line
 	Layer   string // LayerDefaults, ...
 	Source  string // of the layer
@@ -43,7 +46,7 @@ func (v Value) MarshalJSON() ([]byte, error) {
 type Shown struct {
 	Config *Config
 	// Values stand in the order of FileNames, then of the entries, then of
-	// their fields.
+	// their fields. The versions of prompts come last.
 	Values []Value
 	// JSON is the merged config as one document with the keys rules,
 	// composition, agents, domains and settings, indented by two spaces.
@@ -61,8 +64,25 @@ func Show(layers ...Layer) (*Shown, []pipeline.ConfigProblem) {
 		}
 	}
 	out.add(Value{File: FileSettings}, withoutSchema(s.settings))
+	for _, name := range slices.Sorted(maps.Keys(s.prompts)) {
+		out.addPrompt(name, inForce.Layers)
+	}
 	out.JSON = s.json()
 	return out, inForce.Problems
+}
+
+// addPrompt names the version of the prompt of the highest layer that has one.
+func (s *Shown) addPrompt(name string, layers []pipeline.ConfigLayer) {
+	p, _ := upTo(s.Config.prompts[name], "")
+	v := Value{File: promptPath(name), Pointer: "/version", JSON: strconv.Quote(p.Version), Layer: p.Layer, Line: 1}
+	for _, l := range layers {
+		for _, f := range l.Files {
+			if l.Name == p.Layer && l.Used && path.Base(f.Path) == v.File {
+				v.Source, v.Path = l.Source, f.Path
+			}
+		}
+	}
+	s.Values = append(s.Values, v)
 }
 
 // add takes a value apart. v says where it stands.

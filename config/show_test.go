@@ -85,6 +85,25 @@ func TestShow(t *testing.T) {
 	}
 }
 
+// Of a prompt its version is shown, and whose it is.
+func TestShowPrompts(t *testing.T) {
+	s, problems := Show(named(layer("prompt-poet.md", "Look for rhymes.", "prompt-spec-reviewer.md", "Look closer."), LayerServer), layer(RepositoryDir+"/prompt-poet.md", "Look for metre."))
+	if len(problems) > 0 {
+		t.Fatal(formatted(problems))
+	}
+	for _, want := range []struct{ name, layer, source, path string }{
+		{"poet", LayerRepository, "acme/shop@1f2e3d4", RepositoryDir + "/prompt-poet.md"},
+		{"spec-reviewer", LayerServer, "acme/shop@1f2e3d4", "prompt-spec-reviewer.md"},
+		{"finance-sme", LayerDefaults, "embedded", "prompt-finance-sme.md"},
+	} {
+		p, _ := s.Config.Prompt(&Agent{ID: want.name})
+		v := Value{File: promptPath(want.name), Pointer: "/version", JSON: `"` + p.Version + `"`, Layer: want.layer, Source: want.source, Path: want.path, Line: 1}
+		if !slices.Contains(s.Values, v) || p.Layer != want.layer {
+			t.Errorf("%+v is not shown", v)
+		}
+	}
+}
+
 func TestReadDir(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {

@@ -27,9 +27,10 @@ type trial struct {
 	// unread files could not be read to the last id: nothing can be said
 	// about what refers to their entries. In shaky files an entry is wrong:
 	// what they would bring about is unknown.
-	unread map[string]bool
-	shaky  map[string]bool
-	gone   []gone
+	unread  map[string]bool
+	shaky   map[string]bool
+	gone    []gone
+	prompts []string // that the layer has, by name, those that are wrong among them
 }
 
 // lay returns the stack with the layer over it, and what is wrong with that.
@@ -58,6 +59,9 @@ func lay(below *stack, l Layer) (*stack, *problems) {
 	if root := t.roots[FileSettings]; root != nil {
 		t.mergeSettings(root)
 	}
+	if t.layer == LayerDefaults {
+		t.stack.shipped = t.stack.kinds()
+	}
 	t.checkTrust()
 	t.checkEntries()
 	t.checkReferences()
@@ -73,8 +77,15 @@ func (t *trial) read(f File) {
 		t.whole(f.Path, "this is no directory, so no config is read", "make it a directory with the config files in it, or remove it")
 		return
 	}
-	if fileRank(file) == len(FileNames()) {
-		if misnamed(file) {
+	if name := promptName(file); name != "" {
+		t.readPrompt(f, name)
+		return
+	}
+	if !IsFile(file) {
+		switch {
+		case misnamedPrompt(file):
+			t.whole(f.Path, "a prompt is not called so", "use prompt-NAME.md, with a name of at most 80 small letters, digits and dashes that starts with a letter or digit")
+		case misnamed(file):
 			t.whole(f.Path, "there is no config file of this name", "use "+choices(FileNames()))
 		}
 		return

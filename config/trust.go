@@ -17,10 +17,10 @@ func (t *trial) checkTrust() {
 		}
 		t.refuseFinal(t.roots[FileSettings].Get("final"))
 	}
-	if t.layer == LayerServer {
+	if t.layer == LayerServer || t.layer == LayerDefaults {
 		return
 	}
-	for _, name := range []string{"repositories", "config_branches"} {
+	for _, name := range []string{"repositories", "config_branches", "model_endpoints", "model_budget"} {
 		if n := t.roots[FileSettings].Get(name); n != nil {
 			t.of(n, fmt.Sprintf("%s is for all repositories, so only the server's config may have it", name), "remove it")
 		}
@@ -41,9 +41,9 @@ func refusedKind(kind any, layer string) (problem, remedy string) {
 	case names == "":
 		return "", ""
 	case layer == LayerServer:
-		return fmt.Sprintf("this version has no agents of kind %s", kind), "use rules, secrets, report or code-scanning"
+		return fmt.Sprintf("this version has no agents of kind %s", kind), "use rules, secrets, report, code-scanning or llm"
 	}
-	return fmt.Sprintf("agents of kind %s name %s, so only the server's config may define them", kind, names), "remove the agent, or use rules, secrets, report or code-scanning"
+	return fmt.Sprintf("agents of kind %s name %s, so only the server's config may define them", kind, names), "remove the agent, or use rules, secrets, report, code-scanning or llm"
 }
 
 // checkReference admits only addresses that are safe to show as a link.

@@ -9,7 +9,7 @@ import (
 	"github.com/reviewgate/reviewgate/policies"
 )
 
-// The five config files.
+// The five config files. Beside them stand prompts, each a file prompt-NAME.md.
 const (
 	FileRules       = "review-rules.json"
 	FileComposition = "review-composition.json"
@@ -22,7 +22,8 @@ const (
 const RepositoryDir = ".github/reviewgate"
 
 // Config is all layers merged and validated: every agent, domain and service
-// that is referred to exists, every pattern and glob compiles. It holds what is
+// that is referred to exists (but for domains that only the shipped policies of
+// language models name), every pattern and glob compiles. It holds what is
 // in force. Entries that are switched off are left out, and so are the rules,
 // the signals and the places in policies of an agent that is; only Agents lists
 // that agent still, with Enabled false. Entries stand in the order in which the
@@ -44,12 +45,16 @@ type Config struct {
 	Risk     []RiskFactor
 	Signals  []Signal
 	Settings Settings
-	// DomainsForm is the form of the repository's review-domains.json, one of
-	// the Form constants: what a patch of it has to fit.
-	DomainsForm string
+	// DomainsForm and CompositionForm are the forms of the repository's
+	// review-domains.json and review-composition.json, of the Form constants: what
+	// a patch of them has to fit.
+	DomainsForm, CompositionForm string
 
 	layers    map[string]map[string]string // by file and id: the layer that names the entry first
 	modeLayer string                       // that wrote Settings.Mode
+	prompts   map[string][]Prompt          // by name, lowest layer first
+	heldBy    map[string]string            // by agent: the lowest layer that made it final, or what needs it
+	wordedBy  map[string]string            // by rule: the highest layer that wrote its name or detection
 }
 
 // LayerOf is the layer that names the entry of a file first, such as
@@ -146,7 +151,7 @@ type Agent struct {
 	ID             string   `json:"id"`
 	Enabled        bool     `json:"enabled"` // default true
 	Name           string   `json:"name"`
-	Kind           string   `json:"kind"` // KindRules, KindSecrets, KindReport or KindCodeScanning
+	Kind           string   `json:"kind"` // KindRules, KindSecrets, KindReport, KindCodeScanning or KindLLM
 	Description    string   `json:"description"`
 	Capabilities   []string `json:"capabilities,omitempty"`
 	Scale          string   `json:"scale,omitempty"`           // ScaleSeverity (default) or ScalePassWarnFail
@@ -156,7 +161,9 @@ type Agent struct {
 	Reports *ReportSources `json:"reports,omitempty"`
 	// Scanning is for KindCodeScanning only.
 	Scanning *ScanSources `json:"scanning,omitempty"`
-	Final    bool         `json:"final"`
+	// LLM is for KindLLM only.
+	LLM   *ModelReview `json:"llm,omitempty"`
+	Final bool         `json:"final"`
 }
 
 // The kinds of agent.
@@ -166,6 +173,7 @@ const (
 	KindReport  = "report" // reads review reports
 	// KindCodeScanning takes in what others found on the head.
 	KindCodeScanning = "code-scanning"
+	KindLLM          = "llm" // asks a language model
 )
 
 // The scales on which an agent's rules grade.
@@ -283,6 +291,10 @@ type Settings struct {
 	// ConfigBranches are globs of base branches that carry config of their own.
 	// Pull requests against others are judged by the default branch's.
 	ConfigBranches []string `json:"config_branches,omitempty"`
+	// ModelEndpoints are the language models that agents may ask. Without any,
+	// agents of kind llm are as good as absent.
+	ModelEndpoints []ModelEndpoint `json:"model_endpoints,omitempty"`
+	ModelBudget    ModelBudget     `json:"model_budget"`
 	// Final names settings that later layers can't change: "mode", a section
 	// such as "gate", or one field of a section such as "check.name". The
 	// organisation's layer may have it too.
@@ -308,7 +320,20 @@ type CommandSettings struct {
 type FixLoopSettings struct {
 	MaxFixIterations int `json:"max_fix_iterations"` // 1 to 5, default 2
 	FixTimeoutTurns  int `json:"fix_timeout_turns"`  // 5 to 30, default 10
+	// When says which failing reports count: FixLoopModels (default), FixLoopAlways
+	// or FixLoopNever.
+	When string `json:"when"`
+	// Team is asked to review a pull request that is escalated: a login, or a team
+	// as "org/team-slug". Default none.
+	Team string `json:"team"`
 }
+
+// Which failing reports are attempts of the fix loop.
+const (
+	FixLoopModels = "models" // those in which models took part
+	FixLoopAlways = "always"
+	FixLoopNever  = "never"
+)
 
 // Modes and drafts.
 const (
@@ -335,7 +360,8 @@ type ThresholdSettings struct {
 type ModelSettings struct {
 	Strategy string `json:"strategy"` // models.StrategyParallel (default) or StrategySingle
 	// Reviewers names the models, the weaker first, the stronger last: at most
-	// two. Where it is empty, models are taken by name.
+	// two. Where none are named, they are the first two of ModelEndpoints; without
+	// these, models are taken by name.
 	Reviewers []string `json:"reviewers"`
 	// Blocking says what proves a model's finding: models.BlockingAgreed
 	// (default) or BlockingGrounded.
@@ -343,6 +369,19 @@ type ModelSettings struct {
 	// HoldForPerson says which unproven findings hold the gate until a person
 	// decides: models.HoldCritical (default), HoldNever or HoldAlways.
 	HoldForPerson string `json:"hold_for_person"`
+	// SpeculativeQuality lets the quality stage of a pull request's first review
+	// run beside the spec stage. Default true.
+	SpeculativeQuality bool `json:"speculative_quality"`
+	// AutoApprove and AutoReject let what the table of confidence decides become
+	// a review on GitHub. Default false, both.
+	AutoApprove bool `json:"auto_approve"`
+	AutoReject  bool `json:"auto_reject"`
+	// People are asked to review where a person decides: logins, or teams as
+	// "org/team-slug". At most 15, default none.
+	People []string `json:"people"`
+	// GapDetector names the model that looks for what the config misses. Default
+	// none.
+	GapDetector string `json:"gap_detector"`
 }
 
 // GateSettings are the gate's conditions, read top to bottom; the first that
@@ -403,6 +442,9 @@ type IssueSettings struct {
 type LabelSettings struct {
 	Risk   bool   `json:"risk"`   // one for its risk level; default false
 	Prefix string `json:"prefix"` // before the level, default "risk: "
+	// Escalated puts the label review-escalated on pull requests that the fix loop
+	// escalated. Default false.
+	Escalated bool `json:"escalated"`
 }
 
 // LimitSettings bound the work.

@@ -32,6 +32,7 @@ func (t *trial) checkEntries() {
 	for _, e := range t.fresh[FileAgents] {
 		t.checkReports(e)
 		t.checkScanning(e)
+		t.checkReview(e)
 	}
 	for _, e := range t.fresh[FileDomains] {
 		t.checkGlobs(e.node.Get("globs"))
@@ -173,6 +174,7 @@ func (t *trial) checkTriggerGlobs(n *jsontree.Node) {
 func (t *trial) checkSettings(root *jsontree.Node) {
 	t.checkGlobs(root.Get("synthesis").Get("protected_artifacts"))
 	t.checkGlobs(root.Get("config_branches"))
+	t.checkEndpoints(root.Get("model_endpoints"))
 	for _, r := range elems(root.Get("repositories")) {
 		t.checkGlobs(r.Get("globs"))
 	}

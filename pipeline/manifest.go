@@ -36,6 +36,14 @@ const (
 	AddedByGapDetect = "gap-detect"
 )
 
+// GapDetector stands in the coverage for the model that looks for what the config
+// misses. No agent has its id, and it is never required.
+const GapDetector = "gap-detector"
+
+// GapSignals stands in the log as the source of gaps that no model found. No
+// endpoint has this name.
+const GapSignals = "signals"
+
 // OnFailure says what a required agent's failure does to the gate.
 type OnFailure string
 

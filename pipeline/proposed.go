@@ -34,7 +34,7 @@ const MaxConfigChanges = 200
 // ConfigChange is one entry, or one setting, that a proposed config changes.
 type ConfigChange struct {
 	File   string       `json:"file"`   // such as review-rules.json
-	ID     string       `json:"id"`     // of the entry; of a setting its path, such as gate.conditions
+	ID     string       `json:"id"`     // of the entry; of a setting its path, such as gate.conditions; of a prompt its name
 	Change string       `json:"change"` // ChangeAdded, ChangeRemoved or ChangeChanged
 	Fields List[string] `json:"fields"` // that differ, for ChangeChanged
 }

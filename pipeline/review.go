@@ -25,6 +25,7 @@ type RunRecord struct {
 	Stages     List[StageTiming] `json:"stages"`
 	Agents     List[AgentTiming] `json:"agents"`
 	APICalls   int               `json:"api_calls"`
+	ModelUse   List[ModelUse]    `json:"model_use"` // by agent, then model
 }
 
 // Duration is how long the run took.
@@ -40,8 +41,22 @@ type StageTiming struct {
 // AgentTiming is how long one agent took, all its attempts together.
 type AgentTiming struct {
 	Agent      string  `json:"agent"`
+	Model      string  `json:"model"` // empty for an agent that asks none
 	DurationMS float64 `json:"duration_ms"`
 	Attempts   int     `json:"attempts"` // 0 where the result was carried over
+}
+
+// ModelUse is what an agent's questions to one model took in a run, those that
+// were not answered among them.
+type ModelUse struct {
+	Agent  string `json:"agent"`
+	Model  string `json:"model"`
+	Asked  int    `json:"asked"`  // questions
+	Input  int    `json:"input"`  // tokens read, those of Cached included
+	Cached int    `json:"cached"` // of these, those that the API had kept
+	Output int    `json:"output"` // tokens written
+	// CostUSD is by the prices of the server's config: 0 where it has none.
+	CostUSD float64 `json:"cost_usd"`
 }
 
 // Stage names one of the six stages.

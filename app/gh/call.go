@@ -46,6 +46,9 @@ type request struct {
 	first int64
 	// accepted says that 202 is a success: GitHub does it later.
 	accepted bool
+	// stays says that no redirect may lead out of the target's repository: what
+	// moved to another is not found.
+	stays bool
 }
 
 func (r request) isRead() bool { return r.method == http.MethodGet }
@@ -180,7 +183,7 @@ func (c *Client) send(ctx context.Context, t review.Target, r request, read read
 	if err != nil {
 		return links{}, err
 	}
-	resp, moved, err := follow(ctx, gc, r)
+	resp, moved, err := follow(ctx, gc, t, r)
 	if err != nil {
 		return links{}, err
 	}
@@ -204,7 +207,7 @@ func (c *Client) send(ctx context.Context, t review.Target, r request, read read
 // It is go-github's client that authenticates, but not its Do: that keeps rate
 // limits of its own, which are wrong for what GitHub does beside the primary
 // one. moved says that the request was redirected.
-func follow(ctx context.Context, gc *github.Client, r request) (resp *http.Response, moved bool, err error) {
+func follow(ctx context.Context, gc *github.Client, t review.Target, r request) (resp *http.Response, moved bool, err error) {
 	client := gc.Client()
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	to, err := r.url()
@@ -231,6 +234,9 @@ func follow(ctx context.Context, gc *github.Client, r request) (resp *http.Respo
 			return resp, n > 0, nil
 		}
 		resp.Body.Close()
+		if r.stays && !strings.HasPrefix(strings.TrimPrefix(next.Path, gc.BaseURL.Path), fmt.Sprintf("repositories/%d/", t.RepoID)) {
+			return nil, false, &review.HostError{Op: r.op, Kind: review.HostNotFound, Status: resp.StatusCode, Err: errElsewhere}
+		}
 		if next.Host != gc.BaseURL.Host || next.Scheme != gc.BaseURL.Scheme {
 			return nil, false, &review.HostError{
 				Op: r.op, Kind: review.HostInvalid, Status: resp.StatusCode, Err: fmt.Errorf("redirected to another host, %s", clean(next.Host)),
@@ -240,6 +246,8 @@ func follow(ctx context.Context, gc *github.Client, r request) (resp *http.Respo
 	}
 	return nil, false, &review.HostError{Op: r.op, Kind: review.HostInvalid, Err: fmt.Errorf("redirected more than %d times", maxRedirects)}
 }
+
+var errElsewhere = errors.New("it moved to another repository")
 
 // movedTo is where a redirect leads, or nil. GitHub answers 301 for a
 // repository's old name, and 307 where the request is a write.

@@ -241,8 +241,8 @@ func TestPullState(t *testing.T) {
 		return s
 	}
 	want := review.PullState{HeadSHA: p.HeadSHA(), BaseRef: "main", Draft: true}
-	if got := read(); got != want {
-		t.Errorf("state %+v, want %+v", got, want)
+	if diff := cmp.Diff(want, read()); diff != "" {
+		t.Errorf("state (-want +got):\n%s", diff)
 	}
 	w.hub.ResetCalls()
 	read()
@@ -253,8 +253,8 @@ func TestPullState(t *testing.T) {
 	p.Comment("alice", "nice")
 	p.Close()
 	want = review.PullState{HeadSHA: p.HeadSHA(), BaseRef: "main", Draft: true, Closed: true, Conversation: review.Conversation{Comments: 1}}
-	if got := read(); got != want {
-		t.Errorf("state %+v, want %+v", got, want)
+	if diff := cmp.Diff(want, read()); diff != "" {
+		t.Errorf("state (-want +got):\n%s", diff)
 	}
 }
 

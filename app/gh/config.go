@@ -10,7 +10,6 @@ import (
 	"io"
 	"net/http"
 	"path"
-	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -20,8 +19,7 @@ import (
 )
 
 const (
-	// One byte more than maxConfigFile is read of a larger file, so that the
-	// loader sees that it is too large.
+	// maxConfigFile is the size of the largest file that is kept for its SHA.
 	maxConfigFile = config.MaxFileBytes
 	// maxRootFiles bounds the names at a repository's root. They are kept with
 	// each review; where there are more, none is known.
@@ -167,7 +165,7 @@ func (tr treeReader) layer(ctx context.Context, layer string, dir *directory) ([
 		g.Go(func() error {
 			var text []byte
 			var err error
-			if slices.Contains(config.FileNames(), e.Path) { // of others the name is what is wrong
+			if config.IsFile(e.Path) { // of others the name is what is wrong
 				text, err = tr.text(ctx, e)
 			}
 			files[i] = review.ConfigBlob{Layer: layer, Path: config.RepositoryDir + "/" + e.Path, BlobSHA: e.SHA, Text: text}
@@ -181,20 +179,21 @@ func (tr treeReader) layer(ctx context.Context, layer string, dir *directory) ([
 }
 
 // configFiles are the entries that are of a layer: the config files in their
-// order, and those that are misnamed.
+// order, the prompts, and those that are misnamed.
 func (d *directory) configFiles() []treeEntry {
-	var files, misnamed []treeEntry
-	for _, name := range config.FileNames() {
+	var names []string
+	for _, e := range d.Entries {
+		if e.Type != "tree" || config.IsFile(e.Path) {
+			names = append(names, e.Path)
+		}
+	}
+	var files []treeEntry
+	for _, name := range config.OfLayer(names) {
 		if e, found := d.find(name); found {
 			files = append(files, e)
 		}
 	}
-	for _, e := range d.Entries {
-		if e.Type != "tree" && !slices.Contains(config.FileNames(), e.Path) && config.IsRepositoryFile(config.RepositoryDir+"/"+e.Path) {
-			misnamed = append(misnamed, e)
-		}
-	}
-	return append(files, misnamed...)
+	return files
 }
 
 // text reads one config file. What is no file has no text; the loader then says
@@ -205,15 +204,16 @@ func (tr treeReader) text(ctx context.Context, e treeEntry) ([]byte, error) {
 		return nil, nil
 	}
 	var text []byte
+	most := config.MaxBytes(e.Path) // where there is more, the loader sees that it is too large
 	_, err := tr.client.do(ctx, tr.target, request{
 		op: "read " + e.Path, scope: tr.scope, method: http.MethodGet, accept: rawBlob,
 		path: "/repos/{owner}/{repo}/git/blobs/{file_sha}", args: []any{tr.target.Owner, tr.target.Name, e.SHA},
-		pinned: true, first: maxConfigFile + 1,
+		pinned: true, first: most,
 	}, func(r io.Reader) (err error) {
 		if text, err = io.ReadAll(r); err != nil {
 			return err
 		}
-		if len(text) <= maxConfigFile && !isBlob(text, e.SHA) {
+		if int64(len(text)) < most && !isBlob(text, e.SHA) {
 			return fmt.Errorf("the text of %s is not what its SHA says", e.Path)
 		}
 		return nil

@@ -21,6 +21,7 @@ const clockSkew = 10 * time.Minute
 type issue struct {
 	Number    int       `json:"number"`
 	State     string    `json:"state"`
+	Title     string    `json:"title"`
 	Body      string    `json:"body"`
 	CreatedAt time.Time `json:"created_at"`
 	App       struct {
@@ -100,6 +101,27 @@ func (c *Client) Issue(ctx context.Context, t review.Target, number int) (review
 	}
 	return review.Issue{Number: i.Number, Body: i.Body, Open: i.State == "open"}, nil
 }
+
+// LinkedIssue reads an issue that a change is to close. One that was transferred is
+// another repository's, which may have other readers.
+func (s *source) LinkedIssue(ctx context.Context, number int) (review.LinkedIssue, error) {
+	const op = "read a linked issue"
+	var i issue
+	_, err := s.client.do(ctx, s.target, request{
+		op: op, method: http.MethodGet,
+		path: "/repos/{owner}/{repo}/issues/{issue_number}", args: []any{s.target.Owner, s.target.Name, number}, budget: &s.budget,
+		stays: true,
+	}, asJSON(&i))
+	switch {
+	case err != nil:
+		return review.LinkedIssue{}, err
+	case i.Pull != nil:
+		return review.LinkedIssue{}, &review.HostError{Op: op, Kind: review.HostNotFound, Status: http.StatusNotFound, Err: errNoIssue}
+	}
+	return review.LinkedIssue{Number: i.Number, Title: i.Title, Body: i.Body}, nil
+}
+
+var errNoIssue = errors.New("it is a pull request")
 
 // CreateIssue opens an issue.
 func (c *Client) CreateIssue(ctx context.Context, t review.Target, w review.IssueWrite) (int, error) {

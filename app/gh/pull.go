@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/google/go-github/v60/github"
+
 	"github.com/reviewgate/reviewgate/app/review"
 )
 
@@ -32,8 +34,21 @@ func (c *Client) Pull(ctx context.Context, t review.Target) (review.PullState, e
 		Closed:  p.GetState() != "open",
 		Draft:   p.GetDraft(),
 
+		Requested:    requested(t, &p.PullRequest),
 		Conversation: conversation(&p.PullRequest),
 	}, nil
+}
+
+// requested lists who is asked to review.
+func requested(t review.Target, p *github.PullRequest) []string {
+	var all []string
+	for _, u := range p.RequestedReviewers {
+		all = append(all, u.GetLogin())
+	}
+	for _, team := range p.RequestedTeams {
+		all = append(all, t.Owner+"/"+team.GetSlug())
+	}
+	return all
 }
 
 // ours makes sure that an answer is of the target's repository: after a rename

@@ -144,3 +144,41 @@ func TestTargetsWithoutIDs(t *testing.T) {
 	_, err := hub.client(t, nil).OpenPulls(t.Context(), review.Target{RepoID: 5, Owner: "acme", Name: "shop"}, time.Time{})
 	wantHostError(t, err, review.HostInvalid)
 }
+
+// A linked issue is read where the repository is by now, and nowhere else: one that
+// was transferred is another repository's.
+func TestLinkedIssueStaysInItsRepository(t *testing.T) {
+	for to, found := range map[string]bool{
+		"/repositories/1001/issues/5":        true,
+		"/repositories/10011/issues/5":       false,
+		"/repositories/7/issues/5":           false,
+		"/repos/acme/private/issues/5":       false,
+		"/x/repositories/1001/issues/5":      false,
+		"https://example.com/acme/private/5": false,
+		"/repositories/1001/../7/issues/5":   false,
+	} {
+		s := newStub(t, func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasPrefix(r.URL.Path, "/repos/acme/shop/") {
+				w.Header().Set("Location", to)
+				w.WriteHeader(http.StatusMovedPermanently)
+				return
+			}
+			if r.URL.Path != "/repositories/1001/issues/5" {
+				t.Errorf("%s: asked for %s", to, r.URL.Path)
+			}
+			send(w, 200, map[string]any{"number": 5, "state": "open", "title": "Slow", "body": "Make it fast.", "created_at": "2026-11-20T12:00:00Z"})
+		})
+		i, err := s.client(t, nil).Source(pullTarget).LinkedIssue(t.Context(), 5)
+		if found != (err == nil) || found && i.Body != "Make it fast." || !found && !isNotFound(err) {
+			t.Errorf("%s: %+v, %v", to, i, err)
+		}
+	}
+}
+
+// A pull request is no issue, whatever number is named.
+func TestLinkedIssueIsNoPullRequest(t *testing.T) {
+	hub := &fake{answer: always(200, `{"number":5,"state":"open","created_at":"2026-11-20T12:00:00Z","title":"t","body":"b","pull_request":{}}`)}
+	if i, err := hub.client(t, nil).Source(pullTarget).LinkedIssue(t.Context(), 5); !isNotFound(err) {
+		t.Errorf("%+v, %v", i, err)
+	}
+}

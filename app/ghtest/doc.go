@@ -41,7 +41,7 @@
 //
 // Fetches by git are answered too, over HTTP with an installation token.
 //
-// What is not here: GraphQL, pushes by git, OAuth, user tokens, reviews.
+// What is not here: GraphQL, pushes by git, OAuth, user tokens, pending reviews.
 // Events are sent whether or not the installation may read what they are about.
 // A request to any other route is answered 404 and kept in
 // [Server.Unexpected], which a test should find empty.

@@ -44,6 +44,12 @@ func (r *Repo) OtherCheck(app, name, headSHA, conclusion string, annotations ...
 	return c
 }
 
+// OtherReview submits a review of the head as another App, by its slug, and sends
+// pull_request_review submitted.
+func (p *PullRequest) OtherReview(app, state, body string) Review {
+	return p.submit(app+"[bot]", "Bot", state, body)
+}
+
 // EndOtherSuite sends check_suite completed for the check runs of another App on
 // a commit.
 func (r *Repo) EndOtherSuite(app, headSHA string) {

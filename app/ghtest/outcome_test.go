@@ -98,7 +98,22 @@ func TestFaultsOfAPullRequest(t *testing.T) {
 	check(fields{"conclusion": "neutral"})
 	wants("#1 has 2 comments of the App", "#1 has an open check run on an old head, "+old)
 	complete(third)
+	review := func() string {
+		r := c.do("POST", "/repos/acme/shop/pulls/1/reviews", fields{"event": "APPROVE", "commit_id": pr.HeadSHA()})
+		c.want(r, http.StatusOK)
+		return fmt.Sprintf("/repos/acme/shop/pulls/1/reviews/%.0f/dismissals", r.field("id"))
+	}
+	once, approved := review(), head()
+	pr.Review("bob", "approved", "Fine.")
+	wants("#1 has 2 comments of the App")
+	twice := review()
+	wants("#1 has 2 comments of the App", "#1 has 2 reviews of the App that stand")
+	c.want(c.do("PUT", twice, fields{"message": "One is enough."}), http.StatusOK)
 	pr.Push(ghtest.Files{"a": "3"}, "more")
+	complete(check(nil))
+	wants("#1 has 2 comments of the App", "#1 is approved at "+approved+", which is an old head")
+	c.want(c.do("PUT", once, fields{"message": "Pushed to."}), http.StatusOK)
+	pr.Push(ghtest.Files{"a": "4"}, "more")
 	pr.Close()
 	wants("#1 has 2 comments of the App")
 }

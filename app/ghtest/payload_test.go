@@ -105,7 +105,7 @@ func TestPayloadsLookLikeGitHubs(t *testing.T) {
 		"installation created", "installation suspend", "installation unsuspend", "installation deleted", "ping ", "push ",
 		"installation_repositories added", "installation_repositories removed", "check_suite requested", "check_suite rerequested", "pull_request unlocked",
 		"repository renamed", "repository transferred", "repository archived", "repository unarchived", "repository privatized", "repository publicized", "repository deleted",
-		"repository edited", "pull_request_review submitted", "pull_request_review edited", "pull_request_review_comment created", "pull_request_review_comment edited",
+		"repository edited", "pull_request_review submitted", "pull_request_review edited", "pull_request_review dismissed", "pull_request review_requested", "pull_request_review_comment created", "pull_request_review_comment edited",
 		"check_suite completed", "code_scanning_alert appeared_in_branch", "code_scanning_alert fixed", "code_scanning_alert closed_by_user",
 		"issues opened", "issues edited", "issues closed", "issues deleted",
 	} {
@@ -130,7 +130,11 @@ func provokeAll(t *testing.T, gh *ghtest.Server, repo *ghtest.Repo, c *client) {
 	pr.ConvertToDraft()
 	pr.ReadyForReview()
 	pr.EditComment(pr.Comment("alice", "/review").ID, "/review now")
-	pr.EditReview(pr.Review("bob", "changes_requested", "Not like this.").ID, "Not like that.")
+	said := pr.Review("bob", "changes_requested", "Not like this.")
+	pr.EditReview(said.ID, "Not like that.")
+	pr.DismissReview("alice", said.ID)
+	repo.Grant("bob", "write")
+	c.want(c.do("POST", fmt.Sprintf("/repos/acme/shop/pulls/%d/requested_reviewers", pr.Number), map[string]any{"reviewers": []string{"bob"}}), 201)
 	pr.EditReviewComment(pr.ReviewComment("bob", "src/cart.go", 1, "Why twice?").ID, "Why?")
 	check := c.do("POST", "/repos/acme/shop/check-runs", map[string]any{"name": "reviewgate", "head_sha": pr.HeadSHA(), "conclusion": "success"})
 	id := int64(check.field("id").(float64))

@@ -42,6 +42,8 @@ type PullRequest struct {
 	heads                []string // all it has had, oldest first
 	labels               []string
 	reviews              []*review
+	requested            []*account // to review
+	requestedTeams       []string   // slugs
 	createdAt, updatedAt time.Time
 	closedAt, mergedAt   time.Time
 	mergedBy             *account
@@ -156,6 +158,12 @@ func (p *PullRequest) ForcePush(files Files, message string) string {
 	sha := p.headRepo.commitOn(p.repo.Branch(p.baseRef), p.author.login, files, message)
 	p.headRepo.moveBranch(p.author.login, p.headRef, sha, true)
 	return sha
+}
+
+// PushBack points the head branch at a commit that is there, as a forced push
+// does. It sends synchronize.
+func (p *PullRequest) PushBack(sha string) {
+	p.headRepo.moveBranch(p.author.login, p.headRef, sha, true)
 }
 
 // synchronize moves the head. The lock must be held.

@@ -183,7 +183,7 @@ func (s *Server) renderPull(p *PullRequest) object {
 	return object{
 		"id": p.id, "node_id": nodeID("PR", p.id), "number": p.Number, "state": p.state, "locked": p.locked, "active_lock_reason": nil,
 		"title": p.title, "body": orNil(p.body), "user": s.renderAccount(p.author), "draft": p.draft, "labels": labels, "milestone": nil,
-		"assignee": nil, "assignees": []any{}, "requested_reviewers": []any{}, "requested_teams": []any{}, "auto_merge": nil,
+		"assignee": nil, "assignees": []any{}, "requested_reviewers": s.renderAccounts(p.requested), "requested_teams": s.renderTeams(p.repo, p.requestedTeams), "auto_merge": nil,
 		"author_association": p.repo.association(p.author),
 		"created_at":         stamp(p.createdAt), "updated_at": stamp(p.updatedAt), "closed_at": stamp(p.closedAt), "merged_at": stamp(p.mergedAt),
 		"merge_commit_sha": orNil(p.mergeSHA), "head": s.renderEnd(p.headRepo, p.headRef, p.headSHA), "base": s.renderEnd(p.repo, p.baseRef, p.baseSHA),

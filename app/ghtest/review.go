@@ -10,17 +10,18 @@ import (
 type Review struct {
 	ID          int64
 	Author      string
-	State       string // approved, changes_requested or commented
+	State       string // approved, changes_requested, commented or dismissed
+	CommitID    string // the head that it is of
 	Body        string
 	SubmittedAt time.Time
+	Dismissal   string // what the App said as it dismissed it
 }
 
 // review is a review in the state.
 type review struct {
 	Review
-	pull     *PullRequest
-	author   *account
-	commitID string
+	pull   *PullRequest
+	author *account
 }
 
 // reviewComment is a comment on a line of the change in the state.
@@ -38,12 +39,16 @@ var reviewStates = []string{"approved", "changes_requested", "commented"}
 // Review submits a review of the head as it is, and sends pull_request_review
 // submitted.
 func (p *PullRequest) Review(login, state, body string) Review {
+	return p.submit(login, "User", state, body)
+}
+
+func (p *PullRequest) submit(login, kind, state, body string) Review {
 	if !slices.Contains(reviewStates, state) {
 		p.s.opts.Fail("review #%d: the state %q is none of %v", p.Number, state, reviewStates)
 	}
 	p.s.mu.Lock()
-	r := p.addReview(login, state, body)
-	e := r.event("submitted", nil)
+	r := p.addReview(p.s.state.account(login, kind), p.headSHA, state, body)
+	e := r.event("submitted", r.author, nil)
 	view := r.Review
 	p.s.notify()
 	p.s.mu.Unlock()
@@ -55,16 +60,15 @@ func (p *PullRequest) Review(login, state, body string) Review {
 // pull_request_review edited.
 func (p *PullRequest) EditReview(id int64, body string) {
 	p.s.mu.Lock()
-	i := slices.IndexFunc(p.reviews, func(r *review) bool { return r.ID == id })
-	if i < 0 {
+	r := p.review(id)
+	if r == nil {
 		p.s.mu.Unlock()
 		p.s.opts.Fail("edit review %d: there is none", id)
 		return
 	}
-	r := p.reviews[i]
 	before := r.Body
 	r.Body = body
-	e := r.event("edited", object{"changes": object{"body": object{"from": before}}})
+	e := r.event("edited", r.author, object{"changes": object{"body": object{"from": before}}})
 	p.s.notify()
 	p.s.mu.Unlock()
 	p.s.deliver(e)
@@ -74,7 +78,7 @@ func (p *PullRequest) EditReview(id int64, body string) {
 // GitHub makes one for a single comment. It sends both events.
 func (p *PullRequest) ReviewComment(login, path string, line int, body string) Comment {
 	p.s.mu.Lock()
-	r := p.addReview(login, "commented", "")
+	r := p.addReview(p.s.state.account(login, "User"), p.headSHA, "commented", "")
 	now := p.s.now()
 	c := &reviewComment{
 		comment: comment{
@@ -84,7 +88,7 @@ func (p *PullRequest) ReviewComment(login, path string, line int, body string) C
 		review: r, path: path, line: line, commitID: p.headSHA,
 	}
 	p.repo.reviewComments = append(p.repo.reviewComments, c)
-	submitted, created := r.event("submitted", nil), c.event("created", nil)
+	submitted, created := r.event("submitted", r.author, nil), c.event("created", nil)
 	view := c.view()
 	p.s.notify()
 	p.s.mu.Unlock()
@@ -123,13 +127,82 @@ func (p *PullRequest) ReviewComments() []Comment {
 	return views
 }
 
-// addReview puts a review of the head on the pull request. The lock must be held.
-func (p *PullRequest) addReview(login, state, body string) *review {
-	author := p.s.state.account(login, "User")
+// Reviews lists the reviews of the pull request, oldest first.
+func (p *PullRequest) Reviews() []Review {
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	var views []Review
+	for _, r := range p.reviews {
+		views = append(views, r.Review)
+	}
+	return views
+}
+
+// AppReviews lists the App's own reviews of the pull request, oldest first.
+func (p *PullRequest) AppReviews() []Review {
+	return slices.DeleteFunc(p.Reviews(), func(r Review) bool { return r.Author != p.s.AppLogin() })
+}
+
+// DismissReview dismisses a review as a user, and sends pull_request_review
+// dismissed.
+func (p *PullRequest) DismissReview(login string, id int64) {
+	p.s.mu.Lock()
+	r := p.review(id)
+	if r == nil {
+		p.s.mu.Unlock()
+		p.s.opts.Fail("dismiss review %d: there is none", id)
+		return
+	}
+	r.State = "dismissed"
+	e := r.event("dismissed", p.s.state.account(login, "User"), nil)
+	p.s.notify()
+	p.s.mu.Unlock()
+	p.s.deliver(e)
+}
+
+// Requested lists who is asked to review, in the order they were asked: logins,
+// and teams as "org/team-slug".
+func (p *PullRequest) Requested() []string {
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	var all []string
+	for _, a := range p.requested {
+		all = append(all, a.login)
+	}
+	for _, slug := range p.requestedTeams {
+		all = append(all, p.repo.owner.login+"/"+slug)
+	}
+	return all
+}
+
+// Unrequest takes a person off those who are asked to review, as the author, and
+// sends review_request_removed.
+func (p *PullRequest) Unrequest(login string) {
+	p.act(p.author.login, "review_request_removed", func(*account) object {
+		a := p.s.state.account(login, "User")
+		p.requested = slices.DeleteFunc(p.requested, func(other *account) bool { return other == a })
+		return object{"requested_reviewer": p.s.renderAccount(a)}
+	})
+}
+
+// review returns the review of an id, or nil. The lock must be held.
+func (p *PullRequest) review(id int64) *review {
+	for _, r := range p.reviews {
+		if r.ID == id {
+			return r
+		}
+	}
+	return nil
+}
+
+// addReview puts a review of a commit on the pull request. Whoever was asked for
+// one is not asked any more. The lock must be held.
+func (p *PullRequest) addReview(author *account, commit, state, body string) *review {
 	p.updatedAt = p.s.now()
+	p.requested = slices.DeleteFunc(p.requested, func(a *account) bool { return a == author })
 	r := &review{
-		Review: Review{ID: p.s.state.nextID(), Author: author.login, State: state, Body: body, SubmittedAt: p.updatedAt},
-		pull:   p, author: author, commitID: p.headSHA,
+		Review: Review{ID: p.s.state.nextID(), Author: author.login, State: state, CommitID: commit, Body: body, SubmittedAt: p.updatedAt},
+		pull:   p, author: author,
 	}
 	p.reviews = append(p.reviews, r)
 	return r
@@ -146,9 +219,9 @@ func (r *Repo) reviewComment(id int64) *reviewComment {
 }
 
 // event makes a pull_request_review event. The lock must be held.
-func (r *review) event(action string, extra object) event {
+func (r *review) event(action string, sender *account, extra object) event {
 	s := r.pull.s
-	return r.pull.repo.event("pull_request_review", action, r.author, object{"review": s.renderReview(r), "pull_request": s.renderPull(r.pull)}.with(extra))
+	return r.pull.repo.event("pull_request_review", action, sender, object{"review": s.renderReview(r), "pull_request": s.renderPull(r.pull)}.with(extra))
 }
 
 // event makes a pull_request_review_comment event. The lock must be held.
@@ -160,7 +233,7 @@ func (c *reviewComment) event(action string, extra object) event {
 func (s *Server) renderReview(r *review) object {
 	pull, page := s.api("/repos/%s/pulls/%d", r.pull.repo.fullName(), r.pull.Number), s.web("/%s/pull/%d#pullrequestreview-%d", r.pull.repo.fullName(), r.pull.Number, r.ID)
 	return object{
-		"id": r.ID, "node_id": nodeID("PRR", r.ID), "user": s.renderAccount(r.author), "body": orNil(r.Body), "commit_id": r.commitID,
+		"id": r.ID, "node_id": nodeID("PRR", r.ID), "user": s.renderAccount(r.author), "body": orNil(r.Body), "commit_id": r.CommitID,
 		"submitted_at": stamp(r.SubmittedAt), "state": r.State, "html_url": page, "pull_request_url": pull,
 		"author_association": r.pull.repo.association(r.author),
 		"_links":             object{"html": object{"href": page}, "pull_request": object{"href": pull}},
@@ -196,14 +269,14 @@ func (s *Server) Team(org, slug string, logins ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.state.account(org, "Organization")
-	members := map[string]string{}
+	t := &team{id: s.state.nextID(), members: map[string]string{}}
 	for _, login := range logins {
-		members[fold(s.state.account(login, "User").login)] = "active"
+		t.members[fold(s.state.account(login, "User").login)] = "active"
 	}
 	if s.state.teams == nil {
-		s.state.teams = map[string]map[string]string{}
+		s.state.teams = map[string]*team{}
 	}
-	s.state.teams[fold(org+"/"+slug)] = members
+	s.state.teams[fold(org+"/"+slug)] = t
 	s.notify()
 }
 
@@ -212,12 +285,12 @@ func (s *Server) Team(org, slug string, logins ...string) {
 func (s *Server) InviteToTeam(org, slug, login string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	members := s.state.teams[fold(org+"/"+slug)]
-	if members == nil {
+	t := s.state.teams[fold(org+"/"+slug)]
+	if t == nil {
 		s.opts.Fail("invite %s to %s/%s: there is no such team", login, org, slug)
 		return
 	}
-	members[fold(s.state.account(login, "User").login)] = "pending"
+	t.members[fold(s.state.account(login, "User").login)] = "pending"
 	s.notify()
 }
 
@@ -226,9 +299,12 @@ func (s *Server) InviteToTeam(org, slug, login string) {
 func getTeamMembership(c *call) *Response {
 	return c.locked(func() *Response {
 		org := c.params["org"]
-		members, known := c.s.state.teams[fold(org+"/"+c.params["team_slug"])]
-		state := members[fold(c.params["username"])]
-		if !known || state == "" || fold(c.caller.installation.account.login) != fold(org) {
+		t := c.s.state.teams[fold(org+"/"+c.params["team_slug"])]
+		if t == nil {
+			return notFound()
+		}
+		state := t.members[fold(c.params["username"])]
+		if state == "" || fold(c.caller.installation.account.login) != fold(org) {
 			return notFound()
 		}
 		return ok(object{

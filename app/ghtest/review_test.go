@@ -60,3 +60,77 @@ func TestTeamMembershipNeedsItsPermission(t *testing.T) {
 	gh.Team("acme", "owners", "alice")
 	c.refused(c.do("GET", "/orgs/acme/teams/owners/memberships/alice", nil), http.StatusForbidden, "not accessible by integration")
 }
+
+// A review of the App's goes through its states under GitHub's rules.
+func TestReviewStates(t *testing.T) {
+	_, repo, c := shop(t, ghtest.Options{})
+	pr := repo.OpenPR(ghtest.PR{Files: ghtest.Files{"src/cart.go": "package cart\n"}})
+	reviews := "/repos/acme/shop/pulls/1/reviews"
+	first := pr.HeadSHA()
+	pr.Push(ghtest.Files{"src/cart.go": "package cart // more\n"}, "more")
+
+	c.refused(c.do("POST", reviews, fields{"event": "REQUEST_CHANGES", "body": " "}), http.StatusUnprocessableEntity, "Body can't be blank")
+	c.refused(c.do("POST", reviews, fields{"event": "APPROVE", "commit_id": repo.Branch("main")}), http.StatusUnprocessableEntity, "not part of the pull request")
+	c.refused(c.do("POST", reviews, fields{"event": "LOVE"}), http.StatusUnprocessableEntity, "Invalid request")
+	// A head from before a push can be approved: the review stays with it.
+	made := c.do("POST", reviews, fields{"event": "APPROVE", "body": "Good.", "commit_id": first})
+	c.want(made, http.StatusOK)
+	if made.field("state") != "APPROVED" || made.field("commit_id") != first {
+		t.Errorf("made %s", made.raw)
+	}
+	dismissal := fmt.Sprintf("%s/%.0f/dismissals", reviews, made.field("id"))
+	c.refused(c.do("PUT", dismissal, fields{"message": " "}), http.StatusUnprocessableEntity, "Message can't be blank")
+	c.refused(c.do("PUT", dismissal, fields{}), http.StatusUnprocessableEntity, "message")
+	c.want(c.do("PUT", dismissal, fields{"message": "Pushed to."}), http.StatusOK)
+	c.refused(c.do("PUT", dismissal, fields{"message": "Again."}), http.StatusUnprocessableEntity, "Can not dismiss a dismissed")
+	c.refused(c.do("PUT", reviews+"/7/dismissals", fields{"message": "None."}), http.StatusNotFound, "Not Found")
+	if got := pr.AppReviews(); len(got) != 1 || got[0].State != "dismissed" || got[0].Dismissal != "Pushed to." {
+		t.Errorf("reviews %+v", got)
+	}
+	pr.Lock()
+	c.refused(c.do("POST", reviews, fields{"event": "APPROVE"}), http.StatusUnprocessableEntity, "lock prevents review")
+	repo.SetArchived(true)
+	c.refused(c.do("POST", reviews, fields{"event": "APPROVE"}), http.StatusForbidden, "archived")
+}
+
+func TestNobodyReviewsTheirOwn(t *testing.T) {
+	gh, repo, c := shop(t, ghtest.Options{})
+	repo.OpenPR(ghtest.PR{Author: gh.AppLogin(), Files: ghtest.Files{"src/cart.go": "package cart\n"}})
+	c.refused(c.do("POST", "/repos/acme/shop/pulls/1/reviews", fields{"event": "APPROVE"}), http.StatusUnprocessableEntity, "Can not approve your own pull request")
+	c.refused(c.do("POST", "/repos/acme/shop/pulls/1/reviews", fields{"event": "REQUEST_CHANGES", "body": "No."}), http.StatusUnprocessableEntity, "on your own pull request")
+}
+
+// Who is asked to review stays so until they have, and all are asked or none.
+func TestRequestedReviewers(t *testing.T) {
+	gh, repo, c := shop(t, ghtest.Options{})
+	repo.Grant("bob", "read")
+	gh.Team("acme", "owners", "alice")
+	pr := repo.OpenPR(ghtest.PR{Author: "alice", Files: ghtest.Files{"src/cart.go": "package cart\n"}})
+	asked := "/repos/acme/shop/pulls/1/requested_reviewers"
+	for who, reason := range map[string]string{"alice": "pull request author", "mallory": "only be requested from collaborators"} {
+		c.refused(c.do("POST", asked, fields{"reviewers": []string{"bob", who}}), http.StatusUnprocessableEntity, reason)
+	}
+	c.refused(c.do("POST", asked, fields{"team_reviewers": []string{"cooks"}}), http.StatusUnprocessableEntity, "only be requested from collaborators")
+	if got := pr.Requested(); len(got) != 0 {
+		t.Errorf("asked %v", got)
+	}
+	for range 2 {
+		c.want(c.do("POST", asked, fields{"reviewers": []string{"Bob"}, "team_reviewers": []string{"owners"}}), http.StatusCreated)
+	}
+	if diff := cmp.Diff([]string{"bob", "acme/owners"}, pr.Requested()); diff != "" {
+		t.Errorf("asked (-want +got):\n%s", diff)
+	}
+	pr.Review("bob", "commented", "Hm.")
+	if r := c.get("/repos/acme/shop/pulls/1"); len(pr.Requested()) != 1 || r.field("requested_teams", 0, "slug") != "owners" {
+		t.Errorf("after a review: %v", pr.Requested())
+	}
+}
+
+func TestReviewsNeedTheirPermission(t *testing.T) {
+	permissions := ghtest.DefaultPermissions()
+	permissions["pull_requests"] = "read"
+	_, repo, c := shop(t, ghtest.Options{Permissions: permissions})
+	repo.OpenPR(ghtest.PR{Files: ghtest.Files{"src/cart.go": "package cart\n"}})
+	c.refused(c.do("POST", "/repos/acme/shop/pulls/1/reviews", fields{"event": "APPROVE"}), http.StatusForbidden, "not accessible by integration")
+	c.want(c.do("GET", "/repos/acme/shop/pulls/1/reviews", nil), http.StatusOK)
+}

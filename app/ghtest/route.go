@@ -75,6 +75,11 @@ var routes = []*route{
 	{method: "GET", template: repoPath + "/pulls/{pull_number}", auth: asInstallation, needs: readPulls, serve: getPull},
 	{method: "GET", template: repoPath + "/pulls/{pull_number}/files", auth: asInstallation, needs: readPulls, serve: listPullFiles},
 	{method: "GET", template: repoPath + "/pulls/{pull_number}/commits", auth: asInstallation, needs: readPulls, serve: listPullCommits},
+	{method: "GET", template: repoPath + "/pulls/{pull_number}/reviews", auth: asInstallation, needs: readPulls, serve: listReviews},
+	{method: "POST", template: repoPath + "/pulls/{pull_number}/reviews", auth: asInstallation, needs: writePulls, body: createReviewSchema, creates: true, serve: createReview},
+	{method: "PUT", template: repoPath + "/pulls/{pull_number}/reviews/{review_id}/dismissals", auth: asInstallation, needs: writePulls, body: dismissalSchema, serve: dismissReview},
+	{method: "GET", template: repoPath + "/pulls/{pull_number}/requested_reviewers", auth: asInstallation, needs: readPulls, serve: listRequested},
+	{method: "POST", template: repoPath + "/pulls/{pull_number}/requested_reviewers", auth: asInstallation, needs: writePulls, body: requestSchema, serve: requestReviewers},
 
 	{method: "GET", template: repoPath + "/branches", auth: asInstallation, needs: readContents, serve: listBranches},
 	{method: "GET", template: repoPath + "/branches/{branch}", auth: asInstallation, needs: readContents, serve: getBranch},

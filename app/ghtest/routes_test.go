@@ -46,6 +46,9 @@ func TestEveryRouteAnswersAsDescribed(t *testing.T) {
 	inst.want(comment, http.StatusCreated)
 	commentPath := fmt.Sprintf("/repos/acme/shop/issues/comments/%.0f", comment.field("id"))
 	reactions := fmt.Sprintf("/repos/acme/shop/issues/comments/%d/reactions", said.ID)
+	review := inst.do("POST", "/repos/acme/shop/pulls/1/reviews", map[string]any{"event": "APPROVE", "body": "Good.", "commit_id": pr.HeadSHA()})
+	inst.want(review, http.StatusOK)
+	dismissal := fmt.Sprintf("/repos/acme/shop/pulls/1/reviews/%.0f/dismissals", review.field("id"))
 	tree := inst.get("/repos/acme/shop/git/trees/main?recursive=1")
 	delivery := gh.LastDelivery("pull_request")
 
@@ -74,6 +77,10 @@ func TestEveryRouteAnswersAsDescribed(t *testing.T) {
 		{inst, "GET", "/repos/acme/shop/pulls/2", nil, 200}, // of a deleted fork
 		{inst, "GET", "/repos/acme/shop/pulls/1/files", nil, 200},
 		{inst, "GET", "/repos/acme/shop/pulls/1/commits", nil, 200},
+		{inst, "GET", "/repos/acme/shop/pulls/1/reviews", nil, 200},
+		{inst, "PUT", dismissal, map[string]any{"message": "Pushed to."}, 200},
+		{inst, "POST", "/repos/acme/shop/pulls/2/requested_reviewers", map[string]any{"reviewers": []string{"alice"}, "team_reviewers": []string{"owners"}}, 201},
+		{inst, "GET", "/repos/acme/shop/pulls/2/requested_reviewers", nil, 200},
 		{inst, "GET", "/repos/acme/shop/commits/main", nil, 200},
 		{inst, "GET", "/repos/acme/shop/commits/" + pr.HeadSHA() + "/pulls", nil, 200},
 		{inst, "GET", "/repos/acme/shop/commits/" + pr.HeadSHA() + "/check-runs?filter=all", nil, 200},

@@ -24,7 +24,7 @@ type state struct {
 	moved         map[string]*Repo // by full names they had, folded
 	tokens        map[string]*token
 	rates         map[string]*rate
-	teams         map[string]map[string]string // state of membership by "org/slug" and login, folded
+	teams         map[string]*team // by "org/slug", folded
 	lastCommit    time.Time
 
 	hooks      []*hook
@@ -56,6 +56,12 @@ type account struct {
 	id    int64
 	login string
 	kind  string // User, Organization or Bot
+}
+
+// team is a team of an organisation.
+type team struct {
+	id      int64
+	members map[string]string // state of membership by login, folded
 }
 
 // installation is the App's on one account.

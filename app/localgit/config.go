@@ -13,10 +13,6 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 )
 
-// One byte more than maxConfigFile is read of a larger file, so that the loader
-// sees that it is too large.
-const maxConfigFile = config.MaxFileBytes
-
 // maxRootFiles bounds the names at the root; where there are more, none is
 // known.
 const maxRootFiles = 10_000
@@ -65,21 +61,43 @@ func (s *Source) configFiles(ctx context.Context, commit string) ([]config.File,
 	if err != nil {
 		return nil, err
 	}
+	entries = slices.DeleteFunc(entries, func(e treeEntry) bool { return e.kind == "tree" && !config.IsFile(path.Base(e.path)) })
+	paths := make([]string, len(entries))
+	for i, e := range entries {
+		paths[i] = e.path
+	}
+	ofLayer := ofLayer(paths)
 	var files []config.File
 	for _, e := range entries {
-		isOne := slices.Contains(config.FileNames(), path.Base(e.path))
-		if !config.IsRepositoryFile(e.path) || e.kind == "tree" && !isOne {
+		if !slices.Contains(ofLayer, e.path) {
 			continue
 		}
 		f := config.File{Path: e.path, BlobSHA: e.sha}
-		if e.kind == "blob" && isOne { // of others the name is what is wrong
-			if f.Text, err = s.blob(ctx, f.BlobSHA, maxConfigFile+1); err != nil {
+		if name := path.Base(e.path); e.kind == "blob" && config.IsFile(name) { // of others the name is what is wrong
+			if f.Text, err = s.blob(ctx, f.BlobSHA, config.MaxBytes(name)); err != nil {
 				return nil, err
 			}
 		}
 		files = append(files, f)
 	}
 	return files, nil
+}
+
+// ofLayer picks the paths of the repository's layer.
+func ofLayer(paths []string) []string {
+	var picked, names []string
+	for _, p := range paths {
+		switch {
+		case p == config.RepositoryDir: // a file in the directory's place
+			picked = append(picked, p)
+		case path.Dir(p) == config.RepositoryDir:
+			names = append(names, path.Base(p))
+		}
+	}
+	for _, name := range config.OfLayer(names) {
+		picked = append(picked, path.Join(config.RepositoryDir, name))
+	}
+	return picked
 }
 
 // rootFiles lists the names of the files at the root of the base.

@@ -34,6 +34,16 @@ func (s *Source) File(ctx context.Context, commit, path string, most int64) ([]b
 	return s.blob(ctx, entries[0].sha, most)
 }
 
+// Lookup is File, but that a file which is not there is no error: it reports
+// whether there is one.
+func (s *Source) Lookup(ctx context.Context, commit, path string, most int64) (text []byte, found bool, err error) {
+	text, err = s.File(ctx, commit, path, most)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	return text, err == nil, err
+}
+
 func (s *Source) fromWorkTree(path string, most int64) ([]byte, error) {
 	// The root keeps a path from leading out of the work tree.
 	root, err := os.OpenRoot(s.git.dir)

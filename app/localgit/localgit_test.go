@@ -534,7 +534,7 @@ func TestConfigIsTheBases(t *testing.T) {
 func TestBrokenConfigAtTheBaseIsReported(t *testing.T) {
 	for name, text := range map[string]string{
 		"not JSON":  `{"mode":`,
-		"too large": `{"mode": "off"` + strings.Repeat(" ", maxConfigFile) + `}`,
+		"too large": `{"mode": "off"` + strings.Repeat(" ", config.MaxFileBytes) + `}`,
 	} {
 		r := newRepo(t)
 		r.write(config.RepositoryDir+"/"+config.FileSettings, text)

@@ -75,11 +75,10 @@ func (s *Source) workTreeFiles(ctx context.Context, changed []normalize.ChangedF
 	defer root.Close()
 	var files []config.File
 	slices.Sort(names)
-	for _, name := range slices.Compact(names) { // one in conflict stands there thrice
-		gone := slices.ContainsFunc(changed, func(f normalize.ChangedFile) bool { return f.Path == name && f.Status == pipeline.FileRemoved })
-		if !config.IsRepositoryFile(name) || gone {
-			continue
-		}
+	names = slices.DeleteFunc(slices.Compact(names), func(name string) bool { // one in conflict stands there thrice
+		return slices.ContainsFunc(changed, func(f normalize.ChangedFile) bool { return f.Path == name && f.Status == pipeline.FileRemoved })
+	})
+	for _, name := range ofLayer(names) {
 		text, err := readWorkTree(root, name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -103,7 +102,7 @@ func readWorkTree(root *os.Root, name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxConfigFile+1))
+	return io.ReadAll(io.LimitReader(f, config.MaxBytes(name)))
 }
 
 // Nothing says in words that there is nothing to review: the range is empty. It

@@ -172,7 +172,7 @@ func TestProposedConfigOfTheWorkTree(t *testing.T) {
 				r.t.Fatal(err)
 			}
 		}, "broken: " + settings},
-		"too large": {func(r *repo) { r.write(settings, `{}`+strings.Repeat(" ", maxConfigFile)) }, "broken: " + settings},
+		"too large": {func(r *repo) { r.write(settings, `{}`+strings.Repeat(" ", config.MaxFileBytes)) }, "broken: " + settings},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRepo(t)

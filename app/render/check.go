@@ -72,6 +72,7 @@ func badness(d pipeline.Decision) int {
 // why and what next in its summary, all findings in its text, and
 // annotations on the changed lines.
 func Check(v View) CheckOutput {
+	v.Acts = Acts{} // what is done is done after it, and must not have it written anew
 	r := newReport(v, maxBody)
 	r.page.Worse = worseOf(v)
 	r.check = true

@@ -13,6 +13,7 @@ import (
 // than 65,000 bytes.
 func Comment(v View) Document {
 	r := newReport(v, maxBody-len(Marker)-1)
+	r.narrow()
 	text := r.comment()
 	return Document{Body: Marker + "\n" + r.run.Replace(string(text)), Digest: digest(text)}
 }
@@ -107,7 +108,7 @@ func (r *report) head() []safe {
 	if r.page.ByHand != nil {
 		out = append(out, say("md by hand", r.page.ByHand))
 	}
-	out = append(out, r.brokenConfig(), r.missing())
+	out = append(out, r.escalated(), r.brokenConfig(), r.missing())
 	for _, n := range r.notices(r.view.Notices) {
 		out = append(out, say("md notice", n))
 	}
@@ -115,7 +116,7 @@ func (r *report) head() []safe {
 	if r.page.Condition != "" {
 		out = append(out, say("decided", r.page))
 	}
-	return append(out, r.countsTable())
+	return append(out, r.countsTable(), r.attempt())
 }
 
 // brokenConfig tells that a config layer could not be used, and why.
@@ -190,7 +191,7 @@ func sum(a, b pipeline.Counts) pipeline.Counts {
 func (r *report) findings(room int) (parts []safe, hidden int) {
 	fs := r.fs
 	if len(fs.groups) == 0 {
-		return nil, 0
+		return []safe{r.narrowed()}, 0
 	}
 	if room < unlimited {
 		room -= 1000 // headings, summary, and the line that counts the rest
@@ -217,7 +218,7 @@ func (r *report) findings(room int) (parts []safe, hidden int) {
 			Details safe
 		}{hidden, left, r.check, r.page.Details}))
 	}
-	return parts, hidden
+	return append(parts, r.narrowed()), hidden
 }
 
 func (r *report) long(i int) safe {
@@ -285,6 +286,7 @@ func (r *report) around() []safe {
 		r.details("heading unconfirmed", safe(grouped(unconfirmed.n)), unconfirmed, roomUnconfirmed),
 		r.details("heading disagree", safe(grouped(disputed.n)), disputed, roomDisputed),
 		r.modelsDetails(),
+		r.fixHistory(),
 		r.details("heading aside", asideCounts, aside, roomAside),
 		r.details("heading coverage", say("coverage summary", nil), r.coverage(), roomCoverage),
 		r.gapDetails(),
@@ -321,11 +323,11 @@ func (r *report) reviewReports() safe {
 }
 
 func (r *report) modelsDetails() safe {
-	m := r.models()
+	m := r.models(r.view.Acts)
 	if m == nil {
 		return ""
 	}
-	return r.wrap("heading models", say("models summary", m), say("md models", m))
+	return r.wrap("heading models", say("models headline", m), say("md models", m))
 }
 
 // gapDetails is not a list: each gap has a block of its own.

@@ -16,6 +16,7 @@ type agentRan struct {
 	Files    int  // 0: the whole change
 	Except   bool // of those, some were not read or not in full
 	Handed   bool // nobody dispatched it: its output was handed in
+	Gaps     bool // it looked for what the config misses, and at nothing else
 	Findings int
 	Shared   bool // it has none but those that stand under the names of others
 	Dropped  int
@@ -75,7 +76,7 @@ func (s sections) agents() []safe {
 	}
 	for i := range s.r.Report.Coverage {
 		if c := &s.r.Report.Coverage[i]; rows[c.Agent] != nil {
-			put(agentRan{Agent: s.p.text(c.Agent, maxName), Handed: true}, c)
+			put(agentRan{Agent: s.p.text(c.Agent, maxName), Handed: true, Gaps: c.Agent == pipeline.GapDetector}, c)
 		}
 	}
 	return append(failed, fine...)

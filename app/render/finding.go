@@ -50,6 +50,7 @@ type findings struct {
 	groups   [][]*pipeline.Finding // list without disputes, with what says the same put together
 	serious  int                   // how many groups at the start are serious
 	disputes []*pipeline.Finding   // disagreements that are not serious
+	apart    []*pipeline.Finding   // in no group, since an escalated comment only counts them
 }
 
 // newFindings orders a report's findings by gate severity, worst first, what

@@ -29,6 +29,7 @@ const (
 	roomCoverage    = 10_000
 	roomGaps        = 8000
 	roomProposed    = 4000
+	roomLoop        = 3000 // each of the places of an attempt, and the history of attempts
 	roomMachine     = 6000 // of the machine-readable section
 	roomUnconfirmed = 3000
 	roomRun         = 1000            // the footer's run id, time and link, and the section's time

@@ -6,23 +6,25 @@ import (
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/gapdetect"
 )
 
 // gap is a concern that the config missed, in one place or several.
 type gap struct {
 	Place, Concern, Quote, Missed, Agent, File, Patch safe
+	Model                                             safe // whose word it is, empty for signals
 	Also                                              []safe
 	Cut                                               bool // the patch covers the first places only
 }
 
 // gaps words the gaps of the log, those of one concern together.
 func (s sections) gaps(layout string) items {
-	type concern struct{ name, agent, file string }
+	type concern struct{ name, agent, file, source string }
 	var groups [][]*pipeline.GapLogEntry
 	at := map[concern]int{}
 	for i := range s.r.Report.GapLog {
 		g := &s.r.Report.GapLog[i]
-		key := concern{g.Concern, g.Agent, g.Suggestion.File}
+		key := concern{g.Concern, g.Agent, g.Suggestion.File, g.Source}
 		n, known := at[key]
 		switch {
 		case known && appends(g.Suggestion):
@@ -53,6 +55,9 @@ func (s sections) gap(group []*pipeline.GapLogEntry) gap {
 		Missed:  sentence(s.p.text(g.Missed, maxReason)),
 		Agent:   s.p.text(g.Agent, maxName),
 		File:    s.p.code(g.Suggestion.File, maxName),
+	}
+	if g.Source != gapdetect.Source {
+		v.Model = s.p.text(g.Source, maxName)
 	}
 	const maxPlaces = 5
 	v.Also = first(group[1:], maxPlaces, func(g *pipeline.GapLogEntry) safe { return s.fs.at(g.Path, g.Line, g.Line) })

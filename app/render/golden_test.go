@@ -15,6 +15,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/commands"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies/fixloop"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -74,6 +75,10 @@ var samples = []struct {
 	{"overridden-incomplete", overriddenIncompleteView},
 	{"rejected", rejectedView},
 	{"accepted", acceptedView},
+	{"attempt", attemptView},
+	{"attempt-uncounted", uncountedView},
+	{"escalated", escalatedView},
+	{"escalated-before", escalatedBeforeView},
 	{"hostile", hostileView},
 	{"local", localView},
 }
@@ -170,9 +175,16 @@ func TestNotices(t *testing.T) {
 		{Kind: NoticeNoReview},
 		{Kind: NoticeHeadMoved, Command: commands.Override},
 		{Kind: NoticeNotPaused},
+		{Kind: NoticeReviewRefused, Wrong: "approval"},
+		{Kind: NoticeReviewRefused, Wrong: "rejection"},
+		{Kind: NoticeReviewStuck, Text: "0123456", Wrong: "approval"},
+		{Kind: NoticeReviewStuck, Text: "0123456", Wrong: "rejection"},
 		{Kind: NoticeHelp},
 		{Kind: NoticeStatus, Status: &status},
 		{Kind: NoticeStatus, Status: &Status{At: at, GaveUp: true, Left: 0, Limit: 1}},
+		{Kind: NoticeStatus, Status: &Status{At: at, Limit: 1, Loop: &LoopStatus{Status: fixloop.Fixing, Attempt: 1, Max: 2, Turns: 3}}},
+		{Kind: NoticeStatus, Status: &Status{At: at, Limit: 1, Loop: &LoopStatus{Status: fixloop.Escalated, Attempt: 2, Max: 2}}},
+		{Kind: NoticeStatus, Status: &Status{At: at, Limit: 1, Loop: &LoopStatus{Status: fixloop.Complete}}},
 		{Kind: NoticeExplain},
 		{Kind: NoticeExplain, Text: v.Review.Manifest.Entries[0].Agent},
 		{Kind: NoticeExplain, Text: v.Review.Manifest.Skipped[0].Agent},

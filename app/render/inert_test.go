@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reviewgate/reviewgate/app/commands"
+	"github.com/reviewgate/reviewgate/app/internal/unseen"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
@@ -126,7 +127,7 @@ func hiddenIn(line string, code bool) string {
 			breaks = "!"
 		}
 		broken := string(r) == zeroWidthSpace && strings.ContainsRune(breaks, before)
-		if isHidden(r) && !(code && r == '\t') && !broken && !strings.ContainsRune("\ufe0e\ufe0f", r) {
+		if unseen.Is(r) && !(code && r == '\t') && !broken && !strings.ContainsRune("\ufe0e\ufe0f", r) {
 			return fmt.Sprintf("U+%04X in %q", r, line)
 		}
 		before = r
@@ -256,6 +257,7 @@ func noticeKinds() []NoticeKind {
 	return []NoticeKind{
 		NoticeText, NoticeNotCompleted, NoticeUnknown, NoticeUsage, NoticePermission, NoticeRate, NoticeNoAgent, NoticeNoFinding, NoticeSeveral,
 		NoticeUnsaid, NoticeNoReview, NoticeHeadMoved, NoticeNotPaused, NoticeHelp, NoticeStatus, NoticeExplain,
+		NoticeReviewRefused, NoticeReviewStuck,
 	}
 }
 
@@ -270,6 +272,8 @@ func hostileViews() *rapid.Generator[View] {
 			v.Rules[f.RuleID] = RuleNote{Reference: ref + hostileText().Draw(t, "reference"), Layer: hostileText().Draw(t, "layer")}
 		}
 		v.Record.RunID = hostileText().Draw(t, "run")
+		v.Acts = Acts{Approved: rapid.Bool().Draw(t, "approved"), People: []string{hostileText().Draw(t, "asked")}}
+		v.FixLoop = hostileLoop().Draw(t, "fix loop")
 		v.Shared = []SharedHead{{Number: 7, Decision: pipeline.Decision(hostileText().Draw(t, "shared"))}}
 		return v
 	})

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/reviewgate/reviewgate/app/internal/unseen"
 )
 
 // JSON is the report itself, indented. Equal reports give equal bytes. What is
@@ -31,7 +33,7 @@ func escaped(b []byte) []byte {
 	from := 0 // what stands before is in out
 	for i := 0; i < len(b); {
 		r, size := utf8.DecodeRune(b[i:])
-		if r == '\n' || !isHidden(r) && r != utf8.RuneError {
+		if r == '\n' || !unseen.Is(r) && r != utf8.RuneError {
 			i += size
 			continue
 		}

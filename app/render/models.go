@@ -17,6 +17,7 @@ type modelsPart struct {
 	More       int // models that are not shown
 	A, B       safe
 	Merge      *pipeline.ModelsMerge // nil for one model alone
+	Did        did
 }
 
 type modelVerdict struct {
@@ -25,7 +26,7 @@ type modelVerdict struct {
 }
 
 // models returns nil where none took part.
-func (s sections) models() *modelsPart {
+func (s sections) models(a Acts) *modelsPart {
 	m := s.r.Report.Models
 	if m == nil {
 		return nil
@@ -37,6 +38,7 @@ func (s sections) models() *modelsPart {
 		Label:      labelWord(m.ConfidenceLabel),
 		Decision:   autoDecisionWord(m.AutoDecision),
 		More:       max(0, len(m.Verdicts)-maxModels),
+		Did:        s.did(a),
 	}
 	for _, v := range m.Verdicts[:min(len(m.Verdicts), maxModels)] {
 		out.Verdicts = append(out.Verdicts, modelVerdict{s.cell(v.Model), verdictWord(v.Spec), verdictWord(v.Quality), verdictWord(v.Verdict)})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/commands"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies/fixloop"
 )
 
 // Notice is what a comment says once, and no longer than a while: the answer to
@@ -47,6 +48,10 @@ const (
 	NoticeHelp         NoticeKind = "help"
 	NoticeStatus       NoticeKind = "status"
 	NoticeExplain      NoticeKind = "explain" // the agent or file Text, or all agents
+	// NoticeReviewRefused and NoticeReviewStuck are of a review on GitHub, whose
+	// verdict is Wrong and whose head Text.
+	NoticeReviewRefused NoticeKind = "review_refused"
+	NoticeReviewStuck   NoticeKind = "review_stuck"
 )
 
 // What a command takes, as Wrong of NoticePermission.
@@ -79,8 +84,17 @@ type Status struct {
 	Said     []SaidOf               `json:"said,omitempty"`
 	More     int                    `json:"more,omitempty"` // of these
 	ByHand   *pipeline.HandDecision `json:"by_hand,omitempty"`
-	Left     int                    `json:"left"`  // commands this hour
-	Limit    int                    `json:"limit"` // commands an hour
+	Loop     *LoopStatus            `json:"fix_loop,omitempty"` // nil where nothing is to be told of it
+	Left     int                    `json:"left"`               // commands this hour
+	Limit    int                    `json:"limit"`              // commands an hour
+}
+
+// LoopStatus is where the fix loop stands.
+type LoopStatus struct {
+	Status  fixloop.Status `json:"status"`
+	Attempt int            `json:"attempt,omitempty"`
+	Max     int            `json:"max,omitempty"`
+	Turns   int            `json:"turns,omitempty"` // commits in the attempt
 }
 
 // SaidOf is what somebody said of a finding.
@@ -293,6 +307,12 @@ func (s sections) status(st *Status) items {
 			Override       bool
 			By, Reason, At safe
 		}{h.Action == pipeline.HandOverride, s.p.text(h.By, maxName), sentence(s.p.text(h.Reason, maxReason)), s.moment(h.At)})
+	}
+	if l := st.Loop; l != nil {
+		add("status loop", struct {
+			Status              word
+			Attempt, Max, Turns int
+		}{word(l.Status), l.Attempt, l.Max, l.Turns})
 	}
 	for _, v := range st.Said {
 		add("status said", struct {

@@ -34,9 +34,10 @@ type page struct {
 	Condition  safe   // of the gate, unless it is one of the defaults
 	Held       []safe // the metrics that the condition read, with their values
 	Missing    missing
-	Worse      *worse  // for a check: another pull request on the head decides
-	Waits      *waits  // a person must decide
-	ByHand     *byHand // somebody decided; Verdict is still what the gate says
+	Worse      *worse      // for a check: another pull request on the head decides
+	Waits      *waits      // a person must decide
+	ByHand     *byHand     // somebody decided; Verdict is still what the gate says
+	Escalated  *escalation // by the fix loop
 
 	ConfigProblems int
 	Uncertain      int // concerns that are set aside, told where there is nothing else
@@ -127,6 +128,7 @@ func newPage(v View, p pen, k linker) page {
 	if prev := rep.Changes.PreviousReport; prev != "" {
 		pg.Since = &since{commitName(p, k, prev, ""), changed(rep)}
 	}
+	pg.Escalated = escalationOf(&v.FixLoop)
 	if condition == aggregate.PersonDecides {
 		pg.Waits = waitsOf(rep)
 	}

@@ -86,5 +86,8 @@ func kindOf(file string) word {
 	case config.FileRules, config.FileComposition, config.FileAgents, config.FileDomains, config.FileSettings:
 		return word(file)
 	}
+	if config.IsFile(file) {
+		return "prompt"
+	}
 	return ""
 }

@@ -229,7 +229,7 @@ func (t *terminal) reviewReports() {
 }
 
 func (t *terminal) modelsPart() {
-	m := t.models()
+	m := t.models(Acts{}) // a terminal acts on nothing
 	if m == nil {
 		return
 	}

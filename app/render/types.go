@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies/fixloop"
 )
 
 // Marker is the first line of reviewgate's comment. It finds the comment
@@ -23,9 +24,13 @@ type View struct {
 	Notices []string // said once, oldest first, such as why a command was refused
 	Shared  []SharedHead
 	Details string // URL of the details page, empty if there is none
+	// FixLoop is where the fix loop of the pull request stands after the review.
+	FixLoop fixloop.State
 	// Rules tells more of rules that have findings, by id. It may be empty, but
 	// must be the same whenever one review is rendered: it is part of the digest.
 	Rules map[string]RuleNote
+	// Acts are shown in the comment alone: the check is written before them.
+	Acts Acts
 }
 
 // RuleNote is what a report tells of a rule besides its findings.

@@ -5,40 +5,12 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/reviewgate/reviewgate/app/internal/unseen"
 )
 
 // The functions of this file are the first step for every untrusted text, in
 // every format: what a reader cannot see is made visible.
-
-// isHidden reports whether a rune is invisible or steers how its neighbours
-// are shown: control and format characters (bidirectional overrides, zero-width
-// characters, tags), line and paragraph separators, fillers, blanks that are no
-// space, variation selectors.
-func isHidden(r rune) bool {
-	if r >= 0x20 && r < 0x7f {
-		return false
-	}
-	const brailleBlank, nullNotehead = 0x2800, 0x1d159
-	return r == brailleBlank || r == nullNotehead ||
-		unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co,
-			unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, unicode.Noncharacter_Code_Point)
-}
-
-// selects reports whether r is the selector that an ordinary emoji carries:
-// behind a symbol, or within a keycap. Behind a letter it would make two names
-// look alike.
-func selects(before, r, after rune) bool {
-	if r != 0xfe0e && r != 0xfe0f {
-		return false
-	}
-	const information, keycap = 0x2139, 0x20e3
-	return before == information || after == keycap ||
-		before >= 0x80 && !isHidden(before) && !unicode.In(before, unicode.L, unicode.M, unicode.N)
-}
-
-// maxMarks is how many combining marks are let through on one character.
-// Languages need three or four; a pile of them covers the lines around.
-const maxMarks = 8
 
 // visible collects text of which a reader sees every rune.
 type visible struct {
@@ -61,7 +33,7 @@ func (v *visible) write(s string) {
 	if v.marks++; !unicode.In(r, unicode.Mn, unicode.Me) {
 		v.marks = 0
 	}
-	if isHidden(r) && !selects(v.before, r, after) || v.marks > maxMarks {
+	if unseen.Is(r) && !unseen.Selects(v.before, r, after) || v.marks > unseen.MaxMarks {
 		v.literal(fmt.Sprintf("U+%04X", r))
 	} else {
 		v.b.WriteRune(r)

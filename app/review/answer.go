@@ -9,6 +9,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies/fixloop"
 )
 
 // explain answers why agents ran or did not. The review that the comment shows
@@ -66,6 +67,9 @@ func (o *order) status(ctx context.Context) (verdict, error) {
 		return verdict{}, fmt.Errorf("read what was said of findings: %w", err)
 	}
 	st.ByHand = m.ByHand
+	if l := state.FixLoop; l.Begun() || l.Status != fixloop.Pending {
+		st.Loop = &render.LoopStatus{Status: l.Status, Attempt: l.Attempt, Max: l.Max, Turns: l.Turns}
+	}
 	st.Said = verdicts(said(all, m), m)
 	if more := len(st.Said) - maxStatusSaid; more > 0 {
 		st.Said, st.More = st.Said[:maxStatusSaid], more

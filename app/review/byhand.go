@@ -19,8 +19,10 @@ type Effect struct {
 	ByHand  *pipeline.HandDecision
 	HeadSHA string
 	BaseRef string
-	Audit   *AuditEntry
-	Notice  string // to be said in the comment, in answer; empty for none
+	// Resume lets the fix loop go on that was escalated.
+	Resume bool
+	Audit  *AuditEntry
+	Notice string // to be said in the comment, in answer; empty for none
 }
 
 // AuditEntry is a line of the append-only log of what people decided.
@@ -33,6 +35,10 @@ type AuditEntry struct {
 	Action  string // the command's name
 	Subject string // fingerprint, or empty
 	Reason  string
+	// AutoDecision is what would have been decided without a person, where models
+	// took part in what was decided about by hand: pipeline.AutoHuman if that was
+	// left to a person.
+	AutoDecision pipeline.AutoDecision
 }
 
 // Rerun says how much of a review is done anew. The zero value runs every agent

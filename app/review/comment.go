@@ -29,7 +29,12 @@ func (s *Service) publishComment(ctx context.Context, lease Lease, state TargetS
 	if have == nil && settings.Comment.When == config.CommentFindings && quiet(r.Review.Report) && len(state.Notices) == 0 {
 		return nil
 	}
-	view := s.view(state.Target, r, cfg, slices.Concat(state.Said, state.Notices), nil)
+	acts, notices, err := s.acts(ctx, r, cfg)
+	if err != nil {
+		return err
+	}
+	view := s.view(state.Target, r, cfg, slices.Concat(notices, state.Said, state.Notices), nil)
+	view.Acts = acts
 	view.Details = s.checkURL(ctx, state.Target, r.HeadSHA)
 	return s.writeComment(ctx, lease, state.Target, have, render.Comment(view), talk)
 }

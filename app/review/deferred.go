@@ -37,7 +37,7 @@ type Deferred struct {
 	Number  int    // of the issue, 0 for none
 	Path    string // of the file, as it is called now
 	// Subject is what a later merge is asked for: of debt a digest of the line, of
-	// a gap the concern. Where it is empty only the file's removal resolves it.
+	// a gap the concern, or the agent that a model would have sent. Where it is empty only the file's removal resolves it.
 	Subject string
 	Title   string // of the issue, rendered
 	Body    string // likewise, without what counts

@@ -25,6 +25,14 @@
 // outcome is resolved by looking on GitHub, by external id or by marker and
 // app id, before the create is tried again.
 //
+// # What is done without a person
+//
+// What models come to may become a review on GitHub, of one head and one base. At
+// most one of them stands. It is written between the check and the comment, which
+// tells of it, and is dismissed before another head is looked at, and wherever a
+// review ends that does not come to it. The gate is never loosened by it: what it
+// blocks is not approved.
+//
 // # Issues
 //
 // What is merged with warnings, or past gaps in the config, may become issues of

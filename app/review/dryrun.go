@@ -80,7 +80,7 @@ func (d *DryRun) Review(ctx context.Context, t Target, o DryOptions) (run.Outcom
 	s := d.service
 	src := &source{PullSource: s.GitHub.Source(t)}
 	src.layers = func(ctx context.Context) (inForce, error) { return d.config(ctx, t, src.PullSource, o.Repository) }
-	out := &outside{service: s, target: t, src: src, trouble: map[string]error{}}
+	out := &outside{service: s, target: t, src: src, dry: true, trouble: map[string]error{}}
 	options := run.Options{
 		RunID: newRunID(), Trigger: o.Trigger, Progress: o.Progress,
 		Outside: out.agent, File: readFile(src), Panicked: s.logPanic,

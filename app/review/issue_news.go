@@ -11,8 +11,6 @@ import (
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
-	"github.com/reviewgate/reviewgate/pipeline/gapdetect"
-	"github.com/reviewgate/reviewgate/policies/glob"
 )
 
 // maxNews bounds what one merge brings of each kind: nobody works off more.
@@ -100,50 +98,6 @@ func (m *merge) debts() (all []Deferred) {
 	return all
 }
 
-// gaps are the entries of the gap log, each with a patch that can be applied
-// alone.
-func (m *merge) gaps() (all []Deferred) {
-	log := m.review.Report.GapLog
-	for i := range log {
-		if len(all) == maxNews {
-			m.left++
-			continue
-		}
-		g := log[i]
-		g.Suggestion = alone(log[0].Suggestion, g.Suggestion)
-		text := m.words.Gap(&g)
-		subject := ""
-		if g.Source == gapdetect.Source {
-			subject = g.Concern
-		}
-		all = append(all, Deferred{
-			Kind: DeferredGap, Key: sum(g.Concern, g.Suggestion.File, g.Path), Path: g.Path, Subject: subject, Title: text.Title, Body: text.About,
-		})
-	}
-	return all
-}
-
-// alone is a patch of a log as it is without those before it. The first of the
-// log fits the file as it was; where that had no list, the first one makes it,
-// and the others append to that.
-func alone(first, p pipeline.ConfigPatch) pipeline.ConfigPatch {
-	if len(first.Operations) != 1 || len(p.Operations) != 1 || first.File != p.File {
-		return p
-	}
-	op := p.Operations[0]
-	if op.Op != "add" || op.Path != "/items/-" {
-		return p
-	}
-	switch first.Operations[0].Path {
-	case "":
-		op.Path, op.Value = "", map[string]any{"items": []any{op.Value}}
-	case "/items":
-		op.Path, op.Value = "/items", []any{op.Value}
-	}
-	p.Operations = pipeline.List[pipeline.PatchOperation]{op}
-	return p
-}
-
 // sum is a short digest of some texts.
 func sum(parts ...string) string {
 	h := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
@@ -222,29 +176,4 @@ func balance(f *pipeline.File, line string) (n int) {
 		}
 	}
 	return n
-}
-
-// covered reports whether the config no longer misses a concern in a file: the
-// file is mapped to its domain, or nothing looks for it any more.
-func covered(cfg *config.Config, concern, path string) (bool, error) {
-	for i := range cfg.Signals {
-		s := &cfg.Signals[i]
-		if s.Concern != concern {
-			continue
-		}
-		mapped := false
-		for j := range cfg.Domains {
-			if d := &cfg.Domains[j]; d.Domain == s.Domain {
-				globs, err := glob.Compile(d.Globs)
-				if err != nil {
-					return false, fmt.Errorf("compile the globs of %s: %w", d.ID, err)
-				}
-				mapped = mapped || globs.Any(path)
-			}
-		}
-		if !mapped {
-			return false, nil
-		}
-	}
-	return true, nil
 }

@@ -7,16 +7,17 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies/fixloop"
 )
 
-// publishLabels puts the label of its risk level on a pull request, and takes
-// those of the other levels off. What other labels there are is no business of
-// ours. Where GitHub refuses, the check and the comment stand without it.
+// publishLabels puts the labels on a pull request that the settings want, and
+// takes those off that hold no more. What other labels there are is no business
+// of ours. Where GitHub refuses, the check and the comment stand without them.
 func (s *Service) publishLabels(ctx context.Context, lease Lease, state TargetState, r *StoredReview, cfg *config.Config, talk *Conversation) error {
-	if !cfg.Settings.Labels.Risk || state.Kind == TargetGroup || talk.Archived {
+	if state.Kind == TargetGroup || talk.Archived {
 		return nil
 	}
-	remove, add := riskLabels(cfg.Settings.Labels.Prefix, r.Review.Classification.Risk.Level, r.Review.Facts.Labels)
+	remove, add := labelChanges(cfg.Settings.Labels, r)
 	err := s.relabel(ctx, lease, state.Target, remove, add)
 	var host *HostError
 	if errors.As(err, &host) && !host.Temporary() {
@@ -26,21 +27,37 @@ func (s *Service) publishLabels(ctx context.Context, lease Lease, state TargetSt
 	return err
 }
 
-// riskLabels says which labels are to go, and which is to come or "".
-func riskLabels(prefix string, level pipeline.RiskLevel, have []string) (remove []string, add string) {
+// labelChanges says which labels are to go and which are to come.
+func labelChanges(want config.LabelSettings, r *StoredReview) (remove, add []string) {
+	have := r.Review.Facts.Labels
+	if want.Risk {
+		remove, add = riskLabels(want.Prefix, r.Review.Classification.Risk.Level, have)
+	}
+	if want.Escalated {
+		switch there, escalated := slices.Contains(have, labelEscalated), r.FixLoop.Status == fixloop.Escalated; {
+		case there && !escalated:
+			remove = append(remove, labelEscalated)
+		case !there && escalated:
+			add = append(add, labelEscalated)
+		}
+	}
+	return remove, add
+}
+
+func riskLabels(prefix string, level pipeline.RiskLevel, have []string) (remove, add []string) {
 	for _, l := range []pipeline.RiskLevel{pipeline.RiskLow, pipeline.RiskMedium, pipeline.RiskHigh, pipeline.RiskCritical} {
 		label := prefix + string(l)
 		switch there := slices.Contains(have, label); {
 		case there && l != level:
 			remove = append(remove, label)
 		case !there && l == level:
-			add = label
+			add = append(add, label)
 		}
 	}
 	return remove, add
 }
 
-func (s *Service) relabel(ctx context.Context, lease Lease, t Target, remove []string, add string) error {
+func (s *Service) relabel(ctx context.Context, lease Lease, t Target, remove, add []string) error {
 	for _, label := range remove {
 		if err := s.fence(ctx, lease); err != nil {
 			return err
@@ -49,11 +66,13 @@ func (s *Service) relabel(ctx context.Context, lease Lease, t Target, remove []s
 			return err
 		}
 	}
-	if add == "" {
-		return nil
+	for _, label := range add {
+		if err := s.fence(ctx, lease); err != nil {
+			return err
+		}
+		if err := s.GitHub.AddLabel(ctx, t, label); err != nil {
+			return err
+		}
 	}
-	if err := s.fence(ctx, lease); err != nil {
-		return err
-	}
-	return s.GitHub.AddLabel(ctx, t, add)
+	return nil
 }

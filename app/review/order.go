@@ -86,7 +86,7 @@ func (o *order) judge(ctx context.Context) (verdict, error) {
 	case commands.Override, commands.Reject:
 		return o.byHand(ctx)
 	case commands.Resume:
-		return refused(render.Notice{Kind: render.NoticeNotPaused}), nil
+		return o.resume(ctx)
 	case commands.Explain:
 		return o.explain(ctx)
 	case commands.Status:
@@ -181,7 +181,7 @@ func (o *order) rerun(r Rerun) verdict {
 func (o *order) agents() verdict {
 	var known []string
 	for _, a := range o.config.Agents {
-		if a.Enabled {
+		if a.Enabled && !o.config.Absent(&a) {
 			known = append(known, a.ID)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/agents/codescanning"
 	"github.com/reviewgate/reviewgate/app/agents/report"
+	"github.com/reviewgate/reviewgate/app/internal/trail"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
@@ -21,6 +22,8 @@ type outside struct {
 	service *Service
 	target  Target
 	src     PullSource
+	trail   *trail.Trail // of the job, for the log
+	dry     bool         // nothing is kept, and no model asked
 
 	mu      sync.Mutex
 	trouble map[string]error // by agent, that may pass
@@ -34,6 +37,8 @@ func (o *outside) agent(of run.OutsideAgent) dispatch.Agent {
 	case config.KindReport:
 	case config.KindCodeScanning:
 		return o.scanning(of)
+	case config.KindLLM:
+		return o.asking(of)
 	default:
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 	"github.com/reviewgate/reviewgate/pipeline/run"
+	"github.com/reviewgate/reviewgate/policies/fixloop"
 )
 
 // TargetKind tells what is reviewed.
@@ -222,6 +223,9 @@ type TargetState struct {
 	Said []string
 	// Scans is what its last review took in of what others found.
 	Scans ScansRead
+	// FixLoop is where the fix loop stands after the newest published review.
+	FixLoop fixloop.State
+	Resumes int // how many times people have had it go on after it was escalated
 	// Result says in words how the generation that was finished last ended
 	// where it could not be answered, such as "the App is suspended".
 	Result string
@@ -257,6 +261,8 @@ type StoredReview struct {
 	Review     pipeline.Review
 	Config     []ConfigBlob
 	Record     pipeline.RunRecord
+	// FixLoop is where the fix loop of the target stands after it.
+	FixLoop fixloop.State
 }
 
 // ConfigBlob is the text of one config file that a review was done with.
@@ -302,6 +308,11 @@ type WriteKind string
 const (
 	WriteCheck   WriteKind = "check"
 	WriteComment WriteKind = "comment"
+	// WriteReview is the newest review on GitHub that was decided without a person.
+	// At most one of them stands.
+	WriteReview WriteKind = "review"
+	// WriteRequests is what was asked of people for a head.
+	WriteRequests WriteKind = "requests"
 )
 
 // WriteState is how far a write is known to have come.
@@ -313,20 +324,26 @@ const (
 	WriteIntended  WriteState = "intended"
 	WriteOpen      WriteState = "open"
 	WriteCompleted WriteState = "completed"
+	WriteRefused   WriteState = "refused" // of a review: GitHub did not take it
+	WriteStuck     WriteState = "stuck"   // of a review: GitHub does not let it be dismissed
 )
 
 // Write is something of ours on GitHub, or the intent to create it. Subject
-// is the key of the target for a comment, "repoID/headSHA" for a check.
+// is "repoID/headSHA" for a check, and the key of the target for all else. A
+// review is completed when it is dismissed.
 type Write struct {
 	ID         int64
 	Kind       WriteKind
 	Subject    string
 	Key        string // of the target whose run wrote it first
-	HeadSHA    string // for a check
+	HeadSHA    string // for all but a comment
 	ExternalID string
 	RemoteID   int64
 	State      WriteState
-	Digest     string // of what was last written
+	// Digest is of what was last written. Of a review it is the verdict and the
+	// base branch, and of requests the people, each separated by spaces; see
+	// requestDigest.
+	Digest string
 }
 
 // GoodLayer is the newest version of a config layer that was valid.
@@ -365,6 +382,11 @@ type Store interface {
 	// inserts a job where news that came since make a difference to it.
 	BeginScans(ctx context.Context, key string) error
 	SetScans(ctx context.Context, key string, reads ScansRead) error
+	// TakeTokens notes what an agent is about to ask of a model. Where that is more
+	// than is left of a budget nothing is noted, and over names it. What a process
+	// that died had asked for counts as taken. SettleTokens notes what it took.
+	TakeTokens(ctx context.Context, ask TokenAsk) (id int64, over TokenBudget, err error)
+	SettleTokens(ctx context.Context, id int64, tokens int) error
 	// AskScans asks for the review that news of others' checks asked for, of the
 	// agents that read them. It does so once in a while of every at most: before,
 	// it asks for nothing and tells how long to wait.
@@ -408,6 +430,8 @@ type Store interface {
 	// UnpublishedReview returns the newest review of the target that was saved
 	// and not published, and whose generation is not finished; or nil.
 	UnpublishedReview(ctx context.Context, key string) (*StoredReview, error)
+	// MarkPublished notes that a review was published. With the first time its fix
+	// loop becomes the target's.
 	MarkPublished(ctx context.Context, runID string) error
 	// Published reports whether a review of the generation was published.
 	Published(ctx context.Context, key string, generation int64) (bool, error)
@@ -656,6 +680,19 @@ type GitHub interface {
 	AddLabel(ctx context.Context, t Target, label string) error
 	RemoveLabel(ctx context.Context, t Target, label string) error
 
+	// CreateReview submits a review of one head.
+	CreateReview(ctx context.Context, t Target, w ReviewWrite) (id int64, err error)
+	// DismissReview dismisses a review of ours. One that is dismissed or gone
+	// already is no error; one that can't be seen is.
+	DismissReview(ctx context.Context, t Target, id int64, message string) error
+	// Reviews lists all reviews of the pull request, oldest first.
+	Reviews(ctx context.Context, t Target) ([]PullReview, error)
+	// Login is the App's own account, which may be renamed.
+	Login(ctx context.Context) (string, error)
+	// RequestReviews asks people to review, all or none of them: logins, and teams
+	// as "org/team-slug". Where one can't be asked the error is HostInvalid.
+	RequestReviews(ctx context.Context, t Target, people []string) error
+
 	Permission(ctx context.Context, t Target, login string) (Permission, error)
 	// TeamMember reports whether a person is in a team, "org/team-slug". What
 	// the App may not see is no.
@@ -742,10 +779,18 @@ type PullSource interface {
 	OtherRuns(ctx context.Context, commit string) ([]codescanning.Run, error)
 	Annotations(ctx context.Context, run int64, most int) ([]codescanning.Annotation, error)
 	Alerts(ctx context.Context) (alerts []codescanning.Alert, none string, err error)
+	// LinkedIssue reads an issue of the repository. A pull request is none.
+	LinkedIssue(ctx context.Context, number int) (LinkedIssue, error)
 	// Permission is that of GitHub, with its calls counted.
 	Permission(ctx context.Context, login string) (Permission, error)
 	// Calls counts the API calls made.
 	Calls() int
+}
+
+// LinkedIssue is what somebody asked for.
+type LinkedIssue struct {
+	Number      int
+	Title, Body string
 }
 
 // Conversation tells what can be said on a pull request.
@@ -761,6 +806,8 @@ type PullState struct {
 	BaseRef string
 	Closed  bool
 	Draft   bool
+	// Requested are who is asked to review: logins, and teams as "org/team-slug".
+	Requested []string
 	Conversation
 }
 
@@ -807,6 +854,31 @@ type IssueWrite struct {
 	Title  string
 	Body   string
 	Labels []string
+}
+
+// ReviewVerdict is what a review says, in GitHub's words.
+type ReviewVerdict string
+
+// The verdicts that are given without a person.
+const (
+	ReviewApprove ReviewVerdict = "APPROVE"
+	ReviewReject  ReviewVerdict = "REQUEST_CHANGES"
+)
+
+// ReviewWrite is a review to submit.
+type ReviewWrite struct {
+	HeadSHA string
+	Verdict ReviewVerdict
+	Body    string
+}
+
+// PullReview is a review as GitHub has it.
+type PullReview struct {
+	ID        int64
+	Author    string // login
+	Bot       bool   // the author is an App
+	Body      string
+	Dismissed bool
 }
 
 // Remark is a person's comment.

@@ -18,7 +18,7 @@ import (
 // never shown as the answer for this one.
 func (s *Service) publish(ctx context.Context, lease Lease, state TargetState, r *StoredReview) error {
 	trail.Of(ctx).SetRun(r.RunID)
-	talk, err := s.lookAgain(ctx, lease, state, r)
+	now, err := s.lookAgain(ctx, lease, state, r)
 	if err != nil {
 		return err
 	}
@@ -27,20 +27,13 @@ func (s *Service) publish(ctx context.Context, lease Lease, state TargetState, r
 		return err
 	}
 	state.Said = render.StillTrue(state.Said)
-	var checkErr, commentErr error
-	var g sync.WaitGroup // neither keeps the other from being written
-	g.Go(func() { checkErr = guard(func() error { return s.publishCheck(ctx, lease, state, r, cfg) }) })
-	g.Go(func() {
-		commentErr = guard(func() error { return s.publishCommentIfAllowed(ctx, lease, state, r, cfg, &talk) })
-	})
-	g.Wait()
-	switch {
-	case checkErr != nil:
-		return errors.Join(checkErr, commentErr)
-	case commentErr != nil:
-		return &commentError{runID: r.RunID, err: commentErr}
+	if err := s.publishParts(ctx, lease, state, r, cfg, &now); err != nil {
+		return err
 	}
-	if err := s.publishLabels(ctx, lease, state, r, cfg, &talk); err != nil {
+	if err := s.publishLabels(ctx, lease, state, r, cfg, &now.Conversation); err != nil {
+		return &commentError{runID: r.RunID, err: err}
+	}
+	if err := s.callTeam(ctx, lease, state, r, cfg, &now); err != nil {
 		return &commentError{runID: r.RunID, err: err}
 	}
 	// It is on GitHub: a push that comes now must find it as the review before.
@@ -59,11 +52,57 @@ func (s *Service) publish(ctx context.Context, lease Lease, state TargetState, r
 	return nil
 }
 
-// commentError says that the check of a review was written, and its comment or
-// its label was not.
+// publishParts writes the check, and then does what is done without a person, of
+// which the comment tells. Where that is nothing, check and comment are written
+// side by side.
+func (s *Service) publishParts(ctx context.Context, lease Lease, state TargetState, r *StoredReview, cfg *config.Config, now *PullState) error {
+	have, err := s.newestReview(ctx, lease.Key)
+	if err != nil {
+		return err
+	}
+	check := func() error { return s.publishCheck(ctx, lease, state, r, cfg) }
+	comment := func() error { return s.publishCommentIfAllowed(ctx, lease, state, r, cfg, &now.Conversation) }
+	if acts := r.Review.Report.Models != nil || have != nil && have.State != WriteCompleted; acts && state.Kind == TargetPull {
+		if err := check(); err != nil {
+			return err
+		}
+		if err := s.act(ctx, lease, state, r, cfg, now); err != nil {
+			return &commentError{runID: r.RunID, err: err, undone: true}
+		}
+		if err := comment(); err != nil {
+			return &commentError{runID: r.RunID, err: err}
+		}
+		return nil
+	}
+	var checkErr, commentErr error
+	var g sync.WaitGroup // neither keeps the other from being written
+	g.Go(func() { checkErr = guard(check) })
+	g.Go(func() { commentErr = guard(comment) })
+	g.Wait()
+	switch {
+	case checkErr != nil:
+		return errors.Join(checkErr, commentErr)
+	case commentErr != nil:
+		return &commentError{runID: r.RunID, err: commentErr}
+	}
+	return nil
+}
+
+// act does what is done on a pull request without a person.
+func (s *Service) act(ctx context.Context, lease Lease, state TargetState, r *StoredReview, cfg *config.Config, now *PullState) error {
+	if err := s.decide(ctx, lease, state, r, cfg, now); err != nil {
+		return err
+	}
+	return s.askPeople(ctx, lease, state, r, cfg, now)
+}
+
+// commentError says that the check of a review was written, and its comment, a
+// label or the team's request was not, or that what is done without a person is
+// undone.
 type commentError struct {
-	runID string
-	err   error
+	runID  string
+	err    error
+	undone bool
 }
 
 func (e *commentError) Error() string { return e.err.Error() }
@@ -85,30 +124,41 @@ func (s *Service) publishCommentIfAllowed(ctx context.Context, lease Lease, stat
 // lookAgain makes sure that the reviewed head is still the target's head and
 // that the target is open, and tells what can be said there. A merge group's
 // head can't move.
-func (s *Service) lookAgain(ctx context.Context, lease Lease, state TargetState, r *StoredReview) (Conversation, error) {
+func (s *Service) lookAgain(ctx context.Context, lease Lease, state TargetState, r *StoredReview) (PullState, error) {
 	if state.Kind == TargetGroup {
-		return Conversation{}, nil
+		return PullState{}, nil
 	}
 	now, err := s.GitHub.Pull(ctx, state.Target)
 	if err != nil {
-		return Conversation{}, err
+		return PullState{}, err
 	}
 	switch {
 	case now.Closed:
 		if err := s.Store.SetClosed(ctx, lease.Key, true); err != nil {
-			return Conversation{}, fmt.Errorf("note that the pull request is closed: %w", err)
+			return PullState{}, fmt.Errorf("note that the pull request is closed: %w", err)
 		}
-		return Conversation{}, errClosed
-	case now.HeadSHA != r.HeadSHA || now.BaseRef != r.Review.Facts.Base.Ref:
-		if err := s.Store.SetHead(ctx, lease.Key, now.HeadSHA); err != nil {
-			return Conversation{}, fmt.Errorf("note the newer head: %w", err)
-		}
-		if err := s.Store.DropReview(ctx, r.RunID); err != nil {
-			return Conversation{}, fmt.Errorf("drop a superseded review: %w", err)
-		}
-		return Conversation{}, errSuperseded
+		return PullState{}, errClosed
+	case movedFrom(r, &now):
+		return PullState{}, s.supersede(ctx, lease, r, now.HeadSHA)
 	}
-	return now.Conversation, nil
+	return now, nil
+}
+
+// movedFrom reports whether a pull request has another head or base by now than a
+// review is of.
+func movedFrom(r *StoredReview, now *PullState) bool {
+	return now.HeadSHA != r.HeadSHA || now.BaseRef != r.Review.Facts.Base.Ref
+}
+
+// supersede drops a review of another head than the newest.
+func (s *Service) supersede(ctx context.Context, lease Lease, r *StoredReview, headSHA string) error {
+	if err := s.Store.SetHead(ctx, lease.Key, headSHA); err != nil {
+		return fmt.Errorf("note the newer head: %w", err)
+	}
+	if err := s.Store.DropReview(ctx, r.RunID); err != nil {
+		return fmt.Errorf("drop a superseded review: %w", err)
+	}
+	return errSuperseded
 }
 
 // configOf gives the config that a stored review was done with.
@@ -241,6 +291,9 @@ func (s *Service) publishDraft(ctx context.Context, lease Lease, state TargetSta
 	if !now.Draft {
 		return errSuperseded
 	}
+	if err := s.withdrawAny(ctx, lease, state, render.WithdrawnDraft); err != nil {
+		return err
+	}
 	if err := s.followHead(ctx, lease.Key, state, now.HeadSHA); err != nil {
 		return err
 	}
@@ -258,6 +311,9 @@ func (s *Service) publishDraft(ctx context.Context, lease Lease, state TargetSta
 // since whoever may change the config of the default branch asked for it. Where
 // others share the head whose base branch has it on, the check is theirs.
 func (s *Service) publishOff(ctx context.Context, lease Lease, state TargetState, repository string) error {
+	if err := s.withdrawAny(ctx, lease, state, render.WithdrawnOff); err != nil {
+		return err
+	}
 	if state.HeadSHA == "" {
 		return nil
 	}
@@ -316,6 +372,9 @@ func (s *Service) checkWaits(ctx context.Context, state TargetState) (bool, erro
 // giveUp completes the check of a run that could not be completed, in words
 // that say what happened. The check does not satisfy a required status.
 func (s *Service) giveUp(ctx context.Context, lease Lease, state TargetState, cause error) error {
+	if err := s.withdrawAny(ctx, lease, state, render.WithdrawnGivenUp); err != nil {
+		return err
+	}
 	var access *accessError
 	if errors.As(cause, &access) {
 		if err := s.Store.SetResult(ctx, lease.Key, access.result); err != nil {

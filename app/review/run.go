@@ -28,12 +28,15 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState) (d
 	if done, err := s.Store.Published(ctx, lease.Key, state.Wanted); err != nil || done {
 		return done, err
 	}
+	if err := s.withdrawOutdated(ctx, lease, state); err != nil {
+		return false, err
+	}
 	src := &source{PullSource: s.GitHub.Source(state.Target)}
 	src.layers = func(ctx context.Context) (inForce, error) { return s.config(ctx, state.Target, src.PullSource) }
 	if state.Rerun.Full {
 		s.GitHub.ForgetConfig(state.Target)
 	}
-	out := &outside{service: s, target: state.Target, src: src, trouble: map[string]error{}, seen: map[string]codescanning.Seen{}, refused: map[string]bool{}}
+	out := &outside{service: s, target: state.Target, src: src, trail: trail.Of(ctx), trouble: map[string]error{}, seen: map[string]codescanning.Seen{}, refused: map[string]bool{}}
 	var outcome run.Outcome
 	var unopened error
 	runID := newRunID()
@@ -58,6 +61,7 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState) (d
 				return s.proposed(ctx, state.Target, f, &src.inForce)
 			},
 			Outside:  out.agent,
+			GapModel: out.gapModel,
 			File:     readFile(src),
 			Panicked: s.logPanic,
 		})
@@ -96,6 +100,7 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState) (d
 		RunID: outcome.Record.RunID, Key: lease.Key, Generation: state.Wanted,
 		RepoID: state.RepoID, HeadSHA: facts.Head.SHA, BaseSHA: facts.Base.SHA,
 		Review: outcome.Review, Config: src.blobs, Record: outcome.Record,
+		FixLoop: nextLoop(state, &outcome.Review, src.config),
 	})
 	if err != nil {
 		return false, fmt.Errorf("store the review: %w", err)
@@ -195,18 +200,23 @@ func (s *Service) observe(ctx context.Context, o run.Outcome) {
 		}
 		begun = begun.Add(milliseconds(st.DurationMS))
 	}
-	status := map[string]pipeline.AgentStatus{}
+	type source struct{ agent, model string }
+	status := map[source]pipeline.AgentStatus{}
 	for _, r := range o.Review.Results {
-		status[r.Agent] = r.Status
+		status[source{r.Agent, r.Model}] = r.Status
 	}
 	for _, a := range o.Record.Agents {
 		if a.Attempts == 0 {
 			continue // carried over
 		}
-		s.Log.WithLevel(levelOf(agentFailed(status[a.Agent]))).EmbedObject(trail.Of(ctx)).
-			Str("agent", a.Agent).Str("status", string(status[a.Agent])).Float64("took_ms", a.DurationMS).Int("attempts", a.Attempts).Msg("agent")
+		ended := status[source{a.Agent, a.Model}]
+		line := s.Log.WithLevel(levelOf(agentFailed(ended))).EmbedObject(trail.Of(ctx))
+		if a.Model != "" {
+			line.Str("model", a.Model)
+		}
+		line.Str("agent", a.Agent).Str("status", string(ended)).Float64("took_ms", a.DurationMS).Int("attempts", a.Attempts).Msg("agent")
 		if s.Observe.Agent != nil {
-			s.Observe.Agent(ctx, a.Agent, string(status[a.Agent]), dispatched, milliseconds(a.DurationMS))
+			s.Observe.Agent(ctx, a.Agent, string(ended), dispatched, milliseconds(a.DurationMS))
 		}
 	}
 }
@@ -230,7 +240,7 @@ func newRunID() string { return strings.ToLower(rand.Text()[:16]) }
 // view is what the renderer needs of a stored review.
 func (s *Service) view(t Target, r *StoredReview, cfg *config.Config, notices []string, shared []render.SharedHead) render.View {
 	return render.View{
-		Review: r.Review, Record: r.Record, Mode: r.mode(cfg), Notices: notices, Shared: shared,
+		Review: r.Review, Record: r.Record, Mode: r.mode(cfg), Notices: notices, Shared: shared, FixLoop: r.FixLoop,
 		Rules: render.RuleNotes(&r.Review.Report, cfg),
 		Links: render.Links{WebURL: s.WebURL, Repository: t.Owner + "/" + t.Name},
 	}

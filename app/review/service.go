@@ -10,7 +10,9 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/reviewgate/reviewgate/app/agents/model"
 	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/run"
 	"github.com/reviewgate/reviewgate/policies/glob"
 )
@@ -27,8 +29,10 @@ type Options struct {
 	Version  string // of reviewgate, for the comment's footer
 	Owner    string // unique for each process: holds leases
 	WebURL   string // of GitHub, for links
-	Observe  Observer
-	Now      func() time.Time
+	// Models are the language models of the server's config; nil for none.
+	Models  *model.Server
+	Observe Observer
+	Now     func() time.Time
 
 	LeaseTTL    time.Duration // default 15 s; a crashed holder blocks its target so long
 	RetryBase   time.Duration // default 5 s, doubled for each failure up to 2 minutes
@@ -52,6 +56,9 @@ type Observer struct {
 	// Found is told of what had been lost and was found: "delivery",
 	// "pull_request", "check".
 	Found func(what string)
+	// ModelUse is told what a question of an agent's to a model took, when it is
+	// answered or given up.
+	ModelUse func(pipeline.ModelUse)
 	// ConfigPushed is told of each push that may have changed config, by what it
 	// was found to be: "valid", "invalid", "unreadable".
 	ConfigPushed func(found string)
@@ -90,6 +97,9 @@ const maxProposals = 8
 
 // New returns a Service. A server's layer that is not valid is an error.
 func New(o Options) (*Service, error) {
+	if o.Models == nil {
+		o.Models = &model.Server{}
+	}
 	if o.LeaseTTL == 0 {
 		o.LeaseTTL = 15 * time.Second
 	}

@@ -201,5 +201,8 @@ func (o *order) byHand(ctx context.Context) (verdict, error) {
 		ByHand:  &pipeline.HandDecision{Action: action, By: o.Sender, Reason: o.what.Reason, At: o.Now()},
 		HeadSHA: now.HeadSHA, BaseRef: now.BaseRef, Audit: o.audit(now.HeadSHA, ""),
 	}
+	if shown && r.Review.Report.Models != nil {
+		v.effect.Audit.AutoDecision = r.Review.Report.Models.AutoDecision
+	}
 	return v, nil
 }

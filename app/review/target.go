@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
@@ -202,6 +203,11 @@ func (s *Service) settle(ctx context.Context, lease Lease, state TargetState, ge
 	case errors.As(err, &unsaid):
 		// The check stands. It must not fall for a comment.
 		s.logFailure("comment not written", lease.Key, err)
+		if unsaid.undone { // a review on GitHub may be one that this one does not come to
+			if err := s.withdrawAny(ctx, lease, state, render.WithdrawnGivenUp); err != nil {
+				return false, err
+			}
+		}
 		if err := s.Store.MarkPublished(ctx, unsaid.runID); err != nil {
 			return false, fmt.Errorf("mark the review as published: %w", err)
 		}

@@ -20,10 +20,18 @@ const schemas = "https://raw.githubusercontent.com/reviewgate/reviewgate/main/co
 
 // Write writes the starter into a repository's config directory, which it
 // makes, and returns the names of the files. Nothing is written where one of
-// the config files is there already: the error is fs.ErrExist then.
+// the config files or a prompt is there already: the error is fs.ErrExist then.
 func Write(repository string) ([]string, error) {
 	dir := filepath.Join(repository, filepath.FromSlash(config.RepositoryDir))
-	for _, name := range config.FileNames() {
+	names := config.FileNames()
+	if entries, err := os.ReadDir(dir); err == nil { // that it can't be read is told by the next step
+		for _, e := range entries {
+			if config.IsFile(e.Name()) { // prompts, too
+				names = append(names, e.Name())
+			}
+		}
+	}
+	for _, name := range names {
 		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
 			return nil, fmt.Errorf("%s: %w", filepath.Join(dir, name), fs.ErrExist)
 		} else if !errors.Is(err, fs.ErrNotExist) {

@@ -71,7 +71,7 @@ func TestNoServices(t *testing.T) {
 
 // Whatever is there stays as it is.
 func TestNothingIsWrittenOver(t *testing.T) {
-	for _, name := range config.FileNames() {
+	for _, name := range append(config.FileNames(), "prompt-own.md") {
 		root := repository(t, config.RepositoryDir)
 		own := filepath.Join(root, config.RepositoryDir, name)
 		if err := os.Symlink("elsewhere", own); err != nil {

@@ -170,6 +170,17 @@ func invalid(cmd *cobra.Command, problems []pipeline.ConfigProblem) error {
 	return &exitError{code: exitUnusable}
 }
 
+// notEmpty refuses flags that were given as nothing: what was meant, such as a
+// variable, is missing.
+func notEmpty(cmd *cobra.Command, names ...string) error {
+	for _, name := range names {
+		if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() == "" {
+			return unusable(fmt.Errorf("--%s is empty: give it a value, or leave it out", name))
+		}
+	}
+	return nil
+}
+
 // oneOf checks a --format.
 func oneOf(format string, formats ...string) error {
 	for _, f := range formats {

@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
+	"os"
 	"sync"
 	"time"
 
+	"github.com/reviewgate/reviewgate/app/agents/model"
 	"github.com/reviewgate/reviewgate/app/agents/report"
 	"github.com/reviewgate/reviewgate/app/localgit"
 	"github.com/reviewgate/reviewgate/app/render"
@@ -23,7 +23,9 @@ import (
 // keeps what they put on record until it can be written: meanwhile the terminal
 // may show progress.
 type outside struct {
-	src *localgit.Source
+	src    *localgit.Source
+	models *model.Server
+	failed func(model string, err error)
 
 	mu     sync.Mutex
 	audits []reviewreport.Audit
@@ -35,6 +37,8 @@ func (o *outside) agent(of run.OutsideAgent) dispatch.Agent {
 	case config.KindReport:
 	case config.KindCodeScanning:
 		return unscanned{}
+	case config.KindLLM:
+		return asking(o.models, of, o.failed)
 	default:
 		return nil
 	}
@@ -42,6 +46,35 @@ func (o *outside) agent(of run.OutsideAgent) dispatch.Agent {
 		Sources: of.Agent.Reports, Thresholds: of.Config.Settings.Thresholds,
 		Files: o.src, Redact: of.Redact, Audit: o.audit,
 	})
+}
+
+// asking makes an agent that asks language models. No budget but its own holds:
+// whoever runs the command spends.
+func asking(models *model.Server, of run.OutsideAgent, failed func(string, error)) dispatch.Agent {
+	agent, err := models.Agent(of.Agent, of.Config, model.Review{Redact: of.Redact, RedactBeside: of.RedactBeside, Used: of.Used, Failed: failed})
+	if err != nil {
+		return nil
+	}
+	return agent
+}
+
+// gapModel makes what asks a model for gaps.
+func (o *outside) gapModel(of run.OutsideAgent) run.GapModel {
+	gaps, err := o.models.Gaps(of.Config, model.Review{Redact: of.Redact, RedactBeside: of.RedactBeside, Used: of.Used, Failed: o.failed})
+	if err != nil {
+		return nil
+	}
+	return gaps
+}
+
+// modelsOf makes the models of the layers' config ready, with keys from the
+// environment.
+func modelsOf(layers []config.Layer) (*model.Server, error) {
+	cfg, problems := config.Load(layers...)
+	if len(problems) > 0 {
+		return &model.Server{}, nil // the review says what is wrong, and goes on without them
+	}
+	return model.Open(cfg.Settings.ModelEndpoints, os.Getenv)
 }
 
 // unscanned stands for the agents that take in what other Apps found.
@@ -78,13 +111,4 @@ func (o *outside) writeAudits(w io.Writer) error {
 		}
 	}
 	return nil
-}
-
-// file reads a file for a run. One that is not there is no error.
-func (o *outside) file(ctx context.Context, commit, path string, most int64) ([]byte, bool, error) {
-	text, err := o.src.File(ctx, commit, path, most)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, false, nil
-	}
-	return text, err == nil, err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,7 +36,8 @@ where the config's mode is advisory or off).
 Config is read from .github/reviewgate at the base, so that a change can't
 alter the rules it is judged by; --config reads it from a directory instead.
 --server and --organisation name directories with the layers below it, as the
-App would lay them.
+App would lay them. Where the server's names language models, agents that ask them
+send them the change.
 What is wrong with it is part of the review, and for json and sarif stands on
 standard error too. So does a line of JSON for each aggregation of review
 reports, with their digests, in every format. A range in which nothing changed is said to be one: exit
@@ -60,10 +62,8 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return unusable(err)
 	}
-	for _, name := range []string{"repo", "base", "head", "config", "server", "organisation"} {
-		if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() == "" {
-			return unusable(fmt.Errorf("--%s is empty: give it a value, or leave it out", name))
-		}
+	if err := notEmpty(cmd, "repo", "base", "head", "config", "server", "organisation"); err != nil {
+		return err
 	}
 	ctx := cmd.Context()
 	below, err := f.below.layers()
@@ -78,9 +78,13 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return unfinished(err)
 	}
-	out := &outside{src: src}
+	models, err := modelsOf(below)
+	if err != nil {
+		return unusable(err)
+	}
 	progress := newProgress(cmd.ErrOrStderr())
-	options := run.Options{Trigger: "reviewgate review", Progress: progress.step, Outside: out.agent, File: out.file}
+	out := &outside{src: src, models: models, failed: progress.unanswered}
+	options := run.Options{Trigger: "reviewgate review", Progress: progress.step, Outside: out.agent, GapModel: out.gapModel, File: src.Lookup}
 	if f.config == "" { // else no config of the repository counts
 		options.Proposed = func(ctx context.Context, _ *pipeline.PRFacts) (*config.Config, error) { return src.Proposed(ctx) }
 	}
@@ -189,19 +193,43 @@ func isTerminal(w io.Writer) bool {
 type progress struct {
 	w    io.Writer
 	show bool
+	mu   sync.Mutex // agents end side by side
+	told map[string]bool
 }
 
-func newProgress(w io.Writer) *progress { return &progress{w: w, show: isTerminal(w)} }
+func newProgress(w io.Writer) *progress {
+	return &progress{w: w, show: isTerminal(w), told: map[string]bool{}}
+}
 
 const clearLine = "\r\x1b[2K"
 
 func (p *progress) step(what string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.show {
 		fmt.Fprintf(p.w, "%s%s …", clearLine, what)
 	}
 }
 
+// unanswered writes above what is shown that a model did not answer. One that is
+// down does so to every question, and is told of once.
+func (p *progress) unanswered(model string, err error) {
+	line := fmt.Sprintf("%s did not answer: %v", model, err)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.told[line] {
+		return
+	}
+	p.told[line] = true
+	if p.show {
+		fmt.Fprint(p.w, clearLine)
+	}
+	fmt.Fprintln(p.w, line)
+}
+
 func (p *progress) done() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.show {
 		fmt.Fprint(p.w, clearLine)
 	}

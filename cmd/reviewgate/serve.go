@@ -37,6 +37,10 @@ that are not set there, from a YAML or JSON file with the same keys:
                                  what was answered (1h)
   REVIEWGATE_RETENTION           how many days reviews and closed pull requests are
                                  kept (90d); 0 for ever
+  ANTHROPIC_API_KEY, OPENAI_API_KEY
+                                 keys of the language models that the config names;
+                                 others by the variable that key_env names, in
+                                 the environment alone
   REVIEWGATE_LOG_LEVEL           debug, info, warn or error (info)
   OTEL_EXPORTER_OTLP_ENDPOINT    where traces go, as OTLP over HTTP in JSON (nowhere);
                                  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, ..._HEADERS,

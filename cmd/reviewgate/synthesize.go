@@ -66,10 +66,8 @@ func (f *synthesizeFlags) run(cmd *cobra.Command, args []string) error {
 	if err := oneOf(f.format, "json", "markdown", "headless"); err != nil {
 		return err
 	}
-	for _, name := range []string{"facts", "config", "models"} {
-		if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() == "" {
-			return unusable(fmt.Errorf("--%s is empty: give it a value, or leave it out", name))
-		}
+	if err := notEmpty(cmd, "facts", "config", "models"); err != nil {
+		return err
 	}
 	in, err := f.input(cmd, args)
 	if err != nil {

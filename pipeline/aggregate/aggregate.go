@@ -29,29 +29,39 @@ type Input struct {
 func Aggregate(in Input) pipeline.ReviewReport {
 	w := newWork(in)
 	w.run()
+	w.neverLooser() // than without models, whatever the conditions
+	w.byHand()      // what a person decided stands in the gate's place
 	return w.report
 }
 
 // run takes the steps in order.
 func (w *work) run() {
-	for _, step := range []func(*work){
-		(*work).validate,       // drop what is no finding, so that no later step has to look
-		(*work).enrich,         // from the rules, and raise by scale, before severities are compared
-		(*work).suppress,       // what people and comments take out, before anything is merged with it
-		(*work).confidence,     // unsure findings must not raise others' severity by merging
-		(*work).prove,          // while it is still told who said what
-		(*work).discard,        // what a failed stage makes moot, by what is proven
-		(*work).deduplicate,    // one finding for each thing
-		(*work).promote,        // what one of those bears out
-		(*work).contradictions, // among all that is left to be shown
-		(*work).resolve,        // by citations, and not what is in dispute
-		(*work).route,          // needs the fix and the proof of the merged finding
-		(*work).sort,           // ends with the fingerprint, so that the order is total
-		(*work).compare,        // with the last report
-		(*work).gate,           // reads all of the above
-	} {
+	for _, step := range append(untilDiscarded[:], afterDiscarded[:]...) {
 		step(w)
 	}
+}
+
+// untilDiscarded are the steps after which it is known whether the spec stage
+// fails.
+var untilDiscarded = [...]func(*work){
+	(*work).validate,   // drop what is no finding, so that no later step has to look
+	(*work).enrich,     // from the rules, and raise by scale, before severities are compared
+	(*work).suppress,   // what people and comments take out, before anything is merged with it
+	(*work).confidence, // unsure findings must not raise others' severity by merging
+	(*work).prove,      // while it is still told who said what
+	(*work).discard,    // what a failed stage makes moot, by what is proven
+}
+
+// afterDiscarded are the others.
+var afterDiscarded = [...]func(*work){
+	(*work).deduplicate,    // one finding for each thing
+	(*work).promote,        // what one of those bears out
+	(*work).contradictions, // among all that is left to be shown
+	(*work).resolve,        // by citations, and not what is in dispute
+	(*work).route,          // needs the fix and the proof of the merged finding
+	(*work).sort,           // ends with the fingerprint, so that the order is total
+	(*work).compare,        // with the last report
+	(*work).gate,           // reads all of the above
 }
 
 // Failed is the report of a review whose last stage failed itself: it has no
@@ -61,5 +71,6 @@ func Failed(in Input, failed *pipeline.Incompleteness) pipeline.ReviewReport {
 	w := newWork(in)
 	w.remember()
 	w.gate()
+	w.byHand()
 	return w.report
 }

@@ -13,7 +13,7 @@ func (w *work) assess() {
 	settings := w.in.Config.Settings.Models
 	var names []string
 	for _, r := range w.in.Results {
-		if r.Model != "" {
+		if reviews(&r) {
 			names = append(names, r.Model)
 		}
 	}
@@ -35,6 +35,10 @@ func (w *work) assess() {
 	m.Confidence, m.ConfidenceLabel, m.AutoDecision = row.Confidence, row.Label, row.Decision
 	w.report.Models = m
 }
+
+// reviews reports whether a result is a model's review. What a model says of the
+// choice of agents is none.
+func reviews(r *pipeline.AgentResult) bool { return r.Model != "" && r.Agent != pipeline.GapDetector }
 
 // thing is what models say as it stands in the end.
 type thing struct {

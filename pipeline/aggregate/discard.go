@@ -2,8 +2,20 @@ package aggregate
 
 import (
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies"
 	"github.com/reviewgate/reviewgate/policies/models"
 )
+
+// SpecFails reports whether the spec stage holds a finding that may block, so
+// that the models need not look how well the change is made. It goes by what is
+// known so far: the results of the spec stage, and of agents that are no models.
+func SpecFails(in Input) bool {
+	w := newWork(in)
+	for _, step := range untilDiscarded {
+		step(w)
+	}
+	return w.specFails
+}
 
 // discard reads what the models' reviews found in each stage. Where the spec
 // stage holds a finding that may block, it is moot how well the change is made:
@@ -15,16 +27,12 @@ func (w *work) discard() {
 		if f.Severity.Rank() >= pipeline.SeverityMajor.Rank() {
 			fails[[3]string{f.Agent, f.Model, f.stage}] = true
 		}
-		if f.stage != pipeline.StageSpec {
-			continue
-		}
-		if s, holds := w.gateOf(f); holds || s.Rank() >= pipeline.SeverityMajor.Rank() {
-			w.specFails = true
-		}
 	}
+	w.specFails = w.specBlocks()
 	for _, r := range w.in.Results {
+		w.discarded = w.discarded || w.specFails && r.Status == pipeline.AgentDiscarded
 		// A stage that was left out was not asked for.
-		if r.Model != "" && r.Status != pipeline.AgentDiscarded {
+		if reviews(&r) && r.Status != pipeline.AgentDiscarded {
 			w.reviews = append(w.reviews, models.Review{
 				Model: r.Model, Stage: r.Stage, Finished: done(r.Status), Fails: fails[[3]string{r.Agent, r.Model, r.Stage}],
 			})
@@ -35,6 +43,31 @@ func (w *work) discard() {
 		w.residuals = w.withoutQuality(w.residuals)
 		w.coverDiscarded()
 	}
+}
+
+// specBlocks reports whether the spec stage holds a finding that may block: one
+// that waits for a person, or that counts as critical or major where the settings'
+// conditions block if there is nothing but the stage. Where they let those pass it
+// is not moot how well the change is made.
+func (w *work) specBlocks() bool {
+	m := zeroMetrics()
+	may := false
+	for _, f := range w.findings {
+		if f.stage != pipeline.StageSpec {
+			continue
+		}
+		s, holds := w.gateOf(f)
+		if holds {
+			return true
+		}
+		may = may || s.Rank() >= pipeline.SeverityMajor.Rank()
+		tell(m, s, f.Confidence, true)
+	}
+	if !may {
+		return false
+	}
+	decision, _ := policies.Decide(w.in.Config.Settings.Gate.Conditions, m)
+	return decision.Blocks()
 }
 
 // What a finding that was set aside says of it.
@@ -52,6 +85,7 @@ func (w *work) withoutQuality(findings []*item) []*item {
 			kept = append(kept, f)
 			continue
 		}
+		w.discarded = true
 		f.because(noteDiscarded)
 		w.setAside(f, pipeline.StateSuppressed, reasonDiscarded)
 	}
@@ -63,7 +97,7 @@ func (w *work) withoutQuality(findings []*item) []*item {
 func (w *work) coverDiscarded() {
 	spec := map[source]bool{}
 	for _, r := range w.in.Results {
-		if r.Model == "" || r.Stage == pipeline.StageSpec {
+		if !reviews(&r) || r.Stage == pipeline.StageSpec {
 			spec[source{r.Agent, r.Model}] = true
 		}
 	}

@@ -8,12 +8,13 @@
 // away, combined, dropped and counted, kept as a residual concern, or
 // suppressed with a reason, and what is discarded is suppressed.
 //
-// Two things hold under the default gate conditions, whoever makes findings. One
-// more finding never turns a decision that blocks into one that passes: what is
-// merged or combined counts as its strictest part, and what a failed spec stage
-// discards is out only where the stage itself blocks. And with what models found
-// the gate is never looser than without: what is no model's is never discarded,
-// doubted or outvoted by one.
+// Under the default gate conditions one more finding, whoever makes it, never turns
+// a decision that blocks into one that passes: what is merged or combined counts as
+// its strictest part, and what a failed spec stage discards is out only where the
+// stage itself blocks. And under any conditions the gate is never looser with models
+// than without: what is no model's is never discarded, doubted or outvoted by one,
+// and of conditions that would open for what models say the stricter decision
+// counts, that of a report without them.
 //
 // What people say counts last and is kept apart: a finding that one accepted is
 // proven by that, and a decision by hand takes the place of the gate's own, which

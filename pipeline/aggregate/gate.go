@@ -14,11 +14,14 @@ const (
 	// PersonDecides says that one model alone found something so bad that a
 	// person has to accept or dismiss it.
 	PersonDecides = "a person must decide"
+	// SpecFailed says that the spec stage failed and that the quality stage was set
+	// aside for it, or not asked at all.
+	SpecFailed = "the spec stage failed"
 )
 
 // gate decides. First the settings' conditions, then what they can't loosen: a
-// review that is not whole, or that waits for a person, is at least
-// needs_fixes. Last, what a person decided in the gate's place.
+// review that is not whole, that waits for a person, or whose quality does not count
+// because the spec stage failed, is at least needs_fixes.
 func (w *work) gate() {
 	w.count()
 	w.assess()
@@ -33,6 +36,7 @@ func (w *work) gate() {
 		r.Decision, r.Gate.Condition = pipeline.DecisionNeedsFixes, Incomplete
 	case w.held:
 		r.Decision, r.Gate.Condition = pipeline.DecisionNeedsFixes, PersonDecides
+	case w.discarded:
+		r.Decision, r.Gate.Condition = pipeline.DecisionNeedsFixes, SpecFailed
 	}
-	w.byHand()
 }

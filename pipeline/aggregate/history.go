@@ -162,9 +162,16 @@ func (w *work) lookedAgain(f *pipeline.Finding, place string, failed map[string]
 }
 
 // looked reports whether an agent answered on a file, or on the change where
-// the place is "".
+// the place is "". One that was not asked in full did not.
 func (w *work) looked(agent, place string) bool {
-	if !slices.ContainsFunc(w.in.Results, func(r pipeline.AgentResult) bool { return r.Agent == agent }) {
+	answered := false
+	for _, r := range w.in.Results {
+		if r.Agent == agent && r.Status == pipeline.AgentDiscarded {
+			return false
+		}
+		answered = answered || r.Agent == agent
+	}
+	if !answered {
 		return false
 	}
 	e := w.in.Manifest.Entry(agent)

@@ -341,6 +341,11 @@ func TestModelsMakeNothingOld(t *testing.T) {
 	named.RuleID = "r1"
 	wantHistory(t, "an agent agrees under a rule", afterHeads(model(), model(named)), "new 1, open 0, resolved 0, unconfirmed 0, back []")
 	wantHistory(t, "the model alone", afterHeads(model(), model()), "new 0, open 1, resolved 0, unconfirmed 0, back []")
+	without := world(map[string][]pipeline.Finding{"x": {f}})
+	wantHistory(t, "an agent finds what only the model did", afterHeads(model(), without), "new 1, open 0, resolved 0, unconfirmed 1, back []")
+	wantHistory(t, "and the model with it", afterHeads(model(), model(f)), "new 1, open 0, resolved 0, unconfirmed 0, back []")
+	wantHistory(t, "an agent finds what both did", afterHeads(model(f), without), "new 0, open 1, resolved 0, unconfirmed 0, back []")
+	wantHistory(t, "the model goes on alone", afterHeads(model(f), model()), "new 0, open 1, resolved 0, unconfirmed 0, back []")
 }
 
 // Reports that an older version stored have neither fingerprints of what was
@@ -368,8 +373,8 @@ func TestDismissedIsKnownAgain(t *testing.T) {
 	wantHistory(t, "one of two dismissed", r, "new 0, open 1, resolved 0, unconfirmed 0, back []")
 }
 
-// Whatever a model says, the gate is no looser than without it: neither where
-// people dismissed findings, nor where it reads what is new.
+// Whatever a model says, now or before, the gate is no looser than without it:
+// neither where people dismissed findings, nor where it reads what is new.
 func TestModelsLoosenNothingOverTime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before, after := drawnHead(t), drawnHead(t)
@@ -377,28 +382,57 @@ func TestModelsLoosenNothingOverTime(t *testing.T) {
 			before["old.go"], after["new.go"] = before["b.go"], before["b.go"]
 			delete(before, "b.go")
 		}
-		first := before.input()
-		first.Results = append(first.Results, pipeline.AgentResult{Agent: "llm", Model: "m", Status: pipeline.AgentOK, Output: pipeline.AgentOutput{Findings: modelSays(t, first)}})
+		alone := before.input()
+		if rapid.Bool().Draw(t, "missed") { // what the agent finds next time
+			alone.Results[0].Output.Findings = nil
+		}
+		first := alone
+		first.Results = append(slices.Clone(first.Results), pipeline.AgentResult{Agent: "llm", Model: "m", Status: pipeline.AgentOK, Output: pipeline.AgentOutput{Findings: modelSays(t, first)}})
 		var dismissed pipeline.List[pipeline.Dismissal]
 		for _, f := range Aggregate(first).Findings {
-			if rapid.Bool().Draw(t, "dismissed") {
-				dismissed = append(dismissed, pipeline.Dismissal{Fingerprint: f.ID, Path: f.Path, By: "alice"})
+			if f.Model != "" && len(f.Reviewers) == 1 && rapid.Bool().Draw(t, "dismissed") { // a remark of the model
+				for _, print := range f.Fingerprints {
+					dismissed = append(dismissed, pipeline.Dismissal{Fingerprint: print, Path: f.Path, By: "alice", Override: true})
+				}
 			}
 		}
 		first.Memory.Dismissed = dismissed
-		review := func(in Input, models bool) pipeline.ReviewReport {
-			in.Previous, in.Memory.Dismissed = previous(Aggregate(first)), dismissed
+		review := func(in, last Input, memory pipeline.Memory, models bool) pipeline.ReviewReport {
+			in.Previous, in.Memory = previous(Aggregate(last)), memory
 			in.Config.Settings.Gate.Conditions = append([]policies.GateCondition{{When: "new_warning > 0", Decision: pipeline.DecisionNeedsFixes}}, in.Config.Settings.Gate.Conditions...)
 			if models {
 				in.Results = append(in.Results, pipeline.AgentResult{Agent: "llm", Model: "m", Status: pipeline.AgentOK, Output: pipeline.AgentOutput{Findings: modelSays(t, in)}})
 			}
 			return Aggregate(in)
 		}
-		without := review(after.input(), false)
-		if with := review(after.input(), true); with.Decision.Rank() < without.Decision.Rank() {
-			t.Errorf("%s without the model, %s with it\n%s\n%s", without.Decision, with.Decision, history(without), history(with))
+		with := review(after.input(), first, first.Memory, true)
+		for what, without := range map[string]pipeline.ReviewReport{
+			"this time": review(after.input(), first, first.Memory, false), "ever": review(after.input(), alone, pipeline.Memory{}, false),
+		} {
+			if with.Decision.Rank() < without.Decision.Rank() {
+				t.Errorf("%s without the model %s, %s with it\n%s\n%s", without.Decision, what, with.Decision, history(without), history(with))
+			}
 		}
 	})
+}
+
+// A model's remark by the rule that found something there is a finding of its own:
+// who dismisses it has not dismissed what the rule found, now or later.
+func TestDismissedRemarkTakesNothingWithIt(t *testing.T) {
+	f := ruledBy(finding("a.go", 2, "It leaks", pipeline.SeverityMajor), "r1")
+	remark := ruledBy(finding("a.go", 2, "A short name", pipeline.SeverityInfo), "r1")
+	for name, first := range map[string]outputs{"with it": {x: {f}, qualityA: {remark}}, "before it": {x: {}, qualityA: {remark}}} {
+		in := panel(outputs{x: {f}, qualityA: {remark}})
+		for _, was := range Aggregate(panel(first)).Findings {
+			if was.Agent == "quality" {
+				in.Memory.Dismissed = append(in.Memory.Dismissed, pipeline.Dismissal{Fingerprint: was.ID, By: "ann", Reason: "fine", Override: true})
+			}
+		}
+		r := Aggregate(in)
+		if len(r.Suppressed) != 1 || len(r.Findings) != 1 || r.Findings[0].Agent != "x" || r.Decision != pipeline.DecisionNeedsFixes {
+			t.Errorf("%s: decided %s, findings %+v, suppressed %+v", name, r.Decision, r.Findings, r.Suppressed)
+		}
+	}
 }
 
 // modelSays draws findings of a model, many of which are like those of the agent.

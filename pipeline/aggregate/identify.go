@@ -43,8 +43,7 @@ func (w *work) where(f *item) string {
 }
 
 // fingerprints returns those of findings in document order, which stand where
-// the function says. What models say comes last among equals: it can't make
-// another's finding one that was dismissed.
+// the function says.
 func fingerprints(findings []*item, where func(*item) string) []string {
 	type place struct {
 		equals, path, section string
@@ -52,37 +51,42 @@ func fingerprints(findings []*item, where func(*item) string) []string {
 	}
 	nth, next := make(map[place]int, len(findings)), make(map[string]int, len(findings))
 	out := make([]string, len(findings))
-	for _, models := range []bool{false, true} {
-		for i, f := range findings {
-			if models != (f.Model != "") {
-				continue
-			}
-			equals := f.what() + "\x00" + where(f) + "\x00" + f.flagged
-			p := place{equals, f.Path, "", f.StartLine, f.EndLine}
-			if f.Path == "" {
-				p.section = f.section // which may be one of several commits with one message
-			}
-			n, ok := nth[p]
-			if !ok {
-				n = next[equals]
-				nth[p], next[equals] = n, n+1
-			}
-			out[i] = fingerprint(equals, n)
+	for i, f := range findings {
+		equals := f.what() + "\x00" + where(f) + "\x00" + f.flagged
+		p := place{equals, f.Path, "", f.StartLine, f.EndLine}
+		if f.Path == "" {
+			p.section = f.section // which may be one of several commits with one message
 		}
+		n, ok := nth[p]
+		if !ok {
+			n = next[equals]
+			nth[p], next[equals] = n, n+1
+		}
+		out[i] = fingerprint(equals, n)
 	}
 	return out
 }
 
-// what is the rule, or the title where there is none. A title of nothing but
-// punctuation is taken as it is.
+// byModel begins what a model's finding is told by. It has another fingerprint than
+// what anybody else says of the same place by the same rule: whoever dismisses a
+// model's remark has not dismissed what the rule found, and what only a model knew
+// is new when another finds it.
+const byModel = "model\x00"
+
+// what is the rule, or the title where there is none, and whether a model says so.
+// A title of nothing but punctuation is taken as it is.
 func (f *item) what() string {
+	by := ""
+	if f.Model != "" {
+		by = byModel
+	}
 	switch {
 	case f.RuleID != "":
-		return f.RuleID
+		return by + f.RuleID
 	case f.title.norm != "":
-		return f.title.norm
+		return by + f.title.norm
 	}
-	return collapsed(f.Title)
+	return by + collapsed(f.Title)
 }
 
 // What counts of the lines of a finding: the first that aren't blank. One about

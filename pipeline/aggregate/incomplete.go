@@ -25,7 +25,7 @@ func (w *work) incomplete() {
 		}
 		e := w.in.Manifest.Entry(res.Agent)
 		r.Incomplete = append(r.Incomplete, pipeline.Incompleteness{
-			What: "agent", Why: fmt.Sprintf("%s %s: %s", res.Agent, ended(res.Status), res.Note), Gating: blocking(e),
+			What: "agent", Why: fmt.Sprintf("%s %s: %s", res.Agent, ended(res.Status), res.Note), Gating: blocking(e) && res.Agent != pipeline.GapDetector,
 		})
 	}
 	for i := range w.in.Manifest.Entries {
@@ -60,7 +60,7 @@ func (w *work) failedAgents() map[string]bool {
 	failed, ran := map[string]bool{}, map[string]bool{}
 	for _, r := range w.in.Results {
 		ran[r.Agent] = true
-		if !done(r.Status) {
+		if !done(r.Status) && r.Agent != pipeline.GapDetector {
 			failed[r.Agent] = true
 		}
 	}

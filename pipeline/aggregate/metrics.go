@@ -8,20 +8,10 @@ import (
 // metrics are all that a gate condition may read.
 func (w *work) metrics() map[string]float64 {
 	r := &w.report
-	m := map[string]float64{}
-	for _, metric := range policies.Metrics() {
-		m[metric.Name] = 0
-	}
-	m[policies.MetricMinConfidence] = 1
+	m := zeroMetrics()
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		m[string(f.GateSeverity)]++
-		m[policies.MetricFindings]++
-		m[policies.MetricMinConfidence] = min(m[policies.MetricMinConfidence], f.Confidence)
-		if f.State == pipeline.StateNew {
-			m[policies.NewMetric(f.GateSeverity)]++
-			m[policies.MetricNewFindings]++
-		}
+		tell(m, f.GateSeverity, f.Confidence, f.State == pipeline.StateNew)
 	}
 	m[policies.MetricGaps] = float64(len(r.GapLog))
 	m[policies.MetricUncoveredFiles] = float64(w.uncovered())
@@ -31,13 +21,40 @@ func (w *work) metrics() map[string]float64 {
 	return m
 }
 
-// uncovered counts the changed files that no agent finished looking at.
+// zeroMetrics are those of nothing.
+func zeroMetrics() map[string]float64 {
+	m := map[string]float64{}
+	for _, metric := range policies.Metrics() {
+		m[metric.Name] = 0
+	}
+	m[policies.MetricMinConfidence] = 1
+	return m
+}
+
+// tell counts a finding.
+func tell(m map[string]float64, counts pipeline.Severity, confidence float64, anew bool) {
+	m[string(counts)]++
+	m[policies.MetricFindings]++
+	m[policies.MetricMinConfidence] = min(m[policies.MetricMinConfidence], confidence)
+	if anew {
+		m[policies.NewMetric(counts)]++
+		m[policies.MetricNewFindings]++
+	}
+}
+
+// uncovered counts the changed files that no agent finished looking at. One that
+// was not asked did not look.
 func (w *work) uncovered() int {
-	failed := w.failedAgents()
+	without := w.failedAgents()
+	for _, r := range w.in.Results {
+		if r.Status == pipeline.AgentDiscarded {
+			without[r.Agent] = true
+		}
+	}
 	covered := map[string]bool{}
 	for i := range w.in.Manifest.Entries {
 		e := &w.in.Manifest.Entries[i]
-		if failed[e.Agent] {
+		if without[e.Agent] {
 			continue
 		}
 		if e.Scope.All {

@@ -58,7 +58,7 @@ func TestUncoveredFiles(t *testing.T) {
 	}{
 		{"the whole change", all, pipeline.AgentOK, 0, 0},
 		{"two of three files", some, pipeline.AgentOK, 1, 0},
-		{"discarded", some, pipeline.AgentDiscarded, 1, 0},
+		{"not asked", all, pipeline.AgentDiscarded, 3, 0},
 		{"failed", all, pipeline.AgentFailed, 3, 1},
 		{"skipped", some, pipeline.AgentSkipped, 3, 1},
 		{"never ran", all, "", 3, 1},

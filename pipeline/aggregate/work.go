@@ -25,6 +25,7 @@ type work struct {
 	clusters  int               // see item
 	reviews   []models.Review   // what the models' reviews found, stage by stage
 	specFails bool              // the spec stage holds a finding that may block
+	discarded bool              // something of the quality stage was set aside for that, or not asked
 	held      bool              // the gate waits for a person
 	origins   map[string]string // of files: the oldest known path by the current one
 	commits   map[string]string // their messages by their section, once asked for

@@ -20,11 +20,12 @@ type Composer struct {
 	policies []config.Policy    // by priority, descending, then id
 	triggers *policies.Triggers // of the policies, in their order
 	agents   []config.Agent
+	config   *config.Config
 }
 
 // New compiles the policies that are switched on.
 func New(cfg *config.Config) (*Composer, error) {
-	c := &Composer{agents: slices.Clone(cfg.Agents)}
+	c := &Composer{agents: slices.Clone(cfg.Agents), config: cfg}
 	slices.SortFunc(c.agents, func(a, b config.Agent) int { return cmp.Compare(a.ID, b.ID) })
 	for _, p := range cfg.Policies {
 		if p.Enabled {
@@ -63,7 +64,7 @@ func (c *Composer) Compose(facts *pipeline.PRFacts, classification *pipeline.Cla
 		a := &c.agents[i]
 		if entry, ok := c.entry(a, outcomes, classification); ok {
 			m.Entries = append(m.Entries, entry)
-		} else {
+		} else if !c.config.Absent(a) {
 			m.Skipped = append(m.Skipped, pipeline.SkippedAgent{Agent: a.ID, Reason: c.whyNot(a, outcomes)})
 		}
 	}
@@ -120,9 +121,11 @@ func (c *Composer) entry(a *config.Agent, outcomes []policies.Outcome, cl *pipel
 		}
 		e.Scope.Files = append(e.Scope.Files, o.Files...)
 	}
-	if len(e.Policies) == 0 {
+	if len(e.Policies) == 0 || !e.Required && c.config.Absent(a) {
 		return e, false
 	}
+	e.Stage = a.StageOf()
+	e.Models = c.config.ModelsOf(a, e.Models)
 	e.Scope = finish(e.Scope, cl)
 	return e, true
 }

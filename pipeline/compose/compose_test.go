@@ -10,6 +10,7 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/policies"
+	"github.com/reviewgate/reviewgate/policies/models"
 )
 
 func testFacts() (*pipeline.PRFacts, *pipeline.Classification) {
@@ -56,6 +57,76 @@ type (
 	skipped = pipeline.List[pipeline.SkippedAgent]
 )
 
+// What models an agent is asked of, and when nobody hears of it.
+func TestModels(t *testing.T) {
+	policy := func(required bool, names ...string) config.Policy {
+		return config.Policy{ID: "p", Trigger: policies.Trigger{Type: policies.TriggerAlways}, Dispatch: config.Dispatch{Agents: []string{"sme"}, Required: required, Models: names}}
+	}
+	agent := func(l *config.ModelReview) config.Agent {
+		return config.Agent{ID: "sme", Enabled: true, Kind: config.KindLLM, LLM: l}
+	}
+	endpoints := []config.ModelEndpoint{{Name: "small"}, {Name: "big"}, {Name: "other"}}
+	reviewers := config.ModelSettings{Reviewers: []string{"small", "big"}}
+	single := config.ModelSettings{Reviewers: []string{"small", "big"}, Strategy: models.StrategySingle}
+	for name, test := range map[string]struct {
+		policy   config.Policy
+		agent    config.Agent
+		settings config.Settings
+		want     pipeline.AgentManifest
+	}{
+		"the reviewers of the settings": {
+			policy(false), agent(nil), config.Settings{ModelEndpoints: endpoints, Models: reviewers},
+			entered(pipeline.StageQuality, "small", "big"),
+		},
+		"the stronger alone": {
+			policy(false), agent(&config.ModelReview{Stage: pipeline.StageSpec}), config.Settings{ModelEndpoints: endpoints, Models: single},
+			entered(pipeline.StageSpec, "big"),
+		},
+		"the agent's own": {
+			policy(false), agent(&config.ModelReview{Models: []string{"other"}}), config.Settings{ModelEndpoints: endpoints, Models: reviewers},
+			entered(pipeline.StageQuality, "other"),
+		},
+		"the policy's": {
+			policy(false, "big", "small"), agent(&config.ModelReview{Models: []string{"other"}}), config.Settings{ModelEndpoints: endpoints, Models: reviewers},
+			entered(pipeline.StageQuality, "small", "big"),
+		},
+		"none, and nobody is told": {policy(false), agent(nil), config.Settings{Models: reviewers}, pipeline.AgentManifest{}},
+		"none, and it is required": {
+			policy(true), agent(nil), config.Settings{Models: reviewers},
+			entered(pipeline.StageQuality),
+		},
+		"no model's business": {
+			policy(false, "big"), on("sme"), config.Settings{ModelEndpoints: endpoints, Models: reviewers},
+			entered(""),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := New(&config.Config{Policies: enabled(test.policy), Agents: []config.Agent{test.agent}, Settings: test.settings})
+			if err != nil {
+				t.Fatal(err)
+			}
+			facts, cl := testFacts()
+			m := c.Compose(facts, cl)
+			for i := range m.Entries {
+				e := &m.Entries[i]
+				*e = pipeline.ManifestEntry{Agent: e.Agent, Stage: e.Stage, Models: e.Models}
+			}
+			if diff := cmp.Diff(test.want, m); diff != "" {
+				t.Errorf("manifest (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func entered(stage string, of ...string) pipeline.AgentManifest {
+	return pipeline.AgentManifest{Entries: pipeline.List[pipeline.ManifestEntry]{{Agent: "sme", Stage: stage, Models: of}}}
+}
+
+func enabled(p config.Policy) []config.Policy {
+	p.Enabled = true
+	return []config.Policy{p}
+}
+
 func TestPoliciesOfOneAgentAreUnited(t *testing.T) {
 	m := composed(t, []config.Policy{
 		{ID: "ui", Priority: 40, Trigger: domain("ui"), Dispatch: config.Dispatch{Agents: []string{"sme"}, Scope: config.ScopeMatched, Models: []string{"m2", "m1"}}},
@@ -70,7 +141,7 @@ func TestPoliciesOfOneAgentAreUnited(t *testing.T) {
 			{Policy: "finance", Priority: 80, Trigger: "pricing/b.go is finance (pricing/**)"},
 			{Policy: "ui", Priority: 40, Trigger: "ui/c.tsx is ui (ui/**)"},
 		},
-		Priority: 80, Required: true, OnFailure: pipeline.OnFailureWarn, Models: names{"m1", "m2"}, AddedBy: pipeline.AddedByPolicy,
+		Priority: 80, Required: true, OnFailure: pipeline.OnFailureWarn, AddedBy: pipeline.AddedByPolicy,
 	}}}
 	if diff := cmp.Diff(want, m); diff != "" {
 		t.Errorf("manifest (-want +got):\n%s", diff)

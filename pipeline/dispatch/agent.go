@@ -31,6 +31,7 @@ type Noter interface {
 // Task is what an agent is asked to look at.
 type Task struct {
 	Entry          pipeline.ManifestEntry
+	Model          string            // of the entry's models the one to ask, or empty
 	Facts          *pipeline.PRFacts // never changed
 	Classification *pipeline.Classification
 }

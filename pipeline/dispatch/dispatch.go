@@ -21,7 +21,7 @@ type Limits struct {
 
 // Options steer a dispatch.
 type Options struct {
-	Concurrency int                       // agents at once, at least 1
+	Concurrency int                       // agents at once, at least 1; as many again ask each model
 	Limits      func(agent string) Limits // of each agent
 	// Observe, if set, is told of each agent that ended. It may be called
 	// from several goroutines at once.
@@ -35,6 +35,7 @@ type Options struct {
 // Stack is set where it panicked.
 type Observation struct {
 	Agent    string
+	Model    string // empty for an agent that asks none
 	Status   pipeline.AgentStatus
 	Duration time.Duration
 	Attempts int
@@ -49,22 +50,32 @@ const (
 )
 
 // Dispatch runs the manifest's agents and returns their results in the
-// manifest's order. An agent that fails, panics, hangs or is not registered
-// gets a result that says so and touches no other. The only error is that of
-// ctx: a dispatch that was cancelled has no results.
+// manifest's order, of an agent that asks several models one for each. An agent
+// that fails, panics, hangs or is not registered gets a result that says so and
+// touches no other; and those that wait for a model hold up neither the agents that
+// ask none nor those that ask another. The only error is that of ctx: a dispatch
+// that was cancelled has no results.
 func Dispatch(ctx context.Context, m pipeline.AgentManifest, facts *pipeline.PRFacts, c *pipeline.Classification, agents map[string]Agent, o Options) (pipeline.List[pipeline.AgentResult], error) {
-	results := make(pipeline.List[pipeline.AgentResult], len(m.Entries))
-	slots := make(chan struct{}, max(1, o.Concurrency))
+	tasks := tasksOf(m, facts, c)
+	results := make(pipeline.List[pipeline.AgentResult], len(tasks))
+	slots := map[string]chan struct{}{} // by model
+	for _, task := range tasks {
+		if slots[task.Model] == nil {
+			slots[task.Model] = make(chan struct{}, max(1, o.Concurrency))
+		}
+	}
 	var wg sync.WaitGroup
-	for i, entry := range m.Entries {
+	for i, task := range tasks {
 		wg.Go(func() {
+			free := slots[task.Model]
 			select {
-			case slots <- struct{}{}:
-				defer func() { <-slots }()
+			case free <- struct{}{}:
+				defer func() { <-free }()
 			case <-ctx.Done():
 				return
 			}
-			r := runner{agent: agents[entry.Agent], task: Task{Entry: entry, Facts: facts, Classification: c}, options: o, limits: o.Limits(entry.Agent)}
+			id := task.Entry.Agent
+			r := runner{agent: agents[id], task: task, options: o, limits: o.Limits(id)}
 			var seen Observation
 			results[i], seen = r.run(ctx)
 			if o.Observe != nil && ctx.Err() == nil {
@@ -77,6 +88,21 @@ func Dispatch(ctx context.Context, m pipeline.AgentManifest, facts *pipeline.PRF
 		return nil, fmt.Errorf("dispatch agents: %w", err)
 	}
 	return results, nil
+}
+
+// tasksOf are one task for each entry, and for each of its models.
+func tasksOf(m pipeline.AgentManifest, facts *pipeline.PRFacts, c *pipeline.Classification) []Task {
+	var tasks []Task
+	for _, entry := range m.Entries {
+		models := entry.Models
+		if len(models) == 0 {
+			models = pipeline.List[string]{""}
+		}
+		for _, model := range models {
+			tasks = append(tasks, Task{Entry: entry, Model: model, Facts: facts, Classification: c})
+		}
+	}
+	return tasks
 }
 
 // runner runs one agent.
@@ -97,13 +123,16 @@ type answer struct {
 
 func (r runner) run(ctx context.Context) (pipeline.AgentResult, Observation) {
 	id := r.task.Entry.Agent
-	seen := Observation{Agent: id}
+	seen := Observation{Agent: id, Model: r.task.Model}
 	start := time.Now() // monotonic: measures, and decides nothing
 	a := r.attempts(ctx, &seen)
-	result := pipeline.AgentResult{Agent: id, Stage: r.task.Entry.Stage}
+	result := pipeline.AgentResult{Agent: id, Model: r.task.Model, Stage: r.task.Entry.Stage}
 	result.Status, result.Note = r.status(a.err)
 	if a.err == nil {
 		a.output.Agent = id // never the agent's own claim
+		if r.task.Model != "" {
+			a.output.Model = r.task.Model
+		}
 		result.Output, result.Model, result.Reports = a.output, a.output.Model, a.reports
 		result.Note = oneLine(a.note)
 		result.Citations = Citations(ctx, a.output.Findings, r.task.Facts, r.options, id)
@@ -132,10 +161,14 @@ func (r runner) attempts(ctx context.Context, seen *Observation) answer {
 		if a.err == nil || seen.Attempts > r.limits.Retries || !temporary(a.err) {
 			return a
 		}
+		asked := leftAlone(a.err)
+		if end, ok := ctx.Deadline(); ok && time.Until(end) < asked {
+			return a // there will be no time for another
+		}
 		select {
 		case <-ctx.Done():
 			return answer{err: context.Cause(ctx)}
-		case <-time.After(pause/2 + rand.N(pause)):
+		case <-time.After(max(pause/2+rand.N(pause), asked)):
 		}
 		pause = min(2*pause, maxPause)
 	}
@@ -186,6 +219,15 @@ func (e *MalformedError) Error() string { return "malformed answer: " + e.Err.Er
 // Unwrap returns what was wrong with the answer.
 func (e *MalformedError) Unwrap() error { return e.Err }
 
+// SkippedError says why an agent did not look, such as a budget that is spent.
+// Any error may say so, by a method Skipped.
+type SkippedError struct{ Why string }
+
+func (e *SkippedError) Error() string { return "skipped: " + e.Why }
+
+// Skipped says why, for people.
+func (e *SkippedError) Skipped() string { return e.Why }
+
 type panicError struct {
 	value any
 	stack []byte
@@ -199,11 +241,21 @@ func temporary(err error) bool {
 	return errors.As(err, &t) && t.Temporary()
 }
 
+// leftAlone is how long the error asks to wait at least, or 0.
+func leftAlone(err error) time.Duration {
+	var t interface{ RetryAfter() time.Duration }
+	if errors.As(err, &t) {
+		return t.RetryAfter()
+	}
+	return 0
+}
+
 // status turns an agent's error into its status and a note for people, which
 // is shown on the pull request: a panic's text stays in the log.
 func (r runner) status(err error) (pipeline.AgentStatus, string) {
 	var malformed *MalformedError
 	var panicked *panicError
+	var skipped interface{ Skipped() string }
 	switch {
 	case err == nil:
 		return pipeline.AgentOK, ""
@@ -213,6 +265,8 @@ func (r runner) status(err error) (pipeline.AgentStatus, string) {
 		return pipeline.AgentMalformed, oneLine(malformed.Err.Error())
 	case errors.As(err, &panicked):
 		return pipeline.AgentFailed, "an internal error stopped it"
+	case errors.As(err, &skipped):
+		return pipeline.AgentSkipped, oneLine(skipped.Skipped())
 	}
 	return pipeline.AgentFailed, oneLine(err.Error())
 }

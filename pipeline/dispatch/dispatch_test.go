@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -68,12 +69,15 @@ func TestOneFailureTouchesNoOther(t *testing.T) {
 			"malformed": agentFunc(func(context.Context, Task) (pipeline.AgentOutput, error) {
 				return pipeline.AgentOutput{}, &MalformedError{errors.New("no JSON")}
 			}),
+			"skipped": agentFunc(func(context.Context, Task) (pipeline.AgentOutput, error) {
+				return pipeline.AgentOutput{}, fmt.Errorf("ask: %w", &SkippedError{"the budget\nis spent"})
+			}),
 			"slow": agentFunc(func(ctx context.Context, _ Task) (pipeline.AgentOutput, error) {
 				<-ctx.Done()
 				return pipeline.AgentOutput{}, ctx.Err()
 			}),
 		}
-		m := manifest("slow", "good", "panics", "absent", "late", "broken", "malformed")
+		m := manifest("slow", "good", "panics", "absent", "late", "broken", "malformed", "skipped")
 		type row struct {
 			Agent, Note string
 			Status      pipeline.AgentStatus
@@ -94,6 +98,7 @@ func TestOneFailureTouchesNoOther(t *testing.T) {
 			{"late", "", pipeline.AgentOK, 1},
 			{"broken", "no such host", pipeline.AgentFailed, 0},
 			{"malformed", "no JSON", pipeline.AgentMalformed, 0},
+			{"skipped", "the budget is spent", pipeline.AgentSkipped, 0},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
@@ -135,6 +140,56 @@ func TestRetries(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// limited asks to be left alone for a while.
+type limited struct{ after time.Duration }
+
+func (limited) Error() string               { return "too many questions" }
+func (limited) Temporary() bool             { return true }
+func (l limited) RetryAfter() time.Duration { return l.after }
+
+func TestAgentIsLeftAloneAsLongAsItAsks(t *testing.T) {
+	for _, tc := range []struct {
+		after, took time.Duration
+		status      pipeline.AgentStatus
+	}{
+		{20 * time.Second, 20 * time.Second, pipeline.AgentOK},
+		{2 * time.Minute, 0, pipeline.AgentFailed}, // longer than there is time: it is not waited for
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			start, calls := time.Now(), 0
+			agent := agentFunc(func(ctx context.Context, task Task) (pipeline.AgentOutput, error) {
+				if calls++; calls == 1 {
+					return pipeline.AgentOutput{}, fmt.Errorf("ask: %w", limited{tc.after})
+				}
+				return found("a")(ctx, task)
+			})
+			results := run(t, manifest("a"), map[string]Agent{"a": agent}, options(time.Minute, 2))
+			if took := time.Since(start); results[0].Status != tc.status || took != tc.took {
+				t.Errorf("asked to wait %s: %s after %s, want %s after %s", tc.after, results[0].Status, took, tc.status, tc.took)
+			}
+		})
+	}
+}
+
+// An agent has a result for each of its models, whatever it says of itself.
+func TestModelsAreAskedOneByOne(t *testing.T) {
+	m := manifest("a", "b")
+	m.Entries[0].Models, m.Entries[0].Stage = pipeline.List[string]{"small", "big"}, pipeline.StageSpec
+	agent := agentFunc(func(_ context.Context, task Task) (pipeline.AgentOutput, error) {
+		if task.Model == "big" {
+			return pipeline.AgentOutput{}, errors.New("down")
+		}
+		return pipeline.AgentOutput{Model: "huge", Stage: pipeline.StageQuality}, nil
+	})
+	var got []string
+	for _, r := range run(t, m, map[string]Agent{"a": agent, "b": agent}, options(time.Minute, 0)) {
+		got = append(got, fmt.Sprintf("%s %s %s %s", r.Agent, r.Model, r.Stage, r.Status))
+	}
+	if want := []string{"a small spec ok", "a big spec failed", "b huge  ok"}; !slices.Equal(got, want) {
+		t.Errorf("results %q, want %q", got, want)
 	}
 }
 
@@ -217,6 +272,41 @@ func TestConcurrencyIsBounded(t *testing.T) {
 		})
 		if !slices.Equal(order, ids) {
 			t.Errorf("results in order %v", order)
+		}
+	})
+}
+
+// A model that hangs holds up nobody who does not ask it, and nothing for longer
+// than its time.
+func TestModelThatHangsHoldsUpNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := manifest("a", "b", "plain")
+		m.Entries[0].Models, m.Entries[1].Models = pipeline.List[string]{"hangs", "works"}, pipeline.List[string]{"hangs", "works"}
+		start := time.Now()
+		took := map[string]time.Duration{}
+		agent := agentFunc(func(ctx context.Context, task Task) (pipeline.AgentOutput, error) {
+			if task.Model == "hangs" {
+				<-ctx.Done()
+				return pipeline.AgentOutput{}, ctx.Err()
+			}
+			time.Sleep(time.Second)
+			return pipeline.AgentOutput{}, nil
+		})
+		o := options(time.Minute, 2)
+		o.Concurrency = 2
+		var mu sync.Mutex
+		o.Observe = func(seen Observation) {
+			mu.Lock()
+			defer mu.Unlock()
+			took[strings.TrimSpace(seen.Agent+" "+seen.Model)] = time.Since(start)
+		}
+		results := run(t, m, map[string]Agent{"a": agent, "b": agent, "plain": agent}, o)
+		want := map[string]time.Duration{"a hangs": time.Minute, "b hangs": time.Minute, "a works": time.Second, "b works": time.Second, "plain": time.Second}
+		if diff := cmp.Diff(want, took); diff != "" || time.Since(start) != time.Minute {
+			t.Errorf("after %s: %s", time.Since(start), diff)
+		}
+		if results[0].Status != pipeline.AgentTimedOut || results[0].Note != "no answer within 1m0s" || results[1].Status != pipeline.AgentOK {
+			t.Errorf("results %+v", results)
 		}
 	})
 }

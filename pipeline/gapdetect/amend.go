@@ -15,7 +15,7 @@ import (
 
 // amend returns the manifest with each agent's missed files in its scope. The
 // one given is left as it is.
-func amend(m pipeline.AgentManifest, missed map[string][]string) pipeline.AgentManifest {
+func (d *Detector) amend(m pipeline.AgentManifest, missed map[string][]string) pipeline.AgentManifest {
 	if len(missed) == 0 {
 		return m
 	}
@@ -28,10 +28,13 @@ func amend(m pipeline.AgentManifest, missed map[string][]string) pipeline.AgentM
 	}
 	for agent, files := range missed {
 		if m.Entry(agent) == nil {
+			a := d.agents[agent]
 			out.Entries = append(out.Entries, pipeline.ManifestEntry{
 				Agent:     agent,
 				Scope:     pipeline.AgentScope{Files: union(nil, files)},
 				OnFailure: pipeline.OnFailureWarn,
+				Stage:     a.StageOf(),
+				Models:    d.config.ModelsOf(a, nil),
 				AddedBy:   pipeline.AddedByGapDetect,
 			})
 		}
@@ -53,11 +56,11 @@ func union(a, b []string) pipeline.List[string] {
 	return slices.Compact(out)
 }
 
-// suggestion is a patch that maps the file to the signal's domain. It fits the
-// repository's file in the form that it has, or that the patches before it have
-// given it: they are to be applied in the order of the log.
-func suggestion(s *signal, path, form string) pipeline.ConfigPatch {
-	op := pipeline.PatchOperation{Op: "add", Value: mapping(s, path)}
+// suggestion is a patch that appends an entry to a file. It fits the repository's
+// file in the form that it has, or that the patches before it have given it: they
+// are to be applied in the order of the log.
+func suggestion(file, form string, entry map[string]any) pipeline.ConfigPatch {
+	op := pipeline.PatchOperation{Op: "add", Value: entry}
 	switch form {
 	case config.FormList:
 		op.Path = "/-"
@@ -68,10 +71,10 @@ func suggestion(s *signal, path, form string) pipeline.ConfigPatch {
 	default:
 		op.Value = map[string]any{"items": []any{op.Value}}
 	}
-	return pipeline.ConfigPatch{File: config.FileDomains, Operations: pipeline.List[pipeline.PatchOperation]{op}}
+	return pipeline.ConfigPatch{File: file, Operations: pipeline.List[pipeline.PatchOperation]{op}}
 }
 
-// mapping is a map, not a struct: its keys are in the same order again when a
+// mapping puts a file into a signal's domain. It is a map, not a struct: its keys are in the same order again when a
 // stored review is read and written. Its id differs by file and concern, so
 // that all that is suggested may stand side by side.
 func mapping(s *signal, path string) map[string]any {

@@ -11,7 +11,7 @@ import (
 )
 
 // Source is what the log names as the source of gaps found by signals.
-const Source = "signals"
+const Source = pipeline.GapSignals
 
 // confidence of a gap found by a signal: a pattern on one line knows nothing
 // of the code around it.
@@ -26,16 +26,22 @@ const (
 // Detector detects gaps by one config. It is never changed after New, so that
 // any number of goroutines may use it.
 type Detector struct {
+	config  *config.Config
+	agents  map[string]*config.Agent // that can be dispatched
 	signals []*signal
 	filter  *prefilter
-	form    string // of the file that patches are for
 }
 
 // New compiles the signals that are switched on and whose agent is too.
 func New(cfg *config.Config) (*Detector, error) {
-	d := &Detector{form: cfg.DomainsForm}
+	d := &Detector{config: cfg, agents: map[string]*config.Agent{}}
+	for i := range cfg.Agents {
+		if a := &cfg.Agents[i]; a.Enabled && !cfg.Absent(a) {
+			d.agents[a.ID] = a
+		}
+	}
 	for _, s := range cfg.Signals {
-		if !s.Enabled || !enabled(cfg.Agents, s.Agent) {
+		if !s.Enabled || d.agents[s.Agent] == nil {
 			continue
 		}
 		c, err := compileSignal(s)
@@ -48,10 +54,6 @@ func New(cfg *config.Config) (*Detector, error) {
 	return d, nil
 }
 
-func enabled(agents []config.Agent, id string) bool {
-	return slices.ContainsFunc(agents, func(a config.Agent) bool { return a.ID == id && a.Enabled })
-}
-
 // Detect returns the manifest, amended, and the gaps in the order of files
 // and, within a file, of the config's signals. The error is that of ctx.
 func (d *Detector) Detect(ctx context.Context, facts *pipeline.PRFacts, classification *pipeline.Classification, manifest pipeline.AgentManifest) (pipeline.AgentManifest, []pipeline.GapLogEntry, error) {
@@ -59,7 +61,7 @@ func (d *Detector) Detect(ctx context.Context, facts *pipeline.PRFacts, classifi
 		Detector: d,
 		covered:  coveredBy(manifest),
 		domains:  domainsOf(classification),
-		form:     d.form,
+		form:     d.config.DomainsForm,
 		found:    map[string]int{},
 		last:     map[string]int{},
 		missed:   map[string][]string{},
@@ -73,7 +75,7 @@ func (d *Detector) Detect(ctx context.Context, facts *pipeline.PRFacts, classifi
 		r.file(&facts.Files[i])
 	}
 	r.countTheRest()
-	return amend(manifest, r.missed), r.log, nil
+	return d.amend(manifest, r.missed), r.log, nil
 }
 
 // run is the state of one detection.
@@ -193,7 +195,7 @@ func (r *run) gap(s *signal, path string, l *pipeline.Line) {
 		Line:       l.New,
 		Quote:      cut(strings.TrimSpace(l.Text), maxQuote),
 		Missed:     missed,
-		Suggestion: suggestion(s, path, r.form),
+		Suggestion: suggestion(config.FileDomains, r.form, mapping(s, path)),
 		Agent:      agent,
 		Source:     Source,
 		Confidence: confidence,

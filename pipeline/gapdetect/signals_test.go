@@ -94,13 +94,12 @@ func reviewed(t *testing.T, cfg *config.Config, files ...placed) (before, after 
 	return before, after, gaps
 }
 
-// repository is the config in force where the repository has this
-// review-domains.json, or none.
-func repository(t *testing.T, text []byte) *config.Config {
+// repository is the config in force where the repository has this file, or none.
+func repository(t *testing.T, file string, text []byte) *config.Config {
 	t.Helper()
 	l := config.Layer{Name: config.LayerRepository, Source: "test"}
 	if text != nil {
-		l.Files = []config.File{{Path: config.RepositoryDir + "/" + config.FileDomains, Text: text}}
+		l.Files = []config.File{{Path: config.RepositoryDir + "/" + file, Text: text}}
 	}
 	cfg, problems := config.Load(l)
 	if len(problems) > 0 {
@@ -124,7 +123,7 @@ var forms = map[string]string{
 // other, close it. Then the agent looks at the file because a policy says so.
 func TestPatchesCloseTheGaps(t *testing.T) {
 	all := fixtures(t)
-	for _, s := range repository(t, nil).Signals {
+	for _, s := range repository(t, config.FileDomains, nil).Signals {
 		fx := all[s.ID]
 		if len(fx.Flag) < 2 || len(fx.OK) < 2 {
 			t.Errorf("%s has %d lines to find and %d near misses, want at least two each", s.ID, len(fx.Flag), len(fx.OK))
@@ -147,7 +146,7 @@ func closes(t *testing.T, s config.Signal, fx fixture, text string) {
 	if text != "" {
 		doc = []byte(text)
 	}
-	cfg := repository(t, doc)
+	cfg := repository(t, config.FileDomains, doc)
 	_, after, gaps := reviewed(t, cfg, files...)
 	for _, f := range files {
 		if !logged(gaps, s.Concern, f.Path) {
@@ -160,7 +159,7 @@ func closes(t *testing.T, s config.Signal, fx fixture, text string) {
 	for _, g := range gaps {
 		doc = apply(t, doc, g.Suggestion)
 	}
-	before, _, left := reviewed(t, repository(t, doc), files...)
+	before, _, left := reviewed(t, repository(t, config.FileDomains, doc), files...)
 	if len(left) > 0 {
 		t.Errorf("the patched config leaves gaps: %+v\n%s", left, doc)
 	}
@@ -172,7 +171,7 @@ func closes(t *testing.T, s config.Signal, fx fixture, text string) {
 }
 
 func TestSignals(t *testing.T) {
-	cfg := repository(t, nil)
+	cfg := repository(t, config.FileDomains, nil)
 	for id, fx := range fixtures(t) {
 		concern := ""
 		for _, s := range cfg.Signals {
@@ -195,7 +194,7 @@ func TestSignals(t *testing.T) {
 
 // A signal without a literal would run on every line.
 func TestSignalsHoldLiterals(t *testing.T) {
-	for _, s := range repository(t, nil).Signals {
+	for _, s := range repository(t, config.FileDomains, nil).Signals {
 		if literals.Required(s.Pattern) == nil {
 			t.Errorf("%s runs on every line: reword its pattern so that each alternative holds two fixed characters", s.ID)
 		}
@@ -235,8 +234,8 @@ func apply(t *testing.T, text []byte, patch pipeline.ConfigPatch) []byte {
 		}
 	}
 	for _, op := range patch.Operations {
-		if op.Op != "add" || patch.File != config.FileDomains {
-			t.Fatalf("patch %+v, want one that adds to the mappings", patch)
+		if op.Op != "add" {
+			t.Fatalf("patch %+v, want one that adds", patch)
 		}
 		var err error
 		if doc, err = add(doc, op.Path, op.Value); err != nil {

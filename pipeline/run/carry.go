@@ -42,10 +42,15 @@ type LastReview struct {
 }
 
 // lastReview is the review whose results may be carried, or nil.
-func (r *Runner) lastReview(ctx context.Context, engine *Engine, v *pipeline.Review, c Carry) (*LastReview, error) {
-	if c.Last == nil || !slices.ContainsFunc(v.Manifest.Entries, func(e pipeline.ManifestEntry) bool {
-		return !slices.Contains(c.Anew, e.Agent) && (c.SameHead || r.readsFactsAlone(engine, e.Agent))
-	}) {
+func (r *Runner) lastReview(ctx context.Context, engine *Engine, v *pipeline.Review, o Options) (*LastReview, error) {
+	c := o.Carry
+	if c.Last == nil {
+		return nil, nil
+	}
+	ofUse := gapModelOf(engine.config, o) != "" || slices.ContainsFunc(v.Manifest.Entries, func(e pipeline.ManifestEntry) bool {
+		return !c.anew(e.Agent) && (c.SameHead || r.readsFactsAlone(engine, e.Agent))
+	})
+	if !ofUse {
 		return nil, nil
 	}
 	last, err := c.Last(ctx)
@@ -63,7 +68,7 @@ func (r *Runner) readsFactsAlone(engine *Engine, agent string) bool {
 	}
 	for i := range engine.config.Agents {
 		if a := &engine.config.Agents[i]; a.ID == agent {
-			return a.Kind == config.KindRules || a.Kind == config.KindSecrets
+			return a.Kind == config.KindRules || a.Kind == config.KindSecrets || a.StageOf() == pipeline.StageQuality
 		}
 	}
 	return false
@@ -80,21 +85,18 @@ type carried map[string][]pipeline.AgentResult
 
 // carry finds the results of the last review that stand.
 func (r *Runner) carry(ctx context.Context, engine *Engine, v *pipeline.Review, last *LastReview, c Carry, o dispatch.Options) carried {
-	if last == nil || last.Version != r.Version {
+	sameHead, ok := r.stands(v, last, c)
+	if !ok {
 		return nil
 	}
 	was := last.Review
-	sameHead := was.Facts.Head.SHA == v.Facts.Head.SHA
-	if sameHead && !c.SameHead || !sameHead && !tellAll(&v.Facts) || !sameFacts(&v.Facts, &was.Facts) || !sameJSON(v.Classification, was.Classification) {
-		return nil
-	}
 	commits := sameCommits(v.Facts.Commits, was.Facts.Commits)
 	out := carried{}
 	for i := range v.Manifest.Entries {
 		e := &v.Manifest.Entries[i]
 		before := was.Manifest.Entry(e.Agent)
 		switch {
-		case slices.Contains(c.Anew, e.Agent) || before == nil || !sameJSON(e, before):
+		case c.anew(e.Agent) || before == nil || !sameJSON(e, before):
 		case !sameHead && !r.readsFactsAlone(engine, e.Agent):
 		case !commits && r.readsCommits(engine, e.Agent):
 		default:
@@ -113,6 +115,23 @@ func (r *Runner) carry(ctx context.Context, engine *Engine, v *pipeline.Review, 
 	return out
 }
 
+// stands reports whether the last review was of the same facts, so that what was
+// made of nothing else stands, and whether it was of the same head.
+func (r *Runner) stands(v *pipeline.Review, last *LastReview, c Carry) (sameHead, ok bool) {
+	if last == nil || last.Version != r.Version {
+		return false, false
+	}
+	was := last.Review
+	sameHead = was.Facts.Head.SHA == v.Facts.Head.SHA
+	if sameHead && !c.SameHead || !sameHead && !tellAll(&v.Facts) {
+		return sameHead, false
+	}
+	return sameHead, sameFacts(&v.Facts, &was.Facts) && sameJSON(v.Classification, was.Classification)
+}
+
+// anew reports whether an agent runs in any case.
+func (c Carry) anew(agent string) bool { return slices.Contains(c.Anew, agent) }
+
 // finished are an agent's results in a review, if it came to its end in all of
 // them. A finding about a commit's message names the commit, which another head
 // may not have.
@@ -122,7 +141,7 @@ func finished(was *pipeline.Review, agent string, sameHead bool) []pipeline.Agen
 		if r.Agent != agent {
 			continue
 		}
-		if r.Status != pipeline.AgentOK && r.Status != pipeline.AgentDiscarded {
+		if r.Status != pipeline.AgentOK { // one that was not asked may be, now
 			return nil
 		}
 		if !sameHead && slices.ContainsFunc(r.Output.Findings, aboutACommit) {
@@ -148,9 +167,6 @@ func (c carried) without(m pipeline.AgentManifest) pipeline.AgentManifest {
 
 // with puts what was carried among the results, in the manifest's order.
 func (c carried) with(made pipeline.List[pipeline.AgentResult], m pipeline.AgentManifest) pipeline.List[pipeline.AgentResult] {
-	if len(c) == 0 {
-		return made
-	}
 	var all pipeline.List[pipeline.AgentResult]
 	for i := range m.Entries {
 		agent := m.Entries[i].Agent
@@ -167,8 +183,10 @@ func (c carried) with(made pipeline.List[pipeline.AgentResult], m pipeline.Agent
 // timings are the lines of the record for agents that did not run.
 func (c carried) timings() []pipeline.AgentTiming {
 	var out []pipeline.AgentTiming
-	for agent := range c {
-		out = append(out, pipeline.AgentTiming{Agent: agent})
+	for agent, results := range c {
+		for _, r := range results {
+			out = append(out, pipeline.AgentTiming{Agent: agent, Model: r.Model})
+		}
 	}
 	return out
 }

@@ -1,7 +1,9 @@
 package run
 
 import (
+	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -99,20 +101,36 @@ func (e *Engine) agents(facts *pipeline.PRFacts, classification *pipeline.Classi
 }
 
 // outside are the agents of one run that reach out of the process, and those
-// that stand in for the config's.
-func (r *Runner) outside(cfg *config.Config, o Options) agents {
+// that stand in for the config's. each is what all of them are given.
+func (r *Runner) outside(cfg *config.Config, o Options, each OutsideAgent) agents {
 	all := agents{}
 	for _, a := range cfg.Agents {
-		reaches := a.Kind == config.KindReport || a.Kind == config.KindCodeScanning
+		reaches := a.Kind == config.KindReport || a.Kind == config.KindCodeScanning || a.Kind == config.KindLLM
+		if cfg.Absent(&a) {
+			all[a.ID] = modelless{}
+			continue
+		}
 		if !reaches || !a.Enabled || o.Outside == nil {
 			continue
 		}
-		if made := o.Outside(OutsideAgent{Agent: a, Config: cfg, Redact: r.Redact}); made != nil {
+		each.Agent, each.Config, each.Redact = a, cfg, r.Redact
+		if made := o.Outside(each); made != nil {
 			all[a.ID] = made
 		}
 	}
 	maps.Copy(all, r.Agents)
 	return all
+}
+
+// modelless stands for an agent that asks a language model where the server has
+// none. It runs only where a policy requires it.
+type modelless struct{}
+
+var errModelless = errors.New("the server has no language model: its settings name none under model_endpoints")
+
+// Review fails.
+func (modelless) Review(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
+	return pipeline.AgentOutput{}, errModelless
 }
 
 // engines keeps the compiled configs that were used last.
@@ -225,7 +243,7 @@ func (t *timer) dispatchOptions(cfg *config.Config, facts *pipeline.PRFacts) dis
 		Observe: func(o dispatch.Observation) {
 			mu.Lock()
 			defer mu.Unlock()
-			t.record.Agents = append(t.record.Agents, pipeline.AgentTiming{Agent: o.Agent, DurationMS: milliseconds(o.Duration), Attempts: o.Attempts})
+			t.record.Agents = append(t.record.Agents, pipeline.AgentTiming{Agent: o.Agent, Model: o.Model, DurationMS: milliseconds(o.Duration), Attempts: o.Attempts})
 			if o.Stack != nil && t.options.Panicked != nil {
 				t.options.Panicked(o.Agent, o.Err, o.Stack)
 			}

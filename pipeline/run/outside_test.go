@@ -130,3 +130,25 @@ func TestCitedLinesAreRead(t *testing.T) {
 		}
 	}
 }
+
+// What is read beside the change has none of the secrets that were found in it, even
+// where nothing beside them tells; what the change can't have a say in stays as it is.
+func TestOutsideAgentsKnowTheChangesSecrets(t *testing.T) {
+	value := "zR8+kQ4x/" + "Tn6Wp1Lv9Yb"
+	src := withReport(t)
+	src.files = append(src.files, normalize.ChangedFile{Path: "login.go", Status: pipeline.FileModified, Additions: 1, Patch: "@@ -3,0 +4 @@\n+password = \"" + value + "\""})
+	asked := false
+	_, err := newRunner(t, nil).Run(t.Context(), src, Options{Outside: func(o OutsideAgent) dispatch.Agent {
+		asked = true
+		if got := o.RedactBeside("Log in with " + value); got != "Log in with [redacted:generic-api-key]" {
+			t.Errorf("beside the change stands %q", got)
+		}
+		if got := o.Redact("Rule " + value); got != "Rule "+value {
+			t.Errorf("the change made an instruction %q", got)
+		}
+		return nil
+	}})
+	if err != nil || !asked {
+		t.Errorf("asked %t, %v", asked, err)
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/aggregate"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/gapdetect"
 )
 
 // previewTime bounds the try of a proposed config, reading it included. It is
@@ -140,14 +141,30 @@ func (p *previewer) try(ctx context.Context, cfg *config.Config, out *pipeline.P
 		return fmt.Errorf("look for gaps: %w", err)
 	}
 	in.Classification, in.Manifest = &classification, &manifest
+	asked := p.proposedGaps(engine, &in)
 	if in.Results, err = p.results(ctx, engine, in); err != nil {
 		return err
 	}
+	in.Results = append(in.Results, asked...)
 	report := aggregate.Aggregate(in)
 
 	out.Decision, out.Condition, out.Counts = report.Decision, report.Gate.Condition, report.Counts
 	out.AgentsAdded, out.AgentsGone = apart(agentIDs(&manifest), agentIDs(p.in.Manifest))
 	out.FindingsNew, out.FindingsGone = compareFindings(report.Findings, p.findings)
+	return nil
+}
+
+// proposedGaps takes a model to propose the gaps that it did, where the proposed
+// config would have it asked, and returns its row.
+func (p *previewer) proposedGaps(engine *Engine, in *aggregate.Input) pipeline.List[pipeline.AgentResult] {
+	for _, r := range p.in.Results {
+		if r.Agent != pipeline.GapDetector || r.Model != in.Config.Settings.Models.GapDetector {
+			continue
+		}
+		proposed := engine.gaps.Propose(in.Facts, *in.Manifest, in.Gaps, r.Model, gapdetect.Logged(p.in.Gaps, r.Model))
+		in.Gaps, *in.Manifest = proposed.Log, proposed.Manifest
+		return pipeline.List[pipeline.AgentResult]{r}
+	}
 	return nil
 }
 
@@ -167,20 +184,23 @@ func (p *previewer) results(ctx context.Context, engine *Engine, in aggregate.In
 			run.Entries = append(run.Entries, e)
 			continue
 		}
-		results = append(results, p.resultOf(e))
+		results = append(results, p.resultsOf(e)...)
 	}
 	t := timer{now: p.runner.Now, record: &pipeline.RunRecord{}, options: Options{Panicked: p.options.Panicked}}
 	made, err := dispatch.Dispatch(ctx, run, in.Facts, in.Classification, builtIn, t.dispatchOptions(in.Config, in.Facts))
 	return append(results, made...), err
 }
 
-func (p *previewer) resultOf(e pipeline.ManifestEntry) pipeline.AgentResult {
+func (p *previewer) resultsOf(e pipeline.ManifestEntry) (said []pipeline.AgentResult) {
 	for _, r := range p.in.Results {
 		if r.Agent == e.Agent {
-			return r
+			said = append(said, r)
 		}
 	}
-	return pipeline.AgentResult{Agent: e.Agent, Stage: e.Stage, Status: pipeline.AgentOK}
+	if said == nil {
+		said = []pipeline.AgentResult{{Agent: e.Agent, Stage: e.Stage, Status: pipeline.AgentOK}}
+	}
+	return said
 }
 
 func agentIDs(m *pipeline.AgentManifest) []string {

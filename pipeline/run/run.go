@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/reviewgate/reviewgate/config"
@@ -60,9 +61,12 @@ type Options struct {
 	// in InForce.Problems. It is asked only where the change touches config.
 	Proposed func(ctx context.Context, facts *pipeline.PRFacts) (*config.Config, error)
 	// Outside makes the agents that reach out of the process, which the pipeline
-	// can't by itself: those of the kinds report and code-scanning. An agent that it returns nil for is
-	// not registered, and fails.
+	// can't by itself: those of the kinds report, code-scanning and llm. An agent
+	// that it returns nil for is not registered, and fails.
 	Outside func(OutsideAgent) dispatch.Agent
+	// GapModel makes what asks a language model for gaps, where the settings name
+	// one. The agent that it is made for has the id pipeline.GapDetector.
+	GapModel func(OutsideAgent) GapModel
 	// File reads a file as it is at a commit: at least its first bytes up to
 	// most. found is false where there is none. Without it nothing that findings
 	// cite is looked up.
@@ -81,6 +85,13 @@ type OutsideAgent struct {
 	// Redact replaces the secrets in a text by placeholders. What the agent reads
 	// must pass through it before it is used.
 	Redact func(text string) string
+	// RedactBeside is Redact for what is read beside the change, such as issues that
+	// it names: it knows the secrets that were found in the change, too. Instructions
+	// do not pass through it: the change would have a say in them.
+	RedactBeside func(text string) string
+	// Used takes what the agent's questions to models took, for the run's record. It
+	// may be called after the run's end.
+	Used func(pipeline.ModelUse)
 }
 
 // Outcome is a finished run.
@@ -99,12 +110,13 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	var out Outcome
 	v := &out.Review
 	out.Record = pipeline.RunRecord{RunID: o.RunID, Version: r.Version, Trigger: o.Trigger, StartedAt: r.Now()}
-	t := timer{now: r.Now, record: &out.Record, options: o}
+	t := &timer{now: r.Now, record: &out.Record, options: o}
 	var engine *Engine
 	var gaps []pipeline.GapLogEntry
+	change := r.detector.Change()
 
 	err := t.stage(pipeline.StageNormalize, "reading the change", func() (err error) {
-		v.Facts, out.Config, err = normalize.Normalize(ctx, src, normalize.Options{ObservedAt: r.Now(), Redactor: r.detector})
+		v.Facts, out.Config, err = normalize.Normalize(ctx, src, normalize.Options{ObservedAt: r.Now(), Redactor: change})
 		v.Facts.Config.Problems = r.redactedProblems(v.Facts.Config.Problems)
 		return err
 	})
@@ -139,22 +151,17 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	})
 	var last *LastReview
 	if failed == nil {
-		if last, err = r.lastReview(ctx, engine, v, o.Carry); err != nil {
+		if last, err = r.lastReview(ctx, engine, v, o); err != nil {
 			return out, err
 		}
 	}
-	failed = t.then(failed, pipeline.StageDispatch, "running agents", func() (err error) {
-		dispatching := t.dispatchOptions(out.Config, &v.Facts)
-		carried := r.carry(ctx, engine, v, last, o.Carry, dispatching)
-		all := engine.agents(&v.Facts, &v.Classification, r.outside(engine.config, o))
-		v.Results, err = dispatch.Dispatch(ctx, carried.without(v.Manifest), &v.Facts, &v.Classification, all, dispatching)
-		r.redactRules(v.Results, engine)
-		v.Results = carried.with(v.Results, v.Manifest)
-		t.record.Agents = append(t.record.Agents, carried.timings()...)
-		return err
-	})
-	if err := context.Cause(ctx); err != nil {
-		return out, err
+	var asked *pipeline.AgentResult
+	if gapModelOf(out.Config, o) != "" {
+		failed = t.then(failed, pipeline.StageGapDetect, "asking for gaps", func() (err error) {
+			g := gapRun{runner: r, engine: engine, review: v, gaps: gaps, timer: t, beside: change.Text}
+			gaps, asked, err = g.ask(ctx, last, o)
+			return err
+		})
 	}
 	if o.Previous != nil {
 		if v.Previous, err = o.Previous(ctx, &v.Facts); err != nil {
@@ -163,8 +170,24 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	}
 	in := aggregate.Input{
 		Facts: &v.Facts, Classification: &v.Classification, Manifest: &v.Manifest,
-		Gaps: gaps, Results: v.Results, Previous: v.Previous, Memory: v.Memory, Config: out.Config, Rules: engine.byID, Failed: failed,
+		Gaps: gaps, Previous: v.Previous, Memory: v.Memory, Config: out.Config, Rules: engine.byID,
 	}
+	failed = t.then(failed, pipeline.StageDispatch, "running agents", func() (err error) {
+		s := staged{in: in, options: t.dispatchOptions(out.Config, &v.Facts)}
+		s.agents = engine.agents(&v.Facts, &v.Classification, r.outside(engine.config, o, OutsideAgent{RedactBeside: change.Text, Used: t.used}))
+		s.carried = r.carry(ctx, engine, v, last, o.Carry, s.options)
+		s.redact = func(made pipeline.List[pipeline.AgentResult]) { r.redactRules(made, engine) }
+		v.Results, err = s.dispatch(ctx)
+		if asked != nil {
+			v.Results = append(v.Results, *asked)
+		}
+		t.record.Agents = append(t.record.Agents, s.carried.timings()...)
+		return err
+	})
+	if err := context.Cause(ctx); err != nil {
+		return out, err
+	}
+	in.Results, in.Failed = v.Results, failed
 	failed = t.then(nil, pipeline.StageAggregate, "deciding", func() error {
 		v.Report = aggregate.Aggregate(in)
 		return nil
@@ -177,7 +200,10 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	if err := context.Cause(ctx); err != nil {
 		return out, err
 	}
-	slices.SortFunc(out.Record.Agents, func(a, b pipeline.AgentTiming) int { return cmp.Compare(a.Agent, b.Agent) })
+	slices.SortFunc(out.Record.Agents, func(a, b pipeline.AgentTiming) int {
+		return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Model, b.Model))
+	})
+	out.Record.ModelUse = t.modelUse()
 	out.Record.FinishedAt = r.Now()
 	return out, nil
 }
@@ -203,6 +229,35 @@ type timer struct {
 	now     func() time.Time
 	record  *pipeline.RunRecord
 	options Options
+
+	using sync.Mutex // agents run side by side
+	use   []pipeline.ModelUse
+}
+
+// used notes what an agent's question to a model took.
+func (t *timer) used(u pipeline.ModelUse) {
+	t.using.Lock()
+	defer t.using.Unlock()
+	for i := range t.use {
+		if a := &t.use[i]; a.Agent == u.Agent && a.Model == u.Model {
+			a.Asked, a.Input, a.Cached, a.Output = a.Asked+u.Asked, a.Input+u.Input, a.Cached+u.Cached, a.Output+u.Output
+			a.CostUSD += u.CostUSD
+			return
+		}
+	}
+	t.use = append(t.use, u)
+}
+
+// modelUse is what was used so far, in order. An agent that was left behind when
+// its time was up may tell of more, which the record then lacks.
+func (t *timer) modelUse() []pipeline.ModelUse {
+	t.using.Lock()
+	defer t.using.Unlock()
+	use := slices.Clone(t.use)
+	slices.SortFunc(use, func(a, b pipeline.ModelUse) int {
+		return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Model, b.Model))
+	})
+	return use
 }
 
 // then runs a stage unless one before it failed, and returns what the report
@@ -233,7 +288,7 @@ func (t *timer) stage(s pipeline.Stage, what string, f func() error) (err error)
 		if err != nil {
 			timing.Error = err.Error()
 		}
-		t.record.Stages = append(t.record.Stages, timing)
+		t.record.Stages = timed(t.record.Stages, timing)
 	}()
 	switch err := f(); {
 	case err == nil, errors.Is(err, normalize.ErrSuperseded):
@@ -241,6 +296,15 @@ func (t *timer) stage(s pipeline.Stage, what string, f func() error) (err error)
 	default:
 		return &StageError{Stage: s, Err: err}
 	}
+}
+
+// timed adds a stage's timing, to that of the stage's first part where it has two.
+func timed(stages []pipeline.StageTiming, s pipeline.StageTiming) []pipeline.StageTiming {
+	if n := len(stages); n > 0 && stages[n-1].Stage == s.Stage {
+		s.DurationMS += stages[n-1].DurationMS
+		stages = stages[:n-1]
+	}
+	return append(stages, s)
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -12,23 +12,8 @@ import (
 // for each secret, in the order of the facts. A value that is found in one
 // place is replaced wherever else it stands, too, without another Redaction.
 func (d *Detector) Redact(facts *pipeline.PRFacts) []pipeline.Redaction {
-	r := &redactor{detector: d, marks: map[*string][]mark{}, values: map[string]*rule{}}
-	r.text(&facts.Title, pipeline.Redaction{Source: pipeline.RedactedTitle})
-	r.text(&facts.Body, pipeline.Redaction{Source: pipeline.RedactedBody})
-	for i := range facts.Commits {
-		c := &facts.Commits[i]
-		r.text(&c.Message, pipeline.Redaction{Source: pipeline.RedactedCommitMessage, Commit: c.SHA})
-	}
-	for i := range facts.Files {
-		r.file(&facts.Files[i])
-	}
-	if len(r.values) > 0 {
-		r.copies(facts)
-	}
-	for text, marks := range r.marks {
-		*text = replace(*text, marks)
-	}
-	return r.found
+	found, _ := d.redact(facts, nil)
+	return found
 }
 
 // redactor is the state of one Redact.

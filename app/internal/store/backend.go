@@ -53,6 +53,9 @@ type tx interface {
 	// lock is what a SELECT ends with to keep its rows from being changed by
 	// others until the transaction ends.
 	lock() string
+	// alone keeps others that call it with the same name waiting until the
+	// transaction ends, in all processes: for what no row stands for.
+	alone(ctx context.Context, name string) error
 
 	// insertJob inserts a job, unless an equal one is alive: then it returns
 	// the state of that one.

@@ -34,6 +34,11 @@ func (s *Store) apply(ctx context.Context, t tx, g review.Target, e review.Effec
 			return err
 		}
 	}
+	if e.Resume {
+		if err := must(t.exec(ctx, `UPDATE targets SET fix_resumes = fix_resumes + 1 WHERE key = ?`, key)); err != nil {
+			return fmt.Errorf("resume the fix loop: %w", err)
+		}
+	}
 	if e.Notice != "" {
 		if err := s.addNotice(ctx, t, key, e.Notice); err != nil {
 			return err
@@ -81,8 +86,8 @@ func (s *Store) saveAudit(ctx context.Context, t tx, g review.Target, a review.A
 	if at == 0 {
 		at = s.now()
 	}
-	_, err := t.exec(ctx, `INSERT INTO audit (at, repo_id, target_key, head_sha, actor, action, subject, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		at, g.RepoID, g.Key(), a.HeadSHA, a.Actor, a.Action, a.Subject, a.Reason)
+	_, err := t.exec(ctx, `INSERT INTO audit (at, repo_id, target_key, head_sha, actor, action, subject, reason, auto_decision) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		at, g.RepoID, g.Key(), a.HeadSHA, a.Actor, a.Action, a.Subject, a.Reason, string(a.AutoDecision))
 	if err != nil {
 		return fmt.Errorf("write the audit log: %w", err)
 	}
@@ -138,11 +143,11 @@ func (s *Store) Audit(ctx context.Context, key string, limit int) (all []review.
 		return t.each(ctx, func(row scanner) error {
 			a := review.AuditEntry{Key: key}
 			var at int64
-			err := row.Scan(&at, &a.RepoID, &a.HeadSHA, &a.Actor, &a.Action, &a.Subject, &a.Reason)
+			err := row.Scan(&at, &a.RepoID, &a.HeadSHA, &a.Actor, &a.Action, &a.Subject, &a.Reason, &a.AutoDecision)
 			a.At = fromMicros(at)
 			all = append(all, a)
 			return err
-		}, `SELECT at, repo_id, head_sha, actor, action, subject, reason FROM audit WHERE target_key = ? ORDER BY id DESC LIMIT ?`, key, limit)
+		}, `SELECT at, repo_id, head_sha, actor, action, subject, reason, auto_decision FROM audit WHERE target_key = ? ORDER BY id DESC LIMIT ?`, key, limit)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the audit log of %s: %w", key, err)

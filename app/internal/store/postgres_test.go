@@ -218,6 +218,33 @@ func TestReplicasShareTheWork(t *testing.T) {
 	}
 }
 
+// What one process lets a model be asked counts for the other at once.
+func TestReplicasShareABudget(t *testing.T) {
+	both := openTwo(t)
+	const asks, budget = 30, 10
+	for n := 1; n <= asks; n++ {
+		mustAccept(t, both[0], push(fmt.Sprint("budget-", n), pull(n, fmt.Sprint(n))))
+	}
+	var taken atomic.Int64
+	atOnce(both, func(i int, s *store.Store) {
+		var wg sync.WaitGroup
+		for n := 1; n <= asks; n++ {
+			wg.Go(func() {
+				_, over, err := s.TakeTokens(t.Context(), review.TokenAsk{Target: pull(n, ""), Agent: "a", Model: "m", Tokens: 1, PerPull: 1, PerRepositoryDay: budget})
+				if err != nil {
+					t.Error(err)
+				} else if over == "" {
+					taken.Add(1)
+				}
+			})
+		}
+		wg.Wait()
+	})
+	if n := taken.Load(); n != budget {
+		t.Errorf("%d of %d tokens were taken", n, budget)
+	}
+}
+
 func startQueue(t *testing.T, s *store.Store, w review.Worker) {
 	t.Helper()
 	q, err := store.NewQueue(s, w, store.QueueOptions{})

@@ -43,6 +43,15 @@ func (t *postgresTx) each(ctx context.Context, f func(scanner) error, query stri
 
 func (t *postgresTx) lock() string { return " FOR UPDATE" }
 
+// alone takes a lock by the name's hash: two names that share one wait for each
+// other, and no more.
+func (t *postgresTx) alone(ctx context.Context, name string) error {
+	if _, err := t.tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, name); err != nil {
+		return fmt.Errorf("wait for those who are at %s: %w", name, err)
+	}
+	return nil
+}
+
 func (t *postgresTx) insertJob(ctx context.Context, args jobArgs) (rivertype.JobState, error) {
 	return t.jobs.insert(ctx, t.tx, validArgs{args})
 }

@@ -143,6 +143,10 @@ func (s *Store) SaveReview(ctx context.Context, l review.Lease, r review.StoredR
 	if err != nil {
 		return fmt.Errorf("save review %s: %w", r.RunID, err)
 	}
+	loop, err := encodeLoop(r.FixLoop)
+	if err != nil {
+		return fmt.Errorf("save review %s: %w", r.RunID, err)
+	}
 	return s.db.write(ctx, func(t tx) error {
 		if err := fence(ctx, t, l); err != nil {
 			return err
@@ -151,9 +155,9 @@ func (s *Store) SaveReview(ctx context.Context, l review.Lease, r review.StoredR
 			return fmt.Errorf("save review %s: it is of %s, and the lease of %s", r.RunID, r.Key, l.Key)
 		}
 		_, err := t.exec(ctx, `
-			INSERT INTO reviews (run_id, target_key, generation, repo_id, head_sha, base_sha, decision, saved_at, report, inputs, record)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			r.RunID, r.Key, r.Generation, r.RepoID, r.HeadSHA, r.BaseSHA, string(r.Review.Report.Decision), s.now(), e.report, e.inputs, e.record)
+			INSERT INTO reviews (run_id, target_key, generation, repo_id, head_sha, base_sha, decision, saved_at, report, inputs, record, fix_loop)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			r.RunID, r.Key, r.Generation, r.RepoID, r.HeadSHA, r.BaseSHA, string(r.Review.Report.Decision), s.now(), e.report, e.inputs, e.record, loop)
 		if err != nil {
 			return fmt.Errorf("save review %s: %w", r.RunID, err)
 		}
@@ -199,11 +203,12 @@ func (s *Store) ReviewOfHead(ctx context.Context, key, headSHA string) (*review.
 func (s *Store) findReview(ctx context.Context, where string, args ...any) (*review.StoredReview, error) {
 	var r review.StoredReview
 	var e encoded
+	var loop string
 	err := s.db.read(ctx, func(t tx) error {
 		err := t.row(ctx, `
-			SELECT run_id, target_key, generation, repo_id, head_sha, base_sha, report, inputs, record
+			SELECT run_id, target_key, generation, repo_id, head_sha, base_sha, report, inputs, record, fix_loop
 			FROM reviews WHERE `+where+` ORDER BY id DESC LIMIT 1`, args...).
-			Scan(&r.RunID, &r.Key, &r.Generation, &r.RepoID, &r.HeadSHA, &r.BaseSHA, &e.report, &e.inputs, &e.record)
+			Scan(&r.RunID, &r.Key, &r.Generation, &r.RepoID, &r.HeadSHA, &r.BaseSHA, &e.report, &e.inputs, &e.record, &loop)
 		if err != nil {
 			return err
 		}
@@ -221,13 +226,27 @@ func (s *Store) findReview(ctx context.Context, where string, args ...any) (*rev
 	if err := e.decode(&r); err != nil {
 		return nil, fmt.Errorf("read stored review %s: %w", r.RunID, err)
 	}
+	if err := decodeText(loop, &r.FixLoop); err != nil {
+		return nil, fmt.Errorf("read the fix loop of stored review %s: %w", r.RunID, err)
+	}
 	return &r, nil
 }
 
-// MarkPublished implements review.Store.
+// MarkPublished implements review.Store. What was not published before it leaves
+// no trace in the fix loop.
 func (s *Store) MarkPublished(ctx context.Context, runID string) error {
-	return s.change(ctx, "mark review "+runID+" as published",
-		`UPDATE reviews SET published_at = CASE WHEN published_at = 0 THEN ? ELSE published_at END WHERE run_id = ?`, s.now(), runID)
+	return s.db.write(ctx, func(t tx) error {
+		_, err := t.exec(ctx, `
+			UPDATE targets SET fix_loop = (SELECT fix_loop FROM reviews WHERE run_id = ?)
+			WHERE key = (SELECT target_key FROM reviews WHERE run_id = ? AND published_at = 0)`, runID, runID)
+		if err == nil {
+			err = must(t.exec(ctx, `UPDATE reviews SET published_at = CASE WHEN published_at = 0 THEN ? ELSE published_at END WHERE run_id = ?`, s.now(), runID))
+		}
+		if err != nil {
+			return fmt.Errorf("mark review %s as published: %w", runID, err)
+		}
+		return nil
+	})
 }
 
 // Published implements review.Store.

@@ -346,6 +346,9 @@ func (t *sqliteTx) each(ctx context.Context, f func(scanner) error, query string
 // lock is empty: SQLite has one writer at a time.
 func (t *sqliteTx) lock() string { return "" }
 
+// alone does nothing, for the same reason.
+func (t *sqliteTx) alone(context.Context, string) error { return nil }
+
 func (t *sqliteTx) insertJob(ctx context.Context, args jobArgs) (rivertype.JobState, error) {
 	alive, err := t.jobs.insert(t.context(ctx), t.tx, args)
 	if err == nil && alive == "" {

@@ -5,7 +5,7 @@ package store
 
 // targetTables have a column target_key, and their rows go with the target.
 // Those of reviews take the rows of review_configs with them.
-var targetTables = []string{"reviews", "writes", "commands", "verdicts", "hand_decisions", "audit"}
+var targetTables = []string{"reviews", "writes", "commands", "verdicts", "hand_decisions", "audit", "model_use"}
 
 // repositoryTables have a column repo_id, and their rows go with the repository.
 // Those that refer to others come first.

@@ -226,18 +226,21 @@ func targetDest(g *review.Target) []any {
 func (s *Store) Target(ctx context.Context, key string) (review.TargetState, error) {
 	var st review.TargetState
 	var failed, asked int64
-	var rerun, notices, said, scans string
+	var rerun, notices, said, scans, loop string
 	err := s.db.read(ctx, func(t tx) error {
 		return t.row(ctx, `
-			SELECT `+targetColumns+`, wanted, done, reason, rerun, fresh_generation > done, closed = 1, gave_up = 1, attempts, crashes, failed_since, asked_at, notice, notices_said, result, scans
+			SELECT `+targetColumns+`, wanted, done, reason, rerun, fresh_generation > done, closed = 1, gave_up = 1, attempts, crashes, failed_since, asked_at, notice, notices_said, result, scans, fix_loop, fix_resumes
 			FROM targets WHERE key = ?`, key).
-			Scan(append(targetDest(&st.Target), &st.Wanted, &st.Done, &st.Reason, &rerun, &st.Fresh, &st.Closed, &st.GaveUp, &st.Attempts, &st.Crashes, &failed, &asked, &notices, &said, &st.Result, &scans)...)
+			Scan(append(targetDest(&st.Target), &st.Wanted, &st.Done, &st.Reason, &rerun, &st.Fresh, &st.Closed, &st.GaveUp, &st.Attempts, &st.Crashes, &failed, &asked, &notices, &said, &st.Result, &scans, &loop, &st.Resumes)...)
 	})
 	if err == nil {
 		st.Rerun, err = decodeRerun(rerun)
 	}
 	if err == nil {
 		err = decodeText(scans, &st.Scans)
+	}
+	if err == nil {
+		err = decodeText(loop, &st.FixLoop)
 	}
 	if err == nil {
 		err = s.readNotices(&st, notices, said)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/reviewgate/reviewgate/pipeline"
 )
 
 // Metrics are all metrics of one server, in a registry of their own. The
@@ -37,6 +39,8 @@ type Metrics struct {
 	found      *prometheus.CounterVec
 	config     *prometheus.CounterVec
 	issues     *prometheus.CounterVec
+	tokens     *prometheus.CounterVec
+	cost       *prometheus.CounterVec
 }
 
 // other stands for all values of a label that are not told apart.
@@ -124,6 +128,10 @@ func New(o Options) *Metrics {
 			Name: "reviewgate_config_pushes_total", Help: "Pushes that may have changed config, by what it was found to be: valid, invalid, unreadable."}, []string{"found"}),
 		issues: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "reviewgate_issues_total", Help: "Issues about what was merged, by what became of them: created, updated, closed, left, waiting, refused, dropped."}, []string{"outcome"}),
+		tokens: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "reviewgate_model_tokens_total", Help: "Tokens of language models, by model and kind: input (without what the API had kept), cached, output."}, []string{"model", "kind"}),
+		cost: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "reviewgate_model_cost_dollars_total", Help: "What language models cost by the prices of the server's config, in US dollars."}, []string{"model"}),
 	}
 	// Counters of trouble are there from the start: a rise from nothing is none
 	// to Prometheus.
@@ -148,7 +156,7 @@ func New(o Options) *Metrics {
 	build.Set(1)
 	m.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), build,
 		m.deliveries, m.ack, m.reviews, m.review, m.jobs, m.job, m.stage, m.agent,
-		m.calls, m.call, &m.rateLeft, m.refusals, m.gaveUp, m.found, m.config, m.issues, queueCollector{o.Depth})
+		m.calls, m.call, &m.rateLeft, m.refusals, m.gaveUp, m.found, m.config, m.issues, m.tokens, m.cost, queueCollector{o.Depth})
 	return m
 }
 
@@ -197,6 +205,15 @@ func (m *Metrics) ConfigPushed(found string) { m.config.WithLabelValues(found).I
 
 // Issue counts what became of an issue.
 func (m *Metrics) Issue(outcome string) { m.issues.WithLabelValues(outcome).Inc() }
+
+// ModelUse counts what questions to a model took. Models are those of the server's
+// config, so that they are few.
+func (m *Metrics) ModelUse(u pipeline.ModelUse) {
+	m.tokens.WithLabelValues(u.Model, "input").Add(float64(max(0, u.Input-u.Cached)))
+	m.tokens.WithLabelValues(u.Model, "cached").Add(float64(max(0, u.Cached)))
+	m.tokens.WithLabelValues(u.Model, "output").Add(float64(max(0, u.Output)))
+	m.cost.WithLabelValues(u.Model).Add(max(0, u.CostUSD))
+}
 
 // Call observes a call of GitHub's API. remaining is negative where the
 // answer didn't say.

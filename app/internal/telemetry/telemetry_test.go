@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/rs/zerolog"
 	"go.uber.org/goleak"
+
+	"github.com/reviewgate/reviewgate/pipeline"
 )
 
 func values(t *testing.T, m *Metrics, metric, label string) map[string]int {
@@ -60,6 +63,38 @@ func TestLabelsAreBounded(t *testing.T) {
 }
 
 // A database that can't be asked is told of, and costs no other metric.
+// Tokens are counted by kind, each once, and nothing that can't be goes backwards.
+func TestModelUse(t *testing.T) {
+	m := metrics(func() (Queue, error) { return Queue{}, nil })
+	m.ModelUse(pipeline.ModelUse{Model: "big", Input: 100, Cached: 60, Output: 7, CostUSD: 0.25})
+	m.ModelUse(pipeline.ModelUse{Model: "big", Input: 10, Cached: 0, Output: 3, CostUSD: 0.5})
+	m.ModelUse(pipeline.ModelUse{Model: "big", Input: -5, Cached: 5, Output: -1, CostUSD: -1})
+	got := map[string]float64{}
+	all, err := m.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range all {
+		if !strings.HasPrefix(f.GetName(), "reviewgate_model_") {
+			continue
+		}
+		for _, s := range f.Metric {
+			name := f.GetName()
+			for _, l := range s.Label {
+				name += " " + l.GetValue()
+			}
+			got[name] = s.Counter.GetValue()
+		}
+	}
+	want := map[string]float64{
+		"reviewgate_model_tokens_total input big": 50, "reviewgate_model_tokens_total cached big": 65, "reviewgate_model_tokens_total output big": 10,
+		"reviewgate_model_cost_dollars_total big": 0.75,
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("counted %v, want %v", got, want)
+	}
+}
+
 func TestDatabaseDown(t *testing.T) {
 	for up, err := range map[float64]error{0: errors.New("down"), 1: nil} {
 		m := metrics(func() (Queue, error) { return Queue{Waiting: 3}, err })

@@ -111,6 +111,9 @@ var byHandTests = map[string]func(*testing.T, *fixture){
 		var want []review.AuditEntry
 		for i := range 5 {
 			a := review.AuditEntry{HeadSHA: "aaa", Actor: "ann", Action: "dismiss", Subject: fmt.Sprint("f", i), Reason: "wanted"}
+			if i == 4 {
+				a.AutoDecision = pipeline.AutoReject
+			}
 			f.change(t, int64(i+1), g, review.Effect{Audit: &a})
 			a.At, a.Key, a.RepoID = f.clock.Now(), g.Key(), repoID
 			want = append(want, a)

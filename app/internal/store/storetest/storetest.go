@@ -28,6 +28,7 @@ func Run(t *testing.T, lone bool, open Open) {
 		{"Accept", acceptTests},
 		{"Target", targetTests},
 		{"Scans", scanTests},
+		{"Tokens", tokenTests},
 		{"Lease", leaseTests},
 		{"Review", reviewTests},
 		{"Write", writeTests},
@@ -45,6 +46,7 @@ func Run(t *testing.T, lone bool, open Open) {
 		{"ConfigNews", configNewsTests},
 		{"Forget", forgetTests},
 		{"Prune", pruneTests},
+		{"FixLoop", fixLoopTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			for name, test := range group.tests {

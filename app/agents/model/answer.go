@@ -1,0 +1,129 @@
+package model
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/jsontree"
+)
+
+// The bounds of an answer. A review of the largest change that a model can read
+// has some twenty findings of 2 KB.
+const (
+	maxAnswer   = 1 << 20 // bytes
+	maxValues   = 50_000
+	maxFindings = 50 // of those that count; the worst are kept
+	// maxClaims is how many findings of an answer are looked at: each quote is looked
+	// for in all that was shown of a file.
+	maxClaims = 200
+)
+
+// read is what an answer comes to.
+type read struct {
+	findings []pipeline.Finding
+
+	all        int // in the answer
+	unread     int // none: a field is missing or of a wrong kind
+	elsewhere  int // about what was not shown
+	ungrounded int // their quotes don't stand there
+	more       int // beyond maxFindings
+	beyond     int // maxClaims
+}
+
+// read takes an answer in. The error says that it is none.
+func (a *Agent) read(answer string, s *shown, rules map[string]bool) (*read, error) {
+	list, err := entriesOf(answer, "findings")
+	if err != nil {
+		return nil, err
+	}
+	out := &read{all: len(list)}
+	g := newGrounds(s)
+	if out.beyond = max(0, len(list)-maxClaims); out.beyond > 0 {
+		list = list[:maxClaims]
+	}
+	for _, n := range list {
+		c, ok := a.claimOf(n)
+		if !ok {
+			out.unread++
+			continue
+		}
+		if !rules[c.RuleID] {
+			c.RuleID = ""
+		}
+		switch g.settle(&c) {
+		case grounded:
+			out.findings = append(out.findings, c.Finding)
+		case elsewhere:
+			out.elsewhere++
+		case ungrounded:
+			out.ungrounded++
+		}
+	}
+	if out.unread > 0 && out.unread == len(list) {
+		return nil, fmt.Errorf("none of its %s has all that makes a finding", count(out.all, "finding", "findings"))
+	}
+	out.bound()
+	return out, nil
+}
+
+// entriesOf is the list that an answer is.
+func entriesOf(answer, name string) ([]*jsontree.Node, error) {
+	root, errs := jsontree.Options{MaxBytes: maxAnswer, MaxValues: maxValues}.Parse(&jsontree.Document{Name: "answer"}, []byte(unfenced(answer)))
+	if len(errs) > 0 {
+		return nil, fmt.Errorf("line %d: %s", errs[0].Line, strings.ReplaceAll(errs[0].Problem, "the file", "the answer"))
+	}
+	fields := jsontree.FieldsOf(root, "the answer")
+	list := fields.NeededList(name)
+	if len(fields.Wrong) > 0 {
+		return nil, errors.New(fields.Wrong[0].Problem)
+	}
+	return list, nil
+}
+
+// bound keeps the worst, in the order of the answer.
+func (r *read) bound() {
+	if r.more = len(r.findings) - maxFindings; r.more <= 0 {
+		return
+	}
+	slices.SortStableFunc(r.findings, func(a, b pipeline.Finding) int {
+		return cmp.Or(b.Severity.Rank()-a.Severity.Rank(), cmp.Compare(b.Confidence, a.Confidence))
+	})
+	r.findings = r.findings[:maxFindings]
+}
+
+// notes say what of an answer does not count.
+func (r *read) notes() (notes []string) {
+	for _, n := range []struct {
+		of  int
+		why string
+	}{
+		{r.ungrounded, "quoting what does not stand there"},
+		{r.elsewhere, "about what it was not shown"},
+		{r.unread, "without all that makes a finding"},
+		{r.more, "no worse than those that count"},
+		{r.beyond, fmt.Sprintf("after the first %d", maxClaims)},
+	} {
+		if n.of > 0 {
+			notes = append(notes, fmt.Sprintf("dropped %d of its %s, %s", n.of, count(r.all, "finding", "findings"), n.why))
+		}
+	}
+	return notes
+}
+
+// codeFence is one around the whole answer, which models write out of habit.
+var codeFence = regexp.MustCompile("(?s)^```[a-zA-Z]*[ \t]*\r?\n(.*)\n[ \t]*```$")
+
+// unfenced is an answer without the fence around it. Nothing else of it is put
+// right: whoever guesses what was meant can be made to guess wrong.
+func unfenced(answer string) string {
+	answer = strings.TrimSpace(answer)
+	if m := codeFence.FindStringSubmatch(answer); m != nil {
+		return m[1]
+	}
+	return answer
+}

@@ -1,0 +1,132 @@
+package model
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/reviewgate/reviewgate/app/llm"
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+)
+
+// What the config's schema says that a model has where it says nothing.
+const (
+	defaultContext = 128_000
+	defaultAnswer  = 8192
+)
+
+// minRoom is the least room for a change that a model is asked about, in tokens.
+const minRoom = 500
+
+func window(e Endpoint) int {
+	if e.ContextTokens > 0 {
+		return e.ContextTokens
+	}
+	return defaultContext
+}
+
+// longest is how long an answer may be, in tokens: with a small model not more
+// than a quarter of what it reads.
+func longest(e Endpoint) int {
+	n := e.MaxOutputTokens
+	if n <= 0 {
+		n = defaultAnswer
+	}
+	return min(n, window(e)/4)
+}
+
+// room is what is left for the change, in tokens.
+func (a *Agent) room(e Endpoint, instructions string) (int, error) {
+	taken := longest(e) + Tokens(instructions)
+	room := window(e)/10*9 - taken
+	if a.Tokens > 0 {
+		a.mu.Lock()
+		left := a.Tokens - a.spent[e.Name]
+		a.mu.Unlock()
+		if left-taken < minRoom {
+			return 0, &dispatch.SkippedError{Why: fmt.Sprintf("over budget: of model_budget.per_agent %d tokens are left, and the instructions and the answer take %d", max(left, 0), taken)}
+		}
+		room = min(room, left-taken)
+	}
+	if room < minRoom {
+		return 0, &dispatch.SkippedError{Why: fmt.Sprintf("the model reads %d tokens, and the instructions and the answer take %d", window(e), taken)}
+	}
+	return room, nil
+}
+
+// ask asks once, within the budget, and has what it took recorded whatever
+// happens.
+func (a *Agent) ask(ctx context.Context, task dispatch.Task, e Endpoint, q llm.Question) (llm.Answer, error) {
+	estimate := Tokens(q.System) + Tokens(q.Text)
+	done := func(llm.Use) {}
+	if a.Budget != nil {
+		var err error
+		if done, err = a.Budget.Take(ctx, e.Name, estimate+q.MaxTokens); err != nil {
+			return llm.Answer{}, err
+		}
+	}
+	// What is not told counts as read: a question that was given up, because its
+	// time was up, is paid for all the same, and some servers tell nothing.
+	use := llm.Use{Input: estimate}
+	defer func() {
+		done(use)
+		a.record(task, e, use)
+	}()
+	answer, err := e.Model.Ask(ctx, q)
+	var failed *llm.Error
+	switch {
+	case err == nil:
+		use = told(answer.Use, llm.Use{Input: estimate, Output: Tokens(answer.Text)})
+		return answer, nil
+	case errors.As(err, &failed) && failed.Sent:
+		use = told(failed.Use, use)
+	case failed != nil:
+		use = sane(failed.Use)
+	}
+	if a.Failed != nil {
+		a.Failed(e.Name, err)
+	}
+	return llm.Answer{}, a.failure(ctx, e, err)
+}
+
+func (a *Agent) record(task dispatch.Task, e Endpoint, use llm.Use) {
+	a.mu.Lock()
+	a.spent[e.Name] += use.Total()
+	a.mu.Unlock()
+	if a.Used != nil {
+		a.Used(pipeline.ModelUse{
+			Agent: task.Entry.Agent, Model: task.Model, Asked: 1,
+			Input: use.Input, Cached: use.Cached, Output: use.Output, CostUSD: Cost(e.ModelEndpoint, use),
+		})
+	}
+}
+
+// told is what an API said that a question took, or else our estimate: one that
+// says nothing, or whose answer got lost, must not be asked without end.
+func told(said, estimate llm.Use) llm.Use {
+	if said = sane(said); said.Total() > 0 {
+		return said
+	}
+	return estimate
+}
+
+// sane is a use as it can be: an API's figures are an API's.
+func sane(u llm.Use) llm.Use {
+	const most = 1_000_000_000
+	u.Input, u.Output = min(max(u.Input, 0), most), min(max(u.Output, 0), most)
+	u.Cached = min(max(u.Cached, 0), u.Input)
+	u.Stored = min(max(u.Stored, 0), u.Input-u.Cached)
+	return u
+}
+
+// Cost is what a use costs by the endpoint's prices, in US dollars. What has no
+// price of its own costs as much as other input: rather too much than too little.
+func Cost(e config.ModelEndpoint, u llm.Use) float64 {
+	const million = 1e6
+	plain := float64(u.Input-u.Cached-u.Stored) * e.InputPrice
+	kept := float64(u.Cached)*cmp.Or(e.CachedPrice, e.InputPrice) + float64(u.Stored)*cmp.Or(e.StoredPrice, e.InputPrice)
+	return (plain + kept + float64(u.Output)*e.OutputPrice) / million
+}

@@ -1,0 +1,252 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reviewgate/reviewgate/app/llm"
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+)
+
+// dispatched is what becomes of the agent in a review.
+func dispatched(t *testing.T, o Options, retries int) pipeline.AgentResult {
+	t.Helper()
+	task := testTask(shop())
+	results, err := dispatch.Dispatch(t.Context(), pipeline.AgentManifest{Entries: pipeline.List[pipeline.ManifestEntry]{task.Entry}}, task.Facts, task.Classification,
+		map[string]dispatch.Agent{"reviewer": asking(o)}, dispatch.Options{Limits: func(string) dispatch.Limits { return dispatch.Limits{Timeout: time.Minute, Retries: retries} }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return results[0]
+}
+
+// asking asks the tests' model, whichever the manifest names.
+func asking(o Options) dispatch.Agent { return forModel{New(o)} }
+
+type forModel struct{ *Agent }
+
+func (f forModel) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, string, error) {
+	task.Model = modelName
+	return f.Agent.ReviewAndNote(ctx, task)
+}
+
+// A question without a whole answer is a failure with words for people, in which
+// nothing of the API's stands; the log has all of it.
+func TestFailures(t *testing.T) {
+	cause := errors.New("dial tcp 10.0.0.7:11434: account 4711")
+	for kind, tt := range map[llm.Kind]struct {
+		status    pipeline.AgentStatus
+		note      string
+		temporary bool
+	}{
+		llm.Refused:         {pipeline.AgentFailed, "the model refused to answer", false},
+		llm.CutOff:          {pipeline.AgentFailed, "the model's answer was cut off after 8192 tokens: raise its max_output_tokens", false},
+		llm.TooLong:         {pipeline.AgentFailed, "the question was longer than the model reads: lower its context_tokens, now 128000", false},
+		llm.Limited:         {pipeline.AgentFailed, "the model's API takes no more questions for a while", true},
+		llm.Overloaded:      {pipeline.AgentFailed, "the model's API is overloaded", true},
+		llm.Denied:          {pipeline.AgentFailed, "the model's API denies access: the key or the account is not good", false},
+		llm.Invalid:         {pipeline.AgentFailed, "the model's API does not take the question: see the server's log", false},
+		llm.Unreachable:     {pipeline.AgentFailed, "the model can't be reached", true},
+		llm.Malformed:       {pipeline.AgentMalformed, "what came is no answer of the model's API", false},
+		llm.Kind("unheard"): {pipeline.AgentFailed, "the model did not answer", false},
+	} {
+		m := &scripted{err: fmt.Errorf("ask: %w", &llm.Error{Kind: kind, After: 7 * time.Second, Err: cause, Use: llm.Use{Input: 10, Output: 5}})}
+		o := testOptions(m)
+		var used []pipeline.ModelUse
+		var logged error
+		o.Used = func(u pipeline.ModelUse) { used = append(used, u) }
+		o.Failed = func(_ string, err error) { logged = err }
+		r := dispatched(t, o, 0)
+		if r.Status != tt.status || r.Note != tt.note || len(r.Output.Findings) > 0 {
+			t.Errorf("%s: %s, %q", kind, r.Status, r.Note)
+		}
+		if !errors.Is(logged, cause) {
+			t.Errorf("%s: the log has %v", kind, logged)
+		}
+		if len(used) != 1 || used[0].Input != 10 || used[0].Output != 5 || used[0].Asked != 1 {
+			t.Errorf("%s: used %+v", kind, used)
+		}
+		_, _, err := New(o).ReviewAndNote(t.Context(), testTask(shop()))
+		var passes interface {
+			Temporary() bool
+			RetryAfter() time.Duration
+		}
+		if errors.As(err, &passes) && (passes.Temporary() != tt.temporary || passes.RetryAfter() != 7*time.Second) {
+			t.Errorf("%s: temporary %t after %s", kind, passes.Temporary(), passes.RetryAfter())
+		}
+	}
+	if r := dispatched(t, testOptions(&scripted{err: cause}), 0); r.Status != pipeline.AgentFailed || r.Note != "the model could not be asked" {
+		t.Errorf("any other error: %s, %q", r.Status, r.Note)
+	}
+}
+
+// An agent without a model that it can ask fails: it is for others to leave it
+// out.
+func TestNoModel(t *testing.T) {
+	for name, want := range map[string]string{"": "no model is configured", "other": "no model is configured by the name of other"} {
+		task := testTask(shop())
+		task.Model = name
+		if _, _, err := New(testOptions(&scripted{})).ReviewAndNote(t.Context(), task); err == nil || err.Error() != want {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+// purse is a budget.
+type purse struct {
+	left  int
+	err   error
+	taken []int
+	done  []llm.Use
+}
+
+func (p *purse) Take(_ context.Context, _ string, tokens int) (func(llm.Use), error) {
+	if p.err != nil {
+		return nil, p.err
+	}
+	if tokens > p.left {
+		return nil, &dispatch.SkippedError{Why: "over budget: the repository's tokens for today are spent"}
+	}
+	p.taken = append(p.taken, tokens)
+	return func(u llm.Use) { p.done = append(p.done, u) }, nil
+}
+
+// What a question may take is set aside before it is asked, and what it took is
+// told after, whatever came of it.
+func TestBudget(t *testing.T) {
+	m := &scripted{use: llm.Use{Input: 1000, Cached: 400, Output: 200}}
+	o := testOptions(m)
+	p := &purse{left: 1_000_000}
+	o.Budget = p
+	q, _, _ := ask(t, o, testTask(shop()))
+	if want := Tokens(q.System) + Tokens(q.Text) + q.MaxTokens; len(p.taken) != 1 || p.taken[0] != want {
+		t.Errorf("took %v, want %d", p.taken, want)
+	}
+	if diff := cmp.Diff([]llm.Use{m.use}, p.done); diff != "" {
+		t.Error(diff)
+	}
+
+	m.err = &llm.Error{Kind: llm.CutOff, Use: llm.Use{Input: 1, Output: 2}}
+	dispatched(t, o, 0)
+	m.err = context.DeadlineExceeded
+	dispatched(t, o, 0)
+	if len(p.done) != 3 || p.done[1] != (llm.Use{Input: 1, Output: 2}) || p.done[2].Input < 1000 {
+		t.Errorf("told %+v", p.done)
+	}
+
+	m.err, p.left = nil, 10
+	asked := len(m.asked)
+	if r := dispatched(t, o, 3); r.Status != pipeline.AgentSkipped || r.Note != "over budget: the repository's tokens for today are spent" || len(m.asked) > asked {
+		t.Errorf("over budget: %s, %q", r.Status, r.Note)
+	}
+	p.err = errors.New("no database")
+	if r := dispatched(t, o, 0); r.Status != pipeline.AgentFailed || len(m.asked) > asked {
+		t.Errorf("without a budget: %s, %q", r.Status, r.Note)
+	}
+}
+
+// What an API does not tell counts as estimated, unless it said that it took
+// nothing: or a model whose answers get lost is asked without end.
+func TestUntold(t *testing.T) {
+	sent := func(kind llm.Kind) error { return &llm.Error{Kind: kind, Sent: true} }
+	for name, tt := range map[string]struct {
+		m             *scripted
+		input, output bool
+	}{
+		"an answer":          {&scripted{}, true, true},
+		"an answer, told":    {&scripted{use: llm.Use{Input: 1}}, false, false},
+		"a lost answer":      {&scripted{err: sent(llm.Unreachable)}, true, false},
+		"no answer":          {&scripted{err: sent(llm.Malformed)}, true, false},
+		"nobody there":       {&scripted{err: &llm.Error{Kind: llm.Unreachable}}, false, false},
+		"refused by the API": {&scripted{err: &llm.Error{Kind: llm.Limited, Status: 429}}, false, false},
+	} {
+		o := testOptions(tt.m)
+		p := &purse{left: 1_000_000}
+		o.Budget = p
+		dispatched(t, o, 0)
+		if len(p.done) != 1 || p.done[0].Input > 1000 != tt.input || p.done[0].Output > 0 != tt.output {
+			t.Errorf("%s: told %+v", name, p.done)
+		}
+	}
+}
+
+// A model that panics is paid for.
+func TestPanicIsPaidFor(t *testing.T) {
+	o := testOptions(&scripted{})
+	p := &purse{left: 1_000_000}
+	o.Budget = p
+	o.Models = map[string]Endpoint{modelName: {Model: panicking{}, ModelEndpoint: config.ModelEndpoint{Name: modelName}}}
+	if r := dispatched(t, o, 0); r.Status != pipeline.AgentFailed || len(p.done) != 1 || p.done[0].Input < 1000 {
+		t.Errorf("%s, told %+v", r.Status, p.done)
+	}
+}
+
+type panicking struct{}
+
+func (panicking) Ask(context.Context, llm.Question) (llm.Answer, error) { panic("broken") }
+
+// An agent has so many tokens for each model, attempts that failed included.
+func TestTokensOfAnAgent(t *testing.T) {
+	m := &scripted{use: llm.Use{Input: 9000, Output: 3000}}
+	o := testOptions(m)
+	o.Tokens = 20_000
+	a := New(o)
+	if _, _, err := a.ReviewAndNote(t.Context(), testTask(shop())); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err := a.ReviewAndNote(t.Context(), testTask(shop()))
+	var skipped *dispatch.SkippedError
+	if !errors.As(err, &skipped) || !strings.HasPrefix(skipped.Why, "over budget: of model_budget.per_agent 8000 tokens are left") || len(m.asked) != 1 {
+		t.Errorf("%v after %d questions", err, len(m.asked))
+	}
+
+	small := testOptions(&scripted{})
+	e := small.Models[modelName]
+	e.ContextTokens = 4000
+	small.Models[modelName] = e
+	if r := dispatched(t, small, 0); r.Status != pipeline.AgentOK && r.Status != pipeline.AgentSkipped {
+		t.Errorf("a small model: %s, %q", r.Status, r.Note)
+	}
+	e.ContextTokens = 2000
+	small.Models[modelName] = e
+	if r := dispatched(t, small, 0); r.Status != pipeline.AgentSkipped || !strings.HasPrefix(r.Note, "the model reads 2000 tokens") {
+		t.Errorf("a tiny model: %s, %q", r.Status, r.Note)
+	}
+}
+
+func TestCost(t *testing.T) {
+	for name, tt := range map[string]struct {
+		e    config.ModelEndpoint
+		want float64
+	}{
+		"all prices":         {config.ModelEndpoint{InputPrice: 3, CachedPrice: 0.3, StoredPrice: 3.75, OutputPrice: 15}, 0.9 + 0.15 + 0.75 + 1.5},
+		"caching costs none": {config.ModelEndpoint{InputPrice: 3, CachedPrice: 0.3, OutputPrice: 15}, 0.9 + 0.15 + 0.6 + 1.5},
+		"input and output":   {config.ModelEndpoint{InputPrice: 3, OutputPrice: 15}, 3 + 1.5},
+		"none":               {config.ModelEndpoint{}, 0},
+	} {
+		if got := Cost(tt.e, llm.Use{Input: 1_000_000, Cached: 500_000, Stored: 200_000, Output: 100_000}); math.Abs(got-tt.want) > 1e-9 {
+			t.Errorf("%s: %f, want %f", name, got, tt.want)
+		}
+	}
+	e := config.ModelEndpoint{InputPrice: 3, OutputPrice: 15}
+	if got := Cost(e, sane(llm.Use{Input: 10, Cached: 8, Stored: 1 << 60})); got < 0 || got > 1e-4 {
+		t.Errorf("counts that can't be cost %f", got)
+	}
+	m := &scripted{use: llm.Use{Input: 7, Cached: 1 << 60, Output: -1}}
+	o := testOptions(m)
+	var used []pipeline.ModelUse
+	o.Used = func(u pipeline.ModelUse) { used = append(used, u) }
+	ask(t, o, testTask(shop()))
+	if diff := cmp.Diff([]pipeline.ModelUse{{Agent: "reviewer", Model: modelName, Asked: 1, Input: 7, Cached: 7}}, used); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,50 @@
+// Package model is the agent of kind llm: it asks a language model what is wrong
+// with a change, and takes of the answer what can be proved.
+//
+// # The question
+//
+// A question has two parts. The instructions are the agent's prompt, what holds
+// for every agent (contract.md), and the rules of its checklist: they are ours,
+// the same bytes for every change, so that APIs can keep them. The change is data.
+// It stands between two lines that begin with a code of 80 random bits, drawn for
+// that question and known to nobody who wrote the change; every heading in between
+// begins with the code too, and every line of the change with a sign that no
+// heading begins with. Nothing that the change says can end it, then, or be taken
+// for another file or for instructions by its place.
+//
+// Characters that nobody sees are shown by number, a run of them by its first and
+// their count, so that they carry no text. HTML comments are left out of titles,
+// descriptions, messages and issues, where people don't see them; in the diff
+// they are shown as what they are there: lines of a file. All of it passes the
+// detector for secrets.
+//
+// Agents of the quality stage see code and nothing said about it, since praise
+// makes models miss mistakes. Those of the spec stage see the title, the
+// description, the commits' messages and the linked issues as well.
+//
+// # What fits
+//
+// Tokens are estimated by [Tokens]. A question takes what the agent may still
+// spend, at most nine tenths of what the model reads, less the answer. Of a
+// larger change whole files come first, by risk; then parts of the others; what is
+// left out is named to the model and in the agent's note. Files that tools made or
+// others wrote, by their paths, are left out. So are lines beyond their first
+// 2,000 characters.
+//
+// # The answer
+//
+// The answer can do nothing but make findings. It is read strictly, whatever the
+// API promised. A finding counts only if it names a file that was shown, and
+// quotes lines of it that stand there after the change; it is put where the quote
+// stands, whatever line it names. Who found it, whether it blocks and whether it
+// can be fixed without a person is not the model's to say. What is dropped is
+// counted in the note. An answer that is refused, cut off or unreadable is an
+// error: never an answer without findings.
+//
+// # Gaps
+//
+// [Gaps] asks another question by the same means: which agents should have been
+// sent to which files of the change, and were not. The agents and who was chosen are
+// shown as the change is, as data. What is proposed is checked by
+// [github.com/reviewgate/reviewgate/pipeline/gapdetect.Detector.Propose].
+package model

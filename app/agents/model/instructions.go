@@ -1,0 +1,45 @@
+package model
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// contract is what holds for every agent, and contractSpec what for those of the
+// spec stage besides.
+var (
+	//go:embed contract.md
+	contract string
+	//go:embed contract-spec.md
+	contractSpec string
+)
+
+// instructions are the part of a question that nothing in a change has a say in.
+type instructions struct {
+	text  string
+	rules map[string]bool // ids of those in the checklist
+	left  int             // rules that did not fit
+}
+
+// instructions are the same for all changes, as long as config and endpoint are.
+func (a *Agent) instructions(e Endpoint) instructions {
+	list, ids := checklist(a.Rules, window(e)/checklistShare)
+	parts := []string{strings.TrimSpace(cleaned(a.Prompt)), strings.TrimSpace(contract)}
+	if a.stage() == pipeline.StageSpec {
+		parts = append(parts, strings.TrimSpace(contractSpec))
+	}
+	if list != "" {
+		parts = append(parts, strings.TrimSpace(list))
+	}
+	return instructions{text: a.Redact(strings.Join(parts, "\n\n") + "\n"), rules: ids, left: len(a.Rules) - len(ids)}
+}
+
+func (i *instructions) notes() []string {
+	if i.left <= 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("not on the checklist for want of room: %s", count(i.left, "rule", "rules"))}
+}

@@ -1,0 +1,108 @@
+package model
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/app/llm"
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// Server has the models of a server's config, and makes agents that ask them. The
+// zero value has none. Any number of goroutines may use it.
+type Server struct{ endpoints map[string]Endpoint }
+
+// The variables that hold the keys where an endpoint names none.
+const (
+	keyAnthropic = "ANTHROPIC_API_KEY"
+	keyOpenAI    = "OPENAI_API_KEY"
+)
+
+// KeyVariable is the environment variable that holds an endpoint's key.
+func KeyVariable(e config.ModelEndpoint) string {
+	if e.API == config.APIAnthropic {
+		return cmp.Or(e.KeyEnv, keyAnthropic)
+	}
+	return cmp.Or(e.KeyEnv, keyOpenAI)
+}
+
+// Open makes the models of endpoints ready. Nothing is sent. The error names all
+// that can't be used, without their keys. A vendor's own key is not sent to
+// another's server: where an endpoint has a base_url, its key must be named.
+func Open(endpoints []config.ModelEndpoint, getenv func(string) string) (*Server, error) {
+	s := &Server{endpoints: map[string]Endpoint{}}
+	var errs []error
+	for _, e := range endpoints {
+		key, where := "", "without a key"
+		if e.BaseURL == "" || e.KeyEnv != "" {
+			key, where = getenv(KeyVariable(e)), "key in "+KeyVariable(e)
+		}
+		if e.KeyEnv != "" && strings.TrimSpace(key) == "" {
+			errs = append(errs, fmt.Errorf("model_endpoints: %s (%s): there is no key: set the variable, or leave key_env out if the server needs none", e.Name, where))
+			continue
+		}
+		m, err := llm.New(e, key, llm.Options{})
+		if err != nil {
+			errs = append(errs, fmt.Errorf("model_endpoints: %s (%s): %w", e.Name, where, err))
+			continue
+		}
+		s.endpoints[e.Name] = Endpoint{Model: m, ModelEndpoint: e}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Review is what an agent needs of one review besides the config. All but Redact may
+// be nil.
+type Review struct {
+	Redact func(text string) string
+	// RedactBeside is that of Options.
+	RedactBeside func(text string) string
+	Issues       func(context.Context, *pipeline.PRFacts) ([]Issue, error)
+	Budget       Budget
+	Used         func(pipeline.ModelUse)
+	Failed       func(model string, err error)
+}
+
+// Agent makes an agent of kind llm by a config.
+func (s *Server) Agent(agent config.Agent, cfg *config.Config, r Review) (*Agent, error) {
+	o, err := s.options(agent, cfg, r)
+	if err != nil {
+		return nil, err
+	}
+	o.Stage, o.Rules, o.Issues = agent.StageOf(), Checklist(cfg, agent), r.Issues
+	return New(o), nil
+}
+
+// Gaps makes what asks a model for gaps by a config.
+func (s *Server) Gaps(cfg *config.Config, r Review) (*Gaps, error) {
+	o, err := s.options(config.Agent{ID: pipeline.GapDetector, Kind: config.KindLLM}, cfg, r)
+	if err != nil {
+		return nil, err
+	}
+	return NewGaps(o), nil
+}
+
+func (s *Server) options(agent config.Agent, cfg *config.Config, r Review) (Options, error) {
+	if r.Redact == nil {
+		return Options{}, errors.New("nothing takes secrets out of what models are asked")
+	}
+	risk, err := NewRisk(cfg)
+	if err != nil {
+		return Options{}, err
+	}
+	prompt, ok := cfg.Prompt(&agent)
+	if !ok {
+		return Options{}, fmt.Errorf("%s has no prompt", agent.ID)
+	}
+	return Options{
+		Prompt: prompt.Text, Models: s.endpoints, Redact: r.Redact, RedactBeside: r.RedactBeside,
+		Tokens: cfg.Settings.ModelBudget.PerAgent, Budget: r.Budget, Risk: risk, Used: r.Used, Failed: r.Failed,
+	}, nil
+}

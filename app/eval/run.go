@@ -1,0 +1,179 @@
+package eval
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/run"
+)
+
+// atOnce is how many cases are reviewed side by side: models are waited for.
+const atOnce = 4
+
+// Options say what is measured.
+type Options struct {
+	Cases  []Case
+	Layers []config.Layer // over the defaults; they must be valid
+	// Agent is the only one to run, by id. Default: all that the config dispatches.
+	Agent string
+	// Outside makes the agents that reach out of the process, models among them,
+	// or returns nil. Those that take in other people's findings are not asked for:
+	// cases come with none.
+	Outside  func(run.OutsideAgent) dispatch.Agent
+	Version  string // of reviewgate
+	Now      func() time.Time
+	Progress func(what string) // optional
+}
+
+// Run reviews the cases and counts. An error means that there are no figures: the
+// options can't be used (an [*UnusableError]), a case could not be reviewed, or
+// ctx ended. An agent that fails is counted.
+func Run(ctx context.Context, o Options) (Result, error) {
+	cfg, problems := config.Load(o.Layers...)
+	if len(problems) > 0 {
+		return Result{}, &UnusableError{errors.New(config.FormatProblem(problems[0]))}
+	}
+	others, err := standIns(cfg, o.Agent)
+	if err != nil {
+		return Result{}, err
+	}
+	runner, err := run.NewRunner(run.Config{Version: o.Version, Now: o.Now, Agents: others})
+	if err != nil {
+		return Result{}, err
+	}
+	dir, err := os.MkdirTemp("", "reviewgate-eval-")
+	if err != nil {
+		return Result{}, fmt.Errorf("make a directory for the cases: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // a temporary one
+	if err := importCases(ctx, dir, o.Cases); err != nil {
+		return Result{}, cmp.Or(ctx.Err(), err) // git that is killed says something else
+	}
+	reviewed := make([]reviewedCase, len(o.Cases))
+	g, within := errgroup.WithContext(ctx)
+	g.SetLimit(atOnce)
+	for i := range o.Cases {
+		g.Go(func() error {
+			var err error
+			if reviewed[i], err = reviewCase(within, runner, dir, &o.Cases[i], o); err != nil && within.Err() == nil {
+				err = fmt.Errorf("review the case %s: %w", o.Cases[i].Name, err)
+			}
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return Result{}, cmp.Or(ctx.Err(), err)
+	}
+	return count(reviewed, others), nil
+}
+
+// UnusableError is about what was asked for, and not about the run.
+type UnusableError struct{ Err error }
+
+func (e *UnusableError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what can't be used.
+func (e *UnusableError) Unwrap() error { return e.Err }
+
+// standIns stand for the agents that are not measured: those that take in what
+// others found, which a case has nothing of, and all but the one that was asked
+// for.
+func standIns(cfg *config.Config, only string) (map[string]dispatch.Agent, error) {
+	out := map[string]dispatch.Agent{}
+	var ids []string
+	for _, a := range cfg.Agents {
+		takesIn := a.Kind == config.KindReport || a.Kind == config.KindCodeScanning
+		if takesIn || only != "" && a.ID != only {
+			out[a.ID] = silent{}
+		}
+		if a.Enabled && !takesIn {
+			ids = append(ids, a.ID)
+		}
+	}
+	if only != "" && !slices.Contains(ids, only) {
+		return nil, &UnusableError{fmt.Errorf("the config has no agent %q to measure: there are %s", only, strings.Join(ids, ", "))}
+	}
+	return out, nil
+}
+
+// silent is an agent that has nothing to say.
+type silent struct{}
+
+func (silent) Review(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
+	return pipeline.AgentOutput{}, nil
+}
+
+// reviewedCase is a case and its review.
+type reviewedCase struct {
+	*Case
+	run.Outcome
+	took *stopwatch
+}
+
+func reviewCase(ctx context.Context, runner *run.Runner, dir string, c *Case, o Options) (reviewedCase, error) {
+	r := reviewedCase{Case: c, took: &stopwatch{now: o.Now}}
+	src, err := open(ctx, dir, c, o.Layers)
+	if err != nil {
+		return r, err
+	}
+	options := run.Options{RunID: c.Name, Trigger: "reviewgate eval", File: src.Lookup}
+	if o.Outside != nil {
+		options.Outside = func(of run.OutsideAgent) dispatch.Agent {
+			if a := o.Outside(of); a != nil {
+				return timed{a, r.took}
+			}
+			return nil
+		}
+	}
+	if r.Outcome, err = runner.Run(ctx, src, options); err != nil {
+		return r, err
+	}
+	if o.Progress != nil {
+		o.Progress(c.Name + " is reviewed")
+	}
+	return r, c.inChange(&r.Review.Facts)
+}
+
+// inChange checks that a reviewer is shown all that is to be found, and that
+// nothing of the change was kept from them.
+func (c *Case) inChange(facts *pipeline.PRFacts) error {
+	if len(facts.Files) == 0 {
+		return errors.New("base and head are the same: there is nothing to review")
+	}
+	if len(facts.Incomplete) > 0 {
+		i := facts.Incomplete[0]
+		return fmt.Errorf("not all of it could be read: %s %s: %s", i.What, i.Path, i.Why)
+	}
+	for _, d := range c.Defects {
+		for i, line := range d.Lines {
+			if !shows(facts, d.Path, line) {
+				return fmt.Errorf("%s: %q is not in the diff of %s: quote an added line, or one within three of a change", caseFile, d.Quotes[i], d.Path)
+			}
+		}
+	}
+	return nil
+}
+
+// shows reports whether the diff has a line of the head.
+func shows(facts *pipeline.PRFacts, path string, line int) bool {
+	for i := range facts.Files {
+		f := &facts.Files[i]
+		for _, h := range f.Hunks {
+			if f.Path == path && line >= h.NewStart && line < h.NewStart+h.NewLines {
+				return true
+			}
+		}
+	}
+	return false
+}

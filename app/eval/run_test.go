@@ -1,0 +1,154 @@
+package eval
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func options(cases []Case) Options {
+	return Options{Cases: cases, Version: "devel", Now: time.Now}
+}
+
+// The shipped set by the shipped rules. How much they find is docs/eval.md's to
+// say; here it must be possible.
+func TestShippedRulesOnTheSet(t *testing.T) {
+	cases := loadSet(t)
+	r, err := Run(t.Context(), options(cases))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := map[string]int{}
+	for _, x := range r.Agents {
+		lines[x.Agent]++
+		if x.Failed != 0 || x.Model != "" || x.Asked != 0 || x.CostUSD != 0 {
+			t.Errorf("%s failed or asked a model: %+v", x.Agent, x)
+		}
+		if x.Hits > x.Findings || x.Found > x.Hits || x.CleanFindings > x.Findings-x.Hits || x.P50MS > x.MaxMS || x.Cases > r.Cases {
+			t.Errorf("the figures of %s can't be: %+v", x.Agent, x)
+		}
+	}
+	if lines["security-reviewer"] != 1 || lines["secrets"] != 1 || lines["code-scanning"] != 0 {
+		t.Errorf("agents %v, want each that reviews code once", lines)
+	}
+	if r.Cases != len(cases) || r.Report.Found == 0 || r.Report.Found >= len(r.Defects) || *r.Report.Precision < 0.3 {
+		t.Errorf("%d cases, report %+v: rules find some, not all, and are right more often than not", r.Cases, r.Report)
+	}
+	found := 0
+	for _, p := range r.Parts {
+		found += p.Found
+	}
+	if found != r.Report.Found || r.Report.CleanBlocked > r.Clean/4 {
+		t.Errorf("%d found by language and %d in all; %d clean changes blocked", found, r.Report.Found, r.Report.CleanBlocked)
+	}
+	if text := Text(r); !strings.Contains(text, "security-reviewer") || strings.Contains(text, "NaN") {
+		t.Errorf("text:\n%s", text)
+	}
+	if _, err := json.Marshal(r); err != nil {
+		t.Errorf("as JSON: %v", err)
+	}
+}
+
+func TestOneAgentAlone(t *testing.T) {
+	cases := loadSet(t)[:3]
+	o := options(cases)
+	o.Agent = "build-reviewer"
+	r, err := Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Agents) != 1 || r.Agents[0].Agent != "build-reviewer" || r.Agents[0].Cases != 3 {
+		t.Errorf("rows %+v, want build-reviewer's on three cases", r.Agents)
+	}
+	o.Agent = "build"
+	var bad *UnusableError
+	if _, err := Run(t.Context(), o); !errors.As(err, &bad) || !strings.Contains(err.Error(), "build-reviewer") {
+		t.Errorf("error %v, want one that names the agents", err)
+	}
+}
+
+func TestConfigCounts(t *testing.T) {
+	o := options(loadSet(t)[:1])
+	o.Layers = []config.Layer{{Name: config.LayerServer, Files: []config.File{{Path: config.FileAgents, Text: []byte(`[{"id": "secrets", "enabled": false}]`)}}}}
+	r, err := Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range r.Agents {
+		if x.Agent == "secrets" {
+			t.Errorf("an agent that is switched off ran: %+v", x)
+		}
+	}
+	o.Layers[0].Files[0].Text = []byte(`[{"id": 5}]`)
+	var bad *UnusableError
+	if _, err := Run(t.Context(), o); !errors.As(err, &bad) || !strings.Contains(err.Error(), config.FileAgents) {
+		t.Errorf("error %v, want one about the config", err)
+	}
+}
+
+func TestCasesThatShowNothing(t *testing.T) {
+	long := "package a\n" + strings.Repeat("// line\n", 20) + "var x = 1\n"
+	for name, tt := range map[string]struct {
+		c    Case
+		says string
+	}{
+		"no change":     {Case{Base: map[string]string{"a.go": long}, Head: map[string]string{"a.go": long}}, "base and head are the same"},
+		"outside":       {Case{Base: map[string]string{"a.go": long}, Head: map[string]string{"a.go": "// new\n" + long}, Defects: []Defect{{Path: "a.go", Quotes: []string{"var x"}, Lines: []int{23}}}}, `"var x" is not in the diff of a.go`},
+		"a binary file": {Case{Head: map[string]string{"b.bin": "a\x00b"}, Defects: []Defect{{Path: "b.bin", Quotes: []string{"a"}, Lines: []int{1}}}}, "is not in the diff"},
+	} {
+		tt.c.Name, tt.c.Title = "a", "feat: a"
+		if _, err := Run(t.Context(), options([]Case{tt.c})); err == nil || !strings.Contains(err.Error(), "the case a: ") || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%s: error %v, want %q", name, err, tt.says)
+		}
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Run(ctx, options(loadSet(t)[:2])); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+}
+
+// noting is an agent that has a note, and takes a second.
+type noting struct{ clock *time.Time }
+
+func (a noting) Review(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
+	return pipeline.AgentOutput{}, errors.New("asked without its note")
+}
+
+func (a noting) ReviewAndNote(context.Context, dispatch.Task) (pipeline.AgentOutput, string, error) {
+	*a.clock = a.clock.Add(time.Second)
+	return pipeline.AgentOutput{}, "seen half", nil
+}
+
+// Attempts of one model add up, and models are told apart.
+func TestTimed(t *testing.T) {
+	var clock time.Time
+	watch := &stopwatch{now: func() time.Time { return clock }}
+	a := timed{noting{&clock}, watch}
+	for _, model := range []string{"atlas", "zephyr", "atlas"} {
+		_, note, err := a.ReviewAndNote(t.Context(), dispatch.Task{Entry: pipeline.ManifestEntry{Agent: "quality"}, Model: model})
+		if note != "seen half" || err != nil {
+			t.Errorf("note %q, %v", note, err)
+		}
+	}
+	if got := watch.took[reviewer{"quality", "atlas"}]; got != 2*time.Second {
+		t.Errorf("atlas took %s, want 2s", got)
+	}
+	if _, note, err := (timed{silent{}, watch}).ReviewAndNote(t.Context(), dispatch.Task{}); note != "" || err != nil {
+		t.Errorf("an agent without notes: %q, %v", note, err)
+	}
+}

@@ -1,0 +1,184 @@
+package eval
+
+import (
+	"fmt"
+	"go/ast"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"maps"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+const set = "../../testdata/eval"
+
+func loadSet(t testing.TB) []Case {
+	t.Helper()
+	cases, err := Load(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cases
+}
+
+// The shipped set is large and mixed enough to say something.
+func TestSet(t *testing.T) {
+	defects, clean := map[string]int{}, map[string]int{}
+	seeded := 0
+	categories := map[string]bool{}
+	for _, c := range loadSet(t) {
+		if c.Clean() != strings.Contains(c.Name, "-clean-") {
+			t.Errorf("%s: clean is %t", c.Name, c.Clean())
+		}
+		if c.Clean() {
+			clean[c.Language]++
+			continue
+		}
+		seeded++
+		for _, d := range c.Defects {
+			defects[c.Language]++
+			categories[d.Category] = true
+			if len(d.Words) == 0 {
+				t.Errorf("%s: no word tells that %q was understood", c.Name, d.What)
+			}
+			if d.Severity.Rank() < pipeline.SeverityWarning.Rank() {
+				t.Errorf("%s: nobody holds a change up for %q", c.Name, d.What)
+			}
+		}
+	}
+	sum := func(m map[string]int) (n int) {
+		for _, v := range m {
+			n += v
+		}
+		return n
+	}
+	if seeded < 40 || sum(clean) < 20 || len(categories) < 20 {
+		t.Errorf("%d cases with defects of %d categories and %d clean ones, want 40 of 20 and 20", seeded, len(categories), sum(clean))
+	}
+	for _, language := range []string{"Go", "TypeScript", "Python", "Java", "SQL"} {
+		if defects[language] < 4 || clean[language] < 2 {
+			t.Errorf("%s has %d defects and %d clean changes", language, defects[language], clean[language])
+		}
+	}
+}
+
+// A case is what one sitting reviews: not a line, and not a rewrite.
+func TestSetIsOfASize(t *testing.T) {
+	cases, dir := loadSet(t), t.TempDir()
+	if err := importCases(t.Context(), dir, cases); err != nil {
+		t.Fatal(err)
+	}
+	several := 0
+	for i := range cases {
+		src, err := open(t.Context(), dir, &cases[i], nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := src.PullRequest(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := p.Totals.Additions; n < 20 || n > 150 {
+			t.Errorf("%s adds %d lines, want 20 to 150", cases[i].Name, n)
+		}
+		if p.Totals.Files > 1 {
+			several++
+		}
+		if text := fmt.Sprintf("%+v", p); strings.Contains(text, cases[i].Name) {
+			t.Errorf("%s: its name, which tells what is to be found, is in %s", cases[i].Name, text)
+		}
+		if p.Title != cases[i].Title || p.Body != cases[i].Body || p.Repository.FullName() != p.Head.Repository {
+			t.Errorf("%s is reviewed as %+v", cases[i].Name, p)
+		}
+	}
+	if several < len(cases)/2 {
+		t.Errorf("%d of %d cases change several files, want half", several, len(cases))
+	}
+}
+
+var typed = regexp.MustCompile(`^(feat|fix|perf|refactor|build|ci)(\([a-z]+\))?: \S`)
+
+// Cases look like pull requests: neither their titles nor their code tell what
+// is to be found.
+func TestSetLooksReal(t *testing.T) {
+	for _, c := range loadSet(t) {
+		if !typed.MatchString(c.Title) || c.Body == "" {
+			t.Errorf("%s: the title %q or the description says nothing", c.Name, c.Title)
+		}
+		for _, wrong := range append(goFaults(c.Base), goFaults(c.Head)...) {
+			t.Errorf("%s: %s", c.Name, wrong)
+		}
+		for name, text := range c.Head {
+			for _, giveaway := range []string{"BUG", "FIXME", "DEFECT", "vulnerable", "insecure"} {
+				if strings.Contains(text, giveaway) {
+					t.Errorf("%s: %s says %s", c.Name, name, giveaway)
+				}
+			}
+		}
+	}
+}
+
+// goFaults are what a compiler or gofmt has against the Go files of a tree, of
+// which it is no fault that others are left out.
+func goFaults(tree map[string]string) (faults []string) {
+	packages, files := map[string][]*ast.File{}, token.NewFileSet()
+	for _, name := range slices.Sorted(maps.Keys(tree)) {
+		if path.Ext(name) != ".go" {
+			continue
+		}
+		file, err := parser.ParseFile(files, name, tree[name], 0)
+		if err != nil {
+			faults = append(faults, err.Error())
+			continue
+		}
+		if text, err := format.Source([]byte(tree[name])); err != nil || string(text) != tree[name] {
+			faults = append(faults, name+" is not as gofmt has it")
+		}
+		packages[path.Dir(name)] = append(packages[path.Dir(name)], file)
+	}
+	check := types.Config{Importer: empty{}, Error: func(err error) {
+		if strings.Contains(err.Error(), "not used") || strings.Contains(err.Error(), "redeclared") {
+			faults = append(faults, err.Error())
+		}
+	}}
+	for dir, parts := range packages {
+		_, _ = check.Check(dir, files, parts, nil) // told to Error
+	}
+	return faults
+}
+
+// empty knows every package, and nothing of it.
+type empty struct{}
+
+func (empty) Import(name string) (*types.Package, error) {
+	p := types.NewPackage(name, path.Base(name))
+	p.MarkComplete()
+	return p, nil
+}
+
+// The page on the set speaks of this set.
+func TestPageCountsTheSet(t *testing.T) {
+	page, err := os.ReadFile("../../docs/eval.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r Result
+	for _, c := range loadSet(t) {
+		r.Cases++
+		if c.Clean() {
+			r.Clean++
+		}
+		r.Defects = append(r.Defects, make([]Outcome, len(c.Defects))...)
+	}
+	if head, _, _ := strings.Cut(Text(r), "\n"); !strings.Contains(string(page), "\n"+head+"\n") {
+		t.Errorf("docs/eval.md does not say %q: print the figures anew with make eval", head)
+	}
+}

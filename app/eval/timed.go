@@ -1,0 +1,48 @@
+package eval
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+)
+
+// stopwatch keeps how long agents took in one review, all their attempts
+// together: the run's record does not tell models apart.
+type stopwatch struct {
+	now func() time.Time
+
+	mu   sync.Mutex
+	took map[reviewer]time.Duration
+}
+
+// reviewer is an agent, and of its models one, or "".
+type reviewer struct{ agent, model string }
+
+func (s *stopwatch) since(t dispatch.Task, start time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.took == nil {
+		s.took = map[reviewer]time.Duration{}
+	}
+	s.took[reviewer{t.Entry.Agent, t.Model}] += s.now().Sub(start)
+}
+
+// timed is an agent with a stopwatch.
+type timed struct {
+	dispatch.Agent
+	watch *stopwatch
+}
+
+var _ dispatch.Noter = timed{}
+
+func (a timed) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, string, error) {
+	defer a.watch.since(task, a.watch.now())
+	if n, ok := a.Agent.(dispatch.Noter); ok {
+		return n.ReviewAndNote(ctx, task)
+	}
+	output, err := a.Review(ctx, task)
+	return output, "", err
+}

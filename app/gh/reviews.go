@@ -1,0 +1,135 @@
+package gh
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+// maxReviewPages bounds the reviews of one pull request that are looked at.
+const maxReviewPages = 30
+
+// pullReview is a review. GitHub has no word here of the app that wrote it.
+type pullReview struct {
+	ID    int64  `json:"id"`
+	Body  string `json:"body"`
+	State string `json:"state"` // APPROVED, CHANGES_REQUESTED, COMMENTED, DISMISSED or PENDING
+	User  struct {
+		Login string `json:"login"`
+		Type  string `json:"type"`
+	} `json:"user"` // empty for an account that is gone
+}
+
+func (r *pullReview) whole() error { return wholeIf(r.ID > 0 && r.State != "") }
+
+// reviewList is a page of reviews.
+type reviewList []pullReview
+
+func (l *reviewList) whole() error {
+	return wholeList(*l, func(r pullReview) bool { return r.whole() == nil })
+}
+
+// reviewText is a review to submit.
+type reviewText struct {
+	CommitID string `json:"commit_id"`
+	Event    string `json:"event"`
+	Body     string `json:"body"`
+}
+
+// CreateReview submits a review of one head of the pull request, and returns its id.
+func (c *Client) CreateReview(ctx context.Context, t review.Target, w review.ReviewWrite) (int64, error) {
+	var made pullReview
+	_, err := c.do(ctx, t, request{
+		op: "submit a review", method: http.MethodPost,
+		path: "/repos/{owner}/{repo}/pulls/{pull_number}/reviews", args: []any{t.Owner, t.Name, t.Number},
+		body: reviewText{CommitID: w.HeadSHA, Event: string(w.Verdict), Body: w.Body},
+	}, asJSON(&made))
+	return made.ID, err
+}
+
+// DismissReview dismisses a review of ours. One that is dismissed or gone already
+// is no error. What the App may not see any more is not found either, which is one.
+func (c *Client) DismissReview(ctx context.Context, t review.Target, id int64, message string) error {
+	_, err := c.do(ctx, t, request{
+		op: "dismiss the review", method: http.MethodPut,
+		path: "/repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}/dismissals", args: []any{t.Owner, t.Name, t.Number, id},
+		body: map[string]string{"message": message, "event": "DISMISS"},
+	}, ignored)
+	switch {
+	case err == nil || strings.Contains(err.Error(), alreadyDismissed):
+		return nil
+	case !isNotFound(err):
+		return err
+	}
+	all, listed := c.Reviews(ctx, t)
+	switch {
+	case listed != nil:
+		return listed
+	case slices.ContainsFunc(all, func(r review.PullReview) bool { return r.ID == id && !r.Dismissed }):
+		return err
+	}
+	return nil
+}
+
+// alreadyDismissed is how GitHub says, with 422, that there is nothing to dismiss.
+const alreadyDismissed = "Can not dismiss a dismissed pull request review"
+
+// Reviews lists the reviews of the pull request, oldest first as GitHub does.
+func (c *Client) Reviews(ctx context.Context, t review.Target) ([]review.PullReview, error) {
+	const op = "list the reviews"
+	all, whole, err := pages[reviewList](ctx, c, t, request{
+		op: op, method: http.MethodGet,
+		path: "/repos/{owner}/{repo}/pulls/{pull_number}/reviews", args: []any{t.Owner, t.Name, t.Number},
+	}, maxReviewPages)
+	if err != nil {
+		return nil, err
+	}
+	if !whole {
+		return nil, tooMany(op, maxReviewPages*perPage)
+	}
+	var out []review.PullReview
+	for _, page := range all {
+		for _, r := range page {
+			out = append(out, review.PullReview{ID: r.ID, Author: r.User.Login, Bot: r.User.Type == "Bot", Body: r.Body, Dismissed: r.State == "DISMISSED"})
+		}
+	}
+	return out, nil
+}
+
+// Login is the App's own account, by which its reviews are.
+func (c *Client) Login(ctx context.Context) (string, error) {
+	a, err := c.App(ctx)
+	if err != nil {
+		return "", err
+	}
+	return a.Slug + "[bot]", nil
+}
+
+// RequestReviews asks people to review: logins, and teams of the repository's
+// owner as "org/team-slug". GitHub asks all of them or none; of who is none of its
+// collaborators, or wrote the pull request, the error is HostInvalid.
+func (c *Client) RequestReviews(ctx context.Context, t review.Target, people []string) error {
+	const op = "request reviews"
+	body := map[string][]string{}
+	for _, who := range people {
+		org, slug, team := strings.Cut(who, "/")
+		switch {
+		case !team:
+			body["reviewers"] = append(body["reviewers"], who)
+		case strings.EqualFold(org, t.Owner):
+			body["team_reviewers"] = append(body["team_reviewers"], slug)
+		default:
+			return &review.HostError{Op: op, Kind: review.HostInvalid, Err: fmt.Errorf("%s is no team of %s", who, t.Owner)}
+		}
+	}
+	_, err := c.do(ctx, t, request{
+		op: op, method: http.MethodPost,
+		path: "/repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers", args: []any{t.Owner, t.Name, t.Number},
+		body: body,
+	}, ignored)
+	return err
+}

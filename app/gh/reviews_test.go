@@ -1,0 +1,99 @@
+package gh
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+// A review is of the head that it names, is listed, and is dismissed once.
+func TestReviews(t *testing.T) {
+	w := newWorld(t, ghtest.Options{})
+	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
+	head, target := p.HeadSHA(), w.target(p)
+	p.Push(ghtest.Files{"a.txt": "b\n"}, "push")
+	p.Review("bob", "commented", "Hm.")
+	id, err := w.client.CreateReview(t.Context(), target, review.ReviewWrite{HeadSHA: head, Verdict: review.ReviewApprove, Body: "Good."})
+	w.must(err)
+	list := func() []review.PullReview {
+		t.Helper()
+		all, err := w.client.Reviews(t.Context(), target)
+		w.must(err)
+		return all
+	}
+	want := []review.PullReview{
+		{ID: p.Reviews()[0].ID, Author: "bob", Body: "Hm."},
+		{ID: id, Author: w.hub.AppLogin(), Bot: true, Body: "Good."},
+	}
+	if diff := cmp.Diff(want, list()); diff != "" {
+		t.Errorf("reviews (-want +got):\n%s", diff)
+	}
+	if got := p.AppReviews()[0]; got.CommitID != head || got.State != "approved" {
+		t.Errorf("review %+v", got)
+	}
+	for range 2 {
+		w.must(w.client.DismissReview(t.Context(), target, id, "Pushed to."))
+	}
+	w.must(w.client.DismissReview(t.Context(), target, 7, "Not there."))
+	if want[1].Dismissed = true; !cmp.Equal(want, list()) {
+		t.Errorf("dismissed: %+v", list())
+	}
+	wantKind(t, w.client.DismissReview(t.Context(), target, want[0].ID, "A comment."), review.HostInvalid)
+	_, err = w.client.CreateReview(t.Context(), target, review.ReviewWrite{HeadSHA: head, Verdict: review.ReviewReject})
+	wantKind(t, err, review.HostInvalid)
+}
+
+// A review that can't be found is gone only if the others can be seen: the App may
+// have lost its sight.
+func TestDismissalOfWhatIsNotSeen(t *testing.T) {
+	w := newWorld(t, ghtest.Options{})
+	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
+	target := w.target(p)
+	id, err := w.client.CreateReview(t.Context(), target, review.ReviewWrite{HeadSHA: p.HeadSHA(), Verdict: review.ReviewApprove, Body: "Good."})
+	w.must(err)
+	const reviews = "/repos/{owner}/{repo}/pulls/{pull_number}/reviews"
+	for _, route := range []string{"PUT " + reviews + "/{review_id}/dismissals", "GET " + reviews} {
+		w.hub.On(route, func(x *ghtest.Exchange) { x.Fail(404, "Not Found") })
+		wantKind(t, w.client.DismissReview(t.Context(), target, id, "Pushed to."), review.HostNotFound)
+	}
+}
+
+func TestLogin(t *testing.T) {
+	w := newWorld(t, ghtest.Options{})
+	login, err := w.client.Login(t.Context())
+	w.must(err)
+	if login != w.hub.AppLogin() {
+		t.Errorf("login %q, want %q", login, w.hub.AppLogin())
+	}
+}
+
+// People and teams are asked together, those who can't be refuse the whole, and who
+// is asked is told with the pull request.
+func TestRequestReviews(t *testing.T) {
+	w := newWorld(t, ghtest.Options{})
+	w.repo.Grant("bob", "read")
+	w.hub.Team("acme", "owners", "carol")
+	p := w.repo.OpenPR(ghtest.PR{Author: "alice", Files: ghtest.Files{"a.txt": "a\n"}})
+	target := w.target(p)
+	for _, people := range [][]string{{"bob", "alice"}, {"mallory"}, {"acme/cooks"}, {"widgets/owners"}} {
+		wantKind(t, w.client.RequestReviews(t.Context(), target, people), review.HostInvalid)
+	}
+	w.must(w.client.RequestReviews(t.Context(), target, []string{"bob", "Acme/owners"}))
+	state, err := w.client.Pull(t.Context(), target)
+	w.must(err)
+	if diff := cmp.Diff([]string{"bob", "acme/owners"}, state.Requested); diff != "" {
+		t.Errorf("asked (-want +got):\n%s", diff)
+	}
+}
+
+func wantKind(t *testing.T, err error, kind review.HostKind) {
+	t.Helper()
+	var host *review.HostError
+	if !errors.As(err, &host) || host.Kind != kind {
+		t.Errorf("error %v, want %s", err, kind)
+	}
+}

@@ -1,0 +1,212 @@
+package ghtest
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// What GitHub takes of reviews; the App has no use for comments on lines. Where
+// the event is left out the review waits to be submitted, which nobody here does.
+var (
+	createReviewSchema = fields(map[string]*schema{
+		"commit_id": text(), "body": text(), "event": word("APPROVE", "REQUEST_CHANGES", "COMMENT").req(),
+	})
+	dismissalSchema = fields(map[string]*schema{"message": text().req(), "event": word("DISMISS")})
+	requestSchema   = fields(map[string]*schema{"reviewers": list(text()), "team_reviewers": list(text())})
+)
+
+// submittedAs are the states of submitted reviews by the event that makes them.
+var submittedAs = map[string]string{"APPROVE": "approved", "REQUEST_CHANGES": "changes_requested", "COMMENT": "commented"}
+
+// unprocessable makes a 422 of the kind that gives its reasons as plain texts.
+func unprocessable(message, reason string) *Response {
+	return answer(http.StatusUnprocessableEntity, object{
+		"message": message, "errors": []string{reason}, "documentation_url": "https://docs.github.com/rest/pulls", "status": "422",
+	})
+}
+
+// onPull runs f on the pull request that the path numbers, with the lock held.
+func (c *call) onPull(write bool, f func(*PullRequest) *Response) *Response {
+	return c.locked(func() *Response {
+		p := c.pull("pull_number")
+		switch {
+		case p == nil:
+			return notFound()
+		case write && c.repo.archived:
+			return refuse(http.StatusForbidden, "Repository was archived so is read-only.")
+		}
+		return f(p)
+	})
+}
+
+func listReviews(c *call) *Response {
+	return c.onPull(false, func(p *PullRequest) *Response { return listed(c, p.reviews, c.s.renderReviewOfAPI) })
+}
+
+// reviewAsk is what a request says of a review.
+type reviewAsk struct {
+	Body, Event string
+	CommitID    string `json:"commit_id"`
+}
+
+func createReview(c *call) *Response {
+	var ask reviewAsk
+	if err := c.into(&ask); err != nil {
+		return broken(err)
+	}
+	return c.onPull(true, func(p *PullRequest) *Response {
+		if ask.CommitID == "" {
+			ask.CommitID = p.headSHA
+		}
+		bot := c.s.state.app.bot
+		if reason := c.unreviewable(p, ask, bot); reason != "" {
+			return unprocessable("Unprocessable Entity", reason)
+		}
+		made := p.addReview(bot, ask.CommitID, submittedAs[ask.Event], ask.Body)
+		c.s.enqueue(queued{event: made.event("submitted", bot, nil)})
+		c.s.notify()
+		return ok(c.s.renderReviewOfAPI(made))
+	})
+}
+
+// unreviewable says why a review is not taken; empty if it is. The lock must be
+// held.
+func (c *call) unreviewable(p *PullRequest, ask reviewAsk, author *account) string {
+	limit := c.s.limits.CommentChars
+	switch {
+	case p.locked:
+		return "lock prevents review"
+	case p.author == author && ask.Event == "APPROVE":
+		return "Can not approve your own pull request"
+	case p.author == author && ask.Event == "REQUEST_CHANGES":
+		return "Can not request changes on your own pull request"
+	case ask.Event != "APPROVE" && strings.TrimSpace(ask.Body) == "":
+		return "Body can't be blank"
+	case over(utf8.RuneCountInString(ask.Body), limit):
+		return fmt.Sprintf("Body is too long (maximum is %d characters)", limit)
+	case !slices.Contains(p.heads, ask.CommitID):
+		return "Commit is not part of the pull request"
+	}
+	return ""
+}
+
+// dismissReview dismisses a review that approves or requests changes.
+func dismissReview(c *call) *Response {
+	return c.onPull(true, func(p *PullRequest) *Response {
+		r := p.review(c.number("review_id"))
+		message, _ := c.json["message"].(string)
+		switch {
+		case r == nil:
+			return notFound()
+		case strings.TrimSpace(message) == "":
+			return unprocessable("Validation Failed", "Message can't be blank")
+		case r.State == "dismissed" || r.State == "commented":
+			return unprocessable("Validation Failed", fmt.Sprintf("Can not dismiss a %s pull request review", r.State))
+		}
+		r.State, r.Dismissal = "dismissed", message
+		p.updatedAt = c.s.now()
+		c.s.enqueue(queued{event: r.event("dismissed", c.s.state.app.bot, nil)})
+		c.s.notify()
+		return ok(c.s.renderReviewOfAPI(r))
+	})
+}
+
+func listRequested(c *call) *Response {
+	return c.onPull(false, func(p *PullRequest) *Response {
+		return ok(object{"users": c.s.renderAccounts(p.requested), "teams": c.s.renderTeams(p.repo, p.requestedTeams)})
+	})
+}
+
+// requestReviewers asks people and teams to review, all of them or none. Who is
+// asked already stays so.
+func requestReviewers(c *call) *Response {
+	var ask struct {
+		Reviewers []string
+		Teams     []string `json:"team_reviewers"`
+	}
+	if err := c.into(&ask); err != nil {
+		return broken(err)
+	}
+	return c.onPull(true, func(p *PullRequest) *Response {
+		if refused := c.unaskable(p, ask.Reviewers, ask.Teams); refused != nil {
+			return refused
+		}
+		bot := c.s.state.app.bot
+		for _, login := range ask.Reviewers {
+			a := c.s.state.account(login, "User")
+			if !slices.Contains(p.requested, a) {
+				p.requested = append(p.requested, a)
+				c.s.enqueue(queued{event: p.event("review_requested", bot, object{"requested_reviewer": c.s.renderAccount(a)})})
+			}
+		}
+		for _, slug := range ask.Teams {
+			if slug = fold(slug); !slices.Contains(p.requestedTeams, slug) {
+				p.requestedTeams = append(p.requestedTeams, slug)
+				c.s.enqueue(queued{event: p.event("review_requested", bot, object{"requested_team": c.s.renderTeam(p.repo, slug)})})
+			}
+		}
+		p.updatedAt = c.s.now()
+		c.s.notify()
+		return answer(http.StatusCreated, c.s.renderPull(p))
+	})
+}
+
+// unaskable refuses requests of the author, and of those who are no
+// collaborators. The lock must be held.
+func (c *call) unaskable(p *PullRequest, logins, teams []string) *Response {
+	for _, login := range logins {
+		a := c.s.state.accounts[fold(login)]
+		switch {
+		case a == p.author:
+			return refuse(http.StatusUnprocessableEntity, "Review cannot be requested from pull request author.")
+		case a == nil || a.kind != "User" || a != c.repo.owner && c.repo.roles[fold(login)] == "":
+			return c.noCollaborator()
+		}
+	}
+	for _, slug := range teams {
+		if c.s.state.teams[fold(c.repo.owner.login+"/"+slug)] == nil {
+			return c.noCollaborator()
+		}
+	}
+	return nil
+}
+
+func (c *call) noCollaborator() *Response {
+	return refuse(http.StatusUnprocessableEntity, fmt.Sprintf(
+		"Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a collaborator of the %s repository.", c.repo.fullName()))
+}
+
+// renderReviewOfAPI writes a review as the API does, which shouts its state.
+func (s *Server) renderReviewOfAPI(r *review) object {
+	return s.renderReview(r).with(object{"state": strings.ToUpper(r.State), "body": r.Body})
+}
+
+func (s *Server) renderAccounts(all []*account) []any {
+	list := []any{}
+	for _, a := range all {
+		list = append(list, s.renderAccount(a))
+	}
+	return list
+}
+
+func (s *Server) renderTeams(r *Repo, slugs []string) []any {
+	list := []any{}
+	for _, slug := range slugs {
+		list = append(list, s.renderTeam(r, slug))
+	}
+	return list
+}
+
+// renderTeam writes a team of the account that owns a repository.
+func (s *Server) renderTeam(r *Repo, slug string) object {
+	id := s.state.teams[fold(r.owner.login+"/"+slug)].id
+	url := s.api("/organizations/%d/team/%d", r.owner.id, id)
+	return object{
+		"id": id, "node_id": nodeID("T", id), "name": slug, "slug": slug, "description": nil, "privacy": "closed", "notification_setting": "notifications_enabled",
+		"permission": "push", "url": url, "html_url": s.web("/orgs/%s/teams/%s", r.owner.login, slug), "members_url": url + "/members{/member}",
+		"repositories_url": url + "/repos", "type": "organization", "organization_id": r.owner.id, "parent": nil,
+	}
+}

@@ -1,0 +1,22 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"github.com/reviewgate/reviewgate/policies/fixloop"
+)
+
+// encodeLoop is a state of the fix loop as it is stored: nothing for one that has
+// not begun.
+func encodeLoop(s fixloop.State) (string, error) {
+	if reflect.ValueOf(s).IsZero() {
+		return "", nil
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		return "", fmt.Errorf("encode the fix loop: %w", err)
+	}
+	return string(text), nil
+}

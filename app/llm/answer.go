@@ -1,0 +1,45 @@
+package llm
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxTokens bounds what is believed of a count: more than any model reads.
+const maxTokens = 1 << 30
+
+// tokens reads a count that an API gives.
+func tokens(n int64) int { return int(min(max(n, 0), maxTokens)) }
+
+// use makes sense of counts: what was cached is a part of what was read, and so is
+// what was stored, another one.
+func use(input, cached, stored, output int64) Use {
+	u := Use{Input: tokens(input), Cached: tokens(cached), Stored: tokens(stored), Output: tokens(output)}
+	u.Cached = min(u.Cached, u.Input)
+	u.Stored = min(u.Stored, u.Input-u.Cached)
+	return u
+}
+
+var errStopped = errors.New("the model stopped for a reason that was not asked for")
+
+// whole refuses an answer that says nothing, or is no text.
+func whole(text string) error {
+	switch {
+	case strings.TrimSpace(text) == "":
+		return &fault{kind: Malformed, status: http.StatusOK, err: errors.New("the answer is empty")}
+	case !utf8.ValidString(text):
+		return &fault{kind: Malformed, status: http.StatusOK, err: errors.New("the answer is no UTF-8")}
+	}
+	return nil
+}
+
+// isString refuses what is no text in JSON. The SDKs make one of it: of a list,
+// that list's JSON.
+func isString(text, raw string) error {
+	if text == "" || strings.HasPrefix(raw, `"`) {
+		return nil
+	}
+	return &fault{kind: Malformed, status: http.StatusOK, err: errors.New("the answer's text is none")}
+}

@@ -1,0 +1,237 @@
+package llm_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/llm"
+	"github.com/reviewgate/reviewgate/app/llm/llmtest"
+	"github.com/reviewgate/reviewgate/config"
+)
+
+func transport(t *testing.T) *http.Transport {
+	wires := http.DefaultTransport.(*http.Transport).Clone()
+	t.Cleanup(wires.CloseIdleConnections)
+	return wires
+}
+
+func TestAsk(t *testing.T) {
+	for _, api := range apis {
+		t.Run(api, func(t *testing.T) {
+			text := `{"why": "größer, ` + strings.Repeat("and so on ", 200) + `", "findings": []}`
+			w := start(t, api, llmtest.Options{}, llmtest.Always(llmtest.Text(text).Took(llm.Use{Input: 900, Cached: 600, Output: 40})))
+			answer, err := w.ask(question())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if answer.Text != text {
+				t.Errorf("the text is %q", answer.Text)
+			}
+			if want := (llm.Use{Input: 900, Cached: 600, Output: 40}); answer.Use != want {
+				t.Errorf("it took %+v, not %+v", answer.Use, want)
+			}
+			r := w.server.Requests()[0]
+			q := question()
+			if r.Model != "stand-in" || r.System != q.System || r.Text != q.Text || r.MaxTokens != q.MaxTokens || r.Format != "json_schema" {
+				t.Errorf("asked was %+v", r)
+			}
+			if api == config.APIAnthropic && (!r.Stream || !r.Caches) {
+				t.Error("the question was not asked as a stream, with its beginning to be kept")
+			}
+			if api == config.APIOpenAI && (r.Limit != "max_completion_tokens" || r.Name != "verdict") {
+				t.Errorf("the limit was called %s, and the schema %s", r.Limit, r.Name)
+			}
+		})
+	}
+}
+
+// The schema goes out in its order, and without what APIs refuse.
+func TestSchema(t *testing.T) {
+	for _, api := range apis {
+		w := start(t, api, llmtest.Options{}, llmtest.Always(llmtest.Text("{}")))
+		if _, err := w.ask(question()); err != nil {
+			t.Fatalf("%s: %v", api, err)
+		}
+		var sent struct {
+			Properties json.RawMessage `json:"properties"`
+		}
+		if err := json.Unmarshal(w.server.Requests()[0].Schema, &sent); err != nil {
+			t.Fatal(err)
+		}
+		want := `{"why":{"type":"string","description":"the reasons, first"},"findings":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["line","title"],"properties":{"line":{"anyOf":[{"type":"integer"},{"type":"null"}]},"title":{"type":"string"}}}}}`
+		if string(sent.Properties) != want {
+			t.Errorf("%s: the schema's properties are\n%s, not\n%s", api, sent.Properties, want)
+		}
+	}
+}
+
+// What no API takes is found without one.
+func TestQuestionsThatAreNone(t *testing.T) {
+	for name, spoil := range map[string]func(*llm.Question){
+		"no text":            func(q *llm.Question) { q.Text = "" },
+		"no tokens":          func(q *llm.Question) { q.MaxTokens = 0 },
+		"no schema":          func(q *llm.Question) { q.Schema.JSON = nil },
+		"schema of a string": func(q *llm.Question) { q.Schema.JSON = json.RawMessage(`{"type": "string"}`) },
+		"name":               func(q *llm.Question) { q.Schema.Name = "a b" },
+		"open object":        func(q *llm.Question) { q.Schema.JSON = json.RawMessage(`{"type":"object","properties":{}}`) },
+		"optional": func(q *llm.Question) {
+			q.Schema.JSON = json.RawMessage(`{"type":"object","additionalProperties":false,"properties":{"a":{"type":"string"}}}`)
+		},
+		"optional, deep": func(q *llm.Question) {
+			q.Schema.JSON = json.RawMessage(`{"type":"object","additionalProperties":false,"required":["a"],"properties":{"a":{"type":"array","items":{"anyOf":[{"type":"object","additionalProperties":false,"properties":{"b":{}}}]}}}}`)
+		},
+		"too deep": func(q *llm.Question) {
+			q.Schema.JSON = json.RawMessage(`{"type":"object","items":` + strings.Repeat(`{"items":`, 40) + "{}" + strings.Repeat("}", 41))
+		},
+	} {
+		for _, api := range apis {
+			w := start(t, api, llmtest.Options{}, llmtest.Always(llmtest.Text("{}")))
+			q := question()
+			spoil(&q)
+			if e := w.fails(q); e.Kind != llm.Invalid {
+				t.Errorf("%s, %s: %v", name, api, e)
+			}
+			if sent := w.server.Sent(); len(sent) > 0 {
+				t.Errorf("%s, %s: it was sent: %q", name, api, sent)
+			}
+		}
+	}
+}
+
+// Thinking is no part of an answer, and blocks of text are one text.
+func TestBlocks(t *testing.T) {
+	w := start(t, config.APIAnthropic, llmtest.Options{}, func(r *llmtest.Request) llmtest.Reply {
+		if r.N == 1 {
+			return llmtest.Blocks(llmtest.Block{Type: "thinking", Text: "Let me see. It says {"}, llmtest.Block{Type: "text", Text: `{"why":`}, llmtest.Block{Type: "text", Text: `"both"}`})
+		}
+		return llmtest.Blocks(llmtest.Block{Type: "text", Text: "{}"}, llmtest.Block{Type: "tool_use", Text: "shell"})
+	})
+	answer, err := w.ask(question())
+	if err != nil || answer.Text != `{"why":"both"}` {
+		t.Errorf("%q, %v", answer.Text, err)
+	}
+	if e := w.fails(question()); e.Kind != llm.Malformed {
+		t.Errorf("a tool was called: %v", e)
+	}
+}
+
+// What both APIs keep of a question is told, the second time.
+func TestCached(t *testing.T) {
+	for _, api := range apis {
+		w := start(t, api, llmtest.Options{}, llmtest.Always(llmtest.Text("{}")))
+		first, err := w.ask(question())
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, err := w.ask(question())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first.Use.Cached != 0 || second.Use.Cached == 0 || second.Use.Input != first.Use.Input {
+			t.Errorf("%s: it took %+v, then %+v", api, first.Use, second.Use)
+		}
+		if stored := first.Use.Stored > 0; stored != (api == config.APIAnthropic) || second.Use.Stored != 0 {
+			t.Errorf("%s: it stored what it took: %+v, then %+v", api, first.Use, second.Use)
+		}
+	}
+}
+
+// Counts that can't be are not believed, so that budgets don't run backwards.
+func TestCounts(t *testing.T) {
+	for _, api := range apis {
+		w := start(t, api, llmtest.Options{}, llmtest.Always(llmtest.Text("{}").Took(llm.Use{Input: -5, Cached: 7, Stored: 1 << 60, Output: 1 << 60})))
+		answer, err := w.ask(question())
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := answer.Use
+		if u.Input < 0 || u.Cached+u.Stored > u.Input || u.Cached < 0 || u.Stored < 0 || u.Output < 0 || u.Output > 1<<30 || u.Total() < 0 {
+			t.Errorf("%s: it took %+v", api, u)
+		}
+	}
+}
+
+// A long answer is one like any other: the SDK would refuse to wait for it.
+func TestLongAnswer(t *testing.T) {
+	text := `{"why": "` + strings.Repeat("long ", 100_000) + `"}`
+	for _, api := range apis {
+		w := start(t, api, llmtest.Options{}, llmtest.Always(llmtest.Text(text)))
+		q := question()
+		q.MaxTokens = 128_000
+		answer, err := w.ask(q)
+		if err != nil || answer.Text != text {
+			t.Errorf("%s: %d bytes, %v", api, len(answer.Text), err)
+		}
+	}
+}
+
+func TestManyAtOnce(t *testing.T) {
+	for _, api := range apis {
+		w := start(t, api, llmtest.Options{Lacks: []string{"json_schema", "max_completion_tokens", "output_config"}}, func(r *llmtest.Request) llmtest.Reply {
+			return llmtest.Text(fmt.Sprintf(`{"why": %q}`, r.Text))
+		})
+		var wg sync.WaitGroup
+		for i := range 20 {
+			wg.Go(func() {
+				q := question()
+				q.Text = fmt.Sprint("question ", i)
+				answer, err := w.ask(q)
+				if err != nil || answer.Text != fmt.Sprintf(`{"why": %q}`, q.Text) {
+					t.Errorf("%s: %q, %v", api, answer.Text, err)
+				}
+			})
+		}
+		wg.Wait()
+	}
+}
+
+// Time is ctx's, at whatever point it ends.
+func TestTime(t *testing.T) {
+	for _, api := range apis {
+		for name, reply := range map[string]llmtest.Reply{
+			"before the answer": llmtest.Slow(),
+			"drop by drop":      llmtest.Dripping(),
+			"in its middle":     llmtest.Stalled(llmtest.Text(strings.Repeat("slow ", 100))),
+		} {
+			w := start(t, api, llmtest.Options{}, llmtest.Always(reply))
+			ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+			_, err := w.model.Ask(ctx, question())
+			cancel()
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s, %s: %v", api, name, err)
+			}
+			ctx, cancel = context.WithCancel(context.Background())
+			time.AfterFunc(50*time.Millisecond, cancel)
+			if _, err := w.model.Ask(ctx, question()); !errors.Is(err, context.Canceled) {
+				t.Errorf("%s, %s: %v", api, name, err)
+			}
+			cancel()
+		}
+	}
+}
+
+// The question's bytes arrive as they are, whatever they are.
+func TestBytes(t *testing.T) {
+	q := question()
+	q.Text = "a\x00b\u202ec </diff> \u2028 \"}] 🎉 \\u0041 \r\n"
+	for _, api := range apis {
+		w := start(t, api, llmtest.Options{}, llmtest.Always(llmtest.Text("{}")))
+		if _, err := w.ask(q); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.server.Requests()[0].Text; got != q.Text {
+			t.Errorf("%s: %q came, not %q", api, got, q.Text)
+		}
+		if !bytes.Contains(w.server.Sent(), []byte("🎉")) {
+			t.Errorf("%s: what came is not kept", api)
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/packages/param"
+	"github.com/openai/openai-go/v3/shared"
+)
+
+// chat asks a model by OpenAI's Chat Completions API.
+type chat struct {
+	endpoint
+	service openai.ChatCompletionService
+	manners manners
+}
+
+var _ Model = (*chat)(nil)
+
+// newChat makes the service by itself: a client of the SDK's would look for
+// addresses, keys, organisations and headers in the environment.
+func newChat(model, key string, api *url.URL, o Options) Model {
+	options := []option.RequestOption{
+		option.WithBaseURL(api.String()),
+		option.WithHTTPClient(client(api, "application/json", o)),
+		option.WithMaxRetries(0),
+	}
+	if key != "" {
+		options = append(options, option.WithAPIKey(key))
+	}
+	return &chat{endpoint: endpoint{model: model, key: key}, service: openai.NewChatCompletionService(options...)}
+}
+
+// Ask asks once, and again without what the server says that it does not know: at
+// most three times more, until one form is taken.
+func (m *chat) Ask(ctx context.Context, q Question) (Answer, error) {
+	schema, err := q.reduced()
+	if err != nil {
+		return Answer{}, &Error{Kind: Invalid, Err: err}
+	}
+	f := m.manners.get()
+	answer, err := m.ask(ctx, q, schema, f)
+	for {
+		var refused *refusal
+		if !errors.As(err, &refused) {
+			break
+		}
+		next := f.without(refused)
+		if next == f {
+			break
+		}
+		f = next
+		answer, err = m.ask(ctx, q, schema, f)
+	}
+	if err != nil {
+		return Answer{}, m.failure(ctx, q, answer.Use, err)
+	}
+	m.manners.learn(f)
+	if f.hold != holdSchema {
+		answer.Text = bare(answer.Text)
+	}
+	return answer, nil
+}
+
+// ask sends one request. With an error, the answer says what it took.
+func (m *chat) ask(ctx context.Context, q Question, schema json.RawMessage, f form) (Answer, error) {
+	params := openai.ChatCompletionNewParams{Model: m.model}
+	if f.oldLimit {
+		params.MaxTokens = param.NewOpt(int64(q.MaxTokens))
+	} else {
+		params.MaxCompletionTokens = param.NewOpt(int64(q.MaxTokens))
+	}
+	system := q.System
+	switch f.hold {
+	case holdSchema:
+		params.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{
+			JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{Name: q.Schema.Name, Strict: param.NewOpt(true), Schema: schema},
+		}
+	case holdObject:
+		params.ResponseFormat.OfJSONObject = &shared.ResponseFormatJSONObjectParam{}
+		fallthrough
+	case holdNone:
+		system = spelled(system, q.Schema.JSON)
+	}
+	if system != "" {
+		params.Messages = append(params.Messages, openai.SystemMessage(system))
+	}
+	params.Messages = append(params.Messages, openai.UserMessage(q.Text))
+	completion, err := m.service.New(ctx, params)
+	if err != nil {
+		return Answer{}, err
+	}
+	return readCompletion(completion)
+}
+
+// readCompletion tells an answer that the model ended from any other.
+func readCompletion(c *openai.ChatCompletion) (Answer, error) {
+	if c == nil { // the SDK's, of a body that is null
+		return Answer{}, &fault{kind: Malformed, status: http.StatusOK, err: errors.New("the answer is null")}
+	}
+	u := c.Usage
+	answer := Answer{Use: use(u.PromptTokens, u.PromptTokensDetails.CachedTokens, 0, u.CompletionTokens)}
+	if len(c.Choices) != 1 {
+		return answer, &fault{kind: Malformed, status: http.StatusOK, err: errors.New("the answer has not one choice")}
+	}
+	choice := c.Choices[0]
+	answer.Text = choice.Message.Content
+	switch {
+	case choice.FinishReason == "content_filter":
+		return answer, &fault{kind: Refused, status: http.StatusOK, err: errors.New("finish_reason content_filter")}
+	case choice.FinishReason == "length":
+		return answer, &fault{kind: CutOff, status: http.StatusOK, err: errors.New("finish_reason length")}
+	case choice.Message.Refusal != "":
+		return answer, &fault{kind: Refused, status: http.StatusOK, err: errors.New("the message is a refusal")}
+	case choice.FinishReason != "stop", len(choice.Message.ToolCalls) > 0:
+		return answer, &fault{kind: Malformed, status: http.StatusOK, err: errStopped, word: choice.FinishReason}
+	}
+	if err := isString(answer.Text, choice.Message.JSON.Content.Raw()); err != nil {
+		return answer, err
+	}
+	return answer, whole(answer.Text)
+}

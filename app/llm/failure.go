@@ -1,0 +1,126 @@
+package llm
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode"
+)
+
+// classify makes an Error of what an SDK returned. quote says which part of a
+// server's message may be repeated.
+func classify(err error, quote func(string) string) *Error {
+	var refused *refusal
+	var broken *fault
+	var lost *url.Error
+	switch {
+	case errors.As(err, &refused):
+		return &Error{Kind: refused.kind(), Status: refused.status, After: refused.after, Sent: refused.late(), Err: errors.New(refused.words(quote))}
+	case errors.As(err, &broken):
+		return &Error{Kind: broken.kind, Status: broken.status, Sent: broken.sent || broken.status == http.StatusOK, Err: broken.told(quote)}
+	case errors.As(err, &lost):
+		return &Error{Kind: Unreachable, Err: errors.New("the request could not be made")}
+	}
+	// The SDK could not read the answer. What it says of that may repeat it.
+	return &Error{Kind: Malformed, Status: http.StatusOK, Sent: true, Err: errors.New("the answer is not what the API answers")}
+}
+
+// told is the fault for the log. Go repeats what it can't read of an answer.
+func (f *fault) told(quote func(string) string) error {
+	text := f.err.Error()
+	if f.foreign {
+		text = cmp.Or(quote(text), "the connection failed")
+	}
+	if word := quote(f.word); isName(word) {
+		text += " (" + word + ")"
+	}
+	return errors.New(text)
+}
+
+// words describe the refusal in one line.
+func (r *refusal) words(quote func(string) string) string {
+	text := fmt.Sprintf("HTTP %d", r.status)
+	for _, word := range []string{r.said.Type, r.said.Code, r.said.Param} {
+		if word = quote(word); isName(word) {
+			text += " " + word
+		}
+	}
+	if r.status < 400 {
+		return text + ": the address leads elsewhere, or to no API: set base_url to where it ends"
+	}
+	// An API may repeat a key that it does not know.
+	if message := quote(r.said.Message); message != "" && r.kind() != Denied {
+		text += ": " + message
+	}
+	return text
+}
+
+// isName tells names that an API gives to errors and parameters from texts.
+func isName(s string) bool {
+	return s != "" && len(s) <= 64 && !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("_.-[]", r)
+	})
+}
+
+const (
+	// maxQuoted is how much of a server's message an error repeats, in bytes.
+	maxQuoted = 300
+	// run is how many bytes in a row a message may share with the question: enough
+	// for the name of a parameter.
+	run = 24
+	// keyRun is the same for the key, so that none that was cut is repeated either.
+	keyRun = 8
+)
+
+// quotable returns what may be repeated of a server's message: one line of it, and
+// nothing if it repeats a part of the key or of the question.
+func quotable(message, key string, q Question) string {
+	// Cut before it is looked at, so that a long one costs no more than a short one.
+	if len(message) > maxQuoted {
+		message = message[:maxQuoted]
+	}
+	if shares(message, key, min(keyRun, len(key))) {
+		return ""
+	}
+	for _, text := range []string{q.Text, q.System} {
+		// A server may have escaped it, or written it in one line.
+		if shares(message, text, run) || shares(letters(escapes.Replace(message)), letters(text), run) {
+			return ""
+		}
+	}
+	message = strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		if !unicode.IsGraphic(r) || r == unicode.ReplacementChar {
+			return -1
+		}
+		return r
+	}, message)
+	return strings.Join(strings.Fields(message), " ")
+}
+
+var escapes = strings.NewReplacer(`\\`, "", `\n`, "", `\r`, "", `\t`, "")
+
+// letters are a text's letters and digits.
+func letters(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, s)
+}
+
+// shares reports whether n bytes in a row of message stand in text.
+func shares(message, text string, n int) bool {
+	for i := 0; n > 0 && i+n <= len(message); i++ {
+		if strings.Contains(text, message[i:i+n]) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,169 @@
+package llmtest
+
+import (
+	"bytes"
+	"compress/gzip"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/llm"
+	"github.com/reviewgate/reviewgate/config"
+)
+
+// Reply is what the server does about a question.
+type Reply struct {
+	blocks []Block
+	stop   string // in the words of Anthropic's API
+	why    string // of a refusal
+	use    *llm.Use
+	fault  *Fault
+	broken *Fault // told in the middle of a stream
+	header http.Header
+	raw    *output
+
+	drop, slow, half, stall, drip bool
+}
+
+// Block is a part of an answer. OpenAI's API knows text only, and leaves out the
+// rest.
+type Block struct {
+	Type string // text, thinking or tool_use
+	Text string
+}
+
+// Fault is how an API says that there is no answer. Anthropic's has Type and
+// Message only.
+type Fault struct {
+	Status                     int
+	Type, Code, Param, Message string
+}
+
+// Text answers.
+func Text(text string) Reply { return Blocks(Block{Type: "text", Text: text}) }
+
+// Blocks answers in parts.
+func Blocks(blocks ...Block) Reply { return Reply{blocks: blocks, stop: "end_turn"} }
+
+// Refusal is a model that will not answer.
+func Refusal(why string) Reply { return Reply{stop: "refusal", why: why} }
+
+// Filtered is an answer that a filter stopped, which to Anthropic's API is a
+// refusal.
+func Filtered(part string) Reply { return Text(part).Stopped("content_filter") }
+
+// CutOff is an answer that was longer than it may be.
+func CutOff(part string) Reply { return Text(part).Stopped("max_tokens") }
+
+// Stopped makes a reply's reason that of Anthropic's API, or of OpenAI's where the
+// question came by that and there is no other word for it.
+func (r Reply) Stopped(reason string) Reply {
+	r.stop = reason
+	return r
+}
+
+// Took says what the question took. Default: a token for four bytes, and what
+// questions of the same system text begin with from the cache. OpenAI's API says
+// nothing of what it stores.
+func (r Reply) Took(use llm.Use) Reply {
+	r.use = &use
+	return r
+}
+
+// Fail refuses.
+func Fail(f Fault) Reply { return Reply{fault: &f, header: http.Header{}} }
+
+// With sets a header of a refusal, or of a raw answer.
+func (r Reply) With(key, value string) Reply {
+	if r.raw != nil {
+		r.raw.header.Set(key, value)
+		return r
+	}
+	r.header.Set(key, value)
+	return r
+}
+
+// Status refuses with what the APIs say at a status.
+func Status(status int) Reply {
+	types := map[int]string{
+		400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error",
+		413: "request_too_large", 429: "rate_limit_error", 529: "overloaded_error",
+	}
+	kind := types[status]
+	if kind == "" {
+		kind = "api_error"
+	}
+	return Fail(Fault{Status: status, Type: kind, Message: "The stand-in was told to answer so."})
+}
+
+// Limited takes no more for a while.
+func Limited(after time.Duration) Reply {
+	return Status(http.StatusTooManyRequests).With("Retry-After", strconv.Itoa(int(math.Ceil(after.Seconds()))))
+}
+
+// Overloaded is Anthropic's answer while everybody asks.
+func Overloaded() Reply { return Status(529) }
+
+// Broken is an answer by Anthropic's API that ends in f. By OpenAI's it is f.
+func Broken(part string, f Fault) Reply {
+	r := Text(part)
+	r.broken = &f
+	return r
+}
+
+// Slow never answers.
+func Slow() Reply { return Reply{slow: true} }
+
+// Stalled sends half of r, and then nothing.
+func Stalled(r Reply) Reply {
+	r.stall = true
+	return r
+}
+
+// Dripping begins to answer, and then sends an empty line every few milliseconds,
+// as servers do that keep a connection alive, and never anything else.
+func Dripping() Reply { return Reply{drip: true} }
+
+// Dropped ends the connection.
+func Dropped() Reply { return Reply{drop: true} }
+
+// Half sends half of r, and then ends the connection.
+func Half(r Reply) Reply {
+	r.half = true
+	return r
+}
+
+// Raw answers with bytes, whatever they are.
+func Raw(status int, contentType string, body []byte) Reply {
+	header := http.Header{}
+	header.Set("Content-Type", contentType)
+	return Reply{raw: &output{status: status, header: header, body: body}}
+}
+
+// Packed is Raw, of a body that gzip has packed, and says so.
+func Packed(status int, contentType string, body []byte) Reply {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, _ = z.Write(body) // a buffer takes everything
+	_ = z.Close()
+	return Raw(status, contentType, packed.Bytes()).With("Content-Encoding", "gzip")
+}
+
+// counted is what the question took.
+func (r Reply) counted(q *Request) llm.Use {
+	if r.use != nil {
+		return *r.use
+	}
+	use := llm.Use{Input: (len(q.System) + len(q.Text) + 3) / 4}
+	switch {
+	case q.cached:
+		use.Cached = len(q.System) / 4
+	case q.Caches && q.API == config.APIAnthropic:
+		use.Stored = len(q.System) / 4
+	}
+	for _, b := range r.blocks {
+		use.Output += (len(b.Text) + 3) / 4
+	}
+	return use
+}

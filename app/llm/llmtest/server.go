@@ -1,0 +1,307 @@
+package llmtest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/reviewgate/reviewgate/config"
+)
+
+// Options configure a Server.
+type Options struct {
+	// Key is what requests must have. Default: one of the stand-in's own.
+	Key string
+	// Keyless takes requests without a key, as a server on one's own machine does.
+	Keyless bool
+	// Models are those that there are, "stand-in" by default.
+	Models []string
+	// Lacks names what the server does not know, as older ones and those of others
+	// don't: max_completion_tokens, json_schema, json_object, response_format,
+	// output_config.
+	Lacks []string
+}
+
+// Server is the stand-in. All its methods may be called from any goroutine.
+type Server struct {
+	// URL is the server's root, without a trailing slash.
+	URL string
+
+	opts   Options
+	answer func(*Request) Reply
+	http   *http.Server
+	ctx    context.Context
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+
+	mu       sync.Mutex
+	sent     bytes.Buffer
+	requests []*Request
+	mistakes []string
+	kept     map[string]bool // beginnings of questions that a cache would have
+}
+
+// New starts a Server whose questions answer answers, from several goroutines at
+// once. Close must be called to end it.
+func New(opts Options, answer func(*Request) Reply) (*Server, error) {
+	if opts.Key == "" {
+		opts.Key = "sk-stand-in-0123456789abcdef"
+	}
+	if opts.Models == nil {
+		opts.Models = []string{"stand-in"}
+	}
+	var config net.ListenConfig
+	listener, err := config.Listen(context.Background(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listen: %w", err)
+	}
+	s := &Server{URL: "http://" + listener.Addr().String(), opts: opts, answer: answer, kept: map[string]bool{}}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.http = &http.Server{Handler: http.HandlerFunc(s.serve), ReadHeaderTimeout: 10 * time.Second}
+	s.wg.Go(func() {
+		// Serve ends with ErrServerClosed once Close is called, and a listener that
+		// breaks before shows at the first request.
+		_ = s.http.Serve(ear{Listener: listener, s: s})
+	})
+	return s, nil
+}
+
+// Close ends the Server, and lets go of requests that it holds.
+func (s *Server) Close() error {
+	s.cancel()
+	err := s.http.Close()
+	s.wg.Wait()
+	return err
+}
+
+// TB is what Start needs of a *testing.T, *testing.B or *rapid.T.
+type TB interface {
+	Helper()
+	Fatalf(format string, args ...any)
+	Errorf(format string, args ...any)
+	Cleanup(func())
+}
+
+// Start starts a Server that ends with the test.
+func Start(t TB, opts Options, answer func(*Request) Reply) *Server {
+	t.Helper()
+	s, err := New(opts, answer)
+	if err != nil {
+		t.Fatalf("start the stand-in for models: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("close the stand-in for models: %v", err)
+		}
+	})
+	return s
+}
+
+// Always answers every question with reply.
+func Always(reply Reply) func(*Request) Reply {
+	return func(*Request) Reply { return reply }
+}
+
+// Key is what requests must have.
+func (s *Server) Key() string { return s.opts.Key }
+
+// Endpoint is the first of the server's models by one of its APIs, under the
+// model's name.
+func (s *Server) Endpoint(api string) config.ModelEndpoint {
+	e := config.ModelEndpoint{Name: s.opts.Models[0], API: api, Model: s.opts.Models[0], BaseURL: s.URL}
+	if api == config.APIOpenAI {
+		e.BaseURL += "/v1"
+	}
+	return e
+}
+
+// Requests are those that were taken, in the order in which they came.
+func (s *Server) Requests() []*Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.requests)
+}
+
+// Mistakes says of each request that was not taken why.
+func (s *Server) Mistakes() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.mistakes)
+}
+
+// Sent is every byte that came over any connection.
+func (s *Server) Sent() []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return bytes.Clone(s.sent.Bytes())
+}
+
+// ear and earConn keep what is read.
+type ear struct {
+	net.Listener
+	s *Server
+}
+
+func (e ear) Accept() (net.Conn, error) {
+	c, err := e.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return earConn{Conn: c, s: e.s}, nil
+}
+
+type earConn struct {
+	net.Conn
+	s *Server
+}
+
+func (c earConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	c.s.sent.Write(p[:n])
+	return n, err
+}
+
+// maxQuestion is how large a request may be, as on Anthropic's API.
+const maxQuestion = 32 << 20
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	protocol, ok := protocols[r.URL.Path]
+	if !ok {
+		s.mu.Lock()
+		s.mistakes = append(s.mistakes, "no such path: "+r.URL.Path)
+		s.mu.Unlock()
+		http.NotFound(w, r)
+		return
+	}
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxQuestion))
+	var tooLarge *http.MaxBytesError
+	var q *Request
+	var refused *Fault
+	switch {
+	case errors.As(err, &tooLarge):
+		refused = protocol.tooLarge()
+	case err != nil:
+		return // whoever asked has gone
+	case r.Method != http.MethodPost:
+		refused = &Fault{Status: http.StatusMethodNotAllowed, Type: "invalid_request_error", Message: "Method Not Allowed"}
+	default:
+		q, refused = s.take(protocol, r, text)
+	}
+	if refused != nil {
+		s.mu.Lock()
+		s.mistakes = append(s.mistakes, refused.Message)
+		s.mu.Unlock()
+		s.write(w, r, protocol.fault(*refused))
+		return
+	}
+	s.reply(w, r, protocol, q)
+}
+
+// take reads a request, and counts it if it is one.
+func (s *Server) take(p protocol, r *http.Request, text []byte) (*Request, *Fault) {
+	if refused := p.authorise(r.Header, s.opts); refused != nil {
+		return nil, refused
+	}
+	q := &Request{API: p.name(), Header: r.Header.Clone(), Body: text}
+	if refused := p.read(q, s.opts); refused != nil {
+		return nil, refused
+	}
+	if !slices.Contains(s.opts.Models, q.Model) {
+		return nil, p.noModel(q.Model)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests = append(s.requests, q)
+	q.N = len(s.requests)
+	q.cached = s.kept[q.System] && q.Caches
+	s.kept[q.System] = q.Caches
+	return q, nil
+}
+
+func (s *Server) reply(w http.ResponseWriter, r *http.Request, p protocol, q *Request) {
+	reply := s.answer(q)
+	switch {
+	case reply.drop:
+		panic(http.ErrAbortHandler)
+	case reply.slow:
+		s.wait(r)
+		panic(http.ErrAbortHandler)
+	case reply.fault != nil:
+		o := p.fault(*reply.fault)
+		for key, values := range reply.header {
+			o.header[key] = values
+		}
+		s.write(w, r, o)
+	default:
+		o := p.render(q, reply)
+		if reply.raw != nil {
+			o = *reply.raw
+		}
+		o.half, o.stall, o.drip = reply.half, reply.stall, reply.drip
+		s.write(w, r, o)
+	}
+}
+
+// wait holds a request until whoever asked goes, or the server ends.
+func (s *Server) wait(r *http.Request) {
+	select {
+	case <-r.Context().Done():
+	case <-s.ctx.Done():
+	}
+}
+
+// output is an answer as it goes over the wire.
+type output struct {
+	status int
+	header http.Header
+	body   []byte
+	half   bool // and then the connection is lost
+	stall  bool // half of it, and then nothing
+	drip   bool // nothing of it, and empty lines without end
+}
+
+func (s *Server) write(w http.ResponseWriter, r *http.Request, o output) {
+	for key, values := range o.header {
+		w.Header()[key] = values
+	}
+	w.WriteHeader(o.status)
+	if o.drip {
+		s.drip(w, r)
+	}
+	if !o.half && !o.stall {
+		_, _ = w.Write(o.body) // whoever asked may have gone
+		return
+	}
+	_, _ = w.Write(o.body[:len(o.body)/2])
+	_ = http.NewResponseController(w).Flush()
+	if o.stall {
+		s.wait(r)
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// drip sends empty lines until whoever asked goes, or the server ends.
+func (s *Server) drip(w http.ResponseWriter, r *http.Request) {
+	drops := time.NewTicker(5 * time.Millisecond)
+	defer drops.Stop()
+	for {
+		_, _ = io.WriteString(w, "\n") // the context says whether anybody reads
+		_ = http.NewResponseController(w).Flush()
+		select {
+		case <-drops.C:
+		case <-r.Context().Done():
+			panic(http.ErrAbortHandler)
+		case <-s.ctx.Done():
+			panic(http.ErrAbortHandler)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/config"
+)
+
+// Options are what New takes besides an endpoint.
+type Options struct {
+	// Transport carries the requests. Default: one of the model's own, through the
+	// proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name, if any.
+	Transport http.RoundTripper
+}
+
+// The vendors' own addresses.
+const (
+	anthropicURL = "https://api.anthropic.com/"
+	openaiURL    = "https://api.openai.com/v1/"
+)
+
+// New makes a model of e, of which it reads API, Model and BaseURL. key may be
+// empty where there is a BaseURL: then none is sent. Nothing is sent before the
+// first question. The error says what of e or key can't be used, without the key.
+func New(e config.ModelEndpoint, key string, o Options) (Model, error) {
+	key = strings.TrimSpace(key) // a file's last newline
+	if e.Model == "" {
+		return nil, errors.New("the model's name is missing: set model to what the API calls it")
+	}
+	if key == "" && e.BaseURL == "" {
+		return nil, errors.New("there is no key: set the variable that key_env names, or the base_url of a server that needs none")
+	}
+	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, errors.New("the key has a character that no header can hold: it was not copied whole, or has something else with it")
+	}
+	own := map[string]string{config.APIAnthropic: anthropicURL, config.APIOpenAI: openaiURL}[e.API]
+	if own == "" {
+		return nil, fmt.Errorf("there is no API %q: api is %s or %s", e.API, config.APIAnthropic, config.APIOpenAI)
+	}
+	api, err := address(e.BaseURL, own)
+	if err != nil {
+		return nil, err
+	}
+	if e.API == config.APIAnthropic {
+		return newMessages(e.Model, key, api, o), nil
+	}
+	return newChat(e.Model, key, api, o), nil
+}
+
+// address reads a base URL. The SDKs put their path behind it.
+func address(base, own string) (*url.URL, error) {
+	if base == "" {
+		base = own
+	}
+	u, err := url.Parse(base)
+	switch {
+	case err != nil:
+		// What url.Parse says repeats the address, which may hold a password.
+		return nil, errors.New("base_url is no address: write it as https://host/path")
+	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
+		return nil, errors.New("base_url is no address of HTTP: write it as https://host/path")
+	case u.User != nil:
+		return nil, errors.New("base_url holds a user or a password: leave it out, and give a key by key_env")
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return nil, errors.New("base_url has a query or a fragment, which would be lost: end it with the path")
+	}
+	return u, nil
+}
+
+// reduced is the schema as APIs take it. The error is what no API would take of the
+// question, found before it costs a request.
+func (q Question) reduced() (json.RawMessage, error) {
+	switch {
+	case q.Text == "":
+		return nil, errors.New("there is nothing to ask")
+	case q.MaxTokens < 1:
+		return nil, fmt.Errorf("an answer of %d tokens is none", q.MaxTokens)
+	}
+	return q.Schema.reduced()
+}
+
+// endpoint is what both APIs' models have.
+type endpoint struct {
+	model string
+	key   string
+}
+
+// failure makes what Ask returns of an SDK's error.
+func (e *endpoint) failure(ctx context.Context, q Question, use Use, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	out := classify(err, func(message string) string { return quotable(message, e.key, q) })
+	out.Use = use
+	return out
+}

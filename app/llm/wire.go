@@ -1,0 +1,170 @@
+package llm
+
+import (
+	"compress/flate"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// maxAnswer bounds what is read of an answer, unpacked. 64,000 tokens of text are
+	// some 300 kB, and 3 MB as a stream's events.
+	maxAnswer = 8 << 20
+	// maxRefusal bounds what is read of an answer that says why there is none.
+	maxRefusal = 64 << 10
+	// maxHeader bounds an answer's header.
+	maxHeader = 256 << 10
+	// maxValues bounds how many values there are in an answer, or in one event of a
+	// stream. Those of the APIs have some tens. An empty object of three bytes becomes
+	// up to 1.5 kB in the SDKs' types, so that 8 MiB of them would become 4 GB.
+	maxValues = 10_000
+
+	connectTimeout = 15 * time.Second
+
+	eventStream = "text/event-stream"
+)
+
+// wire is the transport of one model. What isn't an answer of the API becomes an
+// error here, before an SDK looks at it: they read a page of a proxy as an answer
+// without content, or lose the status of one that isn't JSON. A redirect is such an
+// error too, so that none is followed: the question is for one host, and so is the
+// key.
+type wire struct {
+	next http.RoundTripper
+	api  *url.URL // the only host that is asked
+	want string   // the media type of answers
+}
+
+// client makes the HTTP client of a model.
+func client(api *url.URL, want string, o Options) *http.Client {
+	next := o.Transport
+	if next == nil {
+		next = &http.Transport{
+			Proxy:                  proxy(http.ProxyFromEnvironment),
+			DialContext:            (&net.Dialer{Timeout: connectTimeout}).DialContext,
+			TLSHandshakeTimeout:    connectTimeout,
+			ForceAttemptHTTP2:      true,
+			MaxIdleConnsPerHost:    4,
+			IdleConnTimeout:        90 * time.Second,
+			MaxResponseHeaderBytes: maxHeader,
+		}
+	}
+	return &http.Client{Transport: &wire{next: next, api: api, want: want}}
+}
+
+// proxy finds one as find does, whose error repeats an address that it can't read,
+// and with it the password.
+func proxy(find func(*http.Request) (*url.URL, error)) func(*http.Request) (*url.URL, error) {
+	return func(req *http.Request) (*url.URL, error) {
+		u, err := find(req)
+		if err != nil {
+			return nil, &fault{kind: Unreachable, err: errors.New("the proxy of the environment is no address: look at HTTPS_PROXY and HTTP_PROXY")}
+		}
+		return u, nil
+	}
+}
+
+// RoundTrip sends req and returns an answer of the API, or a [*refusal] or a
+// [*fault].
+func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.URL.Scheme != w.api.Scheme || req.URL.Host != w.api.Host {
+		if req.Body != nil {
+			req.Body.Close()
+		}
+		return nil, &fault{kind: Invalid, err: errors.New("a request to another host")}
+	}
+	var sent atomic.Bool
+	resp, err := w.next.RoundTrip(req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
+		WroteRequest: func(i httptrace.WroteRequestInfo) { sent.Store(i.Err == nil) },
+	})))
+	if err != nil {
+		var ours *fault
+		if errors.As(err, &ours) {
+			return nil, ours
+		}
+		return nil, &fault{kind: Unreachable, err: err, foreign: true, sent: sent.Load()}
+	}
+	if err := w.look(resp); err != nil {
+		resp.Body.Close()
+		return nil, err
+	}
+	resp.Body = &body{ReadCloser: resp.Body, left: maxAnswer, values: values{events: w.want == eventStream}}
+	return resp, nil
+}
+
+// look tells an answer of the API from everything else.
+func (w *wire) look(resp *http.Response) error {
+	if resp.StatusCode != http.StatusOK {
+		return readRefusal(resp)
+	}
+	// Go unpacks what it asked for, and takes the header away.
+	if packed := resp.Header.Get("Content-Encoding"); packed != "" && packed != "identity" {
+		return &fault{kind: Malformed, status: resp.StatusCode, err: errors.New("the answer is packed in a way that nobody asked for")}
+	}
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if kind != w.want {
+		return &fault{kind: Malformed, status: resp.StatusCode, err: fmt.Errorf("the answer is no %s: is base_url that of the API?", w.want)}
+	}
+	return nil
+}
+
+// fault says what became of an answer on its way.
+type fault struct {
+	kind    Kind
+	status  int
+	err     error
+	foreign bool   // err is not ours, and may repeat what a server said
+	word    string // what the API calls it
+	sent    bool   // the API had the whole question
+}
+
+func (f *fault) Error() string { return f.err.Error() }
+func (f *fault) Unwrap() error { return f.err }
+
+// body is an answer's, bounded. Its errors are [*fault]s, so that they can be told
+// from those of whoever reads it.
+type body struct {
+	io.ReadCloser
+	left   int64
+	values values
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	if b.left < 0 {
+		return 0, &fault{kind: Malformed, status: http.StatusOK, err: fmt.Errorf("the answer has more than %d bytes", maxAnswer)}
+	}
+	// One byte more than may be shows whether there is more.
+	if int64(len(p)) > b.left+1 {
+		p = p[:b.left+1]
+	}
+	n, err := b.ReadCloser.Read(p)
+	if !b.values.add(p[:n]) {
+		return 0, &fault{kind: Malformed, status: http.StatusOK, err: fmt.Errorf("the answer has more than %d values", maxValues)}
+	}
+	b.left -= int64(n)
+	if b.left < 0 {
+		return n - 1, nil
+	}
+	if err != nil && err != io.EOF {
+		err = &fault{kind: brokenOrLost(err), status: http.StatusOK, err: err, foreign: true}
+	}
+	return n, err
+}
+
+// brokenOrLost tells what was packed wrongly from a connection that was lost.
+func brokenOrLost(err error) Kind {
+	var corrupt flate.CorruptInputError
+	if errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) || errors.As(err, &corrupt) {
+		return Malformed
+	}
+	return Unreachable
+}

@@ -1,0 +1,76 @@
+package llm
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+// No request goes to another host, whatever an SDK makes of an address.
+func TestOneHost(t *testing.T) {
+	api := &url.URL{Scheme: "https", Host: "models.example"}
+	w := &wire{next: none{}, api: api}
+	for _, to := range []string{"https://other.example/", "http://models.example/", "https://models.example:8443/", "https://models.example.other/"} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, to, bytes.NewReader(nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := w.RoundTrip(req)
+		if err == nil {
+			resp.Body.Close()
+			t.Errorf("%s was asked", to)
+		}
+		var f *fault
+		if !errors.As(err, &f) || f.kind != Invalid {
+			t.Errorf("%s: %v", to, err)
+		}
+	}
+}
+
+// A proxy that can't be one has its password told to nobody.
+func TestProxy(t *testing.T) {
+	find := proxy(func(*http.Request) (*url.URL, error) {
+		return nil, errors.New(`invalid proxy address "http://user:secret%zz@proxy:3128"`)
+	})
+	w := &wire{next: &http.Transport{Proxy: find}, api: &url.URL{Scheme: "https", Host: "models.example"}}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://models.example/", bytes.NewReader(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := w.RoundTrip(req)
+	if err == nil {
+		resp.Body.Close()
+		t.Fatal("it was asked")
+	}
+	e := classify(err, func(s string) string { return s })
+	if e.Kind != Unreachable || e.Sent || strings.Contains(e.Error(), "secret") || !strings.Contains(e.Error(), "HTTPS_PROXY") {
+		t.Error(e)
+	}
+}
+
+type none struct{}
+
+func (none) RoundTrip(*http.Request) (*http.Response, error) { return nil, errors.New("it was sent") }
+
+// An answer of as many bytes as may be is whole, and one more is too many, however
+// they come.
+func TestBound(t *testing.T) {
+	for name, slow := range map[string]func(io.Reader) io.Reader{
+		"at once":    func(r io.Reader) io.Reader { return r },
+		"by byte":    iotest.OneByteReader,
+		"with error": iotest.DataErrReader,
+	} {
+		for size, fits := range map[int]bool{0: true, 99: true, 100: true, 101: false, 5000: false} {
+			b := &body{ReadCloser: io.NopCloser(slow(bytes.NewReader(make([]byte, size)))), left: 100}
+			text, err := io.ReadAll(b)
+			if (err == nil) != fits || len(text) != min(size, 100) {
+				t.Errorf("%s: of %d bytes %d were read, %v", name, size, len(text), err)
+			}
+		}
+	}
+}

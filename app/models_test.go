@@ -1,0 +1,242 @@
+package app
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/app/llm"
+	"github.com/reviewgate/reviewgate/app/llm/llmtest"
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// shippedModelsOff are the policies by which shipped agents would ask models, switched
+// off.
+const shippedModelsOff = `{"id": "spec-llm", "enabled": false}, {"id": "universal-llm", "enabled": false},
+	{"id": "finance-llm", "enabled": false}, {"id": "ui-llm", "enabled": false}, `
+
+// withModels has the App ask two models, small by OpenAI's API and big by
+// Anthropic's, as a spec reviewer and as a quality reviewer. settings are more of
+// the server's, a JSON object.
+func withModels(t *testing.T, settings string, answer func(*llmtest.Request) llmtest.Reply) (*llmtest.Server, func(*world)) {
+	models := llmtest.Start(t, llmtest.Options{Models: []string{"small-1", "big-1"}}, answer)
+	small, big := models.Endpoint(config.APIOpenAI), models.Endpoint(config.APIAnthropic)
+	small.Name, small.KeyEnv = "small", "MODELS_KEY"
+	big.Name, big.KeyEnv, big.Model = "big", "MODELS_KEY", "big-1"
+	small.InputPrice, small.OutputPrice, big.InputPrice, big.OutputPrice = 1, 2, 3, 15
+	all := map[string]any{}
+	if err := json.Unmarshal([]byte(settings), &all); err != nil {
+		t.Fatal(err)
+	}
+	all["model_endpoints"] = []config.ModelEndpoint{small, big}
+	text, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return models, func(w *world) {
+		w.keys = map[string]string{"MODELS_KEY": models.Key()}
+		w.server = config.Layer{Name: config.LayerServer, Source: "/etc/reviewgate", Files: []config.File{
+			{Path: config.FileSettings, Text: text},
+			{Path: config.FileAgents, Text: []byte(`[
+				{"id": "asks-spec", "name": "Spec", "kind": "llm", "description": "d", "llm": {"stage": "spec", "prompt": "spec-reviewer"}},
+				{"id": "asks-quality", "name": "Quality", "kind": "llm", "description": "d", "llm": {"prompt": "build-reviewer", "checklist": ["build-reviewer"]}}]`)},
+			{Path: config.FileComposition, Text: []byte(`[` + shippedModelsOff + `{"id": "asked", "description": "d", "priority": 10, "trigger": {"type": "always"},
+				"dispatch": {"agents": ["asks-spec", "asks-quality"]}}]`)},
+		}}
+	}
+}
+
+// found is an answer with findings of a severity about the line that opens the
+// client.
+func found(severity string, titles ...string) llmtest.Reply {
+	list := []object{}
+	for _, title := range titles {
+		list = append(list, object{
+			"path": "store/client.go", "section": "", "start_line": 1, "end_line": 1, "evidence": []string{"return http.DefaultClient.Get(url)"},
+			"message": "Nothing ends the request when the caller is gone.", "why_it_matters": "Goroutines pile up.", "recommendation": "Pass a context.",
+			"suggested_fix": "", "action": "change", "finding_type": "error", "rule_id": "", "category": "reliability",
+			"title": title, "severity": severity, "confidence": 0.9,
+		})
+	}
+	text, err := json.Marshal(object{"findings": list})
+	if err != nil {
+		panic(err)
+	}
+	return llmtest.Text(string(text)).Took(llm.Use{Input: 1000, Output: 100})
+}
+
+// unbounded is a change that no rule blocks.
+const unbounded = "package store\n\nimport \"net/http\"\n\nfunc Stock(url string) (*http.Response, error) {\n\treturn http.DefaultClient.Get(url)\n}\n"
+
+func (w *world) openClient(body string) *ghtest.PullRequest {
+	w.Helper()
+	pr := w.repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: body, Files: ghtest.Files{"store/client.go": unbounded, "store/client_test.go": "package store\n"}})
+	w.idle()
+	return pr
+}
+
+func isGaps(r *llmtest.Request) bool { return strings.Contains(string(r.Schema), `"gaps"`) }
+
+func isSpec(r *llmtest.Request) bool { return strings.Contains(string(r.Schema), `"section"`) }
+
+// What both models find blocks; the comment names both, what they cost is known,
+// and one that found it alone only warns.
+func TestModelsReview(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		small      llmtest.Reply
+		conclusion string
+		says       string
+	}{
+		"agreed":    {found("major", "The request can't be cancelled"), "action_required", "The request can't be cancelled"},
+		"one alone": {found("major"), "neutral", "by one model only"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			models, change := withModels(t, `{}`, func(r *llmtest.Request) llmtest.Reply {
+				switch {
+				case isSpec(r):
+					return found("major")
+				case r.Model == "big-1":
+					return found("major", "The request can't be cancelled")
+				}
+				return test.small
+			})
+			w := startWith(t, ghtest.Options{WebhookSecret: secret}, change)
+			issue := w.repo.OpenIssue("bob", "Stock is stale", "Read it from the warehouse.")
+			pr := w.openClient(fmt.Sprintf("Fixes #%d, fixes #%d.\n\nFixes other/repository#7", issue.Number, 99))
+			w.wants(pr, test.conclusion)
+			if text := w.ours(pr).Body; !strings.Contains(text, test.says) {
+				t.Errorf("the comment does not say %q:\n%s", test.says, text)
+			}
+			if n := len(models.Requests()); n != 4 {
+				t.Errorf("%d questions, want one of each agent to each model", n)
+			}
+			for _, r := range models.Requests() {
+				if has := strings.Contains(r.Text, "Read it from the warehouse."); has != isSpec(r) {
+					t.Errorf("the linked issue is in the question of the spec stage: %t, of another: %t", has, !isSpec(r))
+				}
+			}
+			use := w.latest(pr).Record.ModelUse
+			if len(use) != 4 || use[0].Agent != "asks-quality" || use[0].Model != "big" || use[0].Input != 1000 || use[0].CostUSD != 0.0045 {
+				t.Errorf("model use %+v", use)
+			}
+			if m := models.Mistakes(); len(m) > 0 {
+				t.Errorf("requests that the APIs don't take: %q", m)
+			}
+		})
+	}
+}
+
+// A model that is down, refuses, stops in the middle or talks nonsense is named,
+// and what is not known is no pass of a required agent; the others' word stands.
+func TestModelsThatFail(t *testing.T) {
+	t.Parallel()
+	for name, reply := range map[string]llmtest.Reply{
+		"down": llmtest.Status(500), "refuses": llmtest.Refusal("no"), "cut off": llmtest.CutOff(`{"findings": [`), "nonsense": llmtest.Text("Looks good to me!"),
+		"slow": llmtest.Slow(),
+	} {
+		for _, required := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, required %t", name, required), func(t *testing.T) {
+				t.Parallel()
+				_, change := withModels(t, `{"limits": {"agent_retries": 0, "agent_timeout_seconds": 3}}`, func(r *llmtest.Request) llmtest.Reply {
+					if r.Model == "big-1" {
+						return reply
+					}
+					return found("major")
+				})
+				w := startWith(t, ghtest.Options{WebhookSecret: secret}, change, func(w *world) {
+					if required {
+						c := &w.server.Files[2]
+						c.Text = bytes.Replace(c.Text, []byte(`"dispatch": {`), []byte(`"dispatch": {"required": true, `), 1)
+					}
+				})
+				pr := w.openClient(goodBody)
+				conclusion := "success"
+				if required {
+					conclusion = "action_required"
+				}
+				w.wants(pr, conclusion)
+				rows := w.latest(pr).Review.Report.Coverage
+				if !slices.ContainsFunc(rows, func(c pipeline.Coverage) bool {
+					return c.Agent == "asks-quality" && c.Model == "big" && c.Status != pipeline.AgentOK && c.Note != ""
+				}) {
+					t.Errorf("the coverage does not tell of the model: %+v", rows)
+				}
+			})
+		}
+	}
+}
+
+// Over budget nothing is asked any more, and the row says so.
+func TestModelsOverBudget(t *testing.T) {
+	t.Parallel()
+	models, change := withModels(t, `{"model_budget": {"per_pull_request": 60000}}`, func(*llmtest.Request) llmtest.Reply {
+		return found("major").Took(llm.Use{Input: 14000, Output: 500})
+	})
+	w := startWith(t, ghtest.Options{WebhookSecret: secret}, change)
+	pr := w.openClient(goodBody)
+	pr.Push(ghtest.Files{"store/more.go": "package store\n\nfunc More() int { return 2 }\n"}, "feat: more")
+	w.idle()
+	pr.Push(ghtest.Files{"store/most.go": "package store\n\nfunc Most() int { return 3 }\n"}, "feat: most")
+	w.idle()
+	if n := len(models.Requests()); n == 0 || n > 4 {
+		t.Errorf("%d questions of 14,500 tokens within a budget of 60,000", n)
+	}
+	rows := w.latest(pr).Review.Report.Coverage
+	if !slices.ContainsFunc(rows, func(c pipeline.Coverage) bool {
+		return c.Status == pipeline.AgentSkipped && strings.Contains(c.Note, "over budget")
+	}) {
+		t.Errorf("no row tells of the budget: %+v", rows)
+	}
+}
+
+// What is secret never leaves: neither what people wrote into the change, nor the
+// App's own secrets, in any byte of any request.
+func TestModelsNeverSeeSecrets(t *testing.T) {
+	t.Parallel()
+	models, change := withModels(t, `{"models": {"gap_detector": "big"}}`, func(r *llmtest.Request) llmtest.Reply {
+		if isGaps(r) {
+			return llmtest.Text(`{"gaps": []}`)
+		}
+		return found("major")
+	})
+	w := startWith(t, ghtest.Options{WebhookSecret: secret}, change)
+	// What nothing but its place in one file tells to be a secret.
+	password := "zR8" + "kQ4xTn6Wp1Lv9YbQ3"
+	issue := w.repo.OpenIssue("bob", "Stock is stale "+aToken, "Read it with "+aToken+" <!-- "+aToken+" -->\n\nLog in with "+password)
+	pr := w.repo.OpenPR(ghtest.PR{
+		Title: "feat: stock " + aToken, Body: goodBody + "\n\n" + aToken + fmt.Sprintf("\n\nFixes #%d", issue.Number),
+		Files: ghtest.Files{"store/client.go": unbounded, "store/token.go": "package store\n\nconst token = \"" + aToken + "\"\n", aToken + "/x.go": "package x\n",
+			"store/login.go": "package store\n\nconst password = \"" + password + "\"\n", password + "/y.go": "package y\n"},
+	})
+	w.idle()
+	pr.Push(ghtest.Files{"store/more.go": "package store\n"}, "use "+aToken)
+	w.idle()
+	sent := models.Sent()
+	gaps, issues := 0, 0
+	for _, r := range models.Requests() {
+		if isGaps(r) {
+			gaps++
+		}
+		if strings.Contains(r.Text, "Stock is stale [redacted:") {
+			issues++
+		}
+	}
+	if gaps == 0 || issues == 0 || len(models.Requests()) <= gaps {
+		t.Fatalf("of %d questions %d were for gaps, and %d had the linked issue", len(models.Requests()), gaps, issues)
+	}
+	for what, text := range map[string]string{
+		"a secret of the change": aToken, "a password of the change": password, "the webhook's secret": secret, "a token of GitHub's": w.gh.Token("acme"),
+		"the private key": strings.Split(string(w.gh.AppPrivateKeyPEM()), "\n")[3],
+	} {
+		if bytes.Contains(sent, []byte(text)) {
+			t.Errorf("%s went to a model", what)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package render
+
+import (
+	"slices"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies/fixloop"
+)
+
+// escalation is that the fix loop gave up.
+type escalation struct {
+	Attempt, Max int
+	Turns        int // commits in the attempt, where they were too many
+}
+
+// escalationOf returns nil where the pull request is not escalated.
+func escalationOf(l *fixloop.State) *escalation {
+	if l.Status != fixloop.Escalated {
+		return nil
+	}
+	e := &escalation{Attempt: l.Attempt, Max: l.Max}
+	if l.Cause == fixloop.CauseTurns {
+		e.Turns = l.Turns
+	}
+	return e
+}
+
+// narrow leaves what is neither new nor critical out of the findings that a
+// comment shows, where the pull request was escalated by an earlier head. The
+// counts and the decision are of all.
+func (r *report) narrow() {
+	l := &r.view.FixLoop
+	if l.Status != fixloop.Escalated || l.Since == r.r.Facts.Head.SHA {
+		return
+	}
+	fs := r.fs
+	serious := 0
+	var stay [][]*pipeline.Finding
+	for i, g := range fs.groups {
+		switch {
+		case !slices.ContainsFunc(g, staysShown):
+			fs.apart = append(fs.apart, g...)
+			continue
+		case i < fs.serious:
+			serious++
+		}
+		stay = append(stay, g)
+	}
+	fs.groups, fs.serious = stay, serious
+	r.page.renumber(fs)
+}
+
+func staysShown(f *pipeline.Finding) bool {
+	return f.State == pipeline.StateNew || f.Severity == pipeline.SeverityCritical || severityOf(f) == pipeline.SeverityCritical
+}
+
+// renumber counts what blocks of what is shown.
+func (pg *page) renumber(fs *findings) {
+	pg.Waiting, pg.Serious, pg.Disputed = 0, 0, 0
+	pg.number(fs)
+}
+
+// narrowed counts what narrow left out.
+func (r *report) narrowed() safe {
+	if len(r.fs.apart) == 0 {
+		return ""
+	}
+	var c pipeline.Counts
+	for _, f := range r.fs.apart {
+		c.Add(severityOf(f))
+	}
+	return say("narrowed", struct {
+		N       int
+		Counts  pipeline.Counts
+		Details safe
+	}{c.Total(), c, r.page.Details})
+}
+
+// escalated tells that a person has to look. A decision by hand says that one
+// has.
+func (r *report) escalated() safe {
+	if r.page.Escalated == nil || r.page.ByHand != nil {
+		return ""
+	}
+	return say("md escalated", r.page.Escalated)
+}
+
+// attempt says which attempt is open, and the places of what blocks.
+func (r *report) attempt() safe {
+	l := &r.view.FixLoop
+	if l.Status != fixloop.Fixing {
+		return ""
+	}
+	const maxPlaces = 10
+	fs := r.fs
+	groups := fs.groups[:fs.serious]
+	if fs.serious == 0 && !r.page.Incomplete {
+		groups = fs.groups // a gate of the repository's own blocks by these
+	}
+	var blocking []*pipeline.Finding
+	for _, g := range groups {
+		blocking = append(blocking, g...)
+	}
+	places, more := each(blocking[:min(len(blocking), maxPlaces)], func(f **pipeline.Finding) safe { return fs.place(*f) }).take(r.room(roomLoop))
+	more += max(0, len(blocking)-maxPlaces)
+	var why word
+	if last := l.Last(); last != nil && (last.Note == fixloop.NoteIncomplete || last.Note == fixloop.NoteNoModels) {
+		why = word(last.Note)
+	}
+	return say("md attempt", struct {
+		Attempt, Max int
+		Places       []safe
+		More         int
+		Why          word
+	}{l.Attempt, l.Max, places, more, why})
+}
+
+// fixHistory is a row for each head, the newest first, once there was an attempt.
+func (r *report) fixHistory() safe {
+	l := &r.view.FixLoop
+	if !slices.ContainsFunc(l.History, func(h fixloop.Row) bool { return h.Attempt > 0 }) {
+		return ""
+	}
+	rows := slices.Clone(l.History)
+	slices.Reverse(rows)
+	shown, more := each(rows, r.historyRow).take(r.roomBelow(roomLoop))
+	var rest safe
+	if more += l.Earlier; more > 0 {
+		rest = moreOf(more)
+	}
+	return r.wrap("heading loop", say("loop summary", struct {
+		Status       word
+		Attempt, Max int
+	}{word(l.Status), l.Attempt, l.Max}), say("md loop", struct {
+		Rows []safe
+		More safe
+	}{shown, rest}))
+}
+
+func (r *report) historyRow(h *fixloop.Row) safe {
+	return say("md loop row", struct {
+		Attempt                       int
+		Head                          safe
+		Spec, Quality, Decision, Note word
+	}{h.Attempt, commitName(r.p, r.k, h.HeadSHA, ""), verdictWord(h.Spec), verdictWord(h.Quality), decisionWord(h.Decision), word(h.Note)})
+}

@@ -1,0 +1,105 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/reviewgate/reviewgate/app/agents/model"
+	"github.com/reviewgate/reviewgate/app/llm"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/run"
+)
+
+// asking makes an agent that asks language models.
+func (o *outside) asking(of run.OutsideAgent) dispatch.Agent {
+	if o.dry {
+		return unmade{&dispatch.SkippedError{Why: "a dry run asks no models"}}
+	}
+	agent, err := o.service.Models.Agent(of.Agent, of.Config, o.modelReview(of))
+	if err != nil {
+		return unmade{err}
+	}
+	return agent
+}
+
+// gapModel makes what asks a model for gaps.
+func (o *outside) gapModel(of run.OutsideAgent) run.GapModel {
+	gaps, err := o.service.Models.Gaps(of.Config, o.modelReview(of))
+	if err != nil {
+		o.service.Log.Error().Str("target", o.target.Key()).Err(err).Msg("gaps can't be asked for")
+		return nil
+	}
+	return gaps
+}
+
+// modelReview is what those who ask models need of this review.
+func (o *outside) modelReview(of run.OutsideAgent) model.Review {
+	id, s := of.Agent.ID, o.service
+	return model.Review{
+		Redact: of.Redact, RedactBeside: of.RedactBeside,
+		Used: func(u pipeline.ModelUse) {
+			of.Used(u)
+			o.used(u)
+		},
+		Budget: &tokens{service: s, ask: TokenAsk{
+			Target: o.target, Agent: id,
+			PerPull:          of.Config.Settings.ModelBudget.PerPull,
+			PerRepositoryDay: of.Config.Settings.ModelBudget.PerRepositoryDay,
+		}},
+		Issues: func(ctx context.Context, f *pipeline.PRFacts) ([]model.Issue, error) {
+			return linkedIssues(ctx, o.src, f)
+		},
+		Failed: func(name string, err error) {
+			s.Log.Warn().EmbedObject(o.trail).Str("target", o.target.Key()).Str("agent", id).Str("model", name).Err(err).Msg("a model did not answer")
+		},
+	}
+}
+
+// used tells what a question to a model took, at once: it is paid for also where
+// the review comes to nothing, because a newer head ends it.
+func (o *outside) used(u pipeline.ModelUse) {
+	o.service.Log.Info().EmbedObject(o.trail).Str("target", o.target.Key()).Str("agent", u.Agent).Str("model", u.Model).Int("asked", u.Asked).
+		Int("input", u.Input).Int("cached", u.Cached).Int("output", u.Output).Float64("cost_usd", u.CostUSD).Msg("model asked")
+	if o.service.Observe.ModelUse != nil {
+		o.service.Observe.ModelUse(u)
+	}
+}
+
+// unmade is an agent that could not be made.
+type unmade struct{ err error }
+
+// Review fails.
+func (u unmade) Review(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
+	return pipeline.AgentOutput{}, u.err
+}
+
+// tokens is what one agent may spend on models, as the store keeps it.
+type tokens struct {
+	service *Service
+	ask     TokenAsk
+}
+
+var _ model.Budget = (*tokens)(nil)
+
+// Take implements model.Budget.
+func (t *tokens) Take(ctx context.Context, name string, n int) (func(llm.Use), error) {
+	ask := t.ask
+	ask.Model, ask.Tokens = name, n
+	id, over, err := t.service.Store.TakeTokens(ctx, ask)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("take %d tokens from the budget: %w", n, err)
+	case over == BudgetPull:
+		return nil, &dispatch.SkippedError{Why: fmt.Sprintf("over budget: this pull request's reviews have %d tokens in all (model_budget.per_pull_request)", ask.PerPull)}
+	case over == BudgetRepository:
+		return nil, &dispatch.SkippedError{Why: fmt.Sprintf("over budget: the repository has %d tokens a day (model_budget.per_repository_day)", ask.PerRepositoryDay)}
+	}
+	return func(use llm.Use) {
+		// It was spent, whatever ended the review.
+		if err := t.service.Store.SettleTokens(context.WithoutCancel(ctx), id, use.Total()); err != nil && !errors.Is(err, ErrNotFound) {
+			t.service.Log.Error().Str("target", ask.Target.Key()).Err(err).Msg("what a model took can't be noted: what it may have taken counts")
+		}
+	}, nil
+}

@@ -1,0 +1,94 @@
+package review
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reviewgate/reviewgate/app/render"
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/gapdetect"
+)
+
+// logged is a gap whose patch has the pointer and the value.
+func logged(source, agent, concern, file, pointer string, value any) pipeline.GapLogEntry {
+	return pipeline.GapLogEntry{
+		Concern: concern, Path: "src/" + concern + ".go", Line: 1, Quote: "x", Missed: "y", Agent: agent, Source: source,
+		Suggestion: pipeline.ConfigPatch{File: file, Operations: pipeline.List[pipeline.PatchOperation]{{Op: "add", Path: pointer, Value: value}}},
+	}
+}
+
+// Each gap's patch can be applied alone, whichever of two files it is for and
+// whatever comes before it in the log.
+func TestPatchesOfGapsStandAlone(t *testing.T) {
+	items := func(v ...any) map[string]any { return map[string]any{"items": v} }
+	log := []pipeline.GapLogEntry{
+		logged(gapdetect.Source, "a", "one", config.FileDomains, "/-", "1"),
+		logged(gapdetect.Source, "a", "two", config.FileDomains, "/-", "2"),
+		logged("big", "a", "three", config.FileComposition, "", items("3")),
+		logged("big", "b", "four", config.FileComposition, "/items/-", "4"),
+		logged(gapdetect.Source, "a", "five", config.FileDomains, "/-", "5"),
+	}
+	first := map[string]pipeline.ConfigPatch{config.FileDomains: log[0].Suggestion, config.FileComposition: log[2].Suggestion}
+	want := []pipeline.PatchOperation{
+		{Op: "add", Path: "/-", Value: "1"}, {Op: "add", Path: "/-", Value: "2"}, {Op: "add", Path: "", Value: items("3")},
+		{Op: "add", Path: "", Value: items("4")}, {Op: "add", Path: "/-", Value: "5"},
+	}
+	for i, g := range log {
+		if diff := cmp.Diff(want[i], alone(first[g.Suggestion.File], g.Suggestion).Operations[0]); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", g.Concern, diff)
+		}
+	}
+}
+
+// What a model missed is known by the file and the agent, however it words it.
+func TestGapsOfModelsAreKnownByTheirAgent(t *testing.T) {
+	news := func(concern string, source string) Deferred {
+		g := logged(source, "finance-sme", concern, config.FileComposition, "/-", "1")
+		g.Path = "src/a.go"
+		m := merge{review: &pipeline.Review{Report: pipeline.ReviewReport{GapLog: []pipeline.GapLogEntry{g}}}}
+		m.words = render.IssuesOf(render.View{Review: *m.review})
+		all := m.gaps()
+		if len(all) != 1 {
+			t.Fatalf("%d gaps", len(all))
+		}
+		return all[0]
+	}
+	if one, other := news("rounding", "big"), news("money-rounding", "small"); one.Key != other.Key || one.Subject != "agent:finance-sme" || one.Title == other.Title {
+		t.Errorf("%+v and %+v", one, other)
+	}
+	if one, other := news("rounding", gapdetect.Source), news("money-rounding", gapdetect.Source); one.Key == other.Key || one.Subject != "rounding" {
+		t.Errorf("%+v and %+v", one, other)
+	}
+}
+
+// A gap that a model found is closed once a policy sends its agent to the file
+// whatever else there is to a change, or there is no such agent.
+func TestGapsOfModelsThatAreCovered(t *testing.T) {
+	policy := func(trigger, rest string) string {
+		return `[{"id": "own", "description": "d", "priority": 1, "trigger": ` + trigger + `, "dispatch": {"agents": ["design-auditor"]}` + rest + `}]`
+	}
+	for name, tc := range map[string]struct {
+		file, text string
+		gone       bool
+	}{
+		"nothing":            {config.FileComposition, `[]`, false},
+		"by its path":        {config.FileComposition, policy(`{"type": "path", "globs": ["src/**"]}`, ""), true},
+		"by another path":    {config.FileComposition, policy(`{"type": "path", "globs": ["web/**"]}`, ""), false},
+		"always":             {config.FileComposition, policy(`{"type": "always"}`, ""), true},
+		"switched off":       {config.FileComposition, policy(`{"type": "always"}`, `, "enabled": false`), false},
+		"by its size":        {config.FileComposition, policy(`{"type": "size", "at_least": "L"}`, ""), false},
+		"mapped to a domain": {config.FileDomains, `[{"id": "own", "type": "domain", "domain": "ui", "description": "d", "globs": ["src/**"], "weight": 1}]`, true},
+		"no such agent":      {config.FileAgents, `[{"id": "design-auditor", "enabled": false}]`, true},
+	} {
+		cfg, problems := config.Load(config.Layer{Name: config.LayerRepository, Files: []config.File{{Path: tc.file, Text: []byte(tc.text)}}})
+		if len(problems) > 0 {
+			t.Fatalf("%s: %v", name, problems)
+		}
+		d := Deferred{Kind: DeferredGap, Path: "src/a.zz", Subject: "agent:design-auditor"}
+		if gone, to, err := newChanges(&pipeline.PRFacts{}).judge(&d, cfg); err != nil || gone != tc.gone || to != d.Path {
+			t.Errorf("%s: gone %t in %s, %v; want %t", name, gone, to, err, tc.gone)
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// personDecides reports whether a review is left to a person: by what the models'
+// reviews come to, or since a finding holds the gate.
+func personDecides(r *pipeline.ReviewReport) bool {
+	return r.Models != nil && r.Models.AutoDecision == pipeline.AutoHuman ||
+		slices.ContainsFunc(r.Findings, func(f pipeline.Finding) bool { return slices.Contains(f.Reasons, pipeline.ReasonHeld) })
+}
+
+// askPeople requests the reviews of those whom the settings name, where a person
+// decides. Nobody is asked twice for one pull request: who was asked and is not any
+// more has reviewed it, or was let off.
+func (s *Service) askPeople(ctx context.Context, lease Lease, state TargetState, r *StoredReview, cfg *config.Config, now *PullState) error {
+	people := cfg.Settings.Models.People
+	if len(people) == 0 || !mayAct(&r.Review, cfg, now) || !personDecides(&r.Review.Report) {
+		return nil
+	}
+	have, err := s.newestRequests(ctx, lease.Key)
+	if err != nil {
+		return err
+	}
+	var asked, tried []string // tried: of an intent without an outcome
+	if have != nil {
+		asked, tried = askedOf(have)
+		if have.HeadSHA == r.HeadSHA && have.State == WriteCompleted {
+			return nil
+		}
+	}
+	ask := without(people, slices.Concat(now.Requested, []string{r.Review.Facts.Author.Login}, asked))
+	if len(ask) > 0 {
+		if ask, err = s.notReviewed(ctx, state.Target, ask); err != nil {
+			return err
+		}
+	}
+	if len(ask)+len(tried) == 0 {
+		return nil
+	}
+	asked = union(asked, without(tried, ask)) // it took effect
+	w := Write{Kind: WriteRequests, Subject: lease.Key, Key: lease.Key, HeadSHA: r.HeadSHA, Digest: requestDigest(asked, ask)}
+	if w, err = s.Store.Intend(ctx, lease, w); err != nil {
+		return fmt.Errorf("store the intent to request reviews: %w", err)
+	}
+	did, err := s.requestReviews(ctx, lease, state.Target, ask)
+	if err != nil {
+		return err
+	}
+	w.State, w.Digest = WriteCompleted, requestDigest(union(asked, did), nil)
+	if err := s.Store.Record(context.WithoutCancel(ctx), w); err != nil {
+		return fmt.Errorf("record whose reviews were requested: %w", err)
+	}
+	return nil
+}
+
+// requestDigest lists who was asked, and, each behind a mark that no name has, who
+// is about to be.
+func requestDigest(asked, ask []string) string {
+	all := slices.Clone(asked)
+	for _, who := range ask {
+		all = append(all, "+"+who)
+	}
+	return strings.Join(all, " ")
+}
+
+// askedOf reads what requestDigest wrote.
+func askedOf(w *Write) (asked, tried []string) {
+	for _, who := range strings.Fields(w.Digest) {
+		if name, ok := strings.CutPrefix(who, "+"); ok {
+			tried = append(tried, name)
+		} else {
+			asked = append(asked, who)
+		}
+	}
+	return asked, tried
+}
+
+func (s *Service) newestRequests(ctx context.Context, key string) (*Write, error) {
+	w, err := s.Store.NewestWrite(ctx, WriteRequests, key)
+	if err != nil {
+		return nil, fmt.Errorf("look whose reviews were requested: %w", err)
+	}
+	return w, nil
+}
+
+// notReviewed are those who have no review of the pull request yet. Of teams that
+// can't be seen: GitHub takes one off the list when a member reviews.
+func (s *Service) notReviewed(ctx context.Context, t Target, people []string) ([]string, error) {
+	all, err := s.GitHub.Reviews(ctx, t)
+	if isFinal(err) {
+		s.Log.Warn().Str("target", t.Key()).Err(err).Msg("reviews can't be listed, and so nobody is asked for one")
+		return nil, nil
+	}
+	var reviewed []string
+	for _, r := range all {
+		reviewed = append(reviewed, r.Author)
+	}
+	return without(people, reviewed), err
+}
+
+// requestReviews asks people to review, and tells whom GitHub let be asked: one who
+// can't be must not keep the others from it.
+func (s *Service) requestReviews(ctx context.Context, lease Lease, t Target, people []string) (asked []string, err error) {
+	if len(people) == 0 {
+		return nil, nil
+	}
+	if err := s.fence(ctx, lease); err != nil {
+		return nil, err
+	}
+	err = s.GitHub.RequestReviews(ctx, t, people)
+	var host *HostError
+	switch {
+	case err == nil:
+		return people, nil
+	case !isFinal(err):
+		return nil, err
+	case len(people) == 1 || !errors.As(err, &host) || host.Kind != HostInvalid:
+		s.Log.Warn().Str("target", t.Key()).Strs("people", people).Err(err).Msg("reviews can't be requested")
+		return nil, nil
+	}
+	for _, who := range people {
+		one, err := s.requestReviews(ctx, lease, t, []string{who})
+		if err != nil {
+			return nil, err
+		}
+		asked = append(asked, one...)
+	}
+	return asked, nil
+}
+
+// without lists people but those who are in not, whose names are compared as
+// GitHub does.
+func without(people, not []string) []string {
+	return slices.DeleteFunc(slices.Clone(people), func(who string) bool {
+		return slices.ContainsFunc(not, func(other string) bool { return strings.EqualFold(who, other) })
+	})
+}
+
+// union lists those of both, each once.
+func union(a, b []string) []string { return append(slices.Clone(a), without(b, a)...) }

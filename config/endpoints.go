@@ -1,0 +1,171 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/jsontree"
+)
+
+// checkEndpoints validates the list of endpoints that n holds, if it is one.
+func (t *trial) checkEndpoints(n *jsontree.Node) {
+	lines := map[string]int{}
+	for _, e := range elems(n) {
+		if name := e.Get("name"); given(name) {
+			switch line, twice := lines[name.Text]; {
+			case name.Text == pipeline.GapSignals:
+				t.of(name, fmt.Sprintf("the name %s stands in reports for what finds gaps without a model", shown(name.Text)), "choose another name")
+			case twice:
+				t.of(name, fmt.Sprintf("the name %s is used twice, first on line %d", shown(name.Text), line), "give one of the two another name, or remove it")
+			default:
+				lines[name.Text] = name.Place().Line
+			}
+		}
+		t.checkBaseURL(e.Get("base_url"))
+	}
+}
+
+// checkBaseURL admits addresses below which an API can be: a query or a fragment
+// would be lost, and a password would be shown wherever the settings are. What is
+// wrong is not repeated: it may hold a key.
+func (t *trial) checkBaseURL(n *jsontree.Node) {
+	if !given(n) {
+		return
+	}
+	u, err := url.Parse(n.Text)
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || !isPort(u.Port()):
+		t.of(n, "base_url is no http or https URL", "write one such as http://127.0.0.1:11434/v1")
+	case u.User != nil:
+		t.of(n, "base_url holds a user name or password", `remove what stands before the @; the key is read from the variable that "key_env" names`)
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || u.RawFragment != "":
+		t.of(n, "base_url has a query or a fragment", "remove what stands from the ? or # on")
+	}
+}
+
+// isPort reports whether a URL's port is one, or is left out.
+func isPort(s string) bool {
+	n, err := strconv.ParseUint(s, 10, 16)
+	return s == "" || err == nil && n > 0
+}
+
+// models are the endpoints that the server has. It reads the JSON, so that one
+// with another fault still counts.
+func (t *trial) models() target {
+	to := target{noun: "model", names: map[string]bool{}, hint: "have it added to model_endpoints of the server's settings"}
+	var list *jsontree.Node
+	if t.below.settings != nil {
+		list = t.below.settings.Get("model_endpoints")
+	}
+	if t.layer == LayerServer {
+		to.file = FileSettings // of which nothing is known where it can't be read
+		if own := t.roots[FileSettings].Get("model_endpoints"); own != nil {
+			list = own
+		}
+	}
+	for _, e := range elems(list) {
+		if name := e.Get("name"); given(name) {
+			to.names[name.Text] = true
+		}
+	}
+	return to
+}
+
+// checkModels validates the names of models, where the server has any: without
+// one nobody is asked, whatever the name.
+func (t *trial) checkModels() {
+	models := t.models()
+	if len(models.names) == 0 {
+		return
+	}
+	own := t.roots[FileSettings].Get("models")
+	t.refer(own.Get("gap_detector"), models, namer{FileSettings, "models"})
+	t.referModels(own.Get("reviewers"), models, namer{FileSettings, "models"})
+	for _, e := range t.entries(FileAgents) {
+		if enabled(e.node) {
+			t.referModels(e.node.Get("llm").Get("models"), models, namer{FileAgents, e.id})
+		}
+	}
+	for _, e := range t.entries(FileComposition) {
+		if enabled(e.node) {
+			t.referModels(e.node.Get("dispatch").Get("models"), models, namer{FileComposition, e.id})
+		}
+	}
+}
+
+// referModels checks a list of models. One that is named twice is asked once:
+// nobody would be there to agree with it.
+func (t *trial) referModels(list *jsontree.Node, to target, by namer) {
+	t.referAll(list, to, by)
+	seen := map[string]bool{}
+	for _, n := range elems(list) {
+		if given(n) && seen[n.Text] && t.owns(n) {
+			t.of(n, fmt.Sprintf("the model %s is named twice", shown(n.Text)), "name another one, or leave it at one")
+		}
+		seen[n.Text] = true
+	}
+}
+
+// checkHeldReviewers refuses models that the layer names for its agents and
+// policies where a lower layer holds the reviewers: they would be asked in place
+// of these.
+func (t *trial) checkHeldReviewers() {
+	final := elems(t.below.settings.Get("final"))
+	i := slices.IndexFunc(final, func(n *jsontree.Node) bool { return n.Text == "models" || n.Text == "models.reviewers" })
+	if i < 0 {
+		return
+	}
+	for _, place := range [][2]string{{FileComposition, "dispatch"}, {FileAgents, "llm"}} {
+		file, section := place[0], place[1]
+		for _, e := range t.fresh[file] {
+			models := e.node.Get(section).Get("models")
+			if len(elems(models)) == 0 || !t.owns(models) || !enabled(e.node) {
+				continue
+			}
+			if below := t.below.lists[file].get(e.id); below != nil {
+				if same := below.node.Get(section).Get("models"); same != nil && sameJSON(same, models) {
+					continue
+				}
+			}
+			t.of(models, fmt.Sprintf("%s.models can't be set: %s is %s", section, final[i].Text, finalIn(layerOf(final[i]))), "leave it out")
+		}
+	}
+}
+
+// checkModelsOfFinal refuses models that a policy of the layer names for agents
+// that a lower layer holds: they would be asked in place of the agent's own.
+func (t *trial) checkModelsOfFinal() {
+	for _, e := range t.fresh[FileComposition] {
+		dispatch := e.node.Get("dispatch")
+		models := dispatch.Get("models")
+		if len(elems(models)) == 0 || !enabled(e.node) {
+			continue
+		}
+		for _, agent := range elems(dispatch.Get("agents")) {
+			below := t.below.lists[FileAgents].get(agent.Text)
+			if below == nil || !t.owns(models) && !t.owns(agent) {
+				continue
+			}
+			a, _ := below.value.(*Agent)
+			if l := t.guards.lock(below); l == nil || a == nil || a.Kind != KindLLM {
+				continue
+			} else if t.owns(models) {
+				t.of(models, fmt.Sprintf("dispatch.models can't be set for %s: %s", shown(agent.Text), l.why), "leave it out, or dispatch the agent from another policy")
+			} else {
+				t.of(agent, fmt.Sprintf("a policy with models of its own can't dispatch %s: %s", shown(agent.Text), l.why), "dispatch the agent from another policy")
+			}
+		}
+	}
+}
+
+// checkReview validates what an agent asks of language models.
+func (t *trial) checkReview(e *entry) {
+	t.checkOwnSection(e, "llm", KindLLM, "asks no language model")
+	if e.id == pipeline.GapDetector {
+		t.of(e.node.At("id"), fmt.Sprintf("the id %s stands in reports for the search for what the config misses", shown(e.id)), "choose another id")
+	}
+	t.checkPromptOf(e)
+}

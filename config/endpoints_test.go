@@ -1,0 +1,313 @@
+package config
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// twoModels is a server with two models, and more settings before its brace.
+func twoModels(more string) Layer {
+	return named(layer(FileSettings, `{"model_endpoints": [{"name": "small", "api": "openai", "model": "s"}, {"name": "big", "api": "anthropic", "model": "b"}]`+more+`}`), LayerServer)
+}
+
+// What the server says of its models is refused where nobody could be asked by
+// it, or more would be told than the question.
+func TestProblemsOfEndpoints(t *testing.T) {
+	endpoint := func(name, more string) string {
+		return `{"name": "` + name + `", "api": "openai", "model": "m"` + more + `}`
+	}
+	url := func(s string) string { return `[` + endpoint("a", `, "base_url": "`+s+`"`) + `]` }
+	// What is wrong is not repeated: it may hold a key.
+	const noURL = `/model_endpoints/0/base_url: base_url is no http or https URL; write one such as http://127.0.0.1:11434/v1`
+	const more = `/model_endpoints/0/base_url: base_url has a query or a fragment; remove what stands from the ? or # on`
+	for _, tt := range []struct {
+		endpoints string
+		want      []string
+	}{
+		{`[]`, nil},
+		{url("http://127.0.0.1:11434/v1"), nil},
+		{url("https://models.example.com:8443"), nil},
+		{url("http://[::1]:8080/v1/"), nil},
+		{url("127.0.0.1:11434/v1"), []string{noURL}},
+		{url("ftp://example.com"), []string{noURL}},
+		{url("https:///v1"), []string{noURL}},
+		{url("https://:443/v1"), []string{noURL}},
+		{url("http://a b/"), []string{noURL}},
+		{url("https://me:%zz-secret@example.com/v1"), []string{noURL}},
+		{url("me:secret@example.com/v1"), []string{noURL}},
+		{url("http://localhost:99999/v1"), []string{noURL}},
+		{url("http://localhost:0/v1"), []string{noURL}},
+		{url("https://me:secret@example.com/v1"), []string{`/model_endpoints/0/base_url: base_url holds a user name or password; remove what stands before the @; the key is read from the variable that "key_env" names`}},
+		{url("https://example.com/v1?key=1"), []string{more}},
+		{url("https://example.com/v1?"), []string{more}},
+		{url("https://example.com/v1#a"), []string{more}},
+		{`[` + endpoint("a", "") + `, ` + endpoint("b", "") + `, ` + endpoint("a", "") + `]`, []string{`/model_endpoints/2/name: the name "a" is used twice, first on line 1; give one of the two another name, or remove it`}},
+		{`[` + endpoint("signals", "") + `]`, []string{`/model_endpoints/0/name: the name "signals" stands in reports for what finds gaps without a model; choose another name`}},
+		{`[` + endpoint("a", `, "key_env": "sk-secret"`) + `]`, []string{`/model_endpoints/0/key_env: key_env is not a name of a variable; use capital letters, digits and _: the environment variable that holds the key, never the key itself. Left out: ANTHROPIC_API_KEY or OPENAI_API_KEY; with base_url none, and no key is sent`}},
+		{`[` + endpoint("a", `, "key": "sk-secret"`) + `]`, []string{`/model_endpoints/0/key: "key" is not a field of an endpoint; use api, base_url, cached_price, context_tokens, input_price, key_env, max_output_tokens, model, name, output_price or stored_price`}},
+		{`[{"name": "a b", "api": "magic", "model": ""}]`, []string{
+			`/model_endpoints/0/name: "a b" is not a name of a model; use letters, digits and . _ : / -, starting with a letter or digit, at most 80 characters: what settings, policies, agents and reports call it`,
+			`/model_endpoints/0/api: "magic" is not a protocol; use anthropic or openai`,
+			`/model_endpoints/0/model: model is empty; write something, or remove the entry`,
+		}},
+	} {
+		_, problems := Load(named(layer(FileSettings, `{"model_endpoints": `+tt.endpoints+`}`), LayerServer))
+		var got []string
+		for _, p := range formatted(problems) {
+			got = append(got, p[strings.Index(p, ": ")+2:])
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s: problems (-want +got):\n%s", tt.endpoints, diff)
+		}
+		if strings.Contains(strings.Join(got, ""), "secret") {
+			t.Errorf("%s: a secret is repeated: %q", tt.endpoints, got)
+		}
+	}
+}
+
+// Names of models are those of the server's, where it has any, in whatever file
+// and layer they stand.
+func TestNamesOfModels(t *testing.T) {
+	agents := `[` + llmAgent("a", `, "llm": {"prompt": "build-reviewer", "models": ["smal"]}`) + `]`
+	policy := `[{"id": "universal-llm", "dispatch": {"models": ["biggest-of-all"]}}]`
+	settings := `{"models": {"reviewers": ["small", "bigg"], "gap_detector": "small-one"}}`
+	const hint = `; have it added to model_endpoints of the server's settings, or use one of those that exist`
+	for _, name := range []string{LayerOrganisation, LayerRepository} {
+		_, problems := Load(twoModels(""), named(layer(FileAgents, agents, FileComposition, policy, FileSettings, settings), name))
+		if diff := cmp.Diff([]string{
+			`review-composition.json:1:50: /0/dispatch/models/0: there is no model "biggest-of-all"` + hint,
+			`review-agents.json:1:109: /0/llm/models/0: there is no model "smal"; did you mean "small"?`,
+			`review-settings.json:1:36: /models/reviewers/1: there is no model "bigg"; did you mean "big"?`,
+			`review-settings.json:1:61: /models/gap_detector: there is no model "small-one"` + hint,
+		}, formatted(problems)); diff != "" {
+			t.Errorf("problems of the %s (-want +got):\n%s", name, diff)
+		}
+	}
+	for name, layers := range map[string][]Layer{
+		"no model at all":                 {layer(FileAgents, agents, FileComposition, policy, FileSettings, settings)},
+		"names that exist":                {twoModels(""), layer(FileSettings, `{"models": {"reviewers": ["big"], "gap_detector": "small"}}`)},
+		"none":                            {twoModels(""), layer(FileSettings, `{"models": {"reviewers": [], "gap_detector": ""}}`)},
+		"names of what is off":            {twoModels(""), layer(FileAgents, `[`+llmAgent("a", `, "enabled": false, "llm": {"models": ["x"]}`)+`]`, FileComposition, `[{"id": "ui-llm", "enabled": false, "dispatch": {"models": ["x"]}}]`)},
+		"the server's own, in one file":   {twoModels(`, "models": {"reviewers": ["big", "small"], "gap_detector": "big"}`)},
+		"an agent of each of the models'": {twoModels(""), layer(FileAgents, `[`+llmAgent("a", `, "llm": {"prompt": "build-reviewer", "models": ["big", "small"]}`)+`]`)},
+	} {
+		if _, problems := Load(layers...); len(problems) > 0 {
+			t.Errorf("%s: %v", name, formatted(problems))
+		}
+	}
+	_, problems := Load(twoModels(`, "models": {"gap_detector": "bigg"}`))
+	if diff := cmp.Diff([]string{`review-settings.json:1:151: /models/gap_detector: there is no model "bigg"; did you mean "big"?`}, formatted(problems)); diff != "" {
+		t.Errorf("problems of the server (-want +got):\n%s", diff)
+	}
+}
+
+// A model that is named twice is one that nobody agrees with.
+func TestModelsNamedTwice(t *testing.T) {
+	const twice = `: the model "big" is named twice; name another one, or leave it at one`
+	_, problems := Load(twoModels(""), layer(
+		FileAgents, `[`+llmAgent("a", `, "llm": {"prompt": "build-reviewer", "models": ["big", "big"]}`)+`]`,
+		FileComposition, `[{"id": "universal-llm", "dispatch": {"models": ["big", "big"]}}]`,
+		FileSettings, `{"models": {"reviewers": ["big", "big"]}}`,
+	))
+	if diff := cmp.Diff([]string{
+		`review-composition.json:1:57: /0/dispatch/models/1` + twice,
+		`review-agents.json:1:116: /0/llm/models/1` + twice,
+		`review-settings.json:1:34: /models/reviewers/1` + twice,
+	}, formatted(problems)); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+}
+
+// Where the reviewers are held, no later layer has others asked in their place.
+func TestHeldReviewers(t *testing.T) {
+	own := []string{
+		FileAgents, `[` + llmAgent("a", `, "llm": {"prompt": "build-reviewer", "models": ["small"]}`) + `]`,
+		FileComposition, `[{"id": "universal-llm", "dispatch": {"models": ["small"]}}, {"id": "ui-llm", "enabled": false, "dispatch": {"models": ["small"]}}]`,
+	}
+	mustLoad(t, twoModels(`, "models": {"reviewers": ["big"]}, "final": ["models.strategy"]`), layer(own...))
+	for _, final := range []string{"models", "models.reviewers"} {
+		server := twoModels(`, "models": {"reviewers": ["big"]}, "final": ["` + final + `"]`)
+		_, problems := Load(server, layer(own...))
+		if diff := cmp.Diff([]string{
+			`review-composition.json:1:49: /0/dispatch/models: dispatch.models can't be set: ` + final + ` is final in the server's layer; leave it out`,
+			`review-agents.json:1:108: /0/llm/models: llm.models can't be set: ` + final + ` is final in the server's layer; leave it out`,
+		}, formatted(problems)); diff != "" {
+			t.Errorf("problems (-want +got):\n%s", diff)
+		}
+		// The server's own agents and policies have what models it likes, and who repeats that changes nothing.
+		server.Files = append(server.Files, layer(own...).Files...)
+		mustLoad(t, server, layer(own...))
+	}
+}
+
+// What agents of kind llm are wrong about, in words.
+func TestProblemsOfModelAgents(t *testing.T) {
+	for _, tt := range []struct {
+		agents string
+		want   []string
+	}{
+		{llmAgent("a", ""), []string{`/0/kind: there is no prompt "a" for the agent "a"; write prompt-a.md beside this file, or name one of those that exist by "prompt" in "llm"`}},
+		{llmAgent("a", `, "llm": {"prompt": "finance"}`), []string{`/0/llm/prompt: there is no prompt "finance" for the agent "a"; write prompt-finance.md beside this file, or name one of those that exist by "prompt" in "llm"`}},
+		{llmAgent("a", `, "llm": {"prompt": "finance-sm"}`), []string{`/0/llm/prompt: there is no prompt "finance-sm" for the agent "a"; did you mean "finance-sme"?`}},
+		{llmAgent("spec-reviewer", ""), nil}, // as it ships, but for the stage, which stays
+		{`{"id": "secrets", "kind": "llm"}`, []string{`/0/kind: there is no prompt "secrets" for the agent "secrets"; write prompt-secrets.md beside this file, or name one of those that exist by "prompt" in "llm"`}},
+		{llmAgent("a", `, "enabled": false`), nil},
+		{llmAgent("gap-detector", ""), []string{`/0/id: the id "gap-detector" stands in reports for the search for what the config misses; choose another id`}},
+		{llmAgent("a", `, "llm": {"prompt": "build-reviewer", "checklist": ["build-reviwer"]}`), []string{`/0/llm/checklist/0: there is no agent "build-reviwer"; did you mean "build-reviewer"?`}},
+		{llmAgent("a", `, "llm": {"prompt": "build-reviewer", "base_url": "https://evil.example", "key_env": "X", "budget": 1}`), []string{
+			`/0/llm/base_url: "base_url" is not a field of a llm section; use checklist, models, prompt or stage`,
+			`/0/llm/key_env: "key_env" is not a field of a llm section; use checklist, models, prompt or stage`,
+			`/0/llm/budget: "budget" is not a field of a llm section; use checklist, models, prompt or stage`,
+		}},
+		{llmAgent("a", `, "llm": {"prompt": "../../etc/passwd"}`), []string{`/0/llm/prompt: "../../etc/passwd" is not a name of a prompt; use small letters, digits and dashes: the NAME of the file prompt-NAME.md beside this one, of the highest layer that has one. Left out: the agent's id`}},
+		{`{"id": "build-reviewer", "llm": {"stage": "spec"}}`, []string{`/0/llm: an agent of kind rules asks no language model; remove "llm", or set "kind" to llm`}},
+	} {
+		_, problems := Load(layer(FileAgents, `[`+tt.agents+`]`))
+		var got []string
+		for _, p := range formatted(problems) {
+			got = append(got, p[strings.Index(p, ": ")+2:])
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s: problems (-want +got):\n%s", tt.agents, diff)
+		}
+	}
+	// Rules of such an agent are its checklist.
+	c := mustLoad(t, layer(FileRules, `[`+strings.Replace(rule("mine", ""), "build-reviewer", "spec-reviewer", 1)+`]`))
+	if ruleOf(c, "mine") == nil {
+		t.Error("a rule of an agent that asks models is lost")
+	}
+}
+
+// Agents that ask models ship beside those whose rules they check, and nobody
+// waits for them.
+func TestShippedModelAgents(t *testing.T) {
+	c := mustLoad(t)
+	agents := map[string]*Agent{}
+	for i := range c.Agents {
+		agents[c.Agents[i].ID] = &c.Agents[i]
+	}
+	policiesOf := func(agent string) (found []Policy) {
+		for _, p := range c.Policies {
+			if slices.Contains(p.Dispatch.Agents, agent) {
+				found = append(found, p)
+			}
+		}
+		return found
+	}
+	for id, stage := range map[string]string{
+		"build-reviewer-llm": pipeline.StageQuality, "finance-sme-llm": pipeline.StageQuality, "design-auditor-llm": pipeline.StageQuality,
+		"security-reviewer-llm": pipeline.StageQuality, "spec-reviewer": pipeline.StageSpec,
+	} {
+		a := agents[id]
+		if a == nil || a.Kind != KindLLM || !a.Enabled || a.StageOf() != stage || !c.Absent(a) {
+			t.Fatalf("%s: %+v", id, a)
+		}
+		name, _, isTwin := strings.Cut(id, "-llm")
+		if p, ok := c.Prompt(a); !ok || p.Name != name || p.Layer != LayerDefaults {
+			t.Errorf("%s is told %s of the %s", id, p.Name, p.Layer)
+		}
+		own := policiesOf(id)
+		if len(own) != 1 || own[0].Dispatch.Required || own[0].Dispatch.OnFailure != pipeline.OnFailureWarn {
+			t.Fatalf("%s: policies %+v", id, own)
+		}
+		if !isTwin {
+			continue
+		}
+		if twin := policiesOf(name); !slices.Equal(a.LLM.Checklist, []string{name}) || len(twin) != 1 || !cmp.Equal(twin[0].Trigger, own[0].Trigger) || twin[0].Dispatch.Scope != own[0].Dispatch.Scope {
+			t.Errorf("%s is not dispatched as %s is, or checks %v", id, name, a.LLM.Checklist)
+		}
+	}
+}
+
+// Who does without a domain, or has agents of his own alone, need not know of the
+// policies of models; and models alone are nobody who looks at every change.
+func TestShippedModelPoliciesAreInNobodysWay(t *testing.T) {
+	withoutFinance := layer(
+		FileAgents, `[{"id": "finance-sme", "enabled": false}]`, FileComposition, `[{"id": "finance", "enabled": false}]`,
+		FileDomains, `[`+offDomains(t, "finance")+`]`,
+	)
+	mustLoad(t, withoutFinance)
+	c := mustLoad(t, twoModels(""), layer(
+		FileAgents, `{"extends": [], "items": [{"id": "mine", "name": "A", "kind": "secrets", "description": "d"}]}`,
+		FileRules, `{"extends": []}`, FileDomains, `{"extends": []}`,
+		FileComposition, `[`+offPolicies(t)+`, {"id": "all", "description": "d", "priority": 1, "trigger": {"type": "always"}, "dispatch": {"agents": ["mine"]}}]`,
+	))
+	if len(c.Policies) != 1 || len(c.Agents) != 1 {
+		t.Errorf("in force are %+v and %+v", c.Policies, c.Agents)
+	}
+	_, problems := Load(twoModels(""), layer(FileComposition, `[{"id": "universal-llm", "priority": 1}, {"id": "finance-llm", "trigger": {"type": "domain", "domains": ["finances"]}}]`))
+	if diff := cmp.Diff([]string{`review-composition.json:1:106: /1/trigger/domains/0: there is no domain "finances"; did you mean "finance"?`}, formatted(problems)); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+	_, problems = Load(twoModels(""), layer(FileComposition, `[`+offPolicies(t)+`]`))
+	if !slices.ContainsFunc(formatted(problems), func(s string) bool { return strings.Contains(s, `no policy has the trigger "always"`) }) {
+		t.Errorf("models alone look at every change: %v", formatted(problems))
+	}
+}
+
+// offDomains switches off what maps to a domain, and what names it.
+func offDomains(t *testing.T, domain string) string {
+	t.Helper()
+	var off []string
+	c := mustLoad(t)
+	for _, d := range c.Domains {
+		if d.Domain == domain {
+			off = append(off, `{"id": "`+d.ID+`", "enabled": false, "domain": "unused"}`)
+		}
+	}
+	for _, s := range c.Signals {
+		if s.Domain == domain {
+			off = append(off, `{"id": "`+s.ID+`", "enabled": false}`)
+		}
+	}
+	return strings.Join(off, ", ")
+}
+
+// offPolicies switches off the policies that ship, but for those of models.
+func offPolicies(t *testing.T) string {
+	t.Helper()
+	off := []string{`{"id": "code-scanning", "enabled": false}`} // whose agent is off as it ships
+	for _, p := range mustLoad(t).Policies {
+		if !strings.HasSuffix(p.ID, "-llm") {
+			off = append(off, `{"id": "`+p.ID+`", "enabled": false}`)
+		}
+	}
+	return strings.Join(off, ", ")
+}
+
+// What the server wants of models and of the fix loop it can hold.
+func TestFinalSettingsOfModels(t *testing.T) {
+	final := `, "final": ["models.auto_approve", "models.auto_reject", "models.people", "models.hold_for_person", "models.gap_detector", "models.reviewers", "models.model_blocking", "models.strategy", "models.speculative_quality", "fix_loop", "labels.escalated"]`
+	own := layer(FileSettings, `{"models": {"auto_approve": true, "auto_reject": true, "people": ["me"], "hold_for_person": "never", "gap_detector": "small", "reviewers": ["small"], "model_blocking": "grounded", "strategy": "single", "speculative_quality": false},
+		"fix_loop": {"when": "never", "team": "me", "max_fix_iterations": 5, "fix_timeout_turns": 30}, "labels": {"escalated": true, "risk": true}}`)
+	if c := mustLoad(t, twoModels(""), own); !c.Settings.Models.AutoApprove || c.Settings.FixLoop.When != FixLoopNever {
+		t.Errorf("what is not held is %+v", c.Settings)
+	}
+	_, problems := Load(twoModels(final), own)
+	var got []string
+	for _, p := range problems {
+		got = append(got, p.Pointer)
+		if !strings.HasSuffix(p.Problem, "is final in the server's layer") {
+			t.Error(FormatProblem(p))
+		}
+	}
+	slices.Sort(got)
+	want := []string{
+		"/fix_loop/fix_timeout_turns", "/fix_loop/max_fix_iterations", "/fix_loop/team", "/fix_loop/when", "/labels/escalated",
+		"/models/auto_approve", "/models/auto_reject", "/models/gap_detector", "/models/hold_for_person", "/models/model_blocking",
+		"/models/people", "/models/reviewers", "/models/speculative_quality", "/models/strategy",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("problems at (-want +got):\n%s", diff)
+	}
+	for _, text := range []string{`{"model_endpoints": []}`, `{"model_budget": {"per_agent": 5000}}`} {
+		if _, problems := Load(layer(FileSettings, text)); len(problems) != 1 {
+			t.Errorf("%s of a repository: %v", text, formatted(problems))
+		}
+	}
+}

@@ -1,0 +1,226 @@
+package config
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/jsontree"
+)
+
+const (
+	// MaxPrompts is how many prompts a layer may have.
+	MaxPrompts = 20
+	// MaxPromptBytes is the size of the largest prompt that is taken: some 8,000
+	// tokens, of which each question carries all.
+	MaxPromptBytes = 32 << 10
+)
+
+// Prompt is what an agent of kind [KindLLM] is told to look for.
+type Prompt struct {
+	Name    string
+	Layer   string // that it is of
+	Text    string // markdown
+	Version string // of the text: 12 hex digits of its SHA-256
+}
+
+// promptFile is what prompts are called in a layer.
+var promptFile = regexp.MustCompile(`^prompt-([a-z0-9][a-z0-9-]{0,79})\.md$`)
+
+// promptName is the name of the prompt that a file holds, "" for other files.
+func promptName(file string) string {
+	if m := promptFile.FindStringSubmatch(file); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// promptPath is the file of a prompt.
+func promptPath(name string) string { return "prompt-" + name + ".md" }
+
+// misnamedPrompt reports whether a file was probably meant to be a prompt.
+func misnamedPrompt(file string) bool {
+	ext := strings.ToLower(path.Ext(file))
+	return promptName(file) == "" && strings.HasPrefix(strings.ToLower(file), "prompt-") && slices.Contains([]string{".md", ".markdown", ".txt"}, ext)
+}
+
+// Prompt is what an agent is told, by the name that it gives, or by its id: the
+// prompt of the highest layer that has one. An agent that is final, or that
+// something final needs, has none of a layer above the one that made it so: what
+// is held could else be talked out of its task. False where there is none.
+//
+// An agent of the id pipeline.GapDetector stands for the search for gaps, which
+// is held by the settings' "final".
+func (c *Config) Prompt(a *Agent) (Prompt, bool) {
+	name := a.ID
+	if a.LLM != nil && a.LLM.Prompt != "" {
+		name = a.LLM.Prompt
+	}
+	return upTo(c.prompts[name], c.heldBy[a.ID])
+}
+
+// MayTell reports whether a rule's words may stand in what an agent is told. What
+// holds for prompts holds for them: in the checklist of an agent that is held, a
+// rule that a layer above worded could talk it out of its task.
+func (c *Config) MayTell(a *Agent, rule string) bool {
+	return within(c.wordedBy[rule], c.heldBy[a.ID])
+}
+
+// upTo is the highest of the prompts that is of no layer above the one that is
+// named; "" names none.
+func upTo(prompts []Prompt, layer string) (Prompt, bool) {
+	for _, p := range slices.Backward(prompts) {
+		if within(p.Layer, layer) {
+			return p, true
+		}
+	}
+	return Prompt{}, false
+}
+
+// within reports whether a layer is none above another; "" is the highest.
+func within(layer, other string) bool {
+	return other == "" || layerRank(layer) <= layerRank(other)
+}
+
+// highest is the higher of two layers.
+func highest(a, b string) string {
+	if layerRank(a) > layerRank(b) {
+		return a
+	}
+	return b
+}
+
+func layerRank(layer string) int {
+	return slices.Index([]string{LayerDefaults, LayerServer, LayerOrganisation, LayerRepository}, layer)
+}
+
+// readPrompt takes in one prompt of the layer, or says what is wrong with it.
+func (t *trial) readPrompt(f File, name string) {
+	switch {
+	case slices.Contains(t.prompts, name):
+		t.whole(f.Path, "the layer has this file twice", "keep one of them")
+		return
+	case len(t.prompts) == MaxPrompts:
+		t.whole(f.Path, fmt.Sprintf("the layer has more than %d prompts", MaxPrompts), "remove some")
+		return
+	}
+	t.prompts = append(t.prompts, name)
+	if !t.checkPrompt(f) {
+		return
+	}
+	sum := sha256.Sum256(f.Text)
+	p := Prompt{Name: name, Layer: t.layer, Text: string(f.Text), Version: hex.EncodeToString(sum[:])[:versionLength]}
+	t.stack.prompts[name] = append(slices.Clip(t.stack.prompts[name]), p)
+}
+
+// checkPrompt reports whether a text can be a prompt.
+func (t *trial) checkPrompt(f File) bool {
+	place := func(offset int) jsontree.Place {
+		before := f.Text[:offset]
+		line := before[bytes.LastIndexByte(before, '\n')+1:]
+		return jsontree.Place{
+			Document: &jsontree.Document{Name: f.Path, Owner: t},
+			Line:     1 + bytes.Count(before, []byte("\n")), Column: 1 + utf8.RuneCount(line),
+		}
+	}
+	text := bytes.TrimSpace(f.Text)
+	switch {
+	case len(f.Text) > MaxPromptBytes:
+		t.at(place(0), fmt.Sprintf("the prompt is larger than %d KiB", MaxPromptBytes>>10), "shorten it")
+		return false
+	case len(text) == 0:
+		t.at(place(0), "the prompt is empty", "write what the agent is to look for, or remove the file")
+		return false
+	case bytes.HasPrefix(f.Text, []byte("\uFEFF")):
+		t.at(place(0), "the file starts with a byte order mark", "save it as UTF-8 without one")
+		return false
+	case isPath(string(text)):
+		t.at(place(0), "this is no prompt but a path, as in the place of a link", "write what the agent is to look for; links are not followed, so put the file itself here")
+		return false
+	}
+	for i := 0; i < len(f.Text); {
+		r, size := utf8.DecodeRune(f.Text[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			t.at(place(i), "the file is not valid UTF-8 here", "save it as UTF-8")
+			return false
+		case unicode.IsControl(r) && !strings.ContainsRune("\n\r\t", r):
+			t.at(place(i), fmt.Sprintf("the prompt holds the control character %U", r), "remove it")
+			return false
+		}
+		i += size
+	}
+	return true
+}
+
+// isPath reports whether a text is a single word, or a single line that ends as
+// the name of a prompt does.
+func isPath(text string) bool {
+	return !strings.ContainsAny(text, " \t\r\n") || !strings.Contains(text, "\n") && strings.HasSuffix(text, ".md")
+}
+
+// heldBy says of each agent that is final, or that something final needs, the
+// lowest layer that made it so.
+func (s *stack) heldBy() map[string]string {
+	held := map[string]string{}
+	hold := func(agent, layer string) {
+		if now := held[agent]; now == "" || layerRank(layer) < layerRank(now) {
+			held[agent] = layer
+		}
+	}
+	for _, file := range listFiles() {
+		for _, e := range s.lists[file].entries {
+			if e.final == "" {
+				continue
+			}
+			if a, ok := e.value.(*Agent); ok {
+				hold(a.ID, e.final)
+			}
+			for _, id := range neededAgents(e.value) {
+				hold(id, e.final)
+			}
+		}
+	}
+	for _, name := range elems(s.settings.Get("final")) {
+		if name.Text == "models" || name.Text == "models.gap_detector" {
+			hold(pipeline.GapDetector, layerOf(name))
+		}
+	}
+	return held
+}
+
+// checkPromptOf demands the prompt that an agent of kind llm names, or that of
+// its id.
+func (t *trial) checkPromptOf(e *entry) {
+	a, ok := e.value.(*Agent)
+	if !ok || a.Kind != KindLLM || !a.Enabled {
+		return
+	}
+	at, name := e.node.Get("llm").Get("prompt"), a.ID
+	if given(at) {
+		name = at.Text
+	}
+	if _, there := t.stack.prompts[name]; there || slices.Contains(t.prompts, name) {
+		return
+	}
+	switch {
+	case given(at) && t.owns(at):
+	case t.owns(e.node.Get("kind")):
+		at = e.node.Get("kind")
+	default:
+		at = e.node
+	}
+	remedy := fmt.Sprintf(`write %s beside this file, or name one of those that exist by "prompt" in "llm"`, promptPath(name))
+	if near := nearestKey(&t.problems, name, t.stack.prompts); near != "" {
+		remedy = fmt.Sprintf("did you mean %q?", near)
+	}
+	t.of(at, fmt.Sprintf("there is no prompt %s for the agent %s", shown(name), shown(a.ID)), remedy)
+}

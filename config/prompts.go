@@ -1,0 +1,23 @@
+package config
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+)
+
+//go:embed prompts/*.md
+var promptFiles embed.FS
+
+// PromptNames lists the prompts that ship, sorted.
+func PromptNames() []string { return embedded(promptFiles, "prompts", ".md") }
+
+// DefaultPrompt returns the prompt of the name that ships, markdown, or an error
+// if there is none.
+func DefaultPrompt(name string) (string, error) {
+	text, err := promptFiles.ReadFile("prompts/" + name + ".md")
+	if err != nil {
+		return "", fmt.Errorf("find the prompt %q: there is none of that name; use %s", name, strings.Join(PromptNames(), ", "))
+	}
+	return string(text), nil
+}

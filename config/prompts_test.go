@@ -1,0 +1,47 @@
+package config
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// The prompts that ship are short, say what to look for and what to leave out, and
+// ask nothing of a model but its findings: the format is the App's to say.
+func TestPrompts(t *testing.T) {
+	want := []string{"build-reviewer", "design-auditor", "finance-sme", "gap-detector", "security-reviewer", "spec-reviewer"}
+	if got := PromptNames(); !slices.Equal(got, want) {
+		t.Errorf("prompts %q, want %q", got, want)
+	}
+	for _, name := range PromptNames() {
+		text, err := DefaultPrompt(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(text, "# ") || !strings.HasSuffix(text, "\n") || !utf8.ValidString(text) {
+			t.Errorf("%s is no markdown with a title", name)
+		}
+		if n := len(strings.Fields(text)); n > 450 {
+			t.Errorf("%s has %d words, more than anybody reads with care", name, n)
+		}
+		if !strings.Contains(text, "\n## Leave out\n") || !strings.Contains(text, "\n## Look for\n") && !strings.Contains(text, "\n## Report\n") {
+			t.Errorf("%s does not say what to look for or what to leave out", name)
+		}
+		if name != "gap-detector" {
+			for _, severity := range []string{"critical", "major", "warning", "info"} {
+				if !strings.Contains(text, "- **"+severity+"**: ") {
+					t.Errorf("%s does not say what is %s", name, severity)
+				}
+			}
+		}
+		if strings.Contains(text, "JSON") {
+			t.Errorf("%s says what an answer looks like", name)
+		}
+	}
+	for _, name := range []string{"", "none", "../review-rules.json", "build-reviewer.md"} {
+		if _, err := DefaultPrompt(name); err == nil {
+			t.Errorf("there is a prompt %q", name)
+		}
+	}
+}

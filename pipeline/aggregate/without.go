@@ -1,0 +1,99 @@
+package aggregate
+
+import (
+	"slices"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// WithoutModels ends the condition of a decision that would be looser with what
+// models say.
+const WithoutModels = ", without what models say"
+
+// neverLooser decides again as if no model had been asked, and takes the stricter
+// of the two. Conditions may hold because there is more, such as a warning that
+// decides before the risk does, or fewer of something, such as files that nobody
+// looked at: whoever has a model say the right thing could have such a one let a
+// change pass.
+func (w *work) neverLooser() {
+	if w.report.Decision == pipeline.DecisionFail {
+		return // nothing is stricter
+	}
+	in, asked := withoutModels(w.in)
+	if !asked {
+		return
+	}
+	alone := newWork(in)
+	alone.run()
+	if r, other := &w.report, &alone.report; other.Decision.Rank() > r.Decision.Rank() {
+		r.Decision, r.Gate.Condition = other.Decision, other.Gate.Condition+WithoutModels
+	}
+}
+
+// withoutModels is an input as it would be if no model had been asked: without
+// their results, the agents that are models, and what others were sent to look at
+// because a model said so. asked is false where none was.
+func withoutModels(in Input) (out Input, asked bool) {
+	detectors, models, others := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for _, r := range in.Results {
+		switch {
+		case r.Model == "":
+			others[r.Agent] = true
+		case r.Agent == pipeline.GapDetector:
+			detectors[r.Model] = true
+		default:
+			models[r.Agent] = true
+		}
+	}
+	if len(detectors)+len(models) == 0 {
+		return in, false
+	}
+	out = in
+	var sent map[string][]string
+	out.Gaps, sent = withoutProposed(in.Gaps, detectors)
+	out.Manifest = &pipeline.AgentManifest{Skipped: in.Manifest.Skipped}
+	gone := map[string]bool{}
+	for _, e := range in.Manifest.Entries {
+		e.Scope.Files = without(e.Scope.Files, sent[e.Agent])
+		nowhere := len(sent[e.Agent]) > 0 && len(e.Scope.Files) == 0 && e.AddedBy == pipeline.AddedByGapDetect
+		if nowhere || len(e.Models) > 0 || models[e.Agent] && !others[e.Agent] {
+			gone[e.Agent] = true
+			continue
+		}
+		out.Manifest.Entries = append(out.Manifest.Entries, e)
+	}
+	out.Results = nil
+	for _, r := range in.Results {
+		if r.Model != "" || gone[r.Agent] {
+			continue
+		}
+		if files := sent[r.Agent]; len(files) > 0 {
+			r.Output.Findings = slices.DeleteFunc(slices.Clone(r.Output.Findings), func(f pipeline.Finding) bool { return slices.Contains(files, f.Path) })
+		}
+		out.Results = append(out.Results, r)
+	}
+	return out, true
+}
+
+// withoutProposed is a log of gaps without those that models proposed, and where
+// these sent agents. They are told by their patches from what signals found, which
+// a model may be named like.
+func withoutProposed(log pipeline.List[pipeline.GapLogEntry], detectors map[string]bool) (rest pipeline.List[pipeline.GapLogEntry], sent map[string][]string) {
+	sent = map[string][]string{}
+	for _, g := range log {
+		if detectors[g.Source] && g.Suggestion.File == config.FileComposition {
+			sent[g.Agent] = append(sent[g.Agent], g.Path)
+			continue
+		}
+		rest = append(rest, g)
+	}
+	return rest, sent
+}
+
+func without(files pipeline.List[string], others []string) pipeline.List[string] {
+	if len(others) == 0 {
+		return files
+	}
+	return slices.DeleteFunc(slices.Clone(files), func(f string) bool { return slices.Contains(others, f) })
+}

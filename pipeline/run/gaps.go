@@ -1,0 +1,156 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/gapdetect"
+)
+
+// GapModel asks the task's language model what a choice of agents misses in the
+// task's change. Nothing of its proposals is believed here. The note says what the
+// model was not shown.
+type GapModel interface {
+	Gaps(ctx context.Context, task dispatch.Task, choice GapChoice) (proposals []gapdetect.Proposal, note string, err error)
+}
+
+// GapChoice is what agents look at, and which others could be sent.
+type GapChoice struct {
+	Manifest pipeline.AgentManifest
+	Agents   []config.Agent
+}
+
+// gapAsker asks a model for gaps as dispatch asks agents: within the same limits,
+// and as little able to take a review down.
+type gapAsker struct {
+	model  GapModel
+	choice GapChoice
+
+	mu       sync.Mutex // an attempt that was given up may end at any time
+	proposed []gapdetect.Proposal
+}
+
+// Review finds nothing: a proposal is no finding.
+func (g *gapAsker) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
+	out, _, err := g.ReviewAndNote(ctx, task)
+	return out, err
+}
+
+// ReviewAndNote keeps what is proposed.
+func (g *gapAsker) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, string, error) {
+	proposed, note, err := g.model.Gaps(ctx, task, g.choice)
+	if err == nil && ctx.Err() == nil {
+		g.mu.Lock()
+		g.proposed = proposed
+		g.mu.Unlock()
+	}
+	return pipeline.AgentOutput{}, note, err
+}
+
+func (g *gapAsker) answer() []gapdetect.Proposal {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.proposed
+}
+
+// gapModelOf names the model that is asked for gaps, or is empty.
+func gapModelOf(cfg *config.Config, o Options) string {
+	if o.GapModel == nil || len(cfg.Settings.ModelEndpoints) == 0 {
+		return ""
+	}
+	return cfg.Settings.Models.GapDetector
+}
+
+// gapRun is one detection by model.
+type gapRun struct {
+	runner *Runner
+	engine *Engine
+	review *pipeline.Review // without results
+	gaps   []pipeline.GapLogEntry
+	timer  *timer
+	beside func(text string) string // OutsideAgent.RedactBeside
+}
+
+// ask has the manifest amended by what the model proposes, now or in the last
+// review, and returns its row among the results with the whole log. Where it does
+// not answer, manifest and log stay as they are. The error is that of ctx.
+func (g *gapRun) ask(ctx context.Context, last *LastReview, o Options) ([]pipeline.GapLogEntry, *pipeline.AgentResult, error) {
+	model := gapModelOf(g.engine.config, o)
+	if model == "" {
+		return g.gaps, nil, nil
+	}
+	if row := g.reuse(model, last, o.Carry); row != nil {
+		return g.gaps, row, nil
+	}
+	asker := &gapAsker{choice: GapChoice{Manifest: g.review.Manifest, Agents: g.engine.gaps.Agents()}}
+	agents := agents{}
+	made := o.GapModel(OutsideAgent{Agent: config.Agent{ID: pipeline.GapDetector}, Config: g.engine.config, Redact: g.runner.Redact, RedactBeside: g.beside, Used: g.timer.used})
+	if asker.model = made; made != nil {
+		agents[pipeline.GapDetector] = asker
+	}
+	asked := pipeline.AgentManifest{Entries: pipeline.List[pipeline.ManifestEntry]{{
+		Agent: pipeline.GapDetector, Scope: pipeline.AgentScope{All: true}, OnFailure: pipeline.OnFailureWarn, Models: pipeline.List[string]{model},
+	}}}
+	results, err := dispatch.Dispatch(ctx, asked, &g.review.Facts, &g.review.Classification, agents, g.timer.dispatchOptions(g.engine.config, &g.review.Facts))
+	if err != nil {
+		return g.gaps, nil, fmt.Errorf("ask for gaps: %w", err)
+	}
+	if len(results) != 1 {
+		return g.gaps, nil, errors.New("ask for gaps: no result")
+	}
+	row := &results[0]
+	row.Output = pipeline.AgentOutput{Agent: pipeline.GapDetector, Model: model}
+	if row.Status == pipeline.AgentOK {
+		proposed := g.propose(model, asker.answer())
+		row.Note = joined(proposed.Note(), row.Note)
+		g.take(&proposed)
+	}
+	return g.gaps, row, nil
+}
+
+// propose has proposals checked. Secrets are looked for in the words as they are to
+// be shown.
+func (g *gapRun) propose(model string, proposals []gapdetect.Proposal) gapdetect.Proposed {
+	out := g.engine.gaps.Propose(&g.review.Facts, g.review.Manifest, g.gaps, model, proposals)
+	for i := len(g.gaps); i < len(out.Log); i++ {
+		out.Log[i].Concern, out.Log[i].Missed = g.runner.Redact(out.Log[i].Concern), g.runner.Redact(out.Log[i].Missed)
+	}
+	return out
+}
+
+func (g *gapRun) take(p *gapdetect.Proposed) { g.review.Manifest, g.gaps = p.Manifest, p.Log }
+
+// reuse takes what the model proposed in the last review, where it would be asked
+// the same: the choice of agents is made of the facts and the config alone. It
+// returns nil where it has to be asked.
+func (g *gapRun) reuse(model string, last *LastReview, c Carry) *pipeline.AgentResult {
+	if _, ok := g.runner.stands(g.review, last, c); !ok || c.anew(pipeline.GapDetector) {
+		return nil
+	}
+	was := last.Review
+	results := finished(was, pipeline.GapDetector, true)
+	if len(results) != 1 || results[0].Model != model {
+		return nil
+	}
+	logged := gapdetect.Logged(was.Report.GapLog, model)
+	proposed := g.propose(model, logged)
+	if len(proposed.Log)-len(g.gaps) != len(logged) || !sameJSON(proposed.Log, was.Report.GapLog) {
+		return nil
+	}
+	g.take(&proposed)
+	row := results[0]
+	g.timer.record.Agents = append(g.timer.record.Agents, pipeline.AgentTiming{Agent: row.Agent, Model: row.Model})
+	return &row
+}
+
+func joined(one, other string) string {
+	if one == "" || other == "" {
+		return one + other
+	}
+	return one + "; " + other
+}

@@ -1,0 +1,89 @@
+package run
+
+import (
+	"context"
+	"slices"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/aggregate"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+)
+
+// staged dispatches a manifest's agents, those of the quality stage after the
+// others where that stage waits for the spec stage.
+type staged struct {
+	in      aggregate.Input // without results
+	agents  agents
+	carried carried
+	options dispatch.Options
+	redact  func(made pipeline.List[pipeline.AgentResult])
+}
+
+// noteNotAsked is why an agent of the quality stage was not asked.
+const noteNotAsked = "not asked: the spec stage failed"
+
+// dispatch returns the results of all agents in the manifest's order, those that
+// were carried over among them.
+func (s *staged) dispatch(ctx context.Context) (pipeline.List[pipeline.AgentResult], error) {
+	all := *s.in.Manifest
+	now := s.carried.without(all)
+	var later pipeline.AgentManifest
+	if s.waits(all) {
+		now, later = apartStage(now, pipeline.StageQuality)
+	}
+	made, err := s.run(ctx, now)
+	if err != nil || len(later.Entries) == 0 {
+		return s.carried.with(made, all), err
+	}
+	so := s.in
+	so.Results = s.carried.with(made, all)
+	if aggregate.SpecFails(so) {
+		return s.carried.with(append(made, notAsked(later)...), all), nil
+	}
+	rest, err := s.run(ctx, later)
+	return s.carried.with(append(made, rest...), all), err
+}
+
+func (s *staged) run(ctx context.Context, m pipeline.AgentManifest) (pipeline.List[pipeline.AgentResult], error) {
+	made, err := dispatch.Dispatch(ctx, m, s.in.Facts, s.in.Classification, s.agents, s.options)
+	s.redact(made)
+	return made, err
+}
+
+// waits reports whether the quality stage waits for the spec stage: not on a
+// pull request's first review, where most pass the latter, unless the settings
+// say so. What the spec stage said may have been carried over.
+func (s *staged) waits(m pipeline.AgentManifest) bool {
+	if s.in.Previous == nil && s.in.Config.Settings.Models.SpeculativeQuality {
+		return false
+	}
+	return slices.ContainsFunc(m.Entries, func(e pipeline.ManifestEntry) bool { return e.Stage == pipeline.StageSpec })
+}
+
+// apartStage takes the entries of a stage out of a manifest.
+func apartStage(m pipeline.AgentManifest, stage string) (without, of pipeline.AgentManifest) {
+	for _, e := range m.Entries {
+		if e.Stage == stage {
+			of.Entries = append(of.Entries, e)
+		} else {
+			without.Entries = append(without.Entries, e)
+		}
+	}
+	return without, of
+}
+
+// notAsked are the results of agents that are left out.
+func notAsked(m pipeline.AgentManifest) (results []pipeline.AgentResult) {
+	for _, e := range m.Entries {
+		models := e.Models
+		if len(models) == 0 {
+			models = pipeline.List[string]{""}
+		}
+		for _, model := range models {
+			results = append(results, pipeline.AgentResult{
+				Agent: e.Agent, Model: model, Stage: e.Stage, Status: pipeline.AgentDiscarded, Note: noteNotAsked,
+			})
+		}
+	}
+	return results
+}

@@ -1,0 +1,58 @@
+package secrets
+
+import (
+	"maps"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// Change takes the secrets out of one change, and out of what is read beside it. A
+// value that nothing but its place in the change tells to be a secret is one in a
+// linked issue and a file's name, too. It is never stored, and the values are gone
+// with it.
+type Change struct {
+	detector *Detector
+	values   map[string]*rule
+}
+
+// Change begins a change.
+func (d *Detector) Change() *Change { return &Change{detector: d} }
+
+// Redact is [Detector.Redact], whose values [Change.Text] knows after.
+func (c *Change) Redact(facts *pipeline.PRFacts) []pipeline.Redaction {
+	found, values := c.detector.redact(facts, nil)
+	c.values = values
+	return found
+}
+
+// Text replaces the secrets in a text by placeholders: those that the detector finds
+// there, and those that it found in the change. Any number of goroutines may call it
+// once Redact is done.
+func (c *Change) Text(text string) string {
+	quoted := pipeline.PRFacts{Body: text}
+	c.detector.redact(&quoted, c.values)
+	return quoted.Body
+}
+
+// redact is Redact with values that are known to be secrets. It returns them with
+// those that it found.
+func (d *Detector) redact(facts *pipeline.PRFacts, known map[string]*rule) ([]pipeline.Redaction, map[string]*rule) {
+	r := &redactor{detector: d, marks: map[*string][]mark{}, values: map[string]*rule{}}
+	maps.Copy(r.values, known)
+	r.text(&facts.Title, pipeline.Redaction{Source: pipeline.RedactedTitle})
+	r.text(&facts.Body, pipeline.Redaction{Source: pipeline.RedactedBody})
+	for i := range facts.Commits {
+		c := &facts.Commits[i]
+		r.text(&c.Message, pipeline.Redaction{Source: pipeline.RedactedCommitMessage, Commit: c.SHA})
+	}
+	for i := range facts.Files {
+		r.file(&facts.Files[i])
+	}
+	if len(r.values) > 0 {
+		r.copies(facts)
+	}
+	for text, marks := range r.marks {
+		*text = replace(*text, marks)
+	}
+	return r.found, r.values
+}

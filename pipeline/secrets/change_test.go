@@ -1,0 +1,38 @@
+package secrets
+
+import (
+	"strings"
+	"sync"
+	"testing"
+)
+
+// What only its place in the change tells to be a secret is one wherever it is read
+// for that change, and for no other.
+func TestChangeKnowsItsSecrets(t *testing.T) {
+	d := newDetector(t)
+	c := d.Change()
+	f := facts("a.go", "+password = \""+random+"\"", "+use("+random+")")
+	f.Title = "Use " + random
+	if found := c.Redact(&f); len(found) != 1 || strings.Contains(f.Title+strings.Join(texts(f), ""), random) {
+		t.Errorf("found %v in %q and %q", found, f.Title, texts(f))
+	}
+	const want = "Log in with [redacted:generic-api-key] and [redacted:aws-access-token]."
+	text := "Log in with " + random + " and " + aws + "."
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			if got := c.Text(text); got != want {
+				t.Errorf("%q, want %q", got, want)
+			}
+		})
+	}
+	wg.Wait()
+	// A text teaches nothing.
+	c.Text("password = \"" + random[2:] + "x7Qz\"")
+	if got := c.Text("Use " + random[2:] + "x7Qz."); strings.Contains(got, "redacted") {
+		t.Errorf("%q is taken for a secret", got)
+	}
+	if got := d.Change().Text("Use " + random); strings.Contains(got, "redacted") {
+		t.Errorf("another change has %q", got)
+	}
+}

@@ -1,0 +1,185 @@
+package fixloop
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// Settings bound the loop.
+type Settings struct {
+	Attempts int // 1 to 5
+	Turns    int // commits in one attempt, 5 to 30
+	Never    bool
+	// Always lets failing reports count that no model took part in.
+	Always bool
+}
+
+// Report is what the loop reads of a finished review.
+type Report struct {
+	HeadSHA  string
+	Decision pipeline.Decision
+	// ByHand says that a person passed the head, whatever the gate says.
+	ByHand bool
+	// Incomplete says that the gate lacks something that it needs.
+	Incomplete    bool
+	Models        bool // took part
+	Spec, Quality pipeline.Verdict
+	Commits       []pipeline.Commit
+	Resumes       int // how many times a person has resumed it by now
+}
+
+// ReportOf is what the loop reads of a review.
+func ReportOf(r *pipeline.Review, resumes int) Report {
+	rep := &r.Report
+	out := Report{
+		HeadSHA: r.Facts.Head.SHA, Decision: rep.Decision, Commits: r.Facts.Commits, Resumes: resumes,
+		ByHand:     rep.ByHand != nil && rep.ByHand.Action == pipeline.HandOverride,
+		Incomplete: slices.ContainsFunc(rep.Incomplete, func(i pipeline.Incompleteness) bool { return i.Gating }),
+	}
+	if m := rep.Models; m != nil {
+		out.Models = true
+		for _, v := range m.Verdicts {
+			out.Spec, out.Quality = worse(out.Spec, v.Spec), worse(out.Quality, v.Quality)
+		}
+	}
+	return out
+}
+
+// worse returns the worse of two models' verdicts.
+func worse(a, b pipeline.Verdict) pipeline.Verdict {
+	for _, v := range []pipeline.Verdict{pipeline.VerdictFail, pipeline.VerdictUnknown, pipeline.VerdictPass} {
+		if a == v || b == v {
+			return v
+		}
+	}
+	return pipeline.VerdictNone
+}
+
+// Next is the state after a finished review. It changes nothing of s. Where the
+// settings want no loop nothing of one is left.
+func Next(s State, r Report, set Settings) State {
+	if set.Never {
+		return State{Resumes: r.Resumes}
+	}
+	counts := set.Always || r.Models
+	if len(s.History) == 0 && !counts {
+		return State{Resumes: r.Resumes}
+	}
+	s = s.clone()
+	s.Max, s.Now = set.Attempts, false
+	anew := s.resume(r.Resumes)
+	s.turns(r.Commits)
+	row := Row{HeadSHA: r.HeadSHA, Spec: r.Spec, Quality: r.Quality, Decision: r.Decision}
+	counted := slices.Index(s.Failed, r.HeadSHA)
+	if counted >= 0 && r.HeadSHA != s.Since {
+		row.Attempt = counted + 1
+	}
+	switch {
+	case !r.Decision.Blocks():
+		s.pass(r.ByHand)
+		if r.ByHand {
+			row.Note = NoteByHand
+		}
+	case r.Incomplete:
+		row.Note = NoteIncomplete
+	case counted >= 0:
+		s.stand(&row)
+	case !counts:
+		row.Note = NoteNoModels
+	default:
+		s.fail(r.HeadSHA, set, &row)
+	}
+	if anew && row.Note == "" {
+		row.Note = NoteResumed
+	}
+	s.note(row, anew)
+	return s
+}
+
+// resume lets it go on if a person has said so since, and reports whether the
+// count begins anew: one that did already goes on.
+func (s *State) resume(times int) (anew bool) {
+	if s.Halted && times > s.Resumes {
+		anew, s.Halted = s.Since != "", false
+	}
+	s.Resumes = times
+	if anew {
+		s.beginAnew()
+	}
+	return anew
+}
+
+// pass completes the loop: for good if the gate passed the head, so that the next
+// report to fail opens attempt 1.
+func (s *State) pass(byHand bool) {
+	s.Status, s.ByHand = Complete, byHand
+}
+
+// fail counts the failing report of a head that has not counted.
+func (s *State) fail(head string, set Settings, row *Row) {
+	if s.Status == Complete && !s.ByHand {
+		s.beginAnew()
+	}
+	s.ByHand = false
+	if s.Since != "" {
+		s.Status, row.Note = Escalated, NoteEscalated
+		return
+	}
+	s.Failed = append(s.Failed, head)
+	switch {
+	case s.Turns > set.Turns:
+		s.Cause = CauseTurns
+	case len(s.Failed) > set.Attempts:
+		s.Cause = CauseAttempts
+	default:
+		s.Status, s.Attempt, s.Turns = Fixing, len(s.Failed), 0
+		row.Attempt = s.Attempt
+		return
+	}
+	s.Status, s.Since, s.Now, s.Halted = Escalated, head, true, true
+	row.Note = NoteEscalated
+}
+
+// stand is where a head that has counted left the loop.
+func (s *State) stand(row *Row) {
+	s.Status, s.ByHand = Fixing, false
+	if s.Since != "" {
+		s.Status = Escalated
+	}
+	row.Note = NoteAgain
+	if row.HeadSHA == s.Since {
+		row.Note = NoteEscalated
+	}
+}
+
+// beginAnew ends a count. What was seen stays seen.
+func (s *State) beginAnew() {
+	s.Status, s.Attempt, s.Turns, s.ByHand = Pending, 0, 0, false
+	s.Failed, s.Since, s.Cause = nil, "", ""
+}
+
+// note adds a row to the history. A head that is reviewed again has one, until
+// the count begins anew.
+func (s *State) note(row Row, anew bool) {
+	if last := s.Last(); last != nil && last.HeadSHA == row.HeadSHA && !anew {
+		if row.Note == NoteAgain {
+			row.Note = ""
+			if last.Note == NoteResumed {
+				row.Note = NoteResumed
+			}
+		}
+		*last = row
+		return
+	}
+	s.History = append(s.History, row)
+	if more := len(s.History) - MaxHistory; more > 0 {
+		s.History, s.Earlier = slices.Clone(s.History[more:]), s.Earlier+more
+	}
+}
+
+func (s State) clone() State {
+	s.Failed, s.History, s.Seen = slices.Clone(s.Failed), slices.Clone(s.History), maps.Clone(s.Seen)
+	return s
+}

@@ -1,0 +1,57 @@
+package fixloop
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// maxSeen bounds how many commits a state remembers. Beyond, only those of the
+// newest head are: one that was dropped before would count again.
+const maxSeen = 1000
+
+// turns counts the commits that were not seen before as turns of the attempt that
+// is open.
+func (s *State) turns(commits []pipeline.Commit) {
+	have := map[string]int{}
+	for _, c := range commits {
+		if !merges(c.Message) {
+			have[commitKey(c)]++
+		}
+	}
+	seen := s.Seen
+	if seen == nil {
+		seen = map[string]int{}
+	}
+	for key, n := range have {
+		if more := n - seen[key]; more > 0 {
+			if s.Status == Fixing {
+				s.Turns += more
+			}
+			seen[key] = n
+		}
+	}
+	if len(seen) > maxSeen {
+		seen = have
+	}
+	s.Seen = seen
+}
+
+// commitKey tells a commit from others wherever it is rebased to.
+func commitKey(c pipeline.Commit) string {
+	sum := sha256.Sum256([]byte(c.Author + "\x00" + strings.TrimSpace(c.Message)))
+	return hex.EncodeToString(sum[:8])
+}
+
+// merges reports whether a message is git's own, or GitHub's, for a merge of
+// another branch.
+func merges(message string) bool {
+	for _, prefix := range []string{"Merge branch '", "Merge remote-tracking branch '", "Merge pull request #"} {
+		if strings.HasPrefix(message, prefix) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,15 @@
+from functools import partial
+
+from django.db import transaction
+
+from accounts.models import Team, User
+from accounts.tasks import send_welcome_mail
+
+
+@transaction.atomic
+def sign_up(email: str, password: str, team_name: str) -> User:
+    user = User.objects.create_user(email=email, password=password)
+    team = Team.objects.create(name=team_name, owner=user)
+    team.members.add(user)
+    transaction.on_commit(partial(send_welcome_mail.delay, user.pk))
+    return user

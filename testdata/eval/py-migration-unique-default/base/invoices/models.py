@@ -1,0 +1,7 @@
+from django.db import models
+
+
+class Invoice(models.Model):
+    number = models.CharField(max_length=20, unique=True)
+    customer = models.ForeignKey("customers.Customer", on_delete=models.PROTECT)
+    due_on = models.DateField()

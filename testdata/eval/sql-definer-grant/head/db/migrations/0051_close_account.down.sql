@@ -1,0 +1,1 @@
+DROP FUNCTION close_account(bigint);
