@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/render"
@@ -15,20 +16,25 @@ import (
 // the next step is another kind's. It returns nil if another holder works on
 // the target: that one will see what is wanted.
 func (s *Service) workTarget(ctx context.Context, key string, kind JobKind) error {
-	alone, ok, err := s.suspect(ctx, key)
+	alone := turn{of: &s.suspects}
+	defer alone.end()
+	err := s.suspect(ctx, key, &alone)
 	if errors.Is(err, ErrNotFound) {
 		return nil // forgotten, and its job was not
 	}
-	if err != nil || !ok {
+	if err != nil {
 		return &RetryError{After: s.RetryBase, Err: err}
 	}
-	defer alone()
 	lease, ok, err := s.Store.Acquire(ctx, key, s.Owner, s.LeaseTTL)
 	if err != nil {
 		return &RetryError{After: s.RetryBase, Err: fmt.Errorf("take the lease of %s: %w", key, err)}
 	}
 	if !ok {
 		return nil
+	}
+	// To take it may have counted the crash that makes it a suspect.
+	if err := s.suspect(ctx, key, &alone); err != nil {
+		return &RetryError{After: s.RetryBase, Err: errors.Join(err, s.Store.Release(context.WithoutCancel(ctx), lease))}
 	}
 	held, stop := s.keep(ctx, lease)
 	err = guard(func() error { return s.workGenerations(held, lease, kind) })
@@ -45,21 +51,35 @@ func (s *Service) workTarget(ctx context.Context, key string, kind JobKind) erro
 	return nil
 }
 
+// turn is held by one at a time.
+type turn struct {
+	of   *sync.Mutex
+	held bool
+}
+
+func (t *turn) take() bool {
+	t.held = t.held || t.of.TryLock()
+	return t.held
+}
+
+func (t *turn) end() {
+	if t.held {
+		t.of.Unlock()
+	}
+}
+
 // suspect lets one target at a time be worked on that has seen the server die
 // nearly as often as it may. Whichever it is that takes the server down, those
 // that were only at work beside it go on alone and are not given up for it.
-func (s *Service) suspect(ctx context.Context, key string) (release func(), ok bool, err error) {
+func (s *Service) suspect(ctx context.Context, key string, alone *turn) error {
 	state, err := s.Store.Target(ctx, key)
 	if err != nil {
-		return nil, false, fmt.Errorf("read the target's state: %w", err)
+		return fmt.Errorf("read the target's state: %w", err)
 	}
-	if state.Crashes != maxCrashes-1 {
-		return func() {}, true, nil
+	if state.Crashes == maxCrashes-1 && !alone.take() {
+		return errors.New("another review that may have taken the server down is at work")
 	}
-	if !s.suspects.TryLock() {
-		return nil, false, errors.New("another review that may have taken the server down is at work")
-	}
-	return s.suspects.Unlock, true, nil
+	return nil
 }
 
 // workGenerations does what is wanted until nothing more is, or it was handed
