@@ -613,6 +613,9 @@ func TestApprovalOfBeforeTheDatabaseWasLost(t *testing.T) {
 			t.Errorf("the review of %s is %s", r.Author, r.State)
 		}
 	}
+	if err := w.stop(); err != nil { // before its database is gone
+		t.Error(err)
+	}
 }
 
 // Whatever GitHub does meanwhile, and however pushes and changes of mind fall, in
