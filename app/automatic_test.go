@@ -273,9 +273,12 @@ func TestPushEndsApproval(t *testing.T) {
 	w := modelled(t, b, approving)
 	pr := w.open(clean())
 	w.idle()
+	var mu sync.Mutex // models look side by side
 	var when []string
 	b.says(func(string, *pipeline.PRFacts) (pipeline.AgentOutput, error) {
-		when = append(when, pr.AppReviews()[0].State) // says is held, so that one model asks at a time
+		mu.Lock()
+		defer mu.Unlock()
+		when = append(when, pr.AppReviews()[0].State)
 		return dangerous(), nil
 	})
 	pr.Push(ghtest.Files{"store/client.go": secure + "\n// More.\n"}, "feat: more")
