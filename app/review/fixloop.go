@@ -31,8 +31,9 @@ func nextLoop(state TargetState, r *pipeline.Review, cfg *config.Config) fixloop
 }
 
 // callTeam asks for the review of whoever the settings name where this review
-// escalated the pull request; in advisory mode nobody is bothered. GitHub's refusal, such as of a team that may not
-// see the repository, keeps nothing from being published.
+// escalated the pull request; in advisory mode nobody is bothered. GitHub's
+// refusal, such as of a team that may not see the repository, keeps nothing from
+// being published.
 func (s *Service) callTeam(ctx context.Context, lease Lease, state TargetState, r *StoredReview, cfg *config.Config, now *PullState) error {
 	team := cfg.Settings.FixLoop.Team
 	if !r.FixLoop.Now || team == "" || now.Archived || r.mode(cfg) != config.ModeEnforce {

@@ -192,16 +192,18 @@ func TestAFindingMoreNeverUnblocks(t *testing.T) {
 	})
 }
 
+// withoutModels is what all others say.
+func (o outputs) withoutModels() outputs {
+	others := maps.Clone(o)
+	maps.DeleteFunc(others, func(r reviewer, _ []pipeline.Finding) bool { return r.model != "" })
+	return others
+}
+
 // Whatever models say, the gate is no looser than without them.
 func TestModelsOnlyTightenTheGate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := drawn(t, 14)
-		without := outputs{}
-		for r, f := range all {
-			if r.model == "" {
-				without[r] = f
-			}
-		}
+		without := all.withoutModels()
 		alone, with := Aggregate(panel(without)), Aggregate(panel(all))
 		if with.Decision.Rank() < alone.Decision.Rank() {
 			t.Errorf("%s without models, %s with", alone.Decision, with.Decision)

@@ -234,13 +234,7 @@ func TestWideModelsOnlyTightenTheGate(t *testing.T) {
 		tr := drawTrial(t, 12)
 		tr.dismiss(t)
 		with := Aggregate(tr.input())
-		without := outputs{}
-		for r, f := range tr.outputs {
-			if r.model == "" {
-				without[r] = f
-			}
-		}
-		tr.outputs = without
+		tr.outputs = tr.outputs.withoutModels()
 		if alone := Aggregate(tr.input()); with.Decision.Rank() < alone.Decision.Rank() {
 			t.Errorf("%s without models, %s with", alone.Decision, with.Decision)
 		}

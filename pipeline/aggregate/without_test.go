@@ -50,12 +50,7 @@ func covers(t *rapid.T, o outputs) (entries pipeline.List[pipeline.ManifestEntry
 func TestModelsOnlyTightenAnyGate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := drawn(t, 10)
-		without := outputs{}
-		for r, f := range all {
-			if r.model == "" {
-				without[r] = f
-			}
-		}
+		without := all.withoutModels()
 		alone, with := panel(without), panel(all)
 		alone.Manifest.Entries, with.Manifest.Entries = covers(t, without), covers(t, all)
 		alone.Config.Settings.Gate.Conditions = drawConditions(t)

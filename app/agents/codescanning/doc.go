@@ -21,6 +21,6 @@
 //
 // What can't be read fails the agent: where it is required, what was not looked at
 // does not pass. So do more check runs or annotations than are read there; elsewhere
-// they are a major finding, beside the alerts, which a flood must not take along. A repository
-// without code scanning has no alerts, which is said and is no failure.
+// they are a major finding, beside the alerts, which a flood must not take along. A
+// repository without code scanning has no alerts, which is said and is no failure.
 package codescanning
