@@ -41,6 +41,10 @@ type Options struct {
 	// Agents are added to those that config defines, by id, and stand in for
 	// those of the same id.
 	Agents map[string]dispatch.Agent
+	// Engines is where compiled configs are kept. Default: the App's own.
+	Engines *run.Engines
+	// Unsynced is that of store.Options, for tests.
+	Unsynced bool
 	// RetryBase, LeaseTTL and ScanInterval are those of review.Options.
 	RetryBase, LeaseTTL, ScanInterval time.Duration
 }
@@ -84,7 +88,7 @@ func New(ctx context.Context, settings Settings, o Options) (*App, error) {
 func (a *App) build(ctx context.Context) error {
 	var err error
 	process := processName()
-	if a.store, err = store.Open(ctx, a.settings.DatabaseURL, store.Options{Process: process, Log: a.options.Log}); err != nil {
+	if a.store, err = store.Open(ctx, a.settings.DatabaseURL, store.Options{Process: process, Log: a.options.Log, Unsynced: a.options.Unsynced}); err != nil {
 		return err
 	}
 	loader := config.NewLoader(64)
@@ -97,7 +101,7 @@ func (a *App) build(ctx context.Context) error {
 	}); err != nil {
 		return fmt.Errorf("make the GitHub client: %w", err)
 	}
-	runner, err := run.NewRunner(run.Config{Version: a.options.Version, Now: time.Now, Agents: a.options.Agents})
+	runner, err := run.NewRunner(run.Config{Version: a.options.Version, Now: time.Now, Agents: a.options.Agents, Engines: a.options.Engines})
 	if err != nil {
 		return fmt.Errorf("make the pipeline: %w", err)
 	}
@@ -197,7 +201,7 @@ func (a *App) Run(ctx context.Context) error {
 		return fmt.Errorf("start the queue: %w", err)
 	}
 	localgit.RemoveLeft() // when this one was killed
-	giveBack()            // what compiling the rules took is not needed again
+	a.rest.give()         // what compiling the rules took is not needed again
 	defer a.rest.stop()
 	a.options.Log.Info().Str("addr", a.Addr()).Str("version", a.options.Version).Msg("serving")
 	failed := make(chan error, 1)

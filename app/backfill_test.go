@@ -242,7 +242,7 @@ func TestBackfillEndsAtARateLimit(t *testing.T) {
 
 func TestBackfillWantsTheServersTables(t *testing.T) {
 	t.Parallel()
-	w := &world{T: t, gh: ghtest.Start(t, ghtest.Options{}), db: database(t)}
+	w := &world{T: t, gh: ghtest.Start(t, ghtest.Options{}), db: emptyDatabase(t)}
 	w.gh.Repo("acme/shop").Commit("main", ghtest.Files{"README.md": "#\n"}, "start")
 	if _, err := w.backfill(); err == nil || !strings.Contains(err.Error(), "start the server once") {
 		t.Errorf("error %v", err)

@@ -498,7 +498,7 @@ func TestIssueSinceTheBackupIsFoundAgain(t *testing.T) {
 	again := w.reviewed("again", ghtest.Files{"store/c.go": "package store\n\n// shortcut two\n"})
 	w.merged(w.reviewed("first", shortcut))
 	from := w.db
-	w.db = database(t)
+	w.db = emptyDatabase(t)
 	w.copyDatabase(from, w.db)
 	w.merged(w.reviewed("second", ghtest.Files{"store/c.go": "package store\n\n// shortcut two\n"}))
 	before := len(w.appIssues())

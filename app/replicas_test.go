@@ -11,7 +11,7 @@ import (
 // first until told otherwise.
 func replicas(t *testing.T) (w *world, toFirst, toSecond func()) {
 	t.Helper()
-	w = startWith(t, ghtest.Options{WebhookSecret: secret}, func(w *world) { w.db = pgtest.URL(t) })
+	w = startWith(t, ghtest.Options{WebhookSecret: secret}, func(w *world) { w.db = pgtest.CopyURL(t, createTables) })
 	first, stopFirst := w.app, w.stop
 	w.run()
 	second, stopSecond := w.app, w.stop

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -12,10 +11,13 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/app/internal/store"
 	"github.com/reviewgate/reviewgate/app/internal/store/pgtest"
+	"github.com/reviewgate/reviewgate/app/internal/store/sqlitetest"
 	"github.com/reviewgate/reviewgate/app/internal/telemetry"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
 const secret = "conversation-secret"
@@ -80,21 +82,50 @@ func startWith(t *testing.T, o ghtest.Options, change ...func(*world)) *world {
 	return w
 }
 
-// database returns the URL of an empty database: a SQLite file, or where
-// REVIEWGATE_TEST_DATABASE is "postgres" a database on a server of the tests'
-// own.
+// database returns the URL of a database without a row, whose tables are there:
+// a SQLite file, or where REVIEWGATE_TEST_DATABASE is "postgres" a database on a
+// server of the tests' own.
 func database(t *testing.T) string {
+	t.Helper()
+	if onPostgreSQL(t) {
+		return pgtest.CopyURL(t, createTables)
+	}
+	return sqlitetest.CopyURL(t, createTables)
+}
+
+// emptyDatabase is database without tables.
+func emptyDatabase(t *testing.T) string {
+	t.Helper()
+	if onPostgreSQL(t) {
+		return pgtest.URL(t)
+	}
+	return sqlitetest.URL(t)
+}
+
+func onPostgreSQL(t *testing.T) bool {
 	t.Helper()
 	switch which := os.Getenv("REVIEWGATE_TEST_DATABASE"); which {
 	case "", "sqlite":
-		return "sqlite://" + filepath.Join(t.TempDir(), "reviewgate.db")
+		return false
 	case "postgres":
-		return pgtest.URL(t)
+		return true
 	default:
 		t.Fatalf("REVIEWGATE_TEST_DATABASE is %q, want sqlite or postgres", which)
-		return ""
+		return false
 	}
 }
+
+func createTables(url string) error {
+	s, err := store.Open(context.Background(), url, store.Options{Unsynced: true})
+	if err != nil {
+		return err
+	}
+	return s.Close()
+}
+
+// engines keeps the configs that any test had compiled: most of what a review
+// takes is to compile the shipped rules.
+var engines run.Engines
 
 // run starts the App on the world's database.
 func (w *world) run() {
@@ -106,11 +137,12 @@ func (w *world) run() {
 	a, err := New(context.Background(), w.settings(), Options{
 		Log: log, Version: "test",
 		RetryBase: 50 * time.Millisecond, DrainTimeout: 10 * time.Second, LeaseTTL: w.leaseTTL, ScanInterval: w.scans,
-		Workers: w.workers, Agents: w.agents,
+		Workers: w.workers, Agents: w.agents, Engines: &engines, Unsynced: true,
 	})
 	if err != nil {
 		w.Fatalf("start the App: %v", err)
 	}
+	a.rest.give = func() {} // the memory is that of all tests
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- a.Run(ctx) }()

@@ -133,8 +133,9 @@ func (modelless) Review(context.Context, dispatch.Task) (pipeline.AgentOutput, e
 	return pipeline.AgentOutput{}, errModelless
 }
 
-// engines keeps the compiled configs that were used last.
-type engines struct {
+// Engines keeps the compiled configs that were used last. Its zero value is
+// empty, and any number of Runners may share one.
+type Engines struct {
 	compiling singleflight.Group // by key
 
 	mu    sync.Mutex
@@ -170,7 +171,7 @@ func sizeOf(cfg *config.Config) int {
 
 // get compiles each config once, however many reviews ask for it at a time. One
 // that takes long holds up only those that need it.
-func (c *engines) get(cfg *config.Config) (*Engine, error) {
+func (c *Engines) get(cfg *config.Config) (*Engine, error) {
 	if e := c.kept(cfg.Key); e != nil {
 		return e, nil
 	}
@@ -192,7 +193,7 @@ func (c *engines) get(cfg *config.Config) (*Engine, error) {
 }
 
 // kept is the compiled config of a key, or nil.
-func (c *engines) kept(key [sha256.Size]byte) *Engine {
+func (c *Engines) kept(key [sha256.Size]byte) *Engine {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.byKey[key]
@@ -203,7 +204,7 @@ func (c *engines) kept(key [sha256.Size]byte) *Engine {
 	return e
 }
 
-func (c *engines) keep(cfg *config.Config, e *Engine) {
+func (c *Engines) keep(cfg *config.Config, e *Engine) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.byKey == nil {

@@ -25,21 +25,25 @@ type Config struct {
 	// Agents are added to those that config defines, by id, and stand in for
 	// those of the same id.
 	Agents map[string]dispatch.Agent
+	// Engines is where compiled configs are kept. Default: the Runner's own.
+	Engines *Engines
 }
 
 // Runner runs reviews. Any number of goroutines may use one.
 type Runner struct {
 	Config
 	detector *secrets.Detector
-	engines  engines
 	previews chan struct{} // one for each proposed config that is being tried
 }
 
 // NewRunner compiles what is the same for all configs.
 func NewRunner(c Config) (*Runner, error) {
-	d, err := secrets.NewDetector()
+	d, err := secrets.Default()
 	if err != nil {
 		return nil, fmt.Errorf("load the secrets detector: %w", err)
+	}
+	if c.Engines == nil {
+		c.Engines = &Engines{}
 	}
 	return &Runner{Config: c, detector: d, previews: make(chan struct{}, maxPreviews)}, nil
 }
@@ -131,7 +135,7 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	if err != nil {
 		return out, err
 	}
-	if engine, err = r.engines.get(out.Config); err != nil {
+	if engine, err = r.Engines.get(out.Config); err != nil {
 		return out, err
 	}
 	out.LabelsRead = engine.labelsRead(&v.Facts)

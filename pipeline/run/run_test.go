@@ -195,7 +195,7 @@ func TestBrokenStageNeverPasses(t *testing.T) {
 	for stage, breakIt := range tests {
 		src := change(t)
 		r := newRunner(t, nil)
-		e, err := r.engines.get(src.cfg)
+		e, err := r.Engines.get(src.cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -369,7 +369,7 @@ func TestPreviousReportIsComparedWith(t *testing.T) {
 func keyed(i int) [sha256.Size]byte { return sha256.Sum256([]byte{byte(i), byte(i >> 8)}) }
 
 func TestCompiledConfigsAreKeptAndBounded(t *testing.T) {
-	var c engines
+	var c Engines
 	// One version may stand for two configs, by chance or because somebody
 	// looked for them.
 	numbered := func(i int) *config.Config {
@@ -401,7 +401,7 @@ func TestCompiledConfigsAreKeptAndBounded(t *testing.T) {
 
 // However large a config is, it is kept while it is the only one in use.
 func TestLargeConfigsLeaveRoomForThemselvesAlone(t *testing.T) {
-	var c engines
+	var c Engines
 	large := func(i int) *config.Config {
 		return &config.Config{Key: keyed(i), Rules: make([]config.Rule, maxEngines/bytesPerEntry)}
 	}

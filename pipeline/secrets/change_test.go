@@ -9,7 +9,7 @@ import (
 // What only its place in the change tells to be a secret is one wherever it is read
 // for that change, and for no other.
 func TestChangeKnowsItsSecrets(t *testing.T) {
-	d := newDetector(t)
+	d := detector(t)
 	c := d.Change()
 	f := facts("a.go", "+password = \""+random+"\"", "+use("+random+")")
 	f.Title = "Use " + random

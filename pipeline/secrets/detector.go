@@ -2,13 +2,14 @@ package secrets
 
 import (
 	"fmt"
+	"sync"
 
 	gitleaks "github.com/zricethezav/gitleaks/v8/config"
 
 	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
 )
 
-// Detector finds and replaces secrets. It is never changed after NewDetector,
+// Detector finds and replaces secrets. It is never changed once it is made,
 // so that any number of goroutines may use it.
 type Detector struct {
 	rules      []*rule // in gitleaks' order
@@ -19,8 +20,11 @@ type Detector struct {
 	literals   []literal
 }
 
-// NewDetector compiles gitleaks' rules.
-func NewDetector() (*Detector, error) {
+// Default returns the detector of gitleaks' rules. They are compiled once a
+// process, at the first call.
+var Default = sync.OnceValues(compile)
+
+func compile() (*Detector, error) {
 	cfg, err := defaultConfig()
 	if err != nil {
 		return nil, err

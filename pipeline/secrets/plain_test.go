@@ -25,9 +25,9 @@ func plain(t testing.TB) *detect.Detector {
 	return d
 }
 
-func newDetector(t testing.TB) *Detector {
+func detector(t testing.TB) *Detector {
 	t.Helper()
-	d, err := NewDetector()
+	d, err := Default()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestSameAsGitleaksOnCode(t *testing.T) {
 	if testing.Short() {
 		limit = 1 << 19
 	}
-	theirs, ours := plain(t), newDetector(t)
+	theirs, ours := plain(t), detector(t)
 	found := 0
 	// The sources of gitleaks' rules are full of samples.
 	files := module(t, "github.com/zricethezav/gitleaks/v8", "cmd/generate/config/rules")
@@ -102,7 +102,7 @@ func TestSameAsGitleaksOnHistory(t *testing.T) {
 	if testing.Short() {
 		limit = 1 << 19
 	}
-	theirs, ours := plain(t), newDetector(t)
+	theirs, ours := plain(t), detector(t)
 	list, lines, _ := historyPieces(t, limit)
 	found := 0
 	for _, p := range list {
@@ -133,7 +133,7 @@ func pieces(text string, n int) []string {
 
 // Every rule's own secrets, between lines of code and each other.
 func TestSameAsGitleaksOnGenerated(t *testing.T) {
-	theirs, ours := plain(t), newDetector(t)
+	theirs, ours := plain(t), detector(t)
 	own := 0
 	for _, r := range ours.rules {
 		secret := rapid.StringMatching(r.regex.String())

@@ -84,7 +84,7 @@ func texts(f pipeline.PRFacts) []string {
 }
 
 func TestRedactLines(t *testing.T) {
-	d := newDetector(t)
+	d := detector(t)
 	key := "[redacted:private-key]"
 	tests := []struct {
 		name  string
@@ -200,7 +200,7 @@ func TestRedactMessages(t *testing.T) {
 		Body:    "The key is\n\n" + strings.Join(pem, "\n") + "\n\nand the token is " + stripe + "\n",
 		Commits: pipeline.List[pipeline.Commit]{{SHA: "1111111aaaa", Message: "fine"}, {SHA: "2222222bbbb", Message: "add\n\n" + aws}},
 	}
-	found := newDetector(t).Redact(&f)
+	found := detector(t).Redact(&f)
 	want := pipeline.PRFacts{
 		Title:   "Use [redacted:github-pat]",
 		Body:    "The key is\n\n[redacted:private-key]\n\nand the token is [redacted:stripe-access-token]\n",
@@ -243,7 +243,7 @@ func TestNoCanaryGetsOut(t *testing.T) {
 	f.Title, f.Body = "Rotate "+aws, strings.Join(pem, "\r\n")
 	f.Commits = pipeline.List[pipeline.Commit]{{SHA: "abc", Message: "was " + random + ", is \"" + stripe + "\""}}
 
-	f.Redactions = newDetector(t).Redact(&f)
+	f.Redactions = detector(t).Redact(&f)
 	out, err := Agent{}.Review(t.Context(), dispatch.Task{Entry: pipeline.ManifestEntry{Scope: pipeline.AgentScope{All: true}}, Facts: &f})
 	if err != nil {
 		t.Fatal(err)
@@ -264,7 +264,7 @@ func TestNoCanaryGetsOut(t *testing.T) {
 
 // The groups of some rules hold a part of the secret only.
 func TestAllOfTheSecretGoes(t *testing.T) {
-	d := newDetector(t)
+	d := detector(t)
 	for _, r := range d.rules {
 		if !r.fragmentary() {
 			continue
@@ -285,7 +285,7 @@ func TestPathOnlyRule(t *testing.T) {
 		{Path: "certs/server.pfx", Status: pipeline.FileAdded, Binary: true},
 		{Path: "old.pfx", Status: pipeline.FileRemoved, Binary: true},
 	}}
-	got := newDetector(t).Redact(&f)
+	got := detector(t).Redact(&f)
 	if len(got) != 1 || got[0].Path != "certs/server.pfx" || got[0].Line != 0 || got[0].RuleID != rulePKCS12 {
 		t.Errorf("redactions %+v, want one of the file that was added", got)
 	}
@@ -293,21 +293,21 @@ func TestPathOnlyRule(t *testing.T) {
 
 func TestPassedOverFiles(t *testing.T) {
 	f := facts("package-lock.json", "+\"token\": \""+github+"\"")
-	if got := newDetector(t).Redact(&f); len(got) != 0 {
+	if got := detector(t).Redact(&f); len(got) != 0 {
 		t.Errorf("redactions %+v in a file that gitleaks passes over", got)
 	}
 }
 
 // Gitleaks' logger prints values at trace level.
 func TestSilence(t *testing.T) {
-	newDetector(t)
+	detector(t)
 	if level := logging.Logger.GetLevel(); level != zerolog.Disabled {
 		t.Errorf("gitleaks logs at level %s", level)
 	}
 }
 
 func TestConcurrentAndDeterministic(t *testing.T) {
-	d := newDetector(t)
+	d := detector(t)
 	run := func() (pipeline.PRFacts, []pipeline.Redaction) {
 		f := facts("a.py", append(prefixed("+", pem), "+a="+aws+" b="+github, "-password = \""+random+"\"", "+x("+random+")")...)
 		return f, d.Redact(&f)
@@ -334,7 +334,7 @@ func FuzzRedact(f *testing.F) {
 	f.Add("curl -u a:b \\\n -H 'x'", "kind: Secret\ndata:\n  a: b")
 	f.Add("\u212aey\u017fecret=\x00\xff", "\r\n")
 	f.Add("sourcegraph facebook airtable", "s."+strings.Repeat("a", 24))
-	d, err := NewDetector()
+	d, err := Default()
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -363,7 +363,7 @@ func TestPlaceholdersStayOnTheirLine(t *testing.T) {
 // Nothing that ships is taken for a secret, which would leave a hole in the
 // instructions.
 func TestShippedInstructionsAreWhole(t *testing.T) {
-	detector, err := secrets.NewDetector()
+	detector, err := secrets.Default()
 	if err != nil {
 		t.Fatal(err)
 	}

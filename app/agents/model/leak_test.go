@@ -21,7 +21,7 @@ var canaries = map[string]string{
 
 // redactor takes the secrets out of texts as a run does.
 func redactor(t *testing.T) func(text string) string {
-	detector, err := secrets.NewDetector()
+	detector, err := secrets.Default()
 	if err != nil {
 		t.Fatal(err)
 	}

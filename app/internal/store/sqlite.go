@@ -60,8 +60,9 @@ const (
 )
 
 // openSQLite opens the file, creating it if need be, and brings its tables up
-// to date. File, -wal and -shm are readable by the owner only.
-func openSQLite(ctx context.Context, path string, log *slog.Logger) (_ *sqliteDB, err error) {
+// to date. File, -wal and -shm are readable by the owner only. If durable, each
+// commit is synced to disk.
+func openSQLite(ctx context.Context, path string, durable bool, log *slog.Logger) (_ *sqliteDB, err error) {
 	path, err = filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("find database %s: %w", path, err)
@@ -88,7 +89,7 @@ func openSQLite(ctx context.Context, path string, log *slog.Logger) (_ *sqliteDB
 	if db.file, err = os.Stat(path); err != nil {
 		return nil, fmt.Errorf("look at the file: %w", err)
 	}
-	if db.w, err = sql.Open("sqlite", dsn(path, true)); err != nil {
+	if db.w, err = sql.Open("sqlite", dsn(path, true, durable)); err != nil {
 		return nil, fmt.Errorf("open for writing: %w", err)
 	}
 	db.w.SetMaxOpenConns(1)
@@ -103,14 +104,14 @@ func openSQLite(ctx context.Context, path string, log *slog.Logger) (_ *sqliteDB
 	if err := db.jobs.migrate(ctx, log); err != nil {
 		return nil, err
 	}
-	if db.r, err = sql.Open("sqlite", dsn(path, false)); err != nil {
+	if db.r, err = sql.Open("sqlite", dsn(path, false, durable)); err != nil {
 		return nil, fmt.Errorf("open for reading: %w", err)
 	}
 	db.reading = newStatements(db.r)
 	db.r.SetMaxOpenConns(readers)
 	db.r.SetMaxIdleConns(readers)
 	db.counts = riversqlite.New(db.r).GetExecutor()
-	if db.c, err = sql.Open("sqlite", dsn(path, true)); err != nil {
+	if db.c, err = sql.Open("sqlite", dsn(path, true, durable)); err != nil {
 		return nil, fmt.Errorf("open for checkpoints: %w", err)
 	}
 	db.startCheckpoints(log)
@@ -147,15 +148,19 @@ func (d *sqliteDB) startCheckpoints(log *slog.Logger) {
 	})
 }
 
-// dsn names the file to the driver. Each commit is synced to disk, so that what
-// was acknowledged outlives a power cut too.
-func dsn(path string, write bool) string {
+// dsn names the file to the driver. If durable, each commit is synced to disk, so
+// that what was acknowledged outlives a power cut too.
+func dsn(path string, write, durable bool) string {
 	q := url.Values{}
 	q.Add("_pragma", fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()))
 	q.Add("_pragma", "journal_mode(WAL)")
 	q.Add("_pragma", "foreign_keys(1)")
 	if write {
-		q.Add("_pragma", "synchronous(FULL)")
+		level := "OFF"
+		if durable {
+			level = "FULL"
+		}
+		q.Add("_pragma", "synchronous("+level+")")
 		q.Add("_pragma", fmt.Sprintf("wal_autocheckpoint(%d)", checkpointPages))
 		q.Set("_txlock", "immediate")
 	} else {

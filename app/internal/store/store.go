@@ -36,6 +36,10 @@ type Options struct {
 	// start, and has at most 100 bytes. Default: a random name.
 	Process string
 	Log     zerolog.Logger
+	// Unsynced leaves out the sync to disk that each commit to SQLite ends with.
+	// What was committed then outlives the process, but not a power cut: for tests
+	// only.
+	Unsynced bool
 }
 
 // Open opens the database that rawURL names, creates or updates its tables,
@@ -70,7 +74,7 @@ func openBackend(ctx context.Context, rawURL string, opts Options) (backend, err
 	scheme, rest, ok := strings.Cut(rawURL, "://")
 	switch {
 	case ok && scheme == "sqlite" && rest != "":
-		return openSQLite(ctx, rest, log)
+		return openSQLite(ctx, rest, !opts.Unsynced, log)
 	case ok && (scheme == "postgres" || scheme == "postgresql"):
 		return openPostgres(ctx, rawURL, opts.Process, defaultTiming, log)
 	}

@@ -1,0 +1,73 @@
+// Package sample decides how much of a large test runs.
+//
+// By default a test takes a few of its cases, so that all tests of the module
+// together take under two minutes. With the flag -full, or where the environment
+// variable CI is set, it takes all of them.
+package sample
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+var full = flag.Bool("full", false, "run every case of every test, as CI does")
+
+// Full reports whether every case of every test is to run. Call it in a test, once
+// flags are parsed.
+func Full() bool { return *full || os.Getenv("CI") != "" }
+
+// Of returns the cases that a test runs: all of them, or by default n, spread
+// evenly from the first to the last. It logs how many it left out.
+func Of[T any](t testing.TB, n int, cases []T) []T {
+	t.Helper()
+	if Full() || len(cases) <= n {
+		return cases
+	}
+	t.Logf("%d of %d cases; -full runs all", n, len(cases))
+	return spread(n, cases)
+}
+
+func spread[T any](n int, cases []T) []T {
+	if n == 1 {
+		return cases[:1]
+	}
+	some := make([]T, n)
+	for i := range some {
+		some[i] = cases[i*(len(cases)-1)/(n-1)]
+	}
+	return some
+}
+
+// Size returns all where every case is to run, and few by default.
+func Size(few, all int) int {
+	if Full() {
+		return all
+	}
+	return few
+}
+
+// draws is how often Check tries a property by default. rapid's own number is 100.
+const draws = 20
+
+// Check is rapid.Check. By default it tries a property on fewer draws, unless the
+// flag -rapid.checks says how many.
+func Check(t *testing.T, property func(*rapid.T)) {
+	t.Helper()
+	fewerDraws()
+	rapid.Check(t, property)
+}
+
+var fewerDraws = sync.OnceFunc(func() {
+	f := flag.Lookup("rapid.checks")
+	if Full() || f.Value.String() != f.DefValue {
+		return
+	}
+	if err := f.Value.Set(fmt.Sprint(draws)); err != nil {
+		panic(err)
+	}
+})
