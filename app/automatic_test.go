@@ -16,6 +16,7 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 const (
@@ -629,7 +630,7 @@ func TestReviewsInTrouble(t *testing.T) {
 	w := modelled(t, b, `{"auto_approve": true, "auto_reject": true}`)
 	pr := w.open(clean())
 	w.idle()
-	for seed := range uint64(3) {
+	for seed := range uint64(sample.Size(1, 3)) {
 		trouble := ghtest.NewTrouble(seed, ghtest.TroubleOptions{Errors: 0.05, Resets: 0.03, Lost: 0.12, Truncated: 0.05})
 		remove := w.gh.On("*", trouble.Hook)
 		for i := range 4 {

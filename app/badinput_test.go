@@ -10,6 +10,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // shown fails if something of what the App has written to the pull request
@@ -48,7 +49,7 @@ func TestContentOfEveryKind(t *testing.T) {
 		"store/moved.go": longFile(""), "crlf.go": "package store\r\n\r\nfunc B() {}\r\n",
 	}, "one of each")
 	const found, whole, unread = "action_required", "success", "action_required"
-	for name, tt := range map[string]struct {
+	contents := map[string]struct {
 		files ghtest.Files
 		want  string
 		says  string // in the comment or the check
@@ -78,7 +79,9 @@ func TestContentOfEveryKind(t *testing.T) {
 		"no newline at the end": {ghtest.Files{"store/end.go": "package store\n\n" + badTLS}, found, "store/end.go:3"},
 		"an empty file":         {ghtest.Files{"store/__init__.py": ""}, whole, ""},
 		"text like a diff":      {ghtest.Files{"store/diff.go": "package store\n\n/*\n@@ -1,2 +3,4 @@\n--- a/x\n+++ b/x\ndiff --git a/x b/x\n\\ No newline at end of file\n*/\n" + badTLS + "\n"}, found, "store/diff.go:10"},
-	} {
+	}
+	for _, name := range sample.Keys(t, 10, contents) {
+		tt := contents[name]
 		t.Run(name, func(t *testing.T) {
 			w := *w
 			w.T = t

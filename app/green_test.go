@@ -19,6 +19,7 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // fault is a way in which GitHub answers a read wrongly. Each has an account
@@ -242,9 +243,20 @@ func (w *world) failEach(reads []read, repos map[string]*ghtest.Repo) {
 		w.Run(rd.name, func(t *testing.T) {
 			sub := *w
 			sub.T = t
-			sub.failing(rd, repos)
+			sub.failing(rd, faultsOf(t, i), repos)
 		})
 	}
+}
+
+// faultsOf are the faults that the i-th read is made to have: all of them, or by
+// default two, so that among the reads each fault has its turn.
+func faultsOf(t *testing.T, i int) []fault {
+	t.Helper()
+	if sample.Full() {
+		return faults
+	}
+	t.Logf("2 of %d faults; -full runs all", len(faults))
+	return []fault{faults[2*i%len(faults)], faults[(2*i+1)%len(faults)]}
 }
 
 // The repository's own config forbids what is wrong with the bad change.
@@ -286,9 +298,9 @@ func (w *world) impatient(d time.Duration) {
 	w.app.service.GitHub = c
 }
 
-// failing opens a good and a bad change in each repository while the read
-// fails there in the repository's way, and looks at what the checks say.
-func (w *world) failing(rd read, repos map[string]*ghtest.Repo) {
+// failing opens a good and a bad change in the repository of each fault while the
+// read fails there in that way, and looks at what the checks say.
+func (w *world) failing(rd read, faults []fault, repos map[string]*ghtest.Repo) {
 	w.Helper()
 	if rd.good == nil {
 		rd.good, rd.bad = clean, forbidden

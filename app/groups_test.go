@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // A merge queue may merge, squash or rebase: what people said of a pull request
@@ -13,7 +14,7 @@ import (
 // group with it does not pass what nobody said anything of.
 func TestMergeGroupByEachMethod(t *testing.T) {
 	t.Parallel()
-	for _, method := range []ghtest.MergeMethod{ghtest.QueueMerges, ghtest.QueueSquashes, ghtest.QueueRebases} {
+	for _, method := range sample.Of(t, 1, []ghtest.MergeMethod{ghtest.QueueMerges, ghtest.QueueSquashes, ghtest.QueueRebases}) {
 		t.Run(string(method), func(t *testing.T) {
 			t.Parallel()
 			w := start(t)

@@ -9,6 +9,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 const (
@@ -226,7 +227,7 @@ func (w *world) done(pr *ghtest.PullRequest) {
 func TestHeadOfBranchesOfDifferentModes(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{config.ModeOff, config.ModeAdvisory} {
-		for _, tt := range []struct {
+		for _, tt := range sample.Of(t, 2, []struct {
 			name  string
 			files ghtest.Files
 			late  bool // the less strict one is done last
@@ -236,7 +237,7 @@ func TestHeadOfBranchesOfDifferentModes(t *testing.T) {
 			{"findings, first", tested(ghtest.Files{"store/client.go": insecure}), false, "action_required"},
 			{"clean, last", clean(), true, "success"},
 			{"clean, first", clean(), false, "success"},
-		} {
+		}) {
 			t.Run(mode+"/"+tt.name, func(t *testing.T) {
 				t.Parallel()
 				w := startWith(t, ghtest.Options{WebhookSecret: secret}, withServer(map[string]string{config.FileSettings: releases}))

@@ -3,27 +3,40 @@ package app
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/config"
 )
 
 // pushes is how many pushes of config were found to be so.
 func (w *world) pushes(found string) float64 {
 	w.Helper()
+	return w.counter("reviewgate_config_pushes_total", found)
+}
+
+// counter returns what a counter of the App stands at whose labels have these
+// values, in the order of their names.
+func (w *world) counter(name string, labels ...string) float64 {
+	w.Helper()
 	families, err := w.app.metrics.Registry.Gather()
 	if err != nil {
 		w.Fatal(err)
 	}
 	for _, f := range families {
-		if f.GetName() != "reviewgate_config_pushes_total" {
+		if f.GetName() != name {
 			continue
 		}
 		for _, m := range f.GetMetric() {
-			if m.GetLabel()[0].GetValue() == found {
+			var values []string
+			for _, l := range m.GetLabel() {
+				values = append(values, l.GetValue())
+			}
+			if slices.Equal(values, labels) {
 				return m.GetCounter().GetValue()
 			}
 		}
@@ -179,19 +192,12 @@ func TestPushThatIsNotSeenWhole(t *testing.T) {
 	}
 }
 
-// putOff waits until a job was put off.
-func (w *world) putOff(what string) {
+// putOff waits until a job of the kind was put off.
+func (w *world) putOff(kind review.JobKind) {
 	w.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
-		d, err := w.app.queue.Depth(w.Context())
-		if err != nil {
-			w.Fatalf("ask for the queue's depth: %v", err)
-		}
-		if d.Later > 0 {
-			return
-		}
+	for deadline := time.Now().Add(patience); w.counter("reviewgate_jobs_total", string(kind), "put_off") == 0; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			w.Fatalf("%s was not put off: %+v", what, d)
+			w.Fatalf("no %s job was put off within %s", kind, patience)
 		}
 	}
 }
@@ -205,7 +211,7 @@ func TestPushedConfigDuringAReview(t *testing.T) {
 	pr := w.open(tested(ghtest.Files{"store/client.go": insecure}))
 	<-reading
 	w.repo.Commit("main", ghtest.Files{rulesPath: milder}, "milder")
-	w.putOff("the push")
+	w.putOff(review.JobConfig)
 	letGo()
 	w.idle()
 	w.wants(pr, "neutral")

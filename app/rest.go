@@ -45,12 +45,16 @@ func (r *rest) ended() {
 }
 
 func (r *rest) giveBack() {
-	r.mu.Lock()
-	idle := r.running == 0
-	r.mu.Unlock()
-	if idle {
+	if !r.busy() {
 		r.give()
 	}
+}
+
+// busy reports whether a job runs.
+func (r *rest) busy() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.running > 0
 }
 
 // stop keeps memory from being given back after the server has ended.

@@ -6,9 +6,12 @@
 package sample
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 
@@ -30,6 +33,12 @@ func Of[T any](t testing.TB, n int, cases []T) []T {
 	}
 	t.Logf("%d of %d cases; -full runs all", n, len(cases))
 	return spread(n, cases)
+}
+
+// Keys is Of for the keys of a map, in their order.
+func Keys[K cmp.Ordered, V any](t testing.TB, n int, cases map[K]V) []K {
+	t.Helper()
+	return Of(t, n, slices.Sorted(maps.Keys(cases)))
 }
 
 func spread[T any](n int, cases []T) []T {

@@ -21,8 +21,6 @@ type backend interface {
 	writeFirst(ctx context.Context, f func(tx) error) error
 	// runner makes a River client that works jobs.
 	runner(cfg *river.Config) (runner, error)
-	// jobCounts counts the jobs by state.
-	jobCounts(ctx context.Context) (map[rivertype.JobState]int, error)
 	// lone reports whether this process is the only one on the database, so
 	// that whatever is held there was left behind by a crash.
 	lone() bool

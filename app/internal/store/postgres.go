@@ -14,7 +14,6 @@ import (
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
-	"github.com/riverqueue/river/rivertype"
 )
 
 // postgresDB is a backend on a PostgreSQL database that several processes may
@@ -125,14 +124,6 @@ func (d *postgresDB) runner(cfg *river.Config) (runner, error) {
 		return nil, fmt.Errorf("make the queue's client: %w", err)
 	}
 	return c, nil
-}
-
-func (d *postgresDB) jobCounts(ctx context.Context) (map[rivertype.JobState]int, error) {
-	n, err := d.jobs.driver.GetExecutor().JobCountByAllStates(ctx, &riverdriver.JobCountByAllStatesParams{})
-	if err != nil {
-		return nil, fmt.Errorf("count the jobs: %w", err)
-	}
-	return n, nil
 }
 
 // lone is false: there may be other processes.

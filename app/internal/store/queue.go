@@ -233,11 +233,7 @@ type Depth struct {
 
 // Depth returns how much there is to do, for metrics.
 func (q *Queue) Depth(ctx context.Context) (Depth, error) {
-	n, err := q.store.db.jobCounts(ctx)
-	if err != nil {
-		return Depth{}, err
-	}
-	at, err := q.store.oldest(ctx)
+	n, at, err := q.store.depth(ctx)
 	if err != nil {
 		return Depth{}, err
 	}

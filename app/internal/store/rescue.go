@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/riverqueue/river/rivertype"
+
 	"github.com/reviewgate/reviewgate/app/review"
 )
 
@@ -133,17 +135,32 @@ func (s *Store) putOff(ctx context.Context, key string, until time.Time) error {
 	})
 }
 
-// oldest returns when the oldest ask that is not done and that somebody waits for
-// came in.
-func (s *Store) oldest(ctx context.Context) (at time.Time, err error) {
-	var n sql.NullInt64
+// depth counts the jobs by state, and returns when the oldest ask that is not done
+// and that somebody waits for came in: the zero time if there is none.
+func (s *Store) depth(ctx context.Context) (jobs map[rivertype.JobState]int, oldest time.Time, err error) {
+	jobs = map[rivertype.JobState]int{}
 	err = s.db.read(ctx, func(t tx) error {
-		return t.row(ctx, `SELECT asked_at FROM targets WHERE wanted > done AND awaited = 1 ORDER BY asked_at LIMIT 1`).Scan(&n)
+		err := t.each(ctx, func(row scanner) error {
+			var state string
+			var n int
+			if err := row.Scan(&state, &n); err != nil {
+				return err
+			}
+			jobs[rivertype.JobState(state)] = n
+			return nil
+		}, `SELECT CAST(state AS text), count(*) FROM river_job GROUP BY state`)
+		if err != nil {
+			return fmt.Errorf("count the jobs: %w", err)
+		}
+		var at int64
+		err = t.row(ctx, `SELECT asked_at FROM targets WHERE wanted > done AND awaited = 1 ORDER BY asked_at LIMIT 1`).Scan(&at)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return fmt.Errorf("look for the oldest ask: %w", err)
+		}
+		oldest = fromMicros(at)
+		return nil
 	})
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return at, fmt.Errorf("look for the oldest ask: %w", err)
-	}
-	return fromMicros(n.Int64), nil
+	return jobs, oldest, err
 }
 
 // texts returns the rows of a query for one column of text.

@@ -32,7 +32,6 @@ type sqliteDB struct {
 	w, r, c *sql.DB // for writes, reads, checkpoints
 	jobs    *riverJobs[*sql.Tx]
 	wakeup  *wakeup
-	counts  riverdriver.Executor
 	group   *group
 
 	writing, reading *statements // of w and of r
@@ -110,7 +109,6 @@ func openSQLite(ctx context.Context, path string, durable bool, log *slog.Logger
 	db.reading = newStatements(db.r)
 	db.r.SetMaxOpenConns(readers)
 	db.r.SetMaxIdleConns(readers)
-	db.counts = riversqlite.New(db.r).GetExecutor()
 	if db.c, err = sql.Open("sqlite", dsn(path, true, durable)); err != nil {
 		return nil, fmt.Errorf("open for checkpoints: %w", err)
 	}
@@ -257,14 +255,6 @@ func (d *sqliteDB) runner(cfg *river.Config) (runner, error) {
 		return nil, fmt.Errorf("make the queue's client: %w", err)
 	}
 	return c, nil
-}
-
-func (d *sqliteDB) jobCounts(ctx context.Context) (map[rivertype.JobState]int, error) {
-	n, err := d.counts.JobCountByAllStates(ctx, &riverdriver.JobCountByAllStatesParams{})
-	if err != nil {
-		return nil, fmt.Errorf("count the jobs: %w", err)
-	}
-	return n, nil
 }
 
 // there finds out whether the file was deleted or replaced: SQLite goes on
