@@ -6,6 +6,7 @@ FUZZTIME ?= 20000x
 BENCHTIME ?= 1s
 KILLS ?= 200
 SEED ?= 0
+PKG ?= ./...
 
 .PHONY: help
 help: ## list the targets
@@ -20,8 +21,8 @@ demo: ## the whole App on this machine, with nothing set up
 	go run ./cmd/reviewgate demo
 
 .PHONY: test
-test: ## all tests
-	go test ./...
+test: ## the tests; PKG=./app and RUN=TestPush run some, FULL=1 runs every case, as CI does
+	go test $(if $(RUN),-run '$(RUN)') $(PKG) $(if $(FULL),-full)
 
 .PHONY: race
 race: ## the tests under the race detector, without the longest (needs a C compiler)
