@@ -17,6 +17,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/gh"
 	"github.com/reviewgate/reviewgate/app/internal/store"
 	"github.com/reviewgate/reviewgate/app/internal/telemetry"
+	"github.com/reviewgate/reviewgate/app/llm/sdk"
 	"github.com/reviewgate/reviewgate/app/localgit"
 	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/app/webhook"
@@ -157,7 +158,7 @@ func openModels(s Settings) (*model.Server, error) {
 	if len(problems) > 0 {
 		return nil, fmt.Errorf("read the server's config: %s", config.FormatProblem(problems[0]))
 	}
-	return model.Open(cfg.Settings.ModelEndpoints, func(name string) string { return s.ModelKeys[name] })
+	return model.Open(cfg.Settings.ModelEndpoints, sdk.New, func(name string) string { return s.ModelKeys[name] })
 }
 
 // retentionInterval is how often what is too old is looked for.

@@ -22,6 +22,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/agents/model"
 	"github.com/reviewgate/reviewgate/app/internal/store"
 	"github.com/reviewgate/reviewgate/app/internal/telemetry"
+	"github.com/reviewgate/reviewgate/app/llm/sdk"
 	"github.com/reviewgate/reviewgate/config"
 )
 
@@ -345,7 +346,7 @@ func (r *settingsReader) modelKeys(layer config.Layer) map[string]string {
 		name := model.KeyVariable(e)
 		keys[name] = r.get(name)
 	}
-	if _, err := model.Open(cfg.Settings.ModelEndpoints, func(name string) string { return keys[name] }); err != nil {
+	if _, err := model.Open(cfg.Settings.ModelEndpoints, sdk.New, func(name string) string { return keys[name] }); err != nil {
 		for line := range strings.Lines(err.Error()) {
 			r.problem("%s: %s", keyConfigDir, strings.TrimSpace(line))
 		}

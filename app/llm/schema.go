@@ -20,8 +20,8 @@ const maxDepth = 16
 
 var schemaName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// reduced returns the schema as APIs take it. The error says what they would not.
-func (s Schema) reduced() (json.RawMessage, error) {
+// Reduced returns the schema as APIs take it. The error says what they would not.
+func (s Schema) Reduced() (json.RawMessage, error) {
 	if !schemaName.MatchString(s.Name) {
 		return nil, fmt.Errorf("the schema's name %q is none for an API", s.Name)
 	}

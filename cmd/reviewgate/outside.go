@@ -10,6 +10,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/agents/model"
 	"github.com/reviewgate/reviewgate/app/agents/report"
+	"github.com/reviewgate/reviewgate/app/llm/sdk"
 	"github.com/reviewgate/reviewgate/app/localgit"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
@@ -74,7 +75,7 @@ func modelsOf(layers []config.Layer) (*model.Server, error) {
 	if len(problems) > 0 {
 		return &model.Server{}, nil // the review says what is wrong, and goes on without them
 	}
-	return model.Open(cfg.Settings.ModelEndpoints, os.Getenv)
+	return model.Open(cfg.Settings.ModelEndpoints, sdk.New, os.Getenv)
 }
 
 // unscanned stands for the agents that take in what other Apps found.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/reviewgate/reviewgate/app/llm/llmtest"
+	"github.com/reviewgate/reviewgate/app/llm/sdk"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/secrets"
@@ -84,7 +85,7 @@ func TestNoSecretLeaves(t *testing.T) {
 					server := llmtest.Start(t, llmtest.Options{Key: "sk-of-the-server"}, llmtest.Always(llmtest.Text(`{"findings": [], "gaps": []}`)))
 					e := server.Endpoint(api)
 					e.KeyEnv = "MODELS_KEY"
-					models, err := Open([]config.ModelEndpoint{e}, func(string) string { return server.Key() })
+					models, err := Open([]config.ModelEndpoint{e}, sdk.New, func(string) string { return server.Key() })
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -157,7 +158,7 @@ func askWithSecret(t *testing.T, who, text string, o Options) (note string) {
 
 // Nobody asks who has nothing that takes secrets out.
 func TestNothingIsAskedUnredacted(t *testing.T) {
-	models, err := Open(nil, nil)
+	models, err := Open(nil, sdk.New, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,10 +30,14 @@ func KeyVariable(e config.ModelEndpoint) string {
 	return cmp.Or(e.KeyEnv, keyOpenAI)
 }
 
+// Dial makes a model of an endpoint's settings and its key, which may be empty. It
+// sends nothing.
+type Dial func(e config.ModelEndpoint, key string) (llm.Model, error)
+
 // Open makes the models of endpoints ready. Nothing is sent. The error names all
 // that can't be used, without their keys. A vendor's own key is not sent to
 // another's server: where an endpoint has a base_url, its key must be named.
-func Open(endpoints []config.ModelEndpoint, getenv func(string) string) (*Server, error) {
+func Open(endpoints []config.ModelEndpoint, dial Dial, getenv func(string) string) (*Server, error) {
 	s := &Server{endpoints: map[string]Endpoint{}}
 	var errs []error
 	for _, e := range endpoints {
@@ -45,7 +49,7 @@ func Open(endpoints []config.ModelEndpoint, getenv func(string) string) (*Server
 			errs = append(errs, fmt.Errorf("model_endpoints: %s (%s): there is no key: set the variable, or leave key_env out if the server needs none", e.Name, where))
 			continue
 		}
-		m, err := llm.New(e, key, llm.Options{})
+		m, err := dial(e, key)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("model_endpoints: %s (%s): %w", e.Name, where, err))
 			continue

@@ -6,6 +6,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/llm"
 	"github.com/reviewgate/reviewgate/app/llm/llmtest"
+	"github.com/reviewgate/reviewgate/app/llm/sdk"
 	"github.com/reviewgate/reviewgate/config"
 )
 
@@ -21,7 +22,7 @@ func TestKeysGoWhereTheyAreNamed(t *testing.T) {
 			server := llmtest.Start(t, llmtest.Options{Key: test.sent, Keyless: test.sent == ""}, llmtest.Always(llmtest.Text("{}")))
 			e := server.Endpoint(config.APIOpenAI)
 			e.KeyEnv = test.variable
-			s, err := Open([]config.ModelEndpoint{e}, func(name string) string { return keys[name] })
+			s, err := Open([]config.ModelEndpoint{e}, sdk.New, func(name string) string { return keys[name] })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -45,7 +46,7 @@ func TestOpenTellsAllThatIsWrong(t *testing.T) {
 		{Name: "b", API: config.APIOpenAI, Model: "m", KeyEnv: "MY_KEY"},
 		{Name: "c", API: config.APIOpenAI, Model: "m", BaseURL: "ftp://models.example"},
 		{Name: "d", API: config.APIOpenAI, Model: "m", BaseURL: "https://models.example", KeyEnv: "UNSET"},
-	}, func(string) string { return "" })
+	}, sdk.New, func(string) string { return "" })
 	if err == nil {
 		t.Fatal("all can be used")
 	}
@@ -54,7 +55,7 @@ func TestOpenTellsAllThatIsWrong(t *testing.T) {
 			t.Errorf("the error lacks %q:\n%v", text, err)
 		}
 	}
-	if _, err := Open([]config.ModelEndpoint{{Name: "a", API: config.APIAnthropic, Model: "m"}}, func(string) string { return "sk-secret\x00" }); err == nil || strings.Contains(err.Error(), "sk-secret") {
+	if _, err := Open([]config.ModelEndpoint{{Name: "a", API: config.APIAnthropic, Model: "m"}}, sdk.New, func(string) string { return "sk-secret\x00" }); err == nil || strings.Contains(err.Error(), "sk-secret") {
 		t.Errorf("a key that no header can hold: %v", err)
 	}
 }

@@ -15,7 +15,7 @@
 //		}
 //		return llmtest.Text(`{"findings": []}`)
 //	})
-//	model, err := llm.New(models.Endpoint(config.APIAnthropic), models.Key(), llm.Options{})
+//	model, err := sdk.New(models.Endpoint(config.APIAnthropic), models.Key())
 //
 // Every byte that came is kept, headers and all, so that a test can look for
 // secrets that should not have left: [Server.Sent].

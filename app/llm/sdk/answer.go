@@ -1,10 +1,12 @@
-package llm
+package sdk
 
 import (
 	"errors"
 	"net/http"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/reviewgate/reviewgate/app/llm"
 )
 
 // maxTokens bounds what is believed of a count: more than any model reads.
@@ -15,8 +17,8 @@ func tokens(n int64) int { return int(min(max(n, 0), maxTokens)) }
 
 // use makes sense of counts: what was cached is a part of what was read, and so is
 // what was stored, another one.
-func use(input, cached, stored, output int64) Use {
-	u := Use{Input: tokens(input), Cached: tokens(cached), Stored: tokens(stored), Output: tokens(output)}
+func use(input, cached, stored, output int64) llm.Use {
+	u := llm.Use{Input: tokens(input), Cached: tokens(cached), Stored: tokens(stored), Output: tokens(output)}
 	u.Cached = min(u.Cached, u.Input)
 	u.Stored = min(u.Stored, u.Input-u.Cached)
 	return u
@@ -28,9 +30,9 @@ var errStopped = errors.New("the model stopped for a reason that was not asked f
 func whole(text string) error {
 	switch {
 	case strings.TrimSpace(text) == "":
-		return &fault{kind: Malformed, status: http.StatusOK, err: errors.New("the answer is empty")}
+		return &fault{kind: llm.Malformed, status: http.StatusOK, err: errors.New("the answer is empty")}
 	case !utf8.ValidString(text):
-		return &fault{kind: Malformed, status: http.StatusOK, err: errors.New("the answer is no UTF-8")}
+		return &fault{kind: llm.Malformed, status: http.StatusOK, err: errors.New("the answer is no UTF-8")}
 	}
 	return nil
 }
@@ -41,5 +43,5 @@ func isString(text, raw string) error {
 	if text == "" || strings.HasPrefix(raw, `"`) {
 		return nil
 	}
-	return &fault{kind: Malformed, status: http.StatusOK, err: errors.New("the answer's text is none")}
+	return &fault{kind: llm.Malformed, status: http.StatusOK, err: errors.New("the answer's text is none")}
 }

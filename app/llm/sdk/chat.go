@@ -1,4 +1,4 @@
-package llm
+package sdk
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 	"github.com/openai/openai-go/v3/option"
 	"github.com/openai/openai-go/v3/packages/param"
 	"github.com/openai/openai-go/v3/shared"
+
+	"github.com/reviewgate/reviewgate/app/llm"
 )
 
 // chat asks a model by OpenAI's Chat Completions API.
@@ -20,14 +22,14 @@ type chat struct {
 	manners manners
 }
 
-var _ Model = (*chat)(nil)
+var _ llm.Model = (*chat)(nil)
 
 // newChat makes the service by itself: a client of the SDK's would look for
 // addresses, keys, organisations and headers in the environment.
-func newChat(model, key string, api *url.URL, o Options) Model {
+func newChat(model, key string, api *url.URL, transport http.RoundTripper) llm.Model {
 	options := []option.RequestOption{
 		option.WithBaseURL(api.String()),
-		option.WithHTTPClient(client(api, "application/json", o)),
+		option.WithHTTPClient(client(api, "application/json", transport)),
 		option.WithMaxRetries(0),
 	}
 	if key != "" {
@@ -38,10 +40,10 @@ func newChat(model, key string, api *url.URL, o Options) Model {
 
 // Ask asks once, and again without what the server says that it does not know: at
 // most three times more, until one form is taken.
-func (m *chat) Ask(ctx context.Context, q Question) (Answer, error) {
-	schema, err := q.reduced()
+func (m *chat) Ask(ctx context.Context, q llm.Question) (llm.Answer, error) {
+	schema, err := reduced(q)
 	if err != nil {
-		return Answer{}, &Error{Kind: Invalid, Err: err}
+		return llm.Answer{}, &llm.Error{Kind: llm.Invalid, Err: err}
 	}
 	f := m.manners.get()
 	answer, err := m.ask(ctx, q, schema, f)
@@ -58,7 +60,7 @@ func (m *chat) Ask(ctx context.Context, q Question) (Answer, error) {
 		answer, err = m.ask(ctx, q, schema, f)
 	}
 	if err != nil {
-		return Answer{}, m.failure(ctx, q, answer.Use, err)
+		return llm.Answer{}, m.failure(ctx, q, answer.Use, err)
 	}
 	m.manners.learn(f)
 	if f.hold != holdSchema {
@@ -68,7 +70,7 @@ func (m *chat) Ask(ctx context.Context, q Question) (Answer, error) {
 }
 
 // ask sends one request. With an error, the answer says what it took.
-func (m *chat) ask(ctx context.Context, q Question, schema json.RawMessage, f form) (Answer, error) {
+func (m *chat) ask(ctx context.Context, q llm.Question, schema json.RawMessage, f form) (llm.Answer, error) {
 	params := openai.ChatCompletionNewParams{Model: m.model}
 	if f.oldLimit {
 		params.MaxTokens = param.NewOpt(int64(q.MaxTokens))
@@ -93,32 +95,32 @@ func (m *chat) ask(ctx context.Context, q Question, schema json.RawMessage, f fo
 	params.Messages = append(params.Messages, openai.UserMessage(q.Text))
 	completion, err := m.service.New(ctx, params)
 	if err != nil {
-		return Answer{}, err
+		return llm.Answer{}, err
 	}
 	return readCompletion(completion)
 }
 
 // readCompletion tells an answer that the model ended from any other.
-func readCompletion(c *openai.ChatCompletion) (Answer, error) {
+func readCompletion(c *openai.ChatCompletion) (llm.Answer, error) {
 	if c == nil { // the SDK's, of a body that is null
-		return Answer{}, &fault{kind: Malformed, status: http.StatusOK, err: errors.New("the answer is null")}
+		return llm.Answer{}, &fault{kind: llm.Malformed, status: http.StatusOK, err: errors.New("the answer is null")}
 	}
 	u := c.Usage
-	answer := Answer{Use: use(u.PromptTokens, u.PromptTokensDetails.CachedTokens, 0, u.CompletionTokens)}
+	answer := llm.Answer{Use: use(u.PromptTokens, u.PromptTokensDetails.CachedTokens, 0, u.CompletionTokens)}
 	if len(c.Choices) != 1 {
-		return answer, &fault{kind: Malformed, status: http.StatusOK, err: errors.New("the answer has not one choice")}
+		return answer, &fault{kind: llm.Malformed, status: http.StatusOK, err: errors.New("the answer has not one choice")}
 	}
 	choice := c.Choices[0]
 	answer.Text = choice.Message.Content
 	switch {
 	case choice.FinishReason == "content_filter":
-		return answer, &fault{kind: Refused, status: http.StatusOK, err: errors.New("finish_reason content_filter")}
+		return answer, &fault{kind: llm.Refused, status: http.StatusOK, err: errors.New("finish_reason content_filter")}
 	case choice.FinishReason == "length":
-		return answer, &fault{kind: CutOff, status: http.StatusOK, err: errors.New("finish_reason length")}
+		return answer, &fault{kind: llm.CutOff, status: http.StatusOK, err: errors.New("finish_reason length")}
 	case choice.Message.Refusal != "":
-		return answer, &fault{kind: Refused, status: http.StatusOK, err: errors.New("the message is a refusal")}
+		return answer, &fault{kind: llm.Refused, status: http.StatusOK, err: errors.New("the message is a refusal")}
 	case choice.FinishReason != "stop", len(choice.Message.ToolCalls) > 0:
-		return answer, &fault{kind: Malformed, status: http.StatusOK, err: errStopped, word: choice.FinishReason}
+		return answer, &fault{kind: llm.Malformed, status: http.StatusOK, err: errStopped, word: choice.FinishReason}
 	}
 	if err := isString(answer.Text, choice.Message.JSON.Content.Raw()); err != nil {
 		return answer, err

@@ -1,4 +1,4 @@
-package llm
+package sdk
 
 import (
 	"context"
@@ -9,15 +9,9 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/reviewgate/reviewgate/app/llm"
 	"github.com/reviewgate/reviewgate/config"
 )
-
-// Options are what New takes besides an endpoint.
-type Options struct {
-	// Transport carries the requests. Default: one of the model's own, through the
-	// proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name, if any.
-	Transport http.RoundTripper
-}
 
 // The vendors' own addresses.
 const (
@@ -28,7 +22,12 @@ const (
 // New makes a model of e, of which it reads API, Model and BaseURL. key may be
 // empty where there is a BaseURL: then none is sent. Nothing is sent before the
 // first question. The error says what of e or key can't be used, without the key.
-func New(e config.ModelEndpoint, key string, o Options) (Model, error) {
+func New(e config.ModelEndpoint, key string) (llm.Model, error) { return NewOver(nil, e, key) }
+
+// NewOver is New for a model whose requests a transport carries. With nil it has one
+// of its own, through the proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name, if
+// any.
+func NewOver(transport http.RoundTripper, e config.ModelEndpoint, key string) (llm.Model, error) {
 	key = strings.TrimSpace(key) // a file's last newline
 	if e.Model == "" {
 		return nil, errors.New("the model's name is missing: set model to what the API calls it")
@@ -48,9 +47,9 @@ func New(e config.ModelEndpoint, key string, o Options) (Model, error) {
 		return nil, err
 	}
 	if e.API == config.APIAnthropic {
-		return newMessages(e.Model, key, api, o), nil
+		return newMessages(e.Model, key, api, transport), nil
 	}
-	return newChat(e.Model, key, api, o), nil
+	return newChat(e.Model, key, api, transport), nil
 }
 
 // address reads a base URL. The SDKs put their path behind it.
@@ -75,14 +74,14 @@ func address(base, own string) (*url.URL, error) {
 
 // reduced is the schema as APIs take it. The error is what no API would take of the
 // question, found before it costs a request.
-func (q Question) reduced() (json.RawMessage, error) {
+func reduced(q llm.Question) (json.RawMessage, error) {
 	switch {
 	case q.Text == "":
 		return nil, errors.New("there is nothing to ask")
 	case q.MaxTokens < 1:
 		return nil, fmt.Errorf("an answer of %d tokens is none", q.MaxTokens)
 	}
-	return q.Schema.reduced()
+	return q.Schema.Reduced()
 }
 
 // endpoint is what both APIs' models have.
@@ -92,7 +91,7 @@ type endpoint struct {
 }
 
 // failure makes what Ask returns of an SDK's error.
-func (e *endpoint) failure(ctx context.Context, q Question, use Use, err error) error {
+func (e *endpoint) failure(ctx context.Context, q llm.Question, use llm.Use, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -1,4 +1,4 @@
-package llm_test
+package sdk_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/llm"
 	"github.com/reviewgate/reviewgate/app/llm/llmtest"
+	"github.com/reviewgate/reviewgate/app/llm/sdk"
 	"github.com/reviewgate/reviewgate/config"
 )
 
@@ -49,7 +50,7 @@ func start(t *testing.T, api string, o llmtest.Options, answer func(*llmtest.Req
 func model(t *testing.T, e config.ModelEndpoint, key string) llm.Model {
 	t.Helper()
 	wires := transport(t)
-	m, err := llm.New(e, key, llm.Options{Transport: wires})
+	m, err := sdk.NewOver(wires, e, key)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package llm
+package sdk
 
 // values counts the values of JSON while it is read, as it comes or as a stream's
 // events. It needs no valid JSON: what it takes for text can't be values to those

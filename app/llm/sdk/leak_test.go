@@ -1,4 +1,4 @@
-package llm_test
+package sdk_test
 
 import (
 	"bytes"
@@ -16,11 +16,12 @@ import (
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/propagation"
-	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/reviewgate/reviewgate/app/llm"
 	"github.com/reviewgate/reviewgate/app/llm/llmtest"
+	"github.com/reviewgate/reviewgate/app/llm/sdk"
 	"github.com/reviewgate/reviewgate/config"
 )
 
@@ -91,7 +92,7 @@ func TestEnvironment(t *testing.T) {
 func traced(t *testing.T) *tracetest.SpanRecorder {
 	r := tracetest.NewSpanRecorder()
 	provider, propagator := otel.GetTracerProvider(), otel.GetTextMapPropagator()
-	otel.SetTracerProvider(sdk.NewTracerProvider(sdk.WithSpanProcessor(r)))
+	otel.SetTracerProvider(trace.NewTracerProvider(trace.WithSpanProcessor(r)))
 	otel.SetTextMapPropagator(propagation.TraceContext{})
 	t.Cleanup(func() {
 		otel.SetTracerProvider(provider)
@@ -224,7 +225,7 @@ func TestNew(t *testing.T) {
 	} {
 		e := good
 		c.spoil(&e)
-		_, err := llm.New(e, c.key, llm.Options{})
+		_, err := sdk.New(e, c.key)
 		if (err == nil) != (c.says == "") || err != nil && (!strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "secret")) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -249,10 +250,10 @@ func TestAddresses(t *testing.T) {
 func TestVendors(t *testing.T) {
 	for api, host := range map[string]string{config.APIAnthropic: "api.anthropic.com", config.APIOpenAI: "api.openai.com"} {
 		var asked string
-		m, err := llm.New(config.ModelEndpoint{API: api, Model: "m"}, "k", llm.Options{Transport: tripper(func(r *http.Request) (*http.Response, error) {
+		m, err := sdk.NewOver(tripper(func(r *http.Request) (*http.Response, error) {
 			asked = r.URL.Scheme + "://" + r.URL.Host
 			return nil, errors.New("no network here")
-		})})
+		}), config.ModelEndpoint{API: api, Model: "m"}, "k")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -282,7 +283,7 @@ func TestOwnTransport(t *testing.T) {
 		server := llmtest.Start(t, llmtest.Options{}, llmtest.Always(llmtest.Packed(200, map[string]string{
 			config.APIAnthropic: "text/event-stream", config.APIOpenAI: "application/json",
 		}[api], bytes.Repeat([]byte(" "), 9<<20))))
-		m, err := llm.New(server.Endpoint(api), server.Key(), llm.Options{})
+		m, err := sdk.New(server.Endpoint(api), server.Key())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package llm
+package sdk
 
 import (
 	"compress/flate"
@@ -13,6 +13,8 @@ import (
 	"net/url"
 	"sync/atomic"
 	"time"
+
+	"github.com/reviewgate/reviewgate/app/llm"
 )
 
 const (
@@ -45,8 +47,7 @@ type wire struct {
 }
 
 // client makes the HTTP client of a model.
-func client(api *url.URL, want string, o Options) *http.Client {
-	next := o.Transport
+func client(api *url.URL, want string, next http.RoundTripper) *http.Client {
 	if next == nil {
 		next = &http.Transport{
 			Proxy:                  proxy(http.ProxyFromEnvironment),
@@ -67,7 +68,7 @@ func proxy(find func(*http.Request) (*url.URL, error)) func(*http.Request) (*url
 	return func(req *http.Request) (*url.URL, error) {
 		u, err := find(req)
 		if err != nil {
-			return nil, &fault{kind: Unreachable, err: errors.New("the proxy of the environment is no address: look at HTTPS_PROXY and HTTP_PROXY")}
+			return nil, &fault{kind: llm.Unreachable, err: errors.New("the proxy of the environment is no address: look at HTTPS_PROXY and HTTP_PROXY")}
 		}
 		return u, nil
 	}
@@ -80,7 +81,7 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 		if req.Body != nil {
 			req.Body.Close()
 		}
-		return nil, &fault{kind: Invalid, err: errors.New("a request to another host")}
+		return nil, &fault{kind: llm.Invalid, err: errors.New("a request to another host")}
 	}
 	var sent atomic.Bool
 	resp, err := w.next.RoundTrip(req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
@@ -91,7 +92,7 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 		if errors.As(err, &ours) {
 			return nil, ours
 		}
-		return nil, &fault{kind: Unreachable, err: err, foreign: true, sent: sent.Load()}
+		return nil, &fault{kind: llm.Unreachable, err: err, foreign: true, sent: sent.Load()}
 	}
 	if err := w.look(resp); err != nil {
 		resp.Body.Close()
@@ -108,18 +109,18 @@ func (w *wire) look(resp *http.Response) error {
 	}
 	// Go unpacks what it asked for, and takes the header away.
 	if packed := resp.Header.Get("Content-Encoding"); packed != "" && packed != "identity" {
-		return &fault{kind: Malformed, status: resp.StatusCode, err: errors.New("the answer is packed in a way that nobody asked for")}
+		return &fault{kind: llm.Malformed, status: resp.StatusCode, err: errors.New("the answer is packed in a way that nobody asked for")}
 	}
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	if kind != w.want {
-		return &fault{kind: Malformed, status: resp.StatusCode, err: fmt.Errorf("the answer is no %s: is base_url that of the API?", w.want)}
+		return &fault{kind: llm.Malformed, status: resp.StatusCode, err: fmt.Errorf("the answer is no %s: is base_url that of the API?", w.want)}
 	}
 	return nil
 }
 
 // fault says what became of an answer on its way.
 type fault struct {
-	kind    Kind
+	kind    llm.Kind
 	status  int
 	err     error
 	foreign bool   // err is not ours, and may repeat what a server said
@@ -140,7 +141,7 @@ type body struct {
 
 func (b *body) Read(p []byte) (int, error) {
 	if b.left < 0 {
-		return 0, &fault{kind: Malformed, status: http.StatusOK, err: fmt.Errorf("the answer has more than %d bytes", maxAnswer)}
+		return 0, &fault{kind: llm.Malformed, status: http.StatusOK, err: fmt.Errorf("the answer has more than %d bytes", maxAnswer)}
 	}
 	// One byte more than may be shows whether there is more.
 	if int64(len(p)) > b.left+1 {
@@ -148,7 +149,7 @@ func (b *body) Read(p []byte) (int, error) {
 	}
 	n, err := b.ReadCloser.Read(p)
 	if !b.values.add(p[:n]) {
-		return 0, &fault{kind: Malformed, status: http.StatusOK, err: fmt.Errorf("the answer has more than %d values", maxValues)}
+		return 0, &fault{kind: llm.Malformed, status: http.StatusOK, err: fmt.Errorf("the answer has more than %d values", maxValues)}
 	}
 	b.left -= int64(n)
 	if b.left < 0 {
@@ -161,10 +162,10 @@ func (b *body) Read(p []byte) (int, error) {
 }
 
 // brokenOrLost tells what was packed wrongly from a connection that was lost.
-func brokenOrLost(err error) Kind {
+func brokenOrLost(err error) llm.Kind {
 	var corrupt flate.CorruptInputError
 	if errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) || errors.As(err, &corrupt) {
-		return Malformed
+		return llm.Malformed
 	}
-	return Unreachable
+	return llm.Unreachable
 }

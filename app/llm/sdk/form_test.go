@@ -1,4 +1,4 @@
-package llm_test
+package sdk_test
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/llm"
 	"github.com/reviewgate/reviewgate/app/llm/llmtest"
+	"github.com/reviewgate/reviewgate/app/llm/sdk"
 	"github.com/reviewgate/reviewgate/config"
 )
 
@@ -134,7 +135,7 @@ func FuzzAnswers(f *testing.F) {
 			status = 200
 		}
 		for api, kind := range map[string]string{config.APIAnthropic: "text/event-stream", config.APIOpenAI: "application/json"} {
-			m, err := llm.New(config.ModelEndpoint{API: api, Model: "m"}, "sk-key", llm.Options{Transport: canned(status, kind, text)})
+			m, err := sdk.NewOver(canned(status, kind, text), config.ModelEndpoint{API: api, Model: "m"}, "sk-key")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package llm
+package sdk
 
 import (
 	"cmp"
@@ -8,24 +8,26 @@ import (
 	"net/url"
 	"strings"
 	"unicode"
+
+	"github.com/reviewgate/reviewgate/app/llm"
 )
 
 // classify makes an Error of what an SDK returned. quote says which part of a
 // server's message may be repeated.
-func classify(err error, quote func(string) string) *Error {
+func classify(err error, quote func(string) string) *llm.Error {
 	var refused *refusal
 	var broken *fault
 	var lost *url.Error
 	switch {
 	case errors.As(err, &refused):
-		return &Error{Kind: refused.kind(), Status: refused.status, After: refused.after, Sent: refused.late(), Err: errors.New(refused.words(quote))}
+		return &llm.Error{Kind: refused.kind(), Status: refused.status, After: refused.after, Sent: refused.late(), Err: errors.New(refused.words(quote))}
 	case errors.As(err, &broken):
-		return &Error{Kind: broken.kind, Status: broken.status, Sent: broken.sent || broken.status == http.StatusOK, Err: broken.told(quote)}
+		return &llm.Error{Kind: broken.kind, Status: broken.status, Sent: broken.sent || broken.status == http.StatusOK, Err: broken.told(quote)}
 	case errors.As(err, &lost):
-		return &Error{Kind: Unreachable, Err: errors.New("the request could not be made")}
+		return &llm.Error{Kind: llm.Unreachable, Err: errors.New("the request could not be made")}
 	}
 	// The SDK could not read the answer. What it says of that may repeat it.
-	return &Error{Kind: Malformed, Status: http.StatusOK, Sent: true, Err: errors.New("the answer is not what the API answers")}
+	return &llm.Error{Kind: llm.Malformed, Status: http.StatusOK, Sent: true, Err: errors.New("the answer is not what the API answers")}
 }
 
 // told is the fault for the log. Go repeats what it can't read of an answer.
@@ -52,7 +54,7 @@ func (r *refusal) words(quote func(string) string) string {
 		return text + ": the address leads elsewhere, or to no API: set base_url to where it ends"
 	}
 	// An API may repeat a key that it does not know.
-	if message := quote(r.said.Message); message != "" && r.kind() != Denied {
+	if message := quote(r.said.Message); message != "" && r.kind() != llm.Denied {
 		text += ": " + message
 	}
 	return text
@@ -77,7 +79,7 @@ const (
 
 // quotable returns what may be repeated of a server's message: one line of it, and
 // nothing if it repeats a part of the key or of the question.
-func quotable(message, key string, q Question) string {
+func quotable(message, key string, q llm.Question) string {
 	// Cut before it is looked at, so that a long one costs no more than a short one.
 	if len(message) > maxQuoted {
 		message = message[:maxQuoted]

@@ -1,4 +1,4 @@
-package llm_test
+package sdk_test
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package llm
+package sdk
 
 import (
 	"bytes"
@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/reviewgate/reviewgate/app/llm"
 )
 
 // No request goes to another host, whatever an SDK makes of an address.
@@ -26,7 +28,7 @@ func TestOneHost(t *testing.T) {
 			t.Errorf("%s was asked", to)
 		}
 		var f *fault
-		if !errors.As(err, &f) || f.kind != Invalid {
+		if !errors.As(err, &f) || f.kind != llm.Invalid {
 			t.Errorf("%s: %v", to, err)
 		}
 	}
@@ -48,7 +50,7 @@ func TestProxy(t *testing.T) {
 		t.Fatal("it was asked")
 	}
 	e := classify(err, func(s string) string { return s })
-	if e.Kind != Unreachable || e.Sent || strings.Contains(e.Error(), "secret") || !strings.Contains(e.Error(), "HTTPS_PROXY") {
+	if e.Kind != llm.Unreachable || e.Sent || strings.Contains(e.Error(), "secret") || !strings.Contains(e.Error(), "HTTPS_PROXY") {
 		t.Error(e)
 	}
 }

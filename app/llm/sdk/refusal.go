@@ -1,4 +1,4 @@
-package llm
+package sdk
 
 import (
 	"encoding/json"
@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/reviewgate/reviewgate/app/llm"
 )
 
 // refusal is how an API says that it has no answer: by a status other than 200, or
@@ -96,34 +98,34 @@ func str(v any) string {
 }
 
 // kind says what of the kinds it is.
-func (r *refusal) kind() Kind {
+func (r *refusal) kind() llm.Kind {
 	switch {
 	case r.said.Type == "overloaded_error", r.status == 529: // Anthropic's own status
-		return Overloaded
+		return llm.Overloaded
 	case r.says("insufficient_quota", "billing_hard_limit_reached", "credit balance is too low"):
-		return Denied // answered as 429 or 400, but neither waiting nor asking otherwise helps
+		return llm.Denied // answered as 429 or 400, but neither waiting nor asking otherwise helps
 	}
 	switch r.status {
 	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden:
-		return Denied
+		return llm.Denied
 	case http.StatusTooManyRequests:
-		return Limited
+		return llm.Limited
 	case http.StatusRequestEntityTooLarge:
-		return TooLong
+		return llm.TooLong
 	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly:
-		return Unreachable
+		return llm.Unreachable
 	}
 	switch {
 	case r.status >= 500:
-		return Unreachable
+		return llm.Unreachable
 	case r.status < 400:
-		return Malformed // no API answers so: a redirect, or nothing
+		return llm.Malformed // no API answers so: a redirect, or nothing
 	case r.says("context_length_exceeded", "exceed_context_size", "prompt is too long", "exceed context limit", "context length", "context window", "context size"):
-		return TooLong
+		return llm.TooLong
 	case r.says("content_filter", "content filter", "content management policy", "usage policy", "content_policy_violation"):
-		return Refused
+		return llm.Refused
 	}
-	return Invalid
+	return llm.Invalid
 }
 
 // late reports whether a server gave up waiting for the API, which may have

@@ -1,4 +1,4 @@
-package llm
+package sdk
 
 import (
 	"encoding/json"

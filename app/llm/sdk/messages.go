@@ -1,4 +1,4 @@
-package llm
+package sdk
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 	"github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
+
+	"github.com/reviewgate/reviewgate/app/llm"
 )
 
 // messages asks a model by Anthropic's Messages API.
@@ -20,17 +22,17 @@ type messages struct {
 	manners manners
 }
 
-var _ Model = (*messages)(nil)
+var _ llm.Model = (*messages)(nil)
 
 // newMessages makes the service by itself: a client of the SDK's would look for
 // addresses, keys, headers and profiles in the environment and in files.
-func newMessages(model, key string, api *url.URL, o Options) Model {
+func newMessages(model, key string, api *url.URL, transport http.RoundTripper) llm.Model {
 	// The SDK's path begins with v1.
 	base := *api
 	base.Path = strings.TrimSuffix(strings.TrimRight(base.Path, "/"), "/v1") + "/"
 	options := []option.RequestOption{
 		option.WithBaseURL(base.String()),
-		option.WithHTTPClient(client(&base, eventStream, o)),
+		option.WithHTTPClient(client(&base, eventStream, transport)),
 		option.WithMaxRetries(0),
 		// Spans could hold what is asked, and headers would name ours to others.
 		option.WithoutOpenTelemetry(),
@@ -42,10 +44,10 @@ func newMessages(model, key string, api *url.URL, o Options) Model {
 }
 
 // Ask asks once, and once more where the server does not know structured output.
-func (m *messages) Ask(ctx context.Context, q Question) (Answer, error) {
-	schema, err := q.reduced()
+func (m *messages) Ask(ctx context.Context, q llm.Question) (llm.Answer, error) {
+	schema, err := reduced(q)
 	if err != nil {
-		return Answer{}, &Error{Kind: Invalid, Err: err}
+		return llm.Answer{}, &llm.Error{Kind: llm.Invalid, Err: err}
 	}
 	f := m.manners.get()
 	answer, err := m.ask(ctx, q, schema, f)
@@ -55,7 +57,7 @@ func (m *messages) Ask(ctx context.Context, q Question) (Answer, error) {
 		answer, err = m.ask(ctx, q, schema, f)
 	}
 	if err != nil {
-		return Answer{}, m.failure(ctx, q, answer.Use, err)
+		return llm.Answer{}, m.failure(ctx, q, answer.Use, err)
 	}
 	m.manners.learn(f)
 	if f.hold != holdSchema {
@@ -65,7 +67,7 @@ func (m *messages) Ask(ctx context.Context, q Question) (Answer, error) {
 }
 
 // ask sends one request. With an error, the answer says what it took.
-func (m *messages) ask(ctx context.Context, q Question, schema json.RawMessage, f form) (Answer, error) {
+func (m *messages) ask(ctx context.Context, q llm.Question, schema json.RawMessage, f form) (llm.Answer, error) {
 	params := anthropic.MessageNewParams{
 		Model:     m.model,
 		MaxTokens: int64(q.MaxTokens),
@@ -75,7 +77,7 @@ func (m *messages) ask(ctx context.Context, q Question, schema json.RawMessage, 
 	if f.hold == holdSchema {
 		var format map[string]any
 		if err := keepOrder(schema, &format); err != nil {
-			return Answer{}, err
+			return llm.Answer{}, err
 		}
 		params.OutputConfig = anthropic.OutputConfigParam{Format: anthropic.JSONOutputFormatParam{Schema: format}}
 	} else {
@@ -117,14 +119,14 @@ type streamedAnswer struct {
 	ended  bool
 }
 
-func readStream(stream *ssestream.Stream[anthropic.MessageStreamEventUnion]) (Answer, error) {
+func readStream(stream *ssestream.Stream[anthropic.MessageStreamEventUnion]) (llm.Answer, error) {
 	var a streamedAnswer
 	for !a.ended && stream.Next() {
 		if err := a.add(stream.Current()); err != nil {
-			return Answer{Use: a.use()}, err
+			return llm.Answer{Use: a.use()}, err
 		}
 	}
-	answer := Answer{Text: a.text.String(), Use: a.use()}
+	answer := llm.Answer{Text: a.text.String(), Use: a.use()}
 	var told *anthropic.Error
 	switch err := stream.Err(); {
 	case errors.As(err, &told):
@@ -132,12 +134,12 @@ func readStream(stream *ssestream.Stream[anthropic.MessageStreamEventUnion]) (An
 	case err != nil:
 		return answer, err
 	case !a.ended:
-		return answer, &fault{kind: Unreachable, status: http.StatusOK, err: errors.New("the answer broke off in the middle")}
+		return answer, &fault{kind: llm.Unreachable, status: http.StatusOK, err: errors.New("the answer broke off in the middle")}
 	}
 	return answer, a.judge(answer.Text)
 }
 
-func (a *streamedAnswer) use() Use {
+func (a *streamedAnswer) use() llm.Use {
 	return use(int64(tokens(a.input)+tokens(a.cached)+tokens(a.stored)), a.cached, a.stored, a.output)
 }
 
@@ -154,7 +156,7 @@ func (a *streamedAnswer) add(event anthropic.MessageStreamEventUnion) error {
 			return a.write(block.Text, block.JSON.Text.Raw())
 		case "thinking", "redacted_thinking":
 		default:
-			return &fault{kind: Malformed, status: http.StatusOK, err: errors.New("the answer has more than text, though the model has no tools")}
+			return &fault{kind: llm.Malformed, status: http.StatusOK, err: errors.New("the answer has more than text, though the model has no tools")}
 		}
 	case "content_block_delta":
 		if event.Delta.Type == "text_delta" {
@@ -192,11 +194,11 @@ func (a *streamedAnswer) judge(text string) error {
 	case anthropic.StopReasonEndTurn:
 		return whole(text)
 	case anthropic.StopReasonRefusal:
-		return &fault{kind: Refused, status: http.StatusOK, err: errors.New("stop_reason refusal")}
+		return &fault{kind: llm.Refused, status: http.StatusOK, err: errors.New("stop_reason refusal")}
 	case anthropic.StopReasonMaxTokens:
-		return &fault{kind: CutOff, status: http.StatusOK, err: errors.New("stop_reason max_tokens")}
+		return &fault{kind: llm.CutOff, status: http.StatusOK, err: errors.New("stop_reason max_tokens")}
 	case anthropic.StopReasonModelContextWindowExceeded:
-		return &fault{kind: TooLong, status: http.StatusOK, err: errors.New("stop_reason model_context_window_exceeded")}
+		return &fault{kind: llm.TooLong, status: http.StatusOK, err: errors.New("stop_reason model_context_window_exceeded")}
 	}
-	return &fault{kind: Malformed, status: http.StatusOK, err: errStopped, word: string(a.stop)}
+	return &fault{kind: llm.Malformed, status: http.StatusOK, err: errStopped, word: string(a.stop)}
 }
