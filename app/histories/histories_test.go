@@ -18,7 +18,7 @@ var (
 	repos   = flag.String("repos", "", "`directory` of git repositories to review the histories of")
 	most    = flag.Int("changes", 60, "newest changes of each repository")
 	outFile = flag.String("out", "", "`file` for all findings, one JSON object a line")
-	sample  = flag.Int("sample", 100, "findings to print for judging")
+	printed = flag.Int("sample", 100, "findings to print for judging")
 	seed    = flag.Uint64("seed", 1, "of the sample")
 )
 
@@ -157,7 +157,7 @@ func printRules(t *testing.T, all []finding) {
 func printSample(t *testing.T, all []finding) {
 	drawn := slices.Clone(all)
 	rand.New(rand.NewPCG(*seed, 0)).Shuffle(len(drawn), func(i, j int) { drawn[i], drawn[j] = drawn[j], drawn[i] })
-	drawn = drawn[:min(len(drawn), *sample)]
+	drawn = drawn[:min(len(drawn), *printed)]
 	var b strings.Builder
 	b.WriteString("\n| # | change | place | rule | severity | what stands there | verdict | why |\n|--:|---|---|---|---|---|---|---|\n")
 	for i, f := range drawn {

@@ -128,6 +128,16 @@ func checkDefects(t *testing.T, rows []string) {
 	}
 }
 
+// foundBefore names for each defect the rule that finds it, as the page has it.
+func foundBefore(t *testing.T) map[string]string {
+	t.Helper()
+	by := map[string]string{}
+	for _, row := range table(t, readText(t, page), defectHeader) {
+		by[row[0]] = strings.TrimPrefix(row[4], "–")
+	}
+	return by
+}
+
 // table reads the cells of the table whose header begins with header.
 func table(t *testing.T, text, header string) [][]string {
 	t.Helper()

@@ -3,10 +3,13 @@ package histories
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,9 +18,12 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
+// runner is compiled once: it keeps nothing of a review.
+var runner = sync.OnceValues(func() (*run.Runner, error) { return run.NewRunner(run.Config{Version: "devel", Now: time.Now}) })
+
 func newRunner(t testing.TB) *run.Runner {
 	t.Helper()
-	r, err := run.NewRunner(run.Config{Version: "devel", Now: time.Now})
+	r, err := runner()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,4 +99,48 @@ func (r *repository) commit(message string) string {
 	r.git("add", "--all")
 	r.git("commit", "--quiet", "--allow-empty", "--message", message)
 	return r.git("rev-parse", "HEAD")
+}
+
+// imported is a commit that git imports. It adds its files to those of the
+// commit before.
+type imported struct {
+	after   string // a SHA, or the mark of a commit that is imported earlier
+	message string
+	files   map[string]string
+}
+
+// mark names the i-th commit of an import.
+func mark(i int) string { return fmt.Sprintf(":%d", i+1) }
+
+// imports makes commits in one run of git, and returns their SHAs.
+func (r *repository) imports(commits []imported) []string {
+	r.t.Helper()
+	var b strings.Builder
+	for i, c := range commits {
+		fmt.Fprintf(&b, "commit refs/imported/%d\nmark %s\ncommitter Kim <kim@example.com> %d +0000\ndata %d\n%s\nfrom %s\n",
+			i, mark(i), 1_790_000_000+i, len(c.message), c.message, c.after)
+		for _, name := range slices.Sorted(maps.Keys(c.files)) {
+			fmt.Fprintf(&b, "M 100644 inline %s\ndata %d\n%s\n", name, len(c.files[name]), c.files[name])
+		}
+	}
+	marks := filepath.Join(r.t.TempDir(), "marks")
+	cmd := exec.Command("git", "-C", r.dir, "fast-import", "--quiet", "--export-marks="+marks)
+	cmd.Stdin = strings.NewReader(b.String())
+	if out, err := cmd.CombinedOutput(); err != nil {
+		r.t.Fatalf("git fast-import: %v\n%s", err, out)
+	}
+	text, err := os.ReadFile(marks)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	shas := make([]string, len(commits))
+	for line := range strings.Lines(string(text)) {
+		var i int
+		var sha string
+		if _, err := fmt.Sscanf(line, ":%d %s", &i, &sha); err != nil {
+			r.t.Fatalf("mark %q: %v", line, err)
+		}
+		shas[i-1] = sha
+	}
+	return shas
 }

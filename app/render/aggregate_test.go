@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 	"github.com/reviewgate/reviewgate/policies/reviewreport"
 )
 
@@ -57,7 +58,7 @@ func hostileOutcome(t *rapid.T) *pipeline.ReportOutcome {
 
 // What a report says is text in the summary, and nothing else.
 func TestAggregateSummaryIsInert(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		o := hostileOutcome(t)
 		md := Aggregate(o)
 		if bad := inert(md); bad != "" {
@@ -86,7 +87,7 @@ func TestAggregateSummaryIsInert(t *testing.T) {
 // JSON and audit records hold what the reports say, in nothing that steers a
 // terminal; a record is one line.
 func TestAggregateJSONIsVisible(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		o := hostileOutcome(t)
 		s := hostileText().Draw(t, "source")
 		audit := reviewreport.AuditOf(o, []reviewreport.Report{{Source: s, Record: reviewreport.Record{Agent: s, Status: s, Error: s}}}, reviewreport.Thresholds{})

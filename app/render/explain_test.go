@@ -9,6 +9,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/explain"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 func explanation() *explain.Explanation {
@@ -61,7 +62,7 @@ func TestConfigValues(t *testing.T) {
 
 // Paths and config come from anywhere, and are shown in a terminal.
 func TestExplainedTextHasNoControlSequences(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		s := hostileText().Draw(t, "text")
 		x := explanation()
 		f := &x.Files[1]

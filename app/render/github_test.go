@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
@@ -70,6 +71,19 @@ func shape(n *html.Node) []string {
 	return out
 }
 
+// shapes remembers the shapes of bland texts, which many views share.
+var shapes sync.Map
+
+// shapeOf is the shape of what a markdown text becomes.
+func shapeOf(md string) []string {
+	if known, ok := shapes.Load(md); ok {
+		return known.([]string)
+	}
+	s := shape(rendered(md))
+	shapes.Store(md, s)
+	return s
+}
+
 func textOf(n *html.Node) string {
 	var b strings.Builder
 	for d := range n.Descendants() {
@@ -99,10 +113,12 @@ var acted = []struct {
 
 // live returns what GitHub would act on in a page, or "".
 func live(page *html.Node) string {
+	seen := map[string]bool{} // an attack stands in many places
 	for n := range page.Descendants() {
-		if n.Type != html.TextNode || inside(n, "code", "a") {
+		if n.Type != html.TextNode || seen[n.Data] || inside(n, "code", "a") {
 			continue
 		}
+		seen[n.Data] = true
 		for _, a := range acted {
 			if m := a.at.FindString(n.Data); m != "" {
 				return fmt.Sprintf("%s %q in %q", a.what, m, n.Data)

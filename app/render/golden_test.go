@@ -15,6 +15,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/commands"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 	"github.com/reviewgate/reviewgate/policies/fixloop"
 )
 
@@ -223,6 +224,7 @@ func TestOldNotices(t *testing.T) {
 func TestNoticeIsBounded(t *testing.T) {
 	v := findingsView()
 	long := strings.Repeat("a long word ", 2000)
+	named := sample.Size(100, 1000)
 	for i := range 3000 {
 		path := fmt.Sprintf("src/%s/f%d.go", strings.Repeat("d", 100), i)
 		v.Review.Manifest.Skipped = append(v.Review.Manifest.Skipped, pipeline.SkippedAgent{Agent: path, Reason: long})
@@ -230,8 +232,8 @@ func TestNoticeIsBounded(t *testing.T) {
 	plain := len(Comment(v).Body)
 	for _, n := range []Notice{
 		{Kind: NoticeExplain}, {Kind: NoticeText, Text: long}, {Kind: NoticeUnknown, Text: long},
-		{Kind: NoticeStatus, Status: &Status{Asked: long, Said: slices.Repeat([]SaidOf{{Named: Named{Title: long}, By: long, Reason: long}}, 1000)}},
-		{Kind: NoticeSeveral, Text: long, Names: slices.Repeat([]Named{{Title: long}}, 1000)},
+		{Kind: NoticeStatus, Status: &Status{Asked: long, Said: slices.Repeat([]SaidOf{{Named: Named{Title: long}, By: long, Reason: long}}, named)}},
+		{Kind: NoticeSeveral, Text: long, Names: slices.Repeat([]Named{{Title: long}}, named)},
 	} {
 		v.Notices = []string{n.String()}
 		body := Comment(v).Body

@@ -16,6 +16,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/commands"
 	"github.com/reviewgate/reviewgate/app/internal/unseen"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // inert returns what in a rendered markdown text is more than text and
@@ -281,7 +282,7 @@ func hostileViews() *rapid.Generator[View] {
 
 // Whatever a review holds, its comment and check are inert.
 func TestNothingUntrustedIsLive(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		v := hostileViews().Draw(t, "view")
 		check := Check(v)
 		for name, md := range map[string]string{
@@ -306,7 +307,7 @@ func TestNothingUntrustedIsLive(t *testing.T) {
 
 // Whatever a review holds, its text moves no cursor and colours nothing.
 func TestTextHasNoControlSequences(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		v := hostileViews().Draw(t, "view")
 		plain := Text(v, TextOptions{Width: rapid.IntRange(0, 120).Draw(t, "width")})
 		colored := Text(v, TextOptions{Color: true})
@@ -323,7 +324,7 @@ func TestTextHasNoControlSequences(t *testing.T) {
 var sgr = regexp.MustCompile("\x1b\\[[0-9]+m")
 
 func TestCouldNotCompleteIsInert(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		out := CouldNotComplete(hostileText().Draw(t, "what"), hostileText().Draw(t, "remedy"))
 		if bad := inert(out.Summary); bad != "" {
 			t.Fatalf("%s\n%s", bad, out.Summary)

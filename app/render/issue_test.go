@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 func debtState(v View, i int) (IssueText, IssueState) {
@@ -118,7 +119,7 @@ func TestNothingHostileHoldsInIssues(t *testing.T) {
 	for _, a := range attacks {
 		issueHolds(t, attackedView(a.text))
 	}
-	rapid.Check(t, func(t *rapid.T) { issueHolds(t, hostileViews().Draw(t, "view")) })
+	sample.Check(t, func(t *rapid.T) { issueHolds(t, hostileViews().Draw(t, "view")) })
 }
 
 func TestIssueWithAnEndlessPatchFits(t *testing.T) {

@@ -72,12 +72,15 @@ func (k linker) at(kind, repository, sha, name string) string {
 	return k.web + "/" + escapePath(repository) + "/" + kind + "/" + sha + "/" + escapePath(name)
 }
 
+// pathEscapes are what url.PathEscape leaves as it is and markdown does not.
+var pathEscapes = strings.NewReplacer("@", "%40", "~", "%7E")
+
 // escapePath escapes all of a path but its slashes, and what would end a link
 // in markdown or look like a mention.
 func escapePath(p string) string {
 	segments := strings.Split(p, "/")
 	for i, s := range segments {
-		segments[i] = strings.NewReplacer("@", "%40", "~", "%7E").Replace(url.PathEscape(s))
+		segments[i] = pathEscapes.Replace(url.PathEscape(s))
 	}
 	return strings.Join(segments, "/")
 }

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 	"github.com/reviewgate/reviewgate/policies/reviewreport"
 )
 
@@ -51,7 +52,7 @@ func TestHostileCommentReadsBack(t *testing.T) {
 		v := attackedView("x\n" + a.text)
 		readBack(t, v, Comment(v).Body)
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		v := hostileViews().Draw(t, "view")
 		r := readBack(t, v, Comment(v).Body)
 		if r.ExecutionTimestamp != timestamp(v.Record.FinishedAt) {

@@ -24,6 +24,32 @@ var spanned = regexp.MustCompile("(?i)" +
 	"|(?:[0-9]+\\.)*[0-9a-z_-]*\\b[0-9a-f]{7,}\\b[0-9a-z_-]*" +
 	"|[^\\s`(\\[{\"'$]*\\$[^\\s`]*")
 
+// mayNeedSpans reports whether [spanned] could find anything in s. It holds for
+// every text that spanned matches, and spares the others the search, which is
+// what most of a report's time would go to.
+func mayNeedSpans(s string) bool {
+	digits := 0 // hexadecimal, in a row
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= '0' && c <= '9', c >= 'a' && c <= 'f', c >= 'A' && c <= 'F':
+			if digits++; digits == 7 {
+				return true
+			}
+			continue
+		case c == '$', c == '.' && endsInFold(s[:i], "www"),
+			c == ':' && (strings.HasPrefix(s[i:], "://") || endsInFold(s[:i], "mailto") || endsInFold(s[:i], "xmpp")):
+			return true
+		}
+		digits = 0
+	}
+	return false
+}
+
+// endsInFold reports whether s ends in suffix, in whatever case.
+func endsInFold(s, suffix string) bool {
+	return len(s) >= len(suffix) && strings.EqualFold(s[len(s)-len(suffix):], suffix)
+}
+
 // escapeProse neutralises one line of prose. Pieces in backticks become code
 // spans of our own making, and so does what [spanned] finds.
 func escapeProse(s string) string {
@@ -70,6 +96,10 @@ func closingRun(s string, n int) int {
 
 // writeUnspanned writes prose that has no code spans.
 func writeUnspanned(b *strings.Builder, s string) {
+	if !mayNeedSpans(s) {
+		writePlain(b, s)
+		return
+	}
 	last := 0
 	for _, at := range spanned.FindAllStringIndex(s, -1) {
 		code := strings.TrimRight(s[at[0]:at[1]], `.,;:!?'")]}*_~|\`)

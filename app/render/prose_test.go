@@ -4,6 +4,10 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 const z = zeroWidthSpace
@@ -56,6 +60,28 @@ func TestTextInMarkdown(t *testing.T) {
 			t.Errorf("%s: %q\n got %q\nwant %q", c.name, c.in, got, c.want)
 		}
 	}
+}
+
+// The quick look misses nothing that the search would find.
+func TestTextsThatMayNeedSpans(t *testing.T) {
+	misses := func(s string) bool { return spanned.MatchString(s) && !mayNeedSpans(s) }
+	for _, s := range []string{
+		"http://a", "x-y.z+1://a", "WwW.a", "(www.a", "MAILTO:a", "xMpP:a", "1234567", "1.2.abcdef0", "ABCDEFG1234567", "$", "a$", "$a", "\u017f://a",
+	} {
+		if misses(s) {
+			t.Errorf("%q is missed", s)
+		}
+	}
+	for _, s := range []string{"", "plain words: a/b.go:12, ww.x, mailt o:a", "abcdef 123456 abcdefg", "12:30:45"} {
+		if mayNeedSpans(s) {
+			t.Errorf("%q is searched", s)
+		}
+	}
+	sample.Check(t, func(t *rapid.T) {
+		if s := hostileText().Draw(t, "text"); misses(s) {
+			t.Fatalf("%q is missed", s)
+		}
+	})
 }
 
 func TestCodeInMarkdown(t *testing.T) {

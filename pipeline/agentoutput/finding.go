@@ -26,6 +26,10 @@ var (
 // read takes in one finding, or drops it.
 func (fs *findings) read(n *jsontree.Node) {
 	f := jsontree.FieldsOf(n, "a finding")
+	if n.Kind != jsontree.Object {
+		fs.dropped.add(f.Wrong[0])
+		return
+	}
 	x := pipeline.Finding{
 		Title: f.Needed("title"), Message: f.Needed("message"), Confidence: f.Share("confidence"),
 		Path: f.Text("path"), Section: f.Text("section"), StartLine: f.Count("start_line", maxLine), EndLine: f.Count("end_line", maxLine),

@@ -66,6 +66,9 @@ func (f *Fields) Given(key string) string {
 // OneOf is an optional string of a closed set, "" where it is left out or
 // empty.
 func (f *Fields) OneOf(key string, set ...string) string {
+	if f.node.Get(key) == nil {
+		return "" // before the choices are put into words, which takes as long as to read a member
+	}
 	n := f.get(key, String, "use "+choices(set))
 	if n == nil || n.Text == "" {
 		return ""

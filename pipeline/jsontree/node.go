@@ -188,7 +188,7 @@ func (d *Document) place(offset int, pointer string) Place {
 // lineBlock is how far apart the marks are by which a text's lines are found:
 // an index of every line would be eight times as large as a text of nothing but
 // line breaks.
-const lineBlock = 4096
+const lineBlock = 512
 
 // lineMark says of where a block begins how many line breaks stand before it,
 // and where the line that it is in starts.

@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -74,6 +75,36 @@ func collect(t testing.TB, root, ext string, limit int, take func(path string) b
 	t.Helper()
 	var files added
 	size := 0
+	for _, name := range list(t, root) {
+		rel := filepath.ToSlash(strings.TrimPrefix(name, root+string(filepath.Separator)))
+		if !strings.HasSuffix(name, ext) || !take(rel) {
+			continue
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(text) > maxFile {
+			continue
+		}
+		if size += len(text); size > limit {
+			break
+		}
+		files.add(rel, string(text))
+	}
+	return files
+}
+
+// lists remembers what list has listed.
+var lists = map[string][]string{}
+
+// list returns the names of all regular files below root, in order.
+func list(t testing.TB, root string) []string {
+	t.Helper()
+	if names, ok := lists[root]; ok {
+		return names
+	}
+	var names []string
 	err := filepath.WalkDir(root, func(name string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil && name == root:
@@ -82,28 +113,16 @@ func collect(t testing.TB, root, ext string, limit int, take func(path string) b
 			return err
 		case e.IsDir() && name == filepath.Join(root, "cache"):
 			return fs.SkipDir // the module cache's own files
+		case e.Type().IsRegular():
+			names = append(names, name)
 		}
-		rel := filepath.ToSlash(strings.TrimPrefix(name, root+string(filepath.Separator)))
-		if !e.Type().IsRegular() || !strings.HasSuffix(name, ext) || !take(rel) {
-			return nil
-		}
-		text, err := os.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		if len(text) > maxFile {
-			return nil
-		}
-		if size += len(text); size > limit {
-			return fs.SkipAll
-		}
-		files.add(rel, string(text))
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return files
+	lists[root] = names
+	return names
 }
 
 // added is a Source of a change that adds files.
@@ -134,8 +153,7 @@ func (a added) Commits(context.Context) (normalize.Commits, error) {
 }
 
 func (a added) Config(context.Context) (normalize.ConfigRead, error) {
-	cfg, _ := config.Load()
-	return normalize.ConfigRead{Config: cfg}, nil
+	return normalize.ConfigRead{Config: shippedConfig()}, nil
 }
 
 func (a added) facts(t testing.TB) *pipeline.PRFacts {
@@ -147,13 +165,21 @@ func (a added) facts(t testing.TB) *pipeline.PRFacts {
 	return &facts
 }
 
+// What ships is loaded and compiled once. Nothing changes it.
+var (
+	shippedConfig = sync.OnceValue(func() *config.Config {
+		cfg, _ := config.Load()
+		return cfg
+	})
+	shippedEngine = sync.OnceValues(func() (*rules.Engine, error) { return rules.Compile(shippedConfig().Rules) })
+)
+
 // shipped returns the config that ships and the engine for its rules.
 func shipped(t testing.TB) (*config.Config, *rules.Engine) {
 	t.Helper()
-	cfg, _ := config.Load()
-	engine, err := rules.Compile(cfg.Rules)
+	engine, err := shippedEngine()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return cfg, engine
+	return shippedConfig(), engine
 }

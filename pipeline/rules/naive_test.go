@@ -148,6 +148,12 @@ func (r *naiveRule) wants(f *pipeline.File) bool {
 func foreign(f *pipeline.File) bool { return f.GeneratedByPath || f.Vendored }
 
 func (n *naiveScan) file(f *pipeline.File) {
+	var wanted []*naiveRule
+	for i := range n.rules {
+		if r := &n.rules[i]; r.wants(f) {
+			wanted = append(wanted, r)
+		}
+	}
 	count := map[string]int{}
 	add := func(r *naiveRule, line int, asked bool) {
 		if !asked {
@@ -157,10 +163,9 @@ func (n *naiveScan) file(f *pipeline.File) {
 			n.found = append(n.found, result{Rule: r.ID, Path: f.Path, Line: line})
 		}
 	}
-	for i := range n.rules {
-		r := &n.rules[i]
+	for _, r := range wanted {
 		arrived := f.Status == pipeline.FileAdded || f.Status == pipeline.FileRenamed || f.Status == pipeline.FileCopied
-		if r.wants(f) && (r.on == config.OnPath && arrived || r.on == config.OnFile && f.Status != pipeline.FileRemoved) && r.matches(f.Path, textBound) {
+		if (r.on == config.OnPath && arrived || r.on == config.OnFile && f.Status != pipeline.FileRemoved) && r.matches(f.Path, textBound) {
 			add(r, 0, false)
 		}
 	}
@@ -178,12 +183,11 @@ func (n *naiveScan) file(f *pipeline.File) {
 		var net []match
 		others := map[*naiveRule][]string{}
 		for j, l := range h.Lines {
-			for i := range n.rules {
-				r := &n.rules[i]
+			for _, r := range wanted {
 				added := l.Op == pipeline.LineAdded && r.on == config.OnAdded
 				removed := l.Op == pipeline.LineRemoved && r.on == config.OnRemoved
 				changed := l.Op != pipeline.LineContext && (r.on == config.OnAdded || r.on == config.OnRemoved)
-				if !changed || !r.wants(f) || !r.matches(l.Text, lineBound) {
+				if !changed || !r.matches(l.Text, lineBound) {
 					continue
 				}
 				line := l.New

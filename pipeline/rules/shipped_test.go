@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -102,9 +103,10 @@ func (c change) Commits(context.Context) (normalize.Commits, error) {
 }
 
 func (c change) Config(context.Context) (normalize.ConfigRead, error) {
-	cfg, _ := config.Load()
-	return normalize.ConfigRead{Config: cfg}, nil
+	return normalize.ConfigRead{Config: shippedConfig()}, nil
 }
+
+var shippedClassifier = sync.OnceValues(func() (*classify.Classifier, error) { return classify.New(shippedConfig()) })
 
 // flagged returns the ids of the shipped rules that flag the change.
 func flagged(t *testing.T, engine *rules.Engine, cfg *config.Config, source normalize.Source) map[string]bool {
@@ -113,7 +115,7 @@ func flagged(t *testing.T, engine *rules.Engine, cfg *config.Config, source norm
 	if err != nil {
 		t.Fatal(err)
 	}
-	classifier, err := classify.New(cfg)
+	classifier, err := shippedClassifier()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,11 +137,7 @@ func flagged(t *testing.T, engine *rules.Engine, cfg *config.Config, source norm
 }
 
 func TestShippedRules(t *testing.T) {
-	cfg, _ := config.Load()
-	engine, err := rules.Compile(cfg.Rules)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cfg, engine := shipped(t)
 	all := fixtures(t)
 	known := map[string]bool{}
 	for _, r := range cfg.Rules {
@@ -192,7 +190,7 @@ func TestShippedRulesReadWhatCallsItselfGenerated(t *testing.T) {
 const machineChecked = 60
 
 func TestEnoughRulesShip(t *testing.T) {
-	cfg, _ := config.Load()
+	cfg := shippedConfig()
 	n := 0
 	for _, r := range cfg.Rules {
 		if r.Match != nil || r.When != "" {

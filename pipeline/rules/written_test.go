@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 )
@@ -63,8 +62,7 @@ func (w written) Commits(context.Context) (normalize.Commits, error) {
 }
 
 func (w written) Config(context.Context) (normalize.ConfigRead, error) {
-	cfg, _ := config.Load()
-	return normalize.ConfigRead{Config: cfg, RootFiles: w.RootFiles}, nil
+	return normalize.ConfigRead{Config: shippedConfig(), RootFiles: w.RootFiles}, nil
 }
 
 func (f writtenFile) changed() normalize.ChangedFile {

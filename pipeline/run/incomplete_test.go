@@ -178,6 +178,7 @@ func TestLimitReachedIsNoPass(t *testing.T) {
 			for _, conditions := range [][]policies.GateCondition{src.cfg.Settings.Gate.Conditions, {{When: "findings >= 0", Decision: pipeline.DecisionPass}}} {
 				cfg := *src.cfg
 				cfg.Settings.Gate.Conditions = conditions
+				rekey(&cfg, conditions)
 				src.cfg = &cfg
 				r := decided(t, nil, src)
 				if !r.Decision.Blocks() {
@@ -256,6 +257,7 @@ func TestAgentThatDoesNotFinish(t *testing.T) {
 						Dispatch: config.Dispatch{Agents: []string{"late"}, Required: policy.required, OnFailure: policy.onFailure},
 					})
 					cfg.Settings.Gate.Conditions = []policies.GateCondition{{When: "findings >= 0", Decision: pipeline.DecisionPass}}
+					rekey(&cfg, policy.required, policy.onFailure)
 					agents := map[string]dispatch.Agent{}
 					if tt.agent != nil {
 						agents["late"] = tt.agent

@@ -364,6 +364,7 @@ func TestProposedConfigIsGivenUpInTime(t *testing.T) {
 
 func TestProposedConfigDoesNotEnterTheCache(t *testing.T) {
 	r := newRunner(t, nil)
+	r.Engines = &Engines{}
 	reportWith(t, r, configChange(t), Options{Proposed: proposes(map[string]string{config.FileSettings: `{"mode": "advisory"}`})})
 	if want := [][sha256.Size]byte{shipped(t).Key}; !slices.Equal(r.Engines.order, want) {
 		t.Errorf("compiled and kept: %v, want only the config in force", r.Engines.order)

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -20,7 +22,20 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400) // to compile config leaves much garbage
+	goleak.VerifyTestMain(m)
+}
+
+// engines are shared by the Runners of all tests, most of which review with what
+// ships. A test that changes a config gives it another key, by rekey.
+var engines Engines
+
+// rekey tells a config from what it was before a test changed it. Configs that are
+// changed alike have one key.
+func rekey(cfg *config.Config, how ...any) {
+	cfg.Key = sha256.Sum256(fmt.Append(cfg.Key[:], how...))
+}
 
 // ticking is a clock that moves on by a second each time it is looked at.
 func ticking() func() time.Time {
@@ -33,7 +48,7 @@ func ticking() func() time.Time {
 
 func newRunner(t *testing.T, agents map[string]dispatch.Agent) *Runner {
 	t.Helper()
-	r, err := NewRunner(Config{Version: "v1.2.3", Now: ticking(), Agents: agents})
+	r, err := NewRunner(Config{Version: "v1.2.3", Now: ticking(), Agents: agents, Engines: &engines})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +214,10 @@ func TestBrokenStageNeverPasses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		breakIt(e)
+		broken := *e
+		breakIt(&broken)
+		r.Engines = &Engines{}
+		r.Engines.keep(src.cfg, &broken)
 		var stack string
 		out, err := r.Run(t.Context(), src, Options{Panicked: func(where string, err error, s []byte) { stack = where + err.Error() + string(s) }})
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -93,11 +94,16 @@ type Change struct {
 // Source is the change as reviews read it.
 func (c *Change) Source(cfg *config.Config) normalize.Source { return source{c, cfg} }
 
+// shipped is the config that ships, loaded once: nothing changes it.
+var shipped = sync.OnceValue(func() *config.Config {
+	cfg, _ := config.Load()
+	return cfg
+})
+
 // Facts are the change as rules see it.
 func (c *Change) Facts(t testing.TB) *pipeline.PRFacts {
 	t.Helper()
-	cfg, _ := config.Load()
-	facts, _, err := normalize.Normalize(t.Context(), c.Source(cfg), normalize.Options{ObservedAt: time.Unix(0, 0)})
+	facts, _, err := normalize.Normalize(t.Context(), c.Source(shipped()), normalize.Options{ObservedAt: time.Unix(0, 0)})
 	if err != nil {
 		t.Fatalf("normalize %s: %v", c.Commit.SHA, err)
 	}

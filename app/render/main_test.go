@@ -1,0 +1,13 @@
+package render
+
+import (
+	"os"
+	"runtime/debug"
+	"testing"
+)
+
+// A rendering leaves much garbage, and nothing here measures memory.
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400)
+	os.Exit(m.Run())
+}
