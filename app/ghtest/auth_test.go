@@ -19,7 +19,7 @@ import (
 func TestAppJWT(t *testing.T) {
 	gh := ghtest.Start(t, ghtest.Options{})
 	c := newClient(t, gh)
-	otherKey, err := rsa.GenerateKey(rand.Reader, 2048)
+	otherKey, err := rsa.GenerateKey(rand.Reader, 1024)
 	if err != nil {
 		t.Fatal(err)
 	}

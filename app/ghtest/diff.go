@@ -28,13 +28,48 @@ type fileDiff struct {
 // (git's default of half the content).
 func (g *git) diff(base, head string) (*diff, error) {
 	return keep(g, "diff "+base+" "+head, func() (*diff, error) {
-		out, err := g.run("diff", "--no-ext-diff", "--no-color", "--full-index", "--no-abbrev", "-M", "--submodule=short",
-			"--raw", "--numstat", "-p", "-z", base, head, "--")
+		changes, here, err := g.changesOfCommits(base, head)
 		if err != nil {
 			return nil, err
 		}
-		return parseDiff(string(out))
+		if here {
+			if d, plain := g.plainDiff(changes); plain {
+				return d, nil
+			}
+		}
+		return g.askDiff(base, head)
 	})
+}
+
+// askDiff asks git for a diff.
+func (g *git) askDiff(base, head string) (*diff, error) {
+	out, err := g.run("diff", "--no-ext-diff", "--no-color", "--full-index", "--no-abbrev", "-M", "--submodule=short",
+		"--raw", "--numstat", "-p", "-z", base, head, "--")
+	if err != nil {
+		return nil, err
+	}
+	return parseDiff(string(out))
+}
+
+// changesOfCommits lists what differs between two commits, the first of which may
+// be the empty tree. Here is false unless both were made here.
+func (g *git) changesOfCommits(base, head string) (changes []change, here bool, err error) {
+	trees := [2]string{base, head}
+	for i, sha := range trees {
+		if sha == emptyTree {
+			continue
+		}
+		if _, here := g.object(sha); !here {
+			return nil, false, nil
+		}
+		c, err := g.stored(sha)
+		if err != nil {
+			return nil, false, err
+		}
+		trees[i] = c.Tree
+	}
+	changes, err = g.changes(trees[0], trees[1])
+	return changes, true, err
 }
 
 // parseDiff reads git's --raw, --numstat and -p one after the other, NUL

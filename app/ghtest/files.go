@@ -81,7 +81,7 @@ func (g *git) commitFiles(parent string, files Files, message string, who signat
 	if err != nil {
 		return "", err
 	}
-	return g.putCommit(who.commit(tree, message, parents...), who, message)
+	return g.putCommit(who.commit(tree, message, parents...), who, message), nil
 }
 
 // apply makes a change in a tree. Moves come first: what they leave behind may
@@ -119,25 +119,18 @@ func (g *git) applyFile(root *folder, path, content string) error {
 			mode, content = marked, rest
 		}
 	}
-	sha, err := g.putBlob(content)
-	if err != nil {
-		return err
-	}
+	sha := g.put("blob", []byte(content))
 	return root.set(g, path, entry{Mode: mode, Type: "blob", SHA: sha, Size: len(content)})
 }
 
 // putCommit writes a commit. The writer must be held.
-func (g *git) putCommit(c commit, who signature, message string) (string, error) {
+func (g *git) putCommit(c commit, who signature, message string) string {
 	raw := fmt.Appendf(nil, "tree %s\n", c.Tree)
 	for _, parent := range c.Parents {
 		raw = fmt.Appendf(raw, "parent %s\n", parent)
 	}
 	raw = fmt.Appendf(raw, "author %s\ncommitter %s\n\n%s", who, who, message)
-	sha, err := g.put("commit", raw)
-	if err != nil {
-		return "", err
-	}
-	c.SHA = sha
+	c.SHA = g.put("commit", raw)
 	g.learn(c)
-	return sha, nil
+	return c.SHA
 }

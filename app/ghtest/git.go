@@ -2,7 +2,6 @@ package ghtest
 
 import (
 	"bytes"
-	"compress/zlib"
 	"context"
 	"errors"
 	"fmt"
@@ -23,24 +22,22 @@ type git struct {
 	ctx context.Context
 	dir string
 
-	write  sync.Mutex // one writer at a time
-	packer *zlib.Writer
+	write sync.Mutex // one writer at a time
 
-	mu     sync.Mutex
-	cache  map[string]any
-	made   map[string]made // commits written by this process
-	forgot map[string]bool // commits that answer to their name no more
+	disk  sync.Mutex // what is in dir
+	there bool       // anything is
+
+	mu        sync.Mutex
+	objects   map[string]gitObject // that were put here, by name
+	unwritten []string             // those of them that are not in dir
+	outside   bool                 // git may know other objects
+	cache     map[string]any
+	made      map[string]made // commits written by this process
+	forgot    map[string]bool // commits that answer to their name no more
 }
 
-func newGit(ctx context.Context, dir string) (*git, error) {
-	g := &git{ctx: ctx, dir: dir, cache: map[string]any{}, made: map[string]made{}, forgot: map[string]bool{}}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the repository's directory: %w", err)
-	}
-	if _, err := g.run("init", "--quiet", "--bare"); err != nil {
-		return nil, err
-	}
-	return g, nil
+func newGit(ctx context.Context, dir string) *git {
+	return &git{ctx: ctx, dir: dir, objects: map[string]gitObject{}, cache: map[string]any{}, made: map[string]made{}, forgot: map[string]bool{}}
 }
 
 // gitError is a git command that failed.
@@ -54,13 +51,13 @@ func (e *gitError) Error() string {
 	return fmt.Sprintf("git %s: exit status %d: %s", strings.Join(e.args, " "), e.code, strings.TrimSpace(e.stderr))
 }
 
-func (g *git) run(args ...string) ([]byte, error) { return g.feed(nil, args...) }
-
-// feed runs git with stdin.
-func (g *git) feed(stdin []byte, args ...string) ([]byte, error) {
+// run runs git, on all objects that there are by now.
+func (g *git) run(args ...string) ([]byte, error) {
+	if err := g.sync(); err != nil {
+		return nil, err
+	}
 	cmd := exec.CommandContext(g.ctx, "git", append([]string{"--git-dir=" + g.dir, "-c", "core.quotePath=false"}, args...)...)
 	cmd.Env = gitEnv()
-	cmd.Stdin = bytes.NewReader(stdin)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -152,6 +149,9 @@ func (g *git) stored(sha string) (commit, error) {
 		if !isSHA(sha) {
 			return commit{}, fmt.Errorf("%q is not a commit SHA", sha)
 		}
+		if err := g.elsewhere(sha); err != nil {
+			return commit{}, err
+		}
 		out, err := g.run("log", "-1", "--no-show-signature", "--format="+commitFormat, sha, "--")
 		if err != nil {
 			return commit{}, err
@@ -178,19 +178,28 @@ func (g *git) mergeTree(a, b string) (tree string, ok bool, err error) {
 		return c.Tree, true, errors.Join(err, err2)
 	}
 	tree, err = keep(g, "merge-tree "+a+" "+b, func() (string, error) {
-		out, err := g.run("merge-tree", "--write-tree", "--allow-unrelated-histories", a, b)
-		if failed, isGit := errors.AsType[*gitError](err); isGit {
-			switch failed.code {
-			case 1:
-				return "", nil
-			case 129: // usage
-				return "", errOldGit
-			}
+		if tree, plain, err := g.mergePlainly(a, b); plain || err != nil {
+			return tree, err
 		}
-		tree, _, _ := strings.Cut(string(out), "\n")
-		return tree, err
+		return g.askMergeTree(a, b)
 	})
 	return tree, tree != "", err
+}
+
+// askMergeTree asks git for the tree of a merge; empty where there are conflicts.
+func (g *git) askMergeTree(a, b string) (string, error) {
+	g.lookOutside()
+	out, err := g.run("merge-tree", "--write-tree", "--allow-unrelated-histories", a, b)
+	if failed, isGit := errors.AsType[*gitError](err); isGit {
+		switch failed.code {
+		case 1:
+			return "", nil
+		case 129: // usage
+			return "", errOldGit
+		}
+	}
+	tree, _, _ := strings.Cut(string(out), "\n")
+	return tree, err
 }
 
 // mergeCommit commits the merge of two commits.
@@ -205,7 +214,7 @@ func (g *git) mergeCommit(a, b, message string, when time.Time) (string, error) 
 	who := signature{Name: "GitHub", Email: "noreply@github.com", When: when}
 	g.write.Lock()
 	defer g.write.Unlock()
-	return g.putCommit(who.commit(tree, message, a, b), who, message+"\n")
+	return g.putCommit(who.commit(tree, message, a, b), who, message+"\n"), nil
 }
 
 // entry is one entry of a tree.
@@ -217,6 +226,12 @@ type entry struct {
 // tree lists a tree or a commit's tree; recursive includes the trees below.
 func (g *git) tree(treeish string, recursive bool) ([]entry, error) {
 	return keep(g, fmt.Sprintf("tree %s %t", treeish, recursive), func() ([]entry, error) {
+		if o, there := g.object(treeish); there && (o.kind == "commit" || recursive) {
+			return g.walk(treeish, o, recursive)
+		}
+		if err := g.elsewhere(treeish); err != nil && treeish != emptyTree {
+			return nil, err
+		}
 		args := []string{"ls-tree", "-z", "-l"}
 		if recursive {
 			args = append(args, "-r", "-t")
@@ -227,6 +242,41 @@ func (g *git) tree(treeish string, recursive bool) ([]entry, error) {
 		}
 		return parseTree(out)
 	})
+}
+
+// walk lists a tree that was put here, or that of a commit. git's order of trees
+// is kept: a folder comes before what is in it.
+func (g *git) walk(treeish string, o gitObject, recursive bool) ([]entry, error) {
+	switch o.kind {
+	case "commit":
+		c, err := g.stored(treeish)
+		if err != nil {
+			return nil, err
+		}
+		return g.tree(c.Tree, recursive)
+	case "blob":
+		return nil, fmt.Errorf("%s is a file", treeish)
+	}
+	entries, err := g.tree(treeish, false)
+	if err != nil {
+		return nil, err
+	}
+	var all []entry
+	for _, e := range entries {
+		all = append(all, e)
+		if e.Type != "tree" {
+			continue
+		}
+		below, err := g.tree(e.SHA, true)
+		if err != nil {
+			return nil, err
+		}
+		for _, sub := range below {
+			sub.Path = e.Path + "/" + sub.Path
+			all = append(all, sub)
+		}
+	}
+	return all, nil
 }
 
 // lookup returns the entry of a path in a commit; ok is false if there is none.
@@ -280,9 +330,15 @@ func parseTree(out []byte) ([]entry, error) {
 
 // blob returns a blob's bytes.
 func (g *git) blob(sha string) ([]byte, error) {
+	if o, there := g.object(sha); there && o.kind == "blob" {
+		return o.data, nil
+	}
 	return keep(g, "blob "+sha, func() ([]byte, error) {
 		if !isSHA(sha) {
 			return nil, fmt.Errorf("%q is not a blob SHA", sha)
+		}
+		if err := g.elsewhere(sha); err != nil {
+			return nil, err
 		}
 		return g.run("cat-file", "blob", sha)
 	})
@@ -290,9 +346,15 @@ func (g *git) blob(sha string) ([]byte, error) {
 
 // kind returns the type of a full SHA's object.
 func (g *git) kind(sha string) (string, error) {
+	if o, there := g.object(sha); there {
+		return o.kind, nil
+	}
 	return keep(g, "kind "+sha, func() (string, error) {
 		if !isSHA(sha) {
 			return "", fmt.Errorf("%q is not a SHA", sha)
+		}
+		if err := g.elsewhere(sha); err != nil {
+			return "", err
 		}
 		out, err := g.run("cat-file", "-t", sha)
 		return strings.TrimSpace(string(out)), err
@@ -319,8 +381,12 @@ func (g *git) borrow(dir string, revs ...string) ([]string, error) {
 		}
 		shas[i] = strings.TrimSpace(string(out))
 	}
-	g.write.Lock()
-	defer g.write.Unlock()
+	if err := g.sync(); err != nil {
+		return nil, err
+	}
+	g.lookOutside()
+	g.disk.Lock()
+	defer g.disk.Unlock()
 	path := filepath.Join(g.dir, "objects", "info", "alternates")
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {

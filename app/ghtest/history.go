@@ -1,7 +1,9 @@
 package ghtest
 
 import (
+	"cmp"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -72,9 +74,13 @@ func (g *git) mergeBase(a, b string) (string, error) {
 	return x, nil
 }
 
-// askMergeBase asks git where two commits meet; empty where they don't.
+// askMergeBase tells where two commits meet; empty where they don't. git is asked
+// where that is not in the history that this process made, or is in doubt.
 func (g *git) askMergeBase(a, b string) (string, error) {
 	return keep(g, "merge-base "+a+" "+b, func() (string, error) {
+		if meet, known := g.bases(a, b); known && len(meet) < 2 {
+			return strings.Join(meet, ""), nil
+		}
 		out, err := g.run("merge-base", a, b)
 		if failed, ok := errors.AsType[*gitError](err); ok && failed.code == 1 {
 			return "", nil
@@ -121,10 +127,95 @@ func (g *git) commits(base, head string) ([]commit, error) {
 
 func (g *git) askCommits(base, head string) ([]commit, error) {
 	return keep(g, "commits "+base+" "+head, func() ([]commit, error) {
+		if shas, known := g.since(base, head); known {
+			commits := make([]commit, len(shas))
+			for i, sha := range shas {
+				var err error
+				if commits[i], err = g.stored(sha); err != nil {
+					return nil, err
+				}
+			}
+			return commits, nil
+		}
 		out, err := g.run("log", "--no-show-signature", "--topo-order", "--reverse", "--format="+commitFormat, base+".."+head, "--")
 		if err != nil {
 			return nil, err
 		}
 		return parseCommits(out)
 	})
+}
+
+// past returns a commit and all its ancestors. Known is false unless this process
+// made all of them. The lock must be held.
+func (g *git) past(sha string) (past map[string]bool, known bool) {
+	past = map[string]bool{}
+	for next := []string{sha}; len(next) > 0; {
+		sha, next = next[0], next[1:]
+		m, made := g.made[sha]
+		if !made {
+			return nil, false
+		}
+		if !past[sha] {
+			past[sha] = true
+			next = append(next, m.parents...)
+		}
+	}
+	return past, true
+}
+
+// bases returns the best common ancestors of two commits: those that are no
+// ancestors of another one.
+func (g *git) bases(a, b string) (best []string, known bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	ofA, knownA := g.past(a)
+	ofB, knownB := g.past(b)
+	if !knownA || !knownB {
+		return nil, false
+	}
+	common := slices.DeleteFunc(slices.Collect(maps.Keys(ofA)), func(sha string) bool { return !ofB[sha] })
+	slices.SortFunc(common, func(x, y string) int { return cmp.Compare(g.made[y].n, g.made[x].n) })
+	for covered := map[string]bool{}; len(common) > 0; common = common[1:] {
+		if !covered[common[0]] {
+			best = append(best, common[0])
+			past, _ := g.past(common[0])
+			maps.Copy(covered, past)
+		}
+	}
+	return best, true
+}
+
+// since lists what head has and base hasn't, oldest first, in the order of git's
+// --topo-order: a commit follows its parents, and a branch stays together.
+func (g *git) since(base, head string) (shas []string, known bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	old, knownBase := g.past(base)
+	all, knownHead := g.past(head)
+	if !knownBase || !knownHead {
+		return nil, false
+	}
+	maps.DeleteFunc(all, func(sha string, _ bool) bool { return old[sha] })
+	children := map[string]int{} // that are not listed yet
+	for sha := range all {
+		for _, parent := range g.made[sha].parents {
+			children[parent]++
+		}
+	}
+	for stack := []string{head}; len(stack) > 0; {
+		last := len(stack) - 1
+		sha := stack[last]
+		stack = stack[:last]
+		if !all[sha] {
+			continue
+		}
+		shas = append(shas, sha)
+		for _, parent := range g.made[sha].parents {
+			if children[parent]--; children[parent] == 0 {
+				stack = append(stack, parent)
+			}
+		}
+	}
+	slices.Reverse(shas)
+	return shas, true
 }

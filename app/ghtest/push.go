@@ -44,6 +44,19 @@ func (r *Repo) pushed(branch, sha string, forced bool) []pushedCommit {
 
 // read finds the files that the commit changed.
 func (p *pushedCommit) read(g *git) error {
+	if changes, here, err := g.changesOfCommits(p.Parents[0], p.SHA); here || err != nil {
+		for _, c := range changes {
+			switch {
+			case c.from == entry{}:
+				p.added = append(p.added, c.path)
+			case c.to == entry{}:
+				p.removed = append(p.removed, c.path)
+			default:
+				p.modified = append(p.modified, c.path)
+			}
+		}
+		return err
+	}
 	out, err := keep(g, "names "+p.SHA, func() ([]byte, error) {
 		return g.run("diff-tree", "-r", "--no-renames", "--name-status", "-z", p.Parents[0], p.SHA, "--")
 	})

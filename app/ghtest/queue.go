@@ -101,7 +101,7 @@ func (g *git) graft(tip, head, message string, who signature) (string, error) {
 	}
 	g.write.Lock()
 	defer g.write.Unlock()
-	return g.putCommit(who.commit(tree, message, tip), who, message+"\n")
+	return g.putCommit(who.commit(tree, message, tip), who, message+"\n"), nil
 }
 
 // pick makes a commit anew on top of a tip. It is merged with the tip's tree as
@@ -113,11 +113,8 @@ func (g *git) pick(tip string, c commit, when time.Time) (string, error) {
 	}
 	who := signature{Name: c.Name, Email: c.Email, When: when}
 	g.write.Lock()
-	beside, err := g.putCommit(who.commit(onto.Tree, "beside", c.Parents[0]), who, "beside\n")
+	beside := g.putCommit(who.commit(onto.Tree, "beside", c.Parents[0]), who, "beside\n")
 	g.write.Unlock()
-	if err != nil {
-		return "", err
-	}
 	tree, ok, err := g.mergeTree(beside, c.SHA)
 	if err == nil && !ok {
 		err = fmt.Errorf("rebase %s onto %s: they conflict", c.SHA, tip)
@@ -127,7 +124,7 @@ func (g *git) pick(tip string, c commit, when time.Time) (string, error) {
 	}
 	g.write.Lock()
 	defer g.write.Unlock()
-	return g.putCommit(who.commit(tree, c.Message, tip), who, c.Message+"\n")
+	return g.putCommit(who.commit(tree, c.Message, tip), who, c.Message+"\n"), nil
 }
 
 // Destroy takes the group out of the queue, for "merged", "invalidated" or

@@ -56,10 +56,7 @@ func (s *Server) Repo(fullName string) *Repo {
 	}
 	s.installation(owner)
 	id := s.state.nextID()
-	g, err := newGit(s.ctx, filepath.Join(s.dir, strconv.FormatInt(id, 10)+".git"))
-	if err != nil {
-		s.opts.Fail("make repository %s: %v", fullName, err)
-	}
+	g := newGit(s.ctx, filepath.Join(s.dir, strconv.FormatInt(id, 10)+".git"))
 	r := s.addRepo(&Repo{id: id, git: g, owner: s.state.account(owner, "Organization"), name: name, installed: true})
 	return r
 }

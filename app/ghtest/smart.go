@@ -27,6 +27,9 @@ func serveGit(c *call) *Response {
 	if c.route.method == http.MethodGet && query.Get("service") != "git-upload-pack" {
 		return refuse(http.StatusForbidden, "Only fetches are answered.")
 	}
+	if err := c.repo.git.sync(); err != nil {
+		return broken(err)
+	}
 	_, path, _ := strings.Cut(c.req.URL.Path, ".git/")
 	cmd := exec.CommandContext(c.ctx, "git", "http-backend")
 	cmd.Env = append(gitEnv(),

@@ -19,6 +19,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
+// engines are shared by all reviews of the process.
+var engines run.Engines
+
 type reviewFlags struct {
 	repo, base, head, config, format string
 	below                            layerFlags // the repository's
@@ -74,7 +77,7 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return unusable(err)
 	}
-	runner, err := run.NewRunner(run.Config{Version: app.Version(), Now: time.Now})
+	runner, err := run.NewRunner(run.Config{Version: app.Version(), Now: time.Now, Engines: &engines})
 	if err != nil {
 		return unfinished(err)
 	}
