@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // fault is one way to get an entry wrong. seed spoils a valid entry; at is the
@@ -187,7 +188,7 @@ func validEntry(t *rapid.T, file, kind, id string) object {
 // is not said where the layer's policies are in doubt.
 func TestValidationFindsEverySeededFault(t *testing.T) {
 	everyFault := slices.Concat(entryFaults, settingsFaults)
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		seeded := rapid.SliceOfNDistinct(rapid.SampledFrom(everyFault), 1, 12, func(f fault) string { return f.file + f.name }).Draw(t, "faults")
 		files := map[string][]object{}
 		want := map[string]bool{}    // places

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 func repeated(n int, entry func(int) string) string {
@@ -26,6 +27,7 @@ func repeated(n int, entry func(int) string) string {
 // What a repository writes to wear reviewgate down is answered with a problem,
 // and at once.
 func TestHostileConfig(t *testing.T) {
+	rules, fields, values := sample.Size(6_000, 15_000), sample.Size(10_000, 60_000), sample.Size(20_000, 190_000)
 	tests := []struct {
 		name string
 		file string
@@ -41,11 +43,11 @@ func TestHostileConfig(t *testing.T) {
 			"review-rules.json:1:173: /0/match/pattern: pattern has 2001 characters, more than the limit of 2000"},
 		{"groups without end", FileRules, `[` + rule("a", `, "match": {"pattern": "`+strings.Repeat("(", 1000)+strings.Repeat(")", 1000)+`"}`) + `]`,
 			""},
-		{"unknown fields without end", FileSettings, "{" + manyFields(60_000) + "}",
+		{"unknown fields without end", FileSettings, "{" + manyFields(fields) + "}",
 			`review-settings.json:1:2: /f0: "f0" is not a field of a settings file`},
-		{"a trigger of unknown fields", FileComposition, `[{"id": "ui", "trigger": {"type": "path", "globs": ["**"], ` + manyFields(60_000) + `}}]`,
+		{"a trigger of unknown fields", FileComposition, `[{"id": "ui", "trigger": {"type": "path", "globs": ["**"], ` + manyFields(fields) + `}}]`,
 			`review-composition.json:1:60: /0/trigger/f0: "f0" is not a field of a trigger`},
-		{"the same key without end", FileSettings, `{"mode": "off"` + strings.Repeat(`, "mode": "off"`, 60_000) + `}`,
+		{"the same key without end", FileSettings, `{"mode": "off"` + strings.Repeat(`, "mode": "off"`, fields) + `}`,
 			`review-settings.json:1:17: /mode: "mode" occurs twice`},
 		{"the same id without end", FileRules, repeated(5000, func(int) string { return rule("a", "") }),
 			`review-rules.json:2:8: /1/id: the id "a" is used twice`},
@@ -53,9 +55,9 @@ func TestHostileConfig(t *testing.T) {
 			"review-composition.json:1:461: /0/trigger" + strings.Repeat("/triggers/0", 15) + ": values are nested more than 32 deep"},
 		{"ids that nearly are others", FileRules, repeated(5000, func(i int) string { return fmt.Sprintf(`{"id": "%s%d"}`, strings.Repeat("x", 70), i) }),
 			`review-rules.json:1:9: /0/id: no lower layer has an entry "xxxx`},
-		{"more rules with large patterns than there may be", FileRules, repeated(15_000, func(int) string { return `{"id":"a","match":{"pattern":"(a{999}){2}"}}` }),
-			"review-rules.json:1:1: the rules file has 15000 entries"},
-		{"other rules with large patterns", FileRules, repeated(15_000, func(i int) string { return fmt.Sprintf(`{"id":"a%d","match":{"pattern":"(a{999}){1}"}}`, i) }),
+		{"more rules with large patterns than there may be", FileRules, repeated(rules, func(int) string { return `{"id":"a","match":{"pattern":"(a{999}){2}"}}` }),
+			"review-rules.json:1:1: the rules file has " + fmt.Sprint(rules) + " entries"},
+		{"other rules with large patterns", FileRules, repeated(rules, func(i int) string { return fmt.Sprintf(`{"id":"a%d","match":{"pattern":"(a{999}){1}"}}`, i) }),
 			"review-rules.json:1:1: all patterns together expand to about"},
 		{"names of settings without end", FileSettings, `{"final": ["mod"` + strings.Repeat(`, "gate.conditionss"`, 30_000) + `]}`,
 			"review-settings.json:1:11: /final: final has 30001 entries"},
@@ -69,8 +71,8 @@ func TestHostileConfig(t *testing.T) {
 		}), "review-rules.json:1:1: all expressions together have "},
 		{"a key that breaks the line", FileSettings, `{"\u001b[2J\n` + strings.Repeat("k", 500) + `": 1}`,
 			`review-settings.json:1:2: /?[2J?kkkk`},
-		{"values without end", FileRules, "[" + strings.Repeat("0,", 190_000) + "0]",
-			"review-rules.json:1:1: the rules file has 190001 entries"},
+		{"values without end", FileRules, "[" + strings.Repeat("0,", values) + "0]",
+			"review-rules.json:1:1: the rules file has " + fmt.Sprint(values+1) + " entries"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

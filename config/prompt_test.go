@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // promptOf is what an agent of the config is told, and the layer of it.
@@ -122,7 +123,7 @@ func TestPromptsOfFinalAgents(t *testing.T) {
 // The prompt in force is that of the highest layer that has one, up to the lowest
 // that holds the agent, whatever the order of files.
 func TestHighestPromptUpToWhoHoldsTheAgent(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		var layers []Layer
 		want, held := LayerServer, false
 		for i, name := range namesOfLayers {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // object is a JSON object of a config file.
@@ -161,7 +163,7 @@ func entriesOf(c *Config) map[string]map[string]string {
 // Within a layer, the order of files does not matter at all, and that of
 // entries only for the order in which new ones stand in the config.
 func TestOrderWithinALayerDoesNotMatter(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		var straight, files, shuffled []Layer
 		for i, objects := range randomLayers(t) {
 			l := layerOfObjects(namesOfLayers[i], objects)
@@ -197,7 +199,7 @@ func entriesInOrder(c *Config) string {
 // Across layers the last that says something of a field wins. Fields are the
 // members of an entry, and those of a rule's match and a policy's dispatch.
 func TestLastLayerWinsFieldByField(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		drawn := randomLayers(t)
 		var layers []Layer
 		model := map[string]map[string]object{FileRules: {}, FileComposition: {}}
@@ -273,7 +275,7 @@ func overlaid(below, above object, deep ...string) object {
 // Whatever a layer that is left out says, those below it and above it make the
 // config that they make without it.
 func TestBrokenLayerChangesNothing(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		drawn := randomLayers(t)
 		broken := named(layer(FileSettings, `{"mode": "on"}`, FileRules, `[{"id": "build-any-01", "enabled": false}]`), LayerRepository)
 		var layers, with []Layer

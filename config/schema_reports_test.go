@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 	"github.com/reviewgate/reviewgate/policies/reviewreport"
 )
 
@@ -55,7 +56,7 @@ func TestReviewReportsAgreeWithTheirSchema(t *testing.T) {
 			t.Fatalf("what is written is not valid: %v\n%s", err, written)
 		}
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		for range 5 {
 			one(t)
 		}

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 const set = "../../testdata/eval"
@@ -72,11 +73,11 @@ func TestSet(t *testing.T) {
 
 // A case is what one sitting reviews: not a line, and not a rewrite.
 func TestSetIsOfASize(t *testing.T) {
-	cases, dir := loadSet(t), t.TempDir()
+	all, dir := loadSet(t), t.TempDir()
+	cases := sample.Of(t, 20, all)
 	if err := importCases(t.Context(), dir, cases); err != nil {
 		t.Fatal(err)
 	}
-	several := 0
 	for i := range cases {
 		src, err := open(t.Context(), dir, &cases[i], nil)
 		if err != nil {
@@ -89,8 +90,8 @@ func TestSetIsOfASize(t *testing.T) {
 		if n := p.Totals.Additions; n < 20 || n > 150 {
 			t.Errorf("%s adds %d lines, want 20 to 150", cases[i].Name, n)
 		}
-		if p.Totals.Files > 1 {
-			several++
+		if n := len(changed(&cases[i])); p.Totals.Files != n {
+			t.Errorf("%s changes %d files, and its trees differ in %d", cases[i].Name, p.Totals.Files, n)
 		}
 		if text := fmt.Sprintf("%+v", p); strings.Contains(text, cases[i].Name) {
 			t.Errorf("%s: its name, which tells what is to be found, is in %s", cases[i].Name, text)
@@ -99,9 +100,31 @@ func TestSetIsOfASize(t *testing.T) {
 			t.Errorf("%s is reviewed as %+v", cases[i].Name, p)
 		}
 	}
-	if several < len(cases)/2 {
-		t.Errorf("%d of %d cases change several files, want half", several, len(cases))
+	several := 0
+	for i := range all {
+		if len(changed(&all[i])) > 1 {
+			several++
+		}
 	}
+	if several < len(all)/2 {
+		t.Errorf("%d of %d cases change several files, want half", several, len(all))
+	}
+}
+
+// changed are the files that a case adds, changes or removes.
+func changed(c *Case) map[string]bool {
+	paths := map[string]bool{}
+	for path, text := range c.Head {
+		if was, ok := c.Base[path]; !ok || was != text {
+			paths[path] = true
+		}
+	}
+	for path := range c.Base {
+		if _, ok := c.Head[path]; !ok {
+			paths[path] = true
+		}
+	}
+	return paths
 }
 
 var typed = regexp.MustCompile(`^(feat|fix|perf|refactor|build|ci)(\([a-z]+\))?: \S`)

@@ -66,6 +66,38 @@ func (c change) Config(context.Context) (normalize.ConfigRead, error) {
 	return normalize.ConfigRead{Config: c.cfg}, nil
 }
 
+// stages are those up to this one, compiled for a config.
+type stages struct {
+	config     *config.Config
+	classifier *classify.Classifier
+	composer   *compose.Composer
+	detector   *Detector
+}
+
+// lastStages are those that were compiled last: many reviews in a row are of one
+// config.
+var lastStages stages
+
+func stagesOf(t *testing.T, cfg *config.Config) stages {
+	t.Helper()
+	if lastStages.config == cfg {
+		return lastStages
+	}
+	s := stages{config: cfg}
+	var err error
+	if s.classifier, err = classify.New(cfg); err != nil {
+		t.Fatal(err)
+	}
+	if s.composer, err = compose.New(cfg); err != nil {
+		t.Fatal(err)
+	}
+	if s.detector, err = New(cfg); err != nil {
+		t.Fatal(err)
+	}
+	lastStages = s
+	return s
+}
+
 // reviewed runs the stages up to this one.
 func reviewed(t *testing.T, cfg *config.Config, files ...placed) (before, after pipeline.AgentManifest, gaps []pipeline.GapLogEntry) {
 	t.Helper()
@@ -73,21 +105,10 @@ func reviewed(t *testing.T, cfg *config.Config, files ...placed) (before, after 
 	if err != nil {
 		t.Fatal(err)
 	}
-	classifier, err := classify.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	composer, err := compose.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := classifier.Classify(&facts)
-	before = composer.Compose(&facts, &c)
-	after, gaps, err = d.Detect(t.Context(), &facts, &c, before)
+	s := stagesOf(t, cfg)
+	c := s.classifier.Classify(&facts)
+	before = s.composer.Compose(&facts, &c)
+	after, gaps, err = s.detector.Detect(t.Context(), &facts, &c, before)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,8 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
+
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // plain is gitleaks' detector as it comes.
@@ -69,9 +71,9 @@ func ourResults(d *Detector, text, path string) []result {
 
 // The candidates lose nothing: on the same text we find what gitleaks finds.
 func TestSameAsGitleaksOnCode(t *testing.T) {
-	limit := 4 << 20
+	limit := sample.Size(1<<18, 4<<20)
 	if testing.Short() {
-		limit = 1 << 19
+		limit = min(limit, 1<<19)
 	}
 	theirs, ours := plain(t), detector(t)
 	found := 0
@@ -98,9 +100,9 @@ func TestSameAsGitleaksOnCode(t *testing.T) {
 
 // The same on what people committed.
 func TestSameAsGitleaksOnHistory(t *testing.T) {
-	limit := 2 << 20
+	limit := sample.Size(1<<18, 2<<20)
 	if testing.Short() {
-		limit = 1 << 19
+		limit = min(limit, 1<<19)
 	}
 	theirs, ours := plain(t), detector(t)
 	list, lines, _ := historyPieces(t, limit)
@@ -143,7 +145,7 @@ func TestSameAsGitleaksOnGenerated(t *testing.T) {
 			return strings.Join(rapid.SliceOfN(part, 1, 8).Draw(t, "text"), separator)
 		})
 		found := false
-		for seed := range 10 {
+		for seed := range sample.Size(3, 10) {
 			path := []string{"", "a.go", "b.yaml", "main.tf", "nuget.config", "x.php"}[seed%6]
 			text := text.Example(seed)
 			want, got := plainResults(theirs, text, path), ourResults(ours, text, path)

@@ -16,6 +16,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/llm"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 	"github.com/reviewgate/reviewgate/pipeline/secrets"
 )
 
@@ -303,7 +304,7 @@ func TestAnyTextStaysInItsFence(t *testing.T) {
 	pieces := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
 		"\n", "\r\n", "\r", "\x00", "\u2028", "\u202e", "<!--", "-->", "```", plantedCode[:10], strings.ToUpper(plantedCode), " END\n", "BEGIN", "|", "+1|", "\xff", "\ufe0f", "x",
 	}))
-	rapid.Check(t, func(r *rapid.T) {
+	sample.Check(t, func(r *rapid.T) {
 		text := "x" + strings.Join(rapid.SliceOfN(pieces, 0, 8).Draw(r, "pieces"), "")
 		q, _ := askPlanted(t, pipeline.StageSpec, text, nil)
 		gotAround, gotHeadings, lines := parsed(t, q.Text)

@@ -17,6 +17,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 	"github.com/reviewgate/reviewgate/pipeline/run"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // gated is a change whose gate is decided with models and without.
@@ -59,8 +60,11 @@ func gatedRules() string {
 	}, ", ") + "]"
 }
 
+// engines are the compiled configs of all gates, which tests share.
+var engines run.Engines
+
 func newGated(t *testing.T) *gated {
-	runner, err := run.NewRunner(run.Config{Version: "v1", Now: time.Now})
+	runner, err := run.NewRunner(run.Config{Version: "v1", Now: time.Now, Engines: &engines})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +230,7 @@ func TestAnyAnswerAtTheGate(t *testing.T) {
 			g.holds(t, gate, said, said)
 		}
 	}
-	rapid.Check(t, func(rt *rapid.T) {
+	sample.Check(t, func(rt *rapid.T) {
 		text := rapid.OneOf(rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }), rapid.String(), rapid.SampledFrom([]string{agreeing, warnings, gapsOf(echo("sent"))}))
 		said := answers{}
 		for _, what := range []string{"a spec", "b spec", "a quality", "b quality", "b gaps"} {
@@ -256,7 +260,7 @@ func echoed(title, rule, severity string, confidence float64, action string) str
 // The same of answers that say what the rules say, and of one model against another.
 func TestModelsThatSayWhatRulesSay(t *testing.T) {
 	g := newGated(t)
-	rapid.Check(t, func(rt *rapid.T) {
+	sample.Check(t, func(rt *rapid.T) {
 		one := rapid.Custom(func(t *rapid.T) string {
 			return echoed(
 				rapid.SampledFrom([]string{"It divides", "It counts", "it DIVIDES!", "Else"}).Draw(t, "title"), rapid.SampledFrom([]string{"", "own-divides", "own-length"}).Draw(t, "rule"),

@@ -15,6 +15,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/internal/unseen"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // wrong says what of an output is more than findings that can be proved, or "".
@@ -145,7 +146,7 @@ func TestAnswersAreFindingsAtMost(t *testing.T) {
 		"section", "blocking", "auto_claim", "citation", "autofix_class", "agent", "model", "id", "state", "gate_severity", "reasons", "decision",
 	}, asked...))
 	found := 0
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		var all []string
 		for range rapid.IntRange(1, 4).Draw(t, "findings") {
 			all = append(all, finding(rapid.MapOfN(keys, values, 0, 5).Draw(t, "with")))

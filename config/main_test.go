@@ -1,0 +1,13 @@
+package config
+
+import (
+	"os"
+	"runtime/debug"
+	"testing"
+)
+
+// To load config leaves much garbage, and nothing here measures memory.
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400)
+	os.Exit(m.Run())
+}
