@@ -250,6 +250,7 @@ func TestMissingPermissions(t *testing.T) {
 
 // Access that can't be told now is an error, not a no.
 func TestAccessThatCannotBeTold(t *testing.T) {
+	t.Parallel()
 	for name, answer := range map[string]func(*http.Request) *http.Response{
 		"App's call": always(502, ``),
 		"limited":    always(429, `{}`),

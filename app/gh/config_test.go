@@ -331,6 +331,7 @@ func TestOrganisationThatCannotBeRead(t *testing.T) {
 	} {
 		for _, route := range []string{routeTrees, "GET /repos/{owner}/{repo}/git/blobs/{file_sha}"} {
 			t.Run(name+" "+route, func(t *testing.T) {
+				t.Parallel()
 				w := newWorld(t, ghtest.Options{})
 				w.organisation()
 				over := w.hub.On(route, func(x *ghtest.Exchange) {
@@ -649,6 +650,7 @@ func TestOrganisationOfARenamedAccount(t *testing.T) {
 // A root without files is the root of an empty commit, or else a part of a
 // list.
 func TestConfigWithoutAnyFiles(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, ghtest.Options{})
 	empty := w.hub.Repo("acme/empty")
 	empty.Commit("main", ghtest.Files{}, "nothing yet")

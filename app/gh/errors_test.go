@@ -97,6 +97,7 @@ func TestWriteIsNeverRepeated(t *testing.T) {
 		"truncated":      answering(201, `{"id": 5`),
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := newStub(t, answer)
 			_, err := s.client(t, nil).CreateComment(t.Context(), pullTarget, "hello")
 			wantHostError(t, err, review.HostTransient)
@@ -186,6 +187,7 @@ func TestNoTokenToBeHad(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := newStub(t, nil)
 			s.Config.Handler = answering(tt.status, tt.body, tt.header...)
 			_, err := s.client(t, nil).Pull(t.Context(), pullTarget)

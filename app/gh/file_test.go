@@ -78,6 +78,7 @@ func TestFileIsWhole(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			hub := &fake{answer: func(r *http.Request) *http.Response {
 				if strings.Contains(r.URL.Path, "/git/blobs/") {
 					return reply(200, "large")

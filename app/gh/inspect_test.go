@@ -38,6 +38,7 @@ func TestHookConfigInAllItsSpellings(t *testing.T) {
 // What a branch demands is found wherever it is written, also by servers that
 // know no rulesets or name no App, and beside rules that nobody knows.
 func TestRequired(t *testing.T) {
+	t.Parallel()
 	const protected = `{"name":"main","protection":{"required_status_checks":{"contexts":["a"],"checks":[{"context":"a","app_id":42},{"context":"b","app_id":-1},{"context":"c","app_id":null}]}}}`
 	for name, c := range map[string]struct {
 		rules, branch string // no rules is 404

@@ -163,6 +163,7 @@ func TestWhatCannotBeReadIsSaid(t *testing.T) {
 
 // Trouble that may pass fails the read, which is tried again as a whole.
 func TestTroubleWithContentsIsTransient(t *testing.T) {
+	t.Parallel()
 	for _, route := range []string{"GET /repos/{owner}/{repo}/git/blobs/{file_sha}", routeTrees, "GET /repos/{owner}/{repo}/compare/{basehead}"} {
 		w, p := largeWorld(t, func(l *ghtest.Limits) { l.PullFiles = 7 })
 		w.hub.On(route, func(x *ghtest.Exchange) { x.Fail(502, "no") })
@@ -385,6 +386,7 @@ func TestDirectoriesThatAreNotWhole(t *testing.T) {
 		"entries of no kind": func(sha string) string { return `{"sha":"` + sha + `","truncated":false,"tree":[{"path":"a"}]}` },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w, p := largeWorld(t, func(l *ghtest.Limits) { l.PullFiles, l.TreeEntries = 7, 30 })
 			w.hub.On("GET /{owner}/{repo}/info/refs", func(x *ghtest.Exchange) { x.Fail(403, "no git here") })
 			var mu sync.Mutex // trees are read side by side

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // apply applies hunks to a text, and fails where they don't fit.
@@ -93,7 +95,7 @@ func lineCount(s string) int {
 // removed, changed and moved.
 func TestCountsAreThoseOfGit(t *testing.T) {
 	dir := t.TempDir()
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		var lines []string
 		for i := range rapid.IntRange(1, 60).Draw(t, "lines") {
 			lines = append(lines, fmt.Sprintf("line %d\n", i))

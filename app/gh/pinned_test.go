@@ -225,6 +225,7 @@ func TestComparisonsArePinned(t *testing.T) {
 // Answers that a server lets be used again without asking are asked for all the
 // same: a head would be old.
 func TestNothingElseIsTakenUnasked(t *testing.T) {
+	t.Parallel()
 	for _, header := range [][]string{
 		{"Cache-Control", "private, max-age=60, s-maxage=60"},
 		{"Cache-Control", "public, immutable, max-age=31536000"},

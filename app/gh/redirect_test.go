@@ -70,6 +70,7 @@ func TestRenamedRepositoryIsFollowed(t *testing.T) {
 }
 
 func TestRedirectsThatLeadNowhere(t *testing.T) {
+	t.Parallel()
 	elsewhere := newStub(t, func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("asked another host, with %q", r.Header.Get("Authorization"))
 	})

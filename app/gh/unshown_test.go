@@ -139,6 +139,7 @@ func TestFilesWithoutLinesInAMergeGroup(t *testing.T) {
 
 // Where what was before can't be read nobody knows what changed.
 func TestFilesBeforeThatAreGone(t *testing.T) {
+	t.Parallel()
 	for _, route := range []string{"GET /repos/{owner}/{repo}/git/trees/{tree_sha}", "GET /repos/{owner}/{repo}/compare/{basehead}"} {
 		for status, seen := range map[int]bool{404: true, 403: false, 502: false} {
 			w := newWorld(t, ghtest.Options{})

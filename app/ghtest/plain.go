@@ -162,7 +162,8 @@ func (h hunk) write(b *strings.Builder, old []string) {
 		lines []string
 	}{{" ", above}, {"-", h.removed}, {"+", h.added}, {" ", below}} {
 		for _, line := range part.lines {
-			b.WriteString(part.sign + line)
+			b.WriteString(part.sign)
+			b.WriteString(line)
 			if !strings.HasSuffix(line, "\n") {
 				b.WriteString("\n\\ No newline at end of file\n")
 			}

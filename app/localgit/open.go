@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/reviewgate/reviewgate/config"
@@ -154,7 +155,15 @@ func (s *Source) openBase(ctx context.Context, rev string) error {
 }
 
 func (s *Source) defaultBase(ctx context.Context) error {
+	there, err := s.git.output(ctx, append([]string{"for-each-ref", "--format=%(refname)"}, defaultBases...)...)
+	if err != nil {
+		return fmt.Errorf("find the default branch: %w", err)
+	}
+	refs := strings.Split(string(there), "\n")
 	for _, ref := range defaultBases {
+		if !slices.Contains(refs, ref) {
+			continue
+		}
 		sha, ok, err := s.resolve(ctx, ref)
 		if err != nil {
 			return err

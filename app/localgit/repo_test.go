@@ -1,6 +1,7 @@
 package localgit
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,9 +27,17 @@ func newRepo(t testing.TB) *repo {
 	if err := os.Mkdir(r.dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	r.git("init", "--quiet", "--initial-branch=main")
-	r.git("config", "user.name", "Alice Doe")
-	r.git("config", "user.email", "alice@example.com")
+	// Most of what these tests take is to start git: files say what it is not needed
+	// for, and its example hooks are not copied.
+	r.git("init", "--quiet", "--template=", "--initial-branch=main")
+	config, err := os.OpenFile(filepath.Join(r.dir, ".git", "config"), os.O_APPEND|os.O_WRONLY, 0)
+	if err == nil {
+		_, err = config.WriteString("[user]\n\tname = Alice Doe\n\temail = alice@example.com\n")
+		err = errors.Join(err, config.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	return r
 }
 
@@ -70,7 +79,23 @@ func (r *repo) commit(message string) string {
 	r.t.Helper()
 	r.git("add", "--all")
 	r.git("commit", "--quiet", "--allow-empty", "--message", message)
-	return r.git("rev-parse", "HEAD")
+	return r.head()
+}
+
+// head returns the SHA of the commit that was just made.
+func (r *repo) head() string {
+	r.t.Helper()
+	name := "HEAD"
+	for {
+		text, err := os.ReadFile(filepath.Join(r.dir, ".git", filepath.FromSlash(name)))
+		if err != nil {
+			return r.git("rev-parse", "HEAD") // it is kept in another way
+		}
+		var isRef bool
+		if name, isRef = strings.CutPrefix(strings.TrimSpace(string(text)), "ref: "); !isRef {
+			return name
+		}
+	}
 }
 
 // open opens the repository; what is not set in o is the default.

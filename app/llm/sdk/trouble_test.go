@@ -12,6 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/llm"
 	"github.com/reviewgate/reviewgate/app/llm/llmtest"
 	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // want is what a refusal of an API is to be told as.
@@ -230,7 +231,7 @@ func want0(kind llm.Kind, status int) want { return want{kind, status, 0} }
 
 // Answers that are too large, packed or not, are not read to their end.
 func TestTooLarge(t *testing.T) {
-	large := append(append([]byte(`{"choices":[{"finish_reason":"stop","message":{"content":"`), bytes.Repeat([]byte("a"), 40<<20)...), `"}}]}`...)
+	large := append(append([]byte(`{"choices":[{"finish_reason":"stop","message":{"content":"`), bytes.Repeat([]byte("a"), sample.Size(10, 40)<<20)...), `"}}]}`...)
 	var events bytes.Buffer
 	for events.Len() < 9<<20 {
 		fmt.Fprintf(&events, "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":%q}}\n\n", strings.Repeat("a", 1<<16))
