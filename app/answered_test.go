@@ -26,7 +26,7 @@ func (w *world) insecureMain() {
 
 func (w *world) state(pr *ghtest.PullRequest) review.TargetState {
 	w.Helper()
-	st, err := w.app.store.Target(w.Context(), review.Target{Kind: review.TargetPull, RepoID: w.repo.ID(), Number: pr.Number}.Key())
+	st, err := w.app.Inside().Store.Target(w.Context(), review.Target{Kind: review.TargetPull, RepoID: w.repo.ID(), Number: pr.Number}.Key())
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestEventAfterTheDatabaseWasLost(t *testing.T) {
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
 	<-held
 	w.until("the check is open", func() bool { return len(pr.CheckRuns()) == 1 })
-	w.app.options.DrainTimeout = 0
+	*w.app.Inside().DrainTimeout = 0
 	_ = w.stop()
 	remove()
 	w.db = empty
@@ -190,7 +190,7 @@ func TestShutdownIsNoFailure(t *testing.T) {
 	reading, _ := w.held(routeFiles, "pull_number", "1")
 	pr := w.open(clean())
 	<-reading
-	w.app.options.DrainTimeout = 0
+	*w.app.Inside().DrainTimeout = 0
 	if err := w.stop(); err != nil {
 		t.Logf("stop: %v", err)
 	}
@@ -208,17 +208,17 @@ func TestJobThatAlwaysTimesOutIsGivenUp(t *testing.T) {
 	pr := w.open(clean())
 	w.idle()
 	w.held(routeFiles, "pull_number", "1")
-	if err := w.app.queue.Stop(w.Context()); err != nil {
+	if err := w.app.Inside().Queue.Stop(w.Context()); err != nil {
 		t.Fatal(err)
 	}
 	pr.Push(ghtest.Files{"store/x.go": "package store\n"}, "more")
 	_ = w.gh.Settle(w.Context())
 	now := time.Now()
-	w.app.service.Now = func() time.Time { return now }
+	w.app.Inside().Service.Now = func() time.Time { return now }
 	key := w.state(pr).Key()
 	for range 8 {
 		ctx, cancel := context.WithTimeout(w.Context(), 200*time.Millisecond)
-		err := w.app.service.Work(ctx, review.Job{Kind: review.JobReview, Key: key})
+		err := w.app.Inside().Service.Work(ctx, review.Job{Kind: review.JobReview, Key: key})
 		cancel()
 		t.Logf("%v", err)
 		now = now.Add(31 * time.Minute)
@@ -239,7 +239,7 @@ func TestRefusedRepositoryIsSweptLater(t *testing.T) {
 		pr = w.repo.OpenPR(ghtest.PR{Title: "feat: lost", Body: goodBody, Head: "lost", Files: clean()})
 	})
 	later := time.Now().Add(3 * time.Hour)
-	w.app.service.Now = func() time.Time { return later }
+	w.app.Inside().Service.Now = func() time.Time { return later }
 	w.work(review.JobSweep) // 403
 	remove()
 	w.work(review.JobSweep)
@@ -296,8 +296,8 @@ func TestGivingUpIsCountedWhenItIsDone(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	var gaveUp atomic.Int64
-	w.app.service.Observe.GaveUp = func(string) { gaveUp.Add(1) }
-	w.app.service.RetryWindow = time.Nanosecond
+	w.app.Inside().Service.Observe.GaveUp = func(string) { gaveUp.Add(1) }
+	w.app.Inside().Service.RetryWindow = time.Nanosecond
 	var heal []func()
 	for _, r := range []string{routePatchCheck, routePostCheck, routeFiles} {
 		heal = append(heal, w.gh.On(r, func(x *ghtest.Exchange) { x.Fail(502, "bad gateway") }))
@@ -333,7 +333,7 @@ func TestNoRocketForAReviewThatWasGivenUp(t *testing.T) {
 func TestCommentTroubleLeavesTheCheck(t *testing.T) {
 	t.Parallel()
 	w := start(t)
-	w.app.service.RetryWindow = time.Nanosecond
+	w.app.Inside().Service.RetryWindow = time.Nanosecond
 	w.gh.On(routeComment, func(x *ghtest.Exchange) { x.Fail(502, "bad gateway") })
 	pr := w.open(clean())
 	w.idle()
@@ -350,7 +350,7 @@ func TestSwitchedOffIsNotFoundBySweeps(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	var found atomic.Int64
-	w.app.service.Observe.Found = func(string) { found.Add(1) }
+	w.app.Inside().Service.Observe.Found = func(string) { found.Add(1) }
 	w.repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": `{"mode": "off"}`}, "off")
 	w.idle()
 	pr := w.open(clean())
@@ -375,10 +375,10 @@ func TestCommandSurvivesAnOutage(t *testing.T) {
 	w.idle()
 	heal := w.gh.On("POST /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions", func(x *ghtest.Exchange) { x.Fail(502, "bad gateway") })
 	id := pr.Comment("alice", "/review").ID
-	err := w.app.service.Work(w.Context(), review.Job{Kind: review.JobCommand, Place: review.PlaceConversation, CommentID: id, Attempt: 19})
+	err := w.app.Inside().Service.Work(w.Context(), review.Job{Kind: review.JobCommand, Place: review.PlaceConversation, CommentID: id, Attempt: 19})
 	for err == nil || errors.Is(err, review.ErrNotFound) {
 		time.Sleep(10 * time.Millisecond)
-		err = w.app.service.Work(w.Context(), review.Job{Kind: review.JobCommand, Place: review.PlaceConversation, CommentID: id, Attempt: 19})
+		err = w.app.Inside().Service.Work(w.Context(), review.Job{Kind: review.JobCommand, Place: review.PlaceConversation, CommentID: id, Attempt: 19})
 	}
 	var retry *review.RetryError
 	if !errors.As(err, &retry) {
@@ -416,7 +416,7 @@ func TestRerequestIsObeyedOnce(t *testing.T) {
 	job := review.Job{Kind: review.JobRerequest, Attempt: 1, Rerequest: &review.Rerequest{
 		Installation: w.gh.InstallationID("acme"), RepoID: w.repo.ID(), Owner: "acme", Name: "shop", HeadSHA: pr.HeadSHA(), Numbers: []int{pr.Number}}}
 	for range 2 {
-		if err := w.app.service.Work(t.Context(), job); err != nil {
+		if err := w.app.Inside().Service.Work(t.Context(), job); err != nil {
 			t.Fatal(err)
 		}
 		w.idle()

@@ -42,7 +42,7 @@ func TestMovedFindingIsNotNew(t *testing.T) {
 	w.idle()
 	pr.Push(ghtest.Files{"store/client.go": strings.Replace(insecure, "// Client", "// One more.\n\n// Another.\n\n// Client", 1)}, "move it down")
 	w.idle()
-	r, err := w.app.store.LatestReview(t.Context(), fmt.Sprintf("pull/%d/%d", w.repo.ID(), pr.Number))
+	r, err := w.app.Inside().Store.LatestReview(t.Context(), fmt.Sprintf("pull/%d/%d", w.repo.ID(), pr.Number))
 	if err != nil || r == nil {
 		t.Fatalf("no stored review: %v", err)
 	}

@@ -467,7 +467,7 @@ func TestHumanOverride(t *testing.T) {
 	w.says(pr, "/review override the warehouse is down")
 	w.wants(pr, "success", "Passed by hand by carol")
 	w.wantReviews(pr, "dismissed")
-	log, err := w.app.store.Audit(t.Context(), w.target(pr).Key(), 10)
+	log, err := w.app.Inside().Store.Audit(t.Context(), w.target(pr).Key(), 10)
 	if err != nil || len(log) != 1 || log[0].Action != "override" || log[0].AutoDecision != pipeline.AutoReject {
 		t.Errorf("log %+v, %v", log, err)
 	}

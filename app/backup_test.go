@@ -2,9 +2,7 @@ package app
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 
@@ -120,19 +118,5 @@ func (w *world) loseWhatFollows(backup func() string) {
 		if n := len(pr.CheckRuns()); n != 1 && i != 4 && i > 1 {
 			w.Errorf("#%d has %d check runs on its head", pr.Number, n)
 		}
-	}
-}
-
-func TestSettingOfTheDatabaseAlone(t *testing.T) {
-	t.Parallel()
-	file := filepath.Join(t.TempDir(), "settings.yml")
-	if err := os.WriteFile(file, []byte("REVIEWGATE_DATABASE_URL: sqlite:///var/lib/rg.db\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if url, err := LoadDatabaseURL(env(nil), file); err != nil || url != "sqlite:///var/lib/rg.db" {
-		t.Errorf("%q, %v", url, err)
-	}
-	if _, err := LoadDatabaseURL(env(map[string]string{keyDatabaseURL: "mysql://x"}), ""); err == nil || !strings.Contains(err.Error(), keyDatabaseURL) {
-		t.Errorf("%v", err)
 	}
 }

@@ -243,7 +243,7 @@ func TestVanishedHead(t *testing.T) {
 		t.Errorf("%d check runs on a commit that is gone", n)
 	}
 	target := review.Target{Kind: review.TargetPull, RepoID: w.repo.ID(), Number: pr.Number}
-	if st, err := w.app.store.Target(t.Context(), target.Key()); err != nil || !st.GaveUp {
+	if st, err := w.app.Inside().Store.Target(t.Context(), target.Key()); err != nil || !st.GaveUp {
 		t.Errorf("the review is not given up: %+v, %v", st, err)
 	}
 	pr.ForcePush(clean(), "feat: stock, again")

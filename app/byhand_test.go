@@ -20,7 +20,7 @@ import (
 // target is a pull request as the App knows it.
 func (w *world) target(pr *ghtest.PullRequest) review.Target {
 	w.Helper()
-	state, err := w.app.store.Target(w.Context(), review.Target{Kind: review.TargetPull, RepoID: pr.Repo().ID(), Number: pr.Number}.Key())
+	state, err := w.app.Inside().Store.Target(w.Context(), review.Target{Kind: review.TargetPull, RepoID: pr.Repo().ID(), Number: pr.Number}.Key())
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -437,7 +437,7 @@ func TestAuditLog(t *testing.T) {
 	f := w.only(pr)
 	w.dismiss(pr, f)
 	w.says(pr, "/review reject not yet")
-	log, err := w.app.store.Audit(t.Context(), w.target(pr).Key(), 10)
+	log, err := w.app.Inside().Store.Audit(t.Context(), w.target(pr).Key(), 10)
 	if err != nil {
 		t.Fatal(err)
 	}

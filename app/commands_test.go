@@ -31,7 +31,7 @@ func faulty() ghtest.Files {
 // latest is the newest review of a pull request that was published.
 func (w *world) latest(pr *ghtest.PullRequest) *review.StoredReview {
 	w.Helper()
-	r, err := w.app.store.LatestReview(w.Context(), w.key(pr))
+	r, err := w.app.Inside().Store.LatestReview(w.Context(), w.key(pr))
 	if err != nil || r == nil {
 		w.Fatalf("no review is stored: %v", err)
 	}
@@ -58,7 +58,7 @@ func (w *world) finding(pr *ghtest.PullRequest, severity string) string {
 // taught is what people said of a pull request's findings and head.
 func (w *world) taught(pr *ghtest.PullRequest) pipeline.Memory {
 	w.Helper()
-	m, err := w.app.store.Taught(w.Context(), w.key(pr), pr.HeadSHA(), "main")
+	m, err := w.app.Inside().Store.Taught(w.Context(), w.key(pr), pr.HeadSHA(), "main")
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -282,7 +282,7 @@ func TestDecisionsAreAudited(t *testing.T) {
 		pr.Comment("mia", text)
 		w.idle()
 	}
-	log, err := w.app.store.Audit(t.Context(), w.key(pr), 10)
+	log, err := w.app.Inside().Store.Audit(t.Context(), w.key(pr), 10)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,8 +2,6 @@ package app
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -52,7 +50,7 @@ func (w *world) another(head string, files ghtest.Files) *ghtest.PullRequest {
 // stored is the newest published review of a pull request.
 func (w *world) stored(pr *ghtest.PullRequest) *review.StoredReview {
 	w.Helper()
-	r, err := w.app.store.LatestReview(w.Context(), fmt.Sprintf("pull/%d/%d", pr.Repo().ID(), pr.Number))
+	r, err := w.app.Inside().Store.LatestReview(w.Context(), fmt.Sprintf("pull/%d/%d", pr.Repo().ID(), pr.Number))
 	if err != nil || r == nil {
 		w.Fatalf("no stored review: %v", err)
 	}
@@ -535,39 +533,5 @@ func TestLabelsOfTypes(t *testing.T) {
 	typed("fix")
 	if n := calls(func() { pr.Label("documentation") }); n > 0 {
 		t.Errorf("with the type in the title, a label that names another cost %d calls", n)
-	}
-}
-
-// All that is wrong with the server's config is said at the start.
-func TestConfigOfTheServerThatIsBroken(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	for name, text := range map[string]string{
-		config.FileSettings: "{\n  \"modus\": \"off\"\n}",
-		config.FileRules:    "[\n  {\"id\": \"x\"},\n  {\"id\": 1}\n]",
-		"review-rule.json":  "[]",
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	good := map[string]string{keyAppID: "42", keyPrivateKey: privateKey(t), keyWebhookSecret: "s"}
-	good[keyConfigDir] = dir
-	_, err := LoadSettings(env(good), "")
-	if !IsSettingsError(err) {
-		t.Fatalf("error %v", err)
-	}
-	for _, place := range []string{"review-settings.json:2:3: /modus: ", "review-rules.json:2:", "review-rules.json:3:", "review-rule.json"} {
-		if !strings.Contains(err.Error(), keyConfigDir+": "+filepath.Join(dir, place)) {
-			t.Errorf("%s is not named in:\n%v", place, err)
-		}
-	}
-	good[keyConfigDir] = filepath.Join(dir, "missing")
-	if _, err := LoadSettings(env(good), ""); !IsSettingsError(err) || !strings.Contains(err.Error(), keyConfigDir) {
-		t.Errorf("missing directory: %v", err)
-	}
-	good[keyConfigDir] = t.TempDir()
-	if s, err := LoadSettings(env(good), ""); err != nil || len(s.Config.Files) != 0 {
-		t.Errorf("empty directory: %+v, %v", s.Config, err)
 	}
 }

@@ -528,7 +528,7 @@ func TestReviewIsStoredWhole(t *testing.T) {
 	w.idle()
 	pr := w.open(ghtest.Files{"store/client.go": insecure})
 	w.idle()
-	r, err := w.app.store.LatestReview(t.Context(), fmt.Sprintf("pull/%d/%d", w.repo.ID(), pr.Number))
+	r, err := w.app.Inside().Store.LatestReview(t.Context(), fmt.Sprintf("pull/%d/%d", w.repo.ID(), pr.Number))
 	if err != nil || r == nil {
 		t.Fatalf("no stored review: %v", err)
 	}

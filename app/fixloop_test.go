@@ -37,7 +37,7 @@ func (w *world) fails(pr *ghtest.PullRequest, n int) {
 // loop is the state that the App holds of a pull request's fix loop, in words.
 func (w *world) loop(pr *ghtest.PullRequest, want string) {
 	w.Helper()
-	s, err := w.app.store.Target(w.Context(), w.key(pr))
+	s, err := w.app.Inside().Store.Target(w.Context(), w.key(pr))
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestFixLoopEscalatesAndGoesOn(t *testing.T) {
 	w.labels(pr)
 	w.says(pr, "/review resume")
 	w.wants(pr, "action_required", "Nothing is paused", "**Fix attempt 1 of 2**")
-	log, err := w.app.store.Audit(t.Context(), w.key(pr), 10)
+	log, err := w.app.Inside().Store.Audit(t.Context(), w.key(pr), 10)
 	if err != nil || len(log) != 1 || log[0].Action != "resume" || log[0].Actor != "carol" {
 		t.Errorf("the audit log is %+v, %v", log, err)
 	}
@@ -229,7 +229,7 @@ func TestRebaseBringsNoTurns(t *testing.T) {
 	w.repo.Commit("main", ghtest.Files{"docs/a.md": "# A\n"}, "docs: a")
 	pr.ForcePush(failing(1), message)
 	w.idle()
-	s, err := w.app.store.Target(t.Context(), w.key(pr))
+	s, err := w.app.Inside().Store.Target(t.Context(), w.key(pr))
 	if err != nil || s.FixLoop.Name() != "review-fix-2" || len(s.FixLoop.Seen) != 1 {
 		t.Errorf("%+v, %v", s.FixLoop, err)
 	}

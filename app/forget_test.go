@@ -17,7 +17,7 @@ func (w *world) key(pr *ghtest.PullRequest) string {
 // known reports whether the store knows the pull request.
 func (w *world) known(pr *ghtest.PullRequest) bool {
 	w.Helper()
-	_, err := w.app.store.Target(w.Context(), w.key(pr))
+	_, err := w.app.Inside().Store.Target(w.Context(), w.key(pr))
 	if err != nil && !errors.Is(err, review.ErrNotFound) {
 		w.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestRetention(t *testing.T) {
 	w := start(t)
 	now := time.Now()
 	clock := func() time.Time { return now }
-	w.app.service.Now, w.app.service.Retention = clock, 30*day
+	w.app.Inside().Service.Now, w.app.Inside().Service.Retention = clock, 30*day
 	open := w.open(tested(ghtest.Files{"store/client.go": insecure}))
 	closed := w.another("closed", client(1, insecure))
 	w.idle()
@@ -154,7 +154,7 @@ func TestRetention(t *testing.T) {
 		t.Errorf("it costs %d calls", len(calls))
 	}
 	for generation, want := range map[int64]bool{1: false, 2: false, 3: true} {
-		if got, err := w.app.store.Published(w.Context(), w.key(open), generation); err != nil || got != want {
+		if got, err := w.app.Inside().Store.Published(w.Context(), w.key(open), generation); err != nil || got != want {
 			t.Errorf("review %d of the open one is there: %v, %v", generation, got, err)
 		}
 	}
@@ -178,7 +178,7 @@ func TestRetentionForEver(t *testing.T) {
 	w.idle()
 	pr.Close()
 	w.idle()
-	w.app.service.Now = func() time.Time { return time.Now().Add(10_000 * day) }
+	w.app.Inside().Service.Now = func() time.Time { return time.Now().Add(10_000 * day) }
 	w.work(review.JobRetention)
 	if !w.known(pr) {
 		t.Error("forgotten")

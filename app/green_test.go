@@ -218,7 +218,7 @@ func failingWorld(t *testing.T, guard func(own, organisations ghtest.Files)) (*w
 	// A client of its own for each read asks for more tokens in a minute than
 	// GitHub gives one App: limits are another test's.
 	w := startWith(t, ghtest.Options{WebhookSecret: secret, Limits: &ghtest.Limits{}}, func(w *world) { w.workers = 32 })
-	w.app.service.RetryWindow = time.Millisecond
+	w.app.Inside().Service.RetryWindow = time.Millisecond
 	w.impatient(time.Second)
 	repos := map[string]*ghtest.Repo{}
 	for i, f := range append([]fault{{name: "none"}}, faults...) {
@@ -289,13 +289,13 @@ func (w *world) impatient(d time.Duration) {
 	w.Helper()
 	c, err := gh.New(gh.Config{
 		AppID: w.gh.AppID(), PrivateKey: w.gh.AppPrivateKeyPEM(), V3URL: w.gh.URL + "/api/v3/",
-		UserAgent: "reviewgate/test", Log: w.app.options.Log, Timeout: d,
+		UserAgent: "reviewgate/test", Log: w.app.Inside().Log, Timeout: d,
 	})
 	if err != nil {
 		w.Fatal(err)
 	}
 	w.Cleanup(c.Close)
-	w.app.service.GitHub = c
+	w.app.Inside().Service.GitHub = c
 }
 
 // failing opens a good and a bad change in the repository of each fault while the
@@ -433,7 +433,7 @@ func TestPanicAnywhereInARunIsNotGreen(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	var calls, fatal atomic.Int64
-	w.app.service.Pipeline.Now = func() time.Time {
+	w.app.Inside().Service.Pipeline.Now = func() time.Time {
 		if calls.Add(1) == fatal.Load() {
 			panic("no time")
 		}
@@ -475,7 +475,7 @@ func TestAgentThatDoesNotFinishIsNotGreen(t *testing.T) {
 		},
 		"malformed": func(context.Context) error { return &dispatch.MalformedError{Err: errors.New("no JSON")} },
 	} {
-		w.app.service.Pipeline.Agents = map[string]dispatch.Agent{"security-reviewer": answer}
+		w.app.Inside().Service.Pipeline.Agents = map[string]dispatch.Agent{"security-reviewer": answer}
 		pr := w.repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: goodBody, Head: strings.ReplaceAll(how, " ", "-"), Files: clean()})
 		w.idle()
 		c := w.check(pr)
@@ -588,7 +588,7 @@ func TestMoreFindingsThanFitAreNotGreen(t *testing.T) {
 func TestFilesOfAnotherHeadForEver(t *testing.T) {
 	t.Parallel()
 	w := start(t)
-	w.app.service.RetryWindow = 100 * time.Millisecond
+	w.app.Inside().Service.RetryWindow = 100 * time.Millisecond
 	other := strings.Repeat("e", 40)
 	var head atomic.Value
 	w.gh.On(routeFiles, func(x *ghtest.Exchange) {
@@ -615,7 +615,7 @@ func TestFilesOfAnotherHeadForEver(t *testing.T) {
 func TestLimitThatIsNeverLifted(t *testing.T) {
 	t.Parallel()
 	w := start(t)
-	w.app.service.RetryWindow = 500 * time.Millisecond
+	w.app.Inside().Service.RetryWindow = 500 * time.Millisecond
 	w.gh.On(routeFiles, func(x *ghtest.Exchange) { x.Answer(ghtest.SecondaryLimit(http.StatusForbidden, time.Second)) })
 	pr := w.open(clean())
 	w.idle()

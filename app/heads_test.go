@@ -211,7 +211,7 @@ func (w *world) done(pr *ghtest.PullRequest) {
 	w.Helper()
 	key := review.Target{Kind: review.TargetPull, RepoID: pr.Repo().ID(), Number: pr.Number}.Key()
 	for until := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
-		state, err := w.app.store.Target(w.Context(), key)
+		state, err := w.app.Inside().Store.Target(w.Context(), key)
 		if err == nil && state.Wanted > 0 && state.Done == state.Wanted {
 			return
 		}

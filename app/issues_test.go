@@ -325,7 +325,7 @@ func TestIssuesPerDay(t *testing.T) {
 	w.setIssues(`{"tech_debt": true, "per_day": 2}`)
 	w.reviewed("third", ghtest.Files{"store/z.go": "package store\n"})
 	w.gh.ResetCalls()
-	if err := w.app.service.Work(t.Context(), review.Job{Kind: review.JobSweep}); err != nil {
+	if err := w.app.Inside().Service.Work(t.Context(), review.Job{Kind: review.JobSweep}); err != nil {
 		t.Fatal(err)
 	}
 	w.idle()
@@ -407,7 +407,7 @@ func TestIssuesWithoutThePermission(t *testing.T) {
 		t.Error("the metrics do not count the refusal")
 	}
 	w.gh.ResetCalls()
-	if err := w.app.service.Work(t.Context(), review.Job{Kind: review.JobSweep}); err != nil {
+	if err := w.app.Inside().Service.Work(t.Context(), review.Job{Kind: review.JobSweep}); err != nil {
 		t.Fatal(err)
 	}
 	w.idle()

@@ -116,7 +116,7 @@ func TestOwnLabelWherePoliciesReadLabels(t *testing.T) {
 	pr := w.open(ghtest.Files{"store/client.go": secure})
 	w.idle()
 	w.labels(pr, "risk: low")
-	if s, err := w.app.store.Target(t.Context(), w.stored(pr).Key); err != nil || s.Done != 2 {
+	if s, err := w.app.Inside().Store.Target(t.Context(), w.stored(pr).Key); err != nil || s.Done != 2 {
 		t.Errorf("%d reviews, %v; want one more for the label", s.Done, err)
 	}
 	if n := w.labelWrites(); n != 1 || len(pr.CheckRuns()) != 1 {

@@ -166,7 +166,7 @@ func TestConfigOfARepositoryThatTookTheName(t *testing.T) {
 		w.gh.On(route, ghtest.Delay(300*time.Millisecond)) // the config is read before
 	}
 	w.gh.ResetCalls()
-	err := w.app.store.Ask(t.Context(), review.ReviewAsk{Reason: "asked for", Target: review.Target{
+	err := w.app.Inside().Store.Ask(t.Context(), review.ReviewAsk{Reason: "asked for", Target: review.Target{
 		Kind: review.TargetPull, Installation: w.gh.InstallationID("acme"), RepoID: w.repo.ID(), Owner: "acme", Name: "shop",
 		Number: pr.Number, HeadSHA: pr.HeadSHA(),
 	}}, true)

@@ -15,7 +15,7 @@ const routeRedeliver = "POST /app/hook/deliveries/{delivery_id}/attempts"
 // work does a periodic job now.
 func (w *world) work(kind review.JobKind) {
 	w.Helper()
-	if err := w.app.service.Work(w.Context(), review.Job{Kind: kind, Attempt: 1}); err != nil {
+	if err := w.app.Inside().Service.Work(w.Context(), review.Job{Kind: kind, Attempt: 1}); err != nil {
 		w.Fatalf("%s: %v", kind, err)
 	}
 	w.idle()
@@ -61,7 +61,7 @@ func TestHopelessDeliveriesAreLeft(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	now := time.Now()
-	w.app.service.Now = func() time.Time { return now }
+	w.app.Inside().Service.Now = func() time.Time { return now }
 	w.gh.Withhold("pull_request")
 	w.repo.OpenPR(ghtest.PR{Title: "feat: lost", Body: goodBody, Head: "lost", Files: clean()})
 	asked := 0
@@ -115,7 +115,7 @@ func TestSweepAfterTheDatabaseWasLost(t *testing.T) {
 	open = w.repo.OpenPR(ghtest.PR{Title: "feat: open", Body: goodBody, Head: "open", Files: ghtest.Files{"store/other.go": insecure}})
 	<-held
 	w.until("the check is open", func() bool { return len(open.CheckRuns()) == 1 })
-	w.app.options.DrainTimeout = 0
+	*w.app.Inside().DrainTimeout = 0
 	if err := w.stop(); err != nil {
 		t.Logf("stop: %v", err)
 	}
@@ -212,7 +212,7 @@ func TestSuspendedDuringReview(t *testing.T) {
 // ended.
 func (w *world) result(pr *ghtest.PullRequest) string {
 	w.Helper()
-	st, err := w.app.store.Target(w.Context(), review.Target{Kind: review.TargetPull, RepoID: w.repo.ID(), Number: pr.Number}.Key())
+	st, err := w.app.Inside().Store.Target(w.Context(), review.Target{Kind: review.TargetPull, RepoID: w.repo.ID(), Number: pr.Number}.Key())
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -262,7 +262,7 @@ func (w *world) forgotten(pr *ghtest.PullRequest) {
 		}
 	}
 	key := review.Target{Kind: review.TargetPull, RepoID: w.repo.ID(), Number: pr.Number}.Key()
-	if _, err := w.app.store.Target(w.Context(), key); !errors.Is(err, review.ErrNotFound) {
+	if _, err := w.app.Inside().Store.Target(w.Context(), key); !errors.Is(err, review.ErrNotFound) {
 		w.Errorf("%s: %v, want that nothing is known of it", key, err)
 	}
 }
@@ -293,7 +293,7 @@ func TestLateCloseIsNotBelieved(t *testing.T) {
 	came, letGo := w.held(routeFiles, "pull_number", "1")
 	pr.Push(clean(), "fix")
 	<-came
-	if err := w.app.service.Work(w.Context(), review.Job{Kind: review.JobDeliveries, Attempt: 1}); err != nil {
+	if err := w.app.Inside().Service.Work(w.Context(), review.Job{Kind: review.JobDeliveries, Attempt: 1}); err != nil {
 		t.Fatal(err)
 	}
 	<-came // the close stopped the run, and the next one has begun

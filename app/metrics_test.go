@@ -85,7 +85,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 	pr, _ := talk(w)
 	w.gh.Refuse("acme", ghtest.Refusal{For: 2 * time.Second})
 	pr.Comment("alice", "/review")
-	w.app.metrics.ModelUse(pipeline.ModelUse{Model: "big", Asked: 1, Input: 100, Output: 10})
+	w.app.Inside().Metrics.ModelUse(pipeline.ModelUse{Model: "big", Asked: 1, Input: 100, Output: 10})
 	text := w.scrape()
 	for end := time.Now().Add(patience); !strings.Contains(text, "reviewgate_github_refusals_total{"); text = w.scrape() {
 		if time.Now().After(end) {

@@ -14,13 +14,13 @@ import (
 // atWork makes a pull request look reviewed by another process until letGo.
 func (w *world) atWork(pr *ghtest.PullRequest) (letGo func()) {
 	w.Helper()
-	lease, ok, err := w.app.store.Acquire(w.Context(), w.key(pr), "another process", time.Hour)
+	lease, ok, err := w.app.Inside().Store.Acquire(w.Context(), w.key(pr), "another process", time.Hour)
 	if err != nil || !ok {
 		w.Fatalf("take the lease: %t, %v", ok, err)
 	}
 	return func() {
 		w.Helper()
-		if err := w.app.store.HandOver(w.Context(), lease, review.JobReview); err != nil {
+		if err := w.app.Inside().Store.HandOver(w.Context(), lease, review.JobReview); err != nil {
 			w.Fatal(err)
 		}
 	}
@@ -138,7 +138,7 @@ func TestMoreAnswersThanAreKept(t *testing.T) {
 	letGo()
 	w.untilStored("every command is answered", func() bool {
 		return !slices.ContainsFunc(said, func(id int64) bool {
-			_, done, err := w.app.store.Command(t.Context(), review.PlaceConversation, id)
+			_, done, err := w.app.Inside().Store.Command(t.Context(), review.PlaceConversation, id)
 			return err != nil || !done
 		}) && len(w.state(pr).Notices) == 0
 	})

@@ -23,7 +23,7 @@ func (w *world) pushes(found string) float64 {
 // values, in the order of their names.
 func (w *world) counter(name string, labels ...string) float64 {
 	w.Helper()
-	families, err := w.app.metrics.Registry.Gather()
+	families, err := w.app.Inside().Metrics.Registry.Gather()
 	if err != nil {
 		w.Fatal(err)
 	}

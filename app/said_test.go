@@ -249,7 +249,7 @@ func TestSecretInACommand(t *testing.T) {
 	for _, text := range []string{"/review " + aToken, "/review agent " + aToken, "/review explain " + aToken, "/review override use " + aToken + " for now"} {
 		said := pr.Comment("mia", text)
 		w.idle()
-		c, done, err := w.app.store.Command(t.Context(), review.PlaceConversation, said.ID)
+		c, done, err := w.app.Inside().Store.Command(t.Context(), review.PlaceConversation, said.ID)
 		if err != nil || !done || strings.Contains(c.Name+c.Args, aToken[4:30]) || !strings.Contains(c.Name+c.Args, "[redacted:") {
 			t.Errorf("kept: %+v, %t, %v", c, done, err)
 		}

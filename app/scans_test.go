@@ -214,7 +214,7 @@ func (w *world) waiting(jobs int) {
 	w.Helper()
 	deadline := time.Now().Add(patience)
 	for {
-		d, err := w.app.queue.Depth(w.Context())
+		d, err := w.app.Inside().Queue.Depth(w.Context())
 		if err != nil {
 			w.Fatalf("ask for the queue's depth: %v", err)
 		}

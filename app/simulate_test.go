@@ -60,7 +60,7 @@ func TestSimulateIsWhatTheAppDoes(t *testing.T) {
 	w.idle()
 	pr := w.open(ghtest.Files{"store/client.go": insecure, settingsPath: `{"mode": "off"}`})
 	w.idle()
-	stored, err := w.app.store.LatestReview(t.Context(), fmt.Sprintf("pull/%d/%d", w.repo.ID(), pr.Number))
+	stored, err := w.app.Inside().Store.LatestReview(t.Context(), fmt.Sprintf("pull/%d/%d", w.repo.ID(), pr.Number))
 	if err != nil || stored == nil {
 		t.Fatal(stored, err)
 	}

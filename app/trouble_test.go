@@ -183,7 +183,7 @@ func TestCommandsAllAtOnce(t *testing.T) {
 	w.idle()
 	pr := w.open(clean())
 	w.idle()
-	if err := w.app.queue.Stop(w.Context()); err != nil {
+	if err := w.app.Inside().Queue.Stop(w.Context()); err != nil {
 		t.Fatal(err)
 	}
 	var said []int64
@@ -196,7 +196,7 @@ func TestCommandsAllAtOnce(t *testing.T) {
 	var got []string
 	for _, id := range said {
 		job := review.Job{Kind: review.JobCommand, Place: review.PlaceConversation, CommentID: id, Attempt: 1}
-		if err := w.app.service.Work(w.Context(), job); err != nil {
+		if err := w.app.Inside().Service.Work(w.Context(), job); err != nil {
 			t.Fatal(err)
 		}
 		got = append(got, strings.Join(w.reactions(pr, id), "+"))
@@ -250,11 +250,11 @@ func TestKilledBeforeTheCheckNameWasKnown(t *testing.T) {
 func TestPortThatIsTaken(t *testing.T) {
 	t.Parallel()
 	w := start(t)
-	settings := w.app.settings
+	settings := w.settings()
 	settings.Addr, settings.DatabaseURL = w.app.Addr(), "sqlite://"+t.TempDir()+"/other.db"
 	_, err := New(t.Context(), settings, Options{})
-	if err == nil || !strings.Contains(err.Error(), keyAddr) {
-		t.Errorf("error %v, want one that names %s", err, keyAddr)
+	if err == nil || !strings.Contains(err.Error(), "REVIEWGATE_ADDR") {
+		t.Errorf("error %v, want one that names REVIEWGATE_ADDR", err)
 	}
 	if _, err := http.Get(fmt.Sprintf("http://%s/healthz", w.app.Addr())); err != nil {
 		t.Errorf("the first server no longer answers: %v", err)

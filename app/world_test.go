@@ -142,7 +142,7 @@ func (w *world) run() {
 	if err != nil {
 		w.Fatalf("start the App: %v", err)
 	}
-	a.rest.give = func() {} // the memory is that of all tests
+	a.Inside().KeepMemory() // the memory is that of all tests
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- a.Run(ctx) }()
@@ -186,9 +186,9 @@ func (w *world) idle() {
 		// The database is only asked once the App has nothing in hand: the queue
 		// takes up to 250 ms more to record that.
 		var d store.Depth
-		if !w.app.rest.busy() {
+		if !w.app.Inside().Busy() {
 			var err error
-			if d, err = w.app.queue.Depth(ctx); err != nil {
+			if d, err = w.app.Inside().Queue.Depth(ctx); err != nil {
 				w.Fatalf("ask for the queue's depth: %v", err)
 			}
 			if d.Available == 0 && d.Running == 0 && d.Later == 0 {
