@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"context"
@@ -14,6 +14,8 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/reviewgate/reviewgate/app"
+	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/config"
@@ -21,12 +23,12 @@ import (
 )
 
 // backfill runs one and returns what was told, each as "acme/shop#1 asked".
-func (w *world) backfill(change ...func(*Backfill)) ([]string, error) {
+func (w *world) backfill(change ...func(*app.Backfill)) ([]string, error) {
 	w.Helper()
 	var told []string
-	b := Backfill{
+	b := app.Backfill{
 		Globs: []string{"acme/*"}, Pause: time.Millisecond, Status: func(string) {}, Log: zerolog.New(zerolog.NewTestWriter(w.T)),
-		Tell: func(e BackfillEvent) {
+		Tell: func(e app.BackfillEvent) {
 			what := e.Repository
 			if e.Number > 0 {
 				what += fmt.Sprintf("#%d", e.Number)
@@ -37,11 +39,11 @@ func (w *world) backfill(change ...func(*Backfill)) ([]string, error) {
 	for _, f := range change {
 		f(&b)
 	}
-	err := RunBackfill(w.Context(), w.settings(), b)
+	err := app.RunBackfill(w.Context(), w.Settings(), b)
 	return told, err
 }
 
-func (w *world) backfills(want []string, change ...func(*Backfill)) {
+func (w *world) backfills(want []string, change ...func(*app.Backfill)) {
 	w.Helper()
 	told, err := w.backfill(change...)
 	if err != nil || !slices.Equal(told, want) {
@@ -49,14 +51,14 @@ func (w *world) backfills(want []string, change ...func(*Backfill)) {
 	}
 }
 
-func onlyTell(b *Backfill) { b.Dry = true }
+func onlyTell(b *app.Backfill) { b.Dry = true }
 
 // missed opens pull requests of which the App hears nothing.
 func (w *world) missed(heads ...string) []*ghtest.PullRequest {
 	var all []*ghtest.PullRequest
-	w.away(func() {
+	w.Away(func() {
 		for _, h := range heads {
-			all = append(all, w.repo.OpenPR(ghtest.PR{Title: "feat: " + h, Body: goodBody, Head: h, Files: ghtest.Files{"store/" + h + ".go": insecure}}))
+			all = append(all, w.Repo.OpenPR(ghtest.PR{Title: "feat: " + h, Body: apptest.GoodBody, Head: h, Files: ghtest.Files{"store/" + h + ".go": apptest.Insecure}}))
 		}
 	})
 	return all
@@ -66,28 +68,28 @@ func (w *world) missed(heads ...string) []*ghtest.PullRequest {
 func TestBackfillBesideTheServer(t *testing.T) {
 	t.Parallel()
 	w := start(t)
-	w.open(clean())
-	w.idle()
+	w.Open(apptest.Clean())
+	w.Idle()
 	pulls := w.missed("one", "two")
 	closed := w.missed("closed")[0]
-	w.away(closed.Close)
+	w.Away(closed.Close)
 
 	w.backfills([]string{"acme/shop#1 answered", "acme/shop#2 asked", "acme/shop#3 asked"}, onlyTell)
-	w.idle()
+	w.Idle()
 	for _, pr := range pulls {
 		if n := len(pr.CheckRuns()); n != 0 {
 			t.Errorf("%d check runs after a dry run", n)
 		}
 	}
 	w.backfills([]string{"acme/shop#1 answered", "acme/shop#2 asked", "acme/shop#3 asked"})
-	w.idle()
+	w.Idle()
 	for _, pr := range pulls {
-		w.wants(pr, "action_required")
+		w.Wants(pr, "action_required")
 	}
-	w.gh.ResetCalls()
+	w.GH.ResetCalls()
 	w.backfills([]string{"acme/shop#1 answered", "acme/shop#2 answered", "acme/shop#3 answered"})
-	w.idle()
-	if writes := w.gh.Writes(); len(writes) != 0 {
+	w.Idle()
+	if writes := w.GH.Writes(); len(writes) != 0 {
 		t.Errorf("a second one writes %v", writes)
 	}
 }
@@ -102,56 +104,56 @@ func TestBackfillBesideAServerFarDown(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	w := startWith(t, ghtest.Options{WebhookSecret: secret}, func(w *world) { w.db = "sqlite://" + filepath.Join(dir, "reviewgate.db") })
+	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, func(w *apptest.World) { w.DB = "sqlite://" + filepath.Join(dir, "reviewgate.db") })
 	pr := w.missed("one")[0]
 	w.backfills([]string{"acme/shop#1 asked"})
-	w.idle()
-	w.wants(pr, "action_required")
+	w.Idle()
+	w.Wants(pr, "action_required")
 }
 
 // Where no server runs, what was asked for is reviewed once one does.
 func TestBackfillBeforeTheServerStarts(t *testing.T) {
 	t.Parallel()
 	w := start(t)
-	w.open(clean()) // that it is answered says that the App runs
-	w.idle()
-	if err := w.stop(); err != nil {
+	w.Open(apptest.Clean()) // that it is answered says that the App runs
+	w.Idle()
+	if err := w.Stop(); err != nil {
 		t.Fatal(err)
 	}
 	pr := w.missed("one")[0]
 	w.backfills([]string{"acme/shop#1 answered", "acme/shop#2 asked"})
 	w.backfills([]string{"acme/shop#1 answered", "acme/shop#2 answered"}) // on its way
-	w.run()
-	w.idle()
-	w.wants(pr, "action_required")
+	w.StartApp()
+	w.Idle()
+	w.Wants(pr, "action_required")
 }
 
 func TestBackfillChooses(t *testing.T) {
 	t.Parallel()
-	w := startWith(t, ghtest.Options{WebhookSecret: secret}, func(w *world) {
-		w.server = layerOf(config.LayerServer, `{"repositories": [{"globs": ["acme/quiet"], "mode": "off"}]}`)
+	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, func(w *apptest.World) {
+		w.Server = apptest.LayerOf(config.LayerServer, `{"repositories": [{"globs": ["acme/quiet"], "mode": "off"}]}`)
 	})
 	pulls := w.missed("one")
 	for _, name := range []string{"acme/quiet", "acme/Garden", "acme/old", "umbrella/shop", "globex/shop"} {
-		r := w.gh.Repo(name)
+		r := w.GH.Repo(name)
 		r.Commit("main", ghtest.Files{"README.md": "#\n"}, "start")
-		w.away(func() { r.OpenPR(ghtest.PR{Files: ghtest.Files{"a.go": insecure}}) })
+		w.Away(func() { r.OpenPR(ghtest.PR{Files: ghtest.Files{"a.go": apptest.Insecure}}) })
 	}
-	w.gh.Repo("acme/old").SetArchived(true)
-	w.gh.Suspend("umbrella")
+	w.GH.Repo("acme/old").SetArchived(true)
+	w.GH.Suspend("umbrella")
 	w.backfills([]string{"acme/Garden#1 asked", "acme/quiet left out its mode is off", "acme/shop#1 asked"}, onlyTell)
-	w.backfills([]string{"acme/Garden#1 asked", "globex/shop#1 asked"}, onlyTell, func(b *Backfill) { b.Globs = []string{"ACME/garden", "{globex,umbrella}/*"} })
-	w.backfills(nil, onlyTell, func(b *Backfill) { b.Globs, b.Since = []string{"acme/shop"}, time.Now().Add(time.Hour) })
+	w.backfills([]string{"acme/Garden#1 asked", "globex/shop#1 asked"}, onlyTell, func(b *app.Backfill) { b.Globs = []string{"ACME/garden", "{globex,umbrella}/*"} })
+	w.backfills(nil, onlyTell, func(b *app.Backfill) { b.Globs, b.Since = []string{"acme/shop"}, time.Now().Add(time.Hour) })
 
 	// Two on one head need an answer each.
-	w.away(func() { w.repo.OpenPR(ghtest.PR{Title: "feat: same", Head: "one", Base: "main"}) })
-	w.backfills([]string{"acme/shop#1 asked", "acme/shop#2 asked"}, func(b *Backfill) { b.Globs = []string{"acme/shop"} })
-	w.idle()
-	w.wants(pulls[0], "action_required")
+	w.Away(func() { w.Repo.OpenPR(ghtest.PR{Title: "feat: same", Head: "one", Base: "main"}) })
+	w.backfills([]string{"acme/shop#1 asked", "acme/shop#2 asked"}, func(b *app.Backfill) { b.Globs = []string{"acme/shop"} })
+	w.Idle()
+	w.Wants(pulls[0], "action_required")
 
-	var input *InputError
+	var input *app.InputError
 	for _, glob := range []string{"acme/none", "acme/old", "umbrella/*", "acme/[", "acme"} {
-		if told, err := w.backfill(func(b *Backfill) { b.Globs = []string{glob} }); !errors.As(err, &input) || len(told) > 0 {
+		if told, err := w.backfill(func(b *app.Backfill) { b.Globs = []string{glob} }); !errors.As(err, &input) || len(told) > 0 {
 			t.Errorf("%s: %v, %v", glob, told, err)
 		}
 	}
@@ -161,46 +163,46 @@ func TestBackfillChooses(t *testing.T) {
 // broken: with the server or, where none runs, by the database alone.
 func TestBackfillGoesByTheLastGoodConfig(t *testing.T) {
 	t.Parallel()
-	w := startWith(t, ghtest.Options{WebhookSecret: secret}, func(w *world) {
-		w.server = layerOf(config.LayerServer, `{"mode": "off"}`)
+	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, func(w *apptest.World) {
+		w.Server = apptest.LayerOf(config.LayerServer, `{"mode": "off"}`)
 	})
-	w.repo.Commit("main", ghtest.Files{settingsPath: `{"mode": "enforce"}`}, "take part")
-	first := w.open(clean())
-	w.idle()
-	w.wants(first, "success")
-	w.repo.Commit("main", ghtest.Files{settingsPath: `{"mode": "loud"}`}, "break it")
-	w.idle()
+	w.Repo.Commit("main", ghtest.Files{apptest.SettingsPath: `{"mode": "enforce"}`}, "take part")
+	first := w.Open(apptest.Clean())
+	w.Idle()
+	w.Wants(first, "success")
+	w.Repo.Commit("main", ghtest.Files{apptest.SettingsPath: `{"mode": "loud"}`}, "break it")
+	w.Idle()
 	pr := w.missed("one")[0]
 	want := []string{"acme/shop#1 answered", "acme/shop#2 asked"}
 	w.backfills(want, onlyTell)
-	if err := w.stop(); err != nil {
+	if err := w.Stop(); err != nil {
 		t.Fatal(err)
 	}
 	w.backfills(want)
-	w.run()
-	w.idle()
-	w.wants(pr, "action_required")
+	w.StartApp()
+	w.Idle()
+	w.Wants(pr, "action_required")
 }
 
 // A repository or account that refuses is told of, and the others are done.
 func TestBackfillGoesOnAfterARefusal(t *testing.T) {
 	t.Parallel()
 	w := start(t)
-	w.gh.Repo("acme/broken").Commit("main", ghtest.Files{"README.md": "#\n"}, "start")
-	w.gh.Repo("globex/shop")
-	w.gh.SetPermissions("globex", map[string]string{"metadata": "read"})
+	w.GH.Repo("acme/broken").Commit("main", ghtest.Files{"README.md": "#\n"}, "start")
+	w.GH.Repo("globex/shop")
+	w.GH.SetPermissions("globex", map[string]string{"metadata": "read"})
 	w.missed("one")
-	remove := w.gh.On("GET /repos/{owner}/{repo}/git/trees/{tree_sha}", func(x *ghtest.Exchange) {
+	remove := w.GH.On("GET /repos/{owner}/{repo}/git/trees/{tree_sha}", func(x *ghtest.Exchange) {
 		if x.Params["repo"] == "broken" {
 			x.Fail(http.StatusForbidden, "Resource not accessible by integration")
 		}
 	})
-	told, err := w.backfill(func(b *Backfill) { b.Globs = []string{"*/*"} })
+	told, err := w.backfill(func(b *app.Backfill) { b.Globs = []string{"*/*"} })
 	remove()
 	if err != nil || len(told) != 3 || !strings.HasPrefix(told[0], "globex/* failed ") || !strings.HasPrefix(told[1], "acme/broken failed ") || told[2] != "acme/shop#1 asked" {
 		t.Errorf("told %q, %v", told, err)
 	}
-	w.idle()
+	w.Idle()
 }
 
 // A backfill keeps its pace, and one that is called off may be run again.
@@ -210,16 +212,16 @@ func TestBackfillKeepsItsPace(t *testing.T) {
 	w.missed("one", "two")
 	ctx, cancel := context.WithCancel(t.Context())
 	var told []string
-	err := RunBackfill(ctx, w.settings(), Backfill{
+	err := app.RunBackfill(ctx, w.Settings(), app.Backfill{
 		Globs: []string{"acme/shop"}, Pause: time.Hour, Status: func(string) {}, Log: zerolog.Nop(),
-		Tell: func(e BackfillEvent) { told = append(told, e.Outcome); cancel() },
+		Tell: func(e app.BackfillEvent) { told = append(told, e.Outcome); cancel() },
 	})
-	if !errors.Is(err, context.Canceled) || !slices.Equal(told, []string{BackfillAsked}) {
+	if !errors.Is(err, context.Canceled) || !slices.Equal(told, []string{app.BackfillAsked}) {
 		t.Errorf("told %v, %v", told, err)
 	}
-	w.idle()
+	w.Idle()
 	w.backfills([]string{"acme/shop#1 answered", "acme/shop#2 asked"})
-	w.idle()
+	w.Idle()
 }
 
 // What GitHub refuses for a rate limit ends it, in words.
@@ -227,7 +229,7 @@ func TestBackfillEndsAtARateLimit(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	w.missed("one")
-	w.gh.On("GET /repos/{owner}/{repo}/commits/{ref}/check-runs", func(x *ghtest.Exchange) {
+	w.GH.On("GET /repos/{owner}/{repo}/commits/{ref}/check-runs", func(x *ghtest.Exchange) {
 		resp := x.Proceed()
 		x.Fail(http.StatusForbidden, "You have exceeded a secondary rate limit")
 		x.Proceed().Header.Set("Retry-After", "60")
@@ -242,8 +244,8 @@ func TestBackfillEndsAtARateLimit(t *testing.T) {
 
 func TestBackfillWantsTheServersTables(t *testing.T) {
 	t.Parallel()
-	w := &world{T: t, gh: ghtest.Start(t, ghtest.Options{}), db: emptyDatabase(t)}
-	w.gh.Repo("acme/shop").Commit("main", ghtest.Files{"README.md": "#\n"}, "start")
+	w := &world{&apptest.World{T: t, GH: ghtest.Start(t, ghtest.Options{}), DB: apptest.EmptyDatabase(t)}}
+	w.GH.Repo("acme/shop").Commit("main", ghtest.Files{"README.md": "#\n"}, "start")
 	if _, err := w.backfill(); err == nil || !strings.Contains(err.Error(), "start the server once") {
 		t.Errorf("error %v", err)
 	}
@@ -254,12 +256,12 @@ func TestBackfillWantsTheServersTables(t *testing.T) {
 // file only, whichever database the other tests run on.
 func TestControlSocket(t *testing.T) {
 	t.Parallel()
-	w := startWith(t, ghtest.Options{WebhookSecret: secret}, func(w *world) {
-		w.db = "sqlite://" + filepath.Join(t.TempDir(), "reviewgate.db")
+	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, func(w *apptest.World) {
+		w.DB = "sqlite://" + filepath.Join(t.TempDir(), "reviewgate.db")
 	})
-	pr := w.open(clean())
-	w.idle()
-	path, ok := socketOf(w.db)
+	pr := w.Open(apptest.Clean())
+	w.Idle()
+	path, ok := app.SocketOf(w.DB)
 	if !ok {
 		t.Fatal("there is no socket beside a SQLite file")
 	}
@@ -273,18 +275,18 @@ func TestControlSocket(t *testing.T) {
 	if m := mode(); m.Perm() != 0o600 || m.Type() != os.ModeSocket {
 		t.Errorf("the socket is %s", m)
 	}
-	c, runs, err := dialControl(t.Context(), path)
+	c, runs, err := app.DialControl(t.Context(), path)
 	if err != nil || !runs {
 		t.Fatal(runs, err)
 	}
-	defer c.close()
+	defer c.Close()
 	good := review.OpenPull{Target: review.Target{Kind: review.TargetPull, Installation: 1, RepoID: 1, Owner: "acme", Name: "shop", Number: 1, HeadSHA: strings.Repeat("a", 40)}}
 	for name, spoil := range map[string]func(*review.OpenPull){
 		"no number":   func(p *review.OpenPull) { p.Number = 0 },
 		"no head":     func(p *review.OpenPull) { p.HeadSHA = "main" },
 		"a group":     func(p *review.OpenPull) { p.Kind = review.TargetGroup },
 		"no owner":    func(p *review.OpenPull) { p.Owner = "" },
-		"a long name": func(p *review.OpenPull) { p.Name = strings.Repeat("x", maxControl) },
+		"a long name": func(p *review.OpenPull) { p.Name = strings.Repeat("x", app.MaxControl) },
 	} {
 		p := good
 		spoil(&p)
@@ -292,12 +294,12 @@ func TestControlSocket(t *testing.T) {
 			t.Errorf("%s: asked %t, %v", name, asked, err)
 		}
 	}
-	resp, err := c.http.Get("http://server/metrics")
+	resp, err := c.HTTP().Get("http://server/metrics")
 	if err != nil || resp.StatusCode != http.StatusNotFound {
 		t.Errorf("another path: %v, %v", resp, err)
 	}
 	resp.Body.Close()
-	if err := w.stop(); err != nil {
+	if err := w.Stop(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
@@ -306,9 +308,9 @@ func TestControlSocket(t *testing.T) {
 	if err := os.WriteFile(path, nil, 0o644); err != nil { // as if by a killed server
 		t.Fatal(err)
 	}
-	w.run()
-	pr.Push(clean(), "again")
-	w.idle()
+	w.StartApp()
+	pr.Push(apptest.Clean(), "again")
+	w.Idle()
 	if m := mode(); m.Perm() != 0o600 || m.Type() != os.ModeSocket {
 		t.Errorf("what was left is now %s", m)
 	}

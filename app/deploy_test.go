@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"encoding/json"
@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/reviewgate/reviewgate/app"
 )
 
 // deployed are the files of deploy/ that name settings, by path.
@@ -49,7 +51,7 @@ func TestDeployedSettingsExist(t *testing.T) {
 	for path, text := range deployed(t) {
 		for _, name := range settingName.FindAllString(text, -1) {
 			used = append(used, name)
-			if !slices.Contains(keys, name) && name != "REVIEWGATE_IMAGE" { // Compose's own
+			if !slices.Contains(app.Keys, name) && name != "REVIEWGATE_IMAGE" { // Compose's own
 				t.Errorf("%s: %s is no setting", path, name)
 			}
 		}
@@ -62,7 +64,7 @@ func TestDeployedSettingsExist(t *testing.T) {
 		t.Errorf("settings.example.yaml: %v", err)
 	}
 	for name := range settings {
-		if !slices.Contains(keys, name) {
+		if !slices.Contains(app.Keys, name) {
 			t.Errorf("settings.example.yaml: %s is no setting", name)
 		}
 	}
@@ -78,7 +80,7 @@ func TestDeployedProbesAreAnswered(t *testing.T) {
 		t.Fatalf("paths %v", paths)
 	}
 	for _, p := range paths {
-		resp, err := http.Get("http://" + w.app.Addr() + p[1])
+		resp, err := http.Get("http://" + w.App.Addr() + p[1])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -166,7 +168,7 @@ func TestManifestIsTheReadmesTable(t *testing.T) {
 	if got := slices.Sorted(slices.Values(manifest.Events)); !slices.Equal(events, got) {
 		t.Errorf("the README says %v, the manifest %v", events, got)
 	}
-	if !strings.HasSuffix(manifest.Hook.URL, HookPath) {
+	if !strings.HasSuffix(manifest.Hook.URL, app.HookPath) {
 		t.Errorf("webhooks are sent to %s", manifest.Hook.URL)
 	}
 }

@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reviewgate/reviewgate/app"
+	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/doctor"
 	"github.com/reviewgate/reviewgate/app/ghtest"
 )
@@ -19,27 +21,27 @@ import (
 func installed(t *testing.T) *world {
 	t.Helper()
 	w := start(t)
-	w.open(ghtest.Files{"store/client.go": secure})
-	w.idle()
-	w.require(ghtest.RequiredCheck{Name: "reviewgate", App: w.gh.AppID()})
+	w.Open(ghtest.Files{"store/client.go": apptest.Secure})
+	w.Idle()
+	w.require(ghtest.RequiredCheck{Name: "reviewgate", App: w.GH.AppID()})
 	return w
 }
 
 // require has the default branch demand checks, by a ruleset in which there is
 // also a rule of a kind that nobody knows.
 func (w *world) require(checks ...ghtest.RequiredCheck) {
-	w.repo.DropRules("main")
-	w.repo.AddRules("main", ghtest.Rule{Type: "invented_since", Parameters: map[string]any{"x": 1}}, ghtest.RequireChecks(checks...))
+	w.Repo.DropRules("main")
+	w.Repo.AddRules("main", ghtest.Rule{Type: "invented_since", Parameters: map[string]any{"x": 1}}, ghtest.RequireChecks(checks...))
 }
 
 // examine has the doctor look at acme/shop.
-func (w *world) examine(change ...func(*Settings)) doctor.Result {
+func (w *world) examine(change ...func(*app.Settings)) doctor.Result {
 	w.Helper()
-	settings := w.settings()
+	settings := w.Settings()
 	for _, f := range change {
 		f(&settings)
 	}
-	r, err := Examine(w.Context(), settings, "acme", "shop")
+	r, err := app.Examine(w.Context(), settings, "acme", "shop")
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -47,7 +49,7 @@ func (w *world) examine(change ...func(*Settings)) doctor.Result {
 	if err != nil {
 		w.Fatal(err)
 	}
-	for _, s := range []string{secret, "PRIVATE KEY", "ghs_", "hunter2"} {
+	for _, s := range []string{apptest.Secret, "PRIVATE KEY", "ghs_", "hunter2"} {
 		if strings.Contains(string(text), s) {
 			w.Errorf("the doctor shows %q: %s", s, text)
 		}
@@ -78,7 +80,7 @@ func said(r doctor.Result, id string) string {
 func TestDoctorFindsNothingWrong(t *testing.T) {
 	t.Parallel()
 	w := installed(t)
-	w.gh.ResetCalls()
+	w.GH.ResetCalls()
 	r := w.examine()
 	if r.Worst() != doctor.OK || len(r.Points) != 15 {
 		t.Errorf("%d points, not all are ok: %+v", len(r.Points), r.Points)
@@ -92,10 +94,10 @@ func TestDoctorFindsNothingWrong(t *testing.T) {
 			t.Errorf("docs/commands.md does not have %s", p.ID)
 		}
 	}
-	if writes := w.gh.Writes(); len(writes) != 0 {
+	if writes := w.GH.Writes(); len(writes) != 0 {
 		t.Errorf("the doctor writes %v", writes)
 	}
-	r, err = Examine(t.Context(), w.settings(), "", "")
+	r, err = app.Examine(t.Context(), w.Settings(), "", "")
 	if err != nil || r.Worst() != doctor.OK || len(r.Points) != 10 {
 		t.Errorf("without a repository: %+v, %v", r, err)
 	}
@@ -105,8 +107,8 @@ func TestDoctorFindsNothingWrong(t *testing.T) {
 func TestDoctorFindsEachProblem(t *testing.T) {
 	t.Parallel()
 	w := installed(t)
-	hook := "http://" + w.app.Addr() + HookPath
-	mine := ghtest.RequiredCheck{Name: "reviewgate", App: w.gh.AppID()}
+	hook := "http://" + w.App.Addr() + app.HookPath
+	mine := ghtest.RequiredCheck{Name: "reviewgate", App: w.GH.AppID()}
 	without := func(names ...string) map[string]string {
 		p := ghtest.DefaultPermissions()
 		for _, n := range names {
@@ -114,35 +116,38 @@ func TestDoctorFindsEachProblem(t *testing.T) {
 		}
 		return p
 	}
-	config := func(settings string) { w.repo.Commit("main", ghtest.Files{settingsPath: settings}, "config"); w.idle() }
+	config := func(settings string) {
+		w.Repo.Commit("main", ghtest.Files{apptest.SettingsPath: settings}, "config")
+		w.Idle()
+	}
 	for _, c := range []struct {
 		name         string
 		wrong, right func()
 		point        string
 		says         []string
 	}{
-		{"no webhook", func() { w.gh.SetWebhook("", "") }, nil, doctor.Webhook, []string{"has no webhook", "/api/github/hook"}},
-		{"webhook elsewhere", func() { w.gh.SetWebhook("https://review.example/hook", secret) }, nil, doctor.Webhook, []string{"review.example/hook", "takes them at /api/github/hook"}},
-		{"webhook in the clear", func() { w.gh.SetWebhook("http://review.example"+HookPath, secret) }, nil, doctor.Webhook, []string{"unencrypted", "TLS"}},
-		{"webhook without secret", func() { w.gh.SetWebhook(hook, "") }, nil, doctor.Webhook, []string{"not signed", "GITHUB_APP_WEBHOOK_SECRET"}},
-		{"webhook as form", func() { w.gh.SetHookSettings(ghtest.HookSettings{ContentType: "form"}) }, nil, doctor.Webhook, []string{`"form"`, "application/json"}},
-		{"certificates ignored", func() { w.gh.SetHookSettings(ghtest.HookSettings{InsecureSSL: true}) }, nil, doctor.Webhook, []string{"certificates", "SSL verification"}},
-		{"not accepted", func() { w.gh.SetPermissions("acme", without("merge_queues")) }, func() { w.gh.SetPermissions("acme", without()) },
+		{"no webhook", func() { w.GH.SetWebhook("", "") }, nil, doctor.Webhook, []string{"has no webhook", "/api/github/hook"}},
+		{"webhook elsewhere", func() { w.GH.SetWebhook("https://review.example/hook", apptest.Secret) }, nil, doctor.Webhook, []string{"review.example/hook", "takes them at /api/github/hook"}},
+		{"webhook in the clear", func() { w.GH.SetWebhook("http://review.example"+app.HookPath, apptest.Secret) }, nil, doctor.Webhook, []string{"unencrypted", "TLS"}},
+		{"webhook without secret", func() { w.GH.SetWebhook(hook, "") }, nil, doctor.Webhook, []string{"not signed", "GITHUB_APP_WEBHOOK_SECRET"}},
+		{"webhook as form", func() { w.GH.SetHookSettings(ghtest.HookSettings{ContentType: "form"}) }, nil, doctor.Webhook, []string{`"form"`, "application/json"}},
+		{"certificates ignored", func() { w.GH.SetHookSettings(ghtest.HookSettings{InsecureSSL: true}) }, nil, doctor.Webhook, []string{"certificates", "SSL verification"}},
+		{"not accepted", func() { w.GH.SetPermissions("acme", without("merge_queues")) }, func() { w.GH.SetPermissions("acme", without()) },
 			doctor.Installations, []string{"acme: not accepted yet: merge_queues: read", "an owner of acme must accept it at https://"}},
-		{"suspended elsewhere", func() { w.gh.Repo("umbrella/shop"); w.gh.Suspend("umbrella") }, func() { w.gh.Uninstall("umbrella") },
+		{"suspended elsewhere", func() { w.GH.Repo("umbrella/shop"); w.GH.Suspend("umbrella") }, func() { w.GH.Uninstall("umbrella") },
 			doctor.Installations, []string{"2, 1 of them suspended", "umbrella: suspended", "unsuspend"}},
-		{"not required", func() { w.repo.DropRules("main") }, nil, doctor.RequiredCheck, []string{"not required", "with the App reviewgate as its source"}},
+		{"not required", func() { w.Repo.DropRules("main") }, nil, doctor.RequiredCheck, []string{"not required", "with the App reviewgate as its source"}},
 		{"not pinned", func() { w.require(ghtest.RequiredCheck{Name: "reviewgate"}) }, nil, doctor.RequiredCheck, []string{"required of anybody", "in the ruleset"}},
 		{"not pinned by branch protection", func() {
-			w.repo.DropRules("main")
-			w.repo.Protect("main", ghtest.RequiredCheck{Name: "reviewgate"})
+			w.Repo.DropRules("main")
+			w.Repo.Protect("main", ghtest.RequiredCheck{Name: "reviewgate"})
 		}, nil, doctor.RequiredCheck, []string{"required of anybody", "in the branch protection"}},
-		{"pinned to another", func() { w.require(ghtest.RequiredCheck{Name: "reviewgate", App: w.gh.AppID() + 1}) }, nil, doctor.RequiredCheck, []string{"not this one", "waited for for ever"}},
+		{"pinned to another", func() { w.require(ghtest.RequiredCheck{Name: "reviewgate", App: w.GH.AppID() + 1}) }, nil, doctor.RequiredCheck, []string{"not this one", "waited for for ever"}},
 		{"broken config", func() { config(`{"mode": "loud"}`) }, func() { config(`{}`) }, doctor.Config, []string{"review-settings.json:1:", "/mode"}},
 		{"off and required", func() { config(`{"mode": "off"}`) }, func() { config(`{}`) }, doctor.RequiredCheck, []string{"nobody writes it", "require the check no more"}},
 		{"another name", func() { config(`{"check": {"name": "gate"}}`) }, func() { config(`{}`) }, doctor.RequiredCheck, []string{"gate on main is not required"}},
-		{"archived", func() { w.repo.SetArchived(true) }, func() { w.repo.SetArchived(false) }, doctor.Repository, []string{"archived"}},
-		{"not installed", func() { w.repo.SetInstalled(false) }, func() { w.repo.SetInstalled(true) }, doctor.Repository, []string{"not installed on acme/shop", "Install App"}},
+		{"archived", func() { w.Repo.SetArchived(true) }, func() { w.Repo.SetArchived(false) }, doctor.Repository, []string{"archived"}},
+		{"not installed", func() { w.Repo.SetInstalled(false) }, func() { w.Repo.SetInstalled(true) }, doctor.Repository, []string{"not installed on acme/shop", "Install App"}},
 	} {
 		c.wrong()
 		r := w.examine()
@@ -157,11 +162,11 @@ func TestDoctorFindsEachProblem(t *testing.T) {
 		if c.right != nil {
 			c.right()
 		}
-		w.gh.SetWebhook(hook, secret)
-		w.gh.SetHookSettings(ghtest.HookSettings{})
-		w.repo.Protect("main")
+		w.GH.SetWebhook(hook, apptest.Secret)
+		w.GH.SetHookSettings(ghtest.HookSettings{})
+		w.Repo.Protect("main")
 		w.require(mine)
-		w.idle()
+		w.Idle()
 	}
 	if r := w.examine(); r.Worst() != doctor.OK {
 		t.Errorf("at the end not all are ok: %+v", r.Points)
@@ -172,8 +177,8 @@ func TestDoctorFindsEachProblem(t *testing.T) {
 func TestDoctorKnowsBranchProtection(t *testing.T) {
 	t.Parallel()
 	w := installed(t)
-	w.repo.DropRules("main")
-	w.repo.Protect("main", ghtest.RequiredCheck{Name: "ci"}, ghtest.RequiredCheck{Name: "reviewgate", App: w.gh.AppID()})
+	w.Repo.DropRules("main")
+	w.Repo.Protect("main", ghtest.RequiredCheck{Name: "ci"}, ghtest.RequiredCheck{Name: "reviewgate", App: w.GH.AppID()})
 	if r := w.examine(); r.Worst() != doctor.OK || !strings.Contains(said(r, doctor.RequiredCheck), "by branch protection") {
 		t.Errorf("%s", said(r, doctor.RequiredCheck))
 	}
@@ -185,10 +190,10 @@ func TestDoctorOnRegistration(t *testing.T) {
 	permissions := ghtest.DefaultPermissions()
 	delete(permissions, "merge_queues")
 	permissions["statuses"] = "read"
-	w := startWith(t, ghtest.Options{WebhookSecret: secret, Permissions: permissions, Events: []string{"pull_request", "issue_comment", "push"}})
-	w.open(ghtest.Files{"store/client.go": secure})
-	w.idle()
-	w.repo.AddRules("main", ghtest.MergeQueue(), ghtest.RequireChecks(ghtest.RequiredCheck{Name: "reviewgate", App: w.gh.AppID()}))
+	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret, Permissions: permissions, Events: []string{"pull_request", "issue_comment", "push"}})
+	w.Open(ghtest.Files{"store/client.go": apptest.Secure})
+	w.Idle()
+	w.Repo.AddRules("main", ghtest.MergeQueue(), ghtest.RequireChecks(ghtest.RequiredCheck{Name: "reviewgate", App: w.GH.AppID()}))
 	r := w.examine()
 	if got := points(r, doctor.Problem); !slices.Equal(got, []string{doctor.Permissions, doctor.Events, doctor.MergeQueue}) {
 		t.Errorf("problems %v: %+v", got, r.Points)
@@ -212,7 +217,7 @@ func TestDoctorOnMoreThanIsNeeded(t *testing.T) {
 	t.Parallel()
 	permissions := ghtest.DefaultPermissions()
 	permissions["members"] = "read"
-	w := startWith(t, ghtest.Options{WebhookSecret: secret, Permissions: permissions, Events: append(ghtest.DefaultEvents(), "star")})
+	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret, Permissions: permissions, Events: append(ghtest.DefaultEvents(), "star")})
 	r := w.examine()
 	if p := said(r, doctor.Permissions); slices.Contains(points(r, doctor.Problem), doctor.Permissions) || !strings.Contains(p, "members: read (for teams in the settings)") {
 		t.Errorf("permissions: %s", p)
@@ -234,10 +239,10 @@ func TestDoctorOnMoreThanIsNeeded(t *testing.T) {
 func TestDoctorOnDeliveries(t *testing.T) {
 	t.Parallel()
 	w := installed(t)
-	good := "http://" + w.app.Addr() + HookPath
-	pr := w.repo.OpenPR(ghtest.PR{Title: "feat: more", Body: goodBody, Head: "more", Files: clean()})
-	w.idle()
-	push := func(n string) { pr.Push(ghtest.Files{"store/" + n + ".go": secure}, n); w.idle() }
+	good := "http://" + w.App.Addr() + app.HookPath
+	pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: more", Body: apptest.GoodBody, Head: "more", Files: apptest.Clean()})
+	w.Idle()
+	push := func(n string) { pr.Push(ghtest.Files{"store/" + n + ".go": apptest.Secure}, n); w.Idle() }
 	expect := func(when string, problems, unknown []string, says ...string) {
 		t.Helper()
 		r := w.examine()
@@ -253,13 +258,13 @@ func TestDoctorOnDeliveries(t *testing.T) {
 			}
 		}
 	}
-	w.gh.SetWebhook(good, "another-secret")
+	w.GH.SetWebhook(good, "another-secret")
 	push("refused")
 	expect("the secret is another", []string{doctor.Deliveries, doctor.Secret}, nil, "the answer 401", "refused a signature")
-	w.gh.SetWebhook(good, secret)
+	w.GH.SetWebhook(good, apptest.Secret)
 	push("again")
 	expect("newer ones come", nil, nil, "did not come through", "later ones came")
-	w.away(func() { pr.Push(ghtest.Files{"store/away.go": secure}, "away") })
+	w.Away(func() { pr.Push(ghtest.Files{"store/away.go": apptest.Secure}, "away") })
 	expect("the newest did not come", []string{doctor.Deliveries}, nil, "see that the server runs")
 }
 
@@ -268,12 +273,12 @@ func TestDoctorOnDeliveries(t *testing.T) {
 func TestDoctorJudgesByTheLastGoodConfig(t *testing.T) {
 	t.Parallel()
 	w := installed(t)
-	pr := w.repo.OpenPR(ghtest.PR{Title: "feat: more", Body: goodBody, Head: "more", Files: clean()})
-	w.repo.Commit("main", ghtest.Files{settingsPath: `{"mode": "advisory", "check": {"name": "gate"}}`}, "config")
-	pr.Push(ghtest.Files{"store/more.go": secure}, "more")
-	w.idle()
-	w.repo.Commit("main", ghtest.Files{settingsPath: `{"mode": "loud"}`}, "break it")
-	w.idle()
+	pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: more", Body: apptest.GoodBody, Head: "more", Files: apptest.Clean()})
+	w.Repo.Commit("main", ghtest.Files{apptest.SettingsPath: `{"mode": "advisory", "check": {"name": "gate"}}`}, "config")
+	pr.Push(ghtest.Files{"store/more.go": apptest.Secure}, "more")
+	w.Idle()
+	w.Repo.Commit("main", ghtest.Files{apptest.SettingsPath: `{"mode": "loud"}`}, "break it")
+	w.Idle()
 	r := w.examine()
 	if got := points(r, doctor.Problem); !slices.Equal(got, []string{doctor.Config}) {
 		t.Errorf("problems %v: %+v", got, r.Points)
@@ -281,7 +286,7 @@ func TestDoctorJudgesByTheLastGoodConfig(t *testing.T) {
 	if m, c := said(r, doctor.Mode), said(r, doctor.RequiredCheck); !strings.HasPrefix(m, "advisory") || !strings.HasPrefix(c, "gate on main") {
 		t.Errorf("judged by another config than the last good one: %s; %s", m, c)
 	}
-	r = w.examine(func(s *Settings) { s.DatabaseURL = "sqlite://" + filepath.Join(t.TempDir(), "new.db") })
+	r = w.examine(func(s *app.Settings) { s.DatabaseURL = "sqlite://" + filepath.Join(t.TempDir(), "new.db") })
 	if got := points(r, doctor.Unknown); !slices.Equal(got, []string{doctor.Mode, doctor.RequiredCheck, doctor.MergeQueue}) {
 		t.Errorf("without the database unknown %v: %+v", got, r.Points)
 	}
@@ -291,7 +296,7 @@ func TestDoctorJudgesByTheLastGoodConfig(t *testing.T) {
 func TestDoctorOnClock(t *testing.T) {
 	t.Parallel()
 	gh := ghtest.Start(t, ghtest.Options{Now: func() time.Time { return time.Now().Add(-10 * time.Minute) }})
-	w := &world{T: t, gh: gh, db: "sqlite://" + filepath.Join(t.TempDir(), "reviewgate.db")}
+	w := &world{&apptest.World{T: t, GH: gh, DB: "sqlite://" + filepath.Join(t.TempDir(), "reviewgate.db")}}
 	r := w.examine()
 	if got := points(r, doctor.Problem); !slices.Equal(got, []string{doctor.Clock, doctor.App}) {
 		t.Errorf("problems %v: %+v", got, r.Points)
@@ -306,15 +311,15 @@ func TestDoctorOnClock(t *testing.T) {
 
 func TestDoctorOnCredentials(t *testing.T) {
 	t.Parallel()
-	w := &world{T: t, gh: ghtest.Start(t, ghtest.Options{}), db: "sqlite://" + filepath.Join(t.TempDir(), "reviewgate.db")}
-	r := w.examine(func(s *Settings) { s.AppID++ })
+	w := &world{&apptest.World{T: t, GH: ghtest.Start(t, ghtest.Options{}), DB: "sqlite://" + filepath.Join(t.TempDir(), "reviewgate.db")}}
+	r := w.examine(func(s *app.Settings) { s.AppID++ })
 	if got := points(r, doctor.Problem); !slices.Equal(got, []string{doctor.App}) || !strings.Contains(said(r, doctor.App), "of the same App") {
 		t.Errorf("problems %v: %s", got, said(r, doctor.App))
 	}
 	if got := points(r, doctor.Unknown); len(got) != 11 {
 		t.Errorf("unknown: %v", got)
 	}
-	r = w.examine(func(s *Settings) { s.V3URL = "http://127.0.0.1:1/" })
+	r = w.examine(func(s *app.Settings) { s.V3URL = "http://127.0.0.1:1/" })
 	if got := points(r, doctor.Problem); len(got) != 0 || r.Worst() != doctor.Unknown || !strings.Contains(said(r, doctor.App), "GITHUB_V3_API_URL") {
 		t.Errorf("GitHub is not there: problems %v: %+v", got, r.Points)
 	}
@@ -324,7 +329,7 @@ func TestDoctorOnCredentials(t *testing.T) {
 func TestDoctorOnURLs(t *testing.T) {
 	t.Parallel()
 	w := installed(t)
-	r := w.examine(func(s *Settings) { s.WebURL = "https://github.com" })
+	r := w.examine(func(s *app.Settings) { s.WebURL = "https://github.com" })
 	if got := points(r, doctor.Problem); !slices.Equal(got, []string{doctor.Settings}) || !strings.Contains(said(r, doctor.Settings), "GITHUB_WEB_URL") {
 		t.Errorf("problems %v: %s", got, said(r, doctor.Settings))
 	}
@@ -337,12 +342,12 @@ func TestDoctorOnDatabase(t *testing.T) {
 		"no directory": {"sqlite://" + filepath.Join(t.TempDir(), "none", "reviewgate.db"), "does not exist; create it"},
 		"no server":    {"postgres://reviewgate:hunter2@127.0.0.1:1/reviewgate?connect_timeout=2", "open database reviewgate on 127.0.0.1:1"},
 	} {
-		r := w.examine(func(s *Settings) { s.DatabaseURL = c.url })
+		r := w.examine(func(s *app.Settings) { s.DatabaseURL = c.url })
 		if got := points(r, doctor.Problem); !slices.Equal(got, []string{doctor.Database}) || !strings.Contains(said(r, doctor.Database), c.says) {
 			t.Errorf("%s: problems %v: %s", name, got, said(r, doctor.Database))
 		}
 	}
-	r := w.examine(func(s *Settings) { s.DatabaseURL = "sqlite://" + filepath.Join(t.TempDir(), "new.db") })
+	r := w.examine(func(s *app.Settings) { s.DatabaseURL = "sqlite://" + filepath.Join(t.TempDir(), "new.db") })
 	if s := said(r, doctor.Database); r.Worst() != doctor.OK || !strings.Contains(s, "no tables yet") {
 		t.Errorf("a database that is yet to come: %s", s)
 	}
@@ -354,7 +359,7 @@ func TestDoctorEndsWithItsContext(t *testing.T) {
 	w := installed(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	r, err := Examine(ctx, w.settings(), "acme", "shop")
+	r, err := app.Examine(ctx, w.Settings(), "acme", "shop")
 	if err != nil || r.Worst() == doctor.OK {
 		t.Errorf("%v, %v", r, err)
 	}

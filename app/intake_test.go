@@ -1,44 +1,15 @@
-package app
+package app_test
 
 import (
 	"bytes"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
 
+	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest/examples"
 )
-
-// post sends a delivery as GitHub would, but for what the header changes.
-func (w *world) post(event string, body []byte, change func(*http.Request)) (status int, answer string) {
-	w.Helper()
-	req, err := http.NewRequest(http.MethodPost, "http://"+w.app.Addr()+HookPath, bytes.NewReader(body))
-	if err != nil {
-		w.Fatal(err)
-	}
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write(body)
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("X-GitHub-Event", event)
-	sum := sha256.Sum256(append([]byte(event), body...))
-	req.Header.Set("X-GitHub-Delivery", fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16]))
-	req.Header.Set("X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)))
-	if change != nil {
-		change(req)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		w.Fatalf("post %s: %v", event, err)
-	}
-	defer resp.Body.Close()
-	text, _ := io.ReadAll(resp.Body)
-	return resp.StatusCode, string(text)
-}
 
 func TestExamplePayloadsOfAllEvents(t *testing.T) {
 	t.Parallel()
@@ -46,14 +17,14 @@ func TestExamplePayloadsOfAllEvents(t *testing.T) {
 	events := map[string]bool{}
 	for _, p := range examples.Payloads() {
 		events[p.Event] = true
-		if status, answer := w.post(p.Event, p.Body, nil); status >= 500 {
+		if status, answer := w.Post(p.Event, p.Body, nil); status >= 500 {
 			t.Errorf("%s %s: %d %s", p.Event, p.Action, status, answer)
 		}
 	}
 	if len(events) < 58 {
 		t.Errorf("%d event types, want 58", len(events))
 	}
-	w.alive()
+	w.Alive()
 }
 
 func TestHostileRequests(t *testing.T) {
@@ -85,36 +56,20 @@ func TestHostileRequests(t *testing.T) {
 		"an event that is new": {"galaxy", []byte(`{"action":"spun"}`), nil, 202},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if status, answer := w.post(tc.event, tc.body, tc.change); status != tc.status {
+			if status, answer := w.Post(tc.event, tc.body, tc.change); status != tc.status {
 				t.Errorf("status %d, want %d: %s", status, tc.status, answer)
 			}
 		})
 	}
-	w.alive()
-}
-
-// alive fails unless the server still serves.
-func (w *world) alive() {
-	w.Helper()
-	for path, want := range map[string]string{"/healthz": "alive\n", "/readyz": "ready\n"} {
-		resp, err := http.Get("http://" + w.app.Addr() + path)
-		if err != nil {
-			w.Fatalf("%s: %v", path, err)
-		}
-		body, _ := io.ReadAll(resp.Body)
-		resp.Body.Close()
-		if resp.StatusCode != http.StatusOK || string(body) != want {
-			w.Errorf("%s: %d %s", path, resp.StatusCode, body)
-		}
-	}
+	w.Alive()
 }
 
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	w := start(t)
-	w.open(map[string]string{"store/client.go": insecure})
-	w.idle()
-	resp, err := http.Get("http://" + w.app.Addr() + "/metrics")
+	w.Open(map[string]string{"store/client.go": apptest.Insecure})
+	w.Idle()
+	resp, err := http.Get("http://" + w.App.Addr() + "/metrics")
 	if err != nil {
 		t.Fatal(err)
 	}

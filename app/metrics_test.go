@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"flag"
@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
@@ -21,7 +22,7 @@ var update = flag.Bool("update", false, "write the table of metrics of docs/oper
 // scrape reads /metrics.
 func (w *world) scrape() string {
 	w.Helper()
-	resp, err := http.Get("http://" + w.app.Addr() + "/metrics")
+	resp, err := http.Get("http://" + w.App.Addr() + "/metrics")
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -83,11 +84,11 @@ func TestMetricsAreDocumented(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	pr, _ := talk(w)
-	w.gh.Refuse("acme", ghtest.Refusal{For: 2 * time.Second})
+	w.GH.Refuse("acme", ghtest.Refusal{For: 2 * time.Second})
 	pr.Comment("alice", "/review")
-	w.app.metrics.ModelUse(pipeline.ModelUse{Model: "big", Asked: 1, Input: 100, Output: 10})
+	w.App.Inside().Metrics.ModelUse(pipeline.ModelUse{Model: "big", Asked: 1, Input: 100, Output: 10})
 	text := w.scrape()
-	for end := time.Now().Add(patience); !strings.Contains(text, "reviewgate_github_refusals_total{"); text = w.scrape() {
+	for end := time.Now().Add(apptest.Patience); !strings.Contains(text, "reviewgate_github_refusals_total{"); text = w.scrape() {
 		if time.Now().After(end) {
 			t.Fatal("a refusal by GitHub is not counted")
 		}

@@ -1,7 +1,6 @@
-package app
+package app_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,27 +12,11 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/reviewgate/reviewgate/app"
+	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/internal/telemetry"
 )
-
-// logBook keeps a log.
-type logBook struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logBook) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logBook) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
 
 // logLine is what joins the lines of a log.
 type logLine struct {
@@ -49,6 +32,9 @@ type logLine struct {
 	Status   any    `json:"status"`
 	Route    string `json:"route"`
 }
+
+// logBook is that of apptest, read line by line.
+type logBook struct{ apptest.LogBook }
 
 func (l *logBook) lines(t *testing.T, are func(logLine) bool) (out []logLine) {
 	t.Helper()
@@ -70,19 +56,19 @@ const canary = "canary7f3a"
 // talk is a pull request with a canary in everything that people write, and
 // trouble at GitHub.
 func talk(w *world) (pr *ghtest.PullRequest, guid string) {
-	pr = w.repo.OpenPR(ghtest.PR{
+	pr = w.Repo.OpenPR(ghtest.PR{
 		Title: "feat: " + canary, Body: canary, Head: "feature", Author: "alice",
-		Files: ghtest.Files{"store/" + "client.go": insecure + "\n// " + canary + "\nconst token = \"ghp_" + strings.Repeat("a1B2c3", 6) + "\" // " + canary + "\n"},
+		Files: ghtest.Files{"store/" + "client.go": apptest.Insecure + "\n// " + canary + "\nconst token = \"ghp_" + strings.Repeat("a1B2c3", 6) + "\" // " + canary + "\n"},
 	})
-	w.idle()
-	guid = w.gh.LastDelivery("pull_request").GUID
+	w.Idle()
+	guid = w.GH.LastDelivery("pull_request").GUID
 	pr.Comment("alice", canary+"\n\n/review\n\n"+canary)
 	pr.Comment("bob", "/review "+canary)
-	w.idle()
+	w.Idle()
 	// GitHub's own words about a failure are logged, and are not people's.
-	remove := w.gh.On("*", ghtest.First(1, func(x *ghtest.Exchange) { x.Fail(502, "Server Error") }))
+	remove := w.GH.On("*", ghtest.First(1, func(x *ghtest.Exchange) { x.Fail(502, "Server Error") }))
 	pr.Push(ghtest.Files{"store/more.go": "package store // " + canary + "\n"}, canary)
-	w.idle()
+	w.Idle()
 	remove()
 	return pr, guid
 }
@@ -91,7 +77,7 @@ func talk(w *world) (pr *ghtest.PullRequest, guid string) {
 func TestLogLinesJoin(t *testing.T) {
 	t.Parallel()
 	book := &logBook{}
-	w := startWith(t, ghtest.Options{WebhookSecret: secret}, func(w *world) { w.log = book })
+	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, func(w *apptest.World) { w.LogTo = book })
 	_, guid := talk(w)
 
 	one := func(what string, lines []logLine) logLine {
@@ -133,7 +119,7 @@ func TestLogLinesJoin(t *testing.T) {
 	var read, wrote bool
 	for _, l := range of("GitHub call") {
 		read = read || l.JobID == job.JobID && strings.HasPrefix(l.Route, "GET ")
-		wrote = wrote || l.JobID == publish.JobID && l.Route == routePatchCheck
+		wrote = wrote || l.JobID == publish.JobID && l.Route == apptest.RoutePatchCheck
 	}
 	if !read || !wrote {
 		t.Errorf("calls of the run: reads %t, writes the check %t:\n%+v", read, wrote, of("GitHub call"))
@@ -152,17 +138,17 @@ func TestLogLinesJoin(t *testing.T) {
 func TestLogHasNothingOfPeople(t *testing.T) {
 	t.Parallel()
 	book := &logBook{}
-	w := startWith(t, ghtest.Options{WebhookSecret: secret}, func(w *world) { w.log = book })
+	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, func(w *apptest.World) { w.LogTo = book })
 	talk(w)
-	w.post("pull_request", []byte(`{"action": "opened", "number": "`+canary+`", "pull_request": {"body": "`+canary+`"}}`), nil)
-	w.post("issue_comment", []byte(canary), nil)
+	w.Post("pull_request", []byte(`{"action": "opened", "number": "`+canary+`", "pull_request": {"body": "`+canary+`"}}`), nil)
+	w.Post("issue_comment", []byte(canary), nil)
 	metrics := w.scrape()
-	w.stop()
+	w.Stop()
 	for where, shown := range map[string]string{"the log": book.String(), "/metrics": metrics} {
 		for what, text := range map[string]string{
-			"what people wrote": canary, "a line of the diff": "InsecureSkipVerify", "the webhook's secret": secret,
-			"a token": w.gh.Token("acme"), "any token": "ghs_", "a secret of the change": "a1B2c3", "a JWT": "eyJ",
-			"the private key": strings.Split(string(w.gh.AppPrivateKeyPEM()), "\n")[3],
+			"what people wrote": canary, "a line of the diff": "InsecureSkipVerify", "the webhook's secret": apptest.Secret,
+			"a token": w.GH.Token("acme"), "any token": "ghs_", "a secret of the change": "a1B2c3", "a JWT": "eyJ",
+			"the private key": strings.Split(string(w.GH.AppPrivateKeyPEM()), "\n")[3],
 		} {
 			if at := strings.Index(shown, text); text == "" || at >= 0 {
 				t.Errorf("%s has %s (%q): …%s…", where, what, text, shown[max(0, at-300):min(len(shown), at+100)])
@@ -174,8 +160,8 @@ func TestLogHasNothingOfPeople(t *testing.T) {
 // A server that is told to end while it starts ends cleanly.
 func TestEndsCleanlyAtItsStart(t *testing.T) {
 	t.Parallel()
-	w := &world{T: t, gh: ghtest.Start(t, ghtest.Options{}), db: database(t)}
-	a, err := New(t.Context(), w.settings(), Options{})
+	w := &world{&apptest.World{T: t, GH: ghtest.Start(t, ghtest.Options{}), DB: apptest.Database(t)}}
+	a, err := app.New(t.Context(), w.Settings(), app.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,8 +176,8 @@ func TestEndsCleanlyAtItsStart(t *testing.T) {
 func TestHTTPTroubleIsLogged(t *testing.T) {
 	t.Parallel()
 	book := &logBook{}
-	w := startWith(t, ghtest.Options{WebhookSecret: secret}, func(w *world) { w.log = book })
-	w.app.server.ErrorLog.Print("http: panic serving 127.0.0.1: oh\ngoroutine 1")
+	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, func(w *apptest.World) { w.LogTo = book })
+	w.App.ErrorLog().Print("http: panic serving 127.0.0.1: oh\ngoroutine 1")
 	if got := book.lines(t, func(l logLine) bool { return l.Message == "HTTP trouble" }); len(got) != 1 {
 		t.Errorf("%d lines of it in\n%s", len(got), book)
 	}
@@ -255,11 +241,11 @@ func startCollector(t *testing.T) *collector {
 func TestSpansJoin(t *testing.T) {
 	t.Parallel()
 	c := startCollector(t)
-	w := startWith(t, ghtest.Options{WebhookSecret: secret}, func(w *world) {
-		w.traces = telemetry.Tracing{Endpoint: c.URL + "/v1/traces", Service: "reviewgate", Headers: map[string]string{"Authorization": "let me in"}}
+	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, func(w *apptest.World) {
+		w.Traces = telemetry.Tracing{Endpoint: c.URL + "/v1/traces", Service: "reviewgate", Headers: map[string]string{"Authorization": "let me in"}}
 	})
 	_, guid := talk(w)
-	if err := w.stop(); err != nil { // which sends what is left
+	if err := w.Stop(); err != nil { // which sends what is left
 		t.Fatal(err)
 	}
 	c.mu.Lock()
@@ -285,7 +271,7 @@ func TestSpansJoin(t *testing.T) {
 			t.Errorf("%s does not belong to the job: %+v, %+v", name, s, job)
 		}
 	}
-	for _, text := range []string{canary, secret, "ghs_", "InsecureSkipVerify", "let me in"} {
+	for _, text := range []string{canary, apptest.Secret, "ghs_", "InsecureSkipVerify", "let me in"} {
 		if strings.Contains(c.text.String(), text) {
 			t.Errorf("the spans have %q", text)
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/config"
 )
 
 func privateKey(t *testing.T) string {
@@ -186,6 +187,54 @@ func TestSettingsFileProblems(t *testing.T) {
 	}
 	if _, err := LoadSettings(env(nil), "/does/not/exist"); err == nil || !strings.Contains(err.Error(), "can't be read") {
 		t.Errorf("missing file: %v", err)
+	}
+}
+
+func TestSettingOfTheDatabaseAlone(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "settings.yml")
+	if err := os.WriteFile(file, []byte("REVIEWGATE_DATABASE_URL: sqlite:///var/lib/rg.db\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if url, err := LoadDatabaseURL(env(nil), file); err != nil || url != "sqlite:///var/lib/rg.db" {
+		t.Errorf("%q, %v", url, err)
+	}
+	if _, err := LoadDatabaseURL(env(map[string]string{keyDatabaseURL: "mysql://x"}), ""); err == nil || !strings.Contains(err.Error(), keyDatabaseURL) {
+		t.Errorf("%v", err)
+	}
+}
+
+// All that is wrong with the server's config is said at the start.
+func TestConfigOfTheServerThatIsBroken(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		config.FileSettings: "{\n  \"modus\": \"off\"\n}",
+		config.FileRules:    "[\n  {\"id\": \"x\"},\n  {\"id\": 1}\n]",
+		"review-rule.json":  "[]",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	good := map[string]string{keyAppID: "42", keyPrivateKey: privateKey(t), keyWebhookSecret: "s"}
+	good[keyConfigDir] = dir
+	_, err := LoadSettings(env(good), "")
+	if !IsSettingsError(err) {
+		t.Fatalf("error %v", err)
+	}
+	for _, place := range []string{"review-settings.json:2:3: /modus: ", "review-rules.json:2:", "review-rules.json:3:", "review-rule.json"} {
+		if !strings.Contains(err.Error(), keyConfigDir+": "+filepath.Join(dir, place)) {
+			t.Errorf("%s is not named in:\n%v", place, err)
+		}
+	}
+	good[keyConfigDir] = filepath.Join(dir, "missing")
+	if _, err := LoadSettings(env(good), ""); !IsSettingsError(err) || !strings.Contains(err.Error(), keyConfigDir) {
+		t.Errorf("missing directory: %v", err)
+	}
+	good[keyConfigDir] = t.TempDir()
+	if s, err := LoadSettings(env(good), ""); err != nil || len(s.Config.Files) != 0 {
+		t.Errorf("empty directory: %+v, %v", s.Config, err)
 	}
 }
 

@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rs/zerolog"
 
+	"github.com/reviewgate/reviewgate/app"
+	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -19,32 +21,28 @@ import (
 )
 
 // simulate reviews a pull request of acme/shop. Nothing may be written.
-func (w *world) simulate(number int, change ...func(*Settings, *Simulation)) (run.Outcome, error) {
+func (w *world) simulate(number int, change ...func(*app.Settings, *app.Simulation)) (run.Outcome, error) {
 	w.Helper()
-	settings, s := w.settings(), Simulation{Owner: "acme", Name: "shop", Number: number, Log: zerolog.New(zerolog.NewTestWriter(w.T))}
+	settings, s := w.Settings(), app.Simulation{Owner: "acme", Name: "shop", Number: number, Log: zerolog.New(zerolog.NewTestWriter(w.T))}
 	for _, f := range change {
 		f(&settings, &s)
 	}
-	w.gh.ResetCalls()
-	o, _, err := Simulate(w.Context(), settings, s)
-	if writes := w.gh.Writes(); len(writes) != 0 {
+	w.GH.ResetCalls()
+	o, _, err := app.Simulate(w.Context(), settings, s)
+	if writes := w.GH.Writes(); len(writes) != 0 {
 		w.Errorf("a simulation writes %v", writes)
 	}
 	return o, err
-}
-
-func layerOf(name, settings string) config.Layer {
-	return config.Layer{Name: name, Source: "here", Files: []config.File{{Path: "review-settings.json", Text: []byte(settings)}}}
 }
 
 // What was merged unseen can still be looked at.
 func TestSimulateOfWhatWasMerged(t *testing.T) {
 	t.Parallel()
 	w := start(t)
-	pr := w.open(ghtest.Files{"store/client.go": insecure})
-	w.idle()
+	pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})
+	w.Idle()
 	pr.Merge()
-	w.idle()
+	w.Idle()
 	if o, err := w.simulate(pr.Number); err != nil || o.Review.Report.Decision != pipeline.DecisionNeedsFixes {
 		t.Errorf("%v, %v; want needs_fixes", o.Review.Report.Decision, err)
 	}
@@ -55,12 +53,12 @@ func TestSimulateOfWhatWasMerged(t *testing.T) {
 func TestSimulateIsWhatTheAppDoes(t *testing.T) {
 	t.Parallel()
 	w := start(t)
-	w.gh.Repo("acme/.github").Commit("main", ghtest.Files{settingsPath: `{"gate": {"conditions": [{"when": "warning > 0", "decision": "needs_fixes"}]}, "final": ["gate"]}`}, "config")
-	w.repo.Commit("main", ghtest.Files{settingsPath: `{"mode": "advisory"}`}, "config")
-	w.idle()
-	pr := w.open(ghtest.Files{"store/client.go": insecure, settingsPath: `{"mode": "off"}`})
-	w.idle()
-	stored, err := w.app.store.LatestReview(t.Context(), fmt.Sprintf("pull/%d/%d", w.repo.ID(), pr.Number))
+	w.GH.Repo("acme/.github").Commit("main", ghtest.Files{apptest.SettingsPath: `{"gate": {"conditions": [{"when": "warning > 0", "decision": "needs_fixes"}]}, "final": ["gate"]}`}, "config")
+	w.Repo.Commit("main", ghtest.Files{apptest.SettingsPath: `{"mode": "advisory"}`}, "config")
+	w.Idle()
+	pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure, apptest.SettingsPath: `{"mode": "off"}`})
+	w.Idle()
+	stored, err := w.App.Inside().Store.LatestReview(t.Context(), fmt.Sprintf("pull/%d/%d", w.Repo.ID(), pr.Number))
 	if err != nil || stored == nil {
 		t.Fatal(stored, err)
 	}
@@ -89,22 +87,22 @@ func TestSimulateIsWhatTheAppDoes(t *testing.T) {
 func TestSimulateTriesConfig(t *testing.T) {
 	t.Parallel()
 	w := start(t)
-	w.repo.Commit("main", ghtest.Files{settingsPath: `{"mode": "off"}`}, "config")
-	w.idle()
-	pr := w.open(ghtest.Files{"store/client.go": insecure})
-	w.idle()
+	w.Repo.Commit("main", ghtest.Files{apptest.SettingsPath: `{"mode": "off"}`}, "config")
+	w.Idle()
+	pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})
+	w.Idle()
 	for name, c := range map[string]struct {
-		change func(*Settings, *Simulation)
+		change func(*app.Settings, *app.Simulation)
 		want   pipeline.Decision
 		mode   string
 	}{
-		"nothing": {func(*Settings, *Simulation) {}, pipeline.DecisionNeedsFixes, config.ModeOff},
-		"repository": {func(_ *Settings, s *Simulation) {
-			l := layerOf(config.LayerRepository, `{"gate": {"conditions": [{"when": "major > 0", "decision": "fail"}]}}`)
+		"nothing": {func(*app.Settings, *app.Simulation) {}, pipeline.DecisionNeedsFixes, config.ModeOff},
+		"repository": {func(_ *app.Settings, s *app.Simulation) {
+			l := apptest.LayerOf(config.LayerRepository, `{"gate": {"conditions": [{"when": "major > 0", "decision": "fail"}]}}`)
 			s.Repository = &l
 		}, pipeline.DecisionFail, config.ModeEnforce},
-		"server": {func(s *Settings, _ *Simulation) {
-			s.Config = layerOf(config.LayerServer, `{"mode": "advisory", "final": ["mode"]}`)
+		"server": {func(s *app.Settings, _ *app.Simulation) {
+			s.Config = apptest.LayerOf(config.LayerServer, `{"mode": "advisory", "final": ["mode"]}`)
 		}, pipeline.DecisionNeedsFixes, config.ModeAdvisory},
 	} {
 		o, err := w.simulate(pr.Number, c.change)
@@ -124,9 +122,9 @@ func TestSimulateAlone(t *testing.T) {
 	gh := ghtest.Start(t, ghtest.Options{})
 	repo := gh.Repo("acme/shop")
 	repo.Commit("main", ghtest.Files{"README.md": "# shop\n"}, "start")
-	draft := repo.OpenPR(ghtest.PR{Draft: true, Fork: "mallory", Author: "mallory", Files: ghtest.Files{"store/client.go": insecure}})
+	draft := repo.OpenPR(ghtest.PR{Draft: true, Fork: "mallory", Author: "mallory", Files: ghtest.Files{"store/client.go": apptest.Insecure}})
 	dir := t.TempDir()
-	w := &world{T: t, gh: gh, repo: repo, db: "sqlite://" + dir + "/reviewgate.db"}
+	w := &world{&apptest.World{T: t, GH: gh, Repo: repo, DB: "sqlite://" + dir + "/reviewgate.db"}}
 	o, err := w.simulate(draft.Number)
 	if err != nil || !o.Review.Report.Decision.Blocks() {
 		t.Errorf("a draft from a fork: %s, %v", o.Review.Report.Decision, err)
@@ -135,7 +133,7 @@ func TestSimulateAlone(t *testing.T) {
 		t.Errorf("there is a database: %v, %v", left, err)
 	}
 
-	var input *InputError
+	var input *app.InputError
 	if _, err := w.simulate(99); !errors.As(err, &input) || !strings.Contains(err.Error(), "acme/shop has no pull request #99") {
 		t.Errorf("no such pull request: %v", err)
 	}
@@ -150,7 +148,7 @@ func TestSimulateAlone(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := Simulate(ctx, w.settings(), Simulation{Owner: "acme", Name: "shop", Number: 1}); !errors.Is(err, context.Canceled) {
+	if _, _, err := app.Simulate(ctx, w.Settings(), app.Simulation{Owner: "acme", Name: "shop", Number: 1}); !errors.Is(err, context.Canceled) {
 		t.Errorf("called off: %v", err)
 	}
 }

@@ -1,0 +1,271 @@
+package apptest
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/reviewgate/reviewgate/app"
+	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// At does something when the n-th request of a route comes, before it takes
+// effect.
+func (w *World) At(route string, n int, do func()) {
+	w.Helper()
+	var once sync.Once
+	done := false
+	w.GH.On(route, func(x *ghtest.Exchange) {
+		if x.N == n {
+			once.Do(func() { do(); done = true })
+		}
+	})
+	w.Cleanup(func() {
+		if !done {
+			w.Errorf("%s was not asked for %d times", route, n)
+		}
+	})
+}
+
+// Says has carol, who maintains the repository, comment, and waits for what
+// comes of it.
+func (w *World) Says(pr *ghtest.PullRequest, command string) {
+	w.Helper()
+	w.Repo.Grant("carol", "maintain")
+	pr.Comment("carol", command)
+	w.Idle()
+}
+
+// Only is the one finding of the newest review, set aside or not.
+func (w *World) Only(pr *ghtest.PullRequest) pipeline.Finding {
+	w.Helper()
+	all := slices.Clone(w.Stored(pr).Review.Report.Findings)
+	for _, s := range w.Stored(pr).Review.Report.Suppressed {
+		all = append(all, s.Finding)
+	}
+	if len(all) != 1 {
+		w.Fatalf("%d findings, want 1: %+v", len(all), all)
+	}
+	return all[0]
+}
+
+// Dismiss has carol set a finding aside.
+func (w *World) Dismiss(pr *ghtest.PullRequest, f pipeline.Finding) {
+	w.Helper()
+	w.Says(pr, "/review dismiss "+f.ID[:8]+" the warehouse's certificate is our own")
+}
+
+// Another opens a pull request beside the first, on a branch of its own.
+func (w *World) Another(head string, files ghtest.Files) *ghtest.PullRequest {
+	w.Helper()
+	return w.Repo.OpenPR(ghtest.PR{Title: "feat: " + head, Body: GoodBody, Head: head, Files: files})
+}
+
+// Stored is the newest published review of a pull request.
+func (w *World) Stored(pr *ghtest.PullRequest) *review.StoredReview {
+	w.Helper()
+	r, err := w.App.Inside().Store.LatestReview(w.Context(), fmt.Sprintf("pull/%d/%d", pr.Repo().ID(), pr.Number))
+	if err != nil || r == nil {
+		w.Fatalf("no stored review: %v", err)
+	}
+	return r
+}
+
+// Open opens a pull request with these files.
+func (w *World) Open(files ghtest.Files) *ghtest.PullRequest {
+	w.Helper()
+	return w.Repo.OpenPR(ghtest.PR{Title: "feat: read stock from the warehouse", Body: GoodBody, Files: files})
+}
+
+// AsOurs is a payload as if it were about our pull request.
+func (w *World) AsOurs(pr *ghtest.PullRequest, body []byte) map[string]any {
+	w.Helper()
+	var p map[string]any
+	if err := json.Unmarshal(body, &p); err != nil {
+		w.Fatal(err)
+	}
+	repo := map[string]any{"id": w.Repo.ID(), "name": "shop", "full_name": "acme/shop", "default_branch": "main", "owner": map[string]any{"login": "acme"}}
+	p["installation"] = map[string]any{"id": w.GH.InstallationID("acme")}
+	p["repository"] = repo
+	if pull, ok := p["pull_request"].(map[string]any); ok {
+		pull["number"], pull["state"] = pr.Number, "open"
+		pull["head"] = map[string]any{"sha": pr.HeadSHA()}
+		pull["base"] = map[string]any{"repo": repo}
+	}
+	if issue, ok := p["issue"].(map[string]any); ok {
+		issue["number"] = pr.Number
+	}
+	return p
+}
+
+// Key is the pull request's in the store.
+func (w *World) Key(pr *ghtest.PullRequest) string {
+	return review.Target{Kind: review.TargetPull, RepoID: w.Repo.ID(), Number: pr.Number}.Key()
+}
+
+// Twin opens a second pull request of the same branch, into release.
+func (w *World) Twin(title string) *ghtest.PullRequest {
+	w.Helper()
+	return w.Repo.OpenPR(ghtest.PR{Title: title, Body: GoodBody, Base: "release"})
+}
+
+// Release branches release off.
+func (w *World) Release() {
+	w.Repo.Commit("release", ghtest.Files{"RELEASE": "1.0\n"}, "branch off")
+}
+
+// AllDone fails if a check run of the head is open.
+func (w *World) AllDone(sha string) {
+	w.Helper()
+	for _, c := range w.Repo.CheckRuns(sha) {
+		if !c.Completed() {
+			w.Errorf("check run %d on %.7s is open, and nothing is left to do", c.ID, sha)
+		}
+	}
+}
+
+// Held blocks the requests of one pull request until they are let go or hang
+// up, and tells when one comes.
+func (w *World) Held(route, param, number string) (came <-chan bool, letGo func()) {
+	c, free := make(chan bool, 10), make(chan bool)
+	w.GH.On(route, func(x *ghtest.Exchange) {
+		if x.Params[param] != number {
+			return
+		}
+		c <- true
+		select {
+		case <-free:
+		case <-x.Context().Done():
+		}
+	})
+	return c, func() { close(free) }
+}
+
+// WantsNot fails if the comment has the text.
+func (w *World) WantsNot(pr *ghtest.PullRequest, text string) {
+	w.Helper()
+	if body := w.Comment(pr).Body; strings.Contains(body, text) {
+		w.Errorf("the comment has %q:\n%s", text, body)
+	}
+}
+
+// Post sends a delivery as GitHub would, but for what the header changes.
+func (w *World) Post(event string, body []byte, change func(*http.Request)) (status int, answer string) {
+	w.Helper()
+	req, err := http.NewRequest(http.MethodPost, "http://"+w.App.Addr()+app.HookPath, bytes.NewReader(body))
+	if err != nil {
+		w.Fatal(err)
+	}
+	mac := hmac.New(sha256.New, []byte(Secret))
+	mac.Write(body)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("X-GitHub-Event", event)
+	sum := sha256.Sum256(append([]byte(event), body...))
+	req.Header.Set("X-GitHub-Delivery", fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16]))
+	req.Header.Set("X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)))
+	if change != nil {
+		change(req)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		w.Fatalf("post %s: %v", event, err)
+	}
+	defer resp.Body.Close()
+	text, _ := io.ReadAll(resp.Body)
+	return resp.StatusCode, string(text)
+}
+
+// Alive fails unless the server still serves.
+func (w *World) Alive() {
+	w.Helper()
+	for path, want := range map[string]string{"/healthz": "alive\n", "/readyz": "ready\n"} {
+		resp, err := http.Get("http://" + w.App.Addr() + path)
+		if err != nil {
+			w.Fatalf("%s: %v", path, err)
+		}
+		body, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if resp.StatusCode != http.StatusOK || string(body) != want {
+			w.Errorf("%s: %d %s", path, resp.StatusCode, body)
+		}
+	}
+}
+
+// Work does a periodic job now.
+func (w *World) Work(kind review.JobKind) {
+	w.Helper()
+	if err := w.App.Inside().Service.Work(w.Context(), review.Job{Kind: kind, Attempt: 1}); err != nil {
+		w.Fatalf("%s: %v", kind, err)
+	}
+	w.Idle()
+}
+
+// Away does something while no webhook gets through.
+func (w *World) Away(f func()) {
+	w.GH.Withhold()
+	f()
+	w.GH.Resume()
+}
+
+// Result is what the store keeps of how a review that could not be answered
+// ended.
+func (w *World) Result(pr *ghtest.PullRequest) string {
+	w.Helper()
+	st, err := w.App.Inside().Store.Target(w.Context(), review.Target{Kind: review.TargetPull, RepoID: w.Repo.ID(), Number: pr.Number}.Key())
+	if err != nil {
+		w.Fatal(err)
+	}
+	return st.Result
+}
+
+// Forgotten fails if anything passed that was not looked at whole, or the store
+// still knows the pull request.
+func (w *World) Forgotten(pr *ghtest.PullRequest) {
+	w.Helper()
+	for _, c := range pr.CheckRuns() {
+		if c.Conclusion == "success" || c.Conclusion == "neutral" {
+			w.Errorf("the check is %s", c.Conclusion)
+		}
+	}
+	key := review.Target{Kind: review.TargetPull, RepoID: w.Repo.ID(), Number: pr.Number}.Key()
+	if _, err := w.App.Inside().Store.Target(w.Context(), key); !errors.Is(err, review.ErrNotFound) {
+		w.Errorf("%s: %v, want that nothing is known of it", key, err)
+	}
+}
+
+// WantsCheck fails unless the check has the conclusion and says all texts.
+func (w *World) WantsCheck(pr *ghtest.PullRequest, conclusion string, texts ...string) {
+	w.Helper()
+	c := w.Check(pr)
+	if c.Conclusion != conclusion {
+		w.Errorf("the check is %s (%s), want %s", c.Conclusion, c.Title, conclusion)
+	}
+	all := c.Title + "\n" + c.Summary + "\n" + c.Text
+	for _, t := range texts {
+		if !strings.Contains(all, t) {
+			w.Errorf("the check lacks %q:\n%s", t, all)
+		}
+	}
+}
+
+// CallsTo counts the calls of a route since n of them had been made.
+func (w *World) CallsTo(route string, since int) int {
+	n := 0
+	for _, c := range w.GH.Calls()[since:] {
+		if c.Route == route {
+			n++
+		}
+	}
+	return n
+}

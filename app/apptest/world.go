@@ -1,0 +1,312 @@
+package apptest
+
+import (
+	"context"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/reviewgate/reviewgate/app"
+	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/app/internal/store"
+	"github.com/reviewgate/reviewgate/app/internal/store/pgtest"
+	"github.com/reviewgate/reviewgate/app/internal/store/sqlitetest"
+	"github.com/reviewgate/reviewgate/app/internal/telemetry"
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/run"
+)
+
+// Secret is that of the App's webhook.
+const Secret = "conversation-secret"
+
+// Patience bounds every wait, so that a test fails in words and not by the
+// test binary's own timeout. It is long: on a busy machine many tests wait for
+// one another, and GitHub for the App.
+const Patience = 2 * time.Minute
+
+// World is a GitHub with the App running against it.
+type World struct {
+	*testing.T
+	GH   *ghtest.Server
+	Repo *ghtest.Repo
+	App  *app.App
+	DB   string // URL
+
+	LeaseTTL  time.Duration // 0 for the default
+	Intervals time.Duration // of the periodic jobs; 0 for an hour
+	Workers   int           // 0 for the default
+	Scans     time.Duration // between reviews for others' checks; 0 for the default
+	Server    config.Layer  // the server's config, if it has one
+	Keys      map[string]string
+	Agents    map[string]dispatch.Agent
+	LogTo     io.Writer // takes the log at debug level; nil for the test's own, at info
+	Traces    telemetry.Tracing
+	Stop      func() error
+}
+
+// Start runs the App against a GitHub that has one repository, acme/shop,
+// with a base to branch off. alice may write, bob may only read.
+func Start(t *testing.T) *World {
+	t.Helper()
+	return StartWith(t, ghtest.Options{WebhookSecret: Secret})
+}
+
+// StartWith is Start with a GitHub and a world that are changed before the App
+// runs.
+func StartWith(t *testing.T, o ghtest.Options, change ...func(*World)) *World {
+	t.Helper()
+	if o.WebhookTimeout == 0 {
+		o.WebhookTimeout = Patience
+	}
+	w := &World{T: t, GH: ghtest.Start(t, o), DB: Database(t)}
+	for _, f := range change {
+		f(w)
+	}
+	w.Repo = w.GH.Repo("acme/shop")
+	w.Repo.Grant("alice", "write")
+	w.Repo.Grant("bob", "read")
+	w.Repo.Commit("main", ghtest.Files{
+		"README.md":  "# shop\n",
+		"store/a.go": "package store\n\nfunc A() int { return 1 }\n",
+	}, "start")
+	w.StartApp()
+	t.Cleanup(func() {
+		if err := w.Stop(); err != nil {
+			t.Errorf("the App did not end cleanly: %v", err)
+		}
+		if u := w.GH.Unexpected(); len(u) > 0 {
+			t.Errorf("calls that GitHub does not know: %v", u)
+		}
+	})
+	return w
+}
+
+// In is the world as a sub-test sees it, which fails for itself.
+func (w *World) In(t *testing.T) *World {
+	inner := *w
+	inner.T = t
+	return &inner
+}
+
+// Database returns the URL of a database without a row, whose tables are there:
+// a SQLite file, or where REVIEWGATE_TEST_DATABASE is "postgres" a database on a
+// server of the tests' own.
+func Database(t *testing.T) string {
+	t.Helper()
+	if onPostgreSQL(t) {
+		return pgtest.CopyURL(t, CreateTables)
+	}
+	return sqlitetest.CopyURL(t, CreateTables)
+}
+
+// EmptyDatabase is Database without tables.
+func EmptyDatabase(t *testing.T) string {
+	t.Helper()
+	if onPostgreSQL(t) {
+		return pgtest.URL(t)
+	}
+	return sqlitetest.URL(t)
+}
+
+func onPostgreSQL(t *testing.T) bool {
+	t.Helper()
+	switch which := os.Getenv("REVIEWGATE_TEST_DATABASE"); which {
+	case "", "sqlite":
+		return false
+	case "postgres":
+		return true
+	default:
+		t.Fatalf("REVIEWGATE_TEST_DATABASE is %q, want sqlite or postgres", which)
+		return false
+	}
+}
+
+// CreateTables makes the tables in an empty database.
+func CreateTables(url string) error {
+	s, err := store.Open(context.Background(), url, store.Options{Unsynced: true})
+	if err != nil {
+		return err
+	}
+	return s.Close()
+}
+
+// engines keeps the configs that any test had compiled: most of what a review
+// takes is to compile the shipped rules.
+var engines run.Engines
+
+// StartApp starts the App on the world's database.
+func (w *World) StartApp() {
+	w.Helper()
+	log := zerolog.New(zerolog.NewTestWriter(w.T)).Level(zerolog.InfoLevel)
+	if w.LogTo != nil {
+		log = zerolog.New(w.LogTo).Level(zerolog.DebugLevel)
+	}
+	a, err := app.New(context.Background(), w.Settings(), app.Options{
+		Log: log, Version: "test",
+		RetryBase: 50 * time.Millisecond, DrainTimeout: 10 * time.Second, LeaseTTL: w.LeaseTTL, ScanInterval: w.Scans,
+		Workers: w.Workers, Agents: w.Agents, Engines: &engines, Unsynced: true,
+	})
+	if err != nil {
+		w.Fatalf("start the App: %v", err)
+	}
+	a.Inside().KeepMemory() // the memory is that of all tests
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(ctx) }()
+	w.App = a
+	w.GH.SetWebhook("http://"+a.Addr()+app.HookPath, Secret)
+	stopped := false
+	w.Stop = func() error {
+		if stopped {
+			return nil
+		}
+		stopped = true
+		cancel()
+		err := <-ended
+		if cerr := a.Close(); err == nil {
+			err = cerr
+		}
+		return err
+	}
+}
+
+// Settings are those of the App.
+func (w *World) Settings() app.Settings {
+	return app.Settings{
+		AppID: w.GH.AppID(), PrivateKey: w.GH.AppPrivateKeyPEM(), WebhookSecrets: [][]byte{[]byte(Secret)},
+		V3URL: w.GH.URL + "/api/v3/", V4URL: w.GH.URL + "/api/graphql", WebURL: "https://github.test",
+		Addr: "127.0.0.1:0", DatabaseURL: w.DB, Config: w.Server, ModelKeys: w.Keys,
+		DeliveryLogInterval: w.Intervals, SweepInterval: w.Intervals, Traces: w.Traces,
+	}
+}
+
+// Idle waits until no job waits or runs, and the webhooks that the App's own
+// writes caused have been delivered.
+func (w *World) Idle() {
+	w.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	defer cancel()
+	for {
+		if err := w.GH.Settle(ctx); err != nil {
+			w.Fatalf("wait for GitHub: %v", err)
+		}
+		// The database is only asked once the App has nothing in hand: the queue
+		// takes up to 250 ms more to record that.
+		var d store.Depth
+		if !w.App.Inside().Busy() {
+			var err error
+			if d, err = w.App.Inside().Queue.Depth(ctx); err != nil {
+				w.Fatalf("ask for the queue's depth: %v", err)
+			}
+			if d.Available == 0 && d.Running == 0 && d.Later == 0 {
+				return
+			}
+		}
+		select {
+		case <-ctx.Done():
+			w.Fatalf("the queue is not empty after %s: %+v", Patience, d)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// Until waits for something to become true of GitHub's state.
+func (w *World) Until(what string, f func() bool) {
+	w.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	defer cancel()
+	if err := w.GH.WaitFor(ctx, f); err != nil {
+		w.Fatalf("wait until %s: %v", what, err)
+	}
+}
+
+// Check returns the newest check run on the pull request's head, which must
+// be completed.
+func (w *World) Check(pr *ghtest.PullRequest) ghtest.CheckRun {
+	w.Helper()
+	return w.Newest(pr.CheckRuns())
+}
+
+// Newest returns the last of these check runs, which must be completed.
+func (w *World) Newest(runs []ghtest.CheckRun) ghtest.CheckRun {
+	w.Helper()
+	if len(runs) == 0 {
+		w.Fatal("there is no check run")
+	}
+	c := runs[len(runs)-1]
+	if !c.Completed() {
+		w.Fatalf("check run %d is still %s: %s", c.ID, c.Status, c.Title)
+	}
+	return c
+}
+
+// Comment returns the one comment of the App on the pull request.
+func (w *World) Comment(pr *ghtest.PullRequest) ghtest.Comment {
+	w.Helper()
+	all := pr.AppComments()
+	if len(all) != 1 {
+		w.Fatalf("the App has %d comments on the pull request, want 1", len(all))
+	}
+	return all[0]
+}
+
+// Wants fails unless the check has the conclusion and the comment all texts.
+func (w *World) Wants(pr *ghtest.PullRequest, conclusion string, texts ...string) {
+	w.Helper()
+	c := w.Check(pr)
+	if c.Conclusion != conclusion {
+		w.Errorf("the check is %s (%s), want %s", c.Conclusion, c.Title, conclusion)
+	}
+	body := w.Comment(pr).Body
+	for _, t := range texts {
+		if !strings.Contains(body, t) {
+			w.Errorf("the comment lacks %q:\n%s", t, body)
+		}
+	}
+}
+
+// Reactions lists what the App put under a comment.
+func (w *World) Reactions(pr *ghtest.PullRequest, id int64) []string {
+	w.Helper()
+	var all []string
+	for _, c := range pr.Comments() {
+		if c.ID != id {
+			continue
+		}
+		for _, r := range c.Reactions {
+			all = append(all, r.Content)
+		}
+	}
+	return all
+}
+
+// Insecure is a Go file with a certain major finding.
+const Insecure = `package store
+
+import (
+	"crypto/tls"
+	"net/http"
+)
+
+// Client talks to the warehouse.
+func Client() *http.Client {
+	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+}
+`
+
+// Secure is the same file without it.
+const Secure = `package store
+
+import "net/http"
+
+// Client talks to the warehouse.
+func Client() *http.Client { return &http.Client{} }
+`
+
+// GoodBody is a description in which nothing is found.
+const GoodBody = "Orders are read from the warehouse, so that stock is never stale."

@@ -1,0 +1,525 @@
+package layers
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/app"
+	"github.com/reviewgate/reviewgate/app/apptest"
+	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/app/internal/store/pgtest"
+	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/config"
+)
+
+const (
+	routeIssues = "POST /repos/{owner}/{repo}/issues"
+	domainsPath = config.RepositoryDir + "/" + config.FileDomains
+)
+
+// onlyWarnings is config in which nothing is looked for but the word shortcut,
+// which is a warning.
+var onlyWarnings = `{"extends": [], "items": [` + strings.Replace(apptest.OwnRule("no-shortcut", "shortcut", ""), `"major"`, `"warning"`, 1) + `]}`
+
+// deferring is a world whose repository has the settings for issues, and whose
+// App may write them.
+func deferring(t *testing.T, issues string) *world {
+	t.Helper()
+	may := ghtest.DefaultPermissions()
+	may["issues"] = "write"
+	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret, Permissions: may, Events: append(ghtest.DefaultEvents(), "issues")})
+	w.setIssues(issues)
+	return w
+}
+
+func (w *world) setIssues(issues string) {
+	w.Helper()
+	w.Repo.Commit("main", ghtest.Files{apptest.SettingsPath: `{"issues": ` + issues + `}`, apptest.RulesPath: onlyWarnings}, "config")
+}
+
+// reviewed opens a pull request and waits for its review.
+func (w *world) reviewed(head string, files ghtest.Files) *ghtest.PullRequest {
+	w.Helper()
+	pr := w.Another(head, files)
+	w.Idle()
+	if len(pr.CheckRuns()) == 0 {
+		w.Fatalf("%s was not reviewed", head)
+	}
+	return pr
+}
+
+// merged merges pull requests, one after the other, and returns the calls that
+// the last one cost.
+func (w *world) merged(prs ...*ghtest.PullRequest) []string {
+	w.Helper()
+	for _, pr := range prs {
+		w.GH.ResetCalls()
+		pr.Merge()
+		w.Idle()
+	}
+	return w.routes()
+}
+
+// routes names the calls since the last reset, but those for tokens.
+func (w *world) routes() (all []string) {
+	for _, c := range w.GH.Calls() {
+		if !strings.HasSuffix(c.Route, "/access_tokens") {
+			all = append(all, strings.ReplaceAll(c.Route, "/repos/{owner}/{repo}", ""))
+		}
+	}
+	return all
+}
+
+// costs fails unless the calls are these.
+func (w *world) costs(got []string, want ...string) {
+	w.Helper()
+	if !slices.Equal(got, want) {
+		w.Errorf("calls %q, want %q", got, want)
+	}
+}
+
+// issue returns the App's one issue.
+func (w *world) issue() ghtest.Issue {
+	w.Helper()
+	all := w.appIssues()
+	if len(all) != 1 {
+		w.Fatalf("the App has %d issues, want 1: %+v", len(all), all)
+	}
+	return all[0]
+}
+
+func (w *world) appIssues() []ghtest.Issue {
+	return slices.DeleteFunc(w.Repo.Issues(), func(i ghtest.Issue) bool { return i.Author != w.GH.AppLogin() })
+}
+
+var (
+	shortcut = ghtest.Files{"store/b.go": "package store\n\n// shortcut one\nfunc B() {}\n"}
+
+	callsForFirst  = []string{"GET /issues", "POST /issues"}
+	callsForUpdate = []string{"GET /issues/{issue_number}", "PATCH /issues/{issue_number}"}
+)
+
+// shortcuts is a file with as many warnings, far from one another.
+func shortcuts(words ...string) string {
+	text := "package store\n"
+	for _, word := range words {
+		text += "\n// shortcut " + word + "\nfunc " + word + "() {\n" + strings.Repeat("\tprintln()\n", 20) + "}\n"
+	}
+	return text
+}
+
+func TestIssuesAreOffByDefault(t *testing.T) {
+	t.Parallel()
+	w := deferring(t, `{}`)
+	w.costs(w.merged(w.reviewed("first", shortcut)))
+	if all := w.Repo.Issues(); len(all) != 0 {
+		t.Errorf("issues %+v", all)
+	}
+}
+
+func TestWarningBecomesAnIssueAtTheMerge(t *testing.T) {
+	t.Parallel()
+	w := deferring(t, `{"tech_debt": true, "labels": ["tech debt"]}`)
+	pr := w.reviewed("first", shortcut)
+	if all := w.Repo.Issues(); len(all) != 0 {
+		t.Errorf("issues before the merge: %+v", all)
+	}
+	w.costs(w.merged(pr), callsForFirst...)
+	i := w.issue()
+	if i.State != "open" || !slices.Equal(i.Labels, []string{"tech debt"}) || !strings.Contains(i.Title, "store/b.go") {
+		t.Errorf("issue %+v", i)
+	}
+	for _, text := range []string{"<!-- reviewgate:debt ", "Banned word shortcut", "/store/b.go#L3", "Merged with #1."} {
+		if !strings.Contains(i.Body, text) {
+			t.Errorf("the issue lacks %q:\n%s", text, i.Body)
+		}
+	}
+	w.GH.ResetCalls()
+	if _, err := w.GH.Redeliver(w.GH.LastDelivery("pull_request").GUID); err != nil {
+		t.Fatal(err)
+	}
+	w.Idle()
+	w.costs(w.routes())
+
+	w.costs(w.merged(w.reviewed("second", ghtest.Files{"store/c.go": "package store\n\n// shortcut two\n"})), callsForFirst...)
+}
+
+func TestNothingIsDeferredWithoutAMergeThatCounts(t *testing.T) {
+	t.Parallel()
+	for name, merge := range map[string]func(w *world) []string{
+		"closed without a merge": func(w *world) []string {
+			pr := w.reviewed("first", shortcut)
+			w.GH.ResetCalls()
+			pr.Close()
+			w.Idle()
+			return w.routes()
+		},
+		"merged into another branch": func(w *world) []string {
+			w.Repo.Commit("release", ghtest.Files{"r": "1"}, "release")
+			pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: first", Body: apptest.GoodBody, Base: "release", Files: shortcut})
+			w.Idle()
+			return w.merged(pr)
+		},
+		"advisory": func(w *world) []string {
+			w.Repo.Commit("main", ghtest.Files{apptest.SettingsPath: `{"mode": "advisory", "issues": {"tech_debt": true}}`}, "advise")
+			return w.merged(w.reviewed("first", shortcut))
+		},
+		"merged against the gate": func(w *world) []string {
+			rules := strings.Replace(onlyWarnings, `"items": [`, `"items": [`+apptest.OwnRule("no-forbidden", "forbidden", "")+`, `, 1)
+			w.Repo.Commit("main", ghtest.Files{apptest.RulesPath: rules}, "forbid")
+			return w.merged(w.reviewed("first", ghtest.Files{"store/b.go": "package store\n\n// shortcut\n// forbidden\n"}))
+		},
+		"of a head that was not reviewed": func(w *world) []string {
+			pr := w.reviewed("first", ghtest.Files{"store/b.go": "package store\n"})
+			w.GH.Withhold("pull_request")
+			pr.Push(shortcut, "more")
+			w.GH.Resume()
+			return w.merged(pr)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := deferring(t, `{"tech_debt": true}`)
+			w.costs(merge(w))
+			if all := w.Repo.Issues(); len(all) != 0 {
+				t.Errorf("issues %+v", all)
+			}
+		})
+	}
+}
+
+func TestDebtSeenAgainIsCountedUp(t *testing.T) {
+	t.Parallel()
+	w := deferring(t, `{"tech_debt": true}`)
+	first, second := w.reviewed("first", shortcut), w.reviewed("second", shortcut)
+	w.merged(first)
+	i := w.issue()
+	w.Repo.EditIssue("alice", i.Number, i.Body+"\n\n- [ ] ask bob\n")
+	w.costs(w.merged(second), callsForUpdate...)
+	i = w.issue()
+	if !strings.Contains(i.Body, "Seen 2 times, last in #2, before that in #1.") || !strings.HasSuffix(i.Body, "\n\n- [ ] ask bob\n") {
+		t.Errorf("the issue says:\n%s", i.Body)
+	}
+}
+
+func TestDebtIsClosedWithItsLine(t *testing.T) {
+	t.Parallel()
+	w := deferring(t, `{"tech_debt": true}`)
+	again := w.reviewed("again", shortcut)
+	w.merged(w.reviewed("first", shortcut))
+
+	w.costs(w.merged(w.reviewed("beside", ghtest.Files{"store/b.go": "package store\n\n// shortcut one\nfunc B() int { return 1 }\n"})))
+	if i := w.issue(); i.State != "open" {
+		t.Fatalf("a change beside the line closed the issue:\n%s", i.Body)
+	}
+	w.costs(w.merged(w.reviewed("rename", ghtest.Files{"store/b.go": ghtest.Gone, "store/c.go": ghtest.MovedFrom("store/b.go")})))
+	w.costs(w.merged(w.reviewed("repair", ghtest.Files{"store/c.go": "package store\n\nfunc B() int { return 1 }\n"})), callsForUpdate...)
+	i := w.issue()
+	if i.State != "closed" || i.StateReason != "completed" || !strings.Contains(i.Body, "**Gone** since #6 was merged.") {
+		t.Errorf("issue %+v", i)
+	}
+
+	// What the App closed it opens when it comes back.
+	w.costs(w.merged(again), callsForUpdate...)
+	if i := w.issue(); i.State != "open" || strings.Contains(i.Body, "Gone") {
+		t.Errorf("issue %+v", i)
+	}
+}
+
+func TestIssueWhoseAnswerWasLost(t *testing.T) {
+	t.Parallel()
+	for name, lose := range map[string]func(*ghtest.Exchange){
+		"after it was opened":  func(x *ghtest.Exchange) { x.Proceed(); x.Drop() },
+		"before it was opened": func(x *ghtest.Exchange) { x.Drop() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := deferring(t, `{"tech_debt": true, "per_day": 1}`)
+			w.GH.On(routeIssues, ghtest.First(1, lose))
+			calls := w.merged(w.reviewed("first", shortcut))
+			w.issue()
+			want := []string{"GET /issues", "POST /issues", "GET /issues"}
+			if name == "before it was opened" {
+				want = append(want, "GET /issues", "GET /issues", "POST /issues") // twice, as lists lag, and for a lost store
+			}
+			w.costs(calls, want...)
+		})
+	}
+}
+
+func TestIssueThatAPersonClosedStays(t *testing.T) {
+	t.Parallel()
+	for name, act := range map[string]func(w *world, number int){
+		"not planned": func(w *world, n int) { w.Repo.CloseIssue("alice", n, "not_planned") },
+		"completed":   func(w *world, n int) { w.Repo.CloseIssue("alice", n, "completed") },
+		"edited":      func(w *world, n int) { w.Repo.EditIssue("alice", n, "This is ours now.") },
+		"deleted":     func(w *world, n int) { w.Repo.DeleteIssue(n) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := deferring(t, `{"tech_debt": true}`)
+			prs := []*ghtest.PullRequest{w.reviewed("first", shortcut), w.reviewed("second", shortcut), w.reviewed("third", shortcut)}
+			w.merged(prs[0])
+			act(w, w.issue().Number)
+			before := w.appIssues()
+			calls := w.merged(prs[1])
+			if len(calls) == 0 || calls[0] != "GET /issues/{issue_number}" || len(w.GH.Writes()) > 0 {
+				t.Errorf("calls %q", calls)
+			}
+			w.costs(w.merged(prs[2])) // it is known by now
+			if after := w.appIssues(); len(after) != len(before) || len(after) == 1 && (after[0].Body != before[0].Body || after[0].State != before[0].State) {
+				t.Errorf("issues %+v, were %+v", after, before)
+			}
+		})
+	}
+}
+
+func TestPastedMarkerIsNoIssueOfOurs(t *testing.T) {
+	t.Parallel()
+	w := deferring(t, `{"tech_debt": true}`)
+	other := deferring(t, `{"tech_debt": true}`)
+	other.merged(other.reviewed("first", shortcut))
+	w.Repo.OpenIssue("mallory", "Tech debt", other.issue().Body)
+	w.merged(w.reviewed("first", shortcut))
+	w.issue()
+}
+
+func TestIssuesAreFoundAgainWithoutADatabase(t *testing.T) {
+	t.Parallel()
+	w := deferring(t, `{"tech_debt": true}`)
+	w.merged(w.reviewed("first", shortcut))
+	if err := w.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	w.DB = apptest.Database(t)
+	w.StartApp()
+	t.Cleanup(func() { // before its database goes
+		if err := w.Stop(); err != nil {
+			t.Errorf("the App did not end cleanly: %v", err)
+		}
+	})
+	w.Repo.Commit("old", ghtest.Files{}, "old")
+	w.Repo.Commit("main", ghtest.Files{"store/b.go": ghtest.Gone}, "away")
+	w.merged(w.reviewed("second", shortcut))
+	if i := w.issue(); !strings.Contains(i.Body, "Merged with #3.") {
+		t.Errorf("the issue says:\n%s", i.Body)
+	}
+}
+
+func TestIssuesPerDay(t *testing.T) {
+	t.Parallel()
+	w := deferring(t, `{"tech_debt": true, "per_day": 1}`)
+	w.merged(w.reviewed("first", ghtest.Files{"store/b.go": shortcuts("one", "two", "three")}))
+	if n := len(w.appIssues()); n != 1 {
+		t.Errorf("%d issues of 1 a day", n)
+	}
+	if !strings.Contains(w.metrics(), `reviewgate_issues_total{outcome="waiting"} 2`) {
+		t.Error("the metrics do not count the two that wait")
+	}
+	// What is paid back meanwhile needs none.
+	w.costs(w.merged(w.reviewed("second", ghtest.Files{"store/b.go": shortcuts("one", "two")})))
+
+	w.setIssues(`{"tech_debt": true, "per_day": 2}`)
+	w.reviewed("third", ghtest.Files{"store/z.go": "package store\n"})
+	w.GH.ResetCalls()
+	if err := w.App.Inside().Service.Work(t.Context(), review.Job{Kind: review.JobSweep}); err != nil {
+		t.Fatal(err)
+	}
+	w.Idle()
+	if n := len(w.appIssues()); n != 2 {
+		t.Errorf("%d issues once there is room for another", n)
+	}
+	if n := len(w.GH.CallsTo(routeIssues)); n != 1 {
+		t.Errorf("%d were tried to be opened", n)
+	}
+}
+
+const unmapped = "package billing\n\nfunc Total(price float64) float64 { return price * 1.19 }\n"
+
+func TestGapBecomesAnIssueWithItsPatch(t *testing.T) {
+	t.Parallel()
+	w := deferring(t, `{"gaps": true, "tech_debt": true}`)
+	w.merged(w.reviewed("first", ghtest.Files{"tills/sum.go": unmapped}))
+	i := w.issue()
+	if !strings.Contains(i.Body, "<!-- reviewgate:gap ") || !strings.Contains(i.Body, "`"+domainsPath+"`") {
+		t.Errorf("the issue says:\n%s", i.Body)
+	}
+	_, patch, _ := strings.Cut(i.Body, "```json\n")
+	patch, _, _ = strings.Cut(patch, "\n```")
+	var ops []struct {
+		Op, Path string
+		Value    json.RawMessage
+	}
+	if err := json.Unmarshal([]byte(patch), &ops); err != nil || len(ops) != 1 || ops[0].Op != "add" || ops[0].Path != "" {
+		t.Fatalf("the patch is %v, %v:\n%s", ops, err, patch)
+	}
+	w.Repo.Commit("main", ghtest.Files{domainsPath: string(ops[0].Value)}, "map it")
+	w.costs(w.merged(w.reviewed("second", ghtest.Files{"store/z.go": "package store\n"})), callsForUpdate...)
+	if i := w.issue(); i.State != "closed" || !strings.Contains(i.Body, "**No longer a gap** since #3 was merged.") {
+		t.Errorf("issue %+v", i)
+	}
+}
+
+// What the config missed it missed, though the change was merged against the gate
+// and its warnings are no debt.
+func TestGapOfAMergeAgainstTheGate(t *testing.T) {
+	t.Parallel()
+	w := deferring(t, `{"gaps": true, "tech_debt": true}`)
+	rules := strings.Replace(onlyWarnings, `"items": [`, `"items": [`+apptest.OwnRule("no-forbidden", "forbidden", "")+`, `, 1)
+	w.Repo.Commit("main", ghtest.Files{apptest.RulesPath: rules}, "forbid")
+	pr := w.reviewed("first", ghtest.Files{"tills/sum.go": unmapped + "\n// shortcut\n// forbidden\n"})
+	w.WantsCheck(pr, "action_required")
+	w.merged(pr)
+	if i := w.issue(); !strings.Contains(i.Body, "<!-- reviewgate:gap ") {
+		t.Errorf("the issue says:\n%s", i.Body)
+	}
+}
+
+// Each of several gaps has a patch that can be applied without the others.
+func TestPatchesOfSeveralGapsStandAlone(t *testing.T) {
+	t.Parallel()
+	w := deferring(t, `{"gaps": true}`)
+	w.merged(w.reviewed("first", ghtest.Files{"tills/sum.go": unmapped, "tills/total.go": unmapped}))
+	all := w.appIssues()
+	if len(all) != 2 {
+		t.Fatalf("%d issues", len(all))
+	}
+	for _, i := range all {
+		if !strings.Contains(i.Body, `"path": "",`) {
+			t.Errorf("the patch does not make the file:\n%s", i.Body)
+		}
+	}
+}
+
+func TestIssuesWithoutThePermission(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.setIssues(`{"tech_debt": true}`)
+	pr := w.reviewed("first", ghtest.Files{"store/b.go": shortcuts("one", "two")})
+	w.costs(w.merged(pr), callsForFirst...)
+	if c := w.Check(pr); c.Conclusion != "neutral" {
+		t.Errorf("the check is %s", c.Conclusion)
+	}
+	if !strings.Contains(w.metrics(), `reviewgate_issues_total{outcome="refused"} 1`) {
+		t.Error("the metrics do not count the refusal")
+	}
+	w.GH.ResetCalls()
+	if err := w.App.Inside().Service.Work(t.Context(), review.Job{Kind: review.JobSweep}); err != nil {
+		t.Fatal(err)
+	}
+	w.Idle()
+	if n := len(w.GH.CallsTo(routeIssues)); n != 0 {
+		t.Errorf("a sweep tried %d times", n)
+	}
+
+	may := ghtest.DefaultPermissions()
+	may["issues"] = "write"
+	w.GH.ResetCalls()
+	w.GH.SetPermissions("acme", may)
+	w.Idle()
+	if n := len(w.appIssues()); n != 2 {
+		t.Errorf("%d issues once the permission was given, want 2: %q", n, w.routes())
+	}
+	w.merged(w.reviewed("second", ghtest.Files{"store/z.go": "package store\n\n// shortcut three\n"}))
+	if n := len(w.appIssues()); n != 3 {
+		t.Errorf("%d issues after another merge, want 3", n)
+	}
+}
+
+func TestIssuesThatAreSwitchedOff(t *testing.T) {
+	t.Parallel()
+	w := deferring(t, `{"tech_debt": true}`)
+	prs := []*ghtest.PullRequest{w.reviewed("first", shortcut), w.reviewed("second", shortcut), w.reviewed("third", shortcut)}
+	w.Repo.SetHasIssues(false)
+	w.costs(w.merged(prs[0]), "GET /issues")
+	w.Repo.SetHasIssues(true)
+	w.merged(prs[1])
+	w.Repo.SetHasIssues(false)
+	w.merged(prs[2]) // which is no reason to take it for deleted
+	w.Repo.SetHasIssues(true)
+	w.merged(w.reviewed("fourth", ghtest.Files{"store/z.go": "package store\n"}))
+	if i := w.issue(); !strings.Contains(i.Body, "Seen 3 times") {
+		t.Errorf("the issue says:\n%s", i.Body)
+	}
+}
+
+// What GitHub merges as soon as the check is green counts as well, though the
+// App has not even had the answer to the check's completion.
+func TestMergedAsSoonAsTheCheckIsGreen(t *testing.T) {
+	t.Parallel()
+	w := deferring(t, `{"tech_debt": true}`)
+	opened := make(chan *ghtest.PullRequest, 1)
+	w.GH.On("PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}", ghtest.First(1, func(x *ghtest.Exchange) {
+		x.Proceed()
+		(<-opened).Merge()
+	}))
+	opened <- w.Another("first", shortcut)
+	w.Idle()
+	w.issue()
+}
+
+// metrics is what the server tells of itself.
+func (w *world) metrics() string {
+	w.Helper()
+	resp, err := http.Get("http://" + w.App.Addr() + "/metrics")
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return string(text)
+}
+
+// copyDatabase copies a database to another that is empty, as a backup that is
+// restored would.
+func (w *world) copyDatabase(from, to string) {
+	w.Helper()
+	if file, ok := strings.CutPrefix(to, "sqlite://"); ok {
+		if _, err := app.MakeBackup(w.Context(), from, file); err != nil {
+			w.Fatal(err)
+		}
+		return
+	}
+	file := filepath.Join(w.TempDir(), "backup.dump")
+	pgtest.Run(w, "pg_dump", "--format=custom", "--file="+file, from)
+	pgtest.Run(w, "pg_restore", "--exit-on-error", "--no-owner", "--dbname="+to, file)
+}
+
+// What was opened since a backup is known only to GitHub once that is restored.
+func TestIssueSinceTheBackupIsFoundAgain(t *testing.T) {
+	t.Parallel()
+	w := deferring(t, `{"tech_debt": true, "per_day": 2}`)
+	again := w.reviewed("again", ghtest.Files{"store/c.go": "package store\n\n// shortcut two\n"})
+	w.merged(w.reviewed("first", shortcut))
+	from := w.DB
+	w.DB = apptest.EmptyDatabase(t)
+	w.copyDatabase(from, w.DB)
+	w.merged(w.reviewed("second", ghtest.Files{"store/c.go": "package store\n\n// shortcut two\n"}))
+	before := len(w.appIssues())
+	if err := w.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	w.StartApp()
+	t.Cleanup(func() { // before its database goes
+		if err := w.Stop(); err != nil {
+			t.Errorf("the App did not end cleanly: %v", err)
+		}
+	})
+	w.merged(again)
+	if after := w.appIssues(); before != 2 || len(after) != 2 {
+		t.Errorf("%d issues became %d", before, len(after))
+	}
+	// It is none of the new ones of the day.
+	w.merged(w.reviewed("third", ghtest.Files{"store/d.go": "package store\n\n// shortcut three\n"}))
+	if n := len(w.appIssues()); n != 3 {
+		t.Errorf("%d issues, want another", n)
+	}
+}

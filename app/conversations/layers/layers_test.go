@@ -1,0 +1,342 @@
+package layers
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/apptest"
+	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+var brokenRules = ghtest.Files{apptest.RulesPath: "[\n{"}
+
+// notGreen wants a check that holds a merge up.
+func (w *world) notGreen(pr *ghtest.PullRequest) {
+	w.Helper()
+	if c := w.Check(pr); apptest.Satisfies(c.Conclusion) {
+		w.Errorf("the check is %s (%s), with the layers %v", c.Conclusion, c.Title, layers(w.Stored(pr)))
+	}
+}
+
+// A conflict says nothing of what a repository holds: neither is the change
+// judged without its config, nor is the last good version forgotten.
+func TestConfigBehindAConflict(t *testing.T) {
+	t.Parallel()
+	for _, repo := range []string{"shop", ".github"} {
+		t.Run(repo, func(t *testing.T) {
+			w := start(t)
+			from := w.GH.Repo("acme/" + repo)
+			from.Commit("main", apptest.WordRule("own-word"), "rules")
+			w.Idle()
+			first := w.Another("first", apptest.AWord("first"))
+			w.Idle()
+			w.Wants(first, "action_required", "own-word")
+			w.restart()
+			over := w.GH.On(apptest.RouteTree, func(x *ghtest.Exchange) {
+				if x.Params["repo"] == repo {
+					x.Fail(409, "Repository is being moved.")
+				}
+			})
+			second := w.Another("second", apptest.AWord("second"))
+			w.Idle()
+			if c := w.Check(second); apptest.Satisfies(c.Conclusion) {
+				t.Errorf("the check is %s (%s)", c.Conclusion, c.Title)
+			}
+			over()
+			from.Commit("main", brokenRules, "break it")
+			w.restart()
+			third := w.Another("third", apptest.AWord("third"))
+			w.Idle()
+			w.Wants(third, "action_required", "own-word")
+		})
+	}
+}
+
+// A repository that is reviewed for the first time has the last good version of
+// its organisation's config too.
+func TestConfigOfAnOrganisationForANewRepository(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	org := w.GH.Repo("acme/.github")
+	org.Commit("main", ghtest.Files{apptest.RulesPath: "[" + apptest.OwnRule("acme-word", "frobnicate", `, "final": true`) + "]"}, "rules")
+	w.Idle()
+	first := w.Another("first", apptest.AWord("first"))
+	w.Idle()
+	w.Wants(first, "action_required", "acme-word")
+	org.Commit("main", brokenRules, "break it")
+	w.restart()
+	r := w.GH.Repo("acme/other")
+	r.Commit("main", ghtest.Files{"README.md": "# it\n"}, "start")
+	pr := r.OpenPR(ghtest.PR{Title: "feat: word", Body: apptest.GoodBody, Head: "h", Files: apptest.AWord("other")})
+	w.Idle()
+	w.Wants(pr, "action_required", "acme-word", "review-rules.json:2")
+}
+
+// A repository that is transferred leaves its former organisation's config
+// behind.
+func TestConfigOfATransferredRepository(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.GH.Repo("acme/.github").Commit("main", apptest.WordRule("acme-word"), "rules")
+	w.Idle()
+	first := w.Another("first", apptest.AWord("first"))
+	w.Idle()
+	w.Wants(first, "action_required", "acme-word")
+	w.GH.Repo("zenith/.github").Commit("main", brokenRules, "broken")
+	w.Repo.Transfer("zenith")
+	w.Idle()
+	second := w.Another("second", apptest.AWord("second"))
+	w.Idle()
+	for _, l := range w.Stored(second).Review.Facts.Config.Layers {
+		if strings.HasPrefix(l.Source, "acme/") {
+			t.Errorf("acme's config has a say in zenith: %+v", l)
+		}
+	}
+	if body := w.Comment(second).Body; strings.Contains(body, "acme-word") {
+		t.Error("acme's rule has a say in zenith")
+	}
+}
+
+// What took the place of .github, or was made of it, is not the organisation's.
+func TestConfigOfAnOrganisationThatMoved(t *testing.T) {
+	t.Parallel()
+	for name, move := range map[string]func(*ghtest.Repo){
+		"transferred": func(r *ghtest.Repo) { r.Transfer("mallory") },
+		"renamed":     func(r *ghtest.Repo) { r.Rename("attic") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := start(t)
+			org := w.GH.Repo("acme/.github")
+			org.Commit("main", ghtest.Files{"README.md": "# acme\n"}, "start")
+			move(org)
+			org.Commit("main", ghtest.Files{apptest.SettingsPath: `{"mode": "off", "final": ["mode"]}`}, "mine now")
+			w.Idle()
+			pr := w.Another("first", ghtest.Files{"store/client.go": apptest.Insecure})
+			w.Idle()
+			w.notGreen(pr)
+		})
+		t.Run(name+" with config", func(t *testing.T) {
+			w := start(t)
+			org := w.GH.Repo("acme/.github")
+			org.Commit("main", apptest.WordRule("acme-word"), "rules")
+			w.Idle()
+			w.Another("first", apptest.AWord("first"))
+			w.Idle()
+			move(org)
+			org.Commit("main", ghtest.Files{apptest.RulesPath: ghtest.Gone}, "mine now")
+			w.restart()
+			pr := w.Another("second", apptest.AWord("second"))
+			w.Idle()
+			w.Wants(pr, "action_required", "acme-word", "can't be read any more")
+		})
+	}
+}
+
+// After a rename another repository may take the name. Its config neither
+// judges the target's pull requests nor is kept as the target's.
+func TestConfigOfARepositoryThatTookTheName(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.Repo.Commit("main", apptest.WordRule("own-word"), "rules")
+	w.Idle()
+	pr := w.Another("first", apptest.AWord("first"))
+	w.Idle()
+	w.Wants(pr, "action_required", "own-word")
+	w.Repo.Commit("main", brokenRules, "break it") // so that the last good version counts
+	w.GH.Withhold()                                // so that the new name is not known
+	defer w.GH.Resume()
+	w.Repo.Rename("store")
+	other := w.GH.Repo("acme/shop")
+	other.Commit("main", ghtest.Files{apptest.SettingsPath: `{"mode": "advisory"}`}, "config")
+	other.OpenPR(ghtest.PR{Title: "feat: mine", Body: apptest.GoodBody, Head: "mine", Files: apptest.AWord("mine")})
+	for _, route := range []string{apptest.RoutePull, apptest.RouteFiles, apptest.RoutePull + "/commits"} {
+		w.GH.On(route, ghtest.Delay(300*time.Millisecond)) // the config is read before
+	}
+	w.GH.ResetCalls()
+	err := w.App.Inside().Store.Ask(t.Context(), review.ReviewAsk{Reason: "asked for", Target: review.Target{
+		Kind: review.TargetPull, Installation: w.GH.InstallationID("acme"), RepoID: w.Repo.ID(), Owner: "acme", Name: "shop",
+		Number: pr.Number, HeadSHA: pr.HeadSHA(),
+	}}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Idle()
+	r := w.Stored(pr)
+	if got := layers(r); !slices.Equal(got, []string{"defaults", "repository", "-repository"}) || r.Review.Report.Decision != pipeline.DecisionNeedsFixes {
+		t.Errorf("judged by %v: %s", got, r.Review.Report.Decision)
+	}
+	if n := len(w.GH.CallsTo(apptest.RoutePull)); n == 0 {
+		t.Error("no review was tried")
+	}
+}
+
+// Each new version of a file is kept: the newest that was good comes into force
+// when one is broken.
+func TestConfigThatIsKeptIsTheNewest(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	for i, id := range []string{"old-word", "new-word"} {
+		w.Repo.Commit("main", apptest.WordRule(id), "rules")
+		w.Idle()
+		pr := w.Another(id, apptest.AWord("w"+string(rune('0'+i))))
+		w.Idle()
+		w.Wants(pr, "action_required", id)
+	}
+	w.Repo.Commit("main", brokenRules, "break it")
+	w.Idle()
+	pr := w.Another("last", apptest.AWord("last"))
+	w.Idle()
+	w.Wants(pr, "action_required", "new-word")
+}
+
+// Where a branch's config switches reviews off, nothing is written to its pull
+// requests, the first time not either.
+func TestConfigOfABranchSwitchesItOff(t *testing.T) {
+	t.Parallel()
+	for _, base := range []string{"release/1", "main"} {
+		t.Run(base, func(t *testing.T) {
+			w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, apptest.WithServer(map[string]string{config.FileSettings: apptest.Releases}))
+			w.Repo.Commit(base, ghtest.Files{apptest.SettingsPath: `{"mode": "off"}`}, "off")
+			pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: word", Body: apptest.GoodBody, Base: base, Head: "h", Files: apptest.AWord("first")})
+			w.Idle()
+			w.GH.ResetCalls()
+			pr.Push(ghtest.Files{"more.go": "package store\n"}, "more")
+			w.Idle()
+			pr.Comment("alice", "/review")
+			w.Idle()
+			second := w.Repo.OpenPR(ghtest.PR{Title: "feat: more", Body: apptest.GoodBody, Base: base, Head: "second", Files: apptest.AWord("second")})
+			w.Idle()
+			if writes := w.GH.Writes(); len(writes) != 0 || len(second.CheckRuns()) != 0 {
+				t.Errorf("written to: %v", writes)
+			}
+		})
+	}
+}
+
+// The same holds for an organisation, wherever its repositories.
+func TestConfigOfAnOrganisationSwitchesItOff(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.GH.Repo("acme/.github").Commit("main", ghtest.Files{apptest.SettingsPath: `{"mode": "off"}`}, "off")
+	w.Idle()
+	w.Open(apptest.AWord("first"))
+	w.Idle()
+	w.GH.ResetCalls()
+	r := w.GH.Repo("acme/other")
+	r.Grant("alice", "write")
+	r.Commit("main", ghtest.Files{"README.md": "# it\n"}, "start")
+	pr := r.OpenPR(ghtest.PR{Title: "feat: word", Body: apptest.GoodBody, Head: "h", Files: apptest.AWord("other")})
+	w.Idle()
+	pr.Comment("alice", "/review")
+	w.Idle()
+	if writes := w.GH.Writes(); len(writes) != 0 {
+		t.Errorf("written to: %v", writes)
+	}
+}
+
+// To list the default branch among those with config of their own changes
+// nothing, and does not forget its last good version.
+func TestConfigOfTheDefaultBranchThatIsListed(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.Repo.Commit("main", apptest.WordRule("shop-word"), "rules")
+	w.Idle()
+	w.Another("first", ghtest.Files{"store/first.go": "package store\n"})
+	w.Idle()
+	w.Repo.Commit("main", brokenRules, "break it")
+	apptest.WithServer(map[string]string{config.FileSettings: apptest.Releases})(w.World)
+	w.restart()
+	pr := w.Another("second", apptest.AWord("second"))
+	w.Idle()
+	w.Wants(pr, "action_required", "shop-word")
+}
+
+// What was meant to be config and is not read is broken config, and what was in
+// force before stays so.
+func TestConfigThatIsNotRead(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		files ghtest.Files
+		names string
+	}{
+		"misspelt":       {ghtest.Files{config.RepositoryDir + "/review-rule.json": "[]"}, "review-rule.json"},
+		"another format": {ghtest.Files{apptest.RulesPath: ghtest.Gone, config.RepositoryDir + "/review-rules.yaml": "[]"}, "review-rules.yaml"},
+		"a link":         {ghtest.Files{apptest.RulesPath: ghtest.Gone, config.RepositoryDir: ghtest.Symlink("../conf"), "conf/review-rules.json": "[]"}, config.RepositoryDir},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := start(t)
+			w.Repo.Commit("main", apptest.WordRule("own-word"), "rules")
+			w.Idle()
+			first := w.Another("first", apptest.AWord("first"))
+			w.Idle()
+			w.Wants(first, "action_required", "own-word")
+
+			proposes := w.Another("proposes", tt.files)
+			w.Idle()
+			p := w.Stored(proposes).Review.Report.ProposedConfig
+			if len(p.Problems) == 0 || !strings.HasSuffix(p.Problems[0].File, tt.names) {
+				t.Errorf("proposed: %+v", p)
+			}
+
+			w.Repo.Commit("main", tt.files, "change")
+			w.Idle()
+			second := w.Another("second", apptest.AWord("second"))
+			w.Idle()
+			w.Wants(second, "action_required", "own-word", tt.names)
+		})
+	}
+}
+
+// What came to the base since, and what the organisation says, is no part of
+// what a change proposes.
+func TestConfigProposedByABranchThatIsBehind(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.GH.Repo("acme/.github").Commit("main", ghtest.Files{apptest.RulesPath: "[" + apptest.OwnRule("acme-word", "blarney", "") + "]"}, "rules")
+	w.Idle()
+	pr := w.Another("behind", ghtest.Files{apptest.SettingsPath: `{"check": {"annotations": false}}`, "store/word.go": "package store\n\n// frobnicate\n"})
+	w.Idle()
+	w.Repo.Commit("main", apptest.WordRule("own-word"), "rules")
+	pr.Comment("alice", "/review")
+	w.Idle()
+	p := w.Stored(pr).Review.Report.ProposedConfig
+	if len(p.Changes) != 1 || p.Changes[0].ID != "check.annotations" || p.FindingsGone != 0 {
+		t.Errorf("%+v", p)
+	}
+}
+
+// A secret in config is quoted nowhere, whichever layer has it.
+func TestConfigWithASecret(t *testing.T) {
+	t.Parallel()
+	const token = "ghp_" + "Zq3vT8mKx2LrWn5YbCd7EfGh1JkPs9QuAa0B"
+	in := func(text string) ghtest.Files {
+		return ghtest.Files{apptest.RulesPath: "[" + strings.Replace(apptest.OwnRule("own-word", "frobnicate", ""), text, text+" "+token, 1) + "]"}
+	}
+	for _, repo := range []string{"shop", ".github"} {
+		for _, text := range []string{"Use another.", "The word is not ours.", "Banned word frobnicate", "build-reviewer"} { // the last is a problem
+			t.Run(repo+" "+text, func(t *testing.T) {
+				w := start(t)
+				w.GH.Repo("acme/"+repo).Commit("main", in(text), "rules")
+				w.Idle()
+				pr := w.Another("first", apptest.AWord("first"))
+				w.Idle()
+				c := w.Check(pr)
+				shown := w.Comment(pr).Body + c.Title + c.Summary + c.Text
+				for _, a := range c.Annotations {
+					shown += a.Title + a.Message + a.RawDetails
+				}
+				if strings.Contains(shown, token) {
+					t.Error("the token is shown")
+				}
+				if !strings.Contains(shown, "[redacted:") {
+					t.Errorf("nothing is quoted:\n%s", shown)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,654 @@
+package people
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reviewgate/reviewgate/app/apptest"
+	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
+)
+
+const (
+	routeReviews = "GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews"
+)
+
+// bench are two models, small and big, that judge the quality of every change by
+// what is said of them.
+type bench struct {
+	mu      sync.Mutex
+	verdict func(model string, facts *pipeline.PRFacts) (pipeline.AgentOutput, error)
+}
+
+// says changes what the models answer.
+func (b *bench) says(f func(model string, facts *pipeline.PRFacts) (pipeline.AgentOutput, error)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.verdict = f
+}
+
+// Review implements dispatch.Agent.
+func (b *bench) Review(_ context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
+	b.mu.Lock()
+	f := b.verdict
+	b.mu.Unlock()
+	if f == nil {
+		return pipeline.AgentOutput{}, nil
+	}
+	return f(task.Model, task.Facts)
+}
+
+// dangerous is what a model finds that holds the change to be dangerous.
+func dangerous() pipeline.AgentOutput {
+	return pipeline.AgentOutput{Findings: pipeline.List[pipeline.Finding]{{
+		Title: "Stock is read without a lock", Severity: pipeline.SeverityCritical, Message: "Two orders can sell one piece.",
+		Confidence: 0.9, Path: "store/client.go", StartLine: 6, EndLine: 6,
+	}}}
+}
+
+// dangerousBy is that of an agent that names its model itself.
+func dangerousBy(model string) pipeline.AgentOutput {
+	out := dangerous()
+	out.Model = model
+	return out
+}
+
+// everybody finds something critical.
+func everybody(string, *pipeline.PRFacts) (pipeline.AgentOutput, error) { return dangerous(), nil }
+
+// bigAlone is what the stronger model alone holds to be critical.
+func bigAlone(model string, _ *pipeline.PRFacts) (pipeline.AgentOutput, error) {
+	if model == "big" {
+		return dangerous(), nil
+	}
+	return pipeline.AgentOutput{}, nil
+}
+
+// modelled starts a world with two models, under the given settings of models.
+func modelled(t *testing.T, b *bench, settings string, change ...func(*apptest.World)) *world {
+	t.Helper()
+	return startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, append([]func(*apptest.World){withBench(b, settings)}, change...)...)
+}
+
+// withBench has the bench judge every change, under these settings of models.
+func withBench(b *bench, settings string) func(*apptest.World) {
+	return func(w *apptest.World) {
+		w.Server = apptest.LayerOf(config.LayerServer, `{"model_endpoints": [
+			{"name": "small", "api": "openai", "model": "s", "base_url": "http://127.0.0.1:1"},
+			{"name": "big", "api": "openai", "model": "b", "base_url": "http://127.0.0.1:1"}], "models": `+settings+`}`)
+		w.Server.Files = append(w.Server.Files,
+			config.File{Path: config.FileAgents, Text: []byte(`[{"id": "judge", "name": "Judge", "kind": "llm", "description": "Judges.", "llm": {"prompt": "build-reviewer"}}]`)},
+			config.File{Path: config.FileComposition, Text: []byte(`[` + apptest.ShippedModelsOff + `{"id": "judged", "description": "Everything is judged.", "priority": 10,
+				"trigger": {"type": "always"}, "dispatch": {"agents": ["judge"], "required": true}}]`)},
+		)
+		w.Agents = map[string]dispatch.Agent{"judge": b}
+	}
+}
+
+// wantReviews fails unless the App's reviews are in these states, oldest first.
+func (w *world) wantReviews(pr *ghtest.PullRequest, states ...string) []ghtest.Review {
+	w.Helper()
+	var got []string
+	all := pr.AppReviews()
+	for _, r := range all {
+		got = append(got, r.State)
+	}
+	if !slices.Equal(got, states) {
+		w.Fatalf("the App's reviews are %q, want %q", got, states)
+	}
+	return all
+}
+
+const approving = `{"auto_approve": true}`
+
+// What every model and the gate pass is approved once, at its head, for three calls
+// more, and the comment says so.
+func TestApprovedWithoutAPerson(t *testing.T) {
+	t.Parallel()
+	w := modelled(t, &bench{}, approving)
+	pr := w.Open(apptest.Clean())
+	w.Idle()
+	r := w.wantReviews(pr, "approved")[0]
+	if _, text, _ := strings.Cut(r.Body, "\n"); r.CommitID != pr.HeadSHA() || !strings.HasPrefix(text, "Approved without a person: every model passes `"+r.CommitID[:7]) {
+		t.Errorf("review of %s:\n%s", r.CommitID, r.Body)
+	}
+	w.Wants(pr, "success", "very high confidence (1.00), could be approved without a person · approved on GitHub", "The next push ends it")
+	if n := w.CallsTo(routeReviews, 0) + w.CallsTo(apptest.RouteDismiss, 0) + w.CallsTo(apptest.RouteRequests, 0); n != 0 {
+		t.Errorf("%d needless calls", n)
+	}
+
+	// The same again is the same review: what is answered is not asked again.
+	before := len(w.GH.Calls())
+	if _, err := w.GH.Redeliver(w.GH.LastDelivery("pull_request").GUID); err != nil {
+		t.Fatal(err)
+	}
+	w.Idle()
+	if n := len(w.GH.Calls()) - before; n != 0 {
+		t.Errorf("a redelivery costs %d calls", n)
+	}
+	pr.Comment("alice", "/review full")
+	w.Idle()
+	w.wantReviews(pr, "approved")
+	w.Wants(pr, "success", "· approved on GitHub")
+}
+
+// Without the setting, models cost no call to GitHub more than a review does.
+func TestModelsAloneDecideNothing(t *testing.T) {
+	t.Parallel()
+	for _, b := range []*bench{{}, {verdict: everybody}} {
+		w := modelled(t, b, `{"auto_approve": false}`)
+		pr := w.Open(apptest.Clean())
+		w.Idle()
+		w.wantReviews(pr)
+		for _, route := range []string{apptest.RouteReview, routeReviews, apptest.RouteDismiss, apptest.RouteRequests} {
+			if n := w.CallsTo(route, 0); n != 0 {
+				t.Errorf("%d calls of %s", n, route)
+			}
+		}
+		if n := w.CallsTo(apptest.RoutePull, 0); n != 2 { // for the facts, and before it is published
+			t.Errorf("the pull request is read %d times, want twice", n)
+		}
+	}
+}
+
+// By default nothing is done but what is said, whatever models come to and however
+// often a pull request fails.
+func TestOffByDefault(t *testing.T) {
+	t.Parallel()
+	b := &bench{verdict: everybody}
+	w := modelled(t, b, `{}`)
+	pr := w.Open(apptest.Clean())
+	w.Idle()
+	for n := range 3 {
+		pr.Push(ghtest.Files{"store/client.go": apptest.Secure + strings.Repeat("\n// More.\n", n+1)}, fmt.Sprintf("fix: try %d", n))
+		w.Idle()
+	}
+	w.loop(pr, "escalated")
+	b.says(bigAlone)
+	w.Says(pr, "/review full")
+	b.says(nil)
+	w.Says(pr, "/review full")
+	w.loop(pr, "complete")
+	for _, route := range []string{apptest.RouteReview, routeReviews, apptest.RouteDismiss, apptest.RouteRequests, apptest.RouteAddLabel, apptest.RouteRemoveLabel} {
+		if n := w.CallsTo(route, 0); n != 0 {
+			t.Errorf("%d calls of %s", n, route)
+		}
+	}
+}
+
+// What was escalated is not approved without a person, though it passes, until one
+// has it go on.
+func TestEscalatedIsNotApprovedUntilResumed(t *testing.T) {
+	t.Parallel()
+	b := &bench{verdict: everybody}
+	w := modelled(t, b, approving)
+	pr := w.Open(apptest.Clean())
+	w.Idle()
+	for n := range 2 {
+		pr.Push(ghtest.Files{"store/client.go": apptest.Secure + strings.Repeat("\n// More.\n", n+1)}, fmt.Sprintf("fix: try %d", n))
+		w.Idle()
+	}
+	w.Wants(pr, "failure", "Escalated after 2 fix attempts")
+	b.says(nil)
+	pr.Push(ghtest.Files{"store/client.go": apptest.Secure}, "fix: less")
+	w.Idle()
+	w.loop(pr, "complete")
+	w.wantReviews(pr)
+	w.Wants(pr, "success", "until somebody comments `/review resume`, nothing is decided without a person")
+	w.Says(pr, "/review resume")
+	w.wantReviews(pr, "approved")
+	w.Wants(pr, "success", "· approved on GitHub")
+	w.WantsNot(pr, "/review resume")
+}
+
+// Whatever models say, what the gate holds is not approved, nor what is not ready,
+// was not looked at in full, or comes from where anybody can write.
+func TestNotApproved(t *testing.T) {
+	t.Parallel()
+	w := modelled(t, &bench{}, `{"auto_approve": true, "auto_reject": true}`)
+	for name, open := range map[string]func() *ghtest.PullRequest{
+		"an agent that is no model fails it": func() *ghtest.PullRequest {
+			return w.Another("insecure", apptest.Tested(ghtest.Files{"store/tls.go": apptest.Insecure}))
+		},
+		"a draft": func() *ghtest.PullRequest {
+			return w.Repo.OpenPR(ghtest.PR{Title: "feat: draft", Body: apptest.GoodBody, Head: "draft", Draft: true, Files: apptest.Clean()})
+		},
+		"a fork's": func() *ghtest.PullRequest {
+			return w.Repo.OpenPR(ghtest.PR{Title: "feat: fork", Body: apptest.GoodBody, Head: "fork", Author: "mallory", Fork: "mallory", Files: apptest.Clean()})
+		},
+		"locked": func() *ghtest.PullRequest {
+			w.GH.Withhold()
+			pr := w.Another("locked", apptest.Clean())
+			pr.Lock()
+			w.GH.Resume()
+			if _, err := w.GH.Redeliver(w.GH.LastDelivery("pull_request").GUID); err != nil {
+				t.Fatal(err)
+			}
+			return pr
+		},
+	} {
+		pr := open()
+		w.Idle()
+		if len(pr.AppReviews()) != 0 {
+			t.Errorf("%s: %+v", name, pr.AppReviews())
+		}
+	}
+}
+
+// Advisory mode does nothing that would have to be taken back.
+func TestAdvisoryModeDecidesNothing(t *testing.T) {
+	t.Parallel()
+	b := &bench{}
+	w := modelled(t, b, `{"auto_approve": true, "auto_reject": true, "people": ["bob"]}`)
+	w.Repo.Commit("main", ghtest.Files{apptest.SettingsPath: `{"mode": "advisory"}`}, "try")
+	w.Idle()
+	good := w.Open(apptest.Clean())
+	w.Idle()
+	b.says(everybody)
+	bad := w.Another("bad", apptest.Clean())
+	w.Idle()
+	b.says(bigAlone)
+	unclear := w.Another("unclear", apptest.Clean())
+	w.Idle()
+	for _, pr := range []*ghtest.PullRequest{good, bad, unclear} {
+		if all, asked := pr.AppReviews(), pr.Requested(); len(all)+len(asked) != 0 {
+			t.Errorf("reviews %+v, asked %v", all, asked)
+		}
+	}
+}
+
+// An approval ends with the push, before anything looks at what was pushed.
+func TestPushEndsApproval(t *testing.T) {
+	t.Parallel()
+	b := &bench{}
+	w := modelled(t, b, approving)
+	pr := w.Open(apptest.Clean())
+	w.Idle()
+	var mu sync.Mutex // models look side by side
+	var when []string
+	b.says(func(string, *pipeline.PRFacts) (pipeline.AgentOutput, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		when = append(when, pr.AppReviews()[0].State)
+		return dangerous(), nil
+	})
+	pr.Push(ghtest.Files{"store/client.go": apptest.Secure + "\n// More.\n"}, "feat: more")
+	w.Idle()
+	if r := w.wantReviews(pr, "dismissed")[0]; !strings.Contains(r.Dismissal, "the head is another commit now") {
+		t.Errorf("dismissed with %q", r.Dismissal)
+	}
+	if len(when) == 0 || slices.Contains(when, "approved") {
+		t.Errorf("while the models look, the approval is %q", when)
+	}
+	w.Wants(pr, "failure", "could be rejected without a person")
+	w.WantsNot(pr, "on GitHub")
+
+	b.says(nil)
+	pr.Push(ghtest.Files{"store/client.go": apptest.Secure}, "fix: less")
+	w.Idle()
+	if r := w.wantReviews(pr, "dismissed", "approved")[1]; r.CommitID != pr.HeadSHA() {
+		t.Errorf("approved %s, want the head", r.CommitID)
+	}
+}
+
+// A push that comes between the last look at the head and its approval, and of
+// which no event tells, does not inherit it.
+func TestPushBesideApproval(t *testing.T) {
+	t.Parallel()
+	w := modelled(t, &bench{}, approving)
+	var pr *ghtest.PullRequest
+	remove := w.GH.On(apptest.RouteReview, ghtest.First(1, func(*ghtest.Exchange) {
+		w.Away(func() { pr.Push(apptest.Tested(ghtest.Files{"store/tls.go": apptest.Insecure}), "feat: insecure") })
+	}))
+	defer remove()
+	w.GH.Withhold()
+	pr = w.Open(apptest.Clean())
+	w.GH.Resume()
+	if _, err := w.GH.Redeliver(w.GH.LastDelivery("pull_request").GUID); err != nil {
+		t.Fatal(err)
+	}
+	w.Idle()
+	w.wantReviews(pr, "dismissed")
+	w.Wants(pr, "action_required")
+}
+
+// An approval is of one base.
+func TestAnotherBaseEndsApproval(t *testing.T) {
+	t.Parallel()
+	b := &bench{}
+	w := modelled(t, b, approving)
+	w.Release()
+	pr := w.Open(apptest.Clean())
+	w.Idle()
+	b.says(everybody)
+	base := "release"
+	pr.Edit(ghtest.Edit{Base: &base})
+	w.Idle()
+	if r := w.wantReviews(pr, "dismissed")[0]; !strings.Contains(r.Dismissal, "another base branch") {
+		t.Errorf("dismissed with %q", r.Dismissal)
+	}
+}
+
+// An approval ends with the review that no longer comes to it, whatever it comes to.
+func TestApprovalEndsWithItsReview(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		do     func(w *world, b *bench, pr *ghtest.PullRequest)
+		reason string
+	}{
+		"the models change their minds": {func(_ *world, b *bench, pr *ghtest.PullRequest) {
+			b.says(bigAlone)
+			pr.Comment("alice", "/review full")
+		}, "comes to something else"},
+		"a model is down": {func(_ *world, b *bench, pr *ghtest.PullRequest) {
+			b.says(func(string, *pipeline.PRFacts) (pipeline.AgentOutput, error) {
+				return pipeline.AgentOutput{}, errors.New("down")
+			})
+			pr.Comment("alice", "/review full")
+		}, "comes to something else"},
+		"the setting is switched off": {func(w *world, _ *bench, _ *ghtest.PullRequest) {
+			w.Repo.Commit("main", ghtest.Files{apptest.SettingsPath: `{"models": {"auto_approve": false}}`}, "no more")
+		}, "comes to something else"},
+		"a person decides": {func(w *world, _ *bench, pr *ghtest.PullRequest) {
+			w.Says(pr, "/review reject not like this")
+		}, "A person decided"},
+		"it is a draft": {func(_ *world, _ *bench, pr *ghtest.PullRequest) { pr.ConvertToDraft() }, "comes to something else"},
+		"reviews are switched off": {func(w *world, _ *bench, _ *ghtest.PullRequest) {
+			w.Repo.Commit("main", ghtest.Files{apptest.SettingsPath: `{"mode": "off"}`}, "no more")
+			w.Idle()
+		}, "switched off"},
+		"it can't be reviewed": {func(w *world, _ *bench, pr *ghtest.PullRequest) {
+			w.GH.On("GET /repos/{owner}/{repo}/pulls/{pull_number}/files", func(x *ghtest.Exchange) { x.Fail(http.StatusUnprocessableEntity, "Too much.") })
+			pr.Comment("alice", "/review full")
+		}, "could not be completed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := &bench{}
+			w := modelled(t, b, approving)
+			pr := w.Open(apptest.Clean())
+			w.Idle()
+			w.wantReviews(pr, "approved")
+			tt.do(w, b, pr)
+			w.Idle()
+			if name == "reviews are switched off" {
+				pr.Comment("alice", "/review")
+				w.Idle()
+			}
+			if r := w.wantReviews(pr, "dismissed")[0]; !strings.Contains(r.Dismissal, tt.reason) {
+				t.Errorf("dismissed with %q, want %q", r.Dismissal, tt.reason)
+			}
+		})
+	}
+}
+
+// What several models agree is critical has changes requested at each head once,
+// until it is fixed.
+func TestRejectedUntilFixed(t *testing.T) {
+	t.Parallel()
+	b := &bench{verdict: everybody}
+	w := modelled(t, b, `{"auto_approve": true, "auto_reject": true}`)
+	pr := w.Open(apptest.Clean())
+	w.Idle()
+	if r := w.wantReviews(pr, "changes_requested")[0]; !strings.Contains(r.Body, "Changes requested without a person") || r.CommitID != pr.HeadSHA() {
+		t.Errorf("review of %s:\n%s", r.CommitID, r.Body)
+	}
+	w.Wants(pr, "failure", "· changes requested on GitHub")
+
+	pr.Push(ghtest.Files{"store/client.go": apptest.Secure + "\n// Locked, nearly.\n"}, "fix: lock")
+	w.Idle()
+	w.wantReviews(pr, "dismissed", "changes_requested")
+	b.says(nil)
+	pr.Push(ghtest.Files{"store/client.go": apptest.Secure + "\n// Locked.\n"}, "fix: lock it all")
+	w.Idle()
+	w.wantReviews(pr, "dismissed", "dismissed", "approved")
+	w.Wants(pr, "success", "· approved on GitHub")
+}
+
+// What one model alone holds to be critical is left to people, who are asked once.
+// Whether they accept or dismiss it, it is decided then.
+func TestPeopleAreAskedWhereOneModelHolds(t *testing.T) {
+	t.Parallel()
+	for command, want := range map[string]struct {
+		conclusion string
+		states     []string
+	}{"accept": {"failure", nil}, "dismiss": {"success", []string{"approved"}}} {
+		t.Run(command, func(t *testing.T) {
+			t.Parallel()
+			w := modelled(t, &bench{verdict: bigAlone}, `{"auto_approve": true, "auto_reject": true, "people": ["alice", "wes", "nobody-here", "Carol", "acme/owners"]}`, func(w *apptest.World) {
+				w.GH.Repo("acme/shop").Grant("wes", "write")
+				w.GH.Repo("acme/shop").Grant("carol", "maintain")
+				w.GH.Team("acme", "owners", "carol")
+			})
+			pr := w.Open(apptest.Clean()) // by alice
+			w.Idle()
+			w.wantReviews(pr)
+			if diff := cmp.Diff([]string{"wes", "carol", "acme/owners"}, pr.Requested()); diff != "" {
+				t.Fatalf("asked (-want +got):\n%s", diff)
+			}
+			w.Wants(pr, "action_required", "A person must decide", "Asked to review: wes, Carol, acme/owners.")
+
+			calls := w.CallsTo(apptest.RouteRequests, 0)
+			pr.Review("wes", "commented", "Let me see.")
+			pr.Comment("alice", "/review full")
+			pr.Push(ghtest.Files{"store/client.go": apptest.Secure + "\n// More.\n"}, "feat: more")
+			w.Idle()
+			// Only who could not be asked is tried again, once for each head.
+			if n := w.CallsTo(apptest.RouteRequests, 0); n > calls+1 || slices.Contains(pr.Requested(), "wes") {
+				t.Errorf("asked %d times more: %v", n-calls, pr.Requested())
+			}
+			f := w.Only(pr)
+			w.Says(pr, "/review "+command+" "+f.ID[:8]+map[string]string{"dismiss": " the shop sells one piece"}[command])
+			w.Wants(pr, want.conclusion)
+			w.wantReviews(pr, want.states...)
+		})
+	}
+}
+
+// Who decided by hand against what would have been decided without a person is in
+// the audit log, and the review on GitHub gives way.
+func TestHumanOverride(t *testing.T) {
+	t.Parallel()
+	b := &bench{verdict: everybody}
+	w := modelled(t, b, `{"auto_reject": true}`)
+	pr := w.Open(apptest.Clean())
+	w.Idle()
+	w.wantReviews(pr, "changes_requested")
+	w.Says(pr, "/review override the warehouse is down")
+	w.Wants(pr, "success", "Passed by hand by carol")
+	w.wantReviews(pr, "dismissed")
+	log, err := w.App.Inside().Store.Audit(t.Context(), w.target(pr).Key(), 10)
+	if err != nil || len(log) != 1 || log[0].Action != "override" || log[0].AutoDecision != pipeline.AutoReject {
+		t.Errorf("log %+v, %v", log, err)
+	}
+}
+
+// A review whose answer was lost is found, and not submitted twice, by whichever
+// process goes on; one that is outdated by then is dismissed.
+func TestReviewWhoseAnswerIsLost(t *testing.T) {
+	t.Parallel()
+	for _, pushed := range []bool{false, true} {
+		w := modelled(t, &bench{}, approving)
+		remove := w.GH.On(apptest.RouteReview, ghtest.First(1, func(x *ghtest.Exchange) { x.Proceed(); x.Drop() }))
+		down := w.GH.On(routeReviews, func(x *ghtest.Exchange) { x.Fail(http.StatusBadGateway, "Later.") })
+		pr := w.Open(apptest.Clean())
+		w.Until("it was looked for", func() bool { return len(pr.AppReviews()) == 1 && len(w.GH.CallsTo(routeReviews)) > 0 })
+		if err := w.Stop(); err != nil {
+			t.Fatal(err)
+		}
+		remove()
+		down()
+		if pushed {
+			w.GH.SetWebhook("http://127.0.0.1:1/hook", apptest.Secret)
+			pr.Push(ghtest.Files{"store/client.go": apptest.Secure + "\n// More.\n"}, "feat: more")
+		}
+		w.StartApp()
+		w.Until("it is reviewed", func() bool { c := pr.CheckRuns(); return len(c) > 0 && c[len(c)-1].Completed() })
+		w.Idle()
+		if pushed {
+			w.wantReviews(pr, "dismissed", "approved")
+		} else {
+			w.wantReviews(pr, "approved")
+			w.Wants(pr, "success", "· approved on GitHub")
+		}
+	}
+}
+
+// A review that comes late, when it was looked for in vain and submitted again, is
+// dismissed with the other one.
+func TestReviewThatComesLate(t *testing.T) {
+	t.Parallel()
+	w := modelled(t, &bench{}, approving)
+	w.GH.On(apptest.RouteReview, ghtest.First(1, func(x *ghtest.Exchange) { x.Proceed(); x.Drop() }))
+	w.GH.On(routeReviews, ghtest.First(2, func(x *ghtest.Exchange) { x.Proceed().Body = []byte("[]") }))
+	pr := w.Open(apptest.Clean())
+	w.Idle()
+	w.wantReviews(pr, "approved", "approved")
+	pr.Push(ghtest.Files{"store/client.go": apptest.Secure + "\n// More.\n"}, "feat: more")
+	w.Idle()
+	w.wantReviews(pr, "dismissed", "dismissed", "approved")
+}
+
+// Where GitHub takes no review the check and the comment stand, and say so.
+func TestReviewThatGitHubRefuses(t *testing.T) {
+	t.Parallel()
+	w := modelled(t, &bench{}, approving)
+	own := w.Repo.OpenPR(ghtest.PR{Title: "feat: own", Body: apptest.GoodBody, Author: w.GH.AppLogin(), Files: apptest.Clean()})
+	w.Idle()
+	w.wantReviews(own)
+	w.Wants(own, "success", "GitHub did not take the review")
+	edits := w.Comment(own).Edits
+	body := apptest.GoodBody + " More."
+	own.Edit(ghtest.Edit{Body: &body})
+	w.Idle()
+	if c := w.Comment(own); c.Edits != edits || strings.Count(c.Body, "did not take") != 1 {
+		t.Errorf("%d edits:\n%s", c.Edits-edits, c.Body)
+	}
+
+	// One that can't be dismissed is told of as long as it stands.
+	pr := w.Another("stuck", apptest.Clean())
+	w.Idle()
+	refuse := w.GH.On(apptest.RouteDismiss, func(x *ghtest.Exchange) { x.Fail(http.StatusForbidden, "Not you.") })
+	w.Repo.Commit("main", ghtest.Files{apptest.SettingsPath: `{"models": {"auto_approve": false}}`}, "no more")
+	w.Idle()
+	w.wantReviews(pr, "approved")
+	w.Wants(pr, "success", "does not hold any more, and GitHub does not let reviewgate dismiss it")
+	refuse()
+	pr.Push(ghtest.Files{"store/client.go": apptest.Secure + "\n// More.\n"}, "feat: more")
+	w.Idle()
+	w.wantReviews(pr, "dismissed")
+	w.WantsNot(pr, "does not hold any more")
+}
+
+// Beside a review that can't be dismissed no other is submitted, which would be all
+// that is known of; nor is one taken for gone that only can't be seen.
+func TestNothingBesideAReviewThatStays(t *testing.T) {
+	t.Parallel()
+	for status, message := range map[int]string{http.StatusForbidden: "Not you.", http.StatusNotFound: "Not Found"} {
+		w := modelled(t, &bench{}, approving)
+		pr := w.Open(apptest.Clean())
+		w.Idle()
+		refuse := w.GH.On(apptest.RouteDismiss, func(x *ghtest.Exchange) { x.Fail(status, message) })
+		for n := range 2 {
+			pr.Push(ghtest.Files{"store/client.go": apptest.Secure + strings.Repeat("\n// More.\n", n+1)}, "feat: more")
+			w.Idle()
+			w.wantReviews(pr, "approved")
+			w.Wants(pr, "success", "does not hold any more, and GitHub does not let reviewgate dismiss it")
+			w.WantsNot(pr, "· approved on GitHub")
+		}
+		refuse()
+		pr.Comment("alice", "/review full")
+		w.Idle()
+		w.wantReviews(pr, "dismissed", "approved")
+		w.Wants(pr, "success", "· approved on GitHub")
+	}
+}
+
+// Who was asked and let off is not asked again, though a later request is cut short.
+func TestNobodyIsAskedTwice(t *testing.T) {
+	t.Parallel()
+	w := modelled(t, &bench{verdict: bigAlone}, `{"people": ["wes"]}`, func(w *apptest.World) {
+		w.GH.Repo("acme/shop").Grant("wes", "write")
+		w.GH.Repo("acme/shop").Grant("carol", "maintain")
+	})
+	pr := w.Open(apptest.Clean())
+	w.Idle()
+	pr.Unrequest("wes")
+	w.Repo.Commit("main", ghtest.Files{apptest.SettingsPath: `{"models": {"people": ["wes", "carol"]}}`}, "more people")
+	w.GH.On(apptest.RouteRequests, ghtest.First(2, func(x *ghtest.Exchange) { x.Fail(http.StatusBadGateway, "Later.") }))
+	pr.Push(ghtest.Files{"store/client.go": apptest.Secure + "\n// More.\n"}, "feat: more")
+	w.Idle()
+	if got := pr.Requested(); !slices.Equal(got, []string{"carol"}) {
+		t.Errorf("asked %v, want carol alone", got)
+	}
+	w.Wants(pr, "action_required", "Asked to review: wes, carol.")
+}
+
+// A database that was lost leaves no approval behind of what it does not cover.
+func TestApprovalOfBeforeTheDatabaseWasLost(t *testing.T) {
+	t.Parallel()
+	b := &bench{}
+	w := modelled(t, b, approving)
+	pr := w.Open(apptest.Clean())
+	w.Idle()
+	pr.Review("bob", "approved", "<!-- reviewgate:review abc -->")
+	pr.OtherReview("reviewgate-staging", "approved", "<!-- reviewgate:review abc -->")
+	if err := w.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	w.DB = apptest.Database(t)
+	w.StartApp()
+	b.says(everybody)
+	pr.Push(ghtest.Files{"store/client.go": apptest.Secure + "\n// More.\n"}, "feat: more")
+	w.Idle()
+	w.wantReviews(pr, "dismissed")
+	for _, r := range pr.Reviews()[1:] {
+		if r.State != "approved" {
+			t.Errorf("the review of %s is %s", r.Author, r.State)
+		}
+	}
+	if err := w.Stop(); err != nil { // before its database is gone
+		t.Error(err)
+	}
+}
+
+// Whatever GitHub does meanwhile, and however pushes and changes of mind fall, in
+// the end at most one review stands, and that is of the head.
+func TestReviewsInTrouble(t *testing.T) {
+	t.Parallel()
+	b := &bench{}
+	w := modelled(t, b, `{"auto_approve": true, "auto_reject": true}`)
+	pr := w.Open(apptest.Clean())
+	w.Idle()
+	for seed := range uint64(sample.Size(1, 3)) {
+		trouble := ghtest.NewTrouble(seed, ghtest.TroubleOptions{Errors: 0.05, Resets: 0.03, Lost: 0.12, Truncated: 0.05})
+		remove := w.GH.On("*", trouble.Hook)
+		for i := range 4 {
+			b.says(map[bool]func(string, *pipeline.PRFacts) (pipeline.AgentOutput, error){true: everybody}[i%2 == 0])
+			pr.Push(ghtest.Files{"store/client.go": apptest.Secure + strings.Repeat("\n// More.\n", 1+i+4*int(seed))}, "feat: more")
+			if i%2 == int(seed)%2 {
+				w.Idle()
+			}
+		}
+		remove()
+		w.Idle()
+		if faults := pr.Faults(); len(faults) > 0 {
+			t.Fatalf("seed %d: %v", seed, faults)
+		}
+		all := pr.AppReviews()
+		if last := all[len(all)-1]; last.State != "approved" || last.CommitID != pr.HeadSHA() {
+			t.Errorf("seed %d: the last review is %s of %.7s, want the head approved", seed, last.State, last.CommitID)
+		}
+	}
+}

@@ -1,0 +1,444 @@
+package people
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reviewgate/reviewgate/app/apptest"
+	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+)
+
+// target is a pull request as the App knows it.
+func (w *world) target(pr *ghtest.PullRequest) review.Target {
+	w.Helper()
+	state, err := w.App.Inside().Store.Target(w.Context(), review.Target{Kind: review.TargetPull, RepoID: pr.Repo().ID(), Number: pr.Number}.Key())
+	if err != nil {
+		w.Fatal(err)
+	}
+	return state.Target
+}
+
+// A dismissed finding stays dismissed wherever its code goes, until it is
+// restored.
+func TestDismissedStaysDismissed(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	pr := w.Open(apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure}))
+	w.Idle()
+	f := w.Only(pr)
+	w.Wants(pr, "action_required", "id `"+f.ID[:8]+"`")
+	w.Dismiss(pr, f)
+	dismissed := []string{"Dismissed by carol", "the warehouse's certificate is our own", "id `" + f.ID[:8] + "`"}
+	w.Wants(pr, "success", dismissed...)
+
+	further := strings.Replace(apptest.Moved, "package store", "// Package store keeps.\npackage store", 1)
+	for i, push := range []struct {
+		name string
+		do   func()
+	}{
+		{"lines shift", func() { pr.Push(ghtest.Files{"store/client.go": apptest.Moved}, "feat: a timeout") }},
+		{"and shift again", func() { pr.Push(ghtest.Files{"store/client.go": further}, "docs: say what it is") }},
+		{"other code", func() {
+			pr.Push(ghtest.Files{"store/stock.go": "package store\n\nvar Stock int\n", "store/stock_test.go": "package store\n"}, "feat: stock")
+		}},
+		{"a page", func() { pr.Push(ghtest.Files{"docs/stock.md": "# Stock\n"}, "docs: stock") }},
+		{"code that goes", func() {
+			pr.Push(ghtest.Files{"store/stock.go": ghtest.Gone, "store/stock_test.go": ghtest.Gone}, "refactor: no stock")
+		}},
+		{"lines shift back", func() { pr.Push(ghtest.Files{"store/client.go": apptest.Moved}, "docs: less words") }},
+		{"and forth", func() { pr.Push(ghtest.Files{"store/client.go": further}, "docs: more words") }},
+		{"white space", func() {
+			pr.Push(ghtest.Files{"store/client.go": strings.ReplaceAll(further, "\treturn", "\t\t\n\t\treturn ")}, "style: format")
+		}},
+		{"a rename", func() {
+			pr.Push(ghtest.Files{"store/client.go": ghtest.Gone, "store/client_test.go": ghtest.Gone, "store/http.go": further, "store/http_test.go": "package store\n"}, "refactor: rename")
+		}},
+		{"it is fixed", func() { pr.Push(ghtest.Files{"store/http.go": apptest.Secure}, "fix: verify certificates") }},
+		{"and brought back", func() { pr.Push(ghtest.Files{"store/http.go": further}, "revert: a fix") }},
+		{"the base is merged in", func() {
+			w.Repo.Commit("main", ghtest.Files{"store/b.go": "package store\n"}, "meanwhile")
+			pr.UpdateBranch()
+		}},
+		{"a rebase onto a base that moved", func() {
+			w.Repo.Commit("main", ghtest.Files{"store/c.go": "package store\n"}, "meanwhile again")
+			pr.ForcePush(ghtest.Files{"store/http.go": further, "store/http_test.go": "package store\n"}, "feat: read stock from the warehouse")
+		}},
+		{"a force-push", func() {
+			pr.ForcePush(ghtest.Files{"store/http.go": apptest.Moved, "store/http_test.go": "package store\n"}, "feat: all in one")
+		}},
+	} {
+		push.do()
+		w.Idle()
+		if push.name == "it is fixed" {
+			w.Wants(pr, "success")
+			continue
+		}
+		w.Wants(pr, "success", "Dismissed by carol")
+		if got := w.Only(pr); got.State != pipeline.StateDismissed {
+			t.Fatalf("push %d, %s: the finding is %s", i+1, push.name, got.State)
+		}
+	}
+
+	w.Says(pr, "/review restore "+w.Only(pr).ID[:8])
+	w.Wants(pr, "action_required", "TLS")
+	w.WantsNot(pr, "Dismissed by carol")
+}
+
+// What somebody decided by hand holds for the head and the base, and is gone
+// with the next push.
+func TestOverrideIsGoneWithTheNextPush(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	pr := w.Open(apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure}))
+	w.Idle()
+	head := pr.HeadSHA()
+	w.Says(pr, "/review override the warehouse is down")
+	told := []string{"Passed by hand by carol: the warehouse is down. The review says: needs fixes, 1 major", "The next push ends this"}
+	w.Wants(pr, "success", append(told, "Critical and major")...)
+	w.WantsCheck(pr, "success", told...)
+	if c := w.Check(pr); !strings.HasPrefix(c.Title, "Passed by hand by carol") {
+		t.Errorf("the check's title is %q", c.Title)
+	}
+
+	// Another look at the same head says the same.
+	w.Says(pr, "/review")
+	w.Wants(pr, "success", told...)
+
+	pr.Push(ghtest.Files{"store/client.go": apptest.Moved}, "feat: a timeout")
+	w.Idle()
+	w.Wants(pr, "action_required", "Needs fixes: 1 major")
+	w.WantsNot(pr, "by hand")
+
+	// To the very commit that was judged the judgement applies.
+	pr.ForcePushTo(head)
+	w.Idle()
+	w.Wants(pr, "success", told...)
+
+	// Another base is another change.
+	w.Repo.Commit("release", ghtest.Files{"RELEASE": "1.0\n"}, "branch off")
+	release := "release"
+	pr.Edit(ghtest.Edit{Base: &release})
+	w.Idle()
+	w.Wants(pr, "action_required", "Needs fixes: 1 major")
+	w.WantsNot(pr, "by hand")
+}
+
+func TestRejectedByHand(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	pr := w.Open(apptest.Clean())
+	w.Idle()
+	w.Wants(pr, "success")
+	w.Says(pr, "/review reject @team/data has to see it first")
+	w.Wants(pr, "failure", "Rejected by hand by carol", "has to see it first. The review says: passed")
+	w.WantsNot(pr, "@team/data")
+	pr.Push(ghtest.Files{"store/stock.go": "package store\n\nvar Stock int\n", "store/stock_test.go": "package store\n"}, "feat: stock")
+	w.Idle()
+	w.Wants(pr, "success")
+	w.WantsNot(pr, "by hand")
+}
+
+// team are agents that stand in for the config's, and count what they do.
+type team struct {
+	mu   sync.Mutex
+	runs map[string][]string // heads by agent
+	say  func(agent string) (pipeline.AgentOutput, error)
+}
+
+func (m *team) agent(id string) dispatch.Agent { return teamAgent{m, id} }
+
+type teamAgent struct {
+	team *team
+	id   string
+}
+
+func (a teamAgent) Review(_ context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
+	a.team.mu.Lock()
+	defer a.team.mu.Unlock()
+	a.team.runs[a.id] = append(a.team.runs[a.id], task.Facts.Head.SHA)
+	if a.team.say == nil {
+		return pipeline.AgentOutput{}, nil
+	}
+	return a.team.say(a.id)
+}
+
+// ran is how often each agent did since it was asked last.
+func (m *team) ran() map[string]int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := map[string]int{}
+	for id, heads := range m.runs {
+		n[id] = len(heads)
+	}
+	m.runs = map[string][]string{}
+	return n
+}
+
+// withTeam starts a world in which two agents stand in for the config's.
+func withTeam(t *testing.T, m *team) *world {
+	t.Helper()
+	m.runs = map[string][]string{}
+	return startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, func(w *apptest.World) {
+		w.Agents = map[string]dispatch.Agent{"security-reviewer": m.agent("security-reviewer"), "build-reviewer": m.agent("build-reviewer")}
+	})
+}
+
+func wantRan(t *testing.T, m *team, when string, want map[string]int) {
+	t.Helper()
+	if diff := cmp.Diff(want, m.ran()); diff != "" {
+		t.Errorf("%s, agents ran (-want +got):\n%s", when, diff)
+	}
+}
+
+// What one model alone holds to be critical waits for a person, and counts once
+// one accepted it.
+func TestAcceptedFindingCounts(t *testing.T) {
+	t.Parallel()
+	m := &team{say: func(agent string) (pipeline.AgentOutput, error) {
+		if agent != "security-reviewer" {
+			return pipeline.AgentOutput{}, nil
+		}
+		return dangerousBy("model-a"), nil
+	}}
+	w := withTeam(t, m)
+	pr := w.Open(apptest.Clean())
+	w.Idle()
+	w.Wants(pr, "action_required", "A person must decide: 1 critical by one model only")
+	f := w.Only(pr)
+	m.ran()
+	w.Says(pr, "/review accept "+f.ID[:8])
+	w.Wants(pr, "failure", "Failed: 1 critical", "accepted by carol")
+	wantRan(t, m, "after it was accepted", map[string]int{})
+
+	// Whoever may not dismiss it may not take this back either.
+	w.Repo.Grant("wes", "write")
+	pr.Comment("wes", "/review restore "+f.ID[:8])
+	w.Idle()
+	w.Wants(pr, "failure", "accepted by carol", "wes asked for `/review restore`, but for a critical finding only people with the permission maintain")
+	w.Says(pr, "/review restore "+f.ID[:8])
+	w.Wants(pr, "action_required", "A person must decide")
+}
+
+// An author who may write can't talk a finding down that somebody else said is
+// right, and may withdraw what makes it milder.
+func TestAuthorDoesNotWithdrawAnAcceptance(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	pr := w.Open(apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure}))
+	w.Idle()
+	f := w.Only(pr)
+	w.Says(pr, "/review accept "+f.ID[:8])
+	pr.Comment("alice", "/review restore "+f.ID[:8])
+	w.Idle()
+	w.Wants(pr, "action_required", "accepted by carol", "alice asked for `/review restore`, but on one's own pull request only")
+
+	w.Dismiss(pr, f)
+	w.Wants(pr, "success", "Dismissed by carol")
+	pr.Comment("alice", "/review restore "+f.ID[:8])
+	w.Idle()
+	w.Wants(pr, "action_required")
+}
+
+// How much of a review is done anew.
+func TestReviewDoesAnewWhatIsAsked(t *testing.T) {
+	t.Parallel()
+	m := &team{}
+	w := withTeam(t, m)
+	pr := w.Open(apptest.Clean())
+	w.Idle()
+	both := map[string]int{"security-reviewer": 1, "build-reviewer": 1}
+	wantRan(t, m, "opened", both)
+
+	w.GH.ResetCalls()
+	w.Says(pr, "/review reject not yet")
+	wantRan(t, m, "rejected by hand", map[string]int{})
+	// The comment's permission and reaction, the review, and its answer.
+	if calls := w.GH.Calls(); len(calls) > 12 {
+		t.Errorf("a decision by hand costs %d calls:", len(calls))
+		for _, c := range calls {
+			t.Logf("%s %d", c.Route, c.Status)
+		}
+	}
+	w.Wants(pr, "failure", "its last result on this head stands")
+
+	w.Says(pr, "/review agent security-reviewer")
+	wantRan(t, m, "one agent", map[string]int{"security-reviewer": 1})
+	w.Says(pr, "/review full")
+	wantRan(t, m, "all of it", both)
+	w.Says(pr, "/review")
+	wantRan(t, m, "a review", both)
+
+	// The change is equal, but for a commit that an agent may read.
+	w.Repo.Commit("main", ghtest.Files{"docs/a.md": "# A\n"}, "meanwhile")
+	pr.UpdateBranch()
+	w.Idle()
+	wantRan(t, m, "brought up to date", both)
+	var carried []string
+	for _, r := range w.Stored(pr).Review.Results {
+		if r.CarriedFrom != "" {
+			carried = append(carried, r.Agent)
+		}
+	}
+	if !slices.Contains(carried, "secrets") {
+		t.Errorf("carried over: %q", carried)
+	}
+
+	// It is equal to the last letter.
+	rebased := w.open2(t, "rebased")
+	wantRan(t, m, "another one opened", both)
+	w.Repo.Commit("main", ghtest.Files{"docs/b.md": "# B\n"}, "meanwhile")
+	old := rebased.HeadSHA()
+	rebased.ForcePush(ghtest.Files{"store/stock.go": "package store\n\nvar Stock int\n", "store/stock_test.go": "package store\n"}, "feat: rebased")
+	w.Idle()
+	wantRan(t, m, "rebased", map[string]int{})
+	w.Wants(rebased, "success", "carried over from `"+old[:7]+"`, whose change is equal")
+}
+
+// An agent that failed is never carried over.
+func TestFailedAgentIsNotCarried(t *testing.T) {
+	t.Parallel()
+	m := &team{say: func(agent string) (pipeline.AgentOutput, error) {
+		if agent == "security-reviewer" {
+			return pipeline.AgentOutput{}, errors.New("out of order")
+		}
+		return pipeline.AgentOutput{}, nil
+	}}
+	w := withTeam(t, m)
+	pr := w.Open(apptest.Clean())
+	w.Idle()
+	m.ran()
+	w.Says(pr, "/review reject not yet")
+	wantRan(t, m, "only to decide", map[string]int{"security-reviewer": 1})
+}
+
+// open2 opens another pull request and waits for its review.
+func (w *world) open2(t *testing.T, name string) *ghtest.PullRequest {
+	t.Helper()
+	pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: " + name, Body: apptest.GoodBody, Head: name, Files: ghtest.Files{"store/stock.go": "package store\n\nvar Stock int\n", "store/stock_test.go": "package store\n"}})
+	w.Idle()
+	return pr
+}
+
+// Of two pull requests on one head the check carries the worse decision: an
+// override of one leaves the other what it is.
+func TestOverrideOfOneOfTwoOnAHead(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.Release()
+	one := w.Open(apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure}))
+	w.Idle()
+	other := w.Twin("feat: the same for the release")
+	w.Idle()
+	w.Says(one, "/review override on fire")
+	w.WantsCheck(one, "action_required", fmt.Sprintf("Pull request %d on the same head needs fixes", other.Number))
+	w.Wants(one, "action_required", "Passed by hand by carol: on fire")
+	w.WantsNot(other, "by hand")
+	w.Says(other, "/review override there too")
+	w.WantsCheck(one, "success", "Passed by hand by carol")
+}
+
+// A merge group is what its pull requests are by hand.
+func TestMergeGroupByHand(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	good := w.Open(apptest.Clean())
+	bad := w.Another("bad", ghtest.Files{"store/tls.go": apptest.Insecure, "store/tls_test.go": "package store\n"})
+	worse := w.Another("worse", ghtest.Files{"store/more.go": strings.Replace(apptest.Insecure, "Client", "More", 2), "store/more_test.go": "package store\n"})
+	w.Idle()
+	group := func(pulls ...*ghtest.PullRequest) ghtest.CheckRun {
+		t.Helper()
+		g := w.Repo.MergeGroup(pulls...)
+		w.Idle()
+		return w.Newest(g.CheckRuns())
+	}
+	want := func(c ghtest.CheckRun, conclusion, told string) {
+		t.Helper()
+		if c.Conclusion != conclusion || !strings.Contains(c.Title+c.Summary, told) {
+			t.Errorf("the group's check is %s (%s), want %s with %q:\n%s", c.Conclusion, c.Title, conclusion, told, c.Summary)
+		}
+	}
+	want(group(bad), "action_required", "1 major")
+	w.Says(bad, "/review override on fire")
+	overridden := fmt.Sprintf("Passed by hand by carol: pull request %d: on fire", bad.Number)
+	want(group(bad), "success", overridden)
+	want(group(bad, good), "success", overridden)
+	want(group(bad, worse), "action_required", "2 major")
+	want(group(worse, bad), "action_required", "2 major")
+
+	// A dismissal counts in the group too.
+	w.Dismiss(worse, w.Only(worse))
+	want(group(worse), "success", "")
+	want(group(bad, worse), "success", overridden)
+	w.Says(good, "/review reject not today")
+	want(group(good, bad), "failure", "Rejected by hand by carol: ")
+}
+
+// An override is of the head that was looked at. A push of which the news were
+// lost, or come after those of the merge group, ends it in the group as well.
+func TestMergeGroupOfAHeadThatWasNotOverridden(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	pr := w.Another("bad", ghtest.Files{"store/tls.go": apptest.Insecure, "store/tls_test.go": "package store\n"})
+	w.Idle()
+	w.Says(pr, "/review override on fire")
+	w.WantsCheck(pr, "success", "Passed by hand")
+	w.Away(func() {
+		pr.Push(ghtest.Files{"store/more.go": strings.Replace(apptest.Insecure, "Client", "More", 2)}, "worse")
+	})
+	g := w.Repo.MergeGroup(pr)
+	w.Idle()
+	if c := w.Newest(g.CheckRuns()); c.Conclusion != "action_required" || strings.Contains(c.Title+c.Summary, "by hand") {
+		t.Errorf("the group's check is %s (%s):\n%s", c.Conclusion, c.Title, c.Summary)
+	}
+}
+
+// Every decision is in the audit log.
+func TestAuditLog(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	pr := w.Open(apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure}))
+	w.Idle()
+	f := w.Only(pr)
+	w.Dismiss(pr, f)
+	w.Says(pr, "/review reject not yet")
+	log, err := w.App.Inside().Store.Audit(t.Context(), w.target(pr).Key(), 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, a := range log {
+		got = append(got, strings.TrimSpace(a.Actor+" "+a.Action+" "+a.Subject)+": "+a.Reason)
+	}
+	if diff := cmp.Diff([]string{"carol reject: not yet", "carol dismiss " + f.ID + ": the warehouse's certificate is our own"}, got); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
+	}
+}
+
+// A review of everything reads the config of the organisation anew, which is
+// otherwise kept for a minute.
+func TestFullReviewReadsConfigAnew(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.GH.Repo("acme/.github").Commit("main", apptest.WordRule("own-word"), "rules")
+	w.Idle()
+	pr := w.Another("word", apptest.AWord("word"))
+	w.Idle()
+	for command, want := range map[string]bool{"/review": false, "/review full": true} {
+		w.GH.ResetCalls()
+		w.Says(pr, command)
+		read := slices.ContainsFunc(w.GH.Calls(), func(c ghtest.Call) bool { return strings.Contains(c.Path, "/acme/.github/") })
+		if read != want {
+			t.Errorf("%s reads the organisation's config: %t", command, read)
+		}
+	}
+}

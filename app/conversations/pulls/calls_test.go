@@ -1,0 +1,84 @@
+package pulls
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/apptest"
+	"github.com/reviewgate/reviewgate/app/ghtest"
+)
+
+// A review of a pull request with ten files costs at most 8 calls, of which at
+// most 4 wait for one another, once the installation's token and the
+// repository's config are known.
+func TestCallsOfAReview(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.Repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": `{"check": {"annotations": true}}`}, "config")
+	w.Idle()
+	w.Open(ghtest.Files{"store/first.go": apptest.Secure})
+	w.Idle()
+
+	files := ghtest.Files{}
+	for i := range 10 {
+		files[fmt.Sprintf("store/f%d.go", i)] = fmt.Sprintf("package store\n\nfunc F%d() {}\n", i)
+	}
+	w.GH.ResetCalls()
+	// Long enough for what goes out side by side to be seen so on a busy machine.
+	remove := w.GH.On("*", ghtest.Delay(300*time.Millisecond))
+	pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: more", Body: apptest.GoodBody, Head: "more", Files: files})
+	w.Idle()
+	remove()
+	calls := w.GH.Calls()
+	if len(calls) > 8 {
+		t.Errorf("%d calls, want at most 8:", len(calls))
+	}
+	if n := ghtest.Depth(calls); n > 4 {
+		t.Errorf("%d calls after one another, want at most 4:", n)
+	} else {
+		t.Logf("%d calls, %d of them after one another:", len(calls), n)
+	}
+	for _, c := range calls {
+		t.Logf("%s %d", c.Route, c.Status)
+	}
+
+	w.GH.ResetCalls()
+	if _, err := w.GH.Redeliver(w.GH.LastDelivery("pull_request").GUID); err != nil {
+		t.Fatal(err)
+	}
+	w.Idle()
+	if n := len(w.GH.Calls()); n != 0 {
+		t.Errorf("a redelivery costs %d calls", n)
+	}
+	body := apptest.GoodBody + " And more."
+	pr.Edit(ghtest.Edit{Body: &body})
+	w.Idle()
+	if writes := w.GH.Writes(); len(writes) != 0 {
+		t.Errorf("a review with the same result writes %v", writes)
+	}
+}
+
+// A pull request that touches the config costs the reads of what it proposes,
+// and nothing more: the tree at its head, the trees down to the config, and
+// each file that is new.
+func TestCallsOfAReviewThatTouchesConfig(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.GH.Repo("acme/.github").Commit("main", ghtest.Files{apptest.SettingsPath: `{"check": {"annotations": true}}`}, "config")
+	w.Repo.Commit("main", ghtest.Files{apptest.SettingsPath: `{"check": {"annotations": true}}`, apptest.RulesPath: "[]"}, "config")
+	w.Idle()
+	w.Open(ghtest.Files{"store/first.go": apptest.Secure})
+	w.Idle()
+	w.GH.ResetCalls()
+	w.Another("config", ghtest.Files{"store/more.go": apptest.Secure, apptest.SettingsPath: `{"check": {"annotations": false}}`})
+	w.Idle()
+	calls := w.GH.Calls()
+	const review, trees, files = 8, 3, 1
+	if len(calls) > review+trees+files {
+		t.Errorf("%d calls, want at most %d:", len(calls), review+trees+files)
+		for _, c := range calls {
+			t.Logf("%s %d", c.Path, c.Status)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package pulls
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/app/apptest"
+	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
+)
+
+const (
+	routeRefs  = "GET /{owner}/{repo}/info/refs"
+	routeFetch = "POST /{owner}/{repo}/git-upload-pack"
+)
+
+// small is a GitHub that shows little of a change.
+func small(change func(*ghtest.Limits)) ghtest.Options {
+	limits := ghtest.GitHubLimits()
+	change(&limits)
+	return ghtest.Options{WebhookSecret: apptest.Secret, Limits: &limits}
+}
+
+// apart are n files of which each has a content of its own.
+func apart(n int) ghtest.Files {
+	files := ghtest.Files{}
+	for i := range n {
+		files[fmt.Sprintf("store/n%04d_test.go", i)] = fmt.Sprintf("package store\n\n// Number %d.\n", i)
+	}
+	return files
+}
+
+// What GitHub leaves out of a change is read another way, and the check is as
+// where nothing is left out: green for good code, and not for what is wrong in
+// a file that is not listed.
+func TestBeyondWhatGitHubShows(t *testing.T) {
+	t.Parallel()
+	changes := map[string]struct {
+		limits  func(*ghtest.Limits)
+		files   ghtest.Files
+		fetches bool
+	}{
+		"files":                   {func(l *ghtest.Limits) { l.PullFiles = 30 }, apart(60), false},
+		"more files than calls":   {func(l *ghtest.Limits) { l.PullFiles = 30 }, apart(400), true},
+		"diffs":                   {func(l *ghtest.Limits) { l.PatchLines = 2 }, apart(20), false},
+		"more diffs than calls":   {func(l *ghtest.Limits) { l.PatchLines = 2 }, apart(400), true},
+		"a file of 100,000 lines": {func(*ghtest.Limits) {}, ghtest.Files{"store/big_test.go": "package store\n" + strings.Repeat("// A line that nobody minds.\n", 100_000)}, false},
+		"files without content":   {func(l *ghtest.Limits) { l.PullFiles = 30 }, apptest.Numbered(400, ""), false},
+	}
+	for _, name := range sample.Keys(t, 3, changes) {
+		tt := changes[name]
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := startWith(t, small(tt.limits))
+			pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Head: "good", Files: tt.files})
+			w.Idle()
+			if c := w.Check(pr); !apptest.Satisfies(c.Conclusion) {
+				t.Errorf("good code is %s (%s):\n%s", c.Conclusion, c.Title, c.Summary)
+			}
+			if n := len(w.GH.CallsTo(routeFetch)); (n > 0) != tt.fetches {
+				t.Errorf("%d fetches by git", n)
+			}
+			pr.Push(ghtest.Files{"store/zz_last.go": apptest.Insecure}, "one more")
+			w.Idle()
+			if c := w.Check(pr); apptest.Satisfies(c.Conclusion) || !strings.Contains(c.Text, "store/zz_last.go") || strings.HasPrefix(c.Title, "Review incomplete") {
+				t.Errorf("bad code in the last file is %s (%s)", c.Conclusion, c.Title)
+			}
+		})
+	}
+}
+
+// Where neither calls nor git suffice the check says what was not read, and is
+// not green.
+func TestBeyondAllMeansIsNotGreen(t *testing.T) {
+	t.Parallel()
+	for name, limits := range map[string]func(*ghtest.Limits){
+		"files": func(l *ghtest.Limits) { l.PullFiles = 30 },
+		"diffs": func(l *ghtest.Limits) { l.PatchLines = 2 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := startWith(t, small(limits))
+			w.GH.On(routeRefs, func(x *ghtest.Exchange) { x.Fail(403, "no git here") })
+			pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Files: apart(400)})
+			w.Idle()
+			c := w.Check(pr)
+			if c.Conclusion != "action_required" || !strings.HasPrefix(c.Title, "Review incomplete") {
+				t.Errorf("the check is %s (%s)", c.Conclusion, c.Title)
+			}
+			if !strings.Contains(c.Summary+c.Text, "store/n0") {
+				t.Errorf("the check names no file:\n%s", c.Summary)
+			}
+		})
+	}
+}
+
+// GitHub lists 3,000 files, and the contents of the others are more than there
+// are calls for.
+func TestBeyondThreeThousandFiles(t *testing.T) {
+	t.Parallel()
+	listed := sample.Size(600, 3000) // GitHub lists 3,000
+	w := startWith(t, small(func(l *ghtest.Limits) { l.PullFiles = listed }))
+	pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Files: apart(listed + 400)})
+	w.Idle()
+	if c := w.Check(pr); !apptest.Satisfies(c.Conclusion) {
+		t.Errorf("the files are %s (%s):\n%s", c.Conclusion, c.Title, c.Summary)
+	}
+	if n := len(w.GH.CallsTo(routeFetch)); n != 2 {
+		t.Errorf("%d fetches by git, want 2", n)
+	}
+}
+
+// A comparison lists 300 files and does not say whether there are more: the
+// trees do.
+func TestLargeMergeGroup(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	pr := w.Open(apptest.Numbered(300, "package store\n"))
+	group := w.Repo.MergeGroup(pr)
+	w.Idle()
+	if c := w.Newest(group.CheckRuns()); !apptest.Satisfies(c.Conclusion) {
+		t.Errorf("of 300 files the check is %s (%s)", c.Conclusion, c.Title)
+	}
+	pr.Push(ghtest.Files{"store/zz_last.go": apptest.Insecure}, "one more")
+	group = w.Repo.MergeGroup(pr)
+	w.Idle()
+	if c := w.Newest(group.CheckRuns()); apptest.Satisfies(c.Conclusion) || !strings.Contains(c.Text, "store/zz_last.go") {
+		t.Errorf("of 301 files, of which the last is bad, the check is %s (%s)", c.Conclusion, c.Title)
+	}
+}
+
+// Commits beyond GitHub's 250 are read from a comparison.
+func TestCommitsBeyondTheLimitMayBeGreen(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	const branch = "many"
+	for i := range 251 {
+		w.Repo.Commit(branch, ghtest.Files{"store/client_test.go": fmt.Sprintf("package store\n\n// %d\n", i)}, fmt.Sprint("fix: step ", i))
+	}
+	pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Head: branch})
+	w.Idle()
+	if c := w.Check(pr); c.Conclusion != "success" || strings.Contains(c.Summary+c.Text, "commits are listed") {
+		t.Errorf("the check is %s (%s):\n%s\n%s", c.Conclusion, c.Title, c.Summary, c.Text)
+	}
+}

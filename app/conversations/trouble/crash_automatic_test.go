@@ -1,0 +1,222 @@
+package trouble
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/app/apptest"
+	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/app/llm/llmtest"
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
+)
+
+const (
+	routeEditComment = "PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}"
+	routeRocket      = "POST /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions"
+)
+
+// killable starts a server process with a layer of config and keys of models.
+func killable(t *testing.T, layer config.Layer, keys map[string]string) (*ghtest.Server, *ghtest.Repo, *child) {
+	t.Helper()
+	gh := ghtest.Start(t, ghtest.Options{WebhookSecret: apptest.Secret})
+	gh.Team("acme", "owners", "carol")
+	repo := gh.Repo("acme/shop")
+	repo.Grant("carol", "maintain")
+	repo.Grant("wes", "write")
+	repo.Commit("main", ghtest.Files{"README.md": "# shop\n"}, "start")
+	server := newChild(t, gh)
+	server.settings.Config, server.settings.ModelKeys = layer, keys
+	server.start()
+	return gh, repo, server
+}
+
+// judged are what two models make of a change: nothing as long as it is small,
+// something critical once there is more of it, and what only one of them holds to
+// be critical once that is odd.
+func judged(r *llmtest.Request) llmtest.Reply {
+	switch {
+	case apptest.IsSpec(r):
+	case strings.Contains(r.Text, "More"):
+		return apptest.Found("critical", "The request can't be cancelled")
+	case strings.Contains(r.Text, "Odd") && r.Model == "big-1":
+		return apptest.Found("critical", "The request can't be cancelled")
+	}
+	return llmtest.Text(`{"findings": []}`)
+}
+
+// A server that dies at any point of deciding without a person, and is started
+// again, has decided once: one review stands at most, and that is of the head.
+func TestKilledWhileItDecides(t *testing.T) {
+	t.Parallel()
+	more := ghtest.Files{"store/more.go": "package store\n\nfunc More() int { return 2 }\n"}
+	for _, tc := range sample.Of(t, 3, []struct {
+		request
+		pushed bool     // whether it dies after the push, else before
+		late   bool     // whether the push comes while it is down
+		states []string // of its reviews in the end
+	}{
+		{request{apptest.RouteReview, 1, false}, false, false, []string{"approved"}},
+		{request{apptest.RouteReview, 1, true}, false, false, []string{"approved"}},
+		{request{apptest.RouteComment, 1, false}, false, false, []string{"approved"}},
+		{request{apptest.RouteComment, 1, true}, false, false, []string{"approved"}},
+		{request{apptest.RouteReview, 1, false}, false, true, []string{"changes_requested"}},
+		{request{apptest.RouteReview, 1, true}, false, true, []string{"dismissed", "changes_requested"}},
+		{request{apptest.RouteComment, 1, true}, false, true, []string{"dismissed", "changes_requested"}},
+		{request{apptest.RouteDismiss, 1, false}, true, false, []string{"dismissed", "changes_requested"}},
+		{request{apptest.RouteDismiss, 1, true}, true, false, []string{"dismissed", "changes_requested"}},
+		{request{apptest.RoutePatchCheck, 1, true}, true, false, []string{"dismissed", "changes_requested"}},
+		{request{apptest.RouteReview, 1, false}, true, false, []string{"dismissed", "changes_requested"}},
+		{request{apptest.RouteReview, 1, true}, true, false, []string{"dismissed", "changes_requested"}},
+		{request{routeEditComment, 1, false}, true, false, []string{"dismissed", "changes_requested"}},
+	}) {
+		t.Run(fmt.Sprintf("%s, after the push %v, pushed meanwhile %v", tc.request, tc.pushed, tc.late), func(t *testing.T) {
+			t.Parallel()
+			_, change := apptest.WithModels(t, `{"models": {"auto_approve": true, "auto_reject": true}}`, judged)
+			var w apptest.World
+			change(&w)
+			gh, repo, server := killable(t, w.Server, w.Keys)
+			var pr *ghtest.PullRequest
+			open := func() {
+				pr = repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Files: ghtest.Files{"store/client.go": apptest.Unbounded, "store/client_test.go": "package store\n"}})
+			}
+			push := func() { pr.Push(more, "feat: more") }
+			if tc.pushed {
+				open()
+				server.answers(gh, pr)
+				server.diesAt(gh, tc.request, push)
+			} else {
+				server.diesAt(gh, tc.request, open)
+			}
+			if tc.late {
+				push()
+			}
+			server.start()
+			server.answers(gh, pr)
+			var got []string
+			for _, r := range pr.AppReviews() {
+				got = append(got, r.State)
+			}
+			if !slices.Equal(got, tc.states) {
+				t.Errorf("the App's reviews are %q, want %q", got, tc.states)
+			}
+			want := "· approved on GitHub"
+			if tc.pushed || tc.late {
+				want = "· changes requested on GitHub"
+			}
+			if all := pr.AppComments(); len(all) != 1 || !strings.Contains(all[0].Body, want) {
+				t.Errorf("%d comments, none says %q", len(all), want)
+			}
+		})
+	}
+}
+
+// answers waits until the head is answered, and nothing about it is wrong.
+func (c *child) answers(gh *ghtest.Server, pr *ghtest.PullRequest) {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(c.t.Context(), apptest.Patience)
+	defer cancel()
+	err := gh.WaitFor(ctx, func() bool {
+		runs := pr.CheckRuns()
+		return len(runs) > 0 && runs[len(runs)-1].Completed() && len(pr.AppComments()) > 0
+	})
+	if err == nil {
+		err = gh.Settle(ctx)
+	}
+	if err != nil {
+		c.t.Fatalf("the pull request is not answered: %v", err)
+	}
+	c.idle()
+	if faults := pr.Faults(); len(faults) > 0 {
+		c.t.Errorf("faults: %v", faults)
+	}
+}
+
+// People are asked once, whenever the server dies.
+func TestKilledWhileItAsksPeople(t *testing.T) {
+	t.Parallel()
+	for _, at := range sample.Of(t, 2, []request{{apptest.RouteRequests, 1, false}, {apptest.RouteComment, 1, false}, {apptest.RouteRequests, 1, true}}) {
+		t.Run(at.String(), func(t *testing.T) {
+			t.Parallel()
+			_, change := apptest.WithModels(t, `{"models": {"people": ["wes", "acme/owners"]}}`, judged)
+			var w apptest.World
+			change(&w)
+			gh, repo, server := killable(t, w.Server, w.Keys)
+			var pr *ghtest.PullRequest
+			server.diesAt(gh, at, func() {
+				pr = repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Files: ghtest.Files{"store/client.go": apptest.Unbounded + "\n// Odd.\n", "store/client_test.go": "package store\n"}})
+			})
+			server.start()
+			server.answers(gh, pr)
+			if got := pr.Requested(); !slices.Equal(got, []string{"wes", "acme/owners"}) {
+				t.Errorf("asked %v", got)
+			}
+			if all := pr.AppComments(); len(all) != 1 || !strings.Contains(all[0].Body, "Asked to review: wes, acme/owners.") {
+				t.Errorf("the comment does not say who was asked:\n%s", all[0].Body)
+			}
+			asked := len(gh.CallsTo(apptest.RouteRequests))
+			pr.Review("wes", "commented", "Let me see.")
+			pr.Push(ghtest.Files{"store/odd.go": "package store\n"}, "feat: odd")
+			server.answers(gh, pr)
+			if n := len(gh.CallsTo(apptest.RouteRequests)) - asked; n != 0 || slices.Contains(pr.Requested(), "wes") {
+				t.Errorf("asked %d times more, now %v", n, pr.Requested())
+			}
+		})
+	}
+}
+
+// A server that dies at any point of an escalation, or of its end, tells of it
+// once: no attempt is lost or counted twice.
+func TestKilledInTheFixLoop(t *testing.T) {
+	t.Parallel()
+	layer := apptest.LayerOf(config.LayerServer, `{"fix_loop": {"when": "always", "team": "acme/owners", "max_fix_iterations": 1}, "labels": {"escalated": true}}`)
+	const first, second, resume = 0, 1, 2
+	for _, tc := range sample.Of(t, 3, []struct {
+		request
+		in int // step
+	}{
+		{request{apptest.RoutePatchCheck, 1, true}, first}, {request{apptest.RouteComment, 1, true}, first},
+		{request{apptest.RoutePatchCheck, 1, false}, second}, {request{routeEditComment, 1, true}, second},
+		{request{apptest.RouteAddLabel, 1, false}, second}, {request{apptest.RouteAddLabel, 1, true}, second},
+		{request{apptest.RouteRequests, 1, true}, second}, {request{apptest.RouteRequests, 1, false}, second},
+		{request{routeEditComment, 1, true}, resume}, {request{apptest.RouteRemoveLabel, 1, false}, resume}, {request{apptest.RouteRemoveLabel, 1, true}, resume},
+		{request{routeRocket, 1, true}, resume}, {request{routeRocket, 2, false}, resume},
+	}) {
+		t.Run(fmt.Sprintf("%s, in step %d", tc.request, tc.in), func(t *testing.T) {
+			t.Parallel()
+			gh, repo, server := killable(t, layer, nil)
+			var pr *ghtest.PullRequest
+			for i, step := range []struct {
+				do    func()
+				says  string
+				label bool
+			}{
+				first: {func() {
+					pr = repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Files: apptest.Failing(1)})
+				}, "**Fix attempt 1 of 1**", false},
+				second: {func() { pr.Push(apptest.Failing(2), "fix: try") }, "Escalated after 1 fix attempt: 1 major", true},
+				resume: {func() { pr.Comment("carol", "/review resume") }, "**Fix attempt 1 of 1**", false},
+			} {
+				if i == tc.in {
+					server.diesAt(gh, tc.request, step.do)
+					server.start()
+				} else {
+					step.do()
+				}
+				server.answers(gh, pr)
+				if body := pr.AppComments()[0].Body; !strings.Contains(body, step.says) {
+					t.Fatalf("step %d: the comment lacks %q:\n%s", i, step.says, body)
+				}
+				if got := slices.Contains(pr.Labels(), "review-escalated"); got != step.label {
+					t.Errorf("step %d: labelled %v, want %v", i, got, step.label)
+				}
+			}
+			if got := pr.Requested(); !slices.Equal(got, []string{"acme/owners"}) {
+				t.Errorf("asked to review: %q", got)
+			}
+		})
+	}
+}

@@ -1,0 +1,184 @@
+package trouble
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/apptest"
+	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+const day = 24 * time.Hour
+
+// known reports whether the store knows the pull request.
+func (w *world) known(pr *ghtest.PullRequest) bool {
+	w.Helper()
+	_, err := w.App.Inside().Store.Target(w.Context(), w.Key(pr))
+	if err != nil && !errors.Is(err, review.ErrNotFound) {
+		w.Fatal(err)
+	}
+	return err == nil
+}
+
+// An installation that is deleted takes all with it, and says nothing; one that
+// is made anew begins anew, and finds its comment and check again.
+func TestUninstalledAndInstalledAnew(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	pr := w.Open(apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure}))
+	w.Idle()
+	w.GH.ResetCalls()
+	w.GH.Uninstall("acme")
+	gone := w.GH.LastDelivery("installation")
+	w.Idle()
+	if calls := w.GH.Calls(); len(calls) > 0 || w.known(pr) {
+		t.Errorf("%d calls; the pull request is known: %v", len(calls), w.known(pr))
+	}
+
+	w.GH.Install("acme")
+	pr.Push(ghtest.Files{"store/b.go": "package store\n"}, "more")
+	w.Idle()
+	w.Wants(pr, "action_required")
+	w.WantsNot(pr, "still open") // nothing is known of before
+	runs := len(pr.CheckRuns())
+	if _, err := w.GH.Redeliver(gone.GUID); err != nil {
+		t.Fatal(err)
+	}
+	w.Idle()
+	pr.Comment("alice", "/review")
+	w.Idle()
+	if n := len(pr.CheckRuns()); !w.known(pr) || n != runs+1 {
+		t.Errorf("after a redelivery: known %v, %d check runs, want %d", w.known(pr), n, runs+1)
+	}
+	if faults := pr.Faults(); len(faults) > 0 {
+		t.Error(faults)
+	}
+}
+
+// The news that a repository is gone comes after it is back.
+func TestRemovedAndAdded(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	pr := w.Open(apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure}))
+	w.Idle()
+	w.GH.Withhold("installation_repositories")
+	w.Repo.SetInstalled(false)
+	removed := w.GH.LastDelivery("installation_repositories")
+	w.GH.Resume()
+	w.Repo.SetInstalled(true)
+	w.Idle()
+	if _, err := w.GH.Redeliver(removed.GUID); err != nil {
+		t.Fatal(err)
+	}
+	w.Idle()
+	if !w.known(pr) {
+		t.Error("old news deleted what is known")
+	}
+
+	w.Repo.SetInstalled(false)
+	w.Idle()
+	if w.known(pr) {
+		t.Error("known of a repository that was removed")
+	}
+	w.Repo.SetInstalled(true)
+	w.Idle()
+	pr.Push(apptest.Clean(), "fix: verify certificates")
+	w.Idle()
+	w.Wants(pr, "success")
+	if faults := pr.Faults(); len(faults) > 0 {
+		t.Error(faults)
+	}
+}
+
+// A suspended installation keeps all.
+func TestSuspendedIsNotForgotten(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	pr := w.Open(apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure}))
+	w.Idle()
+	w.GH.Suspend("acme")
+	w.Idle()
+	if !w.known(pr) {
+		t.Error("forgotten")
+	}
+}
+
+// Of a repository that was transferred to an account with the App, what is known
+// stays with it.
+func TestTransferredIsNotForgotten(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.GH.Repo("other/seed")
+	pr := w.Open(apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure}))
+	w.Idle()
+	w.Repo.Transfer("other")
+	w.Idle()
+	pr.Push(ghtest.Files{"store/client.go": apptest.Secure}, "fix: verify certificates")
+	w.Idle()
+	w.Wants(pr, "success", "1 resolved")
+}
+
+// What is too old goes, and a pull request that comes back after that is
+// reviewed as one that was never seen, with its one comment.
+func TestRetention(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	now := time.Now()
+	clock := func() time.Time { return now }
+	w.App.Inside().Service.Now, w.App.Inside().Service.Retention = clock, 30*day
+	open := w.Open(apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure}))
+	closed := w.Another("closed", apptest.Client(1, apptest.Insecure))
+	w.Idle()
+	for range 2 {
+		open.Comment("alice", "/review")
+		w.Idle()
+	}
+	closed.Close()
+	w.Idle()
+	now = now.Add(29 * day)
+	w.Work(review.JobRetention)
+	if !w.known(closed) {
+		t.Error("forgotten after 29 days")
+	}
+	now = now.Add(2 * day)
+	w.GH.ResetCalls()
+	w.Work(review.JobRetention)
+	if w.known(closed) || !w.known(open) {
+		t.Errorf("after 31 days known: %v, and the open one %v", w.known(closed), w.known(open))
+	}
+	if calls := w.GH.Calls(); len(calls) > 0 {
+		t.Errorf("it costs %d calls", len(calls))
+	}
+	for generation, want := range map[int64]bool{1: false, 2: false, 3: true} {
+		if got, err := w.App.Inside().Store.Published(w.Context(), w.Key(open), generation); err != nil || got != want {
+			t.Errorf("review %d of the open one is there: %v, %v", generation, got, err)
+		}
+	}
+	open.Push(ghtest.Files{"store/client.go": apptest.Secure}, "fix: verify certificates")
+	closed.Reopen()
+	w.Idle()
+	w.Wants(open, "success", "1 resolved")
+	w.Wants(closed, "action_required")
+	for _, pr := range []*ghtest.PullRequest{open, closed} {
+		if faults := pr.Faults(); len(faults) > 0 {
+			t.Error(faults)
+		}
+	}
+}
+
+// With nothing set to be deleted, nothing is.
+func TestRetentionForEver(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	pr := w.Open(apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure}))
+	w.Idle()
+	pr.Close()
+	w.Idle()
+	w.App.Inside().Service.Now = func() time.Time { return time.Now().Add(10_000 * day) }
+	w.Work(review.JobRetention)
+	if !w.known(pr) {
+		t.Error("forgotten")
+	}
+}

@@ -1,0 +1,589 @@
+package trouble
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/apptest"
+	"github.com/reviewgate/reviewgate/app/gh"
+	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
+)
+
+// fault is a way in which GitHub answers a read wrongly. Each has an account
+// of its own, since a rate limit holds for all of an installation.
+type fault struct {
+	name   string
+	answer func(*ghtest.Exchange)
+}
+
+// faults are all that happens to reads. Statuses and shapes that a route gives
+// in truth stand in the reads' lists of what may be green.
+var faults = []fault{
+	{"500", func(x *ghtest.Exchange) { x.Fail(500, "Server Error") }},
+	{"502 page", func(x *ghtest.Exchange) {
+		apptest.Says(x, http.StatusBadGateway, "text/html", "<html><body>Unicorn!</body></html>")
+	}},
+	{"403", func(x *ghtest.Exchange) { x.Fail(403, "Resource not accessible by integration") }},
+	{"404", func(x *ghtest.Exchange) { x.Fail(404, "Not Found") }},
+	{"410", func(x *ghtest.Exchange) { x.Fail(410, "Gone") }},
+	{"409", func(x *ghtest.Exchange) { x.Fail(409, "Repository is being moved.") }},
+	{"422", func(x *ghtest.Exchange) { x.Fail(422, "Validation Failed") }},
+	{"429", func(x *ghtest.Exchange) { x.Answer(ghtest.SecondaryLimit(429, time.Second)) }},
+	{"dropped", (*ghtest.Exchange).Drop},
+	{"cut", cut},
+	{"late", ghtest.Delay(time.Minute)},
+	{"page", func(x *ghtest.Exchange) {
+		apptest.Says(x, http.StatusOK, "text/html", "<html><body>Sign in</body></html>")
+	}},
+	{"null", func(x *ghtest.Exchange) { apptest.Says(x, http.StatusOK, "application/json", "null") }},
+	{"{}", func(x *ghtest.Exchange) { apptest.Says(x, http.StatusOK, "application/json", "{}") }},
+	{"[]", func(x *ghtest.Exchange) { apptest.Says(x, http.StatusOK, "application/json", "[]") }},
+	{"[null]", func(x *ghtest.Exchange) { apptest.Says(x, http.StatusOK, "application/json", "[null]") }},
+	{"[{}]", func(x *ghtest.Exchange) { apptest.Says(x, http.StatusOK, "application/json", "[{}]") }},
+	{"wrong types", func(x *ghtest.Exchange) {
+		apptest.Says(x, http.StatusOK, "application/json", `[{"filename": 5, "sha": {}, "name": [], "body": 1}]`)
+	}},
+}
+
+// cut ends the answer early. One without a body, since the client has it still,
+// ends before it begins.
+func cut(x *ghtest.Exchange) {
+	if len(x.Proceed().Body) == 0 {
+		x.Drop()
+		return
+	}
+	x.Cut(1)
+}
+
+// guarded is the config of all repositories here: by the defaults nothing is
+// wrong with what the rule forbids.
+const guarded = `[{"id": "shop-no-legacy-api", "name": "The legacy API is called", "severity": "critical", "agent": "build-reviewer",
+	"category": "architecture", "description": "legacy.shop.internal is switched off in March.", "detection": "The host name in added lines",
+	"recommendation": "Call api.shop.internal/v2.", "match": {"literal": "legacy.shop.internal"}}]`
+
+// forbidden calls what guarded forbids.
+func forbidden() ghtest.Files {
+	files := apptest.Clean()
+	files["store/api.go"] = "package store\n\nconst api = \"https://legacy.shop.internal/v1\"\n"
+	return files
+}
+
+// read is one of the reads that a review is made of.
+type read struct {
+	name   string
+	routes []string
+	// hit tells whether the n-th request for one pull request, from 1, is the
+	// read that is meant. nil is each.
+	hit func(x *ghtest.Exchange, n int) bool
+	// good is a change that passes, bad one that doesn't: clean and forbidden
+	// by default.
+	good, bad func() ghtest.Files
+	talk      bool // a person has commented before
+	group     bool // merge groups are what is looked at
+	// anew is added to the config, to make it one that was never read before.
+	anew string
+	// organised reads are made of the organisation's config, by a client that
+	// knows none of it.
+	organised bool
+	// green are the faults with which the good change may pass, each with why
+	// that is no lie; gone those with which the bad one may.
+	green, gone map[string]string
+}
+
+// shortList has fewer files than the pull request says.
+var shortList = map[string]string{"[]": "the files that the list lacks are found in the trees"}
+
+var reads = []read{
+	// It comes first: once read, it is not looked at again for a minute.
+	{name: "organisation's config", routes: []string{apptest.RouteTree}, hit: configRoot(".github"), green: noOrganisation},
+	{name: "pull request", routes: []string{apptest.RoutePull}},
+	{name: "pull request again", routes: []string{apptest.RoutePull}, hit: after(1)},
+	{name: "files", routes: []string{apptest.RouteFiles}, green: shortList},
+	{name: "second page of files", routes: []string{apptest.RouteFiles}, hit: after(1), green: shortList,
+		good: func() ghtest.Files { return apptest.Many(apptest.Clean()) }, bad: func() ghtest.Files { return apptest.Many(forbidden()) }},
+	{name: "commits", routes: []string{"GET /repos/{owner}/{repo}/pulls/{pull_number}/commits"}},
+	{name: "config's branch", routes: []string{apptest.RouteTree}, hit: configRoot("shop")},
+	{name: "config directory", routes: []string{apptest.RouteTree}, hit: configDirectory, anew: "\n\n"},
+	{name: "config file", routes: []string{routeBlob}, anew: "\n"},
+	{name: "changed file", good: executable, bad: hidden, hit: notConfig, routes: []string{routeBlob, apptest.RouteTree, routeCompare}},
+	{name: "comparison", routes: []string{routeCompare}, group: true},
+	{name: "pull request of a group", routes: []string{apptest.RoutePull}, group: true},
+	{name: "comments", routes: []string{"GET /repos/{owner}/{repo}/issues/{issue_number}/comments"}, talk: true, green: always("the check says what was found, with or without the comment")},
+}
+
+// organisedReads are those that an organisation's config is made of.
+var organisedReads = []read{
+	{name: "organisation's config", routes: []string{apptest.RouteTree}, hit: configRoot(".github"), organised: true, green: keptOrganisation},
+	{name: "organisation's config directory", routes: []string{apptest.RouteTree}, hit: inOrganisation(configDirectory), organised: true},
+	{name: "organisation's config file", routes: []string{routeBlob}, hit: inOrganisation(after(0)), organised: true},
+}
+
+const (
+	routeBlob    = "GET /repos/{owner}/{repo}/git/blobs/{file_sha}"
+	routeCompare = "GET /repos/{owner}/{repo}/compare/{basehead}"
+	script       = "#!/bin/sh\necho stock\n"
+)
+
+// executable changes a script's mode only, and hidden its text so that no line
+// of it is shown: GitHub lists both alike.
+func executable() ghtest.Files { return ghtest.Files{"store/run.sh": ghtest.Executable(script)} }
+func hidden() ghtest.Files     { return ghtest.Files{"store/run.sh": script + "# \x00\n"} }
+
+// noOrganisation are GitHub's ways of saying that an organisation has no config.
+var noOrganisation = map[string]string{"404": "there is no config", "410": "there is no config any more"}
+
+// keptOrganisation are those of saying that an organisation's repository can't be
+// read. What it held when it could be is in force then.
+var keptOrganisation = map[string]string{"404": "the config is the one read before", "410": "the config is the one read before"}
+
+// inOrganisation tells whether a read is one of an organisation's config.
+func inOrganisation(hit func(*ghtest.Exchange, int) bool) func(*ghtest.Exchange, int) bool {
+	return func(x *ghtest.Exchange, n int) bool { return x.Params["repo"] == ".github" && hit(x, n) }
+}
+
+// always is a reason that holds for every fault.
+func always(why string) map[string]string {
+	all := map[string]string{}
+	for _, f := range faults {
+		all[f.name] = why
+	}
+	return all
+}
+
+// configRoot is where reading a repository's config begins.
+func configRoot(repo string) func(*ghtest.Exchange, int) bool {
+	return func(x *ghtest.Exchange, _ int) bool {
+		return x.Params["repo"] == repo && x.Params["tree_sha"] == "HEAD"
+	}
+}
+
+func configDirectory(x *ghtest.Exchange, _ int) bool {
+	return x.Params["tree_sha"] != "HEAD" && x.Query.Get("recursive") == ""
+}
+
+func notConfig(x *ghtest.Exchange, _ int) bool {
+	for n := range 3 { // as the reads add to it
+		if x.Params["file_sha"] == config.BlobSHA([]byte(guarded+strings.Repeat("\n", n))) {
+			return false
+		}
+	}
+	return x.Params["tree_sha"] == "" || x.Query.Get("recursive") != ""
+}
+
+func after(first int) func(*ghtest.Exchange, int) bool {
+	return func(_ *ghtest.Exchange, n int) bool { return n > first }
+}
+
+// Each read of a review fails in each way, for ever. The check of a change in
+// which something is wrong is never green, and that of one in which nothing is
+// only where what failed is no part of the answer. guard says whose config
+// forbids what is wrong; each fault has an account and a repository.
+func failingWorld(t *testing.T, guard func(own, organisations ghtest.Files)) (*world, map[string]*ghtest.Repo) {
+	t.Helper()
+	// A client of its own for each read asks for more tokens in a minute than
+	// GitHub gives one App: limits are another test's.
+	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret, Limits: &ghtest.Limits{}}, func(w *apptest.World) { w.Workers = 32 })
+	w.App.Inside().Service.RetryWindow = time.Millisecond
+	w.impatient(time.Second)
+	repos := map[string]*ghtest.Repo{}
+	for i, f := range append([]fault{{name: "none"}}, faults...) {
+		r := w.GH.Repo(fmt.Sprintf("acme%d/shop", i))
+		r.Grant("alice", "write")
+		own, organisations := ghtest.Files{"README.md": "# shop\n", "store/run.sh": script}, ghtest.Files{"profile/README.md": "# acme\n"}
+		guard(own, organisations)
+		r.Commit("main", own, "start")
+		w.GH.Repo(fmt.Sprintf("acme%d/.github", i)).Commit("main", organisations, "start")
+		repos[f.name] = r
+	}
+	return w, repos
+}
+
+// failEach makes each of the reads fail.
+func (w *world) failEach(reads []read, repos map[string]*ghtest.Repo) {
+	w.Helper()
+	for i, rd := range reads {
+		if testing.Short() && i%4 != 0 {
+			continue // some of them are enough for the race detector
+		}
+		w.Run(rd.name, func(t *testing.T) {
+			sub := &world{w.In(t)}
+			sub.failing(rd, faultsOf(t, i), repos)
+		})
+	}
+}
+
+// faultsOf are the faults that the i-th read is made to have: all of them, or by
+// default two, so that among the reads each fault has its turn.
+func faultsOf(t *testing.T, i int) []fault {
+	t.Helper()
+	if sample.Full() {
+		return faults
+	}
+	t.Logf("2 of %d faults; -full runs all", len(faults))
+	return []fault{faults[2*i%len(faults)], faults[(2*i+1)%len(faults)]}
+}
+
+// The repository's own config forbids what is wrong with the bad change.
+func TestNoReadThatFailsIsGreen(t *testing.T) {
+	t.Parallel() // it mostly waits
+	w, repos := failingWorld(t, func(own, _ ghtest.Files) { own[apptest.RulesPath] = guarded })
+	w.failEach(reads, repos)
+}
+
+// The organisation's does, which holds for more than one review: it was in
+// force before any read of it failed.
+func TestNoReadOfAnOrganisationThatFailsIsGreen(t *testing.T) {
+	t.Parallel()
+	w, repos := failingWorld(t, func(_, organisations ghtest.Files) { organisations[apptest.RulesPath] = guarded })
+	var before []*ghtest.PullRequest
+	for _, r := range repos {
+		before = append(before, r.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Head: "before", Files: forbidden()}))
+	}
+	w.Idle()
+	for _, pr := range before {
+		if c := w.Check(pr); apptest.Satisfies(c.Conclusion) {
+			t.Fatalf("the check is %s (%s) where all goes well", c.Conclusion, c.Title)
+		}
+	}
+	w.failEach(organisedReads, repos)
+}
+
+// impatient gives GitHub no longer than d for an answer.
+func (w *world) impatient(d time.Duration) {
+	w.Helper()
+	c, err := gh.New(gh.Config{
+		AppID: w.GH.AppID(), PrivateKey: w.GH.AppPrivateKeyPEM(), V3URL: w.GH.URL + "/api/v3/",
+		UserAgent: "reviewgate/test", Log: w.App.Inside().Log, Timeout: d,
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(c.Close)
+	w.App.Inside().Service.GitHub = c
+}
+
+// failing opens a good and a bad change in the repository of each fault while the
+// read fails there in that way, and looks at what the checks say.
+func (w *world) failing(rd read, faults []fault, repos map[string]*ghtest.Repo) {
+	w.Helper()
+	if rd.good == nil {
+		rd.good, rd.bad = apptest.Clean, forbidden
+	}
+	if rd.organised {
+		w.impatient(time.Second)
+	}
+	type pair struct{ good, bad func() []ghtest.CheckRun }
+	checks := map[string]pair{}
+	open := func(f fault, r *ghtest.Repo) {
+		title := func(what string) ghtest.PR {
+			return ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Head: strings.ReplaceAll(rd.name, " ", "-") + "-" + what}
+		}
+		good, bad := title("good"), title("bad")
+		good.Files, bad.Files = rd.good(), rd.bad()
+		g, b := r.OpenPR(good), r.OpenPR(bad)
+		checks[f.name] = pair{g.CheckRuns, b.CheckRuns}
+		if rd.talk {
+			g.Comment("alice", "Please look at it.")
+			b.Comment("alice", "Please look at it.")
+		}
+		if rd.group {
+			checks[f.name] = pair{r.MergeGroup(g).CheckRuns, r.MergeGroup(b).CheckRuns}
+		}
+	}
+	var mu sync.Mutex
+	seen := map[string]int{}
+	fail := func(x *ghtest.Exchange) {
+		mu.Lock()
+		key := x.Params["owner"] + " " + x.Params["pull_number"]
+		seen[key]++
+		n := seen[key]
+		mu.Unlock()
+		for _, f := range faults {
+			if repos[f.name].FullName() == x.Params["owner"]+"/shop" && (rd.hit == nil || rd.hit(x, n)) {
+				f.answer(x)
+			}
+		}
+	}
+	for _, route := range rd.routes {
+		defer w.GH.On(route, fail)()
+	}
+	if rd.anew != "" {
+		for _, r := range repos {
+			r.Commit("main", ghtest.Files{".github/reviewgate/review-rules.json": guarded + rd.anew}, "config")
+		}
+	}
+	done := func(name string) bool {
+		return !slices.ContainsFunc([]func() []ghtest.CheckRun{checks[name].good, checks[name].bad}, func(list func() []ghtest.CheckRun) bool {
+			runs := list()
+			return len(runs) == 0 || !runs[len(runs)-1].Completed()
+		})
+	}
+	open(fault{name: "none"}, repos["none"])
+	w.Until("the checks are completed without a fault", func() bool { return done("none") })
+	for _, f := range faults {
+		open(f, repos[f.name])
+	}
+	for _, f := range faults {
+		if f.name != "429" { // a limit that is never lifted keeps the check in progress
+			w.Until("the checks are completed in spite of "+f.name, func() bool { return done(f.name) })
+		}
+	}
+
+	last := func(runs []ghtest.CheckRun) ghtest.CheckRun {
+		if len(runs) == 0 {
+			return ghtest.CheckRun{}
+		}
+		return runs[len(runs)-1]
+	}
+	if g, b := last(checks["none"].good()), last(checks["none"].bad()); !apptest.Satisfies(g.Conclusion) || apptest.Satisfies(b.Conclusion) {
+		w.Fatalf("without a fault the checks are %s (%s) and %s (%s)", g.Conclusion, g.Title, b.Conclusion, b.Title)
+	}
+	for _, f := range faults {
+		for what, c := range map[string]ghtest.CheckRun{"good": last(checks[f.name].good()), "bad": last(checks[f.name].bad())} {
+			may := rd.green
+			if what == "bad" {
+				may = rd.gone
+			}
+			w.Logf("%s, %s: %s %s (%s)", f.name, what, c.Status, c.Conclusion, c.Title)
+			if apptest.Satisfies(c.Conclusion) && may[f.name] == "" {
+				w.Errorf("%s: the check of the %s change is %s (%s)", f.name, what, c.Conclusion, c.Title)
+			}
+		}
+	}
+}
+
+// hideDiff takes the lines of a file from the answer, as GitHub does where
+// .gitattributes say -diff.
+func hideDiff(x *ghtest.Exchange, path string) {
+	r := x.Proceed()
+	var files []map[string]any
+	if json.Unmarshal(r.Body, &files) != nil {
+		return
+	}
+	for _, f := range files {
+		if f["filename"] == path {
+			delete(f, "patch")
+			f["additions"], f["deletions"], f["changes"] = 0, 0, 0
+		}
+	}
+	text, err := json.Marshal(files)
+	if err != nil {
+		return
+	}
+	apptest.Says(x, http.StatusOK, "application/json", string(text))
+}
+
+// hideSums takes the lines of a branch's files from the pull request's sums, as
+// GitHub does with those of files that it shows no diff of.
+func hideSums(x *ghtest.Exchange, branch string) {
+	var pull map[string]any
+	if json.Unmarshal(x.Proceed().Body, &pull) != nil {
+		return
+	}
+	if head, ok := pull["head"].(map[string]any); !ok || head["ref"] != branch {
+		return
+	}
+	pull["additions"], pull["deletions"] = 0, 0
+	text, err := json.Marshal(pull)
+	if err != nil {
+		return
+	}
+	apptest.Says(x, http.StatusOK, "application/json", string(text))
+}
+
+// A run panics wherever it looks at its clock: at each end of each stage, and
+// between them.
+func TestPanicAnywhereInARunIsNotGreen(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	var calls, fatal atomic.Int64
+	w.App.Inside().Service.Pipeline.Now = func() time.Time {
+		if calls.Add(1) == fatal.Load() {
+			panic("no time")
+		}
+		return time.Now()
+	}
+	for n := int64(1); ; n++ {
+		calls.Store(0)
+		fatal.Store(n)
+		pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Head: fmt.Sprint("at-", n), Files: apptest.Clean()})
+		w.Idle()
+		c := w.Check(pr)
+		if calls.Load() < n {
+			if c.Conclusion != "success" || n < 12 {
+				t.Errorf("a run looks at its clock %d times, and its check is %s (%s)", n-1, c.Conclusion, c.Title)
+			}
+			return
+		}
+		if apptest.Satisfies(c.Conclusion) || strings.Contains(c.Title+c.Summary+c.Text, "no time") {
+			t.Errorf("panic %d: the check is %s (%s)", n, c.Conclusion, c.Title)
+		}
+	}
+}
+
+// A required agent that does not finish keeps the check from being green and
+// is named, whatever kept it.
+func TestAgentThatDoesNotFinishIsNotGreen(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.Repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": `{"limits": {"agent_timeout_seconds": 1, "agent_retries": 1}}`}, "hurry")
+	for how, answer := range map[string]agentFunc{
+		"failed":    func(context.Context) error { return errors.New("no such host") },
+		"panicked":  func(context.Context) error { panic("no such host") },
+		"timed out": func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
+		"busy": func(context.Context) error {
+			return &review.HostError{Op: "ask", Kind: review.HostTransient, Err: errors.New("502")}
+		},
+		"over-quota": func(context.Context) error {
+			return &review.HostError{Op: "ask", Kind: review.HostBudget, Err: errors.New("300 calls")}
+		},
+		"malformed": func(context.Context) error { return &dispatch.MalformedError{Err: errors.New("no JSON")} },
+	} {
+		w.App.Inside().Service.Pipeline.Agents = map[string]dispatch.Agent{"security-reviewer": answer}
+		pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Head: strings.ReplaceAll(how, " ", "-"), Files: apptest.Clean()})
+		w.Idle()
+		c := w.Check(pr)
+		if c.Conclusion != "action_required" || !strings.HasPrefix(c.Title, "Review incomplete") || !strings.Contains(c.Summary, "security-reviewer") {
+			t.Errorf("%s: the check is %s (%s):\n%s", how, c.Conclusion, c.Title, c.Summary)
+		}
+	}
+}
+
+// agentFunc is an agent that finds nothing.
+type agentFunc func(context.Context) error
+
+func (f agentFunc) Review(ctx context.Context, _ dispatch.Task) (pipeline.AgentOutput, error) {
+	return pipeline.AgentOutput{}, f(ctx)
+}
+
+// Where less than all of a change can be seen the check is not green, though
+// nothing is wrong with the rest, and names what nobody saw.
+func TestLimitReachedIsNotGreen(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.Repo.Commit("main", ghtest.Files{"store/run.sh": script, "store/long.go": apptest.LongFile(""), "store/hidden.go": apptest.Secure}, "more")
+	w.GH.On(apptest.RouteFiles, func(x *ghtest.Exchange) { hideDiff(x, "store/hidden.go") })
+	w.GH.On(apptest.RoutePull, func(x *ghtest.Exchange) { hideSums(x, "a-diff-that-is-switched-off") })
+	const nul = "package store\n// \x00\n"
+	for name, tt := range map[string]struct {
+		files ghtest.Files
+		says  string
+	}{
+		"a file of nine megabytes":       {ghtest.Files{"store/big.go": "package store\n" + strings.Repeat("// A line that nobody minds.\n", 9<<20/29)}, "store/big.go"},
+		"a line of two megabytes":        {ghtest.Files{"store/api.js": "const a = \"" + strings.Repeat("a", 2<<20) + "\";\n"}, "store/api.js"},
+		"NUL bytes":                      {ghtest.Files{"store/tool.go": nul}, "store/tool.go"},
+		"UTF-16":                         {ghtest.Files{"store/tool.py": "\xff\xfei\x00m\x00p\x00o\x00r\x00t\x00 \x00o\x00s\x00\n\x00"}, "store/tool.py"},
+		"NUL bytes in a file that moved": {ghtest.Files{"store/long.go": ghtest.Gone, "store/moved.go": apptest.LongFile("// \x00\n")}, "store/moved.go"},
+		"NUL bytes in 30 files":          {apptest.Numbered(30, nul), "store/n0019.go"},
+		"a diff that is switched off":    {ghtest.Files{"store/hidden.go": apptest.Insecure}, "store/hidden.go"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Head: strings.NewReplacer(" ", "-", ",", "").Replace(name), Files: tt.files})
+			w.Idle()
+			c := w.Check(pr)
+			if c.Conclusion != "action_required" || !strings.HasPrefix(c.Title, "Review incomplete") {
+				t.Errorf("the check is %s (%s)", c.Conclusion, c.Title)
+			}
+			if !strings.Contains(c.Summary+c.Text, tt.says) {
+				t.Errorf("the check does not name %s:\n%s\n%s", tt.says, c.Summary, c.Text)
+			}
+		})
+	}
+}
+
+// A config file above 4 MB is broken config: it is named, and what was in force
+// before stays so.
+func TestConfigThatIsTooLargeWeakensNothing(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	const rules = ".github/reviewgate/review-rules.json"
+	w.Repo.Commit("main", ghtest.Files{rules: guarded}, "config")
+	w.Idle()
+	w.Open(apptest.Clean())
+	w.Idle()
+	w.Repo.Commit("main", ghtest.Files{rules: "[" + strings.Repeat(" ", 4<<20) + "]"}, "blow it up")
+	w.Idle()
+	pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: more", Body: apptest.GoodBody, Head: "more", Files: forbidden()})
+	w.Idle()
+	if c := w.Check(pr); c.Conclusion != "failure" || !strings.Contains(c.Summary, "review-rules.json") {
+		t.Errorf("the check is %s (%s):\n%s", c.Conclusion, c.Title, c.Summary)
+	}
+}
+
+// What does not fit into a comment was counted before it was left out.
+func TestMoreFindingsThanFitAreNotGreen(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	const n = 400 // each by a rule of its own, or they would stand as one
+	var rules, text []string
+	for i := range n {
+		word := fmt.Sprintf("banned%03d", i)
+		rules, text = append(rules, apptest.OwnRule("shop-"+word, word, "")), append(text, "// "+word+strings.Repeat(" and so on", 20))
+	}
+	w.Repo.Commit("main", ghtest.Files{apptest.RulesPath: "[" + strings.Join(rules, ",") + "]"}, "rules")
+	w.Idle()
+	pr := w.Open(ghtest.Files{"store/words.go": "package store\n\n" + strings.Join(text, "\n") + "\n"})
+	w.Idle()
+	w.Wants(pr, "action_required", "that do not fit here")
+	if c := w.Check(pr); !strings.Contains(c.Title, "400 major") {
+		t.Errorf("the check's title is %q", c.Title)
+	}
+	if n := len(w.Comment(pr).Body); n > 65_536 {
+		t.Errorf("the comment has %d bytes", n)
+	}
+}
+
+// The files are those of another head each time that they are read: no review
+// comes of it, and GitHub is not asked without end.
+func TestFilesOfAnotherHeadForEver(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.App.Inside().Service.RetryWindow = 100 * time.Millisecond
+	other := strings.Repeat("e", 40)
+	var head atomic.Value
+	w.GH.On(apptest.RouteFiles, func(x *ghtest.Exchange) {
+		r := x.Proceed()
+		apptest.Says(x, http.StatusOK, "application/json", strings.ReplaceAll(string(r.Body), "?ref="+head.Load().(string), "?ref="+other))
+	})
+	w.GH.Withhold()
+	pr := w.Open(apptest.Clean())
+	head.Store(pr.HeadSHA())
+	w.GH.Resume()
+	if _, err := w.GH.Redeliver(w.GH.LastDelivery("pull_request").GUID); err != nil {
+		t.Fatal(err)
+	}
+	w.Idle()
+	if c := w.Check(pr); apptest.Satisfies(c.Conclusion) {
+		t.Errorf("the check is %s (%s)", c.Conclusion, c.Title)
+	}
+	if n := len(w.GH.Calls()); n > 200 {
+		t.Errorf("%d calls", n)
+	}
+}
+
+// A limit that reads run into each time does not keep the check open for ever.
+func TestLimitThatIsNeverLifted(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.App.Inside().Service.RetryWindow = 500 * time.Millisecond
+	w.GH.On(apptest.RouteFiles, func(x *ghtest.Exchange) { x.Answer(ghtest.SecondaryLimit(http.StatusForbidden, time.Second)) })
+	pr := w.Open(apptest.Clean())
+	w.Idle()
+	if c := w.Check(pr); c.Conclusion != "failure" || !strings.HasPrefix(c.Title, "Could not complete") {
+		t.Errorf("the check is %s (%s)", c.Conclusion, c.Title)
+	}
+}

@@ -1,0 +1,282 @@
+package trouble
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/apptest"
+	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+func TestLostDeliveriesAreAskedForAgain(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	seen := w.Open(apptest.Clean())
+	w.Idle()
+	var opened *ghtest.PullRequest
+	w.Away(func() {
+		opened = w.Repo.OpenPR(ghtest.PR{Title: "feat: lost", Body: apptest.GoodBody, Head: "lost", Files: ghtest.Files{"store/client.go": apptest.Insecure}})
+		seen.Push(ghtest.Files{"store/client.go": apptest.Insecure}, "worse")
+		seen.Comment("alice", "/review")
+	})
+	w.Idle()
+	if n := len(opened.CheckRuns()); n != 0 {
+		t.Fatalf("%d check runs before the log was read", n)
+	}
+	w.Work(review.JobDeliveries)
+	w.Wants(opened, "action_required")
+	w.Wants(seen, "action_required")
+
+	// What came through the second time is not asked for a third time.
+	w.GH.ResetCalls()
+	w.Work(review.JobDeliveries)
+	if n := len(w.GH.CallsTo(apptest.RouteRedeliver)); n != 0 {
+		t.Errorf("%d deliveries that came through were asked for again", n)
+	}
+}
+
+// A delivery that fails over and over is asked for a few times, ever more
+// seldom, and then no more.
+func TestHopelessDeliveriesAreLeft(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	now := time.Now()
+	w.App.Inside().Service.Now = func() time.Time { return now }
+	w.GH.Withhold("pull_request")
+	w.Repo.OpenPR(ghtest.PR{Title: "feat: lost", Body: apptest.GoodBody, Head: "lost", Files: apptest.Clean()})
+	asked := 0
+	for range 40 {
+		w.GH.ResetCalls()
+		w.Work(review.JobDeliveries)
+		asked += len(w.GH.CallsTo(apptest.RouteRedeliver))
+		now = now.Add(5 * time.Minute)
+	}
+	if asked < 3 || asked > 6 {
+		t.Errorf("asked for %d times, want 3 to 6", asked)
+	}
+}
+
+func TestSweepFindsPullRequestsWithoutAnswer(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	known := w.Open(apptest.Clean())
+	w.Idle()
+	var opened *ghtest.PullRequest
+	w.Away(func() {
+		opened = w.Repo.OpenPR(ghtest.PR{Title: "feat: lost", Body: apptest.GoodBody, Head: "lost", Files: ghtest.Files{"store/client.go": apptest.Insecure}})
+		known.Push(ghtest.Files{"store/client.go": apptest.Insecure}, "worse")
+	})
+	w.Work(review.JobSweep)
+	w.Wants(opened, "action_required")
+	w.Wants(known, "action_required")
+
+	w.GH.ResetCalls()
+	w.Work(review.JobSweep)
+	if writes := w.GH.Writes(); len(writes) != 0 {
+		t.Errorf("a second sweep writes %v", writes)
+	}
+}
+
+// A database that was lost must not lead to second comments and checks.
+func TestSweepAfterTheDatabaseWasLost(t *testing.T) {
+	t.Parallel()
+	empty := apptest.Database(t)
+	w := start(t)
+	done := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})
+	w.Idle()
+	// One whose check was opened and not completed before the end.
+	var open *ghtest.PullRequest
+	held := make(chan bool, 9)
+	remove := w.GH.On(apptest.RouteFiles, func(x *ghtest.Exchange) {
+		held <- true
+		<-x.Context().Done()
+		x.Drop()
+	})
+	open = w.Repo.OpenPR(ghtest.PR{Title: "feat: open", Body: apptest.GoodBody, Head: "open", Files: ghtest.Files{"store/other.go": apptest.Insecure}})
+	<-held
+	w.Until("the check is open", func() bool { return len(open.CheckRuns()) == 1 })
+	*w.App.Inside().DrainTimeout = 0
+	if err := w.Stop(); err != nil {
+		t.Logf("stop: %v", err)
+	}
+	remove()
+	w.DB = empty
+	w.StartApp()
+	w.Idle()
+	w.Work(review.JobSweep)
+	w.Wants(open, "action_required")
+	if n := len(open.CheckRuns()); n != 1 {
+		t.Errorf("%d check runs on the head whose check was open, want the one adopted", n)
+	}
+	w.Wants(done, "action_required")
+	if n := len(done.CheckRuns()); n != 1 {
+		t.Errorf("%d check runs on the head that was answered, want 1", n)
+	}
+}
+
+// A check whose head no pull request has any more is completed by the sweep,
+// whatever had kept the review from doing so.
+func TestSweepFinishesOrphanedChecks(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	remove := w.GH.On("PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}", func(x *ghtest.Exchange) {
+		x.Fail(403, "Resource not accessible by integration")
+	})
+	pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})
+	w.Idle()
+	pr.Close()
+	w.Idle()
+	remove()
+	if runs := pr.CheckRuns(); len(runs) != 1 || runs[0].Completed() {
+		t.Fatalf("the check is not orphaned: %+v", runs)
+	}
+	w.Work(review.JobSweep)
+	if c := w.Check(pr); c.Conclusion != "cancelled" {
+		t.Errorf("the check is %s (%s), want cancelled", c.Conclusion, c.Title)
+	}
+}
+
+// Periodic jobs run at the start and on their own.
+func TestSweepsRunByThemselves(t *testing.T) {
+	t.Parallel()
+	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, func(w *apptest.World) { w.Intervals = time.Second })
+	var pr *ghtest.PullRequest
+	w.Away(func() {
+		pr = w.Repo.OpenPR(ghtest.PR{Title: "feat: lost", Body: apptest.GoodBody, Head: "lost", Files: apptest.Clean()})
+	})
+	w.Until("the pull request is answered", func() bool {
+		runs := pr.CheckRuns()
+		return len(runs) == 1 && runs[0].Completed() && len(pr.AppComments()) == 1
+	})
+}
+
+func TestSuspendedAndUnsuspended(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.GH.Suspend("acme")
+	pr := w.Open(apptest.Clean()) // GitHub sends no webhook
+	w.Idle()
+	w.GH.Unsuspend("acme")
+	w.Idle()
+	w.Wants(pr, "success")
+}
+
+// The App is suspended while a review runs: nothing can be written, the reason
+// is kept, and the review is done when it is unsuspended.
+func TestSuspendedDuringReview(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.GH.On(apptest.RouteFiles, func(x *ghtest.Exchange) {
+		if x.N == 1 {
+			w.GH.Suspend("acme")
+			w.GH.ExpireTokens()
+		}
+	})
+	pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})
+	w.Idle()
+	if result := w.Result(pr); !strings.Contains(result, "suspended") {
+		t.Errorf("the result is %q", result)
+	}
+	w.GH.Unsuspend("acme")
+	w.Idle()
+	w.Wants(pr, "action_required")
+	if runs := pr.CheckRuns(); len(runs) != 1 {
+		t.Errorf("%d check runs, want 1", len(runs))
+	}
+	if result := w.Result(pr); result != "" {
+		t.Errorf("the result is still %q", result)
+	}
+}
+
+func TestPermissionsTakenAndGiven(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	all := ghtest.DefaultPermissions()
+	few := ghtest.DefaultPermissions()
+	delete(few, "pull_requests")
+	w.GH.SetPermissions("acme", few)
+	w.GH.ExpireTokens()
+	pr := w.Open(apptest.Clean())
+	w.Idle()
+	c := w.Check(pr)
+	if c.Conclusion != "failure" || !strings.Contains(c.Summary, "pull_requests") {
+		t.Errorf("the check is %s: %s", c.Conclusion, c.Summary)
+	}
+	w.GH.SetPermissions("acme", all)
+	w.GH.ExpireTokens()
+	w.Idle()
+	w.Wants(pr, "success")
+}
+
+func TestUninstalledDuringReview(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.GH.On(apptest.RouteFiles, func(x *ghtest.Exchange) {
+		if x.N == 1 {
+			w.GH.Uninstall("acme")
+		}
+	})
+	pr := w.Open(apptest.Clean())
+	w.Idle()
+	w.Forgotten(pr)
+}
+
+func TestRenamedDuringReview(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.GH.On(apptest.RouteFiles, func(x *ghtest.Exchange) {
+		if x.N == 1 {
+			w.Repo.Rename("store")
+		}
+	})
+	pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})
+	w.Idle()
+	w.Wants(pr, "action_required")
+}
+
+// News of a close that comes after the pull request was opened again is not
+// believed.
+func TestLateCloseIsNotBelieved(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})
+	w.Idle()
+	w.Away(func() { pr.Close() })
+	pr.Reopen()
+	w.Idle()
+	came, letGo := w.Held(apptest.RouteFiles, "pull_number", "1")
+	pr.Push(apptest.Clean(), "fix")
+	<-came
+	if err := w.App.Inside().Service.Work(w.Context(), review.Job{Kind: review.JobDeliveries, Attempt: 1}); err != nil {
+		t.Fatal(err)
+	}
+	<-came // the close stopped the run, and the next one has begun
+	letGo()
+	w.Idle()
+	w.Wants(pr, "success")
+	w.AllDone(pr.HeadSHA())
+}
+
+// A head that was pushed over before its check came to be gets none.
+func TestCheckThatNeverCameIsNotCreatedToBeCancelled(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	came := make(chan bool, 9)
+	remove := w.GH.On("POST /repos/{owner}/{repo}/check-runs", func(x *ghtest.Exchange) {
+		came <- true
+		<-x.Context().Done()
+		x.Drop()
+	})
+	pr := w.Open(apptest.Clean())
+	<-came
+	old := pr.HeadSHA()
+	remove()
+	pr.Push(ghtest.Files{"store/client.go": apptest.Insecure}, "more")
+	w.Idle()
+	w.Wants(pr, "action_required")
+	if runs := w.Repo.CheckRuns(old); len(runs) != 0 {
+		t.Errorf("the old head has %d check runs, %s", len(runs), runs[0].Conclusion)
+	}
+}

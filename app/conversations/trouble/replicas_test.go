@@ -1,0 +1,87 @@
+package trouble
+
+import (
+	"testing"
+
+	"github.com/reviewgate/reviewgate/app"
+	"github.com/reviewgate/reviewgate/app/apptest"
+	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/app/internal/store/pgtest"
+)
+
+// replicas is a world with two Apps on one PostgreSQL. Webhooks go to the
+// first until told otherwise.
+func replicas(t *testing.T) (w *world, toFirst, toSecond func()) {
+	t.Helper()
+	w = startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, func(w *apptest.World) { w.DB = pgtest.CopyURL(t, apptest.CreateTables) })
+	first, stopFirst := w.App, w.Stop
+	w.StartApp()
+	second, stopSecond := w.App, w.Stop
+	w.Stop = func() error {
+		if err := stopSecond(); err != nil {
+			return err
+		}
+		return stopFirst()
+	}
+	toFirst = func() { w.GH.SetWebhook("http://"+first.Addr()+app.HookPath, apptest.Secret) }
+	toSecond = func() { w.GH.SetWebhook("http://"+second.Addr()+app.HookPath, apptest.Secret) }
+	toFirst()
+	return w, toFirst, toSecond
+}
+
+// A push that one replica takes in stops the run of the other.
+func TestNewerHeadTakenInByAnotherReplica(t *testing.T) {
+	t.Parallel()
+	w, _, toSecond := replicas(t)
+	came, letGo := w.Held(apptest.RouteFiles, "pull_number", "1")
+	pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})
+	<-came
+	old := pr.HeadSHA()
+	w.Until("the check is open", func() bool { return len(pr.CheckRuns()) == 1 })
+	toSecond()
+	pr.Push(ghtest.Files{"store/client.go": apptest.Secure, "store/client_test.go": "package store\n"}, "fix")
+	<-came // the new head's run has begun, so the old one's was stopped
+	letGo()
+	w.Idle()
+	w.Wants(pr, "success")
+	if c := w.Newest(w.Repo.CheckRuns(old)); c.Conclusion != "cancelled" {
+		t.Errorf("the old head's check is %s, want cancelled", c.Conclusion)
+	}
+}
+
+// The same delivery at both replicas is reviewed once.
+func TestSameDeliveryAtBothReplicas(t *testing.T) {
+	t.Parallel()
+	w, _, toSecond := replicas(t)
+	pr := w.Open(apptest.Clean())
+	toSecond()
+	if _, err := w.GH.Redeliver(w.GH.LastDelivery("pull_request").GUID); err != nil {
+		t.Fatal(err)
+	}
+	w.Idle()
+	w.Wants(pr, "success")
+	if runs := pr.CheckRuns(); len(runs) != 1 {
+		t.Errorf("%d check runs, want 1", len(runs))
+	}
+}
+
+// A command that one replica takes in during the other's run is obeyed after
+// it, once.
+func TestCommandAtAnotherReplicaDuringReview(t *testing.T) {
+	t.Parallel()
+	w, _, toSecond := replicas(t)
+	came, letGo := w.Held(apptest.RouteFiles, "pull_number", "1")
+	pr := w.Open(apptest.Clean())
+	<-came
+	toSecond()
+	said := pr.Comment("alice", "/review")
+	letGo()
+	w.Idle()
+	w.Wants(pr, "success")
+	if runs := pr.CheckRuns(); len(runs) != 2 {
+		t.Errorf("%d check runs, want one for the push and one for the command", len(runs))
+	}
+	if got := w.Reactions(pr, said.ID); len(got) != 2 {
+		t.Errorf("reactions %v, want eyes and rocket", got)
+	}
+}

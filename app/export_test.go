@@ -1,0 +1,20 @@
+package app
+
+import (
+	stdlog "log"
+	"net/http"
+)
+
+// What the tests of package app_test call that is not exported.
+var (
+	Keys        = keys
+	SocketOf    = socketOf
+	DialControl = dialControl
+)
+
+const MaxControl = maxControl
+
+func (c *controlClient) Close()             { c.close() }
+func (c *controlClient) HTTP() *http.Client { return c.http }
+
+func (a *App) ErrorLog() *stdlog.Logger { return a.server.ErrorLog }

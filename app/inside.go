@@ -1,0 +1,34 @@
+package app
+
+import (
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/reviewgate/reviewgate/app/internal/store"
+	"github.com/reviewgate/reviewgate/app/internal/telemetry"
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+// Inside is what tests look at, or change, of a running App.
+type Inside struct {
+	Store        *store.Store
+	Queue        *store.Queue
+	Service      *review.Service
+	Metrics      *telemetry.Metrics
+	Log          zerolog.Logger
+	DrainTimeout *time.Duration // that of Options
+	Busy         func() bool    // whether a job runs
+	KeepMemory   func()         // keeps memory from being given back; call it before Run
+}
+
+// Inside is for tests: those of package app/apptest and of app/conversations
+// stand outside this package.
+func (a *App) Inside() *Inside {
+	return &Inside{
+		Store: a.store, Queue: a.queue, Service: a.service, Metrics: a.metrics,
+		Log: a.options.Log, DrainTimeout: &a.options.DrainTimeout,
+		Busy:       a.rest.busy,
+		KeepMemory: func() { a.rest.give = func() {} },
+	}
+}
