@@ -14,6 +14,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 func load(t *testing.T, settings string) *config.Config {
@@ -202,7 +203,7 @@ func TestProblems(t *testing.T) {
 // they are spread over files.
 func TestOrderDoesNotMatter(t *testing.T) {
 	cfg := load(t, "{}")
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		var outputs []pipeline.AgentOutput
 		for range rapid.IntRange(1, 30).Draw(t, "envelopes") {
 			o := output(rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "agent"), rapid.SampledFrom([]string{"", "", "m1", "m2"}).Draw(t, "model"), "", someFinding(t))

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 	"github.com/reviewgate/reviewgate/policies/models"
 )
 
@@ -182,7 +183,7 @@ func drawMemory(t *rapid.T, r pipeline.ReviewReport) pipeline.Memory {
 
 // A decision by hand changes the decision, and says so; all else stays.
 func TestByHandTouchesTheDecisionAlone(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		in := panel(drawn(t, 10))
 		in.Memory = drawMemory(t, Aggregate(in))
 		if rapid.Bool().Draw(t, "failed") && len(in.Results) > 0 {
@@ -209,7 +210,7 @@ func TestByHandTouchesTheDecisionAlone(t *testing.T) {
 // Whatever people accept, what blocks goes on blocking, and what they accepted
 // counts in full.
 func TestAcceptNeverLoosens(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		in := panel(drawn(t, 10))
 		in.Config.Settings.Models.HoldForPerson = rapid.SampledFrom([]string{models.HoldNever, models.HoldCritical, models.HoldAlways}).Draw(t, "hold")
 		before := Aggregate(in)

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 	"github.com/reviewgate/reviewgate/policies"
 )
 
@@ -129,7 +130,7 @@ func TestOneOfThreeEqualsFixed(t *testing.T) {
 // From any head to any other, findings are new, open or neither, and nothing
 // is resolved that is still there.
 func TestHistoryAddsUp(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		before := Aggregate(drawnHead(t).input())
 		next := drawnHead(t).input()
 		next.Previous = previous(before)
@@ -376,7 +377,7 @@ func TestDismissedIsKnownAgain(t *testing.T) {
 // Whatever a model says, now or before, the gate is no looser than without it:
 // neither where people dismissed findings, nor where it reads what is new.
 func TestModelsLoosenNothingOverTime(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		before, after := drawnHead(t), drawnHead(t)
 		if rapid.Bool().Draw(t, "moved") {
 			before["old.go"], after["new.go"] = before["b.go"], before["b.go"]

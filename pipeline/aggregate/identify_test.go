@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 func TestFingerprintOutlivesMoves(t *testing.T) {
@@ -125,7 +126,7 @@ func ids(r pipeline.ReviewReport) []string {
 // Whatever moves the lines and leaves what they say alone leaves the
 // fingerprints alone.
 func TestFingerprintsOutliveWhatChangesNoCode(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		h := drawnHead(t)
 		want := ids(Aggregate(h.input()))
 		after := func(what string, change func(in *Input)) {
@@ -189,7 +190,7 @@ func TestFingerprintsOutliveWhatChangesNoCode(t *testing.T) {
 // Findings at different places have different fingerprints, and as many as
 // there are places.
 func TestFingerprintsTellPlacesApart(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		in := drawnHead(t).input()
 		got := ids(Aggregate(in))
 		if n := len(slices.Compact(slices.Clone(got))); n != len(in.Results[0].Output.Findings) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // ruled is a finding of rule r1 on a line of c.go.
@@ -235,7 +236,7 @@ func TestIgnoringKeepsFingerprints(t *testing.T) {
 // Comments are text of the change: whatever stands in them, each finding is
 // either in the report or suppressed, and the same comes out again.
 func TestAnyCommentIsReadTheSame(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.SampledFrom([]rune("r1,x \t\"'`\\*/#<!->;%é\u202e"))).Draw(t, "before") +
 			rapid.SampledFrom([]string{"// ", "#", "/*", ""}).Draw(t, "opener") + "reviewgate:ignore" +
 			rapid.StringOf(rapid.SampledFrom([]rune("r1,x \t\"'*/->\x00é"))).Draw(t, "after")

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 const longLine = "bad := connect(warehouse, withoutPassword)"
@@ -141,7 +142,7 @@ func TestModelsRenameNothingForOthers(t *testing.T) {
 // Files that share no flagged code are never taken for one another, and no two
 // files for one.
 func TestUnrelatedFilesStayApart(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		draw := func(dir, word string) head {
 			h := head{}
 			for i := range rapid.IntRange(0, 4).Draw(t, dir) {
@@ -163,7 +164,7 @@ func TestUnrelatedFilesStayApart(t *testing.T) {
 // However files move, the outcome is that of their content alone, and no
 // former path is given twice.
 func TestRenamesAreOneToOne(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		line := rapid.SampledFrom([]string{longLine, "bad " + longLine, "bad line", "good"})
 		draw := func(dir string) head {
 			h := head{}

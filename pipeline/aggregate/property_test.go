@@ -11,6 +11,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 	"github.com/reviewgate/reviewgate/policies/models"
 )
 
@@ -84,7 +85,7 @@ func encoded(t *rapid.T, r pipeline.ReviewReport) string {
 }
 
 func TestOrderOfInputDoesNotMatter(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		o := drawn(t, 14)
 		want := encoded(t, Aggregate(panel(o)))
 		for r, findings := range o {
@@ -100,7 +101,7 @@ func TestOrderOfInputDoesNotMatter(t *testing.T) {
 
 // Whatever comes in, what comes out has the report's form.
 func TestReportsHaveTheirForm(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		if err := config.ValidateData("review-report", []byte(encoded(t, Aggregate(panel(drawn(t, 14)))))); err != nil {
 			t.Error(err)
 		}
@@ -108,7 +109,7 @@ func TestReportsHaveTheirForm(t *testing.T) {
 }
 
 func TestInputIsNotChanged(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		in := panel(drawn(t, 14))
 		before, _ := json.Marshal(in.Results)
 		Aggregate(in)
@@ -121,7 +122,7 @@ func TestInputIsNotChanged(t *testing.T) {
 // What came in is kept, merged into what is kept, dropped, residual,
 // suppressed or discarded; and coverage adds up.
 func TestNothingVanishes(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		o := drawn(t, 20)
 		w := newWork(panel(o))
 		w.run()
@@ -153,7 +154,7 @@ func TestNothingVanishes(t *testing.T) {
 // Every finding is as severe as the worst that was merged into it; only one
 // that came back from below the confidence gate may be less.
 func TestMergedSeverityIsTheHighest(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		w := newWork(panel(drawn(t, 20)))
 		w.run()
 		for _, f := range w.findings {
@@ -183,7 +184,7 @@ func plus(o, more outputs) outputs {
 }
 
 func TestAFindingMoreNeverUnblocks(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		o, more := drawn(t, 8), drawn(t, 6)
 		before, after := Aggregate(panel(o)), Aggregate(panel(plus(o, more)))
 		if before.Decision.Blocks() && !after.Decision.Blocks() {
@@ -201,7 +202,7 @@ func (o outputs) withoutModels() outputs {
 
 // Whatever models say, the gate is no looser than without them.
 func TestModelsOnlyTightenTheGate(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		all := drawn(t, 14)
 		without := all.withoutModels()
 		alone, with := Aggregate(panel(without)), Aggregate(panel(all))
@@ -288,7 +289,7 @@ func contradictsItself(w *work) bool {
 // Its own findings as input change nothing. One that came back may be the same
 // as one that bore it out, and merge with it then: such are left out here.
 func TestOwnFindingsChangeNothing(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		r := rounds(t, 2, func(f *pipeline.Finding) { f.Confidence = max(f.Confidence, 0.5) })
 		if diff := cmp.Diff(lasting(r[0]), lasting(r[1])); diff != "" {
 			t.Errorf("the second time (-first +second):\n%s", diff)
@@ -298,7 +299,7 @@ func TestOwnFindingsChangeNothing(t *testing.T) {
 
 // With those that came back it is the third time that changes nothing.
 func TestOwnFindingsSettle(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		r := rounds(t, 3, func(*pipeline.Finding) {})
 		if diff := cmp.Diff(lasting(r[1]), lasting(r[2])); diff != "" {
 			t.Errorf("the third time (-second +third):\n%s", diff)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 	"github.com/reviewgate/reviewgate/policies/models"
 )
 
@@ -112,7 +113,7 @@ func (tr *trial) dismiss(t *rapid.T) {
 }
 
 func TestWideOrderDoesNotMatter(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		tr := drawTrial(t, 10)
 		tr.dismiss(t)
 		want := encoded(t, Aggregate(tr.input()))
@@ -138,7 +139,7 @@ func TestWideOrderDoesNotMatter(t *testing.T) {
 // What came in is accounted for, whatever people decided before and however
 // agents end, and so is what the last report had.
 func TestWideNothingVanishes(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		tr := drawTrial(t, 12)
 		tr.dismiss(t)
 		w := newWork(tr.input())
@@ -218,7 +219,7 @@ func checkHistory(t *rapid.T, prev *pipeline.PreviousReport, r *pipeline.ReviewR
 // Without dismissals: what people took out is told by its place among equals,
 // which more findings may shift.
 func TestWideAFindingMoreNeverUnblocks(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		tr := drawTrial(t, 8)
 		before := Aggregate(tr.input())
 		tr.outputs = plus(tr.outputs, drawnWide(t, 4))
@@ -230,7 +231,7 @@ func TestWideAFindingMoreNeverUnblocks(t *testing.T) {
 }
 
 func TestWideModelsOnlyTightenTheGate(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		tr := drawTrial(t, 12)
 		tr.dismiss(t)
 		with := Aggregate(tr.input())

@@ -10,6 +10,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 	"github.com/reviewgate/reviewgate/policies"
 )
 
@@ -48,7 +49,7 @@ func covers(t *rapid.T, o outputs) (entries pipeline.List[pipeline.ManifestEntry
 // Whatever models say, and whatever became of them, the gate is no looser than
 // without them under any conditions, those too that make no sense.
 func TestModelsOnlyTightenAnyGate(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		all := drawn(t, 10)
 		without := all.withoutModels()
 		alone, with := panel(without), panel(all)

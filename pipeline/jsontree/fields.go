@@ -12,6 +12,9 @@ import (
 // as one that is left out. Of a value that is wrong the zero value is returned.
 type Fields struct {
 	Wrong []Error
+	// First leaves out what is wrong after the first thing, of which a reader of
+	// very many objects has no use.
+	First bool
 
 	node *Node
 }
@@ -189,7 +192,9 @@ func (f *Fields) missing(key string) bool {
 	if n := f.node.Get(key); n != nil && n.Kind != Null {
 		return false
 	}
-	f.add(f.node, fmt.Sprintf("%q is missing", key), fmt.Sprintf("add %q", key))
+	if !f.First || len(f.Wrong) == 0 {
+		f.add(f.node, fmt.Sprintf("%q is missing", key), fmt.Sprintf("add %q", key))
+	}
 	return true
 }
 
@@ -207,6 +212,9 @@ func (f *Fields) get(key string, kind Kind, remedy string) *Node {
 }
 
 func (f *Fields) add(n *Node, problem, remedy string) {
+	if f.First && len(f.Wrong) > 0 {
+		return
+	}
 	f.Wrong = append(f.Wrong, *n.Error(problem, remedy))
 }
 

@@ -85,6 +85,16 @@ func TestFields(t *testing.T) {
 	}
 }
 
+func TestOnlyTheFirstIsKept(t *testing.T) {
+	root, _ := Parse(&Document{}, []byte(`{"a": 1, "b": 2}`))
+	f := FieldsOf(root, "a thing")
+	f.First = true
+	got := f.Text("b") + f.Needed("c") + f.Text("a") + f.Needed("d")
+	if got != "" || len(f.Wrong) != 1 || f.Wrong[0].Pointer != "/b" {
+		t.Errorf("%q, wrong %v; want what is wrong with b alone", got, f.Wrong)
+	}
+}
+
 func TestRefuseAndUnknown(t *testing.T) {
 	root, _ := Parse(&Document{}, []byte(`{"a": 1, "b": 2, "c": 3}`))
 	f := FieldsOf(root, "a thing")

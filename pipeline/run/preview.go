@@ -119,17 +119,20 @@ func (p *previewer) guarded(ctx context.Context, out pipeline.ProposedConfig) (t
 	return out
 }
 
-// try runs the stages after normalize on the same facts. The engine is
-// compiled for this once: what people propose must not push those in use out
-// of the cache.
+// try runs the stages after normalize on the same facts. An engine that is not
+// in use already is compiled for this once: what people propose must not push
+// those in use out of the cache.
 func (p *previewer) try(ctx context.Context, cfg *config.Config, out *pipeline.ProposedConfig) error {
 	out.Changes = config.Diff(p.in.Config, cfg)
 	if n := len(out.Changes); n > pipeline.MaxConfigChanges {
 		out.Changes, out.ChangesMore = slices.Clone(out.Changes[:pipeline.MaxConfigChanges]), n-pipeline.MaxConfigChanges
 	}
-	engine, err := Compile(cfg)
-	if err != nil {
-		return err
+	var err error
+	engine := p.runner.Engines.kept(cfg.Key)
+	if engine == nil {
+		if engine, err = Compile(cfg); err != nil {
+			return err
+		}
 	}
 	facts := p.in.Facts
 	in := aggregate.Input{Facts: facts, Previous: p.in.Previous, Memory: p.in.Memory, Config: cfg, Rules: engine.byID}

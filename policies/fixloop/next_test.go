@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 var twoAttempts = Settings{Attempts: 2, Turns: 5, Always: true}
@@ -268,7 +269,7 @@ func TestReportOf(t *testing.T) {
 // head counts once, only a pass or a person ends an escalation, and nothing that
 // was there before is changed.
 func TestAnyReviews(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range uint64(sample.Size(60, 300)) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		set := Settings{Attempts: 1 + rng.IntN(5), Turns: 5, Always: rng.IntN(2) == 0}
 		var s State
