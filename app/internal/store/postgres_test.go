@@ -20,20 +20,15 @@ import (
 )
 
 func TestPostgreSQL(t *testing.T) {
-	storetest.Run(t, false, func(t *testing.T) *store.Store { return openStore(t, preparedURL(t)) })
+	t.Parallel()
+	storetest.Run(t, false, newReused(t).open)
 }
 
 // preparedURL is of a database whose tables are there, which saves the time
 // that it takes to create them.
 func preparedURL(t *testing.T) string {
 	t.Helper()
-	return pgtest.CopyURL(t, func(url string) error {
-		s, err := store.Open(context.Background(), url, store.Options{})
-		if err != nil {
-			return err
-		}
-		return s.Close()
-	})
+	return pgtest.CopyURL(t, prepare)
 }
 
 // openTwo opens two stores on one database, as two processes would.

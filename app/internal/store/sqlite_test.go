@@ -4,8 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"flag"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -13,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/reviewgate/reviewgate/app/internal/store"
+	"github.com/reviewgate/reviewgate/app/internal/store/sqlitetest"
 	"github.com/reviewgate/reviewgate/app/internal/store/storetest"
 	"github.com/reviewgate/reviewgate/app/review"
 )
@@ -21,12 +24,20 @@ func TestMain(m *testing.M) {
 	if url := os.Getenv(childEnv); url != "" {
 		child(url)
 	}
+	// Tests mostly wait; -parallel still decides.
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err)
+	}
+	debug.SetGCPercent(400)
 	goleak.VerifyTestMain(m)
 }
 
+// benchmarking reports whether figures are measured, which hang on syncs.
+func benchmarking() bool { return flag.Lookup("test.bench").Value.String() != "" }
+
 func openStore(t testing.TB, url string) *store.Store {
 	t.Helper()
-	s, err := store.Open(context.Background(), url, store.Options{Log: zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel)})
+	s, err := store.Open(context.Background(), url, store.Options{Log: zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel), Unsynced: !benchmarking()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,9 +55,23 @@ func openSQLite(t testing.TB, path string) *store.Store {
 }
 
 func TestSQLite(t *testing.T) {
-	storetest.Run(t, true, func(t *testing.T) *store.Store {
-		return openSQLite(t, filepath.Join(t.TempDir(), "reviewgate.db"))
-	})
+	t.Parallel()
+	storetest.Run(t, true, func(t *testing.T) *store.Store { return openStore(t, preparedSQLite(t)) })
+}
+
+// preparedSQLite is the URL of a file whose tables are there.
+func preparedSQLite(t testing.TB) string {
+	t.Helper()
+	return sqlitetest.CopyURL(t, prepare)
+}
+
+// prepare creates the tables.
+func prepare(url string) error {
+	s, err := store.Open(context.Background(), url, store.Options{Unsynced: true})
+	if err != nil {
+		return err
+	}
+	return s.Close()
 }
 
 func TestSQLiteFileIsPrivate(t *testing.T) {

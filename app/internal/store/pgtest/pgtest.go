@@ -2,16 +2,23 @@
 // test binary that asks, from the programs that are installed, and gives each
 // test a database of its own.
 //
-// The server listens on a loopback port with a password made up for it, syncs
-// to disk as a real one does, and lives in a temporary directory. A shell
-// watches over it: when the test binary ends, however it does, the shell stops
-// the server and removes the directory.
+// The server listens on a loopback port with a password made up for it, and lives
+// in a temporary directory, in memory if the machine has room for that. It does not
+// sync to disk: tests kill whoever uses a database, and never the server. Where
+// figures are measured it does, as a real one: in benchmarks, and after Sync. A
+// shell watches over it: when the test binary ends, however it does, the shell
+// stops the server and removes the directory.
 package pgtest
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/pbkdf2"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
+	"flag"
 	"fmt"
 	"net"
 	"net/url"
@@ -21,6 +28,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -36,6 +44,9 @@ const (
 	startLimit = time.Minute
 	// connections is what the server allows: several stores of 16 each.
 	connections = 300
+	// roomInMemory is what must be free in memory for the server to live there. It
+	// begins with 60 MB, and each database takes 8.
+	roomInMemory = 3 << 30
 )
 
 // start starts the server, once for all tests of the binary.
@@ -51,6 +62,17 @@ var start = sync.OnceValues(func() (*server, error) {
 		return s, nil
 	}
 })
+
+// Sync has the server sync to disk. Call it before any test asks for a database.
+func Sync() { synced.Store(true) }
+
+var synced atomic.Bool
+
+// syncs reports whether the server is to sync to disk.
+func syncs() bool {
+	bench := flag.Lookup("test.bench")
+	return synced.Load() || bench != nil && bench.Value.String() != ""
+}
 
 // URL returns the URL of an empty database, which is dropped when the test
 // ends. Where PostgreSQL is not installed the test is skipped, and fails if the
@@ -91,7 +113,7 @@ func running(t testing.TB) *server {
 func (s *server) create(t testing.TB, template string) (url string) {
 	t.Helper()
 	name := "test_" + strings.ToLower(rand.Text()[:12])
-	if err := s.run("CREATE DATABASE " + name + " TEMPLATE " + template); err != nil {
+	if err := s.run("CREATE DATABASE " + name + " TEMPLATE " + template + s.strategy); err != nil {
 		t.Fatalf("create a database: %v", err)
 	}
 	t.Cleanup(func() {
@@ -105,12 +127,18 @@ func (s *server) create(t testing.TB, template string) (url string) {
 type server struct {
 	port     int
 	password string
+	// strategy is how a database is copied: file by file, which takes less time than
+	// by way of the log. Before PostgreSQL 15 there is no other, and no name for it.
+	strategy string
 	// alive is held open as long as this process lives: its end is what tells
 	// the shell to stop the server.
 	alive *os.File
 
 	once     sync.Once
 	prepared error // of the database that CopyURL copies
+
+	mu    sync.Mutex
+	admin *pgx.Conn // where databases are created and dropped
 }
 
 func newServer() (*server, error) {
@@ -122,7 +150,7 @@ func newServer() (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "reviewgate-pgtest-")
+	dir, err := os.MkdirTemp(home(), "reviewgate-pgtest-")
 	if err != nil {
 		return nil, fmt.Errorf("make its directory: %w", err)
 	}
@@ -139,7 +167,11 @@ func newServer() (*server, error) {
 
 func (s *server) start(bin map[string]string, dir string, as account) error {
 	passwordFile := filepath.Join(dir, "password")
-	if err := os.WriteFile(passwordFile, []byte(s.password), 0o600); err != nil {
+	verifier, err := verifierOf(s.password)
+	if err == nil {
+		err = os.WriteFile(passwordFile, []byte(verifier), 0o600)
+	}
+	if err != nil {
 		return fmt.Errorf("write its password: %w", err)
 	}
 	if err := as.own(dir, passwordFile); err != nil {
@@ -152,7 +184,6 @@ func (s *server) start(bin map[string]string, dir string, as account) error {
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w: %s", err, out)
 	}
-	var err error
 	if s.port, err = freePort(); err != nil {
 		return err
 	}
@@ -178,9 +209,11 @@ func (s *server) launch(postgres, dir, data string, as account) error {
 		return fmt.Errorf("make a pipe: %w", err)
 	}
 	defer read.Close()
-	cmd := as.command("/bin/sh", "-c", watch, "sh", dir, postgres, "-D", data,
-		"-c", "listen_addresses=127.0.0.1", "-c", "port="+strconv.Itoa(s.port), "-c", "unix_socket_directories=",
-		"-c", "max_connections="+strconv.Itoa(connections), "-c", "shared_buffers=64MB")
+	args := []string{"-c", watch, "sh", dir, postgres, "-D", data}
+	for _, setting := range s.settings() {
+		args = append(args, "-c", setting)
+	}
+	cmd := as.command("/bin/sh", args...)
 	cmd.Dir, cmd.Stdin = dir, read
 	if err := cmd.Start(); err != nil {
 		return errors.Join(fmt.Errorf("start the server: %w", err), alive.Close())
@@ -189,14 +222,29 @@ func (s *server) launch(postgres, dir, data string, as account) error {
 	return nil
 }
 
+// settings are those of the server. One that need not sync leaves out what only
+// serves to outlive a crash of its own, and looks for deadlocks sooner than after a
+// second, since tests wait for that.
+func (s *server) settings() []string {
+	all := []string{
+		"listen_addresses=127.0.0.1", "port=" + strconv.Itoa(s.port), "unix_socket_directories=",
+		"max_connections=" + strconv.Itoa(connections), "shared_buffers=64MB",
+	}
+	if syncs() {
+		return all
+	}
+	return append(all, "fsync=off", "synchronous_commit=off", "full_page_writes=off", "wal_level=minimal", "max_wal_senders=0",
+		"max_wal_size=128MB", "autovacuum=off", "deadlock_timeout=50ms")
+}
+
 // errPortTaken says that another program took the port that was free.
 var errPortTaken = errors.New("its port was taken meanwhile")
 
 // wait waits until the server answers.
 func (s *server) wait(dir string) error {
 	var err error
-	for end := time.Now().Add(startLimit); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		if err = s.run("SELECT 1"); err == nil {
+	for end := time.Now().Add(startLimit); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if err = s.connect(); err == nil {
 			return nil
 		}
 		if strings.Contains(logOf(dir), "could not create any TCP/IP sockets") {
@@ -207,20 +255,39 @@ func (s *server) wait(dir string) error {
 }
 
 func (s *server) url(database string) string {
-	u := url.URL{Scheme: "postgres", User: url.UserPassword(superuser, s.password), Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)), Path: "/" + database}
+	u := url.URL{Scheme: "postgres", User: url.UserPassword(superuser, s.password), Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)), Path: "/" + database,
+		// The server has no TLS. To ask for it takes another connection each time.
+		RawQuery: "sslmode=disable"}
 	return u.String()
 }
 
 // run runs one statement.
 func (s *server) run(statement string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), startLimit)
+	defer cancel()
+	_, err := s.admin.Exec(ctx, statement)
+	return err
+}
+
+// connect opens the connection that statements are run on.
+func (s *server) connect() error {
 	ctx, cancel := context.WithTimeout(context.Background(), startLimit)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, s.url("postgres"))
 	if err != nil {
 		return err
 	}
-	_, err = conn.Exec(ctx, statement)
-	return errors.Join(err, conn.Close(ctx))
+	var version int
+	if err := conn.QueryRow(ctx, "SELECT current_setting('server_version_num')::int").Scan(&version); err != nil {
+		return errors.Join(err, conn.Close(ctx))
+	}
+	if version >= 150000 {
+		s.strategy = " STRATEGY file_copy"
+	}
+	s.admin = conn
+	return nil
 }
 
 var errMissing = errors.New("PostgreSQL is not installed")
@@ -252,6 +319,36 @@ func freePort() (int, error) {
 	}
 	defer l.Close()
 	return l.Addr().(*net.TCPAddr).Port, nil
+}
+
+// verifierOf is what the server keeps of a password, in the form of RFC 5803. The
+// password is hashed once and not 4,096 times as usual, since each connection
+// repeats it.
+func verifierOf(password string) (string, error) {
+	salt := []byte(rand.Text()[:16])
+	const iterations = 1
+	salted, err := pbkdf2.Key(sha256.New, password, salt, iterations, sha256.Size)
+	if err != nil {
+		return "", err
+	}
+	mac := func(text string) []byte {
+		h := hmac.New(sha256.New, salted)
+		h.Write([]byte(text))
+		return h.Sum(nil)
+	}
+	stored := sha256.Sum256(mac("Client Key"))
+	b64 := base64.StdEncoding.EncodeToString
+	return fmt.Sprintf("SCRAM-SHA-256$%d:%s$%s:%s", iterations, b64(salt), b64(stored[:]), b64(mac("Server Key"))), nil
+}
+
+// home is the directory that the server's is made in: one in memory if there is
+// room, and the system's for what is temporary else.
+func home() string {
+	const inMemory = "/dev/shm" // on Linux
+	if syncs() || freeMemory(inMemory) < roomInMemory {
+		return ""
+	}
+	return inMemory
 }
 
 // logOf returns the end of the server's log.

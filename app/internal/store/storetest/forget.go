@@ -11,15 +11,25 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/internal/store"
 	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
+// manyRuns are more reviews than are deleted at once.
+const manyRuns = 25
+
 // fill stores something of every kind of a target, whose first generation is
-// done then.
+// done then. What does not hang on how much there is takes few reviews.
 func (f *fixture) fill(t *testing.T, g review.Target, comment int64) {
+	t.Helper()
+	f.fillWith(t, g, comment, sample.Size(2, manyRuns))
+}
+
+// fillWith is fill with a number of reviews.
+func (f *fixture) fillWith(t *testing.T, g review.Target, comment int64, runs int) {
 	t.Helper()
 	key := g.Key()
 	f.accept(t, push("push "+key, g))
-	for i := range 25 { // more than go at once
+	for i := range runs {
 		r := stored(fmt.Sprintf("%s run %d", key, i), g, 1, g.HeadSHA)
 		r.Config = append(r.Config, review.ConfigBlob{Layer: "repository", Path: "own", BlobSHA: key, Text: []byte("of " + key)})
 		f.save(t, r, true)
@@ -124,7 +134,7 @@ func (f *fixture) wantAll(t *testing.T, g review.Target) {
 var forgetTests = map[string]func(*testing.T, *fixture){
 	"a repository goes whole, and no other": func(t *testing.T, f *fixture) {
 		gone, stays := of(5, 77, 1, "aaa"), of(5, 78, 1, "aaa")
-		f.fill(t, gone, 1)
+		f.fillWith(t, gone, 1, manyRuns)
 		f.fill(t, stays, 2)
 		for _, name := range []string{"issues refused/77", "issues refused/78"} {
 			if err := f.SetMark(f.ctx, name, f.clock.Now()); err != nil {

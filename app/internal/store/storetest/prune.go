@@ -10,6 +10,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/internal/store"
 	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 var storeOneWorker = store.QueueOptions{Workers: 1}
@@ -90,7 +91,8 @@ var pruneTests = map[string]func(*testing.T, *fixture){
 				t.Fatal(err)
 			}
 		}
-		for i := range 450 { // more than two batches
+		deliveries := sample.Size(250, 450) // more than one batch, more than two
+		for i := range deliveries {
 			d := review.Delivery{GUID: guid(i), Event: "star", ReceivedAt: f.clock.Now()}
 			f.accept(t, d)
 		}
@@ -104,7 +106,7 @@ var pruneTests = map[string]func(*testing.T, *fixture){
 		}
 		f.clock.pass(2 * aDay)
 		f.prune(t, 30*aDay, 10*aDay)
-		known, err := f.KnownDeliveries(f.ctx, []string{guid(0), guid(449), "young"})
+		known, err := f.KnownDeliveries(f.ctx, []string{guid(0), guid(deliveries - 1), "young"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,8 +154,9 @@ var pruneTests = map[string]func(*testing.T, *fixture){
 	},
 	"one that is wanted again when it is to go": func(t *testing.T, f *fixture) {
 		gone, asked, reopened := pull(1, "aaa"), pull(2, "bbb"), pull(3, "ccc")
+		runs := map[review.Target]int{gone: manyRuns}
 		for i, g := range []review.Target{gone, asked, reopened} {
-			f.fill(t, g, int64(i+1))
+			f.fillWith(t, g, int64(i+1), max(runs[g], sample.Size(2, manyRuns)))
 			f.finish(t, g.Key(), false)
 			f.accept(t, review.Delivery{GUID: "closed " + g.Key(), Event: "pull_request", Action: "closed", Close: &g})
 		}

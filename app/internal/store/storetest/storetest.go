@@ -15,10 +15,11 @@ import (
 	"github.com/reviewgate/reviewgate/app/review"
 )
 
-// Open opens an empty database for a test and closes it when the test ends.
+// Open opens an empty database for a test. Nothing of what the test stores is there
+// in another one.
 type Open func(t *testing.T) *store.Store
 
-// Run runs the suite. lone says that one process at a time may have the
+// Run runs the suite, several of its tests at a time. lone says that one process at a time may have the
 // database, which then takes up at its start what it finds.
 func Run(t *testing.T, lone bool, open Open) {
 	for _, group := range []struct {
@@ -49,8 +50,12 @@ func Run(t *testing.T, lone bool, open Open) {
 		{"FixLoop", fixLoopTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {
+			t.Parallel()
 			for name, test := range group.tests {
-				t.Run(name, func(t *testing.T) { test(t, newFixture(t, lone, open(t))) })
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					test(t, newFixture(t, lone, open(t)))
+				})
 			}
 		})
 	}
