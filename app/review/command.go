@@ -130,12 +130,12 @@ func (s *Service) react(ctx context.Context, c Command, reaction string) error {
 // answerCommands tells the people whose command asked for a finished review
 // that it is done, or was given up. The review stands whether or not they can
 // be told; a later run of the job tells them then.
-func (s *Service) answerCommands(ctx context.Context, key string, generation int64, gaveUp bool) error {
+func (s *Service) answerCommands(ctx context.Context, key string, done finished) error {
 	reaction := reactionDone
-	if gaveUp {
+	if done.gaveUp {
 		reaction = reactionRefused // the check says why
 	}
-	cmds, err := s.Store.AwaitingCommands(ctx, key, generation)
+	cmds, err := s.Store.AwaitingCommands(ctx, key, done.generation)
 	for _, c := range cmds {
 		var off bool
 		if err == nil {

@@ -37,10 +37,18 @@ func (s *Service) workTarget(ctx context.Context, key string, kind JobKind) erro
 		return &RetryError{After: s.RetryBase, Err: errors.Join(err, s.Store.Release(context.WithoutCancel(ctx), lease))}
 	}
 	held, stop := s.keep(ctx, lease)
-	err = guard(func() error { return s.workGenerations(held, lease, kind) })
+	var done *finished
+	err = guard(func() (err error) {
+		done, err = s.workGenerations(held, lease, kind)
+		return err
+	})
 	stop()
 	if err == nil {
 		s.followed.set(key, "")
+	}
+	if done != nil {
+		// The lease was given back, so its end must not keep anybody from being told.
+		return guard(func() error { return s.answerCommands(ctx, key, *done) })
 	}
 	if cause := context.Cause(held); errors.Is(cause, ErrLeaseLost) {
 		return nil // the new holder goes on
@@ -49,6 +57,12 @@ func (s *Service) workTarget(ctx context.Context, key string, kind JobKind) erro
 		return s.stopWork(ctx, lease, err)
 	}
 	return nil
+}
+
+// finished is the last generation that was wanted of a target, once it is done.
+type finished struct {
+	generation int64
+	gaveUp     bool
 }
 
 // turn is held by one at a time.
@@ -83,14 +97,15 @@ func (s *Service) suspect(ctx context.Context, key string, alone *turn) error {
 }
 
 // workGenerations does what is wanted until nothing more is, or it was handed
-// over. A head that seems to move each time it is looked at is trouble at the
-// host, and waited for like any other.
-func (s *Service) workGenerations(ctx context.Context, lease Lease, kind JobKind) error {
+// over, for which it returns nil. Those whose commands asked for what is finished are
+// still to be told. A head that seems to move each time it is looked at is trouble at
+// the host, and waited for like any other.
+func (s *Service) workGenerations(ctx context.Context, lease Lease, kind JobKind) (*finished, error) {
 	const rounds = 5 // each costs some calls
 	for n := 1; ; n++ {
-		more, err := s.workGeneration(ctx, lease, kind, n >= rounds)
+		more, done, err := s.workGeneration(ctx, lease, kind, n >= rounds)
 		if err != nil || !more {
-			return err
+			return done, err
 		}
 	}
 }
@@ -98,39 +113,36 @@ func (s *Service) workGenerations(ctx context.Context, lease Lease, kind JobKind
 // workGeneration does what is wanted of the target now, and reports whether
 // there is more for the holder to do. Without an error and more the lease has
 // been given back.
-func (s *Service) workGeneration(ctx context.Context, lease Lease, kind JobKind, last bool) (more bool, err error) {
+func (s *Service) workGeneration(ctx context.Context, lease Lease, kind JobKind, last bool) (more bool, done *finished, err error) {
 	state, err := s.Store.Target(ctx, lease.Key)
 	if err != nil {
-		return false, fmt.Errorf("read the target's state: %w", err)
+		return false, nil, fmt.Errorf("read the target's state: %w", err)
 	}
 	switch {
 	case state.Closed:
 		open, err := s.finishClosed(ctx, lease, state)
 		if err != nil || open {
-			return open, err
+			return open, nil, err
 		}
-		return s.Store.Finish(ctx, lease, state.Wanted, false)
+		more, err := s.Store.Finish(ctx, lease, state.Wanted, false)
+		return more, nil, err
 	case state.Done >= state.Wanted:
 		if len(state.Notices) > 0 {
 			if err := s.sayOrDrop(ctx, lease, state); err != nil {
-				return false, err
+				return false, nil, err
 			}
 		}
-		more, err := s.Store.Finish(ctx, lease, state.Done, state.GaveUp)
-		if err != nil || more {
-			return more, err
-		}
-		return false, s.answerCommands(ctx, lease.Key, state.Done, state.GaveUp)
+		return s.finish(ctx, lease, finished{state.Done, state.GaveUp})
 	}
 	next, stored, err := s.nextStep(ctx, state)
 	if err != nil {
-		return false, err
+		return false, nil, err
 	}
 	if next != kind {
 		if err := s.Store.HandOver(ctx, lease, next); err != nil {
-			return false, fmt.Errorf("hand over to a %s job: %w", next, err)
+			return false, nil, fmt.Errorf("hand over to a %s job: %w", next, err)
 		}
-		return false, nil
+		return false, nil, nil
 	}
 	if overdue(state) {
 		return s.settle(ctx, lease, state, state.Wanted, &finalError{errors.New("GitHub kept reviewgate waiting for too long"), "github"})
@@ -143,13 +155,13 @@ func (s *Service) workGeneration(ctx context.Context, lease Lease, kind JobKind,
 			return s.publish(ctx, lease, state, stored)
 		}))
 	}
-	done := false // without a review to publish
+	nothingToPublish := false
 	err = s.attempt(ctx, lease, state, func(ctx context.Context) (err error) {
-		done, err = s.review(ctx, lease, state)
+		nothingToPublish, err = s.review(ctx, lease, state)
 		return err
 	})
-	if err == nil && !done {
-		return false, nil // handed over as it was stored
+	if err == nil && !nothingToPublish {
+		return false, nil, nil // handed over as it was stored
 	}
 	if last && errors.Is(err, errSuperseded) {
 		err = &HostError{Op: "read one and the same head twice", Kind: HostTransient, Err: errors.New("it moves each time it is looked at")}
@@ -175,7 +187,7 @@ func (s *Service) sayOrDrop(ctx context.Context, lease Lease, state TargetState)
 func (s *Service) sayEarly(ctx context.Context, lease Lease, state TargetState) {
 	err := guard(func() error { return s.sayNotices(ctx, lease, state) })
 	if err == nil {
-		err = s.answerCommands(ctx, lease.Key, state.Done, state.GaveUp)
+		err = s.answerCommands(ctx, lease.Key, finished{state.Done, state.GaveUp})
 	}
 	if err != nil {
 		s.Log.Warn().Str("target", lease.Key).Err(err).Msg("notices not said before the review")
@@ -203,7 +215,7 @@ func (s *Service) nextStep(ctx context.Context, state TargetState) (JobKind, *St
 }
 
 // settle brings a generation to its end by how its attempt went.
-func (s *Service) settle(ctx context.Context, lease Lease, state TargetState, generation int64, err error) (more bool, _ error) {
+func (s *Service) settle(ctx context.Context, lease Lease, state TargetState, generation int64, err error) (more bool, _ *finished, _ error) {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) && !s.inTime(state, err) {
 		// The job's own time is over, and so is the review's: what is left is
 		// to say so.
@@ -217,40 +229,46 @@ func (s *Service) settle(ctx context.Context, lease Lease, state TargetState, ge
 	case err == nil:
 	case errors.Is(err, errSuperseded), errors.Is(err, errClosed):
 		s.Log.Info().Str("target", lease.Key).Err(err).Msg("run stopped")
-		return true, nil // look again at what is wanted now
+		return true, nil, nil // look again at what is wanted now
 	case ctx.Err() != nil, retryable(err) && s.inTime(state, err):
-		return false, err
+		return false, nil, err
 	case errors.As(err, &unsaid):
 		// The check stands. It must not fall for a comment.
 		s.logFailure("comment not written", lease.Key, err)
 		if unsaid.undone { // a review on GitHub may be one that this one does not come to
 			if err := s.withdrawAny(ctx, lease, state, render.WithdrawnGivenUp); err != nil {
-				return false, err
+				return false, nil, err
 			}
 		}
 		if err := s.Store.MarkPublished(ctx, unsaid.runID); err != nil {
-			return false, fmt.Errorf("mark the review as published: %w", err)
+			return false, nil, fmt.Errorf("mark the review as published: %w", err)
 		}
 	default:
 		cause, moved, derr := s.diagnose(ctx, state, err)
 		switch {
 		case derr != nil:
-			return false, derr
+			return false, nil, derr
 		case moved:
-			return true, nil
+			return true, nil, nil
 		}
 		if err := guard(func() error { return s.giveUp(ctx, lease, state, cause) }); err != nil {
-			return false, errors.Join(err, s.markOverdue(ctx, state))
+			return false, nil, errors.Join(err, s.markOverdue(ctx, state))
 		}
 		gaveUp = true
 		s.countGaveUp(cause)
 		s.logFailure("review given up", lease.Key, cause)
 	}
-	more, err = s.Store.Finish(ctx, lease, generation, gaveUp)
+	return s.finish(ctx, lease, finished{generation, gaveUp})
+}
+
+// finish stores that a generation is done, and gives the lease back unless more is
+// wanted: who asked for this generation is then told with the last.
+func (s *Service) finish(ctx context.Context, lease Lease, done finished) (more bool, _ *finished, err error) {
+	more, err = s.Store.Finish(ctx, lease, done.generation, done.gaveUp)
 	if err != nil || more {
-		return more, err // who asked for this one is told with the last
+		return more, nil, err
 	}
-	return false, s.answerCommands(ctx, state.Key(), generation, gaveUp)
+	return false, &done, nil
 }
 
 // givingUp is the result of a target whose check could not even be completed

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -42,4 +43,49 @@ func TestSuspectByItsLease(t *testing.T) {
 	if store.crashes != maxCrashes-1 || store.held {
 		t.Errorf("%d crashes, lease held: %t", store.crashes, store.held)
 	}
+}
+
+// doneStore has one target on which nothing is left to do but to tell who asked.
+type doneStore struct {
+	Store
+	given    bool // the lease was given back
+	answered error
+}
+
+func (s *doneStore) Target(context.Context, string) (TargetState, error) {
+	return TargetState{Wanted: 1, Done: 1}, nil
+}
+
+func (s *doneStore) Acquire(_ context.Context, key, owner string, _ time.Duration) (Lease, bool, error) {
+	return Lease{Key: key, Owner: owner}, true, nil
+}
+
+func (s *doneStore) Renew(context.Context, Lease, time.Duration) error {
+	if s.given {
+		return ErrLeaseLost
+	}
+	return nil
+}
+
+func (s *doneStore) Finish(context.Context, Lease, int64, bool) (bool, error) {
+	s.given = true
+	return false, nil
+}
+
+func (s *doneStore) AwaitingCommands(ctx context.Context, _ string, _ int64) ([]Command, error) {
+	time.Sleep(time.Minute) // many times as long as a lease is renewed after
+	s.answered = ctx.Err()
+	return nil, ctx.Err()
+}
+
+// The lease is given back before people are told that their command was obeyed. To
+// tell them may take longer than a lease is renewed after.
+func TestCommandsAreAnsweredWithoutTheLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &doneStore{answered: errors.New("nobody was told")}
+		s := &Service{Options: Options{Store: store, RetryBase: time.Second, LeaseTTL: 15 * time.Second}}
+		if err := s.workTarget(t.Context(), "pull/1/1", JobPublish); err != nil || store.answered != nil {
+			t.Errorf("workTarget = %v, and to answer: %v", err, store.answered)
+		}
+	})
 }
