@@ -242,7 +242,12 @@ func TestReplicasShareABudget(t *testing.T) {
 
 func startQueue(t *testing.T, s *store.Store, w review.Worker) {
 	t.Helper()
-	q, err := store.NewQueue(s, w, store.QueueOptions{})
+	startQueueWith(t, s, w, store.QueueOptions{})
+}
+
+func startQueueWith(t *testing.T, s *store.Store, w review.Worker, opts store.QueueOptions) {
+	t.Helper()
+	q, err := store.NewQueue(s, w, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -317,6 +322,7 @@ func admin(t *testing.T, url string, statements ...string) {
 }
 
 func TestOpenPostgreSQLSaysWhatIsWrong(t *testing.T) {
+	t.Parallel() // who may not create tables is tried for 3 s
 	good := pgtest.URL(t)
 	admin(t, good, "CREATE ROLE guest LOGIN PASSWORD 'sesame'")
 	t.Cleanup(func() { admin(t, good, "DROP ROLE guest") })
