@@ -7,3 +7,12 @@ import "context"
 func OpenQuick(ctx context.Context, rawURL string, opts Options) (*Store, error) {
 	return open(ctx, rawURL, opts, timing{beat: defaultTiming.beat / 5, ttl: defaultTiming.ttl / 5, settle: defaultTiming.settle / 5})
 }
+
+// Prepare creates the tables of a database, for tests that copy it.
+func Prepare(url string) error {
+	s, err := Open(context.Background(), url, Options{Unsynced: true})
+	if err != nil {
+		return err
+	}
+	return s.Close()
+}

@@ -68,16 +68,7 @@ func TestSQLite(t *testing.T) {
 // preparedSQLite is the URL of a file whose tables are there.
 func preparedSQLite(t testing.TB) string {
 	t.Helper()
-	return sqlitetest.CopyURL(t, prepare)
-}
-
-// prepare creates the tables.
-func prepare(url string) error {
-	s, err := store.Open(context.Background(), url, store.Options{Unsynced: true})
-	if err != nil {
-		return err
-	}
-	return s.Close()
+	return sqlitetest.CopyURL(t, store.Prepare)
 }
 
 func TestSQLiteFileIsPrivate(t *testing.T) {
