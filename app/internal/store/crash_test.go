@@ -19,11 +19,15 @@ import (
 	"github.com/reviewgate/reviewgate/app/internal/store"
 	"github.com/reviewgate/reviewgate/app/internal/store/pgtest"
 	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // childEnv gives the URL of a database to a copy of the test binary that
 // accepts and works deliveries until it is killed.
 const childEnv = "REVIEWGATE_STORE_TEST_CHILD"
+
+// quickEnv has that copy, too, be told from a live process soon after its death.
+const quickEnv = "REVIEWGATE_STORE_TEST_QUICK"
 
 const childPulls = 20
 
@@ -89,7 +93,11 @@ func child(url string) {
 		fmt.Fprintln(os.Stderr, "child:", err)
 		os.Exit(1)
 	}
-	s, err := store.Open(context.Background(), url, store.Options{Log: zerolog.New(os.Stderr).Level(zerolog.WarnLevel)})
+	open := store.Open
+	if os.Getenv(quickEnv) != "" {
+		open = store.OpenQuick
+	}
+	s, err := open(context.Background(), url, store.Options{Log: zerolog.New(os.Stderr).Level(zerolog.WarnLevel)})
 	if err != nil {
 		fail(err)
 	}
@@ -115,35 +123,57 @@ func child(url string) {
 }
 
 func TestKilledAtAnyMoment(t *testing.T) {
+	t.Parallel()
 	t.Run("SQLite", func(t *testing.T) {
-		killAtAnyMoment(t, "sqlite://"+filepath.Join(t.TempDir(), "reviewgate.db"), 10*time.Second)
+		t.Parallel()
+		killAtAnyMoment(t, "sqlite://"+filepath.Join(t.TempDir(), "reviewgate.db"), false, store.QueueOptions{}, 10*time.Second)
 	})
 	// There a dead process's beats have to run out first: 10 s, and a round of
-	// Rescue, which comes every 5 s.
-	t.Run("PostgreSQL", func(t *testing.T) { killAtAnyMoment(t, pgtest.URL(t), 30*time.Second) })
+	// Rescue, which comes every 5 s. By default both take a fifth of that.
+	t.Run("PostgreSQL", func(t *testing.T) {
+		t.Parallel()
+		if sample.Full() {
+			killAtAnyMoment(t, pgtest.URL(t), false, store.QueueOptions{}, 30*time.Second)
+		} else {
+			killAtAnyMoment(t, pgtest.URL(t), true, store.QueueOptions{RescueInterval: time.Second}, 10*time.Second)
+		}
+	})
 }
 
 // killAtAnyMoment has processes killed that work on a database, and wants what
 // they left to be done within a time.
-func killAtAnyMoment(t *testing.T, url string, within time.Duration) {
+func killAtAnyMoment(t *testing.T, url string, quick bool, opts store.QueueOptions, within time.Duration) {
 	var acknowledged []string
 	for range 5 {
-		acknowledged = append(acknowledged, runAndKill(t, url)...)
+		acknowledged = append(acknowledged, runAndKill(t, url, quick)...)
 	}
 	t.Logf("%d deliveries acknowledged by 5 processes", len(acknowledged))
 
-	s := openStore(t, url)
+	open := store.Open
+	if quick {
+		open = store.OpenQuick
+	}
+	s := openWith(t, open, url)
 	left := unfinished(t, s)
 	start := time.Now()
-	startQueue(t, s, leaseWorker{s, func(string) {}})
+	startQueueWith(t, s, leaseWorker{s, func(string) {}}, opts)
 	for unfinished(t, s) > 0 {
 		if time.Since(start) > within {
 			t.Fatalf("%d of %d targets are unfinished %s after the start", unfinished(t, s), left, within)
 		}
-		time.Sleep(5 * time.Millisecond)
+		time.Sleep(50 * time.Millisecond)
 	}
 	t.Logf("%d targets that were left undone were done within %s", left, time.Since(start).Round(time.Millisecond))
-	for i, guid := range acknowledged {
+	known, err := s.KnownDeliveries(t.Context(), acknowledged)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, guid := range acknowledged {
+		if !known[guid] {
+			t.Errorf("delivery %s was acknowledged and is not known", guid)
+		}
+	}
+	for i, guid := range sample.Of(t, 50, acknowledged) {
 		a, err := s.Accept(t.Context(), childDelivery(guid, i))
 		if err != nil {
 			t.Fatal(err)
@@ -156,10 +186,13 @@ func killAtAnyMoment(t *testing.T, url string, within time.Duration) {
 
 // runAndKill starts a child, kills it in the middle of its work, and returns
 // what it acknowledged.
-func runAndKill(t *testing.T, url string) (guids []string) {
+func runAndKill(t *testing.T, url string, quick bool) (guids []string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childEnv+"="+url)
+	if quick {
+		cmd.Env = append(cmd.Env, quickEnv+"=1")
+	}
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.StdoutPipe()
@@ -171,7 +204,7 @@ func runAndKill(t *testing.T, url string) (guids []string) {
 	}
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		if guids = append(guids, lines.Text()); len(guids) == 1 {
-			time.AfterFunc(time.Duration(50+mathrand.IntN(300))*time.Millisecond, func() { cmd.Process.Kill() }) // Wait says whether it worked
+			time.AfterFunc(time.Duration(50+mathrand.IntN(sample.Size(100, 300)))*time.Millisecond, func() { cmd.Process.Kill() }) // Wait says whether it worked
 		}
 	}
 	if err := cmd.Wait(); len(guids) == 0 || !strings.Contains(fmt.Sprint(err), "killed") {

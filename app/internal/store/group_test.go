@@ -3,17 +3,17 @@ package store
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"testing"
 
 	"github.com/rs/zerolog"
 
+	"github.com/reviewgate/reviewgate/app/internal/store/sqlitetest"
 	"github.com/reviewgate/reviewgate/app/review"
 )
 
 func openTest(t *testing.T) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), "sqlite://"+filepath.Join(t.TempDir(), "reviewgate.db"), Options{Log: zerolog.Nop()})
+	s, err := Open(t.Context(), sqlitetest.CopyURL(t, Prepare), Options{Log: zerolog.Nop(), Unsynced: true})
 	if err != nil {
 		t.Fatal(err)
 	}

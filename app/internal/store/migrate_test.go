@@ -3,7 +3,7 @@ package store_test
 import (
 	"database/sql"
 	"os"
-	"path/filepath"
+	"strings"
 	"testing"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // for goose, by the name "pgx"
@@ -11,7 +11,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/reviewgate/reviewgate/app/internal/store"
-	"github.com/reviewgate/reviewgate/app/internal/store/pgtest"
 	"github.com/reviewgate/reviewgate/app/review"
 )
 
@@ -19,11 +18,11 @@ import (
 // and forward again, as far as that version has room for it.
 func TestTablesGoBackAndForth(t *testing.T) {
 	t.Run("SQLite", func(t *testing.T) {
-		file := filepath.Join(t.TempDir(), "reviewgate.db")
-		backAndForth(t, "sqlite://"+file, goose.DialectSQLite3, "migrations/sqlite", "sqlite", "file:"+file)
+		url := preparedSQLite(t)
+		backAndForth(t, url, goose.DialectSQLite3, "migrations/sqlite", "sqlite", "file:"+strings.TrimPrefix(url, "sqlite://"))
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
-		url := pgtest.URL(t)
+		url := preparedURL(t)
 		backAndForth(t, url, goose.DialectPostgres, "migrations/postgres", "pgx", url)
 	})
 }

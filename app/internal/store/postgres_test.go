@@ -28,7 +28,7 @@ func TestPostgreSQL(t *testing.T) {
 // that it takes to create them.
 func preparedURL(t *testing.T) string {
 	t.Helper()
-	return pgtest.CopyURL(t, prepare)
+	return pgtest.CopyURL(t, store.Prepare)
 }
 
 // openTwo opens two stores on one database, as two processes would.
@@ -242,7 +242,12 @@ func TestReplicasShareABudget(t *testing.T) {
 
 func startQueue(t *testing.T, s *store.Store, w review.Worker) {
 	t.Helper()
-	q, err := store.NewQueue(s, w, store.QueueOptions{})
+	startQueueWith(t, s, w, store.QueueOptions{})
+}
+
+func startQueueWith(t *testing.T, s *store.Store, w review.Worker, opts store.QueueOptions) {
+	t.Helper()
+	q, err := store.NewQueue(s, w, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -317,15 +322,11 @@ func admin(t *testing.T, url string, statements ...string) {
 }
 
 func TestOpenPostgreSQLSaysWhatIsWrong(t *testing.T) {
+	t.Parallel() // who may not create tables is tried for 3 s
 	good := pgtest.URL(t)
 	admin(t, good, "CREATE ROLE guest LOGIN PASSWORD 'sesame'")
 	t.Cleanup(func() { admin(t, good, "DROP ROLE guest") })
-	newer := pgtest.URL(t)
-	if s, err := store.Open(t.Context(), newer, store.Options{}); err != nil {
-		t.Fatal(err)
-	} else if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	newer := preparedURL(t)
 	admin(t, newer, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (999, true)")
 	u := func(change func(*url.URL)) string {
 		v, err := url.Parse(good)
@@ -373,7 +374,7 @@ func TestOpenPostgreSQLSaysWhatIsWrong(t *testing.T) {
 }
 
 func TestClosedPostgreSQLStoresNothing(t *testing.T) {
-	s, err := store.Open(t.Context(), pgtest.URL(t), store.Options{})
+	s, err := store.Open(t.Context(), preparedURL(t), store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

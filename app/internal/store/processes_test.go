@@ -55,7 +55,7 @@ func startTestQueue(t *testing.T, s *Store, workers int, w workerFunc) {
 }
 
 func TestDeadProcessIsTakenOver(t *testing.T) {
-	url := pgtest.URL(t)
+	url := pgtest.CopyURL(t, Prepare)
 	g := review.Target{Kind: review.TargetPull, RepoID: 1, Number: 1, HeadSHA: "aaa"}
 	dead, deadDB := openReplica(t, url, "dead")
 	end, began := make(chan struct{}), make(chan review.JobKind, 2)
@@ -139,7 +139,7 @@ func processNames(t *testing.T, db *postgresDB) string {
 }
 
 func TestClosedProcessLeavesNothing(t *testing.T) {
-	url := pgtest.URL(t)
+	url := pgtest.CopyURL(t, Prepare)
 	s, db := openReplica(t, url, "stays")
 	leaving, err := openPostgres(t.Context(), url, "leaves", fast, riverLogger(zerolog.Nop()))
 	if err != nil {
@@ -166,7 +166,7 @@ func TestClosedProcessLeavesNothing(t *testing.T) {
 // While the database was away nobody could beat. Who comes back first takes
 // nobody for dead before the others had the time to beat.
 func TestNobodyIsDeadAfterAnOutage(t *testing.T) {
-	_, db := openReplica(t, pgtest.URL(t), "first")
+	_, db := openReplica(t, pgtest.CopyURL(t, Prepare), "first")
 	p := db.processes
 	p.stop()
 	if _, err := db.pool.Exec(t.Context(), `INSERT INTO processes VALUES ('second', clock_timestamp() - interval '1 hour')`); err != nil {
@@ -198,7 +198,7 @@ func TestNobodyIsDeadAfterAnOutage(t *testing.T) {
 }
 
 func TestClockIsTheDatabases(t *testing.T) {
-	s, db := openReplica(t, pgtest.URL(t), "one")
+	s, db := openReplica(t, pgtest.CopyURL(t, Prepare), "one")
 	db.processes.offset.Store(int64(time.Hour)) // as on a machine whose clock is an hour late
 	if d := time.Until(s.Now()); d < 59*time.Minute {
 		t.Errorf("the clock is %s ahead, want an hour", d)
@@ -212,7 +212,7 @@ func TestClockIsTheDatabases(t *testing.T) {
 }
 
 func TestBrokenOffTransactionsAreTriedAgain(t *testing.T) {
-	_, db := openReplica(t, pgtest.URL(t), "one")
+	_, db := openReplica(t, pgtest.CopyURL(t, Prepare), "one")
 	for _, tt := range []struct {
 		code  string
 		fails int

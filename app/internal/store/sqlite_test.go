@@ -37,7 +37,13 @@ func benchmarking() bool { return flag.Lookup("test.bench").Value.String() != ""
 
 func openStore(t testing.TB, url string) *store.Store {
 	t.Helper()
-	s, err := store.Open(context.Background(), url, store.Options{Log: zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel), Unsynced: !benchmarking()})
+	return openWith(t, store.Open, url)
+}
+
+// openWith is openStore with Open or OpenQuick.
+func openWith(t testing.TB, open func(context.Context, string, store.Options) (*store.Store, error), url string) *store.Store {
+	t.Helper()
+	s, err := open(context.Background(), url, store.Options{Log: zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel), Unsynced: !benchmarking()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,16 +68,7 @@ func TestSQLite(t *testing.T) {
 // preparedSQLite is the URL of a file whose tables are there.
 func preparedSQLite(t testing.TB) string {
 	t.Helper()
-	return sqlitetest.CopyURL(t, prepare)
-}
-
-// prepare creates the tables.
-func prepare(url string) error {
-	s, err := store.Open(context.Background(), url, store.Options{Unsynced: true})
-	if err != nil {
-		return err
-	}
-	return s.Close()
+	return sqlitetest.CopyURL(t, store.Prepare)
 }
 
 func TestSQLiteFileIsPrivate(t *testing.T) {

@@ -1,44 +1,28 @@
 package store
 
 import (
-	"context"
 	"database/sql"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	_ "github.com/jackc/pgx/v5/stdlib"
-	"github.com/rs/zerolog"
 
 	"github.com/reviewgate/reviewgate/app/internal/store/pgtest"
+	"github.com/reviewgate/reviewgate/app/internal/store/sqlitetest"
 )
 
 // Whoever adds a table says with what its rows go: nothing is left of a
 // repository that is forgotten.
 func TestTablesAreKnown(t *testing.T) {
 	t.Run("SQLite", func(t *testing.T) {
-		path := filepath.Join(t.TempDir(), "reviewgate.db")
-		made(t, "sqlite://"+path)
-		checkTables(t, "sqlite", path, `SELECT m.name, p.name FROM sqlite_master m JOIN pragma_table_info(m.name) p WHERE m.type = 'table'`)
+		url := sqlitetest.CopyURL(t, Prepare)
+		checkTables(t, "sqlite", strings.TrimPrefix(url, "sqlite://"), `SELECT m.name, p.name FROM sqlite_master m JOIN pragma_table_info(m.name) p WHERE m.type = 'table'`)
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
-		url := pgtest.URL(t)
-		made(t, url)
+		url := pgtest.CopyURL(t, Prepare)
 		checkTables(t, "pgx", url, `SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'public'`)
 	})
-}
-
-// made makes the tables of a database.
-func made(t *testing.T, url string) {
-	t.Helper()
-	s, err := Open(context.Background(), url, Options{Log: zerolog.Nop()})
-	if err == nil {
-		err = s.Close()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func checkTables(t *testing.T, driver, dsn, query string) {
