@@ -1,7 +1,13 @@
 package sample
 
 import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -43,5 +49,51 @@ func TestCheck(t *testing.T) {
 	}
 	if drawn != want {
 		t.Errorf("the property was tried %d times, want %d", drawn, want)
+	}
+}
+
+// With -full, go test ./... fails in a package whose tests don't know the flag.
+func TestEveryPackageKnowsTheFlag(t *testing.T) {
+	knows := map[string]bool{}
+	root := os.DirFS("../..")
+	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir():
+			if name == "deploy" || d.Name() == "testdata" || len(name) > 1 && strings.HasPrefix(d.Name(), ".") {
+				return fs.SkipDir
+			}
+			return nil
+		case !strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		text, err := fs.ReadFile(root, name)
+		if err != nil {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		dir := path.Dir(name)
+		knows[dir] = knows[dir] || dir == "pipeline/sample"
+		for _, i := range file.Imports {
+			if i.Path.Value == `"github.com/reviewgate/reviewgate/pipeline/sample"` {
+				knows[dir] = true
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dir, ok := range knows {
+		if !ok {
+			t.Errorf("%s: no test imports pipeline/sample; add a full_test.go that does", dir)
+		}
+	}
+	if len(knows) < 50 {
+		t.Errorf("only %d packages have tests", len(knows))
 	}
 }

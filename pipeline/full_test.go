@@ -1,0 +1,3 @@
+package pipeline
+
+import _ "github.com/reviewgate/reviewgate/pipeline/sample" // the flag -full

@@ -1,0 +1,3 @@
+package needs
+
+import _ "github.com/reviewgate/reviewgate/pipeline/sample" // the flag -full
