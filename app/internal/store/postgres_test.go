@@ -17,16 +17,17 @@ import (
 	"github.com/reviewgate/reviewgate/app/internal/store/pgtest"
 	"github.com/reviewgate/reviewgate/app/internal/store/storetest"
 	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 func TestPostgreSQL(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, false, newReused(t).open)
+	storetest.Run(t, false, func(t *testing.T) *store.Store { return onPostgreSQL.take(t)[0] })
 }
 
 // preparedURL is of a database whose tables are there, which saves the time
 // that it takes to create them.
-func preparedURL(t *testing.T) string {
+func preparedURL(t testing.TB) string {
 	t.Helper()
 	return pgtest.CopyURL(t, store.Prepare)
 }
@@ -34,8 +35,7 @@ func preparedURL(t *testing.T) string {
 // openTwo opens two stores on one database, as two processes would.
 func openTwo(t *testing.T) [2]*store.Store {
 	t.Helper()
-	url := preparedURL(t)
-	return [2]*store.Store{openStore(t, url), openStore(t, url)}
+	return [2]*store.Store(onPostgreSQL.take(t))
 }
 
 // atOnce calls f for each store at the same time.
@@ -74,6 +74,7 @@ func state(t *testing.T, s *store.Store, key string) review.TargetState {
 }
 
 func TestReplicasCountAGUIDOnce(t *testing.T) {
+	t.Parallel()
 	both := openTwo(t)
 	var first atomic.Int64
 	const rounds = 30
@@ -95,6 +96,7 @@ func TestReplicasCountAGUIDOnce(t *testing.T) {
 }
 
 func TestReplicasCountARedeliveryOnce(t *testing.T) {
+	t.Parallel()
 	both := openTwo(t)
 	g := pull(1, "aaa")
 	guids := []string{"one", "two"}
@@ -125,6 +127,7 @@ func TestReplicasCountARedeliveryOnce(t *testing.T) {
 // Two pull requests leave the head that they share at the same time: each
 // locks its own row and then wants the other's.
 func TestReplicasMoveHeadsAtOnce(t *testing.T) {
+	t.Parallel()
 	both := openTwo(t)
 	for round := range 10 {
 		shared := fmt.Sprint("shared-", round)
@@ -152,6 +155,7 @@ func TestReplicasMoveHeadsAtOnce(t *testing.T) {
 // The first two asks for a pull request come at once: the second sees the
 // first, and asks whoever it left behind.
 func TestReplicasMeetANewPullRequestAtOnce(t *testing.T) {
+	t.Parallel()
 	both := openTwo(t)
 	left := 0
 	for n := 1; n <= 40; n++ {
@@ -175,8 +179,10 @@ func TestReplicasMeetANewPullRequestAtOnce(t *testing.T) {
 // Two processes share the work; one run at a time for each target, and no ask
 // is lost, wherever it comes between a Finish and the end of a job.
 func TestReplicasShareTheWork(t *testing.T) {
+	t.Parallel()
 	both := openTwo(t)
-	const targets, asks = 6, 40
+	const targets = 6
+	asks := sample.Size(20, 40)
 	atWork := map[string]*atomic.Bool{}
 	for n := 1; n <= targets; n++ {
 		atWork[pull(n, "").Key()] = new(atomic.Bool)
@@ -204,7 +210,7 @@ func TestReplicasShareTheWork(t *testing.T) {
 	for n := 1; n <= targets; n++ {
 		waitFor(t, "all generations done", func() bool {
 			st := state(t, both[0], pull(n, "").Key())
-			return st.Wanted == asks && st.Done == asks
+			return st.Wanted == int64(asks) && st.Done == int64(asks)
 		})
 	}
 	t.Logf("%d and %d jobs", runs[0].Load(), runs[1].Load())
@@ -215,6 +221,7 @@ func TestReplicasShareTheWork(t *testing.T) {
 
 // What one process lets a model be asked counts for the other at once.
 func TestReplicasShareABudget(t *testing.T) {
+	t.Parallel()
 	both := openTwo(t)
 	const asks, budget = 30, 10
 	for n := 1; n <= asks; n++ {
@@ -271,6 +278,7 @@ func waitFor(t *testing.T, what string, done func() bool) {
 }
 
 func TestReplicasInsertOneSweep(t *testing.T) {
+	t.Parallel()
 	both := openTwo(t)
 	for range 10 {
 		atOnce(both, func(_ int, s *store.Store) {

@@ -2,128 +2,193 @@ package store_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 	"github.com/rs/zerolog"
 
 	"github.com/reviewgate/reviewgate/app/internal/store"
 )
 
-// reused are stores on PostgreSQL databases of their own that tests use one after
-// another. Whoever takes one finds it empty. To create a database for each test, and
-// to connect to it, would take ten times as long as most tests do.
+// reused are databases with open stores that tests use one after another. Whoever
+// takes one finds it empty. To create a database for each test, and to connect to
+// it, would take ten times as long as most tests do.
 type reused struct {
-	owner *testing.T // the test whose subtests use them
+	url    func(testing.TB) string // of a database with tables
+	stores int                     // on each, as of so many processes
+	// connect connects to it beside the stores, and returns the statement that
+	// empties it.
+	connect func(url string) (db *sql.DB, empty string, err error)
 
-	mu   sync.Mutex
-	free []*reusedStore
+	mu        sync.Mutex
+	all, free []*usedDatabase
+	dirs      []string
 }
 
-type reusedStore struct {
-	*store.Store
-	log   *testLog
-	conn  *pgx.Conn
-	empty string // statements that empty it
+var (
+	onSQLite     = reused{url: preparedSQLite, stores: 1, connect: connectSQLite}
+	onPostgreSQL = reused{url: preparedURL, stores: 2, connect: connectPostgreSQL}
+)
+
+type usedDatabase struct {
+	db     *sql.DB
+	empty  string
+	log    testLog
+	stores []*store.Store
 }
 
-func newReused(owner *testing.T) *reused { return &reused{owner: owner} }
-
-// open takes a store for a test, and takes it back when that ends.
-func (r *reused) open(t *testing.T) *store.Store {
+// take takes a database for a test, which gives it back when it ends, and returns
+// its stores.
+func (r *reused) take(t *testing.T) []*store.Store {
 	t.Helper()
-	s := r.take()
-	if s == nil {
+	d := r.unused()
+	if d == nil {
 		var err error
-		if s, err = openReused(preparedURL(r.owner)); err != nil {
+		if d, err = r.create(t); err != nil {
 			t.Fatal(err)
 		}
-		r.owner.Cleanup(func() { // before the database is dropped
-			if err := errors.Join(s.Close(), s.conn.Close(context.Background())); err != nil {
-				r.owner.Error(err)
-			}
-		})
 	}
-	s.log.set(t)
+	d.log.set(t)
 	t.Cleanup(func() {
-		s.log.set(nil)
+		d.log.set(nil)
 		if t.Failed() {
 			return // whatever it left at work is nobody else's
 		}
-		if _, err := s.conn.Exec(context.Background(), s.empty); err != nil {
+		if _, err := d.db.Exec(d.empty); err != nil {
 			t.Errorf("empty the database: %v", err)
 			return
 		}
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.free = append(r.free, s)
+		r.free = append(r.free, d)
 	})
-	return s.Store
+	return d.stores
 }
 
-func (r *reused) take() *reusedStore {
+func (r *reused) unused() *usedDatabase {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	n := len(r.free)
 	if n == 0 {
 		return nil
 	}
-	s := r.free[n-1]
+	d := r.free[n-1]
 	r.free = r.free[:n-1]
-	return s
+	return d
 }
 
-func openReused(url string) (*reusedStore, error) {
-	ctx := context.Background()
-	s := &reusedStore{log: &testLog{}}
-	var err error
-	if s.conn, err = pgx.Connect(ctx, url); err != nil {
+func (r *reused) create(t *testing.T) (*usedDatabase, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	dir, err := os.MkdirTemp("", "reviewgate-store-")
+	if err != nil {
 		return nil, err
 	}
-	if s.empty, err = emptying(ctx, s.conn); err != nil {
-		return nil, errors.Join(err, s.conn.Close(ctx))
+	r.dirs = append(r.dirs, dir)
+	d := &usedDatabase{}
+	r.all = append(r.all, d)
+	url := r.url(lasting{t, dir})
+	if d.db, d.empty, err = r.connect(url); err != nil {
+		return nil, err
 	}
-	s.Store, err = store.Open(ctx, url, store.Options{Log: zerolog.New(s.log).Level(zerolog.WarnLevel)})
-	if err != nil {
-		return nil, errors.Join(err, s.conn.Close(ctx))
+	for len(d.stores) < r.stores {
+		s, err := store.Open(context.Background(), url, store.Options{Log: zerolog.New(&d.log).Level(zerolog.WarnLevel), Unsynced: true})
+		if err != nil {
+			return nil, err
+		}
+		d.stores = append(d.stores, s)
 	}
-	return s, nil
+	return d, nil
 }
 
-// emptying are the statements that make a database what it is now: they delete all
-// rows of the tables that have none, but of the one of processes at work, and have
-// numbers begin anew.
-func emptying(ctx context.Context, conn *pgx.Conn) (string, error) {
-	rows, err := conn.Query(ctx, `SELECT quote_ident(relname) FROM pg_class
-		WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname <> 'processes'`)
+// close closes all of them, once no test runs any more.
+func (r *reused) close() error {
+	var errs []error
+	for _, d := range r.all {
+		for _, s := range d.stores {
+			errs = append(errs, s.Close())
+		}
+		if d.db != nil {
+			errs = append(errs, d.db.Close())
+		}
+	}
+	for _, dir := range r.dirs {
+		errs = append(errs, os.RemoveAll(dir))
+	}
+	return errors.Join(errs...)
+}
+
+// lasting is a test that nothing is cleaned up after: a database outlives the test
+// that was the first to use it.
+type lasting struct {
+	testing.TB
+	dir string
+}
+
+func (lasting) Cleanup(func())    {}
+func (l lasting) TempDir() string { return l.dir }
+
+func connectSQLite(url string) (*sql.DB, string, error) {
+	db, err := sql.Open("sqlite", "file:"+strings.TrimPrefix(url, "sqlite://")+"?_pragma=busy_timeout(5000)&_pragma=synchronous(OFF)&_txlock=immediate")
+	if err != nil {
+		return nil, "", err
+	}
+	deletes, err := deletes(db, `SELECT name FROM sqlite_master WHERE type = 'table'`)
+	return db, "BEGIN;" + deletes + "DELETE FROM sqlite_sequence; COMMIT", err
+}
+
+func connectPostgreSQL(url string) (*sql.DB, string, error) {
+	db, err := sql.Open("pgx", url)
+	if err != nil {
+		return nil, "", err
+	}
+	deletes, err := deletes(db, `SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace`)
+	return db, `DO $$ BEGIN
+		SET LOCAL session_replication_role = replica; -- whatever refers to what
+		PERFORM setval(oid::regclass, 1, false) FROM pg_class WHERE relkind = 'S';
+		` + deletes + `
+	END $$`, err
+}
+
+// deletes are statements that make a database what it is now, before any process has
+// it: they delete all rows of the tables that have none. The processes at work stay.
+func deletes(db *sql.DB, query string) (string, error) {
+	rows, err := db.Query(query)
 	if err != nil {
 		return "", err
 	}
-	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return "", err
-	}
-	all := []string{
-		"SET session_replication_role = replica", // in any order, whatever refers to what
-		`SELECT setval(oid::regclass, 1, false) FROM pg_class WHERE relkind = 'S'`,
-	}
-	for _, table := range tables {
-		var rows bool
-		if err := conn.QueryRow(ctx, fmt.Sprintf("SELECT EXISTS (SELECT FROM %s)", table)).Scan(&rows); err != nil {
+	defer rows.Close()
+	var tables []string
+	for rows.Next() {
+		var table string
+		if err := rows.Scan(&table); err != nil {
 			return "", err
 		}
-		if !rows {
-			all = append(all, "DELETE FROM "+table)
+		tables = append(tables, table)
+	}
+	if err := rows.Err(); err != nil {
+		return "", err
+	}
+	var all strings.Builder
+	for _, table := range tables {
+		var filled bool
+		if err := db.QueryRow(fmt.Sprintf(`SELECT EXISTS (SELECT 1 FROM %q)`, table)).Scan(&filled); err != nil {
+			return "", err
+		}
+		if !filled && table != "processes" {
+			fmt.Fprintf(&all, "DELETE FROM %q; ", table)
 		}
 	}
-	return strings.Join(all, ";\n"), nil
+	return all.String(), nil
 }
 
-// testLog writes to the log of the test that uses a store at the moment.
+// testLog writes to the log of the test that uses a database at the moment.
 type testLog struct {
 	mu sync.Mutex
 	t  *testing.T

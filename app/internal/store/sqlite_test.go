@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -29,7 +30,19 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	debug.SetGCPercent(400)
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(closing{m})
+}
+
+// closing closes what tests shared.
+type closing struct{ *testing.M }
+
+func (m closing) Run() int {
+	code := m.M.Run()
+	if err := errors.Join(onSQLite.close(), onPostgreSQL.close()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = max(code, 1)
+	}
+	return code
 }
 
 // benchmarking reports whether figures are measured, which hang on syncs.
@@ -62,7 +75,7 @@ func openSQLite(t testing.TB, path string) *store.Store {
 
 func TestSQLite(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, true, func(t *testing.T) *store.Store { return openStore(t, preparedSQLite(t)) })
+	storetest.Run(t, true, func(t *testing.T) *store.Store { return onSQLite.take(t)[0] })
 }
 
 // preparedSQLite is the URL of a file whose tables are there.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/internal/store"
 	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 var sweepTests = map[string]func(*testing.T, *fixture){
@@ -266,7 +267,7 @@ var handOverTests = map[string]func(*testing.T, *fixture){
 	"reviews and publications take turns until all is done": func(t *testing.T, f *fixture) {
 		// Review jobs save and publish jobs finish, as the use cases do, while
 		// asks come in. Every tenth publication finds GitHub down once.
-		const targets, asks = 4, 30
+		targets, asks := 4, sample.Size(20, 30)
 		var runs atomic.Int64
 		var failures sync.Map
 		down := func(key string, generation int64) bool {
@@ -310,7 +311,7 @@ var handOverTests = map[string]func(*testing.T, *fixture){
 		for n := 1; n <= targets; n++ {
 			eventually(t, "all generations done", func() bool {
 				st := f.state(t, pull(n, "").Key())
-				return st.Wanted == asks && st.Done == asks
+				return st.Wanted == int64(asks) && st.Done == int64(asks)
 			})
 		}
 	},
