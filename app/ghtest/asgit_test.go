@@ -25,8 +25,11 @@ func TestAnswersAreGits(t *testing.T) {
 		g := newGit(t.Context(), filepath.Join(dir, fmt.Sprint(n)))
 		commits := drawHistory(t, g)
 		pick := rapid.SampledFrom(commits)
-		for range 3 {
+		for i := range 3 {
 			a, b := pick.Draw(t, "a"), pick.Draw(t, "b")
+			if c, err := g.stored(b); i == 0 && err == nil && len(c.Parents) > 0 {
+				a = c.Parents[0] // of which the diff is more often plain
+			}
 			sameHistory(t, g, a, b)
 			if sameDiff(t, g, a, b) {
 				plainDiffs++
@@ -38,8 +41,8 @@ func TestAnswersAreGits(t *testing.T) {
 		sameTree(t, g, pick.Draw(t, "listed"))
 	})
 	t.Logf("%d diffs and %d merges were made without git", plainDiffs, plainMerges)
-	if plainDiffs == 0 || plainMerges == 0 {
-		t.Errorf("%d diffs and %d merges were made without git", plainDiffs, plainMerges)
+	if n >= 100 && (plainDiffs == 0 || plainMerges == 0) { // fewer draws may all be others
+		t.Error("the test is of no use")
 	}
 }
 
