@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/reviewgate/reviewgate/app"
+	"github.com/reviewgate/reviewgate/app/gh"
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/internal/store"
 	"github.com/reviewgate/reviewgate/app/internal/store/pgtest"
@@ -310,3 +311,20 @@ func Client() *http.Client { return &http.Client{} }
 
 // GoodBody is a description in which nothing is found.
 const GoodBody = "Orders are read from the warehouse, so that stock is never stale."
+
+// Reconnect gives the App another client for GitHub, which waits no longer than
+// timeout for an answer, or with 0 as long as usual. Once it has read an
+// organisation's config it uses that for an hour, so that the number of calls does not
+// depend on how long the test takes.
+func (w *World) Reconnect(timeout time.Duration) {
+	w.Helper()
+	c, err := gh.New(gh.Config{
+		AppID: w.GH.AppID(), PrivateKey: w.GH.AppPrivateKeyPEM(), V3URL: w.GH.URL + "/api/v3/",
+		UserAgent: "reviewgate/test", Log: w.App.Inside().Log, Timeout: timeout, OrganisationAge: time.Hour,
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(c.Close)
+	w.App.Inside().Service.GitHub = c
+}

@@ -40,6 +40,9 @@ type Config struct {
 	Timeout time.Duration
 	// CallsPerReview bounds the requests that one Source makes. Default 300.
 	CallsPerReview int
+	// OrganisationAge is for how long an organisation's config is used without
+	// looking again. Default a minute.
+	OrganisationAge time.Duration
 }
 
 // CallInfo tells of one request to GitHub.
@@ -79,20 +82,21 @@ const (
 // Client is GitHub as the use cases see it. It may be used from any number of
 // goroutines.
 type Client struct {
-	appID          int64
-	timeout        time.Duration
-	callsPerReview int
-	onRefused      func(int64, time.Time)
-	wire           *wire
-	creator        githubapp.ClientCreator
-	clients        *lru[*github.Client]
-	pinned         *lru[[]byte]
-	organisations  *organisations
-	inFlight       chan struct{}
-	git            *url.URL      // root of the repositories, nil if not known
-	fetching       chan struct{} // held while git fetches
-	diffing        chan struct{} // held while contents are compared
-	now            func() time.Time
+	appID           int64
+	timeout         time.Duration
+	callsPerReview  int
+	organisationAge time.Duration
+	onRefused       func(int64, time.Time)
+	wire            *wire
+	creator         githubapp.ClientCreator
+	clients         *lru[*github.Client]
+	pinned          *lru[[]byte]
+	organisations   *organisations
+	inFlight        chan struct{}
+	git             *url.URL      // root of the repositories, nil if not known
+	fetching        chan struct{} // held while git fetches
+	diffing         chan struct{} // held while contents are compared
+	now             func() time.Time
 
 	mu            sync.Mutex
 	installations map[int64]*installation
@@ -128,6 +132,9 @@ func New(c Config) (*Client, error) {
 	if c.CallsPerReview <= 0 {
 		c.CallsPerReview = defaultCallsPerReview
 	}
+	if c.OrganisationAge <= 0 {
+		c.OrganisationAge = organisationAge
+	}
 	wire := newWire(c, api)
 	cache := &httpCache{newLRU[[]byte](maxHTTPCache)}
 	creator := githubapp.NewClientCreator(api.String(), c.V4URL, c.AppID, c.PrivateKey,
@@ -139,21 +146,22 @@ func New(c Config) (*Client, error) {
 		return nil, fmt.Errorf("read the App's private key, which must be an RSA key in PEM format: %w", err)
 	}
 	return &Client{
-		appID:          c.AppID,
-		timeout:        c.Timeout,
-		callsPerReview: c.CallsPerReview,
-		onRefused:      c.OnRefused,
-		wire:           wire,
-		creator:        creator,
-		clients:        newLRU[*github.Client](maxClients),
-		pinned:         newLRU[[]byte](maxPinned),
-		organisations:  newOrganisations(),
-		inFlight:       make(chan struct{}, maxInFlight),
-		git:            gitRoot(api),
-		fetching:       make(chan struct{}, maxFetches),
-		diffing:        make(chan struct{}, 1),
-		now:            time.Now,
-		installations:  map[int64]*installation{},
+		appID:           c.AppID,
+		timeout:         c.Timeout,
+		callsPerReview:  c.CallsPerReview,
+		organisationAge: c.OrganisationAge,
+		onRefused:       c.OnRefused,
+		wire:            wire,
+		creator:         creator,
+		clients:         newLRU[*github.Client](maxClients),
+		pinned:          newLRU[[]byte](maxPinned),
+		organisations:   newOrganisations(),
+		inFlight:        make(chan struct{}, maxInFlight),
+		git:             gitRoot(api),
+		fetching:        make(chan struct{}, maxFetches),
+		diffing:         make(chan struct{}, 1),
+		now:             time.Now,
+		installations:   map[int64]*installation{},
 	}, nil
 }
 

@@ -17,7 +17,7 @@ const (
 	// organisationRepo is where an account keeps what holds for all of its
 	// repositories.
 	organisationRepo = ".github"
-	// organisationAge is for how long an organisation's layer is used without
+	// organisationAge is by default for how long an organisation's layer is used without
 	// looking again. It keeps the layer from costing each review a call.
 	organisationAge = time.Minute
 	// uncoveredAge is for how long it is taken that there is no token for an
@@ -89,7 +89,7 @@ func (c *Client) leadReading(ctx context.Context, t review.Target, key string, r
 	o := c.organisations
 	defer o.end(key, r)
 	known, ok := o.known.get(key)
-	if ok && c.now().Sub(known.at) < organisationAge {
+	if ok && c.now().Sub(known.at) < c.organisationAge {
 		r.source, r.err = known.source, nil
 		return r.source, nil
 	}

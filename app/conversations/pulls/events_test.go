@@ -106,6 +106,7 @@ func ptr[T any](v T) *T { return &v }
 func TestEveryEvent(t *testing.T) {
 	t.Parallel()
 	s := &scene{world: start(t)}
+	s.Reconnect(0)
 	s.Release()
 	s.pr = s.Open(apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure}))
 	s.late, s.doomed = s.second("acme/late"), s.second("acme/doomed")

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/apptest"
-	"github.com/reviewgate/reviewgate/app/gh"
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/config"
@@ -198,7 +197,7 @@ func failingWorld(t *testing.T, guard func(own, organisations ghtest.Files)) (*w
 	// GitHub gives one App: limits are another test's.
 	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret, Limits: &ghtest.Limits{}}, func(w *apptest.World) { w.Workers = 32 })
 	w.App.Inside().Service.RetryWindow = time.Millisecond
-	w.impatient(time.Second)
+	w.Reconnect(time.Second)
 	repos := map[string]*ghtest.Repo{}
 	for i, f := range append([]fault{{name: "none"}}, faults...) {
 		r := w.GH.Repo(fmt.Sprintf("acme%d/shop", i))
@@ -262,20 +261,6 @@ func TestNoReadOfAnOrganisationThatFailsIsGreen(t *testing.T) {
 	w.failEach(organisedReads, repos)
 }
 
-// impatient gives GitHub no longer than d for an answer.
-func (w *world) impatient(d time.Duration) {
-	w.Helper()
-	c, err := gh.New(gh.Config{
-		AppID: w.GH.AppID(), PrivateKey: w.GH.AppPrivateKeyPEM(), V3URL: w.GH.URL + "/api/v3/",
-		UserAgent: "reviewgate/test", Log: w.App.Inside().Log, Timeout: d,
-	})
-	if err != nil {
-		w.Fatal(err)
-	}
-	w.Cleanup(c.Close)
-	w.App.Inside().Service.GitHub = c
-}
-
 // failing opens a good and a bad change in the repository of each fault while the
 // read fails there in that way, and looks at what the checks say.
 func (w *world) failing(rd read, faults []fault, repos map[string]*ghtest.Repo) {
@@ -284,7 +269,7 @@ func (w *world) failing(rd read, faults []fault, repos map[string]*ghtest.Repo) 
 		rd.good, rd.bad = apptest.Clean, forbidden
 	}
 	if rd.organised {
-		w.impatient(time.Second)
+		w.Reconnect(time.Second)
 	}
 	type pair struct{ good, bad func() []ghtest.CheckRun }
 	checks := map[string]pair{}
