@@ -29,7 +29,7 @@ func Main(m *testing.M) {
 	// them side by side than there are processors end sooner.
 	flag.Parse()
 	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
-		if err := f.Value.Set("24"); err != nil {
+		if err := f.Value.Set("16"); err != nil {
 			panic(err)
 		}
 	}
