@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // Servers are killed over and over while people work on pull requests, and
@@ -27,10 +28,10 @@ func TestChaos(t *testing.T) {
 			stopTrouble = w.trouble().Stop
 		}
 		k := w.newKiller()
-		scripts, stop := w.scripts(or(*flagPulls, 5)), make(chan struct{})
+		scripts, stop := w.scripts(or(*flagPulls, sample.Size(3, 5))), make(chan struct{})
 		go func() {
 			defer close(stop)
-			if err := k.run(planKills(seed, or(*flagKills, 5), len(w.servers))); err != nil {
+			if err := k.run(planKills(seed, or(*flagKills, sample.Size(2, 5)), len(w.servers))); err != nil {
 				t.Error(err)
 			}
 		}()

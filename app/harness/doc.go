@@ -10,7 +10,10 @@
 //   - TestLarge has changes of many files reviewed, and measures time and memory.
 //   - TestIdle leaves a server alone, and measures it.
 //
-// In "go test ./..." they are small. The flags make them large:
+// In "go test ./..." they are small, and smaller still without -full: then servers
+// are linked so that a dead one is told from a live one after 4 s and not 10, and
+// PostgreSQL does not sync to disk. The flags make them large, and have the program
+// and PostgreSQL as they are where it is used:
 //
 //	go test ./app/harness -run TestChaos -v -timeout 40m -args -kills 200 -pulls 100 -database postgres -replicas 2 -seed 42
 //

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 const (
@@ -31,12 +32,16 @@ const (
 // by git.
 func TestLarge(t *testing.T) {
 	seed := begin(t)
-	n := or(*flagFiles, 300)
+	n := or(*flagFiles, sample.Size(150, 300))
 	var f figures
 	for _, name := range []string{"server", "review"} {
 		review := map[string]func(*testing.T, uint64, int) cost{"server": byServer, "review": byCommand}[name]
 		var costs []cost
-		for _, files := range []int{n / 10, n, 2 * n} {
+		sizes := []int{n / 10, n, 2 * n}
+		if !measured() {
+			sizes = sample.Of(t, 2, sizes)
+		}
+		for _, files := range sizes {
 			c := review(t, seed, files)
 			costs = append(costs, c)
 			f.add(fmt.Sprintf("%s, %d files, %d lines", name, files, files*linesPerFile), "%s, %s of processor, peak %s, %d findings",
@@ -45,7 +50,7 @@ func TestLarge(t *testing.T) {
 				t.Errorf("%s: %d files take %s", name, files, mb(c.peak))
 			}
 		}
-		f.add(name+", 10 times the size", "%.1f times the time, %.1f times the processor's", costs[1].took.Seconds()/costs[0].took.Seconds(), costs[1].cpu.Seconds()/costs[0].cpu.Seconds())
+		f.add(fmt.Sprintf("%s, %d times the size", name, sizes[1]/sizes[0]), "%.1f times the time, %.1f times the processor's", costs[1].took.Seconds()/costs[0].took.Seconds(), costs[1].cpu.Seconds()/costs[0].cpu.Seconds())
 	}
 	f.print(t)
 }
@@ -88,7 +93,7 @@ func largeFiles(n int) ghtest.Files {
 
 // byServer opens a pull request and waits for its check.
 func byServer(t *testing.T, seed uint64, files int) (c cost) {
-	w := newWorld(t, setup{database: sqlite, replicas: 1, seed: seed, limits: unlimited(), logInterval: 24 * time.Hour})
+	w := newWorld(t, setup{database: sqlite, replicas: 1, seed: seed, limits: unlimited(), logInterval: 24 * time.Hour, weighed: true})
 	w.gh.Withhold()
 	repo := w.repos(1)[0]
 	pr := repo.OpenPR(ghtest.PR{Title: "feat: totals", Author: "alice", Files: largeFiles(files)})

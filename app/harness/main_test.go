@@ -8,12 +8,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/internal/store/pgtest"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // A number that is 0 stands for the trial's own, which is small.
@@ -34,15 +36,21 @@ var (
 	flagLog      = flag.String("log", "info", "the servers' log level")
 )
 
-// build makes the binary, once for all trials.
+// build makes the binary, once for all trials. What "go run" builds stays in Go's
+// cache, so that it is linked anew only if it changed. "go run" has cp run in its
+// place.
 var build = sync.OnceValues(func() (path string, err error) {
 	if *flagBinary != "" {
 		return *flagBinary, nil
 	}
 	path = filepath.Join(buildDir, "reviewgate")
+	args := []string{"run", "-exec", "cp"}
+	if !whole() {
+		args = append(args, "-ldflags", "-X github.com/reviewgate/reviewgate/app/internal/store.deadAfter=4s")
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, "go", "build", "-o", path, "github.com/reviewgate/reviewgate/cmd/reviewgate").CombinedOutput()
+	out, err := exec.CommandContext(ctx, "go", append(args, "github.com/reviewgate/reviewgate/cmd/reviewgate", path)...).CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("build the binary: %w\n%s", err, out)
 	}
@@ -51,12 +59,30 @@ var build = sync.OnceValues(func() (path string, err error) {
 
 var buildDir string
 
+// sized are the flags that make a trial large.
+var sized = []string{"database", "replicas", "pulls", "kills", "files", "trouble", "hooks", "rest", "binary"}
+
+// measured reports whether somebody wants a trial's figures, and so says how large it
+// is to be.
+func measured() (yes bool) {
+	flag.Visit(func(f *flag.Flag) { yes = yes || slices.Contains(sized, f.Name) })
+	return yes
+}
+
+// whole reports whether the program is to be tried as it is delivered. By default a
+// server that died is told from a live one sooner, and the servers collect garbage
+// less often.
+func whole() bool { return measured() || sample.Full() }
+
 func TestMain(m *testing.M) {
 	// Trials mostly wait; -parallel still decides.
-	if err := flag.Set("test.parallel", "4"); err != nil {
+	if err := flag.Set("test.parallel", "8"); err != nil {
 		panic(err)
 	}
 	flag.Parse()
+	if measured() {
+		pgtest.Sync()
+	}
 	os.Exit(run(m))
 }
 

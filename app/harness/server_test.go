@@ -31,7 +31,8 @@ type server struct {
 
 	mu   sync.Mutex
 	cmd  *exec.Cmd
-	peak int64 // resident bytes, the greatest that was seen
+	took time.Duration // the last start, until the server was ready
+	peak int64         // resident bytes, the greatest that was seen
 }
 
 func (w *world) newServer(n int, v3URL string) *server {
@@ -54,6 +55,9 @@ func (w *world) newServer(n int, v3URL string) *server {
 		"REVIEWGATE_LOG_LEVEL=" + *flagLog,
 		"REVIEWGATE_DELIVERY_LOG_INTERVAL=" + w.logInterval.String(),
 		"REVIEWGATE_SWEEP_INTERVAL=24h",
+	}
+	if !whole() && !w.weighed {
+		s.env = append(s.env, "GOGC=400")
 	}
 	w.t.Cleanup(s.kill)
 	return s
@@ -87,6 +91,7 @@ func (s *server) start() error {
 	defer log.Close() // the process has its own
 	cmd := exec.Command(binary, "serve")
 	cmd.Env, cmd.Stderr, cmd.Stdout = s.env, log, log
+	began := time.Now()
 	if err := cmd.Start(); err != nil {
 		return err
 	}
@@ -97,12 +102,15 @@ func (s *server) start() error {
 	if !s.ready() {
 		return fmt.Errorf("server %d is not ready after %s:\n%s", s.n, startLimit, tail(s.log, 4000))
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.took = time.Since(began)
 	return nil
 }
 
 func (s *server) ready() bool {
 	client := &http.Client{Timeout: 2 * time.Second}
-	for end := time.Now().Add(startLimit); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(startLimit); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if resp, err := client.Get("http://" + s.addr + "/readyz"); err == nil {
 			resp.Body.Close()
 			if resp.StatusCode == http.StatusOK {

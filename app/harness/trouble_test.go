@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // trouble has GitHub fail in every way it knows: one request in five.
@@ -29,11 +30,11 @@ func TestTrouble(t *testing.T) {
 		k := w.newKiller()
 		lasts := *flagTrouble
 		if lasts == 0 {
-			lasts = 3 * time.Second
+			lasts = time.Duration(sample.Size(2, 3)) * time.Second
 		}
 		stop := make(chan struct{})
 		time.AfterFunc(lasts, func() { close(stop) })
-		pulls, events := play(w.scripts(or(*flagPulls, 5)), *flagRate, stop)
+		pulls, events := play(w.scripts(or(*flagPulls, sample.Size(3, 5))), *flagRate, stop)
 		trouble.Stop()
 		w.settle(pulls, k, events)
 		for kind, n := range trouble.Counts() {

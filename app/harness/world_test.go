@@ -22,6 +22,8 @@ type setup struct {
 	replicas int
 	seed     uint64
 	limits   *ghtest.Limits // GitHub's own if nil
+	// weighed says that the servers' memory is looked at.
+	weighed bool
 	// logInterval is how often the delivery log is read. Default 1 s.
 	logInterval time.Duration
 }

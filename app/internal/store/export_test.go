@@ -5,7 +5,7 @@ import "context"
 // OpenQuick is Open, but on PostgreSQL a process that died is told from a live one
 // five times as soon.
 func OpenQuick(ctx context.Context, rawURL string, opts Options) (*Store, error) {
-	return open(ctx, rawURL, opts, timing{beat: defaultTiming.beat / 5, ttl: defaultTiming.ttl / 5, settle: defaultTiming.settle / 5})
+	return open(ctx, rawURL, opts, timingOf(defaultTiming.ttl/5))
 }
 
 // Prepare creates the tables of a database, for tests that copy it.

@@ -18,10 +18,23 @@ type timing struct {
 	settle time.Duration // how long a process must have beaten without a gap before it judges others
 }
 
+// deadAfter is after how long without a beat a process counts as dead. It is a text
+// for the linker's flag -X: trials that kill the whole program wait for it, and are
+// linked with less.
+var deadAfter = "10s"
+
 // defaultTiming has what a killed process held taken up within 10 s and one
 // round of Rescue. A process is not taken for dead because the database was
 // away: once that is back, each beats again before any may judge.
-var defaultTiming = timing{beat: 2 * time.Second, ttl: 10 * time.Second, settle: 6 * time.Second}
+var defaultTiming = func() timing {
+	ttl, err := time.ParseDuration(deadAfter)
+	if err != nil {
+		panic(err) // it was linked so
+	}
+	return timingOf(ttl)
+}()
+
+func timingOf(ttl time.Duration) timing { return timing{beat: ttl / 5, ttl: ttl, settle: ttl * 3 / 5} }
 
 // processes is this process's place in the list of those at work. All times
 // in that list are by the database's clock.

@@ -87,7 +87,7 @@ func NewQueue(s *Store, worker review.Worker, opts QueueOptions) (*Queue, error)
 	setDefault(&opts.JobTimeout, 30*time.Minute)
 	setDefault(&opts.FetchCooldown, 10*time.Millisecond)
 	setDefault(&opts.FetchInterval, time.Second)
-	setDefault(&opts.RescueInterval, 5*time.Second)
+	setDefault(&opts.RescueInterval, defaultTiming.ttl/2)
 	if opts.Begin == nil {
 		opts.Begin = func(ctx context.Context, _ *trail.Trail) (context.Context, func(Outcome)) {
 			return ctx, func(Outcome) {}
