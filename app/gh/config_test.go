@@ -522,7 +522,7 @@ func TestCallsForConfig(t *testing.T) {
 	}
 	cold := w.newClient(nil)
 	w.hub.ResetCalls()
-	remove := w.hub.On("*", ghtest.Delay(20*time.Millisecond))
+	remove := w.hub.On("*", ghtest.Delay(100*time.Millisecond)) // longer than what lies between calls, on a busy machine too
 	_, err := cold.ReadConfig(t.Context(), w.shop(), "")
 	remove()
 	w.must(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/llm"
 	"github.com/reviewgate/reviewgate/app/llm/llmtest"
 	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 func transport(t *testing.T) *http.Transport {
@@ -161,7 +162,7 @@ func TestCounts(t *testing.T) {
 
 // A long answer is one like any other: the SDK would refuse to wait for it.
 func TestLongAnswer(t *testing.T) {
-	text := `{"why": "` + strings.Repeat("long ", 100_000) + `"}`
+	text := `{"why": "` + strings.Repeat("long ", sample.Size(20_000, 100_000)) + `"}`
 	for _, api := range apis {
 		w := start(t, api, llmtest.Options{}, llmtest.Always(llmtest.Text(text)))
 		q := question()
