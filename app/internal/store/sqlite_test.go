@@ -29,7 +29,10 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "4"); err != nil {
 		panic(err)
 	}
-	debug.SetGCPercent(400)
+	flag.Parse()
+	if !benchmarking() {
+		debug.SetGCPercent(400)
+	}
 	goleak.VerifyTestMain(closing{m})
 }
 
