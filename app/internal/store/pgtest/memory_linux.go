@@ -7,7 +7,7 @@ import "syscall"
 func freeMemory(dir string) uint64 {
 	const tmpfs = 0x01021994
 	var fs syscall.Statfs_t
-	if err := syscall.Statfs(dir, &fs); err != nil || int64(fs.Type) != tmpfs {
+	if err := syscall.Statfs(dir, &fs); err != nil || fs.Type != tmpfs {
 		return 0
 	}
 	return fs.Bavail * uint64(fs.Bsize)
