@@ -17,7 +17,6 @@ import (
 	"github.com/reviewgate/reviewgate/app/gh"
 	"github.com/reviewgate/reviewgate/app/internal/store"
 	"github.com/reviewgate/reviewgate/app/internal/telemetry"
-	"github.com/reviewgate/reviewgate/app/llm/sdk"
 	"github.com/reviewgate/reviewgate/app/localgit"
 	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/app/webhook"
@@ -158,7 +157,7 @@ func openModels(s Settings) (*model.Server, error) {
 	if len(problems) > 0 {
 		return nil, fmt.Errorf("read the server's config: %s", config.FormatProblem(problems[0]))
 	}
-	return model.Open(cfg.Settings.ModelEndpoints, sdk.New, func(name string) string { return s.ModelKeys[name] })
+	return model.Open(cfg.Settings.ModelEndpoints, s.Dial, func(name string) string { return s.ModelKeys[name] })
 }
 
 // retentionInterval is how often what is too old is looked for.

@@ -22,7 +22,6 @@ import (
 	"github.com/reviewgate/reviewgate/app/agents/model"
 	"github.com/reviewgate/reviewgate/app/internal/store"
 	"github.com/reviewgate/reviewgate/app/internal/telemetry"
-	"github.com/reviewgate/reviewgate/app/llm/sdk"
 	"github.com/reviewgate/reviewgate/config"
 )
 
@@ -45,6 +44,8 @@ type Settings struct {
 	// ModelKeys are the keys of its language models, by the names of their
 	// variables.
 	ModelKeys map[string]string
+	// Dial connects to them. It is needed only where Config names models.
+	Dial model.Dial `json:"-"`
 
 	// DeliveryLogInterval is how often the App's delivery log is read for
 	// webhooks that were lost, SweepInterval how often open pull requests are
@@ -101,8 +102,9 @@ func (e *SettingsError) Error() string {
 
 // LoadSettings reads the settings from getenv (os.Getenv) and, for keys that
 // are not set there, from a YAML or JSON file with the same keys. An empty
-// file name means no file. A *SettingsError lists all problems at once.
-func LoadSettings(getenv func(string) string, file string) (Settings, error) {
+// file name means no file. Models are reached by dial (sdk.New). A *SettingsError
+// lists all problems at once.
+func LoadSettings(getenv func(string) string, file string, dial model.Dial) (Settings, error) {
 	r := settingsReader{getenv: getenv}
 	if file != "" {
 		r.readFile(file)
@@ -125,7 +127,7 @@ func LoadSettings(getenv func(string) string, file string) (Settings, error) {
 
 		Traces: r.traces(),
 	}
-	s.ModelKeys = r.modelKeys(s.Config)
+	s.ModelKeys, s.Dial = r.modelKeys(s.Config, dial), dial
 	if len(r.problems) > 0 {
 		return Settings{}, &SettingsError{Problems: r.problems}
 	}
@@ -336,7 +338,7 @@ func (r *settingsReader) config() config.Layer {
 
 // modelKeys are the keys of the models of the server's config, all of which must
 // be usable. Those of models that it does not name are left alone.
-func (r *settingsReader) modelKeys(layer config.Layer) map[string]string {
+func (r *settingsReader) modelKeys(layer config.Layer, dial model.Dial) map[string]string {
 	cfg, problems := config.Load(layer)
 	if len(problems) > 0 || len(cfg.Settings.ModelEndpoints) == 0 {
 		return nil // told already, or none is needed
@@ -346,7 +348,7 @@ func (r *settingsReader) modelKeys(layer config.Layer) map[string]string {
 		name := model.KeyVariable(e)
 		keys[name] = r.get(name)
 	}
-	if _, err := model.Open(cfg.Settings.ModelEndpoints, sdk.New, func(name string) string { return keys[name] }); err != nil {
+	if _, err := model.Open(cfg.Settings.ModelEndpoints, dial, func(name string) string { return keys[name] }); err != nil {
 		for line := range strings.Lines(err.Error()) {
 			r.problem("%s: %s", keyConfigDir, strings.TrimSpace(line))
 		}

@@ -31,16 +31,19 @@ func privateKey(t *testing.T) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))
 }
 
-func env(m map[string]string) func(string) string { return func(k string) string { return m[k] } }
+// load loads the settings of an environment and a file in which no models are named.
+func load(env map[string]string, file string) (Settings, error) {
+	return LoadSettings(func(k string) string { return env[k] }, file, nil)
+}
 
 func TestSettingsFromTheEnvironment(t *testing.T) {
 	t.Parallel()
 	key := privateKey(t)
-	s, err := LoadSettings(env(map[string]string{
+	s, err := load(map[string]string{
 		keyAppID: "42", keyPrivateKey: strings.ReplaceAll(key, "\n", `\n`), keyWebhookSecret: "new, old",
 		keyV3URL: "https://ghe.test/api/v3", keyAddr: "0.0.0.0:9000", keyLogLevel: "debug",
 		keyDatabaseURL: "postgres://rg:pw@db/reviewgate", keySweep: "90m", keyRetention: "30d",
-	}), "")
+	}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +70,7 @@ func TestSettingsFromAFile(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := LoadSettings(env(map[string]string{keyWebhookSecret: "from-env"}), file)
+	s, err := load(map[string]string{keyWebhookSecret: "from-env"}, file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,11 +81,11 @@ func TestSettingsFromAFile(t *testing.T) {
 
 func TestAllProblemsAtOnce(t *testing.T) {
 	t.Parallel()
-	_, err := LoadSettings(env(map[string]string{
+	_, err := load(map[string]string{
 		keyAppID: "forty-two", keyPrivateKey: "not a key", keyWebhookSecret: "a,,b", keyV3URL: "api.github.com",
 		keyAddr: "8080", keyDatabaseURL: "mysql://root:hunter2@db/x", keyLogLevel: "loud",
 		keyDeliveryLog: "5", keySweep: "10ms", keyRetention: "90",
-	}), "")
+	}, "")
 	var se *SettingsError
 	if !errors.As(err, &se) {
 		t.Fatalf("error %v", err)
@@ -116,7 +119,7 @@ func TestProblemsShowNoSecret(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		_, err := LoadSettings(env(all), path)
+		_, err := load(all, path)
 		if !IsSettingsError(err) || strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "hunt") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -153,7 +156,7 @@ func TestTracesEndpoint(t *testing.T) {
 		"https://otlp.test/in?key=abc":    "https://otlp.test/in/v1/traces?key=abc",
 		"https://me:secret@otlp.test/in/": "https://me:secret@otlp.test/in/v1/traces",
 	} {
-		s, err := LoadSettings(env(map[string]string{keyAppID: "42", keyPrivateKey: privateKey(t), keyWebhookSecret: "s", keyOTLP: base}), "")
+		s, err := load(map[string]string{keyAppID: "42", keyPrivateKey: privateKey(t), keyWebhookSecret: "s", keyOTLP: base}, "")
 		if err != nil || s.Traces.Endpoint != want {
 			t.Errorf("%s: %s, %v, want %s", base, s.Traces.Endpoint, err, want)
 		}
@@ -162,7 +165,7 @@ func TestTracesEndpoint(t *testing.T) {
 
 func TestMissingSettings(t *testing.T) {
 	t.Parallel()
-	_, err := LoadSettings(env(nil), "")
+	_, err := load(nil, "")
 	for _, key := range []string{keyAppID, keyPrivateKey, keyWebhookSecret} {
 		if err == nil || !strings.Contains(err.Error(), key+" is missing") {
 			t.Errorf("%s is not said to be missing in: %v", key, err)
@@ -181,11 +184,11 @@ func TestSettingsFileProblems(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := LoadSettings(env(nil), file); err == nil || !strings.Contains(err.Error(), "settings file") {
+		if _, err := load(nil, file); err == nil || !strings.Contains(err.Error(), "settings file") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := LoadSettings(env(nil), "/does/not/exist"); err == nil || !strings.Contains(err.Error(), "can't be read") {
+	if _, err := load(nil, "/does/not/exist"); err == nil || !strings.Contains(err.Error(), "can't be read") {
 		t.Errorf("missing file: %v", err)
 	}
 }
@@ -196,10 +199,10 @@ func TestSettingOfTheDatabaseAlone(t *testing.T) {
 	if err := os.WriteFile(file, []byte("REVIEWGATE_DATABASE_URL: sqlite:///var/lib/rg.db\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if url, err := LoadDatabaseURL(env(nil), file); err != nil || url != "sqlite:///var/lib/rg.db" {
+	if url, err := LoadDatabaseURL(func(string) string { return "" }, file); err != nil || url != "sqlite:///var/lib/rg.db" {
 		t.Errorf("%q, %v", url, err)
 	}
-	if _, err := LoadDatabaseURL(env(map[string]string{keyDatabaseURL: "mysql://x"}), ""); err == nil || !strings.Contains(err.Error(), keyDatabaseURL) {
+	if _, err := LoadDatabaseURL(func(string) string { return "mysql://x" }, ""); err == nil || !strings.Contains(err.Error(), keyDatabaseURL) {
 		t.Errorf("%v", err)
 	}
 }
@@ -219,7 +222,7 @@ func TestConfigOfTheServerThatIsBroken(t *testing.T) {
 	}
 	good := map[string]string{keyAppID: "42", keyPrivateKey: privateKey(t), keyWebhookSecret: "s"}
 	good[keyConfigDir] = dir
-	_, err := LoadSettings(env(good), "")
+	_, err := load(good, "")
 	if !IsSettingsError(err) {
 		t.Fatalf("error %v", err)
 	}
@@ -229,11 +232,11 @@ func TestConfigOfTheServerThatIsBroken(t *testing.T) {
 		}
 	}
 	good[keyConfigDir] = filepath.Join(dir, "missing")
-	if _, err := LoadSettings(env(good), ""); !IsSettingsError(err) || !strings.Contains(err.Error(), keyConfigDir) {
+	if _, err := load(good, ""); !IsSettingsError(err) || !strings.Contains(err.Error(), keyConfigDir) {
 		t.Errorf("missing directory: %v", err)
 	}
 	good[keyConfigDir] = t.TempDir()
-	if s, err := LoadSettings(env(good), ""); err != nil || len(s.Config.Files) != 0 {
+	if s, err := load(good, ""); err != nil || len(s.Config.Files) != 0 {
 		t.Errorf("empty directory: %+v, %v", s.Config, err)
 	}
 }

@@ -42,6 +42,7 @@ func serveAsChild(text string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
 	}
+	settings.Dial = Dial
 	log := zerolog.New(os.Stderr)
 	a, err := app.New(context.Background(), settings, app.Options{Log: log, Version: "test"})
 	if err != nil {

@@ -5,10 +5,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reviewgate/reviewgate/app/agents/model"
 	"github.com/reviewgate/reviewgate/app/llm"
 	"github.com/reviewgate/reviewgate/app/llm/llmtest"
 	"github.com/reviewgate/reviewgate/config"
 )
+
+// Dial connects the App of every world, and every child, to language models. Packages
+// whose tests ask models set it to sdk.New in TestMain. The rest leave it nil, and
+// their binaries do not link the models' SDKs.
+var Dial model.Dial
 
 // ShippedModelsOff are the policies by which shipped agents would ask models, switched
 // off.

@@ -20,6 +20,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
+// Token is a secret by its form, and nobody's.
+const Token = "ghp_" + "x7Kq2mVb9ZtR4sWc8YhJ1nDf6LgP3aEuT5oQ"
+
 // At does something when the n-th request of a route comes, before it takes
 // effect.
 func (w *World) At(route string, n int, do func()) {
@@ -268,4 +271,24 @@ func (w *World) CallsTo(route string, since int) int {
 		}
 	}
 	return n
+}
+
+// Ours is the App's first comment: what tests say in its name comes later.
+func (w *World) Ours(pr *ghtest.PullRequest) ghtest.Comment {
+	w.Helper()
+	all := pr.AppComments()
+	if len(all) == 0 {
+		w.Fatal("the App has no comment on the pull request")
+	}
+	return all[0]
+}
+
+// Latest is the newest review of a pull request that was published.
+func (w *World) Latest(pr *ghtest.PullRequest) *review.StoredReview {
+	w.Helper()
+	r, err := w.App.Inside().Store.LatestReview(w.Context(), w.Key(pr))
+	if err != nil || r == nil {
+		w.Fatalf("no review is stored: %v", err)
+	}
+	return r
 }

@@ -181,7 +181,7 @@ func (w *World) Settings() app.Settings {
 	return app.Settings{
 		AppID: w.GH.AppID(), PrivateKey: w.GH.AppPrivateKeyPEM(), WebhookSecrets: [][]byte{[]byte(Secret)},
 		V3URL: w.GH.URL + "/api/v3/", V4URL: w.GH.URL + "/api/graphql", WebURL: "https://github.test",
-		Addr: "127.0.0.1:0", DatabaseURL: w.DB, Config: w.Server, ModelKeys: w.Keys,
+		Addr: "127.0.0.1:0", DatabaseURL: w.DB, Config: w.Server, ModelKeys: w.Keys, Dial: Dial,
 		DeliveryLogInterval: w.Intervals, SweepInterval: w.Intervals, Traces: w.Traces,
 	}
 }

@@ -2,6 +2,7 @@ package gh
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"net/http"
 	"runtime/debug"
@@ -23,6 +24,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	// Those side by side mostly wait before they ask again; -parallel still decides.
+	if err := flag.Set("test.parallel", "16"); err != nil {
+		panic(err)
+	}
+	flag.Parse()
 	debug.SetGCPercent(400) // answers are garbage as soon as they are read
 	goleak.VerifyTestMain(m)
 }

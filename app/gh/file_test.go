@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -78,18 +79,19 @@ func TestFileIsWhole(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			hub := &fake{answer: func(r *http.Request) *http.Response {
-				if strings.Contains(r.URL.Path, "/git/blobs/") {
-					return reply(200, "large")
+			synctest.Test(t, func(t *testing.T) { // waits before it asks again
+				hub := &fake{answer: func(r *http.Request) *http.Response {
+					if strings.Contains(r.URL.Path, "/git/blobs/") {
+						return reply(200, "large")
+					}
+					return reply(200, tt.answer)
+				}}
+				src := hub.client(t, nil).Source(pullTarget)
+				text, err := src.File(t.Context(), someSHA, "a.md", 100)
+				if (err != nil) != tt.fails || string(text) != tt.want {
+					t.Errorf("read %q, %v", text, err)
 				}
-				return reply(200, tt.answer)
-			}}
-			src := hub.client(t, nil).Source(pullTarget)
-			text, err := src.File(t.Context(), someSHA, "a.md", 100)
-			if (err != nil) != tt.fails || string(text) != tt.want {
-				t.Errorf("read %q, %v", text, err)
-			}
+			})
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/review"
@@ -112,31 +113,32 @@ func TestBrokenAnswersAreNotKept(t *testing.T) {
 	} {
 		for _, what := range []string{"trees/" + treeSHA(1), "trees/" + treeSHA(2), "blobs/" + blobSHA(rules)} {
 			t.Run(name+" "+what[:7], func(t *testing.T) {
-				t.Parallel()
-				broken := true
-				hub := configHub(func(r *http.Request) *http.Response {
-					if broken && strings.HasSuffix(r.URL.Path, what) {
-						return bad(strings.Repeat(rules, 2))
+				synctest.Test(t, func(t *testing.T) { // waits before it asks again
+					broken := true
+					hub := configHub(func(r *http.Request) *http.Response {
+						if broken && strings.HasSuffix(r.URL.Path, what) {
+							return bad(strings.Repeat(rules, 2))
+						}
+						return nil
+					})
+					c := hub.client(t, nil)
+					for what, read := range map[string]func() (review.ConfigSource, error){
+						"repository": func() (review.ConfigSource, error) {
+							read, _, err := c.repositoryConfig(t.Context(), pullTarget, "")
+							return read.Repository, err
+						},
+						"organisation": func() (review.ConfigSource, error) { return c.organisationConfig(t.Context(), pullTarget) },
+					} {
+						broken = true
+						if source, err := read(); err == nil {
+							t.Fatalf("took %+v", source)
+						}
+						broken = false
+						if source, err := read(); err != nil || len(source.Files) != 1 || string(source.Files[0].Text) != rules {
+							t.Errorf("%s: read %+v, %v", what, source, err)
+						}
 					}
-					return nil
 				})
-				c := hub.client(t, nil)
-				for what, read := range map[string]func() (review.ConfigSource, error){
-					"repository": func() (review.ConfigSource, error) {
-						read, _, err := c.repositoryConfig(t.Context(), pullTarget, "")
-						return read.Repository, err
-					},
-					"organisation": func() (review.ConfigSource, error) { return c.organisationConfig(t.Context(), pullTarget) },
-				} {
-					broken = true
-					if source, err := read(); err == nil {
-						t.Fatalf("took %+v", source)
-					}
-					broken = false
-					if source, err := read(); err != nil || len(source.Files) != 1 || string(source.Files[0].Text) != rules {
-						t.Errorf("%s: read %+v, %v", what, source, err)
-					}
-				}
 			})
 		}
 	}

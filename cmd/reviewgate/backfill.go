@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reviewgate/reviewgate/app"
+	"github.com/reviewgate/reviewgate/app/llm/sdk"
 )
 
 type backfillFlags struct {
@@ -66,7 +67,7 @@ func (f *backfillFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return unusable(fmt.Errorf("--since %q: %w", f.since, err))
 	}
-	settings, err := app.LoadSettings(os.Getenv, f.settings)
+	settings, err := app.LoadSettings(os.Getenv, f.settings, sdk.New)
 	if err != nil {
 		return unusable(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app"
 	"github.com/reviewgate/reviewgate/app/doctor"
+	"github.com/reviewgate/reviewgate/app/llm/sdk"
 )
 
 type doctorFlags struct{ repo, format, settings string }
@@ -52,7 +53,7 @@ func (f *doctorFlags) run(cmd *cobra.Command) error {
 			return unusable(fmt.Errorf("--repo %q: %w", f.repo, err))
 		}
 	}
-	settings, err := app.LoadSettings(os.Getenv, f.settings)
+	settings, err := app.LoadSettings(os.Getenv, f.settings, sdk.New)
 	if err != nil {
 		if f.format == "json" {
 			if err := f.print(cmd.OutOrStdout(), unusableSettings(err)); err != nil {

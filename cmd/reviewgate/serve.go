@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reviewgate/reviewgate/app"
+	"github.com/reviewgate/reviewgate/app/llm/sdk"
 )
 
 func serveCommand() *cobra.Command {
@@ -49,7 +50,7 @@ that are not set there, from a YAML or JSON file with the same keys:
 			"    GITHUB_APP_WEBHOOK_SECRET=... reviewgate serve",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			settings, err := app.LoadSettings(os.Getenv, file)
+			settings, err := app.LoadSettings(os.Getenv, file, sdk.New)
 			if err != nil {
 				return unusable(err)
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reviewgate/reviewgate/app"
+	"github.com/reviewgate/reviewgate/app/llm/sdk"
 	"github.com/reviewgate/reviewgate/config"
 )
 
@@ -58,7 +59,7 @@ func (f *simulateFlags) run(cmd *cobra.Command) error {
 	if s.Owner, s.Name, s.Number, err = pullRequest(f.pull); err != nil {
 		return unusable(fmt.Errorf("--pr %q: %w", f.pull, err))
 	}
-	settings, err := app.LoadSettings(os.Getenv, f.settings)
+	settings, err := app.LoadSettings(os.Getenv, f.settings, sdk.New)
 	if err != nil {
 		return unusable(err)
 	}

@@ -11,13 +11,9 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
-	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
-
-// aToken is a secret by its form, and nobody's.
-const aToken = "ghp_" + "x7Kq2mVb9ZtR4sWc8YhJ1nDf6LgP3aEuT5oQ"
 
 // The findings of faulty, by what their rules are about.
 const (
@@ -26,23 +22,13 @@ const (
 )
 
 func faulty() ghtest.Files {
-	return ghtest.Files{"store/client.go": apptest.Insecure, "store/token.go": "package store\n\nconst token = \"" + aToken + "\"\n"}
-}
-
-// latest is the newest review of a pull request that was published.
-func (w *world) latest(pr *ghtest.PullRequest) *review.StoredReview {
-	w.Helper()
-	r, err := w.App.Inside().Store.LatestReview(w.Context(), w.Key(pr))
-	if err != nil || r == nil {
-		w.Fatalf("no review is stored: %v", err)
-	}
-	return r
+	return ghtest.Files{"store/client.go": apptest.Insecure, "store/token.go": "package store\n\nconst token = \"" + apptest.Token + "\"\n"}
 }
 
 // finding is the id of the finding of a severity, set aside or not.
 func (w *world) finding(pr *ghtest.PullRequest, severity string) string {
 	w.Helper()
-	report := w.latest(pr).Review.Report
+	report := w.Latest(pr).Review.Report
 	all := slices.Clone(report.Findings)
 	for _, s := range report.Suppressed {
 		all = append(all, s.Finding)
@@ -189,7 +175,7 @@ func TestEveryCommandBySender(t *testing.T) {
 					continue
 				}
 				text := c.say(w, pr)
-				before := w.ours(pr).Edits
+				before := w.Ours(pr).Edits
 				w.GH.ResetCalls()
 				said := pr.Comment(sender.login, text)
 				w.Idle()
@@ -222,10 +208,10 @@ func TestEveryCommandBySender(t *testing.T) {
 				if len(calls) != cost {
 					t.Errorf("%s: %d calls, want %d: %s", text, len(calls), cost, routes(calls))
 				}
-				body := w.ours(pr).Body
+				body := w.Ours(pr).Body
 				switch {
 				case sender.silent:
-					if w.ours(pr).Edits != before {
+					if w.Ours(pr).Edits != before {
 						t.Errorf("%s: the comment was written", text)
 					}
 				case !allowed && !strings.Contains(body, sender.login+" asked for"):
@@ -240,7 +226,7 @@ func TestEveryCommandBySender(t *testing.T) {
 				if wrong := teaches(0, 0)(w, pr); sender.may < writers && wrong != "" {
 					t.Errorf("%s: %s", text, wrong)
 				}
-				if n := w.ours(pr).Edits - before; n > 1 {
+				if n := w.Ours(pr).Edits - before; n > 1 {
 					t.Errorf("%s: the comment was written %d times", text, n)
 				}
 			}
@@ -249,16 +235,6 @@ func TestEveryCommandBySender(t *testing.T) {
 			}
 		})
 	}
-}
-
-// ours is the App's first comment: what tests say in its name comes later.
-func (w *world) ours(pr *ghtest.PullRequest) ghtest.Comment {
-	w.Helper()
-	all := pr.AppComments()
-	if len(all) == 0 {
-		w.Fatal("the App has no comment on the pull request")
-	}
-	return all[0]
 }
 
 func routes(calls []ghtest.Call) string {

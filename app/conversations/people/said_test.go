@@ -247,14 +247,14 @@ func TestSecretInACommand(t *testing.T) {
 	w.Repo.Grant("mia", "maintain")
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})
 	w.Idle()
-	for _, text := range []string{"/review " + aToken, "/review agent " + aToken, "/review explain " + aToken, "/review override use " + aToken + " for now"} {
+	for _, text := range []string{"/review " + apptest.Token, "/review agent " + apptest.Token, "/review explain " + apptest.Token, "/review override use " + apptest.Token + " for now"} {
 		said := pr.Comment("mia", text)
 		w.Idle()
 		c, done, err := w.App.Inside().Store.Command(t.Context(), review.PlaceConversation, said.ID)
-		if err != nil || !done || strings.Contains(c.Name+c.Args, aToken[4:30]) || !strings.Contains(c.Name+c.Args, "[redacted:") {
+		if err != nil || !done || strings.Contains(c.Name+c.Args, apptest.Token[4:30]) || !strings.Contains(c.Name+c.Args, "[redacted:") {
 			t.Errorf("kept: %+v, %t, %v", c, done, err)
 		}
-		if body := w.Comment(pr).Body + w.Check(pr).Summary; strings.Contains(body, aToken[4:30]) {
+		if body := w.Comment(pr).Body + w.Check(pr).Summary; strings.Contains(body, apptest.Token[4:30]) {
 			t.Errorf("shown: %s", body)
 		}
 	}

@@ -212,8 +212,8 @@ func TestKilledBeforeTheCheckNameWasKnown(t *testing.T) {
 	gh := ghtest.Start(t, ghtest.Options{WebhookSecret: apptest.Secret})
 	repo := gh.Repo("acme/shop")
 	repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": `{"check": {"name": "gate"}}`}, "start")
-	server := newChild(t, gh)
-	server.start()
+	server := apptest.NewChild(t, gh)
+	server.Start()
 	reached := make(chan bool, 1)
 	configRead := make(chan bool, 10)
 	gh.On(routeBlob, func(x *ghtest.Exchange) {
@@ -233,10 +233,10 @@ func TestKilledBeforeTheCheckNameWasKnown(t *testing.T) {
 	case <-time.After(apptest.Patience):
 		t.Fatal("the check is not created")
 	}
-	server.kill()
+	server.Kill()
 	remove()
-	server.start()
-	server.idle()
+	server.Start()
+	server.Idle()
 	for _, c := range pr.CheckRuns() {
 		if !c.Completed() {
 			t.Errorf("check run %d (%s) is open", c.ID, c.Name)

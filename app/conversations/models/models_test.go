@@ -1,4 +1,4 @@
-package people
+package models
 
 import (
 	"bytes"
@@ -51,7 +51,7 @@ func TestModelsReview(t *testing.T) {
 			issue := w.Repo.OpenIssue("bob", "Stock is stale", "Read it from the warehouse.")
 			pr := w.openClient(fmt.Sprintf("Fixes #%d, fixes #%d.\n\nFixes other/repository#7", issue.Number, 99))
 			w.Wants(pr, test.conclusion)
-			if text := w.ours(pr).Body; !strings.Contains(text, test.says) {
+			if text := w.Ours(pr).Body; !strings.Contains(text, test.says) {
 				t.Errorf("the comment does not say %q:\n%s", test.says, text)
 			}
 			if n := len(models.Requests()); n != 4 {
@@ -62,7 +62,7 @@ func TestModelsReview(t *testing.T) {
 					t.Errorf("the linked issue is in the question of the spec stage: %t, of another: %t", has, !apptest.IsSpec(r))
 				}
 			}
-			use := w.latest(pr).Record.ModelUse
+			use := w.Latest(pr).Record.ModelUse
 			if len(use) != 4 || use[0].Agent != "asks-quality" || use[0].Model != "big" || use[0].Input != 1000 || use[0].CostUSD != 0.0045 {
 				t.Errorf("model use %+v", use)
 			}
@@ -104,7 +104,7 @@ func TestModelsThatFail(t *testing.T) {
 					conclusion = "action_required"
 				}
 				w.Wants(pr, conclusion)
-				rows := w.latest(pr).Review.Report.Coverage
+				rows := w.Latest(pr).Review.Report.Coverage
 				if !slices.ContainsFunc(rows, func(c pipeline.Coverage) bool {
 					return c.Agent == "asks-quality" && c.Model == "big" && c.Status != pipeline.AgentOK && c.Note != ""
 				}) {
@@ -130,7 +130,7 @@ func TestModelsOverBudget(t *testing.T) {
 	if n := len(models.Requests()); n == 0 || n > 4 {
 		t.Errorf("%d questions of 14,500 tokens within a budget of 60,000", n)
 	}
-	rows := w.latest(pr).Review.Report.Coverage
+	rows := w.Latest(pr).Review.Report.Coverage
 	if !slices.ContainsFunc(rows, func(c pipeline.Coverage) bool {
 		return c.Status == pipeline.AgentSkipped && strings.Contains(c.Note, "over budget")
 	}) {
@@ -151,14 +151,14 @@ func TestModelsNeverSeeSecrets(t *testing.T) {
 	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, change)
 	// What nothing but its place in one file tells to be a secret.
 	password := "zR8" + "kQ4xTn6Wp1Lv9YbQ3"
-	issue := w.Repo.OpenIssue("bob", "Stock is stale "+aToken, "Read it with "+aToken+" <!-- "+aToken+" -->\n\nLog in with "+password)
+	issue := w.Repo.OpenIssue("bob", "Stock is stale "+apptest.Token, "Read it with "+apptest.Token+" <!-- "+apptest.Token+" -->\n\nLog in with "+password)
 	pr := w.Repo.OpenPR(ghtest.PR{
-		Title: "feat: stock " + aToken, Body: apptest.GoodBody + "\n\n" + aToken + fmt.Sprintf("\n\nFixes #%d", issue.Number),
-		Files: ghtest.Files{"store/client.go": apptest.Unbounded, "store/token.go": "package store\n\nconst token = \"" + aToken + "\"\n", aToken + "/x.go": "package x\n",
+		Title: "feat: stock " + apptest.Token, Body: apptest.GoodBody + "\n\n" + apptest.Token + fmt.Sprintf("\n\nFixes #%d", issue.Number),
+		Files: ghtest.Files{"store/client.go": apptest.Unbounded, "store/token.go": "package store\n\nconst token = \"" + apptest.Token + "\"\n", apptest.Token + "/x.go": "package x\n",
 			"store/login.go": "package store\n\nconst password = \"" + password + "\"\n", password + "/y.go": "package y\n"},
 	})
 	w.Idle()
-	pr.Push(ghtest.Files{"store/more.go": "package store\n"}, "use "+aToken)
+	pr.Push(ghtest.Files{"store/more.go": "package store\n"}, "use "+apptest.Token)
 	w.Idle()
 	sent := models.Sent()
 	gaps, issues := 0, 0
@@ -174,7 +174,7 @@ func TestModelsNeverSeeSecrets(t *testing.T) {
 		t.Fatalf("of %d questions %d were for gaps, and %d had the linked issue", len(models.Requests()), gaps, issues)
 	}
 	for what, text := range map[string]string{
-		"a secret of the change": aToken, "a password of the change": password, "the webhook's secret": apptest.Secret, "a token of GitHub's": w.GH.Token("acme"),
+		"a secret of the change": apptest.Token, "a password of the change": password, "the webhook's secret": apptest.Secret, "a token of GitHub's": w.GH.Token("acme"),
 		"the private key": strings.Split(string(w.GH.AppPrivateKeyPEM()), "\n")[3],
 	} {
 		if bytes.Contains(sent, []byte(text)) {

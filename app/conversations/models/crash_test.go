@@ -1,4 +1,4 @@
-package trouble
+package models
 
 import (
 	"context"
@@ -20,7 +20,7 @@ const (
 )
 
 // killable starts a server process with a layer of config and keys of models.
-func killable(t *testing.T, layer config.Layer, keys map[string]string) (*ghtest.Server, *ghtest.Repo, *child) {
+func killable(t *testing.T, layer config.Layer, keys map[string]string) (*ghtest.Server, *ghtest.Repo, *apptest.Child) {
 	t.Helper()
 	gh := ghtest.Start(t, ghtest.Options{WebhookSecret: apptest.Secret})
 	gh.Team("acme", "owners", "carol")
@@ -28,9 +28,9 @@ func killable(t *testing.T, layer config.Layer, keys map[string]string) (*ghtest
 	repo.Grant("carol", "maintain")
 	repo.Grant("wes", "write")
 	repo.Commit("main", ghtest.Files{"README.md": "# shop\n"}, "start")
-	server := newChild(t, gh)
-	server.settings.Config, server.settings.ModelKeys = layer, keys
-	server.start()
+	server := apptest.NewChild(t, gh)
+	server.Settings.Config, server.Settings.ModelKeys = layer, keys
+	server.Start()
 	return gh, repo, server
 }
 
@@ -54,26 +54,26 @@ func TestKilledWhileItDecides(t *testing.T) {
 	t.Parallel()
 	more := ghtest.Files{"store/more.go": "package store\n\nfunc More() int { return 2 }\n"}
 	for _, tc := range sample.Of(t, 3, []struct {
-		request
+		at     apptest.Request
 		pushed bool     // whether it dies after the push, else before
 		late   bool     // whether the push comes while it is down
 		states []string // of its reviews in the end
 	}{
-		{request{apptest.RouteReview, 1, false}, false, false, []string{"approved"}},
-		{request{apptest.RouteReview, 1, true}, false, false, []string{"approved"}},
-		{request{apptest.RouteComment, 1, false}, false, false, []string{"approved"}},
-		{request{apptest.RouteComment, 1, true}, false, false, []string{"approved"}},
-		{request{apptest.RouteReview, 1, false}, false, true, []string{"changes_requested"}},
-		{request{apptest.RouteReview, 1, true}, false, true, []string{"dismissed", "changes_requested"}},
-		{request{apptest.RouteComment, 1, true}, false, true, []string{"dismissed", "changes_requested"}},
-		{request{apptest.RouteDismiss, 1, false}, true, false, []string{"dismissed", "changes_requested"}},
-		{request{apptest.RouteDismiss, 1, true}, true, false, []string{"dismissed", "changes_requested"}},
-		{request{apptest.RoutePatchCheck, 1, true}, true, false, []string{"dismissed", "changes_requested"}},
-		{request{apptest.RouteReview, 1, false}, true, false, []string{"dismissed", "changes_requested"}},
-		{request{apptest.RouteReview, 1, true}, true, false, []string{"dismissed", "changes_requested"}},
-		{request{routeEditComment, 1, false}, true, false, []string{"dismissed", "changes_requested"}},
+		{apptest.At(apptest.RouteReview, 1, false), false, false, []string{"approved"}},
+		{apptest.At(apptest.RouteReview, 1, true), false, false, []string{"approved"}},
+		{apptest.At(apptest.RouteComment, 1, false), false, false, []string{"approved"}},
+		{apptest.At(apptest.RouteComment, 1, true), false, false, []string{"approved"}},
+		{apptest.At(apptest.RouteReview, 1, false), false, true, []string{"changes_requested"}},
+		{apptest.At(apptest.RouteReview, 1, true), false, true, []string{"dismissed", "changes_requested"}},
+		{apptest.At(apptest.RouteComment, 1, true), false, true, []string{"dismissed", "changes_requested"}},
+		{apptest.At(apptest.RouteDismiss, 1, false), true, false, []string{"dismissed", "changes_requested"}},
+		{apptest.At(apptest.RouteDismiss, 1, true), true, false, []string{"dismissed", "changes_requested"}},
+		{apptest.At(apptest.RoutePatchCheck, 1, true), true, false, []string{"dismissed", "changes_requested"}},
+		{apptest.At(apptest.RouteReview, 1, false), true, false, []string{"dismissed", "changes_requested"}},
+		{apptest.At(apptest.RouteReview, 1, true), true, false, []string{"dismissed", "changes_requested"}},
+		{apptest.At(routeEditComment, 1, false), true, false, []string{"dismissed", "changes_requested"}},
 	}) {
-		t.Run(fmt.Sprintf("%s, after the push %v, pushed meanwhile %v", tc.request, tc.pushed, tc.late), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s, after the push %v, pushed meanwhile %v", tc.at, tc.pushed, tc.late), func(t *testing.T) {
 			t.Parallel()
 			_, change := apptest.WithModels(t, `{"models": {"auto_approve": true, "auto_reject": true}}`, judged)
 			var w apptest.World
@@ -86,16 +86,16 @@ func TestKilledWhileItDecides(t *testing.T) {
 			push := func() { pr.Push(more, "feat: more") }
 			if tc.pushed {
 				open()
-				server.answers(gh, pr)
-				server.diesAt(gh, tc.request, push)
+				answers(t, server, gh, pr)
+				server.DiesAt(gh, tc.at, push)
 			} else {
-				server.diesAt(gh, tc.request, open)
+				server.DiesAt(gh, tc.at, open)
 			}
 			if tc.late {
 				push()
 			}
-			server.start()
-			server.answers(gh, pr)
+			server.Start()
+			answers(t, server, gh, pr)
 			var got []string
 			for _, r := range pr.AppReviews() {
 				got = append(got, r.State)
@@ -115,9 +115,9 @@ func TestKilledWhileItDecides(t *testing.T) {
 }
 
 // answers waits until the head is answered, and nothing about it is wrong.
-func (c *child) answers(gh *ghtest.Server, pr *ghtest.PullRequest) {
-	c.t.Helper()
-	ctx, cancel := context.WithTimeout(c.t.Context(), apptest.Patience)
+func answers(t *testing.T, c *apptest.Child, gh *ghtest.Server, pr *ghtest.PullRequest) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), apptest.Patience)
 	defer cancel()
 	err := gh.WaitFor(ctx, func() bool {
 		runs := pr.CheckRuns()
@@ -127,18 +127,18 @@ func (c *child) answers(gh *ghtest.Server, pr *ghtest.PullRequest) {
 		err = gh.Settle(ctx)
 	}
 	if err != nil {
-		c.t.Fatalf("the pull request is not answered: %v", err)
+		t.Fatalf("the pull request is not answered: %v", err)
 	}
-	c.idle()
+	c.Idle()
 	if faults := pr.Faults(); len(faults) > 0 {
-		c.t.Errorf("faults: %v", faults)
+		t.Errorf("faults: %v", faults)
 	}
 }
 
 // People are asked once, whenever the server dies.
 func TestKilledWhileItAsksPeople(t *testing.T) {
 	t.Parallel()
-	for _, at := range sample.Of(t, 2, []request{{apptest.RouteRequests, 1, false}, {apptest.RouteComment, 1, false}, {apptest.RouteRequests, 1, true}}) {
+	for _, at := range sample.Of(t, 2, []apptest.Request{apptest.At(apptest.RouteRequests, 1, false), apptest.At(apptest.RouteComment, 1, false), apptest.At(apptest.RouteRequests, 1, true)}) {
 		t.Run(at.String(), func(t *testing.T) {
 			t.Parallel()
 			_, change := apptest.WithModels(t, `{"models": {"people": ["wes", "acme/owners"]}}`, judged)
@@ -146,11 +146,11 @@ func TestKilledWhileItAsksPeople(t *testing.T) {
 			change(&w)
 			gh, repo, server := killable(t, w.Server, w.Keys)
 			var pr *ghtest.PullRequest
-			server.diesAt(gh, at, func() {
+			server.DiesAt(gh, at, func() {
 				pr = repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Files: ghtest.Files{"store/client.go": apptest.Unbounded + "\n// Odd.\n", "store/client_test.go": "package store\n"}})
 			})
-			server.start()
-			server.answers(gh, pr)
+			server.Start()
+			answers(t, server, gh, pr)
 			if got := pr.Requested(); !slices.Equal(got, []string{"wes", "acme/owners"}) {
 				t.Errorf("asked %v", got)
 			}
@@ -160,7 +160,7 @@ func TestKilledWhileItAsksPeople(t *testing.T) {
 			asked := len(gh.CallsTo(apptest.RouteRequests))
 			pr.Review("wes", "commented", "Let me see.")
 			pr.Push(ghtest.Files{"store/odd.go": "package store\n"}, "feat: odd")
-			server.answers(gh, pr)
+			answers(t, server, gh, pr)
 			if n := len(gh.CallsTo(apptest.RouteRequests)) - asked; n != 0 || slices.Contains(pr.Requested(), "wes") {
 				t.Errorf("asked %d times more, now %v", n, pr.Requested())
 			}
@@ -175,17 +175,17 @@ func TestKilledInTheFixLoop(t *testing.T) {
 	layer := apptest.LayerOf(config.LayerServer, `{"fix_loop": {"when": "always", "team": "acme/owners", "max_fix_iterations": 1}, "labels": {"escalated": true}}`)
 	const first, second, resume = 0, 1, 2
 	for _, tc := range sample.Of(t, 3, []struct {
-		request
+		at apptest.Request
 		in int // step
 	}{
-		{request{apptest.RoutePatchCheck, 1, true}, first}, {request{apptest.RouteComment, 1, true}, first},
-		{request{apptest.RoutePatchCheck, 1, false}, second}, {request{routeEditComment, 1, true}, second},
-		{request{apptest.RouteAddLabel, 1, false}, second}, {request{apptest.RouteAddLabel, 1, true}, second},
-		{request{apptest.RouteRequests, 1, true}, second}, {request{apptest.RouteRequests, 1, false}, second},
-		{request{routeEditComment, 1, true}, resume}, {request{apptest.RouteRemoveLabel, 1, false}, resume}, {request{apptest.RouteRemoveLabel, 1, true}, resume},
-		{request{routeRocket, 1, true}, resume}, {request{routeRocket, 2, false}, resume},
+		{apptest.At(apptest.RoutePatchCheck, 1, true), first}, {apptest.At(apptest.RouteComment, 1, true), first},
+		{apptest.At(apptest.RoutePatchCheck, 1, false), second}, {apptest.At(routeEditComment, 1, true), second},
+		{apptest.At(apptest.RouteAddLabel, 1, false), second}, {apptest.At(apptest.RouteAddLabel, 1, true), second},
+		{apptest.At(apptest.RouteRequests, 1, true), second}, {apptest.At(apptest.RouteRequests, 1, false), second},
+		{apptest.At(routeEditComment, 1, true), resume}, {apptest.At(apptest.RouteRemoveLabel, 1, false), resume}, {apptest.At(apptest.RouteRemoveLabel, 1, true), resume},
+		{apptest.At(routeRocket, 1, true), resume}, {apptest.At(routeRocket, 2, false), resume},
 	}) {
-		t.Run(fmt.Sprintf("%s, in step %d", tc.request, tc.in), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s, in step %d", tc.at, tc.in), func(t *testing.T) {
 			t.Parallel()
 			gh, repo, server := killable(t, layer, nil)
 			var pr *ghtest.PullRequest
@@ -201,12 +201,12 @@ func TestKilledInTheFixLoop(t *testing.T) {
 				resume: {func() { pr.Comment("carol", "/review resume") }, "**Fix attempt 1 of 1**", false},
 			} {
 				if i == tc.in {
-					server.diesAt(gh, tc.request, step.do)
-					server.start()
+					server.DiesAt(gh, tc.at, step.do)
+					server.Start()
 				} else {
 					step.do()
 				}
-				server.answers(gh, pr)
+				answers(t, server, gh, pr)
 				if body := pr.AppComments()[0].Body; !strings.Contains(body, step.says) {
 					t.Fatalf("step %d: the comment lacks %q:\n%s", i, step.says, body)
 				}

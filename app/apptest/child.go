@@ -1,0 +1,155 @@
+package apptest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app"
+	"github.com/reviewgate/reviewgate/app/ghtest"
+)
+
+// Child is a server process.
+type Child struct {
+	t        *testing.T
+	Settings app.Settings
+	log      *os.File
+	cmd      *exec.Cmd
+}
+
+// NewChild prepares a server process for a stand-in of GitHub, to which its webhooks go.
+// Start starts it.
+func NewChild(t *testing.T, gh *ghtest.Server) *Child {
+	t.Helper()
+	dir := t.TempDir()
+	l, err := net.Listen("tcp", "127.0.0.1:0") // a port that is free, and stays the same over restarts
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	l.Close()
+	log, err := os.Create(filepath.Join(dir, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &Child{t: t, log: log, Settings: app.Settings{
+		AppID: gh.AppID(), PrivateKey: gh.AppPrivateKeyPEM(), WebhookSecrets: [][]byte{[]byte(Secret)},
+		V3URL: gh.URL + "/api/v3/", V4URL: gh.URL + "/api/graphql", WebURL: "https://github.test",
+		Addr: addr, DatabaseURL: Database(t),
+	}}
+	gh.SetWebhook("http://"+addr+app.HookPath, Secret)
+	t.Cleanup(func() {
+		c.Kill()
+		log.Close()
+		if t.Failed() {
+			text, _ := os.ReadFile(log.Name())
+			t.Logf("the server's log:\n%s", text)
+		}
+	})
+	return c
+}
+
+// Start starts the process and returns once it is ready.
+func (c *Child) Start() {
+	c.t.Helper()
+	text, err := json.Marshal(c.Settings)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.cmd = exec.Command(os.Args[0])
+	c.cmd.Env = append(os.Environ(), ServerEnv+"="+string(text), "GOGC=400")
+	c.cmd.Stderr = c.log
+	if err := c.cmd.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	deadline := time.Now().Add(Patience)
+	for time.Now().Before(deadline) {
+		if resp, err := http.Get("http://" + c.Settings.Addr + "/readyz"); err == nil {
+			resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				return
+			}
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	c.t.Fatalf("the server is not ready after %s", Patience)
+}
+
+// Idle waits until every ask is answered and no job waits or runs.
+func (c *Child) Idle() {
+	c.t.Helper()
+	done := []string{"reviewgate_queue_waiting 0", "reviewgate_queue_running 0", "reviewgate_queue_later 0", "reviewgate_oldest_unanswered_seconds 0"}
+	deadline := time.Now().Add(Patience)
+	var text string
+	for time.Now().Before(deadline) {
+		if resp, err := http.Get("http://" + c.Settings.Addr + "/metrics"); err == nil {
+			b, _ := io.ReadAll(resp.Body)
+			resp.Body.Close()
+			text = string(b)
+		}
+		if !slices.ContainsFunc(done, func(line string) bool { return !strings.Contains(text, "\n"+line+"\n") }) {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	c.t.Fatalf("the server is not idle after %s:\n%s", Patience, text)
+}
+
+// Kill ends the process as kill -9 does: nothing in it can react.
+func (c *Child) Kill() {
+	if c.cmd != nil {
+		c.cmd.Process.Kill()
+		c.cmd.Wait()
+		c.cmd = nil
+	}
+}
+
+// Request is one to GitHub.
+type Request struct {
+	Route   string
+	Nth     int  // of the route, from 1
+	Applied bool // whether it takes effect
+}
+
+func (r Request) String() string {
+	return fmt.Sprintf("%s %d, applied %v", strings.ReplaceAll(r.Route, "/", "-"), r.Nth, r.Applied)
+}
+
+// DiesAt does something and kills the server at a request that comes of it. It is
+// not started again.
+func (c *Child) DiesAt(gh *ghtest.Server, at Request, do func()) {
+	c.t.Helper()
+	reached := make(chan bool, 1)
+	remove := gh.On(at.Route, func(x *ghtest.Exchange) {
+		if x.N != at.Nth {
+			return
+		}
+		if at.Applied {
+			x.Proceed()
+		}
+		reached <- true
+		<-x.Context().Done()
+		x.Drop()
+	})
+	defer remove()
+	do()
+	select {
+	case <-reached:
+	case <-time.After(Patience):
+		c.t.Fatalf("the request never came: %s", at)
+	}
+	c.Kill()
+}
+
+// At is a request by its route, its place among those of the route, from 1, and
+// whether it takes effect.
+func At(route string, nth int, applied bool) Request { return Request{route, nth, applied} }
