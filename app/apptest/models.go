@@ -1,7 +1,9 @@
 package apptest
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -12,9 +14,16 @@ import (
 )
 
 // Dial connects the App of every world, and every child, to language models. Packages
-// whose tests ask models set it to sdk.New in TestMain. The rest leave it nil, and
-// their binaries do not link the models' SDKs.
-var Dial model.Dial
+// whose tests ask models set it to sdk.New in TestMain. Elsewhere models can be named
+// but do not answer, and the tests' binaries do not link the models' SDKs.
+var Dial model.Dial = func(config.ModelEndpoint, string) (llm.Model, error) { return mute{}, nil }
+
+// mute is a model that fails at every question.
+type mute struct{}
+
+func (mute) Ask(context.Context, llm.Question) (llm.Answer, error) {
+	return llm.Answer{}, errors.New("apptest.Dial is not set")
+}
 
 // ShippedModelsOff are the policies by which shipped agents would ask models, switched
 // off.

@@ -29,7 +29,7 @@ func options(cases []Case) Options {
 // The shipped set by the shipped rules. How much they find is docs/eval.md's to
 // say; here it must be possible.
 func TestShippedRulesOnTheSet(t *testing.T) {
-	cases := sample.Of(t, 24, loadSet(t))
+	cases := sample.Of(t, 12, loadSet(t))
 	r, err := Run(t.Context(), options(cases))
 	if err != nil {
 		t.Fatal(err)

@@ -74,7 +74,7 @@ func TestSet(t *testing.T) {
 // A case is what one sitting reviews: not a line, and not a rewrite.
 func TestSetIsOfASize(t *testing.T) {
 	all, dir := loadSet(t), t.TempDir()
-	cases := sample.Of(t, 20, all)
+	cases := sample.Of(t, 10, all)
 	if err := importCases(t.Context(), dir, cases); err != nil {
 		t.Fatal(err)
 	}

@@ -134,6 +134,8 @@ func random(seed uint64, purpose string, n int) *rand.Rand {
 func onDatabases(t *testing.T, own []string, trial func(t *testing.T, s setup)) {
 	if *flagDatabase != "" {
 		own = []string{*flagDatabase}
+	} else if !whole() {
+		own = sample.Of(t, 1, own)
 	}
 	for _, name := range own {
 		t.Run(name, func(t *testing.T) {

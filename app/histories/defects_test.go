@@ -40,7 +40,7 @@ func TestDefects(t *testing.T) {
 	defects := readDefects(t)
 	some := defects
 	if !*update {
-		some = sample.Of(t, 20, defects)
+		some = sample.Of(t, 8, defects)
 	}
 	r := newRunner(t)
 	repo := newRepository(t)

@@ -182,7 +182,7 @@ var longestDetails = "https://github.example/" + strings.Repeat("x", maxDetails-
 // Where every list leaves something out, each links to the details page. Short
 // texts, of which the most are shown, leave the least room.
 func TestEveryLinkFits(t *testing.T) {
-	for length, texts := range map[int][]string{1: costly, 20: sample.Of(t, 3, costly)} {
+	for length, texts := range map[int][]string{1: sample.Of(t, 4, costly), 20: sample.Of(t, 1, costly)} {
 		for _, text := range texts {
 			v := cleanView()
 			setFindings(&v, pipeline.DecisionFail, "critical > 0")

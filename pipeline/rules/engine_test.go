@@ -479,7 +479,7 @@ func TestConcurrentAgents(t *testing.T) {
 // The shipped rules find on real code and real changes, and on their own
 // fixtures, what the naive engine finds with them.
 func TestShippedRulesAsNaive(t *testing.T) {
-	limit := sample.Size(1<<16, 1<<20)
+	limit := sample.Size(1<<14, 1<<20)
 	if testing.Short() { // more text is no more to a race detector
 		limit = 1 << 16
 	}

@@ -41,6 +41,16 @@ func Keys[K cmp.Ordered, V any](t testing.TB, n int, cases map[K]V) []K {
 	return Of(t, n, slices.Sorted(maps.Keys(cases)))
 }
 
+// Map is Of for the cases of a map, by their keys' order.
+func Map[K cmp.Ordered, V any](t testing.TB, n int, cases map[K]V) map[K]V {
+	t.Helper()
+	some := map[K]V{}
+	for _, k := range Keys(t, n, cases) {
+		some[k] = cases[k]
+	}
+	return some
+}
+
 func spread[T any](n int, cases []T) []T {
 	if n == 1 {
 		return cases[:1]
@@ -61,7 +71,7 @@ func Size(few, all int) int {
 }
 
 // draws is how often Check tries a property by default. rapid's own number is 100.
-const draws = 20
+const draws = 10
 
 // Check is rapid.Check. By default it tries a property on fewer draws, unless the
 // flag -rapid.checks says how many.

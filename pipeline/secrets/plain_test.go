@@ -71,7 +71,7 @@ func ourResults(d *Detector, text, path string) []result {
 
 // The candidates lose nothing: on the same text we find what gitleaks finds.
 func TestSameAsGitleaksOnCode(t *testing.T) {
-	limit := sample.Size(1<<18, 4<<20)
+	limit := sample.Size(1<<16, 4<<20)
 	if testing.Short() {
 		limit = min(limit, 1<<19)
 	}
@@ -100,7 +100,7 @@ func TestSameAsGitleaksOnCode(t *testing.T) {
 
 // The same on what people committed.
 func TestSameAsGitleaksOnHistory(t *testing.T) {
-	limit := sample.Size(1<<18, 2<<20)
+	limit := sample.Size(1<<16, 2<<20)
 	if testing.Short() {
 		limit = min(limit, 1<<19)
 	}
@@ -145,7 +145,7 @@ func TestSameAsGitleaksOnGenerated(t *testing.T) {
 			return strings.Join(rapid.SliceOfN(part, 1, 8).Draw(t, "text"), separator)
 		})
 		found := false
-		for seed := range sample.Size(3, 10) {
+		for seed := range sample.Size(1, 10) {
 			path := []string{"", "a.go", "b.yaml", "main.tf", "nuget.config", "x.php"}[seed%6]
 			text := text.Example(seed)
 			want, got := plainResults(theirs, text, path), ourResults(ours, text, path)

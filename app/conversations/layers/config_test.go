@@ -13,6 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // Places of config in a repository.
@@ -113,7 +114,7 @@ func TestConfigOfAnOrganisationThatIsNoLongerRead(t *testing.T) {
 	bad := ghtest.Files{"store/word.go": "package store\n\n// frobnicate\n"}
 	final := ghtest.Files{apptest.RulesPath: "[" + apptest.OwnRule("acme-word", "frobnicate", `, "final": true`) + "]", "README.md": "# acme\n"}
 	private := func(r *ghtest.Repo) { r.SetPrivate(true); r.SetInstalled(false) }
-	for name, tt := range map[string]struct {
+	for name, tt := range sample.Map(t, 2, map[string]struct {
 		happens func(*ghtest.Repo)
 		stays   bool
 		mended  func(*ghtest.Repo)
@@ -124,7 +125,7 @@ func TestConfigOfAnOrganisationThatIsNoLongerRead(t *testing.T) {
 		}},
 		"deleted":        {(*ghtest.Repo).Delete, true, func(*ghtest.Repo) {}},
 		"without config": {happens: func(r *ghtest.Repo) { r.Commit("main", ghtest.Files{apptest.RulesPath: ghtest.Gone}, "no more") }},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			w := start(t)
 			org := w.GH.Repo("acme/.github")
@@ -325,7 +326,7 @@ func TestConfigOfTheRepositoryChoosesItsMode(t *testing.T) {
 // What a change does to the config has no say in its own check, and is shown.
 func TestConfigThatIsProposedIsOnlyShown(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	for name, c := range sample.Map(t, 2, map[string]struct {
 		files  ghtest.Files
 		change string // one of those that are listed
 		says   string // the comment
@@ -355,7 +356,7 @@ func TestConfigThatIsProposedIsOnlyShown(t *testing.T) {
 			"review-settings.json:2",
 			pipeline.ProposedConfig{},
 		},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			w := start(t)
 			files := ghtest.Files{"store/client.go": apptest.Insecure, "store/client_test.go": "package store\n"}

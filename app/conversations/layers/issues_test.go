@@ -15,6 +15,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/internal/store/pgtest"
 	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 const (
@@ -151,7 +152,7 @@ func TestWarningBecomesAnIssueAtTheMerge(t *testing.T) {
 
 func TestNothingIsDeferredWithoutAMergeThatCounts(t *testing.T) {
 	t.Parallel()
-	for name, merge := range map[string]func(w *world) []string{
+	for name, merge := range sample.Map(t, 2, map[string]func(w *world) []string{
 		"closed without a merge": func(w *world) []string {
 			pr := w.reviewed("first", shortcut)
 			w.GH.ResetCalls()
@@ -181,7 +182,7 @@ func TestNothingIsDeferredWithoutAMergeThatCounts(t *testing.T) {
 			w.GH.Resume()
 			return w.merged(pr)
 		},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := deferring(t, `{"tech_debt": true}`)
@@ -233,10 +234,10 @@ func TestDebtIsClosedWithItsLine(t *testing.T) {
 
 func TestIssueWhoseAnswerWasLost(t *testing.T) {
 	t.Parallel()
-	for name, lose := range map[string]func(*ghtest.Exchange){
+	for name, lose := range sample.Map(t, 1, map[string]func(*ghtest.Exchange){
 		"after it was opened":  func(x *ghtest.Exchange) { x.Proceed(); x.Drop() },
 		"before it was opened": func(x *ghtest.Exchange) { x.Drop() },
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := deferring(t, `{"tech_debt": true, "per_day": 1}`)
@@ -254,12 +255,12 @@ func TestIssueWhoseAnswerWasLost(t *testing.T) {
 
 func TestIssueThatAPersonClosedStays(t *testing.T) {
 	t.Parallel()
-	for name, act := range map[string]func(w *world, number int){
+	for name, act := range sample.Map(t, 2, map[string]func(w *world, number int){
 		"not planned": func(w *world, n int) { w.Repo.CloseIssue("alice", n, "not_planned") },
 		"completed":   func(w *world, n int) { w.Repo.CloseIssue("alice", n, "completed") },
 		"edited":      func(w *world, n int) { w.Repo.EditIssue("alice", n, "This is ours now.") },
 		"deleted":     func(w *world, n int) { w.Repo.DeleteIssue(n) },
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := deferring(t, `{"tech_debt": true}`)

@@ -11,6 +11,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 var brokenRules = ghtest.Files{apptest.RulesPath: "[\n{"}
@@ -27,7 +28,7 @@ func (w *world) notGreen(pr *ghtest.PullRequest) {
 // judged without its config, nor is the last good version forgotten.
 func TestConfigBehindAConflict(t *testing.T) {
 	t.Parallel()
-	for _, repo := range []string{"shop", ".github"} {
+	for _, repo := range sample.Of(t, 1, []string{"shop", ".github"}) {
 		t.Run(repo, func(t *testing.T) {
 			w := start(t)
 			from := w.GH.Repo("acme/" + repo)
@@ -105,10 +106,10 @@ func TestConfigOfATransferredRepository(t *testing.T) {
 // What took the place of .github, or was made of it, is not the organisation's.
 func TestConfigOfAnOrganisationThatMoved(t *testing.T) {
 	t.Parallel()
-	for name, move := range map[string]func(*ghtest.Repo){
+	for name, move := range sample.Map(t, 1, map[string]func(*ghtest.Repo){
 		"transferred": func(r *ghtest.Repo) { r.Transfer("mallory") },
 		"renamed":     func(r *ghtest.Repo) { r.Rename("attic") },
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			w := start(t)
 			org := w.GH.Repo("acme/.github")
@@ -260,14 +261,14 @@ func TestConfigOfTheDefaultBranchThatIsListed(t *testing.T) {
 // force before stays so.
 func TestConfigThatIsNotRead(t *testing.T) {
 	t.Parallel()
-	for name, tt := range map[string]struct {
+	for name, tt := range sample.Map(t, 1, map[string]struct {
 		files ghtest.Files
 		names string
 	}{
 		"misspelt":       {ghtest.Files{config.RepositoryDir + "/review-rule.json": "[]"}, "review-rule.json"},
 		"another format": {ghtest.Files{apptest.RulesPath: ghtest.Gone, config.RepositoryDir + "/review-rules.yaml": "[]"}, "review-rules.yaml"},
 		"a link":         {ghtest.Files{apptest.RulesPath: ghtest.Gone, config.RepositoryDir: ghtest.Symlink("../conf"), "conf/review-rules.json": "[]"}, config.RepositoryDir},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			w := start(t)
 			w.Repo.Commit("main", apptest.WordRule("own-word"), "rules")
@@ -317,8 +318,8 @@ func TestConfigWithASecret(t *testing.T) {
 	in := func(text string) ghtest.Files {
 		return ghtest.Files{apptest.RulesPath: "[" + strings.Replace(apptest.OwnRule("own-word", "frobnicate", ""), text, text+" "+token, 1) + "]"}
 	}
-	for _, repo := range []string{"shop", ".github"} {
-		for _, text := range []string{"Use another.", "The word is not ours.", "Banned word frobnicate", "build-reviewer"} { // the last is a problem
+	for _, repo := range sample.Of(t, 1, []string{"shop", ".github"}) {
+		for _, text := range sample.Of(t, 2, []string{"Use another.", "The word is not ours.", "Banned word frobnicate", "build-reviewer"}) { // the last is a problem
 			t.Run(repo+" "+text, func(t *testing.T) {
 				w := start(t)
 				w.GH.Repo("acme/"+repo).Commit("main", in(text), "rules")

@@ -53,7 +53,7 @@ func judged(r *llmtest.Request) llmtest.Reply {
 func TestKilledWhileItDecides(t *testing.T) {
 	t.Parallel()
 	more := ghtest.Files{"store/more.go": "package store\n\nfunc More() int { return 2 }\n"}
-	for _, tc := range sample.Of(t, 3, []struct {
+	for _, tc := range sample.Of(t, 2, []struct {
 		at     apptest.Request
 		pushed bool     // whether it dies after the push, else before
 		late   bool     // whether the push comes while it is down
@@ -138,7 +138,7 @@ func answers(t *testing.T, c *apptest.Child, gh *ghtest.Server, pr *ghtest.PullR
 // People are asked once, whenever the server dies.
 func TestKilledWhileItAsksPeople(t *testing.T) {
 	t.Parallel()
-	for _, at := range sample.Of(t, 2, []apptest.Request{apptest.At(apptest.RouteRequests, 1, false), apptest.At(apptest.RouteComment, 1, false), apptest.At(apptest.RouteRequests, 1, true)}) {
+	for _, at := range sample.Of(t, 1, []apptest.Request{apptest.At(apptest.RouteRequests, 1, false), apptest.At(apptest.RouteComment, 1, false), apptest.At(apptest.RouteRequests, 1, true)}) {
 		t.Run(at.String(), func(t *testing.T) {
 			t.Parallel()
 			_, change := apptest.WithModels(t, `{"models": {"people": ["wes", "acme/owners"]}}`, judged)
@@ -174,7 +174,7 @@ func TestKilledInTheFixLoop(t *testing.T) {
 	t.Parallel()
 	layer := apptest.LayerOf(config.LayerServer, `{"fix_loop": {"when": "always", "team": "acme/owners", "max_fix_iterations": 1}, "labels": {"escalated": true}}`)
 	const first, second, resume = 0, 1, 2
-	for _, tc := range sample.Of(t, 3, []struct {
+	for _, tc := range sample.Of(t, 2, []struct {
 		at apptest.Request
 		in int // step
 	}{

@@ -9,6 +9,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // looping starts a world in which every failing report counts.
@@ -252,10 +253,10 @@ func TestIncompleteReviewIsNoAttempt(t *testing.T) {
 // written; what is down for the moment is asked again.
 func TestTeamThatCannotBeAsked(t *testing.T) {
 	t.Parallel()
-	for name, refuse := range map[string]func(*ghtest.Exchange){
+	for name, refuse := range sample.Map(t, 1, map[string]func(*ghtest.Exchange){
 		"for good":       func(x *ghtest.Exchange) { x.Fail(422, "Reviews may only be requested from collaborators.") },
 		"for the moment": ghtest.First(2, func(x *ghtest.Exchange) { x.Fail(502, "bad gateway") }),
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := looping(t, `{"fix_loop": {"when": "always", "team": "acme/owners", "max_fix_iterations": 1}}`)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 func TestFixedAndBroughtBack(t *testing.T) {
@@ -59,7 +60,7 @@ func TestOlderHeadIsPushedAgain(t *testing.T) {
 // What stays is open, and not resolved and new, wherever the code goes.
 func TestFindingStaysTheSame(t *testing.T) {
 	t.Parallel()
-	for name, move := range map[string]func(w *world, pr *ghtest.PullRequest){
+	for name, move := range sample.Map(t, 2, map[string]func(w *world, pr *ghtest.PullRequest){
 		"its lines shift": func(_ *world, pr *ghtest.PullRequest) {
 			pr.Push(ghtest.Files{"store/client.go": apptest.Moved}, "feat: a timeout")
 		},
@@ -73,7 +74,7 @@ func TestFindingStaysTheSame(t *testing.T) {
 			w.Repo.Commit("main", ghtest.Files{"store/b.go": "package store\n"}, "meanwhile")
 			pr.ForcePush(apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure}), "feat: read stock from the warehouse")
 		},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			w := start(t)
 			pr := w.Open(apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure}))

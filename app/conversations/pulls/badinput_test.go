@@ -80,7 +80,7 @@ func TestContentOfEveryKind(t *testing.T) {
 		"an empty file":         {ghtest.Files{"store/__init__.py": ""}, whole, ""},
 		"text like a diff":      {ghtest.Files{"store/diff.go": "package store\n\n/*\n@@ -1,2 +3,4 @@\n--- a/x\n+++ b/x\ndiff --git a/x b/x\n\\ No newline at end of file\n*/\n" + badTLS + "\n"}, found, "store/diff.go:10"},
 	}
-	for _, name := range sample.Keys(t, 10, contents) {
+	for _, name := range sample.Keys(t, 4, contents) {
 		tt := contents[name]
 		t.Run(name, func(t *testing.T) {
 			w := &world{w.In(t)}
@@ -245,7 +245,7 @@ func TestRenamedBetweenReviews(t *testing.T) {
 
 func TestTransferred(t *testing.T) {
 	t.Parallel()
-	for name, installed := range map[string]bool{"to an account with the App": true, "to one without": false} {
+	for name, installed := range sample.Map(t, 1, map[string]bool{"to an account with the App": true, "to one without": false}) {
 		t.Run(name, func(t *testing.T) {
 			w := start(t)
 			if installed {
@@ -294,7 +294,7 @@ func TestArchivedDuringReview(t *testing.T) {
 // its last.
 func TestPermissionRevokedDuringReview(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct {
+	for _, tt := range sample.Of(t, 2, []struct {
 		permission, route string
 		n                 int
 		says              string
@@ -304,7 +304,7 @@ func TestPermissionRevokedDuringReview(t *testing.T) {
 		{"pull_requests", apptest.RoutePull, 2, "pull_requests"},
 		{"checks", apptest.RouteFiles, 1, "checks"},
 		{"checks", apptest.RoutePull, 2, "checks"},
-	} {
+	}) {
 		t.Run(fmt.Sprint(tt.permission, " ", tt.n), func(t *testing.T) {
 			w := start(t)
 			all, few := ghtest.DefaultPermissions(), ghtest.DefaultPermissions()

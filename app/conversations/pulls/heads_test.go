@@ -180,7 +180,7 @@ func (w *world) done(pr *ghtest.PullRequest) {
 // passes nor blocks for it, whichever is done last.
 func TestHeadOfBranchesOfDifferentModes(t *testing.T) {
 	t.Parallel()
-	for _, mode := range []string{config.ModeOff, config.ModeAdvisory} {
+	for _, mode := range sample.Of(t, 1, []string{config.ModeOff, config.ModeAdvisory}) {
 		for _, tt := range sample.Of(t, 2, []struct {
 			name  string
 			files ghtest.Files

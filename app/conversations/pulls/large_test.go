@@ -48,7 +48,7 @@ func TestBeyondWhatGitHubShows(t *testing.T) {
 		"a file of 100,000 lines": {func(*ghtest.Limits) {}, ghtest.Files{"store/big_test.go": "package store\n" + strings.Repeat("// A line that nobody minds.\n", 100_000)}, false},
 		"files without content":   {func(l *ghtest.Limits) { l.PullFiles = 30 }, apptest.Numbered(400, ""), false},
 	}
-	for _, name := range sample.Keys(t, 3, changes) {
+	for _, name := range sample.Keys(t, 2, changes) {
 		tt := changes[name]
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -74,10 +74,10 @@ func TestBeyondWhatGitHubShows(t *testing.T) {
 // not green.
 func TestBeyondAllMeansIsNotGreen(t *testing.T) {
 	t.Parallel()
-	for name, limits := range map[string]func(*ghtest.Limits){
+	for name, limits := range sample.Map(t, 1, map[string]func(*ghtest.Limits){
 		"files": func(l *ghtest.Limits) { l.PullFiles = 30 },
 		"diffs": func(l *ghtest.Limits) { l.PatchLines = 2 },
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := startWith(t, small(limits))

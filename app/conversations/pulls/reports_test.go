@@ -9,6 +9,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 	"github.com/reviewgate/reviewgate/policies/reviewreport"
 )
 
@@ -115,7 +116,7 @@ func TestSpecificationIsBlocked(t *testing.T) {
 		"the section is missing": {"# Review\n\nAll is well.\n", nil, "action_required", "Review report missing machine-readable section"},
 		"nobody mandatory":       {businessReport(), nil, "action_required", "Mandatory review missing: spec-reviewer"},
 	}
-	for name, tt := range tests {
+	for name, tt := range sample.Map(t, 4, tests) {
 		t.Run(name, func(t *testing.T) {
 			w := start(t)
 			files := ghtest.Files{specDir + "spec-review-report.md": tt.spec}
@@ -168,7 +169,7 @@ func TestPlan(t *testing.T) {
 		"not sure":     {planReport(true, object{"confidence": 0.3}), "action_required", "Low confidence from: architecture-review"},
 		"not reviewed": {specReport(), "action_required", "Mandatory review missing: architecture-review"},
 	}
-	for name, tt := range tests {
+	for name, tt := range sample.Map(t, 2, tests) {
 		t.Run(name, func(t *testing.T) {
 			w := start(t)
 			pr := w.Repo.OpenPR(ghtest.PR{Title: "docs: plan the stock service", Body: apptest.GoodBody, Files: ghtest.Files{
@@ -286,7 +287,7 @@ func TestReportsInMergeGroup(t *testing.T) {
 // A report that can't be read is never green, and neither are comments.
 func TestUnreadReportIsNeverGreen(t *testing.T) {
 	t.Parallel()
-	for _, route := range []string{routeContents, routeComments, routePermission} {
+	for _, route := range sample.Of(t, 1, []string{routeContents, routeComments, routePermission}) {
 		t.Run(route, func(t *testing.T) {
 			w := start(t)
 			w.Repo.Commit("main", ghtest.Files{specDir + "spec-review-report.md": specReport(object{"confidence": 0.8})}, "docs: review")

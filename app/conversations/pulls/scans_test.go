@@ -11,6 +11,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 const (
@@ -100,7 +101,7 @@ func TestOthersChecksThatMatterToNobody(t *testing.T) {
 		"an App that counts not":  {section: `, "scanning": {"apps": ["github-actions"]}`, annotations: []ghtest.Annotation{remark(6, "failure", "No.")}, app: "ci"},
 		"alerts alone are wanted": {section: `, "scanning": {"annotations": false, "alerts": true}`, annotations: []ghtest.Annotation{remark(6, "failure", "No.")}, app: "ci"},
 	}
-	for name, tt := range tests {
+	for name, tt := range sample.Map(t, 2, tests) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := scanning(t, tt.section)
@@ -284,13 +285,13 @@ func TestEndOfASuite(t *testing.T) {
 // News that were lost are asked for again where they matter, and only there.
 func TestLostNewsOfOthersChecks(t *testing.T) {
 	t.Parallel()
-	for name, tt := range map[string]struct {
+	for name, tt := range sample.Map(t, 1, map[string]struct {
 		section, says string
 		asks          int
 	}{
 		"taken in": {"", "action_required", 2}, // of the check and of its suite
 		"off":      {`, "enabled": false`, "success", 0},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := scanning(t, "")
@@ -343,7 +344,7 @@ func sqlInjection(line int) ghtest.Alert {
 // are fixed or dismissed.
 func TestAlertsAreFindings(t *testing.T) {
 	t.Parallel()
-	for _, end := range []string{"fixed", "dismissed"} {
+	for _, end := range sample.Of(t, 1, []string{"fixed", "dismissed"}) {
 		t.Run(end, func(t *testing.T) {
 			t.Parallel()
 			w := scanning(t, `, "scanning": {"alerts": true}`)

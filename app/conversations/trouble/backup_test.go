@@ -11,13 +11,14 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/internal/store/pgtest"
 	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // Everything since the backup is lost, a review among it that was at work then.
 // The sweep finds what that was, and what is on GitHub already is taken over.
 func TestRestoredFromBackup(t *testing.T) {
 	t.Parallel()
-	for name, how := range map[string]struct {
+	for name, how := range sample.Map(t, 1, map[string]struct {
 		database func(t *testing.T) string
 		backup   func(t *testing.T, w *world, empty string) (restored string)
 	}{
@@ -40,7 +41,7 @@ func TestRestoredFromBackup(t *testing.T) {
 				return restored
 			},
 		},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			db, spare := how.database(t), how.database(t)
 			w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, func(w *apptest.World) { w.DB = db })

@@ -22,7 +22,7 @@ func TestKilledDuringReview(t *testing.T) {
 		readFiles     = "GET /repos/{owner}/{repo}/pulls/{pull_number}/files"
 		readPull      = "GET /repos/{owner}/{repo}/pulls/{pull_number}"
 	)
-	for _, at := range sample.Of(t, 3, []apptest.Request{
+	for _, at := range sample.Of(t, 2, []apptest.Request{
 		apptest.At(createCheck, 1, false), apptest.At(createCheck, 1, true),
 		apptest.At(createComment, 1, false), apptest.At(createComment, 1, true),
 		apptest.At(readFiles, 1, false), apptest.At(readPull, 2, false),

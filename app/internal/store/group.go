@@ -146,7 +146,7 @@ func (d *sqliteDB) transact(f func(*sqliteTx) error) error {
 		return fmt.Errorf("begin to write: %w", err)
 	}
 	defer sqltx.Rollback() // after a commit it does nothing
-	t := &sqliteTx{tx: sqltx, jobs: d.jobs, prepared: d.writing, whole: true, inserted: map[string]bool{}}
+	t := &sqliteTx{tx: sqltx, jobs: d.jobs, whole: true, inserted: map[string]bool{}}
 	if err := f(t); err != nil {
 		return err
 	}
@@ -154,7 +154,6 @@ func (d *sqliteDB) transact(f func(*sqliteTx) error) error {
 		return fmt.Errorf("commit: %w", err)
 	}
 	d.writes.Add(1)
-	d.writing.add(context.Background(), t.unprepared)
 	for queue := range t.inserted {
 		d.wakeup.wake(queue)
 	}
@@ -187,10 +186,8 @@ func (t *sqliteTx) savepoint(f func() error) error {
 
 // sqliteTx is a tx on *sql.Tx.
 type sqliteTx struct {
-	tx         *sql.Tx
-	jobs       *riverJobs[*sql.Tx] // where it writes
-	prepared   *statements
-	unprepared []string        // queries to prepare once it is over
-	whole      bool            // no context ends a statement
-	inserted   map[string]bool // queues that have new jobs
+	tx       *sql.Tx
+	jobs     *riverJobs[*sql.Tx] // where it writes
+	whole    bool                // no context ends a statement
+	inserted map[string]bool     // queues that have new jobs
 }

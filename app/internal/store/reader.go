@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -55,11 +54,11 @@ func readSQLite(path string) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find database %s: %w", path, err)
 	}
-	r, err := sql.Open("sqlite", readOnly(path))
+	r, err := openStatements(readOnly(path))
 	if err != nil {
 		return nil, fmt.Errorf("open database %s: %w", path, err)
 	}
-	return &Reader{&sqliteDB{r: r, reading: newStatements(r)}, r.Close}, nil
+	return &Reader{&sqliteDB{r: r}, r.Close}, nil
 }
 
 func readPostgres(ctx context.Context, rawURL string) (*Reader, error) {

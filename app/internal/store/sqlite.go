@@ -34,8 +34,6 @@ type sqliteDB struct {
 	wakeup  *wakeup
 	group   *group
 
-	writing, reading *statements // of w and of r
-
 	writes        atomic.Int64 // transactions committed
 	stop          context.CancelFunc
 	checkpointing sync.WaitGroup
@@ -88,11 +86,10 @@ func openSQLite(ctx context.Context, path string, durable bool, log *slog.Logger
 	if db.file, err = os.Stat(path); err != nil {
 		return nil, fmt.Errorf("look at the file: %w", err)
 	}
-	if db.w, err = sql.Open("sqlite", dsn(path, true, durable)); err != nil {
+	if db.w, err = openStatements(dsn(path, true, durable)); err != nil {
 		return nil, fmt.Errorf("open for writing: %w", err)
 	}
 	db.w.SetMaxOpenConns(1)
-	db.writing = newStatements(db.w)
 	driver := &wakingDriver{Driver: riversqlite.New(db.w), db: db}
 	if db.jobs, err = newRiverJobs(riverdriver.Driver[*sql.Tx](driver), log); err != nil {
 		return nil, err
@@ -103,10 +100,9 @@ func openSQLite(ctx context.Context, path string, durable bool, log *slog.Logger
 	if err := db.jobs.migrate(ctx, log); err != nil {
 		return nil, err
 	}
-	if db.r, err = sql.Open("sqlite", dsn(path, false, durable)); err != nil {
+	if db.r, err = openStatements(dsn(path, false, durable)); err != nil {
 		return nil, fmt.Errorf("open for reading: %w", err)
 	}
-	db.reading = newStatements(db.r)
 	db.r.SetMaxOpenConns(readers)
 	db.r.SetMaxIdleConns(readers)
 	if db.c, err = sql.Open("sqlite", dsn(path, true, durable)); err != nil {
@@ -233,12 +229,8 @@ func (d *sqliteDB) read(ctx context.Context, f func(tx) error) error {
 	if err != nil {
 		return fmt.Errorf("begin to read: %w", err)
 	}
-	t := &sqliteTx{tx: sqltx, prepared: d.reading}
-	defer func() {
-		sqltx.Rollback() // nothing was written
-		d.reading.add(ctx, t.unprepared)
-	}()
-	return f(t)
+	defer sqltx.Rollback() // nothing was written
+	return f(&sqliteTx{tx: sqltx})
 }
 
 func (d *sqliteDB) write(ctx context.Context, f func(tx) error) error {
@@ -292,16 +284,6 @@ func (d *sqliteDB) close() error {
 	return errors.Join(errs...)
 }
 
-// statement returns the prepared statement for a query, which the transaction
-// closes, or one that is parsed now and prepared once the transaction is over.
-func (t *sqliteTx) statement(ctx context.Context, query string) statement {
-	if s := t.prepared.get(query); s != nil {
-		return t.tx.StmtContext(ctx, s) //nolint:sqlclosecheck // see above
-	}
-	t.unprepared = append(t.unprepared, query)
-	return parsed{t.tx, query}
-}
-
 func (t *sqliteTx) context(ctx context.Context) context.Context {
 	if t.whole {
 		return context.WithoutCancel(ctx)
@@ -311,7 +293,7 @@ func (t *sqliteTx) context(ctx context.Context) context.Context {
 
 func (t *sqliteTx) exec(ctx context.Context, query string, args ...any) (int64, error) {
 	ctx = t.context(ctx)
-	res, err := t.statement(ctx, query).ExecContext(ctx, args...)
+	res, err := t.tx.ExecContext(ctx, query, args...)
 	if err != nil {
 		return 0, err
 	}
@@ -320,12 +302,12 @@ func (t *sqliteTx) exec(ctx context.Context, query string, args ...any) (int64, 
 
 func (t *sqliteTx) row(ctx context.Context, query string, args ...any) scanner {
 	ctx = t.context(ctx)
-	return t.statement(ctx, query).QueryRowContext(ctx, args...)
+	return t.tx.QueryRowContext(ctx, query, args...)
 }
 
 func (t *sqliteTx) each(ctx context.Context, f func(scanner) error, query string, args ...any) error {
 	ctx = t.context(ctx)
-	rows, err := t.statement(ctx, query).QueryContext(ctx, args...)
+	rows, err := t.tx.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
 	}

@@ -3,75 +3,105 @@ package store
 import (
 	"context"
 	"database/sql"
-	"sync"
+	"database/sql/driver"
+	"errors"
+	"fmt"
 )
 
-// statements keeps a SQLite database's statements prepared: to parse one takes
-// about as long as to run it.
-type statements struct {
-	db *sql.DB
-	mu sync.RWMutex
-	m  map[string]*sql.Stmt
-}
+// maxStatements bounds what one connection keeps prepared. The store and River
+// together have about 120 statements.
+const maxStatements = 250
 
-// maxStatements bounds what is kept. The store has about 80, and a few that
-// depend on the number of their parameters.
-const maxStatements = 200
-
-func newStatements(db *sql.DB) *statements {
-	return &statements{db: db, m: map[string]*sql.Stmt{}}
-}
-
-func (s *statements) get(query string) *sql.Stmt {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.m[query]
-}
-
-// add prepares queries. It needs a connection, so no transaction may hold the
-// only one. A query that can't be prepared is parsed each time, and the error
-// is seen there.
-func (s *statements) add(ctx context.Context, queries []string) {
-	for _, q := range queries {
-		if s.get(q) != nil {
-			continue
-		}
-		stmt, err := s.db.PrepareContext(ctx, q) //nolint:sqlclosecheck // the database closes what is kept
-		if err != nil {
-			return
-		}
-		s.mu.Lock()
-		if s.m[q] == nil && len(s.m) < maxStatements {
-			s.m[q], stmt = stmt, nil
-		}
-		s.mu.Unlock()
-		if stmt != nil {
-			stmt.Close()
-		}
+// openStatements is sql.Open for SQLite, with connections that keep their statements
+// prepared: to parse one takes about as long as to run it, and River parses the query
+// for its next jobs anew several times a second.
+func openStatements(dsn string) (*sql.DB, error) {
+	plain, err := sql.Open("sqlite", dsn) // connects to nothing
+	if err != nil {
+		return nil, err
 	}
+	return sql.OpenDB(connector{dsn, plain.Driver()}), plain.Close()
 }
 
-// statement is what *sql.Stmt does.
-type statement interface {
-	ExecContext(ctx context.Context, args ...any) (sql.Result, error)
-	QueryContext(ctx context.Context, args ...any) (*sql.Rows, error)
-	QueryRowContext(ctx context.Context, args ...any) *sql.Row
+type connector struct {
+	dsn    string
+	sqlite driver.Driver
 }
 
-// parsed is a statement that is parsed each time.
-type parsed struct {
-	tx    *sql.Tx
+func (c connector) Driver() driver.Driver { return c.sqlite }
+
+func (c connector) Connect(context.Context) (driver.Conn, error) {
+	opened, err := c.sqlite.Open(c.dsn)
+	if err != nil {
+		return nil, err
+	}
+	conn, ok := opened.(sqliteConn)
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("a connection of SQLite is a %T, which lacks methods", opened), opened.Close())
+	}
+	return &keepingConn{conn, map[string]sqliteStmt{}}, nil
+}
+
+// sqliteConn is what database/sql uses of a connection. It has no QueryContext and no
+// ExecContext, so that database/sql prepares each statement.
+type sqliteConn interface {
+	driver.Conn
+	driver.ConnPrepareContext
+	driver.ConnBeginTx
+	driver.Pinger
+	driver.SessionResetter
+	driver.Validator
+}
+
+type sqliteStmt interface {
+	driver.Stmt
+	driver.StmtExecContext
+	driver.StmtQueryContext
+}
+
+// keepingConn keeps the statements that are not in use. database/sql uses a
+// connection and its statements from one goroutine at a time.
+type keepingConn struct {
+	sqliteConn
+	kept map[string]sqliteStmt
+}
+
+func (c *keepingConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	if s, ok := c.kept[query]; ok {
+		delete(c.kept, query)
+		return &keptStmt{s, c, query}, nil
+	}
+	prepared, err := c.sqliteConn.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	s, ok := prepared.(sqliteStmt)
+	if !ok {
+		return prepared, nil
+	}
+	return &keptStmt{s, c, query}, nil
+}
+
+func (c *keepingConn) Close() error {
+	var errs []error
+	for _, s := range c.kept {
+		errs = append(errs, s.Close())
+	}
+	c.kept = nil
+	return errors.Join(append(errs, c.sqliteConn.Close())...)
+}
+
+// keptStmt goes back to its connection when it is closed.
+type keptStmt struct {
+	sqliteStmt
+	conn  *keepingConn
 	query string
 }
 
-func (p parsed) ExecContext(ctx context.Context, args ...any) (sql.Result, error) {
-	return p.tx.ExecContext(ctx, p.query, args...)
-}
-
-func (p parsed) QueryContext(ctx context.Context, args ...any) (*sql.Rows, error) {
-	return p.tx.QueryContext(ctx, p.query, args...)
-}
-
-func (p parsed) QueryRowContext(ctx context.Context, args ...any) *sql.Row {
-	return p.tx.QueryRowContext(ctx, p.query, args...)
+func (s *keptStmt) Close() error {
+	if _, twice := s.conn.kept[s.query]; twice || s.conn.kept == nil || len(s.conn.kept) >= maxStatements {
+		return s.sqliteStmt.Close()
+	}
+	s.conn.kept[s.query] = s.sqliteStmt
+	return nil
 }
