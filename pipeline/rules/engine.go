@@ -108,12 +108,10 @@ func newLineRules(rules []*rule) *lineRules {
 	var words []string
 	at := map[string]int{}
 	for _, r := range rules {
-		need := literals.Needs(r.pattern.String())
-		r.guard = need.Guard
-		if need.Literals == nil {
+		if r.literals == nil {
 			l.always = append(l.always, r)
 		}
-		for _, literal := range need.Literals {
+		for _, literal := range r.literals {
 			i, ok := at[literal.Text]
 			if !ok {
 				i = len(words)

@@ -3,47 +3,41 @@ package rules
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/reviewgate/reviewgate/config"
-	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
-	"github.com/reviewgate/reviewgate/policies/expression"
 )
 
 // rule is a config.Rule ready to run. One without a match has nothing but its
 // expression.
 type rule struct {
 	config.Rule
-	when *expression.Expression // or nil
+	*parts
 
-	index   int
-	on      string
-	pattern *regexp.Regexp // of a literal: the literal, quoted
-	not     *regexp.Regexp // or nil
-	quick   func(string) bool
-	guard   *literals.Guard
-	fix     bool
-	tests   bool
+	index int
+	on    string
+	fix   bool
+	tests bool
 
 	includes, excludes []int // globs, as they stand in the scopes
 }
 
 func compileRule(c *config.Rule) (*rule, error) {
 	r := &rule{Rule: *c}
-	if c.When != "" {
-		var err error
-		if r.when, err = expression.Compile(c.When); err != nil {
-			return nil, fmt.Errorf("when: %w", err)
+	k := partsKey{when: c.When}
+	if c.Match != nil {
+		if err := r.readMatch(c.Match); err != nil {
+			return nil, err
 		}
+		k.pattern, k.literal, k.not = c.Match.Pattern, c.Match.Literal, c.Match.NotPattern
+		k.lines = r.on == config.OnAdded || r.on == config.OnRemoved
 	}
-	if c.Match == nil {
-		return r, nil
-	}
-	return r, r.compileMatch(c.Match)
+	var err error
+	r.parts, err = compiled.get(k)
+	return r, err
 }
 
-func (r *rule) compileMatch(m *config.Match) error {
+func (r *rule) readMatch(m *config.Match) error {
 	r.on, r.fix, r.tests = m.On, m.Fix != "", m.Tests == nil || *m.Tests
 	switch r.on {
 	case "":
@@ -55,25 +49,6 @@ func (r *rule) compileMatch(m *config.Match) error {
 	}
 	if (m.Pattern == "") == (m.Literal == "") {
 		return errors.New("match needs either a pattern or a literal")
-	}
-	expression := m.Pattern
-	if m.Literal != "" {
-		expression = regexp.QuoteMeta(m.Literal)
-		r.quick = func(text string) bool { return strings.Contains(text, m.Literal) }
-	} else if r.on == config.OnAdded || r.on == config.OnRemoved {
-		r.quick = byHand(expression)
-	}
-	var err error
-	if r.pattern, err = regexp.Compile(expression); err != nil {
-		return fmt.Errorf("match.pattern: %w", err)
-	}
-	if r.quick == nil {
-		r.quick = r.pattern.MatchString
-	}
-	if m.NotPattern != "" {
-		if r.not, err = regexp.Compile(m.NotPattern); err != nil {
-			return fmt.Errorf("match.not_pattern: %w", err)
-		}
 	}
 	return nil
 }

@@ -1,0 +1,109 @@
+package rules
+
+import (
+	"fmt"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+	"weak"
+
+	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
+	"github.com/reviewgate/reviewgate/policies/expression"
+)
+
+// parts are what takes long to compile of a rule, and much memory. They depend on
+// texts of the rule alone and never change, so engines share them.
+type parts struct {
+	when    *expression.Expression // or nil
+	pattern *regexp.Regexp         // of a literal: the literal, quoted
+	not     *regexp.Regexp         // or nil
+	quick   func(string) bool
+	// What a text that matches holds, as literals.Needs says.
+	literals []literals.Literal
+	guard    *literals.Guard
+}
+
+// partsKey is all that parts depend on. Without a match it has neither a pattern nor
+// a literal.
+type partsKey struct {
+	when, pattern, literal, not string
+	lines                       bool // whether the texts are single lines
+}
+
+func (k partsKey) compile() (*parts, error) {
+	p := &parts{}
+	var err error
+	if k.when != "" {
+		if p.when, err = expression.Compile(k.when); err != nil {
+			return nil, fmt.Errorf("when: %w", err)
+		}
+	}
+	source := k.pattern
+	switch {
+	case k.literal != "":
+		source = regexp.QuoteMeta(k.literal)
+		p.quick = func(text string) bool { return strings.Contains(text, k.literal) }
+	case k.pattern == "":
+		return p, nil
+	case k.lines:
+		p.quick = byHand(source)
+	}
+	if p.pattern, err = regexp.Compile(source); err != nil {
+		return nil, fmt.Errorf("match.pattern: %w", err)
+	}
+	if p.quick == nil {
+		p.quick = p.pattern.MatchString
+	}
+	if k.not != "" {
+		if p.not, err = regexp.Compile(k.not); err != nil {
+			return nil, fmt.Errorf("match.not_pattern: %w", err)
+		}
+	}
+	need := literals.Needs(source)
+	p.literals, p.guard = need.Literals, need.Guard
+	return p, nil
+}
+
+// compiled are the parts of all rules that some engine uses. Most configs change few
+// of the shipped rules, so that a config of a repository compiles in a fifth of the
+// time. Once no engine uses them the parts are gone.
+var compiled = shared{m: map[partsKey]weak.Pointer[parts]{}}
+
+type shared struct {
+	mu sync.Mutex
+	m  map[partsKey]weak.Pointer[parts]
+}
+
+func (s *shared) get(k partsKey) (*parts, error) {
+	if p := s.find(k); p != nil {
+		return p, nil
+	}
+	p, err := k.compile()
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if other := s.m[k].Value(); other != nil {
+		return other, nil // compiled by two at the same time
+	}
+	s.m[k] = weak.Make(p)
+	runtime.AddCleanup(p, s.forget, k)
+	return p, nil
+}
+
+func (s *shared) find(k partsKey) *parts {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.m[k].Value()
+}
+
+// forget removes parts that are gone, unless others took their place.
+func (s *shared) forget(k partsKey) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if w, ok := s.m[k]; ok && w.Value() == nil {
+		delete(s.m, k)
+	}
+}
