@@ -211,7 +211,7 @@ func (w *World) Idle() {
 		select {
 		case <-ctx.Done():
 			w.Fatalf("the queue is not empty after %s: %+v", Patience, d)
-		case <-time.After(10 * time.Millisecond):
+		case <-time.After(20 * time.Millisecond):
 		}
 	}
 }

@@ -48,7 +48,7 @@ func TestEveryStatus(t *testing.T) {
 		"401 TeamMember": "nobody known", "403 TeamMember": "nobody known", "404 TeamMember": "nobody known", "410 TeamMember": "nobody known", "451 TeamMember": "nobody known",
 	}
 	bodies := []string{`{"message":"no"}`, `<html><body>no</body></html>`, ``}
-	for status, want := range statuses {
+	for status, want := range sample.Map(t, 14, statuses) {
 		for name, call := range calls {
 			// By default each call meets each status with one of the bodies.
 			first := (status + len(name)) % len(bodies)
@@ -109,7 +109,7 @@ func TestGarbageIsNoAnswer(t *testing.T) {
 		"UpdateCheck": true, "UpdateComment": true, "DeleteComment": true, "React": true, "ReactOnLine": true, "Redeliver": true,
 		"UpdateIssue": true, "AddLabel": true, "RemoveLabel": true,
 	}
-	for kind, body := range garbage {
+	for kind, body := range sample.Map(t, 6, garbage) {
 		for name, call := range calls {
 			status := success[call.method]
 			synctest.Test(t, func(t *testing.T) {
@@ -144,6 +144,7 @@ func TestGarbageIsNoAnswer(t *testing.T) {
 }
 
 func TestTransportTrouble(t *testing.T) {
+	t.Parallel() // it mostly waits
 	for name, call := range calls {
 		for kind, answer := range map[string]func(*http.Request) *http.Response{
 			"reset": func(*http.Request) *http.Response { return nil },

@@ -321,6 +321,7 @@ func TestOrganisationIsKeptForAMinute(t *testing.T) {
 // Trouble with the organisation's layer is no layer that isn't there, and is
 // over when it ends.
 func TestOrganisationThatCannotBeRead(t *testing.T) {
+	t.Parallel() // it mostly waits
 	for name, trouble := range map[string]func(*ghtest.Exchange){
 		"403": func(x *ghtest.Exchange) { x.Fail(403, "Resource not accessible by integration") },
 		"409": func(x *ghtest.Exchange) { x.Fail(409, "Repository is being moved.") },
@@ -484,6 +485,7 @@ func TestProposedConfig(t *testing.T) {
 // What config costs: as much as it has files at first, and then one call, that
 // GitHub doesn't count where nothing has changed.
 func TestCallsForConfig(t *testing.T) {
+	t.Parallel() // it mostly waits
 	w := newWorld(t, ghtest.Options{})
 	w.organisation()
 	w.repo.Commit("main", ghtest.Files{settingsFile: `{}`, rulesFile: `[]`}, "config")

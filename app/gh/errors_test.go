@@ -220,6 +220,7 @@ func TestLimitIsRemembered(t *testing.T) {
 }
 
 func TestTimeoutIsTransient(t *testing.T) {
+	t.Parallel() // it mostly waits
 	release := make(chan struct{})
 	s := newStub(t, func(http.ResponseWriter, *http.Request) { <-release })
 	defer close(release)

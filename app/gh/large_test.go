@@ -16,6 +16,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // largeChange is a base and a change of it with every kind of change that git
@@ -174,6 +175,7 @@ func TestTroubleWithContentsIsTransient(t *testing.T) {
 
 // A content that is not what its name says is refused.
 func TestOtherContents(t *testing.T) {
+	t.Parallel() // it mostly waits
 	w, p := largeWorld(t, func(l *ghtest.Limits) { l.PatchLines = 1 })
 	w.hub.On("GET /repos/{owner}/{repo}/git/blobs/{file_sha}", func(x *ghtest.Exchange) { x.Proceed().Body = []byte("other\n") })
 	if files, err := w.client.Source(w.target(p)).Files(t.Context()); err == nil {
@@ -212,7 +214,7 @@ func TestThousandsThatNeedNoReading(t *testing.T) {
 		moved[fmt.Sprintf("new/f%04d.go", i)] = ghtest.MovedFrom(fmt.Sprintf("old/f%04d.go", i))
 		empty[fmt.Sprintf("empty/f%04d.go", i)] = ""
 	}
-	for status, files := range map[pipeline.FileStatus]ghtest.Files{pipeline.FileRenamed: moved, pipeline.FileAdded: empty} {
+	for status, files := range sample.Map(t, 1, map[pipeline.FileStatus]ghtest.Files{pipeline.FileRenamed: moved, pipeline.FileAdded: empty}) {
 		limits := ghtest.GitHubLimits()
 		limits.PullFiles = 1000
 		w := newWorld(t, ghtest.Options{Limits: &limits})
@@ -375,6 +377,7 @@ func TestTreesWithoutEnd(t *testing.T) {
 // A list of a directory that is another's, or lacks what it must have, is no
 // directory without changes.
 func TestDirectoriesThatAreNotWhole(t *testing.T) {
+	t.Parallel() // it mostly waits
 	for name, change := range map[string]func(sha string) string{
 		"nothing in it": func(sha string) string { return `{"sha":"` + sha + `","truncated":false,"tree":[]}` },
 		"another": func(string) string {

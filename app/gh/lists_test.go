@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // longList answers with full pages of a list that has that many, and tells how
@@ -42,7 +43,7 @@ func TestCutListsAreNotSilent(t *testing.T) {
 	}
 	inst := func(i int) string { return fmt.Sprintf(`{"id":%d,"account":{"login":"acme"}}`, i+1) }
 	repo := func(i int) string { return fmt.Sprintf(`{"id":%d,"name":"r%d","owner":{"login":"acme"}}`, i+1, i) }
-	for name, tt := range map[string]struct {
+	for name, tt := range sample.Map(t, 3, map[string]struct {
 		most int
 		item func(int) string
 		wrap string
@@ -53,7 +54,7 @@ func TestCutListsAreNotSilent(t *testing.T) {
 		"OpenPulls":     {maxWalk, pull, `[%s]`},
 		"Installations": {maxWalk, inst, `[%s]`},
 		"Repositories":  {maxWalk, repo, `{"total_count":9999,"repositories":[%s]}`},
-	} {
+	}) {
 		for _, counted := range []bool{true, false} {
 			hub := longList(tt.most, counted, tt.item, tt.wrap)
 			if err := calls[name].do(t, hub.client(t, nil)); err != nil || hub.asked() != tt.most {

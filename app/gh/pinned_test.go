@@ -189,6 +189,7 @@ func TestBlobNames(t *testing.T) {
 
 // A merge group is what its SHAs say: what was compared once is known.
 func TestComparisonsArePinned(t *testing.T) {
+	t.Parallel() // it mostly waits
 	hub := &fake{}
 	hub.answer = func(r *http.Request) *http.Response {
 		if !strings.Contains(r.URL.Path, "/compare/") {
@@ -308,6 +309,7 @@ func TestBudget(t *testing.T) {
 
 // What memory has costs nothing, a repeated read costs again.
 func TestBudgetCountsTheNetwork(t *testing.T) {
+	t.Parallel() // it mostly waits
 	hub := &fake{}
 	hub.answer = func(*http.Request) *http.Response {
 		if hub.asked() == 1 {

@@ -32,7 +32,7 @@ const (
 // by git.
 func TestLarge(t *testing.T) {
 	seed := begin(t)
-	n := or(*flagFiles, sample.Size(150, 300))
+	n := or(*flagFiles, sample.Size(60, 300))
 	var f figures
 	for _, name := range []string{"server", "review"} {
 		review := map[string]func(*testing.T, uint64, int) cost{"server": byServer, "review": byCommand}[name]

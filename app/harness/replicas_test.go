@@ -14,7 +14,7 @@ import (
 // twice, and the two are no slower than one.
 func TestReplicas(t *testing.T) {
 	seed := begin(t)
-	n := or(*flagPulls, sample.Size(6, 12))
+	n := or(*flagPulls, sample.Size(4, 12))
 	var took [2]time.Duration
 	var f figures
 	for i := range took {

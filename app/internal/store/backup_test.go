@@ -21,6 +21,7 @@ import (
 // A backup is made while deliveries come in: each is in it whole, with all that
 // it asked for, or not at all, and those before it began are.
 func TestBackupBesideWriters(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	from, to := filepath.Join(dir, "reviewgate.db"), filepath.Join(dir, "odd name?#%41.db")
 	s := openSQLite(t, from)

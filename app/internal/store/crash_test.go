@@ -144,7 +144,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 // they left to be done within a time.
 func killAtAnyMoment(t *testing.T, url string, quick bool, opts store.QueueOptions, within time.Duration) {
 	var acknowledged []string
-	kills := sample.Size(3, 5)
+	kills := sample.Size(2, 5)
 	for range kills {
 		acknowledged = append(acknowledged, runAndKill(t, url, quick)...)
 	}

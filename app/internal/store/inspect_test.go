@@ -16,6 +16,7 @@ import (
 
 // A database can be looked at before it has tables and while a server uses it.
 func TestInspect(t *testing.T) {
+	t.Parallel()
 	for name, url := range map[string]func(*testing.T) string{
 		"sqlite":   func(t *testing.T) string { return "sqlite://" + filepath.Join(t.TempDir(), "reviewgate.db") },
 		"postgres": func(t *testing.T) string { return pgtest.URL(t) },
@@ -65,6 +66,7 @@ func TestInspectMakesNothing(t *testing.T) {
 // What is kept can be read beside the server that has the database, and after it.
 // A database without tables is refused.
 func TestReader(t *testing.T) {
+	t.Parallel()
 	for name, url := range map[string]func(*testing.T) string{
 		"sqlite":   func(t *testing.T) string { return "sqlite://" + filepath.Join(t.TempDir(), "reviewgate.db") },
 		"postgres": func(t *testing.T) string { return pgtest.URL(t) },

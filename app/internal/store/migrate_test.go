@@ -17,6 +17,7 @@ import (
 // What a database holds survives that its tables go back to the first version
 // and forward again, as far as that version has room for it.
 func TestTablesGoBackAndForth(t *testing.T) {
+	t.Parallel()
 	t.Run("SQLite", func(t *testing.T) {
 		url := preparedSQLite(t)
 		backAndForth(t, url, goose.DialectSQLite3, "migrations/sqlite", "sqlite", "file:"+strings.TrimPrefix(url, "sqlite://"))

@@ -55,6 +55,7 @@ func startTestQueue(t *testing.T, s *Store, workers int, w workerFunc) {
 }
 
 func TestDeadProcessIsTakenOver(t *testing.T) {
+	t.Parallel()
 	url := pgtest.CopyURL(t, Prepare)
 	g := review.Target{Kind: review.TargetPull, RepoID: 1, Number: 1, HeadSHA: "aaa"}
 	dead, deadDB := openReplica(t, url, "dead")
@@ -139,6 +140,7 @@ func processNames(t *testing.T, db *postgresDB) string {
 }
 
 func TestClosedProcessLeavesNothing(t *testing.T) {
+	t.Parallel()
 	url := pgtest.CopyURL(t, Prepare)
 	s, db := openReplica(t, url, "stays")
 	leaving, err := openPostgres(t.Context(), url, "leaves", fast, riverLogger(zerolog.Nop()))
@@ -166,6 +168,7 @@ func TestClosedProcessLeavesNothing(t *testing.T) {
 // While the database was away nobody could beat. Who comes back first takes
 // nobody for dead before the others had the time to beat.
 func TestNobodyIsDeadAfterAnOutage(t *testing.T) {
+	t.Parallel()
 	_, db := openReplica(t, pgtest.CopyURL(t, Prepare), "first")
 	p := db.processes
 	p.stop()
@@ -198,6 +201,7 @@ func TestNobodyIsDeadAfterAnOutage(t *testing.T) {
 }
 
 func TestClockIsTheDatabases(t *testing.T) {
+	t.Parallel()
 	s, db := openReplica(t, pgtest.CopyURL(t, Prepare), "one")
 	db.processes.offset.Store(int64(time.Hour)) // as on a machine whose clock is an hour late
 	if d := time.Until(s.Now()); d < 59*time.Minute {
@@ -212,6 +216,7 @@ func TestClockIsTheDatabases(t *testing.T) {
 }
 
 func TestBrokenOffTransactionsAreTriedAgain(t *testing.T) {
+	t.Parallel()
 	_, db := openReplica(t, pgtest.CopyURL(t, Prepare), "one")
 	for _, tt := range []struct {
 		code  string

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 		child(url)
 	}
 	// Tests mostly wait; -parallel still decides.
-	if err := flag.Set("test.parallel", "4"); err != nil {
+	if err := flag.Set("test.parallel", "8"); err != nil {
 		panic(err)
 	}
 	flag.Parse()

@@ -71,7 +71,9 @@ type fixture struct {
 
 func newFixture(t *testing.T, lone bool, s *store.Store) *fixture {
 	c := &clock{now: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)}
+	own := s.Now
 	s.Now = c.Now
+	t.Cleanup(func() { s.Now = own }) // the next test may need the true time
 	return &fixture{Store: s, lone: lone, clock: c, ctx: t.Context()}
 }
 
