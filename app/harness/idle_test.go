@@ -18,6 +18,7 @@ import (
 // database, and again after it has reviewed. The figures are printed and not
 // judged.
 func TestIdle(t *testing.T) {
+	large(t)
 	seed := begin(t)
 	onDatabases(t, []string{sqlite}, func(t *testing.T, s setup) {
 		s.seed, s.limits, s.logInterval, s.weighed = seed, unlimited(), 24*time.Hour, true

@@ -30,6 +30,7 @@ const (
 // figures are printed and not judged. GitHub's rate limits are switched off:
 // they would be what is measured.
 func TestLoad(t *testing.T) {
+	large(t)
 	seed := begin(t)
 	onDatabases(t, []string{sqlite}, func(t *testing.T, s setup) {
 		s.seed, s.limits, s.logInterval = seed, unlimited(), 24*time.Hour

@@ -74,6 +74,14 @@ func measured() (yes bool) {
 // less often.
 func whole() bool { return measured() || sample.Full() }
 
+// large leaves a trial out by default, unless somebody wants its figures: servers under
+// less of the same are in TestChaos, TestReplicas and TestLarge.
+func large(t *testing.T) {
+	if !measured() {
+		sample.Variant(t)
+	}
+}
+
 func TestMain(m *testing.M) {
 	// Trials mostly wait; -parallel still decides.
 	if err := flag.Set("test.parallel", "8"); err != nil {

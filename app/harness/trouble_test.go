@@ -22,6 +22,7 @@ func (w *world) trouble() *ghtest.Trouble {
 // GitHub fails while people work on pull requests. When it is well again every
 // pull request gets its one answer.
 func TestTrouble(t *testing.T) {
+	large(t)
 	seed := begin(t)
 	onDatabases(t, []string{sqlite}, func(t *testing.T, s setup) {
 		s.seed = seed

@@ -1,8 +1,8 @@
 // Package sample decides how much of a large test runs.
 //
-// By default a test takes a few of its cases, so that all tests of the module
-// together take under two minutes. With the flag -full, or where the environment
-// variable CI is set, it takes all of them.
+// By default a test takes a few of its cases, and variants of other tests are left
+// out, so that all tests of the module together take under two minutes. With the flag
+// -full, or where the environment variable CI is set, everything runs.
 package sample
 
 import (
@@ -39,6 +39,15 @@ func Of[T any](t testing.TB, n int, cases []T) []T {
 func Keys[K cmp.Ordered, V any](t testing.TB, n int, cases map[K]V) []K {
 	t.Helper()
 	return Of(t, n, slices.Sorted(maps.Keys(cases)))
+}
+
+// Variant leaves a test out by default: one that shows what other tests show, in
+// other circumstances.
+func Variant(t testing.TB) {
+	t.Helper()
+	if !Full() {
+		t.Skip("left out: a variant of other tests; -full runs it") //nolint:forbidigo // Nothing is missing.
+	}
 }
 
 // Map is Of for the cases of a map, by their keys' order.

@@ -174,6 +174,7 @@ func (w *world) wantsNoOrganisation(pr *ghtest.PullRequest) {
 // A repository that comes to another account leaves its old one's config
 // behind, whether or not the new one has any.
 func TestConfigOfTheAccountBefore(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.GH.Repo("acme/.github").Commit("main", ghtest.Files{apptest.RulesPath: "[" + apptest.OwnRule("acme-word", "frobnicate", `, "final": true`) + "]"}, "rules")
@@ -191,6 +192,7 @@ func TestConfigOfTheAccountBefore(t *testing.T) {
 
 // A mistake in the organisation's config is to be repaired in its repository.
 func TestConfigOfTheOrganisationSaysWhereItIs(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.GH.Repo("acme/.github").Commit("main", ghtest.Files{apptest.RulesPath: "[\n{"}, "break it")
@@ -202,6 +204,7 @@ func TestConfigOfTheOrganisationSaysWhereItIs(t *testing.T) {
 
 // What was good before is no part of what a newer version is laid over.
 func TestConfigThatOnlyFitsItsOwnPast(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	agents := config.RepositoryDir + "/" + config.FileAgents
@@ -254,6 +257,7 @@ func TestConfigThatWasGoodSurvivesRestarts(t *testing.T) {
 
 // The organisation's own repository has no config but the organisation's.
 func TestConfigOfTheOrganisationsRepository(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	org := w.GH.Repo("acme/.github")
@@ -314,6 +318,7 @@ func TestConfigOfTheServerChoosesModes(t *testing.T) {
 
 // A repository's own word on its mode comes before the server's choice.
 func TestConfigOfTheRepositoryChoosesItsMode(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, apptest.WithServer(map[string]string{config.FileSettings: `{"mode": "off"}`}))
 	w.Repo.Commit("main", ghtest.Files{apptest.SettingsPath: `{"mode": "enforce"}`}, "config")
@@ -387,6 +392,7 @@ func TestConfigThatIsProposedIsOnlyShown(t *testing.T) {
 
 // The pull request that mends the config is not held up by what it mends.
 func TestConfigThatIsMendedPasses(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.Repo.Commit("main", ghtest.Files{apptest.SettingsPath: "{\n  \"chek\": {}\n}\n"}, "break it")
@@ -435,6 +441,7 @@ func TestConfigOfABranch(t *testing.T) {
 // An expression that reads labels makes label events matter; others cost
 // nothing.
 func TestConfigWhoseExpressionReadsLabels(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	policy := func(when string) ghtest.Files {
@@ -468,6 +475,7 @@ func TestConfigWhoseExpressionReadsLabels(t *testing.T) {
 // By the defaults some rules and policies read a change's type. Only labels that
 // name one start a review then, and only where the title names none.
 func TestLabelsOfTypes(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.Repo.OpenPR(ghtest.PR{Title: "Count the stock", Body: apptest.GoodBody, Head: "stock", Files: apptest.Clean()})

@@ -195,6 +195,7 @@ func TestNothingIsDeferredWithoutAMergeThatCounts(t *testing.T) {
 }
 
 func TestDebtSeenAgainIsCountedUp(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := deferring(t, `{"tech_debt": true}`)
 	first, second := w.reviewed("first", shortcut), w.reviewed("second", shortcut)
@@ -254,6 +255,7 @@ func TestIssueWhoseAnswerWasLost(t *testing.T) {
 }
 
 func TestIssueThatAPersonClosedStays(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	for name, act := range sample.Map(t, 2, map[string]func(w *world, number int){
 		"not planned": func(w *world, n int) { w.Repo.CloseIssue("alice", n, "not_planned") },
@@ -281,6 +283,7 @@ func TestIssueThatAPersonClosedStays(t *testing.T) {
 }
 
 func TestPastedMarkerIsNoIssueOfOurs(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := deferring(t, `{"tech_debt": true}`)
 	other := deferring(t, `{"tech_debt": true}`)
@@ -313,6 +316,7 @@ func TestIssuesAreFoundAgainWithoutADatabase(t *testing.T) {
 }
 
 func TestIssuesPerDay(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := deferring(t, `{"tech_debt": true, "per_day": 1}`)
 	w.merged(w.reviewed("first", ghtest.Files{"store/b.go": shortcuts("one", "two", "three")}))
@@ -369,6 +373,7 @@ func TestGapBecomesAnIssueWithItsPatch(t *testing.T) {
 // What the config missed it missed, though the change was merged against the gate
 // and its warnings are no debt.
 func TestGapOfAMergeAgainstTheGate(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := deferring(t, `{"gaps": true, "tech_debt": true}`)
 	rules := strings.Replace(onlyWarnings, `"items": [`, `"items": [`+apptest.OwnRule("no-forbidden", "forbidden", "")+`, `, 1)
@@ -383,6 +388,7 @@ func TestGapOfAMergeAgainstTheGate(t *testing.T) {
 
 // Each of several gaps has a patch that can be applied without the others.
 func TestPatchesOfSeveralGapsStandAlone(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := deferring(t, `{"gaps": true}`)
 	w.merged(w.reviewed("first", ghtest.Files{"tills/sum.go": unmapped, "tills/total.go": unmapped}))
@@ -433,6 +439,7 @@ func TestIssuesWithoutThePermission(t *testing.T) {
 }
 
 func TestIssuesThatAreSwitchedOff(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := deferring(t, `{"tech_debt": true}`)
 	prs := []*ghtest.PullRequest{w.reviewed("first", shortcut), w.reviewed("second", shortcut), w.reviewed("third", shortcut)}
@@ -496,6 +503,7 @@ func (w *world) copyDatabase(from, to string) {
 
 // What was opened since a backup is known only to GitHub once that is restored.
 func TestIssueSinceTheBackupIsFoundAgain(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := deferring(t, `{"tech_debt": true, "per_day": 2}`)
 	again := w.reviewed("again", ghtest.Files{"store/c.go": "package store\n\n// shortcut two\n"})

@@ -61,6 +61,7 @@ func TestConfigBehindAConflict(t *testing.T) {
 // A repository that is reviewed for the first time has the last good version of
 // its organisation's config too.
 func TestConfigOfAnOrganisationForANewRepository(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	org := w.GH.Repo("acme/.github")
@@ -81,6 +82,7 @@ func TestConfigOfAnOrganisationForANewRepository(t *testing.T) {
 // A repository that is transferred leaves its former organisation's config
 // behind.
 func TestConfigOfATransferredRepository(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.GH.Repo("acme/.github").Commit("main", apptest.WordRule("acme-word"), "rules")
@@ -105,6 +107,7 @@ func TestConfigOfATransferredRepository(t *testing.T) {
 
 // What took the place of .github, or was made of it, is not the organisation's.
 func TestConfigOfAnOrganisationThatMoved(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	for name, move := range sample.Map(t, 1, map[string]func(*ghtest.Repo){
 		"transferred": func(r *ghtest.Repo) { r.Transfer("mallory") },
@@ -141,6 +144,7 @@ func TestConfigOfAnOrganisationThatMoved(t *testing.T) {
 // After a rename another repository may take the name. Its config neither
 // judges the target's pull requests nor is kept as the target's.
 func TestConfigOfARepositoryThatTookTheName(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.Repo.Commit("main", apptest.WordRule("own-word"), "rules")
@@ -179,6 +183,7 @@ func TestConfigOfARepositoryThatTookTheName(t *testing.T) {
 // Each new version of a file is kept: the newest that was good comes into force
 // when one is broken.
 func TestConfigThatIsKeptIsTheNewest(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	for i, id := range []string{"old-word", "new-word"} {
@@ -221,6 +226,7 @@ func TestConfigOfABranchSwitchesItOff(t *testing.T) {
 
 // The same holds for an organisation, wherever its repositories.
 func TestConfigOfAnOrganisationSwitchesItOff(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.GH.Repo("acme/.github").Commit("main", ghtest.Files{apptest.SettingsPath: `{"mode": "off"}`}, "off")
@@ -243,6 +249,7 @@ func TestConfigOfAnOrganisationSwitchesItOff(t *testing.T) {
 // To list the default branch among those with config of their own changes
 // nothing, and does not forget its last good version.
 func TestConfigOfTheDefaultBranchThatIsListed(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.Repo.Commit("main", apptest.WordRule("shop-word"), "rules")
@@ -296,6 +303,7 @@ func TestConfigThatIsNotRead(t *testing.T) {
 // What came to the base since, and what the organisation says, is no part of
 // what a change proposes.
 func TestConfigProposedByABranchThatIsBehind(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.GH.Repo("acme/.github").Commit("main", ghtest.Files{apptest.RulesPath: "[" + apptest.OwnRule("acme-word", "blarney", "") + "]"}, "rules")

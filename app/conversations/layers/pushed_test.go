@@ -12,6 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // pushes is how many pushes of config were found to be so.
@@ -107,6 +108,7 @@ func TestPushedConfigThatIsBroken(t *testing.T) {
 // An organisation's config holds for all of its repositories; what was
 // remembered of it is read anew.
 func TestPushedConfigOfTheOrganisation(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	organisation := w.GH.Repo("acme/.github")
@@ -152,6 +154,7 @@ func TestPushedConfigOfABranch(t *testing.T) {
 
 // Where nothing is posted, pushes of config cost nothing.
 func TestPushedConfigOfARepositoryThatIsOff(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, apptest.WithServer(map[string]string{config.FileSettings: `{"mode": "off"}`}))
 	w.Open(apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure}))
@@ -206,6 +209,7 @@ func (w *world) putOff(kind review.JobKind) {
 // While a review is under way nobody knows what it is judged by: it is waited for,
 // and the push counts once.
 func TestPushedConfigDuringAReview(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	reading, letGo := w.Held(apptest.RouteFiles, "pull_number", "1")

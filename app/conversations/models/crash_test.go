@@ -137,6 +137,7 @@ func answers(t *testing.T, c *apptest.Child, gh *ghtest.Server, pr *ghtest.PullR
 
 // People are asked once, whenever the server dies.
 func TestKilledWhileItAsksPeople(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	for _, at := range sample.Of(t, 1, []apptest.Request{apptest.At(apptest.RouteRequests, 1, false), apptest.At(apptest.RouteComment, 1, false), apptest.At(apptest.RouteRequests, 1, true)}) {
 		t.Run(at.String(), func(t *testing.T) {
@@ -171,6 +172,7 @@ func TestKilledWhileItAsksPeople(t *testing.T) {
 // A server that dies at any point of an escalation, or of its end, tells of it
 // once: no attempt is lost or counted twice.
 func TestKilledInTheFixLoop(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	layer := apptest.LayerOf(config.LayerServer, `{"fix_loop": {"when": "always", "team": "acme/owners", "max_fix_iterations": 1}, "labels": {"escalated": true}}`)
 	const first, second, resume = 0, 1, 2

@@ -12,6 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 const (
@@ -35,6 +36,7 @@ func (w *world) state(pr *ghtest.PullRequest) review.TargetState {
 
 // A check on a shared head is no answer to a pull request that was never reviewed.
 func TestSweepFindsATwinWhoseOpeningWasLost(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.insecureMain()
@@ -52,6 +54,7 @@ func TestSweepFindsATwinWhoseOpeningWasLost(t *testing.T) {
 
 // Nor is a check from before the base was changed.
 func TestSweepFindsALostRetarget(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.insecureMain()
@@ -67,6 +70,7 @@ func TestSweepFindsALostRetarget(t *testing.T) {
 
 // Nor is one that was cancelled when the pull request was closed.
 func TestSweepFindsALostReopening(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	reading, letGo := w.Held(apptest.RouteFiles, "pull_number", "1")
@@ -231,6 +235,7 @@ func TestJobThatAlwaysTimesOutIsGivenUp(t *testing.T) {
 
 // A repository that could not be swept is swept from where it was left.
 func TestRefusedRepositoryIsSweptLater(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	remove := w.GH.On("GET /repos/{owner}/{repo}/pulls", func(x *ghtest.Exchange) { x.Fail(403, "blocked by an IP allow list") })
@@ -250,6 +255,7 @@ func TestRefusedRepositoryIsSweptLater(t *testing.T) {
 
 // Checks that could not be completed are, once they can be.
 func TestChecksThatWereRefusedAreFinishedLater(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	reading, letGo := w.Held(apptest.RouteFiles, "pull_number", "1")
@@ -269,6 +275,7 @@ func TestChecksThatWereRefusedAreFinishedLater(t *testing.T) {
 
 // The reason of a refusal is dropped with it.
 func TestReasonOfARefusalDoesNotOutliveIt(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	few := ghtest.DefaultPermissions()
@@ -293,6 +300,7 @@ func TestReasonOfARefusalDoesNotOutliveIt(t *testing.T) {
 
 // A review that was late in the end was not given up.
 func TestGivingUpIsCountedWhenItIsDone(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	var gaveUp atomic.Int64
@@ -317,6 +325,7 @@ func TestGivingUpIsCountedWhenItIsDone(t *testing.T) {
 
 // A command whose review was given up is answered so.
 func TestNoRocketForAReviewThatWasGivenUp(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(apptest.Clean())
@@ -347,6 +356,7 @@ func TestCommentTroubleLeavesTheCheck(t *testing.T) {
 
 // A repository that is switched off has nothing to be found.
 func TestSwitchedOffIsNotFoundBySweeps(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	var found atomic.Int64
@@ -428,6 +438,7 @@ func TestRerequestIsObeyedOnce(t *testing.T) {
 
 // An edit that comes late moves no head back.
 func TestOldNewsDoesNotMoveTheHead(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(apptest.Clean())
@@ -515,6 +526,7 @@ func TestHeadThatMovedUnseen(t *testing.T) {
 
 // A list may not yet show what was created.
 func TestListThatLags(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.GH.On(apptest.RouteComment, ghtest.First(1, func(x *ghtest.Exchange) { x.Proceed(); x.Drop() }))

@@ -190,6 +190,7 @@ func TestOffByDefault(t *testing.T) {
 // What was escalated is not approved without a person, though it passes, until one
 // has it go on.
 func TestEscalatedIsNotApprovedUntilResumed(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	b := &bench{verdict: everybody}
 	w := modelled(t, b, approving)
@@ -248,6 +249,7 @@ func TestNotApproved(t *testing.T) {
 
 // Advisory mode does nothing that would have to be taken back.
 func TestAdvisoryModeDecidesNothing(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	b := &bench{}
 	w := modelled(t, b, `{"auto_approve": true, "auto_reject": true, "people": ["bob"]}`)
@@ -305,6 +307,7 @@ func TestPushEndsApproval(t *testing.T) {
 // A push that comes between the last look at the head and its approval, and of
 // which no event tells, does not inherit it.
 func TestPushBesideApproval(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := modelled(t, &bench{}, approving)
 	var pr *ghtest.PullRequest
@@ -325,6 +328,7 @@ func TestPushBesideApproval(t *testing.T) {
 
 // An approval is of one base.
 func TestAnotherBaseEndsApproval(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	b := &bench{}
 	w := modelled(t, b, approving)
@@ -419,6 +423,7 @@ func TestRejectedUntilFixed(t *testing.T) {
 // What one model alone holds to be critical is left to people, who are asked once.
 // Whether they accept or dismiss it, it is decided then.
 func TestPeopleAreAskedWhereOneModelHolds(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	for command, want := range map[string]struct {
 		conclusion string
@@ -477,6 +482,7 @@ func TestHumanOverride(t *testing.T) {
 // A review whose answer was lost is found, and not submitted twice, by whichever
 // process goes on; one that is outdated by then is dismissed.
 func TestReviewWhoseAnswerIsLost(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	for _, pushed := range []bool{false, true} {
 		w := modelled(t, &bench{}, approving)
@@ -508,6 +514,7 @@ func TestReviewWhoseAnswerIsLost(t *testing.T) {
 // A review that comes late, when it was looked for in vain and submitted again, is
 // dismissed with the other one.
 func TestReviewThatComesLate(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := modelled(t, &bench{}, approving)
 	w.GH.On(apptest.RouteReview, ghtest.First(1, func(x *ghtest.Exchange) { x.Proceed(); x.Drop() }))
@@ -522,6 +529,7 @@ func TestReviewThatComesLate(t *testing.T) {
 
 // Where GitHub takes no review the check and the comment stand, and say so.
 func TestReviewThatGitHubRefuses(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := modelled(t, &bench{}, approving)
 	own := w.Repo.OpenPR(ghtest.PR{Title: "feat: own", Body: apptest.GoodBody, Author: w.GH.AppLogin(), Files: apptest.Clean()})
@@ -554,6 +562,7 @@ func TestReviewThatGitHubRefuses(t *testing.T) {
 // Beside a review that can't be dismissed no other is submitted, which would be all
 // that is known of; nor is one taken for gone that only can't be seen.
 func TestNothingBesideAReviewThatStays(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	for status, message := range map[int]string{http.StatusForbidden: "Not you.", http.StatusNotFound: "Not Found"} {
 		w := modelled(t, &bench{}, approving)
@@ -597,6 +606,7 @@ func TestNobodyIsAskedTwice(t *testing.T) {
 
 // A database that was lost leaves no approval behind of what it does not cover.
 func TestApprovalOfBeforeTheDatabaseWasLost(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	b := &bench{}
 	w := modelled(t, b, approving)
@@ -626,6 +636,7 @@ func TestApprovalOfBeforeTheDatabaseWasLost(t *testing.T) {
 // Whatever GitHub does meanwhile, and however pushes and changes of mind fall, in
 // the end at most one review stands, and that is of the head.
 func TestReviewsInTrouble(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	b := &bench{}
 	w := modelled(t, b, `{"auto_approve": true, "auto_reject": true}`)

@@ -16,6 +16,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // target is a pull request as the App knows it.
@@ -203,6 +204,7 @@ func wantRan(t *testing.T, m *team, when string, want map[string]int) {
 // What one model alone holds to be critical waits for a person, and counts once
 // one accepted it.
 func TestAcceptedFindingCounts(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	m := &team{say: func(agent string) (pipeline.AgentOutput, error) {
 		if agent != "security-reviewer" {
@@ -232,6 +234,7 @@ func TestAcceptedFindingCounts(t *testing.T) {
 // An author who may write can't talk a finding down that somebody else said is
 // right, and may withdraw what makes it milder.
 func TestAuthorDoesNotWithdrawAnAcceptance(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure}))
@@ -332,6 +335,7 @@ func (w *world) open2(t *testing.T, name string) *ghtest.PullRequest {
 // Of two pull requests on one head the check carries the worse decision: an
 // override of one leaves the other what it is.
 func TestOverrideOfOneOfTwoOnAHead(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.Release()
@@ -386,6 +390,7 @@ func TestMergeGroupByHand(t *testing.T) {
 // An override is of the head that was looked at. A push of which the news were
 // lost, or come after those of the merge group, ends it in the group as well.
 func TestMergeGroupOfAHeadThatWasNotOverridden(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.Another("bad", ghtest.Files{"store/tls.go": apptest.Insecure, "store/tls_test.go": "package store\n"})

@@ -160,6 +160,7 @@ func TestFixLoopOfModels(t *testing.T) {
 
 // Too many commits in one attempt escalate it before the attempts are used up.
 func TestFixLoopRunsOutOfTurns(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := looping(t, `{"fix_loop": {"when": "always", "max_fix_iterations": 5, "fix_timeout_turns": 5}}`)
 	pr := w.Open(apptest.Failing(1))
@@ -175,6 +176,7 @@ func TestFixLoopRunsOutOfTurns(t *testing.T) {
 
 // Nothing of this is another attempt: the head has counted.
 func TestWhatIsNoAttempt(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := looping(t, everyFailure)
 	w.Repo.Commit("release", ghtest.Files{apptest.SettingsPath: everyFailure}, "branch off")
@@ -218,6 +220,7 @@ func TestWhatIsNoAttempt(t *testing.T) {
 
 // A rebase is another head, whose report counts, and brings no commit.
 func TestRebaseBringsNoTurns(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := looping(t, everyFailure)
 	pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: read stock from the warehouse", Body: apptest.GoodBody, Files: apptest.Failing(1)})
@@ -252,6 +255,7 @@ func TestIncompleteReviewIsNoAttempt(t *testing.T) {
 // That the team can't be asked keeps neither check nor comment from being
 // written; what is down for the moment is asked again.
 func TestTeamThatCannotBeAsked(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	for name, refuse := range sample.Map(t, 1, map[string]func(*ghtest.Exchange){
 		"for good":       func(x *ghtest.Exchange) { x.Fail(422, "Reviews may only be requested from collaborators.") },
@@ -276,6 +280,7 @@ func TestTeamThatCannotBeAsked(t *testing.T) {
 // What is escalated is a person's: nothing is rejected without one any more, and
 // what was is taken back.
 func TestEscalatedIsNotRejectedWithoutAPerson(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	m := &team{}
 	m.say = func(agent string) (pipeline.AgentOutput, error) {

@@ -10,6 +10,7 @@ import (
 )
 
 func TestFixedAndBroughtBack(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure}))
@@ -45,6 +46,7 @@ func TestFixedAndBroughtBack(t *testing.T) {
 
 // The head goes back to an older commit: what that commit had is back.
 func TestOlderHeadIsPushedAgain(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure}))
@@ -90,6 +92,7 @@ func TestFindingStaysTheSame(t *testing.T) {
 
 // A file that the base has is renamed, and what was found in it stays the same.
 func TestFindingInARenamedFile(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.Repo.Commit("main", ghtest.Files{"store/client.go": apptest.Secure, "store/client_test.go": "package store\n"}, "feat: a client")

@@ -43,6 +43,7 @@ func TestLabelsAreOffByDefault(t *testing.T) {
 }
 
 func TestRiskLabelFollowsTheLevel(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.Repo.Commit("main", ghtest.Files{apptest.SettingsPath: `{"labels": {"risk": true, "prefix": "Risk/"}}`}, "config")
@@ -76,6 +77,7 @@ func TestRiskLabelFollowsTheLevel(t *testing.T) {
 
 // A label is no reason for a check to fall, or for the review to be done again.
 func TestLabelThatGitHubRefuses(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	for name, refuse := range sample.Map(t, 1, map[string]func(*ghtest.Exchange){
 		"for good":       func(x *ghtest.Exchange) { x.Fail(403, "Resource not accessible by integration") },
@@ -103,6 +105,7 @@ func TestLabelThatGitHubRefuses(t *testing.T) {
 
 // Where a policy reads labels, ours asks for a review more, and not for ever.
 func TestOwnLabelWherePoliciesReadLabels(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.Repo.Commit("main", ghtest.Files{

@@ -10,6 +10,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // atWork makes a pull request look reviewed by another process until letGo.
@@ -78,6 +79,7 @@ func TestAnswersThatComeTogetherAreAllSaid(t *testing.T) {
 // An answer stays for a while: another one, or a review of the same head, does
 // not take it away before it can be read. The next push does.
 func TestAnswersStayForAWhile(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.Repo.Grant("mia", "maintain")
@@ -124,6 +126,7 @@ func TestAnswerDoesNotWaitForAReviewInTrouble(t *testing.T) {
 
 // More answers than are kept wait for their turn.
 func TestMoreAnswersThanAreKept(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.Repo.Commit("main", ghtest.Files{apptest.SettingsPath: `{"limits": {"commands_per_hour": 200}}`}, "talk")

@@ -8,11 +8,13 @@ import (
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // Commands count in the words of a review and in comments on lines, too. Words
 // take no reaction, so there the comment alone answers.
 func TestCommandsInReviews(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Author: "carol", Fork: "carol", Files: faulty()})
@@ -179,6 +181,7 @@ func TestOverrideIsForAHeadThatWasReviewed(t *testing.T) {
 // A decision by hand is for the head whose review its sender could see, however
 // long the command waited: what was pushed and reviewed meanwhile is another's.
 func TestOverrideThatWaitedIsNotForANewerHead(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.Repo.Grant("mia", "maintain")
@@ -210,6 +213,7 @@ func TestOverrideThatWaitedIsNotForANewerHead(t *testing.T) {
 
 // Findings are named by as much of their id as it takes.
 func TestFindingsAreNamed(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Author: "carol", Fork: "carol", Files: faulty()})

@@ -38,6 +38,7 @@ func TestManyPushesOneComment(t *testing.T) {
 
 // A finding whose line has moved is the one that was there before.
 func TestMovedFindingIsNotNew(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})
@@ -83,6 +84,7 @@ func TestConfigOfAForkIsNotUsed(t *testing.T) {
 // Of all the addresses that people, and answers, put before the App it opens
 // none: its token goes to GitHub's API and nowhere else.
 func TestNoAddressIsOpened(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	var asked atomic.Int64
 	trap := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -121,6 +123,7 @@ func TestNoAddressIsOpened(t *testing.T) {
 // A review that was given up is done when its delivery comes again: that the
 // GUID is known says nothing about what became of it.
 func TestGivenUpIsDoneOnRedelivery(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	remove := w.GH.On(apptest.RouteFiles, func(x *ghtest.Exchange) { x.Fail(422, "no") })
@@ -167,6 +170,7 @@ func TestEventsOutOfOrder(t *testing.T) {
 // under another: a command is obeyed once all the same, and a review of the
 // same writes nothing.
 func TestReplayUnderAnotherGUID(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})
@@ -215,6 +219,7 @@ func TestForeignCheckIsNotOurs(t *testing.T) {
 
 // Another App's comment with our marker in it is not ours.
 func TestMarkerOfAnotherBotIsIgnored(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})

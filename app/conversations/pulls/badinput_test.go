@@ -143,6 +143,7 @@ func TestDeletedFork(t *testing.T) {
 }
 
 func TestForkDeletedDuringReview(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	var pr *ghtest.PullRequest
@@ -176,6 +177,7 @@ func TestForcePush(t *testing.T) {
 // The branch is pushed over while its head is read, and the commit that was
 // read is gone before anything is written to it.
 func TestForcePushDuringReview(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	for name, forget := range map[string]bool{"kept": false, "vanished": true} {
 		t.Run(name, func(t *testing.T) {
@@ -206,6 +208,7 @@ func TestForcePushDuringReview(t *testing.T) {
 
 // The head is gone and no other has come: no check can stand on it.
 func TestVanishedHead(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.GH.Withhold()
@@ -233,6 +236,7 @@ func TestVanishedHead(t *testing.T) {
 }
 
 func TestRenamedBetweenReviews(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})
@@ -244,6 +248,7 @@ func TestRenamedBetweenReviews(t *testing.T) {
 }
 
 func TestTransferred(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	for name, installed := range sample.Map(t, 1, map[string]bool{"to an account with the App": true, "to one without": false}) {
 		t.Run(name, func(t *testing.T) {
@@ -267,6 +272,7 @@ func TestTransferred(t *testing.T) {
 }
 
 func TestRepositoryDeletedDuringReview(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.At(apptest.RouteFiles, 1, func() { w.Repo.Delete() })
@@ -277,6 +283,7 @@ func TestRepositoryDeletedDuringReview(t *testing.T) {
 }
 
 func TestArchivedDuringReview(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.At(apptest.RouteFiles, 1, func() { w.Repo.SetArchived(true) })
@@ -293,6 +300,7 @@ func TestArchivedDuringReview(t *testing.T) {
 // A permission is taken away in the middle of a run, at its first read or at
 // its last.
 func TestPermissionRevokedDuringReview(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	for _, tt := range sample.Of(t, 2, []struct {
 		permission, route string

@@ -7,6 +7,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // A review of a pull request with ten files costs at most 8 calls, of which at
@@ -63,6 +64,7 @@ func TestCallsOfAReview(t *testing.T) {
 // and nothing more: the tree at its head, the trees down to the config, and
 // each file that is new.
 func TestCallsOfAReviewThatTouchesConfig(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.GH.Repo("acme/.github").Commit("main", ghtest.Files{apptest.SettingsPath: `{"check": {"annotations": true}}`}, "config")

@@ -10,6 +10,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/render"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 func TestOpenedIsReviewed(t *testing.T) {
@@ -105,6 +106,7 @@ func TestReviewCommandRefused(t *testing.T) {
 }
 
 func TestReviewCommandByAuthorWithoutPermission(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.Repo.OpenPR(ghtest.PR{Title: "fix: stock", Body: apptest.GoodBody, Author: "carol", Fork: "carol", Files: ghtest.Files{"store/client.go": apptest.Secure}})
@@ -117,6 +119,7 @@ func TestReviewCommandByAuthorWithoutPermission(t *testing.T) {
 }
 
 func TestUnknownCommand(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Secure})
@@ -214,6 +217,7 @@ func TestNewerHeadDuringReview(t *testing.T) {
 }
 
 func TestEditDuringReview(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	reading, resume := make(chan bool, 10), make(chan bool)
@@ -261,6 +265,7 @@ func TestClosedDuringReview(t *testing.T) {
 }
 
 func TestClosedAndReopened(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})
@@ -324,6 +329,7 @@ func TestFork(t *testing.T) {
 }
 
 func TestOnlyRenamesAndDeletions(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(ghtest.Files{
@@ -337,6 +343,7 @@ func TestOnlyRenamesAndDeletions(t *testing.T) {
 }
 
 func TestBinaryFiles(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(ghtest.Files{"logo.png": "\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR\x00\x00"})
@@ -426,6 +433,7 @@ func TestConfigOfTheHeadIsNotUsed(t *testing.T) {
 }
 
 func TestFilesThatCannotBeRead(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	for _, status := range []int{403, 404, 422} {
 		w := start(t)
@@ -482,6 +490,7 @@ func TestPastedMarkerIsIgnored(t *testing.T) {
 }
 
 func TestCommentIsNotWrittenOnLockedConversation(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Secure})

@@ -11,6 +11,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/ghtest/examples"
 	"github.com/reviewgate/reviewgate/app/render"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // scene is a world in which everything was looked at once, so that tokens and
@@ -167,6 +168,7 @@ var asked = map[string][]string{
 // GitHub's own examples of every event that asks for nothing, as if they were
 // about our pull request: each is recorded, and costs no call.
 func TestIrrelevantEvents(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(apptest.Clean())
@@ -219,6 +221,7 @@ func TestIrrelevantEvents(t *testing.T) {
 // Whatever GitHub answers, an event that asks for nothing of ours is none of
 // our business: those of other Apps' checks and suites too.
 func TestOtherAppsChecks(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(apptest.Clean())

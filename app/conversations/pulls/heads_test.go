@@ -14,6 +14,7 @@ import (
 )
 
 func TestClosingLeavesTheHeadToTheOthers(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.Release()
@@ -34,6 +35,7 @@ func TestClosingLeavesTheHeadToTheOthers(t *testing.T) {
 // #2 has found that it must wait for #1, and is still writing its comment,
 // when #1 is closed.
 func TestClosedWhileAnotherWaitsForIt(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.Release()
@@ -53,6 +55,7 @@ func TestClosedWhileAnotherWaitsForIt(t *testing.T) {
 }
 
 func TestPushToABranchOfTwoPullRequests(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.Release()
@@ -179,6 +182,7 @@ func (w *world) done(pr *ghtest.PullRequest) {
 // pull request into it has no say about a head that they share: the check neither
 // passes nor blocks for it, whichever is done last.
 func TestHeadOfBranchesOfDifferentModes(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	for _, mode := range sample.Of(t, 1, []string{config.ModeOff, config.ModeAdvisory}) {
 		for _, tt := range sample.Of(t, 2, []struct {

@@ -98,6 +98,7 @@ func TestBeyondAllMeansIsNotGreen(t *testing.T) {
 // GitHub lists 3,000 files, and the contents of the others are more than there
 // are calls for.
 func TestBeyondThreeThousandFiles(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	listed := sample.Size(600, 3000) // GitHub lists 3,000
 	w := startWith(t, small(func(l *ghtest.Limits) { l.PullFiles = listed }))
@@ -114,6 +115,7 @@ func TestBeyondThreeThousandFiles(t *testing.T) {
 // A comparison lists 300 files and does not say whether there are more: the
 // trees do.
 func TestLargeMergeGroup(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(apptest.Numbered(300, "package store\n"))

@@ -140,6 +140,7 @@ func manyMajor() ghtest.Files {
 // A report that a push fixes turns the pull request green; of a file that the
 // change only edits the text is read at the head, whole.
 func TestReportFixedByPush(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	long := strings.Repeat("A line that no hunk shows.\n", 50)
@@ -158,6 +159,7 @@ func TestReportFixedByPush(t *testing.T) {
 }
 
 func TestPlan(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	tests := map[string]struct {
 		report     string
@@ -253,6 +255,7 @@ func TestUntrustedReportMakesNothingGreen(t *testing.T) {
 
 // Where no reports are dispatched, a comment with one is as irrelevant as any.
 func TestReportInCommentElsewhereCostsNoCalls(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Secure})
@@ -271,6 +274,7 @@ func TestReportInCommentElsewhereCostsNoCalls(t *testing.T) {
 // A merge group is judged by the comments on the pull request that it names,
 // like the pull request itself.
 func TestReportsInMergeGroup(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.openSpec(ghtest.Files{specDir + "business-review-report.md": businessReport()})
@@ -303,6 +307,7 @@ func TestUnreadReportIsNeverGreen(t *testing.T) {
 // Hostile reports block, each with what is wrong with it, and hide nothing of
 // the others.
 func TestHostileReports(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	broken := map[string]string{
 		"bidi":   strings.Replace(specReport(), `"Reviewed."`, `"\u202eReviewed\u202c", "summary": "<!-- -->"`, 1), // and a key twice
@@ -350,6 +355,7 @@ func TestSecretInReportIsNeverShown(t *testing.T) {
 // Trouble that passes is waited for: a report that could not be read at first
 // makes no review incomplete.
 func TestReportIsReadLater(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.Repo.Commit("main", ghtest.Files{specDir + "spec-review-report.md": specReport(object{"confidence": 0.8})}, "docs: review")

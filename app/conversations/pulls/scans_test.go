@@ -89,6 +89,7 @@ func TestOthersAnnotationsAreFindings(t *testing.T) {
 // Where nobody asked for it, and where nothing was annotated, the end of another
 // App's check costs no call.
 func TestOthersChecksThatMatterToNobody(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	tests := map[string]struct {
 		section     string
@@ -129,6 +130,7 @@ func TestOthersChecksThatMatterToNobody(t *testing.T) {
 // A check that runs again and annotates nothing takes its findings back, and its
 // end is news though it has no annotations.
 func TestOthersAnnotationsAreResolved(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := scanning(t, "")
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Secure})
@@ -165,6 +167,7 @@ func TestOurOwnAnnotationsAreNotTakenIn(t *testing.T) {
 // A check that ends after it was looked at, and before the review has, is not
 // missed: one more review follows, and one only.
 func TestCheckThatEndsDuringTheReview(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := scanning(t, "")
 	read, release := make(chan struct{}, 9), make(chan struct{})
@@ -191,6 +194,7 @@ func TestCheckThatEndsDuringTheReview(t *testing.T) {
 // Checks that end one after the other have the pull request reviewed once in a
 // while: after the first, the news of the others wait together.
 func TestChecksThatEndOneAfterTheOther(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := scanning(t, "", func(w *apptest.World) { w.Scans = time.Hour })
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Secure})
@@ -266,6 +270,7 @@ func TestWaitsForAnotherCheck(t *testing.T) {
 
 // Where the news of a check's end is lost, that of its suite does.
 func TestEndOfASuite(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := scanning(t, `, "scanning": {"wait_for": ["CodeQL"]}`)
 	w.Repo.Commit("main", ghtest.Files{scanComposition: `[{"id": "code-scanning", "dispatch": {"required": true}}]`}, "config")
@@ -284,6 +289,7 @@ func TestEndOfASuite(t *testing.T) {
 
 // News that were lost are asked for again where they matter, and only there.
 func TestLostNewsOfOthersChecks(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	for name, tt := range sample.Map(t, 1, map[string]struct {
 		section, says string
@@ -318,6 +324,7 @@ func TestLostNewsOfOthersChecks(t *testing.T) {
 // Where all news of what is waited for are lost, the sweep of open pull requests
 // looks again.
 func TestSweepLooksAgainForWhatIsWaitedFor(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := scanning(t, `, "scanning": {"wait_for": ["CodeQL"]}`)
 	w.Repo.Commit("main", ghtest.Files{scanComposition: `[{"id": "code-scanning", "dispatch": {"required": true}}]`}, "config")
@@ -385,6 +392,7 @@ func TestAlertsAreFindings(t *testing.T) {
 // Alerts are not asked for unless they are wanted, and where they can't be read
 // it is said what to do about it.
 func TestAlertsThatCannotBeRead(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	t.Run("not wanted", func(t *testing.T) {
 		t.Parallel()
@@ -475,6 +483,7 @@ func outsideCode(md string) string {
 
 // Whatever another App writes, a review comes of it that is bounded and inert.
 func TestHostileAnnotations(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := scanning(t, "")
 	lines := "package store\n" + strings.Repeat("// A line.\n", 5200)

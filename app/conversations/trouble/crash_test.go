@@ -107,6 +107,7 @@ func TestReviewThatKillsTheServer(t *testing.T) {
 // Reviews that were at work beside the one that takes the server down are not
 // given up with it.
 func TestBystandersOfACrash(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	gh := ghtest.Start(t, ghtest.Options{WebhookSecret: apptest.Secret})
 	repo := gh.Repo("acme/shop")

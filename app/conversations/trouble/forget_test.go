@@ -8,6 +8,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 const day = 24 * time.Hour
@@ -25,6 +26,7 @@ func (w *world) known(pr *ghtest.PullRequest) bool {
 // An installation that is deleted takes all with it, and says nothing; one that
 // is made anew begins anew, and finds its comment and check again.
 func TestUninstalledAndInstalledAnew(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure}))
@@ -108,6 +110,7 @@ func TestSuspendedIsNotForgotten(t *testing.T) {
 // Of a repository that was transferred to an account with the App, what is known
 // stays with it.
 func TestTransferredIsNotForgotten(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.GH.Repo("other/seed")
@@ -170,6 +173,7 @@ func TestRetention(t *testing.T) {
 
 // With nothing set to be deleted, nothing is.
 func TestRetentionForEver(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure}))

@@ -246,6 +246,7 @@ func TestNoReadThatFailsIsGreen(t *testing.T) {
 // The organisation's does, which holds for more than one review: it was in
 // force before any read of it failed.
 func TestNoReadOfAnOrganisationThatFailsIsGreen(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w, repos := failingWorld(t, func(_, organisations ghtest.Files) { organisations[apptest.RulesPath] = guarded })
 	var before []*ghtest.PullRequest
@@ -535,6 +536,7 @@ func TestMoreFindingsThanFitAreNotGreen(t *testing.T) {
 // The files are those of another head each time that they are read: no review
 // comes of it, and GitHub is not asked without end.
 func TestFilesOfAnotherHeadForEver(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.App.Inside().Service.RetryWindow = 100 * time.Millisecond
@@ -562,6 +564,7 @@ func TestFilesOfAnotherHeadForEver(t *testing.T) {
 
 // A limit that reads run into each time does not keep the check open for ever.
 func TestLimitThatIsNeverLifted(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.App.Inside().Service.RetryWindow = 500 * time.Millisecond

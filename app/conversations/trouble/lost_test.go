@@ -8,6 +8,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 func TestLostDeliveriesAreAskedForAgain(t *testing.T) {
@@ -40,6 +41,7 @@ func TestLostDeliveriesAreAskedForAgain(t *testing.T) {
 // A delivery that fails over and over is asked for a few times, ever more
 // seldom, and then no more.
 func TestHopelessDeliveriesAreLeft(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	now := time.Now()
@@ -119,6 +121,7 @@ func TestSweepAfterTheDatabaseWasLost(t *testing.T) {
 // A check whose head no pull request has any more is completed by the sweep,
 // whatever had kept the review from doing so.
 func TestSweepFinishesOrphanedChecks(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	remove := w.GH.On("PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}", func(x *ghtest.Exchange) {
@@ -140,6 +143,7 @@ func TestSweepFinishesOrphanedChecks(t *testing.T) {
 
 // Periodic jobs run at the start and on their own.
 func TestSweepsRunByThemselves(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, func(w *apptest.World) { w.Intervals = time.Second })
 	var pr *ghtest.PullRequest
@@ -166,6 +170,7 @@ func TestSuspendedAndUnsuspended(t *testing.T) {
 // The App is suspended while a review runs: nothing can be written, the reason
 // is kept, and the review is done when it is unsuspended.
 func TestSuspendedDuringReview(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.GH.On(apptest.RouteFiles, func(x *ghtest.Exchange) {
@@ -191,6 +196,7 @@ func TestSuspendedDuringReview(t *testing.T) {
 }
 
 func TestPermissionsTakenAndGiven(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	all := ghtest.DefaultPermissions()
@@ -224,6 +230,7 @@ func TestUninstalledDuringReview(t *testing.T) {
 }
 
 func TestRenamedDuringReview(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.GH.On(apptest.RouteFiles, func(x *ghtest.Exchange) {
@@ -239,6 +246,7 @@ func TestRenamedDuringReview(t *testing.T) {
 // News of a close that comes after the pull request was opened again is not
 // believed.
 func TestLateCloseIsNotBelieved(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})

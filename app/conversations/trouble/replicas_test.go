@@ -7,6 +7,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/internal/store/pgtest"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // replicas is a world with two Apps on one PostgreSQL. Webhooks go to the
@@ -31,6 +32,7 @@ func replicas(t *testing.T) (w *world, toFirst, toSecond func()) {
 
 // A push that one replica takes in stops the run of the other.
 func TestNewerHeadTakenInByAnotherReplica(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w, _, toSecond := replicas(t)
 	came, letGo := w.Held(apptest.RouteFiles, "pull_number", "1")
@@ -68,6 +70,7 @@ func TestSameDeliveryAtBothReplicas(t *testing.T) {
 // A command that one replica takes in during the other's run is obeyed after
 // it, once.
 func TestCommandAtAnotherReplicaDuringReview(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w, _, toSecond := replicas(t)
 	came, letGo := w.Held(apptest.RouteFiles, "pull_number", "1")

@@ -11,9 +11,11 @@ import (
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 func TestCommandsOnClosedPullRequests(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(apptest.Clean())
@@ -60,6 +62,7 @@ func TestCloseThatWasLost(t *testing.T) {
 // Whether a person can be told that the review is done does not change it, and
 // they are told once they can be.
 func TestReactionThatFails(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(apptest.Clean())
@@ -82,6 +85,7 @@ func TestReactionThatFails(t *testing.T) {
 
 // The conversation is locked between the read and the write.
 func TestCommentRefused(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.GH.On(apptest.RouteComment, func(x *ghtest.Exchange) { x.Fail(403, "Unable to create comment because issue is locked.") })
@@ -109,6 +113,7 @@ func TestSlowCommentIsCreatedOnce(t *testing.T) {
 }
 
 func TestGivenUpIsSaidInTheComment(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(apptest.Clean())
@@ -148,6 +153,7 @@ func TestTooManyCommands(t *testing.T) {
 // Whoever may give no command can't keep others from giving theirs, nor can those
 // who ask for reviews keep a maintainer from deciding.
 func TestNobodyUsesUpOthersCommands(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.Repo.Commit("main", ghtest.Files{apptest.SettingsPath: `{"limits": {"commands_per_hour": 2}}`}, "few")
@@ -177,6 +183,7 @@ func TestNobodyUsesUpOthersCommands(t *testing.T) {
 
 // Commands that come all at once are obeyed as far as the limit goes.
 func TestCommandsAllAtOnce(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.Repo.Commit("main", ghtest.Files{apptest.SettingsPath: `{"limits": {"commands_per_hour": 2}}`}, "few")
@@ -208,6 +215,7 @@ func TestCommandsAllAtOnce(t *testing.T) {
 
 // The check's name was learnt after its run was created, and the process died.
 func TestKilledBeforeTheCheckNameWasKnown(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	gh := ghtest.Start(t, ghtest.Options{WebhookSecret: apptest.Secret})
 	repo := gh.Repo("acme/shop")
