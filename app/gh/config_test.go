@@ -16,6 +16,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 const (
@@ -100,6 +101,7 @@ func TestConfigOfARepository(t *testing.T) {
 
 // What is read of a file is enough for the loader to judge it by its size.
 func TestLargestConfigFile(t *testing.T) {
+	sample.Variant(t)
 	for size, broken := range map[int]bool{maxConfigFile: false, maxConfigFile + 1: true} {
 		text := "[]" + strings.Repeat(" ", size-2)
 		_, problems := config.Load(config.Layer{Name: config.LayerRepository, Source: "acme/shop", Files: []config.File{{Path: rulesFile, Text: []byte(text)}}})
@@ -165,6 +167,7 @@ func TestConfigOfAnEmptyRepository(t *testing.T) {
 }
 
 func TestManyFilesAtTheRoot(t *testing.T) {
+	sample.Variant(t)
 	w := newWorld(t, ghtest.Options{})
 	files := ghtest.Files{settingsFile: `{}`}
 	for i := range 1200 {

@@ -186,6 +186,7 @@ func TestOtherContents(t *testing.T) {
 // A merge group is compared beyond GitHub's 300 files, and its sums are those of
 // all of them.
 func TestMergeGroupBeyondWhatIsCompared(t *testing.T) {
+	sample.Variant(t)
 	w := newWorld(t, ghtest.Options{})
 	files := ghtest.Files{}
 	for i := range 310 {
@@ -207,6 +208,7 @@ func TestMergeGroupBeyondWhatIsCompared(t *testing.T) {
 // Moves are told by the name of the content and empty files by theirs: however
 // many there are, nobody reads them.
 func TestThousandsThatNeedNoReading(t *testing.T) {
+	sample.Variant(t)
 	const n = 3100
 	moved, empty, start := ghtest.Files{}, ghtest.Files{}, ghtest.Files{}
 	for i := range n {
@@ -260,6 +262,7 @@ func TestDiffsThatAreMadeAreBounded(t *testing.T) {
 // Contents of very many lines are not compared, however small they are: that
 // would take a hundred times their size. What is not read is said.
 func TestContentsOfManyLines(t *testing.T) {
+	sample.Variant(t)
 	limits := ghtest.GitHubLimits()
 	limits.PatchLines = 1
 	w := newWorld(t, ghtest.Options{Limits: &limits})
@@ -322,6 +325,7 @@ func TestGitRoot(t *testing.T) {
 // A submodule that was added or removed is told as one that changed, and a file
 // of one line is none.
 func TestSubmodulesWhoseDiffsAreLeftOut(t *testing.T) {
+	sample.Variant(t)
 	limits := ghtest.GitHubLimits()
 	limits.PatchLines = 1
 	sub := func(digit string) string { return ghtest.Submodule(strings.Repeat(digit, 40)) }
@@ -479,6 +483,7 @@ func TestLinesThatGitHubDoesNotCount(t *testing.T) {
 // So they are where GitHub has no sums to tell by: in a list that is cut, and in a
 // merge group. Of a large binary no more than its beginning is looked at.
 func TestLinesThatGitHubDoesNotCountBySums(t *testing.T) {
+	sample.Variant(t)
 	limits := ghtest.GitHubLimits()
 	limits.AnswerLines, limits.PullFiles = 12_000, 4
 	w := newWorld(t, ghtest.Options{Limits: &limits})

@@ -130,6 +130,7 @@ func FuzzLinks(f *testing.F) {
 
 // Remarks are held in memory as long as they are few.
 func TestRemarksAreBounded(t *testing.T) {
+	sample.Variant(t)
 	for length, fails := range map[int]bool{60_000: false, 100_000: true} {
 		body := "words " + strings.Repeat("a", length-6)
 		hub := longList(1, true, func(i int) string {

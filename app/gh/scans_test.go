@@ -12,6 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/agents/codescanning"
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // Others' check runs are the newest of a name in each App's suite, whether or not
@@ -44,6 +45,7 @@ func TestOtherRuns(t *testing.T) {
 // More check runs than are listed are told as such: whoever starts them must not
 // take along what others found.
 func TestTooManyOtherRuns(t *testing.T) {
+	sample.Variant(t)
 	w := newWorld(t, ghtest.Options{})
 	p := w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
 	for i := range maxOtherPages*perPage + 1 {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // fixed is a time long before any that a test makes.
@@ -110,6 +112,7 @@ func TestNothingIsFetched(t *testing.T) {
 
 // Settings that only change how a diff looks.
 func TestConfigDoesNotChangeTheDiff(t *testing.T) {
+	sample.Variant(t)
 	r := newRepo(t)
 	r.write("dir/a b.txt", "one\n\ntwo\nthree\n")
 	r.write("z.txt", "z\n")

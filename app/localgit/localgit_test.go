@@ -14,6 +14,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -197,6 +198,7 @@ modified "staged.txt" +1 -1
 }
 
 func TestNothingCommittedYet(t *testing.T) {
+	sample.Variant(t)
 	r := newRepo(t)
 	r.commit("start")
 	r.git("switch", "--quiet", "--create", "feature/tax")
@@ -247,6 +249,7 @@ added "feature.txt" +1 -0
 
 // A range of years is reviewed all the same: its files are all there.
 func TestMoreCommitsThanAreListed(t *testing.T) {
+	sample.Variant(t)
 	r := newRepo(t)
 	r.commit("start")
 	var in strings.Builder
@@ -334,6 +337,7 @@ added "caf�.txt" +1 -0
 }
 
 func TestConflictsAreShownAsTheyStand(t *testing.T) {
+	sample.Variant(t)
 	r := newRepo(t)
 	r.write("a.txt", "a\n")
 	r.commit("start")
@@ -422,6 +426,7 @@ func TestBareRepository(t *testing.T) {
 }
 
 func TestSubdirectoryMeansTheWholeRepository(t *testing.T) {
+	sample.Variant(t)
 	r := newRepo(t)
 	r.write("sub/a.txt", "a\n")
 	r.commit("start")
@@ -532,6 +537,7 @@ func TestConfigIsTheBases(t *testing.T) {
 }
 
 func TestBrokenConfigAtTheBaseIsReported(t *testing.T) {
+	sample.Variant(t)
 	for name, text := range map[string]string{
 		"not JSON":  `{"mode":`,
 		"too large": `{"mode": "off"` + strings.Repeat(" ", config.MaxFileBytes) + `}`,
@@ -592,6 +598,7 @@ func TestParseRemote(t *testing.T) {
 // git rm --cached leaves the file on disk: it is removed from the next commit,
 // and no second change beside that.
 func TestRemovedFromTheIndexOnly(t *testing.T) {
+	sample.Variant(t)
 	r := newRepo(t)
 	r.write("a.js", "a();\n")
 	r.write("b.js", "b();\n")

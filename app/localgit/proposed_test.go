@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 const (
@@ -126,6 +127,7 @@ func (r *repo) removeConfig() {
 
 // What came to the base since is no part of what the change proposes.
 func TestProposedConfigOfABranchThatIsBehind(t *testing.T) {
+	sample.Variant(t)
 	r := newRepo(t)
 	r.write(settings, `{"mode": "advisory"}`)
 	r.commit("start")
@@ -145,6 +147,7 @@ func TestProposedConfigOfABranchThatIsBehind(t *testing.T) {
 
 // The work tree's config is what a commit of it would have.
 func TestProposedConfigOfTheWorkTree(t *testing.T) {
+	sample.Variant(t)
 	for name, tt := range map[string]struct {
 		change func(r *repo)
 		want   string
@@ -194,6 +197,7 @@ func (r *repo) remove(path string) {
 }
 
 func TestFilesAtTheRoot(t *testing.T) {
+	sample.Variant(t)
 	r := newRepo(t)
 	r.write("README.md", "# shop\n")
 	r.write("CHANGELOG.md", "# 1.0\n")
@@ -212,6 +216,7 @@ func TestFilesAtTheRoot(t *testing.T) {
 }
 
 func TestTooManyFilesAtTheRoot(t *testing.T) {
+	sample.Variant(t)
 	r := newRepo(t)
 	r.write("a.txt", "a\n")
 	r.git("add", "a.txt")

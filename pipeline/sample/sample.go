@@ -80,7 +80,7 @@ func Size(few, all int) int {
 }
 
 // draws is how often Check tries a property by default. rapid's own number is 100.
-const draws = 10
+const draws = 6
 
 // Check is rapid.Check. By default it tries a property on fewer draws, unless the
 // flag -rapid.checks says how many.
