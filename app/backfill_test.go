@@ -20,6 +20,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline/needs"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // backfill runs one and returns what was told, each as "acme/shop#1 asked".
@@ -96,6 +97,7 @@ func TestBackfillBesideTheServer(t *testing.T) {
 
 // A database whose path is too long for a socket's address is no hindrance.
 func TestBackfillBesideAServerFarDown(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	if _, err := os.Stat("/proc/self/fd"); err != nil {
 		needs.Lacks(t, "this system reaches no socket by a path so long: it has no /proc")
@@ -113,6 +115,7 @@ func TestBackfillBesideAServerFarDown(t *testing.T) {
 
 // Where no server runs, what was asked for is reviewed once one does.
 func TestBackfillBeforeTheServerStarts(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.Open(apptest.Clean()) // that it is answered says that the App runs
@@ -162,6 +165,7 @@ func TestBackfillChooses(t *testing.T) {
 // What a repository's mode is, its last good config says while a newer one is
 // broken: with the server or, where none runs, by the database alone.
 func TestBackfillGoesByTheLastGoodConfig(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, func(w *apptest.World) {
 		w.Server = apptest.LayerOf(config.LayerServer, `{"mode": "off"}`)
@@ -186,6 +190,7 @@ func TestBackfillGoesByTheLastGoodConfig(t *testing.T) {
 
 // A repository or account that refuses is told of, and the others are done.
 func TestBackfillGoesOnAfterARefusal(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.GH.Repo("acme/broken").Commit("main", ghtest.Files{"README.md": "#\n"}, "start")

@@ -14,6 +14,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/doctor"
 	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // installed is a world in which nothing is left to be done: the App runs, has
@@ -175,6 +176,7 @@ func TestDoctorFindsEachProblem(t *testing.T) {
 
 // Branch protection does as well as a ruleset.
 func TestDoctorKnowsBranchProtection(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := installed(t)
 	w.Repo.DropRules("main")
@@ -214,6 +216,7 @@ func TestDoctorOnRegistration(t *testing.T) {
 // More than is needed is named: what a repository's config may need, and what
 // nothing does.
 func TestDoctorOnMoreThanIsNeeded(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	permissions := ghtest.DefaultPermissions()
 	permissions["members"] = "read"
@@ -271,6 +274,7 @@ func TestDoctorOnDeliveries(t *testing.T) {
 // Where config is broken, the repository is judged by what is in force: the last
 // good version. Without the database there is no telling.
 func TestDoctorJudgesByTheLastGoodConfig(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := installed(t)
 	pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: more", Body: apptest.GoodBody, Head: "more", Files: apptest.Clean()})

@@ -18,6 +18,7 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/run"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // simulate reviews a pull request of acme/shop. Nothing may be written.
@@ -37,6 +38,7 @@ func (w *world) simulate(number int, change ...func(*app.Settings, *app.Simulati
 
 // What was merged unseen can still be looked at.
 func TestSimulateOfWhatWasMerged(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})
@@ -85,6 +87,7 @@ func TestSimulateIsWhatTheAppDoes(t *testing.T) {
 }
 
 func TestSimulateTriesConfig(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.Repo.Commit("main", ghtest.Files{apptest.SettingsPath: `{"mode": "off"}`}, "config")

@@ -156,6 +156,7 @@ func TestReadList(t *testing.T) {
 
 // As many paths as are taken are explained at once.
 func TestManyPaths(t *testing.T) {
+	sample.Variant(t)
 	cfg, _ := config.Load()
 	var paths []string
 	for i := range maxPaths {

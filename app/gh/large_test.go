@@ -235,6 +235,7 @@ func TestThousandsThatNeedNoReading(t *testing.T) {
 
 // The diffs that are made here are bounded together: what is beyond is named.
 func TestDiffsThatAreMadeAreBounded(t *testing.T) {
+	sample.Variant(t)
 	w := newWorld(t, ghtest.Options{})
 	files := ghtest.Files{}
 	for i := range 8 {

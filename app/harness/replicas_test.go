@@ -13,6 +13,7 @@ import (
 // Two servers on one PostgreSQL share the work: no pull request is reviewed
 // twice, and the two are no slower than one.
 func TestReplicas(t *testing.T) {
+	large(t)
 	seed := begin(t)
 	n := or(*flagPulls, sample.Size(4, 12))
 	var took [2]time.Duration

@@ -189,6 +189,7 @@ func TestOldBaseIsNotPublished(t *testing.T) {
 
 // A server that is stopped has not failed at what it was doing.
 func TestShutdownIsNoFailure(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	reading, _ := w.Held(apptest.RouteFiles, "pull_number", "1")

@@ -240,7 +240,7 @@ func faultsOf(t *testing.T, i int) []fault {
 func TestNoReadThatFailsIsGreen(t *testing.T) {
 	t.Parallel() // it mostly waits
 	w, repos := failingWorld(t, func(own, _ ghtest.Files) { own[apptest.RulesPath] = guarded })
-	w.failEach(sample.Of(t, 7, reads), repos)
+	w.failEach(sample.Of(t, 5, reads), repos)
 }
 
 // The organisation's does, which holds for more than one review: it was in

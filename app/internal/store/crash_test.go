@@ -26,9 +26,6 @@ import (
 // accepts and works deliveries until it is killed.
 const childEnv = "REVIEWGATE_STORE_TEST_CHILD"
 
-// quickEnv has that copy, too, be told from a live process soon after its death.
-const quickEnv = "REVIEWGATE_STORE_TEST_QUICK"
-
 const childPulls = 20
 
 func childDelivery(guid string, i int) review.Delivery {
@@ -93,11 +90,7 @@ func child(url string) {
 		fmt.Fprintln(os.Stderr, "child:", err)
 		os.Exit(1)
 	}
-	open := store.Open
-	if os.Getenv(quickEnv) != "" {
-		open = store.OpenQuick
-	}
-	s, err := open(context.Background(), url, store.Options{Log: zerolog.New(os.Stderr).Level(zerolog.WarnLevel)})
+	s, err := store.Open(context.Background(), url, store.Options{Log: zerolog.New(os.Stderr).Level(zerolog.WarnLevel)})
 	if err != nil {
 		fail(err)
 	}
@@ -126,38 +119,31 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	t.Parallel()
 	t.Run("SQLite", func(t *testing.T) {
 		t.Parallel()
-		killAtAnyMoment(t, "sqlite://"+filepath.Join(t.TempDir(), "reviewgate.db"), false, store.QueueOptions{}, 10*time.Second)
+		killAtAnyMoment(t, "sqlite://"+filepath.Join(t.TempDir(), "reviewgate.db"), 10*time.Second)
 	})
 	// There a dead process's beats have to run out first: 10 s, and a round of
-	// Rescue, which comes every 5 s. By default both take a fifth of that.
+	// Rescue, which comes every 5 s.
 	t.Run("PostgreSQL", func(t *testing.T) {
+		sample.Variant(t)
 		t.Parallel()
-		if sample.Full() {
-			killAtAnyMoment(t, pgtest.URL(t), false, store.QueueOptions{}, 30*time.Second)
-		} else {
-			killAtAnyMoment(t, pgtest.URL(t), true, store.QueueOptions{RescueInterval: time.Second}, 10*time.Second)
-		}
+		killAtAnyMoment(t, pgtest.URL(t), 30*time.Second)
 	})
 }
 
 // killAtAnyMoment has processes killed that work on a database, and wants what
 // they left to be done within a time.
-func killAtAnyMoment(t *testing.T, url string, quick bool, opts store.QueueOptions, within time.Duration) {
+func killAtAnyMoment(t *testing.T, url string, within time.Duration) {
 	var acknowledged []string
 	kills := sample.Size(2, 5)
 	for range kills {
-		acknowledged = append(acknowledged, runAndKill(t, url, quick)...)
+		acknowledged = append(acknowledged, runAndKill(t, url)...)
 	}
 	t.Logf("%d deliveries acknowledged by %d processes", len(acknowledged), kills)
 
-	open := store.Open
-	if quick {
-		open = store.OpenQuick
-	}
-	s := openWith(t, open, url)
+	s := openStore(t, url)
 	left := unfinished(t, s)
 	start := time.Now()
-	startQueueWith(t, s, leaseWorker{s, func(string) {}}, opts)
+	startQueue(t, s, leaseWorker{s, func(string) {}})
 	for unfinished(t, s) > 0 {
 		if time.Since(start) > within {
 			t.Fatalf("%d of %d targets are unfinished %s after the start", unfinished(t, s), left, within)
@@ -187,13 +173,10 @@ func killAtAnyMoment(t *testing.T, url string, quick bool, opts store.QueueOptio
 
 // runAndKill starts a child, kills it in the middle of its work, and returns
 // what it acknowledged.
-func runAndKill(t *testing.T, url string, quick bool) (guids []string) {
+func runAndKill(t *testing.T, url string) (guids []string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childEnv+"="+url)
-	if quick {
-		cmd.Env = append(cmd.Env, quickEnv+"=1")
-	}
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.StdoutPipe()

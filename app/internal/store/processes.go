@@ -31,10 +31,8 @@ var defaultTiming = func() timing {
 	if err != nil {
 		panic(err) // it was linked so
 	}
-	return timingOf(ttl)
+	return timing{beat: ttl / 5, ttl: ttl, settle: ttl * 3 / 5}
 }()
-
-func timingOf(ttl time.Duration) timing { return timing{beat: ttl / 5, ttl: ttl, settle: ttl * 3 / 5} }
 
 // processes is this process's place in the list of those at work. All times
 // in that list are by the database's clock.

@@ -53,13 +53,7 @@ func benchmarking() bool { return flag.Lookup("test.bench").Value.String() != ""
 
 func openStore(t testing.TB, url string) *store.Store {
 	t.Helper()
-	return openWith(t, store.Open, url)
-}
-
-// openWith is openStore with Open or OpenQuick.
-func openWith(t testing.TB, open func(context.Context, string, store.Options) (*store.Store, error), url string) *store.Store {
-	t.Helper()
-	s, err := open(context.Background(), url, store.Options{Log: zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel), Unsynced: !benchmarking()})
+	s, err := store.Open(context.Background(), url, store.Options{Log: zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel), Unsynced: !benchmarking()})
 	if err != nil {
 		t.Fatal(err)
 	}
