@@ -15,6 +15,7 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/run"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 func load(t testing.TB, files map[string]string) *config.Config {

@@ -488,7 +488,6 @@ func TestProposedConfig(t *testing.T) {
 // What config costs: as much as it has files at first, and then one call, that
 // GitHub doesn't count where nothing has changed.
 func TestCallsForConfig(t *testing.T) {
-	t.Parallel() // it mostly waits
 	w := newWorld(t, ghtest.Options{})
 	w.organisation()
 	w.repo.Commit("main", ghtest.Files{settingsFile: `{}`, rulesFile: `[]`}, "config")

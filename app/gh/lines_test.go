@@ -64,7 +64,7 @@ func apply(old, patch string) (string, error) {
 func TestHunksApply(t *testing.T) {
 	line := rapid.SampledFrom([]string{"\n", "a\n", "b\n", "c", "c\r\n", "-x\n", "+x\n", "@@ -1 +1 @@\n", "\\ No\n", "one more\n", "\x00\n", "ü\n", "d"})
 	text := rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(line, 0, 30).Draw(t, "lines"), "") })
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		old, changed := text.Draw(t, "old"), text.Draw(t, "new")
 		patch, added, removed := diffLines([]byte(old), []byte(changed))
 		if old == changed {

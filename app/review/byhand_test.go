@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 func TestRerunTogether(t *testing.T) {
@@ -37,7 +38,7 @@ func TestRerunMeetsAll(t *testing.T) {
 			Agents: rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c"}), 0, 3).Draw(t, "agents"),
 		}
 	})
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		asks := rapid.SliceOfN(some, 1, 5).Draw(t, "asks")
 		together := func(all []review.Rerun) review.Rerun {
 			r := all[0].Simple()

@@ -48,7 +48,11 @@ func (s *Service) workTarget(ctx context.Context, key string, kind JobKind) erro
 	}
 	if done != nil {
 		// The lease was given back, so its end must not keep anybody from being told.
-		return guard(func() error { return s.answerCommands(ctx, key, *done) })
+		err := s.answerCommands(ctx, key, *done)
+		if err != nil && errors.Is(ctx.Err(), context.Canceled) {
+			return &RetryError{Err: err} // at once, when the server is back
+		}
+		return err
 	}
 	if cause := context.Cause(held); errors.Is(cause, ErrLeaseLost) {
 		return nil // the new holder goes on
@@ -96,9 +100,9 @@ func (s *Service) suspect(ctx context.Context, key string, alone *turn) error {
 	return nil
 }
 
-// workGenerations does what is wanted until nothing more is, or it was handed
-// over, for which it returns nil. Those whose commands asked for what is finished are
-// still to be told. A head that seems to move each time it is looked at is trouble at
+// workGenerations does what is wanted until nothing more is. It returns what is
+// finished, whose askers the caller must still tell, or nil if the work was handed
+// over. A head that seems to move each time it is looked at is trouble at
 // the host, and waited for like any other.
 func (s *Service) workGenerations(ctx context.Context, lease Lease, kind JobKind) (*finished, error) {
 	const rounds = 5 // each costs some calls

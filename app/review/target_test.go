@@ -50,6 +50,7 @@ type doneStore struct {
 	Store
 	given    bool // the lease was given back
 	answered error
+	asked    func() // in the middle of the answer, if not nil
 }
 
 func (s *doneStore) Target(context.Context, string) (TargetState, error) {
@@ -73,6 +74,10 @@ func (s *doneStore) Finish(context.Context, Lease, int64, bool) (bool, error) {
 }
 
 func (s *doneStore) AwaitingCommands(ctx context.Context, _ string, _ int64) ([]Command, error) {
+	if s.asked != nil {
+		s.asked()
+		return nil, ctx.Err()
+	}
 	time.Sleep(time.Minute) // many times as long as a lease is renewed after
 	s.answered = ctx.Err()
 	return nil, ctx.Err()
@@ -88,4 +93,23 @@ func TestCommandsAreAnsweredWithoutTheLease(t *testing.T) {
 			t.Errorf("workTarget = %v, and to answer: %v", err, store.answered)
 		}
 	})
+}
+
+// An answer that a shutdown broke off is given as soon as the server is back, and a
+// panic in it reaches the queue, which tries again.
+func TestAnswerThatIsBrokenOff(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	store := &doneStore{asked: cancel}
+	s := &Service{Options: Options{Store: store, RetryBase: time.Second, LeaseTTL: 15 * time.Second}}
+	var retry *RetryError
+	if err := s.workTarget(ctx, "pull/1/1", JobPublish); !errors.As(err, &retry) || retry.After != 0 {
+		t.Errorf("after a shutdown: %v", err)
+	}
+	*store = doneStore{asked: func() { panic("no answer") }}
+	defer func() {
+		if recover() == nil {
+			t.Error("the panic is lost")
+		}
+	}()
+	_ = s.workTarget(t.Context(), "pull/1/1", JobPublish)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 func reasons(t interface {
@@ -81,7 +82,7 @@ func TestCoveredDomainAddsWhatItHasBeyond(t *testing.T) {
 // it touches, and neither another file nor a greater weight lowers the score.
 func TestCoveringNeverHidesADomain(t *testing.T) {
 	domains := []string{"a", "b", "c"}
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		cfg := &config.Config{}
 		for _, d := range domains {
 			cfg.Domains = append(cfg.Domains, config.DomainMapping{

@@ -11,6 +11,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 	"github.com/reviewgate/reviewgate/policies"
 )
 
@@ -68,7 +69,7 @@ func drawnConfig(t *rapid.T) *config.Config {
 // order in which a policy names things, and labels and policies stand, is
 // nobody's promise.
 func TestOrderDoesNotMatter(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		cfg := drawnConfig(t)
 		facts, cl := testFacts()
 		facts.Labels = pipeline.List[string]{"urgent", "ui", "later"}
@@ -115,7 +116,7 @@ func withoutWords(m pipeline.AgentManifest) string {
 // With the facts as they are, in the order that normalize gives them, the
 // whole manifest is the same bytes, reasons and all.
 func TestOrderOfConfigDoesNotMatterToTheByte(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		cfg := drawnConfig(t)
 		facts, cl := testFacts()
 		want, _ := json.Marshal(manifest(t, cfg, facts, cl))
@@ -129,7 +130,7 @@ func TestOrderOfConfigDoesNotMatterToTheByte(t *testing.T) {
 
 // One entry or one skipped row for each agent, never both.
 func TestEachAgentHasOneRow(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		cfg := drawnConfig(t)
 		facts, cl := testFacts()
 		m := manifest(t, cfg, facts, cl)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 	"github.com/reviewgate/reviewgate/policies/glob"
 )
 
@@ -234,7 +235,7 @@ func TestPrefilterHidesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := rapid.StringOfN(rapid.RuneFrom([]rune("aAsSkKitol \u212a\u017f.bcrypt123")), 0, 30, -1)
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		line := text.Draw(t, "line")
 		may := make([]bool, len(d.signals))
 		d.filter.candidates(line, may)
@@ -250,7 +251,7 @@ func TestPrefilterHidesNothing(t *testing.T) {
 func TestSuggestedGlobCoversTheFile(t *testing.T) {
 	segment := rapid.StringOfN(rapid.RuneFrom([]rune("ab.*?[]{}\\!,-é\n\uFFFD ")), 1, 40, -1).
 		Filter(func(s string) bool { return s != "." && s != ".." })
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		path := strings.Join(rapid.SliceOfN(segment, 1, 12).Draw(t, "segments"), "/")
 		set, err := glob.Compile([]string{fileGlob(path)})
 		if err != nil {

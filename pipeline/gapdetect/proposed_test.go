@@ -13,6 +13,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // proposing has two agents that can be sent, one of them a model, and three that
@@ -284,7 +285,7 @@ func TestProposalsOnlyAdd(t *testing.T) {
 		}
 	})
 	scopes := rapid.SampledFrom([]pipeline.AgentScope{{All: true}, {}, {Files: names{"src/basket.go"}}, {Files: names{"a.go", "src/other.go"}}})
-	rapid.Check(t, func(rt *rapid.T) {
+	sample.Check(t, func(rt *rapid.T) {
 		var m pipeline.AgentManifest
 		for _, id := range rapid.SliceOfDistinct(agents, rapid.ID).Draw(rt, "chosen") {
 			if id != "" {

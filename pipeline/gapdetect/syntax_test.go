@@ -9,6 +9,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // kindsOfLine writes a letter for each byte of a line: c(ode), s(tring) or
@@ -72,7 +73,7 @@ func TestEveryByteHasAKind(t *testing.T) {
 		languages = append(languages, l)
 	}
 	slices.Sort(languages)
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		r := &reader{syntax: syntaxes[rapid.SampledFrom(languages).Draw(t, "language")]}
 		for _, line := range rapid.SliceOf(rapid.StringOf(rapid.RuneFrom([]rune("a 'é\"`\\/*#-<!>$[{}\n")))).Draw(t, "lines") {
 			r.next(line, true)

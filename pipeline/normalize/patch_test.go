@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 func TestParsePatch(t *testing.T) {
@@ -92,7 +93,7 @@ func render(hunks []pipeline.Hunk) string {
 
 func TestParsePatchReadsWhatGitWrites(t *testing.T) {
 	text := rapid.StringOfN(rapid.RuneFrom([]rune("ab @+-\\é")), 0, 6, -1)
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		var want pipeline.List[pipeline.Hunk]
 		oldLine, newLine := 1, 1
 		for range rapid.IntRange(0, 4).Draw(t, "hunks") {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // A shipped rule that runs on every line would cost more than all others
@@ -51,7 +52,7 @@ func TestByHand(t *testing.T) {
 		}
 	}
 	piece := rapid.SampledFrom([]string{" ", "\t", "\r", "\f", "\v", "\x00", "a", "é", "\u00a0", "\u2028", "\xff", "ab", strings.Repeat("x", 97)})
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		expression := rapid.SampledFrom(shapes).Draw(t, "expression")
 		line := strings.Join(rapid.SliceOfN(piece, 0, 5).Draw(t, "line"), "")
 		if got, want := byHand(expression)(line), regexp.MustCompile(expression).MatchString(line); got != want {

@@ -11,11 +11,12 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // The engine finds exactly what the naive one finds, in the same order.
 func TestSameAsNaive(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		cfg := rapid.SliceOfN(rapid.Custom(genRule), 1, 8).Draw(t, "rules")
 		for i := range cfg {
 			cfg[i].ID = fmt.Sprintf("rule-%d", i)

@@ -19,6 +19,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/aggregate"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 	"github.com/reviewgate/reviewgate/pipeline/gapdetect"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // gapModel proposes what it is told to, and keeps what it was asked.
@@ -416,7 +417,7 @@ func TestGapsNeverLoosenTheGate(t *testing.T) {
 	}
 	text := rapid.OneOf(rapid.SampledFrom([]string{"const a = 2;", "const sum = unitPrice * quantity;", "src/pricing/total.ts", "src/cart/view.ts"}), rapid.String())
 	agents := rapid.SampledFrom([]string{"finance-sme", "design-auditor", "extra-model", "security-reviewer", "secrets", pipeline.GapDetector, "nobody"})
-	rapid.Check(t, func(rt *rapid.T) {
+	sample.Check(t, func(rt *rapid.T) {
 		g := &gapModel{note: text.Draw(rt, "note")}
 		for range rapid.IntRange(0, 4).Draw(rt, "proposals") {
 			g.proposals = append(g.proposals, gapdetect.Proposal{

@@ -41,12 +41,12 @@ func Keys[K cmp.Ordered, V any](t testing.TB, n int, cases map[K]V) []K {
 	return Of(t, n, slices.Sorted(maps.Keys(cases)))
 }
 
-// Variant leaves a test out by default: one that shows what other tests show, in
-// other circumstances.
+// Variant leaves a test to the full run: one of behaviour beside the main paths, or in
+// circumstances that other tests vary, too.
 func Variant(t testing.TB) {
 	t.Helper()
 	if !Full() {
-		t.Skip("left out: a variant of other tests; -full runs it") //nolint:forbidigo // Nothing is missing.
+		t.Skip("left to the full run; -full runs it") //nolint:forbidigo // Nothing is missing.
 	}
 }
 
@@ -79,11 +79,12 @@ func Size(few, all int) int {
 	return few
 }
 
-// draws is how often Check tries a property by default. rapid's own number is 100.
+// draws is how often a property is tried by default. rapid's own number is 100.
 const draws = 6
 
 // Check is rapid.Check. By default it tries a property on fewer draws, unless the
-// flag -rapid.checks says how many.
+// flag -rapid.checks says how many. It sets that flag for the whole test binary, so
+// all properties of a package use Check.
 func Check(t *testing.T, property func(*rapid.T)) {
 	t.Helper()
 	fewerDraws()
@@ -91,11 +92,13 @@ func Check(t *testing.T, property func(*rapid.T)) {
 }
 
 var fewerDraws = sync.OnceFunc(func() {
-	f := flag.Lookup("rapid.checks")
-	if Full() || f.Value.String() != f.DefValue {
+	const name = "rapid.checks"
+	given := Full()
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == name })
+	if given {
 		return
 	}
-	if err := f.Value.Set(fmt.Sprint(draws)); err != nil {
+	if err := flag.Set(name, fmt.Sprint(draws)); err != nil {
 		panic(err)
 	}
 })

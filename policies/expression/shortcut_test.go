@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // byCEL is the expression without its shortcut.
@@ -140,7 +141,7 @@ func genInput(t *rapid.T) Input {
 // A shortcut says what CEL says, where there is one and where there is only one
 // to a part; what CEL can't evaluate stays so.
 func TestShortcutsSayWhatCELSays(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		text := genExpression(t, leaves, 3)
 		e, err := Compile(text)
 		if err != nil {

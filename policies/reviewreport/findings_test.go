@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 func asking(list ...Recommendation) func(*Record) {
@@ -192,7 +193,7 @@ func TestRecommendedFindings(t *testing.T) {
 // can be told and placed, and something blocks if and only if the outcome does
 // or a serious report asks for something urgent.
 func TestFindingsOfAnyReports(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		reports := reportsOf(t)
 		phase := rapid.SampledFrom([]string{"spec", "plan"}).Draw(t, "phase")
 		o := Aggregate(phase, reports, defaults)

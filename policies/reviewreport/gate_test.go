@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 func ptr(f float64) *float64 { return &f }
@@ -292,7 +293,7 @@ func reportsOf(t *rapid.T) []Report {
 // The order of reports changes no decision, score or readiness: only whom a
 // rationale names first.
 func TestOrderOfReportsDecidesNothing(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		// The scores are the first spec-reviewer's: with several it matters which is
 		// first.
 		reviewers := 0
@@ -323,7 +324,7 @@ func TestOrderOfReportsDecidesNothing(t *testing.T) {
 // One more report never turns a blocked specification into one that proceeds,
 // unless it is the mandatory one.
 func TestMoreReportsNeverLoosen(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		reports, more := reportsOf(t), reportsOf(t)
 		for _, phase := range []string{"spec", "plan"} {
 			before := Aggregate(phase, reports, defaults)
@@ -340,7 +341,7 @@ func TestMoreReportsNeverLoosen(t *testing.T) {
 // heard of a location, which stands where the first of it stood; and each
 // location is heard once.
 func TestRecommendationsAreOrdered(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		reports := reportsOf(t)
 		got := Recommendations(reports)
 		locations, blank := map[string]int{}, 0

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // What is written is read back, whatever the words, and stands in markdown as
@@ -21,7 +22,7 @@ func TestWriteReadsBack(t *testing.T) {
 	)
 	agent := rapid.StringMatching("[a-z][a-z-]{0,19}")
 	score := rapid.Ptr(rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(1e-300, 1)), true)
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		want := Record{
 			Status:              rapid.SampledFrom([]string{StatusSuccess, StatusFailure}).Draw(t, "status"),
 			Agent:               agent.Draw(t, "agent"),

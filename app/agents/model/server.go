@@ -39,6 +39,9 @@ type Dial func(e config.ModelEndpoint, key string) (llm.Model, error)
 // another's server: where an endpoint has a base_url, its key must be named.
 func Open(endpoints []config.ModelEndpoint, dial Dial, getenv func(string) string) (*Server, error) {
 	s := &Server{endpoints: map[string]Endpoint{}}
+	if len(endpoints) > 0 && dial == nil {
+		return nil, errors.New("model_endpoints: this program can't reach models")
+	}
 	var errs []error
 	for _, e := range endpoints {
 		key, where := "", "without a key"

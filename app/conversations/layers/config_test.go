@@ -475,7 +475,6 @@ func TestConfigWhoseExpressionReadsLabels(t *testing.T) {
 // By the defaults some rules and policies read a change's type. Only labels that
 // name one start a review then, and only where the title names none.
 func TestLabelsOfTypes(t *testing.T) {
-	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.Repo.OpenPR(ghtest.PR{Title: "Count the stock", Body: apptest.GoodBody, Head: "stock", Files: apptest.Clean()})

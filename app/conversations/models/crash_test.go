@@ -139,7 +139,7 @@ func answers(t *testing.T, c *apptest.Child, gh *ghtest.Server, pr *ghtest.PullR
 func TestKilledWhileItAsksPeople(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
-	for _, at := range sample.Of(t, 1, []apptest.Request{apptest.At(apptest.RouteRequests, 1, false), apptest.At(apptest.RouteComment, 1, false), apptest.At(apptest.RouteRequests, 1, true)}) {
+	for _, at := range []apptest.Request{apptest.At(apptest.RouteRequests, 1, false), apptest.At(apptest.RouteComment, 1, false), apptest.At(apptest.RouteRequests, 1, true)} {
 		t.Run(at.String(), func(t *testing.T) {
 			t.Parallel()
 			_, change := apptest.WithModels(t, `{"models": {"people": ["wes", "acme/owners"]}}`, judged)
@@ -176,7 +176,7 @@ func TestKilledInTheFixLoop(t *testing.T) {
 	t.Parallel()
 	layer := apptest.LayerOf(config.LayerServer, `{"fix_loop": {"when": "always", "team": "acme/owners", "max_fix_iterations": 1}, "labels": {"escalated": true}}`)
 	const first, second, resume = 0, 1, 2
-	for _, tc := range sample.Of(t, 2, []struct {
+	for _, tc := range []struct {
 		at apptest.Request
 		in int // step
 	}{
@@ -186,7 +186,7 @@ func TestKilledInTheFixLoop(t *testing.T) {
 		{apptest.At(apptest.RouteRequests, 1, true), second}, {apptest.At(apptest.RouteRequests, 1, false), second},
 		{apptest.At(routeEditComment, 1, true), resume}, {apptest.At(apptest.RouteRemoveLabel, 1, false), resume}, {apptest.At(apptest.RouteRemoveLabel, 1, true), resume},
 		{apptest.At(routeRocket, 1, true), resume}, {apptest.At(routeRocket, 2, false), resume},
-	}) {
+	} {
 		t.Run(fmt.Sprintf("%s, in step %d", tc.at, tc.in), func(t *testing.T) {
 			t.Parallel()
 			gh, repo, server := killable(t, layer, nil)

@@ -642,7 +642,7 @@ func TestReviewsInTrouble(t *testing.T) {
 	w := modelled(t, b, `{"auto_approve": true, "auto_reject": true}`)
 	pr := w.Open(apptest.Clean())
 	w.Idle()
-	for seed := range uint64(sample.Size(1, 3)) {
+	for seed := range uint64(3) {
 		trouble := ghtest.NewTrouble(seed, ghtest.TroubleOptions{Errors: 0.05, Resets: 0.03, Lost: 0.12, Truncated: 0.05})
 		remove := w.GH.On("*", trouble.Hook)
 		for i := range 4 {

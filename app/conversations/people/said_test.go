@@ -181,7 +181,6 @@ func TestOverrideIsForAHeadThatWasReviewed(t *testing.T) {
 // A decision by hand is for the head whose review its sender could see, however
 // long the command waited: what was pushed and reviewed meanwhile is another's.
 func TestOverrideThatWaitedIsNotForANewerHead(t *testing.T) {
-	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.Repo.Grant("mia", "maintain")

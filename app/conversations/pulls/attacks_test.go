@@ -84,7 +84,6 @@ func TestConfigOfAForkIsNotUsed(t *testing.T) {
 // Of all the addresses that people, and answers, put before the App it opens
 // none: its token goes to GitHub's API and nowhere else.
 func TestNoAddressIsOpened(t *testing.T) {
-	sample.Variant(t)
 	t.Parallel()
 	var asked atomic.Int64
 	trap := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

@@ -250,7 +250,7 @@ func TestRenamedBetweenReviews(t *testing.T) {
 func TestTransferred(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
-	for name, installed := range sample.Map(t, 1, map[string]bool{"to an account with the App": true, "to one without": false}) {
+	for name, installed := range map[string]bool{"to an account with the App": true, "to one without": false} {
 		t.Run(name, func(t *testing.T) {
 			w := start(t)
 			if installed {
@@ -302,7 +302,7 @@ func TestArchivedDuringReview(t *testing.T) {
 func TestPermissionRevokedDuringReview(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
-	for _, tt := range sample.Of(t, 2, []struct {
+	for _, tt := range []struct {
 		permission, route string
 		n                 int
 		says              string
@@ -312,7 +312,7 @@ func TestPermissionRevokedDuringReview(t *testing.T) {
 		{"pull_requests", apptest.RoutePull, 2, "pull_requests"},
 		{"checks", apptest.RouteFiles, 1, "checks"},
 		{"checks", apptest.RoutePull, 2, "checks"},
-	}) {
+	} {
 		t.Run(fmt.Sprint(tt.permission, " ", tt.n), func(t *testing.T) {
 			w := start(t)
 			all, few := ghtest.DefaultPermissions(), ghtest.DefaultPermissions()

@@ -98,7 +98,6 @@ func TestBeyondAllMeansIsNotGreen(t *testing.T) {
 // GitHub lists 3,000 files, and the contents of the others are more than there
 // are calls for.
 func TestBeyondThreeThousandFiles(t *testing.T) {
-	sample.Variant(t)
 	t.Parallel()
 	listed := sample.Size(600, 3000) // GitHub lists 3,000
 	w := startWith(t, small(func(l *ghtest.Limits) { l.PullFiles = listed }))

@@ -171,7 +171,7 @@ func TestPlan(t *testing.T) {
 		"not sure":     {planReport(true, object{"confidence": 0.3}), "action_required", "Low confidence from: architecture-review"},
 		"not reviewed": {specReport(), "action_required", "Mandatory review missing: architecture-review"},
 	}
-	for name, tt := range sample.Map(t, 2, tests) {
+	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := start(t)
 			pr := w.Repo.OpenPR(ghtest.PR{Title: "docs: plan the stock service", Body: apptest.GoodBody, Files: ghtest.Files{

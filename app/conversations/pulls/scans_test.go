@@ -102,7 +102,7 @@ func TestOthersChecksThatMatterToNobody(t *testing.T) {
 		"an App that counts not":  {section: `, "scanning": {"apps": ["github-actions"]}`, annotations: []ghtest.Annotation{remark(6, "failure", "No.")}, app: "ci"},
 		"alerts alone are wanted": {section: `, "scanning": {"annotations": false, "alerts": true}`, annotations: []ghtest.Annotation{remark(6, "failure", "No.")}, app: "ci"},
 	}
-	for name, tt := range sample.Map(t, 2, tests) {
+	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := scanning(t, tt.section)
@@ -291,13 +291,13 @@ func TestEndOfASuite(t *testing.T) {
 func TestLostNewsOfOthersChecks(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
-	for name, tt := range sample.Map(t, 1, map[string]struct {
+	for name, tt := range map[string]struct {
 		section, says string
 		asks          int
 	}{
 		"taken in": {"", "action_required", 2}, // of the check and of its suite
 		"off":      {`, "enabled": false`, "success", 0},
-	}) {
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := scanning(t, "")

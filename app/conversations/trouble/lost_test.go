@@ -143,7 +143,6 @@ func TestSweepFinishesOrphanedChecks(t *testing.T) {
 
 // Periodic jobs run at the start and on their own.
 func TestSweepsRunByThemselves(t *testing.T) {
-	sample.Variant(t)
 	t.Parallel()
 	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, func(w *apptest.World) { w.Intervals = time.Second })
 	var pr *ghtest.PullRequest
@@ -196,7 +195,6 @@ func TestSuspendedDuringReview(t *testing.T) {
 }
 
 func TestPermissionsTakenAndGiven(t *testing.T) {
-	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	all := ghtest.DefaultPermissions()

@@ -9,7 +9,7 @@ import (
 )
 
 // maxStatements bounds what one connection keeps prepared. The store and River
-// together have about 120 statements.
+// together have about 120 statements, besides those that create the tables.
 const maxStatements = 250
 
 // openStatements is sql.Open for SQLite, with connections that keep their statements
@@ -99,9 +99,18 @@ type keptStmt struct {
 }
 
 func (s *keptStmt) Close() error {
-	if _, twice := s.conn.kept[s.query]; twice || s.conn.kept == nil || len(s.conn.kept) >= maxStatements {
+	c := s.conn
+	if _, twice := c.kept[s.query]; twice || c.kept == nil {
 		return s.sqliteStmt.Close()
 	}
-	s.conn.kept[s.query] = s.sqliteStmt
-	return nil
+	var err error
+	if len(c.kept) >= maxStatements { // any other makes room: those in use come back
+		for query, other := range c.kept {
+			delete(c.kept, query)
+			err = other.Close()
+			break
+		}
+	}
+	c.kept[s.query] = s.sqliteStmt
+	return err
 }

@@ -36,11 +36,11 @@ func (s *Store) KnownDeliveries(ctx context.Context, guids []string) (map[string
 		for len(guids) > 0 {
 			chunk := guids[:min(knownChunk, len(guids))]
 			guids = guids[len(chunk):]
-			args := make([]any, len(chunk))
-			for i, g := range chunk {
-				args[i] = g
+			args := make([]any, knownChunk) // one statement to prepare, whatever their number
+			for i := range args {
+				args[i] = chunk[min(i, len(chunk)-1)]
 			}
-			found, err := texts(ctx, t, `SELECT d.guid FROM deliveries d WHERE NOT (`+deliveryGivenUp+`) AND d.guid IN (?`+strings.Repeat(`, ?`, len(chunk)-1)+`)`, args...)
+			found, err := texts(ctx, t, `SELECT d.guid FROM deliveries d WHERE NOT (`+deliveryGivenUp+`) AND d.guid IN (?`+strings.Repeat(`, ?`, knownChunk-1)+`)`, args...)
 			if err != nil {
 				return err
 			}

@@ -8,6 +8,7 @@ import (
 
 	ahocorasick "github.com/BobuSumisu/aho-corasick"
 	"github.com/google/go-cmp/cmp"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 	"pgregory.net/rapid"
 )
 
@@ -48,7 +49,7 @@ func TestRequired(t *testing.T) {
 // Whatever the expression and the text: where there is a match, there is a
 // required literal.
 func TestRequiredIsNecessary(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) { checkNecessary(t, genExpression(t), genText(t)) })
+	sample.Check(t, func(t *rapid.T) { checkNecessary(t, genExpression(t), genText(t)) })
 }
 
 func FuzzRequired(f *testing.F) {
@@ -159,7 +160,7 @@ func genText(t *rapid.T) string {
 
 // The matcher finds what looking for each literal by itself finds.
 func TestMatcherFindsAll(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		piece := rapid.SampledFrom([]string{"a", "b", "A", "ab", "_", "\x00", "é", "\xff"})
 		word := rapid.Map(rapid.SliceOfN(piece, 0, 4), func(p []string) string { return strings.Join(p, "") })
 		words := rapid.SliceOfN(word, 0, 8).Draw(t, "literals")

@@ -267,6 +267,11 @@ func (s *server) run(statement string) error {
 	defer s.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), startLimit)
 	defer cancel()
+	if s.admin.IsClosed() { // by a statement that took too long
+		if err := s.connect(); err != nil {
+			return err
+		}
+	}
 	_, err := s.admin.Exec(ctx, statement)
 	return err
 }
@@ -342,7 +347,7 @@ func verifierOf(password string) (string, error) {
 }
 
 // home is the directory that the server's is made in: one in memory if there is
-// room, and the system's for what is temporary else.
+// room, or else the system's temporary directory.
 func home() string {
 	const inMemory = "/dev/shm" // on Linux
 	if syncs() || freeMemory(inMemory) < roomInMemory {

@@ -19,8 +19,8 @@ import (
 // in another one.
 type Open func(t *testing.T) *store.Store
 
-// Run runs the suite, several of its tests at a time. lone says that one process at a time may have the
-// database, which then takes up at its start what it finds.
+// Run runs the suite, several of its tests at a time. lone says that one process at a
+// time may have the database, which then takes up at its start what it finds.
 func Run(t *testing.T, lone bool, open Open) {
 	for _, group := range []struct {
 		name  string
