@@ -3,7 +3,6 @@ package apptest
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -12,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/reviewgate/reviewgate/app"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // ServerEnv makes the test binary a server with the settings it holds, so that a
@@ -27,10 +27,7 @@ func Main(m *testing.M) {
 	debug.SetGCPercent(400)
 	// The tests mostly wait, for timers, disks and each other's answers: more of
 	// them side by side than there are processors end sooner.
-	if err := flag.Set("test.parallel", "16"); err != nil {
-		panic(err)
-	}
-	flag.Parse() // -parallel still decides
+	sample.Parallel(16)
 	os.Exit(m.Run())
 }
 

@@ -2,7 +2,6 @@ package gh
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"net/http"
 	"runtime/debug"
@@ -21,14 +20,11 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 func TestMain(m *testing.M) {
-	// Those side by side mostly wait before they ask again; -parallel still decides.
-	if err := flag.Set("test.parallel", "16"); err != nil {
-		panic(err)
-	}
-	flag.Parse()
+	sample.Parallel(16)
 	debug.SetGCPercent(400) // answers are garbage as soon as they are read
 	goleak.VerifyTestMain(m)
 }

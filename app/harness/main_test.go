@@ -83,11 +83,7 @@ func large(t *testing.T) {
 }
 
 func TestMain(m *testing.M) {
-	// Trials mostly wait; -parallel still decides.
-	if err := flag.Set("test.parallel", "8"); err != nil {
-		panic(err)
-	}
-	flag.Parse()
+	sample.Parallel(8)
 	if measured() {
 		pgtest.Sync()
 	}

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -77,6 +78,21 @@ func Size(few, all int) int {
 		return all
 	}
 	return few
+}
+
+// Parallel has up to n parallel tests of a binary run at a time, for tests that mostly
+// wait. The flag -parallel still decides, and fuzzing goes by the processors. Call it
+// in TestMain; it parses the flags.
+func Parallel(n int) {
+	flag.Parse()
+	given := flag.Lookup("test.fuzz").Value.String() != ""
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if given {
+		return
+	}
+	if err := flag.Set("test.parallel", strconv.Itoa(n)); err != nil {
+		panic(err)
+	}
 }
 
 // draws is how often a property is tried by default. rapid's own number is 100.

@@ -19,17 +19,14 @@ import (
 	"github.com/reviewgate/reviewgate/app/internal/store/sqlitetest"
 	"github.com/reviewgate/reviewgate/app/internal/store/storetest"
 	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 func TestMain(m *testing.M) {
 	if url := os.Getenv(childEnv); url != "" {
 		child(url)
 	}
-	// Tests mostly wait; -parallel still decides.
-	if err := flag.Set("test.parallel", "8"); err != nil {
-		panic(err)
-	}
-	flag.Parse()
+	sample.Parallel(8)
 	if !benchmarking() {
 		debug.SetGCPercent(400)
 	}
