@@ -154,18 +154,20 @@ func FuzzLoad(f *testing.F) {
 		f.Add(name, texts[FileRules], texts[FileComposition], texts[FileAgents], texts[FileDomains], texts[FileSettings])
 	}
 	// The defaults are too large to mutate.
-	seed(1, fast)
-	seed(2, spellingLayer)
-	seed(2, layer(FileRules, `{"extends": [], "items": [{"id": "a", "match": {"pattern": "(", "paths": ["{a,b"]}}]}`, FileAgents, `{"extends": []}`))
-	seed(2, layer(FileComposition, `[{"id": "universal", "enabled": false}, {"id": "ui", "trigger": {"type": "any", "triggers": [{"type": "not"}]}}]`,
+	seed(0, fast)
+	seed(1, spellingLayer)
+	seed(1, layer(FileRules, `{"extends": [], "items": [{"id": "a", "match": {"pattern": "(", "paths": ["{a,b"]}}]}`, FileAgents, `{"extends": []}`))
+	seed(1, layer(FileComposition, `[{"id": "universal", "enabled": false}, {"id": "ui", "trigger": {"type": "any", "triggers": [{"type": "not"}]}}]`,
 		FileDomains, `[{"id": "finance", "type": "signal", "pattern": "x"}, {"id": "signal-migrations", "enabled": null}]`))
-	seed(2, layer(FileSettings, `{"gate": {"conditions": [{"when": 1}]}, "limits": {"agent_retries": 1e300}, "final": ["gate"]}`))
-	seed(2, layer(FileRules, `[{"id": "f-rule", "severity": "critical", "final": true}]`, FileComposition, `{"extends": [], "items": [{"id": "f-policy", "dispatch": {"agents": ["p-agent", "secrets"]}}]}`))
-	seed(1, layer(FileRules, `[`+rule("a", `, "when": "facts.files.exists(f, f.path == '\\u00e9' || f.binary)"`)+`]`,
+	seed(1, layer(FileSettings, `{"gate": {"conditions": [{"when": 1}]}, "limits": {"agent_retries": 1e300}, "final": ["gate"]}`))
+	seed(1, layer(FileRules, `[{"id": "f-rule", "severity": "critical", "final": true}]`, FileComposition, `{"extends": [], "items": [{"id": "f-policy", "dispatch": {"agents": ["p-agent", "secrets"]}}]}`))
+	seed(0, layer(FileRules, `[`+rule("a", `, "when": "facts.files.exists(f, f.path == '\\u00e9' || f.binary)"`)+`]`,
 		FileComposition, `[{"id": "carrier", "trigger": {"type": "expression", "when": "classification.risk.score >"}}]`))
 	held, _ := Load(fast)
 	f.Fuzz(func(t *testing.T, name uint8, rules, composition, agents, domains, settings []byte) {
-		l := Layer{Name: namesOfLayers[int(name)%len(namesOfLayers)]}
+		// The layer fast is the server's: it binds those above it.
+		above := namesOfLayers[1:]
+		l := Layer{Name: above[int(name)%len(above)]}
 		for i, text := range [][]byte{rules, composition, agents, domains, settings} {
 			if len(text) > 0 {
 				l.Files = append(l.Files, File{Path: FileNames()[i], Text: text})
