@@ -75,6 +75,9 @@ func expressionsIn(trigger *jsontree.Node) []*jsontree.Node {
 }
 
 func (t *trial) checkExpression(n *jsontree.Node) {
+	if t.valid {
+		return
+	}
 	if utf8.RuneCountInString(n.Text) > maxExpressionCharacters {
 		return // the schema has said so
 	}

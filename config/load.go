@@ -79,11 +79,12 @@ type defaultStack struct {
 	layer pipeline.ConfigLayer
 }
 
-// defaults reads the embedded defaults once. That they are valid is tested; a
-// binary in which they are not is broken.
+// defaults reads the embedded defaults once. TestDefaultsAreValid checks them whole,
+// and each start of the program only what is read on the way; a binary in which they
+// are not valid is broken.
 var defaults = sync.OnceValue(func() defaultStack {
 	l := DefaultLayer()
-	s, p := lay(newStack(), l)
+	s, p := try(newStack(), l, true)
 	if len(p.list) > 0 {
 		var lines []error
 		for _, x := range p.ordered() {

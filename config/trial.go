@@ -15,6 +15,7 @@ import (
 type trial struct {
 	problems
 	source   string // of the layer
+	valid    bool   // its schemas and expressions need no check
 	below    *stack
 	stack    *stack
 	compiled int                       // size of the layer's patterns so far
@@ -35,9 +36,14 @@ type trial struct {
 
 // lay returns the stack with the layer over it, and what is wrong with that.
 // With any problem the stack is of no use.
-func lay(below *stack, l Layer) (*stack, *problems) {
+func lay(below *stack, l Layer) (*stack, *problems) { return try(below, l, false) }
+
+// try is lay. For a layer that is known to be valid it leaves out the schemas and the
+// compiling of expressions, which take longest.
+func try(below *stack, l Layer, valid bool) (*stack, *problems) {
 	t := &trial{
 		problems: problems{layer: l.Name},
+		valid:    valid,
 		source:   l.Source,
 		below:    below,
 		stack:    below.clone(),
@@ -207,6 +213,9 @@ func itemsOf(root *jsontree.Node) []*jsontree.Node {
 // that are wrong.
 func (t *trial) checkSchema(file string, root *jsontree.Node) map[int]bool {
 	wrong := map[int]bool{}
+	if t.valid {
+		return wrong
+	}
 	for _, location := range schemas().check(schemas().schema(file, ""), root, &t.problems) {
 		t.shaky[file] = true
 		if root.Kind == jsontree.Object && len(location) > 0 {
