@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
-	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // What a server takes that has nothing to do: after its start on an empty
@@ -38,7 +37,7 @@ func TestIdle(t *testing.T) {
 		time.Sleep(*flagRest)
 		f.add("idle after the start", "%s", server.resident())
 
-		n := or(*flagPulls, sample.Size(2, 5))
+		n := or(*flagPulls, 5)
 		repos := w.repos(min(n, 20))
 		w.gh.On("*", ghtest.Delay(callLatency))
 		for i := range n {

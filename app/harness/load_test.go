@@ -17,7 +17,6 @@ import (
 	_ "modernc.org/sqlite" // for bare inserts
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
-	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 const (
@@ -35,7 +34,7 @@ func TestLoad(t *testing.T) {
 	onDatabases(t, []string{sqlite}, func(t *testing.T, s setup) {
 		s.seed, s.limits, s.logInterval = seed, unlimited(), 24*time.Hour
 		w := newWorld(t, s)
-		hooks := or(*flagHooks, sample.Size(20, 100))
+		hooks := or(*flagHooks, 100)
 		pulls := w.withheld(or(*flagPulls, hooks/10), hooks)
 		var f figures
 		f.add("database, servers", "%s, %d", w.database, len(w.servers))

@@ -7,7 +7,6 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/internal/store/pgtest"
-	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // Two servers on one PostgreSQL share the work: no pull request is reviewed
@@ -15,7 +14,7 @@ import (
 func TestReplicas(t *testing.T) {
 	large(t)
 	seed := begin(t)
-	n := or(*flagPulls, sample.Size(4, 12))
+	n := or(*flagPulls, 12)
 	var took [2]time.Duration
 	var f figures
 	for i := range took {

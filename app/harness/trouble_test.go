@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
-	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // trouble has GitHub fail in every way it knows: one request in five.
@@ -31,11 +30,11 @@ func TestTrouble(t *testing.T) {
 		k := w.newKiller()
 		lasts := *flagTrouble
 		if lasts == 0 {
-			lasts = time.Duration(sample.Size(1, 3)) * time.Second
+			lasts = 3 * time.Second
 		}
 		stop := make(chan struct{})
 		time.AfterFunc(lasts, func() { close(stop) })
-		pulls, events := play(w.scripts(or(*flagPulls, sample.Size(2, 5))), *flagRate, stop)
+		pulls, events := play(w.scripts(or(*flagPulls, 5)), *flagRate, stop)
 		trouble.Stop()
 		w.settle(pulls, k, events)
 		for kind, n := range trouble.Counts() {
