@@ -17,7 +17,8 @@ const (
 	// organisationRepo is where an account keeps what holds for all of its
 	// repositories.
 	organisationRepo = ".github"
-	// organisationAge is the default of Config.OrganisationAge. It keeps the layer from costing each review a call.
+	// organisationAge is the default of Config.OrganisationAge. It keeps the layer
+	// from costing each review a call.
 	organisationAge = time.Minute
 	// uncoveredAge is for how long it is taken that there is no token for an
 	// organisation's .github. Asking counts against the App's own rate limit,

@@ -56,31 +56,27 @@ type Options struct {
 // the URL's pool_max_conns says. Close the store when it is no longer needed,
 // after the queue was stopped.
 func Open(ctx context.Context, rawURL string, opts Options) (*Store, error) {
-	return open(ctx, rawURL, opts, defaultTiming)
-}
-
-func open(ctx context.Context, rawURL string, opts Options, timing timing) (*Store, error) {
 	if opts.Process == "" {
 		opts.Process = rand.Text()
 	}
 	if len(opts.Process) > 100 { // River's limit for a client
 		return nil, fmt.Errorf("open the database: the name of the process has %d bytes, and may have 100", len(opts.Process))
 	}
-	db, err := openBackend(ctx, rawURL, opts, timing)
+	db, err := openBackend(ctx, rawURL, opts)
 	if err != nil {
 		return nil, err
 	}
 	return &Store{Now: db.now, db: db, log: opts.Log, process: opts.Process}, nil
 }
 
-func openBackend(ctx context.Context, rawURL string, opts Options, timing timing) (backend, error) {
+func openBackend(ctx context.Context, rawURL string, opts Options) (backend, error) {
 	log := riverLogger(opts.Log)
 	scheme, rest, ok := strings.Cut(rawURL, "://")
 	switch {
 	case ok && scheme == "sqlite" && rest != "":
 		return openSQLite(ctx, rest, !opts.Unsynced, log)
 	case ok && (scheme == "postgres" || scheme == "postgresql"):
-		return openPostgres(ctx, rawURL, opts.Process, timing, log)
+		return openPostgres(ctx, rawURL, opts.Process, defaultTiming, log)
 	}
 	return nil, fmt.Errorf("database URL: want sqlite://FILE, such as sqlite:///var/lib/reviewgate/reviewgate.db, or postgres://USER:PASSWORD@HOST:5432/DATABASE; got one that starts with %q", scheme)
 }
