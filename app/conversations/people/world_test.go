@@ -5,9 +5,13 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/app/llm/sdk"
 )
 
-func TestMain(m *testing.M) { apptest.Main(m) }
+func TestMain(m *testing.M) {
+	apptest.Dial = sdk.New
+	apptest.Main(m)
+}
 
 // world is that of apptest, with what only these tests ask of it.
 type world struct{ *apptest.World }
