@@ -47,7 +47,7 @@ func Keys[K cmp.Ordered, V any](t testing.TB, n int, cases map[K]V) []K {
 func Variant(t testing.TB) {
 	t.Helper()
 	if !Full() {
-		t.Skip("left to the full run; -full runs it") //nolint:forbidigo // Nothing is missing.
+		t.Skip("SKIPPED by default: -full or CI=true runs it") //nolint:forbidigo // Nothing is missing.
 	}
 }
 
