@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app"
 	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/pipeline/needs"
 )
 
 // Child is a server process.
@@ -31,12 +31,7 @@ type Child struct {
 func NewChild(t *testing.T, gh *ghtest.Server) *Child {
 	t.Helper()
 	dir := t.TempDir()
-	l, err := net.Listen("tcp", "127.0.0.1:0") // a port that is free, and stays the same over restarts
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := l.Addr().String()
-	l.Close()
+	addr := needs.Addr(t) // the same over restarts
 	log, err := os.Create(filepath.Join(dir, "log"))
 	if err != nil {
 		t.Fatal(err)

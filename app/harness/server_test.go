@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -15,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/reviewgate/reviewgate/pipeline/needs"
 )
 
 // startLimit bounds how long a server may take to be ready.
@@ -37,7 +37,7 @@ type server struct {
 
 func (w *world) newServer(n int, v3URL string) *server {
 	w.t.Helper()
-	s := &server{t: w.t, n: n, addr: freeAddr(w.t), log: filepath.Join(w.dir, fmt.Sprintf("server-%d.log", n))}
+	s := &server{t: w.t, n: n, addr: needs.Addr(w.t), log: filepath.Join(w.dir, fmt.Sprintf("server-%d.log", n))}
 	key := filepath.Join(w.dir, "app.pem")
 	if err := os.WriteFile(key, w.gh.AppPrivateKeyPEM(), 0o600); err != nil {
 		w.t.Fatal(err)
@@ -61,21 +61,6 @@ func (w *world) newServer(n int, v3URL string) *server {
 	}
 	w.t.Cleanup(s.kill)
 	return s
-}
-
-// freeAddr is a free port below those that the system gives to outgoing
-// connections, which might take it while the server is down.
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	for range 100 {
-		addr := fmt.Sprintf("127.0.0.1:%d", 20000+rand.IntN(10000))
-		if l, err := net.Listen("tcp", addr); err == nil {
-			l.Close()
-			return addr
-		}
-	}
-	t.Fatal("there is no free port from 20000 to 29999")
-	return ""
 }
 
 // start starts the process and returns once it is ready.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +17,7 @@ import (
 	"github.com/reviewgate/reviewgate/app"
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/deploy"
+	"github.com/reviewgate/reviewgate/pipeline/needs"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
@@ -63,7 +62,7 @@ func TestReadmeLeadsToARequiredCheck(t *testing.T) {
 	}
 	random := make([]byte, 32)
 	_, _ = rand.Read(random) // it never fails
-	secret, addr := hex.EncodeToString(random), freeAddr(t)
+	secret, addr := hex.EncodeToString(random), needs.Addr(t)
 	n.gh = ghtest.Start(t, ghtest.Options{
 		Permissions: manifest.Permissions, Events: manifest.Events,
 		WebhookURL: "http://" + addr + app.HookPath, WebhookSecret: secret,
@@ -198,17 +197,6 @@ func (n *newcomer) answered(pr *ghtest.PullRequest, conclusion string) {
 	if c := len(pr.AppComments()); c != 1 {
 		n.Errorf("%d comments", c)
 	}
-}
-
-// freeAddr is a port that nobody listens on now.
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return fmt.Sprint(l.Addr())
 }
 
 // insecureClient has a major finding.
