@@ -13,9 +13,10 @@ import (
 func Addr(t testing.TB) string {
 	t.Helper()
 	const lowest, count = 20000, 10000
+	var config net.ListenConfig
 	for range 100 {
 		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(lowest+rand.IntN(count)))
-		if l, err := net.Listen("tcp", addr); err == nil {
+		if l, err := config.Listen(t.Context(), "tcp", addr); err == nil {
 			l.Close()
 			return addr
 		}
