@@ -157,10 +157,10 @@ func (a configArgs) delivery() string { return a.Delivery }
 
 func (configArgs) options() *river.InsertOpts { return &river.InsertOpts{Priority: 2} }
 
-// forgetArgs is a job that deletes. GitHub may tell of one end in two events:
-// while the job for the one is alive, the other needs none.
+// forgetArgs is a job that deletes. GitHub may tell of one end in two events, and each
+// gets its own job: one that runs may have looked already at what the next tells of.
 type forgetArgs struct {
-	Forget   review.Forget `json:"forget" river:"unique"`
+	Forget   review.Forget `json:"forget"`
 	Delivery string        `json:"delivery"`
 }
 
@@ -170,9 +170,7 @@ func (a forgetArgs) job() review.Job { return review.Job{Kind: review.JobForget,
 
 func (a forgetArgs) delivery() string { return a.Delivery }
 
-func (forgetArgs) options() *river.InsertOpts {
-	return &river.InsertOpts{Priority: 3, UniqueOpts: onceAlive}
-}
+func (forgetArgs) options() *river.InsertOpts { return &river.InsertOpts{Priority: 3} }
 
 // retentionArgs is the periodic job that deletes what is old.
 type retentionArgs struct{}

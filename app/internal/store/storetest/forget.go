@@ -1,8 +1,10 @@
 package storetest
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -316,6 +318,24 @@ var forgetTests = map[string]func(*testing.T, *fixture){
 		if a := f.accept(t, other); a.NoOp {
 			t.Error("a repository that was removed takes its installation along")
 		}
+	},
+	"news of another end while a job for the same runs is not dropped": func(t *testing.T, f *fixture) {
+		removed := func(guid string) {
+			f.accept(t, review.Delivery{GUID: guid, Event: "installation_repositories", Action: "removed", Installation: 5, Forget: &review.Forget{Installation: 5, Repos: []int64{77}}})
+		}
+		var runs atomic.Int64
+		running, looked := make(chan bool, 2), make(chan bool)
+		f.work(t, func(context.Context, review.Job) error {
+			runs.Add(1)
+			running <- true
+			<-looked
+			return nil
+		})
+		removed("first")
+		<-running
+		removed("second")
+		close(looked)
+		eventually(t, "both jobs have run", func() bool { return runs.Load() == 2 })
 	},
 	"its jobs find nothing": func(t *testing.T, f *fixture) {
 		g := of(5, 77, 1, "aaa")
