@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -63,6 +64,7 @@ type App struct {
 	server   *http.Server
 	control  *control // nil where commands need none
 	rest     rest
+	done     atomic.Int64 // jobs
 }
 
 // New opens the database and builds the server. It listens already when it

@@ -19,6 +19,7 @@ type Inside struct {
 	Log          zerolog.Logger
 	DrainTimeout *time.Duration // that of Options
 	Busy         func() bool    // whether a job runs
+	Done         func() int64   // how many jobs were done
 	KeepMemory   func()         // keeps memory from being given back; call it before Run
 }
 
@@ -29,6 +30,7 @@ func (a *App) Inside() *Inside {
 		Store: a.store, Queue: a.queue, Service: a.service, Metrics: a.metrics,
 		Log: a.options.Log, DrainTimeout: &a.options.DrainTimeout,
 		Busy:       a.rest.busy,
+		Done:       a.done.Load,
 		KeepMemory: func() { a.rest.give = func() {} },
 	}
 }

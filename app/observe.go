@@ -64,6 +64,9 @@ func (a *App) onJob(ctx context.Context, t *trail.Trail) (context.Context, func(
 	return ctx, func(outcome store.Outcome) {
 		defer rest()
 		a.metrics.Job(t.Kind, string(outcome), time.Since(begun))
+		if outcome == store.OutcomeDone {
+			a.done.Add(1)
+		}
 		trouble := ""
 		if outcome == store.OutcomeGivenUp || outcome == store.OutcomePanicked {
 			trouble = string(outcome)

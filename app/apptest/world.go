@@ -48,6 +48,8 @@ type World struct {
 	LogTo     io.Writer // takes the log at debug level; nil for the test's own, at info
 	Traces    telemetry.Tracing
 	Stop      func() error
+
+	before int // jobs that were done when the App started
 }
 
 // Start runs the App against a GitHub that has one repository, acme/shop,
@@ -156,6 +158,11 @@ func (w *World) StartApp() {
 		w.Fatalf("start the App: %v", err)
 	}
 	a.Inside().KeepMemory() // the memory is that of all tests
+	depth, err := a.Inside().Queue.Depth(context.Background())
+	if err != nil {
+		w.Fatalf("ask for the queue's depth: %v", err)
+	}
+	w.before = depth.Done
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- a.Run(ctx) }()
@@ -167,6 +174,7 @@ func (w *World) StartApp() {
 			return nil
 		}
 		stopped = true
+		w.GH.HangUp()
 		cancel()
 		err := <-ended
 		if cerr := a.Close(); err == nil {
@@ -192,28 +200,41 @@ func (w *World) Idle() {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
-	for {
+	// What the last jobs wrote is delivered by then, and may ask for more jobs: only
+	// the second look counts.
+	for looks := 0; looks < 2; {
 		if err := w.GH.Settle(ctx); err != nil {
 			w.Fatalf("wait for GitHub: %v", err)
 		}
-		// The database is only asked once the App has nothing in hand: the queue
-		// takes up to 250 ms more to record that.
-		var d store.Depth
-		if !w.App.Inside().Busy() {
-			var err error
-			if d, err = w.App.Inside().Queue.Depth(ctx); err != nil {
-				w.Fatalf("ask for the queue's depth: %v", err)
-			}
-			if d.Available == 0 && d.Running == 0 && d.Later == 0 {
-				return
-			}
+		if w.noJobs(ctx) {
+			looks++
+			continue
 		}
+		looks = 0
 		select {
 		case <-ctx.Done():
-			w.Fatalf("the queue is not empty after %s: %+v", Patience, d)
+			d, err := w.App.Inside().Queue.Depth(context.Background())
+			w.Fatalf("the queue is not empty after %s: %+v, %v", Patience, d, err)
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
+}
+
+// noJobs reports whether no job waits or runs. The database is asked only while the
+// App has nothing in hand. It takes up to 250 ms to tell that a job is done, so one
+// that it has as running may be among those that the App has done since it started.
+func (w *World) noJobs(ctx context.Context) bool {
+	w.Helper()
+	app := w.App.Inside()
+	done := w.before + int(app.Done()) // those that end from here on count as running
+	if app.Busy() {
+		return false
+	}
+	d, err := app.Queue.Depth(ctx)
+	if err != nil {
+		w.Fatalf("ask for the queue's depth: %v", err)
+	}
+	return d.Available == 0 && d.Later == 0 && (d.Running == 0 || d.Running+d.Done == done)
 }
 
 // Until waits for something to become true of GitHub's state.

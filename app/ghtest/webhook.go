@@ -82,6 +82,10 @@ func (s *Server) SetWebhook(url, secret string) {
 	s.state.hookURL, s.state.hookSecret = url, secret
 }
 
+// HangUp closes the connections to the webhook that carry no delivery. A server that
+// shuts down waits 5 s for those that never carried one.
+func (s *Server) HangUp() { s.client.CloseIdleConnections() }
+
 // Withhold keeps events of the given names, or all events if none is given,
 // from being sent until Resume: they are recorded as deliveries that failed, as
 // when the App's host was down.

@@ -197,7 +197,6 @@ func failingWorld(t *testing.T, guard func(own, organisations ghtest.Files)) (*w
 	// GitHub gives one App: limits are another test's.
 	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret, Limits: &ghtest.Limits{}}, func(w *apptest.World) { w.Workers = 32 })
 	w.App.Inside().Service.RetryWindow = time.Millisecond
-	w.Reconnect(time.Second)
 	repos := map[string]*ghtest.Repo{}
 	for i, f := range append([]fault{{name: "none"}}, faults...) {
 		r := w.GH.Repo(fmt.Sprintf("acme%d/shop", i))
@@ -208,6 +207,8 @@ func failingWorld(t *testing.T, guard func(own, organisations ghtest.Files)) (*w
 		w.GH.Repo(fmt.Sprintf("acme%d/.github", i)).Commit("main", organisations, "start")
 		repos[f.name] = r
 	}
+	w.Idle()
+	w.Reconnect(time.Second) // so that the client knows nothing that the pushes had read
 	return w, repos
 }
 

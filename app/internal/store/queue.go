@@ -228,6 +228,7 @@ type Depth struct {
 	Available int           // jobs that are due, waiting for a worker
 	Running   int           // jobs at work
 	Later     int           // jobs put off
+	Done      int           // jobs done within the last hour, the last 250 ms not all counted
 	Oldest    time.Duration // since the oldest ask for a review that is not answered and that somebody waits for, 0 if there is none
 }
 
@@ -241,6 +242,7 @@ func (q *Queue) Depth(ctx context.Context) (Depth, error) {
 		Available: n[rivertype.JobStateAvailable],
 		Running:   n[rivertype.JobStateRunning],
 		Later:     n[rivertype.JobStateScheduled] + n[rivertype.JobStateRetryable],
+		Done:      n[rivertype.JobStateCompleted],
 	}
 	if !at.IsZero() {
 		d.Oldest = max(0, q.store.Now().Sub(at))
