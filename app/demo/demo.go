@@ -101,6 +101,7 @@ func set(ctx context.Context, o Options) (*demo, error) {
 // close ends what set started, in the opposite order.
 func (d *demo) close() {
 	if d.stop != nil {
+		d.gh.HangUp()
 		d.stop()
 		<-d.ended
 	}

@@ -105,6 +105,7 @@ func TestReadmeLeadsToARequiredCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() {
+		n.gh.HangUp()
 		if err := stop(); err != nil {
 			t.Errorf("the server did not end cleanly: %v", err)
 		}
