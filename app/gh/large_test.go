@@ -80,7 +80,7 @@ func TestWhatGitHubLeavesOut(t *testing.T) {
 	}
 	want := shownFiles(all)
 	few := func(l *ghtest.Limits) { l.PullFiles = 7 }
-	for name, tt := range map[string]struct {
+	for name, tt := range sample.Map(t, 3, map[string]struct {
 		limits func(*ghtest.Limits)
 		calls  int
 		most   int // calls that it may take
@@ -93,7 +93,7 @@ func TestWhatGitHubLeavesOut(t *testing.T) {
 		"few files and a cut tree":    {func(l *ghtest.Limits) { l.PullFiles, l.TreeEntries = 7, 30 }, 0, 20, true},
 		"few files and no diffs":      {func(l *ghtest.Limits) { l.PullFiles, l.PatchLines = 7, 1 }, 0, 90, false},
 		"few files, diffs, and calls": {func(l *ghtest.Limits) { l.PullFiles, l.PatchLines = 7, 1 }, 70, 20, true},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			w, p := largeWorld(t, tt.limits)
 			w.client = w.newClient(func(c *Config) { c.CallsPerReview = tt.calls })
@@ -120,7 +120,7 @@ func TestWhatCannotBeReadIsSaid(t *testing.T) {
 	}
 	all, p := largeWorld(t, nil)
 	whole, _ := all.facts(all.target(p))
-	for name, tt := range map[string]struct {
+	for name, tt := range sample.Map(t, 3, map[string]struct {
 		limits func(*ghtest.Limits)
 		calls  int
 		trees  int // status of the trees, where they can't be read
@@ -132,7 +132,7 @@ func TestWhatCannotBeReadIsSaid(t *testing.T) {
 		"a cut tree, few calls": {func(l *ghtest.Limits) { l.PullFiles, l.TreeEntries = 7, 30 }, 65, 0, 7, "the others were not found"},
 		"no trees":              {func(l *ghtest.Limits) { l.PullFiles = 7 }, 300, 404, 7, "the others were not found"},
 		"few calls for diffs":   {func(l *ghtest.Limits) { l.PatchLines = 1 }, 70, 0, len(whole.Files), "the diff is missing"},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			w, p := largeWorld(t, tt.limits)
 			noGit(w)
@@ -351,6 +351,7 @@ func TestSubmodulesWhoseDiffsAreLeftOut(t *testing.T) {
 // Directories that hold one another, of which a few objects make millions, are
 // not followed to their end: what was not found is said.
 func TestTreesWithoutEnd(t *testing.T) {
+	sample.Variant(t)
 	const levels, wide = 6, 30
 	name := func(level int) string { return fmt.Sprintf("%040x", level+1) }
 	w, p := largeWorld(t, func(l *ghtest.Limits) { l.PullFiles = 7 })
@@ -441,7 +442,7 @@ func TestLinesThatGitHubDoesNotCount(t *testing.T) {
 	all, p := largeWorld(t, nil)
 	whole, _ := all.facts(all.target(p))
 	uncounted := func(l *ghtest.Limits) { l.AnswerLines = 1 }
-	for name, tt := range map[string]struct {
+	for name, tt := range sample.Map(t, 3, map[string]struct {
 		calls int
 		git   bool
 		blobs int // status of the contents, where they can't be read
@@ -453,7 +454,7 @@ func TestLinesThatGitHubDoesNotCount(t *testing.T) {
 		"neither":                  {70, false, 0, 0, "no line was read"},
 		"no contents":              {300, false, 404, 0, "no line was read"},
 		"nobody knows what it was": {300, false, 0, 404, "what it was before was not found"},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			w, p := largeWorld(t, uncounted)
 			w.client = w.newClient(func(c *Config) { c.CallsPerReview = tt.calls })

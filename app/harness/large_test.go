@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
-	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 const (
@@ -31,16 +30,14 @@ const (
 // printed. 3,000 files are the most that GitHub lists: what is beyond is fetched
 // by git.
 func TestLarge(t *testing.T) {
+	large(t)
 	seed := begin(t)
-	n := or(*flagFiles, sample.Size(60, 300))
+	n := or(*flagFiles, 300)
 	var f figures
 	for _, name := range []string{"server", "review"} {
 		review := map[string]func(*testing.T, uint64, int) cost{"server": byServer, "review": byCommand}[name]
 		var costs []cost
 		sizes := []int{n / 10, n, 2 * n}
-		if !measured() {
-			sizes = sample.Of(t, 2, sizes)
-		}
 		for _, files := range sizes {
 			c := review(t, seed, files)
 			costs = append(costs, c)

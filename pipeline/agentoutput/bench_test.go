@@ -88,7 +88,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		const room = 100
 		return []byte(`{"agent": "a", "findings": [` + strings.TrimSuffix(strings.Repeat(piece, (size-room)/len(piece)), ",") + `]}`)
 	}
-	for name, text := range map[string][]byte{
+	for name, text := range sample.Map(t, 4, map[string][]byte{
 		"findings":       outputOf(findings),
 		"small findings": fill(`{"title":"t","severity":"P0","message":"m","confidence":1,"path":"p"},`),
 		"wrong findings": fill(`{},`),
@@ -99,7 +99,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		"brackets":       []byte(strings.Repeat("[", size)),
 		"keys twice":     []byte(`{` + strings.Repeat(`"a":0,`, size/6-1) + `"a":0}`),
 		"unknown fields": []byte(`{"x": [` + strings.Repeat(`"yyyyyyyy",`, size/11-10) + `0]}`),
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			began := time.Now()
 			took := peak(func() { Decode("a.json", text, nil) }) + uint64(len(text))

@@ -14,6 +14,7 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // host is what others found.
@@ -282,6 +283,10 @@ func TestTrouble(t *testing.T) {
 			t.Errorf("too many %s: %v after %q", what, err, h.read)
 		}
 	}
+}
+
+func TestTooMuchText(t *testing.T) {
+	sample.Variant(t)
 	long := &host{required: true, runs: []Run{{ID: 1, Name: "r", Completed: true, Annotations: 1}}, annotations: map[int64][]Annotation{}}
 	for i := range MaxRead {
 		a := remark("a.go", 3, 3, "warning", fmt.Sprint(i, strings.Repeat(" x", MaxText/2)))

@@ -316,6 +316,7 @@ func TestIssuesAreFoundAgainWithoutADatabase(t *testing.T) {
 }
 
 func TestIssuesPerDay(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := deferring(t, `{"tech_debt": true, "per_day": 1}`)
 	w.merged(w.reviewed("first", ghtest.Files{"store/b.go": shortcuts("one", "two", "three")}))

@@ -27,6 +27,7 @@ func (w *world) notGreen(pr *ghtest.PullRequest) {
 // A conflict says nothing of what a repository holds: neither is the change
 // judged without its config, nor is the last good version forgotten.
 func TestConfigBehindAConflict(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	for _, repo := range sample.Of(t, 1, []string{"shop", ".github"}) {
 		t.Run(repo, func(t *testing.T) {
@@ -267,6 +268,7 @@ func TestConfigOfTheDefaultBranchThatIsListed(t *testing.T) {
 // What was meant to be config and is not read is broken config, and what was in
 // force before stays so.
 func TestConfigThatIsNotRead(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	for name, tt := range sample.Map(t, 1, map[string]struct {
 		files ghtest.Files

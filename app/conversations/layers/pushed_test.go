@@ -134,6 +134,7 @@ func TestPushedConfigOfTheOrganisation(t *testing.T) {
 // A branch that carries config of its own has its pull requests reviewed, and
 // no others.
 func TestPushedConfigOfABranch(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, apptest.WithServer(map[string]string{config.FileSettings: `{"config_branches": ["release"]}`}))
 	w.Release()
@@ -170,6 +171,7 @@ func TestPushedConfigOfARepositoryThatIsOff(t *testing.T) {
 // A push that can't be seen whole may have changed config: that is read, and
 // where it is as it was nothing follows.
 func TestPushThatIsNotSeenWhole(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure}))

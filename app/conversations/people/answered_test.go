@@ -132,6 +132,7 @@ func TestOldCheckDoesNotHoldUpOthers(t *testing.T) {
 
 // The first event after the database was lost takes the open check over.
 func TestEventAfterTheDatabaseWasLost(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	empty := apptest.Database(t)
 	w := start(t)
@@ -161,6 +162,7 @@ func TestEventAfterTheDatabaseWasLost(t *testing.T) {
 
 // A review against a base that was changed meanwhile is not shown.
 func TestOldBaseIsNotPublished(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.insecureMain()
@@ -380,6 +382,7 @@ func TestSwitchedOffIsNotFoundBySweeps(t *testing.T) {
 
 // A command is obeyed after an outage of more than half an hour.
 func TestCommandSurvivesAnOutage(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(apptest.Clean())
@@ -466,6 +469,7 @@ func TestOldNewsDoesNotMoveTheHead(t *testing.T) {
 
 // After a rename another repository may have the name.
 func TestOldNameThatAnotherRepositoryTook(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.GH.Withhold()
@@ -488,6 +492,7 @@ func TestOldNameThatAnotherRepositoryTook(t *testing.T) {
 
 // GitHub's word that the comment is gone is not taken for it.
 func TestFalseNotFoundMakesNoSecondComment(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure})

@@ -353,6 +353,7 @@ func TestOverrideOfOneOfTwoOnAHead(t *testing.T) {
 
 // A merge group is what its pull requests are by hand.
 func TestMergeGroupByHand(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	good := w.Open(apptest.Clean())

@@ -237,6 +237,7 @@ func TestRebaseBringsNoTurns(t *testing.T) {
 
 // A review that is incomplete is no attempt, and says so.
 func TestIncompleteReviewIsNoAttempt(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	limits := ghtest.GitHubLimits()
 	limits.PatchLines = 30

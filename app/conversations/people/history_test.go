@@ -114,6 +114,7 @@ func TestFindingInARenamedFile(t *testing.T) {
 
 // Two agents want opposite things of one line: the comment shows both sides.
 func TestTwoAgentsContradictEachOther(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.Repo.Commit("main", ghtest.Files{".github/reviewgate/review-rules.json": `[

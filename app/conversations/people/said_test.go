@@ -102,6 +102,7 @@ func TestWhatIsNoCommandCostsNoCalls(t *testing.T) {
 // Members of a team that the settings name may do what takes maintain, as far as
 // GitHub says that they are members, now.
 func TestTeamsThatMayOverride(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	permissions := ghtest.DefaultPermissions()
 	permissions["members"] = "read"
@@ -181,6 +182,7 @@ func TestOverrideIsForAHeadThatWasReviewed(t *testing.T) {
 // A decision by hand is for the head whose review its sender could see, however
 // long the command waited: what was pushed and reviewed meanwhile is another's.
 func TestOverrideThatWaitedIsNotForANewerHead(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.Repo.Grant("mia", "maintain")

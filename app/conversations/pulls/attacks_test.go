@@ -200,6 +200,7 @@ func TestReplayUnderAnotherGUID(t *testing.T) {
 // A check run of another App is not ours, even if it has our name and was there
 // first.
 func TestForeignCheckIsNotOurs(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.GH.Withhold()
@@ -235,6 +236,7 @@ func TestMarkerOfAnotherBotIsIgnored(t *testing.T) {
 // The trailer, which is in the author's hands, suppresses check suites. It does
 // not keep a pull request from being reviewed.
 func TestSkipChecksTrailer(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.Repo.Commit("change", ghtest.Files{"store/client.go": apptest.Insecure}, "feat: stock\n\nskip-checks: true\n[skip ci] [ci skip]")

@@ -125,6 +125,7 @@ func (w *world) fromFork() *ghtest.PullRequest {
 
 // GitHub keeps the commits of a pull request whose fork is gone for a while.
 func TestDeletedFork(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.fromFork()

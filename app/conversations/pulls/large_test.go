@@ -48,7 +48,8 @@ func TestBeyondWhatGitHubShows(t *testing.T) {
 		"a file of 100,000 lines": {func(*ghtest.Limits) {}, ghtest.Files{"store/big_test.go": "package store\n" + strings.Repeat("// A line that nobody minds.\n", 100_000)}, false},
 		"files without content":   {func(l *ghtest.Limits) { l.PullFiles = 30 }, apptest.Numbered(400, ""), false},
 	}
-	for _, name := range sample.Keys(t, 2, changes) {
+	names := []string{"more files than calls", "files", "diffs", "more diffs than calls", "a file of 100,000 lines", "files without content"}
+	for _, name := range sample.Of(t, 1, names) {
 		tt := changes[name]
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -98,6 +99,7 @@ func TestBeyondAllMeansIsNotGreen(t *testing.T) {
 // GitHub lists 3,000 files, and the contents of the others are more than there
 // are calls for.
 func TestBeyondThreeThousandFiles(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	listed := sample.Size(600, 3000) // GitHub lists 3,000
 	w := startWith(t, small(func(l *ghtest.Limits) { l.PullFiles = listed }))
@@ -133,6 +135,7 @@ func TestLargeMergeGroup(t *testing.T) {
 
 // Commits beyond GitHub's 250 are read from a comparison.
 func TestCommitsBeyondTheLimitMayBeGreen(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	const branch = "many"

@@ -238,6 +238,7 @@ func TestReportInUntrustedComment(t *testing.T) {
 // A comment by an untrusted reviewer does not stand in for the one that is
 // mandatory.
 func TestUntrustedReportMakesNothingGreen(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.openSpec(ghtest.Files{specDir + "business-review-report.md": businessReport()})

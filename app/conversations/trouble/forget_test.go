@@ -96,6 +96,7 @@ func TestRemovedAndAdded(t *testing.T) {
 
 // A suspended installation keeps all.
 func TestSuspendedIsNotForgotten(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure}))
@@ -126,6 +127,7 @@ func TestTransferredIsNotForgotten(t *testing.T) {
 // What is too old goes, and a pull request that comes back after that is
 // reviewed as one that was never seen, with its one comment.
 func TestRetention(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	now := time.Now()

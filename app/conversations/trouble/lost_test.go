@@ -195,6 +195,7 @@ func TestSuspendedDuringReview(t *testing.T) {
 }
 
 func TestPermissionsTakenAndGiven(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	all := ghtest.DefaultPermissions()

@@ -256,6 +256,7 @@ func TestKilledBeforeTheCheckNameWasKnown(t *testing.T) {
 }
 
 func TestPortThatIsTaken(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	settings := w.Settings()
@@ -297,6 +298,7 @@ func TestGeneratedHeaderHidesNothing(t *testing.T) {
 // A NUL byte makes git and GitHub call a source file binary and show no line
 // of it. Empty files are no such thing.
 func TestSourceThatIsShownAsBinaryIsNotGreen(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	pr := w.Open(ghtest.Files{"store/tool.py": "import os\n# \x00\nos.system(input())\n"})

@@ -74,6 +74,7 @@ func state(t *testing.T, s *store.Store, key string) review.TargetState {
 }
 
 func TestReplicasCountAGUIDOnce(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	both := openTwo(t)
 	var first atomic.Int64

@@ -14,6 +14,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/internal/store/pgtest"
 	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // fast has a dead process told from a live one within half a second.
@@ -201,6 +202,7 @@ func TestNobodyIsDeadAfterAnOutage(t *testing.T) {
 }
 
 func TestClockIsTheDatabases(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	s, db := openReplica(t, pgtest.CopyURL(t, Prepare), "one")
 	db.processes.offset.Store(int64(time.Hour)) // as on a machine whose clock is an hour late
