@@ -64,7 +64,7 @@ type App struct {
 	server   *http.Server
 	control  *control // nil where commands need none
 	rest     rest
-	done     atomic.Int64 // jobs
+	done     atomic.Int64 // jobs, for tests
 }
 
 // New opens the database and builds the server. It listens already when it

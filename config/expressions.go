@@ -75,7 +75,7 @@ func expressionsIn(trigger *jsontree.Node) []*jsontree.Node {
 }
 
 func (t *trial) checkExpression(n *jsontree.Node) {
-	if t.valid {
+	if t.trusted {
 		return
 	}
 	if utf8.RuneCountInString(n.Text) > maxExpressionCharacters {

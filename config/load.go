@@ -79,12 +79,12 @@ type defaultStack struct {
 	layer pipeline.ConfigLayer
 }
 
-// defaults reads the embedded defaults once. TestDefaultsAreValid checks them whole,
-// and each start of the program only what is read on the way; a binary in which they
-// are not valid is broken.
+// defaults reads the embedded defaults once. A binary in which they are not valid is
+// broken: TestDefaultsAreValid checks them against their schemas and compiles their
+// expressions, which each start of the program leaves out.
 var defaults = sync.OnceValue(func() defaultStack {
 	l := DefaultLayer()
-	s, p := try(newStack(), l, true)
+	s, p := layTrusted(newStack(), l)
 	if len(p.list) > 0 {
 		var lines []error
 		for _, x := range p.ordered() {

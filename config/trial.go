@@ -15,7 +15,7 @@ import (
 type trial struct {
 	problems
 	source   string // of the layer
-	valid    bool   // its schemas and expressions need no check
+	trusted  bool   // see layTrusted
 	below    *stack
 	stack    *stack
 	compiled int                       // size of the layer's patterns so far
@@ -36,14 +36,22 @@ type trial struct {
 
 // lay returns the stack with the layer over it, and what is wrong with that.
 // With any problem the stack is of no use.
-func lay(below *stack, l Layer) (*stack, *problems) { return try(below, l, false) }
+func lay(below *stack, l Layer) (*stack, *problems) {
+	return newTrial(below, l).run(l)
+}
 
-// try is lay. For a layer that is known to be valid it leaves out the schemas and the
-// compiling of expressions, which take longest.
-func try(below *stack, l Layer, valid bool) (*stack, *problems) {
-	t := &trial{
+// layTrusted is lay for a layer that is known to be valid. It skips what takes
+// longest: checking whole files against their schemas, and compiling expressions.
+// Entries are still checked as they are decoded.
+func layTrusted(below *stack, l Layer) (*stack, *problems) {
+	t := newTrial(below, l)
+	t.trusted = true
+	return t.run(l)
+}
+
+func newTrial(below *stack, l Layer) *trial {
+	return &trial{
 		problems: problems{layer: l.Name},
-		valid:    valid,
 		source:   l.Source,
 		below:    below,
 		stack:    below.clone(),
@@ -54,6 +62,9 @@ func try(below *stack, l Layer, valid bool) (*stack, *problems) {
 		unread:   map[string]bool{},
 		shaky:    map[string]bool{},
 	}
+}
+
+func (t *trial) run(l Layer) (*stack, *problems) {
 	for _, f := range l.Files {
 		t.read(f)
 	}
@@ -213,7 +224,7 @@ func itemsOf(root *jsontree.Node) []*jsontree.Node {
 // that are wrong.
 func (t *trial) checkSchema(file string, root *jsontree.Node) map[int]bool {
 	wrong := map[int]bool{}
-	if t.valid {
+	if t.trusted {
 		return wrong
 	}
 	for _, location := range schemas().check(schemas().schema(file, ""), root, &t.problems) {

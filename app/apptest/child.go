@@ -31,7 +31,7 @@ type Child struct {
 func NewChild(t *testing.T, gh *ghtest.Server) *Child {
 	t.Helper()
 	dir := t.TempDir()
-	addr := needs.Addr(t) // the same over restarts
+	addr := needs.FreeAddr(t) // stays the same across restarts
 	log, err := os.Create(filepath.Join(dir, "log"))
 	if err != nil {
 		t.Fatal(err)

@@ -49,7 +49,7 @@ type World struct {
 	Traces    telemetry.Tracing
 	Stop      func() error
 
-	before int // jobs that were done when the App started
+	doneBefore int // jobs completed before the App started
 }
 
 // Start runs the App against a GitHub that has one repository, acme/shop,
@@ -162,7 +162,7 @@ func (w *World) StartApp() {
 	if err != nil {
 		w.Fatalf("ask for the queue's depth: %v", err)
 	}
-	w.before = depth.Done
+	w.doneBefore = depth.Done
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- a.Run(ctx) }()
@@ -200,8 +200,8 @@ func (w *World) Idle() {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
-	// What the last jobs wrote is delivered by then, and may ask for more jobs: only
-	// the second look counts.
+	// By the second look, what the last jobs wrote has been delivered. It may have
+	// asked for more jobs.
 	for looks := 0; looks < 2; {
 		if err := w.GH.Settle(ctx); err != nil {
 			w.Fatalf("wait for GitHub: %v", err)
@@ -213,24 +213,24 @@ func (w *World) Idle() {
 		looks = 0
 		select {
 		case <-ctx.Done():
-			d, err := w.App.Inside().Queue.Depth(context.Background())
-			w.Fatalf("the queue is not empty after %s: %+v, %v", Patience, d, err)
+			d, _ := w.App.Inside().Queue.Depth(context.Background()) // zero where it can't be read
+			w.Fatalf("the queue is not empty after %s: %+v", Patience, d)
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
 }
 
-// noJobs reports whether no job waits or runs. The database is asked only while the
-// App has nothing in hand. It takes up to 250 ms to tell that a job is done, so one
-// that it has as running may be among those that the App has done since it started.
+// noJobs reports whether no job waits or runs. The queue records up to 250 ms late that
+// a job is completed. Where the running and the completed ones together are as many as
+// the App has done, all that are still marked running are done, too.
 func (w *World) noJobs(ctx context.Context) bool {
 	w.Helper()
-	app := w.App.Inside()
-	done := w.before + int(app.Done()) // those that end from here on count as running
-	if app.Busy() {
+	inside := w.App.Inside()
+	done := w.doneBefore + int(inside.Done()) // counted first: a job that ends later is one more in the queue
+	if inside.Busy() {
 		return false
 	}
-	d, err := app.Queue.Depth(ctx)
+	d, err := inside.Queue.Depth(ctx)
 	if err != nil {
 		w.Fatalf("ask for the queue's depth: %v", err)
 	}

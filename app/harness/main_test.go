@@ -74,8 +74,8 @@ func measured() (yes bool) {
 // less often.
 func whole() bool { return measured() || sample.Full() }
 
-// large leaves a trial out by default, unless somebody wants its figures. TestChaos has
-// servers do much of the same.
+// large leaves a trial out by default, unless somebody wants its figures. Only TestChaos
+// stays. The memory of "reviewgate review" is judged by TestLarge alone.
 func large(t *testing.T) {
 	if !measured() {
 		sample.Variant(t)

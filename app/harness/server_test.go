@@ -37,7 +37,7 @@ type server struct {
 
 func (w *world) newServer(n int, v3URL string) *server {
 	w.t.Helper()
-	s := &server{t: w.t, n: n, addr: needs.Addr(w.t), log: filepath.Join(w.dir, fmt.Sprintf("server-%d.log", n))}
+	s := &server{t: w.t, n: n, addr: needs.FreeAddr(w.t), log: filepath.Join(w.dir, fmt.Sprintf("server-%d.log", n))}
 	key := filepath.Join(w.dir, "app.pem")
 	if err := os.WriteFile(key, w.gh.AppPrivateKeyPEM(), 0o600); err != nil {
 		w.t.Fatal(err)

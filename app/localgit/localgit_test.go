@@ -368,7 +368,6 @@ added "b.txt" +1 -0
 }
 
 func TestHugeFileIsCountedButNotShown(t *testing.T) {
-	sample.Variant(t)
 	r := newRepo(t)
 	base := r.commit("start")
 	r.write("tracked.txt", strings.Repeat("0123456789abcde\n", maxPatch/16+10))

@@ -26,9 +26,11 @@ func (e *endless) Read(p []byte) (int, error) {
 
 // An input of 100 MB is refused, and no more of it is read than may be used.
 func TestInputThatIsTooLarge(t *testing.T) {
-	limits := map[string]int{"verdict": 4 << 20, "synthesize": 64 << 20}
-	for _, command := range sample.Of(t, 1, []string{"verdict", "synthesize"}) {
-		limit := limits[command]
+	for _, tt := range sample.Of(t, 1, []struct {
+		command string
+		limit   int
+	}{{"verdict", 4 << 20}, {"synthesize", 64 << 20}}) {
+		command, limit := tt.command, tt.limit
 		var in endless
 		var stdout, stderr bytes.Buffer
 		code := execute(t.Context(), []string{command, "-"}, &in, &stdout, &stderr)

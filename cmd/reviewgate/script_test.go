@@ -21,9 +21,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"reviewgate": main})
 }
 
-// others are the scripts that the default run leaves out: other packages' tests show
-// what their commands do.
-var others = []string{"backfill.txtar", "eval.txtar", "synthesize.txtar"}
+// slowScripts are left to the full run.
+var slowScripts = []string{"backfill.txtar", "eval.txtar"}
 
 func TestScripts(t *testing.T) {
 	params := testscript.Params{
@@ -49,7 +48,7 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	params.Dir, params.Files = "", slices.DeleteFunc(all, func(path string) bool {
-		return slices.Contains(others, filepath.Base(path))
+		return slices.Contains(slowScripts, filepath.Base(path))
 	})
 	t.Logf("%d of %d scripts; -full runs all", len(params.Files), len(all))
 	// Compiled rules leave much garbage, and stay.

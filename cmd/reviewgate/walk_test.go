@@ -62,7 +62,7 @@ func TestReadmeLeadsToARequiredCheck(t *testing.T) {
 	}
 	random := make([]byte, 32)
 	_, _ = rand.Read(random) // it never fails
-	secret, addr := hex.EncodeToString(random), needs.Addr(t)
+	secret, addr := hex.EncodeToString(random), needs.FreeAddr(t)
 	n.gh = ghtest.Start(t, ghtest.Options{
 		Permissions: manifest.Permissions, Events: manifest.Events,
 		WebhookURL: "http://" + addr + app.HookPath, WebhookSecret: secret,

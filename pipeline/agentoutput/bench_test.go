@@ -88,19 +88,27 @@ func TestMemoryIsBounded(t *testing.T) {
 		const room = 100
 		return []byte(`{"agent": "a", "findings": [` + strings.TrimSuffix(strings.Repeat(piece, (size-room)/len(piece)), ",") + `]}`)
 	}
-	for name, text := range sample.Map(t, 4, map[string][]byte{
-		"findings":       outputOf(findings),
-		"small findings": fill(`{"title":"t","severity":"P0","message":"m","confidence":1,"path":"p"},`),
-		"wrong findings": fill(`{},`),
-		"numbers":        fill(`0,`),
-		"one string":     []byte(`{"agent": "a", "findings": [{` + needed + `, "citation": "` + strings.Repeat("x", size-300) + `"}]}`),
-		"escapes":        []byte(`{"agent": "a", "findings": [{` + needed + `, "citation": "` + strings.Repeat(`\n`, size/2-300) + `"}]}`),
-		"line breaks":    []byte(strings.Repeat("\n", size)),
-		"brackets":       []byte(strings.Repeat("[", size)),
-		"keys twice":     []byte(`{` + strings.Repeat(`"a":0,`, size/6-1) + `"a":0}`),
-		"unknown fields": []byte(`{"x": [` + strings.Repeat(`"yyyyyyyy",`, size/11-10) + `0]}`),
+	for _, tt := range sample.Of(t, 4, []struct {
+		name string
+		text func() []byte
+	}{
+		{"findings", func() []byte { return outputOf(findings) }},
+		{"numbers", func() []byte { return fill(`0,`) }},
+		{"wrong findings", func() []byte { return fill(`{},`) }},
+		{"one string", func() []byte {
+			return []byte(`{"agent": "a", "findings": [{` + needed + `, "citation": "` + strings.Repeat("x", size-300) + `"}]}`)
+		}},
+		{"escapes", func() []byte {
+			return []byte(`{"agent": "a", "findings": [{` + needed + `, "citation": "` + strings.Repeat(`\n`, size/2-300) + `"}]}`)
+		}},
+		{"line breaks", func() []byte { return []byte(strings.Repeat("\n", size)) }},
+		{"brackets", func() []byte { return []byte(strings.Repeat("[", size)) }},
+		{"keys twice", func() []byte { return []byte(`{` + strings.Repeat(`"a":0,`, size/6-1) + `"a":0}`) }},
+		{"unknown fields", func() []byte { return []byte(`{"x": [` + strings.Repeat(`"yyyyyyyy",`, size/11-10) + `0]}`) }},
+		{"small findings", func() []byte { return fill(`{"title":"t","severity":"P0","message":"m","confidence":1,"path":"p"},`) }},
 	}) {
-		t.Run(name, func(t *testing.T) {
+		t.Run(tt.name, func(t *testing.T) {
+			text := tt.text()
 			began := time.Now()
 			took := peak(func() { Decode("a.json", text, nil) }) + uint64(len(text))
 			t.Logf("%d MB, %d MB at most, %s", len(text)>>20, took>>20, time.Since(began).Round(time.Millisecond))

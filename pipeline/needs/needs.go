@@ -1,5 +1,5 @@
-// Package needs is for tests that need something of the machine which may not be
-// there.
+// Package needs is for tests that need something of the machine: a program that may
+// not be there, or a free address.
 package needs
 
 import (

@@ -80,9 +80,9 @@ func Size(few, all int) int {
 	return few
 }
 
-// Parallel has up to n parallel tests of a binary run at a time, for tests that mostly
-// wait. The flag -parallel still decides, and fuzzing goes by the processors. Call it
-// in TestMain; it parses the flags.
+// Parallel lets up to n parallel tests of a binary run at once, for tests that mostly
+// wait. The flag -parallel overrides it, and fuzzing uses one worker for each
+// processor. Call it in TestMain; it parses the flags.
 func Parallel(n int) {
 	flag.Parse()
 	given := flag.Lookup("test.fuzz").Value.String() != ""

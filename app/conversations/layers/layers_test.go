@@ -29,7 +29,7 @@ func (w *world) notGreen(pr *ghtest.PullRequest) {
 func TestConfigBehindAConflict(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
-	for _, repo := range sample.Of(t, 1, []string{"shop", ".github"}) {
+	for _, repo := range []string{"shop", ".github"} {
 		t.Run(repo, func(t *testing.T) {
 			w := start(t)
 			from := w.GH.Repo("acme/" + repo)
@@ -270,14 +270,14 @@ func TestConfigOfTheDefaultBranchThatIsListed(t *testing.T) {
 func TestConfigThatIsNotRead(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
-	for name, tt := range sample.Map(t, 1, map[string]struct {
+	for name, tt := range map[string]struct {
 		files ghtest.Files
 		names string
 	}{
 		"misspelt":       {ghtest.Files{config.RepositoryDir + "/review-rule.json": "[]"}, "review-rule.json"},
 		"another format": {ghtest.Files{apptest.RulesPath: ghtest.Gone, config.RepositoryDir + "/review-rules.yaml": "[]"}, "review-rules.yaml"},
 		"a link":         {ghtest.Files{apptest.RulesPath: ghtest.Gone, config.RepositoryDir: ghtest.Symlink("../conf"), "conf/review-rules.json": "[]"}, config.RepositoryDir},
-	}) {
+	} {
 		t.Run(name, func(t *testing.T) {
 			w := start(t)
 			w.Repo.Commit("main", apptest.WordRule("own-word"), "rules")
@@ -328,7 +328,7 @@ func TestConfigWithASecret(t *testing.T) {
 	in := func(text string) ghtest.Files {
 		return ghtest.Files{apptest.RulesPath: "[" + strings.Replace(apptest.OwnRule("own-word", "frobnicate", ""), text, text+" "+token, 1) + "]"}
 	}
-	for _, repo := range sample.Of(t, 1, []string{"shop", ".github"}) {
+	for _, repo := range []string{"shop", ".github"} {
 		for _, text := range sample.Of(t, 2, []string{"Use another.", "The word is not ours.", "Banned word frobnicate", "build-reviewer"}) { // the last is a problem
 			t.Run(repo+" "+text, func(t *testing.T) {
 				w := start(t)

@@ -102,7 +102,6 @@ func TestWhatIsNoCommandCostsNoCalls(t *testing.T) {
 // Members of a team that the settings name may do what takes maintain, as far as
 // GitHub says that they are members, now.
 func TestTeamsThatMayOverride(t *testing.T) {
-	sample.Variant(t)
 	t.Parallel()
 	permissions := ghtest.DefaultPermissions()
 	permissions["members"] = "read"

@@ -14,7 +14,7 @@ import (
 // most 4 wait for one another, once the installation's token and the
 // repository's config are known.
 func TestCallsOfAReview(t *testing.T) {
-	t.Parallel()
+	// Not beside others: calls that go out at once must be seen so.
 	w := start(t)
 	w.Repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": `{"check": {"annotations": true}}`}, "config")
 	w.Idle()
@@ -26,8 +26,7 @@ func TestCallsOfAReview(t *testing.T) {
 		files[fmt.Sprintf("store/f%d.go", i)] = fmt.Sprintf("package store\n\nfunc F%d() {}\n", i)
 	}
 	w.GH.ResetCalls()
-	// Long enough for what goes out side by side to be seen so on a busy machine.
-	remove := w.GH.On("*", ghtest.Delay(300*time.Millisecond))
+	remove := w.GH.On("*", ghtest.Delay(time.Duration(sample.Size(150, 400))*time.Millisecond))
 	pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: more", Body: apptest.GoodBody, Head: "more", Files: files})
 	w.Idle()
 	remove()

@@ -290,7 +290,6 @@ func TestDraftIsReviewed(t *testing.T) {
 }
 
 func TestDraftSkippedWhereConfigured(t *testing.T) {
-	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	w.Repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": `{"drafts": "skip"}`}, "skip drafts")

@@ -118,9 +118,12 @@ func TestEveryEvent(t *testing.T) {
 		h.happens(s)
 		s.Idle()
 		calls := s.GH.Calls()
-		// A second event of one and the same end asks again if the first is done.
-		again := strings.HasSuffix(h.what, "told in two events") && len(calls) == 2*h.calls
-		if len(calls) != h.calls && !again {
+		// The job for a second event of the same end asks again what is not forgotten yet.
+		most := h.calls
+		if strings.HasSuffix(h.what, "told in two events") {
+			most *= 2
+		}
+		if len(calls) < h.calls || len(calls) > most {
 			t.Errorf("%s: %d calls, want %d:", h.what, len(calls), h.calls)
 			for _, c := range calls {
 				t.Logf("\t%s %d", c.Route, c.Status)

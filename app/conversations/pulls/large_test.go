@@ -36,22 +36,20 @@ func apart(n int) ghtest.Files {
 // a file that is not listed.
 func TestBeyondWhatGitHubShows(t *testing.T) {
 	t.Parallel()
-	changes := map[string]struct {
+	for _, tt := range sample.Of(t, 1, []struct {
+		name    string
 		limits  func(*ghtest.Limits)
 		files   ghtest.Files
 		fetches bool
 	}{
-		"files":                   {func(l *ghtest.Limits) { l.PullFiles = 30 }, apart(60), false},
-		"more files than calls":   {func(l *ghtest.Limits) { l.PullFiles = 30 }, apart(400), true},
-		"diffs":                   {func(l *ghtest.Limits) { l.PatchLines = 2 }, apart(20), false},
-		"more diffs than calls":   {func(l *ghtest.Limits) { l.PatchLines = 2 }, apart(400), true},
-		"a file of 100,000 lines": {func(*ghtest.Limits) {}, ghtest.Files{"store/big_test.go": "package store\n" + strings.Repeat("// A line that nobody minds.\n", 100_000)}, false},
-		"files without content":   {func(l *ghtest.Limits) { l.PullFiles = 30 }, apptest.Numbered(400, ""), false},
-	}
-	names := []string{"more files than calls", "files", "diffs", "more diffs than calls", "a file of 100,000 lines", "files without content"}
-	for _, name := range sample.Of(t, 1, names) {
-		tt := changes[name]
-		t.Run(name, func(t *testing.T) {
+		{"more files than calls", func(l *ghtest.Limits) { l.PullFiles = 30 }, apart(400), true},
+		{"files", func(l *ghtest.Limits) { l.PullFiles = 30 }, apart(60), false},
+		{"diffs", func(l *ghtest.Limits) { l.PatchLines = 2 }, apart(20), false},
+		{"more diffs than calls", func(l *ghtest.Limits) { l.PatchLines = 2 }, apart(400), true},
+		{"a file of 100,000 lines", func(*ghtest.Limits) {}, ghtest.Files{"store/big_test.go": "package store\n" + strings.Repeat("// A line that nobody minds.\n", 100_000)}, false},
+		{"files without content", func(l *ghtest.Limits) { l.PullFiles = 30 }, apptest.Numbered(400, ""), false},
+	}) {
+		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			w := startWith(t, small(tt.limits))
 			pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Head: "good", Files: tt.files})
@@ -101,7 +99,7 @@ func TestBeyondAllMeansIsNotGreen(t *testing.T) {
 func TestBeyondThreeThousandFiles(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
-	listed := sample.Size(600, 3000) // GitHub lists 3,000
+	const listed = 3000
 	w := startWith(t, small(func(l *ghtest.Limits) { l.PullFiles = listed }))
 	pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Files: apart(listed + 400)})
 	w.Idle()

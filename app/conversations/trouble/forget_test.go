@@ -127,7 +127,6 @@ func TestTransferredIsNotForgotten(t *testing.T) {
 // What is too old goes, and a pull request that comes back after that is
 // reviewed as one that was never seen, with its one comment.
 func TestRetention(t *testing.T) {
-	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
 	now := time.Now()

@@ -208,7 +208,7 @@ func failingWorld(t *testing.T, guard func(own, organisations ghtest.Files)) (*w
 		repos[f.name] = r
 	}
 	w.Idle()
-	w.Reconnect(time.Second) // so that the client knows nothing that the pushes had read
+	w.Reconnect(time.Second) // a fresh client, without what the pushes made the old one cache
 	return w, repos
 }
 

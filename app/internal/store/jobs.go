@@ -157,8 +157,9 @@ func (a configArgs) delivery() string { return a.Delivery }
 
 func (configArgs) options() *river.InsertOpts { return &river.InsertOpts{Priority: 2} }
 
-// forgetArgs is a job that deletes. GitHub may tell of one end in two events, and each
-// gets its own job: one that runs may have looked already at what the next tells of.
+// forgetArgs is a job that deletes. GitHub may report one removal in two events. Each
+// gets its own job, since a running one may already have looked past what the second
+// reports.
 type forgetArgs struct {
 	Forget   review.Forget `json:"forget"`
 	Delivery string        `json:"delivery"`

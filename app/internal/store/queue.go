@@ -223,12 +223,12 @@ func (q *Queue) Stop(ctx context.Context) error {
 	return nil
 }
 
-// Depth is how much there is to do.
+// Depth is how much there is to do, and was done.
 type Depth struct {
 	Available int           // jobs that are due, waiting for a worker
 	Running   int           // jobs at work
 	Later     int           // jobs put off
-	Done      int           // jobs done within the last hour, the last 250 ms not all counted
+	Done      int           // jobs completed in the last hour; may lag by 250 ms
 	Oldest    time.Duration // since the oldest ask for a review that is not answered and that somebody waits for, 0 if there is none
 }
 
@@ -280,7 +280,7 @@ func (q *Queue) work(ctx context.Context, row *rivertype.JobRow, args jobArgs) e
 	ctx, end := q.opts.Begin(trail.With(ctx, t), t)
 	begun := time.Now()
 	outcome, line, err := q.attempt(ctx, row, args, job)
-	end(outcome)
+	defer end(outcome)
 	line.EmbedObject(t)
 	if t.Target != "" {
 		line.Str("target", t.Target)

@@ -237,19 +237,19 @@ func TestTooLarge(t *testing.T) {
 		fmt.Fprintf(&events, "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":%q}}\n\n", strings.Repeat("a", 1<<16))
 	}
 	endless := append([]byte("event: ping\ndata: "), large...)
-	for name, c := range sample.Map(t, 2, map[string]struct {
-		api, kind string
-		body      []byte
+	for _, c := range sample.Of(t, 2, []struct {
+		name, api, kind string
+		body            []byte
 	}{
-		"JSON":    {config.APIOpenAI, "application/json", large},
-		"events":  {config.APIAnthropic, "text/event-stream", events.Bytes()},
-		"a line":  {config.APIAnthropic, "text/event-stream", endless},
-		"refusal": {config.APIOpenAI, "application/json", large},
+		{"JSON", config.APIOpenAI, "application/json", large},
+		{"refusal", config.APIOpenAI, "application/json", large},
+		{"events", config.APIAnthropic, "text/event-stream", events.Bytes()},
+		{"a line", config.APIAnthropic, "text/event-stream", endless},
 	}) {
 		for packed, reply := range map[string]llmtest.Reply{"": llmtest.Raw(200, c.kind, c.body), "packed": llmtest.Packed(200, c.kind, c.body)} {
 			w := start(t, c.api, llmtest.Options{}, llmtest.Always(reply))
 			if e := w.fails(question()); e.Kind != llm.Malformed || !strings.Contains(e.Error(), "more than 8388608 bytes") {
-				t.Errorf("%s %s: %v", name, packed, e)
+				t.Errorf("%s %s: %v", c.name, packed, e)
 			}
 		}
 	}

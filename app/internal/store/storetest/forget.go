@@ -319,7 +319,7 @@ var forgetTests = map[string]func(*testing.T, *fixture){
 			t.Error("a repository that was removed takes its installation along")
 		}
 	},
-	"news of another end while a job for the same runs is not dropped": func(t *testing.T, f *fixture) {
+	"a second removal is not dropped while the job for the first runs": func(t *testing.T, f *fixture) {
 		removed := func(guid string) {
 			f.accept(t, review.Delivery{GUID: guid, Event: "installation_repositories", Action: "removed", Installation: 5, Forget: &review.Forget{Installation: 5, Repos: []int64{77}}})
 		}
