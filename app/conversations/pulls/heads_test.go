@@ -3,6 +3,7 @@ package pulls
 import (
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -236,5 +237,40 @@ func (w *world) wantsNoPass(pr *ghtest.PullRequest) {
 	runs := pr.CheckRuns()
 	if c := runs[len(runs)-1]; slices.Contains([]string{"success", "neutral", "skipped"}, c.Conclusion) {
 		w.Errorf("the check is %s (%s) before the review is done", c.Conclusion, c.Title)
+	}
+}
+
+// A push comes while the review before it is being published. Its comment is still
+// the one that the next goes by.
+func TestPushDuringPublication(t *testing.T) {
+	t.Parallel()
+	for route, name := range map[string]string{apptest.RoutePatchCheck: "check", apptest.RouteComment: "comment"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := start(t)
+			var pr *ghtest.PullRequest
+			opened := make(chan struct{})
+			var once sync.Once
+			w.GH.On(route, func(x *ghtest.Exchange) {
+				x.Proceed()
+				once.Do(func() {
+					<-opened
+					pr.Push(apptest.Clean(), "fix: verify certificates")
+					for {
+						target, err := w.App.Inside().Store.Target(x.Context(), w.Key(pr))
+						if err != nil || target.HeadSHA == pr.HeadSHA() {
+							return
+						}
+						time.Sleep(time.Millisecond)
+					}
+				})
+			})
+			pr = w.Open(apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure}))
+			close(opened)
+			w.Idle()
+			if body := w.Ours(pr).Body; !strings.Contains(body, "1 resolved") {
+				t.Errorf("the comment does not say what is resolved:\n%s", body)
+			}
+		})
 	}
 }
