@@ -22,7 +22,7 @@ demo: ## the whole App on this machine, with nothing set up
 
 .PHONY: test
 test: ## the tests; PKG=./app and RUN=TestPush run some, FULL=1 runs every case, as CI does
-	go test $(if $(RUN),-run '$(RUN)') $(PKG) $(if $(FULL),-full)
+	go test $(if $(RUN),-run '$(value RUN)') $(PKG) $(if $(filter-out 0 false no,$(FULL)),-full)
 
 .PHONY: race
 race: ## the tests under the race detector, without the longest (needs a C compiler)

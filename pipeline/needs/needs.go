@@ -4,8 +4,9 @@ package needs
 
 import (
 	"fmt"
-	"os"
 	"testing"
+
+	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
 // Lacks ends a test for which something is missing, and says what. It is skipped,
@@ -14,7 +15,7 @@ import (
 func Lacks(t testing.TB, format string, args ...any) {
 	t.Helper()
 	why := fmt.Sprintf(format, args...)
-	if os.Getenv("CI") != "" {
+	if sample.OnCI() {
 		t.Fatal(why)
 	}
 	t.Skip("SKIPPED: " + why)

@@ -23,7 +23,10 @@ var full = flag.Bool("full", false, "run every case of every test, as CI does")
 
 // Full reports whether every case of every test is to run. Call it in a test, once
 // flags are parsed.
-func Full() bool { return *full || os.Getenv("CI") != "" }
+func Full() bool { return *full || OnCI() }
+
+// OnCI reports whether the environment variable CI is set, and not to 0 or false.
+func OnCI() bool { return !slices.Contains([]string{"", "0", "false"}, os.Getenv("CI")) }
 
 // Of returns the cases that a test runs: all of them, or by default n, spread
 // evenly from the first to the last. It logs how many it left out.
@@ -99,7 +102,7 @@ func Parallel(n int) {
 const draws = 6
 
 // Check is rapid.Check. By default it tries a property on fewer draws, unless the
-// flag -rapid.checks says how many. It sets that flag for the whole test binary, so
+// flag -rapid.checks or the environment variable RAPID_CHECKS says how many. It sets that flag for the whole test binary, so
 // all properties of a package use Check.
 func Check(t *testing.T, property func(*rapid.T)) {
 	t.Helper()
@@ -109,7 +112,7 @@ func Check(t *testing.T, property func(*rapid.T)) {
 
 var fewerDraws = sync.OnceFunc(func() {
 	const name = "rapid.checks"
-	given := Full()
+	given := Full() || os.Getenv("RAPID_CHECKS") != ""
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == name })
 	if given {
 		return

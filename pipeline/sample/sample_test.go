@@ -1,12 +1,14 @@
 package sample
 
 import (
+	"flag"
 	"go/parser"
 	"go/token"
 	"io/fs"
 	"os"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -43,12 +45,12 @@ func TestOf(t *testing.T) {
 func TestCheck(t *testing.T) {
 	drawn := 0
 	Check(t, func(*rapid.T) { drawn++ })
-	want := draws
-	if Full() {
-		want = 100
+	want, err := strconv.Atoi(flag.Lookup("rapid.checks").Value.String())
+	if err != nil {
+		t.Fatal(err)
 	}
 	if testing.Short() {
-		want /= 5 // as rapid does
+		want = max(1, want/5) // as rapid does
 	}
 	if drawn != want {
 		t.Errorf("the property was tried %d times, want %d", drawn, want)
