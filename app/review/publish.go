@@ -15,11 +15,12 @@ import (
 
 // publish writes a stored review to GitHub: the check of its head and the one
 // comment. It looks at the head again first; a review of another head is
-// never shown as the answer for this one. moot ends with a push, which stops it only
-// until it writes: what people saw must be on record as the review before.
-func (s *Service) publish(ctx, moot context.Context, lease Lease, state TargetState, r *StoredReview) error {
+// never shown as the answer for this one. current ends once a push or a close makes the
+// review moot. From the first write on only ctx counts: what people see must be on
+// record as the review before the next.
+func (s *Service) publish(ctx, current context.Context, lease Lease, state TargetState, r *StoredReview) error {
 	trail.Of(ctx).SetRun(r.RunID)
-	now, err := s.lookAgain(moot, lease, state, r)
+	now, err := s.lookAgain(current, lease, state, r)
 	if err != nil {
 		return err
 	}

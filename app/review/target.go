@@ -155,8 +155,8 @@ func (s *Service) workGeneration(ctx context.Context, lease Lease, kind JobKind,
 		s.sayEarly(ctx, lease, state)
 	}
 	if kind == JobPublish {
-		return s.settle(ctx, lease, state, stored.Generation, s.attempt(ctx, lease, state, func(moot context.Context) error {
-			return s.publish(ctx, moot, lease, state, stored)
+		return s.settle(ctx, lease, state, stored.Generation, s.attempt(ctx, lease, state, func(current context.Context) error {
+			return s.publish(ctx, current, lease, state, stored)
 		}))
 	}
 	nothingToPublish := false
