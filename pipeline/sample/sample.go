@@ -102,8 +102,8 @@ func Parallel(n int) {
 const draws = 6
 
 // Check is rapid.Check. By default it tries a property on fewer draws, unless the
-// flag -rapid.checks or the environment variable RAPID_CHECKS says how many. It sets that flag for the whole test binary, so
-// all properties of a package use Check.
+// flag -rapid.checks or the environment variable RAPID_CHECKS says how many. It sets
+// that flag for the whole test binary, so all properties of a package use Check.
 func Check(t *testing.T, property func(*rapid.T)) {
 	t.Helper()
 	fewerDraws()

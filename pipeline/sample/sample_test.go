@@ -45,9 +45,13 @@ func TestOf(t *testing.T) {
 func TestCheck(t *testing.T) {
 	drawn := 0
 	Check(t, func(*rapid.T) { drawn++ })
-	want, err := strconv.Atoi(flag.Lookup("rapid.checks").Value.String())
-	if err != nil {
-		t.Fatal(err)
+	said := os.Getenv("RAPID_CHECKS") != "" || strings.Contains(strings.Join(os.Args, " "), "rapid.checks")
+	want := draws
+	switch {
+	case said:
+		want, _ = strconv.Atoi(flag.Lookup("rapid.checks").Value.String()) // the flag is an int
+	case Full():
+		want = 100
 	}
 	if testing.Short() {
 		want = max(1, want/5) // as rapid does
