@@ -1,6 +1,7 @@
 package apptest
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -97,6 +98,28 @@ func (c *Child) Idle() {
 		time.Sleep(50 * time.Millisecond)
 	}
 	c.t.Fatalf("the server is not idle after %s:\n%s", Patience, text)
+}
+
+// Answers waits until the head has its check and its comment and nothing more is under
+// way. Nothing about the pull request may be wrong.
+func (c *Child) Answers(gh *ghtest.Server, pr *ghtest.PullRequest) {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(c.t.Context(), Patience)
+	defer cancel()
+	err := gh.WaitFor(ctx, func() bool {
+		runs := pr.CheckRuns()
+		return len(runs) > 0 && runs[len(runs)-1].Completed() && len(pr.AppComments()) > 0
+	})
+	if err == nil {
+		err = gh.Settle(ctx)
+	}
+	if err != nil {
+		c.t.Fatalf("the pull request is not answered: %v", err)
+	}
+	c.Idle()
+	if faults := pr.Faults(); len(faults) > 0 {
+		c.t.Errorf("faults: %v", faults)
+	}
 }
 
 // Kill ends the process as kill -9 does: nothing in it can react.

@@ -1,7 +1,6 @@
 package people
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -86,7 +85,7 @@ func TestKilledWhileItDecides(t *testing.T) {
 			push := func() { pr.Push(more, "feat: more") }
 			if tc.pushed {
 				open()
-				answers(t, server, gh, pr)
+				server.Answers(gh, pr)
 				server.DiesAt(gh, tc.at, push)
 			} else {
 				server.DiesAt(gh, tc.at, open)
@@ -95,7 +94,7 @@ func TestKilledWhileItDecides(t *testing.T) {
 				push()
 			}
 			server.Start()
-			answers(t, server, gh, pr)
+			server.Answers(gh, pr)
 			var got []string
 			for _, r := range pr.AppReviews() {
 				got = append(got, r.State)
@@ -111,27 +110,6 @@ func TestKilledWhileItDecides(t *testing.T) {
 				t.Errorf("%d comments, none says %q", len(all), want)
 			}
 		})
-	}
-}
-
-// answers waits until the head is answered, and nothing about it is wrong.
-func answers(t *testing.T, c *apptest.Child, gh *ghtest.Server, pr *ghtest.PullRequest) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), apptest.Patience)
-	defer cancel()
-	err := gh.WaitFor(ctx, func() bool {
-		runs := pr.CheckRuns()
-		return len(runs) > 0 && runs[len(runs)-1].Completed() && len(pr.AppComments()) > 0
-	})
-	if err == nil {
-		err = gh.Settle(ctx)
-	}
-	if err != nil {
-		t.Fatalf("the pull request is not answered: %v", err)
-	}
-	c.Idle()
-	if faults := pr.Faults(); len(faults) > 0 {
-		t.Errorf("faults: %v", faults)
 	}
 }
 
@@ -151,7 +129,7 @@ func TestKilledWhileItAsksPeople(t *testing.T) {
 				pr = repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Files: ghtest.Files{"store/client.go": apptest.Unbounded + "\n// Odd.\n", "store/client_test.go": "package store\n"}})
 			})
 			server.Start()
-			answers(t, server, gh, pr)
+			server.Answers(gh, pr)
 			if got := pr.Requested(); !slices.Equal(got, []string{"wes", "acme/owners"}) {
 				t.Errorf("asked %v", got)
 			}
@@ -161,7 +139,7 @@ func TestKilledWhileItAsksPeople(t *testing.T) {
 			asked := len(gh.CallsTo(apptest.RouteRequests))
 			pr.Review("wes", "commented", "Let me see.")
 			pr.Push(ghtest.Files{"store/odd.go": "package store\n"}, "feat: odd")
-			answers(t, server, gh, pr)
+			server.Answers(gh, pr)
 			if n := len(gh.CallsTo(apptest.RouteRequests)) - asked; n != 0 || slices.Contains(pr.Requested(), "wes") {
 				t.Errorf("asked %d times more, now %v", n, pr.Requested())
 			}
@@ -208,7 +186,7 @@ func TestKilledInTheFixLoop(t *testing.T) {
 				} else {
 					step.do()
 				}
-				answers(t, server, gh, pr)
+				server.Answers(gh, pr)
 				if body := pr.AppComments()[0].Body; !strings.Contains(body, step.says) {
 					t.Fatalf("step %d: the comment lacks %q:\n%s", i, step.says, body)
 				}
