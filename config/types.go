@@ -279,6 +279,7 @@ type Settings struct {
 	Thresholds ThresholdSettings `json:"thresholds"`
 	Models     ModelSettings     `json:"models"`
 	Commands   CommandSettings   `json:"commands"`
+	Secrets    SecretSettings    `json:"secrets"`
 
 	Issues IssueSettings `json:"issues"`
 	Labels LabelSettings `json:"labels"`
@@ -306,6 +307,26 @@ type Settings struct {
 type RepositoryMode struct {
 	Globs []string `json:"globs"`
 	Mode  string   `json:"mode"`
+}
+
+// SecretSettings say which values only look like secrets. The layers'
+// lists are put together.
+type SecretSettings struct {
+	Allow []SecretAllowance `json:"allow"` // at most 100 of all layers, default none
+}
+
+// SecretAllowance is one value that secrets.allow names. The value is still replaced
+// by a placeholder wherever it stands; it is no longer held against a change.
+type SecretAllowance struct {
+	Rule string `json:"rule"` // of the finding, such as "secret-github-pat"
+	// Paths are globs of files. Without any, the value is allowed everywhere, in
+	// titles, descriptions and messages, too.
+	Paths  []string `json:"paths,omitempty"`
+	Value  string   `json:"value"` // "scrypt:SALT:HASH", see secrets.HashValue
+	Reason string   `json:"reason"`
+	// Expires is the last day on which the entry holds, by UTC, as in "2027-01-31";
+	// empty for no end.
+	Expires string `json:"expires,omitempty"`
 }
 
 // CommandSettings say who may give slash commands, besides what GitHub's
