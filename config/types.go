@@ -89,7 +89,7 @@ type Rule struct {
 type Match struct {
 	Pattern      string   `json:"pattern,omitempty"` // RE2
 	Literal      string   `json:"literal,omitempty"`
-	NotPattern   string   `json:"not_pattern,omitempty"` // RE2; a line that matches it is no finding
+	NotPattern   string   `json:"not_pattern,omitempty"` // RE2; a statement that matches it is no finding
 	Paths        []string `json:"paths,omitempty"`       // globs; none means every file
 	ExcludePaths []string `json:"exclude_paths,omitempty"`
 	Languages    []string `json:"languages,omitempty"` // go-enry's names; none means every language
@@ -107,6 +107,9 @@ type Match struct {
 	Net bool `json:"net,omitempty"`
 	// Tests says whether the rule also looks at test files. Default true.
 	Tests *bool `json:"tests,omitempty"`
+	// Comments says whether the rule also looks at what is certainly a comment,
+	// by the syntax of the file's language. Default true.
+	Comments *bool `json:"comments,omitempty"`
 }
 
 // What a Match can look at.
