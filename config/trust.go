@@ -16,6 +16,7 @@ func (t *trial) checkTrust() {
 			}
 		}
 		t.refuseFinal(t.roots[FileSettings].Get("final"))
+		t.refuseFinal(t.roots[FileSettings].Get("final_authority"))
 	}
 	if t.layer == LayerServer || t.layer == LayerDefaults {
 		return

@@ -45,6 +45,8 @@ type Config struct {
 	Risk     []RiskFactor
 	Signals  []Signal
 	Settings Settings
+	// Floors are those of the layers that made something final, lowest first.
+	Floors []Floor
 	// DomainsForm and CompositionForm are the forms of the repository's
 	// review-domains.json and review-composition.json, of the Form constants: what
 	// a patch of them has to fit.
@@ -55,6 +57,8 @@ type Config struct {
 	prompts   map[string][]Prompt          // by name, lowest layer first
 	heldBy    map[string]string            // by agent: the lowest layer that made it final, or what needs it
 	wordedBy  map[string]string            // by rule: the highest layer that wrote its name or detection
+	// The layers that made rules and agents final, by id; see FinalIn.
+	finalRules, finalAgents map[string]string
 }
 
 // LayerOf is the layer that names the entry of a file first, such as
@@ -299,6 +303,11 @@ type Settings struct {
 	// such as "gate", or one field of a section such as "check.name". The
 	// organisation's layer may have it too.
 	Final []string `json:"final,omitempty"`
+	// FinalAuthority are the teams, each "org/team-slug", and the logins who alone
+	// may take a final finding out of the gate. It counts for what the layer that
+	// names it made final, and for nothing else. At most 20, default none. The
+	// organisation's layer may have it too.
+	FinalAuthority []string `json:"final_authority,omitempty"`
 }
 
 // RepositoryMode is the mode of the repositories (owner/name) that a glob
