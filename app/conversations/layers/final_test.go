@@ -13,7 +13,8 @@ import (
 
 // finalRule is a server's layer of which only a rule is final.
 func finalRule(settings string) func(*apptest.World) {
-	files := map[string]string{config.FileRules: "[" + apptest.OwnRule("held-word", "frobnicate", `, "final": true`) + "]"}
+	rule := strings.Replace(apptest.OwnRule("held-word", "frobnicate", `, "final": true`), "Use another.", "Delete the file.", 1)
+	files := map[string]string{config.FileRules: "[" + rule + "]"}
 	if settings != "" {
 		files[config.FileSettings] = settings
 	}
