@@ -113,6 +113,7 @@ func (s *stack) config() *Config {
 		prompts: s.prompts, heldBy: s.heldBy(), wordedBy: map[string]string{},
 	}
 	c.finalRules, c.finalAgents = s.finalOf()
+	c.weakened = s.weakened
 	for file, l := range s.lists {
 		c.layers[file] = make(map[string]string, len(l.entries))
 		for _, e := range l.entries {

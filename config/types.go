@@ -59,6 +59,7 @@ type Config struct {
 	wordedBy  map[string]string            // by rule: the highest layer that wrote its name or detection
 	// The layers that made rules and agents final, by id; see FinalIn.
 	finalRules, finalAgents map[string]string
+	weakened                []pipeline.ConfigProblem // see Weakened
 }
 
 // LayerOf is the layer that names the entry of a file first, such as
@@ -292,6 +293,9 @@ type Settings struct {
 	// Repositories choose the mode by repository; the first that matches wins,
 	// below what the repository's own layer says.
 	Repositories []RepositoryMode `json:"repositories,omitempty"`
+	// Organisations say what the layers of organisations may do. Of one that is not
+	// named, what loosens does not count.
+	Organisations []Organisation `json:"organisations,omitempty"`
 	// ConfigBranches are globs of base branches that carry config of their own.
 	// Pull requests against others are judged by the default branch's.
 	ConfigBranches []string `json:"config_branches,omitempty"`
@@ -315,6 +319,12 @@ type Settings struct {
 type RepositoryMode struct {
 	Globs []string `json:"globs"`
 	Mode  string   `json:"mode"`
+}
+
+// Organisation says what an organisation's layer may do.
+type Organisation struct {
+	Name      string `json:"name"`       // login
+	MayWeaken bool   `json:"may_weaken"` // loosen what the server's config says; default false
 }
 
 // CommandSettings say who may give slash commands, besides what GitHub's

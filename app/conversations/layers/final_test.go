@@ -28,6 +28,14 @@ func finalWorld(t *testing.T, settings string) *world {
 	return startWith(t, ghtest.Options{WebhookSecret: apptest.Secret, Permissions: permissions}, finalRule(settings))
 }
 
+// startLetting starts with a server that lets the organisation loosen.
+func startLetting(t *testing.T) *world {
+	t.Helper()
+	return startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, apptest.WithServer(map[string]string{
+		config.FileSettings: `{"organisations": [{"name": "Acme", "may_weaken": true}]}`,
+	}))
+}
+
 // stands wants the final finding in the gate, and a check that holds a merge up.
 func (w *world) stands(pr *ghtest.PullRequest) {
 	w.Helper()
@@ -146,4 +154,58 @@ func TestFinalFindingStandsWhereNobodyIsNamed(t *testing.T) {
 	pr.Comment("mia", "/review override hotfix")
 	w.Idle()
 	w.stands(pr)
+}
+
+// A .github of an organisation may make reviews stricter. What loosens in it does
+// not count, and is named with the line that the server's config needs.
+func TestOrganisationLoosensNothingUnlessTheServerLetsIt(t *testing.T) {
+	sample.Variant(t)
+	t.Parallel()
+	const rules, agents, policies = ".github/reviewgate/review-rules.json", ".github/reviewgate/review-agents.json", ".github/reviewgate/review-composition.json"
+	faulty := ghtest.Files{"store/client.go": apptest.Insecure}
+	for name, files := range map[string]ghtest.Files{
+		"advisory":             {apptest.SettingsPath: `{"mode": "advisory"}`},
+		"off":                  {apptest.SettingsPath: `{"mode": "off", "final": ["mode"]}`},
+		"no conditions":        {apptest.SettingsPath: `{"gate": {"conditions": []}}`},
+		"a looser condition":   {apptest.SettingsPath: `{"gate": {"conditions": [{"when": "critical > 5", "decision": "fail"}]}}`},
+		"a lower severity":     {rules: apptest.Milder},
+		"a rule switched off":  {rules: `[{"id": "sec-tls-verify-01", "enabled": false}]`},
+		"an agent switched":    {agents: `[{"id": "security-reviewer", "enabled": false}]`},
+		"not required":         {policies: `[{"id": "universal", "dispatch": {"required": false, "on_failure": "warn"}}]`},
+		"elsewhere":            {policies: `[{"id": "universal", "trigger": {"type": "path", "globs": ["nowhere/**"]}}]`},
+		"defaults dropped":     {rules: `{"extends": [], "items": []}`},
+		"check":                {apptest.SettingsPath: `{"check": {"name": "build"}}`},
+		"drafts":               {apptest.SettingsPath: `{"drafts": "skip"}`},
+		"teams that override":  {apptest.SettingsPath: `{"commands": {"override_teams": ["acme/everybody"]}}`},
+		"protected artifacts":  {apptest.SettingsPath: `{"synthesis": {"protected_artifacts": ["**"]}}`},
+		"comments that ignore": {apptest.SettingsPath: `{"synthesis": {"inline_ignore": "all"}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := start(t)
+			w.GH.Repo("acme/.github").Commit("main", files, "config")
+			w.Idle()
+			pr := w.Another("h", faulty)
+			w.Idle()
+			w.Wants(pr, "action_required", "would loosen what the server", `"may_weaken": true`)
+		})
+	}
+	t.Run("stricter counts", func(t *testing.T) {
+		w := start(t)
+		w.GH.Repo("acme/.github").Commit("main", ghtest.Files{
+			apptest.SettingsPath: `{"gate": {"conditions": [{"when": "major > 0", "decision": "fail"}, {"when": "critical > 0", "decision": "fail"}, {"when": "warning > 0", "decision": "pass_with_warnings"}, {"when": "info > 0", "decision": "pass_with_warnings"}]}}`,
+		}, "config")
+		w.Idle()
+		pr := w.Another("h", faulty)
+		w.Idle()
+		w.Wants(pr, "failure")
+	})
+	t.Run("let", func(t *testing.T) {
+		w := startLetting(t)
+		w.GH.Repo("acme/.github").Commit("main", ghtest.Files{apptest.SettingsPath: `{"mode": "advisory"}`}, "config")
+		w.Idle()
+		pr := w.Another("h", faulty)
+		w.Idle()
+		w.Wants(pr, "neutral")
+	})
 }
