@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
 
@@ -13,8 +14,9 @@ type stack struct {
 	lists    map[string]*list // by file, all but the settings
 	settings *jsontree.Node
 	decoded  Settings
-	prompts  map[string][]Prompt // by name, lowest layer first
-	shipped  map[string]string   // the kinds of the agents that ship, also of those that are gone
+	prompts  map[string][]Prompt      // by name, lowest layer first
+	shipped  map[string]string        // the kinds of the agents that ship, also of those that are gone
+	weakened []pipeline.ConfigProblem // what of the organisation's layer does not count
 }
 
 // list is the merged entries of one file, in the order in which they were

@@ -68,6 +68,9 @@ func (t *trial) run(l Layer) (*stack, *problems) {
 	for _, f := range l.Files {
 		t.read(f)
 	}
+	if l.Name == LayerOrganisation && l.Organisation != "" && !t.below.decoded.mayWeaken(l.Organisation) {
+		t.dropWeakening(l.Organisation)
+	}
 	for _, file := range listFiles() {
 		if root := t.roots[file]; root != nil {
 			t.mergeList(file, root)

@@ -45,6 +45,8 @@ type Config struct {
 	Risk     []RiskFactor
 	Signals  []Signal
 	Settings Settings
+	// Floors are those of the layers that made something final, lowest first.
+	Floors []Floor
 	// DomainsForm and CompositionForm are the forms of the repository's
 	// review-domains.json and review-composition.json, of the Form constants: what
 	// a patch of them has to fit.
@@ -55,6 +57,9 @@ type Config struct {
 	prompts   map[string][]Prompt          // by name, lowest layer first
 	heldBy    map[string]string            // by agent: the lowest layer that made it final, or what needs it
 	wordedBy  map[string]string            // by rule: the highest layer that wrote its name or detection
+	// The layers that made rules and agents final, by id; see FinalIn.
+	finalRules, finalAgents map[string]string
+	weakened                []pipeline.ConfigProblem // see Weakened
 }
 
 // LayerOf is the layer that names the entry of a file first, such as
@@ -292,6 +297,9 @@ type Settings struct {
 	// Repositories choose the mode by repository; the first that matches wins,
 	// below what the repository's own layer says.
 	Repositories []RepositoryMode `json:"repositories,omitempty"`
+	// Organisations say what the layers of organisations may do. Of one that is not
+	// named, what loosens does not count.
+	Organisations []Organisation `json:"organisations,omitempty"`
 	// ConfigBranches are globs of base branches that carry config of their own.
 	// Pull requests against others are judged by the default branch's.
 	ConfigBranches []string `json:"config_branches,omitempty"`
@@ -303,6 +311,11 @@ type Settings struct {
 	// such as "gate", or one field of a section such as "check.name". The
 	// organisation's layer may have it too.
 	Final []string `json:"final,omitempty"`
+	// FinalAuthority are the teams, each "org/team-slug", and the logins who alone
+	// may take a final finding out of the gate. It counts for what the layer that
+	// names it made final, and for nothing else. At most 20, default none. The
+	// organisation's layer may have it too.
+	FinalAuthority []string `json:"final_authority,omitempty"`
 }
 
 // RepositoryMode is the mode of the repositories (owner/name) that a glob
@@ -330,6 +343,12 @@ type SecretAllowance struct {
 	// Expires is the last day on which the entry holds, by UTC, as in "2027-01-31";
 	// empty for no end.
 	Expires string `json:"expires,omitempty"`
+}
+
+// Organisation says what an organisation's layer may do.
+type Organisation struct {
+	Name      string `json:"name"`       // login
+	MayWeaken bool   `json:"may_weaken"` // loosen what the server's config says; default false
 }
 
 // CommandSettings say who may give slash commands, besides what GitHub's

@@ -160,6 +160,10 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	failed = t.then(failed, pipeline.StageGapDetect, "looking for gaps", func() (err error) {
 		v.Manifest, gaps, err = engine.gaps.Detect(ctx, &v.Facts, &v.Classification, v.Manifest)
 		r.redactGaps(gaps)
+		if err != nil {
+			return err
+		}
+		v.Manifest, err = engine.hold(ctx, &v.Facts, v.Manifest)
 		return err
 	})
 	var last *LastReview
