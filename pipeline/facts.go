@@ -172,6 +172,10 @@ type Redaction struct {
 	Allowed string `json:"allowed,omitempty"`
 }
 
+// RedactionMark begins the placeholder of a secret, as in
+// [redacted:aws-access-token].
+const RedactionMark = "[redacted:"
+
 // SecretRulePrefix stands before a redaction's rule in the rule id of a finding.
 const SecretRulePrefix = "secret-"
 

@@ -136,16 +136,25 @@ func temper(f *pipeline.Finding, rule string, file *pipeline.File) bool {
 	if guess(rule) && (isLock(file.Path) || file.Test || file.Documentation || file.GeneratedByPath) {
 		return false
 	}
-	if file.Test && (rule == "jwt" || rule == ruleJWTBase64) { // tests make their tokens up, and real ones expire
-		return false
+	if key(rule) && (file.Test || file.Documentation || isFixture(file.Path)) {
+		// Tests have keys of their own. The author chooses the path, so that a person
+		// has to look.
+		f.Severity = pipeline.SeverityMajor
+		f.Recommendation = madeUp
+		return true
 	}
 	if mild(rule) && (file.Test || file.Documentation || isFixture(file.Path)) || guess(rule) && isBundle(file.Path) {
 		f.Severity = pipeline.SeverityWarning
 		f.Confidence = min(f.Confidence, fixtureConfidence)
-		f.Recommendation = "If it is real, revoke or rotate it now: removing the line is not enough. If it is made up, make that plain in the value, as in \"example-key\"."
+		f.Recommendation = madeUp
 	}
 	return true
 }
+
+const madeUp = "If it is real, revoke or rotate it now: removing the line is not enough. If it is made up, allow it with \"reviewgate secrets allow\"."
+
+// key reports whether a rule finds private keys.
+func key(rule string) bool { return rule == rulePrivateKey || rule == rulePKCS12 }
 
 // guess reports whether a rule goes by the look of a value, not by a format
 // that only one vendor uses.
@@ -155,7 +164,7 @@ func guess(rule string) bool { return rule == ruleGeneric }
 // documentation.
 func mild(rule string) bool {
 	switch rule {
-	case ruleGeneric, "jwt", ruleJWTBase64, rulePrivateKey, rulePKCS12, "curl-auth-header", "curl-auth-user", ruleKubernetes:
+	case ruleGeneric, "jwt", ruleJWTBase64, "curl-auth-header", "curl-auth-user", ruleKubernetes:
 		return true
 	}
 	return false

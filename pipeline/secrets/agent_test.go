@@ -37,14 +37,14 @@ func TestAgent(t *testing.T) {
 		{"generic in documentation", line("a.md", ruleGeneric, "+", 1), all, nil},
 		{"generic in what is generated", line("dist/a.js", ruleGeneric, "+", 1), all, nil},
 		{"a vendor's token in what is generated", line("dist/a.js", "github-pat", "+", 1), all, []want{{"secret-github-pat", "dist/a.js", "", 1, pipeline.SeverityCritical}}},
-		{"a private key in documentation", line("a.md", rulePrivateKey, "+", 1), all, []want{{"secret-private-key", "a.md", "", 1, pipeline.SeverityWarning}}},
+		{"a private key in documentation", line("a.md", rulePrivateKey, "+", 1), all, []want{{"secret-private-key", "a.md", "", 1, pipeline.SeverityMajor}}},
 		{"generic in an example", line("examples/a.env", ruleGeneric, "+", 1), all, []want{{"secret-generic-api-key", "examples/a.env", "", 1, pipeline.SeverityWarning}}},
 		{"generic in a bundle", line("packages/a/dist/a.cjs", ruleGeneric, "+", 1), all, []want{{"secret-generic-api-key", "packages/a/dist/a.cjs", "", 1, pipeline.SeverityWarning}}},
 		{"a private key in a bundle", line("packages/a/dist/a.cjs", rulePrivateKey, "+", 1), all, []want{{"secret-private-key", "packages/a/dist/a.cjs", "", 1, pipeline.SeverityCritical}}},
 		{"generic in a lock file", line("Cargo.lock", ruleGeneric, "+", 1), all, nil},
 		{"a vendor's token in a test", line("a_test.py", "github-pat", "+", 1), all, []want{{"secret-github-pat", "a_test.py", "", 1, pipeline.SeverityCritical}}},
 		{"a vendor's token in a lock file", line("Cargo.lock", "github-pat", "+", 1), all, []want{{"secret-github-pat", "Cargo.lock", "", 1, pipeline.SeverityCritical}}},
-		{"a JWT in a test", line("a_test.py", "jwt", "+", 1), all, nil},
+		{"a JWT in a test", line("a_test.py", "jwt", "+", 1), all, []want{{"secret-jwt", "a_test.py", "", 1, pipeline.SeverityWarning}}},
 		{"a JWT in an example", line("examples/a.env", "jwt", "+", 1), all, []want{{"secret-jwt", "examples/a.env", "", 1, pipeline.SeverityWarning}}},
 		{"title", pipeline.Redaction{Source: pipeline.RedactedTitle, RuleID: "jwt"}, pipeline.AgentScope{}, []want{{"secret-jwt", "", "title", 0, pipeline.SeverityCritical}}},
 		{"body", pipeline.Redaction{Source: pipeline.RedactedBody, RuleID: "jwt"}, pipeline.AgentScope{}, []want{{"secret-jwt", "", "description", 0, pipeline.SeverityCritical}}},
@@ -80,12 +80,12 @@ func TestAgent(t *testing.T) {
 	}
 }
 
-// One change brings a whole directory of certificates made for tests: that is
-// told once. Elsewhere each key is told of.
+// One change brings a whole directory of tokens made for tests: that is told once.
+// Elsewhere each is told of.
 func TestAgentWarnsOnceOfAKind(t *testing.T) {
 	facts := &pipeline.PRFacts{Files: pipeline.List[pipeline.File]{{Path: "ca.key"}, {Path: "server.key"}, {Path: "tests/ca.key", Test: true}, {Path: "tests/server.key", Test: true}, {Path: "tests/user.key", Test: true}}}
 	for _, f := range facts.Files {
-		facts.Redactions = append(facts.Redactions, pipeline.Redaction{Source: pipeline.RedactedLine, Path: f.Path, Op: pipeline.LineAdded, Line: 1, RuleID: rulePrivateKey})
+		facts.Redactions = append(facts.Redactions, pipeline.Redaction{Source: pipeline.RedactedLine, Path: f.Path, Op: pipeline.LineAdded, Line: 1, RuleID: "jwt"})
 	}
 	out, err := Agent{}.Review(t.Context(), dispatch.Task{Entry: pipeline.ManifestEntry{Scope: pipeline.AgentScope{All: true}}, Facts: facts})
 	if err != nil {

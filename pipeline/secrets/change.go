@@ -45,6 +45,12 @@ func (d *Detector) redact(facts *pipeline.PRFacts, known map[string]*rule) *reda
 	for i := range facts.Commits {
 		c := &facts.Commits[i]
 		r.text(&c.Message, pipeline.Redaction{Source: pipeline.RedactedCommitMessage, Commit: c.SHA})
+		r.name(&c.Author)
+	}
+	r.name(&facts.Milestone)
+	r.name(&facts.Head.Ref)
+	for i := range facts.Labels {
+		r.name(&facts.Labels[i])
 	}
 	for i := range facts.Files {
 		r.file(&facts.Files[i])

@@ -32,7 +32,9 @@ func (r *redactor) hunk(path string, h *pipeline.Hunk) {
 		if line.Op == pipeline.LineRemoved {
 			at.Line = line.Old
 		}
-		r.report(l.rule, at, l.value)
+		if sure(l.rule.id) || !r.detector.passesOver(path) {
+			r.report(l.rule, at, l.value)
+		}
 	}
 }
 

@@ -19,14 +19,49 @@ type match struct {
 // path; path is empty for other texts. skip tells which stretches of the text
 // need no look; nil for none.
 func (d *Detector) matches(text, path string, skip func(from, to int) bool) []match {
-	s := d.search(text)
-	if s == nil {
-		return nil
+	var out []match
+	if s := d.search(text); s != nil {
+		out = dropNoise(text, s.gitleaks(path, skip))
+		out = append(out, s.partialKeys(out)...)
 	}
-	out := dropNoise(text, s.gitleaks(path, skip))
-	out = append(out, s.partialKeys(out)...)
+	out = withFormats(text, out, skip)
 	slices.SortStableFunc(out, func(a, b match) int { return cmp.Or(a.from-b.from, cmp.Compare(a.rule.id, b.rule.id)) })
 	return out
+}
+
+// withFormats adds the tokens of providers' formats, also in disguise. Where gitleaks
+// found the same, or a part of it, one match stands for both.
+func withFormats(text string, found []match, skip func(from, to int) bool) []match {
+	formats := allFormats()
+	tokens := formats.find(text)
+	tokens = slices.DeleteFunc(tokens, func(m match) bool { return isPlaceholderToken(text[m.from:m.to]) })
+	tokens = append(tokens, formats.disguised(text)...)
+	for _, m := range tokens {
+		if skip != nil && skip(m.from, m.to) {
+			continue
+		}
+		found = merged(found, m)
+	}
+	return found
+}
+
+// merged adds a token to what was found. It takes the place of a guess that overlaps
+// it, and widens any other match that does.
+func merged(found []match, m match) []match {
+	out := found[:0]
+	for _, o := range found {
+		switch {
+		case o.to <= m.from || m.to <= o.from:
+			out = append(out, o)
+		case o.rule.id == ruleGeneric:
+		default:
+			m.from, m.to, m.start = min(o.from, m.from), max(o.to, m.to), min(o.start, m.start)
+			if sure(o.rule.id) || !sure(m.rule.id) {
+				m.rule = o.rule
+			}
+		}
+	}
+	return append(out, m)
 }
 
 // gitleaks returns what gitleaks finds in the text.
@@ -132,15 +167,84 @@ func dropNoise(text string, all []match) []match {
 		if m.rule.id == rulePrivateKey {
 			return !hasMaterial(value)
 		}
-		return isPlaceholder(value)
+		return isPlaceholder(value) // a token that is more than that, withFormats adds
 	})
+}
+
+// placeholderWords stand in what documentation has in place of a secret.
+var placeholderWords = []string{"example", "placeholder", "changeme", "change-me", "change_me", "your-", "your_", "yourtoken", "yourapikey", "redacted", "dummy"}
+
+// documented are keys that a provider's own documentation shows.
+var documented = []string{"AKIAIOSFODNN7EXAMPLE", "AKIAI44QH8DHBEXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "je7MtGbClwBF/2Zp9Utk/h3yCo8nvbEXAMPLEKEY"}
+
+// isPlaceholderToken recognises what stands in place of a token. A word such as
+// "example" does not make a token harmless that is whole without it: whoever writes
+// the token could add the word.
+func isPlaceholderToken(value string) bool {
+	if slices.Contains(documented, value) {
+		return true
+	}
+	rest := strings.ToLower(value)
+	for _, w := range placeholderWords {
+		rest = strings.ReplaceAll(rest, w, "")
+	}
+	rest = withoutRuns(rest)
+	// The shortest tokens have 16 random characters after their prefix.
+	const enough, different = 16, 8
+	seen := map[rune]bool{}
+	for _, c := range rest {
+		seen[c] = true
+	}
+	return len(rest) < enough || len(seen) < different || inOrder(rest) >= 20 || spelt(value)
+}
+
+// spelt reports whether a value is made of words in lower case. Of 20 random letters
+// and digits hardly ever so many are lower case letters.
+func spelt(value string) bool {
+	const few = 2
+	n := 0
+	for i := 0; i < len(value); i++ {
+		if c := value[i]; '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' {
+			n++
+		}
+	}
+	return n <= few
+}
+
+// withoutRuns leaves out runs of four and more of one character.
+func withoutRuns(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		j := i
+		for j < len(s) && s[j] == s[i] {
+			j++
+		}
+		if j-i < 4 {
+			b.WriteString(s[i:j])
+		}
+		i = j
+	}
+	return b.String()
+}
+
+// inOrder is the length of the longest run of characters that follow each other, such
+// as "abcdefgh" and "01234567".
+func inOrder(s string) int {
+	longest, n := 1, 1
+	for i := 1; i < len(s); i++ {
+		if n++; s[i] != s[i-1]+1 && !(s[i] == '0' && s[i-1] == '9') && !(s[i] == 'a' && s[i-1] == 'z') {
+			n = 1
+		}
+		longest = max(longest, n)
+	}
+	return longest
 }
 
 // isPlaceholder recognises words and runs of one character that no random
 // value of some length has.
 func isPlaceholder(value string) bool {
 	lower := strings.ToLower(value)
-	for _, word := range []string{"example", "placeholder", "changeme", "change-me", "change_me", "your-", "your_", "yourtoken", "yourapikey", "redacted", "dummy"} {
+	for _, word := range placeholderWords {
 		if strings.Contains(lower, word) {
 			return true
 		}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline"
 )
 
 // mark is a stretch of a text that is to be replaced.
@@ -30,7 +32,9 @@ func replace(text string, marks []mark) string {
 			}
 		}
 		b.WriteString(text[done:m.from])
-		b.WriteString("[redacted:" + m.rule.id + "]")
+		b.WriteString(pipeline.RedactionMark + m.rule.id + "]")
+		// The lines after it keep their numbers.
+		b.WriteString(strings.Repeat("\n", strings.Count(text[m.from:m.to], "\n")))
 		done = m.to
 	}
 	b.WriteString(text[done:])

@@ -32,6 +32,17 @@ func (r *redactor) text(text *string, at pipeline.Redaction) {
 	}
 }
 
+// name replaces the secrets in a name, such as an author's or a branch's. Nobody can
+// take a name out of a change, so that it is no finding.
+func (r *redactor) name(text *string) {
+	for _, m := range r.detector.matches(*text, "", nil) {
+		if sure(m.rule.id) {
+			r.mark(text, m)
+			r.keep(*text, m)
+		}
+	}
+}
+
 func (r *redactor) mark(text *string, m match) {
 	r.marks[text] = append(r.marks[text], mark{rule: m.rule, from: m.from, to: m.to})
 }
@@ -54,9 +65,6 @@ func (r *redactor) report(rule *rule, at pipeline.Redaction, value string) {
 
 func (r *redactor) file(f *pipeline.File) {
 	d := r.detector
-	if d.passesOver(f.Path) {
-		return
-	}
 	if f.Status != pipeline.FileRemoved {
 		for _, p := range d.paths {
 			if p.path.MatchString(f.Path) {

@@ -203,7 +203,7 @@ func TestRedactMessages(t *testing.T) {
 	found := detector(t).Redact(&f)
 	want := pipeline.PRFacts{
 		Title:   "Use [redacted:github-pat]",
-		Body:    "The key is\n\n[redacted:private-key]\n\nand the token is [redacted:stripe-access-token]\n",
+		Body:    "The key is\n\n[redacted:private-key]" + strings.Repeat("\n", len(pem)-1) + "\n\nand the token is [redacted:stripe-access-token]\n",
 		Commits: pipeline.List[pipeline.Commit]{{SHA: "1111111aaaa", Message: "fine"}, {SHA: "2222222bbbb", Message: "add\n\n[redacted:aws-access-token]"}},
 	}
 	if diff := cmp.Diff(want, f); diff != "" {
@@ -291,10 +291,20 @@ func TestPathOnlyRule(t *testing.T) {
 	}
 }
 
+// In a file that gitleaks passes over a provider's token counts. A guess is replaced
+// and no more.
 func TestPassedOverFiles(t *testing.T) {
-	f := facts("package-lock.json", "+\"token\": \""+github+"\"")
-	if got := detector(t).Redact(&f); len(got) != 0 {
-		t.Errorf("redactions %+v in a file that gitleaks passes over", got)
+	for _, path := range []string{"package-lock.json", "yarn.lock", "logo.svg", "vendor/github.com/x/y.go", "node_modules/x/index.js", "go.sum", "jquery.min.js", ".git"} {
+		f := facts(path, "+\"token\": \""+github+"\"", "+api_key = \"zR8kQ4xTn6Wp1LvB7mYc3Jd9\"")
+		got := detector(t).Redact(&f)
+		if len(got) != 1 || got[0].RuleID != "github-pat" {
+			t.Errorf("%s: redactions %+v, want one of the token", path, got)
+		}
+		for _, l := range f.Files[0].Hunks[0].Lines {
+			if !strings.Contains(l.Text, "[redacted:") {
+				t.Errorf("%s: %q is left", path, l.Text)
+			}
+		}
 	}
 }
 

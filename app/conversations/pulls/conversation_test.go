@@ -1,6 +1,8 @@
 package pulls
 
 import (
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -522,6 +524,57 @@ func TestSecretIsNeverShown(t *testing.T) {
 		if strings.Contains(a.Message+a.RawDetails+a.Title, token) {
 			t.Error("an annotation shows the secret")
 		}
+	}
+}
+
+// A secret is found and replaced wherever a change carries it, and however it is
+// written there.
+func TestSecretsInOddPlaces(t *testing.T) {
+	t.Parallel()
+	const rest = "x7Kq2mVb9ZtR4sWc8YhJ1nDf6LgP3aEuT5oQ"
+	pat := "ghp_" + rest
+	installation := "ghs_1234567_eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiIxMjM0NTY3In0." + strings.Repeat(rest, 3)
+	escaped := ""
+	for _, c := range pat {
+		escaped += fmt.Sprintf(`\x%02x`, c)
+	}
+	for name, tt := range map[string]struct{ path, text, secret string }{
+		"an installation token":      {"a.txt", "token " + installation, installation},
+		"a lock file":                {"package-lock.json", `{"resolved": "https://x/?t=` + pat + `"}`, pat},
+		"an image that is text":      {"logo.svg", "<svg><!-- " + pat + " --></svg>", pat},
+		"vendored code":              {"vendor/github.com/x/y/z.go", "package z // " + pat, pat},
+		"a sum file":                 {"go.sum", "example.org/x v1.0.0 " + pat, pat},
+		"a test":                     {"spec/a_spec.rb", "t = '" + pat + "'", pat},
+		"a token with a word beside": {"docs/plans/a.md", pat + "_example", pat},
+		"two pieces":                 {"a.js", `const t = "ghp_" + "` + rest + `"`, rest},
+		"escapes":                    {"a.py", `t = "` + escaped + `"`, escaped},
+		"base64":                     {"a.yaml", "data: " + base64.StdEncoding.EncodeToString([]byte("token: "+pat)), base64.StdEncoding.EncodeToString([]byte("token: " + pat))},
+		"a character nobody sees":    {"a.sh", "T=ghp_\u200b" + rest, rest},
+		"a comment to wave it on":    {"b.py", "t = '" + pat + "' # gitleaks:allow reviewgate:ignore secret-github-pat made up", pat},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := start(t)
+			pr := w.Open(ghtest.Files{tt.path: tt.text + "\n"})
+			w.Idle()
+			w.Wants(pr, "failure", "secret")
+			c := w.Check(pr)
+			said := w.Comment(pr).Body + c.Title + c.Summary + c.Text
+			for _, a := range c.Annotations {
+				said += a.Title + a.Message + a.RawDetails
+			}
+			r, err := w.App.Inside().Store.LatestReview(t.Context(), fmt.Sprintf("pull/%d/%d", w.Repo.ID(), pr.Number))
+			if err != nil || r == nil {
+				t.Fatalf("no stored review: %v", err)
+			}
+			stored, err := json.Marshal(r.Review)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(said, tt.secret) || strings.Contains(string(stored), tt.secret) {
+				t.Error("the secret is shown or stored")
+			}
+		})
 	}
 }
 

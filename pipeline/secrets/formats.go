@@ -1,0 +1,374 @@
+package secrets
+
+import (
+	"cmp"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
+)
+
+// format is how one kind of a provider's tokens looks. Unlike gitleaks' rules it does
+// not care what stands around a token, so that letters glued to it hide nothing.
+//
+// To add one, write a row in formats with the part of the token that all of its kind
+// share, and what follows it; give it an example in formats_test.go, as a template
+// that the test fills with random characters. Where gitleaks has a rule for the same
+// token, take its id: a value that both find is told once.
+type format struct {
+	id string
+	// prefix is literal, and what must stand there for anything to be looked at.
+	prefix string
+	// rest is the expression for what follows. A group in it is the secret, where
+	// that is not all of the match.
+	rest string
+	// apart is set where the prefix is so short that it occurs within words: no
+	// letter or digit may stand before it.
+	apart bool
+	// before is an expression for what precedes the prefix, of least to back bytes:
+	// few formats have their mark in the middle. least is back where it is 0.
+	before      string
+	least, back int
+	// parts has a token of three parts matched by jwtAt, which reads each part once.
+	parts bool
+}
+
+const (
+	word   = `[A-Za-z0-9]`
+	urlish = `[A-Za-z0-9_-]`
+	b64    = `[A-Za-z0-9+/]`
+	low    = `[a-f0-9]`
+	uuid   = low + `{8}-` + low + `{4}-` + low + `{4}-` + low + `{4}-` + low + `{12}`
+)
+
+// formats are those that providers publish. What gitleaks has, too, stands here where
+// its rule asks for a boundary or for a word elsewhere.
+var formats = []format{
+	// GitHub. Since 2026 installation tokens are ghs_APPID_JWT, 377 to 520 characters
+	// long; https://docs.github.com/authentication names the prefixes.
+	{id: "github-pat", prefix: "ghp_", rest: `[A-Za-z0-9._-]{36,1000}`},
+	{id: "github-oauth", prefix: "gho_", rest: `[A-Za-z0-9._-]{36,1000}`},
+	{id: "github-app-token", prefix: "ghu_", rest: `[A-Za-z0-9._-]{36,1000}`},
+	{id: "github-app-token", prefix: "ghs_", rest: `[A-Za-z0-9._-]{36,1000}`},
+	{id: "github-refresh-token", prefix: "ghr_", rest: `[A-Za-z0-9._-]{36,1000}`},
+	{id: "github-fine-grained-pat", prefix: "github_pat_", rest: `\w{36,255}`},
+
+	{id: "gitlab-pat", prefix: "glpat-", rest: `[\w.=-]{20,320}`},
+	{id: "gitlab-deploy-token", prefix: "gldt-", rest: `[\w.=-]{20,320}`},
+	{id: "gitlab-runner-authentication-token", prefix: "glrt-", rest: `[\w.=-]{20,320}`},
+	{id: "gitlab-runner-authentication-token", prefix: "glrtr-", rest: `[\w.=-]{20,320}`},
+	{id: "gitlab-cicd-job-token", prefix: "glcbt-", rest: `[\w.=-]{20,1000}`},
+	{id: "gitlab-scim-token", prefix: "glsoat-", rest: `[\w.=-]{20,320}`},
+	{id: "gitlab-feed-token", prefix: "glft-", rest: `[\w.=-]{20,320}`},
+	{id: "gitlab-incoming-mail-token", prefix: "glimt-", rest: `[\w.=-]{20,320}`},
+	{id: "gitlab-kubernetes-agent-token", prefix: "glagent-", rest: `[\w.=-]{20,320}`},
+	{id: "gitlab-oauth-app-secret", prefix: "gloas-", rest: `[\w.=-]{20,320}`},
+	{id: "gitlab-ptt", prefix: "glptt-", rest: `[\w.=-]{20,320}`},
+	{id: "gitlab-workspace-token", prefix: "glwt-", rest: `[\w.=-]{20,320}`, apart: true},
+	{id: "bitbucket-app-password", prefix: "ATBB", rest: word + `{32}`, apart: true},
+	{id: "atlassian-api-token", prefix: "ATATT3", rest: `[A-Za-z0-9_=-]{60,300}`},
+	{id: "atlassian-api-token", prefix: "ATCTT3", rest: `[A-Za-z0-9_=-]{60,300}`},
+	{id: "atlassian-api-token", prefix: "ATSTT3", rest: `[A-Za-z0-9_=-]{60,300}`},
+
+	{id: "slack-bot-token", prefix: "xoxb-", rest: `[0-9][A-Za-z0-9-]{20,300}`},
+	{id: "slack-user-token", prefix: "xoxp-", rest: `[0-9][A-Za-z0-9-]{20,300}`},
+	{id: "slack-legacy-workspace-token", prefix: "xoxa-", rest: `[0-9][A-Za-z0-9-]{20,300}`},
+	{id: "slack-legacy-workspace-token", prefix: "xoxr-", rest: `[0-9][A-Za-z0-9-]{20,300}`},
+	{id: "slack-legacy-token", prefix: "xoxs-", rest: `[0-9][A-Za-z0-9-]{20,300}`},
+	{id: "slack-legacy-token", prefix: "xoxo-", rest: `[0-9][A-Za-z0-9-]{20,300}`},
+	{id: "slack-config-refresh-token", prefix: "xoxe-", rest: `[0-9][A-Za-z0-9-]{20,300}`},
+	{id: "slack-config-access-token", prefix: "xoxe.xox", rest: `[bp]-[0-9]-[A-Za-z0-9]{60,300}`},
+	{id: "slack-browser-token", prefix: "xoxc-", rest: `[0-9][A-Za-z0-9-]{20,300}`},
+	{id: "slack-browser-cookie", prefix: "xoxd-", rest: `[A-Za-z0-9%+/_-]{40,400}`},
+	{id: "slack-app-token", prefix: "xapp-", rest: `[0-9]-[A-Za-z0-9-]{20,300}`},
+	{id: "slack-workflow-token", prefix: "xwfp-", rest: `[0-9A-Za-z-]{20,300}`},
+	{id: "slack-webhook-url", prefix: "hooks.slack.com/", rest: `(?:services|workflows|triggers)/([A-Za-z0-9+/_-]{20,120})`},
+	{id: "discord-webhook-url", prefix: "discord.com/api/webhooks/", rest: `([0-9]{17,20}/[\w-]{60,80})`},
+	{id: "discord-webhook-url", prefix: "discordapp.com/api/webhooks/", rest: `([0-9]{17,20}/[\w-]{60,80})`},
+	{id: "telegram-bot-api-token", prefix: ":AA", rest: `[A-Za-z0-9_-]{33}`, before: `[0-9]{8,10}`, least: 8, back: 10},
+
+	{id: "anthropic-api-key", prefix: "sk-ant-", rest: `(?:api|admin|oat|ort|sid)[0-9]{2}-` + urlish + `{40,250}`},
+	{id: "openai-api-key", prefix: "sk-proj-", rest: urlish + `{40,250}`},
+	{id: "openai-api-key", prefix: "sk-svcacct-", rest: urlish + `{40,250}`},
+	{id: "openai-api-key", prefix: "sk-admin-", rest: urlish + `{40,250}`},
+	{id: "openai-api-key", prefix: "T3BlbkFJ", rest: word + `{20}`, before: `sk-` + word + `{20}`, back: 23},
+	{id: "openrouter-api-key", prefix: "sk-or-v1-", rest: low + `{64}`},
+	{id: "langfuse-secret-key", prefix: "sk-lf-", rest: uuid},
+	{id: "huggingface-access-token", prefix: "hf_", rest: word + `{34,40}`, apart: true},
+	{id: "huggingface-organization-api-token", prefix: "api_org_", rest: word + `{34}`},
+	{id: "replicate-api-token", prefix: "r8_", rest: word + `{37}`, apart: true},
+	{id: "groq-api-key", prefix: "gsk_", rest: word + `{48,60}`},
+	{id: "xai-api-key", prefix: "xai-", rest: word + `{70,90}`},
+	{id: "perplexity-api-key", prefix: "pplx-", rest: word + `{40,60}`},
+	{id: "pinecone-api-key", prefix: "pcsk_", rest: `\w{40,90}`},
+	{id: "langsmith-api-key", prefix: "lsv2_", rest: `(?:pt|sk)_` + low + `{32}_` + low + `{8,12}`},
+	{id: "tavily-api-key", prefix: "tvly-", rest: `[A-Za-z0-9-]{30,60}`},
+	{id: "cerebras-api-key", prefix: "csk-", rest: `[a-z0-9]{48}`, apart: true},
+	{id: "nvidia-api-key", prefix: "nvapi-", rest: urlish + `{60,80}`},
+	{id: "elevenlabs-api-key", prefix: "sk_", rest: low + `{48}`, apart: true},
+	{id: "weights-and-biases-api-key", prefix: "wandb_v1_", rest: `\w{40,100}`},
+
+	{id: "aws-access-token", prefix: "AKIA", rest: `[A-Z2-7]{16}`},
+	{id: "aws-access-token", prefix: "ASIA", rest: `[A-Z2-7]{16}`},
+	{id: "aws-access-token", prefix: "ABIA", rest: `[A-Z2-7]{16}`},
+	{id: "aws-access-token", prefix: "ACCA", rest: `[A-Z2-7]{16}`},
+	{id: "aws-amazon-bedrock-api-key-long-lived", prefix: "ABSK", rest: b64 + `{100,280}`, apart: true},
+	{id: "aws-session-token", prefix: "IQoJb3JpZ2luX2", rest: b64 + `{100,}`},
+	{id: "aws-session-token", prefix: "FwoGZXIvYXdz", rest: b64 + `{100,}`},
+	{id: "aws-secret-key", prefix: "aws_secret_access_key", rest: `["']?[ \t]*(?:=>|:=|[=:,])[ \t]*["']?([A-Za-z0-9+/]{40})`},
+	{id: "aws-secret-key", prefix: "SecretAccessKey", rest: `["']?[ \t]*(?:=>|:=|[=:,])[ \t]*["']?([A-Za-z0-9+/]{40})`},
+	{id: "gcp-api-key", prefix: "AIza", rest: urlish + `{35}`},
+	{id: "gcp-oauth-client-secret", prefix: "GOCSPX-", rest: urlish + `{24,32}`},
+	{id: "gcp-oauth-access-token", prefix: "ya29.", rest: urlish + `{40,1000}`},
+	{id: "gcp-oauth-refresh-token", prefix: "1//0", rest: urlish + `{40,200}`, apart: true},
+	{id: "azure-storage-key", prefix: "AccountKey=", rest: `(` + b64 + `{86}==)`},
+	{id: "azure-shared-access-key", prefix: "SharedAccessKey=", rest: `(` + b64 + `{43}=)`},
+	{id: "azure-ad-client-secret", prefix: "Q~", rest: `[a-zA-Z0-9_~.-]{31,34}`, before: `[a-zA-Z0-9_~.]{3}[0-9]`, back: 4},
+	{id: "azure-devops-pat", prefix: "AZDO", rest: word + `{4}`, before: word + `{76}`, back: 76},
+	{id: "azure-api-key", prefix: "JQQJ99", rest: word + `{26}`, before: word + `{52}`, back: 52},
+	{id: "azure-storage-key", prefix: "+ASt", rest: b64 + `{6}==`, before: b64 + `{76}`, back: 76},
+	{id: "azure-function-key", prefix: "AzFu", rest: urlish + `{6}==`, before: urlish + `{44}`, back: 44},
+	{id: "alibaba-access-key-id", prefix: "LTAI", rest: word + `{16,26}`, apart: true},
+	{id: "tencent-cloud-secret-id", prefix: "AKID", rest: word + `{32}`, apart: true},
+	{id: "yandex-api-key", prefix: "AQVN", rest: urlish + `{35,38}`, apart: true},
+	{id: "digitalocean-access-token", prefix: "doo_v1_", rest: low + `{64}`},
+	{id: "digitalocean-pat", prefix: "dop_v1_", rest: low + `{64}`},
+	{id: "digitalocean-refresh-token", prefix: "dor_v1_", rest: low + `{64}`},
+	{id: "cloudflare-origin-ca-key", prefix: "v1.0-", rest: low + `{24}-` + low + `{146}`},
+	{id: "cloudflare-api-token", prefix: "cfut_", rest: `[\w-]{40,80}`},
+	{id: "cloudflare-api-token", prefix: "cfat_", rest: `[\w-]{40,80}`},
+	{id: "flyio-access-token", prefix: "fo1_", rest: urlish + `{43}`},
+	{id: "flyio-access-token", prefix: "fm1", rest: `[ar]_[A-Za-z0-9+/]{100,}`},
+	{id: "flyio-access-token", prefix: "fm2_", rest: `[A-Za-z0-9+/]{100,}`},
+	{id: "heroku-api-key", prefix: "HRKU-", rest: urlish + `{36,70}`},
+	{id: "vercel-token", prefix: "vcp_", rest: word + `{24,70}`, apart: true},
+	{id: "vercel-token", prefix: "vck_", rest: word + `{24,70}`, apart: true},
+	{id: "vercel-token", prefix: "vca_", rest: word + `{24,70}`, apart: true},
+	{id: "netlify-access-token", prefix: "nfp_", rest: word + `{36,46}`},
+	{id: "netlify-access-token", prefix: "nfc_", rest: word + `{36,46}`, apart: true},
+	{id: "supabase-access-token", prefix: "sbp_", rest: low + `{40}`},
+	{id: "supabase-secret-key", prefix: "sb_secret_", rest: urlish + `{20,60}`},
+	{id: "neon-api-key", prefix: "napi_", rest: `[a-z0-9]{40,80}`},
+	{id: "planetscale-api-token", prefix: "pscale_tkn_", rest: `[\w=.-]{32,64}`},
+	{id: "planetscale-oauth-token", prefix: "pscale_oauth_", rest: `[\w=.-]{32,64}`},
+	{id: "planetscale-password", prefix: "pscale_pw_", rest: `[\w=.-]{32,64}`},
+	{id: "mongodb-service-account-secret", prefix: "mdb_sa_sk_", rest: urlish + `{30,60}`},
+	{id: "databricks-api-token", prefix: "dapi", rest: low + `{32}`, apart: true},
+	{id: "doppler-api-token", prefix: "dp.", rest: `(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{2,35}\.)?` + word + `{40,44}`, apart: true},
+	{id: "vault-service-token", prefix: "hvs.", rest: urlish + `{24,300}`, apart: true},
+	{id: "vault-batch-token", prefix: "hvb.", rest: urlish + `{80,400}`, apart: true},
+	{id: "vault-recovery-token", prefix: "hvr.", rest: urlish + `{24,300}`, apart: true},
+	{id: "hashicorp-tf-api-token", prefix: ".atlasv1.", rest: `[A-Za-z0-9=_-]{60,70}`, before: word + `{14}`, back: 14},
+	{id: "pulumi-api-token", prefix: "pul-", rest: low + `{40}`, apart: true},
+	{id: "tailscale-key", prefix: "tskey-", rest: `(?:auth|api|client|scim|webhook)-` + word + `{6,30}-` + word + `{16,60}`},
+	{id: "1password-service-account-token", prefix: "ops_eyJ", rest: `[A-Za-z0-9+/_-]{100,}`},
+	{id: "1password-secret-key", prefix: "A3-", rest: `[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})-[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}`, apart: true},
+	{id: "age-secret-key", prefix: "AGE-SECRET-KEY-1", rest: `[A-Z0-9]{58}`},
+
+	{id: "stripe-access-token", prefix: "sk_live_", rest: word + `{16,250}`},
+	{id: "stripe-access-token", prefix: "sk_test_", rest: word + `{16,250}`},
+	{id: "stripe-access-token", prefix: "rk_live_", rest: word + `{16,250}`},
+	{id: "stripe-access-token", prefix: "rk_test_", rest: word + `{16,250}`},
+	{id: "stripe-webhook-secret", prefix: "whsec_", rest: b64 + `{24,90}`},
+	{id: "square-access-token", prefix: "sq0atp-", rest: urlish + `{22,60}`},
+	{id: "square-access-token", prefix: "sq0csp-", rest: urlish + `{40,60}`},
+	{id: "braintree-access-token", prefix: "access_token$", rest: `(?:production|sandbox)\$[a-z0-9]{16}\$` + low + `{32}`},
+	{id: "razorpay-key", prefix: "rzp_live_", rest: word + `{14}`},
+	{id: "shopify-access-token", prefix: "shpat_", rest: `[a-fA-F0-9]{32}`},
+	{id: "shopify-custom-access-token", prefix: "shpca_", rest: `[a-fA-F0-9]{32}`},
+	{id: "shopify-private-app-access-token", prefix: "shppa_", rest: `[a-fA-F0-9]{32}`},
+	{id: "shopify-shared-secret", prefix: "shpss_", rest: `[a-fA-F0-9]{32}`},
+	{id: "shopify-user-access-token", prefix: "shpua_", rest: `[a-fA-F0-9]{32}`},
+	{id: "plaid-api-token", prefix: "access-production-", rest: uuid},
+	{id: "plaid-api-token", prefix: "access-sandbox-", rest: uuid},
+
+	{id: "npm-access-token", prefix: "npm_", rest: word + `{36}`},
+	{id: "pypi-upload-token", prefix: "pypi-AgE", rest: urlish + `{50,1000}`},
+	{id: "rubygems-api-token", prefix: "rubygems_", rest: low + `{48}`},
+	{id: "crates-io-token", prefix: "cio", rest: word + `{32}`, apart: true},
+	{id: "nuget-api-key", prefix: "oy2", rest: `[a-z0-9]{43}`, apart: true},
+	{id: "packagist-token", prefix: "packagist_", rest: `[a-z]{3}_` + low + `{40,80}`},
+	{id: "clojars-api-token", prefix: "CLOJARS_", rest: word + `{60}`},
+	{id: "docker-pat", prefix: "dckr_pat_", rest: urlish + `{20,60}`},
+	{id: "docker-oat", prefix: "dckr_oat_", rest: urlish + `{20,60}`},
+	{id: "artifactory-api-key", prefix: "AKCp", rest: word + `{69}`},
+	{id: "artifactory-reference-token", prefix: "cmVmdGtu", rest: word + `{56}`},
+
+	{id: "sendgrid-api-token", prefix: "SG.", rest: urlish + `{16,32}\.` + urlish + `{16,64}`, apart: true},
+	{id: "sendinblue-api-token", prefix: "xkeysib-", rest: low + `{64}-` + word + `{16}`},
+	{id: "sendinblue-smtp-key", prefix: "xsmtpsib-", rest: low + `{64}-` + word + `{16}`},
+	{id: "mailgun-private-api-token", prefix: "key-", rest: low + `{32}`, apart: true},
+	{id: "mailchimp-api-key", prefix: "-us", rest: `[0-9]{1,2}`, before: low + `{32}`, back: 32},
+	{id: "resend-api-key", prefix: "re_", rest: word + `{8}_` + word + `{24,40}`, apart: true},
+	{id: "hubspot-private-app-token", prefix: "pat-", rest: `(?:na|eu|ap)[0-9]-` + uuid, apart: true},
+
+	{id: "linear-api-key", prefix: "lin_api_", rest: word + `{40}`},
+	{id: "linear-oauth-token", prefix: "lin_oauth_", rest: word + `{40,70}`},
+	{id: "notion-api-token", prefix: "ntn_", rest: word + `{40,50}`, apart: true},
+	{id: "notion-api-token", prefix: "secret_", rest: word + `{43}`, apart: true},
+	{id: "figma-token", prefix: "figd_", rest: urlish + `{36,50}`},
+	{id: "postman-api-token", prefix: "PMAK-", rest: low + `{24}-` + low + `{34}`},
+	{id: "contentful-pat", prefix: "CFPAT-", rest: urlish + `{43}`},
+	{id: "typeform-api-token", prefix: "tfp_", rest: `[\w.=-]{44,60}`, apart: true},
+	{id: "airtable-personnal-access-token", prefix: "pat", rest: word + `{14}\.` + low + `{64}`, apart: true},
+	{id: "grafana-service-account-token", prefix: "glsa_", rest: word + `{32}_[A-Fa-f0-9]{8}`},
+	{id: "grafana-cloud-api-token", prefix: "glc_eyJ", rest: `[A-Za-z0-9+/=_-]{32,400}`},
+	{id: "new-relic-user-api-key", prefix: "NRAK-", rest: `[A-Za-z0-9]{27}`},
+	{id: "new-relic-insert-key", prefix: "NRII-", rest: urlish + `{32}`},
+	{id: "sentry-org-token", prefix: "sntrys_eyJ", rest: `[A-Za-z0-9+/=_-]{60,500}`},
+	{id: "sentry-user-token", prefix: "sntryu_", rest: low + `{64}`},
+	{id: "dynatrace-api-token", prefix: "dt0", rest: `[cs][0-9]{2}\.[A-Z0-9]{8,24}\.[A-Z0-9]{64}`, apart: true},
+	{id: "launchdarkly-access-token", prefix: "sdk-", rest: uuid, apart: true},
+	{id: "launchdarkly-access-token", prefix: "api-", rest: uuid, apart: true},
+	{id: "sonar-api-token", prefix: "squ_", rest: low + `{40}`},
+	{id: "sonar-api-token", prefix: "sqp_", rest: low + `{40}`},
+	{id: "sonar-api-token", prefix: "sqa_", rest: low + `{40}`},
+	{id: "sourcegraph-access-token", prefix: "sgp_", rest: `(?:(?:` + low + `{16}|local)_)?` + low + `{40}`},
+	{id: "buildkite-api-token", prefix: "bkua_", rest: low + `{40}`},
+	{id: "circleci-token", prefix: "CCIPAT_", rest: `\w{40,80}`},
+	{id: "circleci-token", prefix: "CCIPRJ_", rest: `\w{40,80}`},
+	{id: "prefect-api-token", prefix: "pnu_", rest: word + `{36}`, apart: true},
+	{id: "readme-api-token", prefix: "rdme_", rest: `[a-z0-9]{70}`},
+	{id: "posthog-personal-api-key", prefix: "phx_", rest: `\w{40,60}`, apart: true},
+	{id: "easypost-api-token", prefix: "EZAK", rest: word + `{54}`, apart: true},
+	{id: "mapbox-secret-token", prefix: "sk.eyJ", rest: urlish + `{40,120}\.` + urlish + `{20,30}`, apart: true},
+	{id: "shippo-api-token", prefix: "shippo_live_", rest: low + `{40}`},
+
+	// Its parts may be so long that an expression would read them again and again.
+	{id: "jwt", prefix: "eyJ", rest: urlish + `{12,}\.eyJ` + urlish + `{8,}\.` + urlish + `{16,}`, parts: true},
+}
+
+// formatRule is a format, compiled.
+type formatRule struct {
+	*rule
+	regex *regexp.Regexp // anchored at the start of before, or of the prefix
+	apart bool
+	parts bool
+
+	least, back int
+}
+
+// maxFormat is how far the longest format reaches after its prefix, in bytes.
+const maxFormat = 9 << 10
+
+// formatSet finds the formats in a text, in one pass over it.
+type formatSet struct {
+	matcher *literals.Matcher
+	rules   [][]formatRule // by the matcher's literal
+	lengths []int          // of the literals
+}
+
+var allFormats = sync.OnceValue(func() *formatSet {
+	s := &formatSet{}
+	at := map[string]int{}
+	var prefixes []string
+	for i := range formats {
+		f := &formats[i]
+		n, ok := at[f.prefix]
+		if !ok {
+			n = len(prefixes)
+			at[f.prefix], prefixes = n, append(prefixes, f.prefix)
+			s.rules, s.lengths = append(s.rules, nil), append(s.lengths, len(f.prefix))
+		}
+		s.rules[n] = append(s.rules[n], formatRule{
+			rule:  &rule{id: f.id, description: title(f.id)},
+			regex: regexp.MustCompile(`^` + f.before + regexp.QuoteMeta(f.prefix) + f.rest),
+			apart: f.apart, parts: f.parts, least: cmp.Or(f.least, f.back), back: f.back,
+		})
+	}
+	s.matcher = literals.NewMatcher(prefixes)
+	return s
+})
+
+// find returns the tokens in a text, in the order in which their prefixes stand there.
+// What stands within one that was found is not looked at again, so that the time is
+// linear in the text.
+func (s *formatSet) find(text string) []match {
+	var out []match
+	done := 0
+	var runs runs
+	s.matcher.Find(text, func(ids []int, end int) {
+		for _, id := range ids {
+			start := end - s.lengths[id]
+			if start < done {
+				continue
+			}
+			for i := range s.rules[id] {
+				if m, ok := s.rules[id][i].at(text, start, &runs); ok {
+					out, done = append(out, m), m.to
+					break
+				}
+			}
+		}
+	})
+	return out
+}
+
+// at returns the token whose prefix stands at start.
+func (f *formatRule) at(text string, start int, runs *runs) (match, bool) {
+	if f.parts {
+		to := jwtAt(text, start, runs)
+		return match{rule: f.rule, start: start, from: start, to: to}, to > 0
+	}
+	for back := f.back; back >= f.least; back-- {
+		from := start - back
+		if from < 0 || f.apart && from > 0 && isWord(text[from-1]) {
+			continue
+		}
+		at := f.regex.FindStringSubmatchIndex(text[from:min(len(text), start+maxFormat)])
+		if at == nil {
+			continue
+		}
+		m := match{rule: f.rule, start: from, from: from + at[0], to: from + at[1]}
+		if len(at) > 2 && at[2] >= 0 {
+			m.from, m.to = from+at[2], from+at[3]
+		}
+		return m, true
+	}
+	return match{}, false
+}
+
+// jwtAt returns where the JWT ends that begins at start, or 0.
+func jwtAt(text string, start int, runs *runs) int {
+	const header, payload, signature = 15, 11, 16
+	end := runs.end(text, start)
+	if end-start < header || !strings.HasPrefix(text[end:], ".eyJ") {
+		return 0
+	}
+	second := end + 1
+	if end = runs.end(text, second); end-second < payload || !strings.HasPrefix(text[end:], ".") {
+		return 0
+	}
+	third := end + 1
+	if end = runs.end(text, third); end-third < signature {
+		return 0
+	}
+	return end
+}
+
+// runs remembers where runs of a JWT's characters end, so that each is read once. The
+// last three are enough: those of one token.
+type runs struct {
+	from, to [3]int
+	next     int
+}
+
+func (r *runs) end(text string, at int) int {
+	for i := range r.from {
+		if r.from[i] <= at && at < r.to[i] {
+			return r.to[i]
+		}
+	}
+	to := at
+	for to < len(text) && (isWord(text[to]) || text[to] == '-') {
+		to++
+	}
+	r.from[r.next], r.to[r.next] = at, to
+	r.next = (r.next + 1) % len(r.from)
+	return to
+}
+
+func isWord(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
+}

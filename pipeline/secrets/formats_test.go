@@ -1,0 +1,263 @@
+package secrets
+
+import (
+	"encoding/base64"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+)
+
+// drawn makes a token of a format: its literal parts, and random characters for the
+// rest. No token stands in this repository, so that no scanner takes one for real.
+func drawn(f *format, seed uint64) string {
+	draw := rand.New(rand.NewPCG(seed, 7))
+	return drawnFrom(f.before, draw) + f.prefix + drawnFrom(f.rest, draw)
+}
+
+// drawnFrom makes a text that an expression of this package's formats matches: of
+// literals, classes, counts, groups and alternatives.
+func drawnFrom(expression string, draw *rand.Rand) string {
+	p := &template{rest: expression, draw: draw}
+	return p.sequence()
+}
+
+type template struct {
+	rest string
+	draw *rand.Rand
+}
+
+func (p *template) sequence() string {
+	var alternatives []string
+	var out strings.Builder
+	for p.rest != "" && p.rest[0] != ')' {
+		if p.rest[0] == '|' {
+			p.rest = p.rest[1:]
+			alternatives = append(alternatives, out.String())
+			out.Reset()
+			continue
+		}
+		out.WriteString(p.repeated())
+	}
+	alternatives = append(alternatives, out.String())
+	return alternatives[p.draw.IntN(len(alternatives))]
+}
+
+func (p *template) repeated() string {
+	before := p.rest
+	one := p.atom()
+	piece := before[:len(before)-len(p.rest)]
+	least := 1
+	switch {
+	case strings.HasPrefix(p.rest, "{"):
+		end := strings.IndexByte(p.rest, '}')
+		fmt.Sscanf(p.rest[1:end], "%d", &least)
+		p.rest = p.rest[end+1:]
+	case strings.HasPrefix(p.rest, "?"), strings.HasPrefix(p.rest, "*"):
+		p.rest = p.rest[1:]
+		return ""
+	}
+	after := p.rest
+	out := []string{one}
+	for len(out) < least {
+		p.rest = piece
+		out = append(out, p.atom())
+	}
+	p.rest = after
+	return strings.Join(out, "")
+}
+
+func (p *template) atom() string {
+	switch c := p.rest[0]; c {
+	case '(':
+		p.rest = strings.TrimPrefix(p.rest[1:], "?:")
+		s := p.sequence()
+		p.rest = p.rest[1:]
+		return s
+	case '[':
+		end := strings.IndexByte(p.rest, ']')
+		set := expand(p.rest[1:end])
+		p.rest = p.rest[end+1:]
+		return string(set[p.draw.IntN(len(set))])
+	case '\\':
+		c := p.rest[1]
+		p.rest = p.rest[2:]
+		if c == 'w' {
+			set := expand("A-Za-z0-9_")
+			return string(set[p.draw.IntN(len(set))])
+		}
+		return string(c)
+	default:
+		p.rest = p.rest[1:]
+		return string(c)
+	}
+}
+
+func expand(class string) []byte {
+	class = strings.ReplaceAll(class, `\w`, "A-Za-z0-9_")
+	class = strings.NewReplacer(`\t`, "\t", `\`, "").Replace(class)
+	var out []byte
+	for i := 0; i < len(class); i++ {
+		if i+2 < len(class) && class[i+1] == '-' {
+			for c := class[i]; c <= class[i+2]; c++ {
+				out = append(out, c)
+			}
+			i += 2
+			continue
+		}
+		out = append(out, class[i])
+	}
+	return out
+}
+
+// disguises are the ways to write a token that are read. Each keeps what the token is
+// for whoever runs or reads the text.
+var disguises = map[string]func(string) string{
+	"as it is":               func(s string) string { return s },
+	"in quotes":              func(s string) string { return `"` + s + `"` },
+	"before a comma":         func(s string) string { return "[" + s + ", 1]" },
+	"in brackets":            func(s string) string { return "f(" + s + ")" },
+	"in a tag":               func(s string) string { return "<b>" + s + "</b>" },
+	"in a URL":               func(s string) string { return "https://x/?t=" + s + "&u=1" },
+	"percent-encoded":        func(s string) string { return each(s, "%%%02x") },
+	"partly percent-encoded": func(s string) string { return url.QueryEscape(s[:3]) + fmt.Sprintf("%%%02X", s[3]) + s[4:] },
+	"as \\x":                 func(s string) string { return each(s, `\x%02x`) },
+	"as \\u":                 func(s string) string { return each(s, `\u%04x`) },
+	"as \\u{}":               func(s string) string { return each(s, `\u{%x}`) },
+	"as octal":               func(s string) string { return each(s, `\%03o`) },
+	"as HTML by number":      func(s string) string { return each(s, "&#%d;") },
+	"as HTML in hexadecimal": func(s string) string { return each(s, "&#x%x;") },
+	"with soft hyphens":      func(s string) string { return each(s, "%c\u00ad") },
+	"with a zero-width space": func(s string) string {
+		return s[:5] + "\u200b" + s[5:]
+	},
+	"in full width": func(s string) string {
+		return strings.Map(func(c rune) rune { return c - '!' + '\uff01' }, s)
+	},
+	"in two pieces":          func(s string) string { return `"` + s[:5] + `" + "` + s[5:] + `"` },
+	"in pieces by PHP":       func(s string) string { return `'` + s[:5] + `' . '` + s[5:] + `'` },
+	"in pieces side by side": func(s string) string { return `"` + s[:5] + `" "` + s[5:] + `"` },
+	"in base64":              func(s string) string { return base64.StdEncoding.EncodeToString([]byte("token: " + s)) },
+	"in base64 for URLs":     func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s + " and more")) },
+}
+
+func each(s, format string) string {
+	var b strings.Builder
+	for _, c := range s {
+		fmt.Fprintf(&b, format, c)
+	}
+	return b.String()
+}
+
+// A made-up token of each format is found and replaced, in each disguise.
+func TestFormats(t *testing.T) {
+	d := detector(t)
+	for i := range formats {
+		f := &formats[i]
+		t.Run(f.id+" "+f.prefix, func(t *testing.T) {
+			token := drawn(f, uint64(i)+1)
+			for name, disguise := range disguises {
+				shown := disguise(token)
+				if f.apart && strings.HasPrefix(name, "glued") {
+					continue
+				}
+				file := facts("vendor/github.com/x/y/package-lock.json", "+x = "+shown, "+y")
+				found := d.Redact(&file)
+				if len(found) == 0 {
+					t.Errorf("%s: %s is not found", name, shown)
+					continue
+				}
+				if strings.Contains(file.Files[0].Hunks[0].Lines[0].Text, shown) {
+					t.Errorf("%s: %s is not replaced", name, shown)
+				}
+			}
+		})
+	}
+}
+
+// Letters around a token hide nothing where its prefix is long enough to be told.
+func TestGluedTokens(t *testing.T) {
+	d := detector(t)
+	for i := range formats {
+		f := &formats[i]
+		if f.apart || f.before != "" {
+			continue
+		}
+		file := facts("a.txt", "+"+"prefix"+drawn(f, uint64(i)+1)+"'")
+		if found := d.Redact(&file); len(found) == 0 {
+			t.Errorf("%s: %s is not found", f.id, drawn(f, uint64(i)+1))
+		}
+	}
+}
+
+// Over lines: a line's end that the program does not see, and pieces on lines of their
+// own.
+func TestTokensOverLines(t *testing.T) {
+	d := detector(t)
+	token := drawn(&formats[0], 3)
+	for name, lines := range map[string][]string{
+		"continued": {"+t = \"" + token[:10] + `\`, "+" + token[10:] + "\""},
+		"indented":  {"+t = \"" + token[:10] + `\`, "+    " + token[10:] + "\""},
+		"added":     {"+t = \"" + token[:10] + "\" +", "+    \"" + token[10:] + "\""},
+		"listed":    {"+t = (\"" + token[:10] + "\"", "+    \"" + token[10:] + "\")"},
+		"dotted":    {"+$t = '" + token[:10] + "'", "+    . '" + token[10:] + "';"},
+	} {
+		file := facts("a.py", lines...)
+		found := d.Redact(&file)
+		var rest []string
+		for _, l := range file.Files[0].Hunks[0].Lines {
+			rest = append(rest, l.Text)
+		}
+		if len(found) == 0 || len(rest) != len(lines) || strings.Contains(strings.Join(rest, ""), token[10:]) {
+			t.Errorf("%s: %d found, left %q", name, len(found), rest)
+		}
+	}
+}
+
+// What documentation shows in place of a token is no finding.
+func TestPlaceholdersOfFormats(t *testing.T) {
+	d := detector(t)
+	for _, text := range []string{
+		"AKIAIOSFODNN7EXAMPLE", "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "ghp_exampleexampleexampleexampleexample1",
+		"github_pat_XXXXXXXXXXXXXXXXXXXXXX_XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX", "sk-ant-api03-...", "glpat-your-token-here-your-token",
+		"npm_000000000000000000000000000000000000", "xoxb-1111-2222-placeholder", "sk_test_abcdefghijklmnopqrstuvwxyz", "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
+		"https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX", "AIza...", "hf_...", "the prefix ghp_ and the prefix gho_",
+	} {
+		f := facts("README.md", "+"+text)
+		for _, r := range d.Redact(&f) {
+			t.Errorf("%s is taken for a secret by %s", text, r.RuleID)
+		}
+	}
+}
+
+// A word that is added to a token does not make a placeholder of it.
+func TestWordsDoNotExcuseTokens(t *testing.T) {
+	d := detector(t)
+	token := drawn(&formats[0], 4)
+	for _, text := range []string{token + "_example", "example_" + token, token + " # gitleaks:allow", token + "xxxxxxxxxxxx", "dummy" + token + "placeholder", token + " // example, changeme"} {
+		f := facts("README.md", "+"+text)
+		if found := d.Redact(&f); len(found) == 0 || strings.Contains(f.Files[0].Hunks[0].Lines[0].Text, token) {
+			t.Errorf("%s: %d found, left %q", text, len(found), f.Files[0].Hunks[0].Lines[0].Text)
+		}
+	}
+}
+
+// The search takes time linear in the text, whatever the text is made of.
+func BenchmarkNearMisses(b *testing.B) {
+	d := detector(b)
+	for name, piece := range map[string]string{
+		"prefixes": "ghp_", "almost a token": "ghp_0123456789abcdefghijABCDEFGHIJ01234 ", "base64": "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNk", "digits": "0123456789", "quotes": `"`, "pieces": `"a" + `,
+		"escapes": `\u0067`, "percent": "%67", "entities": "&#103;", "zero width": "\u200b", "full width": "\uff47", "marks": "AZDO", "JWT": "eyJ", "words": "password = ", "key lines": "-----BEGIN PRIVATE KEY-----", "short base64": "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlqa2xtbm9w ",
+	} {
+		b.Run(name, func(b *testing.B) {
+			text := "+" + strings.Repeat(piece, (1<<20)/len(piece))
+			for b.Loop() {
+				f := facts("a.txt", text)
+				d.Redact(&f)
+			}
+			b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(time.Second), "s/MB")
+		})
+	}
+}
