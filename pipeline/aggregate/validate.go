@@ -31,6 +31,7 @@ func (w *work) validate() {
 			w.coverage[f.source()].Dropped++
 			return false
 		}
+		w.withoutPlaceholder(f)
 		return true
 	})
 	w.identify()
