@@ -32,6 +32,15 @@ func (r *redactor) text(text *string, at pipeline.Redaction) {
 	}
 }
 
+// beside is text for what has no place that a finding could name: a secret there is
+// replaced, and its copies are, but nothing is reported.
+func (r *redactor) beside(text *string) {
+	for _, m := range r.detector.matches(*text, "", nil) {
+		r.mark(text, m)
+		r.keep(*text, m)
+	}
+}
+
 func (r *redactor) mark(text *string, m match) {
 	r.marks[text] = append(r.marks[text], mark{rule: m.rule, from: m.from, to: m.to})
 }
