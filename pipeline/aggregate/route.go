@@ -11,6 +11,7 @@ import (
 // finding that nothing proves is a warning at most.
 func (w *work) route() {
 	for _, f := range w.findings {
+		w.withoutPlaceholder(f) // once more: fixes were joined
 		if f.AutofixClass == pipeline.AutofixAuto {
 			switch {
 			case f.SuggestedFix == "":

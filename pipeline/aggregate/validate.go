@@ -31,7 +31,7 @@ func (w *work) validate() {
 			w.coverage[f.source()].Dropped++
 			return false
 		}
-		f.withoutPlaceholders()
+		w.withoutPlaceholder(f)
 		return true
 	})
 	w.identify()
@@ -42,16 +42,6 @@ func (w *work) validate() {
 		}
 		return true
 	})
-}
-
-// withoutPlaceholders takes away a suggested fix that holds a secret's placeholder: who
-// applied it would write the placeholder into the code. Every format that offers fixes
-// reads them from here.
-func (f *item) withoutPlaceholders() {
-	if strings.Contains(f.SuggestedFix, pipeline.RedactionMark) {
-		f.SuggestedFix = ""
-		f.because("the suggested fix is not shown: a secret in it was replaced")
-	}
 }
 
 // severity maps the agent's spelling. On the scale pass/warn/fail a fail is

@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/reviewgate/reviewgate/pipeline"
 )
@@ -45,12 +46,10 @@ func (d *Detector) redact(facts *pipeline.PRFacts, known map[string]*rule) *reda
 	for i := range facts.Commits {
 		c := &facts.Commits[i]
 		r.text(&c.Message, pipeline.Redaction{Source: pipeline.RedactedCommitMessage, Commit: c.SHA})
-		r.name(&c.Author)
+		r.beside(&c.Author)
 	}
-	r.name(&facts.Milestone)
-	r.name(&facts.Head.Ref)
-	for i := range facts.Labels {
-		r.name(&facts.Labels[i])
+	for _, text := range beside(facts) {
+		r.beside(text)
 	}
 	for i := range facts.Files {
 		r.file(&facts.Files[i])
@@ -61,5 +60,21 @@ func (d *Detector) redact(facts *pipeline.PRFacts, known map[string]*rule) *reda
 	for text, marks := range r.marks {
 		*text = replace(*text, marks)
 	}
+	slices.Sort(facts.Labels)
 	return r
+}
+
+// beside returns what a change has beside its text: the branch, labels, the
+// milestone and what git names above hunks.
+func beside(facts *pipeline.PRFacts) []*string {
+	out := []*string{&facts.Head.Ref, &facts.Milestone}
+	for i := range facts.Labels {
+		out = append(out, &facts.Labels[i])
+	}
+	for i := range facts.Files {
+		for j := range facts.Files[i].Hunks {
+			out = append(out, &facts.Files[i].Hunks[j].Section)
+		}
+	}
+	return out
 }

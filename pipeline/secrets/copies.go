@@ -42,11 +42,14 @@ func (r *redactor) copies(facts *pipeline.PRFacts) {
 	look(&facts.Body)
 	for i := range facts.Commits {
 		look(&facts.Commits[i].Message)
+		look(&facts.Commits[i].Author)
+	}
+	for _, text := range beside(facts) {
+		look(text)
 	}
 	for i := range facts.Files {
 		for j := range facts.Files[i].Hunks {
 			h := &facts.Files[i].Hunks[j]
-			look(&h.Section)
 			for k := range h.Lines {
 				look(&h.Lines[k].Text)
 			}

@@ -32,14 +32,12 @@ func (r *redactor) text(text *string, at pipeline.Redaction) {
 	}
 }
 
-// name replaces the secrets in a name, such as an author's or a branch's. Nobody can
-// take a name out of a change, so that it is no finding.
-func (r *redactor) name(text *string) {
+// beside is text for what has no place that a finding could name: a secret there is
+// replaced, and its copies are, but nothing is reported.
+func (r *redactor) beside(text *string) {
 	for _, m := range r.detector.matches(*text, "", nil) {
-		if sure(m.rule.id) {
-			r.mark(text, m)
-			r.keep(*text, m)
-		}
+		r.mark(text, m)
+		r.keep(*text, m)
 	}
 }
 

@@ -1,0 +1,18 @@
+package aggregate
+
+import "regexp"
+
+// placeholder is what stands in place of a secret in all that an agent is shown. It is
+// recognised as people and programs spell it, with its bracket escaped or not.
+var placeholder = regexp.MustCompile(`(?i)(?:\[|&#91;|&#x5b;|&lbrack;|&lsqb;|%5b|\\x5b|\\u005b|\\133)\s*redacted\s*(?::|&#58;|&#x3a;|&colon;|%3a)`)
+
+// withoutPlaceholder takes away a fix that would write a placeholder into the code,
+// where the secret stands. It does so before any output is made, so that none offers
+// it, and a fix that is put together from several holds no part of it.
+func (w *work) withoutPlaceholder(f *item) {
+	if !placeholder.MatchString(f.SuggestedFix) {
+		return
+	}
+	f.SuggestedFix = ""
+	f.because("its suggested fix is not offered: it would write a placeholder for a secret into the code")
+}

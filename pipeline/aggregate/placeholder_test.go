@@ -1,0 +1,51 @@
+package aggregate
+
+import (
+	"testing"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// Whoever made it, however it is spelt: a fix that holds a placeholder is in no report,
+// from which all outputs are made.
+func TestNoFixWritesAPlaceholder(t *testing.T) {
+	for _, fix := range []string{
+		`token := "[redacted:github-pat]"`, "a\nb = [REDACTED:jwt]\nc", "[ redacted : private-key]", `\[redacted:aws-access-token\]`,
+		"&#91;redacted:jwt]", "&lbrack;redacted&colon;jwt]", "url?key=%5Bredacted%3Ajwt%5D", `"\u005bredacted:jwt\u005d"`, "[redacted",
+	} {
+		for _, class := range []pipeline.AutofixClass{pipeline.AutofixAuto, pipeline.AutofixPresent} {
+			f := finding("a.go", 2, "T", pipeline.SeverityMajor)
+			f.SuggestedFix, f.AutofixClass = fix, class
+			got := Aggregate(one(f)).Findings[0]
+			if want := fix == "[redacted"; (got.SuggestedFix != "") != want {
+				t.Errorf("%q of class %s: fix %q", fix, class, got.SuggestedFix)
+			}
+			if fix != "[redacted" && got.AutofixClass != pipeline.AutofixPresent {
+				t.Errorf("%q is applied by itself", fix)
+			}
+		}
+	}
+}
+
+// A placeholder that only the joined fixes of two lines make is one, too.
+func TestNoJoinedFixWritesAPlaceholder(t *testing.T) {
+	a, b := finding("a.go", 2, "T", pipeline.SeverityMajor), finding("a.go", 3, "T", pipeline.SeverityMajor)
+	a.RuleID, b.RuleID = "r1", "r1"
+	a.SuggestedFix, b.SuggestedFix = "x = [redacted", ":jwt]"
+	for _, f := range Aggregate(world(map[string][]pipeline.Finding{"x": {a, b}})).Findings {
+		if placeholder.MatchString(f.SuggestedFix) {
+			t.Errorf("fix %q", f.SuggestedFix)
+		}
+	}
+}
+
+// Another reviewer's fix of the same place is offered all the same.
+func TestAnotherFixIsOffered(t *testing.T) {
+	a, b := finding("a.go", 2, "T", pipeline.SeverityMajor), finding("a.go", 2, "T", pipeline.SeverityMajor)
+	a.SuggestedFix, b.SuggestedFix = "[redacted:jwt]", "token := os.Getenv(\"TOKEN\")"
+	for _, f := range Aggregate(world(map[string][]pipeline.Finding{"x": {a}, "y": {b}})).Findings {
+		if placeholder.MatchString(f.SuggestedFix) {
+			t.Errorf("fix %q", f.SuggestedFix)
+		}
+	}
+}
