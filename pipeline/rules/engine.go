@@ -17,6 +17,7 @@ type Engine struct {
 	scopes   *scopes
 	added    *lineRules
 	removed  *lineRules
+	serious  *lineRules // of those on added lines, what reads them as code
 	paths    *lineRules // on file or path
 	messages []*rule    // on title, body or commit_message
 	whole    []*rule    // with an expression
@@ -59,6 +60,7 @@ func Compile(cfg []config.Rule) (*Engine, error) {
 	if e.scopes, err = compileScopes(e.rules); err != nil {
 		return nil, err
 	}
+	e.serious = newLineRules(slices.DeleteFunc(slices.Clone(added), func(r *rule) bool { return !r.serious() || r.Match.Net }))
 	e.added, e.removed, e.paths = newLineRules(added), newLineRules(removed), newLineRules(paths)
 	return e, nil
 }

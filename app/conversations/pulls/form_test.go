@@ -33,3 +33,24 @@ func TestFormHidesNothing(t *testing.T) {
 		w.Wants(pr, "action_required", path+":2")
 	}
 }
+
+// Code that is written otherwise, or over several lines, is the same code.
+func TestSpellingHidesNothing(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	files := ghtest.Files{
+		"a/lines.py":    "import os\nos.\\\n    system(f\"rm {d}\")\n",
+		"a/argument.py": "import os\nos.system(\n    f\"rm {d}\")\n",
+		"a/blanks.py":   "import os\nos . system (f\"rm {d}\")\n",
+		"a/getattr.py":  "import os\ngetattr(os, \"system\")(f\"rm {d}\")\n",
+		"a/zero.py":     "import os\nos.sys\u200btem(f\"rm {d}\")\n",
+		"a/wide.py":     "import os\nos.\uff53ystem(f\"rm {d}\")\n",
+		"a/excused.js":  "let n = 1\nel.innerHTML = location.hash // sanitize\n",
+		"a/quoted.js":   "let n = 1\nel.innerHTML = location.hash; log(\"escape\")\n",
+	}
+	pr := w.Open(files)
+	w.Idle()
+	for path := range files {
+		w.Wants(pr, "action_required", path+":2")
+	}
+}
