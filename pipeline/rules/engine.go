@@ -96,6 +96,7 @@ type lineRules struct {
 	matcher *literals.Matcher
 	owners  [][]owner // by literal
 	always  []*rule   // rules without a literal
+	foreign []*rule   // rules for lines that are not all ASCII
 	fold    int       // from this literal on, every rule is a candidate
 }
 
@@ -110,7 +111,10 @@ func newLineRules(rules []*rule) *lineRules {
 	var words []string
 	at := map[string]int{}
 	for _, r := range rules {
-		if r.literals == nil {
+		switch {
+		case r.foreign:
+			l.foreign = append(l.foreign, r)
+		case r.literals == nil:
 			l.always = append(l.always, r)
 		}
 		for _, literal := range r.literals {

@@ -86,7 +86,13 @@ func unusual(text string) bool {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
+// isASCII looks at eight bytes at once: it is asked of every line.
 func isASCII(text string) bool {
+	for ; len(text) >= 8; text = text[8:] {
+		if (text[0]|text[1]|text[2]|text[3]|text[4]|text[5]|text[6]|text[7])&utf8.RuneSelf != 0 {
+			return false
+		}
+	}
 	for i := range len(text) {
 		if text[i] >= utf8.RuneSelf {
 			return false

@@ -266,6 +266,11 @@ func (p *pass) candidatesFor(l *lineRules, text string) []*rule {
 	for _, r := range l.always {
 		p.suggest(r)
 	}
+	if len(l.foreign) > 0 && !isASCII(text) {
+		for _, r := range l.foreign {
+			p.suggest(r)
+		}
+	}
 	l.matcher.Find(text, func(ids []int, end int) {
 		for _, id := range ids {
 			if id >= l.fold {
