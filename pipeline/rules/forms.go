@@ -48,21 +48,21 @@ var marks = [256]bool{'\r': true, '\v': true, '\f': true, '\\': true, '.': true,
 // unusual reports whether a line may have another form. Most have none, so it
 // looks at each byte once.
 func unusual(text string) bool {
+	if !isASCII(text) {
+		return true
+	}
 	for i := range len(text) {
 		c := text[i]
-		if c >= utf8.RuneSelf {
-			return true
-		}
 		if !marks[c] {
 			continue
 		}
 		switch c {
 		case '.':
-			if i > 0 && isBlank(text[i-1]) && (isBlank(at(text, i+1)) || isName(at(text, i+1))) || i > 0 && closes(text[i-1]) && isBlank(at(text, i+1)) {
+			if i > 0 && isBlank(text[i-1]) && (isBlank(at(text, i+1)) || isName(at(text, i+1))) || i > 0 && closes(text[i-1]) && isBlank(at(text, i+1)) && usesName(text, i+1) {
 				return true
 			}
 		case '(':
-			if i > 1 && isBlank(text[i-1]) || strings.HasSuffix(text[:i], "getattr") {
+			if i > 1 && isBlank(text[i-1]) && callsName(text, i) || strings.HasSuffix(text[:i], "getattr") {
 				return true
 			}
 		case '[':
@@ -82,6 +82,29 @@ func unusual(text string) bool {
 		}
 	}
 	return false
+}
+
+// usesName reports whether blanks and a name that is called, read on or set
+// follow at a place. In prose it is not.
+func usesName(text string, i int) bool {
+	i += blanks(text, i)
+	start := i
+	for i < len(text) && i-start < 100 && isWord(text[i]) {
+		i++
+	}
+	i += blanks(text, i)
+	return i-start >= 100 || i > start && strings.IndexByte("(.=[", at(text, i)) >= 0 && (at(text, i) != '.' || isName(at(text, i+1)))
+}
+
+// callsName reports whether a name that is no keyword stands before the blanks
+// before a place.
+func callsName(text string, i int) bool {
+	end := trimmed(text, i)
+	start := end
+	for start > 0 && end-start < 10 && isWord(text[start-1]) {
+		start--
+	}
+	return start < end && !keywords[text[start:end]]
 }
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }

@@ -250,7 +250,7 @@ func (n *naiveScan) file(f *pipeline.File) {
 				}
 			}
 			if l.Op == pipeline.LineAdded {
-				for _, form := range rules.Forms(strings.TrimSuffix(l.Text[:min(len(l.Text), lineBound)], "\r")) {
+				for _, form := range rules.FormsOf(f.Language, strings.TrimSuffix(l.Text[:min(len(l.Text), lineBound)], "\r")) {
 					for _, r := range wanted {
 						if at, ok := last[r]; ok && at == j || !r.serious() || !r.matches(form, f.Language, lineBound) || r.code(f, &h, j) == "" {
 							continue

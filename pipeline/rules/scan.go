@@ -214,11 +214,14 @@ func (p *pass) line(l *lineRules, side *side, i, number int) error {
 		}
 		p.last[r] = i
 	}
-	if side.op == pipeline.LineAdded {
+	if side.op == pipeline.LineAdded && !prose[p.file.Language] {
 		p.read(side, i)
 	}
 	return nil
 }
+
+// prose are the languages that run nothing: their lines have one form.
+var prose = map[string]bool{"Markdown": true, "JSON": true, "Text": true, "reStructuredText": true, "AsciiDoc": true, "CSV": true, "Go Checksums": true}
 
 // read shows serious rules the other forms of an added line.
 func (p *pass) read(side *side, i int) {
@@ -241,7 +244,7 @@ func (p *pass) read(side *side, i int) {
 // statements shows serious rules the statements of a hunk that go over several
 // lines. What matches without the added lines too is no news.
 func (p *pass) statements(h *pipeline.Hunk) {
-	if len(p.engine.serious.rules) == 0 {
+	if len(p.engine.serious.rules) == 0 || prose[p.file.Language] {
 		return
 	}
 	for _, s := range statements(p.file.Language, h) {

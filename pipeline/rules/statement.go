@@ -57,10 +57,7 @@ func continued(h *pipeline.Hunk, i int) bool {
 // alone reports whether a line is a statement of its own, unless the next says
 // otherwise. Most are, so it looks at each byte once.
 func alone(text string) bool {
-	end := len(text)
-	for end > 0 && (isBlank(text[end-1]) || text[end-1] == '\r') {
-		end--
-	}
+	end := trimmed(text, len(text))
 	if end == 0 {
 		return true
 	}
@@ -71,21 +68,26 @@ func alone(text string) bool {
 	if c := text[start]; c == '#' || c == '*' || c == '/' && at(text, start+1) == '/' {
 		return true
 	}
-	depth := 0
-	for i := start; i < end; i++ {
-		switch c := text[i]; c {
-		case '(', '[':
-			depth++
-		case ')', ']':
-			depth--
-		case '#', '/', '-', '!':
-			// A comment may hide how the line ends.
-			if next := at(text, i+1); c == '#' || next == c || next == '*' || next == '-' {
+	if strings.Count(text, "(") > strings.Count(text, ")") {
+		return false
+	}
+	// A comment may hide how the line ends.
+	for _, mark := range []string{"//", "/*", "#", "--", "<!"} {
+		if i := strings.Index(text, mark); i > start && i < end {
+			if code := text[:trimmed(text, i)]; goesOn(code) || strings.Count(code, "(") > strings.Count(code, ")") {
 				return false
 			}
 		}
 	}
-	return depth <= 0
+	return true
+}
+
+// trimmed is where the text up to a place ends without the blanks at its end.
+func trimmed(text string, end int) int {
+	for end > 0 && (isBlank(text[end-1]) || text[end-1] == '\r') {
+		end--
+	}
+	return end
 }
 
 // statementAt reads the statement that starts with line i, and says where the
@@ -115,7 +117,7 @@ func statementAt(language string, h *pipeline.Hunk, i int) (s statement, next in
 		case lines == maxStatementLines || text.Len()+len(code) > maxStatement:
 			return s.with(&text), max(middle, i+1)
 		}
-		if lines++; lines == maxStatementLines/2 {
+		if lines++; lines == maxStatementLines-3 {
 			middle = j
 		}
 		s.last = j
@@ -127,7 +129,7 @@ func statementAt(language string, h *pipeline.Hunk, i int) (s statement, next in
 		if ends(code) {
 			break
 		}
-		depth = max(0, depth+strings.Count(code, "(")+strings.Count(code, "[")-strings.Count(code, ")")-strings.Count(code, "]"))
+		depth = max(0, depth+strings.Count(code, "(")-strings.Count(code, ")"))
 		more = depth > 0 || goesOn(code) || strings.HasSuffix(strings.TrimSpace(l.Text), `\`)
 	}
 	return s.with(&text), s.last + 1
@@ -167,7 +169,7 @@ func ends(code string) bool {
 
 // goesOn reports whether a line's statement goes on in the next.
 func goesOn(code string) bool {
-	return code != "" && strings.IndexByte(".,=+&|?:(", code[len(code)-1]) >= 0
+	return code != "" && strings.IndexByte(".=+&|?(", code[len(code)-1]) >= 0
 }
 
 // continues reports whether a line goes on with the statement before it.
