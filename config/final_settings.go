@@ -61,7 +61,7 @@ func settingNames() []string {
 	var names []string
 	root := schemas().lookup(schemaBase + FileSettings)
 	for _, name := range propertyNames(root) {
-		if name == "$schema" || name == "final" {
+		if name == "$schema" || name == "final" || name == "final_authority" {
 			continue
 		}
 		names = append(names, name)

@@ -27,6 +27,10 @@ type Layer struct {
 	Name   string
 	Source string
 	Files  []File
+	// Organisation is the login of the account whose layer this is, where the layer
+	// was read from its .github. What loosens in it counts only if the server lets
+	// that account; where it is empty, all counts.
+	Organisation string
 }
 
 // MaxFileBytes is the size of the largest config file that is taken. Who reads
@@ -138,7 +142,7 @@ func keyOf(layers []Layer, inForce []pipeline.ConfigLayer) [sha256.Size]byte {
 		if !inForce[i].Used || len(l.Files) == 0 {
 			continue
 		}
-		fmt.Fprintf(h, "%q %d\n", l.Name, len(l.Files))
+		fmt.Fprintf(h, "%q %q %d\n", l.Name, strings.ToLower(l.Organisation), len(l.Files))
 		for _, f := range l.normal().Files {
 			fmt.Fprintf(h, "%q %d\n", path.Base(f.Path), len(f.Text))
 			h.Write(f.Text)

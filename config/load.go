@@ -24,10 +24,16 @@ func Load(layers ...Layer) (*Config, []pipeline.ConfigProblem) {
 	return s.loaded(layers, inForce), inForce.Problems
 }
 
+// laid is what layers add up to, with the floors that some of them make.
+type laid struct {
+	*stack
+	floors []Floor
+}
+
 // loaded is the stack's config with where it comes from.
-func (s *stack) loaded(layers []Layer, inForce pipeline.ConfigInForce) *Config {
+func (s laid) loaded(layers []Layer, inForce pipeline.ConfigInForce) *Config {
 	c := s.config()
-	c.InForce = inForce
+	c.InForce, c.Floors = inForce, s.floors
 	c.DomainsForm = repositoryForm(FileDomains, layers, inForce.Layers[1:])
 	c.CompositionForm = repositoryForm(FileComposition, layers, inForce.Layers[1:])
 	c.Key = keyOf(layers, inForce.Layers[1:])
@@ -35,16 +41,19 @@ func (s *stack) loaded(layers []Layer, inForce pipeline.ConfigInForce) *Config {
 }
 
 // layAll lays the layers over the embedded defaults.
-func layAll(layers []Layer) (*stack, pipeline.ConfigInForce) {
+func layAll(layers []Layer) (laid, pipeline.ConfigInForce) {
 	base := defaults()
 	inForce := pipeline.ConfigInForce{Layers: pipeline.List[pipeline.ConfigLayer]{base.layer}}
-	current := base.stack
+	current := laid{stack: base.stack}
 	for _, l := range layers {
 		l = l.normal()
-		next, p := lay(current, l)
+		next, p := lay(current.stack, l)
 		used := len(p.list) == 0
 		if used {
-			current = next
+			current.stack = next
+			if f := next.floorOf(l.Name); f != nil {
+				current.floors = append(current.floors, *f)
+			}
 		}
 		inForce.Layers = append(inForce.Layers, l.inForce(used))
 		inForce.Problems = append(inForce.Problems, p.ordered()...)
@@ -103,6 +112,8 @@ func (s *stack) config() *Config {
 		Settings: s.decoded.withReviewers(), modeLayer: layerOf(s.settings.Get("mode")), layers: map[string]map[string]string{},
 		prompts: s.prompts, heldBy: s.heldBy(), wordedBy: map[string]string{},
 	}
+	c.finalRules, c.finalAgents = s.finalOf()
+	c.weakened = s.weakened
 	for file, l := range s.lists {
 		c.layers[file] = make(map[string]string, len(l.entries))
 		for _, e := range l.entries {

@@ -51,7 +51,7 @@ func (l *Loader) Load(layers ...Layer) (*Config, []pipeline.ConfigProblem) {
 func contentKey(layers []Layer) [sha256.Size]byte {
 	h := sha256.New()
 	for _, l := range layers {
-		fmt.Fprintf(h, "%q %d\n", l.Name, len(l.Files))
+		fmt.Fprintf(h, "%q %q %d\n", l.Name, l.Organisation, len(l.Files))
 		for _, f := range l.Files {
 			fmt.Fprintf(h, "%q %q %d\n", f.Path, f.BlobSHA, len(f.Text))
 			h.Write(f.Text)

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
 
@@ -13,8 +14,9 @@ type stack struct {
 	lists    map[string]*list // by file, all but the settings
 	settings *jsontree.Node
 	decoded  Settings
-	prompts  map[string][]Prompt // by name, lowest layer first
-	shipped  map[string]string   // the kinds of the agents that ship, also of those that are gone
+	prompts  map[string][]Prompt      // by name, lowest layer first
+	shipped  map[string]string        // the kinds of the agents that ship, also of those that are gone
+	weakened []pipeline.ConfigProblem // what of the organisation's layer does not count
 }
 
 // list is the merged entries of one file, in the order in which they were
@@ -110,7 +112,7 @@ func deepFields(file string) []string {
 	case FileAgents:
 		return []string{"reports", "scanning", "llm"}
 	case FileSettings:
-		return []string{"gate", "synthesis", "comment", "check", "limits", "fix_loop", "thresholds", "models", "commands", "issues", "labels", "model_budget"}
+		return []string{"gate", "synthesis", "comment", "check", "limits", "fix_loop", "thresholds", "models", "commands", "secrets", "issues", "labels", "model_budget"}
 	}
 	return nil
 }

@@ -156,9 +156,19 @@ func (s *stack) json() []byte {
 
 // Mode is the mode in which a repository (owner/name) is reviewed: what its own
 // or its organisation's layer says, else the first of the server's Repositories
-// that matches, else the server's or the defaults' mode. Names are compared
-// without regard to case, as GitHub does.
+// that matches, else the server's or the defaults' mode. It is no milder than the
+// mode of a layer that made something final, by the layers up to that one: a check
+// that never blocks would let go of what is final. Names are compared without
+// regard to case, as GitHub does.
 func (c *Config) Mode(repository string) string {
+	mode := c.ownMode(repository)
+	for i := range c.Floors {
+		mode = StricterMode(mode, c.Floors[i].Config.ownMode(repository))
+	}
+	return mode
+}
+
+func (c *Config) ownMode(repository string) string {
 	if c.modeLayer == LayerRepository || c.modeLayer == LayerOrganisation {
 		return c.Settings.Mode
 	}

@@ -68,6 +68,9 @@ func (t *trial) run(l Layer) (*stack, *problems) {
 	for _, f := range l.Files {
 		t.read(f)
 	}
+	if l.Name == LayerOrganisation && l.Organisation != "" && !t.below.decoded.mayWeaken(l.Organisation) {
+		t.dropWeakening(l.Organisation)
+	}
 	for _, file := range listFiles() {
 		if root := t.roots[file]; root != nil {
 			t.mergeList(file, root)
@@ -333,6 +336,7 @@ func (t *trial) mergeSettings(root *jsontree.Node) {
 	if t.below.settings != nil {
 		merged = root.Overlay(t.below.settings, deepFields(FileSettings)...)
 		keepFinal(merged, t.below.settings)
+		joinLists(merged, t.below.settings, root, "secrets", "allow")
 	}
 	if len(schemas().check(schemas().schema(FileSettings, entrySchemas[FileSettings]), merged, &t.problems)) > 0 {
 		return

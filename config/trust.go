@@ -16,11 +16,12 @@ func (t *trial) checkTrust() {
 			}
 		}
 		t.refuseFinal(t.roots[FileSettings].Get("final"))
+		t.refuseFinal(t.roots[FileSettings].Get("final_authority"))
 	}
 	if t.layer == LayerServer || t.layer == LayerDefaults {
 		return
 	}
-	for _, name := range []string{"repositories", "config_branches", "model_endpoints", "model_budget"} {
+	for _, name := range []string{"repositories", "organisations", "config_branches", "model_endpoints", "model_budget"} {
 		if n := t.roots[FileSettings].Get(name); n != nil {
 			t.of(n, fmt.Sprintf("%s is for all repositories, so only the server's config may have it", name), "remove it")
 		}

@@ -45,6 +45,8 @@ type Config struct {
 	Risk     []RiskFactor
 	Signals  []Signal
 	Settings Settings
+	// Floors are those of the layers that made something final, lowest first.
+	Floors []Floor
 	// DomainsForm and CompositionForm are the forms of the repository's
 	// review-domains.json and review-composition.json, of the Form constants: what
 	// a patch of them has to fit.
@@ -55,6 +57,9 @@ type Config struct {
 	prompts   map[string][]Prompt          // by name, lowest layer first
 	heldBy    map[string]string            // by agent: the lowest layer that made it final, or what needs it
 	wordedBy  map[string]string            // by rule: the highest layer that wrote its name or detection
+	// The layers that made rules and agents final, by id; see FinalIn.
+	finalRules, finalAgents map[string]string
+	weakened                []pipeline.ConfigProblem // see Weakened
 }
 
 // LayerOf is the layer that names the entry of a file first, such as
@@ -282,6 +287,7 @@ type Settings struct {
 	Thresholds ThresholdSettings `json:"thresholds"`
 	Models     ModelSettings     `json:"models"`
 	Commands   CommandSettings   `json:"commands"`
+	Secrets    SecretSettings    `json:"secrets"`
 
 	Issues IssueSettings `json:"issues"`
 	Labels LabelSettings `json:"labels"`
@@ -291,6 +297,9 @@ type Settings struct {
 	// Repositories choose the mode by repository; the first that matches wins,
 	// below what the repository's own layer says.
 	Repositories []RepositoryMode `json:"repositories,omitempty"`
+	// Organisations say what the layers of organisations may do. Of one that is not
+	// named, what loosens does not count.
+	Organisations []Organisation `json:"organisations,omitempty"`
 	// ConfigBranches are globs of base branches that carry config of their own.
 	// Pull requests against others are judged by the default branch's.
 	ConfigBranches []string `json:"config_branches,omitempty"`
@@ -302,6 +311,11 @@ type Settings struct {
 	// such as "gate", or one field of a section such as "check.name". The
 	// organisation's layer may have it too.
 	Final []string `json:"final,omitempty"`
+	// FinalAuthority are the teams, each "org/team-slug", and the logins who alone
+	// may take a final finding out of the gate. It counts for what the layer that
+	// names it made final, and for nothing else. At most 20, default none. The
+	// organisation's layer may have it too.
+	FinalAuthority []string `json:"final_authority,omitempty"`
 }
 
 // RepositoryMode is the mode of the repositories (owner/name) that a glob
@@ -309,6 +323,32 @@ type Settings struct {
 type RepositoryMode struct {
 	Globs []string `json:"globs"`
 	Mode  string   `json:"mode"`
+}
+
+// SecretSettings say which values only look like secrets. The layers'
+// lists are put together.
+type SecretSettings struct {
+	Allow []SecretAllowance `json:"allow"` // at most 100 of all layers, default none
+}
+
+// SecretAllowance is one value that secrets.allow names. The value is still replaced
+// by a placeholder wherever it stands; it is no longer held against a change.
+type SecretAllowance struct {
+	Rule string `json:"rule"` // of the finding, such as "secret-github-pat"
+	// Paths are globs of files. Without any, the value is allowed everywhere, in
+	// titles, descriptions and messages, too.
+	Paths  []string `json:"paths,omitempty"`
+	Value  string   `json:"value"` // "scrypt:SALT:HASH", see secrets.HashValue
+	Reason string   `json:"reason"`
+	// Expires is the last day on which the entry holds, by UTC, as in "2027-01-31";
+	// empty for no end.
+	Expires string `json:"expires,omitempty"`
+}
+
+// Organisation says what an organisation's layer may do.
+type Organisation struct {
+	Name      string `json:"name"`       // login
+	MayWeaken bool   `json:"may_weaken"` // loosen what the server's config says; default false
 }
 
 // CommandSettings say who may give slash commands, besides what GitHub's

@@ -23,6 +23,9 @@ type Dismissal struct {
 	// Override says that the person had the right to set a critical finding
 	// aside.
 	Override bool `json:"override"`
+	// FinalIn are the layers of which the person had the authority that they name
+	// for what they made final; see config.Settings.FinalAuthority.
+	FinalIn List[string] `json:"final_in"`
 }
 
 // FalsePositive is a pattern that models are known to be wrong about.
@@ -56,4 +59,7 @@ type HandDecision struct {
 	By     string     `json:"by"` // login
 	Reason string     `json:"reason"`
 	At     time.Time  `json:"at"` // of the command, by our clock
+	// FinalIn are the layers of which the person had the authority that they name
+	// for what they made final; see config.Settings.FinalAuthority.
+	FinalIn List[string] `json:"final_in"`
 }

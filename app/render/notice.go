@@ -61,6 +61,7 @@ const (
 	TakesMaintain = "maintain"
 	TakesOwn      = "own"      // maintain, since it is the sender's own pull request
 	TakesCritical = "critical" // maintain, since the finding is critical
+	TakesFinal    = "final"    // to be named under final_authority, since the finding is final
 )
 
 // Named is a finding, by its id and title, or an agent, by its id.

@@ -220,6 +220,12 @@ func decidedFor(members []member) *pipeline.HandDecision {
 	return nil
 }
 
+// shared are the layers in both lists: who decided about one pull request has no
+// say in what is final in another.
+func shared(a, b pipeline.List[string]) pipeline.List[string] {
+	return slices.DeleteFunc(slices.Clone(a), func(layer string) bool { return !slices.Contains(b, layer) })
+}
+
 // united makes one decision of the same one on several pull requests. It names
 // a few of them; each has its own in its own check.
 func united(decided []member) *pipeline.HandDecision {
@@ -228,6 +234,7 @@ func united(decided []member) *pipeline.HandDecision {
 	var by, why []string
 	for i, m := range decided {
 		d := m.memory.ByHand
+		out.FinalIn = shared(out.FinalIn, d.FinalIn)
 		if d.At.After(out.At) {
 			out.At = d.At
 		}

@@ -238,7 +238,7 @@ func (l *layering) config() *config.Config {
 		}
 		*layers = slices.Insert(*layers, i, b)
 	}
-	cfg.InForce.Problems = l.wrong
+	cfg.InForce.Problems = append(slices.Clip(l.wrong), cfg.Weakened()...)
 	return cfg
 }
 

@@ -24,6 +24,7 @@ type order struct {
 	what       commands.Command
 	permission Permission // empty until it is asked
 	maintains  bool       // the sender is known to be allowed what takes maintain
+	finalIn    []string   // layers of which the sender has the named authority; see askAuthority
 }
 
 func (o *order) limit() int { return o.config.Settings.Limits.CommandsPerHour }

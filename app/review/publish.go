@@ -167,7 +167,7 @@ func (s *Service) supersede(ctx context.Context, lease Lease, r *StoredReview, h
 func (s *Service) configOf(r *StoredReview) (*config.Config, error) {
 	var layers []config.Layer
 	for _, name := range []string{config.LayerServer, config.LayerOrganisation, config.LayerRepository} {
-		if l := configLayer(name, "", r.Config); len(l.Files) > 0 {
+		if l := configLayer(name, sourceOf(r, name), r.Config); len(l.Files) > 0 {
 			layers = append(layers, l)
 		}
 	}
@@ -176,6 +176,16 @@ func (s *Service) configOf(r *StoredReview) (*config.Config, error) {
 		return nil, &finalError{fmt.Errorf("load the stored config of run %s: %s", r.RunID, problems[0].Problem), "internal"}
 	}
 	return cfg, nil
+}
+
+// sourceOf is where a layer of a stored review was read.
+func sourceOf(r *StoredReview, layer string) string {
+	for _, l := range r.Review.Facts.Config.Layers {
+		if l.Name == layer && l.Used {
+			return l.Source
+		}
+	}
+	return ""
 }
 
 // mode is the mode that a stored review was done in.

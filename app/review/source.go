@@ -2,6 +2,7 @@ package review
 
 import (
 	"context"
+	"strings"
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
@@ -42,6 +43,9 @@ func layerBlobs(l config.Layer) []ConfigBlob {
 // configLayer is the layer of a name among the blobs.
 func configLayer(name, from string, blobs []ConfigBlob) config.Layer {
 	l := config.Layer{Name: name, Source: from}
+	if name == config.LayerOrganisation {
+		l.Organisation, _, _ = strings.Cut(from, "/")
+	}
 	for _, b := range blobs {
 		if b.Layer == name {
 			l.Files = append(l.Files, config.File{Path: b.Path, BlobSHA: b.BlobSHA, Text: b.Text})

@@ -17,6 +17,7 @@ type subject struct {
 	fingerprints    []string // all by which it is known, the id among them
 	critical        bool     // by its own severity or the gate's
 	accepted        bool     // set by said
+	rule, agent     string
 }
 
 // subjects are the findings of a review, those that were set aside included.
@@ -33,7 +34,7 @@ func subjects(r *pipeline.ReviewReport) []subject {
 
 func subjectOf(f *pipeline.Finding) subject {
 	s := subject{
-		id: f.ID, title: f.Title, path: f.Path, fingerprints: slices.Clone(f.Fingerprints),
+		id: f.ID, title: f.Title, path: f.Path, fingerprints: slices.Clone(f.Fingerprints), rule: f.RuleID, agent: f.Agent,
 		critical: f.Severity == pipeline.SeverityCritical || f.GateSeverity == pipeline.SeverityCritical,
 	}
 	if f.ID != "" && !slices.Contains(s.fingerprints, f.ID) {
@@ -125,6 +126,8 @@ func (o *order) lacksFor(ctx context.Context, s *subject) (string, error) {
 	switch {
 	case o.what.Accepted && !s.accepted:
 		return "", nil
+	case o.what.Critical && o.config.FinalIn(s.rule, s.agent) != "":
+		return o.lacksForFinal(ctx, o.config.FinalIn(s.rule, s.agent))
 	case o.what.Critical && s.critical:
 		return o.unless(ctx, o.mayMaintain, render.TakesCritical)
 	case o.what.Own && o.own():
@@ -149,7 +152,7 @@ func (o *order) verdictOn(s *subject) Effect {
 		switch o.what.Name {
 		case commands.Dismiss:
 			e.Dismiss = append(e.Dismiss, pipeline.Dismissal{
-				Fingerprint: f, Path: s.path, Reason: o.what.Reason, By: o.Sender, Override: o.maintains,
+				Fingerprint: f, Path: s.path, Reason: o.what.Reason, By: o.Sender, Override: o.maintains || len(o.finalIn) > 0, FinalIn: o.finalIn,
 			})
 		case commands.Accept:
 			e.Accept = append(e.Accept, pipeline.Acceptance{Fingerprint: f, By: o.Sender})
@@ -194,11 +197,13 @@ func (o *order) byHand(ctx context.Context) (verdict, error) {
 	action := pipeline.HandOverride
 	if o.what.Name == commands.Reject {
 		action = pipeline.HandReject
+	} else if err := o.askAuthority(ctx); err != nil {
+		return verdict{}, err
 	}
 	v := o.rerun(Rerun{Decide: true})
 	v.ask.ByHand = true
 	v.effect = Effect{
-		ByHand:  &pipeline.HandDecision{Action: action, By: o.Sender, Reason: o.what.Reason, At: o.Now()},
+		ByHand:  &pipeline.HandDecision{Action: action, By: o.Sender, Reason: o.what.Reason, At: o.Now(), FinalIn: o.finalIn},
 		HeadSHA: now.HeadSHA, BaseRef: now.BaseRef, Audit: o.audit(now.HeadSHA, ""),
 	}
 	if shown && r.Review.Report.Models != nil {

@@ -21,12 +21,25 @@ func (w *work) byHand() {
 	switch d.Action {
 	case pipeline.HandOverride:
 		r.Decision, r.Gate.Condition = pipeline.DecisionPass, Overridden
+		w.leaveFinal(d.FinalIn)
 	case pipeline.HandReject:
 		r.Decision, r.Gate.Condition = pipeline.DecisionFail, Rejected
 	default:
 		return
 	}
 	r.ByHand = &by
+}
+
+// leaveFinal leaves in the gate what is final in layers of which who overrides does
+// not have the named authority.
+func (w *work) leaveFinal(spared []string) {
+	r := &w.report
+	for i := range w.in.Config.Floors {
+		floor := &w.in.Config.Floors[i]
+		if d, condition := w.floorDecision(floor, spared); d.Blocks() && d.Rank() > r.Decision.Rank() {
+			r.Decision, r.Gate.Condition = d, condition+FinalHolds+floor.Layer+"'s layer"
+		}
+	}
 }
 
 // accepted are the people who hold a finding to be right, by fingerprint.

@@ -11,10 +11,9 @@ import (
 // and so do secrets and what final rules find, however high a repository sets
 // its gate.
 func (w *work) confidence() {
-	least := w.in.Config.Settings.Synthesis.ConfidenceGate
 	w.keep(func(f *item) bool {
 		r := w.rules[f.RuleID]
-		if f.Confidence >= least || f.proof.Accepted || w.kind(f.Agent) == config.KindSecrets || r != nil && r.Final {
+		if f.Confidence >= w.least(f) || f.proof.Accepted || w.kind(f.Agent) == config.KindSecrets || r != nil && r.Final {
 			return true
 		}
 		w.residuals = append(w.residuals, f)

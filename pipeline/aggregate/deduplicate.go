@@ -12,7 +12,7 @@ func (w *work) deduplicate() {
 		for _, same := range places(group) {
 			w.clusters++
 			for _, agreeing := range apart(same) {
-				f := merge(agreeing)
+				f := w.merge(agreeing)
 				f.cluster = w.clusters
 				merged = append(merged, f)
 			}

@@ -77,11 +77,11 @@ const (
 )
 
 // withoutQuality sets aside what models found in the quality stage, but for what
-// a person accepted.
+// a person accepted and what is final.
 func (w *work) withoutQuality(findings []*item) []*item {
 	var kept []*item
 	for _, f := range findings {
-		if f.Model == "" || f.stage == pipeline.StageSpec || f.proof.Accepted {
+		if f.Model == "" || f.stage == pipeline.StageSpec || f.proof.Accepted || w.final(f) {
 			kept = append(kept, f)
 			continue
 		}

@@ -39,4 +39,5 @@ func (w *work) gate() {
 	case w.discarded:
 		r.Decision, r.Gate.Condition = pipeline.DecisionNeedsFixes, SpecFailed
 	}
+	w.holdFinal()
 }

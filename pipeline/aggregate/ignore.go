@@ -37,7 +37,6 @@ func (w *work) inline(f *item) bool {
 
 // notIgnored is why the comment is not obeyed, or "".
 func (w *work) notIgnored(f *item, m *marker) string {
-	r := w.rules[f.RuleID]
 	mode := w.in.Config.Settings.Synthesis.InlineIgnore
 	switch {
 	case f.proof.Accepted:
@@ -46,7 +45,7 @@ func (w *work) notIgnored(f *item, m *marker) string {
 		return "the config allows no inline comments"
 	case w.kind(f.Agent) == config.KindSecrets:
 		return "an inline comment can't ignore a secret"
-	case r != nil && r.Final:
+	case w.final(f):
 		return "an inline comment can't ignore what a final rule finds"
 	case f.Severity == pipeline.SeverityCritical && mode != config.IgnoreAll:
 		return "an inline comment can't ignore a critical finding"

@@ -19,11 +19,11 @@ const (
 )
 
 // merge makes one finding of several that say the same.
-func merge(same []*item) *item {
+func (w *work) merge(same []*item) *item {
 	if len(same) == 1 {
 		return same[0]
 	}
-	f := merged(same)
+	f := w.merged(same)
 	spread(f, same)
 	f.because(fmt.Sprintf("merged %d findings of %s", len(same), strings.Join(f.Reviewers, ", ")))
 	sources := map[source]bool{}
@@ -39,10 +39,10 @@ func merge(same []*item) *item {
 	return f
 }
 
-// merged unites several findings. What can't be united is the most confident
-// finding's, to whose agent the finding belongs.
-func merged(several []*item) *item {
-	f := *slices.MinFunc(several, surer)
+// merged unites several findings. What can't be united is that of the most confident
+// finding, or of the most confident final one, to whose agent the finding belongs.
+func (w *work) merged(several []*item) *item {
+	f := *slices.MinFunc(several, w.leading)
 	f.members = nil
 	reviewers := map[string]bool{}
 	fingerprints := map[string]bool{}
@@ -92,6 +92,18 @@ func together(a, b models.Proof) models.Proof {
 
 // rounded is a computed confidence without the noise of binary fractions.
 func rounded(c float64) float64 { return math.Round(c*1e6) / 1e6 }
+
+// leading puts what is final before all else: a finding that it was merged into
+// keeps its rule.
+func (w *work) leading(a, b *item) int {
+	if x, y := w.final(a), w.final(b); x != y {
+		if x {
+			return -1
+		}
+		return 1
+	}
+	return surer(a, b)
+}
 
 // surer orders by confidence, severity, agent, and then as they stand.
 func surer(a, b *item) int {

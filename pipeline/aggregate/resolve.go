@@ -23,6 +23,8 @@ func (w *work) resolve() {
 	for _, f := range w.findings {
 		switch {
 		case !f.claimsAuto() || f.parts != nil || apart[f.cluster] > 1:
+		case w.final(f):
+			f.because("not applied by itself: a person looks at what is final")
 		case w.judged(f):
 			f.because("not applied by itself: a person weighs what is about " + f.Category)
 		case !c.ok(f):

@@ -18,20 +18,23 @@ func (w *work) suppress() {
 	w.read()
 	dismissed := map[string]pipeline.Dismissal{}
 	for _, d := range w.in.Memory.Dismissed {
-		if known, ok := dismissed[d.Fingerprint]; !ok || d.Override && !known.Override {
+		if known, ok := dismissed[d.Fingerprint]; !ok || d.Override && !known.Override || len(d.FinalIn) > len(known.FinalIn) {
 			dismissed[d.Fingerprint] = d
 		}
 	}
 	wrong, accepted := w.falsePositives(), w.accepted()
+	allowed := allowedSecrets(w.in.Facts)
 	w.keep(func(f *item) bool {
 		if f.accept(accepted) {
 			return !w.inline(f) // which tells why a comment is not obeyed
 		}
-		if w.dismiss(f, dismissed) || w.inline(f) {
+		if w.allow(f, allowed) || w.dismiss(f, dismissed) || w.inline(f) {
 			return false
 		}
-		f.doubt(wrong[f.RuleID])
-		f.doubt(wrong[f.title.norm])
+		if !w.final(f) {
+			f.doubt(wrong[f.RuleID])
+			f.doubt(wrong[f.title.norm])
+		}
 		return true
 	})
 }
@@ -46,6 +49,10 @@ func (w *work) read() {
 func (w *work) dismiss(f *item, dismissed map[string]pipeline.Dismissal) bool {
 	d, ok := dismissed[f.ID]
 	if !ok {
+		return false
+	}
+	if !w.mayJudge(f, d.FinalIn) {
+		f.because("not dismissed: the finding is final in the " + w.finalIn(f) + "'s layer, and only whom that layer names can dismiss it")
 		return false
 	}
 	if f.Severity == pipeline.SeverityCritical && !d.Override {

@@ -16,7 +16,7 @@ const tradeOffPrefix = "Trade-off: "
 // all sides and decides for none; it counts no less in the gate than the
 // strictest of them.
 func (w *work) tradeOff(parts []*item) *item {
-	f := merged(parts)
+	f := w.merged(parts)
 	f.parts = parts
 	f.Title = tradeOffPrefix + strings.TrimPrefix(f.Title, tradeOffPrefix)
 	f.title = w.titles.of(f.Title)

@@ -35,7 +35,7 @@ func (w *work) validate() {
 	})
 	w.identify()
 	w.keep(func(f *item) bool {
-		if f.Severity != pipeline.SeverityCritical && w.kind(f.Agent) != config.KindSecrets && protected.Any(f.Path) && deletes(&f.Finding) {
+		if f.Severity != pipeline.SeverityCritical && w.kind(f.Agent) != config.KindSecrets && !w.final(f) && protected.Any(f.Path) && deletes(&f.Finding) {
 			w.setAside(f, pipeline.StateSuppressed, "it recommends deleting a protected artifact")
 			return false
 		}

@@ -31,6 +31,7 @@ type Engine struct {
 	compose     *compose.Composer
 	gaps        *gapdetect.Detector
 	rules       *rules.Engine
+	floors      []*floor
 	byID        map[string]*config.Rule
 	readsLabels bool
 	readsType   bool
@@ -52,8 +53,19 @@ func Compile(cfg *config.Config) (*Engine, error) {
 	if e.rules, err = rules.Compile(cfg.Rules); err != nil {
 		return nil, fmt.Errorf("compile the rules: %w", err)
 	}
+	for i := range cfg.Floors {
+		f, err := compileFloor(&cfg.Floors[i])
+		if err != nil {
+			return nil, fmt.Errorf("compile the floor of the %s's layer: %w", cfg.Floors[i].Layer, err)
+		}
+		e.floors = append(e.floors, f)
+	}
 	e.readsLabels = e.compose.ReadsLabels() || e.rules.ReadsLabels()
 	e.readsType = e.compose.ReadsType() || e.rules.ReadsType()
+	for _, f := range e.floors {
+		e.readsLabels = e.readsLabels || f.compose.ReadsLabels() || f.rules.ReadsLabels()
+		e.readsType = e.readsType || f.compose.ReadsType() || f.rules.ReadsType()
+	}
 	return e, nil
 }
 
@@ -94,6 +106,7 @@ func (e *Engine) agents(facts *pipeline.PRFacts, classification *pipeline.Classi
 			all[a.ID] = secrets.Agent{}
 		}
 	}
+	e.held(all, facts)
 	for id, a := range extra {
 		all[id] = a
 	}

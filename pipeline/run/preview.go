@@ -143,6 +143,9 @@ func (p *previewer) try(ctx context.Context, cfg *config.Config, out *pipeline.P
 	if manifest, in.Gaps, err = engine.gaps.Detect(ctx, facts, &classification, manifest); err != nil {
 		return fmt.Errorf("look for gaps: %w", err)
 	}
+	if manifest, err = engine.hold(ctx, facts, manifest); err != nil {
+		return fmt.Errorf("add what is final: %w", err)
+	}
 	in.Classification, in.Manifest = &classification, &manifest
 	asked := p.proposedGaps(engine, &in)
 	if in.Results, err = p.results(ctx, engine, in); err != nil {

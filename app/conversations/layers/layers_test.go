@@ -229,7 +229,7 @@ func TestConfigOfABranchSwitchesItOff(t *testing.T) {
 func TestConfigOfAnOrganisationSwitchesItOff(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
-	w := start(t)
+	w := startLetting(t)
 	w.GH.Repo("acme/.github").Commit("main", ghtest.Files{apptest.SettingsPath: `{"mode": "off"}`}, "off")
 	w.Idle()
 	w.Open(apptest.AWord("first"))

@@ -110,7 +110,7 @@ func TestPushedConfigThatIsBroken(t *testing.T) {
 func TestPushedConfigOfTheOrganisation(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
-	w := start(t)
+	w := startLetting(t)
 	organisation := w.GH.Repo("acme/.github")
 	organisation.Commit("main", ghtest.Files{"README.md": "# acme\n"}, "start")
 	pr := w.Open(apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure}))

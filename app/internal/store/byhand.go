@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -15,12 +16,12 @@ import (
 func (s *Store) apply(ctx context.Context, t tx, g review.Target, e review.Effect) error {
 	key := g.Key()
 	for _, d := range e.Dismiss {
-		if err := saveVerdict(ctx, t, key, d, false); err != nil {
+		if err := saveVerdict(ctx, t, key, d, e.BaseRef, false); err != nil {
 			return err
 		}
 	}
 	for _, a := range e.Accept {
-		if err := saveVerdict(ctx, t, key, pipeline.Dismissal{Fingerprint: a.Fingerprint, By: a.By}, true); err != nil {
+		if err := saveVerdict(ctx, t, key, pipeline.Dismissal{Fingerprint: a.Fingerprint, By: a.By}, e.BaseRef, true); err != nil {
 			return err
 		}
 	}
@@ -50,15 +51,16 @@ func (s *Store) apply(ctx context.Context, t tx, g review.Target, e review.Effec
 	return nil
 }
 
-func saveVerdict(ctx context.Context, t tx, key string, d pipeline.Dismissal, accepted bool) error {
+func saveVerdict(ctx context.Context, t tx, key string, d pipeline.Dismissal, base string, accepted bool) error {
 	if d.Fingerprint == "" {
 		return errors.New("keep what was said of a finding: it has no fingerprint")
 	}
 	_, err := t.exec(ctx, `
-		INSERT INTO verdicts (target_key, fingerprint, accepted, path, reason, override, person) VALUES (?, ?, ?, ?, ?, ?, ?)
+		INSERT INTO verdicts (target_key, fingerprint, accepted, path, reason, override, person, final_in, final_base) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (target_key, fingerprint) DO UPDATE SET accepted = excluded.accepted, path = excluded.path,
-			reason = excluded.reason, override = excluded.override, person = excluded.person`,
-		key, d.Fingerprint, number(accepted), d.Path, d.Reason, number(d.Override), d.By)
+			reason = excluded.reason, override = excluded.override, person = excluded.person,
+			final_in = excluded.final_in, final_base = excluded.final_base`,
+		key, d.Fingerprint, number(accepted), d.Path, d.Reason, number(d.Override), d.By, strings.Join(d.FinalIn, " "), base)
 	if err != nil {
 		return fmt.Errorf("keep what was said of a finding: %w", err)
 	}
@@ -71,10 +73,10 @@ func saveByHand(ctx context.Context, t tx, key string, e review.Effect) error {
 	}
 	d := e.ByHand
 	_, err := t.exec(ctx, `
-		INSERT INTO hand_decisions (target_key, head_sha, base_ref, action, person, reason, at) VALUES (?, ?, ?, ?, ?, ?, ?)
+		INSERT INTO hand_decisions (target_key, head_sha, base_ref, action, person, reason, at, final_in) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (target_key, head_sha, base_ref) DO UPDATE SET action = excluded.action, person = excluded.person,
-			reason = excluded.reason, at = excluded.at`,
-		key, e.HeadSHA, e.BaseRef, string(d.Action), d.By, d.Reason, micros(d.At))
+			reason = excluded.reason, at = excluded.at, final_in = excluded.final_in`,
+		key, e.HeadSHA, e.BaseRef, string(d.Action), d.By, d.Reason, micros(d.At), strings.Join(d.FinalIn, " "))
 	if err != nil {
 		return fmt.Errorf("keep a decision by hand: %w", err)
 	}
@@ -100,8 +102,12 @@ func (s *Store) Taught(ctx context.Context, key, headSHA, baseRef string) (m pip
 		err := t.each(ctx, func(row scanner) error {
 			var d pipeline.Dismissal
 			var accepted bool
-			if err := row.Scan(&d.Fingerprint, &accepted, &d.Path, &d.Reason, &d.Override, &d.By); err != nil {
+			var final, base string
+			if err := row.Scan(&d.Fingerprint, &accepted, &d.Path, &d.Reason, &d.Override, &d.By, &final, &base); err != nil {
 				return err
+			}
+			if base == baseRef {
+				d.FinalIn = layersOf(final)
 			}
 			if accepted {
 				m.Accepted = append(m.Accepted, pipeline.Acceptance{Fingerprint: d.Fingerprint, By: d.By})
@@ -109,7 +115,7 @@ func (s *Store) Taught(ctx context.Context, key, headSHA, baseRef string) (m pip
 				m.Dismissed = append(m.Dismissed, d)
 			}
 			return nil
-		}, `SELECT fingerprint, accepted = 1, path, reason, override = 1, person FROM verdicts WHERE target_key = ? ORDER BY fingerprint`, key)
+		}, `SELECT fingerprint, accepted = 1, path, reason, override = 1, person, final_in, final_base FROM verdicts WHERE target_key = ? ORDER BY fingerprint`, key)
 		if err != nil {
 			return err
 		}
@@ -125,16 +131,25 @@ func (s *Store) Taught(ctx context.Context, key, headSHA, baseRef string) (m pip
 func byHand(ctx context.Context, t tx, key, headSHA, baseRef string) (*pipeline.HandDecision, error) {
 	var d pipeline.HandDecision
 	var at int64
-	err := t.row(ctx, `SELECT action, person, reason, at FROM hand_decisions WHERE target_key = ? AND head_sha = ? AND base_ref = ?`, key, headSHA, baseRef).
-		Scan(&d.Action, &d.By, &d.Reason, &at)
+	var final string
+	err := t.row(ctx, `SELECT action, person, reason, at, final_in FROM hand_decisions WHERE target_key = ? AND head_sha = ? AND base_ref = ?`, key, headSHA, baseRef).
+		Scan(&d.Action, &d.By, &d.Reason, &at, &final)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil, nil
 	case err != nil:
 		return nil, err
 	}
-	d.At = fromMicros(at)
+	d.At, d.FinalIn = fromMicros(at), layersOf(final)
 	return &d, nil
+}
+
+// layersOf reads names separated by blanks; nil for the empty text.
+func layersOf(names string) pipeline.List[string] {
+	if names == "" {
+		return nil
+	}
+	return strings.Fields(names)
 }
 
 // Audit implements review.Store.

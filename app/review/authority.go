@@ -1,0 +1,66 @@
+package review
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/app/render"
+	"github.com/reviewgate/reviewgate/config"
+)
+
+// lacksForFinal is what the sender lacks to take a finding out of the gate that is
+// final in a layer. Whom the layer names needs no permission beyond write, but for
+// his own pull request.
+func (o *order) lacksForFinal(ctx context.Context, layer string) (string, error) {
+	if err := o.askAuthority(ctx); err != nil {
+		return "", err
+	}
+	switch {
+	case !slices.Contains(o.finalIn, layer):
+		return render.TakesFinal, nil
+	case o.what.Own && o.own():
+		return o.unless(ctx, o.mayMaintain, render.TakesOwn)
+	}
+	return "", nil
+}
+
+// askAuthority finds out of which layers the sender has the authority that they
+// name for what they made final. GitHub is asked for teams, now, and only where a
+// layer names some.
+func (o *order) askAuthority(ctx context.Context) error {
+	o.finalIn = nil
+	for i := range o.config.Floors {
+		floor := &o.config.Floors[i]
+		has, err := o.hasAuthority(ctx, floor)
+		if err != nil {
+			return err
+		}
+		if has {
+			o.finalIn = append(o.finalIn, floor.Layer)
+		}
+	}
+	return nil
+}
+
+// hasAuthority reports whether a layer names the sender, or a team of the
+// repository's own organisation with the sender in it: a team of another account
+// may be anybody's who took its name.
+func (o *order) hasAuthority(ctx context.Context, floor *config.Floor) (bool, error) {
+	for _, who := range floor.Authority {
+		org, _, team := strings.Cut(who, "/")
+		if !team {
+			if strings.EqualFold(who, o.Sender) {
+				return true, nil
+			}
+			continue
+		}
+		if !strings.EqualFold(org, o.Target.Owner) {
+			continue
+		}
+		if in, err := o.GitHub.TeamMember(ctx, o.Target, who, o.Sender); in || err != nil {
+			return in, err
+		}
+	}
+	return false, nil
+}

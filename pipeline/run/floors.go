@@ -1,0 +1,208 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/classify"
+	"github.com/reviewgate/reviewgate/pipeline/compose"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/gapdetect"
+	"github.com/reviewgate/reviewgate/pipeline/rules"
+)
+
+// floor is what is compiled of a config.Floor: the stages that choose agents, and
+// the layer's final rules.
+type floor struct {
+	*config.Floor
+	classify *classify.Classifier
+	compose  *compose.Composer
+	gaps     *gapdetect.Detector
+	rules    *rules.Engine
+}
+
+func compileFloor(f *config.Floor) (*floor, error) {
+	out := &floor{Floor: f}
+	var err error
+	if out.classify, err = classify.New(f.Config); err != nil {
+		return nil, fmt.Errorf("compile the domains: %w", err)
+	}
+	if out.compose, err = compose.New(f.Config); err != nil {
+		return nil, fmt.Errorf("compile the policies: %w", err)
+	}
+	if out.gaps, err = gapdetect.New(f.Config); err != nil {
+		return nil, fmt.Errorf("compile the gap signals: %w", err)
+	}
+	var final []config.Rule
+	for _, r := range f.Config.Rules {
+		if f.Config.FinalIn(r.ID, "") == f.Layer {
+			final = append(final, r)
+		}
+	}
+	if out.rules, err = rules.Compile(final); err != nil {
+		return nil, fmt.Errorf("compile the final rules: %w", err)
+	}
+	return out, nil
+}
+
+// hold adds to a manifest what the floors dispatch for what is final in them: an
+// agent with final rules, or that is final, looks at all files that a floor gives
+// it, and is required; so are the agents of final policies and signals.
+func (e *Engine) hold(ctx context.Context, facts *pipeline.PRFacts, m pipeline.AgentManifest) (pipeline.AgentManifest, error) {
+	for _, f := range e.floors {
+		c := f.classify.Classify(facts)
+		low, _, err := f.gaps.Detect(ctx, facts, &c, f.compose.Compose(facts, &c))
+		if err != nil {
+			return m, err
+		}
+		for _, entry := range low.Entries {
+			looks := slices.Contains(f.Config.FinalLayers(entry.Agent), f.Layer)
+			if !looks && !f.sends(&entry) {
+				continue
+			}
+			if a := f.agent(entry.Agent); looks && a != nil && !f.Config.Absent(a) {
+				entry.Required, entry.OnFailure = true, pipeline.OnFailureBlock
+			}
+			m = united(m, entry)
+		}
+	}
+	return m, nil
+}
+
+// sends reports whether a final policy or signal of the floor is among what chose
+// the agent.
+func (f *floor) sends(e *pipeline.ManifestEntry) bool {
+	if e.AddedBy == pipeline.AddedByGapDetect {
+		return slices.ContainsFunc(f.Config.Signals, func(s config.Signal) bool { return s.Final && s.Agent == e.Agent })
+	}
+	var ids []string
+	for _, p := range e.Policies {
+		ids = append(ids, p.Policy)
+	}
+	return f.Config.AnyFinal(ids)
+}
+
+func (f *floor) agent(id string) *config.Agent {
+	i := slices.IndexFunc(f.Config.Agents, func(a config.Agent) bool { return a.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return &f.Config.Agents[i]
+}
+
+// united is a manifest in which an agent runs as its own entry says and as another
+// does: it looks at the files of both, and is required where one of them says so.
+func united(m pipeline.AgentManifest, low pipeline.ManifestEntry) pipeline.AgentManifest {
+	m.Skipped = slices.DeleteFunc(slices.Clone(m.Skipped), func(s pipeline.SkippedAgent) bool { return s.Agent == low.Agent })
+	m.Entries = slices.Clone(m.Entries)
+	e := m.Entry(low.Agent)
+	if e == nil {
+		m.Entries = append(m.Entries, low)
+	} else {
+		joinEntry(e, &low)
+	}
+	slices.SortStableFunc(m.Entries, func(a, b pipeline.ManifestEntry) int {
+		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Agent, b.Agent))
+	})
+	return m
+}
+
+func joinEntry(e, low *pipeline.ManifestEntry) {
+	for _, p := range low.Policies {
+		if !slices.ContainsFunc(e.Policies, func(q pipeline.PolicyMatch) bool { return q.Policy == p.Policy }) {
+			e.Policies = append(slices.Clip(e.Policies), p)
+		}
+	}
+	slices.SortFunc(e.Policies, func(a, b pipeline.PolicyMatch) int {
+		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Policy, b.Policy))
+	})
+	e.Priority = max(e.Priority, low.Priority)
+	if low.Required {
+		if !e.Required || low.OnFailure == pipeline.OnFailureBlock {
+			e.OnFailure = low.OnFailure
+		}
+		e.Required = true
+	}
+	if low.AddedBy == pipeline.AddedByPolicy {
+		e.AddedBy = pipeline.AddedByPolicy
+	}
+	if e.Scope.All || low.Scope.All {
+		e.Scope = pipeline.AgentScope{All: true}
+	} else {
+		e.Scope.Files = sortedUnion(e.Scope.Files, low.Scope.Files)
+		e.Scope.Domains = sortedUnion(e.Scope.Domains, low.Scope.Domains)
+	}
+	for _, model := range low.Models {
+		if !slices.Contains(e.Models, model) {
+			e.Models = append(slices.Clip(e.Models), model)
+		}
+	}
+}
+
+func sortedUnion(a, b pipeline.List[string]) pipeline.List[string] {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// heldAgent is an agent of the kind rules that looks once more, by a floor's final
+// rules and with what the floor classifies the change as: what its rules ask of the
+// change must not be answered by what layers above say.
+type heldAgent struct {
+	own dispatch.Agent
+	low []dispatch.Agent // of the same id, one for each floor
+}
+
+// Review returns what the agent finds, and what only the final rules find.
+func (a heldAgent) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
+	out, err := a.own.Review(ctx, task)
+	if err != nil {
+		return out, err
+	}
+	type place struct {
+		rule, path, section string
+		start, end          int
+	}
+	at := func(f *pipeline.Finding) place { return place{f.RuleID, f.Path, f.Section, f.StartLine, f.EndLine} }
+	known := map[place]bool{}
+	for i := range out.Findings {
+		known[at(&out.Findings[i])] = true
+	}
+	for _, low := range a.low {
+		more, err := low.Review(ctx, task)
+		if err != nil {
+			return out, err
+		}
+		for _, f := range more.Findings {
+			if !known[at(&f)] {
+				known[at(&f)] = true
+				out.Findings = append(out.Findings, f)
+			}
+		}
+	}
+	return out, nil
+}
+
+// held wraps the agents that look for final rules, as the floors have them.
+func (e *Engine) held(all agents, facts *pipeline.PRFacts) {
+	low := map[string][]dispatch.Agent{}
+	for _, f := range e.floors {
+		c := f.classify.Classify(facts)
+		scan := f.rules.Scan(facts, &c)
+		for i := range f.Config.Agents {
+			a := &f.Config.Agents[i]
+			if a.Kind == config.KindRules && slices.Contains(f.Config.FinalLayers(a.ID), f.Layer) {
+				low[a.ID] = append(low[a.ID], scan.Agent(a.ID))
+			}
+		}
+	}
+	for id, of := range low {
+		if own := all[id]; own != nil {
+			all[id] = heldAgent{own, of}
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package policies
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
+)
+
+func conditions(pairs ...string) (list []GateCondition) {
+	for i := 0; i < len(pairs); i += 2 {
+		list = append(list, GateCondition{When: pairs[i], Decision: pipeline.Decision(pairs[i+1])})
+	}
+	return list
+}
+
+func TestMayLoosen(t *testing.T) {
+	below := conditions("critical > 0", "fail", "major > 0", "needs_fixes", "warning > 0", "pass_with_warnings")
+	for name, test := range map[string]struct {
+		above []GateCondition
+		want  bool
+	}{
+		"the same":            {below, false},
+		"stricter":            {conditions("major > 0", "fail", "critical > 0", "fail", "warning > 0", "needs_fixes"), false},
+		"one more":            {append(conditions("risk_score >= 75", "fail"), below...), false},
+		"no conditions":       {nil, true},
+		"a higher number":     {conditions("critical > 0", "fail", "major > 1", "needs_fixes", "warning > 0", "pass_with_warnings"), true},
+		"a pass before":       {append(conditions("warning > 100", "pass"), below...), true},
+		"another order":       {conditions("warning > 0", "pass_with_warnings", "critical > 0", "fail", "major > 0", "needs_fixes"), true},
+		"an extra comparison": {conditions("critical > 0 && risk_score > 1", "fail", "major > 0", "needs_fixes", "warning > 0", "pass_with_warnings"), true},
+		"can't be read":       {conditions("nonsense", "fail"), true},
+	} {
+		if got := MayLoosen(below, test.above); got != test.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// What may not loosen never decides more loosely.
+func TestMayLoosenIsSound(t *testing.T) {
+	metric := rapid.SampledFrom([]string{"critical", "major", "warning"})
+	list := rapid.Custom(func(t *rapid.T) []GateCondition {
+		var out []GateCondition
+		for range rapid.IntRange(0, 3).Draw(t, "n") {
+			when := metric.Draw(t, "metric") + rapid.SampledFrom([]string{" > 0", " > 1", " == 2", " < 2"}).Draw(t, "than")
+			out = append(out, GateCondition{When: when, Decision: rapid.SampledFrom([]pipeline.Decision{"fail", "needs_fixes", "pass"}).Draw(t, "decision")})
+		}
+		return out
+	})
+	sample.Check(t, func(t *rapid.T) {
+		below, above := list.Draw(t, "below"), list.Draw(t, "above")
+		m := map[string]float64{}
+		for _, name := range []string{"critical", "major", "warning"} {
+			m[name] = float64(rapid.IntRange(0, 4).Draw(t, name))
+		}
+		if !MayLoosen(below, above) && rankOf(above, m) < rankOf(below, m) {
+			t.Fatalf("%v is looser than %v about %v", above, below, m)
+		}
+	})
+}
