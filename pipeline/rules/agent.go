@@ -87,7 +87,7 @@ func (f *found) finding() pipeline.Finding {
 	if f.path != "" && (r.on == config.OnAdded || r.on == config.OnRemoved) {
 		out.Confidence = lineConfidence
 	}
-	if r.on == config.OnAdded && len(f.text) <= maxFix {
+	if r.on == config.OnAdded && !f.read && len(f.text) <= maxFix {
 		if fix, ok := r.fixed(bounded(f.text, maxFix)); ok {
 			out.SuggestedFix = fix
 			out.AutofixClass = pipeline.AutofixAuto

@@ -17,6 +17,7 @@ type Engine struct {
 	scopes   *scopes
 	added    *lineRules
 	removed  *lineRules
+	serious  *lineRules // of those on added lines, what reads them as code
 	paths    *lineRules // on file or path
 	messages []*rule    // on title, body or commit_message
 	whole    []*rule    // with an expression
@@ -59,6 +60,7 @@ func Compile(cfg []config.Rule) (*Engine, error) {
 	if e.scopes, err = compileScopes(e.rules); err != nil {
 		return nil, err
 	}
+	e.serious = newLineRules(slices.DeleteFunc(slices.Clone(added), func(r *rule) bool { return !r.serious() || r.Match.Net }))
 	e.added, e.removed, e.paths = newLineRules(added), newLineRules(removed), newLineRules(paths)
 	return e, nil
 }
@@ -94,6 +96,7 @@ type lineRules struct {
 	matcher *literals.Matcher
 	owners  [][]owner // by literal
 	always  []*rule   // rules without a literal
+	foreign []*rule   // rules for lines that are not all ASCII
 	fold    int       // from this literal on, every rule is a candidate
 }
 
@@ -108,7 +111,10 @@ func newLineRules(rules []*rule) *lineRules {
 	var words []string
 	at := map[string]int{}
 	for _, r := range rules {
-		if r.literals == nil {
+		switch {
+		case r.foreign:
+			l.foreign = append(l.foreign, r)
+		case r.literals == nil:
 			l.always = append(l.always, r)
 		}
 		for _, literal := range r.literals {

@@ -136,6 +136,11 @@ func (r *naiveRule) code(f *pipeline.File, h *pipeline.Hunk, i int) string {
 	return text[length:]
 }
 
+// serious says whether the rule reads added lines in all their forms.
+func (r *naiveRule) serious() bool {
+	return r.on == config.OnAdded && !r.Match.Net && (r.Severity == pipeline.SeverityMajor || r.Severity == pipeline.SeverityCritical)
+}
+
 // excused says whether each match is an exception by its own statement.
 func (r *naiveRule) excused(text, language string) bool {
 	if language == "" {
@@ -217,6 +222,7 @@ func (n *naiveScan) file(f *pipeline.File) {
 			return strings.Contains(text, "reviewgate:ignore") && strings.Contains(text, id)
 		}
 		var net []match
+		last := map[*naiveRule]int{}
 		others := map[*naiveRule][]string{}
 		for j, l := range h.Lines {
 			for _, r := range wanted {
@@ -238,6 +244,20 @@ func (n *naiveScan) file(f *pipeline.File) {
 					net = append(net, match{r, line, l.Text, asked})
 				default:
 					add(r, line, asked)
+				}
+				if added {
+					last[r] = j
+				}
+			}
+			if l.Op == pipeline.LineAdded {
+				for _, form := range rules.FormsOf(f.Language, strings.TrimSuffix(l.Text[:min(len(l.Text), lineBound)], "\r")) {
+					for _, r := range wanted {
+						if at, ok := last[r]; ok && at == j || !r.serious() || !r.matches(form, f.Language, lineBound) || r.code(f, &h, j) == "" {
+							continue
+						}
+						last[r] = j
+						add(r, l.New, asks(l.Text, r.ID) || asks(above, r.ID))
+					}
 				}
 			}
 			if l.New > 0 {
@@ -261,6 +281,16 @@ func (n *naiveScan) file(f *pipeline.File) {
 			}
 			for _, m := range own {
 				add(r, m.line, m.asked)
+			}
+		}
+		for _, s := range rules.Statements(f.Language, &h) {
+			for _, r := range wanted {
+				at, ok := last[r]
+				if ok && at >= s.Start && at <= s.Last || !r.serious() || !r.matches(s.Text, f.Language, lineBound) || r.matches(s.Before, f.Language, lineBound) {
+					continue
+				}
+				last[r] = s.First
+				add(r, h.Lines[s.First].New, asks(h.Lines[s.First].Text, r.ID))
 			}
 		}
 	}

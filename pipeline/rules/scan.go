@@ -30,6 +30,7 @@ type found struct {
 	line    int
 	text    string // of a line: the whole of it, though the rule saw maxLine bytes
 	asked   bool   // to be ignored, by a comment
+	read    bool   // the text is not the line as it stands, but what it means
 	more    int    // like it that are not listed
 	failure error  // why an expression could not be evaluated
 }
@@ -59,7 +60,7 @@ func (s *Scan) results(ctx context.Context) ([]found, error) {
 		m.text.Set("")
 		s.engine.memories.Put(m)
 	}()
-	p := &pass{ctx: ctx, engine: s.engine, memory: m, kept: map[*rule]int{}, more: map[*rule]int{}}
+	p := &pass{ctx: ctx, engine: s.engine, memory: m, kept: map[*rule]int{}, last: map[*rule]int{}, more: map[*rule]int{}}
 	if err := p.change(s.facts); err != nil {
 		return nil, err
 	}
@@ -81,9 +82,10 @@ type pass struct {
 
 	file           *pipeline.File
 	count          map[*rule]int
-	added, removed side    // of the hunk under way
-	pending        []found // of the hunk under way, by rules that count net
-	above          string  // the line before, at the head
+	added, removed side          // of the hunk under way
+	last           map[*rule]int // by rule, the last line of the hunk that it found
+	pending        []found       // of the hunk under way, by rules that count net
+	above          string        // the line before, at the head
 	kept           map[*rule]int
 	more           map[*rule]int // beyond the bounds
 	*memory
@@ -173,6 +175,8 @@ func (p *pass) hunks() error {
 		}
 		p.above = ""
 		p.settle(hunk)
+		p.statements(hunk)
+		clear(p.last)
 	}
 	return nil
 }
@@ -208,8 +212,52 @@ func (p *pass) line(l *lineRules, side *side, i, number int) error {
 		} else {
 			p.add(f)
 		}
+		p.last[r] = i
+	}
+	if side.op == pipeline.LineAdded && !prose[p.file.Language] {
+		p.read(side, i)
 	}
 	return nil
+}
+
+// prose are the languages that run nothing: their lines have one form.
+var prose = map[string]bool{"Markdown": true, "JSON": true, "Text": true, "reStructuredText": true, "AsciiDoc": true, "CSV": true, "Go Checksums": true}
+
+// read shows serious rules the other forms of an added line.
+func (p *pass) read(side *side, i int) {
+	l := &side.hunk.Lines[i]
+	if len(p.engine.serious.rules) == 0 {
+		return
+	}
+	for _, form := range forms(bounded(l.Text, maxLine)) {
+		p.number++
+		for _, r := range p.candidatesFor(p.engine.serious, form) {
+			if last, ok := p.last[r]; ok && last == i || !p.mayMatch(r) || !r.matches(form, p.file.Language) || side.whole(r, i) {
+				continue
+			}
+			p.last[r] = i
+			p.add(found{rule: r, path: p.file.Path, line: l.New, text: form, read: true, asked: asksToIgnore(l.Text, r.ID) || asksToIgnore(p.above, r.ID)})
+		}
+	}
+}
+
+// statements shows serious rules the statements of a hunk that go over several
+// lines. What matches without the added lines too is no news.
+func (p *pass) statements(h *pipeline.Hunk) {
+	if len(p.engine.serious.rules) == 0 || prose[p.file.Language] {
+		return
+	}
+	for _, s := range statements(p.file.Language, h) {
+		p.number++
+		for _, r := range p.candidatesFor(p.engine.serious, s.text) {
+			if last, ok := p.last[r]; ok && last >= s.start && last <= s.last || !p.mayMatch(r) || !r.matches(s.text, p.file.Language) || r.matches(s.before(p.file.Language, h), p.file.Language) {
+				continue
+			}
+			p.last[r] = s.first
+			l := &h.Lines[s.first]
+			p.add(found{rule: r, path: p.file.Path, line: l.New, text: s.text, read: true, asked: asksToIgnore(l.Text, r.ID)})
+		}
+	}
 }
 
 // candidatesFor returns the rules that may match a text, in the order of the
@@ -220,6 +268,11 @@ func (p *pass) candidatesFor(l *lineRules, text string) []*rule {
 	p.folded = false
 	for _, r := range l.always {
 		p.suggest(r)
+	}
+	if len(l.foreign) > 0 && !isASCII(text) {
+		for _, r := range l.foreign {
+			p.suggest(r)
+		}
 	}
 	l.matcher.Find(text, func(ids []int, end int) {
 		for _, id := range ids {

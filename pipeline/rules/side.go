@@ -32,3 +32,10 @@ func (s *side) code(r *rule, i int, text string) string {
 	}
 	return text[min(s.length, len(text)):]
 }
+
+// whole reports whether line i, the last that was asked for, is a comment from
+// end to end that the rule does not look at.
+func (s *side) whole(r *rule, i int) bool {
+	text := bounded(s.hunk.Lines[i].Text, maxLine)
+	return s.code(r, i, text) == ""
+}

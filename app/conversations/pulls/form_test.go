@@ -33,3 +33,52 @@ func TestFormHidesNothing(t *testing.T) {
 		w.Wants(pr, "action_required", path+":2")
 	}
 }
+
+// Code that is written otherwise, or over several lines, is the same code.
+func TestSpellingHidesNothing(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	files := ghtest.Files{
+		"a/lines.py":    "import os\nos.\\\n    system(f\"rm {d}\")\n",
+		"a/argument.py": "import os\nos.system(\n    f\"rm {d}\")\n",
+		"a/blanks.py":   "import os\nos . system (f\"rm {d}\")\n",
+		"a/getattr.py":  "import os\ngetattr(os, \"system\")(f\"rm {d}\")\n",
+		"a/zero.py":     "import os\nos.sys\u200btem(f\"rm {d}\")\n",
+		"a/wide.py":     "import os\nos.\uff53ystem(f\"rm {d}\")\n",
+		"a/excused.js":  "let n = 1\nel.innerHTML = location.hash // sanitize\n",
+		"a/quoted.js":   "let n = 1\nel.innerHTML = location.hash; log(\"escape\")\n",
+	}
+	pr := w.Open(files)
+	w.Idle()
+	for path := range files {
+		w.Wants(pr, "action_required", path+":2")
+	}
+}
+
+// What a reader can't see, or takes for something else, is named.
+func TestHiddenCharacters(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	files := ghtest.Files{
+		"a/order.js":   "let n = 1\n/*\u202e } \u2066if (admin)\u2069 \u2066 begin */\n",
+		"a/zero.js":    "let n = 1\nlet is\u200bAdmin = true\n",
+		"a/filler.js":  "let n = 1\nconst { timeout,\u3164} = query\n",
+		"a/tags.js":    "let n = 1\nrun(\"\U000E0069\U000E0067\")\n",
+		"a/letters.py": "n = 1\n\u0441heck(user)\n",
+		"a/wide.py":    "n = 1\n\uff43heck(user)\n",
+	}
+	pr := w.Open(files)
+	w.Idle()
+	for path := range files {
+		w.Wants(pr, "action_required", path+":2")
+	}
+}
+
+// Scripts and pictures that need such characters are no findings.
+func TestHiddenCharactersThatBelongThere(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	pr := w.Open(ghtest.Files{"docs/a.md": "\u05e9\u05dc\u05d5\u05dd\u200f!\n", "a/emoji.js": "export const family = \"\U0001F468\u200d\U0001F469\"\n"})
+	w.Idle()
+	w.Wants(pr, "success")
+}

@@ -1,0 +1,31 @@
+package rules
+
+import "github.com/reviewgate/reviewgate/pipeline"
+
+// Forms are the other forms of a line.
+var Forms = forms
+
+// FormsOf are those of a line of a file in the language.
+func FormsOf(language, text string) []string {
+	if prose[language] {
+		return nil
+	}
+	return forms(text)
+}
+
+// Statement is one that goes over several lines of a hunk.
+type Statement struct {
+	Text, Before       string
+	Start, First, Last int
+}
+
+// Statements are those of a hunk.
+func Statements(language string, h *pipeline.Hunk) (out []Statement) {
+	if prose[language] {
+		return nil
+	}
+	for _, s := range statements(language, h) {
+		out = append(out, Statement{s.text, s.before(language, h), s.start, s.first, s.last})
+	}
+	return out
+}

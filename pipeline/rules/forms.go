@@ -1,0 +1,294 @@
+package rules
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/reviewgate/reviewgate/pipeline/internal/comments"
+)
+
+// forms are the other ways to read a line of code that mean the same to its
+// language: the lines that it is where more than the line feed ends one, and
+// the line as people write it. They are nil for most lines.
+func forms(text string) []string {
+	if !unusual(text) {
+		return nil
+	}
+	out := comments.Lines(text)
+	if plain := plain(text); plain != text {
+		out = append(out, plain)
+	}
+	return out
+}
+
+// plain is the code as people write it: without characters that nobody sees,
+// with letters in their usual form, and without blanks around dots and before
+// calls. A name in brackets or behind getattr stands behind a dot.
+func plain(text string) string {
+	if !isASCII(text) {
+		text = norm.NFKC.String(strings.Map(func(r rune) rune {
+			if invisible(r) {
+				return -1
+			}
+			return r
+		}, strings.ToValidUTF8(text, "\uFFFD")))
+	}
+	if strings.Contains(text, `\u`) {
+		text = unescaped(text)
+	}
+	return dotted(text)
+}
+
+// marks are the bytes at which a line may have another form.
+var marks = [256]bool{'\r': true, '\v': true, '\f': true, '\\': true, '.': true, '(': true, '[': true, '?': true}
+
+// unusual reports whether a line may have another form. Most have none, so it
+// looks at each byte once.
+func unusual(text string) bool {
+	if !isASCII(text) {
+		return true
+	}
+	for i := range len(text) {
+		c := text[i]
+		if !marks[c] {
+			continue
+		}
+		switch c {
+		case '.':
+			if i > 0 && isBlank(text[i-1]) && (isBlank(at(text, i+1)) || isName(at(text, i+1))) || i > 0 && closes(text[i-1]) && isBlank(at(text, i+1)) && usesName(text, i+1) {
+				return true
+			}
+		case '(':
+			if i > 1 && isBlank(text[i-1]) && callsName(text, i) || strings.HasSuffix(text[:i], "getattr") {
+				return true
+			}
+		case '[':
+			if q := at(text, i+1); q == '"' || q == '\'' || q == '`' {
+				return true
+			}
+		case '?':
+			if at(text, i+1) == '.' {
+				return true
+			}
+		case '\\':
+			if at(text, i+1) == 'u' {
+				return true
+			}
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// usesName reports whether blanks and a name that is called, read on or set
+// follow at a place. In prose it is not.
+func usesName(text string, i int) bool {
+	i += blanks(text, i)
+	start := i
+	for i < len(text) && i-start < 100 && isWord(text[i]) {
+		i++
+	}
+	i += blanks(text, i)
+	return i-start >= 100 || i > start && strings.IndexByte("(.=[", at(text, i)) >= 0 && (at(text, i) != '.' || isName(at(text, i+1)))
+}
+
+// callsName reports whether a name that is no keyword stands before the blanks
+// before a place.
+func callsName(text string, i int) bool {
+	end := trimmed(text, i)
+	start := end
+	for start > 0 && end-start < 10 && isWord(text[start-1]) {
+		start--
+	}
+	return start < end && !keywords[text[start:end]]
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }
+
+// isASCII looks at eight bytes at once: it is asked of every line.
+func isASCII(text string) bool {
+	for ; len(text) >= 8; text = text[8:] {
+		if (text[0]|text[1]|text[2]|text[3]|text[4]|text[5]|text[6]|text[7])&utf8.RuneSelf != 0 {
+			return false
+		}
+	}
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// invisible reports whether a character shows nothing and moves nothing.
+func invisible(r rune) bool {
+	switch r {
+	case '\u034F', '\u115F', '\u1160', '\u17B4', '\u17B5', '\u3164', '\uFFA0':
+		return true
+	}
+	return r >= utf8.RuneSelf && (unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r))
+}
+
+// unescaped spells letters of ASCII out that are written as \u0065 or \u{65}:
+// in names that is the same name.
+func unescaped(text string) string {
+	var out strings.Builder
+	for {
+		i := strings.Index(text, `\u`)
+		if i < 0 {
+			return out.String() + text
+		}
+		out.WriteString(text[:i])
+		digits, n := text[i+2:], 0
+		braces := strings.HasPrefix(digits, "{")
+		if braces {
+			digits = digits[1:]
+		}
+		value := 0
+		for n < len(digits) && n < 8 && (braces || n < 4) && isHex(digits[n]) {
+			value = value<<4 | hexOf(digits[n])
+			n++
+		}
+		length := 2 + n
+		if braces {
+			length += 2
+		}
+		if value >= utf8.RuneSelf || !isWord(byte(value)) || i+length > len(text) || braces && text[i+length-1] != '}' {
+			out.WriteString(`\u`)
+			text = text[i+2:]
+			continue
+		}
+		out.WriteByte(byte(value))
+		text = text[i+length:]
+	}
+}
+
+func isHex(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+}
+
+func hexOf(c byte) int {
+	if c <= '9' {
+		return int(c - '0')
+	}
+	return int(c|0x20-'a') + 10
+}
+
+func isWord(c byte) bool {
+	return c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+// dotted takes out the blanks around dots and before a call's parenthesis, and
+// writes a["b"], a?.b and getattr(a, "b") as a.b.
+func dotted(text string) string {
+	if !strings.ContainsAny(text, " \t[?") && !strings.Contains(text, "getattr(") {
+		return text
+	}
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case c == ' ' || c == '\t':
+			n := blanks(text, i)
+			if next := at(text, i+n); !(joins(out, next) || next == '.' && isName(at(text, i+n+1+blanks(text, i+n+1))) && len(out) > 0 && closes(out[len(out)-1]) || endsInDot(out) && isName(next)) {
+				out = append(out, text[i:i+n]...)
+			}
+			i += n - 1
+		case c == '?' && at(text, i+1) == '.' && isName(at(text, i+2)):
+		case c == '[' && len(out) > 0 && closes(out[len(out)-1]):
+			name, n := quotedName(text[i+1:])
+			if n == 0 || at(text, i+1+n) != ']' {
+				out = append(out, c)
+				continue
+			}
+			out = append(append(out, '.'), name...)
+			i += n + 1
+		case c == 'g' && strings.HasPrefix(text[i:], "getattr(") && (len(out) == 0 || !isWord(out[len(out)-1])):
+			object, rest, _ := strings.Cut(text[i+len("getattr("):min(len(text), i+200)], ",")
+			object = strings.TrimSpace(object)
+			name, n := quotedName(strings.TrimLeft(rest, " \t"))
+			if n == 0 || object == "" || strings.ContainsFunc(object, func(r rune) bool { return r >= utf8.RuneSelf || !isWord(byte(r)) && r != '.' }) {
+				out = append(out, c)
+				continue
+			}
+			tail := strings.TrimLeft(rest, " \t")[n:]
+			end := strings.IndexByte(tail, ')')
+			if end < 0 {
+				out = append(out, c)
+				continue
+			}
+			out = append(append(append(out, object...), '.'), name...)
+			i += len(text[i:min(len(text), i+200)]) - len(tail) + end
+		default:
+			out = append(out, c)
+		}
+	}
+	return string(out)
+}
+
+// keywords stand before a parenthesis that calls nothing.
+var keywords = map[string]bool{
+	"if": true, "for": true, "while": true, "switch": true, "return": true, "func": true, "function": true, "import": true, "var": true,
+	"const": true, "catch": true, "and": true, "or": true, "not": true, "in": true, "is": true, "type": true, "case": true, "elif": true, "else": true,
+}
+
+// joins reports whether blanks after the text and before the next character
+// part a name from its call.
+func joins(text []byte, next byte) bool {
+	if next != '(' || len(text) == 0 || !isWord(text[len(text)-1]) {
+		return false
+	}
+	start := len(text)
+	for start > 0 && isWord(text[start-1]) && len(text)-start < 10 {
+		start--
+	}
+	return !keywords[string(text[start:])]
+}
+
+func isName(c byte) bool { return isWord(c) && (c < '0' || c > '9') }
+
+// closes reports whether a value may end in the character.
+func closes(c byte) bool { return isWord(c) || c == ')' || c == ']' }
+
+// endsInDot reports whether a text ends in the dot after a value.
+func endsInDot(text []byte) bool {
+	n := len(text)
+	return n > 1 && text[n-1] == '.' && closes(text[n-2])
+}
+
+// at is a byte of the text, or 0 beyond its end.
+func at(text string, i int) byte {
+	if i < len(text) {
+		return text[i]
+	}
+	return 0
+}
+
+// blanks is how many blanks there are from a place on.
+func blanks(text string, i int) int {
+	n := 0
+	for i+n < len(text) && (text[i+n] == ' ' || text[i+n] == '\t') {
+		n++
+	}
+	return n
+}
+
+// quotedName is the name in quotes that a text starts with, and its length with
+// them.
+func quotedName(text string) (name string, length int) {
+	if text == "" || strings.IndexByte("\"'`", text[0]) < 0 {
+		return "", 0
+	}
+	n := 1
+	for n < len(text) && n < 100 && isWord(text[n]) {
+		n++
+	}
+	if n == 1 || !isName(text[1]) || at(text, n) != text[0] {
+		return "", 0
+	}
+	return text[1:n], n + 1
+}

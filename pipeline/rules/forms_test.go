@@ -1,0 +1,89 @@
+package rules_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/rules"
+)
+
+// Other spellings of a line are the same code.
+func TestForms(t *testing.T) {
+	for _, text := range []string{
+		"os . system (x)", "os.\tsystem(x)", "os\u200b.sys\u200dtem(x)", "\uff4f\uff53.\uff53ystem(x)", "os.\U0001d42c\U0001d432\U0001d42c\U0001d42d\U0001d41e\U0001d426(x)",
+		`os["system"](x)`, `os['system'](x)`, "os[`system`](x)", `getattr(os, "system")(x)`, `getattr(os,'system')(x)`, `os?.system(x)`, `\u006fs.system(x)`, `os.sys\u{74}em(x)`,
+		"a\u2028os.system(x)", "// a\ros.system(x)", "a\u0085os.system(x)", "os.sys\u00adtem(x)", "os.sys\U000E0041tem(x)", "os.sys\uFE00tem(x)", "os.sys\u3164tem(x)",
+	} {
+		if !slices.Contains(append(rules.Forms(text), ""), "os.system(x)") {
+			t.Errorf("%+q reads as %+q", text, rules.Forms(text))
+		}
+	}
+	for _, text := range []string{"if (a) {", "a.b(c)", "a[0] + b", "x := f(y, z)", `"a" + 'b'`, "func (r *T) m() {}"} {
+		if got := rules.Forms(text); slices.ContainsFunc(got, func(s string) bool { return s != text && text[0] != 'f' }) {
+			t.Errorf("%q reads as %q", text, got)
+		}
+	}
+}
+
+// A statement over several lines is found at its first added line.
+func TestStatements(t *testing.T) {
+	r := rule(config.Match{Pattern: `os\.system\(x`, Comments: new(bool)})
+	r.Severity = pipeline.SeverityMajor
+	for _, c := range []struct {
+		lines []string
+		want  int
+	}{
+		{[]string{"+os.", "+  system(x)"}, 1},
+		{[]string{"+os", "+  .system(x)"}, 1},
+		{[]string{"+os.system(", "+  x)"}, 1},
+		{[]string{"+os.system(", "+", "+  # a", "+  x)"}, 1},
+		{[]string{"+os.\\", "+system(x)"}, 1},
+		{[]string{"+os. # a", "+  system(x)"}, 1},
+		{[]string{" os.", "-  popen(x)", "+  system(x)"}, 2},
+		{[]string{"+f(os.", "+  system(", "+    x))"}, 1},
+		{append(append([]string{"+f("}, slices.Repeat([]string{"+  1,"}, 30)...), "+  os.", "+  system(x))"), 30},
+		{[]string{" os.", " system(x)", "+, 1"}, 0},
+		{[]string{"+os", "+system(x)"}, 0},
+	} {
+		got := results(findings(t, []config.Rule{r}, &pipeline.PRFacts{Files: []pipeline.File{with(file("a.py", c.lines...), func(f *pipeline.File) { f.Language = "Python" })}}, "agent"))
+		switch {
+		case c.want == 0 && len(got) > 0, c.want > 0 && len(got) != 1, c.want == 30 && got[0].Line < 20, c.want < 30 && c.want > 0 && got[0].Line != c.want:
+			t.Errorf("%q is found at %v, want %d", c.lines, got, c.want)
+		}
+	}
+}
+
+// The work for lines that nearly match grows as their length does.
+func TestStatementsAreBounded(t *testing.T) {
+	r := rule(config.Match{Pattern: `os\.system\(x`})
+	r.Severity = pipeline.SeverityMajor
+	for _, line := range []string{"+os.", "+(", "+\\", "+ ", "+#", "-os."} {
+		facts := &pipeline.PRFacts{Files: []pipeline.File{file("a.py", slices.Repeat([]string{line}, 100_000)...)}}
+		n := 0
+		for i := range facts.Files[0].Hunks {
+			for _, s := range rules.Statements("Python", &facts.Files[0].Hunks[i]) {
+				n += len(s.Text)
+			}
+		}
+		if n > 20*100_000 {
+			t.Errorf("%d bytes of statements for lines %q", n, line)
+		}
+	}
+	if got := rules.Forms(strings.Repeat("\r", 1<<20)); len(got) > 2000 {
+		t.Errorf("one line has %d forms", len(got))
+	}
+}
+
+func FuzzForms(f *testing.F) {
+	f.Add("getattr(os, 'a')(b) \\u{65} c [\"d\"] ?.")
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, form := range rules.Forms(text) {
+			if len(form) > 20*len(text)+20 {
+				t.Fatalf("%q has the form %q", text, form)
+			}
+		}
+	})
+}

@@ -1,0 +1,183 @@
+package rules
+
+import (
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/internal/comments"
+)
+
+// Bounds of a statement that goes over several lines: lines of code, all lines,
+// and bytes.
+const (
+	maxStatementLines = 10
+	maxStatementAll   = 60
+	maxStatement      = 4 << 10
+)
+
+// statement is code that goes over several lines, without its comments, and as
+// one line. In the hunk it goes from line start to last, and first is its first
+// added line.
+type statement struct {
+	text               string
+	start, first, last int
+}
+
+// statements are those of a hunk's new side that go over several lines, with
+// an added one among them. One that is longer than the bounds is taken in pieces
+// that overlap.
+func statements(language string, h *pipeline.Hunk) []statement {
+	var out []statement
+	for i := 0; i < len(h.Lines); {
+		if l := &h.Lines[i]; l.Op == pipeline.LineRemoved || alone(l.Text) && !continued(h, i) {
+			i++
+			continue
+		}
+		s, next := statementAt(language, h, i)
+		if s.first >= 0 && s.last > i {
+			if unusual(s.text) {
+				s.text = dotted(s.text)
+			}
+			out = append(out, s)
+		}
+		i = next
+	}
+	return out
+}
+
+// continued reports whether the line after one may go on with its statement.
+func continued(h *pipeline.Hunk, i int) bool {
+	if i+1 == len(h.Lines) {
+		return false
+	}
+	next := &h.Lines[i+1]
+	return next.Op == pipeline.LineRemoved || continues(strings.TrimLeft(next.Text, " \t"))
+}
+
+// alone reports whether a line is a statement of its own, unless the next says
+// otherwise. Most are, so it looks at each byte once.
+func alone(text string) bool {
+	end := trimmed(text, len(text))
+	if end == 0 {
+		return true
+	}
+	if c := text[end-1]; c == '\\' || goesOn(text[:end]) {
+		return false
+	}
+	start := blanks(text, 0)
+	if c := text[start]; c == '#' || c == '*' || c == '/' && at(text, start+1) == '/' {
+		return true
+	}
+	if strings.Count(text, "(") > strings.Count(text, ")") {
+		return false
+	}
+	// A comment may hide how the line ends.
+	for _, mark := range []string{"//", "/*", "#", "--", "<!"} {
+		if i := strings.Index(text, mark); i > start && i < end {
+			if code := text[:trimmed(text, i)]; goesOn(code) || strings.Count(code, "(") > strings.Count(code, ")") {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// trimmed is where the text up to a place ends without the blanks at its end.
+func trimmed(text string, end int) int {
+	for end > 0 && (isBlank(text[end-1]) || text[end-1] == '\r') {
+		end--
+	}
+	return end
+}
+
+// statementAt reads the statement that starts with line i, and says where the
+// next may start.
+func statementAt(language string, h *pipeline.Hunk, i int) (s statement, next int) {
+	s = statement{start: i, first: -1, last: i}
+	var text strings.Builder
+	all, lines, depth, middle := 0, 0, 0, 0
+	more := true
+	for j := i; j < len(h.Lines) && all < maxStatementAll; j++ {
+		l := &h.Lines[j]
+		if l.Op == pipeline.LineRemoved {
+			continue
+		}
+		all++
+		code := ""
+		if len(l.Text) <= maxStatement {
+			code = strings.TrimSpace(comments.Bare(language, l.Text))
+		}
+		switch {
+		case code == "" && lines == 0:
+			return s, j + 1
+		case code == "":
+			continue
+		case !more && !continues(code):
+			return s.with(&text), j
+		case lines == maxStatementLines || text.Len()+len(code) > maxStatement:
+			return s.with(&text), max(middle, i+1)
+		}
+		if lines++; lines == maxStatementLines-3 {
+			middle = j
+		}
+		s.last = j
+		code = strings.TrimSuffix(code, `\`)
+		join(&text, code)
+		if l.Op == pipeline.LineAdded && s.first < 0 {
+			s.first = j
+		}
+		if ends(code) {
+			break
+		}
+		depth = max(0, depth+strings.Count(code, "(")-strings.Count(code, ")"))
+		more = depth > 0 || goesOn(code) || strings.HasSuffix(strings.TrimSpace(l.Text), `\`)
+	}
+	return s.with(&text), s.last + 1
+}
+
+func (s statement) with(text *strings.Builder) statement {
+	s.text = text.String()
+	return s
+}
+
+// before is the statement without the lines that are added.
+func (s *statement) before(language string, h *pipeline.Hunk) string {
+	var text strings.Builder
+	for i := s.start; i <= s.last; i++ {
+		if l := &h.Lines[i]; l.Op == pipeline.LineContext && len(l.Text) <= maxStatement {
+			join(&text, strings.TrimSuffix(strings.TrimSpace(comments.Bare(language, l.Text)), `\`))
+		}
+	}
+	return dotted(text.String())
+}
+
+// join adds a line to those before it.
+func join(b *strings.Builder, code string) {
+	if code == "" {
+		return
+	}
+	if before := b.String(); before != "" && before[len(before)-1] != '(' && code[0] != ')' {
+		b.WriteByte(' ')
+	}
+	b.WriteString(code)
+}
+
+// ends reports whether no statement goes on after the line, whatever is open.
+func ends(code string) bool {
+	return strings.HasSuffix(code, ";") || strings.HasSuffix(code, ") {") || strings.HasSuffix(code, "=> {")
+}
+
+// goesOn reports whether a line's statement goes on in the next.
+func goesOn(code string) bool {
+	return code != "" && strings.IndexByte(".=+&|?(", code[len(code)-1]) >= 0
+}
+
+// continues reports whether a line goes on with the statement before it.
+func continues(code string) bool {
+	for _, start := range []string{".", "?.", "->", "::", "+", "("} {
+		if strings.HasPrefix(code, start) {
+			return true
+		}
+	}
+	return false
+}
