@@ -209,3 +209,52 @@ func TestOrganisationLoosensNothingUnlessTheServerLetsIt(t *testing.T) {
 		w.Wants(pr, "neutral")
 	})
 }
+
+// Modes go by names, and a repository by its id: a name that the server treats
+// mildly makes nothing milder, neither by then nor after the name is given back.
+func TestRenameMakesNothingMilder(t *testing.T) {
+	sample.Variant(t)
+	t.Parallel()
+	modes := apptest.WithServer(map[string]string{config.FileSettings: `{"repositories": [{"globs": ["acme/sandbox-*", "zenith/*"], "mode": "advisory"}, {"globs": ["acme/off-*"], "mode": "off"}]}`})
+	for name, move := range map[string]func(w *world){
+		"advisory":       func(w *world) { w.Repo.Rename("sandbox-1") },
+		"off":            func(w *world) { w.Repo.Rename("off-1") },
+		"twice":          func(w *world) { w.Repo.Rename("sandbox-1"); w.Idle(); w.Repo.Rename("off-2") },
+		"there and back": func(w *world) { w.Repo.Rename("sandbox-1"); w.Idle(); w.Repo.Rename("shop") },
+		"another owner":  func(w *world) { w.Repo.Transfer("zenith") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, modes)
+			w.GH.Repo("zenith/other")
+			first := w.Another("first", ghtest.Files{"store/client.go": apptest.Insecure})
+			w.Idle()
+			w.Wants(first, "action_required")
+			move(w)
+			w.Idle()
+			w.notGreen(first)
+			second := w.Another("second", ghtest.Files{"store/more.go": apptest.Insecure})
+			w.Idle()
+			w.notGreen(second)
+		})
+	}
+}
+
+// A rename to a name that is treated more strictly has the open pull requests
+// reviewed again.
+func TestRenameIsReviewedAgain(t *testing.T) {
+	sample.Variant(t)
+	t.Parallel()
+	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, apptest.WithServer(map[string]string{
+		config.FileSettings: `{"mode": "advisory", "repositories": [{"globs": ["acme/prod"], "mode": "enforce"}]}`,
+	}))
+	pr := w.Another("first", ghtest.Files{"store/client.go": apptest.Insecure})
+	w.Idle()
+	w.Wants(pr, "neutral")
+	w.Repo.Rename("prod")
+	w.Idle()
+	w.notGreen(pr)
+	w.Repo.Rename("shop")
+	w.Idle()
+	w.notGreen(pr)
+}
