@@ -185,6 +185,30 @@ func (a *App) periodic() []store.Periodic {
 // Addr is the address the server listens on, host:port.
 func (a *App) Addr() string { return a.listener.Addr().String() }
 
+// credentialsTimeout is how long the start waits for GitHub to say whether it
+// takes the App's ID and key.
+const credentialsTimeout = 3 * time.Second
+
+// checkCredentials asks GitHub whether it takes the App's ID and private key, and
+// returns what it said if it does not. Any other trouble is logged only: webhooks
+// can be stored while GitHub's API is down.
+func (a *App) checkCredentials(ctx context.Context) error {
+	asking, cancel := context.WithTimeout(ctx, credentialsTimeout)
+	defer cancel()
+	app, err := a.client.App(asking)
+	var host *review.HostError
+	switch {
+	case err == nil && app.ID != a.settings.AppID:
+		return fmt.Errorf("check the App's ID and private key: the key belongs to App %d, and %s is %d", app.ID, keyAppID, a.settings.AppID)
+	case err == nil:
+		return nil
+	case errors.As(err, &host) && (host.Status == http.StatusUnauthorized || host.Status == http.StatusNotFound):
+		return fmt.Errorf("check the App's ID and private key (%s, %s): %w", keyAppID, keyPrivateKey, err)
+	}
+	a.options.Log.Warn().Err(err).Msg("GitHub did not say whether it takes the App's ID and private key")
+	return nil
+}
+
 // Run serves until ctx ends, then drains. It returns nil after a clean end.
 // Work that earlier processes left unfinished is taken up first.
 func (a *App) Run(ctx context.Context) error {
@@ -192,6 +216,9 @@ func (a *App) Run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil // the end was asked for before anything was begun
 		}
+		return err
+	}
+	if err := a.checkCredentials(ctx); err != nil {
 		return err
 	}
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))

@@ -331,7 +331,7 @@ func withDefault(field string, v reflect.Value) any {
 	switch field {
 	case "match.on":
 		return OnAdded
-	case "match.tests", "reports.comments", "scanning.annotations":
+	case "match.tests", "match.comments", "reports.comments", "scanning.annotations":
 		return true
 	case "scanning.alerts":
 		return false

@@ -112,7 +112,7 @@ func deepFields(file string) []string {
 	case FileAgents:
 		return []string{"reports", "scanning", "llm"}
 	case FileSettings:
-		return []string{"gate", "synthesis", "comment", "check", "limits", "fix_loop", "thresholds", "models", "commands", "issues", "labels", "model_budget"}
+		return []string{"gate", "synthesis", "comment", "check", "limits", "fix_loop", "thresholds", "models", "commands", "secrets", "issues", "labels", "model_budget"}
 	}
 	return nil
 }

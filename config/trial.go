@@ -336,6 +336,7 @@ func (t *trial) mergeSettings(root *jsontree.Node) {
 	if t.below.settings != nil {
 		merged = root.Overlay(t.below.settings, deepFields(FileSettings)...)
 		keepFinal(merged, t.below.settings)
+		joinLists(merged, t.below.settings, root, "secrets", "allow")
 	}
 	if len(schemas().check(schemas().schema(FileSettings, entrySchemas[FileSettings]), merged, &t.problems)) > 0 {
 		return

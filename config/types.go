@@ -97,7 +97,7 @@ type Rule struct {
 type Match struct {
 	Pattern      string   `json:"pattern,omitempty"` // RE2
 	Literal      string   `json:"literal,omitempty"`
-	NotPattern   string   `json:"not_pattern,omitempty"` // RE2; a line that matches it is no finding
+	NotPattern   string   `json:"not_pattern,omitempty"` // RE2; a statement that matches it is no finding
 	Paths        []string `json:"paths,omitempty"`       // globs; none means every file
 	ExcludePaths []string `json:"exclude_paths,omitempty"`
 	Languages    []string `json:"languages,omitempty"` // go-enry's names; none means every language
@@ -115,6 +115,9 @@ type Match struct {
 	Net bool `json:"net,omitempty"`
 	// Tests says whether the rule also looks at test files. Default true.
 	Tests *bool `json:"tests,omitempty"`
+	// Comments says whether the rule also looks at what is certainly a comment,
+	// by the syntax of the file's language. Default true.
+	Comments *bool `json:"comments,omitempty"`
 }
 
 // What a Match can look at.
@@ -287,6 +290,7 @@ type Settings struct {
 	Thresholds ThresholdSettings `json:"thresholds"`
 	Models     ModelSettings     `json:"models"`
 	Commands   CommandSettings   `json:"commands"`
+	Secrets    SecretSettings    `json:"secrets"`
 
 	Issues IssueSettings `json:"issues"`
 	Labels LabelSettings `json:"labels"`
@@ -322,6 +326,26 @@ type Settings struct {
 type RepositoryMode struct {
 	Globs []string `json:"globs"`
 	Mode  string   `json:"mode"`
+}
+
+// SecretSettings say which values only look like secrets. The layers'
+// lists are put together.
+type SecretSettings struct {
+	Allow []SecretAllowance `json:"allow"` // at most 100 of all layers, default none
+}
+
+// SecretAllowance is one value that secrets.allow names. The value is still replaced
+// by a placeholder wherever it stands; it is no longer held against a change.
+type SecretAllowance struct {
+	Rule string `json:"rule"` // of the finding, such as "secret-github-pat"
+	// Paths are globs of files. Without any, the value is allowed everywhere, in
+	// titles, descriptions and messages, too.
+	Paths  []string `json:"paths,omitempty"`
+	Value  string   `json:"value"` // "scrypt:SALT:HASH", see secrets.HashValue
+	Reason string   `json:"reason"`
+	// Expires is the last day on which the entry holds, by UTC, as in "2027-01-31";
+	// empty for no end.
+	Expires string `json:"expires,omitempty"`
 }
 
 // Organisation says what an organisation's layer may do.

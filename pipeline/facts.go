@@ -167,7 +167,13 @@ type Redaction struct {
 	RuleID  string          `json:"rule_id"`
 	Title   string          `json:"title"`
 	Details string          `json:"details"`
+	// Allowed is the reason that the config's secrets.allow gives for this value, or
+	// empty where it names none.
+	Allowed string `json:"allowed,omitempty"`
 }
+
+// SecretRulePrefix stands before a redaction's rule in the rule id of a finding.
+const SecretRulePrefix = "secret-"
 
 // RedactionSource is where a secret stood.
 type RedactionSource string

@@ -180,7 +180,7 @@ func (s *source) affordable(gaps []gap) bool { return blobsOf(gaps) <= s.budget.
 func (s *source) fillIn(ctx context.Context, files []normalize.ChangedFile, gaps []gap) (unread map[int]string, err error) {
 	unread = map[int]string{}
 	var mu sync.Mutex
-	var made atomic.Int64
+	var made diffsMade
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(filesAtOnce)
 	for _, gap := range gaps {
@@ -199,14 +199,32 @@ func (s *source) fillIn(ctx context.Context, files []normalize.ChangedFile, gaps
 
 var newline = []byte{'\n'}
 
-func (s *source) fill(ctx context.Context, f *normalize.ChangedFile, g gap, made *atomic.Int64) (why string, err error) {
+// diffsMade is what the diffs come to that were made for one review.
+type diffsMade struct{ bytes, lines atomic.Int64 }
+
+// tooMany says in words that a file of which so many lines changed is not to be
+// read, or returns the empty string. Nothing of it has taken memory then.
+func (m *diffsMade) tooMany(lines int) string {
+	switch {
+	case lines > normalize.MaxFileLines:
+		return fmt.Sprintf("%d of its lines changed, and at most %d of one file are read", lines, normalize.MaxFileLines)
+	case m.lines.Load()+int64(lines) > normalize.MaxLines:
+		return fmt.Sprintf("the change has more than %d lines, of which no more are read", normalize.MaxLines)
+	case m.bytes.Load() > maxMade:
+		return fmt.Sprintf("the diffs come to more than %d MB", maxMade>>20)
+	}
+	return ""
+}
+
+func (s *source) fill(ctx context.Context, f *normalize.ChangedFile, g gap, made *diffsMade) (why string, err error) {
 	switch {
 	case g.old == g.new: // it was moved, or changed in mode
 		return "", nil
 	case g.lost && !g.counted: // else the counts tell
 		return "what it was before was not found", nil
-	case made.Load() > maxMade:
-		return fmt.Sprintf("the diffs come to more than %d MB", maxMade>>20), nil
+	}
+	if why := made.tooMany(f.Additions + f.Deletions); why != "" {
+		return why, nil
 	}
 	var old, changed []byte
 	if old, why, err = s.content(ctx, g.old); why != "" || err != nil {
@@ -221,8 +239,13 @@ func (s *source) fill(ctx context.Context, f *normalize.ChangedFile, g gap, made
 		}
 		return "", nil
 	}
-	if bytes.Count(old, newline)+bytes.Count(changed, newline) > maxDiffLines {
+	before, after := bytes.Count(old, newline), bytes.Count(changed, newline)
+	if before+after > maxDiffLines {
 		return fmt.Sprintf("its contents have more than %d lines", maxDiffLines), nil
+	}
+	// As many lines as one has more than the other changed at least.
+	if why := made.tooMany(max(before-after, after-before)); why != "" {
+		return why, nil
 	}
 	if err := acquire(ctx, s.client.diffing); err != nil {
 		return "", hostError("compare contents", err)
@@ -232,7 +255,8 @@ func (s *source) fill(ctx context.Context, f *normalize.ChangedFile, g gap, made
 	if g.counted && added-removed != f.Additions-f.Deletions {
 		return "its contents are not those that GitHub counted the lines of", nil
 	}
-	made.Add(int64(len(patch)))
+	made.bytes.Add(int64(len(patch)))
+	made.lines.Add(int64(added + removed))
 	f.Patch, f.Additions, f.Deletions, f.Binary = patch, added, removed, false
 	return "", nil
 }

@@ -10,6 +10,7 @@ package synthesis
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/reviewgate/reviewgate/config"
@@ -43,14 +44,19 @@ type Input struct {
 // Outcome is a review in which only stage 6 was done, with what came to light
 // of the texts.
 type Outcome struct {
-	Review  pipeline.Review
-	Config  *config.Config // with the models in force
-	Dropped agentoutput.Dropped
-	Unknown []agentoutput.Unknown // fields, by text
+	Review pipeline.Review
+	Config *config.Config // with the models in force
+	// Malformed is what is wrong with the outputs that could not be used. Their
+	// agents' results say so, and the gate counts those that are required.
+	Malformed []pipeline.ConfigProblem
+	Dropped   agentoutput.Dropped
+	Unknown   []agentoutput.Unknown // fields, by text
 }
 
-// Run makes the report. The problems say what can't be used, and then there is
-// none; the error is about the config.
+// Run makes the report. One output that can't be read ends nobody else's review:
+// its agent is named in the coverage, and the report is incomplete if the agent
+// is required. The problems say why no report can be made: facts that can't be
+// used, or more findings than the bounds allow. The error is about the config.
 func Run(in Input) (Outcome, []pipeline.ConfigProblem, error) {
 	out := Outcome{Config: withModels(in.Config, in.Models)}
 	read := reader{out: &out, graded: graded(in.Config), misplaced: func(*pipeline.Finding) string { return "" }}
@@ -68,8 +74,10 @@ func Run(in Input) (Outcome, []pipeline.ConfigProblem, error) {
 	v.Results = read.results()
 	for _, r := range v.Results {
 		if v.Manifest.Entry(r.Agent) == nil {
+			required, onFailure := demand(out.Config, r.Agent)
 			v.Manifest.Entries = append(v.Manifest.Entries, pipeline.ManifestEntry{
-				Agent: r.Agent, Scope: pipeline.AgentScope{All: true}, Stage: r.Stage, AddedBy: pipeline.AddedByPolicy,
+				Agent: r.Agent, Required: required, OnFailure: onFailure,
+				Scope: pipeline.AgentScope{All: true}, Stage: r.Stage, AddedBy: pipeline.AddedByPolicy,
 			})
 		}
 	}
@@ -85,6 +93,32 @@ func Run(in Input) (Outcome, []pipeline.ConfigProblem, error) {
 		Config: out.Config, FilesUnknown: in.Facts == nil,
 	})
 	return out, nil, nil
+}
+
+// demand says whether the config needs an agent's output. Which policies hold is
+// not known without a change, so that one policy that requires the agent is
+// enough. An agent that no policy names is required: nothing says that the gate
+// can do without it.
+func demand(cfg *config.Config, agent string) (required bool, onFailure pipeline.OnFailure) {
+	named := false
+	onFailure = pipeline.OnFailureWarn
+	for i := range cfg.Policies {
+		p := &cfg.Policies[i]
+		if !p.Enabled || !slices.Contains(p.Dispatch.Agents, agent) {
+			continue
+		}
+		named = true
+		if p.Dispatch.Required {
+			required = true
+			if p.Dispatch.OnFailure != pipeline.OnFailureWarn {
+				onFailure = pipeline.OnFailureBlock
+			}
+		}
+	}
+	if !named {
+		return true, pipeline.OnFailureBlock
+	}
+	return required, onFailure
 }
 
 // withModels is the config with other models named.
@@ -124,8 +158,9 @@ func (r *reader) facts(s *Source) {
 
 func (r *reader) outputs(s Source) {
 	outputs, errs := agentoutput.Decode(s.Name, s.Text, r.graded)
-	for _, e := range errs {
-		r.problems = append(r.problems, config.ProblemOf(e))
+	if len(errs) > 0 {
+		r.malformed("", s.Name, errs)
+		return
 	}
 	var unknown agentoutput.Unknown
 	for i := range outputs {
@@ -136,6 +171,10 @@ func (r *reader) outputs(s Source) {
 			})
 			return
 		}
+		if len(o.Wrong) > 0 {
+			r.malformed(o.Agent, s.Name, o.Wrong)
+			continue
+		}
 		r.out.Dropped.Add(o.Dropped)
 		if unknown.Add(o.Unknown); len(r.problems) == 0 {
 			r.add(o)
@@ -144,6 +183,23 @@ func (r *reader) outputs(s Source) {
 	if unknown.Count > 0 {
 		r.out.Unknown = append(r.out.Unknown, unknown)
 	}
+}
+
+// malformed takes in an output that can't be used, under its agent's name, or
+// under the text's where the agent is not known.
+func (r *reader) malformed(agent, text string, why []jsontree.Error) {
+	for _, e := range why {
+		r.out.Malformed = append(r.out.Malformed, config.ProblemOf(e))
+	}
+	if agent == "" {
+		agent = filepath.Base(text)
+	}
+	note := why[0].Problem
+	if len(why) > 1 {
+		note = fmt.Sprintf("%s, and %d more", note, len(why)-1)
+	}
+	r.unknown = append(r.unknown, 0)
+	r.list = append(r.list, pipeline.AgentResult{Agent: agent, Status: pipeline.AgentMalformed, Note: note})
 }
 
 // add takes in one envelope. What is not about the change is dropped by
@@ -160,8 +216,8 @@ func (r *reader) add(o *agentoutput.Output) {
 	})
 }
 
-// results are one for each agent, model and stage, in that order, whatever
-// envelopes their findings came in.
+// results are one for each agent, model, stage and status, in that order,
+// whatever envelopes their findings came in.
 func (r *reader) results() pipeline.List[pipeline.AgentResult] {
 	order := make([]int, len(r.list))
 	unknown := map[[2]string]int{} // by agent and model, which have one row of coverage
@@ -170,17 +226,18 @@ func (r *reader) results() pipeline.List[pipeline.AgentResult] {
 		unknown[[2]string{r.list[i].Agent, r.list[i].Model}] += r.unknown[i]
 	}
 	byMaker := func(a, b *pipeline.AgentResult) int {
-		return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Stage, b.Stage))
+		return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Stage, b.Stage), cmp.Compare(a.Status, b.Status))
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return byMaker(&r.list[i], &r.list[j]) })
 	var out pipeline.List[pipeline.AgentResult]
 	for _, i := range order {
 		next := r.list[i]
-		if n := unknown[[2]string{next.Agent, next.Model}]; n > 0 {
+		if n := unknown[[2]string{next.Agent, next.Model}]; n > 0 && next.Status == pipeline.AgentOK {
 			next.Note = fmt.Sprintf("fields left out that are not known: %d", n)
 		}
 		if last := len(out) - 1; last >= 0 && byMaker(&out[last], &next) == 0 {
 			to := &out[last]
+			to.Note = min(to.Note, next.Note) // of malformed outputs, whatever their order
 			to.Dropped += next.Dropped
 			to.Output.Findings = append(to.Output.Findings, next.Output.Findings...)
 			to.Output.ResidualConcerns = append(to.Output.ResidualConcerns, next.Output.ResidualConcerns...)

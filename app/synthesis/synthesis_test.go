@@ -26,6 +26,18 @@ func load(t *testing.T, settings string) *config.Config {
 	return cfg
 }
 
+func loadPolicies(t *testing.T, text string) *config.Config {
+	t.Helper()
+	cfg, problems := config.Load(config.Layer{Name: config.LayerRepository, Files: []config.File{{Path: config.FileComposition, Text: []byte(text)}}})
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	for i := range cfg.Policies {
+		cfg.Policies[i].Enabled = cfg.Policies[i].ID == "p"
+	}
+	return cfg
+}
+
 func run(t *testing.T, in Input) Outcome {
 	t.Helper()
 	if in.Config == nil {
@@ -173,10 +185,8 @@ func TestProblems(t *testing.T) {
 		in   Input
 		want []string
 	}{
-		{"all files", Input{Outputs: []Source{{"a.json", []byte(`{}`)}, good, {"b.json", []byte("[")}}, Facts: &Source{"facts.json", []byte(`[]`)}}, []string{
+		{"facts", Input{Outputs: []Source{good}, Facts: &Source{"facts.json", []byte(`[]`)}}, []string{
 			`facts.json:1:1: the PRFacts is a list, but must be an object; `,
-			`a.json:1:1: "agent" is missing; add "agent"`, `a.json:1:1: "findings" is missing; add "findings"`,
-			`b.json:1:2: the file ends in the middle of a value; close every string, bracket and brace`,
 		}},
 		{"too many findings together", Input{Outputs: []Source{many, many}}, []string{`many.json: the files up to here have more than 200000 findings; put fewer together`}},
 	}
@@ -194,6 +204,50 @@ func TestProblems(t *testing.T) {
 			}
 			if len(problems) != len(test.want) {
 				t.Errorf("%d problems, want %d", len(problems), len(test.want))
+			}
+		})
+	}
+}
+
+// An output that can't be read ends nobody else's review. It is named, and the
+// review is incomplete unless the config says that it may do without the agent.
+func TestMalformedOutputs(t *testing.T) {
+	good := source("good.json", output("a", "", "", finding("t", pipeline.SeverityWarning, "a.go", 1)))
+	optional := `[{"id": "p", "description": "d", "priority": 1, "trigger": {"type": "always"}, "dispatch": {"agents": ["build-reviewer"], "required": %t}}]`
+	tests := []struct {
+		name, text, policies string
+		agent                string // under whose name it is in the coverage
+		blocks               bool
+		want                 []string
+	}{
+		{"not JSON", "[", "", "b.json", true, []string{`b.json:1:2: the file ends in the middle of a value; close every string, bracket and brace`}},
+		{"nothing", "", "", "b.json", true, []string{`b.json:1:1: the file is empty; remove it, or write an empty list or object into it`}},
+		{"no agent", "{}", "", "b.json", true, []string{`b.json:1:1: "agent" is missing; add "agent"`, `b.json:1:1: "findings" is missing; add "findings"`}},
+		{"no findings", `{"agent": "x"}`, "", "x", true, []string{`b.json:1:1: "findings" is missing; add "findings"`}},
+		{"beside a good one", `[{"agent": "x", "findings": []}, 7]`, "", "b.json", true, []string{`b.json:1:34: /1: an agent's output is a number, but must be an object; write it in { }`}},
+		{"of a required agent", `{"agent": "build-reviewer"}`, fmt.Sprintf(optional, true), "build-reviewer", true, []string{`b.json:1:1: "findings" is missing; add "findings"`}},
+		{"of an agent that is not required", `{"agent": "build-reviewer"}`, fmt.Sprintf(optional, false), "build-reviewer", false, []string{`b.json:1:1: "findings" is missing; add "findings"`}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			in := Input{Config: load(t, "{}"), Outputs: []Source{{"b.json", []byte(test.text)}, good}}
+			if test.policies != "" {
+				in.Config = loadPolicies(t, test.policies)
+			}
+			out := run(t, in)
+			var got []string
+			for _, p := range out.Malformed {
+				got = append(got, config.FormatProblem(p))
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+			r := out.Review.Report
+			if len(r.Findings) != 1 || r.Decision.Blocks() != test.blocks {
+				t.Errorf("%d findings, decision %s", len(r.Findings), r.Decision)
+			}
+			if !slices.ContainsFunc(r.Coverage, func(c pipeline.Coverage) bool { return c.Agent == test.agent && c.Status == pipeline.AgentMalformed }) {
+				t.Errorf("coverage does not name %s: %+v", test.agent, r.Coverage)
 			}
 		})
 	}

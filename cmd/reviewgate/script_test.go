@@ -37,7 +37,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("GIT_COMMITTER_EMAIL", "alice@example.com")
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "github": github, "model": startModel},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "github": github, "model": startModel, "secret": madeSecret, "findingid": findingID},
 	}
 	if sample.Full() {
 		testscript.Run(t, params)

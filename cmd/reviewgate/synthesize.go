@@ -37,9 +37,11 @@ Each file (- is standard input) holds one agent's output or a list of them:
    "residual_concerns": ["optional"], "deferred_questions": ["optional"]}
 
 A finding needs title, severity, message, confidence and path or section; P0 to
-P3, high, medium, low and SARIF's words are severities too. A finding that is
-none is dropped, counted in the coverage, and told on standard error with its
-place. All files together may have 64 MiB and 200,000 findings. Their order, and
+P3, high, medium, low and SARIF's words are severities too. A finding that lacks
+one is dropped, counted in the coverage, and told on standard error with its
+place. An output that can't be read is named in the coverage and on standard
+error; the others count all the same. The review is then incomplete, which blocks
+unless the config's policies name the agent and none of them requires it. All files together may have 64 MiB and 200,000 findings. Their order, and
 that of the findings in them, never changes the report.
 
 With --facts, paths and lines of findings are checked against the change that
@@ -47,8 +49,8 @@ was reviewed, and what can't be known of it counts. Without, they are taken as
 they are. The config is the defaults, with a repository's files from --config.
 
 The exit code is the gate's: 0 it passes, 1 it is blocked (needs_fixes or fail;
-never where the config's mode is advisory or off), 2 a file or the config can't
-be used, 3 it could not be finished.`,
+never where the config's mode is advisory or off), 2 a file can't be opened, or
+the facts or the config can't be used, 3 it could not be finished.`,
 		Example: "  reviewgate synthesize security.json quality.json\n" +
 			"  reviewgate synthesize --format headless --models haiku,opus outputs/*.json\n" +
 			"  my-agent | reviewgate synthesize --config .github/reviewgate --format markdown -",
@@ -81,6 +83,10 @@ func (f *synthesizeFlags) run(cmd *cobra.Command, args []string) error {
 		tell(cmd, problems, len(problems))
 		return &exitError{code: exitUnusable}
 	}
+	for i := range out.Malformed {
+		out.Malformed[i].Problem = "output not used: " + out.Malformed[i].Problem
+	}
+	tell(cmd, out.Malformed, len(out.Malformed))
 	for _, u := range out.Unknown {
 		leftOut(cmd, u.First, u.Count)
 	}

@@ -133,3 +133,33 @@ func TestCompose(t *testing.T) {
 		}
 	}
 }
+
+// The release takes the Dockerfile's base images by digest and writes its own
+// image's digest into the files of deploy/. Its edits fit those files.
+func TestReleaseFitsTheFiles(t *testing.T) {
+	read := func(path string) string {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	workflow := read("../../.github/workflows/release.yml")
+	if !strings.Contains(workflow, `sed -n 's/^FROM \([^ ]*\).*/\1/p' deploy/Dockerfile`) {
+		t.Error("the release does not read the Dockerfile's base images")
+	}
+	if froms := regexp.MustCompile(`(?m)^FROM (\S+)`).FindAllStringSubmatch(read("../Dockerfile"), -1); len(froms) != 2 {
+		t.Errorf("the Dockerfile has the base images %v", froms)
+	}
+	if line := "image: ${REVIEWGATE_IMAGE:-reviewgate:latest}"; !strings.Contains(read("../compose.yaml"), line) {
+		t.Errorf("compose.yaml has no line %q", line)
+	}
+	if !regexp.MustCompile(`(?m)^ *newTag: latest$`).MatchString(read("../kubernetes/base/kustomization.yaml")) {
+		t.Error("kustomization.yaml has no line that the release replaces by a digest")
+	}
+	for _, uses := range regexp.MustCompile(`uses: (\S+)`).FindAllStringSubmatch(workflow, -1) {
+		if !regexp.MustCompile(`@[0-9a-f]{40}$`).MatchString(uses[1]) {
+			t.Errorf("%s is not pinned to a commit", uses[1])
+		}
+	}
+}

@@ -27,6 +27,9 @@ type Output struct {
 	Places               []jsontree.Place // of the findings, one for each
 	Dropped              Dropped
 	Unknown              Unknown
+	// Wrong is what keeps the envelope from being used, in the order of the text.
+	// Its agent is named where the name could be read.
+	Wrong []jsontree.Error
 }
 
 // Dropped are findings that are none.
@@ -72,6 +75,9 @@ func (u *Unknown) add(members []jsontree.Member) {
 // those of an agent that grades pass, warn or fail: graded, which may be nil,
 // says of an agent whether it does. Of the fields that reviewgate fills in
 // nothing is read.
+//
+// An envelope that can't be used says why in its Wrong, and the others of the
+// text count all the same. The errors are about a text that is not JSON.
 func Decode(name string, text []byte, graded func(agent string) bool) ([]Output, []jsontree.Error) {
 	d := decoder{of: map[*jsontree.Node]*findings{}}
 	root, errs := jsontree.Options{MaxBytes: MaxBytes, Take: d.take}.Parse(&jsontree.Document{Name: name}, text)
@@ -84,11 +90,7 @@ func Decode(name string, text []byte, graded func(agent string) bool) ([]Output,
 	}
 	outputs := make([]Output, 0, len(list))
 	for _, n := range list {
-		o, wrong := d.envelope(n, graded)
-		outputs, errs = append(outputs, o), append(errs, wrong...)
-	}
-	if len(errs) > 0 {
-		return nil, errs
+		outputs = append(outputs, d.envelope(n, graded))
 	}
 	return outputs, nil
 }
@@ -139,7 +141,7 @@ func envelopeOf(list *jsontree.Node) *jsontree.Node {
 }
 
 // envelope reads all but the findings, which have been read.
-func (d *decoder) envelope(n *jsontree.Node, graded func(string) bool) (Output, []jsontree.Error) {
+func (d *decoder) envelope(n *jsontree.Node, graded func(string) bool) Output {
 	f := jsontree.FieldsOf(n, "an agent's output")
 	o := Output{AgentOutput: pipeline.AgentOutput{
 		Agent: f.Needed("agent"), Model: f.Text("model"), Stage: f.OneOf("stage", pipeline.StageSpec, pipeline.StageQuality),
@@ -155,7 +157,10 @@ func (d *decoder) envelope(n *jsontree.Node, graded func(string) bool) (Output, 
 	if fs := d.of[n]; fs != nil {
 		fs.into(&o, graded != nil && graded(o.Agent))
 	}
-	return o, f.Wrong
+	if o.Wrong = f.Wrong; len(o.Agent) > maxAgent {
+		o.Agent = ""
+	}
+	return o
 }
 
 // into settles the severities, now that the agent is known.

@@ -72,6 +72,7 @@ func Normalize(ctx context.Context, src Source, opts Options) (pipeline.PRFacts,
 	facts.ObservedAt = opts.ObservedAt.UTC()
 	if opts.Redactor != nil {
 		facts.Redactions = opts.Redactor.Redact(&facts)
+		fewerRedactions(&facts)
 	}
 	return facts, cfg, nil
 }
@@ -124,10 +125,8 @@ func build(pr PullRequest, files Files, commits Commits) pipeline.PRFacts {
 		f.Labels = append(f.Labels, valid(l))
 	}
 	slices.Sort(f.Labels)
-	for _, c := range commits.Commits {
-		c.Message, c.Author = clip(valid(c.Message), maxCommitMessage), valid(c.Author)
-		f.Commits = append(f.Commits, c)
-	}
+	var unread []pipeline.Incompleteness
+	f.Commits, unread = buildCommits(commits.Commits)
 	var unreadable []pipeline.Incompleteness
 	f.Files, unreadable = buildFiles(files.Files)
 
@@ -147,7 +146,8 @@ func build(pr PullRequest, files Files, commits Commits) pipeline.PRFacts {
 	}
 	f.Incomplete = append(f.Incomplete, unreadable...)
 	f.Incomplete = append(f.Incomplete, hidden(f.Files)...)
-	f.Incomplete = append(f.Incomplete, commits.Incomplete...)
+	f.Incomplete = append(fewer(f.Incomplete), commits.Incomplete...)
+	f.Incomplete = append(f.Incomplete, unread...)
 	if n := len(f.Commits); n < pr.Commits && !says(commits.Incomplete, "commits") {
 		// A source that lists only so many says so. Of any other list that is
 		// too short nobody knows why, nor what stands in the missing messages.
@@ -157,6 +157,28 @@ func build(pr PullRequest, files Files, commits Commits) pipeline.PRFacts {
 		})
 	}
 	return f
+}
+
+// buildCommits bounds the messages: each, and all together. What is cut off may
+// hold a secret, so that it gates.
+func buildCommits(read []pipeline.Commit) (commits pipeline.List[pipeline.Commit], unread []pipeline.Incompleteness) {
+	left, cut := maxMessages, 0
+	for _, c := range read {
+		whole := valid(c.Message)
+		c.Message, c.Author = clip(whole, min(maxCommitMessage, left)), valid(c.Author)
+		if len(c.Message) < len(whole) {
+			cut++
+		}
+		left -= len(c.Message)
+		commits = append(commits, c)
+	}
+	if cut > 0 {
+		unread = append(unread, pipeline.Incompleteness{
+			What: "commits", Gating: true,
+			Why: fmt.Sprintf("the messages of %d commits are read in part: at most %d KB of one, and %d MB of all", cut, maxCommitMessage>>10, maxMessages>>20),
+		})
+	}
+	return commits, unread
 }
 
 func says(list []pipeline.Incompleteness, what string) bool {
@@ -169,12 +191,13 @@ func says(list []pipeline.Incompleteness, what string) bool {
 // be one here.
 func buildFiles(changed []ChangedFile) (pipeline.List[pipeline.File], []pipeline.Incompleteness) {
 	files := make(pipeline.List[pipeline.File], 0, len(changed))
+	left := newRoom()
 	var incomplete []pipeline.Incompleteness
 	for _, c := range changed {
 		if c.Path == "" {
 			continue
 		}
-		f, why := buildFile(c)
+		f, why := buildFile(c, left)
 		files = append(files, f)
 		if why != "" {
 			incomplete = append(incomplete, pipeline.Incompleteness{What: "patch", Path: f.Path, Why: why, Gating: true})
@@ -187,7 +210,7 @@ func buildFiles(changed []ChangedFile) (pipeline.List[pipeline.File], []pipeline
 }
 
 // buildFile returns the file and, where its diff is not known in full, why.
-func buildFile(c ChangedFile) (f pipeline.File, why string) {
+func buildFile(c ChangedFile, left *room) (f pipeline.File, why string) {
 	f = pipeline.File{
 		Path:         valid(c.Path),
 		PreviousPath: valid(c.PreviousPath),
@@ -197,7 +220,7 @@ func buildFile(c ChangedFile) (f pipeline.File, why string) {
 		Binary:       c.Binary,
 	}
 	if !f.Binary {
-		f.Hunks, why = readPatch(c)
+		f.Hunks, why = readPatch(c, left)
 	} else if changesContent(f.Status) && TextByName(f.Path) {
 		why = "it is " + language(f.Path) + " by its name, but holds NUL bytes, is in UTF-16 or has its diff switched off, so no line of it can be read"
 	}
@@ -206,12 +229,15 @@ func buildFile(c ChangedFile) (f pipeline.File, why string) {
 	return f, why
 }
 
-func readPatch(c ChangedFile) (pipeline.List[pipeline.Hunk], string) {
+func readPatch(c ChangedFile, left *room) (pipeline.List[pipeline.Hunk], string) {
 	if c.Patch == "" {
 		if n := c.Additions + c.Deletions; n > 0 {
 			return nil, fmt.Sprintf("the diff is missing (changed lines: %d)", n)
 		}
 		return nil, ""
+	}
+	if why := left.take(c.Patch); why != "" {
+		return nil, why
 	}
 	hunks, err := parsePatch(valid(c.Patch))
 	if err != nil {

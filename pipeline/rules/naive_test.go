@@ -11,6 +11,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/internal/comments"
 	"github.com/reviewgate/reviewgate/pipeline/rules"
 	"github.com/reviewgate/reviewgate/policies/expression"
 )
@@ -120,7 +121,42 @@ const (
 	textBound = 256 << 10
 )
 
-func (r *naiveRule) matches(text string, bound int) bool {
+// code is what of a hunk's line a rule looks at that leaves comments out.
+func (r *naiveRule) code(f *pipeline.File, h *pipeline.Hunk, i int) string {
+	text := h.Lines[i].Text
+	if r.Match.Comments == nil || *r.Match.Comments {
+		return text
+	}
+	reader, length := comments.NewReader(f.Language), 0
+	for j := range h.Lines[:i+1] {
+		if op := h.Lines[j].Op; op == h.Lines[i].Op || op == pipeline.LineContext {
+			length = reader.Next(h.Lines[j].Text)
+		}
+	}
+	return text[length:]
+}
+
+// excused says whether each match is an exception by its own statement.
+func (r *naiveRule) excused(text, language string) bool {
+	if language == "" {
+		return r.not.MatchString(text)
+	}
+	const most = 50
+	bare := comments.Bare(language, text)
+	for i, m := range r.pattern.FindAllStringIndex(text, -1) {
+		at := m[0]
+		for at < m[1] && (text[at] == ' ' || text[at] == '\t') {
+			at++
+		}
+		inComment := (r.Match.Comments == nil || *r.Match.Comments) && at < len(text) && bare[at] != text[at]
+		if i == most || !r.not.MatchString(text) || !inComment && !r.not.MatchString(comments.Statement(language, bare, at, m[1], r.Severity == pipeline.SeverityMajor || r.Severity == pipeline.SeverityCritical)) {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *naiveRule) matches(text, language string, bound int) bool {
 	if len(text) > bound {
 		for i := 0; i < 4 && !utf8.RuneStart(text[bound]); i++ {
 			bound--
@@ -128,7 +164,7 @@ func (r *naiveRule) matches(text string, bound int) bool {
 		text = text[:bound]
 	}
 	text = strings.TrimSuffix(text, "\r")
-	return r.pattern.MatchString(text) && (r.not == nil || !r.not.MatchString(text))
+	return r.pattern.MatchString(text) && (r.not == nil || !r.excused(text, language))
 }
 
 func (r *naiveRule) wants(f *pipeline.File) bool {
@@ -165,7 +201,7 @@ func (n *naiveScan) file(f *pipeline.File) {
 	}
 	for _, r := range wanted {
 		arrived := f.Status == pipeline.FileAdded || f.Status == pipeline.FileRenamed || f.Status == pipeline.FileCopied
-		if (r.on == config.OnPath && arrived || r.on == config.OnFile && f.Status != pipeline.FileRemoved) && r.matches(f.Path, textBound) {
+		if (r.on == config.OnPath && arrived || r.on == config.OnFile && f.Status != pipeline.FileRemoved) && r.matches(f.Path, "", textBound) {
 			add(r, 0, false)
 		}
 	}
@@ -187,7 +223,7 @@ func (n *naiveScan) file(f *pipeline.File) {
 				added := l.Op == pipeline.LineAdded && r.on == config.OnAdded
 				removed := l.Op == pipeline.LineRemoved && r.on == config.OnRemoved
 				changed := l.Op != pipeline.LineContext && (r.on == config.OnAdded || r.on == config.OnRemoved)
-				if !changed || !r.matches(l.Text, lineBound) {
+				if !changed || !r.matches(r.code(f, &h, j), f.Language, lineBound) {
 					continue
 				}
 				line := l.New
@@ -266,7 +302,7 @@ func (n *naiveScan) messages() {
 			continue
 		}
 		add := func(section, text string) {
-			if r.matches(text, textBound) {
+			if r.matches(text, "", textBound) {
 				n.found = append(n.found, result{Rule: r.ID, Section: section})
 			}
 		}

@@ -18,7 +18,7 @@ func (p *pass) settle(h *pipeline.Hunk) {
 				texts = append(texts, f.text)
 			}
 		}
-		news := netOf(texts, r.otherSide(h))
+		news := netOf(texts, p.otherSide(r, h))
 		i := 0
 		p.pending = slices.DeleteFunc(p.pending, func(f found) bool {
 			if f.rule != r {
@@ -35,14 +35,15 @@ func (p *pass) settle(h *pipeline.Hunk) {
 
 // otherSide returns the lines that match among those that the rule does not
 // look at: the removed ones for added, the added ones for removed.
-func (r *rule) otherSide(h *pipeline.Hunk) []string {
+func (p *pass) otherSide(r *rule, h *pipeline.Hunk) []string {
 	op := pipeline.LineRemoved
 	if r.on == config.OnRemoved {
 		op = pipeline.LineAdded
 	}
+	side := newSide(p.file.Language, h, op)
 	var texts []string
 	for i := range h.Lines {
-		if l := &h.Lines[i]; l.Op == op && r.matches(bounded(l.Text, maxLine)) {
+		if l := &h.Lines[i]; l.Op == op && r.matches(side.code(r, i, bounded(l.Text, maxLine)), p.file.Language) {
 			texts = append(texts, l.Text)
 		}
 	}

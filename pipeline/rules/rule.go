@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/internal/comments"
 )
 
 // rule is a config.Rule ready to run. One without a match has nothing but its
@@ -14,10 +16,11 @@ type rule struct {
 	config.Rule
 	*parts
 
-	index int
-	on    string
-	fix   bool
-	tests bool
+	index    int
+	on       string
+	fix      bool
+	tests    bool
+	comments bool // whether it looks at comments
 
 	includes, excludes []int // globs, as they stand in the scopes
 }
@@ -39,6 +42,7 @@ func compileRule(c *config.Rule) (*rule, error) {
 
 func (r *rule) readMatch(m *config.Match) error {
 	r.on, r.fix, r.tests = m.On, m.Fix != "", m.Tests == nil || *m.Tests
+	r.comments = m.Comments == nil || *m.Comments
 	switch r.on {
 	case "":
 		r.on = config.OnAdded
@@ -54,8 +58,45 @@ func (r *rule) readMatch(m *config.Match) error {
 }
 
 // matches says whether the text, which the caller has bounded, is a finding.
-func (r *rule) matches(text string) bool {
-	return r.quick(text) && (r.not == nil || !r.not.MatchString(text))
+// Of a line of code, the language is the file's, and the text is what is left
+// where the rule looks at no comments.
+func (r *rule) matches(text, language string) bool {
+	return r.quick(text) && (r.not == nil || !r.excused(text, language))
+}
+
+// serious says whether the rule's findings can stop a change. Nothing of such a
+// rule hangs on what whoever opens a pull request chose without need.
+func (r *rule) serious() bool { return r.Severity.Rank() >= pipeline.SeverityMajor.Rank() }
+
+// maxExcused bounds the matches of a text that may each be excused. One that has
+// more is a finding.
+const maxExcused = 50
+
+// excused reports whether each match in the text is an exception. What excuses
+// it must be code of its own statement, or the comment that it stands in:
+// anyone can write a word elsewhere on the line.
+func (r *rule) excused(text, language string) bool {
+	if !r.not.MatchString(text) {
+		return false
+	}
+	if language == "" {
+		return true
+	}
+	found := r.pattern.FindAllStringIndex(text, maxExcused+1)
+	if len(found) > maxExcused {
+		return false
+	}
+	bare := comments.Bare(language, text)
+	for _, m := range found {
+		at := m[0] + len(text[m[0]:m[1]]) - len(strings.TrimLeft(text[m[0]:m[1]], " \t"))
+		if r.comments && at < len(text) && bare[at] != text[at] {
+			continue
+		}
+		if !r.not.MatchString(comments.Statement(language, bare, at, m[1], r.serious())) {
+			return false
+		}
+	}
+	return true
 }
 
 // fixed returns the line with the matched text replaced, and whether that

@@ -79,12 +79,13 @@ type pass struct {
 	engine *Engine
 	found  []found
 
-	file    *pipeline.File
-	count   map[*rule]int
-	pending []found // of the hunk under way, by rules that count net
-	above   string  // the line before, at the head
-	kept    map[*rule]int
-	more    map[*rule]int // beyond the bounds
+	file           *pipeline.File
+	count          map[*rule]int
+	added, removed side    // of the hunk under way
+	pending        []found // of the hunk under way, by rules that count net
+	above          string  // the line before, at the head
+	kept           map[*rule]int
+	more           map[*rule]int // beyond the bounds
 	*memory
 }
 
@@ -137,7 +138,7 @@ func (p *pass) names() {
 	path := bounded(p.file.Path, maxText)
 	p.number++
 	for _, r := range p.candidatesFor(p.engine.paths, path) {
-		if (r.on == config.OnPath && arrived || r.on == config.OnFile && status != pipeline.FileRemoved) && p.matches(r, path) {
+		if (r.on == config.OnPath && arrived || r.on == config.OnFile && status != pipeline.FileRemoved) && p.mayMatch(r) && r.matches(path, "") {
 			p.add(found{rule: r, path: p.file.Path, text: p.file.Path})
 		}
 	}
@@ -147,6 +148,8 @@ func (p *pass) hunks() error {
 	added, removed := len(p.engine.added.rules) > 0, len(p.engine.removed.rules) > 0
 	for h := range p.file.Hunks {
 		hunk := &p.file.Hunks[h]
+		p.added = newSide(p.file.Language, hunk, pipeline.LineAdded)
+		p.removed = newSide(p.file.Language, hunk, pipeline.LineRemoved)
 		at := hunk.NewStart
 		for i := range hunk.Lines {
 			l := &hunk.Lines[i]
@@ -156,9 +159,9 @@ func (p *pass) hunks() error {
 			var err error
 			switch {
 			case l.Op == pipeline.LineAdded && added:
-				err = p.line(p.engine.added, l.Text, l.New)
+				err = p.line(p.engine.added, &p.added, i, l.New)
 			case l.Op == pipeline.LineRemoved && removed:
-				err = p.line(p.engine.removed, l.Text, p.besideRemoved(hunk, at))
+				err = p.line(p.engine.removed, &p.removed, i, p.besideRemoved(hunk, at))
 			}
 			if err != nil {
 				return err
@@ -188,14 +191,15 @@ func (p *pass) besideRemoved(h *pipeline.Hunk, at int) int {
 // so long that it is asked first whether anybody still waits.
 const slowLine = 16 << 10
 
-// line shows one line to the rules that may match it.
-func (p *pass) line(l *lineRules, whole string, number int) error {
+// line shows line i of a hunk to the rules that may match it.
+func (p *pass) line(l *lineRules, side *side, i, number int) error {
+	whole := side.hunk.Lines[i].Text
 	text := bounded(whole, maxLine)
 	for _, r := range p.candidatesFor(l, text) {
 		if len(text) > slowLine && p.ctx.Err() != nil {
 			return p.ctx.Err()
 		}
-		if !p.matches(r, text) {
+		if !p.mayMatch(r) || !r.matches(side.code(r, i, text), p.file.Language) {
 			continue
 		}
 		f := found{rule: r, path: p.file.Path, line: number, text: whole, asked: asksToIgnore(whole, r.ID) || asksToIgnore(p.above, r.ID)}
@@ -262,10 +266,9 @@ func (p *pass) suggest(r *rule) {
 	}
 }
 
-// matches says whether the text that the rule is a candidate for is a finding.
-func (p *pass) matches(r *rule, text string) bool {
-	return (p.folded || r.guard.Holds(&p.text)) && r.matches(text)
-}
+// mayMatch says whether the text that the rule is a candidate for holds what its
+// matches hold.
+func (p *pass) mayMatch(r *rule) bool { return p.folded || r.guard.Holds(&p.text) }
 
 // add keeps a match, unless the rule has enough of them in the file. One that a
 // comment asks to ignore does not count: it must not stand for the next.
@@ -340,7 +343,7 @@ func (p *pass) messages(facts *pipeline.PRFacts, anywhere map[*rule]bool) {
 }
 
 func (p *pass) message(r *rule, section, text string) {
-	if text = bounded(text, maxText); r.matches(text) {
+	if text = bounded(text, maxText); r.matches(text, "") {
 		p.keep(found{rule: r, section: section, text: text})
 	}
 }

@@ -114,5 +114,5 @@ func (r *rule) looksAt(f *pipeline.File) bool {
 // that rules of major and critical findings look all the same.
 func (r *rule) passesOver(f *pipeline.File) bool {
 	onPath := r.on == config.OnFile || r.on == config.OnPath
-	return !onPath && (f.GeneratedByPath || f.Vendored) && r.Severity.Rank() < pipeline.SeverityMajor.Rank()
+	return !onPath && (f.GeneratedByPath || f.Vendored) && !r.serious()
 }

@@ -75,6 +75,9 @@ type Options struct {
 	// most. found is false where there is none. Without it nothing that findings
 	// cite is looked up.
 	File func(ctx context.Context, commit, path string, most int64) (text []byte, found bool, err error)
+	// Secrets is given the change's secrets by the index of their redaction in the
+	// facts, once these are read. They must not be stored or shown.
+	Secrets func(value func(redaction int) string)
 	// Progress is told what is being done, in a few words.
 	Progress func(what string)
 	// Panicked is told of a panic in a stage or an agent, for the log: its
@@ -122,8 +125,14 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	err := t.stage(pipeline.StageNormalize, "reading the change", func() (err error) {
 		v.Facts, out.Config, err = normalize.Normalize(ctx, src, normalize.Options{ObservedAt: r.Now(), Redactor: change})
 		v.Facts.Config.Problems = r.redactedProblems(v.Facts.Config.Problems)
+		if err == nil {
+			err = change.Allow(&v.Facts, out.Config.Settings.Secrets.Allow, v.Facts.ObservedAt)
+		}
 		return err
 	})
+	if err == nil && o.Secrets != nil {
+		o.Secrets(change.Value)
+	}
 	if err == nil && o.Check != nil {
 		err = o.Check(&v.Facts, out.Config)
 	}

@@ -46,7 +46,7 @@ func (Agent) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOutp
 		if !ok {
 			continue
 		}
-		if f.Severity == pipeline.SeverityWarning {
+		if f.Severity == pipeline.SeverityWarning && r.Allowed == "" {
 			if w := warnings[f.RuleID]; w != nil {
 				w.more++
 				continue
@@ -85,7 +85,7 @@ const (
 // finding words a redaction. It returns false for what is noise in its place.
 func finding(r pipeline.Redaction, file *pipeline.File) (pipeline.Finding, bool) {
 	f := pipeline.Finding{
-		RuleID:       "secret-" + r.RuleID,
+		RuleID:       pipeline.SecretRulePrefix + r.RuleID,
 		Severity:     pipeline.SeverityCritical,
 		Category:     "secrets",
 		Confidence:   vendorConfidence,

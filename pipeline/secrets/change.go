@@ -13,6 +13,7 @@ import (
 type Change struct {
 	detector *Detector
 	values   map[string]*rule
+	found    []string // the values behind the redactions, in their order
 }
 
 // Change begins a change.
@@ -20,9 +21,9 @@ func (d *Detector) Change() *Change { return &Change{detector: d} }
 
 // Redact is [Detector.Redact], whose values [Change.Text] knows after.
 func (c *Change) Redact(facts *pipeline.PRFacts) []pipeline.Redaction {
-	found, values := c.detector.redact(facts, nil)
-	c.values = values
-	return found
+	r := c.detector.redact(facts, nil)
+	c.values, c.found = r.values, r.behind
+	return r.found
 }
 
 // Text replaces the secrets in a text by placeholders: those that the detector finds
@@ -34,9 +35,9 @@ func (c *Change) Text(text string) string {
 	return quoted.Body
 }
 
-// redact is Redact with values that are known to be secrets. It returns them with
-// those that it found.
-func (d *Detector) redact(facts *pipeline.PRFacts, known map[string]*rule) ([]pipeline.Redaction, map[string]*rule) {
+// redact is Redact with values that are known to be secrets. It returns what it
+// found, with all values.
+func (d *Detector) redact(facts *pipeline.PRFacts, known map[string]*rule) *redactor {
 	r := &redactor{detector: d, marks: map[*string][]mark{}, values: map[string]*rule{}}
 	maps.Copy(r.values, known)
 	r.text(&facts.Title, pipeline.Redaction{Source: pipeline.RedactedTitle})
@@ -54,5 +55,5 @@ func (d *Detector) redact(facts *pipeline.PRFacts, known map[string]*rule) ([]pi
 	for text, marks := range r.marks {
 		*text = replace(*text, marks)
 	}
-	return r.found, r.values
+	return r
 }

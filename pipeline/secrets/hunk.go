@@ -32,21 +32,22 @@ func (r *redactor) hunk(path string, h *pipeline.Hunk) {
 		if line.Op == pipeline.LineRemoved {
 			at.Line = line.Old
 		}
-		r.report(l.rule, at)
+		r.report(l.rule, at, l.value)
 	}
 }
 
 // located is a secret found in a hunk.
 type located struct {
-	rule *rule
-	line int // index into the hunk's lines
-	from int
+	rule  *rule
+	line  int // index into the hunk's lines
+	from  int
+	value string
 }
 
 // locate marks a match in the lines that it spans and adds where it is to be
 // reported: on the first line that the change adds, else on the first.
 func (r *redactor) locate(found []located, s *side, m match) []located {
-	l := located{rule: m.rule, line: -1}
+	l := located{rule: m.rule, line: -1, value: s.text[m.from:m.to]}
 	r.keep(s.text, m)
 	for i := s.at(m.from); i < len(s.lines) && s.starts[i] < m.to; i++ {
 		line := &s.hunk.Lines[s.lines[i]]

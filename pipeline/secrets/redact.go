@@ -12,14 +12,14 @@ import (
 // for each secret, in the order of the facts. A value that is found in one
 // place is replaced wherever else it stands, too, without another Redaction.
 func (d *Detector) Redact(facts *pipeline.PRFacts) []pipeline.Redaction {
-	found, _ := d.redact(facts, nil)
-	return found
+	return d.redact(facts, nil).found
 }
 
 // redactor is the state of one Redact.
 type redactor struct {
 	detector *Detector
 	found    []pipeline.Redaction
+	behind   []string // the values of found; empty where a file's name tells of them
 	marks    map[*string][]mark
 	values   map[string]*rule // found on one line, by value
 }
@@ -28,7 +28,7 @@ func (r *redactor) text(text *string, at pipeline.Redaction) {
 	for _, m := range r.detector.matches(*text, "", nil) {
 		r.mark(text, m)
 		r.keep(*text, m)
-		r.report(m.rule, at)
+		r.report(m.rule, at, (*text)[m.from:m.to])
 	}
 }
 
@@ -47,9 +47,9 @@ func (r *redactor) keep(text string, m match) {
 	}
 }
 
-func (r *redactor) report(rule *rule, at pipeline.Redaction) {
+func (r *redactor) report(rule *rule, at pipeline.Redaction, value string) {
 	at.RuleID, at.Title, at.Details = rule.id, title(rule.id), rule.description
-	r.found = append(r.found, at)
+	r.found, r.behind = append(r.found, at), append(r.behind, value)
 }
 
 func (r *redactor) file(f *pipeline.File) {
@@ -60,7 +60,7 @@ func (r *redactor) file(f *pipeline.File) {
 	if f.Status != pipeline.FileRemoved {
 		for _, p := range d.paths {
 			if p.path.MatchString(f.Path) {
-				r.report(p, pipeline.Redaction{Source: pipeline.RedactedLine, Path: f.Path, Op: pipeline.LineAdded})
+				r.report(p, pipeline.Redaction{Source: pipeline.RedactedLine, Path: f.Path, Op: pipeline.LineAdded}, "")
 			}
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -269,3 +271,58 @@ func BenchmarkWake(b *testing.B) {
 type beginning chan time.Time
 
 func (c beginning) Work(context.Context, review.Job) error { c <- time.Now(); return nil }
+
+// BenchmarkTitleEdit measures by how much the database grows when a review of a
+// large change is stored again because its title was edited: 3,000 files with
+// 100,000 added lines that compress badly.
+func BenchmarkTitleEdit(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "reviewgate.db")
+	s := openSQLite(b, path)
+	draw := rand.New(rand.NewPCG(1, 2))
+	g := review.Target{Kind: review.TargetPull, RepoID: 1, Owner: "acme", Name: "shop", Number: 1, HeadSHA: "head"}
+	r := review.StoredReview{Key: g.Key(), RepoID: 1, HeadSHA: "head"}
+	for i := range 3000 {
+		f := pipeline.File{Path: fmt.Sprintf("pkg/file%04d.go", i), Status: pipeline.FileAdded, Hunks: pipeline.List[pipeline.Hunk]{{NewStart: 1}}}
+		for line := range 33 {
+			f.Hunks[0].Lines = append(f.Hunks[0].Lines, pipeline.Line{Op: pipeline.LineAdded, New: line + 1, Text: fmt.Sprintf("x%d := call(%x, %x)", line, draw.Uint64(), draw.Uint64())})
+		}
+		r.Review.Facts.Files = append(r.Review.Facts.Files, f)
+	}
+	if _, err := s.Accept(b.Context(), review.Delivery{GUID: "opened", Event: "pull_request", Review: &review.ReviewAsk{Target: g}}); err != nil {
+		b.Fatal(err)
+	}
+	size := func() (n int64) {
+		files, err := filepath.Glob(path + "*")
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, name := range files {
+			if info, err := os.Stat(name); err == nil {
+				n += info.Size()
+			}
+		}
+		return n
+	}
+	edits := int64(0)
+	save := func() {
+		edits++
+		r.RunID, r.Generation, r.Review.Facts.Title = fmt.Sprint("run-", edits), edits, fmt.Sprint("title ", edits)
+		lease, _, err := s.Acquire(b.Context(), g.Key(), "bench", time.Hour)
+		if err == nil {
+			err = s.SaveReview(b.Context(), lease, r)
+		}
+		if err == nil {
+			err = s.MarkPublished(b.Context(), r.RunID)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	save()
+	first := size()
+	for b.Loop() {
+		save()
+	}
+	b.ReportMetric(float64(first)/(1<<20), "first-MB")
+	b.ReportMetric(float64(size()-first)/float64(max(edits-1, 1))/(1<<10), "edit-KB")
+}

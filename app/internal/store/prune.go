@@ -54,6 +54,7 @@ func (s *Store) Prune(ctx context.Context, reviews, deliveries time.Time) (n int
 		{oldMarks, []any{goneMarks + "%", micros(deliveries)}},
 		{freeLeases, nil},
 		{orphanedTexts, nil},
+		{orphanedFiles, nil},
 	} {
 		n, err := s.pruneOne(ctx, p.pruned, p.args)
 		if err != nil {
@@ -152,5 +153,17 @@ var (
 			DELETE FROM texts WHERE NOT EXISTS (SELECT 1 FROM review_configs c WHERE c.sha256 = texts.sha256)
 			AND NOT EXISTS (SELECT 1 FROM good_layer_files f WHERE f.sha256 = texts.sha256) AND sha256 IN %s`,
 		batch: 50,
+	}
+	// orphanedFiles are found by their content alone: a key is one value, and the
+	// files of another target with the same content go only if nothing refers to them.
+	orphanedFiles = pruned{
+		what: "changed files that nothing refers to",
+		find: `
+			SELECT f.sha256 FROM changed_files f
+			WHERE NOT EXISTS (SELECT 1 FROM review_files r WHERE r.target_key = f.target_key AND r.sha256 = f.sha256)`,
+		delete: `
+			DELETE FROM changed_files WHERE sha256 IN %s
+			AND NOT EXISTS (SELECT 1 FROM review_files r WHERE r.target_key = changed_files.target_key AND r.sha256 = changed_files.sha256)`,
+		batch: reviewsAtOnce,
 	}
 )

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -17,10 +18,13 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// encoded is a review as its row holds it. The report stands apart from what
-// it was made of, which can be large and is seldom read.
+// encoded is a review as its rows hold it. The report stands apart from what
+// it was made of, which can be large and is seldom read. The changed files are the
+// largest part and the same in most reviews of one head: they stand in a row that
+// those reviews share, found by its content.
 type encoded struct {
 	report, inputs, record []byte
+	files                  []byte // nil where the change has none
 }
 
 func encode(r review.StoredReview) (e encoded, err error) {
@@ -32,6 +36,9 @@ func encode(r review.StoredReview) (e encoded, err error) {
 	if e.inputs, err = packInputs(r.Review); err != nil {
 		return e, err
 	}
+	if e.files, err = packFiles(r.Review.Facts.Files); err != nil {
+		return e, err
+	}
 	e.record, err = pack(r.Record)
 	return e, err
 }
@@ -41,6 +48,11 @@ func (e encoded) decode(r *review.StoredReview) error {
 	defer func() { <-coding }()
 	if err := unpackInputs(e.inputs, &r.Review); err != nil {
 		return err
+	}
+	if e.files != nil {
+		if err := unpackAll(e.files, func(dec *json.Decoder) error { return decodeFiles(dec, &r.Review) }); err != nil {
+			return err
+		}
 	}
 	r.Review.Report = pipeline.ReviewReport{}
 	if err := unpack(e.report, &r.Review.Report); err != nil {
@@ -97,16 +109,20 @@ func unpackAll(data []byte, read func(*json.Decoder) error) error {
 	return nil
 }
 
-// packInputs encodes what a report was made of. The changed files come after the
-// rest, each as a value of its own: together they can take more memory as JSON
-// than all else that a review does.
+// packInputs encodes what a report was made of, without the changed files.
 func packInputs(r pipeline.Review) ([]byte, error) {
-	files := r.Facts.Files
 	r.Report, r.Facts.Files = pipeline.ReviewReport{}, nil
+	return pack(r)
+}
+
+// packFiles encodes changed files, each as a value of its own: together they can
+// take more memory as JSON than all else that a review does. It returns nil for no
+// files.
+func packFiles(files pipeline.List[pipeline.File]) ([]byte, error) {
+	if len(files) == 0 {
+		return nil, nil
+	}
 	return packAll(func(enc *json.Encoder) error {
-		if err := enc.Encode(r); err != nil {
-			return err
-		}
 		for i := range files {
 			if err := enc.Encode(&files[i]); err != nil {
 				return err
@@ -117,23 +133,28 @@ func packInputs(r pipeline.Review) ([]byte, error) {
 }
 
 // unpackInputs reads what packInputs wrote, and what was written when the files
-// stood in their place.
+// stood among the inputs or after them.
 func unpackInputs(data []byte, r *pipeline.Review) error {
 	return unpackAll(data, func(dec *json.Decoder) error {
 		if err := dec.Decode(r); err != nil {
 			return err
 		}
-		for {
-			var f pipeline.File
-			switch err := dec.Decode(&f); {
-			case errors.Is(err, io.EOF):
-				return nil
-			case err != nil:
-				return err
-			}
-			r.Facts.Files = append(r.Facts.Files, f)
-		}
+		return decodeFiles(dec, r)
 	})
+}
+
+// decodeFiles reads files up to the end of the text.
+func decodeFiles(dec *json.Decoder, r *pipeline.Review) error {
+	for {
+		var f pipeline.File
+		switch err := dec.Decode(&f); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		r.Facts.Files = append(r.Facts.Files, f)
+	}
 }
 
 // SaveReview implements review.Store. The review is encoded before the
@@ -161,6 +182,9 @@ func (s *Store) SaveReview(ctx context.Context, l review.Lease, r review.StoredR
 		if err != nil {
 			return fmt.Errorf("save review %s: %w", r.RunID, err)
 		}
+		if err := storeFiles(ctx, t, r.RunID, r.Key, e.files); err != nil {
+			return fmt.Errorf("save the changed files of review %s: %w", r.RunID, err)
+		}
 		for i, c := range r.Config {
 			sum, err := storeText(ctx, t, c.Text)
 			if err != nil {
@@ -174,6 +198,31 @@ func (s *Store) SaveReview(ctx context.Context, l review.Lease, r review.StoredR
 		}
 		return s.handOver(ctx, t, l, review.JobPublish)
 	})
+}
+
+// storeFiles stores a review's changed files once for all reviews of its target.
+func storeFiles(ctx context.Context, t tx, runID, key string, files []byte) error {
+	if files == nil {
+		return nil
+	}
+	sum := sha256.Sum256(files)
+	_, err := t.exec(ctx, `INSERT INTO changed_files (target_key, sha256, body) VALUES (?, ?, ?) ON CONFLICT (target_key, sha256) DO NOTHING`, key, sum[:], files)
+	if err == nil {
+		err = must(t.exec(ctx, `INSERT INTO review_files (run_id, target_key, sha256) VALUES (?, ?, ?)`, runID, key, sum[:]))
+	}
+	return err
+}
+
+// readFiles returns a review's changed files as they are stored, or nil where the
+// review has none or keeps them among its inputs.
+func readFiles(ctx context.Context, t tx, runID string) (files []byte, err error) {
+	err = t.row(ctx, `
+		SELECT f.body FROM review_files r JOIN changed_files f ON f.target_key = r.target_key AND f.sha256 = r.sha256
+		WHERE r.run_id = ?`, runID).Scan(&files)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	return files, err
 }
 
 // UnpublishedReview implements review.Store. One that is older than a
@@ -210,6 +259,9 @@ func (s *Store) findReview(ctx context.Context, where string, args ...any) (*rev
 			FROM reviews WHERE `+where+` ORDER BY id DESC LIMIT 1`, args...).
 			Scan(&r.RunID, &r.Key, &r.Generation, &r.RepoID, &r.HeadSHA, &r.BaseSHA, &e.report, &e.inputs, &e.record, &loop)
 		if err != nil {
+			return err
+		}
+		if e.files, err = readFiles(ctx, t, r.RunID); err != nil {
 			return err
 		}
 		r.Config, err = readTexts(ctx, t, `

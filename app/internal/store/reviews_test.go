@@ -1,44 +1,72 @@
 package store
 
 import (
+	"encoding/json"
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// What a report was made of reads back as it was, also where it was written with
-// the files in their place, and a part of it is an error.
+// What a report was made of reads back as it was, also as it was written when the
+// files stood among the inputs or after them, and a part of it is an error.
 func TestInputsReadBack(t *testing.T) {
 	file := func(path string) pipeline.File {
 		return pipeline.File{Path: path, Status: pipeline.FileAdded, Additions: 1, Hunks: pipeline.List[pipeline.Hunk]{{
 			NewStart: 1, NewLines: 1, Lines: pipeline.List[pipeline.Line]{{Op: pipeline.LineAdded, New: 1, Text: path}},
 		}}}
 	}
-	for name, files := range map[string]pipeline.List[pipeline.File]{"none": {}, "one": {file("a.go")}, "two": {file("a.go"), file("b.go")}} {
+	for name, files := range map[string]pipeline.List[pipeline.File]{"none": nil, "one": {file("a.go")}, "two": {file("a.go"), file("b.go")}} {
 		var want pipeline.Review
 		want.Facts.Title, want.Facts.Files = "a title", files
-		packed, err := packInputs(want)
+		now, err := encode(review.StoredReview{Review: want})
 		if err != nil {
 			t.Fatal(err)
 		}
-		whole, err := pack(want)
+		inputs, err := packInputs(want)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for form, data := range map[string][]byte{"apart": packed, "in place": whole} {
-			var got pipeline.Review
-			if err := unpackInputs(data, &got); err != nil {
+		after, err := packAll(func(enc *json.Encoder) error {
+			apart := want
+			apart.Facts.Files = nil
+			err := enc.Encode(apart)
+			for i := range files {
+				err = errors.Join(err, enc.Encode(&files[i]))
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		among, err := pack(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for form, e := range map[string]encoded{
+			"apart": now, "after": {now.report, after, now.record, nil}, "among": {now.report, among, now.record, nil},
+		} {
+			var got review.StoredReview
+			if err := e.decode(&got); err != nil {
 				t.Fatalf("%s, %s: %v", name, form, err)
 			}
-			if diff := cmp.Diff(want.Facts.Files, got.Facts.Files); diff != "" || got.Facts.Title != want.Facts.Title {
+			if diff := cmp.Diff(want.Facts.Files, got.Review.Facts.Files, cmpopts.EquateEmpty()); diff != "" || got.Review.Facts.Title != want.Facts.Title {
 				t.Errorf("%s, %s (-want +got):\n%s", name, form, diff)
 			}
 		}
-		for cut := range packed {
-			if err := unpackInputs(packed[:cut], new(pipeline.Review)); err == nil {
-				t.Fatalf("%s: the first %d of %d bytes read without an error", name, cut, len(packed))
+		for what, data := range map[string][]byte{"inputs": inputs, "files": now.files} {
+			for cut := range data {
+				e := now
+				if e.inputs = data[:cut]; what == "files" {
+					e.inputs, e.files = inputs, data[:cut]
+				}
+				if err := e.decode(new(review.StoredReview)); err == nil {
+					t.Fatalf("%s: the first %d of %d bytes of the %s read without an error", name, cut, len(data), what)
+				}
 			}
 		}
 	}

@@ -4,8 +4,9 @@ package store
 // A test holds these lists complete against the schema.
 
 // targetTables have a column target_key, and their rows go with the target.
-// Those of reviews take the rows of review_configs with them.
-var targetTables = []string{"reviews", "writes", "commands", "verdicts", "hand_decisions", "audit", "model_use"}
+// Those of reviews take the rows of review_configs and review_files with them, and
+// come before those of changed_files that these refer to.
+var targetTables = []string{"reviews", "review_files", "changed_files", "writes", "commands", "verdicts", "hand_decisions", "audit", "model_use"}
 
 // repositoryTables have a column repo_id, and their rows go with the repository.
 // Those that refer to others come first.

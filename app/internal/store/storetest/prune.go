@@ -10,6 +10,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/internal/store"
 	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
@@ -210,6 +211,36 @@ var pruneTests = map[string]func(*testing.T, *fixture){
 		good, err := f.GoodLayer(f.ctx, repoID, "repository")
 		if err != nil || good == nil || len(good.Files) != 1 {
 			t.Errorf("the good layer is %v, %v", good, err)
+		}
+	},
+	"changed files are stored once and go with the last review that has them": func(t *testing.T, f *fixture) {
+		g := pull(1, "aaa")
+		with := func(run string, generation int64, title, path string) review.StoredReview {
+			r := stored(run, g, generation, "aaa")
+			r.Review.Facts.Title, r.Review.Facts.Files = title, pipeline.List[pipeline.File]{{Path: path}}
+			return r
+		}
+		for i, r := range []review.StoredReview{
+			with("one", 1, "a title", "a.go"), with("two", 2, "another title", "a.go"), with("three", 3, "a title", "b.go"), with("four", 4, "a fourth", "b.go"),
+		} {
+			f.save(t, r, true)
+			if i == 1 { // both of one text, which stays for the second when the first goes
+				f.clock.pass(100 * aDay)
+				if n := f.prune(t, 30*aDay, 200*aDay); n != 1 {
+					t.Errorf("%d rows were deleted, want 1 review", n)
+				}
+			}
+			last, err := f.LatestReview(f.ctx, g.Key())
+			if err != nil || last == nil || last.RunID != r.RunID || last.Review.Facts.Title != r.Review.Facts.Title || len(last.Review.Facts.Files) != 1 || last.Review.Facts.Files[0].Path != r.Review.Facts.Files[0].Path {
+				t.Fatalf("%s reads back as %+v, %v", r.RunID, last, err)
+			}
+		}
+		f.clock.pass(100 * aDay)
+		if n := f.prune(t, 30*aDay, 400*aDay); n != 3 {
+			t.Errorf("%d rows were deleted, want 2 reviews and the files of both", n)
+		}
+		if last, err := f.LatestReview(f.ctx, g.Key()); err != nil || last == nil || len(last.Review.Facts.Files) != 1 {
+			t.Errorf("the newest review is %+v, %v", last, err)
 		}
 	},
 	"free leases go, and held ones stay": func(t *testing.T, f *fixture) {

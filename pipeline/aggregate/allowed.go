@@ -1,0 +1,54 @@
+package aggregate
+
+import (
+	"strings"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// secretAt is where a secret stood, and by which of the detector's rules.
+type secretAt struct {
+	rule, path, section string
+	line                int
+}
+
+// allowedSecrets are the reasons for which the config allows secrets, by their
+// places. Two secrets of one rule may stand on one line, so that a place has as many
+// reasons as it has secrets that are allowed.
+func allowedSecrets(facts *pipeline.PRFacts) map[secretAt][]string {
+	out := map[secretAt][]string{}
+	for i := range facts.Redactions {
+		r := &facts.Redactions[i]
+		if r.Allowed == "" || r.Source == pipeline.RedactedLine && r.Op != pipeline.LineAdded {
+			continue
+		}
+		at := secretAt{rule: r.RuleID, path: r.Path, line: r.Line}
+		switch r.Source {
+		case pipeline.RedactedTitle:
+			at.section = pipeline.SectionTitle
+		case pipeline.RedactedBody:
+			at.section = pipeline.SectionDescription
+		case pipeline.RedactedCommitMessage:
+			at.section = pipeline.SectionCommit(r.Commit)
+		}
+		out[at] = append(out[at], r.Allowed)
+	}
+	return out
+}
+
+// allow sets a secret aside that the config allows.
+func (w *work) allow(f *item, secrets map[secretAt][]string) bool {
+	if len(secrets) == 0 || w.kind(f.Agent) != config.KindSecrets {
+		return false
+	}
+	at := secretAt{rule: strings.TrimPrefix(f.RuleID, pipeline.SecretRulePrefix), path: f.Path, section: f.Section, line: f.StartLine}
+	reasons := secrets[at]
+	if len(reasons) == 0 {
+		return false
+	}
+	secrets[at] = reasons[1:]
+	f.because("allowed by secrets.allow of the config")
+	w.setAside(f, pipeline.StateSuppressed, "secret allowed by config: "+reasons[0])
+	return true
+}

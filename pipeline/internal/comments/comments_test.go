@@ -1,0 +1,147 @@
+package comments
+
+import (
+	"strings"
+	"testing"
+)
+
+// read is what is left of a hunk's lines when what is certainly a comment is
+// gone.
+func read(language, hunk string) string {
+	r := NewReader(language)
+	var out []string
+	for line := range strings.SplitSeq(hunk, "\n") {
+		out = append(out, line[r.Next(line):])
+	}
+	return strings.Join(out, "\n")
+}
+
+func TestComments(t *testing.T) {
+	for language, hunks := range map[string][]string{
+		"Go":         {"// a", "\t// a", "/* a */", "/*\n * a\n */", "/**\na\n\n*/"},
+		"JavaScript": {"// a(x)", "/* a\n * b */", "/**\n * @param a\n */"},
+		"TypeScript": {"// if (a) { b() }"},
+		"Python":     {"# os.system(x)", "    # a"},
+		"Shell":      {"# rm -rf x", "#!/bin/sh"},
+		"YAML":       {"  # run: x"},
+		"SQL":        {"-- drop", "--", "/* a\nb */"},
+		"HTML":       {"<!-- a -->"},
+		"PHP":        {"// a()", "# a()"},
+		"HCL":        {"# a", "// a", "/* a */"},
+	} {
+		for _, h := range hunks {
+			if got := strings.TrimSpace(read(language, h)); got != "" {
+				t.Errorf("%s: %q is a comment, but %q counts as code", language, h, got)
+			}
+		}
+	}
+}
+
+// Each last line runs in its language, or runs where the hunk starts in the
+// middle of a string, a template, a comment or markup.
+func TestWhatLooksLikeACommentIsCode(t *testing.T) {
+	for language, hunks := range map[string][]string{
+		"JavaScript": {
+			"--n; evil()", "# evil()", "* evil()", "*/ evil()", "/* */ evil()", "/*/ a */ evil()", "// ${evil()}", "// {evil()}", "<!-- evil()", "--> evil()",
+			"/[/*]/; evil()", "\"/*\"\nevil()", "\"http://x\"\nevil()", "// a\u2028evil()", "// a\u2029evil()", "// a\revil()", "// */ evil()",
+			"/* a\n</p>\n* evil()", "/*\n{\n* evil()", "// ` + evil()", "\"a\\\n// \"; evil()", "/* a */ + evil() /* b */", "`/*`\nevil()",
+		},
+		"TSX":             {"// </p>; evil()", "/*\n* {evil()}"},
+		"Go":              {"# evil()", "-- evil()", "* evil()", "<!-- evil()", "// ` + evil()", "/*` + evil()", "/*\n`; evil()", "// a\u0085evil()", "// a\vevil()", "// a\fevil()"},
+		"Python":          {"// evil()", "* evil()", "-- evil()", "/* evil()", "# \"\"\"; evil()", "# {evil()}", "# '''; evil()", "# a\revil()", "# a\fevil()", "\"\"\"evil()"},
+		"C":               {"# evil()", "// \" evil()", "/* a */ evil()", "// a\\\n/*\nevil()", "// a ??/\n/*\nevil()", "\"a\\\n/*\\\n\"; evil()"},
+		"Shell":           {"${x#y}; evil", "// evil", "-- evil", "# $(evil)", "# '; evil", "# `evil`"},
+		"Dockerfile":      {"# $(evil)", "-- evil"},
+		"Makefile":        {"\t# $(shell evil)"},
+		"PHP":             {"?> // <?php evil()", "// ?> <?= evil()", "// <?php evil()", "#[evil()]", "// '; evil()"},
+		"Lua":             {"--[[ ]] evil()", "--[==[ ]==] evil()", "-- ]] evil()", "// evil()", "# evil()"},
+		"SQL":             {"--1; evil", "/*! evil */", "/*+ evil */", "# evil", "// evil", "-- '; evil", "-- $$; evil"},
+		"YAML":            {"#evil()", "# ${{ evil }}", "// evil", "- run: \"x # y\"; evil", "# '; evil"},
+		"HTML":            {"<!--[if IE]><script>evil()", "<!--> evil()", "<!---> evil()", "<!--\nevil()\n-->", "<!-- --> evil()", "<!-- --!> evil() <!-- -->", "// <script>evil()", "<!-- \" onclick=evil() \" -->"},
+		"Vue":             {"// {{ evil() }}", "<!-- ${evil()} -->"},
+		"Ruby":            {"# evil", "=begin\nevil", "// evil"},
+		"Perl":            {"=pod\nevil", "# evil"},
+		"C#":              {"// \"; evil()", "// {evil()}"},
+		"Rust":            {"// \"; evil()"},
+		"Kotlin":          {"// ${evil()}", "// \"\"\"; evil()"},
+		"HCL":             {"# ${evil()}"},
+		"":                {"// evil", "# evil", "/* evil */"},
+		"Brand New Thing": {"// evil", "# evil", "-- evil"},
+	} {
+		for _, h := range hunks {
+			if got := read(language, h); !strings.Contains(got, "evil") {
+				t.Errorf("%s: %q counts as a comment", language, h)
+			}
+		}
+	}
+}
+
+// What may be a comment, and a string elsewhere, excuse nothing.
+func TestWhatExcuses(t *testing.T) {
+	for _, c := range []struct {
+		language, text string
+		want           bool
+	}{
+		{"Go", `call(x, Safe)`, true},
+		{"Go", `call(x) // Safe`, false},
+		{"Go", `call(x) /* Safe */`, false},
+		{"Go", `call(x); y := Safe`, false},
+		{"Go", `Safe(); call(x)`, false},
+		{"Go", `call(x, "Safe")`, false},
+		{"Go", `call("http://a", Safe)`, true},
+		{"Go", "call(x) + `Safe`", false},
+		{"JavaScript", `call(x, /"/, 1) // " Safe`, false},
+		{"JavaScript", `call(x) // ' Safe`, false},
+		{"Python", `call(x) # Safe`, false},
+		{"Python", `call(x, Loader=Safe)`, true},
+		{"Shell", `call x Safe`, true},
+		{"Shell", `call x # Safe`, false},
+		{"Shell", `call x; Safe`, false},
+		{"Shell", `call x && Safe`, false},
+		{"Shell", `call x "Safe"`, true},
+		{"SQL", `call x -- Safe`, false},
+		{"HTML", `call x <!-- Safe -->`, false},
+	} {
+		from := strings.Index(c.text, "call")
+		if got := strings.Contains(Statement(c.language, Bare(c.language, c.text), from, from+4, true), "Safe"); got != c.want {
+			t.Errorf("%s: in %s the word excuses: %t", c.language, c.text, got)
+		}
+	}
+}
+
+func TestLines(t *testing.T) {
+	for text, want := range map[string]string{
+		"a":                       "",
+		"a\u2028b\u2029c":         "a|b|c",
+		"a\rb\vc\fd\u0085e":       "a|b|c|d|e",
+		"é\u00a0":                 "",
+		"\u2028":                  "|",
+		strings.Repeat("\r", 5e3): strings.Repeat("|", maxLines) + strings.Repeat("\r", 5e3-maxLines),
+	} {
+		if got := strings.Join(Lines(text), "|"); got != want {
+			t.Errorf("%.20q is the lines %.40q", text, got)
+		}
+	}
+}
+
+func FuzzReader(f *testing.F) {
+	f.Add("JavaScript", "/* a\n*/ b // c\u2028d")
+	f.Add("PHP", "# a ?> b")
+	f.Fuzz(func(t *testing.T, language, hunk string) {
+		r := NewReader(language)
+		for line := range strings.SplitSeq(hunk, "\n") {
+			n := r.Next(line)
+			if n < 0 || n > len(line) {
+				t.Fatalf("%d bytes of %q are a comment", n, line)
+			}
+			bare := Bare(language, line)
+			if len(bare) != len(line) {
+				t.Fatalf("%q is bare %q", line, bare)
+			}
+			if s := Statement(language, bare, n, len(line), true); len(s) > len(line) {
+				t.Fatalf("%q is a statement of %q", s, line)
+			}
+			Lines(line)
+		}
+	})
+}

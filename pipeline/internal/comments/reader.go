@@ -1,0 +1,165 @@
+package comments
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Reader reads the lines of one side of a hunk, one after the other. Its zero
+// value knows no language.
+type Reader struct {
+	language *language
+	open     bool // a block comment goes on from the line before
+	joined   bool // the line before ends in a backslash, so this may be a part of it
+}
+
+// NewReader reads a hunk of a file in the language.
+func NewReader(name string) Reader { return Reader{language: languages[name]} }
+
+// Knows reports whether the reader knows the language's comments.
+func (r *Reader) Knows() bool { return r.language != nil }
+
+// Next returns how many of the next line's first bytes are certainly a comment:
+// 0 where none are.
+func (r *Reader) Next(text string) int {
+	if r.language == nil {
+		return 0
+	}
+	joined := r.joined
+	end := strings.TrimRight(text, " \t\r")
+	r.joined = strings.HasSuffix(end, `\`) || strings.HasSuffix(end, "??/")
+	switch {
+	case r.open:
+		return r.block(text, 0)
+	case joined:
+		return 0
+	}
+	start := len(text) - len(strings.TrimLeft(text, " \t"))
+	rest := text[start:]
+	l := r.language
+	for _, n := range l.never {
+		if strings.HasPrefix(rest, n) {
+			return 0
+		}
+	}
+	if l.open != "" && strings.HasPrefix(rest, l.open) {
+		return r.block(text, start+len(l.open))
+	}
+	for _, mark := range l.line {
+		if strings.HasPrefix(rest, mark) {
+			return l.lineComment(text, start+len(mark))
+		}
+	}
+	return 0
+}
+
+// lineComment is how much of a line is a comment whose mark ends at a place. A
+// block comment's end counts too: the hunk may start within one.
+func (l *language) lineComment(text string, at int) int {
+	end := at + lineEnd(text[at:])
+	body := text[at:end]
+	if l.blank && body != "" && body[0] != ' ' && body[0] != '\t' {
+		return 0
+	}
+	if safe, _ := l.runsNothing(body); !safe || l.close != "" && strings.Contains(body, l.close) {
+		return 0
+	}
+	return end
+}
+
+// block is how much of a line belongs to a block comment that goes on at a
+// place. Where the comment may be a part of something else it is forgotten, so
+// that all that follows is code.
+func (r *Reader) block(text string, at int) int {
+	l := r.language
+	body, closes := text[at:], false
+	if i := strings.Index(body, l.close); i >= 0 {
+		body, closes = body[:i], true
+	}
+	safe, stays := l.runsNothing(body)
+	r.open = stays && !closes && !l.oneLine && !r.joined
+	switch {
+	case !safe, !closes && (l.oneLine || r.joined):
+		return 0
+	case closes:
+		return at + len(body) + len(l.close)
+	}
+	return len(text)
+}
+
+// runsNothing reports whether a comment's text would run nothing if it were not
+// a comment but a part of a string, a template or markup, and whether the text
+// after it would stand in the same.
+func (l *language) runsNothing(body string) (safe, stays bool) {
+	for _, e := range l.ends {
+		if strings.Contains(body, e) {
+			return false, false
+		}
+	}
+	if !l.holes {
+		return true, true
+	}
+	depth := 0
+	for i := range len(body) {
+		switch body[i] {
+		case '{':
+			depth++
+		case '}':
+			depth--
+		}
+		if depth < 0 {
+			return false, false
+		}
+	}
+	return !strings.ContainsAny(body, "{}"), depth == 0
+}
+
+// lineEnd is where a line ends for some language: at a carriage return, a
+// vertical tab, a form feed, or Unicode's next line, line or paragraph separator.
+// Git knows only the line feed.
+func lineEnd(text string) int {
+	for i := range len(text) {
+		if n := separator(text[i:]); n > 0 {
+			return i
+		}
+	}
+	return len(text)
+}
+
+// separator is the length of the line's end that a text starts with, or 0.
+func separator(text string) int {
+	switch text[0] {
+	case '\r', '\v', '\f':
+		return 1
+	case 0xC2:
+		if strings.HasPrefix(text, "\u0085") {
+			return len("\u0085")
+		}
+	case 0xE2:
+		if c, n := utf8.DecodeRuneInString(text); c == '\u2028' || c == '\u2029' {
+			return n
+		}
+	}
+	return 0
+}
+
+// maxLines bounds the lines that one line of a diff is taken for.
+const maxLines = 1000
+
+// Lines returns the lines that a line of a diff is for a language that ends
+// lines elsewhere too, or nil where it is one. What is beyond maxLines stays
+// with the last.
+func Lines(text string) []string {
+	if !strings.ContainsAny(text, "\r\v\f\u0085\u2028\u2029") {
+		return nil
+	}
+	var out []string
+	for from := 0; ; {
+		end := from + lineEnd(text[from:])
+		if end == len(text) || len(out) == maxLines {
+			return append(out, text[from:])
+		}
+		out = append(out, text[from:end])
+		from = end + separator(text[end:])
+	}
+}

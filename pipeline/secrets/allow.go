@@ -1,0 +1,171 @@
+package secrets
+
+import (
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"golang.org/x/crypto/scrypt"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies/glob"
+)
+
+// A value that the config allows is known by its hash, so that the config does not
+// show it. scrypt with these parameters takes about 40 ms and 16 MB, which makes a
+// weak password costly to guess. RFC 7914 describes it; the parameters are those that
+// its authors name for interactive use.
+const (
+	scryptCost, scryptBlocks, scryptLanes = 1 << 14, 8, 1
+
+	saltBytes, hashBytes = 16, 32
+)
+
+// maxHashes bounds how often a review hashes a value: 100 hashes take about 4 s. A
+// value that comes after stays a finding.
+const maxHashes = 100
+
+// hashed is what a config's "value" says.
+type hashed struct{ salt, hash []byte }
+
+var errHash = errors.New(`the value is not "scrypt:SALT:HASH"`)
+
+func parseHash(text string) (hashed, error) {
+	var h hashed
+	var err error
+	scheme, rest, _ := strings.Cut(text, ":")
+	salt, hash, ok := strings.Cut(rest, ":")
+	if !ok || scheme != "scrypt" {
+		return h, errHash
+	}
+	if h.salt, err = base64.RawURLEncoding.Strict().DecodeString(salt); err != nil || len(h.salt) != saltBytes {
+		return h, errHash
+	}
+	if h.hash, err = base64.RawURLEncoding.Strict().DecodeString(hash); err != nil || len(h.hash) != hashBytes {
+		return h, errHash
+	}
+	return h, nil
+}
+
+func (h hashed) String() string {
+	return "scrypt:" + base64.RawURLEncoding.EncodeToString(h.salt) + ":" + base64.RawURLEncoding.EncodeToString(h.hash)
+}
+
+func hashOf(value string, salt []byte) ([]byte, error) {
+	return scrypt.Key([]byte(value), salt, scryptCost, scryptBlocks, scryptLanes, hashBytes)
+}
+
+// HashValue returns what secrets.allow names a value by. like is the hash of another
+// entry whose salt is used again, so that a review hashes a value once for all of
+// them, or the empty string for a new salt.
+func HashValue(value, like string) (string, error) {
+	salt := make([]byte, saltBytes)
+	if h, err := parseHash(like); err == nil {
+		salt = h.salt
+	} else if _, err := rand.Read(salt); err != nil {
+		return "", fmt.Errorf("draw a salt: %w", err)
+	}
+	hash, err := hashOf(value, salt)
+	if err != nil {
+		return "", fmt.Errorf("hash the value: %w", err)
+	}
+	return hashed{salt, hash}.String(), nil
+}
+
+// Value is the secret behind a redaction of the facts, by its index, for
+// `reviewgate secrets allow` alone. It is empty where a name is what tells that a
+// file holds secrets.
+func (c *Change) Value(redaction int) string { return c.found[redaction] }
+
+// Allow notes in the facts which of their redactions the config allows as of a time.
+// Redact comes before it. What is allowed stays redacted.
+func (c *Change) Allow(facts *pipeline.PRFacts, entries []config.SecretAllowance, asOf time.Time) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	a := allower{known: map[[2]string][]byte{}, most: maxHashes}
+	for i := range entries {
+		if err := a.add(&entries[i], asOf); err != nil {
+			return fmt.Errorf("secrets.allow, entry %d: %w", i+1, err)
+		}
+	}
+	for i := range facts.Redactions {
+		r := &facts.Redactions[i]
+		if c.found[i] != "" {
+			r.Allowed = a.reason(r, c.found[i])
+		}
+	}
+	return nil
+}
+
+// allower looks values up among the entries that hold.
+type allower struct {
+	entries []allowance
+	known   map[[2]string][]byte // hashes by value and salt
+	most    int                  // of them
+}
+
+type allowance struct {
+	*config.SecretAllowance
+	paths *glob.Set // nil for everywhere
+	hashed
+}
+
+func (a *allower) add(entry *config.SecretAllowance, asOf time.Time) error {
+	out := allowance{SecretAllowance: entry}
+	if entry.Expires != "" {
+		last, err := time.Parse(time.DateOnly, entry.Expires)
+		if err != nil {
+			return fmt.Errorf("read the date: %w", err)
+		}
+		if !asOf.Before(last.AddDate(0, 0, 1)) { // it holds to the end of its day, by UTC
+			return nil
+		}
+	}
+	var err error
+	if out.hashed, err = parseHash(entry.Value); err != nil {
+		return err
+	}
+	if len(entry.Paths) > 0 {
+		if out.paths, err = glob.Compile(entry.Paths); err != nil {
+			return fmt.Errorf("compile the paths: %w", err)
+		}
+	}
+	a.entries = append(a.entries, out)
+	return nil
+}
+
+// reason is why a value is allowed where it stands, or empty if it is not.
+func (a *allower) reason(r *pipeline.Redaction, value string) string {
+	for _, e := range a.entries {
+		if strings.TrimPrefix(e.Rule, pipeline.SecretRulePrefix) != r.RuleID || e.paths != nil && (r.Path == "" || !e.paths.Any(r.Path)) {
+			continue
+		}
+		if hash := a.hash(value, e.salt); hash != nil && subtle.ConstantTimeCompare(hash, e.hash) == 1 {
+			return e.Reason
+		}
+	}
+	return ""
+}
+
+// hash returns a value's hash, or nil once a review has hashed enough.
+func (a *allower) hash(value string, salt []byte) []byte {
+	key := [2]string{value, string(salt)}
+	if hash, ok := a.known[key]; ok {
+		return hash
+	}
+	if len(a.known) == a.most {
+		return nil
+	}
+	hash, err := hashOf(value, salt)
+	if err != nil {
+		return nil // the parameters are constant: it does not happen
+	}
+	a.known[key] = hash
+	return hash
+}
