@@ -98,6 +98,9 @@ var happenings = []happening{
 	{"installation suspend", func(s *scene) { s.GH.Suspend("acme") }, 0, "no_op", 4, ""},
 	{"installation unsuspend", func(s *scene) { s.GH.Unsuspend("acme") }, 5, "accepted", 4, ""},
 	{"repository renamed and back, told in two events", func(s *scene) { s.Repo.Rename("store"); s.Idle(); s.Repo.Rename("shop") }, 20, "accepted", 6, ""},
+	{"repository transferred", func(s *scene) {
+		s.GH.Send("repository", "transferred", s.AsOurs(s.pr, []byte(`{"action": "transferred", "changes": {"owner": {"from": {"organization": {"login": "zenith"}}}}}`)))
+	}, 6, "accepted", 6, ""},
 	{"repository deleted, told in two events", func(s *scene) { s.doomed.Delete() }, 2, "accepted", 6, ""},
 	{"installation deleted", func(s *scene) { s.GH.Uninstall("acme") }, 0, "accepted", 6, ""},
 }
