@@ -55,6 +55,35 @@ func (s *Service) noteNames(ctx context.Context, repoID int64, seen ...string) e
 	return nil
 }
 
+// NameWeakening logs which organisations' layers say what does not count, since it
+// would loosen what the server's config says, each with the line that lets it. It
+// goes by the layers as they were read last.
+func (s *Service) NameWeakening(ctx context.Context) error {
+	names, err := s.Store.GoodLayerNames(ctx, 0)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if !strings.HasPrefix(name, config.LayerOrganisation+":") {
+			continue
+		}
+		good, err := s.Store.GoodLayer(ctx, 0, name)
+		if err != nil {
+			return fmt.Errorf("look for an organisation's config: %w", err)
+		}
+		if good == nil {
+			continue
+		}
+		layer := configLayer(config.LayerOrganisation, good.Source, good.Files)
+		cfg, _ := s.Loader.Load(append(s.serverLayers(), layer)...)
+		for _, p := range cfg.Weakened() {
+			s.Log.Warn().Str("organisation", layer.Organisation).Str("file", p.File).Int("line", p.Line).Str("problem", p.Problem).Str("remedy", p.Remedy).
+				Msg("an organisation's config does not count in this")
+		}
+	}
+	return nil
+}
+
 // named has a config heed the other names of a repository. The config must be a
 // copy, as the loader gives.
 func (s *Service) named(ctx context.Context, cfg *config.Config, repoID int64) error {

@@ -492,6 +492,8 @@ type Store interface {
 
 	// GoodLayer returns what SaveGoodLayer stored last, or nil.
 	GoodLayer(ctx context.Context, repoID int64, layer string) (*GoodLayer, error)
+	// GoodLayerNames lists the layers that are stored of a repository, by name.
+	GoodLayerNames(ctx context.Context, repoID int64) ([]string, error)
 	SaveGoodLayer(ctx context.Context, repoID int64, layer string, g GoodLayer) error
 
 	// KnownDeliveries returns those of the GUIDs that Accept stored and of

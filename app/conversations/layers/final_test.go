@@ -190,6 +190,21 @@ func TestOrganisationLoosensNothingUnlessTheServerLetsIt(t *testing.T) {
 			w.Wants(pr, "action_required", "would loosen what the server", `"may_weaken": true`)
 		})
 	}
+	t.Run("named at the start", func(t *testing.T) {
+		w := start(t)
+		w.GH.Repo("acme/.github").Commit("main", ghtest.Files{apptest.SettingsPath: `{"mode": "advisory"}`}, "config")
+		w.Idle()
+		w.Another("h", faulty)
+		w.Idle()
+		names, err := w.App.Inside().Store.GoodLayerNames(t.Context(), 0)
+		if err != nil || !slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, "organisation:") }) {
+			t.Errorf("layers that are kept: %v, %v", names, err)
+		}
+		w.restart()
+		pr := w.Another("again", ghtest.Files{"store/again.go": apptest.Insecure})
+		w.Idle()
+		w.Wants(pr, "action_required")
+	})
 	t.Run("stricter counts", func(t *testing.T) {
 		w := start(t)
 		w.GH.Repo("acme/.github").Commit("main", ghtest.Files{
