@@ -221,6 +221,9 @@ func (a *App) Run(ctx context.Context) error {
 	if err := a.checkCredentials(ctx); err != nil {
 		return err
 	}
+	if err := a.service.NameWeakening(ctx); err != nil {
+		a.options.Log.Warn().Err(err).Msg("organisations whose config does not count can't be named")
+	}
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
 	var watch sync.WaitGroup
 	watch.Go(func() { a.watchRefusals(watching) })

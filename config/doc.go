@@ -27,12 +27,15 @@
 // Settings are held by naming them in the settings' own "final". Where the reviewers
 // of models are, no agent and no policy of a layer above names others.
 //
-// Not held is what bears on a final entry only by what it comes to on a change:
-// the mappings that an expression, a risk or a size trigger looks at (make
-// them, or the risk factors, final), what covers a domain for the risk, further
-// globs that map files to a domain under a "not" or to the domain that a final
-// signal takes for covered, and all settings that are not named: who makes
-// rules final will want mode, drafts, gate, synthesis and limits final too.
+// What a final entry comes to on a change is held by a [Floor]: the config of the
+// layers up to the one that made it final. By that config the pipeline chooses
+// agents, classifies the change and asks the gate's conditions once more for what is
+// final, and the stricter of both counts; the mode is no milder than the floor's.
+// The finding of a final rule leaves the gate only by whom that layer names under
+// final_authority.
+//
+// An organisation's layer that the server does not let weaken can make things
+// stricter only: see [Config.Weakened].
 //
 // A layer with a problem is left out whole and the others are used: [Load]
 // always returns a valid Config, and lists what was wrong beside it. A mistake

@@ -158,12 +158,16 @@ func (s *stack) json() []byte {
 // or its organisation's layer says, else the first of the server's Repositories
 // that matches, else the server's or the defaults' mode. It is no milder than the
 // mode of a layer that made something final, by the layers up to that one: a check
-// that never blocks would let go of what is final. Names are compared without
+// that never blocks would let go of what is final. Of several Names of a repository
+// the one that is treated most strictly counts. Names are compared without
 // regard to case, as GitHub does.
 func (c *Config) Mode(repository string) string {
 	mode := c.ownMode(repository)
-	for i := range c.Floors {
-		mode = StricterMode(mode, c.Floors[i].Config.ownMode(repository))
+	for _, name := range append(slices.Clip(c.Names), repository) {
+		mode = StricterMode(mode, c.ownMode(name))
+		for i := range c.Floors {
+			mode = StricterMode(mode, c.Floors[i].Config.ownMode(name))
+		}
 	}
 	return mode
 }

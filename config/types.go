@@ -47,6 +47,9 @@ type Config struct {
 	Settings Settings
 	// Floors are those of the layers that made something final, lowest first.
 	Floors []Floor
+	// Names are further full names of the repository that is reviewed: those that it
+	// had. See Mode.
+	Names []string
 	// DomainsForm and CompositionForm are the forms of the repository's
 	// review-domains.json and review-composition.json, of the Form constants: what
 	// a patch of them has to fit.

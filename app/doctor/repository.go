@@ -93,6 +93,14 @@ func (d *doctor) config(cfg *config.Config) {
 		d.problem(Config, "it switches on what the App does not ask for: "+strings.Join(missing, "; "), "add it on the App's settings page, under Permissions & events, or switch it off")
 		return
 	}
+	if warnings := cfg.Warnings(); len(warnings) > 0 {
+		var found, remedies []string
+		for _, w := range warnings {
+			found, remedies = append(found, w.Problem), append(remedies, w.Remedy)
+		}
+		d.problem(Config, few(found), few(remedies))
+		return
+	}
 	d.ok(Config, fmt.Sprintf("valid, of %d layers", len(cfg.InForce.Layers)))
 }
 

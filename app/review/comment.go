@@ -206,7 +206,7 @@ func (s *Service) sayNotices(ctx context.Context, lease Lease, state TargetState
 		err = s.publishNotices(ctx, lease, state)
 	} else {
 		var cfg *config.Config
-		if cfg, err = s.configOf(r); err == nil {
+		if cfg, err = s.configOf(ctx, r); err == nil {
 			err = s.publishComment(ctx, lease, state, r, cfg, nil)
 		}
 	}

@@ -85,7 +85,7 @@ func (s *Service) mergedReview(ctx context.Context, t Target) (*StoredReview, *c
 	if r == nil || r.Review.Facts.Base.Ref != r.Review.Facts.Repository.DefaultBranch {
 		return nil, nil, nil
 	}
-	cfg, err := s.configOf(r)
+	cfg, err := s.configOf(ctx, r)
 	return r, cfg, err
 }
 

@@ -64,7 +64,16 @@ func (s *Service) lay(ctx context.Context, t Target, branch string, read ConfigR
 			return inForce{}, err
 		}
 	}
-	return inForce{config: l.config(), own: own, read: files, below: below, blobs: l.blobs, rootFiles: read.RootFiles}, nil
+	cfg := l.config()
+	if !look {
+		if err := s.noteNames(ctx, t.RepoID, t.Owner+"/"+t.Name); err != nil {
+			return inForce{}, err
+		}
+	}
+	if err := s.named(ctx, cfg, t.RepoID); err != nil {
+		return inForce{}, err
+	}
+	return inForce{config: cfg, own: own, read: files, below: below, blobs: l.blobs, rootFiles: read.RootFiles}, nil
 }
 
 // OrganisationRepo is the repository whose config is its organisation's, and
@@ -271,7 +280,7 @@ func (s *Service) known(ctx context.Context, t Target) (*config.Config, error) {
 		layers = append(layers, configLayer(from.layer, good.Source, good.Files))
 	}
 	cfg, _ := s.Loader.Load(layers...) // one that no longer fits is left out
-	return cfg, nil
+	return cfg, s.named(ctx, cfg, t.RepoID)
 }
 
 // knownBranch is the branch whose config the target had when it was read last.

@@ -67,11 +67,15 @@ type Delivery struct {
 	Forget    *Forget
 }
 
-// ConfigNews says that a push may have changed the config of a repository, and
-// with it of all that it holds for.
+// ConfigNews says that a push, or another name, may have changed the config of a
+// repository, and with it of all that it holds for.
 type ConfigNews struct {
 	Repository Target // without a number and a head
 	Branch     string // that was pushed to; empty for the default branch
+	// Was is the full name that the repository had before it was renamed or
+	// transferred; empty for a push. All open pull requests are reviewed again
+	// then, since config goes by names.
+	Was string
 }
 
 // Forget asks to delete what is stored of repositories that the App may not see
@@ -488,6 +492,8 @@ type Store interface {
 
 	// GoodLayer returns what SaveGoodLayer stored last, or nil.
 	GoodLayer(ctx context.Context, repoID int64, layer string) (*GoodLayer, error)
+	// GoodLayerNames lists the layers that are stored of a repository, by name.
+	GoodLayerNames(ctx context.Context, repoID int64) ([]string, error)
 	SaveGoodLayer(ctx context.Context, repoID int64, layer string, g GoodLayer) error
 
 	// KnownDeliveries returns those of the GUIDs that Accept stored and of

@@ -24,7 +24,7 @@ func (s *Service) publish(ctx, current context.Context, lease Lease, state Targe
 	if err != nil {
 		return err
 	}
-	cfg, err := s.configOf(r)
+	cfg, err := s.configOf(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func (s *Service) supersede(ctx context.Context, lease Lease, r *StoredReview, h
 }
 
 // configOf gives the config that a stored review was done with.
-func (s *Service) configOf(r *StoredReview) (*config.Config, error) {
+func (s *Service) configOf(ctx context.Context, r *StoredReview) (*config.Config, error) {
 	var layers []config.Layer
 	for _, name := range []string{config.LayerServer, config.LayerOrganisation, config.LayerRepository} {
 		if l := configLayer(name, sourceOf(r, name), r.Config); len(l.Files) > 0 {
@@ -175,7 +175,7 @@ func (s *Service) configOf(r *StoredReview) (*config.Config, error) {
 	if len(problems) > 0 {
 		return nil, &finalError{fmt.Errorf("load the stored config of run %s: %s", r.RunID, problems[0].Problem), "internal"}
 	}
-	return cfg, nil
+	return cfg, s.named(ctx, cfg, r.RepoID)
 }
 
 // sourceOf is where a layer of a stored review was read.

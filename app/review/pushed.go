@@ -35,6 +35,11 @@ func isOrganisation(repo Target) bool { return strings.EqualFold(repo.Name, Orga
 // review looks at that.
 func (s *Service) workConfig(ctx context.Context, job Job) error {
 	n := *job.Config
+	if n.Was != "" {
+		if err := s.noteNames(ctx, n.Repository.RepoID, n.Was, n.Repository.Owner+"/"+n.Repository.Name); err != nil {
+			return err
+		}
+	}
 	if isOrganisation(n.Repository) {
 		if err := s.spreadNews(ctx, n.Repository); err != nil {
 			return err
@@ -132,7 +137,7 @@ func (s *Service) refresh(ctx context.Context, job Job, now *inForce, t Target) 
 	if err != nil {
 		return false, fmt.Errorf("look what %s was judged by: %w", t.Key(), err)
 	}
-	if ok && sameBlobs(ofLayer(now.own, used), ofLayer(now.own, now.read)) {
+	if ok && n.Was == "" && sameBlobs(ofLayer(now.own, used), ofLayer(now.own, now.read)) {
 		return false, nil
 	}
 	state, err := s.Store.Target(ctx, t.Key())
@@ -144,12 +149,19 @@ func (s *Service) refresh(ctx context.Context, job Job, now *inForce, t Target) 
 	case state.Wanted > state.Done && job.Attempt < configPatience:
 		return true, nil
 	}
-	ask := ReviewAsk{Target: t, Reason: "config changed", Once: job.Delivery + " " + t.Key(), Low: true}
+	ask := ReviewAsk{Target: t, Reason: reasonOf(n), Once: job.Delivery + " " + t.Key(), Low: true}
 	ask.Target.HeadSHA = "" // the store's own may be newer by now
 	if err := s.Store.Ask(ctx, ask, false); err != nil {
 		return false, fmt.Errorf("ask for a review of %s: %w", t.Key(), err)
 	}
 	return false, nil
+}
+
+func reasonOf(n ConfigNews) string {
+	if n.Was != "" {
+		return "the repository was " + n.Was
+	}
+	return "config changed"
 }
 
 // staysOff reports whether nothing is posted on the pull request's repository,

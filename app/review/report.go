@@ -47,7 +47,7 @@ func (s *Service) readsReports(ctx context.Context, key string) (bool, error) {
 	if err != nil || r == nil {
 		return false, err
 	}
-	cfg, err := s.configOf(r)
+	cfg, err := s.configOf(ctx, r)
 	if err != nil {
 		return false, err
 	}

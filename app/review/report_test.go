@@ -22,6 +22,8 @@ type informed struct {
 	asks   []ReviewAsk
 }
 
+func (*informed) GoodLayer(context.Context, int64, string) (*GoodLayer, error) { return nil, nil }
+
 func (i *informed) Target(context.Context, string) (TargetState, error) { return i.state, i.fails }
 
 func (i *informed) LatestReview(context.Context, string) (*StoredReview, error) { return i.review, nil }

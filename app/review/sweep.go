@@ -49,7 +49,7 @@ var awaited = map[string][]string{
 	"push":                        nil,
 	"installation":                {"unsuspend", "new_permissions_accepted", "deleted"},
 	"installation_repositories":   {"added", "removed"},
-	"repository":                  {"deleted"},
+	"repository":                  {"deleted", "renamed", "transferred"},
 }
 
 // awaitedScans are those that ask for something where a pull request of the

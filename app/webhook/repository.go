@@ -1,16 +1,41 @@
 package webhook
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/reviewgate/reviewgate/app/review"
 )
 
-// readRepository takes the news that a repository is gone. One that got another
-// name or owner is found there by its id; where the App is not installed at the
+type repositoryEvent struct {
+	envelope
+	Changes struct {
+		Repository struct {
+			Name struct {
+				From string `json:"from"`
+			} `json:"name"`
+		} `json:"repository"`
+		Owner struct {
+			From struct {
+				User         account `json:"user"`
+				Organization account `json:"organization"`
+			} `json:"from"`
+		} `json:"owner"`
+	} `json:"changes"`
+}
+
+// was is the full name before the event.
+func (e *repositoryEvent) was() (owner, name string) {
+	from := e.Changes.Owner.From
+	return cmp.Or(from.Organization.Login, from.User.Login, e.Repository.Owner.Login), cmp.Or(e.Changes.Repository.Name.From, e.Repository.Name)
+}
+
+// readRepository takes the news that a repository is gone, or that it has another
+// name or owner. It is found there by its id, and its open pull requests are
+// reviewed again, since config goes by names; where the App is not installed at the
 // new owner, the old one's installation tells that it lost the repository.
 func readRepository(d *review.Delivery, body []byte) error {
-	var e envelope
+	var e repositoryEvent
 	if err := decode(body, &e); err != nil {
 		return err
 	}
@@ -18,15 +43,30 @@ func readRepository(d *review.Delivery, body []byte) error {
 	if err := e.named(); err != nil {
 		return err
 	}
-	if e.Action != "deleted" {
+	if e.Installation.ID == 0 { // a webhook of somebody else's than the App's
 		return nil
 	}
-	if e.Installation.ID == 0 { // a webhook of somebody else's than the App's
+	switch e.Action {
+	case "renamed", "transferred":
+		return readMove(d, &e)
+	case "deleted":
+	default:
 		return nil
 	}
 	if err := errors.Join(positive("installation.id", e.Installation.ID), positive("repository.id", e.Repository.ID)); err != nil {
 		return err
 	}
 	d.Forget = &review.Forget{Installation: e.Installation.ID, Repos: []int64{e.Repository.ID}}
+	return nil
+}
+
+func readMove(d *review.Delivery, e *repositoryEvent) error {
+	t, err := e.target()
+	owner, name := e.was()
+	if err := errors.Join(err, matching("changes.owner.from", ownerLogin, owner), repositoryName(name)); err != nil {
+		return err
+	}
+	t.Kind = review.TargetPull
+	d.Config = &review.ConfigNews{Repository: t, Was: owner + "/" + name}
 	return nil
 }

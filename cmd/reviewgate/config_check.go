@@ -67,7 +67,7 @@ func (f *checkFlags) run(cmd *cobra.Command, dir string) error {
 	if err != nil {
 		return unusable(err)
 	}
-	_, problems := config.Load(append(layers, layer)...)
+	cfg, problems := config.Load(append(layers, layer)...)
 	if f.format == "json" {
 		if err := putJSON(cmd, pipeline.List[pipeline.ConfigProblem](problems)); err != nil {
 			return err
@@ -77,7 +77,11 @@ func (f *checkFlags) run(cmd *cobra.Command, dir string) error {
 		return invalid(cmd, problems)
 	}
 	if f.format == "text" {
-		return put(cmd, verdict(dir, &layer)+"\n")
+		said := verdict(dir, &layer) + "\n"
+		for _, w := range cfg.Warnings() {
+			said += "warning: " + w.String() + "\n"
+		}
+		return put(cmd, said)
 	}
 	return nil
 }

@@ -190,6 +190,21 @@ func TestOrganisationLoosensNothingUnlessTheServerLetsIt(t *testing.T) {
 			w.Wants(pr, "action_required", "would loosen what the server", `"may_weaken": true`)
 		})
 	}
+	t.Run("named at the start", func(t *testing.T) {
+		w := start(t)
+		w.GH.Repo("acme/.github").Commit("main", ghtest.Files{apptest.SettingsPath: `{"mode": "advisory"}`}, "config")
+		w.Idle()
+		w.Another("h", faulty)
+		w.Idle()
+		names, err := w.App.Inside().Store.GoodLayerNames(t.Context(), 0)
+		if err != nil || !slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, "organisation:") }) {
+			t.Errorf("layers that are kept: %v, %v", names, err)
+		}
+		w.restart()
+		pr := w.Another("again", ghtest.Files{"store/again.go": apptest.Insecure})
+		w.Idle()
+		w.Wants(pr, "action_required")
+	})
 	t.Run("stricter counts", func(t *testing.T) {
 		w := start(t)
 		w.GH.Repo("acme/.github").Commit("main", ghtest.Files{
@@ -208,4 +223,53 @@ func TestOrganisationLoosensNothingUnlessTheServerLetsIt(t *testing.T) {
 		w.Idle()
 		w.Wants(pr, "neutral")
 	})
+}
+
+// Modes go by names, and a repository by its id: a name that the server treats
+// mildly makes nothing milder, neither by then nor after the name is given back.
+func TestRenameMakesNothingMilder(t *testing.T) {
+	sample.Variant(t)
+	t.Parallel()
+	modes := apptest.WithServer(map[string]string{config.FileSettings: `{"repositories": [{"globs": ["acme/sandbox-*", "zenith/*"], "mode": "advisory"}, {"globs": ["acme/off-*"], "mode": "off"}]}`})
+	for name, move := range map[string]func(w *world){
+		"advisory":       func(w *world) { w.Repo.Rename("sandbox-1") },
+		"off":            func(w *world) { w.Repo.Rename("off-1") },
+		"twice":          func(w *world) { w.Repo.Rename("sandbox-1"); w.Idle(); w.Repo.Rename("off-2") },
+		"there and back": func(w *world) { w.Repo.Rename("sandbox-1"); w.Idle(); w.Repo.Rename("shop") },
+		"another owner":  func(w *world) { w.Repo.Transfer("zenith") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, modes)
+			w.GH.Repo("zenith/other")
+			first := w.Another("first", ghtest.Files{"store/client.go": apptest.Insecure})
+			w.Idle()
+			w.Wants(first, "action_required")
+			move(w)
+			w.Idle()
+			w.notGreen(first)
+			second := w.Another("second", ghtest.Files{"store/more.go": apptest.Insecure})
+			w.Idle()
+			w.notGreen(second)
+		})
+	}
+}
+
+// A rename to a name that is treated more strictly has the open pull requests
+// reviewed again.
+func TestRenameIsReviewedAgain(t *testing.T) {
+	sample.Variant(t)
+	t.Parallel()
+	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, apptest.WithServer(map[string]string{
+		config.FileSettings: `{"mode": "advisory", "repositories": [{"globs": ["acme/prod"], "mode": "enforce"}]}`,
+	}))
+	pr := w.Another("first", ghtest.Files{"store/client.go": apptest.Insecure})
+	w.Idle()
+	w.Wants(pr, "neutral")
+	w.Repo.Rename("prod")
+	w.Idle()
+	w.notGreen(pr)
+	w.Repo.Rename("shop")
+	w.Idle()
+	w.notGreen(pr)
 }

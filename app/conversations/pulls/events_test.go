@@ -97,9 +97,12 @@ var happenings = []happening{
 	{"installation new_permissions_accepted", func(s *scene) { s.GH.SetPermissions("acme", ghtest.DefaultPermissions()) }, 5, "accepted", 4, ""},
 	{"installation suspend", func(s *scene) { s.GH.Suspend("acme") }, 0, "no_op", 4, ""},
 	{"installation unsuspend", func(s *scene) { s.GH.Unsuspend("acme") }, 5, "accepted", 4, ""},
-	{"repository renamed", func(s *scene) { s.Repo.Rename("store"); s.Idle(); s.Repo.Rename("shop") }, 0, "no_op", 4, ""},
-	{"repository deleted, told in two events", func(s *scene) { s.doomed.Delete() }, 2, "accepted", 4, ""},
-	{"installation deleted", func(s *scene) { s.GH.Uninstall("acme") }, 0, "accepted", 4, ""},
+	{"repository renamed and back, told in two events", func(s *scene) { s.Repo.Rename("store"); s.Idle(); s.Repo.Rename("shop") }, 20, "accepted", 6, ""},
+	{"repository transferred", func(s *scene) {
+		s.GH.Send("repository", "transferred", s.AsOurs(s.pr, []byte(`{"action": "transferred", "changes": {"owner": {"from": {"organization": {"login": "zenith"}}}}}`)))
+	}, 6, "accepted", 6, ""},
+	{"repository deleted, told in two events", func(s *scene) { s.doomed.Delete() }, 2, "accepted", 6, ""},
+	{"installation deleted", func(s *scene) { s.GH.Uninstall("acme") }, 0, "accepted", 6, ""},
 }
 
 func ptr[T any](v T) *T { return &v }
@@ -165,7 +168,7 @@ var asked = map[string][]string{
 	"push":                        {""},
 	"installation":                {"unsuspend", "new_permissions_accepted", "deleted"},
 	"installation_repositories":   {"added", "removed"},
-	"repository":                  {"deleted"},
+	"repository":                  {"deleted", "renamed", "transferred"},
 }
 
 // GitHub's own examples of every event that asks for nothing, as if they were

@@ -63,6 +63,22 @@ func goodLayer(ctx context.Context, from snapshots, repoID int64, layer string) 
 	return &g, nil
 }
 
+// GoodLayerNames implements review.Store.
+func (s *Store) GoodLayerNames(ctx context.Context, repoID int64) (names []string, err error) {
+	err = s.db.read(ctx, func(t tx) error {
+		return t.each(ctx, func(row scanner) error {
+			var name string
+			err := row.Scan(&name)
+			names = append(names, name)
+			return err
+		}, `SELECT layer FROM good_layers WHERE repo_id = ? ORDER BY layer`, repoID)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the good layers: %w", err)
+	}
+	return names, nil
+}
+
 // SaveGoodLayer implements review.Store.
 func (s *Store) SaveGoodLayer(ctx context.Context, repoID int64, layer string, g review.GoodLayer) error {
 	err := s.db.write(ctx, func(t tx) error {

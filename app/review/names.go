@@ -1,0 +1,93 @@
+package review
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/config"
+)
+
+// A repository is the one of its id, whatever it is called. The server's config
+// chooses modes by name, so the names under which a repository was seen are kept
+// with its id, and the strictest mode of all of them counts: who renames it to a
+// name that is treated mildly changes nothing.
+
+// namesKept is the name under which the names of a repository are kept.
+const namesKept = "names"
+
+// maxNames is how many names of a repository are kept, the first: no number of
+// renames drops the one under which it was seen first.
+const maxNames = 50
+
+// names are the full names under which a repository was seen.
+func (s *Service) names(ctx context.Context, repoID int64) ([]string, error) {
+	kept, err := s.Store.GoodLayer(ctx, repoID, namesKept)
+	if err != nil {
+		return nil, fmt.Errorf("look for the repository's names: %w", err)
+	}
+	if kept == nil {
+		return nil, nil
+	}
+	return strings.Fields(kept.Source), nil
+}
+
+// noteNames keeps names of a repository. It writes only what is new.
+func (s *Service) noteNames(ctx context.Context, repoID int64, seen ...string) error {
+	all, err := s.names(ctx, repoID)
+	if err != nil {
+		return err
+	}
+	before := len(all)
+	for _, name := range seen {
+		name = strings.ToLower(name)
+		if name != "" && len(all) < maxNames && !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	if len(all) == before {
+		return nil
+	}
+	if err := s.Store.SaveGoodLayer(ctx, repoID, namesKept, GoodLayer{Source: strings.Join(all, " ")}); err != nil {
+		return fmt.Errorf("keep the repository's names: %w", err)
+	}
+	return nil
+}
+
+// NameWeakening logs which organisations' layers say what does not count, since it
+// would loosen what the server's config says, each with the line that lets it. It
+// goes by the layers as they were read last.
+func (s *Service) NameWeakening(ctx context.Context) error {
+	names, err := s.Store.GoodLayerNames(ctx, 0)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if !strings.HasPrefix(name, config.LayerOrganisation+":") {
+			continue
+		}
+		good, err := s.Store.GoodLayer(ctx, 0, name)
+		if err != nil {
+			return fmt.Errorf("look for an organisation's config: %w", err)
+		}
+		if good == nil {
+			continue
+		}
+		layer := configLayer(config.LayerOrganisation, good.Source, good.Files)
+		cfg, _ := s.Loader.Load(append(s.serverLayers(), layer)...)
+		for _, p := range cfg.Weakened() {
+			s.Log.Warn().Str("organisation", layer.Organisation).Str("file", p.File).Int("line", p.Line).Str("problem", p.Problem).Str("remedy", p.Remedy).
+				Msg("an organisation's config does not count in this")
+		}
+	}
+	return nil
+}
+
+// named has a config heed the other names of a repository. The config must be a
+// copy, as the loader gives.
+func (s *Service) named(ctx context.Context, cfg *config.Config, repoID int64) error {
+	names, err := s.names(ctx, repoID)
+	cfg.Names = names
+	return err
+}

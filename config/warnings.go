@@ -1,0 +1,115 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/policies"
+)
+
+// Warning is something of a valid config that may not be what its writer wants.
+type Warning struct {
+	File    string // of the config, by its name
+	Problem string
+	Remedy  string
+}
+
+// String is the warning on one line.
+func (w Warning) String() string { return w.File + ": " + w.Problem + "; " + w.Remedy }
+
+// Warnings lists what to look at: layers that make entries final and leave the gate
+// or the mode open, and policies that one path can keep from a whole change.
+func (c *Config) Warnings() []Warning {
+	var list []Warning
+	for i := range c.Floors {
+		f := &c.Floors[i]
+		var open []string
+		for _, name := range []string{"gate", "mode"} {
+			if !slices.Contains(f.Config.Settings.Final, name) {
+				open = append(open, name)
+			}
+		}
+		if len(open) > 0 {
+			final := append(slices.Clone(f.Config.Settings.Final), open...)
+			list = append(list, Warning{FileSettings,
+				fmt.Sprintf("the %s's layer makes entries final, and not the %s: what is final blocks all the same, and everything else is decided by the layers above", f.Layer, strings.Join(open, " and the ")),
+				fmt.Sprintf(`add "final": ["%s"] to the settings of the %s's layer if the layers above are not to change that`, strings.Join(final, `", "`), f.Layer)})
+		}
+	}
+	return append(list, c.triggerWarnings()...)
+}
+
+// triggerWarnings lists the policies by which a required agent runs, and which one
+// path more in a change can keep from holding. What the defaults say is left out.
+func (c *Config) triggerWarnings() (list []Warning) {
+	shipped := map[string]policies.Trigger{}
+	for _, p := range all[*Policy](defaults().stack.lists[FileComposition]) {
+		shipped[p.ID] = p.Trigger
+	}
+	for i := range c.Policies {
+		p := &c.Policies[i]
+		own, known := shipped[p.ID]
+		if !p.Dispatch.Required && !known || known && reflect.DeepEqual(own, p.Trigger) || !falls(p.Trigger) {
+			continue
+		}
+		if lost := c.onlyBy(p); len(lost) > 0 {
+			list = append(list, Warning{FileComposition,
+				fmt.Sprintf("one path in a change can keep the policy %s from holding, and with it %s from looking at the whole change", shown(p.ID), strings.Join(lost, ", ")),
+				`leave paths out by "ignore" in review-settings.json, or by "exclude_paths" of a rule, and let the policy's trigger hold: {"type": "always"}`})
+		}
+	}
+	return list
+}
+
+// onlyBy lists the agents of a policy that no policy dispatches always.
+func (c *Config) onlyBy(p *Policy) []string {
+	return slices.DeleteFunc(slices.Clone(p.Dispatch.Agents), func(agent string) bool {
+		return slices.ContainsFunc(c.Policies, func(other Policy) bool {
+			return other.Trigger.Type == policies.TriggerAlways && slices.Contains(other.Dispatch.Agents, agent) && other.Dispatch.Required
+		})
+	})
+}
+
+// falls reports whether a path more in a change can keep a trigger from holding
+// that holds without it. Of an expression it says so unless the expression only
+// asks whether something is there.
+func falls(t policies.Trigger) bool {
+	switch t.Type {
+	case policies.TriggerNot:
+		return slices.ContainsFunc(t.Triggers, rises)
+	case policies.TriggerAny, policies.TriggerAll:
+		return slices.ContainsFunc(t.Triggers, falls)
+	case policies.TriggerChange:
+		return true
+	case policies.TriggerExpression:
+		return readsPaths(t.When) && !onlyAsksWhetherThere(t.When)
+	}
+	return false
+}
+
+// rises reports whether a path more in a change can make a trigger hold.
+func rises(t policies.Trigger) bool {
+	switch t.Type {
+	case policies.TriggerAlways, policies.TriggerLabel, policies.TriggerAuthor:
+		return false
+	case policies.TriggerNot:
+		return slices.ContainsFunc(t.Triggers, falls)
+	case policies.TriggerAny, policies.TriggerAll:
+		return slices.ContainsFunc(t.Triggers, rises)
+	case policies.TriggerExpression:
+		return readsPaths(t.When)
+	}
+	return true
+}
+
+func readsPaths(when string) bool {
+	return slices.ContainsFunc([]string{"files", "totals", "classification"}, func(word string) bool { return strings.Contains(when, word) })
+}
+
+// onlyAsksWhetherThere reports whether an expression has nothing in it that more
+// files could make false.
+func onlyAsksWhetherThere(when string) bool {
+	return !slices.ContainsFunc([]string{"!", "all(", "exists_one(", "<", "==", "?", "in ", "size(", "[", "filter(", "map("}, func(part string) bool { return strings.Contains(when, part) })
+}

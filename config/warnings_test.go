@@ -1,0 +1,66 @@
+package config
+
+import (
+	"strings"
+	"testing"
+)
+
+// A rule that is final without the gate and the mode is warned of, with the line.
+func TestWarningsOfFinalWithoutGateAndMode(t *testing.T) {
+	final := rule("w", `, "final": true, "match": {"literal": "x"}`)
+	for settings, want := range map[string]string{
+		`{}`:                          `add "final": ["gate", "mode"]`,
+		`{"final": ["gate"]}`:         `add "final": ["gate", "mode"]`,
+		`{"final": ["check"]}`:        `add "final": ["check", "gate", "mode"]`,
+		`{"final": ["mode"]}`:         `add "final": ["mode", "gate"]`,
+		`{"final": ["mode", "gate"]}`: "",
+	} {
+		c, problems := Load(named(layer(FileRules, "["+final+"]", FileSettings, settings), LayerServer))
+		if len(problems) > 0 {
+			t.Fatal(formatted(problems))
+		}
+		var all []string
+		for _, w := range c.Warnings() {
+			all = append(all, w.String())
+		}
+		if got := strings.Join(all, "\n"); want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", settings, got, want)
+		}
+	}
+}
+
+// Triggers that one path can switch off are warned of where the policy's agents are
+// required, and no others are.
+func TestWarningsOfTriggersThatOnePathSwitchesOff(t *testing.T) {
+	for trigger, want := range map[string]bool{
+		`{"type": "not", "triggers": [{"type": "path", "globs": ["docs/**"]}]}`:                                              true,
+		`{"type": "not", "triggers": [{"type": "domain", "domains": ["ui"]}]}`:                                               true,
+		`{"type": "not", "triggers": [{"type": "size", "at_least": "XL"}]}`:                                                  true,
+		`{"type": "all", "triggers": [{"type": "always"}, {"type": "not", "triggers": [{"type": "path", "globs": ["a"]}]}]}`: true,
+		`{"type": "expression", "when": "facts.files.all(f, f.path.startsWith('src/'))"}`:                                    true,
+		`{"type": "expression", "when": "!facts.files.exists(f, f.path == 'skip')"}`:                                         true,
+		`{"type": "type", "types": ["feature"]}`:                                                                             true,
+		`{"type": "always"}`:                                                                                                 false,
+		`{"type": "path", "globs": ["src/**"]}`:                                                                              false,
+		`{"type": "not", "triggers": [{"type": "label", "labels": ["x"]}]}`:                                                  false,
+		`{"type": "expression", "when": "facts.files.exists(f, f.path.startsWith('src/'))"}`:                                 false,
+		`{"type": "any", "triggers": [{"type": "path", "globs": ["a"]}, {"type": "label", "labels": ["x"]}]}`:                false,
+	} {
+		text := `[{"id": "mine", "description": "d", "priority": 5, "trigger": ` + trigger + `, "dispatch": {"agents": ["finance-sme"], "required": true}}]`
+		c, problems := Load(named(layer(FileComposition, text), LayerRepository))
+		if len(problems) > 0 {
+			t.Fatal(formatted(problems))
+		}
+		if got := len(c.Warnings()) > 0; got != want {
+			t.Errorf("%s: warned %v, want %v", trigger, got, want)
+		}
+	}
+	c, _ := Load()
+	if w := c.Warnings(); len(w) > 0 {
+		t.Errorf("the defaults are warned of: %v", w)
+	}
+	c, problems := Load(named(layer(FileComposition, `[{"id": "universal", "trigger": {"type": "not", "triggers": [{"type": "path", "globs": ["docs/**"]}]}}, {"id": "mine", "description": "d", "priority": 1, "trigger": {"type": "always"}, "dispatch": {"agents": ["docs-reviewer"]}}]`), LayerRepository))
+	if len(problems) > 0 || len(c.Warnings()) != 1 {
+		t.Errorf("the universal policy's own trigger: %v, %v", formatted(problems), c.Warnings())
+	}
+}
