@@ -292,7 +292,10 @@ func TestAsks(t *testing.T) {
 		want                func(*review.Delivery)
 	}{
 		"opened":   {"pull_request", "opened", pr("opened", ""), asked("opened", false)},
-		"reopened": {"pull_request", "reopened", pr("reopened", ""), asked("reopened", true)},
+		"reopened": {"pull_request", "reopened", pr("reopened", ""), func(d *review.Delivery) {
+			asked("reopened", false)(d)
+			d.Review.Fresh = true
+		}},
 		"pushed":   {"pull_request", "synchronize", pr("synchronize", ""), asked("new commits", false)},
 		"ready":    {"pull_request", "ready_for_review", pr("ready_for_review", ""), asked("ready for review", false)},
 		"draft":    {"pull_request", "converted_to_draft", pr("converted_to_draft", ""), asked("converted to draft", false)},
