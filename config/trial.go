@@ -337,6 +337,7 @@ func (t *trial) mergeSettings(root *jsontree.Node) {
 		merged = root.Overlay(t.below.settings, deepFields(FileSettings)...)
 		keepFinal(merged, t.below.settings)
 		joinLists(merged, t.below.settings, root, "secrets", "allow")
+		joinList(merged, t.below.settings, root, "ignore")
 	}
 	if len(schemas().check(schemas().schema(FileSettings, entrySchemas[FileSettings]), merged, &t.problems)) > 0 {
 		return

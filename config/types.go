@@ -291,6 +291,9 @@ type Settings struct {
 	Models     ModelSettings     `json:"models"`
 	Commands   CommandSettings   `json:"commands"`
 	Secrets    SecretSettings    `json:"secrets"`
+	// Ignore lists paths whose findings do not count. The layers' lists are put
+	// together.
+	Ignore []Ignored `json:"ignore"`
 
 	Issues IssueSettings `json:"issues"`
 	Labels LabelSettings `json:"labels"`
@@ -326,6 +329,15 @@ type Settings struct {
 type RepositoryMode struct {
 	Globs []string `json:"globs"`
 	Mode  string   `json:"mode"`
+}
+
+// Ignored are paths that some agents or rules are not to judge. The agent for secrets
+// judges every path.
+type Ignored struct {
+	Paths  []string `json:"paths"`
+	Agents []string `json:"agents,omitempty"` // none means all but that for secrets
+	Rules  []string `json:"rules,omitempty"`  // none means all
+	Reason string   `json:"reason"`
 }
 
 // SecretSettings say which values only look like secrets. The layers'

@@ -175,6 +175,7 @@ func (t *trial) checkSettings(root *jsontree.Node) {
 	t.checkGlobs(root.Get("synthesis").Get("protected_artifacts"))
 	t.checkGlobs(root.Get("config_branches"))
 	t.checkEndpoints(root.Get("model_endpoints"))
+	t.checkIgnored(root.Get("ignore"))
 	t.checkSecrets(root.Get("secrets").Get("allow"))
 	for _, r := range elems(root.Get("repositories")) {
 		t.checkGlobs(r.Get("globs"))

@@ -57,7 +57,7 @@ func (c *Config) triggerWarnings() (list []Warning) {
 		if lost := c.onlyBy(p); len(lost) > 0 {
 			list = append(list, Warning{FileComposition,
 				fmt.Sprintf("one path in a change can keep the policy %s from holding, and with it %s from looking at the whole change", shown(p.ID), strings.Join(lost, ", ")),
-				`leave paths out by "ignore" in review-settings.json, or by "exclude_paths" of a rule, and let the policy's trigger hold: {"type": "always"}`})
+				`leave paths out by "ignore" in review-settings.json, and let the policy's trigger hold: {"type": "always"}`})
 		}
 	}
 	return list

@@ -23,12 +23,12 @@ func (w *work) suppress() {
 		}
 	}
 	wrong, accepted := w.falsePositives(), w.accepted()
-	allowed := allowedSecrets(w.in.Facts)
+	allowed, left := allowedSecrets(w.in.Facts), w.leftOut()
 	w.keep(func(f *item) bool {
 		if f.accept(accepted) {
 			return !w.inline(f) // which tells why a comment is not obeyed
 		}
-		if w.allow(f, allowed) || w.dismiss(f, dismissed) || w.inline(f) {
+		if w.allow(f, allowed) || w.ignore(f, left) || w.dismiss(f, dismissed) || w.inline(f) {
 			return false
 		}
 		if !w.final(f) {
