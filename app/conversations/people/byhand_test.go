@@ -252,6 +252,43 @@ func TestAuthorDoesNotWithdrawAnAcceptance(t *testing.T) {
 	w.Wants(pr, "action_required")
 }
 
+// ignoring is a change with a comment that asks to ignore its own finding.
+func ignoring(reason string) ghtest.Files {
+	return apptest.Tested(ghtest.Files{"store/client.go": strings.Replace(apptest.Insecure, "\treturn", "\t// reviewgate:ignore sec-tls-verify-01 "+reason+"\n\treturn", 1)})
+}
+
+// A comment that the change adds to have its own finding ignored counts once somebody
+// else accepts it, and then for the reason that was accepted.
+func TestIgnoreOfTheChangeWaitsForAnotherPerson(t *testing.T) {
+	t.Parallel()
+	const waits = "an ignore comment that this change adds waits for acceptance: "
+	w := start(t)
+	w.Repo.Grant("alice", "write")
+	w.Repo.Grant("wes", "write")
+	pr := w.Open(ignoring("a sandbox"))
+	w.Idle()
+	w.Wants(pr, "action_required", waits+"a sandbox")
+	f := w.Only(pr)
+	pr.Comment("alice", "/review accept "+f.ID[:8])
+	pr.Comment("otto", "/review accept "+f.ID[:8])
+	w.Idle()
+	w.Wants(pr, "action_required", waits, "alice asked for `/review accept`, but on one's own pull request only")
+
+	pr.Comment("wes", "/review accept "+f.ID[:8])
+	w.Idle()
+	w.Wants(pr, "success")
+
+	pr.Push(ignoring("whatever"), "give another reason")
+	w.Idle()
+	w.Wants(pr, "action_required", waits+"whatever")
+	pr.Push(ignoring("a sandbox"), "give the reason that was accepted")
+	w.Idle()
+	w.Wants(pr, "success")
+	pr.Comment("wes", "/review restore "+f.ID[:8])
+	w.Idle()
+	w.Wants(pr, "action_required", waits+"a sandbox")
+}
+
 // How much of a review is done anew.
 func TestReviewDoesAnewWhatIsAsked(t *testing.T) {
 	t.Parallel()
