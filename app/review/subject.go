@@ -138,8 +138,8 @@ func (o *order) lacksFor(ctx context.Context, s *subject) (string, error) {
 		return o.lacksForFinal(ctx, o.config.FinalIn(s.rule, s.agent))
 	case (o.what.Critical || s.ignore != "") && s.critical: // to accept that it is ignored is as good as to dismiss it
 		return o.unless(ctx, o.mayMaintain, render.TakesCritical)
-	case o.what.Own && o.own():
-		return o.unless(ctx, o.mayMaintain, render.TakesOwn)
+	case o.what.Own:
+		return o.judgesOwn(ctx)
 	}
 	return "", nil
 }
