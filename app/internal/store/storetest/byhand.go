@@ -67,6 +67,25 @@ var byHandTests = map[string]func(*testing.T, *fixture){
 		f.change(t, 6, g, review.Effect{Restore: []string{"f1", "f2"}})
 		f.wantTaught(t, "restored, all of them", g, pipeline.Memory{})
 	},
+	"who pushed is kept by head": func(t *testing.T, f *fixture) {
+		opened := review.Push{Target: pull(1, "aaa"), Sender: "ann"}
+		pushed := review.Push{Target: pull(1, "bbb"), Before: "aaa", Sender: "bob"}
+		for i, p := range []review.Push{opened, pushed, pushed, {Target: pull(2, "bbb"), Sender: "cy"}} {
+			d := push(guid(i), p.Target)
+			d.Push = &p
+			f.accept(t, d)
+		}
+		got, err := f.Pushes(f.ctx, pull(1, "bbb"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range got {
+			got[i].Target = pull(1, got[i].Target.HeadSHA)
+		}
+		if diff := cmp.Diff([]review.Push{opened, pushed}, got); diff != "" {
+			t.Errorf("pushes (-want +got):\n%s", diff)
+		}
+	},
 	"a comment that ignores a finding is accepted for one base": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
 		comment := pipeline.Acceptance{Fingerprint: "f1", By: "cy", Ignore: "a sandbox"}
