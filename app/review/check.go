@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/render"
+	"github.com/reviewgate/reviewgate/pipeline"
 )
 
 func checkSubject(repoID int64, headSHA string) string { return fmt.Sprintf("%d/%s", repoID, headSHA) }
@@ -82,17 +83,35 @@ func (s *Service) openCheck(ctx context.Context, lease Lease, state TargetState,
 }
 
 // answersFor reports whether a head's completed check may stand while the target
-// is reviewed. One that another pull request's run wrote, before this target was
-// reviewed with the head, has not asked its base.
+// is reviewed: only if the target's newest answer is about this head. A check that
+// another pull request's run wrote before has not asked this one's base. One that was
+// written before the head was left for another says what counted then: what a person
+// decided by hand is gone with the push.
 func (s *Service) answersFor(ctx context.Context, state TargetState, w *Write) (bool, error) {
-	if w.Key == state.Key() {
-		return true, nil
-	}
-	r, err := s.Store.ReviewOfHead(ctx, state.Key(), w.HeadSHA)
+	last, err := s.Store.LastAnswer(ctx, state.Key())
 	if err != nil {
-		return false, fmt.Errorf("look for a review of the head: %w", err)
+		return false, fmt.Errorf("look for the newest answer: %w", err)
 	}
-	return r != nil, nil
+	return last != nil && last.HeadSHA == w.HeadSHA, nil
+}
+
+// reopenForBase opens a new check where the one that stands on the head was written
+// for another base branch, of which no event told.
+func (s *Service) reopenForBase(ctx context.Context, lease Lease, state TargetState, f *pipeline.PRFacts) error {
+	last, err := s.Store.LastAnswer(ctx, state.Key())
+	if err != nil {
+		return fmt.Errorf("look for the newest answer: %w", err)
+	}
+	if last == nil || last.HeadSHA != f.Head.SHA || last.BaseRef == "" || last.BaseRef == f.Base.Ref || state.Fresh {
+		return nil
+	}
+	state.Fresh = true
+	err = s.openCheck(ctx, lease, state, f.Head.SHA)
+	var host *HostError
+	if errors.As(err, &host) && !host.Temporary() {
+		return nil // the result will be refused, too, and say why
+	}
+	return err
 }
 
 // mayHaveCheck reports whether a head that the store knows no check of may have

@@ -45,6 +45,10 @@ func (t Target) Key() string {
 	return fmt.Sprintf("pull/%d/%d", t.RepoID, t.Number)
 }
 
+// Answer is what a published review was about. BaseRef is empty for a review that was
+// stored before branches were.
+type Answer struct{ HeadSHA, BaseRef string }
+
 // Delivery is one webhook delivery and what it asks for. Exactly the asks
 // that are set are stored; one that asks nothing is recorded as a no-op.
 type Delivery struct {
@@ -554,6 +558,9 @@ type Store interface {
 	// is left to delete.
 	Prune(ctx context.Context, reviews, deliveries time.Time) (n int, err error)
 
+	// LastAnswer returns what the newest published review of the target was about, or
+	// nil where none was published.
+	LastAnswer(ctx context.Context, key string) (*Answer, error)
 	// ReviewOfHead returns the newest review of the target on a head, published
 	// or about to be, or nil.
 	ReviewOfHead(ctx context.Context, key, headSHA string) (*StoredReview, error)

@@ -56,7 +56,12 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState) (d
 				return s.taught(ctx, state.Target, f)
 			},
 			Carry: s.carry(lease.Key, state.Rerun),
-			Check: checkFacts,
+			Check: func(f *pipeline.PRFacts, cfg *config.Config) error {
+				if err := checkFacts(f, cfg); err != nil {
+					return err
+				}
+				return s.reopenForBase(gctx, lease, state, f)
+			},
 			Proposed: func(ctx context.Context, f *pipeline.PRFacts) (*config.Config, error) {
 				return s.proposed(ctx, state.Target, f, &src.inForce)
 			},

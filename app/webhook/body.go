@@ -1,76 +1,109 @@
 package webhook
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"io"
 	"net/http"
 	"time"
-
-	"golang.org/x/sync/semaphore"
 )
 
 // Who sends a body is not known before all of it has been read. Without a
 // bound, anyone could fill the memory with connections of 25 MB each.
 const (
-	// freeBody is what any request may send: more than most of GitHub's
-	// payloads. A thousand senders who stop there take 32 MB.
-	freeBody = 32 << 10
-	// firstBuffer is what a promise of length alone may take.
+	// smallBody is what most of GitHub's payloads stay below. Such bodies have a room
+	// of their own, in which larger ones take no more than their beginning.
+	smallBody = 64 << 10
+	// firstBuffer is what a body takes before there is something to hold in it.
 	firstBuffer = 16 << 10
-	// maxReading is what larger bodies may take together: four of the largest.
+	// maxSmall is what the beginnings of bodies may take together: 1,000 of them, or
+	// 4,000 connections that send next to nothing.
+	maxSmall = 1000 * smallBody
+	// maxReading is what the rest of larger bodies may take together: four of the
+	// largest.
 	maxReading = 4 * MaxBody
 	// maxWait for that leaves half of the 10 s in which GitHub wants an answer.
 	maxWait = 5 * time.Second
 )
 
-var errBusy = errors.New("too many large bodies at once")
+// rooms are the memory for the bodies of a handler.
+type rooms struct{ small, large *room }
 
-// body is a request's body, and its share of what large ones may take.
+// body is a request's body, and its share of the memory.
 type body struct {
-	text  []byte
-	large *semaphore.Weighted
-	held  int64
+	text         []byte
+	rooms        rooms
+	small, large *guest
 }
 
-// read reads the body, of the length that the request promises (-1 for none)
-// and of max bytes at most. The error is errBusy where a large body has to
-// wait for too long, and a *http.MaxBytesError for one that is too large.
+// read reads the body, of max bytes at most. The error is errBusy where the body had
+// to wait for too long, errSlow where it was closed to make room, and a
+// *http.MaxBytesError for one that is too large.
 func (b *body) read(w http.ResponseWriter, r *http.Request, max int64) error {
+	closing := func() { go endRead(w, r) }
+	b.small, b.large = b.rooms.small.enter(closing), b.rooms.large.enter(closing)
 	from := http.MaxBytesReader(w, r.Body, max)
-	size := r.ContentLength
-	if size < 0 {
-		size = max
+	for {
+		if len(b.text) == cap(b.text) {
+			if err := b.grow(r, max); err != nil {
+				return err
+			}
+		}
+		n, err := from.Read(b.text[len(b.text):cap(b.text)])
+		b.text = b.text[:len(b.text)+n]
+		b.rooms.small.came(b.small, n)
+		b.rooms.large.came(b.large, n)
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err == nil:
+		case b.rooms.small.closed(b.small) || b.rooms.large.closed(b.large):
+			return errSlow
+		default:
+			return err
+		}
 	}
-	start := bytes.NewBuffer(make([]byte, 0, min(size+bytes.MinRead, firstBuffer)))
-	if _, err := start.ReadFrom(io.LimitReader(from, freeBody)); err != nil || start.Len() < freeBody {
-		b.text = start.Bytes()
-		return err
-	}
-	if err := b.hold(r.Context(), size); err != nil {
-		return err
-	}
-	// ReadFrom wants room for MinRead bytes to see the end without growing.
-	all := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
-	all.Write(start.Bytes())
-	_, err := all.ReadFrom(from)
-	b.text = all.Bytes()
-	return err
 }
 
-func (b *body) hold(ctx context.Context, size int64) error {
-	ctx, cancel := context.WithTimeout(ctx, maxWait)
-	defer cancel()
-	if b.large.Acquire(ctx, size) != nil {
-		return errBusy
+// endRead ends a read of the body that is under way. The deadline does it for a
+// connection; what is no connection is closed.
+func endRead(w http.ResponseWriter, r *http.Request) {
+	if http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) != nil {
+		r.Body.Close()
 	}
-	b.held = size
+}
+
+// grow makes room for more of the body: twice as much, up to what the request promises.
+// One byte more than that shows the end without growing again.
+func (b *body) grow(r *http.Request, max int64) error {
+	have := int64(cap(b.text))
+	want := min(2*have, max+1)
+	if have == 0 {
+		want = firstBuffer
+	}
+	if r.ContentLength >= have {
+		want = min(want, r.ContentLength+1)
+	}
+	if want <= have {
+		want = have + 1 // more than was promised, which the server does not let through
+	}
+	room, guest := b.rooms.small, b.small
+	if want > smallBody {
+		room, guest = b.rooms.large, b.large
+	}
+	if err := room.take(r.Context(), guest, want-have); err != nil {
+		return err
+	}
+	all := make([]byte, len(b.text), want)
+	copy(all, b.text)
+	b.text = all
 	return nil
 }
 
 // release gives the share back. The text must not be used after.
 func (b *body) release() {
-	b.large.Release(b.held)
-	b.text, b.held = nil, 0
+	if b.small != nil {
+		b.rooms.small.leave(b.small)
+		b.rooms.large.leave(b.large)
+	}
+	b.text = nil
 }

@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"bytes"
-	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -16,79 +15,112 @@ import (
 // padded is a good payload of n bytes.
 func padded(n int) string { return opened + strings.Repeat(" ", n-len(opened)) }
 
-// held sends a delivery of n bytes but for the last one, which finish sends.
-func held(h http.Handler, n int, length int64) (finish func() *httptest.ResponseRecorder) {
-	text := padded(n)
+// dripped sends a delivery of n bytes: its first bytes at once, and then some each
+// second.
+func dripped(h http.Handler, n, first, each int) <-chan *httptest.ResponseRecorder {
+	text := padded(first)
+	if each > 0 {
+		text = padded(n)
+	}
 	from, to := io.Pipe()
 	r := delivery("pull_request", text)
-	r.Body, r.ContentLength = from, length
+	r.Body, r.ContentLength = from, int64(n)
 	answered := make(chan *httptest.ResponseRecorder, 1)
 	go func() { answered <- serve(h, r) }()
-	last := make(chan struct{})
 	go func() {
-		_, _ = io.WriteString(to, text[:n-1])
-		<-last
-		_, _ = io.WriteString(to, text[n-1:])
-		_ = to.Close()
+		_, err := io.WriteString(to, text[:first])
+		for at := first; at < n && err == nil && each > 0; at += each {
+			time.Sleep(time.Second)
+			_, err = io.WriteString(to, text[at:min(n, at+each)])
+		}
+		if each > 0 {
+			to.Close()
+		}
 	}()
-	return func() *httptest.ResponseRecorder {
-		close(last)
-		return <-answered
-	}
+	return answered
 }
 
-// Large bodies take no more memory together than they may; what does not fit
-// waits, and small ones always get through.
-func TestLargeBodiesWait(t *testing.T) {
-	const large = 2 * freeBody
-	for name, length := range map[string]int64{"of a known length": large, "without a length": -1} {
+// Where large bodies have used up their memory, another one waits for those that come
+// at a pace, and takes the place of those that do not. Small ones always get through.
+func TestLargeBodiesShareTheirMemory(t *testing.T) {
+	const large = 4 * smallBody
+	for name, tt := range map[string]struct {
+		first, each int // of the body that is there already
+		length      int64
+		status      int // of the other one
+		after       time.Duration
+		closed      bool // the one that is there
+	}{
+		"idle":                  {3 * smallBody, 0, large, http.StatusAccepted, grace + recheck, true},
+		"idle without a length": {3 * smallBody, 0, -1, http.StatusAccepted, grace + recheck, true},
+		"idle, all but its end": {large - 1, 0, large, http.StatusAccepted, grace + recheck, true},
+		"a byte a second":       {3 * smallBody, 1, large, http.StatusAccepted, grace + recheck, true},
+		"4 KB a second":         {3 * smallBody, 4 << 10, large, http.StatusAccepted, maxWait, true},
+		"9 KB a second":         {3 * smallBody, 9 << 10, large, http.StatusServiceUnavailable, maxWait, false},
+	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var b inbox
 				h := newHandler(t, &b, func(c *Config) { c.MaxBody, c.MaxReading = large, large })
-				finish := held(h, large, length)
+				there := dripped(h, large, tt.first, tt.each)
 				synctest.Wait()
-
-				if w := serve(h, delivery("pull_request", padded(freeBody-1))); w.Code != http.StatusAccepted {
+				if w := serve(h, delivery("pull_request", padded(smallBody-1))); w.Code != http.StatusAccepted {
 					t.Errorf("a small body beside a large one: status %d: %s", w.Code, w.Body)
 				}
 				start := time.Now()
-				if w := serve(h, delivery("pull_request", padded(large))); w.Code != http.StatusServiceUnavailable || time.Since(start) != maxWait {
-					t.Errorf("the second large one: status %d after %s", w.Code, time.Since(start))
-				}
 				r := delivery("pull_request", padded(large))
-				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-				defer cancel()
-				start = time.Now()
-				if w := serve(h, r.WithContext(ctx)); w.Code != http.StatusServiceUnavailable || time.Since(start) != time.Second {
-					t.Errorf("one whose sender gave up: status %d after %s", w.Code, time.Since(start))
+				r.ContentLength = tt.length
+				if w := serve(h, r); w.Code != tt.status || time.Since(start) > tt.after {
+					t.Errorf("status %d after %s: %s", w.Code, time.Since(start), w.Body)
 				}
-
-				waiting := held(h, large, length)
-				time.Sleep(maxWait / 2)
-				if w := finish(); w.Code != http.StatusAccepted {
-					t.Errorf("the first large one: status %d: %s", w.Code, w.Body)
+				want := http.StatusAccepted
+				if tt.closed {
+					want = http.StatusRequestTimeout
 				}
-				if w := waiting(); w.Code != http.StatusAccepted {
-					t.Errorf("the one that waited: status %d: %s", w.Code, w.Body)
+				if w := <-there; w.Code != want {
+					t.Errorf("the one that was there: status %d, want %d: %s", w.Code, want, w.Body)
 				}
-				if len(b.got) != 3 {
-					t.Errorf("%d deliveries accepted, want 3", len(b.got))
-				}
+				time.Sleep(2 * time.Second) // until its sender has noticed
 			})
 		})
 	}
 }
 
+// A promise holds nothing: as many as want to may promise 25 MB.
+func TestPromisesKeepNobodyOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b inbox
+		h := newHandler(t, &b, nil)
+		var idle []<-chan *httptest.ResponseRecorder
+		for range 400 {
+			idle = append(idle, dripped(h, MaxBody, smallBody+1, 0))
+		}
+		synctest.Wait()
+		for _, n := range []int{1 << 10, 40 << 10, 200 << 10, 5 << 20, MaxBody} {
+			if w := serve(h, delivery("pull_request", padded(n))); w.Code != http.StatusAccepted {
+				t.Errorf("%d bytes: status %d: %s", n, w.Code, w.Body)
+			}
+		}
+		for _, g := range []*room{h.(*handler).rooms.large, h.(*handler).rooms.small} {
+			for b := range g.bodies {
+				b.close()
+			}
+		}
+		for _, answered := range idle {
+			<-answered
+		}
+	})
+}
+
 // Whatever becomes of a large body, it gives back what it took.
 func TestLargeBodiesGiveBack(t *testing.T) {
-	const large = 2 * freeBody
+	const large = 2 * smallBody
 	var b inbox
 	h := newHandler(t, &b, func(c *Config) { c.MaxBody, c.MaxReading = large, large })
 	forged := delivery("pull_request", padded(large))
 	forged.Header.Set("X-Hub-Signature-256", sign([]byte("guess"), padded(large)))
 	short := delivery("pull_request", padded(large))
-	short.Body = io.NopCloser(io.MultiReader(strings.NewReader(padded(freeBody+1)), brokenReader{}))
+	short.Body = io.NopCloser(io.MultiReader(strings.NewReader(padded(smallBody+1)), brokenReader{}))
 	longer := delivery("pull_request", padded(large+1))
 	longer.ContentLength = -1
 	for _, tt := range []struct {
@@ -101,6 +133,9 @@ func TestLargeBodiesGiveBack(t *testing.T) {
 		if w := serve(h, tt.r); w.Code != tt.status {
 			t.Errorf("status %d, want %d: %s", w.Code, tt.status, w.Body)
 		}
+	}
+	if r := h.(*handler).rooms; r.small.used != 0 || r.large.used != 0 || len(r.small.bodies)+len(r.large.bodies) > 0 {
+		t.Errorf("%d and %d bytes are still taken", r.small.used, r.large.used)
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
-	"golang.org/x/sync/semaphore"
 
 	"github.com/reviewgate/reviewgate/app/review"
 )
@@ -37,9 +36,9 @@ type Config struct {
 
 	// MaxBody is the largest body in bytes. Default MaxBody.
 	MaxBody int64
-	// MaxReading is how many bytes bodies of more than 256 KB may take
-	// together. Others wait, and are refused after 5 s. Default 100 MB, and
-	// never less than one body of MaxBody.
+	// MaxReading is how many bytes bodies of more than 64 KB may take together.
+	// Beyond that those that come slower than 8 KB/s are closed; others wait, and are
+	// refused after 5 s. Default 100 MB, and never less than one body of MaxBody.
 	MaxReading int64
 	// Now is the clock. Default time.Now.
 	Now func() time.Time
@@ -51,7 +50,7 @@ type Config struct {
 
 type handler struct {
 	Config
-	large *semaphore.Weighted // bytes of large bodies
+	rooms rooms
 }
 
 // Handler returns the handler of the webhook's URL. It refuses settings that
@@ -72,7 +71,7 @@ func Handler(c Config) (http.Handler, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &handler{Config: c, large: semaphore.NewWeighted(max(c.MaxReading, c.MaxBody))}, nil
+	return &handler{Config: c, rooms: rooms{small: newRoom(maxSmall), large: newRoom(max(c.MaxReading, c.MaxBody+1))}}, nil
 }
 
 // maxReason bounds what a refusal says, in characters: it may quote the
@@ -109,7 +108,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *handler) serve(w http.ResponseWriter, r *http.Request, d *review.Delivery) *answer {
-	b := &body{large: h.large}
+	b := &body{rooms: h.rooms}
 	defer b.release()
 	if refused := h.authentic(w, r, b); refused != nil {
 		return refused
@@ -206,6 +205,8 @@ func unread(err error) *answer {
 	switch {
 	case errors.As(err, &large):
 		return tooLarge()
+	case errors.Is(err, errSlow):
+		return refuse(http.StatusRequestTimeout, "the body came slower than 8 KB/s while others waited; deliver it again")
 	case errors.Is(err, errBusy):
 		return refuse(http.StatusServiceUnavailable, "too many large deliveries at once; deliver it again")
 	}

@@ -291,13 +291,16 @@ func TestAsks(t *testing.T) {
 		event, action, body string
 		want                func(*review.Delivery)
 	}{
-		"opened":   {"pull_request", "opened", pr("opened", ""), asked("opened", false)},
-		"reopened": {"pull_request", "reopened", pr("reopened", ""), asked("reopened", false)},
-		"pushed":   {"pull_request", "synchronize", pr("synchronize", ""), asked("new commits", false)},
-		"ready":    {"pull_request", "ready_for_review", pr("ready_for_review", ""), asked("ready for review", false)},
-		"draft":    {"pull_request", "converted_to_draft", pr("converted_to_draft", ""), asked("converted to draft", false)},
-		"title":    {"pull_request", "edited", pr("edited", `,"changes":{"title":{"from":"x"}}`), asked("title edited", false)},
-		"body":     {"pull_request", "edited", pr("edited", `,"changes":{"body":{"from":null}}`), asked("description edited", false)},
+		"opened": {"pull_request", "opened", pr("opened", ""), asked("opened", false)},
+		"reopened": {"pull_request", "reopened", pr("reopened", ""), func(d *review.Delivery) {
+			asked("reopened", false)(d)
+			d.Review.Fresh = true
+		}},
+		"pushed": {"pull_request", "synchronize", pr("synchronize", ""), asked("new commits", false)},
+		"ready":  {"pull_request", "ready_for_review", pr("ready_for_review", ""), asked("ready for review", false)},
+		"draft":  {"pull_request", "converted_to_draft", pr("converted_to_draft", ""), asked("converted to draft", false)},
+		"title":  {"pull_request", "edited", pr("edited", `,"changes":{"title":{"from":"x"}}`), asked("title edited", false)},
+		"body":   {"pull_request", "edited", pr("edited", `,"changes":{"body":{"from":null}}`), asked("description edited", false)},
 		"title, body, base": {"pull_request", "edited", pr("edited", `,"changes":{"title":{},"body":{},"base":{"ref":{}}}`), func(d *review.Delivery) {
 			asked("title edited, description edited, base changed", false)(d)
 			d.Review.Fresh = true

@@ -123,9 +123,11 @@ func (e *pullRequestEvent) reason() string {
 	return ""
 }
 
-// fresh reports whether an earlier answer must not stand while the review
-// runs: it was about another base.
-func (e *pullRequestEvent) fresh() bool { return e.Action == "edited" && e.Changes.Base != nil }
+// fresh reports whether an earlier answer must not stand while the review runs: it
+// was about another base, or may have been written while the pull request was closed.
+func (e *pullRequestEvent) fresh() bool {
+	return e.Action == "edited" && e.Changes.Base != nil || e.Action == "reopened"
+}
 
 func (e *pullRequestEvent) edited() string {
 	var what []string

@@ -97,18 +97,26 @@ func language(file string) string {
 	return candidates[0]
 }
 
-// TextByName reports whether a file of this name holds source code: text that
-// agents are there to read. Formats that are often stored as binary are not.
+// TextByName reports whether a file of this name may hold text that agents are there
+// to read: every file, but for formats of which all is binary. A name that nobody knows
+// may hold a script, a list of settings or a key.
 func TextByName(file string) bool {
-	l := language(file)
-	switch l {
-	case "SQL", "YAML", "JSON", "TOML", "XML":
-		return true
-	case "WebAssembly", "Modelica", "Jupyter Notebook":
-		return false
-	}
-	return linguist.IsProgramming(l) || linguist.IsMarkup(l)
+	ext := strings.ToLower(strings.TrimPrefix(path.Ext(file), "."))
+	return ext == "" || strings.HasPrefix(path.Base(file), ".") && strings.Count(path.Base(file), ".") == 1 || !slices.Contains(binaryFormats, ext)
 }
+
+// binaryFormats are the extensions of formats that hold no text a program or a person
+// would read as such.
+var binaryFormats = strings.Fields(`
+	png jpg jpeg gif webp avif bmp ico icns tif tiff psd heic
+	ttf otf woff woff2 eot
+	mp3 mp4 m4a m4v mov avi mkv webm wav flac ogg ogv aac
+	zip gz tgz bz2 xz zst 7z rar tar jar war ear whl gem crate nupkg apk aab ipa deb rpm msi dmg iso cab
+	pdf doc docx xls xlsx ppt pptx odt ods odp epub
+	bin exe dll so dylib a lib o obj class pyc pyo pyd wasm
+	db sqlite sqlite3 mdb parquet avro orc arrow npy npz h5 hdf5 onnx safetensors tflite
+	mo swf jks keystore p12 pfx der glb fbx blend sketch lockb
+`)
 
 // commonLanguage is the language that a shared extension most often means.
 func commonLanguage(ext string) string {

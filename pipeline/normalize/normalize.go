@@ -222,11 +222,21 @@ func buildFile(c ChangedFile, left *room) (f pipeline.File, why string) {
 	if !f.Binary {
 		f.Hunks, why = readPatch(c, left)
 	} else if changesContent(f.Status) && TextByName(f.Path) {
-		why = "it is " + language(f.Path) + " by its name, but holds NUL bytes, is in UTF-16 or has its diff switched off, so no line of it can be read"
+		why = unreadText(f.Path)
 	}
 	setFlags(&f)
 	f.Binary = f.Binary || looksBinary(f)
 	return f, why
+}
+
+// unreadText says why no line is known of a file whose name does not tell that it is
+// binary.
+func unreadText(path string) string {
+	what := "its name does not say that it is binary, but it"
+	if l := language(path); l != "" {
+		what = "it is " + l + " by its name, but"
+	}
+	return what + " holds NUL bytes, is in UTF-16 or has its diff switched off, so no line of it can be read"
 }
 
 func readPatch(c ChangedFile, left *room) (pipeline.List[pipeline.Hunk], string) {

@@ -72,7 +72,7 @@ var happenings = []happening{
 	{"pull_request closed", func(s *scene) { s.pr.Close() }, 0, "accepted", 1, ""},
 	{"pull_request edited, closed", func(s *scene) { s.pr.Edit(ghtest.Edit{Title: ptr("Closed stock")}) }, 0, "no_op", 1, ""},
 	{"push of config, all is closed", func(s *scene) { s.Repo.Commit("main", ghtest.Files{apptest.RulesPath: `[]`}, "as before") }, 4, "accepted", 1, ""},
-	{"pull_request reopened", func(s *scene) { s.pr.Reopen() }, 7, "accepted", 2, "action_required"},
+	{"pull_request reopened", func(s *scene) { s.pr.Reopen() }, 8, "accepted", 2, "action_required"},
 	{"pull_request_review submitted, no command", func(s *scene) { s.pr.Review("alice", "commented", "Looks good.") }, 0, "no_op", 2, ""},
 	// Nobody can react to the words of a review.
 	{"pull_request_review submitted, /review", func(s *scene) { s.pr.Review("alice", "commented", "/review") }, 7, "accepted", 3, ""},

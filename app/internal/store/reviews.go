@@ -176,9 +176,9 @@ func (s *Store) SaveReview(ctx context.Context, l review.Lease, r review.StoredR
 			return fmt.Errorf("save review %s: it is of %s, and the lease of %s", r.RunID, r.Key, l.Key)
 		}
 		_, err := t.exec(ctx, `
-			INSERT INTO reviews (run_id, target_key, generation, repo_id, head_sha, base_sha, decision, saved_at, report, inputs, record, fix_loop)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			r.RunID, r.Key, r.Generation, r.RepoID, r.HeadSHA, r.BaseSHA, string(r.Review.Report.Decision), s.now(), e.report, e.inputs, e.record, loop)
+			INSERT INTO reviews (run_id, target_key, generation, repo_id, head_sha, base_sha, base_ref, decision, saved_at, report, inputs, record, fix_loop)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			r.RunID, r.Key, r.Generation, r.RepoID, r.HeadSHA, r.BaseSHA, r.Review.Facts.Base.Ref, string(r.Review.Report.Decision), s.now(), e.report, e.inputs, e.record, loop)
 		if err != nil {
 			return fmt.Errorf("save review %s: %w", r.RunID, err)
 		}
@@ -241,6 +241,21 @@ func (s *Store) LatestReview(ctx context.Context, key string) (*review.StoredRev
 // ReviewAsOf implements review.Store.
 func (s *Store) ReviewAsOf(ctx context.Context, key string, at time.Time) (*review.StoredReview, error) {
 	return s.findReview(ctx, `target_key = ? AND published_at > 0 AND published_at <= ?`, key, micros(at))
+}
+
+// LastAnswer implements review.Store.
+func (s *Store) LastAnswer(ctx context.Context, key string) (*review.Answer, error) {
+	var a review.Answer
+	err := s.db.read(ctx, func(t tx) error {
+		return t.row(ctx, `SELECT head_sha, base_ref FROM reviews WHERE target_key = ? AND published_at > 0 ORDER BY id DESC LIMIT 1`, key).Scan(&a.HeadSHA, &a.BaseRef)
+	})
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("look for the newest answer of %s: %w", key, err)
+	}
+	return &a, nil
 }
 
 // ReviewOfHead implements review.Store.
