@@ -454,8 +454,9 @@ type SynthesisSettings struct {
 	ProtectedArtifacts []string `json:"protected_artifacts"` // globs
 	// InlineIgnore says which findings a comment "reviewgate:ignore RULE
 	// reason" on or above the line takes out of the gate: IgnoreNotCritical
-	// (default), IgnoreAll or IgnoreNone. It never takes out those of final
-	// rules.
+	// (default), IgnoreAll, IgnoreBaseOnly or IgnoreNone. A comment that the
+	// change adds counts only once a person accepts it. None takes out what final
+	// rules find.
 	InlineIgnore string `json:"inline_ignore"`
 	// JudgementCategories are categories of findings that a person weighs:
 	// such findings are never fixed by themselves. Default scope and priority.
@@ -466,6 +467,7 @@ type SynthesisSettings struct {
 const (
 	IgnoreNotCritical = "not_critical"
 	IgnoreAll         = "all"
+	IgnoreBaseOnly    = "base_only" // like not_critical, without those that a change adds
 	IgnoreNone        = "none"
 )
 

@@ -165,7 +165,7 @@ func stricterSetting(below *Settings, d difference) bool {
 	case "synthesis.protected_artifacts", "commands.override_teams":
 		return holdsAll(d.below.([]string), d.above.([]string))
 	case "synthesis.inline_ignore":
-		return order(IgnoreAll, IgnoreNotCritical, IgnoreNone)
+		return order(IgnoreAll, IgnoreNotCritical, IgnoreBaseOnly, IgnoreNone)
 	case "models.hold_for_person":
 		return order(models.HoldNever, models.HoldCritical, models.HoldAlways)
 	case "models.auto_approve":

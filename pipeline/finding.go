@@ -44,6 +44,11 @@ type Finding struct {
 // asks to ignore in vain. What follows says why.
 const ReasonNotIgnored = "not ignored: "
 
+// ReasonIgnoreWaits begins the reason of a finding that a comment of the change asks
+// to ignore, which counts only once a person accepts it. The reason that the
+// comment gives follows.
+const ReasonIgnoreWaits = ReasonNotIgnored + "an ignore comment that this change adds waits for acceptance: "
+
 // ReasonBack begins the reason of a finding that an earlier head of the pull
 // request had and a later one had not. What follows names the head that fixed
 // it.

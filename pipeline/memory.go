@@ -41,6 +41,10 @@ type FalsePositive struct {
 type Acceptance struct {
 	Fingerprint string `json:"fingerprint"`
 	By          string `json:"by"` // login
+	// Ignore, if set, says that not the finding was accepted but the comment that
+	// asks to ignore it for this reason; see ReasonIgnoreWaits. A comment with another
+	// reason is not accepted with it.
+	Ignore string `json:"ignore,omitempty"`
 }
 
 // HandAction is what a person decided about a head.

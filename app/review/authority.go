@@ -19,8 +19,8 @@ func (o *order) lacksForFinal(ctx context.Context, layer string) (string, error)
 	switch {
 	case !slices.Contains(o.finalIn, layer):
 		return render.TakesFinal, nil
-	case o.what.Own && o.own():
-		return o.unless(ctx, o.mayMaintain, render.TakesOwn)
+	case o.what.Own:
+		return o.judgesOwn(ctx)
 	}
 	return "", nil
 }

@@ -24,6 +24,7 @@ type order struct {
 	what       commands.Command
 	permission Permission // empty until it is asked
 	maintains  bool       // the sender is known to be allowed what takes maintain
+	authors    authorship // what the sender is to the pull request
 	finalIn    []string   // layers of which the sender has the named authority; see askAuthority
 }
 
@@ -32,8 +33,23 @@ func (o *order) limit() int { return o.config.Settings.Limits.CommandsPerHour }
 // left is how many commands may be obeyed yet in this hour, this one included.
 func (o *order) left() int { return max(0, o.limit()-o.hour.Obeyed) }
 
-// own reports whether the pull request is the sender's.
+// own reports whether the sender opened the pull request.
 func (o *order) own() bool { return strings.EqualFold(o.Sender, o.Author) }
+
+// judgesOwn is what the sender lacks to judge the pull request: whoever made it, and
+// where a push was not seen anybody, takes maintain for that.
+func (o *order) judgesOwn(ctx context.Context) (string, error) {
+	if err := o.askAuthors(ctx); err != nil {
+		return "", err
+	}
+	switch {
+	case o.authors.own:
+		return o.unless(ctx, o.mayMaintain, render.TakesOwn)
+	case o.authors.unseen:
+		return o.unless(ctx, o.mayMaintain, render.TakesUnseen)
+	}
+	return "", nil
+}
 
 // decides reports whether the command decides by hand. Such a one runs no agents,
 // and does not wait because others gave commands.
@@ -119,8 +135,11 @@ func (o *order) lacks(ctx context.Context) (string, error) {
 	switch {
 	case o.what.Who == commands.Maintainers:
 		return o.unless(ctx, o.mayMaintain, render.TakesMaintain)
-	case o.what.Own && !o.what.Accepted && o.own():
-		return o.unless(ctx, o.mayMaintain, render.TakesOwn)
+	case o.what.Own && !o.what.Accepted:
+		if lacks, err := o.unless(ctx, o.mayWrite, render.TakesWrite); err != nil || lacks != "" && !o.own() {
+			return lacks, err
+		}
+		return o.judgesOwn(ctx)
 	case o.what.Who == commands.Authors && o.own():
 		return "", nil
 	case o.what.Who == commands.Authors:

@@ -62,6 +62,7 @@ type Delivery struct {
 	Review    *ReviewAsk
 	Close     *Target
 	Merged    bool // what is closed was merged
+	Push      *Push
 	Command   *Command
 	Rerequest *Rerequest
 	Report    *ReportNews
@@ -475,6 +476,9 @@ type Store interface {
 	// target's generation (fresh) with a job. A command that was accepted or
 	// finished before changes nothing. A notice of it is kept as by AddNotice.
 	Obey(ctx context.Context, c Command, e Effect, ask *ReviewAsk) error
+	// Pushes returns who opened a pull request and sent its pushes, as far as
+	// deliveries said.
+	Pushes(ctx context.Context, t Target) ([]Push, error)
 	// Taught returns the dismissals and acceptances of a target, by
 	// fingerprint, and what was decided by hand for the head against the base,
 	// if anything was.

@@ -18,6 +18,9 @@ type subject struct {
 	critical        bool     // by its own severity or the gate's
 	accepted        bool     // set by said
 	rule, agent     string
+	// ignore is the reason that a comment gives which asks to ignore it and waits for
+	// acceptance, or empty.
+	ignore string
 }
 
 // subjects are the findings of a review, those that were set aside included.
@@ -36,6 +39,11 @@ func subjectOf(f *pipeline.Finding) subject {
 	s := subject{
 		id: f.ID, title: f.Title, path: f.Path, fingerprints: slices.Clone(f.Fingerprints), rule: f.RuleID, agent: f.Agent,
 		critical: f.Severity == pipeline.SeverityCritical || f.GateSeverity == pipeline.SeverityCritical,
+	}
+	for _, r := range f.Reasons {
+		if reason, ok := strings.CutPrefix(r, pipeline.ReasonIgnoreWaits); ok {
+			s.ignore = reason
+		}
 	}
 	if f.ID != "" && !slices.Contains(s.fingerprints, f.ID) {
 		s.fingerprints = append(s.fingerprints, f.ID)
@@ -128,10 +136,10 @@ func (o *order) lacksFor(ctx context.Context, s *subject) (string, error) {
 		return "", nil
 	case o.what.Critical && o.config.FinalIn(s.rule, s.agent) != "":
 		return o.lacksForFinal(ctx, o.config.FinalIn(s.rule, s.agent))
-	case o.what.Critical && s.critical:
+	case (o.what.Critical || s.ignore != "") && s.critical: // to accept that it is ignored is as good as to dismiss it
 		return o.unless(ctx, o.mayMaintain, render.TakesCritical)
-	case o.what.Own && o.own():
-		return o.unless(ctx, o.mayMaintain, render.TakesOwn)
+	case o.what.Own:
+		return o.judgesOwn(ctx)
 	}
 	return "", nil
 }
@@ -155,7 +163,7 @@ func (o *order) verdictOn(s *subject) Effect {
 				Fingerprint: f, Path: s.path, Reason: o.what.Reason, By: o.Sender, Override: o.maintains || len(o.finalIn) > 0, FinalIn: o.finalIn,
 			})
 		case commands.Accept:
-			e.Accept = append(e.Accept, pipeline.Acceptance{Fingerprint: f, By: o.Sender})
+			e.Accept = append(e.Accept, pipeline.Acceptance{Fingerprint: f, By: o.Sender, Ignore: s.ignore})
 		default:
 			e.Restore = append(e.Restore, f)
 		}

@@ -14,7 +14,7 @@ const (
 
 // ParseCommand finds the first /review command in a comment's Markdown. It
 // stands at the very start of a line, outside code fences, quotes and HTML
-// comments. The name is "review" for the bare command, else the word after
+// comments, and of HTML elements, links and mail that is answered; see markup. The name is "review" for the bare command, else the word after
 // it, as typed; args are the rest of the line. Neither has characters that don't
 // print.
 func ParseCommand(markdown string) (name, args string, ok bool) {
@@ -22,8 +22,9 @@ func ParseCommand(markdown string) (name, args string, ok bool) {
 	lines := strings.Split(markdown, "\n")
 	ends := commentEnds(lines)
 	var b blocks
+	var m markup
 	for i, line := range lines {
-		if b.hides(line, ends[i+1]) {
+		if b.hides(line, ends[i+1]) || m.hides(line) {
 			continue
 		}
 		if name, args, ok := commandIn(line); ok {

@@ -21,7 +21,8 @@ type pullRequestEvent struct {
 			SHA string `json:"sha"`
 		} `json:"head"`
 	} `json:"pull_request"`
-	Before string `json:"before"`
+	Before string  `json:"before"`
+	Sender account `json:"sender"`
 	Label  struct {
 		Name string `json:"name"`
 	} `json:"label"`
@@ -56,6 +57,7 @@ func readPullRequest(d *review.Delivery, body []byte) error {
 		return nil
 	}
 	d.Review = &review.ReviewAsk{Target: t, Reason: reason, Fresh: e.fresh(), At: e.PullRequest.UpdatedAt, Before: e.before()}
+	d.Push = e.push(t)
 	if e.Action == "labeled" || e.Action == "unlabeled" {
 		d.Review.LabelsOnly, d.Review.TypeLabel = true, e.typeLabel()
 	}
@@ -66,6 +68,17 @@ func readPullRequest(d *review.Delivery, body []byte) error {
 // from. One that was deleted altogether has no name in the event.
 func (e *pullRequestEvent) typeLabel() bool {
 	return e.Label.Name == "" || classify.TypedByLabel(e.Label.Name)
+}
+
+// push is who sent the head, or nil where the event does not say that, or names an
+// app: who had the app send it can't be known. Who reopens a pull request brought no
+// head, and may have let others push while it was closed.
+func (e *pullRequestEvent) push(t review.Target) *review.Push {
+	opened, pushed := e.Action == "opened", e.Action == "synchronize" && e.before() != ""
+	if !opened && !pushed || e.Sender.Type != "User" || !ownerLogin.MatchString(e.Sender.Login) {
+		return nil
+	}
+	return &review.Push{Target: t, Before: e.before(), Sender: e.Sender.Login}
 }
 
 // before is the head that a push replaced. What is malformed matches none.

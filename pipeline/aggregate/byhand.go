@@ -42,12 +42,28 @@ func (w *work) leaveFinal(spared []string) {
 	}
 }
 
-// accepted are the people who hold a finding to be right, by fingerprint.
+// accepted are the people who hold a finding to be right, by fingerprint. Whoever
+// accepted a comment that ignores one says nothing like that.
 func (w *work) accepted() map[string]string {
 	by := map[string]string{}
 	for _, a := range w.in.Memory.Accepted {
-		if _, known := by[a.Fingerprint]; !known {
+		if _, known := by[a.Fingerprint]; !known && a.Ignore == "" {
 			by[a.Fingerprint] = a.By
+		}
+	}
+	return by
+}
+
+// acceptedIgnore is a comment that ignores a finding, which a person accepted.
+type acceptedIgnore struct{ fingerprint, reason string }
+
+// acceptedIgnores are the people who accepted them.
+func (w *work) acceptedIgnores() map[acceptedIgnore]string {
+	by := map[acceptedIgnore]string{}
+	for _, a := range w.in.Memory.Accepted {
+		at := acceptedIgnore{a.Fingerprint, a.Ignore}
+		if _, known := by[at]; !known && a.Ignore != "" {
+			by[at] = a.By
 		}
 	}
 	return by

@@ -96,7 +96,7 @@ func TestOpenWhateverIsMerged(t *testing.T) {
 		"one ignored":      {head{"a.go": {"bad 1", "bad 2 // reviewgate:ignore r1 wanted", "bad 3", "good", "good", "bad 4"}}, "new 0, open 3, resolved 0, unconfirmed 0, back []"},
 		"now one block":    {head{"a.go": {"bad 1", "bad 2", "bad 3", "bad 4"}}, "new 0, open 1, resolved 0, unconfirmed 0, back []"},
 	} {
-		wantHistory(t, name, afterHeads(all, tc.next.input()), tc.want)
+		wantHistory(t, name, afterHeads(all, accepting(tc.next.input())), tc.want)
 	}
 }
 
@@ -324,7 +324,7 @@ func TestReviewedAgain(t *testing.T) {
 // What a comment ignored counts in the gate only since it isn't ignored: it is
 // new to the gate, and was not fixed.
 func TestNoLongerIgnoredIsNew(t *testing.T) {
-	ignored := head{"a.go": {"bad 1 // reviewgate:ignore r1 wanted"}}.input()
+	ignored := accepting(head{"a.go": {"bad 1 // reviewgate:ignore r1 wanted"}}.input())
 	plain := head{"a.go": {"bad 1"}}.input()
 	wantHistory(t, "the comment is gone", afterHeads(ignored, plain), "new 1, open 0, resolved 0, unconfirmed 0, back []")
 	wantHistory(t, "the comment comes", afterHeads(plain, ignored), "new 0, open 0, resolved 0, unconfirmed 0, back []")

@@ -16,8 +16,9 @@ import (
 //	reviewgate:ignore RULE[,RULE] reason
 //
 // on the first of a finding's lines, or in a comment of its own on the line
-// above. Such findings are counted and shown with the reason, whoever added the
-// comment. What a comment may not ignore stays, and says why.
+// above. Such findings are counted and shown with the reason. A comment that the
+// change adds, or puts beside other code, counts only once a person accepted it. What a
+// comment may not ignore stays, and says why.
 func (w *work) inline(f *item) bool {
 	m := w.ignoring(f)
 	if m == nil {
@@ -30,7 +31,7 @@ func (w *work) inline(f *item) bool {
 		f.because(pipeline.ReasonNotIgnored + why)
 		return false
 	}
-	f.because(m.told())
+	f.because(w.told(f, m))
 	w.setAside(f, pipeline.StateSuppressed, "inline: "+m.reason)
 	return true
 }
@@ -53,8 +54,44 @@ func (w *work) notIgnored(f *item, m *marker) string {
 		return fmt.Sprintf("the comment on line %d stands inside quotes", m.line)
 	case m.reason == "":
 		return fmt.Sprintf("the comment on line %d gives no reason", m.line)
+	case w.stood(f, m):
+		return ""
+	case mode == config.IgnoreBaseOnly:
+		return "the config allows no inline comments that a change adds"
+	case w.ignores[acceptedIgnore{f.ID, m.reason}] == "":
+		return strings.TrimPrefix(pipeline.ReasonIgnoreWaits, pipeline.ReasonNotIgnored) + m.reason
 	}
 	return ""
+}
+
+// told says which comment ignores a finding, and who accepted it where the change
+// brought it there.
+func (w *work) told(f *item, m *marker) string {
+	text := fmt.Sprintf("ignored by the comment on line %d", m.line)
+	if w.stood(f, m) {
+		return text
+	}
+	return text + ", which " + w.ignores[acceptedIgnore{f.ID, m.reason}] + " accepted"
+}
+
+// stood reports whether the comment stood in the base about this very code. A
+// comment that did counts no more once a line of the finding is another, or the
+// change takes out what stood between the two: it was written about other code.
+// Lines that the diff does not show can't be known, and nor can those of a file that
+// did not stand at the base under a name of its own.
+func (w *work) stood(f *item, m *marker) bool {
+	file := w.files[f.Path]
+	if file.Status != pipeline.FileModified && file.Status != pipeline.FileRenamed {
+		return false
+	}
+	lines := w.lines.of(f.Path)
+	for n := min(m.line, f.StartLine); n <= max(f.StartLine, f.EndLine); n++ {
+		l, shown := lines[n]
+		if !shown || l.added || l.cut && n > m.line {
+			return false
+		}
+	}
+	return true
 }
 
 // ignoring is the comment that names the finding's rule, or nil.
@@ -95,15 +132,7 @@ type marker struct {
 	reason string
 	alone  bool // nothing stands before it on its line
 	quoted bool // it stands inside quotes that are opened on its line
-	added  bool // by the change itself
 	start  int  // where in the line the comment starts, in bytes
-}
-
-func (m *marker) told() string {
-	if m.added {
-		return fmt.Sprintf("ignored by the comment on line %d, which this change adds", m.line)
-	}
-	return fmt.Sprintf("ignored by the comment on line %d", m.line)
 }
 
 const ignoreWord = "reviewgate:ignore"
@@ -126,7 +155,7 @@ func parseMarker(l pipeline.Line) *marker {
 		before, rest := l.Text[:from+i], l.Text[from+i+len(ignoreWord):]
 		start, ok := commentStart(before)
 		if ok && (rest == "" || strings.IndexAny(rest, " \t:") == 0) {
-			m := &marker{line: l.New, start: start, added: l.Op == pipeline.LineAdded}
+			m := &marker{line: l.New, start: start}
 			m.alone, m.quoted = aloneBefore(before[:start]), opensQuote(before[:start])
 			m.read(strings.TrimPrefix(rest, ":"))
 			return m

@@ -20,10 +20,35 @@ func ruled(line int, s pipeline.Severity) pipeline.Finding {
 	return f
 }
 
-// commented is an input with a file c.go of these lines.
+// commented is an input with a file c.go of these lines, which stood in the base.
 func commented(f pipeline.Finding, lines ...string) Input {
 	in := one(f)
-	in.Facts.Files = append(in.Facts.Files, file("c.go", lines...))
+	in.Facts.Files = append(in.Facts.Files, stood(file("c.go", lines...)))
+	return in
+}
+
+// stood is a file that the change shows and leaves as it was.
+func stood(f pipeline.File) pipeline.File {
+	f.Status = pipeline.FileModified
+	for i := range f.Hunks {
+		for j := range f.Hunks[i].Lines {
+			f.Hunks[i].Lines[j].Op = pipeline.LineContext
+		}
+	}
+	return f
+}
+
+// accepting is the input after a person accepted each comment that waits for it.
+func accepting(in Input) Input {
+	for _, f := range Aggregate(in).Findings {
+		for _, r := range f.Reasons {
+			if why, ok := strings.CutPrefix(r, pipeline.ReasonIgnoreWaits); ok {
+				for _, id := range f.Fingerprints {
+					in.Memory.Accepted = append(in.Memory.Accepted, pipeline.Acceptance{Fingerprint: id, By: "carol", Ignore: why})
+				}
+			}
+		}
+	}
 	return in
 }
 
@@ -132,7 +157,7 @@ func TestWhatCommentsMayNotIgnore(t *testing.T) {
 	for _, tt := range tests {
 		f := ruled(1, pipeline.SeverityMajor)
 		in := world(map[string][]pipeline.Finding{tt.agent: {f}})
-		in.Facts.Files = append(in.Facts.Files, file("c.go", code))
+		in.Facts.Files = append(in.Facts.Files, stood(file("c.go", code)))
 		tt.change(&in, &in.Results[0].Output.Findings[0])
 		r := Aggregate(in)
 		if tt.why == "" {
@@ -188,19 +213,105 @@ func TestIgnoreNeedsALine(t *testing.T) {
 	}
 }
 
-// Whoever adds the comment, the change itself too: the report says so.
-func TestIgnoredSaysWhoAddedTheComment(t *testing.T) {
-	in := commented(ruled(1, pipeline.SeverityMajor), "x() // reviewgate:ignore r1 known")
-	for op, want := range map[pipeline.LineOp]string{
-		pipeline.LineAdded:   "ignored by the comment on line 1, which this change adds",
-		pipeline.LineContext: "ignored by the comment on line 1",
+// A comment counts that stood in the base about the same code. What the change adds,
+// moves, widens or uncovers waits until a person accepts it.
+func TestIgnoresOfTheChangeWait(t *testing.T) {
+	const code = "x()"
+	const comment = "// reviewgate:ignore r1 known"
+	line := func(op pipeline.LineOp, text string) pipeline.Line { return pipeline.Line{Op: op, Text: text} }
+	const added, removed, context = pipeline.LineAdded, pipeline.LineRemoved, pipeline.LineContext
+	for name, tt := range map[string]struct {
+		lines  []pipeline.Line
+		start  int // of the finding
+		end    int
+		status pipeline.FileStatus
+		stood  bool
+	}{
+		"it stood above the code":                   {[]pipeline.Line{line(context, comment), line(context, code)}, 2, 2, pipeline.FileModified, true},
+		"it stood on the line":                      {[]pipeline.Line{line(context, code+comment)}, 1, 1, pipeline.FileModified, true},
+		"it stood in a file that has another name":  {[]pipeline.Line{line(context, code+comment)}, 1, 1, pipeline.FileRenamed, true},
+		"a line before it is taken out":             {[]pipeline.Line{line(removed, "y()"), line(context, comment), line(context, code)}, 2, 2, pipeline.FileModified, true},
+		"it is added on the line":                   {[]pipeline.Line{line(removed, code), line(added, code+comment)}, 1, 1, pipeline.FileModified, false},
+		"it is added above old code":                {[]pipeline.Line{line(added, comment), line(context, code)}, 2, 2, pipeline.FileModified, false},
+		"it is added in a new file":                 {[]pipeline.Line{line(added, comment), line(added, code)}, 2, 2, pipeline.FileAdded, false},
+		"it is moved down":                          {[]pipeline.Line{line(removed, comment), line(context, "y()"), line(added, comment), line(context, code)}, 3, 3, pipeline.FileModified, false},
+		"the rule is added to it":                   {[]pipeline.Line{line(removed, "// reviewgate:ignore r2 known"), line(added, "// reviewgate:ignore r2,r1 known"), line(context, code)}, 2, 2, pipeline.FileModified, false},
+		"the code below it is another":              {[]pipeline.Line{line(context, comment), line(removed, "y()"), line(added, code)}, 2, 2, pipeline.FileModified, false},
+		"code is put in below it":                   {[]pipeline.Line{line(context, comment), line(added, code), line(context, "y()")}, 2, 2, pipeline.FileModified, false},
+		"what stood between is taken out":           {[]pipeline.Line{line(context, comment), line(removed, "y()"), line(context, code)}, 2, 2, pipeline.FileModified, false},
+		"the second of the finding's lines is new":  {[]pipeline.Line{line(context, comment), line(context, "x("), line(added, "y)")}, 2, 3, pipeline.FileModified, false},
+		"a line within the finding is taken out":    {[]pipeline.Line{line(context, comment), line(context, "x("), line(removed, "y,"), line(context, "z)")}, 2, 3, pipeline.FileModified, false},
+		"not all of the finding's lines are shown":  {[]pipeline.Line{line(context, comment), line(context, code)}, 2, 9, pipeline.FileModified, false},
+		"the file is a copy of another":             {[]pipeline.Line{line(context, code+comment)}, 1, 1, pipeline.FileCopied, false},
+		"the code is indented, and so is not equal": {[]pipeline.Line{line(context, comment), line(removed, code), line(added, "\t"+code)}, 2, 2, pipeline.FileModified, false},
 	} {
-		in.Facts.Files[3].Hunks[0].Lines[0].Op = op
-		s := Aggregate(in).Suppressed
-		if len(s) != 1 || s[0].Finding.Reasons[0] != want {
-			t.Errorf("line %q: %+v, want %q", op, s, want)
+		f := ruled(tt.start, pipeline.SeverityMajor)
+		f.EndLine = tt.end
+		in := commented(f)
+		c := &in.Facts.Files[3]
+		c.Status, c.Hunks[0].Lines = tt.status, nil
+		n := 0
+		for _, l := range tt.lines {
+			if l.Op != removed {
+				n++
+				l.New = n
+			}
+			c.Hunks[0].Lines = append(c.Hunks[0].Lines, l)
+		}
+		c.Hunks[0].NewLines, c.Additions = n, n
+		r := Aggregate(in)
+		if tt.stood {
+			if len(r.Suppressed) != 1 || r.Suppressed[0].Finding.Reasons[0] != fmt.Sprintf("ignored by the comment on line %d", 1) {
+				t.Errorf("%s: not ignored: %+v", name, r.Findings)
+			}
+			continue
+		}
+		if len(r.Findings) != 1 || !r.Decision.Blocks() || r.Findings[0].Reasons[0] != pipeline.ReasonIgnoreWaits+"known" {
+			t.Errorf("%s: %s, findings %+v, suppressed %+v, want one that waits", name, r.Decision, r.Findings, r.Suppressed)
+			continue
+		}
+		agreed := accepting(in)
+		if r := Aggregate(agreed); len(r.Suppressed) != 1 || !strings.HasSuffix(r.Suppressed[0].Finding.Reasons[0], ", which carol accepted") {
+			t.Errorf("%s, and accepted: findings %+v", name, r.Findings)
+		}
+		agreed.Config.Settings.Synthesis.InlineIgnore = config.IgnoreBaseOnly
+		if r := Aggregate(agreed); len(r.Suppressed) != 0 || !r.Decision.Blocks() {
+			t.Errorf("%s, and accepted where only those of the base count: %+v", name, r.Suppressed)
 		}
 	}
+}
+
+// What a person accepted is one comment about one finding: neither another reason nor
+// other code goes with it, and who only says that the finding is right accepts none.
+func TestAcceptedIgnoreIsForOneComment(t *testing.T) {
+	in := one(ruled(1, pipeline.SeverityMajor))
+	in.Facts.Files = append(in.Facts.Files, file("c.go", "x() // reviewgate:ignore r1 known"))
+	in = accepting(in)
+	if r := Aggregate(in); len(r.Suppressed) != 1 {
+		t.Fatalf("not ignored: %+v", r.Findings)
+	}
+	given := in.Memory.Accepted[0]
+	for name, tt := range map[string]struct {
+		code     string
+		accepted pipeline.Acceptance
+	}{
+		"another reason":       {"x() // reviewgate:ignore r1 whatever", given},
+		"a longer reason":      {"x() // reviewgate:ignore r1 known to all", given},
+		"other code":           {"y() // reviewgate:ignore r1 known", given},
+		"another finding":      {"x() // reviewgate:ignore r1 known", pipeline.Acceptance{Fingerprint: "another", By: "carol", Ignore: "known"}},
+		"the finding is right": {"x() // reviewgate:ignore r1 known", pipeline.Acceptance{Fingerprint: given.Fingerprint, By: "carol"}},
+	} {
+		in.Facts.Files[3].Hunks[0].Lines[0].Text = tt.code
+		in.Memory.Accepted = pipeline.List[pipeline.Acceptance]{tt.accepted}
+		if r := Aggregate(in); len(r.Suppressed) != 0 || !r.Decision.Blocks() {
+			t.Errorf("%s: ignored", name)
+		}
+	}
+}
+
+// A comment that the change takes out is not obeyed.
+func TestRemovedIgnoreIsNotObeyed(t *testing.T) {
+	in := commented(ruled(1, pipeline.SeverityMajor), "x() // reviewgate:ignore r1 known")
 	in.Facts.Files[3].Hunks[0].Lines[0].Op = pipeline.LineRemoved
 	if s := Aggregate(in).Suppressed; len(s) != 0 {
 		t.Errorf("a comment that the change removes is obeyed: %+v", s)
@@ -282,7 +393,7 @@ func TestIgnoreAmongTheOtherSteps(t *testing.T) {
 	other := ruled(1, pipeline.SeverityWarning)
 	other.RuleID = "r2"
 	in := world(map[string][]pipeline.Finding{"x": {ruled(1, pipeline.SeverityMajor)}, "y": {other}})
-	in.Facts.Files = append(in.Facts.Files, file("c.go", code))
+	in.Facts.Files = append(in.Facts.Files, stood(file("c.go", code)))
 	r = Aggregate(in)
 	if len(r.Suppressed) != 1 || len(r.Findings) != 1 || r.Findings[0].RuleID != "r2" || r.Findings[0].Severity != pipeline.SeverityWarning {
 		t.Errorf("another rule says the same: suppressed %+v, findings %+v, want r2 to stay as it is", r.Suppressed, r.Findings)

@@ -13,6 +13,8 @@ type lineIndex struct {
 type headLine struct {
 	text   string // without a comment that ignores findings
 	marker *marker
+	added  bool // by the change
+	cut    bool // the change takes out lines right before it
 }
 
 func newLineIndex(files map[string]*pipeline.File) *lineIndex {
@@ -27,11 +29,14 @@ func (x *lineIndex) of(path string) map[int]headLine {
 	}
 	lines = map[int]headLine{}
 	for _, h := range x.files[path].Hunks {
+		cut := false
 		for _, l := range h.Lines {
 			if l.Op == pipeline.LineRemoved {
+				cut = true
 				continue
 			}
-			head := headLine{text: l.Text, marker: parseMarker(l)}
+			head := headLine{text: l.Text, marker: parseMarker(l), added: l.Op != pipeline.LineContext, cut: cut}
+			cut = false
 			if m := head.marker; m != nil && !m.quoted {
 				head.text = l.Text[:m.start]
 			}

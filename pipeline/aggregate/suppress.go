@@ -23,6 +23,7 @@ func (w *work) suppress() {
 		}
 	}
 	wrong, accepted := w.falsePositives(), w.accepted()
+	w.ignores = w.acceptedIgnores()
 	allowed, left := allowedSecrets(w.in.Facts), w.leftOut()
 	w.keep(func(f *item) bool {
 		if f.accept(accepted) {

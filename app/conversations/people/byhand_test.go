@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/reviewgate/reviewgate/app"
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/review"
@@ -250,6 +251,86 @@ func TestAuthorDoesNotWithdrawAnAcceptance(t *testing.T) {
 	pr.Comment("alice", "/review restore "+f.ID[:8])
 	w.Idle()
 	w.Wants(pr, "action_required")
+}
+
+// ignoring is a change with a comment that asks to ignore its own finding.
+func ignoring(reason string) ghtest.Files {
+	return apptest.Tested(ghtest.Files{"store/client.go": strings.Replace(apptest.Insecure, "\treturn", "\t// reviewgate:ignore sec-tls-verify-01 "+reason+"\n\treturn", 1)})
+}
+
+// A comment that the change adds to have its own finding ignored counts once somebody
+// else accepts it, and then for the reason that was accepted.
+func TestIgnoreOfTheChangeWaitsForAnotherPerson(t *testing.T) {
+	t.Parallel()
+	const waits = "an ignore comment that this change adds waits for acceptance: "
+	w := start(t)
+	w.Repo.Grant("alice", "write")
+	w.Repo.Grant("wes", "write")
+	pr := w.Open(ignoring("a sandbox"))
+	w.Idle()
+	w.Wants(pr, "action_required", waits+"a sandbox")
+	f := w.Only(pr)
+	pr.Comment("alice", "/review accept "+f.ID[:8])
+	pr.Comment("otto", "/review accept "+f.ID[:8])
+	w.Idle()
+	w.Wants(pr, "action_required", waits, "alice asked for `/review accept`, but on one's own pull request only")
+
+	pr.Comment("wes", "/review accept "+f.ID[:8])
+	w.Idle()
+	w.Wants(pr, "success")
+
+	pr.Push(ignoring("whatever"), "give another reason")
+	w.Idle()
+	w.Wants(pr, "action_required", waits+"whatever")
+	pr.Push(ignoring("a sandbox"), "give the reason that was accepted")
+	w.Idle()
+	w.Wants(pr, "success")
+	pr.Comment("wes", "/review restore "+f.ID[:8])
+	w.Idle()
+	w.Wants(pr, "action_required", waits+"a sandbox")
+}
+
+// Whoever pushes to a pull request is one of its authors, whatever the commits say.
+// Where nobody saw who pushed, it may have been anybody.
+func TestWhoPushesDoesNotJudge(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.Repo.Grant("octocat", "write")
+	w.Repo.Grant("wes", "write")
+	pr := w.Repo.OpenPR(ghtest.PR{Head: "stock", Title: "feat: read stock", Body: apptest.GoodBody, Files: apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure})})
+	w.Idle()
+	f := w.Only(pr)
+	pr.Comment("octocat", "/review dismiss "+f.ID[:8]+" fine")
+	w.Idle()
+	w.Wants(pr, "success", "Dismissed by octocat")
+	pr.Comment("octocat", "/review restore "+f.ID[:8])
+	w.Idle()
+
+	w.Repo.Commit("stock", ghtest.Files{"store/more.go": "package store\n"}, "push to another's pull request")
+	w.Idle()
+	pr.Comment("octocat", "/review dismiss "+f.ID[:8]+" fine")
+	w.Idle()
+	w.Wants(pr, "action_required", "octocat asked for `/review dismiss`, but on one's own pull request only")
+	pr.Comment("octocat", "/review accept "+f.ID[:8])
+	w.Idle()
+	w.Wants(pr, "action_required", "octocat asked for `/review accept`, but on one's own pull request only")
+	pr.Comment("wes", "/review dismiss "+f.ID[:8]+" fine")
+	w.Idle()
+	w.Wants(pr, "success", "Dismissed by wes")
+	pr.Comment("wes", "/review restore "+f.ID[:8])
+	w.Idle()
+
+	hook := "http://" + w.App.Addr() + app.HookPath
+	w.GH.SetWebhook("http://127.0.0.1:1/hook", apptest.Secret)
+	w.Repo.Commit("stock", ghtest.Files{"store/most.go": "package store\n"}, "push what nobody sees")
+	w.GH.SetWebhook(hook, apptest.Secret)
+	pr.Push(ghtest.Files{"store/last.go": "package store\n"}, "push over it")
+	w.Idle()
+	pr.Comment("wes", "/review dismiss "+f.ID[:8]+" fine")
+	w.Idle()
+	w.Wants(pr, "action_required", "wes asked for `/review dismiss`, but where it is not known who sent every push only")
+	w.Dismiss(pr, f)
+	w.Wants(pr, "success", "Dismissed by carol")
 }
 
 // How much of a review is done anew.

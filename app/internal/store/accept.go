@@ -62,6 +62,11 @@ func (s *Store) accept(ctx context.Context, t tx, d review.Delivery) (review.Acc
 			return a, err
 		}
 	}
+	if d.Push != nil {
+		if err := savePush(ctx, t, *d.Push); err != nil {
+			return a, err
+		}
+	}
 	asked := false
 	if d.Review != nil {
 		ok, err := s.acceptReview(ctx, t, d.GUID, *d.Review, &a)

@@ -21,7 +21,7 @@ func (s *Store) apply(ctx context.Context, t tx, g review.Target, e review.Effec
 		}
 	}
 	for _, a := range e.Accept {
-		if err := saveVerdict(ctx, t, key, pipeline.Dismissal{Fingerprint: a.Fingerprint, By: a.By}, e.BaseRef, true); err != nil {
+		if err := saveVerdict(ctx, t, key, pipeline.Dismissal{Fingerprint: a.Fingerprint, By: a.By, Reason: a.Ignore}, e.BaseRef, true); err != nil {
 			return err
 		}
 	}
@@ -109,10 +109,11 @@ func (s *Store) Taught(ctx context.Context, key, headSHA, baseRef string) (m pip
 			if base == baseRef {
 				d.FinalIn = layersOf(final)
 			}
-			if accepted {
-				m.Accepted = append(m.Accepted, pipeline.Acceptance{Fingerprint: d.Fingerprint, By: d.By})
-			} else {
+			switch {
+			case !accepted:
 				m.Dismissed = append(m.Dismissed, d)
+			case d.Reason == "" || base == baseRef: // what ignores a finding was accepted for one base
+				m.Accepted = append(m.Accepted, pipeline.Acceptance{Fingerprint: d.Fingerprint, By: d.By, Ignore: d.Reason})
 			}
 			return nil
 		}, `SELECT fingerprint, accepted = 1, path, reason, override = 1, person, final_in, final_base FROM verdicts WHERE target_key = ? ORDER BY fingerprint`, key)

@@ -6,7 +6,7 @@ package store
 // targetTables have a column target_key, and their rows go with the target.
 // Those of reviews take the rows of review_configs and review_files with them, and
 // come before those of changed_files that these refer to.
-var targetTables = []string{"reviews", "review_files", "changed_files", "writes", "commands", "verdicts", "hand_decisions", "audit", "model_use"}
+var targetTables = []string{"reviews", "review_files", "changed_files", "writes", "commands", "verdicts", "hand_decisions", "audit", "model_use", "pushes"}
 
 // repositoryTables have a column repo_id, and their rows go with the repository.
 // Those that refer to others come first.

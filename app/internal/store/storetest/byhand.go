@@ -67,6 +67,36 @@ var byHandTests = map[string]func(*testing.T, *fixture){
 		f.change(t, 6, g, review.Effect{Restore: []string{"f1", "f2"}})
 		f.wantTaught(t, "restored, all of them", g, pipeline.Memory{})
 	},
+	"who pushed is kept by head": func(t *testing.T, f *fixture) {
+		opened := review.Push{Target: pull(1, "aaa"), Sender: "ann"}
+		pushed := review.Push{Target: pull(1, "bbb"), Before: "aaa", Sender: "bob"}
+		for i, p := range []review.Push{opened, pushed, pushed, {Target: pull(2, "bbb"), Sender: "cy"}} {
+			d := push(guid(i), p.Target)
+			d.Push = &p
+			f.accept(t, d)
+		}
+		got, err := f.Pushes(f.ctx, pull(1, "bbb"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range got {
+			got[i].Target = pull(1, got[i].Target.HeadSHA)
+		}
+		if diff := cmp.Diff([]review.Push{opened, pushed}, got); diff != "" {
+			t.Errorf("pushes (-want +got):\n%s", diff)
+		}
+	},
+	"a comment that ignores a finding is accepted for one base": func(t *testing.T, f *fixture) {
+		g := pull(1, "aaa")
+		comment := pipeline.Acceptance{Fingerprint: "f1", By: "cy", Ignore: "a sandbox"}
+		right := pipeline.Acceptance{Fingerprint: "f2", By: "cy"}
+		f.change(t, 1, g, review.Effect{Accept: []pipeline.Acceptance{comment, right}, HeadSHA: "aaa", BaseRef: "main"})
+		f.wantTaught(t, "accepted", g, pipeline.Memory{Accepted: pipeline.List[pipeline.Acceptance]{comment, right}})
+		other := f.taught(t, g.Key(), "aaa", "release")
+		if diff := cmp.Diff(pipeline.List[pipeline.Acceptance]{right}, other.Accepted); diff != "" {
+			t.Errorf("against another base (-want +got):\n%s", diff)
+		}
+	},
 	"a decision belongs to a pull request, a head and a base": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
 		d := pipeline.HandDecision{Action: pipeline.HandOverride, By: "ann", Reason: "on fire", At: f.clock.Now()}
