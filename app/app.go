@@ -46,6 +46,14 @@ type Options struct {
 	Engines *run.Engines
 	// Unsynced is that of store.Options, for tests.
 	Unsynced bool
+	// Apart is the command line of a child process that reviews a suspect with RunApart.
+	// Without it suspects are reviewed in this process. ApartEnv is added to its
+	// environment, and ApartMemory is how much memory it may take, in bytes: default 1 GiB.
+	Apart, ApartEnv []string
+	ApartMemory     int64
+	// QuarantineSteps and QuarantineFor are those of review.Options.
+	QuarantineSteps []time.Duration
+	QuarantineFor   time.Duration
 	// RetryBase, LeaseTTL and ScanInterval are those of review.Options.
 	RetryBase, LeaseTTL, ScanInterval time.Duration
 }
@@ -88,9 +96,16 @@ func New(ctx context.Context, settings Settings, o Options) (*App, error) {
 }
 
 func (a *App) build(ctx context.Context) error {
-	var err error
+	if err := a.buildService(ctx, false); err != nil {
+		return err
+	}
+	return a.buildServer(ctx)
+}
+
+// buildService makes all that it takes to review, beside says in a child process.
+func (a *App) buildService(ctx context.Context, beside bool) (err error) {
 	process := processName()
-	if a.store, err = store.Open(ctx, a.settings.DatabaseURL, store.Options{Process: process, Log: a.options.Log, Unsynced: a.options.Unsynced}); err != nil {
+	if a.store, err = store.Open(ctx, a.settings.DatabaseURL, store.Options{Process: process, Log: a.options.Log, Unsynced: a.options.Unsynced, Beside: beside}); err != nil {
 		return err
 	}
 	loader := config.NewLoader(64)
@@ -111,7 +126,11 @@ func (a *App) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if a.service, err = review.New(review.Options{
+	var apart func(context.Context, review.Lease, review.JobKind) (review.Ended, error)
+	if len(a.options.Apart) > 0 {
+		apart = a.apart
+	}
+	a.service, err = review.New(review.Options{
 		Store: a.store, GitHub: a.client, Pipeline: runner, Loader: loader, Server: a.settings.Config, Models: models,
 		Log: a.options.Log, Version: a.options.Version, Owner: process, WebURL: a.settings.WebURL,
 		Observe: review.Observer{
@@ -120,9 +139,13 @@ func (a *App) build(ctx context.Context) error {
 		},
 		Retention: a.settings.Retention,
 		RetryBase: a.options.RetryBase, LeaseTTL: a.options.LeaseTTL, ScanInterval: a.options.ScanInterval,
-	}); err != nil {
-		return err
-	}
+		Apart: apart, QuarantineSteps: a.options.QuarantineSteps, QuarantineFor: a.options.QuarantineFor,
+	})
+	return err
+}
+
+// buildServer makes what serves: the queue, and what listens.
+func (a *App) buildServer(ctx context.Context) (err error) {
 	if a.queue, err = store.NewQueue(a.store, a.service, store.QueueOptions{Workers: a.options.Workers, Periodic: a.periodic(), Begin: a.onJob}); err != nil {
 		return fmt.Errorf("make the queue: %w", err)
 	}

@@ -23,8 +23,12 @@ import (
 type Child struct {
 	t        *testing.T
 	Settings app.Settings
-	log      *os.File
-	cmd      *exec.Cmd
+	// Quarantine gives the server an agent that ends its process where a title says so
+	// (see Kills and EatsMemory), and is how long such a review waits then. 0 for none.
+	Quarantine time.Duration
+	log        *os.File
+	cmd        *exec.Cmd
+	ended      chan struct{} // closed when it has
 }
 
 // NewChild prepares a server process for a stand-in of GitHub, to which its webhooks go.
@@ -63,10 +67,19 @@ func (c *Child) Start() {
 	}
 	c.cmd = exec.Command(os.Args[0])
 	c.cmd.Env = append(os.Environ(), ServerEnv+"="+string(text), "GOGC=400")
+	if c.Quarantine > 0 {
+		c.cmd.Env = append(c.cmd.Env, stepEnv+"="+c.Quarantine.String())
+	}
 	c.cmd.Stderr = c.log
 	if err := c.cmd.Start(); err != nil {
 		c.t.Fatal(err)
 	}
+	cmd, ended := c.cmd, make(chan struct{})
+	c.ended = ended
+	go func() {
+		defer close(ended)
+		cmd.Wait() // how it ended is of no interest
+	}()
 	deadline := time.Now().Add(Patience)
 	for time.Now().Before(deadline) {
 		if resp, err := http.Get("http://" + c.Settings.Addr + "/readyz"); err == nil {
@@ -122,11 +135,37 @@ func (c *Child) Answers(gh *ghtest.Server, pr *ghtest.PullRequest) {
 	}
 }
 
+// Ended reports whether the process has ended by itself, or does so within a time.
+func (c *Child) Ended(within time.Duration) bool {
+	select {
+	case <-c.ended:
+		return true
+	case <-time.After(within):
+		return false
+	}
+}
+
+// Logged counts the lines of the log, that of all starts, which hold a text.
+func (c *Child) Logged(text string) int {
+	c.t.Helper()
+	log, err := os.ReadFile(c.log.Name())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	n := 0
+	for line := range strings.Lines(string(log)) {
+		if strings.Contains(line, text) {
+			n++
+		}
+	}
+	return n
+}
+
 // Kill ends the process as kill -9 does: nothing in it can react.
 func (c *Child) Kill() {
 	if c.cmd != nil {
 		c.cmd.Process.Kill()
-		c.cmd.Wait()
+		<-c.ended
 		c.cmd = nil
 	}
 }

@@ -7,10 +7,12 @@ import (
 	"os"
 	"runtime/debug"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 
 	"github.com/reviewgate/reviewgate/app"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
@@ -18,10 +20,18 @@ import (
 // real process can be killed.
 const ServerEnv = "REVIEWGATE_TEST_SERVER"
 
+const (
+	// apartEnv makes it the child process of such a server.
+	apartEnv = "REVIEWGATE_TEST_APART"
+	// stepEnv gives it an agent that ends its process for some titles, and says how
+	// long a review that did so waits in quarantine.
+	stepEnv = "REVIEWGATE_TEST_QUARANTINE"
+)
+
 // Main is what TestMain of each package of conversations calls.
 func Main(m *testing.M) {
 	if text := os.Getenv(ServerEnv); text != "" {
-		os.Exit(serveAsChild(text))
+		os.Exit(serveAsChild(text, os.Getenv(apartEnv) != ""))
 	}
 	// A test makes much that is soon garbage, and there is memory to spare.
 	debug.SetGCPercent(400)
@@ -31,7 +41,7 @@ func Main(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func serveAsChild(text string) int {
+func serveAsChild(text string, apart bool) int {
 	var settings app.Settings
 	if err := json.Unmarshal([]byte(text), &settings); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -39,7 +49,24 @@ func serveAsChild(text string) int {
 	}
 	settings.Dial = Dial
 	log := zerolog.New(os.Stderr)
-	a, err := app.New(context.Background(), settings, app.Options{Log: log, Version: "test"})
+	o := app.Options{Log: log, Version: "test", Apart: []string{os.Args[0]}, ApartEnv: []string{apartEnv + "=1"}, ApartMemory: 512 << 20}
+	if steps := os.Getenv(stepEnv); steps != "" {
+		o.Agents = map[string]dispatch.Agent{"security-reviewer": poison{apart}}
+		step, err := time.ParseDuration(steps)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 2
+		}
+		o.QuarantineSteps = []time.Duration{step}
+	}
+	if apart {
+		if err := app.RunApart(context.Background(), settings, o, os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 3
+		}
+		return 0
+	}
+	a, err := app.New(context.Background(), settings, o)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 3

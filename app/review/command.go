@@ -68,6 +68,11 @@ func (s *Service) command(ctx context.Context, place CommentPlace, commentID int
 	case v.refusal != nil:
 		return s.refuse(ctx, c, *v.refusal)
 	}
+	if v.ask != nil && o.reruns() {
+		if v.ask.AtOnce, err = o.endsQuarantine(ctx); err != nil {
+			return err
+		}
+	}
 	if !off { // nothing is said there
 		if err := s.react(ctx, c, reactionSeen); err != nil {
 			return err
@@ -172,7 +177,7 @@ func (s *Service) workRerequest(ctx context.Context, job Job) error {
 		return s.retryJob(job.Attempt, err)
 	}
 	for _, t := range targets {
-		ask := ReviewAsk{Target: t, Reason: "asked for again", Once: job.Delivery + " " + t.Key()}
+		ask := ReviewAsk{Target: t, Reason: "asked for again", AtOnce: true, Once: job.Delivery + " " + t.Key()}
 		if err := s.Store.Ask(ctx, ask, true); err != nil {
 			return s.retryJob(job.Attempt, fmt.Errorf("ask for a review of %s: %w", t.Key(), err))
 		}

@@ -137,6 +137,8 @@ type ReviewAsk struct {
 	// Rerun says how much is done anew. Of several asks that one review answers,
 	// all are met, and so is that of the last one if it was given up.
 	Rerun Rerun
+	// AtOnce ends the wait of a target that is quarantined.
+	AtOnce bool
 	// ByHand says that somebody decided in the gate's place: what was given up
 	// need not be done for it.
 	ByHand bool
@@ -223,7 +225,11 @@ type TargetState struct {
 	Attempts int // failed attempts at the wanted generation
 	// FailedSince is when the first of them failed, zero if none did.
 	FailedSince time.Time
-	Crashes     int // runs of the wanted generation whose process died, or that lost their lease by expiry
+	// Crashes counts the runs whose process died, or that lost their lease by expiry,
+	// since a review of the target was last completed. Whose it is above 0 is a
+	// suspect, and not to blame: others were at work beside it.
+	Crashes    int
+	Quarantine Quarantine
 	// Notices are to be said once in the comment, oldest first, such as why
 	// commands were refused; at most MaxNotices.
 	Notices []string
@@ -238,6 +244,14 @@ type TargetState struct {
 	// Result says in words how the generation that was finished last ended
 	// where it could not be answered, such as "the App is suspended".
 	Result string
+}
+
+// Quarantine is what is known of a target whose review ended the child process that
+// it was done in; the zero value for all others. It holds over pushes.
+type Quarantine struct {
+	Deaths int       // child processes that it ended
+	Since  time.Time // the first of them
+	Next   time.Time // when it is tried again
 }
 
 // MaxNotices is how many notices may wait to be said in one comment: as many as
@@ -424,6 +438,12 @@ type Store interface {
 	// Failed counts a failed attempt at the wanted generation and gives the
 	// lease back. It returns the count.
 	Failed(ctx context.Context, l Lease) (attempts int, err error)
+
+	// Died notes that the target's review ended the child process that it was done
+	// in, and when it is tried again. Rest forgets that: the target then waits for an
+	// ask, and is still a suspect.
+	Died(ctx context.Context, l Lease, next time.Time) error
+	Rest(ctx context.Context, l Lease) error
 
 	// HandOver gives the lease back and inserts a job of another kind
 	// (JobReview or JobPublish) for the target, in one transaction.

@@ -419,9 +419,19 @@ func (s *Service) writeGivenUp(ctx context.Context, lease Lease, state TargetSta
 		state.HeadSHA = now.HeadSHA
 	}
 	what, remedy := explain(cause)
-	off, err := s.switchedOff(ctx, state.Target)
-	if err != nil {
+	off, err := s.writeNotCompleted(ctx, lease, state, what, remedy)
+	if err != nil || off {
 		return err
+	}
+	return s.warnInComment(ctx, lease.Key, what)
+}
+
+// writeNotCompleted completes the head's check, which says why there is no answer. off
+// says that nothing is posted in the repository, or can be.
+func (s *Service) writeNotCompleted(ctx context.Context, lease Lease, state TargetState, what, remedy string) (off bool, err error) {
+	off, err = s.switchedOff(ctx, state.Target)
+	if err != nil {
+		return false, err
 	}
 	err = s.onHead(ctx, state.RepoID, state.HeadSHA, func(ctx context.Context) error {
 		if off { // nothing new is posted there
@@ -441,12 +451,9 @@ func (s *Service) writeGivenUp(ctx context.Context, lease Lease, state TargetSta
 	})
 	var host *HostError
 	if errors.As(err, &host) && !host.Temporary() {
-		return s.giveUpSilently(lease, err)
+		return true, s.giveUpSilently(lease, err)
 	}
-	if err != nil || off {
-		return err
-	}
-	return s.warnInComment(ctx, lease.Key, what)
+	return off, err
 }
 
 func (s *Service) countGaveUp(cause error) {

@@ -40,7 +40,16 @@ type Options struct {
 	// ScanInterval is how often news of others' checks have a pull request
 	// reviewed again at most. Default 1 minute: they end one after the other.
 	ScanInterval time.Duration
-	Retention    time.Duration // how long reviews and closed pull requests are kept; 0 for ever
+	// Apart does the work of a suspect in a child process. An error that is no
+	// *DiedError says that there was none. Without it suspects are reviewed in this
+	// process, one at a time.
+	Apart func(ctx context.Context, l Lease, kind JobKind) (Ended, error)
+	// QuarantineSteps are how long a review that ended its child process waits for the
+	// next try, the last of them again and again. Default: 1, 5, 15 and 60 minutes.
+	// QuarantineFor is for how long it is tried. Default: a day.
+	QuarantineSteps []time.Duration
+	QuarantineFor   time.Duration
+	Retention       time.Duration // how long reviews and closed pull requests are kept; 0 for ever
 }
 
 // Observer is told what happened, for metrics. Any field may be nil.
@@ -82,7 +91,7 @@ type Service struct {
 	// heeded are the news of organisations' config that this process knows of.
 	heeded heededNews
 	// suspects is held by the one at work of those that may have taken the
-	// server down.
+	// server down: a child process may take much memory.
 	suspects sync.Mutex
 	// issuesRefused has the ids of repositories of which it was logged that they
 	// take no issues.
@@ -108,6 +117,12 @@ func New(o Options) (*Service, error) {
 	}
 	if o.RetryWindow == 0 {
 		o.RetryWindow = 30 * time.Minute
+	}
+	if len(o.QuarantineSteps) == 0 {
+		o.QuarantineSteps = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour}
+	}
+	if o.QuarantineFor == 0 {
+		o.QuarantineFor = 24 * time.Hour
 	}
 	if o.ScanInterval == 0 {
 		o.ScanInterval = time.Minute

@@ -18,12 +18,12 @@ import (
 func (s *Service) workTarget(ctx context.Context, key string, kind JobKind) error {
 	alone := turn{of: &s.suspects}
 	defer alone.end()
-	err := s.suspect(ctx, key, &alone)
+	_, err := s.suspect(ctx, key, &alone)
 	if errors.Is(err, ErrNotFound) {
 		return nil // forgotten, and its job was not
 	}
 	if err != nil {
-		return &RetryError{After: s.RetryBase, Err: err}
+		return &RetryError{After: s.turnAgain(err), Err: err}
 	}
 	lease, ok, err := s.Store.Acquire(ctx, key, s.Owner, s.LeaseTTL)
 	if err != nil {
@@ -33,12 +33,25 @@ func (s *Service) workTarget(ctx context.Context, key string, kind JobKind) erro
 		return nil
 	}
 	// To take it may have counted the crash that makes it a suspect.
-	if err := s.suspect(ctx, key, &alone); err != nil {
-		return &RetryError{After: s.RetryBase, Err: errors.Join(err, s.Store.Release(context.WithoutCancel(ctx), lease))}
+	state, err := s.suspect(ctx, key, &alone)
+	switch {
+	case err != nil:
+		return &RetryError{After: s.turnAgain(err), Err: errors.Join(err, s.Store.Release(context.WithoutCancel(ctx), lease))}
+	case s.waits(state):
+		return s.stay(ctx, lease, state)
+	case isSuspect(state) && s.Apart != nil:
+		return s.workApart(ctx, lease, kind)
 	}
+	return s.WorkHeld(ctx, lease, kind)
+}
+
+// WorkHeld does what its kind of job does of a target whose lease is held, and gives
+// the lease back. It is all that a child process does.
+func (s *Service) WorkHeld(ctx context.Context, lease Lease, kind JobKind) error {
+	key := lease.Key
 	held, stop := s.keep(ctx, lease)
 	var done *finished
-	err = guard(func() (err error) {
+	err := guard(func() (err error) {
 		done, err = s.workGenerations(held, lease, kind)
 		return err
 	})
@@ -84,20 +97,6 @@ func (t *turn) end() {
 	if t.held {
 		t.of.Unlock()
 	}
-}
-
-// suspect lets one target at a time be worked on that has seen the server die
-// nearly as often as it may. Whichever it is that takes the server down, those
-// that were only at work beside it go on alone and are not given up for it.
-func (s *Service) suspect(ctx context.Context, key string, alone *turn) error {
-	state, err := s.Store.Target(ctx, key)
-	if err != nil {
-		return fmt.Errorf("read the target's state: %w", err)
-	}
-	if state.Crashes == maxCrashes-1 && !alone.take() {
-		return errors.New("another review that may have taken the server down is at work")
-	}
-	return nil
 }
 
 // workGenerations does what is wanted until nothing more is. It returns what is
@@ -313,15 +312,8 @@ func (s *Service) inTime(state TargetState, err error) bool {
 	return s.Now().Add(s.backoff(state.Attempts+1, err)).Before(since.Add(s.RetryWindow))
 }
 
-// maxCrashes is how often a review may take its process down before it is
-// given up.
-const maxCrashes = 3
-
 // attempt does a step of one generation, and stops as soon as it is moot.
 func (s *Service) attempt(ctx context.Context, lease Lease, state TargetState, step func(context.Context) error) error {
-	if state.Crashes >= maxCrashes {
-		return &finalError{fmt.Errorf("the server died %d times while it worked on this review", state.Crashes), "crashes"}
-	}
 	watched, stop := s.watch(ctx, lease.Key, state.HeadSHA)
 	defer stop()
 	runCtx, cancel := context.WithCancelCause(watched)

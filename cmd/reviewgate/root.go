@@ -84,7 +84,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return unusable(fmt.Errorf("%w; see %s --help", err, c.CommandPath()))
 	})
-	root.AddCommand(serveCommand(), reviewCommand(), synthesizeCommand(), aggregateCommand(), verdictCommand(), configCommand(), secretsCommand(), evalCommand(), doctorCommand(), simulateCommand(), backfillCommand(), backupCommand(), demoCommand())
+	root.AddCommand(serveCommand(), reviewCommand(), synthesizeCommand(), aggregateCommand(), verdictCommand(), configCommand(), secretsCommand(), evalCommand(), doctorCommand(), simulateCommand(), backfillCommand(), backupCommand(), apartCommand(), demoCommand())
 
 	err := root.ExecuteContext(ctx)
 	if err == nil {

@@ -55,7 +55,7 @@ that are not set there, from a YAML or JSON file with the same keys:
 				return unusable(err)
 			}
 			log := zerolog.New(cmd.ErrOrStderr()).Level(settings.LogLevel).With().Timestamp().Logger()
-			a, err := app.New(cmd.Context(), settings, app.Options{Log: log})
+			a, err := app.New(cmd.Context(), settings, app.Options{Log: log, Apart: apartLine(file)})
 			if err != nil {
 				return unfinished(err)
 			}

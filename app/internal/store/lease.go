@@ -51,7 +51,8 @@ func (s *Store) Acquire(ctx context.Context, key, owner string, ttl time.Duratio
 	return l, true, nil
 }
 
-// countCrash counts a holder that died against the generation it worked on.
+// countCrash notes that a holder died at work on a target, which is a suspect from
+// then on: nobody knows which of those at work it was.
 const countCrash = `UPDATE targets SET crashes = crashes + CASE WHEN wanted > done THEN 1 ELSE 0 END`
 
 // Renew implements review.Store. A lease that has expired but that nobody took
@@ -135,10 +136,12 @@ func (s *Store) Finish(ctx context.Context, l review.Lease, generation int64, ga
 
 func finish(ctx context.Context, t tx, key string, generation int64, gaveUp bool) error {
 	_, err := t.exec(ctx, `
-		UPDATE targets SET done = ?, attempts = 0, failed_since = 0, crashes = 0, retry_at = 0,
+		UPDATE targets SET done = ?, attempts = 0, failed_since = 0, retry_at = 0,
+			crashes = CASE WHEN ? = 0 THEN 0 ELSE crashes END, deaths = CASE WHEN ? = 0 THEN 0 ELSE deaths END,
+			next_try = CASE WHEN ? = 0 THEN 0 ELSE next_try END, quarantined_at = CASE WHEN ? = 0 THEN 0 ELSE quarantined_at END,
 			gave_up_after = CASE WHEN ? = 0 THEN 0 WHEN gave_up = 1 THEN gave_up_after ELSE done END,
 			result = CASE WHEN ? = 0 THEN '' ELSE result END, gave_up = ?
-		WHERE key = ?`, generation, number(gaveUp), number(gaveUp), number(gaveUp), key)
+		WHERE key = ?`, generation, number(gaveUp), number(gaveUp), number(gaveUp), number(gaveUp), number(gaveUp), number(gaveUp), number(gaveUp), key)
 	if err != nil {
 		return fmt.Errorf("finish generation %d of %s: %w", generation, key, err)
 	}

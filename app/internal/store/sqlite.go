@@ -59,7 +59,7 @@ const (
 // openSQLite opens the file, creating it if need be, and brings its tables up
 // to date. File, -wal and -shm are readable by the owner only. If durable, each
 // commit is synced to disk.
-func openSQLite(ctx context.Context, path string, durable bool, log *slog.Logger) (_ *sqliteDB, err error) {
+func openSQLite(ctx context.Context, path string, durable, beside bool, log *slog.Logger) (_ *sqliteDB, err error) {
 	path, err = filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("find database %s: %w", path, err)
@@ -67,9 +67,11 @@ func openSQLite(ctx context.Context, path string, durable bool, log *slog.Logger
 	if err := checkDirectory(path); err != nil {
 		return nil, err
 	}
-	unlock, err := lockFile(path + ".lock")
-	if err != nil {
-		return nil, fmt.Errorf("lock database %s: %w", path, err)
+	unlock := func() error { return nil }
+	if !beside {
+		if unlock, err = lockFile(path + ".lock"); err != nil {
+			return nil, fmt.Errorf("lock database %s: %w", path, err)
+		}
 	}
 	db := &sqliteDB{path: path, unlock: unlock, wakeup: newWakeup(), group: newGroup(), stop: func() {}}
 	defer func() {
@@ -94,11 +96,13 @@ func openSQLite(ctx context.Context, path string, durable bool, log *slog.Logger
 	if db.jobs, err = newRiverJobs(riverdriver.Driver[*sql.Tx](driver), log); err != nil {
 		return nil, err
 	}
-	if err := migrateOurs(ctx, sqliteTables, db.w, log); err != nil {
-		return nil, err
-	}
-	if err := db.jobs.migrate(ctx, log); err != nil {
-		return nil, err
+	if !beside {
+		if err := migrateOurs(ctx, sqliteTables, db.w, log); err != nil {
+			return nil, err
+		}
+		if err := db.jobs.migrate(ctx, log); err != nil {
+			return nil, err
+		}
 	}
 	if db.r, err = openStatements(dsn(path, false, durable)); err != nil {
 		return nil, fmt.Errorf("open for reading: %w", err)
@@ -108,7 +112,9 @@ func openSQLite(ctx context.Context, path string, durable bool, log *slog.Logger
 	if db.c, err = sql.Open("sqlite", dsn(path, true, durable)); err != nil {
 		return nil, fmt.Errorf("open for checkpoints: %w", err)
 	}
-	db.startCheckpoints(log)
+	if !beside {
+		db.startCheckpoints(log)
+	}
 	db.group.start(db.commitGroup)
 	return db, nil
 }

@@ -36,6 +36,9 @@ type Options struct {
 	// start, and has at most 100 bytes. Default: a random name.
 	Process string
 	Log     zerolog.Logger
+	// Beside opens the database for a child of the process that has it open: that one
+	// holds its lock, and keeps its tables and its -wal file.
+	Beside bool
 	// Unsynced leaves out the sync to disk that each commit to SQLite ends with.
 	// What was committed then outlives the process, but not a power cut: for tests
 	// only.
@@ -74,7 +77,7 @@ func openBackend(ctx context.Context, rawURL string, opts Options) (backend, err
 	scheme, rest, ok := strings.Cut(rawURL, "://")
 	switch {
 	case ok && scheme == "sqlite" && rest != "":
-		return openSQLite(ctx, rest, !opts.Unsynced, log)
+		return openSQLite(ctx, rest, !opts.Unsynced, opts.Beside, log)
 	case ok && (scheme == "postgres" || scheme == "postgresql"):
 		return openPostgres(ctx, rawURL, opts.Process, defaultTiming, log)
 	}

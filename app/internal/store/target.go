@@ -64,13 +64,14 @@ func (s *Store) raise(ctx context.Context, t tx, ask review.ReviewAsk, fresh boo
 		}
 	}
 	err = t.row(ctx, `
-		UPDATE targets SET wanted = wanted + 1, reason = ?, rerun = ?, closed = 0, attempts = 0, failed_since = 0, crashes = 0, retry_at = 0,
+		UPDATE targets SET wanted = wanted + 1, reason = ?, rerun = ?, closed = 0, attempts = 0, failed_since = 0, retry_at = 0,
+			next_try = CASE WHEN ? = 1 THEN 0 ELSE next_try END,
 			head_at = CASE WHEN head_at < ? THEN ? ELSE head_at END,
 			fresh_generation = CASE WHEN ? = 1 THEN wanted + 1 ELSE fresh_generation END,
 			asked_at = CASE WHEN wanted > done AND (awaited = 1 OR ? = 1) THEN asked_at ELSE ? END,
 			awaited = CASE WHEN ? = 1 AND (wanted = done OR awaited = 0) THEN 0 ELSE 1 END
 		WHERE key = ? RETURNING wanted`,
-		ask.Reason, rerun, micros(ask.At), micros(ask.At), number(fresh || ask.Fresh), number(ask.Low), s.now(), number(ask.Low), key).Scan(&r.wanted)
+		ask.Reason, rerun, number(ask.AtOnce), micros(ask.At), micros(ask.At), number(fresh || ask.Fresh), number(ask.Low), s.now(), number(ask.Low), key).Scan(&r.wanted)
 	if err != nil {
 		return raised{}, fmt.Errorf("raise the target's generation: %w", err)
 	}
@@ -129,7 +130,7 @@ func decodeRerun(text string) (r review.Rerun, err error) {
 // transaction ends nobody else changes it.
 func (s *Store) lockTarget(ctx context.Context, t tx, g review.Target) (b before, err error) {
 	look := func() error {
-		return t.row(ctx, `SELECT head_sha, head_at, wanted > done AND attempts = 0 AND retry_at = 0, wanted > done, gave_up = 1, job_low = 1, rerun FROM targets WHERE key = ?`+t.lock(), g.Key()).
+		return t.row(ctx, `SELECT head_sha, head_at, wanted > done AND attempts = 0 AND retry_at = 0 AND next_try = 0, wanted > done, gave_up = 1, job_low = 1, rerun FROM targets WHERE key = ?`+t.lock(), g.Key()).
 			Scan(&b.head, &b.headAt, &b.covered, &b.pending, &b.gaveUp, &b.low, &b.rerun)
 	}
 	err = look()
@@ -225,13 +226,13 @@ func targetDest(g *review.Target) []any {
 // Target implements review.Store.
 func (s *Store) Target(ctx context.Context, key string) (review.TargetState, error) {
 	var st review.TargetState
-	var failed, asked int64
+	var failed, asked, since, next int64
 	var rerun, notices, said, scans, loop string
 	err := s.db.read(ctx, func(t tx) error {
 		return t.row(ctx, `
-			SELECT `+targetColumns+`, wanted, done, reason, rerun, fresh_generation > done, closed = 1, gave_up = 1, attempts, crashes, failed_since, asked_at, notice, notices_said, result, scans, fix_loop, fix_resumes
+			SELECT `+targetColumns+`, wanted, done, reason, rerun, fresh_generation > done, closed = 1, gave_up = 1, attempts, crashes, failed_since, asked_at, notice, notices_said, result, scans, fix_loop, fix_resumes, deaths, quarantined_at, next_try
 			FROM targets WHERE key = ?`, key).
-			Scan(append(targetDest(&st.Target), &st.Wanted, &st.Done, &st.Reason, &rerun, &st.Fresh, &st.Closed, &st.GaveUp, &st.Attempts, &st.Crashes, &failed, &asked, &notices, &said, &st.Result, &scans, &loop, &st.Resumes)...)
+			Scan(append(targetDest(&st.Target), &st.Wanted, &st.Done, &st.Reason, &rerun, &st.Fresh, &st.Closed, &st.GaveUp, &st.Attempts, &st.Crashes, &failed, &asked, &notices, &said, &st.Result, &scans, &loop, &st.Resumes, &st.Quarantine.Deaths, &since, &next)...)
 	})
 	if err == nil {
 		st.Rerun, err = decodeRerun(rerun)
@@ -248,6 +249,7 @@ func (s *Store) Target(ctx context.Context, key string) (review.TargetState, err
 	if err != nil {
 		return review.TargetState{}, fmt.Errorf("read target %s: %w", key, notFound(err))
 	}
+	st.Quarantine.Since, st.Quarantine.Next = fromMicros(since), fromMicros(next)
 	if failed != 0 {
 		st.FailedSince = fromMicros(failed)
 	}

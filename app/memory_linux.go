@@ -1,0 +1,19 @@
+package app
+
+import (
+	"math"
+	"os"
+	"syscall"
+)
+
+// memoryLimit is the smallest of the limits that this process is under.
+func memoryLimit() MemoryLimit {
+	least := cgroupLimit(os.DirFS("/"))
+	for number, name := range map[int]string{rlimitData: "RLIMIT_DATA", syscall.RLIMIT_AS: "RLIMIT_AS"} {
+		var r syscall.Rlimit
+		if err := syscall.Getrlimit(number, &r); err == nil && r.Cur < math.MaxInt64/2 {
+			least = least.smaller(MemoryLimit{int64(r.Cur), name})
+		}
+	}
+	return least
+}

@@ -1,0 +1,213 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/render"
+)
+
+// Ended is how the work of a child process ended.
+type Ended struct {
+	Retry bool          // the job runs again
+	After time.Duration // so long from now
+	Err   string        // empty where the work is done
+}
+
+// EndedBy is how work ended that returned err.
+func EndedBy(err error) Ended {
+	if err == nil {
+		return Ended{}
+	}
+	var retry *RetryError
+	if errors.As(err, &retry) {
+		return Ended{Retry: true, After: retry.After, Err: retry.Err.Error()}
+	}
+	return Ended{Err: err.Error()}
+}
+
+func (e Ended) err() error {
+	switch {
+	case e.Retry:
+		return &RetryError{After: e.After, Err: errors.New(e.Err)}
+	case e.Err != "":
+		return errors.New(e.Err)
+	}
+	return nil
+}
+
+// DiedError says that a child process ended before its work did.
+type DiedError struct{ How string } // in words, such as "signal: killed"
+
+func (e *DiedError) Error() string { return "the child process ended: " + e.How }
+
+// isSuspect reports whether a target may have taken the server down. A closed one
+// is not read any more.
+func isSuspect(state TargetState) bool {
+	return state.Crashes > 0 && !state.Closed && state.Wanted > state.Done
+}
+
+// waits reports whether a target is quarantined and not to be tried yet.
+func (s *Service) waits(state TargetState) bool {
+	return isSuspect(state) && !state.Quarantine.Next.IsZero() && s.Now().Before(state.Quarantine.Next)
+}
+
+var errNoTurn = errors.New("another review that may have taken the server down is at work")
+
+// turnAgain is how long to wait after suspect returned an error. A turn takes less
+// than a second where all is well.
+func (s *Service) turnAgain(err error) time.Duration {
+	if errors.Is(err, errNoTurn) {
+		return min(s.RetryBase, time.Second/2)
+	}
+	return s.RetryBase
+}
+
+// suspect lets one target at a time be worked on of those that may have taken the
+// server down. It returns the target's state.
+func (s *Service) suspect(ctx context.Context, key string, alone *turn) (TargetState, error) {
+	state, err := s.Store.Target(ctx, key)
+	if err != nil {
+		return state, fmt.Errorf("read the target's state: %w", err)
+	}
+	if isSuspect(state) && !s.waits(state) && !alone.take() {
+		return state, errNoTurn
+	}
+	return state, nil
+}
+
+// workApart has a child process do the work. Its death is the only one that a target
+// is blamed for. A child that could not be started, or that ended with this process,
+// says nothing of the target.
+func (s *Service) workApart(ctx context.Context, lease Lease, kind JobKind) error {
+	_, stop := s.keep(ctx, lease) // the child gives the lease back
+	ended, err := s.Apart(ctx, lease, kind)
+	stop()
+	var died *DiedError
+	switch {
+	case err == nil:
+		s.followed.set(lease.Key, "")
+		return ended.err()
+	case ctx.Err() == nil && errors.As(err, &died):
+		err = s.quarantine(ctx, lease, died)
+		if errors.Is(err, ErrLeaseLost) {
+			return nil // it ended after its work was handed over
+		}
+		return err
+	}
+	return s.stopWork(ctx, lease, err)
+}
+
+// quarantine notes that the target ended its child process, says so in its check, and
+// puts the next try off.
+func (s *Service) quarantine(ctx context.Context, lease Lease, died *DiedError) error {
+	state, err := s.Store.Target(ctx, lease.Key)
+	if err != nil {
+		return s.stopWork(ctx, lease, err)
+	}
+	now, q := s.Now(), state.Quarantine
+	if q.Since.IsZero() {
+		q.Since = now
+	}
+	q.Next = now.Add(s.QuarantineSteps[min(q.Deaths, len(s.QuarantineSteps)-1)])
+	q.Deaths++
+	if err := s.Store.Died(ctx, lease, q.Next); err != nil {
+		if errors.Is(err, ErrLeaseLost) {
+			return err
+		}
+		return s.stopWork(ctx, lease, err)
+	}
+	s.Log.Error().Str("target", lease.Key).Int("deaths", q.Deaths).Time("next_try", q.Next).Err(died).Msg("a review ended its process and is quarantined")
+	state.Quarantine = q
+	return s.stay(ctx, lease, state)
+}
+
+// stay keeps a target in quarantine: it sees to it that the check on its head says
+// so, and gives the lease back. After the last try the target rests.
+func (s *Service) stay(ctx context.Context, lease Lease, state TargetState) error {
+	q := state.Quarantine
+	rests := q.Next.After(q.Since.Add(s.QuarantineFor))
+	held, stop := s.keep(ctx, lease)
+	err := guard(func() error { return s.tellQuarantine(held, lease, state, rests) })
+	stop()
+	switch cause := context.Cause(held); {
+	case errors.Is(cause, ErrLeaseLost):
+		return nil // the new holder goes on
+	case err != nil && retryable(err):
+		return s.stopWork(ctx, lease, err)
+	case err != nil:
+		s.logFailure("the check can't say that the review is quarantined", lease.Key, err)
+	}
+	if rests {
+		return s.rest(ctx, lease, state)
+	}
+	if err := s.Store.Release(ctx, lease); err != nil {
+		return &RetryError{After: s.RetryBase, Err: err}
+	}
+	return &RetryError{After: max(0, q.Next.Sub(s.Now())), Err: errors.New("the review ended its process, and is quarantined")}
+}
+
+func (s *Service) tellQuarantine(ctx context.Context, lease Lease, state TargetState, rests bool) error {
+	if err := s.withdrawAny(ctx, lease, state, render.WithdrawnGivenUp); err != nil {
+		return err
+	}
+	if state.HeadSHA == "" {
+		now, err := s.GitHub.Pull(ctx, state.Target)
+		if err != nil {
+			return err
+		}
+		state.HeadSHA = now.HeadSHA
+	}
+	what, remedy := quarantineWords(state.Quarantine, rests)
+	_, err := s.writeNotCompleted(ctx, lease, state, what, remedy)
+	return err
+}
+
+func quarantineWords(q Quarantine, rests bool) (what, remedy string) {
+	times := "once"
+	if q.Deaths > 1 {
+		times = fmt.Sprintf("%d times", q.Deaths)
+	}
+	if rests {
+		return "This review ended its process " + times + " and is not tried again by itself.",
+			"Push a change, or comment /review. The server's log has the details."
+	}
+	next := q.Next.UTC().Format("2006-01-02 15:04:05 UTC")
+	return "This review ended its process; next try at " + next + ".",
+		"It has done so " + times + ". A push is tried at that time; /review by somebody with write permission tries at once. The server's log has the details."
+}
+
+// rest ends the tries. The next ask begins anew, in a child process again.
+func (s *Service) rest(ctx context.Context, lease Lease, state TargetState) error {
+	if err := s.Store.Rest(ctx, lease); err != nil {
+		return s.stopWork(ctx, lease, err)
+	}
+	more, err := s.Store.Finish(ctx, lease, state.Wanted, true)
+	if err != nil {
+		return s.stopWork(ctx, lease, err)
+	}
+	if s.Observe.GaveUp != nil {
+		s.Observe.GaveUp("crashes")
+	}
+	if more {
+		return &RetryError{Err: errors.Join(errors.New("more is wanted"), s.Store.Release(ctx, lease))}
+	}
+	return s.answerCommands(ctx, lease.Key, finished{state.Wanted, true})
+}
+
+// endsQuarantine reports whether a command has a quarantined target tried at once:
+// its sender may write. The author of the pull request may only ask.
+func (o *order) endsQuarantine(ctx context.Context) (bool, error) {
+	state, err := o.Store.Target(ctx, o.Target.Key())
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("read the target's state: %w", err)
+	case state.Quarantine.Deaths == 0:
+		return false, nil
+	}
+	return o.mayWrite(ctx)
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"os"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"github.com/reviewgate/reviewgate/app"
+	"github.com/reviewgate/reviewgate/app/llm/sdk"
+)
+
+// apartName is the command that a server starts itself with for a review which may
+// have taken it down.
+const apartName = "review-apart"
+
+func apartCommand() *cobra.Command {
+	var file string
+	c := &cobra.Command{
+		Use:    apartName,
+		Short:  "Do one review of a server in a process of its own",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			settings, err := app.LoadSettings(os.Getenv, file, sdk.New)
+			if err != nil {
+				return unusable(err)
+			}
+			log := zerolog.New(cmd.ErrOrStderr()).Level(settings.LogLevel).With().Timestamp().Logger()
+			if err := app.RunApart(cmd.Context(), settings, app.Options{Log: log}, cmd.InOrStdin(), cmd.OutOrStdout()); err != nil {
+				return unfinished(err)
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&file, "settings", "", "YAML or JSON `file` with settings, as for serve")
+	return c
+}
+
+// apartLine is the command line of that process, of this same program; nil where the
+// program's file is not known.
+func apartLine(settings string) []string {
+	self, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	line := []string{self, apartName}
+	if settings != "" {
+		line = append(line, "--settings", settings)
+	}
+	return line
+}
