@@ -101,10 +101,15 @@ func TestPromisesKeepNobodyOut(t *testing.T) {
 				t.Errorf("%d bytes: status %d: %s", n, w.Code, w.Body)
 			}
 		}
-		for _, g := range []*room{h.(*handler).rooms.large, h.(*handler).rooms.small} {
-			for b := range g.bodies {
-				b.close()
-			}
+		var ends []func()
+		room := h.(*handler).rooms.large
+		room.mu.Lock()
+		for b := range room.bodies {
+			ends = append(ends, b.close)
+		}
+		room.mu.Unlock()
+		for _, end := range ends {
+			end()
 		}
 		for _, answered := range idle {
 			<-answered

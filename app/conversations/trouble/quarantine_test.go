@@ -60,12 +60,14 @@ func (q *quarantined) wait(what string, done func() bool) {
 // its process.
 func inQuarantine(pr *ghtest.PullRequest) bool {
 	runs := pr.CheckRuns()
-	return len(runs) > 0 && runs[0].Completed() && runs[0].Conclusion == "failure" && strings.Contains(runs[0].Title, "ended its process; next try at ")
+	last := len(runs) - 1
+	return last >= 0 && runs[last].Completed() && runs[last].Conclusion == "failure" && strings.Contains(runs[last].Title, "ended its process; next try at ")
 }
 
 func reviewed(pr *ghtest.PullRequest) bool {
 	runs := pr.CheckRuns()
-	return len(runs) > 0 && runs[0].Completed() && runs[0].Conclusion != "failure" && runs[0].Conclusion != "cancelled"
+	last := len(runs) - 1
+	return last >= 0 && runs[last].Completed() && runs[last].Conclusion != "failure" && runs[last].Conclusion != "cancelled"
 }
 
 // A review that ends its process ends the server once, and from then on a child of it.
