@@ -20,6 +20,9 @@ const (
 	// defaultApartMemory is what a child process may take where the server's own limit
 	// is not known or larger: what any review must do with.
 	defaultApartMemory = 1 << 30
+	// apartShare is what a child process may take of the server's own limit, in
+	// percent: the server goes on beside it.
+	apartShare = 60
 	// maxApartAnswer bounds what is read of a child process, in bytes.
 	maxApartAnswer = 64 << 10
 	// apartBegan is what a child process says before it looks at the change: if it ends
@@ -136,9 +139,13 @@ func RunApart(ctx context.Context, settings Settings, o Options, in io.Reader, o
 	return json.NewEncoder(out).Encode(ended)
 }
 
+// apartMemory is how much memory a child process may take, in bytes.
 func (a *App) apartMemory() int64 {
 	if a.options.ApartMemory > 0 {
 		return a.options.ApartMemory
+	}
+	if most := a.memory.Bytes / 100 * apartShare; most > 0 {
+		return min(most, defaultApartMemory)
 	}
 	return defaultApartMemory
 }

@@ -71,6 +71,7 @@ type App struct {
 	listener net.Listener
 	server   *http.Server
 	control  *control // nil where commands need none
+	memory   MemoryLimit
 	rest     rest
 	done     atomic.Int64 // jobs, for tests
 }
@@ -87,7 +88,7 @@ func New(ctx context.Context, settings Settings, o Options) (*App, error) {
 	if o.Version == "" {
 		o.Version = Version()
 	}
-	a := &App{settings: settings, options: o, rest: rest{give: giveBack}}
+	a := &App{settings: settings, options: o, rest: rest{give: giveBack}, memory: limitHeap(o.Log)}
 	if err := a.build(ctx); err != nil {
 		a.Close()
 		return nil, err

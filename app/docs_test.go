@@ -26,7 +26,12 @@ func TestHostileInputNamesItsTests(t *testing.T) {
 	}
 	rows := 0
 	known := map[string]map[string]bool{}
-	for n, line := range strings.Split(string(text), "\n") {
+	// What is still possible has no test.
+	closed, _, found := strings.Cut(string(text), "\n## What is still possible\n")
+	if !found {
+		t.Error("the page does not say what is still possible")
+	}
+	for n, line := range strings.Split(closed, "\n") {
 		if !strings.HasPrefix(line, "| ") || strings.HasSuffix(line, "| tests |") {
 			continue
 		}

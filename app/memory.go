@@ -70,8 +70,8 @@ func hasField(list, name string) bool {
 	return false
 }
 
-// readLimit reads a limit in bytes; 0 where there is none. Version 1 writes a number
-// near the greatest there is for that.
+// readLimit reads a limit in bytes, or 0 where nothing is limited. Version 1 writes a
+// number near the greatest there is for that.
 func readLimit(root fs.FS, name string) int64 {
 	text, err := fs.ReadFile(root, name)
 	if err != nil {
