@@ -97,7 +97,7 @@ type Rule struct {
 type Match struct {
 	Pattern      string   `json:"pattern,omitempty"` // RE2
 	Literal      string   `json:"literal,omitempty"`
-	NotPattern   string   `json:"not_pattern,omitempty"` // RE2; a statement that matches it is no finding
+	NotPattern   string   `json:"not_pattern,omitempty"` // RE2; a match in a statement that matches it does not count
 	Paths        []string `json:"paths,omitempty"`       // globs; none means every file
 	ExcludePaths []string `json:"exclude_paths,omitempty"`
 	Languages    []string `json:"languages,omitempty"` // go-enry's names; none means every language

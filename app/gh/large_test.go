@@ -239,7 +239,7 @@ func TestDiffsThatAreMadeAreBounded(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	files := ghtest.Files{}
 	for i := range 8 {
-		files[fmt.Sprintf("f%02d.js", i)] = strings.Repeat(fmt.Sprintf("// Line of file %d.\n", i), 7<<20/20)
+		files[fmt.Sprintf("f%02d.js", i)] = strings.Repeat(fmt.Sprintf("// A line of file %d%s\n", i, strings.Repeat(".", 180)), 7<<20/200)
 	}
 	files["larger.js"] = strings.Repeat("// A line.\n", maxBlob/10)
 	f, _ := w.facts(w.target(w.repo.OpenPR(ghtest.PR{Files: files})))

@@ -41,7 +41,7 @@ type Options struct {
 	// reviewed again at most. Default 1 minute: they end one after the other.
 	ScanInterval time.Duration
 	// Apart does the work of a suspect in a child process. An error that is no
-	// *DiedError says that there was none. Without it suspects are reviewed in this
+	// *DiedError says that the process gave no answer. Without it suspects are reviewed in this
 	// process, one at a time.
 	Apart func(ctx context.Context, l Lease, kind JobKind) (Ended, error)
 	// QuarantineSteps are how long a review that ended its child process waits for the

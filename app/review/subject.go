@@ -94,9 +94,10 @@ func called(all []subject, id string) []subject {
 	return some
 }
 
-// onFinding says something of a finding of the newest review.
+// onFinding says something of a finding of the review that was the newest when the
+// command was given: what is pushed meanwhile is not what the person read.
 func (o *order) onFinding(ctx context.Context) (verdict, error) {
-	r, err := o.Store.LatestReview(ctx, o.Target.Key())
+	r, err := o.Store.ReviewAsOf(ctx, o.Target.Key(), o.ReceivedAt)
 	if err != nil {
 		return verdict{}, fmt.Errorf("read the newest review: %w", err)
 	}

@@ -65,7 +65,7 @@ func (b *body) read(w http.ResponseWriter, r *http.Request, max int64) error {
 }
 
 // endRead ends a read of the body that is under way. The deadline does it for a
-// connection; what is no connection is closed.
+// connection; any other body is closed.
 func endRead(w http.ResponseWriter, r *http.Request) {
 	if http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) != nil {
 		r.Body.Close()

@@ -14,9 +14,9 @@ const (
 
 // ParseCommand finds the first /review command in a comment's Markdown. It
 // stands at the very start of a line, outside code fences, quotes and HTML
-// comments, and of HTML elements, links and mail that is answered; see markup. The name is "review" for the bare command, else the word after
-// it, as typed; args are the rest of the line. Neither has characters that don't
-// print.
+// comments, and of HTML elements, links and mail that is answered; see markup. The
+// name is "review" for the bare command, else the word after it, as typed; args are
+// the rest of the line. Neither has characters that don't print.
 func ParseCommand(markdown string) (name, args string, ok bool) {
 	markdown = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(markdown)
 	lines := strings.Split(markdown, "\n")
@@ -24,7 +24,14 @@ func ParseCommand(markdown string) (name, args string, ok bool) {
 	var b blocks
 	var m markup
 	for i, line := range lines {
-		if b.hides(line, ends[i+1]) || m.hides(line) {
+		fenced := b.fence != ""
+		hidden := b.hides(line, ends[i+1])
+		// Markup may stand behind a comment on its line. None of a fence or a quote
+		// goes on after it.
+		if fenced = fenced || b.fence != ""; !fenced && !strings.HasPrefix(strings.TrimLeft(line, " "), ">") {
+			hidden = m.hides(line) || hidden
+		}
+		if hidden {
 			continue
 		}
 		if name, args, ok := commandIn(line); ok {

@@ -11,6 +11,7 @@ import (
 type markup struct {
 	open  map[string]int // elements that are open, which blank lines don't end
 	block bool           // hidden as far as the next blank line
+	until string         // hidden as far as the line that has it; empty if it is not open
 	mail  bool           // hidden as far as the end
 }
 
@@ -22,7 +23,11 @@ var (
 	// unfinishedLink is an image's or a link's text, address or title that goes on,
 	// or a definition of one, which may.
 	unfinishedLink = regexp.MustCompile(`\[[^\]]*$|\]\([^)]*$|^ {0,3}\[[^\]]+\]:`)
-	answeredMail   = regexp.MustCompile(`(?i)^(?:(?:on|am|le|el) .{1,300}(?:wrote|schrieb|écrit|escribió).{0,300}:|-{2,} ?(?:original|forwarded|ursprüngliche).*|_{10,}|from: .+)\s*$`)
+	answeredMail   = regexp.MustCompile(`(?i)^(?:(?:on|am|le|el) .{1,300}(?:wrote|schrieb|écrit|escribió).{0,300}:|.{0,300}(?:wrote|schrieb|écrit|escribió|scritto|escreveu) ?:|-{2,} ?.{0,40}(?:original|origine|forwarded|ursprüngliche|message|nachricht|mensaje).*|_{10,}|(?:from|von|de|da|sent|gesendet|envoyé|enviado) ?: .+)\s*$`)
+	// bounded begins a block that ends at a mark of its own, not at a blank line.
+	bounded = regexp.MustCompile(`^ {0,3}(<\?|<!\[CDATA\[|<![A-Za-z]|\$\$)`)
+	// closing is a tag that ends an element where nothing can make it a mere text.
+	closing = regexp.MustCompile(`^ {0,3}</`)
 )
 
 // enclosing are the elements whose text is shown as something else than the words
@@ -40,17 +45,51 @@ func (m *markup) hides(line string) bool {
 		m.block = false
 		return true
 	}
-	hidden := m.mail || m.block || len(m.open) > 0
+	hidden := m.mail || m.block || len(m.open) > 0 || m.until != ""
 	if _, _, command := commandIn(line); command && !hidden {
 		return false // what its reason says opens nothing
 	}
 	text := codeSpan.ReplaceAllString(line, "")
+	if m.until != "" {
+		if strings.Contains(text, m.until) {
+			m.until = ""
+		}
+		return true
+	}
+	m.bounded(line)
+	before := map[string]int{} // open before this line
+	for name, n := range m.open {
+		before[name] = n
+	}
 	for _, t := range tag.FindAllStringSubmatch(text, -1) {
-		m.element(strings.ToLower(t[2]), t[1] == "/")
+		name, closes := strings.ToLower(t[2]), t[1] == "/"
+		// A closing tag may be shown as code, escaped, or stand in a comment or an
+		// attribute. It counts at the beginning of a line, or after its own beginning.
+		if closes && !closing.MatchString(text) && m.open[name] <= before[name] {
+			continue
+		}
+		m.element(name, closes)
 	}
 	m.mail = m.mail || answeredMail.MatchString(line)
 	m.block = m.block || htmlBlock.MatchString(text) || unfinishedTag.MatchString(text) || unfinishedLink.MatchString(text) || strings.Contains(text, "`")
 	return hidden
+}
+
+// bounded notes a block that the line begins and does not end.
+func (m *markup) bounded(line string) {
+	b := bounded.FindStringSubmatchIndex(line)
+	if b == nil {
+		return
+	}
+	ends := map[byte]string{'?': "?>", '[': "]]>", '$': "$$"}
+	mark := line[b[2]:b[3]]
+	end := ">"
+	if e, ok := ends[mark[len(mark)-1]]; ok {
+		end = e
+	}
+	if !strings.Contains(line[b[3]:], end) {
+		m.until = end
+	}
 }
 
 // element opens or closes one.

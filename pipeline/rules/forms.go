@@ -96,7 +96,7 @@ func usesName(text string, i int) bool {
 	return i-start >= 100 || i > start && strings.IndexByte("(.=[", at(text, i)) >= 0 && (at(text, i) != '.' || isName(at(text, i+1)))
 }
 
-// callsName reports whether a name that is no keyword stands before the blanks
+// callsName reports whether a name other than a keyword stands before the blanks
 // before a place.
 func callsName(text string, i int) bool {
 	end := trimmed(text, i)

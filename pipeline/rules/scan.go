@@ -242,7 +242,7 @@ func (p *pass) read(side *side, i int) {
 }
 
 // statements shows serious rules the statements of a hunk that go over several
-// lines. What matches without the added lines too is no news.
+// lines. What matches without the added lines too is not new.
 func (p *pass) statements(h *pipeline.Hunk) {
 	if len(p.engine.serious.rules) == 0 || prose[p.file.Language] {
 		return

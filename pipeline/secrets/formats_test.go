@@ -216,7 +216,7 @@ func TestTokensOverLines(t *testing.T) {
 	}
 }
 
-// What documentation shows in place of a token is no finding.
+// What documentation shows in place of a token is not reported.
 func TestPlaceholdersOfFormats(t *testing.T) {
 	d := detector(t)
 	for _, text := range []string{

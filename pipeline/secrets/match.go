@@ -12,7 +12,8 @@ import (
 type match struct {
 	rule     *rule
 	from, to int
-	start    int // of what the rule matched: the name before the value, say
+	start    int  // of what the rule matched: the name before the value, say
+	token    bool // it was found by a provider's format
 }
 
 // matches returns the secrets, in order, in a text that is, or is a part of, the file at
@@ -36,32 +37,35 @@ func withFormats(text string, found []match, skip func(from, to int) bool) []mat
 	tokens := formats.find(text)
 	tokens = slices.DeleteFunc(tokens, func(m match) bool { return isPlaceholderToken(text[m.from:m.to]) })
 	tokens = append(tokens, formats.disguised(text)...)
-	for _, m := range tokens {
-		if skip != nil && skip(m.from, m.to) {
+	if skip != nil {
+		tokens = slices.DeleteFunc(tokens, func(m match) bool { return skip(m.from, m.to) })
+	}
+	if len(tokens) == 0 {
+		return found
+	}
+	for i := range tokens {
+		tokens[i].token = true
+	}
+	found = append(found, tokens...)
+	slices.SortStableFunc(found, func(a, b match) int { return cmp.Or(a.from-b.from, b.to-a.to) })
+	out := found[:1]
+	for _, m := range found[1:] {
+		if last := &out[len(out)-1]; m.from < last.to && (m.token || last.token) {
+			last.unite(m)
 			continue
 		}
-		found = merged(found, m)
+		out = append(out, m)
 	}
-	return found
+	return out
 }
 
-// merged adds a token to what was found. It takes the place of a guess that overlaps
-// it, and widens any other match that does.
-func merged(found []match, m match) []match {
-	out := found[:0]
-	for _, o := range found {
-		switch {
-		case o.to <= m.from || m.to <= o.from:
-			out = append(out, o)
-		case o.rule.id == ruleGeneric:
-		default:
-			m.from, m.to, m.start = min(o.from, m.from), max(o.to, m.to), min(o.start, m.start)
-			if sure(o.rule.id) || !sure(m.rule.id) {
-				m.rule = o.rule
-			}
-		}
+// unite makes one match of two that overlap. The rule is that which is the surer, and
+// of two that are alike the first.
+func (m *match) unite(o match) {
+	if m.rule.id == ruleGeneric || sure(o.rule.id) && !sure(m.rule.id) {
+		m.rule = o.rule
 	}
-	return append(out, m)
+	m.to, m.start, m.token = max(m.to, o.to), min(m.start, o.start), true
 }
 
 // gitleaks returns what gitleaks finds in the text.

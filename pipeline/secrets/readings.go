@@ -201,7 +201,7 @@ func unseen(c rune) bool {
 }
 
 // joined reads pieces of text that a program puts together as one text: "a" + "b",
-// 'a' . 'b', "a" "b", also over lines. It returns nil where there are no such pieces.
+// 'a' . 'b', "a" "b", also over lines. It returns nil where the text has no such pieces.
 func joined(text string) *reading {
 	var out *reader
 	kept := 0

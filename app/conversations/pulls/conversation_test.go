@@ -278,8 +278,11 @@ func TestClosedAndReopened(t *testing.T) {
 	pr.Reopen()
 	w.Idle()
 	w.Wants(pr, "action_required")
-	if after := w.GH.Writes()[writes:]; len(after) != 0 {
-		t.Errorf("reopening without a change wrote %v", after)
+	// The check may have been written while it was closed, so there is another.
+	for _, call := range w.GH.Writes()[writes:] {
+		if !strings.Contains(call.Path, "/check-runs") {
+			t.Errorf("reopening without a change wrote %v", call)
+		}
 	}
 }
 

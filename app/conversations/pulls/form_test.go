@@ -74,7 +74,7 @@ func TestHiddenCharacters(t *testing.T) {
 	}
 }
 
-// Scripts and pictures that need such characters are no findings.
+// Scripts and pictures that need such characters are not findings.
 func TestHiddenCharactersThatBelongThere(t *testing.T) {
 	t.Parallel()
 	w := start(t)

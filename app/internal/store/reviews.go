@@ -214,7 +214,7 @@ func storeFiles(ctx context.Context, t tx, runID, key string, files []byte) erro
 }
 
 // readFiles returns a review's changed files as they are stored, or nil where the
-// review has none or keeps them among its inputs.
+// review has no files or keeps them among its inputs.
 func readFiles(ctx context.Context, t tx, runID string) (files []byte, err error) {
 	err = t.row(ctx, `
 		SELECT f.body FROM review_files r JOIN changed_files f ON f.target_key = r.target_key AND f.sha256 = r.sha256

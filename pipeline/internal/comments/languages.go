@@ -9,7 +9,7 @@ type language struct {
 	oneLine     bool     // such a comment is certain only where it ends on its line
 	never       []string // what looks like a comment's start and may run
 	// ends are what could end a string, a template or a tag that a line stands
-	// in, or put code into it. A line with one is no certain comment.
+	// in, or put code into it. A line with one is not certainly a comment.
 	ends []string
 	// holes says that braces put code into the text around them, as in JSX.
 	holes bool
