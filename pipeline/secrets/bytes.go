@@ -1,0 +1,40 @@
+package secrets
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// BytesHit is a secret in bytes that need not be text.
+type BytesHit struct {
+	RuleID string
+	Line   int // counted from 1 by line feeds
+}
+
+// maxBytesHits bounds what one file tells: more of them say nothing new.
+const maxBytesHits = 100
+
+// Bytes looks for secrets in a file's bytes: as they are, and as UTF-16 and UTF-32 of
+// either order, in which ASCII has NULs between its letters. It returns 100 at most, in
+// the order of their lines, one of a rule on a line.
+func (d *Detector) Bytes(content []byte) []BytesHit {
+	hits := d.hits(string(content), nil)
+	if bytes.IndexByte(content, 0) >= 0 {
+		hits = d.hits(string(bytes.ReplaceAll(content, []byte{0}, nil)), hits)
+	}
+	slices.SortStableFunc(hits, func(a, b BytesHit) int { return a.Line - b.Line })
+	return hits
+}
+
+func (d *Detector) hits(text string, out []BytesHit) []BytesHit {
+	line, at := 1, 0
+	for _, m := range d.matches(text, "", nil) {
+		line, at = line+strings.Count(text[at:m.from], "\n"), m.from
+		hit := BytesHit{RuleID: m.rule.id, Line: line}
+		if len(out) < maxBytesHits && !slices.Contains(out, hit) {
+			out = append(out, hit)
+		}
+	}
+	return out
+}
