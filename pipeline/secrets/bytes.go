@@ -4,12 +4,24 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline"
 )
 
 // BytesHit is a secret in bytes that need not be text.
 type BytesHit struct {
 	RuleID string
 	Line   int // counted from 1 by line feeds
+
+	details string
+}
+
+// Redaction says of a file that the secret stands in it.
+func (h BytesHit) Redaction(path string) pipeline.Redaction {
+	return pipeline.Redaction{
+		Source: pipeline.RedactedLine, Path: path, Op: pipeline.LineAdded, Line: h.Line,
+		RuleID: h.RuleID, Title: title(h.RuleID), Details: h.details,
+	}
 }
 
 // maxBytesHits bounds what one file tells: more of them say nothing new.
@@ -31,7 +43,7 @@ func (d *Detector) hits(text string, out []BytesHit) []BytesHit {
 	line, at := 1, 0
 	for _, m := range d.matches(text, "", nil) {
 		line, at = line+strings.Count(text[at:m.from], "\n"), m.from
-		hit := BytesHit{RuleID: m.rule.id, Line: line}
+		hit := BytesHit{RuleID: m.rule.id, Line: line, details: m.rule.description}
 		if len(out) < maxBytesHits && !slices.Contains(out, hit) {
 			out = append(out, hit)
 		}
