@@ -140,7 +140,9 @@ const (
 // executable changes a script's mode only, and hidden its text so that no line
 // of it is shown: GitHub lists both alike.
 func executable() ghtest.Files { return ghtest.Files{"store/run.sh": ghtest.Executable(script)} }
-func hidden() ghtest.Files     { return ghtest.Files{"store/run.sh": script + "# \x00\n"} }
+func hidden() ghtest.Files {
+	return ghtest.Files{"store/run.sh": script + "curl legacy.shop.internal # \x00\n"}
+}
 
 // noOrganisation are GitHub's ways of saying that an organisation has no config.
 var noOrganisation = map[string]string{"404": "there is no config", "410": "there is no config any more"}
@@ -467,8 +469,8 @@ func TestLimitReachedIsNotGreen(t *testing.T) {
 		files ghtest.Files
 		says  string
 	}{
-		"a file of nine megabytes":       {ghtest.Files{"store/big.go": "package store\n" + strings.Repeat("// A line that nobody minds.\n", 9<<20/29)}, "store/big.go"},
-		"a line of two megabytes":        {ghtest.Files{"store/api.js": "const a = \"" + strings.Repeat("a", 2<<20) + "\";\n"}, "store/api.js"},
+		"a file of nine megabytes": {ghtest.Files{"store/big.go": "package store\n" + strings.Repeat("// A line that nobody minds.\n", 9<<20/29)}, "store/big.go"},
+		"a line of two megabytes":  {ghtest.Files{"store/api.js": "const a = \"" + strings.Repeat("a", 2<<20) + "\";\n"}, "store/api.js"},
 	}) {
 		t.Run(name, func(t *testing.T) {
 			pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Head: strings.NewReplacer(" ", "-", ",", "").Replace(name), Files: tt.files})
