@@ -16,7 +16,7 @@ import (
 
 // maxSearched bounds the bytes of one review's files that are looked into for secrets
 // here. It bounds time.
-const maxSearched = 128 << 20
+const maxSearched = 64 << 20
 
 // revealing is the state of looking into files of which GitHub shows no line.
 type revealing struct {

@@ -13,7 +13,7 @@ type BytesHit struct {
 	RuleID string
 	Line   int // counted from 1 by line feeds
 
-	details string
+	details string // what the rule says of itself
 }
 
 // Redaction says of a file that the secret stands in it.
@@ -31,12 +31,41 @@ const maxBytesHits = 100
 // either order, in which ASCII has NULs between its letters. It returns 100 at most, in
 // the order of their lines, one of a rule on a line.
 func (d *Detector) Bytes(content []byte) []BytesHit {
-	hits := d.hits(string(content), nil)
+	hits := d.hits(stretches(content), nil)
 	if bytes.IndexByte(content, 0) >= 0 {
-		hits = d.hits(string(bytes.ReplaceAll(content, []byte{0}, nil)), hits)
+		hits = d.hits(stretches(bytes.ReplaceAll(content, []byte{0}, nil)), hits)
 	}
 	slices.SortStableFunc(hits, func(a, b BytesHit) int { return a.Line - b.Line })
 	return hits
+}
+
+// minStretch is how many bytes of ASCII in a row are looked at. A secret has more, and
+// compressed data seldom as many: to look at all of it would take many times as long.
+const minStretch = 8
+
+// stretches returns the stretches of ASCII in some bytes, apart from each other, with
+// all line feeds.
+func stretches(content []byte) string {
+	var out strings.Builder
+	from := 0
+	for i := 0; i <= len(content); i++ {
+		if i < len(content) && (content[i] >= ' ' && content[i] < 0x7f || content[i] == '\t' || content[i] == '\r') {
+			continue
+		}
+		line := i < len(content) && content[i] == '\n'
+		whole := line && (from == 0 || content[from-1] == '\n') // a line of text, however short
+		if i-from >= minStretch || whole {
+			out.Write(content[from:i])
+			if !line {
+				out.WriteByte(0)
+			}
+		}
+		if line {
+			out.WriteByte('\n')
+		}
+		from = i + 1
+	}
+	return out.String()
 }
 
 func (d *Detector) hits(text string, out []BytesHit) []BytesHit {
