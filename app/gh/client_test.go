@@ -113,7 +113,7 @@ func TestPullRequestBecomesFacts(t *testing.T) {
 	for _, x := range f.Files {
 		files = append(files, fmt.Sprintf("%s %s%s +%d -%d %d", x.Status, x.PreviousPath, x.Path, x.Additions, x.Deletions, len(x.Hunks)))
 	}
-	want := []string{"removed gone.txt +0 -1 1", "added logo.png +0 -0 0", "renamed old.gonew.go +0 -0 0", "added tax.go +3 -0 1"}
+	want := []string{"removed gone.txt +0 -1 1", "added logo.png +1 -0 1", "renamed old.gonew.go +0 -0 0", "added tax.go +3 -0 1"}
 	if diff := cmp.Diff(want, files); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
@@ -124,7 +124,7 @@ func TestPullRequestBecomesFacts(t *testing.T) {
 	if f.Head.SHA != p.HeadSHA() || f.Base.SHA != p.BaseSHA() || f.Commits[1].Message != "set the rate" {
 		t.Errorf("head %s, base %s, commits %+v", f.Head.SHA, f.Base.SHA, f.Commits)
 	}
-	if src.Calls() != 5 { // a token, the pull request, files, commits, and what the moved file was
+	if src.Calls() != 7 { // a token, the pull request, files, commits, what the moved file was, the modes, and the picture
 		t.Errorf("%d calls: %+v", src.Calls(), w.hub.Calls())
 	}
 	if _, again := w.facts(w.target(p)); again.Calls() != 3 {

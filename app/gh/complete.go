@@ -34,6 +34,15 @@ type partial struct {
 // calls enough, and has git fetch the whole change where there are not. What is
 // not known after that is said.
 func (s *source) complete(ctx context.Context, p partial) (normalize.Files, error) {
+	all, err := s.addOmitted(ctx, p)
+	if err != nil {
+		return all, err
+	}
+	return s.reveal(ctx, p, all)
+}
+
+// addOmitted is complete for the files that GitHub doesn't take for binary.
+func (s *source) addOmitted(ctx context.Context, p partial) (normalize.Files, error) {
 	gaps := omitted(p.listed, p.doubt)
 	if !p.cut && len(gaps) == 0 {
 		return p.files, nil

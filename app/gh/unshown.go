@@ -21,18 +21,18 @@ const (
 	maxUnshown = 20
 )
 
-// lookInto finds out what GitHub doesn't say of files that it shows no lines of
-// although they are text by their names. Most are empty, or only moved or
-// changed in mode: they have the content that they had before. Others hold NUL
-// bytes or UTF-16, or attributes switch their diff off: they have lines that no
-// agent gets to see. GitHub tells neither from the other.
+// lookInto finds out what GitHub doesn't say of files that it shows no lines of. Most
+// that are text by their names are empty, or only moved or changed in mode: they have the
+// content that they had before. Others hold NUL bytes or UTF-16, or attributes switch
+// their diff off, or they are binary. GitHub tells neither from the other, and reveal
+// does.
 //
 // The bases are commits to look for the content, the likelier first; what
 // either has is not new.
 func (s *source) lookInto(ctx context.Context, listed []*github.CommitFile, files []normalize.ChangedFile, bases ...func(context.Context) (string, error)) error {
 	var unknown []int
 	for i, f := range listed {
-		if f.GetPatch() != "" || f.GetChanges() > 0 || f.GetSHA() == emptyBlob || !normalize.TextByName(f.GetFilename()) {
+		if f.GetPatch() != "" || f.GetChanges() > 0 || f.GetSHA() == emptyBlob {
 			continue
 		}
 		switch pipeline.FileStatus(f.GetStatus()) {

@@ -72,6 +72,9 @@ func Normalize(ctx context.Context, src Source, opts Options) (pipeline.PRFacts,
 	facts.ObservedAt = opts.ObservedAt.UTC()
 	if opts.Redactor != nil {
 		facts.Redactions = opts.Redactor.Redact(&facts)
+		for _, f := range files.Files {
+			facts.Redactions = append(facts.Redactions, f.secrets()...)
+		}
 		fewerRedactions(&facts)
 	}
 	return facts, cfg, nil
@@ -221,7 +224,7 @@ func buildFile(c ChangedFile, left *room) (f pipeline.File, why string) {
 	}
 	if !f.Binary {
 		f.Hunks, why = readPatch(c, left)
-	} else if changesContent(f.Status) && TextByName(f.Path) {
+	} else if !c.LookedInto && changesContent(f.Status) && TextByName(f.Path) {
 		why = unreadText(f.Path)
 	}
 	setFlags(&f)
@@ -237,6 +240,14 @@ func unreadText(path string) string {
 		what = "it is " + l + " by its name, but"
 	}
 	return what + " holds NUL bytes, is in UTF-16 or has its diff switched off, so no line of it can be read"
+}
+
+// secrets are those in the file's bytes, under the name that the facts have for it.
+func (c *ChangedFile) secrets() []pipeline.Redaction {
+	for i := range c.Secrets {
+		c.Secrets[i].Path = valid(c.Path)
+	}
+	return c.Secrets
 }
 
 func readPatch(c ChangedFile, left *room) (pipeline.List[pipeline.Hunk], string) {

@@ -67,6 +67,12 @@ type ChangedFile struct {
 	// doesn't say; there a file without patch and without changed lines is
 	// taken to be binary, empty, or changed in mode or name only.
 	Binary bool
+	// LookedInto says of a binary file that the source read its bytes, or says itself
+	// in Incomplete why not.
+	LookedInto bool
+	// Secrets are what the source found in the bytes of a file whose lines it doesn't
+	// show. They become redactions of the facts.
+	Secrets []pipeline.Redaction
 }
 
 // Commits are the commits of the change, oldest first. A list that is as long

