@@ -497,7 +497,8 @@ func TestLinesThatGitHubDoesNotCountBySums(t *testing.T) {
 	group.Kind, group.HeadSHA, group.BaseSHA, group.HeadRef = review.TargetGroup, g.HeadSHA, g.BaseSHA, g.HeadRef
 	for _, target := range []review.Target{w.target(p), group} {
 		f, _ := w.facts(target)
-		if len(f.Files) != 5 || len(f.Incomplete) > 0 || f.Totals.Additions != 13_002 {
+		// Of c.bin nobody knows the format, and it is too large to be read.
+		if len(f.Files) != 5 || len(f.Incomplete) != 1 || f.Incomplete[0].Path != "c.bin" || f.Totals.Additions != 13_002 {
 			t.Fatalf("%s: %d files, incomplete %+v, %+v", target.Kind, len(f.Files), f.Incomplete, f.Totals)
 		}
 		if b, c := f.Files[1], f.Files[2]; b.Additions != 2000 || len(b.Hunks) != 1 || b.Binary || !c.Binary {

@@ -72,7 +72,9 @@ func (p *processes) beatOn(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		limited, cancel := context.WithTimeout(ctx, p.ttl/2)
+		// A beat that is under way is waited for: the server could do it after the
+		// process has left the list.
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.ttl/2)
 		if err := p.beatOnce(limited); err != nil && ctx.Err() == nil {
 			p.log.WarnContext(ctx, "other processes may take this one for dead", "err", err)
 		}
