@@ -1,13 +1,11 @@
+//go:build !race
+
 package app
 
 import (
 	"os"
 	"syscall"
 )
-
-// rlimitData is RLIMIT_DATA of Linux: memory that the process may write to and
-// shares with nobody.
-const rlimitData = 2
 
 // limitMemory bounds the memory of this process, for good. What asks for more gets
 // none, and the runtime ends the process. Where memory is short before that, the

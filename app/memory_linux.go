@@ -6,6 +6,10 @@ import (
 	"syscall"
 )
 
+// rlimitData is RLIMIT_DATA of Linux: memory that the process may write to and
+// shares with nobody.
+const rlimitData = 2
+
 // memoryLimit is the smallest of the limits that this process is under.
 func memoryLimit() MemoryLimit {
 	least := cgroupLimit(os.DirFS("/"))
