@@ -15,6 +15,7 @@ import (
 type subject struct {
 	id, title, path string
 	fingerprints    []string // all by which it is known, the id among them
+	surroundings    []string // of each; see pipeline.Finding
 	critical        bool     // by its own severity or the gate's
 	accepted        bool     // set by said
 	rule, agent     string
@@ -37,7 +38,7 @@ func subjects(r *pipeline.ReviewReport) []subject {
 
 func subjectOf(f *pipeline.Finding) subject {
 	s := subject{
-		id: f.ID, title: f.Title, path: f.Path, fingerprints: slices.Clone(f.Fingerprints), rule: f.RuleID, agent: f.Agent,
+		id: f.ID, title: f.Title, path: f.Path, fingerprints: slices.Clone(f.Fingerprints), surroundings: f.Surroundings, rule: f.RuleID, agent: f.Agent,
 		critical: f.Severity == pipeline.SeverityCritical || f.GateSeverity == pipeline.SeverityCritical,
 	}
 	for _, r := range f.Reasons {
@@ -157,14 +158,19 @@ func (o *order) list(kind render.NoticeKind, of []subject) render.Notice {
 // verdictOn is what the command says of each fingerprint of a finding.
 func (o *order) verdictOn(s *subject) Effect {
 	var e Effect
-	for _, f := range s.fingerprints {
+	for i, f := range s.fingerprints {
+		around := pipeline.SurroundingsUnknown // in a review of a version that kept none
+		if i < len(s.surroundings) {
+			around = s.surroundings[i]
+		}
 		switch o.what.Name {
 		case commands.Dismiss:
 			e.Dismiss = append(e.Dismiss, pipeline.Dismissal{
 				Fingerprint: f, Path: s.path, Reason: o.what.Reason, By: o.Sender, Override: o.maintains || len(o.finalIn) > 0, FinalIn: o.finalIn,
+				Surroundings: around,
 			})
 		case commands.Accept:
-			e.Accept = append(e.Accept, pipeline.Acceptance{Fingerprint: f, By: o.Sender, Ignore: s.ignore})
+			e.Accept = append(e.Accept, pipeline.Acceptance{Fingerprint: f, By: o.Sender, Ignore: s.ignore, Surroundings: around})
 		default:
 			e.Restore = append(e.Restore, f)
 		}

@@ -43,12 +43,13 @@ func TestDismissedStaysDismissed(t *testing.T) {
 	dismissed := []string{"Dismissed by carol", "the warehouse's certificate is our own", "id `" + f.ID[:8] + "`"}
 	w.Wants(pr, "success", dismissed...)
 
-	further := strings.Replace(apptest.Moved, "package store", "// Package store keeps.\npackage store", 1)
+	moved := strings.Replace(apptest.Insecure, "// Client talks", "// Orders come from it.\n\n// Client talks", 1)
+	further := strings.Replace(moved, "package store", "// Package store keeps.\npackage store", 1)
 	for i, push := range []struct {
 		name string
 		do   func()
 	}{
-		{"lines shift", func() { pr.Push(ghtest.Files{"store/client.go": apptest.Moved}, "feat: a timeout") }},
+		{"lines shift", func() { pr.Push(ghtest.Files{"store/client.go": moved}, "feat: a timeout") }},
 		{"and shift again", func() { pr.Push(ghtest.Files{"store/client.go": further}, "docs: say what it is") }},
 		{"other code", func() {
 			pr.Push(ghtest.Files{"store/stock.go": "package store\n\nvar Stock int\n", "store/stock_test.go": "package store\n"}, "feat: stock")
@@ -57,7 +58,7 @@ func TestDismissedStaysDismissed(t *testing.T) {
 		{"code that goes", func() {
 			pr.Push(ghtest.Files{"store/stock.go": ghtest.Gone, "store/stock_test.go": ghtest.Gone}, "refactor: no stock")
 		}},
-		{"lines shift back", func() { pr.Push(ghtest.Files{"store/client.go": apptest.Moved}, "docs: less words") }},
+		{"lines shift back", func() { pr.Push(ghtest.Files{"store/client.go": moved}, "docs: less words") }},
 		{"and forth", func() { pr.Push(ghtest.Files{"store/client.go": further}, "docs: more words") }},
 		{"white space", func() {
 			pr.Push(ghtest.Files{"store/client.go": strings.ReplaceAll(further, "\treturn", "\t\t\n\t\treturn ")}, "style: format")
@@ -76,7 +77,7 @@ func TestDismissedStaysDismissed(t *testing.T) {
 			pr.ForcePush(ghtest.Files{"store/http.go": further, "store/http_test.go": "package store\n"}, "feat: read stock from the warehouse")
 		}},
 		{"a force-push", func() {
-			pr.ForcePush(ghtest.Files{"store/http.go": apptest.Moved, "store/http_test.go": "package store\n"}, "feat: all in one")
+			pr.ForcePush(ghtest.Files{"store/http.go": moved, "store/http_test.go": "package store\n"}, "feat: all in one")
 		}},
 	} {
 		push.do()
@@ -94,6 +95,62 @@ func TestDismissedStaysDismissed(t *testing.T) {
 	w.Says(pr, "/review restore "+w.Only(pr).ID[:8])
 	w.Wants(pr, "action_required", "TLS")
 	w.WantsNot(pr, "Dismissed by carol")
+}
+
+// What is said of a finding is bound to the code around it. Where a push changes that
+// the finding counts until somebody with the right to confirms it, and what it was
+// brings the dismissal back.
+func TestDismissalOfChangedCodeMustBeConfirmed(t *testing.T) {
+	t.Parallel()
+	const before = `package store
+
+import (
+	"crypto/tls"
+	"net/http"
+)
+
+// sandbox is where tests run.
+const sandbox = "localhost:8443"
+
+// Client talks to the sandbox.
+func Client() *http.Client {
+	if host != sandbox {
+		panic("not the sandbox")
+	}
+	c := &tls.Config{InsecureSkipVerify: true}
+	return client(sandbox, c)
+}
+`
+	for name, after := range sample.Map(t, 2, map[string]string{
+		"the line above goes":    strings.Replace(before, "\tif host != sandbox {\n\t\tpanic(\"not the sandbox\")\n\t}\n", "", 1),
+		"the condition changes":  strings.Replace(before, "host != sandbox", "host == \"\"", 1),
+		"the constant changes":   strings.Replace(before, "localhost:8443", "warehouse.example.com", 1),
+		"what follows changes":   strings.Replace(before, "client(sandbox, c)", "client(warehouse, c)", 1),
+		"a line before it":       strings.Replace(before, "\tc := ", "\thost = warehouse\n\tc := ", 1),
+		"a statement in between": strings.Replace(before, "\treturn client", "\tc.ServerName = \"\"\n\treturn client", 1),
+		"code behind a comment":  strings.Replace(before, "// Client talks to the sandbox.", "/* Client talks. */ var host = sandbox", 1),
+	}) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := start(t)
+			w.Repo.Grant("carol", "maintain")
+			pr := w.Open(apptest.Tested(ghtest.Files{"store/client.go": before}))
+			w.Idle()
+			w.Dismiss(pr, w.Only(pr))
+			w.Wants(pr, "success", "Dismissed by carol")
+			pr.Push(ghtest.Files{"store/client.go": after}, "feat: less")
+			w.Idle()
+			w.Wants(pr, "action_required", "Not dismissed: the code around it has changed since carol dismissed it", "TLS")
+			pr.Push(ghtest.Files{"store/client.go": before}, "revert: less")
+			w.Idle()
+			w.Wants(pr, "success", "Dismissed by carol")
+			pr.Push(ghtest.Files{"store/client.go": after}, "feat: less again")
+			w.Idle()
+			w.Wants(pr, "action_required", "Not dismissed")
+			w.Dismiss(pr, w.Only(pr))
+			w.Wants(pr, "success", "Dismissed by carol")
+		})
+	}
 }
 
 // What somebody decided by hand holds for the head and the base, and is gone
