@@ -166,6 +166,7 @@ func TestNotices(t *testing.T) {
 		{Kind: NoticePermission, By: "sam", Command: commands.Dismiss, Wrong: TakesOwn},
 		{Kind: NoticePermission, By: "sam", Command: commands.Dismiss, Wrong: TakesCritical},
 		{Kind: NoticePermission, By: "sam", Command: commands.Dismiss, Wrong: TakesUnseen},
+		{Kind: NoticePermission, By: "sam", Command: commands.Dismiss, Wrong: TakesOther},
 		{Kind: NoticePermission, By: "sam", Command: commands.Dismiss, Wrong: TakesFinal},
 		{Kind: NoticeRate, Command: commands.Review, Limit: 1},
 		{Kind: NoticeRate, Command: commands.Explain, Limit: 20},

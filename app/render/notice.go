@@ -60,6 +60,7 @@ const (
 	TakesWrite    = "write"
 	TakesMaintain = "maintain"
 	TakesOwn      = "own"      // maintain, since it is the sender's own pull request
+	TakesOther    = "other"    // not to have made the pull request
 	TakesUnseen   = "unseen"   // maintain, since it is not known who sent every push
 	TakesCritical = "critical" // maintain, since the finding is critical
 	TakesFinal    = "final"    // to be named under final_authority, since the finding is final

@@ -162,6 +162,8 @@ type Command struct {
 	Target    Target
 	Sender    string
 	Author    string // of the pull request
+	SenderID  int64  // of the account, 0 where the event did not tell
+	AuthorID  int64  // likewise
 	Name      string // "review" for the bare command, else its first word as typed
 	Args      string // the rest of the line, at most MaxCommandArgs characters, secrets replaced
 	// ReceivedAt is when it came, or when it was said if that is long before: its

@@ -390,6 +390,77 @@ func TestWhoPushesDoesNotJudge(t *testing.T) {
 	w.Wants(pr, "success", "Dismissed by carol")
 }
 
+// Who judges is not who made the change, by whatever name and in whatever way.
+func TestWhoMadeAChangeIsToldByWhatGitHubSays(t *testing.T) {
+	const refused = "asked for `/review dismiss`, but on one's own pull request only"
+	for name, tt := range sample.Map(t, 3, map[string]struct {
+		act  func(w *world, pr *ghtest.PullRequest)
+		want []string // after wes, who may write, dismisses the finding
+	}{
+		"nobody else did anything": {func(*world, *ghtest.PullRequest) {}, []string{"success", "Dismissed by wes"}},
+		"brought up to date with the base": {func(w *world, pr *ghtest.PullRequest) {
+			w.Repo.Commit("main", ghtest.Files{"docs/a.md": "# A\n"}, "meanwhile")
+			pr.UpdateBranchBy("wes")
+		}, []string{"success", "Dismissed by wes"}},
+		"up to date with a base that has the change's file": {func(w *world, pr *ghtest.PullRequest) {
+			w.Repo.Commit("main", ghtest.Files{"store/client_test.go": "package store\n"}, "meanwhile")
+			pr.UpdateBranchBy("wes")
+		}, []string{"action_required", refused}},
+		"pushed a file": {func(w *world, pr *ghtest.PullRequest) {
+			w.Repo.CommitAs("wes", "stock", ghtest.Files{"store/wes.go": "package store\n"}, "feat: more")
+		}, []string{"action_required", refused}},
+		"pushed, and pushed over by another": {func(w *world, pr *ghtest.PullRequest) {
+			w.Repo.CommitAs("wes", "stock", ghtest.Files{"store/wes.go": "package store\n"}, "feat: more")
+			w.Idle()
+			w.Repo.CommitAs("alice", "stock", ghtest.Files{"store/wes.go": ghtest.Gone}, "feat: less")
+		}, []string{"action_required", refused}},
+		"opened it under another login": {func(w *world, pr *ghtest.PullRequest) {
+			w.GH.RenameAccount("alice", "wes")
+		}, []string{"action_required", refused}},
+		"pushed to it under another login": {func(w *world, pr *ghtest.PullRequest) {
+			w.Repo.CommitAs("wanda", "stock", ghtest.Files{"store/wes.go": "package store\n"}, "feat: more")
+			w.Idle()
+			w.GH.RenameAccount("wanda", "wes")
+		}, []string{"action_required", refused}},
+	}) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := start(t)
+			pr := w.Repo.OpenPR(ghtest.PR{Head: "stock", Author: "alice", Title: "feat: read stock", Body: apptest.GoodBody, Files: apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure})})
+			w.Idle()
+			tt.act(w, pr)
+			w.Idle()
+			w.Repo.Grant("wes", "write")
+			pr.Comment("wes", "/review dismiss "+w.Only(pr).ID[:8]+" fine")
+			w.Idle()
+			w.Wants(pr, tt.want[0], tt.want[1])
+		})
+	}
+}
+
+// Where the settings let nobody judge a pull request of one's own, the permission
+// admin is not enough, and another person is.
+func TestNobodyJudgesTheirOwnWhereSettingsSaySo(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.Repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": `{"commands": {"self_judgement": "never"}}`}, "config")
+	pr := w.Repo.OpenPR(ghtest.PR{Head: "stock", Author: "alice", Title: "feat: read stock", Body: apptest.GoodBody, Files: apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure})})
+	w.Repo.Grant("alice", "admin")
+	w.Idle()
+	id := w.Only(pr).ID[:8]
+	for _, command := range []string{"dismiss " + id + " fine", "accept " + id, "override it is late"} {
+		pr.Comment("alice", "/review "+command)
+		w.Idle()
+		name, _, _ := strings.Cut(command, " ")
+		w.Wants(pr, "action_required", "alice asked for `/review "+name+"`, but by the settings only somebody who neither opened the pull request nor pushed to it can")
+	}
+	pr.Comment("alice", "/review reject not yet")
+	w.Idle()
+	w.Wants(pr, "failure", "Rejected by hand by alice")
+	w.Dismiss(pr, w.Only(pr))
+	w.Wants(pr, "failure", "Dismissed by carol")
+}
+
 // How much of a review is done anew.
 func TestReviewDoesAnewWhatIsAsked(t *testing.T) {
 	t.Parallel()
