@@ -32,6 +32,10 @@ type Dismissal struct {
 	Surroundings string `json:"surroundings,omitempty"`
 }
 
+// AcceptedUnread is the fingerprint of an Acceptance of what could not be read, on the
+// head that its Surroundings name.
+const AcceptedUnread = "unread"
+
 // SurroundingsUnknown stands for those of what a person said to a version that kept
 // none: they never equal those of a finding.
 const SurroundingsUnknown = "unknown"

@@ -173,6 +173,7 @@ func TestNotices(t *testing.T) {
 		{Kind: NoticeNoAgent, Text: "security", Names: []Named{{ID: "secrets"}, {ID: "security-reviewer"}}},
 		{Kind: NoticeNoFinding, Text: "beef", Names: findings, More: 4},
 		{Kind: NoticeNoFinding, Text: "beef"},
+		{Kind: NoticeAllRead},
 		{Kind: NoticeSeveral, Text: "0f3", Names: findings},
 		{Kind: NoticeUnsaid, Text: "0f3a"},
 		{Kind: NoticeUnsaid, Text: "0f3a", Names: findings},

@@ -52,6 +52,16 @@ func subjectOf(f *pipeline.Finding) subject {
 	return s
 }
 
+// unread is what could not be read of a head and holds the gate, as one subject.
+func unread(r *StoredReview) []subject {
+	for _, i := range r.Review.Report.Incomplete {
+		if i.Gating && i.Unread() {
+			return []subject{{id: pipeline.AcceptedUnread, fingerprints: []string{pipeline.AcceptedUnread}, surroundings: []string{r.HeadSHA}}}
+		}
+	}
+	return nil
+}
+
 // said lists the findings of which somebody said something, those that the
 // review has no more among them.
 func said(of []subject, m pipeline.Memory) []subject {
@@ -106,6 +116,11 @@ func (o *order) onFinding(ctx context.Context) (verdict, error) {
 		return refused(render.Notice{Kind: render.NoticeNoReview}), nil
 	}
 	all, kind := subjects(&r.Review.Report), render.NoticeNoFinding
+	if o.what.Name == commands.Accept && o.what.Finding == commands.Unread {
+		if all, kind = unread(r), render.NoticeAllRead; len(all) == 0 {
+			return refused(render.Notice{Kind: kind}), nil
+		}
+	}
 	if o.what.Name == commands.Restore {
 		m, err := o.Store.Taught(ctx, r.Key, r.HeadSHA, r.Review.Facts.Base.Ref)
 		if err != nil {

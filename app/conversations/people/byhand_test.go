@@ -461,6 +461,45 @@ func TestNobodyJudgesTheirOwnWhereSettingsSaySo(t *testing.T) {
 	w.Wants(pr, "failure", "Dismissed by carol")
 }
 
+// What could not be read holds the gate until a person who may judge the change has
+// looked at it. That holds for the head that they saw.
+func TestUnreadIsAcceptedForOneHead(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	for who, what := range map[string]string{"alice": "write", "rita": "read", "wes": "write"} {
+		w.Repo.Grant(who, what)
+	}
+	bytes := "\x01\x02\x03" + strings.Repeat("\xfe\x9c\x00\x81", 500)
+	pr := w.Repo.OpenPR(ghtest.PR{Head: "stock", Author: "alice", Title: "feat: read stock", Body: apptest.GoodBody, Files: ghtest.Files{"tool.sh": bytes}})
+	w.Idle()
+	says := func(who, command string) {
+		pr.Comment(who, "/review "+command)
+		w.Idle()
+	}
+	const can = "/review accept unread"
+	w.Wants(pr, "action_required", "Review incomplete", "tool.sh", can)
+	for who, why := range map[string]string{
+		"alice": "alice asked for `/review accept`, but on one's own pull request only",
+		"rita":  "rita asked for `/review accept`, but only people with write permission",
+	} {
+		says(who, "accept unread")
+		w.Wants(pr, "action_required", why)
+	}
+	says("wes", "accept unread")
+	w.Wants(pr, "success", "accepted unread by wes")
+	says("wes", "accept unread")
+	w.Wants(pr, "success", "No file of the newest review waits to be accepted unread")
+	says("wes", "restore unread")
+	w.Wants(pr, "action_required", can)
+	says("wes", "accept unread")
+	w.Wants(pr, "success", "accepted unread by wes")
+	pr.Push(ghtest.Files{"docs/a.md": "# A\n"}, "docs: more")
+	w.Idle()
+	w.Wants(pr, "action_required", can)
+	says("wes", "dismiss unread it is fine")
+	w.Wants(pr, "action_required", "was not understood")
+}
+
 // How much of a review is done anew.
 func TestReviewDoesAnewWhatIsAsked(t *testing.T) {
 	t.Parallel()
