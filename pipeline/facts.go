@@ -199,9 +199,9 @@ type Incompleteness struct {
 	Gating bool   `json:"gating"`
 }
 
-// Unread reports whether it names a file that is there and could not be read, which a
-// person can look at. A list that is cut short may hide any number of files.
-func (i *Incompleteness) Unread() bool { return i.What == "patch" && i.Path != "" }
+// Unread reports whether it is about files that are listed and could not be read, which
+// a person can look at. A list that is cut short may hide any number of files.
+func (i *Incompleteness) Unread() bool { return i.What == "patch" }
 
 // ConfigInForce pins the config a review was done with.
 type ConfigInForce struct {

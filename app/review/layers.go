@@ -20,6 +20,9 @@ type inForce struct {
 	below     []config.Layer
 	blobs     []ConfigBlob // of all layers, the defaults among them
 	rootFiles []string
+	// attributes is the base's .gitattributes, which stands among blobs too, so that
+	// the next push of it is seen to change something.
+	attributes ConfigBlob
 }
 
 // config reads the layers that live on GitHub and lays them over the server's.
@@ -73,7 +76,11 @@ func (s *Service) lay(ctx context.Context, t Target, branch string, read ConfigR
 	if err := s.named(ctx, cfg, t.RepoID); err != nil {
 		return inForce{}, err
 	}
-	return inForce{config: cfg, own: own, read: files, below: below, blobs: l.blobs, rootFiles: read.RootFiles}, nil
+	blobs := l.blobs
+	if read.Attributes.Path != "" {
+		blobs = append(blobs, read.Attributes)
+	}
+	return inForce{config: cfg, own: own, read: files, below: below, blobs: blobs, rootFiles: read.RootFiles, attributes: read.Attributes}, nil
 }
 
 // OrganisationRepo is the repository whose config is its organisation's, and

@@ -314,6 +314,9 @@ type ConfigRead struct {
 	Organisation ConfigSource
 	Repository   ConfigSource
 	RootFiles    []string
+	// Attributes is the .gitattributes at the root of that branch, of no config layer;
+	// without a Path where there is none.
+	Attributes ConfigBlob
 }
 
 // HeadDecision is where one open pull request on a head stands. Decision is

@@ -137,7 +137,7 @@ func (s *Service) refresh(ctx context.Context, job Job, now *inForce, t Target) 
 	if err != nil {
 		return false, fmt.Errorf("look what %s was judged by: %w", t.Key(), err)
 	}
-	if ok && n.Was == "" && sameBlobs(ofLayer(now.own, used), ofLayer(now.own, now.read)) {
+	if ok && n.Was == "" && sameBlobs(ofLayer(now.own, used), ofLayer(now.own, now.read)) && sameAttributes(used, now.attributes) {
 		return false, nil
 	}
 	state, err := s.Store.Target(ctx, t.Key())
@@ -175,6 +175,18 @@ func (s *Service) staysOff(ctx context.Context, n ConfigNews, now *inForce, t Ta
 		return false, nil
 	}
 	return s.switchedOff(ctx, t)
+}
+
+// LayerAttributes stands in the place of a layer's name for the base's .gitattributes.
+const LayerAttributes = "attributes"
+
+// sameAttributes reports whether a review was done with this .gitattributes.
+func sameAttributes(used []ConfigBlob, now ConfigBlob) bool {
+	before := ofLayer(LayerAttributes, used)
+	if now.Path == "" {
+		return len(before) == 0
+	}
+	return len(before) == 1 && before[0].BlobSHA == now.BlobSHA
 }
 
 // ofLayer are the files of one layer.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
 )
 
 type pushEvent struct {
@@ -70,7 +71,7 @@ func (e *pushEvent) mayTouchConfig() bool {
 	for _, c := range e.Commits {
 		for _, files := range [][]string{c.Added, c.Removed, c.Modified} {
 			for _, f := range files {
-				if f == config.RepositoryDir || strings.HasPrefix(f, config.RepositoryDir+"/") {
+				if f == normalize.AttributesFile || f == config.RepositoryDir || strings.HasPrefix(f, config.RepositoryDir+"/") {
 					return true
 				}
 			}

@@ -126,3 +126,28 @@ func TestHiddenTextThatWasThere(t *testing.T) {
 		t.Errorf("the check is %s (%s):\n%s\n%s", c.Conclusion, c.Title, c.Summary, c.Text)
 	}
 }
+
+// What the base's .gitattributes call binary need not be read. What the change itself
+// says of it counts for nothing, and once it is merged open pull requests are looked at
+// again.
+func TestBinaryByTheBasesAttributes(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	files := func() ghtest.Files { return ghtest.Files{"models/tool.sh": noise(3000) + "\x00"} }
+	own := files()
+	own[".gitattributes"] = "*.sh binary\n"
+	first := w.Repo.OpenPR(ghtest.PR{Head: "first", Title: "feat: a model", Body: apptest.GoodBody, Files: own})
+	other := w.Repo.OpenPR(ghtest.PR{Head: "other", Title: "feat: another model", Body: apptest.GoodBody, Files: files()})
+	w.Idle()
+	for _, pr := range []*ghtest.PullRequest{first, other} {
+		w.Wants(pr, "action_required", "models/tool.sh")
+	}
+	w.Repo.Commit("main", ghtest.Files{".gitattributes": "models/** binary\n"}, "chore: say what models are")
+	w.Idle()
+	w.WantsCheck(other, "success", "the base's .gitattributes says that it is binary")
+	w.Repo.Commit("main", ghtest.Files{"README.md": "# Shop\n"}, "docs: more")
+	w.Idle()
+	w.Repo.Commit("main", ghtest.Files{".gitattributes": "models/** binary\n*.sh text\n"}, "chore: scripts are text")
+	w.Idle()
+	w.Wants(other, "action_required", "models/tool.sh")
+}
