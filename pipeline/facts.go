@@ -203,6 +203,10 @@ type Incompleteness struct {
 // a person can look at. A list that is cut short may hide any number of files.
 func (i *Incompleteness) Unread() bool { return i.What == "patch" }
 
+// AllowedByGitleaks begins what Redaction.Allowed says where the base's .gitleaks.toml
+// allows a secret. The description of the allow list follows.
+const AllowedByGitleaks = ".gitleaks.toml: "
+
 // ConfigInForce pins the config a review was done with.
 type ConfigInForce struct {
 	Version  string              `json:"version"` // hash of the layers' blobs

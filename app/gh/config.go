@@ -17,6 +17,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/secrets"
 )
 
 const (
@@ -103,23 +104,33 @@ func (c *Client) repositoryConfig(ctx context.Context, t review.Target, branch s
 	if read.Repository.Files, err = tr.layer(ctx, config.LayerRepository, root); err != nil {
 		return review.ConfigRead{}, false, err
 	}
-	if read.Attributes, err = tr.attributes(ctx, root); err != nil {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		read.Attributes, err = tr.atRoot(ctx, root, review.LayerAttributes, normalize.AttributesFile, normalize.MaxAttributes)
+		return err
+	})
+	g.Go(func() (err error) {
+		read.Exceptions, err = tr.atRoot(ctx, root, review.LayerExceptions, secrets.ExceptionsFile, secrets.MaxExceptions)
+		return err
+	})
+	if err := g.Wait(); err != nil {
 		return review.ConfigRead{}, false, err
 	}
 	return read, root.moved, nil
 }
 
-// attributes reads the .gitattributes at the root. What is no file says nothing.
-func (tr treeReader) attributes(ctx context.Context, root *directory) (review.ConfigBlob, error) {
-	e, found := root.find(normalize.AttributesFile)
+// atRoot reads a file at the root, up to one byte more than it may have. What is no file
+// says nothing.
+func (tr treeReader) atRoot(ctx context.Context, root *directory, layer, name string, most int64) (review.ConfigBlob, error) {
+	e, found := root.find(name)
 	if !found || e.Type != "blob" {
 		return review.ConfigBlob{}, nil
 	}
-	text, err := tr.blob(ctx, e, normalize.MaxAttributes+1)
+	text, err := tr.blob(ctx, e, most+1)
 	if err != nil {
 		return review.ConfigBlob{}, err
 	}
-	return review.ConfigBlob{Layer: review.LayerAttributes, Path: e.Path, BlobSHA: e.SHA, Text: text}, nil
+	return review.ConfigBlob{Layer: layer, Path: e.Path, BlobSHA: e.SHA, Text: text}, nil
 }
 
 // ProposedConfig reads the repository's layer as it is at a commit. A fork's is

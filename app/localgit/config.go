@@ -11,6 +11,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/secrets"
 )
 
 // maxRootFiles bounds the names at the root; where there are more, none is
@@ -27,10 +28,16 @@ func (s *Source) Config(ctx context.Context) (normalize.ConfigRead, error) {
 	}
 	read := normalize.ConfigRead{Config: s.config, RootFiles: rootFiles(entries)}
 	for _, e := range entries {
-		if e.kind != "blob" || e.path != normalize.AttributesFile {
+		if e.kind != "blob" {
 			continue
 		}
-		if read.Attributes, err = s.blob(ctx, e.sha, normalize.MaxAttributes+1); err != nil {
+		switch e.path {
+		case normalize.AttributesFile:
+			read.Attributes, err = s.blob(ctx, e.sha, normalize.MaxAttributes+1)
+		case secrets.ExceptionsFile:
+			read.Exceptions, err = s.blob(ctx, e.sha, secrets.MaxExceptions+1)
+		}
+		if err != nil {
 			return normalize.ConfigRead{}, fmt.Errorf("read %s of %s: %w", e.path, s.baseName, err)
 		}
 	}

@@ -20,9 +20,9 @@ type inForce struct {
 	below     []config.Layer
 	blobs     []ConfigBlob // of all layers, the defaults among them
 	rootFiles []string
-	// attributes is the base's .gitattributes, which stands among blobs too, so that
-	// the next push of it is seen to change something.
-	attributes ConfigBlob
+	// attributes and exceptions are the base's .gitattributes and .gitleaks.toml, which
+	// stand among blobs too, so that the next push of one is seen to change something.
+	attributes, exceptions ConfigBlob
 }
 
 // config reads the layers that live on GitHub and lays them over the server's.
@@ -77,10 +77,12 @@ func (s *Service) lay(ctx context.Context, t Target, branch string, read ConfigR
 		return inForce{}, err
 	}
 	blobs := l.blobs
-	if read.Attributes.Path != "" {
-		blobs = append(blobs, read.Attributes)
+	for _, b := range []ConfigBlob{read.Attributes, read.Exceptions} {
+		if b.Path != "" {
+			blobs = append(blobs, b)
+		}
 	}
-	return inForce{config: cfg, own: own, read: files, below: below, blobs: blobs, rootFiles: read.RootFiles, attributes: read.Attributes}, nil
+	return inForce{config: cfg, own: own, read: files, below: below, blobs: blobs, rootFiles: read.RootFiles, attributes: read.Attributes, exceptions: read.Exceptions}, nil
 }
 
 // OrganisationRepo is the repository whose config is its organisation's, and

@@ -317,6 +317,7 @@ type ConfigRead struct {
 	// Attributes is the .gitattributes at the root of that branch, of no config layer;
 	// without a Path where there is none.
 	Attributes ConfigBlob
+	Exceptions ConfigBlob // likewise the .gitleaks.toml
 }
 
 // HeadDecision is where one open pull request on a head stands. Decision is

@@ -137,7 +137,7 @@ func (s *Service) refresh(ctx context.Context, job Job, now *inForce, t Target) 
 	if err != nil {
 		return false, fmt.Errorf("look what %s was judged by: %w", t.Key(), err)
 	}
-	if ok && n.Was == "" && sameBlobs(ofLayer(now.own, used), ofLayer(now.own, now.read)) && sameAttributes(used, now.attributes) {
+	if ok && n.Was == "" && sameBlobs(ofLayer(now.own, used), ofLayer(now.own, now.read)) && sameFile(LayerAttributes, used, now.attributes) && sameFile(LayerExceptions, used, now.exceptions) {
 		return false, nil
 	}
 	state, err := s.Store.Target(ctx, t.Key())
@@ -177,12 +177,16 @@ func (s *Service) staysOff(ctx context.Context, n ConfigNews, now *inForce, t Ta
 	return s.switchedOff(ctx, t)
 }
 
-// LayerAttributes stands in the place of a layer's name for the base's .gitattributes.
-const LayerAttributes = "attributes"
+// What stands in the place of a layer's name for the base's .gitattributes and
+// .gitleaks.toml.
+const (
+	LayerAttributes = "attributes"
+	LayerExceptions = "exceptions"
+)
 
-// sameAttributes reports whether a review was done with this .gitattributes.
-func sameAttributes(used []ConfigBlob, now ConfigBlob) bool {
-	before := ofLayer(LayerAttributes, used)
+// sameFile reports whether a review was done with this file.
+func sameFile(layer string, used []ConfigBlob, now ConfigBlob) bool {
+	before := ofLayer(layer, used)
 	if now.Path == "" {
 		return len(before) == 0
 	}

@@ -21,7 +21,7 @@ var _ normalize.Source = (*source)(nil)
 func (s *source) Config(ctx context.Context) (normalize.ConfigRead, error) {
 	var err error
 	s.inForce, err = s.layers(ctx)
-	return normalize.ConfigRead{Config: s.config, RootFiles: s.rootFiles, Attributes: s.attributes.Text}, err
+	return normalize.ConfigRead{Config: s.config, RootFiles: s.rootFiles, Attributes: s.attributes.Text, Exceptions: s.exceptions.Text}, err
 }
 
 // defaultBlobs is the text of the embedded defaults: another version of

@@ -36,6 +36,8 @@ const maxLine = 1 << 20
 type Options struct {
 	ObservedAt time.Time // when the read began
 	Redactor   Redactor  // nil redacts nothing
+	// Base, if set, takes what was read of the base.
+	Base *ConfigRead
 }
 
 // Normalize reads a change and returns its facts and the config to review it
@@ -55,6 +57,9 @@ func Normalize(ctx context.Context, src Source, opts Options) (pipeline.PRFacts,
 	read(ctx, group, "read the config", src.Config, &base)
 	if err := group.Wait(); err != nil {
 		return pipeline.PRFacts{}, nil, err
+	}
+	if opts.Base != nil {
+		*opts.Base = base
 	}
 	cfg := base.Config
 	if cfg == nil {

@@ -25,6 +25,8 @@ type ConfigRead struct {
 	Config     *config.Config
 	RootFiles  []string
 	Attributes []byte
+	// Exceptions is the text of the base's .gitleaks.toml; see secrets.ReadExceptions.
+	Exceptions []byte
 }
 
 // PullRequest is the change without its files and commits.

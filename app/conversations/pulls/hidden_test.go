@@ -151,3 +151,28 @@ func TestBinaryByTheBasesAttributes(t *testing.T) {
 	w.Idle()
 	w.Wants(other, "action_required", "models/tool.sh")
 }
+
+// What the base's .gitleaks.toml allows is redacted, listed and no finding. What the
+// change itself brings of it counts for nothing.
+func TestSecretsThatGitleaksConfigAllows(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	const allows = "[[allowlists]]\ndescription = \"tokens of the sandbox\"\npaths = ['^sandbox/']\n"
+	files := func() ghtest.Files { return ghtest.Files{"sandbox/a.txt": "key = " + token + "\n"} }
+	own := files()
+	own[".gitleaks.toml"] = allows
+	first := w.Repo.OpenPR(ghtest.PR{Head: "first", Title: "feat: a sandbox", Body: apptest.GoodBody, Files: own})
+	other := w.Repo.OpenPR(ghtest.PR{Head: "other", Title: "feat: another sandbox", Body: apptest.GoodBody, Files: files()})
+	w.Idle()
+	for _, pr := range []*ghtest.PullRequest{first, other} {
+		w.WantsCheck(pr, "failure", "sandbox/a.txt")
+	}
+	w.Repo.Commit("main", ghtest.Files{".gitleaks.toml": allows + "[[rules]]\nid = \"jwt\"\n[[rules.allowlists]]\nregexes = ['.*']\n"}, "chore: allow the sandbox's tokens")
+	w.Idle()
+	w.WantsCheck(other, "success", "tokens of the sandbox", "matches everything, so it is refused")
+	for _, c := range other.CheckRuns() {
+		if strings.Contains(c.Summary+c.Text, token) {
+			t.Error("the check shows the token")
+		}
+	}
+}
