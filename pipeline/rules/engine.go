@@ -97,7 +97,7 @@ type lineRules struct {
 	finder  *literals.Finder
 	owners  [][]owner // by literal
 	always  []*rule   // rules without a literal
-	foreign []*rule   // rules for lines that are not all ASCII
+	foreign []*rule   // rules without one for characters beyond ASCII
 	fold    int       // from this literal on, every rule is a candidate
 }
 
@@ -113,7 +113,7 @@ func newLineRules(rules []*rule) *lineRules {
 	at := map[string]int{}
 	for _, r := range rules {
 		switch {
-		case r.foreign:
+		case r.foreign != nil:
 			l.foreign = append(l.foreign, r)
 		case r.literals == nil:
 			l.always = append(l.always, r)

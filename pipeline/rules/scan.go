@@ -275,7 +275,9 @@ func (p *pass) candidatesFor(l *lineRules, filter *literals.Filter, text string,
 	}
 	if !ascii && len(l.foreign) > 0 && !isASCII(text) {
 		for _, r := range l.foreign {
-			p.suggest(r)
+			if holdsOneOf(text, r.foreign) {
+				p.suggest(r)
+			}
 		}
 	}
 	filter.Find(text, func(ids []int, end int) {

@@ -12,24 +12,29 @@ import (
 type shape uint16
 
 const (
-	shapeOther   shape = 1 << iota // a byte beyond ASCII
-	shapeEnd                       // a character that ends a line for some language
-	shapeOpen                      // an opening parenthesis
-	shapeHash                      // a mark of comments that is one character
-	shapeBlank                     // a blank before a dot or an opening parenthesis
-	shapeDot                       // a dot before a blank
-	shapeName                      // a bracket before a quote
-	shapeMaybe                     // ?.
-	shapeEscape                    // \u
-	shapeGetattr                   // r(
-	shapeComment                   // the start of //, /*, --, <!
+	shapeOther     shape = 1 << iota // a byte beyond ASCII
+	shapeEnd                         // a character that ends a line for some language
+	shapeOpen                        // an opening parenthesis
+	shapeHash                        // #
+	shapeSemicolon                   // ;
+	shapeBlank                       // a blank before a dot or an opening parenthesis
+	shapeDot                         // a dot before a blank
+	shapeName                        // a bracket before a quote
+	shapeMaybe                       // ?.
+	shapeEscape                      // \u
+	shapeGetattr                     // r(
+	shapeComment                     // the start of //, /*, --, <!
 )
 
 // unusualShape is that of lines that may have another form, as unusual says.
 const unusualShape = shapeOther | shapeEnd | shapeBlank | shapeDot | shapeName | shapeMaybe | shapeEscape | shapeGetattr
 
-// commentShape is that of lines that may hold a comment.
-const commentShape = shapeHash | shapeComment
+// commentShape is that of lines that may hold the mark of a comment, which in some
+// languages is a semicolon.
+const (
+	commentShape    = shapeHash | shapeComment
+	anyCommentShape = commentShape | shapeSemicolon
+)
 
 // A byte's traits are what it is by itself, then what it is as the first of a pair,
 // and then what it is as the second.
@@ -58,6 +63,7 @@ var traits = func() (t [256]uint64) {
 	single(shapeEnd, "\r\v\f")
 	single(shapeOpen, "(")
 	single(shapeHash, "#")
+	single(shapeSemicolon, ";")
 	pair(shapeBlank, " \t", ".(")
 	pair(shapeDot, ".", " \t")
 	pair(shapeName, "[", "\"'`")

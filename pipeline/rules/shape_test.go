@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reviewgate/reviewgate/pipeline/internal/comments"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
@@ -20,6 +21,11 @@ func TestShape(t *testing.T) {
 		s := shapeOf(text)
 		if unusual(text) && s&unusualShape == 0 {
 			t.Errorf("%q is unusual, its shape is not", text)
+		}
+		for _, language := range []string{"Go", "PHP", "Shell", "INI", "SQL", "Lua", "HTML", "XML", "PowerShell", "HCL"} {
+			if bare := comments.Bare(language, text); bare != text && s&anyCommentShape == 0 {
+				t.Errorf("%s takes %q for %q, whose shape holds no comment", language, text, bare)
+			}
 		}
 		if got, want := alone(text, s), alone(text, ^shape(0)); got != want {
 			t.Errorf("%q is alone: %t, want %t", text, got, want)

@@ -33,7 +33,7 @@ func statements(language string, h *pipeline.Hunk, shapes []shape) []statement {
 			i++
 			continue
 		}
-		s, next := statementAt(language, h, i)
+		s, next := statementAt(language, h, shapes, i)
 		if s.first >= 0 && s.last > i {
 			if unusual(s.text) {
 				s.text = dotted(s.text)
@@ -95,7 +95,7 @@ func trimmed(text string, end int) int {
 
 // statementAt reads the statement that starts with line i, and says where the
 // next may start.
-func statementAt(language string, h *pipeline.Hunk, i int) (s statement, next int) {
+func statementAt(language string, h *pipeline.Hunk, shapes []shape, i int) (s statement, next int) {
 	s = statement{start: i, first: -1, last: i}
 	var text strings.Builder
 	all, lines, depth, middle := 0, 0, 0, 0
@@ -108,7 +108,10 @@ func statementAt(language string, h *pipeline.Hunk, i int) (s statement, next in
 		all++
 		code := ""
 		if len(l.Text) <= maxStatement {
-			code = strings.TrimSpace(comments.Bare(language, l.Text))
+			if code = l.Text; shapes[j]&anyCommentShape != 0 {
+				code = comments.Bare(language, code)
+			}
+			code = strings.TrimSpace(code)
 		}
 		switch {
 		case code == "" && lines == 0:
