@@ -17,8 +17,8 @@ type candidate struct {
 // as minified code. No rule looks further back than 50 characters, and few
 // secrets are longer than some thousand.
 //
-// maxCandidate is how far candidates grow together: the detector's time grows
-// with the square of the findings in one.
+// maxCandidate is how far candidates grow together beyond the last one's own length:
+// the detector's time grows with the square of the findings in one.
 const (
 	maxBefore    = 1 << 10
 	maxAfter     = 4 << 10
@@ -138,7 +138,10 @@ func (s *search) add(r, from, to int) {
 		return
 	}
 	from, to = lineStart(s.text, from), lineEnd(s.text, to)
-	if c.to > 0 && from <= c.to && max(to, c.to)-c.from <= maxCandidate {
+	if c.from <= from && to <= c.to {
+		return
+	}
+	if c.to > 0 && from <= c.to && max(to, c.to)-c.from <= maxCandidate+to-from {
 		c.from, c.to = min(c.from, from), max(c.to, to)
 		return
 	}

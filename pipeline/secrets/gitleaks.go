@@ -78,6 +78,7 @@ type rule struct {
 	regex       *regexp.Regexp
 	path        *regexp.Regexp // of the files it looks at, or nil
 	detector    *detect.Detector
+	named       *named   // in the detector's place, or nil
 	literals    []string // each match holds one
 
 	// A candidate is the lines from back bytes before a literal to reach
@@ -128,6 +129,11 @@ func newRule(r gitleaks.Rule, global []*gitleaks.Allowlist) *rule {
 		out.literals, out.hit = required(r.Regex.String(), keywords), nil
 	}
 	out.adapt(keywords)
+	may := out.hit
+	if r.RuleID == ruleGeneric {
+		may = assignedText // what is no key may hide what follows
+	}
+	out.named = newNamed(&r, out.literals, may, global)
 	return out
 }
 
