@@ -130,7 +130,8 @@ func (s *shape) read(f *pipeline.File) {
 			if text == "" {
 				continue
 			}
-			gone = s.remove(gone, l.New)
+			s.remove(gone, l.New)
+			gone = nil
 			if l.Op == pipeline.LineContext {
 				s.rows = append(s.rows, row{line: l.New, change: unchanged})
 			} else {
@@ -144,11 +145,10 @@ func (s *shape) read(f *pipeline.File) {
 }
 
 // remove adds a row for lines that were taken out before one.
-func (s *shape) remove(gone []string, line int) []string {
+func (s *shape) remove(gone []string, line int) {
 	if len(gone) > 0 {
 		s.rows = append(s.rows, row{line, removed, sumOf(gone...)})
 	}
-	return nil
 }
 
 // show notes which lines a hunk shows.
