@@ -176,3 +176,35 @@ func TestSecretsThatGitleaksConfigAllows(t *testing.T) {
 		}
 	}
 }
+
+// A file that is renamed to where its text does something is read as a whole, though no
+// line of it changes. What only moves is not.
+func TestRenamedIntoUse(t *testing.T) {
+	t.Parallel()
+	const evil = "import os\n\ndef run(request):\n    os.system('ls ' + request.args['dir'])\n"
+	workflow := "on: pull_request_target\njobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n      - run: echo \"${{ github.event.pull_request.title }}\"\n"
+	for name, tt := range sample.Map(t, 3, map[string]struct {
+		before, after, text, conclusion string
+	}{
+		"prose":                  {"docs/notes.txt", "app/run.py", evil, "blocked"},
+		"prose in Markdown":      {"docs/notes.md", "app/run.py", evil, "blocked"},
+		"another language":       {"app/run.css", "app/run.py", evil, "blocked"},
+		"a picture's name":       {"logo.png", "app/run.py", evil, "blocked"},
+		"no language":            {"app/run.data", "app/run.py", evil, "blocked"},
+		"a workflow":             {"notes/ci.yml", ".github/workflows/ci.yml", workflow, "blocked"},
+		"only another directory": {"old/run.py", "app/run.py", evil, "success"},
+	}) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := start(t)
+			w.Repo.Commit("main", ghtest.Files{tt.before: tt.text, "app/run_test.py": "def test_run():\n    pass\n"}, "feat: it is there")
+			w.Idle()
+			pr := w.Repo.OpenPR(ghtest.PR{Title: "refactor: move it", Body: apptest.GoodBody, Files: ghtest.Files{tt.before: ghtest.Gone, tt.after: tt.text}})
+			w.Idle()
+			c := w.Check(pr)
+			if blocked := c.Conclusion == "action_required" || c.Conclusion == "failure"; blocked != (tt.conclusion == "blocked") {
+				t.Errorf("the check is %s (%s):\n%s\n%s", c.Conclusion, c.Title, c.Summary, c.Text)
+			}
+		})
+	}
+}
