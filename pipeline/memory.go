@@ -32,9 +32,12 @@ type Dismissal struct {
 	Surroundings string `json:"surroundings,omitempty"`
 }
 
-// AcceptedUnread is the fingerprint of an Acceptance of what could not be read, on the
-// head that its Surroundings name.
+// AcceptedUnread is the fingerprint of an Acceptance of what could not be read. Its
+// Surroundings are what UnreadOn returns.
 const AcceptedUnread = "unread"
+
+// UnreadOn names the head and the base branch between which files could not be read.
+func UnreadOn(f *PRFacts) string { return f.Head.SHA + " " + f.Base.Ref }
 
 // SurroundingsUnknown stands for those of what a person said to a version that kept
 // none: they never equal those of a finding.

@@ -56,7 +56,7 @@ func subjectOf(f *pipeline.Finding) subject {
 func unread(r *StoredReview) []subject {
 	for _, i := range r.Review.Report.Incomplete {
 		if i.Gating && i.Unread() {
-			return []subject{{id: pipeline.AcceptedUnread, fingerprints: []string{pipeline.AcceptedUnread}, surroundings: []string{r.HeadSHA}}}
+			return []subject{{id: pipeline.AcceptedUnread, fingerprints: []string{pipeline.AcceptedUnread}, surroundings: []string{pipeline.UnreadOn(&r.Review.Facts)}}}
 		}
 	}
 	return nil

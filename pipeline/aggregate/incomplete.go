@@ -46,7 +46,7 @@ func (w *work) incomplete() {
 // final does not hang on it: a final finding may stand there.
 func (w *work) acceptedUnread() string {
 	for _, a := range w.in.Memory.Accepted {
-		if a.Fingerprint == pipeline.AcceptedUnread && a.Surroundings != "" && a.Surroundings == w.in.Facts.Head.SHA {
+		if a.Fingerprint == pipeline.AcceptedUnread && w.in.Facts.Head.SHA != "" && a.Surroundings == pipeline.UnreadOn(w.in.Facts) {
 			return a.By
 		}
 	}

@@ -94,6 +94,7 @@ func TestAcceptedUnread(t *testing.T) {
 		"on its head":        {func(*Input) {}, false},
 		"on another head":    {func(in *Input) { in.Facts.Head.SHA = strings.Repeat("9", 40) }, true},
 		"of an unknown head": {func(in *Input) { in.Facts.Head.SHA, in.Memory.Accepted[0].Surroundings = "", "" }, true},
+		"into another base":  {func(in *Input) { in.Facts.Base.Ref = "release" }, true},
 		"a finding's":        {func(in *Input) { in.Memory.Accepted[0].Fingerprint = "0123456789abcdef" }, true},
 		"a list cut short": {func(in *Input) {
 			in.Facts.Incomplete = append(in.Facts.Incomplete, pipeline.Incompleteness{What: "files", Why: "there are more", Gating: true})
@@ -105,7 +106,7 @@ func TestAcceptedUnread(t *testing.T) {
 		in := world(map[string][]pipeline.Finding{"x": nil})
 		in.Facts.Head.SHA = strings.Repeat("1", 40)
 		in.Facts.Incomplete = pipeline.List[pipeline.Incompleteness]{file}
-		in.Memory.Accepted = pipeline.List[pipeline.Acceptance]{{Fingerprint: pipeline.AcceptedUnread, By: "wes", Surroundings: in.Facts.Head.SHA}}
+		in.Memory.Accepted = pipeline.List[pipeline.Acceptance]{{Fingerprint: pipeline.AcceptedUnread, By: "wes", Surroundings: pipeline.UnreadOn(in.Facts)}}
 		tt.change(&in)
 		r := Aggregate(in)
 		if r.Decision.Blocks() != tt.blocks {
