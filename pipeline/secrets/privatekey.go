@@ -14,15 +14,21 @@ func keyLine(text string, end int) bool { return begins(text, end) || ends(text,
 
 // begins reports whether the "private key" that ends at end stands in the
 // first line of one: -----BEGIN RSA PRIVATE KEY----- and its like.
-func begins(text string, end int) bool { return firstLine.MatchString(around(text, end)) }
+func begins(text string, end int) bool { return marks(firstLine, text, end) }
 
 // ends is begins for the last line of a key.
-func ends(text string, end int) bool { return finalLine.MatchString(around(text, end)) }
+func ends(text string, end int) bool { return marks(finalLine, text, end) }
 
-// around returns what a marker has before and after its "private key".
-func around(text string, end int) string {
+// marks asks an expression about what is around a "private key", where dashes are.
+func marks(line *regexp.Regexp, text string, end int) bool {
+	before, after := around(text, end)
+	return strings.Contains(before, "-----") && strings.Contains(after, "-----") && line.MatchString(before+after)
+}
+
+// around returns what a marker has up to the end of its "private key", and after it.
+func around(text string, end int) (string, string) {
 	const before, after = len("-----BEGIN") + 100 + len("private key"), len(" BLOCK-----")
-	return text[max(0, end-before):min(len(text), end+after)]
+	return text[max(0, end-before):end], text[end:min(len(text), end+after)]
 }
 
 // As in gitleaks' expression.
