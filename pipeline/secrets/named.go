@@ -15,16 +15,23 @@ import (
 // namePrefix begins the expressions for a value that is assigned to a name with a
 // word in it. It lets a match begin at any of fifty places before the word, and the
 // expression takes some 3 µs a byte for that, several times over for each finding.
-const namePrefix = `(?i)[\w.-]{0,50}?`
+//
+// Some have it twice, of which the first ignores no case.
+const (
+	namePrefix      = `(?i)[\w.-]{0,50}?`
+	namePrefixTwice = `[\w.-]{0,50}?(?i:[\w.-]{0,50}?`
+)
 
 // named does for such a rule what gitleaks' detector does, with the same findings:
 // it tries the expression only where a word stands, and walks back to where the name
 // begins.
 type named struct {
-	core    *regexp.Regexp // what follows namePrefix, from its start on
+	core    *regexp.Regexp // what follows the prefix, from its start on
+	twice   bool           // the prefix is namePrefixTwice
 	words   *literals.Matcher
-	lengths []int // of the words
-	reach   int   // how many bytes a word has at most, with letters of three
+	lengths []int     // of the words
+	firsts  [256]bool // the bytes that they may begin with
+	reach   int       // how many bytes a word has at most, with letters of three
 	may     func(text string, end int) bool
 	group   int
 	entropy float64
@@ -68,15 +75,23 @@ func alternatives(re *regexp.Regexp) []alternative {
 // newNamed returns nil for a rule of another kind.
 func newNamed(r *gitleaks.Rule, words []string, may func(string, int) bool, global []*gitleaks.Allowlist) *named {
 	rest, ok := strings.CutPrefix(r.Regex.String(), namePrefix)
-	if !ok || may == nil || len(r.RequiredRules) > 0 || r.SkipReport {
+	source := `(?i)^(?:` + rest + `)`
+	rest, twice := strings.CutPrefix(r.Regex.String(), namePrefixTwice)
+	if twice {
+		source = `^(?i:` + rest
+	}
+	if !ok && !twice || may == nil || len(r.RequiredRules) > 0 || r.SkipReport {
 		return nil
 	}
-	core, err := regexp.Compile(`(?i)^(?:` + rest + `)`)
+	core, err := regexp.Compile(source)
 	if err != nil {
 		return nil
 	}
-	n := &named{core: core, words: literals.NewMatcher(words), may: may, group: r.SecretGroup, entropy: r.Entropy}
+	n := &named{core: core, twice: twice, words: literals.NewMatcher(words), may: may, group: r.SecretGroup, entropy: r.Entropy}
 	for _, w := range words {
+		for _, first := range []string{strings.ToLower(w[:1]), strings.ToUpper(w[:1]), literals.Folds[0], literals.Folds[1]} {
+			n.firsts[first[0]] = true
+		}
 		n.lengths, n.reach = append(n.lengths, len(w)), max(n.reach, 3*len(w))
 	}
 	n.lists, ok = listsOf(r, global)
@@ -116,7 +131,7 @@ func (n *named) find(piece, path string) []match {
 		if found == nil {
 			return
 		}
-		start := nameStart(piece, done, at)
+		start := n.nameStart(piece, done, at)
 		done = at + found[1]
 		if m, ok := n.secret(namedAt{&lines, path, start, done}, at-start); ok {
 			m.start, m.from, m.to = m.start+start, m.from+start, m.to+start
@@ -152,7 +167,7 @@ func (n *named) places(piece string) []int {
 // begins reports whether a word may begin at an offset in a text with letters beyond
 // ASCII that (?i) takes for others.
 func (n *named) begins(piece string, at int) bool {
-	if c := piece[at]; kinds[c]&letter == 0 && c < 0x80 {
+	if !n.firsts[piece[at]] {
 		return false
 	}
 	found := false
@@ -165,15 +180,28 @@ func (n *named) begins(piece string, at int) bool {
 }
 
 // nameStart is where the name begins that has a word at an offset: at most fifty of
-// its characters before it, and not before least.
-func nameStart(text string, least, at int) int {
+// its characters before it, or twice as many, and not before least.
+func (n *named) nameStart(text string, least, at int) int {
+	at = nameBefore(text, least, at, true)
+	if n.twice {
+		at = nameBefore(text, least, at, false)
+	}
+	return at
+}
+
+// nameBefore goes back fifty characters of a name at most. Where folded is set, two
+// letters beyond ASCII are among them.
+func nameBefore(text string, least, at int, folded bool) int {
 	for range 50 {
+		before := text[least:at]
 		switch {
-		case at > least && kinds[text[at-1]]&(letter|value) != 0 && text[at-1] < 0x80 && strings.IndexByte("=+/", text[at-1]) < 0:
+		case before == "":
+			return at
+		case isNameByte(before[len(before)-1]):
 			at--
-		case strings.HasSuffix(text[least:at], literals.Folds[0]):
+		case folded && strings.HasSuffix(before, literals.Folds[0]):
 			at -= len(literals.Folds[0])
-		case strings.HasSuffix(text[least:at], literals.Folds[1]):
+		case folded && strings.HasSuffix(before, literals.Folds[1]):
 			at -= len(literals.Folds[1])
 		default:
 			return at
@@ -181,6 +209,8 @@ func nameStart(text string, least, at int) int {
 	}
 	return at
 }
+
+func isNameByte(c byte) bool { return isWord(c) || c == '.' || c == '-' }
 
 // namedAt is a match of a rule's expression in a text.
 type namedAt struct {
