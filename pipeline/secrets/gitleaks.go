@@ -187,7 +187,7 @@ func (r *rule) adapt(keywords []string) {
 	case "nuget-config-password", "freemius-secret-key":
 		r.reach = reachAssignment
 	case rulePrivateKey:
-		r.literals, r.hit = []string{"private key"}, keyLine
+		r.literals, r.hit = []string{"private key"}, dashes
 	case "lob-api-key", "lob-pub-api-key":
 		// "lob" is the end of "glob" and "blob".
 		r.hit = assignedTo("live_", "test_")

@@ -8,9 +8,17 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
 )
 
-// keyLine reports whether the "private key" that ends at end stands in the
-// first or the last line of one.
-func keyLine(text string, end int) bool { return begins(text, end) || ends(text, end) }
+// keyLine is a "private key" in the first or the last line of one.
+type keyLine struct {
+	end   int
+	first bool
+}
+
+// dashes reports whether a "private key" that ends at end can stand in such a line.
+func dashes(text string, end int) bool {
+	_, after := around(text, end)
+	return strings.Contains(after, "-----")
+}
 
 // begins reports whether the "private key" that ends at end stands in the
 // first line of one: -----BEGIN RSA PRIVATE KEY----- and its like.
@@ -22,7 +30,7 @@ func ends(text string, end int) bool { return marks(finalLine, text, end) }
 // marks asks an expression about what is around a "private key", where dashes are.
 func marks(line *regexp.Regexp, text string, end int) bool {
 	before, after := around(text, end)
-	return strings.Contains(before, "-----") && strings.Contains(after, "-----") && line.MatchString(before+after)
+	return strings.Contains(before, "-----") && line.MatchString(before+after)
 }
 
 // around returns what a marker has up to the end of its "private key", and after it.
@@ -101,12 +109,13 @@ func (s *search) partialKeys(found []match) []match {
 		}
 	}
 	text := s.text
-	for _, end := range s.keyLines {
+	for _, l := range s.keyLines {
+		end := l.end
 		if inside(known, end) || inside(out, end) {
 			continue
 		}
 		var m match
-		if begins(text, end) {
+		if l.first {
 			m.from, m.to = lineStart(text, end), keyAfter(text, lineEnd(text, end))
 		} else {
 			m.from, m.to = keyBefore(text, lineStart(text, end)), lineEnd(text, end)
