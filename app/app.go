@@ -54,8 +54,10 @@ type Options struct {
 	// QuarantineSteps and QuarantineFor are those of review.Options.
 	QuarantineSteps []time.Duration
 	QuarantineFor   time.Duration
-	// RetryBase, LeaseTTL and ScanInterval are those of review.Options.
-	RetryBase, LeaseTTL, ScanInterval time.Duration
+	// RetryBase, LeaseTTL, ScanInterval and TellWait are those of review.Options.
+	RetryBase, LeaseTTL, ScanInterval, TellWait time.Duration
+	// Memory is how much this process may take, in bytes. Default: what limits it.
+	Memory int64
 }
 
 // App is the whole server.
@@ -89,6 +91,9 @@ func New(ctx context.Context, settings Settings, o Options) (*App, error) {
 		o.Version = Version()
 	}
 	a := &App{settings: settings, options: o, rest: rest{give: giveBack}, memory: limitHeap(o.Log)}
+	if o.Memory > 0 {
+		a.memory = a.memory.smaller(MemoryLimit{o.Memory, "the server's options"})
+	}
 	if err := a.build(ctx); err != nil {
 		a.Close()
 		return nil, err
@@ -138,7 +143,7 @@ func (a *App) buildService(ctx context.Context, beside bool) (err error) {
 			Reviewed: a.metrics.Reviewed, Stage: a.onStage, Agent: a.onAgent,
 			GaveUp: a.metrics.GaveUp, Found: a.metrics.Found, ConfigPushed: a.metrics.ConfigPushed, Issue: a.metrics.Issue, ModelUse: a.metrics.ModelUse,
 		},
-		Retention: a.settings.Retention,
+		Retention: a.settings.Retention, Memory: a.memory.Bytes, TellWait: a.options.TellWait,
 		RetryBase: a.options.RetryBase, LeaseTTL: a.options.LeaseTTL, ScanInterval: a.options.ScanInterval,
 		Apart: apart, QuarantineSteps: a.options.QuarantineSteps, QuarantineFor: a.options.QuarantineFor,
 	})

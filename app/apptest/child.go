@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -26,9 +27,11 @@ type Child struct {
 	// Quarantine gives the server an agent that ends its process where a title says so
 	// (see Kills and EatsMemory), and is how long such a review waits then. 0 for none.
 	Quarantine time.Duration
-	log        *os.File
-	cmd        *exec.Cmd
-	ended      chan struct{} // closed when it has
+	// Memory is what the process may take, in bytes: RLIMIT_DATA. 0 for no limit.
+	Memory int64
+	log    *os.File
+	cmd    *exec.Cmd
+	ended  chan struct{} // closed when it has
 }
 
 // NewChild prepares a server process for a stand-in of GitHub, to which its webhooks go.
@@ -69,6 +72,10 @@ func (c *Child) Start() {
 	c.cmd.Env = append(os.Environ(), ServerEnv+"="+string(text), "GOGC=400")
 	if c.Quarantine > 0 {
 		c.cmd.Env = append(c.cmd.Env, stepEnv+"="+c.Quarantine.String())
+	}
+	if c.Memory > 0 {
+		// It collects garbage as a server does that is not a test's.
+		c.cmd.Env = append(c.cmd.Env, memoryEnv+"="+strconv.FormatInt(c.Memory, 10), "GOGC=100")
 	}
 	c.cmd.Stderr = c.log
 	if err := c.cmd.Start(); err != nil {
@@ -133,6 +140,23 @@ func (c *Child) Answers(gh *ghtest.Server, pr *ghtest.PullRequest) {
 	if faults := pr.Faults(); len(faults) > 0 {
 		c.t.Errorf("faults: %v", faults)
 	}
+}
+
+// Takes is what the process takes of memory, in bytes, as Linux says: the most that was
+// resident so far, and what RLIMIT_DATA counts now. Elsewhere both are 0.
+func (c *Child) Takes() (resident, data int64) {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.cmd.Process.Pid))
+	for line := range strings.Lines(string(text)) {
+		name, value, _ := strings.Cut(line, ":")
+		n, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+		switch name {
+		case "VmHWM":
+			resident = n << 10
+		case "VmData":
+			data = n << 10
+		}
+	}
+	return resident, data
 }
 
 // Ended reports whether the process has ended by itself, or does so within a time.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"strconv"
 	"testing"
 	"time"
 
@@ -26,6 +27,8 @@ const (
 	// stepEnv gives it an agent that ends its process for some titles, and says how
 	// long a review that did so waits in quarantine.
 	stepEnv = "REVIEWGATE_TEST_QUARANTINE"
+	// memoryEnv says how much memory it may take, in bytes.
+	memoryEnv = "REVIEWGATE_TEST_MEMORY"
 )
 
 // Main is what TestMain of each package of conversations calls.
@@ -48,6 +51,16 @@ func serveAsChild(text string, apart bool) int {
 		return 2
 	}
 	settings.Dial = Dial
+	if text := os.Getenv(memoryEnv); text != "" && !apart {
+		most, err := strconv.ParseUint(text, 10, 63)
+		if err == nil {
+			err = limitData(most)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 2
+		}
+	}
 	log := zerolog.New(os.Stderr)
 	o := app.Options{Log: log, Version: "test", Apart: []string{os.Args[0]}, ApartEnv: []string{apartEnv + "=1"}, ApartMemory: 512 << 20}
 	if steps := os.Getenv(stepEnv); steps != "" {

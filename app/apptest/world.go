@@ -41,6 +41,8 @@ type World struct {
 	LeaseTTL  time.Duration // 0 for the default
 	Intervals time.Duration // of the periodic jobs; 0 for an hour
 	Workers   int           // 0 for the default
+	Memory    int64         // that the App may take, in bytes; 0 for what the machine has
+	TellWait  time.Duration // after which a check says that its review waits for memory; 0 for the default
 	Scans     time.Duration // between reviews for others' checks; 0 for the default
 	Server    config.Layer  // the server's config, if it has one
 	Keys      map[string]string
@@ -153,6 +155,7 @@ func (w *World) StartApp() {
 		Log: log, Version: "test",
 		RetryBase: 50 * time.Millisecond, DrainTimeout: 10 * time.Second, LeaseTTL: w.LeaseTTL, ScanInterval: w.Scans,
 		Workers: w.Workers, Agents: w.Agents, Engines: &engines, Unsynced: true,
+		Memory: w.Memory, TellWait: w.TellWait,
 	})
 	if err != nil {
 		w.Fatalf("start the App: %v", err)

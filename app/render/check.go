@@ -169,6 +169,17 @@ func PendingCheck(pending Pending) CheckOutput {
 	})
 }
 
+// WaitingCheck says that a review waits for memory.
+func WaitingCheck(w Waiting) CheckOutput {
+	return notice("waiting", false, func(p pen) any {
+		return struct{ Head, Since, Before safe }{
+			p.code(shortSHA(w.HeadSHA), maxName),
+			p.text(w.Since.UTC().Format("15:04:05")+" UTC", maxName),
+			p.text(count(w.Before, "large change is", "large changes are"), maxReason),
+		}
+	})
+}
+
 // DraftSkipped is for a draft that the settings leave alone. Its conclusion
 // is action_required: a neutral one would let the pull request be merged the
 // moment it is ready.

@@ -91,6 +91,14 @@ type CheckAction struct {
 	Description string
 }
 
+// Waiting is what a review waits for that has not begun. Before is how many large
+// changes are at work or wait for longer.
+type Waiting struct {
+	HeadSHA string
+	Since   time.Time
+	Before  int
+}
+
 // Pending is what is known when a run starts.
 type Pending struct {
 	HeadSHA   string

@@ -80,8 +80,13 @@ func (s *Service) suspect(ctx context.Context, key string, alone *turn) (TargetS
 
 // workApart has a child process do the work. Its death is the only one that a target
 // is blamed for. A child that could not be started, or that ended with this process,
-// says nothing of the target.
-func (s *Service) workApart(ctx context.Context, lease Lease, kind JobKind) error {
+// says nothing of the target. It may take as much memory as all large changes together.
+func (s *Service) workApart(ctx context.Context, lease Lease, kind JobKind, state TargetState) error {
+	memory := s.memory.ticket(lease.Key, state.HeadSHA, kind)
+	if err := memory.weigh(memory.all()); err != nil {
+		return s.stopWork(ctx, lease, s.putOff(ctx, lease, state, err))
+	}
+	defer memory.end(true)
 	_, stop := s.keep(ctx, lease) // the child gives the lease back
 	ended, err := s.Apart(ctx, lease, kind)
 	stop()

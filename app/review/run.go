@@ -23,7 +23,7 @@ import (
 // review does one generation of a target: it runs the pipeline and stores the
 // review, with which the target is handed over to the job that publishes it.
 // done says that there is nothing to publish.
-func (s *Service) review(ctx context.Context, lease Lease, state TargetState) (done bool, err error) {
+func (s *Service) review(ctx context.Context, lease Lease, state TargetState, memory *ticket) (done bool, err error) {
 	// Published, and the process died before the generation was finished.
 	if done, err := s.Store.Published(ctx, lease.Key, state.Wanted); err != nil || done {
 		return done, err
@@ -31,7 +31,7 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState) (d
 	if err := s.withdrawOutdated(ctx, lease, state); err != nil {
 		return false, err
 	}
-	src := &source{PullSource: s.GitHub.Source(state.Target)}
+	src := &source{PullSource: s.GitHub.Source(state.Target), ticket: memory}
 	src.layers = func(ctx context.Context) (inForce, error) { return s.config(ctx, state.Target, src.PullSource) }
 	if state.Rerun.Full {
 		s.GitHub.ForgetConfig(state.Target)
@@ -39,6 +39,7 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState) (d
 	out := &outside{service: s, target: state.Target, src: src, trail: trail.Of(ctx), trouble: map[string]error{}, seen: map[string]codescanning.Seen{}, refused: map[string]bool{}}
 	var outcome run.Outcome
 	var unopened error
+	var waits *memoryWait
 	runID := newRunID()
 	trail.Of(ctx).SetRun(runID)
 	g, gctx := errgroup.WithContext(ctx)
@@ -70,10 +71,15 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState) (d
 			File:     readFile(src),
 			Panicked: s.logPanic,
 		})
+		if errors.As(err, &waits) {
+			return nil // the check is opened all the same
+		}
 		return err
 	})
 	err = g.Wait()
 	switch {
+	case err == nil && waits != nil:
+		return false, waits
 	case errors.Is(err, errDraftSkipped):
 		return true, s.publishDraft(ctx, lease, state, src)
 	case errors.Is(err, errSwitchedOff):

@@ -50,6 +50,11 @@ type Options struct {
 	QuarantineSteps []time.Duration
 	QuarantineFor   time.Duration
 	Retention       time.Duration // how long reviews and closed pull requests are kept; 0 for ever
+	// Memory is what this process may take, in bytes. Default 1 GiB. Changes that take
+	// much of it wait for one another: see admission.
+	Memory int64
+	// TellWait is how long a change waits for memory before its check says so. Default 15 s.
+	TellWait time.Duration
 }
 
 // Observer is told what happened, for metrics. Any field may be nil.
@@ -93,6 +98,8 @@ type Service struct {
 	// suspects is held by the one at work of those that may have taken the
 	// server down: a child process may take much memory.
 	suspects sync.Mutex
+	// memory admits large changes.
+	memory *admission
 	// issuesRefused has the ids of repositories of which it was logged that they
 	// take no issues.
 	issuesRefused sync.Map
@@ -127,10 +134,13 @@ func New(o Options) (*Service, error) {
 	if o.ScanInterval == 0 {
 		o.ScanInterval = time.Minute
 	}
+	if o.TellWait == 0 {
+		o.TellWait = 15 * time.Second
+	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &Service{Options: o, proposals: config.NewLoader(maxProposals)}
+	s := &Service{Options: o, proposals: config.NewLoader(maxProposals), memory: newAdmission(o.Memory, o.TellWait, o.Now)}
 	cfg, problems := o.Loader.Load(s.serverLayers()...)
 	if len(problems) > 0 {
 		return nil, fmt.Errorf("load the server's config: %s", config.FormatProblem(problems[0]))

@@ -12,16 +12,35 @@ import (
 type source struct {
 	PullSource
 	layers func(ctx context.Context) (inForce, error)
+	ticket *ticket // nil where memory is not asked for
 	inForce
 }
 
 var _ normalize.Source = (*source)(nil)
 
+// PullRequest weighs the change by its counts, while its files are still being read.
+func (s *source) PullRequest(ctx context.Context) (normalize.PullRequest, error) {
+	p, err := s.PullSource.PullRequest(ctx)
+	if err == nil && s.ticket != nil {
+		err = s.ticket.weigh(weightOfTotals(&p))
+	}
+	return p, err
+}
+
+// Files weighs the change by its diffs, before any of their lines takes memory.
+func (s *source) Files(ctx context.Context) (normalize.Files, error) {
+	f, err := s.PullSource.Files(ctx)
+	if err == nil && s.ticket != nil {
+		err = s.ticket.weigh(weightOfFiles(f.Files))
+	}
+	return f, err
+}
+
 // Config loads the config in force and keeps its text for the store.
 func (s *source) Config(ctx context.Context) (normalize.ConfigRead, error) {
 	var err error
 	s.inForce, err = s.layers(ctx)
-	return normalize.ConfigRead{Config: s.config, RootFiles: s.rootFiles}, err
+	return normalize.ConfigRead{Config: s.config, RootFiles: s.rootFiles, Attributes: s.attributes.Text, Exceptions: s.exceptions.Text}, err
 }
 
 // defaultBlobs is the text of the embedded defaults: another version of

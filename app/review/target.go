@@ -40,7 +40,7 @@ func (s *Service) workTarget(ctx context.Context, key string, kind JobKind) erro
 	case s.waits(state):
 		return s.stay(ctx, lease, state)
 	case isSuspect(state) && s.Apart != nil:
-		return s.workApart(ctx, lease, kind)
+		return s.workApart(ctx, lease, kind, state)
 	}
 	return s.WorkHeld(ctx, lease, kind)
 }
@@ -137,6 +137,11 @@ func (s *Service) workGeneration(ctx context.Context, lease Lease, kind JobKind,
 		}
 		return s.finish(ctx, lease, finished{state.Done, state.GaveUp})
 	}
+	memory := s.memory.ticket(lease.Key, state.HeadSHA, kind)
+	defer func() { memory.end(done != nil) }()
+	if err := memory.again(); err != nil {
+		return false, nil, s.putOff(ctx, lease, state, err)
+	}
 	next, stored, err := s.nextStep(ctx, state)
 	if err != nil {
 		return false, nil, err
@@ -160,9 +165,12 @@ func (s *Service) workGeneration(ctx context.Context, lease Lease, kind JobKind,
 	}
 	nothingToPublish := false
 	err = s.attempt(ctx, lease, state, func(ctx context.Context) (err error) {
-		nothingToPublish, err = s.review(ctx, lease, state)
+		nothingToPublish, err = s.review(ctx, lease, state, memory)
 		return err
 	})
+	if errors.As(err, new(*memoryWait)) {
+		return false, nil, s.putOff(ctx, lease, state, err)
+	}
 	if err == nil && !nothingToPublish {
 		return false, nil, nil // handed over as it was stored
 	}
@@ -334,9 +342,13 @@ func (s *Service) stopWork(ctx context.Context, lease Lease, err error) error {
 	if retry := (*RetryError)(nil); errors.As(err, &retry) && ctx.Err() == nil {
 		return retry // the target itself is finished
 	}
+	wait := (*memoryWait)(nil)
 	shutdown := errors.Is(ctx.Err(), context.Canceled)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
+	if errors.As(err, &wait) && !shutdown {
+		return &RetryError{After: wait.after, Err: errors.Join(err, s.Store.Release(ctx, lease))}
+	}
 	if shutdown {
 		if rerr := s.Store.Release(ctx, lease); rerr != nil {
 			err = errors.Join(err, rerr)

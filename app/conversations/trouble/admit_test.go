@@ -1,0 +1,139 @@
+package trouble
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/apptest"
+	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
+)
+
+// slowly is an agent that reviews a change whose title says "slow" until it is let go.
+type slowly struct{ began, let chan struct{} }
+
+func (s slowly) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
+	if strings.Contains(task.Facts.Title, "slow") {
+		select {
+		case s.began <- struct{}{}:
+		default:
+		}
+		select {
+		case <-s.let:
+		case <-ctx.Done():
+			return pipeline.AgentOutput{}, ctx.Err()
+		}
+	}
+	return pipeline.AgentOutput{Agent: task.Entry.Agent}, nil
+}
+
+// crowded is a server with memory for one change of a hundred files at a time, and two
+// workers, and such a change that is at work.
+type crowdedServer struct {
+	*apptest.World
+	slow  slowly
+	first *ghtest.PullRequest
+}
+
+func startCrowded(t *testing.T) *crowdedServer {
+	t.Helper()
+	c := &crowdedServer{slow: slowly{make(chan struct{}, 1), make(chan struct{})}}
+	c.World = apptest.StartWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, func(w *apptest.World) {
+		w.Memory, w.TellWait, w.Workers = 2<<20, time.Millisecond, 2
+		w.Agents = map[string]dispatch.Agent{"security-reviewer": c.slow}
+	})
+	c.first = c.large("slow", "mallory")
+	c.begun()
+	return c
+}
+
+func (c *crowdedServer) large(name, author string) *ghtest.PullRequest {
+	c.Helper()
+	files := ghtest.Files{}
+	for i := range 100 {
+		files[fmt.Sprintf("%s/%d.go", name, i)] = apptest.Secure
+	}
+	return c.Repo.OpenPR(ghtest.PR{Title: "feat: " + name, Body: apptest.GoodBody, Head: name, Author: author, Files: files})
+}
+
+func (c *crowdedServer) begun() {
+	c.Helper()
+	select {
+	case <-c.slow.began:
+	case <-time.After(apptest.Patience):
+		c.Fatal("the first review does not begin")
+	}
+}
+
+func (c *crowdedServer) until(what string, done func() bool) {
+	c.Helper()
+	for until := time.Now().Add(apptest.Patience); !done(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(until) {
+			c.Fatalf("%s: not after %s", what, apptest.Patience)
+		}
+	}
+}
+
+// waitsForMemory reports whether the newest check of the head says so.
+func waitsForMemory(pr *ghtest.PullRequest) bool {
+	runs := pr.CheckRuns()
+	return len(runs) > 0 && !runs[len(runs)-1].Completed() && strings.HasPrefix(runs[len(runs)-1].Title, "Waits for memory: ")
+}
+
+// Large changes wait for one another, say so, and hold no worker meanwhile; a small one
+// overtakes them all. While they wait they read nothing.
+func TestLargeChangesWaitForMemory(t *testing.T) {
+	t.Parallel()
+	c := startCrowded(t)
+	var large []*ghtest.PullRequest
+	for i := range 4 {
+		large = append(large, c.large(fmt.Sprint("large", i), "mallory"))
+	}
+	for _, pr := range large {
+		c.until("its check says that it waits", func() bool { return waitsForMemory(pr) })
+	}
+	small := c.Repo.OpenPR(ghtest.PR{Title: "feat: small", Body: apptest.GoodBody, Head: "small", Author: "bob", Files: apptest.Clean()})
+	c.until("the small one is answered", func() bool { return reviewed(small) })
+	before := len(c.GH.Calls())
+	time.Sleep(2 * time.Second)
+	if n := len(c.GH.Calls()) - before; n > len(large) {
+		t.Errorf("%d calls while all wait", n)
+	}
+	close(c.slow.let)
+	for _, pr := range append(large, c.first) {
+		c.until("it is answered", func() bool { return reviewed(pr) })
+	}
+}
+
+// What waits is not lost with the server, nor by a push or a close.
+func TestWhatWaitsForMemoryIsNotLost(t *testing.T) {
+	sample.Variant(t)
+	t.Parallel()
+	c := startCrowded(t)
+	pushed, closed, left := c.large("pushed", "mallory"), c.large("closed", "mallory"), c.large("left", "carol")
+	for _, pr := range []*ghtest.PullRequest{pushed, closed, left} {
+		c.until("its check says that it waits", func() bool { return waitsForMemory(pr) })
+	}
+	closed.Close()
+	pushed.Push(ghtest.Files{"pushed/more.go": apptest.Secure}, "feat: more")
+	c.until("the check of the pushed head says that it waits", func() bool { return waitsForMemory(pushed) })
+	if err := c.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	c.StartApp()
+	c.begun()
+	close(c.slow.let)
+	for _, pr := range []*ghtest.PullRequest{pushed, left, c.first} {
+		c.until("it is answered", func() bool { return reviewed(pr) })
+	}
+	for _, run := range closed.CheckRuns() {
+		if !run.Completed() {
+			t.Errorf("a check of the closed one is open: %s", run.Title)
+		}
+	}
+}

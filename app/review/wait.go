@@ -1,0 +1,48 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/reviewgate/reviewgate/app/render"
+)
+
+// putOff has the check say that the change waits for memory, where it is time for
+// that. It returns err, with which the job is put off: the wait holds no worker.
+func (s *Service) putOff(ctx context.Context, lease Lease, state TargetState, err error) error {
+	var wait *memoryWait
+	if !errors.As(err, &wait) || !wait.tell || state.HeadSHA == "" {
+		return err
+	}
+	s.memory.told(lease.Key) // what fails is tried again after a while, too
+	if terr := guard(func() error { return s.tellWait(ctx, lease, state, wait) }); terr != nil {
+		s.Log.Warn().Str("target", lease.Key).Err(terr).Msg("the check can't say that the review waits for memory")
+	}
+	return err
+}
+
+// tellWait writes into the open check of the head. One that is complete answers for
+// the head meanwhile, and stays as it is.
+func (s *Service) tellWait(ctx context.Context, lease Lease, state TargetState, wait *memoryWait) error {
+	return s.onHead(ctx, state.RepoID, state.HeadSHA, func(ctx context.Context) error {
+		w, err := s.Store.NewestWrite(ctx, WriteCheck, checkSubject(state.RepoID, state.HeadSHA))
+		if err != nil {
+			return fmt.Errorf("look for the head's check: %w", err)
+		}
+		if w == nil || w.State != WriteOpen {
+			return nil
+		}
+		name, err := s.checkName(ctx, state.Target)
+		if err != nil {
+			return err
+		}
+		if err := s.fence(ctx, lease); err != nil {
+			return err
+		}
+		return s.GitHub.UpdateCheck(ctx, state.Target, w.RemoteID, CheckWrite{
+			Name: name, HeadSHA: state.HeadSHA, ExternalID: w.ExternalID, DetailsURL: s.detailsURL(ctx, state.Target),
+			Output: render.WaitingCheck(render.Waiting{HeadSHA: state.HeadSHA, Since: wait.since, Before: wait.before}),
+		})
+	})
+}

@@ -1,0 +1,264 @@
+package review
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
+)
+
+// What a change takes of memory while it is reviewed, in bytes. The figures are
+// measured (docs/performance.md) and rounded up.
+const (
+	weightOfFile = 8 << 10
+	weightOfLine = 300 // however short it is
+	weightOfByte = 8   // of a diff
+	// smallWeight is what a change may take that is never held back, and smallPart which
+	// part it may take of what large ones share. The workers bound how many of those
+	// are reviewed side by side.
+	smallWeight = 32 << 20
+	smallPart   = 16
+)
+
+// largeShare is what large changes may take of the memory limit together, in percent.
+// defaultMemory is the limit where the server knows of no other, in bytes.
+const (
+	largeShare    = 60
+	defaultMemory = 1 << 30
+)
+
+const (
+	// tellWaitAgain is how often a check that says what a change waits for is written
+	// anew at most.
+	tellWaitAgain = time.Minute
+	// waitStep is after how long a change that waits asks again, for each change before
+	// it in the line, up to maxWaitStep. One that has not asked for waiterGone has been
+	// closed, say, and nobody waits for it.
+	waitStep    = 500 * time.Millisecond
+	maxWaitStep = 10 * time.Second
+	waiterGone  = 4 * maxWaitStep
+	// maxWeights bounds how many changes' weights are remembered. One that is forgotten
+	// is read again to be weighed.
+	maxWeights = 10_000
+)
+
+// weight is what a change of so many files, changed lines and bytes of diffs takes.
+// What is beyond the lines that are read takes its bytes only.
+func weight(files, lines, bytes int) int64 {
+	return int64(files)*weightOfFile + int64(min(max(lines, 0), normalize.MaxLines))*weightOfLine + int64(bytes)*weightOfByte
+}
+
+// weightOfTotals is what is known before the diff is read.
+func weightOfTotals(p *normalize.PullRequest) int64 {
+	return weight(p.Totals.Files, p.Totals.Additions+p.Totals.Deletions, 0)
+}
+
+// weightOfFiles is what is known once it is.
+func weightOfFiles(files []normalize.ChangedFile) int64 {
+	lines, bytes := 0, 0
+	for i := range files {
+		lines += strings.Count(files[i].Patch, "\n") + 1
+		bytes += len(files[i].Patch)
+	}
+	return weight(len(files), lines, bytes)
+}
+
+// memoryWait says that a change waits for memory. It is put off, and is no failure.
+type memoryWait struct {
+	before int           // large changes that are at work, or wait longer
+	since  time.Time     // when the wait began
+	after  time.Duration // when to ask again
+	tell   bool          // the check is to say so
+}
+
+func (e *memoryWait) Error() string {
+	return fmt.Sprintf("the review waits for memory; large changes before it: %d", e.before)
+}
+
+// admission lets large changes be worked on only as far as memory goes. One is always
+// admitted, however large it is. Small ones never ask.
+type admission struct {
+	most  int64         // bytes that large changes may take together
+	small int64         // bytes that a small one takes at most
+	tell  time.Duration // after which the check says that a change waits
+	now   func() time.Time
+
+	mu       sync.Mutex
+	admitted map[*ticket]struct{} // the large ones at work
+	changes  map[string]*weighed  // by key: those that wait, and those whose weight is known
+}
+
+// weighed is what is known of a large change.
+type weighed struct {
+	head    string
+	weight  int64
+	publish bool      // its review is stored, and only has to be written
+	since   time.Time // when it began to wait; zero where it does not
+	seen    time.Time // when it last asked
+	told    time.Time // when its check last said so
+}
+
+func newAdmission(limit int64, tell time.Duration, now func() time.Time) *admission {
+	if limit <= 0 {
+		limit = defaultMemory
+	}
+	most := limit / 100 * largeShare
+	return &admission{most: most, small: min(smallWeight, most/smallPart), tell: tell, now: now, admitted: map[*ticket]struct{}{}, changes: map[string]*weighed{}}
+}
+
+// ticket is held while a target is worked on.
+type ticket struct {
+	of        *admission
+	key, head string
+	publish   bool
+	weight    int64 // that is admitted, 0 for a small one
+}
+
+// ticket returns one for work on a target. It counts for nothing before it is weighed.
+func (a *admission) ticket(key, head string, kind JobKind) *ticket {
+	return &ticket{of: a, key: key, head: head, publish: kind == JobPublish}
+}
+
+// again admits what was weighed before, before anything is read anew.
+func (t *ticket) again() error {
+	t.of.mu.Lock()
+	defer t.of.mu.Unlock()
+	if w := t.of.changes[t.key]; w != nil && w.head == t.head {
+		return t.admit(w.weight)
+	}
+	return nil
+}
+
+// weigh admits the change with a weight, or with more than before. The error is a
+// *memoryWait: what was admitted before is given back then.
+func (t *ticket) weigh(weight int64) error {
+	t.of.mu.Lock()
+	defer t.of.mu.Unlock()
+	return t.admit(weight)
+}
+
+// all is the weight of a change that leaves no other large one any room.
+func (t *ticket) all() int64 { return t.of.most }
+
+func (t *ticket) admit(weight int64) error {
+	a := t.of
+	if weight <= a.small || weight <= t.weight {
+		if t.weight == 0 {
+			delete(a.changes, t.key) // its head before may have been large
+		}
+		return nil
+	}
+	now := a.now()
+	w := a.changes[t.key]
+	if w == nil {
+		a.forgetSome()
+		w = &weighed{}
+		a.changes[t.key] = w
+	}
+	if w.head != t.head {
+		w.told = time.Time{} // it has another check
+	}
+	w.head, w.weight, w.publish, w.seen = t.head, weight, t.publish, now
+	before := a.inLineBefore(t.key, w, now)
+	if t.weight > 0 {
+		before = 0 // it has had its turn, and asks for more
+	}
+	if a.fits(t, weight) && before == 0 {
+		w.since = time.Time{}
+		t.weight = weight
+		a.admitted[t] = struct{}{}
+		return nil
+	}
+	delete(a.admitted, t)
+	t.weight = 0
+	if w.since.IsZero() {
+		w.since = now
+	}
+	before += len(a.admitted)
+	e := &memoryWait{before: before, since: w.since, after: min(maxWaitStep, waitStep*time.Duration(max(1, before)))}
+	e.tell = now.Sub(w.since) >= a.tell && now.Sub(w.told) >= tellWaitAgain
+	return e
+}
+
+// told notes that the check says that the change waits.
+func (a *admission) told(key string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if w := a.changes[key]; w != nil {
+		w.told = a.now()
+	}
+}
+
+// fits reports whether the weight fits beside the others, or there are no others.
+func (a *admission) fits(t *ticket, weight int64) bool {
+	sum, others := weight, false
+	for o := range a.admitted {
+		if o != t {
+			sum, others = sum+o.weight, true
+		}
+	}
+	return !others || sum <= a.most
+}
+
+// inLineBefore counts those that wait and come first: what only has to be written goes
+// before what has to be reviewed, then the change of the repository of which fewer are
+// at work, and then the one that has waited for longer.
+func (a *admission) inLineBefore(key string, w *weighed, now time.Time) int {
+	at := map[string]int{}
+	for t := range a.admitted {
+		at[repositoryOf(t.key)]++
+	}
+	since := w.since
+	if since.IsZero() {
+		since = now
+	}
+	n := 0
+	for k, o := range a.changes {
+		if k == key || o.since.IsZero() || now.Sub(o.seen) > waiterGone {
+			continue
+		}
+		switch mine, theirs := at[repositoryOf(key)], at[repositoryOf(k)]; {
+		case o.publish != w.publish:
+			if o.publish {
+				n++
+			}
+		case theirs != mine:
+			if theirs < mine {
+				n++
+			}
+		case o.since.Before(since):
+			n++
+		}
+	}
+	return n
+}
+
+// repositoryOf is what the keys of a repository's targets begin with.
+func repositoryOf(key string) string { return key[:max(0, strings.LastIndexByte(key, '/'))] }
+
+// forgetSome makes room for another weight: of those that do not wait, one each time.
+func (a *admission) forgetSome() {
+	if len(a.changes) < maxWeights {
+		return
+	}
+	for k, w := range a.changes {
+		if w.since.IsZero() || a.now().Sub(w.seen) > waiterGone {
+			delete(a.changes, k)
+			return
+		}
+	}
+}
+
+// end gives back what was admitted. done says that nothing more is wanted of the target,
+// whose weight then need not be known.
+func (t *ticket) end(done bool) {
+	t.of.mu.Lock()
+	defer t.of.mu.Unlock()
+	delete(t.of.admitted, t)
+	t.weight = 0
+	if done {
+		delete(t.of.changes, t.key)
+	}
+}

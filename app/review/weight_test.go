@@ -1,0 +1,216 @@
+package review
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
+)
+
+const mb = 1 << 20
+
+// memoryFor is an admission with a limit, whose clock a test moves.
+func memoryFor(limit int64) (*admission, *time.Time) {
+	now := time.Unix(1_700_000_000, 0)
+	return newAdmission(limit, 15*time.Second, func() time.Time { return now }), &now
+}
+
+func pullKey(repo, number int) string { return fmt.Sprintf("pull/%d/%d", repo, number) }
+
+func waitOf(t *testing.T, err error) *memoryWait {
+	t.Helper()
+	var w *memoryWait
+	if !errors.As(err, &w) {
+		t.Fatalf("it does not wait: %v", err)
+	}
+	return w
+}
+
+func TestOneLargeChangeIsAlwaysAdmitted(t *testing.T) {
+	a, _ := memoryFor(100 * mb)
+	one := a.ticket(pullKey(1, 1), "head", JobReview)
+	if err := one.weigh(5000 * mb); err != nil {
+		t.Fatal(err)
+	}
+	if err := one.weigh(9000 * mb); err != nil {
+		t.Errorf("alone it may grow: %v", err)
+	}
+}
+
+func TestLargeChangesShareTheMemory(t *testing.T) {
+	a, now := memoryFor(1000 * mb)
+	var admitted []*ticket
+	for i := range 8 {
+		k := a.ticket(pullKey(i, 1), "head", JobReview)
+		*now = now.Add(time.Second)
+		if err := k.weigh(200 * mb); err == nil {
+			admitted = append(admitted, k)
+		}
+	}
+	if len(admitted) != 3 {
+		t.Fatalf("%d of 200 MB are admitted to 600 MB", len(admitted))
+	}
+	for range 100 {
+		if err := a.ticket(pullKey(100, 1), "head", JobReview).weigh(smallWeight); err != nil {
+			t.Fatalf("a small one is held back: %v", err)
+		}
+	}
+	admitted[0].end(true)
+	if err := a.ticket(pullKey(7, 1), "head", JobReview).again(); err == nil {
+		t.Error("the last in the line goes first")
+	}
+	if err := a.ticket(pullKey(3, 1), "head", JobReview).again(); err != nil {
+		t.Errorf("the first in the line waits: %v", err)
+	}
+}
+
+func TestALargeChangeIsNotOvertakenForEver(t *testing.T) {
+	a, now := memoryFor(1000 * mb)
+	first := a.ticket(pullKey(1, 1), "head", JobReview)
+	if err := first.weigh(300 * mb); err != nil {
+		t.Fatal(err)
+	}
+	waitOf(t, a.ticket(pullKey(2, 1), "head", JobReview).weigh(500*mb))
+	*now = now.Add(time.Second)
+	// It would fit, but the larger one has waited for longer.
+	if w := waitOf(t, a.ticket(pullKey(3, 1), "head", JobReview).weigh(100*mb)); w.before != 2 {
+		t.Errorf("%d are said to be before it", w.before)
+	}
+	first.end(true)
+	if err := a.ticket(pullKey(2, 1), "head", JobReview).again(); err != nil {
+		t.Errorf("its turn has come: %v", err)
+	}
+	if err := a.ticket(pullKey(3, 1), "head", JobReview).again(); err != nil {
+		t.Errorf("there is room beside it: %v", err)
+	}
+}
+
+func TestARepositoryThatIsAtWorkGoesLast(t *testing.T) {
+	a, now := memoryFor(1000 * mb)
+	busy := a.ticket(pullKey(1, 1), "head", JobReview)
+	other := a.ticket(pullKey(1, 2), "head", JobReview)
+	for _, k := range []*ticket{busy, other} {
+		if err := k.weigh(300 * mb); err != nil {
+			t.Fatal(err)
+		}
+	}
+	waitOf(t, a.ticket(pullKey(1, 3), "head", JobReview).weigh(300*mb))
+	*now = now.Add(time.Second)
+	waitOf(t, a.ticket(pullKey(2, 1), "head", JobReview).weigh(300*mb))
+	other.end(true)
+	waitOf(t, a.ticket(pullKey(1, 3), "head", JobReview).again())
+	if err := a.ticket(pullKey(2, 1), "head", JobReview).again(); err != nil {
+		t.Errorf("the other repository waits for the busy one: %v", err)
+	}
+}
+
+func TestWhatIsStoredIsWrittenFirst(t *testing.T) {
+	a, now := memoryFor(1000 * mb)
+	busy := a.ticket(pullKey(1, 1), "head", JobReview)
+	if err := busy.weigh(600 * mb); err != nil {
+		t.Fatal(err)
+	}
+	waitOf(t, a.ticket(pullKey(2, 1), "head", JobReview).weigh(100*mb))
+	*now = now.Add(time.Second)
+	busy.end(false)
+	if err := a.ticket(pullKey(1, 1), "head", JobPublish).again(); err != nil {
+		t.Errorf("a stored review waits for others to begin: %v", err)
+	}
+}
+
+func TestWaitersThatAreGoneHoldNobodyUp(t *testing.T) {
+	a, now := memoryFor(1000 * mb)
+	busy := a.ticket(pullKey(1, 1), "head", JobReview)
+	if err := busy.weigh(500 * mb); err != nil {
+		t.Fatal(err)
+	}
+	waitOf(t, a.ticket(pullKey(2, 1), "head", JobReview).weigh(500*mb))
+	waitOf(t, a.ticket(pullKey(3, 1), "head", JobReview).weigh(500*mb))
+	busy.end(true)
+	// The first of them was pushed to, and is small now.
+	if err := a.ticket(pullKey(2, 1), "head 2", JobReview).weigh(mb); err != nil {
+		t.Fatal(err)
+	}
+	third := a.ticket(pullKey(3, 1), "head", JobReview)
+	if err := third.again(); err != nil {
+		t.Errorf("it waits for what is small now: %v", err)
+	}
+	waitOf(t, a.ticket(pullKey(4, 1), "head", JobReview).weigh(500*mb))
+	*now = now.Add(time.Second)
+	waitOf(t, a.ticket(pullKey(5, 1), "head", JobReview).weigh(500*mb))
+	third.end(true)
+	*now = now.Add(waiterGone + time.Second)
+	if err := a.ticket(pullKey(5, 1), "head", JobReview).again(); err != nil {
+		t.Errorf("it waits for one that does not ask any more: %v", err)
+	}
+}
+
+func TestTheWaitIsToldAfterAWhile(t *testing.T) {
+	a, now := memoryFor(1000 * mb)
+	if err := a.ticket(pullKey(1, 1), "head", JobReview).weigh(600 * mb); err != nil {
+		t.Fatal(err)
+	}
+	began := *now
+	var told []time.Duration
+	for range 180 {
+		w := waitOf(t, a.ticket(pullKey(2, 1), "head", JobReview).weigh(600*mb))
+		if w.tell {
+			told = append(told, now.Sub(began))
+			a.told(pullKey(2, 1))
+		}
+		*now = now.Add(time.Second)
+	}
+	if want := []time.Duration{15 * time.Second, 75 * time.Second, 135 * time.Second}; !slices.Equal(told, want) {
+		t.Errorf("told after %v, want %v", told, want)
+	}
+}
+
+func TestWeightOfAChange(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		files      int
+		lines      int
+		bytes      int
+		large      bool
+		mostWeight int64
+	}{
+		{"ten files of some lines", 10, 400, 20_000, false, mb},
+		{"a file of 50,000 lines", 1, 50_000, 1 * mb, false, smallWeight},
+		{"3,000 files and 100,000 lines", 3000, 100_000, 4 * mb, true, 120 * mb},
+		{"ten files of a million short lines", 10, 10_000_000, 20 * mb, true, 400 * mb},
+		{"one line of 20 MB", 1, 1, 20 * mb, true, 200 * mb},
+		{"counts that are no counts", 1, -5, 0, false, mb},
+	} {
+		w := weight(c.files, c.lines, c.bytes)
+		if (w > smallWeight) != c.large || w > c.mostWeight {
+			t.Errorf("%s: %d MB", c.name, w/mb)
+		}
+	}
+	pr := normalize.PullRequest{Totals: pipeline.Totals{Files: 100, Additions: 200_000, Deletions: 300_000}}
+	if w := weightOfTotals(&pr); w < 100*mb {
+		t.Errorf("the totals weigh %d MB", w/mb)
+	}
+	files := []normalize.ChangedFile{{Patch: strings.Repeat("+x\n", 200_000)}, {Patch: "+" + strings.Repeat("x", 5*mb)}}
+	if w := weightOfFiles(files); w < 100*mb {
+		t.Errorf("the diffs weigh %d MB", w/mb)
+	}
+}
+
+func TestTheWeightsThatAreKnownAreBounded(t *testing.T) {
+	a, _ := memoryFor(1000 * mb)
+	for i := range maxWeights + 100 {
+		k := a.ticket(pullKey(i, 1), "head", JobReview)
+		if err := k.weigh(100 * mb); err != nil {
+			t.Fatal(err)
+		}
+		k.end(false)
+	}
+	if n := len(a.changes); n > maxWeights {
+		t.Errorf("%d weights are kept", n)
+	}
+}
