@@ -189,6 +189,7 @@ func TestSchemaEnums(t *testing.T) {
 		{"review-settings.json#/properties/drafts", enum(DraftsReview, DraftsSkip)},
 		{"review-settings.json#/$defs/comment/properties/when", enum(CommentAlways, CommentFindings, CommentNever)},
 		{"review-settings.json#/$defs/synthesis/properties/inline_ignore", enum(IgnoreNotCritical, IgnoreAll, IgnoreBaseOnly, IgnoreNone)},
+		{"review-settings.json#/$defs/commands/properties/self_judgement", enum(SelfJudgementMaintainers, SelfJudgementNever)},
 		{"review-report.json#/$defs/proposedConfig/properties/changes/items/properties/change", enum(pipeline.ChangeAdded, pipeline.ChangeRemoved, pipeline.ChangeChanged)},
 		{"file.json#/properties/status", enum(pipeline.FileAdded, pipeline.FileModified, pipeline.FileRemoved, pipeline.FileRenamed, pipeline.FileCopied, pipeline.FileChanged, pipeline.FileUnchanged)},
 		{"pr-facts.json#/$defs/redaction/properties/source", enum(pipeline.RedactedLine, pipeline.RedactedTitle, pipeline.RedactedBody, pipeline.RedactedCommitMessage)},

@@ -372,7 +372,17 @@ type CommandSettings struct {
 	// OverrideTeams are teams, each "org/team-slug", whose members may do what
 	// otherwise takes the permission maintain. At most 20, default none.
 	OverrideTeams []string `json:"override_teams"`
+	// SelfJudgement says who may dismiss, accept and override on a pull request of
+	// their own, which is one that they opened or pushed to: SelfJudgementMaintainers
+	// (default) or SelfJudgementNever.
+	SelfJudgement string `json:"self_judgement"`
 }
+
+// Who may judge a pull request of their own.
+const (
+	SelfJudgementMaintainers = "maintainers" // who may maintain; the audit log says so
+	SelfJudgementNever       = "never"
+)
 
 // FixLoopSettings bound how often a pull request is sent back to be fixed.
 type FixLoopSettings struct {

@@ -166,6 +166,8 @@ func stricterSetting(below *Settings, d difference) bool {
 		return holdsAll(d.below.([]string), d.above.([]string))
 	case "synthesis.inline_ignore":
 		return order(IgnoreAll, IgnoreNotCritical, IgnoreBaseOnly, IgnoreNone)
+	case "commands.self_judgement":
+		return order(SelfJudgementMaintainers, SelfJudgementNever)
 	case "models.hold_for_person":
 		return order(models.HoldNever, models.HoldCritical, models.HoldAlways)
 	case "models.auto_approve":

@@ -199,6 +199,14 @@ type Incompleteness struct {
 	Gating bool   `json:"gating"`
 }
 
+// Unread reports whether it is about files that are listed and could not be read, which
+// a person can look at. A list that is cut short may hide any number of files.
+func (i *Incompleteness) Unread() bool { return i.What == "patch" }
+
+// AllowedByGitleaks begins what Redaction.Allowed says where the base's .gitleaks.toml
+// allows a secret. The description of the allow list follows.
+const AllowedByGitleaks = ".gitleaks.toml: "
+
 // ConfigInForce pins the config a review was done with.
 type ConfigInForce struct {
 	Version  string              `json:"version"` // hash of the layers' blobs

@@ -28,6 +28,10 @@ type Finding struct {
 	// Fingerprints are those of all findings that were merged into this one,
 	// ID among them, sorted. A finding is known again by any of them.
 	Fingerprints List[string] `json:"fingerprints"`
+	// Surroundings are digests of the code around what each of Fingerprints is about, in
+	// their order; empty for what is about no file. What a person says of a finding
+	// holds as long as they stay the same.
+	Surroundings List[string] `json:"surroundings"`
 	// OriginalPath is the oldest known path of the file, where it is not Path:
 	// the fingerprint is made with it.
 	OriginalPath string            `json:"original_path"`
@@ -48,6 +52,10 @@ const ReasonNotIgnored = "not ignored: "
 // to ignore, which counts only once a person accepts it. The reason that the
 // comment gives follows.
 const ReasonIgnoreWaits = ReasonNotIgnored + "an ignore comment that this change adds waits for acceptance: "
+
+// ReasonNotDismissed begins the reason of a finding that counts though a person
+// dismissed it. What follows says why.
+const ReasonNotDismissed = "not dismissed: "
 
 // ReasonBack begins the reason of a finding that an earlier head of the pull
 // request had and a later one had not. What follows names the head that fixed

@@ -26,7 +26,22 @@ type Dismissal struct {
 	// FinalIn are the layers of which the person had the authority that they name
 	// for what they made final; see config.Settings.FinalAuthority.
 	FinalIn List[string] `json:"final_in"`
+	// Surroundings is the digest of the code around the finding when it was dismissed,
+	// see Finding.Surroundings. Empty, in a review of a version that kept none, it
+	// counts as unchanged.
+	Surroundings string `json:"surroundings,omitempty"`
 }
+
+// AcceptedUnread is the fingerprint of an Acceptance of what could not be read. Its
+// Surroundings are what UnreadOn returns.
+const AcceptedUnread = "unread"
+
+// UnreadOn names the head and the base branch between which files could not be read.
+func UnreadOn(f *PRFacts) string { return f.Head.SHA + " " + f.Base.Ref }
+
+// SurroundingsUnknown stands for those of what a person said to a version that kept
+// none: they never equal those of a finding.
+const SurroundingsUnknown = "unknown"
 
 // FalsePositive is a pattern that models are known to be wrong about.
 type FalsePositive struct {
@@ -45,6 +60,8 @@ type Acceptance struct {
 	// asks to ignore it for this reason; see ReasonIgnoreWaits. A comment with another
 	// reason is not accepted with it.
 	Ignore string `json:"ignore,omitempty"`
+	// Surroundings is as in Dismissal.
+	Surroundings string `json:"surroundings,omitempty"`
 }
 
 // HandAction is what a person decided about a head.

@@ -11,10 +11,14 @@ import (
 type Command struct {
 	Kind
 	Agents  []string // ids, each once, in the order in which they were typed
-	Finding string   // an id in lower case, or how one begins: at least MinFinding characters
+	Finding string   // an id in lower case, or how one begins: at least MinFinding characters; or Unread
 	Reason  string
 	Subject string // agent or file to explain, empty for all
 }
+
+// Unread is what is accepted, and restored, in a finding's place: the files of a head
+// that could not be read.
+const Unread = "unread"
 
 // MinFinding is how many characters of a finding's id must be given, so that
 // what names one finding now is not likely to name another soon.
@@ -125,6 +129,7 @@ func (c *Command) name(word string) error {
 	switch {
 	case c.Finding == "":
 		return c.wrong(NoFinding, "")
+	case c.Finding == Unread && c.Kind.Name != Dismiss:
 	case !id.MatchString(c.Finding):
 		return c.wrong(BadFinding, word)
 	}

@@ -176,11 +176,15 @@ func unseen(limit string, files []normalize.ChangedFile, gaps []gap, unread map[
 	if n == 0 {
 		return nil
 	}
-	why := fmt.Sprintf("%s, and of %d others no line was read: %s", limit, n, unread[first])
+	why := fmt.Sprintf("%s, and no line of this file was read: %s", limit, unread[first])
 	if noFetch != nil {
 		why += "; " + words(noFetch)
 	}
-	return []pipeline.Incompleteness{{What: "patch", Path: files[first].Path, Gating: true, Why: why}}
+	list := []pipeline.Incompleteness{{What: "patch", Path: files[first].Path, Gating: true, Why: why}}
+	if n > 1 {
+		list = append(list, pipeline.Incompleteness{What: "patch", Gating: true, Why: fmt.Sprintf("no line of %d other files was read either", n-1)})
+	}
+	return list
 }
 
 // paths counts the paths that a change touches. GitHub may take two of them for

@@ -16,6 +16,8 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/secrets"
 )
 
 const (
@@ -102,7 +104,33 @@ func (c *Client) repositoryConfig(ctx context.Context, t review.Target, branch s
 	if read.Repository.Files, err = tr.layer(ctx, config.LayerRepository, root); err != nil {
 		return review.ConfigRead{}, false, err
 	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		read.Attributes, err = tr.atRoot(ctx, root, review.LayerAttributes, normalize.AttributesFile, normalize.MaxAttributes)
+		return err
+	})
+	g.Go(func() (err error) {
+		read.Exceptions, err = tr.atRoot(ctx, root, review.LayerExceptions, secrets.ExceptionsFile, secrets.MaxExceptions)
+		return err
+	})
+	if err := g.Wait(); err != nil {
+		return review.ConfigRead{}, false, err
+	}
 	return read, root.moved, nil
+}
+
+// atRoot reads a file at the root, up to one byte more than it may have. What is no file
+// says nothing.
+func (tr treeReader) atRoot(ctx context.Context, root *directory, layer, name string, most int64) (review.ConfigBlob, error) {
+	e, found := root.find(name)
+	if !found || e.Type != "blob" {
+		return review.ConfigBlob{}, nil
+	}
+	text, err := tr.blob(ctx, e, most+1)
+	if err != nil {
+		return review.ConfigBlob{}, err
+	}
+	return review.ConfigBlob{Layer: layer, Path: e.Path, BlobSHA: e.SHA, Text: text}, nil
 }
 
 // ProposedConfig reads the repository's layer as it is at a commit. A fork's is
@@ -203,8 +231,12 @@ func (tr treeReader) text(ctx context.Context, e treeEntry) ([]byte, error) {
 	if e.Type != "blob" {
 		return nil, nil
 	}
+	return tr.blob(ctx, e, config.MaxBytes(e.Path)) // where there is more, the loader sees that it is too large
+}
+
+// blob reads the first bytes of a file.
+func (tr treeReader) blob(ctx context.Context, e treeEntry, most int64) ([]byte, error) {
 	var text []byte
-	most := config.MaxBytes(e.Path) // where there is more, the loader sees that it is too large
 	_, err := tr.client.do(ctx, tr.target, request{
 		op: "read " + e.Path, scope: tr.scope, method: http.MethodGet, accept: rawBlob,
 		path: "/repos/{owner}/{repo}/git/blobs/{file_sha}", args: []any{tr.target.Owner, tr.target.Name, e.SHA},

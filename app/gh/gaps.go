@@ -48,6 +48,7 @@ type gap struct {
 	// counted says that GitHub told how many lines changed.
 	counted bool
 	lost    bool // what was before was not found
+	fresh   bool // all of the text is new, whatever was before
 }
 
 // crowded reports whether the files of one answer have so many lines that there
@@ -95,7 +96,7 @@ func (s *source) findOld(ctx context.Context, listed []*github.CommitFile, gaps 
 	var which []int
 	for i := range gaps {
 		g := &gaps[i]
-		if g.lost = g.new != "" && pipeline.FileStatus(listed[g.file].GetStatus()) != pipeline.FileAdded; g.lost {
+		if g.lost = g.new != "" && !g.fresh && pipeline.FileStatus(listed[g.file].GetStatus()) != pipeline.FileAdded; g.lost {
 			which = append(which, g.file)
 		}
 	}

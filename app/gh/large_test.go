@@ -127,7 +127,7 @@ func TestWhatCannotBeReadIsSaid(t *testing.T) {
 		files  int
 		says   string
 	}{
-		"few calls":             {func(l *ghtest.Limits) { l.PullFiles = 7 }, 75, 0, len(whole.Files), "no line was read"},
+		"few calls":             {func(l *ghtest.Limits) { l.PullFiles = 7 }, 75, 0, len(whole.Files), "no line of this file was read"},
 		"a cut tree":            {func(l *ghtest.Limits) { l.PullFiles, l.TreeEntries = 7, 30 }, 300, 0, len(whole.Files), ""},
 		"a cut tree, few calls": {func(l *ghtest.Limits) { l.PullFiles, l.TreeEntries = 7, 30 }, 65, 0, 7, "the others were not found"},
 		"no trees":              {func(l *ghtest.Limits) { l.PullFiles = 7 }, 300, 404, 7, "the others were not found"},
@@ -451,8 +451,8 @@ func TestLinesThatGitHubDoesNotCount(t *testing.T) {
 	}{
 		"by contents":              {300, false, 0, 0, ""},
 		"by git":                   {80, true, 0, 0, ""},
-		"neither":                  {70, false, 0, 0, "no line was read"},
-		"no contents":              {300, false, 404, 0, "no line was read"},
+		"neither":                  {70, false, 0, 0, "no line of this file was read"},
+		"no contents":              {300, false, 404, 0, "no line of this file was read"},
 		"nobody knows what it was": {300, false, 0, 404, "what it was before was not found"},
 	}) {
 		t.Run(name, func(t *testing.T) {

@@ -59,8 +59,8 @@ func (s *source) reveal(ctx context.Context, p partial, out normalize.Files) (no
 	return out, err
 }
 
-// hidden lists the files that are taken for binary and whose content GitHub names, each
-// with a gap that says where GitHub lists it.
+// hidden lists the files that are taken for binary or were renamed into use, and whose
+// content GitHub names, each with a gap that says where GitHub lists it.
 func hidden(p partial, all []normalize.ChangedFile) (files []*normalize.ChangedFile, gaps []gap) {
 	listed := make(map[string]int, len(p.listed))
 	for i, l := range p.listed {
@@ -69,10 +69,11 @@ func hidden(p partial, all []normalize.ChangedFile) (files []*normalize.ChangedF
 	for i := range all {
 		f := &all[i]
 		at, found := listed[f.Path]
-		if !f.Binary || !found || f.Status == pipeline.FileRemoved || !shaPattern.MatchString(p.listed[at].GetSHA()) {
+		moved := f.Status == pipeline.FileRenamed && normalize.MovedIntoUse(f.PreviousPath, f.Path)
+		if !f.Binary && !moved || !found || f.Status == pipeline.FileRemoved || !shaPattern.MatchString(p.listed[at].GetSHA()) {
 			continue
 		}
-		files, gaps = append(files, f), append(gaps, gap{file: at, new: p.listed[at].GetSHA()})
+		files, gaps = append(files, f), append(gaps, gap{file: at, new: p.listed[at].GetSHA(), fresh: moved})
 	}
 	return files, gaps
 }
@@ -115,7 +116,11 @@ func (r *revealing) file(ctx context.Context, f *normalize.ChangedFile, g gap) e
 		why = fmt.Sprintf("the files without lines come to more than %d MB", maxSearched>>20)
 	}
 	if why != "" {
-		r.say(f, true, "no line of it is shown, and its content was not read: "+why)
+		shown := "no line of it is shown"
+		if g.fresh {
+			shown = "it was renamed into use"
+		}
+		r.say(f, true, shown+", and its content was not read: "+why)
 		return nil
 	}
 	if err := acquire(ctx, r.client.diffing); err != nil {

@@ -60,7 +60,7 @@ func (r *Repo) OpenPR(pr PR) *PullRequest {
 	}
 	if pr.Files != nil {
 		head.branchOff(pr.Head, r.Branch(pr.Base))
-		head.commitAs(pr.Author, pr.Head, pr.Files, pr.Title)
+		head.CommitAs(pr.Author, pr.Head, pr.Files, pr.Title)
 	}
 	base, tip := r.Branch(pr.Base), head.Branch(pr.Head)
 	if base == "" || tip == "" {
@@ -149,7 +149,7 @@ func (p *PullRequest) Fork() *Repo { return p.headRepo }
 // Push commits to the head branch as the author and returns the new head. It
 // sends synchronize.
 func (p *PullRequest) Push(files Files, message string) string {
-	return p.headRepo.commitAs(p.author.login, p.headRef, files, message)
+	return p.headRepo.CommitAs(p.author.login, p.headRef, files, message)
 }
 
 // ForcePush replaces the head branch by one commit on top of the base branch's

@@ -136,10 +136,11 @@ func (r *Repo) isEmpty() bool {
 // that is new starts at the default branch's tip. Open pull requests from the
 // branch are synchronized.
 func (r *Repo) Commit(branch string, files Files, message string) string {
-	return r.commitAs("octocat", branch, files, message)
+	return r.CommitAs("octocat", branch, files, message)
 }
 
-func (r *Repo) commitAs(login, branch string, files Files, message string) string {
+// CommitAs is Commit, and the push, by a person.
+func (r *Repo) CommitAs(login, branch string, files Files, message string) string {
 	parent := r.Branch(branch)
 	if parent == "" {
 		parent = r.Branch(r.defaultBranch)

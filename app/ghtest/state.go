@@ -126,6 +126,17 @@ func (st *state) account(login, kind string) *account {
 	return a
 }
 
+// RenameAccount gives a person another login. What was granted to the old one is not
+// granted to it.
+func (s *Server) RenameAccount(from, to string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.state.account(from, "User")
+	delete(s.state.accounts, fold(from))
+	a.login = to
+	s.state.accounts[fold(to)] = a
+}
+
 // fold makes names comparable: GitHub's don't tell upper case from lower.
 func fold(name string) string { return strings.ToLower(name) }
 

@@ -4,7 +4,10 @@ import "fmt"
 
 // UpdateBranch merges the base branch into the head, as GitHub's button of that
 // name does, and returns the new head. It sends synchronize.
-func (p *PullRequest) UpdateBranch() string {
+func (p *PullRequest) UpdateBranch() string { return p.UpdateBranchBy(p.author.login) }
+
+// UpdateBranchBy is UpdateBranch, by a person.
+func (p *PullRequest) UpdateBranchBy(login string) string {
 	p.s.mu.Lock()
 	base, head, when := p.repo.branches[p.baseRef], p.headSHA, p.s.state.nextCommit()
 	p.s.mu.Unlock()
@@ -12,7 +15,7 @@ func (p *PullRequest) UpdateBranch() string {
 	if err != nil {
 		p.s.opts.Fail("update the branch of #%d: %v", p.Number, err)
 	}
-	p.headRepo.moveBranch(p.author.login, p.headRef, sha, false)
+	p.headRepo.moveBranch(login, p.headRef, sha, false)
 	return sha
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/secrets"
 )
 
 // maxRootFiles bounds the names at the root; where there are more, none is
@@ -21,11 +22,26 @@ const maxRootFiles = 10_000
 // the base. Problems of a layer at the base stand in the config; those of a
 // directory that the user named were Open's error.
 func (s *Source) Config(ctx context.Context) (normalize.ConfigRead, error) {
-	root, err := s.rootFiles(ctx)
+	entries, err := s.list(ctx, s.baseSHA)
 	if err != nil {
 		return normalize.ConfigRead{}, fmt.Errorf("list the files at the root of %s: %w", s.baseName, err)
 	}
-	return normalize.ConfigRead{Config: s.config, RootFiles: root}, nil
+	read := normalize.ConfigRead{Config: s.config, RootFiles: rootFiles(entries)}
+	for _, e := range entries {
+		if e.kind != "blob" {
+			continue
+		}
+		switch e.path {
+		case normalize.AttributesFile:
+			read.Attributes, err = s.blob(ctx, e.sha, normalize.MaxAttributes+1)
+		case secrets.ExceptionsFile:
+			read.Exceptions, err = s.blob(ctx, e.sha, secrets.MaxExceptions+1)
+		}
+		if err != nil {
+			return normalize.ConfigRead{}, fmt.Errorf("read %s of %s: %w", e.path, s.baseName, err)
+		}
+	}
+	return read, nil
 }
 
 func (s *Source) loadConfig(ctx context.Context) (*config.Config, error) {
@@ -100,12 +116,8 @@ func ofLayer(paths []string) []string {
 	return picked
 }
 
-// rootFiles lists the names of the files at the root of the base.
-func (s *Source) rootFiles(ctx context.Context) ([]string, error) {
-	entries, err := s.list(ctx, s.baseSHA)
-	if err != nil {
-		return nil, err
-	}
+// rootFiles picks the names of the files at the root, or nil where they are too many.
+func rootFiles(entries []treeEntry) []string {
 	var names []string
 	for _, e := range entries {
 		if e.kind == "blob" {
@@ -113,9 +125,9 @@ func (s *Source) rootFiles(ctx context.Context) ([]string, error) {
 		}
 	}
 	if len(names) > maxRootFiles {
-		return nil, nil
+		return nil
 	}
-	return names, nil
+	return names
 }
 
 // treeEntry is an entry of a directory at a commit.

@@ -139,12 +139,14 @@ func (r *report) missing() safe {
 	if list.n == 0 {
 		return ""
 	}
+	unread := slices.ContainsFunc(r.r.Report.Incomplete, func(i pipeline.Incompleteness) bool { return i.Gating && i.Unread() })
 	shown, more := list.take(r.room(roomProblems))
 	return say("md incomplete", struct {
 		Items  []safe
 		More   safe
 		ByHand *byHand
-	}{shown, r.more(more), r.page.ByHand})
+		Unread bool
+	}{shown, r.more(more), r.page.ByHand, unread})
 }
 
 func (r *report) sharedHeads() safe {

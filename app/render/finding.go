@@ -24,6 +24,7 @@ type finding struct {
 	State          safe
 	Accepted       safe // who accepted it
 	NotIgnored     safe // why a comment that asks to ignore it is not obeyed
+	NotDismissed   safe // why a person's dismissal does not count
 	Message        safe
 	Why            safe
 	Evidence       []safe
@@ -154,6 +155,7 @@ func (fs *findings) full(i int, d depth) finding {
 // what each side says.
 func (fs *findings) tell(out *finding, f *pipeline.Finding) {
 	out.NotIgnored = sentence(fs.p.text(notIgnored(f), maxReason))
+	out.NotDismissed = sentence(fs.p.text(notDismissed(f), maxReason))
 	out.Reference = fs.p.text(fs.reference(f), maxReference)
 	if len(f.Perspectives) > 0 {
 		out.Sides, out.Bearing = fs.sides(f), fs.bearing(f)

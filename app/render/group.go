@@ -15,7 +15,8 @@ type sameness struct {
 	severity            pipeline.Severity
 	title, message, why string
 	advice, fix         string
-	notIgnored, back    string
+	notIgnored          string
+	notDismissed, back  string
 	accepted            string
 	alone               word
 	state               pipeline.FindingState
@@ -34,7 +35,7 @@ func (fs *findings) group() {
 		}
 		key := sameness{
 			rule: f.RuleID, agent: f.Agent, severity: severityOf(f), title: f.Title, message: f.Message, advice: f.Recommendation,
-			why: f.WhyItMatters, fix: f.SuggestedFix, notIgnored: notIgnored(f), reviewers: len(f.Reviewers), alone: alone(f),
+			why: f.WhyItMatters, fix: f.SuggestedFix, notIgnored: notIgnored(f), notDismissed: notDismissed(f), reviewers: len(f.Reviewers), alone: alone(f),
 			accepted: acceptedBy(f),
 		}
 		if fs.history {
@@ -90,9 +91,16 @@ func (fs *findings) also(group []*pipeline.Finding, d depth) []safe {
 
 // notIgnored is why a comment in the code that asks to ignore the finding is
 // not obeyed, or "".
-func notIgnored(f *pipeline.Finding) string {
+func notIgnored(f *pipeline.Finding) string { return reason(f, pipeline.ReasonNotIgnored) }
+
+// notDismissed is why a person's dismissal of the finding does not count, or "".
+func notDismissed(f *pipeline.Finding) string { return reason(f, pipeline.ReasonNotDismissed) }
+
+// reason is what follows a beginning in the first of the finding's reasons that has it,
+// or "".
+func reason(f *pipeline.Finding, beginning string) string {
 	for _, r := range f.Reasons {
-		if why, ok := strings.CutPrefix(r, pipeline.ReasonNotIgnored); ok {
+		if why, ok := strings.CutPrefix(r, beginning); ok {
 			return why
 		}
 	}

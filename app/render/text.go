@@ -135,6 +135,9 @@ func (t *terminal) finding(f finding) {
 	if f.NotIgnored != "" {
 		t.put(indent, say("not ignored", f.NotIgnored), styleNone)
 	}
+	if f.NotDismissed != "" {
+		t.put(indent, say("not dismissed", f.NotDismissed), styleNone)
+	}
 	t.put(indent, f.Message, styleNone)
 	t.put(indent, f.Why, styleNone)
 	if len(f.Evidence) > 0 {

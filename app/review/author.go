@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
 // Push says who sent a head of a pull request, as GitHub's event said: who made a
@@ -13,8 +17,9 @@ type Push struct {
 	Target Target
 	// Before is the head that it replaced; empty for the one with which the pull
 	// request was opened.
-	Before string
-	Sender string // login of a person
+	Before   string
+	Sender   string // login of a person
+	SenderID int64  // of the account, 0 where it is not known
 }
 
 // authorship is what the sender of a command is to the pull request.
@@ -23,11 +28,15 @@ type authorship struct {
 	unseen bool // not every push was seen, so that anybody may have sent one
 }
 
+// maxAlike is how many pushes of the sender are looked at, the changes before and after
+// which are compared. With more, one of them counts as made by the sender.
+const maxAlike = 20
+
 // askAuthors finds out whether the sender is among those who made the pull request.
 func (o *order) askAuthors(ctx context.Context) error {
 	state, err := o.Store.Target(ctx, o.Target.Key())
 	if errors.Is(err, ErrNotFound) {
-		o.authors = authorship{own: strings.EqualFold(o.Sender, o.Author), unseen: true}
+		o.authors = authorship{own: o.own(), unseen: true}
 		return nil
 	}
 	if err != nil {
@@ -37,30 +46,74 @@ func (o *order) askAuthors(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o.authors = authorshipOf(o.Sender, state.Target.HeadSHA, pushes)
-	o.authors.own = o.authors.own || strings.EqualFold(o.Sender, o.Author)
+	o.authors = authorship{own: o.own(), unseen: !seen(state.Target.HeadSHA, pushes)}
+	if o.authors.own {
+		return nil
+	}
+	own := slices.DeleteFunc(pushes, func(p Push) bool { return !o.sent(p) })
+	o.authors.own = len(own) > maxAlike
+	for _, p := range own {
+		if o.authors.own {
+			return nil
+		}
+		alike, err := o.leftAlike(ctx, p)
+		if err != nil {
+			return err
+		}
+		o.authors.own = !alike
+	}
 	return nil
 }
 
-// authorshipOf goes from the head from push to push to the one with which the pull
-// request was opened. One that is missing was not seen.
-func authorshipOf(sender, head string, pushes []Push) authorship {
-	a := authorship{unseen: true}
+// own reports whether the sender opened the pull request. A login may be another's by
+// now, and an account have another login.
+func (o *order) own() bool {
+	return strings.EqualFold(o.Sender, o.Author) || o.SenderID != 0 && o.SenderID == o.AuthorID
+}
+
+// sent reports whether the command's sender sent the push.
+func (o *order) sent(p Push) bool {
+	return strings.EqualFold(o.Sender, p.Sender) || o.SenderID != 0 && o.SenderID == p.SenderID
+}
+
+// leftAlike reports whether a push is known to have left the change as it was, as
+// bringing a branch up to date with its base does: both heads were reviewed, and
+// nothing differs in what was read of them.
+func (o *order) leftAlike(ctx context.Context, p Push) (bool, error) {
+	if p.Before == "" {
+		return false, nil
+	}
+	var facts [2]*pipeline.PRFacts
+	for i, head := range []string{p.Before, p.Target.HeadSHA} {
+		r, err := o.Store.ReviewOfHead(ctx, o.Target.Key(), head)
+		if err != nil {
+			return false, fmt.Errorf("read the review of %s: %w", head, err)
+		}
+		if r == nil {
+			return false, nil
+		}
+		facts[i] = &r.Review.Facts
+	}
+	return facts[0].Base.Ref == facts[1].Base.Ref && run.SameChange(facts[0], facts[1]), nil
+}
+
+// seen goes from the head from push to push to the one with which the pull request
+// was opened, and reports whether none is missing.
+func seen(head string, pushes []Push) bool {
 	before := map[string][]string{}
 	for _, p := range pushes {
-		a.own = a.own || strings.EqualFold(p.Sender, sender)
 		before[p.Target.HeadSHA] = append(before[p.Target.HeadSHA], p.Before)
 	}
 	reached := map[string]bool{head: true}
 	for next := []string{head}; len(next) > 0; next = next[1:] {
 		for _, b := range before[next[0]] {
 			if b == "" {
-				a.unseen = false
+				return true
 			} else if !reached[b] {
 				reached[b] = true
 				next = append(next, b)
 			}
 		}
 	}
-	return a
+	return false
 }

@@ -20,6 +20,9 @@ type inForce struct {
 	below     []config.Layer
 	blobs     []ConfigBlob // of all layers, the defaults among them
 	rootFiles []string
+	// attributes and exceptions are the base's .gitattributes and .gitleaks.toml, which
+	// stand among blobs too, so that the next push of one is seen to change something.
+	attributes, exceptions ConfigBlob
 }
 
 // config reads the layers that live on GitHub and lays them over the server's.
@@ -73,7 +76,13 @@ func (s *Service) lay(ctx context.Context, t Target, branch string, read ConfigR
 	if err := s.named(ctx, cfg, t.RepoID); err != nil {
 		return inForce{}, err
 	}
-	return inForce{config: cfg, own: own, read: files, below: below, blobs: l.blobs, rootFiles: read.RootFiles}, nil
+	blobs := l.blobs
+	for _, b := range []ConfigBlob{read.Attributes, read.Exceptions} {
+		if b.Path != "" {
+			blobs = append(blobs, b)
+		}
+	}
+	return inForce{config: cfg, own: own, read: files, below: below, blobs: blobs, rootFiles: read.RootFiles, attributes: read.Attributes, exceptions: read.Exceptions}, nil
 }
 
 // OrganisationRepo is the repository whose config is its organisation's, and

@@ -33,16 +33,16 @@ func (o *order) limit() int { return o.config.Settings.Limits.CommandsPerHour }
 // left is how many commands may be obeyed yet in this hour, this one included.
 func (o *order) left() int { return max(0, o.limit()-o.hour.Obeyed) }
 
-// own reports whether the sender opened the pull request.
-func (o *order) own() bool { return strings.EqualFold(o.Sender, o.Author) }
-
-// judgesOwn is what the sender lacks to judge the pull request: whoever made it, and
-// where a push was not seen anybody, takes maintain for that.
+// judgesOwn is what the sender lacks to judge the pull request: whoever made it takes
+// maintain for that, unless the settings let nobody, and where a push was not seen
+// anybody does.
 func (o *order) judgesOwn(ctx context.Context) (string, error) {
 	if err := o.askAuthors(ctx); err != nil {
 		return "", err
 	}
 	switch {
+	case o.authors.own && o.config.Settings.Commands.SelfJudgement == config.SelfJudgementNever:
+		return render.TakesOther, nil
 	case o.authors.own:
 		return o.unless(ctx, o.mayMaintain, render.TakesOwn)
 	case o.authors.unseen:
@@ -133,6 +133,11 @@ func (o *order) notAllowed(lacks string) verdict {
 // render's Takes constants, or empty.
 func (o *order) lacks(ctx context.Context) (string, error) {
 	switch {
+	case o.what.Name == commands.Override && o.config.Settings.Commands.SelfJudgement == config.SelfJudgementNever:
+		if lacks, err := o.unless(ctx, o.mayMaintain, render.TakesMaintain); err != nil || lacks != "" {
+			return lacks, err
+		}
+		return o.judgesOwn(ctx)
 	case o.what.Who == commands.Maintainers:
 		return o.unless(ctx, o.mayMaintain, render.TakesMaintain)
 	case o.what.Own && !o.what.Accepted:

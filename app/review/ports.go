@@ -162,6 +162,8 @@ type Command struct {
 	Target    Target
 	Sender    string
 	Author    string // of the pull request
+	SenderID  int64  // of the account, 0 where the event did not tell
+	AuthorID  int64  // likewise
 	Name      string // "review" for the bare command, else its first word as typed
 	Args      string // the rest of the line, at most MaxCommandArgs characters, secrets replaced
 	// ReceivedAt is when it came, or when it was said if that is long before: its
@@ -318,6 +320,10 @@ type ConfigRead struct {
 	Organisation ConfigSource
 	Repository   ConfigSource
 	RootFiles    []string
+	// Attributes is the .gitattributes at the root of that branch, of no config layer;
+	// without a Path where there is none.
+	Attributes ConfigBlob
+	Exceptions ConfigBlob // likewise the .gitleaks.toml
 }
 
 // HeadDecision is where one open pull request on a head stands. Decision is

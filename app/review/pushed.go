@@ -137,7 +137,7 @@ func (s *Service) refresh(ctx context.Context, job Job, now *inForce, t Target) 
 	if err != nil {
 		return false, fmt.Errorf("look what %s was judged by: %w", t.Key(), err)
 	}
-	if ok && n.Was == "" && sameBlobs(ofLayer(now.own, used), ofLayer(now.own, now.read)) {
+	if ok && n.Was == "" && sameBlobs(ofLayer(now.own, used), ofLayer(now.own, now.read)) && sameFile(LayerAttributes, used, now.attributes) && sameFile(LayerExceptions, used, now.exceptions) {
 		return false, nil
 	}
 	state, err := s.Store.Target(ctx, t.Key())
@@ -175,6 +175,22 @@ func (s *Service) staysOff(ctx context.Context, n ConfigNews, now *inForce, t Ta
 		return false, nil
 	}
 	return s.switchedOff(ctx, t)
+}
+
+// What stands in the place of a layer's name for the base's .gitattributes and
+// .gitleaks.toml.
+const (
+	LayerAttributes = "attributes"
+	LayerExceptions = "exceptions"
+)
+
+// sameFile reports whether a review was done with this file.
+func sameFile(layer string, used []ConfigBlob, now ConfigBlob) bool {
+	before := ofLayer(layer, used)
+	if now.Path == "" {
+		return len(before) == 0
+	}
+	return len(before) == 1 && before[0].BlobSHA == now.BlobSHA
 }
 
 // ofLayer are the files of one layer.

@@ -40,7 +40,7 @@ func (s *source) Files(ctx context.Context) (normalize.Files, error) {
 func (s *source) Config(ctx context.Context) (normalize.ConfigRead, error) {
 	var err error
 	s.inForce, err = s.layers(ctx)
-	return normalize.ConfigRead{Config: s.config, RootFiles: s.rootFiles}, err
+	return normalize.ConfigRead{Config: s.config, RootFiles: s.rootFiles, Attributes: s.attributes.Text, Exceptions: s.exceptions.Text}, err
 }
 
 // defaultBlobs is the text of the embedded defaults: another version of

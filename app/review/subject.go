@@ -15,6 +15,7 @@ import (
 type subject struct {
 	id, title, path string
 	fingerprints    []string // all by which it is known, the id among them
+	surroundings    []string // of each; see pipeline.Finding
 	critical        bool     // by its own severity or the gate's
 	accepted        bool     // set by said
 	rule, agent     string
@@ -37,7 +38,7 @@ func subjects(r *pipeline.ReviewReport) []subject {
 
 func subjectOf(f *pipeline.Finding) subject {
 	s := subject{
-		id: f.ID, title: f.Title, path: f.Path, fingerprints: slices.Clone(f.Fingerprints), rule: f.RuleID, agent: f.Agent,
+		id: f.ID, title: f.Title, path: f.Path, fingerprints: slices.Clone(f.Fingerprints), surroundings: f.Surroundings, rule: f.RuleID, agent: f.Agent,
 		critical: f.Severity == pipeline.SeverityCritical || f.GateSeverity == pipeline.SeverityCritical,
 	}
 	for _, r := range f.Reasons {
@@ -49,6 +50,16 @@ func subjectOf(f *pipeline.Finding) subject {
 		s.fingerprints = append(s.fingerprints, f.ID)
 	}
 	return s
+}
+
+// unread is what could not be read of a head and holds the gate, as one subject.
+func unread(r *StoredReview) []subject {
+	for _, i := range r.Review.Report.Incomplete {
+		if i.Gating && i.Unread() {
+			return []subject{{id: pipeline.AcceptedUnread, fingerprints: []string{pipeline.AcceptedUnread}, surroundings: []string{pipeline.UnreadOn(&r.Review.Facts)}}}
+		}
+	}
+	return nil
 }
 
 // said lists the findings of which somebody said something, those that the
@@ -105,6 +116,11 @@ func (o *order) onFinding(ctx context.Context) (verdict, error) {
 		return refused(render.Notice{Kind: render.NoticeNoReview}), nil
 	}
 	all, kind := subjects(&r.Review.Report), render.NoticeNoFinding
+	if o.what.Name == commands.Accept && o.what.Finding == commands.Unread {
+		if all, kind = unread(r), render.NoticeAllRead; len(all) == 0 {
+			return refused(render.Notice{Kind: kind}), nil
+		}
+	}
 	if o.what.Name == commands.Restore {
 		m, err := o.Store.Taught(ctx, r.Key, r.HeadSHA, r.Review.Facts.Base.Ref)
 		if err != nil {
@@ -157,14 +173,19 @@ func (o *order) list(kind render.NoticeKind, of []subject) render.Notice {
 // verdictOn is what the command says of each fingerprint of a finding.
 func (o *order) verdictOn(s *subject) Effect {
 	var e Effect
-	for _, f := range s.fingerprints {
+	for i, f := range s.fingerprints {
+		around := pipeline.SurroundingsUnknown // in a review of a version that kept none
+		if i < len(s.surroundings) {
+			around = s.surroundings[i]
+		}
 		switch o.what.Name {
 		case commands.Dismiss:
 			e.Dismiss = append(e.Dismiss, pipeline.Dismissal{
 				Fingerprint: f, Path: s.path, Reason: o.what.Reason, By: o.Sender, Override: o.maintains || len(o.finalIn) > 0, FinalIn: o.finalIn,
+				Surroundings: around,
 			})
 		case commands.Accept:
-			e.Accept = append(e.Accept, pipeline.Acceptance{Fingerprint: f, By: o.Sender, Ignore: s.ignore})
+			e.Accept = append(e.Accept, pipeline.Acceptance{Fingerprint: f, By: o.Sender, Ignore: s.ignore, Surroundings: around})
 		default:
 			e.Restore = append(e.Restore, f)
 		}

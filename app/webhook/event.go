@@ -56,6 +56,7 @@ type repository struct {
 }
 
 type account struct {
+	ID    int64  `json:"id"`
 	Login string `json:"login"`
 	Type  string `json:"type"`
 }
@@ -64,12 +65,12 @@ type account struct {
 // which payloads may name as null.
 const ghost = "ghost"
 
-// author is the login of who opened a pull request.
-func (a *account) author() string {
+// author is who opened a pull request.
+func (a *account) author() account {
 	if a == nil {
-		return ghost
+		return account{Login: ghost}
 	}
-	return a.Login
+	return *a
 }
 
 // named returns an error if a payload that is routed by its action has none.

@@ -78,7 +78,7 @@ func (e *pullRequestEvent) push(t review.Target) *review.Push {
 	if !opened && !pushed || e.Sender.Type != "User" || !ownerLogin.MatchString(e.Sender.Login) {
 		return nil
 	}
-	return &review.Push{Target: t, Before: e.before(), Sender: e.Sender.Login}
+	return &review.Push{Target: t, Before: e.before(), Sender: e.Sender.Login, SenderID: e.Sender.ID}
 }
 
 // before is the head that a push replaced. What is malformed matches none.

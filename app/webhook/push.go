@@ -7,6 +7,8 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/secrets"
 )
 
 type pushEvent struct {
@@ -70,7 +72,7 @@ func (e *pushEvent) mayTouchConfig() bool {
 	for _, c := range e.Commits {
 		for _, files := range [][]string{c.Added, c.Removed, c.Modified} {
 			for _, f := range files {
-				if f == config.RepositoryDir || strings.HasPrefix(f, config.RepositoryDir+"/") {
+				if f == normalize.AttributesFile || f == secrets.ExceptionsFile || f == config.RepositoryDir || strings.HasPrefix(f, config.RepositoryDir+"/") {
 					return true
 				}
 			}

@@ -42,7 +42,7 @@ func (s *said) byPerson(sender account) bool {
 // readCommand looks for a slash command in what was just said. pull is asked for
 // the pull request only where there is one: nothing of other comments is routed
 // by. author is the pull request's.
-func readCommand(d *review.Delivery, place review.CommentPlace, s said, sender account, author string, pull func() (review.Target, error)) error {
+func readCommand(d *review.Delivery, place review.CommentPlace, s said, sender account, author account, pull func() (review.Target, error)) error {
 	if !s.byPerson(sender) {
 		return nil
 	}
@@ -56,13 +56,14 @@ func readCommand(d *review.Delivery, place review.CommentPlace, s said, sender a
 	err = errors.Join(err,
 		positive("the id of what was said", s.ID),
 		matching("sender.login", ownerLogin, sender.Login),
-		matching("the pull request's user.login", userLogin, author),
+		matching("the pull request's user.login", userLogin, author.Login),
 	)
 	if err != nil {
 		return err
 	}
 	d.Command = &review.Command{
-		Place: place, CommentID: s.ID, Target: t, Sender: sender.Login, Author: author,
+		Place: place, CommentID: s.ID, Target: t, Sender: sender.Login, Author: author.Login,
+		SenderID: sender.ID, AuthorID: author.ID,
 		Name: name, Args: args, ReceivedAt: s.came(d.ReceivedAt),
 	}
 	return nil

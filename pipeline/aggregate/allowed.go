@@ -48,7 +48,17 @@ func (w *work) allow(f *item, secrets map[secretAt][]string) bool {
 		return false
 	}
 	secrets[at] = reasons[1:]
-	f.because("allowed by secrets.allow of the config")
-	w.setAside(f, pipeline.StateSuppressed, "secret allowed by config: "+reasons[0])
+	reason, gitleaks := strings.CutPrefix(reasons[0], pipeline.AllowedByGitleaks)
+	switch {
+	case gitleaks && w.final(f):
+		f.because("not allowed: a repository's .gitleaks.toml can't allow what is final")
+		return false
+	case gitleaks:
+		f.because("allowed by the base's .gitleaks.toml")
+		reason = ".gitleaks.toml: " + reason
+	default:
+		f.because("allowed by secrets.allow of the config")
+	}
+	w.setAside(f, pipeline.StateSuppressed, "secret allowed by config: "+reason)
 	return true
 }

@@ -44,11 +44,11 @@ func (w *work) leaveFinal(spared []string) {
 
 // accepted are the people who hold a finding to be right, by fingerprint. Whoever
 // accepted a comment that ignores one says nothing like that.
-func (w *work) accepted() map[string]string {
-	by := map[string]string{}
+func (w *work) accepted() map[string]pipeline.Acceptance {
+	by := map[string]pipeline.Acceptance{}
 	for _, a := range w.in.Memory.Accepted {
 		if _, known := by[a.Fingerprint]; !known && a.Ignore == "" {
-			by[a.Fingerprint] = a.By
+			by[a.Fingerprint] = a
 		}
 	}
 	return by
@@ -57,25 +57,38 @@ func (w *work) accepted() map[string]string {
 // acceptedIgnore is a comment that ignores a finding, which a person accepted.
 type acceptedIgnore struct{ fingerprint, reason string }
 
-// acceptedIgnores are the people who accepted them.
-func (w *work) acceptedIgnores() map[acceptedIgnore]string {
-	by := map[acceptedIgnore]string{}
+// acceptedIgnores are what people said who accepted them.
+func (w *work) acceptedIgnores() map[acceptedIgnore]pipeline.Acceptance {
+	by := map[acceptedIgnore]pipeline.Acceptance{}
 	for _, a := range w.in.Memory.Accepted {
 		at := acceptedIgnore{a.Fingerprint, a.Ignore}
 		if _, known := by[at]; !known && a.Ignore != "" {
-			by[at] = a.By
+			by[at] = a
 		}
 	}
 	return by
 }
 
 // accept proves a finding by the word of a person, if there is one.
-func (f *item) accept(by map[string]string) (accepted bool) {
-	who, ok := by[f.ID]
+//
+// That holds for good, since it makes nothing milder: where the code around the finding
+// has changed it is said, for somebody to dismiss the finding.
+func (f *item) accept(by map[string]pipeline.Acceptance) (accepted bool) {
+	a, ok := by[f.ID]
 	if !ok {
 		return false
 	}
 	f.proof.Accepted = true
+	who := a.By
+	if f.changed(a.Surroundings) {
+		who += ", before the code around it changed"
+	}
 	f.because(pipeline.ReasonAccepted + who)
 	return true
+}
+
+// changed reports whether the code around the finding is not what it was when a person
+// said something of it.
+func (f *item) changed(surroundings string) bool {
+	return surroundings != "" && f.Surroundings[0] != "" && f.Surroundings[0] != surroundings
 }

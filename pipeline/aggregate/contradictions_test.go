@@ -79,7 +79,7 @@ func TestTradeOff(t *testing.T) {
 	}
 	f := r.Findings[0]
 	ids := slices.Clone(f.Fingerprints)
-	f.ID, f.Fingerprints = "", nil
+	f.ID, f.Fingerprints, f.Surroundings = "", nil, nil
 	want := pipeline.Finding{
 		Title: "Trade-off: the cache is slow", Severity: "major", GateSeverity: "major", Confidence: 0.95,
 		Message: "Reviewers disagree. This is a trade-off, and no verdict on who is right:\n" +

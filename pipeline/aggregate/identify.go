@@ -21,9 +21,11 @@ func (w *work) identify() {
 		f.flagged = w.flagged(f)
 	}
 	w.origins = w.oldestPaths()
+	around := newArounds(w.files, w.in.Facts.Head.SHA)
 	for i, id := range fingerprints(w.findings, w.where) {
 		f := w.findings[i]
 		f.ID, f.Fingerprints = id, pipeline.List[string]{id}
+		f.Surroundings = pipeline.List[string]{around.of(f)}
 		if o := w.origins[f.Path]; o != f.Path {
 			f.OriginalPath = o
 		}

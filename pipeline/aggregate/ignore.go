@@ -58,7 +58,7 @@ func (w *work) notIgnored(f *item, m *marker) string {
 		return ""
 	case mode == config.IgnoreBaseOnly:
 		return "the config allows no inline comments that a change adds"
-	case w.ignores[acceptedIgnore{f.ID, m.reason}] == "":
+	case w.ignores[acceptedIgnore{f.ID, m.reason}].By == "", f.changed(w.ignores[acceptedIgnore{f.ID, m.reason}].Surroundings):
 		return strings.TrimPrefix(pipeline.ReasonIgnoreWaits, pipeline.ReasonNotIgnored) + m.reason
 	}
 	return ""
@@ -71,7 +71,7 @@ func (w *work) told(f *item, m *marker) string {
 	if w.stood(f, m) {
 		return text
 	}
-	return text + ", which " + w.ignores[acceptedIgnore{f.ID, m.reason}] + " accepted"
+	return text + ", which " + w.ignores[acceptedIgnore{f.ID, m.reason}].By + " accepted"
 }
 
 // stood reports whether the comment stood in the base about this very code. A

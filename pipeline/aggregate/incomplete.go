@@ -11,7 +11,13 @@ import (
 // unless its policy says warn.
 func (w *work) incomplete() {
 	r := &w.report
-	r.Incomplete = append(r.Incomplete, w.in.Facts.Incomplete...)
+	by := w.acceptedUnread()
+	for _, i := range w.in.Facts.Incomplete {
+		if i.Gating && i.Unread() && by != "" {
+			i.Gating, i.Why = false, i.Why+"; accepted unread by "+by
+		}
+		r.Incomplete = append(r.Incomplete, i)
+	}
 	if w.in.Failed != nil {
 		r.Incomplete = append(r.Incomplete, *w.in.Failed)
 	}
@@ -34,6 +40,17 @@ func (w *work) incomplete() {
 			r.Incomplete = append(r.Incomplete, pipeline.Incompleteness{What: "agent", Why: e.Agent + " did not run", Gating: blocking(e)})
 		}
 	}
+}
+
+// acceptedUnread is who accepted what of this head could not be read, or "". What is
+// final does not hang on it: a final finding may stand there.
+func (w *work) acceptedUnread() string {
+	for _, a := range w.in.Memory.Accepted {
+		if a.Fingerprint == pipeline.AcceptedUnread && w.in.Facts.Head.SHA != "" && a.Surroundings == pipeline.UnreadOn(w.in.Facts) {
+			return a.By
+		}
+	}
+	return ""
 }
 
 // blocking reports whether the gate needs the agent. One that the manifest

@@ -45,7 +45,7 @@ func (w *work) merged(several []*item) *item {
 	f := *slices.MinFunc(several, w.leading)
 	f.members = nil
 	reviewers := map[string]bool{}
-	fingerprints := map[string]bool{}
+	fingerprints := map[string]string{} // surroundings by them
 	seen := map[string]bool{}
 	reasons := map[string]bool{}
 	var evidence, why pipeline.List[string]
@@ -57,8 +57,8 @@ func (w *work) merged(several []*item) *item {
 		for _, r := range other.Reviewers {
 			reviewers[r] = true
 		}
-		for _, id := range other.Fingerprints {
-			fingerprints[id] = true
+		for i, id := range other.Fingerprints {
+			fingerprints[id] = other.Surroundings[i]
 		}
 		if other.Severity.Rank() > f.Severity.Rank() {
 			f.Severity = other.Severity
@@ -70,6 +70,10 @@ func (w *work) merged(several []*item) *item {
 	}
 	f.Evidence, f.Reasons = evidence, why
 	f.Reviewers, f.Fingerprints = sortedKeys(reviewers), sortedKeys(fingerprints)
+	f.Surroundings = nil
+	for _, id := range f.Fingerprints {
+		f.Surroundings = append(f.Surroundings, fingerprints[id])
+	}
 	return &f
 }
 

@@ -238,7 +238,7 @@ func lasting(r pipeline.ReviewReport) []pipeline.Finding {
 	var out []pipeline.Finding
 	for _, f := range r.Findings {
 		f.ID, f.OriginalPath = "", ""
-		f.Reviewers, f.Reasons, f.Fingerprints, f.Perspectives, f.GateSeverity = nil, nil, nil, nil, ""
+		f.Reviewers, f.Reasons, f.Fingerprints, f.Surroundings, f.Perspectives, f.GateSeverity = nil, nil, nil, nil, nil, ""
 		out = append(out, f)
 	}
 	slices.SortFunc(out, func(a, b pipeline.Finding) int {

@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -78,6 +79,41 @@ func TestEveryStatusAtTheGate(t *testing.T) {
 					t.Errorf("%v agents failed, finished %v", n, finished)
 				}
 			})
+		}
+	}
+}
+
+// A person can accept files that could not be read, on the head that they looked at.
+// A list that is cut short names no files to look at, and what is final may stand there.
+func TestAcceptedUnread(t *testing.T) {
+	file := pipeline.Incompleteness{What: "patch", Path: "a.sh", Why: "no line is shown", Gating: true}
+	for name, tt := range map[string]struct {
+		change func(*Input)
+		blocks bool
+	}{
+		"on its head":        {func(*Input) {}, false},
+		"on another head":    {func(in *Input) { in.Facts.Head.SHA = strings.Repeat("9", 40) }, true},
+		"of an unknown head": {func(in *Input) { in.Facts.Head.SHA, in.Memory.Accepted[0].Surroundings = "", "" }, true},
+		"into another base":  {func(in *Input) { in.Facts.Base.Ref = "release" }, true},
+		"a finding's":        {func(in *Input) { in.Memory.Accepted[0].Fingerprint = "0123456789abcdef" }, true},
+		"a list cut short": {func(in *Input) {
+			in.Facts.Incomplete = append(in.Facts.Incomplete, pipeline.Incompleteness{What: "files", Why: "there are more", Gating: true})
+		}, true},
+		"something else of a file": {func(in *Input) {
+			in.Facts.Incomplete = append(in.Facts.Incomplete, pipeline.Incompleteness{What: "agent", Path: "a.sh", Why: "it failed", Gating: true})
+		}, true},
+	} {
+		in := world(map[string][]pipeline.Finding{"x": nil})
+		in.Facts.Head.SHA = strings.Repeat("1", 40)
+		in.Facts.Incomplete = pipeline.List[pipeline.Incompleteness]{file}
+		in.Memory.Accepted = pipeline.List[pipeline.Acceptance]{{Fingerprint: pipeline.AcceptedUnread, By: "wes", Surroundings: pipeline.UnreadOn(in.Facts)}}
+		tt.change(&in)
+		r := Aggregate(in)
+		if r.Decision.Blocks() != tt.blocks {
+			t.Errorf("%s: %s: %+v", name, r.Decision, r.Incomplete)
+		}
+		if !tt.blocks && r.Incomplete[0].Why != "no line is shown; accepted unread by wes" {
+			t.Errorf("%s: %+v", name, r.Incomplete)
 		}
 	}
 }

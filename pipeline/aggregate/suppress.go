@@ -53,11 +53,15 @@ func (w *work) dismiss(f *item, dismissed map[string]pipeline.Dismissal) bool {
 		return false
 	}
 	if !w.mayJudge(f, d.FinalIn) {
-		f.because("not dismissed: the finding is final in the " + w.finalIn(f) + "'s layer, and only whom that layer names can dismiss it")
+		f.because(pipeline.ReasonNotDismissed + "the finding is final in the " + w.finalIn(f) + "'s layer, and only whom that layer names can dismiss it")
 		return false
 	}
 	if f.Severity == pipeline.SeverityCritical && !d.Override {
-		f.because("not dismissed: only somebody who may override can dismiss a critical finding")
+		f.because(pipeline.ReasonNotDismissed + "only somebody who may override can dismiss a critical finding")
+		return false
+	}
+	if f.changed(d.Surroundings) {
+		f.because(pipeline.ReasonNotDismissed + "the code around it has changed since " + d.By + " dismissed it (" + d.Reason + "), which somebody must confirm")
 		return false
 	}
 	f.because("dismissed by " + d.By)

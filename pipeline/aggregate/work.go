@@ -17,8 +17,8 @@ type work struct {
 	agents    map[string]*config.Agent
 	files     map[string]*pipeline.File
 	lines     *lineIndex
-	ignores   map[acceptedIgnore]string // logins of who accepted them
-	windows   int                       // of lines that were looked through for what is gone
+	ignores   map[acceptedIgnore]pipeline.Acceptance
+	windows   int // of lines that were looked through for what is gone
 	titles    *titles
 	findings  []*item // above the confidence gate, once that has been
 	residuals []*item // below it

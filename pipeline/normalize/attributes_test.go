@@ -20,7 +20,7 @@ func TestAttributesThatHideDiffsGate(t *testing.T) {
 		{"attributes as they were", []ChangedFile{{Path: "src/a.go", Status: pipeline.FileAdded}}, 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			facts := build(PullRequest{Totals: pipeline.Totals{Files: len(tc.files)}}, Files{Files: tc.files}, Commits{})
+			facts := build(PullRequest{Totals: pipeline.Totals{Files: len(tc.files)}}, Files{Files: tc.files}, Commits{}, nil)
 			if len(facts.Incomplete) != tc.want {
 				t.Errorf("incomplete %+v, want %d", facts.Incomplete, tc.want)
 			}

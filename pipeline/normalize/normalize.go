@@ -36,6 +36,8 @@ const maxLine = 1 << 20
 type Options struct {
 	ObservedAt time.Time // when the read began
 	Redactor   Redactor  // nil redacts nothing
+	// Base, if set, takes what was read of the base.
+	Base *ConfigRead
 }
 
 // Normalize reads a change and returns its facts and the config to review it
@@ -56,6 +58,9 @@ func Normalize(ctx context.Context, src Source, opts Options) (pipeline.PRFacts,
 	if err := group.Wait(); err != nil {
 		return pipeline.PRFacts{}, nil, err
 	}
+	if opts.Base != nil {
+		*opts.Base = base
+	}
 	cfg := base.Config
 	if cfg == nil {
 		return pipeline.PRFacts{}, nil, errors.New("read the config: the source has none")
@@ -63,7 +68,7 @@ func Normalize(ctx context.Context, src Source, opts Options) (pipeline.PRFacts,
 	if moved(pr, files, commits) {
 		return pipeline.PRFacts{}, nil, ErrSuperseded
 	}
-	facts := build(pr, files, commits)
+	facts := build(pr, files, commits, base.Attributes)
 	facts.Config = cfg.InForce
 	for _, name := range base.RootFiles {
 		facts.RootFiles = append(facts.RootFiles, valid(name))
@@ -110,7 +115,7 @@ func moved(pr PullRequest, files Files, commits Commits) bool {
 	return !slices.ContainsFunc(commits.Commits, func(c pipeline.Commit) bool { return c.SHA == pr.Head.SHA })
 }
 
-func build(pr PullRequest, files Files, commits Commits) pipeline.PRFacts {
+func build(pr PullRequest, files Files, commits Commits, attributesOfBase []byte) pipeline.PRFacts {
 	f := pipeline.PRFacts{
 		SchemaVersion: pipeline.FactsSchemaVersion,
 		Repository:    pr.Repository,
@@ -149,6 +154,11 @@ func build(pr PullRequest, files Files, commits Commits) pipeline.PRFacts {
 	}
 	f.Incomplete = append(f.Incomplete, unreadable...)
 	f.Incomplete = append(f.Incomplete, hidden(f.Files)...)
+	attributes, why := readAttributes(attributesOfBase)
+	attributes.apply(&f)
+	if why != "" {
+		f.Incomplete = append(f.Incomplete, pipeline.Incompleteness{What: "config", Path: AttributesFile, Why: "the base's file does not count: " + why})
+	}
 	f.Incomplete = append(fewer(f.Incomplete), commits.Incomplete...)
 	f.Incomplete = append(f.Incomplete, unread...)
 	if n := len(f.Commits); n < pr.Commits && !says(commits.Incomplete, "commits") {

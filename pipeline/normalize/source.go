@@ -19,10 +19,14 @@ type Source interface {
 }
 
 // ConfigRead is the config in force and, from the same branch, the names of
-// the files at its root, where they are known.
+// the files at its root, where they are known, and the text of AttributesFile, of which
+// one byte more than MaxAttributes is enough.
 type ConfigRead struct {
-	Config    *config.Config
-	RootFiles []string
+	Config     *config.Config
+	RootFiles  []string
+	Attributes []byte
+	// Exceptions is the text of the base's .gitleaks.toml; see secrets.ReadExceptions.
+	Exceptions []byte
 }
 
 // PullRequest is the change without its files and commits.

@@ -32,7 +32,7 @@ func TestShippedRulesHoldLiterals(t *testing.T) {
 
 // everyLine says whether a rule's regular expression runs on every line.
 func (r *rule) everyLine() bool {
-	return literals.Required(r.pattern.String()) == nil && r.Match.Literal == "" && byHand(r.Match.Pattern) == nil && !r.foreign
+	return literals.Required(r.pattern.String()) == nil && r.Match.Literal == "" && byHand(r.Match.Pattern) == nil && r.foreign == nil
 }
 
 // The matchers by hand agree with the expressions that they stand for.

@@ -21,6 +21,7 @@ type Engine struct {
 	paths    *lineRules // on file or path
 	messages []*rule    // on title, body or commit_message
 	whole    []*rule    // with an expression
+	kinds    kinds
 
 	memories sync.Pool // of passes that are done
 }
@@ -93,10 +94,10 @@ func (e *Engine) ReadsCommits(agent string) bool {
 // lineRules are the rules that look at lines of one kind, or at paths.
 type lineRules struct {
 	rules   []*rule
-	matcher *literals.Matcher
+	finder  *literals.Finder
 	owners  [][]owner // by literal
 	always  []*rule   // rules without a literal
-	foreign []*rule   // rules for lines that are not all ASCII
+	foreign []*rule   // rules without one for characters beyond ASCII
 	fold    int       // from this literal on, every rule is a candidate
 }
 
@@ -112,7 +113,7 @@ func newLineRules(rules []*rule) *lineRules {
 	at := map[string]int{}
 	for _, r := range rules {
 		switch {
-		case r.foreign:
+		case r.foreign != nil:
 			l.foreign = append(l.foreign, r)
 		case r.literals == nil:
 			l.always = append(l.always, r)
@@ -129,6 +130,6 @@ func newLineRules(rules []*rule) *lineRules {
 		}
 	}
 	l.fold = len(words)
-	l.matcher = literals.NewMatcher(append(words, literals.Folds[:]...))
+	l.finder = literals.NewFinder(append(words, literals.Folds[:]...))
 	return l
 }

@@ -24,7 +24,9 @@ func Statements(language string, h *pipeline.Hunk) (out []Statement) {
 	if prose[language] {
 		return nil
 	}
-	for _, s := range statements(language, h) {
+	var m memory
+	m.setShapes(h)
+	for _, s := range statements(language, h, m.shapes) {
 		out = append(out, Statement{s.text, s.before(language, h), s.start, s.first, s.last})
 	}
 	return out

@@ -22,7 +22,7 @@ type parts struct {
 	// What a text that matches holds, as literals.Needs says.
 	literals []literals.Literal
 	guard    *literals.Guard
-	foreign  bool // it has no literal, but what it matches is not all ASCII
+	foreign  []rune // ranges of characters of which it holds one, where it has no literal
 }
 
 // partsKey is all that parts depend on. Without a match it has neither a pattern nor
@@ -63,7 +63,9 @@ func (k partsKey) compile() (*parts, error) {
 	}
 	need := literals.Needs(source)
 	p.literals, p.guard = need.Literals, need.Guard
-	p.foreign = need.Literals == nil && k.lines && beyondASCII(source)
+	if need.Literals == nil && k.lines {
+		p.foreign = beyondASCII(source)
+	}
 	return p, nil
 }
 

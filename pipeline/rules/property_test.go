@@ -79,7 +79,7 @@ func anyPattern(t *rapid.T) string {
 
 var genLine = rapid.OneOf(
 	sampled("", "key = \"ab\"", "// nolint: key", "askkey\r", "a b \t", "\x00a\x00", "ab\xff\xfe", "\u212aEY", "\u017f3 key", "é", strings.Repeat("ab ", 3000), "x"+strings.Repeat("é", 5000), "TODO x", "key // reviewgate:ignore rule-0 why", "// reviewgate:ignore rule-1 why"),
-	rapid.Map(rapid.SliceOfN(sampled("a", "b", "k", "K", "s", "S", "\u212a", "\u017f", "é", ".", "x", "\xff", " ", "ab", "key", "\t", "\r"), 0, 10),
+	rapid.Map(rapid.SliceOfN(sampled("a", "b", "k", "K", "s", "S", "\u212a", "\u017f", "é", ".", "x", "\xff", " ", "ab", "key", "\t", "\r", "(", ")", "[\"a\"]", `\u0061`, "?.", "//", "+"), 0, 10),
 		func(p []string) string { return strings.Join(p, "") }),
 )
 

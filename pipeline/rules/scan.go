@@ -81,6 +81,8 @@ type pass struct {
 	found  []found
 
 	file           *pipeline.File
+	kind           *kind
+	code           bool // the file's lines may have more than one form
 	count          map[*rule]int
 	added, removed side          // of the hunk under way
 	last           map[*rule]int // by rule, the last line of the hunk that it found
@@ -101,7 +103,8 @@ type memory struct {
 	seen       []int
 	candidates []*rule
 	text       literals.Text
-	folded     bool // the text holds a letter that counts as equal to k or s
+	folded     bool    // the text holds a letter that counts as equal to k or s
+	shapes     []shape // of the lines of the hunk under way
 }
 
 func (e *Engine) memory() *memory {
@@ -119,6 +122,8 @@ func (p *pass) change(facts *pipeline.PRFacts) error {
 		}
 		p.file, p.count = &facts.Files[i], nil
 		p.view.turn(p.file)
+		p.kind = p.engine.kindOf(p.view)
+		p.code = !prose[p.file.Language] && len(p.engine.serious.rules) > 0
 		for _, r := range p.engine.messages {
 			if r.narrow() && !anywhere[r] && p.view.has(r) {
 				anywhere[r] = true
@@ -139,7 +144,7 @@ func (p *pass) names() {
 	arrived := status == pipeline.FileAdded || status == pipeline.FileRenamed || status == pipeline.FileCopied
 	path := bounded(p.file.Path, maxText)
 	p.number++
-	for _, r := range p.candidatesFor(p.engine.paths, path) {
+	for _, r := range p.candidatesFor(p.engine.paths, p.engine.paths.finder.All(), path, false) {
 		if (r.on == config.OnPath && arrived || r.on == config.OnFile && status != pipeline.FileRemoved) && p.mayMatch(r) && r.matches(path, "") {
 			p.add(found{rule: r, path: p.file.Path, text: p.file.Path})
 		}
@@ -152,6 +157,7 @@ func (p *pass) hunks() error {
 		hunk := &p.file.Hunks[h]
 		p.added = newSide(p.file.Language, hunk, pipeline.LineAdded)
 		p.removed = newSide(p.file.Language, hunk, pipeline.LineRemoved)
+		p.setShapes(hunk)
 		at := hunk.NewStart
 		for i := range hunk.Lines {
 			l := &hunk.Lines[i]
@@ -161,9 +167,9 @@ func (p *pass) hunks() error {
 			var err error
 			switch {
 			case l.Op == pipeline.LineAdded && added:
-				err = p.line(p.engine.added, &p.added, i, l.New)
+				err = p.line(p.engine.added, p.kind.added, &p.added, i, l.New)
 			case l.Op == pipeline.LineRemoved && removed:
-				err = p.line(p.engine.removed, &p.removed, i, p.besideRemoved(hunk, at))
+				err = p.line(p.engine.removed, p.engine.removed.finder.All(), &p.removed, i, p.besideRemoved(hunk, at))
 			}
 			if err != nil {
 				return err
@@ -196,10 +202,10 @@ func (p *pass) besideRemoved(h *pipeline.Hunk, at int) int {
 const slowLine = 16 << 10
 
 // line shows line i of a hunk to the rules that may match it.
-func (p *pass) line(l *lineRules, side *side, i, number int) error {
+func (p *pass) line(l *lineRules, filter *literals.Filter, side *side, i, number int) error {
 	whole := side.hunk.Lines[i].Text
 	text := bounded(whole, maxLine)
-	for _, r := range p.candidatesFor(l, text) {
+	for _, r := range p.candidatesFor(l, filter, text, side.op == pipeline.LineAdded && p.shapes[i]&shapeOther == 0) {
 		if len(text) > slowLine && p.ctx.Err() != nil {
 			return p.ctx.Err()
 		}
@@ -214,7 +220,7 @@ func (p *pass) line(l *lineRules, side *side, i, number int) error {
 		}
 		p.last[r] = i
 	}
-	if side.op == pipeline.LineAdded && !prose[p.file.Language] {
+	if p.code && side.op == pipeline.LineAdded && p.shapes[i]&unusualShape != 0 {
 		p.read(side, i)
 	}
 	return nil
@@ -226,12 +232,9 @@ var prose = map[string]bool{"Markdown": true, "JSON": true, "Text": true, "reStr
 // read shows serious rules the other forms of an added line.
 func (p *pass) read(side *side, i int) {
 	l := &side.hunk.Lines[i]
-	if len(p.engine.serious.rules) == 0 {
-		return
-	}
 	for _, form := range forms(bounded(l.Text, maxLine)) {
 		p.number++
-		for _, r := range p.candidatesFor(p.engine.serious, form) {
+		for _, r := range p.candidatesFor(p.engine.serious, p.kind.serious, form, false) {
 			if last, ok := p.last[r]; ok && last == i || !p.mayMatch(r) || !r.matches(form, p.file.Language) || side.whole(r, i) {
 				continue
 			}
@@ -244,12 +247,12 @@ func (p *pass) read(side *side, i int) {
 // statements shows serious rules the statements of a hunk that go over several
 // lines. What matches without the added lines too is not new.
 func (p *pass) statements(h *pipeline.Hunk) {
-	if len(p.engine.serious.rules) == 0 || prose[p.file.Language] {
+	if !p.code {
 		return
 	}
-	for _, s := range statements(p.file.Language, h) {
+	for _, s := range statements(p.file.Language, h, p.shapes) {
 		p.number++
-		for _, r := range p.candidatesFor(p.engine.serious, s.text) {
+		for _, r := range p.candidatesFor(p.engine.serious, p.kind.serious, s.text, false) {
 			if last, ok := p.last[r]; ok && last >= s.start && last <= s.last || !p.mayMatch(r) || !r.matches(s.text, p.file.Language) || r.matches(s.before(p.file.Language, h), p.file.Language) {
 				continue
 			}
@@ -261,20 +264,23 @@ func (p *pass) statements(h *pipeline.Hunk) {
 }
 
 // candidatesFor returns the rules that may match a text, in the order of the
-// config. They look at the file under way.
-func (p *pass) candidatesFor(l *lineRules, text string) []*rule {
+// config. They look at the file under way. Of ascii text it is known that it holds
+// nothing else.
+func (p *pass) candidatesFor(l *lineRules, filter *literals.Filter, text string, ascii bool) []*rule {
 	p.candidates = p.candidates[:0]
 	p.text.Set(text)
 	p.folded = false
 	for _, r := range l.always {
 		p.suggest(r)
 	}
-	if len(l.foreign) > 0 && !isASCII(text) {
+	if !ascii && len(l.foreign) > 0 && !isASCII(text) {
 		for _, r := range l.foreign {
-			p.suggest(r)
+			if holdsOneOf(text, r.foreign) {
+				p.suggest(r)
+			}
 		}
 	}
-	l.matcher.Find(text, func(ids []int, end int) {
+	filter.Find(text, func(ids []int, end int) {
 		for _, id := range ids {
 			if id >= l.fold {
 				p.folded = true
@@ -288,7 +294,7 @@ func (p *pass) candidatesFor(l *lineRules, text string) []*rule {
 		}
 	})
 	if p.folded {
-		p.unfold(l, text)
+		p.unfold(l, filter, text)
 	}
 	if len(p.candidates) > 1 {
 		slices.SortFunc(p.candidates, func(a, b *rule) int { return a.index - b.index })
@@ -299,8 +305,8 @@ func (p *pass) candidatesFor(l *lineRules, text string) []*rule {
 // unfold suggests the rules whose literals stand in the text when it is spelt
 // with k and s for the letters that count as equal to them. That moves what is
 // around the literals, so that no more is asked.
-func (p *pass) unfold(l *lineRules, text string) {
-	l.matcher.Find(literals.Unfold(text), func(ids []int, _ int) {
+func (p *pass) unfold(l *lineRules, filter *literals.Filter, text string) {
+	filter.Find(literals.Unfold(text), func(ids []int, _ int) {
 		for _, id := range ids {
 			for i := range l.owners[id] {
 				p.suggest(l.owners[id][i].rule)

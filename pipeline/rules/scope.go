@@ -61,6 +61,8 @@ func compileScopes(rules []*rule) (*scopes, error) {
 type view struct {
 	scopes *scopes
 	file   *pipeline.File
+	globs  []int // that match the file
+	key    []byte
 	number int
 	// By glob and by rule, the number of the file that it was last found to
 	// match or looked into. No is the same where the answer was no.
@@ -76,7 +78,8 @@ func newView(s *scopes) *view {
 func (v *view) turn(f *pipeline.File) {
 	v.file = f
 	v.number++
-	for _, g := range v.scopes.set.Match(f.Path) {
+	v.globs = v.scopes.set.Match(f.Path)
+	for _, g := range v.globs {
 		v.matched[g] = v.number
 	}
 }

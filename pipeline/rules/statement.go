@@ -25,15 +25,15 @@ type statement struct {
 
 // statements are those of a hunk's new side that go over several lines, with
 // an added one among them. One that is longer than the bounds is taken in pieces
-// that overlap.
-func statements(language string, h *pipeline.Hunk) []statement {
+// that overlap. The shapes are those of the hunk's lines.
+func statements(language string, h *pipeline.Hunk, shapes []shape) []statement {
 	var out []statement
 	for i := 0; i < len(h.Lines); {
-		if l := &h.Lines[i]; l.Op == pipeline.LineRemoved || alone(l.Text) && !continued(h, i) {
+		if l := &h.Lines[i]; l.Op == pipeline.LineRemoved || alone(l.Text, shapes[i]) && !continued(h, i) {
 			i++
 			continue
 		}
-		s, next := statementAt(language, h, i)
+		s, next := statementAt(language, h, shapes, i)
 		if s.first >= 0 && s.last > i {
 			if unusual(s.text) {
 				s.text = dotted(s.text)
@@ -51,12 +51,12 @@ func continued(h *pipeline.Hunk, i int) bool {
 		return false
 	}
 	next := &h.Lines[i+1]
-	return next.Op == pipeline.LineRemoved || continues(strings.TrimLeft(next.Text, " \t"))
+	return next.Op == pipeline.LineRemoved || continues(next.Text[blanks(next.Text, 0):])
 }
 
 // alone reports whether a line is a statement of its own, unless the next says
-// otherwise. Most are, so it looks at each byte once.
-func alone(text string) bool {
+// otherwise.
+func alone(text string, s shape) bool {
 	end := trimmed(text, len(text))
 	if end == 0 {
 		return true
@@ -68,8 +68,11 @@ func alone(text string) bool {
 	if c := text[start]; c == '#' || c == '*' || c == '/' && at(text, start+1) == '/' {
 		return true
 	}
-	if strings.Count(text, "(") > strings.Count(text, ")") {
+	if s&shapeOpen != 0 && strings.Count(text, "(") > strings.Count(text, ")") {
 		return false
+	}
+	if s&commentShape == 0 {
+		return true
 	}
 	// A comment may hide how the line ends.
 	for _, mark := range []string{"//", "/*", "#", "--", "<!"} {
@@ -92,7 +95,7 @@ func trimmed(text string, end int) int {
 
 // statementAt reads the statement that starts with line i, and says where the
 // next may start.
-func statementAt(language string, h *pipeline.Hunk, i int) (s statement, next int) {
+func statementAt(language string, h *pipeline.Hunk, shapes []shape, i int) (s statement, next int) {
 	s = statement{start: i, first: -1, last: i}
 	var text strings.Builder
 	all, lines, depth, middle := 0, 0, 0, 0
@@ -105,7 +108,10 @@ func statementAt(language string, h *pipeline.Hunk, i int) (s statement, next in
 		all++
 		code := ""
 		if len(l.Text) <= maxStatement {
-			code = strings.TrimSpace(comments.Bare(language, l.Text))
+			if code = l.Text; shapes[j]&anyCommentShape != 0 {
+				code = comments.Bare(language, code)
+			}
+			code = strings.TrimSpace(code)
 		}
 		switch {
 		case code == "" && lines == 0:
@@ -174,10 +180,18 @@ func goesOn(code string) bool {
 
 // continues reports whether a line goes on with the statement before it.
 func continues(code string) bool {
-	for _, start := range []string{".", "?.", "->", "::", "+", "("} {
-		if strings.HasPrefix(code, start) {
-			return true
-		}
+	if code == "" {
+		return false
+	}
+	switch code[0] {
+	case '.', '+', '(':
+		return true
+	case '?':
+		return at(code, 1) == '.'
+	case '-':
+		return at(code, 1) == '>'
+	case ':':
+		return at(code, 1) == ':'
 	}
 	return false
 }

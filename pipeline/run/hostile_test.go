@@ -102,7 +102,11 @@ func TestHostileChangesTakeBoundedMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, make := range sample.Map(t, 3, hostileChanges(sample.Size(1<<20, 2<<20))) {
+	size := sample.Size(1<<20, 2<<20)
+	if testing.Short() { // more text is no more to a race detector
+		size = 1 << 14
+	}
+	for name, make := range sample.Map(t, 3, hostileChanges(size)) {
 		t.Run(name, func(t *testing.T) {
 			files := make()
 			debug.FreeOSMemory()

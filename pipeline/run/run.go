@@ -109,6 +109,15 @@ type Outcome struct {
 	LabelsRead LabelsRead
 }
 
+// except allows what the base's .gitleaks.toml does, and names what of it does not count.
+func except(change *secrets.Change, facts *pipeline.PRFacts, text []byte) {
+	exceptions, problems := secrets.ReadExceptions(text)
+	change.Except(facts, &exceptions)
+	for _, p := range problems {
+		facts.Incomplete = append(facts.Incomplete, pipeline.Incompleteness{What: "config", Path: secrets.ExceptionsFile, Why: "the base's file does not count as a whole: " + p})
+	}
+}
+
 // Run reviews what src reads. An error means that there is no review: the
 // facts could not be read (a *StageError), the head moved
 // (normalize.ErrSuperseded), ctx ended, or Check refused. Whatever fails later
@@ -121,12 +130,14 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	var engine *Engine
 	var gaps []pipeline.GapLogEntry
 	change := r.detector.Change()
+	var base normalize.ConfigRead
 
 	err := t.stage(pipeline.StageNormalize, "reading the change", func() (err error) {
-		v.Facts, out.Config, err = normalize.Normalize(ctx, src, normalize.Options{ObservedAt: r.Now(), Redactor: change})
+		v.Facts, out.Config, err = normalize.Normalize(ctx, src, normalize.Options{ObservedAt: r.Now(), Redactor: change, Base: &base})
 		v.Facts.Config.Problems = r.redactedProblems(v.Facts.Config.Problems)
 		if err == nil {
 			err = change.Allow(&v.Facts, out.Config.Settings.Secrets.Allow, v.Facts.ObservedAt)
+			except(change, &v.Facts, base.Exceptions)
 		}
 		return err
 	})

@@ -17,8 +17,8 @@ type candidate struct {
 // as minified code. No rule looks further back than 50 characters, and few
 // secrets are longer than some thousand.
 //
-// maxCandidate is how far candidates grow together: the detector's time grows
-// with the square of the findings in one.
+// maxCandidate is how far candidates grow together beyond the last one's own length:
+// the detector's time grows with the square of the findings in one.
 const (
 	maxBefore    = 1 << 10
 	maxAfter     = 4 << 10
@@ -31,7 +31,7 @@ type search struct {
 	text     string
 	open     []candidate // by rule; those with to > 0 may still grow
 	found    []candidate
-	keyLines []int // where "private key" ends in first and last lines of keys
+	keyLines []keyLine
 }
 
 // search returns where rules may have a match in the text. It returns nil for
@@ -107,8 +107,12 @@ func (s *search) hit(r, start, end int) {
 	case rule.anywhere:
 		s.addAll(r)
 	case rule.id == rulePrivateKey:
-		s.keyLines = append(s.keyLines, end)
-		if to := keyEnd(s.text, end); to > 0 && begins(s.text, end) {
+		first := begins(s.text, end)
+		if !first && !ends(s.text, end) {
+			return
+		}
+		s.keyLines = append(s.keyLines, keyLine{end, first})
+		if to := keyEnd(s.text, end); first && to > 0 {
 			s.add(r, start, to)
 		}
 	default:
@@ -138,7 +142,10 @@ func (s *search) add(r, from, to int) {
 		return
 	}
 	from, to = lineStart(s.text, from), lineEnd(s.text, to)
-	if c.to > 0 && from <= c.to && max(to, c.to)-c.from <= maxCandidate {
+	if c.from <= from && to <= c.to {
+		return
+	}
+	if c.to > 0 && from <= c.to && max(to, c.to)-c.from <= maxCandidate+to-from {
 		c.from, c.to = min(c.from, from), max(c.to, to)
 		return
 	}

@@ -54,7 +54,14 @@ func assignedTo(prefixes ...string) func(text string, end int) bool {
 // every program is full of. It looks at the value, too: it has ten characters
 // or more, one of them no letter, and an entropy above 3.5 bits, which takes
 // twelve characters that differ.
-func assignedKey(text string, end int) bool {
+func assignedKey(text string, end int) bool { return assignedValue(text, end, keyLike) }
+
+// assignedText is assignedKey for a value of any ten characters.
+func assignedText(text string, end int) bool {
+	return assignedValue(text, end, func(string) bool { return true })
+}
+
+func assignedValue(text string, end int, like func(string) bool) bool {
 	at, ok := operator(text, end)
 	if !ok {
 		return false
@@ -70,10 +77,11 @@ func assignedKey(text string, end int) bool {
 			continue
 		}
 		start := i
-		for i < len(text) && kinds[text[i]]&value != 0 {
-			i++
+		i = valueEnd(text, i)
+		if i < 0 {
+			return false
 		}
-		if i-start >= 10 && keyLike(text[start:i]) {
+		if i-start >= 10 && like(text[start:i]) && (i == len(text) || kinds[text[i]]&blank != 0 || strings.IndexByte("`;\\", text[i]) >= 0) {
 			return true
 		}
 		// An equals sign is an operator and a part of values.
@@ -82,6 +90,30 @@ func assignedKey(text string, end int) bool {
 		}
 	}
 	return false
+}
+
+// longValue is more than the generic rule takes of a value that has other characters
+// than base64: 150, of up to three bytes each, after eight that may be a part of the
+// operator.
+const longValue = 3 * 160
+
+// valueEnd is where the run of a value's characters ends that begins at an offset, or
+// -1 where it is no value for its length.
+func valueEnd(text string, at int) int {
+	others := 0 // that base64 has not, or has at its end, where there are three at most
+	for i := at; i < len(text); i++ {
+		k := kinds[text[i]]
+		if k&value == 0 {
+			return i
+		}
+		if i-at > 8 && (text[i] == '=' || text[i] == '.' || text[i] == '-' || text[i] == '_') {
+			others++
+		}
+		if others > 3 && i-at > longValue {
+			return -1
+		}
+	}
+	return len(text)
 }
 
 func keyLike(run string) bool {

@@ -25,6 +25,10 @@ func (r *redactor) hunk(path string, h *pipeline.Hunk) {
 	slices.SortStableFunc(found, func(a, b located) int {
 		return cmp.Or(a.line-b.line, a.from-b.from, cmp.Compare(a.rule.id, b.rule.id))
 	})
+	if len(found) == 0 {
+		return
+	}
+	all := !r.detector.passesOver(path)
 	// Both sides show the secrets of context lines.
 	for _, l := range slices.Compact(found) {
 		line := &h.Lines[l.line]
@@ -32,7 +36,7 @@ func (r *redactor) hunk(path string, h *pipeline.Hunk) {
 		if line.Op == pipeline.LineRemoved {
 			at.Line = line.Old
 		}
-		if sure(l.rule.id) || !r.detector.passesOver(path) {
+		if sure(l.rule.id) || all && !l.checksum {
 			r.report(l.rule, at, l.value)
 		}
 	}
@@ -44,12 +48,15 @@ type located struct {
 	line  int // index into the hunk's lines
 	from  int
 	value string
+	// checksum says that it has the form of a module's checksum in a go.sum, which
+	// names of modules make look like a password.
+	checksum bool
 }
 
 // locate marks a match in the lines that it spans and adds where it is to be
 // reported: on the first line that the change adds, else on the first.
 func (r *redactor) locate(found []located, s *side, m match) []located {
-	l := located{rule: m.rule, line: -1, value: s.text[m.from:m.to]}
+	l := located{rule: m.rule, line: -1, value: s.text[m.from:m.to], checksum: isChecksum(s.text, m)}
 	r.keep(s.text, m)
 	for i := s.at(m.from); i < len(s.lines) && s.starts[i] < m.to; i++ {
 		line := &s.hunk.Lines[s.lines[i]]
@@ -66,6 +73,13 @@ func (r *redactor) locate(found []located, s *side, m match) []located {
 		return found
 	}
 	return append(found, l)
+}
+
+// isChecksum reports whether a match is the whole of "h1:" and a digest at the end of a
+// line, as Go writes it into go.sum and the files that other tools name alike.
+func isChecksum(text string, m match) bool {
+	const digest = 44 // SHA-256 in base64
+	return m.to-m.from == digest && text[m.to-1] == '=' && strings.HasSuffix(text[:m.from], " h1:") && (m.to == len(text) || text[m.to] == '\n')
 }
 
 // side is a hunk as it was or as it will be.

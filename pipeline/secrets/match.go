@@ -121,10 +121,23 @@ func dropGeneric(all []match, better func(m, o match) bool) []match {
 	})
 }
 
-// matches runs the detector on a candidate. The detector tells lines and
+// matches returns the secrets in a candidate.
+func (r *rule) matches(text, path string, c candidate) []match {
+	if r.own == nil {
+		return r.detected(text, path, c)
+	}
+	out := r.own.find(text[c.from:c.to], path)
+	for i := range out {
+		m := &out[i]
+		m.rule, m.start, m.from, m.to = r, m.start+c.from, m.from+c.from, m.to+c.from
+	}
+	return out
+}
+
+// detected runs gitleaks' detector on a candidate. The detector tells lines and
 // columns of what it accepts, but not where the secret is in it; so the
 // expression runs once more.
-func (r *rule) matches(text, path string, c candidate) []match {
+func (r *rule) detected(text, path string, c candidate) []match {
 	piece := text[c.from:c.to]
 	findings := r.detector.Detect(fragment(piece, path))
 	if len(findings) == 0 {

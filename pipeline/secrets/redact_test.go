@@ -308,6 +308,24 @@ func TestPassedOverFiles(t *testing.T) {
 	}
 }
 
+// The name of a module makes its checksum look like a password, in whatever file.
+func TestChecksumsOfModules(t *testing.T) {
+	const sum = "bIREROb7So6PRlq6KTtdS9MPEjC29OQRkFNlvK2OX8Q="
+	for line, want := range map[string]int{
+		"github.com/docker/docker-credential-helpers v0.9.8 h1:" + sum:        0,
+		"github.com/x/auth-token v1.52.0-beta.1/go.mod h1:" + sum:             0,
+		"credential-helpers v0.9.8 h1:" + sum + "x":                           1,
+		"credential-helpers v0.9.8 " + sum:                                    0, // which gitleaks does not find
+		"password = \"" + sum + "\"":                                          1,
+		"password: h1:" + "ghp_16C7e42F292c6912E7710c838347Ae178B4a" + "1234": 1,
+	} {
+		f := facts("vendor.sum", "+"+line)
+		if got := detector(t).Redact(&f); len(got) != want {
+			t.Errorf("%s: %d findings, want %d", line, len(got), want)
+		}
+	}
+}
+
 // Gitleaks' logger prints values at trace level.
 func TestSilence(t *testing.T) {
 	detector(t)

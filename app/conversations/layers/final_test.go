@@ -273,3 +273,20 @@ func TestRenameIsReviewedAgain(t *testing.T) {
 	w.Idle()
 	w.notGreen(pr)
 }
+
+// No file of a repository allows secrets where the server makes their agent final.
+func TestFinalSecretsAreNotAllowedByGitleaksConfig(t *testing.T) {
+	sample.Variant(t)
+	t.Parallel()
+	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, apptest.WithServer(map[string]string{
+		config.FileAgents: `[{"id": "secrets", "final": true}]`,
+	}))
+	w.Repo.Commit("main", ghtest.Files{".gitleaks.toml": "[[allowlists]]\ndescription = \"all of them\"\npaths = ['^sandbox/']\n"}, "chore: allow")
+	pr := w.Open(ghtest.Files{"sandbox/a.txt": "key = gh" + "p_1fKq8ZrT5wYv3NcXb7LmJd9PsHg2RtUaWe4Q\n"})
+	w.Idle()
+	w.WantsCheck(pr, "failure", "sandbox/a.txt")
+	reasons := w.Stored(pr).Review.Report.Findings[0].Reasons
+	if !slices.Contains(reasons, "not allowed: a repository's .gitleaks.toml can't allow what is final") {
+		t.Errorf("reasons: %q", reasons)
+	}
+}

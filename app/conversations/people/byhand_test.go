@@ -43,12 +43,13 @@ func TestDismissedStaysDismissed(t *testing.T) {
 	dismissed := []string{"Dismissed by carol", "the warehouse's certificate is our own", "id `" + f.ID[:8] + "`"}
 	w.Wants(pr, "success", dismissed...)
 
-	further := strings.Replace(apptest.Moved, "package store", "// Package store keeps.\npackage store", 1)
+	moved := strings.Replace(apptest.Insecure, "// Client talks", "// Orders come from it.\n\n// Client talks", 1)
+	further := strings.Replace(moved, "package store", "// Package store keeps.\npackage store", 1)
 	for i, push := range []struct {
 		name string
 		do   func()
 	}{
-		{"lines shift", func() { pr.Push(ghtest.Files{"store/client.go": apptest.Moved}, "feat: a timeout") }},
+		{"lines shift", func() { pr.Push(ghtest.Files{"store/client.go": moved}, "feat: a timeout") }},
 		{"and shift again", func() { pr.Push(ghtest.Files{"store/client.go": further}, "docs: say what it is") }},
 		{"other code", func() {
 			pr.Push(ghtest.Files{"store/stock.go": "package store\n\nvar Stock int\n", "store/stock_test.go": "package store\n"}, "feat: stock")
@@ -57,7 +58,7 @@ func TestDismissedStaysDismissed(t *testing.T) {
 		{"code that goes", func() {
 			pr.Push(ghtest.Files{"store/stock.go": ghtest.Gone, "store/stock_test.go": ghtest.Gone}, "refactor: no stock")
 		}},
-		{"lines shift back", func() { pr.Push(ghtest.Files{"store/client.go": apptest.Moved}, "docs: less words") }},
+		{"lines shift back", func() { pr.Push(ghtest.Files{"store/client.go": moved}, "docs: less words") }},
 		{"and forth", func() { pr.Push(ghtest.Files{"store/client.go": further}, "docs: more words") }},
 		{"white space", func() {
 			pr.Push(ghtest.Files{"store/client.go": strings.ReplaceAll(further, "\treturn", "\t\t\n\t\treturn ")}, "style: format")
@@ -76,7 +77,7 @@ func TestDismissedStaysDismissed(t *testing.T) {
 			pr.ForcePush(ghtest.Files{"store/http.go": further, "store/http_test.go": "package store\n"}, "feat: read stock from the warehouse")
 		}},
 		{"a force-push", func() {
-			pr.ForcePush(ghtest.Files{"store/http.go": apptest.Moved, "store/http_test.go": "package store\n"}, "feat: all in one")
+			pr.ForcePush(ghtest.Files{"store/http.go": moved, "store/http_test.go": "package store\n"}, "feat: all in one")
 		}},
 	} {
 		push.do()
@@ -94,6 +95,62 @@ func TestDismissedStaysDismissed(t *testing.T) {
 	w.Says(pr, "/review restore "+w.Only(pr).ID[:8])
 	w.Wants(pr, "action_required", "TLS")
 	w.WantsNot(pr, "Dismissed by carol")
+}
+
+// What is said of a finding is bound to the code around it. Where a push changes that
+// the finding counts until somebody with the right to confirms it, and what it was
+// brings the dismissal back.
+func TestDismissalOfChangedCodeMustBeConfirmed(t *testing.T) {
+	t.Parallel()
+	const before = `package store
+
+import (
+	"crypto/tls"
+	"net/http"
+)
+
+// sandbox is where tests run.
+const sandbox = "localhost:8443"
+
+// Client talks to the sandbox.
+func Client() *http.Client {
+	if host != sandbox {
+		panic("not the sandbox")
+	}
+	c := &tls.Config{InsecureSkipVerify: true}
+	return client(sandbox, c)
+}
+`
+	for name, after := range sample.Map(t, 2, map[string]string{
+		"the line above goes":    strings.Replace(before, "\tif host != sandbox {\n\t\tpanic(\"not the sandbox\")\n\t}\n", "", 1),
+		"the condition changes":  strings.Replace(before, "host != sandbox", "host == \"\"", 1),
+		"the constant changes":   strings.Replace(before, "localhost:8443", "warehouse.example.com", 1),
+		"what follows changes":   strings.Replace(before, "client(sandbox, c)", "client(warehouse, c)", 1),
+		"a line before it":       strings.Replace(before, "\tc := ", "\thost = warehouse\n\tc := ", 1),
+		"a statement in between": strings.Replace(before, "\treturn client", "\tc.ServerName = \"\"\n\treturn client", 1),
+		"code behind a comment":  strings.Replace(before, "// Client talks to the sandbox.", "/* Client talks. */ var host = sandbox", 1),
+	}) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := start(t)
+			w.Repo.Grant("carol", "maintain")
+			pr := w.Open(apptest.Tested(ghtest.Files{"store/client.go": before}))
+			w.Idle()
+			w.Dismiss(pr, w.Only(pr))
+			w.Wants(pr, "success", "Dismissed by carol")
+			pr.Push(ghtest.Files{"store/client.go": after}, "feat: less")
+			w.Idle()
+			w.Wants(pr, "action_required", "Not dismissed: the code around it has changed since carol dismissed it", "TLS")
+			pr.Push(ghtest.Files{"store/client.go": before}, "revert: less")
+			w.Idle()
+			w.Wants(pr, "success", "Dismissed by carol")
+			pr.Push(ghtest.Files{"store/client.go": after}, "feat: less again")
+			w.Idle()
+			w.Wants(pr, "action_required", "Not dismissed")
+			w.Dismiss(pr, w.Only(pr))
+			w.Wants(pr, "success", "Dismissed by carol")
+		})
+	}
 }
 
 // What somebody decided by hand holds for the head and the base, and is gone
@@ -331,6 +388,116 @@ func TestWhoPushesDoesNotJudge(t *testing.T) {
 	w.Wants(pr, "action_required", "wes asked for `/review dismiss`, but where it is not known who sent every push only")
 	w.Dismiss(pr, f)
 	w.Wants(pr, "success", "Dismissed by carol")
+}
+
+// Who judges is not who made the change, by whatever name and in whatever way.
+func TestWhoMadeAChangeIsToldByWhatGitHubSays(t *testing.T) {
+	const refused = "asked for `/review dismiss`, but on one's own pull request only"
+	for name, tt := range sample.Map(t, 3, map[string]struct {
+		act  func(w *world, pr *ghtest.PullRequest)
+		want []string // after wes, who may write, dismisses the finding
+	}{
+		"nobody else did anything": {func(*world, *ghtest.PullRequest) {}, []string{"success", "Dismissed by wes"}},
+		"brought up to date with the base": {func(w *world, pr *ghtest.PullRequest) {
+			w.Repo.Commit("main", ghtest.Files{"docs/a.md": "# A\n"}, "meanwhile")
+			pr.UpdateBranchBy("wes")
+		}, []string{"success", "Dismissed by wes"}},
+		"up to date with a base that has the change's file": {func(w *world, pr *ghtest.PullRequest) {
+			w.Repo.Commit("main", ghtest.Files{"store/client_test.go": "package store\n"}, "meanwhile")
+			pr.UpdateBranchBy("wes")
+		}, []string{"action_required", refused}},
+		"pushed a file": {func(w *world, pr *ghtest.PullRequest) {
+			w.Repo.CommitAs("wes", "stock", ghtest.Files{"store/wes.go": "package store\n"}, "feat: more")
+		}, []string{"action_required", refused}},
+		"pushed, and pushed over by another": {func(w *world, pr *ghtest.PullRequest) {
+			w.Repo.CommitAs("wes", "stock", ghtest.Files{"store/wes.go": "package store\n"}, "feat: more")
+			w.Idle()
+			w.Repo.CommitAs("alice", "stock", ghtest.Files{"store/wes.go": ghtest.Gone}, "feat: less")
+		}, []string{"action_required", refused}},
+		"opened it under another login": {func(w *world, pr *ghtest.PullRequest) {
+			w.GH.RenameAccount("alice", "wes")
+		}, []string{"action_required", refused}},
+		"pushed to it under another login": {func(w *world, pr *ghtest.PullRequest) {
+			w.Repo.CommitAs("wanda", "stock", ghtest.Files{"store/wes.go": "package store\n"}, "feat: more")
+			w.Idle()
+			w.GH.RenameAccount("wanda", "wes")
+		}, []string{"action_required", refused}},
+	}) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := start(t)
+			pr := w.Repo.OpenPR(ghtest.PR{Head: "stock", Author: "alice", Title: "feat: read stock", Body: apptest.GoodBody, Files: apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure})})
+			w.Idle()
+			tt.act(w, pr)
+			w.Idle()
+			w.Repo.Grant("wes", "write")
+			pr.Comment("wes", "/review dismiss "+w.Only(pr).ID[:8]+" fine")
+			w.Idle()
+			w.Wants(pr, tt.want[0], tt.want[1])
+		})
+	}
+}
+
+// Where the settings let nobody judge a pull request of one's own, the permission
+// admin is not enough, and another person is.
+func TestNobodyJudgesTheirOwnWhereSettingsSaySo(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.Repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": `{"commands": {"self_judgement": "never"}}`}, "config")
+	pr := w.Repo.OpenPR(ghtest.PR{Head: "stock", Author: "alice", Title: "feat: read stock", Body: apptest.GoodBody, Files: apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure})})
+	w.Repo.Grant("alice", "admin")
+	w.Idle()
+	id := w.Only(pr).ID[:8]
+	for _, command := range []string{"dismiss " + id + " fine", "accept " + id, "override it is late"} {
+		pr.Comment("alice", "/review "+command)
+		w.Idle()
+		name, _, _ := strings.Cut(command, " ")
+		w.Wants(pr, "action_required", "alice asked for `/review "+name+"`, but by the settings only somebody who neither opened the pull request nor pushed to it can")
+	}
+	pr.Comment("alice", "/review reject not yet")
+	w.Idle()
+	w.Wants(pr, "failure", "Rejected by hand by alice")
+	w.Dismiss(pr, w.Only(pr))
+	w.Wants(pr, "failure", "Dismissed by carol")
+}
+
+// What could not be read holds the gate until a person who may judge the change has
+// looked at it. That holds for the head that they saw.
+func TestUnreadIsAcceptedForOneHead(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	for who, what := range map[string]string{"alice": "write", "rita": "read", "wes": "write"} {
+		w.Repo.Grant(who, what)
+	}
+	bytes := "\x01\x02\x03" + strings.Repeat("\xfe\x9c\x00\x81", 500)
+	pr := w.Repo.OpenPR(ghtest.PR{Head: "stock", Author: "alice", Title: "feat: read stock", Body: apptest.GoodBody, Files: ghtest.Files{"tool.sh": bytes}})
+	w.Idle()
+	says := func(who, command string) {
+		pr.Comment(who, "/review "+command)
+		w.Idle()
+	}
+	const can = "/review accept unread"
+	w.Wants(pr, "action_required", "Review incomplete", "tool.sh", can)
+	for who, why := range map[string]string{
+		"alice": "alice asked for `/review accept`, but on one's own pull request only",
+		"rita":  "rita asked for `/review accept`, but only people with write permission",
+	} {
+		says(who, "accept unread")
+		w.Wants(pr, "action_required", why)
+	}
+	says("wes", "accept unread")
+	w.Wants(pr, "success", "accepted unread by wes")
+	says("wes", "accept unread")
+	w.Wants(pr, "success", "No file of the newest review waits to be accepted unread")
+	says("wes", "restore unread")
+	w.Wants(pr, "action_required", can)
+	says("wes", "accept unread")
+	w.Wants(pr, "success", "accepted unread by wes")
+	pr.Push(ghtest.Files{"docs/a.md": "# A\n"}, "docs: more")
+	w.Idle()
+	w.Wants(pr, "action_required", can)
+	says("wes", "dismiss unread it is fine")
+	w.Wants(pr, "action_required", "was not understood")
 }
 
 // How much of a review is done anew.

@@ -126,3 +126,85 @@ func TestHiddenTextThatWasThere(t *testing.T) {
 		t.Errorf("the check is %s (%s):\n%s\n%s", c.Conclusion, c.Title, c.Summary, c.Text)
 	}
 }
+
+// What the base's .gitattributes call binary need not be read. What the change itself
+// says of it counts for nothing, and once it is merged open pull requests are looked at
+// again.
+func TestBinaryByTheBasesAttributes(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	files := func() ghtest.Files { return ghtest.Files{"models/tool.sh": noise(3000) + "\x00"} }
+	own := files()
+	own[".gitattributes"] = "*.sh binary\n"
+	first := w.Repo.OpenPR(ghtest.PR{Head: "first", Title: "feat: a model", Body: apptest.GoodBody, Files: own})
+	other := w.Repo.OpenPR(ghtest.PR{Head: "other", Title: "feat: another model", Body: apptest.GoodBody, Files: files()})
+	w.Idle()
+	for _, pr := range []*ghtest.PullRequest{first, other} {
+		w.Wants(pr, "action_required", "models/tool.sh")
+	}
+	w.Repo.Commit("main", ghtest.Files{".gitattributes": "models/** binary\n"}, "chore: say what models are")
+	w.Idle()
+	w.WantsCheck(other, "success", "the base's .gitattributes says that it is binary")
+	w.Repo.Commit("main", ghtest.Files{"README.md": "# Shop\n"}, "docs: more")
+	w.Idle()
+	w.Repo.Commit("main", ghtest.Files{".gitattributes": "models/** binary\n*.sh text\n"}, "chore: scripts are text")
+	w.Idle()
+	w.Wants(other, "action_required", "models/tool.sh")
+}
+
+// What the base's .gitleaks.toml allows is redacted, listed and no finding. What the
+// change itself brings of it counts for nothing.
+func TestSecretsThatGitleaksConfigAllows(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	const allows = "[[allowlists]]\ndescription = \"tokens of the sandbox\"\npaths = ['^sandbox/']\n"
+	files := func() ghtest.Files { return ghtest.Files{"sandbox/a.txt": "key = " + token + "\n"} }
+	own := files()
+	own[".gitleaks.toml"] = allows
+	first := w.Repo.OpenPR(ghtest.PR{Head: "first", Title: "feat: a sandbox", Body: apptest.GoodBody, Files: own})
+	other := w.Repo.OpenPR(ghtest.PR{Head: "other", Title: "feat: another sandbox", Body: apptest.GoodBody, Files: files()})
+	w.Idle()
+	for _, pr := range []*ghtest.PullRequest{first, other} {
+		w.WantsCheck(pr, "failure", "sandbox/a.txt")
+	}
+	w.Repo.Commit("main", ghtest.Files{".gitleaks.toml": allows + "[[rules]]\nid = \"jwt\"\n[[rules.allowlists]]\nregexes = ['.*']\n"}, "chore: allow the sandbox's tokens")
+	w.Idle()
+	w.WantsCheck(other, "success", "tokens of the sandbox", "matches everything, so it is refused")
+	for _, c := range other.CheckRuns() {
+		if strings.Contains(c.Summary+c.Text, token) {
+			t.Error("the check shows the token")
+		}
+	}
+}
+
+// A file that is renamed to where its text does something is read as a whole, though no
+// line of it changes. What only moves is not.
+func TestRenamedIntoUse(t *testing.T) {
+	t.Parallel()
+	const evil = "import os\n\ndef run(request):\n    os.system('ls ' + request.args['dir'])\n"
+	workflow := "on: pull_request_target\njobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n      - run: echo \"${{ github.event.pull_request.title }}\"\n"
+	for name, tt := range sample.Map(t, 3, map[string]struct {
+		before, after, text, conclusion string
+	}{
+		"prose":                  {"docs/notes.txt", "app/run.py", evil, "blocked"},
+		"prose in Markdown":      {"docs/notes.md", "app/run.py", evil, "blocked"},
+		"another language":       {"app/run.css", "app/run.py", evil, "blocked"},
+		"a picture's name":       {"logo.png", "app/run.py", evil, "blocked"},
+		"no language":            {"app/run.data", "app/run.py", evil, "blocked"},
+		"a workflow":             {"notes/ci.yml", ".github/workflows/ci.yml", workflow, "blocked"},
+		"only another directory": {"old/run.py", "app/run.py", evil, "success"},
+	}) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := start(t)
+			w.Repo.Commit("main", ghtest.Files{tt.before: tt.text, "app/run_test.py": "def test_run():\n    pass\n"}, "feat: it is there")
+			w.Idle()
+			pr := w.Repo.OpenPR(ghtest.PR{Title: "refactor: move it", Body: apptest.GoodBody, Files: ghtest.Files{tt.before: ghtest.Gone, tt.after: tt.text}})
+			w.Idle()
+			c := w.Check(pr)
+			if blocked := c.Conclusion == "action_required" || c.Conclusion == "failure"; blocked != (tt.conclusion == "blocked") {
+				t.Errorf("the check is %s (%s):\n%s\n%s", c.Conclusion, c.Title, c.Summary, c.Text)
+			}
+		})
+	}
+}

@@ -216,9 +216,9 @@ func (s *Store) acceptCommand(ctx context.Context, t tx, d review.Delivery, agai
 		return false, fmt.Errorf("encode the command's target: %w", err)
 	}
 	inserted, err := t.exec(ctx, `
-		INSERT INTO commands (place, comment_id, target_key, target, sender, author, name, args, received_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+		INSERT INTO commands (place, comment_id, target_key, target, sender, sender_id, author, author_id, name, args, received_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (place, comment_id) DO NOTHING`,
-		string(c.Place), c.CommentID, c.Target.Key(), string(target), c.Sender, c.Author, c.Name, c.Args, micros(c.ReceivedAt))
+		string(c.Place), c.CommentID, c.Target.Key(), string(target), c.Sender, c.SenderID, c.Author, c.AuthorID, c.Name, c.Args, micros(c.ReceivedAt))
 	if err != nil {
 		return false, fmt.Errorf("store the command: %w", err)
 	}

@@ -21,7 +21,7 @@ func (s *Store) apply(ctx context.Context, t tx, g review.Target, e review.Effec
 		}
 	}
 	for _, a := range e.Accept {
-		if err := saveVerdict(ctx, t, key, pipeline.Dismissal{Fingerprint: a.Fingerprint, By: a.By, Reason: a.Ignore}, e.BaseRef, true); err != nil {
+		if err := saveVerdict(ctx, t, key, pipeline.Dismissal{Fingerprint: a.Fingerprint, By: a.By, Reason: a.Ignore, Surroundings: a.Surroundings}, e.BaseRef, true); err != nil {
 			return err
 		}
 	}
@@ -56,11 +56,11 @@ func saveVerdict(ctx context.Context, t tx, key string, d pipeline.Dismissal, ba
 		return errors.New("keep what was said of a finding: it has no fingerprint")
 	}
 	_, err := t.exec(ctx, `
-		INSERT INTO verdicts (target_key, fingerprint, accepted, path, reason, override, person, final_in, final_base) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+		INSERT INTO verdicts (target_key, fingerprint, accepted, path, reason, override, person, final_in, final_base, surroundings) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (target_key, fingerprint) DO UPDATE SET accepted = excluded.accepted, path = excluded.path,
 			reason = excluded.reason, override = excluded.override, person = excluded.person,
-			final_in = excluded.final_in, final_base = excluded.final_base`,
-		key, d.Fingerprint, number(accepted), d.Path, d.Reason, number(d.Override), d.By, strings.Join(d.FinalIn, " "), base)
+			final_in = excluded.final_in, final_base = excluded.final_base, surroundings = excluded.surroundings`,
+		key, d.Fingerprint, number(accepted), d.Path, d.Reason, number(d.Override), d.By, strings.Join(d.FinalIn, " "), base, d.Surroundings)
 	if err != nil {
 		return fmt.Errorf("keep what was said of a finding: %w", err)
 	}
@@ -103,7 +103,7 @@ func (s *Store) Taught(ctx context.Context, key, headSHA, baseRef string) (m pip
 			var d pipeline.Dismissal
 			var accepted bool
 			var final, base string
-			if err := row.Scan(&d.Fingerprint, &accepted, &d.Path, &d.Reason, &d.Override, &d.By, &final, &base); err != nil {
+			if err := row.Scan(&d.Fingerprint, &accepted, &d.Path, &d.Reason, &d.Override, &d.By, &final, &base, &d.Surroundings); err != nil {
 				return err
 			}
 			if base == baseRef {
@@ -113,10 +113,10 @@ func (s *Store) Taught(ctx context.Context, key, headSHA, baseRef string) (m pip
 			case !accepted:
 				m.Dismissed = append(m.Dismissed, d)
 			case d.Reason == "" || base == baseRef: // what ignores a finding was accepted for one base
-				m.Accepted = append(m.Accepted, pipeline.Acceptance{Fingerprint: d.Fingerprint, By: d.By, Ignore: d.Reason})
+				m.Accepted = append(m.Accepted, pipeline.Acceptance{Fingerprint: d.Fingerprint, By: d.By, Ignore: d.Reason, Surroundings: d.Surroundings})
 			}
 			return nil
-		}, `SELECT fingerprint, accepted = 1, path, reason, override = 1, person, final_in, final_base FROM verdicts WHERE target_key = ? ORDER BY fingerprint`, key)
+		}, `SELECT fingerprint, accepted = 1, path, reason, override = 1, person, final_in, final_base, surroundings FROM verdicts WHERE target_key = ? ORDER BY fingerprint`, key)
 		if err != nil {
 			return err
 		}

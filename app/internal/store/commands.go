@@ -10,12 +10,12 @@ import (
 	"github.com/reviewgate/reviewgate/app/review"
 )
 
-const commandColumns = `place, comment_id, target, sender, author, name, args, received_at`
+const commandColumns = `place, comment_id, target, sender, sender_id, author, author_id, name, args, received_at`
 
 func scanCommand(row scanner, more ...any) (c review.Command, err error) {
 	var target string
 	var received int64
-	if err := row.Scan(append([]any{&c.Place, &c.CommentID, &target, &c.Sender, &c.Author, &c.Name, &c.Args, &received}, more...)...); err != nil {
+	if err := row.Scan(append([]any{&c.Place, &c.CommentID, &target, &c.Sender, &c.SenderID, &c.Author, &c.AuthorID, &c.Name, &c.Args, &received}, more...)...); err != nil {
 		return c, err
 	}
 	c.ReceivedAt = fromMicros(received)

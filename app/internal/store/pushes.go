@@ -8,8 +8,8 @@ import (
 )
 
 func savePush(ctx context.Context, t tx, p review.Push) error {
-	_, err := t.exec(ctx, `INSERT INTO pushes (target_key, head_sha, before_sha, sender) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-		p.Target.Key(), p.Target.HeadSHA, p.Before, p.Sender)
+	_, err := t.exec(ctx, `INSERT INTO pushes (target_key, head_sha, before_sha, sender, sender_id) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+		p.Target.Key(), p.Target.HeadSHA, p.Before, p.Sender, p.SenderID)
 	if err != nil {
 		return fmt.Errorf("keep who sent a push: %w", err)
 	}
@@ -21,10 +21,10 @@ func (s *Store) Pushes(ctx context.Context, t review.Target) (all []review.Push,
 	err = s.db.read(ctx, func(x tx) error {
 		return x.each(ctx, func(row scanner) error {
 			p := review.Push{Target: t}
-			err := row.Scan(&p.Target.HeadSHA, &p.Before, &p.Sender)
+			err := row.Scan(&p.Target.HeadSHA, &p.Before, &p.Sender, &p.SenderID)
 			all = append(all, p)
 			return err
-		}, `SELECT head_sha, before_sha, sender FROM pushes WHERE target_key = ? ORDER BY head_sha, before_sha, sender`, t.Key())
+		}, `SELECT head_sha, before_sha, sender, sender_id FROM pushes WHERE target_key = ? ORDER BY head_sha, before_sha, sender`, t.Key())
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read who sent the pushes of %s: %w", t.Key(), err)

@@ -150,7 +150,7 @@ const maxLines = 1000
 // lines elsewhere too, or nil where it is one. What is beyond maxLines stays
 // with the last.
 func Lines(text string) []string {
-	if !strings.ContainsAny(text, "\r\v\f\u0085\u2028\u2029") {
+	if lineEnd(text) == len(text) {
 		return nil
 	}
 	var out []string

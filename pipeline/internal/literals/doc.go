@@ -1,6 +1,6 @@
 // Package literals keeps regular expressions away from text that cannot match
 // them: [Required] finds literals without which an expression has no match,
-// and a [Matcher] looks for any number of them in one pass.
+// and a [Matcher] or [Finder] looks for any number of them in one pass.
 //
 // Both ignore the case of ASCII letters, which can only let too much through.
 // Outside ASCII two letters count as equal to k and s when an expression

@@ -158,7 +158,7 @@ func genText(t *rapid.T) string {
 	}), 0, 12).Draw(t, "text"), "")
 }
 
-// The matcher finds what looking for each literal by itself finds.
+// A Matcher and a Finder find what looking for each literal by itself finds.
 func TestMatcherFindsAll(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		piece := rapid.SampledFrom([]string{"a", "b", "A", "ab", "_", "\x00", "é", "\xff"})
@@ -167,10 +167,15 @@ func TestMatcherFindsAll(t *testing.T) {
 		text := strings.Join(rapid.SliceOfN(piece, 0, 30).Draw(t, "text"), "")
 
 		type place struct{ ID, End int }
-		var got, want []place
+		var got, unordered, want []place
 		NewMatcher(words).Find(text, func(ids []int, end int) {
 			for _, id := range ids {
 				got = append(got, place{id, end})
+			}
+		})
+		NewFinder(words).All().Find(text, func(ids []int, end int) {
+			for _, id := range ids {
+				unordered = append(unordered, place{id, end})
 			}
 		})
 		for end := 1; end <= len(text); end++ {
@@ -190,6 +195,10 @@ func TestMatcherFindsAll(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("literals %q in %q (-want +got):\n%s", words, text, diff)
 		}
+		slices.SortFunc(unordered, order)
+		if diff := cmp.Diff(want, unordered); diff != "" {
+			t.Fatalf("literals %q in %q by a Finder (-want +got):\n%s", words, text, diff)
+		}
 	})
 }
 
@@ -203,6 +212,15 @@ func BenchmarkMatcher(b *testing.B) {
 	for b.Loop() {
 		n := 0
 		m.Find(benchText, func([]int, int) { n++ })
+	}
+}
+
+func BenchmarkFinder(b *testing.B) {
+	f := NewFinder(benchWords).All()
+	b.SetBytes(int64(len(benchText)))
+	for b.Loop() {
+		n := 0
+		f.Find(benchText, func([]int, int) { n++ })
 	}
 }
 

@@ -47,7 +47,7 @@ var byHandTests = map[string]func(*testing.T, *fixture){
 	"the last word on a finding counts": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
 		f.wantTaught(t, "before any word", g, pipeline.Memory{})
-		first := pipeline.Dismissal{Fingerprint: "f2", Path: "a.go", Reason: "wanted", By: "ann"}
+		first := pipeline.Dismissal{Fingerprint: "f2", Path: "a.go", Reason: "wanted", By: "ann", Surroundings: "0123456789abcdef"}
 		other := pipeline.Dismissal{Fingerprint: "f1", Path: "b.go", Reason: "so what", By: "bob", Override: true}
 		f.change(t, 1, g, review.Effect{Dismiss: []pipeline.Dismissal{first, other}})
 		f.wantTaught(t, "dismissed", g, pipeline.Memory{Dismissed: pipeline.List[pipeline.Dismissal]{other, first}})
@@ -68,7 +68,7 @@ var byHandTests = map[string]func(*testing.T, *fixture){
 		f.wantTaught(t, "restored, all of them", g, pipeline.Memory{})
 	},
 	"who pushed is kept by head": func(t *testing.T, f *fixture) {
-		opened := review.Push{Target: pull(1, "aaa"), Sender: "ann"}
+		opened := review.Push{Target: pull(1, "aaa"), Sender: "ann", SenderID: 7}
 		pushed := review.Push{Target: pull(1, "bbb"), Before: "aaa", Sender: "bob"}
 		for i, p := range []review.Push{opened, pushed, pushed, {Target: pull(2, "bbb"), Sender: "cy"}} {
 			d := push(guid(i), p.Target)
@@ -88,7 +88,7 @@ var byHandTests = map[string]func(*testing.T, *fixture){
 	},
 	"a comment that ignores a finding is accepted for one base": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
-		comment := pipeline.Acceptance{Fingerprint: "f1", By: "cy", Ignore: "a sandbox"}
+		comment := pipeline.Acceptance{Fingerprint: "f1", By: "cy", Ignore: "a sandbox", Surroundings: "0123456789abcdef"}
 		right := pipeline.Acceptance{Fingerprint: "f2", By: "cy"}
 		f.change(t, 1, g, review.Effect{Accept: []pipeline.Acceptance{comment, right}, HeadSHA: "aaa", BaseRef: "main"})
 		f.wantTaught(t, "accepted", g, pipeline.Memory{Accepted: pipeline.List[pipeline.Acceptance]{comment, right}})

@@ -115,7 +115,7 @@ func push(guid string, g review.Target) review.Delivery {
 func comment(guid string, id int64, g review.Target) review.Delivery {
 	return review.Delivery{
 		GUID: guid, Event: "issue_comment", Action: "created", Installation: 5, RepoID: repoID,
-		Command: &review.Command{Place: review.PlaceConversation, CommentID: id, Target: g, Sender: "ann", Author: "bob", Name: "review"},
+		Command: &review.Command{Place: review.PlaceConversation, CommentID: id, Target: g, Sender: "ann", SenderID: 3, Author: "bob", AuthorID: 4, Name: "review"},
 	}
 }
 

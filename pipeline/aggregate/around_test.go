@@ -1,0 +1,295 @@
+package aggregate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
+)
+
+// numbered are n lines of code.
+func numbered(n int) []string {
+	lines := make([]string, n)
+	for i := range lines {
+		lines[i] = fmt.Sprintf("f%d()", i+1)
+	}
+	return lines
+}
+
+// edited is what lines become, each with its place.
+func edited(lines []string, at int, with ...string) []string {
+	return slices.Concat(lines[:at-1], with, lines[at:])
+}
+
+// dismissing is the report on the second of two diffs of c.go after the finding at a
+// line of the first was dismissed.
+func dismissing(before, after pipeline.File, line, later int) pipeline.ReviewReport {
+	at := func(f pipeline.File, line int) Input {
+		in := one(ruled(line, pipeline.SeverityMajor))
+		in.Facts.Files = append(in.Facts.Files, f)
+		return in
+	}
+	first := Aggregate(at(before, line)).Findings[0]
+	in := at(after, later)
+	for i, id := range first.Fingerprints {
+		in.Memory.Dismissed = append(in.Memory.Dismissed, pipeline.Dismissal{Fingerprint: id, Path: "c.go", Reason: "harmless", By: "carol", Surroundings: first.Surroundings[i]})
+	}
+	return Aggregate(in)
+}
+
+// golang is c.go as a file of Go, all of whose lines the change adds.
+func golang(lines []string) pipeline.File {
+	f := file("c.go", lines...)
+	f.Language = "Go"
+	return f
+}
+
+func TestDismissalIsBoundToTheCodeAround(t *testing.T) {
+	code := numbered(41)
+	code[20] = "bad()"
+	held := func(lines []string) bool {
+		later := slices.Index(lines, "bad()") + 1
+		r := dismissing(golang(code), golang(lines), 21, later)
+		if len(r.Findings)+len(r.Suppressed) != 1 {
+			t.Fatalf("%d findings, %d set aside", len(r.Findings), len(r.Suppressed))
+		}
+		if len(r.Findings) == 1 && (!strings.HasPrefix(r.Findings[0].Reasons[0], pipeline.ReasonNotDismissed+"the code around it has changed since carol") || !r.Decision.Blocks()) {
+			t.Errorf("%+v", r.Findings[0])
+		}
+		return len(r.Suppressed) == 1
+	}
+	for name, lines := range map[string][]string{
+		"nothing":                     code,
+		"eleven lines above":          edited(code, 10, "x()"),
+		"eleven lines below":          edited(code, 32, "x()"),
+		"lines far above":             slices.Concat([]string{"x()", "y()"}, code),
+		"lines far above go":          code[5:],
+		"a comment":                   edited(code, 20, "// why", "f20()"),
+		"a comment of several lines":  edited(code, 20, "/* why", "  so", "*/", "f20()"),
+		"blank lines":                 edited(code, 22, "", "\t", "f22()"),
+		"white space":                 edited(code, 20, "\t f20()  "),
+		"comments between, no nearer": edited(edited(code, 15, "// a", "f15()"), 10, "x()"),
+	} {
+		if !held(lines) {
+			t.Errorf("%s: no longer dismissed", name)
+		}
+	}
+	for name, lines := range map[string][]string{
+		"the line above":             edited(code, 20, "x()"),
+		"ten lines above":            edited(code, 11, "x()"),
+		"the line below":             edited(code, 22, "x()"),
+		"ten lines below":            edited(code, 31, "x()"),
+		"a line more":                edited(code, 15, "f15()", "x()"),
+		"a line less":                edited(code, 15),
+		"two lines change places":    edited(edited(code, 15, "f16()"), 16, "f15()"),
+		"code behind a comment":      edited(code, 20, "/* why */ x()", "f20()"),
+		"code after U+2028":          edited(code, 20, "// why\u2028x()", "f20()"),
+		"code in a raw string's end": edited(code, 20, "// ` + x()", "f20()"),
+	} {
+		if held(lines) {
+			t.Errorf("%s: still dismissed", name)
+		}
+	}
+}
+
+// White space at the start of a line is code where a block is what is indented, and
+// where the language is not known.
+func TestIndentationIsCode(t *testing.T) {
+	before := []string{"if debug:", "    bad()", "done()"}
+	after := []string{"if debug:", "    pass", "bad()", "done()"}
+	for language, want := range map[string]bool{"Python": true, "YAML": true, "": true, "Go": false} {
+		f, g := file("c.go", before...), file("c.go", []string{before[0], "\t" + before[1], before[2]}...)
+		f.Language, g.Language = language, language
+		if got := len(dismissing(f, g, 2, 2).Findings) == 1; got != want {
+			t.Errorf("%q: asks for confirmation: %t, want %t", language, got, want)
+		}
+	}
+	f, g := file("c.go", before...), file("c.go", after...)
+	f.Language, g.Language = "Python", "Python"
+	if len(dismissing(f, g, 2, 3).Findings) != 1 {
+		t.Error("a call that left its condition is still dismissed")
+	}
+}
+
+// shown is a diff of a base in which some lines are replaced, with three lines around
+// each, as GitHub shows it. An empty text takes a line out.
+func shown(base []string, replace map[int]string) pipeline.File {
+	f := pipeline.File{Path: "c.go", Language: "Go", Status: pipeline.FileModified}
+	const context = 3
+	near := func(n int) bool {
+		for i := n - context; i <= n+context; i++ {
+			if _, ok := replace[i]; ok {
+				return true
+			}
+		}
+		return false
+	}
+	next, open := 1, false
+	for i, text := range base {
+		n := i + 1
+		with, changed := replace[n]
+		if !near(n) {
+			open = false
+		} else if !open {
+			f.Hunks, open = append(f.Hunks, pipeline.Hunk{OldStart: n, NewStart: next}), true
+		}
+		add := func(l pipeline.Line) {
+			h := &f.Hunks[len(f.Hunks)-1]
+			h.Lines = append(h.Lines, l)
+		}
+		switch {
+		case changed:
+			add(pipeline.Line{Op: pipeline.LineRemoved, Old: n, Text: text})
+			if with != "" {
+				add(pipeline.Line{Op: pipeline.LineAdded, New: next, Text: with})
+				next++
+			}
+		case open:
+			add(pipeline.Line{Op: pipeline.LineContext, Old: n, New: next, Text: text})
+			next++
+		default:
+			next++
+		}
+	}
+	return f
+}
+
+// Of a file that stood at the base a diff shows the lines near what changed, and so
+// more of them from head to head. Which are shown means nothing.
+func TestDismissalWhereTheDiffShowsAPart(t *testing.T) {
+	base := numbered(80)
+	for name, tt := range map[string]struct {
+		also map[int]string // besides a bad line 40
+		line int            // of it then
+		held bool
+	}{
+		"nothing":                {map[int]string{}, 40, true},
+		"far above":              {map[int]string{3: "x()"}, 40, true},
+		"shown up to ten above":  {map[int]string{16: "x()"}, 40, true},
+		"a line less far above":  {map[int]string{3: ""}, 39, true},
+		"far below":              {map[int]string{70: "x()"}, 40, true},
+		"the line above":         {map[int]string{39: "x()"}, 40, false},
+		"the line above goes":    {map[int]string{39: ""}, 39, false},
+		"four above":             {map[int]string{36: "x()"}, 40, false},
+		"ten above":              {map[int]string{30: "x()"}, 40, false},
+		"ten below":              {map[int]string{50: "x()"}, 40, false},
+		"ten below goes":         {map[int]string{50: ""}, 40, false},
+		"a comment above":        {map[int]string{39: "// why"}, 40, false}, // f39() goes
+		"several, the near ones": {map[int]string{3: "x()", 38: "x()", 77: "x()"}, 40, false},
+	} {
+		bad := map[int]string{40: "bad()"}
+		after := map[int]string{40: "bad()"}
+		for n, text := range tt.also {
+			after[n] = text
+		}
+		r := dismissing(shown(base, bad), shown(base, after), 40, tt.line)
+		if held := len(r.Suppressed) == 1; held != tt.held {
+			t.Errorf("%s: dismissed %t, want %t", name, held, tt.held)
+		}
+	}
+}
+
+// A finding about a whole file is bound to all that the change does to it, and one in
+// a file whose diff is not known to the head.
+func TestDismissalOfAWholeFile(t *testing.T) {
+	code := numbered(60)
+	for name, tt := range map[string]struct {
+		after []string
+		held  bool
+	}{
+		"nothing":   {code, true},
+		"a comment": {append(slices.Clone(code), "// x"), true},
+		"a line":    {append(slices.Clone(code), "x()"), false},
+	} {
+		if r := dismissing(golang(code), golang(tt.after), 0, 0); (len(r.Suppressed) == 1) != tt.held {
+			t.Errorf("%s: %d set aside", name, len(r.Suppressed))
+		}
+	}
+	in := one(ruled(0, pipeline.SeverityMajor))
+	in.Facts.Files = append(in.Facts.Files, pipeline.File{Path: "c.go"})
+	first := Aggregate(in).Findings[0]
+	in.Memory.Dismissed = pipeline.List[pipeline.Dismissal]{{Fingerprint: first.ID, Path: "c.go", Reason: "harmless", By: "carol", Surroundings: first.Surroundings[0]}}
+	if r := Aggregate(in); len(r.Suppressed) != 1 {
+		t.Error("not dismissed on the head itself")
+	}
+	in.Facts.Head.SHA = strings.Repeat("9", 40)
+	if r := Aggregate(in); len(r.Suppressed) != 0 {
+		t.Error("dismissed on a head whose file nobody knows")
+	}
+}
+
+// What was said to a version that kept no surroundings must be confirmed, and what a
+// stored review of such a version knows counts as it did.
+func TestDismissalOfAnOlderVersion(t *testing.T) {
+	in := one(ruled(1, pipeline.SeverityMajor))
+	in.Facts.Files = append(in.Facts.Files, golang([]string{"bad()"}))
+	first := Aggregate(in).Findings[0]
+	for around, held := range map[string]bool{"": true, pipeline.SurroundingsUnknown: false} {
+		in.Memory.Dismissed = pipeline.List[pipeline.Dismissal]{{Fingerprint: first.ID, Path: "c.go", Reason: "harmless", By: "carol", Surroundings: around}}
+		if r := Aggregate(in); (len(r.Suppressed) == 1) != held {
+			t.Errorf("%q: %d set aside", around, len(r.Suppressed))
+		}
+	}
+}
+
+// An acceptance that a comment is obeyed lapses like a dismissal. One of the finding
+// itself makes nothing milder, so it stays and says that the code has changed.
+func TestAcceptanceIsBoundToTheCodeAround(t *testing.T) {
+	with := func(above string) Input {
+		in := one(ruled(2, pipeline.SeverityMajor))
+		in.Facts.Files = append(in.Facts.Files, golang([]string{above, "bad() // reviewgate:ignore r1 a sandbox"}))
+		return in
+	}
+	first := Aggregate(with("x()")).Findings[0]
+	for above, held := range map[string]bool{"x()": true, "y()": false} {
+		in := with(above)
+		in.Memory.Accepted = pipeline.List[pipeline.Acceptance]{{Fingerprint: first.ID, By: "carol", Ignore: "a sandbox", Surroundings: first.Surroundings[0]}}
+		if r := Aggregate(in); (len(r.Suppressed) == 1) != held {
+			t.Errorf("%s above: %d set aside", above, len(r.Suppressed))
+		}
+		in.Memory.Accepted[0].Ignore = ""
+		r := Aggregate(in)
+		want := pipeline.ReasonAccepted + "carol"
+		if !held {
+			want += ", before the code around it changed"
+		}
+		if len(r.Findings) != 1 || r.Findings[0].Reasons[0] != want {
+			t.Errorf("%s above: %+v", above, r.Findings)
+		}
+	}
+}
+
+// Any one line of code within ten of the finding that becomes another asks for a
+// confirmation, and going back to what was ends that.
+func TestAnyChangeNearAsksForConfirmation(t *testing.T) {
+	sample.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 60).Draw(t, "lines")
+		code := numbered(n)
+		for i := range code {
+			if rapid.IntRange(0, 3).Draw(t, "kind") == 0 {
+				code[i] = rapid.SampledFrom([]string{"", "// why", "\t"}).Draw(t, "line")
+			}
+		}
+		at := rapid.IntRange(1, n).Draw(t, "at")
+		code[at-1] = "bad()"
+		changed := rapid.IntRange(1, n).Filter(func(i int) bool { return i != at }).Draw(t, "changed")
+		far := 1
+		for i := min(at, changed) + 1; i < max(at, changed); i++ {
+			if strings.HasSuffix(code[i-1], ")") {
+				far++
+			}
+		}
+		if !strings.HasSuffix(code[changed-1], ")") {
+			return
+		}
+		r := dismissing(golang(code), golang(edited(code, changed, "other()")), at, at)
+		if held := len(r.Suppressed) == 1; held != (far > aroundLines) {
+			t.Fatalf("line %d of %q, %d from line %d: dismissed %t", changed, code, far, at, held)
+		}
+	})
+}

@@ -1,0 +1,229 @@
+package literals
+
+import "strings"
+
+// Finder finds literals in text as a [Matcher] does, but in no order, and for
+// those who need few of them at a time: a [Filter] passes over text without its own
+// at about a nanosecond a byte, however many the Finder knows. Of each literal
+// it looks for the four bytes that code holds least often, or two of a literal that
+// is shorter, and compares the rest only there. It is never changed after NewFinder,
+// so that any number of goroutines may use it.
+type Finder struct {
+	list  []entry // from the second on
+	quads []int32 // by hash, the first entry that is looked for by four bytes, or 0
+	pairs []int32 // by hash, the first that is looked for by two, or 0
+	ones  []int   // of one byte
+	all   *Filter
+}
+
+// entry is one spelling in lower case.
+type entry struct {
+	text string
+	key  uint32 // the bytes that it is looked for by, folded
+	at   int    // where in it they stand
+	ids  []int  // in the list given to NewFinder
+	next int32  // the entry of the same hash, or 0
+}
+
+// Filter is a selection of a Finder's literals.
+type Filter struct {
+	finder *Finder
+	quads  [1 << 11]uint32 // a bit for each hash of four bytes that something is looked for by
+	pairs  [1 << 11]uint32 // a bit for each two bytes, folded
+	short  bool            // something is looked for by two bytes, or by one
+	any    bool
+}
+
+// fold is the bit that lower and upper case differ in, for each of four bytes.
+// Other bytes that differ in it alone count as equal, too, until they are compared.
+const fold = 0x20202020
+
+// hash spreads four bytes over 16 bits. The multiplier is the golden ratio's share
+// of 2^32.
+func hash(quad uint32) uint32 { return quad * 0x9E3779B1 >> 16 }
+
+// NewFinder builds the tables for the literals. Empty ones are never found.
+func NewFinder(words []string) *Finder {
+	size := 1 << 8
+	for size < 2*len(words) {
+		size *= 2
+	}
+	f := &Finder{list: make([]entry, 1), quads: make([]int32, size), pairs: make([]int32, 1<<8)}
+	at := map[string]int{}
+	for id, w := range words {
+		w = lower(w)
+		switch i, ok := at[w]; {
+		case w == "":
+		case ok:
+			f.list[i].ids = append(f.list[i].ids, id)
+		default:
+			at[w] = len(f.list)
+			f.put(entry{text: w, ids: []int{id}})
+		}
+	}
+	f.all = f.Only(func(int) bool { return true })
+	return f
+}
+
+// put adds an entry to the table for its length.
+func (f *Finder) put(e entry) {
+	n := int32(len(f.list))
+	switch {
+	case len(e.text) >= 4:
+		e.at = f.rarest(e.text, 4)
+		e.key = keyAt(e.text, e.at, 4)
+		first := f.quad(e.key)
+		e.next, *first = *first, n
+	case len(e.text) >= 2:
+		e.at = f.rarest(e.text, 2)
+		e.key = keyAt(e.text, e.at, 2)
+		first := f.pair(e.key)
+		e.next, *first = *first, n
+	default:
+		f.ones = append(f.ones, len(f.list))
+	}
+	f.list = append(f.list, e)
+}
+
+func (f *Finder) quad(key uint32) *int32 { return &f.quads[hash(key)&uint32(len(f.quads)-1)] }
+
+func (f *Finder) pair(key uint32) *int32 { return &f.pairs[hash(key)&uint32(len(f.pairs)-1)] }
+
+// keyAt are n bytes of a text, folded, the first of them lowest.
+func keyAt(text string, at, n int) uint32 {
+	var key uint32
+	for i := range n {
+		key |= (uint32(text[at+i]) | fold&0xFF) << (8 * i)
+	}
+	return key
+}
+
+// frequent are the bytes of code from the most frequent on.
+const frequent = " etnra\tsiolcdpufmhg.()\",y=_b-:vkwx/"
+
+// rarest is the place of the n bytes in a text that the fewest texts will hold. Of
+// others that are as rare it takes those that the fewest entries are looked for by.
+func (f *Finder) rarest(text string, n int) int {
+	best, least := 0, 0
+	for i := range len(text) - n + 1 {
+		cost := 0
+		for j := i; j < i+n; j++ {
+			if at := strings.IndexByte(frequent, text[j]); at >= 0 {
+				cost += 4 + (len(frequent)-at)/2
+			}
+		}
+		if n == 4 {
+			for e := *f.quad(keyAt(text, i, n)); e != 0; e = f.list[e].next {
+				cost += 2
+			}
+		}
+		if i == 0 || cost < least {
+			best, least = i, cost
+		}
+	}
+	return best
+}
+
+// All is the filter for all literals.
+func (f *Finder) All() *Filter { return f.all }
+
+// Only returns the filter for the literals that are wanted, by their indexes in the
+// list given to NewFinder.
+func (f *Finder) Only(wanted func(id int) bool) *Filter {
+	out := &Filter{finder: f}
+	for i := range f.list[1:] {
+		e := &f.list[1+i]
+		want := false
+		for _, id := range e.ids {
+			want = want || wanted(id)
+		}
+		switch {
+		case !want:
+			continue
+		case len(e.text) >= 4:
+			h := hash(e.key)
+			out.quads[h/32] |= 1 << (h % 32)
+		case len(e.text) >= 2:
+			out.pairs[e.key/32] |= 1 << (e.key % 32)
+			out.short = true
+		default:
+			out.short = true
+			for other := range uint32(256) {
+				key := other | fold&0xFF | uint32(e.text[0])<<8 | fold&0xFF00
+				out.pairs[key/32] |= 1 << (key % 32)
+			}
+		}
+		out.any = true
+	}
+	return out
+}
+
+// Find calls hit for every place where wanted literals end, with their indexes in
+// the list given to NewFinder and the offset after their last byte. It may call it for
+// others that stand there.
+func (f *Filter) Find(text string, hit func(ids []int, end int)) {
+	switch {
+	case !f.any:
+	case f.short:
+		f.findAll(text, hit)
+	default:
+		f.findLong(text, hit)
+	}
+}
+
+func (f *Filter) findAll(text string, hit func(ids []int, end int)) {
+	var quad uint32
+	for i := range len(text) {
+		quad = quad>>8 | uint32(text[i])<<24
+		folded := quad | fold
+		h, pair := hash(folded), folded>>16
+		if (f.quads[h/32]>>(h%32)|f.pairs[pair/32]>>(pair%32))&1 == 0 {
+			continue
+		}
+		f.finder.compare(*f.finder.quad(folded), folded, text, i-3, hit)
+		f.finder.compare(*f.finder.pair(pair), pair, text, i-1, hit)
+		for _, e := range f.finder.ones {
+			f.finder.list[e].compare(text, i, hit)
+		}
+	}
+}
+
+func (f *Filter) findLong(text string, hit func(ids []int, end int)) {
+	var quad uint32
+	for i := range len(text) {
+		quad = quad>>8 | uint32(text[i])<<24
+		if h := hash(quad | fold); f.quads[h/32]>>(h%32)&1 != 0 {
+			f.finder.compare(*f.finder.quad(quad | fold), quad|fold, text, i-3, hit)
+		}
+	}
+}
+
+// compare compares the entries from e on whose key stands at a place.
+func (f *Finder) compare(e int32, key uint32, text string, at int, hit func(ids []int, end int)) {
+	for ; e != 0; e = f.list[e].next {
+		if f.list[e].key == key {
+			f.list[e].compare(text, at, hit)
+		}
+	}
+}
+
+func (e *entry) compare(text string, at int, hit func(ids []int, end int)) {
+	from := at - e.at
+	if to := from + len(e.text); from >= 0 && to <= len(text) && isLower(text[from:to], e.text) {
+		hit(e.ids, to)
+	}
+}
+
+// isLower reports whether a text is one of the same length in lower case.
+func isLower(text, low string) bool {
+	for i := range len(text) {
+		c := text[i]
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != low[i] {
+			return false
+		}
+	}
+	return true
+}

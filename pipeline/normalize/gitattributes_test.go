@@ -1,0 +1,103 @@
+package normalize
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+func TestAttributes(t *testing.T) {
+	for _, tt := range []struct{ text, path, attribute, want string }{
+		{"*.pb.go linguist-generated", "a/b.pb.go", attrGenerated, "set"},
+		{"*.pb.go linguist-generated=true", "b.pb.go", attrGenerated, "set"},
+		{"*.pb.go -linguist-generated", "b.pb.go", attrGenerated, "unset"},
+		{"*.pb.go linguist-generated=false", "b.pb.go", attrGenerated, "unset"},
+		{"*.pb.go linguist-generated=maybe", "b.pb.go", attrGenerated, ""},
+		{"*.pb.go linguist-generated", "b.go", attrGenerated, ""},
+		{"third/** linguist-vendored", "third/a/b.c", attrVendored, "set"},
+		{"/third/** linguist-vendored", "third/a.c", attrVendored, "set"},
+		{"third/** linguist-vendored", "x/third/a.c", attrVendored, ""},
+		{"third/ linguist-vendored", "third/a.c", attrVendored, ""},
+		{"third linguist-vendored", "third/a.c", attrVendored, ""},
+		{"vendor/** linguist-vendored\nvendor/ours/** -linguist-vendored", "vendor/ours/a.go", attrVendored, "unset"},
+		{"vendor/ours/** -linguist-vendored\nvendor/** linguist-vendored", "vendor/ours/a.go", attrVendored, "set"},
+		{"docs/*.py linguist-documentation eol=lf", "docs/a.py", attrDocumentation, "set"},
+		{"docs/*.py linguist-documentation", "docs/a/b.py", attrDocumentation, ""},
+		{"*.dat binary", "a.dat", attrText, "unset"},
+		{"*.dat -text", "a.dat", attrText, "unset"},
+		{"*.dat -diff", "a.dat", attrText, ""},
+		{"*.dat -binary", "a.dat", attrText, "set"},
+		{"*.dat binary\na.dat text", "a.dat", attrText, "set"},
+		{`"a b.dat" binary`, "a b.dat", attrText, "unset"},
+		{`"a b.dat binary`, "a b.dat", attrText, ""},
+		{"# *.dat binary", "a.dat", attrText, ""},
+		{"!*.dat binary", "a.dat", attrText, ""},
+		{"[attr]x binary", "x", attrText, ""},
+		{"*.{a,b} binary", "x.a", attrText, ""},
+		{"*.{a,b} binary", "x.{a,b}", attrText, "unset"},
+		{"*.[ab] binary", "x.a", attrText, "unset"},
+		{"\ufeff*.dat binary\r\n", "a.dat", attrText, "unset"},
+		{"*.dat\tbinary", "a.dat", attrText, "unset"},
+	} {
+		a, why := readAttributes([]byte(tt.text))
+		if why != "" {
+			t.Fatalf("%q: %s", tt.text, why)
+		}
+		set, said := a.of(tt.path, tt.attribute)
+		if got := map[bool]string{true: map[bool]string{true: "set", false: "unset"}[set]}[said]; got != tt.want {
+			t.Errorf("%q: %s of %s is %q, want %q", tt.text, tt.attribute, tt.path, got, tt.want)
+		}
+	}
+}
+
+// What the base says of files is honoured both ways. What its file says that is too
+// large counts for nothing, and is named.
+func TestAttributesOfTheBaseAreHonoured(t *testing.T) {
+	read := func(attributes string) pipeline.PRFacts {
+		return build(PullRequest{}, Files{Files: []ChangedFile{
+			{Path: "gen/a.go", Status: pipeline.FileModified, Additions: 1, Patch: "@@ -0,0 +1 @@\n+x"},
+			{Path: "vendor/ours/a.go", Status: pipeline.FileModified, Additions: 1, Patch: "@@ -0,0 +1 @@\n+x"},
+			{Path: "model.json", Status: pipeline.FileAdded, Binary: true},
+			{Path: "deploy.sh", Status: pipeline.FileAdded, Binary: true},
+		}}, Commits{}, []byte(attributes))
+	}
+	f := read("gen/** linguist-generated\nvendor/ours/** -linguist-vendored\n*.json binary\n")
+	at := map[string]pipeline.File{}
+	for _, file := range f.Files {
+		at[file.Path] = file
+	}
+	if !at["gen/a.go"].GeneratedByPath || !at["gen/a.go"].Generated || at["vendor/ours/a.go"].Vendored {
+		t.Errorf("%+v", f.Files)
+	}
+	gates := map[string]bool{}
+	for _, i := range f.Incomplete {
+		gates[i.Path] = i.Gating
+	}
+	if gates["model.json"] || !gates["deploy.sh"] {
+		t.Errorf("%+v", f.Incomplete)
+	}
+	var many strings.Builder
+	for i := range maxAttributeLines + 1 {
+		fmt.Fprintf(&many, "a%d binary\n", i)
+	}
+	for _, text := range []string{strings.Repeat("#", MaxAttributes+1), many.String() + "*.json binary\n"} {
+		f := read(text)
+		last := f.Incomplete[len(f.Incomplete)-1]
+		if last.Path != AttributesFile || last.Gating || f.Files[0].Generated {
+			t.Errorf("%d bytes: %+v", len(text), f.Incomplete)
+		}
+	}
+}
+
+func FuzzAttributes(f *testing.F) {
+	f.Add("*.pb.go linguist-generated\n\"a b\" binary\n", "a/b.pb.go")
+	f.Add("[a-\\] -text\n** binary\n{a binary", "{a")
+	f.Fuzz(func(t *testing.T, text, path string) {
+		a, why := readAttributes([]byte(text))
+		if set, said := a.of(path, attrText); why != "" && (set || said) {
+			t.Errorf("a file that does not count says something")
+		}
+	})
+}

@@ -1,0 +1,73 @@
+package rules
+
+import (
+	"strconv"
+	"sync"
+
+	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
+)
+
+// kind is what files have in common that the same rules look at: which literals
+// to search their added lines for. A line of Go need not be searched for what rules
+// for Python ask for.
+type kind struct {
+	added, serious *literals.Filter
+}
+
+// maxKinds bounds the kinds that an engine remembers, each with 32 KB. A repository
+// has some tens; in files of any beyond them all literals are searched for.
+const maxKinds = 64
+
+// kinds are those of the files that an engine has seen. Any number of scans share
+// them.
+type kinds struct {
+	mu sync.Mutex
+	m  map[string]*kind
+}
+
+// kindOf is the kind of the file that a view was turned to.
+func (e *Engine) kindOf(v *view) *kind {
+	e.kinds.mu.Lock()
+	defer e.kinds.mu.Unlock()
+	key := v.kind()
+	if k, ok := e.kinds.m[string(key)]; ok {
+		return k
+	}
+	if len(e.kinds.m) >= maxKinds {
+		return &kind{added: e.added.finder.All(), serious: e.serious.finder.All()}
+	}
+	k := &kind{added: e.added.only(v), serious: e.serious.only(v)}
+	if e.kinds.m == nil {
+		e.kinds.m = map[string]*kind{}
+	}
+	e.kinds.m[string(key)] = k
+	return k
+}
+
+// kind tells apart the files that different rules look at: by all that has looks
+// at.
+func (v *view) kind() []byte {
+	v.key = append(v.key[:0], v.file.Language...)
+	v.key = strconv.AppendBool(append(v.key, 0), v.file.Test)
+	v.key = strconv.AppendBool(v.key, v.file.GeneratedByPath || v.file.Vendored)
+	for _, g := range v.globs {
+		v.key = strconv.AppendInt(append(v.key, ' '), int64(g), 36)
+	}
+	return v.key
+}
+
+// only is the filter for the literals of the rules that look at the file, and for
+// the letters that count as equal to k and s.
+func (l *lineRules) only(v *view) *literals.Filter {
+	return l.finder.Only(func(id int) bool {
+		if id >= l.fold {
+			return true
+		}
+		for i := range l.owners[id] {
+			if v.has(l.owners[id][i].rule) {
+				return true
+			}
+		}
+		return false
+	})
+}

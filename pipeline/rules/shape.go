@@ -1,0 +1,103 @@
+package rules
+
+import (
+	"unicode/utf8"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// shape says which characters and pairs of them a line holds, of those that its
+// other forms and its statement hang on. Most lines hold none of them, so that one
+// look at each byte spares several.
+type shape uint16
+
+const (
+	shapeOther     shape = 1 << iota // a byte beyond ASCII
+	shapeEnd                         // a character that ends a line for some language
+	shapeOpen                        // an opening parenthesis
+	shapeHash                        // #
+	shapeSemicolon                   // ;
+	shapeBlank                       // a blank before a dot or an opening parenthesis
+	shapeDot                         // a dot before a blank
+	shapeName                        // a bracket before a quote
+	shapeMaybe                       // ?.
+	shapeEscape                      // \u
+	shapeGetattr                     // r(
+	shapeComment                     // the start of //, /*, --, <!
+)
+
+// unusualShape is that of lines that may have another form, as unusual says.
+const unusualShape = shapeOther | shapeEnd | shapeBlank | shapeDot | shapeName | shapeMaybe | shapeEscape | shapeGetattr
+
+// commentShape is that of lines that may hold the mark of a comment, which in some
+// languages is a semicolon.
+const (
+	commentShape    = shapeHash | shapeComment
+	anyCommentShape = commentShape | shapeSemicolon
+)
+
+// A byte's traits are what it is by itself, then what it is as the first of a pair,
+// and then what it is as the second.
+const (
+	firstTrait  = 16
+	secondTrait = 32
+)
+
+var traits = func() (t [256]uint64) {
+	single := func(s shape, bytes string) {
+		for i := range len(bytes) {
+			t[bytes[i]] |= uint64(s)
+		}
+	}
+	pair := func(s shape, first, second string) {
+		for i := range len(first) {
+			t[first[i]] |= uint64(s) << firstTrait
+		}
+		for i := range len(second) {
+			t[second[i]] |= uint64(s) << secondTrait
+		}
+	}
+	for b := utf8.RuneSelf; b < len(t); b++ {
+		t[b] |= uint64(shapeOther)
+	}
+	single(shapeEnd, "\r\v\f")
+	single(shapeOpen, "(")
+	single(shapeHash, "#")
+	single(shapeSemicolon, ";")
+	pair(shapeBlank, " \t", ".(")
+	pair(shapeDot, ".", " \t")
+	pair(shapeName, "[", "\"'`")
+	pair(shapeMaybe, "?", ".")
+	pair(shapeEscape, `\`, "u")
+	pair(shapeGetattr, "r", "(")
+	pair(shapeComment, "/<-", "/*-!")
+	return t
+}()
+
+// shapeOf is the shape of a text.
+func shapeOf(text string) shape {
+	var all, before uint64
+	for i := range len(text) {
+		t := traits[text[i]]
+		all |= t&(1<<firstTrait-1) | before>>firstTrait&(t>>secondTrait)
+		before = t
+	}
+	return shape(all)
+}
+
+// setShapes sets those of the lines of a hunk's new side. A line beyond the bounds may hold
+// anything.
+func (m *memory) setShapes(h *pipeline.Hunk) {
+	m.shapes = m.shapes[:0]
+	for i := range h.Lines {
+		var s shape
+		switch l := &h.Lines[i]; {
+		case l.Op == pipeline.LineRemoved:
+		case len(l.Text) > maxLine:
+			s = ^shape(0)
+		default:
+			s = shapeOf(bounded(l.Text, maxLine))
+		}
+		m.shapes = append(m.shapes, s)
+	}
+}

@@ -1,0 +1,34 @@
+package rules
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/reviewgate/reviewgate/pipeline/internal/comments"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
+)
+
+// What a line's shape spares would have found nothing.
+func TestShape(t *testing.T) {
+	pieces := rapid.SampledFrom([]string{
+		".", "(", ")", "[", "]", "?", `\`, "u", "\"", "'", "`", " ", "\t", "\r", "\v", "\f", "a", "r", "getattr", "if", "=", "+", "1", "é", "\u2028", "\xff",
+		"/", "*", "#", "-", "<", "!", ">", "{", "}", ";",
+	})
+	sample.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(pieces, 0, 12).Draw(t, "pieces"), "")
+		s := shapeOf(text)
+		if unusual(text) && s&unusualShape == 0 {
+			t.Errorf("%q is unusual, its shape is not", text)
+		}
+		for _, language := range []string{"Go", "PHP", "Shell", "INI", "SQL", "Lua", "HTML", "XML", "PowerShell", "HCL"} {
+			if bare := comments.Bare(language, text); bare != text && s&anyCommentShape == 0 {
+				t.Errorf("%s takes %q for %q, whose shape holds no comment", language, text, bare)
+			}
+		}
+		if got, want := alone(text, s), alone(text, ^shape(0)); got != want {
+			t.Errorf("%q is alone: %t, want %t", text, got, want)
+		}
+	})
+}

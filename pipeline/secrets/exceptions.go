@@ -1,0 +1,250 @@
+package secrets
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// ExceptionsFile is the config of gitleaks at a repository's root. Only what it allows
+// is read, and only that of the base: gitleaks looks into .gitleaksignore and comments
+// too, which name findings and not reasons.
+const ExceptionsFile = ".gitleaks.toml"
+
+// The bounds of the file: its size in bytes, how many patterns and words it may have in
+// all, and how long each may be in bytes.
+const (
+	MaxExceptions      = 256 << 10
+	maxExceptions      = 1000
+	maxExceptionLength = 1000
+)
+
+// Exceptions are what a repository allows in the words of gitleaks. The zero value
+// allows nothing.
+type Exceptions struct {
+	lists []exception
+}
+
+// exception is an allow list.
+type exception struct {
+	rules       []string // ids; empty for all
+	description string
+	all         bool // every kind of criterion must hold, and not just one
+	paths       []*regexp.Regexp
+	values      []*regexp.Regexp
+	words       []string // in lower case
+}
+
+// gitleaksFile is as much of the file as counts.
+type gitleaksFile struct {
+	Allowlist  *gitleaksList  `toml:"allowlist"` // until gitleaks 8.25
+	Allowlists []gitleaksList `toml:"allowlists"`
+	Rules      []struct {
+		ID         string         `toml:"id"`
+		Allowlist  *gitleaksList  `toml:"allowlist"`
+		Allowlists []gitleaksList `toml:"allowlists"`
+	} `toml:"rules"`
+}
+
+type gitleaksList struct {
+	Description string   `toml:"description"`
+	TargetRules []string `toml:"targetRules"`
+	Condition   string   `toml:"condition"`
+	Paths       []string `toml:"paths"`
+	RegexTarget string   `toml:"regexTarget"`
+	Regexes     []string `toml:"regexes"`
+	StopWords   []string `toml:"stopwords"`
+}
+
+// ReadExceptions reads the text of a .gitleaks.toml. What of it does not count is in the
+// problems, each with its place; the rest holds.
+func ReadExceptions(text []byte) (e Exceptions, problems []string) {
+	if len(text) > MaxExceptions {
+		return Exceptions{}, []string{fmt.Sprintf("it is larger than %d KB", MaxExceptions>>10)}
+	}
+	var f gitleaksFile
+	if err := toml.Unmarshal(text, &f); err != nil {
+		var at *toml.DecodeError
+		if errors.As(err, &at) {
+			row, _ := at.Position()
+			return Exceptions{}, []string{fmt.Sprintf("line %d can't be read as TOML", row)}
+		}
+		return Exceptions{}, []string{"it can't be read as TOML"}
+	}
+	r := exceptionReader{left: maxExceptions}
+	if f.Allowlist != nil {
+		r.list("allowlist", *f.Allowlist, nil)
+	}
+	for i, l := range f.Allowlists {
+		r.list(fmt.Sprintf("allowlists, entry %d", i+1), l, l.TargetRules)
+	}
+	for i, rule := range f.Rules {
+		if rule.ID == "" {
+			continue
+		}
+		at := fmt.Sprintf("rules, entry %d", i+1)
+		if rule.Allowlist != nil {
+			r.list(at+", allowlist", *rule.Allowlist, []string{rule.ID})
+		}
+		for j, l := range rule.Allowlists {
+			r.list(fmt.Sprintf("%s, allowlists, entry %d", at, j+1), l, []string{rule.ID})
+		}
+	}
+	if r.left < 0 {
+		return Exceptions{}, []string{fmt.Sprintf("it has more than %d patterns and words", maxExceptions)}
+	}
+	return Exceptions{r.lists}, r.problems
+}
+
+type exceptionReader struct {
+	lists    []exception
+	problems []string
+	left     int
+}
+
+func (r *exceptionReader) problem(at, format string, args ...any) {
+	const most = 20
+	if len(r.problems) < most {
+		r.problems = append(r.problems, at+": "+fmt.Sprintf(format, args...))
+	}
+}
+
+func (r *exceptionReader) list(at string, l gitleaksList, rules []string) {
+	if r.left -= len(l.Paths) + len(l.Regexes) + len(l.StopWords) + 1; r.left < 0 {
+		return
+	}
+	e := exception{rules: rules, description: l.Description}
+	switch strings.ToUpper(l.Condition) {
+	case "", "OR", "||":
+	case "AND", "&&":
+		e.all = true
+	default:
+		r.problem(at, "the condition is neither AND nor OR")
+		return
+	}
+	whole := true
+	if l.RegexTarget != "" && l.RegexTarget != "secret" && len(l.Regexes) > 0 {
+		r.problem(at, "regexTarget %q is not supported: regexes are compared with the secret alone", cut(l.RegexTarget))
+		l.Regexes, whole = nil, false
+	}
+	var ok bool
+	e.paths, ok = r.patterns(at+", paths", l.Paths, anyPath)
+	whole = whole && ok
+	e.values, ok = r.patterns(at+", regexes", l.Regexes, anyValue)
+	whole = whole && ok
+	for _, w := range l.StopWords {
+		if w = strings.ToLower(w); len(w) < leastStopWord {
+			r.problem(at, "the stopword %q is shorter than %d characters", w, leastStopWord)
+			whole = false
+			continue
+		}
+		e.words = append(e.words, w)
+	}
+	if e.all && !whole { // without the rest it would allow more
+		return
+	}
+	if len(e.paths)+len(e.values)+len(e.words) > 0 {
+		r.lists = append(r.lists, e)
+	}
+}
+
+// leastStopWord is the length of the shortest word whose presence allows a value.
+const leastStopWord = 3
+
+// Paths and values that have nothing in common: a pattern that matches all of them
+// matches everything.
+var (
+	anyPath  = []string{"main.go", "src/api/Client.java", ".env", "deploy/prod/values.yaml", "README"}
+	anyValue = []string{"zR8kQ4xTn6Wp1LvB7mYc3Jd9", "ghp_aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3x4Y", "-----BEGIN RSA PRIVATE KEY-----", "0123456789", "qwertzuiop"}
+)
+
+func (r *exceptionReader) patterns(at string, texts, any []string) (out []*regexp.Regexp, whole bool) {
+	whole = true
+	for i, text := range texts {
+		re, err := regexp.Compile(text)
+		switch {
+		case len(text) > maxExceptionLength:
+			r.problem(at, "entry %d is longer than %d characters", i+1, maxExceptionLength)
+		case err != nil:
+			r.problem(at, "entry %d is not a regular expression", i+1)
+		case !slices.ContainsFunc(any, func(s string) bool { return !re.MatchString(s) }):
+			r.problem(at, "entry %d matches everything, so it is refused", i+1)
+		default:
+			out = append(out, re)
+			continue
+		}
+		whole = false
+	}
+	return out, whole
+}
+
+func cut(s string) string { return s[:min(len(s), 20)] }
+
+// reason is why a value is allowed where it stands, or empty if it is not.
+func (e *Exceptions) reason(r *pipeline.Redaction, value string) string {
+	for i := range e.lists {
+		l := &e.lists[i]
+		if len(l.rules) > 0 && !slices.Contains(l.rules, r.RuleID) || !l.allows(r.Path, value) {
+			continue
+		}
+		if l.description == "" {
+			return pipeline.AllowedByGitleaks + "an allow list without a description"
+		}
+		return pipeline.AllowedByGitleaks + clean(l.description)
+	}
+	return ""
+}
+
+func (l *exception) allows(path, value string) bool {
+	matches := func(s string) func(*regexp.Regexp) bool {
+		return func(re *regexp.Regexp) bool { return re.MatchString(s) }
+	}
+	lower := strings.ToLower(value)
+	some := false
+	for _, kind := range []struct {
+		there, holds bool
+	}{
+		{len(l.paths) > 0, path != "" && slices.ContainsFunc(l.paths, matches(path))},
+		{len(l.values) > 0, slices.ContainsFunc(l.values, matches(value))},
+		{len(l.words) > 0, slices.ContainsFunc(l.words, func(w string) bool { return strings.Contains(lower, w) })},
+	} {
+		if !kind.there {
+			continue
+		}
+		if l.all && !kind.holds {
+			return false
+		}
+		some = some || kind.holds
+	}
+	return some
+}
+
+// clean is a description on one line.
+func clean(s string) string {
+	const most = 200
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return s
+}
+
+// Except notes in the facts which of their redactions the base's .gitleaks.toml allows,
+// beside what Allow did. What is allowed stays redacted.
+func (c *Change) Except(facts *pipeline.PRFacts, e *Exceptions) {
+	if len(e.lists) == 0 {
+		return
+	}
+	for i := range facts.Redactions {
+		r := &facts.Redactions[i]
+		if value := c.Value(i); value != "" && r.Allowed == "" {
+			r.Allowed = e.reason(r, value)
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package secrets
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// excepted are the reasons for which a .gitleaks.toml allows the secrets of a file.
+func excepted(t *testing.T, text, path string, lines ...string) (reasons, problems []string) {
+	t.Helper()
+	e, problems := ReadExceptions([]byte(text))
+	f := facts(path, lines...)
+	c := detector(t).Change()
+	f.Redactions = c.Redact(&f)
+	c.Except(&f, &e)
+	for _, r := range f.Redactions {
+		reasons = append(reasons, r.Allowed)
+	}
+	for _, h := range f.Files[0].Hunks {
+		for _, l := range h.Lines {
+			if strings.Contains(l.Text, github) {
+				t.Errorf("%q is not redacted", l.Text)
+			}
+		}
+	}
+	return reasons, problems
+}
+
+func TestExceptions(t *testing.T) {
+	for name, tt := range map[string]struct {
+		text, path string
+		want       string // empty where the token stays a finding
+	}{
+		"a path":              {"[[allowlists]]\ndescription = \"fixtures\"\npaths = ['''^test/''']", "test/a.go", "fixtures"},
+		"another path":        {"[[allowlists]]\npaths = ['''^test/''']", "src/test/a.go", ""},
+		"the old form":        {"[allowlist]\ndescription = \"old\"\npaths = ['''^test/''']", "test/a.go", "old"},
+		"no description":      {"[[allowlists]]\npaths = ['''a\\.go''']", "a.go", "an allow list without a description"},
+		"a word":              {"[[allowlists]]\ndescription = \"w\"\nstopwords = [\"" + strings.ToUpper(github[6:14]) + "\"]", "a.go", "w"},
+		"a short word":        {"[[allowlists]]\nstopwords = [\"gh\"]", "a.go", ""},
+		"one of two":          {"[[allowlists]]\ndescription = \"or\"\npaths = ['''a\\.go''']\nstopwords = [\"nothing\"]", "a.go", "or"},
+		"both of two":         {"[[allowlists]]\ncondition = \"AND\"\npaths = ['''a\\.go''']\nstopwords = [\"nothing\"]", "a.go", ""},
+		"a part that is left": {"[[allowlists]]\ncondition = \"AND\"\npaths = ['''a\\.go''']\nregexTarget = \"line\"\nregexes = [\"nothing\"]", "a.go", ""},
+		"its rule":            {"[[allowlists]]\ndescription = \"r\"\ntargetRules = [\"github-pat\"]\npaths = ['''a\\.go''']", "a.go", "r"},
+		"another rule":        {"[[allowlists]]\ntargetRules = [\"aws-access-token\"]\npaths = ['''a\\.go''']", "a.go", ""},
+		"below its rule":      {"[[rules]]\nid = \"github-pat\"\n[[rules.allowlists]]\ndescription = \"own\"\npaths = ['''a\\.go''']", "a.go", "own"},
+		"below another rule":  {"[[rules]]\nid = \"jwt\"\n[rules.allowlist]\npaths = ['''a\\.go''']", "a.go", ""},
+		"every path":          {"[[allowlists]]\npaths = ['''.*''']", "a.go", ""},
+		"every path, longer":  {"[[allowlists]]\npaths = ['''(^|/)[^/]*$''']", "a.go", ""},
+		"every value":         {"[[allowlists]]\nregexes = ['''''']", "a.go", ""},
+		"every value, longer": {"[[allowlists]]\nregexes = ['''[0-9a-zA-Z]+''']", "a.go", ""},
+		"no expression":       {"[[allowlists]]\nregexes = ['''(''']", "a.go", ""},
+		"nothing":             {"", "a.go", ""},
+		"a rule of its own":   {"[[rules]]\nid = \"mine\"\nregex = '''x'''", "a.go", ""},
+	} {
+		reasons, _ := excepted(t, tt.text, tt.path, "+token = \""+github+"\"")
+		want := ""
+		if tt.want != "" {
+			want = pipeline.AllowedByGitleaks + tt.want
+		}
+		if len(reasons) != 1 || reasons[0] != want {
+			t.Errorf("%s: %q, want %q", name, reasons, want)
+		}
+	}
+}
+
+// What does not count is named with its place, and what is too much counts for nothing.
+func TestExceptionsThatDoNotCount(t *testing.T) {
+	var many strings.Builder
+	for i := range maxExceptions {
+		fmt.Fprintf(&many, "[[allowlists]]\nstopwords = [\"word%d\"]\n", i)
+	}
+	for name, tt := range map[string]struct{ text, problem string }{
+		"not TOML":       {"[[allowlists]\n", "line 1 can't be read as TOML"},
+		"another type":   {"\nallowlists = 7\n", "line 2 can't be read as TOML"},
+		"too large":      {strings.Repeat("#", MaxExceptions+1), "it is larger than 256 KB"},
+		"too many":       {many.String(), "it has more than 1000 patterns and words"},
+		"everything":     {"[[allowlists]]\npaths = ['''go''', '''.''']", "allowlists, entry 1, paths: entry 2 matches everything, so it is refused"},
+		"an expression":  {"[[rules]]\nid = \"jwt\"\n[[rules.allowlists]]\nregexes = ['''(''']", "rules, entry 1, allowlists, entry 1, regexes: entry 1 is not a regular expression"},
+		"a target":       {"[allowlist]\nregexTarget = \"line\"\nregexes = ['''x''']", `allowlist: regexTarget "line" is not supported: regexes are compared with the secret alone`},
+		"a condition":    {"[allowlist]\ncondition = \"XOR\"\nregexes = ['''x''']", "allowlist: the condition is neither AND nor OR"},
+		"a long pattern": {"[allowlist]\nregexes = ['''" + strings.Repeat("x", maxExceptionLength+1) + "''']", "allowlist, regexes: entry 1 is longer than 1000 characters"},
+		"a short word":   {"[allowlist]\nstopwords = ['''ab''']", `allowlist: the stopword "ab" is shorter than 3 characters`},
+	} {
+		_, problems := excepted(t, tt.text, "a.go", "+x = 1")
+		if len(problems) != 1 || problems[0] != tt.problem {
+			t.Errorf("%s: %q, want %q", name, problems, tt.problem)
+		}
+	}
+}
+
+func FuzzExceptions(f *testing.F) {
+	f.Add("[[allowlists]]\npaths = ['''^test/''']\nstopwords = [\"x\"]\n")
+	f.Add("[allowlist]\nregexes = [\"a|\"]\n[[rules]]\nid = \"jwt\"\n[rules.allowlist]\ncondition = \"AND\"\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		e, _ := ReadExceptions([]byte(text))
+		e.reason(&pipeline.Redaction{RuleID: "jwt", Path: "a.go"}, "value")
+	})
+}
