@@ -30,7 +30,10 @@ func TestSuspectIsReviewedByTheSameProgram(t *testing.T) {
 	if err := s.start(); err != nil {
 		t.Fatal(err)
 	}
-	if !until(*flagPatience, func() bool { runs := pr.CheckRuns(); return len(runs) > 0 && runs[len(runs)-1].Completed() && w.quiet() }) {
+	if !until(*flagPatience, func() bool {
+		runs := pr.CheckRuns()
+		return len(runs) > 0 && runs[len(runs)-1].Completed() && w.quiet()
+	}) {
 		t.Fatalf("no answer: %+v", pr.CheckRuns())
 	}
 	if n := s.logLines("a suspect is reviewed in a child process"); n == 0 {
