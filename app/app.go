@@ -320,7 +320,7 @@ func (a *App) depth() (telemetry.Queue, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	d, err := a.queue.Depth(ctx)
-	return telemetry.Queue{Waiting: d.Available, Running: d.Running, Later: d.Later, Oldest: d.Oldest}, err
+	return telemetry.Queue{Waiting: d.Available, Running: d.Running, Later: d.Later, Oldest: d.Oldest, Quarantined: d.Quarantined}, err
 }
 
 // onRefused keeps a rate limit, so that no process asks early.

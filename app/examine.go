@@ -48,7 +48,7 @@ func Examine(ctx context.Context, settings Settings, owner, name string) (doctor
 			}
 			return i.Version, i.Newest, err
 		},
-		Server: server, InForce: dry.Config, Kept: kept.opened, Owner: owner, Name: name,
+		Server: server, InForce: dry.Config, Kept: kept.opened, Quarantined: kept.quarantined, Owner: owner, Name: name,
 	}), nil
 }
 
@@ -121,6 +121,13 @@ func (k *keptLayers) GoodLayer(ctx context.Context, repoID int64, layer string) 
 		return nil, nil
 	}
 	return k.reader.GoodLayer(ctx, repoID, layer)
+}
+
+func (k *keptLayers) quarantined(ctx context.Context) ([]review.Quarantined, error) {
+	if k.reader == nil {
+		return nil, nil
+	}
+	return k.reader.Quarantined(ctx)
 }
 
 func (k *keptLayers) close() {

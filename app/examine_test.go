@@ -14,6 +14,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/doctor"
 	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
@@ -83,7 +84,7 @@ func TestDoctorFindsNothingWrong(t *testing.T) {
 	w := installed(t)
 	w.GH.ResetCalls()
 	r := w.examine()
-	if r.Worst() != doctor.OK || len(r.Points) != 15 {
+	if r.Worst() != doctor.OK || len(r.Points) != 16 {
 		t.Errorf("%d points, not all are ok: %+v", len(r.Points), r.Points)
 	}
 	page, err := os.ReadFile("../docs/commands.md")
@@ -99,7 +100,7 @@ func TestDoctorFindsNothingWrong(t *testing.T) {
 		t.Errorf("the doctor writes %v", writes)
 	}
 	r, err = app.Examine(t.Context(), w.Settings(), "", "")
-	if err != nil || r.Worst() != doctor.OK || len(r.Points) != 10 {
+	if err != nil || r.Worst() != doctor.OK || len(r.Points) != 11 {
 		t.Errorf("without a repository: %+v, %v", r, err)
 	}
 }
@@ -366,5 +367,30 @@ func TestDoctorEndsWithItsContext(t *testing.T) {
 	r, err := app.Examine(ctx, w.Settings(), "acme", "shop")
 	if err != nil || r.Worst() == doctor.OK {
 		t.Errorf("%v, %v", r, err)
+	}
+}
+
+// The operators learn which reviews ended their process.
+func TestDoctorNamesWhatIsQuarantined(t *testing.T) {
+	t.Parallel()
+	w := installed(t)
+	if r := w.examine(); !strings.Contains(said(r, doctor.Quarantine), "no review waits") {
+		t.Errorf("before: %s", said(r, doctor.Quarantine))
+	}
+	store, target := w.App.Inside().Service.Store, review.Target{Kind: review.TargetPull, Installation: 1, RepoID: 7, Owner: "acme", Name: "shop", Number: 12, HeadSHA: strings.Repeat("a", 40)}
+	// A lease that is held keeps the review from being done.
+	lease, ok, err := store.Acquire(t.Context(), target.Key(), "a test", time.Minute)
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	if err := store.Ask(t.Context(), review.ReviewAsk{Target: target, Reason: "opened"}, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Died(t.Context(), lease, time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)); err != nil {
+		t.Fatal(err)
+	}
+	r := w.examine()
+	if s := said(r, doctor.Quarantine); !slices.Contains(points(r, doctor.Problem), doctor.Quarantine) || !strings.Contains(s, "acme/shop#12 (1 times since ") || !strings.Contains(s, "next try at 2030-01-02 03:04:05 UTC") {
+		t.Errorf("after: %s", s)
 	}
 }

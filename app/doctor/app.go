@@ -191,6 +191,32 @@ func (d *doctor) database(ctx context.Context) {
 	}
 }
 
+// maxNamed is how many pull requests in quarantine are named.
+const maxNamed = 10
+
+// quarantine names the reviews that ended their process.
+func (d *doctor) quarantine(ctx context.Context) {
+	all, err := d.Quarantined(ctx)
+	switch {
+	case err != nil:
+		d.unknown(Quarantine, err.Error(), "see the point database")
+		return
+	case len(all) == 0:
+		d.ok(Quarantine, "no review waits that ended its process")
+		return
+	}
+	var named []string
+	for _, q := range all[:min(len(all), maxNamed)] {
+		named = append(named, fmt.Sprintf("%s/%s#%d (%d times since %s, next try at %s)", q.Owner, q.Name, q.Number, q.Deaths,
+			q.Since.UTC().Format(time.DateTime), q.Next.UTC().Format(time.DateTime+" UTC")))
+	}
+	found := fmt.Sprintf("reviews that ended their process and wait: %d: %s", len(all), strings.Join(named, ", "))
+	if len(all) > maxNamed {
+		found += ", ..."
+	}
+	d.problem(Quarantine, found, "the server's log tells how each ended; /review by somebody with write permission tries one at once")
+}
+
 // installations looks at what accounts have granted.
 func (d *doctor) installations(ctx context.Context) {
 	grants, err := d.GitHub.Grants(ctx)

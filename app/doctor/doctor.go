@@ -40,6 +40,7 @@ const (
 	Deliveries    = "deliveries"
 	Secret        = "secret"
 	Database      = "database"
+	Quarantine    = "quarantine"
 	Installations = "installations"
 	Repository    = "repository"
 	Config        = "config"
@@ -109,6 +110,9 @@ type Options struct {
 	Server  *config.Config
 	InForce func(ctx context.Context, t review.Target) (*config.Config, error)
 	Kept    func() bool
+	// Quarantined lists what is in quarantine, as far as the database can be read. It is
+	// asked after Database.
+	Quarantined func(ctx context.Context) ([]review.Quarantined, error)
 	// Owner and Name are of the repository to look at, empty for none.
 	Owner, Name string
 }
@@ -136,10 +140,11 @@ func Examine(ctx context.Context, o Options) Result {
 		{Webhook, d.webhook},
 		{Deliveries, d.deliveries}, // and Secret
 		{Database, d.database},
+		{Quarantine, d.quarantine},
 		{Installations, d.installations},
 		{Repository, d.repository}, // and those after it
 	} {
-		if !answers && look.id != Database {
+		if !answers && look.id != Database && look.id != Quarantine {
 			d.skip(look.id, "not asked: GitHub does not take the App's credentials, or does not answer")
 			continue
 		}

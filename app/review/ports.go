@@ -256,6 +256,12 @@ type Quarantine struct {
 	Next   time.Time // when it is tried again
 }
 
+// Quarantined is a target that is in quarantine.
+type Quarantined struct {
+	Target
+	Quarantine
+}
+
 // MaxNotices is how many notices may wait to be said in one comment: as many as
 // a pull request has commands in an hour by default.
 const MaxNotices = 20

@@ -66,7 +66,7 @@ func wantTargets(t *testing.T, s *Store, numbers ...int) {
 			t.Errorf("target %d: %v, want it there: %v", n, err, there[n])
 		}
 	}
-	if n, _, err := s.depth(t.Context()); err != nil || n["available"] != len(numbers) {
+	if n, _, _, err := s.depth(t.Context()); err != nil || n["available"] != len(numbers) {
 		t.Errorf("jobs %v, %v; want %d available", n, err, len(numbers))
 	}
 }

@@ -33,23 +33,24 @@ func (s *Store) fenced(ctx context.Context, l review.Lease, what, query string, 
 	})
 }
 
-// Quarantined lists the targets whose review ended its process and that are tried
-// again later, the one that is tried first before the others.
-func (s *Store) Quarantined(ctx context.Context) (all []review.TargetState, err error) {
-	var keys []string
-	err = s.db.read(ctx, func(t tx) error {
-		keys, err = texts(ctx, t, `SELECT key FROM targets WHERE deaths > 0 AND closed = 0 ORDER BY next_try LIMIT 1000`)
-		return err
+// maxQuarantined is how many quarantined targets are listed.
+const maxQuarantined = 1000
+
+// Quarantined lists the open targets whose review ended its process and that are tried
+// again later, the one that is tried first before the others, at most maxQuarantined.
+func (r *Reader) Quarantined(ctx context.Context) (all []review.Quarantined, err error) {
+	err = r.from.read(ctx, func(t tx) error {
+		return t.each(ctx, func(row scanner) error {
+			var q review.Quarantined
+			var since, next int64
+			if err := row.Scan(append(targetDest(&q.Target), &q.Deaths, &since, &next)...); err != nil {
+				return err
+			}
+			q.Since, q.Next = fromMicros(since), fromMicros(next)
+			all = append(all, q)
+			return nil
+		}, `SELECT `+targetColumns+`, deaths, quarantined_at, next_try FROM targets WHERE deaths > 0 AND closed = 0 ORDER BY next_try LIMIT ?`, maxQuarantined)
 	})
-	for _, key := range keys {
-		if err != nil {
-			break
-		}
-		var st review.TargetState
-		if st, err = s.Target(ctx, key); err == nil {
-			all = append(all, st)
-		}
-	}
 	if err != nil {
 		return nil, fmt.Errorf("list what is quarantined: %w", err)
 	}

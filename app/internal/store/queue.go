@@ -225,16 +225,18 @@ func (q *Queue) Stop(ctx context.Context) error {
 
 // Depth is how much there is to do, and was done.
 type Depth struct {
-	Available int           // jobs that are due, waiting for a worker
-	Running   int           // jobs at work
-	Later     int           // jobs put off
-	Done      int           // jobs completed in the last hour; may lag by 250 ms
-	Oldest    time.Duration // since the oldest ask for a review that is not answered and that somebody waits for, 0 if there is none
+	Available int // jobs that are due, waiting for a worker
+	Running   int // jobs at work
+	Later     int // jobs put off
+	Done      int // jobs completed in the last hour; may lag by 250 ms
+	// Quarantined is how many reviews ended their process and wait.
+	Quarantined int
+	Oldest      time.Duration // since the oldest ask for a review that is not answered and that somebody waits for, 0 if there is none
 }
 
 // Depth returns how much there is to do, for metrics.
 func (q *Queue) Depth(ctx context.Context) (Depth, error) {
-	n, at, err := q.store.depth(ctx)
+	n, at, quarantined, err := q.store.depth(ctx)
 	if err != nil {
 		return Depth{}, err
 	}
@@ -243,6 +245,8 @@ func (q *Queue) Depth(ctx context.Context) (Depth, error) {
 		Running:   n[rivertype.JobStateRunning],
 		Later:     n[rivertype.JobStateScheduled] + n[rivertype.JobStateRetryable],
 		Done:      n[rivertype.JobStateCompleted],
+
+		Quarantined: quarantined,
 	}
 	if !at.IsZero() {
 		d.Oldest = max(0, q.store.Now().Sub(at))

@@ -136,8 +136,9 @@ func (s *Store) putOff(ctx context.Context, key string, until time.Time) error {
 }
 
 // depth counts the jobs by state, and returns when the oldest ask that is not done
-// and that somebody waits for came in: the zero time if there is none.
-func (s *Store) depth(ctx context.Context) (jobs map[rivertype.JobState]int, oldest time.Time, err error) {
+// and that somebody waits for came in, the zero time if there is none, and how many
+// targets are quarantined.
+func (s *Store) depth(ctx context.Context) (jobs map[rivertype.JobState]int, oldest time.Time, quarantined int, err error) {
 	jobs = map[rivertype.JobState]int{}
 	err = s.db.read(ctx, func(t tx) error {
 		err := t.each(ctx, func(row scanner) error {
@@ -158,9 +159,12 @@ func (s *Store) depth(ctx context.Context) (jobs map[rivertype.JobState]int, old
 			return fmt.Errorf("look for the oldest ask: %w", err)
 		}
 		oldest = fromMicros(at)
+		if err := t.row(ctx, `SELECT count(*) FROM targets WHERE wanted > done AND deaths > 0 AND closed = 0`).Scan(&quarantined); err != nil {
+			return fmt.Errorf("count what is quarantined: %w", err)
+		}
 		return nil
 	})
-	return jobs, oldest, err
+	return jobs, oldest, quarantined, err
 }
 
 // texts returns the rows of a query for one column of text.

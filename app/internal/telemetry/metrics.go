@@ -76,6 +76,8 @@ type Queue struct {
 	Running int           // jobs at work
 	Later   int           // jobs put off
 	Oldest  time.Duration // since the oldest ask that is not answered
+	// Quarantined is how many reviews ended their process and wait.
+	Quarantined int
 }
 
 // Options are what metrics are made from.
@@ -270,11 +272,12 @@ func (c *rateCollector) Collect(ch chan<- prometheus.Metric) {
 type queueCollector struct{ depth func() (Queue, error) }
 
 var (
-	waitingDesc  = prometheus.NewDesc("reviewgate_queue_waiting", "Jobs that wait for a worker.", nil, nil)
-	runningDesc  = prometheus.NewDesc("reviewgate_queue_running", "Jobs that run.", nil, nil)
-	laterDesc    = prometheus.NewDesc("reviewgate_queue_later", "Jobs that were put off after a failure.", nil, nil)
-	databaseDesc = prometheus.NewDesc("reviewgate_database_up", "1 if the queue could be read from the database for this page, 0 if not.", nil, nil)
-	oldestDesc   = prometheus.NewDesc("reviewgate_oldest_unanswered_seconds", "Since the oldest ask for a review that is not answered. Nobody waits for those that pushed config asks for.", nil, nil)
+	waitingDesc     = prometheus.NewDesc("reviewgate_queue_waiting", "Jobs that wait for a worker.", nil, nil)
+	runningDesc     = prometheus.NewDesc("reviewgate_queue_running", "Jobs that run.", nil, nil)
+	laterDesc       = prometheus.NewDesc("reviewgate_queue_later", "Jobs that were put off after a failure.", nil, nil)
+	databaseDesc    = prometheus.NewDesc("reviewgate_database_up", "1 if the queue could be read from the database for this page, 0 if not.", nil, nil)
+	quarantinedDesc = prometheus.NewDesc("reviewgate_quarantined", "Reviews that ended their process and wait for the next try.", nil, nil)
+	oldestDesc      = prometheus.NewDesc("reviewgate_oldest_unanswered_seconds", "Since the oldest ask for a review that is not answered. Nobody waits for those that pushed config asks for.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.
@@ -284,6 +287,7 @@ func (queueCollector) Describe(ch chan<- *prometheus.Desc) {
 	ch <- runningDesc
 	ch <- laterDesc
 	ch <- oldestDesc
+	ch <- quarantinedDesc
 }
 
 // Collect implements prometheus.Collector.
@@ -297,5 +301,6 @@ func (c queueCollector) Collect(ch chan<- prometheus.Metric) {
 	ch <- prometheus.MustNewConstMetric(waitingDesc, prometheus.GaugeValue, float64(q.Waiting))
 	ch <- prometheus.MustNewConstMetric(runningDesc, prometheus.GaugeValue, float64(q.Running))
 	ch <- prometheus.MustNewConstMetric(laterDesc, prometheus.GaugeValue, float64(q.Later))
+	ch <- prometheus.MustNewConstMetric(quarantinedDesc, prometheus.GaugeValue, float64(q.Quarantined))
 	ch <- prometheus.MustNewConstMetric(oldestDesc, prometheus.GaugeValue, q.Oldest.Seconds())
 }

@@ -1,0 +1,43 @@
+package trouble
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/app/apptest"
+	"github.com/reviewgate/reviewgate/app/ghtest"
+)
+
+// Edits that come while a review is at work are answered by one more.
+func TestEditsInARowAreReviewedTogether(t *testing.T) {
+	t.Parallel()
+	w := apptest.Start(t)
+	pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Head: "edits", Author: "mallory", Files: apptest.Clean()})
+	w.Idle()
+	w.GH.ResetCalls()
+	const edits = 50
+	const files = "GET /repos/{owner}/{repo}/pulls/{pull_number}/files"
+	let := make(chan struct{})
+	defer w.GH.On(files, func(x *ghtest.Exchange) {
+		select {
+		case <-let:
+		case <-x.Context().Done():
+		}
+		x.Proceed()
+	})()
+	for i := range edits {
+		title := fmt.Sprintf("feat: stock %d", i)
+		pr.Edit(ghtest.Edit{Title: &title})
+	}
+	if err := w.GH.Settle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	close(let)
+	w.Idle()
+	if n := len(w.GH.CallsTo(files)); n > 2 {
+		t.Errorf("%d edits cost %d reviews", edits, n)
+	}
+	if n := len(w.GH.Calls()); n > 20 {
+		t.Errorf("%d edits cost %d calls", edits, n)
+	}
+}

@@ -1,0 +1,46 @@
+package harness
+
+import (
+	"testing"
+
+	"github.com/reviewgate/reviewgate/app/ghtest"
+)
+
+// The real program, killed at a review, does that review in a child process of itself,
+// with the same settings: the child answers through the same database and App.
+func TestSuspectIsReviewedByTheSameProgram(t *testing.T) {
+	seed := begin(t)
+	w := newWorld(t, setup{database: sqlite, replicas: 1, seed: seed})
+	repo, s := w.repos(1)[0], w.servers[0]
+	reached := make(chan struct{}, 1)
+	remove := w.gh.On("GET /repos/{owner}/{repo}/pulls/{pull_number}/files", func(x *ghtest.Exchange) {
+		select {
+		case reached <- struct{}{}:
+		default:
+		}
+		<-x.Context().Done()
+		x.Drop()
+	})
+	pr := repo.OpenPR(ghtest.PR{Title: "feat: totals", Author: "alice", Files: largeFiles(3)})
+	if !until(*flagPatience, func() bool { return len(reached) > 0 }) {
+		t.Fatal("the review does not begin")
+	}
+	s.kill()
+	remove()
+	if err := s.start(); err != nil {
+		t.Fatal(err)
+	}
+	if !until(*flagPatience, func() bool {
+		runs := pr.CheckRuns()
+		return len(runs) > 0 && runs[len(runs)-1].Completed() && w.quiet()
+	}) {
+		t.Fatalf("no answer: %+v", pr.CheckRuns())
+	}
+	if n := s.logLines("a suspect is reviewed in a child process"); n == 0 {
+		t.Error("no child process was started")
+	}
+	if n := s.logLines("could not begin"); n > 0 {
+		t.Errorf("%d child processes could not begin", n)
+	}
+	s.kill()
+}
