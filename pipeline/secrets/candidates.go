@@ -31,7 +31,7 @@ type search struct {
 	text     string
 	open     []candidate // by rule; those with to > 0 may still grow
 	found    []candidate
-	keyLines []int // where "private key" ends in first and last lines of keys
+	keyLines []keyLine
 }
 
 // search returns where rules may have a match in the text. It returns nil for
@@ -107,8 +107,12 @@ func (s *search) hit(r, start, end int) {
 	case rule.anywhere:
 		s.addAll(r)
 	case rule.id == rulePrivateKey:
-		s.keyLines = append(s.keyLines, end)
-		if to := keyEnd(s.text, end); to > 0 && begins(s.text, end) {
+		first := begins(s.text, end)
+		if !first && !ends(s.text, end) {
+			return
+		}
+		s.keyLines = append(s.keyLines, keyLine{end, first})
+		if to := keyEnd(s.text, end); first && to > 0 {
 			s.add(r, start, to)
 		}
 	default:

@@ -3,8 +3,10 @@ package secrets
 import (
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -244,20 +246,40 @@ func TestWordsDoNotExcuseTokens(t *testing.T) {
 	}
 }
 
-// The search takes time linear in the text, whatever the text is made of.
+// nearMisses are texts made to be slow: each is repeated for a megabyte.
+var nearMisses = map[string]func(i int) string{
+	"almost a token": always("ghp_0123456789abcdefghijABCDEFGHIJ01234 "), "names": func(i int) string { return fmt.Sprintf("password = api_key_%d_abc=", i) },
+	"names and values": func(i int) string { return fmt.Sprintf("password = api_key_%d_abc= ", i) }, "key=": always("key="), "folded": always("\u017fecret="),
+	"prefixes": always("ghp_"), "base64": always("QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNk"), "digits": always("0123456789"), "quotes": always(`"`), "pieces": always(`"a" + "b" + `),
+	"escapes": always(`\u0067`), "percent": always("%67"), "entities": always("&#103;"), "zero width": always("\u200b"), "full width": always("\uff47"), "marks": always("AZDO"), "JWT": always("eyJ"),
+	"words": always("password = "), "first lines of keys": always("-----BEGIN PRIVATE KEY-----"), "last lines of keys": always("-----END PRIVATE KEY-----"), "curl": always("curl -u "),
+	"short base64": always("QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlqa2xtbm9w "),
+}
+
+func always(piece string) func(int) string { return func(int) string { return piece } }
+
+// BenchmarkNearMisses says how long a megabyte takes, on one line and a piece to a
+// line.
 func BenchmarkNearMisses(b *testing.B) {
 	d := detector(b)
-	for name, piece := range map[string]string{
-		"prefixes": "ghp_", "almost a token": "ghp_0123456789abcdefghijABCDEFGHIJ01234 ", "base64": "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNk", "digits": "0123456789", "quotes": `"`, "pieces": `"a" + `,
-		"escapes": `\u0067`, "percent": "%67", "entities": "&#103;", "zero width": "\u200b", "full width": "\uff47", "marks": "AZDO", "JWT": "eyJ", "words": "password = ", "key lines": "-----BEGIN PRIVATE KEY-----", "short base64": "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlqa2xtbm9w ",
-	} {
-		b.Run(name, func(b *testing.B) {
-			text := "+" + strings.Repeat(piece, (1<<20)/len(piece))
-			for b.Loop() {
-				f := facts("a.txt", text)
-				d.Redact(&f)
-			}
-			b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(time.Second), "s/MB")
-		})
+	for _, name := range slices.Sorted(maps.Keys(nearMisses)) {
+		for _, lines := range []bool{false, true} {
+			b.Run(fmt.Sprintf("%s, lines %t", name, lines), func(b *testing.B) {
+				var text []string
+				for size, i := 0, 0; size < 1<<20; i++ {
+					text = append(text, nearMisses[name](i))
+					size += len(text[i])
+				}
+				if !lines {
+					text = []string{strings.Join(text, "")}
+				}
+				text = prefixed("+", text)
+				for b.Loop() {
+					f := facts("a.txt", text...)
+					d.Redact(&f)
+				}
+				b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(time.Second), "s/MB")
+			})
+		}
 	}
 }

@@ -78,7 +78,7 @@ type rule struct {
 	regex       *regexp.Regexp
 	path        *regexp.Regexp // of the files it looks at, or nil
 	detector    *detect.Detector
-	named       *named   // in the detector's place, or nil
+	own         finder   // in the detector's place, or nil
 	literals    []string // each match holds one
 
 	// A candidate is the lines from back bytes before a literal to reach
@@ -88,6 +88,11 @@ type rule struct {
 	// hit says whether a literal that ends at the offset can be part of a
 	// match; nil for always.
 	hit func(text string, end int) bool
+}
+
+// finder finds a rule's secrets in a piece of the text at path, by their offsets in it.
+type finder interface {
+	find(piece, path string) []match
 }
 
 // assignment is the middle of the expressions that look for a value assigned
@@ -133,7 +138,11 @@ func newRule(r gitleaks.Rule, global []*gitleaks.Allowlist) *rule {
 	if r.RuleID == ruleGeneric {
 		may = assignedText // what is no key may hide what follows
 	}
-	out.named = newNamed(&r, out.literals, may, global)
+	if n := newNamed(&r, out.literals, may, global); n != nil {
+		out.own = n
+	} else if k := newWholeKeys(&r, global); k != nil {
+		out.own = k
+	}
 	return out
 }
 
@@ -178,7 +187,7 @@ func (r *rule) adapt(keywords []string) {
 	case "nuget-config-password", "freemius-secret-key":
 		r.reach = reachAssignment
 	case rulePrivateKey:
-		r.literals, r.hit = []string{"private key"}, keyLine
+		r.literals, r.hit = []string{"private key"}, dashes
 	case "lob-api-key", "lob-pub-api-key":
 		// "lob" is the end of "glob" and "blob".
 		r.hit = assignedTo("live_", "test_")

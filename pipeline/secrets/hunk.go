@@ -25,6 +25,10 @@ func (r *redactor) hunk(path string, h *pipeline.Hunk) {
 	slices.SortStableFunc(found, func(a, b located) int {
 		return cmp.Or(a.line-b.line, a.from-b.from, cmp.Compare(a.rule.id, b.rule.id))
 	})
+	if len(found) == 0 {
+		return
+	}
+	all := !r.detector.passesOver(path)
 	// Both sides show the secrets of context lines.
 	for _, l := range slices.Compact(found) {
 		line := &h.Lines[l.line]
@@ -32,7 +36,7 @@ func (r *redactor) hunk(path string, h *pipeline.Hunk) {
 		if line.Op == pipeline.LineRemoved {
 			at.Line = line.Old
 		}
-		if sure(l.rule.id) || !l.checksum && !r.detector.passesOver(path) {
+		if sure(l.rule.id) || all && !l.checksum {
 			r.report(l.rule, at, l.value)
 		}
 	}

@@ -123,10 +123,10 @@ func dropGeneric(all []match, better func(m, o match) bool) []match {
 
 // matches returns the secrets in a candidate.
 func (r *rule) matches(text, path string, c candidate) []match {
-	if r.named == nil {
+	if r.own == nil {
 		return r.detected(text, path, c)
 	}
-	out := r.named.find(text[c.from:c.to], path)
+	out := r.own.find(text[c.from:c.to], path)
 	for i := range out {
 		m := &out[i]
 		m.rule, m.start, m.from, m.to = r, m.start+c.from, m.from+c.from, m.to+c.from

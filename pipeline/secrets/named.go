@@ -3,6 +3,7 @@ package secrets
 import (
 	"math"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 
@@ -14,15 +15,23 @@ import (
 // namePrefix begins the expressions for a value that is assigned to a name with a
 // word in it. It lets a match begin at any of fifty places before the word, and the
 // expression takes some 3 µs a byte for that, several times over for each finding.
-const namePrefix = `(?i)[\w.-]{0,50}?`
+//
+// Some have it twice, of which the first ignores no case.
+const (
+	namePrefix      = `(?i)[\w.-]{0,50}?`
+	namePrefixTwice = `[\w.-]{0,50}?(?i:[\w.-]{0,50}?`
+)
 
 // named does for such a rule what gitleaks' detector does, with the same findings:
 // it tries the expression only where a word stands, and walks back to where the name
 // begins.
 type named struct {
-	core    *regexp.Regexp // what follows namePrefix, from its start on
+	core    *regexp.Regexp // what follows the prefix, from its start on
+	twice   bool           // the prefix is namePrefixTwice
 	words   *literals.Matcher
-	lengths []int // of the words
+	lengths []int     // of the words
+	firsts  [256]bool // the bytes that they may begin with
+	reach   int       // how many bytes a word has at most, with letters of three
 	may     func(text string, end int) bool
 	group   int
 	entropy float64
@@ -32,31 +41,81 @@ type named struct {
 // allowList is one of gitleaks' with its stop words in a form that is quick to look for.
 type allowList struct {
 	*gitleaks.Allowlist
-	stop *literals.Filter
+	stop         *literals.Filter
+	alternatives []alternative // of its expressions
+}
+
+// alternative is one of those that an expression lists, with what a text that it
+// matches holds. Most texts hold nothing of most.
+type alternative struct {
+	*regexp.Regexp
+	words []string // one of them, in lower case, or nil
+	guard *literals.Guard
+}
+
+func alternatives(re *regexp.Regexp) []alternative {
+	all := []string{re.String()}
+	if parsed, err := syntax.Parse(all[0], syntax.Perl); err == nil && parsed.Op == syntax.OpAlternate {
+		all = all[:0]
+		for _, sub := range parsed.Sub {
+			all = append(all, sub.String())
+		}
+	}
+	var out []alternative
+	for _, text := range all {
+		one, err := regexp.Compile(text)
+		if err != nil {
+			return []alternative{{Regexp: re}}
+		}
+		out = append(out, alternative{one, literals.Required(text), literals.Needs(text).Guard})
+	}
+	return out
 }
 
 // newNamed returns nil for a rule of another kind.
 func newNamed(r *gitleaks.Rule, words []string, may func(string, int) bool, global []*gitleaks.Allowlist) *named {
 	rest, ok := strings.CutPrefix(r.Regex.String(), namePrefix)
-	if !ok || may == nil || len(r.RequiredRules) > 0 || r.SkipReport {
+	source := `(?i)^(?:` + rest + `)`
+	rest, twice := strings.CutPrefix(r.Regex.String(), namePrefixTwice)
+	if twice {
+		source = `^(?i:` + rest
+	}
+	if !ok && !twice || may == nil || len(r.RequiredRules) > 0 || r.SkipReport {
 		return nil
 	}
-	core, err := regexp.Compile(`(?i)^(?:` + rest + `)`)
+	core, err := regexp.Compile(source)
 	if err != nil {
 		return nil
 	}
-	n := &named{core: core, words: literals.NewMatcher(words), may: may, group: r.SecretGroup, entropy: r.Entropy}
+	n := &named{core: core, twice: twice, words: literals.NewMatcher(words), may: may, group: r.SecretGroup, entropy: r.Entropy}
 	for _, w := range words {
-		n.lengths = append(n.lengths, len(w))
+		for _, first := range []string{strings.ToLower(w[:1]), strings.ToUpper(w[:1]), literals.Folds[0], literals.Folds[1]} {
+			n.firsts[first[0]] = true
+		}
+		n.lengths, n.reach = append(n.lengths, len(w)), max(n.reach, 3*len(w))
 	}
+	n.lists, ok = listsOf(r, global)
+	if !ok {
+		return nil
+	}
+	return n
+}
+
+// listsOf returns the lists that let findings of a rule pass, and whether they are
+// about findings alone.
+func listsOf(r *gitleaks.Rule, global []*gitleaks.Allowlist) (out []allowList, ok bool) {
 	for _, a := range slices.Concat(global, r.Allowlists) {
 		and := a.MatchCondition == gitleaks.AllowlistMatchAnd
 		if len(a.Commits) > 0 || len(a.Paths) > 0 && !and || and && len(a.Regexes)+len(a.StopWords) == 0 {
-			return nil // it is about more than a finding
+			return nil, false
 		}
-		n.lists = append(n.lists, allowList{Allowlist: a, stop: literals.NewFinder(a.StopWords).All()})
+		l := allowList{Allowlist: a, stop: literals.NewFinder(a.StopWords).All()}
+		for _, re := range a.Regexes {
+			l.alternatives = append(l.alternatives, alternatives(re)...)
+		}
+		out = append(out, l)
 	}
-	return n
+	return out, true
 }
 
 // find returns the secrets of a piece of the text at path, by their offsets in it.
@@ -72,7 +131,7 @@ func (n *named) find(piece, path string) []match {
 		if found == nil {
 			return
 		}
-		start := nameStart(piece, done, at)
+		start := n.nameStart(piece, done, at)
 		done = at + found[1]
 		if m, ok := n.secret(namedAt{&lines, path, start, done}, at-start); ok {
 			m.start, m.from, m.to = m.start+start, m.from+start, m.to+start
@@ -108,8 +167,11 @@ func (n *named) places(piece string) []int {
 // begins reports whether a word may begin at an offset in a text with letters beyond
 // ASCII that (?i) takes for others.
 func (n *named) begins(piece string, at int) bool {
+	if !n.firsts[piece[at]] {
+		return false
+	}
 	found := false
-	n.words.Find(literals.Unfold(piece[at:min(len(piece), at+maxName)]), func(ids []int, end int) {
+	n.words.Find(literals.Unfold(piece[at:min(len(piece), at+n.reach)]), func(ids []int, end int) {
 		for _, id := range ids {
 			found = found || end == n.lengths[id]
 		}
@@ -118,15 +180,28 @@ func (n *named) begins(piece string, at int) bool {
 }
 
 // nameStart is where the name begins that has a word at an offset: at most fifty of
-// its characters before it, and not before least.
-func nameStart(text string, least, at int) int {
+// its characters before it, or twice as many, and not before least.
+func (n *named) nameStart(text string, least, at int) int {
+	at = nameBefore(text, least, at, true)
+	if n.twice {
+		at = nameBefore(text, least, at, false)
+	}
+	return at
+}
+
+// nameBefore goes back fifty characters of a name at most. Where folded is set, two
+// letters beyond ASCII are among them.
+func nameBefore(text string, least, at int, folded bool) int {
 	for range 50 {
+		before := text[least:at]
 		switch {
-		case at > least && kinds[text[at-1]]&(letter|value) != 0 && text[at-1] < 0x80 && strings.IndexByte("=+/", text[at-1]) < 0:
+		case before == "":
+			return at
+		case isNameByte(before[len(before)-1]):
 			at--
-		case strings.HasSuffix(text[least:at], literals.Folds[0]):
+		case folded && strings.HasSuffix(before, literals.Folds[0]):
 			at -= len(literals.Folds[0])
-		case strings.HasSuffix(text[least:at], literals.Folds[1]):
+		case folded && strings.HasSuffix(before, literals.Folds[1]):
 			at -= len(literals.Folds[1])
 		default:
 			return at
@@ -134,6 +209,8 @@ func nameStart(text string, least, at int) int {
 	}
 	return at
 }
+
+func isNameByte(c byte) bool { return isWord(c) || c == '.' || c == '-' }
 
 // namedAt is a match of a rule's expression in a text.
 type namedAt struct {
@@ -181,16 +258,40 @@ func (a *allowList) allows(p namedAt, whole, secret string) bool {
 	matches := func() bool {
 		switch a.RegexTarget {
 		case "match":
-			return a.RegexAllowed(whole)
+			return a.matches(whole)
 		case "line":
 			return p.lines.ask(a, p.from, p.to)
 		}
-		return a.RegexAllowed(secret)
+		return a.matches(secret)
 	}
 	if a.MatchCondition == gitleaks.AllowlistMatchAnd {
 		return (len(a.Paths) == 0 || a.PathAllowed(p.path)) && (len(a.StopWords) == 0 || stopped) && (len(a.Regexes) == 0 || matches())
 	}
 	return stopped || matches()
+}
+
+// matches reports whether one of the list's expressions matches a text.
+func (a *allowList) matches(text string) bool {
+	if text == "" {
+		return false // gitleaks asks no list about it
+	}
+	folded := strings.Contains(text, literals.Folds[0]) || strings.Contains(text, literals.Folds[1])
+	low := strings.ToLower(text)
+	var t literals.Text
+	t.Set(text)
+	for i := range a.alternatives {
+		if e := &a.alternatives[i]; (folded || e.may(low, &t)) && e.MatchString(text) {
+			return true
+		}
+	}
+	return false
+}
+
+// may reports whether a text, which low is in lower case, holds what the alternative
+// needs.
+func (e *alternative) may(low string, text *literals.Text) bool {
+	holds := func(word string) bool { return strings.Contains(low, word) }
+	return (e.words == nil || slices.ContainsFunc(e.words, holds)) && e.guard.Holds(text)
 }
 
 // lineTexts are the lines of a text as gitleaks tells them, and what its lists say of
@@ -213,7 +314,7 @@ func (l *lineTexts) ask(a *allowList, from, to int) bool {
 	k := lineText{a, from, to}
 	allowed, known := l.asked[k]
 	if !known {
-		allowed = a.RegexAllowed(l.text[from:to])
+		allowed = a.matches(l.text[from:to])
 		l.asked[k] = allowed
 	}
 	return allowed

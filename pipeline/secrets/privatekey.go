@@ -8,21 +8,35 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
 )
 
-// keyLine reports whether the "private key" that ends at end stands in the
-// first or the last line of one.
-func keyLine(text string, end int) bool { return begins(text, end) || ends(text, end) }
+// keyLine is a "private key" in the first or the last line of one.
+type keyLine struct {
+	end   int
+	first bool
+}
+
+// dashes reports whether a "private key" that ends at end can stand in such a line.
+func dashes(text string, end int) bool {
+	_, after := around(text, end)
+	return strings.Contains(after, "-----")
+}
 
 // begins reports whether the "private key" that ends at end stands in the
 // first line of one: -----BEGIN RSA PRIVATE KEY----- and its like.
-func begins(text string, end int) bool { return firstLine.MatchString(around(text, end)) }
+func begins(text string, end int) bool { return marks(firstLine, text, end) }
 
 // ends is begins for the last line of a key.
-func ends(text string, end int) bool { return finalLine.MatchString(around(text, end)) }
+func ends(text string, end int) bool { return marks(finalLine, text, end) }
 
-// around returns what a marker has before and after its "private key".
-func around(text string, end int) string {
+// marks asks an expression about what is around a "private key", where dashes are.
+func marks(line *regexp.Regexp, text string, end int) bool {
+	before, after := around(text, end)
+	return strings.Contains(before, "-----") && line.MatchString(before+after)
+}
+
+// around returns what a marker has up to the end of its "private key", and after it.
+func around(text string, end int) (string, string) {
 	const before, after = len("-----BEGIN") + 100 + len("private key"), len(" BLOCK-----")
-	return text[max(0, end-before):min(len(text), end+after)]
+	return text[max(0, end-before):end], text[end:min(len(text), end+after)]
 }
 
 // As in gitleaks' expression.
@@ -95,12 +109,13 @@ func (s *search) partialKeys(found []match) []match {
 		}
 	}
 	text := s.text
-	for _, end := range s.keyLines {
+	for _, l := range s.keyLines {
+		end := l.end
 		if inside(known, end) || inside(out, end) {
 			continue
 		}
 		var m match
-		if begins(text, end) {
+		if l.first {
 			m.from, m.to = lineStart(text, end), keyAfter(text, lineEnd(text, end))
 		} else {
 			m.from, m.to = keyBefore(text, lineStart(text, end)), lineEnd(text, end)
