@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-github/v60/github"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/reviewgate/reviewgate/app/internal/textdiff"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 )
@@ -254,7 +255,7 @@ func (c change) submodule(f normalize.ChangedFile, index int) (normalize.Changed
 		}
 		return []byte("Subproject commit " + l.sha + "\n")
 	}
-	f.Patch, f.Additions, f.Deletions = diffLines(words(c.old), words(c.new))
+	f.Patch, f.Additions, f.Deletions = textdiff.Lines(words(c.old), words(c.new))
 	return f, nil
 }
 

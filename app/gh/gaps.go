@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-github/v60/github"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/reviewgate/reviewgate/app/internal/textdiff"
 	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
@@ -252,7 +253,7 @@ func (s *source) fill(ctx context.Context, f *normalize.ChangedFile, g gap, made
 		return "", hostError("compare contents", err)
 	}
 	defer func() { <-s.client.diffing }()
-	patch, added, removed := diffLines(old, changed)
+	patch, added, removed := textdiff.Lines(old, changed)
 	if g.counted && added-removed != f.Additions-f.Deletions {
 		return "its contents are not those that GitHub counted the lines of", nil
 	}

@@ -1,10 +1,6 @@
 package gh
 
-import (
-	"bytes"
-
-	"github.com/rogpeppe/go-internal/diff"
-)
+import "bytes"
 
 // binaryProbe is how much of a text git looks at for a NUL byte, by which it
 // takes it for binary.
@@ -12,25 +8,4 @@ const binaryProbe = 8000
 
 func isBinary(text []byte) bool {
 	return bytes.IndexByte(text[:min(len(text), binaryProbe)], 0) >= 0
-}
-
-// diffLines returns the hunks that turn one text into the other, and how many
-// lines they add and remove. It goes by lines that stand once in both texts, so
-// that git, which looks for the fewest lines, may say the same in other words.
-func diffLines(old, changed []byte) (patch string, added, removed int) {
-	hunks := diff.Diff("", old, "", changed)
-	start := bytes.Index(hunks, []byte("\n@@ ")) // names come before
-	if start < 0 {
-		return "", 0, 0
-	}
-	hunks = bytes.TrimSuffix(hunks[start+1:], []byte("\n"))
-	for line := range bytes.Lines(hunks) {
-		switch line[0] {
-		case '+':
-			added++
-		case '-':
-			removed++
-		}
-	}
-	return string(hunks), added, removed
 }

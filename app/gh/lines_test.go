@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reviewgate/reviewgate/app/internal/textdiff"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
@@ -66,7 +67,7 @@ func TestHunksApply(t *testing.T) {
 	text := rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(line, 0, 30).Draw(t, "lines"), "") })
 	sample.Check(t, func(t *rapid.T) {
 		old, changed := text.Draw(t, "old"), text.Draw(t, "new")
-		patch, added, removed := diffLines([]byte(old), []byte(changed))
+		patch, added, removed := textdiff.Lines([]byte(old), []byte(changed))
 		if old == changed {
 			if patch != "" || added+removed != 0 {
 				t.Fatalf("nothing changed, but %q", patch)
@@ -113,7 +114,7 @@ func TestCountsAreThoseOfGit(t *testing.T) {
 			}
 		}
 		changed := strings.Join(lines, "")
-		_, added, removed := diffLines([]byte(old), []byte(changed))
+		_, added, removed := textdiff.Lines([]byte(old), []byte(changed))
 		if a, r := numstat(t, dir, old, changed); a != added || r != removed {
 			t.Fatalf("+%d -%d, and git counts +%d -%d:\n%s\n%s", added, removed, a, r, old, changed)
 		}
@@ -169,7 +170,7 @@ func BenchmarkDiffLines(b *testing.B) {
 			b.SetBytes(int64(old.Len()))
 			b.ReportAllocs()
 			for b.Loop() {
-				diffLines(old.Bytes(), changed.Bytes())
+				textdiff.Lines(old.Bytes(), changed.Bytes())
 			}
 		})
 	}
@@ -177,7 +178,7 @@ func BenchmarkDiffLines(b *testing.B) {
 	b.Run("one line of 4 MB", func(b *testing.B) {
 		b.SetBytes(int64(len(line)))
 		for b.Loop() {
-			diffLines(line, line[1:])
+			textdiff.Lines(line, line[1:])
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/reviewgate/reviewgate/app/internal/textdiff"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 	"github.com/reviewgate/reviewgate/pipeline/secrets"
@@ -188,7 +189,7 @@ func (r *revealing) text(ctx context.Context, f *normalize.ChangedFile, g gap, t
 		r.say(f, true, why)
 		return nil
 	}
-	patch, added, removed := diffLines(before, text)
+	patch, added, removed := textdiff.Lines(before, text)
 	r.made.bytes.Add(int64(len(patch)))
 	r.made.lines.Add(int64(added + removed))
 	f.Patch, f.Additions, f.Deletions, f.Binary = patch, added, removed, false

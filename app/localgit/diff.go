@@ -24,21 +24,19 @@ const (
 // changed file, then a blank one, then the files' patches in the same order.
 // The raw lines say which files there are; not each of them has a patch. Of
 // all patches no more than that many bytes are kept.
-func parseDiff(r io.Reader, most int) (normalize.Files, error) {
+func parseDiff(r io.Reader, most int) (*diffParser, error) {
 	p := &diffParser{most: most, lines: lineReader{r: bufio.NewReaderSize(r, 64<<10)}}
 	if err := p.readRaw(); err != nil {
-		return normalize.Files{}, err
+		return nil, err
 	}
-	if err := p.readPatches(); err != nil {
-		return normalize.Files{}, err
-	}
-	return p.files(), nil
+	return p, p.readPatches()
 }
 
 // entry is a changed file: its raw line, and what its patch adds to that.
 type entry struct {
 	status           byte
 	oldMode, newMode string
+	oldSHA, newSHA   string // of the contents; zeros where git has none
 	path, previous   string
 
 	add, del int
@@ -80,7 +78,7 @@ func parseRaw(line string) (*entry, error) {
 	if !ok || len(fields) != 5 || fields[0][0] != ':' || strings.TrimRight(fields[4][1:], "0123456789") != "" {
 		return nil, fmt.Errorf("git's list of files has the line %.200q, which is not understood", line)
 	}
-	e := &entry{status: fields[4][0], oldMode: fields[0][1:], newMode: fields[1]}
+	e := &entry{status: fields[4][0], oldMode: fields[0][1:], newMode: fields[1], oldSHA: fields[2], newSHA: fields[3]}
 	if statuses[e.status] == "" {
 		return nil, fmt.Errorf("git's list of files has the line %.200q, with an unknown status", line)
 	}

@@ -55,14 +55,14 @@ func FuzzParseDiff(f *testing.F) {
 	f.Add(":100644 100755 " + sha + " " + sha + " M\tx y\n\ndiff --git a/x y b/x y\nold mode 100644\nnew mode 100755\n")
 	f.Add(":100644 100644 " + sha + " " + sha + " M\tx\n\ndiff --git a/x b/x\nBinary files a/x and b/x differ\n")
 	f.Fuzz(func(t *testing.T, in string) {
-		files, err := parseDiff(strings.NewReader(in), maxPatches)
+		p, err := parseDiff(strings.NewReader(in), maxPatches)
 		if err != nil {
 			if len(err.Error()) > 2000 || !utf8.ValidString(err.Error()) {
 				t.Errorf("error of %d bytes: %.300q", len(err.Error()), err)
 			}
 			return
 		}
-		for _, f := range files.Files {
+		for _, f := range p.files().Files {
 			if f.Path == "" || f.Status == "" {
 				t.Errorf("file %+v", f)
 			}

@@ -156,10 +156,11 @@ func (f *fetcher) fetch(ctx context.Context, base, head string) (normalize.Files
 		// git compares however large it is.
 		args = slices.Insert(args, 0, "--find-renames=100%")
 	}
-	files, err := f.local.diff(ctx, f.most.patches, args...)
+	diff, err := f.local.diff(ctx, f.most.patches, args...)
 	if err != nil {
 		return none, err
 	}
+	files := diff.files()
 	f.tellLarge(&files, texts)
 	return files, nil
 }

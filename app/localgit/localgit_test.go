@@ -58,20 +58,20 @@ func TestEveryKindOfChange(t *testing.T) {
 	long := strings.Repeat("a line that stays the same\n", 20)
 	r.write("modified.txt", "one\ntwo\nthree\n")
 	r.write("removed.txt", "gone\n")
-	r.write("old/name.txt", long)
+	r.write("old/name.md", long)
 	r.write("run.sh", "#!/bin/sh\n")
 	r.write("link-or-file", "a\nb\n")
-	r.write("image.png", "\x89PNG\x00\x01")
+	r.write("image.png", "\x89PNG\r\n\x1a\n\x00\x01")
 	r.write("no-newline.txt", "x")
 	base := r.commit("start")
 
 	r.write("modified.txt", "one\n2\nthree\n")
 	r.git("rm", "--quiet", "removed.txt")
-	r.git("mv", "old/name.txt", "new-name.txt")
-	r.write("new-name.txt", long+"more\n")
+	r.git("mv", "old/name.md", "new-name.md")
+	r.write("new-name.md", long+"more\n")
 	r.write("added.txt", "first\r\nsecond\n")
 	r.write("empty.txt", "")
-	r.write("image.png", "\x89PNG\x00\x02")
+	r.write("image.png", "\x89PNG\r\n\x1a\n\x00\x02")
 	r.write("no-newline.txt", "y")
 	if err := os.Chmod(filepath.Join(r.dir, "run.sh"), 0o755); err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ changed "link-or-file" +1 -2
 modified "modified.txt" +1 -1
   -2,0 "two"
   +0,2 "2"
-renamed "new-name.txt" from "old/name.txt" +1 -0
+renamed "new-name.md" from "old/name.md" +1 -0
   +0,21 "more"
 modified "no-newline.txt" +1 -1
   -1,0 "x"
@@ -151,7 +151,7 @@ func TestWorkTree(t *testing.T) {
 	r.write("staged.txt", "after\n")
 	r.git("add", "staged.txt")
 	r.write("new/untracked.txt", "u\nno end")
-	r.write("new/data.bin", "a\x00b")
+	r.write("new/a.png", "\x89PNG\r\n\x1a\n\x00\x01")
 	r.write("new/empty", "")
 	r.write("debug.log", "ignored\n")
 	if err := os.Symlink("/etc/passwd", filepath.Join(r.dir, "secret")); err != nil {
@@ -178,7 +178,7 @@ added "committed.txt" +1 -0
 modified "edited.txt" +1 -1
   -1,0 "before"
   +0,1 "after"
-added "new/data.bin" +0 -0 binary
+added "new/a.png" +0 -0 binary
 added "new/empty" +0 -0
 added "new/untracked.txt" +2 -0
   +0,1 "u"

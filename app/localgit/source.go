@@ -124,13 +124,19 @@ func (s *Source) Files(ctx context.Context) (normalize.Files, error) { return s.
 
 func (s *Source) readFiles(ctx context.Context) (normalize.Files, error) {
 	return s.files.do(func() (normalize.Files, error) {
-		files, err := s.diff(ctx)
-		if err == nil && s.workTree {
-			var untracked []normalize.ChangedFile
-			untracked, err = s.untracked(ctx)
+		diff, err := s.diff(ctx)
+		if err != nil {
+			return normalize.Files{}, err
+		}
+		files := diff.files()
+		if s.workTree {
+			untracked, err := s.untracked(ctx)
+			if err != nil {
+				return normalize.Files{}, err
+			}
 			files.Files = append(files.Files, onlyNew(untracked, files.Files)...)
 		}
-		if err != nil {
+		if err := s.reveal(ctx, diff.entries, &files); err != nil {
 			return normalize.Files{}, err
 		}
 		slices.SortStableFunc(files.Files, func(a, b normalize.ChangedFile) int { return cmp.Compare(a.Path, b.Path) })
@@ -159,7 +165,7 @@ var diffArgs = []string{
 	"-O" + os.DevNull,
 }
 
-func (s *Source) diff(ctx context.Context) (normalize.Files, error) {
+func (s *Source) diff(ctx context.Context) (*diffParser, error) {
 	if s.workTree {
 		return s.git.diff(ctx, maxPatches, s.mergeBase)
 	}
@@ -169,12 +175,12 @@ func (s *Source) diff(ctx context.Context) (normalize.Files, error) {
 // diff reads what differs between two commits, or between one and the work tree.
 // Of the patches no more than most bytes are kept. Options may stand before the
 // commits.
-func (g *git) diff(ctx context.Context, most int, commits ...string) (files normalize.Files, err error) {
+func (g *git) diff(ctx context.Context, most int, commits ...string) (p *diffParser, err error) {
 	err = g.stream(ctx, func(r io.Reader) (err error) {
-		files, err = parseDiff(r, most)
+		p, err = parseDiff(r, most)
 		return err
 	}, append(append(slices.Clone(diffArgs), commits...), "--")...)
-	return files, err
+	return p, err
 }
 
 // once keeps a result that is no error; others wait for it meanwhile.

@@ -1,0 +1,154 @@
+package localgit
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/secrets"
+)
+
+// utf16 is a text of ASCII in UTF-16, with a mark.
+func utf16(s string) string {
+	out := "\xff\xfe"
+	for _, c := range []byte(s) {
+		out += string([]byte{c, 0})
+	}
+	return out
+}
+
+// added joins the lines that a change adds to a file.
+func added(f pipeline.PRFacts, path string) string {
+	var lines []string
+	for _, file := range f.Files {
+		for _, h := range file.Hunks {
+			for _, l := range h.Lines {
+				if file.Path == path && l.Op == pipeline.LineAdded {
+					lines = append(lines, l.Text)
+				}
+			}
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func gates(f pipeline.PRFacts, path string) bool {
+	for _, i := range f.Incomplete {
+		if i.Path == path && i.Gating {
+			return true
+		}
+	}
+	return false
+}
+
+// Text that git takes for binary is read, in a range and in the work tree, whether git
+// knows the file or not.
+func TestHiddenTextIsRead(t *testing.T) {
+	const evil = "os.system(cmd)"
+	hidden := map[string]string{
+		"nul.sh":       "#!/bin/sh\n" + evil + "\n\x00",
+		"settings.ini": utf16("a=1\n" + evil + "\n"),
+		"big.txt":      "\xfe\xff\x00" + strings.Join(strings.Split(evil, ""), "\x00"),
+		"off.py":       evil + "\n",
+		"fake.png":     evil + "\n\x00",
+		".env":         "A=1\n" + evil + "\x00\n",
+	}
+	attributes := ".gitattributes"
+	check := func(t *testing.T, s *Source) {
+		t.Helper()
+		f := facts(t, s)
+		for path := range hidden {
+			if !strings.Contains(added(f, path), evil) {
+				t.Errorf("%s: added %q, incomplete %+v", path, added(f, path), f.Incomplete)
+			}
+		}
+		if strings.Contains(added(f, "off.py"), "import os") {
+			t.Error("lines that were there count as new")
+		}
+	}
+	start := func(t *testing.T) *repo {
+		r := newRepo(t)
+		r.write(attributes, "off.py -diff\n")
+		r.write("off.py", "import os\n")
+		r.commit("start")
+		r.git("switch", "--quiet", "--create", "topic")
+		for path, text := range hidden {
+			if path == "off.py" {
+				text = "import os\n" + text
+			}
+			r.write(path, text)
+		}
+		return r
+	}
+	t.Run("range", func(t *testing.T) {
+		r := start(t)
+		r.commit("more")
+		check(t, r.open(Options{Base: "main", Head: "topic"}))
+	})
+	t.Run("index", func(t *testing.T) {
+		r := start(t)
+		r.git("add", "--all")
+		check(t, r.open(Options{Base: "main"}))
+	})
+	t.Run("untracked", func(t *testing.T) { check(t, start(t).open(Options{Base: "main"})) })
+}
+
+// What nobody can read gates where anything says that it is text, and its bytes are
+// searched for secrets.
+func TestBytesThatNobodyCanRead(t *testing.T) {
+	const token = "gh" + "p_1fKq8ZrT5wYv3NcXb7LmJd9PsHg2RtUaWe4Q"
+	noise := strings.Repeat("\x00\x01\x9f\xfe\x80\x93", 300)
+	r := newRepo(t)
+	r.write("README.md", "# Shop\n")
+	r.commit("start")
+	r.git("switch", "--quiet", "--create", "topic")
+	r.write("tool.sh", noise)
+	r.write("data.bin", noise+"\n"+token+"\n"+noise)
+	r.write("image.png", "\x89PNG\r\n\x1a\n"+noise)
+	r.write("run.png", "\x89PNG\r\n\x1a\n"+noise)
+	if err := os.Chmod(filepath.Join(r.dir, "run.png"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r.commit("more")
+	d, err := secrets.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, _, err := normalize.Normalize(t.Context(), r.open(Options{Base: "main", Head: "topic"}), normalize.Options{Redactor: d.Change()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]bool{"tool.sh": true, "data.bin": false, "image.png": false, "run.png": true} {
+		if gates(f, path) != want {
+			t.Errorf("%s gates: %v, want %v: %+v", path, !want, want, f.Incomplete)
+		}
+	}
+	if len(f.Redactions) != 1 || f.Redactions[0].Path != "data.bin" {
+		t.Errorf("redactions %+v", f.Redactions)
+	}
+}
+
+// All of a file's text is new where it was renamed to a name under which it does
+// something.
+func TestRenamedIntoUseIsRead(t *testing.T) {
+	text := strings.Repeat("os.system(cmd)\n", 20)
+	r := newRepo(t)
+	r.write("notes.txt", text)
+	r.write("image.png", "#"+text+"\x00")
+	r.write("kept.py", strings.Repeat("eval(x)\n", 20))
+	r.commit("start")
+	r.git("switch", "--quiet", "--create", "topic")
+	for from, to := range map[string]string{"notes.txt": "tool.py", "image.png": "job.py", "kept.py": "other.py"} {
+		r.git("mv", from, to)
+	}
+	r.commit("move")
+	f := facts(t, r.open(Options{Base: "main", Head: "topic"}))
+	for path, want := range map[string]bool{"tool.py": true, "job.py": true, "other.py": false} {
+		if (added(f, path) != "") != want {
+			t.Errorf("%s: added %q", path, added(f, path))
+		}
+	}
+}
