@@ -17,7 +17,7 @@ var families = [][]string{
 var prose = []string{"Markdown", "MDX", "reStructuredText", "AsciiDoc", "Text"}
 
 // byName are languages in which a file's name and directory say what its text does.
-var byName = []string{"", "YAML", "JSON", "JSON with Comments", "TOML", "XML", "INI", "Text"}
+var byName = []string{"YAML", "JSON", "JSON with Comments", "TOML", "XML", "INI", "Pip Requirements"}
 
 // MovedIntoUse reports whether a file that was renamed may do at its new path what it did
 // not at the old one: it has another language there, is named like another file of

@@ -56,6 +56,7 @@ type gitleaksList struct {
 	Description string   `toml:"description"`
 	TargetRules []string `toml:"targetRules"`
 	Condition   string   `toml:"condition"`
+	Commits     []string `toml:"commits"`
 	Paths       []string `toml:"paths"`
 	RegexTarget string   `toml:"regexTarget"`
 	Regexes     []string `toml:"regexes"`
@@ -132,6 +133,10 @@ func (r *exceptionReader) list(at string, l gitleaksList, rules []string) {
 	if l.RegexTarget != "" && l.RegexTarget != "secret" && len(l.Regexes) > 0 {
 		r.problem(at, "regexTarget %q is not supported: regexes are compared with the secret alone", cut(l.RegexTarget))
 		l.Regexes, whole = nil, false
+	}
+	if len(l.Commits) > 0 {
+		r.problem(at, "commits are not supported: a review is of all commits of a change")
+		whole = false
 	}
 	var ok bool
 	e.paths, ok = r.patterns(at+", paths", l.Paths, anyPath)

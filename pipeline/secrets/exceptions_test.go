@@ -43,6 +43,8 @@ func TestExceptions(t *testing.T) {
 		"one of two":          {"[[allowlists]]\ndescription = \"or\"\npaths = ['''a\\.go''']\nstopwords = [\"nothing\"]", "a.go", "or"},
 		"both of two":         {"[[allowlists]]\ncondition = \"AND\"\npaths = ['''a\\.go''']\nstopwords = [\"nothing\"]", "a.go", ""},
 		"a part that is left": {"[[allowlists]]\ncondition = \"AND\"\npaths = ['''a\\.go''']\nregexTarget = \"line\"\nregexes = [\"nothing\"]", "a.go", ""},
+		"a commit and a path": {"[[allowlists]]\ncondition = \"AND\"\ncommits = [\"abc\"]\npaths = ['''a\\.go''']", "a.go", ""},
+		"a commit or a path":  {"[[allowlists]]\ndescription = \"p\"\ncommits = [\"abc\"]\npaths = ['''a\\.go''']", "a.go", "p"},
 		"its rule":            {"[[allowlists]]\ndescription = \"r\"\ntargetRules = [\"github-pat\"]\npaths = ['''a\\.go''']", "a.go", "r"},
 		"another rule":        {"[[allowlists]]\ntargetRules = [\"aws-access-token\"]\npaths = ['''a\\.go''']", "a.go", ""},
 		"below its rule":      {"[[rules]]\nid = \"github-pat\"\n[[rules.allowlists]]\ndescription = \"own\"\npaths = ['''a\\.go''']", "a.go", "own"},
@@ -82,6 +84,7 @@ func TestExceptionsThatDoNotCount(t *testing.T) {
 		"a target":       {"[allowlist]\nregexTarget = \"line\"\nregexes = ['''x''']", `allowlist: regexTarget "line" is not supported: regexes are compared with the secret alone`},
 		"a condition":    {"[allowlist]\ncondition = \"XOR\"\nregexes = ['''x''']", "allowlist: the condition is neither AND nor OR"},
 		"a long pattern": {"[allowlist]\nregexes = ['''" + strings.Repeat("x", maxExceptionLength+1) + "''']", "allowlist, regexes: entry 1 is longer than 1000 characters"},
+		"a commit":       {"[allowlist]\ncommits = ['abc']\npaths = ['x']", "allowlist: commits are not supported: a review is of all commits of a change"},
 		"a short word":   {"[allowlist]\nstopwords = ['''ab''']", `allowlist: the stopword "ab" is shorter than 3 characters`},
 	} {
 		_, problems := excepted(t, tt.text, "a.go", "+x = 1")
