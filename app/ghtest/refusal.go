@@ -130,11 +130,11 @@ func (s *Server) early(c caller) time.Duration {
 
 // earlyAfter is how long after it read a refusal a client may still send what
 // was on its way, on a machine that is busy.
-const earlyAfter = 500 * time.Millisecond
+const earlyAfter = time.Second
 
 // EarlyRetries lists the requests since ResetCalls that were made while a rate
-// limit, the stand-in's own or an imposed one, still held, and more than half
-// a second after the caller had read so. Requests for the rate limit
+// limit, the stand-in's own or an imposed one, still held, and more than a second
+// after the caller had read so. Requests for the rate limit
 // itself, which are free, are not among them.
 func (s *Server) EarlyRetries() []Call {
 	return s.callsThat(func(c *Call) bool { return c.Early > earlyAfter })
