@@ -119,8 +119,8 @@ func (c *Client) repositoryConfig(ctx context.Context, t review.Target, branch s
 	return read, root.moved, nil
 }
 
-// atRoot reads a file at the root, up to one byte more than it may have. What is no file
-// says nothing.
+// atRoot reads a file at the root, up to one byte more than it may have. Anything
+// but a file reads as empty.
 func (tr treeReader) atRoot(ctx context.Context, root *directory, layer, name string, most int64) (review.ConfigBlob, error) {
 	e, found := root.find(name)
 	if !found || e.Type != "blob" {
@@ -224,9 +224,9 @@ func (d *directory) configFiles() []treeEntry {
 	return files
 }
 
-// text reads one config file. What is no file has no text; the loader then says
-// so, instead of the review going on as if it weren't there. A symbolic link's
-// text is its target, which is no config either.
+// text reads one config file. Anything but a file has no text: the loader then
+// reports it, instead of the review going on as if it weren't there. A symbolic link's
+// text is its target, which isn't config either.
 func (tr treeReader) text(ctx context.Context, e treeEntry) ([]byte, error) {
 	if e.Type != "blob" {
 		return nil, nil

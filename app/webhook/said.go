@@ -42,7 +42,7 @@ func (s *said) byPerson(sender account) bool {
 // readCommand looks for a slash command in what was just said. pull is asked for
 // the pull request only where there is one: nothing of other comments is routed
 // by. author is the pull request's.
-func readCommand(d *review.Delivery, place review.CommentPlace, s said, sender account, author account, pull func() (review.Target, error)) error {
+func readCommand(d *review.Delivery, place review.CommentPlace, s said, sender, author account, pull func() (review.Target, error)) error {
 	if !s.byPerson(sender) {
 		return nil
 	}

@@ -242,7 +242,7 @@ func indents(language string) bool {
 	return !r.Knows() || language == "Python" || language == "YAML"
 }
 
-// sumOf is the sum of texts, none of which can pass for two.
+// sumOf hashes the texts with their lengths: "ab", "c" and "a", "bc" differ.
 func sumOf(texts ...string) sum {
 	var all []byte
 	for _, t := range texts {

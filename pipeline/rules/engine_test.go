@@ -480,7 +480,7 @@ func TestConcurrentAgents(t *testing.T) {
 // fixtures, what the naive engine finds with them.
 func TestShippedRulesAsNaive(t *testing.T) {
 	limit := sample.Size(1<<14, 1<<20)
-	if testing.Short() { // more text is no more to a race detector
+	if testing.Short() { // a race detector learns nothing from more text
 		limit = 1 << 16
 	}
 	cfg, engine := shipped(t)

@@ -103,7 +103,7 @@ func TestHostileChangesTakeBoundedMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	size := sample.Size(1<<20, 2<<20)
-	if testing.Short() { // more text is no more to a race detector
+	if testing.Short() { // a race detector learns nothing from more text
 		size = 1 << 14
 	}
 	for name, make := range sample.Map(t, 3, hostileChanges(size)) {

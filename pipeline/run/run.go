@@ -135,11 +135,14 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	err := t.stage(pipeline.StageNormalize, "reading the change", func() (err error) {
 		v.Facts, out.Config, err = normalize.Normalize(ctx, src, normalize.Options{ObservedAt: r.Now(), Redactor: change, Base: &base})
 		v.Facts.Config.Problems = r.redactedProblems(v.Facts.Config.Problems)
-		if err == nil {
-			err = change.Allow(&v.Facts, out.Config.Settings.Secrets.Allow, v.Facts.ObservedAt)
-			except(change, &v.Facts, base.Exceptions)
+		if err != nil {
+			return err
 		}
-		return err
+		if err := change.Allow(&v.Facts, out.Config.Settings.Secrets.Allow, v.Facts.ObservedAt); err != nil {
+			return err
+		}
+		except(change, &v.Facts, base.Exceptions)
+		return nil
 	})
 	if err == nil && o.Secrets != nil {
 		o.Secrets(change.Value)

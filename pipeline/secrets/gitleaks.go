@@ -136,7 +136,7 @@ func newRule(r gitleaks.Rule, global []*gitleaks.Allowlist) *rule {
 	out.adapt(keywords)
 	may := out.hit
 	if r.RuleID == ruleGeneric {
-		may = assignedText // what is no key may hide what follows
+		may = assignedText // a match that is not key-like still consumes the text after it
 	}
 	if n := newNamed(&r, out.literals, may, global); n != nil {
 		out.own = n

@@ -97,8 +97,8 @@ func assignedValue(text string, end int, like func(string) bool) bool {
 // operator.
 const longValue = 3 * 160
 
-// valueEnd is where the run of a value's characters ends that begins at an offset, or
-// -1 where it is no value for its length.
+// valueEnd returns where the run of value characters that begins at an offset ends. It
+// returns -1 if the run is too long for a value.
 func valueEnd(text string, at int) int {
 	others := 0 // that base64 has not, or has at its end, where there are three at most
 	for i := at; i < len(text); i++ {

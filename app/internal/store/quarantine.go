@@ -49,7 +49,7 @@ func (r *Reader) Quarantined(ctx context.Context) (all []review.Quarantined, err
 			q.Since, q.Next = fromMicros(since), fromMicros(next)
 			all = append(all, q)
 			return nil
-		}, `SELECT `+targetColumns+`, deaths, quarantined_at, next_try FROM targets WHERE deaths > 0 AND closed = 0 ORDER BY next_try LIMIT ?`, maxQuarantined)
+		}, `SELECT `+targetColumns+`, deaths, quarantined_at, next_try FROM targets WHERE deaths > 0 AND closed = 0 AND wanted > done ORDER BY next_try LIMIT ?`, maxQuarantined)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list what is quarantined: %w", err)

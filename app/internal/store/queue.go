@@ -231,7 +231,7 @@ type Depth struct {
 	Done      int // jobs completed in the last hour; may lag by 250 ms
 	// Quarantined is how many reviews ended their process and wait.
 	Quarantined int
-	Oldest      time.Duration // since the oldest ask for a review that is not answered and that somebody waits for, 0 if there is none
+	Oldest      time.Duration // since the oldest unanswered ask that somebody waits for; 0 if every ask is answered
 }
 
 // Depth returns how much there is to do, for metrics.
