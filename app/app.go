@@ -75,6 +75,7 @@ type App struct {
 	control  *control // nil where commands need none
 	memory   MemoryLimit
 	rest     rest
+	children children // that review suspects
 	done     atomic.Int64 // jobs, for tests
 }
 
@@ -132,7 +133,7 @@ func (a *App) buildService(ctx context.Context, beside bool) (err error) {
 	if err != nil {
 		return err
 	}
-	var apart func(context.Context, review.Lease, review.JobKind) (review.Ended, error)
+	var apart func(context.Context, review.Lease, review.JobKind, bool) (review.Ended, error)
 	if len(a.options.Apart) > 0 {
 		apart = a.apart
 	}
@@ -302,6 +303,7 @@ func (a *App) Close() error {
 	if a.control != nil {
 		a.control.close() // as that
 	}
+	a.children.close()
 	if a.client != nil {
 		a.client.Close()
 	}

@@ -320,8 +320,8 @@ type ConfigRead struct {
 	Organisation ConfigSource
 	Repository   ConfigSource
 	RootFiles    []string
-	// Attributes is the .gitattributes at the root of that branch, of no config layer;
-	// without a Path where there is none.
+	// Attributes is the .gitattributes at the root of that branch, of no config layer.
+	// Its Path is empty if the branch lacks the file.
 	Attributes ConfigBlob
 	Exceptions ConfigBlob // likewise the .gitleaks.toml
 }

@@ -39,7 +39,10 @@ func (e Ended) err() error {
 }
 
 // DiedError says that a child process ended before its work did.
-type DiedError struct{ How string } // in words, such as "signal: killed"
+type DiedError struct {
+	How    string // in words, such as "signal: killed"
+	Others bool   // it had been given other work too, which may be to blame
+}
 
 func (e *DiedError) Error() string { return "the child process ended: " + e.How }
 
@@ -54,47 +57,47 @@ func (s *Service) waits(state TargetState) bool {
 	return isSuspect(state) && !state.Quarantine.Next.IsZero() && s.Now().Before(state.Quarantine.Next)
 }
 
-var errNoTurn = errors.New("another review that may have taken the server down is at work")
-
-// turnAgain is how long to wait after suspect returned an error. A turn takes less
-// than a second where all is well.
-func (s *Service) turnAgain(err error) time.Duration {
-	if errors.Is(err, errNoTurn) {
-		return min(s.RetryBase, time.Second/2)
-	}
-	return s.RetryBase
-}
-
-// suspect lets one target at a time be worked on of those that may have taken the
-// server down. It returns the target's state.
-func (s *Service) suspect(ctx context.Context, key string, alone *turn) (TargetState, error) {
-	state, err := s.Store.Target(ctx, key)
+// suspect takes the target's turn if it may have taken the server down, and returns
+// its state.
+func (s *Service) suspect(ctx context.Context, t *turn) (TargetState, error) {
+	state, err := s.Store.Target(ctx, t.key)
 	if err != nil {
 		return state, fmt.Errorf("read the target's state: %w", err)
 	}
-	if isSuspect(state) && !s.waits(state) && !alone.take() {
-		return state, errNoTurn
+	if isSuspect(state) && !s.waits(state) {
+		return state, t.take(s.Apart == nil || state.Quarantine.Deaths > 0)
 	}
 	return state, nil
 }
 
-// workApart has a child process do the work. Its death is the only one that a target
-// is blamed for. A child that could not be started, or that ended with this process,
-// says nothing of the target. It may take as much memory as all large changes together.
-func (s *Service) workApart(ctx context.Context, lease Lease, kind JobKind, state TargetState) error {
-	memory := s.memory.ticket(lease.Key, state.HeadSHA, kind)
-	if err := memory.weigh(memory.all()); err != nil {
+// turnAgain is how long to wait after suspect returned an error.
+func (s *Service) turnAgain(err error) time.Duration {
+	if wait := (*turnWait)(nil); errors.As(err, &wait) {
+		return min(s.RetryBase, wait.after)
+	}
+	return s.RetryBase
+}
+
+// workApart has a child process do the work. A target is blamed only for the end of a
+// process that had no other work. A child that could not be started, or that ended with
+// this process, says nothing about the target. A child may take as much memory as all
+// large changes together.
+func (s *Service) workApart(ctx context.Context, lease Lease, kind JobKind, state TargetState, t *turn) error {
+	if err := t.admit(s.memory.ticket(lease.Key, state.HeadSHA, kind)); err != nil {
 		return s.stopWork(ctx, lease, s.putOff(ctx, lease, state, err))
 	}
-	defer memory.end(true)
 	_, stop := s.keep(ctx, lease) // the child gives the lease back
-	ended, err := s.Apart(ctx, lease, kind)
+	ended, err := s.Apart(ctx, lease, kind, t.alone)
 	stop()
 	var died *DiedError
 	switch {
 	case err == nil:
 		s.followed.set(lease.Key, "")
 		return ended.err()
+	case ctx.Err() == nil && errors.As(err, &died) && died.Others:
+		s.Log.Warn().Str("target", lease.Key).Err(died).Msg("a child process of several reviews ended; each is now reviewed in its own")
+		t.nextAlone()
+		return &RetryError{After: turnStep, Err: errors.Join(died, s.Store.Release(ctx, lease))}
 	case ctx.Err() == nil && errors.As(err, &died):
 		err = s.quarantine(ctx, lease, died)
 		if errors.Is(err, ErrLeaseLost) {

@@ -40,10 +40,11 @@ type Options struct {
 	// ScanInterval is how often news of others' checks have a pull request
 	// reviewed again at most. Default 1 minute: they end one after the other.
 	ScanInterval time.Duration
-	// Apart does the work of a suspect in a child process. An error that is no
-	// *DiedError says that the process gave no answer. Without it suspects are reviewed in this
-	// process, one at a time.
-	Apart func(ctx context.Context, l Lease, kind JobKind) (Ended, error)
+	// Apart does the work of a suspect in a child process: one of its own if alone, and
+	// otherwise one that it shares with other suspects. The error is a *DiedError if the
+	// process ended meanwhile; any other error says nothing about the target. Without
+	// Apart suspects are reviewed in this process, one at a time.
+	Apart func(ctx context.Context, l Lease, kind JobKind, alone bool) (Ended, error)
 	// QuarantineSteps are how long a review that ended its child process waits for the
 	// next try, the last of them again and again. Default: 1, 5, 15 and 60 minutes.
 	// QuarantineFor is for how long it is tried. Default: a day.
@@ -95,9 +96,7 @@ type Service struct {
 	proposals *config.Loader
 	// heeded are the news of organisations' config that this process knows of.
 	heeded heededNews
-	// suspects is held by the one at work of those that may have taken the
-	// server down: a child process may take much memory.
-	suspects sync.Mutex
+	suspects suspects
 	// memory admits large changes.
 	memory *admission
 	// issuesRefused has the ids of repositories of which it was logged that they

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/render"
@@ -16,9 +15,9 @@ import (
 // the next step is another kind's. It returns nil if another holder works on
 // the target: that one will see what is wanted.
 func (s *Service) workTarget(ctx context.Context, key string, kind JobKind) error {
-	alone := turn{of: &s.suspects}
-	defer alone.end()
-	_, err := s.suspect(ctx, key, &alone)
+	turn := s.suspects.turn(key)
+	defer turn.end()
+	_, err := s.suspect(ctx, turn)
 	if errors.Is(err, ErrNotFound) {
 		return nil // forgotten, and its job was not
 	}
@@ -33,14 +32,14 @@ func (s *Service) workTarget(ctx context.Context, key string, kind JobKind) erro
 		return nil
 	}
 	// To take it may have counted the crash that makes it a suspect.
-	state, err := s.suspect(ctx, key, &alone)
+	state, err := s.suspect(ctx, turn)
 	switch {
 	case err != nil:
 		return &RetryError{After: s.turnAgain(err), Err: errors.Join(err, s.Store.Release(context.WithoutCancel(ctx), lease))}
 	case s.waits(state):
 		return s.stay(ctx, lease, state)
 	case isSuspect(state) && s.Apart != nil:
-		return s.workApart(ctx, lease, kind, state)
+		return s.workApart(ctx, lease, kind, state, turn)
 	}
 	return s.WorkHeld(ctx, lease, kind)
 }
@@ -80,23 +79,6 @@ func (s *Service) WorkHeld(ctx context.Context, lease Lease, kind JobKind) error
 type finished struct {
 	generation int64
 	gaveUp     bool
-}
-
-// turn is held by one at a time.
-type turn struct {
-	of   *sync.Mutex
-	held bool
-}
-
-func (t *turn) take() bool {
-	t.held = t.held || t.of.TryLock()
-	return t.held
-}
-
-func (t *turn) end() {
-	if t.held {
-		t.of.Unlock()
-	}
 }
 
 // workGenerations does what is wanted until nothing more is. It returns what is

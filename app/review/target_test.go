@@ -35,7 +35,9 @@ func (s *crashedStore) Release(context.Context, Lease) error {
 func TestSuspectByItsLease(t *testing.T) {
 	store := &crashedStore{}
 	s := &Service{Options: Options{Store: store, RetryBase: time.Second}}
-	s.suspects.Lock()
+	if err := s.suspects.turn("pull/1/2").take(true); err != nil {
+		t.Fatal(err)
+	}
 	err := s.workTarget(t.Context(), "pull/1/1", JobReview)
 	if retry := (*RetryError)(nil); !errors.As(err, &retry) || retry.After != time.Second/2 {
 		t.Errorf("it is not put off: %v", err)

@@ -65,7 +65,8 @@ func weightOfFiles(files []normalize.ChangedFile) int64 {
 	return weight(len(files), lines, bytes)
 }
 
-// memoryWait says that a change waits for memory. It is put off, and is no failure.
+// memoryWait says that a change waits for memory. The review is put off, which
+// doesn't count as a failed attempt.
 type memoryWait struct {
 	before int           // large changes that are at work, or wait longer
 	since  time.Time     // when the wait began

@@ -184,7 +184,7 @@ func TestWeightOfAChange(t *testing.T) {
 		{"3,000 files and 100,000 lines", 3000, 100_000, 4 * mb, true, 120 * mb},
 		{"ten files of a million short lines", 10, 10_000_000, 20 * mb, true, 400 * mb},
 		{"one line of 20 MB", 1, 1, 20 * mb, true, 200 * mb},
-		{"counts that are no counts", 1, -5, 0, false, mb},
+		{"impossible counts", 1, -5, 0, false, mb},
 	} {
 		w := weight(c.files, c.lines, c.bytes)
 		if (w > smallWeight) != c.large || w > c.mostWeight {

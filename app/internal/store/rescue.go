@@ -135,9 +135,9 @@ func (s *Store) putOff(ctx context.Context, key string, until time.Time) error {
 	})
 }
 
-// depth counts the jobs by state, and returns when the oldest ask that is not done
-// and that somebody waits for came in, the zero time if there is none, and how many
-// targets are quarantined.
+// depth counts the jobs by state, and returns when the oldest unanswered ask that
+// somebody waits for came in, and how many targets are quarantined. The time is zero if
+// every ask is answered.
 func (s *Store) depth(ctx context.Context) (jobs map[rivertype.JobState]int, oldest time.Time, quarantined int, err error) {
 	jobs = map[rivertype.JobState]int{}
 	err = s.db.read(ctx, func(t tx) error {

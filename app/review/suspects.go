@@ -1,0 +1,145 @@
+package review
+
+import (
+	"fmt"
+	"sync"
+	"time"
+)
+
+const (
+	// suspectsTogether is how many suspects share a child process. Most are innocent:
+	// they were at work when the server was killed.
+	suspectsTogether = 4
+	// turnStep is how long a suspect waits before it asks for a turn again, once for
+	// each group of suspectsTogether that waits, and maxTurnStep the longest wait. A
+	// turn takes about a second if all is well.
+	turnStep    = time.Second / 2
+	maxTurnStep = 5 * time.Second
+	// turnGone is how long after it last asked a suspect no longer counts as waiting.
+	turnGone = 30 * time.Second
+)
+
+// suspects says which of the targets that may have taken the server down are worked on:
+// several in one child process, or a single one in its own. A target is single after a
+// process of several ended, until it has been tried alone. The zero value is ready.
+type suspects struct {
+	mu       sync.Mutex
+	together int                 // turns of those that share a process
+	alone    bool                // a single one has a turn
+	memory   *ticket             // of all at work, nil before it is admitted
+	single   map[string]struct{} // by key
+	waiting  map[string]asked    // by key
+}
+
+// asked is when a suspect last asked for a turn.
+type asked struct {
+	at    time.Time
+	alone bool
+}
+
+// turn lets one target's job be at work.
+type turn struct {
+	of          *suspects
+	key         string
+	held, alone bool
+}
+
+// turnWait says that others are at work.
+type turnWait struct{ after time.Duration }
+
+func (e *turnWait) Error() string {
+	return fmt.Sprintf("other reviews that may have taken the server down are at work; it is tried again in %v", e.after)
+}
+
+func (s *suspects) turn(key string) *turn { return &turn{of: s, key: key} }
+
+// take takes the turn unless it is held already. The error is a *turnWait.
+func (t *turn) take(alone bool) error {
+	s := t.of
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, single := s.single[t.key]; single {
+		alone = true
+	}
+	if t.held {
+		if t.alone || !alone {
+			return nil
+		}
+		s.give(t)
+	}
+	now := time.Now()
+	delete(s.waiting, t.key)
+	singles := 0
+	for key, w := range s.waiting {
+		switch {
+		case now.Sub(w.at) > turnGone:
+			delete(s.waiting, key)
+		case w.alone:
+			singles++
+		}
+	}
+	// A single one waits until those together have ended, so no more of them may begin.
+	if s.alone || alone && s.together > 0 || !alone && (singles > 0 || s.together == suspectsTogether) {
+		if s.waiting == nil {
+			s.waiting = map[string]asked{}
+		}
+		s.waiting[t.key] = asked{now, alone}
+		return &turnWait{min(maxTurnStep, turnStep*time.Duration(1+len(s.waiting)/suspectsTogether))}
+	}
+	t.held, t.alone = true, alone
+	if alone {
+		s.alone = true
+	} else {
+		s.together++
+	}
+	return nil
+}
+
+// admit takes as much memory as all large changes together may, once for all turns. The
+// error is a *memoryWait.
+func (t *turn) admit(m *ticket) error {
+	t.of.mu.Lock()
+	defer t.of.mu.Unlock()
+	if t.of.memory != nil {
+		m.end(true) // it waits no longer
+		return nil
+	}
+	if err := m.weigh(m.all()); err != nil {
+		return err
+	}
+	t.of.memory = m
+	return nil
+}
+
+// nextAlone has the target tried alone next time.
+func (t *turn) nextAlone() {
+	t.of.mu.Lock()
+	defer t.of.mu.Unlock()
+	if t.of.single == nil {
+		t.of.single = map[string]struct{}{}
+	}
+	t.of.single[t.key] = struct{}{}
+}
+
+// end gives the turn back, if it is held.
+func (t *turn) end() {
+	t.of.mu.Lock()
+	defer t.of.mu.Unlock()
+	if t.held {
+		t.of.give(t)
+	}
+}
+
+func (s *suspects) give(t *turn) {
+	t.held = false
+	if t.alone {
+		s.alone = false
+		delete(s.single, t.key)
+	} else {
+		s.together--
+	}
+	if s.memory != nil && !s.alone && s.together == 0 {
+		s.memory.end(true)
+		s.memory = nil
+	}
+}

@@ -1,0 +1,113 @@
+package review
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+)
+
+// ask takes a turn and reports whether it was given.
+func ask(t *testing.T, of *turn, alone bool) bool {
+	t.Helper()
+	err := of.take(alone)
+	if wait := (*turnWait)(nil); err != nil && (!errors.As(err, &wait) || wait.after < turnStep || wait.after > maxTurnStep) {
+		t.Fatalf("error %v, want a wait of %v to %v", err, turnStep, maxTurnStep)
+	}
+	return err == nil
+}
+
+// Several suspects share a process. A single one has its process to itself, and goes
+// before those that come after it.
+func TestSuspectsShareAProcess(t *testing.T) {
+	var s suspects
+	var turns []*turn
+	for i := range suspectsTogether + 1 {
+		turns = append(turns, s.turn(fmt.Sprint(i)))
+		if got, want := ask(t, turns[i], false), i < suspectsTogether; got != want {
+			t.Fatalf("turn %d: %v", i, got)
+		}
+	}
+	single := s.turn("single")
+	if ask(t, single, true) {
+		t.Fatal("the single one works beside others")
+	}
+	for _, other := range turns[:suspectsTogether] {
+		other.end()
+		if ask(t, turns[suspectsTogether], false) {
+			t.Fatal("another one begins before the single one that waits")
+		}
+	}
+	if !ask(t, single, true) || !ask(t, single, false) {
+		t.Fatal("the single one gets no turn, or not twice")
+	}
+	if ask(t, s.turn("second"), true) || ask(t, turns[4], false) {
+		t.Fatal("another one works beside the single one")
+	}
+	single.end()
+	single.end()
+	if ask(t, turns[4], false) {
+		t.Error("the second single one does not go first")
+	}
+	s.waiting["second"] = asked{time.Now().Add(-2 * turnGone), true}
+	if !ask(t, turns[4], false) {
+		t.Error("one that asks no more is waited for")
+	}
+}
+
+// After the end of a process that it shared, a suspect is tried alone once.
+func TestSuspectIsTriedAloneAfterItsProcessEnded(t *testing.T) {
+	var s suspects
+	first := s.turn("a")
+	if !ask(t, first, false) {
+		t.Fatal("no turn")
+	}
+	first.nextAlone()
+	first.end()
+	again := s.turn("a")
+	if !ask(t, again, false) || !again.alone {
+		t.Fatal("it is not tried alone")
+	}
+	again.end()
+	if last := s.turn("a"); !ask(t, last, false) || last.alone {
+		t.Error("it is tried alone for ever")
+	}
+	beside := s.turn("b")
+	if !ask(t, beside, false) {
+		t.Fatal("no turn beside it")
+	}
+	if ask(t, beside, true) || beside.held {
+		t.Error("a turn beside others is taken for one alone")
+	}
+}
+
+// The memory for the process is admitted once, for as long as anything is at work.
+func TestSuspectsTakeMemoryOnce(t *testing.T) {
+	var s suspects
+	m := newAdmission(1<<30, time.Hour, time.Now)
+	large := m.ticket("large", "h", JobReview)
+	if err := large.weigh(large.all()); err != nil {
+		t.Fatal(err)
+	}
+	a, b := s.turn("a"), s.turn("b")
+	if !ask(t, a, false) || !ask(t, b, false) {
+		t.Fatal("no turns")
+	}
+	if err := a.admit(m.ticket("a", "h", JobReview)); !errors.As(err, new(*memoryWait)) {
+		t.Fatalf("beside a large change: %v", err)
+	}
+	large.end(true)
+	for _, turn := range []*turn{a, b} {
+		if err := turn.admit(m.ticket(turn.key, "h", JobReview)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.end()
+	if err := large.weigh(large.all()); !errors.As(err, new(*memoryWait)) {
+		t.Fatalf("a large change beside the process: %v", err)
+	}
+	b.end()
+	if err := large.weigh(large.all()); err != nil {
+		t.Errorf("after the last: %v", err)
+	}
+}
