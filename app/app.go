@@ -75,7 +75,7 @@ type App struct {
 	control  *control // nil where commands need none
 	memory   MemoryLimit
 	rest     rest
-	children children // that review suspects
+	children children     // that review suspects
 	done     atomic.Int64 // jobs, for tests
 }
 

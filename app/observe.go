@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -93,6 +94,9 @@ func (a *App) onAgent(ctx context.Context, agent, status string, begun time.Time
 
 func (a *App) onCall(ctx context.Context, c gh.CallInfo) {
 	a.metrics.Call(c.Route, fmt.Sprint(c.Status), fmt.Sprint(c.Installation), c.Duration, c.RateRemaining)
+	if c.RateRemaining >= 0 && c.Status != http.StatusNotModified && a.service != nil { // which counts against no limit
+		a.service.Called(c.Installation, trail.Of(ctx).Author(), review.Quota{Limit: c.RateLimit, Left: c.RateRemaining, Reset: c.RateReset})
+	}
 	trouble := ""
 	if c.Status == 0 || c.Status >= 500 {
 		trouble = fmt.Sprintf("status %d", c.Status)

@@ -52,6 +52,8 @@ type CallInfo struct {
 	Duration      time.Duration // until the answer's body was read
 	Installation  int64         // whose rate limit counts it; 0 is the App, which asks for the tokens too
 	RateRemaining int           // -1 if the answer didn't say
+	RateLimit     int           // calls of REST in each window, 0 if the answer didn't say
+	RateReset     time.Time     // when the window ends, by our clock; zero if the answer didn't say
 	Try           int           // from 1; more than 1 is the repetition of a read
 	Date          time.Time     // when it answered by its own clock, in whole seconds; zero if it didn't say
 }

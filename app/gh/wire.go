@@ -134,6 +134,15 @@ func (w *wire) watch(ctx context.Context, c *call, info CallInfo, sent time.Time
 	if n, err := strconv.Atoi(resp.Header.Get("X-RateLimit-Remaining")); err == nil && n >= 0 {
 		info.RateRemaining = n
 	}
+	// GraphQL and search have limits of their own.
+	resource := resp.Header.Get("X-RateLimit-Resource")
+	if n, err := strconv.Atoi(resp.Header.Get("X-RateLimit-Limit")); err == nil && n >= 0 && (resource == "" || resource == "core") {
+		info.RateLimit = n
+	}
+	if s, err := strconv.ParseInt(resp.Header.Get("X-RateLimit-Reset"), 10, 64); err == nil && s >= 0 {
+		now := time.Now()
+		info.RateReset = now.Add(min(time.Unix(s, 0).Sub(answered(resp.Header, now)), maxWindow))
+	}
 	done := sync.OnceFunc(func() { w.record(ctx, c, info, sent, nil) })
 	switch {
 	case resp.StatusCode == http.StatusNotModified: // which the HTTP cache never closes

@@ -180,6 +180,16 @@ func WaitingCheck(w Waiting) CheckOutput {
 	})
 }
 
+// CallsCheck says that a review waits for GitHub's rate limit.
+func CallsCheck(c Calls) CheckOutput {
+	return notice("calls", false, func(p pen) any {
+		return struct{ Head, Used, Limit, Reset safe }{
+			p.code(shortSHA(c.HeadSHA), maxName), safe(grouped(c.Used)), safe(grouped(c.Limit)),
+			p.text(c.Reset.UTC().Format("15:04")+" UTC", maxName),
+		}
+	})
+}
+
 // DraftSkipped is for a draft that the settings leave alone. Its conclusion
 // is action_required: a neutral one would let the pull request be merged the
 // moment it is ready.

@@ -129,6 +129,7 @@ func TestChecksWithoutVerdict(t *testing.T) {
 		{"in progress", PendingCheck(Pending{HeadSHA: headSHA, StartedAt: started})},
 		{"in progress", WaitingCheck(Waiting{HeadSHA: headSHA, Since: started, Before: 2})},
 		{"in progress", WaitingCheck(Waiting{HeadSHA: headSHA, Since: started, Before: 1})},
+		{"in progress", CallsCheck(Calls{HeadSHA: headSHA, Used: 612, Limit: 5000, Reset: started})},
 		{ConclusionActionRequired, DraftSkipped()},
 		{ConclusionFailure, CouldNotComplete("GitHub answered 502 for 30 minutes while the changed files were read", "Wait until githubstatus.com shows no trouble")},
 		{ConclusionCancelled, Superseded(headSHA)},

@@ -99,6 +99,14 @@ type Waiting struct {
 	Before  int
 }
 
+// Calls is why a review waits for GitHub's rate limit: how many calls the reviews of
+// its author's pull requests used, of how many in an hour, and when that hour ends.
+type Calls struct {
+	HeadSHA     string
+	Used, Limit int
+	Reset       time.Time
+}
+
 // Pending is what is known when a run starts.
 type Pending struct {
 	HeadSHA   string

@@ -132,6 +132,9 @@ type ReviewAsk struct {
 	// Fresh demands a new check run even where nothing seems to have changed:
 	// the old one must not stand while the review runs.
 	Fresh bool
+	// Author is the id of the account that opened the pull request, 0 if the ask does
+	// not know it. Each author has a share of the queue while others wait.
+	Author int64
 	// Low lets other work go first: nobody waits for this review.
 	Low bool
 	// Rerun says how much is done anew. Of several asks that one review answers,
@@ -214,6 +217,7 @@ type TargetState struct {
 	Target
 	Wanted int64 // generation asked for
 	Done   int64 // generation finished
+	Author int64 // id of the account that opened the pull request, 0 if unknown
 	Reason string
 	// AskedAt is when the oldest ask that is not done was made: of those that
 	// somebody waits for, if any does.

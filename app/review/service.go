@@ -95,10 +95,12 @@ type Service struct {
 	// is in force.
 	proposals *config.Loader
 	// heeded are the news of organisations' config that this process knows of.
-	heeded heededNews
+	heeded   heededNews
 	suspects suspects
 	// memory admits large changes.
 	memory *admission
+	// calls counts whose reviews use up GitHub's rate limits.
+	calls callShares
 	// issuesRefused has the ids of repositories of which it was logged that they
 	// take no issues.
 	issuesRefused sync.Map

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/reviewgate/reviewgate/app/internal/trail"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 	"github.com/reviewgate/reviewgate/pipeline/run"
@@ -119,6 +120,7 @@ func (s *Service) workGeneration(ctx context.Context, lease Lease, kind JobKind,
 		}
 		return s.finish(ctx, lease, finished{state.Done, state.GaveUp})
 	}
+	trail.Of(ctx).SetAuthor(state.Author)
 	memory := s.memory.ticket(lease.Key, state.HeadSHA, kind)
 	defer func() { memory.end(done != nil) }()
 	if err := memory.again(); err != nil {
@@ -139,6 +141,11 @@ func (s *Service) workGeneration(ctx context.Context, lease Lease, kind JobKind,
 	}
 	if kind == JobReview && len(state.Notices) > 0 {
 		s.sayEarly(ctx, lease, state)
+	}
+	if kind == JobReview {
+		if err := s.waitForCalls(ctx, lease, state); err != nil {
+			return false, nil, err
+		}
 	}
 	if kind == JobPublish {
 		return s.settle(ctx, lease, state, stored.Generation, s.attempt(ctx, lease, state, func(current context.Context) error {
@@ -324,12 +331,12 @@ func (s *Service) stopWork(ctx context.Context, lease Lease, err error) error {
 	if retry := (*RetryError)(nil); errors.As(err, &retry) && ctx.Err() == nil {
 		return retry // the target itself is finished
 	}
-	wait := (*memoryWait)(nil)
+	after, onlyWaits := waits(err)
 	shutdown := errors.Is(ctx.Err(), context.Canceled)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	if errors.As(err, &wait) && !shutdown {
-		return &RetryError{After: wait.after, Err: errors.Join(err, s.Store.Release(ctx, lease))}
+	if onlyWaits && !shutdown {
+		return &RetryError{After: after, Err: errors.Join(err, s.Store.Release(ctx, lease))}
 	}
 	if shutdown {
 		if rerr := s.Store.Release(ctx, lease); rerr != nil {
@@ -341,7 +348,7 @@ func (s *Service) stopWork(ctx context.Context, lease Lease, err error) error {
 	if ferr != nil {
 		return &RetryError{After: s.RetryBase, Err: errors.Join(err, ferr)}
 	}
-	after := s.backoff(attempts, err)
+	after = s.backoff(attempts, err)
 	s.Log.Warn().Str("target", lease.Key).Int("attempt", attempts).Dur("again_in_ms", after).Err(err).Msg("review put off")
 	return &RetryError{After: after, Err: err}
 }

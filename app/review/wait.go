@@ -22,9 +22,13 @@ func (s *Service) putOff(ctx context.Context, lease Lease, state TargetState, er
 	return err
 }
 
-// tellWait writes into the open check of the head. One that is complete answers for
-// the head meanwhile, and stays as it is.
 func (s *Service) tellWait(ctx context.Context, lease Lease, state TargetState, wait *memoryWait) error {
+	return s.intoOpenCheck(ctx, lease, state, render.WaitingCheck(render.Waiting{HeadSHA: state.HeadSHA, Since: wait.since, Before: wait.before}))
+}
+
+// intoOpenCheck writes into the open check of the head. One that is complete answers for
+// the head meanwhile, and stays as it is.
+func (s *Service) intoOpenCheck(ctx context.Context, lease Lease, state TargetState, out render.CheckOutput) error {
 	return s.onHead(ctx, state.RepoID, state.HeadSHA, func(ctx context.Context) error {
 		w, err := s.Store.NewestWrite(ctx, WriteCheck, checkSubject(state.RepoID, state.HeadSHA))
 		if err != nil {
@@ -42,7 +46,7 @@ func (s *Service) tellWait(ctx context.Context, lease Lease, state TargetState, 
 		}
 		return s.GitHub.UpdateCheck(ctx, state.Target, w.RemoteID, CheckWrite{
 			Name: name, HeadSHA: state.HeadSHA, ExternalID: w.ExternalID, DetailsURL: s.detailsURL(ctx, state.Target),
-			Output: render.WaitingCheck(render.Waiting{HeadSHA: state.HeadSHA, Since: wait.since, Before: wait.before}),
+			Output: out,
 		})
 	})
 }

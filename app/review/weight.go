@@ -183,6 +183,8 @@ func (t *ticket) admit(weight int64) error {
 	return e
 }
 
+func (e *memoryWait) again() time.Duration { return e.after }
+
 // told notes that the check says that the change waits.
 func (a *admission) told(key string) {
 	a.mu.Lock()

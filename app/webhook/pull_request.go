@@ -17,6 +17,7 @@ type pullRequestEvent struct {
 		State     string    `json:"state"`
 		Merged    bool      `json:"merged"`
 		UpdatedAt time.Time `json:"updated_at"`
+		User      *account  `json:"user"`
 		Head      struct {
 			SHA string `json:"sha"`
 		} `json:"head"`
@@ -57,6 +58,9 @@ func readPullRequest(d *review.Delivery, body []byte) error {
 		return nil
 	}
 	d.Review = &review.ReviewAsk{Target: t, Reason: reason, Fresh: e.fresh(), At: e.PullRequest.UpdatedAt, Before: e.before()}
+	if user := e.PullRequest.User; user != nil {
+		d.Review.Author = max(0, user.ID)
+	}
 	d.Push = e.push(t)
 	if e.Action == "labeled" || e.Action == "unlabeled" {
 		d.Review.LabelsOnly, d.Review.TypeLabel = true, e.typeLabel()

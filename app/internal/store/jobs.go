@@ -45,7 +45,7 @@ type reviewArgs struct {
 	Key string `json:"key"`
 	Seq int64  `json:"seq"`
 
-	low bool // all else goes first
+	line int // where it stands: see jobInOrder
 }
 
 func (reviewArgs) Kind() string { return string(review.JobReview) }
@@ -55,10 +55,7 @@ func (a reviewArgs) job() review.Job { return review.Job{Kind: review.JobReview,
 func (reviewArgs) delivery() string { return "" }
 
 func (a reviewArgs) options() *river.InsertOpts {
-	priority := 2
-	if a.low {
-		priority = 4
-	}
+	priority := map[int]int{jobInOrder: 2, jobOverShare: 3, jobLow: 4}[a.line]
 	return &river.InsertOpts{Priority: priority, UniqueOpts: onceAlive}
 }
 

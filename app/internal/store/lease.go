@@ -128,8 +128,10 @@ func (s *Store) Finish(ctx context.Context, l review.Lease, generation int64, ga
 		if more {
 			return nil
 		}
-		_, err = release(ctx, t, l)
-		return err
+		if _, err = release(ctx, t, l); err != nil {
+			return err
+		}
+		return s.promote(ctx, t, l.Key)
 	})
 	return more && err == nil, err
 }

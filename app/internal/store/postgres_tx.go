@@ -43,6 +43,8 @@ func (t *postgresTx) each(ctx context.Context, f func(scanner) error, query stri
 
 func (t *postgresTx) lock() string { return " FOR UPDATE" }
 
+func (t *postgresTx) lockFree() string { return " FOR UPDATE SKIP LOCKED" }
+
 // alone takes a lock by the name's hash: two names that share one wait for each
 // other, and no more.
 func (t *postgresTx) alone(ctx context.Context, name string) error {

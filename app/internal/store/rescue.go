@@ -116,11 +116,16 @@ func (s *Store) rescue(ctx context.Context, key string) error {
 func (s *Store) ensureJob(ctx context.Context, t tx, key string) error {
 	var kind review.JobKind
 	var seq int64
-	err := t.row(ctx, `UPDATE targets SET job_checked_at = ? WHERE key = ? RETURNING job_kind, job_seq`, s.now(), key).Scan(&kind, &seq)
+	var line int
+	err := t.row(ctx, `UPDATE targets SET job_checked_at = ? WHERE key = ? RETURNING job_kind, job_seq, job_low`, s.now(), key).Scan(&kind, &seq, &line)
 	if err != nil {
 		return fmt.Errorf("read the number of the target's job: %w", err)
 	}
-	_, err = t.insertJob(ctx, targetJob(kind, key, seq))
+	args := targetJob(kind, key, seq)
+	if line != jobInOrder && kind == review.JobReview {
+		args = reviewArgs{Key: key, Seq: seq, line: line}
+	}
+	_, err = t.insertJob(ctx, args)
 	return err
 }
 

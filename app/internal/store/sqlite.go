@@ -329,6 +329,8 @@ func (t *sqliteTx) each(ctx context.Context, f func(scanner) error, query string
 // lock is empty: SQLite has one writer at a time.
 func (t *sqliteTx) lock() string { return "" }
 
+func (t *sqliteTx) lockFree() string { return "" }
+
 // alone does nothing, for the same reason.
 func (t *sqliteTx) alone(context.Context, string) error { return nil }
 

@@ -66,21 +66,22 @@ func (s *Store) raise(ctx context.Context, t tx, ask review.ReviewAsk, fresh boo
 	err = t.row(ctx, `
 		UPDATE targets SET wanted = wanted + 1, reason = ?, rerun = ?, closed = 0, attempts = 0, failed_since = 0, retry_at = 0,
 			next_try = CASE WHEN ? = 1 THEN 0 ELSE next_try END,
+			author = CASE WHEN ? <> 0 THEN ? ELSE author END,
 			head_at = CASE WHEN head_at < ? THEN ? ELSE head_at END,
 			fresh_generation = CASE WHEN ? = 1 THEN wanted + 1 ELSE fresh_generation END,
 			asked_at = CASE WHEN wanted > done AND (awaited = 1 OR ? = 1) THEN asked_at ELSE ? END,
 			awaited = CASE WHEN ? = 1 AND (wanted = done OR awaited = 0) THEN 0 ELSE 1 END
 		WHERE key = ? RETURNING wanted`,
-		ask.Reason, rerun, number(ask.AtOnce), micros(ask.At), micros(ask.At), number(fresh || ask.Fresh), number(ask.Low), s.now(), number(ask.Low), key).Scan(&r.wanted)
+		ask.Reason, rerun, number(ask.AtOnce), ask.Author, ask.Author, micros(ask.At), micros(ask.At), number(fresh || ask.Fresh), number(ask.Low), s.now(), number(ask.Low), key).Scan(&r.wanted)
 	if err != nil {
 		return raised{}, fmt.Errorf("raise the target's generation: %w", err)
 	}
 	switch {
-	case was.covered && (ask.Low || !was.low):
+	case was.covered && (ask.Low || was.line == jobInOrder):
 	case ask.Low:
-		err = s.insertLowJob(ctx, t, key)
+		err = s.insertLateJob(ctx, t, key, jobLow)
 	default:
-		err = s.insertTargetJob(ctx, t, key, review.JobReview)
+		err = s.insertJobInTurn(ctx, t, key, was)
 	}
 	return r, err
 }
@@ -92,7 +93,7 @@ type before struct {
 	covered bool  // an ask is: by a job that is due, or by the holder of the lease
 	pending bool  // something is wanted that is not done
 	gaveUp  bool  // what was wanted last was given up
-	low     bool  // its newest job lets all others go first
+	line    int   // where its newest job stands: see jobInOrder
 	rerun   string
 }
 
@@ -130,8 +131,8 @@ func decodeRerun(text string) (r review.Rerun, err error) {
 // transaction ends nobody else changes it.
 func (s *Store) lockTarget(ctx context.Context, t tx, g review.Target) (b before, err error) {
 	look := func() error {
-		return t.row(ctx, `SELECT head_sha, head_at, wanted > done AND attempts = 0 AND retry_at = 0 AND next_try = 0, wanted > done, gave_up = 1, job_low = 1, rerun FROM targets WHERE key = ?`+t.lock(), g.Key()).
-			Scan(&b.head, &b.headAt, &b.covered, &b.pending, &b.gaveUp, &b.low, &b.rerun)
+		return t.row(ctx, `SELECT head_sha, head_at, wanted > done AND attempts = 0 AND retry_at = 0 AND next_try = 0, wanted > done, gave_up = 1, job_low, rerun FROM targets WHERE key = ?`+t.lock(), g.Key()).
+			Scan(&b.head, &b.headAt, &b.covered, &b.pending, &b.gaveUp, &b.line, &b.rerun)
 	}
 	err = look()
 	if errors.Is(err, sql.ErrNoRows) {
@@ -150,7 +151,7 @@ func (s *Store) lockTarget(ctx context.Context, t tx, g review.Target) (b before
 
 // insertTargetJob inserts a new job for a target.
 func (s *Store) insertTargetJob(ctx context.Context, t tx, key string, kind review.JobKind) error {
-	seq, err := s.numberJob(ctx, t, key, kind, false)
+	seq, err := s.numberJob(ctx, t, key, kind, jobInOrder)
 	if err != nil {
 		return err
 	}
@@ -158,20 +159,20 @@ func (s *Store) insertTargetJob(ctx context.Context, t tx, key string, kind revi
 	return err
 }
 
-// insertLowJob inserts a review job that lets all others go first. The next ask
-// that is not low inserts one that doesn't.
-func (s *Store) insertLowJob(ctx context.Context, t tx, key string) error {
-	seq, err := s.numberJob(ctx, t, key, review.JobReview, true)
+// insertLateJob inserts a review job that lets others go first. The next ask that need
+// not wait inserts one that doesn't.
+func (s *Store) insertLateJob(ctx context.Context, t tx, key string, line int) error {
+	seq, err := s.numberJob(ctx, t, key, review.JobReview, line)
 	if err != nil {
 		return err
 	}
-	_, err = t.insertJob(ctx, reviewArgs{Key: key, Seq: seq, low: true})
+	_, err = t.insertJob(ctx, reviewArgs{Key: key, Seq: seq, line: line})
 	return err
 }
 
-func (s *Store) numberJob(ctx context.Context, t tx, key string, kind review.JobKind, low bool) (seq int64, err error) {
+func (s *Store) numberJob(ctx context.Context, t tx, key string, kind review.JobKind, line int) (seq int64, err error) {
 	err = t.row(ctx, `UPDATE targets SET job_seq = job_seq + 1, job_kind = ?, job_low = ?, job_checked_at = ? WHERE key = ? RETURNING job_seq`,
-		string(kind), number(low), s.now(), key).Scan(&seq)
+		string(kind), line, s.now(), key).Scan(&seq)
 	if err != nil {
 		return 0, fmt.Errorf("number the job of %s: %w", key, notFound(err))
 	}
@@ -230,9 +231,9 @@ func (s *Store) Target(ctx context.Context, key string) (review.TargetState, err
 	var rerun, notices, said, scans, loop string
 	err := s.db.read(ctx, func(t tx) error {
 		return t.row(ctx, `
-			SELECT `+targetColumns+`, wanted, done, reason, rerun, fresh_generation > done, closed = 1, gave_up = 1, attempts, crashes, failed_since, asked_at, notice, notices_said, result, scans, fix_loop, fix_resumes, deaths, quarantined_at, next_try
+			SELECT `+targetColumns+`, wanted, done, author, reason, rerun, fresh_generation > done, closed = 1, gave_up = 1, attempts, crashes, failed_since, asked_at, notice, notices_said, result, scans, fix_loop, fix_resumes, deaths, quarantined_at, next_try
 			FROM targets WHERE key = ?`, key).
-			Scan(append(targetDest(&st.Target), &st.Wanted, &st.Done, &st.Reason, &rerun, &st.Fresh, &st.Closed, &st.GaveUp, &st.Attempts, &st.Crashes, &failed, &asked, &notices, &said, &st.Result, &scans, &loop, &st.Resumes, &st.Quarantine.Deaths, &since, &next)...)
+			Scan(append(targetDest(&st.Target), &st.Wanted, &st.Done, &st.Author, &st.Reason, &rerun, &st.Fresh, &st.Closed, &st.GaveUp, &st.Attempts, &st.Crashes, &failed, &asked, &notices, &said, &st.Result, &scans, &loop, &st.Resumes, &st.Quarantine.Deaths, &since, &next)...)
 	})
 	if err == nil {
 		st.Rerun, err = decodeRerun(rerun)

@@ -19,7 +19,8 @@ type Trail struct {
 	Target   string // of the job, "" where it has none
 	Delivery string // GUID of what asked for the job, "" for jobs of a target and periodic ones
 
-	run atomic.Pointer[string]
+	run    atomic.Pointer[string]
+	author atomic.Int64
 }
 
 type key struct{}
@@ -40,6 +41,21 @@ func (t *Trail) SetRun(id string) {
 	if t != nil {
 		t.run.Store(&id)
 	}
+}
+
+// SetAuthor names the account whose pull request the job works on, by its id.
+func (t *Trail) SetAuthor(id int64) {
+	if t != nil {
+		t.author.Store(id)
+	}
+}
+
+// Author is that account's id, 0 if it is unknown.
+func (t *Trail) Author() int64 {
+	if t == nil {
+		return 0
+	}
+	return t.author.Load()
 }
 
 // Run is the id of the run that the job does, or did last.

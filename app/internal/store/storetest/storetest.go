@@ -31,6 +31,7 @@ func Run(t *testing.T, lone bool, open Open) {
 		{"Scans", scanTests},
 		{"Tokens", tokenTests},
 		{"Lease", leaseTests},
+		{"Shares", shareTests},
 		{"Review", reviewTests},
 		{"Write", writeTests},
 		{"Command", commandTests},

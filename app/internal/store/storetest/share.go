@@ -1,0 +1,110 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+// opened asks for the review of a pull request that an author opened.
+func (f *fixture) opened(t *testing.T, author, repo int64, number int) {
+	t.Helper()
+	d := push(fmt.Sprint("opened ", repo, number), of(5, repo, number, fmt.Sprint("head", repo, number)))
+	d.Review.Author = author
+	f.clock.pass(time.Millisecond)
+	f.accept(t, d)
+}
+
+// order has one worker do all that waits, and returns the numbers of the first n pull
+// requests in the order in which they are done.
+func (f *fixture) order(t *testing.T, n int) (numbers []int) {
+	t.Helper()
+	done := make(chan int, 200)
+	f.workWith(t, storeOneWorker, finishTargets(f.Store, func(st review.TargetState) { done <- st.Number }))
+	for range n {
+		numbers = append(numbers, receive(t, "one is done", done))
+	}
+	return numbers
+}
+
+// wantWithin fails unless a pull request is among the first.
+func wantWithin(t *testing.T, order []int, number, first int) {
+	t.Helper()
+	if at := slices.Index(order, number); at < 0 || at >= first {
+		t.Errorf("#%d is number %d to be done, want it among the first %d: %v", number, at+1, first, order)
+	}
+}
+
+var shareTests = map[string]func(*testing.T, *fixture){
+	"an author's many wait for one of another": func(t *testing.T, f *fixture) {
+		for i := range 30 {
+			f.opened(t, 1, 77, i+1)
+		}
+		f.opened(t, 2, 77, 99)
+		f.opened(t, 3, 78, 98)
+		order := f.order(t, 32)
+		// Four are in the order of asks, and each that is done brings one more.
+		wantWithin(t, order, 99, 5)
+		wantWithin(t, order, 98, 6)
+		own := slices.DeleteFunc(slices.Clone(order), func(n int) bool { return n > 90 })
+		if !slices.IsSorted(own) || len(own) != 30 {
+			t.Errorf("the author's own come in another order, or not all: %v", own)
+		}
+	},
+	"a repository's many wait for one of another": func(t *testing.T, f *fixture) {
+		for i := range 30 {
+			f.opened(t, int64(i+1), 77, i+1)
+		}
+		f.opened(t, 40, 78, 99)
+		wantWithin(t, f.order(t, 31), 99, 9)
+	},
+	"two who ask for much leave a third his turn": func(t *testing.T, f *fixture) {
+		for i := range 20 {
+			f.opened(t, int64(i%2+1), 77, i+1)
+		}
+		f.opened(t, 3, 77, 99)
+		wantWithin(t, f.order(t, 21), 99, 9)
+	},
+	"an author's many in many repositories wait": func(t *testing.T, f *fixture) {
+		for i := range 30 {
+			f.opened(t, 1, int64(100+i), i+1)
+		}
+		f.opened(t, 2, 77, 99)
+		wantWithin(t, f.order(t, 31), 99, 5)
+	},
+	"what is put off takes no share": func(t *testing.T, f *fixture) {
+		for i := range 4 {
+			f.opened(t, 1, 77, i+1)
+			if _, err := f.Failed(f.ctx, f.acquire(t, of(5, 77, i+1, "").Key())); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f.opened(t, 1, 77, 50)
+		for i := range 6 {
+			f.opened(t, 2, int64(200+i), 60+i)
+		}
+		order := f.order(t, 11)
+		wantWithin(t, order, 50, 5)
+	},
+	"a merge group does not wait": func(t *testing.T, f *fixture) {
+		for i := range 30 {
+			f.opened(t, int64(i+1), repoID, i+1)
+		}
+		g := group("g")
+		g.Number = 99
+		f.accept(t, push("group", g))
+		wantWithin(t, f.order(t, 31), 99, 9)
+	},
+	"a push to one that waits makes no more jobs": func(t *testing.T, f *fixture) {
+		for i := range 6 {
+			f.opened(t, 1, 77, i+1)
+		}
+		f.wantJobs(t, 6, "after they were opened")
+		f.accept(t, push("again", of(5, 77, 6, "newer")))
+		f.accept(t, push("and again", of(5, 77, 1, "newer")))
+		f.wantJobs(t, 6, "after pushes")
+	},
+}

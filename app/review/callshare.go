@@ -1,0 +1,174 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/render"
+)
+
+const (
+	// callShare is the part of an installation's hourly calls that one author's pull
+	// requests may use, in percent, once fewer than callReserve percent are left. More
+	// than that is free while there is plenty, or if nobody else is about.
+	callShare   = 10
+	callReserve = 50
+	// callStep is how often a review that waits for its share looks again.
+	callStep = time.Minute
+	// maxCallers bounds the authors that are counted for one installation.
+	maxCallers = 10_000
+	// maxCallTold is how many of an author's checks say within one hour that they wait:
+	// to say it takes two calls.
+	maxCallTold = 20
+)
+
+// Quota is what GitHub says of an installation's primary rate limit.
+type Quota struct {
+	Limit, Left int       // calls
+	Reset       time.Time // when all of them are there again
+}
+
+// callShares counts whose reviews use an installation's calls. The zero value is ready.
+type callShares struct {
+	mu sync.Mutex
+	of map[int64]*callHour // by installation
+}
+
+// callHour is one of GitHub's hours.
+type callHour struct {
+	Quota
+	callers map[int64]*caller // by the author's account id
+}
+
+type caller struct {
+	used int                 // calls in this hour
+	told map[string]struct{} // whose checks say that they wait
+}
+
+// Called notes a call that was made for a pull request of an author.
+func (s *Service) Called(installation, author int64, q Quota) {
+	s.calls.called(installation, author, q)
+}
+
+func (c *callShares) called(installation, author int64, q Quota) {
+	if author == 0 || q.Limit <= 0 {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.of == nil {
+		c.of = map[int64]*callHour{}
+	}
+	h := c.of[installation]
+	if h == nil {
+		h = &callHour{Quota: q, callers: map[int64]*caller{}}
+		c.of[installation] = h
+	}
+	if q.Reset.After(h.Reset.Add(callStep)) { // GitHub's clock ticks in seconds
+		h.begin()
+		h.Quota = q
+	}
+	// Answers may come in another order than GitHub counted the calls in.
+	h.Left = min(h.Left, q.Left)
+	by := h.callers[author]
+	if by == nil {
+		if len(h.callers) >= maxCallers {
+			return
+		}
+		by = &caller{}
+		h.callers[author] = by
+	}
+	by.used++
+}
+
+// begin begins another hour. Who made no call in the last one is forgotten.
+func (h *callHour) begin() {
+	for author, by := range h.callers {
+		if by.used == 0 {
+			delete(h.callers, author)
+			continue
+		}
+		*by = caller{}
+	}
+}
+
+// callWait says that an author's reviews have used up their share.
+type callWait struct {
+	used  int
+	quota Quota
+	after time.Duration
+	tell  bool // the check is to say so
+}
+
+func (e *callWait) Error() string {
+	return fmt.Sprintf("the author's pull requests used %d of the installation's %d calls, and %d are left until %s", e.used, e.quota.Limit, e.quota.Left, e.quota.Reset.UTC().Format(time.RFC3339))
+}
+
+func (e *callWait) again() time.Duration { return e.after }
+
+// wait returns nil if a review of the author's may begin.
+func (c *callShares) wait(g Target, author int64, now time.Time) *callWait {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	h := c.of[g.Installation]
+	if h == nil || author == 0 || !now.Before(h.Reset) || h.Left >= h.Limit*callReserve/100 {
+		return nil
+	}
+	by := h.callers[author]
+	if by == nil || by.used <= h.Limit*callShare/100 || len(h.callers) == 1 {
+		return nil
+	}
+	id := g.Key() + " " + g.HeadSHA
+	_, told := by.told[id]
+	tell := !told && len(by.told) < maxCallTold
+	if tell {
+		if by.told == nil {
+			by.told = map[string]struct{}{}
+		}
+		by.told[id] = struct{}{}
+	}
+	return &callWait{used: by.used, quota: h.Quota, after: min(callStep, h.Reset.Sub(now)), tell: tell}
+}
+
+// waitForCalls puts a review off until its author has calls again, which its check says.
+// It returns nil if it may begin.
+func (s *Service) waitForCalls(ctx context.Context, lease Lease, state TargetState) error {
+	wait := s.calls.wait(state.Target, state.Author, s.Now())
+	if wait == nil {
+		return nil
+	}
+	if wait.tell && state.HeadSHA != "" {
+		if err := guard(func() error { return s.tellCallWait(ctx, lease, state, wait) }); err != nil {
+			s.Log.Warn().Str("target", lease.Key).Err(err).Msg("the check can't say that the review waits for GitHub's rate limit")
+		}
+	}
+	return wait
+}
+
+func (s *Service) tellCallWait(ctx context.Context, lease Lease, state TargetState, wait *callWait) error {
+	if off, err := s.switchedOff(ctx, state.Target); err != nil || off {
+		return err
+	}
+	if err := s.openCheck(ctx, lease, state, state.HeadSHA); err != nil {
+		return err
+	}
+	return s.intoOpenCheck(ctx, lease, state, render.CallsCheck(render.Calls{HeadSHA: state.HeadSHA, Used: wait.used, Limit: wait.quota.Limit, Reset: wait.quota.Reset}))
+}
+
+// waiter is an error that puts work off without counting as a failed attempt.
+type waiter interface {
+	error
+	again() time.Duration
+}
+
+// waits returns when work that returned an error is to be tried again, if it only waits.
+func waits(err error) (time.Duration, bool) {
+	var w waiter
+	if errors.As(err, &w) {
+		return w.again(), true
+	}
+	return 0, false
+}

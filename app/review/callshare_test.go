@@ -1,0 +1,112 @@
+package review
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// An author who used more than a tenth of an installation's calls waits once fewer than
+// half are left, and only if others are about.
+func TestAuthorWaitsForHisShareOfCalls(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	const limit = 1000
+	reset := now.Add(40 * time.Minute)
+	for _, tt := range []struct {
+		name  string
+		used  map[int64]int // by author
+		left  int
+		at    time.Time
+		waits bool
+	}{
+		{"many calls, few left", map[int64]int{1: 101, 2: 1}, 499, now, true},
+		{"a tenth of all calls", map[int64]int{1: 100, 2: 1}, 499, now, false},
+		{"half of all calls left", map[int64]int{1: 400, 2: 1}, 500, now, false},
+		{"nobody else", map[int64]int{1: 900}, 10, now, false},
+		{"the hour is over", map[int64]int{1: 900, 2: 1}, 10, reset, false},
+		{"an unknown author", map[int64]int{0: 900, 2: 1}, 10, now, false},
+		{"no limit", nil, 0, now, false},
+	} {
+		var c callShares
+		for author, n := range tt.used {
+			for range n {
+				c.called(5, author, Quota{limit, tt.left, reset})
+			}
+		}
+		author := int64(1)
+		if tt.used[0] > 0 {
+			author = 0
+		}
+		wait := c.wait(Target{Kind: TargetPull, Installation: 5, Number: 1}, author, tt.at)
+		if (wait != nil) != tt.waits {
+			t.Errorf("%s: wait %v, want one: %v", tt.name, wait, tt.waits)
+		}
+		for _, other := range []Target{{Kind: TargetPull, Installation: 6}} {
+			if c.wait(other, 1, now) != nil {
+				t.Errorf("%s: the author waits in another installation", tt.name)
+			}
+		}
+		if c.wait(Target{Kind: TargetPull, Installation: 5, Number: 2}, 2, now) != nil {
+			t.Errorf("%s: the other author waits", tt.name)
+		}
+	}
+}
+
+// A new hour begins with the first answer that tells of it. Who made no call in the last
+// one no longer counts as somebody else.
+func TestCallsCountForAnHour(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	g := Target{Kind: TargetPull, Installation: 5, Number: 1}
+	var c callShares
+	call := func(author int64, n, left int, reset time.Time) {
+		for range n {
+			c.called(5, author, Quota{1000, left, reset})
+		}
+	}
+	first, second, third := now.Add(time.Hour), now.Add(2*time.Hour), now.Add(3*time.Hour)
+	call(2, 1, 900, first)
+	call(1, 600, 300, first)
+	if c.wait(g, 1, now) == nil {
+		t.Fatal("no wait in the first hour")
+	}
+	call(1, 1, 999, second)
+	if wait := c.wait(g, 1, first); wait != nil {
+		t.Errorf("wait in a fresh hour: %v", wait)
+	}
+	call(1, 600, 300, second)
+	if c.wait(g, 1, first) == nil {
+		t.Error("no wait although the other was about an hour ago")
+	}
+	call(1, 600, 300, third)
+	if wait := c.wait(g, 1, second); wait != nil {
+		t.Errorf("wait although nobody else was about for two hours: %v", wait)
+	}
+}
+
+// Each check says once that it waits, and only so many do.
+func TestFewChecksSayThatTheyWaitForCalls(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	var c callShares
+	for range 200 {
+		c.called(5, 1, Quota{1000, 100, now.Add(time.Hour)})
+	}
+	c.called(5, 2, Quota{1000, 100, now.Add(time.Hour)})
+	told := 0
+	for range 2 {
+		for i := range 50 {
+			wait := c.wait(Target{Kind: TargetPull, Installation: 5, Number: i, HeadSHA: fmt.Sprint(i)}, 1, now)
+			if wait == nil || wait.again() != callStep {
+				t.Fatalf("wait %v", wait)
+			}
+			if wait.tell {
+				told++
+			}
+		}
+	}
+	if told != maxCallTold {
+		t.Errorf("%d checks say so, want %d", told, maxCallTold)
+	}
+}
