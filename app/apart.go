@@ -148,7 +148,8 @@ type child struct {
 }
 
 func (a *App) startChild() (*child, error) {
-	cmd := exec.Command(a.options.Apart[0], a.options.Apart[1:]...)
+	// No review's end is the process's: others may run in it.
+	cmd := exec.CommandContext(context.Background(), a.options.Apart[0], a.options.Apart[1:]...)
 	cmd.Env = append(os.Environ(), a.options.ApartEnv...)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
