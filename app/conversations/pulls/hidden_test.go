@@ -112,6 +112,28 @@ func TestBytesThatNobodyCanRead(t *testing.T) {
 	}
 }
 
+// The content behind a Git LFS pointer is not read, which gates until the base says
+// that it is binary.
+func TestContentBehindAPointer(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	pointer := func(digit string) string {
+		return "version https://git-lfs.github.com/spec/v1\noid sha256:" + strings.Repeat(digit, 64) + "\nsize 12345\n"
+	}
+	pr := w.Open(ghtest.Files{"tool.js": pointer("a")})
+	w.Idle()
+	if c := w.Check(pr); c.Conclusion != "action_required" || !strings.Contains(c.Summary+c.Text, "Git LFS pointer") {
+		t.Errorf("the check is %s (%s):\n%s", c.Conclusion, c.Title, c.Text)
+	}
+	w.Repo.Commit("main", ghtest.Files{".gitattributes": "*.psd filter=lfs diff=lfs merge=lfs -text\n"}, "track drawings")
+	w.Idle()
+	tracked := w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Head: "drawing", Files: ghtest.Files{"logo.psd": pointer("b")}})
+	w.Idle()
+	if c := w.Check(tracked); c.Conclusion != "success" || !strings.Contains(c.Summary+c.Text, "Git LFS pointer") {
+		t.Errorf("of a tracked file the check is %s (%s):\n%s\n%s", c.Conclusion, c.Title, c.Summary, c.Text)
+	}
+}
+
 // Of a file that was there before only what the change adds is judged.
 func TestHiddenTextThatWasThere(t *testing.T) {
 	sample.Variant(t)

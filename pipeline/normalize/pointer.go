@@ -1,0 +1,52 @@
+package normalize
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// pointerVersions are the first lines of a Git LFS pointer, the names before Git LFS was
+// called that among them.
+var pointerVersions = []string{
+	"version https://git-lfs.github.com/spec/v1",
+	"version https://hawser.github.com/spec/v1",
+	"version http://git-media.io/v/2",
+}
+
+var pointerOID = regexp.MustCompile(`^oid sha256:[0-9a-f]{64}\s*$`)
+
+// pointers lists the files that are Git LFS pointers after the change. Who checks them
+// out gets another content, which was not read.
+func pointers(files []pipeline.File) []pipeline.Incompleteness {
+	var list []pipeline.Incompleteness
+	for i := range files {
+		if f := &files[i]; isPointer(f) {
+			list = append(list, pipeline.Incompleteness{
+				What: "patch", Path: f.Path, Gating: true,
+				Why: "it is a Git LFS pointer, and the content that it stands for was not read",
+			})
+		}
+	}
+	return list
+}
+
+func isPointer(f *pipeline.File) bool {
+	version, oid := false, false
+	for i := range f.Hunks {
+		for j := range f.Hunks[i].Lines {
+			l := &f.Hunks[i].Lines[j]
+			switch {
+			case l.Op == pipeline.LineRemoved:
+			case l.New == 1:
+				for _, v := range pointerVersions {
+					version = version || strings.TrimRight(l.Text, " \t\r") == v
+				}
+			case version && pointerOID.MatchString(l.Text):
+				oid = true
+			}
+		}
+	}
+	return oid
+}
