@@ -70,15 +70,6 @@ func (c *crowdedServer) begun() {
 	}
 }
 
-func (c *crowdedServer) until(what string, done func() bool) {
-	c.Helper()
-	for until := time.Now().Add(apptest.Patience); !done(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(until) {
-			c.Fatalf("%s: not after %s", what, apptest.Patience)
-		}
-	}
-}
-
 // waitsForMemory reports whether the newest check of the head says so.
 func waitsForMemory(pr *ghtest.PullRequest) bool {
 	runs := pr.CheckRuns()
@@ -95,10 +86,10 @@ func TestLargeChangesWaitForMemory(t *testing.T) {
 		large = append(large, c.large(fmt.Sprint("large", i), "mallory"))
 	}
 	for _, pr := range large {
-		c.until("its check says that it waits", func() bool { return waitsForMemory(pr) })
+		until(t, "its check says that it waits", func() bool { return waitsForMemory(pr) })
 	}
 	small := c.Repo.OpenPR(ghtest.PR{Title: "feat: small", Body: apptest.GoodBody, Head: "small", Author: "bob", Files: apptest.Clean()})
-	c.until("the small one is answered", func() bool { return reviewed(small) })
+	until(t, "the small one is answered", func() bool { return reviewed(small) })
 	before := len(c.GH.Calls())
 	time.Sleep(2 * time.Second)
 	if n := len(c.GH.Calls()) - before; n > len(large) {
@@ -106,7 +97,7 @@ func TestLargeChangesWaitForMemory(t *testing.T) {
 	}
 	close(c.slow.let)
 	for _, pr := range append(large, c.first) {
-		c.until("it is answered", func() bool { return reviewed(pr) })
+		until(t, "it is answered", func() bool { return reviewed(pr) })
 	}
 }
 
@@ -117,11 +108,11 @@ func TestWhatWaitsForMemoryIsNotLost(t *testing.T) {
 	c := startCrowded(t)
 	pushed, closed, left := c.large("pushed", "mallory"), c.large("closed", "mallory"), c.large("left", "carol")
 	for _, pr := range []*ghtest.PullRequest{pushed, closed, left} {
-		c.until("its check says that it waits", func() bool { return waitsForMemory(pr) })
+		until(t, "its check says that it waits", func() bool { return waitsForMemory(pr) })
 	}
 	closed.Close()
 	pushed.Push(ghtest.Files{"pushed/more.go": apptest.Secure}, "feat: more")
-	c.until("the check of the pushed head says that it waits", func() bool { return waitsForMemory(pushed) })
+	until(t, "the check of the pushed head says that it waits", func() bool { return waitsForMemory(pushed) })
 	if err := c.Stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +120,7 @@ func TestWhatWaitsForMemoryIsNotLost(t *testing.T) {
 	c.begun()
 	close(c.slow.let)
 	for _, pr := range []*ghtest.PullRequest{pushed, left, c.first} {
-		c.until("it is answered", func() bool { return reviewed(pr) })
+		until(t, "it is answered", func() bool { return reviewed(pr) })
 	}
 	for _, run := range closed.CheckRuns() {
 		if !run.Completed() {

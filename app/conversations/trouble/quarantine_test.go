@@ -46,16 +46,6 @@ func (q *quarantined) died() {
 	q.server.Start()
 }
 
-// wait waits until a condition holds.
-func (q *quarantined) wait(what string, done func() bool) {
-	q.Helper()
-	for until := time.Now().Add(apptest.Patience); !done(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(until) {
-			q.Fatalf("%s: not after %s", what, apptest.Patience)
-		}
-	}
-}
-
 // inQuarantine reports whether the newest check of the head says that its review ended
 // its process.
 func inQuarantine(pr *ghtest.PullRequest) bool {
@@ -84,14 +74,14 @@ func TestPoisonousReviewIsQuarantined(t *testing.T) {
 			}
 			poison := q.open("feat: "+title, "poison")
 			q.died()
-			q.wait("the check says that it is quarantined", func() bool { return inQuarantine(poison) })
+			until(t, "the check says that it is quarantined", func() bool { return inQuarantine(poison) })
 			for n := range 2 {
 				poison.Push(ghtest.Files{"poison/c.go": fmt.Sprintf("package c\n\nconst C = %d\n", n)}, "feat: more")
-				q.wait("the check of the pushed head says so", func() bool { return inQuarantine(poison) })
+				until(t, "the check of the pushed head says so", func() bool { return inQuarantine(poison) })
 			}
 			good = append(good, q.open("feat: later", "later"))
 			for _, pr := range good {
-				q.wait("those beside it are reviewed", func() bool { return reviewed(pr) })
+				until(t, "those beside it are reviewed", func() bool { return reviewed(pr) })
 			}
 			if q.server.Ended(0) {
 				t.Error("the server ended again")
@@ -102,7 +92,7 @@ func TestPoisonousReviewIsQuarantined(t *testing.T) {
 			mended := "feat: mended"
 			poison.Edit(ghtest.Edit{Title: &mended})
 			poison.Comment("alice", "/review")
-			q.wait("a writer's /review tries at once", func() bool { return reviewed(poison) })
+			until(t, "a writer's /review tries at once", func() bool { return reviewed(poison) })
 			if n := q.server.Logged("a review ended its process and"); n != 1 {
 				t.Errorf("quarantined %d times, want 1", n)
 			}
@@ -117,16 +107,16 @@ func TestQuarantineIsTriedAgain(t *testing.T) {
 	q := startQuarantine(t, 10*time.Second)
 	poison := q.open("feat: "+apptest.Kills, "poison")
 	q.died()
-	q.wait("the check says that it is quarantined", func() bool { return inQuarantine(poison) })
+	until(t, "the check says that it is quarantined", func() bool { return inQuarantine(poison) })
 	tries := q.server.Logged("in a child process")
 	poison.Comment("mallory", "/review")
-	q.wait("it is tried again", func() bool { return q.server.Logged("a review ended its process and") >= 2 })
+	until(t, "it is tried again", func() bool { return q.server.Logged("a review ended its process and") >= 2 })
 	if n := q.server.Logged("in a child process"); n != tries+1 {
 		t.Errorf("%d child processes after one try and one wait, want %d", n, tries+1)
 	}
 	title := "feat: mended"
 	poison.Edit(ghtest.Edit{Title: &title})
-	q.wait("it is reviewed at the next try", func() bool { return reviewed(poison) })
+	until(t, "it is reviewed at the next try", func() bool { return reviewed(poison) })
 }
 
 // Kills of the server blame nobody, however many there are: all that was at work is
