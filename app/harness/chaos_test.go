@@ -16,9 +16,10 @@ func TestChaos(t *testing.T) {
 	onDatabases(t, []string{sqlite, postgres}, func(t *testing.T, s setup) {
 		s.seed = seed
 		if *flagKills > 20 {
-			// Each look goes ten minutes back, and many of them use up what GitHub
-			// lets the App itself call in an hour.
-			s.logInterval = 10 * time.Second
+			// Each look goes ten minutes back, and takes a call for each hundred
+			// deliveries. Many looks use up what GitHub lets the App itself call in
+			// an hour, of which redeliveries and tokens need most.
+			s.logInterval = 30 * time.Second
 		}
 		w := newWorld(t, s)
 		// Long enough that kills find reviews at work.
