@@ -27,6 +27,8 @@ const (
 	apartShare = 60
 	// maxApartLine bounds a line that a child process writes, in bytes.
 	maxApartLine = 64 << 10
+	// maxApartTasks is how many tasks a child process takes in before it is ready.
+	maxApartTasks = 64
 	// apartIdle is how long the child process of several reviews waits for another one.
 	apartIdle = 10 * time.Second
 	// apartStop is how long a child process may take to stop a review that was called off.
@@ -303,21 +305,21 @@ func RunApart(ctx context.Context, settings Settings, o Options, in io.Reader, o
 	}
 	a := &App{settings: settings, options: o, rest: rest{give: giveBack}, memory: MemoryLimit{setup.Memory, "the server"}}
 	defer a.Close()
-	tasks, ended := make(chan apartTask), make(chan struct{})
-	defer close(ended)
+	tasks, built := make(chan apartTask, maxApartTasks), make(chan struct{})
 	go func() {
 		defer close(tasks)
 		for {
 			var task apartTask
 			text, err := lines.ReadBytes('\n')
 			if err != nil || json.Unmarshal(text, &task) != nil {
-				return
+				break
 			}
-			select {
-			case tasks <- task:
-			case <-ended:
-				return
-			}
+			tasks <- task
+		}
+		select {
+		case <-built:
+		default:
+			os.Exit(1) // to get ready takes a while, and nobody waits for it any more
 		}
 	}()
 	if err := a.buildService(ctx, true); err != nil {
@@ -326,6 +328,7 @@ func RunApart(ctx context.Context, settings Settings, o Options, in io.Reader, o
 	if err := a.obeyRefusals(ctx); err != nil {
 		return err
 	}
+	close(built)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go a.watchRefusals(ctx)
