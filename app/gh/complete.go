@@ -30,15 +30,30 @@ type partial struct {
 }
 
 // complete gives the files the lines that GitHub leaves out, and a list that is
-// cut the files that it lacks. It reads contents by name as long as there are
-// calls enough, and has git fetch the whole change where there are not. What is
-// not known after that is said.
+// cut the files that it lacks. It reads a few contents by name, and has git fetch
+// the whole change where there are more. Without git it reads as many as there are
+// calls for. What is not known after that is said.
 func (s *source) complete(ctx context.Context, p partial) (normalize.Files, error) {
 	all, err := s.addOmitted(ctx, p)
 	if err != nil {
 		return all, err
 	}
-	return s.reveal(ctx, p, all)
+	files, gaps := hidden(p, all.Files)
+	if len(gaps) == 0 {
+		return all, nil
+	}
+	if !s.affordable(gaps) {
+		base, err := p.base(ctx)
+		if err != nil && !isPartial(err) {
+			return all, err
+		}
+		if err == nil {
+			if fetched, err := s.fetchChange(ctx, p, ends{base, p.head}); err == nil {
+				return fetched, nil
+			}
+		}
+	}
+	return s.reveal(ctx, p, all, files, gaps)
 }
 
 // addOmitted is complete for the files that GitHub doesn't take for binary.

@@ -36,6 +36,9 @@ const (
 	// https://github.com/orgs/community/discussions/213491
 	crowdedLines = 10_000
 	crowdedBytes = 512 << 10
+	// maxReads is how many contents are read one by one for one review: each is a
+	// call, of 5,000 an hour. More of them are fetched by git, which takes one call.
+	maxReads = 24
 	// reservedCalls are kept for the rest of the review: commits, comments and
 	// files that agents read.
 	reservedCalls = 50
@@ -174,8 +177,10 @@ func blobsOf(gaps []gap) int {
 	return len(names)
 }
 
-// affordable reports whether there are calls enough to fill the gaps.
-func (s *source) affordable(gaps []gap) bool { return blobsOf(gaps) <= s.budget.left()-reservedCalls }
+// affordable reports whether the gaps are few enough to be filled call by call.
+func (s *source) affordable(gaps []gap) bool {
+	return blobsOf(gaps) <= min(maxReads, s.budget.left()-reservedCalls)
+}
 
 // fillIn compares the contents of files, a few at a time, and gives the files
 // the lines that differ. It returns why others have none, in words.

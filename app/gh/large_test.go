@@ -71,6 +71,11 @@ func largeWorld(t *testing.T, change func(*ghtest.Limits)) (*world, *ghtest.Pull
 	return w, p
 }
 
+// noGit has a hub refuse git.
+func (w *world) noGit() {
+	w.hub.On("GET /{owner}/{repo}/info/refs", func(x *ghtest.Exchange) { x.Fail(403, "no git here") })
+}
+
 // Whatever GitHub leaves out, the facts are the same as where it shows all.
 func TestWhatGitHubLeavesOut(t *testing.T) {
 	w, p := largeWorld(t, nil)
@@ -82,21 +87,22 @@ func TestWhatGitHubLeavesOut(t *testing.T) {
 	few := func(l *ghtest.Limits) { l.PullFiles = 7 }
 	for name, tt := range sample.Map(t, 3, map[string]struct {
 		limits func(*ghtest.Limits)
-		calls  int
 		most   int // calls that it may take
 		git    bool
 	}{
-		"no diffs":                    {func(l *ghtest.Limits) { l.PatchLines = 1 }, 0, 80, false},
-		"no diffs, few calls":         {func(l *ghtest.Limits) { l.PatchLines = 1 }, 80, 20, true},
-		"few files":                   {few, 0, 80, false},
-		"few files, few calls":        {few, 80, 20, true},
-		"few files and a cut tree":    {func(l *ghtest.Limits) { l.PullFiles, l.TreeEntries = 7, 30 }, 0, 20, true},
-		"few files and no diffs":      {func(l *ghtest.Limits) { l.PullFiles, l.PatchLines = 7, 1 }, 0, 90, false},
-		"few files, diffs, and calls": {func(l *ghtest.Limits) { l.PullFiles, l.PatchLines = 7, 1 }, 70, 20, true},
+		"no diffs":                       {func(l *ghtest.Limits) { l.PatchLines = 1 }, 20, true},
+		"no diffs, no git":               {func(l *ghtest.Limits) { l.PatchLines = 1 }, 80, false},
+		"few files":                      {few, 20, true},
+		"few files, no git":              {few, 80, false},
+		"few files and a cut tree":       {func(l *ghtest.Limits) { l.PullFiles, l.TreeEntries = 7, 30 }, 20, true},
+		"few files and no diffs":         {func(l *ghtest.Limits) { l.PullFiles, l.PatchLines = 7, 1 }, 20, true},
+		"few files and no diffs, no git": {func(l *ghtest.Limits) { l.PullFiles, l.PatchLines = 7, 1 }, 90, false},
 	}) {
 		t.Run(name, func(t *testing.T) {
 			w, p := largeWorld(t, tt.limits)
-			w.client = w.newClient(func(c *Config) { c.CallsPerReview = tt.calls })
+			if !tt.git {
+				w.noGit()
+			}
 			got, src := w.facts(w.target(p))
 			if len(got.Incomplete) > 0 {
 				t.Errorf("incomplete: %+v", got.Incomplete)
@@ -115,9 +121,6 @@ func TestWhatGitHubLeavesOut(t *testing.T) {
 // Where git can't be asked, what the calls suffice for is read, and the rest is
 // said: each file is there, and none without lines passes.
 func TestWhatCannotBeReadIsSaid(t *testing.T) {
-	noGit := func(w *world) {
-		w.hub.On("GET /{owner}/{repo}/info/refs", func(x *ghtest.Exchange) { x.Fail(403, "no git here") })
-	}
 	all, p := largeWorld(t, nil)
 	whole, _ := all.facts(all.target(p))
 	for name, tt := range sample.Map(t, 3, map[string]struct {
@@ -135,7 +138,7 @@ func TestWhatCannotBeReadIsSaid(t *testing.T) {
 	}) {
 		t.Run(name, func(t *testing.T) {
 			w, p := largeWorld(t, tt.limits)
-			noGit(w)
+			w.noGit()
 			if tt.trees != 0 {
 				w.hub.On(routeTrees, func(x *ghtest.Exchange) { x.Fail(tt.trees, "no") })
 			}
@@ -167,6 +170,7 @@ func TestTroubleWithContentsIsTransient(t *testing.T) {
 	t.Parallel()
 	for _, route := range []string{"GET /repos/{owner}/{repo}/git/blobs/{file_sha}", routeTrees, "GET /repos/{owner}/{repo}/compare/{basehead}"} {
 		w, p := largeWorld(t, func(l *ghtest.Limits) { l.PullFiles = 7 })
+		w.noGit()
 		w.hub.On(route, func(x *ghtest.Exchange) { x.Fail(502, "no") })
 		_, err := w.client.Source(w.target(p)).Files(t.Context())
 		wantHostError(t, err, review.HostTransient)
@@ -177,6 +181,7 @@ func TestTroubleWithContentsIsTransient(t *testing.T) {
 func TestOtherContents(t *testing.T) {
 	t.Parallel() // it mostly waits
 	w, p := largeWorld(t, func(l *ghtest.Limits) { l.PatchLines = 1 })
+	w.noGit()
 	w.hub.On("GET /repos/{owner}/{repo}/git/blobs/{file_sha}", func(x *ghtest.Exchange) { x.Proceed().Body = []byte("other\n") })
 	if files, err := w.client.Source(w.target(p)).Files(t.Context()); err == nil {
 		t.Errorf("read as %+v", files)

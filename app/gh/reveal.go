@@ -33,12 +33,8 @@ type revealing struct {
 
 // reveal reads the files that GitHub takes for binary: it does so with one NUL, with
 // UTF-16, and where an attribute says so. Text gets its lines, and all else is searched
-// for secrets as bytes. A change without such files costs no call.
-func (s *source) reveal(ctx context.Context, p partial, out normalize.Files) (normalize.Files, error) {
-	files, gaps := hidden(p, out.Files)
-	if len(gaps) == 0 {
-		return out, nil
-	}
+// for secrets as bytes.
+func (s *source) reveal(ctx context.Context, p partial, out normalize.Files, files []*normalize.ChangedFile, gaps []gap) (normalize.Files, error) {
 	detector, err := secrets.Default()
 	if err != nil {
 		return out, err
@@ -60,8 +56,9 @@ func (s *source) reveal(ctx context.Context, p partial, out normalize.Files) (no
 	return out, err
 }
 
-// hidden lists the files that are taken for binary or were renamed into use, and whose
-// content GitHub names, each with a gap that says where GitHub lists it.
+// hidden lists the files that are taken for binary or were renamed into use, that nobody
+// has looked into and whose content GitHub names, each with a gap that says where GitHub
+// lists it.
 func hidden(p partial, all []normalize.ChangedFile) (files []*normalize.ChangedFile, gaps []gap) {
 	listed := make(map[string]int, len(p.listed))
 	for i, l := range p.listed {
@@ -71,7 +68,7 @@ func hidden(p partial, all []normalize.ChangedFile) (files []*normalize.ChangedF
 		f := &all[i]
 		at, found := listed[f.Path]
 		moved := f.Status == pipeline.FileRenamed && normalize.MovedIntoUse(f.PreviousPath, f.Path)
-		if !f.Binary && !moved || !found || f.Status == pipeline.FileRemoved || !shaPattern.MatchString(p.listed[at].GetSHA()) {
+		if !f.Binary && !moved || f.LookedInto || !found || f.Status == pipeline.FileRemoved || !shaPattern.MatchString(p.listed[at].GetSHA()) {
 			continue
 		}
 		files, gaps = append(files, f), append(gaps, gap{file: at, new: p.listed[at].GetSHA(), fresh: moved})

@@ -162,6 +162,9 @@ func (f *fetcher) fetch(ctx context.Context, base, head string) (normalize.Files
 	}
 	files := diff.files()
 	f.tellLarge(&files, texts)
+	if err := (&Source{git: f.local}).reveal(ctx, diff.entries, &files); err != nil {
+		return none, err
+	}
 	return files, nil
 }
 

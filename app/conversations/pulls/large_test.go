@@ -43,7 +43,8 @@ func TestBeyondWhatGitHubShows(t *testing.T) {
 		fetches bool
 	}{
 		{"more files than calls", func(l *ghtest.Limits) { l.PullFiles = 30 }, apart(400), true},
-		{"files", func(l *ghtest.Limits) { l.PullFiles = 30 }, apart(60), false},
+		{"files", func(l *ghtest.Limits) { l.PullFiles = 30 }, apart(60), true},
+		{"few files", func(l *ghtest.Limits) { l.PullFiles = 30 }, apart(40), false},
 		{"diffs", func(l *ghtest.Limits) { l.PatchLines = 2 }, apart(20), false},
 		{"more diffs than calls", func(l *ghtest.Limits) { l.PatchLines = 2 }, apart(400), true},
 		{"a file of 100,000 lines", func(*ghtest.Limits) {}, ghtest.Files{"store/big_test.go": "package store\n" + strings.Repeat("// A line that nobody minds.\n", 100_000)}, false},
@@ -64,6 +65,46 @@ func TestBeyondWhatGitHubShows(t *testing.T) {
 			w.Idle()
 			if c := w.Check(pr); apptest.Satisfies(c.Conclusion) || !strings.Contains(c.Text, "store/zz_last.go") || strings.HasPrefix(c.Title, "Review incomplete") {
 				t.Errorf("bad code in the last file is %s (%s)", c.Conclusion, c.Title)
+			}
+		})
+	}
+}
+
+// However many contents have to be read apart, a push costs few calls.
+func TestCrowdedChangesCostFewCalls(t *testing.T) {
+	t.Parallel()
+	const most = 25 // it was 209 for a hundred diffs
+	many := func(n int, name, text string) ghtest.Files {
+		files := ghtest.Files{}
+		for i := range n {
+			files[fmt.Sprintf(name, i)] = fmt.Sprintf("%s %d\n", text, i)
+		}
+		return files
+	}
+	for _, tt := range sample.Of(t, 2, []struct {
+		name   string
+		limits func(*ghtest.Limits)
+		files  ghtest.Files
+	}{
+		{"texts with a NUL", func(*ghtest.Limits) {}, many(100, "data/n%03d.txt", "a\x00")},
+		{"diffs that GitHub leaves out", func(l *ghtest.Limits) { l.PatchLines = 2 }, apart(100)},
+		{"pictures", func(*ghtest.Limits) {}, many(100, "img/n%03d.png", picture+noise(300))},
+		{"files that GitHub does not list", func(l *ghtest.Limits) { l.PullFiles = 30 }, apart(200)},
+	}) {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := startWith(t, small(tt.limits))
+			w.Idle()
+			before := len(w.GH.Calls())
+			pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Head: "good", Files: tt.files})
+			w.Idle()
+			if c := w.Check(pr); strings.HasPrefix(c.Title, "Review incomplete") {
+				t.Errorf("the check is %s (%s):\n%s", c.Conclusion, c.Title, c.Text)
+			}
+			if n := len(w.GH.Calls()) - before; n > most {
+				t.Errorf("%d calls, want at most %d", n, most)
+			} else {
+				t.Logf("%d calls", n)
 			}
 		})
 	}
