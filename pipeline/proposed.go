@@ -25,7 +25,30 @@ type ProposedConfig struct {
 	// title) and place.
 	FindingsNew  int `json:"findings_new"`
 	FindingsGone int `json:"findings_gone"`
+	// Exceptions is set if the change edits .gitattributes or .gitleaks.toml, and
+	// Covered lists what these would say of its files that they do not say now.
+	Exceptions bool          `json:"exceptions,omitempty"`
+	Covered    List[Covered] `json:"covered,omitempty"`
 }
+
+// Covered are the files of the change that proposed exceptions would take for
+// something: the first MaxCovered of them. More counts the others.
+type Covered struct {
+	As    string       `json:"as"` // CoveredGenerated and so on
+	Files List[string] `json:"files"`
+	More  int          `json:"more"`
+}
+
+// MaxCovered bounds how many such files are listed.
+const MaxCovered = 20
+
+// What proposed exceptions take a file for.
+const (
+	CoveredGenerated     = "generated"
+	CoveredVendored      = "vendored"
+	CoveredDocumentation = "documentation"
+	CoveredUnread        = "unread" // binary, so that it need not be read
+)
 
 // MaxConfigChanges bounds how many changes of a proposed config are listed, and
 // with them a report that is stored. Nobody reads more.

@@ -66,6 +66,8 @@ var samples = []struct {
 	{"proposed-same", proposedSameView},
 	{"proposed-large", proposedLargeView},
 	{"proposed-broken", proposedBrokenView},
+	{"proposed-exceptions", proposedExceptionsView},
+	{"proposed-uncovered", proposedUncoveredView},
 	{"proposed-unknown", proposedUnknownView},
 	{"disagree", disagreeView},
 	{"reports", reportsView},

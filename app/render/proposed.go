@@ -19,6 +19,8 @@ type proposed struct {
 	AgentsGone     []safe
 	New, Gone      int // findings
 	NothingChanges bool
+	Covers         []safe // what exceptions would say of the change's files
+	CoversNothing  bool
 }
 
 // proposed says what the change to the config would bring; the list holds its
@@ -52,12 +54,36 @@ func (s sections) proposed() (out proposed, list items, there bool) {
 	}
 	out.AgentsAdded = first(c.AgentsAdded, maxAgents, name)
 	out.AgentsGone = first(c.AgentsGone, maxAgents, name)
+	out.Covers = each(c.Covered, s.covered).all()
+	out.CoversNothing = c.Exceptions && c.Note == "" && len(out.Covers) == 0 && out.New+out.Gone == 0
 	out.NothingChanges = out.Same && len(c.AgentsAdded)+len(c.AgentsGone)+out.New+out.Gone == 0
 	list = each(c.Changes, s.configChange)
 	if c.ChangesMore > 0 {
 		list = list.then(listOf([]safe{say("config changes more", c.ChangesMore)}))
 	}
 	return out, list, true
+}
+
+// covered words what exceptions would say of files.
+func (s sections) covered(c *pipeline.Covered) safe {
+	const maxFiles = 5
+	as := word(c.As)
+	switch c.As {
+	case pipeline.CoveredGenerated, pipeline.CoveredVendored, pipeline.CoveredDocumentation:
+	default:
+		as = word(pipeline.CoveredUnread)
+	}
+	n := len(c.Files) + max(0, c.More)
+	shown := c.Files[:min(maxFiles, len(c.Files))]
+	files := first(shown, maxFiles, func(f string) safe { return s.p.code(clipPath(f, maxPath), maxPath) })
+	if n > len(shown) {
+		files = append(files, moreOf(n-len(shown)))
+	}
+	return say("proposed covered", struct {
+		As    word
+		Files []safe
+		N     int
+	}{as, files, n})
 }
 
 // configChange words one entry or setting that the proposed config changes.

@@ -431,6 +431,25 @@ func proposedSameView() View {
 	return v
 }
 
+// proposedExceptionsView edits the files that make exceptions.
+func proposedExceptionsView() View {
+	v := findingsView()
+	v.Review.Report.ProposedConfig = pipeline.ProposedConfig{
+		Files: pipeline.List[string]{".gitattributes", ".gitleaks.toml"}, Decision: pipeline.DecisionPass, Exceptions: true, FindingsGone: 3,
+		Covered: pipeline.List[pipeline.Covered]{
+			{As: pipeline.CoveredVendored, Files: pipeline.List[string]{"lib/a.js", "lib/b.js", "lib/c.js", "lib/d.js", "lib/e.js", "lib/f.js"}, More: 14},
+			{As: pipeline.CoveredUnread, Files: pipeline.List[string]{"tool.sh"}},
+		},
+	}
+	return v
+}
+
+func proposedUncoveredView() View {
+	v := cleanView()
+	v.Review.Report.ProposedConfig = pipeline.ProposedConfig{Files: pipeline.List[string]{".gitattributes"}, Decision: pipeline.DecisionPass, Exceptions: true}
+	return v
+}
+
 func proposedBrokenView() View {
 	v := cleanView()
 	v.Review.Report.ProposedConfig = pipeline.ProposedConfig{

@@ -256,7 +256,10 @@ func (t *terminal) proposedConfig() {
 	}
 	t.heading(say("heading proposed", nil))
 	t.put("", say("proposed", p), styleNone)
-	for _, line := range []safe{say("proposed agents added", p.AgentsAdded), say("proposed agents gone", p.AgentsGone), say("proposed findings", p)} {
+	for _, line := range p.Covers {
+		t.bullet("  ", line)
+	}
+	for _, line := range []safe{say("proposed covers nothing", p), say("proposed agents added", p.AgentsAdded), say("proposed agents gone", p.AgentsGone), say("proposed findings", p)} {
 		if line != "" {
 			t.bullet("  ", line)
 		}

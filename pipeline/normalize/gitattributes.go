@@ -133,6 +133,31 @@ func (a attributes) of(path, attribute string) (set, said bool) {
 	return set, said
 }
 
+// binaryByBase is what the reason of something unread ends with that the attributes let
+// pass.
+const binaryByBase = "; the base's " + AttributesFile + " says that it is binary"
+
+// Reattribute has a text of .gitattributes count for facts in the place of the base's.
+// problems are why it does not count as a whole. What the facts share with others must
+// have been copied: their files, and what is incomplete.
+func Reattribute(facts *pipeline.PRFacts, text []byte) (problems []string) {
+	attributes, why := readAttributes(text)
+	for i := range facts.Files {
+		setFlags(&facts.Files[i])
+	}
+	for i := range facts.Incomplete {
+		u := &facts.Incomplete[i]
+		if reason, passed := strings.CutSuffix(u.Why, binaryByBase); passed {
+			u.Gating, u.Why = true, reason
+		}
+	}
+	attributes.apply(facts)
+	if why != "" {
+		problems = append(problems, why)
+	}
+	return problems
+}
+
 // apply sets what the attributes say of files, and lets what could not be read pass of
 // those that they say are binary.
 func (a attributes) apply(f *pipeline.PRFacts) {
@@ -154,7 +179,7 @@ func (a attributes) apply(f *pipeline.PRFacts) {
 			continue
 		}
 		if text, said := a.of(u.Path, attrText); said && !text {
-			u.Gating, u.Why = false, u.Why+"; the base's "+AttributesFile+" says that it is binary"
+			u.Gating, u.Why = false, u.Why+binaryByBase
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/aggregate"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 	"github.com/reviewgate/reviewgate/pipeline/gapdetect"
+	"github.com/reviewgate/reviewgate/pipeline/secrets"
 )
 
 // previewTime bounds the try of a proposed config, reading it included. It is
@@ -33,8 +34,10 @@ const (
 
 // preview says what the config that the change proposes would bring. Whatever
 // goes wrong with it is a note, and no part of the review's own outcome.
-func (r *Runner) preview(ctx context.Context, in aggregate.Input, findings []pipeline.Finding, o Options) pipeline.ProposedConfig {
-	out := pipeline.ProposedConfig{Files: config.ChangedFiles(in.Facts)}
+func (r *Runner) preview(ctx context.Context, in aggregate.Input, findings []pipeline.Finding, change *secrets.Change, o Options) pipeline.ProposedConfig {
+	exceptions := exceptionFiles(in.Facts)
+	out := pipeline.ProposedConfig{Files: slices.Concat(config.ChangedFiles(in.Facts), exceptions), Exceptions: len(exceptions) > 0}
+	slices.Sort(out.Files)
 	if len(out.Files) == 0 || o.Proposed == nil {
 		return pipeline.ProposedConfig{}
 	}
@@ -54,7 +57,7 @@ func (r *Runner) preview(ctx context.Context, in aggregate.Input, findings []pip
 	begun := out // the try's own: out is written to when the time is over
 	go func() {
 		defer func() { <-r.previews }()
-		p := previewer{runner: r, in: in, findings: findings, options: o}
+		p := previewer{runner: r, in: in, findings: findings, secrets: change, options: o}
 		tried <- p.guarded(ctx, begun)
 		p.agents.Wait() // dispatch leaves one behind that does not stop at once
 	}()
@@ -73,6 +76,7 @@ type previewer struct {
 	runner   *Runner
 	in       aggregate.Input    // of the review under the config in force
 	findings []pipeline.Finding // of its report
+	secrets  *secrets.Change
 	options  Options
 	agents   sync.WaitGroup // those that have not ended
 }
@@ -94,23 +98,30 @@ func (c counted) Review(ctx context.Context, task dispatch.Task) (pipeline.Agent
 func (p *previewer) guarded(ctx context.Context, out pipeline.ProposedConfig) (tried pipeline.ProposedConfig) {
 	defer func() {
 		if v := recover(); v != nil {
-			tried = pipeline.ProposedConfig{Files: out.Files, Note: noteFailed}
+			tried = pipeline.ProposedConfig{Files: out.Files, Exceptions: out.Exceptions, Note: noteFailed}
 			if p.options.Panicked != nil {
 				p.options.Panicked("the try of a proposed config", &PanicError{Value: v}, debug.Stack())
 			}
 		}
 	}()
-	cfg, err := p.options.Proposed(ctx, p.in.Facts)
+	cfg, err := p.in.Config, error(nil)
+	if len(config.ChangedFiles(p.in.Facts)) > 0 {
+		cfg, err = p.options.Proposed(ctx, p.in.Facts)
+	}
+	facts := p.in.Facts
+	if err == nil && cfg != nil {
+		facts, err = p.except(ctx, &out)
+	}
 	switch {
 	case ctx.Err() != nil:
 		out.Note = noteOutOfTime
 	case err != nil || cfg == nil:
 		out.Note = noteUnread
-	case len(cfg.InForce.Problems) > 0:
-		out.Problems = slices.Clone(cfg.InForce.Problems)
+	case len(out.Problems) > 0 || cfg != p.in.Config && len(cfg.InForce.Problems) > 0:
+		out.Problems = append(out.Problems, cfg.InForce.Problems...)
 	default:
-		if err := p.try(ctx, cfg, &out); err != nil {
-			out = pipeline.ProposedConfig{Files: out.Files, Note: noteFailed}
+		if err := p.try(ctx, cfg, facts, &out); err != nil {
+			out = pipeline.ProposedConfig{Files: out.Files, Exceptions: out.Exceptions, Note: noteFailed}
 			if ctx.Err() != nil {
 				out.Note = noteOutOfTime
 			}
@@ -119,10 +130,11 @@ func (p *previewer) guarded(ctx context.Context, out pipeline.ProposedConfig) (t
 	return out
 }
 
-// try runs the stages after normalize on the same facts. An engine that is not
+// try runs the stages after normalize on the same facts, but for what proposed
+// exceptions say of them. An engine that is not
 // in use already is compiled for this once: what people propose must not push
 // those in use out of the cache.
-func (p *previewer) try(ctx context.Context, cfg *config.Config, out *pipeline.ProposedConfig) error {
+func (p *previewer) try(ctx context.Context, cfg *config.Config, facts *pipeline.PRFacts, out *pipeline.ProposedConfig) error {
 	out.Changes = config.Diff(p.in.Config, cfg)
 	if n := len(out.Changes); n > pipeline.MaxConfigChanges {
 		out.Changes, out.ChangesMore = slices.Clone(out.Changes[:pipeline.MaxConfigChanges]), n-pipeline.MaxConfigChanges
@@ -134,7 +146,6 @@ func (p *previewer) try(ctx context.Context, cfg *config.Config, out *pipeline.P
 			return err
 		}
 	}
-	facts := p.in.Facts
 	in := aggregate.Input{Facts: facts, Previous: p.in.Previous, Memory: p.in.Memory, Config: cfg, Rules: engine.byID}
 	in.Memory.ByHand = nil // what the config would say is asked for
 

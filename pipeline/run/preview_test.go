@@ -243,7 +243,7 @@ func TestProposedConfigIsNotTriedBesideAFailure(t *testing.T) {
 		Facts:  &pipeline.PRFacts{Files: pipeline.List[pipeline.File]{{Path: ".github/reviewgate/review-rules.json"}}},
 		Config: shipped(t), Manifest: &pipeline.AgentManifest{}, Failed: &pipeline.Incompleteness{What: "stage"},
 	}
-	got := r.preview(t.Context(), in, nil, Options{Proposed: func(context.Context, *pipeline.PRFacts) (*config.Config, error) {
+	got := r.preview(t.Context(), in, nil, nil, Options{Proposed: func(context.Context, *pipeline.PRFacts) (*config.Config, error) {
 		t.Error("the proposed config is read")
 		return shipped(t), nil
 	}})
@@ -281,7 +281,7 @@ func TestProposedConfigThatIsNotTriedSaysWhy(t *testing.T) {
 	} {
 		p := previewer{
 			runner: newRunner(t, nil), options: Options{Proposed: tt.proposed},
-			in: aggregate.Input{Facts: &pipeline.PRFacts{Files: make(pipeline.List[pipeline.File], 3)}, Config: shipped(t), Manifest: &pipeline.AgentManifest{}},
+			in: aggregate.Input{Facts: &pipeline.PRFacts{Files: pipeline.List[pipeline.File]{{Path: ".github/reviewgate/review-settings.json"}, {}, {}}}, Config: shipped(t), Manifest: &pipeline.AgentManifest{}},
 		}
 		files := pipeline.List[string]{".github/reviewgate/review-settings.json"}
 		want := pipeline.ProposedConfig{Files: files, Note: tt.note}

@@ -227,7 +227,7 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 		v.Report = aggregate.Failed(in, failed)
 		in.Failed = failed
 	}
-	v.Report.ProposedConfig = r.preview(ctx, in, v.Report.Findings, o)
+	v.Report.ProposedConfig = r.preview(ctx, in, v.Report.Findings, change, o)
 	if err := context.Cause(ctx); err != nil {
 		return out, err
 	}

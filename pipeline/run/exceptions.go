@@ -1,0 +1,104 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/secrets"
+)
+
+// exceptionFiles lists the files that make exceptions and that a change touches. Like
+// config they count once they are merged.
+func exceptionFiles(facts *pipeline.PRFacts) pipeline.List[string] {
+	var touched pipeline.List[string]
+	for _, name := range []string{normalize.AttributesFile, secrets.ExceptionsFile} {
+		if slices.ContainsFunc(facts.Files, func(f pipeline.File) bool { return f.Path == name || f.PreviousPath == name }) {
+			touched = append(touched, name)
+		}
+	}
+	return touched
+}
+
+// except returns the facts as they would be if the exceptions that the change proposes
+// were in force, and says in out what these mean for the change. The facts of the review
+// stay as they are.
+func (p *previewer) except(ctx context.Context, out *pipeline.ProposedConfig) (*pipeline.PRFacts, error) {
+	touched := exceptionFiles(p.in.Facts)
+	if len(touched) == 0 || p.options.File == nil {
+		return p.in.Facts, nil
+	}
+	facts := *p.in.Facts
+	facts.Files = slices.Clone(facts.Files)
+	facts.Incomplete = slices.Clone(facts.Incomplete)
+	facts.Redactions = slices.Clone(facts.Redactions)
+	for _, name := range touched {
+		most := int64(max(normalize.MaxAttributes, secrets.MaxExceptions) + 1)
+		text, _, err := p.options.File(ctx, facts.Head.SHA, name, most) // one that is gone says nothing
+		if err != nil {
+			return nil, fmt.Errorf("read the proposed %s: %w", name, err)
+		}
+		var problems []string
+		if name == normalize.AttributesFile {
+			problems = normalize.Reattribute(&facts, text)
+		} else {
+			problems = p.exceptSecrets(&facts, text)
+		}
+		for _, problem := range problems {
+			out.Problems = append(out.Problems, pipeline.ConfigProblem{
+				Layer: "repository", File: name, Problem: problem, Remedy: "the file would not count as a whole; correct it before it is merged",
+			})
+		}
+	}
+	out.Covered = covered(p.in.Facts, &facts)
+	return &facts, nil
+}
+
+func (p *previewer) exceptSecrets(facts *pipeline.PRFacts, text []byte) []string {
+	exceptions, problems := secrets.ReadExceptions(text)
+	for i := range facts.Redactions {
+		if r := &facts.Redactions[i]; strings.HasPrefix(r.Allowed, pipeline.AllowedByGitleaks) {
+			r.Allowed = ""
+		}
+	}
+	p.secrets.Except(facts, &exceptions)
+	return problems
+}
+
+// covered compares the files of a change before and after exceptions.
+func covered(was, is *pipeline.PRFacts) pipeline.List[pipeline.Covered] {
+	var list pipeline.List[pipeline.Covered]
+	add := func(as string, is func(*pipeline.PRFacts, int) bool, before, after *pipeline.PRFacts) {
+		c := pipeline.Covered{As: as}
+		for i := range after.Files {
+			if !is(after, i) || is(before, i) {
+				continue
+			}
+			if len(c.Files) == pipeline.MaxCovered {
+				c.More++
+				continue
+			}
+			c.Files = append(c.Files, after.Files[i].Path)
+		}
+		if len(c.Files) > 0 {
+			list = append(list, c)
+		}
+	}
+	flag := func(of func(*pipeline.File) bool) func(*pipeline.PRFacts, int) bool {
+		return func(f *pipeline.PRFacts, i int) bool { return of(&f.Files[i]) }
+	}
+	add(pipeline.CoveredGenerated, flag(func(f *pipeline.File) bool { return f.Generated }), was, is)
+	add(pipeline.CoveredVendored, flag(func(f *pipeline.File) bool { return f.Vendored }), was, is)
+	add(pipeline.CoveredDocumentation, flag(func(f *pipeline.File) bool { return f.Documentation }), was, is)
+	add(pipeline.CoveredUnread, func(f *pipeline.PRFacts, i int) bool {
+		return slices.ContainsFunc(f.Incomplete, func(u pipeline.Incompleteness) bool {
+			return u.Path == f.Files[i].Path && u.Unread() && !u.Gating
+		}) && !slices.ContainsFunc(f.Incomplete, func(u pipeline.Incompleteness) bool {
+			return u.Path == f.Files[i].Path && u.Gating
+		})
+	}, was, is)
+	return list
+}
