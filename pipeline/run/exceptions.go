@@ -36,7 +36,7 @@ func (p *previewer) except(ctx context.Context, out *pipeline.ProposedConfig) (*
 	facts.Incomplete = slices.Clone(facts.Incomplete)
 	facts.Redactions = slices.Clone(facts.Redactions)
 	for _, name := range touched {
-		most := int64(max(normalize.MaxAttributes, secrets.MaxExceptions) + 1)
+		const most = max(normalize.MaxAttributes, secrets.MaxExceptions) + 1
 		text, _, err := p.options.File(ctx, facts.Head.SHA, name, most) // one that is gone says nothing
 		if err != nil {
 			return nil, fmt.Errorf("read the proposed %s: %w", name, err)
