@@ -2,6 +2,8 @@ package app
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	stdlog "log"
@@ -125,7 +127,9 @@ func (a *App) buildService(ctx context.Context, beside bool) (err error) {
 	}); err != nil {
 		return fmt.Errorf("make the GitHub client: %w", err)
 	}
-	runner, err := run.NewRunner(run.Config{Version: a.options.Version, Now: time.Now, Agents: a.options.Agents, Engines: a.options.Engines})
+	key := hmac.New(sha256.New, a.settings.PrivateKey)
+	key.Write([]byte("digests of secrets"))
+	runner, err := run.NewRunner(run.Config{Key: key.Sum(nil), Version: a.options.Version, Now: time.Now, Agents: a.options.Agents, Engines: a.options.Engines})
 	if err != nil {
 		return fmt.Errorf("make the pipeline: %w", err)
 	}

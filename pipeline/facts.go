@@ -170,6 +170,10 @@ type Redaction struct {
 	// Allowed is the reason that the config's secrets.allow gives for this value, or
 	// empty where it names none.
 	Allowed string `json:"allowed,omitempty"`
+	// Digest tells the value from another one that stands in its place later: eight
+	// bytes in hexadecimal, of a hash with the server's key. Nothing tells the value
+	// from it. Empty where there is no key, or no value is known.
+	Digest string `json:"digest,omitempty"`
 }
 
 // RedactionMark begins the placeholder of a secret, as in

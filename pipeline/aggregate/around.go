@@ -1,9 +1,12 @@
 package aggregate
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"regexp"
+	"slices"
 	"sort"
 	"strings"
 
@@ -26,8 +29,18 @@ const (
 type arounds struct {
 	files map[string]*pipeline.File
 	head  string // SHA
-	known map[string]*shape
-	made  map[lineRange]string
+	// values are the digests of secrets by their line, and others those of secrets in
+	// the title, the description and commit messages, by rule.
+	values map[lineOf]string
+	others map[string][]string
+	known  map[string]*shape
+	made   map[lineRange]string
+}
+
+// lineOf is a line of a file on the head's side.
+type lineOf struct {
+	path string
+	line int
 }
 
 // lineRange is a range of lines of a file on the head's side; from 0 for all of it.
@@ -69,14 +82,35 @@ const (
 // sum is a digest that nobody finds a second text for.
 type sum [8]byte
 
-func newArounds(files map[string]*pipeline.File, head string) *arounds {
-	return &arounds{files: files, head: head, known: map[string]*shape{}, made: map[lineRange]string{}}
+func newArounds(files map[string]*pipeline.File, facts *pipeline.PRFacts) *arounds {
+	a := &arounds{
+		files: files, head: facts.Head.SHA, values: map[lineOf]string{}, others: map[string][]string{},
+		known: map[string]*shape{}, made: map[lineRange]string{},
+	}
+	for i := range facts.Redactions {
+		switch r := &facts.Redactions[i]; {
+		case r.Source != pipeline.RedactedLine:
+			id := pipeline.SecretRulePrefix + r.RuleID
+			a.others[id] = append(a.others[id], a.value(r))
+		case r.Op != pipeline.LineRemoved:
+			a.values[lineOf{r.Path, r.Line}] += a.value(r)
+		}
+	}
+	return a
 }
+
+// value tells a secret from another one. Where nothing does, it is another one on each
+// head.
+func (a *arounds) value(r *pipeline.Redaction) string { return cmp.Or(r.Digest, a.head) }
 
 // of returns the digest of the code around a finding: empty for one about no file.
 // Where the diff of the file is not known it is another on each head.
 func (a *arounds) of(f *item) string {
 	if f.Path == "" {
+		if values := a.others[f.RuleID]; len(values) > 0 {
+			all := sumOf(slices.Sorted(slices.Values(values))...)
+			return hex.EncodeToString(all[:])
+		}
 		return ""
 	}
 	p := lineRange{f.Path, f.StartLine, f.EndLine}
@@ -99,7 +133,7 @@ func (a *arounds) shape(path string) *shape {
 	}
 	s := &shape{}
 	if f := a.files[path]; f != nil {
-		s.read(f)
+		s.read(f, a.values)
 	}
 	if len(s.rows) == 0 {
 		s.whole = sumOf("head", a.head)
@@ -109,7 +143,7 @@ func (a *arounds) shape(path string) *shape {
 }
 
 // read takes in a file's diff.
-func (s *shape) read(f *pipeline.File) {
+func (s *shape) read(f *pipeline.File, values map[lineOf]string) {
 	indented := indents(f.Language)
 	for _, h := range f.Hunks {
 		head, base := comments.NewReader(f.Language), comments.NewReader(f.Language)
@@ -135,7 +169,11 @@ func (s *shape) read(f *pipeline.File) {
 			if l.Op == pipeline.LineContext {
 				s.rows = append(s.rows, row{line: l.New, change: unchanged})
 			} else {
-				s.rows = append(s.rows, row{l.New, added, sumOf(text)})
+				made := sumOf(text)
+				if value := values[lineOf{f.Path, l.New}]; value != "" {
+					made = sumOf(text, value)
+				}
+				s.rows = append(s.rows, row{l.New, added, made})
 			}
 		}
 		s.remove(gone, next)
@@ -226,9 +264,17 @@ func (r row) add(near []byte, far int) []byte {
 	return append(near, r.sum[:]...)
 }
 
+// directive is a comment that changes what a program does: of Go's compiler and cgo, of
+// a script's interpreter and its encoding.
+var directive = regexp.MustCompile(`^\s*(?://\s*(?:go:|line |\+build|export )|/\*line |(?://|\*)?\s*#\s*(?:cgo|include|define|if|pragma)\b|#!|#.*coding[:=])`)
+
 // code is what a line holds besides a comment and white space that means nothing.
 func code(r *comments.Reader, text string, indented bool) string {
-	text = strings.TrimRight(text[r.Next(text):], " \t\r\v\f")
+	after := r.Next(text)
+	if directive.MatchString(text) {
+		after = 0
+	}
+	text = strings.TrimRight(text[after:], " \t\r\v\f")
 	if indented {
 		return text
 	}

@@ -70,6 +70,7 @@ func TestDismissalIsBoundToTheCodeAround(t *testing.T) {
 		"lines far above":             slices.Concat([]string{"x()", "y()"}, code),
 		"lines far above go":          code[5:],
 		"a comment":                   edited(code, 20, "// why", "f20()"),
+		"a word about a directive":    edited(code, 20, "// see go:build", "f20()"),
 		"a comment of several lines":  edited(code, 20, "/* why", "  so", "*/", "f20()"),
 		"blank lines":                 edited(code, 22, "", "\t", "f22()"),
 		"white space":                 edited(code, 20, "\t f20()  "),
@@ -80,6 +81,9 @@ func TestDismissalIsBoundToTheCodeAround(t *testing.T) {
 		}
 	}
 	for name, lines := range map[string][]string{
+		"a build constraint":         edited(code, 20, "//go:build ignore", "f20()"),
+		"a directive of the linker":  edited(code, 20, "//go:linkname f20 other.f20", "f20()"),
+		"cgo's flags":                edited(code, 20, "// #cgo LDFLAGS: -lother", "f20()"),
 		"the line above":             edited(code, 20, "x()"),
 		"ten lines above":            edited(code, 11, "x()"),
 		"the line below":             edited(code, 22, "x()"),

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -229,15 +230,15 @@ func ignoredRules(s string) (rules []string, rest string) {
 	return rules, s
 }
 
-// shortened is a text of the change on one line, without what can't be seen,
-// and cut where it is long.
+// shortened is a text of the change on one line, and cut where it is long. What can't be
+// seen is replaced: to leave it out could put a secret together that it splits.
 func shortened(s string) string {
 	s = collapsed(strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):
 			return ' '
 		case !unicode.IsPrint(r):
-			return -1
+			return utf8.RuneError
 		}
 		return r
 	}, s))

@@ -2,6 +2,7 @@ package normalize
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -16,7 +17,9 @@ const maxSniffed = 64 << 10
 // setFlags fills the language and the flags of a file. They come from its
 // path, and where the whole file stands in the diff from its text too.
 func setFlags(f *pipeline.File) {
-	f.Language = language(f.Path)
+	if f.Language = language(f.Path); f.Language == "" {
+		f.Language = interpreted(f)
+	}
 	f.GeneratedByPath = linguist.IsGenerated(f.Path, nil) || generatedName(f.Path)
 	f.Generated = f.GeneratedByPath || linguist.IsGenerated(f.Path, sniff(f))
 	f.Vendored = linguist.IsVendor(f.Path) && !ownWork(f.Path)
@@ -77,12 +80,39 @@ func sniff(f *pipeline.File) []byte {
 	return text
 }
 
+// interpreters are the languages of the programs that a script's first line names.
+var interpreters = map[string]string{
+	"python": "Python", "pypy": "Python", "node": "JavaScript", "nodejs": "JavaScript", "bun": "JavaScript", "deno": "TypeScript",
+	"ruby": "Ruby", "perl": "Perl", "php": "PHP", "sh": "Shell", "bash": "Shell", "dash": "Shell", "zsh": "Shell", "ksh": "Shell",
+	"lua": "Lua", "groovy": "Groovy", "kotlin": "Kotlin", "scala": "Scala",
+}
+
+var shebang = regexp.MustCompile(`^#!\s*(?:\S*/)?(?:env\s+(?:-\S+\s+|\w+=\S*\s+)*(?:\S*/)?)?([a-z]+)`)
+
+// interpreted is the language that the first line of a script names, if the change shows
+// it and the file's name tells none.
+func interpreted(f *pipeline.File) string {
+	for i := range f.Hunks {
+		for j := range f.Hunks[i].Lines {
+			if l := &f.Hunks[i].Lines[j]; l.Op != pipeline.LineRemoved && l.New == 1 {
+				if m := shebang.FindStringSubmatch(l.Text); m != nil {
+					return interpreters[m[1]]
+				}
+			}
+		}
+	}
+	return ""
+}
+
 // language names the language by file name or extension. Many extensions are
 // shared with rare languages, which linguist lists in alphabetical order; the
 // common one is taken then, since looking into the file is too dear here.
 func language(file string) string {
 	if l := linguist.LanguageByFilename(file); l != "" {
 		return l
+	}
+	if strings.EqualFold(path.Ext(file), ".phtml") {
+		return "PHP" // with HTML around it
 	}
 	if stem, ext, ok := strings.Cut(path.Base(file), "."); ok && ext != "md" && (stem == "Dockerfile" || stem == "Containerfile") {
 		return "Dockerfile" // Dockerfile.dev

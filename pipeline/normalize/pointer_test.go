@@ -42,3 +42,25 @@ func TestPointersGate(t *testing.T) {
 		}
 	}
 }
+
+// A script without an extension is in the language that its first line names.
+func TestScriptsAreInTheirInterpretersLanguage(t *testing.T) {
+	t.Parallel()
+	for first, want := range map[string]string{
+		"#!/usr/bin/env python3":       "Python",
+		"#!/usr/bin/python2.7 -u":      "Python",
+		"#!/usr/bin/env -S python3 -u": "Python",
+		"#!/usr/bin/env PATH=/x node":  "JavaScript",
+		"#! /bin/sh -e":                "Shell",
+		"#!/usr/local/bin/ruby":        "Ruby",
+		"#!/opt/tool":                  "",
+		"import os":                    "",
+	} {
+		f := build(PullRequest{}, Files{Files: []ChangedFile{
+			{Path: "bin/tool", Status: pipeline.FileAdded, Additions: 2, Patch: "@@ -0,0 +1,2 @@\n+" + first + "\n+x"},
+		}}, Commits{}, nil)
+		if got := f.Files[0].Language; got != want {
+			t.Errorf("%s: %q, want %q", first, got, want)
+		}
+	}
+}

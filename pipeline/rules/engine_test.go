@@ -139,6 +139,9 @@ func TestLinesOfForeignFiles(t *testing.T) {
 		if diff := cmp.Diff(paths, got); diff != "" {
 			t.Errorf("files of %s findings (-want +got):\n%s", severity, diff)
 		}
+		if r.Final = true; len(findings(t, []config.Rule{r}, &pipeline.PRFacts{Files: files}, "agent")) != len(files) {
+			t.Errorf("a final rule of %s findings passes files over", severity)
+		}
 	}
 }
 

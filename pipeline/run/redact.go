@@ -57,6 +57,13 @@ func (r *Runner) redactRules(results pipeline.List[pipeline.AgentResult], engine
 		for j := range findings {
 			f := &findings[j]
 			rule := engine.byID[f.RuleID]
+			if rule != nil {
+				// It may quote what the line means, in which a secret stands whole that
+				// the line splits.
+				for k := range f.Evidence {
+					f.Evidence[k] = redacted(f.Evidence[k])
+				}
+			}
 			if rule == nil || engine.config.LayerOf(config.FileRules, rule.ID) == config.LayerDefaults {
 				continue
 			}

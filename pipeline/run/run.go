@@ -27,6 +27,9 @@ type Config struct {
 	Agents map[string]dispatch.Agent
 	// Engines is where compiled configs are kept. Default: the Runner's own.
 	Engines *Engines
+	// Key is the server's own, by which a secret that somebody dismissed is told from
+	// another one in its place. Without it such a dismissal ends with each push.
+	Key []byte
 }
 
 // Runner runs reviews. Any number of goroutines may use one.
@@ -142,6 +145,7 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 			return err
 		}
 		except(change, &v.Facts, base.Exceptions)
+		change.Sign(&v.Facts, r.Key)
 		return nil
 	})
 	if err == nil && o.Secrets != nil {

@@ -83,9 +83,11 @@ var formats = []format{
 	{id: "slack-browser-cookie", prefix: "xoxd-", rest: `[A-Za-z0-9%+/_-]{40,400}`},
 	{id: "slack-app-token", prefix: "xapp-", rest: `[0-9]-[A-Za-z0-9-]{20,300}`},
 	{id: "slack-workflow-token", prefix: "xwfp-", rest: `[0-9A-Za-z-]{20,300}`},
-	{id: "slack-webhook-url", prefix: "hooks.slack.com/", rest: `(?:services|workflows|triggers)/([A-Za-z0-9+/_-]{20,120})`},
-	{id: "discord-webhook-url", prefix: "discord.com/api/webhooks/", rest: `([0-9]{17,20}/[\w-]{60,80})`},
-	{id: "discord-webhook-url", prefix: "discordapp.com/api/webhooks/", rest: `([0-9]{17,20}/[\w-]{60,80})`},
+	// The names of hosts are the same in capitals.
+	{id: "slack-webhook-url", prefix: "/services/", before: `(?i:hooks\.slack\.com)`, back: 15, rest: `([A-Za-z0-9+/_-]{20,120})`},
+	{id: "slack-webhook-url", prefix: "/workflows/", before: `(?i:hooks\.slack\.com)`, back: 15, rest: `([A-Za-z0-9+/_-]{20,120})`},
+	{id: "slack-webhook-url", prefix: "/triggers/", before: `(?i:hooks\.slack\.com)`, back: 15, rest: `([A-Za-z0-9+/_-]{20,120})`},
+	{id: "discord-webhook-url", prefix: "/api/webhooks/", before: `(?i:discord(?:app)?\.com)`, least: 11, back: 14, rest: `([0-9]{17,20}/[\w-]{60,80})`},
 	{id: "telegram-bot-api-token", prefix: ":AA", rest: `[A-Za-z0-9_-]{33}`, before: `[0-9]{8,10}`, least: 8, back: 10},
 
 	{id: "anthropic-api-key", prefix: "sk-ant-", rest: `(?:api|admin|oat|ort|sid)[0-9]{2}-` + urlish + `{40,250}`},

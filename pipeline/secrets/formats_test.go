@@ -194,6 +194,36 @@ func TestGluedTokens(t *testing.T) {
 	}
 }
 
+// Forms that hide a token, or make it look like a placeholder.
+func TestDisguisedTokens(t *testing.T) {
+	d := detector(t)
+	body := strings.Repeat("MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj4Hq7Zp", 6)
+	var narrow []string
+	for i := 0; i+31 <= len(body); i += 31 {
+		narrow = append(narrow, "+"+body[i:i+31])
+	}
+	for name, lines := range map[string][]string{
+		"an alphabet at its end": {"+t = \"sk-proj-q8Kd3Vn5Tx9Rb4Wc7Yd1Ms6Hf3Jp0Gu5Ae2OtZq8Lk2Vn5Tx9Rb4Wc7Yd1T3BlbkFJMs6Hf3Jp0Gu5Ae2OtZq8Lk2Vn5Tx9Rb4Wc7Yd1-abcdefghijklmnopqrstuvwxyz\""},
+		"a host in capitals":     {"+https://HOOKS.slack.com/services/T0Q8K3V5N/B7R4W9Y1M6H/q8Kd3Vn5Tx9Rb4Wc7Yd1Ms6H"},
+		"another host so":        {"+https://Discord.COM/api/webhooks/112233445566778899/q8Kd3Vn5Tx9Rb4Wc7Yd1Ms6Hf3Jp0Gu5Ae2OtZq8Lk2Vn5Tx9Rb4Wc7Yd1Ms6Hf3Jp0Gu5"},
+		"a letter nobody sees":   {"+t = \"ghp_aB3dE5fG7hI9jK1l\u17b4M3nO5pQ7rS9tU1vW3x4Y\""},
+		"a key in narrow lines":  slices.Concat([]string{"+-----BEGIN PRIVATE KEY-----"}, narrow, []string{"+-----END PRIVATE KEY-----"}),
+		"a key in quoted lines":  slices.Concat([]string{"+\"-----BEGIN PRIVATE KEY-----\" +"}, quoted(narrow), []string{"+\"-----END PRIVATE KEY-----\""}),
+	} {
+		file := facts("a.txt", lines...)
+		if found := d.Redact(&file); len(found) == 0 {
+			t.Errorf("%s: not found: %+v", name, file.Files[0].Hunks[0].Lines)
+		}
+	}
+}
+
+func quoted(lines []string) (out []string) {
+	for _, l := range lines {
+		out = append(out, "+\""+l[1:]+"\" +")
+	}
+	return out
+}
+
 // Over lines: a line's end that the program does not see, and pieces on lines of their
 // own.
 func TestTokensOverLines(t *testing.T) {

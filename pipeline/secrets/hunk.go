@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -75,11 +76,15 @@ func (r *redactor) locate(found []located, s *side, m match) []located {
 	return append(found, l)
 }
 
-// isChecksum reports whether a match is the whole of "h1:" and a digest at the end of a
-// line, as Go writes it into go.sum and the files that other tools name alike.
+// checksumLine is what stands before the digest in a line of go.sum: a module and its
+// version.
+var checksumLine = regexp.MustCompile(`^[\w.~!/-]+ v[0-9][\w.+-]*(?:/go\.mod)? h1:$`)
+
+// isChecksum reports whether a match is the digest of a line as Go writes it into go.sum
+// and the files that other tools name alike.
 func isChecksum(text string, m match) bool {
 	const digest = 44 // SHA-256 in base64
-	return m.to-m.from == digest && text[m.to-1] == '=' && strings.HasSuffix(text[:m.from], " h1:") && (m.to == len(text) || text[m.to] == '\n')
+	return m.to-m.from == digest && text[m.to-1] == '=' && checksumLine.MatchString(text[lineStart(text, m.from):m.from]) && (m.to == len(text) || text[m.to] == '\n')
 }
 
 // side is a hunk as it was or as it will be.

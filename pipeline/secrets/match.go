@@ -205,14 +205,14 @@ func isPlaceholderToken(value string) bool {
 	for _, w := range placeholderWords {
 		rest = strings.ReplaceAll(rest, w, "")
 	}
-	rest = withoutRuns(rest)
+	rest = withoutOrder(withoutRuns(rest))
 	// The shortest tokens have 16 random characters after their prefix.
 	const enough, different = 16, 8
 	seen := map[rune]bool{}
 	for _, c := range rest {
 		seen[c] = true
 	}
-	return len(rest) < enough || len(seen) < different || inOrder(rest) >= 20 || spelt(value)
+	return len(rest) < enough || len(seen) < different || spelt(value)
 }
 
 // spelt reports whether a value is made of words in lower case. Of 20 random letters
@@ -244,17 +244,21 @@ func withoutRuns(s string) string {
 	return b.String()
 }
 
-// inOrder is the length of the longest run of characters that follow each other, such
+// withoutOrder leaves out runs of eight and more characters that follow each other, such
 // as "abcdefgh" and "01234567".
-func inOrder(s string) int {
-	longest, n := 1, 1
-	for i := 1; i < len(s); i++ {
-		if n++; s[i] != s[i-1]+1 && !(s[i] == '0' && s[i-1] == '9') && !(s[i] == 'a' && s[i-1] == 'z') {
-			n = 1
+func withoutOrder(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		j := i + 1
+		for j < len(s) && (s[j] == s[j-1]+1 || s[j] == '0' && s[j-1] == '9' || s[j] == 'a' && s[j-1] == 'z') {
+			j++
 		}
-		longest = max(longest, n)
+		if j-i < 8 {
+			b.WriteString(s[i:j])
+		}
+		i = j
 	}
-	return longest
+	return b.String()
 }
 
 // isPlaceholder recognises words and runs of one character that no random

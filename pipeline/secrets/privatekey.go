@@ -66,10 +66,33 @@ func keyEnd(text string, end int) int {
 	}
 }
 
+// materialLine is a line of a key's material, however short, with what programs have
+// around it.
+var materialLine = regexp.MustCompile(`^[\s"'` + "`" + `#*/+|>,;()-]*?([A-Za-z0-9+/]{8,}={0,2})(?:\\[nr])*[\s"'` + "`" + `,;+.()\\]*$`)
+
 // hasMaterial tells a key from the mere lines around one, which programs that
 // read keys have in their text: somewhere 32 characters of base64 stand in a
-// row, of which some are upper case, lower case and digits.
+// row, of which some are upper case, lower case and digits. Lines that hold nothing else
+// are one row.
 func hasMaterial(text string) bool {
+	if inARow(text) {
+		return true
+	}
+	row := ""
+	for line := range strings.Lines(strings.NewReplacer(`\n`, "\n", `\r`, "").Replace(text)) {
+		m := materialLine.FindStringSubmatch(line)
+		if m == nil {
+			row = ""
+			continue
+		}
+		if row += m[1]; inARow(row) {
+			return true
+		}
+	}
+	return false
+}
+
+func inARow(text string) bool {
 	for i := 0; i < len(text); i++ {
 		start := i
 		var upper, lower, digit bool

@@ -197,7 +197,7 @@ func number(s string, at, n, base int) (rune, bool) {
 // unseen reports whether a character is not seen where it stands: a soft hyphen, a
 // zero-width or a bidi character, a variation selector, a tag.
 func unseen(c rune) bool {
-	return unicode.Is(unicode.Cf, c) || unicode.Is(unicode.Variation_Selector, c) || c == 0x034f || c == 0x115f || c == 0x1160 || c == 0x3164 || c == 0xffa0
+	return unicode.Is(unicode.Cf, c) || unicode.Is(unicode.Variation_Selector, c) || c == 0x034f || c == 0x115f || c == 0x1160 || c == 0x17b4 || c == 0x17b5 || c == 0x3164 || c == 0xffa0
 }
 
 // joined reads pieces of text that a program puts together as one text: "a" + "b",

@@ -317,6 +317,7 @@ func TestChecksumsOfModules(t *testing.T) {
 		"credential-helpers v0.9.8 h1:" + sum + "x":                           1,
 		"credential-helpers v0.9.8 " + sum:                                    0, // which gitleaks does not find
 		"password = \"" + sum + "\"":                                          1,
+		"app_secret h1:" + sum:                                                1,
 		"password: h1:" + "ghp_16C7e42F292c6912E7710c838347Ae178B4a" + "1234": 1,
 	} {
 		f := facts("vendor.sum", "+"+line)

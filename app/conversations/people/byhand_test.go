@@ -153,6 +153,39 @@ func Client() *http.Client {
 	}
 }
 
+// A secret that somebody dismissed is one value. Another one in its place, of which
+// everybody sees the same placeholder, is not dismissed.
+func TestDismissalOfASecretIsOfItsValue(t *testing.T) {
+	t.Parallel()
+	const decoy, another = "ghp_aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3x4Y", "ghp_Zq8Lk2Vn5Tx9Rb4Wc7Yd1Ms6Hf3Jp0Gu5Ae2"
+	w := start(t)
+	file := func(token string) ghtest.Files {
+		return apptest.Tested(ghtest.Files{"store/key.go": "package store\n\nconst token = \"" + token + "\"\n"})
+	}
+	pr := w.Open(file(decoy))
+	w.Idle()
+	w.Dismiss(pr, w.Only(pr))
+	w.Wants(pr, "success", "Dismissed by carol")
+	pr.Push(ghtest.Files{"store/other_test.go": "package store\n"}, "test: more")
+	w.Idle()
+	w.Wants(pr, "success", "Dismissed by carol")
+	pr.Push(file(another), "feat: another")
+	w.Idle()
+	w.Wants(pr, "failure", "Not dismissed")
+	pr.Push(file(decoy), "revert: another")
+	w.Idle()
+	w.Wants(pr, "success", "Dismissed by carol")
+
+	said := w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody + "\n" + decoy, Head: "said", Author: "mallory", Files: ghtest.Files{"store/a_test.go": "package store\n"}})
+	w.Idle()
+	w.Dismiss(said, w.Only(said))
+	w.Wants(said, "success", "Dismissed by carol")
+	body := apptest.GoodBody + "\n" + another
+	said.Edit(ghtest.Edit{Body: &body})
+	w.Idle()
+	w.Wants(said, "failure", "Not dismissed")
+}
+
 // What somebody decided by hand holds for the head and the base, and is gone
 // with the next push.
 func TestOverrideIsGoneWithTheNextPush(t *testing.T) {
