@@ -13,6 +13,8 @@ type markup struct {
 	block bool           // hidden as far as the next blank line
 	until string         // hidden as far as the line that has it; empty if it is not open
 	mail  bool           // hidden as far as the end
+	// fields are the lines before this one that look like fields of a mail's head.
+	fields int
 }
 
 var (
@@ -24,6 +26,10 @@ var (
 	// or a definition of one, which may.
 	unfinishedLink = regexp.MustCompile(`\[[^\]]*$|\]\([^)]*$|^ {0,3}\[[^\]]+\]:`)
 	answeredMail   = regexp.MustCompile(`(?i)^(?:(?:on|am|le|el) .{1,300}(?:wrote|schrieb|écrit|escribió).{0,300}:|.{0,300}(?:wrote|schrieb|écrit|escribió|scritto|escreveu) ?:|-{2,} ?.{0,40}(?:original|origine|forwarded|ursprüngliche|message|nachricht|mensaje).*|_{10,}|(?:from|von|de|da|sent|gesendet|envoyé|enviado) ?: .+)\s*$`)
+	// field is a line of a mail's head in any language, and attribution one that says who
+	// wrote what follows: it ends in a colon, and has a year and a time, or an address.
+	field       = regexp.MustCompile(`^\s*[*_]{0,2}\p{L}[\p{L} .'-]{0,30}[*_]{0,2} ?[:：][*_]{0,2}\s*\S`)
+	attribution = regexp.MustCompile(`^(?:.{0,300}\b\d{4}\b.{0,200}\d{1,2}[:.h]\d{2}.{0,300}|.{0,300}\d{1,2}[:.h]\d{2}.{0,200}\b\d{4}\b.{0,300}|.{0,300}<\S+@\S+>.{0,300})[:：]\s*$`)
 	// bounded begins a block that ends at a mark of its own, not at a blank line.
 	bounded = regexp.MustCompile(`^ {0,3}(<\?|<!\[CDATA\[|<![A-Za-z]|\$\$)`)
 	// closing is a tag that ends an element where nothing can make it a mere text.
@@ -39,10 +45,13 @@ var enclosing = map[string]bool{
 	"tt": true, "var": true, "video": true, "xmp": true,
 }
 
+// mailFields is how many fields in a row are the head of a mail.
+const mailFields = 3
+
 // hides reports whether a command on the line would not count, and moves on past it.
 func (m *markup) hides(line string) bool {
 	if strings.TrimSpace(line) == "" {
-		m.block = false
+		m.block, m.fields = false, 0
 		return true
 	}
 	hidden := m.mail || m.block || len(m.open) > 0 || m.until != ""
@@ -70,7 +79,10 @@ func (m *markup) hides(line string) bool {
 		}
 		m.element(name, closes)
 	}
-	m.mail = m.mail || answeredMail.MatchString(line)
+	if m.fields++; !field.MatchString(line) {
+		m.fields = 0
+	}
+	m.mail = m.mail || m.fields >= mailFields || answeredMail.MatchString(line) || attribution.MatchString(line)
 	m.block = m.block || htmlBlock.MatchString(text) || unfinishedTag.MatchString(text) || unfinishedLink.MatchString(text) || strings.Contains(text, "`")
 	return hidden
 }
