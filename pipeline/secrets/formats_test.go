@@ -203,18 +203,51 @@ func TestDisguisedTokens(t *testing.T) {
 		narrow = append(narrow, "+"+body[i:i+31])
 	}
 	for name, lines := range map[string][]string{
-		"an alphabet at its end": {"+t = \"sk-proj-q8Kd3Vn5Tx9Rb4Wc7Yd1Ms6Hf3Jp0Gu5Ae2OtZq8Lk2Vn5Tx9Rb4Wc7Yd1T3BlbkFJMs6Hf3Jp0Gu5Ae2OtZq8Lk2Vn5Tx9Rb4Wc7Yd1-abcdefghijklmnopqrstuvwxyz\""},
-		"a host in capitals":     {"+https://HOOKS.slack.com/services/T0Q8K3V5N/B7R4W9Y1M6H/q8Kd3Vn5Tx9Rb4Wc7Yd1Ms6H"},
-		"another host so":        {"+https://Discord.COM/api/webhooks/112233445566778899/q8Kd3Vn5Tx9Rb4Wc7Yd1Ms6Hf3Jp0Gu5Ae2OtZq8Lk2Vn5Tx9Rb4Wc7Yd1Ms6Hf3Jp0Gu5"},
-		"a letter nobody sees":   {"+t = \"ghp_aB3dE5fG7hI9jK1l\u17b4M3nO5pQ7rS9tU1vW3x4Y\""},
-		"a key in narrow lines":  slices.Concat([]string{"+-----BEGIN PRIVATE KEY-----"}, narrow, []string{"+-----END PRIVATE KEY-----"}),
-		"a key in quoted lines":  slices.Concat([]string{"+\"-----BEGIN PRIVATE KEY-----\" +"}, quoted(narrow), []string{"+\"-----END PRIVATE KEY-----\""}),
+		"an alphabet at its end":                    {"+t = \"sk-proj-q8Kd3Vn5Tx9Rb4Wc7Yd1Ms6Hf3Jp0Gu5Ae2OtZq8Lk2Vn5Tx9Rb4Wc7Yd1T3BlbkFJMs6Hf3Jp0Gu5Ae2OtZq8Lk2Vn5Tx9Rb4Wc7Yd1-abcdefghijklmnopqrstuvwxyz\""},
+		"a host in capitals":                        {"+https://HOOKS.slack.com/services/T0Q8K3V5N/B7R4W9Y1M6H/q8Kd3Vn5Tx9Rb4Wc7Yd1Ms6H"},
+		"another host so":                           {"+https://Discord.COM/api/webhooks/112233445566778899/q8Kd3Vn5Tx9Rb4Wc7Yd1Ms6Hf3Jp0Gu5Ae2OtZq8Lk2Vn5Tx9Rb4Wc7Yd1Ms6Hf3Jp0Gu5"},
+		"a letter nobody sees":                      {"+t = \"ghp_aB3dE5fG7hI9jK1l\u17b4M3nO5pQ7rS9tU1vW3x4Y\""},
+		"a file of credentials with another letter": {"+" + base64.StdEncoding.EncodeToString([]byte(`{"auths":{"ghcr.io":{"username":"b\u00f6t","password":"ghp_aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3x4Y"}}}`))},
+		"one with a NUL":                            {"+" + base64.StdEncoding.EncodeToString([]byte("some words\x00ghp_aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3x4Y"))},
+		"one behind a path":                         {"+https://x.example/cfg/" + base64.StdEncoding.EncodeToString([]byte("password=ghp_aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3x4Y"))},
+		"one that is very long":                     {"+" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("padding of words ", 2000)+"ghp_aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3x4Y"))},
+		"one over lines":                            prefixed("+", wrapped(base64.StdEncoding.EncodeToString([]byte("the password of the registry is ghp_aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3x4Y")), 24)),
+		"a key in narrow lines":                     slices.Concat([]string{"+-----BEGIN PRIVATE KEY-----"}, narrow, []string{"+-----END PRIVATE KEY-----"}),
+		"a key in quoted lines":                     slices.Concat([]string{"+\"-----BEGIN PRIVATE KEY-----\" +"}, quoted(narrow), []string{"+\"-----END PRIVATE KEY-----\""}),
 	} {
 		file := facts("a.txt", lines...)
 		if found := d.Redact(&file); len(found) == 0 {
 			t.Errorf("%s: not found: %+v", name, file.Files[0].Hunks[0].Lines)
 		}
 	}
+}
+
+// Of a key in base64 nothing is left, on however many lines it stands.
+func TestKeysInBase64AreRedactedWhole(t *testing.T) {
+	d := detector(t)
+	key := "-----BEGIN PRIVATE KEY-----\n" + strings.Join(wrapped(strings.Repeat("MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj4Hq7Zp", 30), 64), "\n") + "\n-----END PRIVATE KEY-----\n"
+	for _, width := range []int{40, 64, 76} {
+		for _, before := range []string{"", "Bag Attributes\n    localKeyID: 01\n"} {
+			file := facts("x.txt", prefixed("+", wrapped(base64.StdEncoding.EncodeToString([]byte(before+key)), width))...)
+			found := d.Redact(&file)
+			left := 0
+			for _, l := range file.Files[0].Hunks[0].Lines {
+				if !strings.Contains(l.Text, "[redacted:") && strings.Trim(l.Text, "= ") != "" {
+					left++
+				}
+			}
+			if len(found) != 1 || left > 0 {
+				t.Errorf("%d columns, %q: found %d times, %d lines left", width, before, len(found), left)
+			}
+		}
+	}
+}
+
+func wrapped(text string, width int) (lines []string) {
+	for ; len(text) > width; text = text[width:] {
+		lines = append(lines, text[:width])
+	}
+	return append(lines, text)
 }
 
 func quoted(lines []string) (out []string) {

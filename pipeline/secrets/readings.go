@@ -1,6 +1,7 @@
 package secrets
 
 import (
+	"bytes"
 	"encoding/base64"
 	"strconv"
 	"strings"
@@ -304,15 +305,22 @@ func (s *formatSet) in(r *reading) []match {
 	return out
 }
 
-// What is looked into for an encoded token: at least 28 characters, as 20 bytes have,
-// and at most 16 KB, as a key or a file with credentials has.
+// What is looked into for an encoded token: at least 28 characters, as 20 bytes have. A
+// longer text is looked into by windows of 16 KB, which is more than a key or a file with
+// credentials has, and which overlap by 4 KB.
 const (
-	minEncoded = 28
-	minDecoded = 20
-	maxEncoded = 16 << 10
+	minEncoded  = 28
+	minDecoded  = 20
+	maxEncoded  = 16 << 10
+	nextEncoded = 12 << 10
+	// minWrapped is how long the lines are of a text that is wrapped.
+	minWrapped = 16
+	// maxBegins is at how many places within a run the encoded text is taken to begin.
+	maxBegins = 8
 )
 
-// encoded returns the runs of base64 that hold a token or a private key.
+// encoded returns the runs of base64 that hold a token or a private key. Lines of nothing
+// else are one run.
 func (s *formatSet) encoded(text string) []match {
 	var out []match
 	for i := 0; i < len(text); {
@@ -320,18 +328,56 @@ func (s *formatSet) encoded(text string) []match {
 			i++
 			continue
 		}
-		from := i
-		for i < len(text) && isBase64(text[i]) {
-			i++
+		from, run := i, ""
+		if i = endOfBase64(text, i); isLineOfBase64(text, from, i) {
+			run, i = unwrapped(text, from, i)
+		} else {
+			run = text[from:i]
 		}
-		if n := i - from; n < minEncoded || n > maxEncoded {
-			continue
-		}
-		if r := s.hides(text[from:i]); r != nil {
-			out = append(out, match{rule: r, start: from, from: from, to: i})
+		for at := 0; len(run)-at >= minEncoded; at += nextEncoded {
+			if r := s.hides(run[at:min(len(run), at+maxEncoded)]); r != nil {
+				out = append(out, match{rule: r, start: from, from: from, to: i})
+				break
+			}
 		}
 	}
 	return out
+}
+
+func endOfBase64(text string, i int) int {
+	for i < len(text) && isBase64(text[i]) {
+		i++
+	}
+	return i
+}
+
+// isLineOfBase64 reports whether a run is all that its line holds, and long enough for
+// one of several.
+func isLineOfBase64(text string, from, to int) bool {
+	begins := strings.TrimLeft(text[lineStart(text, from):from], " \t") == ""
+	return begins && to-from >= minWrapped && to < len(text) && (text[to] == '\n' || strings.HasPrefix(text[to:], "\r\n"))
+}
+
+// unwrapped returns the run that begins with a line of base64 and goes on with the lines
+// after it, as far as they hold nothing else, and where it ends in the text.
+func unwrapped(text string, from, to int) (run string, end int) {
+	var b strings.Builder
+	b.WriteString(text[from:to])
+	for to < len(text) {
+		next := to + 1 + strings.IndexByte(text[to:], '\n')
+		for next < len(text) && (text[next] == ' ' || text[next] == '\t') {
+			next++
+		}
+		last := endOfBase64(text, next)
+		if last == next || last < len(text) && !strings.ContainsRune("\r\n=", rune(text[last])) {
+			break
+		}
+		b.WriteString(text[next:last])
+		if to = last; to == len(text) || text[to] == '=' || last-next < minWrapped {
+			break
+		}
+	}
+	return b.String(), to
 }
 
 func isBase64(c byte) bool {
@@ -340,24 +386,35 @@ func isBase64(c byte) bool {
 
 // hides returns the rule of what a run of base64 holds, or nil.
 func (s *formatSet) hides(run string) *rule {
+	// A run may begin with letters that are not part of it, up to three, and with a path.
+	begins := []int{0, 1, 2, 3}
+	for i := 0; i < len(run) && len(begins) < 4+maxBegins; i++ {
+		if c := run[i]; c == '/' || c == '-' || c == '_' || c == '+' {
+			begins = append(begins, i+1)
+		}
+	}
+	for _, at := range begins {
+		if r := s.hidesFrom(run[min(at, len(run)):]); r != nil {
+			return r
+		}
+	}
+	return nil
+}
+
+func (s *formatSet) hidesFrom(part string) *rule {
 	encoding := base64.RawStdEncoding
-	if strings.ContainsAny(run, "-_") {
+	if strings.ContainsAny(part, "-_") {
 		encoding = base64.RawURLEncoding
 	}
-	// A run may begin with letters that are not part of it, up to three.
-	for skip := 0; skip < 4; skip++ {
-		part := run[skip:]
-		if len(part)%4 == 1 {
-			part = part[:len(part)-1]
-		}
-		decoded, err := encoding.DecodeString(part)
-		if err != nil {
-			return nil
-		}
-		plain := string(printable(decoded))
+	if len(part)%4 == 1 {
+		part = part[:len(part)-1]
+	}
+	decoded, _ := encoding.DecodeString(part) // as far as it can be
+	for _, plain := range bytes.FieldsFunc(decoded, func(c rune) bool { return c < ' ' && c != '\n' && c != '\r' && c != '\t' || c == 0x7f }) {
 		if len(plain) < minDecoded {
 			continue
 		}
+		plain := string(plain)
 		if strings.Contains(plain, "PRIVATE KEY-----") {
 			return keyInBase64
 		}
@@ -366,19 +423,8 @@ func (s *formatSet) hides(run string) *rule {
 				return m.rule
 			}
 		}
-		return nil
 	}
 	return nil
 }
 
 var keyInBase64 = &rule{id: rulePrivateKey, description: title(rulePrivateKey)}
-
-// printable is the text that some bytes begin with.
-func printable(b []byte) []byte {
-	for i, c := range b {
-		if c < ' ' && c != '\n' && c != '\r' && c != '\t' || c >= 0x7f {
-			return b[:i]
-		}
-	}
-	return b
-}
