@@ -18,8 +18,12 @@ func forms(text string) []string {
 		return nil
 	}
 	out := comments.Lines(text)
-	if plain := plain(text); plain != text {
+	plain := plain(text)
+	if plain != text {
 		out = append(out, plain)
+	}
+	if simple := simplified(plain); simple != plain {
+		out = append(out, dotted(simple))
 	}
 	return out
 }
@@ -43,7 +47,7 @@ func plain(text string) string {
 }
 
 // marks are the bytes at which a line may have another form.
-var marks = [256]bool{'\r': true, '\v': true, '\f': true, '\\': true, '.': true, '(': true, '[': true, '?': true}
+var marks = [256]bool{'\r': true, '\v': true, '\f': true, '\\': true, '.': true, '(': true, '[': true, '?': true, '/': true, '!': true}
 
 // unusual reports whether a line may have another form. Most have none, so it
 // looks at each byte once.
@@ -56,7 +60,11 @@ func unusual(text string) bool {
 		if !marks[c] {
 			continue
 		}
+		if mayBeSimpler(text, i) {
+			return true
+		}
 		switch c {
+		case '/', '!':
 		case '.':
 			if i > 0 && isBlank(text[i-1]) && (isBlank(at(text, i+1)) || isName(at(text, i+1))) || i > 0 && closes(text[i-1]) && isBlank(at(text, i+1)) && usesName(text, i+1) {
 				return true

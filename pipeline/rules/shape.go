@@ -24,10 +24,12 @@ const (
 	shapeEscape                      // \u
 	shapeGetattr                     // r(
 	shapeComment                     // the start of //, /*, --, <!
+	shapeNested                      // ((, ). and )[
+	shapeSimple                      // /*, !., ![ and a dot after a quote
 )
 
 // unusualShape is that of lines that may have another form, as unusual says.
-const unusualShape = shapeOther | shapeEnd | shapeBlank | shapeDot | shapeName | shapeMaybe | shapeEscape | shapeGetattr
+const unusualShape = shapeOther | shapeEnd | shapeBlank | shapeDot | shapeName | shapeMaybe | shapeEscape | shapeGetattr | shapeNested | shapeSimple
 
 // commentShape is that of lines that may hold the mark of a comment, which in some
 // languages is a semicolon.
@@ -71,6 +73,8 @@ var traits = func() (t [256]uint64) {
 	pair(shapeEscape, `\`, "u")
 	pair(shapeGetattr, "r", "(")
 	pair(shapeComment, "/<-", "/*-!")
+	pair(shapeNested, "()", "(.[")
+	pair(shapeSimple, "/!\"'`", "*.[")
 	return t
 }()
 

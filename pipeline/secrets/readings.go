@@ -328,7 +328,8 @@ func (s *formatSet) encoded(text string) []match {
 			i++
 			continue
 		}
-		from, run := i, ""
+		from := i
+		var run string
 		if i = endOfBase64(text, i); isLineOfBase64(text, from, i) {
 			run, i = unwrapped(text, from, i)
 		} else {
