@@ -70,6 +70,9 @@ func keyEnd(text string, end int) int {
 // around it.
 var materialLine = regexp.MustCompile(`^[\s"'` + "`" + `#*/+|>,;()-]*?([A-Za-z0-9+/]{8,}={0,2})(?:\\[nr])*[\s"'` + "`" + `,;+.()\\]*$`)
 
+// lineEnds writes escapes of a line's end out.
+var lineEnds = strings.NewReplacer(`\n`, "\n", `\r`, "")
+
 // hasMaterial tells a key from the mere lines around one, which programs that
 // read keys have in their text: somewhere 32 characters of base64 stand in a
 // row, of which some are upper case, lower case and digits. Lines that hold nothing else
@@ -78,8 +81,11 @@ func hasMaterial(text string) bool {
 	if inARow(text) {
 		return true
 	}
+	if !strings.Contains(text, "\n") && !strings.Contains(text, `\n`) {
+		return false // it is one line, which was looked at
+	}
 	row := ""
-	for line := range strings.Lines(strings.NewReplacer(`\n`, "\n", `\r`, "").Replace(text)) {
+	for line := range strings.Lines(lineEnds.Replace(text)) {
 		m := materialLine.FindStringSubmatch(line)
 		if m == nil {
 			row = ""
