@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"html"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -40,14 +41,17 @@ func plain(text string) string {
 			return r
 		}, strings.ToValidUTF8(text, "\uFFFD")))
 	}
-	if strings.Contains(text, `\u`) {
+	if strings.Contains(text, `\u`) || strings.Contains(text, `\x`) {
 		text = unescaped(text)
+	}
+	if strings.Contains(text, "&#") { // a reference spells code in an attribute of HTML
+		text = html.UnescapeString(text)
 	}
 	return dotted(text)
 }
 
 // marks are the bytes at which a line may have another form.
-var marks = [256]bool{'\r': true, '\v': true, '\f': true, '\\': true, '.': true, '(': true, '[': true, '?': true, '/': true, '!': true}
+var marks = [256]bool{'\r': true, '\v': true, '\f': true, '\\': true, '&': true, '.': true, '(': true, '[': true, '?': true, '/': true, '!': true}
 
 // unusual reports whether a line may have another form. Most have none, so it
 // looks at each byte once.
@@ -66,6 +70,9 @@ func unusual(text string) bool {
 		switch c {
 		case '/', '!':
 		case '.':
+			if at(text, i+1) == '`' {
+				return true
+			}
 			if i > 0 && isBlank(text[i-1]) && (isBlank(at(text, i+1)) || isName(at(text, i+1))) || i > 0 && closes(text[i-1]) && isBlank(at(text, i+1)) && usesName(text, i+1) {
 				return true
 			}
@@ -82,7 +89,11 @@ func unusual(text string) bool {
 				return true
 			}
 		case '\\':
-			if at(text, i+1) == 'u' {
+			if c := at(text, i+1); c == 'u' || c == 'x' {
+				return true
+			}
+		case '&':
+			if at(text, i+1) == '#' {
 				return true
 			}
 		default:
@@ -141,37 +152,51 @@ func invisible(r rune) bool {
 	return r >= utf8.RuneSelf && (unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r))
 }
 
-// unescaped spells letters of ASCII out that are written as \u0065 or \u{65}:
-// in names that is the same name.
+// unescaped spells visible characters of ASCII out that are written as \u0065, \u{65} or
+// \x65: in a name that is the same name, and in Java anywhere the same code.
 func unescaped(text string) string {
 	var out strings.Builder
 	for {
-		i := strings.Index(text, `\u`)
-		if i < 0 {
+		i := strings.IndexByte(text, '\\')
+		if i < 0 || i+1 == len(text) {
 			return out.String() + text
 		}
 		out.WriteString(text[:i])
-		digits, n := text[i+2:], 0
-		braces := strings.HasPrefix(digits, "{")
+		kind := text[i+1]
+		if kind != 'u' && kind != 'x' {
+			out.WriteString(text[i : i+2])
+			text = text[i+2:]
+			continue
+		}
+		most := 4
+		if kind == 'x' {
+			most = 2
+		}
+		start := i + 2
+		for kind == 'u' && at(text, start) == 'u' { // Java takes any number of them
+			start++
+		}
+		digits, n := text[start:], 0
+		braces := kind == 'u' && strings.HasPrefix(digits, "{")
 		if braces {
 			digits = digits[1:]
 		}
 		value := 0
-		for n < len(digits) && n < 8 && (braces || n < 4) && isHex(digits[n]) {
+		for n < len(digits) && n < 8 && (braces || n < most) && isHex(digits[n]) {
 			value = value<<4 | hexOf(digits[n])
 			n++
 		}
-		length := 2 + n
+		end := start + n
 		if braces {
-			length += 2
+			end += 2
 		}
-		if value >= utf8.RuneSelf || !isWord(byte(value)) || i+length > len(text) || braces && text[i+length-1] != '}' {
-			out.WriteString(`\u`)
+		if value < ' ' || value > '~' || end > len(text) || braces && text[end-1] != '}' {
+			out.WriteString(text[i : i+2])
 			text = text[i+2:]
 			continue
 		}
 		out.WriteByte(byte(value))
-		text = text[i+length:]
+		text = text[end:]
 	}
 }
 
@@ -191,9 +216,9 @@ func isWord(c byte) bool {
 }
 
 // dotted takes out the blanks around dots and before a call's parenthesis, and
-// writes a["b"], a?.b and getattr(a, "b") as a.b.
+// writes a["b"], a?.b, a.`b` and getattr(a, "b") as a.b.
 func dotted(text string) string {
-	if !strings.ContainsAny(text, " \t[?") && !strings.Contains(text, "getattr(") {
+	if !strings.ContainsAny(text, " \t[?`") && !strings.Contains(text, "getattr(") {
 		return text
 	}
 	out := make([]byte, 0, len(text))
@@ -207,6 +232,14 @@ func dotted(text string) string {
 			}
 			i += n - 1
 		case c == '?' && at(text, i+1) == '.' && isName(at(text, i+2)):
+		case c == '`' && len(out) > 0 && out[len(out)-1] == '.':
+			name, n := quotedName(text[i:])
+			if n == 0 {
+				out = append(out, c)
+				continue
+			}
+			out = append(out, name...)
+			i += n - 1
 		case c == '[' && len(out) > 0 && closes(out[len(out)-1]):
 			name, n := quotedName(text[i+1:])
 			if n == 0 || at(text, i+1+n) != ']' {

@@ -14,7 +14,7 @@ import (
 func TestForms(t *testing.T) {
 	for _, text := range []string{
 		"os . system (x)", "os.\tsystem(x)", "os\u200b.sys\u200dtem(x)", "\uff4f\uff53.\uff53ystem(x)", "os.\U0001d42c\U0001d432\U0001d42c\U0001d42d\U0001d41e\U0001d426(x)",
-		`os["system"](x)`, `os['system'](x)`, "os[`system`](x)", `getattr(os, "system")(x)`, `getattr(os,'system')(x)`, `os?.system(x)`, `\u006fs.system(x)`, `os.sys\u{74}em(x)`,
+		`os["system"](x)`, `os['system'](x)`, "os[`system`](x)", `getattr(os, "system")(x)`, `getattr(os,'system')(x)`, `os?.system(x)`, `\u006fs.system(x)`, `os.sys\u{74}em(x)`, `os["\x73ystem"](x)`, "os.`system`(x)", "os.&#115;ystem(x)", "os.system&#x28;x)", `os.system\u0028x\uu0029`,
 		"os.system/* a */(x)", "os/**/.system(x)", "os!.system(x)", "(os).system(x)", "(os as any).system(x)", "os.system?.(x)",
 		"a\u2028os.system(x)", "// a\ros.system(x)", "a\u0085os.system(x)", "os.sys\u00adtem(x)", "os.sys\U000E0041tem(x)", "os.sys\uFE00tem(x)", "os.sys\u3164tem(x)",
 	} {

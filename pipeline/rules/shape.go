@@ -21,7 +21,7 @@ const (
 	shapeDot                         // a dot before a blank
 	shapeName                        // a bracket before a quote
 	shapeMaybe                       // ?.
-	shapeEscape                      // \u
+	shapeEscape                      // \u, \x, &# and a dot before a backtick
 	shapeGetattr                     // r(
 	shapeComment                     // the start of //, /*, --, <!
 	shapeNested                      // ((, ). and )[
@@ -70,7 +70,7 @@ var traits = func() (t [256]uint64) {
 	pair(shapeDot, ".", " \t")
 	pair(shapeName, "[", "\"'`")
 	pair(shapeMaybe, "?", ".")
-	pair(shapeEscape, `\`, "u")
+	pair(shapeEscape, `\&.`, "ux#`")
 	pair(shapeGetattr, "r", "(")
 	pair(shapeComment, "/<-", "/*-!")
 	pair(shapeNested, "()", "(.[")

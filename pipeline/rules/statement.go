@@ -132,7 +132,7 @@ func statementAt(language string, h *pipeline.Hunk, shapes []shape, i int) (s st
 		if l.Op == pipeline.LineAdded && s.first < 0 {
 			s.first = j
 		}
-		if ends(code) {
+		if ends(code) && strings.Count(text.String(), "`")%2 == 0 {
 			break
 		}
 		depth = max(0, depth+strings.Count(code, "(")-strings.Count(code, ")"))
