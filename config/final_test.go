@@ -336,3 +336,27 @@ func TestIssuesAndLabelsAreTheRepositorysChoice(t *testing.T) {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}
 }
+
+// A repository lowers no threshold of an agent that a layer below made final.
+func TestThresholdsOfAFinalAgent(t *testing.T) {
+	low := layer(FileSettings, `{"thresholds": {"completeness_score": 0, "testability_score": 0, "clarity_score": 0, "confidence_level": 0, "max_critical_issues": 100, "max_major_issues": 100}}`)
+	high := layer(FileSettings, `{"thresholds": {"completeness_score": 0.9, "testability_score": 0.9, "clarity_score": 0.9, "confidence_level": 0.9, "max_critical_issues": 0, "max_major_issues": 0}}`)
+	server := Layer{Name: LayerServer, Source: "test", Files: []File{{Path: FileAgents, Text: []byte(`[{"id": "review-reports", "final": true}]`)}}}
+	defaults, _ := Load()
+	for name, c := range map[string]struct {
+		layers []Layer
+		want   ThresholdSettings
+	}{
+		"lowered, not final": {[]Layer{low}, ThresholdSettings{MaxCriticalIssues: 100, MaxMajorIssues: 100}},
+		"lowered, final":     {[]Layer{server, low}, defaults.Settings.Thresholds},
+		"raised, final":      {[]Layer{server, high}, ThresholdSettings{CompletenessScore: 0.9, TestabilityScore: 0.9, ClarityScore: 0.9, ConfidenceLevel: 0.9}},
+	} {
+		cfg, problems := Load(c.layers...)
+		if len(problems) > 0 {
+			t.Fatalf("%s: %v", name, problems)
+		}
+		if got := cfg.ThresholdsOf("review-reports"); got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+}

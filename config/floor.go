@@ -70,15 +70,18 @@ func (s *stack) finalOf() (rules, agents map[string]string) {
 	return rules, agents
 }
 
-// FinalIn is the layer that made an agent's finding by a rule final: the layer
-// that made the rule final, or else the one that made the agent final where
-// its findings come without rules of the config. It is empty where the finding
-// is not final.
-func (c *Config) FinalIn(rule, agent string) string {
-	if layer := c.finalRules[rule]; layer != "" {
-		return layer
+// FinalIn lists the layers that made an agent's finding by a rule final: the one
+// that made the rule final, and the one that made the agent final where its findings
+// come without rules of the config. Each of them has a say: a layer that makes a rule
+// final takes nothing from one that made the agent final before.
+func (c *Config) FinalIn(rule, agent string) []string {
+	var layers []string
+	for _, layer := range []string{c.finalRules[rule], c.finalAgents[agent]} {
+		if layer != "" && !slices.Contains(layers, layer) {
+			layers = append(layers, layer)
+		}
 	}
-	return c.finalAgents[agent]
+	return layers
 }
 
 // FinalLayers are the layers that made the agent, or rules of it, final.
@@ -96,6 +99,29 @@ func (c *Config) FinalLayers(agent string) []string {
 		}
 	}
 	return layers
+}
+
+// ThresholdsOf are the thresholds that reports read by an agent have to reach: the
+// settings', and where a layer made the agent final, that layer's as well.
+func (c *Config) ThresholdsOf(agent string) ThresholdSettings {
+	t := c.Settings.Thresholds
+	for _, layer := range c.FinalIn("", agent) {
+		if f := c.Floor(layer); f != nil {
+			t = t.stricter(f.Config.Settings.Thresholds)
+		}
+	}
+	return t
+}
+
+func (t ThresholdSettings) stricter(u ThresholdSettings) ThresholdSettings {
+	return ThresholdSettings{
+		CompletenessScore: max(t.CompletenessScore, u.CompletenessScore),
+		TestabilityScore:  max(t.TestabilityScore, u.TestabilityScore),
+		ClarityScore:      max(t.ClarityScore, u.ClarityScore),
+		ConfidenceLevel:   max(t.ConfidenceLevel, u.ConfidenceLevel),
+		MaxCriticalIssues: min(t.MaxCriticalIssues, u.MaxCriticalIssues),
+		MaxMajorIssues:    min(t.MaxMajorIssues, u.MaxMajorIssues),
+	}
 }
 
 // AnyFinal reports whether a policy among those with these ids is final.

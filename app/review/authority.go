@@ -10,14 +10,14 @@ import (
 )
 
 // lacksForFinal is what the sender lacks to take a finding out of the gate that is
-// final in a layer. Whom the layer names needs no permission beyond write, but for
-// his own pull request.
-func (o *order) lacksForFinal(ctx context.Context, layer string) (string, error) {
+// final in some layers. Whom each of them names needs no permission beyond write, except
+// on a pull request of their own.
+func (o *order) lacksForFinal(ctx context.Context, layers []string) (string, error) {
 	if err := o.askAuthority(ctx); err != nil {
 		return "", err
 	}
 	switch {
-	case !slices.Contains(o.finalIn, layer):
+	case slices.ContainsFunc(layers, func(layer string) bool { return !slices.Contains(o.finalIn, layer) }):
 		return render.TakesFinal, nil
 	case o.what.Own:
 		return o.judgesOwn(ctx)

@@ -40,6 +40,7 @@ type callShares struct {
 // callHour is one of GitHub's hours.
 type callHour struct {
 	Quota
+	shared  bool              // more than one author was about, in this hour or before
 	callers map[int64]*caller // by the author's account id
 }
 
@@ -80,6 +81,7 @@ func (c *callShares) called(installation, author int64, q Quota) {
 		}
 		by = &caller{}
 		h.callers[author] = by
+		h.shared = h.shared || len(h.callers) > 1
 	}
 	by.used++
 }
@@ -118,7 +120,7 @@ func (c *callShares) wait(g Target, author int64, now time.Time) *callWait {
 		return nil
 	}
 	by := h.callers[author]
-	if by == nil || by.used <= h.Limit*callShare/100 || len(h.callers) == 1 {
+	if by == nil || by.used <= h.Limit*callShare/100 || !h.shared {
 		return nil
 	}
 	id := g.Key() + " " + g.HeadSHA
@@ -140,7 +142,11 @@ func (s *Service) waitForCalls(ctx context.Context, lease Lease, state TargetSta
 	if wait == nil {
 		return nil
 	}
-	if wait.tell && state.HeadSHA != "" {
+	if state.HeadSHA == "" {
+		return wait
+	}
+	s.openMeanwhile(ctx, lease, state)
+	if wait.tell {
 		if err := guard(func() error { return s.tellCallWait(ctx, lease, state, wait) }); err != nil {
 			s.Log.Warn().Str("target", lease.Key).Err(err).Msg("the check can't say that the review waits for GitHub's rate limit")
 		}
@@ -149,12 +155,6 @@ func (s *Service) waitForCalls(ctx context.Context, lease Lease, state TargetSta
 }
 
 func (s *Service) tellCallWait(ctx context.Context, lease Lease, state TargetState, wait *callWait) error {
-	if off, err := s.switchedOff(ctx, state.Target); err != nil || off {
-		return err
-	}
-	if err := s.openCheck(ctx, lease, state, state.HeadSHA); err != nil {
-		return err
-	}
 	return s.intoOpenCheck(ctx, lease, state, render.CallsCheck(render.Calls{HeadSHA: state.HeadSHA, Used: wait.used, Limit: wait.quota.Limit, Reset: wait.quota.Reset}))
 }
 

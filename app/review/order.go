@@ -51,10 +51,11 @@ func (o *order) judgesOwn(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// decides reports whether the command decides by hand. Such a one runs no agents,
-// and does not wait because others gave commands.
+// decides reports whether the command says what a person decided: about the gate, or
+// about a finding. Such a command runs no agents, and does not wait because others
+// gave commands.
 func (o *order) decides() bool {
-	return o.what.Name == commands.Override || o.what.Name == commands.Reject
+	return slices.Contains([]commands.Name{commands.Override, commands.Reject, commands.Dismiss, commands.Accept, commands.Restore}, o.what.Name)
 }
 
 // reruns reports whether the command does nothing but ask for a review.

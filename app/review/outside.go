@@ -43,7 +43,7 @@ func (o *outside) agent(of run.OutsideAgent) dispatch.Agent {
 		return nil
 	}
 	return &watched{o, of.Agent.ID, report.New(report.Options{
-		Sources: of.Agent.Reports, Thresholds: of.Config.Settings.Thresholds,
+		Sources: of.Agent.Reports, Thresholds: of.Config.ThresholdsOf(of.Agent.ID),
 		Files: o.src, Talk: talk{o.src}, Redact: of.Redact,
 		Audit: func(a reviewreport.Audit) {
 			o.service.Log.Info().Str("target", o.target.Key()).Interface("audit", a).Msg("review reports aggregated")

@@ -151,7 +151,7 @@ func (o *order) lacksFor(ctx context.Context, s *subject) (string, error) {
 	switch {
 	case o.what.Accepted && !s.accepted:
 		return "", nil
-	case o.what.Critical && o.config.FinalIn(s.rule, s.agent) != "":
+	case o.what.Critical && len(o.config.FinalIn(s.rule, s.agent)) > 0:
 		return o.lacksForFinal(ctx, o.config.FinalIn(s.rule, s.agent))
 	case (o.what.Critical || s.ignore != "") && s.critical: // to accept that it is ignored is as good as to dismiss it
 		return o.unless(ctx, o.mayMaintain, render.TakesCritical)

@@ -121,7 +121,7 @@ func (s *Service) workGeneration(ctx context.Context, lease Lease, kind JobKind,
 		return s.finish(ctx, lease, finished{state.Done, state.GaveUp})
 	}
 	trail.Of(ctx).SetAuthor(state.Author)
-	memory := s.memory.ticket(lease.Key, state.HeadSHA, kind)
+	memory := s.memory.ticket(lease.Key, state.HeadSHA, kind).by(state.Author)
 	defer func() { memory.end(done != nil) }()
 	if err := memory.again(); err != nil {
 		return false, nil, s.putOff(ctx, lease, state, err)

@@ -89,11 +89,13 @@ type admission struct {
 	mu       sync.Mutex
 	admitted map[*ticket]struct{} // the large ones at work
 	changes  map[string]*weighed  // by key: those that wait, and those whose weight is known
+	served   map[int64]time.Time  // by the author's account id: when a large change was admitted last
 }
 
 // weighed is what is known of a large change.
 type weighed struct {
 	head    string
+	author  int64
 	weight  int64
 	publish bool      // its review is stored, and only has to be written
 	since   time.Time // when it began to wait; zero where it does not
@@ -106,13 +108,14 @@ func newAdmission(limit int64, tell time.Duration, now func() time.Time) *admiss
 		limit = defaultMemory
 	}
 	most := limit / 100 * largeShare
-	return &admission{most: most, small: min(smallWeight, most/smallPart), tell: tell, now: now, admitted: map[*ticket]struct{}{}, changes: map[string]*weighed{}}
+	return &admission{most: most, small: min(smallWeight, most/smallPart), tell: tell, now: now, admitted: map[*ticket]struct{}{}, changes: map[string]*weighed{}, served: map[int64]time.Time{}}
 }
 
 // ticket is held while a target is worked on.
 type ticket struct {
 	of        *admission
 	key, head string
+	author    int64 // account id, 0 if unknown
 	publish   bool
 	weight    int64 // that is admitted, 0 for a small one
 }
@@ -120,6 +123,12 @@ type ticket struct {
 // ticket returns one for work on a target. It counts for nothing before it is weighed.
 func (a *admission) ticket(key, head string, kind JobKind) *ticket {
 	return &ticket{of: a, key: key, head: head, publish: kind == JobPublish}
+}
+
+// by names the author of the change.
+func (t *ticket) by(author int64) *ticket {
+	t.author = author
+	return t
 }
 
 // again admits what was weighed before, before anything is read anew.
@@ -161,7 +170,7 @@ func (t *ticket) admit(weight int64) error {
 	if w.head != t.head {
 		w.told = time.Time{} // it has another check
 	}
-	w.head, w.weight, w.publish, w.seen = t.head, weight, t.publish, now
+	w.head, w.author, w.weight, w.publish, w.seen = t.head, t.author, weight, t.publish, now
 	before := a.inLineBefore(t.key, w, now)
 	if t.weight > 0 {
 		before = 0 // it has had its turn, and asks for more
@@ -170,6 +179,10 @@ func (t *ticket) admit(weight int64) error {
 		w.since = time.Time{}
 		t.weight = weight
 		a.admitted[t] = struct{}{}
+		if len(a.served) >= maxWeights {
+			clear(a.served)
+		}
+		a.served[t.author] = now
 		return nil
 	}
 	delete(a.admitted, t)
@@ -207,7 +220,8 @@ func (a *admission) fits(t *ticket, weight int64) bool {
 
 // inLineBefore counts those that wait and come first: what only has to be written goes
 // before what has to be reviewed, then the change of the repository of which fewer are
-// at work, and then the one that has waited for longer.
+// at work, then the one whose author has gone without for longer, and then the one that
+// has waited for longer.
 func (a *admission) inLineBefore(key string, w *weighed, now time.Time) int {
 	at := map[string]int{}
 	for t := range a.admitted {
@@ -229,6 +243,10 @@ func (a *admission) inLineBefore(key string, w *weighed, now time.Time) int {
 			}
 		case theirs != mine:
 			if theirs < mine {
+				n++
+			}
+		case !a.served[o.author].Equal(a.served[w.author]):
+			if a.served[o.author].Before(a.served[w.author]) {
 				n++
 			}
 		case o.since.Before(since):

@@ -109,6 +109,30 @@ func TestARepositoryThatIsAtWorkGoesLast(t *testing.T) {
 	}
 }
 
+// However many large changes an author has in the line, another author's first one goes
+// before the author's second.
+func TestAuthorsTakeTurnsForMemory(t *testing.T) {
+	a, now := memoryFor(1000 * mb)
+	ask := func(n int, author int64) error {
+		return a.ticket(pullKey(1, n), "head", JobReview).by(author).weigh(500 * mb)
+	}
+	busy := a.ticket(pullKey(1, 1), "head", JobReview).by(7)
+	if err := busy.weigh(500 * mb); err != nil {
+		t.Fatal(err)
+	}
+	for n := 2; n < 6; n++ {
+		*now = now.Add(time.Second)
+		waitOf(t, ask(n, 7))
+	}
+	*now = now.Add(time.Second)
+	waitOf(t, ask(6, 8))
+	busy.end(true)
+	waitOf(t, ask(2, 7))
+	if err := ask(6, 8); err != nil {
+		t.Errorf("the other author waits for all changes of the first: %v", err)
+	}
+}
+
 func TestWhatIsStoredIsWrittenFirst(t *testing.T) {
 	a, now := memoryFor(1000 * mb)
 	busy := a.ticket(pullKey(1, 1), "head", JobReview)

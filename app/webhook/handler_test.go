@@ -410,6 +410,8 @@ func TestComments(t *testing.T) {
 		"on an issue":           {"created", comment(`,"pull_request":{"url":"u"}`, ``), nothing},
 		"by a bot":              {"created", comment(`"bob","type":"User"`, `"reviewgate[bot]","type":"Bot"`), nothing},
 		"by a bot for a person": {"created", comment(`"sender":{"login":"bob","type":"User"}`, `"sender":{"login":"bob","type":"Bot"}`), nothing},
+		"by an App in a name":   {"created", comment(`"id":55,`, `"id":55,"performed_via_github_app":{"id":9},`), nothing},
+		"by no App":             {"created", comment(`"id":55,`, `"id":55,"performed_via_github_app":null,`), command("review", "bob", "alice")},
 		"sent by someone else":  {"created", comment(`"sender":{"login":"bob"`, `"sender":{"login":"eve"`), nothing},
 		"by a mannequin":        {"created", comment(`"bob","type":"User"`, `"bob","type":"Mannequin"`), nothing},
 		// Nothing of a comment that commands nothing is routed by.

@@ -15,6 +15,10 @@ type said struct {
 	// CreatedAt is a comment's, SubmittedAt a review's.
 	CreatedAt   time.Time `json:"created_at"`
 	SubmittedAt time.Time `json:"submitted_at"`
+	// ViaApp is the App that wrote it in the person's name.
+	ViaApp *struct {
+		ID int64 `json:"id"`
+	} `json:"performed_via_github_app"`
 }
 
 // lateAfter is how much later than it was said something comes whose delivery
@@ -33,10 +37,11 @@ func (s *said) came(received time.Time) time.Time {
 	return at
 }
 
-// byPerson reports whether a person wrote it and sent it. Anything but a user,
-// an app's bot or an organisation say, is none.
+// byPerson reports whether a person wrote it and sent it. A bot or an organisation is
+// no person. Nor is an App that writes in a person's name: what it writes may come
+// from somebody else.
 func (s *said) byPerson(sender account) bool {
-	return sender.Type == "User" && s.User.Type == "User" && sender.Login == s.User.Login
+	return s.ViaApp == nil && sender.Type == "User" && s.User.Type == "User" && sender.Login == s.User.Login
 }
 
 // readCommand looks for a slash command in what was just said. pull is asked for

@@ -44,7 +44,7 @@ func (o *outside) agent(of run.OutsideAgent) dispatch.Agent {
 		return nil
 	}
 	return report.New(report.Options{
-		Sources: of.Agent.Reports, Thresholds: of.Config.Settings.Thresholds,
+		Sources: of.Agent.Reports, Thresholds: of.Config.ThresholdsOf(of.Agent.ID),
 		Files: o.src, Redact: of.Redact, Audit: o.audit,
 	})
 }

@@ -13,42 +13,53 @@ import (
 // strict as it is: looser layers would let it pass.
 const FinalHolds = ", for what is final in the "
 
-// finalIn is the layer that made a finding final, or the empty string where the
-// finding is not final. Of a finding that was merged of several, one is enough.
-func (w *work) finalIn(f *item) string {
-	for _, m := range f.each() {
-		if layer := w.in.Config.FinalIn(m.RuleID, m.Agent); layer != "" {
-			return layer
-		}
-		if r := w.rules[m.RuleID]; r != nil && r.Final {
-			return config.LayerServer
+// finalIn lists the layers that made a finding final, each once. Of one that was
+// merged of several they are those of all.
+func (w *work) finalIn(f *item) []string {
+	var layers []string
+	add := func(more ...string) {
+		for _, layer := range more {
+			if !slices.Contains(layers, layer) {
+				layers = append(layers, layer)
+			}
 		}
 	}
+	for _, m := range f.each() {
+		in := w.in.Config.FinalIn(m.RuleID, m.Agent)
+		if r := w.rules[m.RuleID]; r != nil && r.Final && len(in) == 0 {
+			in = []string{config.LayerServer}
+		}
+		add(in...)
+	}
 	for _, p := range f.parts {
-		if layer := w.finalIn(p); layer != "" {
+		add(w.finalIn(p)...)
+	}
+	return layers
+}
+
+func (w *work) final(f *item) bool { return len(w.finalIn(f)) > 0 }
+
+// lacking is the first layer that made a finding final and is not among those of
+// which a person has the authority. Where it is the empty string, the person may take
+// the finding out of the gate, as far as it is final. It is the one place that says
+// so, for dismissals and for whatever else people say of a finding.
+func (w *work) lacking(f *item, layers []string) string {
+	for _, layer := range w.finalIn(f) {
+		if !slices.Contains(layers, layer) {
 			return layer
 		}
 	}
 	return ""
 }
 
-func (w *work) final(f *item) bool { return w.finalIn(f) != "" }
-
-// mayJudge reports whether a person may take a finding out of the gate, as far as
-// it is final: layers are those of which the person has the named authority. It
-// is the one place that says so, for dismissals and for whatever else people say
-// of a finding.
-func (w *work) mayJudge(f *item, layers []string) bool {
-	layer := w.finalIn(f)
-	return layer == "" || slices.Contains(layers, layer)
-}
-
 // least is the confidence below which a finding does not count: for one of a
 // final agent no more than the floor's, however high a repository sets its gate.
 func (w *work) least(f *item) float64 {
 	least := w.in.Config.Settings.Synthesis.ConfidenceGate
-	if floor := w.in.Config.Floor(w.finalIn(f)); floor != nil {
-		least = min(least, floor.Config.Settings.Synthesis.ConfidenceGate)
+	for _, layer := range w.finalIn(f) {
+		if floor := w.in.Config.Floor(layer); floor != nil {
+			least = min(least, floor.Config.Settings.Synthesis.ConfidenceGate)
+		}
 	}
 	return least
 }
@@ -78,7 +89,7 @@ func (w *work) floorDecision(floor *config.Floor, spared []string) (pipeline.Dec
 	settings := floor.Config.Settings.Models
 	held := false
 	for _, f := range w.findings {
-		if w.finalIn(f) != floor.Layer {
+		if !slices.Contains(w.finalIn(f), floor.Layer) {
 			continue
 		}
 		s := models.GateSeverity(f.Severity, f.proof, settings.Blocking)

@@ -52,8 +52,8 @@ func (w *work) dismiss(f *item, dismissed map[string]pipeline.Dismissal) bool {
 	if !ok {
 		return false
 	}
-	if !w.mayJudge(f, d.FinalIn) {
-		f.because(pipeline.ReasonNotDismissed + "the finding is final in the " + w.finalIn(f) + "'s layer, and only whom that layer names can dismiss it")
+	if layer := w.lacking(f, d.FinalIn); layer != "" {
+		f.because(pipeline.ReasonNotDismissed + "the finding is final in the " + layer + "'s layer, and only whom that layer names can dismiss it")
 		return false
 	}
 	if f.Severity == pipeline.SeverityCritical && !d.Override {

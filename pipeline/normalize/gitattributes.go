@@ -158,6 +158,12 @@ func Reattribute(facts *pipeline.PRFacts, text []byte) (problems []string) {
 	return problems
 }
 
+// WithoutAttributes is a file with the flags that its path and text alone give it.
+func WithoutAttributes(f pipeline.File) pipeline.File {
+	setFlags(&f)
+	return f
+}
+
 // apply sets what the attributes say of files, and lets what could not be read pass of
 // those that they say are binary.
 func (a attributes) apply(f *pipeline.PRFacts) {

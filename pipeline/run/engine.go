@@ -103,7 +103,7 @@ func (e *Engine) agents(facts *pipeline.PRFacts, classification *pipeline.Classi
 		case config.KindRules:
 			all[a.ID] = scan.Agent(a.ID)
 		case config.KindSecrets:
-			all[a.ID] = secrets.Agent{}
+			all[a.ID] = secrets.Agent{Final: len(e.config.FinalIn("", a.ID)) > 0}
 		}
 	}
 	e.held(all, facts)

@@ -39,7 +39,7 @@ func compileFloor(f *config.Floor) (*floor, error) {
 	}
 	var final []config.Rule
 	for _, r := range f.Config.Rules {
-		if f.Config.FinalIn(r.ID, "") == f.Layer {
+		if slices.Contains(f.Config.FinalIn(r.ID, ""), f.Layer) {
 			final = append(final, r)
 		}
 	}

@@ -9,12 +9,17 @@ import (
 
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
 )
 
 // Agent reports the secrets that a change adds. It reads the facts'
 // redactions, so that it never has a value. What the change removes, or only
 // shows, is redacted and not reported.
-type Agent struct{}
+type Agent struct {
+	// Final says that a layer of the config made the agent final. What the
+	// repository's .gitattributes says of a file then makes no finding milder.
+	Final bool
+}
 
 var _ dispatch.Agent = Agent{}
 
@@ -22,7 +27,7 @@ var _ dispatch.Agent = Agent{}
 // noise in its place, in the order of the facts. What stands in no file belongs
 // to every scope. Of warnings there is one of a kind, which counts the others:
 // where one test certificate stands, others do.
-func (Agent) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
+func (a Agent) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
 	out := pipeline.AgentOutput{Agent: task.Entry.Agent}
 	if err := ctx.Err(); err != nil {
 		return out, err
@@ -41,6 +46,10 @@ func (Agent) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOutp
 			if file == nil || !scope.All && !named || r.Op != pipeline.LineAdded {
 				continue
 			}
+		}
+		if a.Final && file != nil {
+			plain := normalize.WithoutAttributes(*file)
+			file = &plain
 		}
 		f, ok := finding(r, file)
 		if !ok {

@@ -3,6 +3,7 @@ package pulls
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,16 +15,19 @@ import (
 // says so. Others' pull requests are reviewed meanwhile.
 func TestAuthorLeavesCallsToOthers(t *testing.T) {
 	t.Parallel()
-	w := startWith(t, small(func(l *ghtest.Limits) { l.RequestsPerHour = 300 }))
+	w := startWith(t, small(func(l *ghtest.Limits) { l.RequestsPerHour, l.PointsPerMinute, l.CreationsPerMinute = 500, 10_000, 1000 }))
 	waits := func(pr *ghtest.PullRequest) bool {
 		runs := pr.CheckRuns()
 		return len(runs) > 0 && strings.HasPrefix(runs[len(runs)-1].Title, "Waits for GitHub's rate limit until ")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), apptest.Patience)
 	defer cancel()
-	open := func(author string, n int) *ghtest.PullRequest {
+	ask := func(author string, n int) *ghtest.PullRequest {
 		head := fmt.Sprint(author, n)
-		pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Head: head, Author: author, Files: ghtest.Files{head + "/a_test.go": "package a\n"}})
+		return w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Head: head, Author: author, Files: ghtest.Files{head + "/a_test.go": "package a\n"}})
+	}
+	open := func(author string, n int) *ghtest.PullRequest {
+		pr := ask(author, n)
 		if err := w.GH.WaitFor(ctx, func() bool {
 			runs := pr.CheckRuns()
 			return waits(pr) || len(runs) > 0 && runs[len(runs)-1].Completed()
@@ -32,14 +36,19 @@ func TestAuthorLeavesCallsToOthers(t *testing.T) {
 		}
 		return pr
 	}
+	w.Repo.Commit("old", ghtest.Files{"OLD": "x\n"}, "old")
 	open("alice", 1)
-	n := 0
+	first := open("mallory", 0)
+	if !apptest.Satisfies(w.Check(first).Conclusion) {
+		t.Fatalf("the first check is %+v", w.Check(first))
+	}
+	n := 1
 	for !waits(open("mallory", n)) {
-		if n++; n == 30 {
+		if n++; n == 60 {
 			t.Fatalf("after %d calls nothing waits", len(w.GH.Calls()))
 		}
 	}
-	if used := len(w.GH.Calls()); n < 3 || used > 250 {
+	if used := len(w.GH.Calls()); n < 3 || used > 400 {
 		t.Errorf("the author waits after %d pull requests and %d calls of all", n, used)
 	}
 	if c := w.Check(open("alice", 2)); !apptest.Satisfies(c.Conclusion) {
@@ -47,5 +56,25 @@ func TestAuthorLeavesCallsToOthers(t *testing.T) {
 	}
 	if pr := open("mallory", 99); !waits(pr) {
 		t.Errorf("the author's next check is %q (%s)", w.Check(pr).Conclusion, w.Check(pr).Title)
+	}
+	// A head that was green against main is not so against another base, also once
+	// as many of the author's checks as may have said that they wait.
+	var more []*ghtest.PullRequest
+	for n := range 25 {
+		more = append(more, ask("mallory", 100+n))
+	}
+	const told = 20 - 3 // by those above
+	if err := w.GH.WaitFor(ctx, func() bool {
+		return len(slices.DeleteFunc(slices.Clone(more), func(pr *ghtest.PullRequest) bool { return !waits(pr) })) >= told
+	}); err != nil {
+		t.Fatal(err)
+	}
+	old := "old"
+	first.Edit(ghtest.Edit{Base: &old})
+	if err := w.GH.WaitFor(ctx, func() bool {
+		runs := first.CheckRuns()
+		return !runs[len(runs)-1].Completed()
+	}); err != nil {
+		t.Errorf("an old check answers for another base: %+v", first.CheckRuns())
 	}
 }

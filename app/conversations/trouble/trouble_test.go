@@ -159,8 +159,10 @@ func TestNobodyUsesUpOthersCommands(t *testing.T) {
 	w.Repo.Commit("main", ghtest.Files{apptest.SettingsPath: `{"limits": {"commands_per_hour": 2}}`}, "few")
 	w.Idle()
 	w.Repo.Grant("mia", "maintain")
-	pr := w.Open(apptest.Clean())
+	w.Repo.Grant("carl", "write")
+	pr := w.Open(ghtest.Files{"store/client.go": apptest.Insecure, "store/client_test.go": "package store\n"})
 	w.Idle()
+	finding := w.Only(pr).ID[:12]
 	for _, c := range []struct{ by, say, want string }{
 		{"bob", "/review", "confused"}, {"bob", "/review help", "confused"}, {"bob", "/review full", "confused"}, {"bob", "/review frobnicate", "confused"},
 		{"bob", "/review", ""},  // twice the limit by one person
@@ -171,7 +173,10 @@ func TestNobodyUsesUpOthersCommands(t *testing.T) {
 		{"mia", "/review", ""},
 		{"mia", "/review reject wait for legal", "eyes+rocket"},
 		{"mia", "/review override go on", "eyes+rocket"},
+		{"carl", "/review dismiss FINDING not here", "eyes+rocket"},
+		{"mia", "/review restore FINDING", "eyes+rocket"},
 	} {
+		c.say = strings.ReplaceAll(c.say, "FINDING", finding)
 		said := pr.Comment(c.by, c.say)
 		w.Idle()
 		if got := strings.Join(w.Reactions(pr, said.ID), "+"); got != c.want {
