@@ -13,6 +13,10 @@ import (
 // texts as before are not read again. It is safe for use by several
 // goroutines.
 type Loader struct {
+	// Redact replaces the secrets in a text, line by line, by placeholders. Problems
+	// then quote what is left. It is set before the first Load, or nil.
+	Redact func(text string) string
+
 	mu     sync.Mutex
 	size   int
 	recent []loaded // the one used last is at the end
@@ -35,6 +39,7 @@ func (l *Loader) Load(layers ...Layer) (*Config, []pipeline.ConfigProblem) {
 	known := l.get(key)
 	if known == nil {
 		known, _ = Load(layers...)
+		l.redact(known, layers)
 		l.put(key, known)
 	}
 	c := *known
@@ -44,6 +49,38 @@ func (l *Loader) Load(layers ...Layer) (*Config, []pipeline.ConfigProblem) {
 		c.InForce.Layers[i+1].Source = layer.Source
 	}
 	return &c, c.InForce.Problems
+}
+
+// redact lets problems quote nothing that is secret. They quote texts cut and escaped,
+// in which a secret would no longer be known, so that they are found once more, in
+// layers without secrets.
+func (l *Loader) redact(c *Config, layers []Layer) {
+	if l.Redact == nil || len(c.InForce.Problems) == 0 {
+		return
+	}
+	clean, secret := slices.Clone(layers), false
+	for i := range clean {
+		clean[i].Files = slices.Clone(clean[i].Files)
+		for j := range clean[i].Files {
+			text := &clean[i].Files[j].Text
+			if redacted := l.Redact(string(*text)); redacted != string(*text) {
+				*text, secret = []byte(redacted), true
+			}
+		}
+	}
+	if !secret {
+		return
+	}
+	again, problems := Load(clean...)
+	if len(problems) > 0 {
+		c.InForce.Problems = again.InForce.Problems
+		return
+	}
+	c.InForce.Problems = slices.Clone(c.InForce.Problems)
+	for i := range c.InForce.Problems {
+		p := &c.InForce.Problems[i]
+		p.Pointer, p.Problem, p.Remedy = "", "what stands here is not valid, and is not shown since it holds a secret", "revoke the secret and remove it"
+	}
 }
 
 // contentKey covers all that a config is made from but the sources. It is made

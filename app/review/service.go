@@ -141,7 +141,12 @@ func New(o Options) (*Service, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &Service{Options: o, proposals: config.NewLoader(maxProposals), memory: newAdmission(o.Memory, o.TellWait, o.Now)}
+	if o.Loader.Redact == nil {
+		o.Loader.Redact = o.Pipeline.Redact
+	}
+	proposals := config.NewLoader(maxProposals)
+	proposals.Redact = o.Loader.Redact
+	s := &Service{Options: o, proposals: proposals, memory: newAdmission(o.Memory, o.TellWait, o.Now)}
 	cfg, problems := o.Loader.Load(s.serverLayers()...)
 	if len(problems) > 0 {
 		return nil, fmt.Errorf("load the server's config: %s", config.FormatProblem(problems[0]))

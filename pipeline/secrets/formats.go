@@ -283,7 +283,10 @@ var allFormats = sync.OnceValue(func() *formatSet {
 	return s
 })
 
-// find returns the tokens in a text, in the order in which their prefixes stand there.
+// maxWithin is more than a token can have in common with a placeholder before it.
+const maxWithin = 64
+
+// find returns the tokens in a text that are no placeholders, in the order in which their prefixes stand there.
 // What stands within one that was found is not looked at again, so that the time is
 // linear in the text.
 func (s *formatSet) find(text string) []match {
@@ -297,10 +300,18 @@ func (s *formatSet) find(text string) []match {
 				continue
 			}
 			for i := range s.rules[id] {
-				if m, ok := s.rules[id][i].at(text, start, &runs); ok {
+				m, ok := s.rules[id][i].at(text, start, &runs)
+				switch {
+				case !ok:
+					continue
+				case isPlaceholderToken(text[m.from:m.to]):
+					// A token may begin within it, near its end: more of one would
+					// have made it none.
+					done = max(done, m.to-maxWithin)
+				default:
 					out, done = append(out, m), m.to
-					break
 				}
+				break
 			}
 		}
 	})

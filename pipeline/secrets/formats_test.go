@@ -138,11 +138,45 @@ var disguises = map[string]func(string) string{
 	"in full width": func(s string) string {
 		return strings.Map(func(c rune) rune { return c - '!' + '\uff01' }, s)
 	},
-	"in two pieces":          func(s string) string { return `"` + s[:5] + `" + "` + s[5:] + `"` },
-	"in pieces by PHP":       func(s string) string { return `'` + s[:5] + `' . '` + s[5:] + `'` },
-	"in pieces side by side": func(s string) string { return `"` + s[:5] + `" "` + s[5:] + `"` },
-	"in base64":              func(s string) string { return base64.StdEncoding.EncodeToString([]byte("token: " + s)) },
-	"in base64 for URLs":     func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s + " and more")) },
+	"as \\uu":             func(s string) string { return each(s, `\uu%04x`) },
+	"as \\u{} with zeros": func(s string) string { return each(s, `\u{%010x}`) },
+	"as \\x{}":            func(s string) string { return each(s, `\x{%x}`) },
+	"as \\U":              func(s string) string { return each(s, `\U%08x`) },
+	"as itself": func(s string) string {
+		at := strings.IndexFunc(s, func(c rune) bool { return c > '7' && !strings.ContainsRune("nrtfvabexuU", c) })
+		return s[:at] + `\\` + s[at:]
+	},
+	"as HTML without ends": func(s string) string {
+		at := strings.IndexFunc(s[1:], func(c rune) bool { return c > '9' })
+		return s[:at] + fmt.Sprintf("&#%d", s[at]) + s[at+1:]
+	},
+	"as HTML with zeros":       func(s string) string { return each(s, "&#x%08x;") },
+	"as HTML by name":          func(s string) string { return strings.ReplaceAll(s, "_", "&lowbar;") },
+	"percent-encoded twice":    func(s string) string { return each(s, "%%25%02x") },
+	"escaped twice":            func(s string) string { return each(s, `\\u%04x`) },
+	"escaped in HTML":          func(s string) string { return each(s, "&amp;#%d;") },
+	"after a line's end":       func(s string) string { return `"a\n` + s + `"` },
+	"after a tab":              func(s string) string { return `"a\t` + s + `"` },
+	"after an encoded blank":   func(s string) string { return "x=a%20" + s },
+	"with a control character": func(s string) string { return s[:5] + "\x01" + s[5:] },
+	"with an escaped one":      func(s string) string { return s[:5] + `\u200b` + s[5:] },
+	"with one in HTML":         func(s string) string { return s[:5] + "&#8203;" + s[5:] },
+	"with one by its name":     func(s string) string { return s[:5] + "&ZeroWidthSpace;" + s[5:] },
+	"with a Hangul filler":     func(s string) string { return s[:5] + "\u3164" + s[5:] },
+	"with a byte of Latin-1":   func(s string) string { return s[:5] + "\xad" + s[5:] },
+	"with a variation":         func(s string) string { return s[:5] + "\ufe0f" + s[5:] },
+	"in two pieces":            func(s string) string { return `"` + s[:5] + `" + "` + s[5:] + `"` },
+	"in pieces with no blank":  func(s string) string { return `"` + s[:5] + `""` + s[5:] + `"` },
+	"in pieces of a shell":     func(s string) string { return `"` + s[:5] + `"'` + s[5:] + `'` },
+	"in pieces with prefixes":  func(s string) string { return `f"` + s[:5] + `" rb'` + s[5:] + `'` },
+	"in pieces of C":           func(s string) string { return `u8"` + s[:5] + `" u8"` + s[5:] + `"` },
+	"in pieces with a comment": func(s string) string { return `"` + s[:5] + `" /* and */ + "` + s[5:] + `"` },
+	"in escaped pieces":        func(s string) string { return `\"` + s[:5] + `\" + \"` + s[5:] + `\"` },
+	"in pieces of a template":  func(s string) string { return "`" + s[:5] + "${'" + s[5:7] + "'}" + s[7:] + "`" },
+	"in pieces by PHP":         func(s string) string { return `'` + s[:5] + `' . '` + s[5:] + `'` },
+	"in pieces side by side":   func(s string) string { return `"` + s[:5] + `" "` + s[5:] + `"` },
+	"in base64":                func(s string) string { return base64.StdEncoding.EncodeToString([]byte("token: " + s)) },
+	"in base64 for URLs":       func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s + " and more")) },
 }
 
 func each(s, format string) string {
@@ -213,6 +247,15 @@ func TestDisguisedTokens(t *testing.T) {
 		"one that is very long":                     {"+" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("padding of words ", 2000)+"ghp_aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3x4Y"))},
 		"one over lines":                            prefixed("+", wrapped(base64.StdEncoding.EncodeToString([]byte("the password of the registry is ghp_aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3x4Y")), 24)),
 		"a key in narrow lines":                     slices.Concat([]string{"+-----BEGIN PRIVATE KEY-----"}, narrow, []string{"+-----END PRIVATE KEY-----"}),
+		"one in UTF-16":                             {"+" + base64.StdEncoding.EncodeToString(wide("password: ghp_aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3x4Y"))},
+		"one of both alphabets":                     {"+" + strings.Replace(strings.Replace(base64.StdEncoding.EncodeToString([]byte("\xff\xef\xbe>>>???~~~ ghp_aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3x4Y")), "+", "-", 1), "/", "_", 1)},
+		"a decoy before it":                         {"+AKIAAAAAAAAAAAAAAKIA5QRT7VNZWK3XMPJH"},
+		"a quote in a comment between":              {"+t = \"ghp_aB3dE5fG7hI9jK1\" + // it's the rest", "+  \"lM3nO5pQ7rS9tU1vW3x4Y\""},
+		"a comment between":                         {"+t = \"ghp_aB3dE5fG7hI9jK1\" + // the rest", "+  \"lM3nO5pQ7rS9tU1vW3x4Y\""},
+		"a Python comment between":                  {"+t = (\"ghp_aB3dE5fG7hI9jK1\"  # the rest", "+  \"lM3nO5pQ7rS9tU1vW3x4Y\")"},
+		"a long indentation":                        {"+t = \"ghp_aB3dE5fG7hI9jK1\" +", "+" + strings.Repeat(" ", 300) + "\"lM3nO5pQ7rS9tU1vW3x4Y\""},
+		"a key with its first line split":           slices.Concat([]string{"+k = \"-----BEGIN PRIV\" +", "+\"ATE KEY-----\\n\" +"}, quoted(narrow), []string{"+\"-----END PRIVATE KEY-----\""}),
+		"a key with its first line escaped":         slices.Concat([]string{"+-----BEGIN\\x20PRIVATE KEY-----"}, narrow, []string{"+-----END PRIVATE KEY-----"}),
 		"a key in quoted lines":                     slices.Concat([]string{"+\"-----BEGIN PRIVATE KEY-----\" +"}, quoted(narrow), []string{"+\"-----END PRIVATE KEY-----\""}),
 	} {
 		file := facts("a.txt", lines...)
@@ -241,6 +284,15 @@ func TestKeysInBase64AreRedactedWhole(t *testing.T) {
 			}
 		}
 	}
+}
+
+// wide encodes a text of ASCII in UTF-16.
+func wide(text string) []byte {
+	out := []byte{0xff, 0xfe}
+	for i := range len(text) {
+		out = append(out, text[i], 0)
+	}
+	return out
 }
 
 func wrapped(text string, width int) (lines []string) {

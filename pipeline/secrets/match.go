@@ -34,9 +34,7 @@ func (d *Detector) matches(text, path string, skip func(from, to int) bool) []ma
 // found the same, or a part of it, one match stands for both.
 func withFormats(text string, found []match, skip func(from, to int) bool) []match {
 	formats := allFormats()
-	tokens := formats.find(text)
-	tokens = slices.DeleteFunc(tokens, func(m match) bool { return isPlaceholderToken(text[m.from:m.to]) })
-	tokens = append(tokens, formats.disguised(text)...)
+	tokens := append(formats.find(text), formats.disguised(text)...)
 	if skip != nil {
 		tokens = slices.DeleteFunc(tokens, func(m match) bool { return skip(m.from, m.to) })
 	}

@@ -3,6 +3,8 @@ package secrets
 import (
 	"bytes"
 	"encoding/base64"
+	"html"
+	"math"
 	"strconv"
 	"strings"
 	"unicode"
@@ -17,38 +19,61 @@ import (
 // where each character of the reading comes from.
 
 // reading is a text as it is meant, with the offset in the source of each of its bytes
-// and, at the end, of the source's end.
+// and, at the end, of the source's end; and how many bytes of the source each stands for.
 type reading struct {
 	text string
 	from []int
+	wide []uint8
 }
 
 // spanIn returns the stretch of the source that a stretch of the reading stands for.
 func (r *reading) spanIn(from, to int) (int, int) {
-	return r.from[from], r.from[to-1] + r.width(to-1)
+	return r.from[from], r.from[to-1] + int(r.wide[to-1])
 }
 
-// width is how many bytes of the source one byte of the reading stands for, without
-// what was left out after it.
-func (r *reading) width(i int) int {
-	return max(1, min(maxUnit, r.from[i+1]-r.from[i]))
-}
+// maxUnit is the longest way to write one character that is read, such as
+// "\u{0000000068}" and "&#000000000104;".
+const maxUnit = 16
 
-// maxUnit is the longest way to write one character that is read: "&#x1F600;" and
-// "\u{10ffff}" have nine and ten bytes.
-const maxUnit = 12
+// changed returns the lines of a reading that differ from the source, as a reading of
+// its own: the others were looked at already. It returns nil if none differs.
+func (r *reading) changed() *reading {
+	var text []byte
+	var from []int
+	var wide []uint8
+	for start := 0; start < len(r.text); {
+		end := lineEnd(r.text, start)
+		for i := start; i < end; i++ {
+			if r.from[i+1] != r.from[i]+1 {
+				text, from, wide = append(text, r.text[start:end]...), append(from, r.from[start:end]...), append(wide, r.wide[start:end]...)
+				break
+			}
+		}
+		start = end
+	}
+	if text == nil {
+		return nil
+	}
+	return &reading{string(text), append(from, r.from[len(r.text)]), wide}
+}
 
 type reader struct {
 	out  strings.Builder
 	from []int
+	wide []uint8
 	odd  bool // the reading differs from the source
 }
 
-func (r *reader) put(c rune, at int) {
-	n := r.out.Len()
+// put adds a character that n bytes of the source stand for.
+func (r *reader) put(c rune, at, n int) {
+	before := r.out.Len()
 	r.out.WriteRune(c)
-	for range r.out.Len() - n {
-		r.from = append(r.from, at)
+	for i := range r.out.Len() - before {
+		if r.out.Len()-before == n { // it is as in the source
+			r.from, r.wide = append(r.from, at+i), append(r.wide, 1)
+		} else {
+			r.from, r.wide = append(r.from, at), append(r.wide, uint8(min(n, math.MaxUint8)))
+		}
 	}
 }
 
@@ -56,207 +81,307 @@ func (r *reader) put(c rune, at int) {
 // seen, and spells letters of other widths and styles in ASCII. It returns nil where
 // that changes nothing.
 func plainly(text string) *reading {
-	if !strings.ContainsAny(text, `\%&`) && isASCII(text) {
+	if isPlain(text) {
 		return nil
 	}
-	r := &reader{from: make([]int, 0, len(text)+1)}
-	r.out.Grow(len(text))
+	r := newReader(text)
 	for i := 0; i < len(text); {
 		c, n := r.unit(text, i)
 		if c >= 0 {
-			r.put(c, i)
+			r.put(c, i, n)
 		}
 		i += n
 	}
 	if !r.odd {
 		return nil
 	}
-	return &reading{text: r.out.String(), from: append(r.from, len(text))}
+	return r.reading(text)
 }
 
-func isASCII(s string) bool {
+func newReader(text string) *reader {
+	r := &reader{from: make([]int, 0, len(text)+1), wide: make([]uint8, 0, len(text))}
+	r.out.Grow(len(text))
+	return r
+}
+
+func (r *reader) reading(of string) *reading {
+	return &reading{r.out.String(), append(r.from, len(of)), r.wide}
+}
+
+// isPlain reports whether a text holds nothing that could be read in another way.
+func isPlain(s string) bool {
 	for i := 0; i < len(s); i++ {
-		if s[i] >= utf8.RuneSelf {
+		if mayBeOdd[s[i]] {
 			return false
 		}
 	}
 	return true
 }
 
+var mayBeOdd = func() (odd [256]bool) {
+	for c := range odd {
+		odd[c] = c >= 0x7f || c < ' ' && c != '\t' && c != '\n' && c != '\r' || c == '\\' || c == '%' || c == '&'
+	}
+	return odd
+}()
+
 // unit reads one character at an offset, and how many bytes it has there. The
 // character is -1 for what says nothing.
 func (r *reader) unit(text string, i int) (rune, int) {
-	switch b := text[i]; {
+	b := text[i]
+	if !mayBeOdd[b] {
+		return rune(b), 1
+	}
+	var c rune
+	n := 0
+	switch {
 	case b == '\\':
-		if c, n := escaped(text[i:]); n > 0 {
-			r.odd = true
-			return c, n
-		}
+		c, n = escaped(text[i:])
 	case b == '%':
-		if c, ok := number(text, i+1, 2, 16); ok {
-			r.odd = true
-			return c, 3
+		if v, ok := number(text, i+1, 2, 16); ok {
+			c, n = meant(v), 3
 		}
 	case b == '&':
-		if c, n := entity(text[i:]); n > 0 {
-			r.odd = true
-			return c, n
+		c, n = entity(text[i:])
+	case b < utf8.RuneSelf:
+		c, n = -1, 1
+	default:
+		c, n = utf8.DecodeRuneInString(text[i:])
+		m := meant(c)
+		if c == utf8.RuneError {
+			m = -1 // a soft hyphen of Latin-1, say
 		}
-	case b >= utf8.RuneSelf:
-		c, n := utf8.DecodeRuneInString(text[i:])
-		if unseen(c) {
-			r.odd = true
-			return -1, n
-		}
-		if p := norm.NFKC.PropertiesString(text[i : i+n]); p.Decomposition() != nil {
-			if d := norm.NFKC.String(text[i : i+n]); len(d) == 1 {
-				r.odd = true
-				return rune(d[0]), n
-			}
-		}
-		return c, n
+		r.odd = r.odd || m != c
+		return m, n
 	}
-	return rune(text[i]), 1
+	if n == 0 {
+		return rune(b), 1
+	}
+	r.odd = true
+	return c, n
 }
 
-// escaped reads an escape of the programming languages in most use: \xHH, \uHHHH,
-// \u{H...}, \UHHHHHHHH, \OOO, and a line's end that a backslash continues.
+// meant is the character that one is read as: a blank for white space, -1 for one that is
+// not seen, and ASCII for another width or style of it.
+func meant(c rune) rune {
+	switch {
+	case c <= ' ':
+		return ' '
+	case c < 0x7f:
+		return c
+	case unseen(c):
+		return -1
+	}
+	if d := norm.NFKC.String(string(c)); len(d) == 1 {
+		return rune(d[0])
+	}
+	return c
+}
+
+// escaped reads an escape of the programming languages in most use: \xHH, \x{H...},
+// \uHHHH, \u{H...}, \UHHHHHHHH, \OOO, those of white space, a line's end that a backslash
+// continues, and any other character behind a backslash as itself.
 func escaped(s string) (rune, int) {
 	if len(s) < 2 {
 		return 0, 0
 	}
-	switch s[1] {
-	case 'x':
-		if c, ok := number(s, 2, 2, 16); ok {
-			return c, 4
+	switch c := s[1]; {
+	case c == 'x' || c == 'u' || c == 'U':
+		if v, n := hexadecimal(s); n > 0 {
+			return meant(v), n
 		}
-	case 'u':
-		if c, ok := number(s, 2, 4, 16); ok {
-			return c, 6
+	case '0' <= c && c <= '7':
+		n := 1
+		for n < min(len(s), 4) && '0' <= s[n] && s[n] <= '7' {
+			n++
 		}
-		if end := strings.IndexByte(s[:min(len(s), maxUnit)], '}'); end > 3 && s[2] == '{' {
-			if c, ok := number(s, 3, end-3, 16); ok {
-				return c, end + 1
-			}
+		if v, ok := number(s, 1, n-1, 8); ok {
+			return meant(v), n
 		}
-	case 'U':
-		if c, ok := number(s, 2, 8, 16); ok {
-			return c, 10
-		}
-	case '0', '1':
-		if c, ok := number(s, 1, 3, 8); ok {
-			return c, 4
-		}
-	case '\n':
-		return -1, 2 + blanks(s[2:])
-	case '\r':
-		if strings.HasPrefix(s[2:], "\n") {
-			return -1, 3 + blanks(s[3:])
-		}
+	case c == '\n' || c == '\r':
+		return -1, 1 + white(s[1:])
+	case strings.IndexByte("nrtfvabe", c) >= 0:
+		return ' ', 2
+	case c > ' ' && c < 0x7f:
+		return rune(c), 2
 	}
 	return 0, 0
 }
 
-// blanks counts the blanks that a text begins with, up to a line's usual indentation.
-func blanks(s string) int {
+// hexadecimal reads \xHH, \uHHHH with any number of u, \UHHHHHHHH, and the first two with
+// braces.
+func hexadecimal(s string) (rune, int) {
+	at := 2
+	for s[1] == 'u' && at < min(len(s), maxUnit) && s[at] == 'u' {
+		at++
+	}
+	if at < len(s) && s[at] == '{' {
+		end := strings.IndexByte(s[:min(len(s), at+maxUnit)], '}')
+		if v, ok := number(s, at+1, end-at-1, 16); ok {
+			return v, end + 1
+		}
+		return 0, 0
+	}
+	digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[s[1]]
+	if v, ok := number(s, at, digits, 16); ok {
+		return v, at + digits
+	}
+	return 0, 0
+}
+
+// white counts the white space that a text begins with.
+func white(s string) int {
 	n := 0
-	for n < min(len(s), 64) && (s[n] == ' ' || s[n] == '\t') {
+	for n < len(s) && strings.IndexByte(" \t\r\n", s[n]) >= 0 {
 		n++
 	}
 	return n
 }
 
-// entity reads a character reference of HTML by number.
+// entity reads a character reference of HTML, by number, which need not end in a
+// semicolon, or by name.
 func entity(s string) (rune, int) {
-	end := strings.IndexByte(s[:min(len(s), maxUnit)], ';')
-	if end < 3 || s[1] != '#' {
-		return 0, 0
+	if !strings.HasPrefix(s, "&#") {
+		const longest = 34
+		end := strings.IndexByte(s[:min(len(s), longest)], ';')
+		if end < 3 {
+			return 0, 0
+		}
+		c, n := utf8.DecodeRuneInString(html.UnescapeString(s[:end+1]))
+		if c == '&' && n > 0 && s[:end+1] != "&amp;" {
+			return 0, 0 // not a name
+		}
+		return meant(c), end + 1
 	}
 	base, at := 10, 2
-	if s[2] == 'x' || s[2] == 'X' {
+	if len(s) > 2 && (s[2] == 'x' || s[2] == 'X') {
 		base, at = 16, 3
 	}
-	if c, ok := number(s, at, end-at, base); ok {
-		return c, end + 1
+	end := at
+	for end < min(len(s), maxUnit) && kinds[s[end]]&hex != 0 && (base == 16 || s[end] <= '9') {
+		end++
 	}
-	return 0, 0
+	v, ok := number(s, at, end-at, base)
+	if !ok {
+		return 0, 0
+	}
+	if end < len(s) && s[end] == ';' {
+		end++
+	}
+	return meant(v), end
 }
 
-// number reads n digits as the number of an ASCII character that is seen: nothing else
-// is part of a token.
+// number reads n digits as the number of a character.
 func number(s string, at, n, base int) (rune, bool) {
 	if n < 1 || at+n > len(s) {
 		return 0, false
 	}
 	v, err := strconv.ParseUint(s[at:at+n], base, 32)
-	if err != nil || v <= ' ' || v >= 0x7f {
+	if err != nil || v > unicode.MaxRune {
 		return 0, false
 	}
 	return rune(v), true
 }
 
-// unseen reports whether a character is not seen where it stands: a soft hyphen, a
-// zero-width or a bidi character, a variation selector, a tag.
+// unseen reports whether a character is not seen where it stands: a control character, a
+// soft hyphen, a zero-width or a bidi character, a variation selector, a tag, a
+// character that could not be decoded, and those that Unicode keeps free for more.
 func unseen(c rune) bool {
-	return unicode.Is(unicode.Cf, c) || unicode.Is(unicode.Variation_Selector, c) || c == 0x034f || c == 0x115f || c == 0x1160 || c == 0x17b4 || c == 0x17b5 || c == 0x3164 || c == 0xffa0
+	switch {
+	case 0x7f <= c && c < 0xa0, 0xfff0 <= c && c <= 0xfffd, 0xe0000 <= c && c <= 0xe0fff:
+		return true
+	}
+	return unicode.In(c, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
 // joined reads pieces of text that a program puts together as one text: "a" + "b",
-// 'a' . 'b', "a" "b", also over lines. It returns nil where the text has no such pieces.
-func joined(text string) *reading {
+// 'a' . 'b', "a" "b", "a""b", a${'b'}, also over lines. It returns nil where the text
+// has no such pieces. Whether a quote begins or ends a text is not known, and so not
+// whether "--" or "#" behind it begins a comment either: quotedToo takes comments in
+// which there are quotes for comments as well.
+func joined(text string, quotedToo bool) *reading {
 	var out *reader
 	kept := 0
-	for i := 0; i < len(text); i++ {
-		if !isQuote(text[i]) {
-			continue
-		}
-		end := junction(text, i)
-		if end < 0 {
-			continue
-		}
+	leaveOut := func(from, to int) {
 		if out == nil {
-			out = &reader{from: make([]int, 0, len(text)+1)}
-			out.out.Grow(len(text))
+			out = newReader(text)
 		}
-		out.copy(text, kept, i)
-		kept, i = end, end-1
+		out.copy(text, kept, from)
+		kept = to
+	}
+	var inserted byte // the quote of ${'...'} under way
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '$' && strings.HasPrefix(text[i:], "${") && isQuote(byteAt(text, i+2)):
+			inserted = text[i+2]
+			leaveOut(i, i+3)
+			i += 2
+		case !isQuote(c):
+		case c == inserted && byteAt(text, i+1) == '}':
+			inserted = 0
+			leaveOut(i, i+2)
+			i++
+		default:
+			if end := junction(text, i, quotedToo); end > 0 {
+				leaveOut(i, end)
+				i = end - 1
+			}
+		}
 	}
 	if out == nil {
 		return nil
 	}
 	out.copy(text, kept, len(text))
-	return &reading{text: out.out.String(), from: append(out.from, len(text))}
+	return out.reading(text)
 }
 
 func (r *reader) copy(text string, from, to int) {
 	r.out.WriteString(text[from:to])
 	for i := from; i < to; i++ {
-		r.from = append(r.from, i)
+		r.from, r.wide = append(r.from, i), append(r.wide, 1)
 	}
 }
 
 func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }
 
-// maxJunction is how far two pieces may stand apart: an operator, blanks, a line's end
-// and an indentation.
-const maxJunction = 80
+// byteAt is a byte of the text, or 0 beyond its end.
+func byteAt(text string, i int) byte {
+	if i < 0 || i >= len(text) {
+		return 0
+	}
+	return text[i]
+}
+
+// maxJunction is how far two pieces may stand apart: operators, blanks, comments, lines'
+// ends and indentations.
+const maxJunction = 600
 
 // junction returns where the next piece begins if the quote at an offset ends one and
 // nothing but an operator that joins them stands between, or -1.
-func junction(text string, at int) int {
+func junction(text string, at int, quotedToo bool) int {
+	i := endOfQuotes(text, at)
+	if isTokens(byteAt(text, at-1)) && isTokens(byteAt(text, i)) && (i-at > 1 || text[at] == '"' && isBase64(byteAt(text, at-2)) && !hasPrefixBefore(text, at)) {
+		return i // "a""b", and a"b" in a shell
+	}
 	operators := 0
-	for i := at + 1; i < min(len(text), at+maxJunction); i++ {
+	for end, first := min(len(text), at+maxJunction), i; i < end; {
 		switch c := text[i]; {
 		case isQuote(c):
-			if i == at+1 && operators == 0 {
-				return -1 // an empty text, or a quote that is doubled
-			}
-			return i + 1
-		case c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\\' || c == '(' || c == ')':
-		case c == '+' || c == '.' || c == '&' || c == '|' || c == '~' || c == '<':
-			if operators++; operators > 2 {
+			if i == first {
 				return -1
 			}
+			return endOfQuotes(text, i)
+		case strings.IndexByte(" \t\n\r\\()", c) >= 0:
+			i++
+		case comment(text[i:end], quotedToo) > 0:
+			i += comment(text[i:end], quotedToo)
+		case strings.IndexByte("+.&|~<>^_*", c) >= 0:
+			if operators++; operators > 3 {
+				return -1
+			}
+			i++
+		case stringPrefix(text[i:end]) > 0:
+			i += stringPrefix(text[i:end])
 		default:
 			return -1
 		}
@@ -264,46 +389,136 @@ func junction(text string, at int) int {
 	return -1
 }
 
+// endOfQuotes is where a run of at most three quotes ends.
+func endOfQuotes(text string, at int) int {
+	i := at
+	for i < len(text) && i-at < 3 && isQuote(text[i]) {
+		i++
+	}
+	return i
+}
+
+// comment is the length of the comment that a text begins with, or 0.
+func comment(s string, quotedToo bool) int {
+	end := 0
+	switch {
+	case strings.HasPrefix(s, "/*"):
+		end = strings.Index(s, "*/") + len("*/")
+	case strings.HasPrefix(s, "//"), strings.HasPrefix(s, "#"), strings.HasPrefix(s, "--"):
+		end = strings.IndexByte(s, '\n')
+	}
+	if end < len("*/") || !quotedToo && strings.ContainsAny(s[:end], "\"'`") {
+		return 0
+	}
+	return end
+}
+
+// stringPrefix is the length of what stands right before the quote of some texts, such as
+// f"...", rb'...' and u8"...", or 0.
+func stringPrefix(s string) int {
+	n := 0
+	for n < min(len(s), 3) && strings.IndexByte("fFrRbBuULl8sS$@", s[n]) >= 0 {
+		n++
+	}
+	if n > 0 && n < len(s) && isQuote(s[n]) {
+		return n
+	}
+	return 0
+}
+
+// isTokens reports whether a character stands in tokens.
+func isTokens(c byte) bool { return isBase64(c) || c == '.' || c == '~' }
+
+// hasPrefixBefore reports whether the word before a quote is a prefix of a text.
+func hasPrefixBefore(text string, quote int) bool {
+	from := quote
+	for from > 0 && quote-from <= 3 && isBase64(text[from-1]) {
+		from--
+	}
+	return stringPrefix(text[from:]) == quote-from
+}
+
 // through maps a reading of a reading back to the source.
 func (r *reading) through(below *reading) *reading {
 	if below == nil {
 		return r
 	}
-	from := make([]int, len(r.from))
+	from, wide := make([]int, len(r.from)), make([]uint8, len(r.wide))
 	for i, at := range r.from {
 		from[i] = below.from[at]
 	}
-	return &reading{text: r.text, from: from}
+	for i, n := range r.wide {
+		start, end := below.spanIn(r.from[i], r.from[i]+int(n))
+		wide[i] = uint8(min(end-start, math.MaxUint8))
+	}
+	return &reading{r.text, from, wide}
 }
 
-// disguised returns the tokens in a text that stand there in another form.
+// disguised returns the tokens and keys in a text that stand there in another form.
 func (s *formatSet) disguised(text string) []match {
-	var out []match
+	out := s.encoded(text)
 	plain := plainly(text)
 	source := text
 	if plain != nil {
 		out = append(out, s.in(plain)...)
 		source = plain.text
+		// What is escaped twice.
+		if lines := plain.changed(); lines != nil {
+			if again := plainly(lines.text); again != nil {
+				out = append(out, s.in(again.through(lines))...)
+			}
+		}
 	}
-	if pieces := joined(source); pieces != nil {
+	pieces := joined(source, false)
+	if pieces != nil {
 		out = append(out, s.in(pieces.through(plain))...)
 	}
-	return append(out, s.encoded(text)...)
-}
-
-func (s *formatSet) in(r *reading) []match {
-	found := s.find(r.text)
-	out := found[:0]
-	for _, m := range found {
-		if isPlaceholderToken(r.text[m.from:m.to]) {
-			continue
-		}
-		m.start, _ = r.spanIn(m.start, m.start+1)
-		m.from, m.to = r.spanIn(m.from, m.to)
-		out = append(out, m)
+	if more := joined(source, true); more != nil && (pieces == nil || more.text != pieces.text) {
+		out = append(out, s.in(more.through(plain))...)
 	}
 	return out
 }
+
+// in returns what stands in the lines of a reading that differ from the source.
+func (s *formatSet) in(r *reading) []match {
+	lines := r.changed()
+	if lines == nil {
+		return nil
+	}
+	var out []match
+	for _, m := range append(s.find(lines.text), s.encoded(lines.text)...) {
+		m.start, _ = lines.spanIn(m.start, m.start+1)
+		m.from, m.to = lines.spanIn(m.from, m.to)
+		out = append(out, m)
+	}
+	return append(out, keysIn(r, lines)...)
+}
+
+// keysIn returns the private keys of a reading whose first line stands in lines that
+// differ from the source.
+func keysIn(r, lines *reading) []match {
+	if !strings.Contains(lines.text, "PRIVATE KEY") {
+		return nil
+	}
+	var out []match
+	for _, line := range firstLine.FindAllStringIndex(r.text, maxDisguisedKeys) {
+		if r.from[line[1]]-r.from[line[0]] == line[1]-line[0] {
+			continue // it is as in the source
+		}
+		end := keyEnd(r.text, line[1]-len("-----"))
+		if end == 0 || end-line[0] > maxEncoded {
+			end = keyAfter(r.text, lineEnd(r.text, line[1]))
+		}
+		if hasMaterial(r.text[line[1]:end]) {
+			from, to := r.spanIn(line[0], end)
+			out = append(out, match{rule: keyInBase64, start: from, from: from, to: to})
+		}
+	}
+	return out
+}
+
+// maxDisguisedKeys bounds how many keys in another form are looked for in one text.
+const maxDisguisedKeys = 100
 
 // What is looked into for an encoded token: at least 28 characters, as 20 bytes have. A
 // longer text is looked into by windows of 16 KB, which is more than a key or a file with
@@ -402,15 +617,17 @@ func (s *formatSet) hides(run string) *rule {
 	return nil
 }
 
+// sameAlphabet writes the letters of base64 for addresses as those of the usual one.
+var sameAlphabet = strings.NewReplacer("-", "+", "_", "/")
+
 func (s *formatSet) hidesFrom(part string) *rule {
-	encoding := base64.RawStdEncoding
-	if strings.ContainsAny(part, "-_") {
-		encoding = base64.RawURLEncoding
-	}
 	if len(part)%4 == 1 {
 		part = part[:len(part)-1]
 	}
-	decoded, _ := encoding.DecodeString(part) // as far as it can be
+	decoded, _ := base64.RawStdEncoding.DecodeString(sameAlphabet.Replace(part)) // as far as it can be
+	if bytes.Count(decoded, []byte{0}) > len(decoded)/3 {
+		decoded = bytes.ReplaceAll(decoded, []byte{0}, nil) // UTF-16
+	}
 	for _, plain := range bytes.FieldsFunc(decoded, func(c rune) bool { return c < ' ' && c != '\n' && c != '\r' && c != '\t' || c == 0x7f }) {
 		if len(plain) < minDecoded {
 			continue
@@ -419,10 +636,8 @@ func (s *formatSet) hidesFrom(part string) *rule {
 		if strings.Contains(plain, "PRIVATE KEY-----") {
 			return keyInBase64
 		}
-		for _, m := range s.find(plain) {
-			if !isPlaceholderToken(plain[m.from:m.to]) {
-				return m.rule
-			}
+		if found := s.find(plain); len(found) > 0 {
+			return found[0].rule
 		}
 	}
 	return nil
