@@ -29,8 +29,9 @@ type Finding struct {
 	// ID among them, sorted. A finding is known again by any of them.
 	Fingerprints List[string] `json:"fingerprints"`
 	// Surroundings are digests of the code around what each of Fingerprints is about, in
-	// their order; empty for what is about no file. What a person says of a finding
-	// holds as long as they stay the same.
+	// their order; for what is about no file, of the text that it is about or of what it
+	// says, and empty where a model says that. What a person says of a finding holds as
+	// long as they stay the same.
 	Surroundings List[string] `json:"surroundings"`
 	// OriginalPath is the oldest known path of the file, where it is not Path:
 	// the fingerprint is made with it.

@@ -43,6 +43,10 @@ func UnreadOn(f *PRFacts) string { return f.Head.SHA + " " + f.Base.Ref }
 // none: they never equal those of a finding.
 const SurroundingsUnknown = "unknown"
 
+// SurroundingsElsewhere stands for those of what a person said while the pull request
+// was to be merged into another branch. They never equal those of a finding either.
+const SurroundingsElsewhere = "another base"
+
 // FalsePositive is a pattern that models are known to be wrong about.
 type FalsePositive struct {
 	Pattern string       `json:"pattern"` // a rule id, or a normalised title

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"sort"
@@ -20,15 +22,20 @@ import (
 const (
 	aroundLines = 10
 	maxAround   = 50
+	// beside is how many unchanged lines on each side count, comments and blank lines
+	// among them. GitHub shows so many beside each line that a change touches.
+	beside = 3
 )
 
-// arounds digests the code around findings. What the change does not touch is the
+// arounds digests the code around findings. A digest holds what the change adds and
+// removes near the finding, and how far away. What the change does not touch is the
 // base's, which no author can turn into a bait, and of which the diff shows more or
-// less from head to head. So a digest holds what the change adds and removes near the
-// finding, and how far away, and nothing of the lines between.
+// less from head to head. So only the nearest of those lines are in the digest: they
+// tell where in the file the finding stands. What kind of file it is and where it lies
+// is in it, too.
 type arounds struct {
 	files map[string]*pipeline.File
-	head  string // SHA
+	facts *pipeline.PRFacts
 	// values are the digests of secrets by their line, and others those of secrets in
 	// the title, the description and commit messages, by rule.
 	values map[lineOf]string
@@ -55,6 +62,7 @@ type shape struct {
 	code  []int     // for each row, and for the end: how many lines of code stand before it
 	shown []visible // of the head's lines, in their order
 	whole sum       // of all of it
+	kind  sum       // of where the file lies, and what it is taken for
 }
 
 // visible is a range of lines, the last excluded, that the diff shows.
@@ -68,7 +76,10 @@ type visible struct {
 type row struct {
 	line   int // on the head's side
 	change change
-	sum    sum // of the text, where the change makes one
+	sum    sum    // of the text, where the change makes one
+	text   string // where it does not
+	hunk   int
+	same   int // how many unchanged lines the diff shows before it
 }
 
 type change byte
@@ -84,7 +95,7 @@ type sum [8]byte
 
 func newArounds(files map[string]*pipeline.File, facts *pipeline.PRFacts) *arounds {
 	a := &arounds{
-		files: files, head: facts.Head.SHA, values: map[lineOf]string{}, others: map[string][]string{},
+		files: files, facts: facts, values: map[lineOf]string{}, others: map[string][]string{},
 		known: map[string]*shape{}, made: map[lineRange]string{},
 	}
 	for i := range facts.Redactions {
@@ -101,17 +112,27 @@ func newArounds(files map[string]*pipeline.File, facts *pipeline.PRFacts) *aroun
 
 // value tells a secret from another one. Where nothing does, it is another one on each
 // head.
-func (a *arounds) value(r *pipeline.Redaction) string { return cmp.Or(r.Digest, a.head) }
+func (a *arounds) value(r *pipeline.Redaction) string { return cmp.Or(r.Digest, a.facts.Head.SHA) }
 
-// of returns the digest of the code around a finding: empty for one about no file.
-// Where the diff of the file is not known it is another on each head.
+// of returns the digest of the code around a finding. Where the diff of the file is not
+// known it is another on each head. For a finding about no file it is that of the text
+// which the finding is about, or of what it says: it is empty where a model says that,
+// whose words differ from one review to the next.
 func (a *arounds) of(f *item) string {
 	if f.Path == "" {
-		if values := a.others[f.RuleID]; len(values) > 0 {
-			all := sumOf(slices.Sorted(slices.Values(values))...)
-			return hex.EncodeToString(all[:])
+		about := []string{f.Title, f.Message}
+		switch values := a.others[f.RuleID]; {
+		case len(values) > 0:
+			about = slices.Sorted(slices.Values(values))
+		case f.Section == pipeline.SectionTitle:
+			about = []string{a.facts.Title}
+		case f.Section == pipeline.SectionDescription:
+			about = []string{a.facts.Body}
+		case f.Model != "":
+			return ""
 		}
-		return ""
+		all := sumOf(about...)
+		return hex.EncodeToString(all[:])
 	}
 	p := lineRange{f.Path, f.StartLine, f.EndLine}
 	if d, ok := a.made[p]; ok {
@@ -120,7 +141,7 @@ func (a *arounds) of(f *item) string {
 	s := a.shape(f.Path)
 	all := s.whole
 	if p.from > 0 && p.to-p.from < maxAround && len(s.rows) > 0 {
-		all = sha(s.around(nil, p.from, max(p.from, p.to)))
+		all = sha(s.around(s.kind[:], p.from, max(p.from, p.to)))
 	}
 	d := hex.EncodeToString(all[:])
 	a.made[p] = d
@@ -136,7 +157,7 @@ func (a *arounds) shape(path string) *shape {
 		s.read(f, a.values)
 	}
 	if len(s.rows) == 0 {
-		s.whole = sumOf("head", a.head)
+		s.whole = sumOf("head", a.facts.Head.SHA)
 	}
 	a.known[path] = s
 	return s
@@ -144,49 +165,67 @@ func (a *arounds) shape(path string) *shape {
 
 // read takes in a file's diff.
 func (s *shape) read(f *pipeline.File, values map[lineOf]string) {
+	s.kind = sumOf(path.Dir(f.Path), f.Language, fmt.Sprint(f.Test, f.Documentation, f.Vendored, f.Generated))
 	indented := indents(f.Language)
-	for _, h := range f.Hunks {
+	same := 0
+	for i, h := range f.Hunks {
 		head, base := comments.NewReader(f.Language), comments.NewReader(f.Language)
 		next := h.NewStart
 		var gone []string
-		for _, l := range h.Lines {
-			if l.Op == pipeline.LineRemoved {
-				if text := code(&base, l.Text, indented); text != "" {
-					gone = append(gone, text)
-				}
-				continue
-			}
-			if l.Op == pipeline.LineContext {
-				base.Next(l.Text)
-			}
-			text := code(&head, l.Text, indented)
-			next = l.New + 1
-			if text == "" {
-				continue
-			}
-			s.remove(gone, l.New)
-			gone = nil
-			if l.Op == pipeline.LineContext {
-				s.rows = append(s.rows, row{line: l.New, change: unchanged})
-			} else {
-				made := sumOf(text)
-				if value := values[lineOf{f.Path, l.New}]; value != "" {
-					made = sumOf(text, value)
-				}
-				s.rows = append(s.rows, row{l.New, added, made})
+		add := func(r row) {
+			r.hunk, r.same = i, same
+			s.rows = append(s.rows, r)
+		}
+		remove := func() {
+			if len(gone) > 0 {
+				add(row{line: next, change: removed, sum: sumOf(gone...)})
+				gone = nil
 			}
 		}
-		s.remove(gone, next)
+		for _, l := range h.Lines {
+			was := ""
+			if l.Op != pipeline.LineAdded {
+				was = code(&base, l.Text, indented)
+			}
+			if l.Op == pipeline.LineRemoved {
+				if was != "" {
+					gone = append(gone, was)
+				}
+				continue
+			}
+			is := code(&head, l.Text, indented)
+			next = l.New
+			switch {
+			case l.Op == pipeline.LineContext && was == is:
+				if is != "" {
+					remove()
+					add(row{line: l.New, change: unchanged, text: is})
+				}
+				same++
+			default:
+				// A line may also become a comment, or be one no longer, by what the
+				// change does to others.
+				if was != "" {
+					gone = append(gone, was)
+				}
+				if is != "" {
+					remove()
+					made := sumOf(is)
+					if value := values[lineOf{f.Path, l.New}]; value != "" {
+						made = sumOf(is, value)
+					}
+					add(row{line: l.New, change: added, sum: made})
+				}
+			}
+			next = l.New + 1
+		}
+		if head != base { // what follows becomes a comment, or is one no longer
+			gone = append(gone, "")
+		}
+		remove()
 		s.show(h.NewStart, next)
 	}
 	s.count()
-}
-
-// remove adds a row for lines that were taken out before one.
-func (s *shape) remove(gone []string, line int) {
-	if len(gone) > 0 {
-		s.rows = append(s.rows, row{line, removed, sumOf(gone...)})
-	}
 }
 
 // show notes which lines a hunk shows.
@@ -201,7 +240,7 @@ func (s *shape) show(from, to int) {
 
 // count counts the lines of code before each row.
 func (s *shape) count() {
-	var all []byte
+	all := s.kind[:]
 	n := 0
 	for _, r := range s.rows {
 		s.code = append(s.code, n)
@@ -220,27 +259,65 @@ func (s *shape) around(near []byte, from, to int) []byte {
 	last := first + sort.Search(len(s.rows)-first, func(i int) bool { return s.rows[first+i].line > to })
 	const most = 2 * aroundLines
 	start, end := s.at(first, from), s.at(last, to+1)
+	above, below := s.same(first, last)
 	for i := first - 1; i >= 0; i-- {
-		far := start - s.at(i, s.rows[i].line)
-		if s.rows[i].change == removed {
+		r := &s.rows[i]
+		far := start - s.at(i, r.line)
+		if r.change == removed {
 			far += 2 // as far as the line of code that stood there
 		}
 		if far > most {
 			break
 		}
-		near = s.rows[i].add(near, -far)
+		if r.change != unchanged || above-r.same <= beside && r.hunk == s.hunk(from) {
+			near = r.add(near, -far)
+		}
 	}
 	for i := first; i < last; i++ {
 		near = s.rows[i].add(near, s.code[i]-s.code[first])
 	}
 	for i := last; i < len(s.rows); i++ {
-		far := s.at(i, s.rows[i].line) - end + 2
+		r := &s.rows[i]
+		far := s.at(i, r.line) - end + 2
 		if far > most {
 			break
 		}
-		near = s.rows[i].add(near, far)
+		if r.change != unchanged || r.same-below < beside && r.hunk == s.hunk(to) {
+			near = r.add(near, far)
+		}
 	}
 	return near
+}
+
+// same counts the unchanged lines that the diff shows before some rows and up to the
+// last of them.
+func (s *shape) same(first, last int) (above, below int) {
+	if first < len(s.rows) {
+		above = s.rows[first].same
+	} else if first > 0 {
+		above = s.rows[first-1].upTo()
+	}
+	if last > first {
+		return above, s.rows[last-1].upTo()
+	}
+	return above, above
+}
+
+// upTo is how many unchanged lines the diff shows up to the row.
+func (r *row) upTo() int {
+	if r.change == unchanged {
+		return r.same + 1
+	}
+	return r.same
+}
+
+// hunk is the hunk that shows a line, or -1.
+func (s *shape) hunk(line int) int {
+	n := sort.Search(len(s.shown), func(i int) bool { return s.shown[i].from > line }) - 1
+	if n < 0 || line >= s.shown[n].to {
+		return -1
+	}
+	return n
 }
 
 // at is how far down a line stands that comes before row i and after the one before
@@ -256,27 +333,37 @@ func (s *shape) at(i, line int) int {
 }
 
 // add appends what the change does in the row, and how far from the finding that is.
-func (r row) add(near []byte, far int) []byte {
+func (r *row) add(near []byte, far int) []byte {
 	if r.change == unchanged {
-		return near
+		same := sumOf(r.text)
+		return append(append(near, byte(unchanged)), same[:]...)
 	}
 	near = binary.AppendVarint(append(near, byte(r.change)), int64(far))
 	return append(near, r.sum[:]...)
 }
 
-// directive is a comment that changes what a program does: of Go's compiler and cgo, of
-// a script's interpreter and its encoding.
-var directive = regexp.MustCompile(`^\s*(?://\s*(?:go:|line |\+build|export )|/\*line |(?://|\*)?\s*#\s*(?:cgo|include|define|if|pragma)\b|#!|#.*coding[:=])`)
+// directive is a comment that may change what a program does. Most have no blank behind
+// the comment's mark: //go:build, #!/bin/sh, #SBATCH, #Requires, /*! of MySQL. The others
+// are known by their words: of Go's compiler and cgo, a script's encoding, Docker's syntax,
+// JSX, Cython, notebooks, and the dependencies that a script names.
+var directive = regexp.MustCompile(`^\s*(?:(?://|#|--|;|%|/\*)[\pL!+@$%#&:>]|` +
+	`(?://|#|--|;|/?\*+)\s*(?:#\s*(?:cgo|include|define|undef|if|else|elif|endif|pragma|error|line)\b|go:|line |\+build|export |extern |` +
+	`(?:syntax|escape|check|frozen_string_literal|warn_indent|shareable_constant_value|cython|distutils)\s*[:=]|.*coding[:=]|-\*-|@jsx|@[a-z]+\s*$|>|///|%%|MAGIC\b|Databricks\b|vim?:|ex:))`)
 
-// code is what a line holds besides a comment and white space that means nothing.
+// code is what a line holds besides a comment and white space that means nothing. A
+// comment that ends in a backslash may go on in the next line, and so counts.
 func code(r *comments.Reader, text string, indented bool) string {
 	after := r.Next(text)
-	if directive.MatchString(text) {
+	end := strings.TrimRight(text, " \t\r\v\f")
+	if after > 0 && (strings.HasSuffix(end, `\`) || strings.HasSuffix(end, "??/") || directive.MatchString(text)) {
 		after = 0
 	}
-	text = strings.TrimRight(text[after:], " \t\r\v\f")
+	text = end[min(after, len(end)):]
 	if indented {
 		return text
+	}
+	if i := strings.IndexAny(text, "\"'`"); i >= 0 { // white space in quotes means something
+		return collapsed(text[:i]) + text[i:]
 	}
 	return collapsed(text)
 }

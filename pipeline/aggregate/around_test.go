@@ -81,6 +81,12 @@ func TestDismissalIsBoundToTheCodeAround(t *testing.T) {
 		}
 	}
 	for name, lines := range map[string][]string{
+		"a batch system's order":     edited(code, 20, "//SBATCH --partition=x", "f20()"),
+		"a pragma of JSX":            edited(code, 20, "/* @jsx evil */", "f20()"),
+		"an image's syntax":          edited(code, 20, "// syntax=evil/frontend", "f20()"),
+		"a comment that goes on":     edited(code, 20, `// why \`, "f20()"),
+		"a comment made of code":     edited(edited(code, 19, "/*", "f19()"), 21, "f20()", "*/"),
+		"white space in quotes":      edited(code, 20, `f20("rm -rf /tmp/a  b")`),
 		"a build constraint":         edited(code, 20, "//go:build ignore", "f20()"),
 		"a directive of the linker":  edited(code, 20, "//go:linkname f20 other.f20", "f20()"),
 		"cgo's flags":                edited(code, 20, "// #cgo LDFLAGS: -lother", "f20()"),
@@ -198,6 +204,159 @@ func TestDismissalWhereTheDiffShowsAPart(t *testing.T) {
 	}
 }
 
+// moved is a diff of a base to which lines are added before one of its lines.
+func moved(base []string, before int, lines ...string) pipeline.File {
+	f := pipeline.File{Path: "c.go", Language: "Go", Status: pipeline.FileModified}
+	from, to := max(1, before-3), min(len(base), before+2)
+	h := pipeline.Hunk{OldStart: from, NewStart: from}
+	next := from
+	for n := from; n <= to; n++ {
+		if n == before {
+			for _, l := range lines {
+				h.Lines = append(h.Lines, pipeline.Line{Op: pipeline.LineAdded, New: next, Text: l})
+				next++
+			}
+		}
+		h.Lines = append(h.Lines, pipeline.Line{Op: pipeline.LineContext, Old: n, New: next, Text: base[n-1]})
+		next++
+	}
+	f.Hunks = append(f.Hunks, h)
+	return f
+}
+
+// A line that the change adds elsewhere in its file, with nothing else changed, stands in
+// other code, and so does one that unchanged code becomes a comment beside.
+func TestDismissalIsBoundToThePlaceInTheFile(t *testing.T) {
+	base := numbered(80)
+	blanks := slices.Clone(base)
+	for i := 38; i < 41; i++ {
+		blanks[i-1] = ""
+	}
+	for name, tt := range map[string]struct {
+		base  []string
+		after pipeline.File
+		line  int // of the bad line then
+		held  bool
+	}{
+		"the same":                     {base, moved(base, 40, "bad()"), 40, true},
+		"one line up":                  {base, moved(base, 39, "bad()"), 39, false},
+		"far up":                       {base, moved(base, 20, "bad()"), 20, false},
+		"to the top":                   {base, moved(base, 1, "bad()"), 1, false},
+		"to the end":                   {base, moved(base, 80, "bad()"), 80, false},
+		"below blank lines elsewhere":  {blanks, moved(blanks, 60, "bad()"), 60, false},
+		"below the same blank lines":   {blanks, moved(blanks, 40, "bad()"), 40, true},
+		"with a comment above":         {base, moved(base, 40, "// why", "bad()"), 41, true},
+		"with a comment above, opened": {base, moved(base, 40, "/* why", "bad()"), 41, false},
+		"with a comment opened below":  {base, moved(base, 40, "bad()", "/* why"), 40, false},
+	} {
+		if r := dismissing(moved(tt.base, 40, "bad()"), tt.after, 40, tt.line); (len(r.Suppressed) == 1) != tt.held {
+			t.Errorf("%s: %d set aside", name, len(r.Suppressed))
+		}
+	}
+}
+
+// Of two equal lines the one in the place of the other is not dismissed with it.
+func TestDismissalIsNotTakenByACopy(t *testing.T) {
+	base := numbered(80)
+	first, second := moved(base, 20, "bad()"), moved(base, 40, "bad()")
+	both := first
+	h := second.Hunks[0]
+	h.NewStart++
+	h.Lines = slices.Clone(h.Lines)
+	for i := range h.Lines {
+		h.Lines[i].New++
+	}
+	both.Hunks = append(slices.Clone(both.Hunks), h)
+	at := func(f pipeline.File, lines ...int) Input {
+		var made []pipeline.Finding
+		for _, l := range lines {
+			made = append(made, ruled(l, pipeline.SeverityMajor))
+		}
+		in := world(map[string][]pipeline.Finding{"x": made})
+		in.Facts.Files = append(in.Facts.Files, f)
+		return in
+	}
+	known := Aggregate(at(second, 40)).Findings[0]
+	in := at(both, 20, 41)
+	in.Memory.Dismissed = append(in.Memory.Dismissed, pipeline.Dismissal{Fingerprint: known.ID, Path: "c.go", Reason: "harmless", By: "carol", Surroundings: known.Surroundings[0]})
+	for _, f := range Aggregate(in).Suppressed {
+		if f.Finding.StartLine == 20 {
+			t.Error("the copy far above is dismissed")
+		}
+	}
+}
+
+// What a file is taken for and where it lies is a part of the place.
+func TestDismissalIsBoundToTheKindOfFile(t *testing.T) {
+	before := golang([]string{"bad()"})
+	for name, tt := range map[string]struct {
+		change func(*pipeline.File)
+		held   bool
+	}{
+		"renamed beside":      {func(f *pipeline.File) { f.Path, f.PreviousPath, f.Status = "d.go", "c.go", pipeline.FileRenamed }, true},
+		"moved":               {func(f *pipeline.File) { f.Path, f.PreviousPath, f.Status = "prod/c.go", "c.go", pipeline.FileRenamed }, false},
+		"a test no longer":    {func(f *pipeline.File) { f.Test = !f.Test }, false},
+		"docs no longer":      {func(f *pipeline.File) { f.Documentation = !f.Documentation }, false},
+		"vendored no longer":  {func(f *pipeline.File) { f.Vendored = !f.Vendored }, false},
+		"generated no longer": {func(f *pipeline.File) { f.Generated = !f.Generated }, false},
+		"of another language": {func(f *pipeline.File) { f.Language = "C" }, false},
+	} {
+		after := before
+		tt.change(&after)
+		in := one(ruled(1, pipeline.SeverityMajor))
+		in.Facts.Files = append(in.Facts.Files, before)
+		first := Aggregate(in).Findings[0]
+		made := ruled(1, pipeline.SeverityMajor)
+		made.Path = after.Path
+		in = one(made)
+		in.Facts.Files = append(in.Facts.Files, after)
+		in.Memory.Dismissed = pipeline.List[pipeline.Dismissal]{{Fingerprint: first.ID, Path: "c.go", Reason: "harmless", By: "carol", Surroundings: first.Surroundings[0]}}
+		r := Aggregate(in)
+		if held := len(r.Suppressed) == 1; held != tt.held {
+			t.Errorf("%s: dismissed %t", name, held)
+		}
+	}
+}
+
+// A finding about no file is bound to the text that it is about, or to what it says.
+func TestDismissalOfWhatIsAboutNoFile(t *testing.T) {
+	about := func(section string) pipeline.Finding {
+		f := ruled(0, pipeline.SeverityMajor)
+		f.Path, f.Section = "", section
+		return f
+	}
+	for name, tt := range map[string]struct {
+		section string
+		change  func(*Input, *pipeline.Finding)
+		held    bool
+	}{
+		"the title":                    {pipeline.SectionTitle, func(in *Input, _ *pipeline.Finding) { in.Facts.Title += "!" }, false},
+		"the title, another body":      {pipeline.SectionTitle, func(in *Input, _ *pipeline.Finding) { in.Facts.Body += "!" }, true},
+		"the description":              {pipeline.SectionDescription, func(in *Input, _ *pipeline.Finding) { in.Facts.Body += "!" }, false},
+		"the description, other title": {pipeline.SectionDescription, func(in *Input, _ *pipeline.Finding) { in.Facts.Title += "!" }, true},
+		"the change":                   {pipeline.SectionChange, func(*Input, *pipeline.Finding) {}, true},
+		"the change, another message":  {pipeline.SectionChange, func(_ *Input, f *pipeline.Finding) { f.Message = "Deletes the backups." }, false},
+		"another base's word for it": {pipeline.SectionChange, func(in *Input, _ *pipeline.Finding) {
+			in.Memory.Dismissed[0].Surroundings = pipeline.SurroundingsElsewhere
+		}, false},
+		"a word that nothing is kept of": {pipeline.SectionChange, func(in *Input, _ *pipeline.Finding) {
+			in.Memory.Dismissed[0].Surroundings = pipeline.SurroundingsUnknown
+		}, false},
+	} {
+		first := Aggregate(one(about(tt.section))).Findings[0]
+		f := about(tt.section)
+		in := one(f)
+		in.Memory.Dismissed = pipeline.List[pipeline.Dismissal]{{Fingerprint: first.ID, Reason: "harmless", By: "carol", Surroundings: first.Surroundings[0]}}
+		tt.change(&in, &f)
+		memory, title, body := in.Memory, in.Facts.Title, in.Facts.Body
+		in = one(f)
+		in.Memory, in.Facts.Title, in.Facts.Body = memory, title, body
+		if r := Aggregate(in); (len(r.Suppressed) == 1) != tt.held {
+			t.Errorf("%s: %d set aside, %+v", name, len(r.Suppressed), r.Findings)
+		}
+	}
+}
+
 // A finding about a whole file is bound to all that the change does to it, and one in
 // a file whose diff is not known to the head.
 func TestDismissalOfAWholeFile(t *testing.T) {
@@ -260,7 +419,7 @@ func TestAcceptanceIsBoundToTheCodeAround(t *testing.T) {
 		r := Aggregate(in)
 		want := pipeline.ReasonAccepted + "carol"
 		if !held {
-			want += ", before the code around it changed"
+			want += ", and the code around it has changed since then"
 		}
 		if len(r.Findings) != 1 || r.Findings[0].Reasons[0] != want {
 			t.Errorf("%s above: %+v", above, r.Findings)

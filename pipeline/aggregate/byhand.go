@@ -81,10 +81,21 @@ func (f *item) accept(by map[string]pipeline.Acceptance) (accepted bool) {
 	f.proof.Accepted = true
 	who := a.By
 	if f.changed(a.Surroundings) {
-		who += ", before the code around it changed"
+		who += ", and " + f.whatChanged(a.Surroundings) + " since then"
 	}
 	f.because(pipeline.ReasonAccepted + who)
 	return true
+}
+
+// whatChanged says what is not what it was when a person said something of the finding.
+func (f *item) whatChanged(surroundings string) string {
+	switch {
+	case surroundings == pipeline.SurroundingsElsewhere:
+		return "the base branch has changed"
+	case f.Path == "":
+		return "the text that it is about has changed"
+	}
+	return "the code around it has changed"
 }
 
 // changed reports whether the code around the finding is not what it was when a person

@@ -148,13 +148,15 @@ const (
 // It tells a string from a comment where the string begins on the same line;
 // within one of several lines it can't.
 func parseMarker(l pipeline.Line) *marker {
+	blanks := len(l.Text) - len(strings.TrimLeft(l.Text, " \t"))
+	stars := len(l.Text) - len(strings.TrimLeft(l.Text[blanks:], "/*"))
 	for from := 0; ; {
 		i := strings.Index(l.Text[from:], ignoreWord)
 		if i < 0 {
 			return nil
 		}
 		before, rest := l.Text[:from+i], l.Text[from+i+len(ignoreWord):]
-		start, ok := commentStart(before)
+		start, ok := commentStart(before, blanks, stars)
 		if ok && (rest == "" || strings.IndexAny(rest, " \t:") == 0) {
 			m := &marker{line: l.New, start: start}
 			m.alone, m.quoted = aloneBefore(before[:start]), opensQuote(before[:start])
@@ -177,16 +179,16 @@ func (m *marker) read(rest string) {
 // commentStart finds the comment that begins right before the end of the text.
 // What begins a comment in one language is code in another, but none of these
 // stands before the word in code. A * does so only inside a comment of several
-// lines, at the beginning of its line.
-func commentStart(s string) (int, bool) {
+// lines, at the beginning of its line: behind so many blanks, and before anything else
+// but a / or a *, which end at a place.
+func commentStart(s string, blanks, stars int) (int, bool) {
 	s = strings.TrimRight(s, " \t")
 	for _, opener := range []string{"<!--", "/*", "//", "--", "#", ";", "%"} {
 		if strings.HasSuffix(s, opener) {
 			return len(strings.TrimRight(s, opener)), true
 		}
 	}
-	star := strings.TrimLeft(s, " \t")
-	return len(s) - len(star), strings.HasSuffix(star, "*") && strings.Trim(star, "/*") == ""
+	return blanks, len(s) <= stars && strings.HasSuffix(s, "*")
 }
 
 // aloneBefore reports whether what stands before a comment is nothing but white

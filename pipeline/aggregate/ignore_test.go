@@ -379,6 +379,31 @@ func BenchmarkIgnore(b *testing.B) {
 	}
 }
 
+// A comment is found behind a megabyte of what nearly is one.
+func TestIgnoreBehindNearMisses(t *testing.T) {
+	half := 1 << 19
+	for name, before := range map[string]string{"blanks": " ", "stars": "*", "words": ignoreWord} {
+		text := strings.Repeat(before, half/len(before)) + strings.Repeat(ignoreWord, half/len(ignoreWord)) + " // reviewgate:ignore r1 known"
+		if m := parseMarker(pipeline.Line{Text: text}); m == nil || m.reason != "known" {
+			t.Errorf("%s: %+v", name, m)
+		}
+	}
+}
+
+// BenchmarkIgnoreNearMisses says how long a line of a megabyte takes that nearly holds
+// very many comments.
+func BenchmarkIgnoreNearMisses(b *testing.B) {
+	half := 1 << 19
+	for name, before := range map[string]string{"blanks": " ", "stars": "*", "slashes": "/", "words": ignoreWord} {
+		text := strings.Repeat(before, half/len(before)) + strings.Repeat(ignoreWord, half/len(ignoreWord))
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				parseMarker(pipeline.Line{Text: text})
+			}
+		})
+	}
+}
+
 // A comment takes out what it names before it is known how sure or how severe
 // others are of the same, and after it is known how severe it is itself.
 func TestIgnoreAmongTheOtherSteps(t *testing.T) {

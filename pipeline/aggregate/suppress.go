@@ -61,7 +61,7 @@ func (w *work) dismiss(f *item, dismissed map[string]pipeline.Dismissal) bool {
 		return false
 	}
 	if f.changed(d.Surroundings) {
-		f.because(pipeline.ReasonNotDismissed + "the code around it has changed since " + d.By + " dismissed it (" + d.Reason + "), which somebody must confirm")
+		f.because(pipeline.ReasonNotDismissed + f.whatChanged(d.Surroundings) + " since " + d.By + " dismissed it (" + d.Reason + "), which somebody must confirm")
 		return false
 	}
 	f.because("dismissed by " + d.By)

@@ -97,6 +97,29 @@ func TestDismissedStaysDismissed(t *testing.T) {
 	w.WantsNot(pr, "Dismissed by carol")
 }
 
+// What was dismissed for one base branch must be confirmed for another, and holds again
+// where it was said.
+func TestDismissalIsOfOneBase(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.Repo.Grant("carol", "maintain")
+	w.Repo.Commit("scratch", ghtest.Files{}, "chore: a place to try things")
+	pr := w.Open(apptest.Tested(ghtest.Files{"store/client.go": "package store\n\nvar c = &tls.Config{InsecureSkipVerify: true}\n"}))
+	w.Idle()
+	into := func(base string) {
+		t.Helper()
+		pr.Edit(ghtest.Edit{Base: &base})
+		w.Idle()
+	}
+	into("scratch")
+	w.Dismiss(pr, w.Only(pr))
+	w.Wants(pr, "success", "Dismissed by carol")
+	into("main")
+	w.Wants(pr, "action_required", "Not dismissed: the base branch has changed since carol dismissed it", "TLS")
+	into("scratch")
+	w.Wants(pr, "success", "Dismissed by carol")
+}
+
 // What is said of a finding is bound to the code around it. Where a push changes that
 // the finding counts until somebody with the right to confirms it, and what it was
 // brings the dismissal back.

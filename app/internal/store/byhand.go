@@ -108,6 +108,8 @@ func (s *Store) Taught(ctx context.Context, key, headSHA, baseRef string) (m pip
 			}
 			if base == baseRef {
 				d.FinalIn = layersOf(final)
+			} else {
+				d.Surroundings = pipeline.SurroundingsElsewhere
 			}
 			switch {
 			case !accepted:

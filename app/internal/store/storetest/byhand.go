@@ -49,18 +49,25 @@ var byHandTests = map[string]func(*testing.T, *fixture){
 		f.wantTaught(t, "before any word", g, pipeline.Memory{})
 		first := pipeline.Dismissal{Fingerprint: "f2", Path: "a.go", Reason: "wanted", By: "ann", Surroundings: "0123456789abcdef"}
 		other := pipeline.Dismissal{Fingerprint: "f1", Path: "b.go", Reason: "so what", By: "bob", Override: true}
-		f.change(t, 1, g, review.Effect{Dismiss: []pipeline.Dismissal{first, other}})
+		f.change(t, 1, g, review.Effect{Dismiss: []pipeline.Dismissal{first, other}, BaseRef: "main"})
 		f.wantTaught(t, "dismissed", g, pipeline.Memory{Dismissed: pipeline.List[pipeline.Dismissal]{other, first}})
 		f.wantTaught(t, "another pull request", pull(2, "aaa"), pipeline.Memory{})
 
 		accepted := pipeline.Acceptance{Fingerprint: "f2", By: "cy"}
-		f.change(t, 2, g, review.Effect{Accept: []pipeline.Acceptance{accepted}})
+		f.change(t, 2, g, review.Effect{Accept: []pipeline.Acceptance{accepted}, BaseRef: "main"})
 		f.wantTaught(t, "accepted", g, pipeline.Memory{
 			Dismissed: pipeline.List[pipeline.Dismissal]{other}, Accepted: pipeline.List[pipeline.Acceptance]{accepted},
 		})
 		first.By, first.Reason = "dan", "after all"
-		f.change(t, 3, g, review.Effect{Dismiss: []pipeline.Dismissal{first}})
+		f.change(t, 3, g, review.Effect{Dismiss: []pipeline.Dismissal{first}, BaseRef: "main"})
 		f.wantTaught(t, "dismissed again", g, pipeline.Memory{Dismissed: pipeline.List[pipeline.Dismissal]{other, first}})
+		elsewhere := []pipeline.Dismissal{other, first}
+		for i := range elsewhere {
+			elsewhere[i].Surroundings = pipeline.SurroundingsElsewhere
+		}
+		if diff := cmp.Diff(pipeline.List[pipeline.Dismissal](elsewhere), f.taught(t, g.Key(), "aaa", "release").Dismissed); diff != "" {
+			t.Errorf("against another base (-want +got):\n%s", diff)
+		}
 		f.change(t, 4, g, review.Effect{Restore: []string{"f2", "never heard of"}})
 		f.wantTaught(t, "restored", g, pipeline.Memory{Dismissed: pipeline.List[pipeline.Dismissal]{other}})
 		f.change(t, 5, g, review.Effect{Accept: []pipeline.Acceptance{accepted}})
@@ -93,7 +100,9 @@ var byHandTests = map[string]func(*testing.T, *fixture){
 		f.change(t, 1, g, review.Effect{Accept: []pipeline.Acceptance{comment, right}, HeadSHA: "aaa", BaseRef: "main"})
 		f.wantTaught(t, "accepted", g, pipeline.Memory{Accepted: pipeline.List[pipeline.Acceptance]{comment, right}})
 		other := f.taught(t, g.Key(), "aaa", "release")
-		if diff := cmp.Diff(pipeline.List[pipeline.Acceptance]{right}, other.Accepted); diff != "" {
+		elsewhere := right
+		elsewhere.Surroundings = pipeline.SurroundingsElsewhere
+		if diff := cmp.Diff(pipeline.List[pipeline.Acceptance]{elsewhere}, other.Accepted); diff != "" {
 			t.Errorf("against another base (-want +got):\n%s", diff)
 		}
 	},
