@@ -64,7 +64,7 @@ func TestLowerFinalLayerKeepsItsSay(t *testing.T) {
 
 // What the base's .gitattributes says of a file makes no finding of a final agent milder.
 func TestAttributesMakeFinalSecretsNoMilder(t *testing.T) {
-	jwt := "ey" + "JhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9." + "ey" + "JzdWIiOiI5ODc2NTQzMjEwIiwibmFtZSI6IkpvIiwiaWF0IjoxNzE2MjM5MDIyfQ." + "kTqz8Wq3rGm5YbZrXw1vNnLdC7s0jPfUeHaOiKxQy2M"
+	line := "curl -u admin:kTqz8Wq3rGm5YbZrXw1v" + "NnLdC7s0jPfU https://api.example.net/v1"
 	milder := 0
 	for _, attributes := range []string{"*.py linguist-documentation", "*.py linguist-generated", "*.py linguist-vendored", "* linguist-documentation linguist-generated", "a.py linguist-documentation=true"} {
 		for _, final := range []bool{true, false} {
@@ -76,7 +76,7 @@ func TestAttributesMakeFinalSecretsNoMilder(t *testing.T) {
 			if len(problems) > 0 {
 				t.Fatal(problems)
 			}
-			src := &attributed{inMemory: inMemory{cfg: cfg, files: []normalize.ChangedFile{{Path: "a.py", Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+x = \"" + jwt + "\""}}}, attributes: attributes}
+			src := &attributed{inMemory: inMemory{cfg: cfg, files: []normalize.ChangedFile{{Path: "a.py", Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+" + line}}}, attributes: attributes}
 			out, err := newRunner(t, nil).Run(t.Context(), src, Options{})
 			if err != nil {
 				t.Fatal(err)

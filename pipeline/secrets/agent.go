@@ -145,9 +145,9 @@ func temper(f *pipeline.Finding, rule string, file *pipeline.File) bool {
 	if guess(rule) && (isLock(file.Path) || file.Test || file.Documentation || file.GeneratedByPath) {
 		return false
 	}
-	if key(rule) && (file.Test || file.Documentation || isFixture(file.Path)) {
-		// Tests have keys of their own. The author chooses the path, so that a person
-		// has to look.
+	if (key(rule) || rule == ruleJWT || rule == ruleJWTBase64) && (file.Test || file.Documentation || isFixture(file.Path)) {
+		// Tests have keys and tokens of their own. The author chooses the path, so that a
+		// person has to look.
 		f.Severity = pipeline.SeverityMajor
 		f.Recommendation = madeUp
 		return true
@@ -173,7 +173,7 @@ func guess(rule string) bool { return rule == ruleGeneric }
 // documentation.
 func mild(rule string) bool {
 	switch rule {
-	case ruleGeneric, "jwt", ruleJWTBase64, "curl-auth-header", "curl-auth-user", ruleKubernetes:
+	case ruleGeneric, "curl-auth-header", "curl-auth-user", ruleKubernetes:
 		return true
 	}
 	return false

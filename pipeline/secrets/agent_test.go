@@ -44,8 +44,8 @@ func TestAgent(t *testing.T) {
 		{"generic in a lock file", line("Cargo.lock", ruleGeneric, "+", 1), all, nil},
 		{"a vendor's token in a test", line("a_test.py", "github-pat", "+", 1), all, []want{{"secret-github-pat", "a_test.py", "", 1, pipeline.SeverityCritical}}},
 		{"a vendor's token in a lock file", line("Cargo.lock", "github-pat", "+", 1), all, []want{{"secret-github-pat", "Cargo.lock", "", 1, pipeline.SeverityCritical}}},
-		{"a JWT in a test", line("a_test.py", "jwt", "+", 1), all, []want{{"secret-jwt", "a_test.py", "", 1, pipeline.SeverityWarning}}},
-		{"a JWT in an example", line("examples/a.env", "jwt", "+", 1), all, []want{{"secret-jwt", "examples/a.env", "", 1, pipeline.SeverityWarning}}},
+		{"a JWT in a test", line("a_test.py", "jwt", "+", 1), all, []want{{"secret-jwt", "a_test.py", "", 1, pipeline.SeverityMajor}}},
+		{"a JWT in an example", line("examples/a.env", "jwt", "+", 1), all, []want{{"secret-jwt", "examples/a.env", "", 1, pipeline.SeverityMajor}}},
 		{"title", pipeline.Redaction{Source: pipeline.RedactedTitle, RuleID: "jwt"}, pipeline.AgentScope{}, []want{{"secret-jwt", "", "title", 0, pipeline.SeverityCritical}}},
 		{"body", pipeline.Redaction{Source: pipeline.RedactedBody, RuleID: "jwt"}, pipeline.AgentScope{}, []want{{"secret-jwt", "", "description", 0, pipeline.SeverityCritical}}},
 		{"commit", pipeline.Redaction{Source: pipeline.RedactedCommitMessage, Commit: "abcdef0123", RuleID: "jwt"}, pipeline.AgentScope{}, []want{{"secret-jwt", "", "commit abcdef0", 0, pipeline.SeverityCritical}}},
@@ -85,7 +85,7 @@ func TestAgent(t *testing.T) {
 func TestAgentWarnsOnceOfAKind(t *testing.T) {
 	facts := &pipeline.PRFacts{Files: pipeline.List[pipeline.File]{{Path: "ca.key"}, {Path: "server.key"}, {Path: "tests/ca.key", Test: true}, {Path: "tests/server.key", Test: true}, {Path: "tests/user.key", Test: true}}}
 	for _, f := range facts.Files {
-		facts.Redactions = append(facts.Redactions, pipeline.Redaction{Source: pipeline.RedactedLine, Path: f.Path, Op: pipeline.LineAdded, Line: 1, RuleID: "jwt"})
+		facts.Redactions = append(facts.Redactions, pipeline.Redaction{Source: pipeline.RedactedLine, Path: f.Path, Op: pipeline.LineAdded, Line: 1, RuleID: "curl-auth-user"})
 	}
 	out, err := Agent{}.Review(t.Context(), dispatch.Task{Entry: pipeline.ManifestEntry{Scope: pipeline.AgentScope{All: true}}, Facts: facts})
 	if err != nil {

@@ -193,9 +193,13 @@ func cut(s string) string { return s[:min(len(s), 20)] }
 
 // reason is why a value is allowed where it stands, or empty if it is not.
 func (e *Exceptions) reason(r *pipeline.Redaction, value string) string {
+	least := len(value)
+	if providers(r.RuleID) {
+		least = allFormats().least(r.RuleID, value)
+	}
 	for i := range e.lists {
 		l := &e.lists[i]
-		if len(l.rules) > 0 && !slices.Contains(l.rules, r.RuleID) || !l.allows(r.Path, value) {
+		if len(l.rules) > 0 && !slices.Contains(l.rules, r.RuleID) || !l.allows(r.Path, value, least) {
 			continue
 		}
 		if l.description == "" {
@@ -206,18 +210,23 @@ func (e *Exceptions) reason(r *pipeline.Redaction, value string) string {
 	return ""
 }
 
-func (l *exception) allows(path, value string) bool {
-	matches := func(s string) func(*regexp.Regexp) bool {
-		return func(re *regexp.Regexp) bool { return re.MatchString(s) }
-	}
+// allows reports whether a list allows a value at a path. What the author of a token could
+// add to it, behind the least that its format needs, allows nothing.
+func (l *exception) allows(path, value string, least int) bool {
 	lower := strings.ToLower(value)
 	some := false
 	for _, kind := range []struct {
 		there, holds bool
 	}{
-		{len(l.paths) > 0, path != "" && slices.ContainsFunc(l.paths, matches(path))},
-		{len(l.values) > 0, slices.ContainsFunc(l.values, matches(value))},
-		{len(l.words) > 0, slices.ContainsFunc(l.words, func(w string) bool { return strings.Contains(lower, w) })},
+		{len(l.paths) > 0, path != "" && slices.ContainsFunc(l.paths, func(re *regexp.Regexp) bool { return re.MatchString(path) })},
+		{len(l.values) > 0, slices.ContainsFunc(l.values, func(re *regexp.Regexp) bool {
+			at := re.FindStringIndex(value)
+			return at != nil && at[0] < least
+		})},
+		{len(l.words) > 0, slices.ContainsFunc(l.words, func(w string) bool {
+			i := strings.Index(lower, w)
+			return i >= 0 && i < least
+		})},
 	} {
 		if !kind.there {
 			continue

@@ -68,6 +68,26 @@ func TestExceptions(t *testing.T) {
 	}
 }
 
+// What the author of a change writes behind a token, around it or between its parts allows
+// nothing.
+func TestExceptionsOfWhatAnAuthorAdds(t *testing.T) {
+	for name, tt := range map[string]struct{ list, line string }{
+		"a word behind":      {`stopwords = ["sandbox"]`, github + "sandbox"},
+		"a pattern behind":   {`regexes = ["sandbox[0-9]$"]`, github + "sandbox1"},
+		"a word between":     {`stopwords = ["sandbox"]`, `"` + github[:9] + `" + /* sandbox */ "` + github[9:] + `"`},
+		"a pattern between":  {`regexes = ["sandbox"]`, `"` + github[:9] + `" /* sandbox */ "` + github[9:] + `"`},
+		"a word in a region": {`stopwords = ["sandbox"]`, "https://hooks.slack.com/services/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/sandbox"},
+	} {
+		reasons, problems := excepted(t, "[[allowlists]]\ndescription = \"d\"\n"+tt.list, "a.go", "+t = "+tt.line)
+		if len(problems) > 0 || len(reasons) == 0 || strings.Join(reasons, "") != "" {
+			t.Errorf("%s: allowed %q, problems %q", name, reasons, problems)
+		}
+	}
+	if reasons, _ := excepted(t, "[[allowlists]]\ndescription = \"d\"\nregexes = [\"^"+github+"$\"]", "a.go", "+t = "+github); strings.Join(reasons, "") != pipeline.AllowedByGitleaks+"d" {
+		t.Errorf("a whole token: %q", reasons)
+	}
+}
+
 // What does not count is named with its place, and what is too much counts for nothing.
 func TestExceptionsThatDoNotCount(t *testing.T) {
 	var many strings.Builder

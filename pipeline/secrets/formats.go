@@ -3,6 +3,7 @@ package secrets
 import (
 	"cmp"
 	"regexp"
+	"sort"
 	"strings"
 	"sync"
 
@@ -39,7 +40,11 @@ const (
 	urlish = `[A-Za-z0-9_-]`
 	b64    = `[A-Za-z0-9+/]`
 	low    = `[a-f0-9]`
-	uuid   = low + `{8}-` + low + `{4}-` + low + `{4}-` + low + `{4}-` + low + `{12}`
+	// A URL may name its port, and repeat a slash.
+	port      = `(?::[0-9]{1,5})?`
+	slackHost = `(?i:hooks\.slack(?:-gov)?\.com)` + port + `/{0,3}`
+
+	uuid = low + `{8}-` + low + `{4}-` + low + `{4}-` + low + `{4}-` + low + `{12}`
 )
 
 // formats are those that providers publish. What gitleaks has, too, stands here where
@@ -84,10 +89,10 @@ var formats = []format{
 	{id: "slack-app-token", prefix: "xapp-", rest: `[0-9]-[A-Za-z0-9-]{20,300}`},
 	{id: "slack-workflow-token", prefix: "xwfp-", rest: `[0-9A-Za-z-]{20,300}`},
 	// The names of hosts are the same in capitals.
-	{id: "slack-webhook-url", prefix: "/services/", before: `(?i:hooks\.slack\.com)`, back: 15, rest: `([A-Za-z0-9+/_-]{20,120})`},
-	{id: "slack-webhook-url", prefix: "/workflows/", before: `(?i:hooks\.slack\.com)`, back: 15, rest: `([A-Za-z0-9+/_-]{20,120})`},
-	{id: "slack-webhook-url", prefix: "/triggers/", before: `(?i:hooks\.slack\.com)`, back: 15, rest: `([A-Za-z0-9+/_-]{20,120})`},
-	{id: "discord-webhook-url", prefix: "/api/webhooks/", before: `(?i:discord(?:app)?\.com)`, least: 11, back: 14, rest: `([0-9]{17,20}/[\w-]{60,80})`},
+	{id: "slack-webhook-url", prefix: "/services/", before: slackHost, least: 15, back: 28, rest: `/{0,3}([A-Za-z0-9+/_-]{20,120})`},
+	{id: "slack-webhook-url", prefix: "/workflows/", before: slackHost, least: 15, back: 28, rest: `/{0,3}([A-Za-z0-9+/_-]{20,120})`},
+	{id: "slack-webhook-url", prefix: "/triggers/", before: slackHost, least: 15, back: 28, rest: `/{0,3}([A-Za-z0-9+/_-]{20,120})`},
+	{id: "discord-webhook-url", prefix: "/webhooks/", before: `(?i:discord(?:app)?\.com)` + port + `/{1,3}api(?:/{1,3}v[0-9]{1,2})?/{0,2}`, least: 15, back: 34, rest: `/{0,3}([0-9]{17,20}/{1,3}[\w-]{60,80})`},
 	{id: "telegram-bot-api-token", prefix: ":AA", rest: `[A-Za-z0-9_-]{33}`, before: `[0-9]{8,10}`, least: 8, back: 10},
 
 	{id: "anthropic-api-key", prefix: "sk-ant-", rest: `(?:api|admin|oat|ort|sid)[0-9]{2}-` + urlish + `{40,250}`},
@@ -238,7 +243,7 @@ var formats = []format{
 	{id: "shippo-api-token", prefix: "shippo_live_", rest: low + `{40}`},
 
 	// Its parts may be so long that an expression would read them again and again.
-	{id: "jwt", prefix: "eyJ", rest: urlish + `{12,}\.eyJ` + urlish + `{8,}\.` + urlish + `{16,}`, parts: true},
+	{id: ruleJWT, prefix: "eyJ", rest: urlish + `{12,}\.eyJ` + urlish + `{8,}\.` + urlish + `{16,}`, parts: true},
 }
 
 // formatRule is a format, compiled.
@@ -316,6 +321,19 @@ func (s *formatSet) find(text string) []match {
 		}
 	})
 	return out
+}
+
+// least is the length of the shortest text that a value begins with and that a rule takes
+// for a token: 0 where the token stands there in another form.
+func (s *formatSet) least(id, value string) int {
+	token := func(n int) bool {
+		found := s.find(value[:n])
+		return len(found) > 0 && found[0].from == 0 && found[0].rule.id == id
+	}
+	if !token(len(value)) {
+		return 0
+	}
+	return sort.Search(len(value), token)
 }
 
 // at returns the token whose prefix stands at start.

@@ -238,6 +238,11 @@ func TestDisguisedTokens(t *testing.T) {
 	}
 	for name, lines := range map[string][]string{
 		"an alphabet at its end":                    {"+t = \"sk-proj-q8Kd3Vn5Tx9Rb4Wc7Yd1Ms6Hf3Jp0Gu5Ae2OtZq8Lk2Vn5Tx9Rb4Wc7Yd1T3BlbkFJMs6Hf3Jp0Gu5Ae2OtZq8Lk2Vn5Tx9Rb4Wc7Yd1-abcdefghijklmnopqrstuvwxyz\""},
+		"a host with a port":                        {"+https://hooks.slack.com:443/services/T0Q8K3V5N/B7R4W9Y1M6H/q8Kd3Vn5Tx9Rb4Wc7Yd1Ms6H"},
+		"slashes twice":                             {"+https://hooks.slack.com//services//T0Q8K3V5N/B7R4W9Y1M6H/q8Kd3Vn5Tx9Rb4Wc7Yd1Ms6H"},
+		"a host of a government":                    {"+https://hooks.slack-gov.com/services/T0Q8K3V5N/B7R4W9Y1M6H/q8Kd3Vn5Tx9Rb4Wc7Yd1Ms6H"},
+		"a version of an API":                       {"+https://discord.com/api/v10/webhooks/112233445566778899/q8Kd3Vn5Tx9Rb4Wc7Yd1Ms6Hf3Jp0Gu5Ae2OtZq8Lk2Vn5Tx9Rb4Wc7Yd1Ms6Hf3Jp0Gu5"},
+		"another with a port":                       {"+https://ptb.discord.com:443/api//webhooks/112233445566778899/q8Kd3Vn5Tx9Rb4Wc7Yd1Ms6Hf3Jp0Gu5Ae2OtZq8Lk2Vn5Tx9Rb4Wc7Yd1Ms6Hf3Jp0Gu5"},
 		"a host in capitals":                        {"+https://HOOKS.slack.com/services/T0Q8K3V5N/B7R4W9Y1M6H/q8Kd3Vn5Tx9Rb4Wc7Yd1Ms6H"},
 		"another host so":                           {"+https://Discord.COM/api/webhooks/112233445566778899/q8Kd3Vn5Tx9Rb4Wc7Yd1Ms6Hf3Jp0Gu5Ae2OtZq8Lk2Vn5Tx9Rb4Wc7Yd1Ms6Hf3Jp0Gu5"},
 		"a letter nobody sees":                      {"+t = \"ghp_aB3dE5fG7hI9jK1l\u17b4M3nO5pQ7rS9tU1vW3x4Y\""},
@@ -340,11 +345,48 @@ func TestPlaceholdersOfFormats(t *testing.T) {
 		"AKIAIOSFODNN7EXAMPLE", "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "ghp_exampleexampleexampleexampleexample1",
 		"github_pat_XXXXXXXXXXXXXXXXXXXXXX_XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX", "sk-ant-api03-...", "glpat-your-token-here-your-token",
 		"npm_000000000000000000000000000000000000", "xoxb-1111-2222-placeholder", "sk_test_abcdefghijklmnopqrstuvwxyz", "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
-		"https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX", "AIza...", "hf_...", "the prefix ghp_ and the prefix gho_",
+		"https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX", "AIza...", "hf_...", "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c", "the prefix ghp_ and the prefix gho_",
 	} {
 		f := facts("README.md", "+"+text)
 		for _, r := range d.Redact(&f) {
 			t.Errorf("%s is taken for a secret by %s", text, r.RuleID)
+		}
+	}
+}
+
+// Where gitleaks looks at no file, its rules that know a token by its own format count.
+func TestUniqueRulesOfGitleaksCountEverywhere(t *testing.T) {
+	d := detector(t)
+	draw := rand.New(rand.NewPCG(7, 7))
+	for i := range d.rules {
+		r := d.rules[i]
+		if !uniqueRules[r.id] {
+			continue
+		}
+		token, known := map[string]string{
+			"adobe-client-secret":    "p8e-" + drawnFrom(`[a-z0-9]{32}`, draw),
+			"gitlab-rrt":             "GR1348941" + drawnFrom(`[A-Za-z0-9]{20}`, draw),
+			"octopus-deploy-api-key": "API-" + drawnFrom(`[A-Z0-9]{26}`, draw),
+			"openshift-user-token":   "sha256~" + drawnFrom(`[A-Za-z0-9]{43}`, draw),
+			"harness-api-key":        "pat." + drawnFrom(`[A-Za-z0-9]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}`, draw),
+			"infracost-api-token":    "ico-" + drawnFrom(`[A-Za-z0-9]{32}`, draw),
+			"maxmind-license-key":    drawnFrom(`[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk`, draw),
+			"heroku-api-key-v2":      "HRKU-AA" + drawnFrom(`[0-9a-zA-Z]{58}`, draw),
+			"twilio-api-key":         "SK" + drawnFrom(`[0-9a-f]{32}`, draw),
+		}[r.id]
+		if !known {
+			continue
+		}
+		for _, path := range []string{"package-lock.json", "node_modules/a/b.js", "vendor/github.com/a/b.go", "logo.svg"} {
+			f := facts(path, "+x = '"+token+"'")
+			if found := d.Redact(&f); len(found) == 0 || found[0].RuleID != r.id {
+				t.Errorf("%s in %s: %+v", r.id, path, found)
+			}
+		}
+	}
+	for id := range uniqueRules {
+		if !slices.ContainsFunc(d.rules, func(r *rule) bool { return r.id == id }) {
+			t.Errorf("gitleaks has no rule %s", id)
 		}
 	}
 }

@@ -23,6 +23,7 @@ const (
 	rulePrivateKey = "private-key"
 	rulePKCS12     = "pkcs12-file"
 	ruleKubernetes = "kubernetes-secret-yaml"
+	ruleJWT        = "jwt"
 	ruleJWTBase64  = "jwt-base64"
 	ruleTeams      = "microsoft-teams-webhook"
 )

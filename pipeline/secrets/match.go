@@ -182,7 +182,7 @@ func dropNoise(text string, all []match) []match {
 		if m.rule.id == rulePrivateKey {
 			return !hasMaterial(value)
 		}
-		return isPlaceholder(value) // a token that is more than that, withFormats adds
+		return isPlaceholder(value) || strings.Contains(value, documentedJWT) // a token that is more than that, withFormats adds
 	})
 }
 
@@ -192,11 +192,15 @@ var placeholderWords = []string{"example", "placeholder", "changeme", "change-me
 // documented are keys that a provider's own documentation shows.
 var documented = []string{"AKIAIOSFODNN7EXAMPLE", "AKIAI44QH8DHBEXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "je7MtGbClwBF/2Zp9Utk/h3yCo8nvbEXAMPLEKEY"}
 
+// documentedJWT is the payload of the token that jwt.io shows, and tests and documentation
+// after it: {"sub":"1234567890","name":"John Doe","iat":1516239022}.
+const documentedJWT = ".eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ."
+
 // isPlaceholderToken recognises what stands in place of a token. A word such as
 // "example" does not make a token harmless that is whole without it: whoever writes
 // the token could add the word.
 func isPlaceholderToken(value string) bool {
-	if slices.Contains(documented, value) {
+	if slices.Contains(documented, value) || strings.Contains(value, documentedJWT) {
 		return true
 	}
 	rest := strings.ToLower(value)

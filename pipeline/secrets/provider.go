@@ -11,7 +11,28 @@ func providers(id string) bool { return providerRules()[id] }
 // such as lock files, vendored code and images. There the others find hashes and
 // made-up values; what they find is still replaced.
 func sure(id string) bool {
-	return providers(id) || id == "jwt" || id == rulePrivateKey || id == rulePKCS12
+	return providers(id) || id == ruleJWT || id == rulePrivateKey || id == rulePKCS12 || uniqueRules[id]
+}
+
+// uniqueRules are those of gitleaks that know tokens by a format which nothing else has,
+// and are no formats of ours. The others go by the name that a value is assigned to.
+var uniqueRules = set(
+	"adobe-client-secret", "anthropic-admin-api-key", "authress-service-client-access-key", "aws-amazon-bedrock-api-key-short-lived",
+	"clickhouse-cloud-api-secret-key", "duffel-api-token", "easypost-test-api-token", "facebook-page-access-token",
+	"flutterwave-encryption-key", "flutterwave-secret-key", "frameio-api-token", "freemius-secret-key",
+	"gitlab-feature-flag-client-token", "gitlab-pat-routable", "gitlab-rrt", "gitlab-runner-authentication-token-routable",
+	"grafana-api-key", "harness-api-key", "heroku-api-key-v2", "infracost-api-token", "intra42-client-secret", ruleJWTBase64,
+	"maxmind-license-key", "microsoft-teams-webhook", "octopus-deploy-api-key", "openshift-user-token", "scalingo-api-token",
+	"settlemint-application-access-token", "settlemint-personal-access-token", "settlemint-service-access-token",
+	"sidekiq-sensitive-url", "slack-legacy-bot-token", "twilio-api-key",
+)
+
+func set(ids ...string) map[string]bool {
+	out := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		out[id] = true
+	}
+	return out
 }
 
 var providerRules = sync.OnceValue(func() map[string]bool {
@@ -19,6 +40,6 @@ var providerRules = sync.OnceValue(func() map[string]bool {
 	for i := range formats {
 		out[formats[i].id] = true
 	}
-	delete(out, "jwt") // many are made up for tests, and expire
+	delete(out, ruleJWT) // many are made up for tests, and expire
 	return out
 })
