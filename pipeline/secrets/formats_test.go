@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/reviewgate/reviewgate/pipeline"
 )
 
 // drawn makes a token of a format: its literal parts, and random characters for the
@@ -236,6 +238,7 @@ func TestDisguisedTokens(t *testing.T) {
 	for i := 0; i+31 <= len(body); i += 31 {
 		narrow = append(narrow, "+"+body[i:i+31])
 	}
+	encoded24 := wrapped(base64.StdEncoding.EncodeToString([]byte("the password of the registry is ghp_aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3x4Y and no other")), 24)
 	for name, lines := range map[string][]string{
 		"an alphabet at its end":                    {"+t = \"sk-proj-q8Kd3Vn5Tx9Rb4Wc7Yd1Ms6Hf3Jp0Gu5Ae2OtZq8Lk2Vn5Tx9Rb4Wc7Yd1T3BlbkFJMs6Hf3Jp0Gu5Ae2OtZq8Lk2Vn5Tx9Rb4Wc7Yd1-abcdefghijklmnopqrstuvwxyz\""},
 		"a host with a port":                        {"+https://hooks.slack.com:443/services/T0Q8K3V5N/B7R4W9Y1M6H/q8Kd3Vn5Tx9Rb4Wc7Yd1Ms6H"},
@@ -252,6 +255,14 @@ func TestDisguisedTokens(t *testing.T) {
 		"one that is very long":                     {"+" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("padding of words ", 2000)+"ghp_aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3x4Y"))},
 		"one over lines":                            prefixed("+", wrapped(base64.StdEncoding.EncodeToString([]byte("the password of the registry is ghp_aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3x4Y")), 24)),
 		"a key in narrow lines":                     slices.Concat([]string{"+-----BEGIN PRIVATE KEY-----"}, narrow, []string{"+-----END PRIVATE KEY-----"}),
+		"one over lines of a comment":               prefixed("+# ", encoded24),
+		"one over lines of a list":                  prefixed("+  - ", encoded24),
+		"one over lines of an array":                quotedBy(encoded24, "+  \"", "\","),
+		"gitleaks' own, escaped":                    {"+t = \"p8e-q8k3v5n7b4r9w1y6m2h5j8z3\\u0078\\u0037c1p4d9\""},
+		"gitleaks' own, in pieces":                  {"+t = \"API-Q8K3V5N7B4R9W\" + \"1Y6M2H5J8Z3X7\""},
+		"a key without an end":                      slices.Concat([]string{"+-----BEGIN PRIVATE KEY-----"}, narrow),
+		"a key without a beginning":                 slices.Concat(narrow, []string{"+-----END PRIVATE KEY-----"}),
+		"a quoted key without an end":               slices.Concat([]string{"+\"-----BEGIN PRIVATE KEY-----\\n\""}, quotedBy(narrow, "+\"", "\\n\"")),
 		"one in UTF-16":                             {"+" + base64.StdEncoding.EncodeToString(wide("password: ghp_aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3x4Y"))},
 		"one of both alphabets":                     {"+" + strings.Replace(strings.Replace(base64.StdEncoding.EncodeToString([]byte("\xff\xef\xbe>>>???~~~ ghp_aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3x4Y")), "+", "-", 1), "/", "_", 1)},
 		"a decoy before it":                         {"+AKIAAAAAAAAAAAAAAKIA5QRT7VNZWK3XMPJH"},
@@ -307,9 +318,11 @@ func wrapped(text string, width int) (lines []string) {
 	return append(lines, text)
 }
 
-func quoted(lines []string) (out []string) {
+func quoted(lines []string) []string { return quotedBy(lines, "+\"", "\" +") }
+
+func quotedBy(lines []string, before, after string) (out []string) {
 	for _, l := range lines {
-		out = append(out, "+\""+l[1:]+"\" +")
+		out = append(out, before+strings.TrimPrefix(l, "+")+after)
 	}
 	return out
 }
@@ -334,6 +347,32 @@ func TestTokensOverLines(t *testing.T) {
 		}
 		if len(found) == 0 || len(rest) != len(lines) || strings.Contains(strings.Join(rest, ""), token[10:]) {
 			t.Errorf("%s: %d found, left %q", name, len(found), rest)
+		}
+	}
+}
+
+// Pieces of a token may come one by one, and be put together by taking out what stands
+// between them.
+func TestTokensPutTogetherByARemoval(t *testing.T) {
+	d := detector(t)
+	token := drawn(&formats[0], 3)
+	for name, lines := range map[string][]string{
+		"between pieces":      {" t = \"" + token[:10] + "\" +", "-    \"no token\" +", "     \"" + token[10:] + "\""},
+		"a line's end":        {" t = \"" + token[:10] + `\`, "-no token", " " + token[10:] + "\""},
+		"several lines":       {" t = (\"" + token[:10] + "\"", "-f()", "-g()", "     \"" + token[10:] + "\")"},
+		"a key's first line":  {" -----BEGIN PRIVATE KEY-----", "-no key at all", " MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj4Hq7ZpMIIEvQIBADANBgkqhkiG9w0B"},
+		"a replacement there": {" t = \"" + token[:10] + "\" +", "-    \"no token\" +", "+    // why", "     \"" + token[10:] + "\""},
+	} {
+		file := facts("a.py", lines...)
+		found := d.Redact(&file)
+		if !slices.ContainsFunc(found, func(r pipeline.Redaction) bool { return r.Op == pipeline.LineAdded }) {
+			t.Errorf("%s: %+v", name, found)
+		}
+	}
+	file := facts("a.py", " t = \""+token[:10]+"\" +", "     \""+token[10:]+"\"", "-x()", "+y()")
+	for _, r := range d.Redact(&file) {
+		if r.Op == pipeline.LineAdded {
+			t.Errorf("one that stood there: %+v", r)
 		}
 	}
 }

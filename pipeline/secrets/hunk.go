@@ -34,6 +34,9 @@ func (r *redactor) hunk(path string, h *pipeline.Hunk) {
 	for _, l := range slices.Compact(found) {
 		line := &h.Lines[l.line]
 		at := pipeline.Redaction{Source: pipeline.RedactedLine, Path: path, Op: line.Op, Line: line.New}
+		if l.joined {
+			at.Op = pipeline.LineAdded
+		}
 		if line.Op == pipeline.LineRemoved {
 			at.Line = line.Old
 		}
@@ -49,6 +52,9 @@ type located struct {
 	line  int // index into the hunk's lines
 	from  int
 	value string
+	// joined says that the change put it together of unchanged lines, by taking out those
+	// between them.
+	joined bool
 	// checksum says that it has the form of a module's checksum in a go.sum, which
 	// names of modules make look like a password.
 	checksum bool
@@ -59,6 +65,7 @@ type located struct {
 func (r *redactor) locate(found []located, s *side, m match) []located {
 	l := located{rule: m.rule, line: -1, value: s.text[m.from:m.to], checksum: isChecksum(s.text, m)}
 	r.keep(s.text, m)
+	last := -1 // the index of the line before
 	for i := s.at(m.from); i < len(s.lines) && s.starts[i] < m.to; i++ {
 		line := &s.hunk.Lines[s.lines[i]]
 		from, to := max(0, m.from-s.starts[i]), min(len(line.Text), m.to-s.starts[i])
@@ -66,6 +73,10 @@ func (r *redactor) locate(found []located, s *side, m match) []located {
 			continue
 		}
 		r.mark(&line.Text, match{rule: m.rule, from: from, to: to})
+		if last >= 0 {
+			l.joined = l.joined || slices.ContainsFunc(s.hunk.Lines[last:s.lines[i]], func(l pipeline.Line) bool { return l.Op == pipeline.LineRemoved })
+		}
+		last = s.lines[i]
 		if first := l.line < 0; first || line.Op == pipeline.LineAdded && s.hunk.Lines[l.line].Op != pipeline.LineAdded {
 			l.line, l.from = s.lines[i], from
 		}
@@ -73,6 +84,7 @@ func (r *redactor) locate(found []located, s *side, m match) []located {
 	if l.line < 0 {
 		return found
 	}
+	l.joined = l.joined && s.after
 	return append(found, l)
 }
 
@@ -90,6 +102,7 @@ func isChecksum(text string, m match) bool {
 // side is a hunk as it was or as it will be.
 type side struct {
 	hunk   *pipeline.Hunk
+	after  bool   // the hunk as it will be
 	text   string // the lines, joined by line feeds
 	lines  []int  // indexes into the hunk's lines
 	starts []int  // their offsets in the text
@@ -97,7 +110,7 @@ type side struct {
 
 // newSide leaves out the lines of one kind.
 func newSide(h *pipeline.Hunk, without pipeline.LineOp) *side {
-	s := &side{hunk: h}
+	s := &side{hunk: h, after: without == pipeline.LineRemoved}
 	size := 0
 	for i := range h.Lines {
 		if h.Lines[i].Op != without {

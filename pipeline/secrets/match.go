@@ -25,16 +25,17 @@ func (d *Detector) matches(text, path string, skip func(from, to int) bool) []ma
 		out = dropNoise(text, s.gitleaks(path, skip))
 		out = append(out, s.partialKeys(out)...)
 	}
-	out = withFormats(text, out, skip)
+	out = withFormats(text, out, skip, d.unique)
 	slices.SortStableFunc(out, func(a, b match) int { return cmp.Or(a.from-b.from, cmp.Compare(a.rule.id, b.rule.id)) })
 	return out
 }
 
 // withFormats adds the tokens of providers' formats, also in disguise. Where gitleaks
-// found the same, or a part of it, one match stands for both.
-func withFormats(text string, found []match, skip func(from, to int) bool) []match {
+// found the same, or a part of it, one match stands for both. unique finds what gitleaks
+// alone knows in a reading of the text.
+func withFormats(text string, found []match, skip func(from, to int) bool, unique func(string) []match) []match {
 	formats := allFormats()
-	tokens := append(formats.find(text), formats.disguised(text)...)
+	tokens := append(formats.find(text), formats.disguised(text, unique)...)
 	if skip != nil {
 		tokens = slices.DeleteFunc(tokens, func(m match) bool { return skip(m.from, m.to) })
 	}
@@ -64,6 +65,16 @@ func (m *match) unite(o match) {
 		m.rule = o.rule
 	}
 	m.to, m.start, m.token = max(m.to, o.to), min(m.start, o.start), true
+}
+
+// unique returns what gitleaks' rules find in a text that know a token by its own format.
+func (d *Detector) unique(text string) []match {
+	s := d.search(text)
+	if s == nil {
+		return nil
+	}
+	s.found = slices.DeleteFunc(s.found, func(c candidate) bool { return !uniqueRules[d.rules[c.rule].id] })
+	return dropNoise(text, s.gitleaks("", nil))
 }
 
 // gitleaks returns what gitleaks finds in the text.

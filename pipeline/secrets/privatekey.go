@@ -86,6 +86,9 @@ func hasMaterial(text string) bool {
 	}
 	row := ""
 	for line := range strings.Lines(lineEnds.Replace(text)) {
+		if strings.Trim(line, " \t\r\n\"'`,;+") == "" {
+			continue // what is left of a string's end
+		}
 		m := materialLine.FindStringSubmatch(line)
 		if m == nil {
 			row = ""
@@ -170,7 +173,7 @@ func keyAfter(text string, from int) int {
 		to := lineEnd(text, from)
 		line := strings.TrimRight(text[from:to], "\r\n")
 		switch {
-		case hasMaterial(line), header.MatchString(line), strings.TrimSpace(line) == "":
+		case materialLine.MatchString(line), hasMaterial(line), header.MatchString(line), strings.TrimSpace(line) == "":
 			from = to
 		case lastMaterial.MatchString(line):
 			return to
@@ -186,7 +189,7 @@ func keyBefore(text string, to int) int {
 	for last := true; to > 0; last = false {
 		from := lineStart(text, to-1)
 		line := strings.TrimRight(text[from:to], "\r\n")
-		if !hasMaterial(line) && !(last && lastMaterial.MatchString(line)) {
+		if !materialLine.MatchString(line) && !hasMaterial(line) && !(last && lastMaterial.MatchString(line)) {
 			break
 		}
 		to = from

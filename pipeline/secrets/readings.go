@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"html"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -454,39 +455,40 @@ func (r *reading) through(below *reading) *reading {
 	return &reading{r.text, from, wide}
 }
 
-// disguised returns the tokens and keys in a text that stand there in another form.
-func (s *formatSet) disguised(text string) []match {
+// disguised returns the tokens and keys in a text that stand there in another form. unique
+// finds further ones in a reading.
+func (s *formatSet) disguised(text string, unique func(string) []match) []match {
 	out := s.encoded(text)
 	plain := plainly(text)
 	source := text
 	if plain != nil {
-		out = append(out, s.in(plain)...)
+		out = append(out, s.in(plain, unique)...)
 		source = plain.text
 		// What is escaped twice.
 		if lines := plain.changed(); lines != nil {
 			if again := plainly(lines.text); again != nil {
-				out = append(out, s.in(again.through(lines))...)
+				out = append(out, s.in(again.through(lines), unique)...)
 			}
 		}
 	}
 	pieces := joined(source, false)
 	if pieces != nil {
-		out = append(out, s.in(pieces.through(plain))...)
+		out = append(out, s.in(pieces.through(plain), unique)...)
 	}
 	if more := joined(source, true); more != nil && (pieces == nil || more.text != pieces.text) {
-		out = append(out, s.in(more.through(plain))...)
+		out = append(out, s.in(more.through(plain), unique)...)
 	}
 	return out
 }
 
 // in returns what stands in the lines of a reading that differ from the source.
-func (s *formatSet) in(r *reading) []match {
+func (s *formatSet) in(r *reading, unique func(string) []match) []match {
 	lines := r.changed()
 	if lines == nil {
 		return nil
 	}
 	var out []match
-	for _, m := range append(s.find(lines.text), s.encoded(lines.text)...) {
+	for _, m := range slices.Concat(s.find(lines.text), s.encoded(lines.text), unique(lines.text)) {
 		m.start, _ = lines.spanIn(m.start, m.start+1)
 		m.from, m.to = lines.spanIn(m.from, m.to)
 		out = append(out, m)
@@ -567,11 +569,27 @@ func endOfBase64(text string, i int) int {
 	return i
 }
 
-// isLineOfBase64 reports whether a run is all that its line holds, and long enough for
-// one of several.
+// isLineOfBase64 reports whether a run is all that its line holds, but for what stands
+// around such lines in comments, lists and programs, and long enough for one of several.
 func isLineOfBase64(text string, from, to int) bool {
-	begins := strings.TrimLeft(text[lineStart(text, from):from], " \t") == ""
-	return begins && to-from >= minWrapped && to < len(text) && (text[to] == '\n' || strings.HasPrefix(text[to:], "\r\n"))
+	return to-from >= minWrapped && to < len(text) && framed(text[lineStart(text, from):from], maxIndented) && framed(text[to:lineEnd(text, to)], maxFrame)
+}
+
+// maxFrame is how many characters may stand behind a line of base64, and maxIndented how
+// many before it.
+const (
+	maxFrame    = 8
+	maxIndented = 100
+)
+
+// framed reports whether a text is no more than what stands beside a line of base64.
+func framed(s string, most int) bool {
+	for i := range len(s) {
+		if i == most || strings.IndexByte(" \t\r\n\"'`#*/+|>,;:.()[]=-\\", s[i]) < 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // unwrapped returns the run that begins with a line of base64 and goes on with the lines
@@ -580,12 +598,9 @@ func unwrapped(text string, from, to int) (run string, end int) {
 	var b strings.Builder
 	b.WriteString(text[from:to])
 	for to < len(text) {
-		next := to + 1 + strings.IndexByte(text[to:], '\n')
-		for next < len(text) && (text[next] == ' ' || text[next] == '\t') {
-			next++
-		}
-		last := endOfBase64(text, next)
-		if last == next || last < len(text) && !strings.ContainsRune("\r\n=", rune(text[last])) {
+		begin := lineEnd(text, to)
+		next, last := longestRun(text, begin)
+		if next == last || text[begin-1] != '\n' || !framed(text[begin:next], maxIndented) || !framed(text[last:lineEnd(text, last)], maxFrame) {
 			break
 		}
 		b.WriteString(text[next:last])
@@ -594,6 +609,22 @@ func unwrapped(text string, from, to int) (run string, end int) {
 		}
 	}
 	return b.String(), to
+}
+
+// longestRun returns the first run of base64 in a line that holds a letter or a digit: what
+// frames a line may hold others.
+func longestRun(text string, from int) (start, end int) {
+	for i := from; i < len(text) && text[i] != '\n'; i++ {
+		if !isBase64(text[i]) {
+			continue
+		}
+		end := endOfBase64(text, i)
+		if strings.Trim(text[i:end], "+/-_") != "" {
+			return i, end
+		}
+		i = end - 1
+	}
+	return from, from
 }
 
 func isBase64(c byte) bool {
