@@ -346,7 +346,8 @@ func (s *Store) leave(ctx context.Context, what, key string, change func(context
 }
 
 // askOthers asks for a review of the other open pull requests on a head that
-// the target left. Equal results write nothing. They are locked, so that one
+// the target left. Equal results write nothing, and other work goes first: whoever opens
+// many on one head must not fill the queue. They are locked, so that one
 // which is leaving as well is not asked with the head it had.
 func (s *Store) askOthers(ctx context.Context, t tx, repoID int64, head, key string) error {
 	if head == "" {
@@ -358,7 +359,7 @@ func (s *Store) askOthers(ctx context.Context, t tx, repoID int64, head, key str
 		return fmt.Errorf("list the others on head %s: %w", head, err)
 	}
 	for _, o := range others {
-		if _, err := s.raise(ctx, t, review.ReviewAsk{Target: o, Reason: "another pull request left this head"}, false); err != nil {
+		if _, err := s.raise(ctx, t, review.ReviewAsk{Target: o, Reason: "another pull request left this head", Low: true}, false); err != nil {
 			return err
 		}
 	}
