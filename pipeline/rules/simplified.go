@@ -43,10 +43,23 @@ func mayBeSimpler(text string, i int) bool {
 	return false
 }
 
+// simplifies reports whether simplified may change a text.
+func simplifies(text string) bool {
+	for i := range len(text) {
+		if marks[text[i]] && mayBeSimpler(text, i) {
+			return true
+		}
+	}
+	return strings.Contains(text, "?.(")
+}
+
 // simplified is a line of code without what changes nothing: comments within it, a second
 // pair of parentheses around a text or a name, TypeScript's assertions. Texts that are
 // put together by concat are added.
 func simplified(text string) string {
+	if !simplifies(text) { // the expressions take long, and change few lines
+		return text
+	}
 	text = blockComment.ReplaceAllString(text, "")
 	text = strings.ReplaceAll(text, "?.(", "(")
 	text = nestedText.ReplaceAllString(text, "($1")
