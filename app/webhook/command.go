@@ -14,7 +14,7 @@ const (
 
 // ParseCommand finds the first /review command in a comment's Markdown. It
 // stands at the very start of a line, outside code fences, quotes and HTML
-// comments, and of HTML elements, links and mail that is answered; see markup. The
+// comments, and of HTML elements, links, tables and mail that is answered; see markup. The
 // name is "review" for the bare command, else the word after it, as typed; args are
 // the rest of the line. Neither has characters that don't print.
 func ParseCommand(markdown string) (name, args string, ok bool) {
@@ -24,12 +24,23 @@ func ParseCommand(markdown string) (name, args string, ok bool) {
 	var b blocks
 	var m markup
 	for i, line := range lines {
-		fenced := b.fence != ""
+		fenced, comment := b.fence != "", b.comment
 		hidden := b.hides(line, ends[i+1])
-		// Markup may stand behind a comment on its line. None of a fence or a quote
-		// goes on after it.
-		if fenced = fenced || b.fence != ""; !fenced && !strings.HasPrefix(strings.TrimLeft(line, " "), ">") {
-			hidden = m.hides(line) || hidden
+		// Markup may stand behind a comment on its line. None of a fence goes on after
+		// it, and of a quote little.
+		switch fenced = fenced || b.fence != ""; {
+		case fenced:
+		case strings.HasPrefix(strings.TrimLeft(line, " "), ">"):
+			m.quoted(line)
+		default:
+			hidden = m.hides(line) || i+1 < len(lines) && delimits(lines[i+1]) || hidden
+		}
+		switch {
+		case fenced:
+		case !b.comment:
+			m.after(line, comment)
+		case !comment:
+			m.indent = len(line) - len(strings.TrimLeft(line, " "))
 		}
 		if hidden {
 			continue

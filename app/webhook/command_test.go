@@ -124,6 +124,43 @@ func TestParseCommand(t *testing.T) {
 	}
 }
 
+// What GitHub shows to nobody, as struck out or as something else than words, commands
+// nothing, however far above it the reason stands.
+func TestWhatReadersDoNotSeeCommandsNothing(t *testing.T) {
+	for name, tt := range map[string]struct {
+		text string
+		want bool
+	}{
+		"comment left open by HTML":        {"<p><!--\n\n/review override x", false},
+		"comment left open in a list":      {"- <!--\n\n/review override x", false},
+		"comment left open in a quote":     {"> <!--\n\n/review override x", false},
+		"comment left open behind another": {"<!-- a --> <!--\n\n/review override x", false},
+		"comment ended outside its list":   {"- a\n\n  <!-- x\n-->\n\n/review override x", false},
+		"comment with an odd end":          {"<p><!---> <i title=\" -->\n\n/review override x", false},
+		"value left open by HTML":          {"<p title=\"\n\n/review override x", false},
+		"value left open in a list":        {"1. <p title='\n\n/review override x", false},
+		"value left open behind a comment": {"<!-- a --><p title=\"\n\n/review override x", false},
+		"tag left open by HTML":            {"<h1>x</h1><p\n\n/review override x", false},
+		"HTML that is whole":               {"<p align=\"center\">\n<img src=\"x>y.png\"><!-- z -->\n</p>\n\n/review", true},
+		"HTML in a list":                   {"- <b>x</b>\n\n/review", true},
+		"an end in a comment of HTML":      {"<details>\n<!--\n</details>\n-->\n\n/review", false},
+		"an end in a value of HTML":        {"<details>\n<p title=\"\n</details>\n\">\n\n/review", false},
+		"struck out from a quote on":       {"> <s>\n\n/review", false},
+		"struck out by tildes":             {"~~a\n/review override x\n~~", false},
+		"mathematics in a paragraph":       {"so $$\n/review override x\n$$", false},
+		"row of a table":                   {"Command | Effect\n--- | ---\n/review override x | passes", false},
+		"head of a table":                  {"/review override x | y\n--- | ---\n", false},
+		"table of one column":              {"Command\n:-:\n/review override x", false},
+		"after a table":                    {"| a |\n|---|\n| b |\n\n/review", true},
+		"above a rule":                     {"/review\n---", true},
+		"attributed with a short year":     {"W dniu 02.11.26 o 10:11, Bob pisze:\n/review", false},
+	} {
+		if _, _, ok := ParseCommand(tt.text); ok != tt.want {
+			t.Errorf("%s: %q commands: %t", name, tt.text, ok)
+		}
+	}
+}
+
 // The time it takes must not grow with the square of the length: 65,536
 // characters are what GitHub lets anyone write.
 func BenchmarkParseCommandHostile(b *testing.B) {
