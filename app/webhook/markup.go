@@ -44,6 +44,8 @@ var (
 	// as it is, so that a comment, a tag or a value which it does not end takes in all
 	// that follows, paragraphs of their own too.
 	html = regexp.MustCompile(`^((?: {0,3}(?:>|(?:[-+*]|[0-9]{1,9}[.)])(?:[ \t]|$)))*)([ \t]*)<(?:/?[A-Za-z][A-Za-z0-9-]*(?:[ \t/>]|$)|!--)`)
+	// innerQuote begins a quote in a list item.
+	innerQuote = regexp.MustCompile(`^ {0,3}(?:(?:[-+*]|[0-9]{1,9}[.)])[ \t]+)+>`)
 	// whole is a comment or a tag that is written in full, and left what is left of others.
 	whole = regexp.MustCompile(`<!---->|<!--(?:[^->]|-[^->])(?:[^-]|-[^-])*-->|` +
 		`<(/?)([A-Za-z][A-Za-z0-9-]*)(?:\s+[A-Za-z_:@][\w:.@-]*(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'=<>` + "`" + `]+))?)*\s*/?>`)
@@ -94,7 +96,7 @@ func (m *markup) hides(line string) bool {
 		m.fields = 0
 	}
 	m.rest = m.rest || m.fields >= mailFields || answeredMail.MatchString(line) || attribution.MatchString(line)
-	m.block = m.block || m.html != nil || htmlBlock.MatchString(text) || unfinishedTag.MatchString(text) || unfinishedLink.MatchString(text) ||
+	m.block = m.block || m.html != nil || innerQuote.MatchString(line) || htmlBlock.MatchString(text) || unfinishedTag.MatchString(text) || unfinishedLink.MatchString(text) ||
 		strings.Contains(text, "`") || delimits(line) || strings.Count(text, "$$")%2 == 1 || len(tildes.FindAllString(text, -1))%2 == 1
 	return hidden
 }
@@ -147,9 +149,11 @@ func (m *markup) endHTML() {
 // dangles reports whether HTML leaves something open that takes in what follows.
 func dangles(text string) bool { return left.MatchString(whole.ReplaceAllString(text, "")) }
 
-// quoted moves on past a line of a quote. What is opened there ends with it, but for a
-// few elements and for what is not written in full.
+// quoted moves on past a line of a quote. What follows without a blank line belongs to
+// it: GitHub shows it there, and mail breaks long lines that it quotes. What is opened
+// in a quote ends with it, but for a few elements and for what is not written in full.
 func (m *markup) quoted(line string) {
+	m.block = true
 	if m.html != nil {
 		m.html = append(m.html, line)
 	}
