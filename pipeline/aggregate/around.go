@@ -358,21 +358,36 @@ func code(r *comments.Reader, text string, indented bool) string {
 	if after > 0 && (strings.HasSuffix(end, `\`) || strings.HasSuffix(end, "??/") || directive.MatchString(text)) {
 		after = 0
 	}
-	text = end[min(after, len(end)):]
+	broken := ""
+	if strings.HasSuffix(end, `\`) && strings.Trim(text[len(end):], "\r") != "" {
+		broken = " " // the next line is no part of this one
+	}
+	text = end[min(after, len(end)):] + broken
 	if indented {
 		return text
 	}
 	if i := strings.IndexAny(text, "\"'`"); i >= 0 { // white space in quotes means something
-		return collapsed(text[:i]) + text[i:]
+		return spaced(text[:i]) + text[i:]
 	}
-	return collapsed(text)
+	return spaced(text) + broken
 }
+
+// spaced has one blank for each run of blanks and tabs, within a line and not at its
+// ends. Nothing else separates words in every language.
+func spaced(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\t' }), " ")
+}
+
+// indenting are the languages known to package comments in which white space at the
+// start of a line means something: it makes a block, a recipe or a value that goes on, or
+// keeps a line from ending the text of several lines that it stands in.
+var indenting = []string{"Python", "YAML", "Shell", "Dockerfile", "Makefile", "PowerShell", "HCL", "Scala", "INI"}
 
 // indents reports whether white space at the start of a line means something, or
 // may, in a language.
 func indents(language string) bool {
 	r := comments.NewReader(language)
-	return !r.Knows() || language == "Python" || language == "YAML"
+	return !r.Knows() || slices.Contains(indenting, language)
 }
 
 // sumOf hashes the texts with their lengths: "ab", "c" and "a", "bc" differ.

@@ -112,7 +112,10 @@ func TestDismissalIsBoundToTheCodeAround(t *testing.T) {
 func TestIndentationIsCode(t *testing.T) {
 	before := []string{"if debug:", "    bad()", "done()"}
 	after := []string{"if debug:", "    pass", "bad()", "done()"}
-	for language, want := range map[string]bool{"Python": true, "YAML": true, "": true, "Go": false} {
+	for language, want := range map[string]bool{
+		"Python": true, "YAML": true, "": true, "Shell": true, "Dockerfile": true, "Makefile": true, "PowerShell": true, "HCL": true, "Scala": true, "INI": true,
+		"Go": false, "JavaScript": false, "SQL": false,
+	} {
 		f, g := file("c.go", before...), file("c.go", []string{before[0], "\t" + before[1], before[2]}...)
 		f.Language, g.Language = language, language
 		if got := len(dismissing(f, g, 2, 2).Findings) == 1; got != want {
@@ -123,6 +126,26 @@ func TestIndentationIsCode(t *testing.T) {
 	f.Language, g.Language = "Python", "Python"
 	if len(dismissing(f, g, 2, 3).Findings) != 1 {
 		t.Error("a call that left its condition is still dismissed")
+	}
+}
+
+// Blanks behind a backslash keep the next line from being a part of this one, and only
+// blanks and tabs separate words in every language.
+func TestBlanksThatMeanSomething(t *testing.T) {
+	for name, tt := range map[string]struct{ before, after string }{
+		"a blank behind a backslash": {"echo \\", "echo \\ "},
+		"a tab behind a backslash":   {"echo \\\t", "echo \\"},
+		"another blank":              {"sudo\u00a0rm x", "sudo rm x"},
+		"a form feed":                {"sudo\frm x", "sudo rm x"},
+	} {
+		f, g := golang([]string{tt.before, "bad()"}), golang([]string{tt.after, "bad()"})
+		if len(dismissing(f, g, 2, 2).Findings) != 1 {
+			t.Errorf("%s: still dismissed", name)
+		}
+	}
+	f, g := golang([]string{"x  =\t1 ", "bad()"}), golang([]string{"x = 1", "bad()"})
+	if len(dismissing(f, g, 2, 2).Findings) != 0 {
+		t.Error("blanks that mean nothing ask for confirmation")
 	}
 }
 
