@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -16,11 +15,19 @@ import (
 type Push struct {
 	Target Target
 	// Before is the head that it replaced; empty for the one with which the pull
-	// request was opened.
+	// request was opened. See Retargeted for what is no push.
 	Before   string
 	Sender   string // login of a person
 	SenderID int64  // of the account, 0 where it is not known
 }
+
+// Retargeted is the Push.Before of a head that was to go into one base branch and is
+// to go into another. What the old one held is a part of the change from then on, and
+// nobody saw who pushed it.
+func Retargeted(from, to string) string { return from + " " + to }
+
+// retargeted is what Retargeted was made of, for a push that is none.
+func (p Push) retargeted() (from, to string, ok bool) { return strings.Cut(p.Before, " ") }
 
 // authorship is what the sender of a command is to the pull request.
 type authorship struct {
@@ -50,7 +57,21 @@ func (o *order) askAuthors(ctx context.Context) error {
 	if o.authors.own {
 		return nil
 	}
-	own := slices.DeleteFunc(pushes, func(p Push) bool { return !o.sent(p) })
+	var own []Push
+	for _, p := range pushes {
+		from, to, retargeted := p.retargeted()
+		switch {
+		case retargeted && !o.authors.unseen:
+			head := p.Target.HeadSHA
+			alike, err := o.alike(ctx, reviewed{head, from}, reviewed{head, to})
+			if err != nil {
+				return err
+			}
+			o.authors.unseen = !alike || from == ""
+		case !retargeted && o.sent(p):
+			own = append(own, p)
+		}
+	}
 	o.authors.own = len(own) > maxAlike
 	for _, p := range own {
 		if o.authors.own {
@@ -83,18 +104,28 @@ func (o *order) leftAlike(ctx context.Context, p Push) (bool, error) {
 	if p.Before == "" {
 		return false, nil
 	}
+	return o.alike(ctx, reviewed{head: p.Before}, reviewed{head: p.Target.HeadSHA})
+}
+
+// reviewed is a head that was reviewed, and the base branch that it was to go into then;
+// empty for any.
+type reviewed struct{ head, base string }
+
+// alike reports whether two reviews are known that saw the same change: of one and the
+// same base, unless others are named.
+func (o *order) alike(ctx context.Context, a, b reviewed) (bool, error) {
 	var facts [2]*pipeline.PRFacts
-	for i, head := range []string{p.Before, p.Target.HeadSHA} {
-		r, err := o.Store.ReviewOfHead(ctx, o.Target.Key(), head)
+	for i, of := range []reviewed{a, b} {
+		r, err := o.Store.ReviewOfHead(ctx, o.Target.Key(), of.head, of.base)
 		if err != nil {
-			return false, fmt.Errorf("read the review of %s: %w", head, err)
+			return false, fmt.Errorf("read the review of %s: %w", of.head, err)
 		}
 		if r == nil {
 			return false, nil
 		}
 		facts[i] = &r.Review.Facts
 	}
-	return facts[0].Base.Ref == facts[1].Base.Ref && run.SameChange(facts[0], facts[1]), nil
+	return (a.base != "" || facts[0].Base.Ref == facts[1].Base.Ref) && run.SameChange(facts[0], facts[1]), nil
 }
 
 // seen goes from the head from push to push to the one with which the pull request

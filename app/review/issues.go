@@ -78,7 +78,7 @@ func (s *Service) issuesAsked(ctx context.Context, t Target) (merged *StoredRevi
 // A head that was not reviewed, or was merged into another branch than the
 // default one, brings nothing: what goes on from there is merged once more.
 func (s *Service) mergedReview(ctx context.Context, t Target) (*StoredReview, *config.Config, error) {
-	r, err := s.Store.ReviewOfHead(ctx, t.Key(), t.HeadSHA)
+	r, err := s.Store.ReviewOfHead(ctx, t.Key(), t.HeadSHA, "")
 	if err != nil {
 		return nil, nil, fmt.Errorf("look for the review of what was merged: %w", err)
 	}

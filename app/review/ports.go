@@ -598,8 +598,9 @@ type Store interface {
 	// nil where none was published.
 	LastAnswer(ctx context.Context, key string) (*Answer, error)
 	// ReviewOfHead returns the newest review of the target on a head, published
-	// or about to be, or nil.
-	ReviewOfHead(ctx context.Context, key, headSHA string) (*StoredReview, error)
+	// or about to be, or nil. A base branch that is given is the one that it was to go
+	// into.
+	ReviewOfHead(ctx context.Context, key, headSHA, baseRef string) (*StoredReview, error)
 	// LiveDeferred lists what a repository has deferred and not resolved or left,
 	// by ID: those that wait, are intended or open.
 	LiveDeferred(ctx context.Context, repoID int64) ([]Deferred, error)

@@ -154,8 +154,11 @@ func (o *order) lacksFor(ctx context.Context, s *subject) (string, error) {
 	case o.what.Critical && len(o.config.FinalIn(s.rule, s.agent)) > 0:
 		return o.lacksForFinal(ctx, o.config.FinalIn(s.rule, s.agent))
 	case (o.what.Critical || s.ignore != "") && s.critical: // to accept that it is ignored is as good as to dismiss it
-		return o.unless(ctx, o.mayMaintain, render.TakesCritical)
-	case o.what.Own:
+		if lacks, err := o.unless(ctx, o.mayMaintain, render.TakesCritical); err != nil || lacks != "" {
+			return lacks, err
+		}
+	}
+	if o.what.Own {
 		return o.judgesOwn(ctx)
 	}
 	return "", nil

@@ -303,7 +303,11 @@ func TestAsks(t *testing.T) {
 		"body":   {"pull_request", "edited", pr("edited", `,"changes":{"body":{"from":null}}`), asked("description edited", false)},
 		"title, body, base": {"pull_request", "edited", pr("edited", `,"changes":{"title":{},"body":{},"base":{"ref":{}}}`), func(d *review.Delivery) {
 			asked("title edited, description edited, base changed", false)(d)
-			d.Review.Fresh = true
+			d.Review.Fresh, d.Push = true, &review.Push{Target: pull, Before: review.Retargeted("", "")}
+		}},
+		"base": {"pull_request", "edited", strings.Replace(pr("edited", `,"changes":{"base":{"ref":{"from":"scratch"}}}`), `"pull_request":{`, `"pull_request":{"base":{"ref":"main"},`, 1), func(d *review.Delivery) {
+			asked("base changed", false)(d)
+			d.Review.Fresh, d.Push = true, &review.Push{Target: pull, Before: review.Retargeted("scratch", "main")}
 		}},
 		"edited nothing":  {"pull_request", "edited", pr("edited", `,"changes":{}`), nothing},
 		"labeled":         {"pull_request", "labeled", pr("labeled", `,"label":{"name":"help wanted"}`), asked("label added", true)},

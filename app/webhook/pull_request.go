@@ -21,6 +21,9 @@ type pullRequestEvent struct {
 		Head      struct {
 			SHA string `json:"sha"`
 		} `json:"head"`
+		Base struct {
+			Ref string `json:"ref"`
+		} `json:"base"`
 	} `json:"pull_request"`
 	Before string  `json:"before"`
 	Sender account `json:"sender"`
@@ -31,7 +34,11 @@ type pullRequestEvent struct {
 	Changes struct {
 		Title json.RawMessage `json:"title"`
 		Body  json.RawMessage `json:"body"`
-		Base  json.RawMessage `json:"base"`
+		Base  *struct {
+			Ref struct {
+				From string `json:"from"`
+			} `json:"ref"`
+		} `json:"base"`
 	} `json:"changes"`
 }
 
@@ -76,8 +83,16 @@ func (e *pullRequestEvent) typeLabel() bool {
 
 // push is who sent the head, or nil where the event does not say that, or names an
 // app: who had the app send it can't be known. Who reopens a pull request brought no
-// head, and may have let others push while it was closed.
+// head, and may have let others push while it was closed. Who gives it another base
+// brought none either, but what the old one held.
 func (e *pullRequestEvent) push(t review.Target) *review.Push {
+	if e.Action == "edited" && e.Changes.Base != nil {
+		from, to := e.Changes.Base.Ref.From, e.PullRequest.Base.Ref
+		if !branchName.MatchString(from) || !branchName.MatchString(to) {
+			from, to = "", ""
+		}
+		return &review.Push{Target: t, Before: review.Retargeted(from, to)}
+	}
 	opened, pushed := e.Action == "opened", e.Action == "synchronize" && e.before() != ""
 	if !opened && !pushed || e.Sender.Type != "User" || !ownerLogin.MatchString(e.Sender.Login) {
 		return nil

@@ -343,6 +343,15 @@ func TestAcceptedFindingCounts(t *testing.T) {
 	w.Wants(pr, "failure", "accepted by carol", "wes asked for `/review restore`, but for a critical finding only people with the permission maintain")
 	w.Says(pr, "/review restore "+f.ID[:8])
 	w.Wants(pr, "action_required", "A person must decide")
+
+	// Nor may whoever made the change, where the settings let nobody judge their own.
+	w.Says(pr, "/review accept "+f.ID[:8])
+	w.Repo.Commit("main", ghtest.Files{".github/reviewgate/review-settings.json": `{"commands": {"self_judgement": "never"}}`}, "config")
+	w.Repo.Grant("alice", "admin")
+	w.Idle()
+	pr.Comment("alice", "/review restore "+f.ID[:8])
+	w.Idle()
+	w.Wants(pr, "failure", "accepted by carol", "alice asked for `/review restore`, but by the settings only somebody who neither opened the pull request")
 }
 
 // An author who may write can't talk a finding down that somebody else said is
@@ -490,6 +499,47 @@ func TestWhoMadeAChangeIsToldByWhatGitHubSays(t *testing.T) {
 			pr.Comment("wes", "/review dismiss "+w.Only(pr).ID[:8]+" fine")
 			w.Idle()
 			w.Wants(pr, tt.want[0], tt.want[1])
+		})
+	}
+}
+
+// What a base branch held is a part of the change once it goes into another, and nobody
+// saw who pushed that. Where nothing came in, nothing is unseen.
+func TestWhatAnotherBaseBringsWasNotSeen(t *testing.T) {
+	for name, tt := range sample.Map(t, 2, map[string]struct {
+		scratch ghtest.Files
+		hurry   bool // before it was reviewed
+		want    []string
+	}{
+		"code of the old base": {apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure}), false,
+			[]string{"action_required", "wes asked for `/review dismiss`, but where it is not known who sent every push only"}},
+		"code of the old base, in a hurry": {apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure}), true,
+			[]string{"action_required", "wes asked for `/review dismiss`, but where it is not known who sent every push only"}},
+		"nothing": {nil, false, []string{"success", "Dismissed by wes"}},
+	}) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := start(t)
+			w.Repo.Grant("wes", "write")
+			own := apptest.Tested(ghtest.Files{"store/stock.go": "package store\n"})
+			if tt.scratch == nil {
+				own = apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure})
+			}
+			w.Repo.CommitAs("wes", "scratch", tt.scratch, "feat: try things")
+			pr := w.Repo.OpenPR(ghtest.PR{Head: "stock", Base: "scratch", Author: "alice", Title: "feat: read stock", Body: apptest.GoodBody, Files: own})
+			if !tt.hurry {
+				w.Idle()
+			}
+			main := "main"
+			pr.Edit(ghtest.Edit{Base: &main})
+			w.Idle()
+			pr.Comment("wes", "/review dismiss "+w.Only(pr).ID[:8]+" fine")
+			w.Idle()
+			w.Wants(pr, tt.want[0], tt.want[1])
+			if tt.scratch != nil {
+				w.Dismiss(pr, w.Only(pr))
+				w.Wants(pr, "success", "Dismissed by carol")
+			}
 		})
 	}
 }

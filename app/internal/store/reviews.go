@@ -259,8 +259,8 @@ func (s *Store) LastAnswer(ctx context.Context, key string) (*review.Answer, err
 }
 
 // ReviewOfHead implements review.Store.
-func (s *Store) ReviewOfHead(ctx context.Context, key, headSHA string) (*review.StoredReview, error) {
-	return s.findReview(ctx, `target_key = ? AND head_sha = ?`, key, headSHA)
+func (s *Store) ReviewOfHead(ctx context.Context, key, headSHA, baseRef string) (*review.StoredReview, error) {
+	return s.findReview(ctx, `target_key = ? AND head_sha = ? AND (? = '' OR base_ref = ?)`, key, headSHA, baseRef, baseRef)
 }
 
 // findReview returns the newest review that a condition holds for, or nil.

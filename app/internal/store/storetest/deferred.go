@@ -233,12 +233,25 @@ var deferredTests = map[string]func(*testing.T, *fixture){
 		f.save(t, stored("1", g, 1, "aaa"), true)
 		f.save(t, stored("2", g, 2, "bbb"), false)
 		for head, want := range map[string]string{"aaa": "1", "bbb": "2"} {
-			r, err := f.ReviewOfHead(f.ctx, g.Key(), head)
+			r, err := f.ReviewOfHead(f.ctx, g.Key(), head, "")
 			if err != nil || r == nil || r.RunID != want {
 				t.Errorf("%s: %+v, %v", head, r, err)
 			}
 		}
-		if r, err := f.ReviewOfHead(f.ctx, g.Key(), "ccc"); r != nil || err != nil {
+		main, release := stored("3", g, 3, "ccc"), stored("4", g, 4, "ccc")
+		main.Review.Facts.Base.Ref, release.Review.Facts.Base.Ref = "main", "release"
+		f.save(t, main, true)
+		f.save(t, release, true)
+		for base, want := range map[string]string{"main": "3", "release": "4", "": "4"} {
+			r, err := f.ReviewOfHead(f.ctx, g.Key(), "ccc", base)
+			if err != nil || r == nil || r.RunID != want {
+				t.Errorf("into %q: %+v, %v", base, r, err)
+			}
+		}
+		if r, err := f.ReviewOfHead(f.ctx, g.Key(), "ccc", "other"); r != nil || err != nil {
+			t.Errorf("into no base: %+v, %v", r, err)
+		}
+		if r, err := f.ReviewOfHead(f.ctx, g.Key(), "ddd", ""); r != nil || err != nil {
 			t.Errorf("of no head: %+v, %v", r, err)
 		}
 	},
