@@ -3,6 +3,8 @@ package run
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/reviewgate/reviewgate/config"
@@ -90,6 +92,38 @@ func TestAttributesMakeFinalSecretsNoMilder(t *testing.T) {
 	}
 	if milder == 0 {
 		t.Error("no attribute makes a finding milder where the agent is not final: nothing was tried")
+	}
+}
+
+// Nor do they keep a final rule, policy or signal from what it looks for.
+func TestAttributesHideNothingFromWhatIsFinal(t *testing.T) {
+	words := map[string]string{
+		config.FileRules: `[{"id": "word", "name": "Word", "severity": "major", "agent": "words", "category": "words",
+			"description": "The word is not ours.", "detection": "The word", "recommendation": "Delete it.", "match": {"literal": "frobnicate"}}]`,
+		config.FileAgents:      `[{"id": "words", "name": "Words", "kind": "rules", "description": "d"}]`,
+		config.FileComposition: `[{"id": "words", "description": "d", "priority": 10, "trigger": {"type": "path", "globs": ["nowhere/**"]}, "dispatch": {"agents": ["words"]}}]`,
+	}
+	for name, with := range map[string]map[string]string{
+		"a rule of the whole change": {config.FileRules: "[" + heldRule("build-reviewer", `, "match": {"literal": "frobnicate"}, "when": "facts.files.exists(f, !f.documentation && !f.vendored && !f.generated)"`) + "]"},
+		"a signal":                   {config.FileDomains: `[{"id": "word", "type": "signal", "concern": "words", "description": "d", "pattern": "frobnicate", "domain": "auth", "agent": "words", "final": true}]`},
+		"a policy":                   {config.FileComposition: `[{"id": "words", "description": "d", "priority": 10, "trigger": {"type": "not", "triggers": [{"type": "type", "types": ["docs"]}]}, "dispatch": {"agents": ["words"], "required": true}, "final": true}]`},
+	} {
+		files := maps.Clone(words)
+		maps.Copy(files, with)
+		cfg, problems := config.Load(layerOf(config.LayerServer, files))
+		if len(problems) > 0 {
+			t.Fatal(name, problems)
+		}
+		for _, attributes := range []string{"", "* linguist-documentation", "* linguist-vendored", "* linguist-generated", "* linguist-documentation linguist-vendored linguist-generated"} {
+			src := &attributed{inMemory: inMemory{cfg: cfg, files: []normalize.ChangedFile{{Path: "a.py", Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+frobnicate"}}}, attributes: attributes}
+			out, err := newRunner(t, nil).Run(t.Context(), src, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.ContainsFunc(out.Review.Report.Findings, func(f pipeline.Finding) bool { return f.Category == "words" }) {
+				t.Errorf("%s: %q hides it", name, attributes)
+			}
+		}
 	}
 }
 

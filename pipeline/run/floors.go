@@ -12,6 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/compose"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 	"github.com/reviewgate/reviewgate/pipeline/gapdetect"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
 	"github.com/reviewgate/reviewgate/pipeline/rules"
 )
 
@@ -53,24 +54,47 @@ func compileFloor(f *config.Floor) (*floor, error) {
 // agent with final rules, or that is final, looks at all files that a floor gives
 // it, and is required; so are the agents of final policies and signals.
 func (e *Engine) hold(ctx context.Context, facts *pipeline.PRFacts, m pipeline.AgentManifest) (pipeline.AgentManifest, error) {
+	views := e.views(facts)
 	for _, f := range e.floors {
-		c := f.classify.Classify(facts)
-		low, _, err := f.gaps.Detect(ctx, facts, &c, f.compose.Compose(facts, &c))
-		if err != nil {
-			return m, err
-		}
-		for _, entry := range low.Entries {
-			looks := slices.Contains(f.Config.FinalLayers(entry.Agent), f.Layer)
-			if !looks && !f.sends(&entry) {
-				continue
+		for _, facts := range views {
+			c := f.classify.Classify(facts)
+			low, _, err := f.gaps.Detect(ctx, facts, &c, f.compose.Compose(facts, &c))
+			if err != nil {
+				return m, err
 			}
-			if a := f.agent(entry.Agent); looks && a != nil && !f.Config.Absent(a) {
-				entry.Required, entry.OnFailure = true, pipeline.OnFailureBlock
+			for _, entry := range low.Entries {
+				looks := slices.Contains(f.Config.FinalLayers(entry.Agent), f.Layer)
+				if !looks && !f.sends(&entry) {
+					continue
+				}
+				if a := f.agent(entry.Agent); looks && a != nil && !f.Config.Absent(a) {
+					entry.Required, entry.OnFailure = true, pipeline.OnFailureBlock
+				}
+				m = united(m, entry)
 			}
-			m = united(m, entry)
 		}
 	}
 	return m, nil
+}
+
+// views are the facts as what is final sees them: as they are, and where the base's
+// .gitattributes says something of a file, which is the repository's word, without that.
+func (e *Engine) views(facts *pipeline.PRFacts) []*pipeline.PRFacts {
+	if len(e.floors) == 0 {
+		return nil
+	}
+	plain := *facts
+	plain.Files = nil
+	said := false
+	for _, f := range facts.Files {
+		p := normalize.WithoutAttributes(f)
+		said = said || p.Generated != f.Generated || p.GeneratedByPath != f.GeneratedByPath || p.Vendored != f.Vendored || p.Documentation != f.Documentation
+		plain.Files = append(plain.Files, p)
+	}
+	if !said {
+		return []*pipeline.PRFacts{facts}
+	}
+	return []*pipeline.PRFacts{facts, &plain}
 }
 
 // sends reports whether a final policy or signal of the floor is among what chose
@@ -154,7 +178,7 @@ func sortedUnion(a, b pipeline.List[string]) pipeline.List[string] {
 // change must not be answered by what layers above say.
 type heldAgent struct {
 	own dispatch.Agent
-	low []dispatch.Agent // of the same id, one for each floor
+	low []dispatch.Agent // of the same id, for each floor
 }
 
 // Review returns what the agent finds, and what only the final rules find.
@@ -190,13 +214,16 @@ func (a heldAgent) Review(ctx context.Context, task dispatch.Task) (pipeline.Age
 // held wraps the agents that look for final rules, as the floors have them.
 func (e *Engine) held(all agents, facts *pipeline.PRFacts) {
 	low := map[string][]dispatch.Agent{}
+	views := e.views(facts)
 	for _, f := range e.floors {
-		c := f.classify.Classify(facts)
-		scan := f.rules.Scan(facts, &c)
-		for i := range f.Config.Agents {
-			a := &f.Config.Agents[i]
-			if a.Kind == config.KindRules && slices.Contains(f.Config.FinalLayers(a.ID), f.Layer) {
-				low[a.ID] = append(low[a.ID], scan.Agent(a.ID))
+		for _, facts := range views {
+			c := f.classify.Classify(facts)
+			scan := f.rules.Scan(facts, &c)
+			for i := range f.Config.Agents {
+				a := &f.Config.Agents[i]
+				if a.Kind == config.KindRules && slices.Contains(f.Config.FinalLayers(a.ID), f.Layer) {
+					low[a.ID] = append(low[a.ID], scan.Agent(a.ID))
+				}
 			}
 		}
 	}
