@@ -146,7 +146,14 @@ func TestWhatReadersDoNotSeeCommandsNothing(t *testing.T) {
 		"an end in a comment of HTML":      {"<details>\n<!--\n</details>\n-->\n\n/review", false},
 		"an end in a value of HTML":        {"<details>\n<p title=\"\n</details>\n\">\n\n/review", false},
 		"struck out from a quote on":       {"> <s>\n\n/review", false},
-		"struck out by tildes":             {"~~a\n/review override x\n~~", false},
+		"struck out by tildes":             {"~~a\n/review override x~~", false},
+		"in emphasis":                      {"*a\n/review override x*", false},
+		"in a note at the foot":            {"a[^1]\n\n[^1]: b\n/review override x", false},
+		"in a list":                        {"- fixed\n/review", true},
+		"in a hidden list":                 {"<ol hidden>\n\n/review override x", false},
+		"mail below a rule":                {"yes\n\n________________\nBob said\n\n/review override x", false},
+		"text that only some call comment": {"a <!-- b -- c <details> -->\n\n/review override x", false},
+		"forged marks":                     {"\uE0002\uE001\n<!--\n/review override x\n-->", false},
 		"mathematics in a paragraph":       {"so $$\n/review override x\n$$", false},
 		"row of a table":                   {"Command | Effect\n--- | ---\n/review override x | passes", false},
 		"head of a table":                  {"/review override x | y\n--- | ---\n", false},
@@ -168,8 +175,12 @@ func TestWhatReadersDoNotSeeCommandsNothing(t *testing.T) {
 // The time it takes must not grow with the square of the length: 65,536
 // characters are what GitHub lets anyone write.
 func BenchmarkParseCommandHostile(b *testing.B) {
-	for name, part := range map[string]string{"comments": "x<!--\n", "fences": "```a`\n", "lists": "- - - - ", "backticks": "`` ` "} {
-		text := strings.Repeat(part, 65536/len(part))
+	for name, part := range map[string]string{
+		"comments": "x<!--\n", "fences": "```a`\n", "lists": "- - - - ", "backticks": "`` ` ", "quotes": "> > > > ", "brackets": "[", "images": "![](",
+		"emphasis": "*a _b ", "tildes": "~a ", "tags": "<a ", "elements": "<b><i>", "entities": "&a", "table": "|", "rows": "a|b\n-|-\n", "notes": "[^a]: ",
+		"definitions": "[a]: b '\n", "commands": "/review\n", "paragraphs": "/review x\n\n> ", "fields": "From: x\n", "nested": "- a\n  - ",
+	} {
+		text := strings.Repeat(part, 65536/len(part)) + "\n\n/review"
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
@@ -223,11 +234,8 @@ func FuzzParseCommand(f *testing.F) {
 		if name != "review" || args != "" {
 			line = "/review " + name + " " + args
 		}
-		if n, a, _ := ParseCommand(line + "\n" + text); n != name || a != args {
+		if n, a, _ := ParseCommand(line + "\n\n" + text); n != name || a != args {
 			t.Errorf("%q commands %q %q, and %q before it %q %q", text, name, args, line, n, a)
-		}
-		if bad := hiddenAt(lines); bad != "" {
-			t.Errorf("a command in %q, which GitHub takes for %s", text, bad)
 		}
 	})
 }
