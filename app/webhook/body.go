@@ -4,16 +4,17 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"sync"
 	"time"
 )
 
 // Who sends a body is not known before all of it has been read. Without a
 // bound, anyone could fill the memory with connections of 25 MB each.
 const (
-	// smallBody is what most of GitHub's payloads stay below. Such bodies have a room
-	// of their own, in which larger ones take no more than their beginning.
+	// smallBody is a size that most of GitHub's payloads stay below. Such bodies have a
+	// room of their own, in which a larger one has only its beginning.
 	smallBody = 64 << 10
-	// firstBuffer is what a body takes before there is something to hold in it.
+	// firstBuffer is what a body takes before its first byte arrives.
 	firstBuffer = 16 << 10
 	// maxSmall is what the beginnings of bodies may take together: 1,000 of them, or
 	// 4,000 connections that send next to nothing.
@@ -33,13 +34,14 @@ type body struct {
 	text         []byte
 	rooms        rooms
 	small, large *guest
+	ending       sync.WaitGroup // of endRead, which must not use the response once the handler has returned
 }
 
 // read reads the body, of max bytes at most. The error is errBusy where the body had
 // to wait for too long, errSlow where it was closed to make room, and a
 // *http.MaxBytesError for one that is too large.
 func (b *body) read(w http.ResponseWriter, r *http.Request, max int64) error {
-	closing := func() { go endRead(w, r) }
+	closing := func() { b.ending.Go(func() { endRead(w, r) }) }
 	b.small, b.large = b.rooms.small.enter(closing), b.rooms.large.enter(closing)
 	from := http.MaxBytesReader(w, r.Body, max)
 	for {
@@ -64,8 +66,8 @@ func (b *body) read(w http.ResponseWriter, r *http.Request, max int64) error {
 	}
 }
 
-// endRead ends a read of the body that is under way. The deadline does it for a
-// connection; any other body is closed.
+// endRead ends a read of the body that is under way: by a deadline where there is a
+// connection, and otherwise by closing the body.
 func endRead(w http.ResponseWriter, r *http.Request) {
 	if http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) != nil {
 		r.Body.Close()
@@ -104,6 +106,7 @@ func (b *body) release() {
 	if b.small != nil {
 		b.rooms.small.leave(b.small)
 		b.rooms.large.leave(b.large)
+		b.ending.Wait() // nobody closes the body any more
 	}
 	b.text = nil
 }

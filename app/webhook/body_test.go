@@ -2,11 +2,14 @@ package webhook
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -159,4 +162,50 @@ func TestPromisedLengthIsNotAllocated(t *testing.T) {
 	if n := (after.TotalAlloc - before.TotalAlloc) / times; n > 2*firstBuffer {
 		t.Errorf("%d bytes for an empty body of a great promise", n)
 	}
+}
+
+// lateDeadline is a response whose read deadline ends the body at once, and takes a
+// while to be set all the same.
+type lateDeadline struct {
+	http.ResponseWriter
+	body *io.PipeReader
+	set  atomic.Bool
+}
+
+func (w *lateDeadline) SetReadDeadline(time.Time) error {
+	w.body.CloseWithError(os.ErrDeadlineExceeded)
+	time.Sleep(time.Minute)
+	w.set.Store(true)
+	return nil
+}
+
+// The deadline that ends a slow body is set before the handler returns: after that it
+// would end the next request on the connection.
+func TestSlowBodyIsClosedBeforeTheHandlerReturns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		small := newRoom(firstBuffer)
+		from, to := io.Pipe()
+		w := &lateDeadline{ResponseWriter: httptest.NewRecorder(), body: from}
+		read := make(chan error, 1)
+		go func() {
+			b := &body{rooms: rooms{small, newRoom(MaxBody)}}
+			err := b.read(w, httptest.NewRequest(http.MethodPost, "/", from), MaxBody)
+			b.release()
+			read <- err
+		}()
+		if _, err := to.Write([]byte("{")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * grace)
+		if err := small.take(t.Context(), small.enter(func() {}), firstBuffer); err != nil {
+			t.Errorf("another body gets no room: %v", err)
+		}
+		if err := <-read; !errors.Is(err, errSlow) {
+			t.Errorf("the slow body ends with %v", err)
+		}
+		if !w.set.Load() {
+			t.Error("the body was released before its deadline was set")
+		}
+	})
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // room is memory that bodies share while they are read. A body takes it as its bytes
-// arrive: what a request promises takes none. Where it is used up, the bodies that come
-// slower than slowest are closed to make room, and who needs more waits.
+// arrive, whatever length the request promises. Once it is used up, bodies that arrive
+// more slowly than slowest are closed to make room, and a body that needs more waits.
 type room struct {
 	limit int64
 
@@ -19,15 +19,15 @@ type room struct {
 	freed  chan struct{} // closed and replaced whenever memory is given back
 }
 
-// The pace that a body has to keep while others need its memory, in bytes a second. A
-// body may fall behind by the grace: GitHub's own pause for less.
+// slowest is the pace that a body has to keep while others need its memory, in bytes a
+// second. A body may fall behind by the grace, which is more than GitHub's own pauses.
 const (
 	slowest = 8 << 10
 	grace   = 2 * time.Second
 )
 
-// recheck is how long a body that waits sleeps before it looks again who has become
-// slow.
+// recheck is how long a waiting body sleeps before it looks again for bodies that have
+// become slow.
 const recheck = 250 * time.Millisecond
 
 var (
@@ -38,7 +38,7 @@ var (
 // guest is a body in a room.
 type guest struct {
 	held  int64
-	until time.Time // by when more bytes have to come for it not to be slow
+	until time.Time // when it becomes slow unless more bytes arrive
 	close func()    // ends the read that is under way
 	slow  bool      // it was closed
 }
@@ -73,8 +73,8 @@ func (r *room) drop(g *guest) {
 	r.freed = make(chan struct{})
 }
 
-// came notes that bytes of a body arrived: each buys it the time that the slowest pace
-// takes for it, up to the grace.
+// came notes that n bytes of a body arrived: each buys the body as much time as it
+// takes at the slowest pace, up to the grace.
 func (r *room) came(g *guest, n int) {
 	now := time.Now()
 	r.mu.Lock()
@@ -88,8 +88,8 @@ func (r *room) came(g *guest, n int) {
 	}
 }
 
-// take gives a body n bytes more. It waits for maxWait at most, in which slow bodies
-// are closed. The error is errSlow if the body itself was closed, else errBusy.
+// take gives a body n more bytes. It waits for maxWait at most, and closes slow bodies
+// meanwhile. The error is errSlow if the body itself was closed, and errBusy otherwise.
 func (r *room) take(ctx context.Context, g *guest, n int64) error {
 	ctx, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
@@ -131,8 +131,8 @@ func (r *room) try(g *guest, n int64) (<-chan struct{}, error) {
 	return nil, nil
 }
 
-// slowest is the body that is furthest behind the pace, other than g, or nil where
-// none is behind.
+// slowest returns the body other than g that is furthest behind the pace, or nil if all
+// keep it.
 func (r *room) slowest(g *guest) *guest {
 	var out *guest
 	now := time.Now()
