@@ -37,8 +37,8 @@ type Config struct {
 	// MaxBody is the largest body in bytes. Default MaxBody.
 	MaxBody int64
 	// MaxReading is how many bytes bodies of more than 64 KB may take together.
-	// Beyond that those that come slower than 8 KB/s are closed; others wait, and are
-	// refused after 5 s. Default 100 MB, and never less than one body of MaxBody.
+	// Beyond that, those that arrive more slowly than 8 KB/s are closed, and others wait
+	// and are refused after 5 s. Default 100 MB, and never less than one body of MaxBody.
 	MaxReading int64
 	// Now is the clock. Default time.Now.
 	Now func() time.Time

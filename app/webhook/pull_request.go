@@ -81,10 +81,10 @@ func (e *pullRequestEvent) typeLabel() bool {
 	return e.Label.Name == "" || classify.TypedByLabel(e.Label.Name)
 }
 
-// push is who sent the head, or nil where the event does not say that, or names an
-// app: who had the app send it can't be known. Who reopens a pull request brought no
-// head, and may have let others push while it was closed. Who gives it another base
-// brought none either, but what the old one held.
+// push says who sent the head. It is nil if the event does not tell, or names an app:
+// nobody knows on whose behalf that sent it. Reopening a pull request brings no head,
+// and others may have pushed while it was closed. Giving it another base brings none
+// either, but what the old base held.
 func (e *pullRequestEvent) push(t review.Target) *review.Push {
 	if e.Action == "edited" && e.Changes.Base != nil {
 		from, to := e.Changes.Base.Ref.From, e.PullRequest.Base.Ref

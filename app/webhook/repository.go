@@ -24,16 +24,16 @@ type repositoryEvent struct {
 	} `json:"changes"`
 }
 
-// was is the full name before the event.
+// was is the repository's owner and name before the event.
 func (e *repositoryEvent) was() (owner, name string) {
 	from := e.Changes.Owner.From
 	return cmp.Or(from.Organization.Login, from.User.Login, e.Repository.Owner.Login), cmp.Or(e.Changes.Repository.Name.From, e.Repository.Name)
 }
 
-// readRepository takes the news that a repository is gone, or that it has another
-// name or owner. It is found there by its id, and its open pull requests are
-// reviewed again, since config goes by names; where the App is not installed at the
-// new owner, the old one's installation tells that it lost the repository.
+// readRepository takes the news that a repository was deleted, or that it has another
+// name or owner. A moved one is found by its id, and its open pull requests are
+// reviewed again, since config goes by names. If the App is not installed at the new
+// owner, the old owner's installation reports that it lost the repository.
 func readRepository(d *review.Delivery, body []byte) error {
 	var e repositoryEvent
 	if err := decode(body, &e); err != nil {

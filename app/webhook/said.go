@@ -37,9 +37,9 @@ func (s *said) came(received time.Time) time.Time {
 	return at
 }
 
-// byPerson reports whether a person wrote it and sent it. A bot or an organisation is
-// no person. Nor is an App that writes in a person's name: what it writes may come
-// from somebody else.
+// byPerson reports whether a person wrote it and sent it. Bots and organisations don't
+// count, nor do Apps that write in a person's name: what they write may come from
+// somebody else.
 func (s *said) byPerson(sender account) bool {
 	return s.ViaApp == nil && sender.Type == "User" && s.User.Type == "User" && sender.Login == s.User.Login
 }
