@@ -15,11 +15,11 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/secrets"
 )
 
-// maxSearched bounds the bytes of one review's files that are looked into for secrets
-// here. It bounds time.
+// maxSearched bounds how many bytes of one review's files are searched for secrets here,
+// and with it the time.
 const maxSearched = 64 << 20
 
-// revealing is the state of looking into files of which GitHub shows no line.
+// revealing is the state of looking into the files of which GitHub shows no line.
 type revealing struct {
 	*source
 	detector *secrets.Detector
@@ -56,9 +56,9 @@ func (s *source) reveal(ctx context.Context, p partial, out normalize.Files, fil
 	return out, err
 }
 
-// hidden lists the files that are taken for binary or were renamed into use, that nobody
-// has looked into and whose content GitHub names, each with a gap that says where GitHub
-// lists it.
+// hidden lists the files that GitHub takes for binary, or that were renamed into use,
+// unless they have been looked into or GitHub does not name their content. Each comes
+// with a gap that says where GitHub lists it.
 func hidden(p partial, all []normalize.ChangedFile) (files []*normalize.ChangedFile, gaps []gap) {
 	listed := make(map[string]int, len(p.listed))
 	for i, l := range p.listed {
@@ -76,8 +76,8 @@ func hidden(p partial, all []normalize.ChangedFile) (files []*normalize.ChangedF
 	return files, gaps
 }
 
-// readModes finds out which files can be run. Where GitHub doesn't list the tree as a
-// whole the modes stay unknown.
+// readModes finds out which files can be run. The modes stay unknown if GitHub doesn't
+// list the whole tree.
 func (r *revealing) readModes(ctx context.Context, head string) error {
 	t, err := r.readTree(ctx, "", head, true)
 	if err != nil {
@@ -132,12 +132,16 @@ func (r *revealing) file(ctx context.Context, f *normalize.ChangedFile, g gap) e
 	case len(content) > maxBlob:
 		r.say(f, true, fmt.Sprintf("it is larger than %d MB", maxBlob>>20))
 	case look.Kind == normalize.ContentText:
-		return r.text(ctx, f, g, look.Text, hits)
+		if shown, err := r.text(ctx, f, g, look.Text, hits); shown || err != nil {
+			return err
+		}
 	default:
 		r.say(f, look.SaysText, "it is neither text nor of a known binary format. Its bytes were searched for secrets, and no rule saw it")
 	}
 	for _, h := range hits {
-		h.Line = 0 // of bytes that have no lines
+		if look.Kind != normalize.ContentText {
+			h.Line = 0 // nobody counts the lines of such a file
+		}
 		if found := h.Redaction(f.Path); !slices.Contains(f.Secrets, found) {
 			f.Secrets = append(f.Secrets, found)
 		}
@@ -152,31 +156,31 @@ func (r *revealing) maySearch(n int) bool {
 	return r.searched <= maxSearched
 }
 
-// text gives a file the lines that differ. Secrets that its bytes show and its lines
-// don't are told apart from them: a NUL stood beside them, and the lines would show them.
-func (r *revealing) text(ctx context.Context, f *normalize.ChangedFile, g gap, text []byte, hits []secrets.BytesHit) error {
+// text gives a file the lines that differ, or says why it shows none. It shows none
+// either if the bytes hold a secret that the lines don't: a NUL stood beside it, and the
+// lines would show it.
+func (r *revealing) text(ctx context.Context, f *normalize.ChangedFile, g gap, text []byte, hits []secrets.BytesHit) (shown bool, err error) {
 	if g.lost {
 		r.say(f, true, "no line of it is shown, and what it was before was not found")
-		return nil
+		return false, nil
 	}
 	old, why, err := r.content(ctx, g.old)
-	if why != "" || err != nil {
+	if err != nil {
+		return false, err
+	}
+	if why != "" {
 		r.say(f, true, "no line of it is shown, and what it was before was not read: "+why)
-		return err
+		return false, nil
 	}
 	if err := acquire(ctx, r.client.diffing); err != nil {
-		return hostError("compare contents", err)
+		return false, hostError("compare contents", err)
 	}
 	defer func() { <-r.client.diffing }()
-	shown := r.detector.Bytes(text)
-	for _, h := range hits {
-		if !slices.Contains(shown, h) {
-			f.Secrets = append(f.Secrets, h.Redaction(f.Path))
-		}
-	}
-	if len(f.Secrets) > 0 {
+	inLines := r.detector.Bytes(text)
+	if slices.ContainsFunc(hits, func(h secrets.BytesHit) bool { return !slices.Contains(inLines, h) }) {
 		r.say(f, true, "NUL bytes in it stand beside a secret, so that none of its lines is shown")
-		return nil
+		f.Binary, f.Patch, f.Additions, f.Deletions = true, "", 0, 0
+		return false, nil
 	}
 	before, isText := normalize.Decode(old)
 	if !isText {
@@ -184,13 +188,13 @@ func (r *revealing) text(ctx context.Context, f *normalize.ChangedFile, g gap, t
 	}
 	if why := r.tooLong(before, text); why != "" {
 		r.say(f, true, why)
-		return nil
+		return false, nil
 	}
 	patch, added, removed := textdiff.Lines(before, text)
 	r.made.bytes.Add(int64(len(patch)))
 	r.made.lines.Add(int64(added + removed))
 	f.Patch, f.Additions, f.Deletions, f.Binary = patch, added, removed, false
-	return nil
+	return true, nil
 }
 
 // tooLong says in words that two texts have too many lines to be compared, or returns

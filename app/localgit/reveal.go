@@ -68,7 +68,7 @@ func (r *revealer) say(f *normalize.ChangedFile, gating bool, why string) {
 	r.files.Incomplete = append(r.files.Incomplete, pipeline.Incompleteness{What: "patch", Path: f.Path, Why: why, Gating: gating})
 }
 
-// file looks into one file. One that is gone meanwhile can't be read.
+// file looks into one file. It may have gone away meanwhile.
 func (r *revealer) file(ctx context.Context, f *normalize.ChangedFile, moved bool) error {
 	f.LookedInto = true
 	content, executable, err := r.content(ctx, f.Path)
@@ -90,53 +90,52 @@ func (r *revealer) file(ctx context.Context, f *normalize.ChangedFile, moved boo
 	case len(content) > maxRevealed:
 		r.say(f, true, fmt.Sprintf("it is larger than %d MB", maxRevealed>>20))
 	case look.Kind == normalize.ContentText:
-		return r.text(ctx, f, look.Text, hits, moved)
+		if shown, err := r.text(ctx, f, look.Text, hits, moved); shown || err != nil {
+			return err
+		}
 	default:
 		r.say(f, look.SaysText, "it is neither text nor of a known binary format. Its bytes were searched for secrets, and no rule saw it")
 	}
-	addSecrets(f, hits, nil)
-	return nil
-}
-
-// addSecrets notes what was found in bytes and does not stand in the lines.
-func addSecrets(f *normalize.ChangedFile, hits, shown []secrets.BytesHit) {
 	for _, h := range hits {
-		if slices.Contains(shown, h) {
-			continue
+		if look.Kind != normalize.ContentText {
+			h.Line = 0 // nobody counts the lines of such a file
 		}
-		h.Line = 0 // of bytes that have no lines
 		if found := h.Redaction(f.Path); !slices.Contains(f.Secrets, found) {
 			f.Secrets = append(f.Secrets, found)
 		}
 	}
+	return nil
 }
 
-// text gives a file the lines that differ, or all of them where it was renamed into use.
-func (r *revealer) text(ctx context.Context, f *normalize.ChangedFile, text []byte, hits []secrets.BytesHit, moved bool) error {
-	if addSecrets(f, hits, r.detector.Bytes(text)); len(f.Secrets) > 0 {
+// text gives a file the lines that differ, or all of them where it was renamed into use,
+// or says why it shows none. It shows none either if the bytes hold a secret that the
+// lines don't: a NUL stood beside it, and the lines would show it.
+func (r *revealer) text(ctx context.Context, f *normalize.ChangedFile, text []byte, hits []secrets.BytesHit, moved bool) (shown bool, err error) {
+	inLines := r.detector.Bytes(text)
+	if slices.ContainsFunc(hits, func(h secrets.BytesHit) bool { return !slices.Contains(inLines, h) }) {
 		r.say(f, true, "NUL bytes in it stand beside a secret, so that none of its lines is shown")
 		f.Binary, f.Patch, f.Additions, f.Deletions = true, "", 0, 0
-		return nil
+		return false, nil
 	}
 	var before []byte
 	if e := r.entries[f.Path]; e != nil && !moved && strings.Trim(e.oldSHA, "0") != "" {
 		old, err := r.blob(ctx, e.oldSHA, maxRevealed+1)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if len(old) > maxRevealed {
 			r.say(f, true, fmt.Sprintf("it was larger than %d MB", maxRevealed>>20))
-			return nil
+			return false, nil
 		}
 		before, _ = normalize.Decode(old)
 	}
 	if bytes.Count(before, []byte{'\n'})+bytes.Count(text, []byte{'\n'}) > maxRevealedLines {
 		r.say(f, true, fmt.Sprintf("its contents have more than %d lines", maxRevealedLines))
-		return nil
+		return false, nil
 	}
 	f.Patch, f.Additions, f.Deletions = textdiff.Lines(before, text)
 	f.Binary = false
-	return nil
+	return true, nil
 }
 
 // content reads the first bytes of a file as it is at the head or in the work tree, and

@@ -152,3 +152,37 @@ func TestRenamedIntoUseIsRead(t *testing.T) {
 		}
 	}
 }
+
+// A secret that was found in a file's bytes is told, also where none of its lines can be
+// shown.
+func TestSecretsInTextThatIsNotShown(t *testing.T) {
+	const token = "gh" + "p_1fKq8ZrT5wYv3NcXb7LmJd9PsHg2RtUaWe4Q"
+	glued := "h" + "f_ZrTwYvNcXbLmJdPsHgRtUaWeQfKqAzOyMi1n" // a letter before it hides it in the lines
+	r := newRepo(t)
+	r.write("long.txt", "\x00"+strings.Repeat("x", maxRevealed+1))
+	r.commit("start")
+	r.git("switch", "--quiet", "--create", "topic")
+	r.write("long.txt", utf16("token = "+token+"\n"))
+	r.write("nul.env", "A="+token+"\nB=a\x00"+glued+"\n")
+	r.commit("more")
+	d, err := secrets.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, _, err := normalize.Normalize(t.Context(), r.open(Options{Base: "main", Head: "topic"}), normalize.Options{Redactor: d.Change()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]int{}
+	for _, r := range f.Redactions {
+		found[r.Path+" "+r.RuleID]++
+	}
+	for _, path := range []string{"long.txt", "nul.env"} {
+		if found[path+" github-pat"] != 1 {
+			t.Errorf("%s: redactions %+v", path, f.Redactions)
+		}
+		if !gates(f, path) || added(f, path) != "" {
+			t.Errorf("%s: added %q, incomplete %+v", path, added(f, path), f.Incomplete)
+		}
+	}
+}
