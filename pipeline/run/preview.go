@@ -118,7 +118,9 @@ func (p *previewer) guarded(ctx context.Context, out pipeline.ProposedConfig) (t
 	case err != nil || cfg == nil:
 		out.Note = noteUnread
 	case len(out.Problems) > 0 || cfg != p.in.Config && len(cfg.InForce.Problems) > 0:
-		out.Problems = append(out.Problems, cfg.InForce.Problems...)
+		if cfg != p.in.Config { // those of the config in force are not the change's
+			out.Problems = append(out.Problems, cfg.InForce.Problems...)
+		}
 	default:
 		if err := p.try(ctx, cfg, facts, &out); err != nil {
 			out = pipeline.ProposedConfig{Files: out.Files, Exceptions: out.Exceptions, Note: noteFailed}
@@ -130,10 +132,9 @@ func (p *previewer) guarded(ctx context.Context, out pipeline.ProposedConfig) (t
 	return out
 }
 
-// try runs the stages after normalize on the same facts, but for what proposed
-// exceptions say of them. An engine that is not
-// in use already is compiled for this once: what people propose must not push
-// those in use out of the cache.
+// try runs the stages after normalize on the facts as the proposed exceptions make
+// them. An engine that is not in use already is compiled for this once: what people
+// propose must not push those in use out of the cache.
 func (p *previewer) try(ctx context.Context, cfg *config.Config, facts *pipeline.PRFacts, out *pipeline.ProposedConfig) error {
 	out.Changes = config.Diff(p.in.Config, cfg)
 	if n := len(out.Changes); n > pipeline.MaxConfigChanges {

@@ -400,3 +400,21 @@ func TestProposedConfigIsTriedWithoutDecisionsByHand(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// A problem of the config in force is not one of the exceptions that a change proposes.
+func TestProposedExceptionsAnswerForTheirOwnProblems(t *testing.T) {
+	src := change(t)
+	src.files = append(src.files, normalize.ChangedFile{Path: normalize.AttributesFile, Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+*.go -text"})
+	broken := *src.cfg
+	broken.InForce.Problems = append(slices.Clip(broken.InForce.Problems), pipeline.ConfigProblem{File: config.FileRules, Problem: "it was broken before"})
+	src.cfg = &broken
+	with, _ := reportWith(t, newRunner(t, nil), src, Options{
+		Proposed: proposes(nil),
+		File: func(context.Context, string, string, int64) ([]byte, bool, error) {
+			return make([]byte, normalize.MaxAttributes+1), true, nil
+		},
+	})
+	if got := with.ProposedConfig.Problems; len(got) != 1 || got[0].File != normalize.AttributesFile {
+		t.Errorf("problems %+v, want the one of %s", got, normalize.AttributesFile)
+	}
+}
