@@ -211,8 +211,9 @@ func sameFacts(a, b *pipeline.PRFacts) bool {
 	return true
 }
 
-// SameChange reports whether two heads are known to change the same: all text of both
-// was read, and no line and no place of one differs. Of two secrets nobody can tell.
+// SameChange reports whether two heads are known to make the same change: all text of
+// both was read, and their lines and places are equal. With a secret in either nobody can
+// tell.
 func SameChange(a, b *pipeline.PRFacts) bool {
 	return tellAll(a) && tellAll(b) && len(a.Redactions)+len(b.Redactions) == 0 &&
 		slices.EqualFunc(a.Files, b.Files, func(x, y pipeline.File) bool { return x.Path == y.Path && sameJSON(&x, &y) })

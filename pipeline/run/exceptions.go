@@ -11,7 +11,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/secrets"
 )
 
-// exceptionFiles lists the files that make exceptions and that a change touches. Like
+// exceptionFiles lists those files that make exceptions which a change touches. Like
 // config they count once they are merged.
 func exceptionFiles(facts *pipeline.PRFacts) pipeline.List[string] {
 	var touched pipeline.List[string]
@@ -24,8 +24,8 @@ func exceptionFiles(facts *pipeline.PRFacts) pipeline.List[string] {
 }
 
 // except returns the facts as they would be if the exceptions that the change proposes
-// were in force, and says in out what these mean for the change. The facts of the review
-// stay as they are.
+// were in force, and notes in out what that means for the change. The facts of the
+// review stay as they are.
 func (p *previewer) except(ctx context.Context, out *pipeline.ProposedConfig) (*pipeline.PRFacts, error) {
 	touched := exceptionFiles(p.in.Facts)
 	if len(touched) == 0 || p.options.File == nil {
@@ -71,17 +71,16 @@ func (p *previewer) exceptSecrets(facts *pipeline.PRFacts, text []byte) []string
 // covered compares the files of a change before and after exceptions.
 func covered(was, is *pipeline.PRFacts) pipeline.List[pipeline.Covered] {
 	var list pipeline.List[pipeline.Covered]
-	add := func(as string, is func(*pipeline.PRFacts, int) bool, before, after *pipeline.PRFacts) {
+	add := func(as string, covers func(*pipeline.PRFacts, int) bool) {
 		c := pipeline.Covered{As: as}
-		for i := range after.Files {
-			if !is(after, i) || is(before, i) {
-				continue
-			}
-			if len(c.Files) == pipeline.MaxCovered {
+		for i := range is.Files {
+			switch {
+			case !covers(is, i) || covers(was, i):
+			case len(c.Files) == pipeline.MaxCovered:
 				c.More++
-				continue
+			default:
+				c.Files = append(c.Files, is.Files[i].Path)
 			}
-			c.Files = append(c.Files, after.Files[i].Path)
 		}
 		if len(c.Files) > 0 {
 			list = append(list, c)
@@ -90,15 +89,15 @@ func covered(was, is *pipeline.PRFacts) pipeline.List[pipeline.Covered] {
 	flag := func(of func(*pipeline.File) bool) func(*pipeline.PRFacts, int) bool {
 		return func(f *pipeline.PRFacts, i int) bool { return of(&f.Files[i]) }
 	}
-	add(pipeline.CoveredGenerated, flag(func(f *pipeline.File) bool { return f.Generated }), was, is)
-	add(pipeline.CoveredVendored, flag(func(f *pipeline.File) bool { return f.Vendored }), was, is)
-	add(pipeline.CoveredDocumentation, flag(func(f *pipeline.File) bool { return f.Documentation }), was, is)
+	add(pipeline.CoveredGenerated, flag(func(f *pipeline.File) bool { return f.Generated }))
+	add(pipeline.CoveredVendored, flag(func(f *pipeline.File) bool { return f.Vendored }))
+	add(pipeline.CoveredDocumentation, flag(func(f *pipeline.File) bool { return f.Documentation }))
 	add(pipeline.CoveredUnread, func(f *pipeline.PRFacts, i int) bool {
 		return slices.ContainsFunc(f.Incomplete, func(u pipeline.Incompleteness) bool {
 			return u.Path == f.Files[i].Path && u.Unread() && !u.Gating
 		}) && !slices.ContainsFunc(f.Incomplete, func(u pipeline.Incompleteness) bool {
 			return u.Path == f.Files[i].Path && u.Gating
 		})
-	}, was, is)
+	})
 	return list
 }

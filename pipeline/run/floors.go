@@ -16,8 +16,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/rules"
 )
 
-// floor is what is compiled of a config.Floor: the stages that choose agents, and
-// the layer's final rules.
+// floor is a compiled config.Floor: the stages that choose agents, and the layer's
+// final rules.
 type floor struct {
 	*config.Floor
 	classify *classify.Classifier
@@ -50,9 +50,9 @@ func compileFloor(f *config.Floor) (*floor, error) {
 	return out, nil
 }
 
-// hold adds to a manifest what the floors dispatch for what is final in them: an
-// agent with final rules, or that is final, looks at all files that a floor gives
-// it, and is required; so are the agents of final policies and signals.
+// hold adds to a manifest what the floors dispatch for the sake of their final entries.
+// An agent that is final, or has final rules, is required and looks at every file that
+// a floor gives it; so are the agents of final policies and signals.
 func (e *Engine) hold(ctx context.Context, facts *pipeline.PRFacts, m pipeline.AgentManifest) (pipeline.AgentManifest, error) {
 	views := e.views(facts)
 	for _, f := range e.floors {
@@ -77,8 +77,9 @@ func (e *Engine) hold(ctx context.Context, facts *pipeline.PRFacts, m pipeline.A
 	return m, nil
 }
 
-// views are the facts as what is final sees them: as they are, and where the base's
-// .gitattributes says something of a file, which is the repository's word, without that.
+// views returns the facts as final entries see them: as they are and, if the base's
+// .gitattributes sets something on a file, also without that, since it is the
+// repository's word.
 func (e *Engine) views(facts *pipeline.PRFacts) []*pipeline.PRFacts {
 	if len(e.floors) == 0 {
 		return nil
@@ -97,8 +98,7 @@ func (e *Engine) views(facts *pipeline.PRFacts) []*pipeline.PRFacts {
 	return []*pipeline.PRFacts{facts, &plain}
 }
 
-// sends reports whether a final policy or signal of the floor is among what chose
-// the agent.
+// sends reports whether a final policy or signal of the floor chose the agent.
 func (f *floor) sends(e *pipeline.ManifestEntry) bool {
 	if e.AddedBy == pipeline.AddedByGapDetect {
 		return slices.ContainsFunc(f.Config.Signals, func(s config.Signal) bool { return s.Final && s.Agent == e.Agent })
@@ -118,8 +118,8 @@ func (f *floor) agent(id string) *config.Agent {
 	return &f.Config.Agents[i]
 }
 
-// united is a manifest in which an agent runs as its own entry says and as another
-// does: it looks at the files of both, and is required where one of them says so.
+// united returns the manifest with an entry joined to the one that the agent has, if
+// any: the agent looks at the files of both, and is required if either says so.
 func united(m pipeline.AgentManifest, low pipeline.ManifestEntry) pipeline.AgentManifest {
 	m.Skipped = slices.DeleteFunc(slices.Clone(m.Skipped), func(s pipeline.SkippedAgent) bool { return s.Agent == low.Agent })
 	m.Entries = slices.Clone(m.Entries)
@@ -173,15 +173,15 @@ func sortedUnion(a, b pipeline.List[string]) pipeline.List[string] {
 	return slices.Compact(all)
 }
 
-// heldAgent is an agent of the kind rules that looks once more, by a floor's final
-// rules and with what the floor classifies the change as: what its rules ask of the
-// change must not be answered by what layers above say.
+// heldAgent is an agent of the kind rules that looks once more, by each floor's final
+// rules and by the floor's own classification of the change: what those rules ask of a
+// change must not be answered by the layers above.
 type heldAgent struct {
 	own dispatch.Agent
 	low []dispatch.Agent // of the same id, for each floor
 }
 
-// Review returns what the agent finds, and what only the final rules find.
+// Review returns what the agent finds, and what only the floors' rules find.
 func (a heldAgent) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
 	out, err := a.own.Review(ctx, task)
 	if err != nil {
@@ -211,7 +211,7 @@ func (a heldAgent) Review(ctx context.Context, task dispatch.Task) (pipeline.Age
 	return out, nil
 }
 
-// held wraps the agents that look for final rules, as the floors have them.
+// held wraps the agents that have final rules in a floor.
 func (e *Engine) held(all agents, facts *pipeline.PRFacts) {
 	low := map[string][]dispatch.Agent{}
 	views := e.views(facts)

@@ -58,8 +58,8 @@ func (r *Runner) redactRules(results pipeline.List[pipeline.AgentResult], engine
 			f := &findings[j]
 			rule := engine.byID[f.RuleID]
 			if rule != nil {
-				// It may quote what the line means, in which a secret stands whole that
-				// the line splits.
+				// It may quote the line as it is meant, where a secret is whole that the
+				// line itself splits.
 				for k := range f.Evidence {
 					f.Evidence[k] = redacted(f.Evidence[k])
 				}

@@ -27,8 +27,9 @@ type Config struct {
 	Agents map[string]dispatch.Agent
 	// Engines is where compiled configs are kept. Default: the Runner's own.
 	Engines *Engines
-	// Key is the server's own, by which a secret that somebody dismissed is told from
-	// another one in its place. Without it such a dismissal ends with each push.
+	// Key is the server's own. It makes the digests that tell a secret which somebody
+	// dismissed from another one in its place. Without it such a dismissal ends with
+	// each push.
 	Key []byte
 }
 
@@ -112,7 +113,8 @@ type Outcome struct {
 	LabelsRead LabelsRead
 }
 
-// except allows what the base's .gitleaks.toml does, and names what of it does not count.
+// except allows the secrets that the base's .gitleaks.toml allows, and names the parts of
+// the file that do not count.
 func except(change *secrets.Change, facts *pipeline.PRFacts, text []byte) {
 	exceptions, problems := secrets.ReadExceptions(text)
 	change.Except(facts, &exceptions)
