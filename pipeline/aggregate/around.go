@@ -16,28 +16,27 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/internal/comments"
 )
 
-// What a person says of a finding is bound to the code around it: so many lines of
-// code on each side. A finding about more lines than maxAround is bound to all that
-// the change does to its file.
+// What a person says of a finding is bound to the code around it: aroundLines lines of
+// code on each side. A finding about more than maxAround lines is bound to everything
+// that the change does to its file.
 const (
 	aroundLines = 10
 	maxAround   = 50
 	// beside is how many unchanged lines on each side count, comments and blank lines
-	// among them. GitHub shows so many beside each line that a change touches.
+	// included. GitHub shows that many beside each line that a change touches.
 	beside = 3
 )
 
-// arounds digests the code around findings. A digest holds what the change adds and
-// removes near the finding, and how far away. What the change does not touch is the
-// base's, which no author can turn into a bait, and of which the diff shows more or
-// less from head to head. So only the nearest of those lines are in the digest: they
-// tell where in the file the finding stands. What kind of file it is and where it lies
-// is in it, too.
+// arounds digests the code around findings. A digest covers what the change adds and
+// removes near the finding, and how far away. Lines that the change does not touch are
+// the base's: no author can turn them into bait, and the diff shows more or fewer of
+// them from head to head. So only the nearest of them are in the digest, to tell where
+// in the file the finding stands. The file's kind and directory are in it, too.
 type arounds struct {
 	files map[string]*pipeline.File
 	facts *pipeline.PRFacts
-	// values are the digests of secrets by their line, and others those of secrets in
-	// the title, the description and commit messages, by rule.
+	// values are the digests of secrets by line; others are those of secrets in the
+	// title, the description and commit messages, by rule.
 	values map[lineOf]string
 	others map[string][]string
 	known  map[string]*shape
@@ -50,7 +49,7 @@ type lineOf struct {
 	line int
 }
 
-// lineRange is a range of lines of a file on the head's side; from 0 for all of it.
+// lineRange is a range of lines of a file on the head's side; all of it if from is 0.
 type lineRange struct {
 	path     string
 	from, to int
@@ -61,8 +60,8 @@ type shape struct {
 	rows  []row
 	code  []int     // for each row, and for the end: how many lines of code stand before it
 	shown []visible // of the head's lines, in their order
-	whole sum       // of all of it
-	kind  sum       // of where the file lies, and what it is taken for
+	whole sum       // of everything
+	kind  sum       // of the file's directory, and what the file is taken for
 }
 
 // visible is a range of lines, the last excluded, that the diff shows.
@@ -71,13 +70,13 @@ type visible struct {
 	unseen   int // lines before it that the diff does not show
 }
 
-// row is a line of code on the head's side, or the lines that the change takes out
-// before one.
+// row is a line of code on the head's side, or the lines that the change removes before
+// one.
 type row struct {
 	line   int // on the head's side
 	change change
-	sum    sum    // of the text, where the change makes one
-	text   string // where it does not
+	sum    sum    // of the text, if the change adds or removes it
+	text   string // if it does not
 	hunk   int
 	same   int // how many unchanged lines the diff shows before it
 }
@@ -90,8 +89,9 @@ const (
 	removed   change = '-'
 )
 
-// sum is a digest that nobody finds a second text for.
-type sum [8]byte
+// sum is a digest for which nobody finds two texts: an author who could would have one
+// of them dismissed, and push the other.
+type sum [16]byte
 
 func newArounds(files map[string]*pipeline.File, facts *pipeline.PRFacts) *arounds {
 	a := &arounds{
@@ -110,14 +110,14 @@ func newArounds(files map[string]*pipeline.File, facts *pipeline.PRFacts) *aroun
 	return a
 }
 
-// value tells a secret from another one. Where nothing does, it is another one on each
-// head.
+// value tells a secret from another one. A secret without a digest counts as another one
+// on each head.
 func (a *arounds) value(r *pipeline.Redaction) string { return cmp.Or(r.Digest, a.facts.Head.SHA) }
 
-// of returns the digest of the code around a finding. Where the diff of the file is not
-// known it is another on each head. For a finding about no file it is that of the text
-// which the finding is about, or of what it says: it is empty where a model says that,
-// whose words differ from one review to the next.
+// of returns the digest of the code around a finding. If the file's diff is not known,
+// the digest differs from head to head. For a finding that is not about a file it is the
+// digest of the text that the finding is about, or else of what the finding says. It is
+// empty if a model says that, since its words differ from one review to the next.
 func (a *arounds) of(f *item) string {
 	if f.Path == "" {
 		about := []string{f.Title, f.Message}
@@ -203,8 +203,8 @@ func (s *shape) read(f *pipeline.File, values map[lineOf]string) {
 				}
 				same++
 			default:
-				// A line may also become a comment, or be one no longer, by what the
-				// change does to others.
+				// A line may also become a comment, or cease to be one, by what the
+				// change does to other lines.
 				if was != "" {
 					gone = append(gone, was)
 				}
@@ -219,7 +219,7 @@ func (s *shape) read(f *pipeline.File, values map[lineOf]string) {
 			}
 			next = l.New + 1
 		}
-		if head != base { // what follows becomes a comment, or is one no longer
+		if head != base { // what follows becomes a comment, or ceases to be one
 			gone = append(gone, "")
 		}
 		remove()
@@ -253,7 +253,7 @@ func (s *shape) count() {
 	s.whole = sha(all)
 }
 
-// around appends what the change does at lines on the head's side and near them.
+// around appends what the change does at and near the lines on the head's side.
 func (s *shape) around(near []byte, from, to int) []byte {
 	first := sort.Search(len(s.rows), func(i int) bool { return s.rows[i].line >= from })
 	last := first + sort.Search(len(s.rows)-first, func(i int) bool { return s.rows[first+i].line > to })
@@ -289,8 +289,8 @@ func (s *shape) around(near []byte, from, to int) []byte {
 	return near
 }
 
-// same counts the unchanged lines that the diff shows before some rows and up to the
-// last of them.
+// same counts the unchanged lines that the diff shows before the rows from first on, and
+// up to the one before last.
 func (s *shape) same(first, last int) (above, below int) {
 	if first < len(s.rows) {
 		above = s.rows[first].same
@@ -320,9 +320,9 @@ func (s *shape) hunk(line int) int {
 	return n
 }
 
-// at is how far down a line stands that comes before row i and after the one before
-// that: two for each line of code, and one for each that the diff does not show, half
-// of which are taken for code. So rather too many lines are near than too few.
+// at is how far down the file a line between rows i-1 and i stands: two for each line of
+// code, and one for each line that the diff does not show, as if half of those were code.
+// In doubt too many lines count as near, rather than too few.
 func (s *shape) at(i, line int) int {
 	unseen := line - 1
 	if n := sort.Search(len(s.shown), func(i int) bool { return s.shown[i].from > line }); n > 0 {
@@ -332,7 +332,7 @@ func (s *shape) at(i, line int) int {
 	return 2*s.code[i] + unseen
 }
 
-// add appends what the change does in the row, and how far from the finding that is.
+// add appends what the change does in the row, and how far that is from the finding.
 func (r *row) add(near []byte, far int) []byte {
 	if r.change == unchanged {
 		same := sumOf(r.text)
@@ -350,8 +350,8 @@ var directive = regexp.MustCompile(`^\s*(?:(?://|#|--|;|%|/\*)[\pL!+@$%#&:>]|` +
 	`(?://|#|--|;|/?\*+)\s*(?:#\s*(?:cgo|include|define|undef|if|else|elif|endif|pragma|error|line)\b|go:|line |\+build|export |extern |` +
 	`(?:syntax|escape|check|frozen_string_literal|warn_indent|shareable_constant_value|cython|distutils)\s*[:=]|.*coding[:=]|-\*-|@jsx|@[a-z]+\s*$|>|///|%%|MAGIC\b|Databricks\b|vim?:|ex:))`)
 
-// code is what a line holds besides a comment and white space that means nothing. A
-// comment that ends in a backslash may go on in the next line, and so counts.
+// code is what a line holds without its comment and white space that means nothing. A
+// comment that ends in a backslash may go on in the next line, so it counts.
 func code(r *comments.Reader, text string, indented bool) string {
 	after := r.Next(text)
 	end := strings.TrimRight(text, " \t\r\v\f")
@@ -402,5 +402,5 @@ func sumOf(texts ...string) sum {
 
 func sha(b []byte) sum {
 	all := sha256.Sum256(b)
-	return sum(all[:8])
+	return sum(all[:len(sum{})])
 }
