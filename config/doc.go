@@ -27,15 +27,15 @@
 // Settings are held by naming them in the settings' own "final". Where the reviewers
 // of models are, no agent and no policy of a layer above names others.
 //
-// What a final entry comes to on a change is held by a [Floor]: the config of the
-// layers up to the one that made it final. By that config the pipeline chooses
-// agents, classifies the change and asks the gate's conditions once more for what is
-// final, and the stricter of both counts; the mode is no milder than the floor's.
-// The finding of a final rule leaves the gate only by whom that layer names under
-// final_authority.
+// How a final entry acts on a change is held by a [Floor]: the config of the layers up
+// to the one that made it final. For the sake of what is final, the pipeline chooses
+// agents, classifies the change and asks the gate's conditions once more by that config,
+// and the stricter answer counts; the mode is no milder than the floor's. Only those
+// whom that layer names under final_authority can take the finding of a final rule out
+// of the gate.
 //
-// An organisation's layer that the server does not let weaken can make things
-// stricter only: see [Config.Weakened].
+// An organisation's layer can only make reviews stricter unless the server lets that
+// organisation weaken them: see [Config.Weakened].
 //
 // A layer with a problem is left out whole and the others are used: [Load]
 // always returns a valid Config, and lists what was wrong beside it. A mistake

@@ -2,20 +2,19 @@ package config
 
 import "slices"
 
-// Floor is the config of the layers up to one that made entries final. What a
-// final entry comes to on a change must not be looser than by this config,
-// whatever the layers above say: which agents look at what, the gate's
-// conditions, the mode.
+// Floor is the config of the layers up to one that made entries final. Whatever the
+// layers above say, a final entry must not act more loosely on a change than it does by
+// this config: which agents look at what, the gate's conditions, the mode.
 type Floor struct {
 	Layer string // that made entries final
 	// Authority are the teams, each "org/team-slug", and logins that this layer
-	// names under final_authority. Without any, what it made final stands.
+	// names under final_authority. If it names none, what it made final stands.
 	Authority []string
 	Config    *Config // without floors of its own
 }
 
-// floorOf is the floor that a layer makes with those below it, or nil where it
-// made nothing final that a review could come to.
+// floorOf returns the floor that a layer makes with those below it, or nil if it made
+// nothing final that bears on reviews.
 func (s *stack) floorOf(layer string) *Floor {
 	some := false
 	for _, file := range listFiles() {
@@ -34,7 +33,7 @@ func (s *stack) floorOf(layer string) *Floor {
 }
 
 // bearsOnReviews reports whether an entry is switched on and brings findings or
-// agents: mappings and weights come to nothing by themselves.
+// agents: mappings and weights alone have no effect.
 func bearsOnReviews(value any) bool {
 	switch v := value.(type) {
 	case *Rule:
@@ -49,8 +48,8 @@ func bearsOnReviews(value any) bool {
 	return false
 }
 
-// finalOf lists the layers that made the rules and the agents final. Agents of
-// the kind rules are left out: of their findings those of final rules are final.
+// finalOf returns the layers that made rules and agents final, by id. Agents of the kind
+// rules are left out: their findings are final if the rule is.
 func (s *stack) finalOf() (rules, agents map[string]string) {
 	rules, agents = map[string]string{}, map[string]string{}
 	for _, file := range []string{FileRules, FileAgents} {
@@ -70,10 +69,10 @@ func (s *stack) finalOf() (rules, agents map[string]string) {
 	return rules, agents
 }
 
-// FinalIn lists the layers that made an agent's finding by a rule final: the one
-// that made the rule final, and the one that made the agent final where its findings
-// come without rules of the config. Each of them has a say: a layer that makes a rule
-// final takes nothing from one that made the agent final before.
+// FinalIn lists the layers that made an agent's finding by a rule final: the one that
+// made the rule final and, for agents other than the kind rules, the one that made the
+// agent final. Each has a say: a layer that makes a rule final takes nothing away from
+// one that made the agent final before.
 func (c *Config) FinalIn(rule, agent string) []string {
 	var layers []string
 	for _, layer := range []string{c.finalRules[rule], c.finalAgents[agent]} {
@@ -84,7 +83,7 @@ func (c *Config) FinalIn(rule, agent string) []string {
 	return layers
 }
 
-// FinalLayers are the layers that made the agent, or rules of it, final.
+// FinalLayers lists the layers that made the agent, or rules of it, final.
 func (c *Config) FinalLayers(agent string) []string {
 	var layers []string
 	add := func(layer string) {
@@ -101,8 +100,8 @@ func (c *Config) FinalLayers(agent string) []string {
 	return layers
 }
 
-// ThresholdsOf are the thresholds that reports read by an agent have to reach: the
-// settings', and where a layer made the agent final, that layer's as well.
+// ThresholdsOf returns the thresholds that the reports which an agent reads have to reach:
+// those of the settings and, if a layer made the agent final, that layer's as well.
 func (c *Config) ThresholdsOf(agent string) ThresholdSettings {
 	t := c.Settings.Thresholds
 	for _, layer := range c.FinalIn("", agent) {
@@ -129,7 +128,7 @@ func (c *Config) AnyFinal(policies []string) bool {
 	return slices.ContainsFunc(c.Policies, func(p Policy) bool { return p.Final && slices.Contains(policies, p.ID) })
 }
 
-// Floor is the floor of a layer, or nil.
+// Floor returns the floor of a layer, or nil.
 func (c *Config) Floor(layer string) *Floor {
 	for i := range c.Floors {
 		if c.Floors[i].Layer == layer {
@@ -139,10 +138,10 @@ func (c *Config) Floor(layer string) *Floor {
 	return nil
 }
 
-// The modes in the order of what their checks can block.
+// modes are the modes, from the one whose checks can block least.
 var modes = []string{ModeOff, ModeAdvisory, ModeEnforce}
 
-// StricterMode is the stricter of two modes.
+// StricterMode returns the stricter of two modes.
 func StricterMode(a, b string) string {
 	if slices.Index(modes, b) > slices.Index(modes, a) {
 		return b

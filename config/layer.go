@@ -27,9 +27,9 @@ type Layer struct {
 	Name   string
 	Source string
 	Files  []File
-	// Organisation is the login of the account whose layer this is, where the layer
-	// was read from its .github. What loosens in it counts only if the server lets
-	// that account; where it is empty, all counts.
+	// Organisation is the login of the account whose layer this is, if the layer was
+	// read from its .github. What loosens in such a layer counts only if the server lets
+	// that account. If it is empty, everything counts.
 	Organisation string
 }
 

@@ -13,8 +13,8 @@ import (
 // texts as before are not read again. It is safe for use by several
 // goroutines.
 type Loader struct {
-	// Redact replaces the secrets in a text, line by line, by placeholders. Problems
-	// then quote what is left. It is set before the first Load, or nil.
+	// Redact, if set, replaces the secrets in a text by placeholders, line by line, so
+	// that problems quote none. It must be set before the first Load.
 	Redact func(text string) string
 
 	mu     sync.Mutex
@@ -51,9 +51,9 @@ func (l *Loader) Load(layers ...Layer) (*Config, []pipeline.ConfigProblem) {
 	return &c, c.InForce.Problems
 }
 
-// redact lets problems quote nothing that is secret. They quote texts cut and escaped,
-// in which a secret would no longer be known, so that they are found once more, in
-// layers without secrets.
+// redact keeps secrets out of what problems quote. Quotes are cut and escaped, and a
+// secret in one would no longer be recognised, so the problems are found once more, in
+// layers whose secrets are replaced.
 func (l *Loader) redact(c *Config, layers []Layer) {
 	if l.Redact == nil || len(c.InForce.Problems) == 0 {
 		return

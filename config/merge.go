@@ -116,3 +116,20 @@ func deepFields(file string) []string {
 	}
 	return nil
 }
+
+// joinList puts a layer's list after that of the layers below; any other list takes the
+// place of theirs. The nodes are the settings, or a section of them: merged is own laid
+// over below. A list that is final below stays as it is.
+func joinList(merged, below, own *jsontree.Node, list string) {
+	mine, theirs := own.Get(list), below.Get(list)
+	if mine == nil || theirs == nil || len(theirs.Elems) == 0 {
+		return
+	}
+	both := *mine
+	both.Elems = slices.Concat(theirs.Elems, mine.Elems)
+	for i := range merged.Members {
+		if merged.Members[i].Key == list && merged.Members[i].Value == mine {
+			merged.Members[i].Value = &both
+		}
+	}
+}

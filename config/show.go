@@ -156,11 +156,10 @@ func (s *stack) json() []byte {
 
 // Mode is the mode in which a repository (owner/name) is reviewed: what its own
 // or its organisation's layer says, else the first of the server's Repositories
-// that matches, else the server's or the defaults' mode. It is no milder than the
-// mode of a layer that made something final, by the layers up to that one: a check
-// that never blocks would let go of what is final. Of several Names of a repository
-// the one that is treated most strictly counts. Names are compared without
-// regard to case, as GitHub does.
+// that matches, else the server's or the defaults' mode. It is no milder than the mode
+// of any floor: a check that never blocks would let pass what is final. Of the
+// repository's Names the one that is treated most strictly counts. Names are compared
+// without regard to case, as GitHub does.
 func (c *Config) Mode(repository string) string {
 	mode := c.ownMode(repository)
 	for _, name := range append(slices.Clip(c.Names), repository) {

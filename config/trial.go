@@ -336,8 +336,8 @@ func (t *trial) mergeSettings(root *jsontree.Node) {
 	if t.below.settings != nil {
 		merged = root.Overlay(t.below.settings, deepFields(FileSettings)...)
 		keepFinal(merged, t.below.settings)
-		joinLists(merged, t.below.settings, root, "secrets", "allow")
 		joinList(merged, t.below.settings, root, "ignore")
+		joinList(merged.Get("secrets"), t.below.settings.Get("secrets"), root.Get("secrets"), "allow")
 	}
 	if len(schemas().check(schemas().schema(FileSettings, entrySchemas[FileSettings]), merged, &t.problems)) > 0 {
 		return

@@ -47,8 +47,7 @@ type Config struct {
 	Settings Settings
 	// Floors are those of the layers that made something final, lowest first.
 	Floors []Floor
-	// Names are further full names of the repository that is reviewed: those that it
-	// had. See Mode.
+	// Names are the full names that the reviewed repository had before; see Mode.
 	Names []string
 	// DomainsForm and CompositionForm are the forms of the repository's
 	// review-domains.json and review-composition.json, of the Form constants: what
@@ -303,8 +302,8 @@ type Settings struct {
 	// Repositories choose the mode by repository; the first that matches wins,
 	// below what the repository's own layer says.
 	Repositories []RepositoryMode `json:"repositories,omitempty"`
-	// Organisations say what the layers of organisations may do. Of one that is not
-	// named, what loosens does not count.
+	// Organisations say what the layers of organisations may do. An organisation that
+	// is not named can't loosen anything.
 	Organisations []Organisation `json:"organisations,omitempty"`
 	// ConfigBranches are globs of base branches that carry config of their own.
 	// Pull requests against others are judged by the default branch's.
@@ -331,11 +330,11 @@ type RepositoryMode struct {
 	Mode  string   `json:"mode"`
 }
 
-// Ignored are paths that some agents or rules are not to judge. The agent for secrets
-// judges every path.
+// Ignored are paths that some agents or rules leave out. The agent for secrets leaves out
+// no path.
 type Ignored struct {
 	Paths  []string `json:"paths"`
-	Agents []string `json:"agents,omitempty"` // none means all but that for secrets
+	Agents []string `json:"agents,omitempty"` // none means all but the one for secrets
 	Rules  []string `json:"rules,omitempty"`  // none means all
 	Reason string   `json:"reason"`
 }
@@ -372,15 +371,15 @@ type CommandSettings struct {
 	// OverrideTeams are teams, each "org/team-slug", whose members may do what
 	// otherwise takes the permission maintain. At most 20, default none.
 	OverrideTeams []string `json:"override_teams"`
-	// SelfJudgement says who may dismiss, accept and override on a pull request of
-	// their own, which is one that they opened or pushed to: SelfJudgementMaintainers
-	// (default) or SelfJudgementNever.
+	// SelfJudgement says who may dismiss, accept and override on their own pull
+	// request, one that they opened or pushed to: SelfJudgementMaintainers (default) or
+	// SelfJudgementNever.
 	SelfJudgement string `json:"self_judgement"`
 }
 
 // Who may judge a pull request of their own.
 const (
-	SelfJudgementMaintainers = "maintainers" // who may maintain; the audit log says so
+	SelfJudgementMaintainers = "maintainers" // whoever may maintain; the audit log says so
 	SelfJudgementNever       = "never"
 )
 

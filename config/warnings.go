@@ -9,7 +9,7 @@ import (
 	"github.com/reviewgate/reviewgate/policies"
 )
 
-// Warning is something of a valid config that may not be what its writer wants.
+// Warning is something in a valid config that its writer may not want.
 type Warning struct {
 	File    string // of the config, by its name
 	Problem string
@@ -19,8 +19,8 @@ type Warning struct {
 // String is the warning on one line.
 func (w Warning) String() string { return w.File + ": " + w.Problem + "; " + w.Remedy }
 
-// Warnings lists what to look at: layers that make entries final and leave the gate
-// or the mode open, and policies that one path can keep from a whole change.
+// Warnings lists what deserves a look: layers that make entries final and leave the gate
+// or the mode open, and policies that a single path can keep from running.
 func (c *Config) Warnings() []Warning {
 	var list []Warning
 	for i := range c.Floors {
@@ -41,8 +41,8 @@ func (c *Config) Warnings() []Warning {
 	return append(list, c.triggerWarnings()...)
 }
 
-// triggerWarnings lists the policies by which a required agent runs, and which one
-// path more in a change can keep from holding. What the defaults say is left out.
+// triggerWarnings lists the policies that require an agent and that one more path in a
+// change can keep from holding. Those of the defaults are left out.
 func (c *Config) triggerWarnings() (list []Warning) {
 	shipped := map[string]policies.Trigger{}
 	for _, p := range all[*Policy](defaults().stack.lists[FileComposition]) {
@@ -63,7 +63,7 @@ func (c *Config) triggerWarnings() (list []Warning) {
 	return list
 }
 
-// onlyBy lists the agents of a policy that no policy dispatches always.
+// onlyBy lists the agents of a policy that no other policy always dispatches.
 func (c *Config) onlyBy(p *Policy) []string {
 	return slices.DeleteFunc(slices.Clone(p.Dispatch.Agents), func(agent string) bool {
 		return slices.ContainsFunc(c.Policies, func(other Policy) bool {
@@ -72,9 +72,9 @@ func (c *Config) onlyBy(p *Policy) []string {
 	})
 }
 
-// falls reports whether a path more in a change can keep a trigger from holding
-// that holds without it. Of an expression it says so unless the expression only
-// asks whether something is there.
+// falls reports whether one more path in a change can keep a trigger from holding. It
+// says so of every expression that reads paths, unless the expression only asks whether
+// something is there.
 func falls(t policies.Trigger) bool {
 	switch t.Type {
 	case policies.TriggerNot:
@@ -89,7 +89,7 @@ func falls(t policies.Trigger) bool {
 	return false
 }
 
-// rises reports whether a path more in a change can make a trigger hold.
+// rises reports whether one more path in a change can make a trigger hold.
 func rises(t policies.Trigger) bool {
 	switch t.Type {
 	case policies.TriggerAlways, policies.TriggerLabel, policies.TriggerAuthor:
@@ -108,8 +108,8 @@ func readsPaths(when string) bool {
 	return slices.ContainsFunc([]string{"files", "totals", "classification"}, func(word string) bool { return strings.Contains(when, word) })
 }
 
-// onlyAsksWhetherThere reports whether an expression has nothing in it that more
-// files could make false.
+// onlyAsksWhetherThere reports whether an expression contains nothing that more files
+// could make false.
 func onlyAsksWhetherThere(when string) bool {
 	return !slices.ContainsFunc([]string{"!", "all(", "exists_one(", "<", "==", "?", "in ", "size(", "[", "filter(", "map("}, func(part string) bool { return strings.Contains(when, part) })
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/reviewgate/reviewgate/policies/models"
 )
 
-// An organisation's layer holds for all of its repositories, and whoever makes a
-// repository of the name .github in it writes that layer. So it may make reviews
-// stricter, and make them looser only where the server's settings say so of the
-// organisation: what else would loosen is left out of the layer, and told.
+// An organisation's layer holds for all of its repositories, and whoever creates the
+// repository .github in it writes that layer. So it may make reviews stricter, but
+// looser only if the server's settings let the organisation: anything else that would
+// loosen them is left out of the layer, and reported.
 
 // mayWeaken reports whether the server lets an organisation, by its login, loosen
 // what the layers below say.
@@ -26,7 +26,7 @@ func (s *Settings) mayWeaken(organisation string) bool {
 	})
 }
 
-// dropWeakening takes out of the layer's files what would loosen the stack below.
+// dropWeakening removes from the layer's files what would loosen the stack below.
 func (t *trial) dropWeakening(organisation string) {
 	told := &problems{layer: t.layer}
 	drop := func(parent *jsontree.Node, key, what string) {
@@ -78,7 +78,7 @@ func (t *trial) weakened(file string, n *jsontree.Node) (fields []string) {
 	}
 	above := newEntry(file, below.node.At("type").Text)
 	if json.Unmarshal(n.Overlay(below.node, deepFields(file)...).AppendJSON(nil), above) != nil {
-		return nil // which is told where it is decoded
+		return nil // reported where it is decoded
 	}
 	may := stricter(below.value)
 	for _, d := range differences(below.value, above) {
@@ -93,7 +93,7 @@ func (t *trial) weakened(file string, n *jsontree.Node) (fields []string) {
 	return fields
 }
 
-// wording are the fields of entries that say what something is, and decide nothing.
+// wording are the fields of entries that describe something and decide nothing.
 var wording = map[string]bool{
 	"name": true, "description": true, "recommendation": true, "reference": true, "category": true, "final": true,
 	"capabilities": true, "concern": true, "timeout_seconds": true, "retries": true,
@@ -101,7 +101,7 @@ var wording = map[string]bool{
 
 // weakenedSettings lists the settings that would be looser than below.
 func (t *trial) weakenedSettings(root *jsontree.Node) (fields []string) {
-	var above Settings // a fresh one: lists of the one below must not be written into
+	var above Settings // fresh, so that nothing is written into the lists of the one below
 	if json.Unmarshal(root.Overlay(t.below.settings, deepFields(FileSettings)...).AppendJSON(nil), &above) != nil {
 		return nil
 	}
@@ -129,15 +129,15 @@ func settingDifferences(below, above Settings) (all []difference) {
 	return all
 }
 
-// freeSettings are those of which no value lets more pass than another: what is
-// written and where, how long and how often agents are tried, who is asked.
-// A section ends in a dot. Whatever is not listed counts as able to loosen.
+// freeSettings are the settings of which no value lets more pass than another: what is
+// written and where, how long and how often agents are tried, who is asked. The name of
+// a section ends in a dot. A setting that is not listed counts as able to loosen.
 var freeSettings = []string{
 	"comment.", "issues.", "labels.", "fix_loop.", "limits.", "check.annotations", "synthesis.judgement_categories",
 	"models.people", "models.gap_detector", "models.speculative_quality", "models.auto_reject", "final", "final_authority",
 }
 
-// stricterSetting reports whether a setting is no looser than the one below it.
+// stricterSetting reports whether a setting is at least as strict as the one below it.
 func stricterSetting(below *Settings, d difference) bool {
 	lower := func() bool {
 		return reflect.ValueOf(d.above).Convert(reflect.TypeFor[float64]()).Float() < reflect.ValueOf(d.below).Convert(reflect.TypeFor[float64]()).Float()
@@ -178,7 +178,7 @@ func stricterSetting(below *Settings, d difference) bool {
 	})
 }
 
-// Weakened lists what the organisation's layer says and what does not count, since
-// it would loosen what the server's config says; each with the line that the
-// server's config needs for it to count.
+// Weakened lists what in the organisation's layer does not count because it would loosen
+// what the server's config says, each with the line that the server's config needs to
+// let it count.
 func (c *Config) Weakened() []pipeline.ConfigProblem { return slices.Clone(c.weakened) }

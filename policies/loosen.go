@@ -7,14 +7,14 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// maxTried is how many reports MayLoosen tries before it takes the answer to be yes.
+// maxTried is how many reports MayLoosen tries at most. If there are more, it says yes.
 const maxTried = 200_000
 
-// MayLoosen reports whether there may be a report about which the conditions above
-// decide more loosely than those below. It tries every combination of values at and
-// around the numbers that the conditions compare with, which are all that can make a
-// difference, also such as no report has. Where these are too many, or a condition
-// can't be read, it says yes.
+// MayLoosen reports whether the conditions above may decide more loosely about some report
+// than those below. It tries every combination of values at and next to the numbers that
+// the conditions compare with: no other values can make a difference, and no condition
+// compares with a negative one. It says yes if there are too many combinations, or if a
+// condition can't be read.
 func MayLoosen(below, above []GateCondition) bool {
 	values := map[string][]float64{}
 	for _, gc := range slices.Concat(below, above) {
@@ -40,7 +40,7 @@ func MayLoosen(below, above []GateCondition) bool {
 	return looser(below, above, names, values, map[string]float64{})
 }
 
-// looser tries the values of the metrics that are named beside those in m.
+// looser tries all values of the named metrics, beside those of the metrics in m.
 func looser(below, above []GateCondition, names []string, values map[string][]float64, m map[string]float64) bool {
 	if len(names) == 0 {
 		return rankOf(above, m) < rankOf(below, m)
