@@ -20,16 +20,16 @@ import (
 
 const (
 	// defaultApartMemory is what a child process may take if the server's own limit
-	// is unknown or larger: any review must do with it.
+	// is unknown or larger. Any review has to manage with it.
 	defaultApartMemory = 1 << 30
-	// apartShare is what a child process may take of the server's own limit, in
+	// apartShare is how much of the server's own limit a child process may take, in
 	// percent: the server goes on beside it.
 	apartShare = 60
 	// maxApartLine bounds a line that a child process writes, in bytes.
 	maxApartLine = 64 << 10
 	// maxApartTasks is how many tasks a child process takes in before it is ready.
 	maxApartTasks = 64
-	// apartIdle is how long the child process of several reviews waits for another one.
+	// apartIdle is how long the common child process waits for another review.
 	apartIdle = 10 * time.Second
 	// apartStop is how long a child process may take to stop a review that was called off.
 	apartStop = 5 * time.Second
@@ -48,19 +48,18 @@ type apartTask struct {
 	Stop  bool `json:",omitempty"`
 }
 
-// apartAnswer is a line that a child process writes. The first one has the ID 0: the
-// process is ready. If it ends before that, no review is to blame.
+// apartAnswer is a line that a child process writes. The first one has the ID 0 and says
+// that the process is ready. If the process ends before that, no review is to blame.
 type apartAnswer struct {
 	ID    int64
 	Ended review.Ended
 }
 
-// children are the child processes that review suspects.
+// children are the server's child processes, in which suspects are reviewed.
 type children struct {
-	// common is the one in which several reviews run, nil before the first.
 	mu     sync.Mutex
-	common *child
-	idle   *time.Timer
+	common *child      // in which several reviews run; nil if there is none
+	idle   *time.Timer // ends common once nothing more is expected of it
 }
 
 // apart does the work of a lease in a child process: one of its own if alone, and
@@ -75,14 +74,10 @@ func (a *App) apart(ctx context.Context, l review.Lease, kind review.JobKind, al
 	return c.do(ctx, apartTask{Lease: l, Kind: kind})
 }
 
-// join returns the child process to work in, which it starts if need be.
+// join returns the child process to work in, and starts it if need be.
 func (cs *children) join(a *App, alone bool) (*child, error) {
 	if alone {
-		c, err := a.startChild()
-		if err != nil {
-			return nil, err
-		}
-		return c, nil
+		return a.startChild()
 	}
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -100,7 +95,7 @@ func (cs *children) join(a *App, alone bool) (*child, error) {
 	return cs.common, nil
 }
 
-// leave ends a child process that nothing more is expected of.
+// leave ends the child process if nothing more is expected of it.
 func (cs *children) leave(c *child, alone bool) {
 	if alone {
 		c.end()
@@ -125,7 +120,7 @@ func (cs *children) leave(c *child, alone bool) {
 	}
 }
 
-// close ends the common child process. Its reviews have ended before.
+// close ends the common child process, whose reviews must have ended.
 func (cs *children) close() {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -134,8 +129,8 @@ func (cs *children) close() {
 	}
 }
 
-// child is a child process. It ends when this one does: its standard input is closed
-// then.
+// child is a child process. It ends when this process does, which closes its standard
+// input.
 type child struct {
 	cmd   *exec.Cmd
 	in    io.WriteCloser
@@ -145,12 +140,12 @@ type child struct {
 	mu    sync.Mutex
 	ready bool
 	tasks map[int64]chan<- review.Ended
-	last  int64 // the ID of the newest task: how many there were
-	how   error // how it ended, once gone is closed
+	last  int64 // the ID of the newest task, which is how many there were
+	how   error // how the process ended, once gone is closed
 }
 
 func (a *App) startChild() (*child, error) {
-	// No review's end is the process's: others may run in it.
+	// The process outlives any one review's context: others may run in it.
 	cmd := exec.CommandContext(context.Background(), a.options.Apart[0], a.options.Apart[1:]...)
 	cmd.Env = append(os.Environ(), a.options.ApartEnv...)
 	cmd.Stderr = os.Stderr
@@ -171,7 +166,7 @@ func (a *App) startChild() (*child, error) {
 	return c, nil
 }
 
-// read hands on what the process answers until it ends.
+// read hands on the process's answers until it ends.
 func (c *child) read(out io.Reader) {
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, maxApartLine)
@@ -212,8 +207,8 @@ func (c *child) write(v any) error {
 	return nil
 }
 
-// do has the process do a task. The error is a *review.DiedError if the process ended
-// meanwhile, after it was ready.
+// do gives the process a task and waits for the answer. The error is a *review.DiedError
+// if the process became ready and then ended.
 func (c *child) do(ctx context.Context, task apartTask) (ended review.Ended, err error) {
 	answer := make(chan review.Ended, 1)
 	c.mu.Lock()
@@ -230,7 +225,7 @@ func (c *child) do(ctx context.Context, task apartTask) (ended review.Ended, err
 		return c.died(answer, werr)
 	}
 	c.mu.Lock()
-	_ = c.write(apartTask{ID: task.ID, Stop: true}) // where it is gone there is nothing to stop
+	_ = c.write(apartTask{ID: task.ID, Stop: true}) // if the process is gone, nothing is left to stop
 	c.mu.Unlock()
 	late := time.NewTimer(apartStop)
 	defer late.Stop()
@@ -247,7 +242,7 @@ func (c *child) do(ctx context.Context, task apartTask) (ended review.Ended, err
 // died says why there is no answer from a process that is gone.
 func (c *child) died(answer <-chan review.Ended, werr error) (ended review.Ended, err error) {
 	select {
-	case ended = <-answer: // the last it said
+	case ended = <-answer: // its last words
 		return ended, nil
 	default:
 	}
@@ -272,7 +267,7 @@ func (c *child) ended() bool {
 	}
 }
 
-// end has the process end, which has nothing to do any more.
+// end has the process end, which must have nothing left to do.
 func (c *child) end() {
 	c.in.Close()
 	late := time.AfterFunc(apartStop, func() { _ = c.cmd.Process.Kill() })
@@ -282,9 +277,9 @@ func (c *child) end() {
 	}()
 }
 
-// RunApart is what a child process of a server does: the work of leases, within the
-// memory that it is given. It reads what to do from in, which its parent keeps open for
-// as long as it wants anything, and writes to out how that ended.
+// RunApart is what a server's child process does: it works on leases within the memory
+// that it is given. It reads its tasks from in, which the parent keeps open for as long as
+// it wants anything, and writes to out how they ended.
 func RunApart(ctx context.Context, settings Settings, o Options, in io.Reader, out io.Writer) error {
 	lines := bufio.NewReader(in)
 	var setup apartSetup
@@ -311,7 +306,11 @@ func RunApart(ctx context.Context, settings Settings, o Options, in io.Reader, o
 		for {
 			var task apartTask
 			text, err := lines.ReadBytes('\n')
-			if err != nil || json.Unmarshal(text, &task) != nil {
+			if err != nil {
+				break // the parent wants nothing more
+			}
+			if err := json.Unmarshal(text, &task); err != nil {
+				o.Log.Error().Err(err).Msg("a child process can't read its task: the program may be of another version than the server")
 				break
 			}
 			tasks <- task
@@ -319,7 +318,7 @@ func RunApart(ctx context.Context, settings Settings, o Options, in io.Reader, o
 		select {
 		case <-built:
 		default:
-			os.Exit(1) // to get ready takes a while, and nobody waits for it any more
+			os.Exit(1) // getting ready takes a while, and nobody waits for it any more
 		}
 	}()
 	if err := a.buildService(ctx, true); err != nil {
@@ -335,8 +334,8 @@ func RunApart(ctx context.Context, settings Settings, o Options, in io.Reader, o
 	return a.workApart(ctx, tasks, out)
 }
 
-// workApart does tasks until there are no more. A task that is still at work then is
-// the parent's no longer: the process has to end.
+// workApart does tasks until there are no more. If one is still under way then, the
+// process ends at once: the parent no longer waits for it.
 func (a *App) workApart(ctx context.Context, tasks <-chan apartTask, out io.Writer) error {
 	answers := make(chan apartAnswer, 1)
 	answers <- apartAnswer{} // ready

@@ -48,9 +48,10 @@ type Options struct {
 	Engines *run.Engines
 	// Unsynced is that of store.Options, for tests.
 	Unsynced bool
-	// Apart is the command line of a child process that reviews a suspect with RunApart.
-	// Without it suspects are reviewed in this process. ApartEnv is added to its
-	// environment, and ApartMemory is how much memory it may take, in bytes: default 1 GiB.
+	// Apart is the command line of a child process that reviews suspects with RunApart.
+	// Without it they are reviewed in this process. ApartEnv is added to the child's
+	// environment. ApartMemory is how much memory the child may take, in bytes; default
+	// 60 % of what this process may take, and 1 GiB at most.
 	Apart, ApartEnv []string
 	ApartMemory     int64
 	// QuarantineSteps and QuarantineFor are those of review.Options.
@@ -58,7 +59,8 @@ type Options struct {
 	QuarantineFor   time.Duration
 	// RetryBase, LeaseTTL, ScanInterval and TellWait are those of review.Options.
 	RetryBase, LeaseTTL, ScanInterval, TellWait time.Duration
-	// Memory is how much this process may take, in bytes. Default: what limits it.
+	// Memory is how much memory this process may take, in bytes. Default: what the
+	// system lets it take.
 	Memory int64
 }
 
@@ -77,7 +79,7 @@ type App struct {
 	control  *control // nil where commands need none
 	memory   MemoryLimit
 	rest     rest
-	children children     // that review suspects
+	children children
 	done     atomic.Int64 // jobs, for tests
 }
 
@@ -111,7 +113,8 @@ func (a *App) build(ctx context.Context) error {
 	return a.buildServer(ctx)
 }
 
-// buildService makes all that it takes to review, beside says in a child process.
+// buildService makes everything that reviewing takes. beside is set in a child process,
+// which runs beside the server's.
 func (a *App) buildService(ctx context.Context, beside bool) (err error) {
 	process := processName()
 	if a.store, err = store.Open(ctx, a.settings.DatabaseURL, store.Options{Process: process, Log: a.options.Log, Unsynced: a.options.Unsynced, Beside: beside}); err != nil {
@@ -155,7 +158,7 @@ func (a *App) buildService(ctx context.Context, beside bool) (err error) {
 	return err
 }
 
-// buildServer makes what serves: the queue, and what listens.
+// buildServer makes the queue and the HTTP server, and listens.
 func (a *App) buildServer(ctx context.Context) (err error) {
 	if a.queue, err = store.NewQueue(a.store, a.service, store.QueueOptions{Workers: a.options.Workers, Periodic: a.periodic(), Begin: a.onJob}); err != nil {
 		return fmt.Errorf("make the queue: %w", err)
@@ -219,13 +222,13 @@ func (a *App) periodic() []store.Periodic {
 // Addr is the address the server listens on, host:port.
 func (a *App) Addr() string { return a.listener.Addr().String() }
 
-// credentialsTimeout is how long the start waits for GitHub to say whether it
-// takes the App's ID and key.
+// credentialsTimeout is how long the start waits for GitHub to say whether it accepts
+// the App's ID and key.
 const credentialsTimeout = 3 * time.Second
 
-// checkCredentials asks GitHub whether it takes the App's ID and private key, and
-// returns what it said if it does not. Any other trouble is logged only: webhooks
-// can be stored while GitHub's API is down.
+// checkCredentials asks GitHub whether it accepts the App's ID and private key. The error
+// is what GitHub said if it does not. Any other trouble is only logged: webhooks can be
+// stored while GitHub's API is down.
 func (a *App) checkCredentials(ctx context.Context) error {
 	asking, cancel := context.WithTimeout(ctx, credentialsTimeout)
 	defer cancel()

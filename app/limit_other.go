@@ -2,6 +2,6 @@
 
 package app
 
-// limitMemory does nothing where a process can't bound its own memory, and under the
-// race detector, which reserves far more than any limit: the soft limit holds alone.
+// limitMemory does nothing: the process can't bound its own memory here, or the race
+// detector reserves far more than any limit. Only the soft limit holds.
 func limitMemory(int64) error { return nil }

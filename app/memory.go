@@ -1,13 +1,12 @@
 package app
 
 import (
-	"bufio"
-	"bytes"
 	"io/fs"
 	"math"
 	"os"
 	"path"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,11 +14,11 @@ import (
 )
 
 // memoryShare is the share of the memory limit that Go's soft limit is set to, in
-// percent: the rest is for stacks of git, the kernel's buffers and what the collector
-// does not count.
+// percent. The rest is for git, the kernel's buffers and what the collector does not
+// count.
 const memoryShare = 90
 
-// MemoryLimit is how much memory this process may take, and by what.
+// MemoryLimit is how much memory this process may take, and what limits it.
 type MemoryLimit struct {
 	Bytes int64  // 0 where nothing limits it
 	By    string // such as "cgroup /sys/fs/cgroup/memory.max"
@@ -28,23 +27,23 @@ type MemoryLimit struct {
 // cgroupRoot is where control groups are mounted, in the file system's root.
 const cgroupRoot = "sys/fs/cgroup"
 
-// cgroupLimit finds the smallest limit of the control groups that a process is in and
-// of those above them, of version 2 or 1. In a container the group's own directory
-// may not be there, and the mount's root is it.
+// cgroupLimit finds the smallest limit among the control groups that this process is in
+// and those above them, of version 2 or 1. In a container the group's own directory may
+// be missing, and the mount's root stands for it.
 func cgroupLimit(root fs.FS) (least MemoryLimit) {
 	text, err := fs.ReadFile(root, "proc/self/cgroup")
 	if err != nil {
 		return least
 	}
-	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
-		parts := strings.SplitN(lines.Text(), ":", 3) // number, controllers, path
+	for line := range strings.Lines(string(text)) {
+		parts := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3) // number, controllers, path
 		if len(parts) != 3 {
 			continue
 		}
 		dir, file := cgroupRoot, "memory.max"
 		if parts[1] != "" {
 			dir, file = cgroupRoot+"/memory", "memory.limit_in_bytes"
-			if !hasField(parts[1], "memory") {
+			if !slices.Contains(strings.Split(parts[1], ","), "memory") {
 				continue
 			}
 		}
@@ -61,17 +60,8 @@ func cgroupLimit(root fs.FS) (least MemoryLimit) {
 	return least
 }
 
-func hasField(list, name string) bool {
-	for f := range strings.SplitSeq(list, ",") {
-		if f == name {
-			return true
-		}
-	}
-	return false
-}
-
-// readLimit reads a limit in bytes, or 0 where nothing is limited. Version 1 writes a
-// number near the greatest there is for that.
+// readLimit reads a limit in bytes, or 0 if there is none, for which version 1 writes a
+// number near the greatest possible.
 func readLimit(root fs.FS, name string) int64 {
 	text, err := fs.ReadFile(root, name)
 	if err != nil {
@@ -84,8 +74,8 @@ func readLimit(root fs.FS, name string) int64 {
 	return n
 }
 
-// limitHeap sets Go's soft limit by the memory limit of the process, and logs it. A
-// GOMEMLIMIT in the environment stays as it is.
+// limitHeap sets Go's soft limit by the memory limit of the process, and logs both. A
+// GOMEMLIMIT in the environment is left as it is.
 func limitHeap(log zerolog.Logger) MemoryLimit {
 	m := memoryLimit()
 	line := log.Info().Int64("limit_bytes", m.Bytes).Str("limit_by", m.By)
@@ -96,7 +86,7 @@ func limitHeap(log zerolog.Logger) MemoryLimit {
 	return m
 }
 
-// smaller returns the smaller limit of two, of which either may be unknown.
+// smaller returns the smaller of two limits, either of which may be unknown.
 func (m MemoryLimit) smaller(other MemoryLimit) MemoryLimit {
 	if m.Bytes == 0 || other.Bytes > 0 && other.Bytes < m.Bytes {
 		return other

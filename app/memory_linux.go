@@ -6,11 +6,11 @@ import (
 	"syscall"
 )
 
-// rlimitData is RLIMIT_DATA of Linux: memory that the process may write to and
-// shares with nobody.
+// rlimitData is Linux's RLIMIT_DATA: it limits the memory that the process may write to
+// and shares with nobody.
 const rlimitData = 2
 
-// memoryLimit is the smallest of the limits that this process is under.
+// memoryLimit returns the smallest of the limits that this process is under.
 func memoryLimit() MemoryLimit {
 	least := cgroupLimit(os.DirFS("/"))
 	for number, name := range map[int]string{rlimitData: "RLIMIT_DATA", syscall.RLIMIT_AS: "RLIMIT_AS"} {

@@ -2,5 +2,5 @@
 
 package app
 
-// memoryLimit is not known on this system.
+// memoryLimit returns no limit: it is not known on this system.
 func memoryLimit() MemoryLimit { return MemoryLimit{} }

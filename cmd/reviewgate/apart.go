@@ -10,15 +10,15 @@ import (
 	"github.com/reviewgate/reviewgate/app/llm/sdk"
 )
 
-// apartName is the command that a server starts itself with for a review which may
-// have taken it down.
+// apartName is the command with which a server starts itself for reviews that may have
+// taken it down.
 const apartName = "review-apart"
 
 func apartCommand() *cobra.Command {
 	var file string
 	c := &cobra.Command{
 		Use:    apartName,
-		Short:  "Do one review of a server in a process of its own",
+		Short:  "Do reviews of a server in a process of their own",
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -37,8 +37,8 @@ func apartCommand() *cobra.Command {
 	return c
 }
 
-// apartLine is the command line of that process, of this same program; nil where the
-// program's file is not known.
+// apartLine returns the command line that runs this program as such a process, or nil if
+// the program's file is not known.
 func apartLine(settings string) []string {
 	self, err := os.Executable()
 	if err != nil {

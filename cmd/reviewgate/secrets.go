@@ -111,13 +111,13 @@ func place(globs []string, path string) string {
 	return path
 }
 
-// literalGlob is a glob that matches one path alone.
+// literalGlob returns a glob that matches only this path.
 func literalGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`).Replace(path)
 }
 
-// withAllowance adds an entry to the text of review-settings.json, and leaves the
-// rest of it as it is.
+// withAllowance adds an entry to the text of review-settings.json and leaves the rest of
+// it as it is.
 func withAllowance(text []byte, entry config.SecretAllowance) ([]byte, error) {
 	if len(strings.TrimSpace(string(text))) == 0 {
 		text = []byte("{}\n")
@@ -177,7 +177,7 @@ func (f *allowFlags) find(cmd *cobra.Command, id string) (secretFound, error) {
 	return secretOf(&outcome.Review.Facts, &matches[0], value)
 }
 
-// secretOf is the one value that a finding is about.
+// secretOf returns the one value that a finding is about.
 func secretOf(facts *pipeline.PRFacts, finding *pipeline.Finding, value func(int) string) (secretFound, error) {
 	rule, isSecret := strings.CutPrefix(finding.RuleID, pipeline.SecretRulePrefix)
 	if !isSecret {
@@ -193,7 +193,7 @@ func secretOf(facts *pipeline.PRFacts, finding *pipeline.Finding, value func(int
 	}
 	switch len(values) {
 	case 0:
-		return out, unusable(fmt.Errorf("the finding %s has no value that could be allowed: the file's name tells that it holds secrets", finding.ID))
+		return out, unusable(fmt.Errorf("the finding %s has no value that could be allowed: it is about the file's name, or about bytes of which no line is shown", finding.ID))
 	case 1:
 		return out, nil
 	}

@@ -51,7 +51,7 @@ type tx interface {
 	// lock is what a SELECT ends with to keep its rows from being changed by
 	// others until the transaction ends.
 	lock() string
-	// lockFree is that too, and passes over rows that others keep.
+	// lockFree is like lock, but passes over rows that others have locked.
 	lockFree() string
 	// alone keeps others that call it with the same name waiting until the
 	// transaction ends, in all processes: for what no row stands for.

@@ -51,8 +51,8 @@ func (s *Store) Acquire(ctx context.Context, key, owner string, ttl time.Duratio
 	return l, true, nil
 }
 
-// countCrash notes that a holder died at work on a target, which is a suspect from
-// then on: nobody knows which of those at work it was.
+// countCrash notes that a holder died while it worked on a target. The target is a
+// suspect from then on: nobody knows which of those at work was to blame.
 const countCrash = `UPDATE targets SET crashes = crashes + CASE WHEN wanted > done THEN 1 ELSE 0 END`
 
 // Renew implements review.Store. A lease that has expired but that nobody took

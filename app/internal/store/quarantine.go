@@ -36,8 +36,8 @@ func (s *Store) fenced(ctx context.Context, l review.Lease, what, query string, 
 // maxQuarantined is how many quarantined targets are listed.
 const maxQuarantined = 1000
 
-// Quarantined lists the open targets whose review ended its process and that are tried
-// again later, the one that is tried first before the others, at most maxQuarantined.
+// Quarantined lists the open targets whose review ended its process and is tried again
+// later, at most maxQuarantined, the one that is tried next first.
 func (r *Reader) Quarantined(ctx context.Context) (all []review.Quarantined, err error) {
 	err = r.from.read(ctx, func(t tx) error {
 		return t.each(ctx, func(row scanner) error {

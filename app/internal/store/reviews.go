@@ -18,10 +18,10 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// encoded is a review as its rows hold it. The report stands apart from what
-// it was made of, which can be large and is seldom read. The changed files are the
-// largest part and the same in most reviews of one head: they stand in a row that
-// those reviews share, found by its content.
+// encoded is a review as its rows hold it. The report is kept apart from what it was
+// made of, which can be large and is seldom read. The changed files are the largest part,
+// and the same in most reviews of one head: those reviews share a row, which is found by
+// its content.
 type encoded struct {
 	report, inputs, record []byte
 	files                  []byte // nil where the change has none

@@ -11,27 +11,27 @@ import (
 
 const (
 	// authorShare and repositoryShare are how many reviews of one author, and of one
-	// repository, wait or are at work in the order in which they came. Further ones go
-	// after all others' until one of these is done. Nobody waits while workers are idle.
+	// repository, wait or run in the order in which they came. Further ones come after
+	// everybody else's until one of these is done. Nobody waits while workers are idle.
 	authorShare     = 4
 	repositoryShare = 8
-	// maxNext bounds the authors among whom the next one is chosen.
+	// maxNext bounds the authors, or repositories, among which the next one is chosen.
 	maxNext = 50
 )
 
-// The values of targets.job_low: which place in the line the newest job has.
+// The values of targets.job_low: the place in line of the target's newest job.
 const (
 	jobInOrder   = 0
 	jobLow       = 1 // nobody waits for it
 	jobOverShare = 2
 )
 
-// inShare is the condition for targets that use up a share. One that was put off, or is
-// quarantined, does not.
+// inShare is the condition for targets that use up a share. Targets that were put off or
+// are quarantined don't.
 const inShare = `wanted > done AND job_low = 0 AND attempts = 0 AND deaths = 0`
 
-// hasShare reports whether a share has room for one more target beside those in it.
-// Nothing is known of the author 0.
+// hasShare reports whether the shares of the author and of the repository have room for
+// one more target. The author 0 is unknown, and has no share to use up.
 func hasShare(ctx context.Context, t tx, key string, author, repo int64) (bool, error) {
 	for _, share := range []struct {
 		column string
@@ -55,7 +55,8 @@ func hasShare(ctx context.Context, t tx, key string, author, repo int64) (bool, 
 
 // insertJobInTurn inserts a review job in the order of asks if the target's author and
 // repository have not used up their shares, and after all others otherwise. A merge
-// group is in order always: only who may write makes one, and the queue waits for it.
+// group is always in order: only people with write permission make one, and the merge
+// queue waits for it.
 func (s *Store) insertJobInTurn(ctx context.Context, t tx, key string, was before) error {
 	var author, repo int64
 	var kind review.TargetKind
@@ -74,9 +75,9 @@ func (s *Store) insertJobInTurn(ctx context.Context, t tx, key string, was befor
 	return s.insertLateJob(ctx, t, key, jobOverShare)
 }
 
-// promote gives the place of a target that is done to one that waits for its share: in
-// the same repository to that of the author who has the fewest there, or else to one of
-// the same author.
+// promote gives the place of a target that is done to one that waits for its share: to
+// one in the same repository, of the author who has the fewest in order there, or else to
+// one of the same author.
 func (s *Store) promote(ctx context.Context, t tx, done string) error {
 	var author, repo int64
 	if err := t.row(ctx, `SELECT author, repo_id FROM targets WHERE key = ?`, done).Scan(&author, &repo); err != nil {
@@ -152,8 +153,8 @@ func nextOfAuthor(ctx context.Context, t tx, author int64) (string, error) {
 	return "", nil
 }
 
-// firstKey locks the target that a query finds, and is empty if somebody else has it:
-// two that are done at once must not wait for each other's targets.
+// firstKey returns the target that a query finds, and locks it. It is empty if somebody
+// else holds the lock: two that are done at once must not wait for each other's targets.
 func firstKey(ctx context.Context, t tx, query string, args ...any) (key string, err error) {
 	err = t.row(ctx, query+t.lockFree(), args...).Scan(&key)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {

@@ -36,8 +36,8 @@ type Options struct {
 	// start, and has at most 100 bytes. Default: a random name.
 	Process string
 	Log     zerolog.Logger
-	// Beside opens the database for a child of the process that has it open: that one
-	// holds its lock, and keeps its tables and its -wal file.
+	// Beside opens the database for a child of the process that has it open. The parent
+	// holds the lock, brings the tables up to date and checkpoints.
 	Beside bool
 	// Unsynced leaves out the sync to disk that each commit to SQLite ends with.
 	// What was committed then outlives the process, but not a power cut: for tests

@@ -159,8 +159,8 @@ func (s *Store) insertTargetJob(ctx context.Context, t tx, key string, kind revi
 	return err
 }
 
-// insertLateJob inserts a review job that lets others go first. The next ask that need
-// not wait inserts one that doesn't.
+// insertLateJob inserts a review job that lets others go first. The next ask that has no
+// need to wait inserts one that doesn't.
 func (s *Store) insertLateJob(ctx context.Context, t tx, key string, line int) error {
 	seq, err := s.numberJob(ctx, t, key, review.JobReview, line)
 	if err != nil {
@@ -347,8 +347,8 @@ func (s *Store) leave(ctx context.Context, what, key string, change func(context
 
 // askOthers asks for a review of the other open pull requests on a head that
 // the target left. Equal results write nothing, and other work goes first: whoever opens
-// many on one head must not fill the queue. They are locked, so that one
-// which is leaving as well is not asked with the head it had.
+// many on one head must not fill the queue. They are locked, so that one which is
+// leaving as well is not asked for with the head it had.
 func (s *Store) askOthers(ctx context.Context, t tx, repoID int64, head, key string) error {
 	if head == "" {
 		return nil

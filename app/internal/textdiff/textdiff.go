@@ -1,5 +1,5 @@
-// Package textdiff compares two texts that this process holds, for sources of changes
-// whose diff shows no lines.
+// Package textdiff compares two texts in memory, for files of which neither GitHub nor
+// git shows any lines.
 package textdiff
 
 import (
