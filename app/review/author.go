@@ -10,12 +10,12 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
-// Push says who sent a head of a pull request, as GitHub's event said: who made a
-// commit says the commit itself, which anybody may forge.
+// Push says who sent a head of a pull request, according to GitHub's event. The commits
+// name their authors themselves, which anybody may forge.
 type Push struct {
 	Target Target
-	// Before is the head that it replaced; empty for the one with which the pull
-	// request was opened. See Retargeted for what is no push.
+	// Before is the head that was replaced; empty for the head with which the pull
+	// request was opened. See Retargeted for what is not a push.
 	Before   string
 	Sender   string // login of a person
 	SenderID int64  // of the account, 0 where it is not known
@@ -35,8 +35,8 @@ type authorship struct {
 	unseen bool // not every push was seen, so that anybody may have sent one
 }
 
-// maxAlike is how many pushes of the sender are looked at, the changes before and after
-// which are compared. With more, one of them counts as made by the sender.
+// maxAlike is how many of the sender's pushes are checked for whether they changed
+// anything. A sender with more of them counts as an author.
 const maxAlike = 20
 
 // askAuthors finds out whether the sender is among those who made the pull request.
@@ -86,8 +86,8 @@ func (o *order) askAuthors(ctx context.Context) error {
 	return nil
 }
 
-// own reports whether the sender opened the pull request. A login may be another's by
-// now, and an account have another login.
+// own reports whether the sender opened the pull request. By now the login may belong to
+// another account, and the account may have another login.
 func (o *order) own() bool {
 	return strings.EqualFold(o.Sender, o.Author) || o.SenderID != 0 && o.SenderID == o.AuthorID
 }
@@ -97,9 +97,8 @@ func (o *order) sent(p Push) bool {
 	return strings.EqualFold(o.Sender, p.Sender) || o.SenderID != 0 && o.SenderID == p.SenderID
 }
 
-// leftAlike reports whether a push is known to have left the change as it was, as
-// bringing a branch up to date with its base does: both heads were reviewed, and
-// nothing differs in what was read of them.
+// leftAlike reports whether a push is known to have left the change as it was, as a merge
+// of the base does: both heads were reviewed, and what was read of them is the same.
 func (o *order) leftAlike(ctx context.Context, p Push) (bool, error) {
 	if p.Before == "" {
 		return false, nil
@@ -128,8 +127,8 @@ func (o *order) alike(ctx context.Context, a, b reviewed) (bool, error) {
 	return (a.base != "" || facts[0].Base.Ref == facts[1].Base.Ref) && run.SameChange(facts[0], facts[1]), nil
 }
 
-// seen goes from the head from push to push to the one with which the pull request
-// was opened, and reports whether none is missing.
+// seen follows the pushes back from the head and reports whether they lead to the one with
+// which the pull request was opened, so that none is missing.
 func seen(head string, pushes []Push) bool {
 	before := map[string][]string{}
 	for _, p := range pushes {

@@ -9,9 +9,9 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// lacksForFinal is what the sender lacks to take a finding out of the gate that is
-// final in some layers. Whom each of them names needs no permission beyond write, except
-// on a pull request of their own.
+// lacksForFinal is what the sender lacks to take a finding that is final in some layers
+// out of the gate. People whom each of the layers names need no more than write
+// permission, except on their own pull requests.
 func (o *order) lacksForFinal(ctx context.Context, layers []string) (string, error) {
 	if err := o.askAuthority(ctx); err != nil {
 		return "", err
@@ -25,9 +25,8 @@ func (o *order) lacksForFinal(ctx context.Context, layers []string) (string, err
 	return "", nil
 }
 
-// askAuthority finds out of which layers the sender has the authority that they
-// name for what they made final. GitHub is asked for teams, now, and only where a
-// layer names some.
+// askAuthority finds the layers that name the sender under final_authority. GitHub is
+// asked about teams now, and only if a layer names some.
 func (o *order) askAuthority(ctx context.Context) error {
 	o.finalIn = nil
 	for i := range o.config.Floors {
@@ -43,9 +42,9 @@ func (o *order) askAuthority(ctx context.Context) error {
 	return nil
 }
 
-// hasAuthority reports whether a layer names the sender, or a team of the
-// repository's own organisation with the sender in it: a team of another account
-// may be anybody's who took its name.
+// hasAuthority reports whether a layer names the sender, or a team that the sender is in.
+// Only teams of the repository's own organisation count: anybody may have taken the name
+// of another account.
 func (o *order) hasAuthority(ctx context.Context, floor *config.Floor) (bool, error) {
 	for _, who := range floor.Authority {
 		org, _, team := strings.Cut(who, "/")

@@ -11,24 +11,24 @@ import (
 )
 
 const (
-	// callShare is the part of an installation's hourly calls that one author's pull
-	// requests may use, in percent, once fewer than callReserve percent are left. More
-	// than that is free while there is plenty, or if nobody else is about.
+	// callShare is how many of an installation's hourly calls one author's pull requests
+	// may use, in percent, once fewer than callReserve percent are left. They may use more
+	// while there are plenty, or if no other author is active.
 	callShare   = 10
 	callReserve = 50
 	// callStep is how often a review that waits for its share looks again.
 	callStep = time.Minute
 	// maxCallers bounds the authors that are counted for one installation.
 	maxCallers = 10_000
-	// maxCallTold is how many of an author's checks say within one hour that they wait:
-	// to say it takes two calls.
+	// maxCallTold is how many of an author's checks say in one hour that they wait:
+	// saying it takes two calls.
 	maxCallTold = 20
 )
 
-// Quota is what GitHub says of an installation's primary rate limit.
+// Quota is what GitHub says about an installation's primary rate limit.
 type Quota struct {
 	Limit, Left int       // calls
-	Reset       time.Time // when all of them are there again
+	Reset       time.Time // when all of them are available again
 }
 
 // callShares counts whose reviews use an installation's calls. The zero value is ready.
@@ -40,13 +40,13 @@ type callShares struct {
 // callHour is one of GitHub's hours.
 type callHour struct {
 	Quota
-	shared  bool              // more than one author was about, in this hour or before
+	shared  bool              // more than one author has been active, in this hour or before
 	callers map[int64]*caller // by the author's account id
 }
 
 type caller struct {
 	used int                 // calls in this hour
-	told map[string]struct{} // whose checks say that they wait
+	told map[string]struct{} // targets and heads whose checks say that they wait
 }
 
 // Called notes a call that was made for a pull request of an author.
@@ -72,7 +72,7 @@ func (c *callShares) called(installation, author int64, q Quota) {
 		h.begin()
 		h.Quota = q
 	}
-	// Answers may come in another order than GitHub counted the calls in.
+	// Answers may arrive in another order than GitHub counted the calls.
 	h.Left = min(h.Left, q.Left)
 	by := h.callers[author]
 	if by == nil {
@@ -86,7 +86,7 @@ func (c *callShares) called(installation, author int64, q Quota) {
 	by.used++
 }
 
-// begin begins another hour. Who made no call in the last one is forgotten.
+// begin begins another hour. It forgets authors without a call in the last one.
 func (h *callHour) begin() {
 	for author, by := range h.callers {
 		if by.used == 0 {
@@ -102,7 +102,7 @@ type callWait struct {
 	used  int
 	quota Quota
 	after time.Duration
-	tell  bool // the check is to say so
+	tell  bool // the check should say so
 }
 
 func (e *callWait) Error() string {
@@ -111,7 +111,7 @@ func (e *callWait) Error() string {
 
 func (e *callWait) again() time.Duration { return e.after }
 
-// wait returns nil if a review of the author's may begin.
+// wait returns nil if a review for the author may begin.
 func (c *callShares) wait(g Target, author int64, now time.Time) *callWait {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -135,8 +135,8 @@ func (c *callShares) wait(g Target, author int64, now time.Time) *callWait {
 	return &callWait{used: by.used, quota: h.Quota, after: min(callStep, h.Reset.Sub(now)), tell: tell}
 }
 
-// waitForCalls puts a review off until its author has calls again, which its check says.
-// It returns nil if it may begin.
+// waitForCalls puts a review off until its author has calls again, and has the check say
+// so. It returns nil if the review may begin.
 func (s *Service) waitForCalls(ctx context.Context, lease Lease, state TargetState) error {
 	wait := s.calls.wait(state.Target, state.Author, s.Now())
 	if wait == nil {
@@ -164,7 +164,7 @@ type waiter interface {
 	again() time.Duration
 }
 
-// waits returns when work that returned an error is to be tried again, if it only waits.
+// waits reports whether work that returned an error only waits, and when to try it again.
 func waits(err error) (time.Duration, bool) {
 	var w waiter
 	if errors.As(err, &w) {

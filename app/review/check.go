@@ -83,10 +83,10 @@ func (s *Service) openCheck(ctx context.Context, lease Lease, state TargetState,
 }
 
 // answersFor reports whether a head's completed check may stand while the target
-// is reviewed: only if the target's newest answer is about this head. A check that
-// another pull request's run wrote before has not asked this one's base. One that was
-// written before the head was left for another says what counted then: what a person
-// decided by hand is gone with the push.
+// is reviewed: only if the target's newest answer is about this head. A check that the
+// run of another pull request wrote knows nothing of this one's base. A check that was
+// written before the head was replaced, and came back, says what counted then: a decision
+// by hand is gone with the push.
 func (s *Service) answersFor(ctx context.Context, state TargetState, w *Write) (bool, error) {
 	last, err := s.Store.LastAnswer(ctx, state.Key())
 	if err != nil {
@@ -95,8 +95,8 @@ func (s *Service) answersFor(ctx context.Context, state TargetState, w *Write) (
 	return last != nil && last.HeadSHA == w.HeadSHA, nil
 }
 
-// reopenForBase opens a new check where the one that stands on the head was written
-// for another base branch, of which no event told.
+// reopenForBase opens a new check if the one on the head was written for another base
+// branch, and no event reported the change.
 func (s *Service) reopenForBase(ctx context.Context, lease Lease, state TargetState, f *pipeline.PRFacts) error {
 	last, err := s.Store.LastAnswer(ctx, state.Key())
 	if err != nil {

@@ -220,7 +220,7 @@ func decidedFor(members []member) *pipeline.HandDecision {
 	return nil
 }
 
-// shared are the layers in both lists: who decided about one pull request has no
+// shared returns the layers in both lists: whoever decided about one pull request has no
 // say in what is final in another.
 func shared(a, b pipeline.List[string]) pipeline.List[string] {
 	return slices.DeleteFunc(slices.Clone(a), func(layer string) bool { return !slices.Contains(b, layer) })

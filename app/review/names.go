@@ -9,19 +9,19 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// A repository is the one of its id, whatever it is called. The server's config
-// chooses modes by name, so the names under which a repository was seen are kept
-// with its id, and the strictest mode of all of them counts: who renames it to a
-// name that is treated mildly changes nothing.
+// A repository is known by its id, whatever it is called. The server's config chooses
+// modes by name, so the names under which a repository was seen are kept with its id,
+// and the strictest mode of all of them counts: renaming it to a name that is treated
+// mildly changes nothing.
 
-// namesKept is the name under which the names of a repository are kept.
+// namesKept is the name of the layer in whose place a repository's names are kept.
 const namesKept = "names"
 
-// maxNames is how many names of a repository are kept, the first: no number of
-// renames drops the one under which it was seen first.
+// maxNames is how many of a repository's names are kept, the first ones: however often it
+// is renamed, the one under which it was first seen stays.
 const maxNames = 50
 
-// names are the full names under which a repository was seen.
+// names returns the full names under which a repository was seen.
 func (s *Service) names(ctx context.Context, repoID int64) ([]string, error) {
 	kept, err := s.Store.GoodLayer(ctx, repoID, namesKept)
 	if err != nil {
@@ -55,9 +55,9 @@ func (s *Service) noteNames(ctx context.Context, repoID int64, seen ...string) e
 	return nil
 }
 
-// NameWeakening logs which organisations' layers say what does not count, since it
-// would loosen what the server's config says, each with the line that lets it. It
-// goes by the layers as they were read last.
+// NameWeakening logs what in organisations' layers does not count because it would loosen
+// what the server's config says, each with the line that would let it count. It goes by
+// the layers as they were last read.
 func (s *Service) NameWeakening(ctx context.Context) error {
 	names, err := s.Store.GoodLayerNames(ctx, 0)
 	if err != nil {
@@ -84,8 +84,8 @@ func (s *Service) NameWeakening(ctx context.Context) error {
 	return nil
 }
 
-// named has a config heed the other names of a repository. The config must be a
-// copy, as the loader gives.
+// named sets the names that a repository has had in its config, which must be a copy such
+// as the loader returns.
 func (s *Service) named(ctx context.Context, cfg *config.Config, repoID int64) error {
 	names, err := s.names(ctx, repoID)
 	cfg.Names = names

@@ -33,9 +33,9 @@ func (o *order) limit() int { return o.config.Settings.Limits.CommandsPerHour }
 // left is how many commands may be obeyed yet in this hour, this one included.
 func (o *order) left() int { return max(0, o.limit()-o.hour.Obeyed) }
 
-// judgesOwn is what the sender lacks to judge the pull request: whoever made it takes
-// maintain for that, unless the settings let nobody, and where a push was not seen
-// anybody does.
+// judgesOwn is what the sender lacks to judge the pull request. Its authors need maintain,
+// or may not judge it at all if the settings say so; if a push was not seen, everybody
+// needs maintain.
 func (o *order) judgesOwn(ctx context.Context) (string, error) {
 	if err := o.askAuthors(ctx); err != nil {
 		return "", err

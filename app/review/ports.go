@@ -45,8 +45,8 @@ func (t Target) Key() string {
 	return fmt.Sprintf("pull/%d/%d", t.RepoID, t.Number)
 }
 
-// Answer is what a published review was about. BaseRef is empty for a review that was
-// stored before branches were.
+// Answer is what a published review was about. BaseRef is empty for reviews of versions
+// that did not store it.
 type Answer struct{ HeadSHA, BaseRef string }
 
 // Delivery is one webhook delivery and what it asks for. Exactly the asks
@@ -140,7 +140,7 @@ type ReviewAsk struct {
 	// Rerun says how much is done anew. Of several asks that one review answers,
 	// all are met, and so is that of the last one if it was given up.
 	Rerun Rerun
-	// AtOnce ends the wait of a target that is quarantined.
+	// AtOnce ends the wait of a quarantined target.
 	AtOnce bool
 	// ByHand says that somebody decided in the gate's place: what was given up
 	// need not be done for it.
@@ -232,8 +232,8 @@ type TargetState struct {
 	// FailedSince is when the first of them failed, zero if none did.
 	FailedSince time.Time
 	// Crashes counts the runs whose process died, or that lost their lease by expiry,
-	// since a review of the target was last completed. Whose it is above 0 is a
-	// suspect, and not to blame: others were at work beside it.
+	// since a review of the target was last completed. Above 0 the target is a suspect,
+	// but not to blame: others were under review beside it.
 	Crashes    int
 	Quarantine Quarantine
 	// Notices are to be said once in the comment, oldest first, such as why
@@ -252,11 +252,11 @@ type TargetState struct {
 	Result string
 }
 
-// Quarantine is what is known of a target whose review ended the child process that
-// it was done in; the zero value for all others. It holds over pushes.
+// Quarantine is what is known of a target whose review ended the child process it ran in;
+// the zero value for all others. It outlasts pushes.
 type Quarantine struct {
-	Deaths int       // child processes that it ended
-	Since  time.Time // the first of them
+	Deaths int       // child processes that the review ended
+	Since  time.Time // when it ended the first
 	Next   time.Time // when it is tried again
 }
 
@@ -324,10 +324,10 @@ type ConfigRead struct {
 	Organisation ConfigSource
 	Repository   ConfigSource
 	RootFiles    []string
-	// Attributes is the .gitattributes at the root of that branch, of no config layer.
-	// Its Path is empty if the branch lacks the file.
-	Attributes ConfigBlob
-	Exceptions ConfigBlob // likewise the .gitleaks.toml
+	// Attributes and Exceptions are the .gitattributes and the .gitleaks.toml at the root
+	// of that branch, which belong to no config layer. The Path is empty if the branch
+	// lacks the file.
+	Attributes, Exceptions ConfigBlob
 }
 
 // HeadDecision is where one open pull request on a head stands. Decision is
@@ -455,9 +455,9 @@ type Store interface {
 	// lease back. It returns the count.
 	Failed(ctx context.Context, l Lease) (attempts int, err error)
 
-	// Died notes that the target's review ended the child process that it was done
-	// in, and when it is tried again. Rest forgets that: the target then waits for an
-	// ask, and is still a suspect.
+	// Died notes that the target's review ended the child process it ran in, and when it
+	// is tried again. Rest forgets that: the target then waits for an ask, and is still a
+	// suspect.
 	Died(ctx context.Context, l Lease, next time.Time) error
 	Rest(ctx context.Context, l Lease) error
 
@@ -512,8 +512,8 @@ type Store interface {
 	// target's generation (fresh) with a job. A command that was accepted or
 	// finished before changes nothing. A notice of it is kept as by AddNotice.
 	Obey(ctx context.Context, c Command, e Effect, ask *ReviewAsk) error
-	// Pushes returns who opened a pull request and sent its pushes, as far as
-	// deliveries said.
+	// Pushes returns who opened a pull request and sent its pushes, as far as deliveries
+	// told.
 	Pushes(ctx context.Context, t Target) ([]Push, error)
 	// Taught returns the dismissals and acceptances of a target, by
 	// fingerprint, and what was decided by hand for the head against the base,

@@ -178,7 +178,7 @@ func (s *Service) configOf(ctx context.Context, r *StoredReview) (*config.Config
 	return cfg, s.named(ctx, cfg, r.RepoID)
 }
 
-// sourceOf is where a layer of a stored review was read.
+// sourceOf returns where a layer of a stored review was read.
 func sourceOf(r *StoredReview, layer string) string {
 	for _, l := range r.Review.Facts.Config.Layers {
 		if l.Name == layer && l.Used {
@@ -427,7 +427,7 @@ func (s *Service) writeGivenUp(ctx context.Context, lease Lease, state TargetSta
 }
 
 // writeNotCompleted completes the head's check, which says why there is no answer. off
-// says that nothing is posted in the repository, or can be.
+// says that nothing is, or can be, posted in the repository.
 func (s *Service) writeNotCompleted(ctx context.Context, lease Lease, state TargetState, what, remedy string) (off bool, err error) {
 	off, err = s.switchedOff(ctx, state.Target)
 	if err != nil {

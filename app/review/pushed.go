@@ -177,14 +177,14 @@ func (s *Service) staysOff(ctx context.Context, n ConfigNews, now *inForce, t Ta
 	return s.switchedOff(ctx, t)
 }
 
-// What stands in the place of a layer's name for the base's .gitattributes and
-// .gitleaks.toml.
+// LayerAttributes and LayerExceptions stand in place of a layer's name for the base's
+// .gitattributes and .gitleaks.toml.
 const (
 	LayerAttributes = "attributes"
 	LayerExceptions = "exceptions"
 )
 
-// sameFile reports whether a review was done with this file.
+// sameFile reports whether a review was done with this version of a file.
 func sameFile(layer string, used []ConfigBlob, now ConfigBlob) bool {
 	before := ofLayer(layer, used)
 	if now.Path == "" {

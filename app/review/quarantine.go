@@ -12,11 +12,11 @@ import (
 // Ended is how the work of a child process ended.
 type Ended struct {
 	Retry bool          // the job runs again
-	After time.Duration // so long from now
-	Err   string        // empty where the work is done
+	After time.Duration // how long from now
+	Err   string        // empty if the work is done
 }
 
-// EndedBy is how work ended that returned err.
+// EndedBy says how work that returned err ended.
 func EndedBy(err error) Ended {
 	if err == nil {
 		return Ended{}
@@ -40,20 +40,20 @@ func (e Ended) err() error {
 
 // DiedError says that a child process ended before its work did.
 type DiedError struct {
-	How    string // in words, such as "signal: killed"
-	Others bool   // it had been given other work too, which may be to blame
+	How    string // such as "signal: killed"
+	Others bool   // the process had been given other work too, which may be to blame
 }
 
 func (e *DiedError) Error() string { return "the child process ended: " + e.How }
 
-// isSuspect reports whether a target may have taken the server down. A closed one
-// is not read any more.
+// isSuspect reports whether a target may have taken the server down. Closed ones are no
+// longer reviewed, and don't count.
 func isSuspect(state TargetState) bool {
 	return state.Crashes > 0 && !state.Closed && state.Wanted > state.Done
 }
 
-// waits reports whether a target is quarantined and not to be tried yet.
-func (s *Service) waits(state TargetState) bool {
+// quarantined reports whether a target is in quarantine and not to be tried yet.
+func (s *Service) quarantined(state TargetState) bool {
 	return isSuspect(state) && !state.Quarantine.Next.IsZero() && s.Now().Before(state.Quarantine.Next)
 }
 
@@ -64,7 +64,7 @@ func (s *Service) suspect(ctx context.Context, t *turn) (TargetState, error) {
 	if err != nil {
 		return state, fmt.Errorf("read the target's state: %w", err)
 	}
-	if isSuspect(state) && !s.waits(state) {
+	if isSuspect(state) && !s.quarantined(state) {
 		return state, t.take(s.Apart == nil || state.Quarantine.Deaths > 0)
 	}
 	return state, nil
@@ -78,10 +78,10 @@ func (s *Service) turnAgain(err error) time.Duration {
 	return s.RetryBase
 }
 
-// workApart has a child process do the work. A target is blamed only for the end of a
-// process that had no other work. A child that could not be started, or that ended with
-// this process, says nothing about the target. A child may take as much memory as all
-// large changes together.
+// workApart has a child process do the work. A target is blamed only if the process had
+// no other work when it ended. A child that could not be started, or that ended with this
+// process, says nothing about the target. A child may take as much memory as all large
+// changes together.
 func (s *Service) workApart(ctx context.Context, lease Lease, kind JobKind, state TargetState, t *turn) error {
 	if err := t.admit(s.memory.ticket(lease.Key, state.HeadSHA, kind).by(state.Author)); err != nil {
 		return s.stopWork(ctx, lease, s.putOff(ctx, lease, state, err))
@@ -108,8 +108,8 @@ func (s *Service) workApart(ctx context.Context, lease Lease, kind JobKind, stat
 	return s.stopWork(ctx, lease, err)
 }
 
-// quarantine notes that the target ended its child process, says so in its check, and
-// puts the next try off.
+// quarantine notes that the target ended its child process, says so in the target's
+// check, and puts the next try off.
 func (s *Service) quarantine(ctx context.Context, lease Lease, died *DiedError) error {
 	state, err := s.Store.Target(ctx, lease.Key)
 	if err != nil {
@@ -132,8 +132,8 @@ func (s *Service) quarantine(ctx context.Context, lease Lease, died *DiedError) 
 	return s.stay(ctx, lease, state)
 }
 
-// stay keeps a target in quarantine: it sees to it that the check on its head says
-// so, and gives the lease back. After the last try the target rests.
+// stay keeps a target in quarantine: it makes the check on the target's head say so, and
+// gives the lease back. After the last try the target rests.
 func (s *Service) stay(ctx context.Context, lease Lease, state TargetState) error {
 	q := state.Quarantine
 	rests := q.Next.After(q.Since.Add(s.QuarantineFor))
@@ -187,7 +187,7 @@ func quarantineWords(q Quarantine, rests bool) (what, remedy string) {
 		"It has done so " + times + ". A push is tried at that time; /review by somebody with write permission tries at once. The server's log has the details."
 }
 
-// rest ends the tries. The next ask begins anew, in a child process again.
+// rest ends the tries. The next ask begins anew, again in a child process.
 func (s *Service) rest(ctx context.Context, lease Lease, state TargetState) error {
 	if err := s.Store.Rest(ctx, lease); err != nil {
 		return s.stopWork(ctx, lease, err)
@@ -205,8 +205,8 @@ func (s *Service) rest(ctx context.Context, lease Lease, state TargetState) erro
 	return s.answerCommands(ctx, lease.Key, finished{state.Wanted, true})
 }
 
-// endsQuarantine reports whether a command has a quarantined target tried at once:
-// its sender may write. The author of the pull request may only ask.
+// endsQuarantine reports whether a command has a quarantined target tried at once, which
+// takes write permission. An author without it may only ask for a review.
 func (o *order) endsQuarantine(ctx context.Context) (bool, error) {
 	state, err := o.Store.Target(ctx, o.Target.Key())
 	switch {

@@ -40,19 +40,19 @@ type Options struct {
 	// ScanInterval is how often news of others' checks have a pull request
 	// reviewed again at most. Default 1 minute: they end one after the other.
 	ScanInterval time.Duration
-	// Apart does the work of a suspect in a child process: one of its own if alone, and
-	// otherwise one that it shares with other suspects. The error is a *DiedError if the
-	// process ended meanwhile; any other error says nothing about the target. Without
-	// Apart suspects are reviewed in this process, one at a time.
+	// Apart does the work of a suspect in a child process: in one of its own if alone is
+	// set, and otherwise in one that it shares with other suspects. The error is a
+	// *DiedError if the process ended meanwhile; any other error says nothing about the
+	// target. Without Apart suspects are reviewed in this process, one at a time.
 	Apart func(ctx context.Context, l Lease, kind JobKind, alone bool) (Ended, error)
 	// QuarantineSteps are how long a review that ended its child process waits for the
-	// next try, the last of them again and again. Default: 1, 5, 15 and 60 minutes.
-	// QuarantineFor is for how long it is tried. Default: a day.
+	// next try; the last step is repeated. Default: 1, 5, 15 and 60 minutes.
+	// QuarantineFor is how long it is tried again at all. Default: a day.
 	QuarantineSteps []time.Duration
 	QuarantineFor   time.Duration
 	Retention       time.Duration // how long reviews and closed pull requests are kept; 0 for ever
-	// Memory is what this process may take, in bytes. Default 1 GiB. Changes that take
-	// much of it wait for one another: see admission.
+	// Memory is how much memory this process may take, in bytes. Default 1 GiB. Changes
+	// that take much of it wait for one another: see admission.
 	Memory int64
 	// TellWait is how long a change waits for memory before its check says so. Default 15 s.
 	TellWait time.Duration

@@ -12,7 +12,7 @@ import (
 type source struct {
 	PullSource
 	layers func(ctx context.Context) (inForce, error)
-	ticket *ticket // nil where memory is not asked for
+	ticket *ticket // nil if the change is not weighed
 	inForce
 }
 

@@ -8,25 +8,26 @@ import (
 
 const (
 	// suspectsTogether is how many suspects share a child process. Most are innocent:
-	// they were at work when the server was killed.
+	// they only happened to be under review when the server was killed.
 	suspectsTogether = 4
-	// turnStep is how long a suspect waits before it asks for a turn again, once for
-	// each group of suspectsTogether that waits, and maxTurnStep the longest wait. A
-	// turn takes about a second if all is well.
+	// turnStep, for each suspectsTogether suspects that wait, is how long a suspect
+	// waits before it asks for a turn again, at most maxTurnStep. A turn takes about a
+	// second if all is well.
 	turnStep    = time.Second / 2
 	maxTurnStep = 5 * time.Second
-	// turnGone is how long after it last asked a suspect no longer counts as waiting.
+	// turnGone is how long a suspect counts as waiting after it last asked.
 	turnGone = 30 * time.Second
 )
 
-// suspects says which of the targets that may have taken the server down are worked on:
-// several in one child process, or a single one in its own. A target is single after a
-// process of several ended, until it has been tried alone. The zero value is ready.
+// suspects decides which of the targets that may have taken the server down are worked
+// on: several in one child process, or a single one in a process of its own. A target is
+// single once a process of several has ended under it, until it has been tried alone. The
+// zero value is ready.
 type suspects struct {
 	mu       sync.Mutex
 	together int                 // turns of those that share a process
 	alone    bool                // a single one has a turn
-	memory   *ticket             // of all at work, nil before it is admitted
+	memory   *ticket             // of all turns together, nil until it is admitted
 	single   map[string]struct{} // by key
 	waiting  map[string]asked    // by key
 }
@@ -78,7 +79,7 @@ func (t *turn) take(alone bool) error {
 			singles++
 		}
 	}
-	// A single one waits until those together have ended, so no more of them may begin.
+	// A single one waits until those together have ended, so no more of those may begin.
 	if s.alone || alone && s.together > 0 || !alone && (singles > 0 || s.together == suspectsTogether) {
 		if s.waiting == nil {
 			s.waiting = map[string]asked{}
@@ -95,8 +96,8 @@ func (t *turn) take(alone bool) error {
 	return nil
 }
 
-// admit takes as much memory as all large changes together may, once for all turns. The
-// error is a *memoryWait.
+// admit takes as much memory as all large changes may take together, once for all turns.
+// The error is a *memoryWait.
 func (t *turn) admit(m *ticket) error {
 	t.of.mu.Lock()
 	defer t.of.mu.Unlock()

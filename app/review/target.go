@@ -32,12 +32,12 @@ func (s *Service) workTarget(ctx context.Context, key string, kind JobKind) erro
 	if !ok {
 		return nil
 	}
-	// To take it may have counted the crash that makes it a suspect.
+	// Taking the lease may have counted the crash that makes the target a suspect.
 	state, err := s.suspect(ctx, turn)
 	switch {
 	case err != nil:
 		return &RetryError{After: s.turnAgain(err), Err: errors.Join(err, s.Store.Release(context.WithoutCancel(ctx), lease))}
-	case s.waits(state):
+	case s.quarantined(state):
 		return s.stay(ctx, lease, state)
 	case isSuspect(state) && s.Apart != nil:
 		return s.workApart(ctx, lease, kind, state, turn)
@@ -45,8 +45,8 @@ func (s *Service) workTarget(ctx context.Context, key string, kind JobKind) erro
 	return s.WorkHeld(ctx, lease, kind)
 }
 
-// WorkHeld does what its kind of job does of a target whose lease is held, and gives
-// the lease back. It is all that a child process does.
+// WorkHeld does a job of this kind on a target whose lease is held, and gives the lease
+// back. It is all that a child process does.
 func (s *Service) WorkHeld(ctx context.Context, lease Lease, kind JobKind) error {
 	key := lease.Key
 	held, stop := s.keep(ctx, lease)
@@ -123,7 +123,7 @@ func (s *Service) workGeneration(ctx context.Context, lease Lease, kind JobKind,
 	trail.Of(ctx).SetAuthor(state.Author)
 	memory := s.memory.ticket(lease.Key, state.HeadSHA, kind).by(state.Author)
 	defer func() { memory.end(done != nil) }()
-	if err := memory.again(); err != nil {
+	if err := memory.readmit(); err != nil {
 		return false, nil, s.putOff(ctx, lease, state, err)
 	}
 	next, stored, err := s.nextStep(ctx, state)

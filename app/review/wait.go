@@ -8,8 +8,8 @@ import (
 	"github.com/reviewgate/reviewgate/app/render"
 )
 
-// putOff has the check say that the change waits for memory, where it is time for
-// that. It returns err, with which the job is put off: the wait holds no worker.
+// putOff has the check say that the change waits for memory, once it is time for that.
+// It returns err, which puts the job off: no worker is kept busy by the wait.
 func (s *Service) putOff(ctx context.Context, lease Lease, state TargetState, err error) error {
 	var wait *memoryWait
 	if !errors.As(err, &wait) || state.HeadSHA == "" {
@@ -19,7 +19,7 @@ func (s *Service) putOff(ctx context.Context, lease Lease, state TargetState, er
 	if !wait.tell {
 		return err
 	}
-	s.memory.told(lease.Key) // what fails is tried again after a while, too
+	s.memory.told(lease.Key) // also if it fails, so that it is not tried again at once
 	if terr := guard(func() error { return s.tellWait(ctx, lease, state, wait) }); terr != nil {
 		s.Log.Warn().Str("target", lease.Key).Err(terr).Msg("the check can't say that the review waits for memory")
 	}
@@ -30,9 +30,9 @@ func (s *Service) tellWait(ctx context.Context, lease Lease, state TargetState, 
 	return s.intoOpenCheck(ctx, lease, state, render.WaitingCheck(render.Waiting{HeadSHA: state.HeadSHA, Since: wait.since, Before: wait.before}))
 }
 
-// openMeanwhile opens a new check where the one that stands on the head does not answer
-// for the target, since its review waits. Otherwise a green check for another base
-// would let it be merged until then. Where it fails the next try opens it.
+// openMeanwhile opens a new check for a review that waits, unless the one on the head
+// answers for the target: a green check for another base would let it be merged in the
+// meantime. If that fails, the next try opens it.
 func (s *Service) openMeanwhile(ctx context.Context, lease Lease, state TargetState) {
 	err := guard(func() error {
 		newest, err := s.Store.NewestWrite(ctx, WriteCheck, checkSubject(state.RepoID, state.HeadSHA))
@@ -52,8 +52,8 @@ func (s *Service) openMeanwhile(ctx context.Context, lease Lease, state TargetSt
 	}
 }
 
-// intoOpenCheck writes into the open check of the head. One that is complete answers for
-// the head meanwhile, and stays as it is.
+// intoOpenCheck writes into the open check of the head, if it has one. A completed check
+// answers for the head meanwhile, and stays as it is.
 func (s *Service) intoOpenCheck(ctx context.Context, lease Lease, state TargetState, out render.CheckOutput) error {
 	return s.onHead(ctx, state.RepoID, state.HeadSHA, func(ctx context.Context) error {
 		w, err := s.Store.NewestWrite(ctx, WriteCheck, checkSubject(state.RepoID, state.HeadSHA))

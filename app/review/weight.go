@@ -9,53 +9,53 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 )
 
-// What a change takes of memory while it is reviewed, in bytes. The figures are
-// measured (docs/performance.md) and rounded up.
+// How much memory a change takes while it is reviewed, in bytes. The figures are measured
+// (docs/performance.md) and rounded up.
 const (
 	weightOfFile = 8 << 10
 	weightOfLine = 300 // however short it is
 	weightOfByte = 8   // of a diff
-	// smallWeight is what a change may take that is never held back, and smallPart which
-	// part it may take of what large ones share. The workers bound how many of those
+	// smallWeight bounds the weight of a change that is never held back; so does one
+	// smallPart-th of what large ones share. The workers bound how many small changes
 	// are reviewed side by side.
 	smallWeight = 32 << 20
 	smallPart   = 16
 )
 
-// largeShare is what large changes may take of the memory limit together, in percent.
-// defaultMemory is the limit where the server knows of no other, in bytes.
+// largeShare is how much of the memory limit large changes may take together, in percent.
+// defaultMemory is the limit if the server knows of no other, in bytes.
 const (
 	largeShare    = 60
 	defaultMemory = 1 << 30
 )
 
 const (
-	// tellWaitAgain is how often a check that says what a change waits for is written
-	// anew at most.
+	// tellWaitAgain is how much time passes at least before a check that says what a
+	// change waits for is written anew.
 	tellWaitAgain = time.Minute
-	// waitStep is after how long a change that waits asks again, for each change before
-	// it in the line, up to maxWaitStep. One that has not asked for waiterGone has been
-	// closed, say, and nobody waits for it.
+	// waitStep, for each change before it in line, is how long a waiting change waits
+	// until it asks again, at most maxWaitStep. A change that has not asked for
+	// waiterGone may have been closed, and no longer counts as waiting.
 	waitStep    = 500 * time.Millisecond
 	maxWaitStep = 10 * time.Second
 	waiterGone  = 4 * maxWaitStep
-	// maxWeights bounds how many changes' weights are remembered. One that is forgotten
-	// is read again to be weighed.
+	// maxWeights bounds how many weights are remembered. A change whose weight is
+	// forgotten is read again to be weighed.
 	maxWeights = 10_000
 )
 
-// weight is what a change of so many files, changed lines and bytes of diffs takes.
-// What is beyond the lines that are read takes its bytes only.
+// weight is how much memory a change of so many files, changed lines and bytes of diffs
+// takes. Lines beyond those that are read take only their bytes.
 func weight(files, lines, bytes int) int64 {
 	return int64(files)*weightOfFile + int64(min(max(lines, 0), normalize.MaxLines))*weightOfLine + int64(bytes)*weightOfByte
 }
 
-// weightOfTotals is what is known before the diff is read.
+// weightOfTotals is the weight as far as it is known before the diff is read.
 func weightOfTotals(p *normalize.PullRequest) int64 {
 	return weight(p.Totals.Files, p.Totals.Additions+p.Totals.Deletions, 0)
 }
 
-// weightOfFiles is what is known once it is.
+// weightOfFiles is the weight once the diff is read.
 func weightOfFiles(files []normalize.ChangedFile) int64 {
 	lines, bytes := 0, 0
 	for i := range files {
@@ -65,21 +65,23 @@ func weightOfFiles(files []normalize.ChangedFile) int64 {
 	return weight(len(files), lines, bytes)
 }
 
-// memoryWait says that a change waits for memory. The review is put off, which
-// doesn't count as a failed attempt.
+// memoryWait says that a change waits for memory. Its review is put off, which does not
+// count as a failed attempt.
 type memoryWait struct {
-	before int           // large changes that are at work, or wait longer
+	before int           // large changes that are under review, or come first in line
 	since  time.Time     // when the wait began
 	after  time.Duration // when to ask again
-	tell   bool          // the check is to say so
+	tell   bool          // the check should say so
 }
 
 func (e *memoryWait) Error() string {
 	return fmt.Sprintf("the review waits for memory; large changes before it: %d", e.before)
 }
 
-// admission lets large changes be worked on only as far as memory goes. One is always
-// admitted, however large it is. Small ones never ask.
+func (e *memoryWait) again() time.Duration { return e.after }
+
+// admission lets large changes be worked on only as far as memory allows. One is always
+// admitted, however large it is. Small ones are never held back.
 type admission struct {
 	most  int64         // bytes that large changes may take together
 	small int64         // bytes that a small one takes at most
@@ -87,9 +89,9 @@ type admission struct {
 	now   func() time.Time
 
 	mu       sync.Mutex
-	admitted map[*ticket]struct{} // the large ones at work
+	admitted map[*ticket]struct{} // the large ones under way
 	changes  map[string]*weighed  // by key: those that wait, and those whose weight is known
-	served   map[int64]time.Time  // by the author's account id: when a large change was admitted last
+	served   map[int64]time.Time  // by the author's account id: when a large change was last admitted
 }
 
 // weighed is what is known of a large change.
@@ -98,7 +100,7 @@ type weighed struct {
 	author  int64
 	weight  int64
 	publish bool      // its review is stored, and only has to be written
-	since   time.Time // when it began to wait; zero where it does not
+	since   time.Time // when it began to wait; zero if it does not
 	seen    time.Time // when it last asked
 	told    time.Time // when its check last said so
 }
@@ -117,22 +119,23 @@ type ticket struct {
 	key, head string
 	author    int64 // account id, 0 if unknown
 	publish   bool
-	weight    int64 // that is admitted, 0 for a small one
+	weight    int64 // as admitted; 0 for a small one, and before
 }
 
-// ticket returns one for work on a target. It counts for nothing before it is weighed.
+// ticket returns a ticket for work on a target. It takes no room until it is weighed.
 func (a *admission) ticket(key, head string, kind JobKind) *ticket {
 	return &ticket{of: a, key: key, head: head, publish: kind == JobPublish}
 }
 
-// by names the author of the change.
+// by sets the author of the change.
 func (t *ticket) by(author int64) *ticket {
 	t.author = author
 	return t
 }
 
-// again admits what was weighed before, before anything is read anew.
-func (t *ticket) again() error {
+// readmit admits a change whose weight is known, before anything of it is read again. The
+// error is a *memoryWait.
+func (t *ticket) readmit() error {
 	t.of.mu.Lock()
 	defer t.of.mu.Unlock()
 	if w := t.of.changes[t.key]; w != nil && w.head == t.head {
@@ -141,15 +144,15 @@ func (t *ticket) again() error {
 	return nil
 }
 
-// weigh admits the change with a weight, or with more than before. The error is a
-// *memoryWait: what was admitted before is given back then.
+// weigh admits the change with a weight, or with a larger one than before. The error is a
+// *memoryWait, and the change then has no room at all.
 func (t *ticket) weigh(weight int64) error {
 	t.of.mu.Lock()
 	defer t.of.mu.Unlock()
 	return t.admit(weight)
 }
 
-// all is the weight of a change that leaves no other large one any room.
+// all is the weight of a change that leaves no room for any other large one.
 func (t *ticket) all() int64 { return t.of.most }
 
 func (t *ticket) admit(weight int64) error {
@@ -163,7 +166,7 @@ func (t *ticket) admit(weight int64) error {
 	now := a.now()
 	w := a.changes[t.key]
 	if w == nil {
-		a.forgetSome()
+		a.forgetOne()
 		w = &weighed{}
 		a.changes[t.key] = w
 	}
@@ -173,7 +176,7 @@ func (t *ticket) admit(weight int64) error {
 	w.head, w.author, w.weight, w.publish, w.seen = t.head, t.author, weight, t.publish, now
 	before := a.inLineBefore(t.key, w, now)
 	if t.weight > 0 {
-		before = 0 // it has had its turn, and asks for more
+		before = 0 // it has had its turn, and only needs more room
 	}
 	if a.fits(t, weight) && before == 0 {
 		w.since = time.Time{}
@@ -196,9 +199,7 @@ func (t *ticket) admit(weight int64) error {
 	return e
 }
 
-func (e *memoryWait) again() time.Duration { return e.after }
-
-// told notes that the check says that the change waits.
+// told notes that a change's check says that it waits.
 func (a *admission) told(key string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -207,7 +208,7 @@ func (a *admission) told(key string) {
 	}
 }
 
-// fits reports whether the weight fits beside the others, or there are no others.
+// fits reports whether the weight fits beside those of the others, or there are none.
 func (a *admission) fits(t *ticket, weight int64) bool {
 	sum, others := weight, false
 	for o := range a.admitted {
@@ -218,10 +219,10 @@ func (a *admission) fits(t *ticket, weight int64) bool {
 	return !others || sum <= a.most
 }
 
-// inLineBefore counts those that wait and come first: what only has to be written goes
-// before what has to be reviewed, then the change of the repository of which fewer are
-// at work, then the one whose author has gone without for longer, and then the one that
-// has waited for longer.
+// inLineBefore counts the waiting changes that come first. A change that only has to be
+// published goes before one that has to be reviewed. Then comes the one whose repository
+// has fewer changes under way, then the one whose author has gone without for longer, and
+// then the one that has waited for longer.
 func (a *admission) inLineBefore(key string, w *weighed, now time.Time) int {
 	at := map[string]int{}
 	for t := range a.admitted {
@@ -256,11 +257,12 @@ func (a *admission) inLineBefore(key string, w *weighed, now time.Time) int {
 	return n
 }
 
-// repositoryOf is what the keys of a repository's targets begin with.
+// repositoryOf returns what the keys of all targets of one kind and repository begin with.
 func repositoryOf(key string) string { return key[:max(0, strings.LastIndexByte(key, '/'))] }
 
-// forgetSome makes room for another weight: of those that do not wait, one each time.
-func (a *admission) forgetSome() {
+// forgetOne makes room for another weight by forgetting one change that does not wait, if
+// need be.
+func (a *admission) forgetOne() {
 	if len(a.changes) < maxWeights {
 		return
 	}
@@ -272,8 +274,8 @@ func (a *admission) forgetSome() {
 	}
 }
 
-// end gives back what was admitted. done says that nothing more is wanted of the target,
-// whose weight then need not be known.
+// end gives the room back. done says that nothing more is wanted of the target, so that
+// its weight may be forgotten.
 func (t *ticket) end(done bool) {
 	t.of.mu.Lock()
 	defer t.of.mu.Unlock()

@@ -61,10 +61,10 @@ func TestLargeChangesShareTheMemory(t *testing.T) {
 		}
 	}
 	admitted[0].end(true)
-	if err := a.ticket(pullKey(7, 1), "head", JobReview).again(); err == nil {
+	if err := a.ticket(pullKey(7, 1), "head", JobReview).readmit(); err == nil {
 		t.Error("the last in the line goes first")
 	}
-	if err := a.ticket(pullKey(3, 1), "head", JobReview).again(); err != nil {
+	if err := a.ticket(pullKey(3, 1), "head", JobReview).readmit(); err != nil {
 		t.Errorf("the first in the line waits: %v", err)
 	}
 }
@@ -82,10 +82,10 @@ func TestALargeChangeIsNotOvertakenForEver(t *testing.T) {
 		t.Errorf("%d are said to be before it", w.before)
 	}
 	first.end(true)
-	if err := a.ticket(pullKey(2, 1), "head", JobReview).again(); err != nil {
+	if err := a.ticket(pullKey(2, 1), "head", JobReview).readmit(); err != nil {
 		t.Errorf("its turn has come: %v", err)
 	}
-	if err := a.ticket(pullKey(3, 1), "head", JobReview).again(); err != nil {
+	if err := a.ticket(pullKey(3, 1), "head", JobReview).readmit(); err != nil {
 		t.Errorf("there is room beside it: %v", err)
 	}
 }
@@ -103,8 +103,8 @@ func TestARepositoryThatIsAtWorkGoesLast(t *testing.T) {
 	*now = now.Add(time.Second)
 	waitOf(t, a.ticket(pullKey(2, 1), "head", JobReview).weigh(300*mb))
 	other.end(true)
-	waitOf(t, a.ticket(pullKey(1, 3), "head", JobReview).again())
-	if err := a.ticket(pullKey(2, 1), "head", JobReview).again(); err != nil {
+	waitOf(t, a.ticket(pullKey(1, 3), "head", JobReview).readmit())
+	if err := a.ticket(pullKey(2, 1), "head", JobReview).readmit(); err != nil {
 		t.Errorf("the other repository waits for the busy one: %v", err)
 	}
 }
@@ -142,7 +142,7 @@ func TestWhatIsStoredIsWrittenFirst(t *testing.T) {
 	waitOf(t, a.ticket(pullKey(2, 1), "head", JobReview).weigh(100*mb))
 	*now = now.Add(time.Second)
 	busy.end(false)
-	if err := a.ticket(pullKey(1, 1), "head", JobPublish).again(); err != nil {
+	if err := a.ticket(pullKey(1, 1), "head", JobPublish).readmit(); err != nil {
 		t.Errorf("a stored review waits for others to begin: %v", err)
 	}
 }
@@ -161,7 +161,7 @@ func TestWaitersThatAreGoneHoldNobodyUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	third := a.ticket(pullKey(3, 1), "head", JobReview)
-	if err := third.again(); err != nil {
+	if err := third.readmit(); err != nil {
 		t.Errorf("it waits for what is small now: %v", err)
 	}
 	waitOf(t, a.ticket(pullKey(4, 1), "head", JobReview).weigh(500*mb))
@@ -169,7 +169,7 @@ func TestWaitersThatAreGoneHoldNobodyUp(t *testing.T) {
 	waitOf(t, a.ticket(pullKey(5, 1), "head", JobReview).weigh(500*mb))
 	third.end(true)
 	*now = now.Add(waiterGone + time.Second)
-	if err := a.ticket(pullKey(5, 1), "head", JobReview).again(); err != nil {
+	if err := a.ticket(pullKey(5, 1), "head", JobReview).readmit(); err != nil {
 		t.Errorf("it waits for one that does not ask any more: %v", err)
 	}
 }
