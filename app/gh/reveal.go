@@ -105,6 +105,9 @@ func (r *revealing) say(f *normalize.ChangedFile, gating bool, why string) {
 
 // file looks into one file.
 func (r *revealing) file(ctx context.Context, f *normalize.ChangedFile, g gap) error {
+	if r.modes[f.Path] == modeSubmodule {
+		return nil // what it names stands in another repository
+	}
 	content, why, err := r.content(ctx, g.new)
 	if err != nil {
 		return err

@@ -51,6 +51,9 @@ func (s *Source) reveal(ctx context.Context, entries []*entry, files *normalize.
 		if !f.Binary && !moved || f.Status == pipeline.FileRemoved {
 			continue
 		}
+		if e := r.entries[f.Path]; e != nil && e.newMode == submodule {
+			continue // what it names stands in another repository
+		}
 		if r.detector == nil {
 			var err error
 			if r.detector, err = secrets.Default(); err != nil {

@@ -186,3 +186,23 @@ func TestSecretsInTextThatIsNotShown(t *testing.T) {
 		}
 	}
 }
+
+// A submodule has no text, whatever name it gets.
+func TestRenamedSubmodule(t *testing.T) {
+	r := newRepo(t)
+	r.write("README.md", "# Shop\n")
+	r.git("add", "README.md")
+	at := func(path string) {
+		r.git("update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("a", 40)+","+path)
+	}
+	at("lib")
+	r.git("commit", "--quiet", "--message", "start")
+	r.git("switch", "--quiet", "--create", "topic")
+	r.git("rm", "--cached", "--quiet", "lib")
+	at("tool.py")
+	r.git("commit", "--quiet", "--message", "move")
+	f := facts(t, r.open(Options{Base: "main", Head: "topic"}))
+	if len(f.Files) != 1 || f.Files[0].Status != pipeline.FileRenamed || len(f.Incomplete) > 0 {
+		t.Errorf("files %+v, incomplete %+v", f.Files, f.Incomplete)
+	}
+}

@@ -215,6 +215,7 @@ func TestRenamedIntoUse(t *testing.T) {
 		"no language":            {"app/run.data", "app/run.py", evil, "blocked"},
 		"a workflow":             {"notes/ci.yml", ".github/workflows/ci.yml", workflow, "blocked"},
 		"only another directory": {"old/run.py", "app/run.py", evil, "success"},
+		"a submodule":            {"lib", "tool.py", ghtest.Submodule(strings.Repeat("a", 40)), "success"},
 	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
