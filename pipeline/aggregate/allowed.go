@@ -13,9 +13,9 @@ type secretAt struct {
 	line                int
 }
 
-// allowedSecrets are the reasons for which the config allows secrets, by their
-// places. Two secrets of one rule may stand on one line, so that a place has as many
-// reasons as it has secrets that are allowed.
+// allowedSecrets returns the reasons for which the config allows secrets, by place. Two
+// secrets of one rule may stand on one line: a place has one reason for each of its
+// allowed secrets.
 func allowedSecrets(facts *pipeline.PRFacts) map[secretAt][]string {
 	out := map[secretAt][]string{}
 	for i := range facts.Redactions {
@@ -37,7 +37,7 @@ func allowedSecrets(facts *pipeline.PRFacts) map[secretAt][]string {
 	return out
 }
 
-// allow sets a secret aside that the config allows.
+// allow sets a secret aside if the config allows it.
 func (w *work) allow(f *item, secrets map[secretAt][]string) bool {
 	if len(secrets) == 0 || w.kind(f.Agent) != config.KindSecrets {
 		return false
@@ -48,17 +48,16 @@ func (w *work) allow(f *item, secrets map[secretAt][]string) bool {
 		return false
 	}
 	secrets[at] = reasons[1:]
-	reason, gitleaks := strings.CutPrefix(reasons[0], pipeline.AllowedByGitleaks)
+	gitleaks := strings.HasPrefix(reasons[0], pipeline.AllowedByGitleaks)
 	switch {
 	case gitleaks && w.final(f):
 		f.because("not allowed: a repository's .gitleaks.toml can't allow what is final")
 		return false
 	case gitleaks:
 		f.because("allowed by the base's .gitleaks.toml")
-		reason = ".gitleaks.toml: " + reason
 	default:
 		f.because("allowed by secrets.allow of the config")
 	}
-	w.setAside(f, pipeline.StateSuppressed, "secret allowed by config: "+reason)
+	w.setAside(f, pipeline.StateSuppressed, "secret allowed by config: "+reasons[0])
 	return true
 }

@@ -30,8 +30,8 @@ func (w *work) byHand() {
 	r.ByHand = &by
 }
 
-// leaveFinal leaves in the gate what is final in layers of which who overrides does
-// not have the named authority.
+// leaveFinal keeps in the gate what is final in layers that do not name the person who
+// overrides.
 func (w *work) leaveFinal(spared []string) {
 	r := &w.report
 	for i := range w.in.Config.Floors {
@@ -42,8 +42,8 @@ func (w *work) leaveFinal(spared []string) {
 	}
 }
 
-// accepted are the people who hold a finding to be right, by fingerprint. Whoever
-// accepted a comment that ignores one says nothing like that.
+// accepted returns the acceptances of findings, by fingerprint. Accepting a comment that
+// ignores a finding is something else.
 func (w *work) accepted() map[string]pipeline.Acceptance {
 	by := map[string]pipeline.Acceptance{}
 	for _, a := range w.in.Memory.Accepted {
@@ -54,10 +54,10 @@ func (w *work) accepted() map[string]pipeline.Acceptance {
 	return by
 }
 
-// acceptedIgnore is a comment that ignores a finding, which a person accepted.
+// acceptedIgnore is a comment that ignores a finding and that a person accepted.
 type acceptedIgnore struct{ fingerprint, reason string }
 
-// acceptedIgnores are what people said who accepted them.
+// acceptedIgnores returns the acceptances of such comments.
 func (w *work) acceptedIgnores() map[acceptedIgnore]pipeline.Acceptance {
 	by := map[acceptedIgnore]pipeline.Acceptance{}
 	for _, a := range w.in.Memory.Accepted {
@@ -71,8 +71,8 @@ func (w *work) acceptedIgnores() map[acceptedIgnore]pipeline.Acceptance {
 
 // accept proves a finding by the word of a person, if there is one.
 //
-// That holds for good, since it makes nothing milder: where the code around the finding
-// has changed it is said, for somebody to dismiss the finding.
+// That holds for good, since it makes nothing milder. If the code around the finding has
+// changed, the reason says so, in case somebody wants to dismiss the finding now.
 func (f *item) accept(by map[string]pipeline.Acceptance) (accepted bool) {
 	a, ok := by[f.ID]
 	if !ok {
@@ -87,7 +87,7 @@ func (f *item) accept(by map[string]pipeline.Acceptance) (accepted bool) {
 	return true
 }
 
-// whatChanged says what is not what it was when a person said something of the finding.
+// whatChanged names what has changed since a person said something about the finding.
 func (f *item) whatChanged(surroundings string) string {
 	switch {
 	case surroundings == pipeline.SurroundingsElsewhere:
@@ -98,8 +98,8 @@ func (f *item) whatChanged(surroundings string) string {
 	return "the code around it has changed"
 }
 
-// changed reports whether the code around the finding is not what it was when a person
-// said something of it.
+// changed reports whether the code around the finding has changed since a person said
+// something about it.
 func (f *item) changed(surroundings string) bool {
 	return surroundings != "" && f.Surroundings[0] != "" && f.Surroundings[0] != surroundings
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/reviewgate/reviewgate/policies/models"
 )
 
-// FinalHolds ends the condition of a decision that only a final finding makes as
-// strict as it is: looser layers would let it pass.
+// FinalHolds follows the condition of a decision that is only as strict because a finding
+// is final: by the other layers it would be milder. The layer's name follows.
 const FinalHolds = ", for what is final in the "
 
-// finalIn lists the layers that made a finding final, each once. Of one that was
-// merged of several they are those of all.
+// finalIn lists the layers that made a finding final, each once. For a merged finding they
+// are those of all its members.
 func (w *work) finalIn(f *item) []string {
 	var layers []string
 	add := func(more ...string) {
@@ -39,10 +39,8 @@ func (w *work) finalIn(f *item) []string {
 
 func (w *work) final(f *item) bool { return len(w.finalIn(f)) > 0 }
 
-// lacking is the first layer that made a finding final and is not among those of
-// which a person has the authority. Where it is the empty string, the person may take
-// the finding out of the gate, as far as it is final. It is the one place that says
-// so, for dismissals and for whatever else people say of a finding.
+// lacking returns the first layer that made a finding final and is not among those that
+// name a person. If it is empty, the finding being final keeps the person from nothing.
 func (w *work) lacking(f *item, layers []string) string {
 	for _, layer := range w.finalIn(f) {
 		if !slices.Contains(layers, layer) {
@@ -52,8 +50,8 @@ func (w *work) lacking(f *item, layers []string) string {
 	return ""
 }
 
-// least is the confidence below which a finding does not count: for one of a
-// final agent no more than the floor's, however high a repository sets its gate.
+// least is the confidence below which a finding does not count. For a final one that is no
+// more than the floor's, however high a repository sets its gate.
 func (w *work) least(f *item) float64 {
 	least := w.in.Config.Settings.Synthesis.ConfidenceGate
 	for _, layer := range w.finalIn(f) {
@@ -64,9 +62,9 @@ func (w *work) least(f *item) float64 {
 	return least
 }
 
-// holdFinal lets no layer above a floor decide more loosely about what is final in
-// it: the final findings are decided about by the floor's conditions too, alone and
-// beside what else the conditions read, and the strictest decision counts.
+// holdFinal keeps the layers above a floor from deciding more loosely about what is final
+// in it: the floor's conditions decide about the final findings too, alone and beside
+// whatever else the conditions read, and the strictest decision counts.
 func (w *work) holdFinal() {
 	for i := range w.in.Config.Floors {
 		floor := &w.in.Config.Floors[i]
@@ -76,9 +74,9 @@ func (w *work) holdFinal() {
 	}
 }
 
-// floorDecision is what a floor decides about its final findings. Of those in a
-// layer in spared a person with the authority for them decided. An agent that
-// looks for what is final and did not finish may have missed it.
+// floorDecision is what a floor decides about its final findings, unless its layer is
+// among those spared, for which a person with the authority decided. An agent that looks
+// for final findings and did not finish may have missed some.
 func (w *work) floorDecision(floor *config.Floor, spared []string) (pipeline.Decision, string) {
 	decision, condition := pipeline.DecisionPass, policies.NoCondition
 	if slices.Contains(spared, floor.Layer) {
@@ -120,15 +118,14 @@ func (w *work) floorDecision(floor *config.Floor, spared []string) (pipeline.Dec
 	return decision, condition
 }
 
-// finalUnknown reports whether there may be final findings of a layer that nobody
-// knows: a stage failed, something of the change was not read, or an agent that
-// looks for them was to run and did not finish.
+// finalUnknown reports whether there may be unknown findings that are final in a layer: a
+// stage failed, a part of the change was not read, or an agent that looks for them should
+// have run and did not finish.
 func (w *work) finalUnknown(layer string) bool {
 	if w.in.Failed != nil || slices.ContainsFunc(w.in.Facts.Incomplete, func(i pipeline.Incompleteness) bool { return i.Gating }) {
 		return true
 	}
-	failed := w.failedAgents()
-	for agent := range failed {
+	for agent := range w.failedAgents() {
 		if e := w.in.Manifest.Entry(agent); e == nil || !blocking(e) {
 			continue
 		}
@@ -139,7 +136,7 @@ func (w *work) finalUnknown(layer string) bool {
 	return false
 }
 
-// otherMetrics are the metrics of the report that do not count findings.
+// otherMetrics returns the report's metrics that do not count findings.
 func (w *work) otherMetrics() map[string]float64 {
 	m := zeroMetrics()
 	for _, name := range []string{

@@ -18,8 +18,8 @@ import (
 //
 // on the first of a finding's lines, or in a comment of its own on the line
 // above. Such findings are counted and shown with the reason. A comment that the
-// change adds, or puts beside other code, counts only once a person accepted it. What a
-// comment may not ignore stays, and says why.
+// change adds, or puts beside other code, counts only once a person accepts it. A finding
+// that a comment may not ignore stays, and says why.
 func (w *work) inline(f *item) bool {
 	m := w.ignoring(f)
 	if m == nil {
@@ -59,7 +59,8 @@ func (w *work) notIgnored(f *item, m *marker) string {
 		return ""
 	case mode == config.IgnoreBaseOnly:
 		return "the config allows no inline comments that a change adds"
-	case w.ignores[acceptedIgnore{f.ID, m.reason}].By == "", f.changed(w.ignores[acceptedIgnore{f.ID, m.reason}].Surroundings):
+	}
+	if a := w.ignores[acceptedIgnore{f.ID, m.reason}]; a.By == "" || f.changed(a.Surroundings) {
 		return strings.TrimPrefix(pipeline.ReasonIgnoreWaits, pipeline.ReasonNotIgnored) + m.reason
 	}
 	return ""
@@ -75,11 +76,10 @@ func (w *work) told(f *item, m *marker) string {
 	return text + ", which " + w.ignores[acceptedIgnore{f.ID, m.reason}].By + " accepted"
 }
 
-// stood reports whether the comment stood in the base about this very code. A
-// comment that did counts no more once a line of the finding is another, or the
-// change takes out what stood between the two: it was written about other code.
-// Lines that the diff does not show can't be known, and nor can those of a file that
-// did not stand at the base under a name of its own.
+// stood reports whether the comment stood in the base, about this very code. It no longer
+// counts once a line of the finding changes, or the change removes something between the
+// two: it was written about other code. Nothing is known of lines that the diff does not
+// show, or of a file that the base did not have.
 func (w *work) stood(f *item, m *marker) bool {
 	file := w.files[f.Path]
 	if file.Status != pipeline.FileModified && file.Status != pipeline.FileRenamed {
@@ -178,9 +178,9 @@ func (m *marker) read(rest string) {
 
 // commentStart finds the comment that begins right before the end of the text.
 // What begins a comment in one language is code in another, but none of these
-// stands before the word in code. A * does so only inside a comment of several
-// lines, at the beginning of its line: behind so many blanks, and before anything else
-// but a / or a *, which end at a place.
+// stands before the word in code. A * does so only inside a comment of several lines, at
+// the beginning of its line: after the line's blanks, and among the slashes and stars
+// that follow these, which end at stars.
 func commentStart(s string, blanks, stars int) (int, bool) {
 	s = strings.TrimRight(s, " \t")
 	for _, opener := range []string{"<!--", "/*", "//", "--", "#", ";", "%"} {
@@ -232,8 +232,8 @@ func ignoredRules(s string) (rules []string, rest string) {
 	return rules, s
 }
 
-// shortened is a text of the change on one line, and cut where it is long. What can't be
-// seen is replaced: to leave it out could put a secret together that it splits.
+// shortened is a text of the change on one line, cut if it is long. Characters that can't
+// be seen are replaced: leaving them out could join a secret that they split.
 func shortened(s string) string {
 	s = collapsed(strings.Map(func(r rune) rune {
 		switch {

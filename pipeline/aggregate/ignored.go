@@ -14,7 +14,7 @@ type ignored struct {
 	paths *glob.Set
 }
 
-// leftOut are the paths that the config leaves out.
+// leftOut returns the entries of the settings' ignore.
 func (w *work) leftOut() []ignored {
 	var out []ignored
 	for _, e := range w.in.Config.Settings.Ignore {
@@ -27,8 +27,8 @@ func (w *work) leftOut() []ignored {
 	return out
 }
 
-// ignore sets a finding aside that stands in a path which the config leaves out. A
-// secret counts wherever it stands, and what is final is not a later layer's to ignore.
+// ignore sets a finding aside if the config leaves its path out. Secrets count wherever
+// they stand, and a later layer can't ignore what is final.
 func (w *work) ignore(f *item, entries []ignored) bool {
 	if len(entries) == 0 || f.Path == "" || w.kind(f.Agent) == config.KindSecrets || w.final(f) {
 		return false

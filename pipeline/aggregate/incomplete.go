@@ -42,8 +42,8 @@ func (w *work) incomplete() {
 	}
 }
 
-// acceptedUnread is who accepted what of this head could not be read, or "". What is
-// final does not hang on it: a final finding may stand there.
+// acceptedUnread is the person who accepted what could not be read of this head, or "".
+// For the sake of what is final it does not count: a final finding may stand there.
 func (w *work) acceptedUnread() string {
 	for _, a := range w.in.Memory.Accepted {
 		if a.Fingerprint == pipeline.AcceptedUnread && w.in.Facts.Head.SHA != "" && a.Surroundings == pipeline.UnreadOn(w.in.Facts) {

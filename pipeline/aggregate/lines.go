@@ -14,7 +14,7 @@ type headLine struct {
 	text   string // without a comment that ignores findings
 	marker *marker
 	added  bool // by the change
-	cut    bool // the change takes out lines right before it
+	cut    bool // the change removes lines right before it
 }
 
 func newLineIndex(files map[string]*pipeline.File) *lineIndex {

@@ -39,13 +39,13 @@ func (w *work) merge(same []*item) *item {
 	return f
 }
 
-// merged unites several findings. What can't be united is that of the most confident
-// finding, or of the most confident final one, to whose agent the finding belongs.
+// merged unites several findings. What can't be united comes from the most confident
+// finding, or the most confident final one, and so does the agent.
 func (w *work) merged(several []*item) *item {
 	f := *slices.MinFunc(several, w.leading)
 	f.members = nil
 	reviewers := map[string]bool{}
-	fingerprints := map[string]string{} // surroundings by them
+	fingerprints := map[string]string{} // with their surroundings
 	seen := map[string]bool{}
 	reasons := map[string]bool{}
 	var evidence, why pipeline.List[string]
@@ -97,8 +97,8 @@ func together(a, b models.Proof) models.Proof {
 // rounded is a computed confidence without the noise of binary fractions.
 func rounded(c float64) float64 { return math.Round(c*1e6) / 1e6 }
 
-// leading puts what is final before all else: a finding that it was merged into
-// keeps its rule.
+// leading orders final findings before others, so that a merged finding keeps the final
+// rule, and otherwise as surer does.
 func (w *work) leading(a, b *item) int {
 	if x, y := w.final(a), w.final(b); x != y {
 		if x {
