@@ -167,12 +167,12 @@ type Redaction struct {
 	RuleID  string          `json:"rule_id"`
 	Title   string          `json:"title"`
 	Details string          `json:"details"`
-	// Allowed is the reason that the config's secrets.allow gives for this value, or
-	// empty where it names none.
+	// Allowed is the reason that the config's secrets.allow, or the base's .gitleaks.toml,
+	// gives for this value. It is empty if the value is not allowed.
 	Allowed string `json:"allowed,omitempty"`
-	// Digest tells the value from another one that stands in its place later: eight
-	// bytes in hexadecimal, of a hash with the server's key. Nothing tells the value
-	// from it. Empty where there is no key, or no value is known.
+	// Digest tells the value from another one that takes its place later: the first
+	// eight bytes, in hexadecimal, of a hash with the server's key, from which nobody
+	// learns the value. It is empty without a key, or if the value is not known.
 	Digest string `json:"digest,omitempty"`
 }
 
@@ -180,7 +180,7 @@ type Redaction struct {
 // [redacted:aws-access-token].
 const RedactionMark = "[redacted:"
 
-// SecretRulePrefix stands before a redaction's rule in the rule id of a finding.
+// SecretRulePrefix, before the rule of a redaction, makes the rule id of a finding.
 const SecretRulePrefix = "secret-"
 
 // RedactionSource is where a secret stood.
@@ -203,12 +203,12 @@ type Incompleteness struct {
 	Gating bool   `json:"gating"`
 }
 
-// Unread reports whether it is about files that are listed and could not be read, which
-// a person can look at. A list that is cut short may hide any number of files.
+// Unread reports whether it is about listed files that could not be read, which a person
+// can look at. A list that is cut short, by contrast, may hide any number of files.
 func (i *Incompleteness) Unread() bool { return i.What == "patch" }
 
-// AllowedByGitleaks begins what Redaction.Allowed says where the base's .gitleaks.toml
-// allows a secret. The description of the allow list follows.
+// AllowedByGitleaks begins Redaction.Allowed if the base's .gitleaks.toml allows a secret.
+// The description of the allow list follows.
 const AllowedByGitleaks = ".gitleaks.toml: "
 
 // ConfigInForce pins the config a review was done with.

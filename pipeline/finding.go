@@ -29,9 +29,9 @@ type Finding struct {
 	// ID among them, sorted. A finding is known again by any of them.
 	Fingerprints List[string] `json:"fingerprints"`
 	// Surroundings are digests of the code around what each of Fingerprints is about, in
-	// their order; for what is about no file, of the text that it is about or of what it
-	// says, and empty where a model says that. What a person says of a finding holds as
-	// long as they stay the same.
+	// their order. For a finding that is not about a file they are of the text that it is
+	// about, or else of what it says, and empty if a model says that. What a person says
+	// about a finding holds as long as they stay the same.
 	Surroundings List[string] `json:"surroundings"`
 	// OriginalPath is the oldest known path of the file, where it is not Path:
 	// the fingerprint is made with it.
@@ -54,7 +54,7 @@ const ReasonNotIgnored = "not ignored: "
 // comment gives follows.
 const ReasonIgnoreWaits = ReasonNotIgnored + "an ignore comment that this change adds waits for acceptance: "
 
-// ReasonNotDismissed begins the reason of a finding that counts though a person
+// ReasonNotDismissed begins the reason of a finding that counts although a person
 // dismissed it. What follows says why.
 const ReasonNotDismissed = "not dismissed: "
 

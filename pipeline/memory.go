@@ -23,12 +23,12 @@ type Dismissal struct {
 	// Override says that the person had the right to set a critical finding
 	// aside.
 	Override bool `json:"override"`
-	// FinalIn are the layers of which the person had the authority that they name
-	// for what they made final; see config.Settings.FinalAuthority.
+	// FinalIn are the layers that named the person under final_authority; see
+	// config.Settings.FinalAuthority.
 	FinalIn List[string] `json:"final_in"`
-	// Surroundings is the digest of the code around the finding when it was dismissed,
-	// see Finding.Surroundings. Empty, in a review of a version that kept none, it
-	// counts as unchanged.
+	// Surroundings is the digest of the code around the finding when it was dismissed;
+	// see Finding.Surroundings. If it is empty, as in reviews of versions that kept none,
+	// the code counts as unchanged.
 	Surroundings string `json:"surroundings,omitempty"`
 }
 
@@ -39,11 +39,11 @@ const AcceptedUnread = "unread"
 // UnreadOn names the head and the base branch between which files could not be read.
 func UnreadOn(f *PRFacts) string { return f.Head.SHA + " " + f.Base.Ref }
 
-// SurroundingsUnknown stands for those of what a person said to a version that kept
-// none: they never equal those of a finding.
+// SurroundingsUnknown are the Surroundings of what a person said to a version that kept
+// none. They never equal those of a finding.
 const SurroundingsUnknown = "unknown"
 
-// SurroundingsElsewhere stands for those of what a person said while the pull request
+// SurroundingsElsewhere are the Surroundings of what a person said while the pull request
 // was to be merged into another branch. They never equal those of a finding either.
 const SurroundingsElsewhere = "another base"
 
@@ -60,9 +60,9 @@ type FalsePositive struct {
 type Acceptance struct {
 	Fingerprint string `json:"fingerprint"`
 	By          string `json:"by"` // login
-	// Ignore, if set, says that not the finding was accepted but the comment that
-	// asks to ignore it for this reason; see ReasonIgnoreWaits. A comment with another
-	// reason is not accepted with it.
+	// Ignore, if set, is the reason that an ignore comment gives: the comment was accepted
+	// then, and not the finding; see ReasonIgnoreWaits. A comment with another reason is
+	// not accepted with it.
 	Ignore string `json:"ignore,omitempty"`
 	// Surroundings is as in Dismissal.
 	Surroundings string `json:"surroundings,omitempty"`
@@ -84,7 +84,7 @@ type HandDecision struct {
 	By     string     `json:"by"` // login
 	Reason string     `json:"reason"`
 	At     time.Time  `json:"at"` // of the command, by our clock
-	// FinalIn are the layers of which the person had the authority that they name
-	// for what they made final; see config.Settings.FinalAuthority.
+	// FinalIn are the layers that named the person under final_authority; see
+	// config.Settings.FinalAuthority.
 	FinalIn List[string] `json:"final_in"`
 }

@@ -25,8 +25,8 @@ type ProposedConfig struct {
 	// title) and place.
 	FindingsNew  int `json:"findings_new"`
 	FindingsGone int `json:"findings_gone"`
-	// Exceptions is set if the change edits .gitattributes or .gitleaks.toml, and
-	// Covered lists what these would say of its files that they do not say now.
+	// Exceptions is set if the change edits .gitattributes or .gitleaks.toml. Covered
+	// lists what these would newly say about the change's files.
 	Exceptions bool          `json:"exceptions,omitempty"`
 	Covered    List[Covered] `json:"covered,omitempty"`
 }
@@ -39,10 +39,10 @@ type Covered struct {
 	More  int          `json:"more"`
 }
 
-// MaxCovered bounds how many such files are listed.
+// MaxCovered bounds the Files of a Covered.
 const MaxCovered = 20
 
-// What proposed exceptions take a file for.
+// What proposed exceptions may take a file for.
 const (
 	CoveredGenerated     = "generated"
 	CoveredVendored      = "vendored"

@@ -27,12 +27,12 @@ type Output struct {
 	Places               []jsontree.Place // of the findings, one for each
 	Dropped              Dropped
 	Unknown              Unknown
-	// Wrong is what keeps the envelope from being used, in the order of the text.
-	// Its agent is named where the name could be read.
+	// Wrong is what keeps the envelope from being used, in the order of the text. Agent
+	// is set if the name could be read.
 	Wrong []jsontree.Error
 }
 
-// Dropped are findings that are none.
+// Dropped are findings that can't be used.
 type Dropped struct {
 	Count int
 	Why   []jsontree.Error // the first thing that is wrong with each; at most 1,000

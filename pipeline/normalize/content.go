@@ -10,9 +10,9 @@ import (
 type ContentKind int
 
 const (
-	// ContentUnknown is of no format that is known, and no text either.
+	// ContentUnknown is neither text nor of a known format.
 	ContentUnknown ContentKind = iota
-	// ContentBinary is of a format on a short list, by its first bytes and its name.
+	// ContentBinary is of a format on a short list, by both its name and its first bytes.
 	ContentBinary
 	// ContentText is text in any encoding that Decode reads.
 	ContentText
@@ -22,14 +22,14 @@ const (
 type Content struct {
 	Kind ContentKind
 	Text []byte // in UTF-8 and without NULs, where it is text
-	// SaysText is set where the name, a byte order mark, the first line or the mode says
-	// that the file is text. Bytes that nobody can read must not pass then.
+	// SaysText is set if the name, a byte order mark, the first line or the mode says that
+	// the file is text. Then bytes that nobody can read must not pass.
 	SaysText bool
 }
 
 // LookAt tells what the bytes of a file are. The author of a change chooses the name and
-// the first bytes, so that neither makes a binary alone: only a format on the list whose
-// name and bytes agree, that nobody can run and that is not mostly text.
+// the first bytes, so neither alone makes a file binary. It is binary only if name and
+// bytes agree on a format of the list, it can't be run, and it is not mostly text.
 func LookAt(file string, executable bool, content []byte) Content {
 	text, isText := Decode(content)
 	if isText {
@@ -42,13 +42,13 @@ func LookAt(file string, executable bool, content []byte) Content {
 	return Content{SaysText: executable || shebang || byteOrder(content) != nil || namedAsText(file)}
 }
 
-// namedAsText reports whether the name says that a file is text: a language's, or one of
-// those that begin with a dot, as settings do.
+// namedAsText reports whether the name says that a file is text: it is that of a language,
+// or begins with a dot, as settings do.
 func namedAsText(file string) bool {
 	return TextByName(file) && (language(file) != "" || strings.HasPrefix(path.Base(file), "."))
 }
 
-// knownFormat reports whether a file is of a format that holds no text a program would
+// knownFormat reports whether a file is of a format without text that a program would
 // read, by its extension and its first bytes.
 func knownFormat(file string, content []byte) bool {
 	ext := strings.ToLower(strings.TrimPrefix(path.Ext(file), "."))
@@ -60,7 +60,7 @@ func knownFormat(file string, content []byte) bool {
 	return false
 }
 
-// magic is what stands at an offset of each file of a format.
+// magic is what every file of a format has at an offset.
 type magic struct {
 	at int
 	is string

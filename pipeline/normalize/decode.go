@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// Decode returns a text in UTF-8, and false for bytes that are no text. It reads UTF-8,
-// UTF-16 and UTF-32 of either order with or without a byte order mark, and what is
-// neither as Latin-1. NULs are left out, as shells do: a rule sees what runs. Lines keep
-// their numbers.
+// Decode returns a text in UTF-8, and false if the bytes are not text. It reads UTF-8,
+// UTF-16 and UTF-32 in either byte order, with or without a byte order mark, and anything
+// else as Latin-1. NULs are left out, as shells do, so that rules see what runs. Lines
+// keep their numbers.
 func Decode(content []byte) (text []byte, ok bool) {
 	if w := widthOf(content); w != nil {
 		if text, ok := w.decode(content); ok {
@@ -28,7 +28,7 @@ type wide struct {
 	order binary.ByteOrder
 }
 
-// wides are the encodings, the longer first: a mark of UTF-32 begins as one of UTF-16.
+// wides are the encodings, UTF-32 first: one of its marks begins with one of UTF-16's.
 var wides = []*wide{
 	{"\xff\xfe\x00\x00", 4, binary.LittleEndian}, {"\x00\x00\xfe\xff", 4, binary.BigEndian},
 	{"\xff\xfe", 2, binary.LittleEndian}, {"\xfe\xff", 2, binary.BigEndian},
@@ -44,9 +44,9 @@ func byteOrder(content []byte) *wide {
 	return nil
 }
 
-// widthOf returns the encoding that a text is in by its mark, or else by where its NULs
-// stand: of its units at least a third must be ASCII. It returns nil where a stretch of
-// plain ASCII stands in between, which a program may read that skips the rest.
+// widthOf returns the encoding of a text by its mark, or else by where its NULs stand: at
+// least a third of its units must be ASCII. It returns nil if the text has a stretch of
+// plain ASCII, which a program that skips the rest may read.
 func widthOf(content []byte) *wide {
 	if bytes.IndexByte(content, 0) < 0 && byteOrder(content) == nil || plainStretch(content) {
 		return nil
@@ -103,7 +103,7 @@ func (w *wide) ascii(content []byte) int {
 	return n
 }
 
-// decode reads the text, or returns false if more than a tenth of it says nothing.
+// decode reads the text. It returns false if more than a tenth of it is unreadable.
 func (w *wide) decode(content []byte) (text []byte, ok bool) {
 	content = bytes.TrimPrefix(content, []byte(w.mark))
 	letters, odd := 0, 0
@@ -144,9 +144,9 @@ func withoutMark(content []byte) []byte {
 	return content
 }
 
-// narrow reads UTF-8, and single bytes in between as Latin-1. Of a text at most one byte
-// in twenty is a control character, and half are neither ASCII nor UTF-8. Compressed data
-// has one control character in nine.
+// narrow reads UTF-8, and other bytes as Latin-1. In a text at most one byte in twenty is
+// a control character, and at most half are neither ASCII nor UTF-8. Compressed data has
+// one control character in nine bytes.
 func narrow(content []byte) (text []byte, ok bool) {
 	content = withoutMark(content)
 	text = make([]byte, 0, len(content))

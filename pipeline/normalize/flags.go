@@ -89,8 +89,8 @@ var interpreters = map[string]string{
 
 var shebang = regexp.MustCompile(`^#!\s*(?:\S*/)?(?:env\s+(?:-\S+\s+|\w+=\S*\s+)*(?:\S*/)?)?([a-z]+)`)
 
-// interpreted is the language that the first line of a script names, if the change shows
-// it and the file's name tells none.
+// interpreted is the language of the interpreter in the first line of a script, if the
+// change shows that line.
 func interpreted(f *pipeline.File) string {
 	for i := range f.Hunks {
 		for j := range f.Hunks[i].Lines {
@@ -128,15 +128,15 @@ func language(file string) string {
 }
 
 // TextByName reports whether a file of this name may hold text that agents are there
-// to read: every file, but for formats of which all is binary. A name that nobody knows
-// may hold a script, a list of settings or a key.
+// to read: any file may, except those of formats that are wholly binary. A file with an
+// unknown name may hold a script, settings or a key.
 func TextByName(file string) bool {
 	ext := strings.ToLower(strings.TrimPrefix(path.Ext(file), "."))
 	return ext == "" || strings.HasPrefix(path.Base(file), ".") && strings.Count(path.Base(file), ".") == 1 || !slices.Contains(binaryFormats, ext)
 }
 
-// binaryFormats are the extensions of formats that hold no text a program or a person
-// would read as such.
+// binaryFormats are the extensions of formats without text that a program or a person
+// would read.
 var binaryFormats = strings.Fields(`
 	png jpg jpeg gif webp avif bmp ico icns tif tiff psd heic
 	ttf otf woff woff2 eot

@@ -9,12 +9,12 @@ import (
 	"github.com/reviewgate/reviewgate/policies/glob"
 )
 
-// AttributesFile is the file at a repository's root that says what its files are. Those
-// in other directories are not read.
+// AttributesFile is the file at a repository's root that says what its files are. Files
+// of that name in other directories are not read.
 const AttributesFile = ".gitattributes"
 
-// The bounds of an attributes file: its size in bytes, and how many of its lines may say
-// something of what is looked at here. One that has more counts as if it were not there.
+// The bounds of an attributes file: its size in bytes, and how many of its lines may set
+// the attributes that count. A file beyond them is ignored.
 const (
 	MaxAttributes     = 256 << 10
 	maxAttributeLines = 1000
@@ -28,14 +28,14 @@ const (
 	attrText          = "text"
 )
 
-// attributes are what the .gitattributes of the base say. The zero value says nothing.
+// attributes is what the base's .gitattributes says. The zero value says nothing.
 type attributes struct {
 	paths *glob.Set
 	lines []map[string]bool // by attribute: set or unset, of each pattern
 }
 
-// readAttributes reads the text of a .gitattributes file. What git would not understand
-// it passes over, as git does. why is set where the file as a whole does not count.
+// readAttributes reads the text of a .gitattributes file. Like git it passes over lines
+// that it does not understand. why is set if the file as a whole does not count.
 func readAttributes(text []byte) (a attributes, why string) {
 	if len(text) > MaxAttributes {
 		return attributes{}, fmt.Sprintf("it is larger than %d KB", MaxAttributes>>10)
@@ -58,8 +58,8 @@ func readAttributes(text []byte) (a attributes, why string) {
 	return a, ""
 }
 
-// attributeLine reads a line: the pattern as a glob for whole paths, and what it says of
-// the attributes that count. A pattern that matches nothing is empty.
+// attributeLine reads a line: the pattern as a glob for whole paths, and how the line sets
+// the attributes that count. The pattern is empty if it matches nothing.
 func attributeLine(line string) (pattern string, set map[string]bool) {
 	line = strings.Trim(line, " \t\r\n")
 	if line == "" || line[0] == '#' {
@@ -86,9 +86,9 @@ func attributeLine(line string) (pattern string, set map[string]bool) {
 	return pattern, set
 }
 
-// attributePattern splits a line after its pattern, which may be quoted as in C, and
-// makes a glob of that. git knows no braces, and takes a pattern without a slash for a
-// name in any directory. It matches no directories, and nothing with "!".
+// attributePattern splits a line after its pattern, which may be quoted as in C, and turns
+// the pattern into a glob. In git braces have no meaning, a pattern without a slash is a
+// name in any directory, and patterns for directories or with "!" match nothing.
 func attributePattern(line string) (pattern, rest string) {
 	if line[0] == '"' {
 		end := 1
@@ -120,7 +120,7 @@ func attributePattern(line string) (pattern, rest string) {
 	return pattern, rest
 }
 
-// of is what the last line that matches a path says of an attribute.
+// of is what the last matching line says about an attribute of a path.
 func (a attributes) of(path, attribute string) (set, said bool) {
 	if a.paths == nil {
 		return false, false
@@ -133,13 +133,12 @@ func (a attributes) of(path, attribute string) (set, said bool) {
 	return set, said
 }
 
-// binaryByBase is what the reason of something unread ends with that the attributes let
-// pass.
+// binaryByBase ends the reason of something unread that the attributes let pass.
 const binaryByBase = "; the base's " + AttributesFile + " says that it is binary"
 
-// Reattribute has a text of .gitattributes count for facts in the place of the base's.
-// problems are why it does not count as a whole. What the facts share with others must
-// have been copied: their files, and what is incomplete.
+// Reattribute applies the text of a .gitattributes file to facts, in place of the base's.
+// The problems say why the text as a whole does not count. It changes Files and Incomplete,
+// which the facts must not share with others.
 func Reattribute(facts *pipeline.PRFacts, text []byte) (problems []string) {
 	attributes, why := readAttributes(text)
 	for i := range facts.Files {
@@ -158,14 +157,14 @@ func Reattribute(facts *pipeline.PRFacts, text []byte) (problems []string) {
 	return problems
 }
 
-// WithoutAttributes is a file with the flags that its path and text alone give it.
+// WithoutAttributes returns the file with the flags that come from its path and text alone.
 func WithoutAttributes(f pipeline.File) pipeline.File {
 	setFlags(&f)
 	return f
 }
 
-// apply sets what the attributes say of files, and lets what could not be read pass of
-// those that they say are binary.
+// apply sets the flags of files as the attributes say, and lets unread files pass if the
+// attributes say that they are binary.
 func (a attributes) apply(f *pipeline.PRFacts) {
 	for i := range f.Files {
 		file := &f.Files[i]

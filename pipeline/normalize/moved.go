@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// families are languages among which a file may move without its text being read anew:
-// the rules for one read the others too. Those of prose run nothing.
+// families are groups of languages within which a file may move without being read anew:
+// the same rules look at all of a group. Prose runs nothing.
 var families = [][]string{
 	{"JavaScript", "TypeScript", "TSX", "JSX"},
 	{"C", "C++", "Objective-C", "Objective-C++"},
@@ -16,13 +16,13 @@ var families = [][]string{
 
 var prose = []string{"Markdown", "MDX", "reStructuredText", "AsciiDoc", "Text"}
 
-// byName are languages in which a file's name and directory say what its text does.
+// byName are the languages in which a file's name and directory decide what its text does.
 var byName = []string{"YAML", "JSON", "JSON with Comments", "TOML", "XML", "INI", "Pip Requirements"}
 
-// MovedIntoUse reports whether a file that was renamed may do at its new path what it did
-// not at the old one: it has another language there, is named like another file of
-// settings, or came among GitHub's own files. What rules found, or did not, at the old
-// path says nothing then, and all of its text is new.
+// MovedIntoUse reports whether a renamed file may do something at its new path that it did
+// not do at the old one: it has another language there, is another file of settings by its
+// name, or came among GitHub's own files. Then what rules found at the old path says
+// nothing, and all of its text counts as new.
 func MovedIntoUse(before, after string) bool {
 	if before == "" || before == after {
 		return false

@@ -36,7 +36,7 @@ const maxLine = 1 << 20
 type Options struct {
 	ObservedAt time.Time // when the read began
 	Redactor   Redactor  // nil redacts nothing
-	// Base, if set, takes what was read of the base.
+	// Base, if set, receives what was read of the base.
 	Base *ConfigRead
 }
 
@@ -173,8 +173,8 @@ func build(pr PullRequest, files Files, commits Commits, attributesOfBase []byte
 	return f
 }
 
-// buildCommits bounds the messages: each, and all together. What is cut off may
-// hold a secret, so that it gates.
+// buildCommits bounds each message, and all of them together. What is cut off may hold a
+// secret, so it gates.
 func buildCommits(read []pipeline.Commit) (commits pipeline.List[pipeline.Commit], unread []pipeline.Incompleteness) {
 	left, cut := maxMessages, 0
 	for _, c := range read {
@@ -243,8 +243,7 @@ func buildFile(c ChangedFile, left *room) (f pipeline.File, why string) {
 	return f, why
 }
 
-// unreadText says why no line is known of a file whose name does not tell that it is
-// binary.
+// unreadText says why no line is known of a file that is not binary by its name.
 func unreadText(path string) string {
 	what := "its name does not say that it is binary, but it"
 	if l := language(path); l != "" {
@@ -253,7 +252,7 @@ func unreadText(path string) string {
 	return what + " holds NUL bytes, is in UTF-16 or has its diff switched off, so no line of it can be read"
 }
 
-// secrets are those in the file's bytes, under the name that the facts have for it.
+// secrets returns those in the file's bytes, under the path that the file has in the facts.
 func (c *ChangedFile) secrets() []pipeline.Redaction {
 	for i := range c.Secrets {
 		c.Secrets[i].Path = valid(c.Path)

@@ -7,8 +7,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// pointerVersions are the first lines of a Git LFS pointer, the names before Git LFS was
-// called that among them.
+// pointerVersions are the possible first lines of a Git LFS pointer, including those from
+// before Git LFS had its name.
 var pointerVersions = []string{
 	"version https://git-lfs.github.com/spec/v1",
 	"version https://hawser.github.com/spec/v1",
@@ -17,8 +17,8 @@ var pointerVersions = []string{
 
 var pointerOID = regexp.MustCompile(`^oid sha256:[0-9a-f]{64}\s*$`)
 
-// pointers lists the files that are Git LFS pointers after the change. Who checks them
-// out gets another content, which was not read.
+// pointers lists the files that are Git LFS pointers after the change. Checking them out
+// gives another content, which was not read.
 func pointers(files []pipeline.File) []pipeline.Incompleteness {
 	var list []pipeline.Incompleteness
 	for i := range files {

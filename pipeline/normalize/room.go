@@ -10,7 +10,7 @@ import (
 // The bounds of what is read of one change. They bound memory: a line takes some
 // 50 bytes however short it is, and everything that looks at lines takes more. A
 // change of 3,000 files and 100,000 lines is far below them, and so is a file of
-// 100,000 lines. What is beyond is named and gates.
+// 100,000 lines. Whatever is beyond them is named and gates.
 const (
 	MaxFileLines = 250_000
 	MaxLines     = 500_000
@@ -23,8 +23,7 @@ const (
 	maxRedactions = 10_000
 	// maxMessages is what the messages of all commits may come to, in bytes.
 	maxMessages = 4 << 20
-	// maxIncomplete is how many files are named one by one of which something
-	// could not be read.
+	// maxIncomplete is how many files that could not be read are named one by one.
 	maxIncomplete = 1_000
 )
 
@@ -33,8 +32,8 @@ type room struct{ lines, hunks, bytes int }
 
 func newRoom() *room { return &room{lines: MaxLines, hunks: maxHunks, bytes: maxPatches} }
 
-// take counts a patch before any of its lines takes memory. It says in words why
-// there is no room for it, or returns the empty string.
+// take counts a patch before any of its lines takes memory. It returns why there is no
+// room for the patch, or the empty string.
 func (r *room) take(patch string) string {
 	lines := strings.Count(patch, "\n") + 1
 	hunks := strings.Count(patch, "\n@@ ") + 1
@@ -54,8 +53,8 @@ func (r *room) take(patch string) string {
 	return ""
 }
 
-// fewer keeps the first entries of a list of what is not known, and says how many
-// there are beyond. The last entry gates if any of them does.
+// fewer keeps the first entries of a list of what is not known, and counts the others in
+// one entry, which gates if any of them does.
 func fewer(list pipeline.List[pipeline.Incompleteness]) pipeline.List[pipeline.Incompleteness] {
 	if len(list) <= maxIncomplete {
 		return list
@@ -67,8 +66,8 @@ func fewer(list pipeline.List[pipeline.Incompleteness]) pipeline.List[pipeline.I
 	return append(list[:maxIncomplete:maxIncomplete], rest)
 }
 
-// fewerRedactions bounds the list of secrets. Each that is listed gates by itself,
-// and so does it that some are not.
+// fewerRedactions bounds the list of secrets. Each secret on the list gates, and so does
+// the fact that some are not on it.
 func fewerRedactions(f *pipeline.PRFacts) {
 	n := len(f.Redactions)
 	if n <= maxRedactions {

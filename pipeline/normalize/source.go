@@ -19,8 +19,8 @@ type Source interface {
 }
 
 // ConfigRead is the config in force and, from the same branch, the names of
-// the files at its root, where they are known, and the text of AttributesFile, of which
-// one byte more than MaxAttributes is enough.
+// the files at its root, where they are known, and the text of AttributesFile, up to one
+// byte more than MaxAttributes.
 type ConfigRead struct {
 	Config     *config.Config
 	RootFiles  []string
@@ -71,11 +71,11 @@ type ChangedFile struct {
 	// doesn't say; there a file without patch and without changed lines is
 	// taken to be binary, empty, or changed in mode or name only.
 	Binary bool
-	// LookedInto says of a binary file that the source read its bytes, or says itself
-	// in Incomplete why not.
+	// LookedInto says that the source read the bytes of a binary file, or that it says in
+	// Incomplete why it did not.
 	LookedInto bool
-	// Secrets are what the source found in the bytes of a file whose lines it doesn't
-	// show. They become redactions of the facts.
+	// Secrets are those that the source found in the bytes of a file whose lines it does
+	// not show. They become redactions of the facts.
 	Secrets []pipeline.Redaction
 }
 
