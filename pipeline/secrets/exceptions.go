@@ -63,8 +63,8 @@ type gitleaksList struct {
 	StopWords   []string `toml:"stopwords"`
 }
 
-// ReadExceptions reads the text of a .gitleaks.toml. What of it does not count is in the
-// problems, each with its place; the rest holds.
+// ReadExceptions reads the text of a .gitleaks.toml. The problems name the parts that do
+// not count; the rest does.
 func ReadExceptions(text []byte) (e Exceptions, problems []string) {
 	if len(text) > MaxExceptions {
 		return Exceptions{}, []string{fmt.Sprintf("it is larger than %d KB", MaxExceptions>>10)}
@@ -169,7 +169,7 @@ var (
 	anyValue = []string{"zR8kQ4xTn6Wp1LvB7mYc3Jd9", "ghp_aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3x4Y", "-----BEGIN RSA PRIVATE KEY-----", "0123456789", "qwertzuiop"}
 )
 
-func (r *exceptionReader) patterns(at string, texts, any []string) (out []*regexp.Regexp, whole bool) {
+func (r *exceptionReader) patterns(at string, texts, samples []string) (out []*regexp.Regexp, whole bool) {
 	whole = true
 	for i, text := range texts {
 		re, err := regexp.Compile(text)
@@ -178,7 +178,7 @@ func (r *exceptionReader) patterns(at string, texts, any []string) (out []*regex
 			r.problem(at, "entry %d is longer than %d characters", i+1, maxExceptionLength)
 		case err != nil:
 			r.problem(at, "entry %d is not a regular expression", i+1)
-		case !slices.ContainsFunc(any, func(s string) bool { return !re.MatchString(s) }):
+		case !slices.ContainsFunc(samples, func(s string) bool { return !re.MatchString(s) }):
 			r.problem(at, "entry %d matches everything, so it is refused", i+1)
 		default:
 			out = append(out, re)
@@ -210,8 +210,8 @@ func (e *Exceptions) reason(r *pipeline.Redaction, value string) string {
 	return ""
 }
 
-// allows reports whether a list allows a value at a path. What the author of a token could
-// add to it, behind the least that its format needs, allows nothing.
+// allows reports whether a list allows a value at a path. Only what stands in the first
+// least bytes of the value counts: an author could append anything to a token.
 func (l *exception) allows(path, value string, least int) bool {
 	lower := strings.ToLower(value)
 	some := false

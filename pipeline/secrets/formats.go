@@ -291,9 +291,9 @@ var allFormats = sync.OnceValue(func() *formatSet {
 // maxWithin is more than a token can have in common with a placeholder before it.
 const maxWithin = 64
 
-// find returns the tokens in a text that are no placeholders, in the order in which their prefixes stand there.
-// What stands within one that was found is not looked at again, so that the time is
-// linear in the text.
+// find returns the tokens in a text, except placeholders, in the order of their prefixes.
+// Text within a token that was found is not looked at again, so the time is linear in the
+// text.
 func (s *formatSet) find(text string) []match {
 	var out []match
 	done := 0

@@ -455,8 +455,8 @@ func (r *reading) through(below *reading) *reading {
 	return &reading{r.text, from, wide}
 }
 
-// disguised returns the tokens and keys in a text that stand there in another form. unique
-// finds further ones in a reading.
+// disguised returns the tokens and keys that a text holds in another form. unique finds
+// further ones in a reading.
 func (s *formatSet) disguised(text string, unique func(string) []match) []match {
 	out := s.encoded(text)
 	plain := plainly(text)
@@ -599,7 +599,7 @@ func unwrapped(text string, from, to int) (run string, end int) {
 	b.WriteString(text[from:to])
 	for to < len(text) {
 		begin := lineEnd(text, to)
-		next, last := longestRun(text, begin)
+		next, last := firstRun(text, begin)
 		if next == last || text[begin-1] != '\n' || !framed(text[begin:next], maxIndented) || !framed(text[last:lineEnd(text, last)], maxFrame) {
 			break
 		}
@@ -611,9 +611,9 @@ func unwrapped(text string, from, to int) (run string, end int) {
 	return b.String(), to
 }
 
-// longestRun returns the first run of base64 in a line that holds a letter or a digit: what
-// frames a line may hold others.
-func longestRun(text string, from int) (start, end int) {
+// firstRun returns the first run of base64 in a line that holds a letter or a digit:
+// what frames a line may be runs without one.
+func firstRun(text string, from int) (start, end int) {
 	for i := from; i < len(text) && text[i] != '\n'; i++ {
 		if !isBase64(text[i]) {
 			continue
