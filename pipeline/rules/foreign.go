@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// beyondASCII are characters beyond ASCII, as pairs of the first and the last of a
-// range in ascending order, of which each text that an expression matches holds
-// one; nil where it need not. Most lines hold none of them, and need not be shown to
-// the expression.
+// beyondASCII returns ranges of characters beyond ASCII, as pairs of the first and the
+// last in ascending order: each text that the expression matches holds one of them. It
+// returns nil if there are no such ranges. Most lines hold none of the characters, and
+// need not be shown to the expression.
 func beyondASCII(expression string) []rune {
 	re, err := syntax.Parse(expression, syntax.Perl)
 	if err != nil {

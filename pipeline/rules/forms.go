@@ -11,9 +11,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/internal/comments"
 )
 
-// forms are the other ways to read a line of code that mean the same to its
-// language: the lines that it is where more than the line feed ends one, and
-// the line as people write it. They are nil for most lines.
+// forms returns the other forms of a line of code that mean the same to its language:
+// its parts, where more than the line feed ends a line, and the line as people usually
+// write it. Most lines have none.
 func forms(text string) []string {
 	if !unusual(text) {
 		return nil
@@ -29,9 +29,9 @@ func forms(text string) []string {
 	return out
 }
 
-// plain is the code as people write it: without characters that nobody sees,
-// with letters in their usual form, and without blanks around dots and before
-// calls. A name in brackets or behind getattr stands behind a dot.
+// plain is the code as people usually write it: without invisible characters, with
+// letters in their usual form, and without blanks around dots and before the
+// parentheses of calls. A name in brackets, or given to getattr, follows a dot.
 func plain(text string) string {
 	if !isASCII(text) {
 		text = norm.NFKC.String(strings.Map(func(r rune) rune {
@@ -103,8 +103,8 @@ func unusual(text string) bool {
 	return false
 }
 
-// usesName reports whether blanks and a name that is called, read on or set
-// follow at a place. In prose it is not.
+// usesName reports whether blanks and a name that code uses follow at a place: it is
+// called, indexed, assigned to, or followed by another name. In prose it is not.
 func usesName(text string, i int) bool {
 	i += blanks(text, i)
 	start := i
@@ -152,8 +152,8 @@ func invisible(r rune) bool {
 	return r >= utf8.RuneSelf && (unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r))
 }
 
-// unescaped spells visible characters of ASCII out that are written as \u0065, \u{65} or
-// \x65: in a name that is the same name, and in Java anywhere the same code.
+// unescaped spells out visible ASCII characters that are written as \u0065, \u{65} or
+// \x65: a name stays the same name, and in Java any code stays the same code.
 func unescaped(text string) string {
 	var out strings.Builder
 	for {
@@ -277,8 +277,8 @@ var keywords = map[string]bool{
 	"const": true, "catch": true, "and": true, "or": true, "not": true, "in": true, "is": true, "type": true, "case": true, "elif": true, "else": true,
 }
 
-// joins reports whether blanks after the text and before the next character
-// part a name from its call.
+// joins reports whether blanks between the text and the next character separate a name
+// from the parenthesis of its call.
 func joins(text []byte, next byte) bool {
 	if next != '(' || len(text) == 0 || !isWord(text[len(text)-1]) {
 		return false

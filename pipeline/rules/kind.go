@@ -7,15 +7,15 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
 )
 
-// kind is what files have in common that the same rules look at: which literals
-// to search their added lines for. A line of Go need not be searched for what rules
-// for Python ask for.
+// kind is shared by the files that the same rules look at: it says which literals to
+// search their added lines for. A line of Go need not be searched for the literals of
+// rules for Python.
 type kind struct {
 	added, serious *literals.Filter
 }
 
-// maxKinds bounds the kinds that an engine remembers, each with 32 KB. A repository
-// has some tens; in files of any beyond them all literals are searched for.
+// maxKinds bounds the kinds that an engine remembers, each of 32 KB. A repository has a
+// few dozen. In files of further kinds all literals are searched for.
 const maxKinds = 64
 
 // kinds are those of the files that an engine has seen. Any number of scans share
@@ -44,8 +44,8 @@ func (e *Engine) kindOf(v *view) *kind {
 	return k
 }
 
-// kind tells apart the files that different rules look at: by all that has looks
-// at.
+// kind returns a key that differs for files that different rules look at. It holds
+// everything that has looks at.
 func (v *view) kind() []byte {
 	v.key = append(v.key[:0], v.file.Language...)
 	v.key = strconv.AppendBool(append(v.key, 0), v.file.Test)

@@ -57,15 +57,15 @@ func (r *rule) readMatch(m *config.Match) error {
 	return nil
 }
 
-// matches says whether the text, which the caller has bounded, is a finding.
-// Of a line of code, the language is the file's, and the text is what is left
-// where the rule looks at no comments.
+// matches says whether the text, which the caller has bounded, is a finding. For
+// code, the language is the file's, and the text has no comment at its start if the
+// rule does not look at comments. For other text the language is empty.
 func (r *rule) matches(text, language string) bool {
 	return r.quick(text) && (r.not == nil || !r.excused(text, language))
 }
 
-// serious says whether the rule's findings can stop a change. Nothing of such a
-// rule hangs on what whoever opens a pull request chose without need.
+// serious says whether the rule's findings can stop a change. Such a rule must not
+// depend on forms of code that whoever opens a pull request is free to choose.
 func (r *rule) serious() bool { return r.Severity.Rank() >= pipeline.SeverityMajor.Rank() }
 
 // maxExcused bounds the matches of a text that may each be excused. One that has

@@ -30,7 +30,7 @@ type found struct {
 	line    int
 	text    string // of a line: the whole of it, though the rule saw maxLine bytes
 	asked   bool   // to be ignored, by a comment
-	read    bool   // the text is not the line as it stands, but what it means
+	read    bool   // the text is another form of the line, and not the line itself
 	more    int    // like it that are not listed
 	failure error  // why an expression could not be evaluated
 }
@@ -245,7 +245,7 @@ func (p *pass) read(side *side, i int) {
 }
 
 // statements shows serious rules the statements of a hunk that go over several
-// lines. What matches without the added lines too is not new.
+// lines. One that also matches without its added lines is not new.
 func (p *pass) statements(h *pipeline.Hunk) {
 	if !p.code {
 		return
@@ -264,8 +264,8 @@ func (p *pass) statements(h *pipeline.Hunk) {
 }
 
 // candidatesFor returns the rules that may match a text, in the order of the
-// config. They look at the file under way. Of ascii text it is known that it holds
-// nothing else.
+// config. They look at the file under way. ascii says that the text is known to be
+// ASCII.
 func (p *pass) candidatesFor(l *lineRules, filter *literals.Filter, text string, ascii bool) []*rule {
 	p.candidates = p.candidates[:0]
 	p.text.Set(text)

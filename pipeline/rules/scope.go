@@ -114,8 +114,8 @@ func (r *rule) looksAt(f *pipeline.File) bool {
 
 // passesOver says whether the rule leaves the file's lines alone because they
 // are nobody's own work. Whoever opens the pull request chose the path, and the
-// repository writes the attributes, so that rules of major and critical findings look
-// all the same, and so do those that are final.
+// repository writes the attributes, so rules of major and critical findings look all
+// the same, and so do final ones.
 func (r *rule) passesOver(f *pipeline.File) bool {
 	onPath := r.on == config.OnFile || r.on == config.OnPath
 	return !onPath && (f.GeneratedByPath || f.Vendored) && !r.serious() && !r.Final

@@ -6,9 +6,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// shape says which characters and pairs of them a line holds, of those that its
-// other forms and its statement hang on. Most lines hold none of them, so that one
-// look at each byte spares several.
+// shape says which of the characters and pairs of characters a line holds that decide
+// about its other forms and its statement. Most lines hold none of them, so one pass
+// over the bytes saves several.
 type shape uint16
 
 const (
@@ -28,11 +28,11 @@ const (
 	shapeSimple                      // /*, !., ![ and a dot after a quote
 )
 
-// unusualShape is that of lines that may have another form, as unusual says.
+// unusualShape is the shape of lines for which unusual may be true.
 const unusualShape = shapeOther | shapeEnd | shapeBlank | shapeDot | shapeName | shapeMaybe | shapeEscape | shapeGetattr | shapeNested | shapeSimple
 
-// commentShape is that of lines that may hold the mark of a comment, which in some
-// languages is a semicolon.
+// commentShape is the shape of lines that may hold the mark of a comment, and
+// anyCommentShape includes the semicolon, which is one in some languages.
 const (
 	commentShape    = shapeHash | shapeComment
 	anyCommentShape = commentShape | shapeSemicolon
@@ -89,8 +89,8 @@ func shapeOf(text string) shape {
 	return shape(all)
 }
 
-// setShapes sets those of the lines of a hunk's new side. A line beyond the bounds may hold
-// anything.
+// setShapes sets the shapes of the lines on a hunk's new side. A line beyond the bounds
+// may hold anything.
 func (m *memory) setShapes(h *pipeline.Hunk) {
 	m.shapes = m.shapes[:0]
 	for i := range h.Lines {

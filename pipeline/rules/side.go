@@ -19,8 +19,8 @@ func newSide(language string, h *pipeline.Hunk, op pipeline.LineOp) side {
 	return side{hunk: h, op: op, reader: comments.NewReader(language)}
 }
 
-// code is the part of line i that a rule looks at: all of it, or what follows
-// the comment that it certainly starts with. Lines are asked for in order.
+// code is the part of line i that a rule looks at: all of it, or what follows the
+// comment at its start. It must be called in the order of the lines.
 func (s *side) code(r *rule, i int, text string) string {
 	if r.comments || !s.reader.Knows() {
 		return text

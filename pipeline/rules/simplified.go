@@ -53,9 +53,9 @@ func simplifies(text string) bool {
 	return strings.Contains(text, "?.(")
 }
 
-// simplified is a line of code without what changes nothing: comments within it, a second
-// pair of parentheses around a text or a name, TypeScript's assertions. Texts that are
-// put together by concat are added.
+// simplified is a line of code without what makes no difference: comments within it, a
+// second pair of parentheses around a text or a name, TypeScript's assertions. Texts that
+// concat joins are joined by +.
 func simplified(text string) string {
 	if !simplifies(text) { // the expressions take long, and change few lines
 		return text

@@ -15,17 +15,16 @@ const (
 	maxStatement      = 4 << 10
 )
 
-// statement is code that goes over several lines, without its comments, and as
-// one line. In the hunk it goes from line start to last, and first is its first
-// added line.
+// statement is code that goes over several lines, as one line without comments. It
+// stands in the hunk's lines start to last, and first is the first added one.
 type statement struct {
 	text               string
 	start, first, last int
 }
 
-// statements are those of a hunk's new side that go over several lines, with
-// an added one among them. One that is longer than the bounds is taken in pieces
-// that overlap. The shapes are those of the hunk's lines.
+// statements returns those on a hunk's new side that go over several lines, with an added
+// one among them. A statement beyond the bounds is taken in overlapping pieces. The shapes
+// are those of the hunk's lines.
 func statements(language string, h *pipeline.Hunk, shapes []shape) []statement {
 	var out []statement
 	for i := 0; i < len(h.Lines); {

@@ -2,8 +2,8 @@ package comments
 
 import "strings"
 
-// Bare returns a line of which all that may be a comment is blank, each byte
-// for itself. In a language that is not known nothing is.
+// Bare returns a line in which everything that may be a comment is blanked out,
+// byte by byte. In an unknown language nothing is.
 func Bare(name, text string) string {
 	l := languages[name]
 	if l == nil || !l.marked(text) {
@@ -25,7 +25,8 @@ func Bare(name, text string) string {
 			}
 			at = blank(out, at, at+end)
 		case n > 0:
-			return string(out[:blankRest(out, at)])
+			blank(out, at, len(out))
+			return string(out)
 		case strings.IndexByte("\"'`", rest[0]) >= 0:
 			// A quote without its fellow, or one that may stand in a regular
 			// expression, says nothing of what follows.
@@ -55,7 +56,7 @@ func (l *language) marked(text string) bool {
 	return false
 }
 
-// mayStart is the length of the comment's mark at a place, or 0.
+// mayStart is the length of the mark at a place that may start a comment, or 0.
 func (l *language) mayStart(text string, at int) int {
 	rest := text[at:]
 	if l.open != "" && strings.HasPrefix(rest, l.open) {
@@ -83,6 +84,7 @@ func quoted(text string, at int) int {
 	return 0
 }
 
+// blank blanks out a stretch, and returns where it ends.
 func blank(out []byte, from, to int) int {
 	for i := from; i < to; i++ {
 		out[i] = ' '
@@ -90,12 +92,10 @@ func blank(out []byte, from, to int) int {
 	return to
 }
 
-func blankRest(out []byte, from int) int { return blank(out, from, len(out)) }
-
-// Statement returns the part of a bare line that may excuse what stands at a
-// place: the statement around it. Where strict is set, strings elsewhere than
-// in the match, which ends at a place too, are blank: they say what they like. A
-// language whose words need no quotes keeps them.
+// Statement returns the part of a bare line that may excuse the match from from to
+// to: the statement around it. If strict is set, strings outside the match are
+// blanked out, since anything can be written in them, except in languages whose
+// words need no quotes.
 func Statement(name, bare string, from, to int, strict bool) string {
 	l := languages[name]
 	words := l == nil || l.words

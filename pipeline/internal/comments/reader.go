@@ -19,8 +19,8 @@ func NewReader(name string) Reader { return Reader{language: languages[name]} }
 // Knows reports whether the reader knows the language's comments.
 func (r *Reader) Knows() bool { return r.language != nil }
 
-// Next returns how many of the next line's first bytes are certainly a comment:
-// 0 where none are.
+// Next returns how many bytes at the start of the next line are certainly a
+// comment.
 func (r *Reader) Next(text string) int {
 	if r.language == nil {
 		return 0
@@ -53,8 +53,8 @@ func (r *Reader) Next(text string) int {
 	return 0
 }
 
-// lineComment is how much of a line is a comment whose mark ends at a place. A
-// block comment's end counts too: the hunk may start within one.
+// lineComment is how much of a line is a comment whose mark ends at a place. The
+// end of a block comment matters too: the hunk may start within one.
 func (l *language) lineComment(text string, at int) int {
 	end := at + lineEnd(text[at:])
 	body := text[at:end]
@@ -68,8 +68,8 @@ func (l *language) lineComment(text string, at int) int {
 }
 
 // block is how much of a line belongs to a block comment that goes on at a
-// place. Where the comment may be a part of something else it is forgotten, so
-// that all that follows is code.
+// place. If the comment may be a part of something else it is forgotten, so that
+// everything after it counts as code.
 func (r *Reader) block(text string, at int) int {
 	l := r.language
 	body, closes := text[at:], false
@@ -114,7 +114,7 @@ func (l *language) runsNothing(body string) (safe, stays bool) {
 	return !strings.ContainsAny(body, "{}"), depth == 0
 }
 
-// lineEnd is where a line ends for some language: at a carriage return, a
+// lineEnd is where a line ends in some language: at a carriage return, a
 // vertical tab, a form feed, or Unicode's next line, line or paragraph separator.
 // Git knows only the line feed.
 func lineEnd(text string) int {
@@ -126,7 +126,7 @@ func lineEnd(text string) int {
 	return len(text)
 }
 
-// separator is the length of the line's end that a text starts with, or 0.
+// separator is the length of the line separator that a text starts with, or 0.
 func separator(text string) int {
 	switch text[0] {
 	case '\r', '\v', '\f':
@@ -146,9 +146,9 @@ func separator(text string) int {
 // maxLines bounds the lines that one line of a diff is taken for.
 const maxLines = 1000
 
-// Lines returns the lines that a line of a diff is for a language that ends
-// lines elsewhere too, or nil where it is one. What is beyond maxLines stays
-// with the last.
+// Lines splits a line of a diff for languages that end lines in other places too,
+// or returns nil if it is a single line for all of them. The last of maxLines
+// lines holds the rest.
 func Lines(text string) []string {
 	if lineEnd(text) == len(text) {
 		return nil

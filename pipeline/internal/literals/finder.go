@@ -2,12 +2,12 @@ package literals
 
 import "strings"
 
-// Finder finds literals in text as a [Matcher] does, but in no order, and for
-// those who need few of them at a time: a [Filter] passes over text without its own
-// at about a nanosecond a byte, however many the Finder knows. Of each literal
-// it looks for the four bytes that code holds least often, or two of a literal that
-// is shorter, and compares the rest only there. It is never changed after NewFinder,
-// so that any number of goroutines may use it.
+// Finder finds literals in text as a [Matcher] does, but in no order, and suits callers
+// that need few of them at a time: a [Filter] passes over text without its own literals
+// at about a nanosecond a byte, however many the Finder knows. It looks for the four
+// bytes of each literal that are rarest in code, or for two bytes of a shorter literal,
+// and compares the rest only there. It is never changed after NewFinder, so any number of
+// goroutines may use it.
 type Finder struct {
 	list  []entry // from the second on
 	quads []int32 // by hash, the first entry that is looked for by four bytes, or 0
@@ -25,7 +25,7 @@ type entry struct {
 	next int32  // the entry of the same hash, or 0
 }
 
-// Filter is a selection of a Finder's literals.
+// Filter finds a selection of a Finder's literals.
 type Filter struct {
 	finder *Finder
 	quads  [1 << 11]uint32 // a bit for each hash of four bytes that something is looked for by
@@ -89,7 +89,7 @@ func (f *Finder) quad(key uint32) *int32 { return &f.quads[hash(key)&uint32(len(
 
 func (f *Finder) pair(key uint32) *int32 { return &f.pairs[hash(key)&uint32(len(f.pairs)-1)] }
 
-// keyAt are n bytes of a text, folded, the first of them lowest.
+// keyAt returns n bytes of a text, folded, the first of them in the lowest bits.
 func keyAt(text string, at, n int) uint32 {
 	var key uint32
 	for i := range n {
@@ -98,11 +98,11 @@ func keyAt(text string, at, n int) uint32 {
 	return key
 }
 
-// frequent are the bytes of code from the most frequent on.
+// frequent are the most frequent bytes of code, in descending order.
 const frequent = " etnra\tsiolcdpufmhg.()\",y=_b-:vkwx/"
 
-// rarest is the place of the n bytes in a text that the fewest texts will hold. Of
-// others that are as rare it takes those that the fewest entries are looked for by.
+// rarest is the place of the n bytes in a text that are rarest in code. Among equally rare
+// ones it prefers those by which the fewest other entries are looked for.
 func (f *Finder) rarest(text string, n int) int {
 	best, least := 0, 0
 	for i := range len(text) - n + 1 {
@@ -158,9 +158,9 @@ func (f *Finder) Only(wanted func(id int) bool) *Filter {
 	return out
 }
 
-// Find calls hit for every place where wanted literals end, with their indexes in
-// the list given to NewFinder and the offset after their last byte. It may call it for
-// others that stand there.
+// Find calls hit for every place where wanted literals end, with their indexes in the list
+// given to NewFinder and the offset after their last byte. It may also call hit for other
+// literals.
 func (f *Filter) Find(text string, hit func(ids []int, end int)) {
 	switch {
 	case !f.any:
@@ -214,7 +214,7 @@ func (e *entry) compare(text string, at int, hit func(ids []int, end int)) {
 	}
 }
 
-// isLower reports whether a text is one of the same length in lower case.
+// isLower reports whether a text in lower case is low, which has the same length.
 func isLower(text, low string) bool {
 	for i := range len(text) {
 		c := text[i]
