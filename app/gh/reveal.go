@@ -3,6 +3,7 @@ package gh
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -23,7 +24,7 @@ const maxSearched = 64 << 20
 type revealing struct {
 	*source
 	detector *secrets.Detector
-	modes    map[string]string // at the head, by path; nil where they are not known
+	modes    map[string]string // at the head, by path, as far as they are known
 	made     diffsMade
 
 	mu       sync.Mutex
@@ -43,7 +44,7 @@ func (s *source) reveal(ctx context.Context, p partial, out normalize.Files, fil
 	if err := s.findOld(ctx, p.listed, gaps, p.base); err != nil && !isPartial(err) {
 		return out, err
 	}
-	if err := r.readModes(ctx, p.head); err != nil {
+	if err := r.readModes(ctx, p); err != nil {
 		return out, err
 	}
 	g, ctx := errgroup.WithContext(ctx)
@@ -76,21 +77,37 @@ func hidden(p partial, all []normalize.ChangedFile) (files []*normalize.ChangedF
 	return files, gaps
 }
 
-// readModes finds out which files can be run. The modes stay unknown if GitHub doesn't
-// list the whole tree.
-func (r *revealing) readModes(ctx context.Context, head string) error {
-	t, err := r.readTree(ctx, "", head, true)
-	if err != nil {
-		if isPartial(err) {
-			return nil
+// readModes finds out which files can be run. If GitHub doesn't list the whole tree, it
+// compares the directories that changed.
+func (r *revealing) readModes(ctx context.Context, p partial) error {
+	r.modes = map[string]string{}
+	t, err := r.readTree(ctx, "", p.head, true)
+	switch {
+	case err == nil:
+		for _, e := range t.Entries {
+			r.modes[e.Path] = e.Mode
 		}
-		return err
+		return nil
+	case !errors.Is(err, errTruncated):
+		return unlessPartial(err)
 	}
-	r.modes = make(map[string]string, len(t.Entries))
-	for _, e := range t.Entries {
-		r.modes[e.Path] = e.Mode
+	base, err := p.base(ctx)
+	if err != nil {
+		return unlessPartial(err)
 	}
-	return nil
+	changes, err := r.changes(ctx, ends{base, p.head}, true)
+	for _, c := range changes {
+		r.modes[c.path] = c.new.mode
+	}
+	return unlessPartial(err)
+}
+
+// unlessPartial returns an error, unless that says only that GitHub does not tell all.
+func unlessPartial(err error) error {
+	if isPartial(err) {
+		return nil
+	}
+	return err
 }
 
 // modeExecutable is git's for a file that can be run.

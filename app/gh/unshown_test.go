@@ -163,3 +163,23 @@ func TestFilesBeforeThatAreGone(t *testing.T) {
 		}
 	}
 }
+
+// A picture that can be run is known for that, also in a repository whose files GitHub
+// doesn't list as a whole.
+func TestPictureThatRuns(t *testing.T) {
+	picture := "\x89PNG\r\n\x1a\n" + strings.Repeat("\x00\x01\x9f\xfe\x80\x93", 300)
+	for name, entries := range map[string]int{"listed whole": 0, "listed in part": 1} {
+		t.Run(name, func(t *testing.T) {
+			limits := ghtest.GitHubLimits()
+			limits.TreeEntries = entries
+			w := newWorld(t, ghtest.Options{Limits: &limits})
+			w.repo.Commit("main", ghtest.Files{"docs/README.md": "# Shop\n", "img/old.png": picture}, "start")
+			p := w.repo.OpenPR(ghtest.PR{Head: "change", Files: ghtest.Files{"img/a.png": picture + "\x01", "img/run.png": ghtest.Executable(picture)}})
+			files, err := w.client.Source(w.target(p)).Files(t.Context())
+			w.must(err)
+			if len(files.Incomplete) != 1 || files.Incomplete[0].Path != "img/run.png" || !files.Incomplete[0].Gating {
+				t.Errorf("incomplete %+v, want img/run.png to gate", files.Incomplete)
+			}
+		})
+	}
+}
