@@ -374,7 +374,7 @@ func TestDoctorEndsWithItsContext(t *testing.T) {
 func TestDoctorNamesWhatIsQuarantined(t *testing.T) {
 	t.Parallel()
 	w := installed(t)
-	if r := w.examine(); !strings.Contains(said(r, doctor.Quarantine), "no review waits") {
+	if r := w.examine(); !strings.Contains(said(r, doctor.Quarantine), "no review is quarantined") {
 		t.Errorf("before: %s", said(r, doctor.Quarantine))
 	}
 	store, target := w.App.Inside().Service.Store, review.Target{Kind: review.TargetPull, Installation: 1, RepoID: 7, Owner: "acme", Name: "shop", Number: 12, HeadSHA: strings.Repeat("a", 40)}
@@ -390,7 +390,7 @@ func TestDoctorNamesWhatIsQuarantined(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := w.examine()
-	if s := said(r, doctor.Quarantine); !slices.Contains(points(r, doctor.Problem), doctor.Quarantine) || !strings.Contains(s, "acme/shop#12 (1 times since ") || !strings.Contains(s, "next try at 2030-01-02 03:04:05 UTC") {
+	if s := said(r, doctor.Quarantine); !slices.Contains(points(r, doctor.Problem), doctor.Quarantine) || !strings.Contains(s, "acme/shop#12 (once since ") || !strings.Contains(s, "next try at 2030-01-02 03:04:05 UTC") {
 		t.Errorf("after: %s", s)
 	}
 }

@@ -24,8 +24,8 @@ import (
 type Child struct {
 	t        *testing.T
 	Settings app.Settings
-	// Quarantine gives the server an agent that ends its process where a title says so
-	// (see Kills and EatsMemory), and is how long such a review waits then. 0 for none.
+	// Quarantine, unless 0, gives the server an agent that ends its process if a title
+	// says so (see Kills and EatsMemory), and is how long such a review then waits.
 	Quarantine time.Duration
 	// Memory is what the process may take, in bytes: RLIMIT_DATA. 0 for no limit.
 	Memory int64
@@ -74,7 +74,7 @@ func (c *Child) Start() {
 		c.cmd.Env = append(c.cmd.Env, stepEnv+"="+c.Quarantine.String())
 	}
 	if c.Memory > 0 {
-		// It collects garbage as a server does that is not a test's.
+		// It collects garbage as a real server does.
 		c.cmd.Env = append(c.cmd.Env, memoryEnv+"="+strconv.FormatInt(c.Memory, 10), "GOGC=100")
 	}
 	c.cmd.Stderr = c.log
@@ -142,8 +142,8 @@ func (c *Child) Answers(gh *ghtest.Server, pr *ghtest.PullRequest) {
 	}
 }
 
-// Takes is what the process takes of memory, in bytes, as Linux says: the most that was
-// resident so far, and what RLIMIT_DATA counts now. Elsewhere both are 0.
+// Takes is how much memory the process takes, in bytes, according to Linux: the most that
+// was resident so far, and what RLIMIT_DATA counts now. On other systems both are 0.
 func (c *Child) Takes() (resident, data int64) {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.cmd.Process.Pid))
 	for line := range strings.Lines(string(text)) {
@@ -169,7 +169,7 @@ func (c *Child) Ended(within time.Duration) bool {
 	}
 }
 
-// Logged counts the lines of the log, that of all starts, which hold a text.
+// Logged counts the lines with a text in the log of all starts.
 func (c *Child) Logged(text string) int {
 	c.t.Helper()
 	log, err := os.ReadFile(c.log.Name())

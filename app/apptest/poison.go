@@ -9,10 +9,10 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 )
 
-// The words in a title for which the agent of a server with Quarantine ends the
-// process that it runs in: as kill -9 does, or by taking all memory there is. In the
-// server itself, whose memory the tests do not limit, the second is the first too: it
-// is what a system does that is out of memory.
+// The words in a title at which the agent of a server with Quarantine ends the process
+// that it runs in: as kill -9 does, or by taking all the memory there is. In the server
+// itself, whose memory the tests do not limit, it kills the process for both, as a system
+// out of memory does.
 const (
 	Kills      = "kills its process"
 	EatsMemory = "eats memory"

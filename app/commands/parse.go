@@ -16,8 +16,8 @@ type Command struct {
 	Subject string // agent or file to explain, empty for all
 }
 
-// Unread is what is accepted, and restored, in a finding's place: the files of a head
-// that could not be read.
+// Unread stands in place of a finding's id for the files of a head that could not be
+// read, which can be accepted and restored.
 const Unread = "unread"
 
 // MinFinding is how many characters of a finding's id must be given, so that

@@ -202,15 +202,19 @@ func (d *doctor) quarantine(ctx context.Context) {
 		d.unknown(Quarantine, err.Error(), "see the point database")
 		return
 	case len(all) == 0:
-		d.ok(Quarantine, "no review waits that ended its process")
+		d.ok(Quarantine, "no review is quarantined for ending its process")
 		return
 	}
 	var named []string
 	for _, q := range all[:min(len(all), maxNamed)] {
-		named = append(named, fmt.Sprintf("%s/%s#%d (%d times since %s, next try at %s)", q.Owner, q.Name, q.Number, q.Deaths,
+		times := "once"
+		if q.Deaths > 1 {
+			times = fmt.Sprintf("%d times", q.Deaths)
+		}
+		named = append(named, fmt.Sprintf("%s/%s#%d (%s since %s, next try at %s)", q.Owner, q.Name, q.Number, times,
 			q.Since.UTC().Format(time.DateTime), q.Next.UTC().Format(time.DateTime+" UTC")))
 	}
-	found := fmt.Sprintf("reviews that ended their process and wait: %d: %s", len(all), strings.Join(named, ", "))
+	found := fmt.Sprintf("reviews quarantined for ending their process: %d: %s", len(all), strings.Join(named, ", "))
 	if len(all) > maxNamed {
 		found += ", ..."
 	}

@@ -110,8 +110,8 @@ type Options struct {
 	Server  *config.Config
 	InForce func(ctx context.Context, t review.Target) (*config.Config, error)
 	Kept    func() bool
-	// Quarantined lists what is in quarantine, as far as the database can be read. It is
-	// asked after Database.
+	// Quarantined lists what is in quarantine, or nothing if the database can't be read.
+	// It is asked after Database.
 	Quarantined func(ctx context.Context) ([]review.Quarantined, error)
 	// Owner and Name are of the repository to look at, empty for none.
 	Owner, Name string

@@ -29,10 +29,10 @@ type partial struct {
 	base  func(context.Context) (string, error) // where the change begins
 }
 
-// complete gives the files the lines that GitHub leaves out, and a list that is
-// cut the files that it lacks. It reads a few contents by name, and has git fetch
-// the whole change where there are more. Without git it reads as many as there are
-// calls for. What is not known after that is said.
+// complete gives the files the lines that GitHub leaves out, and a list that is cut
+// the files that it lacks. It reads a few contents by name; if there are more, it has
+// git fetch the whole change. Without git it reads as many as there are calls for.
+// Incomplete then says what is still not known.
 func (s *source) complete(ctx context.Context, p partial) (normalize.Files, error) {
 	all, err := s.addOmitted(ctx, p)
 	if err != nil {
@@ -56,7 +56,7 @@ func (s *source) complete(ctx context.Context, p partial) (normalize.Files, erro
 	return s.reveal(ctx, p, all, files, gaps)
 }
 
-// addOmitted is complete for the files that GitHub doesn't take for binary.
+// addOmitted does what complete does for the files that GitHub doesn't take for binary.
 func (s *source) addOmitted(ctx context.Context, p partial) (normalize.Files, error) {
 	gaps := omitted(p.listed, p.doubt)
 	if !p.cut && len(gaps) == 0 {

@@ -119,8 +119,8 @@ func (c *Client) repositoryConfig(ctx context.Context, t review.Target, branch s
 	return read, root.moved, nil
 }
 
-// atRoot reads a file at the root, up to one byte more than it may have. Anything
-// but a file reads as empty.
+// atRoot reads a file at the root, up to one byte more than it may have. Anything that is
+// not a file reads as empty.
 func (tr treeReader) atRoot(ctx context.Context, root *directory, layer, name string, most int64) (review.ConfigBlob, error) {
 	e, found := root.find(name)
 	if !found || e.Type != "blob" {
@@ -231,7 +231,7 @@ func (tr treeReader) text(ctx context.Context, e treeEntry) ([]byte, error) {
 	if e.Type != "blob" {
 		return nil, nil
 	}
-	return tr.blob(ctx, e, config.MaxBytes(e.Path)) // where there is more, the loader sees that it is too large
+	return tr.blob(ctx, e, config.MaxBytes(e.Path)) // enough for the loader to see that a file is too large
 }
 
 // blob reads the first bytes of a file.

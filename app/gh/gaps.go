@@ -36,8 +36,8 @@ const (
 	// https://github.com/orgs/community/discussions/213491
 	crowdedLines = 10_000
 	crowdedBytes = 512 << 10
-	// maxReads is how many contents are read one by one for one review: each is a
-	// call, of 5,000 an hour. More of them are fetched by git, which takes one call.
+	// maxReads is how many contents are read one by one for one review: each takes one
+	// of 5,000 calls an hour. If there are more, git fetches them in one call.
 	maxReads = 24
 	// reservedCalls are kept for the rest of the review: commits, comments and
 	// files that agents read.
@@ -206,17 +206,17 @@ func (s *source) fillIn(ctx context.Context, files []normalize.ChangedFile, gaps
 
 var newline = []byte{'\n'}
 
-// diffsMade is what the diffs come to that were made for one review.
+// diffsMade is how large the diffs made for one review are together.
 type diffsMade struct{ bytes, lines atomic.Int64 }
 
-// tooMany says in words that a file of which so many lines changed is not to be
-// read, or returns the empty string. Nothing of it has taken memory then.
+// tooMany says in words why a file of which so many lines changed is not read, before
+// any of it takes memory. It returns the empty string for one that is.
 func (m *diffsMade) tooMany(lines int) string {
 	switch {
 	case lines > normalize.MaxFileLines:
 		return fmt.Sprintf("%d of its lines changed, and at most %d of one file are read", lines, normalize.MaxFileLines)
 	case m.lines.Load()+int64(lines) > normalize.MaxLines:
-		return fmt.Sprintf("the change has more than %d lines, of which no more are read", normalize.MaxLines)
+		return fmt.Sprintf("the change has more than %d lines, and no more than that are read", normalize.MaxLines)
 	case m.bytes.Load() > maxMade:
 		return fmt.Sprintf("the diffs come to more than %d MB", maxMade>>20)
 	}
@@ -250,7 +250,7 @@ func (s *source) fill(ctx context.Context, f *normalize.ChangedFile, g gap, made
 	if before+after > maxDiffLines {
 		return fmt.Sprintf("its contents have more than %d lines", maxDiffLines), nil
 	}
-	// As many lines as one has more than the other changed at least.
+	// At least as many lines changed as the two differ in number.
 	if why := made.tooMany(max(before-after, after-before)); why != "" {
 		return why, nil
 	}

@@ -23,9 +23,8 @@ const (
 
 // lookInto finds out what GitHub doesn't say of files that it shows no lines of. Most
 // that are text by their names are empty, or only moved or changed in mode: they have the
-// content that they had before. Others hold NUL bytes or UTF-16, or attributes switch
-// their diff off, or they are binary. GitHub tells neither from the other, and reveal
-// does.
+// content that they had before. Others hold NUL bytes or UTF-16, are binary, or have
+// their diff switched off by attributes. GitHub doesn't tell these apart; reveal does.
 //
 // The bases are commits to look for the content, the likelier first; what
 // either has is not new.

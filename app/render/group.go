@@ -96,8 +96,7 @@ func notIgnored(f *pipeline.Finding) string { return reason(f, pipeline.ReasonNo
 // notDismissed is why a person's dismissal of the finding does not count, or "".
 func notDismissed(f *pipeline.Finding) string { return reason(f, pipeline.ReasonNotDismissed) }
 
-// reason is what follows a beginning in the first of the finding's reasons that has it,
-// or "".
+// reason is the rest of the finding's first reason with this beginning, or "".
 func reason(f *pipeline.Finding, beginning string) string {
 	for _, r := range f.Reasons {
 		if why, ok := strings.CutPrefix(r, beginning); ok {

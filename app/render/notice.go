@@ -40,7 +40,7 @@ const (
 	NoticeRate         NoticeKind = "rate"          // Limit commands an hour
 	NoticeNoAgent      NoticeKind = "no_agent"      // of the name Text; Names are the agents there are
 	NoticeNoFinding    NoticeKind = "no_finding"    // whose id begins with Text; Names are those there are
-	NoticeAllRead      NoticeKind = "all_read"      // nothing waits to be accepted unread
+	NoticeAllRead      NoticeKind = "all_read"      // there is nothing unread to accept
 	NoticeSeveral      NoticeKind = "several"       // Names are findings whose id begins with Text
 	NoticeUnsaid       NoticeKind = "unsaid"        // nobody dismissed or accepted the finding Text; Names are those that were
 	NoticeNoReview     NoticeKind = "no_review"     // there is none yet to be about
@@ -61,7 +61,7 @@ const (
 	TakesWrite    = "write"
 	TakesMaintain = "maintain"
 	TakesOwn      = "own"      // maintain, since it is the sender's own pull request
-	TakesOther    = "other"    // not to have made the pull request
+	TakesOther    = "other"    // to be somebody else than the pull request's authors
 	TakesUnseen   = "unseen"   // maintain, since it is not known who sent every push
 	TakesCritical = "critical" // maintain, since the finding is critical
 	TakesFinal    = "final"    // to be named under final_authority, since the finding is final

@@ -19,7 +19,7 @@ type proposed struct {
 	AgentsGone     []safe
 	New, Gone      int // findings
 	NothingChanges bool
-	Covers         []safe // what exceptions would say of the change's files
+	Covers         []safe // what exceptions would say about the change's files
 	CoversNothing  bool
 }
 
@@ -64,7 +64,7 @@ func (s sections) proposed() (out proposed, list items, there bool) {
 	return out, list, true
 }
 
-// covered words what exceptions would say of files.
+// covered words what exceptions would say about files.
 func (s sections) covered(c *pipeline.Covered) safe {
 	const maxFiles = 5
 	as := word(c.As)

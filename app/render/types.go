@@ -91,16 +91,17 @@ type CheckAction struct {
 	Description string
 }
 
-// Waiting is what a review waits for that has not begun. Before is how many large
-// changes are at work or wait for longer.
+// Waiting is what is known of a review that waits for memory. Before is how many large
+// changes are under review or come first in line.
 type Waiting struct {
 	HeadSHA string
 	Since   time.Time
 	Before  int
 }
 
-// Calls is why a review waits for GitHub's rate limit: how many calls the reviews of
-// its author's pull requests used, of how many in an hour, and when that hour ends.
+// Calls is what is known of a review that waits for GitHub's rate limit: how many calls
+// the reviews of its author's pull requests used, how many there are in an hour, and when
+// that hour ends.
 type Calls struct {
 	HeadSHA     string
 	Used, Limit int

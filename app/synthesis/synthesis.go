@@ -46,17 +46,17 @@ type Input struct {
 type Outcome struct {
 	Review pipeline.Review
 	Config *config.Config // with the models in force
-	// Malformed is what is wrong with the outputs that could not be used. Their
-	// agents' results say so, and the gate counts those that are required.
+	// Malformed says what is wrong with the outputs that could not be used. Their
+	// agents' results say so too, and the gate counts those that are required.
 	Malformed []pipeline.ConfigProblem
 	Dropped   agentoutput.Dropped
 	Unknown   []agentoutput.Unknown // fields, by text
 }
 
-// Run makes the report. One output that can't be read ends nobody else's review:
-// its agent is named in the coverage, and the report is incomplete if the agent
-// is required. The problems say why no report can be made: facts that can't be
-// used, or more findings than the bounds allow. The error is about the config.
+// Run makes the report. An output that can't be read does not keep the others from
+// counting: its agent is named in the coverage, and the report is incomplete if the
+// agent is required. The problems say why no report can be made: the facts can't be
+// used, or there are more findings than the bounds allow. The error is about the config.
 func Run(in Input) (Outcome, []pipeline.ConfigProblem, error) {
 	out := Outcome{Config: withModels(in.Config, in.Models)}
 	read := reader{out: &out, graded: graded(in.Config), misplaced: func(*pipeline.Finding) string { return "" }}
@@ -95,10 +95,10 @@ func Run(in Input) (Outcome, []pipeline.ConfigProblem, error) {
 	return out, nil, nil
 }
 
-// demand says whether the config needs an agent's output. Which policies hold is
-// not known without a change, so that one policy that requires the agent is
-// enough. An agent that no policy names is required: nothing says that the gate
-// can do without it.
+// demand says whether the config needs an agent's output. Without a change nobody
+// knows which policies hold, so one policy that requires the agent is enough. An
+// agent that no policy names is required: nothing says that the gate can do without
+// it.
 func demand(cfg *config.Config, agent string) (required bool, onFailure pipeline.OnFailure) {
 	named := false
 	onFailure = pipeline.OnFailureWarn
@@ -185,8 +185,8 @@ func (r *reader) outputs(s Source) {
 	}
 }
 
-// malformed takes in an output that can't be used, under its agent's name, or
-// under the text's where the agent is not known.
+// malformed takes in an output that can't be used, under its agent's name, or under
+// that of the text if the agent is not known.
 func (r *reader) malformed(agent, text string, why []jsontree.Error) {
 	for _, e := range why {
 		r.out.Malformed = append(r.out.Malformed, config.ProblemOf(e))

@@ -43,11 +43,11 @@ func (r *room) take(patch string) string {
 	case hunks > maxFileHunks:
 		return fmt.Sprintf("its diff has %d hunks, and at most %d of one file are read", hunks, maxFileHunks)
 	case lines > r.lines:
-		return fmt.Sprintf("the change has more than %d lines, of which no more are read", MaxLines)
+		return fmt.Sprintf("the change has more than %d lines, and no more than that are read", MaxLines)
 	case hunks > r.hunks:
-		return fmt.Sprintf("the change has more than %d hunks, of which no more are read", maxHunks)
+		return fmt.Sprintf("the change has more than %d hunks, and no more than that are read", maxHunks)
 	case len(patch) > r.bytes:
-		return fmt.Sprintf("the change has more than %d MB of diffs, of which no more are read", maxPatches>>20)
+		return fmt.Sprintf("the change has more than %d MB of diffs, and no more than that is read", maxPatches>>20)
 	}
 	r.lines, r.hunks, r.bytes = r.lines-lines, r.hunks-hunks, r.bytes-len(patch)
 	return ""
