@@ -21,6 +21,8 @@ func TestParseCommand(t *testing.T) {
 		"tab":                      {"/review\thelp", "help"},
 		"unknown":                  {"/review Frobnicate!", "Frobnicate!"},
 		"after words":              {"Looks good.\n\n/review", "review"},
+		"after a large table":      {strings.Repeat("a|", 20) + "\n" + strings.Repeat("-|", 20) + "\n" + strings.Repeat("1|2\n", 200) + "\n/review", "review"},
+		"after 90,000 cells":       {strings.Repeat("a|", 300) + "\n" + strings.Repeat("-|", 300) + "\n" + strings.Repeat("a\n", 300) + "\n/review", none},
 		"the first counts":         {"/review help\n/review", "help"},
 		"CRLF":                     {"text\r\n/review full\r\nmore", "full"},
 		"old Mac":                  {"text\r/review\rmore", "review"},
@@ -175,12 +177,16 @@ func TestWhatReadersDoNotSeeCommandsNothing(t *testing.T) {
 // The time it takes must not grow with the square of the length: 65,536
 // characters are what GitHub lets anyone write.
 func BenchmarkParseCommandHostile(b *testing.B) {
+	wide := strings.Repeat("a|", 8_000) + "\n" + strings.Repeat("-|", 8_000) + "\n"
 	for name, part := range map[string]string{
 		"comments": "x<!--\n", "fences": "```a`\n", "lists": "- - - - ", "backticks": "`` ` ", "quotes": "> > > > ", "brackets": "[", "images": "![](",
 		"emphasis": "*a _b ", "tildes": "~a ", "tags": "<a ", "elements": "<b><i>", "entities": "&a", "table": "|", "rows": "a|b\n-|-\n", "notes": "[^a]: ",
-		"definitions": "[a]: b '\n", "commands": "/review\n", "paragraphs": "/review x\n\n> ", "fields": "From: x\n", "nested": "- a\n  - ",
+		"definitions": "[a]: b '\n", "commands": "/review\n", "paragraphs": "/review x\n\n> ", "fields": "From: x\n", "nested": "- a\n  - ", "a wide table": "a|\n",
 	} {
 		text := strings.Repeat(part, 65536/len(part)) + "\n\n/review"
+		if name == "a wide table" {
+			text = wide + text[len(wide):]
+		}
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {

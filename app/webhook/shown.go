@@ -37,9 +37,30 @@ var (
 // each.
 const maxOpeners = 500
 
-// deeplyNested begins a line with more quotes and list items, one in another, than
-// anybody writes.
-var deeplyNested = regexp.MustCompile(`(?m)^(?:[ \t]*(?:>|[-+*][ \t]|[0-9]{1,9}[.)][ \t])){100}`)
+// maxCells is how many cells the tables of a comment may have. The library gives each row
+// as many cells as the head has, at some microseconds each, and a few kilobytes of text
+// could come to millions of them.
+const maxCells = 10_000
+
+// cellsIn bounds from above how many cells the tables in the lines have. The line below a
+// table's head has nothing but dashes, colons and pipes, perhaps in a quote or a list, and
+// the table ends at a blank line.
+func cellsIn(lines []string) int {
+	rows, cells := 0, 0 // rows are the lines from this one up to the next blank one
+	for _, line := range slices.Backward(lines) {
+		if rows++; strings.TrimSpace(line) == "" {
+			rows = 0
+		}
+		if pipes := strings.Count(line, "|"); pipes > 0 && strings.Contains(line, "-") && strings.Trim(line, " \t\v\f|:->+*.)0123456789") == "" {
+			cells += (pipes + 1) * rows
+		}
+	}
+	return cells
+}
+
+// deeplyNested begins a line with more quotes, list items and footnotes, one in another,
+// than anybody writes.
+var deeplyNested = regexp.MustCompile(`(?m)^(?:[ \t]*(?:>|[-+*][ \t]|[0-9]{1,9}[.)][ \t]|\[\^[^\]\s]+\]:)){100}`)
 
 // filtered are the tags that GitHub shows as text: its dialect's "disallowed raw HTML".
 var filtered = regexp.MustCompile(`(?i)<(/?(?:title|textarea|style|xmp|iframe|noembed|noframes|script|plaintext))\b`)
@@ -49,7 +70,7 @@ var filtered = regexp.MustCompile(`(?i)<(/?(?:title|textarea|style|xmp|iframe|no
 // commandWord. In doubt a line is not shown: whoever means a command writes it in a
 // paragraph of its own.
 func firstShown(lines []string, candidates []int) int {
-	if len(candidates) == 0 {
+	if len(candidates) == 0 || cellsIn(lines) > maxCells {
 		return -1
 	}
 	source := []byte(marked(lines, candidates))
