@@ -69,7 +69,12 @@ var filtered = regexp.MustCompile(`(?i)<(/?(?:title|textarea|style|xmp|iframe|no
 // that a reader sees as words of the writer, or -1. Each candidate begins with
 // commandWord. In doubt a line is not shown: whoever means a command writes it in a
 // paragraph of its own.
-func firstShown(lines []string, candidates []int) int {
+func firstShown(lines []string, candidates []int) (first int) {
+	defer func() {
+		if recover() != nil { // anybody may comment, and the libraries are not ours
+			first = -1
+		}
+	}()
 	if len(candidates) == 0 || cellsIn(lines) > maxCells {
 		return -1
 	}
