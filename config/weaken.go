@@ -29,13 +29,16 @@ func (s *Settings) mayWeaken(organisation string) bool {
 // dropWeakening removes from the layer's files what would loosen the stack below.
 func (t *trial) dropWeakening(organisation string) {
 	told := &problems{layer: t.layer}
+	refuse := func(n *jsontree.Node, what string) {
+		told.of(n, what+" does not count: it would loosen what the server's config says",
+			fmt.Sprintf(`leave it out, or let the organisation: in the server's review-settings.json, "organisations": [{"name": %q, "may_weaken": true}]`, organisation))
+	}
 	drop := func(parent *jsontree.Node, key, what string) {
 		i := slices.IndexFunc(parent.Members, func(m jsontree.Member) bool { return m.Key == key })
 		if i < 0 {
 			return
 		}
-		told.of(parent.Members[i].Value, what+" does not count: it would loosen what the server's config says",
-			fmt.Sprintf(`leave it out, or let the organisation: in the server's review-settings.json, "organisations": [{"name": %q, "may_weaken": true}]`, organisation))
+		refuse(parent.Members[i].Value, what)
 		parent.Members = slices.Delete(slices.Clone(parent.Members), i, i+1)
 	}
 	dropField := func(n *jsontree.Node, field string) {
@@ -56,6 +59,20 @@ func (t *trial) dropWeakening(organisation string) {
 			for _, field := range t.weakened(file, n) {
 				dropField(n, field)
 			}
+		}
+	}
+	if list := t.roots[FileDomains]; list != nil {
+		if list.Kind != jsontree.Array {
+			list = list.Get("items")
+		}
+		if list != nil {
+			list.Elems = slices.DeleteFunc(slices.Clone(list.Elems), func(n *jsontree.Node) bool {
+				hides := t.hides(n)
+				if hides {
+					refuse(n, "the mapping")
+				}
+				return hides
+			})
 		}
 	}
 	if root := t.roots[FileSettings]; root != nil {
@@ -85,6 +102,9 @@ func (t *trial) weakened(file string, n *jsontree.Node) (fields []string) {
 		if change, named := may[d.field]; named && change.ok(d.below, d.above) || d.field == "enabled" && d.above == true || wording[d.field] {
 			continue
 		}
+		if limit, timed := t.limit(d.field); timed && orElse(d.field, d.above, limit) >= orElse(d.field, d.below, limit) {
+			continue
+		}
 		if d.field == "trigger" && d.above.(policies.Trigger).Type == policies.TriggerAlways {
 			continue
 		}
@@ -93,10 +113,84 @@ func (t *trial) weakened(file string, n *jsontree.Node) (fields []string) {
 	return fields
 }
 
+// hides reports whether an entry maps files to a domain or a service that keeps
+// something below from looking at them: a trigger or an expression may hold only
+// elsewhere, and a signal may look for what nothing else does.
+func (t *trial) hides(n *jsontree.Node) bool {
+	kind, name := n.Get("type"), ""
+	if below := t.below.lists[FileDomains].get(n.At("id").Text); below != nil && below.node != nil {
+		n = n.Overlay(below.node)
+		kind = n.Get("type")
+	}
+	switch {
+	case kind == nil:
+		return false
+	case kind.Text == "domain":
+		name = n.At("domain").Text
+	case kind.Text == "service":
+		name = n.At("service").Text
+	default:
+		return false
+	}
+	var seen []string // the agents that see such files in any case
+	for _, p := range all[*Policy](t.below.lists[FileComposition]) {
+		if !p.Enabled {
+			continue
+		}
+		if readsElsewhere(p.Trigger, name, false) {
+			return true
+		}
+		always := p.Trigger.Type == policies.TriggerAlways && p.Dispatch.Scope != ScopeMatched
+		if always || p.Trigger.Type == policies.TriggerDomain && slices.Equal(p.Trigger.Domains, []string{name}) || p.Trigger.Match != "all" && slices.Contains(p.Trigger.Domains, name) {
+			seen = append(seen, p.Dispatch.Agents...)
+		}
+	}
+	for _, r := range all[*Rule](t.below.lists[FileRules]) {
+		if r.Enabled && readsMappings(r.When) {
+			return true
+		}
+	}
+	return kind.Text == "domain" && slices.ContainsFunc(all[*Signal](t.below.lists[FileDomains]), func(s *Signal) bool {
+		return s.Enabled && s.Domain == name && !slices.Contains(seen, s.Agent)
+	})
+}
+
+// readsElsewhere reports whether a trigger may hold no more for what is mapped to a name.
+func readsElsewhere(t policies.Trigger, name string, not bool) bool {
+	not = not || t.Type == policies.TriggerNot
+	return not && (slices.Contains(t.Domains, name) || slices.Contains(t.Services, name) || t.Type == policies.TriggerRisk) || readsMappings(t.When) ||
+		slices.ContainsFunc(t.Triggers, func(sub policies.Trigger) bool { return readsElsewhere(sub, name, not) })
+}
+
+func readsMappings(expression string) bool {
+	return strings.Contains(expression, "domains") || strings.Contains(expression, "services") || strings.Contains(expression, "risk")
+}
+
 // wording are the fields of entries that describe something and decide nothing.
+// Neither categories, of which several have to fail, nor concerns are among them, of
+// which each is looked for once in a file.
 var wording = map[string]bool{
-	"name": true, "description": true, "recommendation": true, "reference": true, "category": true, "final": true,
-	"capabilities": true, "concern": true, "timeout_seconds": true, "retries": true,
+	"name": true, "description": true, "recommendation": true, "reference": true, "final": true, "capabilities": true,
+}
+
+// limit is what an agent has of time, or of tries, whose own field does not say. With
+// less it may not finish, which passes where it is not required.
+func (t *trial) limit(field string) (n int, timed bool) {
+	switch limits := &t.below.decoded.Limits; field {
+	case "timeout_seconds":
+		return limits.AgentTimeoutSeconds, true
+	case "retries":
+		return limits.AgentRetries, true
+	}
+	return 0, false
+}
+
+// orElse is a field's number, or another where the field is left out.
+func orElse(field string, value any, otherwise int) int {
+	if n, given := value.(int); given && (n != 0 || field == "retries") {
+		return n
+	}
+	return otherwise
 }
 
 // weakenedSettings lists the settings that would be looser than below.
@@ -133,8 +227,8 @@ func settingDifferences(below, above Settings) (all []difference) {
 // written and where, how long and how often agents are tried, who is asked. The name of
 // a section ends in a dot. A setting that is not listed counts as able to loosen.
 var freeSettings = []string{
-	"comment.", "issues.", "labels.", "fix_loop.", "limits.", "check.annotations", "synthesis.judgement_categories",
-	"models.people", "models.gap_detector", "models.speculative_quality", "models.auto_reject", "final", "final_authority",
+	"comment.", "issues.", "labels.", "fix_loop.", "limits.agent_concurrency", "limits.commands_per_hour", "check.annotations",
+	"synthesis.judgement_categories", "models.people", "models.speculative_quality", "final", "final_authority",
 }
 
 // stricterSetting reports whether a setting is at least as strict as the one below it.
@@ -160,7 +254,8 @@ func stricterSetting(below *Settings, d difference) bool {
 		return !policies.MayLoosen(d.below.([]policies.GateCondition), d.above.([]policies.GateCondition))
 	case "synthesis.confidence_gate", "thresholds.max_critical_issues", "thresholds.max_major_issues":
 		return lower()
-	case "thresholds.completeness_score", "thresholds.testability_score", "thresholds.clarity_score", "thresholds.confidence_level":
+	case "thresholds.completeness_score", "thresholds.testability_score", "thresholds.clarity_score", "thresholds.confidence_level",
+		"limits.agent_timeout_seconds", "limits.agent_retries":
 		return !lower()
 	case "synthesis.protected_artifacts", "commands.override_teams":
 		return holdsAll(d.below.([]string), d.above.([]string))
@@ -172,6 +267,10 @@ func stricterSetting(below *Settings, d difference) bool {
 		return order(models.HoldNever, models.HoldCritical, models.HoldAlways)
 	case "models.auto_approve":
 		return d.above == false
+	case "models.auto_reject":
+		return d.above == true
+	case "models.gap_detector": // the agents that it asks for
+		return d.below == ""
 	}
 	return slices.ContainsFunc(freeSettings, func(free string) bool {
 		return d.field == free || strings.HasSuffix(free, ".") && strings.HasPrefix(d.field, free)

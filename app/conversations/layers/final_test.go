@@ -178,6 +178,10 @@ func TestOrganisationLoosensNothingUnlessTheServerLetsIt(t *testing.T) {
 		"drafts":               {apptest.SettingsPath: `{"drafts": "skip"}`},
 		"teams that override":  {apptest.SettingsPath: `{"commands": {"override_teams": ["acme/everybody"]}}`},
 		"protected artifacts":  {apptest.SettingsPath: `{"synthesis": {"protected_artifacts": ["**"]}}`},
+		"no time":              {apptest.SettingsPath: `{"limits": {"agent_timeout_seconds": 1, "agent_retries": 0}}`},
+		"no time for an agent": {agents: `[{"id": "test-reviewer", "timeout_seconds": 1, "retries": 0}]`},
+		"one category for all": {rules: `[{"id": "sec-tls-verify-01", "category": "other"}]`},
+		"one concern for all":  {".github/reviewgate/review-domains.json": `[{"id": "signal-session", "concern": "authentication"}]`},
 		"comments that ignore": {apptest.SettingsPath: `{"synthesis": {"inline_ignore": "all"}}`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,64 @@
+package config
+
+import "testing"
+
+// What an organisation takes away of agents' time, tries and models would loosen what
+// the server says, and what it adds would not.
+func TestOrganisationTakesNoTimeAndNoModelAway(t *testing.T) {
+	server := named(layer(
+		FileSettings, `{"models": {"gap_detector": "strong", "auto_reject": true}, "limits": {"agent_timeout_seconds": 60},
+			"model_endpoints": [{"name": "strong", "api": "openai", "model": "m"}]}`,
+		FileAgents, `[{"id": "docs-reviewer", "timeout_seconds": 90}]`,
+	), LayerServer)
+	for name, c := range map[string]struct {
+		file, text string
+		weaker     int
+	}{
+		"no model for gaps": {FileSettings, `{"models": {"gap_detector": ""}}`, 1},
+		"no rejection":      {FileSettings, `{"models": {"auto_reject": false}}`, 1},
+		"less time":         {FileSettings, `{"limits": {"agent_timeout_seconds": 59, "agent_retries": 1}}`, 2},
+		"more time":         {FileSettings, `{"limits": {"agent_timeout_seconds": 61, "agent_retries": 3}}`, 0},
+		"less for one":      {FileAgents, `[{"id": "docs-reviewer", "timeout_seconds": 89, "retries": 1}]`, 2},
+		"no tries for one":  {FileAgents, `[{"id": "docs-reviewer", "retries": 0}]`, 1},
+		"more for one":      {FileAgents, `[{"id": "docs-reviewer", "timeout_seconds": 91, "retries": 3}]`, 0},
+		"for another":       {FileAgents, `[{"id": "test-reviewer", "timeout_seconds": 59}]`, 1},
+		"the same":          {FileAgents, `[{"id": "test-reviewer", "timeout_seconds": 60, "retries": 2}]`, 0},
+	} {
+		organisation := named(layer(c.file, c.text), LayerOrganisation)
+		organisation.Organisation = "acme"
+		cfg, problems := Load(server, organisation)
+		if len(problems) > 0 || len(cfg.Weakened()) != c.weaker {
+			t.Errorf("%s: %d would loosen, want %d: %+v %+v", name, len(cfg.Weakened()), c.weaker, cfg.Weakened(), problems)
+		}
+	}
+}
+
+// A mapping of an organisation hides files from nothing that the server's config says.
+func TestOrganisationMapsNothingAway(t *testing.T) {
+	policy := func(trigger string) string {
+		return `[{"id": "p", "description": "d", "priority": 10, "trigger": ` + trigger + `, "dispatch": {"agents": ["docs-reviewer"]}}]`
+	}
+	for name, c := range map[string]struct {
+		file, server, mapping string
+		weaker                int
+	}{
+		"nothing reads it":         {FileComposition, policy(`{"type": "domain", "domains": ["docs"]}`), `"type": "domain", "weight": 1, "domain": "docs"`, 0},
+		"a signal with its policy": {FileComposition, policy(`{"type": "always"}`), `"type": "domain", "weight": 1, "domain": "finance"`, 0},
+		"a domain under a not":     {FileComposition, policy(`{"type": "not", "triggers": [{"type": "any", "triggers": [{"type": "domain", "domains": ["docs"]}]}]}`), `"type": "domain", "weight": 1, "domain": "docs"`, 1},
+		"another domain":           {FileComposition, policy(`{"type": "not", "triggers": [{"type": "domain", "domains": ["docs"]}]}`), `"type": "domain", "weight": 1, "domain": "ui"`, 0},
+		"a service under a not":    {FileComposition, policy(`{"type": "not", "triggers": [{"type": "service", "services": ["shop"]}]}`), `"type": "service", "service": "shop"`, 1},
+		"an expression":            {FileComposition, policy(`{"type": "expression", "when": "!classification.domains.exists(d, d.id == 'docs')"}`), `"type": "domain", "weight": 1, "domain": "docs"`, 1},
+		"a signal alone":           {FileDomains, `[{"id": "s", "type": "signal", "concern": "words", "description": "d", "pattern": "x", "domain": "scripts", "agent": "docs-reviewer"}]`, `"type": "domain", "weight": 1, "domain": "scripts"`, 1},
+	} {
+		files := []string{c.file, c.server}
+		if c.mapping == `"type": "service", "service": "shop"` {
+			files = append(files, FileDomains, `[{"id": "shop", "type": "service", "service": "shop", "description": "d", "globs": ["shop/**"]}]`)
+		}
+		organisation := named(layer(FileDomains, `[{"id": "more", "description": "d", "globs": ["**"], `+c.mapping+`}]`), LayerOrganisation)
+		organisation.Organisation = "acme"
+		cfg, problems := Load(named(layer(files...), LayerServer), organisation)
+		if len(problems) > 0 || len(cfg.Weakened()) != c.weaker {
+			t.Errorf("%s: %d would loosen, want %d: %+v %+v", name, len(cfg.Weakened()), c.weaker, cfg.Weakened(), problems)
+		}
+	}
+}
