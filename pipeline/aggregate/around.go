@@ -6,12 +6,14 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
 	"sort"
 	"strings"
 
+	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/internal/comments"
 )
@@ -41,6 +43,8 @@ type arounds struct {
 	others map[string][]string
 	known  map[string]*shape
 	made   map[lineRange]string
+	rules  map[string]*config.Rule
+	all    string // of what the change does to every file, once it is asked for
 }
 
 // lineOf is a line of a file on the head's side.
@@ -93,8 +97,9 @@ const (
 // of them dismissed, and push the other.
 type sum [16]byte
 
-func newArounds(files map[string]*pipeline.File, facts *pipeline.PRFacts) *arounds {
+func newArounds(files map[string]*pipeline.File, facts *pipeline.PRFacts, rules map[string]*config.Rule) *arounds {
 	a := &arounds{
+		rules: rules,
 		files: files, facts: facts, values: map[lineOf]string{}, others: map[string][]string{},
 		known: map[string]*shape{}, made: map[lineRange]string{},
 	}
@@ -118,6 +123,8 @@ func (a *arounds) value(r *pipeline.Redaction) string { return cmp.Or(r.Digest, 
 // the digest differs from head to head. For a finding that is not about a file it is the
 // digest of the text that the finding is about, or else of what the finding says. It is
 // empty if a model says that, since its words differ from one review to the next.
+// For a rule that looks at the change as a whole and may block, it also covers what the
+// change does: such a rule says the same of any change.
 func (a *arounds) of(f *item) string {
 	if f.Path == "" {
 		about := []string{f.Title, f.Message}
@@ -130,6 +137,8 @@ func (a *arounds) of(f *item) string {
 			about = []string{a.facts.Body}
 		case f.Model != "":
 			return ""
+		case f.Severity.Rank() >= pipeline.SeverityMajor.Rank() && a.ofAll(f):
+			about = append(about, a.change())
 		}
 		all := sumOf(about...)
 		return hex.EncodeToString(all[:])
@@ -146,6 +155,26 @@ func (a *arounds) of(f *item) string {
 	d := hex.EncodeToString(all[:])
 	a.made[p] = d
 	return d
+}
+
+// ofAll reports whether a rule found something in the change as a whole.
+func (a *arounds) ofAll(f *item) bool {
+	r := a.rules[f.RuleID]
+	return r != nil && r.When != "" && r.Match == nil
+}
+
+// change is the digest of what the change does to all files.
+func (a *arounds) change() string {
+	if a.all == "" {
+		var all []byte
+		for _, p := range slices.Sorted(maps.Keys(a.files)) {
+			whole := a.shape(p).whole
+			all = append(append(all, p...), whole[:]...)
+		}
+		whole := sha(all)
+		a.all = hex.EncodeToString(whole[:])
+	}
+	return a.all
 }
 
 func (a *arounds) shape(path string) *shape {

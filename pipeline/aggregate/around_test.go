@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
@@ -376,6 +377,36 @@ func TestDismissalOfWhatIsAboutNoFile(t *testing.T) {
 		in.Memory, in.Facts.Title, in.Facts.Body = memory, title, body
 		if r := Aggregate(in); (len(r.Suppressed) == 1) != tt.held {
 			t.Errorf("%s: %d set aside, %+v", name, len(r.Suppressed), r.Findings)
+		}
+	}
+}
+
+// A rule that looks at the change as a whole says the same of a harmless one and of
+// another. What is said of a finding that may block is bound to all of it.
+func TestDismissalOfWhatARuleSaysOfTheWholeChange(t *testing.T) {
+	for _, tt := range []struct {
+		severity pipeline.Severity
+		after    []string
+		held     bool
+	}{
+		{pipeline.SeverityMajor, []string{"drop(old)"}, true},
+		{pipeline.SeverityMajor, []string{"drop(old)", "// said why"}, true},
+		{pipeline.SeverityMajor, []string{"drop(old)", "drop(customers)"}, false},
+		{pipeline.SeverityWarning, []string{"drop(old)", "drop(customers)"}, true},
+	} {
+		at := func(lines ...string) Input {
+			f := ruled(0, tt.severity)
+			f.Path, f.Section = "", pipeline.SectionChange
+			in := one(f)
+			in.Facts.Files = append(in.Facts.Files, golang(lines))
+			in.Rules = map[string]*config.Rule{f.RuleID: {ID: f.RuleID, Agent: "x", When: "true"}}
+			return in
+		}
+		first := Aggregate(at("drop(old)")).Findings[0]
+		in := at(tt.after...)
+		in.Memory.Dismissed = pipeline.List[pipeline.Dismissal]{{Fingerprint: first.ID, Reason: "harmless", By: "carol", Surroundings: first.Surroundings[0]}}
+		if r := Aggregate(in); (len(r.Suppressed) == 1) != tt.held {
+			t.Errorf("%s, then %q: %d set aside", tt.severity, tt.after, len(r.Suppressed))
 		}
 	}
 }

@@ -92,6 +92,8 @@ func (f *item) whatChanged(surroundings string) string {
 	switch {
 	case surroundings == pipeline.SurroundingsElsewhere:
 		return "the base branch has changed"
+	case f.Section == pipeline.SectionChange:
+		return "the change is another"
 	case f.Path == "":
 		return "the text that it is about has changed"
 	}

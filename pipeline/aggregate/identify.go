@@ -21,7 +21,7 @@ func (w *work) identify() {
 		f.flagged = w.flagged(f)
 	}
 	w.origins = w.oldestPaths()
-	around := newArounds(w.files, w.in.Facts)
+	around := newArounds(w.files, w.in.Facts, w.rules)
 	for i, id := range fingerprints(w.findings, w.where) {
 		f := w.findings[i]
 		f.ID, f.Fingerprints = id, pipeline.List[string]{id}
