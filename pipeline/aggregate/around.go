@@ -195,10 +195,10 @@ func (a *arounds) shape(path string) *shape {
 // read takes in a file's diff.
 func (s *shape) read(f *pipeline.File, values map[lineOf]string) {
 	s.kind = sumOf(path.Dir(f.Path), f.Language, fmt.Sprint(f.Test, f.Documentation, f.Vendored, f.Generated))
-	indented := indents(f.Language)
+	indented, language := indents(f.Language), commentsOf(f)
 	same := 0
 	for i, h := range f.Hunks {
-		head, base := comments.NewReader(f.Language), comments.NewReader(f.Language)
+		head, base := comments.NewReader(language), comments.NewReader(language)
 		next := h.NewStart
 		var gone []string
 		add := func(r row) {
@@ -379,12 +379,36 @@ var directive = regexp.MustCompile(`^\s*(?:(?://|#|--|;|%|/\*)[\pL!+@$%#&:>]|` +
 	`(?://|#|--|;|/?\*+)\s*(?:#\s*(?:cgo|include|define|undef|if|else|elif|endif|pragma|error|line)\b|go:|line |\+build|export |extern |` +
 	`(?:syntax|escape|check|frozen_string_literal|warn_indent|shareable_constant_value|cython|distutils)\s*[:=]|.*coding[:=]|-\*-|@jsx|@[a-z]+\s*$|>|///|%%|MAGIC\b|Databricks\b|vim?:|ex:))`)
 
+// filled is a comment that a template, an annotation's reader or a server may run or
+// replace, wherever in it that stands.
+var filled = regexp.MustCompile(`\{\{|\{%|<%|<\?|\[%|\$\{|#\{|@[A-Z]\w*[(\\]|@(?:require|resource|grant|match|include|connect|dart|file|deno-types)\b|` +
+	`<!--\s*(?:#|esi\b|/?ko\b)|^\s*(?://|#)\s*(?:cargo-deps:|using |DEPS )`)
+
+// The comments of some files hold code of another kind: C for cgo, or a script's
+// dependencies.
+var (
+	cgo    = regexp.MustCompile(`^\s*import\s+"C"|\bC\.\w`)
+	script = regexp.MustCompile(`^# /// \w`)
+)
+
+// commentsOf is the language by whose comments a file is read; empty where they may
+// hold code.
+func commentsOf(f *pipeline.File) string {
+	holds := map[string]*regexp.Regexp{"Go": cgo, "Python": script}[f.Language]
+	if holds != nil && slices.ContainsFunc(f.Hunks, func(h pipeline.Hunk) bool {
+		return slices.ContainsFunc(h.Lines, func(l pipeline.Line) bool { return holds.MatchString(l.Text) })
+	}) {
+		return ""
+	}
+	return f.Language
+}
+
 // code is what a line holds without its comment and white space that means nothing. A
 // comment that ends in a backslash may go on in the next line, so it counts.
 func code(r *comments.Reader, text string, indented bool) string {
 	after := r.Next(text)
 	end := strings.TrimRight(text, " \t\r\v\f")
-	if after > 0 && (strings.HasSuffix(end, `\`) || strings.HasSuffix(end, "??/") || directive.MatchString(text)) {
+	if after > 0 && (strings.HasSuffix(end, `\`) || strings.HasSuffix(end, "??/") || directive.MatchString(text) || filled.MatchString(text)) {
 		after = 0
 	}
 	broken := ""

@@ -108,6 +108,36 @@ func TestDismissalIsBoundToTheCodeAround(t *testing.T) {
 	}
 }
 
+// A comment that something else than its language's own program reads is code.
+func TestCommentsThatAreRead(t *testing.T) {
+	for language, lines := range map[string][]string{
+		"SQL":        {"-- {% do run(x) %}", "/* {{ run(x) }} */"},
+		"YAML":       {"# <%= run(x) %>", "# {% run x %}"},
+		"HTML":       {"<!--#exec cmd=x -->", "<!-- #include file=x -->", "<!-- ko foreach: x -->"},
+		"PHP":        {"/** @Route(x) */", `/** @ORM\Column */`},
+		"JavaScript": {"// @require https://example.com/x.js"},
+		"Rust":       {"// cargo-deps: x"},
+		"Scala":      {"// using dep x"},
+		"Go":         {"// static int f() { return x(); }"},
+		"Python":     {`#   "requests<3",`},
+	} {
+		for _, line := range lines {
+			about := []string{"bad()"}
+			switch language {
+			case "Go":
+				about = []string{`import "C"`, "bad()"}
+			case "Python":
+				about = []string{"# /// script", "bad()"}
+			}
+			f, g := file("c.go", append([]string{""}, about...)...), file("c.go", append([]string{line}, about...)...)
+			f.Language, g.Language = language, language
+			if at := len(about) + 1; len(dismissing(f, g, at, at).Findings) != 1 {
+				t.Errorf("%s: %s: still dismissed", language, line)
+			}
+		}
+	}
+}
+
 // White space at the start of a line is code where a block is what is indented, and
 // where the language is not known.
 func TestIndentationIsCode(t *testing.T) {
