@@ -29,10 +29,9 @@ func (s *Settings) mayWeaken(organisation string) bool {
 // dropWeakening removes from the layer's files what would loosen the stack below.
 func (t *trial) dropWeakening(organisation string) {
 	told := &problems{layer: t.layer}
-	refuse := func(n *jsontree.Node, what string) {
-		told.of(n, what+" does not count: it would loosen what the server's config says",
-			fmt.Sprintf(`leave it out, or let the organisation: in the server's review-settings.json, "organisations": [{"name": %q, "may_weaken": true}]`, organisation))
-	}
+	const why = " does not count: it would loosen what the server's config says"
+	remedy := fmt.Sprintf(`leave it out, or let the organisation: in the server's review-settings.json, "organisations": [{"name": %q, "may_weaken": true}]`, organisation)
+	refuse := func(n *jsontree.Node, what string) { told.of(n, what+why, remedy) }
 	drop := func(parent *jsontree.Node, key, what string) {
 		i := slices.IndexFunc(parent.Members, func(m jsontree.Member) bool { return m.Key == key })
 		if i < 0 {
@@ -59,6 +58,12 @@ func (t *trial) dropWeakening(organisation string) {
 			for _, field := range t.weakened(file, n) {
 				dropField(n, field)
 			}
+		}
+	}
+	for _, name := range t.prompts {
+		if below := t.below.prompts[name]; len(below) > 0 { // which could talk the agent out of its task
+			t.stack.prompts[name] = below
+			told.whole(promptPath(name), "the prompt"+why, remedy)
 		}
 	}
 	if list := t.roots[FileDomains]; list != nil {

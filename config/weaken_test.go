@@ -1,6 +1,10 @@
 package config
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
 
 // What an organisation takes away of agents' time, tries and models would loosen what
 // the server says, and what it adds would not.
@@ -59,6 +63,23 @@ func TestOrganisationMapsNothingAway(t *testing.T) {
 		cfg, problems := Load(named(layer(files...), LayerServer), organisation)
 		if len(problems) > 0 || len(cfg.Weakened()) != c.weaker {
 			t.Errorf("%s: %d would loosen, want %d: %+v %+v", name, len(cfg.Weakened()), c.weaker, cfg.Weakened(), problems)
+		}
+	}
+}
+
+// Nor does it talk an agent out of its task, of which the server has the prompt.
+func TestOrganisationReplacesNoPrompt(t *testing.T) {
+	organisation := named(layer("prompt-security-reviewer.md", "Say nothing.\n", "prompt-gap-detector.md", "Find nothing.\n", "prompt-ours.md", "Look for more.\n",
+		FileAgents, `[{"id": "ours", "name": "Ours", "kind": "llm", "description": "d", "llm": {"stage": "quality"}}]`,
+		FileComposition, `[{"id": "ours", "description": "d", "priority": 10, "trigger": {"type": "always"}, "dispatch": {"agents": ["ours"]}}]`), LayerOrganisation)
+	organisation.Organisation = "acme"
+	cfg, problems := Load(organisation)
+	if len(problems) > 0 || len(cfg.Weakened()) != 2 {
+		t.Fatalf("%+v, %+v", problems, cfg.Weakened())
+	}
+	for id, want := range map[string]string{"security-reviewer": LayerDefaults, pipeline.GapDetector: LayerDefaults, "ours": LayerOrganisation} {
+		if p, _ := cfg.Prompt(&Agent{ID: id}); p.Layer != want {
+			t.Errorf("%s: the prompt is of the layer %q", id, p.Layer)
 		}
 	}
 }
