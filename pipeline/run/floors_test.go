@@ -152,7 +152,17 @@ func drawRepository(t *rapid.T, settings map[string]any) config.Layer {
 		add(config.FileSettings, drawBySchema(t, "settings", settings, settings))
 	}
 	if rapid.Bool().Draw(t, "rules?") {
-		add(config.FileRules, drawOverrides(t, "rules", []string{"held", "build-conflict-01"}, map[string][]any{"enabled": {false, true}, "severity": {"info", "critical"}}))
+		rules := drawOverrides(t, "rules", []string{"held", "build-conflict-01"}, map[string][]any{"enabled": {false, true}, "severity": {"info", "critical"}})
+		if rapid.Bool().Draw(t, "own rule?") {
+			rules = append(rules, map[string]any{
+				"id": rapid.SampledFrom([]string{"aaa", "zzz"}).Draw(t, "own id"), "name": "Banned word", "category": "words", "description": "The word is ours.", "detection": "The word",
+				"severity":       rapid.SampledFrom([]string{"info", "critical"}).Draw(t, "own severity"),
+				"agent":          rapid.SampledFrom([]string{"build-reviewer", "security-reviewer", "pr-hygiene"}).Draw(t, "own agent"),
+				"recommendation": rapid.SampledFrom([]string{"Keep it.", "Add another.", "Delete the document."}).Draw(t, "own recommendation"),
+				"match":          map[string]any{"literal": "frobnicate"},
+			})
+		}
+		add(config.FileRules, rules)
 	}
 	if rapid.Bool().Draw(t, "agents?") {
 		add(config.FileAgents, drawOverrides(t, "agents", []string{"build-reviewer", "pr-hygiene", "docs-reviewer"}, map[string][]any{"enabled": {false}, "timeout_seconds": {1, 5}, "retries": {0}}))
