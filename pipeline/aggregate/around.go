@@ -12,6 +12,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"unicode"
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -194,7 +195,7 @@ func (a *arounds) shape(path string) *shape {
 
 // read takes in a file's diff.
 func (s *shape) read(f *pipeline.File, values map[lineOf]string) {
-	s.kind = sumOf(path.Dir(f.Path), f.Language, fmt.Sprint(f.Test, f.Documentation, f.Vendored, f.Generated))
+	s.kind = sumOf(path.Dir(f.Path), f.Language, fmt.Sprint(f.Test, f.Documentation, f.Vendored, f.Generated)+role(path.Base(f.Path)))
 	indented, language := indents(f.Language), commentsOf(f)
 	same := 0
 	for i, h := range f.Hunks {
@@ -369,6 +370,21 @@ func (r *row) add(near []byte, far int) []byte {
 	}
 	near = binary.AppendVarint(append(near, byte(r.change)), int64(far))
 	return append(near, r.sum[:]...)
+}
+
+// roles are the words in a file's name that say where it counts, or that it does not.
+var roles = strings.Fields(`example examples sample samples template templates tmpl dist demo dummy dev devel development debug local test tests testing
+	qa uat staging stage sandbox mock mocks fake fakes stub stubs fixture fixtures disabled off ignore bak backup old orig draft wip
+	prod production live release main init setup conftest index windows linux darwin wasm`)
+
+// role is what a file's name says of where the file counts.
+func role(name string) string {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	words = slices.DeleteFunc(words, func(w string) bool { return !slices.Contains(roles, w) })
+	if strings.HasPrefix(name, "_") || strings.HasPrefix(name, ".") { // tools leave it out
+		words = append(words, "hidden")
+	}
+	return strings.Join(words, " ")
 }
 
 // directive is a comment that may change what a program does. Most have no blank behind

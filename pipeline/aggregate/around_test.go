@@ -347,7 +347,14 @@ func TestDismissalIsBoundToTheKindOfFile(t *testing.T) {
 		change func(*pipeline.File)
 		held   bool
 	}{
-		"renamed beside":      {func(f *pipeline.File) { f.Path, f.PreviousPath, f.Status = "d.go", "c.go", pipeline.FileRenamed }, true},
+		"renamed beside": {func(f *pipeline.File) { f.Path, f.PreviousPath, f.Status = "d.go", "c.go", pipeline.FileRenamed }, true},
+		"an example no longer": {func(f *pipeline.File) {
+			f.Path, f.PreviousPath, f.Status = "c.production.go", "c.go", pipeline.FileRenamed
+		}, false},
+		"built for another system": {func(f *pipeline.File) {
+			f.Path, f.PreviousPath, f.Status = "c_windows.go", "c.go", pipeline.FileRenamed
+		}, false},
+		"left out no longer":  {func(f *pipeline.File) { f.Path, f.PreviousPath, f.Status = "_c.go", "c.go", pipeline.FileRenamed }, false},
 		"moved":               {func(f *pipeline.File) { f.Path, f.PreviousPath, f.Status = "prod/c.go", "c.go", pipeline.FileRenamed }, false},
 		"a test no longer":    {func(f *pipeline.File) { f.Test = !f.Test }, false},
 		"docs no longer":      {func(f *pipeline.File) { f.Documentation = !f.Documentation }, false},
