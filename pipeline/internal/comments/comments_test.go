@@ -22,7 +22,7 @@ func TestComments(t *testing.T) {
 		"JavaScript": {"// a(x)", "/* a\n * b */", "/**\n * @param a\n */"},
 		"TypeScript": {"// if (a) { b() }"},
 		"Python":     {"# os.system(x)", "    # a"},
-		"Shell":      {"# rm -rf x", "#!/bin/sh"},
+		"Shell":      {"# rm -rf x", "#!/bin/sh", "# cat <<EOF\n# a"},
 		"YAML":       {"  # run: x"},
 		"SQL":        {"-- drop", "--", "/* a\nb */"},
 		"HTML":       {"<!-- a -->"},
@@ -37,6 +37,24 @@ func TestComments(t *testing.T) {
 	}
 }
 
+// Behind the text that a line began, comments are comments again.
+func TestCommentsBehindTexts(t *testing.T) {
+	for language, hunk := range map[string]string{
+		"Shell": "cat <<EOF > a\n# a\nEOF\n# b",
+		"PHP":   "f(<<<EOT\n# a\n  EOT);\n# b",
+		"HCL":   "x = <<-EOT\n# a\n  EOT\n# b",
+	} {
+		if got := read(language, hunk); !strings.Contains(got, "# a") || strings.Contains(got, "# b") {
+			t.Errorf("%s: of %q %q is code", language, hunk, got)
+		}
+	}
+	for _, hunk := range []string{"cat <<<EOF\n# b", "x=$((1 << n))\n# b"} {
+		if got := read("Shell", hunk); strings.Contains(got, "# b") {
+			t.Errorf("%q begins a text", hunk)
+		}
+	}
+}
+
 // Each last line runs in its language, or runs where the hunk starts in the
 // middle of a string, a template, a comment or markup.
 func TestWhatLooksLikeACommentIsCode(t *testing.T) {
@@ -46,16 +64,18 @@ func TestWhatLooksLikeACommentIsCode(t *testing.T) {
 			"/[/*]/; evil()", "\"/*\"\nevil()", "\"http://x\"\nevil()", "// a\u2028evil()", "// a\u2029evil()", "// a\revil()", "// */ evil()",
 			"/* a\n</p>\n* evil()", "/*\n{\n* evil()", "// ` + evil()", "\"a\\\n// \"; evil()", "/* a */ + evil() /* b */", "`/*`\nevil()",
 		},
-		"TSX":             {"// </p>; evil()", "/*\n* {evil()}"},
-		"Go":              {"# evil()", "-- evil()", "* evil()", "<!-- evil()", "// ` + evil()", "/*` + evil()", "/*\n`; evil()", "// a\u0085evil()", "// a\vevil()", "// a\fevil()"},
-		"Python":          {"// evil()", "* evil()", "-- evil()", "/* evil()", "# \"\"\"; evil()", "# {evil()}", "# '''; evil()", "# a\revil()", "# a\fevil()", "\"\"\"evil()"},
-		"C":               {"# evil()", "// \" evil()", "/* a */ evil()", "// a\\\n/*\nevil()", "// a ??/\n/*\nevil()", "\"a\\\n/*\\\n\"; evil()"},
-		"Shell":           {"${x#y}; evil", "// evil", "-- evil", "# $(evil)", "# '; evil", "# `evil`"},
-		"Dockerfile":      {"# $(evil)", "-- evil"},
+		"TSX":    {"// </p>; evil()", "/*\n* {evil()}", "// < /p>; evil()", "/*\n< /p>; evil()", "/*\n<\n/p>; evil()"},
+		"Go":     {"# evil()", "-- evil()", "* evil()", "<!-- evil()", "// ` + evil()", "/*` + evil()", "/*\n`; evil()", "// a\u0085evil()", "// a\vevil()", "// a\fevil()"},
+		"Python": {"// evil()", "* evil()", "-- evil()", "/* evil()", "# \"\"\"; evil()", "# {evil()}", "# '''; evil()", "# a\revil()", "# a\fevil()", "\"\"\"evil()"},
+		"C":      {"# evil()", "// \" evil()", "/* a */ evil()", "// a\\\n/*\nevil()", "// a ??/\n/*\nevil()", "\"a\\\n/*\\\n\"; evil()"},
+		"Shell": {"${x#y}; evil", "// evil", "-- evil", "# $(evil)", "# '; evil", "# `evil`",
+			"node <<EOF\n#a = evil()", "node << 'EOF'\n#a = evil()", "node <<\\EOF\n\tEOF\n EOF\nEOF;\n#a = evil()", "node <<-EOF\n EOF\n#a = evil()", "a <<A b <<B\nA\n#a = evil()",
+		},
+		"Dockerfile":      {"# $(evil)", "-- evil", "RUN node <<EOF\n#a = evil()"},
 		"Makefile":        {"\t# $(shell evil)"},
-		"PHP":             {"?> // <?php evil()", "// ?> <?= evil()", "// <?php evil()", "#[evil()]", "// '; evil()"},
+		"PHP":             {"?> // <?php evil()", "// ?> <?= evil()", "// <?php evil()", "#[evil()]", "// '; evil()", "$x = <<<EOT\n/*\n EOT . evil()", "$x = <<<'EOT'\n/*\nEOT;\nevil()", "$x = <<<\"A\"\n# A; evil()"},
 		"Lua":             {"--[[ ]] evil()", "--[==[ ]==] evil()", "-- ]] evil()", "// evil()", "# evil()"},
-		"SQL":             {"--1; evil", "/*! evil */", "/*+ evil */", "# evil", "// evil", "-- '; evil", "-- $$; evil"},
+		"SQL":             {"--1; evil", "/*! evil */", "/*M! evil */", "/*+ evil */", "# evil", "// evil", "-- '; evil", "-- $$; evil"},
 		"YAML":            {"#evil()", "# ${{ evil }}", "// evil", "- run: \"x # y\"; evil", "# '; evil"},
 		"HTML":            {"<!--[if IE]><script>evil()", "<!--> evil()", "<!---> evil()", "<!--\nevil()\n-->", "<!-- --> evil()", "<!-- --!> evil() <!-- -->", "// <script>evil()", "<!-- \" onclick=evil() \" -->"},
 		"Vue":             {"// {{ evil() }}", "<!-- ${evil()} -->"},
@@ -64,7 +84,7 @@ func TestWhatLooksLikeACommentIsCode(t *testing.T) {
 		"C#":              {"// \"; evil()", "// {evil()}"},
 		"Rust":            {"// \"; evil()"},
 		"Kotlin":          {"// ${evil()}", "// \"\"\"; evil()"},
-		"HCL":             {"# ${evil()}"},
+		"HCL":             {"# ${evil()}", "x = <<EOT\n/*\n  EOT\nevil = 1", "x = <<-EOT\n# evil"},
 		"":                {"// evil", "# evil", "/* evil */"},
 		"Brand New Thing": {"// evil", "# evil", "-- evil"},
 	} {

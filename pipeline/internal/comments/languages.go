@@ -13,8 +13,9 @@ type language struct {
 	ends []string
 	// holes says that braces put code into the text around them, as in JSX.
 	holes bool
-	regex bool // there are regular expressions between slashes
-	words bool // words need no quotes, and && and || end a statement
+	regex bool   // there are regular expressions between slashes
+	words bool   // words need no quotes, and && and || end a statement
+	here  string // begins a text that goes up to a line with the name behind it
 }
 
 var (
@@ -27,20 +28,20 @@ var (
 	groovy    = &language{line: []string{"//"}, open: "/*", close: "*/", ends: []string{`"""`, "'''", "${", "/"}, regex: true}
 	dartLike  = &language{line: []string{"//"}, open: "/*", close: "*/", ends: []string{`"""`, "'''", "${"}}
 	rustLike  = &language{line: []string{"//"}, open: "/*", close: "*/", ends: []string{`"`}}
-	phpLike   = &language{line: []string{"//", "#"}, open: "/*", close: "*/", never: []string{"#["}, ends: []string{`"`, "'", "`", "?>", "<?", "{$", "${"}}
+	phpLike   = &language{line: []string{"//", "#"}, open: "/*", close: "*/", never: []string{"#["}, ends: []string{`"`, "'", "`", "?>", "<?", "{$", "${"}, here: "<<<"}
 	plainLike = &language{line: []string{"//"}, open: "/*", close: "*/", ends: []string{`"`}}
 	cssLike   = &language{open: "/*", close: "*/", ends: []string{"<", "{{", "${", "`"}}
 	scssLike  = &language{line: []string{"//"}, open: "/*", close: "*/", ends: []string{"<", "{", "`"}}
 	python    = &language{line: []string{"#"}, ends: []string{`"""`, "'''", "{"}}
-	shell     = &language{line: []string{"#"}, apart: true, ends: []string{`"`, "'", "`", "$(", "${"}, words: true}
+	shell     = &language{line: []string{"#"}, apart: true, ends: []string{`"`, "'", "`", "$(", "${"}, words: true, here: "<<"}
 	powerOf   = &language{line: []string{"#"}, apart: true, open: "<#", close: "#>", oneLine: true, ends: []string{`"`, "'", "$("}}
-	docker    = &language{line: []string{"#"}, apart: true, ends: []string{`"`, "'", "`", "$("}, words: true}
+	docker    = &language{line: []string{"#"}, apart: true, ends: []string{`"`, "'", "`", "$("}, words: true, here: "<<"}
 	makefile  = &language{line: []string{"#"}, ends: []string{`"`, "'", "`", "$(", "${"}, words: true}
 	yaml      = &language{line: []string{"#"}, blank: true, apart: true, ends: []string{`"`, "'", "`", "{{", "$("}, words: true}
 	toml      = &language{line: []string{"#"}, ends: []string{`"""`, "'''"}}
 	ini       = &language{line: []string{"#", ";"}, apart: true, ends: []string{`"`}}
-	hcl       = &language{line: []string{"#", "//"}, open: "/*", close: "*/", ends: []string{"${", "%{"}}
-	sql       = &language{line: []string{"--"}, blank: true, open: "/*", close: "*/", never: []string{"/*!", "/*+"}, ends: []string{`"`, "'", "`", "$"}}
+	hcl       = &language{line: []string{"#", "//"}, open: "/*", close: "*/", ends: []string{"${", "%{"}, here: "<<"}
+	sql       = &language{line: []string{"--"}, blank: true, open: "/*", close: "*/", never: []string{"/*!", "/*M!", "/*+"}, ends: []string{`"`, "'", "`", "$"}}
 	lua       = &language{line: []string{"--"}, never: []string{"--["}, ends: []string{"]"}}
 	markup    = &language{
 		line: []string{"//"}, open: "<!--", close: "-->", oneLine: true, never: []string{"<!-->", "<!--->", "<!--["},
