@@ -41,7 +41,7 @@ func plain(text string) string {
 			return r
 		}, strings.ToValidUTF8(text, "\uFFFD")))
 	}
-	if strings.Contains(text, `\u`) || strings.Contains(text, `\x`) {
+	if strings.IndexByte(text, '\\') >= 0 {
 		text = unescaped(text)
 	}
 	if strings.Contains(text, "&#") { // a reference spells code in an attribute of HTML
@@ -51,7 +51,7 @@ func plain(text string) string {
 }
 
 // marks are the bytes at which a line may have another form.
-var marks = [256]bool{'\r': true, '\v': true, '\f': true, '\\': true, '&': true, '.': true, '(': true, '[': true, '?': true, '/': true, '!': true}
+var marks = [256]bool{'\r': true, '\v': true, '\f': true, '\\': true, '&': true, '.': true, '(': true, '[': true, '?': true, '/': true, '!': true, '"': true, '\'': true}
 
 // unusual reports whether a line may have another form. Most have none, so it
 // looks at each byte once.
@@ -68,7 +68,7 @@ func unusual(text string) bool {
 			return true
 		}
 		switch c {
-		case '/', '!':
+		case '/', '!', '"', '\'':
 		case '.':
 			if at(text, i+1) == '`' {
 				return true
@@ -81,7 +81,7 @@ func unusual(text string) bool {
 				return true
 			}
 		case '[':
-			if q := at(text, i+1); q == '"' || q == '\'' || q == '`' {
+			if q := at(text, i+1+blanks(text, i+1)); q == '"' || q == '\'' || q == '`' {
 				return true
 			}
 		case '?':
@@ -89,7 +89,7 @@ func unusual(text string) bool {
 				return true
 			}
 		case '\\':
-			if c := at(text, i+1); c == 'u' || c == 'x' {
+			if c := at(text, i+1); c == 'u' || c == 'x' || c == 'U' || c >= '0' && c <= '3' {
 				return true
 			}
 		case '&':
@@ -152,6 +152,9 @@ func invisible(r rune) bool {
 	return r >= utf8.RuneSelf && (unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r))
 }
 
+// escapes are how many digits there may be behind a backslash and a letter.
+var escapes = map[byte]int{'u': 4, 'U': 8, 'x': 2}
+
 // unescaped spells out visible ASCII characters that are written as \u0065, \u{65} or
 // \x65: a name stays the same name, and in Java any code stays the same code.
 func unescaped(text string) string {
@@ -163,32 +166,24 @@ func unescaped(text string) string {
 		}
 		out.WriteString(text[:i])
 		kind := text[i+1]
-		if kind != 'u' && kind != 'x' {
-			out.WriteString(text[i : i+2])
-			text = text[i+2:]
-			continue
+		start, most, base := i+2, escapes[kind], 16
+		if kind >= '0' && kind <= '3' {
+			start, most, base = i+1, 3, 8
 		}
-		most := 4
-		if kind == 'x' {
-			most = 2
-		}
-		start := i + 2
 		for kind == 'u' && at(text, start) == 'u' { // Java takes any number of them
 			start++
 		}
-		digits, n := text[start:], 0
-		braces := kind == 'u' && strings.HasPrefix(digits, "{")
+		braces := kind == 'u' && at(text, start) == '{'
 		if braces {
-			digits = digits[1:]
+			start, most = start+1, 8
 		}
-		value := 0
-		for n < len(digits) && n < 8 && (braces || n < most) && isHex(digits[n]) {
-			value = value<<4 | hexOf(digits[n])
-			n++
+		end, value := start, 0
+		for end < len(text) && end-start < most && isHex(text[end]) && hexOf(text[end]) < base {
+			value = value*base + hexOf(text[end])
+			end++
 		}
-		end := start + n
 		if braces {
-			end += 2
+			end++
 		}
 		if value < ' ' || value > '~' || end > len(text) || braces && text[end-1] != '}' {
 			out.WriteString(text[i : i+2])
@@ -216,7 +211,7 @@ func isWord(c byte) bool {
 }
 
 // dotted takes out the blanks around dots and before a call's parenthesis, and
-// writes a["b"], a?.b, a.`b` and getattr(a, "b") as a.b.
+// writes a["b"], a?.b, a.`b` and getattr(a, "b") as a.b, and {["a"]: b} as {a: b}.
 func dotted(text string) string {
 	if !strings.ContainsAny(text, " \t[?`") && !strings.Contains(text, "getattr(") {
 		return text
@@ -227,7 +222,7 @@ func dotted(text string) string {
 		switch {
 		case c == ' ' || c == '\t':
 			n := blanks(text, i)
-			if next := at(text, i+n); !(joins(out, next) || next == '.' && isName(at(text, i+n+1+blanks(text, i+n+1))) && len(out) > 0 && closes(out[len(out)-1]) || endsInDot(out) && isName(next)) {
+			if next := at(text, i+n); !(joins(out, next) || next == '[' && opensName(out, text[i+n:]) || next == '.' && isName(at(text, i+n+1+blanks(text, i+n+1))) && len(out) > 0 && closes(out[len(out)-1]) || endsInDot(out) && isName(next)) {
 				out = append(out, text[i:i+n]...)
 			}
 			i += n - 1
@@ -240,14 +235,18 @@ func dotted(text string) string {
 			}
 			out = append(out, name...)
 			i += n - 1
-		case c == '[' && len(out) > 0 && closes(out[len(out)-1]):
-			name, n := quotedName(text[i+1:])
-			if n == 0 || at(text, i+1+n) != ']' {
+		case c == '[':
+			name, n := bracketed(text[i:])
+			switch {
+			case n > 0 && len(out) > 0 && closes(out[len(out)-1]):
+				out = append(append(out, '.'), name...)
+			case n > 0 && at(text, i+n+blanks(text, i+n)) == ':':
+				out = append(out, name...)
+			default:
 				out = append(out, c)
 				continue
 			}
-			out = append(append(out, '.'), name...)
-			i += n + 1
+			i += n - 1
 		case c == 'g' && strings.HasPrefix(text[i:], "getattr(") && (len(out) == 0 || !isWord(out[len(out)-1])):
 			object, rest, _ := strings.Cut(text[i+len("getattr("):min(len(text), i+200)], ",")
 			object = strings.TrimSpace(object)
@@ -258,7 +257,7 @@ func dotted(text string) string {
 			}
 			tail := strings.TrimLeft(rest, " \t")[n:]
 			end := strings.IndexByte(tail, ')')
-			if end < 0 {
+			if end < 0 || strings.IndexByte(",)", at(tail, blanks(tail, 0))) < 0 {
 				out = append(out, c)
 				continue
 			}
@@ -269,6 +268,27 @@ func dotted(text string) string {
 		}
 	}
 	return string(out)
+}
+
+// bracketed is the name in quotes and brackets that a text starts with, and its length
+// with them.
+func bracketed(text string) (name string, length int) {
+	from := 1 + blanks(text, 1)
+	name, n := quotedName(text[from:])
+	if n == 0 {
+		return "", 0
+	}
+	to := from + n + blanks(text, from+n)
+	if at(text, to) != ']' {
+		return "", 0
+	}
+	return name, to + 1
+}
+
+// opensName reports whether a name in brackets follows a value and blanks.
+func opensName(before []byte, text string) bool {
+	_, n := bracketed(text)
+	return n > 0 && joins(before, '(')
 }
 
 // keywords stand before a parenthesis that calls nothing.

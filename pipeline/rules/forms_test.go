@@ -16,16 +16,33 @@ func TestForms(t *testing.T) {
 		"os . system (x)", "os.\tsystem(x)", "os\u200b.sys\u200dtem(x)", "\uff4f\uff53.\uff53ystem(x)", "os.\U0001d42c\U0001d432\U0001d42c\U0001d42d\U0001d41e\U0001d426(x)",
 		`os["system"](x)`, `os['system'](x)`, "os[`system`](x)", `getattr(os, "system")(x)`, `getattr(os,'system')(x)`, `os?.system(x)`, `\u006fs.system(x)`, `os.sys\u{74}em(x)`, `os["\x73ystem"](x)`, "os.`system`(x)", "os.&#115;ystem(x)", "os.system&#x28;x)", `os.system\u0028x\uu0029`,
 		"os.system/* a */(x)", "os/**/.system(x)", "os!.system(x)", "(os).system(x)", "(os as any).system(x)", "os.system?.(x)",
+		`os[ "system" ](x)`, `os ["system"] (x)`, `os["sys" + "tem"](x)`, `os['sys'+"tem"](x)`, `os["sys" "tem"](x)`, `getattr(os, "sys" + "tem")(x)`, `os["\163ystem"](x)`, `os["\U00000073ystem"](x)`,
 		"a\u2028os.system(x)", "// a\ros.system(x)", "a\u0085os.system(x)", "os.sys\u00adtem(x)", "os.sys\U000E0041tem(x)", "os.sys\uFE00tem(x)", "os.sys\u3164tem(x)",
 	} {
 		if !slices.Contains(append(rules.Forms(text), ""), "os.system(x)") {
 			t.Errorf("%+q reads as %+q", text, rules.Forms(text))
 		}
 	}
-	for _, text := range []string{"if (a) {", "a.b(c)", "a[0] + b", "x := f(y, z)", `"a" + 'b'`, "func (r *T) m() {}"} {
+	for _, text := range []string{"if (a) {", "a.b(c)", "a[0] + b", "x := f(y, z)", `"a" + b + ""`, `["a", "b"]`, `return [ "a" ]`, `s.replace(/(a)\1/, "\0")`, "func (r *T) m() {}"} {
 		if got := rules.Forms(text); slices.ContainsFunc(got, func(s string) bool { return s != text && text[0] != 'f' }) {
 			t.Errorf("%q reads as %q", text, got)
 		}
+	}
+}
+
+// Texts in pieces are one, and are formatted where a piece is.
+func TestPieces(t *testing.T) {
+	for text, want := range map[string]string{
+		`f("a" + "b" + c)`: `f("ab" + c)`, `f("a" 'b' % c)`: `f("ab" % c)`, `f("" + 'a"' + "b")`: `f("" + 'a"b')`, `f("a" f"{b}")`: `f(f"a{b}")`, `f("a" f"{b}" + F'{c}')`: `f(f"a{b}{c}")`,
+		`f(F"a" rf'{b}')`: `f(F"a{b}")`, `f("""a""" % b)`: `f("a" % b)`, `f((("a" + b)))`: `f("a" + b)))`, `{["a"]: b}`: `{a: b}`, `{ [ 'a' ] : b}`: `{ a : b}`,
+	} {
+		if !slices.Contains(rules.Forms(text), want) {
+			t.Errorf("%s reads as %q, want %s", text, rules.Forms(text), want)
+		}
+	}
+	// A line of a megabyte takes no longer for what it is made of.
+	for _, piece := range []string{`\"`, `"`, `" `, `'"`, `"+`, `"f`, `"a" f`, `((`, `[ `, `<a `} {
+		rules.Forms(strings.Repeat(piece, 1_000_000/len(piece)))
 	}
 }
 

@@ -9,27 +9,29 @@ import (
 // shape says which of the characters and pairs of characters a line holds that decide
 // about its other forms and its statement. Most lines hold none of them, so one pass
 // over the bytes saves several.
-type shape uint16
+type shape uint32
 
 const (
 	shapeOther     shape = 1 << iota // a byte beyond ASCII
 	shapeEnd                         // a character that ends a line for some language
-	shapeOpen                        // an opening parenthesis
+	shapeOpen                        // an opening parenthesis or bracket, or that of a tag
 	shapeHash                        // #
 	shapeSemicolon                   // ;
 	shapeBlank                       // a blank before a dot or an opening parenthesis
 	shapeDot                         // a dot before a blank
-	shapeName                        // a bracket before a quote
+	shapeName                        // a bracket before a quote or a blank
 	shapeMaybe                       // ?.
-	shapeEscape                      // \u, \x, &# and a dot before a backtick
+	shapeEscape                      // \u, \x, \U and \1
+	shapeTick                        // &# and a dot before a backtick
 	shapeGetattr                     // r(
 	shapeComment                     // the start of //, /*, --, <!
 	shapeNested                      // ((, ). and )[
 	shapeSimple                      // /*, !., ![ and a dot after a quote
+	shapeQuote                       // a quote before a blank, a plus sign or a quote
 )
 
 // unusualShape is the shape of lines for which unusual may be true.
-const unusualShape = shapeOther | shapeEnd | shapeBlank | shapeDot | shapeName | shapeMaybe | shapeEscape | shapeGetattr | shapeNested | shapeSimple
+const unusualShape = shapeOther | shapeEnd | shapeBlank | shapeDot | shapeName | shapeMaybe | shapeEscape | shapeTick | shapeGetattr | shapeNested | shapeSimple | shapeQuote
 
 // commentShape is the shape of lines that may hold the mark of a comment, and
 // anyCommentShape includes the semicolon, which is one in some languages.
@@ -41,8 +43,8 @@ const (
 // A byte's traits are what it is by itself, then what it is as the first of a pair,
 // and then what it is as the second.
 const (
-	firstTrait  = 16
-	secondTrait = 32
+	firstTrait  = 20
+	secondTrait = 40
 )
 
 var traits = func() (t [256]uint64) {
@@ -63,18 +65,20 @@ var traits = func() (t [256]uint64) {
 		t[b] |= uint64(shapeOther)
 	}
 	single(shapeEnd, "\r\v\f")
-	single(shapeOpen, "(")
+	single(shapeOpen, "([<")
 	single(shapeHash, "#")
 	single(shapeSemicolon, ";")
 	pair(shapeBlank, " \t", ".(")
 	pair(shapeDot, ".", " \t")
-	pair(shapeName, "[", "\"'`")
+	pair(shapeName, "[", "\"'` \t")
 	pair(shapeMaybe, "?", ".")
-	pair(shapeEscape, `\&.`, "ux#`")
+	pair(shapeEscape, `\`, "uxU01234567")
+	pair(shapeTick, "&.", "#`")
 	pair(shapeGetattr, "r", "(")
 	pair(shapeComment, "/<-", "/*-!")
 	pair(shapeNested, "()", "(.[")
 	pair(shapeSimple, "/!\"'`", "*.[")
+	pair(shapeQuote, "\"'", " \t+\"'")
 	return t
 }()
 

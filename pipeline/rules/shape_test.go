@@ -14,7 +14,7 @@ import (
 func TestShape(t *testing.T) {
 	pieces := rapid.SampledFrom([]string{
 		".", "(", ")", "[", "]", "?", `\`, "u", "\"", "'", "`", " ", "\t", "\r", "\v", "\f", "a", "r", "getattr", "if", "=", "+", "1", "é", "\u2028", "\xff",
-		"/", "*", "#", "-", "<", "!", ">", "{", "}", ";", "&", "x",
+		"/", "*", "#", "-", "<", "!", ">", "{", "}", ";", "&", "x", "U", "0", "f", ":",
 	})
 	sample.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(pieces, 0, 12).Draw(t, "pieces"), "")

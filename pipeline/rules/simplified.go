@@ -2,24 +2,38 @@ package rules
 
 import (
 	"regexp"
+	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/reviewgate/reviewgate/pipeline/internal/comments"
 )
 
-var (
-	// blockComment is one that ends on its line. In languages that have none it is
+// replacements take out, one after the other, what changes nothing. Each needs one of
+// some texts, for which it is quicker to look first.
+var replacements = []struct {
+	needs   []string
+	pattern *regexp.Regexp
+	by      string
+}{
+	// A block comment that ends on its line. In languages that have none it is
 	// read as one all the same: a form is only ever matched beside the line itself.
-	blockComment = regexp.MustCompile(`/\*[^*]*(?:\*+[^*/][^*]*)*\*+/`)
-	// nestedText is a text in a second pair of parentheses, as in f(("a" + b)).
-	nestedText = regexp.MustCompile("\\(\\([ \t]*([\"'`])")
-	// nestedName is a name in parentheses, with the type that it is taken for.
-	nestedName = regexp.MustCompile(`(^|[^\w)\]$])\([ \t]*([\w$]+)(?: as \w+)?[ \t]*\)([.\[])`)
-	notNull    = regexp.MustCompile(`([\w)\]])!([.\[])`)
-	joined     = regexp.MustCompile("([\"'`])\\.concat\\(")
-)
+	{[]string{"*/"}, regexp.MustCompile(`/\*[^*]*(?:\*+[^*/][^*]*)*\*+/`), ""},
+	{[]string{"?.("}, regexp.MustCompile(`\?\.\(`), "("},
+	// A text in further pairs of parentheses, as in f(("a" + b)).
+	{[]string{"((", "( (", "(\t("}, regexp.MustCompile("\\((?:[ \t]*\\()+[ \t]*([\"'`])"), "($1"},
+	// A name in parentheses, with the type that it is taken for.
+	{[]string{").", ")["}, regexp.MustCompile(`(^|[^\w)\]$])\([ \t]*([\w$]+)(?: as \w+)?[ \t]*\)([.\[])`), "$1$2$3"},
+	{[]string{"!.", "!["}, regexp.MustCompile(`([\w)\]])!([.\[])`), "$1$2"},
+	{[]string{".concat("}, regexp.MustCompile("([\"'`])\\.concat\\("), "$1 + ("},
+}
 
 // mayBeSimpler reports whether simplified may change a text, by the byte at a place.
 func mayBeSimpler(text string, i int) bool {
 	switch next := at(text, i+1); text[i] {
+	case '"', '\'':
+		to, _ := nextPiece(text, i+1)
+		return to > i+1 || next == text[i] && at(text, i+2) == text[i]
 	case '/':
 		return next == '*' && strings.Contains(text[i+2:], "*/")
 	case '!':
@@ -29,7 +43,10 @@ func mayBeSimpler(text string, i int) bool {
 	case '(':
 		from := i + 1 + blanks(text, i+1)
 		if next == '(' {
-			return strings.IndexByte("\"'`", at(text, from+1+blanks(text, from+1))) >= 0
+			for at(text, from) == '(' && from-i < 100 {
+				from += 1 + blanks(text, from+1)
+			}
+			return strings.IndexByte("\"'`", at(text, from)) >= 0
 		}
 		if i > 0 && closes(text[i-1]) {
 			return false
@@ -43,27 +60,69 @@ func mayBeSimpler(text string, i int) bool {
 	return false
 }
 
-// simplifies reports whether simplified may change a text.
-func simplifies(text string) bool {
-	for i := range len(text) {
-		if marks[text[i]] && mayBeSimpler(text, i) {
-			return true
+// simplified is a line of code without what makes no difference: comments within it,
+// further pairs of parentheses around a text or a name, TypeScript's assertions. Texts in
+// pieces are put together.
+func simplified(text string) string {
+	for _, r := range replacements {
+		if slices.ContainsFunc(r.needs, func(s string) bool { return strings.Contains(text, s) }) {
+			text = r.pattern.ReplaceAllString(text, r.by)
 		}
 	}
-	return strings.Contains(text, "?.(")
+	return pieced(text)
 }
 
-// simplified is a line of code without what makes no difference: comments within it, a
-// second pair of parentheses around a text or a name, TypeScript's assertions. Texts that
-// concat joins are joined by +.
-func simplified(text string) string {
-	if !simplifies(text) { // the expressions take long, and change few lines
-		return text
+// pieced puts texts together that stand side by side, or with a plus between them: "a" +
+// "b" and "a" "b" are "ab". One that is formatted makes the whole so.
+func pieced(text string) string {
+	var out []byte
+	var unclosed [utf8.RuneSelf]bool // quotes after which there is no other
+	for i := 0; i < len(text); i++ {
+		c, n := text[i], 0
+		if quote := c == '"' || c == '\''; quote && !unclosed[c] {
+			n = comments.Quoted(text, i)
+			unclosed[c] = n == 0
+		}
+		if n == 0 {
+			out = append(out, c)
+			continue
+		}
+		start := len(out)
+		out = append(out, text[i:i+n-1]...)
+		i += n
+		for {
+			from, format := nextPiece(text, i)
+			n := comments.Quoted(text, from)
+			if n == 0 || text[from] != c && strings.IndexByte(text[from:from+n], c) >= 0 {
+				break
+			}
+			if format && (start == 0 || out[start-1]|0x20 != 'f') {
+				out = slices.Insert(out, start, 'f')
+				start++
+			}
+			out = append(out, text[from+1:from+n-1]...)
+			i = from + n
+		}
+		out = append(out, c)
+		i--
 	}
-	text = blockComment.ReplaceAllString(text, "")
-	text = strings.ReplaceAll(text, "?.(", "(")
-	text = nestedText.ReplaceAllString(text, "($1")
-	text = nestedName.ReplaceAllString(text, "$1$2$3")
-	text = notNull.ReplaceAllString(text, "$1$2")
-	return joined.ReplaceAllString(text, "$1 + (")
+	return string(out)
+}
+
+// nextPiece is where the quote stands that goes on with a text which ended before a place,
+// or that place, and whether values are put into its text.
+func nextPiece(text string, end int) (from int, format bool) {
+	start := end + blanks(text, end)
+	if at(text, start) == '+' {
+		start += 1 + blanks(text, start+1)
+	}
+	from = start
+	for from-start < 2 && strings.IndexByte("fFrRuUbB", at(text, from)) >= 0 {
+		format = format || at(text, from)|0x20 == 'f'
+		from++
+	}
+	if q := at(text, from); q != '"' && q != '\'' {
+		return end, false
+	}
+	return from, format
 }

@@ -70,6 +70,15 @@ func (l *language) mayStart(text string, at int) int {
 	return 0
 }
 
+// Quoted is the length of the string in quotes that starts at a place and ends on its
+// line, or 0.
+func Quoted(text string, at int) int {
+	if at >= len(text) || text[at] != '"' && text[at] != '\'' {
+		return 0
+	}
+	return quoted(text, at)
+}
+
 // quoted is the length of the string that starts at a place and ends on its
 // line, or 0.
 func quoted(text string, at int) int {
