@@ -15,7 +15,7 @@ func FormsOf(language, text string) []string {
 
 // Statement is one that goes over several lines of a hunk.
 type Statement struct {
-	Text, Before       string
+	Texts, Before      []string
 	Start, First, Last int
 }
 
@@ -27,7 +27,7 @@ func Statements(language string, h *pipeline.Hunk) (out []Statement) {
 	var m memory
 	m.setShapes(h)
 	for _, s := range statements(language, h, m.shapes) {
-		out = append(out, Statement{s.text, s.before(language, h), s.start, s.first, s.last})
+		out = append(out, Statement{readings(s.text), readings(s.before(language, h)), s.start, s.first, s.last})
 	}
 	return out
 }

@@ -29,10 +29,13 @@ func forms(text string) []string {
 	return out
 }
 
-// plain is the code as people usually write it: without invisible characters, with
-// letters in their usual form, and without blanks around dots and before the
-// parentheses of calls. A name in brackets, or given to getattr, follows a dot.
-func plain(text string) string {
+// plain is the code as people usually write it: as spelt says, and without blanks around
+// dots and before the parentheses of calls. A name in brackets, or given to getattr,
+// follows a dot.
+func plain(text string) string { return dotted(spelt(text)) }
+
+// spelt is a text without invisible characters and with letters in their usual form.
+func spelt(text string) string {
 	if !isASCII(text) {
 		text = norm.NFKC.String(strings.Map(func(r rune) rune {
 			if invisible(r) {
@@ -47,7 +50,7 @@ func plain(text string) string {
 	if strings.Contains(text, "&#") { // a reference spells code in an attribute of HTML
 		text = html.UnescapeString(text)
 	}
-	return dotted(text)
+	return text
 }
 
 // marks are the bytes at which a line may have another form.

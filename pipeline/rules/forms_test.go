@@ -65,6 +65,11 @@ func TestStatements(t *testing.T) {
 		{append(append([]string{"+f("}, slices.Repeat([]string{"+  1,"}, 30)...), "+  os.", "+  system(x))"), 30},
 		{[]string{" os.", " system(x)", "+, 1"}, 0},
 		{[]string{"+os", "+system(x)"}, 0},
+		{[]string{"+os.sys\\", "+tem(x)"}, 1},
+		{[]string{"+os[", "+  \"system\"", "+](x)"}, 1},
+		{[]string{"+os[\"sys\" +", "+  \"tem\"](x)"}, 1},
+		{[]string{"+os\u200b.", "+  sys\u200btem(x)"}, 1},
+		{[]string{" os[\"sys\" +", " \"tem\"](x,", "+ 1)"}, 0},
 	} {
 		got := results(findings(t, []config.Rule{r}, &pipeline.PRFacts{Files: []pipeline.File{with(file("a.py", c.lines...), func(f *pipeline.File) { f.Language = "Python" })}}, "agent"))
 		switch {
@@ -74,19 +79,51 @@ func TestStatements(t *testing.T) {
 	}
 }
 
+// Where a statement ends depends on the language.
+func TestStatementsOfLanguages(t *testing.T) {
+	for _, c := range []struct {
+		language string
+		lines    []string
+		want     string
+	}{
+		{"Go", []string{"+a:", "+\tb,"}, "a: b,"},
+		{"Go", []string{"+a: /*", "+*/ b,"}, "a: b,"},
+		{"TypeScript", []string{"+a", "+  : b"}, "a : b"},
+		{"Python", []string{"+if a:", "+  b"}, ""},
+		{"YAML", []string{"+a:", "+  - b"}, ""},
+		{"YAML", []string{"+  curl", "+  --insecure a"}, "curl --insecure a"},
+		{"HCL", []string{"+a = [", "+  \"b\","}, "a = [ \"b\","},
+		{"HCL", []string{"+a = [\"b\",", "+  \"c\"]"}, "a = [\"b\", \"c\"]"},
+		{"HTML", []string{"+<a", "+  b=c", "+  d>"}, "<a b=c d>"},
+		{"HTML", []string{"+<a b>", "+c"}, ""},
+		{"C", []string{"+for (; a <b; ) {", "+c"}, ""},
+		{"Shell", []string{"+cu\\", "+rl"}, "curl"},
+		{"SQL", []string{"+a", "+= b"}, "a = b"},
+	} {
+		got := ""
+		f := file("a", c.lines...)
+		for _, s := range rules.Statements(c.language, &f.Hunks[0]) {
+			got += s.Texts[0]
+		}
+		if got != c.want {
+			t.Errorf("%s: %q is the statement %q, want %q", c.language, c.lines, got, c.want)
+		}
+	}
+}
+
 // The work for lines that nearly match grows as their length does.
 func TestStatementsAreBounded(t *testing.T) {
 	r := rule(config.Match{Pattern: `os\.system\(x`})
 	r.Severity = pipeline.SeverityMajor
-	for _, line := range []string{"+os.", "+(", "+\\", "+ ", "+#", "-os."} {
+	for _, line := range []string{"+os.", "+(", "+[", "+\\", "+ ", "+#", "-os.", "+<a", "+a:", "+\"+", "+-a", "+/*", "+*/"} {
 		facts := &pipeline.PRFacts{Files: []pipeline.File{file("a.py", slices.Repeat([]string{line}, 100_000)...)}}
 		n := 0
 		for i := range facts.Files[0].Hunks {
 			for _, s := range rules.Statements("Python", &facts.Files[0].Hunks[i]) {
-				n += len(s.Text)
+				n += len(strings.Join(s.Texts, ""))
 			}
 		}
-		if n > 20*100_000 {
+		if n > 40*100_000 {
 			t.Errorf("%d bytes of statements for lines %q", n, line)
 		}
 	}

@@ -284,13 +284,16 @@ func (n *naiveScan) file(f *pipeline.File) {
 			}
 		}
 		for _, s := range rules.Statements(f.Language, &h) {
-			for _, r := range wanted {
-				at, ok := last[r]
-				if ok && at >= s.Start && at <= s.Last || !r.serious() || !r.matches(s.Text, f.Language, lineBound) || r.matches(s.Before, f.Language, lineBound) {
-					continue
+			for _, text := range s.Texts {
+				for _, r := range wanted {
+					at, ok := last[r]
+					stood := func(text string) bool { return r.matches(text, f.Language, lineBound) }
+					if ok && at >= s.Start && at <= s.Last || !r.serious() || !r.matches(text, f.Language, lineBound) || slices.ContainsFunc(s.Before, stood) {
+						continue
+					}
+					last[r] = s.First
+					add(r, h.Lines[s.First].New, asks(h.Lines[s.First].Text, r.ID))
 				}
-				last[r] = s.First
-				add(r, h.Lines[s.First].New, asks(h.Lines[s.First].Text, r.ID))
 			}
 		}
 	}

@@ -251,14 +251,16 @@ func (p *pass) statements(h *pipeline.Hunk) {
 		return
 	}
 	for _, s := range statements(p.file.Language, h, p.shapes) {
-		p.number++
-		for _, r := range p.candidatesFor(p.engine.serious, p.kind.serious, s.text, false) {
-			if last, ok := p.last[r]; ok && last >= s.start && last <= s.last || !p.mayMatch(r) || !r.matches(s.text, p.file.Language) || r.matches(s.before(p.file.Language, h), p.file.Language) {
-				continue
+		for _, text := range readings(s.text) {
+			p.number++
+			for _, r := range p.candidatesFor(p.engine.serious, p.kind.serious, text, false) {
+				if last, ok := p.last[r]; ok && last >= s.start && last <= s.last || !p.mayMatch(r) || !r.matches(text, p.file.Language) || s.stood(r, p.file.Language, h) {
+					continue
+				}
+				p.last[r] = s.first
+				l := &h.Lines[s.first]
+				p.add(found{rule: r, path: p.file.Path, line: l.New, text: text, read: true, asked: asksToIgnore(l.Text, r.ID)})
 			}
-			p.last[r] = s.first
-			l := &h.Lines[s.first]
-			p.add(found{rule: r, path: p.file.Path, line: l.New, text: s.text, read: true, asked: asksToIgnore(l.Text, r.ID)})
 		}
 	}
 }

@@ -14,7 +14,9 @@ type shape uint32
 const (
 	shapeOther     shape = 1 << iota // a byte beyond ASCII
 	shapeEnd                         // a character that ends a line for some language
-	shapeOpen                        // an opening parenthesis or bracket, or that of a tag
+	shapeOpen                        // an opening parenthesis
+	shapeBracket                     // an opening bracket
+	shapeTag                         // <
 	shapeHash                        // #
 	shapeSemicolon                   // ;
 	shapeBlank                       // a blank before a dot or an opening parenthesis
@@ -27,7 +29,7 @@ const (
 	shapeComment                     // the start of //, /*, --, <!
 	shapeNested                      // ((, ). and )[
 	shapeSimple                      // /*, !., ![ and a dot after a quote
-	shapeQuote                       // a quote before a blank, a plus sign or a quote
+	shapeQuote                       // a quote before a blank or a plus sign
 )
 
 // unusualShape is the shape of lines for which unusual may be true.
@@ -65,7 +67,9 @@ var traits = func() (t [256]uint64) {
 		t[b] |= uint64(shapeOther)
 	}
 	single(shapeEnd, "\r\v\f")
-	single(shapeOpen, "([<")
+	single(shapeOpen, "(")
+	single(shapeBracket, "[")
+	single(shapeTag, "<")
 	single(shapeHash, "#")
 	single(shapeSemicolon, ";")
 	pair(shapeBlank, " \t", ".(")
@@ -78,7 +82,7 @@ var traits = func() (t [256]uint64) {
 	pair(shapeComment, "/<-", "/*-!")
 	pair(shapeNested, "()", "(.[")
 	pair(shapeSimple, "/!\"'`", "*.[")
-	pair(shapeQuote, "\"'", " \t+\"'")
+	pair(shapeQuote, "\"'", " \t+")
 	return t
 }()
 

@@ -27,8 +27,10 @@ func TestShape(t *testing.T) {
 				t.Errorf("%s takes %q for %q, whose shape holds no comment", language, text, bare)
 			}
 		}
-		if got, want := alone(text, s), alone(text, ^shape(0)); got != want {
-			t.Errorf("%q is alone: %t, want %t", text, got, want)
+		for _, y := range []layout{{}, {colon: true, tags: true}} {
+			if got, want := y.alone(text, s), y.alone(text, ^shape(0)); got != want {
+				t.Errorf("%q is alone: %t, want %t", text, got, want)
+			}
 		}
 	})
 }

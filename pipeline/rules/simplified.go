@@ -32,8 +32,11 @@ var replacements = []struct {
 func mayBeSimpler(text string, i int) bool {
 	switch next := at(text, i+1); text[i] {
 	case '"', '\'':
+		if !isBlank(next) && next != '+' {
+			return false
+		}
 		to, _ := nextPiece(text, i+1)
-		return to > i+1 || next == text[i] && at(text, i+2) == text[i]
+		return to > i+1 || i > 1 && text[i-1] == text[i] && text[i-2] == text[i]
 	case '/':
 		return next == '*' && strings.Contains(text[i+2:], "*/")
 	case '!':
@@ -75,7 +78,10 @@ func simplified(text string) string {
 // pieced puts texts together that stand side by side, or with a plus between them: "a" +
 // "b" and "a" "b" are "ab". One that is formatted makes the whole so.
 func pieced(text string) string {
-	var out []byte
+	if !strings.ContainsAny(text, "\"'") {
+		return text
+	}
+	out := make([]byte, 0, len(text))
 	var unclosed [utf8.RuneSelf]bool // quotes after which there is no other
 	for i := 0; i < len(text); i++ {
 		c, n := text[i], 0

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -27,21 +28,46 @@ type statement struct {
 // are those of the hunk's lines.
 func statements(language string, h *pipeline.Hunk, shapes []shape) []statement {
 	var out []statement
+	y := layout{colon: !colonEnds[language], tags: tagged[language]}
 	for i := 0; i < len(h.Lines); {
-		if l := &h.Lines[i]; l.Op == pipeline.LineRemoved || alone(l.Text, shapes[i]) && !continued(h, i) {
+		if l := &h.Lines[i]; l.Op == pipeline.LineRemoved || y.alone(l.Text, shapes[i]) && !continued(h, i) {
 			i++
 			continue
 		}
-		s, next := statementAt(language, h, shapes, i)
+		s, next := y.statementAt(language, h, shapes, i)
 		if s.first >= 0 && s.last > i {
-			if unusual(s.text) {
-				s.text = dotted(s.text)
-			}
 			out = append(out, s)
 		}
 		i = next
 	}
 	return out
+}
+
+// readings are the ways to read a statement that mean the same.
+func readings(text string) []string {
+	if !unusual(text) {
+		return []string{text}
+	}
+	out := []string{dotted(text)}
+	if simple := simplified(spelt(text)); simple != text {
+		out = append(out, dotted(simple))
+	}
+	return out
+}
+
+// layout is what a language says of where statements end.
+type layout struct {
+	colon bool // one that ends in a colon goes on
+	tags  bool // one goes on within a tag
+}
+
+// colonEnds are languages in which a line that ends in a colon begins a block.
+var colonEnds = map[string]bool{"Python": true, "YAML": true, "Makefile": true}
+
+// tagged are languages with tags.
+var tagged = map[string]bool{
+	"HTML": true, "XML": true, "Vue": true, "Svelte": true, "Astro": true, "JavaScript": true, "TSX": true, "PHP": true,
+	"HTML+ERB": true, "EJS": true, "Handlebars": true, "Blade": true, "Jinja": true, "Twig": true,
 }
 
 // continued reports whether the line after one may go on with its statement.
@@ -55,19 +81,19 @@ func continued(h *pipeline.Hunk, i int) bool {
 
 // alone reports whether a line is a statement of its own, unless the next says
 // otherwise.
-func alone(text string, s shape) bool {
+func (y layout) alone(text string, s shape) bool {
 	end := trimmed(text, len(text))
 	if end == 0 {
 		return true
 	}
-	if c := text[end-1]; c == '\\' || goesOn(text[:end]) {
+	if c := text[end-1]; c == '\\' || y.goesOn(text[:end]) {
 		return false
 	}
 	start := blanks(text, 0)
 	if c := text[start]; c == '#' || c == '*' || c == '/' && at(text, start+1) == '/' {
 		return true
 	}
-	if s&shapeOpen != 0 && strings.Count(text, "(") > strings.Count(text, ")") {
+	if s&shapeOpen != 0 && strings.Count(text, "(") > strings.Count(text, ")") || s&shapeBracket != 0 && opened(text) > 0 || y.tags && s&shapeTag != 0 && inTag(text) {
 		return false
 	}
 	if s&commentShape == 0 {
@@ -76,12 +102,23 @@ func alone(text string, s shape) bool {
 	// A comment may hide how the line ends.
 	for _, mark := range []string{"//", "/*", "#", "--", "<!"} {
 		if i := strings.Index(text, mark); i > start && i < end {
-			if code := text[:trimmed(text, i)]; goesOn(code) || strings.Count(code, "(") > strings.Count(code, ")") {
+			if code := text[:trimmed(text, i)]; y.goesOn(code) || opened(code) > 0 || y.tags && inTag(code) {
 				return false
 			}
 		}
 	}
 	return true
+}
+
+// opened is how many parentheses and brackets a text opens and does not close.
+func opened(text string) int {
+	return strings.Count(text, "(") - strings.Count(text, ")") + strings.Count(text, "[") - strings.Count(text, "]")
+}
+
+// inTag reports whether a text ends within a tag.
+func inTag(text string) bool {
+	i := strings.LastIndexByte(text, '<')
+	return i >= 0 && i+1 < len(text) && text[i+1]|0x20 >= 'a' && text[i+1]|0x20 <= 'z' && strings.IndexByte(text[i:], '>') < 0
 }
 
 // trimmed is where the text up to a place ends without the blanks at its end.
@@ -94,11 +131,11 @@ func trimmed(text string, end int) int {
 
 // statementAt reads the statement that starts with line i, and says where the
 // next may start.
-func statementAt(language string, h *pipeline.Hunk, shapes []shape, i int) (s statement, next int) {
+func (y layout) statementAt(language string, h *pipeline.Hunk, shapes []shape, i int) (s statement, next int) {
 	s = statement{start: i, first: -1, last: i}
 	var text strings.Builder
 	all, lines, depth, middle := 0, 0, 0, 0
-	more := true
+	more, glued := true, false
 	for j := i; j < len(h.Lines) && all < maxStatementAll; j++ {
 		l := &h.Lines[j]
 		if l.Op == pipeline.LineRemoved {
@@ -110,7 +147,9 @@ func statementAt(language string, h *pipeline.Hunk, shapes []shape, i int) (s st
 			if code = l.Text; shapes[j]&anyCommentShape != 0 {
 				code = comments.Bare(language, code)
 			}
-			code = strings.TrimSpace(code)
+			if code = strings.TrimSpace(code); lines > 0 {
+				code = comments.Ended(language, code)
+			}
 		}
 		switch {
 		case code == "" && lines == 0:
@@ -126,16 +165,21 @@ func statementAt(language string, h *pipeline.Hunk, shapes []shape, i int) (s st
 			middle = j
 		}
 		s.last = j
-		code = strings.TrimSuffix(code, `\`)
-		join(&text, code)
+		whole, code := code, strings.TrimSuffix(code, `\`)
+		if glued && !isBlank(at(l.Text, 0)) {
+			text.WriteString(code)
+		} else {
+			join(&text, code)
+		}
+		glued = whole != code && strings.TrimSpace(code) == code
 		if l.Op == pipeline.LineAdded && s.first < 0 {
 			s.first = j
 		}
 		if ends(code) && strings.Count(text.String(), "`")%2 == 0 {
 			break
 		}
-		depth = max(0, depth+strings.Count(code, "(")-strings.Count(code, ")"))
-		more = depth > 0 || goesOn(code) || strings.HasSuffix(strings.TrimSpace(l.Text), `\`)
+		depth = max(0, depth+opened(code))
+		more = depth > 0 || y.goesOn(code) || strings.HasSuffix(strings.TrimSpace(l.Text), `\`) || y.tags && inTag(text.String())
 	}
 	return s.with(&text), s.last + 1
 }
@@ -153,7 +197,12 @@ func (s *statement) before(language string, h *pipeline.Hunk) string {
 			join(&text, strings.TrimSuffix(strings.TrimSpace(comments.Bare(language, l.Text)), `\`))
 		}
 	}
-	return dotted(text.String())
+	return text.String()
+}
+
+// stood reports whether the rule matches the statement without the added lines too.
+func (s *statement) stood(r *rule, language string, h *pipeline.Hunk) bool {
+	return slices.ContainsFunc(readings(s.before(language, h)), func(text string) bool { return r.matches(text, language) })
 }
 
 // join adds a line to those before it.
@@ -173,8 +222,17 @@ func ends(code string) bool {
 }
 
 // goesOn reports whether a line's statement goes on in the next.
-func goesOn(code string) bool {
-	return code != "" && strings.IndexByte(".=+&|?(", code[len(code)-1]) >= 0
+func (y layout) goesOn(code string) bool {
+	if code == "" {
+		return false
+	}
+	switch code[len(code)-1] {
+	case '.', '=', '+', '&', '|', '?', '(', '[':
+		return true
+	case ':':
+		return y.colon
+	}
+	return false
 }
 
 // continues reports whether a line goes on with the statement before it.
@@ -188,9 +246,11 @@ func continues(code string) bool {
 	case '?':
 		return at(code, 1) == '.'
 	case '-':
-		return at(code, 1) == '>'
+		return at(code, 1) == '>' || isName(at(code, 1)) || at(code, 1) == '-' && isName(at(code, 2)) // an option
 	case ':':
-		return at(code, 1) == ':'
+		return at(code, 1) == ':' || isBlank(at(code, 1))
+	case '=':
+		return isBlank(at(code, 1))
 	}
 	return false
 }

@@ -43,6 +43,18 @@ func Bare(name, text string) string {
 	return string(out)
 }
 
+// Ended is a line of code behind the end of a block comment that began before it.
+func Ended(name, text string) string {
+	l := languages[name]
+	if l == nil || l.open == "" {
+		return text
+	}
+	if i := strings.Index(text, l.close); i >= 0 && !strings.Contains(text[:i], l.open) {
+		return strings.TrimLeft(text[i+len(l.close):], " \t")
+	}
+	return text
+}
+
 // marked reports whether a text holds a comment's mark anywhere.
 func (l *language) marked(text string) bool {
 	if l.open != "" && strings.Contains(text, l.open) {
