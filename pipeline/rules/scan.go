@@ -227,7 +227,7 @@ func (p *pass) line(l *lineRules, filter *literals.Filter, side *side, i, number
 }
 
 // prose are the languages that run nothing: their lines have one form.
-var prose = map[string]bool{"Markdown": true, "JSON": true, "Text": true, "reStructuredText": true, "AsciiDoc": true, "CSV": true, "Go Checksums": true}
+var prose = map[string]bool{"Markdown": true, "Text": true, "reStructuredText": true, "AsciiDoc": true, "CSV": true, "Go Checksums": true}
 
 // read shows serious rules the other forms of an added line.
 func (p *pass) read(side *side, i int) {
