@@ -17,8 +17,9 @@ const maxSniffed = 64 << 10
 // setFlags fills the language and the flags of a file. They come from its
 // path, and where the whole file stands in the diff from its text too.
 func setFlags(f *pipeline.File) {
-	if f.Language = language(f.Path); f.Language == "" {
-		f.Language = interpreted(f)
+	f.Language = language(f.Path)
+	if l := interpreted(f); l != "" && !linguist.IsProgramming(f.Language) {
+		f.Language = l
 	}
 	f.GeneratedByPath = linguist.IsGenerated(f.Path, nil) || generatedName(f.Path)
 	f.Generated = f.GeneratedByPath || linguist.IsGenerated(f.Path, sniff(f))
@@ -106,26 +107,47 @@ func interpreted(f *pipeline.File) string {
 
 // language names the language by file name or extension. Many extensions are
 // shared with rare languages, which linguist lists in alphabetical order; the
-// common one is taken then, since looking into the file is too dear here.
+// common one is taken then, since looking into the file is too dear here. A template of a
+// program is in the program's language.
 func language(file string) string {
 	if l := linguist.LanguageByFilename(file); l != "" {
 		return l
 	}
-	if strings.EqualFold(path.Ext(file), ".phtml") {
+	ext := strings.ToLower(path.Ext(file))
+	switch ext {
+	case ".phtml", ".pht", ".php7", ".php8":
 		return "PHP" // with HTML around it
+	case ".psql", ".tsql":
+		return "SQL"
+	case ".cgi", ".fcgi":
+		return "" // the first line tells
 	}
-	if stem, ext, ok := strings.Cut(path.Base(file), "."); ok && ext != "md" && (stem == "Dockerfile" || stem == "Containerfile") {
+	if m := builds.FindStringSubmatch(path.Base(file)); m != nil && ext != ".md" && ext != ".txt" {
+		if strings.EqualFold(m[1], "Makefile") {
+			return "Makefile"
+		}
 		return "Dockerfile" // Dockerfile.dev
+	}
+	if slices.Contains(templates, ext) {
+		if l := language(strings.TrimSuffix(file, path.Ext(file))); l == "YAML" || l == "SQL" || linguist.IsProgramming(l) {
+			return l
+		}
 	}
 	candidates := linguist.LanguagesByExtension(file)
 	if len(candidates) == 0 {
 		return ""
 	}
-	if l := commonLanguage(strings.ToLower(path.Ext(file))); slices.Contains(candidates, l) {
+	if l := commonLanguage(ext); slices.Contains(candidates, l) {
 		return l
 	}
 	return candidates[0]
 }
+
+// builds are names of files that build something, with what people add to them.
+var builds = regexp.MustCompile(`(?i)^(Dockerfile|Containerfile|Makefile)(?:[-_.].*)?$`)
+
+// templates are the extensions of what a file is made from, behind the file's own.
+var templates = []string{".j2", ".jinja", ".jinja2", ".erb", ".ejs", ".tmpl", ".tpl", ".gotmpl", ".template", ".in", ".mustache"}
 
 // TextByName reports whether a file of this name may hold text that agents are there
 // to read: any file may, except those of formats that are wholly binary. A file with an

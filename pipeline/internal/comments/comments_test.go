@@ -62,7 +62,7 @@ func TestWhatLooksLikeACommentIsCode(t *testing.T) {
 		"JavaScript": {
 			"--n; evil()", "# evil()", "* evil()", "*/ evil()", "/* */ evil()", "/*/ a */ evil()", "// ${evil()}", "// {evil()}", "<!-- evil()", "--> evil()",
 			"/[/*]/; evil()", "\"/*\"\nevil()", "\"http://x\"\nevil()", "// a\u2028evil()", "// a\u2029evil()", "// a\revil()", "// */ evil()",
-			"/* a\n</p>\n* evil()", "/*\n{\n* evil()", "// ` + evil()", "\"a\\\n// \"; evil()", "/* a */ + evil() /* b */", "`/*`\nevil()",
+			"/* a\n</p>\n* evil()", "/*\n{\n* evil()", "// <% evil() %>", "// ` + evil()", "\"a\\\n// \"; evil()", "/* a */ + evil() /* b */", "`/*`\nevil()",
 		},
 		"TSX":    {"// </p>; evil()", "/*\n* {evil()}", "// < /p>; evil()", "/*\n< /p>; evil()", "/*\n<\n/p>; evil()"},
 		"Go":     {"# evil()", "-- evil()", "* evil()", "<!-- evil()", "// ` + evil()", "/*` + evil()", "/*\n`; evil()", "// a\u0085evil()", "// a\vevil()", "// a\fevil()"},

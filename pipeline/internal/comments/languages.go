@@ -21,7 +21,7 @@ type language struct {
 var (
 	cLike     = &language{line: []string{"//"}, open: "/*", close: "*/", ends: []string{`"`, "??/"}}
 	goLike    = &language{line: []string{"//"}, open: "/*", close: "*/", ends: []string{"`"}}
-	jsLike    = &language{line: []string{"//"}, open: "/*", close: "*/", ends: []string{"`", "</", "/>"}, holes: true, regex: true}
+	jsLike    = &language{line: []string{"//"}, open: "/*", close: "*/", ends: []string{"`", "</", "/>", "<%"}, holes: true, regex: true}
 	tsLike    = &language{line: []string{"//"}, open: "/*", close: "*/", ends: []string{"`", "${"}, regex: true}
 	javaLike  = &language{line: []string{"//"}, open: "/*", close: "*/", ends: []string{`"""`, "${", `\(`, `\u`}}
 	csLike    = &language{line: []string{"//"}, open: "/*", close: "*/", ends: []string{`"`, "{"}}
