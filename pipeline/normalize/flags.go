@@ -91,7 +91,7 @@ var interpreters = map[string]string{
 var shebang = regexp.MustCompile(`^#!\s*(?:\S*/)?(?:env\s+(?:-\S+\s+|\w+=\S*\s+)*(?:\S*/)?)?([a-z]+)`)
 
 // interpreted is the language of the interpreter in the first line of a script, if the
-// change shows that line.
+// change shows that line. It counts if the file's name says nothing of a program.
 func interpreted(f *pipeline.File) string {
 	for i := range f.Hunks {
 		for j := range f.Hunks[i].Lines {
