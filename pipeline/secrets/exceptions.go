@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies/expression"
 )
 
 // ExceptionsFile is the config of gitleaks at a repository's root. Only what it allows
@@ -18,11 +20,13 @@ import (
 const ExceptionsFile = ".gitleaks.toml"
 
 // The bounds of the file: its size in bytes, how many patterns and words it may have in
-// all, and how long each may be in bytes.
+// all, how long each may be in bytes, and how many instructions all patterns may expand
+// to. A usual pattern has about 50; x{1000} is short to write and has 2,000.
 const (
 	MaxExceptions      = 256 << 10
 	maxExceptions      = 1000
 	maxExceptionLength = 1000
+	maxExceptionSize   = 20_000
 )
 
 // Exceptions are what a repository allows in the words of gitleaks. The zero value
@@ -106,7 +110,8 @@ func ReadExceptions(text []byte) (e Exceptions, problems []string) {
 type exceptionReader struct {
 	lists    []exception
 	problems []string
-	left     int
+	left     int // patterns and words
+	size     int // of the patterns so far, in instructions
 }
 
 func (r *exceptionReader) problem(at, format string, args ...any) {
@@ -172,21 +177,39 @@ var (
 func (r *exceptionReader) patterns(at string, texts, samples []string) (out []*regexp.Regexp, whole bool) {
 	whole = true
 	for i, text := range texts {
-		re, err := regexp.Compile(text)
-		switch {
-		case len(text) > maxExceptionLength:
-			r.problem(at, "entry %d is longer than %d characters", i+1, maxExceptionLength)
-		case err != nil:
-			r.problem(at, "entry %d is not a regular expression", i+1)
-		case !slices.ContainsFunc(samples, func(s string) bool { return !re.MatchString(s) }):
-			r.problem(at, "entry %d matches everything, so it is refused", i+1)
-		default:
-			out = append(out, re)
+		re, why := r.pattern(text, samples)
+		if why != "" {
+			r.problem(at, "entry %d %s", i+1, why)
+			whole = false
 			continue
 		}
-		whole = false
+		out = append(out, re)
 	}
 	return out, whole
+}
+
+// pattern compiles a pattern, or says why it does not count.
+func (r *exceptionReader) pattern(text string, samples []string) (re *regexp.Regexp, why string) {
+	if len(text) > maxExceptionLength {
+		return nil, fmt.Sprintf("is longer than %d characters", maxExceptionLength)
+	}
+	tree, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		return nil, "is not a regular expression"
+	}
+	// Before compiling, since that is where a short pattern becomes large.
+	size := expression.PatternSize(tree)
+	if r.size+size > maxExceptionSize {
+		return nil, fmt.Sprintf("expands to about %d instructions, and all patterns together may have %d", size, maxExceptionSize)
+	}
+	r.size += size
+	if re, err = regexp.Compile(text); err != nil {
+		return nil, "is not a regular expression"
+	}
+	if !slices.ContainsFunc(samples, func(s string) bool { return !re.MatchString(s) }) {
+		return nil, "matches everything, so it is refused"
+	}
+	return re, ""
 }
 
 func cut(s string) string { return s[:min(len(s), 20)] }

@@ -95,17 +95,18 @@ func TestExceptionsThatDoNotCount(t *testing.T) {
 		fmt.Fprintf(&many, "[[allowlists]]\nstopwords = [\"word%d\"]\n", i)
 	}
 	for name, tt := range map[string]struct{ text, problem string }{
-		"not TOML":       {"[[allowlists]\n", "line 1 can't be read as TOML"},
-		"another type":   {"\nallowlists = 7\n", "line 2 can't be read as TOML"},
-		"too large":      {strings.Repeat("#", MaxExceptions+1), "it is larger than 256 KB"},
-		"too many":       {many.String(), "it has more than 1000 patterns and words"},
-		"everything":     {"[[allowlists]]\npaths = ['''go''', '''.''']", "allowlists, entry 1, paths: entry 2 matches everything, so it is refused"},
-		"an expression":  {"[[rules]]\nid = \"jwt\"\n[[rules.allowlists]]\nregexes = ['''(''']", "rules, entry 1, allowlists, entry 1, regexes: entry 1 is not a regular expression"},
-		"a target":       {"[allowlist]\nregexTarget = \"line\"\nregexes = ['''x''']", `allowlist: regexTarget "line" is not supported: regexes are compared with the secret alone`},
-		"a condition":    {"[allowlist]\ncondition = \"XOR\"\nregexes = ['''x''']", "allowlist: the condition is neither AND nor OR"},
-		"a long pattern": {"[allowlist]\nregexes = ['''" + strings.Repeat("x", maxExceptionLength+1) + "''']", "allowlist, regexes: entry 1 is longer than 1000 characters"},
-		"a commit":       {"[allowlist]\ncommits = ['abc']\npaths = ['x']", "allowlist: commits are not supported: a review is of all commits of a change"},
-		"a short word":   {"[allowlist]\nstopwords = ['''ab''']", `allowlist: the stopword "ab" is shorter than 3 characters`},
+		"not TOML":        {"[[allowlists]\n", "line 1 can't be read as TOML"},
+		"another type":    {"\nallowlists = 7\n", "line 2 can't be read as TOML"},
+		"too large":       {strings.Repeat("#", MaxExceptions+1), "it is larger than 256 KB"},
+		"too many":        {many.String(), "it has more than 1000 patterns and words"},
+		"everything":      {"[[allowlists]]\npaths = ['''go''', '''.''']", "allowlists, entry 1, paths: entry 2 matches everything, so it is refused"},
+		"an expression":   {"[[rules]]\nid = \"jwt\"\n[[rules.allowlists]]\nregexes = ['''(''']", "rules, entry 1, allowlists, entry 1, regexes: entry 1 is not a regular expression"},
+		"a target":        {"[allowlist]\nregexTarget = \"line\"\nregexes = ['''x''']", `allowlist: regexTarget "line" is not supported: regexes are compared with the secret alone`},
+		"a condition":     {"[allowlist]\ncondition = \"XOR\"\nregexes = ['''x''']", "allowlist: the condition is neither AND nor OR"},
+		"a long pattern":  {"[allowlist]\nregexes = ['''" + strings.Repeat("x", maxExceptionLength+1) + "''']", "allowlist, regexes: entry 1 is longer than 1000 characters"},
+		"a large pattern": {"[allowlist]\nregexes = ['''" + strings.Repeat("x{1000}", 21) + "''', 'y']", "allowlist, regexes: entry 1 expands to about 42001 instructions, and all patterns together may have 20000"},
+		"a commit":        {"[allowlist]\ncommits = ['abc']\npaths = ['x']", "allowlist: commits are not supported: a review is of all commits of a change"},
+		"a short word":    {"[allowlist]\nstopwords = ['''ab''']", `allowlist: the stopword "ab" is shorter than 3 characters`},
 	} {
 		_, problems := excepted(t, tt.text, "a.go", "+x = 1")
 		if len(problems) != 1 || problems[0] != tt.problem {
