@@ -180,7 +180,8 @@ type Redaction struct {
 // [redacted:aws-access-token].
 const RedactionMark = "[redacted:"
 
-// SecretRulePrefix, before the rule of a redaction, makes the rule id of a finding.
+// SecretRulePrefix makes the rule id of a finding when it is put before the rule of a
+// redaction.
 const SecretRulePrefix = "secret-"
 
 // RedactionSource is where a secret stood.
