@@ -138,7 +138,12 @@ var disguises = map[string]func(string) string{
 		return s[:5] + "\u200b" + s[5:]
 	},
 	"in full width": func(s string) string {
-		return strings.Map(func(c rune) rune { return c - '!' + '\uff01' }, s)
+		return strings.Map(func(c rune) rune {
+			if c <= ' ' {
+				return c
+			}
+			return c - '!' + '\uff01'
+		}, s)
 	},
 	"as \\uu":             func(s string) string { return each(s, `\uu%04x`) },
 	"as \\u{} with zeros": func(s string) string { return each(s, `\u{%010x}`) },
@@ -198,8 +203,8 @@ func TestFormats(t *testing.T) {
 			token := drawn(f, uint64(i)+1)
 			for name, disguise := range disguises {
 				shown := disguise(token)
-				if f.apart && strings.HasPrefix(name, "glued") {
-					continue
+				if strings.HasPrefix(f.prefix, `"`) && strings.Contains(name, "pieces") {
+					continue // the quotes are JSON's, which has no pieces
 				}
 				file := facts("vendor/github.com/x/y/package-lock.json", "+x = "+shown, "+y")
 				found := d.Redact(&file)
@@ -374,6 +379,54 @@ func TestTokensPutTogetherByARemoval(t *testing.T) {
 		if r.Op == pipeline.LineAdded {
 			t.Errorf("one that stood there: %+v", r)
 		}
+	}
+}
+
+// Some keys look like any hash, and the name that a provider gives them tells what they
+// are, in whatever language the setting is written and wherever the file stands.
+func TestKeysKnownByTheirName(t *testing.T) {
+	d := detector(t)
+	draw := rand.New(rand.NewPCG(11, 7))
+	for name, value := range map[string]string{
+		"AWS_SECRET_ACCESS_KEY": drawnFrom(`[A-Za-z0-9+/]{40}`, draw), "aws_secret_key": drawnFrom(`[A-Za-z0-9+/]{40}`, draw), "secretAccessKey": drawnFrom(`[A-Za-z0-9+/]{40}`, draw),
+		"DD_API_KEY": drawnFrom(`[a-f0-9]{32}`, draw), "DD_APP_KEY": drawnFrom(`[a-f0-9]{40}`, draw), "TWILIO_AUTH_TOKEN": drawnFrom(`[a-f0-9]{32}`, draw),
+		"CF_API_TOKEN": drawnFrom(`[A-Za-z0-9_-]{40}`, draw), "HEROKU_API_KEY": drawnFrom(uuid, draw), "VERCEL_TOKEN": drawnFrom(`[A-Za-z0-9]{24}`, draw),
+	} {
+		for _, setting := range []string{
+			"%s=%s", "%s: %s", "%s := \"%s\"", "'%s' => '%s'", "%s %s", "\"%s\": \"%s\",", "<%s>%s</x>", "f(\"%s\", \"%s\")", "process.env.%s || '%s'", "process.env['%s'] ?? '%s'", "${%s:-%s}",
+			"- name: %s\n  value: %s", "- name: %s\n  value: \"%s\"", `{"name": "%s", "value": "%s"}`,
+		} {
+			lines := strings.Split(fmt.Sprintf(setting, name, value), "\n")
+			f := facts("package-lock.json", prefixed("+", lines)...)
+			if found := d.Redact(&f); len(found) == 0 || strings.Contains(strings.Join(texts(f), ""), value) {
+				t.Errorf("%s: %d found, left %q", lines, len(found), texts(f))
+			}
+		}
+	}
+	for _, text := range []string{
+		"AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "DD_API_KEY: ${{ secrets.DD_API_KEY }}", "DD_API_KEY=0123456789abcdef0123456789abcdef", "DD_API_KEY=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+		"cloudflare_api_token: the_token_of_the_account_that_is_not_known", "VERCEL_TOKEN=abcdefghijklmnopqrstuvwx", "HEROKU_API_KEY=00000000-0000-0000-0000-000000000000", "//registry.npmjs.org/:_authToken=${NPM_TOKEN}",
+		"secretAccessKey: credentials.secretAccessKey", "DD_APP_KEY=deadbeefdeadbeefdeadbeefdeadbeefdeadbeef",
+	} {
+		f := facts("README.md", "+"+text)
+		for _, r := range d.Redact(&f) {
+			if r.RuleID != ruleGeneric { // which says nothing in documentation
+				t.Errorf("%s is taken for a secret by %s", text, r.RuleID)
+			}
+		}
+	}
+}
+
+// A key of PuTTY has no first and last line like others.
+func TestKeyOfPuTTY(t *testing.T) {
+	key := []string{
+		"PuTTY-User-Key-File-3: ssh-ed25519", "Encryption: none", "Public-Lines: 1", base64Line(1)[:40], "Private-Lines: 2", base64Line(2) + base64Line(3)[:21], base64Line(4)[:20], "Private-MAC: 0a1b2c",
+	}
+	f := facts("deploy.ppk", prefixed("+", key)...)
+	found := detector(t).Redact(&f)
+	left := strings.Join(texts(f), "\n")
+	if len(found) != 1 || found[0].RuleID != rulePrivateKey || strings.Contains(left, key[5][:20]) || strings.Contains(left, key[6]) || !strings.Contains(left, key[3]) {
+		t.Errorf("found %+v, left\n%s", found, left)
 	}
 }
 

@@ -25,6 +25,7 @@ func (d *Detector) matches(text, path string, skip func(from, to int) bool) []ma
 		out = dropNoise(text, s.gitleaks(path, skip))
 		out = append(out, s.partialKeys(out)...)
 	}
+	out = append(out, d.puttyKeys(text)...)
 	out = withFormats(text, out, skip, d.unique)
 	slices.SortStableFunc(out, func(a, b match) int { return cmp.Or(a.from-b.from, cmp.Compare(a.rule.id, b.rule.id)) })
 	return out

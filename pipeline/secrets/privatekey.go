@@ -131,6 +131,23 @@ var lastMaterial = regexp.MustCompile(`^[\s"'` + "`" + `#*/+|>-]*[A-Za-z0-9+/]{2
 // header is a line of an encrypted key's or a PGP key's head.
 var header = regexp.MustCompile(`^[\s"'` + "`" + `#*/+|>-]*(Proc-Type|DEK-Info|Version|Comment|Hash|Charset): `)
 
+// puttyKey is the part of a PuTTY key file that must stay private, and the line before it.
+var puttyKey = regexp.MustCompile(`Private-Lines: [0-9]{1,3}\s+([A-Za-z0-9+/=][A-Za-z0-9+/=\s]{40,})`)
+
+// puttyKeys returns the private keys in the format of PuTTY, which has other lines than
+// PEM's around them.
+func (d *Detector) puttyKeys(text string) (out []match) {
+	if !strings.Contains(text, "Private-Lines: ") {
+		return nil
+	}
+	for _, at := range puttyKey.FindAllStringSubmatchIndex(text, -1) {
+		if hasMaterial(text[at[2]:at[3]]) {
+			out = append(out, match{rule: d.privateKey, start: at[0], from: at[2], to: at[3]})
+		}
+	}
+	return out
+}
+
 // partialKeys returns the keys of which the text shows the first or the last
 // lines only. Each holds a line of key material, at least.
 func (s *search) partialKeys(found []match) []match {

@@ -15,7 +15,7 @@ func title(id string) string {
 // spelling corrects words that are written otherwise than in lower case.
 func spelling(word string) string {
 	switch word {
-	case "api", "aws", "gcp", "jwt", "pat", "ad", "id", "tf", "url", "npm", "pypi", "yaml", "cicd", "ssh":
+	case "api", "aws", "gcp", "jwt", "pat", "ad", "id", "tf", "url", "npm", "pypi", "yaml", "cicd", "ssh", "sas", "jwk", "iot", "jsr", "mws":
 		return strings.ToUpper(word)
 	case "github":
 		return "GitHub"
