@@ -182,8 +182,16 @@ var disguises = map[string]func(string) string{
 	"in pieces of a template":  func(s string) string { return "`" + s[:5] + "${'" + s[5:7] + "'}" + s[7:] + "`" },
 	"in pieces by PHP":         func(s string) string { return `'` + s[:5] + `' . '` + s[5:] + `'` },
 	"in pieces side by side":   func(s string) string { return `"` + s[:5] + `" "` + s[5:] + `"` },
-	"in base64":                func(s string) string { return base64.StdEncoding.EncodeToString([]byte("token: " + s)) },
-	"in base64 for URLs":       func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s + " and more")) },
+	"in an escaped UTF-16":     func(s string) string { return each(s, `%c\x00`) },
+	"in pieces of a list":      func(s string) string { return `["` + s[:5] + `", "` + s[5:] + `"].join("")` },
+	"in pieces of an f-string": func(s string) string { return `f"` + s[:5] + `{'` + s[5:] + `'}"` },
+	"in hexadecimal":           func(s string) string { return fmt.Sprintf("0x%x", "token: "+s) },
+	"in capital hexadecimal":   func(s string) string { return fmt.Sprintf("%X", "token: "+s) },
+	"in base64 twice": func(s string) string {
+		return base64.StdEncoding.EncodeToString([]byte(`{"auth": "` + base64.StdEncoding.EncodeToString([]byte("token: "+s)) + `"}`))
+	},
+	"in base64":          func(s string) string { return base64.StdEncoding.EncodeToString([]byte("token: " + s)) },
+	"in base64 for URLs": func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s + " and more")) },
 }
 
 func each(s, format string) string {
@@ -356,6 +364,36 @@ func TestTokensOverLines(t *testing.T) {
 	}
 }
 
+// Calls and formats put pieces together as operators do.
+func TestTokensThatACallPutsTogether(t *testing.T) {
+	d := detector(t)
+	for _, token := range []string{drawn(&formats[0], 3), "SG." + drawnFrom(`[A-Za-z0-9]{22}\.[A-Za-z0-9]{43}`, rand.New(rand.NewPCG(3, 7))), aws, stripe} {
+		first, rest := token[:4], token[4:]
+		if at := strings.LastIndexAny(token[:8], "_."); at > 0 {
+			first, rest = token[:at+1], token[at+1:]
+		}
+		for _, call := range []string{
+			`["%s", "%s"].join("")`, `"".join(["%s", "%s"])`, "strings.Join([]string{\n\t\"%s\",\n\t\"%s\",\n}, \"\")", `concat!("%s", "%s")`, `"%s".concat("%s")`, `paste0("%s", "%s")`, `implode("", ["%s", "%s"])`,
+			`fmt.Sprintf("%%s%%s", "%s", "%s")`, `fmt.Sprintf("%s%%s", "%s")`, `"%s%%s" %% "%s"`, `"%s{}".format("%s")`, `${{ format('%s{0}', '%s') }}`, `printf '%s%%s' '%s'`,
+			`f"%s{'%s'}"`, `"%s#{'%s'}"`, `T="%s"%s`, `T=%s"%s"`, "\"%s\" + `\n  \"%s\"",
+		} {
+			lines := strings.Split(fmt.Sprintf(call, first, rest), "\n")
+			f := facts("a.txt", prefixed("+", lines)...)
+			if found := d.Redact(&f); len(found) == 0 || strings.Contains(strings.Join(texts(f), ""), rest) {
+				t.Errorf("%q: %d found, left %q", lines, len(found), texts(f))
+			}
+		}
+	}
+	for _, list := range []string{
+		`strings.Join([]string{"ghp_", "gho_", "ghu_", "ghs_", "github_pat_", "glpat-", "hunter2000"}, "|")`, `join("sk-proj-", "the-name-of-a-project-2", "and-the-name-of-its-owner")`, `format("%s-%s", "sk-ant-", "claude-3-5-haiku-20241022")`,
+	} {
+		f := facts("a.txt", "+"+list)
+		if found := d.Redact(&f); len(found) > 0 {
+			t.Errorf("%s: %+v", list, found)
+		}
+	}
+}
+
 // Pieces of a token may come one by one, and be put together by taking out what stands
 // between them.
 func TestTokensPutTogetherByARemoval(t *testing.T) {
@@ -502,6 +540,8 @@ var nearMisses = map[string]func(i int) string{
 	"prefixes": always("ghp_"), "base64": always("QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNk"), "digits": always("0123456789"), "quotes": always(`"`), "pieces": always(`"a" + "b" + `),
 	"escapes": always(`\u0067`), "percent": always("%67"), "entities": always("&#103;"), "zero width": always("\u200b"), "full width": always("\uff47"), "marks": always("AZDO"), "JWT": always("eyJ"),
 	"words": always("password = "), "first lines of keys": always("-----BEGIN PRIVATE KEY-----"), "last lines of keys": always("-----END PRIVATE KEY-----"), "curl": always("curl -u "),
+	"base64 twice": always("UVVKRFJFVkdSMGhKU2t0TVRVNVBVRkZTVTFSVlZsZFlXVnBoWW1Oaw"), "hexadecimal": always("6162636465666768696a6b6c6d6e6f70"), "lists": always(`join("ghp_", "aB3dE5fG7", `),
+	"names of keys": always("aws_secret_access_key "), "keys in JSON": always(`"d": "`), "marks in the middle": always("T3BlbkFJ"),
 	"short base64": always("QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlqa2xtbm9w "),
 }
 

@@ -202,7 +202,7 @@ func dropNoise(text string, all []match) []match {
 var placeholderWords = []string{"example", "placeholder", "changeme", "change-me", "change_me", "your-", "your_", "yourtoken", "yourapikey", "redacted", "dummy"}
 
 // documented are keys that a provider's own documentation shows.
-var documented = []string{"AKIAIOSFODNN7EXAMPLE", "AKIAI44QH8DHBEXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "je7MtGbClwBF/2Zp9Utk/h3yCo8nvbEXAMPLEKEY"}
+var documented = []string{"AKIAIOSFODNN7EXAMPLE", "AKIAI44QH8DHBEXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", "je7MtGbClwBF/2Zp9Utk/h3yCo8nvbEXAMPLEKEY"}
 
 // documentedJWT is the payload of the token that jwt.io shows, and tests and documentation
 // after it: {"sub":"1234567890","name":"John Doe","iat":1516239022}.

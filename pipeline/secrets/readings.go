@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"html"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -166,6 +167,8 @@ func (r *reader) unit(text string, i int) (rune, int) {
 // not seen, and ASCII for another width or style of it.
 func meant(c rune) rune {
 	switch {
+	case c < ' ' && (c < '\t' || c > '\r'):
+		return -1 // the second byte of a letter in UTF-16, say
 	case c <= ' ':
 		return ' '
 	case c < 0x7f:
@@ -296,11 +299,13 @@ func unseen(c rune) bool {
 }
 
 // joined reads pieces of text that a program puts together as one text: "a" + "b",
-// 'a' . 'b', "a" "b", "a""b", a${'b'}, also over lines. It returns nil where the text
+// 'a' . 'b', "a" "b", "a""b", a${'b'}, a#{'b'}, a{'b'}, also over lines. With lists set it
+// reads the items of lists, and what a call is given, as pieces, too: join(["a", "b"]),
+// concat("a", "b"), "a%s" % "b", format("a{}", "b"). It returns nil where the text
 // has no such pieces. Whether a quote begins or ends a text is not known, and so not
 // whether "--" or "#" behind it begins a comment either: quotedToo takes comments in
 // which there are quotes for comments as well.
-func joined(text string, quotedToo bool) *reading {
+func joined(text string, quotedToo, lists bool) *reading {
 	var out *reader
 	kept := 0
 	leaveOut := func(from, to int) {
@@ -313,18 +318,26 @@ func joined(text string, quotedToo bool) *reading {
 	var inserted byte // the quote of ${'...'} under way
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
-		case c == '$' && strings.HasPrefix(text[i:], "${") && isQuote(byteAt(text, i+2)):
+		case (c == '$' || c == '#') && byteAt(text, i+1) == '{' && isQuote(byteAt(text, i+2)):
 			inserted = text[i+2]
 			leaveOut(i, i+3)
 			i += 2
+		case c == '{' && isQuote(byteAt(text, i+1)) && isTokens(byteAt(text, i-1)):
+			inserted = text[i+1]
+			leaveOut(i, i+2)
+			i++
 		case !isQuote(c):
 		case c == inserted && byteAt(text, i+1) == '}':
 			inserted = 0
 			leaveOut(i, i+2)
 			i++
 		default:
-			if end := junction(text, i, quotedToo); end > 0 {
-				leaveOut(i, end)
+			if end := junction(text, i, quotedToo, lists); end > 0 {
+				from := i
+				if lists {
+					from = max(kept, i-len(placeOf.FindString(text[max(0, i-12):i])))
+				}
+				leaveOut(from, end)
 				i = end - 1
 			}
 		}
@@ -343,6 +356,14 @@ func (r *reader) copy(text string, from, to int) {
 	}
 }
 
+// placeOf is a place that a format keeps for a text, or several, at the end of a piece.
+var placeOf = regexp.MustCompile(`(?:%s|%v|\{[0-9]?\})+$`)
+
+// makesLists reports whether a text has calls that put the items of lists together.
+func makesLists(text string) bool {
+	return slices.ContainsFunc([]string{"join", "Join", "oncat", "ormat", "rint", "paste0", "strcat", "implode", "%s"}, func(word string) bool { return strings.Contains(text, word) })
+}
+
 func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }
 
 // byteAt is a byte of the text, or 0 beyond its end.
@@ -359,19 +380,31 @@ const maxJunction = 600
 
 // junction returns where the next piece begins if the quote at an offset ends one and
 // nothing but an operator that joins them stands between, or -1.
-func junction(text string, at int, quotedToo bool) int {
+func junction(text string, at int, quotedToo, lists bool) int {
 	i := endOfQuotes(text, at)
-	if isTokens(byteAt(text, at-1)) && isTokens(byteAt(text, i)) && (i-at > 1 || text[at] == '"' && isBase64(byteAt(text, at-2)) && !hasPrefixBefore(text, at)) {
+	if !(lists && isCall(text[i:])) && isTokens(byteAt(text, at-1)) && isTokens(byteAt(text, i)) && (i-at > 1 || text[at] == '"' && isBase64(byteAt(text, at-2)) && !hasPrefixBefore(text, at)) {
 		return i // "a""b", and a"b" in a shell
 	}
-	operators := 0
+	operators, listed := 0, false
 	for end, first := min(len(text), at+maxJunction), i; i < end; {
 		switch c := text[i]; {
+		case c == '`' && strings.IndexByte("\r\n", byteAt(text, i+1)) >= 0:
+			i++ // PowerShell goes on in the next line
 		case isQuote(c):
 			if i == first {
 				return -1
 			}
-			return endOfQuotes(text, i)
+			next := endOfQuotes(text, i)
+			if listed && !mayGoOn(text[next:]) {
+				return -1
+			}
+			return next
+		case lists && (c == ',' || c == '%'):
+			listed = true
+			i++
+		case lists && isCall(text[i:]):
+			listed = true
+			i += len(".format(")
 		case strings.IndexByte(" \t\n\r\\()", c) >= 0:
 			i++
 		case comment(text[i:end], quotedToo) > 0:
@@ -388,6 +421,28 @@ func junction(text string, at int, quotedToo bool) int {
 		}
 	}
 	return -1
+}
+
+// mayGoOn reports whether an item of a list looks like a part of a token, and not like a
+// word.
+func mayGoOn(item string) bool {
+	const least, most = 8, 64
+	digits, capitals, n := 0, 0, 0
+	for n < min(len(item), most) && !isQuote(item[n]) {
+		switch c := item[n]; {
+		case '0' <= c && c <= '9':
+			digits++
+		case 'A' <= c && c <= 'Z':
+			capitals++
+		}
+		n++
+	}
+	return n >= least && (digits > 0 || capitals > 2)
+}
+
+// isCall reports whether a text begins with a method that puts others behind its own.
+func isCall(s string) bool {
+	return strings.HasPrefix(s, ".format(") || strings.HasPrefix(s, ".concat(")
 }
 
 // endOfQuotes is where a run of at most three quotes ends.
@@ -436,7 +491,7 @@ func hasPrefixBefore(text string, quote int) bool {
 	for from > 0 && quote-from <= 3 && isBase64(text[from-1]) {
 		from--
 	}
-	return stringPrefix(text[from:]) == quote-from
+	return from < quote && stringPrefix(text[from:]) == quote-from
 }
 
 // through maps a reading of a reading back to the source.
@@ -471,11 +526,11 @@ func (s *formatSet) disguised(text string, unique func(string) []match) []match 
 			}
 		}
 	}
-	pieces := joined(source, false)
+	pieces := joined(source, false, false)
 	if pieces != nil {
 		out = append(out, s.in(pieces.through(plain), unique)...)
 	}
-	if more := joined(source, true); more != nil && (pieces == nil || more.text != pieces.text) {
+	if more := joined(source, true, makesLists(source)); more != nil && (pieces == nil || more.text != pieces.text) {
 		out = append(out, s.in(more.through(plain), unique)...)
 	}
 	return out
@@ -641,7 +696,7 @@ func (s *formatSet) hides(run string) *rule {
 		}
 	}
 	for _, at := range begins {
-		if r := s.hidesFrom(run[min(at, len(run)):]); r != nil {
+		if r := s.hidesFrom(run[min(at, len(run)):], true); r != nil {
 			return r
 		}
 	}
@@ -651,11 +706,16 @@ func (s *formatSet) hides(run string) *rule {
 // sameAlphabet writes the letters of base64 for addresses as those of the usual one.
 var sameAlphabet = strings.NewReplacer("-", "+", "_", "/")
 
-func (s *formatSet) hidesFrom(part string) *rule {
+// hidesFrom is hides for a text that is encoded from its beginning. again says that what
+// it holds may be encoded once more, as the credentials in a config of Docker are.
+func (s *formatSet) hidesFrom(part string, again bool) *rule {
 	if len(part)%4 == 1 {
 		part = part[:len(part)-1]
 	}
-	decoded, _ := base64.RawStdEncoding.DecodeString(sameAlphabet.Replace(part)) // as far as it can be
+	decoded := hexText(part)
+	if decoded == nil {
+		decoded, _ = base64.RawStdEncoding.DecodeString(sameAlphabet.Replace(part)) // as far as it can be
+	}
 	if bytes.Count(decoded, []byte{0}) > len(decoded)/3 {
 		decoded = bytes.ReplaceAll(decoded, []byte{0}, nil) // UTF-16
 	}
@@ -670,8 +730,41 @@ func (s *formatSet) hidesFrom(part string) *rule {
 		if found := s.find(plain); len(found) > 0 {
 			return found[0].rule
 		}
+		for i := 0; again && i < len(plain); i++ {
+			from := i
+			if i = endOfBase64(plain, i); i-from < minEncoded {
+				continue
+			}
+			if r := s.hidesFrom(plain[from:i], false); r != nil {
+				return r
+			}
+		}
 	}
 	return nil
+}
+
+// hexText is the text that hexadecimal digits stand for, or nil. Those of a hash hardly ever
+// begin like a text.
+func hexText(part string) []byte {
+	n := 0
+	for n < len(part) && kinds[part[n]]&hex != 0 {
+		n++
+	}
+	const begin = 4
+	if n < 2*minDecoded {
+		return nil
+	}
+	for i := range begin {
+		if c := part[2*i]; c < '2' || c > '7' {
+			return nil
+		}
+	}
+	text := make([]byte, n/2)
+	for i := range text {
+		c, _ := number(part, 2*i, 2, 16)
+		text[i] = byte(c)
+	}
+	return text
 }
 
 var keyInBase64 = &rule{id: rulePrivateKey, description: title(rulePrivateKey)}
