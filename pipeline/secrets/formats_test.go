@@ -315,6 +315,25 @@ func TestKeysInBase64AreRedactedWhole(t *testing.T) {
 	}
 }
 
+// Of a token nothing is left, however long providers make it one day, nor of a secret that
+// stands behind its id.
+func TestTokensAreRedactedWhole(t *testing.T) {
+	d := detector(t)
+	long := strings.Repeat("x7Kq2mVb9ZtR4sWc8YhJ1nDf6LgP3aEuT5oQ", 80)
+	key, hash := drawnFrom(`[A-Za-z0-9]{40}`, rand.New(rand.NewPCG(5, 7))), drawnFrom(`[a-f0-9]{32}`, rand.New(rand.NewPCG(6, 7)))
+	for text, secret := range map[string]string{
+		"ghs_1234567_eyJhbGciOiJSUzI1NiJ9.eyJ" + long + "." + long: long, "glpat-" + long: long, "ya29.c.b0A" + long: long, "pypi-AgE" + long: long, "ATATT3" + long: long, "sk-proj-" + long: long,
+		"bedrock-api-key-YmVkcm9jay5hbWF6b25hd3MuY29t" + long: long,
+		aws + "," + key: key, `new Credentials("` + aws + `", "` + key + `")`: key, aws + ": '" + key + "'": key, `Client("AC` + hash + `", "` + hash[8:] + hash[:8] + `")`: hash[8:] + hash[:8],
+	} {
+		f := facts("a.txt", "+"+text)
+		found := d.Redact(&f)
+		if left := f.Files[0].Hunks[0].Lines[0].Text; len(found) == 0 || strings.Contains(left, secret[len(secret)-16:]) {
+			t.Errorf("%.60s: %d found, left %q", text, len(found), left)
+		}
+	}
+}
+
 // wide encodes a text of ASCII in UTF-16.
 func wide(text string) []byte {
 	out := []byte{0xff, 0xfe}

@@ -17,7 +17,7 @@ func sure(id string) bool {
 // uniqueRules are those of gitleaks that know tokens by a format which nothing else has,
 // and are no formats of ours. The others go by the name that a value is assigned to.
 var uniqueRules = set(
-	"adobe-client-secret", "anthropic-admin-api-key", "authress-service-client-access-key", "aws-amazon-bedrock-api-key-short-lived",
+	"adobe-client-secret", "anthropic-admin-api-key", "authress-service-client-access-key",
 	"clickhouse-cloud-api-secret-key", "duffel-api-token", "easypost-test-api-token", "facebook-page-access-token",
 	"flutterwave-encryption-key", "flutterwave-secret-key", "frameio-api-token", "freemius-secret-key",
 	"gitlab-feature-flag-client-token", "gitlab-pat-routable", "gitlab-rrt", "gitlab-runner-authentication-token-routable",
