@@ -24,8 +24,8 @@ func newLinker(l Links, f *pipeline.PRFacts) linker {
 		web: strings.TrimRight(l.WebURL, "/"), base: l.Repository, head: f.Head.Repository,
 		headSHA: f.Head.SHA, baseSHA: f.Base.SHA,
 	}
-	if k.head == "" {
-		k.head = k.base // a deleted fork's commits stay readable there
+	if k.head == "" || strings.Contains(k.head, pipeline.RedactionMark) {
+		k.head = k.base // the commits of a fork that is deleted, or has no name to be shown, are readable there
 	}
 	return k
 }

@@ -37,10 +37,12 @@ func TestPermalinks(t *testing.T) {
 		t.Errorf("a removed file links to %q, want the base: %q", got, want)
 	}
 
-	facts.Head.Repository = ""
-	k = newLinker(Links{WebURL: "https://github.example", Repository: "acme/shop"}, facts)
-	if got, want := k.file("a.go", 1, 1), "https://github.example/acme/shop/blob/"+headSHA+"/a.go#L1"; got != want {
-		t.Errorf("of a deleted fork: got %q, want %q", got, want)
+	for _, fork := range []string{"", "mallory/[redacted:github-pat]"} {
+		facts.Head.Repository = fork
+		k = newLinker(Links{WebURL: "https://github.example", Repository: "acme/shop"}, facts)
+		if got, want := k.file("a.go", 1, 1), "https://github.example/acme/shop/blob/"+headSHA+"/a.go#L1"; got != want {
+			t.Errorf("of the fork %q, which is deleted or holds a secret: got %q, want %q", fork, got, want)
+		}
 	}
 
 	if got := newLinker(Links{}, facts).file("a.go", 1, 1); got != "" {

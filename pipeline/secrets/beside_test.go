@@ -15,6 +15,7 @@ func TestSecretsBesideTheText(t *testing.T) {
 		"author of a commit": func(f *pipeline.PRFacts, s string) { f.Commits = pipeline.List[pipeline.Commit]{{SHA: "1", Author: s}} },
 		"label":              func(f *pipeline.PRFacts, s string) { f.Labels = pipeline.List[string]{"bug", s} },
 		"branch":             func(f *pipeline.PRFacts, s string) { f.Head.Ref = "fix/" + s },
+		"fork":               func(f *pipeline.PRFacts, s string) { f.Head.Repository = "mallory/" + s },
 		"milestone":          func(f *pipeline.PRFacts, s string) { f.Milestone = "for " + s },
 		"heading of a hunk":  func(f *pipeline.PRFacts, s string) { f.Files[0].Hunks[0].Section = "func a() { use(\"" + s + "\")" },
 		"long message": func(f *pipeline.PRFacts, s string) {

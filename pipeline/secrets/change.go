@@ -82,10 +82,10 @@ func (d *Detector) redact(facts *pipeline.PRFacts, known map[string]*rule) *reda
 	return r
 }
 
-// beside returns what a change has beside its text: the branch, labels, the
-// milestone and what git names above hunks.
+// beside returns what a change has beside its text: the branch, the name of the fork,
+// labels, the milestone and what git names above hunks.
 func beside(facts *pipeline.PRFacts) []*string {
-	out := []*string{&facts.Head.Ref, &facts.Milestone}
+	out := []*string{&facts.Head.Ref, &facts.Head.Repository, &facts.Milestone}
 	for i := range facts.Labels {
 		out = append(out, &facts.Labels[i])
 	}
