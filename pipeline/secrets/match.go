@@ -27,6 +27,7 @@ func (d *Detector) matches(text, path string, skip func(from, to int) bool) []ma
 	}
 	out = append(out, d.puttyKeys(text)...)
 	out = withFormats(text, out, skip, d.unique)
+	out = append(out, guesses(text, out, skip)...)
 	slices.SortStableFunc(out, func(a, b match) int { return cmp.Or(a.from-b.from, cmp.Compare(a.rule.id, b.rule.id)) })
 	return out
 }
