@@ -43,7 +43,7 @@ func (a Agent) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOu
 		file := files[r.Path]
 		if r.Source == pipeline.RedactedLine {
 			_, named := slices.BinarySearch(scope.Files, r.Path)
-			if file == nil || !scope.All && !named || r.Op != pipeline.LineAdded {
+			if !inName(r) && (file == nil || !scope.All && !named) || r.Op != pipeline.LineAdded {
 				continue
 			}
 		}
@@ -116,6 +116,10 @@ func finding(r pipeline.Redaction, file *pipeline.File) (pipeline.Finding, bool)
 	}
 	f.Title = r.Title + " in " + where
 	f.Message = fmt.Sprintf("%s holds what looks like a secret (gitleaks rule %s). reviewgate shows and stores a placeholder in its place.", upper(where), r.RuleID)
+	if inName(r) {
+		f.Section = pipeline.SectionChange
+		f.Message = fmt.Sprintf("%s holds what looks like a secret (gitleaks rule %s). The file is not named here, since that would show it.", upper(where), r.RuleID)
+	}
 	f.WhyItMatters = "Whoever can read the repository, a fork of it or a clone can use the secret, now and later: it stays in the history."
 	f.Recommendation = "Revoke or rotate it now, then take it from a secret store or the environment. Removing the line is not enough."
 	if guess(r.RuleID) {
@@ -123,6 +127,9 @@ func finding(r pipeline.Redaction, file *pipeline.File) (pipeline.Finding, bool)
 	}
 	return f, file == nil || temper(&f, r.RuleID, file)
 }
+
+// inName reports whether a secret stands in the name of a file, which is not told then.
+func inName(r pipeline.Redaction) bool { return r.Source == pipeline.RedactedLine && r.Path == "" }
 
 // place says in words where a secret stood.
 func place(r pipeline.Redaction) string {
@@ -133,6 +140,8 @@ func place(r pipeline.Redaction) string {
 		return "the description"
 	case r.Source == pipeline.RedactedCommitMessage:
 		return "a commit message"
+	case inName(r):
+		return "the name of a file"
 	case r.Line == 0:
 		return "this file"
 	}

@@ -70,7 +70,22 @@ func (r *redactor) file(f *pipeline.File) {
 			}
 		}
 	}
+	r.name(f)
 	for i := range f.Hunks {
 		r.hunk(f.Path, &f.Hunks[i])
+	}
+}
+
+// name looks for a token in the name of a file that is new there. The name stays, since it
+// is what the file is found by. What is told of it names no file, so as not to show it.
+func (r *redactor) name(f *pipeline.File) {
+	if f.Status == pipeline.FileRemoved || f.Status == pipeline.FileModified {
+		return
+	}
+	for _, m := range allFormats().find(f.Path) {
+		if providers(m.rule.id) && !strings.Contains(f.PreviousPath, f.Path[m.from:m.to]) {
+			r.report(m.rule, pipeline.Redaction{Source: pipeline.RedactedLine, Op: pipeline.LineAdded}, "")
+			return
+		}
 	}
 }

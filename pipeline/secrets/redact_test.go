@@ -291,6 +291,27 @@ func TestPathOnlyRule(t *testing.T) {
 	}
 }
 
+// A token in the name of a file that is new there is told. The name stays.
+func TestTokenInAName(t *testing.T) {
+	f := pipeline.PRFacts{Files: pipeline.List[pipeline.File]{
+		{Path: "a/" + github + ".txt", Status: pipeline.FileAdded},
+		{Path: "b/" + stripe + "/c", PreviousPath: "b/c", Status: pipeline.FileRenamed},
+		{Path: "d/" + aws + "/new", PreviousPath: "d/" + aws + "/old", Status: pipeline.FileRenamed},
+		{Path: "e/" + github, Status: pipeline.FileModified},
+		{Path: "f/" + github, Status: pipeline.FileRemoved},
+		{Path: "g/ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx.md", Status: pipeline.FileAdded},
+	}}
+	f.Redactions = detector(t).Redact(&f)
+	out, err := Agent{}.Review(t.Context(), dispatch.Task{Facts: &f})
+	var got []string
+	for _, f := range out.Findings {
+		got = append(got, strings.TrimSpace(f.Path+" "+f.Section+" "+f.RuleID+" "+string(f.Severity)+": "+f.Title))
+	}
+	if diff := cmp.Diff([]string{"change secret-github-pat critical: GitHub PAT in the name of a file", "change secret-stripe-access-token critical: Stripe access token in the name of a file"}, got); diff != "" || err != nil {
+		t.Errorf("findings (-want +got):\n%s%v", diff, err)
+	}
+}
+
 // In a file that gitleaks passes over a provider's token counts. A guess is replaced
 // and no more.
 func TestPassedOverFiles(t *testing.T) {

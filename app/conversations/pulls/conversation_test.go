@@ -581,6 +581,15 @@ func TestSecretsInOddPlaces(t *testing.T) {
 	}
 }
 
+// A token in the name of a file blocks.
+func TestTokenInTheNameOfAFile(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	pr := w.Open(ghtest.Files{"keys/" + token + ".md": "# Keys\n"})
+	w.Idle()
+	w.Wants(pr, "failure", "in the name of a file")
+}
+
 // A stored review holds all that it takes to compute it again.
 func TestReviewIsStoredWhole(t *testing.T) {
 	t.Parallel()
