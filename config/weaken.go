@@ -118,9 +118,9 @@ func (t *trial) weakened(file string, n *jsontree.Node) (fields []string) {
 	return fields
 }
 
-// hides reports whether an entry maps files to a domain or a service that keeps
-// something below from looking at them: a trigger or an expression may hold only
-// elsewhere, and a signal may look for what nothing else does.
+// hides reports whether an entry maps files to a domain or a service and so keeps
+// something below from looking at them: a trigger or an expression may not hold for
+// mapped files, and a signal passes over files of the domain that it takes for covered.
 func (t *trial) hides(n *jsontree.Node) bool {
 	kind, name := n.Get("type"), ""
 	if below := t.below.lists[FileDomains].get(n.At("id").Text); below != nil && below.node != nil {
@@ -137,7 +137,7 @@ func (t *trial) hides(n *jsontree.Node) bool {
 	default:
 		return false
 	}
-	var seen []string // the agents that see such files in any case
+	var seen []string // agents that look at such files anyway
 	for _, p := range all[*Policy](t.below.lists[FileComposition]) {
 		if !p.Enabled {
 			continue
@@ -160,7 +160,8 @@ func (t *trial) hides(n *jsontree.Node) bool {
 	})
 }
 
-// readsElsewhere reports whether a trigger may hold no more for what is mapped to a name.
+// readsElsewhere reports whether a trigger may no longer hold for files that are mapped to
+// a domain or service of the name.
 func readsElsewhere(t policies.Trigger, name string, not bool) bool {
 	not = not || t.Type == policies.TriggerNot
 	return not && (slices.Contains(t.Domains, name) || slices.Contains(t.Services, name) || t.Type == policies.TriggerRisk) || readsMappings(t.When) ||
@@ -172,14 +173,14 @@ func readsMappings(expression string) bool {
 }
 
 // wording are the fields of entries that describe something and decide nothing.
-// Neither categories, of which several have to fail, nor concerns are among them, of
-// which each is looked for once in a file.
+// Categories and concerns are not among them: several categories may have to fail, and
+// each concern is looked for once in a file.
 var wording = map[string]bool{
 	"name": true, "description": true, "recommendation": true, "reference": true, "final": true, "capabilities": true,
 }
 
-// limit is what an agent has of time, or of tries, whose own field does not say. With
-// less it may not finish, which passes where it is not required.
+// limit is how much time, or how many retries, an agent has whose own field does not say.
+// With less it may not finish, which lets a change pass if the agent is not required.
 func (t *trial) limit(field string) (n int, timed bool) {
 	switch limits := &t.below.decoded.Limits; field {
 	case "timeout_seconds":
@@ -190,7 +191,7 @@ func (t *trial) limit(field string) (n int, timed bool) {
 	return 0, false
 }
 
-// orElse is a field's number, or another where the field is left out.
+// orElse returns the number of a field, or another one if the field is left out.
 func orElse(field string, value any, otherwise int) int {
 	if n, given := value.(int); given && (n != 0 || field == "retries") {
 		return n

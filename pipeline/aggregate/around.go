@@ -123,9 +123,9 @@ func (a *arounds) value(r *pipeline.Redaction) string { return cmp.Or(r.Digest, 
 // of returns the digest of the code around a finding. If the file's diff is not known,
 // the digest differs from head to head. For a finding that is not about a file it is the
 // digest of the text that the finding is about, or else of what the finding says. It is
-// empty if a model says that, since its words differ from one review to the next.
-// For a rule that looks at the change as a whole and may block, it also covers what the
-// change does: such a rule says the same of any change.
+// empty if a model says that, since its words differ from one review to the next. For a
+// rule that looks at the whole change and may block, the digest also covers everything that
+// the change does, since such a rule says the same about any change.
 func (a *arounds) of(f *item) string {
 	if f.Path == "" {
 		about := []string{f.Title, f.Message}
@@ -158,7 +158,7 @@ func (a *arounds) of(f *item) string {
 	return d
 }
 
-// ofAll reports whether a rule found something in the change as a whole.
+// ofAll reports whether a finding is that of a rule about the change as a whole.
 func (a *arounds) ofAll(f *item) bool {
 	r := a.rules[f.RuleID]
 	return r != nil && r.When != "" && r.Match == nil
@@ -372,12 +372,12 @@ func (r *row) add(near []byte, far int) []byte {
 	return append(near, r.sum[:]...)
 }
 
-// roles are the words in a file's name that say where it counts, or that it does not.
+// roles are the words in a file's name that say where the file is used, or that it is not.
 var roles = strings.Fields(`example examples sample samples template templates tmpl dist demo dummy dev devel development debug local test tests testing
 	qa uat staging stage sandbox mock mocks fake fakes stub stubs fixture fixtures disabled off ignore bak backup old orig draft wip
 	prod production live release main init setup conftest index windows linux darwin wasm`)
 
-// role is what a file's name says of where the file counts.
+// role is what a file's name says about where the file is used.
 func role(name string) string {
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	words = slices.DeleteFunc(words, func(w string) bool { return !slices.Contains(roles, w) })
@@ -395,8 +395,8 @@ var directive = regexp.MustCompile(`^\s*(?:(?://|#|--|;|%|/\*)[\pL!+@$%#&:>]|` +
 	`(?://|#|--|;|/?\*+)\s*(?:#\s*(?:cgo|include|define|undef|if|else|elif|endif|pragma|error|line)\b|go:|line |\+build|export |extern |` +
 	`(?:syntax|escape|check|frozen_string_literal|warn_indent|shareable_constant_value|cython|distutils)\s*[:=]|.*coding[:=]|-\*-|@jsx|@[a-z]+\s*$|>|///|%%|MAGIC\b|Databricks\b|vim?:|ex:))`)
 
-// filled is a comment that a template, an annotation's reader or a server may run or
-// replace, wherever in it that stands.
+// filled is a comment with something that a template engine, an annotation reader or a
+// server may run or replace, anywhere in it.
 var filled = regexp.MustCompile(`\{\{|\{%|<%|<\?|\[%|\$\{|#\{|@[A-Z]\w*[(\\]|@(?:require|resource|grant|match|include|connect|dart|file|deno-types)\b|` +
 	`<!--\s*(?:#|esi\b|/?ko\b)|^\s*(?://|#)\s*(?:cargo-deps:|using |DEPS )`)
 
@@ -407,8 +407,8 @@ var (
 	script = regexp.MustCompile(`^# /// \w`)
 )
 
-// commentsOf is the language by whose comments a file is read; empty where they may
-// hold code.
+// commentsOf is the language whose comments a file has. It is empty if they may hold
+// code.
 func commentsOf(f *pipeline.File) string {
 	holds := map[string]*regexp.Regexp{"Go": cgo, "Python": script}[f.Language]
 	if holds != nil && slices.ContainsFunc(f.Hunks, func(h pipeline.Hunk) bool {

@@ -9,8 +9,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/internal/comments"
 )
 
-// replacements take out, one after the other, what changes nothing. Each needs one of
-// some texts, for which it is quicker to look first.
+// replacements remove, one after the other, what makes no difference. A pattern can only
+// match if one of its needs is there, which is quicker to look for.
 var replacements = []struct {
 	needs   []string
 	pattern *regexp.Regexp
@@ -115,8 +115,8 @@ func pieced(text string) string {
 	return string(out)
 }
 
-// nextPiece is where the quote stands that goes on with a text which ended before a place,
-// or that place, and whether values are put into its text.
+// nextPiece returns where the quote stands that continues the text which ended before a
+// place, or that place if none does, and whether the continuation is a format.
 func nextPiece(text string, end int) (from int, format bool) {
 	start := end + blanks(text, end)
 	if at(text, start) == '+' {

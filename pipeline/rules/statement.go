@@ -43,7 +43,7 @@ func statements(language string, h *pipeline.Hunk, shapes []shape) []statement {
 	return out
 }
 
-// readings are the ways to read a statement that mean the same.
+// readings returns the forms of a statement that mean the same.
 func readings(text string) []string {
 	if !unusual(text) {
 		return []string{text}
@@ -55,10 +55,10 @@ func readings(text string) []string {
 	return out
 }
 
-// layout is what a language says of where statements end.
+// layout is what a language says about where statements end.
 type layout struct {
-	colon bool // one that ends in a colon goes on
-	tags  bool // one goes on within a tag
+	colon bool // a statement goes on after a colon
+	tags  bool // a statement goes on within a tag
 }
 
 // colonEnds are languages in which a line that ends in a colon begins a block.
