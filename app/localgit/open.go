@@ -107,6 +107,14 @@ func (s *Source) openRepository(ctx context.Context, dir string) error {
 	return nil
 }
 
+// Root is the root of the work tree, or empty for a bare repository.
+func (s *Source) Root() string {
+	if s.bare {
+		return ""
+	}
+	return s.git.dir
+}
+
 func (s *Source) openHead(ctx context.Context, rev string) error {
 	s.workTree = rev == "" && !s.bare
 	s.headName = rev

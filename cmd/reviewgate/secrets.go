@@ -1,18 +1,16 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/tidwall/gjson"
-	"github.com/tidwall/sjson"
 
 	"github.com/reviewgate/reviewgate/app"
 	"github.com/reviewgate/reviewgate/app/localgit"
@@ -35,6 +33,7 @@ func secretsCommand() *cobra.Command {
 
 type allowFlags struct {
 	repo, base, head, reason, expires string
+	below                             layerFlags // the repository's
 	everywhere                        bool
 }
 
@@ -50,11 +49,18 @@ The entry holds a salted hash of the value, never the value. It covers that valu
 in that file; another value on the same line is a new finding. The value is still
 replaced by a placeholder everywhere, and each review lists that it was allowed.
 
-The entry is written into .github/reviewgate/review-settings.json of the work tree.
-It counts once it is on the branch that config is read from.`,
+The entry is written into .github/reviewgate/review-settings.json at the root of the
+work tree. It counts once it is on the base branch, so it goes there in a pull request
+of its own. Where the server's or the organisation's config makes the agent secrets
+final, the entry is refused: name their directories to find out before.`,
 		Example: `  reviewgate secrets allow 3f2a9c --reason "public key of the sandbox"` + "\n" +
 			`  reviewgate secrets allow 3f2a9c --base main --expires 2027-01-31 --reason "rotated then"`,
-		Args: cobra.ExactArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return nil
+			}
+			return errors.New("name one finding by its id: reviewgate review prints the ids")
+		},
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	c.Flags().StringVar(&f.repo, "repo", ".", "`directory` of the repository")
@@ -62,6 +68,8 @@ It counts once it is on the branch that config is read from.`,
 	c.Flags().StringVar(&f.head, "head", "", "`revision` to review (default: the work tree, uncommitted changes included)")
 	c.Flags().StringVar(&f.reason, "reason", "", "why the `value` may stand there; reviews show it")
 	c.Flags().StringVar(&f.expires, "expires", "", "the last `day` on which the entry holds, such as 2027-01-31")
+	c.Flags().StringVar(&f.below.server, "server", "", "`directory` of the server's config")
+	c.Flags().StringVar(&f.below.organisation, "organisation", "", "`directory` of the organisation's config")
 	c.Flags().BoolVar(&f.everywhere, "everywhere", false, "allow the value in every file, in titles, descriptions and messages")
 	return c
 }
@@ -70,42 +78,98 @@ func (f *allowFlags) run(cmd *cobra.Command, id string) error {
 	if strings.TrimSpace(f.reason) == "" {
 		return unusable(errors.New("--reason is missing: say why the value may stand there"))
 	}
-	found, err := f.find(cmd, id)
+	if err := f.checkExpires(); err != nil {
+		return unusable(err)
+	}
+	below, err := f.below.layers()
+	if err != nil {
+		return unusable(err)
+	}
+	src, err := localgit.Open(cmd.Context(), localgit.Options{Dir: f.repo, Base: f.base, Head: f.head, Layers: below})
+	if err != nil {
+		return unusable(err)
+	}
+	if src.Root() == "" {
+		return unusable(errors.New("a bare repository has no work tree to write the entry into: run this in a clone"))
+	}
+	found, err := f.find(cmd, src, id)
 	if err != nil {
 		return err
 	}
-	file := filepath.Join(f.repo, filepath.FromSlash(config.RepositoryDir), config.FileSettings)
-	text, err := os.ReadFile(file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	root, err := os.OpenRoot(src.Root())
+	if err != nil {
+		return unfinished(err)
+	}
+	defer root.Close()
+	file := filepath.Join(nearer(src.Root()), filepath.FromSlash(settingsPath))
+	text, err := readOwn(root)
+	if err != nil {
 		return unusable(err)
 	}
+	load := func(text []byte) (*config.Config, []pipeline.ConfigProblem) {
+		own := config.Layer{Name: config.LayerRepository}
+		if len(text) > 0 {
+			own.Files = []config.File{{Path: filepath.ToSlash(file), Text: text}}
+		}
+		return config.Load(append(slices.Clone(below), own)...)
+	}
+	cfg, problems := load(text)
+	if len(problems) > 0 {
+		return invalid(cmd, problems)
+	}
 	entry := config.SecretAllowance{Rule: found.rule, Reason: f.reason, Expires: f.expires}
-	if found.path != "" && !f.everywhere {
-		entry.Paths = []string{literalGlob(found.path)}
+	at := ""
+	if !f.everywhere {
+		at = found.path
+	}
+	if at != "" {
+		entry.Paths = []string{literalGlob(at)}
+	}
+	already, err := secrets.Allowed(cfg.Settings.Secrets.Allow, found.rule, at, found.value, time.Now())
+	if err != nil {
+		return unfinished(err)
+	}
+	if already {
+		return put(cmd, fmt.Sprintf("The config allows the value of %s in %s already; nothing is written. %s\n", id, place(at), onTheBase))
 	}
 	like := gjson.GetBytes(text, "secrets.allow.0.value").String()
 	if entry.Value, err = secrets.HashValue(found.value, like); err != nil {
 		return unfinished(err)
 	}
-	text, err = withAllowance(text, entry)
-	if err != nil {
+	if text, err = withAllowance(text, entry); err != nil {
 		return unusable(fmt.Errorf("%s: %w", file, err))
 	}
-	if _, problems := config.Load(config.Layer{Name: config.LayerRepository, Files: []config.File{{Path: config.FileSettings, Text: text}}}); len(problems) > 0 {
+	if _, problems := load(text); len(problems) > 0 {
 		return invalid(cmd, problems)
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { //nolint:gosec // as git makes it
+	if err := writeOwn(root, text); err != nil {
 		return unfinished(err)
 	}
-	if err := os.WriteFile(file, text, 0o644); err != nil { //nolint:gosec // as git makes it
-		return unfinished(err)
+	said := fmt.Sprintf("wrote %s\nIt allows the value of %s in %s. %s\n", file, id, place(at), onTheBase)
+	if f.below.server == "" {
+		said += "The server's config may forbid it: where that makes the agent secrets final, this file would not count as a whole. --server DIR checks that.\n"
 	}
-	return put(cmd, fmt.Sprintf("wrote %s\nIt allows the value of %s in %s. Commit it; it counts once it is on the branch that config is read from.\n",
-		file, id, place(entry.Paths, found.path)))
+	return put(cmd, said)
 }
 
-func place(globs []string, path string) string {
-	if len(globs) == 0 {
+const onTheBase = "The entry counts once it is on the base branch: put it there in a pull request of its own."
+
+func (f *allowFlags) checkExpires() error {
+	if f.expires == "" {
+		return nil
+	}
+	last, err := time.Parse(time.DateOnly, f.expires)
+	if err != nil {
+		return errors.New("--expires must be a date like 2026-12-31")
+	}
+	if !time.Now().Before(last.AddDate(0, 0, 1)) {
+		return fmt.Errorf("--expires %s is in the past: name today, by UTC, or a later day", f.expires)
+	}
+	return nil
+}
+
+func place(path string) string {
+	if path == "" {
 		return "every place"
 	}
 	return path
@@ -116,42 +180,18 @@ func literalGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`).Replace(path)
 }
 
-// withAllowance adds an entry to the text of review-settings.json and leaves the rest of
-// it as it is.
-func withAllowance(text []byte, entry config.SecretAllowance) ([]byte, error) {
-	if len(strings.TrimSpace(string(text))) == 0 {
-		text = []byte("{}\n")
-	}
-	if !json.Valid(text) {
-		return nil, errors.New("the file is not JSON; mend it first")
-	}
-	raw, err := json.MarshalIndent(entry, "      ", "  ")
-	if err != nil {
-		return nil, err
-	}
-	if !gjson.GetBytes(text, "secrets.allow").Exists() {
-		return sjson.SetRawBytes(text, "secrets.allow", []byte("[\n      "+string(raw)+"\n    ]"))
-	}
-	return sjson.SetRawBytes(text, "secrets.allow.-1", raw)
-}
-
 // secretFound is a secret and where a finding says that it stands.
 type secretFound struct{ rule, path, value string }
 
 // find reviews the range and looks for the finding. The value is read in this
 // process only.
-func (f *allowFlags) find(cmd *cobra.Command, id string) (secretFound, error) {
-	ctx := cmd.Context()
-	src, err := localgit.Open(ctx, localgit.Options{Dir: f.repo, Base: f.base, Head: f.head})
-	if err != nil {
-		return secretFound{}, unusable(err)
-	}
+func (f *allowFlags) find(cmd *cobra.Command, src *localgit.Source, id string) (secretFound, error) {
 	runner, err := run.NewRunner(run.Config{Version: app.Version(), Now: time.Now, Engines: &engines})
 	if err != nil {
 		return secretFound{}, unfinished(err)
 	}
 	var value func(int) string
-	outcome, err := runner.Run(ctx, src, run.Options{
+	outcome, err := runner.Run(cmd.Context(), src, run.Options{
 		Trigger: "reviewgate secrets allow", File: src.Lookup, Secrets: func(of func(int) string) { value = of },
 	})
 	if err != nil {

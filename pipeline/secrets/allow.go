@@ -93,11 +93,9 @@ func (c *Change) Allow(facts *pipeline.PRFacts, entries []config.SecretAllowance
 	if len(entries) == 0 {
 		return nil
 	}
-	a := allower{known: map[[2]string][]byte{}, most: maxHashes}
-	for i := range entries {
-		if err := a.add(&entries[i], asOf); err != nil {
-			return fmt.Errorf("secrets.allow, entry %d: %w", i+1, err)
-		}
+	a, err := newAllower(entries, asOf)
+	if err != nil {
+		return err
 	}
 	for i := range facts.Redactions {
 		r := &facts.Redactions[i]
@@ -106,6 +104,16 @@ func (c *Change) Allow(facts *pipeline.PRFacts, entries []config.SecretAllowance
 		}
 	}
 	return nil
+}
+
+// Allowed reports whether the entries allow the value of a finding at a path, or with an
+// empty path everywhere.
+func Allowed(entries []config.SecretAllowance, rule, path, value string, asOf time.Time) (bool, error) {
+	a, err := newAllower(entries, asOf)
+	if err != nil {
+		return false, err
+	}
+	return a.reason(&pipeline.Redaction{RuleID: strings.TrimPrefix(rule, pipeline.SecretRulePrefix), Path: path}, value) != "", nil
 }
 
 // allower looks values up among the entries that hold.
@@ -119,6 +127,16 @@ type allowance struct {
 	*config.SecretAllowance
 	paths *glob.Set // nil for everywhere
 	hashed
+}
+
+func newAllower(entries []config.SecretAllowance, asOf time.Time) (*allower, error) {
+	a := &allower{known: map[[2]string][]byte{}, most: maxHashes}
+	for i := range entries {
+		if err := a.add(&entries[i], asOf); err != nil {
+			return nil, fmt.Errorf("secrets.allow, entry %d: %w", i+1, err)
+		}
+	}
+	return a, nil
 }
 
 func (a *allower) add(entry *config.SecretAllowance, asOf time.Time) error {

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/reviewgate/reviewgate/config"
+)
+
+// settingsPath is the repository's settings, from its root.
+const settingsPath = config.RepositoryDir + "/" + config.FileSettings
+
+// readOwn reads the repository's settings; a file that does not exist is empty. It
+// follows no link: what is written there would not be in the repository.
+func readOwn(root *os.Root) ([]byte, error) {
+	for _, name := range []string{path.Dir(config.RepositoryDir), config.RepositoryDir, settingsPath} {
+		info, err := root.Lstat(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if info.Mode()&fs.ModeSymlink != 0 {
+			return nil, fmt.Errorf("%s is a symbolic link, and an entry is written only into files of the repository itself: put the file or directory in its place", name)
+		}
+	}
+	return root.ReadFile(settingsPath)
+}
+
+func writeOwn(root *os.Root, text []byte) error {
+	if err := root.MkdirAll(config.RepositoryDir, 0o755); err != nil {
+		return err
+	}
+	return root.WriteFile(settingsPath, text, 0o644)
+}
+
+// withAllowance adds an entry to the text of review-settings.json, in the text's own
+// indentation, and leaves the rest of it as it is.
+func withAllowance(text []byte, entry config.SecretAllowance) ([]byte, error) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		text = []byte("{}\n")
+	}
+	if !json.Valid(text) {
+		return nil, errors.New("the file is not JSON; mend it first")
+	}
+	in, end := gjson.ParseBytes(text), len(text)
+	key, value := `"secrets": `, any(map[string]any{"allow": []any{entry}})
+	if secrets := gjson.GetBytes(text, "secrets"); secrets.Exists() {
+		in, key, value = secrets, `"allow": `, []any{entry}
+		if allow := gjson.GetBytes(text, "secrets.allow"); allow.Exists() {
+			in, key, value = allow, "", entry
+		}
+		end = in.Index + len(in.Raw)
+	}
+	if key != "" && !in.IsObject() || key == "" && !in.IsArray() {
+		return nil, errors.New(`the file must hold an object, in it "secrets" an object, and in that "allow" a list; mend it first`)
+	}
+	eol := "\n"
+	if bytes.Contains(text, []byte("\r\n")) {
+		eol = "\r\n"
+	}
+	end = bytes.LastIndexAny(text[:end], "]}")
+	before := bytes.TrimRight(text[:end], " \t\r\n")
+	outer := lineIndent(text, in.Index)
+	inner := outer + indentUnit(text)
+	raw, err := indented(value, inner, indentUnit(text))
+	if err != nil {
+		return nil, err
+	}
+	out := bytes.Clone(before)
+	if last := before[len(before)-1]; last != '{' && last != '[' {
+		out = append(out, ',')
+	}
+	out = append(out, strings.ReplaceAll("\n"+inner+key+raw+"\n"+outer, "\n", eol)...)
+	out = append(out, text[end:]...)
+	if !bytes.HasSuffix(out, []byte("\n")) {
+		out = append(out, eol...)
+	}
+	return out, nil
+}
+
+func indented(value any, prefix, unit string) (string, error) {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent(prefix, unit)
+	err := enc.Encode(value)
+	return strings.TrimSuffix(b.String(), "\n"), err
+}
+
+// lineIndent is the white space that the line around an offset begins with.
+func lineIndent(text []byte, offset int) string {
+	line := text[bytes.LastIndexByte(text[:offset], '\n')+1:]
+	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
+}
+
+// indentUnit is how far the first indented line of a text is indented.
+func indentUnit(text []byte) string {
+	for offset := range text {
+		if text[offset] == '\n' {
+			if unit := lineIndent(text, offset+1); unit != "" {
+				return unit
+			}
+		}
+	}
+	return "  "
+}
