@@ -170,6 +170,9 @@ type Redaction struct {
 	// Allowed is the reason that the config's secrets.allow, or the base's .gitleaks.toml,
 	// gives for this value. It is empty if the value is not allowed.
 	Allowed string `json:"allowed,omitempty"`
+	// Expired is the last day of an entry of secrets.allow that names this value and holds
+	// no longer, such as 2027-01-31, or empty.
+	Expired string `json:"expired,omitempty"`
 	// Digest tells the value from another one that takes its place later: the first
 	// eight bytes, in hexadecimal, of a hash with the server's key, from which nobody
 	// learns the value. It is empty without a key, or if the value is not known.

@@ -55,7 +55,7 @@ func (a Agent) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOu
 		if !ok {
 			continue
 		}
-		if f.Severity == pipeline.SeverityWarning && r.Allowed == "" {
+		if f.Severity == pipeline.SeverityWarning && r.Allowed == "" && r.Expired == "" {
 			if w := warnings[f.RuleID]; w != nil {
 				w.more++
 				continue
@@ -119,6 +119,9 @@ func finding(r pipeline.Redaction, file *pipeline.File) (pipeline.Finding, bool)
 	if inName(r) {
 		f.Section = pipeline.SectionChange
 		f.Message = fmt.Sprintf("%s holds what looks like a secret (gitleaks rule %s). The file is not named here, since that would show it.", upper(where), r.RuleID)
+	}
+	if r.Expired != "" {
+		f.Message += " It was allowed by config until " + r.Expired + "; this has expired."
 	}
 	f.WhyItMatters = "Whoever can read the repository, a fork of it or a clone can use the secret, now and later: it stays in the history."
 	f.Recommendation = "Revoke or rotate it now, then take it from a secret store or the environment. Removing the line is not enough."

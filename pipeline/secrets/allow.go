@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -103,6 +104,18 @@ func (c *Change) Allow(facts *pipeline.PRFacts, entries []config.SecretAllowance
 			r.Allowed = a.reason(r, value)
 		}
 	}
+	// Those that expired come after all others, since a review hashes only so often. The
+	// last of them is the newest.
+	slices.Reverse(a.expired)
+	a.entries = a.expired
+	for i := range facts.Redactions {
+		r := &facts.Redactions[i]
+		if value := c.Value(i); value != "" && r.Allowed == "" {
+			if e := a.entry(r, value); e != nil {
+				r.Expired = e.Expires
+			}
+		}
+	}
 	return nil
 }
 
@@ -118,9 +131,9 @@ func Allowed(entries []config.SecretAllowance, rule, path, value string, asOf ti
 
 // allower looks values up among the entries that hold.
 type allower struct {
-	entries []allowance
-	known   map[[2]string][]byte // hashes by value and salt
-	most    int                  // of them
+	entries, expired []allowance
+	known            map[[2]string][]byte // hashes by value and salt
+	most             int                  // of them
 }
 
 type allowance struct {
@@ -140,14 +153,14 @@ func newAllower(entries []config.SecretAllowance, asOf time.Time) (*allower, err
 }
 
 func (a *allower) add(entry *config.SecretAllowance, asOf time.Time) error {
-	out := allowance{SecretAllowance: entry}
+	out, list := allowance{SecretAllowance: entry}, &a.entries
 	if entry.Expires != "" {
 		last, err := time.Parse(time.DateOnly, entry.Expires)
 		if err != nil {
 			return fmt.Errorf("read the date: %w", err)
 		}
 		if !asOf.Before(last.AddDate(0, 0, 1)) { // it holds to the end of its day, by UTC
-			return nil
+			list = &a.expired
 		}
 	}
 	var err error
@@ -159,21 +172,30 @@ func (a *allower) add(entry *config.SecretAllowance, asOf time.Time) error {
 			return fmt.Errorf("compile the paths: %w", err)
 		}
 	}
-	a.entries = append(a.entries, out)
+	*list = append(*list, out)
 	return nil
 }
 
 // reason is why a value is allowed where it stands, or empty if it is not.
 func (a *allower) reason(r *pipeline.Redaction, value string) string {
-	for _, e := range a.entries {
+	if e := a.entry(r, value); e != nil {
+		return e.Reason
+	}
+	return ""
+}
+
+// entry is the first entry that names a value where it stands, or nil.
+func (a *allower) entry(r *pipeline.Redaction, value string) *allowance {
+	for i := range a.entries {
+		e := &a.entries[i]
 		if strings.TrimPrefix(e.Rule, pipeline.SecretRulePrefix) != r.RuleID || e.paths != nil && (r.Path == "" || !e.paths.Any(r.Path)) {
 			continue
 		}
 		if hash := a.hash(value, e.salt); hash != nil && subtle.ConstantTimeCompare(hash, e.hash) == 1 {
-			return e.Reason
+			return e
 		}
 	}
-	return ""
+	return nil
 }
 
 // hash returns a value's hash, or nil once a review has hashed enough.

@@ -85,6 +85,26 @@ func TestAllow(t *testing.T) {
 	}
 }
 
+// A finding whose value an entry allowed until a day that is past says so.
+func TestAllowanceThatExpired(t *testing.T) {
+	token := tokens(1)[0]
+	hash, err := HashValue(token, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts := pipeline.PRFacts{Files: pipeline.List[pipeline.File]{added("a.env", "A="+token)}}
+	change := detector(t).Change()
+	facts.Redactions = change.Redact(&facts)
+	expired := config.SecretAllowance{Rule: "secret-github-pat", Value: hash, Reason: "sandbox", Expires: "2020-01-01"}
+	if err := change.Allow(&facts, []config.SecretAllowance{expired}, time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)); err != nil {
+		t.Fatal(err)
+	}
+	f, ok := finding(facts.Redactions[0], &facts.Files[0])
+	if !ok || !strings.HasSuffix(f.Message, " It was allowed by config until 2020-01-01; this has expired.") {
+		t.Errorf("%v %q", ok, f.Message)
+	}
+}
+
 // A change of very many secrets hashes only so many of them: the others stay
 // findings.
 func TestAllowIsBounded(t *testing.T) {
