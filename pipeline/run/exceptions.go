@@ -6,10 +6,38 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 	"github.com/reviewgate/reviewgate/pipeline/secrets"
 )
+
+// except allows what the base's .gitleaks.toml does, and names what of it does not count.
+func except(change *secrets.Change, facts *pipeline.PRFacts, cfg *config.Config, text []byte) {
+	exceptions, problems := readExceptions(cfg, text)
+	change.Except(facts, &exceptions)
+	for _, p := range problems {
+		facts.Incomplete = append(facts.Incomplete, pipeline.Incompleteness{What: "config", Path: secrets.ExceptionsFile, Why: "part of the base's file is not used: " + p})
+	}
+}
+
+// readExceptions reads a .gitleaks.toml. It allows nothing where a layer of the config made
+// the agent for secrets final, and the problems say so.
+func readExceptions(cfg *config.Config, text []byte) (secrets.Exceptions, []string) {
+	exceptions, problems := secrets.ReadExceptions(text)
+	if exceptions.Empty() {
+		return exceptions, problems
+	}
+	for _, a := range cfg.Agents {
+		if a.Kind != config.KindSecrets {
+			continue
+		}
+		for _, layer := range cfg.FinalIn("", a.ID) {
+			problems = append(problems, fmt.Sprintf("it allows nothing that the agent %q finds, since that is final in the %s's layer", a.ID, layer))
+		}
+	}
+	return exceptions, problems
+}
 
 // exceptionFiles lists those files that make exceptions which a change touches. Like
 // config they count once they are merged.
@@ -58,7 +86,7 @@ func (p *previewer) except(ctx context.Context, out *pipeline.ProposedConfig) (*
 }
 
 func (p *previewer) exceptSecrets(facts *pipeline.PRFacts, text []byte) []string {
-	exceptions, problems := secrets.ReadExceptions(text)
+	exceptions, problems := readExceptions(p.in.Config, text)
 	for i := range facts.Redactions {
 		if r := &facts.Redactions[i]; strings.HasPrefix(r.Allowed, pipeline.AllowedByGitleaks) {
 			r.Allowed = ""

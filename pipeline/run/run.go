@@ -113,16 +113,6 @@ type Outcome struct {
 	LabelsRead LabelsRead
 }
 
-// except allows the secrets that the base's .gitleaks.toml allows, and names the parts of
-// the file that do not count.
-func except(change *secrets.Change, facts *pipeline.PRFacts, text []byte) {
-	exceptions, problems := secrets.ReadExceptions(text)
-	change.Except(facts, &exceptions)
-	for _, p := range problems {
-		facts.Incomplete = append(facts.Incomplete, pipeline.Incompleteness{What: "config", Path: secrets.ExceptionsFile, Why: "the base's file does not count as a whole: " + p})
-	}
-}
-
 // Run reviews what src reads. An error means that there is no review: the
 // facts could not be read (a *StageError), the head moved
 // (normalize.ErrSuperseded), ctx ended, or Check refused. Whatever fails later
@@ -146,7 +136,7 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 		if err := change.Allow(&v.Facts, out.Config.Settings.Secrets.Allow, v.Facts.ObservedAt); err != nil {
 			return err
 		}
-		except(change, &v.Facts, base.Exceptions)
+		except(change, &v.Facts, out.Config, base.Exceptions)
 		change.Sign(&v.Facts, r.Key)
 		return nil
 	})

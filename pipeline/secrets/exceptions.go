@@ -3,6 +3,7 @@ package secrets
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"regexp/syntax"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/policies/expression"
+	names "github.com/reviewgate/reviewgate/policies/spelling"
 )
 
 // ExceptionsFile is the config of gitleaks at a repository's root. Only what it allows
@@ -35,6 +37,9 @@ type Exceptions struct {
 	lists []exception
 }
 
+// Empty reports whether nothing is allowed.
+func (e *Exceptions) Empty() bool { return len(e.lists) == 0 }
+
 // exception is an allow list.
 type exception struct {
 	rules       []string // ids; empty for all
@@ -45,36 +50,14 @@ type exception struct {
 	words       []string // in lower case
 }
 
-// gitleaksFile is as much of the file as counts.
-type gitleaksFile struct {
-	Allowlist  *gitleaksList  `toml:"allowlist"` // until gitleaks 8.25
-	Allowlists []gitleaksList `toml:"allowlists"`
-	Rules      []struct {
-		ID         string         `toml:"id"`
-		Allowlist  *gitleaksList  `toml:"allowlist"`
-		Allowlists []gitleaksList `toml:"allowlists"`
-	} `toml:"rules"`
-}
-
-type gitleaksList struct {
-	Description string   `toml:"description"`
-	TargetRules []string `toml:"targetRules"`
-	Condition   string   `toml:"condition"`
-	Commits     []string `toml:"commits"`
-	Paths       []string `toml:"paths"`
-	RegexTarget string   `toml:"regexTarget"`
-	Regexes     []string `toml:"regexes"`
-	StopWords   []string `toml:"stopwords"`
-}
-
 // ReadExceptions reads the text of a .gitleaks.toml. The problems name the parts that do
 // not count; the rest does.
 func ReadExceptions(text []byte) (e Exceptions, problems []string) {
 	if len(text) > MaxExceptions {
 		return Exceptions{}, []string{fmt.Sprintf("it is larger than %d KB", MaxExceptions>>10)}
 	}
-	var f gitleaksFile
-	if err := toml.Unmarshal(text, &f); err != nil {
+	var file tomlTable
+	if err := toml.Unmarshal(text, &file); err != nil {
 		var at *toml.DecodeError
 		if errors.As(err, &at) {
 			row, _ := at.Position()
@@ -82,23 +65,18 @@ func ReadExceptions(text []byte) (e Exceptions, problems []string) {
 		}
 		return Exceptions{}, []string{"it can't be read as TOML"}
 	}
-	r := exceptionReader{left: maxExceptions}
-	if f.Allowlist != nil {
-		r.list("allowlist", *f.Allowlist, nil)
+	known, err := defaultConfig()
+	if err != nil {
+		return Exceptions{}, []string{"gitleaks' rules can't be read"}
 	}
-	for i, l := range f.Allowlists {
-		r.list(fmt.Sprintf("allowlists, entry %d", i+1), l, l.TargetRules)
-	}
-	for i, rule := range f.Rules {
-		if rule.ID == "" {
-			continue
-		}
+	r := exceptionReader{left: maxExceptions, ids: known.OrderedRules}
+	file = file.lower()
+	r.allowLists("", file, "")
+	rules := r.tables("rules", file["rules"])
+	for i, rule := range rules {
 		at := fmt.Sprintf("rules, entry %d", i+1)
-		if rule.Allowlist != nil {
-			r.list(at+", allowlist", *rule.Allowlist, []string{rule.ID})
-		}
-		for j, l := range rule.Allowlists {
-			r.list(fmt.Sprintf("%s, allowlists, entry %d", at, j+1), l, []string{rule.ID})
+		if id, _ := r.text(at+", id", rule["id"]); id != "" {
+			r.allowLists(at+", ", rule, id)
 		}
 	}
 	if r.left < 0 {
@@ -110,8 +88,9 @@ func ReadExceptions(text []byte) (e Exceptions, problems []string) {
 type exceptionReader struct {
 	lists    []exception
 	problems []string
-	left     int // patterns and words
-	size     int // of the patterns so far, in instructions
+	left     int      // patterns and words
+	size     int      // of the patterns so far, in instructions
+	ids      []string // of gitleaks' rules
 }
 
 func (r *exceptionReader) problem(at, format string, args ...any) {
@@ -121,12 +100,77 @@ func (r *exceptionReader) problem(at, format string, args ...any) {
 	}
 }
 
-func (r *exceptionReader) list(at string, l gitleaksList, rules []string) {
-	if r.left -= len(l.Paths) + len(l.Regexes) + len(l.StopWords) + 1; r.left < 0 {
+// allowLists reads the allow lists of a table: of the whole file, or of a rule.
+func (r *exceptionReader) allowLists(at string, in tomlTable, rule string) {
+	listNames := []string{"allowlist", "allowlists"}
+	for _, key := range slices.Sorted(maps.Keys(in)) {
+		if slices.Contains(listNames, key) {
+			continue
+		}
+		if meant := names.Nearest(key, listNames, 2); meant != "" {
+			r.problem(at+cut(key), "gitleaks has no such key; did you mean %q?", meant)
+		}
+	}
+	lists := r.tables(at+"allowlists", in["allowlists"])
+	for i, l := range lists {
+		r.list(fmt.Sprintf("%sallowlists, entry %d", at, i+1), l, rule)
+	}
+	switch l := in["allowlist"].(type) { // until gitleaks 8.25
+	case nil:
+	case map[string]any:
+		r.list(at+"allowlist", tomlTable(l).lower(), rule)
+	default:
+		r.problem(at+"allowlist", "it must be one table; a list of them is called allowlists")
+	}
+}
+
+// listKeys are the keys of an allow list.
+var listKeys = []string{"description", "targetRules", "condition", "commits", "paths", "regexTarget", "regexes", "stopwords"}
+
+// list reads one allow list. One with a key or a type that nobody knows does not count:
+// what it says without them may be more than what was meant.
+func (r *exceptionReader) list(at string, l tomlTable, rule string) {
+	clear := true
+	for _, key := range slices.Sorted(maps.Keys(l)) {
+		if slices.ContainsFunc(listKeys, func(known string) bool { return strings.EqualFold(known, key) }) {
+			continue
+		}
+		meant := ""
+		if name := names.Nearest(key, listKeys, 2); name != "" {
+			meant = fmt.Sprintf("; did you mean %q?", name)
+		}
+		r.problem(at, "the list does not count, since an allow list has no key %q%s", cut(key), meant)
+		clear = false
+	}
+	text := func(key string) string {
+		s, ok := r.text(at+", "+key, l[strings.ToLower(key)])
+		clear = clear && ok
+		return s
+	}
+	texts := func(key string) []string {
+		list, ok := r.texts(at+", "+key, l[strings.ToLower(key)])
+		clear = clear && ok
+		return list
+	}
+	e := exception{rules: texts("targetRules"), description: text("description")}
+	condition, target, commits := text("condition"), text("regexTarget"), texts("commits")
+	paths, regexes, words := texts("paths"), texts("regexes"), texts("stopwords")
+	if r.left -= len(paths) + len(regexes) + len(words) + 1; !clear || r.left < 0 {
 		return
 	}
-	e := exception{rules: rules, description: l.Description}
-	switch strings.ToUpper(l.Condition) {
+	if rule != "" {
+		e.rules = []string{rule}
+	}
+	for _, id := range e.rules {
+		if !slices.Contains(r.ids, id) {
+			meant := ""
+			if name := names.Nearest(id, r.ids, 2); name != "" {
+				meant = fmt.Sprintf("; did you mean %q?", name)
+			}
+			r.problem(at, "there is no rule %q, so nothing is allowed for it%s", cut(id), meant)
+		}
+	}
+	switch strings.ToUpper(condition) {
 	case "", "OR", "||":
 	case "AND", "&&":
 		e.all = true
@@ -135,20 +179,20 @@ func (r *exceptionReader) list(at string, l gitleaksList, rules []string) {
 		return
 	}
 	whole := true
-	if l.RegexTarget != "" && l.RegexTarget != "secret" && len(l.Regexes) > 0 {
-		r.problem(at, "regexTarget %q is not supported: regexes are compared with the secret alone", cut(l.RegexTarget))
-		l.Regexes, whole = nil, false
+	if target != "" && target != "secret" && len(regexes) > 0 {
+		r.problem(at, "regexTarget %q is not supported: regexes are compared with the secret alone", cut(target))
+		regexes, whole = nil, false
 	}
-	if len(l.Commits) > 0 {
+	if len(commits) > 0 {
 		r.problem(at, "commits are not supported: a review is of all commits of a change")
 		whole = false
 	}
 	var ok bool
-	e.paths, ok = r.patterns(at+", paths", l.Paths, anyPath)
+	e.paths, ok = r.patterns(at+", paths", paths, anyPath)
 	whole = whole && ok
-	e.values, ok = r.patterns(at+", regexes", l.Regexes, anyValue)
+	e.values, ok = r.patterns(at+", regexes", regexes, anyValue)
 	whole = whole && ok
-	for _, w := range l.StopWords {
+	for _, w := range words {
 		if w = strings.ToLower(w); len(w) < leastStopWord {
 			r.problem(at, "the stopword %q is shorter than %d characters", w, leastStopWord)
 			whole = false
@@ -162,6 +206,61 @@ func (r *exceptionReader) list(at string, l gitleaksList, rules []string) {
 	if len(e.paths)+len(e.values)+len(e.words) > 0 {
 		r.lists = append(r.lists, e)
 	}
+}
+
+// tomlTable is a table of TOML.
+type tomlTable map[string]any
+
+// lower is the table with its keys in lower case, as gitleaks reads them.
+func (t tomlTable) lower() tomlTable {
+	out := tomlTable{}
+	for _, key := range slices.Sorted(maps.Keys(t)) {
+		out[strings.ToLower(key)] = t[key]
+	}
+	return out
+}
+
+func (r *exceptionReader) tables(at string, v any) (out []tomlTable) {
+	list, ok := allOf[map[string]any](v)
+	if !ok {
+		r.problem(at, "it must be a list of tables")
+	}
+	for _, t := range list {
+		out = append(out, tomlTable(t).lower())
+	}
+	return out
+}
+
+func (r *exceptionReader) texts(at string, v any) ([]string, bool) {
+	list, ok := allOf[string](v)
+	if !ok {
+		r.problem(at, "it must be a list of strings")
+	}
+	return list, ok
+}
+
+func (r *exceptionReader) text(at string, v any) (string, bool) {
+	s, ok := v.(string)
+	if v != nil && !ok {
+		r.problem(at, "it must be a string")
+	}
+	return s, ok || v == nil
+}
+
+// allOf is a list of values of one type, and of nothing where v is nil.
+func allOf[T any](v any) (out []T, ok bool) {
+	if v == nil {
+		return nil, true
+	}
+	list, ok := v.([]any)
+	for _, e := range list {
+		t, is := e.(T)
+		if !is {
+			return nil, false
+		}
+		out = append(out, t)
+	}
+	return out, ok
 }
 
 // leastStopWord is the length of the shortest word whose presence allows a value.
@@ -212,7 +311,7 @@ func (r *exceptionReader) pattern(text string, samples []string) (re *regexp.Reg
 	return re, ""
 }
 
-func cut(s string) string { return s[:min(len(s), 20)] }
+func cut(s string) string { return s[:min(len(s), 40)] }
 
 // reason is why a value is allowed where it stands, or empty if it is not.
 func (e *Exceptions) reason(r *pipeline.Redaction, value string) string {

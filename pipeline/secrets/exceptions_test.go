@@ -55,6 +55,8 @@ func TestExceptions(t *testing.T) {
 		"every value, longer": {"[[allowlists]]\nregexes = ['''[0-9a-zA-Z]+''']", "a.go", ""},
 		"no expression":       {"[[allowlists]]\nregexes = ['''(''']", "a.go", ""},
 		"nothing":             {"", "a.go", ""},
+		"a misspelt AND":      {"[[allowlists]]\nconditon = \"AND\"\npaths = ['''a\\.go''']", "a.go", ""},
+		"other letters' case": {"[[allowLists]]\nDescription = \"c\"\nstopWords = [\"" + github[6:14] + "\"]", "a.go", "c"},
 		"a rule of its own":   {"[[rules]]\nid = \"mine\"\nregex = '''x'''", "a.go", ""},
 	} {
 		reasons, _ := excepted(t, tt.text, tt.path, "+token = \""+github+"\"")
@@ -96,7 +98,17 @@ func TestExceptionsThatDoNotCount(t *testing.T) {
 	}
 	for name, tt := range map[string]struct{ text, problem string }{
 		"not TOML":        {"[[allowlists]\n", "line 1 can't be read as TOML"},
-		"another type":    {"\nallowlists = 7\n", "line 2 can't be read as TOML"},
+		"another type":    {"\nallowlists = 7\n", "allowlists: it must be a list of tables"},
+		"one string":      {"[allowlist]\npaths = \"web\"", "allowlist, paths: it must be a list of strings"},
+		"a list of some":  {"[[allowlists]]\npaths = [\"web\", 7]", "allowlists, entry 1, paths: it must be a list of strings"},
+		"a number":        {"[[allowlists]]\ndescription = 7", "allowlists, entry 1, description: it must be a string"},
+		"a list of old":   {"[[allowlist]]\npaths = ['x']", "allowlist: it must be one table; a list of them is called allowlists"},
+		"rules":           {"rules = ['jwt']", "rules: it must be a list of tables"},
+		"a key":           {"[[allowlists]]\nstopword = ['word']\npaths = ['x']", `allowlists, entry 1: the list does not count, since an allow list has no key "stopword"; did you mean "stopwords"?`},
+		"another key":     {"[[allowlists]]\nsomething = 7", `allowlists, entry 1: the list does not count, since an allow list has no key "something"`},
+		"a list's name":   {"[[allow_lists]]\npaths = ['x']", `allow_lists: gitleaks has no such key; did you mean "allowlists"?`},
+		"a rule":          {"[[rules]]\nid = \"github-patt\"\n[[rules.allowlists]]\npaths = ['x']", `rules, entry 1, allowlists, entry 1: there is no rule "github-patt", so nothing is allowed for it; did you mean "github-pat"?`},
+		"a target rule":   {"[[allowlists]]\ntargetRules = [\"zzz\"]\npaths = ['x']", `allowlists, entry 1: there is no rule "zzz", so nothing is allowed for it`},
 		"too large":       {strings.Repeat("#", MaxExceptions+1), "it is larger than 256 KB"},
 		"too many":        {many.String(), "it has more than 1000 patterns and words"},
 		"everything":      {"[[allowlists]]\npaths = ['''go''', '''.''']", "allowlists, entry 1, paths: entry 2 matches everything, so it is refused"},
@@ -104,9 +116,9 @@ func TestExceptionsThatDoNotCount(t *testing.T) {
 		"a target":        {"[allowlist]\nregexTarget = \"line\"\nregexes = ['''x''']", `allowlist: regexTarget "line" is not supported: regexes are compared with the secret alone`},
 		"a condition":     {"[allowlist]\ncondition = \"XOR\"\nregexes = ['''x''']", "allowlist: the condition is neither AND nor OR"},
 		"a long pattern":  {"[allowlist]\nregexes = ['''" + strings.Repeat("x", maxExceptionLength+1) + "''']", "allowlist, regexes: entry 1 is longer than 1000 characters"},
-		"a large pattern": {"[allowlist]\nregexes = ['''" + strings.Repeat("x{1000}", 21) + "''', 'y']", "allowlist, regexes: entry 1 expands to about 42001 instructions, and all patterns together may have 20000"},
 		"a commit":        {"[allowlist]\ncommits = ['abc']\npaths = ['x']", "allowlist: commits are not supported: a review is of all commits of a change"},
 		"a short word":    {"[allowlist]\nstopwords = ['''ab''']", `allowlist: the stopword "ab" is shorter than 3 characters`},
+		"a large pattern": {"[allowlist]\nregexes = ['''" + strings.Repeat("x{1000}", 21) + "''', 'y']", "allowlist, regexes: entry 1 expands to about 42001 instructions, and all patterns together may have 20000"},
 	} {
 		_, problems := excepted(t, tt.text, "a.go", "+x = 1")
 		if len(problems) != 1 || problems[0] != tt.problem {

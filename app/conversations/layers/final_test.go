@@ -288,7 +288,7 @@ func TestFinalSecretsAreNotAllowedByGitleaksConfig(t *testing.T) {
 	w.Repo.Commit("main", ghtest.Files{".gitleaks.toml": "[[allowlists]]\ndescription = \"all of them\"\npaths = ['^sandbox/']\n"}, "chore: allow")
 	pr := w.Open(ghtest.Files{"sandbox/a.txt": "key = gh" + "p_1fKq8ZrT5wYv3NcXb7LmJd9PsHg2RtUaWe4Q\n"})
 	w.Idle()
-	w.WantsCheck(pr, "failure", "sandbox/a.txt")
+	w.WantsCheck(pr, "failure", "sandbox/a.txt", "it allows nothing that the agent", "final in the server's layer")
 	reasons := w.Stored(pr).Review.Report.Findings[0].Reasons
 	if !slices.Contains(reasons, "not allowed: a repository's .gitleaks.toml can't allow what is final") {
 		t.Errorf("reasons: %q", reasons)
