@@ -1,6 +1,13 @@
 package config
 
-import "github.com/reviewgate/reviewgate/pipeline/jsontree"
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline/jsontree"
+	"github.com/reviewgate/reviewgate/policies/glob"
+)
 
 // checkIgnored checks the entries of ignore. The agent for secrets can't ignore paths:
 // secrets.allow is for single values.
@@ -15,4 +22,42 @@ func (t *trial) checkIgnored(ignore *jsontree.Node) {
 			}
 		}
 	}
+}
+
+// referIgnored checks that the agents and rules which the layer's entries of ignore name
+// exist. Rules of other tools, which their findings name TOOL/RULE, are not known here.
+func (t *trial) referIgnored(agents target) {
+	rules := target{"rule", FileRules, map[string]bool{}, `write it in review-rules.json`}
+	for _, e := range t.entries(FileRules) {
+		rules.names[e.id] = true
+	}
+	for i, e := range elems(t.roots[FileSettings].Get("ignore")) {
+		by := namer{FileSettings, fmt.Sprintf("ignore, entry %d", i+1)}
+		t.referAll(e.Get("agents"), agents, by)
+		for _, id := range elems(e.Get("rules")) {
+			if !strings.Contains(id.Text, "/") {
+				t.refer(id, rules, by)
+			}
+		}
+	}
+}
+
+// anyPath are paths that have nothing in common: what matches all of them matches
+// everything.
+var anyPath = []string{"README", "main.go", "src/api/Client.java", ".env", ".github/workflows/ci.yml", "deploy/prod/values.yaml"}
+
+// ignoreWarnings lists the entries of ignore that leave out every file.
+func (c *Config) ignoreWarnings() (list []Warning) {
+	for _, e := range c.Settings.Ignore {
+		paths, err := glob.Compile(e.Paths)
+		if err != nil || slices.ContainsFunc(anyPath, func(path string) bool { return !paths.Any(path) }) {
+			continue
+		}
+		what, remedy := "nothing but secrets and what is final counts", "name the paths that are meant"
+		if len(e.Agents)+len(e.Rules) > 0 {
+			what, remedy = "what "+strings.Join(slices.Concat(e.Agents, e.Rules), ", ")+" finds counts nowhere", "name the paths that are meant, or switch the agents or rules off"
+		}
+		list = append(list, Warning{FileSettings, fmt.Sprintf("the paths of the entry of ignore with the reason %s match every file, so %s", shown(e.Reason), what), remedy})
+	}
+	return list
 }

@@ -42,6 +42,7 @@ func (t *trial) checkReferences() {
 			t.referAll(e.node.Get("llm").Get("checklist"), agents, namer{FileAgents, e.id})
 		}
 	}
+	t.referIgnored(agents)
 	t.checkModels()
 	t.checkHeldReviewers()
 	t.checkModelsOfFinal()

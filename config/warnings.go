@@ -20,7 +20,8 @@ type Warning struct {
 func (w Warning) String() string { return w.File + ": " + w.Problem + "; " + w.Remedy }
 
 // Warnings lists what deserves a look: layers that make entries final and leave the gate
-// or the mode open, and policies that a single path can keep from running.
+// or the mode open, exceptions for every file, and policies that a single path can keep
+// from running.
 func (c *Config) Warnings() []Warning {
 	var list []Warning
 	for i := range c.Floors {
@@ -38,7 +39,7 @@ func (c *Config) Warnings() []Warning {
 				fmt.Sprintf(`add "final": ["%s"] to the settings of the %s's layer if the layers above are not to change that`, strings.Join(final, `", "`), f.Layer)})
 		}
 	}
-	return append(list, c.triggerWarnings()...)
+	return slices.Concat(list, c.ignoreWarnings(), c.triggerWarnings())
 }
 
 // triggerWarnings lists the policies that require an agent and that one more path in a
