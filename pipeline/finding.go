@@ -43,6 +43,17 @@ type Finding struct {
 	GateSeverity Severity          `json:"gate_severity"`
 	State        FindingState      `json:"state"`
 	Perspectives List[Perspective] `json:"perspectives"`
+	// Final are the layers of the config that made the finding final. It leaves the gate
+	// only by the authority of each of them.
+	Final List[FinalIn] `json:"final,omitempty"`
+}
+
+// FinalIn is a layer of the config that made something final.
+type FinalIn struct {
+	Layer string `json:"layer"`
+	// Authority are the teams and logins who may take it out of the gate; without any it
+	// stands until it is fixed, or that layer changes.
+	Authority List[string] `json:"authority"`
 }
 
 // ReasonNotIgnored begins the reason of a finding that a comment in the code

@@ -22,9 +22,10 @@ type finding struct {
 	Reference      safe
 	ID             safe
 	State          safe
-	Accepted       safe // who accepted it
-	NotIgnored     safe // why a comment that asks to ignore it is not obeyed
-	NotDismissed   safe // why a person's dismissal does not count
+	Accepted       safe   // who accepted it
+	NotIgnored     safe   // why a comment that asks to ignore it is not obeyed
+	NotDismissed   safe   // why a person's dismissal does not count
+	Final          []safe // that it is final, and who may take it out of the gate
 	Message        safe
 	Why            safe
 	Evidence       []safe
@@ -156,6 +157,7 @@ func (fs *findings) full(i int, d depth) finding {
 func (fs *findings) tell(out *finding, f *pipeline.Finding) {
 	out.NotIgnored = sentence(fs.p.text(notIgnored(f), maxReason))
 	out.NotDismissed = sentence(fs.p.text(notDismissed(f), maxReason))
+	out.Final = fs.final(f)
 	out.Reference = fs.p.text(fs.reference(f), maxReference)
 	if len(f.Perspectives) > 0 {
 		out.Sides, out.Bearing = fs.sides(f), fs.bearing(f)
@@ -172,6 +174,19 @@ func (fs *findings) tell(out *finding, f *pipeline.Finding) {
 		out.Fix = say("fix too long", n)
 	}
 	out.Evidence = fs.evidence(f, fix)
+}
+
+// final says which layers made a finding final, and who may take it out of the gate.
+func (fs *findings) final(f *pipeline.Finding) []safe {
+	const maxWho = 10
+	var out []safe
+	for _, in := range f.Final {
+		out = append(out, say("final in", struct {
+			Layer safe
+			Who   []safe
+		}{fs.p.text(in.Layer, maxName), first(in.Authority, maxWho, func(name string) safe { return fs.p.text(name, maxName) })}))
+	}
+	return out
 }
 
 // said is a text, unless it only repeats what was said before.

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -17,7 +18,7 @@ type sameness struct {
 	advice, fix         string
 	notIgnored          string
 	notDismissed, back  string
-	accepted            string
+	accepted, final     string
 	alone               word
 	state               pipeline.FindingState
 	reviewers           int
@@ -36,7 +37,7 @@ func (fs *findings) group() {
 		key := sameness{
 			rule: f.RuleID, agent: f.Agent, severity: severityOf(f), title: f.Title, message: f.Message, advice: f.Recommendation,
 			why: f.WhyItMatters, fix: f.SuggestedFix, notIgnored: notIgnored(f), notDismissed: notDismissed(f), reviewers: len(f.Reviewers), alone: alone(f),
-			accepted: acceptedBy(f),
+			accepted: acceptedBy(f), final: fmt.Sprint(f.Final),
 		}
 		if fs.history {
 			key.state, key.back = f.State, backFrom(f)

@@ -129,6 +129,32 @@ func TestNotIgnoredIsSaid(t *testing.T) {
 	}
 }
 
+// What is final says so where it is shown, and who may dismiss it.
+func TestFinalIsSaid(t *testing.T) {
+	for _, s := range []pipeline.Severity{pipeline.SeverityMajor, pipeline.SeverityWarning} {
+		v := inPlaces(1, s)
+		v.Review.Report.Findings[0].Final = pipeline.List[pipeline.FinalIn]{
+			{Layer: "server", Authority: pipeline.List[string]{"acme/security", "mona"}}, {Layer: "organisation"},
+		}
+		data, err := JSON(v)
+		if err != nil || !strings.Contains(strings.Join(strings.Fields(string(data)), ""), `"final":[{"layer":"server","authority":["acme/security","mona"]},{"layer":"organisation","authority":[]}]`) {
+			t.Errorf("JSON: %v %s", err, data)
+		}
+		for name, text := range map[string]string{
+			"comment": Comment(v).Body, "check": Check(v).Text, "markdown": Markdown(v), "text": Text(v, TextOptions{Width: 200}),
+		} {
+			for _, line := range []string{
+				"Final in the server's layer: only acme/security, mona can dismiss it.",
+				"Final in the organisation's layer: it stands until it is fixed or that layer changes.",
+			} {
+				if !strings.Contains(text, line) {
+					t.Errorf("%s lacks %q: %s", name, line, text)
+				}
+			}
+		}
+	}
+}
+
 // What is uncertain is told in the title where there is nothing else.
 func TestUncertainIsInTheTitle(t *testing.T) {
 	v := cleanView()

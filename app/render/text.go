@@ -138,6 +138,9 @@ func (t *terminal) finding(f finding) {
 	if f.NotDismissed != "" {
 		t.put(indent, say("not dismissed", f.NotDismissed), styleNone)
 	}
+	for _, in := range f.Final {
+		t.put(indent, in, styleNone)
+	}
 	t.put(indent, f.Message, styleNone)
 	t.put(indent, f.Why, styleNone)
 	if len(f.Evidence) > 0 {

@@ -271,7 +271,8 @@ func TestTooManyFindings(t *testing.T) {
 func TestFieldsAreThoseOfTheType(t *testing.T) {
 	var want []string
 	for i := range reflect.TypeFor[pipeline.Finding]().NumField() {
-		want = append(want, reflect.TypeFor[pipeline.Finding]().Field(i).Tag.Get("json"))
+		name, _, _ := strings.Cut(reflect.TypeFor[pipeline.Finding]().Field(i).Tag.Get("json"), ",")
+		want = append(want, name)
 	}
 	got := slices.Clone(knownFields)
 	slices.Sort(want)

@@ -39,6 +39,18 @@ func (w *work) finalIn(f *item) []string {
 
 func (w *work) final(f *item) bool { return len(w.finalIn(f)) > 0 }
 
+// finalSay says which layers made a finding final, and who may take it out of the gate.
+func (w *work) finalSay(f *item) (out pipeline.List[pipeline.FinalIn]) {
+	for _, layer := range w.finalIn(f) {
+		say := pipeline.FinalIn{Layer: layer}
+		if floor := w.in.Config.Floor(layer); floor != nil {
+			say.Authority = slices.Clone(floor.Authority)
+		}
+		out = append(out, say)
+	}
+	return out
+}
+
 // lacking returns the first layer that made a finding final and is not among those that
 // name a person. If it is empty, the finding being final keeps the person from nothing.
 func (w *work) lacking(f *item, layers []string) string {

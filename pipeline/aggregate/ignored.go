@@ -30,13 +30,17 @@ func (w *work) leftOut() []ignored {
 // ignore sets a finding aside if the config leaves its path out. Secrets count wherever
 // they stand, and a later layer can't ignore what is final.
 func (w *work) ignore(f *item, entries []ignored) bool {
-	if len(entries) == 0 || f.Path == "" || w.kind(f.Agent) == config.KindSecrets || w.final(f) {
+	if len(entries) == 0 || f.Path == "" || w.kind(f.Agent) == config.KindSecrets {
 		return false
 	}
 	for i := range entries {
 		e := &entries[i]
 		if len(e.Agents) > 0 && !slices.Contains(e.Agents, f.Agent) || len(e.Rules) > 0 && !slices.Contains(e.Rules, f.RuleID) || !e.paths.Any(f.Path) {
 			continue
+		}
+		if w.final(f) {
+			f.because(pipeline.ReasonNotIgnored + "no ignore of the config leaves out what is final")
+			return false
 		}
 		f.because("ignored by the config, for its path")
 		w.setAside(f, pipeline.StateSuppressed, "ignored by config: "+e.Reason)

@@ -7,8 +7,8 @@ import (
 )
 
 // route takes the auto class from findings that have no fix to apply or that a
-// person has to weigh. Then it settles what each counts in the gate: a model's
-// finding that nothing proves is a warning at most.
+// person has to weigh. Then it settles what each counts in the gate, and who may
+// take it out: a model's finding that nothing proves is a warning at most.
 func (w *work) route() {
 	for _, f := range w.findings {
 		w.withoutPlaceholder(f) // once more: fixes were joined
@@ -23,6 +23,7 @@ func (w *work) route() {
 			}
 		}
 		w.weigh(f)
+		f.Final = w.finalSay(f)
 	}
 }
 
