@@ -28,7 +28,7 @@ func (w *work) leftOut() []ignored {
 }
 
 // ignore sets a finding aside if the config leaves its path out. Secrets count wherever
-// they stand, and a later layer can't ignore what is final.
+// they stand. A later layer can't ignore what is final, and the finding says so.
 func (w *work) ignore(f *item, entries []ignored) bool {
 	if len(entries) == 0 || f.Path == "" || w.kind(f.Agent) == config.KindSecrets {
 		return false
