@@ -11,7 +11,7 @@ import (
 // Headless renders a report in the text form that programs which called for a
 // review read, line by line: the fixes that are applied without asking, the
 // findings that somebody has to judge, worst first, then concerns and
-// questions. A section of nothing is left out, and nothing of a section is. No
+// questions, and at last what the review lacks. A section of nothing is left out, and nothing of a section is. No
 // text of an agent's begins or ends a line.
 func Headless(r *pipeline.ReviewReport) string {
 	p := plainPen{}
@@ -39,6 +39,7 @@ func Headless(r *pipeline.ReviewReport) string {
 	list("headless findings", rest)
 	list("headless concerns", headlessTexts(r.ResidualConcerns, p))
 	list("headless questions", headlessTexts(r.DeferredQuestions, p))
+	list("headless coverage", headlessCoverage(r, p))
 	lines = append(lines, say("headless end", nil))
 	var b strings.Builder
 	for _, l := range lines {
@@ -85,6 +86,26 @@ func headlessTexts(list []pipeline.SourcedText, p pen) []safe {
 	var out []safe
 	for _, t := range list {
 		out = append(out, say("headless text", struct{ Text, Source safe }{p.text(t.Text, unlimited), p.text(t.Source, unlimited)}))
+	}
+	return out
+}
+
+// headlessCoverage is what could not be known, and who gave findings that were dropped.
+func headlessCoverage(r *pipeline.ReviewReport, p pen) []safe {
+	var out []safe
+	for _, i := range r.Incomplete {
+		out = append(out, say("headless incomplete", struct {
+			Gating     bool
+			Where, Why safe
+		}{i.Gating, p.code(i.Path, unlimited), p.text(i.Why, unlimited)}))
+	}
+	for _, c := range r.Coverage {
+		if c.Dropped > 0 {
+			out = append(out, say("headless dropped", struct {
+				Count int
+				Agent safe
+			}{c.Dropped, p.text(c.Agent, unlimited)}))
+		}
 	}
 	return out
 }

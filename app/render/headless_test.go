@@ -22,6 +22,10 @@ func headlessReport() *pipeline.ReviewReport {
 		},
 		ResidualConcerns:  pipeline.List[pipeline.SourcedText]{{Text: "Who pays?", Source: "product"}},
 		DeferredQuestions: pipeline.List[pipeline.SourcedText]{{Text: "When?", Source: "scope"}, {Text: "Where?", Source: "scope"}},
+		Incomplete: pipeline.List[pipeline.Incompleteness]{
+			{What: "agent", Why: "sums timed out: after 30s", Gating: true}, {What: "patch", Path: "logo.bin", Why: "it is of an unknown format"},
+		},
+		Coverage: pipeline.List[pipeline.Coverage]{{Agent: "scope", Dropped: 2}, {Agent: "sums"}},
 	}
 }
 
@@ -62,7 +66,8 @@ func TestHeadlessIsInert(t *testing.T) {
 		}
 		fixed, disputed := f, f
 		fixed.AutofixClass, disputed.Perspectives = pipeline.AutofixAuto, pipeline.List[pipeline.Perspective]{{Agent: s}}
-		return &pipeline.ReviewReport{Findings: pipeline.List[pipeline.Finding]{f, fixed, disputed}, ResidualConcerns: text(s), DeferredQuestions: text(s)}
+		return &pipeline.ReviewReport{Findings: pipeline.List[pipeline.Finding]{f, fixed, disputed}, ResidualConcerns: text(s), DeferredQuestions: text(s),
+			Incomplete: pipeline.List[pipeline.Incompleteness]{{Why: s, Path: s}}, Coverage: pipeline.List[pipeline.Coverage]{{Agent: s, Dropped: 1}}}
 	}
 	got, want := Headless(report(hostile)), Headless(report("x"))
 	if strings.ContainsAny(got, "\x1b\u202e\u2028\r\v\u0085") {
