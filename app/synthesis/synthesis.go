@@ -55,7 +55,8 @@ type Outcome struct {
 
 // Run makes the report. An output that can't be read does not keep the others from
 // counting: its agent is named in the coverage, and the report is incomplete if the
-// agent is required. The problems say why no report can be made: the facts can't be
+// agent is required. The same holds if it dropped a finding that may have blocked. The
+// problems say why no report can be made: the facts can't be
 // used, or there are more findings than the bounds allow. The error is about the config.
 func Run(in Input) (Outcome, []pipeline.ConfigProblem, error) {
 	out := Outcome{Config: withModels(in.Config, in.Models)}
@@ -147,6 +148,7 @@ type reader struct {
 	found     int
 	list      []pipeline.AgentResult
 	unknown   []int // fields, by result
+	wrong     []int // mistakes that a note stands for, by result
 	problems  []pipeline.ConfigProblem
 }
 
@@ -194,12 +196,11 @@ func (r *reader) malformed(agent, text string, why []jsontree.Error) {
 	if agent == "" {
 		agent = filepath.Base(text)
 	}
-	note := why[0].Problem
-	if len(why) > 1 {
-		note = fmt.Sprintf("%s, and %d more", note, len(why)-1)
-	}
-	r.unknown = append(r.unknown, 0)
-	r.list = append(r.list, pipeline.AgentResult{Agent: agent, Status: pipeline.AgentMalformed, Note: note})
+	r.take(pipeline.AgentResult{Agent: agent, Status: pipeline.AgentMalformed, Note: why[0].Problem}, 0, len(why))
+}
+
+func (r *reader) take(result pipeline.AgentResult, unknown, wrong int) {
+	r.list, r.unknown, r.wrong = append(r.list, result), append(r.unknown, unknown), append(r.wrong, wrong)
 }
 
 // add takes in one envelope. What is not about the change is dropped by
@@ -210,10 +211,13 @@ func (r *reader) add(o *agentoutput.Output) {
 			r.out.Dropped.Add(agentoutput.Dropped{Count: 1, Why: []jsontree.Error{{Place: o.Places[i], Problem: why, Remedy: "report what is in the change only"}}})
 		}
 	}
-	r.unknown = append(r.unknown, o.Unknown.Count)
-	r.list = append(r.list, pipeline.AgentResult{
+	r.take(pipeline.AgentResult{
 		Agent: o.Agent, Model: o.Model, Stage: o.Stage, Status: pipeline.AgentOK, Dropped: o.Dropped.Count, Output: o.AgentOutput,
-	})
+	}, o.Unknown.Count, 0)
+	if d := o.Dropped; d.Grave > 0 {
+		// What may have blocked must not pass for want of a field.
+		r.take(pipeline.AgentResult{Agent: o.Agent, Model: o.Model, Stage: o.Stage, Status: pipeline.AgentMalformed, Note: d.Gravest}, 0, d.Grave)
+	}
 }
 
 // results are one for each agent, model, stage and status, in that order,
@@ -230,6 +234,7 @@ func (r *reader) results() pipeline.List[pipeline.AgentResult] {
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return byMaker(&r.list[i], &r.list[j]) })
 	var out pipeline.List[pipeline.AgentResult]
+	var wrong []int
 	for _, i := range order {
 		next := r.list[i]
 		if n := unknown[[2]string{next.Agent, next.Model}]; n > 0 && next.Status == pipeline.AgentOK {
@@ -239,12 +244,18 @@ func (r *reader) results() pipeline.List[pipeline.AgentResult] {
 			to := &out[last]
 			to.Note = min(to.Note, next.Note) // of malformed outputs, whatever their order
 			to.Dropped += next.Dropped
+			wrong[last] += r.wrong[i]
 			to.Output.Findings = append(to.Output.Findings, next.Output.Findings...)
 			to.Output.ResidualConcerns = append(to.Output.ResidualConcerns, next.Output.ResidualConcerns...)
 			to.Output.DeferredQuestions = append(to.Output.DeferredQuestions, next.Output.DeferredQuestions...)
 			continue
 		}
-		out = append(out, next)
+		out, wrong = append(out, next), append(wrong, r.wrong[i])
+	}
+	for i, n := range wrong {
+		if n > 1 {
+			out[i].Note += fmt.Sprintf(", and %d more", n-1)
+		}
 	}
 	return out
 }

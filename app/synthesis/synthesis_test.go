@@ -253,6 +253,35 @@ func TestMalformedOutputs(t *testing.T) {
 	}
 }
 
+// What may have blocked makes the review incomplete when it is dropped. What could
+// only have warned is counted.
+func TestDroppedFindings(t *testing.T) {
+	const rest = `"message": "m", "path": "a.go"`
+	tests := []struct {
+		name, findings string
+		decision       pipeline.Decision
+		note           string
+	}{
+		{"critical", `{"title": "Keys leak", "severity": "P0", "confidence": "0.9", ` + rest + `}`, pipeline.DecisionNeedsFixes, `critical finding "Keys leak" dropped: confidence is a string, but must be a number`},
+		{"major and critical", `{"title": "t", "severity": "major", ` + rest + `}, {"title": "u", "severity": "critical", ` + rest + `}`, pipeline.DecisionNeedsFixes, `critical finding "u" dropped: "confidence" is missing, and 1 more`},
+		{"an unknown severity", `{"title": "t", "severity": "blocker", "confidence": 0.9, ` + rest + `}`, pipeline.DecisionNeedsFixes, `unreadable finding "t" dropped: this is no severity`},
+		{"no object", `7`, pipeline.DecisionNeedsFixes, `unreadable finding dropped: a finding is a number, but must be an object`},
+		{"a warning and info", `{"title": "t", "severity": "minor", ` + rest + `}, {"title": "u", "severity": "info", ` + rest + `}`, pipeline.DecisionPass, ""},
+		{"none", `{"title": "t", "severity": "none", "confidence": 0.9, ` + rest + `}`, pipeline.DecisionPass, ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			r := run(t, Input{Outputs: []Source{{"a.json", []byte(`{"agent": "a", "findings": [` + test.findings + `]}`)}}}).Review.Report
+			if r.Decision != test.decision || len(r.Incomplete) > 0 != (test.note != "") {
+				t.Errorf("decision %s, incomplete %v", r.Decision, r.Incomplete)
+			}
+			if c := r.Coverage[0]; len(r.Coverage) != 1 || c.Note != test.note || c.Dropped == 0 {
+				t.Errorf("coverage %+v, want the note %s", r.Coverage, test.note)
+			}
+		})
+	}
+}
+
 // The order of files, envelopes and findings never changes the report, nor how
 // they are spread over files.
 func TestOrderDoesNotMatter(t *testing.T) {
@@ -320,7 +349,7 @@ func someFinding(t *rapid.T) pipeline.Finding {
 		rapid.SampledFrom([]string{"Cache is essential", "cache is essential!", "Cut the cache", "No test"}).Draw(t, "title"),
 		rapid.SampledFrom(pipeline.Severities()).Draw(t, "severity"), rapid.SampledFrom([]string{"a.go", "b.go"}).Draw(t, "path"), rapid.IntRange(0, 4).Draw(t, "line"),
 	)
-	f.Confidence = rapid.SampledFrom([]float64{0.2, 0.49, 0.5, 0.9}).Draw(t, "confidence")
+	f.Confidence = rapid.SampledFrom([]float64{0.2, 0.49, 0.5, 0.9, 7}).Draw(t, "confidence")
 	f.Action = rapid.SampledFrom([]pipeline.Action{"", pipeline.ActionAdd, pipeline.ActionRemove, pipeline.ActionKeep}).Draw(t, "action")
 	f.Blocking = rapid.Bool().Draw(t, "blocking")
 	f.SuggestedFix = rapid.SampledFrom([]string{"", "x"}).Draw(t, "fix")

@@ -80,7 +80,7 @@ func TestManyDroppedFindings(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	in := `{"agent": "a", "findings": [` + strings.Repeat("{},", 5000) + `{}]}`
 	code := execute(t.Context(), []string{"synthesize", "-"}, strings.NewReader(in), &stdout, &stderr)
-	if n := strings.Count(stderr.String(), "\n"); code != exitGood || n != maxTold+1 || !strings.HasSuffix(stderr.String(), "and 4901 more\n") {
+	if n := strings.Count(stderr.String(), "\n"); code != exitBlocked || n != maxTold+1 || !strings.HasSuffix(stderr.String(), "and 4901 more\n") {
 		t.Errorf("exit code %d, %d lines, the last of which %s", code, n, stderr.String()[max(0, stderr.Len()-100):])
 	}
 	if !strings.Contains(stdout.String(), `"dropped": 5001`) {

@@ -41,9 +41,10 @@ P3, high, medium, low and SARIF's words are severities too. A finding that lacks
 one is dropped, counted in the coverage, and told on standard error with its
 place. An output that can't be read is named in the coverage and on standard
 error; the others count all the same. The review is then incomplete, which blocks
-unless the config's policies name the agent and none of them requires it. All files
-together may have 64 MiB and 200,000 findings. Their order, and that of the
-findings in them, never changes the report.
+unless the config's policies name the agent and none of them requires it. The
+same holds where a dropped finding was critical or major, or its severity can't
+be read. All files together may have 64 MiB and 200,000 findings. Their order,
+and that of the findings in them, never changes the report.
 
 With --facts, paths and lines of findings are checked against the change that
 was reviewed, and what can't be known of it counts. Without, they are taken as

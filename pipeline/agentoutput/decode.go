@@ -36,18 +36,45 @@ type Output struct {
 type Dropped struct {
 	Count int
 	Why   []jsontree.Error // the first thing that is wrong with each; at most 1,000
+	// Grave counts those that may have blocked: critical, major, or of a severity
+	// that can't be read. Gravest says what one of them is and what is wrong with it.
+	Grave   int
+	Gravest string
 }
 
 // Add counts more of them.
 func (d *Dropped) Add(more Dropped) {
 	d.Count += more.Count
+	d.Grave, d.Gravest = d.Grave+more.Grave, graver(d.Gravest, more.Gravest)
 	d.Why = append(d.Why, more.Why[:min(len(more.Why), maxListed-len(d.Why))]...)
 }
 
-func (d *Dropped) add(why jsontree.Error) {
+func (d *Dropped) add(severity, title string, why jsontree.Error) {
 	if d.Count++; len(d.Why) < maxListed {
 		d.Why = append(d.Why, why)
 	}
+	s, known := pipeline.ParseSeverity(severity)
+	if known && s != pipeline.SeverityCritical && s != pipeline.SeverityMajor || strings.EqualFold(severity, "none") {
+		return
+	}
+	what := "unreadable finding"
+	if known {
+		what = string(s) + " finding"
+	}
+	if title = strings.TrimSpace(title); title != "" {
+		what += fmt.Sprintf(" %.80q", title)
+	}
+	d.Grave++
+	d.Gravest = graver(d.Gravest, fmt.Sprintf("%s dropped: %s", what, why.Problem))
+}
+
+// graver is the one of two texts that names the worse finding, whatever their order:
+// the alphabet, too, has critical before major, and major before unreadable.
+func graver(a, b string) string {
+	if a == "" || b != "" && b < a {
+		return b
+	}
+	return a
 }
 
 // Unknown are fields that nobody knows.
@@ -170,7 +197,7 @@ func (fs *findings) into(o *Output, graded bool) {
 	kept := 0
 	for i := range fs.list {
 		if at, doubtful := fs.unmapped[i]; doubtful && (!graded || !isGrade(fs.list[i].Severity)) {
-			o.Dropped.add(notSeverity(at, fs.list[i].Severity, graded))
+			o.Dropped.add(string(fs.list[i].Severity), fs.list[i].Title, notSeverity(at, fs.list[i].Severity, graded))
 			continue
 		}
 		o.Findings[kept], o.Places[kept] = fs.list[i], fs.places[i]

@@ -27,7 +27,7 @@ var (
 func (fs *findings) read(n *jsontree.Node) {
 	f := jsontree.FieldsOf(n, "a finding")
 	if n.Kind != jsontree.Object {
-		fs.dropped.add(f.Wrong[0])
+		fs.dropped.add("", "", f.Wrong[0])
 		return
 	}
 	f.First = true
@@ -49,7 +49,7 @@ func (fs *findings) read(n *jsontree.Node) {
 	}
 	fs.unknown.add(f.Unknown(knownFields...))
 	if len(f.Wrong) > 0 {
-		fs.dropped.add(f.Wrong[0])
+		fs.dropped.add(said, x.Title, f.Wrong[0])
 		return
 	}
 	severity, known := pipeline.ParseSeverity(said)
