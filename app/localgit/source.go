@@ -120,7 +120,22 @@ func (s *Source) log(ctx context.Context, limit int, revs ...string) ([]pipeline
 }
 
 // Files are the files that differ between the base and the head or work tree.
-func (s *Source) Files(ctx context.Context) (normalize.Files, error) { return s.readFiles(ctx) }
+func (s *Source) Files(ctx context.Context) (normalize.Files, error) {
+	files, err := s.readFiles(ctx)
+	if err != nil || len(s.config.InForce.Problems) == 0 {
+		return files, err
+	}
+	// The App would go on with the last good version, which nobody knows here. What
+	// repairs the config is not held up by what it repairs.
+	if proposed, err := s.Proposed(ctx); err != nil || proposed != nil && len(proposed.InForce.Problems) == 0 {
+		return files, err
+	}
+	files.Incomplete = append(slices.Clip(files.Incomplete), pipeline.Incompleteness{
+		What: "config", Path: s.config.InForce.Problems[0].File, Gating: true,
+		Why: fmt.Sprintf("the config of %s is broken, and no earlier version is known here", s.baseName),
+	})
+	return files, nil
+}
 
 func (s *Source) readFiles(ctx context.Context) (normalize.Files, error) {
 	return s.files.do(func() (normalize.Files, error) {

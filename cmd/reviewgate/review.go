@@ -41,10 +41,11 @@ alter the rules it is judged by; --config reads it from a directory instead.
 --server and --organisation name directories with the layers below it, as the
 App would lay them. Where the server's names language models, agents that ask them
 send them the change.
-What is wrong with it is part of the review, and for json and sarif stands on
-standard error too. So does a line of JSON for each aggregation of review
-reports, with their digests, in every format. A range in which nothing changed is said to be one: exit
-code 0.`,
+Config mistakes are part of the review, and for json and sarif stand on standard
+error too. If the base's config is broken, the review is incomplete and doesn't
+pass, unless the change repairs it. A line of JSON for each aggregation of review
+reports, with their digests, stands on standard error in every format. If nothing
+changed, it says so and exits with 0.`,
 		Example: "  reviewgate review --base main\n" +
 			"  reviewgate review --repo ~/src/project --base v1.2.0 --head v1.3.0 --format sarif",
 		Args: cobra.NoArgs,
