@@ -56,7 +56,9 @@ func (s *Source) loadConfig(ctx context.Context) (*config.Config, error) {
 	if layer.Files, err = s.configFiles(ctx, s.baseSHA); err != nil {
 		return nil, fmt.Errorf("read %s at %s: %w", config.RepositoryDir, s.baseName, err)
 	}
-	return s.load(layer), nil
+	c := s.load(layer)
+	c.InForce.Problems = append(c.InForce.Problems, c.Weakened()...)
+	return c, nil
 }
 
 // load lays a layer over those below it. Its problems stand in the config.
@@ -181,6 +183,7 @@ func (s *Source) loadDirectory() (*config.Config, error) {
 		return nil, err
 	}
 	c, _ := config.Load(layers...)
+	c.InForce.Problems = append(c.InForce.Problems, c.Weakened()...)
 	return c, nil
 }
 

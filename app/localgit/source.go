@@ -122,7 +122,8 @@ func (s *Source) log(ctx context.Context, limit int, revs ...string) ([]pipeline
 // Files are the files that differ between the base and the head or work tree.
 func (s *Source) Files(ctx context.Context) (normalize.Files, error) {
 	files, err := s.readFiles(ctx)
-	if err != nil || len(s.config.InForce.Problems) == 0 {
+	used := func(l pipeline.ConfigLayer) bool { return l.Used }
+	if layers := s.config.InForce.Layers; err != nil || used(layers[len(layers)-1]) { // those below are valid
 		return files, err
 	}
 	// The App would go on with the last good version, which nobody knows here. What

@@ -104,6 +104,7 @@ type broken struct {
 type brokenLayer struct {
 	Name     safe
 	LastGood bool // an older version of the layer is in use
+	Parts    bool // the layer is in use without what the problems are about
 }
 
 func (s sections) broken() broken {
@@ -114,8 +115,10 @@ func (s sections) broken() broken {
 		repair[c.Layer] = repair[c.Layer] || c.File != ""
 	}
 	for _, name := range s.brokenLayers() {
-		used := slices.ContainsFunc(cfg.Layers, func(l pipeline.ConfigLayer) bool { return l.Used && l.Name == name })
-		b.Layers = append(b.Layers, brokenLayer{s.p.text(name, maxName), used})
+		has := func(used bool) bool {
+			return slices.ContainsFunc(cfg.Layers, func(l pipeline.ConfigLayer) bool { return l.Used == used && l.Name == name })
+		}
+		b.Layers = append(b.Layers, brokenLayer{s.p.text(name, maxName), has(true), name == config.LayerOrganisation && has(true) && !has(false) && repair[name]})
 	}
 	if repair[config.LayerOrganisation] {
 		b.Organisation = s.p.code(organisation(&s.r.Facts), maxPath)

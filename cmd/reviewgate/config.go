@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -57,9 +58,11 @@ type layerFlags struct {
 
 func (f *layerFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.server, "server", "", "`directory` of the server's config")
-	c.Flags().StringVar(&f.organisation, "organisation", "", "`directory` of the organisation's config")
+	c.Flags().StringVar(&f.organisation, "organisation", "", organisationUsage)
 	c.Flags().StringVar(&f.repository, "repository", "", "`directory` of the repository's config (default, where no layer is named: .github/reviewgate of the repository around the current directory)")
 }
+
+const organisationUsage = "`directory` of the organisation's config, or NAME=directory for one that the server's config names in organisations"
 
 // layers reads the directories that are named, lowest first.
 func (f *layerFlags) layers() ([]config.Layer, error) {
@@ -133,9 +136,18 @@ func isDir(name string) bool {
 }
 
 // readLayer reads a directory that the user named. Its files are called as the
-// user would call them, so that an editor can be led to them.
+// user would call them, so that an editor can be led to them. That of an organisation
+// may be NAME=DIR. Without a name it is one that the server's config doesn't name.
 func readLayer(name, dir string) (config.Layer, error) {
+	organisation := ""
+	if name == config.LayerOrganisation {
+		organisation = "<organisation>" // no login
+		if login, rest, named := strings.Cut(dir, "="); named && login != "" && !isDir(dir) {
+			organisation, dir = login, rest
+		}
+	}
 	l, err := config.ReadDir(name, dir)
+	l.Organisation = organisation
 	if errors.Is(err, os.ErrNotExist) {
 		return l, fmt.Errorf("%s is no directory: name one with config files", dir)
 	}
@@ -168,6 +180,13 @@ func invalid(cmd *cobra.Command, problems []pipeline.ConfigProblem) error {
 		fmt.Fprintln(cmd.ErrOrStderr(), config.FormatProblem(p))
 	}
 	return &exitError{code: exitUnusable}
+}
+
+// told writes on standard error what of the organisation's layer does not count.
+func told(cmd *cobra.Command, cfg *config.Config) {
+	for _, p := range cfg.Weakened() {
+		fmt.Fprintln(cmd.ErrOrStderr(), "warning: "+config.FormatProblem(p))
+	}
 }
 
 // notEmpty refuses flags that were given as nothing: what was meant, such as a

@@ -29,7 +29,9 @@ func configCheckCommand() *cobra.Command {
 layers below that are named. Every mistake is listed at once on standard error,
 as file:line:column: /json/pointer: what is wrong; what to write, and the exit
 code is 2. Some settings are for the server's layer only, and what a lower layer
-has made final can't be changed: say by --layer which layer it is to be.`,
+has made final can't be changed: say by --layer which layer it is to be. What an
+organisation's layer loosens does not count unless the server's config lets it:
+each such field is a warning on standard error. NAME=DIR names the organisation.`,
 		Example: "  reviewgate config check /etc/reviewgate\n" +
 			"  reviewgate config check --layer repository .github/reviewgate\n" +
 			"  reviewgate config check --layer repository --server /etc/reviewgate .github/reviewgate",
@@ -43,7 +45,7 @@ has made final can't be changed: say by --layer which layer it is to be.`,
 	}
 	c.Flags().StringVar(&f.layer, "layer", config.LayerServer, "`layer` to check it as: server, organisation or repository")
 	c.Flags().StringVar(&f.server, "server", "", "`directory` of the server's config below it, for --layer organisation and repository")
-	c.Flags().StringVar(&f.organisation, "organisation", "", "`directory` of the organisation's config below it, for --layer repository")
+	c.Flags().StringVar(&f.organisation, "organisation", "", organisationUsage+", below it, for --layer repository")
 	c.Flags().StringVar(&f.format, "format", "text", "text, or json: the list of problems")
 	return c
 }
@@ -76,6 +78,7 @@ func (f *checkFlags) run(cmd *cobra.Command, dir string) error {
 	if len(problems) > 0 {
 		return invalid(cmd, problems)
 	}
+	told(cmd, cfg)
 	if f.format == "text" {
 		said := verdict(dir, &layer) + "\n"
 		for _, w := range cfg.Warnings() {

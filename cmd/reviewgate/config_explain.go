@@ -65,6 +65,7 @@ func (f *explainFlags) run(cmd *cobra.Command, args []string) error {
 	if len(problems) > 0 {
 		return invalid(cmd, problems)
 	}
+	told(cmd, cfg)
 	x, err := explain.Paths(cmd.Context(), cfg, paths)
 	if err != nil {
 		return unfinished(err)

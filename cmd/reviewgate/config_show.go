@@ -71,6 +71,7 @@ func (f *showFlags) run(cmd *cobra.Command, args []string) error {
 	if len(problems) > 0 {
 		return invalid(cmd, problems)
 	}
+	told(cmd, shown.Config)
 	if f.format == "json" && !f.explain {
 		return put(cmd, string(shown.JSON)+"\n")
 	}

@@ -39,7 +39,8 @@ where the config's mode is advisory or off).
 Config is read from .github/reviewgate at the base, so that a change can't
 alter the rules it is judged by; --config reads it from a directory instead.
 --server and --organisation name directories with the layers below it, as the
-App would lay them. Where the server's names language models, agents that ask them
+App would lay them: what the organisation's loosens does not count unless the
+server's lets it. Where the server's names language models, agents that ask them
 send them the change.
 Config mistakes are part of the review, and for json and sarif stand on standard
 error too. If the base's config is broken, the review is incomplete and doesn't
@@ -56,7 +57,7 @@ changed, it says so and exits with 0.`,
 	c.Flags().StringVar(&f.head, "head", "", "`revision` to review (default: the work tree, uncommitted changes included)")
 	c.Flags().StringVar(&f.config, "config", "", "`directory` with config files, instead of the base's .github/reviewgate")
 	c.Flags().StringVar(&f.below.server, "server", "", "`directory` of the server's config")
-	c.Flags().StringVar(&f.below.organisation, "organisation", "", "`directory` of the organisation's config")
+	c.Flags().StringVar(&f.below.organisation, "organisation", "", organisationUsage)
 	c.Flags().StringVar(&f.format, "format", "text", "text, markdown, json or sarif")
 	return c
 }
