@@ -65,6 +65,10 @@ const ReasonNotIgnored = "not ignored: "
 // comment gives follows.
 const ReasonIgnoreWaits = ReasonNotIgnored + "an ignore comment that this change adds waits for acceptance: "
 
+// ReasonIgnoreChanged is ReasonIgnoreWaits where the comment stood in the base, about a
+// line that the change makes another.
+const ReasonIgnoreChanged = ReasonNotIgnored + "the line that this ignore comment is about has changed, so the comment waits for acceptance: "
+
 // ReasonNotDismissed begins the reason of a finding that counts although a person
 // dismissed it. What follows says why.
 const ReasonNotDismissed = "not dismissed: "

@@ -156,6 +156,9 @@ func (fs *findings) full(i int, d depth) finding {
 // what each side says.
 func (fs *findings) tell(out *finding, f *pipeline.Finding) {
 	out.NotIgnored = sentence(fs.p.text(notIgnored(f), maxReason))
+	if f.ID != "" && (reason(f, pipeline.ReasonIgnoreWaits) != "" || reason(f, pipeline.ReasonIgnoreChanged) != "") {
+		out.NotIgnored += " " + say("ignore waits", fs.p.code("/review accept "+f.ID[:min(8, len(f.ID))], maxName))
+	}
 	out.NotDismissed = sentence(fs.p.text(notDismissed(f), maxReason))
 	out.Final = fs.final(f)
 	out.Reference = fs.p.text(fs.reference(f), maxReference)

@@ -155,6 +155,20 @@ func TestFinalIsSaid(t *testing.T) {
 	}
 }
 
+// Where a comment waits for acceptance, the finding says how to accept it.
+func TestHowToAcceptAnIgnoreIsSaid(t *testing.T) {
+	for _, waits := range []string{pipeline.ReasonIgnoreWaits, pipeline.ReasonIgnoreChanged} {
+		v := inPlaces(1, pipeline.SeverityMajor)
+		f := &v.Review.Report.Findings[0]
+		f.ID, f.Reasons = "3f2a9c1122334455", pipeline.List[string]{waits + "a sandbox"}
+		for name, text := range map[string]string{"comment": Comment(v).Body, "text": Text(v, TextOptions{})} {
+			if !strings.Contains(strings.Join(strings.Fields(strings.ReplaceAll(text, "`", "")), " "), "a sandbox. To accept it, comment /review accept 3f2a9c11 on the pull request.") {
+				t.Errorf("%s: %s", name, text)
+			}
+		}
+	}
+}
+
 // What is uncertain is told in the title where there is nothing else.
 func TestUncertainIsInTheTitle(t *testing.T) {
 	v := cleanView()

@@ -42,8 +42,10 @@ func subjectOf(f *pipeline.Finding) subject {
 		critical: f.Severity == pipeline.SeverityCritical || f.GateSeverity == pipeline.SeverityCritical,
 	}
 	for _, r := range f.Reasons {
-		if reason, ok := strings.CutPrefix(r, pipeline.ReasonIgnoreWaits); ok {
-			s.ignore = reason
+		for _, waits := range []string{pipeline.ReasonIgnoreWaits, pipeline.ReasonIgnoreChanged} {
+			if reason, ok := strings.CutPrefix(r, waits); ok {
+				s.ignore = reason
+			}
 		}
 	}
 	if f.ID != "" && !slices.Contains(s.fingerprints, f.ID) {

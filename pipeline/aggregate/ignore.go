@@ -57,11 +57,17 @@ func (w *work) notIgnored(f *item, m *marker) string {
 		return fmt.Sprintf("the comment on line %d gives no reason", m.line)
 	case w.stood(f, m):
 		return ""
+	case mode == config.IgnoreBaseOnly && m.old:
+		return "the line that this ignore comment is about has changed, and the config allows only what stood in the base"
 	case mode == config.IgnoreBaseOnly:
 		return "the config allows no inline comments that a change adds"
 	}
 	if a := w.ignores[acceptedIgnore{f.ID, m.reason}]; a.By == "" || f.changed(a.Surroundings) {
-		return strings.TrimPrefix(pipeline.ReasonIgnoreWaits, pipeline.ReasonNotIgnored) + m.reason
+		waits := pipeline.ReasonIgnoreWaits
+		if m.old {
+			waits = pipeline.ReasonIgnoreChanged
+		}
+		return strings.TrimPrefix(waits, pipeline.ReasonNotIgnored) + m.reason
 	}
 	return ""
 }
@@ -78,7 +84,7 @@ func (w *work) told(f *item, m *marker) string {
 
 // stood reports whether the comment stood in the base, about this very code. It no longer
 // counts once a line of the finding changes, or the change removes something between the
-// two: it was written about other code. Nothing is known of lines that the diff does not
+// two: it was written about other code. Indentation that means nothing may change. Nothing is known of lines that the diff does not
 // show, or of a file that the base did not have.
 func (w *work) stood(f *item, m *marker) bool {
 	file := w.files[f.Path]
@@ -132,6 +138,7 @@ type marker struct {
 	rules  []string
 	reason string
 	alone  bool // nothing stands before it on its line
+	old    bool // the base has it at this place, whatever the change makes of the code
 	quoted bool // it stands inside quotes that are opened on its line
 	start  int  // where in the line the comment starts, in bytes
 }

@@ -42,7 +42,11 @@ func stood(f pipeline.File) pipeline.File {
 func accepting(in Input) Input {
 	for _, f := range Aggregate(in).Findings {
 		for _, r := range f.Reasons {
-			if why, ok := strings.CutPrefix(r, pipeline.ReasonIgnoreWaits); ok {
+			why, ok := strings.CutPrefix(r, pipeline.ReasonIgnoreWaits)
+			if !ok {
+				why, ok = strings.CutPrefix(r, pipeline.ReasonIgnoreChanged)
+			}
+			if ok {
 				for _, id := range f.Fingerprints {
 					in.Memory.Accepted = append(in.Memory.Accepted, pipeline.Acceptance{Fingerprint: id, By: "carol", Ignore: why})
 				}
@@ -226,30 +230,40 @@ func TestIgnoresOfTheChangeWait(t *testing.T) {
 		end    int
 		status pipeline.FileStatus
 		stood  bool
+		old    bool // the comment, which does not count for the line
+		lang   string
 	}{
-		"it stood above the code":                   {[]pipeline.Line{line(context, comment), line(context, code)}, 2, 2, pipeline.FileModified, true},
-		"it stood on the line":                      {[]pipeline.Line{line(context, code+comment)}, 1, 1, pipeline.FileModified, true},
-		"it stood in a file that has another name":  {[]pipeline.Line{line(context, code+comment)}, 1, 1, pipeline.FileRenamed, true},
-		"a line before it is taken out":             {[]pipeline.Line{line(removed, "y()"), line(context, comment), line(context, code)}, 2, 2, pipeline.FileModified, true},
-		"it is added on the line":                   {[]pipeline.Line{line(removed, code), line(added, code+comment)}, 1, 1, pipeline.FileModified, false},
-		"it is added above old code":                {[]pipeline.Line{line(added, comment), line(context, code)}, 2, 2, pipeline.FileModified, false},
-		"it is added in a new file":                 {[]pipeline.Line{line(added, comment), line(added, code)}, 2, 2, pipeline.FileAdded, false},
-		"it is moved down":                          {[]pipeline.Line{line(removed, comment), line(context, "y()"), line(added, comment), line(context, code)}, 3, 3, pipeline.FileModified, false},
-		"the rule is added to it":                   {[]pipeline.Line{line(removed, "// reviewgate:ignore r2 known"), line(added, "// reviewgate:ignore r2,r1 known"), line(context, code)}, 2, 2, pipeline.FileModified, false},
-		"the code below it is another":              {[]pipeline.Line{line(context, comment), line(removed, "y()"), line(added, code)}, 2, 2, pipeline.FileModified, false},
-		"code is put in below it":                   {[]pipeline.Line{line(context, comment), line(added, code), line(context, "y()")}, 2, 2, pipeline.FileModified, false},
-		"what stood between is taken out":           {[]pipeline.Line{line(context, comment), line(removed, "y()"), line(context, code)}, 2, 2, pipeline.FileModified, false},
-		"the second of the finding's lines is new":  {[]pipeline.Line{line(context, comment), line(context, "x("), line(added, "y)")}, 2, 3, pipeline.FileModified, false},
-		"a line within the finding is taken out":    {[]pipeline.Line{line(context, comment), line(context, "x("), line(removed, "y,"), line(context, "z)")}, 2, 3, pipeline.FileModified, false},
-		"not all of the finding's lines are shown":  {[]pipeline.Line{line(context, comment), line(context, code)}, 2, 9, pipeline.FileModified, false},
-		"the file is a copy of another":             {[]pipeline.Line{line(context, code+comment)}, 1, 1, pipeline.FileCopied, false},
-		"the code is indented, and so is not equal": {[]pipeline.Line{line(context, comment), line(removed, code), line(added, "\t"+code)}, 2, 2, pipeline.FileModified, false},
+		"it stood above the code":                   {[]pipeline.Line{line(context, comment), line(context, code)}, 2, 2, pipeline.FileModified, true, false, ""},
+		"it stood on the line":                      {[]pipeline.Line{line(context, code+comment)}, 1, 1, pipeline.FileModified, true, false, ""},
+		"it stood in a file that has another name":  {[]pipeline.Line{line(context, code+comment)}, 1, 1, pipeline.FileRenamed, true, false, ""},
+		"a line before it is taken out":             {[]pipeline.Line{line(removed, "y()"), line(context, comment), line(context, code)}, 2, 2, pipeline.FileModified, true, false, ""},
+		"it is added on the line":                   {[]pipeline.Line{line(removed, code), line(added, code+comment)}, 1, 1, pipeline.FileModified, false, false, ""},
+		"it is added above old code":                {[]pipeline.Line{line(added, comment), line(context, code)}, 2, 2, pipeline.FileModified, false, false, ""},
+		"it is added in a new file":                 {[]pipeline.Line{line(added, comment), line(added, code)}, 2, 2, pipeline.FileAdded, false, false, ""},
+		"it is moved down":                          {[]pipeline.Line{line(removed, comment), line(context, "y()"), line(added, comment), line(context, code)}, 3, 3, pipeline.FileModified, false, false, ""},
+		"the rule is added to it":                   {[]pipeline.Line{line(removed, "// reviewgate:ignore r2 known"), line(added, "// reviewgate:ignore r2,r1 known"), line(context, code)}, 2, 2, pipeline.FileModified, false, false, ""},
+		"the code below it is another":              {[]pipeline.Line{line(context, comment), line(removed, "y()"), line(added, code)}, 2, 2, pipeline.FileModified, false, true, ""},
+		"code is put in below it":                   {[]pipeline.Line{line(context, comment), line(added, code), line(context, "y()")}, 2, 2, pipeline.FileModified, false, true, ""},
+		"what stood between is taken out":           {[]pipeline.Line{line(context, comment), line(removed, "y()"), line(context, code)}, 2, 2, pipeline.FileModified, false, true, ""},
+		"the second of the finding's lines is new":  {[]pipeline.Line{line(context, comment), line(context, "x("), line(added, "y)")}, 2, 3, pipeline.FileModified, false, true, ""},
+		"a line within the finding is taken out":    {[]pipeline.Line{line(context, comment), line(context, "x("), line(removed, "y,"), line(context, "z)")}, 2, 3, pipeline.FileModified, false, true, ""},
+		"not all of the finding's lines are shown":  {[]pipeline.Line{line(context, comment), line(context, code)}, 2, 9, pipeline.FileModified, false, true, ""},
+		"the file is a copy of another":             {[]pipeline.Line{line(context, code+comment)}, 1, 1, pipeline.FileCopied, false, true, ""},
+		"the code is indented, and so is not equal": {[]pipeline.Line{line(context, comment), line(removed, code), line(added, "\t"+code)}, 2, 2, pipeline.FileModified, false, true, ""},
+		"the code is another beside the comment":    {[]pipeline.Line{line(removed, "y()"+comment), line(added, code+comment)}, 1, 1, pipeline.FileModified, false, true, ""},
+		"the code is indented in Go":                {[]pipeline.Line{line(context, comment), line(removed, code), line(added, "\t"+code)}, 2, 2, pipeline.FileModified, true, false, "Go"},
+		"both are indented in Go":                   {[]pipeline.Line{line(removed, comment), line(removed, code), line(added, "\t"+comment), line(added, "  "+code)}, 2, 2, pipeline.FileModified, true, false, "Go"},
+		"the comment is indented with its line":     {[]pipeline.Line{line(removed, code+comment), line(added, "\t"+code+comment)}, 1, 1, pipeline.FileModified, true, false, "Go"},
+		"the code is indented in Python":            {[]pipeline.Line{line(context, comment), line(removed, code), line(added, "\t"+code)}, 2, 2, pipeline.FileModified, false, true, "Python"},
+		"a line within the code is indented":        {[]pipeline.Line{line(context, comment), line(removed, "x(`"), line(removed, "a b`)"), line(added, "x(`"), line(added, "a  b`)")}, 2, 3, pipeline.FileModified, false, true, "Go"},
+		"the code is indented under another line":   {[]pipeline.Line{line(context, comment), line(removed, code), line(added, "if y {"), line(added, "\t"+code)}, 2, 2, pipeline.FileModified, false, true, "Go"},
+		"a line is taken out before indented code":  {[]pipeline.Line{line(context, comment), line(removed, "y()"), line(removed, code), line(added, "\t"+code)}, 2, 2, pipeline.FileModified, false, true, "Go"},
 	} {
 		f := ruled(tt.start, pipeline.SeverityMajor)
 		f.EndLine = tt.end
 		in := commented(f)
 		c := &in.Facts.Files[3]
-		c.Status, c.Hunks[0].Lines = tt.status, nil
+		c.Status, c.Language, c.Hunks[0].Lines = tt.status, tt.lang, nil
 		n := 0
 		for _, l := range tt.lines {
 			if l.Op != removed {
@@ -266,7 +280,11 @@ func TestIgnoresOfTheChangeWait(t *testing.T) {
 			}
 			continue
 		}
-		if len(r.Findings) != 1 || !r.Decision.Blocks() || r.Findings[0].Reasons[0] != pipeline.ReasonIgnoreWaits+"known" {
+		waits, baseOnly := pipeline.ReasonIgnoreWaits, "not ignored: the config allows no inline comments that a change adds"
+		if tt.old {
+			waits, baseOnly = pipeline.ReasonIgnoreChanged, "not ignored: the line that this ignore comment is about has changed, and the config allows only what stood in the base"
+		}
+		if len(r.Findings) != 1 || !r.Decision.Blocks() || r.Findings[0].Reasons[0] != waits+"known" {
 			t.Errorf("%s: %s, findings %+v, suppressed %+v, want one that waits", name, r.Decision, r.Findings, r.Suppressed)
 			continue
 		}
@@ -275,8 +293,8 @@ func TestIgnoresOfTheChangeWait(t *testing.T) {
 			t.Errorf("%s, and accepted: findings %+v", name, r.Findings)
 		}
 		agreed.Config.Settings.Synthesis.InlineIgnore = config.IgnoreBaseOnly
-		if r := Aggregate(agreed); len(r.Suppressed) != 0 || !r.Decision.Blocks() {
-			t.Errorf("%s, and accepted where only those of the base count: %+v", name, r.Suppressed)
+		if r := Aggregate(agreed); len(r.Suppressed) != 0 || !r.Decision.Blocks() || r.Findings[0].Reasons[0] != baseOnly {
+			t.Errorf("%s, and accepted where only those of the base count: %+v, %+v", name, r.Suppressed, r.Findings)
 		}
 	}
 }

@@ -1,6 +1,11 @@
 package aggregate
 
-import "github.com/reviewgate/reviewgate/pipeline"
+import (
+	"slices"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
 
 // lineIndex finds the head's lines and the comments in them that ignore
 // findings. A file's lines are looked through once, when the first finding in
@@ -28,23 +33,53 @@ func (x *lineIndex) of(path string) map[int]headLine {
 		return lines
 	}
 	lines = map[int]headLine{}
+	free := !indents(x.files[path].Language)
 	for _, h := range x.files[path].Hunks {
-		cut := false
-		for _, l := range h.Lines {
-			if l.Op == pipeline.LineRemoved {
-				cut = true
-				continue
+		for rest := h.Lines; len(rest) > 0; {
+			gone := leading(rest, pipeline.LineRemoved)
+			made := leading(rest[len(gone):], pipeline.LineAdded)
+			rest = rest[len(gone)+len(made):]
+			paired := free && len(gone) == len(made)
+			for i, l := range made {
+				lines[l.New] = headLineOf(l, paired && unindented(gone[i].Text) == unindented(l.Text), i == 0 && len(gone) > 0, gone)
 			}
-			head := headLine{text: l.Text, marker: parseMarker(l), added: l.Op != pipeline.LineContext, cut: cut}
-			cut = false
-			if m := head.marker; m != nil && !m.quoted {
-				head.text = l.Text[:m.start]
+			if len(rest) > 0 && rest[0].Op == pipeline.LineContext {
+				lines[rest[0].New] = headLineOf(rest[0], true, len(gone) > 0 && len(made) == 0, nil)
+				rest = rest[1:]
 			}
-			lines[l.New] = head
 		}
 	}
 	x.lines[path] = lines
 	return lines
+}
+
+// leading are the first of the lines, as far as the change does this to them.
+func leading(lines []pipeline.Line, op pipeline.LineOp) []pipeline.Line {
+	n := 0
+	for n < len(lines) && lines[n].Op == op {
+		n++
+	}
+	return lines[:n]
+}
+
+func unindented(s string) string { return strings.TrimLeft(s, " \t") }
+
+// headLineOf is a line that is the base's or not, and of which the change takes out
+// lines right before it or not. gone are those in whose place it stands.
+func headLineOf(l pipeline.Line, same, cut bool, gone []pipeline.Line) headLine {
+	head := headLine{text: l.Text, marker: parseMarker(l), added: !same, cut: cut && (!same || l.Op == pipeline.LineContext)}
+	m := head.marker
+	if m == nil {
+		return head
+	}
+	if !m.quoted {
+		head.text = l.Text[:m.start]
+	}
+	m.old = same || slices.ContainsFunc(gone, func(g pipeline.Line) bool {
+		was := parseMarker(g)
+		return was != nil && was.reason == m.reason && slices.Equal(was.rules, m.rules)
+	})
+	return head
 }
 
 func (x *lineIndex) marker(path string, line int) *marker { return x.of(path)[line].marker }
