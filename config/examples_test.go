@@ -2,6 +2,7 @@ package config
 
 import (
 	"os"
+	"regexp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -71,4 +72,21 @@ func TestGuideOnIssuesAndLabels(t *testing.T) {
 	if !issues.TechDebt || !issues.Gaps || !labels.Risk {
 		t.Errorf("the guide switches on %+v and %+v", issues, labels)
 	}
+}
+
+// The comment that the guide shows is about a line that its rule finds.
+func TestGuideOnInlineComments(t *testing.T) {
+	text, err := os.ReadFile("../docs/guide.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, example, _ := strings.Cut(string(text), "```go\n")
+	code, comment, _ := strings.Cut(example, " // reviewgate:ignore ")
+	id, _, _ := strings.Cut(comment, " ")
+	for _, r := range mustLoad(t).Rules {
+		if r.ID == id && r.Match != nil && regexp.MustCompile(r.Match.Pattern).MatchString(code) {
+			return
+		}
+	}
+	t.Errorf("the rule %q does not find %s", id, code)
 }
