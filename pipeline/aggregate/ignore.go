@@ -2,6 +2,7 @@ package aggregate
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -14,7 +15,7 @@ import (
 
 // inline takes out of the gate what a comment in the code asks to ignore:
 //
-//	reviewgate:ignore RULE[,RULE] reason
+//	reviewgate:ignore RULE[,RULE][:] reason
 //
 // on the first of a finding's lines, or in a comment of its own on the line
 // above. Such findings are counted and shown with the reason. A comment that the
@@ -25,6 +26,8 @@ func (w *work) inline(f *item) bool {
 	if m == nil {
 		if m = w.misspelling(f); m != nil {
 			f.because(pipeline.ReasonNotIgnored + fmt.Sprintf("the comment on line %d misspells the rule, which is %s", m.line, f.RuleID))
+		} else if line := w.nearMiss(f); line > 0 {
+			f.because(pipeline.ReasonNotIgnored + fmt.Sprintf("the comment on line %d must read %s %s, and then a reason", line, ignoreWord, f.RuleID))
 		}
 		return false
 	}
@@ -103,7 +106,39 @@ func (w *work) stood(f *item, m *marker) bool {
 
 // ignoring is the comment that names the finding's rule, or nil.
 func (w *work) ignoring(f *item) *marker {
-	return w.comment(f, func(m *marker) bool { return slices.Contains(m.rules, f.RuleID) })
+	return w.comment(f, func(m *marker) bool {
+		return slices.ContainsFunc(m.rules, func(id string) bool { return strings.EqualFold(id, f.RuleID) })
+	})
+}
+
+// nearWord is what people write who mean the ignoreWord.
+var nearWord = regexp.MustCompile(`(?i)reviewgate[ \t]*:?[ \t]*ignore`)
+
+// nearMiss is the line of a comment that is meant to ignore the finding and is not of
+// the form, or names no rule at all; 0 for none.
+func (w *work) nearMiss(f *item) int {
+	noRule := func(m *marker) bool {
+		return !slices.ContainsFunc(m.rules, func(id string) bool { return w.rules[id] != nil || strings.ContainsAny(id, "-_/.0123456789") })
+	}
+	if m := w.comment(f, noRule); m != nil {
+		return m.line
+	}
+	if f.RuleID == "" || f.Path == "" || f.StartLine == 0 {
+		return 0
+	}
+	const longest = 2000 // nobody writes a comment into a line of more bytes
+	for _, n := range []int{f.StartLine, f.StartLine - 1} {
+		l := w.lines.of(f.Path)[n]
+		at := nearWord.FindStringIndex(l.text[:min(longest, len(l.text))])
+		if at == nil || l.marker != nil {
+			continue
+		}
+		start, ok := commentStartIn(l.text, at[0])
+		if ok && (n == f.StartLine || aloneBefore(l.text[:start])) {
+			return n
+		}
+	}
+	return 0
 }
 
 // misspelling is the comment that probably means the finding's rule and names
@@ -155,8 +190,7 @@ const (
 // It tells a string from a comment where the string begins on the same line;
 // within one of several lines it can't.
 func parseMarker(l pipeline.Line) *marker {
-	blanks := len(l.Text) - len(strings.TrimLeft(l.Text, " \t"))
-	stars := len(l.Text) - len(strings.TrimLeft(l.Text[blanks:], "/*"))
+	blanks, stars := prefix(l.Text)
 	for from := 0; ; {
 		i := strings.Index(l.Text[from:], ignoreWord)
 		if i < 0 {
@@ -181,6 +215,19 @@ func (m *marker) read(rest string) {
 	}
 	m.rules, rest = ignoredRules(rest)
 	m.reason = shortened(rest)
+}
+
+// prefix is how many bytes of blanks a line starts with, and where the slashes and stars
+// end that follow them.
+func prefix(text string) (blanks, stars int) {
+	blanks = len(text) - len(strings.TrimLeft(text, " \t"))
+	return blanks, len(text) - len(strings.TrimLeft(text[blanks:], "/*"))
+}
+
+// commentStartIn is commentStart for a place in a line.
+func commentStartIn(text string, at int) (int, bool) {
+	blanks, stars := prefix(text)
+	return commentStart(text[:at], blanks, stars)
 }
 
 // commentStart finds the comment that begins right before the end of the text.
@@ -228,7 +275,7 @@ func ignoredRules(s string) (rules []string, rest string) {
 		}
 		s = s[len(word):]
 		for id := range strings.SplitSeq(word, ",") {
-			if id != "" && len(rules) < maxIgnoredRules {
+			if id = strings.TrimSuffix(id, ":"); id != "" && len(rules) < maxIgnoredRules {
 				rules = append(rules, id)
 			}
 		}

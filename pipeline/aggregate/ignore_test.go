@@ -77,6 +77,9 @@ func TestIgnoreForms(t *testing.T) {
 		{"several rules", []string{"", "x() // reviewgate:ignore r0,r1 both"}, "both"},
 		{"spaces between rules", []string{"", "x() // reviewgate:ignore r0 , r1,  r2 all"}, "all"},
 		{"colon", []string{"", "x() // reviewgate:ignore: r1 known"}, "known"},
+		{"colon behind the rule", []string{"", "x() // reviewgate:ignore r1: known"}, "known"},
+		{"colon behind the last rule", []string{"", "x() // reviewgate:ignore r0,r1: known"}, "known"},
+		{"upper case", []string{"", "x() // reviewgate:ignore R1 known"}, "known"},
 		{"many slashes", []string{"", "x() /// reviewgate:ignore r1 known"}, "known"},
 		{"the second time", []string{"", "x(reviewgate:ignore) // reviewgate:ignore r1 known"}, "known"},
 		{"apostrophe in the reason", []string{"", "x() // reviewgate:ignore r1 it's fine"}, "it's fine"},
@@ -180,13 +183,21 @@ func TestWhatCommentsMayNotIgnore(t *testing.T) {
 
 // A comment that was meant is answered; one about another rule is not.
 func TestMisspelledIgnores(t *testing.T) {
+	const form = "not ignored: the comment on line 1 must read reviewgate:ignore sec-tls-01, and then a reason"
 	for code, why := range map[string]string{
-		"x() // reviewgate:ignore SEC-tls-01 known": "not ignored: the comment on line 1 misspells the rule, which is sec-tls-01",
 		"x() // reviewgate:ignore sec-tsl-1 known":  "not ignored: the comment on line 1 misspells the rule, which is sec-tls-01",
 		"x() // reviewgate:ignore sec-tls known":    "", // three slips
 		"x() // reviewgate:ignore sec-tls-02 known": "", // which exists
 		"x() // reviewgate:ignore fin-round known":  "",
-		"x() // reviewgate:ignore * known":          "",
+		"x() // reviewgate:ignore * known":          form,
+		"x() // reviewgate:ignore the script":       form,
+		"x() // reviewgate:ignore":                  form,
+		"x() // reviewgate: ignore sec-tls-01 a":    form,
+		"x() // reviewgate :ignore sec-tls-01 a":    form,
+		"x() // ReviewGate:Ignore sec-tls-01 a":     form,
+		"x() # reviewgate:ignore-next-line a":       form,
+		"x() // reviewgate ignore sec-tls-01 a":     form,
+		`x("reviewgate: ignore sec-tls-01 a")`:      "", // no comment
 	} {
 		f := ruled(1, pipeline.SeverityMajor)
 		f.RuleID = "sec-tls-01"
