@@ -374,7 +374,7 @@ func TestDoctorEndsWithItsContext(t *testing.T) {
 func TestDoctorNamesWhatIsQuarantined(t *testing.T) {
 	t.Parallel()
 	w := installed(t)
-	if r := w.examine(); !strings.Contains(said(r, doctor.Quarantine), "no review is quarantined") {
+	if r := w.examine(); !strings.Contains(said(r, doctor.Quarantine), "no quarantined reviews") {
 		t.Errorf("before: %s", said(r, doctor.Quarantine))
 	}
 	store, target := w.App.Inside().Service.Store, review.Target{Kind: review.TargetPull, Installation: 1, RepoID: 7, Owner: "acme", Name: "shop", Number: 12, HeadSHA: strings.Repeat("a", 40)}

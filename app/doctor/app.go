@@ -202,7 +202,7 @@ func (d *doctor) quarantine(ctx context.Context) {
 		d.unknown(Quarantine, err.Error(), "see the point database")
 		return
 	case len(all) == 0:
-		d.ok(Quarantine, "no review is quarantined for ending its process")
+		d.ok(Quarantine, "no quarantined reviews")
 		return
 	}
 	var named []string

@@ -117,7 +117,7 @@ func (s *Source) Nothing(ctx context.Context) (string, error) {
 	case s.headSHA == s.baseSHA:
 		return fmt.Sprintf("%s and %s are the same commit", s.baseName, s.head()), nil
 	}
-	return fmt.Sprintf("%s changes no file of %s", s.head(), s.baseName), nil
+	return fmt.Sprintf("%s already has everything that %s has", s.baseName, s.head()), nil
 }
 
 // head names the head, which has no name where it is detached.

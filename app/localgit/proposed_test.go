@@ -251,8 +251,8 @@ func TestNothingToReview(t *testing.T) {
 	}{
 		{Options{}, "the work tree is as main has it"},
 		{Options{Head: "main"}, "main and main are the same commit"},
-		{Options{Head: "feature"}, "feature changes no file of main"},
-		{Options{Base: first, Head: "HEAD"}, "HEAD changes no file of " + first},
+		{Options{Head: "feature"}, "main already has everything that feature has"},
+		{Options{Base: first, Head: "HEAD"}, first + " already has everything that HEAD has"},
 	} {
 		got, err := r.open(tt.o).Nothing(t.Context())
 		if err != nil || got != tt.want {
