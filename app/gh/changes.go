@@ -223,7 +223,7 @@ func findMoves(changes []change) []change {
 // file is the change in the words of GitHub, and the contents to compare for its
 // lines, if any.
 func (c change) file(index int) (normalize.ChangedFile, *gap) {
-	f := normalize.ChangedFile{Path: c.path, PreviousPath: c.previous, Status: pipeline.FileModified}
+	f := normalize.ChangedFile{Path: c.path, PreviousPath: c.previous, Status: pipeline.FileModified, Empty: c.new.sha == emptyBlob}
 	switch {
 	case c.previous != "":
 		f.Status = pipeline.FileRenamed

@@ -73,6 +73,7 @@ func changedFiles(files []*github.CommitFile) []normalize.ChangedFile {
 			Additions:    f.GetAdditions(),
 			Deletions:    f.GetDeletions(),
 			Patch:        f.GetPatch(),
+			Empty:        f.GetSHA() == emptyBlob,
 		})
 	}
 	return out

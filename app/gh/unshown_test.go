@@ -92,6 +92,9 @@ func TestFilesWithoutLines(t *testing.T) {
 					if f.Binary {
 						t.Errorf("%s is taken for binary", f.Path)
 					}
+					if f.Empty != (f.Path == "empty.go") {
+						t.Errorf("%s: empty is %v", f.Path, f.Empty)
+					}
 					if f.Patch != "" && f.Path != "shown.go" && (f.Status != pipeline.FileRemoved) {
 						got = append(got, f.Path)
 					}

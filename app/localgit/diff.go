@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -277,6 +278,9 @@ var statuses = map[byte]pipeline.FileStatus{
 	'R': pipeline.FileRenamed, 'C': pipeline.FileCopied, 'T': pipeline.FileChanged,
 }
 
+// emptyBlobs are git's names for a file without content, by SHA-1 and SHA-256.
+var emptyBlobs = []string{"e69de29bb2d1d6434b8b29ae775ad8c2e48c5391", "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"}
+
 func (p *diffParser) files() normalize.Files {
 	var out normalize.Files
 	for _, e := range p.entries {
@@ -288,6 +292,7 @@ func (p *diffParser) files() normalize.Files {
 		f := normalize.ChangedFile{
 			Path: e.path, PreviousPath: e.previous, Status: statuses[e.status],
 			Additions: e.add, Deletions: e.del, Patch: e.patch(), Binary: e.binary,
+			Empty: slices.Contains(emptyBlobs, e.newSHA),
 		}
 		if e.status == 'M' && e.add+e.del == 0 && !e.binary {
 			f.Status = pipeline.FileChanged

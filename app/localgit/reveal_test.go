@@ -96,6 +96,40 @@ func TestHiddenTextIsRead(t *testing.T) {
 	t.Run("untracked", func(t *testing.T) { check(t, start(t).open(Options{Base: "main"})) })
 }
 
+// An empty file has no diff to hide, even where the change edits the attributes.
+func TestEmptyFileBesideAttributes(t *testing.T) {
+	start := func(t *testing.T) *repo {
+		r := newRepo(t)
+		r.write("README.md", "# Shop\n")
+		r.commit("start")
+		r.git("switch", "--quiet", "--create", "topic")
+		r.write(".gitattributes", "*.bin binary\n")
+		r.write("pkg/__init__.py", "")
+		return r
+	}
+	for name, open := range map[string]func(*testing.T) *Source{
+		"range": func(t *testing.T) *Source {
+			r := start(t)
+			r.commit("more")
+			return r.open(Options{Base: "main", Head: "topic"})
+		},
+		"index":     func(t *testing.T) *Source { r := start(t); r.git("add", "--all"); return r.open(Options{Base: "main"}) },
+		"untracked": func(t *testing.T) *Source { return start(t).open(Options{Base: "main"}) },
+		"known, not added": func(t *testing.T) *Source {
+			r := start(t)
+			r.git("add", "--intent-to-add", "--all")
+			return r.open(Options{Base: "main"})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := facts(t, open(t))
+			if len(f.Files) != 2 || gates(f, "pkg/__init__.py") {
+				t.Errorf("%d files, incomplete %+v", len(f.Files), f.Incomplete)
+			}
+		})
+	}
+}
+
 // What nobody can read gates where anything says that it is text, and its bytes are
 // searched for secrets.
 func TestBytesThatNobodyCanRead(t *testing.T) {

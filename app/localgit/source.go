@@ -151,6 +151,9 @@ func (s *Source) readFiles(ctx context.Context) (normalize.Files, error) {
 				return normalize.Files{}, err
 			}
 			files.Files = append(files.Files, onlyNew(untracked, files.Files)...)
+			if err := s.findEmpty(files.Files); err != nil {
+				return normalize.Files{}, err
+			}
 		}
 		if err := s.reveal(ctx, diff.entries, &files); err != nil {
 			return normalize.Files{}, err
@@ -159,6 +162,23 @@ func (s *Source) readFiles(ctx context.Context) (normalize.Files, error) {
 		files.HeadSHA = s.headSHA
 		return files, nil
 	})
+}
+
+// findEmpty marks the files of the work tree that have no content: git does not know the
+// names of all contents there.
+func (s *Source) findEmpty(files []normalize.ChangedFile) error {
+	root, err := os.OpenRoot(s.git.dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for i := range files {
+		if f := &files[i]; f.Patch == "" && !f.Binary {
+			info, err := root.Lstat(f.Path)
+			f.Empty = err == nil && info.Mode().IsRegular() && info.Size() == 0
+		}
+	}
+	return nil
 }
 
 // onlyNew leaves out untracked files that stand in the diff already: git rm

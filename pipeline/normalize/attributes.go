@@ -8,9 +8,9 @@ import (
 
 // hidden lists the files whose lines a change hides from its own review: it
 // edits .gitattributes, by which git and GitHub take text for binary and show
-// no diff, and such a file has none. Nothing tells it from a file that is
-// truly empty, so those beside an edited .gitattributes are listed too.
-func hidden(files []pipeline.File) []pipeline.Incompleteness {
+// no diff, and such a file has none. One that the source knows to be empty has
+// nothing to hide.
+func hidden(files []pipeline.File, read []ChangedFile) []pipeline.Incompleteness {
 	edited := ""
 	for _, f := range files {
 		if f.Path == ".gitattributes" || strings.HasSuffix(f.Path, "/.gitattributes") {
@@ -20,9 +20,13 @@ func hidden(files []pipeline.File) []pipeline.Incompleteness {
 	if edited == "" {
 		return nil
 	}
+	empty := map[string]bool{}
+	for i := range read {
+		empty[read[i].Path] = read[i].Empty
+	}
 	var list []pipeline.Incompleteness
 	for _, f := range files {
-		if f.Binary || f.Language == "" || len(f.Hunks) > 0 || f.ChangedLines() > 0 {
+		if f.Binary || f.Language == "" || len(f.Hunks) > 0 || f.ChangedLines() > 0 || empty[f.Path] {
 			continue
 		}
 		if f.Status != pipeline.FileAdded && f.Status != pipeline.FileModified {

@@ -14,6 +14,7 @@ func TestAttributesThatHideDiffsGate(t *testing.T) {
 		want  int
 	}{
 		{"text without a diff", []ChangedFile{attributes, {Path: "src/a.go", Status: pipeline.FileAdded}}, 1},
+		{"an empty file", []ChangedFile{attributes, {Path: "src/a.go", Status: pipeline.FileAdded, Empty: true}}, 0},
 		{"known as binary", []ChangedFile{attributes, {Path: "src/a.go", Status: pipeline.FileModified, Binary: true}}, 1},
 		{"true binary", []ChangedFile{attributes, {Path: "src/a.png", Status: pipeline.FileAdded, Binary: true}}, 0},
 		{"renamed", []ChangedFile{attributes, {Path: "src/a.go", PreviousPath: "b.go", Status: pipeline.FileRenamed}}, 0},

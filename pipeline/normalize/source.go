@@ -71,6 +71,8 @@ type ChangedFile struct {
 	// doesn't say; there a file without patch and without changed lines is
 	// taken to be binary, empty, or changed in mode or name only.
 	Binary bool
+	// Empty says that the source knows the file to have no content at the head.
+	Empty bool
 	// LookedInto says that the source read the bytes of a binary file, or that it says in
 	// Incomplete why it did not.
 	LookedInto bool
