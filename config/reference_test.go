@@ -408,7 +408,7 @@ func rulesPage(c *Config) string {
 func ruleEntry(b *strings.Builder, r Rule) {
 	fmt.Fprintf(b, "### %s: %s\n\n%s · %s", code(r.ID), r.Name, severityWord(r.Severity), r.Category)
 	switch {
-	case r.When != "":
+	case r.When != "" && r.Match == nil:
 		b.WriteString(" · the whole change")
 	case r.Match == nil:
 		b.WriteString(" · not checked by machine")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -164,6 +165,29 @@ func TestShippedRules(t *testing.T) {
 		if !known[id] {
 			t.Errorf("fixtures for %s, which is no rule", id)
 		}
+	}
+}
+
+// The rule about programs names each that is added.
+func TestProgramsAreNamed(t *testing.T) {
+	_, engine := shipped(t)
+	facts := pipeline.PRFacts{Files: pipeline.List[pipeline.File]{
+		{Path: "bin/tool.exe", Status: pipeline.FileAdded, Binary: true}, {Path: "lib/a.jar", Status: pipeline.FileAdded, Binary: true}, {Path: "main.go", Status: pipeline.FileAdded},
+	}}
+	out, err := engine.Scan(&facts, &pipeline.Classification{}).Agent("pr-hygiene").Review(t.Context(), dispatch.Task{
+		Entry: pipeline.ManifestEntry{Agent: "pr-hygiene", Scope: pipeline.AgentScope{All: true}}, Facts: &facts,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var named []string
+	for _, f := range out.Findings {
+		if f.RuleID == "hygiene-binary-01" {
+			named = append(named, f.Path)
+		}
+	}
+	if !slices.Equal(named, []string{"bin/tool.exe", "lib/a.jar"}) {
+		t.Errorf("named %q", named)
 	}
 }
 
