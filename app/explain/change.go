@@ -10,8 +10,9 @@ import (
 
 // change modifies one line in each of its files and says nothing about it.
 type change struct {
-	cfg   *config.Config
-	paths []string
+	cfg        *config.Config
+	paths      []string
+	attributes []byte
 }
 
 var _ normalize.Source = (*change)(nil)
@@ -39,5 +40,5 @@ func (c *change) Commits(context.Context) (normalize.Commits, error) {
 }
 
 func (c *change) Config(context.Context) (normalize.ConfigRead, error) {
-	return normalize.ConfigRead{Config: c.cfg}, nil
+	return normalize.ConfigRead{Config: c.cfg, Attributes: c.attributes}, nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/compose"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 	"github.com/reviewgate/reviewgate/pipeline/rules"
+	"github.com/reviewgate/reviewgate/policies/glob"
 )
 
 // Explanation is what a config makes of a list of paths.
@@ -43,6 +44,15 @@ type File struct {
 	Domains       pipeline.List[Domain]       `json:"domains"`
 	Services      pipeline.List[string]       `json:"services"`
 	Rules         pipeline.List[RulesOfAgent] `json:"rules"` // of agents that would look at the file
+	Ignored       pipeline.List[Ignored]      `json:"ignored"`
+}
+
+// Ignored is what an entry of ignore leaves out of a file: of some agents and rules, or
+// of all where it names none.
+type Ignored struct {
+	Agents pipeline.List[string] `json:"agents"`
+	Rules  pipeline.List[string] `json:"rules"`
+	Reason string                `json:"reason"`
 }
 
 // Domain is a domain that a file is in, and the globs that put it there.
@@ -59,8 +69,9 @@ type RulesOfAgent struct {
 }
 
 // Paths explains paths, which are relative to the repository's root. A path
-// that is given twice counts once.
-func Paths(ctx context.Context, cfg *config.Config, paths []string) (*Explanation, error) {
+// that is given twice counts once. attributes are the text of the repository's
+// .gitattributes, empty for none.
+func Paths(ctx context.Context, cfg *config.Config, paths []string, attributes []byte) (*Explanation, error) {
 	classifier, err := classify.New(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("compile the domains: %w", err)
@@ -75,14 +86,20 @@ func Paths(ctx context.Context, cfg *config.Config, paths []string) (*Explanatio
 	}
 	paths = slices.Clone(paths)
 	slices.Sort(paths)
-	facts, _, err := normalize.Normalize(ctx, &change{cfg, slices.Compact(paths)}, normalize.Options{})
+	facts, _, err := normalize.Normalize(ctx, &change{cfg, slices.Compact(paths), attributes}, normalize.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("make up a change of these paths: %w", err)
 	}
 	out := &Explanation{ConfigVersion: cfg.InForce.Version, Classification: classifier.Classify(&facts)}
 	out.Manifest = composer.Compose(&facts, &out.Classification)
 	for i := range facts.Files {
-		out.Files = append(out.Files, out.file(&facts.Files[i], engine))
+		f := out.file(&facts.Files[i], engine)
+		for _, e := range cfg.Settings.Ignore {
+			if globs, err := glob.Compile(e.Paths); err == nil && globs.Any(f.Path) {
+				f.Ignored = append(f.Ignored, Ignored{e.Agents, e.Rules, e.Reason})
+			}
+		}
+		out.Files = append(out.Files, f)
 	}
 	whole := engine.LooksAtChange()
 	for i := range out.Manifest.Entries {

@@ -35,7 +35,7 @@ func load(t testing.TB, files map[string]string) *config.Config {
 func TestExplainsWhatAReviewDoes(t *testing.T) {
 	cfg, _ := config.Load()
 	paths := []string{"pricing/tax.ts", ".github/workflows/ci.yml", "web/button.tsx", "go.mod", "docs/a.md", "assets/logo.png", "vendor/x/y.go"}
-	x, err := Paths(t.Context(), cfg, paths)
+	x, err := Paths(t.Context(), cfg, paths, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestExplainsWhatAReviewDoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := runner.Run(t.Context(), &change{cfg, paths}, run.Options{})
+	o, err := runner.Run(t.Context(), &change{cfg: cfg, paths: paths}, run.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestFiles(t *testing.T) {
 			{"id": "shop", "type": "service", "service": "shop", "description": "d", "globs": ["money/**"]}
 		]}`,
 	})
-	x, err := Paths(t.Context(), cfg, []string{"money/tax.go", "a_test.go", "old/tax.go", "a.py", "a.py"})
+	x, err := Paths(t.Context(), cfg, []string{"money/tax.go", "a_test.go", "old/tax.go", "a.py", "a.py"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,6 +156,33 @@ func TestReadList(t *testing.T) {
 }
 
 // As many paths as are taken are explained at once.
+// What the attributes say of files counts, and what the config ignores is listed.
+func TestExceptionsAreExplained(t *testing.T) {
+	cfg := load(t, map[string]string{config.FileSettings: `{"ignore": [{"paths": ["gen/**"], "rules": ["sec-tls-verify-01"], "reason": "made"}]}`})
+	paths := []string{"gen/a.go", "src/a.go"}
+	plain, err := Paths(t.Context(), cfg, paths, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := Paths(t.Context(), cfg, paths, []byte("gen/** linguist-generated\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := func(f File) (n int) {
+		for _, r := range f.Rules {
+			n += len(r.Rules)
+		}
+		return n
+	}
+	if gen := x.Files[0]; !gen.Generated || plain.Files[0].Generated || count(gen) >= count(plain.Files[0]) {
+		t.Errorf("generated %v with %d rules, without the attributes %v with %d", gen.Generated, count(gen), plain.Files[0].Generated, count(plain.Files[0]))
+	}
+	want := pipeline.List[Ignored]{{Rules: pipeline.List[string]{"sec-tls-verify-01"}, Reason: "made"}}
+	if diff := cmp.Diff(want, x.Files[0].Ignored); diff != "" || x.Files[1].Ignored != nil {
+		t.Errorf("ignored (-want +got):\n%s%v", diff, x.Files[1].Ignored)
+	}
+}
+
 func TestManyPaths(t *testing.T) {
 	sample.Variant(t)
 	cfg, _ := config.Load()
@@ -163,7 +190,7 @@ func TestManyPaths(t *testing.T) {
 	for i := range maxPaths {
 		paths = append(paths, "pricing/"+strconv.Itoa(i)+".go")
 	}
-	x, err := Paths(t.Context(), cfg, paths)
+	x, err := Paths(t.Context(), cfg, paths, nil)
 	if err != nil || len(x.Files) != maxPaths || x.Manifest.Entry("finance-sme") == nil {
 		t.Fatalf("%v", err)
 	}

@@ -97,7 +97,7 @@ func (r *revealer) file(ctx context.Context, f *normalize.ChangedFile, moved boo
 			return err
 		}
 	default:
-		r.say(f, look.SaysText, "it is neither text nor of a known binary format. Its bytes were searched for secrets, and no rule saw it")
+		r.say(f, look.SaysText, normalize.UnknownBytes(look.SaysText))
 	}
 	for _, h := range hits {
 		if look.Kind != normalize.ContentText {

@@ -160,6 +160,11 @@ func TestBytesThatNobodyCanRead(t *testing.T) {
 			t.Errorf("%s gates: %v, want %v: %+v", path, !want, want, f.Incomplete)
 		}
 	}
+	for _, i := range f.Incomplete { // what gates says what to do
+		if strings.HasSuffix(i.Why, "in the base's .gitattributes, or have somebody comment /review accept unread") != i.Gating {
+			t.Errorf("%s: %s", i.Path, i.Why)
+		}
+	}
 	if len(f.Redactions) != 1 || f.Redactions[0].Path != "data.bin" {
 		t.Errorf("redactions %+v", f.Redactions)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
 )
 
 // agentRan is what an agent that was dispatched did, and why it was.
@@ -171,9 +172,9 @@ func exception(f *pipeline.File) safe {
 	case f.Binary:
 		return say("binary", nil)
 	case f.GeneratedByPath:
-		return say("generated", nil)
+		return say("generated", !normalize.WithoutAttributes(*f).GeneratedByPath)
 	case f.Vendored:
-		return say("vendored", nil)
+		return say("vendored", !normalize.WithoutAttributes(*f).Vendored)
 	}
 	return ""
 }

@@ -19,6 +19,8 @@ func TestCoverageClaimsNoMoreThanWasRead(t *testing.T) {
 		"nothing left out":  {file: pipeline.File{Path: "x.go"}, agent: whole},
 		"it says generated": {file: pipeline.File{Path: "x.go", Generated: true}, agent: whole},
 		"a generated path":  {file: pipeline.File{Path: "x.pb.go", Generated: true, GeneratedByPath: true}, agent: except, listed: "Looked at for serious mistakes only: x.pb.go (generated)."},
+		"by attributes":     {file: pipeline.File{Path: "x.go", Generated: true, GeneratedByPath: true}, agent: except, listed: "Looked at for serious mistakes only: x.go (generated, by .gitattributes)."},
+		"vendored by them":  {file: pipeline.File{Path: "x.go", Vendored: true}, agent: except, listed: "Looked at for serious mistakes only: x.go (vendored, by .gitattributes)."},
 		"vendored":          {file: pipeline.File{Path: "vendor/x.go", Vendored: true}, agent: except, listed: "Looked at for serious mistakes only: vendor/x.go (vendored)."},
 		"binary":            {file: pipeline.File{Path: "x.bin", Binary: true}, agent: except, listed: "Not read: x.bin (binary)."},
 		"vendored binary":   {file: pipeline.File{Path: "vendor/x.bin", Vendored: true, Binary: true}, agent: except, listed: "Not read: vendor/x.bin (binary)."},

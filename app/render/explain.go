@@ -67,6 +67,14 @@ func (t *terminal) explainedFile(f *explain.File, names bool) {
 	}
 	t.put(more, say("explained domains", in), styleNone)
 	t.put(more, say("explained rules", t.rulesOf(f.Rules, names)), styleNone)
+	const maxIgnored = 10
+	for _, e := range f.Ignored {
+		name := func(id string) safe { return t.p.text(id, maxName) }
+		t.put(more, say("explained ignored", struct {
+			Agents, Rules []safe
+			Reason        safe
+		}{first(e.Agents, maxIgnored, name), first(e.Rules, maxIgnored, name), t.p.text(e.Reason, maxReason)}), styleNone)
+	}
 }
 
 // rulesOf names the agents that look at something, those with the most rules

@@ -35,7 +35,10 @@ func explanation() *explain.Explanation {
 					{Agent: "finance-sme", Rules: pipeline.List[string]{"fin-decimal-01", "fin-currency-02"}},
 				},
 			},
-			{Path: "vendor/x.pb.go", Language: "Go", Generated: true, Vendored: true},
+			{Path: "vendor/x.pb.go", Language: "Go", Generated: true, Vendored: true, Ignored: pipeline.List[explain.Ignored]{
+				{Reason: "not ours"},
+				{Agents: pipeline.List[string]{"build-reviewer"}, Rules: pipeline.List[string]{"br-errors-03", "br-title-01"}, Reason: "made by a tool"},
+			}},
 		},
 	}
 }

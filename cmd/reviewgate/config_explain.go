@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -10,6 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/explain"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
 )
 
 type explainFlags struct {
@@ -29,7 +32,8 @@ run, what makes the change risky, and how many rules would look at each file.
 
 Paths are relative to the repository's root; the files need not exist. With - the
 list is read from standard input, as git diff --name-only prints it. Layers are
-as with config show.`,
+as with config show. The .gitattributes at the root of the repository around the
+current directory counts as it is in the work tree; a review reads that of the base.`,
 		Example: "  reviewgate config explain pricing/tax.ts .github/workflows/ci.yml\n" +
 			"  git diff --name-only main | reviewgate config explain --rules -",
 		Args: func(_ *cobra.Command, args []string) error {
@@ -66,7 +70,11 @@ func (f *explainFlags) run(cmd *cobra.Command, args []string) error {
 		return invalid(cmd, problems)
 	}
 	told(cmd, cfg)
-	x, err := explain.Paths(cmd.Context(), cfg, paths)
+	attributes, err := currentAttributes()
+	if err != nil {
+		return err
+	}
+	x, err := explain.Paths(cmd.Context(), cfg, paths, attributes)
 	if err != nil {
 		return unfinished(err)
 	}
@@ -74,6 +82,25 @@ func (f *explainFlags) run(cmd *cobra.Command, args []string) error {
 		return putJSON(cmd, x)
 	}
 	return put(cmd, render.Explain(x, f.rules, textOptions(cmd.OutOrStdout())))
+}
+
+// currentAttributes is the text of the .gitattributes of the repository around the
+// current directory, if there is one.
+func currentAttributes() ([]byte, error) {
+	dir, err := currentRepository()
+	if err != nil || dir == "" {
+		return nil, err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, unfinished(err)
+	}
+	defer root.Close()
+	text, err := root.ReadFile(normalize.AttributesFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, unusable(fmt.Errorf("read %s: %w", normalize.AttributesFile, err))
+	}
+	return text, nil
 }
 
 // pathsOf are the paths of the command line, or those of standard input.

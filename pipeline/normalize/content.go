@@ -18,6 +18,18 @@ const (
 	ContentText
 )
 
+// UnknownBytes is why a file counts as unread that is ContentUnknown, and where that gates
+// what to do.
+func UnknownBytes(gating bool) string {
+	const why = "it is neither text nor of a known binary format. Its bytes were searched for secrets, and no rule saw it"
+	if gating {
+		return why + unknownRemedy
+	}
+	return why
+}
+
+const unknownRemedy = "; if it is binary, give it the attribute binary in the base's " + AttributesFile + ", or have somebody comment /review accept unread"
+
 // Content is what is known of a file's bytes.
 type Content struct {
 	Kind ContentKind

@@ -184,7 +184,7 @@ func (a attributes) apply(f *pipeline.PRFacts) {
 			continue
 		}
 		if text, said := a.of(u.Path, attrText); said && !text {
-			u.Gating, u.Why = false, u.Why+binaryByBase
+			u.Gating, u.Why = false, strings.TrimSuffix(u.Why, unknownRemedy)+binaryByBase
 		}
 	}
 }

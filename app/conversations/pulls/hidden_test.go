@@ -162,7 +162,7 @@ func TestBinaryByTheBasesAttributes(t *testing.T) {
 	other := w.Repo.OpenPR(ghtest.PR{Head: "other", Title: "feat: another model", Body: apptest.GoodBody, Files: files()})
 	w.Idle()
 	for _, pr := range []*ghtest.PullRequest{first, other} {
-		w.Wants(pr, "action_required", "models/tool.sh")
+		w.WantsCheck(pr, "action_required", "models/tool.sh", "give it the attribute binary in the base's .gitattributes")
 	}
 	w.Repo.Commit("main", ghtest.Files{".gitattributes": "models/** binary\n"}, "chore: say what models are")
 	w.Idle()
