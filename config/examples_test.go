@@ -2,8 +2,8 @@ package config
 
 import (
 	"os"
-	"regexp"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
