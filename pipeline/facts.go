@@ -70,6 +70,9 @@ type Head struct {
 	SHA        string `json:"sha"`
 	Repository string `json:"repository"`
 	Fork       bool   `json:"fork"`
+	// WorkTree says that what is reviewed is a work tree with uncommitted changes, on top
+	// of SHA.
+	WorkTree bool `json:"work_tree,omitempty"`
 }
 
 // Commit is one commit of the change.

@@ -34,12 +34,16 @@ func (s *Source) PullRequest(ctx context.Context) (normalize.PullRequest, error)
 	if err != nil {
 		return normalize.PullRequest{}, err
 	}
+	uncommitted, err := s.uncommitted(ctx)
+	if err != nil {
+		return normalize.PullRequest{}, err
+	}
 	repo := s.repository(ctx)
 	p := normalize.PullRequest{
 		Repository: repo,
 		Title:      cmp.Or(s.ownBranch(), "Local changes"),
 		Base:       pipeline.Base{Ref: s.baseName, SHA: s.baseSHA},
-		Head:       pipeline.Head{Ref: s.headName, SHA: s.headSHA, Repository: repo.FullName()},
+		Head:       pipeline.Head{Ref: s.headName, SHA: s.headSHA, Repository: repo.FullName(), WorkTree: uncommitted},
 		Totals:     pipeline.Totals{Files: len(files.Files)},
 		Commits:    count,
 	}
@@ -48,6 +52,23 @@ func (s *Source) PullRequest(ctx context.Context) (normalize.PullRequest, error)
 		p.Totals.Deletions += f.Deletions
 	}
 	return p, s.describe(ctx, &p)
+}
+
+// uncommitted reports whether the work tree is read and differs from the head.
+func (s *Source) uncommitted(ctx context.Context) (bool, error) {
+	if !s.workTree {
+		return false, nil
+	}
+	diff, err := s.git.diff(ctx, 0, s.headSHA)
+	if err != nil || len(diff.files().Files) > 0 {
+		return true, err
+	}
+	untracked, root, err := s.inWorkTree(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer root.Close()
+	return slices.ContainsFunc(untracked, func(path string) bool { return !strings.HasSuffix(path, "/") }), nil
 }
 
 // ownBranch is the name of the head's branch, unless it is one that changes are

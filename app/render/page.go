@@ -107,6 +107,9 @@ func newPage(v View, p pen, k linker) page {
 		Agents:         len(v.Review.Manifest.Entries) + len(v.Review.Manifest.Skipped),
 		Held:           heldBy(&rep.Gate, p),
 	}
+	if facts.Head.WorkTree {
+		pg.Head = say("work tree on", pg.Head)
+	}
 	if pg.Base == "" {
 		pg.Base = p.code(shortSHA(facts.Base.SHA), maxName)
 	}

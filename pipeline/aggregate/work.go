@@ -106,6 +106,9 @@ func newWork(in Input) *work {
 		SchemaVersion: pipeline.ReportSchemaVersion, Repository: f.Repository.FullName(), Number: f.Number,
 		HeadSHA: f.Head.SHA, ConfigVersion: f.Config.Version, GapLog: in.Gaps, Iteration: 1,
 	}
+	if f.Head.WorkTree { // which no commit is
+		w.report.HeadSHA = ""
+	}
 	w.take()
 	return w
 }
