@@ -82,7 +82,10 @@ func limitHeap(log zerolog.Logger) MemoryLimit {
 	if os.Getenv("GOMEMLIMIT") == "" && m.Bytes > 0 {
 		debug.SetMemoryLimit(m.Bytes / 100 * memoryShare)
 	}
-	line.Int64("gomemlimit_bytes", debug.SetMemoryLimit(-1)).Msg("memory")
+	if soft := debug.SetMemoryLimit(-1); soft < math.MaxInt64 {
+		line.Int64("gomemlimit_bytes", soft)
+	}
+	line.Msg("memory")
 	return m
 }
 

@@ -175,16 +175,20 @@ func (r *settingsReader) readFile(name string) {
 		return
 	}
 	if err := yaml.Unmarshal(text, &r.file); err != nil {
-		r.problem("settings file %s: %s; write one \"KEY: value\" a line", name, quoted.ReplaceAllString(err.Error(), "what is there"))
+		place := ""
+		if line := yamlLine.FindString(err.Error()); line != "" {
+			place = " at " + line
+		}
+		r.problem("settings file %s is not valid YAML%s; write one \"KEY: value\" a line", name, place)
 		return
 	}
 	for k := range r.file {
 		switch {
 		case slices.Contains(keys, k):
 		case keyPattern.MatchString(k):
-			r.problem("settings file %s: %s is no setting; the settings are %s", name, k, strings.Join(keys, ", "))
+			r.problem("settings file %s: %s is not a setting; the settings are %s", name, k, strings.Join(keys, ", "))
 		default: // a value, perhaps, that was taken for a key
-			r.problem("settings file %s: one of its keys is not even written as one; the settings are %s", name, strings.Join(keys, ", "))
+			r.problem("settings file %s: one of its keys is not written like a setting's name; the settings are %s", name, strings.Join(keys, ", "))
 		}
 	}
 	slices.Sort(r.problems)
@@ -192,8 +196,8 @@ func (r *settingsReader) readFile(name string) {
 
 var (
 	keyPattern = regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$`)
-	// quoted is what a YAML error repeats of a file in which secrets stand.
-	quoted = regexp.MustCompile("(?s)`.*?`|'.*?'|\".*?\"")
+	// yamlLine is the place in a YAML error, the rest of which may repeat secrets of the file.
+	yamlLine = regexp.MustCompile(`line [0-9]+`)
 )
 
 func (r *settingsReader) get(key string) string {
