@@ -26,7 +26,7 @@ type Push struct {
 // nobody saw who pushed it.
 func Retargeted(from, to string) string { return from + " " + to }
 
-// retargeted is what Retargeted was made of, for a push that is none.
+// retargeted returns the base branches of an entry that Retargeted made.
 func (p Push) retargeted() (from, to string, ok bool) { return strings.Cut(p.Before, " ") }
 
 // authorship is what the sender of a command is to the pull request.
