@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/reviewgate/reviewgate/app/gh"
 	"github.com/reviewgate/reviewgate/app/internal/trail"
 	"github.com/reviewgate/reviewgate/app/review"
 )
@@ -45,7 +46,9 @@ type apartTask struct {
 	ID    int64
 	Lease review.Lease
 	Kind  review.JobKind
-	Stop  bool `json:",omitempty"`
+	// Tokens are for the lease's target.
+	Tokens []gh.Token `json:",omitempty"`
+	Stop   bool       `json:",omitempty"`
 }
 
 // apartAnswer is a line that a child process writes. The first one has the ID 0 and says
@@ -64,14 +67,14 @@ type children struct {
 
 // apart does the work of a lease in a child process: one of its own if alone, and
 // otherwise the common one. It implements review.Options.Apart.
-func (a *App) apart(ctx context.Context, l review.Lease, kind review.JobKind, alone bool) (review.Ended, error) {
+func (a *App) apart(ctx context.Context, l review.Lease, t review.Target, kind review.JobKind, alone bool) (review.Ended, error) {
 	c, err := a.children.join(a, alone)
 	if err != nil {
 		return review.Ended{}, err
 	}
 	defer a.children.leave(c, alone)
 	a.options.Log.Info().Str("target", l.Key).Int("pid", c.cmd.Process.Pid).Bool("alone", alone).Msg("a suspect is reviewed in a child process")
-	return c.do(ctx, apartTask{Lease: l, Kind: kind})
+	return c.do(ctx, apartTask{Lease: l, Kind: kind, Tokens: a.client.Tokens(ctx, t)})
 }
 
 // join returns the child process to work in, and starts it if need be.
@@ -378,6 +381,7 @@ func (a *App) workApart(ctx context.Context, tasks <-chan apartTask, out io.Writ
 
 func (a *App) doApart(ctx context.Context, task apartTask) review.Ended {
 	ctx = trail.With(ctx, &trail.Trail{Kind: string(task.Kind), Target: task.Lease.Key})
+	a.client.Take(task.Tokens)
 	ended := review.EndedBy(a.service.WorkHeld(ctx, task.Lease, task.Kind))
 	if len(ended.Err) > maxApartLine/8 { // a byte takes up to six in JSON
 		ended.Err = ended.Err[:maxApartLine/8]

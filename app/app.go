@@ -140,7 +140,7 @@ func (a *App) buildService(ctx context.Context, beside bool) (err error) {
 	if err != nil {
 		return err
 	}
-	var apart func(context.Context, review.Lease, review.JobKind, bool) (review.Ended, error)
+	var apart func(context.Context, review.Lease, review.Target, review.JobKind, bool) (review.Ended, error)
 	if len(a.options.Apart) > 0 {
 		apart = a.apart
 	}

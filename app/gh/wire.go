@@ -37,6 +37,7 @@ type call struct {
 	inst   *installation // whose limits the call counts against
 	app    *installation // the App, against whose limits a token request counts
 	budget *budget       // may be nil
+	hold   bool          // nothing is sent but the request for a token
 }
 
 type callKey struct{}
@@ -59,6 +60,8 @@ type wire struct {
 	api    *url.URL
 	log    zerolog.Logger
 	onCall func(context.Context, CallInfo)
+	own    tokenStore // those that GitHub gave, to hand on
+	given  tokenStore // those that another process handed on, until they are used
 }
 
 func newWire(c Config, api *url.URL) *wire {
@@ -69,7 +72,7 @@ func newWire(c Config, api *url.URL) *wire {
 		own.MaxIdleConnsPerHost = maxInFlight
 		next = own
 	}
-	return &wire{next: next, api: api, log: c.Log, onCall: c.OnCall}
+	return &wire{next: next, api: api, log: c.Log, onCall: c.OnCall, own: newTokenStore(), given: newTokenStore()}
 }
 
 // RoundTrip sends a request whose context holds a call, if the rate limits and
@@ -86,6 +89,13 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	if token {
 		info.Route, info.Installation = "POST /app/installations/{installation_id}/access_tokens", 0
 		limits = &c.app.limits
+		if t, ok := w.given.take(clientKey(c.scope, c.target), time.Now()); ok {
+			closeBody(req)
+			return tokenOf(req, t), nil
+		}
+	} else if c.hold {
+		closeBody(req)
+		return nil, errHeld
 	}
 	if err := w.allow(req, c, limits); err != nil {
 		closeBody(req)
@@ -108,7 +118,7 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if token && resp.StatusCode < 300 {
-		return checkToken(resp)
+		return w.checkToken(c, resp)
 	}
 	mustValidate(resp.Header)
 	return resp, nil
@@ -195,20 +205,25 @@ func narrowToken(req *http.Request, c *call) *http.Request {
 	return req
 }
 
-// checkToken refuses an answer without a token, which ghinstallation would take
-// for one. The error has nothing of the answer.
-func checkToken(resp *http.Response) (*http.Response, error) {
+type tokenAnswer struct {
+	Token     string    `json:"token"`
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// checkToken keeps the token of an answer. It refuses an answer without one, which
+// ghinstallation would take for one. The error has nothing of the answer.
+func (w *wire) checkToken(c *call, resp *http.Response) (*http.Response, error) {
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return nil, fmt.Errorf("read the token: %w", err)
 	}
-	var t struct {
-		Token     string    `json:"token"`
-		ExpiresAt time.Time `json:"expires_at"`
-	}
+	var t tokenAnswer
 	if json.Unmarshal(text, &t) != nil || t.Token == "" || t.ExpiresAt.IsZero() {
 		return nil, errors.New("the answer to the request for a token holds none")
+	}
+	if key := clientKey(c.scope, c.target); c.scope != asApp { // git's are good for less
+		w.own.tokens.add(key, Token{key, t.Token, t.ExpiresAt}, 1)
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(text))
 	return resp, nil

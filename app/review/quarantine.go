@@ -87,7 +87,7 @@ func (s *Service) workApart(ctx context.Context, lease Lease, kind JobKind, stat
 		return s.stopWork(ctx, lease, s.putOff(ctx, lease, state, err))
 	}
 	_, stop := s.keep(ctx, lease) // the child gives the lease back
-	ended, err := s.Apart(ctx, lease, kind, t.alone)
+	ended, err := s.Apart(ctx, lease, state.Target, kind, t.alone)
 	stop()
 	var died *DiedError
 	switch {

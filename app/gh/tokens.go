@@ -1,0 +1,82 @@
+package gh
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/review"
+)
+
+const (
+	// maxTokens bounds the tokens that are kept to be handed on. One takes up to a kilobyte.
+	maxTokens = 1000
+	// tokenMargin is how long a token must still be good for. ghinstallation asks for
+	// another one as early.
+	tokenMargin = time.Minute
+)
+
+// Token lets another process act for an installation as this one does. It is a secret.
+type Token struct {
+	Key     string // the client that it authenticates, as clientKey names it
+	Token   string
+	Expires time.Time // within the hour
+}
+
+// tokenStore holds tokens by the client that they authenticate.
+type tokenStore struct{ tokens *lru[Token] }
+
+func newTokenStore() tokenStore { return tokenStore{newLRU[Token](maxTokens)} }
+
+// take removes and returns a token that is good for a while.
+func (s tokenStore) take(key string, now time.Time) (Token, bool) {
+	t, ok := s.tokens.get(key)
+	s.tokens.remove(key)
+	return t, ok && now.Before(t.Expires.Add(-tokenMargin))
+}
+
+// errHeld is how a request ends that was made for its token alone.
+var errHeld = errors.New("the request is not sent")
+
+// Tokens returns tokens for a process that works on t, so that it need not ask GitHub
+// for its own: each request for one counts five points against the App's 900 a minute.
+// It asks for the repository's if it has none. Where that fails the process can ask
+// itself, and say what is wrong.
+func (c *Client) Tokens(ctx context.Context, t review.Target) []Token {
+	r := request{op: "get a token", method: http.MethodGet, path: "/"}
+	if r.check(t) != nil {
+		return nil
+	}
+	_, _ = c.once(withCall(ctx, &call{
+		route: "GET /", try: 1, target: t, inst: c.installation(t.Installation), app: c.installation(0), hold: true,
+	}), t, r, nil) // never sent
+	var tokens []Token
+	for _, s := range []scope{asRepository, asOrganisation} {
+		if token, ok := c.wire.own.tokens.get(clientKey(s, t)); ok {
+			tokens = append(tokens, token)
+		}
+	}
+	return tokens
+}
+
+// Take has each of the tokens used the next time that GitHub would be asked for one like
+// it, unless that is soon before it expires.
+func (c *Client) Take(tokens []Token) {
+	for _, t := range tokens {
+		c.wire.given.tokens.add(t.Key, t, 1)
+	}
+}
+
+// tokenOf returns what GitHub would answer to a request for the token.
+func tokenOf(req *http.Request, t Token) *http.Response {
+	text, _ := json.Marshal(tokenAnswer{t.Token, t.Expires}) // plain values: this can't fail
+	return &http.Response{
+		Status: "201 Created", StatusCode: http.StatusCreated, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{"Content-Type": {"application/json"}}, Request: req,
+		Body: io.NopCloser(bytes.NewReader(text)), ContentLength: int64(len(text)),
+	}
+}

@@ -1,0 +1,85 @@
+package gh
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+)
+
+// One process asks for a token, and the next one works with it.
+func TestTokensAreHandedOn(t *testing.T) {
+	var with []string
+	s := newStub(t, func(w http.ResponseWriter, r *http.Request) {
+		with = append(with, r.Header.Get("Authorization"))
+		send(w, 200, openPull)
+	})
+	parent, child := s.client(t, nil), s.client(t, nil)
+	for range 2 {
+		tokens := parent.Tokens(t.Context(), pullTarget)
+		if len(tokens) != 1 || tokens[0].Token != "token-1" {
+			t.Fatalf("handed on %+v", tokens)
+		}
+		child.Take(tokens)
+		if _, err := child.Pull(t.Context(), pullTarget); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := parent.Pull(t.Context(), pullTarget); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{`{"repository_ids":[1001]}`}; !slices.Equal(s.tokens, want) {
+		t.Errorf("token requests %q, want %q", s.tokens, want)
+	}
+	if want := []string{"token token-1", "token token-1", "token token-1"}; !slices.Equal(with, want) {
+		t.Errorf("calls with %q, want %q", with, want)
+	}
+}
+
+// What was handed on is no reason to fail where GitHub would give a token that is good.
+func TestTokenHandedOnThatIsNoGood(t *testing.T) {
+	for name, token := range map[string]Token{
+		"revoked":          {Key: "7/1001", Token: "bad", Expires: time.Now().Add(time.Hour)},
+		"about to expire":  {Key: "7/1001", Token: "bad", Expires: time.Now().Add(tokenMargin / 2)},
+		"of no known time": {Key: "7/1001", Token: "bad"},
+		"another's":        {Key: "7/1002", Token: "bad", Expires: time.Now().Add(time.Hour)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStub(t, func(w http.ResponseWriter, r *http.Request) {
+				if r.Header.Get("Authorization") == "token bad" {
+					send(w, 401, map[string]any{"message": "Bad credentials"})
+					return
+				}
+				send(w, 200, openPull)
+			})
+			c := s.client(t, nil)
+			c.Take([]Token{token})
+			if _, err := c.Pull(t.Context(), pullTarget); err != nil || len(s.tokens) != 1 {
+				t.Errorf("%v after %d requests for a token, want 1", err, len(s.tokens))
+			}
+		})
+	}
+}
+
+// A token that GitHub no longer takes is not handed on.
+func TestRefusedTokenIsNotHandedOn(t *testing.T) {
+	refused := false
+	s := newStub(t, func(w http.ResponseWriter, r *http.Request) {
+		if refused && r.Header.Get("Authorization") == "token token-1" {
+			send(w, 401, map[string]any{"message": "Bad credentials"})
+			return
+		}
+		send(w, 200, openPull)
+	})
+	c := s.client(t, nil)
+	for i := range 2 {
+		refused = i > 0
+		if _, err := c.Pull(t.Context(), pullTarget); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := c.Tokens(t.Context(), pullTarget), fmt.Sprint("token-", i+1); len(got) != 1 || got[0].Token != want {
+			t.Errorf("handed on %+v, want %s", got, want)
+		}
+	}
+}
