@@ -113,9 +113,6 @@ func LoadSettings(getenv func(string) string, file string, dial model.Dial) (Set
 		AppID:          r.appID(),
 		PrivateKey:     r.privateKey(),
 		WebhookSecrets: r.secrets(),
-		V3URL:          withSlash(r.url(keyV3URL, "https://api.github.com/")),
-		V4URL:          r.url(keyV4URL, "https://api.github.com/graphql"),
-		WebURL:         strings.TrimRight(r.url(keyWebURL, "https://github.com"), "/"),
 		Addr:           r.addr(),
 		DatabaseURL:    r.databaseURL(),
 		LogLevel:       r.logLevel(),
@@ -127,6 +124,7 @@ func LoadSettings(getenv func(string) string, file string, dial model.Dial) (Set
 
 		Traces: r.traces(),
 	}
+	s.V3URL, s.V4URL, s.WebURL = r.github()
 	s.ModelKeys, s.Dial = r.modelKeys(s.Config, dial), dial
 	if len(r.problems) > 0 {
 		return Settings{}, &SettingsError{Problems: r.problems}
@@ -283,6 +281,38 @@ func (r *settingsReader) url(key, fallback string) string {
 		return fallback
 	}
 	return v
+}
+
+// github reads where GitHub is. The REST API tells where the others are: github.com and
+// ghe.com have them beside it, and GitHub Enterprise Server below it. What it doesn't
+// tell must be set, or one GitHub would be asked about pull requests of another.
+func (r *settingsReader) github() (v3, v4, web string) {
+	v3 = withSlash(r.url(keyV3URL, "https://api.github.com/"))
+	if api, err := url.Parse(v3); err == nil {
+		root := &url.URL{Scheme: api.Scheme, Host: api.Host}
+		host, beside := strings.CutPrefix(api.Host, "api.")
+		switch {
+		case api.Path == "/api/v3/":
+			v4, web = root.JoinPath("api/graphql").String(), root.String()
+		case beside && api.Path == "/":
+			v4, root.Host = root.JoinPath("graphql").String(), host
+			web = root.String()
+		}
+	}
+	for _, one := range []struct {
+		key, example string
+		url          *string
+	}{{keyV4URL, "https://github.example.com/api/graphql", &v4}, {keyWebURL, "https://github.example.com", &web}} {
+		known := *one.url
+		*one.url = strings.TrimRight(r.url(one.key, known), "/")
+		switch {
+		case *one.url == "":
+			r.problem("%s is missing: %s does not end in /api/v3/, so set this to a URL such as %s", one.key, keyV3URL, one.example)
+		case *one.url != known && r.get(keyV3URL) == "":
+			r.problem("%s is set and %s is not: set that too, to a URL such as https://github.example.com/api/v3/", one.key, keyV3URL)
+		}
+	}
+	return v3, v4, web
 }
 
 func (r *settingsReader) addr() string {

@@ -49,13 +49,56 @@ func TestSettingsFromTheEnvironment(t *testing.T) {
 	}
 	want := Settings{
 		AppID: 42, PrivateKey: []byte(strings.TrimSpace(key)), WebhookSecrets: [][]byte{[]byte("new"), []byte("old")},
-		V3URL: "https://ghe.test/api/v3/", V4URL: "https://api.github.com/graphql", WebURL: "https://github.com",
+		V3URL: "https://ghe.test/api/v3/", V4URL: "https://ghe.test/api/graphql", WebURL: "https://ghe.test",
 		Addr: "0.0.0.0:9000", DatabaseURL: "postgres://rg:pw@db/reviewgate", LogLevel: zerolog.DebugLevel,
 		DeliveryLogInterval: 5 * time.Minute, SweepInterval: 90 * time.Minute, Retention: 30 * day,
 	}
 	s.PrivateKey = bytes.TrimSpace(s.PrivateKey)
 	if diff := cmp.Diff(want, s); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// One URL of a GitHub tells the others. Where it doesn't, all are asked for.
+func TestWhereGitHubIs(t *testing.T) {
+	t.Parallel()
+	key := privateKey(t)
+	for _, tt := range []struct {
+		name        string
+		v3, v4, web string
+		want        [3]string
+		wrong       []string // the settings that are named, in order
+	}{
+		{name: "github.com", want: [3]string{"https://api.github.com/", "https://api.github.com/graphql", "https://github.com"}},
+		{name: "Enterprise Server", v3: "https://ghe.test/api/v3", want: [3]string{"https://ghe.test/api/v3/", "https://ghe.test/api/graphql", "https://ghe.test"}},
+		{name: "Enterprise Server at a port", v3: "http://ghe.test:8080/api/v3/", want: [3]string{"http://ghe.test:8080/api/v3/", "http://ghe.test:8080/api/graphql", "http://ghe.test:8080"}},
+		{name: "ghe.com", v3: "https://api.octo.ghe.com", want: [3]string{"https://api.octo.ghe.com/", "https://api.octo.ghe.com/graphql", "https://octo.ghe.com"}},
+		{name: "a page of its own", v3: "https://ghe.test/api/v3/", web: "https://code.test/", want: [3]string{"https://ghe.test/api/v3/", "https://ghe.test/api/graphql", "https://code.test"}},
+		{name: "a proxy", v3: "https://proxy.test/github/", v4: "https://proxy.test/graphql", web: "https://ghe.test", want: [3]string{"https://proxy.test/github/", "https://proxy.test/graphql", "https://ghe.test"}},
+		{name: "a proxy alone", v3: "https://proxy.test/github/", wrong: []string{keyV4URL + " is missing", keyWebURL + " is missing"}},
+		{name: "without the API", web: "https://ghe.test", wrong: []string{keyWebURL + " is set and " + keyV3URL + " is not"}},
+		{name: "GraphQL without REST", v4: "https://ghe.test/api/graphql", wrong: []string{keyV4URL + " is set and " + keyV3URL + " is not"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s, err := load(map[string]string{keyAppID: "42", keyPrivateKey: key, keyWebhookSecret: "s", keyV3URL: tt.v3, keyV4URL: tt.v4, keyWebURL: tt.web}, "")
+			var problems *SettingsError
+			errors.As(err, &problems)
+			if len(tt.wrong) == 0 {
+				if got := [3]string{s.V3URL, s.V4URL, s.WebURL}; err != nil || got != tt.want {
+					t.Errorf("%v, %v; want %v", got, err, tt.want)
+				}
+				return
+			}
+			if problems == nil || len(problems.Problems) != len(tt.wrong) {
+				t.Fatalf("%v; want %q", err, tt.wrong)
+			}
+			for i, want := range tt.wrong {
+				if !strings.HasPrefix(problems.Problems[i], want) {
+					t.Errorf("problem %q, want %q", problems.Problems[i], want)
+				}
+			}
+		})
 	}
 }
 

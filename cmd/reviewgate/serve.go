@@ -23,8 +23,10 @@ that are not set there, from a YAML or JSON file with the same keys:
   GITHUB_APP_PRIVATE_KEY_FILE    or the file it is in
   GITHUB_APP_WEBHOOK_SECRET      the webhook secret; several, separated by commas,
                                  while it is being rotated
-  GITHUB_V3_API_URL, GITHUB_V4_API_URL, GITHUB_WEB_URL
-                                 for GitHub Enterprise Server
+  GITHUB_V3_API_URL              for GitHub Enterprise Server, such as
+                                 https://github.example.com/api/v3/
+  GITHUB_V4_API_URL, GITHUB_WEB_URL
+                                 where they don't follow from it
   REVIEWGATE_ADDR                host:port to listen on (127.0.0.1:8080)
   REVIEWGATE_DATABASE_URL        sqlite://FILE (sqlite://reviewgate.db), or
                                  postgres://USER:PASSWORD@HOST/DATABASE for
@@ -48,7 +50,7 @@ that are not set there, from a YAML or JSON file with the same keys:
                                  OTEL_SERVICE_NAME as OpenTelemetry has them`,
 		Example: "  GITHUB_APP_INTEGRATION_ID=123456 GITHUB_APP_PRIVATE_KEY_FILE=app.pem \\\n" +
 			"    GITHUB_APP_WEBHOOK_SECRET=... reviewgate serve",
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			settings, err := app.LoadSettings(os.Getenv, file, sdk.New)
 			if err != nil {
