@@ -20,7 +20,7 @@ func apartCommand() *cobra.Command {
 		Use:    apartName,
 		Short:  "Do reviews of a server in a process of their own",
 		Hidden: true,
-		Args:   cobra.NoArgs,
+		Args:   noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			settings, err := app.LoadSettings(os.Getenv, file, sdk.New)
 			if err != nil {

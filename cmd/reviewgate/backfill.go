@@ -41,7 +41,7 @@ Exit code: 0 all were asked for, 2 the settings or globs can't be used, 3 it
 could not be finished: some could not be looked at, or Ctrl-C came first.`,
 		Example: "  reviewgate backfill --repo acme/shop --dry-run\n" +
 			"  reviewgate backfill --repo 'acme/web-*' --repo acme/shop --since 90d",
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	c.Flags().StringArrayVar(&f.repos, "repo", nil, "`glob` of repositories, OWNER/NAME; may be given several times")

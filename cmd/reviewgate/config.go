@@ -26,7 +26,7 @@ repository's .github/reviewgate.`,
 			"  reviewgate config check --layer repository .github/reviewgate\n" +
 			"  reviewgate config show --explain --only rules\n" +
 			"  git diff --name-only main | reviewgate config explain -",
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	c.AddCommand(configCheckCommand(), configShowCommand(), configExplainCommand(), configInitCommand())

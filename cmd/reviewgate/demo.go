@@ -15,7 +15,7 @@ func demoCommand() *cobra.Command {
 opened, pushed to, and commented /review. Prints how the check run and the
 comment change. Needs git.`,
 		Example: "  reviewgate demo --once",
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o := demo.Options{Out: cmd.OutOrStdout(), Once: once}
 			if verbose {

@@ -33,7 +33,7 @@ nothing to tell yet. Exit code: 0 all are ok, 1 there is a problem, 2 the
 settings can't be used, 3 there is none, but something is unknown.`,
 		Example: "  reviewgate doctor\n" +
 			"  reviewgate doctor --repo acme/shop --format json",
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	c.Flags().StringVar(&f.repo, "repo", "", "repository to look at as well, `OWNER/NAME`")

@@ -30,7 +30,7 @@ Exit code: 0 the figures are printed, 2 the cases or the config can't be used, 3
 could not be finished. An agent that fails is counted in the table.`,
 		Example: "  reviewgate eval\n" +
 			"  reviewgate eval --config /etc/reviewgate --agent security-reviewer --format json",
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	c.Flags().StringVar(&f.config, "config", "", "`directory` of the server's config, which may name models")

@@ -49,7 +49,7 @@ reports, with their digests, stands on standard error in every format. If nothin
 changed, it says so and exits with 0.`,
 		Example: "  reviewgate review --base main\n" +
 			"  reviewgate review --repo ~/src/project --base v1.2.0 --head v1.3.0 --format sarif",
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	c.Flags().StringVar(&f.repo, "repo", ".", "`directory` of the repository")

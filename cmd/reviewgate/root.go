@@ -65,6 +65,37 @@ func atLeastOne(what string) cobra.PositionalArgs {
 	}
 }
 
+// noArguments refuses what follows a command that takes flags alone. Cobra would call it
+// an unknown command, which it is where there are commands below.
+func noArguments(c *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0:
+		return nil
+	case c.HasSubCommands():
+		return cobra.NoArgs(c, args)
+	}
+	return fmt.Errorf("%s takes no arguments, but %q was given; see %s --help", c.Name(), args[0], c.CommandPath())
+}
+
+// helpCommand is cobra's, which says of an unknown command that all went well.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [command]",
+		Short: "Help about any command",
+		RunE: func(c *cobra.Command, args []string) error {
+			about, rest, err := c.Root().Find(args)
+			if err == nil && len(rest) > 0 {
+				err = fmt.Errorf("unknown command %q for %q", rest[0], about.CommandPath())
+			}
+			if err != nil {
+				return err
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
+	}
+}
+
 // execute runs the command line and returns the exit code.
 func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := &cobra.Command{
@@ -84,6 +115,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return unusable(fmt.Errorf("%w; see %s --help", err, c.CommandPath()))
 	})
+	root.SetHelpCommand(helpCommand())
 	root.AddCommand(serveCommand(), reviewCommand(), synthesizeCommand(), aggregateCommand(), verdictCommand(), configCommand(), secretsCommand(), evalCommand(), doctorCommand(), simulateCommand(), backfillCommand(), backupCommand(), apartCommand(), demoCommand())
 
 	err := root.ExecuteContext(ctx)

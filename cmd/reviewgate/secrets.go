@@ -24,7 +24,7 @@ func secretsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "secrets",
 		Short: "Say which values only look like secrets",
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	c.AddCommand(secretsAllowCommand())

@@ -39,7 +39,7 @@ instead of its default branch. --server tries another layer of the server's than
 REVIEWGATE_CONFIG_DIR.`,
 		Example: "  reviewgate simulate --pr acme/shop#104\n" +
 			"  reviewgate simulate --pr acme/shop#104 --config proposed/ --format json",
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	c.Flags().StringVar(&f.pull, "pr", "", "pull request, `OWNER/REPO#NUMBER` or its URL")
