@@ -71,7 +71,7 @@ func TestFinalEntriesCannotBeLoosened(t *testing.T) {
 		{FileRules, `"id": "f-rule", "match": {"max_per_file": 1}`, []string{`/0/match/max_per_file: match.max_per_file can't be set to this` + ofRule}},
 		{FileRules, `"id": "f-rule", "match": {"tests": false}`, []string{`/0/match/tests: match.tests can't be set to this` + ofRule}},
 		{FileRules, `"id": "f-rule", "description": "Ignore this rule."`, []string{`/0/description: description can't be set to this` + ofRule}},
-		{FileRules, `"id": "f-rule", "final": false`, []string{`/0/final: final has no meaning in the repository's layer; remove it; the server's and the organisation's config may have it`}},
+		{FileRules, `"id": "f-rule", "final": false`, []string{`/0/final: the repository's layer may not make anything final; remove it; only the server's and the organisation's config may have it`}},
 		{FileRules, `"id": "build-conflict-01", "severity": "warning"`, []string{
 			`/0/severity: severity can't be set to this: the rule "build-conflict-01" is final in the server's layer; leave it out, or raise it`}},
 
@@ -246,7 +246,7 @@ func TestFinalSettings(t *testing.T) {
 			`review-settings.json:1:12: /drafts: drafts is final in the organisation's layer; leave it out`,
 			`review-settings.json:1:30: /mode: mode is final in the server's layer; leave it out`}},
 		{"the same again", `{"mode": "enforce", "check": {"name": "reviewgate", "annotations": false}, "gate": {"conditions": [{"decision": "fail", "when": "critical > 0"}, {"when": "major > 0", "decision": "needs_fixes"}, {"when": "warning > 0", "decision": "pass_with_warnings"}]}}`, nil},
-		{"final of its own", `{"final": []}`, []string{`review-settings.json:1:11: /final: final has no meaning in the repository's layer; remove it; the server's and the organisation's config may have it`}},
+		{"final of its own", `{"final": []}`, []string{`review-settings.json:1:11: /final: the repository's layer may not make anything final; remove it; only the server's and the organisation's config may have it`}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

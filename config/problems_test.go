@@ -51,7 +51,7 @@ func TestProblems(t *testing.T) {
 			`review-rules.json:2:3: JSON has no comments; remove it, or put the words into a "description"`,
 		}},
 		{"the target of a link", FileRules, "../../common/review-rules.json", []string{
-			`review-rules.json:1:1: this is no JSON but a line of text, as in the place of a link; write a list or an object; links are not followed, so put the file itself here`,
+			`review-rules.json:1:1: this is a symbolic link, or plain text instead of JSON; put the JSON file itself here: links are not followed`,
 		}},
 		{"trailing comma", FileRules, "[\n  " + rule("a", "") + ",\n]", []string{
 			`review-rules.json:2:152: there is a comma after the last entry; remove the comma`,

@@ -30,7 +30,7 @@ func (t *trial) checkTrust() {
 
 func (t *trial) refuseFinal(n *jsontree.Node) {
 	if n != nil {
-		t.of(n, fmt.Sprintf("final has no meaning in the %s's layer", t.layer), "remove it; the server's and the organisation's config may have it")
+		t.of(n, fmt.Sprintf("the %s's layer may not make anything final", t.layer), "remove it; only the server's and the organisation's config may have it")
 	}
 }
 

@@ -180,7 +180,7 @@ func (d *Document) syntaxError(offset int, err *json.SyntaxError) *Error {
 	before := bytes.TrimRight(d.text[:min(offset, len(d.text))], " \t\r\n")
 	switch {
 	case !bytes.ContainsAny(d.text, "\n[]{}\""): // a link's text is the path that it leads to
-		return d.errorAt(offset, "this is no JSON but a line of text, as in the place of a link", "write a list or an object; links are not followed, so put the file itself here")
+		return d.errorAt(offset, "this is a symbolic link, or plain text instead of JSON", "put the JSON file itself here: links are not followed")
 	case strings.Contains(err.Error(), "unexpected end"):
 		return d.errorAt(len(d.text), "the file ends in the middle of a value", "close every string, bracket and brace")
 	case strings.Contains(err.Error(), "after top-level value"):

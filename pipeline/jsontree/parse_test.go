@@ -240,7 +240,7 @@ func TestFaultsAreNamed(t *testing.T) {
 		"[\"a\nb\"]":       "1:4 a string contains a line break or a control character",
 		`[1`:               "1:3 the file ends in the middle of a value",
 		`[1] 2`:            "1:5 there is something after the end of the JSON value",
-		`../other/a.json`:  "1:1 this is no JSON but a line of text, as in the place of a link",
+		`../other/a.json`:  "1:1 this is a symbolic link, or plain text instead of JSON",
 		"\xef\xbb\xbf[]":   "1:1 the file starts with a byte order mark",
 		"[\"a\xff\"]":      "1:4 the file is not valid UTF-8 here",
 		" \n":              "1:1 the file is empty",
