@@ -53,8 +53,25 @@ func spelt(text string) string {
 	return text
 }
 
+func byteSet(bytes string) (set [256]bool) {
+	for i := range len(bytes) {
+		set[bytes[i]] = true
+	}
+	return set
+}
+
+// isAnywhere reports whether something holds at one of the marks in a text.
+func isAnywhere(text string, marks *[256]bool, holds func(text string, i int) bool) bool {
+	for i := range len(text) {
+		if marks[text[i]] && holds(text, i) {
+			return true
+		}
+	}
+	return false
+}
+
 // marks are the bytes at which a line may have another form.
-var marks = [256]bool{'\r': true, '\v': true, '\f': true, '\\': true, '&': true, '.': true, '(': true, '[': true, '?': true, '/': true, '!': true, '"': true, '\'': true}
+var marks = byteSet("\r\v\f\\&.([?/!\"'")
 
 // unusual reports whether a line may have another form. Most have none, so it
 // looks at each byte once.
@@ -216,9 +233,13 @@ func isWord(c byte) bool {
 // dotted takes out the blanks around dots and before a call's parenthesis, and
 // writes a["b"], a?.b, a.`b` and getattr(a, "b") as a.b, and {["a"]: b} as {a: b}.
 func dotted(text string) string {
-	if !strings.ContainsAny(text, " \t[?`") && !strings.Contains(text, "getattr(") {
+	if !isAnywhere(text, &dotMarks, mayBeDotted) {
 		return text
 	}
+	return dot(text)
+}
+
+func dot(text string) string {
 	out := make([]byte, 0, len(text))
 	for i := 0; i < len(text); i++ {
 		c := text[i]
@@ -271,6 +292,31 @@ func dotted(text string) string {
 		}
 	}
 	return string(out)
+}
+
+// dotMarks are the bytes at which mayBeDotted may hold.
+var dotMarks = byteSet(" \t[?`g")
+
+// mayBeDotted reports whether dotted may change a text, by the byte at a place.
+func mayBeDotted(text string, i int) bool {
+	switch text[i] {
+	case '[':
+		q := at(text, i+1+blanks(text, i+1))
+		return q == '"' || q == '\'' || q == '`'
+	case '?':
+		return at(text, i+1) == '.'
+	case '`':
+		return i > 0 && text[i-1] == '.'
+	case 'g':
+		return strings.HasPrefix(text[i:], "getattr(")
+	}
+	switch at(text, i+1) {
+	case '.':
+		return true
+	case '(':
+		return callsName(text, i+1)
+	}
+	return i > 0 && text[i-1] == '.'
 }
 
 // bracketed is the name in quotes and brackets that a text starts with, and its length

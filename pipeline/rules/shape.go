@@ -29,7 +29,7 @@ const (
 	shapeComment                     // the start of //, /*, --, <!
 	shapeNested                      // ((, ). and )[
 	shapeSimple                      // /*, !., ![ and a dot after a quote
-	shapeQuote                       // a quote before a blank or a plus sign
+	shapeQuote                       // a quote before what may stand between pieces of a text
 )
 
 // unusualShape is the shape of lines for which unusual may be true.
@@ -82,7 +82,7 @@ var traits = func() (t [256]uint64) {
 	pair(shapeComment, "/<-", "/*-!")
 	pair(shapeNested, "()", "(.[")
 	pair(shapeSimple, "/!\"'`", "*.[")
-	pair(shapeQuote, "\"'", " \t+")
+	pair(shapeQuote, "\"'", " \t+fFrRuUbB\"'")
 	return t
 }()
 

@@ -10,7 +10,8 @@ import (
 )
 
 // replacements remove, one after the other, what makes no difference. A pattern can only
-// match if one of its needs is there, which is quicker to look for.
+// match where mayBeSimpler holds, and if one of its needs is there, which is quicker to
+// look for.
 var replacements = []struct {
 	needs   []string
 	pattern *regexp.Regexp
@@ -28,37 +29,71 @@ var replacements = []struct {
 	{[]string{".concat("}, regexp.MustCompile("([\"'`])\\.concat\\("), "$1 + ("},
 }
 
+// simpleMarks are the bytes at which mayBeSimpler may hold.
+var simpleMarks = byteSet("\"'/!?.(")
+
+// maxLook is how far mayBeSimpler looks, in bytes.
+const maxLook = 100
+
 // mayBeSimpler reports whether simplified may change a text, by the byte at a place.
 func mayBeSimpler(text string, i int) bool {
 	switch next := at(text, i+1); text[i] {
 	case '"', '\'':
-		if !isBlank(next) && next != '+' {
+		if !pieceMarks[next] {
 			return false
 		}
-		to, _ := nextPiece(text, i+1)
-		return to > i+1 || i > 1 && text[i-1] == text[i] && text[i-2] == text[i]
+		from, _ := nextPiece(text, i+1)
+		return comments.Quoted(text, from) > 0 && endsText(text, i)
 	case '/':
 		return next == '*' && strings.Contains(text[i+2:], "*/")
 	case '!':
 		return next == '.' || next == '['
+	case '?':
+		return next == '.' && at(text, i+2) == '('
 	case '.':
 		return strings.HasPrefix(text[i:], ".concat(")
 	case '(':
 		from := i + 1 + blanks(text, i+1)
-		if next == '(' {
-			for at(text, from) == '(' && from-i < 100 {
+		if at(text, from) == '(' {
+			for at(text, from) == '(' && from-i < maxLook {
 				from += 1 + blanks(text, from+1)
 			}
-			return strings.IndexByte("\"'`", at(text, from)) >= 0
+			return from-i >= maxLook || strings.IndexByte("\"'`", at(text, from)) >= 0
 		}
 		if i > 0 && closes(text[i-1]) {
 			return false
 		}
 		to := from
-		for to < len(text) && (isWord(text[to]) || text[to] == ' ') && to-from < 100 {
+		for to < len(text) && (isWord(text[to]) || isBlank(text[to])) && to-from < maxLook {
 			to++
 		}
-		return to > from && at(text, to) == ')' && strings.IndexByte(".[", at(text, to+1)) >= 0
+		return to-from >= maxLook || to > from && at(text, to) == ')' && strings.IndexByte(".[", at(text, to+1)) >= 0
+	}
+	return false
+}
+
+// pieceMarks are the bytes between which and a quote a text in pieces may go on.
+var pieceMarks = byteSet(" \t+fFrRuUbB\"'")
+
+// maxBefore bounds how much of a line is read to tell the quote that ends a text from the
+// one that begins one, in bytes.
+const maxBefore = 200
+
+// endsText reports whether the quote at a place may end a text, rather than begin one.
+func endsText(text string, i int) bool {
+	if i > maxBefore {
+		return true
+	}
+	for j := 0; j < i; j++ {
+		if c := text[j]; c != '"' && c != '\'' {
+			continue
+		}
+		if n := comments.Quoted(text[:i+1], j); n > 0 {
+			j += n - 1
+			if j == i {
+				return true
+			}
+		}
 	}
 	return false
 }
@@ -67,6 +102,13 @@ func mayBeSimpler(text string, i int) bool {
 // further pairs of parentheses around a text or a name, TypeScript's assertions. Texts in
 // pieces are put together.
 func simplified(text string) string {
+	if !isAnywhere(text, &simpleMarks, mayBeSimpler) {
+		return text
+	}
+	return simplify(text)
+}
+
+func simplify(text string) string {
 	for _, r := range replacements {
 		if slices.ContainsFunc(r.needs, func(s string) bool { return strings.Contains(text, s) }) {
 			text = r.pattern.ReplaceAllString(text, r.by)

@@ -164,6 +164,9 @@ func (y layout) statementAt(language string, h *pipeline.Hunk, shapes []shape, i
 		if lines++; lines == maxStatementLines-3 {
 			middle = j
 		}
+		if lines == 2 {
+			text.Grow(256) // most go on in one piece of memory
+		}
 		s.last = j
 		whole, code := code, strings.TrimSuffix(code, `\`)
 		if glued && !isBlank(at(l.Text, 0)) {
