@@ -1,6 +1,8 @@
 package harness
 
 import (
+	"bytes"
+	"sync/atomic"
 	"testing"
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
@@ -27,6 +29,12 @@ func TestSuspectIsReviewedByTheSameProgram(t *testing.T) {
 	}
 	s.kill()
 	remove()
+	var tokens atomic.Int64
+	w.gh.On("POST /app/installations/{installation_id}/access_tokens", func(x *ghtest.Exchange) {
+		if bytes.Contains(x.Body, []byte("repository_ids")) {
+			tokens.Add(1)
+		}
+	})
 	if err := s.start(); err != nil {
 		t.Fatal(err)
 	}
@@ -38,6 +46,9 @@ func TestSuspectIsReviewedByTheSameProgram(t *testing.T) {
 	}
 	if n := s.logLines("a suspect is reviewed in a child process"); n == 0 {
 		t.Error("no child process was started")
+	}
+	if n := tokens.Load(); n != 1 {
+		t.Errorf("%d tokens for the repository were asked for, want 1 for the server and its child", n)
 	}
 	if n := s.logLines("could not begin"); n > 0 {
 		t.Errorf("%d child processes could not begin", n)
