@@ -1,6 +1,8 @@
 package webhook
 
 import (
+	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"unicode"
@@ -156,6 +158,12 @@ func TestWhatReadersDoNotSeeCommandsNothing(t *testing.T) {
 		"mail below a rule":                {"yes\n\n________________\nBob said\n\n/review override x", false},
 		"text that only some call comment": {"a <!-- b -- c <details> -->\n\n/review override x", false},
 		"forged marks":                     {"\uE0002\uE001\n<!--\n/review override x\n-->", false},
+		"label of a definition":            {"See [the docs][\n/review override fine\n].\n\n[/review override fine]: https://example.com", false},
+		"label of an image":                {"![x\n/review override x\n]\n\n[x /review override x]: https://example.com/a.png", false},
+		"label behind a text":              {"![ok][\n/review override fine\n]\n\n[/review override fine]: https://example.com/a.png", false},
+		"mathematics in a line":            {"so $a\n/review override x\nb$ holds", false},
+		"below a price":                    {"it costs $5\n/review", true},
+		"behind a comment that never ends": {"<p><!-- x --!>\n\n/review override x", false},
 		"mathematics in a paragraph":       {"so $$\n/review override x\n$$", false},
 		"row of a table":                   {"Command | Effect\n--- | ---\n/review override x | passes", false},
 		"head of a table":                  {"/review override x | y\n--- | ---\n", false},
@@ -174,6 +182,35 @@ func TestWhatReadersDoNotSeeCommandsNothing(t *testing.T) {
 	}
 }
 
+// Anybody may comment, so that no comment takes much memory. A comment has at most 65,536
+// characters.
+func TestHostileCommentsTakeLittleMemory(t *testing.T) {
+	link := "[a]: /" + strings.Repeat("😀", 8_000) + "\n\n"
+	formatted := "<p>"
+	for i := range 490 {
+		formatted += fmt.Sprintf("<b a=%d>", i)
+	}
+	for name, tt := range map[string]struct{ start, part string }{
+		"links to a long address":         {link, "[a]\n\n"},
+		"images of a long address":        {link, "![a]\n\n"},
+		"elements that are opened again":  {formatted, "<p>a"},
+		"empty lines in lists":            {strings.Repeat("- ", 99), "\n\n"},
+		"empty lines in numbered lists":   {strings.Repeat("1. ", 99), "\n\n"},
+		"empty lines in indented lists":   {"- a\n  - a\n    - a\n" + strings.Repeat(" ", 190) + "- a", "\n\n"},
+		"lists of elements in many lists": {strings.Repeat("- ", 90), "# <b a=1>\n\n"},
+		"notes":                           {"[^1]: n\n\n", "[^1]"},
+	} {
+		text := tt.start + strings.Repeat(tt.part, (60_000-utf8.RuneCountInString(tt.start))/len(tt.part)) + "\n\n/review"
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		ParseCommand(text)
+		runtime.ReadMemStats(&after)
+		if mb := (after.TotalAlloc - before.TotalAlloc) >> 20; mb > 100 {
+			t.Errorf("%s: %d MB", name, mb)
+		}
+	}
+}
+
 // The time it takes must not grow with the square of the length: 65,536
 // characters are what GitHub lets anyone write.
 func BenchmarkParseCommandHostile(b *testing.B) {
@@ -182,6 +219,7 @@ func BenchmarkParseCommandHostile(b *testing.B) {
 		"comments": "x<!--\n", "fences": "```a`\n", "lists": "- - - - ", "backticks": "`` ` ", "quotes": "> > > > ", "brackets": "[", "images": "![](",
 		"emphasis": "*a _b ", "tildes": "~a ", "tags": "<a ", "elements": "<b><i>", "entities": "&a", "table": "|", "rows": "a|b\n-|-\n", "notes": "[^a]: ",
 		"definitions": "[a]: b '\n", "commands": "/review\n", "paragraphs": "/review x\n\n> ", "fields": "From: x\n", "nested": "- a\n  - ", "a wide table": "a|\n",
+		"strikes": "~~", "links to a definition": "[a]\n\n", "elements again": "<p>a",
 	} {
 		text := strings.Repeat(part, 65536/len(part)) + "\n\n/review"
 		if name == "a wide table" {

@@ -58,9 +58,49 @@ func cellsIn(lines []string) int {
 	return cells
 }
 
-// deeplyNested begins a line with more quotes, list items and footnotes, one in another,
-// than anybody writes.
-var deeplyNested = regexp.MustCompile(`(?m)^(?:[ \t]*(?:>|[-+*][ \t]|[0-9]{1,9}[.)][ \t]|\[\^[^\]\s]+\]:)){100}`)
+// maxDepth is how many quotes, list items and footnotes may stand in one another, and
+// maxWork bounds that times the number of lines: at each line, even an empty one, the
+// library looks at all of them.
+const (
+	maxDepth = 100
+	maxWork  = 100_000
+)
+
+// nestedTooDeeply reports whether reading the lines takes long, since a line begins or
+// continues many quotes, list items and footnotes.
+func nestedTooDeeply(lines []string) bool {
+	depth := 1
+	for _, line := range lines {
+		depth = max(depth, depthOf(line))
+	}
+	return depth >= maxDepth || depth*len(lines) > maxWork
+}
+
+// opener begins a quote, a list item or a footnote.
+var opener = regexp.MustCompile(`^(?:>|[-+*](?:[ \t]|$)|[0-9]{1,9}[.)](?:[ \t]|$)|\[\^[^\]\s]+\]:)`)
+
+// depthOf bounds from above how many quotes, list items and footnotes a line is in. Each
+// that began in a line before takes two columns at least.
+func depthOf(line string) int {
+	openers, columns := 0, 0
+	for line != "" && openers+columns/2 < maxDepth {
+		switch line[0] {
+		case ' ':
+			columns++
+		case '\t':
+			columns += 4
+		default:
+			n := len(opener.FindString(line))
+			if n == 0 {
+				return openers + columns/2
+			}
+			openers++
+			line = line[n-1:]
+		}
+		line = line[1:]
+	}
+	return openers + columns/2
+}
 
 // filtered are the tags that GitHub shows as text: its dialect's "disallowed raw HTML".
 var filtered = regexp.MustCompile(`(?i)<(/?(?:title|textarea|style|xmp|iframe|noembed|noframes|script|plaintext))\b`)
@@ -75,22 +115,20 @@ func firstShown(lines []string, candidates []int) (first int) {
 			first = -1
 		}
 	}()
-	if len(candidates) == 0 || cellsIn(lines) > maxCells {
+	if len(candidates) == 0 || cellsIn(lines) > maxCells || nestedTooDeeply(lines) {
 		return -1
 	}
 	source := []byte(marked(lines, candidates))
-	if deeplyNested.Match(source) {
-		return -1
-	}
 	own, intricate := ownLines(source)
 	if intricate {
 		return -1
 	}
-	var page bytes.Buffer
-	if err := gfm.Convert(source, &page); err != nil {
+	page := rendered(source)
+	// A mark changes what stands in a link's label, say.
+	if !bytes.Equal(mark.ReplaceAll(page, []byte(commandWord)), rendered([]byte(unmarked.Replace(strings.Join(lines, "\n"))))) {
 		return -1
 	}
-	shown := shownMarks(filtered.ReplaceAll(page.Bytes(), []byte("&lt;$1")))
+	shown := shownMarks(filtered.ReplaceAll(page, []byte("&lt;$1")))
 	mail := mailFrom(lines, own)
 	for _, i := range candidates {
 		if i >= mail {
@@ -101,6 +139,31 @@ func firstShown(lines []string, candidates []int) (first int) {
 		}
 	}
 	return -1
+}
+
+// maxPage bounds the page of a comment, in bytes. A comment has at most 64 KB, but each
+// link to a definition repeats the definition's address.
+const maxPage = 1 << 20
+
+// page takes what a comment is rendered to. It panics where that is too much: the
+// renderer goes on after errors.
+type page struct{ text []byte }
+
+func (p *page) Write(text []byte) (int, error) {
+	if len(p.text)+len(text) > maxPage {
+		panic("the page of a comment is too large")
+	}
+	p.text = append(p.text, text...)
+	return len(text), nil
+}
+
+// rendered is the page of a text. It panics where the page is too large.
+func rendered(source []byte) []byte {
+	var p page
+	if err := gfm.Convert(source, &p); err != nil {
+		panic(err)
+	}
+	return p.text
 }
 
 // markStart and markEnd stand around the number of a line, in the place of its
@@ -150,20 +213,20 @@ func ownLines(source []byte) (own map[int]ownership, intricate bool) {
 			return ast.WalkSkipChildren, nil // nothing in them begins anything
 		}
 		whose := ownerOf(n)
-		openers, dollars := 0, 0
+		openers, dollars := 0, formulas{left: bytes.Count(n.Lines().Value(source), []byte("$"))}
 		for _, s := range n.Lines().Sliced(0, n.Lines().Len()) {
 			if s.Start < at {
 				line, at = 0, 0
 			}
 			line += bytes.Count(source[at:s.Start], []byte("\n"))
 			at = s.Start
-			if own[line] = whose; dollars%2 == 1 { // two dollar signs begin and end a formula
+			if own[line] = whose; dollars.open() {
 				own[line] = quoted
 			}
 			words := s.Value(source)
-			dollars += bytes.Count(words, []byte("$$"))
+			dollars.read(words)
 			for _, c := range words {
-				if strings.IndexByte("*_[<", c) >= 0 {
+				if strings.IndexByte("*_~[<", c) >= 0 {
 					openers++
 				}
 			}
@@ -173,6 +236,21 @@ func ownLines(source []byte) (own map[int]ownership, intricate bool) {
 	})
 	return own, intricate
 }
+
+// formulas counts the dollar signs of a block, which begin and end formulas: two of them,
+// or one.
+type formulas struct{ double, single, left int }
+
+func (f *formulas) read(words []byte) {
+	all, double := bytes.Count(words, []byte("$")), bytes.Count(words, []byte("$$"))
+	f.double += double
+	f.single += all - 2*double
+	f.left -= all
+}
+
+// open reports whether what comes next may be in a formula. A single dollar sign without
+// another behind it is money.
+func (f *formulas) open() bool { return f.double%2 == 1 || f.single%2 == 1 && f.left > 0 }
 
 // ownerOf says whose words a block holds.
 func ownerOf(block ast.Node) ownership {
@@ -198,6 +276,9 @@ var plainElements = map[string]bool{
 // shownMarks returns the numbers of the marks that a page shows as plain words.
 func shownMarks(page []byte) map[int]bool {
 	shown := map[int]bool{}
+	if bytes.Contains(page, []byte("--!>")) || formatted(page) > maxFormatted { // GitHub may not end a comment there
+		return shown
+	}
 	root, err := nethtml.Parse(bytes.NewReader(page))
 	if err != nil { // elements within elements by the hundred
 		return shown
@@ -215,6 +296,45 @@ func shownMarks(page []byte) map[int]bool {
 		}
 	}
 	return shown
+}
+
+// formatting are the elements that HTML opens again in each paragraph until they are
+// closed.
+var formatting = map[string]bool{
+	"a": true, "b": true, "big": true, "code": true, "em": true, "font": true, "i": true, "nobr": true, "s": true,
+	"small": true, "strike": true, "strong": true, "tt": true, "u": true,
+}
+
+// maxFormatted is how many elements a page may have that are opened again, at some 200
+// bytes each.
+const maxFormatted = 200_000
+
+// formatted bounds from above how many elements of a page are opened again: each tag and
+// text may open all before it. HTML keeps three that are alike, and one link.
+func formatted(page []byte) int {
+	alike := map[string]int{}
+	open, all := 0, 0
+	tokens := nethtml.NewTokenizer(bytes.NewReader(page))
+	for {
+		switch tokens.Next() {
+		case nethtml.ErrorToken:
+			return all
+		case nethtml.TextToken:
+			all += open
+		case nethtml.StartTagToken, nethtml.SelfClosingTagToken:
+			all += open
+			tag := string(tokens.Raw())
+			name, _ := tokens.TagName()
+			if formatting[string(name)] {
+				if string(name) == "a" {
+					tag = "a"
+				}
+				if alike[tag]++; alike[tag] <= 3 {
+					open++
+				}
+			}
+		}
+	}
 }
 
 // isPlain reports whether a text stands in plain elements alone. An attribute, which
