@@ -266,31 +266,38 @@ func (r *settingsReader) secrets() [][]byte {
 	return secrets
 }
 
-func (r *settingsReader) url(key, fallback string) string {
+func (r *settingsReader) url(key, fallback, example string) string {
 	v := r.get(key)
 	if v == "" {
 		return fallback
 	}
 	u, err := url.Parse(v)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		example := fallback
-		if example == "" {
-			example = "http://127.0.0.1:4318"
-		}
 		r.problem("%s is %s: write a whole URL such as %s", key, shown(v), example)
 		return fallback
 	}
 	return v
 }
 
+// Where GitHub Enterprise Server has what is looked for, as examples.
+const (
+	exampleV3  = "https://github.example.com/api/v3/"
+	exampleV4  = "https://github.example.com/api/graphql"
+	exampleWeb = "https://github.example.com"
+)
+
 // github reads where GitHub is. The REST API tells where the others are: github.com and
 // ghe.com have them beside it, and GitHub Enterprise Server below it. What it doesn't
 // tell must be set, or one GitHub would be asked about pull requests of another.
 func (r *settingsReader) github() (v3, v4, web string) {
-	v3 = withSlash(r.url(keyV3URL, "https://api.github.com/"))
+	before := len(r.problems)
+	v3 = withSlash(r.url(keyV3URL, "https://api.github.com/", exampleV3))
 	if api, err := url.Parse(v3); err == nil {
-		root := &url.URL{Scheme: api.Scheme, Host: api.Host}
-		host, beside := strings.CutPrefix(api.Host, "api.")
+		if api.User != nil || api.RawQuery != "" || api.Fragment != "" {
+			r.problem("%s holds more than an address and a path: write one such as %s", keyV3URL, exampleV3)
+		}
+		root := &url.URL{Scheme: api.Scheme, Host: strings.ToLower(api.Host)}
+		host, beside := strings.CutPrefix(root.Host, "api.")
 		switch {
 		case api.Path == "/api/v3/":
 			v4, web = root.JoinPath("api/graphql").String(), root.String()
@@ -299,17 +306,20 @@ func (r *settingsReader) github() (v3, v4, web string) {
 			web = root.String()
 		}
 	}
+	if len(r.problems) > before {
+		return v3, v4, web // the others can't be compared with it
+	}
 	for _, one := range []struct {
 		key, example string
 		url          *string
-	}{{keyV4URL, "https://github.example.com/api/graphql", &v4}, {keyWebURL, "https://github.example.com", &web}} {
+	}{{keyV4URL, exampleV4, &v4}, {keyWebURL, exampleWeb, &web}} {
 		known := *one.url
-		*one.url = strings.TrimRight(r.url(one.key, known), "/")
+		*one.url = strings.TrimRight(r.url(one.key, known, one.example), "/")
 		switch {
-		case *one.url == "":
-			r.problem("%s is missing: %s does not end in /api/v3/, so set this to a URL such as %s", one.key, keyV3URL, one.example)
+		case *one.url == "" && r.get(one.key) == "":
+			r.problem("%s is missing: it doesn't follow from %s, so set it to a URL such as %s", one.key, keyV3URL, one.example)
 		case *one.url != known && r.get(keyV3URL) == "":
-			r.problem("%s is set and %s is not: set that too, to a URL such as https://github.example.com/api/v3/", one.key, keyV3URL)
+			r.problem("%s is set and %s is not: set that too, to a URL such as %s", one.key, keyV3URL, exampleV3)
 		}
 	}
 	return v3, v4, web
@@ -431,8 +441,8 @@ func (r *settingsReader) retention() time.Duration {
 // traces reads where spans go. The endpoint for all signals is a base URL, the
 // one for traces is used as it is.
 func (r *settingsReader) traces() telemetry.Tracing {
-	endpoint := r.url(keyOTLPTraces, "")
-	if base := r.url(keyOTLP, ""); endpoint == "" && base != "" {
+	endpoint := r.url(keyOTLPTraces, "", "http://127.0.0.1:4318/v1/traces")
+	if base := r.url(keyOTLP, "", "http://127.0.0.1:4318"); endpoint == "" && base != "" {
 		endpoint = base
 		if u, err := url.Parse(base); err == nil { // else it is a problem
 			endpoint = u.JoinPath("v1/traces").String() // and keeps what stands after ?
@@ -475,7 +485,7 @@ func short(d time.Duration) string {
 // there is no telling where, in what is no URL.
 func shown(v string) string {
 	if strings.ContainsAny(v, "@=?#% \t\r\n") {
-		return "no such URL"
+		return "not a URL of that kind"
 	}
 	return strconv.Quote(v)
 }

@@ -58,7 +58,9 @@ func (c *Client) installationOf(ctx context.Context, t review.Target, path strin
 // later calls use too: one from before may lack what was granted since.
 func (c *Client) present(ctx context.Context, t review.Target, a review.Access) (review.Access, error) {
 	c.mu.Lock()
-	c.clients.remove(clientKey(asRepository, t))
+	key := clientKey(asRepository, t)
+	c.clients.remove(key)
+	c.wire.tokens.forget(key)
 	c.mu.Unlock()
 	repo := new(repositoryAnswer)
 	_, err := c.do(ctx, t, request{

@@ -263,7 +263,7 @@ func (c *Client) forget(s scope, t review.Target, gc *github.Client) {
 	defer c.mu.Unlock()
 	if now, ok := c.clients.get(key); ok && now == gc {
 		c.clients.remove(key)
-		c.wire.own.tokens.remove(key)
+		c.wire.tokens.forget(key)
 	}
 }
 

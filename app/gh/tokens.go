@@ -27,16 +27,37 @@ type Token struct {
 	Expires time.Time // within the hour
 }
 
-// tokenStore holds tokens by the client that they authenticate.
-type tokenStore struct{ tokens *lru[Token] }
+// tokens are those of a process, by the client that they authenticate.
+type tokens struct {
+	own *lru[Token] // those that GitHub gave, to hand on
+	// given are those that another process handed on, until they are used, and used are
+	// those that were: GitHub may have refused them since.
+	given, used *lru[Token]
+}
 
-func newTokenStore() tokenStore { return tokenStore{newLRU[Token](maxTokens)} }
+func newTokens() tokens {
+	return tokens{newLRU[Token](maxTokens), newLRU[Token](maxTokens), newLRU[Token](maxTokens)}
+}
 
-// take removes and returns a token that is good for a while.
-func (s tokenStore) take(key string, now time.Time) (Token, bool) {
-	t, ok := s.tokens.get(key)
-	s.tokens.remove(key)
-	return t, ok && now.Before(t.Expires.Add(-tokenMargin))
+// take returns a token that was handed on for a client and is good for a while. Each is
+// used once: the next time another one is wanted.
+func (s tokens) take(key string, now time.Time) (Token, bool) {
+	t, ok := s.given.get(key)
+	s.given.remove(key)
+	if before, again := s.used.get(key); !ok || again && before.Token == t.Token || !now.Before(t.Expires.Add(-tokenMargin)) {
+		return Token{}, false
+	}
+	s.used.add(key, t, 1)
+	return t, true
+}
+
+// forget drops a client's tokens.
+func (s tokens) forget(key string) {
+	if t, ok := s.given.get(key); ok {
+		s.used.add(key, t, 1)
+		s.given.remove(key)
+	}
+	s.own.remove(key)
 }
 
 // errHeld is how a request ends that was made for its token alone.
@@ -56,7 +77,7 @@ func (c *Client) Tokens(ctx context.Context, t review.Target) []Token {
 	}), t, r, nil) // never sent
 	var tokens []Token
 	for _, s := range []scope{asRepository, asOrganisation} {
-		if token, ok := c.wire.own.tokens.get(clientKey(s, t)); ok {
+		if token, ok := c.wire.tokens.own.get(clientKey(s, t)); ok {
 			tokens = append(tokens, token)
 		}
 	}
@@ -67,7 +88,7 @@ func (c *Client) Tokens(ctx context.Context, t review.Target) []Token {
 // it, unless that is soon before it expires.
 func (c *Client) Take(tokens []Token) {
 	for _, t := range tokens {
-		c.wire.given.tokens.add(t.Key, t, 1)
+		c.wire.tokens.given.add(t.Key, t, 1)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -59,6 +60,51 @@ func TestTokenHandedOnThatIsNoGood(t *testing.T) {
 				t.Errorf("%v after %d requests for a token, want 1", err, len(s.tokens))
 			}
 		})
+	}
+}
+
+// A token that was handed on twice, and refused in between, is not tried again: a call
+// has one more try, which takes a new token.
+func TestTokenHandedOnAgain(t *testing.T) {
+	refused := false
+	s := newStub(t, func(w http.ResponseWriter, r *http.Request) {
+		if refused && r.Header.Get("Authorization") == "token old" {
+			send(w, 401, map[string]any{"message": "Bad credentials"})
+			return
+		}
+		send(w, 200, openPull)
+	})
+	c := s.client(t, nil)
+	for i := range 3 {
+		refused = i > 0
+		c.Take([]Token{{Key: "7/1001", Token: "old", Expires: time.Now().Add(time.Hour)}})
+		if _, err := c.Pull(t.Context(), pullTarget); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(s.tokens) != 1 {
+		t.Errorf("%d requests for a token, want 1", len(s.tokens))
+	}
+}
+
+// Where permissions may have changed no token from before will do.
+func TestAccessTakesNoTokenHandedOn(t *testing.T) {
+	var with []string
+	s := newStub(t, func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/installation") {
+			send(w, 200, map[string]any{"id": 7, "permissions": map[string]string{"checks": "write"}})
+			return
+		}
+		with = append(with, r.Header.Get("Authorization"))
+		send(w, 200, map[string]any{"id": 1001, "name": "shop", "full_name": "acme/shop", "default_branch": "main", "owner": map[string]any{"login": "acme"}})
+	})
+	c := s.client(t, nil)
+	c.Take([]Token{{Key: "7/1001", Token: "old", Expires: time.Now().Add(time.Hour)}})
+	if _, err := c.Access(t.Context(), pullTarget); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"token token-1"}; !slices.Equal(with, want) {
+		t.Errorf("asked with %q, want %q", with, want)
 	}
 }
 

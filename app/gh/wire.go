@@ -60,8 +60,7 @@ type wire struct {
 	api    *url.URL
 	log    zerolog.Logger
 	onCall func(context.Context, CallInfo)
-	own    tokenStore // those that GitHub gave, to hand on
-	given  tokenStore // those that another process handed on, until they are used
+	tokens tokens
 }
 
 func newWire(c Config, api *url.URL) *wire {
@@ -72,7 +71,7 @@ func newWire(c Config, api *url.URL) *wire {
 		own.MaxIdleConnsPerHost = maxInFlight
 		next = own
 	}
-	return &wire{next: next, api: api, log: c.Log, onCall: c.OnCall, own: newTokenStore(), given: newTokenStore()}
+	return &wire{next: next, api: api, log: c.Log, onCall: c.OnCall, tokens: newTokens()}
 }
 
 // RoundTrip sends a request whose context holds a call, if the rate limits and
@@ -89,7 +88,7 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	if token {
 		info.Route, info.Installation = "POST /app/installations/{installation_id}/access_tokens", 0
 		limits = &c.app.limits
-		if t, ok := w.given.take(clientKey(c.scope, c.target), time.Now()); ok {
+		if t, ok := w.tokens.take(clientKey(c.scope, c.target), time.Now()); ok {
 			closeBody(req)
 			return tokenOf(req, t), nil
 		}
@@ -223,7 +222,7 @@ func (w *wire) checkToken(c *call, resp *http.Response) (*http.Response, error) 
 		return nil, errors.New("the answer to the request for a token holds none")
 	}
 	if key := clientKey(c.scope, c.target); c.scope != asApp { // git's are good for less
-		w.own.tokens.add(key, Token{key, t.Token, t.ExpiresAt}, 1)
+		w.tokens.own.add(key, Token{key, t.Token, t.ExpiresAt}, 1)
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(text))
 	return resp, nil
