@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,9 +29,9 @@ const (
 	// maxRedeliveries is how many deliveries are asked for at a time. Each is a
 	// write; GitHub allows 180 a minute.
 	maxRedeliveries = 100
-	// maxAsks is how often one delivery is asked for by this process, over the
-	// better part of a day.
-	maxAsks = 6
+	// maxAsks is how often one delivery is asked for by this process, over eight
+	// hours.
+	maxAsks = 10
 	// sweepAtOnce is how many repositories are looked through side by side.
 	// Each costs a call or two; reviews come first.
 	sweepAtOnce = 4
@@ -120,8 +121,20 @@ func (l *lostDeliveries) forget(known map[string]bool, before time.Time) {
 	}
 }
 
-// due lists those to ask for now, oldest first, and last those that tell of
-// others' checks.
+// urgency is higher for what is to be asked for sooner: what people ask for comes first,
+// since nothing else finds it, as the sweep finds pull requests; news of others' checks
+// comes last.
+func urgency(a HookAttempt) int {
+	switch {
+	case tellsOfScans(a):
+		return 0
+	case a.Event == "issue_comment" || strings.HasPrefix(a.Event, "pull_request_review") || a.Event == "check_run" || a.Event == "check_suite":
+		return 2
+	}
+	return 1
+}
+
+// due lists those to ask for now, the most urgent first, and then the oldest.
 func (l *lostDeliveries) due(now time.Time) []HookAttempt {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -132,13 +145,7 @@ func (l *lostDeliveries) due(now time.Time) []HookAttempt {
 		}
 	}
 	slices.SortFunc(due, func(a, b HookAttempt) int {
-		if of := tellsOfScans(a); of != tellsOfScans(b) {
-			if of {
-				return 1
-			}
-			return -1
-		}
-		return a.At.Compare(b.At)
+		return cmp.Or(urgency(b)-urgency(a), a.At.Compare(b.At))
 	})
 	return due
 }
@@ -171,7 +178,8 @@ func (l *lostDeliveries) asked(guid string, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if d, ok := l.m[guid]; ok {
-		d.next = now.Add(time.Minute << (2 * d.asked)) // 1, 4, 16 minutes ... 17 hours
+		// 1, 1, 2, 4 minutes ... 4 hours: most fail while servers start again.
+		d.next = now.Add(time.Minute << max(d.asked-1, 0))
 		d.asked++
 		l.m[guid] = d
 	}
