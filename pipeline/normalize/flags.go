@@ -18,7 +18,7 @@ const maxSniffed = 64 << 10
 // path, and where the whole file stands in the diff from its text too.
 func setFlags(f *pipeline.File) {
 	f.Language = language(f.Path)
-	if l := interpreted(f); l != "" && !linguist.IsProgramming(f.Language) {
+	if l := interpreted(f); l != "" && (f.Language == "" || linguist.IsProse(f.Language)) {
 		f.Language = l
 	}
 	f.GeneratedByPath = linguist.IsGenerated(f.Path, nil) || generatedName(f.Path)
@@ -91,18 +91,30 @@ var interpreters = map[string]string{
 var shebang = regexp.MustCompile(`^#!\s*(?:\S*/)?(?:env\s+(?:-\S+\s+|\w+=\S*\s+)*(?:\S*/)?)?([a-z]+)`)
 
 // interpreted is the language of the interpreter in the first line of a script, if the
-// change shows that line. It counts if the file's name says nothing of a program.
+// change shows that line. It counts if the file's name says nothing, or that the file is
+// prose. Elsewhere it may be a comment, as in YAML, or mere text, as in HTML: it must not
+// keep the rules of the file's own language away.
 func interpreted(f *pipeline.File) string {
 	for i := range f.Hunks {
 		for j := range f.Hunks[i].Lines {
-			if l := &f.Hunks[i].Lines[j]; l.Op != pipeline.LineRemoved && l.New == 1 {
-				if m := shebang.FindStringSubmatch(l.Text); m != nil {
-					return interpreters[m[1]]
-				}
+			l := &f.Hunks[i].Lines[j]
+			if l.Op == pipeline.LineRemoved {
+				continue
 			}
+			if m := shebang.FindStringSubmatch(l.Text); m != nil && l.New == 1 {
+				return interpreters[m[1]]
+			}
+			return "" // the first line of the file can stand in no other place
 		}
 	}
 	return ""
+}
+
+// Scripted reports whether the first line of a file names an interpreter although the
+// file's name is not that of a program. Whoever runs the file need not heed the line, so
+// that it may be a script in any language.
+func Scripted(f *pipeline.File) bool {
+	return interpreted(f) != "" && !linguist.IsProgramming(language(f.Path))
 }
 
 // language names the language by file name or extension. Many extensions are

@@ -46,10 +46,15 @@ func TestPointersGate(t *testing.T) {
 // A script without an extension is in the language that its first line names.
 func TestScriptsAreInTheirInterpretersLanguage(t *testing.T) {
 	t.Parallel()
-	for _, c := range [][3]string{{"a.txt", "#!/bin/sh", "Shell"}, {"a.cgi", "#!/usr/bin/python3", "Python"}, {"a.py", "#!/bin/sh", "Python"}, {"a.txt", "#!/opt/tool", "Text"}} {
+	for _, c := range [][3]string{{"a.txt", "#!/bin/sh", "Shell"}, {"a.cgi", "#!/usr/bin/python3", "Python"}, {"a.py", "#!/bin/sh", "Python"}, {"a.txt", "#!/opt/tool", "Text"},
+		{"a.md", "#!/bin/sh", "Shell"}, {"web/App.vue", "#!/usr/bin/lua", "Vue"}, {"web/a.html", "#!/usr/bin/lua", "HTML"}, {"web/a.ejs", "#!/usr/bin/lua", "EJS"},
+		{".github/workflows/ci.yml", "#!/usr/bin/lua", "YAML"}, {"db/m.sql", "#!/usr/bin/lua", "SQL"}, {"a.json", "#!/bin/sh", "JSON"}} {
 		f := build(PullRequest{}, Files{Files: []ChangedFile{{Path: c[0], Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+" + c[1]}}}, Commits{}, nil)
 		if got := f.Files[0].Language; got != c[2] {
 			t.Errorf("%s: %q, want %q", c, got, c[2])
+		}
+		if got, want := Scripted(&f.Files[0]), c[0] != "a.py" && c[1] != "#!/opt/tool"; got != want {
+			t.Errorf("%s: Scripted = %v, want %v", c, got, want)
 		}
 	}
 	for first, want := range map[string]string{

@@ -49,7 +49,7 @@ func (e *Engine) kindOf(v *view) *kind {
 func (v *view) kind() []byte {
 	v.key = append(v.key[:0], v.file.Language...)
 	v.key = strconv.AppendBool(append(v.key, 0), v.file.Test)
-	v.key = strconv.AppendBool(v.key, nameless(v.file))
+	v.key = strconv.AppendBool(v.key, v.any)
 	v.key = strconv.AppendBool(v.key, v.file.GeneratedByPath || v.file.Vendored)
 	for _, g := range v.globs {
 		v.key = strconv.AppendInt(append(v.key, ' '), int64(g), 36)

@@ -13,6 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/internal/comments"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
 	"github.com/reviewgate/reviewgate/pipeline/rules"
 	"github.com/reviewgate/reviewgate/policies/expression"
 )
@@ -125,7 +126,7 @@ const (
 // code is what of a hunk's line a rule looks at that leaves comments out.
 func (r *naiveRule) code(f *pipeline.File, h *pipeline.Hunk, i int) string {
 	text := h.Lines[i].Text
-	if r.Match.Comments == nil || *r.Match.Comments {
+	if r.Match.Comments == nil || *r.Match.Comments || r.language(f) == "" {
 		return text
 	}
 	reader, length := comments.NewReader(f.Language), 0
@@ -180,9 +181,26 @@ func (r *naiveRule) wants(f *pipeline.File) bool {
 	m := r.Match
 	onPath := r.on == config.OnFile || r.on == config.OnPath
 	return (len(m.Paths) == 0 || any(m.Paths)) && !any(m.ExcludePaths) &&
-		(len(m.Languages) == 0 || r.serious() && f.Language == "" && !f.Documentation && path.Ext(f.Path) == "" || slices.Contains(m.Languages, f.Language)) &&
+		(r.serious() && anyLanguage(f) || r.speaks(f)) &&
 		(m.Tests == nil || *m.Tests || !f.Test) &&
 		(onPath || !foreign(f) || r.Severity == pipeline.SeverityCritical || r.Severity == pipeline.SeverityMajor)
+}
+
+func (r *naiveRule) speaks(f *pipeline.File) bool {
+	return len(r.Match.Languages) == 0 || slices.Contains(r.Match.Languages, f.Language)
+}
+
+// anyLanguage says whether the file may be a script in any language.
+func anyLanguage(f *pipeline.File) bool {
+	return f.Language == "" && !f.Documentation && path.Ext(f.Path) == "" || normalize.Scripted(f)
+}
+
+// language is the one that the rule reads the file in.
+func (r *naiveRule) language(f *pipeline.File) string {
+	if !r.speaks(f) {
+		return ""
+	}
+	return f.Language
 }
 
 // foreign says whether by its path a file is nobody's own work: only rules of
@@ -211,6 +229,10 @@ func (n *naiveScan) file(f *pipeline.File) {
 			add(r, 0, false)
 		}
 	}
+	language := f.Language
+	if anyLanguage(f) && language == "Markdown" {
+		language = "" // a script is code, whatever its name says
+	}
 	for _, h := range f.Hunks {
 		type match struct {
 			rule  *naiveRule
@@ -230,7 +252,7 @@ func (n *naiveScan) file(f *pipeline.File) {
 				added := l.Op == pipeline.LineAdded && r.on == config.OnAdded
 				removed := l.Op == pipeline.LineRemoved && r.on == config.OnRemoved
 				changed := l.Op != pipeline.LineContext && (r.on == config.OnAdded || r.on == config.OnRemoved)
-				if !changed || !r.matches(r.code(f, &h, j), f.Language, lineBound) {
+				if !changed || !r.matches(r.code(f, &h, j), r.language(f), lineBound) {
 					continue
 				}
 				line := l.New
@@ -251,9 +273,9 @@ func (n *naiveScan) file(f *pipeline.File) {
 				}
 			}
 			if l.Op == pipeline.LineAdded {
-				for _, form := range rules.FormsOf(f.Language, strings.TrimSuffix(l.Text[:min(len(l.Text), lineBound)], "\r")) {
+				for _, form := range rules.FormsOf(language, strings.TrimSuffix(l.Text[:min(len(l.Text), lineBound)], "\r")) {
 					for _, r := range wanted {
-						if at, ok := last[r]; ok && at == j || !r.serious() || !r.matches(form, f.Language, lineBound) || r.code(f, &h, j) == "" {
+						if at, ok := last[r]; ok && at == j || !r.serious() || !r.matches(form, r.language(f), lineBound) || r.code(f, &h, j) == "" {
 							continue
 						}
 						last[r] = j
@@ -284,12 +306,20 @@ func (n *naiveScan) file(f *pipeline.File) {
 				add(r, m.line, m.asked)
 			}
 		}
-		for _, s := range rules.Statements(f.Language, &h) {
+		read := rules.Statements(language, &h)
+		first := len(read)
+		if anyLanguage(f) && f.Language != "" {
+			read = append(read, rules.Statements("", &h)...)
+		}
+		for i, s := range read {
 			for _, text := range s.Texts {
 				for _, r := range wanted {
+					if (r.language(f) == "") != (i >= first || f.Language == "") {
+						continue
+					}
 					at, ok := last[r]
-					stood := func(text string) bool { return r.matches(text, f.Language, lineBound) }
-					if ok && at >= s.Start && at <= s.Last || !r.serious() || !r.matches(text, f.Language, lineBound) || slices.ContainsFunc(s.Before, stood) {
+					stood := func(text string) bool { return r.matches(text, r.language(f), lineBound) }
+					if ok && at >= s.Start && at <= s.Last || !r.serious() || !r.matches(text, r.language(f), lineBound) || slices.ContainsFunc(s.Before, stood) {
 						continue
 					}
 					last[r] = s.First

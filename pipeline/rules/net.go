@@ -40,10 +40,10 @@ func (p *pass) otherSide(r *rule, h *pipeline.Hunk) []string {
 	if r.on == config.OnRemoved {
 		op = pipeline.LineAdded
 	}
-	side := newSide(p.file.Language, h, op)
+	side, language := newSide(p.file.Language, h, op), p.view.language(r)
 	var texts []string
 	for i := range h.Lines {
-		if l := &h.Lines[i]; l.Op == op && r.matches(side.code(r, i, bounded(l.Text, maxLine)), p.file.Language) {
+		if l := &h.Lines[i]; l.Op == op && r.matches(side.code(r, language, i, bounded(l.Text, maxLine)), language) {
 			texts = append(texts, l.Text)
 		}
 	}

@@ -78,7 +78,7 @@ func anyPattern(t *rapid.T) string {
 }
 
 var genLine = rapid.OneOf(
-	sampled("", "key = \"ab\"", "// nolint: key", "askkey\r", "a b \t", "\x00a\x00", "ab\xff\xfe", "\u212aEY", "\u017f3 key", "é", strings.Repeat("ab ", 3000), "x"+strings.Repeat("é", 5000), "TODO x", "key // reviewgate:ignore rule-0 why", "// reviewgate:ignore rule-1 why"),
+	sampled("", "#!/usr/bin/lua", "#!/usr/bin/lua", "key = \"ab\"", "// nolint: key", "askkey\r", "a b \t", "\x00a\x00", "ab\xff\xfe", "\u212aEY", "\u017f3 key", "é", strings.Repeat("ab ", 3000), "x"+strings.Repeat("é", 5000), "TODO x", "key // reviewgate:ignore rule-0 why", "// reviewgate:ignore rule-1 why"),
 	rapid.Map(rapid.SliceOfN(sampled("a", "b", "k", "K", "s", "S", "\u212a", "\u017f", "é", ".", "x", "\xff", " ", "ab", "key", "\t", "\r", "(", ")", "[\"a\"]", `\u0061`, "?.", "//", "+"), 0, 10),
 		func(p []string) string { return strings.Join(p, "") }),
 )
@@ -93,7 +93,7 @@ func genFacts(t *rapid.T) pipeline.PRFacts {
 	for i := range rapid.IntRange(0, 2).Draw(t, "commits") {
 		f.Commits = append(f.Commits, pipeline.Commit{SHA: fmt.Sprintf("%d123456789", i), Message: text.Draw(t, "message")})
 	}
-	for _, path := range []string{"a.go", "docs/key.md", "src/b.go", "src/key\n.go"} {
+	for _, path := range []string{"a.go", "docs/key.md", "src/b.go", "src/key\n.go", "tool"} {
 		if rapid.Bool().Draw(t, path) {
 			f.Files = append(f.Files, genFile(t, path))
 		}

@@ -123,7 +123,7 @@ func (p *pass) change(facts *pipeline.PRFacts) error {
 		p.file, p.count = &facts.Files[i], nil
 		p.view.turn(p.file)
 		p.kind = p.engine.kindOf(p.view)
-		p.code = !prose[p.file.Language] && len(p.engine.serious.rules) > 0
+		p.code = (p.view.any || !prose[p.file.Language]) && len(p.engine.serious.rules) > 0
 		for _, r := range p.engine.messages {
 			if r.narrow() && !anywhere[r] && p.view.has(r) {
 				anywhere[r] = true
@@ -209,7 +209,10 @@ func (p *pass) line(l *lineRules, filter *literals.Filter, side *side, i, number
 		if len(text) > slowLine && p.ctx.Err() != nil {
 			return p.ctx.Err()
 		}
-		if !p.mayMatch(r) || !r.matches(side.code(r, i, text), p.file.Language) {
+		if !p.mayMatch(r) {
+			continue
+		}
+		if language := p.view.language(r); !r.matches(side.code(r, language, i, text), language) {
 			continue
 		}
 		f := found{rule: r, path: p.file.Path, line: number, text: whole, asked: asksToIgnore(whole, r.ID) || asksToIgnore(p.above, r.ID)}
@@ -235,7 +238,8 @@ func (p *pass) read(side *side, i int) {
 	for _, form := range forms(bounded(l.Text, maxLine)) {
 		p.number++
 		for _, r := range p.candidatesFor(p.engine.serious, p.kind.serious, form, false) {
-			if last, ok := p.last[r]; ok && last == i || !p.mayMatch(r) || !r.matches(form, p.file.Language) || side.whole(r, i) {
+			language := p.view.language(r)
+			if last, ok := p.last[r]; ok && last == i || !p.mayMatch(r) || !r.matches(form, language) || side.whole(r, language, i) {
 				continue
 			}
 			p.last[r] = i
@@ -250,11 +254,22 @@ func (p *pass) statements(h *pipeline.Hunk) {
 	if !p.code {
 		return
 	}
-	for _, s := range statements(p.file.Language, h, p.shapes) {
+	p.statementsIn(p.file.Language, h)
+	if p.view.any && p.file.Language != "" {
+		p.statementsIn("", h)
+	}
+}
+
+// statementsIn shows the statements to the rules that read the file in the language.
+func (p *pass) statementsIn(language string, h *pipeline.Hunk) {
+	for _, s := range statements(language, h, p.shapes) {
 		for _, text := range readings(s.text) {
 			p.number++
 			for _, r := range p.candidatesFor(p.engine.serious, p.kind.serious, text, false) {
-				if last, ok := p.last[r]; ok && last >= s.start && last <= s.last || !p.mayMatch(r) || !r.matches(text, p.file.Language) || s.stood(r, p.file.Language, h) {
+				if p.view.language(r) != language {
+					continue
+				}
+				if last, ok := p.last[r]; ok && last >= s.start && last <= s.last || !p.mayMatch(r) || !r.matches(text, language) || s.stood(r, language, h) {
 					continue
 				}
 				p.last[r] = s.first

@@ -8,6 +8,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
 	"github.com/reviewgate/reviewgate/policies/glob"
 )
 
@@ -63,6 +64,7 @@ type view struct {
 	scopes *scopes
 	file   *pipeline.File
 	globs  []int // that match the file
+	any    bool  // the file may be a script in any language
 	key    []byte
 	number int
 	// By glob and by rule, the number of the file that it was last found to
@@ -79,6 +81,7 @@ func newView(s *scopes) *view {
 func (v *view) turn(f *pipeline.File) {
 	v.file = f
 	v.number++
+	v.any = nameless(f) || normalize.Scripted(f)
 	v.globs = v.scopes.set.Match(f.Path)
 	for _, g := range v.globs {
 		v.matched[g] = v.number
@@ -94,7 +97,7 @@ func (v *view) has(r *rule) bool {
 		return false
 	}
 	matches := func(g int) bool { return v.matched[g] == v.number }
-	if r.looksAt(v.file) &&
+	if r.looksAt(v) &&
 		(len(r.includes) == 0 || slices.ContainsFunc(r.includes, matches)) &&
 		!slices.ContainsFunc(r.excludes, matches) {
 		v.yes[r.index] = v.number
@@ -104,13 +107,28 @@ func (v *view) has(r *rule) bool {
 	return false
 }
 
+// language is the one that the rule is to read the file in: the file's, or none, if the
+// rule looks at it only because it may be a script in any language. What is a comment in
+// the language of the first line need not be one in the rule's.
+func (v *view) language(r *rule) string {
+	if v.any && !r.speaks(v.file.Language) {
+		return ""
+	}
+	return v.file.Language
+}
+
 // looksAt says whether the rule looks at such files, wherever they are.
-func (r *rule) looksAt(f *pipeline.File) bool {
-	return !r.passesOver(f) &&
-		(r.tests || !f.Test) &&
-		(len(r.Match.Languages) == 0 || r.serious() && nameless(f) || slices.ContainsFunc(r.Match.Languages, func(l string) bool {
-			return strings.EqualFold(l, f.Language)
-		}))
+func (r *rule) looksAt(v *view) bool {
+	return !r.passesOver(v.file) &&
+		(r.tests || !v.file.Test) &&
+		(r.serious() && v.any || r.speaks(v.file.Language))
+}
+
+// speaks reports whether the rule is for files in the language.
+func (r *rule) speaks(language string) bool {
+	return len(r.Match.Languages) == 0 || slices.ContainsFunc(r.Match.Languages, func(l string) bool {
+		return strings.EqualFold(l, language)
+	})
 }
 
 // nameless reports whether neither the name of the file nor a line of the change says

@@ -20,9 +20,10 @@ func newSide(language string, h *pipeline.Hunk, op pipeline.LineOp) side {
 }
 
 // code is the part of line i that a rule looks at: all of it, or what follows the
-// comment at its start. It must be called in the order of the lines.
-func (s *side) code(r *rule, i int, text string) string {
-	if r.comments || !s.reader.Knows() {
+// comment at its start. The language is the one that the rule reads the file in. It must
+// be called in the order of the lines.
+func (s *side) code(r *rule, language string, i int, text string) string {
+	if r.comments || language == "" || !s.reader.Knows() {
 		return text
 	}
 	for ; s.next <= i; s.next++ {
@@ -35,7 +36,7 @@ func (s *side) code(r *rule, i int, text string) string {
 
 // whole reports whether line i, the last that was asked for, is a comment from
 // end to end that the rule does not look at.
-func (s *side) whole(r *rule, i int) bool {
+func (s *side) whole(r *rule, language string, i int) bool {
 	text := bounded(s.hunk.Lines[i].Text, maxLine)
-	return s.code(r, i, text) == ""
+	return s.code(r, language, i, text) == ""
 }

@@ -49,6 +49,11 @@ func IsMarkup(language string) bool {
 	return data.LanguagesType[language] == int(data.TypeMarkup)
 }
 
+// IsProse reports whether people write texts for people in the language.
+func IsProse(language string) bool {
+	return data.LanguagesType[language] == int(data.TypeProse)
+}
+
 // IsGenerated reports whether a tool made the file, by its path and by its
 // text, which may be nil.
 func IsGenerated(file string, text []byte) bool {

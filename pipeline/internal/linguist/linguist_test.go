@@ -64,5 +64,8 @@ func TestSameAsEnry(t *testing.T) {
 		if got, want := linguist.IsMarkup(l), enry.GetLanguageType(l) == enry.Markup; got != want {
 			t.Errorf("IsMarkup(%q) = %v, want %v", l, got, want)
 		}
+		if got, want := linguist.IsProse(l), enry.GetLanguageType(l) == enry.Prose; got != want {
+			t.Errorf("IsProse(%q) = %v, want %v", l, got, want)
+		}
 	}
 }

