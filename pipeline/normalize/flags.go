@@ -110,11 +110,12 @@ func interpreted(f *pipeline.File) string {
 	return ""
 }
 
-// Scripted reports whether the first line of a file names an interpreter although the
-// file's name is not that of a program. Whoever runs the file need not heed the line, so
-// that it may be a script in any language.
-func Scripted(f *pipeline.File) bool {
-	return interpreted(f) != "" && !linguist.IsProgramming(language(f.Path))
+// Doubtful reports whether a file may as well be in another language than the one that it
+// is taken for. Its first line may name an interpreter although its name is not that of a
+// program, and whoever runs the file need not heed the line. Or its name is both that of a
+// build and that of a program.
+func Doubtful(f *pipeline.File) bool {
+	return interpreted(f) != "" && !linguist.IsProgramming(language(f.Path)) || builtFor(f.Path)
 }
 
 // language names the language by file name or extension. Many extensions are
@@ -134,17 +135,19 @@ func language(file string) string {
 	case ".cgi", ".fcgi":
 		return "" // the first line tells
 	}
-	if m := builds.FindStringSubmatch(path.Base(file)); m != nil && ext != ".md" && ext != ".txt" {
-		if strings.EqualFold(m[1], "Makefile") {
-			return "Makefile"
-		}
-		return "Dockerfile" // Dockerfile.dev
-	}
 	if slices.Contains(templates, ext) {
 		if l := language(strings.TrimSuffix(file, path.Ext(file))); l == "YAML" || l == "SQL" || linguist.IsProgramming(l) {
 			return l
 		}
 	}
+	l := languageByExtension(file, ext)
+	if built, _ := languageOfBuild(file); built != "" && (l == "" || plainWord.MatchString(ext)) {
+		return built // Dockerfile.dev
+	}
+	return l
+}
+
+func languageByExtension(file, ext string) string {
 	candidates := linguist.LanguagesByExtension(file)
 	if len(candidates) == 0 {
 		return ""
@@ -156,7 +159,36 @@ func language(file string) string {
 }
 
 // builds are names of files that build something, with what people add to them.
-var builds = regexp.MustCompile(`(?i)^(Dockerfile|Containerfile|Makefile)(?:[-_.].*)?$`)
+var builds = regexp.MustCompile(`(?i)^(Dockerfile|Containerfile|Makefile)(?:([-_.]).*)?$`)
+
+// plainWord is what people add to such a name although it is a number, or the extension
+// of some rare language too.
+var plainWord = regexp.MustCompile(`^\.(?:\d+|app|d|es|inc|me|ms|n|nginx|slim|st|ui)$`)
+
+// languageOfBuild is the language of a file with such a name, whatever its extension is.
+// dotted says that a dot stands behind the name.
+func languageOfBuild(file string) (language string, dotted bool) {
+	m := builds.FindStringSubmatch(path.Base(file))
+	switch {
+	case m == nil:
+		return "", false
+	case strings.EqualFold(m[1], "Makefile"):
+		return "Makefile", m[2] == "."
+	}
+	return "Dockerfile", m[2] == "."
+}
+
+// builtFor reports whether a file is named as what builds something is and as a program
+// is: Dockerfile.java may be in either language.
+func builtFor(file string) bool {
+	built, dotted := languageOfBuild(file)
+	if !dotted {
+		return false
+	}
+	ext := strings.ToLower(path.Ext(file))
+	l := languageByExtension(file, ext)
+	return l != "" && l != built && !linguist.IsProse(l) && !slices.Contains(templates, ext)
+}
 
 // templates are the extensions of what a file is made from, behind the file's own.
 var templates = []string{".j2", ".jinja", ".jinja2", ".erb", ".ejs", ".tmpl", ".tpl", ".gotmpl", ".template", ".in", ".mustache"}

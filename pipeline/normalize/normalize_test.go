@@ -19,6 +19,9 @@ import (
 func TestLanguagesByName(t *testing.T) {
 	for file, want := range map[string]string{"Dockerfile": "Dockerfile", "build/Dockerfile.dev": "Dockerfile", "Containerfile.prod": "Dockerfile", "Dockerfile.md": "Markdown",
 		"dockerfile": "Dockerfile", "Dockerfile-prod": "Dockerfile", "DOCKERFILE_x": "Dockerfile", "Makefile.prod": "Makefile", "Makefiles": "", "Dockerfiles": "",
+		"makefile_utils.py": "Python", "dockerfile-render.js": "JavaScript", "dockerfile_gen.go": "Go", "web/Dockerfile.ts": "TypeScript", "Makefile.PY": "Python", "containerfile.prod.rb": "Ruby",
+		"makefile.html": "HTML", "dockerfile.schema.json": "JSON", "dockerfile_test.yaml": "YAML", "dockerfile-render.js.j2": "JavaScript", "Dockerfile-prod.j2": "Dockerfile",
+		"Dockerfile.app": "Dockerfile", "Dockerfile.slim": "Dockerfile", "Dockerfile-3.2": "Dockerfile", "Makefile.inc": "Makefile", "Makefile.in": "Makefile", "Dockerfile.dev.arm64": "Dockerfile", "Makefile.txt": "Text",
 		"a.sh.j2": "Shell", "a.yml.tmpl": "YAML", "a.js.erb": "JavaScript", "a.py.in": "Python", "Dockerfile.j2": "Dockerfile", "a.html.j2": "Jinja", "a.j2": "Jinja", "a.conf.tpl": "Go Template", "a.pht": "PHP"} {
 		if got := language(file); got != want {
 			t.Errorf("%s is %q, want %q", file, got, want)

@@ -53,8 +53,8 @@ func TestScriptsAreInTheirInterpretersLanguage(t *testing.T) {
 		if got := f.Files[0].Language; got != c[2] {
 			t.Errorf("%s: %q, want %q", c, got, c[2])
 		}
-		if got, want := Scripted(&f.Files[0]), c[0] != "a.py" && c[1] != "#!/opt/tool"; got != want {
-			t.Errorf("%s: Scripted = %v, want %v", c, got, want)
+		if got, want := Doubtful(&f.Files[0]), c[0] != "a.py" && c[1] != "#!/opt/tool"; got != want {
+			t.Errorf("%s: Doubtful = %v, want %v", c, got, want)
 		}
 	}
 	for first, want := range map[string]string{

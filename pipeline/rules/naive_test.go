@@ -192,7 +192,7 @@ func (r *naiveRule) speaks(f *pipeline.File) bool {
 
 // anyLanguage says whether the file may be a script in any language.
 func anyLanguage(f *pipeline.File) bool {
-	return f.Language == "" && !f.Documentation && path.Ext(f.Path) == "" || normalize.Scripted(f)
+	return f.Language == "" && !f.Documentation && path.Ext(f.Path) == "" || normalize.Doubtful(f)
 }
 
 // language is the one that the rule reads the file in.

