@@ -31,6 +31,10 @@ func allowedSecrets(facts *pipeline.PRFacts) map[secretAt][]string {
 			at.section = pipeline.SectionDescription
 		case pipeline.RedactedCommitMessage:
 			at.section = pipeline.SectionCommit(r.Commit)
+		case pipeline.RedactedLine:
+			if r.Path == "" { // it is the name of a file, which the finding does not show
+				at.section = pipeline.SectionChange
+			}
 		}
 		out[at] = append(out[at], r.Allowed)
 	}

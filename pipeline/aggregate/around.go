@@ -39,7 +39,7 @@ type arounds struct {
 	files map[string]*pipeline.File
 	facts *pipeline.PRFacts
 	// values are the digests of secrets by line; others are those of secrets in the
-	// title, the description and commit messages, by rule.
+	// title, the description, commit messages and the names of files, by rule.
 	values map[lineOf]string
 	others map[string][]string
 	known  map[string]*shape
@@ -106,7 +106,7 @@ func newArounds(files map[string]*pipeline.File, facts *pipeline.PRFacts, rules 
 	}
 	for i := range facts.Redactions {
 		switch r := &facts.Redactions[i]; {
-		case r.Source != pipeline.RedactedLine:
+		case r.Source != pipeline.RedactedLine || r.Path == "":
 			id := pipeline.SecretRulePrefix + r.RuleID
 			a.others[id] = append(a.others[id], a.value(r))
 		case r.Op != pipeline.LineRemoved:

@@ -386,6 +386,17 @@ func TestDismissalOfWhatIsAboutNoFile(t *testing.T) {
 		f.Path, f.Section = "", section
 		return f
 	}
+	// Where a case says something of the name of a file, that holds a secret of the rule.
+	inName := func(digest string) pipeline.List[pipeline.Redaction] {
+		return pipeline.List[pipeline.Redaction]{{Source: pipeline.RedactedLine, Op: pipeline.LineAdded, RuleID: "x", Digest: digest}}
+	}
+	world := func(name string, f pipeline.Finding) Input {
+		in := one(f)
+		if strings.HasPrefix(name, "the name of a file") {
+			in.Facts.Redactions = inName("1")
+		}
+		return in
+	}
 	for name, tt := range map[string]struct {
 		section string
 		change  func(*Input, *pipeline.Finding)
@@ -400,18 +411,26 @@ func TestDismissalOfWhatIsAboutNoFile(t *testing.T) {
 		"another base's word for it": {pipeline.SectionChange, func(in *Input, _ *pipeline.Finding) {
 			in.Memory.Dismissed[0].Surroundings = pipeline.SurroundingsElsewhere
 		}, false},
+		"the name of a file, another secret": {pipeline.SectionChange, func(in *Input, _ *pipeline.Finding) { in.Facts.Redactions = inName("2") }, false},
+		"the name of a file, a second secret": {pipeline.SectionChange, func(in *Input, _ *pipeline.Finding) {
+			in.Facts.Redactions = append(inName("1"), inName("2")...)
+		}, false},
+		"the name of a file, the same secret": {pipeline.SectionChange, func(in *Input, _ *pipeline.Finding) { in.Facts.Head.SHA += "!" }, true},
 		"a word that nothing is kept of": {pipeline.SectionChange, func(in *Input, _ *pipeline.Finding) {
 			in.Memory.Dismissed[0].Surroundings = pipeline.SurroundingsUnknown
 		}, false},
 	} {
-		first := Aggregate(one(about(tt.section))).Findings[0]
 		f := about(tt.section)
-		in := one(f)
+		if strings.HasPrefix(name, "the name of a file") {
+			f.RuleID = pipeline.SecretRulePrefix + "x"
+		}
+		first := Aggregate(world(name, f)).Findings[0]
+		in := world(name, f)
 		in.Memory.Dismissed = pipeline.List[pipeline.Dismissal]{{Fingerprint: first.ID, Reason: "harmless", By: "carol", Surroundings: first.Surroundings[0]}}
 		tt.change(&in, &f)
-		memory, title, body := in.Memory, in.Facts.Title, in.Facts.Body
+		memory, facts := in.Memory, in.Facts
 		in = one(f)
-		in.Memory, in.Facts.Title, in.Facts.Body = memory, title, body
+		in.Memory, in.Facts = memory, facts
 		if r := Aggregate(in); (len(r.Suppressed) == 1) != tt.held {
 			t.Errorf("%s: %d set aside, %+v", name, len(r.Suppressed), r.Findings)
 		}

@@ -19,7 +19,7 @@ func (d *Detector) Redact(facts *pipeline.PRFacts) []pipeline.Redaction {
 type redactor struct {
 	detector *Detector
 	found    []pipeline.Redaction
-	behind   []string // the values of found; empty where a file's name tells of them
+	behind   []string // the values of found; empty where a file's name tells that it holds some
 	marks    map[*string][]mark
 	values   map[string]*rule // found on one line, by value
 }
@@ -76,16 +76,16 @@ func (r *redactor) file(f *pipeline.File) {
 	}
 }
 
-// name looks for a token in the name of a file that is new there. The name stays, since it
-// is what the file is found by. What is told of it names no file, so as not to show it.
+// name looks for tokens in the name of a file that is new there. The name stays, since it
+// is what the file is found by. What is told of it names no file, so as not to show it. All
+// tokens count: who dismisses one has not dismissed another that comes to stand beside it.
 func (r *redactor) name(f *pipeline.File) {
 	if f.Status == pipeline.FileRemoved || f.Status == pipeline.FileModified {
 		return
 	}
 	for _, m := range allFormats().find(f.Path) {
 		if providers(m.rule.id) && !strings.Contains(f.PreviousPath, f.Path[m.from:m.to]) {
-			r.report(m.rule, pipeline.Redaction{Source: pipeline.RedactedLine, Op: pipeline.LineAdded}, "")
-			return
+			r.report(m.rule, pipeline.Redaction{Source: pipeline.RedactedLine, Op: pipeline.LineAdded}, f.Path[m.from:m.to])
 		}
 	}
 }
