@@ -561,7 +561,20 @@ var nearMisses = map[string]func(i int) string{
 	"words": always("password = "), "first lines of keys": always("-----BEGIN PRIVATE KEY-----"), "last lines of keys": always("-----END PRIVATE KEY-----"), "curl": always("curl -u "),
 	"base64 twice": always("UVVKRFJFVkdSMGhKU2t0TVRVNVBVRkZTVTFSVlZsZFlXVnBoWW1Oaw"), "hexadecimal": always("6162636465666768696a6b6c6d6e6f70"), "lists": always(`join("ghp_", "aB3dE5fG7", `),
 	"names of keys": always("aws_secret_access_key "), "keys in JSON": always(`"d": "`), "marks in the middle": always("T3BlbkFJ"),
-	"short base64": always("QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlqa2xtbm9w "),
+	"short base64":   always("QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlqa2xtbm9w "),
+	"lines of a key": after("-----BEGIN PRIVATE KEY-----", "abcdefgh"), "lines of a key, escaped": after("-----BEGIN PRIVATE KEY-----", `abcdefgh\n`), "lines of PuTTY's key": after("Private-Lines: 14", "abcdefgh"),
+	"first lines in comments": always("Comment: -----BEGIN PRIVATE KEY-----"), "first lines in comments and lines": always("Comment: -----BEGIN PRIVATE KEY-----\nabcdefgh"),
+	"last lines behind material": always("QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYm1 -----END PRIVATE KEY-----"),
+}
+
+// after is a piece again and again after a first one.
+func after(first, piece string) func(int) string {
+	return func(i int) string {
+		if i == 0 {
+			return first
+		}
+		return piece
+	}
 }
 
 func always(piece string) func(int) string { return func(int) string { return piece } }

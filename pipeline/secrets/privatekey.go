@@ -84,46 +84,68 @@ func hasMaterial(text string) bool {
 	if !strings.Contains(text, "\n") && !strings.Contains(text, `\n`) {
 		return false // it is one line, which was looked at
 	}
-	row := ""
+	var row row
 	for line := range strings.Lines(lineEnds.Replace(text)) {
 		if strings.Trim(line, " \t\r\n\"'`,;+") == "" {
 			continue // what is left of a string's end
 		}
 		m := materialLine.FindStringSubmatch(line)
 		if m == nil {
-			row = ""
+			row.end()
 			continue
 		}
-		if row += m[1]; inARow(row) {
+		if row.add(m[1]) {
 			return true
 		}
 	}
 	return false
 }
 
+// inARow is hasMaterial for what stands on one line.
 func inARow(text string) bool {
-	for i := 0; i < len(text); i++ {
-		start := i
-		var upper, lower, digit bool
-		for ; i < len(text); i++ {
-			switch c := text[i]; {
-			case 'A' <= c && c <= 'Z':
-				upper = true
-			case 'a' <= c && c <= 'z':
-				lower = true
-			case '0' <= c && c <= '9':
-				digit = true
-			case c != '+' && c != '/' && c != '=':
-				goto done
-			}
+	var row row
+	for len(text) > 0 {
+		n := 0
+		for n < len(text) && isMaterial(text[n]) {
+			n++
 		}
-	done:
-		if i-start >= 32 && upper && lower && digit {
+		if row.add(text[:n]) {
 			return true
 		}
+		row.end()
+		text = text[min(n+1, len(text)):]
 	}
 	return false
 }
+
+func isMaterial(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '+' || c == '/' || c == '='
+}
+
+// row is what hasMaterial knows of characters of base64 in a row. It keeps no text: a key
+// may have very many lines, and to read the row again for each takes quadratic time.
+type row struct {
+	length              int
+	upper, lower, digit bool
+}
+
+// add adds characters to the row, and reports whether it is material now.
+func (r *row) add(text string) bool {
+	r.length += len(text)
+	for i := range len(text) {
+		switch c := text[i]; {
+		case 'A' <= c && c <= 'Z':
+			r.upper = true
+		case 'a' <= c && c <= 'z':
+			r.lower = true
+		case '0' <= c && c <= '9':
+			r.digit = true
+		}
+	}
+	return r.length >= 32 && r.upper && r.lower && r.digit
+}
+
+func (r *row) end() { *r = row{} }
 
 // lastMaterial is the last line of a key's material, which may be short.
 var lastMaterial = regexp.MustCompile(`^[\s"'` + "`" + `#*/+|>-]*[A-Za-z0-9+/]{2,}={0,2}(\\[nr])*["'` + "`" + `,;+\s\\]*$`)
@@ -157,7 +179,8 @@ func (s *search) partialKeys(found []match) []match {
 			known = append(known, m)
 		}
 	}
-	text := s.text
+	text := keyText{text: s.text}
+	done := 0 // where the last of out ends
 	for _, l := range s.keyLines {
 		end := l.end
 		if inside(known, end) || inside(out, end) {
@@ -165,13 +188,17 @@ func (s *search) partialKeys(found []match) []match {
 		}
 		var m match
 		if l.first {
-			m.from, m.to = lineStart(text, end), keyAfter(text, lineEnd(text, end))
+			m.from, m.to = lineStart(s.text, end), text.after(lineEnd(s.text, end))
 		} else {
-			m.from, m.to = keyBefore(text, lineStart(text, end)), lineEnd(text, end)
+			start := lineStart(s.text, end)
+			m.from, m.to = text.before(start, min(start, done)), lineEnd(s.text, end)
 		}
-		if hasMaterial(text[m.from:m.to]) {
+		switch {
+		case text.material(m.from, m.to):
 			m.rule, m.start = s.detector.privateKey, m.from
-			out = append(out, m)
+			out, done = append(out, m), m.to
+		case !l.first && len(out) > 0 && m.from == done: // these are further lines of the last key
+			out[len(out)-1].to, done = m.to, m.to
 		}
 	}
 	return out
@@ -184,32 +211,74 @@ func inside(matches []match, at int) bool {
 	return i < len(matches) && matches[i].from < at
 }
 
-// keyAfter returns where the lines of a key end that start at from.
-func keyAfter(text string, from int) int {
-	for from < len(text) {
-		to := lineEnd(text, from)
-		line := strings.TrimRight(text[from:to], "\r\n")
-		switch {
-		case materialLine.MatchString(line), hasMaterial(line), header.MatchString(line), strings.TrimSpace(line) == "":
-			from = to
-		case lastMaterial.MatchString(line):
-			return to
-		default:
-			return from
+// keyText finds the lines of keys in a text. It remembers what it read, since the lines of
+// one key may be those of others, too: a comment in a key's head may hold a first line.
+type keyText struct {
+	text   string
+	ends   map[int]int // where the lines of a key end, by where one of them starts
+	starts map[int]int // where they start, by where the last of them ends
+	// A stretch that holds no material, and so no part of it does.
+	from, to int
+}
+
+// material is hasMaterial for a stretch of the text.
+func (k *keyText) material(from, to int) bool {
+	if k.from <= from && to <= k.to {
+		return false
+	}
+	if hasMaterial(k.text[from:to]) {
+		return true
+	}
+	k.from, k.to = from, to
+	return false
+}
+
+// after returns where the lines of a key end that start at from.
+func (k *keyText) after(from int) int {
+	var passed []int
+	for from < len(k.text) {
+		if end, known := k.ends[from]; known {
+			from = end
+			break
 		}
+		passed = append(passed, from)
+		to := lineEnd(k.text, from)
+		line := strings.TrimRight(k.text[from:to], "\r\n")
+		goesOn := materialLine.MatchString(line) || hasMaterial(line) || header.MatchString(line) || strings.TrimSpace(line) == ""
+		if goesOn || lastMaterial.MatchString(line) {
+			from = to
+		}
+		if !goesOn {
+			break
+		}
+	}
+	if k.ends == nil {
+		k.ends = map[int]int{}
+	}
+	for _, at := range passed {
+		k.ends[at] = from
 	}
 	return from
 }
 
-// keyBefore returns where the lines of a key start that end at to.
-func keyBefore(text string, to int) int {
-	for last := true; to > 0; last = false {
-		from := lineStart(text, to-1)
-		line := strings.TrimRight(text[from:to], "\r\n")
+// before returns where the lines of a key start that end at to. They start at least or
+// later, which is where the lines of another key end.
+func (k *keyText) before(to, least int) int {
+	if start, known := k.starts[to]; known {
+		return max(start, least)
+	}
+	end := to
+	for last := true; to > least; last = false {
+		from := max(least, lineStart(k.text, to-1))
+		line := strings.TrimRight(k.text[from:to], "\r\n")
 		if !materialLine.MatchString(line) && !hasMaterial(line) && !(last && lastMaterial.MatchString(line)) {
 			break
 		}
 		to = from
 	}
+	if k.starts == nil {
+		k.starts = map[int]int{}
+	}
+	k.starts[end] = to
 	return to
 }

@@ -558,15 +558,16 @@ func keysIn(r, lines *reading) []match {
 		return nil
 	}
 	var out []match
+	text := keyText{text: r.text}
 	for _, line := range firstLine.FindAllStringIndex(r.text, maxDisguisedKeys) {
 		if r.from[line[1]]-r.from[line[0]] == line[1]-line[0] {
 			continue // it is as in the source
 		}
 		end := keyEnd(r.text, line[1]-len("-----"))
 		if end == 0 || end-line[0] > maxEncoded {
-			end = keyAfter(r.text, lineEnd(r.text, line[1]))
+			end = text.after(lineEnd(r.text, line[1]))
 		}
-		if hasMaterial(r.text[line[1]:end]) {
+		if text.material(line[1], end) {
 			from, to := r.spanIn(line[0], end)
 			out = append(out, match{rule: keyInBase64, start: from, from: from, to: to})
 		}
