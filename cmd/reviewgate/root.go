@@ -96,8 +96,8 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// execute runs the command line and returns the exit code.
-func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+// rootCommand is reviewgate with all of its commands.
+func rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "reviewgate",
 		Short: "Reviews every pull request and gates it with one check run",
@@ -108,6 +108,13 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		SilenceErrors:     true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
+	root.AddCommand(serveCommand(), reviewCommand(), synthesizeCommand(), aggregateCommand(), verdictCommand(), configCommand(), secretsCommand(), evalCommand(), doctorCommand(), simulateCommand(), backfillCommand(), backupCommand(), apartCommand(), demoCommand())
+	return root
+}
+
+// execute runs the command line and returns the exit code.
+func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root := rootCommand()
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
@@ -116,8 +123,6 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		return unusable(fmt.Errorf("%w; see %s --help", err, c.CommandPath()))
 	})
 	root.SetHelpCommand(helpCommand())
-	root.AddCommand(serveCommand(), reviewCommand(), synthesizeCommand(), aggregateCommand(), verdictCommand(), configCommand(), secretsCommand(), evalCommand(), doctorCommand(), simulateCommand(), backfillCommand(), backupCommand(), apartCommand(), demoCommand())
-
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exitGood

@@ -69,7 +69,7 @@ final, the entry is refused: name their directories to find out before.`,
 	c.Flags().StringVar(&f.reason, "reason", "", "why the `value` may stand there; reviews show it")
 	c.Flags().StringVar(&f.expires, "expires", "", "the last `day` on which the entry holds, such as 2027-01-31")
 	c.Flags().StringVar(&f.below.server, "server", "", "`directory` of the server's config")
-	c.Flags().StringVar(&f.below.organisation, "organisation", "", "`directory` of the organisation's config")
+	c.Flags().StringVar(&f.below.organisation, "organisation", "", organisationUsage)
 	c.Flags().BoolVar(&f.everywhere, "everywhere", false, "allow the value in every file, in titles, descriptions and messages")
 	return c
 }
