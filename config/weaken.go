@@ -96,7 +96,7 @@ func (t *trial) weakened(file string, n *jsontree.Node) (fields []string) {
 	}
 	below := t.below.lists[file].get(id.Text)
 	if below == nil || below.value == nil {
-		return nil
+		return t.weakenedByNew(file, n)
 	}
 	above := newEntry(file, below.node.At("type").Text)
 	if json.Unmarshal(n.Overlay(below.node, deepFields(file)...).AppendJSON(nil), above) != nil {
@@ -115,7 +115,61 @@ func (t *trial) weakened(file string, n *jsontree.Node) (fields []string) {
 		}
 		fields = append(fields, d.field)
 	}
+	if p, ok := below.value.(*Policy); ok {
+		for _, field := range t.swapping(p, above.(*Policy)) {
+			if !slices.Contains(fields, field) {
+				fields = append(fields, field)
+			}
+		}
+	}
 	return fields
+}
+
+// weakenedByNew lists the fields in which an entry that no layer below has would
+// loosen others.
+func (t *trial) weakenedByNew(file string, n *jsontree.Node) []string {
+	above := newEntry(file, n.At("type").Text)
+	if json.Unmarshal(n.AppendJSON(nil), above) != nil {
+		return nil // reported where it is decoded
+	}
+	if p, ok := above.(*Policy); ok && p.Enabled && len(p.Dispatch.Models) > 0 && t.asksModels(p.Dispatch.Agents) {
+		return []string{"dispatch.models"}
+	}
+	return nil
+}
+
+// swapping lists the fields by which a policy with models would have agents asked on
+// these where the layers below ask others: a policy's models come before an agent's own.
+func (t *trial) swapping(below, above *Policy) (fields []string) {
+	if !above.Enabled || len(below.Dispatch.Models) == 0 {
+		return nil // models of its own are left out already
+	}
+	added := slices.DeleteFunc(slices.Clone(above.Dispatch.Agents), func(id string) bool { return slices.Contains(below.Dispatch.Agents, id) })
+	if t.asksModels(added) {
+		fields = append(fields, "dispatch.agents")
+	}
+	if !t.asksModels(below.Dispatch.Agents) {
+		return fields
+	}
+	if !below.Enabled {
+		fields = append(fields, "enabled")
+	}
+	if !reflect.DeepEqual(below.Trigger, above.Trigger) {
+		fields = append(fields, "trigger")
+	}
+	return fields
+}
+
+// asksModels reports whether one of the agents is of a layer below and asks models.
+func (t *trial) asksModels(agents []string) bool {
+	return slices.ContainsFunc(agents, func(id string) bool {
+		e := t.below.lists[FileAgents].get(id)
+		if e == nil {
+			return false
+		}
+		a, ok := e.value.(*Agent)
+		return ok && a.Kind == KindLLM
+	})
 }
 
 // hides reports whether an entry maps files to a domain or a service and so keeps

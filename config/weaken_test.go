@@ -1,9 +1,11 @@
 package config
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies"
 )
 
 // What an organisation takes away of agents' time, tries and models would loosen what
@@ -11,9 +13,17 @@ import (
 func TestOrganisationTakesNoTimeAndNoModelAway(t *testing.T) {
 	server := named(layer(
 		FileSettings, `{"models": {"gap_detector": "strong", "auto_reject": true}, "limits": {"agent_timeout_seconds": 60},
-			"model_endpoints": [{"name": "strong", "api": "openai", "model": "m"}]}`,
-		FileAgents, `[{"id": "docs-reviewer", "timeout_seconds": 90}]`,
+			"model_endpoints": [{"name": "strong", "api": "openai", "model": "m"}, {"name": "cheap", "api": "openai", "model": "n"}]}`,
+		FileAgents, `[{"id": "docs-reviewer", "timeout_seconds": 90}, {"id": "mm", "name": "M", "kind": "llm", "description": "d", "llm": {"models": ["strong"]}}]`,
+		FileComposition, `[{"id": "mm", "description": "d", "priority": 10, "trigger": {"type": "always"}, "dispatch": {"agents": ["mm"], "required": true}},
+			{"id": "quick", "description": "d", "priority": 10, "trigger": {"type": "label", "labels": ["quick"]}, "dispatch": {"agents": ["mm"], "models": ["cheap"]}},
+			{"id": "never", "enabled": false, "description": "d", "priority": 10, "trigger": {"type": "always"}, "dispatch": {"agents": ["mm"], "models": ["cheap"]}},
+			{"id": "docs-only", "description": "d", "priority": 10, "trigger": {"type": "domain", "domains": ["docs"]}, "dispatch": {"agents": ["docs-reviewer"], "models": ["cheap"]}}]`,
+		"prompt-mm.md", "Look for mistakes.\n",
 	), LayerServer)
+	policy := func(dispatch string) string {
+		return `[{"id": "mine", "description": "d", "priority": 10, "trigger": {"type": "always"}, "dispatch": ` + dispatch + `}]`
+	}
 	for name, c := range map[string]struct {
 		file, text string
 		weaker     int
@@ -27,12 +37,28 @@ func TestOrganisationTakesNoTimeAndNoModelAway(t *testing.T) {
 		"more for one":      {FileAgents, `[{"id": "docs-reviewer", "timeout_seconds": 91, "retries": 3}]`, 0},
 		"for another":       {FileAgents, `[{"id": "test-reviewer", "timeout_seconds": 59}]`, 1},
 		"the same":          {FileAgents, `[{"id": "test-reviewer", "timeout_seconds": 60, "retries": 2}]`, 0},
+
+		"another model by a new policy":     {FileComposition, policy(`{"agents": ["mm"], "models": ["cheap"]}`), 1},
+		"another beside its own":            {FileComposition, policy(`{"agents": ["docs-reviewer", "mm"], "models": ["strong", "cheap"]}`), 1},
+		"a new policy without models":       {FileComposition, policy(`{"agents": ["mm"], "required": true}`), 0},
+		"models of whom no model is asked":  {FileComposition, policy(`{"agents": ["docs-reviewer"], "models": ["cheap"]}`), 0},
+		"another model by an old policy":    {FileComposition, `[{"id": "mm", "dispatch": {"models": ["cheap"]}}]`, 1},
+		"a policy with models always":       {FileComposition, `[{"id": "quick", "trigger": {"type": "always"}}]`, 1},
+		"a policy with models switched on":  {FileComposition, `[{"id": "never", "enabled": true}]`, 1},
+		"the agent in one with models":      {FileComposition, `[{"id": "docs-only", "dispatch": {"agents": ["docs-reviewer", "mm"]}}]`, 1},
+		"another agent in one with models":  {FileComposition, `[{"id": "quick", "dispatch": {"agents": ["mm", "docs-reviewer"]}}]`, 0},
+		"more priority for one with models": {FileComposition, `[{"id": "quick", "priority": 11, "dispatch": {"required": true}}]`, 0},
 	} {
 		organisation := named(layer(c.file, c.text), LayerOrganisation)
 		organisation.Organisation = "acme"
 		cfg, problems := Load(server, organisation)
 		if len(problems) > 0 || len(cfg.Weakened()) != c.weaker {
 			t.Errorf("%s: %d would loosen, want %d: %+v %+v", name, len(cfg.Weakened()), c.weaker, cfg.Weakened(), problems)
+		}
+		for _, p := range cfg.Policies {
+			if p.Trigger.Type == policies.TriggerAlways && slices.Contains(p.Dispatch.Agents, "mm") && len(p.Dispatch.Models) > 0 {
+				t.Errorf("%s: the policy %s has the agent asked on %v", name, p.ID, p.Dispatch.Models)
+			}
 		}
 	}
 }
