@@ -74,7 +74,7 @@ func (t *trial) dropWeakening(organisation string) {
 			list.Elems = slices.DeleteFunc(slices.Clone(list.Elems), func(n *jsontree.Node) bool {
 				hides := t.hides(n)
 				if hides {
-					refuse(n, "the mapping")
+					refuse(n, "the "+nounOf(t.merged(n)))
 				}
 				return hides
 			})
@@ -172,25 +172,48 @@ func (t *trial) asksModels(agents []string) bool {
 	})
 }
 
-// hides reports whether an entry maps files to a domain or a service and so keeps
-// something below from looking at them: a trigger or an expression may not hold for
-// mapped files, and a signal passes over files of the domain that it takes for covered.
+// hides reports whether an entry of the domains' file keeps something below from looking
+// at files, or makes the layers below find a change less risky than they do: a trigger or
+// an expression may not hold for mapped files or for a riskier change, and a signal passes
+// over files of the domain that it takes for covered.
 func (t *trial) hides(n *jsontree.Node) bool {
-	kind, name := n.Get("type"), ""
+	above := t.merged(n)
+	var was any
+	if below := t.below.lists[FileDomains].get(n.At("id").Text); below != nil && below.value != nil && reflect.TypeOf(below.value) == reflect.TypeOf(above) {
+		if was = below.value; !slices.ContainsFunc(differences(was, above), func(d difference) bool { return !wording[d.field] }) {
+			return false
+		}
+	}
+	switch v := above.(type) {
+	case *DomainMapping:
+		was, _ := was.(*DomainMapping)
+		return v.Enabled && (t.hidesMapped("domain", v.Domain) || t.coversMore(v, was))
+	case *ServiceMapping:
+		return v.Enabled && t.hidesMapped("service", v.Service)
+	case *RiskFactor:
+		was, _ := was.(*RiskFactor)
+		covers := v.Covers != "" && (was == nil || !was.Enabled || was.Points == 0 || !slices.Equal(was.Globs, v.Globs))
+		return v.Enabled && (t.readsRisk() || covers && t.maps(v.Covers))
+	}
+	return false
+}
+
+// merged is an entry of the domains' file laid over the one below it, or nil where it can't
+// be decoded, which is reported elsewhere.
+func (t *trial) merged(n *jsontree.Node) any {
 	if below := t.below.lists[FileDomains].get(n.At("id").Text); below != nil && below.node != nil {
 		n = n.Overlay(below.node)
-		kind = n.Get("type")
 	}
-	switch {
-	case kind == nil:
-		return false
-	case kind.Text == "domain":
-		name = n.At("domain").Text
-	case kind.Text == "service":
-		name = n.At("service").Text
-	default:
-		return false
+	above := newEntry(FileDomains, n.At("type").Text)
+	if json.Unmarshal(n.AppendJSON(nil), above) != nil {
+		return nil
 	}
+	return above
+}
+
+// hidesMapped reports whether something below may not look at files that are mapped to a
+// domain or a service of the name.
+func (t *trial) hidesMapped(kind, name string) bool {
 	var seen []string // agents that look at such files anyway
 	for _, p := range all[*Policy](t.below.lists[FileComposition]) {
 		if !p.Enabled {
@@ -209,7 +232,10 @@ func (t *trial) hides(n *jsontree.Node) bool {
 			return true
 		}
 	}
-	return kind.Text == "domain" && slices.ContainsFunc(all[*Signal](t.below.lists[FileDomains]), func(s *Signal) bool {
+	if kind == "domain" && t.readsRisk() {
+		return true
+	}
+	return kind == "domain" && slices.ContainsFunc(all[*Signal](t.below.lists[FileDomains]), func(s *Signal) bool {
 		return s.Enabled && s.Domain == name && !slices.Contains(seen, s.Agent)
 	})
 }
@@ -218,12 +244,55 @@ func (t *trial) hides(n *jsontree.Node) bool {
 // a domain or service of the name.
 func readsElsewhere(t policies.Trigger, name string, not bool) bool {
 	not = not || t.Type == policies.TriggerNot
-	return not && (slices.Contains(t.Domains, name) || slices.Contains(t.Services, name) || t.Type == policies.TriggerRisk) || readsMappings(t.When) ||
+	return not && (slices.Contains(t.Domains, name) || slices.Contains(t.Services, name)) || readsMappings(t.When) ||
 		slices.ContainsFunc(t.Triggers, func(sub policies.Trigger) bool { return readsElsewhere(sub, name, not) })
 }
 
+// readsMappings reports whether an expression reads what mappings make: the domains and
+// services, how many there are, which files are in none, and the risk.
 func readsMappings(expression string) bool {
-	return strings.Contains(expression, "domains") || strings.Contains(expression, "services") || strings.Contains(expression, "risk")
+	return slices.ContainsFunc([]string{"domains", "services", "breadth", "unclassified", "risk"}, func(name string) bool { return strings.Contains(expression, name) })
+}
+
+// readsRisk reports whether something below may look at less of a change if it is riskier.
+func (t *trial) readsRisk() bool {
+	return slices.ContainsFunc(all[*Policy](t.below.lists[FileComposition]), func(p *Policy) bool { return p.Enabled && fallsWithRisk(p.Trigger, false, false) }) ||
+		slices.ContainsFunc(all[*Rule](t.below.lists[FileRules]), func(r *Rule) bool { return r.Enabled && strings.Contains(r.When, "risk") })
+}
+
+// fallsWithRisk reports whether a trigger may not hold, or hold for fewer files, if a
+// change is riskier. Where all of several parts must hold, a part that any risk makes hold
+// for the whole change names no files any more, and only those of the others are matched.
+func fallsWithRisk(t policies.Trigger, not, all bool) bool {
+	not = not || t.Type == policies.TriggerNot
+	return t.Type == policies.TriggerRisk && not || strings.Contains(t.When, "risk") || slices.ContainsFunc(t.Triggers, func(sub policies.Trigger) bool {
+		return fallsWithRisk(sub, not || all && t.Type == policies.TriggerAny, all || t.Type == policies.TriggerAll)
+	})
+}
+
+// coversMore reports whether a mapping makes what domains of the layers below weigh count
+// less: files that it covers bring their points here, and a covered domain is not counted
+// among the touched ones.
+func (t *trial) coversMore(above, was *DomainMapping) bool {
+	weight := 0 // of the domain so far
+	var covered []string
+	for _, m := range all[*DomainMapping](t.below.lists[FileDomains]) {
+		if m.Enabled && m.Domain == above.Domain {
+			weight = max(weight, m.Weight)
+			covered = append(covered, m.Covers)
+		}
+	}
+	if weight == 0 && above.Weight > 0 && slices.ContainsFunc(covered, t.maps) {
+		return true // from now on they are covered
+	}
+	return t.maps(above.Covers) && (was == nil || !was.Enabled || !slices.Equal(was.Globs, above.Globs))
+}
+
+// maps reports whether a layer below maps files to a domain.
+func (t *trial) maps(domain string) bool {
+	return domain != "" && slices.ContainsFunc(all[*DomainMapping](t.below.lists[FileDomains]), func(m *DomainMapping) bool {
+		return m.Enabled && m.Domain == domain
+	})
 }
 
 // wording are the fields of entries that describe something and decide nothing.

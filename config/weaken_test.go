@@ -93,6 +93,64 @@ func TestOrganisationMapsNothingAway(t *testing.T) {
 	}
 }
 
+// Nor does an organisation make a change seem riskier where what the server's config says
+// holds for less risk only, or less risky by what covers what.
+func TestOrganisationMovesNoRiskAgainstTheServer(t *testing.T) {
+	policy := func(trigger string) string {
+		return `[{"id": "p", "description": "d", "priority": 10, "trigger": ` + trigger + `, "dispatch": {"agents": ["docs-reviewer"], "scope": "matched"}}]`
+	}
+	const (
+		low      = `{"type": "not", "triggers": [{"type": "risk", "at_least": "high"}]}`
+		deep     = `{"type": "not", "triggers": [{"type": "any", "triggers": [{"type": "size", "at_least": "L"}, {"type": "risk", "at_least": "high"}]}]}`
+		narrowed = `{"type": "all", "triggers": [{"type": "path", "globs": ["a/**"]}, {"type": "any", "triggers": [{"type": "path", "globs": ["b/**"]}, {"type": "risk", "at_least": "high"}]}]}`
+		high     = `{"type": "all", "triggers": [{"type": "path", "globs": ["a/**"]}, {"type": "risk", "at_least": "high"}]}`
+		spoken   = `{"type": "expression", "when": "classification.risk.score < 50"}`
+		loose    = `{"type": "expression", "when": "size(classification.unclassified) > 0"}`
+		broad    = `{"type": "expression", "when": "classification.scope.breadth == 'single'"}`
+	)
+	raised, added := `[{"id": "mine", "points": 100}]`, `[{"id": "more", "type": "risk", "factor": "fork", "description": "d", "points": 100}]`
+	mapped := `[{"id": "more", "type": "domain", "domain": "docs", "description": "d", "globs": ["**"], "weight": 9}]`
+	for name, c := range map[string]struct {
+		trigger, domains string
+		weaker           int
+	}{
+		"points under a not":              {low, raised, 1},
+		"a factor under a not":            {low, added, 1},
+		"a factor switched on":            {low, `[{"id": "idle", "enabled": true}]`, 1},
+		"a weight under a not":            {low, `[{"id": "money", "weight": 100}]`, 1},
+		"a mapping under a not":           {low, mapped, 1},
+		"deep under a not":                {deep, raised, 1},
+		"a part that names fewer files":   {narrowed, raised, 1},
+		"an expression":                   {spoken, raised, 1},
+		"an expression of files in none":  {loose, mapped, 1},
+		"an expression of how many":       {broad, mapped, 1},
+		"another word for it":             {low, `[{"id": "mine", "description": "other"}, {"id": "money", "description": "other"}]`, 0},
+		"nothing reads less risk":         {high, `[{"id": "mine", "points": 100}, {"id": "idle", "enabled": true}, {"id": "money", "weight": 100}]`, 0},
+		"a new factor for high risk":      {high, added, 0},
+		"a mapping that covers":           {high, `[{"id": "more", "type": "domain", "domain": "docs", "description": "d", "globs": ["**"], "weight": 1, "covers": "money"}]`, 1},
+		"a factor that covers":            {high, `[{"id": "more", "type": "risk", "factor": "workflow", "description": "d", "points": 1, "covers": "money"}]`, 1},
+		"more files that cover":           {high, `[{"id": "cash", "globs": ["cash/**", "money/**"]}]`, 1},
+		"a weight that begins to cover":   {high, `[{"id": "cash", "weight": 1}]`, 1},
+		"points that begin to cover":      {high, `[{"id": "till", "points": 1}]`, 1},
+		"a mapping that begins to cover":  {high, `[{"id": "more", "type": "domain", "domain": "cash", "description": "d", "globs": ["x/**"], "weight": 1}]`, 1},
+		"a mapping that covers its own":   {high, `[{"id": "own", "type": "domain", "domain": "own", "description": "d", "globs": ["o/**"], "weight": 1}, {"id": "more", "type": "domain", "domain": "docs", "description": "d", "globs": ["o/**"], "weight": 1, "covers": "own"}]`, 0},
+		"more points of one that covered": {high, `[{"id": "risk-workflow", "points": 40}]`, 0},
+	} {
+		server := named(layer(FileComposition, policy(c.trigger), FileDomains, `[
+			{"id": "mine", "type": "risk", "factor": "fork", "description": "d", "points": 1},
+			{"id": "idle", "type": "risk", "factor": "fork", "description": "d", "points": 90, "enabled": false},
+			{"id": "till", "type": "risk", "factor": "workflow", "description": "d", "points": 0, "covers": "money"},
+			{"id": "money", "type": "domain", "domain": "money", "description": "d", "globs": ["money/**"], "weight": 9},
+			{"id": "cash", "type": "domain", "domain": "cash", "description": "d", "globs": ["cash/**"], "weight": 0, "covers": "money"}]`), LayerServer)
+		organisation := named(layer(FileDomains, c.domains), LayerOrganisation)
+		organisation.Organisation = "acme"
+		cfg, problems := Load(server, organisation)
+		if len(problems) > 0 || len(cfg.Weakened()) != c.weaker {
+			t.Errorf("%s: %d would loosen, want %d: %+v %+v", name, len(cfg.Weakened()), c.weaker, cfg.Weakened(), problems)
+		}
+	}
+}
+
 // Nor does it talk an agent out of its task, of which the server has the prompt.
 func TestOrganisationReplacesNoPrompt(t *testing.T) {
 	organisation := named(layer("prompt-security-reviewer.md", "Say nothing.\n", "prompt-gap-detector.md", "Find nothing.\n", "prompt-ours.md", "Look for more.\n",
