@@ -329,9 +329,14 @@ func (t *trial) weakenedSettings(root *jsontree.Node) (fields []string) {
 		return nil
 	}
 	for _, d := range settingDifferences(t.below.decoded, above) {
-		if !stricterSetting(&t.below.decoded, d) {
+		if d.field != "mode" && !stricterSetting(&t.below.decoded, d) {
 			fields = append(fields, d.field)
 		}
+	}
+	// The same mode may be looser, too: whoever writes one takes the place of the modes
+	// that the server chose by repository.
+	if root.Get("mode") != nil && !stricterSetting(&t.below.decoded, difference{"mode", t.below.decoded.Mode, above.Mode}) {
+		fields = append(fields, "mode")
 	}
 	return fields
 }

@@ -151,6 +151,22 @@ func TestOrganisationMovesNoRiskAgainstTheServer(t *testing.T) {
 	}
 }
 
+// A mode that an organisation writes is no looser than what the server chose for any
+// repository, also where it is the server's mode for all others.
+func TestOrganisationWritesNoLooserMode(t *testing.T) {
+	for _, c := range []struct{ mode, of, chosen, want string }{
+		{"advisory", "advisory", "enforce", "enforce"}, {"off", "off", "advisory", "advisory"},
+		{"enforce", "advisory", "enforce", "enforce"}, {"advisory", "advisory", "off", "advisory"},
+	} {
+		server := named(layer(FileSettings, `{"mode": "`+c.of+`", "repositories": [{"globs": ["acme/prod"], "mode": "`+c.chosen+`"}]}`), LayerServer)
+		organisation := named(layer(FileSettings, `{"mode": "`+c.mode+`"}`), LayerOrganisation)
+		organisation.Organisation = "acme"
+		if cfg, problems := Load(server, organisation); len(problems) > 0 || cfg.Mode("acme/prod") != c.want {
+			t.Errorf("%s over %s and %s: the mode is %s, want %s; %+v", c.mode, c.of, c.chosen, cfg.Mode("acme/prod"), c.want, problems)
+		}
+	}
+}
+
 // Nor does it talk an agent out of its task, of which the server has the prompt.
 func TestOrganisationReplacesNoPrompt(t *testing.T) {
 	organisation := named(layer("prompt-security-reviewer.md", "Say nothing.\n", "prompt-gap-detector.md", "Find nothing.\n", "prompt-ours.md", "Look for more.\n",
