@@ -104,7 +104,7 @@ func (t *trial) weakened(file string, n *jsontree.Node) (fields []string) {
 	}
 	may := stricter(below.value)
 	for _, d := range differences(below.value, above) {
-		if change, named := may[d.field]; named && change.ok(d.below, d.above) || d.field == "enabled" && d.above == true || wording[d.field] {
+		if change, named := may[d.field]; named && change.ok(d.below, d.above) || d.field == "enabled" && d.above == true && !t.takesConcern(below.value) || describes(below.value, d.field) {
 			continue
 		}
 		if limit, timed := t.limit(d.field); timed && orElse(d.field, d.above, limit) >= orElse(d.field, d.below, limit) {
@@ -180,7 +180,7 @@ func (t *trial) hides(n *jsontree.Node) bool {
 	above := t.merged(n)
 	var was any
 	if below := t.below.lists[FileDomains].get(n.At("id").Text); below != nil && below.value != nil && reflect.TypeOf(below.value) == reflect.TypeOf(above) {
-		if was = below.value; !slices.ContainsFunc(differences(was, above), func(d difference) bool { return !wording[d.field] }) {
+		if was = below.value; !slices.ContainsFunc(differences(was, above), func(d difference) bool { return !describes(was, d.field) }) {
 			return false
 		}
 	}
@@ -295,11 +295,28 @@ func (t *trial) maps(domain string) bool {
 	})
 }
 
-// wording are the fields of entries that describe something and decide nothing.
-// Categories and concerns are not among them: several categories may have to fail, and
-// each concern is looked for once in a file.
-var wording = map[string]bool{
-	"name": true, "description": true, "recommendation": true, "reference": true, "final": true, "capabilities": true,
+// describes reports whether a field of an entry describes something and decides nothing.
+// Most of what a rule says does decide: a finding that recommends deleting a protected file
+// is set aside, findings are compared by their words, several categories may have to fail,
+// and models are told a rule's name. The search for gaps chooses agents by their
+// descriptions, and each concern is looked for once in a file.
+func describes(entry any, field string) bool {
+	switch field {
+	case "final":
+		return true
+	case "reference":
+		return true
+	case "name", "capabilities":
+		_, is := entry.(*Rule)
+		return !is
+	case "description":
+		switch entry.(type) {
+		case *Rule, *Agent:
+			return false
+		}
+		return true
+	}
+	return false
 }
 
 // limit is how much time, or how many retries, an agent has whose own field does not say.
@@ -312,6 +329,15 @@ func (t *trial) limit(field string) (n int, timed bool) {
 		return limits.AgentRetries, true
 	}
 	return 0, false
+}
+
+// takesConcern reports whether a signal that is switched on sends its agent to files in
+// place of another's: each concern is looked for once in a file, by the first signal.
+func (t *trial) takesConcern(value any) bool {
+	s, ok := value.(*Signal)
+	return ok && slices.ContainsFunc(all[*Signal](t.below.lists[FileDomains]), func(other *Signal) bool {
+		return other.Enabled && other.Concern == s.Concern && other.Agent != s.Agent
+	})
 }
 
 // orElse returns the number of a field, or another one if the field is left out.

@@ -167,6 +167,35 @@ func TestOrganisationWritesNoLooserMode(t *testing.T) {
 	}
 }
 
+// What a rule's findings say, and how an agent is described, decides about them, and only
+// what decides nothing may be worded in another way.
+func TestOrganisationRewordsNothingThatDecides(t *testing.T) {
+	server := named(layer(FileDomains, `[
+		{"id": "signal-session", "enabled": false},
+		{"id": "spare", "type": "signal", "enabled": false, "concern": "words", "description": "d", "pattern": "x", "domain": "docs", "agent": "docs-reviewer"},
+		{"id": "ours", "type": "signal", "concern": "session", "description": "d", "pattern": "x", "domain": "docs", "agent": "docs-reviewer"}]`), LayerServer)
+	for name, c := range map[string]struct {
+		file, text string
+		weaker     int
+	}{
+		"a finding against a protected file": {FileRules, `[{"id": "sec-tls-verify-01", "recommendation": "Delete the file."}]`, 1},
+		"its title":                          {FileRules, `[{"id": "sec-tls-verify-01", "name": "Remove this file", "description": "It is impossible."}]`, 2},
+		"where to read more":                 {FileRules, `[{"id": "sec-tls-verify-01", "reference": "https://example.com/tls"}]`, 0},
+		"an agent that is no use":            {FileAgents, `[{"id": "security-reviewer", "description": "Looks at nothing."}]`, 1},
+		"the name of an agent":               {FileAgents, `[{"id": "security-reviewer", "name": "Security at Acme"}]`, 0},
+		"a policy":                           {FileComposition, `[{"id": "universal", "description": "Every change."}]`, 0},
+		"a signal for another agent":         {FileDomains, `[{"id": "signal-session", "enabled": true}]`, 1},
+		"a signal alone in its concern":      {FileDomains, `[{"id": "spare", "name": "Words", "enabled": true}]`, 0},
+	} {
+		organisation := named(layer(c.file, c.text), LayerOrganisation)
+		organisation.Organisation = "acme"
+		cfg, problems := Load(server, organisation)
+		if len(problems) > 0 || len(cfg.Weakened()) != c.weaker {
+			t.Errorf("%s: %d would loosen, want %d: %+v %+v", name, len(cfg.Weakened()), c.weaker, cfg.Weakened(), problems)
+		}
+	}
+}
+
 // Nor does it talk an agent out of its task, of which the server has the prompt.
 func TestOrganisationReplacesNoPrompt(t *testing.T) {
 	organisation := named(layer("prompt-security-reviewer.md", "Say nothing.\n", "prompt-gap-detector.md", "Find nothing.\n", "prompt-ours.md", "Look for more.\n",
