@@ -364,7 +364,49 @@ func (t *trial) weakenedSettings(root *jsontree.Node) (fields []string) {
 	if root.Get("mode") != nil && !stricterSetting(&t.below.decoded, difference{"mode", t.below.decoded.Mode, above.Mode}) {
 		fields = append(fields, "mode")
 	}
+	for _, field := range t.movedLabels(above.Labels) {
+		if root.Get("labels").Get(strings.TrimPrefix(field, "labels.")) != nil {
+			fields = append(fields, field)
+		}
+	}
 	return fields
+}
+
+// movedLabels lists the settings of labels that would have reviewgate put on or take off
+// labels which something below reads, other than it does by the settings below. A trigger
+// may hold no longer either way.
+func (t *trial) movedLabels(above LabelSettings) []string {
+	below := t.below.decoded.Labels
+	moved := map[string][]string{} // by setting, the labels
+	if above.Risk != below.Risk || above.Risk && above.Prefix != below.Prefix {
+		for _, level := range []pipeline.RiskLevel{pipeline.RiskLow, pipeline.RiskMedium, pipeline.RiskHigh, pipeline.RiskCritical} {
+			moved["risk"] = append(moved["risk"], above.Prefix+string(level), below.Prefix+string(level))
+		}
+	}
+	if above.Escalated != below.Escalated {
+		moved["escalated"] = []string{"review-escalated"}
+	}
+	read := func(labels []string) bool {
+		return len(labels) > 0 && (slices.ContainsFunc(all[*Policy](t.below.lists[FileComposition]), func(p *Policy) bool { return p.Enabled && readsLabels(p.Trigger, labels) }) ||
+			slices.ContainsFunc(all[*Rule](t.below.lists[FileRules]), func(r *Rule) bool { return r.Enabled && strings.Contains(r.When, "labels") }))
+	}
+	var fields []string
+	if read(moved["risk"]) {
+		fields = append(fields, "labels.risk", "labels.prefix")
+	}
+	if read(moved["escalated"]) {
+		fields = append(fields, "labels.escalated")
+	}
+	return fields
+}
+
+// readsLabels reports whether a trigger reads one of the labels, or may.
+func readsLabels(t policies.Trigger, labels []string) bool {
+	return strings.Contains(t.When, "labels") ||
+		slices.ContainsFunc(t.Labels, func(want string) bool {
+			return slices.ContainsFunc(labels, func(have string) bool { return strings.EqualFold(want, have) })
+		}) ||
+		slices.ContainsFunc(t.Triggers, func(sub policies.Trigger) bool { return readsLabels(sub, labels) })
 }
 
 // settingDifferences lists the settings that differ, by their path.

@@ -196,6 +196,36 @@ func TestOrganisationRewordsNothingThatDecides(t *testing.T) {
 	}
 }
 
+// The labels that reviewgate puts on pull requests for an organisation are none that the
+// server's config reads.
+func TestOrganisationMovesNoLabelThatTheServerReads(t *testing.T) {
+	policy := func(trigger string) string {
+		return `[{"id": "p", "description": "d", "priority": 10, "trigger": ` + trigger + `, "dispatch": {"agents": ["docs-reviewer"]}}]`
+	}
+	const none, risk = `{"labels": {}}`, `{"labels": {"risk": true}}`
+	for name, c := range map[string]struct {
+		trigger, below, above string
+		weaker                int
+	}{
+		"under a not":              {`{"type": "not", "triggers": [{"type": "label", "labels": ["Risk: high"]}]}`, none, risk, 1},
+		"another label":            {`{"type": "not", "triggers": [{"type": "label", "labels": ["skip"]}]}`, none, risk, 0},
+		"another prefix":           {`{"type": "label", "labels": ["risk: high"]}`, risk, `{"labels": {"prefix": "r/"}}`, 1},
+		"no labels any more":       {`{"type": "any", "triggers": [{"type": "label", "labels": ["risk: high"]}]}`, risk, `{"labels": {"risk": false}}`, 1},
+		"a prefix that takes off":  {`{"type": "label", "labels": ["ask-high"]}`, none, `{"labels": {"risk": true, "prefix": "ask-"}}`, 2},
+		"a prefix that is not put": {`{"type": "label", "labels": ["ask-high"]}`, none, `{"labels": {"prefix": "ask-"}}`, 0},
+		"an expression":            {`{"type": "expression", "when": "size(facts.labels) == 0"}`, none, `{"labels": {"escalated": true}}`, 1},
+		"escalated":                {`{"type": "not", "triggers": [{"type": "label", "labels": ["review-escalated"]}]}`, none, `{"labels": {"escalated": true}}`, 1},
+		"nothing but the same":     {`{"type": "label", "labels": ["risk: high"]}`, risk, risk, 0},
+	} {
+		organisation := named(layer(FileSettings, c.above), LayerOrganisation)
+		organisation.Organisation = "acme"
+		cfg, problems := Load(named(layer(FileSettings, c.below, FileComposition, policy(c.trigger)), LayerServer), organisation)
+		if len(problems) > 0 || len(cfg.Weakened()) != c.weaker {
+			t.Errorf("%s: %d would loosen, want %d: %+v %+v", name, len(cfg.Weakened()), c.weaker, cfg.Weakened(), problems)
+		}
+	}
+}
+
 // Nor does it talk an agent out of its task, of which the server has the prompt.
 func TestOrganisationReplacesNoPrompt(t *testing.T) {
 	organisation := named(layer("prompt-security-reviewer.md", "Say nothing.\n", "prompt-gap-detector.md", "Find nothing.\n", "prompt-ours.md", "Look for more.\n",
