@@ -58,6 +58,9 @@ func (t *trial) dropWeakening(organisation string) {
 			for _, field := range t.weakened(file, n) {
 				dropField(n, field)
 			}
+			if t.handsOver(file, n) {
+				dropField(n, "final")
+			}
 		}
 	}
 	for _, name := range t.prompts {
@@ -158,6 +161,17 @@ func (t *trial) swapping(below, above *Policy) (fields []string) {
 		fields = append(fields, "trigger")
 	}
 	return fields
+}
+
+// handsOver reports whether an entry makes one of a layer below final while the layer names
+// who may dismiss what is final. Those need no more than write permission for what takes
+// maintain otherwise, so they may have it for the layer's own entries only.
+func (t *trial) handsOver(file string, n *jsontree.Node) bool {
+	if !isTrue(n.Get("final")) || len(elems(t.roots[FileSettings].Get("final_authority"))) == 0 {
+		return false
+	}
+	below := t.below.lists[file].get(n.At("id").Text)
+	return below != nil && below.final == ""
 }
 
 // asksModels reports whether one of the agents is of a layer below and asks models.

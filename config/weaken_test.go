@@ -226,6 +226,32 @@ func TestOrganisationMovesNoLabelThatTheServerReads(t *testing.T) {
 	}
 }
 
+// People whom an organisation names dismiss what its own rules find, and nothing that takes
+// more than their permission by what the server says.
+func TestOrganisationHandsNobodyTheServersFindings(t *testing.T) {
+	server := named(layer(FileRules, `[`+rule("held", `, "final": true`)+`]`), LayerServer)
+	const people, made = `{"final_authority": ["acme/everybody"]}`, `[{"id": "sec-tls-verify-01", "final": true}]`
+	for name, c := range map[string]struct {
+		settings, rules string
+		weaker          int
+	}{
+		"a rule of the server":       {people, made, 1},
+		"with nobody named":          {`{"final_authority": []}`, made, 0},
+		"a rule that is final there": {people, `[{"id": "held", "final": true}]`, 0},
+		"a rule of its own":          {people, `[` + rule("own", `, "final": true`) + `]`, 0},
+	} {
+		organisation := named(layer(FileSettings, c.settings, FileRules, c.rules), LayerOrganisation)
+		organisation.Organisation = "acme"
+		cfg, problems := Load(server, organisation)
+		if len(problems) > 0 || len(cfg.Weakened()) != c.weaker {
+			t.Errorf("%s: %d would loosen, want %d: %+v %+v", name, len(cfg.Weakened()), c.weaker, cfg.Weakened(), problems)
+		}
+		if in := cfg.FinalIn("sec-tls-verify-01", "security-reviewer"); c.weaker > 0 && len(in) > 0 {
+			t.Errorf("%s: the rule is final in %v", name, in)
+		}
+	}
+}
+
 // Nor does it talk an agent out of its task, of which the server has the prompt.
 func TestOrganisationReplacesNoPrompt(t *testing.T) {
 	organisation := named(layer("prompt-security-reviewer.md", "Say nothing.\n", "prompt-gap-detector.md", "Find nothing.\n", "prompt-ours.md", "Look for more.\n",
