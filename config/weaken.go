@@ -165,13 +165,15 @@ func (t *trial) swapping(below, above *Policy) (fields []string) {
 
 // handsOver reports whether an entry makes one of a layer below final while the layer names
 // who may dismiss what is final. Those need no more than write permission for what takes
-// maintain otherwise, so they may have it for the layer's own entries only.
+// maintain otherwise, so they may have it for the layer's own entries only. A rule that is
+// called as what the agent for secrets finds is none of these.
 func (t *trial) handsOver(file string, n *jsontree.Node) bool {
 	if !isTrue(n.Get("final")) || len(elems(t.roots[FileSettings].Get("final_authority"))) == 0 {
 		return false
 	}
-	below := t.below.lists[file].get(n.At("id").Text)
-	return below != nil && below.final == ""
+	id := n.At("id").Text
+	below := t.below.lists[file].get(id)
+	return below != nil && below.final == "" || file == FileRules && strings.HasPrefix(id, pipeline.SecretRulePrefix)
 }
 
 // asksModels reports whether one of the agents is of a layer below and asks models.

@@ -238,6 +238,7 @@ func TestOrganisationHandsNobodyTheServersFindings(t *testing.T) {
 		"a rule of the server":       {people, made, 1},
 		"with nobody named":          {`{"final_authority": []}`, made, 0},
 		"a rule that is final there": {people, `[{"id": "held", "final": true}]`, 0},
+		"a rule that secrets break":  {people, `[` + rule("secret-github-pat", `, "final": true`) + `]`, 1},
 		"a rule of its own":          {people, `[` + rule("own", `, "final": true`) + `]`, 0},
 	} {
 		organisation := named(layer(FileSettings, c.settings, FileRules, c.rules), LayerOrganisation)
