@@ -181,7 +181,7 @@ func (r *naiveRule) wants(f *pipeline.File) bool {
 	m := r.Match
 	onPath := r.on == config.OnFile || r.on == config.OnPath
 	return (len(m.Paths) == 0 || any(m.Paths)) && !any(m.ExcludePaths) &&
-		(r.serious() && anyLanguage(f) || r.speaks(f)) &&
+		((r.Severity == pipeline.SeverityMajor || r.Severity == pipeline.SeverityCritical) && anyLanguage(f) || r.speaks(f)) &&
 		(m.Tests == nil || *m.Tests || !f.Test) &&
 		(onPath || !foreign(f) || r.Severity == pipeline.SeverityCritical || r.Severity == pipeline.SeverityMajor)
 }
