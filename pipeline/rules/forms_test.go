@@ -87,7 +87,12 @@ func TestStatementsOfLanguages(t *testing.T) {
 		want     string
 	}{
 		{"Go", []string{"+a:", "+\tb,"}, "a: b,"},
-		{"Go", []string{"+a: /*", "+*/ b,"}, "a: b,"},
+		{"Go", []string{"+a: /*", "+*/ b,"}, "a: */ b,|a: b,"}, // the marks may stand in a string
+		{"Go", []string{"+a: /*", "+\tc", "+d /* */ b,"}, "a: c|a: b,"},
+		{"Go", []string{"+a: b /* c */ +", "+\td /* e */,"}, "a: b         + d        ,"},
+		{"Go", []string{"+a(b +", "+\t\"*/\","}, "a(b + \"*/\","},
+		{"HTML", []string{"+a =", "+  b + '-->'"}, "a = b + '-->'"},
+		{"Go", []string{"+a( /*", "+*/ b + \"*/\",", "+\tc + \"*/\")"}, "a(*/ b + \"*/\", c + \"*/\")|a(b + \"*/\", c + \"*/\")"},
 		{"TypeScript", []string{"+a", "+  : b"}, "a : b"},
 		{"Python", []string{"+if a:", "+  b"}, ""},
 		{"YAML", []string{"+a:", "+  - b"}, ""},
@@ -100,13 +105,32 @@ func TestStatementsOfLanguages(t *testing.T) {
 		{"Shell", []string{"+cu\\", "+rl"}, "curl"},
 		{"SQL", []string{"+a", "+= b"}, "a = b"},
 	} {
-		got := ""
+		var texts []string
 		f := file("a", c.lines...)
 		for _, s := range rules.Statements(c.language, &f.Hunks[0]) {
-			got += s.Texts[0]
+			texts = append(texts, s.Texts[0])
 		}
-		if got != c.want {
+		if got := strings.Join(texts, "|"); got != c.want {
 			t.Errorf("%s: %q is the statement %q, want %q", c.language, c.lines, got, c.want)
+		}
+	}
+}
+
+// A mark that ends a comment hides nothing of a statement, whether a comment is open or not.
+func TestEndsOfCommentsHideNothing(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ path, text, rule string }{
+		{"a.js", "child_process.exec(\n  \"ls \" + req.query.dir,\n  cb)\n", "sec-shell-request-01"},
+		{"a.js", "child_process.exec(\n  \"ls \" + req.query.dir + \"*/\",\n  cb)\n", "sec-shell-request-01"},
+		{"a.js", "child_process.exec(\n  `ls */ ${req.query.dir}`,\n  cb)\n", "sec-shell-request-01"},
+		{"a.js", "child_process.exec( /* a\n  */ \"ls \" + req.query.dir + \"*/\",\n  cb)\n", "sec-shell-request-01"},
+		{"a.js", "child_process.exec( /* a\n b) /*\n  */ \"ls \" + req.query.dir,\n  cb)\n", "sec-shell-request-01"},
+		{"a.ts", "child_process.exec(\n  \"ls \" + req.query.dir + '*/',\n  cb)\n", "sec-shell-request-01"},
+		{"a.go", "cmd := exec.Command(\"sh\", \"-c\",\n\t\"ls \"+r.FormValue(\"dir\")+\"*/\",\n)\n", "sec-shell-go-01"},
+		{"a.html", "<script>\nel.innerHTML =\n  location.hash + '-->'\n</script>\n", "sec-dom-xss-01"},
+	} {
+		if got := shippedOn(t, c.path, c.text); !got[c.rule] {
+			t.Errorf("%s: %v is found in %q, want %s", c.path, got, c.text, c.rule)
 		}
 	}
 }
@@ -115,16 +139,18 @@ func TestStatementsOfLanguages(t *testing.T) {
 func TestStatementsAreBounded(t *testing.T) {
 	r := rule(config.Match{Pattern: `os\.system\(x`})
 	r.Severity = pipeline.SeverityMajor
-	for _, line := range []string{"+os.", "+(", "+[", "+\\", "+ ", "+#", "-os.", "+<a", "+a:", "+\"+", "+-a", "+/*", "+*/"} {
-		facts := &pipeline.PRFacts{Files: []pipeline.File{file("a.py", slices.Repeat([]string{line}, 100_000)...)}}
-		n := 0
-		for i := range facts.Files[0].Hunks {
-			for _, s := range rules.Statements("Python", &facts.Files[0].Hunks[i]) {
-				n += len(strings.Join(s.Texts, ""))
+	for _, line := range []string{"+os.", "+(", "+[", "+\\", "+ ", "+#", "-os.", "+<a", "+a:", "+\"+", "+-a", "+/*", "+*/", "+(*/", "+( /*"} {
+		for _, language := range []string{"Python", "JavaScript"} {
+			facts := &pipeline.PRFacts{Files: []pipeline.File{file("a", slices.Repeat([]string{line}, 100_000)...)}}
+			n := 0
+			for i := range facts.Files[0].Hunks {
+				for _, s := range rules.Statements(language, &facts.Files[0].Hunks[i]) {
+					n += len(strings.Join(s.Texts, ""))
+				}
 			}
-		}
-		if n > 40*100_000 {
-			t.Errorf("%d bytes of statements for lines %q", n, line)
+			if n > 40*100_000 {
+				t.Errorf("%d bytes of statements of %s for lines %q", n, language, line)
+			}
 		}
 	}
 	if got := rules.Forms(strings.Repeat("\r", 1<<20)); len(got) > 2000 {

@@ -21,6 +21,7 @@ const (
 type statement struct {
 	text               string
 	start, first, last int
+	closes             bool // a line after the first holds the mark that ends a block comment
 }
 
 // statements returns those on a hunk's new side that go over several lines, with an added
@@ -34,9 +35,17 @@ func statements(language string, h *pipeline.Hunk, shapes []shape) []statement {
 			i++
 			continue
 		}
-		s, next := y.statementAt(language, h, shapes, i)
+		s, next := y.statementAt(language, h, shapes, i, false)
 		if s.first >= 0 && s.last > i {
 			out = append(out, s)
+		}
+		if s.closes {
+			// The mark may end a comment, or be a part of the code: in a string, say.
+			without, other := y.statementAt(language, h, shapes, i, true)
+			if without.first >= 0 && without.last > i && without.text != s.text {
+				out = append(out, without)
+			}
+			next = min(next, other)
 		}
 		i = next
 	}
@@ -130,12 +139,13 @@ func trimmed(text string, end int) int {
 }
 
 // statementAt reads the statement that starts with line i, and says where the
-// next may start.
-func (y layout) statementAt(language string, h *pipeline.Hunk, shapes []shape, i int) (s statement, next int) {
+// next may start. If block is set it leaves out what may be the rest of a block comment
+// that began in a line before.
+func (y layout) statementAt(language string, h *pipeline.Hunk, shapes []shape, i int, block bool) (s statement, next int) {
 	s = statement{start: i, first: -1, last: i}
 	var text strings.Builder
 	all, lines, depth, middle := 0, 0, 0, 0
-	more, glued := true, false
+	more, glued, open := true, false, false
 	for j := i; j < len(h.Lines) && all < maxStatementAll; j++ {
 		l := &h.Lines[j]
 		if l.Op == pipeline.LineRemoved {
@@ -144,12 +154,14 @@ func (y layout) statementAt(language string, h *pipeline.Hunk, shapes []shape, i
 		all++
 		code := ""
 		if len(l.Text) <= maxStatement {
-			if code = l.Text; shapes[j]&anyCommentShape != 0 {
+			switch code = l.Text; {
+			case block && (lines > 0 || shapes[j]&anyCommentShape != 0):
+				code, open = comments.Code(language, code, open)
+			case shapes[j]&anyCommentShape != 0:
 				code = comments.Bare(language, code)
 			}
-			if code = strings.TrimSpace(code); lines > 0 {
-				code = comments.Ended(language, code)
-			}
+			code = strings.TrimSpace(code)
+			s.closes = s.closes || lines > 0 && comments.Closes(language, l.Text)
 		}
 		switch {
 		case code == "" && lines == 0:

@@ -9,6 +9,12 @@ func Bare(name, text string) string {
 	if l == nil || !l.marked(text) {
 		return text
 	}
+	out, _ := l.bare(text)
+	return out
+}
+
+// bare also says whether a block comment goes on in the next line.
+func (l *language) bare(text string) (bare string, goesOn bool) {
 	out := []byte(text)
 	slash := len(text) // the first, of a language whose regular expressions stand between them
 	if i := strings.IndexByte(text, '/'); l.regex && i >= 0 {
@@ -19,14 +25,15 @@ func Bare(name, text string) string {
 		rest := text[at:]
 		switch n := l.mayStart(text, at); {
 		case n > 0 && l.open != "" && strings.HasPrefix(rest, l.open):
-			end := len(rest)
-			if i := strings.Index(rest[n:], l.close); i >= 0 && !unsure {
+			end, i := len(rest), strings.Index(rest[n:], l.close)
+			if i >= 0 && !unsure {
 				end = n + i + len(l.close)
 			}
+			goesOn = i < 0
 			at = blank(out, at, at+end)
 		case n > 0:
 			blank(out, at, len(out))
-			return string(out)
+			return string(out), false
 		case strings.IndexByte("\"'`", rest[0]) >= 0:
 			// A quote without its fellow, or one that may stand in a regular
 			// expression, says nothing of what follows.
@@ -40,19 +47,56 @@ func Bare(name, text string) string {
 			at++
 		}
 	}
-	return string(out)
+	return string(out), goesOn
 }
 
-// Ended is a line of code behind the end of a block comment that began before it.
-func Ended(name, text string) string {
+// Closes reports whether a line holds the mark that ends a block comment.
+func Closes(name, text string) bool {
+	l := languages[name]
+	return l != nil && l.open != "" && strings.Contains(text, l.close)
+}
+
+// Code is the code of a line, as Bare has it, behind the end of a block comment. The comment
+// goes on from the line before if open is set, else it may have begun before the lines that
+// are known. goesOn says whether one goes on in the next line. Nobody is sure of that, since
+// the marks may stand in a string of several lines.
+func Code(name, text string, open bool) (code string, goesOn bool) {
 	l := languages[name]
 	if l == nil || l.open == "" {
-		return text
+		return Bare(name, text), false
 	}
-	if i := strings.Index(text, l.close); i >= 0 && !strings.Contains(text[:i], l.open) {
-		return strings.TrimLeft(text[i+len(l.close):], " \t")
+	end := 0
+	if open {
+		i := strings.Index(text, l.close)
+		if i < 0 {
+			return "", true
+		}
+		end = i + len(l.close)
+	} else if i := l.ended(text); i >= 0 {
+		end = i + len(l.close)
 	}
-	return text
+	return l.bare(text[end:])
+}
+
+// ended is where the mark stands that ends a block comment which is not known to have begun,
+// or -1. In quotes it is none.
+func (l *language) ended(text string) int {
+	if !strings.Contains(text, l.close) {
+		return -1
+	}
+	for at := 0; at < len(text); {
+		switch rest := text[at:]; {
+		case strings.HasPrefix(rest, l.close):
+			return at
+		case strings.HasPrefix(rest, l.open):
+			return -1
+		case strings.IndexByte("\"'`", rest[0]) >= 0:
+			at += max(1, quoted(text, at))
+		default:
+			at++
+		}
+	}
+	return -1
 }
 
 // marked reports whether a text holds a comment's mark anywhere.
