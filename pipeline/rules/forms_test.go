@@ -69,6 +69,9 @@ func TestStatements(t *testing.T) {
 		{[]string{"+os[", "+  \"system\"", "+](x)"}, 1},
 		{[]string{"+os[\"sys\" +", "+  \"tem\"](x)"}, 1},
 		{[]string{"+os\u200b.", "+  sys\u200btem(x)"}, 1},
+		{[]string{"+os.system(" + strings.Repeat(" ", 5000), "+  x)"}, 1},
+		{[]string{"+os.system(  # " + strings.Repeat("a", 5000), "+  x)"}, 1},
+		{[]string{"+os." + strings.Repeat(" ", 5000) + "\\", "+system(x)"}, 1},
 		{[]string{" os[\"sys\" +", " \"tem\"](x,", "+ 1)"}, 0},
 	} {
 		got := results(findings(t, []config.Rule{r}, &pipeline.PRFacts{Files: []pipeline.File{with(file("a.py", c.lines...), func(f *pipeline.File) { f.Language = "Python" })}}, "agent"))

@@ -138,6 +138,15 @@ func trimmed(text string, end int) int {
 	return end
 }
 
+// squeezed is a line of code without what makes it long and means nothing: each stretch
+// of blanks is one blank. A line that is not too long stays as it is.
+func squeezed(text string) string {
+	if len(text) <= maxStatement {
+		return text
+	}
+	return strings.Join(strings.Fields(bounded(text, maxLine)), " ")
+}
+
 // statementAt reads the statement that starts with line i, and says where the
 // next may start. If block is set it leaves out what may be the rest of a block comment
 // that began in a line before.
@@ -152,16 +161,16 @@ func (y layout) statementAt(language string, h *pipeline.Hunk, shapes []shape, i
 			continue
 		}
 		all++
-		code := ""
-		if len(l.Text) <= maxStatement {
-			switch code = l.Text; {
-			case block && (lines > 0 || shapes[j]&anyCommentShape != 0):
-				code, open = comments.Code(language, code, open)
-			case shapes[j]&anyCommentShape != 0:
-				code = comments.Bare(language, code)
-			}
-			code = strings.TrimSpace(code)
-			s.closes = s.closes || lines > 0 && comments.Closes(language, l.Text)
+		code := squeezed(l.Text)
+		switch {
+		case block && (lines > 0 || shapes[j]&anyCommentShape != 0):
+			code, open = comments.Code(language, code, open)
+		case shapes[j]&anyCommentShape != 0:
+			code = comments.Bare(language, code)
+		}
+		s.closes = s.closes || lines > 0 && comments.Closes(language, l.Text)
+		if code = strings.TrimSpace(code); len(code) > maxStatement {
+			code = ""
 		}
 		switch {
 		case code == "" && lines == 0:
@@ -208,8 +217,10 @@ func (s statement) with(text *strings.Builder) statement {
 func (s *statement) before(language string, h *pipeline.Hunk) string {
 	var text strings.Builder
 	for i := s.start; i <= s.last; i++ {
-		if l := &h.Lines[i]; l.Op == pipeline.LineContext && len(l.Text) <= maxStatement {
-			join(&text, strings.TrimSuffix(strings.TrimSpace(comments.Bare(language, l.Text)), `\`))
+		if l := &h.Lines[i]; l.Op == pipeline.LineContext {
+			if code := strings.TrimSpace(comments.Bare(language, squeezed(l.Text))); len(code) <= maxStatement {
+				join(&text, strings.TrimSuffix(code, `\`))
+			}
 		}
 	}
 	return text.String()
