@@ -332,8 +332,12 @@ func (e *Exceptions) reason(r *pipeline.Redaction, value string) string {
 	return ""
 }
 
-// allows reports whether a list allows a value at a path. Only what stands in the first
-// least bytes of the value counts: an author could append anything to a token.
+// allows reports whether a list allows a value at a path. Only the first least bytes of the
+// value count, since they are a token already, to which an author could append anything.
+// An expression is matched with them alone: where it may look further, the end of a match
+// says nothing of what decided it. It is matched with the whole value, too, where it spells
+// out one text of at least least bytes from its start to its end: then the base named this
+// very token, and what an author appends to another one can't make it the same.
 func (l *exception) allows(path, value string, least int) bool {
 	lower := strings.ToLower(value)
 	some := false
@@ -342,12 +346,10 @@ func (l *exception) allows(path, value string, least int) bool {
 	}{
 		{len(l.paths) > 0, path != "" && slices.ContainsFunc(l.paths, func(re *regexp.Regexp) bool { return re.MatchString(path) })},
 		{len(l.values) > 0, slices.ContainsFunc(l.values, func(re *regexp.Regexp) bool {
-			at := re.FindStringIndex(value)
-			return at != nil && at[0] < least
+			return least > 0 && re.MatchString(value[:least]) || spelled(re) == value
 		})},
 		{len(l.words) > 0, slices.ContainsFunc(l.words, func(w string) bool {
-			i := strings.Index(lower, w)
-			return i >= 0 && i < least
+			return strings.Contains(strings.ToLower(value[:least]), w) || len(w) >= least && w == lower
 		})},
 	} {
 		if !kind.there {
@@ -359,6 +361,21 @@ func (l *exception) allows(path, value string, least int) bool {
 		some = some || kind.holds
 	}
 	return some
+}
+
+// spelled is the one text that an expression matches if it is anchored at both ends and has
+// no other, and empty for other expressions.
+func spelled(re *regexp.Regexp) string {
+	tree, err := syntax.Parse(re.String(), syntax.Perl)
+	if err != nil {
+		return ""
+	}
+	tree = tree.Simplify()
+	anchored := tree.Op == syntax.OpConcat && len(tree.Sub) == 3 && tree.Sub[0].Op == syntax.OpBeginText && tree.Sub[2].Op == syntax.OpEndText
+	if !anchored || tree.Sub[1].Op != syntax.OpLiteral || tree.Sub[1].Flags&syntax.FoldCase != 0 {
+		return ""
+	}
+	return string(tree.Sub[1].Rune)
 }
 
 // clean is a description on one line.

@@ -76,6 +76,11 @@ func TestExceptionsOfWhatAnAuthorAdds(t *testing.T) {
 	for name, tt := range map[string]struct{ list, line string }{
 		"a word behind":      {`stopwords = ["sandbox"]`, github + "sandbox"},
 		"a pattern behind":   {`regexes = ["sandbox[0-9]$"]`, github + "sandbox1"},
+		"a pattern of none":  {`regexes = ["^$"]`, `"` + github[:9] + `" + "` + github[9:] + `"`},
+		"a pattern of all":   {`regexes = ["(?i).*example.*"]`, github + "-example"},
+		"a pattern's end":    {`regexes = ["^ghp_.*_test$"]`, github + "_test"},
+		"a pattern's option": {`regexes = ["^ghp_[A-Za-z0-9]+(_test|-example)$"]`, github + "_test"},
+		"a word across":      {`stopwords = ["` + github[len(github)-3:] + `-sandbox"]`, github + "-sandbox"},
 		"a word between":     {`stopwords = ["sandbox"]`, `"` + github[:9] + `" + /* sandbox */ "` + github[9:] + `"`},
 		"a pattern between":  {`regexes = ["sandbox"]`, `"` + github[:9] + `" /* sandbox */ "` + github[9:] + `"`},
 		"a word in a region": {`stopwords = ["sandbox"]`, "https://hooks.slack.com/services/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/sandbox"},
@@ -85,8 +90,16 @@ func TestExceptionsOfWhatAnAuthorAdds(t *testing.T) {
 			t.Errorf("%s: allowed %q, problems %q", name, reasons, problems)
 		}
 	}
-	if reasons, _ := excepted(t, "[[allowlists]]\ndescription = \"d\"\nregexes = [\"^"+github+"$\"]", "a.go", "+t = "+github); strings.Join(reasons, "") != pipeline.AllowedByGitleaks+"d" {
-		t.Errorf("a whole token: %q", reasons)
+	for name, tt := range map[string]struct{ list, value string }{
+		"a whole token":                {`regexes = ["^` + github + `$"]`, github},
+		"a longer token":               {`regexes = ["^` + github + `_test$"]`, github + "_test"},
+		"a longer token as a word":     {`stopwords = ["` + github + `_test"]`, github + "_test"},
+		"a token, whatever is behind":  {`regexes = ["^` + github + `"]`, github + "_test"},
+		"a pattern within, and behind": {`regexes = ["` + github[6:14] + `.*"]`, github + "_test"},
+	} {
+		if reasons, _ := excepted(t, "[[allowlists]]\ndescription = \"d\"\n"+tt.list, "a.go", "+t = "+tt.value); strings.Join(reasons, "") != pipeline.AllowedByGitleaks+"d" {
+			t.Errorf("%s: %q", name, reasons)
+		}
 	}
 }
 
