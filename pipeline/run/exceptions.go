@@ -21,8 +21,9 @@ func except(change *secrets.Change, facts *pipeline.PRFacts, cfg *config.Config,
 	}
 }
 
-// readExceptions reads a .gitleaks.toml. It allows nothing where a layer of the config made
-// the agent for secrets final, and the problems say so.
+// readExceptions reads a .gitleaks.toml. Where a layer of the config made the agent for
+// secrets final, the problems say that the file allows nothing. The exceptions are the same
+// then: package aggregate, which knows what is final, refuses them.
 func readExceptions(cfg *config.Config, text []byte) (secrets.Exceptions, []string) {
 	exceptions, problems := secrets.ReadExceptions(text)
 	if exceptions.Empty() {

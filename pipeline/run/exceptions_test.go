@@ -1,13 +1,26 @@
 package run
 
 import (
+	"context"
 	"strings"
 	"testing"
 
 	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
 )
 
-// A .gitleaks.toml that can't allow anything, since the agent for secrets is final, is named.
+// excepting is a change to a base with a .gitleaks.toml.
+type excepting struct {
+	inMemory
+	text string
+}
+
+func (s *excepting) Config(context.Context) (normalize.ConfigRead, error) {
+	return normalize.ConfigRead{Config: s.cfg, Exceptions: []byte(s.text)}, nil
+}
+
+// A .gitleaks.toml allows nothing if the agent for secrets is final, and the review says so.
 func TestExceptionsAgainstWhatIsFinal(t *testing.T) {
 	const allows = "[[allowlists]]\npaths = ['^sandbox/']\n"
 	for name, tt := range map[string]struct{ agents, text, want string }{
@@ -22,6 +35,16 @@ func TestExceptionsAgainstWhatIsFinal(t *testing.T) {
 			t.Fatal(problems)
 		}
 		_, said := readExceptions(cfg, []byte(tt.text))
+		src := &excepting{inMemory{cfg: cfg, files: []normalize.ChangedFile{{
+			Path: "sandbox/a.py", Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+t = '" + oneToken + "'",
+		}}}, tt.text}
+		out, err := newRunner(t, nil).Run(t.Context(), src, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d, allowed := out.Review.Report.Decision, tt.text == allows && tt.want == ""; d.Blocks() == allowed {
+			t.Errorf("%s: %s", name, d)
+		}
 		if got := strings.Join(said, "\n"); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
