@@ -93,7 +93,7 @@ func (f *item) whatChanged(surroundings string) string {
 	case surroundings == pipeline.SurroundingsElsewhere:
 		return "the base branch has changed"
 	case f.Section == pipeline.SectionChange:
-		return "the change is another"
+		return "what it is about has changed"
 	case f.Path == "":
 		return "the text that it is about has changed"
 	}
