@@ -40,9 +40,9 @@ type Options struct {
 	// ScanInterval is how often news of others' checks have a pull request
 	// reviewed again at most. Default 1 minute: they end one after the other.
 	ScanInterval time.Duration
-	// Apart does the work of a lease on a suspect in a child process: in one of its own if alone is
-	// set, and otherwise in one that it shares with other suspects. The error is a
-	// *DiedError if the process ended meanwhile; any other error says nothing about the
+	// Apart does the work of a lease on a suspect in a child process: in one of its own if
+	// alone is set, and otherwise in one that it shares with other suspects. The error is
+	// a *DiedError if the process ended meanwhile; any other error says nothing about the
 	// target. Without Apart suspects are reviewed in this process, one at a time.
 	Apart func(ctx context.Context, l Lease, t Target, kind JobKind, alone bool) (Ended, error)
 	// QuarantineSteps are how long a review that ended its child process waits for the

@@ -56,8 +56,8 @@ type Outcome struct {
 // Run makes the report. An output that can't be read does not keep the others from
 // counting: its agent is named in the coverage, and the report is incomplete if the
 // agent is required. The same holds if it dropped a finding that may have blocked. The
-// problems say why no report can be made: the facts can't be
-// used, or there are more findings than the bounds allow. The error is about the config.
+// problems say why no report can be made: the facts can't be used, or there are more
+// findings than the bounds allow. The error is about the config.
 func Run(in Input) (Outcome, []pipeline.ConfigProblem, error) {
 	out := Outcome{Config: withModels(in.Config, in.Models)}
 	read := reader{out: &out, graded: graded(in.Config), misplaced: func(*pipeline.Finding) string { return "" }}

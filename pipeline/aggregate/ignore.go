@@ -87,8 +87,8 @@ func (w *work) told(f *item, m *marker) string {
 
 // stood reports whether the comment stood in the base, about this very code. It no longer
 // counts once a line of the finding changes, or the change removes something between the
-// two: it was written about other code. Indentation that means nothing may change. Nothing is known of lines that the diff does not
-// show, or of a file that the base did not have.
+// two: it was written about other code. Indentation that means nothing may change. Nothing
+// is known of lines that the diff does not show, or of a file that the base did not have.
 func (w *work) stood(f *item, m *marker) bool {
 	file := w.files[f.Path]
 	if file.Status != pipeline.FileModified && file.Status != pipeline.FileRenamed {
