@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -159,15 +158,17 @@ func (r *settingsReader) problem(format string, args ...any) {
 // maxSettingsFile is far more than a private key and a few URLs need.
 const maxSettingsFile = 1 << 20
 
+// readSmall reads a file that the settings name.
+func readSmall(name string) ([]byte, error) {
+	text, err := config.ReadRegular(name, maxSettingsFile+1)
+	if err == nil && len(text) > maxSettingsFile {
+		err = fmt.Errorf("%s has more than the %d bytes allowed", name, maxSettingsFile)
+	}
+	return text, err
+}
+
 func (r *settingsReader) readFile(name string) {
-	info, err := os.Stat(name)
-	if err == nil && info.Size() > maxSettingsFile {
-		err = fmt.Errorf("%d bytes are more than the %d allowed", info.Size(), maxSettingsFile)
-	}
-	var text []byte
-	if err == nil {
-		text, err = os.ReadFile(name)
-	}
+	text, err := readSmall(name)
 	if err != nil {
 		r.problem("settings file %s can't be read: %v", name, err)
 		return
@@ -233,7 +234,7 @@ func (r *settingsReader) privateKey() []byte {
 	where := keyPrivateKey
 	if file != "" {
 		var err error
-		if pem, err = os.ReadFile(file); err != nil {
+		if pem, err = readSmall(file); err != nil {
 			r.problem("%s can't be read: %v", keyPrivateKeyFile, err)
 			return nil
 		}

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -236,6 +237,32 @@ func TestSettingsFileProblems(t *testing.T) {
 	}
 	if _, err := load(nil, "/does/not/exist"); err == nil || !strings.Contains(err.Error(), "can't be read") {
 		t.Errorf("missing file: %v", err)
+	}
+}
+
+// What is not a regular file is refused at once, and no file is read without a limit.
+func TestSettingsReadOnlySmallRegularFiles(t *testing.T) {
+	t.Parallel()
+	large := filepath.Join(t.TempDir(), "large")
+	if err := os.WriteFile(large, bytes.Repeat([]byte("a"), maxSettingsFile+1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wanted := map[string]string{large: "more than the 1048576 bytes allowed"}
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	if mkfifo, err := exec.LookPath("mkfifo"); err == nil && exec.Command(mkfifo, fifo).Run() == nil {
+		wanted[fifo] = "regular file"
+	}
+	if _, err := os.Stat("/dev/zero"); err == nil {
+		wanted["/dev/zero"] = "regular file"
+	}
+	for name, want := range wanted {
+		if _, err := load(nil, name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("settings file %s: %v, want %q", name, err, want)
+		}
+		_, err := load(map[string]string{keyAppID: "42", keyPrivateKeyFile: name, keyWebhookSecret: "s"}, "")
+		if err == nil || !strings.Contains(err.Error(), keyPrivateKeyFile+" can't be read: ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("private key file %s: %v, want %q", name, err, want)
+		}
 	}
 }
 

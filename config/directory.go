@@ -55,16 +55,18 @@ func readEntry(name string, e fs.DirEntry, follow bool) ([]byte, error) {
 		target, err := os.Readlink(name)
 		return []byte(target), err
 	}
-	return readFile(name)
-}
-
-// readFile reads a file up to one byte more than it may have, so that the loader
-// sees that it is too large.
-func readFile(name string) ([]byte, error) {
-	info, err := os.Stat(name)
+	// One byte more than it may have, so that the loader sees that it is too large.
+	text, err := ReadRegular(name, MaxBytes(name))
 	if errors.Is(err, fs.ErrNotExist) { // it was listed, so what is missing is its target
 		return nil, fmt.Errorf("%s is a link that leads nowhere: mend it, or remove it", name)
 	}
+	return text, err
+}
+
+// ReadRegular reads a regular file, at most limit bytes of it. Anything else is an
+// error: a pipe would make it wait, and a device may have no end.
+func ReadRegular(name string, limit int64) ([]byte, error) {
+	info, err := os.Stat(name)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +78,7 @@ func readFile(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, MaxBytes(name)))
+	return io.ReadAll(io.LimitReader(f, limit))
 }
 
 // misnamed reports whether a file was probably meant to be read: it is JSON, or
