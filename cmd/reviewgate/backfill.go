@@ -151,7 +151,7 @@ func (t *backfillTold) end(err error) error {
 	}
 	switch {
 	case errors.Is(err, context.Canceled):
-		return unfinished(errors.New("interrupted: run it again for the rest"))
+		return &exitError{code: exitUnfinished, err: errors.New("interrupted: run it again for the rest"), kept: true}
 	case err != nil:
 		return unfinished(fmt.Errorf("%w; run it again for the rest", err))
 	case write != nil:

@@ -66,8 +66,8 @@ func (f *doctorFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return unfinished(err)
 	}
-	if cmd.Context().Err() != nil {
-		return unfinished(errors.New("interrupted"))
+	if err := cmd.Context().Err(); err != nil {
+		return unfinished(err)
 	}
 	if err := f.print(cmd.OutOrStdout(), result); err != nil {
 		return unfinished(fmt.Errorf("write what was found: %w", err))

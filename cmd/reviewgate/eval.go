@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"time"
 
@@ -69,8 +68,6 @@ func (f *evalFlags) run(cmd *cobra.Command) error {
 	progress.done()
 	var bad *eval.UnusableError
 	switch {
-	case errors.Is(err, context.Canceled):
-		return unfinished(errors.New("interrupted"))
 	case errors.As(err, &bad):
 		return unusable(err)
 	case err != nil:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -117,6 +118,39 @@ func TestInterruptedWhileReading(t *testing.T) {
 			t.Errorf("%s: exit code %d, %s", command, code, stderr.String())
 		}
 		close(ended)
+	}
+}
+
+// So it does with those that run git or a server, wherever they are.
+func TestInterrupted(t *testing.T) {
+	const want = "reviewgate: interrupted: run it again\n"
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	for _, args := range [][]string{{"review"}, {"secrets", "allow", "abc", "--reason", "r"}, {"demo", "--once"}} {
+		var stdout, stderr bytes.Buffer
+		if code := execute(ctx, args, strings.NewReader(""), &stdout, &stderr); code != exitUnfinished || stderr.String() != want {
+			t.Errorf("%q: exit code %d, %s", args, code, stderr.String())
+		}
+	}
+}
+
+// The signal may reach git first.
+func TestInterruptedWhileGitRuns(t *testing.T) {
+	shell, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("no sh stands in for git on this machine")
+	}
+	dir := t.TempDir()
+	for _, signal := range []string{"INT", "TERM"} {
+		if err := os.WriteFile(filepath.Join(dir, "git"), []byte("#!"+shell+"\nkill -"+signal+" $$\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("PATH", dir)
+		var stdout, stderr bytes.Buffer
+		code := execute(t.Context(), []string{"review"}, strings.NewReader(""), &stdout, &stderr)
+		if code != exitUnfinished || stderr.String() != "reviewgate: interrupted: run it again\n" {
+			t.Errorf("SIG%s: exit code %d, %s", signal, code, stderr.String())
+		}
 	}
 }
 

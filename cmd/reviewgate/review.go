@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -99,9 +98,6 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 		return unfinished(aerr)
 	}
 	if err != nil {
-		if errors.Is(err, context.Canceled) {
-			return unfinished(errors.New("interrupted"))
-		}
 		return unfinished(err)
 	}
 	nothing := ""

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os/exec"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -25,6 +27,7 @@ const (
 type exitError struct {
 	code int
 	err  error
+	kept bool // err is told also if the command was interrupted
 }
 
 func (e *exitError) Error() string {
@@ -36,8 +39,8 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-func unusable(err error) error   { return &exitError{exitUnusable, err} }
-func unfinished(err error) error { return &exitError{exitUnfinished, err} }
+func unusable(err error) error   { return &exitError{code: exitUnusable, err: err} }
+func unfinished(err error) error { return &exitError{code: exitUnfinished, err: err} }
 
 // interruptible makes a command end when it is interrupted. What reads files and
 // computes has no context to look at, and would hold the terminal until its
@@ -50,7 +53,7 @@ func interruptible(run func(*cobra.Command, []string) error) func(*cobra.Command
 		case err := <-done:
 			return err
 		case <-cmd.Context().Done():
-			return unfinished(errors.New("interrupted: run it again"))
+			return unfinished(cmd.Context().Err())
 		}
 	}
 }
@@ -96,6 +99,17 @@ func helpCommand() *cobra.Command {
 	}
 }
 
+// killed reports whether a program that a command ran was ended by a signal that
+// ends this one too. It may get the signal first.
+func killed(err error) bool {
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		return false
+	}
+	status, ok := exit.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && (status.Signal() == syscall.SIGINT || status.Signal() == syscall.SIGTERM)
+}
+
 // rootCommand is reviewgate with all of its commands.
 func rootCommand() *cobra.Command {
 	root := &cobra.Command{
@@ -132,6 +146,9 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	if errors.As(err, &exit) {
 		code = exit.code
 		err = exit.err
+	}
+	if err != nil && (exit == nil || !exit.kept) && (ctx.Err() != nil || killed(err)) {
+		code, err = exitUnfinished, errors.New("interrupted: run it again")
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, "reviewgate:", err)

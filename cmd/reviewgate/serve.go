@@ -63,7 +63,7 @@ that are not set there, from a YAML or JSON file with the same keys:
 			}
 			defer a.Close()
 			if err := a.Run(cmd.Context()); err != nil {
-				return unfinished(err)
+				return &exitError{code: exitUnfinished, err: err, kept: true} // a server is ended by a signal
 			}
 			return nil
 		},

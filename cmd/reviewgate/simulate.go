@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/url"
@@ -73,9 +72,6 @@ func (f *simulateFlags) run(cmd *cobra.Command) error {
 	progress.done()
 	if input := (*app.InputError)(nil); errors.As(err, &input) {
 		return unusable(err)
-	}
-	if errors.Is(err, context.Canceled) {
-		return unfinished(errors.New("interrupted"))
 	}
 	if err != nil {
 		return unfinished(err)
