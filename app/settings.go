@@ -310,6 +310,10 @@ func (r *settingsReader) github() (v3, v4, web string) {
 	if len(r.problems) > before {
 		return v3, v4, web // the others can't be compared with it
 	}
+	if v4 == "" && r.get(keyV4URL) == "" && r.get(keyWebURL) == "" {
+		r.problem("%s is %s: write %s, or, if a proxy gives the API another path, also set %s and %s", keyV3URL, v3, likelyAPI(v3), keyV4URL, keyWebURL)
+		return v3, v4, web
+	}
 	for _, one := range []struct {
 		key, example string
 		url          *string
@@ -324,6 +328,19 @@ func (r *settingsReader) github() (v3, v4, web string) {
 		}
 	}
 	return v3, v4, web
+}
+
+// likelyAPI is where the GitHub at a URL has its REST API.
+func likelyAPI(v3 string) string {
+	u, err := url.Parse(v3)
+	if err != nil {
+		return exampleV3
+	}
+	host := strings.TrimPrefix(strings.ToLower(u.Host), "api.")
+	if host == "github.com" || strings.HasSuffix(host, ".ghe.com") {
+		return u.Scheme + "://api." + host + "/"
+	}
+	return u.Scheme + "://" + u.Host + "/api/v3/"
 }
 
 func (r *settingsReader) addr() string {

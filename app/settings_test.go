@@ -79,7 +79,11 @@ func TestWhereGitHubIs(t *testing.T) {
 		{name: "capitals", v3: "https://API.GitHub.com/", want: [3]string{"https://API.GitHub.com/", "https://api.github.com/graphql", "https://github.com"}},
 		{name: "a query", v3: "https://ghe.test/api/v3/?x=1", wrong: []string{keyV3URL + " holds more than an address and a path"}},
 		{name: "no URL of GraphQL", v3: "https://proxy.test/github/", v4: "proxy.test/graphql", web: "https://ghe.test", wrong: []string{keyV4URL + ` is "proxy.test/graphql": write a whole URL such as https://github.example.com/api/graphql`}},
-		{name: "a proxy alone", v3: "https://proxy.test/github/", wrong: []string{keyV4URL + " is missing", keyWebURL + " is missing"}},
+		{name: "a proxy alone", v3: "https://proxy.test/github/", wrong: []string{keyV3URL + " is https://proxy.test/github/: write https://proxy.test/api/v3/, or, if a proxy gives the API another path, also set " + keyV4URL + " and " + keyWebURL}},
+		{name: "a proxy without the page", v3: "https://proxy.test/github/", v4: "https://proxy.test/graphql", wrong: []string{keyWebURL + " is missing"}},
+		{name: "Enterprise Server's page", v3: "https://ghe.test:8443", wrong: []string{keyV3URL + " is https://ghe.test:8443/: write https://ghe.test:8443/api/v3/, or, if a proxy"}},
+		{name: "ghe.com's page", v3: "https://octo.ghe.com/", wrong: []string{keyV3URL + " is https://octo.ghe.com/: write https://api.octo.ghe.com/, or, if a proxy"}},
+		{name: "github.com's page", v3: "https://github.com", wrong: []string{keyV3URL + " is https://github.com/: write https://api.github.com/, or, if a proxy"}},
 		{name: "without the API", web: "https://ghe.test", wrong: []string{keyWebURL + " is set and " + keyV3URL + " is not"}},
 		{name: "GraphQL without REST", v4: "https://ghe.test/api/graphql", wrong: []string{keyV4URL + " is set and " + keyV3URL + " is not"}},
 	} {
