@@ -55,12 +55,16 @@ func (f *simulateFlags) run(cmd *cobra.Command) error {
 		return unusable(err)
 	}
 	var s app.Simulation
-	if s.Owner, s.Name, s.Number, err = pullRequest(f.pull); err != nil {
+	var host string
+	if s.Owner, s.Name, s.Number, host, err = pullRequest(f.pull); err != nil {
 		return unusable(fmt.Errorf("--pr %q: %w", f.pull, err))
 	}
 	settings, err := app.LoadSettings(os.Getenv, f.settings, sdk.New)
 	if err != nil {
 		return unusable(err)
+	}
+	if web, err := url.Parse(settings.WebURL); err == nil && host != "" && !strings.EqualFold(host, web.Host) {
+		return unusable(fmt.Errorf("--pr %q: this URL is on %s, but the settings name %s", f.pull, host, web.Host))
 	}
 	if err := f.layers(cmd, &settings, &s); err != nil {
 		return err
@@ -108,22 +112,24 @@ func (f *simulateFlags) layers(cmd *cobra.Command, settings *app.Settings, s *ap
 	return nil
 }
 
-// pullRequest reads OWNER/REPO#NUMBER, or the address of a pull request's page.
-func pullRequest(s string) (owner, name string, number int, err error) {
+// pullRequest reads OWNER/REPO#NUMBER, or the address of a pull request's page, whose
+// host it returns.
+func pullRequest(s string) (owner, name string, number int, host string, err error) {
 	const form = "write OWNER/REPO#NUMBER, such as acme/shop#104"
 	if u, uerr := url.Parse(s); uerr == nil && u.Host != "" {
 		parts := strings.Split(strings.Trim(u.Path, "/"), "/")
 		if len(parts) < 4 || parts[2] != "pull" {
-			return "", "", 0, errors.New(form + ", or the address of a pull request")
+			return "", "", 0, "", errors.New(form + ", or the address of a pull request")
 		}
+		host = u.Host
 		s = parts[0] + "/" + parts[1] + "#" + parts[3]
 	}
 	full, digits, ok := strings.Cut(s, "#")
 	if number, err = strconv.Atoi(digits); !ok || err != nil || number <= 0 {
-		return "", "", 0, errors.New(form)
+		return "", "", 0, "", errors.New(form)
 	}
 	if owner, name, err = repository(full); err != nil {
-		return "", "", 0, errors.New(form)
+		return "", "", 0, "", errors.New(form)
 	}
-	return owner, name, number, nil
+	return owner, name, number, host, nil
 }
