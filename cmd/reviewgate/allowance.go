@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -21,19 +22,32 @@ const settingsPath = config.RepositoryDir + "/" + config.FileSettings
 // readOwn reads the repository's settings; a file that does not exist is empty. It
 // follows no link: what is written there would not be in the repository.
 func readOwn(root *os.Root) ([]byte, error) {
-	for _, name := range []string{path.Dir(config.RepositoryDir), config.RepositoryDir, settingsPath} {
-		info, err := root.Lstat(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if info.Mode()&fs.ModeSymlink != 0 {
-			return nil, fmt.Errorf("%s is a symbolic link, and an entry is written only into files of the repository itself: put the file or directory in its place", name)
-		}
+	if there, err := ownPlace(root, settingsPath); err != nil || !there {
+		return nil, err
 	}
 	return root.ReadFile(settingsPath)
+}
+
+// ownPlace reports whether the file or directory of the repository's config is there.
+// It is an error if it, or a directory above it, is a link or a file in the place of a
+// directory.
+func ownPlace(root *os.Root, last string) (bool, error) {
+	for _, name := range slices.Compact([]string{path.Dir(config.RepositoryDir), config.RepositoryDir, last}) {
+		info, err := root.Lstat(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		switch {
+		case info.Mode()&fs.ModeSymlink != 0:
+			return false, fmt.Errorf("%s is a symbolic link, and config is written only into the repository itself: put the file or directory in its place", name)
+		case !info.IsDir() && name != settingsPath:
+			return false, fmt.Errorf("%s is a file, not a directory", name)
+		}
+	}
+	return true, nil
 }
 
 func writeOwn(root *os.Root, text []byte) error {

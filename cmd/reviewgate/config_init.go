@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -41,7 +42,18 @@ Nothing is written over.`,
 
 func initConfig(cmd *cobra.Command, dir string) error {
 	if !isDir(dir) {
-		return unusable(fmt.Errorf("%s is no directory: name a repository", dir))
+		return unusable(fmt.Errorf("%s is not a directory: name a repository", dir))
+	}
+	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
+		return unusable(fmt.Errorf("%s is not the root of a git work tree: name the directory of a clone", dir))
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return unfinished(err)
+	}
+	defer root.Close()
+	if _, err := ownPlace(root, config.RepositoryDir); err != nil {
+		return unusable(err)
 	}
 	written, err := starter.Write(dir)
 	if errors.Is(err, fs.ErrExist) {

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -15,10 +17,14 @@ func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left
 // An answer that can't be written is no success.
 func TestAnswerThatCannotBeWritten(t *testing.T) {
 	valid := t.TempDir()
+	clone := t.TempDir()
+	if err := os.Mkdir(filepath.Join(clone, ".git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	for _, command := range []string{
 		"config show", "config show --format json", "config show --explain --format json --only settings",
 		"config check " + valid, "config check --format json " + valid,
-		"config explain a.go", "config explain --format json a.go", "config init " + t.TempDir(),
+		"config explain a.go", "config explain --format json a.go", "config init " + clone,
 		"verdict -", "verdict --format text -", "synthesize -", "synthesize --format markdown -", "synthesize --format headless -",
 		"aggregate -", "aggregate --format markdown -",
 	} {
