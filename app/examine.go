@@ -40,7 +40,7 @@ func Examine(ctx context.Context, settings Settings, owner, name string) (doctor
 	}
 	defer client.Close()
 	return doctor.Examine(ctx, doctor.Options{
-		GitHub: client, AppID: settings.AppID, API: settings.V3URL, Web: settings.WebURL, Manifest: manifest, Skew: skew.skew, HookPath: HookPath,
+		GitHub: client, AppID: settings.AppID, API: settings.V3URL, GraphQL: settings.V4URL, Web: settings.WebURL, Manifest: manifest, Skew: skew.skew, HookPath: HookPath,
 		Database: func(ctx context.Context) (version, newest int64, err error) {
 			i, err := store.Inspect(ctx, settings.DatabaseURL)
 			if err == nil && i.Version == i.Newest {

@@ -3,6 +3,7 @@ package app_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/reviewgate/reviewgate/app"
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/doctor"
+	"github.com/reviewgate/reviewgate/app/gh"
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
@@ -339,6 +341,46 @@ func TestDoctorOnURLs(t *testing.T) {
 		t.Errorf("problems %v: %s", got, said(r, doctor.Settings))
 	}
 }
+
+// Links to another GitHub and tokens in the clear are told before anything is asked.
+func TestDoctorOnWhereGitHubIs(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		api, web string
+		status   doctor.Status
+		says     string
+	}{
+		{"https://api.github.com/", "https://github.com", doctor.OK, "all are there and can be used"},
+		{"https://api.octo.ghe.com/", "https://octo.ghe.com", doctor.OK, "all are there and can be used"},
+		{"https://ghe.test/api/v3/", "https://GHE.test", doctor.OK, "all are there and can be used"},
+		{"https://ghe.test/api/v3/", "https://code.test", doctor.OK, "asked at ghe.test, and links lead to code.test, which must be the same GitHub"},
+		{"https://api.github.com/", "https://ghe.test", doctor.Problem, "asked at api.github.com, and links lead to ghe.test / set GITHUB_WEB_URL"},
+		{"https://ghe.test/api/v3/", "https://octo.ghe.com", doctor.Problem, "set GITHUB_WEB_URL"},
+		{"http://ghe.test/api/v3/", "http://ghe.test", doctor.Problem, "tokens are sent to http://ghe.test unencrypted / let GITHUB_V3_API_URL begin with https://"},
+		{"http://[::1]:8080/api/v3/", "http://[::1]:8080", doctor.OK, "all are there and can be used"},
+	} {
+		r := doctor.Examine(t.Context(), doctor.Options{
+			API: c.api, GraphQL: c.api, Web: c.web, GitHub: unreachable{},
+			Skew:        func() (time.Duration, bool) { return 0, false },
+			Database:    func(context.Context) (int64, int64, error) { return 0, 0, nil },
+			Quarantined: func(context.Context) ([]review.Quarantined, error) { return nil, nil },
+		})
+		if p := r.Points[0]; p.Status != c.status || !strings.Contains(said(r, doctor.Settings), c.says) {
+			t.Errorf("%s and %s: %s, %s", c.api, c.web, p.Status, said(r, doctor.Settings))
+		}
+		if app := said(r, doctor.App); !strings.HasPrefix(app, "GitHub could not be reached: no route / ") {
+			t.Errorf("without a network: %s", app)
+		}
+		if events := said(r, doctor.Events); events != "not asked: see above / " {
+			t.Errorf("what follows: %s", events)
+		}
+	}
+}
+
+// unreachable is a GitHub that no network leads to.
+type unreachable struct{ doctor.GitHub }
+
+func (unreachable) App(context.Context) (gh.App, error) { return gh.App{}, errors.New("no route") }
 
 func TestDoctorOnDatabase(t *testing.T) {
 	t.Parallel()

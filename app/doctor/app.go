@@ -23,14 +23,37 @@ const maxSkew = 30 * time.Second
 // settings are there, or there would be no doctor. One of them is easily left out
 // beside another.
 func (d *doctor) settings() {
+	var wrong, remedies []string
+	found := "all are there and can be used"
 	api, err := url.Parse(d.API)
 	web, werr := url.Parse(d.Web)
-	if err == nil && werr == nil && api.Hostname() != "api.github.com" && web.Hostname() == "github.com" {
-		d.problem(Settings, fmt.Sprintf("GitHub is asked at %s, and links lead to github.com", api.Hostname()), "set GITHUB_WEB_URL to where people open that GitHub, such as https://github.example.com")
+	if err == nil && werr == nil {
+		page, hosted := strings.CutPrefix(strings.ToLower(api.Host), "api.")
+		lead := fmt.Sprintf("GitHub is asked at %s, and links lead to %s", api.Host, web.Host)
+		switch name := strings.ToLower(web.Hostname()); {
+		case strings.EqualFold(web.Host, page):
+		case isHosted(name) || hosted && isHosted(page):
+			wrong = append(wrong, lead)
+			remedies = append(remedies, "set GITHUB_WEB_URL to where people open that GitHub, such as https://github.example.com")
+		case !isLoopback(api.Hostname()):
+			found += "; " + lead + ", which must be the same GitHub"
+		}
+	}
+	for _, setting := range []struct{ key, url string }{{"GITHUB_V3_API_URL", d.API}, {"GITHUB_V4_API_URL", d.GraphQL}} {
+		if u, err := url.Parse(setting.url); err == nil && u.Scheme == "http" && !isLoopback(u.Hostname()) {
+			wrong = append(wrong, fmt.Sprintf("tokens are sent to http://%s unencrypted", u.Host))
+			remedies = append(remedies, "let "+setting.key+" begin with https://")
+		}
+	}
+	if len(wrong) > 0 {
+		d.problem(Settings, strings.Join(slices.Compact(wrong), "; "), strings.Join(remedies, "; "))
 		return
 	}
-	d.ok(Settings, "all are there and can be used")
+	d.ok(Settings, found)
 }
+
+// isHosted tells a host of GitHub's own, where the API is beside the pages.
+func isHosted(host string) bool { return host == "github.com" || strings.HasSuffix(host, ".ghe.com") }
 
 // credentials tries the App's id and key, and compares the clocks by the answer:
 // it has a date also where GitHub refuses. It reports whether GitHub answers.
@@ -50,6 +73,8 @@ func (d *doctor) credentials(ctx context.Context) bool {
 		d.problem(App, err.Error(), "set the clock first: what the App signs is dated by it")
 	case errors.As(err, &host) && (host.Status == http.StatusUnauthorized || host.Status == http.StatusNotFound):
 		d.problem(App, err.Error(), "the App ID and the private key must be of the same App: look both up on its settings page, and make a new key there if need be")
+	case !errors.As(err, &host) || host.Status == 0:
+		d.unknown(App, "GitHub could not be reached: "+err.Error(), "see whether this machine can reach GitHub's API at GITHUB_V3_API_URL, then run doctor again")
 	default:
 		d.unknown(App, err.Error(), "see whether this machine can reach GitHub's API at GITHUB_V3_API_URL, then run doctor again")
 	}

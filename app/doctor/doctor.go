@@ -93,9 +93,9 @@ var _ GitHub = (*gh.Client)(nil)
 type Options struct {
 	GitHub GitHub
 	AppID  int64
-	// API and Web are GitHub's roots, where the server asks and where it links to.
-	API, Web string
-	Manifest deploy.Manifest // what the App must be registered with
+	// API, GraphQL and Web are GitHub's, where the server asks and where it links to.
+	API, GraphQL, Web string
+	Manifest          deploy.Manifest // what the App must be registered with
 	// Skew is how far GitHub's clock is ahead of this machine's by the answers
 	// so far; known is false without any.
 	Skew func() (skew time.Duration, known bool)
@@ -145,7 +145,7 @@ func Examine(ctx context.Context, o Options) Result {
 		{Repository, d.repository}, // and those after it
 	} {
 		if !answers && look.id != Database && look.id != Quarantine {
-			d.skip(look.id, "not asked: GitHub does not take the App's credentials, or does not answer")
+			d.skip(look.id, "not asked: see above")
 			continue
 		}
 		look.f(ctx)
