@@ -215,7 +215,7 @@ func (r *settingsReader) appID() int64 {
 	id, err := strconv.ParseInt(v, 10, 64)
 	if err != nil || id <= 0 {
 		// What is no number may be the secret of the line below.
-		r.problem("%s is no whole number: set it to the App ID shown on the App's settings page", keyAppID)
+		r.problem("%s is not a whole number: set it to the App ID shown on the App's settings page", keyAppID)
 	}
 	return id
 }
@@ -241,7 +241,7 @@ func (r *settingsReader) privateKey() []byte {
 		where = keyPrivateKeyFile
 	}
 	if _, err := parseKey(pem); err != nil {
-		r.problem("%s is no RSA private key in PEM form: download a new one from the App's settings page", where)
+		r.problem("%s is not an RSA private key in PEM form: download a new one from the App's settings page", where)
 		return nil
 	}
 	return pem
@@ -483,7 +483,7 @@ func (r *settingsReader) traces() telemetry.Tracing {
 		name, value, found := strings.Cut(pair, "=")
 		value, err := url.PathUnescape(strings.TrimSpace(value))
 		if name = strings.TrimSpace(name); !found || err != nil || !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value) {
-			r.problem("%s: entry %d is no header: write NAME=VALUE, the value as in a URL, and commas between", keyOTLPHeaders, i+1)
+			r.problem("%s: entry %d is not a header: write NAME=VALUE, the value as in a URL, and commas between", keyOTLPHeaders, i+1)
 			continue
 		}
 		if t.Headers == nil {

@@ -24,7 +24,7 @@ func DecodeData(schema, file string, text []byte, bounds jsontree.Options, into 
 	if len(p.list) == 0 {
 		// From the tree: it writes 1.0 as the integer that it is to a schema.
 		if err := json.Unmarshal(root.AppendJSON(nil), into); err != nil {
-			p.of(root, fmt.Sprintf("this is no %s: %v", schema, err), "see its schema")
+			p.of(root, fmt.Sprintf("this is not a %s: %v", schema, err), "see its schema")
 		}
 	}
 	return p.ordered()

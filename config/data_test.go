@@ -52,7 +52,7 @@ func TestDecodeDataTellsAllThatIsWrong(t *testing.T) {
 			`facts.json:1:106: /mood: "mood" is not a field of a PRFacts; `,
 			`facts.json:1:398: /files/0/additions: additions is -3, which is out of range; use a number of at least 0`,
 		}},
-		{"a time of its own", strings.Replace(text, "2026-01-31T12:00:00Z", "today", 1), []string{`facts.json:1:1: this is no pr-facts: `}},
+		{"a time of its own", strings.Replace(text, "2026-01-31T12:00:00Z", "today", 1), []string{`facts.json:1:1: this is not a pr-facts: `}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

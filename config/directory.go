@@ -58,7 +58,7 @@ func readEntry(name string, e fs.DirEntry, follow bool) ([]byte, error) {
 	// One byte more than it may have, so that the loader sees that it is too large.
 	text, err := ReadRegular(name, MaxBytes(name))
 	if errors.Is(err, fs.ErrNotExist) { // it was listed, so what is missing is its target
-		return nil, fmt.Errorf("%s is a link that leads nowhere: mend it, or remove it", name)
+		return nil, fmt.Errorf("%s is a broken link: fix it, or remove it", name)
 	}
 	return text, err
 }
@@ -71,7 +71,7 @@ func ReadRegular(name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() { // opening a pipe would wait for ever
-		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("this is no regular file")}
+		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("this is not a regular file")}
 	}
 	f, err := os.Open(name)
 	if err != nil {

@@ -38,7 +38,7 @@ func (t *trial) checkBaseURL(n *jsontree.Node) {
 	u, err := url.Parse(n.Text)
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || !isPort(u.Port()):
-		t.of(n, "base_url is no http or https URL", "write one such as http://127.0.0.1:11434/v1")
+		t.of(n, "base_url is not an http or https URL", "write one such as http://127.0.0.1:11434/v1")
 	case u.User != nil:
 		t.of(n, "base_url holds a user name or password", `remove what stands before the @; the key is read from the variable that "key_env" names`)
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || u.RawFragment != "":

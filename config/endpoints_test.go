@@ -23,7 +23,7 @@ func TestProblemsOfEndpoints(t *testing.T) {
 	}
 	url := func(s string) string { return `[` + endpoint("a", `, "base_url": "`+s+`"`) + `]` }
 	// What is wrong is not repeated: it may hold a key.
-	const noURL = `/model_endpoints/0/base_url: base_url is no http or https URL; write one such as http://127.0.0.1:11434/v1`
+	const noURL = `/model_endpoints/0/base_url: base_url is not an http or https URL; write one such as http://127.0.0.1:11434/v1`
 	const more = `/model_endpoints/0/base_url: base_url has a query or a fragment; remove what stands from the ? or # on`
 	for _, tt := range []struct {
 		endpoints string

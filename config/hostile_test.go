@@ -132,7 +132,7 @@ func TestManyProblems(t *testing.T) {
 		t.Fatalf("%d problems", len(problems))
 	}
 	// The agent also lacks its id.
-	if got, want := FormatProblem(problems[99]), "82 more problems are not shown; put right those above first"; got != want {
+	if got, want := FormatProblem(problems[99]), "82 more problems are not shown; fix those above first"; got != want {
 		t.Errorf("last problem: %s, want %s", got, want)
 	}
 }

@@ -117,7 +117,7 @@ func (p *problems) ordered() []pipeline.ConfigProblem {
 	return append(list[:maxProblems-1:maxProblems-1], pipeline.ConfigProblem{
 		Layer:   p.layer,
 		Problem: fmt.Sprintf("%d more problems are not shown", more),
-		Remedy:  "put right those above first",
+		Remedy:  "fix those above first",
 	})
 }
 

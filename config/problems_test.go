@@ -166,11 +166,11 @@ func TestProblems(t *testing.T) {
 			`review-rules.json:1:106: /0/description: description is blank; write something`,
 		}},
 		{"reference", FileRules, `[` + rule("a", `, "reference": "http://example.com"`) + `,` + rule("b", `, "reference": "https://me:pw@example.com/x"`) + `,` + rule("c", `, "reference": "javascript:alert(1)"`) + `,` + rule("d", `, "reference": "https://example.com/a#b"`) + `,` + rule("e", `, "reference": "https:///guide"`) + `,` + rule("f", `, "reference": "https:example.com"`) + `]`, []string{
-			`review-rules.json:1:165: /0/reference: the reference "http://example.com" is no https URL; write one such as https://example.com/guide, or remove it`,
+			`review-rules.json:1:165: /0/reference: the reference "http://example.com" is not an https URL; write one such as https://example.com/guide, or remove it`,
 			`review-rules.json:1:350: /1/reference: the reference holds a user name or password; remove what stands before the @`,
-			`review-rules.json:1:544: /2/reference: the reference "javascript:alert(1)" is no https URL; write one such as https://example.com/guide, or remove it`,
-			`review-rules.json:1:920: /4/reference: the reference "https:///guide" is no https URL; write one such as https://example.com/guide, or remove it`,
-			`review-rules.json:1:1101: /5/reference: the reference "https:example.com" is no https URL; write one such as https://example.com/guide, or remove it`,
+			`review-rules.json:1:544: /2/reference: the reference "javascript:alert(1)" is not an https URL; write one such as https://example.com/guide, or remove it`,
+			`review-rules.json:1:920: /4/reference: the reference "https:///guide" is not an https URL; write one such as https://example.com/guide, or remove it`,
+			`review-rules.json:1:1101: /5/reference: the reference "https:example.com" is not an https URL; write one such as https://example.com/guide, or remove it`,
 		}},
 		{"languages", FileRules, `[` + rule("a", `, "match": {"pattern": "x", "languages": ["go", "Golang", "Typescrpt", "Klingon"]}`) + `]`, []string{
 			`review-rules.json:1:198: /0/match/languages/1: there is no language "Golang"; did you mean "Go"?`,

@@ -145,7 +145,7 @@ func TestReadDir(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(dir, FileAgents), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadDir(LayerServer, dir); err == nil || !strings.Contains(err.Error(), FileAgents+": this is no regular file") {
+	if _, err := ReadDir(LayerServer, dir); err == nil || !strings.Contains(err.Error(), FileAgents+": this is not a regular file") {
 		t.Errorf("a pipe is read with the error %v", err)
 	}
 	linked := t.TempDir()

@@ -94,7 +94,7 @@ func (t *trial) read(f File) {
 	file := path.Base(f.Path)
 	doc := &jsontree.Document{Name: f.Path, Owner: t}
 	if f.Path == RepositoryDir {
-		t.whole(f.Path, "this is no directory, so no config is read", "make it a directory with the config files in it, or remove it")
+		t.whole(f.Path, "this is not a directory, so no config is read", "make it a directory with the config files in it, or remove it")
 		return
 	}
 	if name := promptName(file); name != "" {

@@ -55,7 +55,7 @@ func (t *trial) checkReference(n *jsontree.Node) {
 	u, err := url.Parse(n.Text)
 	switch {
 	case err != nil || u.Scheme != "https" || u.Hostname() == "":
-		t.of(n, fmt.Sprintf("the reference %s is no https URL", shown(n.Text)), "write one such as https://example.com/guide, or remove it")
+		t.of(n, fmt.Sprintf("the reference %s is not an https URL", shown(n.Text)), "write one such as https://example.com/guide, or remove it")
 	case u.User != nil:
 		t.of(n, "the reference holds a user name or password", "remove what stands before the @")
 	}

@@ -74,7 +74,7 @@ func Load(dir string) ([]Case, error) {
 	left := maxSetBytes
 	for _, e := range entries {
 		if !e.IsDir() || !caseName.MatchString(e.Name()) {
-			wrong = append(wrong, fmt.Errorf("%q is no case: a case is a directory named in small letters, digits and hyphens", filepath.Join(dir, e.Name())))
+			wrong = append(wrong, fmt.Errorf("%q is not a case: a case is a directory named in small letters, digits and hyphens", filepath.Join(dir, e.Name())))
 			continue
 		}
 		c, errs := loadCase(filepath.Join(dir, e.Name()))
@@ -147,7 +147,7 @@ func (c *Case) read(root *jsontree.Node) []jsontree.Error {
 	f := jsontree.FieldsOf(root, "a case")
 	c.Title, c.Body, c.Language = f.Needed("title"), f.Given("body"), f.Needed("language")
 	if c.Language != "" && !languageName.MatchString(c.Language) {
-		f.Refuse("language", fmt.Sprintf("%q is no name of a language", c.Language), "use up to 40 letters, digits, spaces and + # . / -")
+		f.Refuse("language", fmt.Sprintf("%q is not the name of a language", c.Language), "use up to 40 letters, digits, spaces and + # . / -")
 	}
 	for _, n := range f.List("defects") {
 		d, wrong := c.defect(n)
@@ -189,7 +189,7 @@ func (c *Case) defect(n *jsontree.Node) (Defect, []jsontree.Error) {
 	}
 	for _, w := range append(d.Words, d.Category) {
 		if strings.TrimSpace(w) == "" || w != strings.ToLower(w) {
-			f.Wrong = append(f.Wrong, *n.Error(fmt.Sprintf("%q is no word to look for", w), "write it in small letters, and not empty"))
+			f.Wrong = append(f.Wrong, *n.Error(fmt.Sprintf("%q is not a word to look for", w), "write it in small letters, and not empty"))
 		}
 	}
 	return d, f.Wrong

@@ -58,15 +58,15 @@ func TestLoadRefuses(t *testing.T) {
 		says  []string
 	}{
 		"no case":             {map[string]string{}, []string{"has no cases"}},
-		"a file":              {map[string]string{"notes.md": "x"}, []string{`notes.md" is no case`}},
-		"a name":              {map[string]string{"Go Race/case.json": "{}"}, []string{`Go Race" is no case`}},
+		"a file":              {map[string]string{"notes.md": "x"}, []string{`notes.md" is not a case`}},
+		"a name":              {map[string]string{"Go Race/case.json": "{}"}, []string{`Go Race" is not a case`}},
 		"no case.json":        {map[string]string{"a/head/a.go": "x"}, []string{"case.json"}},
 		"no head":             {map[string]string{"a/case.json": goodCase, "a/base/a.go": "x"}, []string{"head"}},
 		"something else":      {map[string]string{"a/case.json": goodCase, "a/head/a.go": "var x", "a/diff.patch": "x"}, []string{`diff.patch" has no place`}},
 		"a name for git":      {map[string]string{"a/case.json": goodCase, `a/head/a b.go`: "var x"}, []string{"a b.go", "characters"}},
-		"a name for screens":  {map[string]string{"\x1b[2J/case.json": "{}"}, []string{`\x1b[2J" is no case`}},
-		"a file as head":      {map[string]string{"a/case.json": goodCase, "a/head": "var x"}, []string{"head is no directory"}},
-		"a screen's language": {with(`"Go"`, `"\u001b[31m"`), []string{"a/case.json:2:47: /language", `"\x1b[31m" is no name of a language`}},
+		"a name for screens":  {map[string]string{"\x1b[2J/case.json": "{}"}, []string{`\x1b[2J" is not a case`}},
+		"a file as head":      {map[string]string{"a/case.json": goodCase, "a/head": "var x"}, []string{"head is not a directory"}},
+		"a screen's language": {with(`"Go"`, `"\u001b[31m"`), []string{"a/case.json:2:47: /language", `"\x1b[31m" is not the name of a language`}},
 		"a large set":         {largeSet(), []string{"have more than 16 MiB"}},
 		"no JSON":             {with(goodCase, "{"), []string{"a/case.json:1:"}},
 		"an unknown field":    {with(`"language"`, `"languages": [], "language"`), []string{`a/case.json:2:35`, `"languages" is not known`, "use title, body"}},
@@ -80,7 +80,7 @@ func TestLoadRefuses(t *testing.T) {
 		"a quote of no line":  {with(`["var x"]`, `["var y"]`), []string{`"var y" stands in 0 lines of a.go`}},
 		"a quote of two":      {with(`["var x"]`, `["a"]`), []string{`"a" stands in 2 lines of a.go`}},
 		"no such file":        {with(`"a.go"`, `"b.go"`), []string{"/defects/0/path", "the head has no such file"}},
-		"a word in capitals":  {with(`["wrong"]`, `["Wrong"]`), []string{`"Wrong" is no word to look for`}},
+		"a word in capitals":  {with(`["wrong"]`, `["Wrong"]`), []string{`"Wrong" is not a word to look for`}},
 		"a large case.json":   {with(`"x is wrong"`, `"`+strings.Repeat("x", maxCaseBytes)+`"`), []string{"case.json is too large"}},
 		"a large tree":        {map[string]string{"a/case.json": goodCase, "a/head/a.go": strings.Repeat("x", maxTreeBytes), "a/head/b.go": "x"}, []string{"is too large"}},
 	}
@@ -135,7 +135,7 @@ func TestLoadReadsFilesOnly(t *testing.T) {
 		if err := os.Symlink(t.TempDir(), name); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), at+" is no ") {
+		if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), at+" is not a ") {
 			t.Errorf("error %v, want one about the link %s", err, at)
 		}
 	}

@@ -29,7 +29,7 @@ func readTree(dir string) (map[string]string, error) {
 		case e.IsDir():
 			return nil
 		case name == dir:
-			return fmt.Errorf("%s is no directory: put the files into one of this name", dir)
+			return fmt.Errorf("%s is not a directory: put the files into one of this name", dir)
 		}
 		rel, err := filepath.Rel(dir, name)
 		if err != nil {
@@ -63,7 +63,7 @@ func readFile(name string, most int64) ([]byte, error) {
 		return nil, fmt.Errorf("read a case: %w", err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file: cases hold text only", name)
+		return nil, fmt.Errorf("%s is not a regular file: cases hold text only", name)
 	}
 	f, err := os.Open(name)
 	if err != nil {

@@ -33,7 +33,7 @@ func Clean(p string) (string, error) {
 	}
 	clean := path.Clean(p)
 	if clean == "." || clean == ".." || strings.HasPrefix(clean, "../") {
-		return "", fmt.Errorf("%q is no file in the repository: write it from the repository's root on", p)
+		return "", fmt.Errorf("%q is not a file in the repository: write it from the repository's root on", p)
 	}
 	return clean, nil
 }

@@ -138,7 +138,7 @@ func (tr treeReader) atRoot(ctx context.Context, root *directory, layer, name st
 func (c *Client) ProposedConfig(ctx context.Context, t review.Target, sha string) (review.ConfigSource, error) {
 	const op = "read the proposed config"
 	if !shaPattern.MatchString(sha) {
-		return review.ConfigSource{}, &review.HostError{Op: op, Kind: review.HostInvalid, Err: fmt.Errorf("%q is no commit's SHA", clean(sha))}
+		return review.ConfigSource{}, &review.HostError{Op: op, Kind: review.HostInvalid, Err: fmt.Errorf("%q is not a commit's SHA", clean(sha))}
 	}
 	tr := treeReader{client: c, target: t, op: op}
 	root, err := tr.root(ctx, sha)

@@ -32,7 +32,7 @@ func (s *source) contents(op, commit, path string) request {
 func (s *source) File(ctx context.Context, commit, path string, most int64) ([]byte, error) {
 	const op = "read a file at the head"
 	if !shaPattern.MatchString(commit) {
-		return nil, &review.HostError{Op: op, Kind: review.HostInvalid, Err: fmt.Errorf("%q is no commit's SHA", clean(commit))}
+		return nil, &review.HostError{Op: op, Kind: review.HostInvalid, Err: fmt.Errorf("%q is not a commit's SHA", clean(commit))}
 	}
 	r := s.contents(op, commit, path)
 	r.pinned = true

@@ -123,7 +123,7 @@ func (c *Client) RequestReviews(ctx context.Context, t review.Target, people []s
 		case strings.EqualFold(org, t.Owner):
 			body["team_reviewers"] = append(body["team_reviewers"], slug)
 		default:
-			return &review.HostError{Op: op, Kind: review.HostInvalid, Err: fmt.Errorf("%s is no team of %s", who, t.Owner)}
+			return &review.HostError{Op: op, Kind: review.HostInvalid, Err: fmt.Errorf("%s is not a team of %s", who, t.Owner)}
 		}
 	}
 	_, err := c.do(ctx, t, request{

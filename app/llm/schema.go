@@ -137,7 +137,7 @@ func reduceNamed(text json.RawMessage, depth int) (json.RawMessage, error) {
 func reduceListed(text json.RawMessage, depth int) (json.RawMessage, error) {
 	var listed []json.RawMessage
 	if err := json.Unmarshal(text, &listed); err != nil {
-		return nil, errors.New("the schema: anyOf is no list")
+		return nil, errors.New("the schema: anyOf is not a list")
 	}
 	for i, one := range listed {
 		var err error
@@ -159,7 +159,7 @@ func strict(schema []member) error {
 	}
 	var required []string
 	if text, ok := get(schema, "required"); ok && json.Unmarshal(text, &required) != nil {
-		return errors.New("the schema: required is no list of names")
+		return errors.New("the schema: required is not a list of names")
 	}
 	named, err := members(properties)
 	if err != nil {

@@ -169,7 +169,7 @@ func (s *Source) blob(ctx context.Context, sha string, most int64) (text []byte,
 func (s *Source) loadDirectory() (*config.Config, error) {
 	dir := s.configDir
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return nil, fmt.Errorf("%s is no directory that can be read: name one with config files", dir)
+		return nil, fmt.Errorf("%s is not a directory that can be read: name one with config files", dir)
 	}
 	layer, err := config.ReadDir(config.LayerRepository, dir)
 	if err != nil {

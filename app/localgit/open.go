@@ -193,12 +193,12 @@ func (s *Source) findMergeBase(ctx context.Context) error {
 	sha, err := s.git.line(ctx, "merge-base", s.baseSHA, s.headSHA)
 	if code, ok := exitCode(err); ok && code == 1 {
 		if s.shallow(ctx) {
-			return fmt.Errorf("this clone is shallow, and where %s and the head parted is missing: fetch more history with git fetch --unshallow", s.baseName)
+			return fmt.Errorf("this clone is shallow, and the merge base of %s and HEAD is missing: fetch more history with git fetch --unshallow", s.baseName)
 		}
 		return fmt.Errorf("%s and the head have no common history: name another --base", s.baseName)
 	}
 	if err != nil {
-		return fmt.Errorf("find where %s and the head parted: %w", s.baseName, err)
+		return fmt.Errorf("find the merge base of %s and HEAD: %w", s.baseName, err)
 	}
 	s.mergeBase = sha
 	return nil
@@ -224,7 +224,7 @@ func (s *Source) unknown(ctx context.Context, rev string) error {
 	if s.shallow(ctx) {
 		hint = "this clone is shallow; git fetch --unshallow fetches more history"
 	}
-	return fmt.Errorf("%q is no commit, branch or tag of this repository: %s", rev, hint)
+	return fmt.Errorf("%q is not a commit, branch or tag of this repository: %s", rev, hint)
 }
 
 // shallow reports whether history was left out of the clone. It only chooses

@@ -113,7 +113,7 @@ func (s *Source) Nothing(ctx context.Context) (string, error) {
 	case err != nil || len(files.Files) > 0:
 		return "", err
 	case s.workTree:
-		return fmt.Sprintf("the work tree is as %s has it", s.baseName), nil
+		return fmt.Sprintf("no changes against %s", s.baseName), nil
 	case s.headSHA == s.baseSHA:
 		return fmt.Sprintf("%s and %s are the same commit", s.baseName, s.head()), nil
 	}

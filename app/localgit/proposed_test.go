@@ -249,7 +249,7 @@ func TestNothingToReview(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{Options{}, "the work tree is as main has it"},
+		{Options{}, "no changes against main"},
 		{Options{Head: "main"}, "main and main are the same commit"},
 		{Options{Head: "feature"}, "main already has everything that feature has"},
 		{Options{Base: first, Head: "HEAD"}, first + " already has everything that HEAD has"},

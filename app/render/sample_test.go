@@ -267,7 +267,7 @@ func brokenOrganisationView() View {
 func brokenLayersView() View {
 	problems := brokenOrganisationView().Review.Facts.Config.Problems
 	problems = append(problems, brokenConfigView().Review.Facts.Config.Problems...)
-	problems = append(problems, pipeline.ConfigProblem{Layer: config.LayerRepository, Problem: "7 more problems are not shown", Remedy: "put right those above first"})
+	problems = append(problems, pipeline.ConfigProblem{Layer: config.LayerRepository, Problem: "7 more problems are not shown", Remedy: "fix those above first"})
 	return withLayers(cleanView(), problems,
 		pipeline.ConfigLayer{Name: config.LayerOrganisation, Source: "acme/.github", Used: true},
 		pipeline.ConfigLayer{Name: config.LayerOrganisation, Source: "acme/.github"},

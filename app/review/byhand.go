@@ -19,7 +19,7 @@ type Effect struct {
 	ByHand  *pipeline.HandDecision
 	HeadSHA string
 	BaseRef string
-	// Resume lets the fix loop go on that was escalated.
+	// Resume lets an escalated fix loop continue.
 	Resume bool
 	Audit  *AuditEntry
 	Notice string // to be said in the comment, in answer; empty for none

@@ -43,7 +43,7 @@ func (s *Service) callTeam(ctx context.Context, lease Lease, state TargetState, 
 	return err
 }
 
-// resume lets the fix loop go on that was escalated: the head's report opens
+// resume lets an escalated fix loop continue: the head's report opens
 // attempt 1 of a new count. No agent runs for it.
 func (o *order) resume(ctx context.Context) (verdict, error) {
 	state, err := o.Store.Target(ctx, o.Target.Key())

@@ -264,7 +264,7 @@ func TestDroppedFindings(t *testing.T) {
 	}{
 		{"critical", `{"title": "Keys leak", "severity": "P0", "confidence": "0.9", ` + rest + `}`, pipeline.DecisionNeedsFixes, `critical finding "Keys leak" dropped: confidence is a string, but must be a number`},
 		{"major and critical", `{"title": "t", "severity": "major", ` + rest + `}, {"title": "u", "severity": "critical", ` + rest + `}`, pipeline.DecisionNeedsFixes, `critical finding "u" dropped: "confidence" is missing, and 1 more`},
-		{"an unknown severity", `{"title": "t", "severity": "blocker", "confidence": 0.9, ` + rest + `}`, pipeline.DecisionNeedsFixes, `unreadable finding "t" dropped: this is no severity`},
+		{"an unknown severity", `{"title": "t", "severity": "blocker", "confidence": 0.9, ` + rest + `}`, pipeline.DecisionNeedsFixes, `unreadable finding "t" dropped: this is not a severity`},
 		{"no object", `7`, pipeline.DecisionNeedsFixes, `unreadable finding dropped: a finding is a number, but must be an object`},
 		{"a warning and info", `{"title": "t", "severity": "minor", ` + rest + `}, {"title": "u", "severity": "info", ` + rest + `}`, pipeline.DecisionPass, ""},
 		{"none", `{"title": "t", "severity": "none", "confidence": 0.9, ` + rest + `}`, pipeline.DecisionPass, ""},

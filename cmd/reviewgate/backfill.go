@@ -45,7 +45,7 @@ could not be finished: some could not be looked at, or Ctrl-C came first.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	c.Flags().StringArrayVar(&f.repos, "repo", nil, "`glob` of repositories, OWNER/NAME; may be given several times")
-	c.Flags().StringVar(&f.since, "since", "30d", "leave pull requests that were not updated for `longer`, in days or hours (30d, 12h), or all")
+	c.Flags().StringVar(&f.since, "since", "30d", "skip pull requests not updated within this `time`, in days or hours (30d, 12h), or all")
 	c.Flags().BoolVar(&f.dry, "dry-run", false, "only say what would be asked")
 	c.Flags().IntVar(&f.rate, "rate", 6, "`reviews` to ask for a minute, 1 to 60; an hour at 6 takes some 3,000 of the 5,000 calls that GitHub gives an installation")
 	c.Flags().StringVar(&f.format, "format", "text", "text or json")

@@ -123,7 +123,7 @@ func (f *layerFlags) own(dir string) error {
 		return unusable(fmt.Errorf("%s is a file, and config is read from a directory of this name: move the file into one", nearer(dir)))
 	case errors.Is(err, os.ErrNotExist):
 		if _, err := os.Lstat(dir); err == nil {
-			return unusable(fmt.Errorf("%s is a link that leads nowhere: mend it, or remove it", nearer(dir)))
+			return unusable(fmt.Errorf("%s is a broken link: fix it, or remove it", nearer(dir)))
 		}
 		return nil
 	}

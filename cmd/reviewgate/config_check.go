@@ -102,7 +102,7 @@ func verdict(dir string, l *config.Layer) string {
 		}
 		return said
 	}
-	said := fmt.Sprintf("%s has no config files, so all stays as it is", dir)
+	said := fmt.Sprintf("%s has no config files, so it changes nothing", dir)
 	if own := filepath.Join(dir, filepath.FromSlash(config.RepositoryDir)); isDir(own) {
 		said += "; did you mean " + own + "?"
 	}

@@ -23,7 +23,7 @@ import (
 func secretsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "secrets",
-		Short: "Say which values only look like secrets",
+		Short: "Mark values that only look like secrets",
 		Args:  noArguments,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

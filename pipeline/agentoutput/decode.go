@@ -215,7 +215,7 @@ func isGrade(s pipeline.Severity) bool {
 }
 
 func notSeverity(at jsontree.Place, s pipeline.Severity, graded bool) jsontree.Error {
-	e := jsontree.Error{Place: at, Problem: "this is no severity", Remedy: "use critical, major, warning or info"}
+	e := jsontree.Error{Place: at, Problem: "this is not a severity", Remedy: "use critical, major, warning or info"}
 	switch {
 	case strings.EqualFold(string(s), "none"):
 		e.Problem, e.Remedy = "what is of no severity is no finding", "leave it out, or use info"

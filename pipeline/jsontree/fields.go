@@ -77,7 +77,7 @@ func (f *Fields) OneOf(key string, set ...string) string {
 		return ""
 	}
 	if !slices.Contains(set, n.Text) {
-		f.add(n, fmt.Sprintf("%s is none of %s's values", clipped(n.Text), key), "use "+choices(set))
+		f.add(n, fmt.Sprintf("%s is not %s %s", clipped(n.Text), articleOf(key), key), "use "+choices(set))
 		return ""
 	}
 	return n.Text
@@ -233,4 +233,12 @@ func choices(list []string) string {
 		return strings.Join(list, "")
 	}
 	return strings.Join(list[:last], ", ") + " or " + list[last]
+}
+
+// articleOf is what stands before a word.
+func articleOf(word string) string {
+	if word != "" && strings.ContainsRune("aeiou", rune(word[0])) {
+		return "an"
+	}
+	return "a"
 }

@@ -37,7 +37,7 @@ func TestFields(t *testing.T) {
 		{"given", `{}`, "", missing},
 		{"one of", `{"x": "c"}`, "c", ""},
 		{"one of", `{"x": ""}`, "", ""},
-		{"one of", `{"x": "C"}`, "", `6: "C" is none of x's values; use a, b or c`},
+		{"one of", `{"x": "C"}`, "", `6: "C" is not a x; use a, b or c`},
 		{"bool", `{"x": true}`, "true", ""},
 		{"bool", `{"x": false}`, "false", ""},
 		{"bool", `{}`, "false", ""},

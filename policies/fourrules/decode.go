@@ -48,7 +48,7 @@ func (d *Decoded) result(n *jsontree.Node) (Result, *jsontree.Fields) {
 	f := jsontree.FieldsOf(n, "a review result")
 	r := Result{Type: f.Needed("type"), Reviewer: f.Needed("reviewer"), Timestamp: timestamp(f)}
 	if r.Type != "" && r.Type != TypeResult {
-		f.Refuse("type", fmt.Sprintf("this is no %s", TypeResult), fmt.Sprintf("name files of the type %q only", TypeResult))
+		f.Refuse("type", fmt.Sprintf("this is not a %s", TypeResult), fmt.Sprintf("name files of the type %q only", TypeResult))
 	}
 	if len(r.Reviewer) > maxReviewer {
 		f.Refuse("reviewer", fmt.Sprintf("the reviewer's name has %d bytes, more than the limit of %d", len(r.Reviewer), maxReviewer), "shorten it")
@@ -86,7 +86,7 @@ func timestamp(f *jsontree.Fields) time.Time {
 			return t.UTC()
 		}
 	}
-	f.Refuse("timestamp", "the timestamp is none of RFC 3339", "write it as 2026-01-31T12:00:00Z")
+	f.Refuse("timestamp", "the timestamp is not in RFC 3339 form", "write it as 2026-01-31T12:00:00Z")
 	return time.Time{}
 }
 
@@ -96,7 +96,7 @@ func (d *Decoded) issue(n *jsontree.Node, within *jsontree.Fields) Issue {
 	if s := f.Needed("severity"); s != "" {
 		severity, known := pipeline.ParseSeverity(s)
 		if !known {
-			f.Refuse("severity", "this is no severity", "use critical, major, warning or info, or high, medium or low")
+			f.Refuse("severity", "this is not a severity", "use critical, major, warning or info, or high, medium or low")
 		}
 		x.Severity = severity
 	}

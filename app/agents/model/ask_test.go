@@ -56,7 +56,7 @@ func TestFailures(t *testing.T) {
 		llm.Denied:          {pipeline.AgentFailed, "the model's API denies access: the key or the account is not good", false},
 		llm.Invalid:         {pipeline.AgentFailed, "the model's API does not take the question: see the server's log", false},
 		llm.Unreachable:     {pipeline.AgentFailed, "the model can't be reached", true},
-		llm.Malformed:       {pipeline.AgentMalformed, "what came is no answer of the model's API", false},
+		llm.Malformed:       {pipeline.AgentMalformed, "what came is not an answer of the model's API", false},
 		llm.Kind("unheard"): {pipeline.AgentFailed, "the model did not answer", false},
 	} {
 		m := &scripted{err: fmt.Errorf("ask: %w", &llm.Error{Kind: kind, After: 7 * time.Second, Err: cause, Use: llm.Use{Input: 10, Output: 5}})}

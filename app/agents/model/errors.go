@@ -38,7 +38,7 @@ func (a *Agent) failure(ctx context.Context, e Endpoint, err error) error {
 		return errors.New("the model could not be asked") // and the log has why
 	}
 	if failed.Kind == llm.Malformed {
-		return &dispatch.MalformedError{Err: errors.New("what came is no answer of the model's API")}
+		return &dispatch.MalformedError{Err: errors.New("what came is not an answer of the model's API")}
 	}
 	return &Error{Why: why(failed, e), Err: failed}
 }

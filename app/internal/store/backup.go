@@ -62,7 +62,7 @@ func MakeBackup(ctx context.Context, rawURL, to string) (Backup, error) {
 func backedUp(rawURL string) (string, error) {
 	path, ok := strings.CutPrefix(rawURL, "sqlite://")
 	if !ok || path == "" {
-		return "", refused("the database is no SQLite file: back PostgreSQL up with pg_dump (docs/data.md says how)")
+		return "", refused("the database is not a SQLite file: back PostgreSQL up with pg_dump (docs/data.md says how)")
 	}
 	path, err := filepath.Abs(path)
 	if err != nil {

@@ -61,9 +61,9 @@ func address(base, own string) (*url.URL, error) {
 	switch {
 	case err != nil:
 		// What url.Parse says repeats the address, which may hold a password.
-		return nil, errors.New("base_url is no address: write it as https://host/path")
+		return nil, errors.New("base_url is not an address: write it as https://host/path")
 	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
-		return nil, errors.New("base_url is no address of HTTP: write it as https://host/path")
+		return nil, errors.New("base_url is not an address of HTTP: write it as https://host/path")
 	case u.User != nil:
 		return nil, errors.New("base_url holds a user or a password: leave it out, and give a key by key_env")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":

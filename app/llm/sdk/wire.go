@@ -68,7 +68,7 @@ func proxy(find func(*http.Request) (*url.URL, error)) func(*http.Request) (*url
 	return func(req *http.Request) (*url.URL, error) {
 		u, err := find(req)
 		if err != nil {
-			return nil, &fault{kind: llm.Unreachable, err: errors.New("the proxy of the environment is no address: look at HTTPS_PROXY and HTTP_PROXY")}
+			return nil, &fault{kind: llm.Unreachable, err: errors.New("the proxy of the environment is not an address: look at HTTPS_PROXY and HTTP_PROXY")}
 		}
 		return u, nil
 	}
