@@ -3,6 +3,7 @@ package normalize
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -26,12 +27,15 @@ const (
 	attrVendored      = "linguist-vendored"
 	attrDocumentation = "linguist-documentation"
 	attrText          = "text"
+	attrEncoding      = "working-tree-encoding" // here: whether the encoding may show other text than the blob
 )
 
 // attributes is what the base's .gitattributes says. The zero value says nothing.
 type attributes struct {
 	paths *glob.Set
 	lines []map[string]bool // by attribute: set or unset, of each pattern
+
+	encodings []encoding // of each pattern that sets attrEncoding
 }
 
 // readAttributes reads the text of a .gitattributes file. Like git it passes over lines
@@ -40,16 +44,18 @@ func readAttributes(text []byte) (a attributes, why string) {
 	if len(text) > MaxAttributes {
 		return attributes{}, fmt.Sprintf("it is larger than %d KB", MaxAttributes>>10)
 	}
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	var patterns []string
-	for line := range bytes.Lines(bytes.TrimPrefix(text, []byte("\ufeff"))) {
-		pattern, set := attributeLine(string(line))
+	macros := encodingMacros(text)
+	for line := range bytes.Lines(text) {
+		pattern, set, e := attributeLine(string(line), macros)
 		if pattern == "" || len(set) == 0 {
 			continue
 		}
 		if len(patterns) == maxAttributeLines {
 			return attributes{}, fmt.Sprintf("more than %d of its lines say what files are", maxAttributeLines)
 		}
-		patterns, a.lines = append(patterns, pattern), append(a.lines, set)
+		patterns, a.lines, a.encodings = append(patterns, pattern), append(a.lines, set), append(a.encodings, e)
 	}
 	var err error
 	if a.paths, err = glob.Compile(patterns); err != nil {
@@ -60,14 +66,17 @@ func readAttributes(text []byte) (a attributes, why string) {
 
 // attributeLine reads a line: the pattern as a glob for whole paths, and how the line sets
 // the attributes that count. The pattern is empty if it matches nothing.
-func attributeLine(line string) (pattern string, set map[string]bool) {
+func attributeLine(line string, macros map[string]encoding) (pattern string, set map[string]bool, e encoding) {
 	line = strings.Trim(line, " \t\r\n")
 	if line == "" || line[0] == '#' {
-		return "", nil
+		return "", nil, 0
 	}
 	pattern, rest := attributePattern(line)
 	set = map[string]bool{}
 	for _, word := range strings.Fields(rest) {
+		if as, said := encodingWord(word, macros); said {
+			set[attrEncoding], e = as != 0, as
+		}
 		name, value, valued := strings.Cut(word, "=")
 		on := !valued || value == "true"
 		if valued && value != "true" && value != "false" {
@@ -83,7 +92,7 @@ func attributeLine(line string) (pattern string, set map[string]bool) {
 			set[attrText] = !on
 		}
 	}
-	return pattern, set
+	return pattern, set, e
 }
 
 // attributePattern splits a line after its pattern, which may be quoted as in C, and turns
@@ -150,6 +159,7 @@ func Reattribute(facts *pipeline.PRFacts, text []byte) (problems []string) {
 			u.Gating, u.Why = true, reason
 		}
 	}
+	facts.Incomplete = slices.DeleteFunc(facts.Incomplete, func(i pipeline.Incompleteness) bool { return strings.HasPrefix(i.Why, encodedByBase) })
 	attributes.apply(facts)
 	if why != "" {
 		problems = append(problems, why)
@@ -187,4 +197,5 @@ func (a attributes) apply(f *pipeline.PRFacts) {
 			u.Gating, u.Why = false, strings.TrimSuffix(u.Why, unknownRemedy)+binaryByBase
 		}
 	}
+	f.Incomplete = append(f.Incomplete, a.encoded(f.Files)...)
 }

@@ -1,0 +1,59 @@
+package normalize
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// What git writes anew when it checks a file out is not what the diff shows.
+func TestTextThatGitWritesAnewGates(t *testing.T) {
+	const ebcdic = "\u00c4\u00cd\u00ca%" // "curl" once it is written in IBM037
+	ascii := strings.Repeat("\u6375\u726c", 2)
+	for _, tt := range []struct {
+		name, attributes, text string
+		gates                  bool
+	}{
+		{"another encoding", "deploy.sh working-tree-encoding=IBM037", ebcdic, true},
+		{"of all files", "* text=auto working-tree-encoding=cp500\n", "a", true},
+		{"of no text", "*.sh binary working-tree-encoding=IBM037", ebcdic, true},
+		{"transliterated", "*.sh working-tree-encoding=ASCII//TRANSLIT", "a", true},
+		{"by a macro", "[attr]old working-tree-encoding=IBM037\n*.sh old", ebcdic, true},
+		{"by a macro of a macro", "[attr]older old\n[attr]old working-tree-encoding=IBM037\n*.sh older", ebcdic, true},
+		{"ASCII in UTF-16", "*.sh working-tree-encoding=UTF-16BE", ascii, true},
+		{"UTF-16", "*.sh working-tree-encoding=UTF-16LE-BOM", "curl \u00e4\u4f60\u597d", false},
+		{"UTF-8", "*.sh working-tree-encoding=UTF-8", ebcdic, false},
+		{"Latin-1", "*.sh working-tree-encoding=ISO-8859-1", "gr\u00f6\u00dfe", false},
+		{"another file", "*.rc working-tree-encoding=IBM037", ebcdic, false},
+		{"taken back", "*.sh working-tree-encoding=IBM037\ndeploy.sh -working-tree-encoding", ebcdic, false},
+		{"a filter", "*.sh filter=lfs", ebcdic, false},
+	} {
+		facts := build(PullRequest{}, Files{Files: []ChangedFile{
+			{Path: "deploy.sh", Status: pipeline.FileModified, Additions: 1, Patch: "@@ -0,0 +1 @@\n+" + tt.text},
+		}}, Commits{}, []byte(tt.attributes))
+		gates := len(facts.Incomplete) == 1 && facts.Incomplete[0].Gating && facts.Incomplete[0].Unread() && facts.Incomplete[0].Path == "deploy.sh"
+		if gates != tt.gates || len(facts.Incomplete) > 1 {
+			t.Errorf("%s: %+v", tt.name, facts.Incomplete)
+		}
+		Reattribute(&facts, []byte(tt.attributes))
+		if again := len(facts.Incomplete) == 1; again != tt.gates {
+			t.Errorf("%s, read again: %+v", tt.name, facts.Incomplete)
+		}
+		Reattribute(&facts, nil)
+		if len(facts.Incomplete) > 0 {
+			t.Errorf("%s, without attributes: %+v", tt.name, facts.Incomplete)
+		}
+	}
+}
+
+func TestRenamedTextThatGitWritesAnew(t *testing.T) {
+	for previous, gates := range map[string]bool{"a.rc": false, "a.txt": true} {
+		facts := build(PullRequest{}, Files{Files: []ChangedFile{
+			{Path: "b.rc", PreviousPath: previous, Status: pipeline.FileRenamed},
+		}}, Commits{}, []byte("*.rc working-tree-encoding=UTF-16"))
+		if (len(facts.Incomplete) > 0) != gates {
+			t.Errorf("from %s: %+v", previous, facts.Incomplete)
+		}
+	}
+}
