@@ -486,6 +486,8 @@ func (s *formatSet) find(text string) []match {
 				switch {
 				case !ok:
 					continue
+				case isDocumentedJWT(text[m.from:m.to]):
+					done = max(done, end) // its header and signature may be anything
 				case isPlaceholderToken(text[m.from:m.to]):
 					// A token may begin within it, near its end: more of one would
 					// have made it none.

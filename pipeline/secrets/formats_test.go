@@ -552,6 +552,61 @@ func TestWordsDoNotExcuseTokens(t *testing.T) {
 	}
 }
 
+// Neither does the payload of the JWT in documentation, wherever it stands: only all of
+// that JWT is one that nobody has.
+func TestDocumentedJWTDoesNotExcuseTokens(t *testing.T) {
+	d := detector(t)
+	const header, signature = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9", "SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c"
+	for i := range formats {
+		f := &formats[i]
+		token := drawn(f, uint64(i)+1)
+		for _, text := range []string{
+			token + "." + documentedJWT, token + "." + documentedJWT + ".", token + "." + header + "." + documentedJWT + "." + signature, "eyJ" + token + "." + documentedJWT + "." + signature,
+			header + "." + documentedJWT + "." + token, header + "." + documentedJWT + "." + signature + "." + token, header + "." + documentedJWT + "." + token + strings.Repeat("-Zr8Kq4x", 20),
+			token + "EXAMPLE", token + "xxxxxxxx", token + "123456", token + "1234567890abcdefghijklmnopqrstuvwxyz", "EXAMPLE-" + token, "your-" + token,
+		} {
+			if (f.apart || f.before != "") && strings.HasPrefix(text, "eyJ"+token) || strings.Contains(f.rest, "d\"") || f.prefix[0] == '"' {
+				continue
+			}
+			file := facts("README.md", "+x = "+text)
+			if found := d.Redact(&file); len(found) == 0 || strings.Contains(file.Files[0].Hunks[0].Lines[0].Text, token) {
+				t.Errorf("%s: %s: %d found", f.id, text, len(found))
+			}
+		}
+	}
+	if file := facts("a.go", "+t = \""+header+"."+documentedJWT+"."+signature+"\""); len(d.Redact(&file)) > 0 {
+		t.Error("the JWT in documentation is taken for a secret")
+	}
+	file := facts("a.go", "+t = ghs_123456_"+strings.Replace(header, "J9", "K7", 1)+"."+documentedJWT+"."+signature)
+	if len(d.Redact(&file)) == 0 {
+		t.Error("a token of GitHub with that payload is not found")
+	}
+}
+
+// Nor do they excuse what gitleaks finds, or what stands where secrets do.
+func TestWordsDoNotExcuseRandomValues(t *testing.T) {
+	d := detector(t)
+	const value = "Zr8Kq4xTn6Wp1LvB7mYc3Jd9"
+	for _, text := range []string{
+		"postgres://app:" + value + "example@db.prod.internal:5432/app", "postgres://app:" + value + "@db.prod.example-shop.internal:5432/app", "postgres://app:xxxxxxxxxx" + value + "@db.prod.internal/app",
+		"X: Bearer " + value + "EXAMPLE", "X: Bearer changeme" + value, "api_key = \"dummy-" + value + "\"",
+	} {
+		f := facts("deploy/run.txt", "+"+text)
+		if found := d.Redact(&f); len(found) == 0 || strings.Contains(f.Files[0].Hunks[0].Lines[0].Text, value) {
+			t.Errorf("%s: %d found", text, len(found))
+		}
+	}
+	for _, text := range []string{
+		"postgres://app:" + value + "@db.example.com:5432/app", "postgres://app:" + value + "@db.example/app", "postgres://app:your-password-of-2024-here@db.internal/app", "X: Bearer your-own-api-token-from-2024-12-31",
+		`api_key = "your-Api-Key-v2-of-2024"`, `api_key = "example_key_1234567890"`,
+	} {
+		f := facts("deploy/run.txt", "+"+text)
+		if found := d.Redact(&f); len(found) > 0 {
+			t.Errorf("%s: %+v", text, found)
+		}
+	}
+}
+
 // nearMisses are texts made to be slow: each is repeated for a megabyte.
 var nearMisses = map[string]func(i int) string{
 	"almost a token": always("ghp_0123456789abcdefghijABCDEFGHIJ01234 "), "names": func(i int) string { return fmt.Sprintf("password = api_key_%d_abc=", i) },

@@ -28,6 +28,9 @@ var places = []guessed{
 	{&rule{id: ruleBearer, description: "Found a token in a header."}, "earer ", regexp.MustCompile(`^earer +([\w.~+/-]{20,300}=*)`)},
 }
 
+// exampleHost is one that nobody has, as documentation names it.
+var exampleHost = regexp.MustCompile(`^@(?:[\w.-]+\.)?example(?:\.(?:com|net|org|edu))?\.?$`)
+
 // guesses returns what looks random in these places and overlaps nothing that was found.
 func guesses(text string, found []match, skip func(from, to int) bool) (out []match) {
 	for i := range places {
@@ -39,7 +42,7 @@ func guesses(text string, found []match, skip func(from, to int) bool) (out []ma
 			}
 			at += next
 			m := p.regex.FindStringSubmatchIndex(text[at:min(len(text), at+maxGuessed)])
-			if m == nil || !looksRandom(text[at+m[2]:at+m[3]]) || strings.Contains(text[at+m[3]:at+m[1]], "example") {
+			if m == nil || !looksRandom(text[at+m[2]:at+m[3]]) || exampleHost.MatchString(text[at+m[3]:at+m[1]]) {
 				continue
 			}
 			from, to := at+m[2], at+m[3]
@@ -82,5 +85,5 @@ func looksRandom(value string) bool {
 			n++
 		}
 	}
-	return len(rest) >= enough && len(seen) >= different && n >= digits && !isPlaceholder(value)
+	return len(rest) >= enough && len(seen) >= different && n >= digits && (!isPlaceholder(value) || hidesRandom(value))
 }

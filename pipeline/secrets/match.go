@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/zricethezav/gitleaks/v8/detect"
 )
@@ -195,7 +196,7 @@ func dropNoise(text string, all []match) []match {
 		if m.rule.id == rulePrivateKey {
 			return !hasMaterial(value)
 		}
-		return isPlaceholder(value) || strings.Contains(value, documentedJWT) // a token that is more than that, withFormats adds
+		return isPlaceholder(value) && !hidesRandom(value) || isDocumentedJWT(value)
 	})
 }
 
@@ -207,27 +208,61 @@ var documented = []string{"AKIAIOSFODNN7EXAMPLE", "AKIAI44QH8DHBEXAMPLE", "wJalr
 
 // documentedJWT is the payload of the token that jwt.io shows, and tests and documentation
 // after it: {"sub":"1234567890","name":"John Doe","iat":1516239022}.
-const documentedJWT = ".eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ."
+const documentedJWT = "eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ"
+
+// isDocumentedJWT reports whether all of a value is a JWT with that payload. What has it
+// among other things may be a token to which somebody added it.
+func isDocumentedJWT(value string) bool {
+	parts := strings.Split(value, ".")
+	return len(parts) == 3 && strings.HasPrefix(value, "eyJ") && parts[1] == documentedJWT
+}
 
 // isPlaceholderToken recognises what stands in place of a token. A word such as
 // "example" does not make a token harmless that is whole without it: whoever writes
 // the token could add the word.
 func isPlaceholderToken(value string) bool {
-	if slices.Contains(documented, value) || strings.Contains(value, documentedJWT) {
+	if slices.Contains(documented, value) || isDocumentedJWT(value) {
 		return true
 	}
-	rest := strings.ToLower(value)
-	for _, w := range placeholderWords {
-		rest = strings.ReplaceAll(rest, w, "")
-	}
-	rest = withoutOrder(withoutRuns(rest))
+	rest := withoutOrder(withoutRuns(withoutWords(value)))
 	// The shortest tokens have 16 random characters after their prefix.
 	const enough, different = 16, 8
+	rest = strings.ReplaceAll(rest, " ", "")
 	seen := map[rune]bool{}
 	for _, c := range rest {
 		seen[c] = true
 	}
 	return len(rest) < enough || len(seen) < different || spelt(value)
+}
+
+// withoutWords is a value in lower case without the words of placeholders.
+func withoutWords(value string) string {
+	rest := strings.ToLower(value)
+	for _, w := range placeholderWords {
+		rest = strings.ReplaceAll(rest, w, " ")
+	}
+	return rest
+}
+
+// hidesRandom reports whether a value that no format tells holds one that a machine drew,
+// beside the words and runs of a placeholder: letters and digits in a row, as they hardly
+// ever stand in what a person made up.
+func hidesRandom(value string) bool {
+	const enough, different, digits = 16, 8, 3
+	for _, part := range strings.FieldsFunc(withoutRuns(withoutWords(value)), func(c rune) bool { return c == '_' || c >= utf8.RuneSelf || !isWord(byte(c)) }) {
+		part = withoutOrder(part)
+		seen, n := map[rune]bool{}, 0
+		for _, c := range part {
+			seen[c] = true
+			if '0' <= c && c <= '9' {
+				n++
+			}
+		}
+		if len(part) >= enough && len(seen) >= different && n >= digits {
+			return true
+		}
+	}
+	return false
 }
 
 // spelt reports whether a value is made of words in lower case. Of 20 random letters
