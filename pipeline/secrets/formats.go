@@ -427,6 +427,8 @@ type formatRule struct {
 	parts bool
 
 	least, back int
+	length      int      // of the prefix
+	setting     *setting // where the prefix is a name
 }
 
 // maxFormat is how far the longest format reaches after its prefix, in bytes.
@@ -459,6 +461,7 @@ var allFormats = sync.OnceValue(func() *formatSet {
 			rule:  &rule{id: f.id, description: title(f.id)},
 			regex: regexp.MustCompile(`^` + f.before + prefix + f.rest),
 			apart: f.apart, parts: f.parts, least: cmp.Or(f.least, f.back), back: f.back,
+			length: len(f.prefix), setting: newSetting(f),
 		})
 	}
 	s.matcher = literals.NewMatcher(prefixes)
@@ -535,6 +538,11 @@ func (f *formatRule) at(text string, start int, runs *runs) (match, bool) {
 			m.from, m.to = from+at[2], from+at[3]
 		}
 		return m, true
+	}
+	if f.setting != nil {
+		if from, to, ok := f.setting.find(text, start, start+f.length); ok {
+			return match{rule: f.rule, start: min(start, from), from: from, to: to}, true
+		}
 	}
 	return match{}, false
 }

@@ -452,11 +452,36 @@ func TestKeysKnownByTheirName(t *testing.T) {
 		for _, setting := range []string{
 			"%s=%s", "%s: %s", "%s := \"%s\"", "'%s' => '%s'", "%s %s", "\"%s\": \"%s\",", "<%s>%s</x>", "f(\"%s\", \"%s\")", "process.env.%s || '%s'", "process.env['%s'] ?? '%s'", "${%s:-%s}",
 			"- name: %s\n  value: %s", "- name: %s\n  value: \"%s\"", `{"name": "%s", "value": "%s"}`,
+			`%s: str = "%s"`, `const %s: string = "%s"`, `val %s: String? = "%s"`, `let %s: &'static str = "%s";`, `string %s = "%s";`, `var %s string = "%s"`, `%s: Final[str] = "%s"`,
+			`%s = b"%s"`, `%s = str("%s")`, `%s = string("%s")`, `%s = []byte("%s")`, `%s = os.getenv("X", "%s")`, `%s = process.env.X || "%s"`, `%s = process.env["X"] ?? '%s'`, `%s = ENV.fetch("X", "%s")`, `%s = os.environ.get("X") or "%s"`,
+			`os.environ.get("%s") or "%s"`, `getenv("%s") ?: '%s'`, `ENV.fetch("%s") { "%s" }`, `%s = SecretString::new("%s".into())`, `%s = Field(default="%s")`, `%s = os.getenv(\n    "X",\n    "%s",\n)`, `set%s("%s")`, `b.with_%s( "%s" )`, `%s = """%s"""`, `%s = r#"%s"#`,
+			"%s: |\n  %s", "%s: >-\n  %s\nother: 1", "\"%s\": |2 # why\n    %s", "variable \"%s\" {\n  type = string\n  sensitive = true\n  default = \"%s\"\n}", `variable "%s" { default = "%s" }`,
 		} {
 			lines := strings.Split(fmt.Sprintf(setting, name, value), "\n")
 			f := facts("package-lock.json", prefixed("+", lines)...)
 			if found := d.Redact(&f); len(found) == 0 || strings.Contains(strings.Join(texts(f), ""), value) {
 				t.Errorf("%s: %d found, left %q", lines, len(found), texts(f))
+			}
+		}
+	}
+	for _, setting := range []string{`{"value": "%[2]s", "name": "%[1]s"}`, "- value: %[2]s\n  name: %[1]s", `{ Value = "%[2]s", Name = "%[1]s" }`, `<add value="%[2]s" key="%[1]s"/>`} {
+		value := drawnFrom(`[A-Za-z0-9+/]{40}`, draw)
+		lines := strings.Split(fmt.Sprintf(setting, "AWS_SECRET_ACCESS_KEY", value), "\n")
+		f := facts("package-lock.json", prefixed("+", lines)...)
+		if found := d.Redact(&f); len(found) == 0 || strings.Contains(strings.Join(texts(f), ""), value) {
+			t.Errorf("%s: %d found, left %q", lines, len(found), texts(f))
+		}
+	}
+	// What belongs to another name is no value of this one.
+	hash, longer := drawnFrom(`[a-f0-9]{32}`, draw), drawnFrom(`[a-f0-9]{40}`, draw)
+	for _, text := range []string{
+		`{"dd_api_key": null, "md5": "` + hash + `"}`, `twilio_auth_token: token, etag: "` + hash + `"`, `f(dd_api_key=key, md5="` + hash + `")`, `dd_api_key = key; md5 = "` + hash + `"`, `if not dd_api_key { return "` + hash + `" }`,
+		`secretAccessKey: "aws/key", revision: "` + longer + `"`, `dd_api_key = sum("` + longer + `")`, `{"value": "` + hash + `", "other": 1, "name": "dd_api_key"}`, `"dd_api_key" and "` + hash + `"`,
+	} {
+		f := facts("deploy.lock", "+"+text)
+		for _, r := range d.Redact(&f) {
+			if r.RuleID != ruleGeneric {
+				t.Errorf("%s: %+v", text, r)
 			}
 		}
 	}
