@@ -25,8 +25,10 @@ type format struct {
 	// that is not all of the match.
 	rest string
 	// apart is set where the prefix is so short that it occurs within words: no
-	// letter or digit may stand before it.
+	// letter or digit may stand before it, but for what formats of texts begin with.
 	apart bool
+	// alone is set where it is the end of names, too: nor may an underscore.
+	alone bool
 	// fold is set where the prefix counts in capitals as well.
 	fold bool
 	// before is an expression for what precedes the prefix, of least to back bytes:
@@ -76,7 +78,7 @@ var formats = []format{
 	{id: "gitlab-kubernetes-agent-token", prefix: "glagent-", rest: `[\w.=-]{20,}`},
 	{id: "gitlab-oauth-app-secret", prefix: "gloas-", rest: `[\w.=-]{20,}`},
 	{id: "gitlab-ptt", prefix: "glptt-", rest: `[\w.=-]{20,}`},
-	{id: "gitlab-workspace-token", prefix: "glwt-", rest: `[\w.=-]{20,}`, apart: true},
+	{id: "gitlab-workspace-token", prefix: "glwt-", rest: `[\w.=-]{20,}`},
 	{id: "bitbucket-app-password", prefix: "ATBB", rest: word + `{32}`, apart: true},
 	{id: "atlassian-api-token", prefix: "ATATT3", rest: `[A-Za-z0-9_=-]{60,}`},
 	{id: "atlassian-api-token", prefix: "ATCTT3", rest: `[A-Za-z0-9_=-]{60,}`},
@@ -113,16 +115,16 @@ var formats = []format{
 	{id: "helicone-api-key", prefix: "sk-helicone-", rest: `[a-z0-9]{7}-[a-z0-9]{7}-[a-z0-9]{7}-[a-z0-9]{7}`},
 	{id: "openrouter-api-key", prefix: "sk-or-v1-", rest: low + `{64}`},
 	{id: "langfuse-secret-key", prefix: "sk-lf-", rest: uuid},
-	{id: "huggingface-access-token", prefix: "hf_", rest: word + `{34,40}`, apart: true},
+	{id: "huggingface-access-token", prefix: "hf_", rest: word + `{34,40}`},
 	{id: "huggingface-organization-api-token", prefix: "api_org_", rest: word + `{34}`},
-	{id: "replicate-api-token", prefix: "r8_", rest: word + `{37}`, apart: true},
+	{id: "replicate-api-token", prefix: "r8_", rest: word + `{37}`},
 	{id: "groq-api-key", prefix: "gsk_", rest: word + `{48,60}`},
 	{id: "xai-api-key", prefix: "xai-", rest: word + `{70,90}`},
 	{id: "perplexity-api-key", prefix: "pplx-", rest: word + `{40,60}`},
 	{id: "pinecone-api-key", prefix: "pcsk_", rest: `\w{40,90}`},
 	{id: "langsmith-api-key", prefix: "lsv2_", rest: `(?:pt|sk)_` + low + `{32}_` + low + `{8,12}`},
 	{id: "tavily-api-key", prefix: "tvly-", rest: `[A-Za-z0-9-]{30,60}`},
-	{id: "cerebras-api-key", prefix: "csk-", rest: `[a-z0-9]{48}`, apart: true},
+	{id: "cerebras-api-key", prefix: "csk-", rest: `[a-z0-9]{48}`},
 	{id: "nvidia-api-key", prefix: "nvapi-", rest: urlish + `{60,80}`},
 	{id: "elevenlabs-api-key", prefix: "sk_", rest: low + `{48}`, apart: true},
 	{id: "weights-and-biases-api-key", prefix: "wandb_v1_", rest: `\w{40,}`},
@@ -130,9 +132,9 @@ var formats = []format{
 	{id: "voyage-api-key", prefix: "pa-", rest: urlish + `{43}`, apart: true},
 	{id: "firecrawl-api-key", prefix: "fc-", rest: low + `{32}`, apart: true},
 	{id: "jina-api-key", prefix: "jina_", rest: low + `{32}` + urlish + `{28}`},
-	{id: "friendli-token", prefix: "flp_", rest: word + `{46}`, apart: true},
-	{id: "runpod-api-key", prefix: "rpa_", rest: `[A-Z0-9]{40}[a-z0-9]{2,6}`, apart: true},
-	{id: "cursor-api-key", prefix: "key_", rest: low + `{64}`, apart: true},
+	{id: "friendli-token", prefix: "flp_", rest: word + `{46}`},
+	{id: "runpod-api-key", prefix: "rpa_", rest: `[A-Z0-9]{40}[a-z0-9]{2,6}`},
+	{id: "cursor-api-key", prefix: "key_", rest: low + `{64}`, alone: true},
 	{id: "e2b-api-key", prefix: "e2b_", rest: low + `{40}`},
 	{id: "apify-api-token", prefix: "apify_api_", rest: word + `{36}`},
 	{id: "val-town-token", prefix: "vtwn_", rest: word + `{27}`},
@@ -158,7 +160,7 @@ var formats = []format{
 	{id: "amazon-oauth-client-secret", prefix: "amzn1.oa2-cs.v1.", rest: low + `{64}`},
 	{id: "amazon-oauth-refresh-token", prefix: "|IwEBI", rest: `[A-Za-z0-9_-]{100,}`},
 	{id: "gcp-api-key", prefix: "AIza", rest: urlish + `{35}`},
-	{id: "gcp-api-key", prefix: "AQ.Ab", rest: urlish + `{38,}`, apart: true},
+	{id: "gcp-api-key", prefix: "AQ.Ab", rest: urlish + `{38,}`},
 	{id: "firebase-server-key", prefix: ":APA91b", rest: urlish + `{134}`, before: `AAAA` + urlish + `{7}`, back: 11},
 	{id: "gcp-oauth-client-secret", prefix: "GOCSPX-", rest: urlish + `{24,32}`},
 	{id: "gcp-oauth-access-token", prefix: "ya29.", rest: `[\w.-]{40,}`},
@@ -183,22 +185,22 @@ var formats = []format{
 	{id: "azure-redis-key", prefix: "AzCa", rest: `[A-P]` + word + `{5}=`, before: word + `{33}`, back: 33},
 	{id: "azure-search-key", prefix: "AzSe", rest: `[A-D]` + word + `{5}`, before: word + `{42}`, back: 42},
 	{id: "azure-container-registry-key", prefix: "+ACR", rest: `[A-D]` + b64 + `{5}`, before: b64 + `{42}`, back: 42},
-	{id: "azure-sas-token", prefix: "sig=", rest: `(%?[\w+/][\w+/%]{42,100}(?:=|%3[Dd]))`, apart: true},
+	{id: "azure-sas-token", prefix: "sig=", rest: `(%?[\w+/][\w+/%]{42,100}(?:=|%3[Dd]))`, alone: true},
 	{id: "azure-logic-app-url", prefix: "&sv=1.0&sig=", rest: `(` + urlish + `{43})`},
 	{id: "azure-devops-pat", prefix: "azure_devops_pat", rest: isSetTo + `([a-z2-7]{52})`, fold: true},
 	{id: "azure-devops-pat", prefix: "azure_devops_ext_pat", rest: isSetTo + `([a-z2-7]{52})`, fold: true},
 	{id: "alibaba-access-key-id", prefix: "LTAI", rest: word + `{16,26}`, apart: true},
 	{id: "tencent-cloud-secret-id", prefix: "AKID", rest: word + `{32}`, apart: true},
 	{id: "yandex-api-key", prefix: "AQVN", rest: urlish + `{35,38}`, apart: true},
-	{id: "yandex-oauth-token", prefix: "y0_", rest: urlish + `{50,70}`, apart: true},
-	{id: "yandex-iam-token", prefix: "t1.9euel", rest: urlish + `{40,400}\.` + urlish + `{86}`, apart: true},
+	{id: "yandex-oauth-token", prefix: "y0_", rest: urlish + `{50,70}`},
+	{id: "yandex-iam-token", prefix: "t1.9euel", rest: urlish + `{40,400}\.` + urlish + `{86}`},
 	{id: "digitalocean-access-token", prefix: "doo_v1_", rest: low + `{64}`},
 	{id: "digitalocean-pat", prefix: "dop_v1_", rest: low + `{64}`},
 	{id: "digitalocean-refresh-token", prefix: "dor_v1_", rest: low + `{64}`},
 	{id: "cloudflare-origin-ca-key", prefix: "v1.0-", rest: low + `{24}-` + low + `{146}`},
 	{id: "cloudflare-api-token", prefix: "cfut_", rest: `[\w-]{40,80}`},
 	{id: "cloudflare-api-token", prefix: "cfat_", rest: `[\w-]{40,80}`},
-	{id: "cloudflare-global-api-key", prefix: "cfk_", rest: `[\w-]{40,80}`, apart: true},
+	{id: "cloudflare-global-api-key", prefix: "cfk_", rest: `[\w-]{40,80}`},
 	{id: "cloudflare-api-token", prefix: "cloudflare_api_token", rest: isSetTo + `(` + urlish + `{40})`, fold: true},
 	{id: "cloudflare-api-token", prefix: "cf_api_token", rest: isSetTo + `(` + urlish + `{40})`, fold: true},
 	{id: "cloudflare-global-api-key", prefix: "cloudflare_api_key", rest: isSetTo + `(` + low + `{37,45})`, fold: true},
@@ -209,26 +211,26 @@ var formats = []format{
 	{id: "flyio-access-token", prefix: "fm2_", rest: `[A-Za-z0-9+/]{100,}`},
 	{id: "heroku-api-key", prefix: "HRKU-", rest: urlish + `{36,70}`},
 	{id: "heroku-api-key", prefix: "heroku_api_key", rest: isSetTo + `(` + uuid + `)`, fold: true},
-	{id: "vercel-token", prefix: "vcp_", rest: word + `{24,70}`, apart: true},
-	{id: "vercel-token", prefix: "vck_", rest: word + `{24,70}`, apart: true},
-	{id: "vercel-token", prefix: "vca_", rest: word + `{24,70}`, apart: true},
-	{id: "vercel-token", prefix: "vci_", rest: word + `{24,70}`, apart: true},
-	{id: "vercel-token", prefix: "vcr_", rest: word + `{24,70}`, apart: true},
+	{id: "vercel-token", prefix: "vcp_", rest: word + `{24,70}`},
+	{id: "vercel-token", prefix: "vck_", rest: word + `{24,70}`},
+	{id: "vercel-token", prefix: "vca_", rest: word + `{24,70}`},
+	{id: "vercel-token", prefix: "vci_", rest: word + `{24,70}`},
+	{id: "vercel-token", prefix: "vcr_", rest: word + `{24,70}`},
 	{id: "vercel-blob-token", prefix: "vercel_blob_rw_", rest: word + `{10,24}_` + word + `{20,50}`},
 	{id: "vercel-token", prefix: "vercel_token", rest: isSetTo + `(` + word + `{24})`, fold: true},
 	{id: "netlify-access-token", prefix: "nfp_", rest: word + `{36,46}`},
-	{id: "netlify-access-token", prefix: "nfc_", rest: word + `{36,46}`, apart: true},
-	{id: "netlify-access-token", prefix: "nfo_", rest: word + `{36,46}`, apart: true},
-	{id: "netlify-access-token", prefix: "nfu_", rest: word + `{36,46}`, apart: true},
-	{id: "netlify-access-token", prefix: "nfb_", rest: word + `{36,46}`, apart: true},
+	{id: "netlify-access-token", prefix: "nfc_", rest: word + `{36,46}`},
+	{id: "netlify-access-token", prefix: "nfo_", rest: word + `{36,46}`},
+	{id: "netlify-access-token", prefix: "nfu_", rest: word + `{36,46}`},
+	{id: "netlify-access-token", prefix: "nfb_", rest: word + `{36,46}`},
 	{id: "supabase-access-token", prefix: "sbp_", rest: `(?:v0_|oauth_)?` + low + `{40}`},
 	{id: "supabase-secret-key", prefix: "sb_secret_", rest: urlish + `{20,60}`},
 	{id: "neon-api-key", prefix: "napi_", rest: `[a-z0-9]{40,80}`},
 	{id: "neon-database-password", prefix: "npg_", rest: word + `{12,40}`, apart: true},
-	{id: "aiven-password", prefix: "AVNS_", rest: urlish + `{15,40}`, apart: true},
-	{id: "render-api-key", prefix: "rnd_", rest: word + `{28,40}`, apart: true},
+	{id: "aiven-password", prefix: "AVNS_", rest: urlish + `{15,40}`},
+	{id: "render-api-key", prefix: "rnd_", rest: word + `{28,40}`},
 	{id: "confluent-api-secret", prefix: "cflt", rest: b64 + `{60}`, apart: true},
-	{id: "elastic-api-key", prefix: "essu_", rest: b64 + `{40,200}={0,2}`, apart: true},
+	{id: "elastic-api-key", prefix: "essu_", rest: b64 + `{40,200}={0,2}`},
 	{id: "planetscale-api-token", prefix: "pscale_tkn_", rest: `[\w=.-]{32,64}`},
 	{id: "planetscale-oauth-token", prefix: "pscale_oauth_", rest: `[\w=.-]{32,64}`},
 	{id: "planetscale-password", prefix: "pscale_pw_", rest: `[\w=.-]{32,64}`},
@@ -237,13 +239,13 @@ var formats = []format{
 	{id: "databricks-api-token", prefix: "dose", rest: low + `{32}`, apart: true},
 	{id: "databricks-api-token", prefix: "dsapi", rest: low + `{32}`, apart: true},
 	{id: "databricks-api-token", prefix: "dkea", rest: low + `{32}`, apart: true},
-	{id: "doppler-api-token", prefix: "dp.", rest: `(?:pt|st|ct|sa|said|scim|audit)\.(?:[a-z0-9_-]{2,35}\.)?` + word + `{40,44}`, apart: true},
-	{id: "vault-service-token", prefix: "hvs.", rest: urlish + `{24,}`, apart: true},
-	{id: "vault-batch-token", prefix: "hvb.", rest: urlish + `{80,}`, apart: true},
-	{id: "vault-batch-token", prefix: "b.AAAAAQ", rest: urlish + `{100,}`, apart: true},
-	{id: "vault-recovery-token", prefix: "hvr.", rest: urlish + `{24,}`, apart: true},
+	{id: "doppler-api-token", prefix: "dp.", rest: `(?:pt|st|ct|sa|said|scim|audit)\.(?:[a-z0-9_-]{2,35}\.)?` + word + `{40,44}`},
+	{id: "vault-service-token", prefix: "hvs.", rest: urlish + `{24,}`},
+	{id: "vault-batch-token", prefix: "hvb.", rest: urlish + `{80,}`},
+	{id: "vault-batch-token", prefix: "b.AAAAAQ", rest: urlish + `{100,}`},
+	{id: "vault-recovery-token", prefix: "hvr.", rest: urlish + `{24,}`},
 	{id: "hashicorp-tf-api-token", prefix: ".atlasv1.", rest: `[A-Za-z0-9=_-]{60,70}`, before: word + `{14}`, back: 14},
-	{id: "pulumi-api-token", prefix: "pul-", rest: low + `{40}`, apart: true},
+	{id: "pulumi-api-token", prefix: "pul-", rest: low + `{40}`},
 	{id: "tailscale-key", prefix: "tskey-", rest: `(?:auth|api|client|scim|webhook)-` + word + `{6,30}-` + word + `{16,60}`},
 	{id: "1password-service-account-token", prefix: "ops_eyJ", rest: `[A-Za-z0-9+/_-]{100,}`},
 	{id: "1password-secret-key", prefix: "A3-", rest: `[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})-[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}`, apart: true},
@@ -269,14 +271,14 @@ var formats = []format{
 	{id: "shopify-refresh-token", prefix: "shprt_", rest: `[a-fA-F0-9]{32}`},
 	{id: "plaid-api-token", prefix: "access-production-", rest: uuid},
 	{id: "plaid-api-token", prefix: "access-sandbox-", rest: uuid},
-	{id: "lob-api-key", prefix: "live_", rest: low + `{35}`, apart: true},
-	{id: "mollie-api-key", prefix: "live_", rest: word + `{30}[\w-]{0,30}`, apart: true},
+	{id: "lob-api-key", prefix: "live_", rest: low + `{35}`, alone: true},
+	{id: "mollie-api-key", prefix: "live_", rest: word + `{30}[\w-]{0,30}`, alone: true},
 	{id: "paddle-api-key", prefix: "pdl_", rest: `(?:(?:live|sdbx)_apikey|ntfset)_[a-z0-9]{26}_[\w+/]{20,60}`},
 	{id: "flutterwave-live-secret-key", prefix: "FLWSECK-", rest: `[a-z0-9]{32,60}-X`},
 	{id: "polar-access-token", prefix: "polar_", rest: `(?:oat|pat)_` + word + `{30,60}`},
 	{id: "stytch-secret", prefix: "secret-", rest: `(?:live|test)-` + urlish + `{32,40}={0,2}`, apart: true},
-	{id: "clickup-api-token", prefix: "pk_", rest: `[0-9]{5,10}_[A-Z0-9]{32}`, apart: true},
-	{id: "klaviyo-api-key", prefix: "pk_", rest: low + `{34}`, apart: true},
+	{id: "clickup-api-token", prefix: "pk_", rest: `[0-9]{5,10}_[A-Z0-9]{32}`, alone: true},
+	{id: "klaviyo-api-key", prefix: "pk_", rest: low + `{34}`, alone: true},
 	{id: "courier-api-key", prefix: "pk_prod_", rest: word + `{28}`},
 
 	{id: "npm-access-token", prefix: "npm_", rest: word + `{36}`},
@@ -291,33 +293,34 @@ var formats = []format{
 	{id: "docker-oat", prefix: "dckr_oat_", rest: urlish + `{20,60}`},
 	{id: "artifactory-api-key", prefix: "AKCp", rest: word + `{69}`},
 	{id: "artifactory-reference-token", prefix: "cmVmdGtu", rest: word + `{56}`},
-	{id: "deno-access-token", prefix: "ddp_", rest: word + `{36}`, apart: true},
-	{id: "deno-access-token", prefix: "ddo_", rest: word + `{36}`, apart: true},
-	{id: "deno-access-token", prefix: "ddw_", rest: word + `{36}`, apart: true},
-	{id: "jsr-token", prefix: "jsrp_", rest: word + `{24,60}`, apart: true},
-	{id: "jsr-token", prefix: "jsrd_", rest: word + `{24,60}`, apart: true},
+	{id: "deno-access-token", prefix: "ddp_", rest: word + `{36}`},
+	{id: "deno-access-token", prefix: "ddo_", rest: word + `{36}`},
+	{id: "deno-access-token", prefix: "ddw_", rest: word + `{36}`},
+	{id: "jsr-token", prefix: "jsrp_", rest: word + `{24,60}`},
+	{id: "jsr-token", prefix: "jsrd_", rest: word + `{24,60}`},
 
+	{id: "sendgrid-api-token", prefix: "SG.", rest: urlish + `{22}\.` + urlish + `{43}`},
 	{id: "sendgrid-api-token", prefix: "SG.", rest: urlish + `{16,32}\.` + urlish + `{16,64}`, apart: true},
 	{id: "sendinblue-api-token", prefix: "xkeysib-", rest: low + `{64}-` + word + `{16}`},
 	{id: "sendinblue-smtp-key", prefix: "xsmtpsib-", rest: low + `{64}-` + word + `{16}`},
 	{id: "mailgun-private-api-token", prefix: "key-", rest: low + `{32}`, apart: true},
 	{id: "mailgun-private-api-token", prefix: "mailgun_api_key", rest: isSetTo + `(` + low + `{32}-` + low + `{8}-` + low + `{8})`, fold: true},
 	{id: "mailchimp-api-key", prefix: "-us", rest: `[0-9]{1,2}`, before: low + `{32}`, back: 32},
-	{id: "mailersend-api-token", prefix: "mlsn.", rest: low + `{64}`, apart: true},
+	{id: "mailersend-api-token", prefix: "mlsn.", rest: low + `{64}`},
 	{id: "twilio-auth-token", prefix: "AC", rest: low + "{32}[\"'`]?[ \t]*[,;:|\t][ \t]*[\"'`]?" + low + `{32}`, apart: true},
 	{id: "twilio-auth-token", prefix: "twilio_auth_token", rest: isSetTo + `(` + low + `{32})`, fold: true},
 	{id: "twilio-auth-token", prefix: "twilioauthtoken", rest: isSetTo + `(` + low + `{32})`, fold: true},
 	{id: "resend-api-key", prefix: "re_", rest: word + `{8}_` + word + `{24,40}`, apart: true},
-	{id: "hubspot-private-app-token", prefix: "pat-", rest: `(?:na|eu|ap)[0-9]-` + uuid, apart: true},
+	{id: "hubspot-private-app-token", prefix: "pat-", rest: `(?:na|eu|ap)[0-9]-` + uuid},
 
 	{id: "linear-api-key", prefix: "lin_api_", rest: word + `{40}`},
 	{id: "linear-oauth-token", prefix: "lin_oauth_", rest: word + `{40,70}`},
 	{id: "linear-webhook-secret", prefix: "lin_wh_", rest: word + `{40}`},
-	{id: "notion-api-token", prefix: "ntn_", rest: word + `{40,50}`, apart: true},
+	{id: "notion-api-token", prefix: "ntn_", rest: word + `{40,50}`},
 	{id: "notion-api-token", prefix: "secret_", rest: word + `{43}`, apart: true},
 	{id: "figma-token", prefix: "figd_", rest: urlish + `{36,50}`},
-	{id: "figma-token", prefix: "figu_", rest: urlish + `{36,50}`, apart: true},
-	{id: "figma-token", prefix: "figur_", rest: urlish + `{36,50}`, apart: true},
+	{id: "figma-token", prefix: "figu_", rest: urlish + `{36,50}`},
+	{id: "figma-token", prefix: "figur_", rest: urlish + `{36,50}`},
 	{id: "postman-api-token", prefix: "PMAK-", rest: low + `{24}-` + low + `{34}`},
 	{id: "postman-collection-key", prefix: "PMAT-", rest: `[A-Z0-9]{26}`},
 	{id: "contentful-pat", prefix: "CFPAT-", rest: urlish + `{43}`},
@@ -339,8 +342,8 @@ var formats = []format{
 	{id: "new-relic-admin-api-key", prefix: "NRAA-", rest: low + `{27}`},
 	{id: "new-relic-rest-api-key", prefix: "NRRA-", rest: low + `{42}`},
 	{id: "new-relic-license-key", prefix: "FFFFNRAL", rest: ``, before: `[a-z0-9]{32}`, back: 32},
-	{id: "datadog-personal-access-token", prefix: "ddpat_", rest: `\w{30,}`, apart: true},
-	{id: "datadog-personal-access-token", prefix: "ddsat_", rest: `\w{30,}`, apart: true},
+	{id: "datadog-personal-access-token", prefix: "ddpat_", rest: `\w{30,}`},
+	{id: "datadog-personal-access-token", prefix: "ddsat_", rest: `\w{30,}`},
 	{id: "datadog-application-key", prefix: "ddapp_", rest: `\w{30,60}`, apart: true},
 	{id: "datadog-api-key", prefix: "dd_api_key", rest: isSetTo + `(` + low + `{32})`, fold: true},
 	{id: "datadog-api-key", prefix: "dd-api-key", rest: isSetTo + `(` + low + `{32})`, fold: true},
@@ -353,7 +356,7 @@ var formats = []format{
 	{id: "sentry-user-token", prefix: "sntryu_", rest: low + `{64}`},
 	{id: "sentry-app-token", prefix: "sntrya_", rest: low + `{64}`},
 	{id: "sentry-integration-token", prefix: "sntryi_", rest: low + `{64}`},
-	{id: "dynatrace-api-token", prefix: "dt0", rest: `[cs][0-9]{2}\.[A-Z0-9]{8,24}\.[A-Z0-9]{64}`, apart: true},
+	{id: "dynatrace-api-token", prefix: "dt0", rest: `[cs][0-9]{2}\.[A-Z0-9]{8,24}\.[A-Z0-9]{64}`},
 	{id: "launchdarkly-access-token", prefix: "sdk-", rest: uuid, apart: true},
 	{id: "launchdarkly-access-token", prefix: "api-", rest: uuid, apart: true},
 	{id: "sonar-api-token", prefix: "squ_", rest: low + `{40}`},
@@ -361,19 +364,19 @@ var formats = []format{
 	{id: "sonar-api-token", prefix: "sqa_", rest: low + `{40}`},
 	{id: "sourcegraph-access-token", prefix: "sgp_", rest: `(?:(?:` + low + `{16}|local)_)?` + low + `{40}`},
 	{id: "buildkite-api-token", prefix: "bkua_", rest: low + `{40}`},
-	{id: "buildkite-agent-token", prefix: "bkct_", rest: urlish + `{30,}`, apart: true},
-	{id: "buildkite-job-token", prefix: "bkaj_", rest: `[\w.=-]{60,}`, apart: true},
-	{id: "honeycomb-api-key", prefix: "hcaik_", rest: `[a-z0-9]{40,70}`, apart: true},
-	{id: "honeycomb-api-key", prefix: "hcxik_", rest: `[a-z0-9]{40,70}`, apart: true},
-	{id: "honeycomb-api-key", prefix: "hcaic_", rest: `[a-z0-9]{40,70}`, apart: true},
-	{id: "honeycomb-api-key", prefix: "hcxmk_", rest: `[a-z0-9]{40,70}`, apart: true},
-	{id: "honeycomb-api-key", prefix: "hcamk_", rest: `[a-z0-9]{40,70}`, apart: true},
+	{id: "buildkite-agent-token", prefix: "bkct_", rest: urlish + `{30,}`},
+	{id: "buildkite-job-token", prefix: "bkaj_", rest: `[\w.=-]{60,}`},
+	{id: "honeycomb-api-key", prefix: "hcaik_", rest: `[a-z0-9]{40,70}`},
+	{id: "honeycomb-api-key", prefix: "hcxik_", rest: `[a-z0-9]{40,70}`},
+	{id: "honeycomb-api-key", prefix: "hcaic_", rest: `[a-z0-9]{40,70}`},
+	{id: "honeycomb-api-key", prefix: "hcxmk_", rest: `[a-z0-9]{40,70}`},
+	{id: "honeycomb-api-key", prefix: "hcamk_", rest: `[a-z0-9]{40,70}`},
 	{id: "axiom-api-token", prefix: "xaat-", rest: uuid},
 	{id: "axiom-api-token", prefix: "xapt-", rest: uuid},
 	{id: "logfire-token", prefix: "pylf_v", rest: `[0-9]{1,2}_(?:[a-z]{2}_)?` + word + `{40,60}`},
 	{id: "circleci-token", prefix: "CCIPAT_", rest: `\w{40,80}`},
 	{id: "circleci-token", prefix: "CCIPRJ_", rest: `\w{40,80}`},
-	{id: "prefect-api-token", prefix: "pnu_", rest: word + `{36}`, apart: true},
+	{id: "prefect-api-token", prefix: "pnu_", rest: word + `{36}`},
 	{id: "readme-api-token", prefix: "rdme_", rest: `[a-z0-9]{70}`},
 	{id: "posthog-personal-api-key", prefix: "phx_", rest: `\w{40,60}`, apart: true},
 	{id: "posthog-secure-api-key", prefix: "phs_", rest: `\w{40,60}`, apart: true},
@@ -381,24 +384,24 @@ var formats = []format{
 	{id: "trigger-dev-key", prefix: "tr_prod_", rest: word + `{20,60}`, apart: true},
 	{id: "trigger-dev-key", prefix: "tr_dev_", rest: word + `{20,60}`, apart: true},
 	{id: "trigger-dev-key", prefix: "tr_pat_", rest: word + `{20,60}`, apart: true},
-	{id: "dbt-cloud-token", prefix: "dbtc_", rest: urlish + `{36,60}`, apart: true},
-	{id: "dbt-cloud-token", prefix: "dbtu_", rest: urlish + `{36,60}`, apart: true},
+	{id: "dbt-cloud-token", prefix: "dbtc_", rest: urlish + `{36,60}`},
+	{id: "dbt-cloud-token", prefix: "dbtu_", rest: urlish + `{36,60}`},
 	{id: "statsig-secret-key", prefix: "secret-", rest: word + `{43}`, apart: true},
 	{id: "hex-api-token", prefix: "hxtp_", rest: low + `{96}`},
 	{id: "gitbook-api-token", prefix: "gb_api_", rest: word + `{40}`},
 	{id: "easypost-api-token", prefix: "EZAK", rest: word + `{54}`, apart: true},
-	{id: "mapbox-secret-token", prefix: "sk.eyJ", rest: urlish + `{40,120}\.` + urlish + `{20,30}`, apart: true},
+	{id: "mapbox-secret-token", prefix: "sk.eyJ", rest: urlish + `{40,120}\.` + urlish + `{20,30}`},
 	{id: "shippo-api-token", prefix: "shippo_live_", rest: low + `{40}`},
 	{id: "snyk-access-token", prefix: "snyk_", rest: `(?:uat|sat)\.` + low + `{8}\.[\w.-]{40,}`},
-	{id: "sourcegraph-access-token", prefix: "sgd_", rest: low + `{64}`, apart: true},
+	{id: "sourcegraph-access-token", prefix: "sgd_", rest: low + `{64}`},
 	{id: "sourcegraph-access-token", prefix: "sgamp_user_", rest: `[A-Z0-9]{26}_` + low + `{64}`},
-	{id: "weblate-api-key", prefix: "wlu_", rest: word + `{36}`, apart: true},
-	{id: "weblate-api-key", prefix: "wlp_", rest: word + `{36}`, apart: true},
+	{id: "weblate-api-key", prefix: "wlu_", rest: word + `{36}`},
+	{id: "weblate-api-key", prefix: "wlp_", rest: word + `{36}`},
 	{id: "tigris-secret-key", prefix: "tsec_", rest: `[\w+-]{40,80}`, apart: true},
-	{id: "xata-api-key", prefix: "xau_", rest: word + `{36}`, apart: true},
+	{id: "xata-api-key", prefix: "xau_", rest: word + `{36}`},
 	{id: "docker-swarm-join-token", prefix: "SWMTKN-1-", rest: `[a-z0-9]{50}-[a-z0-9]{25}`},
-	{id: "dropbox-short-lived-api-token", prefix: "sl.", rest: urlish + `{130,}`, apart: true},
-	{id: "dropbox-short-lived-api-token", prefix: "sl.u.", rest: urlish + `{130,}`, apart: true},
+	{id: "dropbox-short-lived-api-token", prefix: "sl.", rest: urlish + `{130,}`},
+	{id: "dropbox-short-lived-api-token", prefix: "sl.u.", rest: urlish + `{130,}`},
 	{id: "baidu-api-key", prefix: "bce-v3/ALTAK-", rest: word + `{21}/` + low + `{40}`},
 	// Robots of chats, whose addresses are their secret.
 	{id: "lark-webhook-url", prefix: "/open-apis/bot/v2/hook/", rest: `(` + uuid + `)`},
@@ -424,6 +427,7 @@ type formatRule struct {
 	*rule
 	regex *regexp.Regexp // anchored at the start of before, or of the prefix
 	apart bool
+	alone bool
 	parts bool
 
 	least, back int
@@ -460,7 +464,7 @@ var allFormats = sync.OnceValue(func() *formatSet {
 		s.rules[n] = append(s.rules[n], formatRule{
 			rule:  &rule{id: f.id, description: title(f.id)},
 			regex: regexp.MustCompile(`^` + f.before + prefix + f.rest),
-			apart: f.apart, parts: f.parts, least: cmp.Or(f.least, f.back), back: f.back,
+			apart: f.apart || f.alone, alone: f.alone, parts: f.parts, least: cmp.Or(f.least, f.back), back: f.back,
 			length: len(f.prefix), setting: newSetting(f),
 		})
 	}
@@ -526,7 +530,7 @@ func (f *formatRule) at(text string, start int, runs *runs) (match, bool) {
 	}
 	for back := f.back; back >= f.least; back-- {
 		from := start - back
-		if from < 0 || f.apart && from > 0 && isWord(text[from-1]) {
+		if from < 0 || f.apart && !f.mayBegin(text, from) {
 			continue
 		}
 		at := f.regex.FindStringSubmatchIndex(text[from:min(len(text), start+maxFormat)])
@@ -546,6 +550,20 @@ func (f *formatRule) at(text string, start int, runs *runs) (match, bool) {
 	}
 	return match{}, false
 }
+
+// mayBegin reports whether a token that stands apart from words may begin at an offset:
+// behind no letter or digit, unless that is the end of "%s", "%d" and the like, or of
+// "u003d", as an escape is that has lost its backslash.
+func (f *formatRule) mayBegin(text string, at int) bool {
+	before := text[max(0, at-len("u003d")):at]
+	if before == "" {
+		return true
+	}
+	last := before[len(before)-1]
+	return !isWord(last) || last == '_' && !f.alone || glue.MatchString(before)
+}
+
+var glue = regexp.MustCompile(`%[sdvqxi]$|^u00[0-9a-fA-F]{2}$`)
 
 // jwtAt returns where the JWT ends that begins at start, or 0.
 func jwtAt(text string, start int, runs *runs) int {

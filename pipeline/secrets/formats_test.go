@@ -233,12 +233,45 @@ func TestGluedTokens(t *testing.T) {
 	d := detector(t)
 	for i := range formats {
 		f := &formats[i]
-		if f.apart || f.before != "" {
+		if f.apart || f.alone || f.before != "" {
 			continue
 		}
 		file := facts("a.txt", "+"+"prefix"+drawn(f, uint64(i)+1)+"'")
 		if found := d.Redact(&file); len(found) == 0 {
 			t.Errorf("%s: %s is not found", f.id, drawn(f, uint64(i)+1))
+		}
+	}
+}
+
+// Where it is short, what a text's format or an escape leaves before a token hides nothing
+// either, and a letter of a word does.
+func TestWhatStandsBeforeTokens(t *testing.T) {
+	d := detector(t)
+	for i := range formats {
+		f := &formats[i]
+		if f.before != "" || f.parts {
+			continue
+		}
+		token := drawn(f, uint64(i)+1)
+		glued := []string{`"%s` + token + `" % ""`, `"%d` + token + `"`, "xu003d" + token}
+		if !f.alone {
+			glued = append(glued, "_"+token, "TOKEN_"+token)
+		}
+		for _, text := range glued {
+			file := facts("a.txt", "+x = "+text)
+			if found := d.Redact(&file); len(found) == 0 {
+				t.Errorf("%s: %s is not found", f.id, text)
+			}
+		}
+	}
+	draw := rand.New(rand.NewPCG(13, 7))
+	for _, text := range []string{
+		"cache_key_" + drawnFrom(low+`{64}`, draw), "pk_live_" + drawnFrom(word+`{30}`, draw), "lapdapi" + drawnFrom(low+`{32}`, draw), "MSG.ERROR_NO_2_CONNECTION.AND_NO_OTHER_4_5_ONE", "graphs_of_2024_01_02_and_of_all_other_days_there_are",
+		"shelf_life_of_2024_and_of_all_other_years_there_are", "before_20240101_andAllOtherDaysThereAre", "disk-" + drawnFrom(`[a-f0-9]{32}`, draw), "migration.addapp_2024_01_02_settings_of_the_account", "sha1sum_" + drawnFrom(low+`{40}`, draw),
+	} {
+		file := facts("a.lock", "+"+text)
+		if found := d.Redact(&file); len(found) > 0 {
+			t.Errorf("%s: %+v", text, found)
 		}
 	}
 }
@@ -590,7 +623,7 @@ func TestDocumentedJWTDoesNotExcuseTokens(t *testing.T) {
 			header + "." + documentedJWT + "." + token, header + "." + documentedJWT + "." + signature + "." + token, header + "." + documentedJWT + "." + token + strings.Repeat("-Zr8Kq4x", 20),
 			token + "EXAMPLE", token + "xxxxxxxx", token + "123456", token + "1234567890abcdefghijklmnopqrstuvwxyz", "EXAMPLE-" + token, "your-" + token,
 		} {
-			if (f.apart || f.before != "") && strings.HasPrefix(text, "eyJ"+token) || strings.Contains(f.rest, "d\"") || f.prefix[0] == '"' {
+			if (f.apart || f.alone || f.before != "") && strings.HasPrefix(text, "eyJ"+token) || strings.Contains(f.rest, "d\"") || f.prefix[0] == '"' {
 				continue
 			}
 			file := facts("README.md", "+x = "+text)
