@@ -485,7 +485,7 @@ func TestErrorsForPeople(t *testing.T) {
 		"shallow, parted":    {Options{Dir: shallow.dir, Base: "origin/unrelated"}, []string{"shallow", "git fetch --unshallow"}},
 		"config not there":   {Options{Dir: r.dir, ConfigDir: noConfig}, []string{"none of the config files", config.FileRules}},
 		"config not valid":   {Options{Dir: r.dir, ConfigDir: badConfig}, []string{"not valid", config.FileSettings, "/mode"}},
-		"config a directory": {Options{Dir: r.dir, ConfigDir: filepath.Join(noConfig, "none")}, []string{"no directory"}},
+		"config a directory": {Options{Dir: r.dir, ConfigDir: filepath.Join(noConfig, "none")}, []string{"not a directory"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
