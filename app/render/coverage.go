@@ -129,7 +129,7 @@ func (s sections) except(scope *pipeline.AgentScope) bool {
 }
 
 // exceptions lists the files that only the rules of serious findings look
-// into, and those that nobody does.
+// into, and those that nobody does or not in full.
 func (s sections) exceptions() []safe {
 	const maxFiles = 20
 	type group struct {
@@ -152,6 +152,23 @@ func (s sections) exceptions() []safe {
 				s.p.code(clipPath(f.Path, maxPath), maxPath), why,
 			}))
 		}
+	}
+	for i := range s.r.Report.Incomplete {
+		gap := &s.r.Report.Incomplete[i]
+		if !gap.Gating || gap.What != "patch" && gap.What != "files" {
+			continue // those that do not hold the gate have their own lines
+		}
+		if len(unread.Files) == maxFiles {
+			unread.More++
+			continue
+		}
+		if gap.Path == "" {
+			unread.Files = append(unread.Files, say("unread files", s.p.text(strings.TrimRight(gap.Why, ". "), maxReason)))
+			continue
+		}
+		unread.Files = append(unread.Files, say("exception", struct{ Path, Why safe }{
+			s.p.code(clipPath(gap.Path, maxPath), maxPath), s.p.text(strings.TrimRight(gap.Why, ". "), maxReason),
+		}))
 	}
 	var out []safe
 	if len(partly.Files) > 0 {

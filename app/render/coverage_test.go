@@ -24,8 +24,9 @@ func TestCoverageClaimsNoMoreThanWasRead(t *testing.T) {
 		"vendored":          {file: pipeline.File{Path: "vendor/x.go", Vendored: true}, agent: except, listed: "Looked at for serious mistakes only: vendor/x.go (vendored)."},
 		"binary":            {file: pipeline.File{Path: "x.bin", Binary: true}, agent: except, listed: "Not read: x.bin (binary)."},
 		"vendored binary":   {file: pipeline.File{Path: "vendor/x.bin", Vendored: true, Binary: true}, agent: except, listed: "Not read: vendor/x.bin (binary)."},
-		"a missing patch":   {file: pipeline.File{Path: "x.go"}, gaps: pipeline.List[pipeline.Incompleteness]{{What: "patch", Path: "x.go", Gating: true}}, agent: except},
-		"missing files":     {file: pipeline.File{Path: "x.go"}, gaps: pipeline.List[pipeline.Incompleteness]{{What: "files", Gating: true}}, agent: except},
+		"a missing patch":   {file: pipeline.File{Path: "x.go"}, gaps: pipeline.List[pipeline.Incompleteness]{{What: "patch", Path: "x.go", Why: "a line is too long.", Gating: true}}, agent: except, listed: "Not read: x.go (a line is too long)."},
+		"missing files":     {file: pipeline.File{Path: "x.go"}, gaps: pipeline.List[pipeline.Incompleteness]{{What: "files", Why: "GitHub lists 3000 files at most", Gating: true}}, agent: except, listed: "Not read: other files (GitHub lists 3000 files at most)."},
+		"no line of it":     {file: pipeline.File{Path: "x.go"}, gaps: pipeline.List[pipeline.Incompleteness]{{What: "patch", Path: "x.go"}}, agent: except},
 		"missing commits":   {file: pipeline.File{Path: "x.go"}, gaps: pipeline.List[pipeline.Incompleteness]{{What: "commits"}}, agent: whole},
 	}
 	for name, tt := range tests {

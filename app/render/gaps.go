@@ -15,6 +15,7 @@ type gap struct {
 	Model                                             safe // whose word it is, empty for signals
 	Also                                              []safe
 	Cut                                               bool // the patch covers the first places only
+	Appends                                           int  // how many values the patch appends, if it does nothing else
 }
 
 // gaps words the gaps of the log, those of one concern together.
@@ -64,6 +65,9 @@ func (s sections) gap(group []*pipeline.GapLogEntry) gap {
 	ops, cut := patchOf(group)
 	if v.Cut = cut; len(ops) > 0 {
 		v.Patch = s.p.block("json", patchLines(ops))
+		if appends(pipeline.ConfigPatch{Operations: ops}) {
+			v.Appends = len(ops)
+		}
 	}
 	return v
 }

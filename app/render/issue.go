@@ -70,10 +70,7 @@ func (is *Issues) Gap(g *pipeline.GapLogEntry) IssueText {
 	}
 	return IssueText{
 		Title: title(say("issue gap title", issueTitle{plainPen{}.text(cmp.Or(g.Name, g.Concern), maxName), plainPath(g.Path)})),
-		About: string(say("md issue gap", struct {
-			gap
-			Appends bool
-		}{v, appends(g.Suggestion)})),
+		About: string(say("md issue gap", v)),
 	}
 }
 
