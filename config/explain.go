@@ -36,6 +36,10 @@ func (s *schemaSet) explain(e *jsonschema.ValidationError, root *jsontree.Node, 
 	field := fieldName(e.InstanceLocation, schema)
 	switch k := e.ErrorKind.(type) {
 	case *kind.Type:
+		if allowed, ok := schema["enum"].([]any); ok && k.Got == "null" {
+			p.of(n, field+" is null", "use "+choices(values(allowed)))
+			return
+		}
 		p.of(n, fmt.Sprintf("%s is %s, but must be %s", field, typeWords[k.Got], choices(words(k.Want))), typeRemedies[k.Want[0]])
 	case *kind.Enum:
 		if schema["title"] == "kind of agent" {
@@ -46,6 +50,10 @@ func (s *schemaSet) explain(e *jsonschema.ValidationError, root *jsontree.Node, 
 		}
 		p.of(n, fmt.Sprintf("%s is not %s", shownValue(k.Got), article(noun(schema, "value of "+field))), "use "+choices(values(k.Want)))
 	case *kind.Pattern:
+		if field == "an entry of override_teams" {
+			p.of(n, shown(k.Got)+" is not a team", "write the team as organisation/team-slug")
+			return
+		}
 		got := shown(k.Got)
 		if schema["writeOnly"] == true { // a secret may have been put there
 			got = field

@@ -142,8 +142,11 @@ func (t *trial) checkPrompt(f File) bool {
 	case bytes.HasPrefix(f.Text, []byte("\uFEFF")):
 		t.at(place(0), "the file starts with a byte order mark", "save it as UTF-8 without one")
 		return false
-	case isPath(string(text)):
-		t.at(place(0), "this is no prompt but a path, as in the place of a link", "write what the agent is to look for; links are not followed, so put the file itself here")
+	case jsontree.IsPath(string(text)):
+		t.at(place(0), "this is not a prompt but a path, as in the place of a link", "write what the agent is to look for; links are not followed, so put the file itself here")
+		return false
+	case saysNothing(string(text)):
+		t.at(place(0), "this is not a prompt", "write what the agent is to look for")
 		return false
 	}
 	for i := 0; i < len(f.Text); {
@@ -161,9 +164,9 @@ func (t *trial) checkPrompt(f File) bool {
 	return true
 }
 
-// isPath reports whether a text is a single word, or a single line that ends as
+// saysNothing reports whether a text is a single word, or a single line that ends as
 // the name of a prompt does.
-func isPath(text string) bool {
+func saysNothing(text string) bool {
 	return !strings.ContainsAny(text, " \t\r\n") || !strings.Contains(text, "\n") && strings.HasSuffix(text, ".md")
 }
 

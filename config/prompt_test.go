@@ -240,10 +240,11 @@ func TestProblemsOfPrompts(t *testing.T) {
 		{"latin-1", []string{"prompt-a.md", "Look for\n\u00e9 caf\xe9s.\n"}, []string{`prompt-a.md:2:6: the file is not valid UTF-8 here; save it as UTF-8`}},
 		{"a byte order mark", []string{"prompt-a.md", "\ufeffLook for it."}, []string{`prompt-a.md:1:1: the file starts with a byte order mark; save it as UTF-8 without one`}},
 		{"a NUL", []string{"prompt-a.md", "Look for\x00 it."}, []string{`prompt-a.md:1:9: the prompt holds the control character U+0000; remove it`}},
-		{"the target of a link", []string{"prompt-a.md", "../../prompts/a.md", "prompt-b.md", "/etc/passwd", "prompt-c.md", "../our prompts/c.md"}, []string{
-			`prompt-a.md:1:1: this is no prompt but a path, as in the place of a link; write what the agent is to look for; links are not followed, so put the file itself here`,
-			`prompt-b.md:1:1: this is no prompt but a path, as in the place of a link; write what the agent is to look for; links are not followed, so put the file itself here`,
-			`prompt-c.md:1:1: this is no prompt but a path, as in the place of a link; write what the agent is to look for; links are not followed, so put the file itself here`,
+		{"the target of a link", []string{"prompt-a.md", "../../prompts/a.md", "prompt-b.md", "/etc/passwd", "prompt-c.md", "../our prompts/c.md", "prompt-d.md", "advisory"}, []string{
+			`prompt-a.md:1:1: this is not a prompt but a path, as in the place of a link; write what the agent is to look for; links are not followed, so put the file itself here`,
+			`prompt-b.md:1:1: this is not a prompt but a path, as in the place of a link; write what the agent is to look for; links are not followed, so put the file itself here`,
+			`prompt-c.md:1:1: this is not a prompt; write what the agent is to look for`,
+			`prompt-d.md:1:1: this is not a prompt; write what the agent is to look for`,
 		}},
 		{"names", []string{"prompt-.md", "x", "prompt-A.md", "x", "Prompt-a.md", "x", "prompt-a.txt", "x", "prompt-a b.markdown", "x", "prompts.md", "x", "prompt-a.go", "x"}, []string{
 			`Prompt-a.md: ` + form, `prompt-.md: ` + form, `prompt-A.md: ` + form, `prompt-a b.markdown: ` + form, `prompt-a.txt: ` + form,

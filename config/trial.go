@@ -70,6 +70,7 @@ func (t *trial) run(l Layer) (*stack, *problems) {
 	}
 	if l.Name == LayerOrganisation && l.Organisation != "" && !t.below.decoded.mayWeaken(l.Organisation) {
 		t.dropWeakening(l.Organisation)
+		t.explainServerOnly()
 	}
 	for _, file := range listFiles() {
 		if root := t.roots[file]; root != nil {

@@ -3,6 +3,9 @@ package config
 import (
 	"fmt"
 	"net/url"
+	"path"
+	"slices"
+	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
@@ -21,9 +24,26 @@ func (t *trial) checkTrust() {
 	if t.layer == LayerServer || t.layer == LayerDefaults {
 		return
 	}
-	for _, name := range []string{"repositories", "organisations", "config_branches", "model_endpoints", "model_budget"} {
+	for _, name := range serverOnly {
 		if n := t.roots[FileSettings].Get(name); n != nil {
-			t.of(n, fmt.Sprintf("%s is for all repositories, so only the server's config may have it", name), "remove it")
+			t.of(n, fmt.Sprintf(onlyTheServer, name), "remove it")
+		}
+	}
+}
+
+// serverOnly are the settings of the server's layer alone.
+var serverOnly = []string{"repositories", "organisations", "config_branches", "model_endpoints", "model_budget"}
+
+const onlyTheServer = "%s is for all repositories, so only the server's config may have it"
+
+// explainServerOnly says of the server's settings in an organisation's layer that they
+// are that: no server can let the organisation have them.
+func (t *trial) explainServerOnly() {
+	for i := range t.stack.weakened {
+		p := &t.stack.weakened[i]
+		name, _, _ := strings.Cut(strings.TrimPrefix(p.Pointer, "/"), "/")
+		if path.Base(p.File) == FileSettings && slices.Contains(serverOnly, name) {
+			p.Problem, p.Remedy = "this does not count: "+fmt.Sprintf(onlyTheServer, name), "remove it"
 		}
 	}
 }

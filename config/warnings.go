@@ -39,7 +39,31 @@ func (c *Config) Warnings() []Warning {
 				fmt.Sprintf(`add "final": ["%s"] to the settings of the %s's layer if the layers above are not to change that`, strings.Join(final, `", "`), f.Layer)})
 		}
 	}
-	return slices.Concat(list, c.ignoreWarnings(), c.triggerWarnings())
+	return slices.Concat(list, c.emptyWarnings(), c.ignoreWarnings(), c.triggerWarnings())
+}
+
+// emptyWarnings lists what leaves reviewgate with nothing to do: a gate that nothing can
+// close, rules that look for nothing, and globs that match no repository.
+func (c *Config) emptyWarnings() (list []Warning) {
+	if len(c.Settings.Gate.Conditions) == 0 {
+		list = append(list, Warning{FileSettings, "gate.conditions is empty, so no finding blocks", `write the conditions that block, or say so by "mode": "advisory"`})
+	}
+	if len(c.Rules) == 0 {
+		list = append(list, Warning{FileRules, "there are no rules, so the agents that read by rules look for nothing", `leave out "extends": [] to keep the shipped rules, or write your own`})
+	}
+	for _, r := range c.Settings.Repositories {
+		for _, g := range r.Globs {
+			if MatchesNoRepository(g) {
+				list = append(list, Warning{FileSettings, fmt.Sprintf("the glob %s of repositories has no slash, so it matches no repository", shown(g)), "write OWNER/NAME, such as acme/*"})
+			}
+		}
+	}
+	return list
+}
+
+// MatchesNoRepository tells a glob without a slash, which no OWNER/NAME has.
+func MatchesNoRepository(glob string) bool {
+	return !strings.Contains(glob, "/") && !strings.Contains(glob, "**")
 }
 
 // triggerWarnings lists the policies that require an agent and that one more path in a

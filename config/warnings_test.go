@@ -64,3 +64,26 @@ func TestWarningsOfTriggersThatOnePathSwitchesOff(t *testing.T) {
 		t.Errorf("the universal policy's own trigger: %v, %v", formatted(problems), c.Warnings())
 	}
 }
+
+// What leaves nothing to block, to look for or to match is warned of.
+func TestWarningsOfNothing(t *testing.T) {
+	for _, tt := range []struct{ file, text, want string }{
+		{FileSettings, `{"gate": {"conditions": []}}`, "gate.conditions is empty, so no finding blocks"},
+		{FileRules, `{"extends": [], "items": []}`, "there are no rules"},
+		{FileSettings, `{"repositories": [{"globs": ["acme/*", "shop"], "mode": "advisory"}]}`, `the glob "shop" of repositories has no slash, so it matches no repository; write OWNER/NAME, such as acme/*`},
+		{FileSettings, `{"repositories": [{"globs": ["acme/*", "**"], "mode": "advisory"}]}`, ""},
+		{FileRules, `[]`, ""},
+	} {
+		c, problems := Load(named(layer(tt.file, tt.text), LayerServer))
+		if len(problems) > 0 {
+			t.Fatal(formatted(problems))
+		}
+		var all []string
+		for _, w := range c.Warnings() {
+			all = append(all, w.String())
+		}
+		if got := strings.Join(all, "\n"); tt.want == "" && got != "" || !strings.Contains(got, tt.want) {
+			t.Errorf("%s: %q, want %q", tt.text, got, tt.want)
+		}
+	}
+}

@@ -174,12 +174,18 @@ func (d *Document) errorOf(offset int, f fault) *Error {
 	return d.errorAt(offset, f.problem, f.remedy)
 }
 
+// IsPath reports whether a text looks like a path, which git has in the place of a
+// symbolic link: one line with a slash in it, and no blanks.
+func IsPath(text string) bool {
+	return strings.Contains(text, "/") && !strings.HasPrefix(text, "//") && !strings.ContainsAny(text, " \t\r\n[]{}\"")
+}
+
 // syntaxError says in a user's words what encoding/json says in a parser's.
 func (d *Document) syntaxError(offset int, err *json.SyntaxError) *Error {
 	rest := d.text[min(offset, len(d.text)):]
 	before := bytes.TrimRight(d.text[:min(offset, len(d.text))], " \t\r\n")
 	switch {
-	case !bytes.ContainsAny(d.text, "\n[]{}\""): // a link's text is the path that it leads to
+	case IsPath(string(d.text)): // a link's text is the path that it leads to
 		return d.errorAt(offset, "this is a symbolic link, or plain text instead of JSON", "put the JSON file itself here: links are not followed")
 	case strings.Contains(err.Error(), "unexpected end"):
 		return d.errorAt(len(d.text), "the file ends in the middle of a value", "close every string, bracket and brace")
@@ -187,6 +193,8 @@ func (d *Document) syntaxError(offset int, err *json.SyntaxError) *Error {
 		return d.errorAt(offset, "there is something after the end of the JSON value", "keep one value in the file and remove the rest")
 	case bytes.HasPrefix(rest, []byte("/")) || bytes.HasPrefix(rest, []byte("#")):
 		return d.errorOf(offset, faultComment)
+	case len(before) == 0 && !bytes.HasPrefix(rest, []byte("'")) && !bytes.ContainsAny(d.text, "[]{}\""):
+		return d.errorAt(offset, "this is not JSON", "write a list or an object")
 	case bytes.HasPrefix(rest, []byte("'")):
 		return d.errorOf(offset, faultSingleQuotes)
 	case bytes.HasSuffix(before, []byte(",")) && (bytes.HasPrefix(rest, []byte("}")) || bytes.HasPrefix(rest, []byte("]"))):

@@ -61,7 +61,7 @@ func TestDecodeRefuses(t *testing.T) {
 		name, text string
 		want       []string
 	}{
-		{"no JSON", `verdict: approved`, []string{"a.json:1:1: this is a symbolic link, or plain text instead of JSON; put the JSON file itself here: links are not followed"}},
+		{"no JSON", `verdict: approved`, []string{"a.json:1:1: this is not JSON; write a list or an object"}},
 		{"a string", `"approved"`, []string{"a.json:1:1: a review result is a string, but must be an object; write it in { }"}},
 		{"one of a list", "[" + whole + ",\n 1]", []string{"a.json:14:2: /1: a review result is a number, but must be an object; write it in { }"}},
 		{"empty", `{}`, []string{
