@@ -178,6 +178,15 @@ func (r *settingsReader) readFile(name string) {
 		if line := yamlLine.FindString(err.Error()); line != "" {
 			place = " at " + line
 		}
+		key := yamlTwice.FindStringSubmatch(err.Error())
+		switch {
+		case key != nil && slices.Contains(keys, key[1]):
+			r.problem("settings file %s has %s twice%s; keep one", name, key[1], place)
+			return
+		case strings.HasSuffix(err.Error(), "into map[string]string"):
+			r.problem("settings file %s must be KEY: value lines", name)
+			return
+		}
 		r.problem("settings file %s is not valid YAML%s; write one \"KEY: value\" a line", name, place)
 		return
 	}
@@ -196,7 +205,8 @@ func (r *settingsReader) readFile(name string) {
 var (
 	keyPattern = regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$`)
 	// yamlLine is the place in a YAML error, the rest of which may repeat secrets of the file.
-	yamlLine = regexp.MustCompile(`line [0-9]+`)
+	yamlTwice = regexp.MustCompile(`mapping key "([A-Z0-9_]+)" already defined`)
+	yamlLine  = regexp.MustCompile(`line [0-9]+`)
 )
 
 func (r *settingsReader) get(key string) string {

@@ -226,17 +226,19 @@ func TestMissingSettings(t *testing.T) {
 
 func TestSettingsFileProblems(t *testing.T) {
 	t.Parallel()
-	for name, text := range map[string]string{
-		"unknown key": "GITHUB_APP_ID: 42\n",
-		"no mapping":  "- a\n- b\n",
-		"no YAML":     "a: [",
+	for text, want := range map[string]string{
+		"GITHUB_APP_ID: 42\n": "GITHUB_APP_ID is not a setting",
+		"- a\n- b\n":          "must be KEY: value lines",
+		"[1]":                 "must be KEY: value lines",
+		"a: [":                "is not valid YAML at line 1",
+		"REVIEWGATE_ADDR: a\nREVIEWGATE_ADDR: b\n": "has REVIEWGATE_ADDR twice at line 2; keep one",
 	} {
 		file := filepath.Join(t.TempDir(), "settings.yml")
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := load(nil, file); err == nil || !strings.Contains(err.Error(), "settings file") {
-			t.Errorf("%s: %v", name, err)
+		if _, err := load(nil, file); err == nil || !strings.Contains(err.Error(), "settings file "+file+" "+want) && !strings.Contains(err.Error(), "settings file "+file+": "+want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
 	if _, err := load(nil, "/does/not/exist"); err == nil || !strings.Contains(err.Error(), "can't be read") {

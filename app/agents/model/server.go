@@ -49,10 +49,13 @@ func Open(endpoints []config.ModelEndpoint, dial Dial, getenv func(string) strin
 			key, where = getenv(KeyVariable(e)), "key in "+KeyVariable(e)
 		}
 		if e.KeyEnv != "" && strings.TrimSpace(key) == "" {
-			errs = append(errs, fmt.Errorf("model_endpoints: %s (%s): there is no key: set the variable, or leave key_env out if the server needs none", e.Name, where))
+			errs = append(errs, fmt.Errorf("model_endpoints: %s (%s): there is no key: set %s, or leave key_env out if the server needs none", e.Name, where, KeyVariable(e)))
 			continue
 		}
 		m, err := dial(e, key)
+		if err != nil && e.BaseURL == "" && strings.TrimSpace(key) == "" {
+			err = fmt.Errorf("there is no key: set %s, or the base_url of a server that needs none", KeyVariable(e))
+		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("model_endpoints: %s (%s): %w", e.Name, where, err))
 			continue

@@ -50,7 +50,7 @@ func TestOpenTellsAllThatIsWrong(t *testing.T) {
 	if err == nil {
 		t.Fatal("all can be used")
 	}
-	for _, text := range []string{"a (key in ANTHROPIC_API_KEY): there is no key", "b (key in MY_KEY): there is no key", "c (without a key)", "d (key in UNSET): there is no key: set the variable"} {
+	for _, text := range []string{"a (key in ANTHROPIC_API_KEY): there is no key: set ANTHROPIC_API_KEY, or the base_url", "b (key in MY_KEY): there is no key: set MY_KEY, or leave", "c (without a key)", "d (key in UNSET): there is no key: set UNSET, or leave key_env out"} {
 		if !strings.Contains(err.Error(), text) {
 			t.Errorf("the error lacks %q:\n%v", text, err)
 		}
