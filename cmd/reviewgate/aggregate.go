@@ -158,6 +158,8 @@ func readReports(cmd *cobra.Command, names []string) (reports []reviewreport.Rep
 		seen[at] = true
 		in, err := readInput(cmd, name, reviewreport.MaxBytes)
 		switch {
+		case err != nil && isDir(name):
+			unread = append(unread, pipeline.ReportError{Source: source, Error: "it is a directory", Recovery: "name the files in it"})
 		case err != nil:
 			unread = append(unread, pipeline.ReportError{Source: source, Error: unreadable(err), Recovery: "name files that hold review reports"})
 		case len(in.text) > reviewreport.MaxBytes:

@@ -14,6 +14,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app"
 	"github.com/reviewgate/reviewgate/app/llm/sdk"
+	"github.com/reviewgate/reviewgate/config"
 )
 
 type backfillFlags struct {
@@ -59,6 +60,11 @@ func (f *backfillFlags) run(cmd *cobra.Command) error {
 	}
 	if len(f.repos) == 0 {
 		return unusable(errors.New("--repo is missing: name the repositories, such as --repo 'acme/*'"))
+	}
+	for _, g := range f.repos {
+		if config.MatchesNoRepository(g) {
+			return unusable(fmt.Errorf("--repo %q has no slash, so it matches no repository: write OWNER/NAME, such as 'acme/*'", g))
+		}
 	}
 	if f.rate < 1 || f.rate > 60 {
 		return unusable(fmt.Errorf("--rate %d: it must be from 1 to 60", f.rate))

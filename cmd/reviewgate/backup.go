@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -26,10 +27,13 @@ PostgreSQL is backed up with pg_dump.`,
 		Example: "  REVIEWGATE_DATABASE_URL=sqlite:///var/lib/reviewgate/reviewgate.db \\\n" +
 			"    reviewgate backup /backup/reviewgate-$(date +%F).db",
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return fmt.Errorf("%d files are named: name the one new file to copy the database to", len(args))
+			switch len(args) {
+			case 0:
+				return errors.New("name the new file for the copy")
+			case 1:
+				return nil
 			}
-			return nil
+			return fmt.Errorf("%d files are named: name the one new file for the copy", len(args))
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			url, err := app.LoadDatabaseURL(os.Getenv, settings)

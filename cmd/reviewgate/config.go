@@ -148,8 +148,11 @@ func readLayer(name, dir string) (config.Layer, error) {
 	}
 	l, err := config.ReadDir(name, dir)
 	l.Organisation = organisation
+	if info, serr := os.Stat(dir); serr == nil && !info.IsDir() {
+		return l, fmt.Errorf("%s is a file, not a directory: name the directory that it is in", dir)
+	}
 	if errors.Is(err, os.ErrNotExist) {
-		return l, fmt.Errorf("%s is no directory: name one with config files", dir)
+		return l, fmt.Errorf("%s is not a directory: name one with config files", dir)
 	}
 	for i, f := range l.Files {
 		l.Files[i].Path = filepath.ToSlash(filepath.Join(nearer(dir), f.Path))

@@ -36,7 +36,7 @@ each such field is a warning on standard error. NAME=DIR names the organisation.
 			"  reviewgate config check --layer repository .github/reviewgate\n" +
 			"  reviewgate config check --layer repository --server /etc/reviewgate .github/reviewgate",
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 1 {
+			if len(args) == 1 && args[0] != "" {
 				return nil
 			}
 			return fmt.Errorf("name one directory to check, such as reviewgate config check --layer repository %s", config.RepositoryDir)

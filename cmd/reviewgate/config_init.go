@@ -24,9 +24,9 @@ func configInitCommand() *cobra.Command {
 around the current directory): advisory mode, so that nothing is blocked before
 you have seen what it says, an example of switching a rule on or off, one of a
 rule of your own, and the services in services/ or apps/ where there are any.
-Nothing is written over.`,
+Nothing is written over. DIR is the root of a git work tree.`,
 		Example: "  reviewgate config init\n  reviewgate config init ~/src/project",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    atMostOneDirectory,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				return initConfig(cmd, args[0])
@@ -38,6 +38,13 @@ Nothing is written over.`,
 			return initConfig(cmd, nearer(cmp.Or(root, ".")))
 		},
 	}
+}
+
+func atMostOneDirectory(_ *cobra.Command, args []string) error {
+	if len(args) > 1 || len(args) == 1 && args[0] == "" {
+		return errors.New("name one repository's directory, or none for the one around the current directory")
+	}
+	return nil
 }
 
 func initConfig(cmd *cobra.Command, dir string) error {

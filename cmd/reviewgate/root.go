@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
-	"strings"
+	"regexp"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -99,6 +99,20 @@ func helpCommand() *cobra.Command {
 	}
 }
 
+// unknownCommand is what cobra says of one, with the command that it was looked for in.
+var unknownCommand = regexp.MustCompile(`^unknown command ".*" for "([a-z ]+)"`)
+
+// noNumber is what pflag says of a number that is none.
+var noNumber = regexp.MustCompile(`^invalid argument (".*") for "(?:-., )?(--[a-z-]+)" flag: strconv\.`)
+
+// plainFlagError says in a user's words what pflag says in a programmer's.
+func plainFlagError(err error) string {
+	if m := noNumber.FindStringSubmatch(err.Error()); m != nil {
+		return fmt.Sprintf("%s %s: write a whole number", m[2], m[1])
+	}
+	return err.Error()
+}
+
 // killed reports whether a program that a command ran was ended by a signal that
 // ends this one too. It may get the signal first.
 func killed(err error) bool {
@@ -134,7 +148,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return unusable(fmt.Errorf("%w; see %s --help", err, c.CommandPath()))
+		return unusable(fmt.Errorf("%s; see %s --help", plainFlagError(err), c.CommandPath()))
 	})
 	root.SetHelpCommand(helpCommand())
 	err := root.ExecuteContext(ctx)
@@ -153,8 +167,8 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	if err != nil {
 		fmt.Fprintln(stderr, "reviewgate:", err)
 	}
-	if strings.HasPrefix(fmt.Sprint(err), "unknown command") {
-		fmt.Fprintln(stderr, "see reviewgate --help")
+	if unknown := unknownCommand.FindStringSubmatch(fmt.Sprint(err)); unknown != nil {
+		fmt.Fprintf(stderr, "see %s --help\n", unknown[1])
 	}
 	return code
 }

@@ -56,7 +56,7 @@ final, the entry is refused: name their directories to find out before.`,
 		Example: `  reviewgate secrets allow 3f2a9c --reason "public key of the sandbox"` + "\n" +
 			`  reviewgate secrets allow 3f2a9c --base main --expires 2027-01-31 --reason "rotated then"`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 1 {
+			if len(args) == 1 && strings.TrimSpace(args[0]) != "" {
 				return nil
 			}
 			return errors.New("name one finding by its id: reviewgate review prints the ids")
@@ -92,7 +92,7 @@ func (f *allowFlags) run(cmd *cobra.Command, id string) error {
 	if src.Root() == "" {
 		return unusable(errors.New("a bare repository has no work tree to write the entry into: run this in a clone"))
 	}
-	found, err := f.find(cmd, src, id)
+	found, base, err := f.find(cmd, src, id)
 	if err != nil {
 		return err
 	}
@@ -128,6 +128,13 @@ func (f *allowFlags) run(cmd *cobra.Command, id string) error {
 	already, err := secrets.Allowed(cfg.Settings.Secrets.Allow, found.rule, at, found.value, time.Now())
 	if err != nil {
 		return unfinished(err)
+	}
+	onBase, err := secrets.Allowed(base.Settings.Secrets.Allow, found.rule, at, found.value, time.Now())
+	if err != nil {
+		return unfinished(err)
+	}
+	if already && onBase {
+		return put(cmd, fmt.Sprintf("The base's config allows the value of %s in %s already; nothing is written, and nothing is left to do.\n", id, place(at)))
 	}
 	if already {
 		return put(cmd, fmt.Sprintf("The config allows the value of %s in %s already; nothing is written. %s\n", id, place(at), onTheBase))
@@ -183,19 +190,19 @@ func literalGlob(path string) string {
 // secretFound is a secret and where a finding says that it stands.
 type secretFound struct{ rule, path, value string }
 
-// find reviews the range and looks for the finding. The value is read in this
+// find reviews the range and looks for the finding, and returns the base's config. The value is read in this
 // process only.
-func (f *allowFlags) find(cmd *cobra.Command, src *localgit.Source, id string) (secretFound, error) {
+func (f *allowFlags) find(cmd *cobra.Command, src *localgit.Source, id string) (secretFound, *config.Config, error) {
 	runner, err := run.NewRunner(run.Config{Version: app.Version(), Now: time.Now, Engines: &engines})
 	if err != nil {
-		return secretFound{}, unfinished(err)
+		return secretFound{}, nil, unfinished(err)
 	}
 	var value func(int) string
 	outcome, err := runner.Run(cmd.Context(), src, run.Options{
 		Trigger: "reviewgate secrets allow", File: src.Lookup, Secrets: func(of func(int) string) { value = of },
 	})
 	if err != nil {
-		return secretFound{}, unfinished(err)
+		return secretFound{}, nil, unfinished(err)
 	}
 	report := &outcome.Review.Report
 	all := append([]pipeline.Finding(nil), report.Findings...)
@@ -210,11 +217,12 @@ func (f *allowFlags) find(cmd *cobra.Command, src *localgit.Source, id string) (
 	}
 	switch {
 	case len(matches) == 0:
-		return secretFound{}, unusable(fmt.Errorf("no finding of this change has the id %s: see reviewgate review", id))
+		return secretFound{}, nil, unusable(fmt.Errorf("no finding of this change has the id %s: see reviewgate review", id))
 	case len(matches) > 1:
-		return secretFound{}, unusable(fmt.Errorf("%d findings have ids that begin with %s: write more of it", len(matches), id))
+		return secretFound{}, nil, unusable(fmt.Errorf("%d findings have ids that begin with %s: write more of it", len(matches), id))
 	}
-	return secretOf(&outcome.Review.Facts, &matches[0], value)
+	found, err := secretOf(&outcome.Review.Facts, &matches[0], value)
+	return found, outcome.Config, err
 }
 
 // secretOf returns the one value that a finding is about.
