@@ -156,11 +156,21 @@ func (r *naiveRule) excused(text, language string) bool {
 			at++
 		}
 		inComment := (r.Match.Comments == nil || *r.Match.Comments) && at < len(text) && bare[at] != text[at]
-		if i == most || !r.not.MatchString(text) || !inComment && !r.not.MatchString(comments.Statement(language, bare, at, m[1], r.Severity == pipeline.SeverityMajor || r.Severity == pipeline.SeverityCritical)) {
+		if i == most || !r.not.MatchString(text) || !inComment && !r.allows(bare, language, at, m[1]) {
 			return false
 		}
 	}
 	return true
+}
+
+// allows reports whether the statement around a match excuses it.
+func (r *naiveRule) allows(bare, language string, from, to int) bool {
+	strict := r.Severity == pipeline.SeverityMajor || r.Severity == pipeline.SeverityCritical
+	statement := comments.Statement(language, bare, from, to, strict)
+	if !strict || r.not.MatchString(comments.Code(language, statement)) {
+		return r.not.MatchString(statement)
+	}
+	return slices.ContainsFunc(r.not.FindAllString(statement, 50), func(s string) bool { return s == "" || !strings.Contains("([:", s[len(s)-1:]) })
 }
 
 func (r *naiveRule) matches(text, language string, bound int) bool {

@@ -92,11 +92,29 @@ func (r *rule) excused(text, language string) bool {
 		if r.comments && at < len(text) && bare[at] != text[at] {
 			continue
 		}
-		if !r.not.MatchString(comments.Statement(language, bare, at, m[1], r.serious())) {
+		if !r.allows(comments.Statement(language, bare, at, m[1], r.serious()), language) {
 			return false
 		}
 	}
 	return true
+}
+
+// allows reports whether a statement holds what excuses a match in it. For a serious rule
+// what ends in a parenthesis, a bracket or a colon must be code: a text that the match
+// itself holds can say anything.
+func (r *rule) allows(statement, language string) bool {
+	if !r.serious() {
+		return r.not.MatchString(statement)
+	}
+	if r.not.MatchString(comments.Code(language, statement)) {
+		return true
+	}
+	for _, m := range r.not.FindAllStringIndex(statement, maxExcused) {
+		if m[0] == m[1] || strings.IndexByte("([:", statement[m[1]-1]) < 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // fixed returns the line with the matched text replaced, and whether that

@@ -1,0 +1,139 @@
+package comments
+
+import "strings"
+
+// Code returns code in which the contents of texts are blanked out, except for what is
+// put into them, as in `a${b}`. In an unknown language texts stand in quotes; of one whose
+// words need no quotes nothing is blanked out.
+func Code(name, text string) string {
+	l := languages[name]
+	if l != nil && l.words || !strings.ContainsAny(text, "\"'`") {
+		return text
+	}
+	c := coder{text: text, out: []byte(text), regex: l != nil && l.regex}
+	switch name {
+	case "Python":
+		c.formats = true
+	case "Kotlin", "Gradle Kotlin DSL", "Scala", "Groovy", "Gradle":
+		c.holes = true
+	}
+	c.code(0, 0)
+	return string(c.out)
+}
+
+// maxNested bounds texts within what is put into texts.
+const maxNested = 10
+
+// coder blanks out texts.
+type coder struct {
+	text    string
+	out     []byte
+	regex   bool // there are regular expressions between slashes
+	formats bool // texts with an f before them have holes in braces
+	holes   bool // texts in double quotes have holes as those in backquotes do
+}
+
+// code reads code from a place on, within a text up to the brace that ends a hole, and
+// returns where it ends.
+func (c *coder) code(at, depth int) int {
+	braces := 0
+	before := byte('(') // the last that is no blank
+	for at < len(c.text) {
+		b := c.text[at]
+		switch {
+		case b == '"' || b == '\'' || b == '`':
+			at = c.quoted(at, depth)
+		case b == '/' && c.regex && strings.IndexByte("(,=:[!&|?{};+", before) >= 0:
+			at = c.regexp(at)
+		case b == '{':
+			braces++
+			at++
+		case b == '}':
+			if braces--; braces < 0 && depth > 0 {
+				return at
+			}
+			at++
+		default:
+			at++
+		}
+		if b != ' ' && b != '\t' {
+			before = b
+		}
+	}
+	return at
+}
+
+// quoted blanks out the text that starts at a place, and returns what follows it. A quote
+// without its fellow is none.
+func (c *coder) quoted(start, depth int) int {
+	quote := c.text[start : start+1]
+	if three := strings.Repeat(quote, 3); strings.HasPrefix(c.text[start:], three) {
+		quote = three
+	}
+	hole := ""
+	switch {
+	case quote == "`" || c.holes && quote[0] == '"':
+		hole = "${"
+	case c.formats && formatted(c.text[:start]):
+		hole = "{"
+	}
+	at := start + len(quote)
+	if c.closing(at, quote) < 0 {
+		return at
+	}
+	for at < len(c.text) {
+		rest := c.text[at:]
+		switch {
+		case strings.HasPrefix(rest, quote):
+			return at + len(quote)
+		case rest[0] == '\\' && len(rest) > 1:
+			at = blank(c.out, at, at+2)
+		case hole == "{" && strings.HasPrefix(rest, "{{"):
+			at = blank(c.out, at, at+2)
+		case hole != "" && depth < maxNested && strings.HasPrefix(rest, hole):
+			at = min(c.code(at+len(hole), depth+1)+1, len(c.text)) // behind the brace
+		default:
+			at = blank(c.out, at, at+1)
+		}
+	}
+	return at
+}
+
+// closing is where a text may end that goes on at a place, or less than 0.
+func (c *coder) closing(at int, quote string) int {
+	for ; at < len(c.text); at++ {
+		if c.text[at] == '\\' {
+			at++
+		} else if strings.HasPrefix(c.text[at:], quote) {
+			return at
+		}
+	}
+	return -1
+}
+
+// formatted reports whether the prefix of a Python text, at the end of what stands before
+// it, says that it has holes.
+func formatted(before string) bool {
+	prefix := before[len(strings.TrimRight(before, "fFrRtT")):]
+	return len(prefix) <= 2 && strings.ContainsAny(prefix, "fFtT")
+}
+
+// regexp returns what follows the regular expression that starts at a place.
+func (c *coder) regexp(start int) int {
+	class := false
+	for at := start + 1; at < len(c.text); at++ {
+		switch c.text[at] {
+		case '\\':
+			at++
+		case '[':
+			class = true
+		case ']':
+			class = false
+		case '/':
+			if !class {
+				return at + 1
+			}
+		}
+	}
+	return start + 1
+}
