@@ -164,7 +164,7 @@ func (y layout) statementAt(language string, h *pipeline.Hunk, shapes []shape, i
 		code := squeezed(l.Text)
 		switch {
 		case block && (lines > 0 || shapes[j]&anyCommentShape != 0):
-			code, open = comments.Code(language, code, open)
+			code, open = comments.Behind(language, code, open)
 		case shapes[j]&anyCommentShape != 0:
 			code = comments.Bare(language, code)
 		}

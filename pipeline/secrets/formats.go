@@ -299,7 +299,6 @@ var formats = []format{
 	{id: "jsr-token", prefix: "jsrp_", rest: word + `{24,60}`},
 	{id: "jsr-token", prefix: "jsrd_", rest: word + `{24,60}`},
 
-	{id: "sendgrid-api-token", prefix: "SG.", rest: urlish + `{22}\.` + urlish + `{43}`},
 	{id: "sendgrid-api-token", prefix: "SG.", rest: urlish + `{16,32}\.` + urlish + `{16,64}`, apart: true},
 	{id: "sendinblue-api-token", prefix: "xkeysib-", rest: low + `{64}-` + word + `{16}`},
 	{id: "sendinblue-smtp-key", prefix: "xsmtpsib-", rest: low + `{64}-` + word + `{16}`},
@@ -420,6 +419,8 @@ var formats = []format{
 
 	// Its parts may be so long that an expression would read them again and again.
 	{id: ruleJWT, prefix: "eyJ", rest: urlish + `{12,}\.eyJ` + urlish + `{8,}\.` + urlish + `{16,}`, parts: true},
+	// Of this length it need not stand apart.
+	{id: "sendgrid-api-token", prefix: "SG.", rest: urlish + `{22}\.` + urlish + `{43}`},
 }
 
 // formatRule is a format, compiled.

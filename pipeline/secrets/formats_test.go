@@ -428,6 +428,7 @@ func TestTokensThatACallPutsTogether(t *testing.T) {
 			`["%s", "%s"].join("")`, `"".join(["%s", "%s"])`, "strings.Join([]string{\n\t\"%s\",\n\t\"%s\",\n}, \"\")", `concat!("%s", "%s")`, `"%s".concat("%s")`, `paste0("%s", "%s")`, `implode("", ["%s", "%s"])`,
 			`fmt.Sprintf("%%s%%s", "%s", "%s")`, `fmt.Sprintf("%s%%s", "%s")`, `"%s%%s" %% "%s"`, `"%s{}".format("%s")`, `${{ format('%s{0}', '%s') }}`, `printf '%s%%s' '%s'`,
 			`f"%s{'%s'}"`, `"%s#{'%s'}"`, `T="%s"%s`, `T=%s"%s"`, "\"%s\" + `\n  \"%s\"",
+			`"%s{t}".format(t="%s")`, `"%s{}".format("%s")`, `new StringBuilder("%s").append("%s")`, `"%s" + str("%s")`, `"%s" + String('%s')`, `T=${Y:-%s}%s`, `T=${Y-%s}%s`, "`${\"%s\"}%s`", "`${ '%s' }%s`",
 		} {
 			lines := strings.Split(fmt.Sprintf(call, first, rest), "\n")
 			f := facts("a.txt", prefixed("+", lines)...)
@@ -442,6 +443,32 @@ func TestTokensThatACallPutsTogether(t *testing.T) {
 		f := facts("a.txt", "+"+list)
 		if found := d.Redact(&f); len(found) > 0 {
 			t.Errorf("%s: %+v", list, found)
+		}
+	}
+}
+
+// Quotes and escapes of shells and style sheets, and what nobody sees or takes for part of a
+// token, hide none.
+func TestTokensWithSomethingInside(t *testing.T) {
+	d := detector(t)
+	for _, token := range []string{drawn(&formats[0], 3), "SG." + drawnFrom(`[A-Za-z0-9]{22}\.[A-Za-z0-9]{43}`, rand.New(rand.NewPCG(3, 7))), aws, stripe} {
+		points := "\\u{" + strings.TrimSpace(each(token[:4], "%x ")) + "}" + token[4:]
+		style := fmt.Sprintf("\\%x %s", token[0], token[1:])
+		for _, text := range []string{
+			token[:1] + "'" + token[1:2] + "'" + token[2:], token[:1] + `"` + token[1:2] + `"` + token[2:], "`" + token[:1] + "`" + token[1:] + "`", `"` + token[:1] + "`" + token[1:] + `"`, points, style,
+			token[:9] + "\u00a0" + token[9:], token[:9] + "\u2800" + token[9:], token[:9] + "\r" + token[9:], token[:9] + "\u2009" + token[9:],
+		} {
+			f := facts("a.txt", "+t="+text)
+			if found := d.Redact(&f); len(found) == 0 || strings.Contains(f.Files[0].Hunks[0].Lines[0].Text, token[9:]) {
+				t.Errorf("%q: %d found, left %q", text, len(found), texts(f))
+			}
+		}
+	}
+	draw := rand.New(rand.NewPCG(17, 7))
+	for _, text := range []string{"glpat\u2010" + drawnFrom(`[A-Za-z0-9]{20}`, draw), "ghp_" + drawnFrom(`[A-Za-z0-9]{12}`, draw) + "\ufb00" + drawnFrom(`[A-Za-z0-9]{22}`, draw)} {
+		f := facts("a.txt", "+t="+text)
+		if found := d.Redact(&f); len(found) == 0 {
+			t.Errorf("%q is not found", text)
 		}
 	}
 }
@@ -673,7 +700,7 @@ var nearMisses = map[string]func(i int) string{
 	"escapes": always(`\u0067`), "percent": always("%67"), "entities": always("&#103;"), "zero width": always("\u200b"), "full width": always("\uff47"), "marks": always("AZDO"), "JWT": always("eyJ"),
 	"words": always("password = "), "first lines of keys": always("-----BEGIN PRIVATE KEY-----"), "last lines of keys": always("-----END PRIVATE KEY-----"), "curl": always("curl -u "),
 	"base64 twice": always("UVVKRFJFVkdSMGhKU2t0TVRVNVBVRkZTVTFSVlZsZFlXVnBoWW1Oaw"), "hexadecimal": always("6162636465666768696a6b6c6d6e6f70"), "lists": always(`join("ghp_", "aB3dE5fG7", `),
-	"names of keys": always("aws_secret_access_key "), "keys in JSON": always(`"d": "`), "marks in the middle": always("T3BlbkFJ"),
+	"names of keys": always("aws_secret_access_key "), "names in fields": always(`"value": "a", "name": "aws_secret_access_key`), "defaults": always("aws_secret_access_key\" {\n"), "calls": always(`aws_secret_access_key=f("a", `), "points": always(`\u{67 `), "insertions": always("${A:-"), "returns": always("a\r"), "keys in JSON": always(`"d": "`), "marks in the middle": always("T3BlbkFJ"),
 	"short base64":   always("QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlqa2xtbm9w "),
 	"lines of a key": after("-----BEGIN PRIVATE KEY-----", "abcdefgh"), "lines of a key, escaped": after("-----BEGIN PRIVATE KEY-----", `abcdefgh\n`), "lines of PuTTY's key": after("Private-Lines: 14", "abcdefgh"),
 	"first lines in comments": always("Comment: -----BEGIN PRIVATE KEY-----"), "first lines in comments and lines": always("Comment: -----BEGIN PRIVATE KEY-----\nabcdefgh"),

@@ -88,6 +88,14 @@ func plainly(text string) *reading {
 	}
 	r := newReader(text)
 	for i := 0; i < len(text); {
+		if several, n := points(text[i:]); n > 0 {
+			for _, c := range several {
+				r.put(c, i, n)
+			}
+			r.odd = true
+			i += n
+			continue
+		}
 		c, n := r.unit(text, i)
 		if c >= 0 {
 			r.put(c, i, n)
@@ -113,7 +121,7 @@ func (r *reader) reading(of string) *reading {
 // isPlain reports whether a text holds nothing that could be read in another way.
 func isPlain(s string) bool {
 	for i := 0; i < len(s); i++ {
-		if mayBeOdd[s[i]] {
+		if mayBeOdd[s[i]] && (s[i] != '\r' || isTokens(byteAt(s, i-1)) && isTokens(byteAt(s, i+1))) {
 			return false
 		}
 	}
@@ -122,7 +130,7 @@ func isPlain(s string) bool {
 
 var mayBeOdd = func() (odd [256]bool) {
 	for c := range odd {
-		odd[c] = c >= 0x7f || c < ' ' && c != '\t' && c != '\n' && c != '\r' || c == '\\' || c == '%' || c == '&'
+		odd[c] = c >= 0x7f || c < ' ' && c != '\t' && c != '\n' || c == '\\' || c == '%' || c == '&'
 	}
 	return odd
 }()
@@ -138,20 +146,30 @@ func (r *reader) unit(text string, i int) (rune, int) {
 	n := 0
 	switch {
 	case b == '\\':
-		c, n = escaped(text[i:])
+		if c, n = cssEscape(text[i:]); n == 0 {
+			c, n = escaped(text[i:])
+		}
 	case b == '%':
 		if v, ok := number(text, i+1, 2, 16); ok {
 			c, n = meant(v), 3
 		}
 	case b == '&':
 		c, n = entity(text[i:])
+	case b == '\r':
+		if !isTokens(byteAt(text, i-1)) || !isTokens(byteAt(text, i+1)) {
+			return '\r', 1
+		}
+		c, n = -1, 1
 	case b < utf8.RuneSelf:
 		c, n = -1, 1
 	default:
 		c, n = utf8.DecodeRuneInString(text[i:])
 		m := meant(c)
-		if c == utf8.RuneError {
+		switch {
+		case c == utf8.RuneError:
 			m = -1 // a soft hyphen of Latin-1, say
+		case m == ' ' && isTokens(byteAt(text, i-1)) && isTokens(byteAt(text, i+n)):
+			m = -1 // a blank that no program splits a token by
 		}
 		r.odd = r.odd || m != c
 		return m, n
@@ -173,8 +191,10 @@ func meant(c rune) rune {
 		return ' '
 	case c < 0x7f:
 		return c
-	case unseen(c):
+	case unseen(c), c == '\u2800': // an empty pattern of Braille
 		return -1
+	case c == '\u2010', c == '\u2011', c == '\u2212':
+		return '-'
 	}
 	if d := norm.NFKC.String(string(c)); len(d) == 1 {
 		return rune(d[0])
@@ -229,6 +249,59 @@ func hexadecimal(s string) (rune, int) {
 	digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[s[1]]
 	if v, ok := number(s, at, digits, 16); ok {
 		return v, at + digits
+	}
+	return 0, 0
+}
+
+// maxPoints is the longest escape of several characters that is read: what one character
+// of a reading stands for has at most so many bytes.
+const maxPoints = math.MaxUint8
+
+// points reads the characters of an escape of Ruby that names several, \u{67 68}, and those
+// that Unicode keeps as one for their shape, such as the ligature of f and i. n is 0 for
+// anything else.
+func points(s string) (several []rune, n int) {
+	if strings.HasPrefix(s, "\xef\xac") {
+		c, n := utf8.DecodeRuneInString(s)
+		if d := norm.NFKC.String(string(c)); len(d) > 1 && len(d) <= 3 && d[0] < utf8.RuneSelf {
+			return []rune(d), n
+		}
+		return nil, 0
+	}
+	if !strings.HasPrefix(s, `\u{`) {
+		return nil, 0
+	}
+	end := strings.IndexByte(s[:min(len(s), maxPoints)], '}')
+	if end < 0 {
+		return nil, 0
+	}
+	fields := strings.Fields(s[len(`\u{`):end])
+	if len(fields) < 2 {
+		return nil, 0
+	}
+	for _, f := range fields {
+		c, ok := number(f, 0, len(f), 16)
+		if !ok {
+			return nil, 0
+		}
+		if c = meant(c); c >= 0 {
+			several = append(several, c)
+		}
+	}
+	return several, end + 1
+}
+
+// cssEscape reads an escape of CSS that a blank ends, \67 , for a character of a token.
+func cssEscape(s string) (rune, int) {
+	n := 1
+	for n < min(len(s), 7) && kinds[s[n]]&hex != 0 {
+		n++
+	}
+	if n < 3 || byteAt(s, n) != ' ' || byteAt(s, n+1) != '\\' && !isTokens(byteAt(s, n+1)) {
+		return 0, 0
+	}
+	if c, ok := number(s, 1, n-1, 16); ok && c < utf8.RuneSelf && isTokens(byte(c)) {
+		return c, n + 1
 	}
 	return 0, 0
 }
@@ -315,22 +388,34 @@ func joined(text string, quotedToo, lists bool) *reading {
 		out.copy(text, kept, from)
 		kept = to
 	}
-	var inserted byte // the quote of ${'...'} under way
+	var inserted byte // the quote of ${'...'} under way, or the brace of ${A:-...}
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
-		case (c == '$' || c == '#') && byteAt(text, i+1) == '{' && isQuote(byteAt(text, i+2)):
-			inserted = text[i+2]
-			leaveOut(i, i+3)
-			i += 2
+		case (c == '$' || c == '#') && byteAt(text, i+1) == '{':
+			n := insertion(text[i:min(len(text), i+maxInsertion)])
+			if n == 0 {
+				continue
+			}
+			if inserted = text[i+n-1]; !isQuote(inserted) {
+				inserted = '}'
+			}
+			leaveOut(i, i+n)
+			i += n - 1
+		case c == '}' && inserted == '}':
+			inserted = 0
+			leaveOut(i, i+1)
 		case c == '{' && isQuote(byteAt(text, i+1)) && isTokens(byteAt(text, i-1)):
 			inserted = text[i+1]
 			leaveOut(i, i+2)
 			i++
 		case !isQuote(c):
-		case c == inserted && byteAt(text, i+1) == '}':
+		case c == inserted && byteAt(text, i+1+blanks(text[i+1:])) == '}':
+			n := 2 + blanks(text[i+1:])
 			inserted = 0
-			leaveOut(i, i+2)
-			i++
+			leaveOut(i, i+n)
+			i += n - 1
+		case quotedToo && isTokens(byteAt(text, i-1)) && (isWord(byteAt(text, i+1)) || byteAt(text, i+1) == '.' && isWord(byteAt(text, i+2)) && !isCall(text[i+1:])):
+			leaveOut(i, i+1) // g'h' in a shell, and g`h in PowerShell
 		default:
 			if end := junction(text, i, quotedToo, lists); end > 0 {
 				from := i
@@ -349,6 +434,24 @@ func joined(text string, quotedToo, lists bool) *reading {
 	return out.reading(text)
 }
 
+// maxInsertion is how long the beginning of an insertion is at most.
+const maxInsertion = 64
+
+var insertionBegins = regexp.MustCompile("^[$#]\\{(?:[ \\t]*[\"'`]|\\w+:?[-=+])")
+
+// insertion is the length of what begins a text that is inserted into another: ${' and
+// ${A:- as a shell has it for a variable that may not be set; 0 for anything else.
+func insertion(s string) int { return len(insertionBegins.FindString(s)) }
+
+// blanks counts the blanks that a text begins with, a few at most.
+func blanks(s string) int {
+	n := 0
+	for n < min(len(s), 8) && (s[n] == ' ' || s[n] == '\t') {
+		n++
+	}
+	return n
+}
+
 func (r *reader) copy(text string, from, to int) {
 	r.out.WriteString(text[from:to])
 	for i := from; i < to; i++ {
@@ -357,11 +460,11 @@ func (r *reader) copy(text string, from, to int) {
 }
 
 // placeOf is a place that a format keeps for a text, or several, at the end of a piece.
-var placeOf = regexp.MustCompile(`(?:%s|%v|\{[0-9]?\})+$`)
+var placeOf = regexp.MustCompile(`(?:%s|%v|\{\w{0,9}\})+$`)
 
 // makesLists reports whether a text has calls that put the items of lists together.
 func makesLists(text string) bool {
-	return slices.ContainsFunc([]string{"join", "Join", "oncat", "ormat", "rint", "paste0", "strcat", "implode", "%s"}, func(word string) bool { return strings.Contains(text, word) })
+	return slices.ContainsFunc([]string{"join", "Join", "oncat", "ormat", "rint", "paste0", "strcat", "implode", "append", "%s"}, func(word string) bool { return strings.Contains(text, word) })
 }
 
 func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }
@@ -404,7 +507,8 @@ func junction(text string, at int, quotedToo, lists bool) int {
 			i++
 		case lists && isCall(text[i:]):
 			listed = true
-			i += len(".format(")
+			i += strings.IndexByte(text[i:], '(') + 1
+			i += len(nameOfPiece.FindString(text[i:min(len(text), i+maxInsertion)]))
 		case strings.IndexByte(" \t\n\r\\()", c) >= 0:
 			i++
 		case comment(text[i:end], quotedToo) > 0:
@@ -414,8 +518,10 @@ func junction(text string, at int, quotedToo, lists bool) int {
 				return -1
 			}
 			i++
-		case stringPrefix(text[i:end]) > 0:
+		case i > first && stringPrefix(text[i:end]) > 0:
 			i += stringPrefix(text[i:end])
+		case operators > 0 && asText.MatchString(text[i:min(end, i+8)]):
+			i += strings.IndexByte(text[i:], '(')
 		default:
 			return -1
 		}
@@ -442,8 +548,15 @@ func mayGoOn(item string) bool {
 
 // isCall reports whether a text begins with a method that puts others behind its own.
 func isCall(s string) bool {
-	return strings.HasPrefix(s, ".format(") || strings.HasPrefix(s, ".concat(")
+	return strings.HasPrefix(s, ".format(") || strings.HasPrefix(s, ".concat(") || strings.HasPrefix(s, ".append(")
 }
+
+var (
+	// nameOfPiece stands before a piece that a format takes by its name.
+	nameOfPiece = regexp.MustCompile(`^[ \t]*\w+[ \t]*=`)
+	// asText is a call that gives a text back as it is.
+	asText = regexp.MustCompile(`^(?:str|Str|string|String|strval|text)\(`)
+)
 
 // endOfQuotes is where a run of at most three quotes ends.
 func endOfQuotes(text string, at int) int {

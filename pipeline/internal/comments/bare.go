@@ -56,11 +56,11 @@ func Closes(name, text string) bool {
 	return l != nil && l.open != "" && strings.Contains(text, l.close)
 }
 
-// Code is the code of a line, as Bare has it, behind the end of a block comment. The comment
+// Behind is the code of a line, as Bare has it, behind the end of a block comment. The comment
 // goes on from the line before if open is set, else it may have begun before the lines that
 // are known. goesOn says whether one goes on in the next line. Nobody is sure of that, since
 // the marks may stand in a string of several lines.
-func Code(name, text string, open bool) (code string, goesOn bool) {
+func Behind(name, text string, open bool) (code string, goesOn bool) {
 	l := languages[name]
 	if l == nil || l.open == "" {
 		return Bare(name, text), false
