@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/reviewgate/reviewgate/pipeline/needs"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
@@ -138,7 +139,7 @@ func TestInterrupted(t *testing.T) {
 func TestInterruptedWhileGitRuns(t *testing.T) {
 	shell, err := exec.LookPath("sh")
 	if err != nil {
-		t.Skip("no sh stands in for git on this machine")
+		needs.Lacks(t, "no sh stands in for git on this machine")
 	}
 	dir := t.TempDir()
 	for _, signal := range []string{"INT", "TERM"} {

@@ -170,7 +170,7 @@ func (r *naiveRule) allows(bare, language string, from, to int) bool {
 	if !strict || r.not.MatchString(comments.Code(language, statement)) {
 		return r.not.MatchString(statement)
 	}
-	return slices.ContainsFunc(r.not.FindAllString(statement, 50), func(s string) bool { return s == "" || !strings.Contains("([:", s[len(s)-1:]) })
+	return slices.ContainsFunc(r.not.FindAllString(statement, 50), func(s string) bool { return s == "" || !strings.ContainsAny(s[len(s)-1:], "([:") })
 }
 
 func (r *naiveRule) matches(text, language string, bound int) bool {
