@@ -26,6 +26,9 @@ const (
 	// one before, for what GitHub shows late.
 	logOverlap   = 10 * time.Minute
 	sweepOverlap = time.Hour
+	// logLate is the same for a process that read the log before, and remembers
+	// what failed. In a busy hour each page holds a minute of the log.
+	logLate = 2 * time.Minute
 	// maxRedeliveries is how many deliveries are asked for at a time. Each is a
 	// write; GitHub allows 180 a minute.
 	maxRedeliveries = 100
@@ -71,8 +74,9 @@ func isOneOf(events map[string][]string, a HookAttempt) bool {
 
 // lostDeliveries are those that were asked for and have not come.
 type lostDeliveries struct {
-	mu sync.Mutex
-	m  map[string]lostDelivery
+	mu   sync.Mutex
+	m    map[string]lostDelivery
+	read time.Time // when the log was last read up to then; zero before
 }
 
 type lostDelivery struct {
@@ -81,12 +85,27 @@ type lostDelivery struct {
 	next    time.Time // not to be asked for before
 }
 
-// note takes the attempts that were read: those that failed join the others,
-// those that came through leave. scanned are the repositories in which news of
-// others' checks ask for something.
-func (l *lostDeliveries) note(attempts []HookAttempt, scanned map[int64]bool) {
+// since is from when on the log is to be read.
+func (l *lostDeliveries) since(mark, now time.Time) time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	since := now.Add(-logReaches)
+	if !mark.IsZero() && mark.Add(-logOverlap).After(since) {
+		since = mark.Add(-logOverlap)
+	}
+	if !l.read.IsZero() && l.read.Add(-logLate).After(since) {
+		since = l.read.Add(-logLate)
+	}
+	return since
+}
+
+// note takes the attempts that were read up to now: those that failed join the others,
+// those that came through leave. scanned are the repositories in which news of
+// others' checks ask for something.
+func (l *lostDeliveries) note(attempts []HookAttempt, scanned map[int64]bool, now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.read = now
 	if l.m == nil {
 		l.m = map[string]lostDelivery{}
 	}
@@ -195,10 +214,7 @@ func (s *Service) findDeliveries(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read how far the delivery log was read: %w", err)
 	}
-	since := began.Add(-logReaches)
-	if !last.IsZero() && last.Add(-logOverlap).After(since) {
-		since = last.Add(-logOverlap)
-	}
+	since := s.lost.since(last, began)
 	attempts, whole, err := s.GitHub.Deliveries(ctx, since)
 	if err != nil {
 		return err
@@ -210,7 +226,7 @@ func (s *Service) findDeliveries(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.lost.note(attempts, scanned)
+	s.lost.note(attempts, scanned, began)
 	known, err := s.Store.KnownDeliveries(ctx, s.lost.guids())
 	if err != nil {
 		return fmt.Errorf("look which deliveries were taken in: %w", err)
