@@ -141,16 +141,18 @@ func (l *lostDeliveries) forget(known map[string]bool, before time.Time) {
 }
 
 // urgency is higher for what is to be asked for sooner: what people ask for comes first,
-// since nothing else finds it, as the sweep finds pull requests; news of others' checks
-// comes last.
+// since nothing else finds it, as the sweep finds pull requests. Most edits of comments
+// are the App's own, which the log doesn't tell. News of others' checks comes last.
 func urgency(a HookAttempt) int {
 	switch {
 	case tellsOfScans(a):
 		return 0
+	case a.Event == "issue_comment" && a.Action != "created":
+		return 1
 	case a.Event == "issue_comment" || strings.HasPrefix(a.Event, "pull_request_review") || a.Event == "check_run" || a.Event == "check_suite":
-		return 2
+		return 3
 	}
-	return 1
+	return 2
 }
 
 // due lists those to ask for now, the most urgent first, and then the oldest.

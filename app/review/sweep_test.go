@@ -19,13 +19,14 @@ func TestLostCommandsAreAskedForFirst(t *testing.T) {
 		attempt("push", "push", "", 3*time.Hour),
 		attempt("again", "check_run", "rerequested", 2*time.Hour),
 		attempt("command", "issue_comment", "created", time.Hour),
+		attempt("edit", "issue_comment", "edited", 6*time.Hour),
 		attempt("star", "star", "created", time.Hour),
 	}, map[int64]bool{1: true}, now)
 	var got []string
 	for _, a := range l.due(now) {
 		got = append(got, a.GUID)
 	}
-	if want := []string{"again", "command", "opened", "push", "scan"}; !slices.Equal(got, want) {
+	if want := []string{"again", "command", "opened", "push", "edit", "scan"}; !slices.Equal(got, want) {
 		t.Errorf("asked for %v, want %v", got, want)
 	}
 }
