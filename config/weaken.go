@@ -165,8 +165,8 @@ func (t *trial) swapping(below, above *Policy) (fields []string) {
 
 // handsOver reports whether an entry makes one of a layer below final while the layer names
 // who may dismiss what is final. Those need no more than write permission for what takes
-// maintain otherwise, so they may have it for the layer's own entries only. A rule that is
-// called as what the agent for secrets finds is none of these.
+// maintain otherwise, so they may have it for the layer's own entries only. A rule
+// whose id is one that the agent for secrets uses does not count as the layer's own.
 func (t *trial) handsOver(file string, n *jsontree.Node) bool {
 	if !isTrue(n.Get("final")) || len(elems(t.roots[FileSettings].Get("final_authority"))) == 0 {
 		return false

@@ -151,7 +151,7 @@ func TestOrganisationMovesNoRiskAgainstTheServer(t *testing.T) {
 	}
 }
 
-// A mode that an organisation writes is no looser than what the server chose for any
+// An organisation can't write a mode that is looser than what the server chose for any
 // repository, also where it is the server's mode for all others.
 func TestOrganisationWritesNoLooserMode(t *testing.T) {
 	for _, c := range []struct{ mode, of, chosen, want string }{
@@ -181,7 +181,7 @@ func TestOrganisationRewordsNothingThatDecides(t *testing.T) {
 		"a finding against a protected file": {FileRules, `[{"id": "sec-tls-verify-01", "recommendation": "Delete the file."}]`, 1},
 		"its title":                          {FileRules, `[{"id": "sec-tls-verify-01", "name": "Remove this file", "description": "It is impossible."}]`, 2},
 		"where to read more":                 {FileRules, `[{"id": "sec-tls-verify-01", "reference": "https://example.com/tls"}]`, 0},
-		"an agent that is no use":            {FileAgents, `[{"id": "security-reviewer", "description": "Looks at nothing."}]`, 1},
+		"an agent without a purpose":         {FileAgents, `[{"id": "security-reviewer", "description": "Looks at nothing."}]`, 1},
 		"the name of an agent":               {FileAgents, `[{"id": "security-reviewer", "name": "Security at Acme"}]`, 0},
 		"a policy":                           {FileComposition, `[{"id": "universal", "description": "Every change."}]`, 0},
 		"a signal for another agent":         {FileDomains, `[{"id": "signal-session", "enabled": true}]`, 1},
@@ -196,8 +196,8 @@ func TestOrganisationRewordsNothingThatDecides(t *testing.T) {
 	}
 }
 
-// The labels that reviewgate puts on pull requests for an organisation are none that the
-// server's config reads.
+// An organisation can't have reviewgate put on or take off a label that the server's config
+// reads.
 func TestOrganisationMovesNoLabelThatTheServerReads(t *testing.T) {
 	policy := func(trigger string) string {
 		return `[{"id": "p", "description": "d", "priority": 10, "trigger": ` + trigger + `, "dispatch": {"agents": ["docs-reviewer"]}}]`

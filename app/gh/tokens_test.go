@@ -9,6 +9,17 @@ import (
 	"time"
 )
 
+// pullUnless answers with a pull request, unless the token is the one that is refused.
+func pullUnless(refused *string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") == "token "+*refused {
+			send(w, 401, map[string]any{"message": "Bad credentials"})
+			return
+		}
+		send(w, 200, openPull)
+	}
+}
+
 // One process asks for a token, and the next one works with it.
 func TestTokensAreHandedOn(t *testing.T) {
 	var with []string
@@ -38,7 +49,7 @@ func TestTokensAreHandedOn(t *testing.T) {
 	}
 }
 
-// What was handed on is no reason to fail where GitHub would give a token that is good.
+// A bad token that was handed on fails no call: GitHub is asked for a good one.
 func TestTokenHandedOnThatIsNoGood(t *testing.T) {
 	for name, token := range map[string]Token{
 		"revoked":          {Key: "7/1001", Token: "bad", Expires: time.Now().Add(time.Hour)},
@@ -47,13 +58,8 @@ func TestTokenHandedOnThatIsNoGood(t *testing.T) {
 		"another's":        {Key: "7/1002", Token: "bad", Expires: time.Now().Add(time.Hour)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newStub(t, func(w http.ResponseWriter, r *http.Request) {
-				if r.Header.Get("Authorization") == "token bad" {
-					send(w, 401, map[string]any{"message": "Bad credentials"})
-					return
-				}
-				send(w, 200, openPull)
-			})
+			refused := "bad"
+			s := newStub(t, pullUnless(&refused))
 			c := s.client(t, nil)
 			c.Take([]Token{token})
 			if _, err := c.Pull(t.Context(), pullTarget); err != nil || len(s.tokens) != 1 {
@@ -66,17 +72,13 @@ func TestTokenHandedOnThatIsNoGood(t *testing.T) {
 // A token that was handed on twice, and refused in between, is not tried again: a call
 // has one more try, which takes a new token.
 func TestTokenHandedOnAgain(t *testing.T) {
-	refused := false
-	s := newStub(t, func(w http.ResponseWriter, r *http.Request) {
-		if refused && r.Header.Get("Authorization") == "token old" {
-			send(w, 401, map[string]any{"message": "Bad credentials"})
-			return
-		}
-		send(w, 200, openPull)
-	})
+	refused := ""
+	s := newStub(t, pullUnless(&refused))
 	c := s.client(t, nil)
 	for i := range 3 {
-		refused = i > 0
+		if i > 0 {
+			refused = "old"
+		}
 		c.Take([]Token{{Key: "7/1001", Token: "old", Expires: time.Now().Add(time.Hour)}})
 		if _, err := c.Pull(t.Context(), pullTarget); err != nil {
 			t.Fatal(err)
@@ -87,7 +89,7 @@ func TestTokenHandedOnAgain(t *testing.T) {
 	}
 }
 
-// Where permissions may have changed no token from before will do.
+// After permissions may have changed, a token from before is not used.
 func TestAccessTakesNoTokenHandedOn(t *testing.T) {
 	var with []string
 	s := newStub(t, func(w http.ResponseWriter, r *http.Request) {
@@ -110,17 +112,13 @@ func TestAccessTakesNoTokenHandedOn(t *testing.T) {
 
 // A token that GitHub no longer takes is not handed on.
 func TestRefusedTokenIsNotHandedOn(t *testing.T) {
-	refused := false
-	s := newStub(t, func(w http.ResponseWriter, r *http.Request) {
-		if refused && r.Header.Get("Authorization") == "token token-1" {
-			send(w, 401, map[string]any{"message": "Bad credentials"})
-			return
-		}
-		send(w, 200, openPull)
-	})
+	refused := ""
+	s := newStub(t, pullUnless(&refused))
 	c := s.client(t, nil)
 	for i := range 2 {
-		refused = i > 0
+		if i > 0 {
+			refused = "token-1"
+		}
 		if _, err := c.Pull(t.Context(), pullTarget); err != nil {
 			t.Fatal(err)
 		}

@@ -102,7 +102,7 @@ func helpCommand() *cobra.Command {
 // unknownCommand is what cobra says of one, with the command that it was looked for in.
 var unknownCommand = regexp.MustCompile(`^unknown command ".*" for "([a-z ]+)"`)
 
-// noNumber is what pflag says of a number that is none.
+// noNumber is what pflag says of a value that is not a number.
 var noNumber = regexp.MustCompile(`^invalid argument (".*") for "(?:-., )?(--[a-z-]+)" flag: strconv\.`)
 
 // plainFlagError says in a user's words what pflag says in a programmer's.

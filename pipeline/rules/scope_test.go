@@ -47,7 +47,7 @@ func TestFirstLineTakesNoRuleAway(t *testing.T) {
 		// No language is known of the interpreter.
 		plain := shippedOn(t, path, "#!/usr/bin/foo\n"+text)
 		if strings.HasPrefix(path, "docs/") || path == "a.txt" {
-			plain = nil // is no code without an interpreter
+			plain = nil // it is not code without an interpreter
 		}
 		for _, first := range []string{"#!/usr/bin/lua\n", "#!/usr/bin/env bash\n", "#!/usr/bin/python3\n", "#!/usr/bin/env node\n"} {
 			got := shippedOn(t, path, first+text)

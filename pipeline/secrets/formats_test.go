@@ -532,7 +532,7 @@ func TestKeysKnownByTheirName(t *testing.T) {
 			t.Errorf("%s: %d found, left %q", lines, len(found), texts(f))
 		}
 	}
-	// What belongs to another name is no value of this one.
+	// A value that belongs to another name is not this one's.
 	hash, longer := drawnFrom(`[a-f0-9]{32}`, draw), drawnFrom(`[a-f0-9]{40}`, draw)
 	for _, text := range []string{
 		`{"dd_api_key": null, "md5": "` + hash + `"}`, `twilio_auth_token: token, etag: "` + hash + `"`, `f(dd_api_key=key, md5="` + hash + `")`, `dd_api_key = key; md5 = "` + hash + `"`, `if not dd_api_key { return "` + hash + `" }`,

@@ -79,7 +79,7 @@ func Behind(name, text string, open bool) (code string, goesOn bool) {
 }
 
 // ended is where the mark stands that ends a block comment which is not known to have begun,
-// or -1. In quotes it is none.
+// or -1. A mark in quotes ends nothing.
 func (l *language) ended(text string) int {
 	if !strings.Contains(text, l.close) {
 		return -1

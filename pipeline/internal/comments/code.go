@@ -37,7 +37,7 @@ type coder struct {
 // returns where it ends.
 func (c *coder) code(at, depth int) int {
 	braces := 0
-	before := byte('(') // the last that is no blank
+	before := byte('(') // the last that is not a blank
 	for at < len(c.text) {
 		b := c.text[at]
 		switch {
@@ -64,7 +64,7 @@ func (c *coder) code(at, depth int) int {
 }
 
 // quoted blanks out the text that starts at a place, and returns what follows it. A quote
-// without its fellow is none.
+// that nothing closes begins no text.
 func (c *coder) quoted(start, depth int) int {
 	quote := c.text[start : start+1]
 	if three := strings.Repeat(quote, 3); strings.HasPrefix(c.text[start:], three) {
