@@ -540,9 +540,17 @@ type Store interface {
 	GoodLayerNames(ctx context.Context, repoID int64) ([]string, error)
 	SaveGoodLayer(ctx context.Context, repoID int64, layer string, g GoodLayer) error
 
-	// KnownDeliveries returns those of the GUIDs that Accept stored and of
-	// which nothing was given up since.
-	KnownDeliveries(ctx context.Context, guids []string) (map[string]bool, error)
+	// NoteLost keeps what was read of the delivery log, and how far that was. Of the
+	// deliveries that are missing it drops those that came, and those that Accept stored
+	// and of which nothing was given up since. It keeps at most maxLostDeliveries, the
+	// most urgent and then the oldest, and returns how many it dropped beyond that.
+	NoteLost(ctx context.Context, read LogRead) (dropped int64, err error)
+	// LostDeliveries lists those to ask for at that time, the most urgent first, and
+	// then the oldest.
+	LostDeliveries(ctx context.Context, now time.Time, limit int) ([]LostDelivery, error)
+	// AskedAgain notes that a delivery was asked for, and when to ask for it next, if it
+	// is still missing.
+	AskedAgain(ctx context.Context, guid string, next time.Time) error
 	// AskSweep inserts the job that does the sweep, unless one waits.
 	AskSweep(ctx context.Context, s Sweep) error
 	// Mark returns the time that SetMark stored last under a name, or the zero
@@ -806,6 +814,23 @@ type HookAttempt struct {
 
 // Delivered reports whether the attempt was answered with success.
 func (a HookAttempt) Delivered() bool { return a.Status >= 200 && a.Status < 300 }
+
+// LostDelivery is a delivery that failed and was not taken in since.
+type LostDelivery struct {
+	HookAttempt     // the newest that was seen, with the time of the first
+	Urgency     int // higher for those to ask for sooner
+	Asked       int // how often it was asked for
+}
+
+// LogRead is what was read of the App's delivery log.
+type LogRead struct {
+	Lost []LostDelivery
+	// Settled are the GUIDs of those that came, or that nobody waits for.
+	Settled []string
+	// Before is since when GitHub sends deliveries again: what is older is dropped.
+	Before time.Time
+	UpTo   time.Time // how far the log was read
+}
 
 // Installation is an account on which the App is installed.
 type Installation struct {

@@ -87,7 +87,6 @@ type Service struct {
 	Options
 	running  runs
 	followed followedHeads
-	lost     lostDeliveries
 	// branches are the globs of the base branches that carry config of their
 	// own; nil without any.
 	branches *glob.Set

@@ -1,13 +1,11 @@
 package review
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -23,18 +21,16 @@ const (
 	// logReaches is how long GitHub redelivers.
 	logReaches = 3 * 24 * time.Hour
 	// logOverlap and sweepOverlap are how far each look goes back beyond the
-	// one before, for what GitHub shows late.
-	logOverlap   = 10 * time.Minute
+	// one before, for what GitHub shows late. An attempt takes ten seconds at most. In a
+	// busy hour each page holds a minute of the log.
+	logOverlap   = 2 * time.Minute
 	sweepOverlap = time.Hour
-	// logLate is the same for a process that read the log before, and remembers
-	// what failed. In a busy hour each page holds a minute of the log.
-	logLate = 2 * time.Minute
 	// maxRedeliveries is how many deliveries are asked for at a time. Each is a
-	// write; GitHub allows 180 a minute.
-	maxRedeliveries = 100
-	// maxAsks is how often one delivery is asked for by this process, over eight
-	// hours.
-	maxAsks = 10
+	// write; GitHub allows 180 a minute, and 5,000 calls an hour with all others of the
+	// App.
+	maxRedeliveries = 300
+	// maxAsks is how often one delivery is asked for, over 34 hours.
+	maxAsks = 13
 	// sweepAtOnce is how many repositories are looked through side by side.
 	// Each costs a call or two; reviews come first.
 	sweepAtOnce = 4
@@ -72,74 +68,6 @@ func isOneOf(events map[string][]string, a HookAttempt) bool {
 	return ok && (actions == nil || slices.Contains(actions, a.Action))
 }
 
-// lostDeliveries are those that were asked for and have not come.
-type lostDeliveries struct {
-	mu   sync.Mutex
-	m    map[string]lostDelivery
-	read time.Time // when the log was last read up to then; zero before
-}
-
-type lostDelivery struct {
-	attempt HookAttempt // the newest that was seen
-	asked   int
-	next    time.Time // not to be asked for before
-}
-
-// since is from when on the log is to be read.
-func (l *lostDeliveries) since(mark, now time.Time) time.Time {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	since := now.Add(-logReaches)
-	if !mark.IsZero() && mark.Add(-logOverlap).After(since) {
-		since = mark.Add(-logOverlap)
-	}
-	if !l.read.IsZero() && l.read.Add(-logLate).After(since) {
-		since = l.read.Add(-logLate)
-	}
-	return since
-}
-
-// note takes the attempts that were read up to now: those that failed join the others,
-// those that came through leave. scanned are the repositories in which news of
-// others' checks ask for something.
-func (l *lostDeliveries) note(attempts []HookAttempt, scanned map[int64]bool, now time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.read = now
-	if l.m == nil {
-		l.m = map[string]lostDelivery{}
-	}
-	came := map[string]bool{}
-	newest := map[string]HookAttempt{}
-	for _, a := range attempts {
-		came[a.GUID] = came[a.GUID] || a.Delivered()
-		if n, ok := newest[a.GUID]; !ok || a.ID > n.ID {
-			newest[a.GUID] = a
-		}
-	}
-	for guid, a := range newest {
-		if came[guid] || !isOneOf(awaited, a) && !(scanned[a.RepoID] && tellsOfScans(a)) {
-			delete(l.m, guid)
-			continue
-		}
-		d := l.m[guid]
-		d.attempt = a
-		l.m[guid] = d
-	}
-}
-
-// forget drops those that are known to have been taken in, and those that
-// GitHub has no more.
-func (l *lostDeliveries) forget(known map[string]bool, before time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for guid, d := range l.m {
-		if known[guid] || d.attempt.At.Before(before) {
-			delete(l.m, guid)
-		}
-	}
-}
-
 // urgency is higher for what is to be asked for sooner: what people ask for comes first,
 // since nothing else finds it, as the sweep finds pull requests. Most edits of comments
 // are the App's own, which the log doesn't tell. News of others' checks comes last.
@@ -155,68 +83,22 @@ func urgency(a HookAttempt) int {
 	return 2
 }
 
-// due lists those to ask for now, the most urgent first, and then the oldest.
-func (l *lostDeliveries) due(now time.Time) []HookAttempt {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var due []HookAttempt
-	for _, d := range l.m {
-		if d.asked < maxAsks && !d.next.After(now) {
-			due = append(due, d.attempt)
-		}
-	}
-	slices.SortFunc(due, func(a, b HookAttempt) int {
-		return cmp.Or(urgency(b)-urgency(a), a.At.Compare(b.At))
-	})
-	return due
-}
-
-// oldest is when the oldest of those failed that will be asked for again, or
-// at if there is none.
-func (l *lostDeliveries) oldest(at time.Time) time.Time {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, d := range l.m {
-		if d.asked < maxAsks && d.attempt.At.Before(at) {
-			at = d.attempt.At
-		}
-	}
-	return at
-}
-
-// guids lists all that are missing.
-func (l *lostDeliveries) guids() []string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	all := make([]string, 0, len(l.m))
-	for guid := range l.m {
-		all = append(all, guid)
-	}
-	return all
-}
-
-func (l *lostDeliveries) asked(guid string, now time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if d, ok := l.m[guid]; ok {
-		// 1, 1, 2, 4 minutes ... 4 hours: most fail while servers start again.
-		d.next = now.Add(time.Minute << max(d.asked-1, 0))
-		d.asked++
-		l.m[guid] = d
-	}
-}
-
-const markDeliveries = "deliveries"
+// MarkDeliveries is the mark of how far the App's delivery log was read.
+const MarkDeliveries = "deliveries"
 
 // findDeliveries reads the App's delivery log and asks for those that failed
-// and were never taken in.
+// and were never taken in. What is missing stands in the store, so that the log is
+// read once, by whatever process.
 func (s *Service) findDeliveries(ctx context.Context) error {
 	began := s.Now()
-	last, err := s.Store.Mark(ctx, markDeliveries)
+	oldest := began.Add(-logReaches)
+	since, err := s.Store.Mark(ctx, MarkDeliveries)
 	if err != nil {
 		return fmt.Errorf("read how far the delivery log was read: %w", err)
 	}
-	since := s.lost.since(last, began)
+	if since = since.Add(-logOverlap); since.Before(oldest) {
+		since = oldest
+	}
 	attempts, whole, err := s.GitHub.Deliveries(ctx, since)
 	if err != nil {
 		return err
@@ -228,39 +110,77 @@ func (s *Service) findDeliveries(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.lost.note(attempts, scanned, began)
-	known, err := s.Store.KnownDeliveries(ctx, s.lost.guids())
+	read := sortAttempts(attempts, scanned)
+	read.Before, read.UpTo = oldest, began
+	dropped, err := s.Store.NoteLost(ctx, read)
 	if err != nil {
-		return fmt.Errorf("look which deliveries were taken in: %w", err)
+		return err
 	}
-	s.lost.forget(known, began.Add(-logReaches))
-	due := s.lost.due(began)
-	left := due[min(len(due), maxRedeliveries):]
-	for _, a := range due[:len(due)-len(left)] {
-		if err := s.redeliver(ctx, a); err != nil {
+	if dropped > 0 {
+		s.Log.Warn().Int64("dropped", dropped).Msg("more deliveries are missing than are kept; the sweep finds the pull requests among those")
+	}
+	due, err := s.Store.LostDeliveries(ctx, began, maxRedeliveries)
+	if err != nil {
+		return err
+	}
+	for _, d := range due {
+		if err := s.redeliver(ctx, d); err != nil {
 			return err
 		}
-	}
-	// What has not come yet is read again by the next look, in whatever process.
-	upTo := s.lost.oldest(began)
-	if err := s.Store.SetMark(ctx, markDeliveries, upTo); err != nil {
-		return fmt.Errorf("note how far the delivery log was read: %w", err)
 	}
 	return nil
 }
 
+// sortAttempts tells the deliveries that failed from those that came. scanned are the
+// repositories in which news of others' checks asks for something.
+func sortAttempts(attempts []HookAttempt, scanned map[int64]bool) (read LogRead) {
+	came := map[string]bool{}
+	newest := map[string]HookAttempt{}
+	first := map[string]time.Time{}
+	for _, a := range attempts {
+		came[a.GUID] = came[a.GUID] || a.Delivered()
+		n, seen := newest[a.GUID]
+		if !seen || a.ID > n.ID {
+			newest[a.GUID] = a
+		}
+		if !seen || a.At.Before(first[a.GUID]) {
+			first[a.GUID] = a.At
+		}
+	}
+	for guid, a := range newest {
+		if came[guid] || !isOneOf(awaited, a) && !(scanned[a.RepoID] && tellsOfScans(a)) {
+			read.Settled = append(read.Settled, guid)
+			continue
+		}
+		a.At = first[guid]
+		read.Lost = append(read.Lost, LostDelivery{HookAttempt: a, Urgency: urgency(a)})
+	}
+	return read
+}
+
 // redeliver asks for a delivery. One that GitHub no longer has, or won't send
 // again, is left to the sweep of open pull requests.
-func (s *Service) redeliver(ctx context.Context, a HookAttempt) error {
-	err := s.GitHub.Redeliver(ctx, a.ID)
+func (s *Service) redeliver(ctx context.Context, d LostDelivery) error {
+	err := s.GitHub.Redeliver(ctx, d.ID)
 	var host *HostError
 	if err != nil && (!errors.As(err, &host) || host.Temporary()) {
 		return err
 	}
-	s.lost.asked(a.GUID, s.Now())
-	s.Log.Info().Str("delivery", a.GUID).Str("event", a.Event).Str("action", a.Action).Int("status", a.Status).Time("at", a.At).Err(err).Msg("asked for a lost delivery again")
+	if err := s.Store.AskedAgain(ctx, d.GUID, s.Now().Add(askAgain(d.Asked))); err != nil {
+		return err
+	}
+	s.Log.Info().Str("delivery", d.GUID).Str("event", d.Event).Str("action", d.Action).Int("status", d.Status).Time("at", d.At).Err(err).Msg("asked for a lost delivery again")
 	s.found("delivery")
 	return nil
+}
+
+// askAgain is how long to wait after asking for a delivery that was asked for so often
+// before: 1, 1, 2, 4 minutes ... 17 hours, since most fail while servers start again.
+func askAgain(asked int) time.Duration {
+	if asked+1 >= maxAsks {
+		return logReaches // by then it is gone
+	}
+	return time.Minute << max(asked-1, 0)
 }
 
 func (s *Service) found(what string) {

@@ -15,20 +15,23 @@ import (
 // says so. Others' pull requests are reviewed meanwhile.
 func TestAuthorLeavesCallsToOthers(t *testing.T) {
 	t.Parallel()
-	w := startWith(t, small(func(l *ghtest.Limits) { l.RequestsPerHour, l.PointsPerMinute, l.CreationsPerMinute = 500, 10_000, 1000 }))
+	w := startWith(t, small(func(l *ghtest.Limits) { l.RequestsPerHour, l.PointsPerMinute, l.CreationsPerMinute = 300, 10_000, 1000 }))
 	waits := func(pr *ghtest.PullRequest) bool {
 		runs := pr.CheckRuns()
 		return len(runs) > 0 && strings.HasPrefix(runs[len(runs)-1].Title, "Waits for GitHub's rate limit until ")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), apptest.Patience)
-	defer cancel()
+	until := func(done func() bool) error {
+		ctx, cancel := context.WithTimeout(t.Context(), apptest.Patience)
+		defer cancel()
+		return w.GH.WaitFor(ctx, done)
+	}
 	ask := func(author string, n int) *ghtest.PullRequest {
 		head := fmt.Sprint(author, n)
 		return w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Head: head, Author: author, Files: ghtest.Files{head + "/a_test.go": "package a\n"}})
 	}
 	open := func(author string, n int) *ghtest.PullRequest {
 		pr := ask(author, n)
-		if err := w.GH.WaitFor(ctx, func() bool {
+		if err := until(func() bool {
 			runs := pr.CheckRuns()
 			return waits(pr) || len(runs) > 0 && runs[len(runs)-1].Completed()
 		}); err != nil {
@@ -48,7 +51,7 @@ func TestAuthorLeavesCallsToOthers(t *testing.T) {
 			t.Fatalf("after %d calls nothing waits", len(w.GH.Calls()))
 		}
 	}
-	if used := len(w.GH.Calls()); n < 3 || used > 400 {
+	if used := len(w.GH.Calls()); n < 3 || used > 250 {
 		t.Errorf("the author waits after %d pull requests and %d calls of all", n, used)
 	}
 	if c := w.Check(open("alice", 2)); !apptest.Satisfies(c.Conclusion) {
@@ -64,14 +67,14 @@ func TestAuthorLeavesCallsToOthers(t *testing.T) {
 		more = append(more, ask("mallory", 100+n))
 	}
 	const told = 20 - 3 // by those above
-	if err := w.GH.WaitFor(ctx, func() bool {
+	if err := until(func() bool {
 		return len(slices.DeleteFunc(slices.Clone(more), func(pr *ghtest.PullRequest) bool { return !waits(pr) })) >= told
 	}); err != nil {
 		t.Fatal(err)
 	}
 	old := "old"
 	first.Edit(ghtest.Edit{Base: &old})
-	if err := w.GH.WaitFor(ctx, func() bool {
+	if err := until(func() bool {
 		runs := first.CheckRuns()
 		return !runs[len(runs)-1].Completed()
 	}); err != nil {

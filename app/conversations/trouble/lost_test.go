@@ -46,17 +46,23 @@ func TestHopelessDeliveriesAreLeft(t *testing.T) {
 	w := start(t)
 	now := time.Now()
 	w.App.Inside().Service.Now = func() time.Time { return now }
+	w.Work(review.JobDeliveries) // what the repository sent before the App ran
+	w.Idle()
 	w.GH.Withhold("pull_request")
 	w.Repo.OpenPR(ghtest.PR{Title: "feat: lost", Body: apptest.GoodBody, Head: "lost", Files: apptest.Clean()})
-	asked := 0
-	for range 40 {
+	w.Idle()
+	var asked []time.Duration
+	const step = 5 * time.Minute
+	for after := time.Duration(0); after < 40*time.Hour; after += step {
 		w.GH.ResetCalls()
 		w.Work(review.JobDeliveries)
-		asked += len(w.GH.CallsTo(apptest.RouteRedeliver))
-		now = now.Add(5 * time.Minute)
+		for range w.GH.CallsTo(apptest.RouteRedeliver) {
+			asked = append(asked, after)
+		}
+		now = now.Add(step)
 	}
-	if asked < 3 || asked > 6 {
-		t.Errorf("asked for %d times, want 3 to 6", asked)
+	if n := len(asked); n != 13 || asked[n-1]-asked[n-2] < 17*time.Hour {
+		t.Errorf("asked for %d times in 40 hours, want 13, the last 17 hours after the one before: %v", n, asked)
 	}
 }
 

@@ -151,14 +151,19 @@ func killAtAnyMoment(t *testing.T, url string, within time.Duration) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	t.Logf("%d targets that were left undone were done within %s", left, time.Since(start).Round(time.Millisecond))
-	known, err := s.KnownDeliveries(t.Context(), acknowledged)
+	read := review.LogRead{UpTo: time.Now()}
+	for i, guid := range acknowledged {
+		read.Lost = append(read.Lost, review.LostDelivery{HookAttempt: review.HookAttempt{ID: int64(i + 1), GUID: guid, Event: "pull_request", At: time.Now()}})
+	}
+	if _, err := s.NoteLost(t.Context(), read); err != nil {
+		t.Fatal(err)
+	}
+	lost, err := s.LostDeliveries(t.Context(), time.Now(), len(acknowledged)+1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, guid := range acknowledged {
-		if !known[guid] {
-			t.Errorf("delivery %s was acknowledged and is not known", guid)
-		}
+	for _, d := range lost {
+		t.Errorf("delivery %s was acknowledged and is not known", d.GUID)
 	}
 	for i, guid := range sample.Of(t, 50, acknowledged) {
 		a, err := s.Accept(t.Context(), childDelivery(guid, i))

@@ -214,6 +214,7 @@ func (s *Store) ForgetRepository(ctx context.Context, repoID int64) error {
 			statementArgs{`DELETE FROM marks WHERE name LIKE ? OR name LIKE ? OR name = ?`,
 				[]any{"asked %" + pulls, "asked %" + groups, fmt.Sprintf("issues refused/%d", repoID)}},
 			statementArgs{`UPDATE deliveries SET action = '', installation = 0, repo_id = 0, target_key = '', generation = 0 WHERE repo_id = ?`, []any{repoID}},
+			statementArgs{`DELETE FROM lost_deliveries WHERE repo_id = ?`, []any{repoID}},
 		)
 		return execAll(ctx, t, all)
 	})
@@ -238,6 +239,7 @@ func (s *Store) ForgetInstallation(ctx context.Context, id int64) error {
 			{`DELETE FROM refusals WHERE installation = ?`, []any{id}},
 			{`DELETE FROM repositories WHERE installation = ?`, []any{id}}, // of what has come to another
 			{`UPDATE deliveries SET action = '', installation = 0, repo_id = 0, target_key = '', generation = 0 WHERE installation = ?`, []any{id}},
+			{`DELETE FROM lost_deliveries WHERE installation = ?`, []any{id}},
 		})
 	})
 	if err != nil {
@@ -254,8 +256,7 @@ const goneMarks = "gone installation/"
 
 // markGone notes that an installation is gone: nothing is asked for it any more.
 func (s *Store) markGone(ctx context.Context, t tx, id int64) error {
-	_, err := t.exec(ctx, `INSERT INTO marks (name, at) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at`, goneMark(id), s.now())
-	if err != nil {
+	if err := setMark(ctx, t, goneMark(id), s.Now()); err != nil {
 		return fmt.Errorf("note that the installation is gone: %w", err)
 	}
 	return nil

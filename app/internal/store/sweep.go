@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/riverqueue/river/rivertype"
@@ -26,36 +25,6 @@ func (s *Store) AskSweep(ctx context.Context, sw review.Sweep) error {
 	})
 }
 
-// knownChunk bounds the parameters of one query.
-const knownChunk = 500
-
-// KnownDeliveries implements review.Store.
-func (s *Store) KnownDeliveries(ctx context.Context, guids []string) (map[string]bool, error) {
-	known := make(map[string]bool, len(guids))
-	err := s.db.read(ctx, func(t tx) error {
-		for len(guids) > 0 {
-			chunk := guids[:min(knownChunk, len(guids))]
-			guids = guids[len(chunk):]
-			args := make([]any, knownChunk) // one statement to prepare, whatever their number
-			for i := range args {
-				args[i] = chunk[min(i, len(chunk)-1)]
-			}
-			found, err := texts(ctx, t, `SELECT d.guid FROM deliveries d WHERE NOT (`+deliveryGivenUp+`) AND d.guid IN (?`+strings.Repeat(`, ?`, knownChunk-1)+`)`, args...)
-			if err != nil {
-				return err
-			}
-			for _, g := range found {
-				known[g] = true
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("look for known deliveries: %w", err)
-	}
-	return known, nil
-}
-
 // Mark implements review.Store.
 func (s *Store) Mark(ctx context.Context, name string) (time.Time, error) {
 	var at int64
@@ -70,8 +39,16 @@ func (s *Store) Mark(ctx context.Context, name string) (time.Time, error) {
 
 // SetMark implements review.Store.
 func (s *Store) SetMark(ctx context.Context, name string, at time.Time) error {
-	return s.change(ctx, "set the mark "+name,
-		`INSERT INTO marks (name, at) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at`, name, micros(at))
+	err := s.db.write(ctx, func(t tx) error { return setMark(ctx, t, name, at) })
+	if err != nil {
+		return fmt.Errorf("set the mark %s: %w", name, err)
+	}
+	return nil
+}
+
+func setMark(ctx context.Context, t tx, name string, at time.Time) error {
+	_, err := t.exec(ctx, `INSERT INTO marks (name, at) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at`, name, micros(at))
+	return err
 }
 
 // RefusedScans implements review.Store.

@@ -14,12 +14,13 @@ var repositoryTables = []string{"good_layer_files", "good_layers", "deferred", "
 
 // otherTables are dealt with one by one, or hold nothing of a repository.
 var otherTables = map[string]string{
-	"targets":        "ForgetTarget",
-	"leases":         "ForgetTarget, ForgetRepository",
-	"deliveries":     "ForgetRepository, ForgetInstallation",
-	"review_configs": "deleted with the review",
-	"texts":          "Prune deletes those that nothing refers to",
-	"marks":          "ForgetInstallation",
-	"refusals":       "ForgetInstallation",
-	"processes":      "the processes on the database",
+	"targets":         "ForgetTarget",
+	"leases":          "ForgetTarget, ForgetRepository",
+	"deliveries":      "ForgetRepository, ForgetInstallation",
+	"review_configs":  "deleted with the review",
+	"texts":           "Prune deletes those that nothing refers to",
+	"marks":           "ForgetInstallation",
+	"refusals":        "ForgetInstallation",
+	"lost_deliveries": "ForgetRepository, ForgetInstallation",
+	"processes":       "the processes on the database",
 }

@@ -143,7 +143,11 @@ var forgetTests = map[string]func(*testing.T, *fixture){
 				t.Fatal(err)
 			}
 		}
+		f.lost(t, "of 77")
 		f.forget(t, review.Forget{Installation: 5, Repos: []int64{77, 99}})
+		if left := f.missing(t); len(left) != 0 {
+			t.Errorf("%v are still missing", left)
+		}
 		for name, want := range map[string]bool{"issues refused/77": false, "issues refused/78": true} {
 			if at, err := f.Mark(f.ctx, name); err != nil || at.IsZero() == want {
 				t.Errorf("mark %s: %v, %v", name, at, err)
@@ -178,8 +182,12 @@ var forgetTests = map[string]func(*testing.T, *fixture){
 				t.Fatal(i, err)
 			}
 		}
+		f.lost(t, "of 5")
 		f.forget(t, review.Forget{Installation: 5})
 		f.forget(t, review.Forget{Installation: 5}) // a redelivery
+		if left := f.missing(t); len(left) != 0 {
+			t.Errorf("%v are still missing", left)
+		}
 		f.wantNothing(t, gone)
 		f.wantAll(t, stays)
 		for installation, want := range map[int64]bool{5: false, 6: true} {

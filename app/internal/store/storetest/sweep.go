@@ -69,36 +69,87 @@ var sweepTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("a sweep of %d began, want another of 5", got)
 		}
 	},
-	"known deliveries are those that were stored and not given up": func(t *testing.T, f *fixture) {
+	"deliveries are missing until they come": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
 		var guids []string
-		for i := range 1100 { // more than one query takes
+		for i := range 1100 { // more than one transaction takes
 			guids = append(guids, guid(i))
 		}
 		f.accept(t, push(guids[0], g))
 		f.accept(t, review.Delivery{GUID: guids[1099], Event: "ping"})
 		f.accept(t, push("not asked about", g))
-		known := func() map[string]bool {
-			t.Helper()
-			m, err := f.KnownDeliveries(f.ctx, guids)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return m
-		}
-		if diff := cmp.Diff(map[string]bool{guids[0]: true, guids[1099]: true}, known()); diff != "" {
-			t.Errorf("known (-want +got):\n%s", diff)
+		if diff := cmp.Diff(guids[1:1099], f.lost(t, guids...)); diff != "" {
+			t.Errorf("missing (-want +got):\n%s", diff)
 		}
 		f.finish(t, g.Key(), true)
-		if diff := cmp.Diff(map[string]bool{guids[1099]: true}, known()); diff != "" {
-			t.Errorf("known after one was given up (-want +got):\n%s", diff)
+		if diff := cmp.Diff(guids[:1099], f.lost(t, guids...)); diff != "" {
+			t.Errorf("missing after one was given up (-want +got):\n%s", diff)
 		}
 		f.accept(t, push("again", g))
-		if !known()[guids[0]] {
-			t.Error("not known although it was asked for since")
+		f.noteLost(t, review.LogRead{Settled: guids[2:]})
+		if diff := cmp.Diff(guids[1:2], f.missing(t)); diff != "" {
+			t.Errorf("missing after one was asked for since and the others came (-want +got):\n%s", diff)
 		}
-		if m, err := f.KnownDeliveries(f.ctx, nil); err != nil || len(m) != 0 {
-			t.Errorf("of none: %v, %v", m, err)
+		if at, err := f.Mark(f.ctx, review.MarkDeliveries); err != nil || !at.Equal(f.clock.Now()) {
+			t.Errorf("the log was read up to %s, %v", at, err)
+		}
+	},
+	"the most urgent are asked for first, and each after a while": func(t *testing.T, f *fixture) {
+		at := f.clock.Now()
+		lost := func(guid string, urgency int, ago time.Duration) review.LostDelivery {
+			return review.LostDelivery{Urgency: urgency, HookAttempt: review.HookAttempt{
+				ID: 5, GUID: guid, Event: "issue_comment", Action: "created", Status: 502, At: at.Add(-ago), Installation: 5, RepoID: 77,
+			}}
+		}
+		command := lost("command", 3, time.Minute)
+		f.noteLost(t, review.LogRead{Lost: []review.LostDelivery{lost("new", 2, time.Minute), lost("scan", 0, time.Hour), command, lost("old", 2, time.Hour)}})
+		if diff := cmp.Diff([]string{"command", "old", "new", "scan"}, f.missing(t)); diff != "" {
+			t.Errorf("order (-want +got):\n%s", diff)
+		}
+		if err := f.AskedAgain(f.ctx, "command", at.Add(time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		// The attempt that failed now is the one to ask for. One of before, which the
+		// next look reads again, changes nothing.
+		newer := command
+		newer.ID, newer.Status, newer.At = 9, 504, at
+		f.noteLost(t, review.LogRead{Lost: []review.LostDelivery{newer, command}})
+		if diff := cmp.Diff([]string{"old", "new", "scan"}, f.missing(t)); diff != "" {
+			t.Errorf("after one was asked for (-want +got):\n%s", diff)
+		}
+		f.clock.pass(time.Minute)
+		all, err := f.LostDeliveries(f.ctx, f.clock.Now(), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := command
+		want.ID, want.Status, want.Asked = 9, 504, 1
+		if diff := cmp.Diff([]review.LostDelivery{want}, all); diff != "" {
+			t.Errorf("a minute later (-want +got):\n%s", diff)
+		}
+		f.noteLost(t, review.LogRead{Before: at.Add(-time.Hour).Add(time.Second)})
+		if diff := cmp.Diff([]string{"command", "new"}, f.missing(t)); diff != "" {
+			t.Errorf("after the time in which GitHub sends them again (-want +got):\n%s", diff)
+		}
+	},
+	"so many deliveries are kept at most": func(t *testing.T, f *fixture) {
+		sample.Variant(t)
+		const most, over = 20_000, 5
+		read := review.LogRead{UpTo: f.clock.Now()}
+		for i := range most + over {
+			read.Lost = append(read.Lost, review.LostDelivery{Urgency: min(i, 1), HookAttempt: review.HookAttempt{
+				ID: int64(i), GUID: fmt.Sprintf("%06d", i), Event: "push", At: f.clock.Now().Add(time.Duration(i) * time.Second),
+			}})
+		}
+		if dropped, err := f.NoteLost(f.ctx, read); err != nil || dropped != over {
+			t.Errorf("dropped %d, %v; want %d", dropped, err, over)
+		}
+		all, err := f.LostDeliveries(f.ctx, f.clock.Now(), most+over)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first, last := all[0].GUID, all[len(all)-1].GUID; len(all) != most || first != "000001" || last != "020000" {
+			t.Errorf("%d from %s to %s are kept", len(all), first, last)
 		}
 	},
 	"marks move": func(t *testing.T, f *fixture) {
@@ -373,4 +424,39 @@ var periodicTests = map[string]func(*testing.T, *fixture){
 			}
 		}
 	},
+}
+
+// noteLost keeps what the delivery log shows now.
+func (f *fixture) noteLost(t *testing.T, read review.LogRead) {
+	t.Helper()
+	read.UpTo = f.clock.Now()
+	if _, err := f.NoteLost(f.ctx, read); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// missing lists the deliveries to ask for now.
+func (f *fixture) missing(t *testing.T) (guids []string) {
+	t.Helper()
+	all, err := f.LostDeliveries(f.ctx, f.clock.Now(), 100_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range all {
+		guids = append(guids, d.GUID)
+	}
+	return guids
+}
+
+// lost notes deliveries as failed, and lists those that are missing.
+func (f *fixture) lost(t *testing.T, guids ...string) []string {
+	t.Helper()
+	var read review.LogRead
+	for i, g := range guids {
+		read.Lost = append(read.Lost, review.LostDelivery{HookAttempt: review.HookAttempt{
+			ID: int64(i + 1), GUID: g, Event: "push", Status: 502, At: f.clock.Now(), Installation: 5, RepoID: 77,
+		}})
+	}
+	f.noteLost(t, read)
+	return f.missing(t)
 }
