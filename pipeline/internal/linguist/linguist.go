@@ -9,11 +9,14 @@ package linguist
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/go-enry/go-enry/v2/data"
-	"github.com/go-enry/go-enry/v2/regex"
+
+	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
 )
 
 // LanguageByFilename is the language of files of this name, "" if there is none.
@@ -76,14 +79,54 @@ func IsGenerated(file string, text []byte) bool {
 }
 
 // IsVendor reports whether the file is a copy of what others keep.
-func IsVendor(file string) bool { return data.FastVendorMatcher.MatchString(file) }
+func IsVendor(file string) bool { return vendored().match(file) }
 
 // IsTest reports whether the file is named as tests are.
-func IsTest(file string) bool { return matchesAny(data.TestMatchers, file) }
+func IsTest(file string) bool { return tests().match(file) }
 
 // IsDocumentation reports whether the file is named as documentation is.
-func IsDocumentation(file string) bool { return matchesAny(data.DocumentationMatchers, file) }
+func IsDocumentation(file string) bool { return documentation().match(file) }
 
-func matchesAny(patterns []regex.EnryRegexp, file string) bool {
-	return slices.ContainsFunc(patterns, func(p regex.EnryRegexp) bool { return p.MatchString(file) })
+var (
+	vendored      = sync.OnceValue(func() *patterns { return newPatterns(data.VendorMatchers) })
+	tests         = sync.OnceValue(func() *patterns { return newPatterns(data.TestMatchers) })
+	documentation = sync.OnceValue(func() *patterns { return newPatterns(data.DocumentationMatchers) })
+)
+
+// patterns are expressions of which any may match. Only those are tried of which the
+// path holds a literal: there are some 200, and a large change has thousands of paths.
+type patterns struct {
+	all      []*regexp.Regexp
+	always   []int // those without a literal
+	literals *literals.Matcher
+	of       []int // by literal, the pattern that it is of
+}
+
+func newPatterns(all []*regexp.Regexp) *patterns {
+	p := &patterns{all: all}
+	var words []string
+	for i, re := range all {
+		required := literals.Required(re.String())
+		if required == nil {
+			p.always = append(p.always, i)
+		}
+		for _, w := range required {
+			words, p.of = append(words, w), append(p.of, i)
+		}
+	}
+	p.literals = literals.NewMatcher(words)
+	return p
+}
+
+func (p *patterns) match(file string) bool {
+	if strings.ContainsAny(file, literals.Folds[0]+literals.Folds[1]) {
+		return slices.ContainsFunc(p.all, func(re *regexp.Regexp) bool { return re.MatchString(file) })
+	}
+	try := p.always
+	p.literals.Find(file, func(ids []int, _ int) {
+		for _, id := range ids {
+			try = append(slices.Clip(try), p.of[id])
+		}
+	})
+	return slices.ContainsFunc(try, func(i int) bool { return p.all[i].MatchString(file) })
 }
