@@ -170,7 +170,7 @@ func hookFaults(h gh.HookConfig, path string) (wrong, remedies []string) {
 	u, err := url.Parse(h.URL)
 	switch {
 	case err != nil || u.Host == "":
-		fault(fmt.Sprintf("the webhook's URL %q is none", h.URL), "set it to https://your-host"+path)
+		fault(fmt.Sprintf("the webhook's URL %q is not a URL", h.URL), "set it to https://your-host"+path)
 		return wrong, remedies
 	case u.Scheme != "https" && !isLoopback(u.Hostname()):
 		fault(fmt.Sprintf("webhooks go to %q unencrypted", h.URL), "put TLS before the server and let the URL begin with https://")

@@ -48,7 +48,7 @@ func postgresConfig(rawURL string) (*pgxpool.Config, error) {
 		return nil, fmt.Errorf("pool_max_conns is %d; at least %d are needed", cfg.MaxConns, leastConnections)
 	}
 	if err != nil {
-		return nil, errors.New("it can't be read; want postgres://USER:PASSWORD@HOST:5432/DATABASE, with what is no letter or digit in the password as %XX, and only parameters that PostgreSQL has, such as ?sslmode=require")
+		return nil, errors.New("it can't be read; want postgres://USER:PASSWORD@HOST:5432/DATABASE, with all but letters and digits of the password written as %XX, and only parameters that PostgreSQL has, such as ?sslmode=require")
 	}
 	if !strings.Contains(rawURL, "pool_max_conns") {
 		cfg.MaxConns = maxConnections
