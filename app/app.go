@@ -163,13 +163,14 @@ func (a *App) buildServer(ctx context.Context) (err error) {
 	if a.queue, err = store.NewQueue(a.store, a.service, store.QueueOptions{Workers: a.options.Workers, Periodic: a.periodic(), Begin: a.onJob}); err != nil {
 		return fmt.Errorf("make the queue: %w", err)
 	}
-	hook, err := webhook.Handler(webhook.Config{
+	hook, err := webhook.New(webhook.Config{
 		Secrets: a.settings.WebhookSecrets, Accept: a.service.Accept, AppID: a.settings.AppID,
 		Log: a.options.Log, Observe: a.onDelivery,
 	})
 	if err != nil {
 		return fmt.Errorf("make the webhook handler: %w", err)
 	}
+	a.service.TakeIn = hook.TakeIn
 	var lc net.ListenConfig
 	if a.listener, err = lc.Listen(ctx, "tcp", a.settings.Addr); err != nil {
 		return fmt.Errorf("listen on %s (%s): %w", a.settings.Addr, keyAddr, err)

@@ -19,6 +19,7 @@ const (
 	RouteRequests    = "POST /repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers"
 	RouteAddLabel    = "POST /repos/{owner}/{repo}/issues/{issue_number}/labels"
 	RouteRemoveLabel = "DELETE /repos/{owner}/{repo}/issues/{issue_number}/labels/{name}"
+	RoutePayload     = "GET /app/hook/deliveries/{delivery_id}"
 	RouteRedeliver   = "POST /app/hook/deliveries/{delivery_id}/attempts"
 )
 

@@ -80,7 +80,7 @@ func answerWords(status int) string {
 func deliveryRemedy(status int) string {
 	switch status {
 	case http.StatusUnauthorized:
-		return "see the secret below; what was lost is asked for again for three days"
+		return "see the secret below; what was lost is looked for in the delivery log for three days"
 	case http.StatusBadRequest:
 		return "the App's page, Advanced, Recent deliveries shows what the server answered"
 	case http.StatusNotFound, http.StatusMethodNotAllowed:
@@ -88,7 +88,7 @@ func deliveryRemedy(status int) string {
 	case http.StatusServiceUnavailable:
 		return "the server could not store it: see its log and its database"
 	}
-	return "see that the server runs and that GitHub can reach it at the webhook's URL, through proxy and firewall; what was lost is asked for again for three days"
+	return "see that the server runs and that GitHub can reach it at the webhook's URL, through proxy and firewall; what was lost is looked for in the delivery log for three days"
 }
 
 // secret tells what the answers tell of it: the server checks the signature

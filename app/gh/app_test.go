@@ -1,6 +1,8 @@
 package gh
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -112,7 +114,7 @@ func TestOpenPullsStopAtOlderOnes(t *testing.T) {
 	}
 }
 
-func TestDeliveries(t *testing.T) {
+func TestFailedDeliveries(t *testing.T) {
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	entry := func(id int, at time.Time, status int) string {
 		return fmt.Sprintf(`{"id":%d,"guid":"g%d","delivered_at":%q,"status":"x","status_code":%d,"event":"pull_request","action":"opened","installation_id":7,"repository_id":1001}`, id, id, at.Format(time.RFC3339Nano), status)
@@ -121,8 +123,11 @@ func TestDeliveries(t *testing.T) {
 		if !strings.HasPrefix(r.Header.Get("Authorization"), "Bearer ey") {
 			t.Errorf("authorized by %q", r.Header.Get("Authorization"))
 		}
+		if s := r.URL.Query().Get("status"); s != "failure" {
+			t.Errorf("asked for the status %q", s)
+		}
 		switch r.URL.Query().Get("cursor") {
-		case "":
+		case "": // an older server lists those that came, too
 			return reply(200, "["+entry(5, at.Add(time.Minute), 200)+`,{"id":4,"guid":"g4","delivered_at":"2026-11-20T12:00:30Z","status_code":0,"event":"ping","action":null,"installation_id":null,"repository_id":null}]`,
 				"Link", `<https://x?cursor=v1_4&per_page=100>; rel="next"`)
 		case "v1_4": // not quite in order
@@ -132,9 +137,8 @@ func TestDeliveries(t *testing.T) {
 		t.Error("read on beyond what was asked for")
 		return reply(200, "[]")
 	}}
-	got, whole, err := hub.client(t, nil).Deliveries(t.Context(), at.Add(500*time.Millisecond))
+	got, whole, err := hub.client(t, nil).FailedDeliveries(t.Context(), at.Add(500*time.Millisecond))
 	want := []review.HookAttempt{
-		{ID: 5, GUID: "g5", Event: "pull_request", Action: "opened", Status: 200, At: at.Add(time.Minute), Installation: 7, RepoID: 1001},
 		{ID: 4, GUID: "g4", Event: "ping", At: at.Add(30 * time.Second)},
 		{ID: 2, GUID: "g2", Event: "pull_request", Action: "opened", Status: 502, At: at, Installation: 7, RepoID: 1001},
 	}
@@ -152,9 +156,29 @@ func TestDeliveryLogWithoutEnd(t *testing.T) {
 		n := hub.asked()
 		return reply(200, fmt.Sprintf(`[{"id":%d,"guid":"g","delivered_at":"2026-11-20T12:00:00Z"}]`, 1000-n), "Link", fmt.Sprintf(`<https://x?cursor=v1_%d>; rel="next"`, n))
 	}
-	got, whole, err := hub.client(t, nil).Deliveries(t.Context(), time.Time{})
+	got, whole, err := hub.client(t, nil).FailedDeliveries(t.Context(), time.Time{})
 	if err != nil || whole || len(got) != maxWalk {
 		t.Errorf("%d attempts, whole %v, %v", len(got), whole, err)
+	}
+}
+
+// A log that holds no payload is told from one that can't be read.
+func TestDeliveryWithoutPayload(t *testing.T) {
+	for name, body := range map[string]string{
+		"no request": `{"id":5}`,
+		"no payload": `{"id":5,"request":{"headers":{}}}`,
+		"null":       `{"id":5,"request":{"payload":null}}`,
+		"text":       `{"id":5,"request":{"payload":"{}"}}`,
+		"too large":  `{"id":5,"request":{"payload":{"a":"` + strings.Repeat("a", 4<<20) + `"}}}`,
+	} {
+		hub := &fake{answer: func(*http.Request) *http.Response { return reply(200, body) }}
+		if _, err := hub.client(t, nil).Payload(t.Context(), 5); !errors.Is(err, review.ErrNoPayload) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	hub := &fake{answer: func(*http.Request) *http.Response { return reply(200, `{"id":5,"request":{"payload":{"a":1}}}`) }}
+	if got, err := hub.client(t, nil).Payload(t.Context(), 5); err != nil || string(got) != `{"a":1}` {
+		t.Errorf("%s, %v", got, err)
 	}
 }
 
@@ -170,11 +194,19 @@ func TestLostDeliveryIsSentAgain(t *testing.T) {
 	w.hub.SetWebhook(hook.URL, "secret")
 	w.repo.OpenPR(ghtest.PR{Files: ghtest.Files{"a.txt": "a\n"}})
 	w.must(w.hub.Settle(t.Context()))
-	log, whole, err := w.client.Deliveries(t.Context(), time.Time{})
+	log, whole, err := w.client.FailedDeliveries(t.Context(), time.Time{})
 	w.must(err)
 	i := slices.IndexFunc(log, func(a review.HookAttempt) bool { return !a.Delivered() })
 	if i < 0 || !whole {
 		t.Fatalf("no failed attempt in %+v, whole %v", log, whole)
+	}
+	payload, err := w.client.Payload(t.Context(), log[i].ID)
+	w.must(err)
+	var sent struct {
+		Repository struct{ Name string }
+	}
+	if err := json.Unmarshal(payload, &sent); err != nil || sent.Repository.Name != "shop" {
+		t.Errorf("the payload is of %q, %v", sent.Repository.Name, err)
 	}
 	w.must(w.client.Redeliver(t.Context(), log[i].ID))
 	w.must(w.hub.Settle(t.Context()))
@@ -182,6 +214,8 @@ func TestLostDeliveryIsSentAgain(t *testing.T) {
 		t.Errorf("sent %q again, want %q", last, log[i].GUID)
 	}
 	wantHostError(t, w.client.Redeliver(t.Context(), 987654321), review.HostNotFound)
+	_, err = w.client.Payload(t.Context(), 987654321)
+	wantHostError(t, err, review.HostNotFound)
 }
 
 func TestAccess(t *testing.T) {

@@ -2,7 +2,10 @@ package gh
 
 import (
 	"context"
+	"encoding/json"
+	"io"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/google/go-github/v60/github"
@@ -19,19 +22,25 @@ func (l *attempts) whole() error {
 	})
 }
 
-// Deliveries lists the attempts in the App's delivery log from since on, newest
-// first: at most 10,000, and whole is false if there are more.
-func (c *Client) Deliveries(ctx context.Context, since time.Time) ([]review.HookAttempt, bool, error) {
+// maxPayload bounds what is read of one delivery, in bytes. What is larger may come
+// again by the webhook, which takes up to 25 MB.
+const maxPayload = 4 << 20
+
+// FailedDeliveries lists the attempts in the App's delivery log from since on that failed,
+// newest first: at most 10,000, and whole is false if there are more. A GitHub Enterprise
+// Server that lists all attempts costs more calls.
+func (c *Client) FailedDeliveries(ctx context.Context, since time.Time) ([]review.HookAttempt, bool, error) {
 	// GitHub tells times in whole seconds.
 	since = since.Truncate(time.Second)
 	var out []review.HookAttempt
 	whole, err := walk(ctx, c, review.Target{}, request{
-		op: "read the App's delivery log", scope: asApp, method: http.MethodGet, path: "/app/hook/deliveries",
+		op: "read the App's delivery log", scope: asApp, method: http.MethodGet, path: "/app/hook/deliveries", query: url.Values{"status": {"failure"}},
 	}, maxWalk, func(page attempts) bool {
 		older := false
 		for _, d := range page {
-			if older = d.GetDeliveredAt().Before(since); !older {
-				out = append(out, attempt(d))
+			a := attempt(d)
+			if older = a.At.Before(since); !older && !a.Delivered() {
+				out = append(out, a)
 			}
 		}
 		return !older // goes by the last one
@@ -47,6 +56,45 @@ func attempt(d *github.HookDelivery) review.HookAttempt {
 		ID: d.GetID(), GUID: d.GetGUID(), Event: d.GetEvent(), Action: d.GetAction(), Status: d.GetStatusCode(),
 		At: d.GetDeliveredAt().Time, Installation: d.GetInstallationID(), RepoID: d.GetRepositoryID(),
 	}
+}
+
+// delivered is an attempt as the log shows it alone.
+type delivered struct {
+	ID      int64 `json:"id"`
+	Request struct {
+		Payload json.RawMessage `json:"payload"`
+	} `json:"request"`
+}
+
+func (d *delivered) whole() error {
+	if d.ID <= 0 {
+		return errNotWhole
+	}
+	return nil
+}
+
+// Payload reads what an attempt delivered.
+func (c *Client) Payload(ctx context.Context, attemptID int64) ([]byte, error) {
+	const op = "read a delivery"
+	var d delivered
+	large := false
+	_, err := c.do(ctx, review.Target{}, request{
+		op: op, scope: asApp, method: http.MethodGet, path: "/app/hook/deliveries/{delivery_id}", args: []any{attemptID},
+	}, func(r io.Reader) error {
+		l := &io.LimitedReader{R: r, N: maxPayload + 1}
+		err := asJSON(&d)(l)
+		if large = l.N == 0; large {
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if p := d.Request.Payload; !large && len(p) > 0 && p[0] == '{' {
+		return p, nil
+	}
+	return nil, &review.HostError{Op: op, Kind: review.HostInvalid, Err: review.ErrNoPayload}
 }
 
 // Redeliver asks GitHub to send a delivery again, under the same GUID. It

@@ -196,8 +196,12 @@ var calls = map[string]struct {
 		_, err := c.TeamMember(t.Context(), pullTarget, "acme/owners", "alice")
 		return err
 	}},
-	"Access":        {"GET", func(t *testing.T, c *Client) error { _, err := c.Access(t.Context(), pullTarget); return err }},
-	"Deliveries":    {"GET", func(t *testing.T, c *Client) error { _, _, err := c.Deliveries(t.Context(), time.Time{}); return err }},
+	"Access": {"GET", func(t *testing.T, c *Client) error { _, err := c.Access(t.Context(), pullTarget); return err }},
+	"FailedDeliveries": {"GET", func(t *testing.T, c *Client) error {
+		_, _, err := c.FailedDeliveries(t.Context(), time.Time{})
+		return err
+	}},
+	"Payload":       {"GET", func(t *testing.T, c *Client) error { _, err := c.Payload(t.Context(), 5); return err }},
 	"Redeliver":     {"POST", func(t *testing.T, c *Client) error { return c.Redeliver(t.Context(), 5) }},
 	"Installations": {"GET", func(t *testing.T, c *Client) error { _, err := c.Installations(t.Context()); return err }},
 	"Repositories":  {"GET", func(t *testing.T, c *Client) error { _, err := c.Repositories(t.Context(), 7); return err }},

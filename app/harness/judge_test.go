@@ -191,17 +191,18 @@ func (w *world) faults(pulls []*pull) map[*pull][]fault {
 	return wrong
 }
 
-// late counts the events of a pull request that the servers got only when they were
-// delivered again. Such an event may name a head or a base that is no longer the
+// late counts the events of a pull request that the servers got only later: delivered
+// again, or from the delivery log. Such an event may name a head or a base that is no longer the
 // pull request's, and what it names may be so again: nobody knows before the pull
 // request is read. Until then the check that stands must not count.
-func (w *world) late(p *pull) (n int) {
+func (w *world) late(p *pull) int {
+	events := map[string]bool{}
 	for _, d := range w.gh.Deliveries() {
-		if d.Event == "pull_request" && d.Redelivery && d.OK() && d.RepositoryID == p.repo.ID() && concerns(d, p) {
-			n++
+		if d.Event == "pull_request" && (d.Redelivery || !d.OK()) && d.RepositoryID == p.repo.ID() && concerns(d, p) {
+			events[d.GUID] = true
 		}
 	}
-	return n
+	return len(events)
 }
 
 func (w *world) droppedReviews() int { return w.logLines("the server died", "review given up") }

@@ -95,7 +95,7 @@ func (w *world) deliveries(f *figures) {
 			again++
 		}
 	}
-	f.add("deliveries that failed", "%d, of these taken in later %d", len(failed), again)
+	f.add("deliveries that failed", "%d, of these sent again with success %d, taken in from the log %d", len(failed), again, w.logLines("took in a lost delivery"))
 	f.add("pull requests found by the sweep", "%d", w.logLines("found a pull request to review"))
 }
 

@@ -12,6 +12,9 @@ var ErrLeaseLost = errors.New("lease lost to another holder")
 // ErrNotFound means that the store has no such record.
 var ErrNotFound = errors.New("not found in store")
 
+// ErrNoPayload means that the delivery log holds no payload that can be read.
+var ErrNoPayload = errors.New("the delivery log holds no payload that can be read")
+
 // ErrManyNotices means that as many notices as are kept wait to be said.
 var ErrManyNotices = errors.New("too many notices wait to be said")
 

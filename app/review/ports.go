@@ -541,16 +541,16 @@ type Store interface {
 	SaveGoodLayer(ctx context.Context, repoID int64, layer string, g GoodLayer) error
 
 	// NoteLost keeps what was read of the delivery log, and how far that was. Of the
-	// deliveries that are missing it drops those that came, and those that Accept stored
-	// and of which nothing was given up since. It keeps at most maxLostDeliveries, the
-	// most urgent and then the oldest, and returns how many it dropped beyond that.
+	// deliveries that are missing it drops those that Accept stored and of which nothing
+	// was given up since. It keeps at most maxLostDeliveries, the most urgent and then
+	// the oldest, and returns how many it dropped beyond that.
 	NoteLost(ctx context.Context, read LogRead) (dropped int64, err error)
-	// LostDeliveries lists those to ask for at that time, the most urgent first, and
+	// LostDeliveries lists those to look for at that time, the most urgent first, and
 	// then the oldest.
 	LostDeliveries(ctx context.Context, now time.Time, limit int) ([]LostDelivery, error)
-	// AskedAgain notes that a delivery was asked for, and when to ask for it next, if it
-	// is still missing.
-	AskedAgain(ctx context.Context, guid string, next time.Time) error
+	// LookedFor notes that a delivery was taken in or asked for, and when to look for it
+	// next, if it is still missing.
+	LookedFor(ctx context.Context, guid string, next time.Time) error
 	// AskSweep inserts the job that does the sweep, unless one waits.
 	AskSweep(ctx context.Context, s Sweep) error
 	// Mark returns the time that SetMark stored last under a name, or the zero
@@ -766,9 +766,12 @@ type GitHub interface {
 	// it was refused.
 	Access(ctx context.Context, t Target) (Access, error)
 
-	// Deliveries lists the attempts in the App's delivery log from since on,
-	// newest first. whole is false where the log is longer than is read.
-	Deliveries(ctx context.Context, since time.Time) (attempts []HookAttempt, whole bool, err error)
+	// FailedDeliveries lists the attempts in the App's delivery log from since on that
+	// failed, newest first. whole is false where there are more than are read.
+	FailedDeliveries(ctx context.Context, since time.Time) (attempts []HookAttempt, whole bool, err error)
+	// Payload reads what an attempt delivered. The error is ErrNoPayload where the log
+	// holds the attempt, and not what it delivered.
+	Payload(ctx context.Context, attemptID int64) ([]byte, error)
 	// Redeliver asks GitHub to send a delivery again.
 	Redeliver(ctx context.Context, attemptID int64) error
 	// Installations lists where the App is installed.
@@ -818,15 +821,13 @@ func (a HookAttempt) Delivered() bool { return a.Status >= 200 && a.Status < 300
 // LostDelivery is a delivery that failed and was not taken in since.
 type LostDelivery struct {
 	HookAttempt     // the newest that was seen, with the time of the first
-	Urgency     int // higher for those to ask for sooner
-	Asked       int // how often it was asked for
+	Urgency     int // higher for those to look for sooner
+	Looks       int // how often it was looked for
 }
 
 // LogRead is what was read of the App's delivery log.
 type LogRead struct {
 	Lost []LostDelivery
-	// Settled are the GUIDs of those that came, or that nobody waits for.
-	Settled []string
 	// Before is since when GitHub sends deliveries again: what is older is dropped.
 	Before time.Time
 	UpTo   time.Time // how far the log was read

@@ -33,6 +33,9 @@ type Options struct {
 	Models  *model.Server
 	Observe Observer
 	Now     func() time.Time
+	// TakeIn takes in what an attempt that failed would have delivered. The error is
+	// ErrNoPayload where the payload can't be read.
+	TakeIn func(ctx context.Context, a HookAttempt, payload []byte) error
 
 	LeaseTTL    time.Duration // default 15 s; a crashed holder blocks its target so long
 	RetryBase   time.Duration // default 5 s, doubled for each failure up to 2 minutes

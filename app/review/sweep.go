@@ -14,8 +14,8 @@ import (
 
 // Webhooks get lost: the server was down, a proxy refused them, GitHub gave up
 // after ten seconds. Two things find what they asked for. The App's delivery
-// log has every attempt of the last three days; a failed one is asked for
-// again. And a sweep compares the open pull requests with what was answered.
+// log has every attempt of the last three days; what a failed one would have
+// delivered is taken in from there. And a sweep compares the open pull requests with what was answered.
 
 const (
 	// logReaches is how long GitHub redelivers.
@@ -25,12 +25,11 @@ const (
 	// busy hour each page holds a minute of the log.
 	logOverlap   = 2 * time.Minute
 	sweepOverlap = time.Hour
-	// maxRedeliveries is how many deliveries are asked for at a time. Each is a
-	// write; GitHub allows 180 a minute, and 5,000 calls an hour with all others of the
-	// App.
-	maxRedeliveries = 300
-	// maxAsks is how often one delivery is asked for, over 34 hours.
-	maxAsks = 13
+	// maxLookedFor is how many deliveries are looked for at a time. Each takes a call, of
+	// which the App has 5,000 an hour.
+	maxLookedFor = 500
+	// maxLooks is how often one delivery is looked for, over 34 hours.
+	maxLooks = 13
 	// sweepAtOnce is how many repositories are looked through side by side.
 	// Each costs a call or two; reviews come first.
 	sweepAtOnce = 4
@@ -68,7 +67,7 @@ func isOneOf(events map[string][]string, a HookAttempt) bool {
 	return ok && (actions == nil || slices.Contains(actions, a.Action))
 }
 
-// urgency is higher for what is to be asked for sooner: what people ask for comes first,
+// urgency is higher for what is to be looked for sooner: what people ask for comes first,
 // since nothing else finds it, as the sweep finds pull requests. Most edits of comments
 // are the App's own, which the log doesn't tell. News of others' checks comes last.
 func urgency(a HookAttempt) int {
@@ -86,9 +85,9 @@ func urgency(a HookAttempt) int {
 // MarkDeliveries is the mark of how far the App's delivery log was read.
 const MarkDeliveries = "deliveries"
 
-// findDeliveries reads the App's delivery log and asks for those that failed
-// and were never taken in. What is missing stands in the store, so that the log is
-// read once, by whatever process.
+// findDeliveries reads the App's delivery log and takes in what failed and was never
+// taken in. What is missing stands in the store, so that the log is read once, by
+// whatever process.
 func (s *Service) findDeliveries(ctx context.Context) error {
 	began := s.Now()
 	oldest := began.Add(-logReaches)
@@ -99,88 +98,106 @@ func (s *Service) findDeliveries(ctx context.Context) error {
 	if since = since.Add(-logOverlap); since.Before(oldest) {
 		since = oldest
 	}
-	attempts, whole, err := s.GitHub.Deliveries(ctx, since)
+	attempts, whole, err := s.GitHub.FailedDeliveries(ctx, since)
 	if err != nil {
 		return err
 	}
 	if !whole {
-		s.Log.Warn().Time("since", since).Int("attempts", len(attempts)).Msg("the delivery log is longer than is read; the sweep of open pull requests finds what is older")
+		s.Log.Warn().Time("since", since).Int("attempts", len(attempts)).Msg("more deliveries failed than are read; the sweep of open pull requests finds what is older")
 	}
 	scanned, err := s.Store.ScanRepositories(ctx)
 	if err != nil {
 		return err
 	}
-	read := sortAttempts(attempts, scanned)
-	read.Before, read.UpTo = oldest, began
-	dropped, err := s.Store.NoteLost(ctx, read)
+	dropped, err := s.Store.NoteLost(ctx, LogRead{Lost: lostDeliveries(attempts, scanned), Before: oldest, UpTo: began})
 	if err != nil {
 		return err
 	}
 	if dropped > 0 {
 		s.Log.Warn().Int64("dropped", dropped).Msg("more deliveries are missing than are kept; the sweep finds the pull requests among those")
 	}
-	due, err := s.Store.LostDeliveries(ctx, began, maxRedeliveries)
+	due, err := s.Store.LostDeliveries(ctx, began, maxLookedFor)
 	if err != nil {
 		return err
 	}
 	for _, d := range due {
-		if err := s.redeliver(ctx, d); err != nil {
+		if err := s.lookFor(ctx, d); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// sortAttempts tells the deliveries that failed from those that came. scanned are the
-// repositories in which news of others' checks asks for something.
-func sortAttempts(attempts []HookAttempt, scanned map[int64]bool) (read LogRead) {
-	came := map[string]bool{}
-	newest := map[string]HookAttempt{}
-	first := map[string]time.Time{}
+// lostDeliveries are those that failed and ask for something, each as its newest attempt
+// with the time of the first. scanned are the repositories in which news of others' checks
+// asks for something.
+func lostDeliveries(attempts []HookAttempt, scanned map[int64]bool) []LostDelivery {
+	var lost []LostDelivery
+	at := map[string]int{}
 	for _, a := range attempts {
-		came[a.GUID] = came[a.GUID] || a.Delivered()
-		n, seen := newest[a.GUID]
-		if !seen || a.ID > n.ID {
-			newest[a.GUID] = a
-		}
-		if !seen || a.At.Before(first[a.GUID]) {
-			first[a.GUID] = a.At
-		}
-	}
-	for guid, a := range newest {
-		if came[guid] || !isOneOf(awaited, a) && !(scanned[a.RepoID] && tellsOfScans(a)) {
-			read.Settled = append(read.Settled, guid)
+		if !isOneOf(awaited, a) && !(scanned[a.RepoID] && tellsOfScans(a)) {
 			continue
 		}
-		a.At = first[guid]
-		read.Lost = append(read.Lost, LostDelivery{HookAttempt: a, Urgency: urgency(a)})
+		i, seen := at[a.GUID]
+		if !seen {
+			at[a.GUID] = len(lost)
+			lost = append(lost, LostDelivery{HookAttempt: a, Urgency: urgency(a)})
+			continue
+		}
+		first := lost[i].At
+		if a.At.Before(first) {
+			first = a.At
+		}
+		if a.ID > lost[i].ID {
+			lost[i].HookAttempt = a
+		}
+		lost[i].At = first
 	}
-	return read
+	return lost
 }
 
-// redeliver asks for a delivery. One that GitHub no longer has, or won't send
-// again, is left to the sweep of open pull requests.
-func (s *Service) redeliver(ctx context.Context, d LostDelivery) error {
-	err := s.GitHub.Redeliver(ctx, d.ID)
+// lookFor takes in what a lost delivery would have brought. Where the log doesn't hold
+// that, GitHub is asked to send it again. What it has no more, or won't send again, is
+// left to the sweep of open pull requests. One that can't be stored keeps no other back.
+func (s *Service) lookFor(ctx context.Context, d LostDelivery) error {
+	payload, err := s.GitHub.Payload(ctx, d.ID)
+	did := "took in a lost delivery"
+	if err == nil {
+		err = s.TakeIn(ctx, d.HookAttempt, payload)
+	}
+	if errors.Is(err, ErrNoPayload) {
+		did = "asked for a lost delivery again"
+		if again := s.GitHub.Redeliver(ctx, d.ID); again != nil {
+			err = again
+		} else {
+			s.Log.Warn().Str("delivery", d.GUID).Err(err).Msg("a lost delivery can't be read")
+			err = nil
+		}
+	}
 	var host *HostError
-	if err != nil && (!errors.As(err, &host) || host.Temporary()) {
+	if errors.As(err, &host) && host.Temporary() {
 		return err
 	}
-	if err := s.Store.AskedAgain(ctx, d.GUID, s.Now().Add(askAgain(d.Asked))); err != nil {
+	if err := s.Store.LookedFor(ctx, d.GUID, s.Now().Add(lookAgain(d.Looks))); err != nil {
 		return err
 	}
-	s.Log.Info().Str("delivery", d.GUID).Str("event", d.Event).Str("action", d.Action).Int("status", d.Status).Time("at", d.At).Err(err).Msg("asked for a lost delivery again")
-	s.found("delivery")
+	log := s.Log.Info()
+	if err != nil {
+		log, did = s.Log.Warn().Err(err), "a lost delivery could not be had"
+	} else {
+		s.found("delivery")
+	}
+	log.Str("delivery", d.GUID).Str("event", d.Event).Str("action", d.Action).Int("status", d.Status).Time("at", d.At).Msg(did)
 	return nil
 }
 
-// askAgain is how long to wait after asking for a delivery that was asked for so often
+// lookAgain is how long to wait after looking for a delivery that was looked for so often
 // before: 1, 1, 2, 4 minutes ... 17 hours, since most fail while servers start again.
-func askAgain(asked int) time.Duration {
-	if asked+1 >= maxAsks {
+func lookAgain(looks int) time.Duration {
+	if looks+1 >= maxLooks {
 		return logReaches // by then it is gone
 	}
-	return time.Minute << max(asked-1, 0)
+	return time.Minute << max(looks-1, 0)
 }
 
 func (s *Service) found(what string) {

@@ -105,7 +105,7 @@ func TestPromisesKeepNobodyOut(t *testing.T) {
 			}
 		}
 		var ends []func()
-		room := h.(*handler).rooms.large
+		room := h.rooms.large
 		room.mu.Lock()
 		for b := range room.bodies {
 			ends = append(ends, b.close)
@@ -142,7 +142,7 @@ func TestLargeBodiesGiveBack(t *testing.T) {
 			t.Errorf("status %d, want %d: %s", w.Code, tt.status, w.Body)
 		}
 	}
-	if r := h.(*handler).rooms; r.small.used != 0 || r.large.used != 0 || len(r.small.bodies)+len(r.large.bodies) > 0 {
+	if r := h.rooms; r.small.used != 0 || r.large.used != 0 || len(r.small.bodies)+len(r.large.bodies) > 0 {
 		t.Errorf("%d and %d bytes are still taken", r.small.used, r.large.used)
 	}
 }

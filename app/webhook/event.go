@@ -13,7 +13,7 @@ import (
 )
 
 // read fills in what the event's payload asks for.
-func (h *handler) read(d *review.Delivery, body []byte) error {
+func (h *Handler) read(d *review.Delivery, body []byte) error {
 	switch d.Event {
 	case "pull_request":
 		return readPullRequest(d, body)

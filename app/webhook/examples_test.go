@@ -1,10 +1,17 @@
 package webhook
 
 import (
+	"context"
+	"errors"
 	"net/http"
+	"slices"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/reviewgate/reviewgate/app/ghtest/examples"
+	"github.com/reviewgate/reviewgate/app/review"
 )
 
 // Every event that GitHub has. Some examples were sent to a repository's
@@ -35,8 +42,56 @@ func TestGitHubsExamples(t *testing.T) {
 			t.Errorf("%s: asks for %+v", p, d)
 		}
 		checkRoutable(t, d)
+		var again inbox
+		a := review.HookAttempt{ID: 5, GUID: d.GUID, Event: p.Event, Status: 502}
+		if err := newHandler(t, &again, nil).TakeIn(t.Context(), a, p.Body); err != nil {
+			t.Errorf("%s: from the delivery log: %v", p, err)
+		} else if diff := cmp.Diff(d, again.got[0]); diff != "" {
+			t.Errorf("%s: taken in from the delivery log it says something else (-webhook +log):\n%s", p, diff)
+		}
 	}
 	if len(events) != 58 {
 		t.Errorf("%d events, want GitHub's 58", len(events))
+	}
+}
+
+// What the delivery log holds is read as strictly as what comes, and counted as it is.
+func TestTakeIn(t *testing.T) {
+	good := review.HookAttempt{GUID: "72d3162e-cc78-11e3-81ab-4c9367dc0958", Event: "star"}
+	for name, tt := range map[string]struct {
+		attempt func(*review.HookAttempt)
+		payload string
+		store   error
+		want    error
+		outcome string
+	}{
+		"taken in":           {payload: `{"action": "created"}`, outcome: "accepted"},
+		"not JSON":           {payload: `{`, want: review.ErrNoPayload},
+		"a malformed event":  {attempt: func(a *review.HookAttempt) { a.Event = "a b" }, payload: `{}`, want: review.ErrNoPayload},
+		"a malformed id":     {attempt: func(a *review.HookAttempt) { a.GUID = "../" }, payload: `{}`, want: review.ErrNoPayload},
+		"it can't be stored": {payload: `{}`, store: errors.New("disk full"), want: nil},
+	} {
+		b := inbox{err: tt.store}
+		var outcomes []string
+		h := newHandler(t, &b, func(c *Config) {
+			c.Observe = func(_ context.Context, _ review.Delivery, _, outcome string, _ time.Duration) {
+				outcomes = append(outcomes, outcome)
+			}
+		})
+		a := good
+		if tt.attempt != nil {
+			tt.attempt(&a)
+		}
+		err := h.TakeIn(t.Context(), a, []byte(tt.payload))
+		switch {
+		case tt.store != nil:
+			if !errors.Is(err, tt.store) || errors.Is(err, review.ErrNoPayload) {
+				t.Errorf("%s: %v", name, err)
+			}
+		case !errors.Is(err, tt.want) || err != nil && len(b.got) > 0:
+			t.Errorf("%s: %v, stored %v", name, err, b.got)
+		case tt.outcome != "" && !slices.Equal(outcomes, []string{tt.outcome}):
+			t.Errorf("%s: outcomes %v", name, outcomes)
+		}
 	}
 }

@@ -48,14 +48,15 @@ type Config struct {
 	Observe func(ctx context.Context, d review.Delivery, target, outcome string, took time.Duration)
 }
 
-type handler struct {
+// Handler takes webhooks in.
+type Handler struct {
 	Config
 	rooms rooms
 }
 
-// Handler returns the handler of the webhook's URL. It refuses settings that
+// New returns the handler of the webhook's URL. It refuses settings that
 // would let unsigned deliveries in.
-func Handler(c Config) (http.Handler, error) {
+func New(c Config) (*Handler, error) {
 	if err := checkSecrets(c.Secrets); err != nil {
 		return nil, err
 	}
@@ -71,7 +72,7 @@ func Handler(c Config) (http.Handler, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &handler{Config: c, rooms: rooms{small: newRoom(maxSmall), large: newRoom(max(c.MaxReading, c.MaxBody+1))}}, nil
+	return &Handler{Config: c, rooms: rooms{small: newRoom(maxSmall), large: newRoom(max(c.MaxReading, c.MaxBody+1))}}, nil
 }
 
 // maxReason bounds what a refusal says, in characters: it may quote the
@@ -99,7 +100,7 @@ func refuse(status int, message string) *answer {
 	return &answer{status: status, outcome: outcomeRejected, message: message}
 }
 
-func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := h.Now()
 	d := review.Delivery{ReceivedAt: start}
 	a := h.serve(w, r, &d)
@@ -107,7 +108,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.record(r.Context(), d, a, h.Now().Sub(start))
 }
 
-func (h *handler) serve(w http.ResponseWriter, r *http.Request, d *review.Delivery) *answer {
+func (h *Handler) serve(w http.ResponseWriter, r *http.Request, d *review.Delivery) *answer {
 	b := &body{rooms: h.rooms}
 	defer b.release()
 	if refused := h.authentic(w, r, b); refused != nil {
@@ -127,6 +128,25 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request, d *review.Delive
 	return accepted(*d, acc)
 }
 
+// TakeIn takes in a delivery that GitHub's delivery log holds, as if it had come. Its
+// payload needs no signature: it was read of GitHub.
+func (h *Handler) TakeIn(ctx context.Context, a review.HookAttempt, payload []byte) error {
+	start := h.Now()
+	d := review.Delivery{GUID: a.GUID, Event: a.Event, ReceivedAt: start}
+	if !eventName.MatchString(a.Event) || !deliveryID.MatchString(a.GUID) {
+		return fmt.Errorf("%w: its event or id is malformed", review.ErrNoPayload)
+	}
+	if err := h.read(&d, payload); err != nil {
+		return fmt.Errorf("%w: %w", review.ErrNoPayload, err)
+	}
+	acc, err := h.store(ctx, d)
+	if err != nil {
+		return err
+	}
+	h.record(ctx, d, accepted(d, acc), h.Now().Sub(start))
+	return nil
+}
+
 // maxStoring leaves a second of the 10 s in which GitHub wants an answer, and
 // what reading the body took.
 const maxStoring = 8 * time.Second
@@ -134,7 +154,7 @@ const maxStoring = 8 * time.Second
 // store hands the delivery on. Where that hangs, since the database does, it
 // counts as failed; should it come through all the same, a redelivery is a
 // duplicate.
-func (h *handler) store(ctx context.Context, d review.Delivery) (review.Accepted, error) {
+func (h *Handler) store(ctx context.Context, d review.Delivery) (review.Accepted, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxStoring)
 	defer cancel()
 	type result struct {
@@ -176,7 +196,7 @@ func accepted(d review.Delivery, acc review.Accepted) *answer {
 
 // authentic reads the body, and refuses it unless its signature proves that
 // GitHub sent it.
-func (h *handler) authentic(w http.ResponseWriter, r *http.Request, b *body) *answer {
+func (h *Handler) authentic(w http.ResponseWriter, r *http.Request, b *body) *answer {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
 		return refuse(http.StatusMethodNotAllowed, "webhooks are sent by POST")
@@ -236,7 +256,7 @@ func deliveryHeaders(h http.Header, d *review.Delivery) *answer {
 }
 
 // reply writes the answer as one line of JSON.
-func (h *handler) reply(w http.ResponseWriter, a *answer) {
+func (h *Handler) reply(w http.ResponseWriter, a *answer) {
 	body := struct {
 		Status string `json:"status,omitempty"`
 		Error  string `json:"error,omitempty"`
@@ -250,7 +270,7 @@ func (h *handler) reply(w http.ResponseWriter, a *answer) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-func (h *handler) record(ctx context.Context, d review.Delivery, a *answer, took time.Duration) {
+func (h *Handler) record(ctx context.Context, d review.Delivery, a *answer, took time.Duration) {
 	if h.Observe != nil {
 		h.Observe(ctx, d, a.target, a.outcome, took)
 	}

@@ -40,13 +40,13 @@ func (b *inbox) accept(_ context.Context, d review.Delivery) (review.Accepted, e
 	return b.say, b.err
 }
 
-func newHandler(t testing.TB, b *inbox, change func(*Config)) http.Handler {
+func newHandler(t testing.TB, b *inbox, change func(*Config)) *Handler {
 	t.Helper()
 	c := Config{Secrets: [][]byte{secret, older}, AppID: testApp, Accept: b.accept, Now: func() time.Time { return noon }}
 	if change != nil {
 		change(&c)
 	}
-	h, err := Handler(c)
+	h, err := New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestSettingsRefused(t *testing.T) {
 		"one empty secret": {Accept: accept, Secrets: [][]byte{secret, {}}},
 		"no Accept":        {Secrets: [][]byte{secret}},
 	} {
-		if _, err := Handler(c); err == nil {
+		if _, err := New(c); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}

@@ -287,7 +287,7 @@ func TestEndOfASuite(t *testing.T) {
 	w.WantsCheck(pr, "success")
 }
 
-// News that were lost are asked for again where they matter, and only there.
+// News that were lost are looked for where they matter, and only there.
 func TestLostNewsOfOthersChecks(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
@@ -314,8 +314,8 @@ func TestLostNewsOfOthersChecks(t *testing.T) {
 			w.GH.ResetCalls()
 			w.Work(review.JobDeliveries)
 			w.WantsCheck(pr, tt.says)
-			if n := len(w.GH.CallsTo(apptest.RouteRedeliver)); n != tt.asks {
-				t.Errorf("%d deliveries were asked for again, want %d", n, tt.asks)
+			if n := len(w.GH.CallsTo(apptest.RoutePayload)); n != tt.asks {
+				t.Errorf("%d deliveries were looked for, want %d", n, tt.asks)
 			}
 		})
 	}

@@ -1,6 +1,7 @@
 package trouble
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -11,7 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-func TestLostDeliveriesAreAskedForAgain(t *testing.T) {
+func TestLostDeliveriesAreTakenIn(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	seen := w.Open(apptest.Clean())
@@ -30,12 +31,30 @@ func TestLostDeliveriesAreAskedForAgain(t *testing.T) {
 	w.Wants(opened, "action_required")
 	w.Wants(seen, "action_required")
 
-	// What came through the second time is not asked for a third time.
+	// GitHub need not send anything, and what was taken in is not looked for again.
+	if n := len(w.GH.CallsTo(apptest.RouteRedeliver)); n != 0 {
+		t.Errorf("%d deliveries were asked for again", n)
+	}
 	w.GH.ResetCalls()
 	w.Work(review.JobDeliveries)
-	if n := len(w.GH.CallsTo(apptest.RouteRedeliver)); n != 0 {
-		t.Errorf("%d deliveries that came through were asked for again", n)
+	if n := len(w.GH.CallsTo(apptest.RoutePayload)); n != 0 {
+		t.Errorf("%d deliveries that were taken in were read again", n)
 	}
+}
+
+// Where the log doesn't hold what was delivered, GitHub is asked to send it again.
+func TestLostDeliveriesWithoutPayload(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.Work(review.JobDeliveries)
+	w.withoutPayloads()
+	var opened *ghtest.PullRequest
+	w.Away(func() {
+		opened = w.Repo.OpenPR(ghtest.PR{Title: "feat: lost", Body: apptest.GoodBody, Head: "lost", Files: ghtest.Files{"store/client.go": apptest.Insecure}})
+	})
+	w.Work(review.JobDeliveries)
+	w.Idle()
+	w.Wants(opened, "action_required")
 }
 
 // A delivery that fails over and over is asked for a few times, ever more
@@ -48,6 +67,7 @@ func TestHopelessDeliveriesAreLeft(t *testing.T) {
 	w.App.Inside().Service.Now = func() time.Time { return now }
 	w.Work(review.JobDeliveries) // what the repository sent before the App ran
 	w.Idle()
+	w.withoutPayloads()
 	w.GH.Withhold("pull_request")
 	w.Repo.OpenPR(ghtest.PR{Title: "feat: lost", Body: apptest.GoodBody, Head: "lost", Files: apptest.Clean()})
 	w.Idle()
@@ -292,4 +312,13 @@ func TestCheckThatNeverCameIsNotCreatedToBeCancelled(t *testing.T) {
 	if runs := w.Repo.CheckRuns(old); len(runs) != 0 {
 		t.Errorf("the old head has %d check runs, %s", len(runs), runs[0].Conclusion)
 	}
+}
+
+// withoutPayloads has the delivery log hold no payload that can be read.
+func (w *world) withoutPayloads() {
+	w.GH.On(apptest.RoutePayload, func(x *ghtest.Exchange) {
+		if r := x.Proceed(); r.Status == http.StatusOK {
+			r.Body = []byte(`{"request":{"headers":{},"payload":null}}`)
+		}
+	})
 }

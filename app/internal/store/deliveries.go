@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/review"
@@ -12,7 +11,7 @@ import (
 const (
 	// maxLostDeliveries bounds the deliveries that are missing: some 5 MB.
 	maxLostDeliveries = 20_000
-	// lostChunk is how many deliveries one transaction notes or one query takes.
+	// lostChunk is how many deliveries one transaction notes.
 	lostChunk = 500
 )
 
@@ -28,9 +27,6 @@ func (s *Store) NoteLost(ctx context.Context, read review.LogRead) (dropped int6
 		if err := s.db.write(ctx, func(t tx) error { return insertLost(ctx, t, chunk) }); err != nil {
 			return fail(err)
 		}
-	}
-	if err := s.dropSettled(ctx, read.Settled); err != nil {
-		return fail(err)
 	}
 	err = s.db.write(ctx, func(t tx) error {
 		if err := execAll(ctx, t, []statementArgs{
@@ -67,44 +63,19 @@ func insertLost(ctx context.Context, t tx, lost []review.LostDelivery) error {
 	return nil
 }
 
-// dropSettled looks first whether any is missing: nearly always none is.
-func (s *Store) dropSettled(ctx context.Context, guids []string) error {
-	var missing bool
-	if err := s.db.read(ctx, func(t tx) error {
-		return t.row(ctx, `SELECT EXISTS (SELECT 1 FROM lost_deliveries)`).Scan(&missing)
-	}); err != nil || !missing {
-		return err
-	}
-	for len(guids) > 0 {
-		chunk := guids[:min(lostChunk, len(guids))]
-		guids = guids[len(chunk):]
-		args := make([]any, lostChunk) // one statement to prepare, whatever their number
-		for i := range args {
-			args[i] = chunk[min(i, len(chunk)-1)]
-		}
-		if err := s.db.write(ctx, func(t tx) error {
-			_, err := t.exec(ctx, `DELETE FROM lost_deliveries WHERE guid IN (?`+strings.Repeat(`, ?`, lostChunk-1)+`)`, args...)
-			return err
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // LostDeliveries implements review.Store.
 func (s *Store) LostDeliveries(ctx context.Context, now time.Time, limit int) (all []review.LostDelivery, err error) {
 	err = s.db.read(ctx, func(t tx) error {
 		return t.each(ctx, func(row scanner) error {
 			var d review.LostDelivery
 			var at int64
-			if err := row.Scan(&d.GUID, &d.ID, &d.Event, &d.Action, &d.Status, &at, &d.Installation, &d.RepoID, &d.Urgency, &d.Asked); err != nil {
+			if err := row.Scan(&d.GUID, &d.ID, &d.Event, &d.Action, &d.Status, &at, &d.Installation, &d.RepoID, &d.Urgency, &d.Looks); err != nil {
 				return err
 			}
 			d.At = fromMicros(at)
 			all = append(all, d)
 			return nil
-		}, `SELECT guid, attempt, event, action, status, at, installation, repo_id, urgency, asked FROM lost_deliveries
+		}, `SELECT guid, attempt, event, action, status, at, installation, repo_id, urgency, looks FROM lost_deliveries
 			WHERE next_at <= ? ORDER BY urgency DESC, at, guid LIMIT ?`, micros(now), limit)
 	})
 	if err != nil {
@@ -113,14 +84,14 @@ func (s *Store) LostDeliveries(ctx context.Context, now time.Time, limit int) (a
 	return all, nil
 }
 
-// AskedAgain implements review.Store. A delivery that came meanwhile is missing no more.
-func (s *Store) AskedAgain(ctx context.Context, guid string, next time.Time) error {
+// LookedFor implements review.Store. A delivery that came meanwhile is missing no more.
+func (s *Store) LookedFor(ctx context.Context, guid string, next time.Time) error {
 	err := s.db.write(ctx, func(t tx) error {
-		_, err := t.exec(ctx, `UPDATE lost_deliveries SET asked = asked + 1, next_at = ? WHERE guid = ?`, micros(next), guid)
+		_, err := t.exec(ctx, `UPDATE lost_deliveries SET looks = looks + 1, next_at = ? WHERE guid = ?`, micros(next), guid)
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("note that delivery %s was asked for again: %w", guid, err)
+		return fmt.Errorf("note that delivery %s was looked for: %w", guid, err)
 	}
 	return nil
 }

@@ -1,6 +1,6 @@
 -- Deliveries that GitHub's log shows as failed and that were not taken in since.
--- urgency is higher for those to ask for sooner, at is when the first attempt that was
--- seen failed, attempt the newest, and next_at when to ask for it again.
+-- urgency is higher for those to look for sooner, at is when the first attempt that was
+-- seen failed, attempt the newest, and next_at when to look for it again.
 
 -- +goose Up
 CREATE TABLE lost_deliveries (
@@ -13,7 +13,7 @@ CREATE TABLE lost_deliveries (
     installation BIGINT NOT NULL,
     repo_id      BIGINT NOT NULL,
     urgency      BIGINT NOT NULL,
-    asked        BIGINT NOT NULL DEFAULT 0,
+    looks        BIGINT NOT NULL DEFAULT 0,
     next_at      BIGINT NOT NULL DEFAULT 0
 );
 
