@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/google/go-github/v60/github"
@@ -27,14 +26,14 @@ func (l *attempts) whole() error {
 const maxPayload = 4 << 20
 
 // FailedDeliveries lists the attempts in the App's delivery log from since on that failed,
-// newest first: at most 10,000, and whole is false if there are more. A GitHub Enterprise
-// Server that lists all attempts costs more calls.
+// newest first. It looks through 10,000 at most, and whole is false if there are more.
+// GitHub's own filter for failures is of no use: it leaves redirections out.
 func (c *Client) FailedDeliveries(ctx context.Context, since time.Time) ([]review.HookAttempt, bool, error) {
 	// GitHub tells times in whole seconds.
 	since = since.Truncate(time.Second)
 	var out []review.HookAttempt
 	whole, err := walk(ctx, c, review.Target{}, request{
-		op: "read the App's delivery log", scope: asApp, method: http.MethodGet, path: "/app/hook/deliveries", query: url.Values{"status": {"failure"}},
+		op: "read the App's delivery log", scope: asApp, method: http.MethodGet, path: "/app/hook/deliveries",
 	}, maxWalk, func(page attempts) bool {
 		older := false
 		for _, d := range page {

@@ -21,9 +21,9 @@ const (
 	// logReaches is how long GitHub redelivers.
 	logReaches = 3 * 24 * time.Hour
 	// logOverlap and sweepOverlap are how far each look goes back beyond the
-	// one before, for what GitHub shows late. An attempt takes ten seconds at most. In a
-	// busy hour each page holds a minute of the log.
-	logOverlap   = 2 * time.Minute
+	// one before, for what GitHub shows late. An attempt takes ten seconds, and thirty on
+	// GitHub Enterprise Server.
+	logOverlap   = time.Minute
 	sweepOverlap = time.Hour
 	// maxLookedFor is how many deliveries are looked for at a time. Each takes a call, of
 	// which the App has 5,000 an hour.
