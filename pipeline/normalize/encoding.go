@@ -61,7 +61,7 @@ func encodingMacros(text []byte) map[string]encoding {
 	for range nested {
 		for line := range bytes.Lines(text) {
 			rest, macro := strings.CutPrefix(strings.Trim(string(line), " \t\r\n"), "[attr]")
-			words := strings.Fields(rest)
+			words := attributeWords(rest)
 			if !macro || len(words) == 0 {
 				continue
 			}
@@ -104,7 +104,7 @@ func (a attributes) encoded(files []pipeline.File) []pipeline.Incompleteness {
 		}
 		list = append(list, pipeline.Incompleteness{
 			What: "patch", Path: f.Path, Gating: true,
-			Why: encodedByBase + " for it, so that other text is checked out than the diff shows; take the attribute out in a pull request of its own, or have somebody comment /review accept unread",
+			Why: encodedByBase + " for it, so what is checked out differs from what the diff shows; take the attribute out in a pull request of its own, or have somebody comment /review accept unread",
 		})
 	}
 	return list

@@ -16,6 +16,7 @@ func TestTextThatGitWritesAnewGates(t *testing.T) {
 		gates                  bool
 	}{
 		{"another encoding", "deploy.sh working-tree-encoding=IBM037", ebcdic, true},
+		{"behind a carriage return", "deploy.sh\rworking-tree-encoding=IBM037", ebcdic, true},
 		{"of all files", "* text=auto working-tree-encoding=cp500\n", "a", true},
 		{"of no text", "*.sh binary working-tree-encoding=IBM037", ebcdic, true},
 		{"transliterated", "*.sh working-tree-encoding=ASCII//TRANSLIT", "a", true},

@@ -67,13 +67,13 @@ func readAttributes(text []byte) (a attributes, why string) {
 // attributeLine reads a line: the pattern as a glob for whole paths, and how the line sets
 // the attributes that count. The pattern is empty if it matches nothing.
 func attributeLine(line string, macros map[string]encoding) (pattern string, set map[string]bool, e encoding) {
-	line = strings.Trim(line, " \t\r\n")
+	line = strings.Trim(line, attributeBlanks+"\n")
 	if line == "" || line[0] == '#' {
 		return "", nil, 0
 	}
 	pattern, rest := attributePattern(line)
 	set = map[string]bool{}
-	for _, word := range strings.Fields(rest) {
+	for _, word := range attributeWords(rest) {
 		if as, said := encodingWord(word, macros); said {
 			set[attrEncoding], e = as != 0, as
 		}
@@ -95,6 +95,13 @@ func attributeLine(line string, macros map[string]encoding) (pattern string, set
 	return pattern, set, e
 }
 
+// attributeBlanks separate words in a line. Other blanks are a part of a word to git.
+const attributeBlanks = " \t\r"
+
+func attributeWords(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(attributeBlanks+"\n", r) })
+}
+
 // attributePattern splits a line after its pattern, which may be quoted as in C, and turns
 // the pattern into a glob. In git braces have no meaning, a pattern without a slash is a
 // name in any directory, and patterns for directories or with "!" match nothing.
@@ -112,7 +119,7 @@ func attributePattern(line string) (pattern, rest string) {
 		}
 		pattern, rest = strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(line[1:end]), line[end+1:]
 	} else {
-		i := strings.IndexAny(line+" ", " \t")
+		i := strings.IndexAny(line+" ", attributeBlanks)
 		pattern, rest = line[:i], line[i:]
 	}
 	if pattern == "" || pattern[0] == '!' || strings.HasSuffix(pattern, "/") || strings.HasPrefix(pattern, "[attr]") {

@@ -2,6 +2,9 @@ package normalize
 
 import (
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -100,4 +103,31 @@ func FuzzAttributes(f *testing.F) {
 			t.Errorf("a file that does not count says something")
 		}
 	})
+}
+
+// What separates words in a line is what git takes for it.
+func TestBlanksOfAttributesAsGit(t *testing.T) {
+	dir := t.TempDir()
+	git := func(args ...string) string {
+		t.Helper()
+		out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).Output()
+		if err != nil {
+			t.Fatalf("git %q: %v", args, err)
+		}
+		return string(out)
+	}
+	git("init", "-q")
+	for _, blank := range []string{" ", "\t", "\r", "\r \t", "\v", "\f", "\u0085", "\u00a0", "\u2028"} {
+		for _, line := range []string{"a.dat" + blank + "binary", blank + "a.dat binary", "a.dat binary" + blank, "a.dat x" + blank + "binary", `"a.dat"` + blank + "binary"} {
+			if err := os.WriteFile(filepath.Join(dir, ".gitattributes"), []byte(line+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			want := strings.TrimSpace(git("check-attr", "text", "--", "a.dat")) == "a.dat: text: unset"
+			a, why := readAttributes([]byte(line + "\n"))
+			set, said := a.of("a.dat", attrText)
+			if got := said && !set; got != want || why != "" {
+				t.Errorf("%q: binary %v, to git %v %s", line, got, want, why)
+			}
+		}
+	}
 }

@@ -145,9 +145,6 @@ func (r *naiveRule) serious() bool {
 
 // excused says whether each match is an exception by its own statement.
 func (r *naiveRule) excused(text, language string) bool {
-	if language == "" {
-		return r.not.MatchString(text)
-	}
 	const most = 50
 	bare := comments.Bare(language, text)
 	for i, m := range r.pattern.FindAllStringIndex(text, -1) {
@@ -156,7 +153,7 @@ func (r *naiveRule) excused(text, language string) bool {
 			at++
 		}
 		inComment := (r.Match.Comments == nil || *r.Match.Comments) && at < len(text) && bare[at] != text[at]
-		if i == most || !r.not.MatchString(text) || !inComment && !r.allows(bare, language, at, m[1]) {
+		if i == most || !r.not.MatchString(text) || !inComment && !r.allows(r.uncommented(bare, language, at), language, at, m[1]) {
 			return false
 		}
 	}
@@ -170,17 +167,54 @@ func (r *naiveRule) allows(bare, language string, from, to int) bool {
 	if !strict || r.not.MatchString(comments.Code(language, statement)) {
 		return r.not.MatchString(statement)
 	}
-	return slices.ContainsFunc(r.not.FindAllString(statement, 50), func(s string) bool { return s == "" || !strings.ContainsAny(s[len(s)-1:], "([:") })
+	found := r.pattern.FindAllStringIndex(statement, -1)
+	for _, m := range found {
+		excused := false
+		for _, e := range r.not.FindAllStringIndex(statement, 50) {
+			same := strings.TrimRight(statement[:e[1]], " \t,;)}") == strings.TrimRight(statement[:m[1]], " \t,;)}")
+			excused = excused || same || e[0] <= m[0] && m[1] <= e[1]
+		}
+		if !excused {
+			return false
+		}
+	}
+	return len(found) > 0 && len(found) <= 50
 }
 
-func (r *naiveRule) matches(text, language string, bound int) bool {
+// uncommented cuts code of an unknown language where a comment may begin behind a place.
+func (r *naiveRule) uncommented(bare, language string, from int) string {
+	if r.Severity != pipeline.SeverityMajor && r.Severity != pipeline.SeverityCritical || comments.Known(language) {
+		return bare
+	}
+	for i := from + 1; i < len(bare); i++ {
+		for _, mark := range []string{"#", "//", "--", "/*", "<!--"} {
+			if strings.HasPrefix(bare[i:], mark) {
+				return bare[:i]
+			}
+		}
+	}
+	return bare
+}
+
+// matchesText is matches for what is not code.
+func (r *naiveRule) matchesText(text string) bool {
+	text = cut(text, textBound)
+	return r.pattern.MatchString(text) && (r.not == nil || !r.not.MatchString(text))
+}
+
+// cut is the start of a text, without a letter that the bound would cut.
+func cut(text string, bound int) string {
 	if len(text) > bound {
 		for i := 0; i < 4 && !utf8.RuneStart(text[bound]); i++ {
 			bound--
 		}
 		text = text[:bound]
 	}
-	text = strings.TrimSuffix(text, "\r")
+	return strings.TrimSuffix(text, "\r")
+}
+
+func (r *naiveRule) matches(text, language string, bound int) bool {
+	text = cut(text, bound)
 	return r.pattern.MatchString(text) && (r.not == nil || !r.excused(text, language))
 }
 
@@ -235,7 +269,7 @@ func (n *naiveScan) file(f *pipeline.File) {
 	}
 	for _, r := range wanted {
 		arrived := f.Status == pipeline.FileAdded || f.Status == pipeline.FileRenamed || f.Status == pipeline.FileCopied
-		if (r.on == config.OnPath && arrived || r.on == config.OnFile && f.Status != pipeline.FileRemoved) && r.matches(f.Path, "", textBound) {
+		if (r.on == config.OnPath && arrived || r.on == config.OnFile && f.Status != pipeline.FileRemoved) && r.matchesText(f.Path) {
 			add(r, 0, false)
 		}
 	}
@@ -376,7 +410,7 @@ func (n *naiveScan) messages() {
 			continue
 		}
 		add := func(section, text string) {
-			if r.matches(text, "", textBound) {
+			if r.matchesText(text) {
 				n.found = append(n.found, result{Rule: r.ID, Section: section})
 			}
 		}

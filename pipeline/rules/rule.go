@@ -3,6 +3,7 @@ package rules
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/reviewgate/reviewgate/config"
@@ -57,9 +58,15 @@ func (r *rule) readMatch(m *config.Match) error {
 	return nil
 }
 
-// matches says whether the text, which the caller has bounded, is a finding. For
-// code, the language is the file's, and the text has no comment at its start if the
-// rule does not look at comments. For other text the language is empty.
+// matchesText says whether a text that is not code, which the caller has bounded, is a
+// finding.
+func (r *rule) matchesText(text string) bool {
+	return r.quick(text) && (r.not == nil || !r.not.MatchString(text))
+}
+
+// matches says whether code, which the caller has bounded, is a finding. The language is
+// the file's, or empty if that is unknown. The code has no comment at its start if the
+// rule does not look at comments.
 func (r *rule) matches(text, language string) bool {
 	return r.quick(text) && (r.not == nil || !r.excused(text, language))
 }
@@ -79,9 +86,6 @@ func (r *rule) excused(text, language string) bool {
 	if !r.not.MatchString(text) {
 		return false
 	}
-	if language == "" {
-		return true
-	}
 	found := r.pattern.FindAllStringIndex(text, maxExcused+1)
 	if len(found) > maxExcused {
 		return false
@@ -92,16 +96,31 @@ func (r *rule) excused(text, language string) bool {
 		if r.comments && at < len(text) && bare[at] != text[at] {
 			continue
 		}
-		if !r.allows(comments.Statement(language, bare, at, m[1], r.serious()), language) {
+		code := bare
+		if r.serious() && !comments.Known(language) {
+			code = uncommented(bare, at)
+		}
+		if !r.allows(comments.Statement(language, code, at, m[1], r.serious()), language) {
 			return false
 		}
 	}
 	return true
 }
 
-// allows reports whether a statement holds what excuses a match in it. For a serious rule
-// what ends in a parenthesis, a bracket or a colon must be code: a text that the match
-// itself holds can say anything.
+// uncommented is a text up to what may begin a comment behind a place, in some language.
+func uncommented(text string, from int) string {
+	end := len(text)
+	for _, mark := range []string{"#", "//", "--", "/*", "<!--"} {
+		if i := strings.Index(text[from:end], mark); i > 0 {
+			end = from + i
+		}
+	}
+	return text[:end]
+}
+
+// allows reports whether a statement holds what excuses the matches in it. For a serious
+// rule that must be code, or a text that the match ends with or that it stands in: a text
+// elsewhere can say anything.
 func (r *rule) allows(statement, language string) bool {
 	if !r.serious() {
 		return r.not.MatchString(statement)
@@ -109,12 +128,17 @@ func (r *rule) allows(statement, language string) bool {
 	if r.not.MatchString(comments.Code(language, statement)) {
 		return true
 	}
-	for _, m := range r.not.FindAllStringIndex(statement, maxExcused) {
-		if m[0] == m[1] || strings.IndexByte("([:", statement[m[1]-1]) < 0 {
-			return true
-		}
+	excuses := r.not.FindAllStringIndex(statement, maxExcused)
+	if len(excuses) == 0 {
+		return false
 	}
-	return false
+	end := func(at int) int { return len(strings.TrimRight(statement[:at], " \t,;)}")) }
+	found := r.pattern.FindAllStringIndex(statement, maxExcused+1)
+	return len(found) > 0 && len(found) <= maxExcused && !slices.ContainsFunc(found, func(m []int) bool {
+		return !slices.ContainsFunc(excuses, func(e []int) bool {
+			return end(e[1]) == end(m[1]) || e[0] <= m[0] && e[1] >= m[1]
+		})
+	})
 }
 
 // fixed returns the line with the matched text replaced, and whether that

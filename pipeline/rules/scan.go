@@ -145,7 +145,7 @@ func (p *pass) names() {
 	path := bounded(p.file.Path, maxText)
 	p.number++
 	for _, r := range p.candidatesFor(p.engine.paths, p.engine.paths.finder.All(), path, false) {
-		if (r.on == config.OnPath && arrived || r.on == config.OnFile && status != pipeline.FileRemoved) && p.mayMatch(r) && r.matches(path, "") {
+		if (r.on == config.OnPath && arrived || r.on == config.OnFile && status != pipeline.FileRemoved) && p.mayMatch(r) && r.matchesText(path) {
 			p.add(found{rule: r, path: p.file.Path, text: p.file.Path})
 		}
 	}
@@ -419,7 +419,7 @@ func (p *pass) messages(facts *pipeline.PRFacts, anywhere map[*rule]bool) {
 }
 
 func (p *pass) message(r *rule, section, text string) {
-	if text = bounded(text, maxText); r.matches(text, "") {
+	if text = bounded(text, maxText); r.matchesText(text) {
 		p.keep(found{rule: r, section: section, text: text})
 	}
 }

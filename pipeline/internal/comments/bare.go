@@ -2,6 +2,9 @@ package comments
 
 import "strings"
 
+// Known reports whether it is known how comments look in a language, or that it has none.
+func Known(name string) bool { return languages[name] != nil || name == "JSON" }
+
 // Bare returns a line in which everything that may be a comment is blanked out,
 // byte by byte. In an unknown language nothing is.
 func Bare(name, text string) string {
