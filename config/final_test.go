@@ -286,8 +286,8 @@ func TestTrust(t *testing.T) {
 		{LayerOrganisation, FileAgents, agent("webhook"), `review-agents.json:1:35: /0/kind: agents of kind webhook name a host, so only the server's config may define them; remove the agent, or use rules, secrets, report, code-scanning or llm`},
 		{LayerServer, FileAgents, agent("command"), `review-agents.json:1:35: /0/kind: this version has no agents of kind command; use rules, secrets, report, code-scanning or llm`},
 		{LayerServer, FileAgents, agent("magic"), `review-agents.json:1:35: /0/kind: "magic" is not a kind of agent; use rules, secrets, report, code-scanning or llm`},
-		{LayerOrganisation, FileSettings, `{"repositories": []}`, `review-settings.json:1:18: /repositories: repositories is for all repositories, so only the server's config may have it; remove it`},
-		{LayerRepository, FileSettings, `{"config_branches": ["**"]}`, `review-settings.json:1:21: /config_branches: config_branches is for all repositories, so only the server's config may have it; remove it`},
+		{LayerOrganisation, FileSettings, `{"repositories": []}`, `review-settings.json:1:18: /repositories: "repositories" applies to all repositories, so only the server's config may have it; remove it`},
+		{LayerRepository, FileSettings, `{"config_branches": ["**"]}`, `review-settings.json:1:21: /config_branches: "config_branches" applies to all repositories, so only the server's config may have it; remove it`},
 		{LayerServer, FileSettings, `{"config_branches": ["a/../b"], "repositories": [{"globs": ["acme/[z-a]"], "mode": "off"}]}`, "review-settings.json:1:22: /config_branches/0: the glob \"a/../b\" is refused: pattern has the segment \"..\", which no changed file has; write the path from the repository's root\n" +
 			`review-settings.json:1:61: /repositories/0/globs/0: the glob "acme/[z-a]" is refused: pattern has the class range z-a, which is empty; write a-z`},
 		{LayerServer, FileSettings, `{"config_branches": ["release/*"], "repositories": [{"globs": ["acme/*"], "mode": "off"}], "final": ["mode"]}`, ""},

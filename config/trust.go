@@ -34,7 +34,7 @@ func (t *trial) checkTrust() {
 // serverOnly are the settings of the server's layer alone.
 var serverOnly = []string{"repositories", "organisations", "config_branches", "model_endpoints", "model_budget"}
 
-const onlyTheServer = "%s is for all repositories, so only the server's config may have it"
+const onlyTheServer = "%q applies to all repositories, so only the server's config may have it"
 
 // explainServerOnly says of the server's settings in an organisation's layer that they
 // are that: no server can let the organisation have them.

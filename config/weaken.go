@@ -318,9 +318,7 @@ func (t *trial) maps(domain string) bool {
 // descriptions, and each concern is looked for once in a file.
 func describes(entry any, field string) bool {
 	switch field {
-	case "final":
-		return true
-	case "reference":
+	case "final", "reference":
 		return true
 	case "name", "capabilities":
 		_, is := entry.(*Rule)

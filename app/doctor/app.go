@@ -20,8 +20,8 @@ import (
 // when it is made, and GitHub takes none from the future.
 const maxSkew = 30 * time.Second
 
-// settings are there, or there would be no doctor. One of them is easily left out
-// beside another.
+// settings checks those that can be at odds with one another: addresses of different
+// hosts, or without encryption.
 func (d *doctor) settings() {
 	var wrong, remedies []string
 	found := "all are there and can be used"

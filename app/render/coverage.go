@@ -137,38 +137,37 @@ func (s sections) exceptions() []safe {
 		More  int
 	}
 	var partly, unread group
+	add := func(g *group, file safe) {
+		if len(g.Files) == maxFiles {
+			g.More++
+			return
+		}
+		g.Files = append(g.Files, file)
+	}
+	listed := map[string]bool{}
+	// What holds the gate comes first; other gaps have their own lines.
+	for i := range s.r.Report.Incomplete {
+		gap := &s.r.Report.Incomplete[i]
+		if !gap.Gating || gap.What != "patch" && gap.What != "files" {
+			continue
+		}
+		why := s.p.text(strings.TrimRight(gap.Why, ". "), maxReason)
+		if gap.Path == "" {
+			add(&unread, say("unread files", why))
+			continue
+		}
+		listed[gap.Path] = true
+		add(&unread, say("exception", struct{ Path, Why safe }{s.p.code(clipPath(gap.Path, maxPath), maxPath), why}))
+	}
 	for i := range s.r.Facts.Files {
 		f := &s.r.Facts.Files[i]
 		why, g := exception(f), &partly
 		if f.Binary {
 			g = &unread
 		}
-		switch {
-		case why == "":
-		case len(g.Files) == maxFiles:
-			g.More++
-		default:
-			g.Files = append(g.Files, say("exception", struct{ Path, Why safe }{
-				s.p.code(clipPath(f.Path, maxPath), maxPath), why,
-			}))
+		if why != "" && !listed[f.Path] {
+			add(g, say("exception", struct{ Path, Why safe }{s.p.code(clipPath(f.Path, maxPath), maxPath), why}))
 		}
-	}
-	for i := range s.r.Report.Incomplete {
-		gap := &s.r.Report.Incomplete[i]
-		if !gap.Gating || gap.What != "patch" && gap.What != "files" {
-			continue // those that do not hold the gate have their own lines
-		}
-		if len(unread.Files) == maxFiles {
-			unread.More++
-			continue
-		}
-		if gap.Path == "" {
-			unread.Files = append(unread.Files, say("unread files", s.p.text(strings.TrimRight(gap.Why, ". "), maxReason)))
-			continue
-		}
-		unread.Files = append(unread.Files, say("exception", struct{ Path, Why safe }{
-			s.p.code(clipPath(gap.Path, maxPath), maxPath), s.p.text(strings.TrimRight(gap.Why, ". "), maxReason),
-		}))
 	}
 	var out []safe
 	if len(partly.Files) > 0 {

@@ -542,7 +542,7 @@ type Store interface {
 
 	// NoteLost keeps what was read of the delivery log, and how far that was. Of the
 	// deliveries that are missing it drops those that Accept stored and of which nothing
-	// was given up since. It keeps at most maxLostDeliveries, the most urgent and then
+	// was given up since. It keeps a bounded number, the most urgent and then
 	// the oldest, and returns how many it dropped beyond that.
 	NoteLost(ctx context.Context, read LogRead) (dropped int64, err error)
 	// LostDeliveries lists those to look for at that time, the most urgent first, and

@@ -353,7 +353,7 @@ func isPlain(n *nethtml.Node) bool {
 func isUnusual(a nethtml.Attribute) bool { return a.Key != "start" }
 
 var (
-	answeredMail = regexp.MustCompile(`(?i)^(?:(?:on|am|le|el) .{1,300}(?:wrote|schrieb|écrit|escribió).{0,300}:|.{0,300}(?:wrote|schrieb|écrit|escribió|scritto|escreveu|schreef|skrev|kirjoitti|pisze|napisał|napsal|написал|писал|yazdı|כתב|작성).{0,100}:|.{0,100}(?:forwarded|weitergeleitet|transféré|reenviado|inoltrato|doorgestuurd|encaminhada).{0,100}:|-{2,} ?.{0,40}(?:original|origine|forwarded|ursprüngliche|message|nachricht|mensaje).*|(?:from|von|de|da|sent|gesendet|envoyé|enviado) ?: .+)\s*$`)
+	answeredMail = regexp.MustCompile(`(?i)^(?:(?:on|am|le|el) .{1,300}(?:wrote|schrieb|écrit|escribió) ?:|.{0,300}\b(?:wrote|schrieb|escribió|scritto|escreveu|kirjoitti|pisze|napisał|napsal) ?:|.{0,300}(?:écrit|schreef|skrev|написал|писал|yazdı|כתב|작성).{0,100}:|.{0,40}\b(?:forwarded message|weitergeleitete nachricht|message transféré|mensaje reenviado|messaggio inoltrato|doorgestuurd bericht|mensagem encaminhada).{0,40}:|-{2,} ?.{0,40}(?:original|origine|forwarded|ursprüngliche|message|nachricht|mensaje).*|(?:from|von|de|da|sent|gesendet|envoyé|enviado) ?: .+)\s*$`)
 	// field is a line of a mail's head in any language, and attribution one that says who
 	// wrote what follows: it ends in a colon, and has a date and a time, or an address.
 	field       = regexp.MustCompile(`^\s*[*_]{0,2}\p{L}[\p{L} .'-]{0,30}[*_]{0,2} ?[:：][*_]{0,2}\s*\S`)

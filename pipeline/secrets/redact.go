@@ -19,7 +19,7 @@ func (d *Detector) Redact(facts *pipeline.PRFacts) []pipeline.Redaction {
 type redactor struct {
 	detector *Detector
 	found    []pipeline.Redaction
-	behind   []string // the values of found; empty where a file's name tells that it holds some
+	behind   []string // the values of found; empty where a path rule alone reports the file
 	marks    map[*string][]mark
 	values   map[string]*rule // found on one line, by value
 }
