@@ -16,10 +16,13 @@ func TestChaos(t *testing.T) {
 	onDatabases(t, []string{sqlite, postgres}, func(t *testing.T, s setup) {
 		s.seed = seed
 		if *flagKills > 20 {
-			// Each look goes ten minutes back, and takes a call for each hundred
-			// deliveries. Many looks use up what GitHub lets the App itself call in
-			// an hour, of which redeliveries and tokens need most.
-			s.logInterval = 30 * time.Second
+			// Each process asks for a token for each repository that it works on. So
+			// many starts in a quarter of an hour take more of them than an App may ask
+			// for in an hour; then all would wait for the next one. The limits by the
+			// minute stay.
+			limits := ghtest.GitHubLimits()
+			limits.RequestsPerHour *= 4
+			s.limits, s.logInterval = &limits, 30*time.Second
 		}
 		w := newWorld(t, s)
 		// Long enough that kills find reviews at work.

@@ -107,15 +107,19 @@ const learnt = 1500 * time.Millisecond
 // ended fails the test, but where servers were killed: GitHub can't know whether
 // a refusal was read by a server that died then.
 func (w *world) calls(f *figures, killed bool) {
-	refused := 0
+	refused, own := 0, map[string]int{}
 	all := w.gh.Calls()
 	for _, c := range all {
+		if c.Installation == 0 {
+			own[c.Route]++
+		}
 		if c.Status == http.StatusTooManyRequests || c.Status == http.StatusForbidden {
 			refused++
 		}
 	}
 	early := w.gh.EarlyRetries()
 	f.add("calls of GitHub", "%d, refused %d, early %d", len(all), refused, len(early))
+	f.add("of these as the App itself", "%v", own)
 	for _, c := range early {
 		if !killed && (len(w.servers) == 1 || c.Early > learnt) {
 			w.t.Errorf("asked before the limit ended: %s", describe(c))
