@@ -71,12 +71,12 @@ func isAnywhere(text string, marks *[256]bool, holds func(text string, i int) bo
 }
 
 // marks are the bytes at which a line may have another form.
-var marks = byteSet("\r\v\f\\&.([?/!\"'")
+var marks = byteSet("\r\v\f\\&.([?!\"'")
 
 // unusual reports whether a line may have another form. Most have none, so it
 // looks at each byte once.
 func unusual(text string) bool {
-	if !isASCII(text) {
+	if !isASCII(text) || commented(text) {
 		return true
 	}
 	for i := range len(text) {
@@ -88,7 +88,7 @@ func unusual(text string) bool {
 			return true
 		}
 		switch c {
-		case '/', '!', '"', '\'':
+		case '!', '"', '\'':
 		case '.':
 			if at(text, i+1) == '`' {
 				return true

@@ -91,6 +91,7 @@ func (r *rule) excused(text, language string) bool {
 		return false
 	}
 	bare := comments.Bare(language, text)
+	last, known := "", false // the statement that allows the match before, which most share
 	for _, m := range found {
 		at := m[0] + len(text[m[0]:m[1]]) - len(strings.TrimLeft(text[m[0]:m[1]], " \t"))
 		if r.comments && at < len(text) && bare[at] != text[at] {
@@ -100,9 +101,14 @@ func (r *rule) excused(text, language string) bool {
 		if r.serious() && !comments.Known(language) {
 			code = uncommented(bare, at)
 		}
-		if !r.allows(comments.Statement(language, code, at, m[1], r.serious()), language) {
+		statement := comments.Statement(language, code, at, m[1], r.serious())
+		if known && statement == last {
+			continue
+		}
+		if !r.allows(statement, language) {
 			return false
 		}
+		last, known = statement, true
 	}
 	return true
 }

@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/reviewgate/reviewgate/pipeline/internal/comments"
 )
@@ -30,12 +29,19 @@ var replacements = []struct {
 }
 
 // simpleMarks are the bytes at which mayBeSimpler may hold.
-var simpleMarks = byteSet("\"'/!?.(")
+var simpleMarks = byteSet("\"'!?.(")
 
 // maxLook is how far mayBeSimpler looks, in bytes.
 const maxLook = 100
 
-// mayBeSimpler reports whether simplified may change a text, by the byte at a place.
+// commented reports whether a text may hold a block comment that ends on its line.
+func commented(text string) bool {
+	i := strings.Index(text, "/*")
+	return i >= 0 && strings.Contains(text[i+2:], "*/")
+}
+
+// mayBeSimpler reports whether simplified may change a text that is not commented, by the
+// byte at a place.
 func mayBeSimpler(text string, i int) bool {
 	switch next := at(text, i+1); text[i] {
 	case '"', '\'':
@@ -44,8 +50,6 @@ func mayBeSimpler(text string, i int) bool {
 		}
 		from, _ := nextPiece(text, i+1)
 		return comments.Quoted(text, from) > 0 && endsText(text, i)
-	case '/':
-		return next == '*' && strings.Contains(text[i+2:], "*/")
 	case '!':
 		return next == '.' || next == '['
 	case '?':
@@ -84,11 +88,12 @@ func endsText(text string, i int) bool {
 	if i > maxBefore {
 		return true
 	}
+	texts := comments.TextsOf(text[:i+1])
 	for j := 0; j < i; j++ {
 		if c := text[j]; c != '"' && c != '\'' {
 			continue
 		}
-		if n := comments.Quoted(text[:i+1], j); n > 0 {
+		if n := texts.At(j); n > 0 {
 			j += n - 1
 			if j == i {
 				return true
@@ -102,7 +107,7 @@ func endsText(text string, i int) bool {
 // further pairs of parentheses around a text or a name, TypeScript's assertions. Texts in
 // pieces are put together.
 func simplified(text string) string {
-	if !isAnywhere(text, &simpleMarks, mayBeSimpler) {
+	if !commented(text) && !isAnywhere(text, &simpleMarks, mayBeSimpler) {
 		return text
 	}
 	return simplify(text)
@@ -124,12 +129,11 @@ func pieced(text string) string {
 		return text
 	}
 	out := make([]byte, 0, len(text))
-	var unclosed [utf8.RuneSelf]bool // quotes after which there is no other
+	texts := comments.TextsOf(text)
 	for i := 0; i < len(text); i++ {
 		c, n := text[i], 0
-		if quote := c == '"' || c == '\''; quote && !unclosed[c] {
-			n = comments.Quoted(text, i)
-			unclosed[c] = n == 0
+		if c == '"' || c == '\'' {
+			n = texts.At(i)
 		}
 		if n == 0 {
 			out = append(out, c)

@@ -23,7 +23,7 @@ func (l *language) bare(text string) (bare string, goesOn bool) {
 	if i := strings.IndexByte(text, '/'); l.regex && i >= 0 {
 		slash = i
 	}
-	unsure := false
+	unsure, texts := false, TextsOf(text)
 	for at := 0; at < len(text); {
 		rest := text[at:]
 		switch n := l.mayStart(text, at); {
@@ -37,12 +37,12 @@ func (l *language) bare(text string) (bare string, goesOn bool) {
 		case n > 0:
 			blank(out, at, len(out))
 			return string(out), false
-		case strings.IndexByte("\"'`", rest[0]) >= 0:
+		case strings.IndexByte(quotes, rest[0]) >= 0:
 			// A quote without its fellow, or one that may stand in a regular
 			// expression, says nothing of what follows.
 			length := 0
 			if unsure = unsure || at > slash; !unsure {
-				length = quoted(text, at)
+				length = texts.At(at)
 			}
 			unsure = unsure || length == 0
 			at += max(1, length)
@@ -75,15 +75,15 @@ func Behind(name, text string, open bool) (code string, goesOn bool) {
 			return "", true
 		}
 		end = i + len(l.close)
-	} else if i := l.ended(text); i >= 0 {
+	} else if i := l.ended(text, &Texts{line: text}); i >= 0 {
 		end = i + len(l.close)
 	}
 	return l.bare(text[end:])
 }
 
 // ended is where the mark stands that ends a block comment which is not known to have begun,
-// or -1. A mark in quotes ends nothing.
-func (l *language) ended(text string) int {
+// or -1. A mark in one of the text's quotes ends nothing.
+func (l *language) ended(text string, texts *Texts) int {
 	if !strings.Contains(text, l.close) {
 		return -1
 	}
@@ -93,8 +93,8 @@ func (l *language) ended(text string) int {
 			return at
 		case strings.HasPrefix(rest, l.open):
 			return -1
-		case strings.IndexByte("\"'`", rest[0]) >= 0:
-			at += max(1, quoted(text, at))
+		case strings.IndexByte(quotes, rest[0]) >= 0:
+			at += max(1, texts.At(at))
 		default:
 			at++
 		}
@@ -129,27 +129,14 @@ func (l *language) mayStart(text string, at int) int {
 	return 0
 }
 
-// Quoted is the length of the string in quotes that starts at a place and ends on its
-// line, or 0.
+// Quoted is the length of the string in quotes, other than backquotes, that starts at a
+// place and ends on its line, or 0. Who asks for many places of a line uses Texts.
 func Quoted(text string, at int) int {
 	if at >= len(text) || text[at] != '"' && text[at] != '\'' {
 		return 0
 	}
-	return quoted(text, at)
-}
-
-// quoted is the length of the string that starts at a place and ends on its
-// line, or 0.
-func quoted(text string, at int) int {
-	for i := at + 1; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case text[at]:
-			return i + 1 - at
-		}
-	}
-	return 0
+	t := TextsOf(text)
+	return t.At(at)
 }
 
 // blank blanks out a stretch, and returns where it ends.
@@ -167,19 +154,29 @@ func blank(out []byte, from, to int) int {
 func Statement(name, bare string, from, to int, strict bool) string {
 	l := languages[name]
 	words := l == nil || l.words
-	out := []byte(bare)
+	var out []byte // the line, once something in it is blanked out
+	part := func(from, to int) string {
+		if out == nil {
+			return bare[from:to]
+		}
+		return string(out[from:to])
+	}
+	texts := TextsOf(bare)
 	start, depth, unsure := 0, 0, false
 	for at := 0; at < len(bare); at++ {
 		switch c := bare[at]; c {
 		case '"', '\'', '`':
 			n := 0
 			if !unsure {
-				n = quoted(bare, at)
+				n = texts.At(at)
 			}
 			if unsure = n == 0; unsure {
 				continue
 			}
 			if strict && !words && (at+n <= from || at >= to) {
+				if out == nil {
+					out = []byte(bare)
+				}
 				blank(out, at+1, at+n-1)
 			}
 			at += n - 1
@@ -192,11 +189,11 @@ func Statement(name, bare string, from, to int, strict bool) string {
 			switch {
 			case !ends:
 			case at > from:
-				return string(out[start:at])
+				return part(start, at)
 			default:
 				start = at + 1
 			}
 		}
 	}
-	return string(out[start:])
+	return part(start, len(bare))
 }

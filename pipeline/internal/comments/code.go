@@ -10,15 +10,21 @@ func Code(name, text string) string {
 	if l != nil && l.words || !strings.ContainsAny(text, "\"'`") {
 		return text
 	}
-	c := coder{text: text, out: []byte(text), regex: l != nil && l.regex}
+	c := newCoder(name, text)
+	c.code(0, 0)
+	return string(c.out)
+}
+
+func newCoder(name, text string) *coder {
+	l := languages[name]
+	c := &coder{text: text, out: []byte(text), texts: TextsOf(text), regex: l != nil && l.regex}
 	switch name {
 	case "Python":
 		c.formats = true
 	case "Kotlin", "Gradle Kotlin DSL", "Scala", "Groovy", "Gradle":
 		c.holes = true
 	}
-	c.code(0, 0)
-	return string(c.out)
+	return c
 }
 
 // maxNested bounds texts within what is put into texts.
@@ -28,9 +34,11 @@ const maxNested = 10
 type coder struct {
 	text    string
 	out     []byte
-	regex   bool // there are regular expressions between slashes
-	formats bool // texts with an f before them have holes in braces
-	holes   bool // texts in double quotes have holes as those in backquotes do
+	texts   Texts
+	closed  []bool // by place, whether a regular expression ends that goes on there; made once one doesn't
+	regex   bool   // there are regular expressions between slashes
+	formats bool   // texts with an f before them have holes in braces
+	holes   bool   // texts in double quotes have holes as those in backquotes do
 }
 
 // code reads code from a place on, within a text up to the brace that ends a hole, and
@@ -67,8 +75,8 @@ func (c *coder) code(at, depth int) int {
 // that nothing closes begins no text.
 func (c *coder) quoted(start, depth int) int {
 	quote := c.text[start : start+1]
-	if three := strings.Repeat(quote, 3); strings.HasPrefix(c.text[start:], three) {
-		quote = three
+	if rest := c.text[start:]; len(rest) > 2 && rest[1] == rest[0] && rest[2] == rest[0] {
+		quote = rest[:3]
 	}
 	hole := ""
 	switch {
@@ -78,7 +86,7 @@ func (c *coder) quoted(start, depth int) int {
 		hole = "{"
 	}
 	at := start + len(quote)
-	if c.closing(at, quote) < 0 {
+	if c.texts.end(at, quote) < 0 {
 		return at
 	}
 	for at < len(c.text) {
@@ -99,18 +107,6 @@ func (c *coder) quoted(start, depth int) int {
 	return at
 }
 
-// closing is where a text may end that goes on at a place, or less than 0.
-func (c *coder) closing(at int, quote string) int {
-	for ; at < len(c.text); at++ {
-		if c.text[at] == '\\' {
-			at++
-		} else if strings.HasPrefix(c.text[at:], quote) {
-			return at
-		}
-	}
-	return -1
-}
-
 // formatted reports whether the prefix of a Python text, at the end of what stands before
 // it, says that it has holes.
 func formatted(before string) bool {
@@ -118,8 +114,12 @@ func formatted(before string) bool {
 	return len(prefix) <= 2 && strings.ContainsAny(prefix, "fFtT")
 }
 
-// regexp returns what follows the regular expression that starts at a place.
+// regexp returns what follows the regular expression that starts at a place. A slash that
+// nothing closes begins none.
 func (c *coder) regexp(start int) int {
+	if c.closed != nil && !c.closed[start+1] {
+		return start + 1
+	}
 	class := false
 	for at := start + 1; at < len(c.text); at++ {
 		switch c.text[at] {
@@ -131,9 +131,38 @@ func (c *coder) regexp(start int) int {
 			class = false
 		case '/':
 			if !class {
+				c.texts.read += at - start
 				return at + 1
 			}
 		}
 	}
+	c.texts.read += len(c.text) - start
+	c.close(start + 1)
 	return start + 1
+}
+
+// close finds out for each place from the first on whether a regular expression ends that
+// goes on there. A later one may end though an earlier one does not, since a bracket within
+// the earlier one makes no difference to it: so one is read backwards for all.
+func (c *coder) close(first int) {
+	c.closed = make([]bool, len(c.text)+1)
+	// Whether one ends that goes on at the place behind, and at the one behind that: outside
+	// brackets, and within them.
+	var out, out2, in, in2 bool
+	for at := len(c.text) - 1; at >= first; at-- {
+		o, i := out, in
+		switch c.text[at] {
+		case '\\':
+			o, i = out2, in2
+		case '[':
+			o = in
+		case ']':
+			i = out
+		case '/':
+			o = true
+		}
+		out, out2, in, in2 = o, out, i, in
+		c.closed[at] = o
+	}
+	c.texts.read += len(c.text) - first
 }

@@ -1,0 +1,70 @@
+package rules
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
+)
+
+// The code of a statement is told from its texts once, however many matches stand in it.
+// The copies that takes are what is measured.
+func TestWorkOfExcuses(t *testing.T) {
+	r, err := compileRule(&config.Rule{ID: "rule", Severity: pipeline.SeverityMajor, Match: &config.Match{Pattern: `\.find\(`, NotPattern: `\bwhere:`}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	took := func(matches int) uint64 {
+		text := "x = {a, where: b, " + strings.Repeat("a.find(req.body),", matches) + strings.Repeat(`\'`, 64<<9)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		excused := r.excused(text, "JavaScript")
+		runtime.ReadMemStats(&after)
+		if !excused {
+			t.Errorf("%d matches are not excused", matches)
+		}
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	took(1) // the first takes what is kept for all
+	if one, many := took(1), took(40); many > 2*one {
+		t.Errorf("one match takes %d KB of memory, and 40 take %d KB", one>>10, many>>10)
+	}
+}
+
+// What reads a line for its other forms and its statement takes some milliseconds for 256 KB.
+// It takes many seconds where each piece of the line has the rest read again, and minutes for
+// a megabyte. The bound is far from what it should take, so that it says little of the
+// machine. What package comments looks at is counted there.
+func TestHostileLines(t *testing.T) {
+	const soon = 5 * time.Second
+	for _, piece := range []string{`\'`, `\"`, "\\`", "'", `'''`, `""`, `' '`, `'"`, `' "' '`, "(/[", "`${", "/* ", "*/", "/**", "((", "( ", "a.concat(", "[ '", ". ", "f''", `\u`, "getattr(", "!["} {
+		size := sample.Size(256<<10, maxLine)
+		if piece == "/* " { // to look for the end of a comment is quick, even if it is done too often
+			size = maxLine
+		}
+		text := strings.Repeat(piece, size/len(piece))
+		for what, read := range map[string]func(){
+			"unusual":     func() { unusual(text) },
+			"simplified":  func() { simplified(text) },
+			"simplified2": func() { simplified(text + "*/") },
+			"pieced":      func() { pieced(text) },
+			"forms":       func() { forms("\r" + text) },
+			"statements": func() {
+				h := &pipeline.Hunk{Lines: []pipeline.Line{{Op: pipeline.LineAdded, Text: "foo("}, {Op: pipeline.LineAdded, Text: text + "*/"}, {Op: pipeline.LineAdded, Text: ")"}}}
+				var m memory
+				m.setShapes(h)
+				statements("JavaScript", h, m.shapes)
+			},
+		} {
+			start := time.Now()
+			read()
+			if took := time.Since(start); took > soon {
+				t.Errorf("%s: %q repeated takes %v", what, piece, took)
+			}
+		}
+	}
+}
