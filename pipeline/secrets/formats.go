@@ -545,26 +545,88 @@ func (f *formatRule) at(text string, start int, runs *runs) (match, bool) {
 		return m, true
 	}
 	if f.setting != nil {
-		if from, to, ok := f.setting.find(text, start, start+f.length); ok {
+		if from, to, ok := f.set(text, start); ok {
 			return match{rule: f.rule, start: min(start, from), from: from, to: to}, true
 		}
 	}
 	return match{}, false
 }
 
-// mayBegin reports whether a token that stands apart from words may begin at an offset:
-// behind no letter or digit, unless that is the end of "%s", "%d" and the like, or of
-// "u003d", as an escape is that has lost its backslash.
-func (f *formatRule) mayBegin(text string, at int) bool {
-	before := text[max(0, at-len("u003d")):at]
-	if before == "" {
-		return true
+// set returns the value of the name that stands at start where the expression does not find
+// it: set in another way, or with comments between them.
+func (f *formatRule) set(text string, start int) (from, to int, ok bool) {
+	if from, to, ok = f.setting.find(text, start, start+f.length); ok {
+		return from, to, ok
 	}
-	last := before[len(before)-1]
-	return !isWord(last) || last == '_' && !f.alone || glue.MatchString(before)
+	r, name := withoutComments(text, start, start+f.length)
+	if r == nil {
+		return 0, 0, false
+	}
+	if at := f.regex.FindStringSubmatchIndex(r.text[name:]); at != nil {
+		from, to, ok = name+at[2], name+at[3], true
+	} else {
+		from, to, ok = f.setting.find(r.text, name, name+f.length)
+	}
+	if ok {
+		from, to = r.spanIn(from, to)
+	}
+	return from, to, ok
 }
 
-var glue = regexp.MustCompile(`%[sdvqxi]$|^u00[0-9a-fA-F]{2}$`)
+// mayBegin reports whether a token that stands apart from words may begin at an offset:
+// behind no letter or digit, unless that is the end of "%s", "%.0s", "%1$d" and the like, or
+// of "u003d", as an escape is that has lost its backslash.
+func (f *formatRule) mayBegin(text string, at int) bool {
+	if at == 0 {
+		return true
+	}
+	last := text[at-1]
+	return !isWord(last) || last == '_' && !f.alone || lostEscape.MatchString(text[max(0, at-len("u003d")):at]) || endsInVerb(text[:at])
+}
+
+var (
+	lostEscape = regexp.MustCompile(`^u00[0-9a-fA-F]{2}$`)
+	// verb is a place that a format keeps for a value: in C and what is like it, with the
+	// index that Go has in brackets, and with the names of Python and Ruby.
+	verb = regexp.MustCompile(`^%(?:[-+#0-9.$* ]|'.|\[\w*\]|\(\w*\)|<\w*>)*(?:[a-zA-Z]|(?:hh?|ll?|[jztLqwv])[sdiuxXoc])$`)
+)
+
+// endsInVerb reports whether a text ends in a verb of a format. It goes back over what a
+// verb may have, and never over two words, so that no part of a text is read often.
+func endsInVerb(text string) bool {
+	back := func(at int, is func(byte) bool) int {
+		for at > 0 && is(text[at-1]) {
+			at--
+		}
+		return at
+	}
+	const letters = 3 // "lld"
+	at := len(text)
+	for at > 0 && len(text)-at < letters && isLetter(text[at-1]) {
+		at--
+	}
+	for {
+		before := at
+		at = back(at, func(c byte) bool { return strings.IndexByte("-+#0123456789.$*' ", c) >= 0 })
+		switch {
+		case byteAt(text, at-2) == '\'':
+			at -= 2
+		case strings.IndexByte(")]>", byteAt(text, at-1)) >= 0:
+			at = back(at-1, isWord)
+			if strings.IndexByte("([<", byteAt(text, at-1)) < 0 {
+				return false
+			}
+			at--
+		case byteAt(text, at-1) == '%':
+			return verb.MatchString(text[at-1:])
+		}
+		if at == before {
+			return false
+		}
+	}
+}
+
+func isLetter(c byte) bool { return isWord(c) && c != '_' && (c < '0' || c > '9') }
 
 // jwtAt returns where the JWT ends that begins at start, or 0.
 func jwtAt(text string, start int, runs *runs) int {

@@ -10,6 +10,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/reviewgate/reviewgate/pipeline"
 )
@@ -145,10 +149,16 @@ var disguises = map[string]func(string) string{
 			return c - '!' + '\uff01'
 		}, s)
 	},
-	"as \\uu":             func(s string) string { return each(s, `\uu%04x`) },
-	"as \\u{} with zeros": func(s string) string { return each(s, `\u{%010x}`) },
-	"as \\x{}":            func(s string) string { return each(s, `\x{%x}`) },
-	"as \\U":              func(s string) string { return each(s, `\U%08x`) },
+	"as \\uu":                    func(s string) string { return each(s, `\uu%04x`) },
+	"as \\u{} with zeros":        func(s string) string { return each(s, `\u{%010x}`) },
+	"as \\x{}":                   func(s string) string { return each(s, `\x{%x}`) },
+	"as \\u{} of several":        func(s string) string { return `\u{` + strings.TrimSpace(each(s, "%x ")) + "}" },
+	"as several in zeros":        func(s string) string { return `\u{  ` + each(s, "%06x\t  ") + "}" },
+	"as lined \\u{}":             func(s string) string { return each(s, `\u{00_%x}`) },
+	"as \\u{} in a row of zeros": func(s string) string { return each(s, `\u{%0400x}`) },
+	"as HTML in a row of zeros":  func(s string) string { return each(s, "&#%0400d;") },
+	"as \\u in a row of u":       func(s string) string { return each(s, `\`+strings.Repeat("u", 40)+`%04x`) },
+	"as \\U":                     func(s string) string { return each(s, `\U%08x`) },
 	"as itself": func(s string) string {
 		at := strings.IndexFunc(s, func(c rune) bool { return c > '7' && !strings.ContainsRune("nrtfvabexuU", c) })
 		return s[:at] + `\\` + s[at:]
@@ -253,7 +263,10 @@ func TestWhatStandsBeforeTokens(t *testing.T) {
 			continue
 		}
 		token := drawn(f, uint64(i)+1)
-		glued := []string{`"%s` + token + `" % ""`, `"%d` + token + `"`, "xu003d" + token}
+		glued := []string{"xu003d" + token}
+		for _, verb := range []string{"%s", "%d", "%.0s", "%1$s", "%-8.3f", "%+v", "%*d", "%#x", "% x", "%c", "%lld", "%ls", "%zu", "%[1]s", "%[2]*[1]d", "%(name)s", "%<name>s", "%'.9d", "%%d", "%0" + strings.Repeat("0", 300) + "s"} {
+			glued = append(glued, `"`+verb+token+`" % ""`)
+		}
 		if !f.alone {
 			glued = append(glued, "_"+token, "TOKEN_"+token)
 		}
@@ -268,6 +281,7 @@ func TestWhatStandsBeforeTokens(t *testing.T) {
 	for _, text := range []string{
 		"cache_key_" + drawnFrom(low+`{64}`, draw), "pk_live_" + drawnFrom(word+`{30}`, draw), "lapdapi" + drawnFrom(low+`{32}`, draw), "MSG.ERROR_NO_2_CONNECTION.AND_NO_OTHER_4_5_ONE", "graphs_of_2024_01_02_and_of_all_other_days_there_are",
 		"shelf_life_of_2024_and_of_all_other_years_there_are", "before_20240101_andAllOtherDaysThereAre", "disk-" + drawnFrom(`[a-f0-9]{32}`, draw), "migration.addapp_2024_01_02_settings_of_the_account", "sha1sum_" + drawnFrom(low+`{40}`, draw),
+		"?q=100%20task-" + drawnFrom(low+`{32}`, draw), "50% of_the_disk-" + drawnFrom(low+`{32}`, draw), "%sxdapi" + drawnFrom(low+`{32}`, draw), "%(name)disk-" + drawnFrom(low+`{32}`, draw),
 	} {
 		file := facts("a.lock", "+"+text)
 		if found := d.Redact(&file); len(found) > 0 {
@@ -313,6 +327,9 @@ func TestDisguisedTokens(t *testing.T) {
 		"one of both alphabets":                     {"+" + strings.Replace(strings.Replace(base64.StdEncoding.EncodeToString([]byte("\xff\xef\xbe>>>???~~~ ghp_aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3x4Y")), "+", "-", 1), "/", "_", 1)},
 		"a decoy before it":                         {"+AKIAAAAAAAAAAAAAAKIA5QRT7VNZWK3XMPJH"},
 		"a quote in a comment between":              {"+t = \"ghp_aB3dE5fG7hI9jK1\" + // it's the rest", "+  \"lM3nO5pQ7rS9tU1vW3x4Y\""},
+		"a comment of one character":                {"+t = (\"ghp_aB3dE5fG7hI9jK1\"  #", "+  \"lM3nO5pQ7rS9tU1vW3x4Y\")"},
+		"a comment that begins like an end":         {"+t = \"ghp_aB3dE5fG7hI9jK1\" /*/ and */ + \"lM3nO5pQ7rS9tU1vW3x4Y\""},
+		"a comment of OCaml between":                {"+t = \"ghp_aB3dE5fG7hI9jK1\" (* and *) ^ \"lM3nO5pQ7rS9tU1vW3x4Y\""},
 		"a comment between":                         {"+t = \"ghp_aB3dE5fG7hI9jK1\" + // the rest", "+  \"lM3nO5pQ7rS9tU1vW3x4Y\""},
 		"a Python comment between":                  {"+t = (\"ghp_aB3dE5fG7hI9jK1\"  # the rest", "+  \"lM3nO5pQ7rS9tU1vW3x4Y\")"},
 		"a long indentation":                        {"+t = \"ghp_aB3dE5fG7hI9jK1\" +", "+" + strings.Repeat(" ", 300) + "\"lM3nO5pQ7rS9tU1vW3x4Y\""},
@@ -473,6 +490,67 @@ func TestTokensWithSomethingInside(t *testing.T) {
 	}
 }
 
+// An escape that names all of a token's characters hides it however it is written, and
+// nothing of it is left.
+func TestTokensAsNumbersOfCharacters(t *testing.T) {
+	d := detector(t)
+	token := drawn(&formats[0], 3)
+	longer := "github_pat_" + drawnFrom(`[A-Za-z0-9]{22}_[A-Za-z0-9]{59}`, rand.New(rand.NewPCG(4, 7)))
+	row := func(s, format string) string { return `\u{` + strings.TrimSpace(each(s, format)) + "}" }
+	for name, tt := range map[string]struct{ text, want string }{
+		"zeros":               {row(token, "%06x "), "[redacted:github-pat]"},
+		"blanks":              {`\u{` + each(token, "  %x ") + "}", "[redacted:github-pat] }"},
+		"many blanks":         {row(token, "%x"+strings.Repeat(" ", 400)), "[redacted:github-pat]"},
+		"a long token":        {row(longer, "%x "), "[redacted:github-fine-grained-pat]"},
+		"a long token in two": {row(longer[:50], "%x ") + row(longer[50:], "%x "), "[redacted:github-fine-grained-pat]"},
+		"escaped twice":       {`\` + row(longer, "%x "), "[redacted:github-fine-grained-pat]"},
+		"in other text":       {row("it is "+longer+" or not", "%x "), `\u{69 74 20 69 73 20 [redacted:github-fine-grained-pat] 20 6f 72 20 6e 6f 74}`},
+		"in a row of zeros":   {each(token, `\u{%0251x}`), "[redacted:github-pat]"},
+		"in a longer row":     {each(token, `\u{%0999x}`), `\u{` + strings.Repeat("0", 999+len("}")-255) + "[redacted:github-pat]"},
+	} {
+		f := facts("a.rb", `+t = "`+tt.text+`"`)
+		found := d.Redact(&f)
+		if left := f.Files[0].Hunks[0].Lines[0].Text; len(found) != 1 || left != `t = "`+tt.want+`"` {
+			t.Errorf("%s: %d found, left %s", name, len(found), left)
+		}
+	}
+	for _, text := range []string{`\u{67 68`, `\u{}`, `\u{ }`, `\u{6g}`, `\u{110000}`, `\u{fffffffffffffffff67}`, `\x{`, `\u`, `\uuuu{`, `\u{67`} {
+		if r := plainly("x" + text); r != nil {
+			t.Errorf("%s is read as %q", text, r.text)
+		}
+	}
+}
+
+// Characters that Unicode takes for several letters are read as these.
+func TestTokensWithLettersOfOneShape(t *testing.T) {
+	d := detector(t)
+	draw := rand.New(rand.NewPCG(19, 7))
+	n := 0
+	for c := rune(utf8.RuneSelf); c <= unicode.MaxRune; c++ {
+		letters := norm.NFKC.String(string(c))
+		if got := meant(c); len(letters) == 1 && got != rune(letters[0]) {
+			t.Errorf("%U is read as %q, want %q", c, got, letters)
+		}
+		if len(letters) < 2 || strings.IndexFunc(letters, func(c rune) bool { return c >= utf8.RuneSelf || !isTokens(byte(c)) }) >= 0 {
+			continue
+		}
+		n++
+		if r := plainly(string(c)); r == nil || r.text != letters {
+			t.Errorf("%U is read as %+v, want %q", c, r, letters)
+		}
+	}
+	if n < 100 {
+		t.Errorf("%d characters", n)
+	}
+	for _, shown := range []string{"\ufb00", "\u338f", "\u2163", "\u2173", "\u33a2", "\u01c7", "\U0001f12d", "\u20a8", `\u338f`, `\u{2163}`, "&#x338f;", `\u{67 338f}`} {
+		first, rest := drawnFrom(`[A-Za-z0-9]{12}`, draw), drawnFrom(`[A-Za-z0-9]{22}`, draw)
+		f := facts("a.txt", "+t=ghp_"+first+shown+rest)
+		if found := d.Redact(&f); len(found) != 1 || strings.Contains(texts(f)[0], first) || strings.Contains(texts(f)[0], rest) {
+			t.Errorf("%+q: %d found, left %q", shown, len(found), texts(f))
+		}
+	}
+}
+
 // Pieces of a token may come one by one, and be put together by taking out what stands
 // between them.
 func TestTokensPutTogetherByARemoval(t *testing.T) {
@@ -554,6 +632,55 @@ func TestKeysKnownByTheirName(t *testing.T) {
 		for _, r := range d.Redact(&f) {
 			if r.RuleID != ruleGeneric { // which says nothing in documentation
 				t.Errorf("%s is taken for a secret by %s", text, r.RuleID)
+			}
+		}
+	}
+}
+
+// Comments between such a name and its value hide it in no kind of file, nor do other names
+// that get theirs in the same statement.
+func TestKeysKnownByTheirNameInAnyStatement(t *testing.T) {
+	d := detector(t)
+	draw := rand.New(rand.NewPCG(23, 7))
+	long := strings.Repeat("a comment ", 40)
+	for name, value := range map[string]string{
+		"aws_secret_access_key": drawnFrom(`[A-Za-z0-9+/]{40}`, draw), "dd_api_key": drawnFrom(`[a-f0-9]{32}`, draw), "VERCEL_TOKEN": drawnFrom(`[A-Za-z0-9]{24}`, draw),
+	} {
+		for _, setting := range []string{
+			`%s = /* c */ "%s"`, "%s = # c\n  \"%s\"", "%s = // c\n  '%s'", "%s = -- c\n  \"%s\"", "%s = --[[ c ]] \"%s\"", `%s = (* c *) "%s"`, `%s = {- c -} "%s"`, `%s = <# c #> "%s"`,
+			`%s /* c */ = "%s"`, "%s // c\n  = \"%s\"", `%s: /* c */ "%s",`, "%s: // c\n  \"%s\",", `"%s": /* c */ "%s"`, `"%s" /* c */ : "%s"`, "'%s' => # c\n '%s'", `#define %s /* c */ "%s"`, `<%s><!-- c -->%s</x>`,
+			`%s = /* it's "c" */ "%s"`, "%s = # it's \"c\"\n  \"%s\"", "%s = #\n  \"%s\"", "%s = #\"c\"\n  \"%s\"", `%s = /*/ c */ "%s"`, `%s = /* c *//* d */ "%s"`, "%s = # c\n  # d\n\n  \"%s\"", "%s = /* c\nd */ \"%s\"", "%s = /* " + long + " */ \"%s\"", "%s = # " + long + "\n  \"%s\"",
+			`f("%s", /* c */ "%s")`, "f(\"%s\", // c\n  \"%s\")", "f(\"%s\" // c\n  , \"%s\")", `%s = os.getenv("X" /* c */, "%s")`, `%s = get("http://x", /* c */ "%s")`, "%s =\n  SecretString::new(\"%s\".into())", "%s: // c\n  '%s'", "process.env.%s // c\n  || '%s'", `%s: &'static str = /* c */ "%s";`, `%s: /* c */ String = /* d */ "%s"`, `%s = /* c */ r#"%s"#`,
+			"- name: %s # c\n  value: %s", "- name: %s\n  # c\n  value: \"%s\"", "%s: | # c\n  %s", "%s: # c\n  %s", "%s:\n  # c\n  %s\n", "variable \"%s\" { # c }\n  type = string // c\n  default = /* c */ \"%s\"\n}",
+			`%s, x = "%s", 1`, `%s,x="%s",1`, `%s, x := "%s", 1`, `local %s, x = "%s"`, `var %s, x string = "%s", "y"`, `x, %s, y = 1, "%s", 2`, `x, y.%s, z = f(1, 2), "%s", 2`, `(%s, x) = ("%s", 1)`, `[%s, x] = ["%s", 1]`, `const [%s, x]: string[] = ["%s", "1"]`, `([%s, x] = ["%s", 1]);`,
+			`my ($%s, $x) = ("%s", 1);`, `list($%s, $x) = ["%s", 1];`, `let (%s, x) = ("%s", 1);`, `d["%s"], x = "%s", 1`, `%s, *x = "%s", 1`, `%s, x = os.getenv("X", "%s"), 1`, `if x: %s, y = "%s", 1`, "x = f(1,\n  2)\n%s, y = \"%s\", 1 # :)", "(x,\n %s, y) = 1, \"%s\", 2", `%s, x /* c */ = /* d */ "%s", 1`,
+		} {
+			for _, path := range []string{"a.go", "a_test.py", "a.txt", "deploy.lock"} {
+				lines := strings.Split(fmt.Sprintf(setting, name, value), "\n")
+				f := facts(path, prefixed("+", lines)...)
+				if found := d.Redact(&f); len(found) == 0 || strings.Contains(strings.Join(texts(f), ""), value) {
+					t.Errorf("%s: %q: %d found, left %q", path, lines, len(found), texts(f))
+				}
+			}
+		}
+		for _, setting := range []string{`{"value": "%[2]s", /* c */ "name": "%[1]s"}`, "- value: %[2]s # c\n  name: %[1]s", `{"value": "%[2]s", "name": /* c */ "%[1]s"}`} {
+			lines := strings.Split(fmt.Sprintf(setting, name, value), "\n")
+			f := facts("package-lock.json", prefixed("+", lines)...)
+			if found := d.Redact(&f); len(found) == 0 || strings.Contains(strings.Join(texts(f), ""), value) {
+				t.Errorf("%s: %d found, left %q", lines, len(found), texts(f))
+			}
+		}
+	}
+	hash, longer := drawnFrom(`[a-f0-9]{32}`, draw), drawnFrom(`[a-f0-9]{40}`, draw)
+	for _, text := range []string{
+		"DD_API_KEY= # not set\nMD5=\"" + hash + "\"", "DD_API_KEY=\nMD5=\"" + hash + "\"", "dd_api_key: # not set\nmd5: " + hash, "dd_api_key: # c\n  md5: \"" + hash + "\"", "dd_api_key: str  # the key\nmd5 = \"" + hash + "\"",
+		`f(dd_api_key, md5="` + hash + `")`, `f(dd_api_key, x, md5="` + hash + `", y=1)`, "f(\n  dd_api_key, md5=\"" + hash + "\",\n)", `dd_api_key, md5 = key, "` + hash + `"`, `x, dd_api_key, md5 = 1, key, "` + hash + `"`,
+		"# dd_api_key\nmd5 = \"" + hash + "\"", "dd_api_key\n==========\nis not \"" + hash + "\"", `secretAccessKey /* see */, revision: "` + longer + `"`, `/* dd_api_key */ md5 = "` + hash + `"`, `dd_api_key = key /* c */; md5 = "` + hash + `"`,
+	} {
+		f := facts("deploy.lock", prefixed("+", strings.Split(text, "\n"))...)
+		for _, r := range d.Redact(&f) {
+			if r.RuleID != ruleGeneric {
+				t.Errorf("%q: %+v", text, r)
 			}
 		}
 	}
@@ -700,7 +827,7 @@ var nearMisses = map[string]func(i int) string{
 	"escapes": always(`\u0067`), "percent": always("%67"), "entities": always("&#103;"), "zero width": always("\u200b"), "full width": always("\uff47"), "marks": always("AZDO"), "JWT": always("eyJ"),
 	"words": always("password = "), "first lines of keys": always("-----BEGIN PRIVATE KEY-----"), "last lines of keys": always("-----END PRIVATE KEY-----"), "curl": always("curl -u "),
 	"base64 twice": always("UVVKRFJFVkdSMGhKU2t0TVRVNVBVRkZTVTFSVlZsZFlXVnBoWW1Oaw"), "hexadecimal": always("6162636465666768696a6b6c6d6e6f70"), "lists": always(`join("ghp_", "aB3dE5fG7", `),
-	"names of keys": always("aws_secret_access_key "), "names in fields": always(`"value": "a", "name": "aws_secret_access_key`), "defaults": always("aws_secret_access_key\" {\n"), "calls": always(`aws_secret_access_key=f("a", `), "points": always(`\u{67 `), "insertions": always("${A:-"), "returns": always("a\r"), "keys in JSON": always(`"d": "`), "marks in the middle": always("T3BlbkFJ"),
+	"names of keys": always("aws_secret_access_key "), "names in fields": always(`"value": "a", "name": "aws_secret_access_key`), "defaults": always("aws_secret_access_key\" {\n"), "calls": always(`aws_secret_access_key=f("a", `), "points": always(`\u{67 `), "points that end": always(`\u{67 68 000069}`), "points of one escape": after(`\u{`, "67 "), "letters of one shape": always("\u338f"), "verbs": always("%-0s"), "names and comments": always("dd_api_key /* # -- "), "names and dashes": always("dd_api_key--"), "names among others": always("dd_api_key, x = "), "insertions": always("${A:-"), "returns": always("a\r"), "keys in JSON": always(`"d": "`), "marks in the middle": always("T3BlbkFJ"),
 	"short base64":   always("QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlqa2xtbm9w "),
 	"lines of a key": after("-----BEGIN PRIVATE KEY-----", "abcdefgh"), "lines of a key, escaped": after("-----BEGIN PRIVATE KEY-----", `abcdefgh\n`), "lines of PuTTY's key": after("Private-Lines: 14", "abcdefgh"),
 	"first lines in comments": always("Comment: -----BEGIN PRIVATE KEY-----"), "first lines in comments and lines": always("Comment: -----BEGIN PRIVATE KEY-----\nabcdefgh"),

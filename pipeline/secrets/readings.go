@@ -33,10 +33,6 @@ func (r *reading) spanIn(from, to int) (int, int) {
 	return r.from[from], r.from[to-1] + int(r.wide[to-1])
 }
 
-// maxUnit is the longest way to write one character that is read, such as
-// "\u{0000000068}" and "&#000000000104;".
-const maxUnit = 16
-
 // changed returns the lines of a reading that differ from the source, as a reading of
 // its own: the others were looked at already. It returns nil if none differs.
 func (r *reading) changed() *reading {
@@ -66,15 +62,19 @@ type reader struct {
 	odd  bool // the reading differs from the source
 }
 
-// put adds a character that n bytes of the source stand for.
+// put adds a character that n bytes of the source stand for. Of very many, such as a
+// number behind a row of zeros, only the last are kept: they are what says something.
 func (r *reader) put(c rune, at, n int) {
+	if n > math.MaxUint8 {
+		at, n = at+n-math.MaxUint8, math.MaxUint8
+	}
 	before := r.out.Len()
 	r.out.WriteRune(c)
 	for i := range r.out.Len() - before {
 		if r.out.Len()-before == n { // it is as in the source
 			r.from, r.wide = append(r.from, at+i), append(r.wide, 1)
 		} else {
-			r.from, r.wide = append(r.from, at), append(r.wide, uint8(min(n, math.MaxUint8)))
+			r.from, r.wide = append(r.from, at), append(r.wide, uint8(n))
 		}
 	}
 }
@@ -88,10 +88,7 @@ func plainly(text string) *reading {
 	}
 	r := newReader(text)
 	for i := 0; i < len(text); {
-		if several, n := points(text[i:]); n > 0 {
-			for _, c := range several {
-				r.put(c, i, n)
-			}
+		if n := r.points(text, i) + r.ligature(text, i); n > 0 {
 			r.odd = true
 			i += n
 			continue
@@ -196,15 +193,15 @@ func meant(c rune) rune {
 	case c == '\u2010', c == '\u2011', c == '\u2212':
 		return '-'
 	}
-	if d := norm.NFKC.String(string(c)); len(d) == 1 {
+	if d := norm.NFKC.PropertiesString(string(c)).Decomposition(); len(d) == 1 {
 		return rune(d[0])
 	}
 	return c
 }
 
-// escaped reads an escape of the programming languages in most use: \xHH, \x{H...},
-// \uHHHH, \u{H...}, \UHHHHHHHH, \OOO, those of white space, a line's end that a backslash
-// continues, and any other character behind a backslash as itself.
+// escaped reads an escape of the programming languages in most use: \xHH, \uHHHH,
+// \UHHHHHHHH, \OOO, those of white space, a line's end that a backslash continues, and any
+// other character behind a backslash as itself. points reads those with braces.
 func escaped(s string) (rune, int) {
 	if len(s) < 2 {
 		return 0, 0
@@ -232,19 +229,11 @@ func escaped(s string) (rune, int) {
 	return 0, 0
 }
 
-// hexadecimal reads \xHH, \uHHHH with any number of u, \UHHHHHHHH, and the first two with
-// braces.
+// hexadecimal reads \xHH, \uHHHH with any number of u, and \UHHHHHHHH.
 func hexadecimal(s string) (rune, int) {
 	at := 2
-	for s[1] == 'u' && at < min(len(s), maxUnit) && s[at] == 'u' {
+	for s[1] == 'u' && byteAt(s, at) == 'u' {
 		at++
-	}
-	if at < len(s) && s[at] == '{' {
-		end := strings.IndexByte(s[:min(len(s), at+maxUnit)], '}')
-		if v, ok := number(s, at+1, end-at-1, 16); ok {
-			return v, end + 1
-		}
-		return 0, 0
 	}
 	digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[s[1]]
 	if v, ok := number(s, at, digits, 16); ok {
@@ -253,42 +242,95 @@ func hexadecimal(s string) (rune, int) {
 	return 0, 0
 }
 
-// maxPoints is the longest escape of several characters that is read: what one character
-// of a reading stands for has at most so many bytes.
-const maxPoints = math.MaxUint8
+// points puts the characters that an escape with braces names by their numbers, \u{67} and
+// \x{67}, and several in Ruby, \u{67 68}: each where its own number stands, so that the
+// escape may be of any length. It returns the length of the escape, 0 for anything else.
+func (r *reader) points(text string, at int) int {
+	open := at + 2
+	switch {
+	case text[at] != '\\':
+		return 0
+	case byteAt(text, at+1) == 'u':
+		for byteAt(text, open) == 'u' {
+			open++
+		}
+	case byteAt(text, at+1) != 'x':
+		return 0
+	}
+	if byteAt(text, open) != '{' {
+		return 0
+	}
+	end := numbers(text, open+1, func(rune, int, int) {})
+	if end == 0 {
+		return 0
+	}
+	first := at
+	numbers(text, open+1, func(v rune, from, to int) {
+		if first >= 0 {
+			from, first = first, -1
+		}
+		if text[to] == '}' {
+			to++
+		}
+		if c := meant(v); c >= 0 {
+			r.put(c, from, to-from)
+		}
+	})
+	return end - at
+}
 
-// points reads the characters of an escape of Ruby that names several, \u{67 68}, and those
-// that Unicode keeps as one for their shape, such as the ligature of f and i. n is 0 for
-// anything else.
-func points(s string) (several []rune, n int) {
-	if strings.HasPrefix(s, "\xef\xac") {
-		c, n := utf8.DecodeRuneInString(s)
-		if d := norm.NFKC.String(string(c)); len(d) > 1 && len(d) <= 3 && d[0] < utf8.RuneSelf {
-			return []rune(d), n
-		}
-		return nil, 0
-	}
-	if !strings.HasPrefix(s, `\u{`) {
-		return nil, 0
-	}
-	end := strings.IndexByte(s[:min(len(s), maxPoints)], '}')
-	if end < 0 {
-		return nil, 0
-	}
-	fields := strings.Fields(s[len(`\u{`):end])
-	if len(fields) < 2 {
-		return nil, 0
-	}
-	for _, f := range fields {
-		c, ok := number(f, 0, len(f), 16)
-		if !ok {
-			return nil, 0
-		}
-		if c = meant(c); c >= 0 {
-			several = append(several, c)
+// numbers takes the numbers of characters in hexadecimal that stand from an offset on, as
+// far as a brace that closes, with blanks between them and, as Rust has it, lines below
+// their digits. It returns where the brace ends, and 0 where something else stands there.
+func numbers(text string, at int, take func(v rune, from, to int)) int {
+	some := false
+	for at < len(text) {
+		switch c := text[at]; {
+		case c == '}' && some:
+			return at + 1
+		case c == ' ' || '\t' <= c && c <= '\r':
+			at++
+		case kinds[c]&hex != 0:
+			from, v := at, rune(0)
+			for ; kinds[byteAt(text, at)]&hex != 0 || byteAt(text, at) == '_'; at++ {
+				if digit, ok := number(text, at, 1, 16); ok {
+					v = min(v<<4|digit, unicode.MaxRune+1)
+				}
+			}
+			if v > unicode.MaxRune || at == len(text) {
+				return 0
+			}
+			take(v, from, at)
+			some = true
+		default:
+			return 0
 		}
 	}
-	return several, end + 1
+	return 0
+}
+
+// ligature puts the letters that Unicode keeps as one character for their shape, such as
+// that of f and i, the numbers of Rome and the units of measures. It returns how many bytes
+// the character has, 0 for any other.
+func (r *reader) ligature(text string, at int) int {
+	if text[at] < utf8.RuneSelf {
+		return 0
+	}
+	const most = 4
+	letters := norm.NFKC.PropertiesString(text[at:]).Decomposition()
+	if len(letters) < 2 || len(letters) > most {
+		return 0
+	}
+	for _, c := range letters {
+		if !isTokens(c) {
+			return 0
+		}
+	}
+	_, n := utf8.DecodeRuneInString(text[at:])
+	for _, c := range letters {
+		r.put(rune(c), at, n)
+	}
+	return n
 }
 
 // cssEscape reads an escape of CSS that a blank ends, \67 , for a character of a token.
@@ -335,7 +377,7 @@ func entity(s string) (rune, int) {
 		base, at = 16, 3
 	}
 	end := at
-	for end < min(len(s), maxUnit) && kinds[s[end]]&hex != 0 && (base == 16 || s[end] <= '9') {
+	for end < len(s) && kinds[s[end]]&hex != 0 && (base == 16 || s[end] <= '9') {
 		end++
 	}
 	v, ok := number(s, at, end-at, base)
@@ -509,10 +551,12 @@ func junction(text string, at int, quotedToo, lists bool) int {
 			listed = true
 			i += strings.IndexByte(text[i:], '(') + 1
 			i += len(nameOfPiece.FindString(text[i:min(len(text), i+maxInsertion)]))
-		case strings.IndexByte(" \t\n\r\\()", c) >= 0:
+		case strings.IndexByte(" \t\n\r\\)", c) >= 0:
 			i++
 		case comment(text[i:end], quotedToo) > 0:
 			i += comment(text[i:end], quotedToo)
+		case c == '(':
+			i++
 		case strings.IndexByte("+.&|~<>^_*", c) >= 0:
 			if operators++; operators > 3 {
 				return -1
@@ -567,19 +611,35 @@ func endOfQuotes(text string, at int) int {
 	return i
 }
 
+// comments are what comments begin with, and what they end in: a line's end, which is not
+// theirs, or a mark that is.
+var comments = []struct{ begin, end string }{
+	{"/*", "*/"}, {"//", "\n"}, {"--[[", "]]"}, {"--", "\n"}, {"<#", "#>"}, {"#", "\n"}, {"<!--", "-->"}, {"(*", "*)"}, {"{-", "-}"},
+}
+
 // comment is the length of the comment that a text begins with, or 0.
 func comment(s string, quotedToo bool) int {
-	end := 0
-	switch {
-	case strings.HasPrefix(s, "/*"):
-		end = strings.Index(s, "*/") + len("*/")
-	case strings.HasPrefix(s, "//"), strings.HasPrefix(s, "#"), strings.HasPrefix(s, "--"):
-		end = strings.IndexByte(s, '\n')
-	}
-	if end < len("*/") || !quotedToo && strings.ContainsAny(s[:end], "\"'`") {
+	if s == "" || strings.IndexByte("/-<#({", s[0]) < 0 {
 		return 0
 	}
-	return end
+	for _, c := range comments {
+		if !strings.HasPrefix(s, c.begin) {
+			continue
+		}
+		n := strings.Index(s[len(c.begin):], c.end)
+		if n < 0 {
+			continue
+		}
+		n += len(c.begin)
+		if c.end != "\n" {
+			n += len(c.end)
+		}
+		if !quotedToo && strings.ContainsAny(s[:n], "\"'`") {
+			return 0
+		}
+		return n
+	}
+	return 0
 }
 
 // stringPrefix is the length of what stands right before the quote of some texts, such as
@@ -613,13 +673,12 @@ func (r *reading) through(below *reading) *reading {
 		return r
 	}
 	from, wide := make([]int, len(r.from)), make([]uint8, len(r.wide))
-	for i, at := range r.from {
-		from[i] = below.from[at]
-	}
 	for i, n := range r.wide {
 		start, end := below.spanIn(r.from[i], r.from[i]+int(n))
-		wide[i] = uint8(min(end-start, math.MaxUint8))
+		start = max(start, end-math.MaxUint8)
+		from[i], wide[i] = start, uint8(end-start)
 	}
+	from[len(r.wide)] = below.from[r.from[len(r.wide)]]
 	return &reading{r.text, from, wide}
 }
 

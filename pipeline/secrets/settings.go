@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -75,7 +76,7 @@ func isNamed(text string) bool {
 
 var (
 	// blockOfYAML is what stands between a name and the text that YAML gives below it.
-	blockOfYAML = regexp.MustCompile(`^["']?[ \t]*:[ \t]*[|>][-+0-9]{0,2}[ \t]*(?:#[^\n]*)?\r?\n[ \t]+`)
+	blockOfYAML = regexp.MustCompile(`^["']?[ \t]*:[ \t]*(?:[|>][-+0-9]{0,2})?[ \t]*(?:#[^\n]*)?(?:\r?\n[ \t]*)*\r?\n[ \t]+`)
 	// variableBlock is what stands between the name of a variable of Terraform and its
 	// default: at most three lines of other settings.
 	variableBlock = regexp.MustCompile(`^"[ \t]*\{[^\n}]*(?:\n[^\n}]*){0,4}?\bdefault[ \t]*=[ \t]*"`)
@@ -83,27 +84,91 @@ var (
 	otherwise = regexp.MustCompile(`(?i)\b(?:default|default_?value|fallback|value)[ \t]*$`)
 )
 
+// withoutComments reads what stands around the name from start to end without comments,
+// and tells where the name stands there. It returns nil where there are none.
+func withoutComments(text string, start, end int) (r *reading, name int) {
+	least, most := max(0, start-maxSetting), min(len(text), end+maxCommented)
+	if !slices.ContainsFunc([]string{"/*", "//", "#", "--", "(*", "{-"}, func(mark string) bool { return strings.Contains(text[least:most], mark) }) {
+		return nil, 0
+	}
+	var out *reader
+	kept, run := least, least // run is where the last run of base64 begins
+	for i := least; i < most; i++ {
+		piece := text[i:most]
+		switch {
+		case i == start:
+			if name = i - least; out != nil {
+				name = out.out.Len() + i - kept
+			}
+			run, i = end, end-1
+			continue
+		case i < start:
+			piece = text[i:start]
+		}
+		before := byteAt(text, i-1)
+		if i != end && !isBase64(before) {
+			run = i
+		}
+		switch n := comment(piece, true); {
+		case isQuote(piece[0]) && i != end && !isLifetime(text, i):
+			// What stands in quotes is none.
+			line, _, _ := strings.Cut(piece[1:], "\n")
+			i += strings.IndexByte(line, piece[0]) + 1
+		case n == 0, piece[0] == '#' && isWord(before) && isQuote(byteAt(piece, 1)), isBase64(byteAt(piece, 1)) && i > run && endOfBase64(piece, 0)+i-run >= minNamed:
+			// Nor is the quote of Rust, r#", or two slashes in a key.
+		default:
+			if out == nil {
+				out = newReader(text[least:most])
+			}
+			out.copy(text, kept, i)
+			kept = i + n
+			i = kept - 1
+		}
+	}
+	if out == nil {
+		return nil, 0
+	}
+	out.copy(text, kept, most)
+	return out.reading(text[:most]), name
+}
+
+const (
+	// maxCommented is how far a name and its value may stand apart with the comments
+	// between them, in bytes.
+	maxCommented = 600
+	// minNamed is how long the keys are that only their name tells, at least.
+	minNamed = 24
+)
+
+// isLifetime reports whether a quote begins a lifetime of Rust.
+func isLifetime(text string, at int) bool {
+	return text[at] == '\'' && (byteAt(text, at-1) == '&' || byteAt(text, at-1) == '<')
+}
+
 // maxDeclared is how far a value may stand from its name in a statement, in bytes.
 const maxDeclared = 200
 
 // quotedAfter tells where the texts in quotes begin that may be the value of the name that
-// ends at an offset, until take takes one. It reads types, calls, operators and other
-// arguments, and ends where another name gets a value.
+// ends at an offset, until take takes one. It reads types, calls, operators, other
+// arguments and several names that get several values, and ends where another name gets a
+// value.
 func quotedAfter(text string, end int, take func(at int) bool) {
-	set, listed := false, false
+	set, listed, names := false, false, true // names says that there were but names
+	var several *values
 	for i := end; i < min(len(text), end+maxDeclared); i++ {
 		switch c := text[i]; {
-		case c == '\'' && (byteAt(text, i-1) == '&' || byteAt(text, i-1) == '<'):
-			// A lifetime of Rust.
+		case isLifetime(text, i):
 		case isQuote(c):
 			if i == end {
+				names = byteAt(text, i+1) == ']'
 				continue // it ends the name
 			}
+			names = false
 			begin := endOfQuotes(text, i)
-			if set && begin-i != 2 && take(begin) {
+			n := strings.IndexByte(text[begin:min(len(text), begin+maxName)], c)
+			if set && begin-i != 2 && (several == nil || several.holds(text, begin+max(n, 0)+1)) && take(begin) {
 				return
 			}
-			n := strings.IndexByte(text[begin:min(len(text), begin+maxName)], c)
 			if begin-i != 1 || n < 0 || strings.Contains(text[begin:begin+n], "\n") {
 				return
 			}
@@ -111,21 +176,136 @@ func quotedAfter(text string, end int, take func(at int) bool) {
 			if next := i + 1 + white(text[i+1:min(len(text), i+maxName)]); byteAt(text, next) == ':' || byteAt(text, next) == '=' {
 				return
 			}
+		case c == ':' && names && byteAt(text, i+1) != '=' && strings.HasSuffix(strings.TrimRight(text[end:i], " \t"), "]"):
+			// The type of several names.
 		case c == '=' || c == ':':
-			if listed && byteAt(text, i-1) != c && !otherwise.MatchString(text[max(end, i-20):i]) {
-				return
+			if listed && byteAt(text, i-1) != c && (c == '=' || byteAt(text, i+1) != ':') && !otherwise.MatchString(text[max(end, i-20):i]) {
+				if !names || c == ':' && byteAt(text, i+1) != '=' {
+					return
+				}
+				several = valuesOf(text, end, i)
 			}
-			set = true
+			if c == ':' && byteAt(text, i+1) == '=' {
+				i++
+			}
+			set, names = true, false
 		case c == '\n':
-			if before := strings.TrimRight(text[end:i], " \t\r\n"); before == "" || strings.IndexByte("(,=|?[", before[len(before)-1]) < 0 {
+			before, next := strings.TrimRight(text[end:i], " \t\r\n"), text[i+white(text[i:min(len(text), i+maxDeclared)]):]
+			if !goesOn(before, next) {
 				return
 			}
+			listed = listed || set // what has another name there is another value
 		case c == '{' && set && isQuote(byteAt(text, i+1+white(text[i+1:min(len(text), i+maxName)]))):
 			// A block of Ruby.
 		case strings.IndexByte("(),|?>", c) >= 0:
+			if several != nil && !several.read(text, i) {
+				return
+			}
+			names = names && (c == ',' || c == ')')
 			set, listed = true, listed || c == ','
 		case !isWord(c) && strings.IndexByte(" \t\r.&*!$@[]<-+\\", c) < 0 && !(c == '#' && isQuote(byteAt(text, i+1))):
 			return
 		}
 	}
+}
+
+// goesOn reports whether a statement goes on in the next line.
+func goesOn(before, next string) bool {
+	if before != "" && strings.IndexByte("(,=|?[", before[len(before)-1]) >= 0 || strings.HasSuffix(before, "=>") {
+		return true
+	}
+	if strings.HasSuffix(before, ":") {
+		return next != "" && isQuote(next[0])
+	}
+	return next != "" && strings.IndexByte("=:,|?", next[0]) >= 0 && byteAt(next, 1) != next[0] || strings.HasPrefix(next, "||") || strings.HasPrefix(next, "??")
+}
+
+// values are those that several names get, as in a, b = "1", "2".
+type values struct {
+	nth    int  // which of them is that of the name
+	unsure bool // that is not known
+	call   bool // it may be a call with a name of its own, f(a, b="2")
+
+	before      int // how many stand before the place that is read
+	open, calls int // parentheses there, and those of them that are calls and what is in them
+}
+
+// valuesOf says which value is that of the name that ends at an offset, by what stands
+// before it, and what stands before the operator at another.
+func valuesOf(text string, end, operator int) *values {
+	v := &values{}
+	i := end - 1
+	for ; i >= max(0, end-maxDeclared) && (isWord(text[i]) || strings.IndexByte(" \t.,*$@&[]\"'", text[i]) >= 0); i-- {
+		if text[i] == ',' {
+			v.nth++
+		}
+		v.unsure = v.unsure || text[i] == '*'
+	}
+	switch byteAt(text, i) {
+	case 0, ';', ':', '{', '}':
+	case '\n':
+		above := strings.TrimRight(text[max(0, i-maxDeclared):i], " \t\r\n")
+		v.unsure = v.unsure || strings.HasSuffix(above, ",")
+		v.call = strings.HasSuffix(above, ",") || strings.HasSuffix(above, "(")
+	default:
+		v.call = true
+	}
+	names := strings.TrimRight(text[end:operator], " \t")
+	v.call = v.call && !strings.HasSuffix(names, ")") && !strings.HasSuffix(names, "]")
+	return v
+}
+
+// read reads a parenthesis, a comma or another operator between values, and reports whether
+// more of them may follow.
+func (v *values) read(text string, at int) bool {
+	switch text[at] {
+	case '(':
+		v.open++
+		if v.calls > 0 || isWord(byteAt(text, at-1)) {
+			v.calls++
+		}
+	case ')':
+		v.open--
+		v.calls = max(0, v.calls-1)
+	case ',':
+		if v.calls == 0 {
+			v.before++
+		}
+	}
+	return v.open >= 0
+}
+
+// holds reports whether the value that ends at an offset is that of the name.
+func (v *values) holds(text string, end int) bool {
+	return (v.unsure || v.before == v.nth) && !(v.call && closes(text[min(len(text), end):min(len(text), end+maxDeclared)], v.open))
+}
+
+// closes reports whether the rest of a statement closes one more parenthesis than are open.
+func closes(rest string, open int) bool {
+	last := byte(0)
+	for i := 0; i < len(rest); i++ {
+		c := rest[i]
+		switch n := comment(rest[i:], true); {
+		case n > 0:
+			i += n - 1
+			continue
+		case isQuote(c):
+			line, _, _ := strings.Cut(rest[i+1:], "\n")
+			i += strings.IndexByte(line, c) + 1
+		case c == '(':
+			open++
+		case c == ')':
+			if open--; open < 0 {
+				return true
+			}
+		case c == ';':
+			return false
+		case c == '\n' && open == 0 && last != ',':
+			return strings.HasPrefix(strings.TrimLeft(rest[i:], " \t\r\n"), ")")
+		}
+		if strings.IndexByte(" \t\r\n", c) < 0 {
+			last = c
+		}
+	}
+	return false
 }
