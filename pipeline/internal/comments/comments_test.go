@@ -134,6 +134,7 @@ func TestLines(t *testing.T) {
 		"a":                       "",
 		"a\u2028b\u2029c":         "a|b|c",
 		"a\rb\vc\fd\u0085e":       "a|b|c|d|e",
+		"a\x1cb\x1dc\x1ed\x1fe":   "a|b|c|d\x1fe", // as pip, not \x1f
 		"é\u00a0":                 "",
 		"\u2028":                  "|",
 		strings.Repeat("\r", 5e3): strings.Repeat("|", maxLines) + strings.Repeat("\r", 5e3-maxLines),

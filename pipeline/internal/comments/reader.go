@@ -174,8 +174,9 @@ func wordLength(text string) int {
 }
 
 // lineEnd is where a line ends in some language: at a carriage return, a
-// vertical tab, a form feed, or Unicode's next line, line or paragraph separator.
-// Git knows only the line feed.
+// vertical tab, a form feed, one of ASCII's separators of files, groups and records, as
+// pip has it, or Unicode's next line, line or paragraph separator. Git knows only the line
+// feed.
 func lineEnd(text string) int {
 	for i := range len(text) {
 		if n := separator(text[i:]); n > 0 {
@@ -188,7 +189,7 @@ func lineEnd(text string) int {
 // separator is the length of the line separator that a text starts with, or 0.
 func separator(text string) int {
 	switch text[0] {
-	case '\r', '\v', '\f':
+	case '\r', '\v', '\f', '\x1c', '\x1d', '\x1e':
 		return 1
 	case 0xC2:
 		if strings.HasPrefix(text, "\u0085") {
