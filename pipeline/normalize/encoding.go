@@ -1,13 +1,14 @@
 package normalize
 
 import (
-	"bytes"
-	"encoding/binary"
+	"path"
 	"regexp"
+	"slices"
 	"strings"
-	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/internal/linguist"
 )
 
 // encodedByBase begins the reason why a file is unread whose text git writes anew.
@@ -25,9 +26,9 @@ var wideName = regexp.MustCompile(`^(?i:utf-?(16|32)(?:le|be)?(?:-bom)?)$`)
 type encoding int
 
 const (
-	otherEncoding encoding = iota + 1
-	utf16Encoding
+	utf16Encoding encoding = iota + 1
 	utf32Encoding
+	otherEncoding
 )
 
 // encodingWord reads an attribute, and says whether it sets the encoding, also by a macro.
@@ -52,22 +53,17 @@ func encodingWord(word string, macros map[string]encoding) (e encoding, said boo
 }
 
 // encodingMacros are the macros of a file that set the encoding, also by one another.
-func encodingMacros(text []byte) map[string]encoding {
-	if !bytes.Contains(text, []byte(attrEncoding)) || !bytes.Contains(text, []byte("[attr]")) {
-		return nil
-	}
+func encodingMacros(lines []attributeLine) map[string]encoding {
 	const nested = 5 // more than anybody has
 	macros := map[string]encoding{}
 	for range nested {
-		for line := range bytes.Lines(text) {
-			rest, macro := strings.CutPrefix(strings.Trim(string(line), " \t\r\n"), "[attr]")
-			words := attributeWords(rest)
-			if !macro || len(words) == 0 {
+		for _, l := range lines {
+			if !l.macro {
 				continue
 			}
-			for _, word := range words[1:] {
-				if e, said := encodingWord(word, macros); said {
-					macros[words[0]] = e
+			for _, word := range l.words {
+				if e, said := encodingWord(word, macros); said && (e != 0 || !l.unsure) {
+					macros[l.pattern] = e
 				}
 			}
 		}
@@ -75,15 +71,36 @@ func encodingMacros(text []byte) map[string]encoding {
 	return macros
 }
 
+// encodingLine is a line of an attributes file that sets the encoding, or takes it back.
+type encodingLine struct {
+	encoding   encoding
+	at         int  // of the line's pattern among those that are read
+	everywhere bool // nobody can read the pattern, so it may be for any file
+	bytewise   bool // the pattern counts bytes where ours counts letters
+}
+
 // encodingOf is the encoding that a file is checked out in, or 0 if that keeps its text.
 func (a attributes) encodingOf(path string) encoding {
-	if a.paths == nil {
+	if len(a.encodings) == 0 {
 		return 0
 	}
+	var matching []int
+	if a.paths != nil {
+		matching = a.paths.Match(path)
+	}
+	ascii := !strings.ContainsFunc(path, func(r rune) bool { return r >= utf8.RuneSelf })
 	var e encoding
-	for _, i := range a.paths.Match(path) {
-		if _, said := a.lines[i][attrEncoding]; said {
-			e = a.encodings[i]
+	for _, l := range a.encodings {
+		switch {
+		case l.everywhere, l.bytewise && !ascii && l.encoding != 0:
+			if e != 0 && e != l.encoding {
+				e = otherEncoding // either
+			} else {
+				e = l.encoding
+			}
+		case l.bytewise && !ascii:
+		case slices.Contains(matching, l.at):
+			e = l.encoding
 		}
 	}
 	return e
@@ -112,33 +129,34 @@ func (a attributes) encoded(files []pipeline.File) []pipeline.Incompleteness {
 
 // hides reports whether a changed file may be checked out as text that its lines don't
 // show: in UTF-16 and UTF-32 only if one of them becomes a stretch of plain ASCII, which
-// a program that skips the rest may read.
+// a program that skips the rest may read, or in a program one that skips NULs alone.
 func (e encoding) hides(f *pipeline.File) bool {
 	if e == otherEncoding || len(f.Hunks) == 0 {
 		return true
 	}
+	runs := linguist.IsProgramming(f.Language) || f.Language == "" && path.Ext(f.Path) == "" || Doubtful(f)
 	for i := range f.Hunks {
 		for j := range f.Hunks[i].Lines {
 			l := &f.Hunks[i].Lines[j]
-			if l.Op == pipeline.LineAdded && (plainStretch(e.write(binary.LittleEndian, l.Text)) || plainStretch(e.write(binary.BigEndian, l.Text))) {
-				return true
+			if l.Op != pipeline.LineAdded {
+				continue
+			}
+			for _, w := range wides {
+				if w.size != e.size() {
+					continue
+				}
+				if bytes := w.write(l.Text); plainStretch(bytes) || runs && w.foreignStretch(bytes) {
+					return true
+				}
 			}
 		}
 	}
 	return false
 }
 
-// write encodes a text in UTF-16 or UTF-32.
-func (e encoding) write(order binary.AppendByteOrder, text string) []byte {
-	var out []byte
-	for _, c := range text {
-		if e == utf32Encoding {
-			out = order.AppendUint32(out, uint32(c))
-			continue
-		}
-		for _, u := range utf16.AppendRune(nil, c) {
-			out = order.AppendUint16(out, u)
-		}
+func (e encoding) size() int {
+	if e == utf32Encoding {
+		return 4
 	}
-	return out
+	return 2
 }

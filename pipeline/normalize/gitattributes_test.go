@@ -131,3 +131,106 @@ func TestBlanksOfAttributesAsGit(t *testing.T) {
 		}
 	}
 }
+
+// Patterns are what git takes for them. Where this can't be, a file may have an encoding
+// that it does not have to git, and never the other way round.
+func TestPatternsOfAttributesAsGit(t *testing.T) {
+	dir := t.TempDir()
+	git := func(args ...string) string {
+		t.Helper()
+		out, err := exec.Command("git", append([]string{"-C", dir, "-c", "core.ignoreCase=false"}, args...)...).Output()
+		if err != nil {
+			t.Fatalf("git %q: %v", args, err)
+		}
+		return string(out)
+	}
+	git("init", "-q")
+	paths := []string{"y.sh", "a.sh", "x/y.sh", "ä.sh", "äy.sh", `"y.sh`, "]y.sh", "^y.sh", "!y.sh", "-y.sh", "{y,z}.sh", "y z.sh", "x/z/y.sh", "y\t.sh", "[attr].sh", "A.sh"}
+	const set = " working-tree-encoding=IBM037"
+	for _, tt := range []struct {
+		text  string
+		exact bool // ours says of each path what git says
+	}{
+		{"*.sh" + set, true},
+		{"[[:alpha:]].sh" + set, false},
+		{"[[:alpha:]]*.sh" + set + "\n", false},
+		{`"\171.sh"` + set, true},
+		{`"\303\244.sh"` + set, true},
+		{`"\x79.sh"` + set, false},
+		{`"\18.sh"` + set, false},
+		{`"\777.sh"` + set, false},
+		{`"y\t.sh"` + set, false},
+		{`"y z.sh"` + set, true},
+		{`"y.sh"working-tree-encoding=IBM037`, true},
+		{`"y.sh working-tree-encoding=IBM037`, false},
+		{`"[attr]m"` + set + "\ny.sh m", true},
+		{"[attr]m" + set + "\ny.sh m", true},
+		{"[attr]m" + set + "\n[attr]m -working-tree-encoding +\ny.sh m", true},
+		{"[attr]binary" + set + "\n*.sh binary", true},
+		{"[attr] x" + set, false},
+		{"[attr]" + set, false},
+		{"?.sh" + set, false},
+		{"??.sh" + set, false},
+		{"[!a].sh" + set, false},
+		{"[^a].sh" + set, false},
+		{"[]y].sh" + set, false},
+		{"[y-].sh" + set, false},
+		{"[^y].sh" + set, false},
+		{"[\\]y]y.sh" + set, false},
+		{"[x-z].sh" + set, false},
+		{"[a" + set, false},
+		{`\y.sh` + set, false},
+		{`\!y.sh` + set, false},
+		{"!y.sh" + set, true},
+		{"{y,z}.sh" + set, true},
+		{"/y.sh" + set, true},
+		{"x/*.sh" + set, true},
+		{"x/**/y.sh" + set, true},
+		{"**/y.sh" + set, true},
+		{"x**y.sh" + set, false},
+		{"**" + set, true},
+		{"x/" + set, true},
+		{"x/**" + set, true},
+		{"*.sh" + set + "\ny.sh -working-tree-encoding", true},
+		{"*.sh" + set + "\ny.sh !working-tree-encoding", true},
+		{"*.sh" + set + "\ny.sh working-tree-encoding=UTF-8", true},
+		{"*.sh" + set + "\ny.sh -working-tree-encoding -- ", true},
+		{"*.sh" + set + "\ny.sh -working-tree-encoding a+b", true},
+		{"*.sh" + set + "\ny.sh -working-tree-encoding builtin_x", false},
+		{"*.sh" + set + "\n[[:alpha:]].sh -working-tree-encoding", false},
+		{"*.sh" + set + "\n?.sh -working-tree-encoding", false},
+		{"*.sh" + set + "\n??.sh -working-tree-encoding", false},
+		{"*.sh" + set + "\n*.sh -working-tree-encoding " + strings.Repeat("x", 3000), false},
+		{"*.sh" + set + "\x00\n*.sh -working-tree-encoding", false},
+		{"*.sh" + set + "\x00 -working-tree-encoding", true},
+		{"\ufeff*.sh" + set, true},
+	} {
+		if err := os.WriteFile(filepath.Join(dir, ".gitattributes"), []byte(tt.text+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		a, why := readAttributes([]byte(tt.text + "\n"))
+		if why != "" {
+			t.Fatalf("%q: %s", tt.text, why)
+		}
+		said := strings.Split(git(append([]string{"check-attr", "-z", "working-tree-encoding", "--"}, paths...)...), "\x00")
+		for i, path := range paths {
+			want, got := said[3*i+2] == "IBM037", a.encodingOf(path) != 0
+			if want && !got || tt.exact && got != want {
+				t.Errorf("%.99q: %s is encoded %v, to git %v", tt.text, path, got, want)
+			}
+		}
+	}
+}
+
+// A file that does not count as a whole may set encodings all the same.
+func TestEncodingsOfAttributesThatDoNotCount(t *testing.T) {
+	for _, text := range []string{
+		"*.sh working-tree-encoding=IBM037\n" + strings.Repeat("#", MaxAttributes),
+		"*.sh working-tree-encoding=IBM037\n" + strings.Repeat("a binary\n", maxAttributeLines),
+		strings.Repeat("[[:x:]] working-tree-encoding=IBM037\n", maxAttributeLines+1),
+	} {
+		if a, why := readAttributes([]byte(text)); why == "" || a.encodingOf("y.sh") == 0 {
+			t.Errorf("%.40q: %q, and no encoding", text, why)
+		}
+	}
+}

