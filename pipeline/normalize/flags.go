@@ -18,8 +18,8 @@ const maxSniffed = 64 << 10
 // path, and where the whole file stands in the diff from its text too.
 func setFlags(f *pipeline.File) {
 	f.Language = language(f.Path)
-	if l := interpreted(f); l != "" && (f.Language == "" || linguist.IsProse(f.Language)) {
-		f.Language = l
+	if _, l := interpreted(f); len(l) > 0 && (f.Language == "" || linguist.IsProse(f.Language)) {
+		f.Language = l[0]
 	}
 	f.GeneratedByPath = linguist.IsGenerated(f.Path, nil) || generatedName(f.Path)
 	f.Generated = f.GeneratedByPath || linguist.IsGenerated(f.Path, sniff(f))
@@ -81,41 +81,68 @@ func sniff(f *pipeline.File) []byte {
 	return text
 }
 
-// interpreters are the languages of the programs that a script's first line names.
-var interpreters = map[string]string{
-	"python": "Python", "pypy": "Python", "node": "JavaScript", "nodejs": "JavaScript", "bun": "JavaScript", "deno": "TypeScript",
-	"ruby": "Ruby", "perl": "Perl", "php": "PHP", "sh": "Shell", "bash": "Shell", "dash": "Shell", "zsh": "Shell", "ksh": "Shell",
-	"lua": "Lua", "groovy": "Groovy", "kotlin": "Kotlin", "scala": "Scala",
+// interpreted are the languages of the interpreter in the first line of a script, if the
+// change shows that line: none if nobody knows the interpreter. They count if the file's
+// name says nothing, or that the file is prose. Elsewhere the line may be a comment, as in
+// YAML, or mere text, as in HTML: it must not keep the rules of the file's own language away.
+func interpreted(f *pipeline.File) (named bool, languages []string) {
+	first, shown := firstLine(f)
+	if !shown {
+		return false, nil
+	}
+	return interpreterLine(first)
 }
 
-var shebang = regexp.MustCompile(`^#!\s*(?:\S*/)?(?:env\s+(?:-\S+\s+|\w+=\S*\s+)*(?:\S*/)?)?([a-z]+)`)
-
-// interpreted is the language of the interpreter in the first line of a script, if the
-// change shows that line. It counts if the file's name says nothing, or that the file is
-// prose. Elsewhere it may be a comment, as in YAML, or mere text, as in HTML: it must not
-// keep the rules of the file's own language away.
-func interpreted(f *pipeline.File) string {
+// firstLine is that of the file as it will be, if the change shows it.
+func firstLine(f *pipeline.File) (text string, shown bool) {
 	for i := range f.Hunks {
 		for j := range f.Hunks[i].Lines {
-			l := &f.Hunks[i].Lines[j]
-			if l.Op == pipeline.LineRemoved {
-				continue
+			if l := &f.Hunks[i].Lines[j]; l.Op != pipeline.LineRemoved {
+				return l.Text, l.New == 1 // it can stand in no other place
 			}
-			if m := shebang.FindStringSubmatch(l.Text); m != nil && l.New == 1 {
-				return interpreters[m[1]]
-			}
-			return "" // the first line of the file can stand in no other place
 		}
 	}
-	return ""
+	return "", false
 }
 
 // Doubtful reports whether a file may as well be in another language than the one that it
-// is taken for. Its first line may name an interpreter although its name is not that of a
-// program, and whoever runs the file need not heed the line. Or its name is both that of a
-// build and that of a program.
+// is taken for. Its first line may name an interpreter of another language, or one that
+// nobody knows, and whoever runs the file need not heed the line. Or its name is both that
+// of a build and that of a program. Or neither its name says what it is, nor the part of it
+// that the change shows.
 func Doubtful(f *pipeline.File) bool {
-	return interpreted(f) != "" && !linguist.IsProgramming(language(f.Path)) || builtFor(f.Path)
+	byName := language(f.Path)
+	if named, languages := interpreted(f); named && !slices.ContainsFunc(languages, func(l string) bool { return kin(l) == kin(byName) }) {
+		return true
+	}
+	return builtFor(f.Path) || byName == "" && withoutFirstLine(f)
+}
+
+// kin is a language that stands for those with the same interpreters.
+func kin(language string) string {
+	switch language {
+	case "TypeScript", "TSX":
+		return "JavaScript"
+	case "Gradle":
+		return "Groovy"
+	case "Gradle Kotlin DSL":
+		return "Kotlin"
+	}
+	return language
+}
+
+// withoutFirstLine reports whether the change shows lines of a file with an unknown
+// extension, and not the first one, which might name an interpreter. CGI scripts are
+// programs whatever it says.
+func withoutFirstLine(f *pipeline.File) bool {
+	switch ext := strings.ToLower(path.Ext(f.Path)); {
+	case ext == ".cgi" || ext == ".fcgi":
+		return true
+	case ext == "" || f.Documentation || !TextByName(f.Path) || len(f.Hunks) == 0:
+		return false
+	}
+	_, shown := firstLine(f)
+	return !shown
 }
 
 // language names the language by file name or extension. Many extensions are

@@ -53,8 +53,8 @@ func TestScriptsAreInTheirInterpretersLanguage(t *testing.T) {
 		if got := f.Files[0].Language; got != c[2] {
 			t.Errorf("%s: %q, want %q", c, got, c[2])
 		}
-		if got, want := Doubtful(&f.Files[0]), c[0] != "a.py" && c[1] != "#!/opt/tool"; got != want {
-			t.Errorf("%s: Doubtful = %v, want %v", c, got, want)
+		if !Doubtful(&f.Files[0]) {
+			t.Errorf("%s: nobody doubts the language", c)
 		}
 	}
 	for first, want := range map[string]string{
@@ -65,6 +65,14 @@ func TestScriptsAreInTheirInterpretersLanguage(t *testing.T) {
 		"#! /bin/sh -e":                "Shell",
 		"#!/usr/local/bin/ruby":        "Ruby",
 		"#!/opt/tool":                  "",
+		"#!/usr/bin/env pypy3":         "Python",
+		"#!/usr/bin/env -S uv run -s":  "Python",
+		"#!/usr/bin/env -Sbun run":     "JavaScript",
+		"#!/usr/bin/env -vS tsx -r x":  "TypeScript",
+		"#!/usr/bin/env ts-node":       "TypeScript",
+		"#!/usr/bin/env -u A B=c lua5": "Lua",
+		"#!/bin/busybox sh":            "Shell",
+		"#!/usr/bin/env -S uv run sh":  "",
 		"import os":                    "",
 	} {
 		f := build(PullRequest{}, Files{Files: []ChangedFile{
@@ -72,6 +80,78 @@ func TestScriptsAreInTheirInterpretersLanguage(t *testing.T) {
 		}}, Commits{}, nil)
 		if got := f.Files[0].Language; got != want {
 			t.Errorf("%s: %q, want %q", first, got, want)
+		}
+	}
+}
+
+// A first line that names the interpreter of another language than the file's name does is
+// as good as the name.
+func TestFirstLinesOfAnotherLanguage(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		path, first string
+		doubtful    bool
+	}{
+		{"d01.rb", "#!/usr/bin/env python3", true},
+		{"a.js", "#!/bin/bash", true},
+		{"a.py", "#!/usr/bin/env -S bash -e", true},
+		{"a.lua", "#! /bin/sh", true},
+		{"a.pl", "#!/usr/bin/env node", true},
+		{"a.awk", "#!/usr/bin/node", true},
+		{"a.go", "#!/usr/bin/perl", true},
+		{"a.sh", "#!/usr/bin/env -S uv run --script", true},
+		{"a.rb", "#!/usr/bin/env tsx", true},
+		{"a.php", "#!/usr/bin/env -S npx ts-node", true},
+		{"a.rb", "#!/usr/bin/env pypy3", true},
+		{"a.rb", "#!/usr/bin/env bun", true},
+		{"a.rb", "#!/usr/bin/env -S A=b /opt/python3.12", true},
+		{"a.rb", "#!/usr/bin/env \"-S python3\"", true},
+		{"a.rb", "#!/usr/bin/env --split-string=python3 -u", true},
+		{"a.rb", "\ufeff#!/usr/bin/python", true},
+		{"a.rb", "#!/opt/run", true},
+		{"a.rb", "#!", true},
+		{"a.py", "#!/usr/bin/env -S uv run bash", true},
+		{"a.py", "#!/usr/bin/sudo bash", true},
+		{"a.py", "#!/usr/bin/env python3", false},
+		{"a.py", "#!/usr/bin/python2.7 -u", false},
+		{"a.py", "#!/usr/bin/env -S uv run --script", false},
+		{"a.py", "#!/usr/bin/pypy3", false},
+		{"a.sh", "#!/bin/bash -e", false},
+		{"a.sh", "#!/bin/busybox sh", false},
+		{"a.bash", "#!/usr/bin/env bash", false},
+		{"a.js", "#!/usr/bin/env node", false},
+		{"a.mjs", "#!/usr/bin/env zx", false},
+		{"a.ts", "#!/usr/bin/env node", false},
+		{"a.ts", "#!/usr/bin/env -S deno run --allow-net", false},
+		{"a.ts", "#!/usr/bin/env bun", false},
+		{"a.rb", "#!/usr/bin/env ruby", false},
+		{"a.pl", "#!/usr/bin/perl -w", false},
+		{"a.awk", "#!/usr/bin/awk -f", false},
+		{"a.php", "#!/usr/bin/env php", false},
+		{"a.R", "#!/usr/bin/env Rscript", false},
+		{"a.mk", "#!/usr/bin/make -f", false},
+		{"Jenkinsfile", "#!/usr/bin/env groovy", false},
+		{"a.rs", "#![allow(dead_code)]", false},
+		{"a.py", "import os", false},
+	} {
+		f := build(PullRequest{}, Files{Files: []ChangedFile{{Path: tt.path, Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+" + tt.first}}}, Commits{}, nil)
+		if got := Doubtful(&f.Files[0]); got != tt.doubtful {
+			t.Errorf("%s with %q: %v, want %v", tt.path, tt.first, got, tt.doubtful)
+		}
+	}
+}
+
+// A part of a file may be of a script whose first line is not shown, unless the name says
+// what the file is.
+func TestFirstLineThatIsNotShown(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]bool{
+		"tool.cgi": true, "tool.fcgi": true, "run.job": true, "bin/a.task": true,
+		"a.csv": false, "a.txt": false, "a.svg": false, "a.json": false, "a.md": false, "a.py": false, "a.png": false, "docs/a.foo": false,
+	} {
+		f := build(PullRequest{}, Files{Files: []ChangedFile{{Path: path, Status: pipeline.FileModified, Additions: 1, Patch: "@@ -5,1 +5,2 @@\n a\n+b"}}}, Commits{}, nil)
+		if got := Doubtful(&f.Files[0]); got != want {
+			t.Errorf("%s: %v, want %v", path, got, want)
 		}
 	}
 }

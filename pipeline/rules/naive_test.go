@@ -224,7 +224,11 @@ func (r *naiveRule) wants(f *pipeline.File) bool {
 	}
 	m := r.Match
 	onPath := r.on == config.OnFile || r.on == config.OnPath
-	return (len(m.Paths) == 0 || any(m.Paths)) && !any(m.ExcludePaths) &&
+	excluded := m.ExcludePaths
+	if anyLanguage(f) && (r.Severity == pipeline.SeverityMajor || r.Severity == pipeline.SeverityCritical) {
+		excluded = slices.DeleteFunc(slices.Clone(excluded), func(g string) bool { return strings.HasPrefix(g, "**/*.{md,") })
+	}
+	return (len(m.Paths) == 0 || any(m.Paths)) && !any(excluded) &&
 		((r.Severity == pipeline.SeverityMajor || r.Severity == pipeline.SeverityCritical) && anyLanguage(f) || r.speaks(f)) &&
 		(m.Tests == nil || *m.Tests || !f.Test) &&
 		(onPath || !foreign(f) || r.Severity == pipeline.SeverityCritical || r.Severity == pipeline.SeverityMajor)

@@ -3,11 +3,13 @@ package rules
 import (
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/internal/linguist"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 	"github.com/reviewgate/reviewgate/policies/glob"
 )
@@ -18,6 +20,7 @@ type scopes struct {
 	rules int
 	globs int
 	set   *glob.Set
+	prose []bool // by glob: it is for extensions of prose
 }
 
 // compileScopes compiles the rules' globs and notes on each rule which are
@@ -54,7 +57,21 @@ func compileScopes(rules []*rule) (*scopes, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compile the rules' paths: %w", err)
 	}
-	return &scopes{rules: len(rules), globs: len(patterns), set: set}, nil
+	s := &scopes{rules: len(rules), globs: len(patterns), set: set}
+	for _, p := range patterns {
+		s.prose = append(s.prose, ofProse(p))
+	}
+	return s, nil
+}
+
+var extensions = regexp.MustCompile(`^(?:\*\*/)?\*\.(\w+|\{[\w,]+\})$`)
+
+// ofProse reports whether a glob is for files with the extension of prose, wherever they are.
+func ofProse(pattern string) bool {
+	m := extensions.FindStringSubmatch(pattern)
+	return m != nil && slices.ContainsFunc(strings.Split(strings.Trim(m[1], "{}"), ","), func(ext string) bool {
+		return slices.ContainsFunc(linguist.LanguagesByExtension("a."+ext), linguist.IsProse)
+	})
 }
 
 // view is what of the scopes is known for one file at a time. A config may
@@ -97,9 +114,11 @@ func (v *view) has(r *rule) bool {
 		return false
 	}
 	matches := func(g int) bool { return v.matched[g] == v.number }
+	// What may be a script is no prose, whatever its name.
+	excluded := func(g int) bool { return matches(g) && !(v.any && r.serious() && v.scopes.prose[g]) }
 	if r.looksAt(v) &&
 		(len(r.includes) == 0 || slices.ContainsFunc(r.includes, matches)) &&
-		!slices.ContainsFunc(r.excludes, matches) {
+		!slices.ContainsFunc(r.excludes, excluded) {
 		v.yes[r.index] = v.number
 		return true
 	}

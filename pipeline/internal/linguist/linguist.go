@@ -42,6 +42,10 @@ func LanguagesByExtension(file string) []string {
 	return nil
 }
 
+// LanguagesByInterpreter are the languages that a program of this name reads. They must not
+// be changed.
+func LanguagesByInterpreter(name string) []string { return data.LanguagesByInterpreter[name] }
+
 // IsProgramming reports whether programs are written in the language.
 func IsProgramming(language string) bool {
 	return data.LanguagesType[language] == int(data.TypeProgramming)
