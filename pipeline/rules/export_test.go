@@ -5,9 +5,9 @@ import "github.com/reviewgate/reviewgate/pipeline"
 // Forms are the other forms of a line.
 var Forms = forms
 
-// FormsOf are those of a line of a file in the language.
-func FormsOf(language, text string) []string {
-	if prose[language] {
+// FormsOf are those of a line of a file in the language, or in any.
+func FormsOf(language string, any bool, text string) []string {
+	if prose[language] || shapeOf(text)&formedShape(language, any) == 0 {
 		return nil
 	}
 	return forms(text)

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"html"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -45,12 +46,105 @@ func spelt(text string) string {
 		}, strings.ToValidUTF8(text, "\uFFFD")))
 	}
 	if strings.IndexByte(text, '\\') >= 0 {
-		text = unescaped(text)
+		text = unslashed(unescaped(text))
 	}
 	if strings.Contains(text, "&#") { // a reference spells code in an attribute of HTML
 		text = html.UnescapeString(text)
 	}
+	if isAnywhere(text, &referenceMarks, func(text string, i int) bool { return reference(text, i) != "" }) {
+		text = named.ReplaceAllStringFunc(text, func(name string) string {
+			switch r := reference(name, 0); r {
+			case "":
+				return name
+			case "\t", "\n": // these make no difference in an address
+				return ""
+			default:
+				return r
+			}
+		})
+	}
 	return text
+}
+
+var (
+	referenceMarks = byteSet("&")
+	named          = regexp.MustCompile(`&[A-Za-z][A-Za-z0-9]{1,30};`)
+)
+
+// reference is the ASCII character that the named reference at a place stands for. Those
+// that documents are full of, to show marks and not to be them, stand for none.
+func reference(text string, i int) string {
+	end := i + 1
+	for end < len(text) && end-i < 32 && isWord(text[end]) {
+		end++
+	}
+	if at(text, end) != ';' || !isName(at(text, i+1)) {
+		return ""
+	}
+	switch text[i+1 : end] {
+	case "lt", "gt", "amp", "quot", "nbsp", "LT", "GT", "AMP", "QUOT":
+		return ""
+	}
+	r := html.UnescapeString(text[i : end+1])
+	if len(r) != 1 {
+		return ""
+	}
+	return r
+}
+
+// blankEscapes are letters that stand for blanks behind a backslash.
+const blankEscapes = "ntrfv"
+
+// sameEscapes are characters that stand for themselves behind a backslash, for JavaScript.
+const sameEscapes = "cdeghijklmopqswyzABCDEFGHIJKLMOPQRSTVWXYZ/.:-_ <>=;,@#"
+
+// mayBeUnslashed reports whether unslashed may make a difference to a rule at the backslash
+// at a place. In most texts it makes none: a line feed at their end is a blank at most, and
+// what regular expressions hold is nothing that code runs.
+func mayBeUnslashed(text string, i int) bool {
+	c, next, before := at(text, i+1), at(text, i+2), byte(0)
+	if i > 0 {
+		before = text[i-1]
+	}
+	switch {
+	case c == '/':
+		return true
+	case in(blankEscapes, c):
+		return isWord(next) || quotes(before) && (isBlank(next) || next == '\\')
+	case isWord(c):
+		return in(sameEscapes, c) && (isWord(next) || next == '\\' || quotes(next))
+	}
+	return in(sameEscapes, c) && (isWord(before) || quotes(before)) && (isWord(next) || next == '\\')
+}
+
+// unslashed has blanks in place of the escapes that stand for them, and within texts, what
+// means nothing else behind a backslash without it.
+func unslashed(text string) string {
+	if strings.IndexByte(text, '\\') < 0 {
+		return text
+	}
+	out := make([]byte, 0, len(text))
+	texts, within := comments.TextsOf(text), 0
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if i >= within && quotes(c) {
+			within = max(i+1, i+texts.At(i))
+		}
+		if c != '\\' || i+1 == len(text) {
+			out = append(out, c)
+			continue
+		}
+		i++
+		switch c := text[i]; {
+		case in(blankEscapes, c) && (isWord(at(text, i+1)) || len(out) > 0 && (quotes(out[len(out)-1]) || isBlank(out[len(out)-1]))):
+			out = append(out, ' ')
+		case i < within && in(sameEscapes, c):
+			out = append(out, c)
+		default:
+			out = append(out, '\\', c)
+		}
+	}
+	return string(out)
 }
 
 func byteSet(bytes string) (set [256]bool) {
@@ -71,12 +165,12 @@ func isAnywhere(text string, marks *[256]bool, holds func(text string, i int) bo
 }
 
 // marks are the bytes at which a line may have another form.
-var marks = byteSet("\r\v\f\\&.([?!\"'")
+var marks = byteSet("\r\v\f\\&.([?!\"'<`")
 
 // unusual reports whether a line may have another form. Most have none, so it
 // looks at each byte once.
 func unusual(text string) bool {
-	if !isASCII(text) || commented(text) {
+	if !isASCII(text) || commented(text) || hasCast(text) || hasKey(text) {
 		return true
 	}
 	for i := range len(text) {
@@ -88,7 +182,7 @@ func unusual(text string) bool {
 			return true
 		}
 		switch c {
-		case '!', '"', '\'':
+		case '!', '"', '\'', '<', '`':
 		case '.':
 			if at(text, i+1) == '`' {
 				return true
@@ -109,11 +203,11 @@ func unusual(text string) bool {
 				return true
 			}
 		case '\\':
-			if c := at(text, i+1); c == 'u' || c == 'x' || c == 'U' || c >= '0' && c <= '3' {
+			if c := at(text, i+1); c == 'u' || c == 'x' || c == 'U' || c >= '0' && c <= '7' || mayBeUnslashed(text, i) {
 				return true
 			}
 		case '&':
-			if at(text, i+1) == '#' {
+			if at(text, i+1) == '#' || reference(text, i) != "" {
 				return true
 			}
 		default:
@@ -187,8 +281,11 @@ func unescaped(text string) string {
 		out.WriteString(text[:i])
 		kind := text[i+1]
 		start, most, base := i+2, escapes[kind], 16
-		if kind >= '0' && kind <= '3' {
+		if kind >= '0' && kind <= '7' {
 			start, most, base = i+1, 3, 8
+			if kind > '3' {
+				most = 2
+			}
 		}
 		for kind == 'u' && at(text, start) == 'u' { // Java takes any number of them
 			start++
@@ -204,6 +301,9 @@ func unescaped(text string) string {
 		}
 		if braces {
 			end++
+		}
+		if value >= '\t' && value <= '\r' {
+			value = ' '
 		}
 		if value < ' ' || value > '~' || end > len(text) || braces && text[end-1] != '}' {
 			out.WriteString(text[i : i+2])
@@ -251,6 +351,8 @@ func dot(text string) string {
 			}
 			i += n - 1
 		case c == '?' && at(text, i+1) == '.' && isName(at(text, i+2)):
+		case c == '?' && at(text, i+1) == '.' && at(text, i+2) == '[':
+			i++
 		case c == '`' && len(out) > 0 && out[len(out)-1] == '.':
 			name, n := quotedName(text[i:])
 			if n == 0 {

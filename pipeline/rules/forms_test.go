@@ -34,15 +34,74 @@ func TestForms(t *testing.T) {
 func TestPieces(t *testing.T) {
 	for text, want := range map[string]string{
 		`f("a" + "b" + c)`: `f("ab" + c)`, `f("a" 'b' % c)`: `f("ab" % c)`, `f("" + 'a"' + "b")`: `f("" + 'a"b')`, `f("a" f"{b}")`: `f(f"a{b}")`, `f("a" f"{b}" + F'{c}')`: `f(f"a{b}{c}")`,
-		`f(F"a" rf'{b}')`: `f(F"a{b}")`, `f("""a""" % b)`: `f("a" % b)`, `f((("a" + b)))`: `f("a" + b)))`, `{["a"]: b}`: `{a: b}`, `{ [ 'a' ] : b}`: `{ a : b}`,
+		`f(F"a" rf'{b}')`: `f(F"a{b}")`, `f("""a""" % b)`: `f("a" % b)`, `f((("a" + b)))`: `f("a" + b)`, `f((("a" + b`: `f("a" + b`, `{["a"]: b}`: `{a: b}`, `{ [ 'a' ] : b}`: `{ a : b}`,
 	} {
 		if !slices.Contains(rules.Forms(text), want) {
 			t.Errorf("%s reads as %q, want %s", text, rules.Forms(text), want)
 		}
 	}
 	// A line of a megabyte takes no longer for what it is made of.
-	for _, piece := range []string{`\"`, `"`, `" `, `'"`, `"+`, `"f`, `"a" f`, `((`, `[ `, `<a `} {
+	for _, piece := range []string{`\"`, `"`, `" `, `'"`, `"+`, `"f`, `"a" f`, `((`, `[ `, `<a `, `(a`, `("a"`, `"a":1,`, `a as b `, `(a as `, `(0,a)(`, "`a", "(`a`", `<a>`, `!(`, `&a`, `\s\`, `a:`, `{"a":(`} {
 		rules.Forms(strings.Repeat(piece, 1_000_000/len(piece)))
+	}
+}
+
+// Parentheses, casts, quotes and escapes that make no difference to code hide nothing of it.
+func TestFormsHideNothing(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ path, text, rule string }{
+		{"a.js", `db.query(("select a from t where id = ") + id)`, "sec-sql-js-01"},
+		{"a.js", `db.query((("select a from t where id = " + id)), cb)`, "sec-sql-js-01"},
+		{"a.js", `db.query({ text: ("select a from t where id = " + id) })`, "sec-sql-js-01"},
+		{"a.py", `cur.execute(("select a from t where id = ") + x)`, "sec-sql-py-01"},
+		{"a.go", `db.Query(("select a from t where id = ") + id)`, "sec-sql-go-01"},
+		{"a.java", `st.executeQuery(("select a from t where id = ") + id);`, "sec-sql-java-01"},
+		{"a.java", `st.executeQuery((String) "select a from t where id = " + id);`, "sec-sql-java-01"},
+		{"a.py", `os.system(("ls ") + x)`, "sec-shell-py-01"},
+		{"a.py", `os.system((f"ls {x}"))`, "sec-shell-py-01"},
+		{"a.py", `(os.system)("ls " + x)`, "sec-shell-py-01"},
+		{"a.py", `y = ( ( os ) . system )("ls " + x)`, "sec-shell-py-01"},
+		{"a.js", `(fs.readFile)(req.query.name, cb)`, "sec-path-js-01"},
+		{"a.js", `await(fs.readFile)(req.query.name)`, "sec-path-js-01"},
+		{"a.js", `(0, fs.readFile)(req.query.name)`, "sec-path-js-01"},
+		{"a.js", `fs.readFile(((req)).query.name)`, "sec-path-js-01"},
+		{"a.js", `fs?.["readFile"](req.query.name)`, "sec-path-js-01"},
+		{"a.js", `(require("child_process")).exec("ls " + req.query.x)`, "sec-shell-request-01"},
+		{"a.py", `requests.get(u, verify=(False))`, "sec-tls-verify-01"},
+		{"a.js", `connect({ rejectUnauthorized: (!1) })`, "sec-tls-verify-01"},
+		{"a.ts", `db.query("select a from t where id = "! + id)`, "sec-sql-js-01"},
+		{"a.ts", `db.query(("select a from t where id = " as string) + id)`, "sec-sql-js-01"},
+		{"a.ts", `db.query(("select a from t where id = " as unknown as string) + id)`, "sec-sql-js-01"},
+		{"a.ts", `db.query(("select a from t where id = " satisfies string) + id)`, "sec-sql-js-01"},
+		{"a.ts", `db.query(<string>"select a from t where id = " + id)`, "sec-sql-js-01"},
+		{"a.ts", `users.find(req.body as Record<string, any>)`, "sec-nosql-js-01"},
+		{"a.ts", `users.find(req.body!)`, "sec-nosql-js-01"},
+		{"a.js", "db.query(`select a from t where id = ` + id)", "sec-sql-js-01"},
+		{"a.js", "jwt.verify(t, k, { algorithms: [`none`] })", "sec-jwt-unverified-01"},
+		{"a.js", "crypto.createCipheriv(`aes-128-ecb`, k, iv)", "sec-cipher-01"},
+		{"a.js", `crypto.createCipheriv("aes-128-\ecb", k, iv)`, "sec-cipher-01"},
+		{"a.js", `db.query("\n select a from t where id = " + id)`, "sec-sql-js-01"},
+		{"a.js", `db.query("\tselect a from t where id = " + id)`, "sec-sql-js-01"},
+		{"a.js", `db.query("\x0aselect a from t where id = " + id)`, "sec-sql-js-01"},
+		{"a.py", `cur.execute("select a from t\nwhere id = " + x)`, "sec-sql-py-01"},
+		{"a.html", `<script src="http&colon;//example.com/a.js"></script>`, "sec-mixed-content-01"},
+		{"a.html", `<script src="https://polyfill&period;io/v3/a.js"></script>`, "sec-polyfill-io-01"},
+		{"a.html", `<a onclick="document&period;write(location)">`, "sec-dom-xss-01"},
+		{"a.js", `load("https:\/\/polyfill.io\/v3")`, "sec-polyfill-io-01"},
+		{"a.js", `users.findOne({"email": req.body.email})`, "sec-nosql-js-01"},
+		{"a.js", `users.findOne({` + "\n" + `"email": req.body.email})`, "sec-nosql-js-01"},
+		{"a.js", `  "nodeIntegration": true,`, "sec-electron-01"},
+		{"a.js", `  "modulusLength": 1024,`, "sec-key-size-01"},
+		{"a.js", `app.use(session({"secret": "abcdefgh"}))`, "sec-hardcoded-key-01"},
+	} {
+		if got := shippedOn(t, c.path, c.text); !got[c.rule] {
+			t.Errorf("%s: %v is found in %s, want %s", c.path, got, c.text, c.rule)
+		}
+	}
+	for _, text := range []string{"return (a + b) * c", "if (x) { y() }", "const f = (a) => a.b", "(int) price", "useEffect(() => { x() })", `{"a": "b c", "d": ["e"]}`, "tag`text`", "&lt;b&gt;", `"a\n"`, "x := `{}`", "import { a } from 'b'"} {
+		if got := rules.Forms(text); len(got) > 0 {
+			t.Errorf("%s reads as %q", text, got)
+		}
 	}
 }
 

@@ -321,7 +321,7 @@ func (n *naiveScan) file(f *pipeline.File) {
 				}
 			}
 			if l.Op == pipeline.LineAdded {
-				for _, form := range rules.FormsOf(language, strings.TrimSuffix(l.Text[:min(len(l.Text), lineBound)], "\r")) {
+				for _, form := range rules.FormsOf(language, anyLanguage(f), strings.TrimSuffix(l.Text[:min(len(l.Text), lineBound)], "\r")) {
 					for _, r := range wanted {
 						if at, ok := last[r]; ok && at == j || !r.serious() || !r.matches(form, r.language(f), lineBound) || r.code(f, &h, j) == "" {
 							continue

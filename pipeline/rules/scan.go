@@ -82,7 +82,8 @@ type pass struct {
 
 	file           *pipeline.File
 	kind           *kind
-	code           bool // the file's lines may have more than one form
+	code           bool  // the file's lines may have more than one form
+	formed         shape // of the lines that may
 	count          map[*rule]int
 	added, removed side          // of the hunk under way
 	last           map[*rule]int // by rule, the last line of the hunk that it found
@@ -129,6 +130,7 @@ func (p *pass) change(facts *pipeline.PRFacts) error {
 				anywhere[r] = true
 			}
 		}
+		p.formed = formedShape(p.file.Language, p.view.any)
 		p.names()
 		if err := p.hunks(); err != nil {
 			return err
@@ -223,7 +225,7 @@ func (p *pass) line(l *lineRules, filter *literals.Filter, side *side, i, number
 		}
 		p.last[r] = i
 	}
-	if p.code && side.op == pipeline.LineAdded && p.shapes[i]&unusualShape != 0 {
+	if p.code && side.op == pipeline.LineAdded && p.shapes[i]&p.formed != 0 {
 		p.read(side, i)
 	}
 	return nil
@@ -231,6 +233,15 @@ func (p *pass) line(l *lineRules, filter *literals.Filter, side *side, i, number
 
 // prose are the languages that run nothing: their lines have one form.
 var prose = map[string]bool{"Markdown": true, "Text": true, "reStructuredText": true, "AsciiDoc": true, "CSV": true, "Go Checksums": true}
+
+// formedShape is the shape of the lines of a file that may have other forms. That most
+// lines of data hold a key in quotes makes no difference.
+func formedShape(language string, any bool) shape {
+	if any || keyed[language] {
+		return unusualShape | shapeKey
+	}
+	return unusualShape
+}
 
 // read shows serious rules the other forms of an added line.
 func (p *pass) read(side *side, i int) {

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"strings"
 	"unicode/utf8"
 
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -19,21 +20,24 @@ const (
 	shapeTag                         // <
 	shapeHash                        // #
 	shapeSemicolon                   // ;
-	shapeBlank                       // a blank before a dot or an opening parenthesis
+	shapeBlank                       // a blank, or what ends no value, before a dot or an opening parenthesis
 	shapeDot                         // a dot before a blank
 	shapeName                        // a bracket before a quote or a blank
-	shapeMaybe                       // ?.
-	shapeEscape                      // \u, \x, \U and \1
+	shapeMaybe                       // ?. and & before a letter
+	shapeEscape                      // \ before what it may be an escape of
 	shapeTick                        // &# and a dot before a backtick
 	shapeGetattr                     // r(
 	shapeComment                     // the start of //, /*, --, <!
 	shapeNested                      // ((, ). and )[
 	shapeSimple                      // /*, !., ![ and a dot after a quote
 	shapeQuote                       // a quote before what may stand between pieces of a text
+	shapeFree                        // < or a backtick where a value may begin, and words that say a type
+	shapeBang                        // ! before what may follow a value
+	shapeKey                         // a quote before a colon
 )
 
 // unusualShape is the shape of lines for which unusual may be true.
-const unusualShape = shapeOther | shapeEnd | shapeBlank | shapeDot | shapeName | shapeMaybe | shapeEscape | shapeTick | shapeGetattr | shapeNested | shapeSimple | shapeQuote
+const unusualShape = shapeOther | shapeEnd | shapeBlank | shapeDot | shapeName | shapeMaybe | shapeEscape | shapeTick | shapeGetattr | shapeNested | shapeSimple | shapeQuote | shapeFree | shapeBang
 
 // commentShape is the shape of lines that may hold the mark of a comment, and
 // anyCommentShape includes the semicolon, which is one in some languages.
@@ -45,8 +49,8 @@ const (
 // A byte's traits are what it is by itself, then what it is as the first of a pair,
 // and then what it is as the second.
 const (
-	firstTrait  = 20
-	secondTrait = 40
+	firstTrait  = 21
+	secondTrait = 42
 )
 
 var traits = func() (t [256]uint64) {
@@ -72,23 +76,32 @@ var traits = func() (t [256]uint64) {
 	single(shapeTag, "<")
 	single(shapeHash, "#")
 	single(shapeSemicolon, ";")
-	pair(shapeBlank, " \t", ".(")
+	pair(shapeBlank, "\n \t!#%&(*+,-/:;<=>?@[\\^{|}~", ".(")
 	pair(shapeDot, ".", " \t")
 	pair(shapeName, "[", "\"'` \t")
-	pair(shapeMaybe, "?", ".")
-	pair(shapeEscape, `\`, "uxU01234567")
+	pair(shapeMaybe, "?&", "."+letters)
+	pair(shapeEscape, `\`, "01234567/.:-_ <>=;,@#"+letters)
 	pair(shapeTick, "&.", "#`")
 	pair(shapeGetattr, "r", "(")
 	pair(shapeComment, "/<-", "/*-!")
 	pair(shapeNested, "()", "(.[")
 	pair(shapeSimple, "/!\"'`", "*.[")
 	pair(shapeQuote, "\"'", " \t+fFrRuUbB\"'")
+	pair(shapeFree, "\n \t!#%&(*+,-/:;<=>?@[\\^{|}~", "<`")
+	pair(shapeBang, "!", " \t.[(),}];+%?!")
+	pair(shapeKey, "\"'", ":")
 	return t
 }()
 
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
 // shapeOf is the shape of a text.
 func shapeOf(text string) shape {
-	var all, before uint64
+	var all uint64
+	before := traits['\n'] // the start of a text is none of a value
+	if strings.Contains(text, "as ") || strings.Contains(text, "fies ") || strings.Contains(text, "s\t") {
+		all = uint64(shapeFree)
+	}
 	for i := range len(text) {
 		t := traits[text[i]]
 		all |= t&(1<<firstTrait-1) | before>>firstTrait&(t>>secondTrait)

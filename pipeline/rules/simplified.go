@@ -20,16 +20,10 @@ var replacements = []struct {
 	// read as one all the same: a form is only ever matched beside the line itself.
 	{[]string{"*/"}, regexp.MustCompile(`/\*[^*]*(?:\*+[^*/][^*]*)*\*+/`), ""},
 	{[]string{"?.("}, regexp.MustCompile(`\?\.\(`), "("},
-	// A text in further pairs of parentheses, as in f(("a" + b)).
-	{[]string{"((", "( (", "(\t("}, regexp.MustCompile("\\((?:[ \t]*\\()+[ \t]*([\"'`])"), "($1"},
-	// A name in parentheses, with the type that it is taken for.
-	{[]string{").", ")["}, regexp.MustCompile(`(^|[^\w)\]$])\([ \t]*([\w$]+)(?: as \w+)?[ \t]*\)([.\[])`), "$1$2$3"},
-	{[]string{"!.", "!["}, regexp.MustCompile(`([\w)\]])!([.\[])`), "$1$2"},
-	{[]string{".concat("}, regexp.MustCompile("([\"'`])\\.concat\\("), "$1 + ("},
 }
 
 // simpleMarks are the bytes at which mayBeSimpler may hold.
-var simpleMarks = byteSet("\"'!?.(")
+var simpleMarks = byteSet("\"'!?.(<`")
 
 // maxLook is how far mayBeSimpler looks, in bytes.
 const maxLook = 100
@@ -50,28 +44,12 @@ func mayBeSimpler(text string, i int) bool {
 		}
 		from, _ := nextPiece(text, i+1)
 		return comments.Quoted(text, from) > 0 && endsText(text, i)
-	case '!':
-		return next == '.' || next == '['
 	case '?':
 		return next == '.' && at(text, i+2) == '('
 	case '.':
 		return strings.HasPrefix(text[i:], ".concat(")
-	case '(':
-		from := i + 1 + blanks(text, i+1)
-		if at(text, from) == '(' {
-			for at(text, from) == '(' && from-i < maxLook {
-				from += 1 + blanks(text, from+1)
-			}
-			return from-i >= maxLook || strings.IndexByte("\"'`", at(text, from)) >= 0
-		}
-		if i > 0 && closes(text[i-1]) {
-			return false
-		}
-		to := from
-		for to < len(text) && (isWord(text[to]) || isBlank(text[to])) && to-from < maxLook {
-			to++
-		}
-		return to-from >= maxLook || to > from && at(text, to) == ')' && strings.IndexByte(".[", at(text, to+1)) >= 0
+	case '!', '<', '`', '(':
+		return mayBeGrouped(text, i)
 	}
 	return false
 }
@@ -107,7 +85,7 @@ func endsText(text string, i int) bool {
 // further pairs of parentheses around a text or a name, TypeScript's assertions. Texts in
 // pieces are put together.
 func simplified(text string) string {
-	if !commented(text) && !isAnywhere(text, &simpleMarks, mayBeSimpler) {
+	if !commented(text) && !hasCast(text) && !hasKey(text) && !isAnywhere(text, &simpleMarks, mayBeSimpler) {
 		return text
 	}
 	return simplify(text)
@@ -119,7 +97,39 @@ func simplify(text string) string {
 			text = r.pattern.ReplaceAllString(text, r.by)
 		}
 	}
-	return pieced(text)
+	// Texts that were put together may stand in parentheses of their own.
+	for range maxRounds {
+		whole := concat(doubled(grouped(text)))
+		if text = pieced(whole); text == whole {
+			break
+		}
+	}
+	return bareKeys(text)
+}
+
+// maxRounds bounds how often texts are put together.
+const maxRounds = 4
+
+var (
+	inParentheses = regexp.MustCompile("\\((?:[ \t]*\\()+[ \t]*([\"'`])")
+	concatCall    = regexp.MustCompile("([\"'`])\\.concat\\(")
+)
+
+// doubled is a text without further parentheses before texts in quotes, which may go on in
+// a line that is not known.
+func doubled(text string) string {
+	if !strings.Contains(text, "((") && !strings.Contains(text, "( (") && !strings.Contains(text, "(\t(") {
+		return text
+	}
+	return inParentheses.ReplaceAllString(text, "($1")
+}
+
+// concat is a text with an operator in place of the call.
+func concat(text string) string {
+	if !strings.Contains(text, ".concat(") {
+		return text
+	}
+	return concatCall.ReplaceAllString(text, "$1 + (")
 }
 
 // pieced puts texts together that stand side by side, or with a plus between them: "a" +

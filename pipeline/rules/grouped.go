@@ -1,0 +1,662 @@
+package rules
+
+import (
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline/internal/comments"
+)
+
+// gone marks a byte that is left out. It stands in no text that is UTF-8.
+const gone = 0xFF
+
+// group is a bracket that is open. A span in it is of bytes of the text.
+type group struct {
+	at, start int // of the bracket, and of what it is a part of once it is closed, or less than 0
+	first     int // where the first thing in it stands, or less than 0
+	kind      byte
+	before    byte // what stands before it, except blanks
+	call      bool // the arguments of a call, or the condition of a statement
+	text      bool // it begins with a text in quotes
+	comma     bool
+}
+
+// maxGroups bounds how deep brackets are followed.
+const maxGroups = 1000
+
+// grouper takes out of a line what makes no difference to a text, a name or a constant:
+// parentheses around it, and what TypeScript is told of its type. Texts in backquotes
+// without holes get other quotes.
+type grouper struct {
+	text  string
+	out   []byte
+	texts comments.Texts
+	open  []group
+	// The value that ends where the last thing does: a text, a name, a constant, or what is
+	// called, indexed or in parentheses. If start is less than 0 there is none.
+	start, last int
+	lastByte    byte
+	prefix      int  // where a cast or a sign stands before the next value, or less than 0
+	chained     bool // a dot stands before the next name
+	word        string
+	quoted      bool // the last thing is a text
+	changed     bool
+}
+
+// grouped is a text without what a grouper takes out.
+func grouped(text string) string {
+	g := &grouper{text: text, texts: comments.TextsOf(text), start: -1, prefix: -1}
+	for i := 0; i < len(text); {
+		if isBlank(text[i]) || text[i] == '\r' {
+			i++
+			continue
+		}
+		i = g.next(i)
+	}
+	if !g.changed {
+		return text
+	}
+	return g.rest()
+}
+
+// rest is what is left of the text.
+func (g *grouper) rest() string {
+	out := make([]byte, 0, len(g.text)+8)
+	tick, escaped := false, false // within a text that was in backquotes, behind a backslash
+	for i, c := range g.out {
+		switch {
+		case c == gone && g.text[i] != gone:
+			continue
+		case g.text[i] == '`' && c == '"':
+			tick = !tick
+		case tick && c == '"' && !escaped:
+			out = append(out, '\\')
+		}
+		escaped = c == '\\' && !escaped
+		out = append(out, c)
+	}
+	return string(out)
+}
+
+// set writes a byte over a stretch of the text.
+func (g *grouper) set(from, to int, by byte) {
+	if !g.changed {
+		g.out, g.changed = []byte(g.text), true
+	}
+	for i := from; i < to; i++ {
+		g.out[i] = by
+	}
+}
+
+// value notes one that ends at a place.
+func (g *grouper) value(start, end int) int {
+	g.start, g.last, g.lastByte = start, end, g.text[end-1]
+	g.prefix, g.chained, g.word, g.quoted = -1, false, "", false
+	return end
+}
+
+// other notes what is no value.
+func (g *grouper) other(end int) int {
+	g.value(-1, end)
+	return end
+}
+
+// primary notes a value that stands by itself, or goes on with the one before a dot.
+func (g *grouper) primary(start, end int) int {
+	switch {
+	case g.chained && g.start >= 0:
+		start = g.start
+	case g.prefix >= 0:
+		start = g.prefix
+	}
+	return g.value(start, end)
+}
+
+// next reads what stands at a place, and returns where that ends.
+func (g *grouper) next(i int) int {
+	text, c := g.text, g.text[i]
+	if n := len(g.open); n > 0 && g.open[n-1].first < 0 && c != ')' && c != ']' && c != '}' {
+		g.open[n-1].first = i
+		g.open[n-1].text = c == '"' || c == '\'' || c == '`'
+	}
+	switch {
+	case c == '"' || c == '\'' || c == '`':
+		return g.quote(i)
+	case isWord(c):
+		return g.name(i)
+	case c == '.' || c == '?' && at(text, i+1) == '.' || c == '-' && at(text, i+1) == '>' || c == ':' && at(text, i+1) == ':':
+		end := i + 1
+		if c != '.' {
+			end++
+		}
+		if g.start < 0 {
+			return g.other(end)
+		}
+		g.chained, g.last, g.lastByte = true, end, text[end-1]
+		return end
+	case c == '!' && asserts(text, i) && g.start >= 0 && g.last == i:
+		g.set(i, i+1, gone)
+		return g.value(g.start, i+1)
+	case c == '!' && isDigit(at(text, i+1)), c == '!' && at(text, i+1) == '(' && isDigit(at(text, i+2)):
+		g.other(i + 1)
+		g.prefix = i
+		return i + 1
+	case c == '<':
+		if n := castBefore(text, i); n > 0 && g.start < 0 {
+			prefix := g.prefix
+			if prefix < 0 {
+				prefix = i
+			}
+			g.set(i, i+n, gone)
+			before := g.lastByte
+			g.other(i + n)
+			g.prefix, g.lastByte = prefix, before
+			return i + n
+		}
+	case c == '(' || c == '[' || c == '{':
+		g.begin(i)
+		return i + 1
+	case c == ')' || c == ']' || c == '}':
+		return g.end(i)
+	case c == ',':
+		if n := len(g.open); n > 0 {
+			g.open[n-1].comma = true
+		}
+	}
+	return g.other(i + 1)
+}
+
+// quote reads a text in quotes.
+func (g *grouper) quote(i int) int {
+	n := g.texts.At(i)
+	if n == 0 {
+		return g.other(i + 1)
+	}
+	start, tagged := i, g.start >= 0 && g.last == i
+	if tagged && i-g.wordStart() <= 2 && strings.Trim(g.word, "fFrRuUbB") == "" && g.word != "" {
+		start = g.wordStart()
+		if m := len(g.open); m > 0 && g.open[m-1].first == start {
+			g.open[m-1].text = true
+		}
+	}
+	if g.text[i] == '`' && g.start < 0 && g.free() && n > 2 && plainTick(g.text[i+1:i+n-1]) {
+		g.set(i, i+1, '"')
+		g.set(i+n-1, i+n, '"')
+	}
+	if start == i {
+		g.primary(i, i+n)
+	} else {
+		g.value(start, i+n)
+	}
+	g.quoted = true
+	return i + n
+}
+
+// free reports whether no value stands before the next thing.
+func (g *grouper) free() bool {
+	return operators[g.word] || conditions[g.word] || !ended(g.lastByte)
+}
+
+// ended reports whether a value may end in the character, even if where it begins is not
+// known.
+func ended(c byte) bool { return closes(c) || c == '"' || c == '\'' || c == '`' || c == '.' }
+
+// wordStart is where the last word starts.
+func (g *grouper) wordStart() int { return g.last - len(g.word) }
+
+// name reads a word.
+func (g *grouper) name(i int) int {
+	end := i
+	for end < len(g.text) && isWord(g.text[end]) {
+		end++
+	}
+	word := g.text[i:end]
+	if g.start >= 0 && !g.chained && asWords[word] {
+		if n := castBehind(g.text, end); n > 0 {
+			g.set(g.last, n, gone)
+			last := g.text[n-1]
+			g.last, g.lastByte = n, last
+			return n
+		}
+	}
+	if !g.chained && (conditions[word] || operators[word]) {
+		prefix := g.prefix
+		if prefix < 0 {
+			prefix = i
+		}
+		g.other(end)
+		g.word = word
+		if word == "await" || word == "new" {
+			g.prefix = prefix
+		}
+		return end
+	}
+	g.primary(i, end)
+	g.word = word
+	return end
+}
+
+// begin opens a bracket.
+func (g *grouper) begin(i int) {
+	p := group{at: i, kind: g.text[i], start: i, first: -1, before: g.lastByte}
+	if p.before == 0 {
+		p.before = '('
+	}
+	switch {
+	case p.kind != '{' && (g.start >= 0 || !g.free()):
+		p.start, p.call = g.start, true
+	case p.kind == '(' && conditions[g.word]:
+		p.start, p.call = -1, true
+	case g.prefix >= 0:
+		p.start = g.prefix
+	}
+	if g.word != "" && operators[g.word] {
+		p.before = '('
+	}
+	if len(g.open) == maxGroups {
+		g.open = g.open[:0]
+	}
+	g.open = append(g.open, p)
+	g.other(i + 1)
+}
+
+// opening is the bracket that another one closes.
+var opening = [256]byte{')': '(', ']': '[', '}': '{'}
+
+// end closes a bracket.
+func (g *grouper) end(i int) int {
+	n := len(g.open)
+	if n == 0 || g.open[n-1].kind != opening[g.text[i]] {
+		g.open = g.open[:0]
+		return g.other(i + 1)
+	}
+	p := g.open[n-1]
+	g.open = g.open[:n-1]
+	if p.kind == '{' {
+		return g.other(i + 1)
+	}
+	if p.kind == '(' && !p.call && p.first >= 0 {
+		switch g.unwrap(&p, i) {
+		case leftCast:
+			g.other(i + 1)
+			g.prefix, g.lastByte = p.start, p.before
+			return i + 1
+		case leftOther:
+			return g.other(i + 1)
+		}
+	}
+	return g.value(p.start, i+1)
+}
+
+// What is left where a pair of parentheses was.
+type left int
+
+const (
+	leftValue left = iota // a value, in parentheses or not
+	leftOther             // what is no value by itself
+	leftCast              // nothing: they said what type the next value is of
+)
+
+// unwrap takes a pair of parentheses away, if that makes no difference.
+func (g *grouper) unwrap(p *group, i int) left {
+	text := g.text
+	from := i + 1 + blanks(text, i+1)
+	next := at(text, from)
+	if inPattern(p.before) || next == '\\' || next == '=' && at(text, from+1) == '>' || isWord(next) && !follows(text[from:]) || p.before == '}' && strings.IndexByte("([.", next) < 0 {
+		return leftValue
+	}
+	out := leftValue
+	switch {
+	case g.start == p.first && (quotes(next) || next == '(' && javaTypes[text[p.first:i]]):
+		if !isName(text[p.first]) || g.quoted {
+			return leftValue
+		}
+		g.set(p.at, i+1, gone)
+		return leftCast
+	case g.start == p.first:
+	case g.start >= 0 && p.comma && text[p.first] == '0' && next == '(' && g.start-p.first < maxLook:
+		g.set(p.at, g.start, gone) // (0, f)(x)
+		g.drop(i, false)
+		return leftValue
+	case p.comma:
+		return leftValue
+	case p.text && in("(,:=[{", p.before) && (in("),]};+%.", next) || next == 0),
+		in("(,", p.before) && (in("),]};", next) || next == 0):
+		out = leftOther
+	default:
+		return leftValue
+	}
+	g.drop(p.at, p.at > 0 && isWord(text[p.at-1]))
+	g.drop(i, isWord(at(text, i+1)))
+	return out
+}
+
+// inPattern reports whether a parenthesis behind the character is most likely one of a
+// regular expression.
+func inPattern(c byte) bool { return c == '/' || c == '\\' }
+
+// javaTypes are types that a text may be taken for.
+var javaTypes = map[string]bool{"String": true, "CharSequence": true, "Object": true, "string": true, "java.lang.String": true}
+
+func quotes(c byte) bool { return c == '"' || c == '\'' || c == '`' }
+
+// in reports whether a character, other than 0, is one of some.
+func in(some string, c byte) bool { return c != 0 && strings.IndexByte(some, c) >= 0 }
+
+// drop takes a parenthesis out. What it keeps apart is still apart then.
+func (g *grouper) drop(i int, apart bool) {
+	by := byte(gone)
+	if apart {
+		by = ' '
+	}
+	g.set(i, i+1, by)
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// asWords say of what type a value is.
+var asWords = map[string]bool{"as": true, "satisfies": true}
+
+// operators are words before a parenthesis that encloses one of their operands.
+var operators = map[string]bool{
+	"return": true, "await": true, "yield": true, "typeof": true, "void": true, "delete": true, "new": true, "throw": true, "raise": true, "assert": true,
+	"in": true, "of": true, "is": true, "and": true, "or": true, "not": true, "else": true, "case": true, "go": true, "defer": true, "lambda": true, "default": true, "from": true,
+}
+
+// conditions are words before parentheses that make a difference.
+var conditions = map[string]bool{
+	"if": true, "for": true, "while": true, "switch": true, "catch": true, "elif": true, "func": true, "function": true, "import": true, "var": true, "const": true, "type": true,
+	"with": true, "synchronized": true, "until": true, "unless": true, "when": true, "match": true, "foreach": true,
+}
+
+// follows reports whether a text begins with a word that may follow a value.
+func follows(text string) bool {
+	n := 0
+	for n < len(text) && n < 12 && isWord(text[n]) {
+		n++
+	}
+	switch text[:n] {
+	case "as", "satisfies", "if", "else", "and", "or", "in", "is", "not", "instanceof", "for":
+		return true
+	}
+	return false
+}
+
+// asserts reports whether the exclamation mark at a place may say that what stands before
+// it is not null.
+func asserts(text string, i int) bool {
+	if i == 0 || !closes(text[i-1]) && !in("\"'`!", text[i-1]) {
+		return false
+	}
+	next := at(text, i+1)
+	if isBlank(next) {
+		return in("+),}]?|&%*", at(text, i+1+blanks(text, i+1)))
+	}
+	return in(".[(),}];+%?!", next)
+}
+
+// castBefore is the length of the type in angle brackets at a place, if that may be a cast
+// of what follows, or 0.
+func castBefore(text string, i int) int {
+	if c := at(text, i+1); !isName(c) && !isBlank(c) {
+		return 0
+	}
+	before := trimmed(text, i)
+	if before == 0 || !in("(,=[:+&|?>", text[before-1]) {
+		return 0
+	}
+	end := typeEnd(text, i+1)
+	if end < 0 {
+		return 0
+	}
+	end += blanks(text, end)
+	if at(text, end) != '>' {
+		return 0
+	}
+	end++
+	if next := at(text, end+blanks(text, end)); isName(next) || in("\"'`(<", next) {
+		return end - i
+	}
+	return 0
+}
+
+// castBehind is where the type ends that follows the word "as" which ends at a place, if
+// it may be one of TypeScript's, or 0.
+func castBehind(text string, i int) int {
+	if !isBlank(at(text, i)) {
+		return 0
+	}
+	end := typeEnd(text, i)
+	if end < 0 {
+		return 0
+	}
+	next := end + blanks(text, end)
+	if in("),]}", at(text, next)) || strings.HasPrefix(text[next:], "as ") || strings.HasPrefix(text[next:], "satisfies ") {
+		return end
+	}
+	return 0
+}
+
+// maxType bounds the types that are read, in bytes.
+const maxType = 200
+
+// typeEnd is where a type ends that starts at a place, or less than 0 if none does. It is
+// not longer than maxType.
+func typeEnd(text string, i int) int {
+	text = text[:min(len(text), i+maxType)]
+	for {
+		i += blanks(text, i)
+		start := i
+		for i < len(text) && (isWord(text[i]) || text[i] == '.') {
+			i++
+		}
+		switch word := text[start:i]; {
+		case i > start && (word == "readonly" || word == "keyof" || word == "typeof" || word == "unique"):
+			continue
+		case i > start:
+		case quotes(at(text, i)):
+			n := strings.IndexByte(text[i+1:], text[i])
+			if n < 0 {
+				return -1
+			}
+			i += n + 2
+		default:
+			if i = bracketEnd(text, i); i < 0 {
+				return -1
+			}
+		}
+		for i < len(text) && (text[i] == '<' || text[i] == '[') {
+			if i = bracketEnd(text, i); i < 0 {
+				return -1
+			}
+		}
+		from := i + blanks(text, i)
+		switch c := at(text, from); {
+		case (c == '|' || c == '&') && at(text, from+1) != c:
+			i = from + 1
+		case c == '=' && at(text, from+1) == '>':
+			i = from + 2
+		default:
+			return i
+		}
+	}
+}
+
+// bracketEnd is what follows the brackets that open at a place, or less than 0.
+func bracketEnd(text string, i int) int {
+	depth := 0
+	for ; i < len(text); i++ {
+		switch c := text[i]; c {
+		case '(', '[', '{', '<':
+			depth++
+		case ')', ']', '}', '>':
+			if c == '>' && text[i-1] == '=' {
+				continue
+			}
+			if depth--; depth <= 0 {
+				return i + 1
+			}
+		default:
+			if depth == 0 {
+				return -1
+			}
+		}
+	}
+	return -1
+}
+
+// hasCast reports whether a text may say of a value what type it is.
+func hasCast(text string) bool {
+	for from := 0; ; {
+		i := strings.Index(text[from:], "as")
+		if i < 0 {
+			break
+		}
+		from += i + 2
+		if isAs(text, from-2, from) {
+			return true
+		}
+	}
+	for from := 0; ; {
+		i := strings.Index(text[from:], "satisfies")
+		if i < 0 {
+			return false
+		}
+		from += i + len("satisfies")
+		if isAs(text, from-len("satisfies"), from) {
+			return true
+		}
+	}
+}
+
+// isAs reports whether the letters from a place to another are a word between a value and
+// its type.
+func isAs(text string, from, to int) bool {
+	if from == 0 || isWord(text[from-1]) || isWord(at(text, to)) {
+		return false
+	}
+	before := text[max(0, trimmed(text, from)-1)]
+	return (closes(before) || in("\"'`}!>", before)) && castBehind(text, to) > 0
+}
+
+// mayBeGrouped reports whether grouped may change a text that has no cast behind a value,
+// by the byte at a place.
+func mayBeGrouped(text string, i int) bool {
+	switch text[i] {
+	case '!':
+		return asserts(text, i)
+	case '<':
+		return castBefore(text, i) > 0
+	case '`':
+		if end := trimmed(text, i); end > 0 && ended(text[end-1]) && !isOperator(text, end) && !conditions[lastWord(text, end)] {
+			return false
+		}
+		n := strings.IndexByte(text[i+1:], '`')
+		return n > 0 && plainTick(text[i+1:i+1+n])
+	case '(':
+		return mayBeWrapped(text, i)
+	}
+	return false
+}
+
+// plainTick reports whether a text in backquotes may as well stand in others. Those that
+// begin with no word are mostly marks or data, for which it makes no difference.
+func plainTick(text string) bool {
+	c := at(text, blanks(text, 0))
+	return (isWord(c) || c == '-' || c == '%') && c != '$' && !strings.Contains(text, "${")
+}
+
+// lastWord is the word that ends at a place, if it is no longer than keywords are.
+func lastWord(text string, end int) string {
+	start := end
+	for start > 0 && end-start < 13 && isWord(text[start-1]) {
+		start--
+	}
+	return text[start:end]
+}
+
+// isOperator reports whether a word ends at a place that a value follows.
+func isOperator(text string, end int) bool { return operators[lastWord(text, end)] }
+
+// mayBeWrapped reports whether the parenthesis at a place may make no difference.
+func mayBeWrapped(text string, i int) bool {
+	before := byte('(')
+	end := trimmed(text, i)
+	if end > 0 && !isOperator(text, end) {
+		if before = text[end-1]; ended(before) || inPattern(before) {
+			return false
+		}
+	}
+	from := i + 1 + blanks(text, i+1)
+	start := from
+	for start-from < 2 && in("fFrRuUbB", at(text, start)) {
+		start++
+	}
+	switch c := at(text, from); {
+	case quotes(at(text, start)):
+		return end > 0 && text[end-1] == '(' || mayBeFirst(text, start)
+	case c == '0' && at(text, from+1) == ',':
+		return isName(at(text, from+2+blanks(text, from+2)))
+	case c == '!' && (isDigit(at(text, from+1)) || at(text, from+1) == '('), c == '<', c == '{', c == '[':
+		return true
+	case c != '(' && !isWord(c):
+		return c != ')' && in("(,", before)
+	}
+	return mayBeOne(text, from, before)
+}
+
+// mayBeFirst reports whether the text at a place may be all that stands in parentheses, or
+// the first operand of what does.
+func mayBeFirst(text string, i int) bool {
+	for j := i + 1; j < len(text); j++ {
+		switch {
+		case j-i > maxLook:
+			return true
+		case text[j] == '\\':
+			j++
+		case text[j] == text[i]:
+			return at(text, j+1+blanks(text, j+1)) != ','
+		}
+	}
+	return true
+}
+
+// mayBeOne reports whether what stands from a place up to the end of the parentheses
+// around it may be a single value, or all that stands between others.
+func mayBeOne(text string, from int, before byte) bool {
+	depth, one := 0, true
+	for j := from; j < len(text); j++ {
+		if j-from > maxLook {
+			return true
+		}
+		switch c := text[j]; c {
+		case '(', '[', '{':
+			depth++
+		case ']', '}':
+			depth--
+		case ')':
+			if depth--; depth < 0 {
+				next := j + 1 + blanks(text, j+1)
+				return !strings.HasPrefix(text[next:], "=>") && (!isWord(at(text, next)) || follows(text[next:])) &&
+					(one || in("(,", before) && (next == len(text) || in("),]};", text[next])))
+			}
+		case '"', '\'', '`':
+			for k := j + 1; k < len(text) && k-from <= maxLook; k++ {
+				if text[k] == '\\' {
+					k++
+				} else if text[k] == c {
+					j = k
+					break
+				}
+			}
+		case ',':
+			if depth == 0 {
+				return false
+			}
+		case '+', '-', '*', '/', '%', '=', '&', '|', '^', ';':
+			if depth == 0 && !(c == '-' && at(text, j+1) == '>') {
+				one = false
+			}
+		}
+	}
+	return false
+}
