@@ -249,7 +249,7 @@ func (s *shape) read(f *pipeline.File, values map[lineOf]string) {
 			}
 			next = l.New + 1
 		}
-		if head != base { // what follows becomes a comment, or ceases to be one
+		if !head.Same(&base) { // what follows becomes a comment, or ceases to be one
 			gone = append(gone, "")
 		}
 		remove()

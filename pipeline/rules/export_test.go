@@ -15,7 +15,8 @@ func FormsOf(language string, any bool, text string) []string {
 
 // Statement is one that goes over several lines of a hunk.
 type Statement struct {
-	Texts, Before      []string
+	Texts              []string
+	Before             [][]string // it is old if it matches in one of each
 	Start, First, Last int
 }
 
@@ -27,7 +28,11 @@ func Statements(language string, h *pipeline.Hunk) (out []Statement) {
 	var m memory
 	m.setShapes(h)
 	for _, s := range statements(language, h, m.shapes) {
-		out = append(out, Statement{readings(s.text), readings(s.before(language, h)), s.start, s.first, s.last})
+		var before [][]string
+		for _, text := range s.before(language, h) {
+			before = append(before, readings(text))
+		}
+		out = append(out, Statement{readings(s.text), before, s.start, s.first, s.last})
 	}
 	return out
 }

@@ -366,8 +366,11 @@ func (n *naiveScan) file(f *pipeline.File) {
 						continue
 					}
 					at, ok := last[r]
-					stood := func(text string) bool { return r.matches(text, r.language(f), lineBound) }
-					if ok && at >= s.Start && at <= s.Last || !r.serious() || !r.matches(text, r.language(f), lineBound) || slices.ContainsFunc(s.Before, stood) {
+					stood := func(texts []string) bool {
+						return slices.ContainsFunc(texts, func(text string) bool { return r.matches(text, r.language(f), lineBound) })
+					}
+					isNew := func(texts []string) bool { return !stood(texts) }
+					if ok && at >= s.Start && at <= s.Last || !r.serious() || !r.matches(text, r.language(f), lineBound) || !slices.ContainsFunc(s.Before, isNew) {
 						continue
 					}
 					last[r] = s.First

@@ -34,6 +34,7 @@ const (
 	shapeFree                        // < or a backtick where a value may begin, and words that say a type
 	shapeBang                        // ! before what may follow a value
 	shapeKey                         // a quote before a colon
+	shapeText                        // a quote
 )
 
 // unusualShape is the shape of lines for which unusual may be true.
@@ -47,10 +48,11 @@ const (
 )
 
 // A byte's traits are what it is by itself, then what it is as the first of a pair,
-// and then what it is as the second.
+// and then what it is as the second. The last shape, which takes one character, has no room
+// in the pairs.
 const (
-	firstTrait  = 21
-	secondTrait = 42
+	firstTrait  = 22
+	secondTrait = 43
 )
 
 var traits = func() (t [256]uint64) {
@@ -76,6 +78,7 @@ var traits = func() (t [256]uint64) {
 	single(shapeTag, "<")
 	single(shapeHash, "#")
 	single(shapeSemicolon, ";")
+	single(shapeText, "\"'`")
 	pair(shapeBlank, "\n \t!#%&(*+,-/:;<=>?@[\\^{|}~", ".(")
 	pair(shapeDot, ".", " \t")
 	pair(shapeName, "[", "\"'` \t")

@@ -27,7 +27,7 @@ func TestShape(t *testing.T) {
 				t.Errorf("%s takes %q for %q, whose shape holds no comment", language, text, bare)
 			}
 		}
-		for _, y := range []layout{{}, {colon: true, tags: true}} {
+		for _, y := range []layout{layoutOf("Go"), layoutOf("Python"), layoutOf("PHP"), layoutOf("JavaScript"), {colon: true, tags: true}} {
 			if got, want := y.alone(text, s), y.alone(text, ^shape(0)); got != want {
 				t.Errorf("%q is alone: %t, want %t", text, got, want)
 			}

@@ -9,48 +9,72 @@ import (
 )
 
 // Bounds of a statement that goes over several lines: lines of code, all lines,
-// and bytes.
+// and bytes of a line and of all. The lines in which two pieces overlap fit into one.
 const (
 	maxStatementLines = 10
 	maxStatementAll   = 60
-	maxStatement      = 4 << 10
+	maxPiece          = 4 << 10
+	maxStatement      = 16 << 10
+	overlap           = 4
 )
 
 // statement is code that goes over several lines, as one line without comments. It
-// stands in the hunk's lines start to last, and first is the first added one.
+// stands in the hunk's lines start to last, and first is the first added one, or the one
+// behind a line that is removed.
 type statement struct {
 	text               string
 	start, first, last int
 	closes             bool // a line after the first holds the mark that ends a block comment
+	doubt              bool // what is left out as a comment may be code
 }
 
+// reading is how a statement is read.
+type reading int
+
+const (
+	bare   reading = iota
+	behind         // without what may be the rest of a block comment that began before
+	whole          // as if there were no comments
+)
+
 // statements returns those on a hunk's new side that go over several lines, with an added
-// one among them. A statement beyond the bounds is taken in overlapping pieces. The shapes
-// are those of the hunk's lines.
+// one among them, or a removed one. A statement beyond the bounds is taken in overlapping
+// pieces. The shapes are those of the hunk's lines.
 func statements(language string, h *pipeline.Hunk, shapes []shape) []statement {
 	var out []statement
-	y := layout{colon: !colonEnds[language], tags: tagged[language]}
+	y := layoutOf(language)
+	follows := followers{layout: &y, hunk: h, shapes: shapes}
+	var within nesting // of the text that the line stands in
 	for i := 0; i < len(h.Lines); {
-		if l := &h.Lines[i]; l.Op == pipeline.LineRemoved || y.alone(l.Text, shapes[i]) && !continued(h, i) {
+		if l := &h.Lines[i]; l.Op == pipeline.LineRemoved || within.open == 0 && y.alone(l.Text, shapes[i]) && !follows.goOn(i) {
 			i++
 			continue
 		}
-		s, next := y.statementAt(language, h, shapes, i, false)
-		if s.first >= 0 && s.last > i {
+		s, next, open := y.statementAt(h, shapes, i, bare, within)
+		if s.isNew(i) {
 			out = append(out, s)
 		}
-		if s.closes {
-			// The mark may end a comment, or be a part of the code: in a string, say.
-			without, other := y.statementAt(language, h, shapes, i, true)
-			if without.first >= 0 && without.last > i && without.text != s.text {
-				out = append(out, without)
+		for _, other := range []struct {
+			reading reading
+			wanted  bool
+		}{{behind, s.closes}, {whole, s.doubt}} {
+			if !other.wanted {
+				continue
 			}
-			next = min(next, other)
+			// The mark may end a comment, or be a part of the code: in a string, say.
+			o, otherNext, _ := y.statementAt(h, shapes, i, other.reading, within)
+			if o.isNew(i) && o.text != s.text {
+				out = append(out, o)
+			}
+			next = min(next, otherNext)
 		}
-		i = next
+		i, within = next, open
 	}
 	return out
 }
+
+// isNew reports whether a statement goes over several lines, and changed.
+func (s *statement) isNew(start int) bool { return s.first >= 0 && s.last > start }
 
 // readings returns the forms of a statement that mean the same.
 func readings(text string) []string {
@@ -66,12 +90,48 @@ func readings(text string) []string {
 
 // layout is what a language says about where statements end.
 type layout struct {
-	colon bool // a statement goes on after a colon
-	tags  bool // a statement goes on within a tag
+	language   string
+	colon      bool   // a statement goes on after a colon
+	tags       bool   // a statement goes on within a tag
+	three      bool   // three quotes begin a text
+	multi      string // the quotes of texts that may go over several lines
+	begins     string // those of them that begin a statement
+	plainTicks bool   // a backslash is nothing special between backquotes
+	regex      bool   // there are regular expressions between slashes
+	index      bool   // a bracket at the start of a line may be an index
+	shaky      string // the characters at which texts may begin and end
+}
+
+func layoutOf(language string) layout {
+	y := layout{language: language, colon: !colonEnds[language], tags: tagged[language], three: language == "" || threeQuotes[language], index: !sections[language], shaky: "\"'`"}
+	switch language {
+	case "Go":
+		y.multi, y.begins, y.plainTicks = "`", "`", true
+	case "JavaScript", "TypeScript", "TSX", "Vue", "Svelte", "Astro", "HTML", "Groovy", "Gradle", "":
+		y.multi, y.begins, y.regex = "`", "`", true
+		y.shaky += "/"
+	case "PHP":
+		y.multi, y.begins = "\"'", "\"'"
+	case "Rust":
+		y.multi, y.begins = "\"", "\""
+	case "Shell", "SQL", "PLpgSQL", "PLSQL", "TSQL", "Ruby", "Perl":
+		y.multi = "\"'"
+	}
+	return y
 }
 
 // colonEnds are languages in which a line that ends in a colon begins a block.
 var colonEnds = map[string]bool{"Python": true, "YAML": true, "Makefile": true}
+
+// threeQuotes are languages in which three quotes begin a text of several lines.
+var threeQuotes = map[string]bool{
+	"Python": true, "Java": true, "Kotlin": true, "Gradle Kotlin DSL": true, "Scala": true, "Swift": true, "Groovy": true, "Gradle": true, "Dart": true, "C#": true, "TOML": true,
+}
+
+// sections are languages in which a line that starts with a bracket begins something new.
+var sections = map[string]bool{
+	"TOML": true, "INI": true, "NPM Config": true, "Pip Requirements": true, "Git Config": true, "SSH Config": true, "Shell": true, "Dockerfile": true, "Makefile": true, "YAML": true, "C#": true,
+}
 
 // tagged are languages with tags.
 var tagged = map[string]bool{
@@ -79,49 +139,93 @@ var tagged = map[string]bool{
 	"HTML+ERB": true, "EJS": true, "Handlebars": true, "Blade": true, "Jinja": true, "Twig": true,
 }
 
-// continued reports whether the line after one may go on with its statement.
-func continued(h *pipeline.Hunk, i int) bool {
-	if i+1 == len(h.Lines) {
-		return false
+// followers tells which lines go on with what stands before them.
+type followers struct {
+	*layout
+	hunk   *pipeline.Hunk
+	shapes []shape
+	next   int  // the first line of code behind those that were asked for
+	goesOn bool // what it does
+}
+
+// goOn reports whether the next line of code may go on with the statement of line i.
+func (f *followers) goOn(i int) bool {
+	if f.next > i {
+		return f.goesOn
 	}
-	next := &h.Lines[i+1]
-	return next.Op == pipeline.LineRemoved || continues(next.Text[blanks(next.Text, 0):])
+	f.goesOn = false
+	for f.next = i + 1; f.next < len(f.hunk.Lines); f.next++ {
+		l := &f.hunk.Lines[f.next]
+		if l.Op == pipeline.LineRemoved {
+			continue
+		}
+		start := blanks(l.Text, 0)
+		switch at(l.Text, start) {
+		case 0, '\r':
+			continue
+		case '/', '#', '-', '<', ';', '*':
+			if f.shapes[f.next]&anyCommentShape == 0 {
+				f.goesOn = f.continues(l.Text[start:])
+				return f.goesOn
+			}
+			code, _ := f.uncommented(l.Text)
+			if code = strings.TrimSpace(code); code != "" {
+				f.goesOn = f.continues(code)
+				return f.goesOn
+			}
+			// What is no comment may be code of any kind.
+			if f.goesOn = !comments.Whole(f.language, l.Text) && f.shapes[f.next]&(shapeOpen|shapeBracket) != 0; f.goesOn {
+				return true
+			}
+			continue
+		}
+		f.goesOn = f.continues(l.Text[start:])
+		return f.goesOn
+	}
+	return false
 }
 
 // alone reports whether a line is a statement of its own, unless the next says
 // otherwise.
-func (y layout) alone(text string, s shape) bool {
+func (y *layout) alone(text string, s shape) bool {
 	end := trimmed(text, len(text))
 	if end == 0 {
 		return true
 	}
-	if c := text[end-1]; c == '\\' || y.goesOn(text[:end]) {
-		return false
-	}
-	start := blanks(text, 0)
-	if c := text[start]; c == '#' || c == '*' || c == '/' && at(text, start+1) == '/' {
+	return !y.stays(text, end, s) || comments.Whole(y.language, text)
+}
+
+// stays reports whether a line seems to go on in the next.
+func (y *layout) stays(text string, end int, s shape) bool {
+	if text[end-1] == '\\' || y.goesOn(text[:end]) || s&(shapeOpen|shapeBracket) != 0 && brackets(text, 0) > 0 || y.tags && s&shapeTag != 0 && inTag(text) || y.opens(text, s) {
 		return true
-	}
-	if s&shapeOpen != 0 && strings.Count(text, "(") > strings.Count(text, ")") || s&shapeBracket != 0 && opened(text) > 0 || y.tags && s&shapeTag != 0 && inTag(text) {
-		return false
 	}
 	if s&commentShape == 0 {
-		return true
+		return false
 	}
 	// A comment may hide how the line ends.
 	for _, mark := range []string{"//", "/*", "#", "--", "<!"} {
-		if i := strings.Index(text, mark); i > start && i < end {
-			if code := text[:trimmed(text, i)]; y.goesOn(code) || opened(code) > 0 || y.tags && inTag(code) {
-				return false
+		if i := strings.Index(text, mark); i >= 0 && i < end {
+			if code := text[:trimmed(text, i)]; y.goesOn(code) || brackets(code, 0) > 0 || y.tags && inTag(code) || y.opens(code, s) {
+				return true
 			}
 		}
 	}
-	return true
+	return false
 }
 
-// opened is how many parentheses and brackets a text opens and does not close.
-func opened(text string) int {
-	return strings.Count(text, "(") - strings.Count(text, ")") + strings.Count(text, "[") - strings.Count(text, "]")
+// opens reports whether a text or a bracket is open at the end of a line with texts.
+func (y *layout) opens(text string, s shape) bool {
+	open := s&(shapeOpen|shapeBracket) != 0
+	if s&shapeText == 0 && (!y.regex || !open || s&shapeComment == 0 && strings.IndexByte(text, '/') < 0) {
+		return false
+	}
+	if !open && !y.three && (y.begins == "" || !strings.ContainsAny(text, y.begins)) {
+		return false
+	}
+	var n nesting
+	n.read(y, text)
+	return n.code > 0 || n.wide > 0 || n.open != 0 && (n.three || strings.IndexByte(y.begins, n.open) >= 0)
 }
 
 // inTag reports whether a text ends within a tag.
@@ -141,94 +245,191 @@ func trimmed(text string, end int) int {
 // squeezed is a line of code without what makes it long and means nothing: each stretch
 // of blanks is one blank. A line that is not too long stays as it is.
 func squeezed(text string) string {
-	if len(text) <= maxStatement {
+	if len(text) <= maxPiece {
 		return text
 	}
 	return strings.Join(strings.Fields(bounded(text, maxLine)), " ")
 }
 
-// statementAt reads the statement that starts with line i, and says where the
-// next may start. If block is set it leaves out what may be the rest of a block comment
-// that began in a line before.
-func (y layout) statementAt(language string, h *pipeline.Hunk, shapes []shape, i int, block bool) (s statement, next int) {
+// shortened is a line of code without the middle of one that is too long.
+func shortened(code string) string {
+	if len(code) <= maxPiece {
+		return code
+	}
+	return cut(code, maxPiece/2) + cutLeft(code, maxPiece/2)
+}
+
+// uncommented is a line without what may be a comment, and whether that may be code.
+func (y *layout) uncommented(text string) (code string, doubt bool) {
+	code = comments.Bare(y.language, text)
+	if code == text {
+		return code, false
+	}
+	i := 0
+	for code[i] == text[i] {
+		i++
+	}
+	before := text[:i]
+	if strings.TrimSpace(before) == "" {
+		return code, !comments.Whole(y.language, text) && strings.TrimSpace(code) == ""
+	}
+	return code, strings.ContainsAny(before, "\"'`\\/$<") || before[i-1] == ':'
+}
+
+// code is the code of a line that follows others, and whether more of it may be code.
+func (y *layout) code(text string, s shape, n *nesting) (code string, doubt bool) {
+	switch {
+	case n.open != 0:
+		m := *n
+		end, _ := m.behind(y, text, 0)
+		rest, doubt := y.uncommented(text[end:])
+		return text[:end] + rest, doubt || rest != text[end:]
+	case s&anyCommentShape == 0:
+		return text, false
+	}
+	code, doubt = y.uncommented(text)
+	return code, doubt || n.doubt && code != text
+}
+
+// statementAt reads the statement that starts with line i, and says where the next may
+// start, and in which text.
+func (y *layout) statementAt(h *pipeline.Hunk, shapes []shape, i int, as reading, within nesting) (s statement, next int, open nesting) {
 	s = statement{start: i, first: -1, last: i}
 	var text strings.Builder
-	all, lines, depth, middle := 0, 0, 0, 0
-	more, glued, open := true, false, false
+	var others nesting // as if there were no comments
+	n := nesting{open: within.open, three: within.three, doubt: within.doubt, lost: within.lost}
+	others = n
+	all, lines := 0, 0
+	more, glued, comment, changed := true, false, false, false
+	var starts [maxStatementLines]int     // of the lines of code
+	var inside [maxStatementLines]nesting // in what they stand
+	skipped, block := 0, -1               // the first line of a block in it, and the braces around that
+	done := func(next int, within nesting) (statement, int, nesting) {
+		s.text = text.String()
+		if skipped > 0 && skipped < next {
+			return s, skipped, nesting{}
+		}
+		return s, next, within.text()
+	}
 	for j := i; j < len(h.Lines) && all < maxStatementAll; j++ {
 		l := &h.Lines[j]
 		if l.Op == pipeline.LineRemoved {
+			changed = changed || lines > 0
 			continue
 		}
 		all++
-		code := squeezed(l.Text)
-		switch {
-		case block && (lines > 0 || shapes[j]&anyCommentShape != 0):
-			code, open = comments.Behind(language, code, open)
-		case shapes[j]&anyCommentShape != 0:
-			code = comments.Bare(language, code)
+		line := squeezed(l.Text)
+		code, doubt := y.code(line, shapes[j], &n)
+		if as == behind && (lines > 0 || shapes[j]&anyCommentShape != 0) {
+			code, comment = comments.Behind(y.language, line, comment)
 		}
-		s.closes = s.closes || lines > 0 && comments.Closes(language, l.Text)
-		if code = strings.TrimSpace(code); len(code) > maxStatement {
-			code = ""
+		s.doubt = s.doubt || doubt
+		s.closes = s.closes || lines > 0 && comments.Closes(y.language, l.Text)
+		plain := strings.TrimSpace(code)
+		if code = plain; as == whole {
+			code = strings.TrimSpace(line)
 		}
 		switch {
 		case code == "" && lines == 0:
-			return s, j + 1
+			return s, j + 1, n.text()
 		case code == "":
 			continue
-		case !more && !continues(code):
-			return s.with(&text), j
-		case lines == maxStatementLines || text.Len()+len(code) > maxStatement:
-			return s.with(&text), max(middle, i+1)
+		case !more && !y.continues(code) && !y.continues(plain):
+			return done(j, nesting{})
 		}
-		if lines++; lines == maxStatementLines-3 {
-			middle = j
+		stood := n
+		n.read(y, plain)
+		if as == whole {
+			others.read(y, code)
 		}
-		if lines == 2 {
+		if block >= 0 {
+			if n.braces > block {
+				continue
+			}
+			block = -1
+		}
+		if piece := shortened(code); lines == maxStatementLines || text.Len()+len(piece) > maxStatement {
+			from := max(1, lines-overlap)
+			return done(starts[from], inside[from])
+		}
+		starts[lines], inside[lines] = j, stood
+		if lines++; lines == 2 {
 			text.Grow(256) // most go on in one piece of memory
 		}
 		s.last = j
-		whole, code := code, strings.TrimSuffix(code, `\`)
-		if glued && !isBlank(at(l.Text, 0)) {
-			text.WriteString(code)
+		full := code
+		code = strings.TrimSuffix(code, `\`)
+		if piece := shortened(code); glued && !isBlank(at(l.Text, 0)) {
+			text.WriteString(piece)
 		} else {
-			join(&text, code)
+			join(&text, piece)
 		}
-		glued = whole != code && strings.TrimSpace(code) == code
-		if l.Op == pipeline.LineAdded && s.first < 0 {
+		glued = full != code && strings.TrimSpace(code) == code
+		if (l.Op == pipeline.LineAdded || changed) && s.first < 0 {
 			s.first = j
 		}
-		if ends(code) && strings.Count(text.String(), "`")%2 == 0 {
-			break
+		deep := n.deep() || as == whole && others.deep()
+		tag := y.tags && inTag(text.String())
+		if opens := opensBlock(plain); opens || strings.HasSuffix(plain, ";") {
+			switch inBlock := n.braces > 0 && n.code+n.wide > 0; {
+			case inBlock && skipped == 0:
+				skipped = j + 1
+				fallthrough
+			case inBlock:
+				if opens {
+					block = n.braces - 1
+				}
+			case n.open == 0 && !tag && !(n.doubt && n.wide > 0) && !(as == whole && others.deep()) && full == code:
+				return done(j+1, nesting{})
+			}
 		}
-		depth = max(0, depth+opened(code))
-		more = depth > 0 || y.goesOn(code) || strings.HasSuffix(strings.TrimSpace(l.Text), `\`) || y.tags && inTag(text.String())
+		more = deep || y.goesOn(plain) || y.goesOn(code) || strings.HasSuffix(strings.TrimSpace(l.Text), `\`) || tag
 	}
-	return s.with(&text), s.last + 1
+	return done(s.last+1, nesting{})
 }
 
-func (s statement) with(text *strings.Builder) statement {
-	s.text = text.String()
-	return s
+// text is what goes on in the lines behind a statement: an open text.
+func (n nesting) text() nesting {
+	if n.open == 0 {
+		return nesting{}
+	}
+	return nesting{open: n.open, three: n.three, doubt: n.doubt, lost: n.lost}
 }
 
-// before is the statement without the lines that are added.
-func (s *statement) before(language string, h *pipeline.Hunk) string {
-	var text strings.Builder
-	for i := s.start; i <= s.last; i++ {
-		if l := &h.Lines[i]; l.Op == pipeline.LineContext {
-			if code := strings.TrimSpace(comments.Bare(language, squeezed(l.Text))); len(code) <= maxStatement {
-				join(&text, strings.TrimSuffix(code, `\`))
+// before are the forms of the statement without the lines that are added, with and without
+// those that are removed, and what may be comments. If it matches in all of them it is not
+// new.
+func (s *statement) before(language string, h *pipeline.Hunk) []string {
+	var out []string
+	y := layout{language: language}
+	for _, removed := range []bool{false, true} {
+		for _, whole := range []bool{false, true} {
+			var text strings.Builder
+			for i := s.start; i <= s.last; i++ {
+				l := &h.Lines[i]
+				if l.Op == pipeline.LineAdded || l.Op == pipeline.LineRemoved && !removed {
+					continue
+				}
+				line := squeezed(l.Text)
+				code, doubt := y.uncommented(line)
+				if whole && doubt {
+					code = line
+				}
+				join(&text, shortened(strings.TrimSuffix(strings.TrimSpace(code), `\`)))
+			}
+			if text := text.String(); !slices.Contains(out, text) {
+				out = append(out, text)
 			}
 		}
 	}
-	return text.String()
+	return out
 }
 
 // stood reports whether the rule matches the statement without the added lines too.
 func (s *statement) stood(r *rule, language string, h *pipeline.Hunk) bool {
-	return slices.ContainsFunc(readings(s.before(language, h)), func(text string) bool { return r.matches(text, language) })
+	return !slices.ContainsFunc(s.before(language, h), func(text string) bool {
+		return !slices.ContainsFunc(readings(text), func(text string) bool { return r.matches(text, language) })
+	})
 }
 
 // join adds a line to those before it.
@@ -242,13 +443,18 @@ func join(b *strings.Builder, code string) {
 	b.WriteString(code)
 }
 
-// ends reports whether no statement goes on after the line, whatever is open.
-func ends(code string) bool {
-	return strings.HasSuffix(code, ";") || strings.HasSuffix(code, ") {") || strings.HasSuffix(code, "=> {")
+// opensBlock reports whether a line of code ends in the brace that begins a block of
+// statements, rather than an object.
+func opensBlock(code string) bool {
+	if !strings.HasSuffix(code, "{") {
+		return false
+	}
+	before := code[:trimmed(code, len(code)-1)]
+	return before == "" || strings.HasSuffix(before, ")") || strings.HasSuffix(before, ">")
 }
 
 // goesOn reports whether a line's statement goes on in the next.
-func (y layout) goesOn(code string) bool {
+func (y *layout) goesOn(code string) bool {
 	if code == "" {
 		return false
 	}
@@ -262,21 +468,21 @@ func (y layout) goesOn(code string) bool {
 }
 
 // continues reports whether a line goes on with the statement before it.
-func continues(code string) bool {
+func (y *layout) continues(code string) bool {
 	if code == "" {
 		return false
 	}
-	switch code[0] {
-	case '.', '+', '(':
+	switch next := at(code, 1); code[0] {
+	case '.', '+', '(', ':', '=', ',', '%', '|', '&':
 		return true
 	case '?':
-		return at(code, 1) == '.'
+		return next != '>'
+	case '[':
+		return y.index || strings.IndexByte("\"'`", at(code, 1+blanks(code, 1))) >= 0
+	case '`':
+		return strings.IndexByte(y.multi, '`') >= 0
 	case '-':
-		return at(code, 1) == '>' || isName(at(code, 1)) || at(code, 1) == '-' && isName(at(code, 2)) // an option
-	case ':':
-		return at(code, 1) == ':' || isBlank(at(code, 1))
-	case '=':
-		return isBlank(at(code, 1))
+		return next == '>' || isName(next) || next == '-' && isName(at(code, 2)) // an option
 	}
 	return false
 }

@@ -19,10 +19,7 @@ func Bare(name, text string) string {
 // bare also says whether a block comment goes on in the next line.
 func (l *language) bare(text string) (bare string, goesOn bool) {
 	out := []byte(text)
-	slash := len(text) // the first, of a language whose regular expressions stand between them
-	if i := strings.IndexByte(text, '/'); l.regex && i >= 0 {
-		slash = i
-	}
+	slash := len(text) // the first in code, of a language whose regular expressions stand between them
 	unsure, texts := false, TextsOf(text)
 	for at := 0; at < len(text); {
 		rest := text[at:]
@@ -47,6 +44,9 @@ func (l *language) bare(text string) (bare string, goesOn bool) {
 			unsure = unsure || length == 0
 			at += max(1, length)
 		default:
+			if l.regex && rest[0] == '/' {
+				slash = min(slash, at)
+			}
 			at++
 		}
 	}

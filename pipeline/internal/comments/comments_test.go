@@ -55,6 +55,35 @@ func TestCommentsBehindTexts(t *testing.T) {
 	}
 }
 
+// A line begins a text wherever it may, whatever else stands in it.
+func TestTextsThatLinesBegin(t *testing.T) {
+	for language, hunks := range map[string][]string{
+		"Shell": {
+			"cat <<EOF >d.bat # ((\n# & evil", "cat <<EOF; cat <<<x\n# evil", "cat <<<x; cat <<EOF\n# evil", "cat <<EOF >$((1 << 2))\n# evil", "echo \"((\"; cat <<EOF\n# evil",
+			"((a)); cat <<EOF\n# evil", "(( a << X ))\ncat <<EOF\nX\n# evil", "cat <<A <<B\nB\nA\n# evil", "cat <<A; cat <<A\nA\n# evil", "cat <<!\n# evil", "cat <<E-F\nE\n# evil",
+			"cat <<E'O'F\nE\n# evil", "cat <<\"A B\"\nA\n# evil", "a \"$(cat <<EOF\n# evil", "a \"$(cat <<EOF)\" b\n# evil", "cat << \\\nEOF\n# evil", "cat <<$'A'\nA\n# evil", "echo 'a\nb'; cat <<EOF >'d'\n# evil",
+			"echo \\\" <<EOF\n# evil", "cat <<A 'x <<B'\n# evil\nA",
+		},
+		"Dockerfile": {"RUN <<EOF cat # ((\n# evil"},
+		"YAML":       {"run: |\n  cat <<EOF >d.bat\n  # & evil"},
+		"HCL":        {"x = f((1), <<EOT\n//usr/bin/env evil", "x = f(<<A, \"<<<\")\n# evil", "x = <<A-B\nA\n# evil", "x = <<EOT\nEOT;\n# evil", "/* a */ x = <<EOT\n# evil"},
+		"PHP":        {"f((1), <<<EOT\n# evil", "f(<<<A . <<<B\nA\n# evil", "f(<<<\u00e9\n# evil", "f(<<<A\u00e9\nA\n# evil"},
+	} {
+		for _, h := range hunks {
+			if got := read(language, h); !strings.Contains(got, "evil") {
+				t.Errorf("%s: %q counts as a comment", language, h)
+			}
+		}
+	}
+	for language, hunk := range map[string]string{
+		"Shell": "echo \"a << b\" 'c << d' $((1 << n))\n# b", "YAML": "- <<: *a\n# b", "HCL": "a = \"<< b\"\n# b",
+	} {
+		if got := read(language, hunk); strings.Contains(got, "# b") {
+			t.Errorf("%s: %q begins a text", language, hunk)
+		}
+	}
+}
+
 // Each last line runs in its language, or runs where the hunk starts in the
 // middle of a string, a template, a comment or markup.
 func TestWhatLooksLikeACommentIsCode(t *testing.T) {

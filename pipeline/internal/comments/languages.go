@@ -16,6 +16,7 @@ type language struct {
 	regex bool   // there are regular expressions between slashes
 	words bool   // words need no quotes, and && and || end a statement
 	here  string // begins a text that goes up to a line with the name behind it
+	block bool   // programs stand in it behind blanks
 }
 
 var (
@@ -37,7 +38,7 @@ var (
 	powerOf   = &language{line: []string{"#"}, apart: true, open: "<#", close: "#>", oneLine: true, ends: []string{`"`, "'", "$("}}
 	docker    = &language{line: []string{"#"}, apart: true, ends: []string{`"`, "'", "`", "$("}, words: true, here: "<<"}
 	makefile  = &language{line: []string{"#"}, ends: []string{`"`, "'", "`", "$(", "${"}, words: true}
-	yaml      = &language{line: []string{"#"}, blank: true, apart: true, ends: []string{`"`, "'", "`", "{{", "$("}, words: true}
+	yaml      = &language{line: []string{"#"}, blank: true, apart: true, ends: []string{`"`, "'", "`", "{{", "$("}, words: true, here: "<<", block: true}
 	toml      = &language{line: []string{"#"}, ends: []string{`"""`, "'''"}}
 	ini       = &language{line: []string{"#", ";"}, apart: true, ends: []string{`"`}}
 	hcl       = &language{line: []string{"#", "//"}, open: "/*", close: "*/", ends: []string{"${", "%{"}, here: "<<"}

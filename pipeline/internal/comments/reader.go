@@ -1,6 +1,7 @@
 package comments
 
 import (
+	"reflect"
 	"strings"
 	"unicode/utf8"
 )
@@ -11,11 +12,14 @@ type Reader struct {
 	language *language
 	open     bool // a block comment goes on from the line before
 	joined   bool // the line before ends in a backslash, so this may be a part of it
-	here     here // the text that the line stands in
+	heres    heres
 }
 
 // NewReader reads a hunk of a file in the language.
 func NewReader(name string) Reader { return Reader{language: languages[name]} }
+
+// Same reports whether both readers take any line that follows for the same.
+func (r *Reader) Same(other *Reader) bool { return reflect.DeepEqual(r, other) }
 
 // Knows reports whether the reader knows the language's comments.
 func (r *Reader) Knows() bool { return r.language != nil }
@@ -23,19 +27,19 @@ func (r *Reader) Knows() bool { return r.language != nil }
 // Next returns how many bytes at the start of the next line are certainly a
 // comment.
 func (r *Reader) Next(text string) int {
+	l := r.language
 	switch {
-	case r.language == nil:
+	case l == nil:
 		return 0
-	case r.here.name != "":
-		if r.here.endsAt(text, r.language.words) {
-			r.here = here{}
-		}
+	case l.here == "":
+		return r.next(text)
+	case r.heres.inside():
+		r.heres.end(l, text)
+		r.heres.begin(l, text)
 		return 0
 	}
 	n := r.next(text)
-	if n == 0 && r.language.here != "" {
-		r.here = hereIn(text, r.language.here)
-	}
+	r.heres.begin(l, text[n:])
 	return n
 }
 
@@ -131,46 +135,6 @@ func (l *language) runsNothing(body string) (safe, stays bool) {
 		}
 	}
 	return !strings.ContainsAny(body, "{}"), depth == 0
-}
-
-// here is a text of several lines, of which none is a comment.
-type here struct {
-	name   string // alone on the line that ends it
-	tabbed bool   // behind tabs
-}
-
-// hereIn is the last text that a line begins.
-func hereIn(text, mark string) here {
-	i := strings.LastIndex(text, mark)
-	if i < 0 || strings.Contains(text, "((") || mark == "<<" && i > 0 && text[i-1] == '<' {
-		return here{}
-	}
-	rest := text[i+len(mark):]
-	name := strings.TrimLeft(strings.TrimLeft(rest, "-~"), " \t\\\"'")
-	return here{name: name[:wordLength(name)], tabbed: strings.HasPrefix(rest, "-")}
-}
-
-// endsAt reports whether the text ends at the line. In a shell nothing else may stand
-// there.
-func (h here) endsAt(text string, alone bool) bool {
-	switch {
-	case alone && h.tabbed:
-		text = strings.TrimLeft(text, "\t")
-	case !alone:
-		text = strings.TrimLeft(text, " \t")
-	}
-	rest, ok := strings.CutPrefix(text, h.name)
-	return ok && (rest == "" || !alone && wordLength(rest) == 0)
-}
-
-// wordLength is how many bytes of letters, digits and underscores a text starts with.
-func wordLength(text string) int {
-	for i := range len(text) {
-		if c := text[i]; c != '_' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') {
-			return i
-		}
-	}
-	return len(text)
 }
 
 // lineEnd is where a line ends in some language: at a carriage return, a

@@ -1,0 +1,228 @@
+package comments
+
+import (
+	"slices"
+	"strings"
+)
+
+// maxHeres bounds the texts that are open at the same time. With more, and behind a text
+// whose name is not known, nothing is a comment any more.
+const maxHeres = 50
+
+// heres are the texts of several lines that lines so far begin, of which no line is a
+// comment. Those of one line stand one after the other. A line within a text may seem to
+// begin one, too: nobody knows which of them is real, so each must see its own end.
+type heres struct {
+	open [][]here
+	ever bool // they go on for ever
+	// What seems to stand in quotes may stand outside, since a line has one without its
+	// fellow.
+	doubt bool
+}
+
+// here is one of the texts.
+type here struct {
+	name   string // alone on the line that ends it
+	tabbed bool   // behind tabs
+}
+
+// inside reports whether a line stands in a text.
+func (h *heres) inside() bool { return h.ever || len(h.open) > 0 }
+
+// begin adds the texts that a line of code begins.
+func (h *heres) begin(l *language, text string) {
+	if h.ever {
+		return
+	}
+	h.doubt = h.doubt || odd(text)
+	if !strings.Contains(text, l.here) {
+		return
+	}
+	begun, known := l.heresIn(text, h.doubt)
+	if len(begun) > 0 {
+		h.open = append(slices.Clip(h.open), begun)
+	}
+	n := 0
+	for _, o := range h.open {
+		n += len(o)
+	}
+	h.ever = !known || n > maxHeres
+}
+
+// end leaves out the texts that end with a line.
+func (h *heres) end(l *language, text string) {
+	if len(h.open) == 0 {
+		return
+	}
+	var open [][]here // a new one: copies of a reader share what they had
+	for _, o := range h.open {
+		if o[0].endsAt(l, text) {
+			o = o[1:]
+		}
+		if len(o) > 0 {
+			open = append(open, o)
+		}
+	}
+	h.open = open
+}
+
+// odd reports whether a line has a quote without its fellow, or one that ends elsewhere
+// than it seems to.
+func odd(text string) bool {
+	for at := 0; at < len(text); {
+		i := strings.IndexAny(text[at:], "\"'\\")
+		if i < 0 {
+			return false
+		}
+		at += i
+		if text[at] == '\\' {
+			at += 2
+			continue
+		}
+		n := quotedLength(text[at:])
+		if n == 0 || at > 0 && text[at-1] == '$' {
+			return true
+		}
+		at += n
+	}
+	return false
+}
+
+// heresIn are the texts that a line begins, and whether all of their names are known. What
+// may stand in quotes or in a comment counts, unless it is sure to stand in quotes.
+func (l *language) heresIn(text string, doubt bool) (found []here, known bool) {
+	known = true
+	for at := 0; at < len(text); {
+		rest := text[at:]
+		switch c := rest[0]; {
+		case c == '\\':
+			at += 2
+		case !doubt && (c == '"' || c == '\''):
+			n := quotedLength(rest)
+			if doubt = n == 0 || c == '"' && strings.ContainsAny(rest[:n], "`$"); doubt {
+				n = 1 // code may stand in it
+			}
+			at += n
+		case l.words && strings.HasPrefix(rest, "$(("):
+			at += 3 + arithmetic(rest[3:])
+		case l.words && strings.HasPrefix(rest, "<<<"), l.block && at == len(text)-len(strings.TrimLeft(text, " \t-")) && strings.HasPrefix(rest, "<<:"):
+			at += 3
+		case strings.HasPrefix(rest, l.here):
+			at += len(l.here)
+			h, n := l.hereAt(text[at:])
+			if h.name == "" {
+				return found, false
+			}
+			found = append(found, h)
+			at += n
+		default:
+			at++
+		}
+	}
+	return found, known
+}
+
+// quotedLength is the length of the string that a text starts with and that ends in it, or 0.
+func quotedLength(text string) int {
+	for i := 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			if text[0] != '\'' {
+				i++
+			}
+		case text[0]:
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// arithmetic is the length of a shell's arithmetic up to the parentheses that end it, or 0
+// if it may be something else.
+func arithmetic(text string) int {
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == ')' && strings.HasPrefix(text[i:], "))"):
+			return i
+		case strings.IndexByte(" \t_$+-*/%&|^~!=<>?:,()", c) < 0 && wordLength(text[i:i+1]) == 0:
+			return 0
+		}
+	}
+	return 0
+}
+
+// hereAt reads the text that begins behind its mark: up to its name, of which it says how
+// long it is. A name that is not known is empty.
+func (l *language) hereAt(text string) (h here, length int) {
+	h.tabbed = strings.HasPrefix(text, "-")
+	at := len(text) - len(strings.TrimLeft(text, "-~"))
+	at += len(text[at:]) - len(strings.TrimLeft(text[at:], " \t"))
+	if !l.words { // a name, maybe in quotes
+		if at < len(text) && (text[at] == '"' || text[at] == '\'') {
+			at++
+		}
+		h.name = text[at : at+nameLength(text[at:], l)]
+		return h, at + len(h.name)
+	}
+	var name strings.Builder
+	for at < len(text) && strings.IndexByte(" \t\r;&|<>()", text[at]) < 0 {
+		switch c := text[at]; {
+		case c == '\\' && at+1 < len(text):
+			name.WriteByte(text[at+1])
+			at += 2
+		case c == '"' || c == '\'':
+			n := quotedLength(text[at:])
+			if n == 0 || strings.ContainsAny(text[at:at+n], "\\") || at > 0 && text[at-1] == '$' {
+				return here{}, at
+			}
+			name.WriteString(text[at+1 : at+n-1])
+			at += n
+		case c == '`' || c == '\\' || c == '$' && at+1 < len(text) && strings.IndexByte("({", text[at+1]) >= 0:
+			return here{}, at
+		default:
+			name.WriteByte(c)
+			at++
+		}
+	}
+	h.name = name.String()
+	return h, at
+}
+
+// nameLength is how many bytes of a name a text starts with.
+func nameLength(text string, l *language) int {
+	for i := range len(text) {
+		if c := text[i]; wordLength(text[i:i+1]) == 0 && c < 0x80 && (c != '-' || l.here != "<<") {
+			return i
+		}
+	}
+	return len(text)
+}
+
+// endsAt reports whether the text ends at the line. Except in PHP nothing else may stand there.
+func (h here) endsAt(l *language, text string) bool {
+	text = strings.TrimSuffix(text, "\r")
+	switch {
+	case !l.words || l.block:
+		text = strings.TrimLeft(text, " \t")
+	case h.tabbed:
+		text = strings.TrimLeft(text, "\t")
+	}
+	rest, ok := strings.CutPrefix(text, h.name)
+	switch {
+	case l.here == "<<<":
+		return ok && (rest == "" || nameLength(rest, l) == 0)
+	case !l.words || l.block:
+		rest = strings.TrimRight(rest, " \t")
+	}
+	return ok && rest == ""
+}
+
+// wordLength is how many bytes of letters, digits and underscores a text starts with.
+func wordLength(text string) int {
+	for i := range len(text) {
+		if c := text[i]; c != '_' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') {
+			return i
+		}
+	}
+	return len(text)
+}

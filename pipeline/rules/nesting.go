@@ -1,0 +1,196 @@
+package rules
+
+import "strings"
+
+// nesting is how deep the end of a statement's lines so far stands in parentheses and
+// brackets. Nobody is sure of that, since what looks like a text need not be one, so it
+// is counted in three ways, and the statement goes on if any of them says so.
+type nesting struct {
+	raw    int  // every bracket counts
+	code   int  // those in texts don't
+	wide   int  // as code, but where texts are in doubt those between the first and the last quote don't
+	braces int  // in code
+	open   byte // the quote of a text that goes on in the next line, or 0
+	three  bool // three of them end it
+	doubt  bool // texts are in doubt in one of the lines
+	lost   bool // from a line on, by a text that may go on in the next
+}
+
+// deep reports whether a text or a bracket is open.
+func (n *nesting) deep() bool { return n.open != 0 || n.raw > 0 || n.code > 0 || n.wide > 0 }
+
+// A byte's kind for nesting.
+const (
+	kindOpen = 1 + iota
+	kindClose
+	kindQuote
+	kindSlash
+	kindBrace
+	kindBlank
+)
+
+var nestingKinds = func() (k [256]byte) {
+	for kind, bytes := range map[byte]string{kindOpen: "([", kindClose: ")]", kindQuote: "\"'`", kindSlash: "/", kindBrace: "{}", kindBlank: " \t"} {
+		for i := range len(bytes) {
+			k[bytes[i]] = kind
+		}
+	}
+	return k
+}()
+
+// brackets is a depth behind a text at whose start it is known.
+func brackets(text string, depth int) int {
+	for i := range len(text) {
+		switch nestingKinds[text[i]] {
+		case kindOpen:
+			depth++
+		case kindClose:
+			depth = max(0, depth-1)
+		}
+	}
+	return depth
+}
+
+// read goes on with the next line, which has no comments.
+func (n *nesting) read(y *layout, text string) {
+	raw := brackets(text, n.raw)
+	if n.open == 0 && !strings.ContainsAny(text, y.shaky) {
+		n.code += raw - n.raw
+		if n.raw != n.code || n.wide != n.raw || raw == 0 {
+			n.code = brackets(text, max(0, n.code-(raw-n.raw)))
+		}
+		if !n.lost || raw > n.raw {
+			n.wide = brackets(text, n.wide)
+		}
+		n.raw = raw
+		n.braces = max(0, n.braces+strings.Count(text, "{")-strings.Count(text, "}"))
+		return
+	}
+	n.raw = raw
+	before, code, doubt := n.code, n.code, false
+	var unclosed [256]bool // quotes after which there is no other
+	last := byte('(')      // that is not a blank
+	regex := y.regex       // until one has no end
+	at := 0
+	if n.open != 0 {
+		at, doubt = n.behind(y, text, 0)
+	}
+	for at < len(text) {
+		c := text[at]
+		switch nestingKinds[c] {
+		case kindBlank:
+			at++
+			continue
+		case kindOpen:
+			code++
+		case kindClose:
+			code = max(0, code-1)
+		case kindBrace:
+			if c == '{' {
+				n.braces++
+			} else {
+				n.braces = max(0, n.braces-1)
+			}
+		case kindQuote:
+			if unclosed[c] {
+				break
+			}
+			if at > 0 && strings.IndexByte("@#R$", text[at-1]) >= 0 {
+				doubt = true
+			}
+			three := y.three && at+2 < len(text) && text[at+1] == c && text[at+2] == c
+			size := 1
+			if three {
+				size = 3
+			}
+			n.open, n.three = c, three
+			to, unsure := n.behind(y, text, at+size)
+			doubt = doubt || unsure
+			if n.open != 0 && !three && strings.IndexByte(y.multi, c) < 0 && text[len(text)-1] != '\\' {
+				n.open, unclosed[c], doubt = 0, true, true // it begins no text
+				at++
+			} else {
+				at = to
+			}
+			last = c
+			continue
+		case kindSlash:
+			if !y.regex {
+				break
+			}
+			if regex && strings.IndexByte("(,=:[!&|?{};+", last) >= 0 {
+				to := behindRegex(text, at)
+				regex = to > at+1
+				at, last, doubt = to, '/', true
+				continue
+			}
+			doubt = doubt || last != '<' && at+1 < len(text) && text[at+1] != '>'
+		}
+		last = c
+		at++
+	}
+	n.code = code
+	switch {
+	case doubt:
+		first, end := strings.IndexAny(text, y.shaky), strings.LastIndexAny(text, y.shaky)
+		outside := brackets(text[:max(first, 0)], n.wide)
+		if !n.lost {
+			outside = brackets(text[end+1:], outside)
+		}
+		n.wide = max(outside, n.wide+code-before)
+		n.lost = n.lost || y.multi != "" && strings.ContainsAny(text, y.multi) || y.three && (strings.Contains(text, `"""`) || strings.Contains(text, "'''"))
+	case !n.lost || code > before:
+		n.wide = max(0, n.wide+code-before)
+	}
+	n.doubt = n.doubt || doubt
+}
+
+// behind returns what follows the text that goes on at a place, or the end of the line if
+// it goes on there, and whether it may end elsewhere: by a quote behind a backslash, or one
+// in braces.
+func (n *nesting) behind(y *layout, text string, at int) (to int, doubt bool) {
+	braces := 0
+	for at < len(text) {
+		switch c := text[at]; {
+		case c == '\\':
+			if y.plainTicks && n.open == '`' {
+				break
+			}
+			doubt = doubt || at+1 < len(text) && nestingKinds[text[at+1]] == kindQuote
+			at++
+		case c == '{':
+			braces++
+		case c == '}':
+			braces--
+		case c != n.open:
+		case !n.three:
+			n.open = 0
+			return at + 1, doubt || braces != 0
+		case at+2 < len(text) && text[at+1] == c && text[at+2] == c:
+			n.open, n.three = 0, false
+			return at + 3, doubt || braces != 0
+		}
+		at++
+	}
+	return len(text), doubt || braces != 0
+}
+
+// behindRegex returns what follows the regular expression that starts at a place.
+func behindRegex(text string, start int) int {
+	class := false
+	for at := start + 1; at < len(text); at++ {
+		switch text[at] {
+		case '\\':
+			at++
+		case '[':
+			class = true
+		case ']':
+			class = false
+		case '/':
+			if !class {
+				return at + 1
+			}
+		}
+	}
+	return start + 1
+}
