@@ -165,7 +165,7 @@ func isAnywhere(text string, marks *[256]bool, holds func(text string, i int) bo
 }
 
 // marks are the bytes at which a line may have another form.
-var marks = byteSet("\r\v\f\\&.([?!\"'<`")
+var marks = byteSet("\r\v\f\x1c\x1d\x1e\\&.([?!\"'<`")
 
 // unusual reports whether a line may have another form. Most have none, so it
 // looks at each byte once.

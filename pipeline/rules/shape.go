@@ -72,7 +72,7 @@ var traits = func() (t [256]uint64) {
 	for b := utf8.RuneSelf; b < len(t); b++ {
 		t[b] |= uint64(shapeOther)
 	}
-	single(shapeEnd, "\r\v\f")
+	single(shapeEnd, "\r\v\f\x1c\x1d\x1e")
 	single(shapeOpen, "(")
 	single(shapeBracket, "[")
 	single(shapeTag, "<")
