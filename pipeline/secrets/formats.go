@@ -410,12 +410,12 @@ var formats = []format{
 	{id: "zapier-webhook-url", prefix: "hooks.zapier.com/hooks/catch/", rest: `[0-9]{4,10}/[a-z0-9]{6,12}`},
 
 	// The private members of a key in JSON.
-	{id: "jwk-private-key", prefix: `"d"`, rest: `\s?:\s?"(` + urlish + `{43}|` + urlish + `{64}|` + urlish + `{88}|` + urlish + `{171,})"`},
-	{id: "jwk-private-key", prefix: `"p"`, rest: `\s?:\s?"(` + urlish + `{86,})"`},
-	{id: "jwk-private-key", prefix: `"q"`, rest: `\s?:\s?"(` + urlish + `{86,})"`},
-	{id: "jwk-private-key", prefix: `"dp"`, rest: `\s?:\s?"(` + urlish + `{86,})"`},
-	{id: "jwk-private-key", prefix: `"dq"`, rest: `\s?:\s?"(` + urlish + `{86,})"`},
-	{id: "jwk-private-key", prefix: `"qi"`, rest: `\s?:\s?"(` + urlish + `{86,})"`},
+	{id: "jwk-private-key", prefix: `"d"`, rest: `\s*:\s*"(` + urlish + `{43}|` + urlish + `{64}|` + urlish + `{88}|` + urlish + `{171,})"`},
+	{id: "jwk-private-key", prefix: `"p"`, rest: `\s*:\s*"(` + urlish + `{86,})"`},
+	{id: "jwk-private-key", prefix: `"q"`, rest: `\s*:\s*"(` + urlish + `{86,})"`},
+	{id: "jwk-private-key", prefix: `"dp"`, rest: `\s*:\s*"(` + urlish + `{86,})"`},
+	{id: "jwk-private-key", prefix: `"dq"`, rest: `\s*:\s*"(` + urlish + `{86,})"`},
+	{id: "jwk-private-key", prefix: `"qi"`, rest: `\s*:\s*"(` + urlish + `{86,})"`},
 
 	// Its parts may be so long that an expression would read them again and again.
 	{id: ruleJWT, prefix: "eyJ", rest: urlish + `{12,}\.eyJ` + urlish + `{8,}\.` + urlish + `{16,}`, parts: true},

@@ -149,6 +149,8 @@ func (r *reader) unit(text string, i int) (rune, int) {
 	case b == '%':
 		if v, ok := number(text, i+1, 2, 16); ok {
 			c, n = meant(v), 3
+		} else if v, ok := number(text, i+2, 4, 16); ok && (text[i+1] == 'u' || text[i+1] == 'U') {
+			c, n = meant(v), 6
 		}
 	case b == '&':
 		c, n = entity(text[i:])
@@ -207,6 +209,11 @@ func escaped(s string) (rune, int) {
 		return 0, 0
 	}
 	switch c := s[1]; {
+	case c == 'N' || c == 'o':
+		if v, n := namedCharacter(s); n > 0 {
+			return meant(v), n
+		}
+		return rune(c), 2
 	case c == 'x' || c == 'u' || c == 'U':
 		if v, n := hexadecimal(s); n > 0 {
 			return meant(v), n
@@ -235,8 +242,14 @@ func hexadecimal(s string) (rune, int) {
 	for s[1] == 'u' && byteAt(s, at) == 'u' {
 		at++
 	}
-	digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[s[1]]
-	if v, ok := number(s, at, digits, 16); ok {
+	// A shell reads fewer, too.
+	const least = 2
+	most := map[byte]int{'x': 2, 'u': 4, 'U': 8}[s[1]]
+	digits := 0
+	for digits < most && kinds[byteAt(s, at+digits)]&hex != 0 {
+		digits++
+	}
+	if v, ok := number(s, at, digits, 16); ok && digits >= least {
 		return v, at + digits
 	}
 	return 0, 0
@@ -685,7 +698,7 @@ func (r *reading) through(below *reading) *reading {
 // disguised returns the tokens and keys that a text holds in another form. unique finds
 // further ones in a reading.
 func (s *formatSet) disguised(text string, unique func(string) []match) []match {
-	out := s.encoded(text)
+	out := slices.Concat(s.encoded(text), s.gathered(text), scatteredKeys(text), jwkMembers(text))
 	plain := plainly(text)
 	source := text
 	if plain != nil {
@@ -702,6 +715,14 @@ func (s *formatSet) disguised(text string, unique func(string) []match) []match 
 	if pieces != nil {
 		out = append(out, s.in(pieces.through(plain), unique)...)
 	}
+	if cut := unwritten(text, true); cut != nil {
+		out = append(out, s.in(cut, unique)...)
+	}
+	if plain != nil {
+		if cut := unwritten(source, false); cut != nil {
+			out = append(out, s.in(cut.through(plain), unique)...)
+		}
+	}
 	if more := joined(source, true, makesLists(source)); more != nil && (pieces == nil || more.text != pieces.text) {
 		out = append(out, s.in(more.through(plain), unique)...)
 	}
@@ -715,29 +736,40 @@ func (s *formatSet) in(r *reading, unique func(string) []match) []match {
 		return nil
 	}
 	var out []match
-	for _, m := range slices.Concat(s.find(lines.text), s.encoded(lines.text), unique(lines.text)) {
+	for _, m := range slices.Concat(s.find(lines.text), s.encoded(lines.text), s.gathered(lines.text), jwkMembers(lines.text), unique(lines.text)) {
 		m.start, _ = lines.spanIn(m.start, m.start+1)
 		m.from, m.to = lines.spanIn(m.from, m.to)
 		out = append(out, m)
 	}
-	return append(out, keysIn(r, lines)...)
+	return append(out, keysIn(r)...)
 }
 
-// keysIn returns the private keys of a reading whose first line stands in lines that
-// differ from the source.
-func keysIn(r, lines *reading) []match {
-	if !strings.Contains(lines.text, "PRIVATE KEY") {
-		return nil
-	}
+// asIs reports whether a stretch of the reading is the same in the source.
+func (r *reading) asIs(from, to int) bool {
+	return r.from[to]-r.from[from] == to-from
+}
+
+// keysIn returns the private keys of a reading of which something differs from the source.
+func keysIn(r *reading) []match {
 	var out []match
+	for _, m := range scatteredKeys(r.text) {
+		if !r.asIs(m.from, m.to) {
+			m.from, m.to = r.spanIn(m.from, m.to)
+			m.start = m.from
+			out = append(out, m)
+		}
+	}
+	if !strings.Contains(r.text, "PRIVATE KEY") {
+		return out
+	}
 	text := keyText{text: r.text}
 	for _, line := range firstLine.FindAllStringIndex(r.text, maxDisguisedKeys) {
-		if r.from[line[1]]-r.from[line[0]] == line[1]-line[0] {
-			continue // it is as in the source
-		}
 		end := keyEnd(r.text, line[1]-len("-----"))
 		if end == 0 || end-line[0] > maxEncoded {
 			end = text.after(lineEnd(r.text, line[1]))
+		}
+		if r.asIs(line[0], end) {
+			continue
 		}
 		if text.material(line[1], end) {
 			from, to := r.spanIn(line[0], end)
@@ -889,6 +921,11 @@ func (s *formatSet) hidesFrom(part string, again bool) *rule {
 	if decoded == nil {
 		decoded, _ = base64.RawStdEncoding.DecodeString(sameAlphabet.Replace(part)) // as far as it can be
 	}
+	return s.holds(decoded, again)
+}
+
+// holds returns the rule of what some bytes hold, or nil.
+func (s *formatSet) holds(decoded []byte, again bool) *rule {
 	if bytes.Count(decoded, []byte{0}) > len(decoded)/3 {
 		decoded = bytes.ReplaceAll(decoded, []byte{0}, nil) // UTF-16
 	}

@@ -1,0 +1,371 @@
+package secrets
+
+import (
+	"strings"
+)
+
+// gathered returns what is encoded in pieces so short that a line of them looks like any
+// other text: base64 in groups or lines of a few characters, and bytes as hexadecimal or
+// decimal numbers, in pairs of digits, in lists and in dumps.
+func (s *formatSet) gathered(text string) []match {
+	return append(s.numbers(text), s.groups(text)...)
+}
+
+// chain is what pieces of a text hold together, and where each of them begins in both.
+type chain struct {
+	held  []byte
+	at    []part
+	end   int // of the last piece in the text
+	marks int // how often the kind of a character is another than that before it
+}
+
+// part is where a piece begins in the chain, and in the text.
+type part struct{ in, from int }
+
+func (c *chain) add(text string, from, to int) {
+	c.at = append(c.at, part{len(c.held), from})
+	if len(c.held) > 0 && kindOf[c.held[len(c.held)-1]] != kindOf[text[from]] {
+		c.marks++
+	}
+	for i := from + 1; i < to; i++ {
+		if kindOf[text[i]] != kindOf[text[i-1]] {
+			c.marks++
+		}
+	}
+	c.held, c.end = append(c.held, text[from:to]...), to
+}
+
+func (c *chain) clear() { c.held, c.at, c.marks = c.held[:0], c.at[:0], 0 }
+
+// source is the stretch of the text that a stretch of the chain comes from, by whole pieces.
+func (c *chain) source(from, to int, text string) (int, int) {
+	return c.at[c.piece(from)].from, c.sourceEnd(to-1, text)
+}
+
+// piece is the index of the piece that an offset in the chain is in.
+func (c *chain) piece(in int) int {
+	low, high := 0, len(c.at)
+	for high-low > 1 {
+		if mid := (low + high) / 2; c.at[mid].in <= in {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return low
+}
+
+func (c *chain) sourceEnd(in int, text string) int {
+	i := c.piece(in)
+	n := len(c.held) - c.at[i].in
+	if i+1 < len(c.at) {
+		n = c.at[i+1].in - c.at[i].in
+	}
+	end := min(len(text), c.at[i].from+n)
+	for n == 1 && end < len(text) && kindOf[text[end]] == digit {
+		end++ // a number that is one byte
+	}
+	return end
+}
+
+// maxGroup is the longest piece of base64 that is one of several on a line.
+const maxGroup = 76
+
+// groups returns the tokens and keys in groups of base64.
+func (s *formatSet) groups(text string) []match {
+	var out []match
+	var all, plain chain // with and without the numbers that lines begin with
+	numbers := 0
+	flush := func() {
+		if len(all.held) >= minEncoded {
+			out = append(out, s.inGroups(text, &all)...)
+			if numbers > 1 {
+				out = append(out, s.inGroups(text, &plain)...)
+			}
+		}
+		all.clear()
+		plain.clear()
+		numbers = 0
+	}
+	first := true // in its line
+	for i := 0; i < len(text); {
+		c := text[i]
+		if kindOf[c] == 0 {
+			switch {
+			case c == '\n':
+				first = true
+			case c == '\\' && (byteAt(text, i+1) == 'n' || byteAt(text, i+1) == 'r'):
+				first = true
+				i++
+			case c == '<':
+				i += lengthOfTag(text[i:])
+			case !isFrame[c]:
+				flush()
+			}
+			i++
+			continue
+		}
+		from := i
+		letters, digits := 0, 0
+		for i < len(text) && kindOf[text[i]] != 0 {
+			switch kindOf[text[i]] {
+			case digit:
+				digits++
+			case capital, small:
+				letters++
+			}
+			i++
+		}
+		switch {
+		case i-from > maxGroup:
+			flush()
+		case letters+digits == 0 && (first || afterQuote(text, from)):
+			continue // what a comment begins with, and what joins pieces
+		default:
+			if first && letters == 0 {
+				numbers++
+			} else {
+				plain.add(text, from, i)
+			}
+			all.add(text, from, i)
+		}
+		first = false
+	}
+	flush()
+	return out
+}
+
+// isFrame tells the characters that may stand between groups.
+var isFrame = func() (f [256]bool) {
+	for _, c := range []byte(" \t\r\n\"'`#*|>,;:.()[]=\\&") {
+		f[c] = true
+	}
+	return f
+}()
+
+// lengthOfTag is the length of the tag that a text begins with, without its end, or 0.
+func lengthOfTag(s string) int {
+	const longest = 64
+	return max(0, strings.IndexByte(s[:min(len(s), longest)], '>')-1)
+}
+
+func afterQuote(text string, at int) bool {
+	for at > 0 && text[at-1] == ' ' {
+		at--
+	}
+	return at > 0 && isQuote(text[at-1])
+}
+
+// A stretch of groups is looked into where of so many characters so many differ in their
+// kind from the one before. Of those of an encoded token more do, and of words fewer.
+const (
+	groupsLength  = 28
+	groupsChanges = 9
+	groupsRoom    = 32 // what is looked at around such a stretch
+)
+
+// inGroups returns the tokens and keys in a chain of groups.
+func (s *formatSet) inGroups(text string, c *chain) []match {
+	if c.marks < groupsChanges || len(c.at) < 2 {
+		return nil
+	}
+	var out []match
+	held := c.held
+	changes, from, to := 0, -1, 0 // of the stretch under way
+	look := func() {
+		if from < 0 {
+			return
+		}
+		from, to := max(0, from-groupsRoom), min(len(held), to+groupsRoom)
+		if c.piece(to-1)-c.piece(from) < 1 || c.whole(from, to) {
+			return // it is one run, which was looked at
+		}
+		for at := from; to-at >= minEncoded; at += nextEncoded {
+			window := string(held[at:min(to, at+maxEncoded)])
+			for skip := range 4 {
+				if r := s.hidesFrom(window[min(skip, len(window)):], true); r != nil {
+					start, end := c.source(from, to, text)
+					out = append(out, match{rule: r, start: start, from: start, to: end})
+					return
+				}
+			}
+		}
+	}
+	for i := 1; i < len(held); i++ {
+		if kindOf[held[i]] != kindOf[held[i-1]] {
+			changes++
+		}
+		if i >= groupsLength && kindOf[held[i-groupsLength]] != kindOf[held[i-groupsLength+1]] {
+			changes--
+		}
+		if i < groupsLength-1 || changes < groupsChanges {
+			continue
+		}
+		if begin := i - groupsLength + 1; from < 0 {
+			from = begin
+		} else if begin > to+groupsRoom {
+			look()
+			from = begin
+		}
+		to = i + 1
+	}
+	look()
+	return out
+}
+
+// whole reports whether all pieces of a stretch but the last are so long that they were
+// looked at as lines.
+func (c *chain) whole(from, to int) bool {
+	last := c.piece(to - 1)
+	for i := c.piece(from); i < last; i++ {
+		if c.at[i+1].in-c.at[i].in < minWrapped {
+			return false
+		}
+	}
+	return true
+}
+
+// numbers returns the tokens and keys in bytes that stand as numbers.
+func (s *formatSet) numbers(text string) []match {
+	var out []match
+	var hexes, decimals chain // of digits, and of bytes
+	look := func(c *chain, perByte, least int) {
+		for at := 0; len(c.held)-at >= least && len(c.at) > 1; at += nextEncoded {
+			to := min(len(c.held), at+maxEncoded)
+			for skip := range perByte {
+				held := c.held[at:to]
+				if perByte > 1 {
+					held = bytesOfDigits(held[skip:])
+				}
+				for _, m := range s.inBytes(held) {
+					from, end := c.source(at+skip+perByte*m.from, min(len(c.held), at+skip+perByte*m.to), text)
+					out = append(out, match{rule: m.rule, start: from, from: from, to: end})
+				}
+			}
+		}
+		c.clear()
+	}
+	flush := func() {
+		look(&hexes, 2, 2*minDecoded)
+		look(&decimals, 1, minDecoded)
+	}
+	line := dumpLine{}
+	for i := 0; i < len(text); {
+		c := text[i]
+		if !isAlphanumeric(c) {
+			switch {
+			case c == '\n':
+				line = dumpLine{}
+			case len(hexes.held)+len(decimals.held) == 0:
+			case c == '|' && line.dump:
+				i = endOfLine(text, i+1)
+				continue
+			case !isFrame[c] && strings.IndexByte("-+_/{}", c) < 0:
+				flush()
+			}
+			i++
+			continue
+		}
+		from := i
+		for i < len(text) && isAlphanumeric(text[i]) {
+			i++
+		}
+		word := from
+		if strings.HasPrefix(text[from:i], "0x") || strings.HasPrefix(text[from:i], "0X") {
+			word += 2
+		} else if text[from] == 'x' {
+			word++
+		}
+		const longest = 64
+		switch {
+		case i-word > longest || i == word || !isHex(text[word:i]):
+			if line.pairs > 1 {
+				i = endOfLine(text, i) // what a dump has beside it, or a comment
+				continue
+			}
+			flush()
+		case !line.begun && isOffset(text, word, i):
+			line.dump = true
+		case line.dump && (line.pairs >= 16 || strings.HasSuffix(text[:from], "   ") && line.pairs > 0):
+			i = endOfLine(text, i)
+			continue
+		default:
+			hexes.add(text, word, i)
+			line.pairs += (i - word + 1) / 2
+			if v, ok := number(text, from, i-from, 10); ok && v <= 0x7f && i-from <= 3 {
+				decimals.at = append(decimals.at, part{len(decimals.held), from})
+				decimals.held, decimals.end = append(decimals.held, byte(v)), i
+			} else {
+				look(&decimals, 1, minDecoded)
+			}
+		}
+		line.begun = true
+	}
+	flush()
+	return out
+}
+
+// endOfLine is where the line feed of a line stands, or as much of it ends as is read.
+func endOfLine(text string, i int) int { return max(i, lineEnd(text, i)-1) }
+
+// dumpLine is what is known of the line of a dump, or of another.
+type dumpLine struct {
+	begun, dump bool
+	pairs       int
+}
+
+// isOffset reports whether a word is the number that a line of a dump begins with.
+func isOffset(text string, from, to int) bool {
+	const least = 4
+	return to-from >= least && (byteAt(text, to) == ':' || strings.HasPrefix(text[to:], "  ") || byteAt(text, to) == '\t')
+}
+
+func isHex(s string) bool {
+	for i := range len(s) {
+		if kinds[s[i]]&hex == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// inBytes returns the tokens in some bytes, or all of the bytes for what they hold
+// otherwise.
+func (s *formatSet) inBytes(held []byte) (out []match) {
+	for i := 0; i < len(held); i++ {
+		from := i
+		for i < len(held) && (held[i] >= ' ' && held[i] < 0x7f || held[i] == '\t' || held[i] == '\r' || held[i] == '\n') {
+			i++
+		}
+		if i-from < minDecoded {
+			continue
+		}
+		for _, m := range s.find(string(held[from:i])) {
+			m.from, m.to = m.from+from, m.to+from
+			out = append(out, m)
+		}
+	}
+	if r := s.holds(held, true); r != nil && (len(out) == 0 || r == keyInBase64) {
+		out = append(out, match{rule: r, to: len(held)})
+	}
+	return out
+}
+
+// bytesOfDigits returns what hexadecimal digits stand for.
+func bytesOfDigits(digits []byte) []byte {
+	b := make([]byte, 0, len(digits)/2)
+	for i := 0; i+1 < len(digits); i += 2 {
+		b = append(b, digitOf(digits[i])<<4|digitOf(digits[i+1]))
+	}
+	return b
+}
+
+func digitOf(c byte) byte {
+	switch {
+	case c <= '9':
+		return c - '0'
+	case c >= 'a':
+		return c - 'a' + 10
+	}
+	return c - 'A' + 10
+}

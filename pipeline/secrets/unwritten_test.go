@@ -1,0 +1,79 @@
+package secrets
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// Escapes of mails, databases, shells and other languages, and markup within a token.
+func TestUnwrittenTokens(t *testing.T) {
+	d := detector(t)
+	characters := map[rune]string{}
+	for name, c := range characterNames {
+		if c > ' ' && c < 0x7f && !strings.HasPrefix(name, "FULLWIDTH") {
+			characters[c] = name
+		}
+	}
+	by := func(s string, escape func(c rune) string) string {
+		var b strings.Builder
+		for _, c := range s {
+			b.WriteString(escape(c))
+		}
+		return b.String()
+	}
+	letters := func(s, format string) string { return each(s, format) }
+	for _, token := range []string{drawn(&formats[0], 3), stripe, aws, drawn(&formats[6], 4)} {
+		head, rest := token[:5], token[5:]
+		forms := map[string]string{
+			"names":                        `"` + by(token, func(c rune) string { return `\N{` + characters[c] + `}` }) + `"`,
+			"one name":                     `"` + head + `\N{` + characters[rune(rest[0])] + `}` + rest[1:] + `"`,
+			"names in small letters":       `"` + by(token, func(c rune) string { return `\N{` + strings.ToLower(characters[c]) + `}` }) + `"`,
+			"an unseen name":               `"` + head + `\N{ZERO WIDTH SPACE}` + rest + `"`,
+			"points of Perl":               `"` + letters(token, `\N{U+%04X}`) + `"`,
+			"octal of Perl":                `"` + letters(token, `\o{%o}`) + `"`,
+			"SQL":                          `U&'` + letters(token, `\%04x`) + `'`,
+			"SQL in part":                  `SELECT U&'` + head + fmt.Sprintf(`\%04x`, rest[0]) + rest[1:] + `'`,
+			"SQL, six digits":              `U&'` + letters(token, `\+%06x`) + `'`,
+			"SQL, another escape":          `u&'` + letters(token, `!%04x`) + `' UESCAPE '!'`,
+			"a shell":                      `$'` + letters(token, `\u%x`) + `'`,
+			"a shell, U":                   `$'` + letters(token, `\U%x`) + `'`,
+			"quoted-printable":             letters(token, "=%02X"),
+			"quoted-printable in part":     head + fmt.Sprintf("=%02X", rest[0]) + rest[1:],
+			"quoted-printable, small":      letters(token, "=%02x"),
+			"a soft end":                   "t: " + token[:12] + "=\n" + token[12:],
+			"a soft end, blanks":           "t: " + token[:12] + "= \n" + token[12:],
+			"a mail's head":                "Subject: =?utf-8?Q?" + head + fmt.Sprintf("=%02X", rest[0]) + rest[1:] + "?=",
+			"a mail's head, small":         "Subject: =?utf-8?q?" + letters(token, "=%02X") + "?=",
+			"a mail's head, two words":     "Subject: =?utf-8?Q?" + token[:12] + "?=\n =?utf-8?Q?" + token[12:] + "?=",
+			"UTF-7":                        head + "+" + utf7Of(rest[0]) + "-" + rest[1:],
+			"PowerShell":                   `"` + letters(token, "`u{%x}") + `"`,
+			"XML's names":                  letters(token, "_x%04X_"),
+			"Lua":                          `"` + letters(token, `\%03d`) + `"`,
+			"Haskell":                      `"` + head + fmt.Sprintf(`\%d\&`, rest[0]) + rest[1:] + `"`,
+			"unescape":                     letters(token, "%%u%04x"),
+			"CDATA":                        "<t>" + head + "<![CDATA[" + rest + "]]></t>",
+			"CDATA in the middle":          "<t>" + head + "<![CDATA[" + rest[:6] + "]]>" + rest[6:] + "</t>",
+			"two of CDATA":                 "<t><![CDATA[" + head + "]]><![CDATA[" + rest + "]]></t>",
+			"a comment of XML":             "<t>" + head + "<!-- no -->" + rest + "</t>",
+			"a tag":                        head + "<wbr>" + rest,
+			"tags":                         head + "<b class=\"x\">" + rest[:6] + "</b>" + rest[6:],
+			"tags without anything in it":  head + "<i></i>" + rest,
+			"a reference, and then a mail": head + fmt.Sprintf("&#61;%02X", rest[0]) + rest[1:],
+		}
+		for name, form := range forms {
+			lines := strings.Split(form, "\n")
+			f := facts("a.txt", prefixed("+", lines)...)
+			found := d.Redact(&f)
+			left := strings.Join(texts(f), "\n")
+			if len(found) == 0 || len(texts(f)) != len(lines) || strings.Contains(left, token[12:]) || shows(left, form) {
+				t.Errorf("%s of %s: %d found, left %q", name, token, len(found), left)
+			}
+		}
+	}
+}
+
+func utf7Of(c byte) string {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+	return "A" + string(letters[c>>4]) + string(letters[c&15<<2])
+}
