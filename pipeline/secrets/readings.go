@@ -30,7 +30,11 @@ type reading struct {
 
 // spanIn returns the stretch of the source that a stretch of the reading stands for.
 func (r *reading) spanIn(from, to int) (int, int) {
-	return r.from[from], r.from[to-1] + int(r.wide[to-1])
+	first, last := r.from[from], 0
+	for i := from; i < to; i++ { // a text in the middle of a format stands behind it
+		first, last = min(first, r.from[i]), max(last, r.from[i]+int(r.wide[i]))
+	}
+	return first, last
 }
 
 // changed returns the lines of a reading that differ from the source, as a reading of
@@ -726,7 +730,31 @@ func (s *formatSet) disguised(text string, unique func(string) []match) []match 
 	if more := joined(source, true, makesLists(source)); more != nil && (pieces == nil || more.text != pieces.text) {
 		out = append(out, s.in(more.through(plain), unique)...)
 	}
+	if more, soft := asPieces(source); more != nil {
+		out = append(out, s.inPieces(more.through(plain), soft, unique)...)
+	}
+	if plain != nil && strings.Contains(text, "%") { // %1 may be a place for a text
+		if more, soft := asPieces(text); more != nil {
+			out = append(out, s.inPieces(more, soft, unique)...)
+		}
+	}
 	return out
+}
+
+// inPieces is in for the lines of asPieces. What stands over the place where texts meet that
+// need not belong together is a token by its shape alone.
+func (s *formatSet) inPieces(r *reading, soft []int, unique func(string) []match) []match {
+	var out []match
+	for _, m := range slices.Concat(s.find(r.text), s.encoded(r.text), unique(r.text)) {
+		i, _ := slices.BinarySearch(soft, m.from+1)
+		if i < len(soft) && soft[i] < m.to && m.rule != keyInBase64 && !drawnAtRandom(r.text[m.from:m.to]) {
+			continue
+		}
+		m.start, _ = r.spanIn(m.start, m.start+1)
+		m.from, m.to = r.spanIn(m.from, m.to)
+		out = append(out, m)
+	}
+	return append(out, keysIn(r, r)...)
 }
 
 // in returns what stands in the lines of a reading that differ from the source.

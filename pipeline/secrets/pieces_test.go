@@ -1,0 +1,181 @@
+package secrets
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// ofPieces are tokens that are made up, to be written in pieces.
+func ofPieces() []string {
+	draw := rand.New(rand.NewPCG(23, 7))
+	return []string{drawn(&formats[0], 5), "AKIA" + drawnFrom(`[A-Z0-9]{16}`, draw), "sk_live_" + drawnFrom(word+`{24}`, draw), "glpat-" + drawnFrom(`[A-Za-z0-9_-]{20}`, draw), "dop_v1_" + drawnFrom(low+`{64}`, draw)}
+}
+
+// puts are the ways in which a program puts pieces together. Each # stands for a part of the
+// token, which may be cut anywhere.
+var puts = map[string][]string{
+	"an empty piece": {
+		`"#" + "" + "#"`, `"#" + "" + "" + '' + "#"`, `"#" "" "#"`, `'#' || '' || '#'`, `'#' . '' . '#'`, `'#'.''.'#'`, `"#"""'#'`, `"#"''"#"`, `concat!("#", "", "#")`, `concat('#', '', '#')`, `["#", "", "#"].join("")`,
+		`"" + "#" + "" + "#" + ""`, `"#" + str("") + "#"`, "\"#\" +\n  \"\" +\n  \"#\"", "`#` + `` + `#`", `"#" & "" & "#"`, `"#" <> "" <> "#"`, `"#" .. '' .. "#"`, `"#" ++ "" ++ "#"`, `f"#" f"" f"#"`, `"""#""" + "" + """#"""`,
+		`"#" + (""+"") + "#"`, `"#" + /* "" */ "" + "#"`,
+	},
+	"short pieces of a list": {
+		`["#", "#", "#", "#!3"].join("")`, `"".join(["#!4", "#!5", "#", "#!1"])`, `"#!2".concat("#!3", "#", "#!2")`, `concat("#", "#!7")`, `concat!("#", "#!1")`, `strings.Join([]string{"#", "#", "#!2"}, "")`, `paste0("#", "#!5")`,
+		`implode('', array('#', '#!6'))`, "[\n  '#',\n  '#!3', # the rest\n]", `String.join("", "#", "#!2")`, `CONCAT_WS('', '#', '#!4')`, `%w[x].join; ["#","#!2"].join`, `[*"", "#", "#!1"].reduce(:+)`,
+	},
+	"the middle of a format": {
+		`"#%s#" % "#"`, `"#{}#".format("#")`, `fmt.Sprintf("#%s#", "#")`, `fmt.Sprintf("%s#%s#", "#", "#")`, `"#{0}#".format("#")`, `"{1}#{0}" .format("#2", "#1")`, `"#%(a)s#" % {"a": "#"}`, `"#{a}#".format(a="#")`, `String.format("#%s#%s", "#", "#")`,
+		`printf '#%s#' '#'`, `format!("#{}#", "#")`, `sprintf("#%s#", '#')`, `"{0}#{1}" -f '#', '#'`, `string.Format("#{0}#", "#")`, `String(format: "#%@#", "#")`, `"#%1#".arg("#")`, `$"#{"#"}#"`, `"#%s#%s" % ("#", "#")`, `"#%2$s%1$s" % "#2"`,
+	},
+	"much between": {
+		"\"#\" + // " + strings.Repeat("why and what for ", 50) + "\n  \"#\"", "\"#\" +" + strings.Repeat(" ", 900) + "\"#\"", "\"#\" + /* " + strings.Repeat("why's \"that\" ", 60) + "*/ \"#\"", "\"#\" +" + strings.Repeat("\n", 700) + "\"#\"",
+		"(\"#\"" + strings.Repeat("\n  # a comment's line", 80) + "\n  \"#\")", "'#' ||" + strings.Repeat("\n  -- a line", 90) + "\n  '#'",
+	},
+	"what is empty inside": {
+		`"##{}#"`, "`#${[]}#`", `T=#$()#`, `f"#{ '' }#"`, `$"#{ string.Empty }#"`, `"#\("#")"`, `"#\("#")#"`, `"#{{ "#" }}{{ "#" }}"`, `x: {{ "#" }}{{ "#" }}`, `x: ${{ '#' }}${{ '#' }}`, `x: #${{ '' }}#`, `"##{''}#"`, `"##{nil}#"`, "`#${''}#`", "`#${x}#`", `T=#${x}#`, `<%= "#" %><%= "#" %>`,
+		`<?= '#' ?><?= '#' ?>`, `#{{ "" }}#`, `f"#{str()}#"`, `"#$(true)#"`, `x: {{ "#" | quote }}{{- "#" -}}`,
+	},
+	"other marks": {
+		`"#".to_string() + "#"`, `"#".to_owned() + &"#".to_string()`, `"#".plus("#")`, `"#"s + "#"s`, `'#'::text || '#'`, `("#" as string) + "#"`, `"#"! + "#"`, `[[#]] .. [[#]]`, `[==[#]==] .. "#"`, `q(#) . q(#)`, `q{#} . qq[#]`, `%q(#) + %q(#)`, `%q(#) + "#"`, `"#"$'#'`, `#$"#"`, `#$'#'`, `#^#`, `#^#^#`,
+		`concat!(r#"#"#, r#"#"#)`, `R"(#)" R"(#)"`, `$$#$$ || $$#$$`, `~s(#) <> ~s(#)`, `"#"sv + "#"sv`, `"#".concat("#")`, `"#".to_string().as_str().to_owned() + "#"`, `CAST('#' AS text) || '#'`, `"#".freeze + "#".freeze`, `<string>"#"</string> + "#"`, `"#" + EMPTY + "#"`, `"#" +x+ "#"`,
+	},
+}
+
+// cutInto writes the parts of a token in place of each # of a template: as many as there
+// are. "#!3" has three characters, and those of a template with "#1" stand in that order.
+func cutInto(template, token string) string {
+	const raw = "\x01"
+	for _, r := range []string{`r#"`, `"#,`, `"#)`, `f"#{`, `##{`} {
+		with := strings.Replace(r, "#", raw, 1)
+		switch r {
+		case `f"#{`:
+			continue
+		case `##{`:
+			with = "#" + raw + "{"
+		case `"#,`, `"#)`:
+			if !strings.Contains(template, `r#`) && !strings.Contains(template, "r"+raw) {
+				continue
+			}
+		}
+		template = strings.ReplaceAll(template, r, with)
+	}
+	template = strings.NewReplacer("# a comment's", raw+" a comment's", "# the rest", raw+" the rest").Replace(template)
+	parts := strings.Split(template, "#")
+	n := len(parts) - 1
+	sizes := make([]int, n)
+	left, free := len(token), 0
+	for i := range sizes {
+		if strings.HasPrefix(parts[i+1], "!") && parts[i+1][1] >= '0' && parts[i+1][1] <= '9' {
+			sizes[i] = int(parts[i+1][1] - '0')
+			parts[i+1] = parts[i+1][2:]
+			left -= sizes[i]
+		} else {
+			free++
+		}
+	}
+	var b strings.Builder
+	b.WriteString(parts[0])
+	for i := range sizes {
+		size := sizes[i]
+		if size == 0 {
+			size = left / free
+			left, free = left-size, free-1
+		}
+		b.WriteString(token[:size])
+		token = token[size:]
+		b.WriteString(parts[i+1])
+	}
+	return strings.ReplaceAll(b.String(), raw, "#")
+}
+
+// A token is found in whatever pieces it stands, and all of them are replaced.
+func TestTokensInPieces(t *testing.T) {
+	d := detector(t)
+	for name, templates := range puts {
+		t.Run(name, func(t *testing.T) {
+			for _, template := range templates {
+				for _, token := range ofPieces() {
+					shown := inOrder(template, token)
+					lines := strings.Split(shown, "\n")
+					f := facts("a.txt", prefixed("+", lines)...)
+					found := d.Redact(&f)
+					left := strings.Join(texts(f), "\n")
+					if len(found) == 0 || len(texts(f)) != len(lines) {
+						t.Errorf("%.200s: %d found", shown, len(found))
+						continue
+					}
+					for i := 0; i+6 <= len(token); i++ {
+						if part := token[i : i+6]; strings.Contains(left, part) && strings.Contains(shown, part) {
+							t.Errorf("%.200s: left %.300s", shown, left)
+							break
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// inOrder is cutInto for templates that have the parts in another order than the token.
+func inOrder(template, token string) string {
+	third := len(token) / 3
+	switch {
+	case template == `"{1}#{0}" .format("#2", "#1")`:
+		return fmt.Sprintf(`"{1}%s{0}".format("%s", "%s")`, token[third:2*third], token[2*third:], token[:third])
+	case strings.HasPrefix(template, `"#%(a)s#"`):
+		return fmt.Sprintf(`"%s%%(a)s%s" %% {"a": "%s"}`, token[:third], token[2*third:], token[third:2*third])
+	case template == `"#%2$s%1$s" % "#2"`:
+		return fmt.Sprintf(`printf("%s%%2$s%%1$s", "%s", "%s")`, token[:third], token[2*third:], token[third:2*third])
+	case template == `fmt.Sprintf("%s#%s#", "#", "#")`:
+		return fmt.Sprintf(`fmt.Sprintf("%%s%s%%s%s", "%s", "%s")`, token[4:10], token[third+6:], token[:4], token[10:third+6])
+	case template == `"{0}#{1}" -f '#', '#'`:
+		return fmt.Sprintf(`"{0}%s{1}" -f '%s', '%s'`, token[4:third], token[:4], token[third:])
+	case strings.Count(template, "#") == 4 && strings.Contains(template, "%s#%s"):
+		quarter := len(token) / 4
+		at := strings.Split(template, "#")
+		return at[0] + token[:quarter] + at[1] + token[2*quarter:3*quarter] + at[2] + token[quarter:2*quarter] + at[3] + token[3*quarter:] + at[4]
+	case strings.Count(template, "#") == 3 && (strings.Contains(template, "#%") || strings.Contains(template, "#{")) && !strings.Contains(template, `{"`) && !strings.Contains(template, "{{"):
+		at := strings.Split(template, "#")
+		return at[0] + token[:third] + at[1] + token[2*third:] + at[2] + token[third:2*third] + at[3]
+	case strings.Count(template, "#%s#%s") == 1:
+		return template
+	}
+	return cutInto(template, token)
+}
+
+// Neighbouring texts that are words, names and lists of what tokens begin with make none.
+func TestNeighboursThatAreNoTokens(t *testing.T) {
+	d := detector(t)
+	for _, text := range []string{
+		`"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "gldt-", "hunter2000", "AKIA", "ASIA"`, `["AKIA", "ASIA", "ABIA", "ACCA", "AROA", "AIDA", "ANPA", "ANVA"].join("|")`, `join("sk-proj-", "the-name-of-a-project-2", "and-the-name-of-its-owner")`,
+		`"ghp_" + "the_name_of_a_token" + "of_somebody_who_has_one"`, `format("%s-%s", "sk-ant-", "claude-3-5-haiku-20241022")`, `{"prefix": "ghp_", "length": 36, "of": "letters and digits"}`, `["sk_live_", "customerSubscriptionCreated", "invoicePaymentSucceeded"]`,
+		`fmt.Sprintf("ghp_%s_and_%s", "someNameOfATestCase", "anotherNameOfATestCase")`, `f("glpat-", "kubernetes-cluster-name-2", "eu-west-1", "production")`, `"dop_v1_" + "digitalocean" + "kubernetes"`, "`sk-${environment}-proj-${name}-${region}-of-the-cluster`",
+	} {
+		f := facts("a.txt", "+"+text)
+		if found := d.Redact(&f); len(found) > 0 {
+			t.Errorf("%s: %+v", text, found)
+		}
+	}
+}
+
+// Of tokens that providers draw hardly any looks like words.
+func TestDrawnTokensAreNoWords(t *testing.T) {
+	missed, all := 0, 0
+	for i := range formats {
+		f := &formats[i]
+		if strings.HasPrefix(f.rest, isSetTo) || f.prefix[0] == '"' {
+			continue
+		}
+		for seed := range uint64(20) {
+			all++
+			if !drawnAtRandom(drawn(f, seed)) {
+				missed++
+			}
+		}
+	}
+	if missed*200 > all {
+		t.Errorf("%d of %d tokens look like words", missed, all)
+	}
+}
