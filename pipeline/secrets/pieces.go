@@ -564,22 +564,34 @@ func (p *pieced) inserted(i int) int {
 		var texts [][2]int
 		inner, depth, j := in.begin[len(in.begin)-1], 0, i+len(in.begin)
 		begin := j
+		// A lone bracket has a text in it and no more, but for a place for one behind
+		// a letter: code is full of them.
+		alone := in.begin == "(" || in.begin == "{" && !isToken(p.at(i-1))
+		if alone && !isQuote(p.at(j)) && !(p.at(j) == ' ' && isQuote(p.at(j+1))) {
+			return 0
+		}
 		for most := min(len(p.text), i+maxInserted); j < most; j++ {
 			c := p.text[j]
 			if c == '\n' {
 				return 0
 			}
 			if isQuote(c) {
-				n := bytes.IndexByte(p.text[j+1:min(len(p.text), j+maxInserted)], c)
+				n := bytes.IndexByte(p.text[j+1:min(len(p.text), j+4*maxInserted)], c)
 				if n < 0 {
 					return 0
 				}
 				if n > 0 {
 					texts = append(texts, [2]int{j + 1, j + 1 + n})
 				}
+				if alone && len(texts) > 1 {
+					return 0
+				}
 				j += n + 1
-				most = min(len(p.text), max(most, j+maxInserted/2))
+				most = min(len(p.text), most+n, i+4*maxInserted)
 				continue
+			}
+			if alone && c != ' ' && c != in.end[0] {
+				return 0
 			}
 			if depth == 0 && bytes.HasPrefix(p.text[j:], []byte(in.end)) {
 				return p.leaveOut(i, begin, j, j+len(in.end), texts, len(in.begin) > 1 && in.begin[0] != '(')
