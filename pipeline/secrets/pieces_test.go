@@ -179,3 +179,38 @@ func TestDrawnTokensAreNoWords(t *testing.T) {
 		t.Errorf("%d of %d tokens look like words", missed, all)
 	}
 }
+
+// What stands between a name and its value hides none.
+func TestKeysApartFromTheirName(t *testing.T) {
+	d := detector(t)
+	draw := rand.New(rand.NewPCG(29, 7))
+	for name, value := range map[string]string{
+		"AWS_SECRET_ACCESS_KEY": drawnFrom(`[A-Za-z0-9+/]{40}`, draw), "DD_API_KEY": drawnFrom(`[a-f0-9]{32}`, draw), "TWILIO_AUTH_TOKEN": drawnFrom(`[a-f0-9]{32}`, draw), "CF_API_TOKEN": drawnFrom(`[A-Za-z0-9_-]{40}`, draw), "HEROKU_API_KEY": drawnFrom(uuid, draw),
+	} {
+		for _, setting := range []string{
+			"N:\n  V", "N:\n\n  V\nb: 1", "N:\n  \"V\"", "\"N\":\n  \"V\"", "{\n  \"N\":\n\n    \"V\"\n}", "N: >-\n\n  V", "N: |\n\n\n  V\n", "N: !!str V", "N: !!str \"V\"", "N: &a V", "N: !secret &b 'V'", "N: !!str |\n  V", "? N\n: V", "? \"N\"\n: \"V\"",
+			"N = \"\"\"\nV\"\"\"", "N = '''\nV\n'''", "N;V", "\"N\";\"V\"", "N|V", "N=$(echo V)", "N=$(echo -n \"V\")", "N=\"$(printf '%s' 'V')\"", "N=`echo V`", `"N": {"prod": "V"}`, `"N": {"eu": {"prod": "V"}}`, "N:\n  prod: V", "N:\n  - V", `N: ["V"]`, `N = { default = "V" }`,
+			"<key>N</key><string>V</string>", "<key>N</key>\n<string>V</string>", "<name>N</name>\n  <value>V</value>", `<property name="N" type="string"><value>V</value></property>`, `<property name="N">V</property>`, `<add key="N" type="x" value="V"/>`,
+			`{"name": "N", "type": "string", "value": "V"}`, `{"name": "N", "type": "SecureString", "tier": "a b", "value": "V"}`, "- name: N\n  type: x\n  value: V", "- name: N\n  # why\n  value: V", "- name: N\n  # why\n  # and how\n\n  value: \"V\"", "[[env]]\nname = \"N\"\nkind = \"s\"\nvalue = \"V\"",
+			"variable \"N\" {\n  type = string\n  description = \"a\"\n  sensitive = true\n  nullable = false\n  ephemeral = false\n  # no\n  default = \"V\"\n}", "variable \"N\" {\n  validation {\n    condition = true\n  }\n  a = 1\n  b = 2\n  c = 3\n  default = \"V\"\n}",
+		} {
+			lines := strings.Split(strings.NewReplacer("N", name, "V", value).Replace(setting), "\n")
+			f := facts("package-lock.json", prefixed("+", lines)...)
+			if found := d.Redact(&f); len(found) == 0 || strings.Contains(strings.Join(texts(f), ""), value) || len(texts(f)) != len(lines) {
+				t.Errorf("%q: %d found, left %q", setting, len(found), texts(f))
+			}
+		}
+	}
+	hash := drawnFrom(`[a-f0-9]{32}`, draw)
+	for _, setting := range []string{
+		"DD_API_KEY:\nmd5: H", "DD_API_KEY: {}\nmd5: H", "- name: DD_API_KEY\n- name: md5\n  sum: H", "DD_API_KEY: !env\nmd5: H", "<key>DD_API_KEY</key><string/><key>md5</key><string>H</string>", `{"name": "DD_API_KEY", "type": "string"}, {"sum": "H"}`,
+		"variable \"DD_API_KEY\" {}\nvariable \"md5\" {\n  default = \"H\"\n}", "DD_API_KEY=$(sum H)", "DD_API_KEY:\n  HH",
+	} {
+		f := facts("deploy.lock", prefixed("+", strings.Split(strings.ReplaceAll(setting, "H", hash), "\n"))...)
+		for _, r := range d.Redact(&f) {
+			if r.RuleID != ruleGeneric {
+				t.Errorf("%q: %+v", setting, r)
+			}
+		}
+	}
+}

@@ -15,7 +15,7 @@ import (
 const maxSetting = 400
 
 // setting finds the value of a name in the ways that isSetTo does not read.
-type setting struct{ quoted, bare, before *regexp.Regexp }
+type setting struct{ quoted, bare, ended, before *regexp.Regexp }
 
 // newSetting returns nil for a format that is not known by a name.
 func newSetting(f *format) *setting {
@@ -26,6 +26,7 @@ func newSetting(f *format) *setting {
 	return &setting{
 		quoted: regexp.MustCompile(`^` + value + "\\\\?[\"'`]"),
 		bare:   regexp.MustCompile(`^` + value + `[ \t\r]*(?:\n|$)`),
+		ended:  regexp.MustCompile("^" + value + "(?:[\"'`\\\\,;)<}\\]\\s]|$)"),
 		before: regexp.MustCompile(`(?i:value)["']?[ \t]*[:=][ \t]*["']?` + value + `["']?[ \t]*,?\s{0,80}(?:-[ \t]+)?["']?(?i:name|key)["']?[ \t]*[:=][ \t]*["']?$`),
 	}
 }
@@ -50,6 +51,9 @@ func (s *setting) find(text string, start, end int) (from, to int, ok bool) {
 	}
 	quotedAfter(text, end, func(at int) bool { return take(s.quoted, at) })
 	if ok {
+		return from, to, ok
+	}
+	if from, to, ok = s.apart(text, end); ok {
 		return from, to, ok
 	}
 	least := max(0, start-maxSetting)
@@ -309,3 +313,64 @@ func closes(rest string, open int) bool {
 	}
 	return false
 }
+
+// maxApart is how far a value may stand behind its name in a block of settings.
+const maxApart = 1200
+
+// apart returns the value that stands behind a name with other things between: marks of
+// YAML, elements of XML, other fields, another key, or a command that says it.
+func (s *setting) apart(text string, end int) (from, to int, ok bool) {
+	after := text[end:min(len(text), end+maxApart)]
+	i := 0
+	for i < len(after) && i < 3 && (isQuote(after[i]) || after[i] == '\\') {
+		i++
+	}
+	rest := strings.TrimLeft(after[i:], " \r\n")
+	if rest == "" {
+		return 0, 0, false
+	}
+	for _, a := range betweenNameAndValue {
+		if strings.IndexByte(a.first, rest[0]) < 0 {
+			continue
+		}
+		n := len(a.between.FindString(after))
+		if n == 0 || ofDigests.MatchString(after[:n]) {
+			continue
+		}
+		if m := s.ended.FindStringSubmatchIndex(after[n:min(len(after), n+maxSetting)]); m != nil {
+			return end + n + m[2], end + n + m[3], true
+		}
+	}
+	return 0, 0, false
+}
+
+// betweenNameAndValue is what may stand between a name and its value, by what it begins with
+// behind the quote of the name.
+var betweenNameAndValue = []struct {
+	first   string
+	between *regexp.Regexp
+}{
+	// Tags and anchors of YAML, and the block behind them.
+	{":", regexp.MustCompile(`^["']?[ \t]*:[ \t]+(?:[!&][^\s"']*\s+){1,3}(?:[|>][-+0-9]{0,2}\s+)?["']?`)},
+	// A text on the next line, or behind the mark of an explicit key.
+	{":=", regexp.MustCompile("^[\"'`]?\\s*(?:[:=]|=>|:=)\\s*(?:(?:\"\"\"|'''|[\"'`])\\s*)?")},
+	// Lists and maps in JSON and YAML, at most three deep.
+	{":=", regexp.MustCompile("^[\"'`]?\\s*(?::|=>?)\\s*(?:[\\[{(]\\s*(?:[\"']?[\\w.-]+[\"']?\\s*(?::|=>?)\\s*)?){1,3}[\"'`]?")},
+	{":", regexp.MustCompile(`^["']?:[ \t]*\r?\n[ \t]*(?:-[ \t]+|[ \t]["']?[\w.-]+["']?:\s+)(?:\s*(?:-[ \t]+|["']?[\w.-]+["']?:\s+)){0,2}["']?`)},
+	{";|\t", regexp.MustCompile("^[\"'`]?[ \t]*[;|\t][ \t]*[\"'`]?")},
+	// Commands that say what they are given.
+	{":=", regexp.MustCompile("^[\"'`]?\\s*[:=]\\s*[\"']?(?:\\$\\(|`)\\s*(?:echo|printf|cat[ \t]*<<<)(?:[ \t]+-\\w+|[ \t]+[\"']?%s(?:\\\\n)?[\"']?)*[ \t]*[\"']?")},
+	// Elements and attributes.
+	{"<", regexp.MustCompile(`^["']?</[\w:.-]+>\s*<[\w:.-]+[^<>]*>\s*(?:<!\[CDATA\[)?\s*`)},
+	{">t", regexp.MustCompile(`^["'][^<>\n]{0,80}>\s*(?:<[\w:.-]+[^<>]*>\s*)?(?:<!\[CDATA\[)?\s*`)},
+	// Other fields, up to the value.
+	{",;-/" + fieldBegins, regexp.MustCompile("^[\"'`]?(?:\\s*[-,;]?\\s*[\"']?\\w+[\"']?[ \t]*[:=][ \t]*(?:\"[^\"\n]*\"|'[^'\n]*'|[\\w ./-]*)){0,8}?\\s*[-,;]?\\s*[\"']?(?i:value|val|default|default_?value|secret|content|plaintext|string_?value)[\"']?[ \t]*[:=][ \t]*[\"'`]?")},
+	// A block with a default, among others and blocks of their own.
+	{"{", regexp.MustCompile(`^["']?[ \t]*\{(?:[^{}]|\{[^{}]*\})*?\b(?:default|value)[ \t]*[:=][ \t]*["']?`)},
+}
+
+// ofDigests is in the names of values that look like keys and are none.
+var ofDigests = regexp.MustCompile(`(?i)md5|sha-?[0-9]|sum\b|hash|digest|etag|commit|revision`)
+
+// fieldBegins are the letters that another field may begin with.
+const fieldBegins = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ\"'"
