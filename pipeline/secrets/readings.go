@@ -754,7 +754,7 @@ func (s *formatSet) inPieces(r *reading, soft []int, unique func(string) []match
 		m.from, m.to = r.spanIn(m.from, m.to)
 		out = append(out, m)
 	}
-	return append(out, keysIn(r, r)...)
+	return append(out, keysIn(r)...)
 }
 
 // in returns what stands in the lines of a reading that differ from the source.
