@@ -747,7 +747,7 @@ func (s *formatSet) inPieces(r *reading, soft []int, unique func(string) []match
 	var out []match
 	for _, m := range slices.Concat(s.find(r.text), s.encoded(r.text), unique(r.text)) {
 		i, _ := slices.BinarySearch(soft, m.from+1)
-		if i < len(soft) && soft[i] < m.to && m.rule != keyInBase64 && !drawnAtRandom(r.text[m.from:m.to]) {
+		if i < len(soft) && soft[i] < m.to && (m.rule != keyInBase64 && !drawnAtRandom(r.text[m.from:m.to]) || s.several(r.text, m, soft[i:])) {
 			continue
 		}
 		m.start, _ = r.spanIn(m.start, m.start+1)
@@ -770,6 +770,22 @@ func (s *formatSet) in(r *reading, unique func(string) []match) []match {
 		out = append(out, m)
 	}
 	return append(out, keysIn(r)...)
+}
+
+// several reports whether a match is a token and, where texts meet, the beginning of
+// another: items of a list that each is whole.
+func (s *formatSet) several(text string, m match, soft []int) bool {
+	const most = 8
+	begins := func(part string) bool {
+		found := s.find(part)
+		return len(found) > 0 && found[0].from == 0
+	}
+	for i := 0; i < min(len(soft), most) && soft[i] < m.to; i++ {
+		if begins(text[m.from:soft[i]]) && begins(text[soft[i]:m.to]) {
+			return true
+		}
+	}
+	return false
 }
 
 // asIs reports whether a stretch of the reading is the same in the source.

@@ -320,7 +320,7 @@ const maxApart = 1200
 // apart returns the value that stands behind a name with other things between: marks of
 // YAML, elements of XML, other fields, another key, or a command that says it.
 func (s *setting) apart(text string, end int) (from, to int, ok bool) {
-	after := text[end:min(len(text), end+maxApart)]
+	after := text[end:min(len(text), end+maxSetting)]
 	i := 0
 	for i < len(after) && i < 3 && (isQuote(after[i]) || after[i] == '\\') {
 		i++
@@ -329,8 +329,11 @@ func (s *setting) apart(text string, end int) (from, to int, ok bool) {
 	if rest == "" {
 		return 0, 0, false
 	}
+	if rest[0] == '{' {
+		after = text[end:min(len(text), end+maxApart)]
+	}
 	for _, a := range betweenNameAndValue {
-		if strings.IndexByte(a.first, rest[0]) < 0 {
+		if strings.IndexByte(a.first, rest[0]) < 0 || a.named && !slices.ContainsFunc(valueWords, func(word string) bool { return strings.Contains(after, word) }) {
 			continue
 		}
 		n := len(a.between.FindString(after))
@@ -349,25 +352,29 @@ func (s *setting) apart(text string, end int) (from, to int, ok bool) {
 var betweenNameAndValue = []struct {
 	first   string
 	between *regexp.Regexp
+	named   bool // the value has a name of its own
 }{
 	// Tags and anchors of YAML, and the block behind them.
-	{":", regexp.MustCompile(`^["']?[ \t]*:[ \t]+(?:[!&][^\s"']*\s+){1,3}(?:[|>][-+0-9]{0,2}\s+)?["']?`)},
+	{":", regexp.MustCompile(`^["']?[ \t]*:[ \t]+(?:[!&][^\s"']*\s+){1,3}(?:[|>][-+0-9]{0,2}\s+)?["']?`), false},
 	// A text on the next line, or behind the mark of an explicit key.
-	{":=", regexp.MustCompile("^[\"'`]?\\s*(?:[:=]|=>|:=)\\s*(?:(?:\"\"\"|'''|[\"'`])\\s*)?")},
+	{":=", regexp.MustCompile("^[\"'`]?\\s*(?:[:=]|=>|:=)\\s*(?:(?:\"\"\"|'''|[\"'`])\\s*)?"), false},
 	// Lists and maps in JSON and YAML, at most three deep.
-	{":=", regexp.MustCompile("^[\"'`]?\\s*(?::|=>?)\\s*(?:[\\[{(]\\s*(?:[\"']?[\\w.-]+[\"']?\\s*(?::|=>?)\\s*)?){1,3}[\"'`]?")},
-	{":", regexp.MustCompile(`^["']?:[ \t]*\r?\n[ \t]*(?:-[ \t]+|[ \t]["']?[\w.-]+["']?:\s+)(?:\s*(?:-[ \t]+|["']?[\w.-]+["']?:\s+)){0,2}["']?`)},
-	{";|\t", regexp.MustCompile("^[\"'`]?[ \t]*[;|\t][ \t]*[\"'`]?")},
+	{":=", regexp.MustCompile("^[\"'`]?\\s*(?::|=>?)\\s*(?:[\\[{(]\\s*(?:[\"']?[\\w.-]+[\"']?\\s*(?::|=>?)\\s*)?){1,3}[\"'`]?"), false},
+	{":", regexp.MustCompile(`^["']?:[ \t]*\r?\n[ \t]*(?:-[ \t]+|[ \t]["']?[\w.-]+["']?:\s+)(?:\s*(?:-[ \t]+|["']?[\w.-]+["']?:\s+)){0,2}["']?`), false},
+	{";|\t", regexp.MustCompile("^[\"'`]?[ \t]*[;|\t][ \t]*[\"'`]?"), false},
 	// Commands that say what they are given.
-	{":=", regexp.MustCompile("^[\"'`]?\\s*[:=]\\s*[\"']?(?:\\$\\(|`)\\s*(?:echo|printf|cat[ \t]*<<<)(?:[ \t]+-\\w+|[ \t]+[\"']?%s(?:\\\\n)?[\"']?)*[ \t]*[\"']?")},
+	{":=", regexp.MustCompile("^[\"'`]?\\s*[:=]\\s*[\"']?(?:\\$\\(|`)\\s*(?:echo|printf|cat[ \t]*<<<)(?:[ \t]+-\\w+|[ \t]+[\"']?%s(?:\\\\n)?[\"']?)*[ \t]*[\"']?"), false},
 	// Elements and attributes.
-	{"<", regexp.MustCompile(`^["']?</[\w:.-]+>\s*<[\w:.-]+[^<>]*>\s*(?:<!\[CDATA\[)?\s*`)},
-	{">t", regexp.MustCompile(`^["'][^<>\n]{0,80}>\s*(?:<[\w:.-]+[^<>]*>\s*)?(?:<!\[CDATA\[)?\s*`)},
+	{"<", regexp.MustCompile(`^["']?</[\w:.-]+>\s*<[\w:.-]+[^<>]*>\s*(?:<!\[CDATA\[)?\s*`), false},
+	{">t", regexp.MustCompile(`^["'][^<>\n]{0,80}>\s*(?:<[\w:.-]+[^<>]*>\s*)?(?:<!\[CDATA\[)?\s*`), false},
 	// Other fields, up to the value.
-	{",;-/" + fieldBegins, regexp.MustCompile("^[\"'`]?(?:\\s*[-,;]?\\s*[\"']?\\w+[\"']?[ \t]*[:=][ \t]*(?:\"[^\"\n]*\"|'[^'\n]*'|[\\w ./-]*)){0,8}?\\s*[-,;]?\\s*[\"']?(?i:value|val|default|default_?value|secret|content|plaintext|string_?value)[\"']?[ \t]*[:=][ \t]*[\"'`]?")},
+	{",;-/" + fieldBegins, regexp.MustCompile("^[\"'`]?(?:\\s*[-,;]?\\s*[\"']?\\w+[\"']?[ \t]*[:=][ \t]*(?:\"[^\"\n]*\"|'[^'\n]*'|[\\w ./-]*)){0,8}?\\s*[-,;]?\\s*[\"']?(?i:(?:default_?|string_?)?value|default|content|plaintext)[\"']?[ \t]*[:=][ \t]*[\"'`]?"), true},
 	// A block with a default, among others and blocks of their own.
-	{"{", regexp.MustCompile(`^["']?[ \t]*\{(?:[^{}]|\{[^{}]*\})*?\b(?:default|value)[ \t]*[:=][ \t]*["']?`)},
+	{"{", regexp.MustCompile(`^["']?[ \t]*\{(?:[^{}]|\{[^{}]*\})*?\b(?:default|value)[ \t]*[:=][ \t]*["']?`), true},
 }
+
+// valueWords are in the names of values.
+var valueWords = []string{"alue", "ALUE", "efault", "EFAULT", "ontent", "laintext", "lainText"}
 
 // ofDigests is in the names of values that look like keys and are none.
 var ofDigests = regexp.MustCompile(`(?i)md5|sha-?[0-9]|sum\b|hash|digest|etag|commit|revision`)
