@@ -3,14 +3,15 @@ package rules
 import "github.com/reviewgate/reviewgate/pipeline"
 
 // Forms are the other forms of a line.
-var Forms = forms
+func Forms(text string) []string { return forms(text, true) }
 
 // FormsOf are those of a line of a file in the language, or in any.
 func FormsOf(language string, any bool, text string) []string {
-	if prose[language] || shapeOf(text)&formedShape(language, any) == 0 {
+	keys := any || keyed[language]
+	if prose[language] || shapeOf(text)&formedShape(keys) == 0 {
 		return nil
 	}
-	return forms(text)
+	return forms(text, keys)
 }
 
 // Statement is one that goes over several lines of a hunk.
@@ -20,8 +21,11 @@ type Statement struct {
 	Start, First, Last int
 }
 
+// Keyed are the languages in which a key in quotes is the same as one without.
+var Keyed = keyed
+
 // Statements are those of a hunk.
-func Statements(language string, h *pipeline.Hunk) (out []Statement) {
+func Statements(language string, keys bool, h *pipeline.Hunk) (out []Statement) {
 	if prose[language] {
 		return nil
 	}
@@ -30,9 +34,9 @@ func Statements(language string, h *pipeline.Hunk) (out []Statement) {
 	for _, s := range statements(language, h, m.shapes) {
 		var before [][]string
 		for _, text := range s.before(language, h) {
-			before = append(before, readings(text))
+			before = append(before, readingsIn(text, keys))
 		}
-		out = append(out, Statement{readings(s.text), before, s.start, s.first, s.last})
+		out = append(out, Statement{readingsIn(s.text, keys), before, s.start, s.first, s.last})
 	}
 	return out
 }

@@ -14,9 +14,12 @@ import (
 
 // forms returns the other forms of a line of code that mean the same to its language:
 // its parts, where more than the line feed ends a line, and the line as people usually
-// write it. Most lines have none.
-func forms(text string) []string {
+// write it. Most lines have none. If keys is set, keys in quotes are the same without.
+func forms(text string, keys bool) []string {
 	if !unusual(text) {
+		if keys && hasKey(text) {
+			return withBareKeys(nil, text)
+		}
 		return nil
 	}
 	out := comments.Lines(text)
@@ -25,7 +28,29 @@ func forms(text string) []string {
 		out = append(out, plain)
 	}
 	if simple := simplified(plain); simple != plain {
-		out = append(out, dotted(simple))
+		plain = dotted(simple)
+		out = append(out, plain)
+	}
+	if keys {
+		out = withBareKeys(out, plain)
+	}
+	return out
+}
+
+// withBareKeys adds the form of a text whose keys stand without quotes, if that is another.
+func withBareKeys(forms []string, text string) []string {
+	if bare := bareKeys(text); bare != text {
+		forms = append(forms, bare)
+	}
+	return forms
+}
+
+// readingsIn returns the forms of a statement that mean the same, with those without quotes
+// around keys if keys is set.
+func readingsIn(text string, keys bool) []string {
+	out := readings(text)
+	if keys {
+		out = withBareKeys(out, out[len(out)-1])
 	}
 	return out
 }
@@ -165,12 +190,12 @@ func isAnywhere(text string, marks *[256]bool, holds func(text string, i int) bo
 }
 
 // marks are the bytes at which a line may have another form.
-var marks = byteSet("\r\v\f\x1c\x1d\x1e\\&.([?!\"'<`")
+var marks = byteSet("\r\v\f\x1c\x1d\x1e\\&.([?!\"'<`s")
 
 // unusual reports whether a line may have another form. Most have none, so it
 // looks at each byte once.
 func unusual(text string) bool {
-	if !isASCII(text) || commented(text) || hasCast(text) || hasKey(text) {
+	if !isASCII(text) || commented(text) {
 		return true
 	}
 	for i := range len(text) {
@@ -182,7 +207,7 @@ func unusual(text string) bool {
 			return true
 		}
 		switch c {
-		case '!', '"', '\'', '<', '`':
+		case '!', '"', '\'', '<', '`', 's':
 		case '.':
 			if at(text, i+1) == '`' {
 				return true

@@ -173,7 +173,7 @@ func TestStatementsOfLanguages(t *testing.T) {
 	} {
 		var texts []string
 		f := file("a", c.lines...)
-		for _, s := range rules.Statements(c.language, &f.Hunks[0]) {
+		for _, s := range rules.Statements(c.language, false, &f.Hunks[0]) {
 			texts = append(texts, s.Texts[0])
 		}
 		if got := strings.Join(texts, "|"); got != c.want {
@@ -210,7 +210,7 @@ func TestStatementsAreBounded(t *testing.T) {
 			facts := &pipeline.PRFacts{Files: []pipeline.File{file("a", slices.Repeat([]string{line}, 100_000)...)}}
 			n := 0
 			for i := range facts.Files[0].Hunks {
-				for _, s := range rules.Statements(language, &facts.Files[0].Hunks[i]) {
+				for _, s := range rules.Statements(language, false, &facts.Files[0].Hunks[i]) {
 					n += len(strings.Join(s.Texts, ""))
 				}
 			}

@@ -46,7 +46,7 @@ type grouper struct {
 func grouped(text string) string {
 	g := &grouper{text: text, texts: comments.TextsOf(text), start: -1, prefix: -1}
 	for i := 0; i < len(text); {
-		if isBlank(text[i]) || text[i] == '\r' {
+		if isBlank(text[i]) {
 			i++
 			continue
 		}
@@ -101,14 +101,14 @@ func (g *grouper) other(end int) int {
 }
 
 // primary notes a value that stands by itself, or goes on with the one before a dot.
-func (g *grouper) primary(start, end int) int {
+func (g *grouper) primary(start, end int) {
 	switch {
 	case g.chained && g.start >= 0:
 		start = g.start
 	case g.prefix >= 0:
 		start = g.prefix
 	}
-	return g.value(start, end)
+	g.value(start, end)
 }
 
 // next reads what stands at a place, and returns where that ends.
@@ -116,10 +116,15 @@ func (g *grouper) next(i int) int {
 	text, c := g.text, g.text[i]
 	if n := len(g.open); n > 0 && g.open[n-1].first < 0 && c != ')' && c != ']' && c != '}' {
 		g.open[n-1].first = i
-		g.open[n-1].text = c == '"' || c == '\'' || c == '`'
+		g.open[n-1].text = quotes(c)
 	}
 	switch {
-	case c == '"' || c == '\'' || c == '`':
+	case c == '\r': // it hides nothing of what stands before it
+		before := g.lastByte
+		g.other(i + 1)
+		g.lastByte = before
+		return i + 1
+	case quotes(c):
 		return g.quote(i)
 	case isWord(c):
 		return g.name(i)
@@ -504,30 +509,6 @@ func bracketEnd(text string, i int) int {
 	return -1
 }
 
-// hasCast reports whether a text may say of a value what type it is.
-func hasCast(text string) bool {
-	for from := 0; ; {
-		i := strings.Index(text[from:], "as")
-		if i < 0 {
-			break
-		}
-		from += i + 2
-		if isAs(text, from-2, from) {
-			return true
-		}
-	}
-	for from := 0; ; {
-		i := strings.Index(text[from:], "satisfies")
-		if i < 0 {
-			return false
-		}
-		from += i + len("satisfies")
-		if isAs(text, from-len("satisfies"), from) {
-			return true
-		}
-	}
-}
-
 // isAs reports whether the letters from a place to another are a word between a value and
 // its type.
 func isAs(text string, from, to int) bool {
@@ -538,10 +519,14 @@ func isAs(text string, from, to int) bool {
 	return (closes(before) || in("\"'`}!>", before)) && castBehind(text, to) > 0
 }
 
-// mayBeGrouped reports whether grouped may change a text that has no cast behind a value,
-// by the byte at a place.
+// mayBeGrouped reports whether grouped may change a text, by the byte at a place.
 func mayBeGrouped(text string, i int) bool {
 	switch text[i] {
+	case 's':
+		if !isBlank(at(text, i+1)) || i == 0 {
+			return false
+		}
+		return text[i-1] == 'a' && isAs(text, i-1, i+1) || strings.HasSuffix(text[:i+1], "satisfies") && isAs(text, i+1-len("satisfies"), i+1)
 	case '!':
 		return asserts(text, i)
 	case '<':

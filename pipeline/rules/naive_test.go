@@ -281,6 +281,7 @@ func (n *naiveScan) file(f *pipeline.File) {
 	if anyLanguage(f) && language == "Markdown" {
 		language = "" // a script is code, whatever its name says
 	}
+	keys := anyLanguage(f) || rules.Keyed[f.Language]
 	for _, h := range f.Hunks {
 		type match struct {
 			rule  *naiveRule
@@ -354,10 +355,10 @@ func (n *naiveScan) file(f *pipeline.File) {
 				add(r, m.line, m.asked)
 			}
 		}
-		read := rules.Statements(language, &h)
+		read := rules.Statements(language, keys, &h)
 		first := len(read)
 		if anyLanguage(f) && f.Language != "" {
-			read = append(read, rules.Statements("", &h)...)
+			read = append(read, rules.Statements("", keys, &h)...)
 		}
 		for i, s := range read {
 			for _, text := range s.Texts {

@@ -83,7 +83,8 @@ type pass struct {
 	file           *pipeline.File
 	kind           *kind
 	code           bool  // the file's lines may have more than one form
-	formed         shape // of the lines that may
+	keys           bool  // keys in quotes are the same without
+	formed         shape // of the lines that may have more
 	count          map[*rule]int
 	added, removed side          // of the hunk under way
 	last           map[*rule]int // by rule, the last line of the hunk that it found
@@ -130,7 +131,8 @@ func (p *pass) change(facts *pipeline.PRFacts) error {
 				anywhere[r] = true
 			}
 		}
-		p.formed = formedShape(p.file.Language, p.view.any)
+		p.keys = p.view.any || keyed[p.file.Language]
+		p.formed = formedShape(p.keys)
 		p.names()
 		if err := p.hunks(); err != nil {
 			return err
@@ -234,10 +236,9 @@ func (p *pass) line(l *lineRules, filter *literals.Filter, side *side, i, number
 // prose are the languages that run nothing: their lines have one form.
 var prose = map[string]bool{"Markdown": true, "Text": true, "reStructuredText": true, "AsciiDoc": true, "CSV": true, "Go Checksums": true}
 
-// formedShape is the shape of the lines of a file that may have other forms. That most
-// lines of data hold a key in quotes makes no difference.
-func formedShape(language string, any bool) shape {
-	if any || keyed[language] {
+// formedShape is the shape of the lines of a file that may have other forms.
+func formedShape(keys bool) shape {
+	if keys {
 		return unusualShape | shapeKey
 	}
 	return unusualShape
@@ -246,7 +247,7 @@ func formedShape(language string, any bool) shape {
 // read shows serious rules the other forms of an added line.
 func (p *pass) read(side *side, i int) {
 	l := &side.hunk.Lines[i]
-	for _, form := range forms(bounded(l.Text, maxLine)) {
+	for _, form := range forms(bounded(l.Text, maxLine), p.keys) {
 		p.number++
 		for _, r := range p.candidatesFor(p.engine.serious, p.kind.serious, form, false) {
 			language := p.view.language(r)
@@ -274,13 +275,13 @@ func (p *pass) statements(h *pipeline.Hunk) {
 // statementsIn shows the statements to the rules that read the file in the language.
 func (p *pass) statementsIn(language string, h *pipeline.Hunk) {
 	for _, s := range statements(language, h, p.shapes) {
-		for _, text := range readings(s.text) {
+		for _, text := range readingsIn(s.text, p.keys) {
 			p.number++
 			for _, r := range p.candidatesFor(p.engine.serious, p.kind.serious, text, false) {
 				if p.view.language(r) != language {
 					continue
 				}
-				if last, ok := p.last[r]; ok && last >= s.start && last <= s.last || !p.mayMatch(r) || !r.matches(text, language) || s.stood(r, language, h) {
+				if last, ok := p.last[r]; ok && last >= s.start && last <= s.last || !p.mayMatch(r) || !r.matches(text, language) || s.stood(r, language, h, p.keys) {
 					continue
 				}
 				p.last[r] = s.first

@@ -21,7 +21,7 @@ const (
 	shapeHash                        // #
 	shapeSemicolon                   // ;
 	shapeBlank                       // a blank, or what ends no value, before a dot or an opening parenthesis
-	shapeDot                         // a dot before a blank
+	shapeDot                         // a dot before a blank, and ! before what may follow a value
 	shapeName                        // a bracket before a quote or a blank
 	shapeMaybe                       // ?. and & before a letter
 	shapeEscape                      // \ before what it may be an escape of
@@ -32,13 +32,13 @@ const (
 	shapeSimple                      // /*, !., ![ and a dot after a quote
 	shapeQuote                       // a quote before what may stand between pieces of a text
 	shapeFree                        // < or a backtick where a value may begin, and words that say a type
-	shapeBang                        // ! before what may follow a value
+	shapeWord                        // an s before a blank, as in what says a type
 	shapeKey                         // a quote before a colon
 	shapeText                        // a quote
 )
 
 // unusualShape is the shape of lines for which unusual may be true.
-const unusualShape = shapeOther | shapeEnd | shapeBlank | shapeDot | shapeName | shapeMaybe | shapeEscape | shapeTick | shapeGetattr | shapeNested | shapeSimple | shapeQuote | shapeFree | shapeBang
+const unusualShape = shapeOther | shapeEnd | shapeBlank | shapeDot | shapeName | shapeMaybe | shapeEscape | shapeTick | shapeGetattr | shapeNested | shapeSimple | shapeQuote | shapeFree
 
 // commentShape is the shape of lines that may hold the mark of a comment, and
 // anyCommentShape includes the semicolon, which is one in some languages.
@@ -80,7 +80,7 @@ var traits = func() (t [256]uint64) {
 	single(shapeSemicolon, ";")
 	single(shapeText, "\"'`")
 	pair(shapeBlank, "\n \t!#%&(*+,-/:;<=>?@[\\^{|}~", ".(")
-	pair(shapeDot, ".", " \t")
+	pair(shapeDot, ".!", " \t.[(),}];+%?!")
 	pair(shapeName, "[", "\"'` \t")
 	pair(shapeMaybe, "?&", "."+letters)
 	pair(shapeEscape, `\`, "01234567/.:-_ <>=;,@#"+letters)
@@ -91,7 +91,7 @@ var traits = func() (t [256]uint64) {
 	pair(shapeSimple, "/!\"'`", "*.[")
 	pair(shapeQuote, "\"'", " \t+fFrRuUbB\"'")
 	pair(shapeFree, "\n \t!#%&(*+,-/:;<=>?@[\\^{|}~", "<`")
-	pair(shapeBang, "!", " \t.[(),}];+%?!")
+	pair(shapeWord, "s", " \t")
 	pair(shapeKey, "\"'", ":")
 	return t
 }()
@@ -102,13 +102,13 @@ const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 func shapeOf(text string) shape {
 	var all uint64
 	before := traits['\n'] // the start of a text is none of a value
-	if strings.Contains(text, "as ") || strings.Contains(text, "fies ") || strings.Contains(text, "s\t") {
-		all = uint64(shapeFree)
-	}
 	for i := range len(text) {
 		t := traits[text[i]]
 		all |= t&(1<<firstTrait-1) | before>>firstTrait&(t>>secondTrait)
 		before = t
+	}
+	if shape(all)&shapeWord != 0 && (strings.Contains(text, "as ") || strings.Contains(text, "fies ") || strings.Contains(text, "s\t")) {
+		all |= uint64(shapeFree)
 	}
 	return shape(all)
 }

@@ -19,7 +19,7 @@ func TestShape(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(pieces, 0, 12).Draw(t, "pieces"), "")
 		s := shapeOf(text)
-		if unusual(text) && s&(unusualShape|shapeKey) == 0 {
+		if unusual(text) && s&unusualShape == 0 || hasKey(text) && s&formedShape(true) == 0 {
 			t.Errorf("%q is unusual, its shape is not", text)
 		}
 		for _, language := range []string{"Go", "PHP", "Shell", "INI", "SQL", "Lua", "HTML", "XML", "PowerShell", "HCL"} {

@@ -23,7 +23,7 @@ var replacements = []struct {
 }
 
 // simpleMarks are the bytes at which mayBeSimpler may hold.
-var simpleMarks = byteSet("\"'!?.(<`")
+var simpleMarks = byteSet("\"'!?.(<`s")
 
 // maxLook is how far mayBeSimpler looks, in bytes.
 const maxLook = 100
@@ -48,7 +48,7 @@ func mayBeSimpler(text string, i int) bool {
 		return next == '.' && at(text, i+2) == '('
 	case '.':
 		return strings.HasPrefix(text[i:], ".concat(")
-	case '!', '<', '`', '(':
+	case '!', '<', '`', '(', 's':
 		return mayBeGrouped(text, i)
 	}
 	return false
@@ -85,7 +85,7 @@ func endsText(text string, i int) bool {
 // further pairs of parentheses around a text or a name, TypeScript's assertions. Texts in
 // pieces are put together.
 func simplified(text string) string {
-	if !commented(text) && !hasCast(text) && !hasKey(text) && !isAnywhere(text, &simpleMarks, mayBeSimpler) {
+	if !commented(text) && !isAnywhere(text, &simpleMarks, mayBeSimpler) {
 		return text
 	}
 	return simplify(text)
@@ -104,7 +104,7 @@ func simplify(text string) string {
 			break
 		}
 	}
-	return bareKeys(text)
+	return text
 }
 
 // maxRounds bounds how often texts are put together.

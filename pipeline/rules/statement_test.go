@@ -122,7 +122,7 @@ func TestStatementsEnd(t *testing.T) {
 	} {
 		var texts []string
 		f := file("a", c.lines...)
-		for _, s := range rules.Statements(c.language, &f.Hunks[0]) {
+		for _, s := range rules.Statements(c.language, false, &f.Hunks[0]) {
 			texts = append(texts, s.Texts[0])
 		}
 		if got := strings.Join(texts, "|"); got != c.want {

@@ -52,7 +52,7 @@ func TestHostileLines(t *testing.T) {
 			"simplified":  func() { simplified(text) },
 			"simplified2": func() { simplified(text + "*/") },
 			"pieced":      func() { pieced(text) },
-			"forms":       func() { forms("\r" + text) },
+			"forms":       func() { forms("\r"+text, true) },
 			"statements": func() {
 				h := &pipeline.Hunk{Lines: []pipeline.Line{{Op: pipeline.LineAdded, Text: "foo("}, {Op: pipeline.LineAdded, Text: text + "*/"}, {Op: pipeline.LineAdded, Text: ")"}}}
 				var m memory

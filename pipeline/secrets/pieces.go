@@ -686,7 +686,8 @@ func drawnAtRandom(text string) bool {
 	const enough = 80
 	sum, last := 0, 0
 	for i := range len(text) {
-		c, kind := text[i], 0
+		c := text[i]
+		var kind int
 		switch {
 		case '0' <= c && c <= '9':
 			sum, kind = sum+12, 1

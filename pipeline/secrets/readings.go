@@ -747,7 +747,8 @@ func (s *formatSet) inPieces(r *reading, soft []int, unique func(string) []match
 	var out []match
 	for _, m := range slices.Concat(s.find(r.text), s.encoded(r.text), unique(r.text)) {
 		i, _ := slices.BinarySearch(soft, m.from+1)
-		if i < len(soft) && soft[i] < m.to && (m.rule != keyInBase64 && !drawnAtRandom(r.text[m.from:m.to]) || s.several(r.text, m, soft[i:])) {
+		m.to = s.wholeUpTo(r.text, m, soft[i:])
+		if i < len(soft) && soft[i] < m.to && m.rule != keyInBase64 && !drawnAtRandom(r.text[m.from:m.to]) {
 			continue
 		}
 		m.start, _ = r.spanIn(m.start, m.start+1)
@@ -772,20 +773,20 @@ func (s *formatSet) in(r *reading, unique func(string) []match) []match {
 	return append(out, keysIn(r)...)
 }
 
-// several reports whether a match is a token and, where texts meet, the beginning of
-// another: items of a list that each is whole.
-func (s *formatSet) several(text string, m match, soft []int) bool {
+// wholeUpTo is where a match ends that is a token already where texts meet, if what follows
+// begins another or is a word, such as the next name in a list.
+func (s *formatSet) wholeUpTo(text string, m match, soft []int) int {
 	const most = 8
 	begins := func(part string) bool {
 		found := s.find(part)
 		return len(found) > 0 && found[0].from == 0
 	}
 	for i := 0; i < min(len(soft), most) && soft[i] < m.to; i++ {
-		if begins(text[m.from:soft[i]]) && begins(text[soft[i]:m.to]) {
-			return true
+		if rest := text[soft[i]:m.to]; begins(text[m.from:soft[i]]) && (begins(rest) || !drawnAtRandom(rest)) {
+			return soft[i]
 		}
 	}
-	return false
+	return m.to
 }
 
 // asIs reports whether a stretch of the reading is the same in the source.

@@ -22,7 +22,7 @@ func TestUnwrittenTokens(t *testing.T) {
 		}
 		return b.String()
 	}
-	letters := func(s, format string) string { return each(s, format) }
+	letters := each
 	for _, token := range []string{drawn(&formats[0], 3), stripe, aws, drawn(&formats[6], 4)} {
 		head, rest := token[:5], token[5:]
 		forms := map[string]string{
