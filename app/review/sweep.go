@@ -28,6 +28,8 @@ const (
 	// maxLookedFor is how many deliveries are looked for at a time. Each takes a call, of
 	// which the App has 5,000 an hour.
 	maxLookedFor = 500
+	// maxFailed is how many failures in a row end a look: then GitHub is down.
+	maxFailed = 3
 	// maxLooks is how often one delivery is looked for, over 34 hours.
 	maxLooks = 13
 	// sweepAtOnce is how many repositories are looked through side by side.
@@ -120,8 +122,20 @@ func (s *Service) findDeliveries(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	failed := 0
 	for _, d := range due {
-		if err := s.lookFor(ctx, d); err != nil {
+		err := s.lookFor(ctx, d)
+		if err == nil {
+			failed = 0
+			continue
+		}
+		var host *HostError
+		if failed++; failed == maxFailed || !errors.As(err, &host) || host.Kind == HostLimited {
+			return err
+		}
+		// One that GitHub can't show keeps no other back.
+		s.Log.Warn().Str("delivery", d.GUID).Err(err).Msg("a lost delivery could not be had")
+		if err := s.Store.LookedFor(ctx, d.GUID, s.Now().Add(lookAgain(d.Looks))); err != nil {
 			return err
 		}
 	}

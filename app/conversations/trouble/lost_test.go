@@ -42,6 +42,35 @@ func TestLostDeliveriesAreTakenIn(t *testing.T) {
 	}
 }
 
+// A delivery that GitHub can't show keeps no other back.
+func TestLostDeliveryThatCanNotBeRead(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.Work(review.JobDeliveries)
+	first := ""
+	w.GH.On(apptest.RoutePayload, func(x *ghtest.Exchange) {
+		if id := x.Params["delivery_id"]; first == "" || first == id {
+			first = id
+			x.Fail(http.StatusBadGateway, "Server Error")
+		}
+	})
+	var opened []*ghtest.PullRequest
+	w.Away(func() {
+		for _, head := range []string{"one", "two", "three"} {
+			opened = append(opened, w.Repo.OpenPR(ghtest.PR{Title: "feat: lost", Body: apptest.GoodBody, Head: head, Files: ghtest.Files{head + "/client.go": apptest.Insecure}}))
+		}
+	})
+	w.Work(review.JobDeliveries)
+	w.Idle()
+	answered := 0
+	for _, pr := range opened {
+		answered += len(pr.CheckRuns())
+	}
+	if answered < 2 {
+		t.Errorf("%d of 3 pull requests are answered", answered)
+	}
+}
+
 // Where the log doesn't hold what was delivered, GitHub is asked to send it again.
 func TestLostDeliveriesWithoutPayload(t *testing.T) {
 	t.Parallel()
@@ -318,7 +347,7 @@ func TestCheckThatNeverCameIsNotCreatedToBeCancelled(t *testing.T) {
 func (w *world) withoutPayloads() {
 	w.GH.On(apptest.RoutePayload, func(x *ghtest.Exchange) {
 		if r := x.Proceed(); r.Status == http.StatusOK {
-			r.Body = []byte(`{"request":{"headers":{},"payload":null}}`)
+			r.Body = []byte(`{"id":5,"request":{"headers":{},"payload":null}}`)
 		}
 	})
 }
