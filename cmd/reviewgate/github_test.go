@@ -130,11 +130,12 @@ func github(ts *testscript.TestScript, _ bool, args []string) {
 	gh := at.(*scripted)
 	switch args[0] {
 	case "open":
+		// Nothing tells the App of what happened before it was installed.
+		gh.Uninstall("acme")
 		gh.ago.Store(int64(2 * time.Hour))
 		files := ghtest.Files{args[1]: ts.ReadFile(args[1])}
 		gh.pulls = append(gh.pulls, gh.Repo("acme/shop").OpenPR(ghtest.PR{Head: args[1], Files: files}))
 		gh.ago.Store(0)
-		gh.Uninstall("acme")
 		gh.Install("acme")
 	case "quiet":
 		if writes := gh.Writes(); len(writes) != 0 {
