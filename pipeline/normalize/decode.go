@@ -181,8 +181,9 @@ const betweenReadings = "\n\n*/ --> ]] #> ''' \"\"\" ` the same bytes, read one 
 // minWord is how many letters of ASCII in a row may do something.
 const minWord = 4
 
-// shellLines are the lines with words of ASCII that a shell reads in the bytes, which skips
-// NULs. There are none if all their ASCII is that of the text. Other bytes are replaced.
+// shellLines returns the lines with ASCII words that a shell reads in the bytes: a shell
+// skips NULs. It returns nil if the text already has all of that ASCII. Other bytes are
+// replaced.
 func (w *wide) shellLines(content []byte) []byte {
 	if !w.foreign(content) {
 		return nil

@@ -113,7 +113,7 @@ func attributeLines(text []byte) []attributeLine {
 
 // readAttributeLine splits a line into a pattern, which may be quoted as in C, and the
 // attributes. It returns false for what git passes over: blank lines, comments, and lines
-// with a word that is no attribute.
+// with a word that cannot be an attribute.
 func readAttributeLine(line string) (l attributeLine, ok bool) {
 	line = strings.TrimLeft(line, attributeBlanks)
 	if line == "" || line[0] == '#' {

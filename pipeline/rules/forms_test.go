@@ -171,14 +171,7 @@ func TestStatementsOfLanguages(t *testing.T) {
 		{"Shell", []string{"+cu\\", "+rl"}, "curl"},
 		{"SQL", []string{"+a", "+= b"}, "a = b"},
 	} {
-		var texts []string
-		f := file("a", c.lines...)
-		for _, s := range rules.Statements(c.language, false, &f.Hunks[0]) {
-			texts = append(texts, s.Texts[0])
-		}
-		if got := strings.Join(texts, "|"); got != c.want {
-			t.Errorf("%s: %q is the statement %q, want %q", c.language, c.lines, got, c.want)
-		}
+		wantStatements(t, c.language, c.lines, c.want)
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/internal/comments"
 )
 
-// gone marks a byte that is left out. It stands in no text that is UTF-8.
+// gone marks a byte that is left out. UTF-8 never has it.
 const gone = 0xFF
 
 // group is a bracket that is open. A span in it is of bytes of the text.
@@ -31,8 +31,8 @@ type grouper struct {
 	out   []byte
 	texts comments.Texts
 	open  []group
-	// The value that ends where the last thing does: a text, a name, a constant, or what is
-	// called, indexed or in parentheses. If start is less than 0 there is none.
+	// The value that ends with the last token: a text, a name, a constant, a call, an index
+	// or a group in parentheses. A start below 0 means that the last token is not a value.
 	start, last int
 	lastByte    byte
 	prefix      int  // where a cast or a sign stands before the next value, or less than 0
@@ -87,20 +87,20 @@ func (g *grouper) set(from, to int, by byte) {
 	}
 }
 
-// value notes one that ends at a place.
+// value records a value that ends at a place.
 func (g *grouper) value(start, end int) int {
 	g.start, g.last, g.lastByte = start, end, g.text[end-1]
 	g.prefix, g.chained, g.word, g.quoted = -1, false, "", false
 	return end
 }
 
-// other notes what is no value.
+// other records a token that is not a value.
 func (g *grouper) other(end int) int {
 	g.value(-1, end)
 	return end
 }
 
-// primary notes a value that stands by itself, or goes on with the one before a dot.
+// primary records a value of its own, or one that continues the value before a dot.
 func (g *grouper) primary(start, end int) {
 	switch {
 	case g.chained && g.start >= 0:
@@ -297,7 +297,7 @@ type left int
 
 const (
 	leftValue left = iota // a value, in parentheses or not
-	leftOther             // what is no value by itself
+	leftOther             // not a value by itself
 	leftCast              // nothing: they said what type the next value is of
 )
 

@@ -1,6 +1,10 @@
 package rules
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline/internal/comments"
+)
 
 // nesting is how deep the end of a statement's lines so far stands in parentheses and
 // brackets. Nobody is sure of that, since what looks like a text need not be one, so it
@@ -68,7 +72,7 @@ func (n *nesting) read(y *layout, text string) {
 	}
 	n.raw = raw
 	before, code, doubt := n.code, n.code, false
-	var unclosed [256]bool // quotes after which there is no other
+	var unclosed [256]bool // quotes that nothing closes
 	last := byte('(')      // that is not a blank
 	regex := y.regex       // until one has no end
 	at := 0
@@ -119,9 +123,9 @@ func (n *nesting) read(y *layout, text string) {
 				break
 			}
 			if regex && strings.IndexByte("(,=:[!&|?{};+", last) >= 0 {
-				to := behindRegex(text, at)
-				regex = to > at+1
-				at, last, doubt = to, '/', true
+				to := comments.RegexpEnd(text, at)
+				regex = to > 0
+				at, last, doubt = max(to, at+1), '/', true
 				continue
 			}
 			doubt = doubt || last != '<' && at+1 < len(text) && text[at+1] != '>'
@@ -173,24 +177,4 @@ func (n *nesting) behind(y *layout, text string, at int) (to int, doubt bool) {
 		at++
 	}
 	return len(text), doubt || braces != 0
-}
-
-// behindRegex returns what follows the regular expression that starts at a place.
-func behindRegex(text string, start int) int {
-	class := false
-	for at := start + 1; at < len(text); at++ {
-		switch text[at] {
-		case '\\':
-			at++
-		case '[':
-			class = true
-		case ']':
-			class = false
-		case '/':
-			if !class {
-				return at + 1
-			}
-		}
-	}
-	return start + 1
 }

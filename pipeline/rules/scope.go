@@ -114,7 +114,7 @@ func (v *view) has(r *rule) bool {
 		return false
 	}
 	matches := func(g int) bool { return v.matched[g] == v.number }
-	// What may be a script is no prose, whatever its name.
+	// A file that may be a script is not prose, whatever its name.
 	excluded := func(g int) bool { return matches(g) && !(v.any && r.serious() && v.scopes.prose[g]) }
 	if r.looksAt(v) &&
 		(len(r.includes) == 0 || slices.ContainsFunc(r.includes, matches)) &&

@@ -101,7 +101,7 @@ const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 // shapeOf is the shape of a text.
 func shapeOf(text string) shape {
 	var all uint64
-	before := traits['\n'] // the start of a text is none of a value
+	before := traits['\n'] // at its start a text may begin a value
 	for i := range len(text) {
 		t := traits[text[i]]
 		all |= t&(1<<firstTrait-1) | before>>firstTrait&(t>>secondTrait)

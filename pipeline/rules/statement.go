@@ -173,7 +173,7 @@ func (f *followers) goOn(i int) bool {
 				f.goesOn = f.continues(code)
 				return f.goesOn
 			}
-			// What is no comment may be code of any kind.
+			// A line that is not a comment may be any code.
 			if f.goesOn = !comments.Whole(f.language, l.Text) && f.shapes[f.next]&(shapeOpen|shapeBracket) != 0; f.goesOn {
 				return true
 			}

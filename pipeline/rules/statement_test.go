@@ -120,13 +120,20 @@ func TestStatementsEnd(t *testing.T) {
 		{"TOML", []string{"+a = 1", "+[b]"}, ""},
 		{"Go", []string{"+// a (", "+b"}, ""},
 	} {
-		var texts []string
-		f := file("a", c.lines...)
-		for _, s := range rules.Statements(c.language, false, &f.Hunks[0]) {
-			texts = append(texts, s.Texts[0])
-		}
-		if got := strings.Join(texts, "|"); got != c.want {
-			t.Errorf("%s: %q is the statement %q, want %q", c.language, c.lines, got, c.want)
-		}
+		wantStatements(t, c.language, c.lines, c.want)
+	}
+}
+
+// wantStatements fails unless the statements of some lines that go over several of them
+// are these, with | between them.
+func wantStatements(t *testing.T, language string, lines []string, want string) {
+	t.Helper()
+	var texts []string
+	f := file("a", lines...)
+	for _, s := range rules.Statements(language, false, &f.Hunks[0]) {
+		texts = append(texts, s.Texts[0])
+	}
+	if got := strings.Join(texts, "|"); got != want {
+		t.Errorf("%s: %q is the statement %q, want %q", language, lines, got, want)
 	}
 }

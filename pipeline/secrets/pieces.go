@@ -28,7 +28,7 @@ const (
 	minJoined = 14
 )
 
-// leftOut stands in a text for what is no part of its meaning.
+// leftOut replaces bytes that do not change what a text means.
 const leftOut = 0
 
 // pieced is a reading of texts that stand beside each other, a line for each row of them.
@@ -312,34 +312,32 @@ func (p *pieced) comment(at int) int {
 	return i
 }
 
+// blockComments are the marks around comments that may go over several lines, in any
+// language.
+var blockComments = []struct{ begin, end string }{
+	{"/*", "*/"}, {"<!--", "-->"}, {"--[[", "]]"}, {"(*", "*)"}, {"{-", "-}"}, {"{#", "#}"},
+}
+
 // commentEnd is where one comment ends, or 0.
 func (p *pieced) commentEnd(i int) int {
 	rest := p.text[i:min(len(p.text), i+4)]
 	has := func(begin string) bool { return bytes.HasPrefix(rest, []byte(begin)) }
-	switch {
-	case has("/*"):
-		return p.blockEnd(i+2, "*/")
-	case has("<!--"):
-		return p.blockEnd(i+4, "-->")
-	case has("--[["):
-		return p.blockEnd(i+4, "]]")
-	case has("(*"):
-		return p.blockEnd(i+2, "*)")
-	case has("{-"):
-		return p.blockEnd(i+2, "-}")
-	case has("{#"):
-		return p.blockEnd(i+2, "#}")
-	case has("//"), has("--"), has("#"):
-		if i > p.line[1] || i < p.line[0] || p.line[1] < 0 {
-			end := bytes.IndexByte(p.text[i:], '\n')
-			if end < 0 {
-				end = len(p.text) - i
-			}
-			p.line = [2]int{i, i + end}
+	for _, b := range blockComments {
+		if has(b.begin) {
+			return p.blockEnd(i+len(b.begin), b.end)
 		}
-		return p.line[1]
 	}
-	return 0
+	if !has("//") && !has("--") && !has("#") {
+		return 0
+	}
+	if i > p.line[1] || i < p.line[0] || p.line[1] < 0 {
+		end := bytes.IndexByte(p.text[i:], '\n')
+		if end < 0 {
+			end = len(p.text) - i
+		}
+		p.line = [2]int{i, i + end}
+	}
+	return p.line[1]
 }
 
 func (p *pieced) blockEnd(i int, mark string) int {

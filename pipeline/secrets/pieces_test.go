@@ -180,7 +180,7 @@ func TestDrawnTokensAreNoWords(t *testing.T) {
 	}
 }
 
-// What stands between a name and its value hides none.
+// Nothing between a name and its value hides the value.
 func TestKeysApartFromTheirName(t *testing.T) {
 	d := detector(t)
 	draw := rand.New(rand.NewPCG(29, 7))

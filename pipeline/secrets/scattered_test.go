@@ -144,7 +144,7 @@ func TestScatteredKeysInPart(t *testing.T) {
 	}
 }
 
-// What documentation and programs have between such lines is no key.
+// Placeholders in documentation and programs are not keys.
 func TestNoScatteredKeys(t *testing.T) {
 	d := detector(t)
 	const begin, end = "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----"

@@ -89,7 +89,7 @@ var (
 )
 
 // withoutComments reads what stands around the name from start to end without comments,
-// and tells where the name stands there. It returns nil where there are none.
+// and tells where the name stands there. It returns nil if there are no comments.
 func withoutComments(text string, start, end int) (r *reading, name int) {
 	least, most := max(0, start-maxSetting), min(len(text), end+maxCommented)
 	if !slices.ContainsFunc([]string{"/*", "//", "#", "--", "(*", "{-"}, func(mark string) bool { return strings.Contains(text[least:most], mark) }) {
@@ -115,7 +115,7 @@ func withoutComments(text string, start, end int) (r *reading, name int) {
 		}
 		switch n := comment(piece, true); {
 		case isQuote(piece[0]) && i != end && !isLifetime(text, i):
-			// What stands in quotes is none.
+			// A quoted text is not a comment.
 			line, _, _ := strings.Cut(piece[1:], "\n")
 			i += strings.IndexByte(line, piece[0]) + 1
 		case n == 0, piece[0] == '#' && isWord(before) && isQuote(byteAt(piece, 1)), isBase64(byteAt(piece, 1)) && i > run && endOfBase64(piece, 0)+i-run >= minNamed:
@@ -376,7 +376,7 @@ var betweenNameAndValue = []struct {
 // valueWords are in the names of values.
 var valueWords = []string{"alue", "ALUE", "efault", "EFAULT", "ontent", "laintext", "lainText"}
 
-// ofDigests is in the names of values that look like keys and are none.
+// ofDigests matches names of values that only look like keys.
 var ofDigests = regexp.MustCompile(`(?i)md5|sha-?[0-9]|sum\b|hash|digest|etag|commit|revision`)
 
 // fieldBegins are the letters that another field may begin with.

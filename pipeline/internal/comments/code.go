@@ -120,9 +120,21 @@ func (c *coder) regexp(start int) int {
 	if c.closed != nil && !c.closed[start+1] {
 		return start + 1
 	}
+	if end := RegexpEnd(c.text, start); end > 0 {
+		c.texts.read += end - 1 - start
+		return end
+	}
+	c.texts.read += len(c.text) - start
+	c.close(start + 1)
+	return start + 1
+}
+
+// RegexpEnd returns the offset behind the regular expression that starts with the slash at a
+// place, and 0 if nothing closes it.
+func RegexpEnd(text string, start int) int {
 	class := false
-	for at := start + 1; at < len(c.text); at++ {
-		switch c.text[at] {
+	for at := start + 1; at < len(text); at++ {
+		switch text[at] {
 		case '\\':
 			at++
 		case '[':
@@ -131,14 +143,11 @@ func (c *coder) regexp(start int) int {
 			class = false
 		case '/':
 			if !class {
-				c.texts.read += at - start
 				return at + 1
 			}
 		}
 	}
-	c.texts.read += len(c.text) - start
-	c.close(start + 1)
-	return start + 1
+	return 0
 }
 
 // close finds out for each place from the first on whether a regular expression ends that
