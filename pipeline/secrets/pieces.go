@@ -312,24 +312,25 @@ func (p *pieced) comment(at int) int {
 	return i
 }
 
-// blockComments are the marks around comments that may go over several lines, in any
-// language.
-var blockComments = []struct{ begin, end string }{
-	{"/*", "*/"}, {"<!--", "-->"}, {"--[[", "]]"}, {"(*", "*)"}, {"{-", "-}"}, {"{#", "#}"},
-}
-
 // commentEnd is where one comment ends, or 0.
 func (p *pieced) commentEnd(i int) int {
-	rest := p.text[i:min(len(p.text), i+4)]
-	has := func(begin string) bool { return bytes.HasPrefix(rest, []byte(begin)) }
-	for _, b := range blockComments {
-		if has(b.begin) {
-			return p.blockEnd(i+len(b.begin), b.end)
-		}
-	}
-	if !has("//") && !has("--") && !has("#") {
+	if strings.IndexByte(commentBegins, p.text[i]) < 0 {
 		return 0
 	}
+	rest := string(p.text[i:min(len(p.text), i+maxCommentMark)])
+	for _, c := range comments {
+		switch {
+		case !strings.HasPrefix(rest, c.begin):
+		case c.end == "\n":
+			return p.lineEnd(i)
+		default:
+			return p.blockEnd(i+len(c.begin), c.end)
+		}
+	}
+	return 0
+}
+
+func (p *pieced) lineEnd(i int) int {
 	if i > p.line[1] || i < p.line[0] || p.line[1] < 0 {
 		end := bytes.IndexByte(p.text[i:], '\n')
 		if end < 0 {

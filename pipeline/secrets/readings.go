@@ -631,12 +631,17 @@ func endOfQuotes(text string, at int) int {
 // comments are what comments begin with, and what they end in: a line's end, which is not
 // theirs, or a mark that is.
 var comments = []struct{ begin, end string }{
-	{"/*", "*/"}, {"//", "\n"}, {"--[[", "]]"}, {"--", "\n"}, {"<#", "#>"}, {"#", "\n"}, {"<!--", "-->"}, {"(*", "*)"}, {"{-", "-}"},
+	{"/*", "*/"}, {"//", "\n"}, {"--[[", "]]"}, {"--", "\n"}, {"<#", "#>"}, {"#", "\n"}, {"<!--", "-->"}, {"(*", "*)"}, {"{-", "-}"}, {"{#", "#}"},
 }
+
+const (
+	commentBegins  = "/-<#({" // the first characters of those marks
+	maxCommentMark = 4        // the length of the longest
+)
 
 // comment is the length of the comment that a text begins with, or 0.
 func comment(s string, quotedToo bool) int {
-	if s == "" || strings.IndexByte("/-<#({", s[0]) < 0 {
+	if s == "" || strings.IndexByte(commentBegins, s[0]) < 0 {
 		return 0
 	}
 	for _, c := range comments {
