@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -153,17 +154,43 @@ func (r *naiveRule) excused(text, language string) bool {
 			at++
 		}
 		inComment := (r.Match.Comments == nil || *r.Match.Comments) && at < len(text) && bare[at] != text[at]
-		if i == most || !r.not.MatchString(text) || !inComment && !r.allows(r.uncommented(bare, language, at), language, at, m[1]) {
+		if i == most || !r.not.MatchString(text) {
+			return false
+		}
+		if inComment {
+			continue
+		}
+		parts, sure := comments.Statements(language, r.uncommented(bare, language, at), at, m[1], r.strict())
+		var all, alone []bool // for each part; for each that matches by itself
+		if !r.strict() {
+			parts = parts[:1]
+		}
+		for _, part := range parts {
+			if len(parts) > 1 && !strings.ContainsFunc(part, unicode.IsLetter) {
+				continue
+			}
+			all = append(all, r.allows(part, language))
+			if r.pattern.MatchString(part) {
+				alone = append(alone, all[len(all)-1])
+			}
+		}
+		if sure && len(all) > 1 && len(alone) > 0 {
+			all = alone
+		}
+		if len(all) == 0 || slices.Contains(all, false) {
 			return false
 		}
 	}
 	return true
 }
 
-// allows reports whether the statement around a match excuses it.
-func (r *naiveRule) allows(bare, language string, from, to int) bool {
-	strict := r.Severity == pipeline.SeverityMajor || r.Severity == pipeline.SeverityCritical
-	statement := comments.Statement(language, bare, from, to, strict)
+func (r *naiveRule) strict() bool {
+	return r.Severity == pipeline.SeverityMajor || r.Severity == pipeline.SeverityCritical
+}
+
+// allows reports whether a statement excuses a match in it.
+func (r *naiveRule) allows(statement, language string) bool {
+	strict := r.strict()
 	if !strict || r.not.MatchString(comments.Code(language, statement)) {
 		return r.not.MatchString(statement)
 	}
@@ -183,7 +210,7 @@ func (r *naiveRule) allows(bare, language string, from, to int) bool {
 
 // uncommented cuts code of an unknown language where a comment may begin behind a place.
 func (r *naiveRule) uncommented(bare, language string, from int) string {
-	if r.Severity != pipeline.SeverityMajor && r.Severity != pipeline.SeverityCritical || comments.Known(language) {
+	if !r.strict() || comments.Known(language) {
 		return bare
 	}
 	for i := from + 1; i < len(bare); i++ {

@@ -59,12 +59,14 @@ func brackets(text string, depth int) int {
 func (n *nesting) read(y *layout, text string) {
 	raw := brackets(text, n.raw)
 	if n.open == 0 && !strings.ContainsAny(text, y.shaky) {
-		n.code += raw - n.raw
-		if n.raw != n.code || n.wide != n.raw || raw == 0 {
-			n.code = brackets(text, max(0, n.code-(raw-n.raw)))
+		wide := raw
+		if n.code != n.raw || n.wide != n.raw {
+			n.code, wide = brackets(text, n.code), brackets(text, n.wide)
+		} else {
+			n.code = raw
 		}
 		if !n.lost || raw > n.raw {
-			n.wide = brackets(text, n.wide)
+			n.wide = wide
 		}
 		n.raw = raw
 		n.braces = max(0, n.braces+strings.Count(text, "{")-strings.Count(text, "}"))
@@ -122,7 +124,7 @@ func (n *nesting) read(y *layout, text string) {
 			if !y.regex {
 				break
 			}
-			if regex && strings.IndexByte("(,=:[!&|?{};+", last) >= 0 {
+			if begins, _ := comments.BeginsRegexp(text, at); regex && begins {
 				to := comments.RegexpEnd(text, at)
 				regex = to > 0
 				at, last, doubt = max(to, at+1), '/', true

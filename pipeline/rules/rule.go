@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -79,6 +80,10 @@ func (r *rule) serious() bool { return r.Severity.Rank() >= pipeline.SeverityMaj
 // more is a finding.
 const maxExcused = 50
 
+// maxReadForExcuses bounds how many bytes of statements are read to excuse the matches of a text. One that
+// needs more is a finding.
+const maxReadForExcuses = 4 * maxLine
+
 // excused reports whether each match in the text is an exception. What excuses
 // it must be code of its own statement, or the comment that it stands in:
 // anyone can write a word elsewhere on the line.
@@ -91,7 +96,8 @@ func (r *rule) excused(text, language string) bool {
 		return false
 	}
 	bare := comments.Bare(language, text)
-	last, known := "", false // the statement that allows the match before, which most share
+	var last []string // the statements that excuse the match before, which most share
+	read := 0
 	for _, m := range found {
 		at := m[0] + len(text[m[0]:m[1]]) - len(strings.TrimLeft(text[m[0]:m[1]], " \t"))
 		if r.comments && at < len(text) && bare[at] != text[at] {
@@ -101,16 +107,37 @@ func (r *rule) excused(text, language string) bool {
 		if r.serious() && !comments.Known(language) {
 			code = uncommented(bare, at)
 		}
-		statement := comments.Statement(language, code, at, m[1], r.serious())
-		if known && statement == last {
+		parts, sure := comments.Statements(language, code, at, m[1], r.serious())
+		if !r.serious() {
+			parts = parts[:1]
+		}
+		if slices.Equal(parts, last) {
 			continue
 		}
-		if !r.allows(statement, language) {
+		for _, part := range parts {
+			read += len(part)
+		}
+		if read > maxReadForExcuses || !r.allowsAll(parts, sure, language) {
 			return false
 		}
-		last, known = statement, true
+		last = parts
 	}
 	return true
+}
+
+// allowsAll reports whether the statements that a match reaches over excuse it: each of them,
+// or, where their ends are sure, each that the pattern matches by itself.
+func (r *rule) allowsAll(parts []string, sure bool, language string) bool {
+	if len(parts) > 1 {
+		parts = slices.DeleteFunc(slices.Clone(parts), func(part string) bool { return !strings.ContainsFunc(part, unicode.IsLetter) })
+	}
+	if sure && len(parts) > 1 {
+		matching := slices.DeleteFunc(slices.Clone(parts), func(part string) bool { return !r.pattern.MatchString(part) })
+		if len(matching) > 0 {
+			parts = matching
+		}
+	}
+	return len(parts) > 0 && !slices.ContainsFunc(parts, func(part string) bool { return !r.allows(part, language) })
 }
 
 // uncommented is a text up to what may begin a comment behind a place, in some language.

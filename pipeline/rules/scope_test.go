@@ -1,9 +1,12 @@
 package rules_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 )
 
@@ -155,4 +158,51 @@ func TestWordsInCommentsExcuseNothing(t *testing.T) {
 			t.Errorf("%s: %s does not find %q", tt.path, tt.rule, tt.text)
 		}
 	}
+}
+
+// A string elsewhere in the line excuses nothing, in the rule's own language or where the
+// language is unknown.
+func TestStringsElsewhereExcuseNothing(t *testing.T) {
+	cfg, engine := shipped(t)
+	serious := map[string]*config.Rule{}
+	for i := range cfg.Rules {
+		if r := &cfg.Rules[i]; r.Match != nil && r.Match.NotPattern != "" && r.Severity.Rank() >= pipeline.SeverityMajor.Rank() {
+			serious[r.ID] = r
+		}
+	}
+	const words = `basename(x) safe_join(x) escape(x) localhost example.com int(x) log.Print(`
+	tried := 0
+	for id, f := range fixtures(t) {
+		if serious[id] == nil || !strings.HasPrefix(id, "sec-") && !strings.HasPrefix(id, "infra-") {
+			continue
+		}
+		for _, snippet := range f.Flag {
+			pattern := regexp.MustCompile(serious[id].Match.Pattern)
+			line, rest, more := strings.Cut(snippet, "\n")
+			if more {
+				rest = "\n" + rest
+			}
+			for _, path := range []string{f.Path, "bin/tool"} {
+				if path == "" || !flagged(t, engine, cfg, change{id, path, snippet})[id] {
+					continue
+				}
+				end := strings.LastIndexByte(line, ')')
+				for _, beside := range []string{`, "utf8"`, ", 'a b'", `; x("` + words + `")`, ` + f("` + words + `", 'c')`} {
+					texts := []string{line + beside + rest}
+					if end >= 0 && beside[0] != ';' {
+						texts = append(texts, line[:end]+beside+line[end:]+rest)
+					}
+					for _, text := range texts {
+						if !pattern.MatchString(text) {
+							continue // it is another statement now
+						}
+						if tried++; !flagged(t, engine, cfg, change{id, path, text})[id] {
+							t.Errorf("%s in %s is excused: %q", id, path, text)
+						}
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d texts", tried)
 }

@@ -35,6 +35,30 @@ func TestWorkOfExcuses(t *testing.T) {
 	}
 }
 
+// Statements that differ, since each keeps the string of its own match, are read as long as
+// that is affordable. More matches are findings.
+func TestExcusesAreBounded(t *testing.T) {
+	r, err := compileRule(&config.Rule{ID: "rule", Severity: pipeline.SeverityMajor, Match: &config.Match{Pattern: `\.find\([^)]*\)`, NotPattern: `\bwhere:`}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	took := func(matches int, excused bool) uint64 {
+		text := "x = {a, where: b, " + strings.Repeat(`a.find("b" + req.body),`, matches)
+		text += strings.Repeat("a", maxLine-len(text))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if got := r.excused(text, "JavaScript"); got != excused {
+			t.Errorf("%d matches are excused: %t", matches, got)
+		}
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	took(2, true) // the first takes what is kept for all
+	if few, many := took(2, true), took(maxExcused, false); many > 4*few {
+		t.Errorf("two matches take %d KB of memory, and %d take %d KB", few>>10, maxExcused, many>>10)
+	}
+}
+
 // What reads a line for its other forms and its statement takes four times as long for a
 // line of four times the length, and not sixteen times. The slack is far more than a line
 // should take, so that this says nothing of the machine. What package comments looks at is

@@ -147,53 +147,135 @@ func blank(out []byte, from, to int) int {
 	return to
 }
 
-// Statement returns the part of a bare line that may excuse the match from from to
-// to: the statement around it. If strict is set, strings outside the match are
-// blanked out, since anything can be written in them, except in languages whose
-// words need no quotes.
-func Statement(name, bare string, from, to int, strict bool) string {
+// Statements returns the parts of a bare line that may excuse the match from from to to: the
+// statement around it, or each of several that it reaches over. If strict is set, strings
+// outside the match are blanked out, since anything can be written in them, except in
+// languages whose words need no quotes. sure is false if a part may end elsewhere.
+func Statements(name, bare string, from, to int, strict bool) (parts []string, sure bool) {
 	l := languages[name]
-	words := l == nil || l.words
-	var out []byte // the line, once something in it is blanked out
-	part := func(from, to int) string {
-		if out == nil {
-			return bare[from:to]
-		}
-		return string(out[from:to])
-	}
-	texts := TextsOf(bare)
-	start, depth, unsure := 0, 0, false
-	for at := 0; at < len(bare); at++ {
-		switch c := bare[at]; c {
-		case '"', '\'', '`':
-			n := 0
-			if !unsure {
-				n = texts.At(at)
-			}
-			if unsure = n == 0; unsure {
+	s := splitter{l: l, bare: bare, from: from, to: to, texts: TextsOf(bare), strict: strict && (l == nil || !l.words)}
+	for at := 0; at < len(bare); {
+		c := bare[at]
+		switch {
+		case strings.IndexByte(quotes, c) >= 0:
+			at += s.quoted(at)
+			continue
+		case c == '/' && l != nil && l.regex:
+			at += s.slash(at)
+			continue
+		case c == '(' || c == '[':
+			s.depth++
+		case c == ')' || c == ']':
+			s.depth = max(0, s.depth-1)
+		default:
+			if n := s.separator(at); n > 0 {
+				if at >= to {
+					return append(s.parts, s.part(at)), s.sure()
+				}
+				s.end(at)
+				s.start = at + n
+				at += n
 				continue
 			}
-			if strict && !words && (at+n <= from || at >= to) {
-				if out == nil {
-					out = []byte(bare)
-				}
-				blank(out, at+1, at+n-1)
-			}
-			at += n - 1
-		case '(', '[':
-			depth++
-		case ')', ']':
-			depth = max(0, depth-1)
-		case ';', '&', '|':
-			ends := c == ';' && depth == 0 || words && c != ';' && at+1 < len(bare) && bare[at+1] == c
-			switch {
-			case !ends:
-			case at > from:
-				return part(start, at)
-			default:
-				start = at + 1
-			}
+		}
+		at++
+	}
+	return append(s.parts, s.part(len(bare))), s.sure()
+}
+
+// splitter finds the statements that a match stands in.
+type splitter struct {
+	l        *language
+	bare     string
+	out      []byte // the line, once something in it is blanked out
+	from, to int
+	texts    Texts
+	strict   bool
+	parts    []string
+	start    int // of the statement
+	depth    int
+	slashed  bool // a slash may begin a regular expression
+	unsure   bool // nobody knows any more what is a string
+	nested   bool // the match reaches over an end within parentheses
+}
+
+func (s *splitter) sure() bool { return !s.unsure && !s.nested }
+
+func (s *splitter) part(to int) string {
+	if s.out == nil {
+		return s.bare[s.start:to]
+	}
+	return string(s.out[s.start:to])
+}
+
+// end ends a statement before the match, or within it.
+func (s *splitter) end(at int) {
+	if at > s.from {
+		s.parts = append(s.parts, s.part(at))
+		s.nested = s.nested || s.depth > 0
+	}
+}
+
+// blank blanks out a stretch, as far as it is not in the match.
+func (s *splitter) blank(from, to int) {
+	if s.out == nil {
+		s.out = []byte(s.bare)
+	}
+	blank(s.out, from, min(to, max(from, s.from)))
+	blank(s.out, max(from, s.to), to)
+}
+
+// quoted reads the string that a quote begins, and returns its length. Behind a quote that
+// may stand in a regular expression nothing is known to be code.
+func (s *splitter) quoted(at int) int {
+	n := 0
+	if !s.unsure && !s.slashed {
+		n = s.texts.At(at)
+	}
+	if n == 0 {
+		if s.slashed && !s.unsure && s.strict {
+			s.blank(at, len(s.bare))
+		}
+		s.unsure = true
+		return 1
+	}
+	if s.strict && (at+n <= s.from || at >= s.to) {
+		s.blank(at+1, at+n-1)
+	}
+	return n
+}
+
+// slash returns the length of the regular expression that a slash begins, or 1.
+func (s *splitter) slash(at int) int {
+	begins, sure := BeginsRegexp(s.bare, at)
+	if begins && sure && !s.unsure && !s.slashed {
+		if end := RegexpEnd(s.bare, at); end > 0 {
+			return end - at
 		}
 	}
-	return part(start, len(bare))
+	s.slashed = s.slashed || begins || !sure
+	return 1
+}
+
+// separator is the length of what ends a statement at a place, or 0. Those that a rule's
+// pattern may look for, such as a pipe, don't end one within the match.
+func (s *splitter) separator(at int) int {
+	words := s.l == nil || s.l.words
+	c, next := s.bare[at], byte(0)
+	if at+1 < len(s.bare) {
+		next = s.bare[at+1]
+	}
+	switch {
+	case c == ';':
+		if s.depth == 0 || s.l != nil && s.l.words {
+			return 1
+		}
+	case !words || c != '&' && c != '|':
+	case next == c:
+		return 2
+	case s.l == nil || at > s.from && at < s.to:
+	case c == '|' || next != '>' && (at == 0 || strings.IndexByte("<>", s.bare[at-1]) < 0):
+		return 1
+	}
+	return 0
 }

@@ -38,6 +38,7 @@ type coder struct {
 	closed  []bool // by place, whether a regular expression ends that goes on there; made once one doesn't
 	regex   bool   // there are regular expressions between slashes
 	formats bool   // texts with an f before them have holes in braces
+	unsure  bool   // a slash may begin a regular expression, so that a quote may stand in it
 	holes   bool   // texts in double quotes have holes as those in backquotes do
 }
 
@@ -45,14 +46,13 @@ type coder struct {
 // returns where it ends.
 func (c *coder) code(at, depth int) int {
 	braces := 0
-	before := byte('(') // the last that is not a blank
 	for at < len(c.text) {
 		b := c.text[at]
 		switch {
 		case b == '"' || b == '\'' || b == '`':
 			at = c.quoted(at, depth)
-		case b == '/' && c.regex && strings.IndexByte("(,=:[!&|?{};+", before) >= 0:
-			at = c.regexp(at)
+		case b == '/' && c.regex:
+			at = c.slash(at)
 		case b == '{':
 			braces++
 			at++
@@ -64,16 +64,26 @@ func (c *coder) code(at, depth int) int {
 		default:
 			at++
 		}
-		if b != ' ' && b != '\t' {
-			before = b
-		}
 	}
 	return at
+}
+
+// slash returns what follows a slash, or the regular expression that it begins.
+func (c *coder) slash(at int) int {
+	begins, sure := BeginsRegexp(c.text, at)
+	c.unsure = c.unsure || !sure
+	if begins {
+		return c.regexp(at)
+	}
+	return at + 1
 }
 
 // quoted blanks out the text that starts at a place, and returns what follows it. A quote
 // that nothing closes begins no text.
 func (c *coder) quoted(start, depth int) int {
+	if c.unsure {
+		return blank(c.out, start, len(c.text))
+	}
 	quote := c.text[start : start+1]
 	if rest := c.text[start:]; len(rest) > 2 && rest[1] == rest[0] && rest[2] == rest[0] {
 		quote = rest[:3]
@@ -127,6 +137,39 @@ func (c *coder) regexp(start int) int {
 	c.texts.read += len(c.text) - start
 	c.close(start + 1)
 	return start + 1
+}
+
+// BeginsRegexp reports whether the slash at a place begins a regular expression by what stands
+// before it, and whether that is sure.
+func BeginsRegexp(text string, at int) (begins, sure bool) {
+	before := strings.TrimRight(text[:at], " \t")
+	if before == "" {
+		return true, true
+	}
+	last := before[len(before)-1]
+	if strings.IndexByte("(,=:[&|?{;", last) >= 0 {
+		return true, true
+	}
+	from := len(before)
+	for from > 0 && wordLength(before[from-1:from]) > 0 {
+		from--
+	}
+	switch {
+	case from < len(before):
+	case strings.IndexByte(quotes+"]", last) >= 0:
+		return false, true // it divides a value
+	default:
+		return strings.IndexByte("!};+-*%~^", last) >= 0 || strings.HasSuffix(before, "=>"), false
+	}
+	name := strings.TrimRight(before[:from], " \t")
+	sure = name == "" || strings.IndexByte(".#$@", name[len(name)-1]) < 0
+	switch before[from:] {
+	case "return", "typeof", "case", "in", "delete", "void", "throw", "do", "else", "instanceof":
+		return true, sure
+	case "of", "yield", "await": // which may be names
+		return true, false
+	}
+	return false, true
 }
 
 // RegexpEnd returns the offset behind the regular expression that starts with the slash at a

@@ -148,12 +148,48 @@ func TestWhatExcuses(t *testing.T) {
 		{"Shell", `call x; Safe`, false},
 		{"Shell", `call x && Safe`, false},
 		{"Shell", `call x "Safe"`, true},
+		{"Shell", `call x | Safe`, false},
+		{"Shell", `Safe & call x`, false},
+		{"Shell", `(Safe; call x)`, false},
+		{"Shell", `call x 2>&1 Safe`, true},
+		{"Shell", `call x &>a Safe`, true},
+		{"JavaScript", `return /"/.test(a) && call(x) && /"/.test(Safe)`, true},
+		{"JavaScript", `return /"/.test(a) && call(x) && "Safe" + /"/`, false},
+		{"JavaScript", `if (a) /"/.test(a) && call(x) && "Safe" + /"/`, false},
+		{"JavaScript", `call(x, a / 2, Safe)`, true},
+		{"JavaScript", `call(x, a / 2, "b", Safe)`, true},
+		{"JavaScript", `call(x, f(a) / 2, "b", Safe)`, false},
+		{"", `call(x, "Safe")`, false},
+		{"", `call(x, Safe)`, true},
 		{"SQL", `call x -- Safe`, false},
 		{"HTML", `call x <!-- Safe -->`, false},
 	} {
 		from := strings.Index(c.text, "call")
-		if got := strings.Contains(Statement(c.language, Bare(c.language, c.text), from, from+4, true), "Safe"); got != c.want {
+		parts, _ := Statements(c.language, Bare(c.language, c.text), from, from+4, true)
+		if got := strings.Contains(strings.Join(parts, ""), "Safe"); got != c.want {
 			t.Errorf("%s: in %s the word excuses: %t", c.language, c.text, got)
+		}
+	}
+}
+
+// A match that reaches over the end of a statement is excused by none of them alone.
+func TestStatementsOfAMatch(t *testing.T) {
+	for _, c := range []struct {
+		language, text, parts string
+		sure                  bool
+	}{
+		{"Shell", "a; m b; c n; d", "m b| c n", true},
+		{"Shell", "m b && c n", "m b | c n", true},
+		{"Shell", "m b | c n | d", "m b | c n ", true},
+		{"Shell", "m $(b && c) n", "m $(b | c) n", false},
+		{"Shell", "m 'b && c' n && d", "m 'b && c' n ", true},
+		{"Shell", "m ' && c n", "m ' | c n", false},
+		{"Go", "m(a; b); c(n)", "m(a; b)| c(n)", true},
+		{"JavaScript", "m(f(a) / b, 'c', n)", "m(f(a) / b, 'c', n ", false},
+	} {
+		parts, sure := Statements(c.language, c.text, strings.Index(c.text, "m"), strings.LastIndex(c.text, "n")+1, true)
+		if got := strings.TrimLeft(strings.Join(parts, "|"), " "); got != c.parts || sure != c.sure {
+			t.Errorf("%s: %q in %q, sure: %t", c.language, got, c.text, sure)
 		}
 	}
 }
@@ -188,8 +224,8 @@ func FuzzReader(f *testing.F) {
 			if len(bare) != len(line) {
 				t.Fatalf("%q is bare %q", line, bare)
 			}
-			if s := Statement(language, bare, n, len(line), true); len(s) > len(line) {
-				t.Fatalf("%q is a statement of %q", s, line)
+			if parts, _ := Statements(language, bare, n, len(line), true); len(strings.Join(parts, "")) > len(line) {
+				t.Fatalf("%q are the statements of %q", parts, line)
 			}
 			Lines(line)
 		}
