@@ -228,10 +228,25 @@ func (y *layout) opens(text string, s shape) bool {
 	return n.code > 0 || n.wide > 0 || n.open != 0 && (n.three || strings.IndexByte(y.begins, n.open) >= 0)
 }
 
-// inTag reports whether a text ends within a tag.
+// inTag reports whether a text ends within a tag, whose quoted values may hold any character.
 func inTag(text string) bool {
-	i := strings.LastIndexByte(text, '<')
-	return i >= 0 && i+1 < len(text) && text[i+1]|0x20 >= 'a' && text[i+1]|0x20 <= 'z' && strings.IndexByte(text[i:], '>') < 0
+	in, quote := false, byte(0)
+	for i := range len(text) {
+		switch c := text[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case !in:
+			next := at(text, i+1) | 0x20
+			in = c == '<' && next >= 'a' && next <= 'z'
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '>':
+			in = false
+		}
+	}
+	return in
 }
 
 // trimmed is where the text up to a place ends without the blanks at its end.
@@ -464,7 +479,13 @@ func (y *layout) goesOn(code string) bool {
 	case ':':
 		return y.colon
 	}
-	return false
+	return needsMore[lastWord(code, len(code))]
+}
+
+// needsMore are words at the end of a line that say nothing without the next.
+var needsMore = map[string]bool{
+	"new": true, "await": true, "typeof": true, "void": true, "delete": true, "throw": true, "return": true, "instanceof": true,
+	"in": true, "of": true, "is": true, "and": true, "or": true, "not": true, "assert": true, "from": true,
 }
 
 // continues reports whether a line goes on with the statement before it.

@@ -64,6 +64,14 @@ func TestWhatHidesThatAStatementGoesOn(t *testing.T) {
 			{"a.js", "path.join(/'/, \"//\",\n  req.query.f)\n", pathJS},
 			{"a.js", "path.join(`${\"//\"}`, '//',\n  req.query.f)\n", pathJS},
 		},
+		"words that say nothing alone": {
+			{"A.java", "File f = new\n    File(r.getParameter(\"x\"));\n", "sec-path-java-01"},
+			{"a.js", "const a = await\n  fs.readFile(req.query.f)\n", pathJS},
+		},
+		"angle brackets in attributes": {
+			{"a.html", "<script data-a=\">\"\n  src=\"http://evil.example/a.js\"></script>\n", "sec-mixed-content-01"},
+			{"a.html", "<script data-a='<b>'\n  src=\"http://evil.example/a.js\"></script>\n", "sec-mixed-content-01"},
+		},
 		"long lines": {
 			{"a.py", "c.execute(\"" + sqlText + long + "\"\n    % x)\n", sqlPy},
 			{"a.py", "c.execute(\"" + long[:2500] + " " + sqlText + long[:500] + "\"\n    % x[\"" + long[:2500] + "\"])\n", sqlPy},

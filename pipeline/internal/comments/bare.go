@@ -273,7 +273,7 @@ func (s *splitter) separator(at int) int {
 	case !words || c != '&' && c != '|':
 	case next == c:
 		return 2
-	case s.l == nil || at > s.from && at < s.to:
+	case at > s.from && at < s.to:
 	case c == '|' || next != '>' && (at == 0 || strings.IndexByte("<>", s.bare[at-1]) < 0):
 		return 1
 	}
