@@ -65,7 +65,7 @@ func TestTextsThatLinesBegin(t *testing.T) {
 			"echo \\\" <<EOF\n# evil", "cat <<A 'x <<B'\n# evil\nA",
 		},
 		"Dockerfile": {"RUN <<EOF cat # ((\n# evil"},
-		"YAML":       {"run: |\n  cat <<EOF >d.bat\n  # & evil"},
+		"YAML":       {"run: |\n  cat <<EOF >d.bat\n  # & evil", "run: |\n  <<: cat\n  # evil"},
 		"HCL":        {"x = f((1), <<EOT\n//usr/bin/env evil", "x = f(<<A, \"<<<\")\n# evil", "x = <<A-B\nA\n# evil", "x = <<EOT\nEOT;\n# evil", "/* a */ x = <<EOT\n# evil"},
 		"PHP":        {"f((1), <<<EOT\n# evil", "f(<<<A . <<<B\nA\n# evil", "f(<<<\u00e9\n# evil", "f(<<<A\u00e9\nA\n# evil"},
 	} {
@@ -98,7 +98,7 @@ func TestWhatLooksLikeACommentIsCode(t *testing.T) {
 		"Python": {"// evil()", "* evil()", "-- evil()", "/* evil()", "# \"\"\"; evil()", "# {evil()}", "# '''; evil()", "# a\revil()", "# a\fevil()", "\"\"\"evil()"},
 		"C":      {"# evil()", "// \" evil()", "/* a */ evil()", "// a\\\n/*\nevil()", "// a ??/\n/*\nevil()", "\"a\\\n/*\\\n\"; evil()"},
 		"Shell": {"${x#y}; evil", "// evil", "-- evil", "# $(evil)", "# '; evil", "# `evil`",
-			"node <<EOF\n#a = evil()", "node << 'EOF'\n#a = evil()", "node <<\\EOF\n\tEOF\n EOF\nEOF;\n#a = evil()", "node <<-EOF\n EOF\n#a = evil()", "a <<A b <<B\nA\n#a = evil()",
+			"node <<EOF\n#a = evil()", "node << 'EOF'\n#a = evil()", "node <<\\EOF\n\tEOF\n EOF\nEOF;\n#a = evil()", "node <<-EOF\n EOF\n#a = evil()", "a <<A b <<B\nA\n#a = evil()", "node <<EOF\nEOF\r\n#a = evil()", "node <<EOF\r\nEOF\n#a = evil()", "x $(($((<<EOF\n#a = evil()",
 		},
 		"Dockerfile":      {"# $(evil)", "-- evil", "RUN node <<EOF\n#a = evil()"},
 		"Makefile":        {"\t# $(shell evil)"},

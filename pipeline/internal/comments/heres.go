@@ -92,6 +92,7 @@ func odd(text string) bool {
 // may stand in quotes or in a comment counts, unless it is sure to stand in quotes.
 func (l *language) heresIn(text string, doubt bool) (found []here, known bool) {
 	known = true
+	sums := arithmetic{line: text}
 	for at := 0; at < len(text); {
 		rest := text[at:]
 		switch c := rest[0]; {
@@ -104,8 +105,8 @@ func (l *language) heresIn(text string, doubt bool) (found []here, known bool) {
 			}
 			at += n
 		case l.words && strings.HasPrefix(rest, "$(("):
-			at += 3 + arithmetic(rest[3:])
-		case l.words && strings.HasPrefix(rest, "<<<"), l.block && at == len(text)-len(strings.TrimLeft(text, " \t-")) && strings.HasPrefix(rest, "<<:"):
+			at += 3 + sums.length(at+3)
+		case l.words && strings.HasPrefix(rest, "<<<"), l.block && at == len(text)-len(strings.TrimLeft(text, " \t-")) && merges(rest):
 			at += 3
 		case strings.HasPrefix(rest, l.here):
 			at += len(l.here)
@@ -137,17 +138,37 @@ func quotedLength(text string) int {
 	return 0
 }
 
-// arithmetic is the length of a shell's arithmetic up to the parentheses that end it, or 0
-// if it may be something else.
-func arithmetic(text string) int {
-	for i := range len(text) {
-		switch c := text[i]; {
-		case c == ')' && strings.HasPrefix(text[i:], "))"):
-			return i
-		case strings.IndexByte(" \t_$+-*/%&|^~!=<>?:,()", c) < 0 && wordLength(text[i:i+1]) == 0:
+// merges reports whether a line of YAML takes over another mapping.
+func merges(text string) bool {
+	value, ok := strings.CutPrefix(text, "<<:")
+	value = strings.TrimLeft(value, " \t\r")
+	return ok && (value == "" || strings.IndexByte("*[{", value[0]) >= 0)
+}
+
+// arithmetic finds the arithmetic of a shell in a line.
+type arithmetic struct {
+	line   string
+	failed int // none ends that begins before
+	read   int // bytes that were looked at, for tests
+}
+
+// length is that of the arithmetic from a place up to the parentheses that end it, or 0 if it
+// may be something else. Places must be asked for from the first to the last.
+func (a *arithmetic) length(at int) int {
+	if at < a.failed {
+		return 0
+	}
+	for i := at; i < len(a.line); i++ {
+		a.read++
+		switch c := a.line[i]; {
+		case c == ')' && strings.HasPrefix(a.line[i:], "))"):
+			return i - at
+		case strings.IndexByte(" \t_$+-*/%&|^~!=<>?:,()", c) < 0 && wordLength(a.line[i:i+1]) == 0:
+			a.failed = i
 			return 0
 		}
 	}
+	a.failed = len(a.line)
 	return 0
 }
 
@@ -165,8 +186,10 @@ func (l *language) hereAt(text string) (h here, length int) {
 		return h, at + len(h.name)
 	}
 	var name strings.Builder
-	for at < len(text) && strings.IndexByte(" \t\r;&|<>()", text[at]) < 0 {
+	for at < len(text) && strings.IndexByte(" \t;&|<>()", text[at]) < 0 {
 		switch c := text[at]; {
+		case c == '\r' && l != shell: // which takes it for a part of the name
+			at++
 		case c == '\\' && at+1 < len(text):
 			name.WriteByte(text[at+1])
 			at += 2
@@ -200,7 +223,9 @@ func nameLength(text string, l *language) int {
 
 // endsAt reports whether the text ends at the line. Except in PHP nothing else may stand there.
 func (h here) endsAt(l *language, text string) bool {
-	text = strings.TrimSuffix(text, "\r")
+	if l != shell {
+		text = strings.TrimSuffix(text, "\r")
+	}
 	switch {
 	case !l.words || l.block:
 		text = strings.TrimLeft(text, " \t")

@@ -10,7 +10,7 @@ import (
 
 // hostile are the pieces of texts that were slow: each begins what nothing ends, or ends
 // what nothing began.
-var hostile = []string{`\'`, `\"`, "\\`", `"`, "'", "`", `'''`, `"""`, "(/[", "(/", "(/[]", "(/[/", "`${", "`${(/[", `"${`, `f"{`, "f'{", "{", "}", "/* ", "*/", "// ", "# ", "<!--", `\`, "a", "]", "'a' "}
+var hostile = []string{`\'`, `\"`, "\\`", `"`, "'", "`", `'''`, `"""`, "(/[", "(/", "(/[]", "(/[/", "`${", "`${(/[", `"${`, `f"{`, "f'{", "{", "}", "/* ", "*/", "// ", "# ", "<!--", `\`, "a", "]", "'a' ", "$((", "<<A ", "<<'A "}
 
 // hostileTexts returns texts of a size, each of which repeats one of the pieces, or
 // several of them.
@@ -45,6 +45,13 @@ func TestWorkOfLines(t *testing.T) {
 			texts := TextsOf(text + "*/")
 			goLike.ended(texts.line, &texts)
 			return texts.read
+		},
+		"arithmetic": func(text string) int {
+			sums := arithmetic{line: text}
+			for at := range len(text) {
+				sums.length(at)
+			}
+			return sums.read
 		},
 		"Texts": func(text string) int {
 			texts := TextsOf(text)
