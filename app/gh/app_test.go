@@ -154,7 +154,7 @@ func TestDeliveryLogWithoutEnd(t *testing.T) {
 		return reply(200, fmt.Sprintf(`[{"id":%d,"guid":"g","delivered_at":"2026-11-20T12:00:00Z"}]`, 1000-n), "Link", fmt.Sprintf(`<https://x?cursor=v1_%d>; rel="next"`, n))
 	}
 	got, whole, err := hub.client(t, nil).FailedDeliveries(t.Context(), time.Time{})
-	if err != nil || whole || len(got) != maxWalk {
+	if err != nil || whole || len(got) != maxLogPages {
 		t.Errorf("%d attempts, whole %v, %v", len(got), whole, err)
 	}
 }

@@ -25,16 +25,20 @@ func (l *attempts) whole() error {
 // again by the webhook, which takes up to 25 MB.
 const maxPayload = 4 << 20
 
+// maxLogPages bounds what is read of the delivery log at a time: 50,000 attempts, as many as
+// a busy organisation makes in a day.
+const maxLogPages = 500
+
 // FailedDeliveries lists the attempts in the App's delivery log from since on that failed,
-// newest first. It looks through 10,000 at most, and whole is false if there are more.
+// newest first. It looks through 50,000 at most, and whole is false if there are more.
 // GitHub's own filter for failures is of no use: it leaves redirections out.
 func (c *Client) FailedDeliveries(ctx context.Context, since time.Time) ([]review.HookAttempt, bool, error) {
-	// GitHub tells times in whole seconds.
+	// GitHub gives times in whole seconds.
 	since = since.Truncate(time.Second)
 	var out []review.HookAttempt
 	whole, err := walk(ctx, c, review.Target{}, request{
 		op: "read the App's delivery log", scope: asApp, method: http.MethodGet, path: "/app/hook/deliveries",
-	}, maxWalk, func(page attempts) bool {
+	}, maxLogPages, func(page attempts) bool {
 		older := false
 		for _, d := range page {
 			a := attempt(d)

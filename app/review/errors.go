@@ -15,6 +15,9 @@ var ErrNotFound = errors.New("not found in store")
 // ErrNoPayload means that the delivery log holds no payload that can be read.
 var ErrNoPayload = errors.New("the delivery log holds no payload that can be read")
 
+// ErrRefused means that a delivery is not one that the webhook takes in.
+var ErrRefused = errors.New("the delivery is refused")
+
 // ErrManyNotices means that as many notices as are kept wait to be said.
 var ErrManyNotices = errors.New("too many notices wait to be said")
 

@@ -767,7 +767,7 @@ type GitHub interface {
 	Access(ctx context.Context, t Target) (Access, error)
 
 	// FailedDeliveries lists the attempts in the App's delivery log from since on that
-	// failed, newest first. whole is false where there are more than are read.
+	// failed, newest first. whole is false where the log holds more than is read.
 	FailedDeliveries(ctx context.Context, since time.Time) (attempts []HookAttempt, whole bool, err error)
 	// Payload reads what an attempt delivered. The error is ErrNoPayload where the log
 	// holds the attempt, and not what it delivered.

@@ -34,7 +34,7 @@ type Options struct {
 	Observe Observer
 	Now     func() time.Time
 	// TakeIn takes in what an attempt that failed would have delivered. The error is
-	// ErrNoPayload where the payload can't be read.
+	// ErrRefused where the webhook would refuse it.
 	TakeIn func(ctx context.Context, a HookAttempt, payload []byte) error
 
 	LeaseTTL    time.Duration // default 15 s; a crashed holder blocks its target so long

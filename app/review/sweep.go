@@ -15,7 +15,8 @@ import (
 // Webhooks get lost: the server was down, a proxy refused them, GitHub gave up
 // after ten seconds. Two things find what they asked for. The App's delivery
 // log has every attempt of the last three days; what a failed one would have
-// delivered is taken in from there. And a sweep compares the open pull requests with what was answered.
+// delivered is taken in from there. And a sweep compares the open pull requests with what
+// was answered.
 
 const (
 	// logReaches is how long GitHub redelivers.
@@ -23,11 +24,12 @@ const (
 	// logOverlap and sweepOverlap are how far each look goes back beyond the
 	// one before, for what GitHub shows late. An attempt takes ten seconds, and thirty on
 	// GitHub Enterprise Server.
-	logOverlap   = time.Minute
+	logOverlap   = 5 * time.Minute
 	sweepOverlap = time.Hour
-	// maxLookedFor is how many deliveries are looked for at a time. Each takes a call, of
-	// which the App has 5,000 an hour.
-	maxLookedFor = 500
+	// maxLookedFor is how many deliveries are looked for at a time. Each takes a call, and
+	// two where the log holds no payload. A look each five minutes leaves a quarter of the
+	// 5,000 calls that the App has in an hour.
+	maxLookedFor = 300
 	// maxFailed is how many failures in a row end a look: then GitHub is down.
 	maxFailed = 3
 	// maxLooks is how often one delivery is looked for, over 34 hours.
@@ -71,7 +73,7 @@ func isOneOf(events map[string][]string, a HookAttempt) bool {
 
 // urgency is higher for what is to be looked for sooner: what people ask for comes first,
 // since nothing else finds it, as the sweep finds pull requests. Most edits of comments
-// are the App's own, which the log doesn't tell. News of others' checks comes last.
+// are the App's own, which the log doesn't show. News of others' checks comes last.
 func urgency(a HookAttempt) int {
 	switch {
 	case tellsOfScans(a):
@@ -105,7 +107,7 @@ func (s *Service) findDeliveries(ctx context.Context) error {
 		return err
 	}
 	if !whole {
-		s.Log.Warn().Time("since", since).Int("attempts", len(attempts)).Msg("more deliveries failed than are read; the sweep of open pull requests finds what is older")
+		s.Log.Warn().Time("since", since).Int("attempts", len(attempts)).Msg("the delivery log holds more attempts than are read; the sweep of open pull requests finds what is older")
 	}
 	scanned, err := s.Store.ScanRepositories(ctx)
 	if err != nil {
@@ -133,8 +135,8 @@ func (s *Service) findDeliveries(ctx context.Context) error {
 		if failed++; failed == maxFailed || !errors.As(err, &host) || host.Kind == HostLimited {
 			return err
 		}
-		// One that GitHub can't show keeps no other back.
-		s.Log.Warn().Str("delivery", d.GUID).Err(err).Msg("a lost delivery could not be had")
+		// One that GitHub can't show doesn't hold up the others.
+		s.Log.Warn().Str("delivery", d.GUID).Err(err).Msg("a lost delivery could not be retrieved")
 		if err := s.Store.LookedFor(ctx, d.GUID, s.Now().Add(lookAgain(d.Looks))); err != nil {
 			return err
 		}
@@ -172,17 +174,22 @@ func lostDeliveries(attempts []HookAttempt, scanned map[int64]bool) []LostDelive
 
 // lookFor takes in what a lost delivery would have brought. Where the log doesn't hold
 // that, GitHub is asked to send it again. What it has no more, or won't send again, is
-// left to the sweep of open pull requests. One that can't be stored keeps no other back.
+// left to the sweep of open pull requests, and so is one that would be refused again. One
+// that can't be stored doesn't hold up the others.
 func (s *Service) lookFor(ctx context.Context, d LostDelivery) error {
 	payload, err := s.GitHub.Payload(ctx, d.ID)
 	did := "took in a lost delivery"
 	if err == nil {
 		err = s.TakeIn(ctx, d.HookAttempt, payload)
 	}
-	if errors.Is(err, ErrNoPayload) {
+	again := s.Now().Add(lookAgain(d.Looks))
+	switch {
+	case errors.Is(err, ErrRefused):
+		again = s.Now().Add(logReaches)
+	case errors.Is(err, ErrNoPayload):
 		did = "asked for a lost delivery again"
-		if again := s.GitHub.Redeliver(ctx, d.ID); again != nil {
-			err = again
+		if refused := s.GitHub.Redeliver(ctx, d.ID); refused != nil {
+			err = refused
 		} else {
 			s.Log.Warn().Str("delivery", d.GUID).Err(err).Msg("a lost delivery can't be read")
 			err = nil
@@ -192,12 +199,12 @@ func (s *Service) lookFor(ctx context.Context, d LostDelivery) error {
 	if errors.As(err, &host) && host.Temporary() {
 		return err
 	}
-	if err := s.Store.LookedFor(ctx, d.GUID, s.Now().Add(lookAgain(d.Looks))); err != nil {
+	if err := s.Store.LookedFor(ctx, d.GUID, again); err != nil {
 		return err
 	}
 	log := s.Log.Info()
 	if err != nil {
-		log, did = s.Log.Warn().Err(err), "a lost delivery could not be had"
+		log, did = s.Log.Warn().Err(err), "a lost delivery could not be retrieved"
 	} else {
 		s.found("delivery")
 	}

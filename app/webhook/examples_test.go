@@ -66,9 +66,9 @@ func TestTakeIn(t *testing.T) {
 		outcome string
 	}{
 		"taken in":           {payload: `{"action": "created"}`, outcome: "accepted"},
-		"not JSON":           {payload: `{`, want: review.ErrNoPayload},
-		"a malformed event":  {attempt: func(a *review.HookAttempt) { a.Event = "a b" }, payload: `{}`, want: review.ErrNoPayload},
-		"a malformed id":     {attempt: func(a *review.HookAttempt) { a.GUID = "../" }, payload: `{}`, want: review.ErrNoPayload},
+		"not JSON":           {payload: `{`, want: review.ErrRefused},
+		"a malformed event":  {attempt: func(a *review.HookAttempt) { a.Event = "a b" }, payload: `{}`, want: review.ErrRefused},
+		"a malformed id":     {attempt: func(a *review.HookAttempt) { a.GUID = "../" }, payload: `{}`, want: review.ErrRefused},
 		"it can't be stored": {payload: `{}`, store: errors.New("disk full"), want: nil},
 	} {
 		b := inbox{err: tt.store}
@@ -85,7 +85,7 @@ func TestTakeIn(t *testing.T) {
 		err := h.TakeIn(t.Context(), a, []byte(tt.payload))
 		switch {
 		case tt.store != nil:
-			if !errors.Is(err, tt.store) || errors.Is(err, review.ErrNoPayload) {
+			if !errors.Is(err, tt.store) || errors.Is(err, review.ErrRefused) {
 				t.Errorf("%s: %v", name, err)
 			}
 		case !errors.Is(err, tt.want) || err != nil && len(b.got) > 0:

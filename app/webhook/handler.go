@@ -129,15 +129,15 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, d *review.Delive
 }
 
 // TakeIn takes in a delivery that GitHub's delivery log holds, as if it had come. Its
-// payload needs no signature: it was read of GitHub.
+// payload needs no signature: it was read from GitHub.
 func (h *Handler) TakeIn(ctx context.Context, a review.HookAttempt, payload []byte) error {
 	start := h.Now()
 	d := review.Delivery{GUID: a.GUID, Event: a.Event, ReceivedAt: start}
 	if !eventName.MatchString(a.Event) || !deliveryID.MatchString(a.GUID) {
-		return fmt.Errorf("%w: its event or id is malformed", review.ErrNoPayload)
+		return fmt.Errorf("%w: its event or id is malformed", review.ErrRefused)
 	}
 	if err := h.read(&d, payload); err != nil {
-		return fmt.Errorf("%w: %w", review.ErrNoPayload, err)
+		return fmt.Errorf("%w: %w", review.ErrRefused, err)
 	}
 	acc, err := h.store(ctx, d)
 	if err != nil {

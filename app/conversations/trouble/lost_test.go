@@ -42,7 +42,7 @@ func TestLostDeliveriesAreTakenIn(t *testing.T) {
 	}
 }
 
-// A delivery that GitHub can't show keeps no other back.
+// A delivery that GitHub can't show doesn't hold up the others.
 func TestLostDeliveryThatCanNotBeRead(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -84,6 +84,32 @@ func TestLostDeliveriesWithoutPayload(t *testing.T) {
 	w.Work(review.JobDeliveries)
 	w.Idle()
 	w.Wants(opened, "action_required")
+}
+
+// A delivery that the webhook would refuse is read once, and not asked for again.
+func TestRefusedDeliveriesAreLeft(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	now := time.Now()
+	w.App.Inside().Service.Now = func() time.Time { return now }
+	w.Work(review.JobDeliveries)
+	w.GH.On(apptest.RoutePayload, func(x *ghtest.Exchange) {
+		if r := x.Proceed(); r.Status == http.StatusOK {
+			r.Body = []byte(`{"id":5,"request":{"headers":{},"payload":{"action":"opened","pull_request":7}}}`)
+		}
+	})
+	w.Away(func() {
+		w.Repo.OpenPR(ghtest.PR{Title: "feat: lost", Body: apptest.GoodBody, Head: "lost", Files: apptest.Clean()})
+	})
+	w.Work(review.JobDeliveries)
+	read := len(w.GH.CallsTo(apptest.RoutePayload))
+	for range 5 {
+		now = now.Add(time.Hour)
+		w.Work(review.JobDeliveries)
+	}
+	if again := len(w.GH.CallsTo(apptest.RoutePayload)) - read; read == 0 || again != 0 || len(w.GH.CallsTo(apptest.RouteRedeliver)) != 0 {
+		t.Errorf("read %d times, then %d times more, and asked for again: %v", read, again, w.GH.CallsTo(apptest.RouteRedeliver))
+	}
 }
 
 // A delivery that fails over and over is asked for a few times, ever more
