@@ -15,8 +15,8 @@ import (
 // keep their numbers.
 //
 // The bytes of a text in UTF-16 or UTF-32 may be another text to a shell: one letter of
-// Chinese may be two of ASCII. Where that is so, what a shell reads stands behind the text,
-// or before it if the bytes begin with #!.
+// Chinese may be two of ASCII. In that case what a shell reads is appended to the text,
+// or comes before it if the bytes begin with #!.
 func Decode(content []byte) (text []byte, ok bool) {
 	w := widthOf(content)
 	if w != nil && plainStretch(content) && utf8.Valid(content) {

@@ -11,7 +11,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/internal/linguist"
 )
 
-// encodedByBase begins the reason why a file is unread whose text git writes anew.
+// encodedByBase starts the reason for a file that git re-encodes on checkout.
 const encodedByBase = "the base's " + AttributesFile + " sets " + attrEncoding
 
 // By working-tree-encoding git turns the UTF-8 of a blob into other bytes when it checks a

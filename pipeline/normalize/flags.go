@@ -108,8 +108,8 @@ func firstLine(f *pipeline.File) (text string, shown bool) {
 // Doubtful reports whether a file may as well be in another language than the one that it
 // is taken for. Its first line may name an interpreter of another language, or one that
 // nobody knows, and whoever runs the file need not heed the line. Or its name is both that
-// of a build and that of a program. Or neither its name says what it is, nor the part of it
-// that the change shows.
+// of a build and that of a program. Or neither its name nor the part that the change
+// shows says what it is.
 func Doubtful(f *pipeline.File) bool {
 	byName := language(f.Path)
 	if named, languages := interpreted(f); named && !slices.ContainsFunc(languages, func(l string) bool { return kin(l) == kin(byName) }) {

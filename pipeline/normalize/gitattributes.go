@@ -53,7 +53,7 @@ func readAttributes(text []byte) (a attributes, why string) {
 	for _, line := range lines {
 		pattern, set, e := line.read(macros)
 		if len(set) == 0 || pattern == "" && e == 0 {
-			continue // a pattern that nobody can read takes nothing back
+			continue // a pattern that can't be read resets nothing
 		}
 		if counted++; counted > maxAttributeLines {
 			return attributesOfNone(text), fmt.Sprintf("more than %d of its lines say what files are", maxAttributeLines)

@@ -97,7 +97,7 @@ var (
 )
 
 // reference is the ASCII character that the named reference at a place stands for. Those
-// that documents are full of, to show marks and not to be them, stand for none.
+// that documents use to display such characters are left alone.
 func reference(text string, i int) string {
 	end := i + 1
 	for end < len(text) && end-i < 32 && isWord(text[end]) {
@@ -117,15 +117,15 @@ func reference(text string, i int) string {
 	return r
 }
 
-// blankEscapes are letters that stand for blanks behind a backslash.
+// blankEscapes are letters that stand for white space after a backslash.
 const blankEscapes = "ntrfv"
 
 // sameEscapes are characters that stand for themselves behind a backslash, for JavaScript.
 const sameEscapes = "cdeghijklmopqswyzABCDEFGHIJKLMOPQRSTVWXYZ/.:-_ <>=;,@#"
 
 // mayBeUnslashed reports whether unslashed may make a difference to a rule at the backslash
-// at a place. In most texts it makes none: a line feed at their end is a blank at most, and
-// what regular expressions hold is nothing that code runs.
+// at a place. Usually it doesn't: a line feed at the end of a string is a blank at most, and
+// the contents of regular expressions aren't run.
 func mayBeUnslashed(text string, i int) bool {
 	c, next, before := at(text, i+1), at(text, i+2), byte(0)
 	if i > 0 {

@@ -9,7 +9,7 @@ import (
 // gone marks a byte that is left out. UTF-8 never has it.
 const gone = 0xFF
 
-// group is a bracket that is open. A span in it is of bytes of the text.
+// group is an open bracket. Positions are byte offsets in the text.
 type group struct {
 	at, start int // of the bracket, and of what it is a part of once it is closed, or less than 0
 	first     int // where the first thing in it stands, or less than 0
@@ -23,7 +23,7 @@ type group struct {
 // maxGroups bounds how deep brackets are followed.
 const maxGroups = 1000
 
-// grouper takes out of a line what makes no difference to a text, a name or a constant:
+// grouper removes from a line what doesn't change the meaning of a string, a name or a constant:
 // parentheses around it, and what TypeScript is told of its type. Texts in backquotes
 // without holes get other quotes.
 type grouper struct {
@@ -347,7 +347,7 @@ func quotes(c byte) bool { return c == '"' || c == '\'' || c == '`' }
 // in reports whether a character, other than 0, is one of some.
 func in(some string, c byte) bool { return c != 0 && strings.IndexByte(some, c) >= 0 }
 
-// drop takes a parenthesis out. What it keeps apart is still apart then.
+// drop removes a parenthesis, and leaves a blank where it separated two words.
 func (g *grouper) drop(i int, apart bool) {
 	by := byte(gone)
 	if apart {
@@ -543,8 +543,8 @@ func mayBeGrouped(text string, i int) bool {
 	return false
 }
 
-// plainTick reports whether a text in backquotes may as well stand in others. Those that
-// begin with no word are mostly marks or data, for which it makes no difference.
+// plainTick reports whether a string in backquotes could use other quotes instead. Those that
+// don't begin with a word are mostly markup or data, where it doesn't matter.
 func plainTick(text string) bool {
 	c := at(text, blanks(text, 0))
 	return (isWord(c) || c == '-' || c == '%') && c != '$' && !strings.Contains(text, "${")

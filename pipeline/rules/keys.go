@@ -12,8 +12,8 @@ var keyed = map[string]bool{
 	"Handlebars": true, "Blade": true, "Jinja": true, "Twig": true, "MDX": true, "YAML": true, "Ruby": true,
 }
 
-// bareKeys is a text whose keys stand without quotes: {"a": b} is {a: b}. A key whose value
-// is a long text keeps its quotes outside calls, as do those of data.
+// bareKeys is a text whose keys stand without quotes: {"a": b} is {a: b}. Outside
+// calls, a key whose value is a long string keeps its quotes, as keys of data do.
 func bareKeys(text string) string {
 	if !hasKey(text) {
 		return text

@@ -6,9 +6,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/internal/comments"
 )
 
-// nesting is how deep the end of a statement's lines so far stands in parentheses and
-// brackets. Nobody is sure of that, since what looks like a text need not be one, so it
-// is counted in three ways, and the statement goes on if any of them says so.
+// nesting is how deeply the end of the lines read so far is nested in parentheses and
+// brackets. This is uncertain, since what looks like a string may not be one, so it is
+// counted in three ways, and the statement goes on if any of them says so.
 type nesting struct {
 	raw    int  // every bracket counts
 	code   int  // those in texts don't

@@ -73,7 +73,7 @@ func (r *rule) matches(text, language string) bool {
 }
 
 // serious says whether the rule's findings can stop a change. Such a rule must not
-// depend on forms of code that whoever opens a pull request is free to choose.
+// be evaded by the way the author chooses to write the code.
 func (r *rule) serious() bool { return r.Severity.Rank() >= pipeline.SeverityMajor.Rank() }
 
 // maxExcused bounds the matches of a text that may each be excused. One that has
@@ -105,7 +105,7 @@ func (r *rule) excused(text, language string) bool {
 		}
 		code := bare
 		if r.serious() && !comments.Known(language) {
-			code = uncommented(bare, at)
+			code = beforeComment(bare, at)
 		}
 		parts, sure := comments.Statements(language, code, at, m[1], r.serious())
 		if !r.serious() {
@@ -140,8 +140,9 @@ func (r *rule) allowsAll(parts []string, sure bool, language string) bool {
 	return len(parts) > 0 && !slices.ContainsFunc(parts, func(part string) bool { return !r.allows(part, language) })
 }
 
-// uncommented is a text up to what may begin a comment behind a place, in some language.
-func uncommented(text string, from int) string {
+// beforeComment cuts a text at the first mark after a position that begins a comment in any
+// language.
+func beforeComment(text string, from int) string {
 	end := len(text)
 	for _, mark := range []string{"#", "//", "--", "/*", "<!--"} {
 		if i := strings.Index(text[from:end], mark); i > 0 {

@@ -126,7 +126,7 @@ func (v *view) has(r *rule) bool {
 	return false
 }
 
-// language is the one that the rule is to read the file in: the file's, or none, if the
+// language is the language in which the rule reads the file: the file's own, or none if the
 // rule looks at it only because it may be a script in any language. What is a comment in
 // the language of the first line need not be one in the rule's.
 func (v *view) language(r *rule) string {

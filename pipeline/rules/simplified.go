@@ -8,19 +8,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/internal/comments"
 )
 
-// replacements remove, one after the other, what makes no difference. A pattern can only
-// match where mayBeSimpler holds, and if one of its needs is there, which is quicker to
-// look for.
-var replacements = []struct {
-	needs   []string
-	pattern *regexp.Regexp
-	by      string
-}{
-	// A block comment that ends on its line. In languages that have none it is
-	// read as one all the same: a form is only ever matched beside the line itself.
-	{[]string{"*/"}, regexp.MustCompile(`/\*[^*]*(?:\*+[^*/][^*]*)*\*+/`), ""},
-	{[]string{"?.("}, regexp.MustCompile(`\?\.\(`), "("},
-}
+// blockComment is a block comment that ends on its line. In languages that have none it is
+// read as one all the same: a form is only ever matched beside the line itself.
+var blockComment = regexp.MustCompile(`/\*[^*]*(?:\*+[^*/][^*]*)*\*+/`)
 
 // simpleMarks are the bytes at which mayBeSimpler may hold.
 var simpleMarks = byteSet("\"'!?.(<`s")
@@ -92,11 +82,10 @@ func simplified(text string) string {
 }
 
 func simplify(text string) string {
-	for _, r := range replacements {
-		if slices.ContainsFunc(r.needs, func(s string) bool { return strings.Contains(text, s) }) {
-			text = r.pattern.ReplaceAllString(text, r.by)
-		}
+	if strings.Contains(text, "*/") {
+		text = blockComment.ReplaceAllString(text, "")
 	}
+	text = strings.ReplaceAll(text, "?.(", "(")
 	// Texts that were put together may stand in parentheses of their own.
 	for range maxRounds {
 		whole := concat(doubled(grouped(text)))

@@ -20,7 +20,7 @@ const (
 
 // statement is code that goes over several lines, as one line without comments. It
 // stands in the hunk's lines start to last, and first is the first added one, or the one
-// behind a line that is removed.
+// after a removed line.
 type statement struct {
 	text               string
 	start, first, last int
@@ -103,19 +103,21 @@ type layout struct {
 }
 
 func layoutOf(language string) layout {
-	y := layout{language: language, colon: !colonEnds[language], tags: tagged[language], three: language == "" || threeQuotes[language], index: !sections[language], shaky: "\"'`"}
+	y := layout{language: language, colon: !colonEnds[language], tags: tagged[language], three: language == "" || threeQuotes[language], index: !sections[language], regex: language == "" || comments.HasRegexps(language), shaky: "\"'`"}
 	switch language {
 	case "Go":
 		y.multi, y.begins, y.plainTicks = "`", "`", true
 	case "JavaScript", "TypeScript", "TSX", "Vue", "Svelte", "Astro", "HTML", "Groovy", "Gradle", "":
-		y.multi, y.begins, y.regex = "`", "`", true
-		y.shaky += "/"
+		y.multi, y.begins = "`", "`"
 	case "PHP":
 		y.multi, y.begins = "\"'", "\"'"
 	case "Rust":
 		y.multi, y.begins = "\"", "\""
 	case "Shell", "SQL", "PLpgSQL", "PLSQL", "TSQL", "Ruby", "Perl":
 		y.multi = "\"'"
+	}
+	if y.regex {
+		y.shaky += "/"
 	}
 	return y
 }
@@ -257,8 +259,7 @@ func trimmed(text string, end int) int {
 	return end
 }
 
-// squeezed is a line of code without what makes it long and means nothing: each stretch
-// of blanks is one blank. A line that is not too long stays as it is.
+// squeezed is a line of code with each run of blanks collapsed to one, if it is too long.
 func squeezed(text string) string {
 	if len(text) <= maxPiece {
 		return text
@@ -411,8 +412,8 @@ func (n nesting) text() nesting {
 	return nesting{open: n.open, three: n.three, doubt: n.doubt, lost: n.lost}
 }
 
-// before are the forms of the statement without the lines that are added, with and without
-// those that are removed, and what may be comments. If it matches in all of them it is not
+// before are the forms of the statement without the added lines: with and without the removed
+// ones, and with and without possible comments. If it matches in all of them it is not
 // new.
 func (s *statement) before(language string, h *pipeline.Hunk) []string {
 	var out []string

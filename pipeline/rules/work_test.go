@@ -65,7 +65,7 @@ func TestExcusesAreBounded(t *testing.T) {
 // counted there.
 func TestHostileLines(t *testing.T) {
 	const most, slack = 10, 3 * time.Second
-	for _, piece := range []string{`\'`, `\"`, "\\`", "'", `'''`, `""`, `' '`, `'"`, `' "' '`, "(/[", "`${", "/* ", "*/", "/**", "((", "( ", "a.concat(", "[ '", ". ", "f''", `\u`, "getattr(", "!["} {
+	for _, piece := range []string{`\'`, `\"`, "\\`", "'", `'''`, `""`, `' '`, `'"`, `' "' '`, "(/[", "`${", "/* ", "*/", "/**", "((", "( ", "a.concat(", "[ '", ". ", "f''", `\u`, "getattr(", "![", `" `, `"+`, `"f`, `"a" f`, "<a ", "(a", `("a"`, `"a":1,`, "a as b ", "(a as ", "(0,a)(", "`a", "(`a`", "<a>", "!(", "&a", `\s\`, "a:", `{"a":(`} {
 		size := sample.Size(256<<10, maxLine)
 		if piece == "/* " { // to look for the end of a comment is quick, even if it is done too often
 			size = maxLine

@@ -9,8 +9,7 @@ import (
 // whose name is not known, nothing is a comment any more.
 const maxHeres = 50
 
-// heres are the texts of several lines that lines so far begin, of which no line is a
-// comment. Those of one line stand one after the other. A line within a text may seem to
+// heres are the heredocs that are open; no line in them is a comment. Those of one line stand one after the other. A line within a text may seem to
 // begin one, too: nobody knows which of them is real, so each must see its own end.
 type heres struct {
 	open [][]here

@@ -15,7 +15,7 @@ type language struct {
 	holes bool
 	regex bool   // there are regular expressions between slashes
 	words bool   // words need no quotes, and && and || end a statement
-	here  string // begins a text that goes up to a line with the name behind it
+	here  string // begins a heredoc that ends at a line with the name that follows
 	block bool   // programs stand in it behind blanks
 }
 
@@ -50,6 +50,9 @@ var (
 	}
 	xml = &language{open: "<!--", close: "-->", oneLine: true, never: []string{"<!-->", "<!--->", "<!--["}, ends: []string{`"`, "'", "<", ">", "--"}}
 )
+
+// HasRegexps reports whether a language has regular expressions between slashes.
+func HasRegexps(name string) bool { l := languages[name]; return l != nil && l.regex }
 
 // languages are those that are known, by the names that GitHub shows. Ruby and
 // Perl are not: any character may end a string there.

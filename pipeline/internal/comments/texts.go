@@ -11,7 +11,7 @@ type Texts struct {
 	read     int                   // bytes that were looked at, for tests
 }
 
-// quotes begin texts. There are as many kinds of three of them as there are of one.
+// quotes begin strings. Each also exists tripled.
 const quotes = "\"'`"
 
 // TextsOf are the texts of a line.
