@@ -79,6 +79,7 @@ func waitsForMemory(pr *ghtest.PullRequest) bool {
 // Large changes wait for one another, say so, and hold no worker meanwhile; a small one
 // overtakes them all. While they wait they read nothing.
 func TestLargeChangesWaitForMemory(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	c := startCrowded(t)
 	var large []*ghtest.PullRequest

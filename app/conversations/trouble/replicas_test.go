@@ -53,6 +53,7 @@ func TestNewerHeadTakenInByAnotherReplica(t *testing.T) {
 
 // The same delivery at both replicas is reviewed once.
 func TestSameDeliveryAtBothReplicas(t *testing.T) {
+	sample.Variant(t)
 	t.Parallel()
 	w, _, toSecond := replicas(t)
 	pr := w.Open(apptest.Clean())
