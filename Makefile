@@ -47,8 +47,8 @@ eval: ## how much the configured agents find of known defects; CONFIG names a se
 
 .PHONY: chaos
 chaos: ## kill servers KILLS times at work, then have GitHub fail; SEED plays a run again
-	go test ./app/harness -run TestChaos -v -count 1 -timeout 40m -args -database sqlite -kills $(KILLS) -pulls 100 -seed $(SEED) -patience 6m
-	go test ./app/harness -run TestChaos -v -count 1 -timeout 40m -args -database postgres -replicas 2 -kills $(KILLS) -pulls 100 -seed $(SEED) -patience 6m
+	go test ./app/harness -run TestChaos -v -count 1 -timeout 60m -args -database sqlite -kills $(KILLS) -pulls 100 -seed $(SEED) -patience 12m
+	go test ./app/harness -run TestChaos -v -count 1 -timeout 60m -args -database postgres -replicas 2 -kills $(KILLS) -pulls 100 -seed $(SEED) -patience 12m
 	go test ./app/harness -run TestTrouble -v -count 1 -timeout 20m -args -database sqlite -pulls 50 -trouble 1m -seed $(SEED) -patience 6m
 	go test ./app/harness -run TestTrouble -v -count 1 -timeout 20m -args -database postgres -pulls 50 -trouble 1m -seed $(SEED) -patience 6m
 
