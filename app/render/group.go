@@ -91,8 +91,15 @@ func (fs *findings) also(group []*pipeline.Finding, d depth) []safe {
 }
 
 // notIgnored is why a comment in the code that asks to ignore the finding is
-// not obeyed, or "".
-func notIgnored(f *pipeline.Finding) string { return reason(f, pipeline.ReasonNotIgnored) }
+// not obeyed, or "". The reason that the comment gives is told apart from what is said of it.
+func notIgnored(f *pipeline.Finding) string {
+	for _, waits := range []string{pipeline.ReasonIgnoreWaits, pipeline.ReasonIgnoreChanged} {
+		if own := reason(f, waits); own != "" {
+			return strings.TrimSuffix(strings.TrimPrefix(waits, pipeline.ReasonNotIgnored), ": ") + "; its reason: " + own
+		}
+	}
+	return reason(f, pipeline.ReasonNotIgnored)
+}
 
 // notDismissed is why a person's dismissal of the finding does not count, or "".
 func notDismissed(f *pipeline.Finding) string { return reason(f, pipeline.ReasonNotDismissed) }

@@ -162,7 +162,7 @@ func TestHowToAcceptAnIgnoreIsSaid(t *testing.T) {
 		f := &v.Review.Report.Findings[0]
 		f.ID, f.Reasons = "3f2a9c1122334455", pipeline.List[string]{waits + "a sandbox"}
 		for name, text := range map[string]string{"comment": Comment(v).Body, "text": Text(v, TextOptions{})} {
-			if !strings.Contains(strings.Join(strings.Fields(strings.ReplaceAll(text, "`", "")), " "), "a sandbox. To accept it, comment /review accept 3f2a9c11 on the pull request.") {
+			if !strings.Contains(strings.Join(strings.Fields(strings.ReplaceAll(text, "`", "")), " "), "acceptance; its reason: a sandbox. To accept it, comment /review accept 3f2a9c11 on the pull request.") {
 				t.Errorf("%s: %s", name, text)
 			}
 		}
