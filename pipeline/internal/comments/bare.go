@@ -20,7 +20,7 @@ func Bare(name, text string) string {
 func (l *language) bare(text string) (bare string, goesOn bool) {
 	out := []byte(text)
 	slash := len(text) // the first in code, of a language whose regular expressions stand between them
-	unsure, texts := false, TextsOf(text)
+	unsure, texts := false, l.texts(text)
 	for at := 0; at < len(text); {
 		rest := text[at:]
 		switch n := l.mayStart(text, at); {
@@ -153,7 +153,7 @@ func blank(out []byte, from, to int) int {
 // languages whose words need no quotes. sure is false if a part may end elsewhere.
 func Statements(name, bare string, from, to int, strict bool) (parts []string, sure bool) {
 	l := languages[name]
-	s := splitter{l: l, bare: bare, from: from, to: to, texts: TextsOf(bare), strict: strict && (l == nil || !l.words)}
+	s := splitter{l: l, bare: bare, from: from, to: to, texts: l.texts(bare), strict: strict && (l == nil || !l.words)}
 	for at := 0; at < len(bare); {
 		c := bare[at]
 		switch {

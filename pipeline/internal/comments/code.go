@@ -17,7 +17,7 @@ func Code(name, text string) string {
 
 func newCoder(name, text string) *coder {
 	l := languages[name]
-	c := &coder{text: text, out: []byte(text), texts: TextsOf(text), regex: l != nil && l.regex}
+	c := &coder{text: text, out: []byte(text), texts: l.texts(text), regex: l != nil && l.regex}
 	switch name {
 	case "Python":
 		c.formats = true
@@ -104,7 +104,7 @@ func (c *coder) quoted(start, depth int) int {
 		switch {
 		case strings.HasPrefix(rest, quote):
 			return at + len(quote)
-		case rest[0] == '\\' && len(rest) > 1:
+		case rest[0] == '\\' && len(rest) > 1 && strings.IndexByte(c.texts.raw, quote[0]) < 0:
 			at = blank(c.out, at, at+2)
 		case hole == "{" && strings.HasPrefix(rest, "{{"):
 			at = blank(c.out, at, at+2)

@@ -16,6 +16,8 @@ func TestCode(t *testing.T) {
 		{"Kotlin", `"a(${b(c)}"`, `"  ${b(c)}"`},
 		{"Go", `a("b\"c(" + d)`, `a("     " + d)`},
 		{"Go", `it's a(b`, `it's a(b`},
+		{"Go", "a(`\\` + b(`\\c(`))", "a(` ` + b(`   `))"},
+		{"JavaScript", "a(`\\` + b(`\\c(`))", "a(`       `\\c(`))"},
 		{"Shell", `echo "a("`, `echo "a("`},
 		{"", `a "b("`, `a "  "`},
 	} {

@@ -149,6 +149,7 @@ func TestWhatExcuses(t *testing.T) {
 		{"Shell", `call x && Safe`, false},
 		{"Shell", `call x "Safe"`, true},
 		{"Shell", `call x | Safe`, false},
+		{"Shell", `call '\'; Safe #'`, false},
 		{"Shell", `Safe & call x`, false},
 		{"Shell", `(Safe; call x)`, false},
 		{"Shell", `call x 2>&1 Safe`, true},

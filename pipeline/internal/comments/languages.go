@@ -13,6 +13,7 @@ type language struct {
 	ends []string
 	// holes says that braces put code into the text around them, as in JSX.
 	holes bool
+	raw   string // quotes between which a backslash escapes nothing
 	regex bool   // there are regular expressions between slashes
 	words bool   // words need no quotes, and && and || end a statement
 	here  string // begins a heredoc that ends at a line with the name that follows
@@ -21,7 +22,7 @@ type language struct {
 
 var (
 	cLike     = &language{line: []string{"//"}, open: "/*", close: "*/", ends: []string{`"`, "??/"}}
-	goLike    = &language{line: []string{"//"}, open: "/*", close: "*/", ends: []string{"`"}}
+	goLike    = &language{line: []string{"//"}, open: "/*", close: "*/", ends: []string{"`"}, raw: "`"}
 	jsLike    = &language{line: []string{"//"}, open: "/*", close: "*/", ends: []string{"`", "</", "/>", "<%"}, holes: true, regex: true}
 	tsLike    = &language{line: []string{"//"}, open: "/*", close: "*/", ends: []string{"`", "${"}, regex: true}
 	javaLike  = &language{line: []string{"//"}, open: "/*", close: "*/", ends: []string{`"""`, "${", `\(`, `\u`}}
@@ -34,11 +35,11 @@ var (
 	cssLike   = &language{open: "/*", close: "*/", ends: []string{"<", "{{", "${", "`"}}
 	scssLike  = &language{line: []string{"//"}, open: "/*", close: "*/", ends: []string{"<", "{", "`"}}
 	python    = &language{line: []string{"#"}, ends: []string{`"""`, "'''", "{"}}
-	shell     = &language{line: []string{"#"}, apart: true, ends: []string{`"`, "'", "`", "$(", "${"}, words: true, here: "<<"}
+	shell     = &language{line: []string{"#"}, apart: true, ends: []string{`"`, "'", "`", "$(", "${"}, words: true, raw: "'", here: "<<"}
 	powerOf   = &language{line: []string{"#"}, apart: true, open: "<#", close: "#>", oneLine: true, ends: []string{`"`, "'", "$("}}
-	docker    = &language{line: []string{"#"}, apart: true, ends: []string{`"`, "'", "`", "$("}, words: true, here: "<<"}
-	makefile  = &language{line: []string{"#"}, ends: []string{`"`, "'", "`", "$(", "${"}, words: true}
-	yaml      = &language{line: []string{"#"}, blank: true, apart: true, ends: []string{`"`, "'", "`", "{{", "$("}, words: true, here: "<<", block: true}
+	docker    = &language{line: []string{"#"}, apart: true, ends: []string{`"`, "'", "`", "$("}, words: true, raw: "'", here: "<<"}
+	makefile  = &language{line: []string{"#"}, ends: []string{`"`, "'", "`", "$(", "${"}, words: true, raw: "'"}
+	yaml      = &language{line: []string{"#"}, blank: true, apart: true, ends: []string{`"`, "'", "`", "{{", "$("}, words: true, raw: "'", here: "<<", block: true}
 	toml      = &language{line: []string{"#"}, ends: []string{`"""`, "'''"}}
 	ini       = &language{line: []string{"#", ";"}, apart: true, ends: []string{`"`}}
 	hcl       = &language{line: []string{"#", "//"}, open: "/*", close: "*/", ends: []string{"${", "%{"}, here: "<<"}

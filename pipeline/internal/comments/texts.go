@@ -7,6 +7,7 @@ import "strings"
 // closes any of them, and each would be read to the line's end.
 type Texts struct {
 	line     string
+	raw      string                // quotes between which a backslash escapes nothing
 	unclosed [2 * len(quotes)]bool // kinds of quotes that nothing closes any more
 	read     int                   // bytes that were looked at, for tests
 }
@@ -16,6 +17,15 @@ const quotes = "\"'`"
 
 // TextsOf are the texts of a line.
 func TextsOf(line string) Texts { return Texts{line: line} }
+
+// texts are the texts of a line in the language, which may be nil.
+func (l *language) texts(line string) Texts {
+	t := TextsOf(line)
+	if l != nil {
+		t.raw = l.raw
+	}
+	return t
+}
 
 // At is the length of the text that starts at a place, with its quotes. It is 0 if none
 // starts there or nothing closes it. Places must be asked for from the first to the last,
@@ -45,7 +55,7 @@ func (t *Texts) end(at int, quote string) int {
 		return -1
 	}
 	for i := at; i < len(t.line); i++ {
-		if c := t.line[i]; c == '\\' {
+		if c := t.line[i]; c == '\\' && strings.IndexByte(t.raw, quote[0]) < 0 {
 			i++
 		} else if c == quote[0] && strings.HasPrefix(t.line[i:], quote) {
 			t.read += i - at
