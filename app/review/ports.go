@@ -228,6 +228,8 @@ type TargetState struct {
 	Fresh    bool // the wanted generation must write a new check run even if nothing changed
 	Closed   bool
 	GaveUp   bool
+	// GaveUpAt is when, the zero time if it was not or that is not known.
+	GaveUpAt time.Time
 	Attempts int // failed attempts at the wanted generation
 	// FailedSince is when the first of them failed, zero if none did.
 	FailedSince time.Time

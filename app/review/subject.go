@@ -209,7 +209,7 @@ func (o *order) audit(headSHA, subject string) *AuditEntry {
 // byHand decides about the head whose review the comment showed when the command
 // came. A head whose review nobody had seen by then is not decided about: it may
 // have been pushed after the command, which can wait long for GitHub. One whose
-// review was given up is, since there is nothing to wait for.
+// review had been given up by then is, since there is nothing to wait for.
 func (o *order) byHand(ctx context.Context) (verdict, error) {
 	key := o.Target.Key()
 	now, err := o.GitHub.Pull(ctx, o.Target)
@@ -225,7 +225,7 @@ func (o *order) byHand(ctx context.Context) (verdict, error) {
 		return verdict{}, fmt.Errorf("read the review that was shown: %w", err)
 	}
 	shown := r != nil && r.HeadSHA == now.HeadSHA && r.Review.Facts.Base.Ref == now.BaseRef
-	gaveUp := state.GaveUp && state.Done >= state.Wanted && state.HeadSHA == now.HeadSHA
+	gaveUp := state.GaveUp && state.Done >= state.Wanted && state.HeadSHA == now.HeadSHA && !state.GaveUpAt.After(o.ReceivedAt)
 	if !shown && !gaveUp {
 		return refused(render.Notice{Kind: render.NoticeHeadMoved, Command: o.what.Name}), nil
 	}

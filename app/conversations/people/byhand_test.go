@@ -802,3 +802,46 @@ func TestFullReviewReadsConfigAnew(t *testing.T) {
 		}
 	}
 }
+
+// A decision that waits for GitHub is not about a head that came meanwhile, also if the
+// review of that was given up.
+func TestOverrideIsNotAboutALaterHeadThatWasGivenUp(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.Repo.Grant("mia", "maintain")
+	pr := w.Open(faulty())
+	w.Idle()
+	asked, resume := make(chan bool, 10), make(chan bool)
+	w.GH.On("GET /repos/{owner}/{repo}/collaborators/{username}/permission", ghtest.First(1, func(x *ghtest.Exchange) {
+		asked <- true
+		select {
+		case <-resume:
+		case <-x.Context().Done():
+		}
+	}))
+	pr.Comment("mia", "/review override hotfix")
+	<-asked
+	readable := w.GH.On(apptest.RouteFiles, func(x *ghtest.Exchange) { x.Fail(422, "this diff is not available") })
+	pr.Push(ghtest.Files{"store/more.go": apptest.Insecure}, "more")
+	w.Until("the review of the later head is given up", func() bool {
+		st, err := w.App.Inside().Store.Target(t.Context(), w.Key(pr))
+		return err == nil && st.GaveUp && st.HeadSHA == pr.HeadSHA()
+	})
+	close(resume)
+	w.Idle()
+	readable()
+	pr.Comment("mia", "/review")
+	w.Idle()
+	w.Wants(pr, "failure")
+
+	// Of a head whose review was given up before, it is.
+	readable = w.GH.On(apptest.RouteFiles, func(x *ghtest.Exchange) { x.Fail(422, "this diff is not available") })
+	pr.Push(ghtest.Files{"store/last.go": apptest.Insecure}, "last")
+	w.Idle()
+	pr.Comment("mia", "/review override hotfix")
+	w.Idle()
+	readable()
+	pr.Comment("mia", "/review")
+	w.Idle()
+	w.Wants(pr, "success", "Passed by hand by mia")
+}

@@ -119,7 +119,7 @@ func (s *Store) Finish(ctx context.Context, l review.Lease, generation int64, ga
 			return fmt.Errorf("finish generation %d of %s: only %d were asked for", generation, l.Key, wanted)
 		}
 		if generation > done {
-			if err := finish(ctx, t, l.Key, generation, gaveUp); err != nil {
+			if err := finish(ctx, t, l.Key, generation, gaveUp, s.Now()); err != nil {
 				return err
 			}
 			done = generation
@@ -136,14 +136,14 @@ func (s *Store) Finish(ctx context.Context, l review.Lease, generation int64, ga
 	return more && err == nil, err
 }
 
-func finish(ctx context.Context, t tx, key string, generation int64, gaveUp bool) error {
+func finish(ctx context.Context, t tx, key string, generation int64, gaveUp bool, now time.Time) error {
 	_, err := t.exec(ctx, `
 		UPDATE targets SET done = ?, attempts = 0, failed_since = 0, retry_at = 0,
 			crashes = CASE WHEN ? = 0 THEN 0 ELSE crashes END, deaths = CASE WHEN ? = 0 THEN 0 ELSE deaths END,
 			next_try = CASE WHEN ? = 0 THEN 0 ELSE next_try END, quarantined_at = CASE WHEN ? = 0 THEN 0 ELSE quarantined_at END,
 			gave_up_after = CASE WHEN ? = 0 THEN 0 WHEN gave_up = 1 THEN gave_up_after ELSE done END,
-			result = CASE WHEN ? = 0 THEN '' ELSE result END, gave_up = ?
-		WHERE key = ?`, generation, number(gaveUp), number(gaveUp), number(gaveUp), number(gaveUp), number(gaveUp), number(gaveUp), number(gaveUp), key)
+			result = CASE WHEN ? = 0 THEN '' ELSE result END, gave_up = ?, gave_up_at = ?
+		WHERE key = ?`, generation, number(gaveUp), number(gaveUp), number(gaveUp), number(gaveUp), number(gaveUp), number(gaveUp), number(gaveUp), micros(now), key)
 	if err != nil {
 		return fmt.Errorf("finish generation %d of %s: %w", generation, key, err)
 	}

@@ -227,13 +227,13 @@ func targetDest(g *review.Target) []any {
 // Target implements review.Store.
 func (s *Store) Target(ctx context.Context, key string) (review.TargetState, error) {
 	var st review.TargetState
-	var failed, asked, since, next int64
+	var failed, asked, since, next, gaveUp int64
 	var rerun, notices, said, scans, loop string
 	err := s.db.read(ctx, func(t tx) error {
 		return t.row(ctx, `
-			SELECT `+targetColumns+`, wanted, done, author, reason, rerun, fresh_generation > done, closed = 1, gave_up = 1, attempts, crashes, failed_since, asked_at, notice, notices_said, result, scans, fix_loop, fix_resumes, deaths, quarantined_at, next_try
+			SELECT `+targetColumns+`, wanted, done, author, reason, rerun, fresh_generation > done, closed = 1, gave_up = 1, gave_up_at, attempts, crashes, failed_since, asked_at, notice, notices_said, result, scans, fix_loop, fix_resumes, deaths, quarantined_at, next_try
 			FROM targets WHERE key = ?`, key).
-			Scan(append(targetDest(&st.Target), &st.Wanted, &st.Done, &st.Author, &st.Reason, &rerun, &st.Fresh, &st.Closed, &st.GaveUp, &st.Attempts, &st.Crashes, &failed, &asked, &notices, &said, &st.Result, &scans, &loop, &st.Resumes, &st.Quarantine.Deaths, &since, &next)...)
+			Scan(append(targetDest(&st.Target), &st.Wanted, &st.Done, &st.Author, &st.Reason, &rerun, &st.Fresh, &st.Closed, &st.GaveUp, &gaveUp, &st.Attempts, &st.Crashes, &failed, &asked, &notices, &said, &st.Result, &scans, &loop, &st.Resumes, &st.Quarantine.Deaths, &since, &next)...)
 	})
 	if err == nil {
 		st.Rerun, err = decodeRerun(rerun)
@@ -253,6 +253,9 @@ func (s *Store) Target(ctx context.Context, key string) (review.TargetState, err
 	st.Quarantine.Since, st.Quarantine.Next = fromMicros(since), fromMicros(next)
 	if failed != 0 {
 		st.FailedSince = fromMicros(failed)
+	}
+	if st.GaveUp && gaveUp != 0 {
+		st.GaveUpAt = fromMicros(gaveUp)
 	}
 	if st.Wanted > st.Done {
 		st.AskedAt = fromMicros(asked)
