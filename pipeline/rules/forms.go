@@ -63,12 +63,7 @@ func plain(text string) string { return dotted(spelt(text)) }
 // spelt is a text without invisible characters and with letters in their usual form.
 func spelt(text string) string {
 	if !isASCII(text) {
-		text = norm.NFKC.String(strings.Map(func(r rune) rune {
-			if invisible(r) {
-				return -1
-			}
-			return r
-		}, strings.ToValidUTF8(text, "\uFFFD")))
+		text = latin(text)
 	}
 	if strings.IndexByte(text, '\\') >= 0 {
 		text = unslashed(unescaped(text))
@@ -89,6 +84,32 @@ func spelt(text string) string {
 		})
 	}
 	return text
+}
+
+// maxLetters is how many letters of ASCII one character stands for at most, so that a text
+// stays about as long as it was: one Arabic ligature stands for a sentence.
+const maxLetters = 4
+
+// latin is a text without invisible characters, in which characters of other widths and
+// styles are the letters of ASCII that they stand for.
+func latin(text string) string {
+	var b strings.Builder
+	b.Grow(len(text))
+	for _, c := range strings.ToValidUTF8(text, "\uFFFD") {
+		switch {
+		case c < utf8.RuneSelf:
+			b.WriteByte(byte(c))
+		case invisible(c):
+		default:
+			letters := norm.NFKC.PropertiesString(string(c)).Decomposition()
+			if len(letters) == 0 || len(letters) > maxLetters || !isASCII(string(letters)) {
+				b.WriteRune(c)
+				continue
+			}
+			b.Write(letters)
+		}
+	}
+	return b.String()
 }
 
 var (

@@ -42,6 +42,21 @@ func TestPieces(t *testing.T) {
 	}
 }
 
+// A character that stands for a sentence makes no text much longer.
+func TestFormsStayAsLong(t *testing.T) {
+	for c := rune(0x80); c < 0x20000; c++ {
+		text := strings.Repeat(string(c), 100)
+		for _, form := range rules.Forms(text) {
+			if len(form) > 2*len(text) {
+				t.Errorf("%d bytes of U+%04X become %d", len(text), c, len(form))
+			}
+		}
+	}
+	if forms := rules.Forms("\uff4f\uff53.\ufb01le(\u2474)"); !slices.Contains(forms, "os.file((1))") {
+		t.Errorf("letters of other styles are read as %q", forms)
+	}
+}
+
 // Parentheses, casts, quotes and escapes that make no difference to code hide nothing of it.
 func TestFormsHideNothing(t *testing.T) {
 	t.Parallel()

@@ -138,6 +138,9 @@ func (p *pass) change(facts *pipeline.PRFacts) error {
 			return err
 		}
 	}
+	if err := p.ctx.Err(); err != nil {
+		return err
+	}
 	p.messages(facts, anywhere)
 	return nil
 }
@@ -275,6 +278,9 @@ func (p *pass) statements(h *pipeline.Hunk) {
 // statementsIn shows the statements to the rules that read the file in the language.
 func (p *pass) statementsIn(language string, h *pipeline.Hunk) {
 	for _, s := range statements(language, h, p.shapes) {
+		if p.ctx.Err() != nil {
+			return // which the caller sees
+		}
 		for _, text := range readingsIn(s.text, p.keys) {
 			p.number++
 			for _, r := range p.candidatesFor(p.engine.serious, p.kind.serious, text, false) {

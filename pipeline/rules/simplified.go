@@ -82,7 +82,7 @@ func simplified(text string) string {
 }
 
 func simplify(text string) string {
-	if strings.Contains(text, "*/") {
+	if commented(text) {
 		text = blockComment.ReplaceAllString(text, "")
 	}
 	text = strings.ReplaceAll(text, "?.(", "(")
