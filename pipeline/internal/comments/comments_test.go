@@ -98,7 +98,7 @@ func TestWhatLooksLikeACommentIsCode(t *testing.T) {
 		"Python": {"// evil()", "* evil()", "-- evil()", "/* evil()", "# \"\"\"; evil()", "# {evil()}", "# '''; evil()", "# a\revil()", "# a\fevil()", "\"\"\"evil()"},
 		"C":      {"# evil()", "// \" evil()", "/* a */ evil()", "// a\\\n/*\nevil()", "// a ??/\n/*\nevil()", "\"a\\\n/*\\\n\"; evil()"},
 		"Shell": {"${x#y}; evil", "// evil", "-- evil", "# $(evil)", "# '; evil", "# `evil`",
-			"node <<EOF\n#a = evil()", "node << 'EOF'\n#a = evil()", "node <<\\EOF\n\tEOF\n EOF\nEOF;\n#a = evil()", "node <<-EOF\n EOF\n#a = evil()", "a <<A b <<B\nA\n#a = evil()", "node <<EOF\nEOF\r\n#a = evil()", "node <<EOF\r\nEOF\n#a = evil()", "x $(($((<<EOF\n#a = evil()",
+			"node <<EOF\n#a = evil()", "node << 'EOF'\n#a = evil()", "node <<\\EOF\n\tEOF\n EOF\nEOF;\n#a = evil()", "node <<-EOF\n EOF\n#a = evil()", "a <<A b <<B\nA\n#a = evil()", "node <<EOF\nEOF\r\n#a = evil()", "node <<EOF\r\nEOF\n#a = evil()", "x $(($((<<EOF\n#a = evil()", "node <<EOF\nx\\\nEOF\n#a = evil()", "node <\\\n<EOF\n#a = evil()", "node <<E\\\nOF\nE\n#a = evil()",
 		},
 		"Dockerfile":      {"# $(evil)", "-- evil", "RUN node <<EOF\n#a = evil()"},
 		"Makefile":        {"\t# $(shell evil)"},

@@ -12,8 +12,9 @@ const maxHeres = 50
 // heres are the heredocs that are open; no line in them is a comment. Those of one line stand one after the other. A line within a text may seem to
 // begin one, too: nobody knows which of them is real, so each must see its own end.
 type heres struct {
-	open [][]here
-	ever bool // they go on for ever
+	open   [][]here
+	ever   bool // they go on for ever
+	joined bool // the line before ends in a backslash, so that the next one ends no heredoc
 	// What seems to stand in quotes may stand outside, since a line has one without its
 	// fellow.
 	doubt bool
@@ -22,6 +23,7 @@ type heres struct {
 // here is one of the texts.
 type here struct {
 	name   string // alone on the line that ends it
+	quoted bool   // a backslash in it joins no lines
 	tabbed bool   // behind tabs
 }
 
@@ -34,6 +36,10 @@ func (h *heres) begin(l *language, text string) {
 		return
 	}
 	h.doubt = h.doubt || odd(text)
+	if l.words && strings.HasSuffix(text, "<\\") {
+		h.ever = true // the next line may begin with the rest of the mark
+		return
+	}
 	if !strings.Contains(text, l.here) {
 		return
 	}
@@ -54,8 +60,10 @@ func (h *heres) end(l *language, text string) {
 		return
 	}
 	var open [][]here // a new one: copies of a reader share what they had
+	joined := h.joined
+	h.joined = l.words && endsInBackslash(text)
 	for _, o := range h.open {
-		if o[0].endsAt(l, text) {
+		if (!joined || o[0].quoted) && o[0].endsAt(l, text) {
 			o = o[1:]
 		}
 		if len(o) > 0 {
@@ -63,6 +71,11 @@ func (h *heres) end(l *language, text string) {
 		}
 	}
 	h.open = open
+}
+
+// endsInBackslash reports whether a line ends in a backslash that no other escapes.
+func endsInBackslash(text string) bool {
+	return (len(text)-len(strings.TrimRight(text, `\`)))%2 == 1
 }
 
 // odd reports whether a line has a quote without its fellow, or one that ends elsewhere
@@ -190,6 +203,7 @@ func (l *language) hereAt(text string) (h here, length int) {
 		case c == '\r' && l != shell: // which takes it for a part of the name
 			at++
 		case c == '\\' && at+1 < len(text):
+			h.quoted = true
 			name.WriteByte(text[at+1])
 			at += 2
 		case c == '"' || c == '\'':
@@ -197,6 +211,7 @@ func (l *language) hereAt(text string) (h here, length int) {
 			if n == 0 || strings.ContainsAny(text[at:at+n], "\\") || at > 0 && text[at-1] == '$' {
 				return here{}, at
 			}
+			h.quoted = true
 			name.WriteString(text[at+1 : at+n-1])
 			at += n
 		case c == '`' || c == '\\' || c == '$' && at+1 < len(text) && strings.IndexByte("({", text[at+1]) >= 0:
