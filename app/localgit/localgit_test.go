@@ -91,7 +91,7 @@ func TestEveryKindOfChange(t *testing.T) {
 
 	want := `
 added "added.txt" +2 -0
-  +0,1 "first"
+  +0,1 "first\r"
   +0,2 "second"
 added "empty.txt" +0 -0
 modified "image.png" +0 -0 binary
