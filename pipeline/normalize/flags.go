@@ -153,6 +153,9 @@ func language(file string) string {
 	if l := linguist.LanguageByFilename(file); l != "" {
 		return l
 	}
+	if path.Base(file) == "pip.conf" {
+		return "INI"
+	}
 	ext := strings.ToLower(path.Ext(file))
 	switch ext {
 	case ".phtml", ".pht", ".php7", ".php8":
