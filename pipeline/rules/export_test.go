@@ -19,6 +19,7 @@ type Statement struct {
 	Texts              []string
 	Before             [][]string // it is old if it matches in one of each
 	Start, First, Last int
+	Remark             bool
 }
 
 // Keyed are the languages in which a key in quotes is the same as one without.
@@ -36,7 +37,7 @@ func Statements(language string, keys bool, h *pipeline.Hunk) (out []Statement) 
 		for _, text := range s.before(language, h) {
 			before = append(before, readingsIn(text, keys))
 		}
-		out = append(out, Statement{readingsIn(s.text, keys), before, s.start, s.first, s.last})
+		out = append(out, Statement{readingsIn(s.text, keys), before, s.start, s.first, s.last, s.remark})
 	}
 	return out
 }

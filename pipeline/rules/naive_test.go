@@ -2,6 +2,7 @@ package rules_test
 
 import (
 	"context"
+	"fmt"
 	"path"
 	"regexp"
 	"slices"
@@ -322,7 +323,8 @@ func (n *naiveScan) file(f *pipeline.File) {
 			return strings.Contains(text, "reviewgate:ignore") && strings.Contains(text, id)
 		}
 		var net []match
-		last := map[*naiveRule]int{}
+		seen := map[string]bool{}
+		place := func(r *naiveRule, line int) string { return fmt.Sprintf("%s %d", r.ID, line) }
 		others := map[*naiveRule][]string{}
 		for j, l := range h.Lines {
 			for _, r := range wanted {
@@ -346,16 +348,16 @@ func (n *naiveScan) file(f *pipeline.File) {
 					add(r, line, asked)
 				}
 				if added {
-					last[r] = j
+					seen[place(r, j)] = true
 				}
 			}
 			if l.Op == pipeline.LineAdded {
 				for _, form := range rules.FormsOf(language, anyLanguage(f), strings.TrimSuffix(l.Text[:min(len(l.Text), lineBound)], "\r")) {
 					for _, r := range wanted {
-						if at, ok := last[r]; ok && at == j || !r.serious() || !r.matches(form, r.language(f), lineBound) || r.code(f, &h, j) == "" {
+						if seen[place(r, j)] || !r.serious() || !r.matches(form, r.language(f), lineBound) || r.code(f, &h, j) == "" {
 							continue
 						}
-						last[r] = j
+						seen[place(r, j)] = true
 						add(r, l.New, asks(l.Text, r.ID) || asks(above, r.ID))
 					}
 				}
@@ -394,15 +396,21 @@ func (n *naiveScan) file(f *pipeline.File) {
 					if (r.language(f) == "") != (i >= first || f.Language == "") {
 						continue
 					}
-					at, ok := last[r]
+					if s.Remark && r.Match.Comments != nil && !*r.Match.Comments {
+						continue
+					}
+					found := false
+					for j := s.Start; j <= s.Last; j++ {
+						found = found || seen[place(r, j)]
+					}
 					stood := func(texts []string) bool {
 						return slices.ContainsFunc(texts, func(text string) bool { return r.matches(text, r.language(f), lineBound) })
 					}
 					isNew := func(texts []string) bool { return !stood(texts) }
-					if ok && at >= s.Start && at <= s.Last || !r.serious() || !r.matches(text, r.language(f), lineBound) || !slices.ContainsFunc(s.Before, isNew) {
+					if found || !r.serious() || !r.matches(text, r.language(f), lineBound) || !slices.ContainsFunc(s.Before, isNew) {
 						continue
 					}
-					last[r] = s.First
+					seen[place(r, s.First)] = true
 					add(r, h.Lines[s.First].New, asks(h.Lines[s.First].Text, r.ID))
 				}
 			}

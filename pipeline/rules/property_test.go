@@ -79,6 +79,7 @@ func anyPattern(t *rapid.T) string {
 
 var genLine = rapid.OneOf(
 	sampled("", "#!/usr/bin/lua", "#!/usr/bin/lua", "key = \"ab\"", "// nolint: key", "askkey\r", "a b \t", "\x00a\x00", "ab\xff\xfe", "\u212aEY", "\u017f3 key", "é", strings.Repeat("ab ", 3000), "x"+strings.Repeat("é", 5000), "TODO x", "key // reviewgate:ignore rule-0 why", "// reviewgate:ignore rule-1 why"),
+	sampled("key:", "key: ab", "key: |", "  ab", "  - ab", "run:", "  ${{ key", "}}", "<ab>", "<key>s</key>", "</ab>", "<!-- ab -->"),
 	rapid.Map(rapid.SliceOfN(sampled("a", "b", "k", "K", "s", "S", "\u212a", "\u017f", "é", ".", "x", "\xff", " ", "ab", "key", "\t", "\r", "(", ")", "[\"a\"]", `\u0061`, "?.", "//", "+"), 0, 10),
 		func(p []string) string { return strings.Join(p, "") }),
 )
@@ -104,7 +105,7 @@ func genFacts(t *rapid.T) pipeline.PRFacts {
 func genFile(t *rapid.T, path string) pipeline.File {
 	rare := func(what string) bool { return rapid.IntRange(0, 9).Draw(t, what) == 0 }
 	f := pipeline.File{
-		Path: path, Language: sampled("Go", "Markdown", "").Draw(t, "language"),
+		Path: path, Language: sampled("Go", "Markdown", "", "YAML", "XML", "INI").Draw(t, "language"),
 		Status: rapid.SampledFrom([]pipeline.FileStatus{pipeline.FileAdded, pipeline.FileModified, pipeline.FileRemoved, pipeline.FileRenamed}).Draw(t, "status"),
 		Test:   rare("test"), Generated: rare("generated"), GeneratedByPath: rare("generated_by_path"), Vendored: rare("vendored"),
 	}

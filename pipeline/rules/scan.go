@@ -60,7 +60,7 @@ func (s *Scan) results(ctx context.Context) ([]found, error) {
 		m.text.Set("")
 		s.engine.memories.Put(m)
 	}()
-	p := &pass{ctx: ctx, engine: s.engine, memory: m, kept: map[*rule]int{}, last: map[*rule]int{}, more: map[*rule]int{}}
+	p := &pass{ctx: ctx, engine: s.engine, memory: m, kept: map[*rule]int{}, more: map[*rule]int{}}
 	if err := p.change(s.facts); err != nil {
 		return nil, err
 	}
@@ -86,13 +86,37 @@ type pass struct {
 	keys           bool  // keys in quotes are the same without
 	formed         shape // of the lines that may have more
 	count          map[*rule]int
-	added, removed side          // of the hunk under way
-	last           map[*rule]int // by rule, the last line of the hunk that it found
-	pending        []found       // of the hunk under way, by rules that count net
-	above          string        // the line before, at the head
+	added, removed side           // of the hunk under way
+	places         map[place]bool // of the hunk, where rules found something
+	pending        []found        // of the hunk under way, by rules that count net
+	above          string         // the line before, at the head
 	kept           map[*rule]int
 	more           map[*rule]int // beyond the bounds
 	*memory
+}
+
+// place is a line of the hunk under way in which a rule found something.
+type place struct {
+	rule *rule
+	line int
+}
+
+// foundIn reports whether the rule found something in the lines from one to another.
+func (p *pass) foundIn(r *rule, from, to int) bool {
+	for i := from; i <= to; i++ {
+		if p.places[place{r, i}] {
+			return true
+		}
+	}
+	return false
+}
+
+// note notes that the rule found something in a line.
+func (p *pass) note(r *rule, line int) {
+	if p.places == nil {
+		p.places = map[place]bool{}
+	}
+	p.places[place{r, line}] = true
 }
 
 // memory is what a pass needs room for by rule. It is used again and again, so
@@ -189,7 +213,7 @@ func (p *pass) hunks() error {
 		p.above = ""
 		p.settle(hunk)
 		p.statements(hunk)
-		clear(p.last)
+		p.places = nil
 	}
 	return nil
 }
@@ -228,7 +252,7 @@ func (p *pass) line(l *lineRules, filter *literals.Filter, side *side, i, number
 		} else {
 			p.add(f)
 		}
-		p.last[r] = i
+		p.note(r, i)
 	}
 	if p.code && side.op == pipeline.LineAdded && p.shapes[i]&p.formed != 0 {
 		p.read(side, i)
@@ -254,10 +278,10 @@ func (p *pass) read(side *side, i int) {
 		p.number++
 		for _, r := range p.candidatesFor(p.engine.serious, p.kind.serious, form, false) {
 			language := p.view.language(r)
-			if last, ok := p.last[r]; ok && last == i || !p.mayMatch(r) || !r.matches(form, language) || side.whole(r, language, i) {
+			if p.places[place{r, i}] || !p.mayMatch(r) || !r.matches(form, language) || side.whole(r, language, i) {
 				continue
 			}
-			p.last[r] = i
+			p.note(r, i)
 			p.add(found{rule: r, path: p.file.Path, line: l.New, text: form, read: true, asked: asksToIgnore(l.Text, r.ID) || asksToIgnore(p.above, r.ID)})
 		}
 	}
@@ -284,13 +308,13 @@ func (p *pass) statementsIn(language string, h *pipeline.Hunk) {
 		for _, text := range readingsIn(s.text, p.keys) {
 			p.number++
 			for _, r := range p.candidatesFor(p.engine.serious, p.kind.serious, text, false) {
-				if p.view.language(r) != language {
+				if p.view.language(r) != language || s.remark && !r.comments {
 					continue
 				}
-				if last, ok := p.last[r]; ok && last >= s.start && last <= s.last || !p.mayMatch(r) || !r.matches(text, language) || s.stood(r, language, h, p.keys) {
+				if !p.mayMatch(r) || !r.matches(text, language) || p.foundIn(r, s.start, s.last) || s.stood(r, language, h, p.keys) {
 					continue
 				}
-				p.last[r] = s.first
+				p.note(r, s.first)
 				l := &h.Lines[s.first]
 				p.add(found{rule: r, path: p.file.Path, line: l.New, text: text, read: true, asked: asksToIgnore(l.Text, r.ID)})
 			}

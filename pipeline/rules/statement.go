@@ -26,6 +26,10 @@ type statement struct {
 	start, first, last int
 	closes             bool // a line after the first holds the mark that ends a block comment
 	doubt              bool // what is left out as a comment may be code
+
+	row    bool   // it is a row
+	was    string // of a row: what it is without the added lines
+	remark bool   // of a row: it may be a comment
 }
 
 // reading is how a statement is read.
@@ -39,9 +43,10 @@ const (
 
 // statements returns those on a hunk's new side that go over several lines, with an added
 // one among them, or a removed one. A statement beyond the bounds is taken in overlapping
-// pieces. The shapes are those of the hunk's lines.
+// pieces. The shapes are those of the hunk's lines. Rows come first, since they say more exactly
+// where something stands.
 func statements(language string, h *pipeline.Hunk, shapes []shape) []statement {
-	var out []statement
+	out := rows(language, h)
 	y := layoutOf(language)
 	follows := followers{layout: &y, hunk: h, shapes: shapes}
 	var within nesting // of the text that the line stands in
@@ -416,6 +421,9 @@ func (n nesting) text() nesting {
 // ones, and with and without possible comments. If it matches in all of them it is not
 // new.
 func (s *statement) before(language string, h *pipeline.Hunk) []string {
+	if s.row {
+		return []string{s.was}
+	}
 	var out []string
 	y := layout{language: language}
 	for _, removed := range []bool{false, true} {

@@ -95,3 +95,54 @@ func TestHostileLines(t *testing.T) {
 		}
 	}
 }
+
+// Rows of many lines take four times as long for four times the lines, and so does the
+// room they need.
+func TestHostileRows(t *testing.T) {
+	const most, slack = 10, 3 * time.Second
+	for _, c := range []struct {
+		language string
+		pieces   []string
+	}{
+		{"YAML", []string{"run: |\n", "    ${{ a\n", "    a: ${{\n"}},
+		{"YAML", []string{"a:\n", " - b\n", "\n", "   c:\n"}},
+		{"YAML", []string{"a: >\n", "  b\n"}},
+		{"YAML", []string{"a: \"b\\\n", "  " + strings.Repeat("b", 5000) + "\n"}},
+		{"YAML", []string{"a:\n"}},
+		{"YAML", []string{"#\n", "${{ '\n"}},
+		{"XML", []string{"<a>\n"}},
+		{"XML", []string{"<a>\n", "</b>\n"}},
+		{"XML", []string{"<a>b</a>"}},
+		{"XML", []string{"<a><b>c</b>\n"}},
+		{"XML", []string{"<!-- "}},
+		{"XML", []string{"<a \"\n"}},
+		{"XML", []string{"<![CDATA[ <"}},
+		{"INI", []string{"a =\n", "  b\n"}},
+	} {
+		took := func(size int) time.Duration {
+			var text strings.Builder
+			n := size / len(c.pieces)
+			for _, piece := range c.pieces {
+				text.WriteString(strings.Repeat(piece, n/len(piece)+1))
+			}
+			text.WriteString("- a: b\n")
+			h := &pipeline.Hunk{}
+			for line := range strings.SplitSeq(text.String(), "\n") {
+				h.Lines = append(h.Lines, pipeline.Line{Op: pipeline.LineAdded, Text: line})
+			}
+			start := time.Now()
+			room := 0
+			for _, s := range rows(c.language, h) {
+				room += len(s.text) + len(s.was)
+			}
+			if room > 20*text.Len() {
+				t.Errorf("%s: the rows of %q repeated take %d bytes, for %d", c.language, c.pieces, room, text.Len())
+			}
+			return time.Since(start)
+		}
+		size := sample.Size(256<<10, maxLine)
+		if quarter, whole := took(size/4), took(size); whole > most*quarter+slack {
+			t.Errorf("%s: %q repeated take %v for %d KB, and %v for a quarter", c.language, c.pieces, whole, size>>10, quarter)
+		}
+	}
+}

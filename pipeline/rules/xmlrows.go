@@ -1,0 +1,217 @@
+package rules
+
+import (
+	"sort"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// xmlRows are the elements of one parent that hold text alone, as one row for each parent:
+// <artifactId>a</artifactId><version>1</version>. A parent may begin or end outside the hunk.
+func xmlRows(h *pipeline.Hunk) []statement {
+	x := xmlReader{hunk: h, open: map[string]int{}, stack: make([]element, 1)}
+	var text strings.Builder
+	for _, i := range newSideOf(h) {
+		x.lines = append(x.lines, i)
+		x.starts = append(x.starts, text.Len())
+		text.WriteString(bounded(h.Lines[i].Text, maxLine))
+		text.WriteByte('\n')
+	}
+	x.text = text.String()
+	if strings.IndexByte(x.text, '<') < 0 {
+		return nil
+	}
+	x.read()
+	for len(x.stack) > 0 {
+		x.pop()
+	}
+	return x.out
+}
+
+// xmlReader reads the elements of a hunk's new side.
+type xmlReader struct {
+	hunk   *pipeline.Hunk
+	text   string // of all lines
+	starts []int  // of each line in it
+	lines  []int  // their places in the hunk
+	stack  []element
+	open   map[string]int // how many elements of a name are open
+	out    []statement
+}
+
+// element is an element that is open. The first of the stack is the one that the hunk
+// begins in.
+type element struct {
+	name   string
+	at     int // where it begins
+	pieces []string
+	nested bool // there are elements in it
+	leaves []leaf
+}
+
+// leaf is an element that holds text alone.
+type leaf struct {
+	text     string
+	from, to int // the lines in the hunk
+	added    int // the first added one of them, or -1
+}
+
+// top is the innermost element that is open.
+func (x *xmlReader) top() *element { return &x.stack[len(x.stack)-1] }
+
+// read reads all of the text.
+func (x *xmlReader) read() {
+	for at := 0; at < len(x.text); {
+		next := strings.IndexByte(x.text[at:], '<')
+		if next < 0 {
+			x.write(x.text[at:])
+			return
+		}
+		x.write(x.text[at : at+next])
+		at = x.markup(at + next)
+	}
+}
+
+// write adds to the text of the element that is open. Text between elements says nothing.
+func (x *xmlReader) write(text string) {
+	if e := x.top(); !e.nested && len(x.stack) > 1 && len(e.pieces) < maxStatementAll {
+		if text = strings.TrimSpace(cut(text, maxPiece)); text != "" {
+			e.pieces = append(e.pieces, text)
+		}
+	}
+}
+
+// markup reads what begins with an angle bracket at a place, and returns where it ends.
+func (x *xmlReader) markup(at int) int {
+	rest := x.text[at:]
+	switch {
+	case strings.HasPrefix(rest, "<!--"):
+		return x.behind(at+len("<!--"), "-->")
+	case strings.HasPrefix(rest, "<![CDATA["):
+		from := at + len("<![CDATA[")
+		end := x.behind(from, "]]>")
+		x.write(strings.TrimSuffix(x.text[from:end], "]]>"))
+		return end
+	case strings.HasPrefix(rest, "<?"):
+		return x.behind(at, "?>")
+	}
+	end := x.tagEnd(at + 1)
+	body := strings.TrimSuffix(x.text[at+1:end], ">")
+	switch {
+	case strings.HasPrefix(body, "/"):
+		x.close(strings.TrimSpace(body[1:]), end-1)
+	case strings.HasSuffix(body, "/") || !isName(x.byteAt(at+1)):
+	default:
+		x.top().nested = true
+		name := body
+		if i := strings.IndexAny(body, " \t\r\n"); i >= 0 {
+			name = body[:i]
+		}
+		x.open[name]++
+		x.stack = append(x.stack, element{name: name, at: at})
+	}
+	return end
+}
+
+// byteAt is the byte at a place of the text, or 0.
+func (x *xmlReader) byteAt(i int) byte { return at(x.text, i) }
+
+// behind is the place behind the mark that follows another, or the end of the text.
+func (x *xmlReader) behind(from int, mark string) int {
+	if i := strings.Index(x.text[from:], mark); i >= 0 {
+		return from + i + len(mark)
+	}
+	return len(x.text)
+}
+
+// tagEnd is the place behind the bracket that ends a tag, whose quoted values may hold
+// brackets.
+func (x *xmlReader) tagEnd(from int) int {
+	quote := byte(0)
+	for i := from; i < len(x.text); i++ {
+		switch c := x.text[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '>':
+			return i + 1
+		}
+	}
+	return len(x.text)
+}
+
+// close ends the innermost element of a name, and those within it. An end without a start
+// is that of the element that the hunk begins in.
+func (x *xmlReader) close(name string, end int) {
+	if x.open[name] == 0 {
+		for len(x.stack) > 0 {
+			x.pop()
+		}
+		x.stack = append(x.stack, element{})
+		clear(x.open)
+		return
+	}
+	for x.top().name != name {
+		x.pop()
+	}
+	e := *x.top()
+	x.pop()
+	if e.nested {
+		return
+	}
+	parent := x.top()
+	l := leaf{text: "<" + name + ">" + cut(joined(e.pieces), maxPiece) + "</" + name + ">", from: x.line(e.at), to: x.line(end), added: -1}
+	for i := l.to; i >= l.from; i-- {
+		if isAdded(x.hunk, i) {
+			l.added = i
+		}
+	}
+	parent.leaves = append(parent.leaves, l)
+}
+
+// line is the line of the hunk in which a place of the text stands.
+func (x *xmlReader) line(at int) int {
+	return x.lines[sort.SearchInts(x.starts, at+1)-1]
+}
+
+// pop takes the innermost element away, and keeps the rows of the leaves in it.
+func (x *xmlReader) pop() {
+	e := x.top()
+	if x.open[e.name]--; x.open[e.name] <= 0 {
+		delete(x.open, e.name)
+	}
+	for from := 0; from < len(e.leaves); {
+		to, size := from, 0
+		for to < len(e.leaves) && (to == from || size+len(e.leaves[to].text) <= maxStatement) {
+			size += len(e.leaves[to].text)
+			to++
+		}
+		x.row(e.leaves[from:to])
+		if to == len(e.leaves) {
+			break
+		}
+		from = max(from+1, to-overlap)
+	}
+	x.stack = x.stack[:len(x.stack)-1]
+}
+
+// row keeps some leaves of one parent as a row, if the change adds one of them.
+func (x *xmlReader) row(leaves []leaf) {
+	var text, was strings.Builder
+	first := -1
+	for _, l := range leaves {
+		text.WriteString(l.text)
+		if l.added < 0 {
+			was.WriteString(l.text)
+		} else if first < 0 {
+			first = l.added
+		}
+	}
+	if first >= 0 {
+		x.out = append(x.out, rowOf(text.String(), was.String(), leaves[0].from, first, leaves[len(leaves)-1].to))
+	}
+}

@@ -1,0 +1,490 @@
+package rules
+
+import (
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/internal/comments"
+)
+
+// yamlRows are the values of YAML that stand on other lines than their keys, and sequences
+// of scalars:
+//
+//   - a value of one word behind its key
+//   - the lines of a folded value as one line
+//   - the items of a sequence in brackets
+//   - each line of a script with an expression, behind the key
+func yamlRows(h *pipeline.Hunk) []statement {
+	y := yamlReader{hunk: h, lines: newSideOf(h)}
+	for i := 0; i < len(y.lines); {
+		i = y.read(i)
+	}
+	return y.out
+}
+
+// yamlReader reads the lines of a hunk's new side. A place is the index of a line among
+// these.
+type yamlReader struct {
+	hunk  *pipeline.Hunk
+	lines []int
+	out   []statement
+}
+
+// text is the line at a place.
+func (y *yamlReader) text(i int) string { return bounded(y.hunk.Lines[y.lines[i]].Text, maxLine) }
+
+// added reports whether the change adds the line at a place.
+func (y *yamlReader) added(i int) bool { return isAdded(y.hunk, y.lines[i]) }
+
+// yamlKey is a key at the start of a line, the column that what belongs to it is deeper than,
+// and the value behind it without its tags.
+type yamlKey struct {
+	name   string
+	column int
+	value  string
+}
+
+// keyOf is the key at the start of a line, behind the marks of items.
+func keyOf(text string) (k yamlKey, ok bool) {
+	i := blanks(text, 0)
+	for in("-?", at(text, i)) && isBlank(at(text, i+1)) {
+		i++
+		i += blanks(text, i)
+	}
+	k.column = i
+	i += untagged(text[i:])
+	from := i
+	if c := at(text, i); c == '"' || c == '\'' {
+		n := strings.IndexByte(text[i+1:], c)
+		if n < 0 {
+			return k, false
+		}
+		k.name = text[i+1 : i+1+n]
+		i += n + 2
+	} else {
+		for isWord(at(text, i)) || in(".-/$", at(text, i)) {
+			i++
+		}
+		k.name = text[from:i]
+	}
+	i += blanks(text, i)
+	if k.name == "" || at(text, i) != ':' || i+1 < len(text) && !isBlank(text[i+1]) {
+		return k, false
+	}
+	i++
+	i += blanks(text, i)
+	i += untagged(text[i:])
+	k.value = text[i:]
+	return k, true
+}
+
+// untagged is the length of the tags and anchors at the start of a text.
+func untagged(text string) int {
+	i := 0
+	for in("&!", at(text, i)) {
+		for i < len(text) && !isBlank(text[i]) {
+			i++
+		}
+		i += blanks(text, i)
+	}
+	return i
+}
+
+// uncommentedYAML is a line of a plain value without its comment.
+func uncommentedYAML(text string) string { return strings.TrimSpace(comments.Bare("YAML", text)) }
+
+// blockStyle is | or > where a value is a block scalar's header, else 0.
+func blockStyle(value string) byte {
+	value = uncommentedYAML(value)
+	if !in("|>", at(value, 0)) || strings.Trim(value[1:], "+-0123456789") != "" {
+		return 0
+	}
+	return value[0]
+}
+
+// isItem reports whether an item of a sequence starts at the start of a text.
+func isItem(text string) bool {
+	return text == "-" || strings.HasPrefix(text, "- ") || strings.HasPrefix(text, "-\t")
+}
+
+// read reads the line at a place, and returns the place of the next that is not part of the
+// same value.
+func (y *yamlReader) read(i int) int {
+	k, ok := keyOf(y.text(i))
+	if !ok {
+		y.orphan(i)
+		return i + 1
+	}
+	s := scalar{key: k, at: i, style: blockStyle(k.value)}
+	switch from := i + 1; {
+	case s.style != 0:
+		s.to = y.deeper(from, k.column)
+		s.from = from
+	case uncommentedYAML(k.value) == "":
+		next := y.code(from)
+		if next == len(y.lines) {
+			return i + 1
+		}
+		text := y.text(next)
+		start := blanks(text, 0)
+		if isItem(text[start:]) && start >= k.column {
+			return y.sequence(k, i, next)
+		}
+		if _, mapping := keyOf(text); mapping || start <= k.column || in("{[", text[start]) {
+			return i + 1
+		}
+		s.from, s.to = next, y.deeper(next, k.column)
+		if s.style = blockStyle(text[start:]); s.style != 0 {
+			s.from++
+		}
+	case in("{[", k.value[0]):
+		return i + 1
+	default:
+		s.inline = true
+		s.from, s.to = from, y.deeper(from, k.column)
+	}
+	y.scalar(&s)
+	return s.to
+}
+
+// code is the place of the first line from one on that is neither empty nor a comment.
+func (y *yamlReader) code(i int) int {
+	for i < len(y.lines) && uncommentedYAML(y.text(i)) == "" {
+		i++
+	}
+	return i
+}
+
+// deeper is the place behind the lines that stand deeper than a column. Empty ones may stand
+// among them.
+func (y *yamlReader) deeper(i, column int) int {
+	end := i
+	for ; i < len(y.lines); i++ {
+		text := y.text(i)
+		start := blanks(text, 0)
+		if start == len(text) {
+			continue
+		}
+		if start <= column {
+			break
+		}
+		end = i + 1
+	}
+	return end
+}
+
+// scalar is a value that stands at the places from from to to, and behind its key if inline
+// is set.
+type scalar struct {
+	key      yamlKey
+	at       int // the place of the key
+	style    byte
+	inline   bool
+	from, to int
+}
+
+// piece is a line of a value.
+type piece struct {
+	text  string
+	at    int  // its place
+	glued bool // the next goes on without a blank
+}
+
+// pieces are the lines of a scalar. In double quotes, a backslash at the end of a line takes
+// the blank away that stands between lines.
+func (y *yamlReader) pieces(s *scalar) (out []piece) {
+	text := func(text string) string {
+		if s.style == 0 {
+			return uncommentedYAML(text)
+		}
+		return strings.TrimSpace(text)
+	}
+	if s.inline {
+		out = append(out, piece{text: text(s.key.value), at: s.at})
+	}
+	for i := s.from; i < s.to; i++ {
+		out = append(out, piece{text: text(y.text(i)), at: i})
+	}
+	if len(out) > 0 && s.style == 0 && strings.HasPrefix(out[0].text, `"`) {
+		for i := range out {
+			out[i].glued = strings.HasSuffix(out[i].text, `\`)
+		}
+	}
+	return out
+}
+
+// scripts are the keys whose values GitHub runs, with what stands in expressions.
+var scripts = map[string]bool{"run": true, "script": true}
+
+// scalar keeps the rows of a value.
+func (y *yamlReader) scalar(s *scalar) {
+	all := y.pieces(s)
+	if scripts[s.key.name] {
+		y.script(s, all)
+	}
+	if s.style != '|' {
+		y.folded(all)
+	}
+	var only *piece
+	for i := range all {
+		if all[i].text != "" && only != nil {
+			return
+		}
+		if all[i].text != "" {
+			only = &all[i]
+		}
+	}
+	if only == nil || s.inline {
+		return
+	}
+	if value := only.text[untagged(only.text):]; isOneWord(value) {
+		y.row(s.key.name+": "+value, "", s.at, []piece{*only})
+	}
+}
+
+// isOneWord reports whether a value has no blanks outside expressions and the like.
+func isOneWord(text string) bool {
+	for {
+		i := strings.Index(text, "${{")
+		if i < 0 || len(text) > maxPiece {
+			return len(text) <= maxPiece && !strings.ContainsAny(text, " \t")
+		}
+		n := expressionEnd(text[i:])
+		if n < 0 || strings.ContainsAny(text[:i], " \t") {
+			return false
+		}
+		text = text[i+n:]
+	}
+}
+
+// row keeps a row of some pieces, if the change adds one of them or, at a place, their key.
+// It is shown at the first added piece.
+func (y *yamlReader) row(text, was string, key int, of []piece) {
+	for _, p := range of {
+		if y.added(p.at) {
+			y.out = append(y.out, rowOf(text, was, y.lines[of[0].at], y.lines[p.at], y.lines[of[len(of)-1].at]))
+			return
+		}
+	}
+	if key >= 0 && y.added(key) {
+		y.out = append(y.out, rowOf(text, was, y.lines[key], y.lines[key], y.lines[of[len(of)-1].at]))
+	}
+}
+
+// old are the texts of the pieces that the change does not add.
+func (y *yamlReader) old(of []piece) string {
+	return fold(of, func(i int) bool { return !y.added(i) })
+}
+
+// every wants all places.
+func every(int) bool { return true }
+
+// fold joins pieces, as far as their places are wanted, as YAML does.
+func fold(of []piece, wanted func(i int) bool) string {
+	var b strings.Builder
+	glued := true
+	for _, p := range of {
+		if p.text == "" || !wanted(p.at) {
+			continue
+		}
+		if !glued {
+			b.WriteByte(' ')
+		}
+		glued = p.glued
+		b.WriteString(strings.TrimSuffix(p.text, `\`))
+	}
+	return b.String()
+}
+
+// folded keeps the lines of a folded value as one, up to the bounds of a statement, in
+// stretches between empty lines.
+func (y *yamlReader) folded(all []piece) {
+	for from := 0; from < len(all); {
+		to, size := from, 0
+		for to < len(all) && all[to].text != "" && to-from < maxStatementLines && (to == from || size+len(all[to].text) <= maxStatement) {
+			size += len(all[to].text)
+			to++
+		}
+		if of := all[from:to]; len(of) > 1 {
+			y.row(fold(of, every), y.old(of), -1, of)
+		}
+		switch {
+		case to == len(all):
+			return
+		case all[to].text == "":
+			from = to + 1
+		default:
+			from = max(from+1, to-overlap)
+		}
+	}
+}
+
+// script keeps each line of a script in which an expression begins, behind the key, with
+// the lines in which the expression goes on.
+func (y *yamlReader) script(s *scalar, all []piece) {
+	for i := range all {
+		of := y.expression(all[i:])
+		if len(of) == 0 || len(of) == 1 && all[i].at == s.at {
+			continue
+		}
+		y.remark(s.key.name+": "+fold(of, every), y.old(of), s.at, of)
+	}
+}
+
+// remark keeps a row which may be a comment. GitHub puts texts into those too.
+func (y *yamlReader) remark(text, was string, key int, of []piece) {
+	n := len(y.out)
+	y.row(text, was, key, of)
+	for i := n; i < len(y.out); i++ {
+		y.out[i].remark = true
+	}
+}
+
+// expression is the first of some pieces, if an expression begins in it, with those in
+// which it goes on.
+func (y *yamlReader) expression(of []piece) []piece {
+	if !strings.Contains(of[0].text, "${{") {
+		return nil
+	}
+	open := openExpression(of[0].text)
+	n := 1
+	for ; open != "" && n < len(of) && n < maxStatementLines; n++ {
+		open = openExpression(cut(open, maxPiece) + " " + shortened(of[n].text))
+	}
+	return of[:n]
+}
+
+// orphan keeps a line whose key the hunk does not show, or that is part of a flow, where an
+// expression goes on in the next.
+func (y *yamlReader) orphan(i int) {
+	if text := y.text(i); !strings.Contains(text, "${{") || openExpression(text) == "" {
+		return
+	}
+	var all []piece
+	for j := i; j < len(y.lines) && j < i+maxStatementLines; j++ {
+		all = append(all, piece{text: strings.TrimSpace(y.text(j)), at: j})
+	}
+	of := y.expression(all)
+	y.remark(fold(of, every), y.old(of), -1, of)
+}
+
+// openExpression is the end of a text from where an expression begins that does not end in
+// it, or nothing.
+func openExpression(text string) string {
+	for {
+		i := strings.Index(text, "${{")
+		if i < 0 {
+			return ""
+		}
+		n := expressionEnd(text[i:])
+		if n < 0 {
+			return text[i:]
+		}
+		text = text[i+n:]
+	}
+}
+
+// expressionEnd is the length of the expression that a text begins with, or -1. Strings in it
+// may hold any character.
+func expressionEnd(text string) int {
+	quoted := false
+	for i := 3; i < len(text); i++ {
+		switch {
+		case text[i] == '\'':
+			quoted = !quoted
+		case !quoted && strings.HasPrefix(text[i:], "}}"):
+			return i + 2
+		}
+	}
+	return -1
+}
+
+// sequence keeps the items of a sequence of scalars as the same in brackets, and returns the
+// place behind it, or behind its key if there is something else in it.
+func (y *yamlReader) sequence(k yamlKey, key, from int) int {
+	column := blanks(y.text(from), 0)
+	var items []piece
+	i := from
+	for i < len(y.lines) {
+		text := y.text(i)
+		start := blanks(text, 0)
+		switch {
+		case uncommentedYAML(text) == "":
+			i++
+			continue
+		case start != column || !isItem(text[start:]):
+			y.items(k, key, items)
+			return i
+		}
+		if _, mapping := keyOf(text); mapping {
+			return key + 1
+		}
+		end := y.deeper(i+1, column)
+		items = append(items, piece{text: y.item(i, end), at: i})
+		i = end
+	}
+	y.items(k, key, items)
+	return i
+}
+
+// item is the text of a sequence's item at the places from i to end.
+func (y *yamlReader) item(i, end int) string {
+	var of []piece
+	text := strings.TrimSpace(y.text(i))
+	text = strings.TrimSpace(text[1:])
+	text = text[untagged(text):]
+	if blockStyle(text) == 0 {
+		of = append(of, piece{text: uncommentedYAML(text), at: i})
+	}
+	for j := i + 1; j < end && len(of) < maxStatementLines; j++ {
+		of = append(of, piece{text: shortened(uncommentedYAML(y.text(j))), at: j})
+	}
+	if len(of) == 0 {
+		return ""
+	}
+	return fold(of, every)
+}
+
+// words are keys of sequences whose items are the words of one command.
+var words = map[string]bool{"command": true, "args": true, "entrypoint": true, "cmd": true, "exec": true, "test": true}
+
+// items keeps rows of a sequence's items. Where each of them may be a command of its own,
+// those that are not in quotes and have several words stand alone.
+func (y *yamlReader) items(k yamlKey, key int, items []piece) {
+	from := 0
+	keep := func(to int) {
+		for ; to-from > 1; from = max(from+1, min(from+maxStatementAll, to)-overlap) {
+			of := items[from:min(from+maxStatementAll, to)]
+			y.row(flow(k.name, of, every), flow(k.name, of, func(i int) bool { return !y.added(i) }), key, of)
+			if from+maxStatementAll >= to {
+				break
+			}
+		}
+	}
+	for i := range items {
+		if text := items[i].text; !words[k.name] && strings.ContainsAny(text, " \t") && !in("\"'", text[0]) {
+			keep(i)
+			from = i + 1
+		}
+	}
+	keep(len(items))
+}
+
+// flow is a key with a sequence in brackets, of the items whose places are wanted.
+func flow(key string, items []piece, wanted func(i int) bool) string {
+	var out []string
+	for _, p := range items {
+		text := shortened(p.text)
+		switch {
+		case !wanted(p.at):
+			continue
+		case text == "" || in("\"'", text[0]):
+		case strings.IndexByte(text, '"') >= 0:
+			text = "'" + text + "'"
+		default:
+			text = `"` + text + `"`
+		}
+		out = append(out, text)
+	}
+	return key + ": [" + strings.Join(out, ", ") + "]"
+}
