@@ -3,15 +3,15 @@ package rules
 import "github.com/reviewgate/reviewgate/pipeline"
 
 // Forms are the other forms of a line.
-func Forms(text string) []string { return forms(text, true) }
+func Forms(text string) []string { return forms(text, withKeys) }
 
 // FormsOf are those of a line of a file in the language, or in any.
 func FormsOf(language string, any bool, text string) []string {
-	keys := any || keyed[language]
-	if prose[language] || shapeOf(text)&formedShape(keys) == 0 {
+	m := mannerOf(language, any)
+	if prose[language] || !m.mayHaveForms(shapeOf(text), text) {
 		return nil
 	}
-	return forms(text, keys)
+	return forms(text, m)
 }
 
 // Statement is one that goes over several lines of a hunk.
@@ -22,22 +22,25 @@ type Statement struct {
 	Remark             bool
 }
 
-// Keyed are the languages in which a key in quotes is the same as one without.
-var Keyed = keyed
+// Manner is what a language takes for the same.
+type Manner = manner
+
+// MannerOf is the manner of a language, or of any.
+func MannerOf(language string, any bool) Manner { return mannerOf(language, any) }
 
 // Statements are those of a hunk.
-func Statements(language string, keys bool, h *pipeline.Hunk) (out []Statement) {
+func Statements(language string, m Manner, h *pipeline.Hunk) (out []Statement) {
 	if prose[language] {
 		return nil
 	}
-	var m memory
-	m.setShapes(h)
-	for _, s := range statements(language, h, m.shapes) {
+	var shapes memory
+	shapes.setShapes(h)
+	for _, s := range statements(language, h, shapes.shapes) {
 		var before [][]string
 		for _, text := range s.before(language, h) {
-			before = append(before, readingsIn(text, keys))
+			before = append(before, readingsIn(text, m))
 		}
-		out = append(out, Statement{readingsIn(s.text, keys), before, s.start, s.first, s.last, s.remark})
+		out = append(out, Statement{readingsIn(s.text, m), before, s.start, s.first, s.last, s.remark})
 	}
 	return out
 }

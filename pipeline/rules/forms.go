@@ -14,45 +14,67 @@ import (
 
 // forms returns the other forms of a line of code that mean the same to its language:
 // its parts, where more than the line feed ends a line, and the line as people usually
-// write it. Most lines have none. If keys is set, keys in quotes are the same without.
-func forms(text string, keys bool) []string {
+// write it. Most lines have none.
+func forms(text string, m manner) []string {
 	if !unusual(text) {
-		if keys && hasKey(text) {
-			return withBareKeys(nil, text)
-		}
-		return nil
+		return m.more(nil, text)
 	}
 	out := comments.Lines(text)
+	if len(out) > 0 {
+		if whole := unbroken(text); whole != "" {
+			out = append(out, whole)
+			out, whole = formsOf(out, whole)
+			out = m.more(out, whole)
+		}
+	}
+	out, last := formsOf(out, text)
+	return m.more(out, last)
+}
+
+// formsOf adds the forms of a text as people usually write it, and returns the last.
+func formsOf(forms []string, text string) (all []string, last string) {
 	plain := plain(text)
 	if plain != text {
-		out = append(out, plain)
+		forms = append(forms, plain)
 	}
 	if simple := simplified(plain); simple != plain {
 		plain = dotted(simple)
-		out = append(out, plain)
+		forms = append(forms, plain)
 	}
-	if keys {
-		out = withBareKeys(out, plain)
-	}
-	return out
+	return forms, plain
 }
 
-// withBareKeys adds the form of a text whose keys stand without quotes, if that is another.
-func withBareKeys(forms []string, text string) []string {
-	if bare := bareKeys(text); bare != text {
-		forms = append(forms, bare)
+// unbroken is a line with blanks in place of the characters within it that end a line for
+// some languages, and are as good as a blank for others. It is empty if there are none.
+func unbroken(text string) string {
+	text = strings.TrimRightFunc(text, breaksLine)
+	if strings.IndexFunc(text, breaksLine) < 0 {
+		return ""
 	}
-	return forms
+	return strings.Map(func(r rune) rune {
+		if breaksLine(r) {
+			return ' '
+		}
+		return r
+	}, text)
 }
 
-// readingsIn returns the forms of a statement that mean the same, with those without quotes
-// around keys if keys is set.
-func readingsIn(text string, keys bool) []string {
+// breaksLine reports whether a character ends a line for some languages.
+func breaksLine(r rune) bool {
+	switch r {
+	case '\r', '\v', '\f', '\x1c', '\x1d', '\x1e', '\u0085', '\u2028', '\u2029':
+		return true
+	}
+	return false
+}
+
+// readingsIn returns the forms of a statement that mean the same.
+func readingsIn(text string, m manner) []string {
 	out := readings(text)
-	if keys {
-		out = withBareKeys(out, out[len(out)-1])
+	if whole := unbroken(text); whole != "" {
+		out = append(out, readings(whole)...)
 	}
-	return out
+	return m.more(out, out[len(out)-1])
 }
 
 // plain is the code as people usually write it: as spelt says, and without blanks around
@@ -233,7 +255,7 @@ func unusual(text string) bool {
 			if at(text, i+1) == '`' {
 				return true
 			}
-			if i > 0 && isBlank(text[i-1]) && (isBlank(at(text, i+1)) || isName(at(text, i+1))) || i > 0 && closes(text[i-1]) && isBlank(at(text, i+1)) && usesName(text, i+1) {
+			if i > 0 && isBlank(text[i-1]) && (isBlank(at(text, i+1)) || isName(at(text, i+1))) || i > 0 && (closes(text[i-1]) || quotes(text[i-1])) && isBlank(at(text, i+1)) && usesName(text, i+1) {
 				return true
 			}
 		case '(':
@@ -264,7 +286,8 @@ func unusual(text string) bool {
 }
 
 // usesName reports whether blanks and a name that code uses follow at a place: it is
-// called, indexed, assigned to, or followed by another name. In prose it is not.
+// called, indexed, assigned to, followed by another name, or the last of a value. In prose it
+// mostly is not.
 func usesName(text string, i int) bool {
 	i += blanks(text, i)
 	start := i
@@ -272,7 +295,7 @@ func usesName(text string, i int) bool {
 		i++
 	}
 	i += blanks(text, i)
-	return i-start >= 100 || i > start && strings.IndexByte("(.=[", at(text, i)) >= 0 && (at(text, i) != '.' || isName(at(text, i+1)))
+	return i-start >= 100 || i > start && (i == len(text) || in("(.=[);,]", text[i])) && (at(text, i) != '.' || isName(at(text, i+1)))
 }
 
 // callsName reports whether a name other than a keyword stands before the blanks
@@ -392,7 +415,7 @@ func dot(text string) string {
 		switch {
 		case c == ' ' || c == '\t':
 			n := blanks(text, i)
-			if next := at(text, i+n); !(joins(out, next) || next == '[' && opensName(out, text[i+n:]) || next == '.' && isName(at(text, i+n+1+blanks(text, i+n+1))) && len(out) > 0 && closes(out[len(out)-1]) || endsInDot(out) && isName(next)) {
+			if next := at(text, i+n); !(joins(out, next) || next == '[' && opensName(out, text[i+n:]) || next == '.' && isName(at(text, i+n+1+blanks(text, i+n+1))) && len(out) > 0 && (closes(out[len(out)-1]) || quotes(out[len(out)-1]) && calls(text, i+n+1)) || endsInDot(out) && isName(next)) {
 				out = append(out, text[i:i+n]...)
 			}
 			i += n - 1
@@ -420,10 +443,10 @@ func dot(text string) string {
 			}
 			i += n - 1
 		case c == 'g' && strings.HasPrefix(text[i:], "getattr(") && (len(out) == 0 || !isWord(out[len(out)-1])):
-			object, rest, _ := strings.Cut(text[i+len("getattr("):min(len(text), i+200)], ",")
+			object, rest := firstArgument(text[i+len("getattr(") : min(len(text), i+200)])
 			object = strings.TrimSpace(object)
 			name, n := quotedName(strings.TrimLeft(rest, " \t"))
-			if n == 0 || object == "" || strings.ContainsFunc(object, func(r rune) bool { return r >= utf8.RuneSelf || !isWord(byte(r)) && r != '.' }) {
+			if n == 0 || object == "" {
 				out = append(out, c)
 				continue
 			}
@@ -440,6 +463,30 @@ func dot(text string) string {
 		}
 	}
 	return string(out)
+}
+
+// firstArgument splits the arguments of a call at the comma behind the first. There are none
+// behind it if there is no such comma.
+func firstArgument(text string) (first, rest string) {
+	depth := 0
+	texts := comments.TextsOf(text)
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; c {
+		case '"', '\'', '`':
+			i += max(0, texts.At(i)-1)
+		case '(', '[', '{':
+			depth++
+		case ')', ']', '}':
+			if depth--; depth < 0 {
+				return text[:i], ""
+			}
+		case ',':
+			if depth == 0 {
+				return text[:i], text[i+1:]
+			}
+		}
+	}
+	return text, ""
 }
 
 // dotMarks are the bytes at which mayBeDotted may hold.
@@ -490,7 +537,7 @@ func opensName(before []byte, text string) bool {
 
 // keywords stand before a parenthesis that calls nothing.
 var keywords = map[string]bool{
-	"if": true, "for": true, "while": true, "switch": true, "return": true, "func": true, "function": true, "import": true, "var": true,
+	"if": true, "for": true, "while": true, "switch": true, "return": true, "func": true, "function": true, "import": true, "var": true, "as": true, "satisfies": true,
 	"const": true, "catch": true, "and": true, "or": true, "not": true, "in": true, "is": true, "type": true, "case": true, "elif": true, "else": true,
 }
 
@@ -515,7 +562,17 @@ func closes(c byte) bool { return isWord(c) || c == ')' || c == ']' }
 // endsInDot reports whether a text ends in the dot after a value.
 func endsInDot(text []byte) bool {
 	n := len(text)
-	return n > 1 && text[n-1] == '.' && closes(text[n-2])
+	return n > 1 && text[n-1] == '.' && (closes(text[n-2]) || quotes(text[n-2]))
+}
+
+// calls reports whether blanks, a name and the parenthesis of its call stand at a place.
+func calls(text string, i int) bool {
+	i += blanks(text, i)
+	start := i
+	for i < len(text) && i-start < 100 && isWord(text[i]) {
+		i++
+	}
+	return i > start && at(text, i+blanks(text, i)) == '('
 }
 
 // at is a byte of the text, or 0 beyond its end.

@@ -214,7 +214,7 @@ func TestStatementsAreBounded(t *testing.T) {
 			facts := &pipeline.PRFacts{Files: []pipeline.File{file("a", slices.Repeat([]string{line}, 100_000)...)}}
 			n := 0
 			for i := range facts.Files[0].Hunks {
-				for _, s := range rules.Statements(language, false, &facts.Files[0].Hunks[i]) {
+				for _, s := range rules.Statements(language, 0, &facts.Files[0].Hunks[i]) {
 					n += len(strings.Join(s.Texts, ""))
 				}
 			}

@@ -157,6 +157,11 @@ func (g *grouper) next(i int) int {
 			g.prefix, g.lastByte = prefix, before
 			return i + n
 		}
+		if end := genericEnd(text, i); end > 0 && g.start >= 0 {
+			g.set(g.last, end, gone)
+			g.last = end
+			return end
+		}
 	case c == '(' || c == '[' || c == '{':
 		g.begin(i)
 		return i + 1
@@ -318,7 +323,7 @@ func (g *grouper) unwrap(p *group, i int) left {
 		g.set(p.at, i+1, gone)
 		return leftCast
 	case g.start == p.first:
-	case g.start >= 0 && p.comma && text[p.first] == '0' && next == '(' && g.start-p.first < maxLook:
+	case g.start >= 0 && p.comma && (next == '(' || next == '.') && g.start-p.first < maxLook && text[trimmed(text, g.start)-1] == ',':
 		g.set(p.at, g.start, gone) // (0, f)(x)
 		g.drop(i, false)
 		return leftValue
@@ -441,6 +446,29 @@ func castBehind(text string, i int) int {
 	return 0
 }
 
+// genericEnd is where a call's parenthesis stands behind the types in angle brackets at a
+// place, if patterns know no such types: those that name functions, or stand apart. It is 0
+// if there are none.
+func genericEnd(text string, i int) int {
+	before := trimmed(text, i)
+	if before == 0 || !isWord(text[before-1]) && text[before-1] != '.' {
+		return 0
+	}
+	if c := at(text, i+1); !isName(c) && !isBlank(c) && !in("({[\"'", c) {
+		return 0
+	}
+	end := bracketEnd(text[:min(len(text), i+maxType)], i)
+	if end < 0 || text[end-1] != '>' {
+		return 0
+	}
+	call := end + blanks(text, end)
+	types := text[i:end]
+	if at(text, call) != '(' || before == i && call == end && strings.IndexByte(types, '(') < 0 || strings.IndexByte(types, ';') >= 0 || strings.Contains(types, "&&") || strings.Contains(types, "||") {
+		return 0
+	}
+	return call
+}
+
 // maxType bounds the types that are read, in bytes.
 const maxType = 200
 
@@ -448,6 +476,9 @@ const maxType = 200
 // not longer than maxType.
 func typeEnd(text string, i int) int {
 	text = text[:min(len(text), i+maxType)]
+	if i += blanks(text, i); at(text, i) == '|' || at(text, i) == '&' {
+		i++
+	}
 	for {
 		i += blanks(text, i)
 		start := i
@@ -455,7 +486,7 @@ func typeEnd(text string, i int) int {
 			i++
 		}
 		switch word := text[start:i]; {
-		case i > start && (word == "readonly" || word == "keyof" || word == "typeof" || word == "unique"):
+		case i > start && (word == "readonly" || word == "keyof" || word == "typeof" || word == "unique" || word == "new" || word == "abstract"):
 			continue
 		case i > start:
 		case quotes(at(text, i)):
@@ -530,7 +561,7 @@ func mayBeGrouped(text string, i int) bool {
 	case '!':
 		return asserts(text, i)
 	case '<':
-		return castBefore(text, i) > 0
+		return castBefore(text, i) > 0 || genericEnd(text, i) > 0
 	case '`':
 		if end := trimmed(text, i); end > 0 && ended(text[end-1]) && !isOperator(text, end) && !conditions[lastWord(text, end)] {
 			return false
@@ -578,13 +609,11 @@ func mayBeWrapped(text string, i int) bool {
 	}
 	switch c := at(text, from); {
 	case quotes(at(text, start)):
-		return end > 0 && text[end-1] == '(' || mayBeFirst(text, start)
-	case c == '0' && at(text, from+1) == ',':
-		return isName(at(text, from+2+blanks(text, from+2)))
+		return end > 0 && text[end-1] == '(' || mayBeFirst(text, start) || mayBeOne(text, from, before)
 	case c == '!' && (isDigit(at(text, from+1)) || at(text, from+1) == '('), c == '<', c == '{', c == '[':
 		return true
 	case c != '(' && !isWord(c):
-		return c != ')' && in("(,", before)
+		return c != ')' && (in("(,", before) || mayBeOne(text, from, before))
 	}
 	return mayBeOne(text, from, before)
 }
@@ -606,9 +635,10 @@ func mayBeFirst(text string, i int) bool {
 }
 
 // mayBeOne reports whether what stands from a place up to the end of the parentheses
-// around it may be a single value, or all that stands between others.
+// around it may be a single value, or all that stands between others. Of several values
+// before a call or a dot, it is the last that counts.
 func mayBeOne(text string, from int, before byte) bool {
-	depth, one := 0, true
+	depth, one, comma := 0, true, false
 	for j := from; j < len(text); j++ {
 		if j-from > maxLook {
 			return true
@@ -621,6 +651,9 @@ func mayBeOne(text string, from int, before byte) bool {
 		case ')':
 			if depth--; depth < 0 {
 				next := j + 1 + blanks(text, j+1)
+				if comma {
+					return one && (at(text, next) == '(' || at(text, next) == '.')
+				}
 				return !strings.HasPrefix(text[next:], "=>") && (!isWord(at(text, next)) || follows(text[next:])) &&
 					(one || in("(,", before) && (next == len(text) || in("),]};", text[next])))
 			}
@@ -635,7 +668,7 @@ func mayBeOne(text string, from int, before byte) bool {
 			}
 		case ',':
 			if depth == 0 {
-				return false
+				one, comma = true, true
 			}
 		case '+', '-', '*', '/', '%', '=', '&', '|', '^', ';':
 			if depth == 0 && !(c == '-' && at(text, j+1) == '>') {

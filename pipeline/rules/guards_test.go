@@ -12,7 +12,7 @@ import (
 func TestGuardsLetThroughWhatChanges(t *testing.T) {
 	parts := []string{
 		" ", "\t", "\r", ".", "?", "`", "[", "]", "(", ")", "+", "!", "/", "*", "/*", "*/", `"`, "'", `""`, `"b"`, "'c'", `f"`, "?.(", "((",
-		"a", "b1", "as", " as T", "if", "return", "getattr(", "getattr(a, ", ".concat(", "concat", "{", "}", ",", ":", ";", "é", "\\", "<", ">", "<a>", "&", "|", "0", "0, ", "String", "await ", "\"a\":", "a: ", "satisfies ", "}", "=", ",", "-", "as b",
+		"a", "b1", "as", " as T", "if", "return", "getattr(", "getattr(a, ", ".concat(", "concat", "{", "}", ",", ":", ";", "é", "\\", "<", ">", "<a>", "&", "|", "0", "0, ", "String", "await ", "\"a\":", "a: ", "satisfies ", "new ", "| ", "c<", "=> ", "require(", "('b/c')", ", d)", "}", "=", ",", "-", "as b",
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	changed := map[string]int{}

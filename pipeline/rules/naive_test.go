@@ -310,7 +310,7 @@ func (n *naiveScan) file(f *pipeline.File) {
 	if anyLanguage(f) && language == "Markdown" {
 		language = "" // a script is code, whatever its name says
 	}
-	keys := anyLanguage(f) || rules.Keyed[f.Language]
+	manner := rules.MannerOf(f.Language, anyLanguage(f))
 	for _, h := range f.Hunks {
 		type match struct {
 			rule  *naiveRule
@@ -385,10 +385,10 @@ func (n *naiveScan) file(f *pipeline.File) {
 				add(r, m.line, m.asked)
 			}
 		}
-		read := rules.Statements(language, keys, &h)
+		read := rules.Statements(language, manner, &h)
 		first := len(read)
 		if anyLanguage(f) && f.Language != "" {
-			read = append(read, rules.Statements("", keys, &h)...)
+			read = append(read, rules.Statements("", manner, &h)...)
 		}
 		for i, s := range read {
 			for _, text := range s.Texts {

@@ -82,9 +82,8 @@ type pass struct {
 
 	file           *pipeline.File
 	kind           *kind
-	code           bool  // the file's lines may have more than one form
-	keys           bool  // keys in quotes are the same without
-	formed         shape // of the lines that may have more
+	code           bool // the file's lines may have more than one form
+	manner         manner
 	count          map[*rule]int
 	added, removed side           // of the hunk under way
 	places         map[place]bool // of the hunk, where rules found something
@@ -155,8 +154,7 @@ func (p *pass) change(facts *pipeline.PRFacts) error {
 				anywhere[r] = true
 			}
 		}
-		p.keys = p.view.any || keyed[p.file.Language]
-		p.formed = formedShape(p.keys)
+		p.manner = mannerOf(p.file.Language, p.view.any)
 		p.names()
 		if err := p.hunks(); err != nil {
 			return err
@@ -254,7 +252,7 @@ func (p *pass) line(l *lineRules, filter *literals.Filter, side *side, i, number
 		}
 		p.note(r, i)
 	}
-	if p.code && side.op == pipeline.LineAdded && p.shapes[i]&p.formed != 0 {
+	if p.code && side.op == pipeline.LineAdded && p.manner.mayHaveForms(p.shapes[i], side.hunk.Lines[i].Text) {
 		p.read(side, i)
 	}
 	return nil
@@ -263,18 +261,10 @@ func (p *pass) line(l *lineRules, filter *literals.Filter, side *side, i, number
 // prose are the languages that run nothing: their lines have one form.
 var prose = map[string]bool{"Markdown": true, "Text": true, "reStructuredText": true, "AsciiDoc": true, "CSV": true, "Go Checksums": true}
 
-// formedShape is the shape of the lines of a file that may have other forms.
-func formedShape(keys bool) shape {
-	if keys {
-		return unusualShape | shapeKey
-	}
-	return unusualShape
-}
-
 // read shows serious rules the other forms of an added line.
 func (p *pass) read(side *side, i int) {
 	l := &side.hunk.Lines[i]
-	for _, form := range forms(bounded(l.Text, maxLine), p.keys) {
+	for _, form := range forms(bounded(l.Text, maxLine), p.manner) {
 		p.number++
 		for _, r := range p.candidatesFor(p.engine.serious, p.kind.serious, form, false) {
 			language := p.view.language(r)
@@ -305,13 +295,13 @@ func (p *pass) statementsIn(language string, h *pipeline.Hunk) {
 		if p.ctx.Err() != nil {
 			return // which the caller sees
 		}
-		for _, text := range readingsIn(s.text, p.keys) {
+		for _, text := range readingsIn(s.text, p.manner) {
 			p.number++
 			for _, r := range p.candidatesFor(p.engine.serious, p.kind.serious, text, false) {
 				if p.view.language(r) != language || s.remark && !r.comments {
 					continue
 				}
-				if !p.mayMatch(r) || !r.matches(text, language) || p.foundIn(r, s.start, s.last) || s.stood(r, language, h, p.keys) {
+				if !p.mayMatch(r) || !r.matches(text, language) || p.foundIn(r, s.start, s.last) || s.stood(r, language, h, p.manner) {
 					continue
 				}
 				p.note(r, s.first)

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/reviewgate/reviewgate/pipeline/internal/comments"
 )
@@ -38,14 +39,17 @@ func mayBeSimpler(text string, i int) bool {
 		return next == '.' && at(text, i+2) == '('
 	case '.':
 		return strings.HasPrefix(text[i:], ".concat(")
-	case '!', '<', '`', '(', 's':
+	case '(':
+		_, end, _ := moduleAt(text, i)
+		return end > 0 || mayBeGrouped(text, i)
+	case '!', '<', '`', 's':
 		return mayBeGrouped(text, i)
 	}
 	return false
 }
 
 // pieceMarks are the bytes between which and a quote a text in pieces may go on.
-var pieceMarks = byteSet(" \t+fFrRuUbB\"'")
+var pieceMarks = byteSet(" \t+.fFrRuUbB\"'")
 
 // maxBefore bounds how much of a line is read to tell the quote that ends a text from the
 // one that begins one, in bytes.
@@ -86,6 +90,7 @@ func simplify(text string) string {
 		text = blockComment.ReplaceAllString(text, "")
 	}
 	text = strings.ReplaceAll(text, "?.(", "(")
+	text = inlined(text)
 	// Texts that were put together may stand in parentheses of their own.
 	for range maxRounds {
 		whole := concat(doubled(grouped(text)))
@@ -94,6 +99,79 @@ func simplify(text string) string {
 		}
 	}
 	return text
+}
+
+// loaders are calls that stand for the module that they name.
+var loaders = []string{"require", "importlib.import_module", "import_module", "__import__", "import"}
+
+// maxModule bounds the names of modules, in bytes.
+const maxModule = 60
+
+// moduleAt reads the call of a loader whose parenthesis stands at a place, if its module is
+// used there and then: where it starts and ends, and the module's name. It ends at 0 if it is
+// none.
+func moduleAt(text string, i int) (start, end int, name string) {
+	from := i + 1 + blanks(text, i+1)
+	if !quotes(at(text, from)) {
+		return 0, 0, ""
+	}
+	for _, loader := range loaders {
+		start = i - len(loader)
+		if !strings.HasSuffix(text[:i], loader) || start > 0 && (isWord(text[start-1]) || text[start-1] == '.') {
+			continue
+		}
+		rest := text[from+1 : min(len(text), from+maxModule)]
+		n := strings.IndexByte(rest, text[from])
+		if n < 0 {
+			return 0, 0, ""
+		}
+		end = from + 2 + n
+		if end += blanks(text, end); at(text, end) != ')' || !used(text, end+1) {
+			return 0, 0, ""
+		}
+		name = strings.ReplaceAll(strings.TrimPrefix(rest[:n], "node:"), "/", ".")
+		if !isName(at(name, 0)) || strings.ContainsFunc(name, func(r rune) bool { return r != '.' && (r >= utf8.RuneSelf || !isWord(byte(r))) }) {
+			return 0, 0, ""
+		}
+		return start, end + 1, name
+	}
+	return 0, 0, ""
+}
+
+// used reports whether what stands behind a value, or behind the parentheses around it, takes
+// something of it or calls it.
+func used(text string, i int) bool {
+	if i += blanks(text, i); at(text, i) == ')' {
+		i += 1 + blanks(text, i+1)
+	}
+	switch at(text, i) {
+	case '.', '(':
+		return true
+	case '[':
+		return text[i-1] == ')'
+	}
+	return strings.HasPrefix(text[i:], "?.")
+}
+
+// inlined is a text with the names of modules in place of the calls that load them:
+// require("a").b is a.b.
+func inlined(text string) string {
+	var out strings.Builder
+	from := 0
+	for i := 0; i < len(text); i++ {
+		if text[i] != '(' {
+			continue
+		}
+		if start, end, name := moduleAt(text, i); end > 0 && start >= from {
+			out.WriteString(text[from:start])
+			out.WriteString(name)
+			from, i = end, end-1
+		}
+	}
+	if from == 0 {
+		return text
+	}
+	return out.String() + text[from:]
 }
 
 // maxRounds bounds how often texts are put together.
@@ -121,7 +199,7 @@ func concat(text string) string {
 	return concatCall.ReplaceAllString(text, "$1 + (")
 }
 
-// pieced puts texts together that stand side by side, or with a plus between them: "a" +
+// pieced puts texts together that stand side by side, or with a plus or PHP's dot between them: "a" +
 // "b" and "a" "b" are "ab". One that is formatted makes the whole so.
 func pieced(text string) string {
 	if !strings.ContainsAny(text, "\"'") {
@@ -164,7 +242,7 @@ func pieced(text string) string {
 // place, or that place if none does, and whether the continuation is a format.
 func nextPiece(text string, end int) (from int, format bool) {
 	start := end + blanks(text, end)
-	if at(text, start) == '+' {
+	if c := at(text, start); c == '+' || c == '.' {
 		start += 1 + blanks(text, start+1)
 	}
 	from = start

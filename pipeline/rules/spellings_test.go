@@ -126,3 +126,71 @@ func TestHarmlessSpellings(t *testing.T) {
 		}
 	}
 }
+
+// What a line hides from a rule by how it is written, its other forms show.
+func TestSpellingsThatFormsUndo(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ path, text, rule string }{
+		// names at the end behind a dot and a blank
+		{"a.js", `el.innerHTML = document. cookie`, "sec-dom-xss-01"},
+		{"a.js", `el.innerHTML = document. cookie;`, "sec-dom-xss-01"},
+		{"a.js", "el.innerHTML = document.\n  cookie", "sec-dom-xss-01"},
+		{"a.py", `ctx.verify_mode = ssl. CERT_NONE`, "sec-tls-verify-01"},
+		{"a.py", `f(ssl. PROTOCOL_TLSv1, a)`, "sec-tls-version-01"},
+		// dots behind texts
+		{"a.py", `os.system("ls {}". format(x))`, "sec-shell-py-01"},
+		{"a.js", `db.query("select a from t where id = " . concat(x))`, "sec-sql-js-01"},
+		// other blanks
+		{"a.py", "os\f.system(\"ls \" + x)", "sec-shell-py-01"},
+		{"a.js", "fs\v.readFile(req.query.f)", "sec-path-js-01"},
+		{"a.js", "fs.readFile(req\u2028.query.f)", "sec-path-js-01"},
+		{"a.js", "fs.readFile(req\r.query.f)", "sec-path-js-01"},
+		{"a.js", "fs.readFile(\n  req\f.query.f)", "sec-path-js-01"},
+		// casts before dots, with functions, unions and constructors
+		{"a.ts", `fs.readFile((req as (A)).query.d)`, "sec-path-js-01"},
+		{"a.ts", `fs.readFile((req as new () => A).query.d)`, "sec-path-js-01"},
+		{"a.ts", `fs.readFile((req as | A | B).query.d)`, "sec-path-js-01"},
+		{"a.ts", `fs.readFile((req satisfies (A)).query.d)`, "sec-path-js-01"},
+		// generic calls
+		{"a.ts", `db.query <User> ("select a from t where id = " + id)`, "sec-sql-js-01"},
+		{"a.ts", `db.query<(a) => b>("select a from t where id = " + id)`, "sec-sql-js-01"},
+		{"a.ts", `fs.readFile<(a) => b>(req.query.d)`, "sec-path-js-01"},
+		{"a.ts", `db.query<Array<() => void>>("select a from t where id = " + id)`, "sec-sql-js-01"},
+		// the comma
+		{"a.js", `(1,fs.readFile)(req.query.f)`, "sec-path-js-01"},
+		{"a.js", `(null, fs.readFile)(req.query.f)`, "sec-path-js-01"},
+		{"a.js", `fs.readFile((1,req).query.f)`, "sec-path-js-01"},
+		// getattr of an expression
+		{"a.py", `getattr(self.db.cursor(), "execute")("select a from t where id = " + x)`, "sec-sql-py-01"},
+		{"a.py", `getattr(c[0], "execute")("select a from t where id = " + x)`, "sec-sql-py-01"},
+		{"a.py", `getattr(__import__("os"), "system")("ls " + x)`, "sec-shell-py-01"},
+		// unpacked keywords
+		{"a.py", `requests.get(u, **{"verify": False})`, "sec-tls-verify-01"},
+		{"a.py", `os.system(**{"command": "ls " + x})`, "sec-shell-py-01"},
+		{"a.py", `subprocess.run("ls " + x, **{"check": True, "shell": True})`, "sec-shell-py-01"},
+		// PHP
+		{"a.php", `$db->query("SEL"."ECT a FROM t WHERE id = '" . $x . "'");`, "sec-sql-quoted-01"},
+		// options of pip
+		{"requirements.txt", `--index-url "h"ttp://evil.example`, "dep-plain-http-01"},
+		{"requirements.txt", `--extra-index-"url" http://evil.example`, "dep-plain-http-01"},
+		{"requirements.txt", `-"i" http://evil.example`, "dep-plain-http-01"},
+		{"requirements.txt", `--trusted-"host" evil.example`, "dep-plain-http-01"},
+		// words of the shell
+		{"a.sh", `curl $X-k https://a.example`, "sec-tls-curl-01"},
+		{"a.sh", `curl $(:)-k https://a.example`, "sec-tls-curl-01"},
+		{"a.sh", `cu"r"l -k https://a.example`, "sec-tls-curl-01"},
+		{"a.sh", `c${X}url -k https://a.example`, "sec-tls-curl-01"},
+		{"a.sh", `apt-get install --allow"-unauthenticated" x`, "infra-unsigned-package-01"},
+		// inline modules
+		{"a.js", `require("fs").readFile(req.query.f)`, "sec-path-js-01"},
+		{"a.js", `require('fs').promises.readFile(req.query.f)`, "sec-path-js-01"},
+		{"a.js", `require("node:fs/promises").readFile(req.query.f)`, "sec-path-js-01"},
+		{"a.js", `(await import("fs")).readFile(req.query.f)`, "sec-path-js-01"},
+		{"a.js", `require("axios").get(req.query.f)`, "sec-ssrf-js-01"},
+		{"a.py", `__import__("os").system("ls " + x)`, "sec-shell-py-01"},
+	} {
+		if got := shippedOn(t, c.path, c.text); !got[c.rule] {
+			t.Errorf("%s: %v is found in %s, want %s", c.path, got, c.text, c.rule)
+		}
+	}
+}

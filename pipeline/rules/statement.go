@@ -450,9 +450,9 @@ func (s *statement) before(language string, h *pipeline.Hunk) []string {
 }
 
 // stood reports whether the rule matches the statement without the added lines too.
-func (s *statement) stood(r *rule, language string, h *pipeline.Hunk, keys bool) bool {
+func (s *statement) stood(r *rule, language string, h *pipeline.Hunk, m manner) bool {
 	return !slices.ContainsFunc(s.before(language, h), func(text string) bool {
-		return !slices.ContainsFunc(readingsIn(text, keys), func(text string) bool { return r.matches(text, language) })
+		return !slices.ContainsFunc(readingsIn(text, m), func(text string) bool { return r.matches(text, language) })
 	})
 }
 

@@ -138,7 +138,7 @@ func wantStatements(t *testing.T, language string, lines []string, want string) 
 	t.Helper()
 	var texts []string
 	f := file("a", lines...)
-	for _, s := range rules.Statements(language, false, &f.Hunks[0]) {
+	for _, s := range rules.Statements(language, 0, &f.Hunks[0]) {
 		texts = append(texts, s.Texts[0])
 	}
 	if got := strings.Join(texts, "|"); got != want {

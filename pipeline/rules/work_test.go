@@ -65,7 +65,7 @@ func TestExcusesAreBounded(t *testing.T) {
 // counted there.
 func TestHostileLines(t *testing.T) {
 	const most, slack = 10, 3 * time.Second
-	for _, piece := range []string{`\'`, `\"`, "\\`", "'", `'''`, `""`, `' '`, `'"`, `' "' '`, "(/[", "`${", "/* ", "*/", "/**", "((", "( ", "a.concat(", "[ '", ". ", "f''", `\u`, "getattr(", "![", `" `, `"+`, `"f`, `"a" f`, "<a ", "(a", `("a"`, `"a":1,`, "a as b ", "(a as ", "(0,a)(", "`a", "(`a`", "<a>", "!(", "&a", `\s\`, "a:", `{"a":(`} {
+	for _, piece := range []string{`\'`, `\"`, "\\`", "'", `'''`, `""`, `' '`, `'"`, `' "' '`, "(/[", "`${", "/* ", "*/", "/**", "((", "( ", "a.concat(", "[ '", ". ", "f''", `\u`, "getattr(", "![", `" `, `"+`, `"f`, `"a" f`, "<a ", "(a", `("a"`, `"a":1,`, "a as b ", "(a as ", "(0,a)(", "`a", "(`a`", "<a>", "!(", "&a", `\s\`, "a:", `{"a":(`, `require("a").`, "a <b", "(a,b).", `**{"a":`, `**{`, `a"b"c`, "$X-k", "\f", "a$()b", `(a, "b`} {
 		size := sample.Size(256<<10, maxLine)
 		if piece == "/* " { // to look for the end of a comment is quick, even if it is done too often
 			size = maxLine
@@ -75,7 +75,7 @@ func TestHostileLines(t *testing.T) {
 			"simplified":  func(text string) { simplified(text) },
 			"simplified2": func(text string) { simplified(text + "*/") },
 			"pieced":      func(text string) { pieced(text) },
-			"forms":       func(text string) { forms("\r"+text, true) },
+			"forms":       func(text string) { forms("\r"+text, withKeys|withWords|withUnpacking) },
 			"statements": func(text string) {
 				h := &pipeline.Hunk{Lines: []pipeline.Line{{Op: pipeline.LineAdded, Text: "foo("}, {Op: pipeline.LineAdded, Text: text + "*/"}, {Op: pipeline.LineAdded, Text: ")"}}}
 				var m memory
