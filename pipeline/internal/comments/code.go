@@ -104,6 +104,8 @@ func (c *coder) quoted(start, depth int) int {
 		switch {
 		case strings.HasPrefix(rest, quote):
 			return at + len(quote)
+		case hole == "{" && strings.HasPrefix(rest, `\{`):
+			at = blank(c.out, at, at+1) // Python escapes no brace so
 		case rest[0] == '\\' && len(rest) > 1 && strings.IndexByte(c.texts.raw, quote[0]) < 0:
 			at = blank(c.out, at, at+2)
 		case hole == "{" && strings.HasPrefix(rest, "{{"):

@@ -11,6 +11,8 @@ func TestCode(t *testing.T) {
 		{"JavaScript", `a = b.replace(/"/g, "c(") + d("e")`, `a = b.replace(/"/g, "  ") + d(" ")`},
 		{"JavaScript", `a = b / c + "d(" / 2`, `a = b / c + "  " / 2`},
 		{"Python", `f"a({b(c)}{{d("`, `f"  {b(c)}    "`},
+		{"Python", `f"a\{b(c)}\\{d(e)}\"f("`, `f"  {b(c)}  {d(e)}    "`},
+		{"Python", `f"a\{{b(c)}}"`, `f"          "`},
 		{"Python", `"a({b(c)}"`, `"        "`},
 		{"Python", `f"""a("{b(c)}"""`, `f"""   {b(c)}"""`},
 		{"Kotlin", `"a(${b(c)}"`, `"  ${b(c)}"`},
