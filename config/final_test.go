@@ -64,6 +64,8 @@ func TestFinalEntriesCannotBeLoosened(t *testing.T) {
 		{FileRules, `"id": "f-rule", "match": {"literal": "z", "pattern": ""}`, []string{
 			`/0/match/literal: match.literal can't be set to this` + ofRule, `/0/match/pattern: match.pattern can't be set to this` + ofRule}},
 		{FileRules, `"id": "f-rule", "match": {"not_pattern": "."}`, []string{`/0/match/not_pattern: match.not_pattern can't be set to this` + ofRule}},
+		{FileRules, `"id": "f-rule", "match": {"source": "x", "safe_calls": ["f"], "safe_within": ["g"]}`, []string{
+			`/0/match/source: match.source can't be set to this` + ofRule, `/0/match/safe_calls: match.safe_calls can't be set to this` + ofRule, `/0/match/safe_within: match.safe_within can't be set to this` + ofRule}},
 		{FileRules, `"id": "f-rule", "match": {"paths": []}`, []string{`/0/match/paths: match.paths can't be set to this` + ofRule}},
 		{FileRules, `"id": "f-rule", "match": {"exclude_paths": ["**"]}`, []string{`/0/match/exclude_paths: match.exclude_paths can't be set to this` + ofRule}},
 		{FileRules, `"id": "f-rule", "match": {"languages": ["Go"]}`, []string{`/0/match/languages: match.languages can't be set to this` + ofRule}},

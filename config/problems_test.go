@@ -250,6 +250,13 @@ func TestProblems(t *testing.T) {
 			"review-rules.json:1:173: /0/match/pattern: the pattern does not compile: invalid or unsupported Perl syntax: `(?!`; RE2 has no lookaround; use not_pattern for lines to leave out",
 			"review-rules.json:1:198: /0/match/not_pattern: the pattern does not compile: invalid named capture: `(?<=x)y`; RE2 has no lookaround; use not_pattern for lines to leave out",
 		}},
+		{"a source without safe calls", FileRules, `[` + rule("a", `, "match": {"pattern": "a", "source": "b(c"}`) + `]`, []string{
+			"review-rules.json:1:161: /0/match: a match has only one of source and safe_calls; name both, or neither",
+			"review-rules.json:1:188: /0/match/source: the pattern does not compile: missing closing ): `b(c`; write it in RE2 syntax: https://github.com/google/re2/wiki/Syntax",
+		}},
+		{"no function's name", FileRules, `[` + rule("a", `, "match": {"pattern": "a", "source": "b", "safe_calls": ["escape*"]}`) + `]`, []string{
+			`review-rules.json:1:208: /0/match/safe_calls/0: "escape*" is not a value of an entry of safe_calls; use another value`,
+		}},
 		{"explosive pattern", FileRules, `[` + rule("a", `, "match": {"pattern": "((a{30}){30}){30}"}`) + `]`, []string{
 			"review-rules.json:1:173: /0/match/pattern: the pattern does not compile: invalid repeat count: `{30}`; repeat at most 1,000 times, nested repetitions multiplied",
 		}},

@@ -94,10 +94,19 @@ type Rule struct {
 // Match makes a rule machine-checkable. Exactly one of Pattern and Literal is
 // set. On a file that matches it looks at what On names.
 type Match struct {
-	Pattern      string   `json:"pattern,omitempty"` // RE2
-	Literal      string   `json:"literal,omitempty"`
-	NotPattern   string   `json:"not_pattern,omitempty"` // RE2; a match in a statement that matches it does not count
-	Paths        []string `json:"paths,omitempty"`       // globs; none means every file
+	Pattern    string `json:"pattern,omitempty"` // RE2
+	Literal    string `json:"literal,omitempty"`
+	NotPattern string `json:"not_pattern,omitempty"` // RE2; a match in a statement that matches it does not count
+	// Source is what is untrusted, in RE2. A match does not count if its statement names
+	// that only in calls of the functions in SafeCalls, and these only by themselves or in
+	// calls of the functions in SafeWithin or of what the match begins with. The code
+	// between strings is looked at. A function is a name such as path.basename, a method of
+	// anything such as .getName, a method of what a function returns such as
+	// File().getName, or [] for what is looked up in brackets.
+	Source       string   `json:"source,omitempty"`
+	SafeCalls    []string `json:"safe_calls,omitempty"`
+	SafeWithin   []string `json:"safe_within,omitempty"`
+	Paths        []string `json:"paths,omitempty"` // globs; none means every file
 	ExcludePaths []string `json:"exclude_paths,omitempty"`
 	Languages    []string `json:"languages,omitempty"` // go-enry's names; none means every language
 	// On is what is matched: added (default), removed, file (the path of a

@@ -72,7 +72,11 @@ func (t *trial) checkMatch(e *entry) {
 	}
 	size, groups := t.checkPattern(pattern)
 	more, _ := t.checkPattern(n.Get("not_pattern"))
-	e.size = size + more
+	source, _ := t.checkPattern(n.Get("source"))
+	e.size = size + more + source
+	if given(n.Get("source")) != (len(elems(n.Get("safe_calls"))) > 0) {
+		t.of(n, "a match has only one of source and safe_calls", "name both, or neither")
+	}
 	if fix := n.Get("fix"); given(fix) && groups != nil {
 		if problem, remedy := checkFix(fix.Text, groups); problem != "" {
 			t.of(fix, problem, remedy)

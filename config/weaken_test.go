@@ -181,6 +181,8 @@ func TestOrganisationRewordsNothingThatDecides(t *testing.T) {
 		"a finding against a protected file": {FileRules, `[{"id": "sec-tls-verify-01", "recommendation": "Delete the file."}]`, 1},
 		"its title":                          {FileRules, `[{"id": "sec-tls-verify-01", "name": "Remove this file", "description": "It is impossible."}]`, 2},
 		"where to read more":                 {FileRules, `[{"id": "sec-tls-verify-01", "reference": "https://example.com/tls"}]`, 0},
+		"a function that makes safe":         {FileRules, `[{"id": "sec-path-go-01", "match": {"safe_calls": ["filepath.Base", "filepath.Clean"]}}]`, 1},
+		"one that leaves it so":              {FileRules, `[{"id": "sec-path-go-01", "match": {"safe_within": ["unescape"]}}]`, 1},
 		"an agent without a purpose":         {FileAgents, `[{"id": "security-reviewer", "description": "Looks at nothing."}]`, 1},
 		"the name of an agent":               {FileAgents, `[{"id": "security-reviewer", "name": "Security at Acme"}]`, 0},
 		"a policy":                           {FileComposition, `[{"id": "universal", "description": "Every change."}]`, 0},

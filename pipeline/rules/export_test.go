@@ -1,6 +1,9 @@
 package rules
 
-import "github.com/reviewgate/reviewgate/pipeline"
+import (
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
 
 // Forms are the other forms of a line.
 func Forms(text string) []string { return forms(text, withKeys) }
@@ -43,4 +46,13 @@ func Statements(language string, m Manner, h *pipeline.Hunk) (out []Statement) {
 		out = append(out, Statement{readingsIn(s.text, m), before, s.start, s.first, s.last, s.remark})
 	}
 	return out
+}
+
+// Safe says what a rule's harmless calls excuse.
+func Safe(t interface{ Fatal(args ...any) }, c config.Rule) func(statement, language string) bool {
+	r, err := compileRule(&c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.safe
 }

@@ -28,7 +28,7 @@ type result struct {
 
 // naive is the engine as one would first write it: every rule's regular
 // expression on every line. It is what the engine is measured by. It shares the package
-// comments and the forms of lines with the engine: what these get wrong, both get wrong.
+// comments, the forms of lines and what is a harmless call with the engine: what these get wrong, both get wrong.
 type naive struct {
 	rules []naiveRule
 	whole []naiveWhole
@@ -72,6 +72,9 @@ func newNaive(t fataler, cfg []config.Rule) *naive {
 		if m.Literal != "" {
 			r.pattern = compile(regexp.QuoteMeta(m.Literal))
 		}
+		if m.Source != "" {
+			r.safe = rules.Safe(t, r.Rule)
+		}
 		if m.NotPattern != "" {
 			r.not = compile(m.NotPattern)
 		}
@@ -111,6 +114,7 @@ type naiveRule struct {
 	config.Rule
 	on           string
 	pattern, not *regexp.Regexp
+	safe         func(statement, language string) bool // or nil
 	when         *expression.Expression
 }
 
@@ -156,7 +160,7 @@ func (r *naiveRule) excused(text, language string) bool {
 			at++
 		}
 		inComment := (r.Match.Comments == nil || *r.Match.Comments) && at < len(text) && bare[at] != text[at]
-		if i == most || !r.not.MatchString(text) {
+		if i == most || r.safe == nil && (r.not == nil || !r.not.MatchString(text)) {
 			return false
 		}
 		if inComment {
@@ -192,6 +196,12 @@ func (r *naiveRule) strict() bool {
 
 // allows reports whether a statement excuses a match in it.
 func (r *naiveRule) allows(statement, language string) bool {
+	if r.safe != nil && r.safe(statement, language) {
+		return true
+	}
+	if r.not == nil {
+		return false
+	}
 	strict := r.strict()
 	if !strict || r.not.MatchString(comments.Code(language, statement)) {
 		return r.not.MatchString(statement)
@@ -244,7 +254,7 @@ func cut(text string, bound int) string {
 
 func (r *naiveRule) matches(text, language string, bound int) bool {
 	text = cut(text, bound)
-	return r.pattern.MatchString(text) && (r.not == nil || !r.excused(text, language))
+	return r.pattern.MatchString(text) && !r.excused(text, language)
 }
 
 func (r *naiveRule) wants(f *pipeline.File) bool {

@@ -18,6 +18,7 @@ type parts struct {
 	when    *expression.Expression // or nil
 	pattern *regexp.Regexp         // of a literal: the literal, quoted
 	not     *regexp.Regexp         // or nil
+	source  *regexp.Regexp         // or nil
 	quick   func(string) bool
 	// What a text that matches holds, as literals.Needs says.
 	literals []literals.Literal
@@ -28,8 +29,8 @@ type parts struct {
 // partsKey is all that parts depend on. Without a match it has neither a pattern nor
 // a literal.
 type partsKey struct {
-	when, pattern, literal, not string
-	lines                       bool // whether the texts are single lines
+	when, pattern, literal, not, source string
+	lines                               bool // whether the texts are single lines
 }
 
 func (k partsKey) compile() (*parts, error) {
@@ -59,6 +60,11 @@ func (k partsKey) compile() (*parts, error) {
 	if k.not != "" {
 		if p.not, err = regexp.Compile(k.not); err != nil {
 			return nil, fmt.Errorf("match.not_pattern: %w", err)
+		}
+	}
+	if k.source != "" {
+		if p.source, err = regexp.Compile(k.source); err != nil {
+			return nil, fmt.Errorf("match.source: %w", err)
 		}
 	}
 	need := literals.Needs(source)

@@ -25,6 +25,7 @@ type rule struct {
 	comments bool // whether it looks at comments
 
 	includes, excludes []int // globs, as they stand in the scopes
+	calls, within      names // of functions that make a value harmless, and that leave it so
 }
 
 func compileRule(c *config.Rule) (*rule, error) {
@@ -34,7 +35,7 @@ func compileRule(c *config.Rule) (*rule, error) {
 		if err := r.readMatch(c.Match); err != nil {
 			return nil, err
 		}
-		k.pattern, k.literal, k.not = c.Match.Pattern, c.Match.Literal, c.Match.NotPattern
+		k.pattern, k.literal, k.not, k.source = c.Match.Pattern, c.Match.Literal, c.Match.NotPattern, c.Match.Source
 		k.lines = r.on == config.OnAdded || r.on == config.OnRemoved
 	}
 	var err error
@@ -45,6 +46,7 @@ func compileRule(c *config.Rule) (*rule, error) {
 func (r *rule) readMatch(m *config.Match) error {
 	r.on, r.fix, r.tests = m.On, m.Fix != "", m.Tests == nil || *m.Tests
 	r.comments = m.Comments == nil || *m.Comments
+	r.calls, r.within = namesOf(m.SafeCalls), namesOf(m.SafeWithin)
 	switch r.on {
 	case "":
 		r.on = config.OnAdded
@@ -69,7 +71,7 @@ func (r *rule) matchesText(text string) bool {
 // the file's, or empty if that is unknown. The code has no comment at its start if the
 // rule does not look at comments.
 func (r *rule) matches(text, language string) bool {
-	return r.quick(text) && (r.not == nil || !r.excused(text, language))
+	return r.quick(text) && !r.excused(text, language)
 }
 
 // serious says whether the rule's findings can stop a change. Such a rule must not
@@ -88,7 +90,7 @@ const maxReadForExcuses = 4 * maxLine
 // it must be code of its own statement, or the comment that it stands in:
 // anyone can write a word elsewhere on the line.
 func (r *rule) excused(text, language string) bool {
-	if !r.not.MatchString(text) {
+	if r.source == nil && (r.not == nil || !r.not.MatchString(text)) {
 		return false
 	}
 	found := r.pattern.FindAllStringIndex(text, maxExcused+1)
@@ -156,6 +158,12 @@ func beforeComment(text string, from int) string {
 // rule that must be code, or a text that the match ends with or that it stands in: a text
 // elsewhere can say anything.
 func (r *rule) allows(statement, language string) bool {
+	if r.safe(statement, language) {
+		return true
+	}
+	if r.not == nil {
+		return false
+	}
 	if !r.serious() {
 		return r.not.MatchString(statement)
 	}

@@ -2,6 +2,7 @@ package rules_test
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -220,4 +221,79 @@ func TestHeredocsThatGoOn(t *testing.T) {
 	if got := shippedOn(t, "install.sh", "cat <<A\r\nb\r\nA\r\n"+strings.ReplaceAll(evil, "\n", "\r\n")); len(got) > 0 {
 		t.Errorf("a comment after a heredoc: %v", got)
 	}
+}
+
+// A function that makes what it is given harmless excuses a statement only by itself: not
+// one of another name, nor one whose value another function may undo, nor one within which
+// something else is done.
+func TestSafeCallsExcuseOnlyByThemselves(t *testing.T) {
+	cfg, engine := shipped(t)
+	all := fixtures(t)
+	tried := 0
+	for i := range cfg.Rules {
+		r := &cfg.Rules[i]
+		if r.Match == nil || r.Match.Source == "" {
+			continue
+		}
+		pattern, source := regexp.MustCompile(r.Match.Pattern), regexp.MustCompile(r.Match.Source)
+		before := tried
+		for _, snippet := range all[r.ID].OK {
+			for _, name := range r.Match.SafeCalls {
+				at := regexp.MustCompile(`(?:^|[^\w.])` + regexp.QuoteMeta(name) + `\(`).FindStringIndex(snippet)
+				if at == nil || !pattern.MatchString(snippet) {
+					continue
+				}
+				start, inside := at[1]-len(name)-1, at[1]
+				end := closing(snippet, inside)
+				if !source.MatchString(snippet[inside:end]) {
+					continue
+				}
+				changed := []string{
+					snippet[:start] + "un" + snippet[start:],
+					snippet[:start] + "other." + snippet[start:],
+					snippet[:inside-1] + "Not" + snippet[inside-1:],
+					snippet[:start] + "undo(" + snippet[start:end] + ")" + snippet[end:],
+					snippet[:start] + "undo(a)(" + snippet[start:end] + ")" + snippet[end:],
+					snippet[:start] + "(" + snippet[start:end] + ").undo(a)" + snippet[end:],
+					snippet[:start] + "[" + snippet[start:end] + "].map(undo)" + snippet[end:],
+					snippet[:end] + ".replace(a, b)" + snippet[end:],
+					snippet[:inside] + "y = " + snippet[inside:],
+					snippet[:inside] + "y := " + snippet[inside:],
+					snippet[:inside] + "x => y(x, " + snippet[inside:end] + snippet[end-1:],
+					snippet[:inside] + "lambda x: y, " + snippet[inside:],
+				}
+				if slices.Contains(r.Match.Languages, "JavaScript") {
+					changed = append(changed, snippet[:inside]+"/[(]/, "+snippet[inside:], snippet[:start]+"/[(]/ || "+snippet[inside:end-1]+snippet[end:])
+				}
+				for _, text := range changed {
+					if !pattern.MatchString(text) {
+						continue // it is another statement now
+					}
+					if tried++; !flagged(t, engine, cfg, change{r.ID, all[r.ID].Path, text})[r.ID] {
+						t.Errorf("%s is excused: %q", r.ID, text)
+					}
+				}
+			}
+		}
+		if tried == before {
+			t.Errorf("%s has no fixture with a safe call", r.ID)
+		}
+	}
+	t.Logf("%d texts", tried)
+}
+
+// closing is behind the parenthesis that closes the one before a place.
+func closing(text string, from int) int {
+	depth := 1
+	for i := from; i < len(text); i++ {
+		switch text[i] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return len(text)
 }

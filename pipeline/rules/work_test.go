@@ -65,7 +65,13 @@ func TestExcusesAreBounded(t *testing.T) {
 // counted there.
 func TestHostileLines(t *testing.T) {
 	const most, slack = 10, 3 * time.Second
-	for _, piece := range []string{`\'`, `\"`, "\\`", "'", `'''`, `""`, `' '`, `'"`, `' "' '`, "(/[", "`${", "/* ", "*/", "/**", "((", "( ", "a.concat(", "[ '", ". ", "f''", `\u`, "getattr(", "![", `" `, `"+`, `"f`, `"a" f`, "<a ", "(a", `("a"`, `"a":1,`, "a as b ", "(a as ", "(0,a)(", "`a", "(`a`", "<a>", "!(", "&a", `\s\`, "a:", `{"a":(`, `require("a").`, "a <b", "(a,b).", `**{"a":`, `**{`, `a"b"c`, "$X-k", "\f", "a$()b", `(a, "b`} {
+	safe, err := compileRule(&config.Rule{ID: "rule", Severity: pipeline.SeverityMajor, Match: &config.Match{
+		Pattern: "^b", Source: "x", SafeCalls: []string{"b", "[]", ".c"}, SafeWithin: []string{".c"},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, piece := range []string{`\'`, `\"`, "\\`", "'", `'''`, `""`, `' '`, `'"`, `' "' '`, "(/[", "`${", "/* ", "*/", "/**", "((", "( ", "a.concat(", "[ '", ". ", "f''", `\u`, "getattr(", "![", `" `, `"+`, `"f`, `"a" f`, "<a ", "(a", `("a"`, `"a":1,`, "a as b ", "(a as ", "(0,a)(", "`a", "(`a`", "<a>", "!(", "&a", `\s\`, "a:", `{"a":(`, `require("a").`, "a <b", "(a,b).", `**{"a":`, `**{`, `a"b"c`, "$X-k", "\f", "a$()b", `(a, "b`, "b(", "a[x]", ".c()", "b(x)", "(b(x) ", "b(x / ", "x(b<", "new b (", "b(x).a", "`${b(x)}"} {
 		size := sample.Size(256<<10, maxLine)
 		if piece == "/* " { // to look for the end of a comment is quick, even if it is done too often
 			size = maxLine
@@ -74,6 +80,7 @@ func TestHostileLines(t *testing.T) {
 			"unusual":     func(text string) { unusual(text) },
 			"simplified":  func(text string) { simplified(text) },
 			"simplified2": func(text string) { simplified(text + "*/") },
+			"safe":        func(text string) { safe.safe("b"+text, "JavaScript") },
 			"pieced":      func(text string) { pieced(text) },
 			"forms":       func(text string) { forms("\r"+text, withKeys|withWords|withUnpacking) },
 			"statements": func(text string) {

@@ -176,7 +176,7 @@ func sizeOf(cfg *config.Config) int {
 		r := &cfg.Rules[i]
 		n += bytesPerCharacter * len(r.When)
 		if m := r.Match; m != nil {
-			n += bytesPerCharacter * (len(m.Pattern) + len(m.NotPattern) + len(m.Literal))
+			n += bytesPerCharacter * (len(m.Pattern) + len(m.NotPattern) + len(m.Literal) + len(m.Source))
 		}
 	}
 	return n
