@@ -167,7 +167,7 @@ func TestStringsElsewhereExcuseNothing(t *testing.T) {
 	cfg, engine := shipped(t)
 	serious := map[string]*config.Rule{}
 	for i := range cfg.Rules {
-		if r := &cfg.Rules[i]; r.Match != nil && r.Match.NotPattern != "" && r.Severity.Rank() >= pipeline.SeverityMajor.Rank() {
+		if r := &cfg.Rules[i]; r.Match != nil && r.Match.NotPattern+r.Match.Source != "" && r.Severity.Rank() >= pipeline.SeverityMajor.Rank() {
 			serious[r.ID] = r
 		}
 	}
