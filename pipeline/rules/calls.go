@@ -138,7 +138,11 @@ func (c *callReader) mark(at int) int {
 		if len(c.open) > 0 && c.open[len(c.open)-1].mark == b {
 			return c.close(at)
 		}
-		c.push(opened{mark: b, at: at, start: at})
+		f := opened{mark: b, at: at, start: at}
+		if b == '`' {
+			f.name, f.start = called(c.code, at) // of what is given the text's parts
+		}
+		c.push(f)
 	case '/':
 		return c.slash(at)
 	case '=', '-', 'l', 'f':
@@ -210,7 +214,7 @@ func (c *callReader) settle(f opened, end int) {
 	case makes && c.leaves(to):
 		c.safes = append(c.safes[:f.first], stretch{f.start, to})
 	case len(c.safes) == f.first || f.at < c.from:
-	case f.mark == '(' && f.name != "" && !c.within.has(f.name):
+	case in("(`", f.mark) && f.name != "" && !c.within.has(f.name):
 		if !c.isSink(f, end) {
 			c.safes = c.safes[:f.first]
 		}
@@ -222,7 +226,7 @@ func (c *callReader) settle(f opened, end int) {
 // makesSafe reports whether a call makes what it is given harmless, and returns where it ends:
 // a listed function does, or one of which a listed method is called right away.
 func (c *callReader) makesSafe(f opened, end int) (makes bool, to int) {
-	if f.name == "" || f.effects {
+	if f.name == "" || f.effects || f.mark == '`' {
 		return false, end
 	}
 	if f.mark == '[' {
