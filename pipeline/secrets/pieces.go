@@ -45,6 +45,12 @@ type pieced struct {
 	blocks map[string][2]int
 	holes  [][2]int // what may be a place for another text, or insert one
 	done   []uint64 // the ends of texts that are behind us, as a set
+	// seams tells that lists of words have seams in them. bodies are the lines of heredocs
+	// that stand elsewhere than where they are used, by where that is, and heredocs is
+	// where the last of them ends.
+	seams    bool
+	bodies   map[int][2]int
+	heredocs int
 }
 
 // chainPiece is one text of a row: a stretch of the source, and what stands before it.
@@ -59,11 +65,15 @@ type gap struct {
 	soft bool // more than an operator and blanks
 	list bool // a comma is among it
 	name string
+	// asked tells that the next text depends on a condition, and other that it is there
+	// in place of the one before.
+	asked, other bool
 }
 
 // asPieces returns nil where a text has no rows of texts.
 func asPieces(text string) (*reading, []int) {
 	p := &pieced{text: []byte(text), comments: map[int]int{}, line: [2]int{-1, -1}, blocks: map[string][2]int{}}
+	p.rewrite()
 	odd := p.normalise()
 	p.done = make([]uint64, len(text)/64+1)
 	for i, c := range p.text {
@@ -84,16 +94,16 @@ func asPieces(text string) (*reading, []int) {
 func (p *pieced) row(end int) {
 	begin := p.begin(end)
 	holes := hasHole(p.text[begin:end])
-	next, ok := p.between(end+1, holes)
-	if !ok {
+	next, ok := p.between(end+1, holes, p.isAsked(begin-1))
+	if !ok && !(p.seams && bytes.IndexByte(p.text[begin:end], seam) >= 0) {
 		return
 	}
-	row := []chainPiece{{from: begin, to: end}}
+	row := []chainPiece{p.piece(begin, end, gap{})}
 	for ok {
 		p.done[end/64] |= 1 << (end % 64)
 		from := next.open + 1
 		to, closed := p.end(from, p.text[next.open])
-		row = append(row, chainPiece{from, to, next})
+		row = append(row, p.piece(from, to, next))
 		holes = holes || hasHole(p.text[from:to])
 		if !closed {
 			break
@@ -101,13 +111,16 @@ func (p *pieced) row(end int) {
 		if end = to; p.done[end/64]&(1<<(end%64)) != 0 {
 			break
 		}
-		next, ok = p.between(end+1, holes)
+		next, ok = p.between(end+1, holes, next.asked)
 	}
 	p.done[end/64] |= 1 << (end % 64)
 	if !p.mayHold(row) {
 		return
 	}
 	p.write(row)
+	for _, choice := range choices(row) {
+		p.write(choice)
+	}
 	if holes {
 		p.write(filled(p.text, row))
 	}
@@ -124,6 +137,25 @@ func (p *pieced) row(end int) {
 			row = row[n:]
 		}
 	}
+}
+
+// piece is a text of a row, or what stands elsewhere for it.
+func (p *pieced) piece(from, to int, before gap) chainPiece {
+	if at, ok := p.bodies[from]; ok && from == to {
+		from, to = at[0], at[1]
+	}
+	return chainPiece{from, to, before}
+}
+
+// isAsked reports whether a condition stands before the quote at an offset.
+func (p *pieced) isAsked(quote int) bool {
+	const most = 8
+	for i := quote - 1; i >= max(0, quote-most); i-- {
+		if c := p.text[i]; c != ' ' && c != '(' {
+			return c == '?'
+		}
+	}
+	return false
 }
 
 // begin is where the text begins that ends at an offset.
@@ -164,6 +196,9 @@ func (p *pieced) mayHold(row []chainPiece) bool {
 			case b == ' ' || b == '\t':
 				n, digits, capitals, pieces = 0, 0, 0, 1
 				continue
+			case b == seam:
+				pieces++
+				continue
 			case '0' <= b && b <= '9':
 				digits++
 			case 'A' <= b && b <= 'Z':
@@ -197,7 +232,11 @@ func (p *pieced) write(row []chainPiece) {
 // add adds a byte of the source.
 func (p *pieced) add(at int) {
 	c := p.text[at]
-	if c == leftOut {
+	switch c {
+	case leftOut:
+		return
+	case seam:
+		p.soft = append(p.soft, p.out.Len())
 		return
 	}
 	if c == '\n' || c == '\r' {
@@ -215,8 +254,9 @@ func (p *pieced) close(at int) {
 }
 
 // between reads what stands behind a text, up to the next. Where a text before has holes
-// for others, names may be among it.
-func (p *pieced) between(i int, holes bool) (gap, bool) {
+// for others, names may be among it. Where that text depends on a condition, a colon may
+// stand before what is there otherwise.
+func (p *pieced) between(i int, holes, asked bool) (gap, bool) {
 	b := gap{}
 	used, operators := 0, 0
 	word := -1 // where a word began
@@ -242,7 +282,12 @@ func (p *pieced) between(i int, holes bool) (gap, bool) {
 			if i < len(p.text) && isQuote(p.text[i]) && stringPrefix(string(p.text[word:i+1])) == i-word && word > first {
 				continue // it says how to read the text
 			}
+			b.other = b.other || i-word == len("else") && string(p.text[word:i]) == "else"
 			b.soft, used = true, used+i-word
+			continue
+		}
+		if to := p.aMember(i, operators); to > 0 {
+			b.soft, used, i = true, used+to-i, to
 			continue
 		}
 		switch c {
@@ -256,10 +301,14 @@ func (p *pieced) between(i int, holes bool) (gap, bool) {
 			switch {
 			case i+1 < len(p.text) && p.text[i+1] == ':':
 				i++
+			case asked || b.asked:
+				b.other = b.other || asked
 			case !holes:
 				return b, false
 			}
 			b.soft = true
+		case '?':
+			b.soft, b.asked = true, true
 		case '=':
 			if strings.IndexByte("+.|&<", p.text[i-1]) < 0 && !holes {
 				return b, false
@@ -280,6 +329,20 @@ func (p *pieced) between(i int, holes bool) (gap, bool) {
 		used++
 	}
 	return b, false
+}
+
+// aMember is where what stands between texts goes on behind a bracket with the name of a
+// member: {a: before a text, and }.a or )["a"] behind it.
+func (p *pieced) aMember(i, operators int) int {
+	switch p.text[i] {
+	case '{', '[', '(':
+		if operators > 0 {
+			return p.key(i)
+		}
+	case '}', ']', ')':
+		return p.member(i)
+	}
+	return 0
 }
 
 // comment is where a row of comments and blanks ends that begins at an offset, or 0. What is
@@ -360,7 +423,7 @@ func (p *pieced) blockEnd(i int, mark string) int {
 }
 
 // hole is a place that a format keeps for a text.
-var hole = regexp.MustCompile(`%(?:([0-9]{1,2})\$|\((\w{1,20})\))?[-+0-9.]{0,4}[sdvSqri@a]|%([0-9])|~[sap]|\$?\{([\w.]{0,20})(?:![rsa])?(?::[^{}]{0,8})?\}`)
+var hole = regexp.MustCompile(`%(?:([0-9]{1,2})\$|\((\w{1,20})\))?[-+0-9.]{0,4}[sdvSqri@acb]|%([0-9])|~[sap]|\$?\{([\w.]{0,20})(?:![rsa])?(?::[^{}]{0,8})?\}`)
 
 func hasHole(text []byte) bool {
 	return bytes.IndexByte(text, '%') >= 0 || bytes.IndexByte(text, '{') >= 0 || bytes.IndexByte(text, '~') >= 0
@@ -566,6 +629,9 @@ func (p *pieced) inserted(i int) int {
 		// A lone bracket has a text in it and no more, but for a place for one behind
 		// a letter: code is full of them.
 		alone := in.begin == "(" || in.begin == "{" && !isToken(p.at(i-1))
+		if in.begin == "{" && isQuote(p.at(j)) && isQuote(p.at(p.skipBlanks(p.key(i)))) {
+			return 0 // {"a": "b"}
+		}
 		if alone && !isQuote(p.at(j)) && !(p.at(j) == ' ' && isQuote(p.at(j+1))) {
 			return 0
 		}

@@ -41,6 +41,16 @@ var puts = map[string][]string{
 		`"#".to_string() + "#"`, `"#".to_owned() + &"#".to_string()`, `"#".plus("#")`, `"#"s + "#"s`, `'#'::text || '#'`, `("#" as string) + "#"`, `"#"! + "#"`, `[[#]] .. [[#]]`, `[==[#]==] .. "#"`, `q(#) . q(#)`, `q{#} . qq[#]`, `%q(#) + %q(#)`, `%q(#) + "#"`, `"#"$'#'`, `#$"#"`, `#$'#'`, `#^#`, `#^#^#`,
 		`concat!(r#"#"#, r#"#"#)`, `R"(#)" R"(#)"`, `$$#$$ || $$#$$`, `~s(#) <> ~s(#)`, `"#"sv + "#"sv`, `"#".concat("#")`, `"#".to_string().as_str().to_owned() + "#"`, `CAST('#' AS text) || '#'`, `"#".freeze + "#".freeze`, `<string>"#"</string> + "#"`, `"#" + EMPTY + "#"`, `"#" +x+ "#"`,
 	},
+	"a choice": {
+		`(1?"#":"") + "#"`, `"#" + (a ? "#" : "")`, `"#" + (a ? "none" : "#")`, `(a ? "none" : "#") + "#"`, `(a ? "#" : "none") + (a ? "#" : "none")`, `("#" if 1 else "") + "#"`, `("#" if x else "none") + "#"`, `"#" + ("none" if x else "#")`, `(if (x) "#" else "none") + "#"`, `"#" + (a ?: "#")`, `(null ?? "#") + "#"`,
+	},
+	"a member": {
+		`{a:"#"}.a + "#"`, `({ a: "#" }).a + "#"`, `"#" + {a:"#"}.a`, `{"a":"#"}["a"] + "#"`, `"#" + {"a": "#"}["a"]`, `["a"=>"#"]["a"] . "#"`, `"#" . ["a" => "#"]["a"]`, `dict(a="#")["a"] + "#"`, `"#" + dict(a="#")["a"]`, `map[string]string{"a": "#"}["a"] + "#"`, `"#" + map[string]string{"a": "#"}["a"]`,
+		`{a: "#"}[:a] + "#"`, `"#" + {a: "#"}[:a]`, `{a:"#"}?.a + "#"`, `["#"][0] + "#"`, `"#" + {a:{b:"#"}}.a.b`, `{a:{b:"#"}}.a.b + "#"`,
+	},
+	"words": {
+		`%w[# #].join`, `%w(#!4 # #).join("")`, `%W{# # #}.join`, `join("", qw(# #))`, `join '', qw/# #!3/`, `~w(# #) |> Enum.join`, "%w[\n  #\n  #\n].join", `%i[# #].join`, `"#" + %w[# #].join`, `%w[# #].join + "#"`, `qw[ # # ]`,
+	},
 }
 
 // cutInto writes the parts of a token in place of each # of a template: as many as there

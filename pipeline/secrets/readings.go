@@ -738,6 +738,14 @@ func (s *formatSet) disguised(text string, unique func(string) []match) []match 
 	if more, soft := asPieces(source); more != nil {
 		out = append(out, s.inPieces(more.through(plain), soft, unique)...)
 	}
+	if inner := nested(text); inner != nil {
+		if more := joined(inner.text, true, makesLists(inner.text)); more != nil {
+			out = append(out, s.in(more.through(inner), unique)...)
+		}
+		if more, soft := asPieces(inner.text); more != nil {
+			out = append(out, s.inPieces(more.through(inner), soft, unique)...)
+		}
+	}
 	if plain != nil && strings.Contains(text, "%") { // %1 may be a place for a text
 		if more, soft := asPieces(text); more != nil {
 			out = append(out, s.inPieces(more, soft, unique)...)
@@ -1016,15 +1024,35 @@ func hexText(part string) []byte {
 	}
 	for i := range begin {
 		if c := part[2*i]; c < '2' || c > '7' {
+			return wideHexText(part[:n])
+		}
+	}
+	return bytesOfDigits([]byte(part[:n]))
+}
+
+// wideHexText is hexText for UTF-16 and UTF-32, which may have a mark of their order first.
+// Their characters have zeros beside them.
+func wideHexText(part string) []byte {
+	for _, mark := range []string{"fffe", "feff", "FFFE", "FEFF"} {
+		part = strings.TrimPrefix(part, mark)
+	}
+	const begin, least = 8, 2
+	if len(part) < 4*minDecoded {
+		return nil
+	}
+	text := 0
+	for i := range begin {
+		switch c := part[2*i]; {
+		case '2' <= c && c <= '7':
+			text++
+		case c != '0' || part[2*i+1] != '0':
 			return nil
 		}
 	}
-	text := make([]byte, n/2)
-	for i := range text {
-		c, _ := number(part, 2*i, 2, 16)
-		text[i] = byte(c)
+	if text < least {
+		return nil
 	}
-	return text
+	return bytesOfDigits([]byte(part))
 }
 
 var keyInBase64 = &rule{id: rulePrivateKey, description: title(rulePrivateKey)}

@@ -8,7 +8,7 @@ import (
 
 // unwritten reads what stands for characters in mails, databases, documents of XML and
 // HTML, and languages that count otherwise than most, and leaves out markup that cuts a
-// word: =5F and a line's end behind = of quoted-printable, =?utf-8?Q?...?= of a mail's head,
+// word: =5F and a line's end behind = of quoted-printable, that behind ^ of Batch, =?utf-8?Q?...?= of a mail's head,
 // +AF8- of UTF-7, U&'\0067' of SQL, `u{67} of PowerShell, _x005F_ of XML, CDATA sections,
 // comments, and tags within a line. With decimal set it reads \103 as Lua and Haskell do.
 // It returns nil where a text has nothing of this.
@@ -51,7 +51,7 @@ func unwritten(text string, decimal bool) *reading {
 }
 
 var mayBeUnwritten = func() (odd [256]bool) {
-	for _, c := range []byte("=?+&`_<]\\") {
+	for _, c := range []byte("=?+&`_<]\\^") {
 		odd[c] = true
 	}
 	return odd
@@ -70,6 +70,10 @@ func unwrittenAt(text string, i int, decimal bool) (rune, int) {
 			return v, 3
 		}
 		if n := softEnd(after); n > 0 && !setsName(after[n:]) && (isTokens(byteAt(text, i-1)) || byteAt(text, i-1) == '=') {
+			return -1, 1 + n
+		}
+	case '^':
+		if n := softEnd(after); n > 0 && isTokens(byteAt(text, i-1)) {
 			return -1, 1 + n
 		}
 	case '?':

@@ -1,0 +1,349 @@
+package secrets
+
+import (
+	"bytes"
+	"strings"
+)
+
+// Some texts stand in no quotes, or elsewhere than where they are used: a character by its
+// number, chr(95), [char]95 and 95.chr; lists of words, %w[a b] and qw(a b); and heredocs.
+// The functions of this file write them in quotes where the program uses them, so that the
+// rest of pieces.go reads them like any other text. What they change keeps its length.
+
+// seam stands between two words of a list, where blanks were.
+const seam = 1
+
+// rewrite writes in quotes what stands for texts without them.
+func (p *pieced) rewrite() {
+	for i, c := range p.text {
+		switch {
+		case !mayRewrite[c]:
+		case c == '(' || c == '[' || c == '.':
+			p.character(i)
+		case c == '<':
+			p.heredoc(i)
+		default:
+			p.words(i)
+		}
+	}
+}
+
+var mayRewrite = func() (may [256]bool) {
+	for _, c := range "([.<%q~" {
+		may[c] = true
+	}
+	return may
+}()
+
+// character writes the character in quotes whose number stands behind or in the bracket at
+// an offset, or before the dot there.
+func (p *pieced) character(i int) {
+	from, to, number := i, 0, 0
+	switch c := p.text[i]; {
+	case c == '.':
+		if p.wordAt(i+1) != "chr" || !isDigit(p.at(i-1)) {
+			return
+		}
+		for from > 0 && i-from < maxNumber && isWord(p.text[from-1]) {
+			from--
+		}
+		if number, to = p.number(from); to == i {
+			to += len(".chr")
+		}
+	case isDigit(p.at(i+1)) || p.at(i+1) == ' ' && isDigit(p.at(i+2)):
+		if c == '[' {
+			return
+		}
+		for from > 0 && i-from < maxCharacterName && isWord(p.text[from-1]) {
+			from--
+		}
+		if number, to = p.number(i + 1); p.at(to) != ')' || !givesCharacter(p.text[from:i]) {
+			return
+		}
+		to++
+	default:
+		name := p.wordAt(i + 1)
+		if end := i + 1 + len(name); givesCharacter([]byte(name)) && (p.at(end) == ')' || p.at(end) == ']') {
+			number, to = p.number(end + 1)
+		}
+	}
+	if to == 0 || number >= 0x7f || !isTokens(byte(number)) {
+		return
+	}
+	p.blank(from, to, ' ')
+	p.text[from], p.text[from+1], p.text[from+2] = '"', byte(number), '"'
+}
+
+const (
+	maxNumber        = 4  // 0x5f
+	maxCharacterName = 16 // fromCodePoint
+)
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// wordAt is the word that begins at an offset, as long as the name of what gives a
+// character may be.
+func (p *pieced) wordAt(from int) string {
+	to := from
+	for to < len(p.text) && to-from < maxCharacterName && isWord(p.text[to]) {
+		to++
+	}
+	return string(p.text[from:to])
+}
+
+// givesCharacter reports whether a name is one of what gives a character for its number:
+// chr, CHAR, ChrW, unichr, fromCharCode, fromCodePoint, rune.
+func givesCharacter(name []byte) bool {
+	for _, word := range []string{"ch", "rune", "code"} {
+		if len(name) >= len(word) && bytes.Contains(bytes.ToLower(name), []byte(word)) {
+			return true
+		}
+	}
+	return false
+}
+
+// number reads a decimal or hexadecimal number with blanks around it, and returns where
+// these end; 0 where none is.
+func (p *pieced) number(from int) (value, end int) {
+	i := p.skipBlanks(from)
+	base, digits := 10, i
+	if p.at(i) == '0' && (p.at(i+1) == 'x' || p.at(i+1) == 'X') {
+		base, digits = 16, i+2
+	}
+	for i = digits; i-digits < maxNumber && kinds[p.at(i)]&hex != 0 && (base == 16 || isDigit(p.at(i))); i++ {
+		value = base*value + int(digitOf(p.text[i]))
+	}
+	if i == digits || isWord(p.at(i)) {
+		return 0, 0
+	}
+	return value, p.skipBlanks(i)
+}
+
+// skipBlanks is where the blanks end that begin at an offset, a few at most.
+func (p *pieced) skipBlanks(i int) int {
+	return i + blanks(string(p.text[min(i, len(p.text)):min(i+8, len(p.text))]))
+}
+
+// words writes the list of words that begins at an offset in quotes, with seams between.
+func (p *pieced) words(i int) {
+	kind := p.at(i + 1)
+	switch p.text[i] {
+	case '%':
+		if strings.IndexByte("wWiI", kind) < 0 {
+			return
+		}
+	case '~':
+		if kind != 'w' && kind != 'W' {
+			return
+		}
+	default:
+		if kind != 'w' || isWord(p.at(i-1)) {
+			return
+		}
+	}
+	from := p.skipBlanks(i+2) + 1
+	if from >= len(p.text) || strings.IndexByte("([{</|!", p.text[from-1]) < 0 {
+		return
+	}
+	closer := p.text[from-1]
+	if c, ok := closers[closer]; ok {
+		closer = c[0]
+	}
+	to := from
+	for to < len(p.text) && to-from < maxWords && p.text[to] != closer && (isTokens(p.text[to]) || p.text[to] == '=' || isWhite(p.text[to])) {
+		to++
+	}
+	if p.at(to) != closer {
+		return
+	}
+	p.blank(i, from, '"')
+	for j := from; j < to; j++ {
+		if isWhite(p.text[j]) {
+			p.text[j] = seam
+		}
+	}
+	p.text[to] = '"'
+	p.seams = true
+}
+
+const (
+	maxWords   = 512
+	maxHeredoc = 512
+)
+
+func isWhite(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
+
+// heredoc writes the last line of the heredoc that begins at an offset in quotes. That of
+// PHP stands where it is used; those of Ruby and Perl stand in the lines after, and leave
+// an empty text where they are used.
+func (p *pieced) heredoc(i int) {
+	if p.at(i+1) != '<' || p.at(i-1) == '<' {
+		return
+	}
+	at := i + 2
+	php := p.at(at) == '<'
+	if php {
+		at = p.skipBlanks(at + 1)
+	} else if p.at(at) == '~' || p.at(at) == '-' {
+		at++
+	}
+	quote := p.at(at)
+	if isQuote(quote) {
+		at++
+	}
+	name := p.wordAt(at)
+	if name == "" || isDigit(name[0]) || isQuote(quote) && p.at(at+len(name)) != quote {
+		return
+	}
+	if at += len(name); isQuote(quote) {
+		at++
+	}
+	lineEnd := bytes.IndexByte(p.text[at:min(len(p.text), at+maxHeredoc)], '\n')
+	if lineEnd < 0 {
+		return
+	}
+	line := p.text[at : at+lineEnd]
+	begin := at + lineEnd + 1
+	if begin < p.heredocs {
+		begin = p.heredocs // of the one before in the same line
+	}
+	from, to, end := p.body(begin, name)
+	switch {
+	case end == 0 || from == to:
+	case php:
+		if len(bytes.TrimSpace(line)) == 0 {
+			p.blank(i, from, '"')
+			p.blank(to, end, ' ')
+			p.text[to] = '"'
+		}
+	case p.joins(i) || bytes.ContainsAny(line, "\"'`") || bytes.Contains(line, []byte("<<")):
+		p.blank(i, at, ' ')
+		p.text[i], p.text[i+1] = '"', '"'
+		if p.bodies == nil {
+			p.bodies = map[int][2]int{}
+		}
+		p.bodies[i+1] = [2]int{from, to}
+		p.heredocs = end
+	}
+}
+
+// joins reports whether an operator or a call stands before an offset.
+func (p *pieced) joins(i int) bool {
+	for i > 0 && (p.text[i-1] == ' ' || p.text[i-1] == '\t') {
+		i--
+	}
+	return i > 0 && strings.IndexByte("+.,(|&", p.text[i-1]) >= 0
+}
+
+// body returns the last line of the heredoc whose lines begin at an offset, without the
+// blanks around it, and where its name behind it ends; end is 0 for none.
+func (p *pieced) body(begin int, name string) (from, to, end int) {
+	most := min(len(p.text), begin+maxHeredoc)
+	for at := begin; at < most; {
+		n := bytes.IndexByte(p.text[at:most], '\n')
+		if n < 0 {
+			n = most - at
+		}
+		line := p.text[at : at+n]
+		word := bytes.TrimLeft(line, " \t")
+		if bytes.HasPrefix(word, []byte(name)) && (len(word) == len(name) || !isWord(word[len(name)])) {
+			return from, to, at + len(line) - len(word) + len(name)
+		}
+		if word := bytes.TrimSpace(line); len(word) > 0 {
+			from = at + bytes.Index(line, word)
+			to = from + len(word)
+		}
+		at += n + 1
+	}
+	return 0, 0, 0
+}
+
+// key is where the name of a member ends that stands behind the bracket at an offset, with
+// the colon, arrow or equals sign behind it; 0 for none. A text follows, or another such
+// bracket.
+func (p *pieced) key(open int) int {
+	end := p.name(open + 1)
+	if end == 0 {
+		return 0
+	}
+	switch i := p.skipBlanks(end); {
+	case p.at(i) == '=' && p.at(i+1) == '>':
+		return i + 2
+	case p.at(i) == ':' && p.at(i+1) != ':' && p.text[open] != '(', p.at(i) == '=' && p.at(i+1) != '=':
+		return i + 1
+	}
+	return 0
+}
+
+// name is where a name ends that may be in quotes and has blanks before it, or 0.
+func (p *pieced) name(from int) int {
+	i := p.skipBlanks(from)
+	quote := p.at(i)
+	if isQuote(quote) {
+		i++
+	}
+	n := len(p.wordAt(i))
+	if i += n; n == 0 || isQuote(quote) && p.at(i) != quote {
+		return 0
+	}
+	if isQuote(quote) {
+		i++
+	}
+	return i
+}
+
+// member is where the name of a member ends that is taken of what the bracket at an offset
+// ends, with the brackets around it; 0 for none.
+func (p *pieced) member(closing int) int {
+	i := closing
+	for most := closing + 8; i < most && (strings.IndexByte(")]}", p.at(i)) >= 0 || p.at(i) == ' '); {
+		i++
+	}
+	if p.at(i) == '?' && p.at(i+1) == '.' {
+		i++
+	}
+	switch p.at(i) {
+	case '.':
+		if n := len(p.wordAt(i + 1)); n > 0 {
+			return i + 1 + n
+		}
+		if p.at(i+1) != '[' {
+			return 0
+		}
+		i++
+	case '[':
+	default:
+		return 0
+	}
+	at := i + 1
+	if p.at(at) == ':' {
+		at++
+	}
+	if end := p.name(at); end > 0 && p.at(p.skipBlanks(end)) == ']' {
+		return p.skipBlanks(end) + 1
+	}
+	return 0
+}
+
+// choices are the rows that a program may make of one with texts of which it takes one: with
+// all that it takes if so, and with all that it takes otherwise.
+func choices(row []chainPiece) (out [][]chainPiece) {
+	var first, second []chainPiece
+	for i, c := range row {
+		if !c.other {
+			second = append(second, c)
+			if i+1 == len(row) || !row[i+1].other {
+				first = append(first, c)
+				continue
+			}
+			first = append(first, c)
+			second = second[:len(second)-1]
+			continue
+		}
+		second = append(second, c)
+	}
+	if len(second) == len(row) {
+		return nil
+	}
+	return [][]chainPiece{first, second}
+}
