@@ -113,6 +113,9 @@ func (y *yamlReader) read(i int) int {
 	k, ok := keyOf(y.text(i))
 	if !ok {
 		y.orphan(i)
+		if text := y.text(i); isItem(text[blanks(text, 0):]) {
+			return y.sequence(yamlKey{}, i, i)
+		}
 		return i + 1
 	}
 	s := scalar{key: k, at: i, style: blockStyle(k.value)}
@@ -141,7 +144,7 @@ func (y *yamlReader) read(i int) int {
 		return i + 1
 	default:
 		s.inline = true
-		s.from, s.to = from, y.deeper(from, k.column)
+		s.from, s.to = from, max(y.deeper(from, k.column), y.quoted(from, k.value))
 	}
 	y.scalar(&s)
 	return s.to
@@ -171,6 +174,24 @@ func (y *yamlReader) deeper(i, column int) int {
 		end = i + 1
 	}
 	return end
+}
+
+// quoted is the place behind the lines in which a text goes on that begins in quotes. In a
+// flow these need not stand deeper.
+func (y *yamlReader) quoted(i int, value string) int {
+	if c := value[0]; c == '"' || c == '\'' {
+		value = value[1:]
+		for j := i; j < len(y.lines) && j < i+maxStatementLines; j++ {
+			if strings.IndexByte(value, c) >= 0 {
+				return j
+			}
+			value = y.text(j)
+			if strings.IndexByte(value, c) >= 0 {
+				return j + 1
+			}
+		}
+	}
+	return i
 }
 
 // scalar is a value that stands at the places from from to to, and behind its key if inline
@@ -205,12 +226,20 @@ func (y *yamlReader) pieces(s *scalar) (out []piece) {
 	for i := s.from; i < s.to; i++ {
 		out = append(out, piece{text: text(y.text(i)), at: i})
 	}
-	if len(out) > 0 && s.style == 0 && strings.HasPrefix(out[0].text, `"`) {
-		for i := range out {
-			out[i].glued = strings.HasSuffix(out[i].text, `\`)
-		}
+	if s.style == 0 {
+		glue(out)
 	}
 	return out
+}
+
+// glue marks the lines of a text in double quotes behind which no blank stands.
+func glue(of []piece) {
+	if len(of) == 0 || !strings.HasPrefix(of[0].text, `"`) {
+		return
+	}
+	for i := range of {
+		of[i].glued = strings.HasSuffix(of[i].text, `\`)
+	}
 }
 
 // scripts are the keys whose values GitHub runs, with what stands in expressions.
@@ -399,10 +428,29 @@ func expressionEnd(text string) int {
 	return -1
 }
 
-// sequence keeps the items of a sequence of scalars as the same in brackets, and returns the
-// place behind it, or behind its key if there is something else in it.
+// itemColumn is the column of the innermost item that starts a line.
+func itemColumn(text string) int {
+	column := blanks(text, 0)
+	for {
+		next := column + 1 + blanks(text, column+1)
+		if next >= len(text) || !isItem(text[next:]) {
+			return column
+		}
+		column = next
+	}
+}
+
+// itemStart is where the innermost item that starts a line begins behind its mark and tags.
+func itemStart(text string) int {
+	i := itemColumn(text) + 1
+	i += blanks(text, i)
+	return i + untagged(text[min(i, len(text)):])
+}
+
+// sequence keeps the scalars that a sequence begins with as the same in brackets, and returns
+// the place behind them.
 func (y *yamlReader) sequence(k yamlKey, key, from int) int {
-	column := blanks(y.text(from), 0)
+	column := itemColumn(y.text(from))
 	var items []piece
 	i := from
 	for i < len(y.lines) {
@@ -412,26 +460,27 @@ func (y *yamlReader) sequence(k yamlKey, key, from int) int {
 		case uncommentedYAML(text) == "":
 			i++
 			continue
-		case start != column || !isItem(text[start:]):
+		case i > from && (start != column || !isItem(text[start:])):
 			y.items(k, key, items)
 			return i
 		}
-		if _, mapping := keyOf(text); mapping {
-			return key + 1
+		if _, mapping := keyOf(text); mapping || in("{[", at(text, itemStart(text))) {
+			y.items(k, key, items)
+			return max(i, key+1)
 		}
 		end := y.deeper(i+1, column)
-		items = append(items, piece{text: y.item(i, end), at: i})
+		items = append(items, piece{text: y.item(i, column, end), at: i})
 		i = end
 	}
 	y.items(k, key, items)
 	return i
 }
 
-// item is the text of a sequence's item at the places from i to end.
-func (y *yamlReader) item(i, end int) string {
+// item is the text of a sequence's item that starts at a column of a line, and ends before
+// another.
+func (y *yamlReader) item(i, column, end int) string {
 	var of []piece
-	text := strings.TrimSpace(y.text(i))
-	text = strings.TrimSpace(text[1:])
+	text := strings.TrimSpace(y.text(i)[column+1:])
 	text = text[untagged(text):]
 	if blockStyle(text) == 0 {
 		of = append(of, piece{text: uncommentedYAML(text), at: i})
@@ -439,9 +488,7 @@ func (y *yamlReader) item(i, end int) string {
 	for j := i + 1; j < end && len(of) < maxStatementLines; j++ {
 		of = append(of, piece{text: shortened(uncommentedYAML(y.text(j))), at: j})
 	}
-	if len(of) == 0 {
-		return ""
-	}
+	glue(of)
 	return fold(of, every)
 }
 
