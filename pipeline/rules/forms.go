@@ -47,6 +47,9 @@ func formsOf(forms []string, text string) (all []string, last string) {
 // unbroken is a line with blanks in place of the characters within it that end a line for
 // some languages, and are as good as a blank for others. It is empty if there are none.
 func unbroken(text string) string {
+	if isASCII(text) && !strings.ContainsAny(text, "\r\v\f\x1c\x1d\x1e") {
+		return ""
+	}
 	text = strings.TrimRightFunc(text, breaksLine)
 	if strings.IndexFunc(text, breaksLine) < 0 {
 		return ""
