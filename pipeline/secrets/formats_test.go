@@ -833,6 +833,12 @@ var nearMisses = map[string]func(i int) string{
 	"short base64":   always("QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlqa2xtbm9w "),
 	"lines of a key": after("-----BEGIN PRIVATE KEY-----", "abcdefgh"), "lines of a key, escaped": after("-----BEGIN PRIVATE KEY-----", `abcdefgh\n`), "lines of PuTTY's key": after("Private-Lines: 14", "abcdefgh"),
 	"first lines in comments": always("Comment: -----BEGIN PRIVATE KEY-----"), "first lines in comments and lines": always("Comment: -----BEGIN PRIVATE KEY-----\nabcdefgh"),
+	"numbers of characters":      always("chr(65)+"),
+	"heredocs":                   always("<<A\n"),
+	"lists of words":             always("%w[a b "),
+	"texts in texts":             always(`"\"`),
+	"choices":                    always(`(1?"a":"b")+`),
+	"members":                    always(`{a:"b"}.a+`),
 	"last lines behind material": always("QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYm1 -----END PRIVATE KEY-----"),
 }
 

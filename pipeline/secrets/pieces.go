@@ -581,11 +581,17 @@ var (
 	closers     = map[byte]string{'(': ")", '[': "]", '{': "}", '<': ">"}
 )
 
+// otherQuotesBegin are the first characters of otherQuotes.
+const otherQuotesBegin = "[%q~$R"
+
 // quotedOtherwise returns where the text begins and ends that a mark at an offset begins,
 // and where the mark behind it ends; end is 0 for none.
 func (p *pieced) quotedOtherwise(i int) (from, to, end int) {
+	if strings.IndexByte(otherQuotesBegin, p.text[i]) < 0 || isWord(p.at(i-1)) {
+		return 0, 0, 0
+	}
 	m := otherQuotes.Find(p.text[i:min(len(p.text), i+20)])
-	if m == nil || isWord(p.at(i-1)) {
+	if m == nil {
 		return 0, 0, 0
 	}
 	mark := string(m)
