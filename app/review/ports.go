@@ -224,10 +224,10 @@ type TargetState struct {
 	AskedAt time.Time
 	// Rerun is how much the wanted generation does anew: what meets every ask
 	// that is not done.
-	Rerun    Rerun
-	Fresh    bool // the wanted generation must write a new check run even if nothing changed
-	Closed   bool
-	GaveUp   bool
+	Rerun  Rerun
+	Fresh  bool // the wanted generation must write a new check run even if nothing changed
+	Closed bool
+	GaveUp bool
 	// GaveUpAt is when, the zero time if it was not or that is not known.
 	GaveUpAt time.Time
 	Attempts int // failed attempts at the wanted generation
