@@ -136,6 +136,8 @@ func FuzzParsePatch(f *testing.F) {
 	f.Add("@@ -1,2 +1,2 @@ f\n a\n-b\n+c\n\\ No newline at end of file")
 	f.Add("@@ -0,0 +1,2147483646 @@\n+a")
 	f.Add("@@ -1 +1 @@\r\n\n")
+	f.Add("@@ -1 +1,2 @@\n-c\r\n+a\r\n+b")
+	f.Add("@@ -1 +1,2 @@\n-c\r\n+a\r\r\n+b\r")
 	f.Fuzz(func(t *testing.T, patch string) {
 		hunks, err := parsePatch(patch)
 		if err != nil {
