@@ -1,6 +1,8 @@
 package aggregate
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -114,6 +116,10 @@ func (w *work) flagged(f *item) string {
 	if w.files[f.Path] == nil {
 		return ""
 	}
+	place := flaggedLines{f.Path, f.StartLine, f.EndLine}
+	if text, ok := w.flaggedAt[place]; ok {
+		return text // thousands may be about one line
+	}
 	lines := w.lines.of(f.Path)
 	var text []string
 	for n := f.StartLine; n <= f.EndLine && n < f.StartLine+maxSpanned && len(text) < maxFlagged; n++ {
@@ -121,7 +127,26 @@ func (w *work) flagged(f *item) string {
 			text = append(text, l)
 		}
 	}
-	return strings.Join(text, " ") + "\n"
+	w.flaggedAt[place] = brief(strings.Join(text, " ") + "\n")
+	return w.flaggedAt[place]
+}
+
+// flaggedLines are the lines of a file that a finding is about.
+type flaggedLines struct {
+	path       string
+	start, end int
+}
+
+// maxBrief is how long a text may be that findings are told by, in bytes.
+const maxBrief = 4 << 10
+
+// brief is a text, or a digest of one that is too long to be kept for each finding.
+func brief(text string) string {
+	if len(text) <= maxBrief {
+		return text
+	}
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:]) + "\n"
 }
 
 // commit returns the message that a finding is about, if it is about one.

@@ -51,7 +51,7 @@ func (w *work) vanished(f *pipeline.Finding, place string) bool {
 			if l != "" {
 				text = append(text, l)
 			}
-			equals := before + strings.Join(text, " ") + "\n"
+			equals := before + brief(strings.Join(text, " ")+"\n")
 			if slices.Contains(f.Fingerprints, fingerprint(equals, times[equals])) {
 				return false
 			}

@@ -23,13 +23,14 @@ type work struct {
 	findings  []*item // above the confidence gate, once that has been
 	residuals []*item // below it
 	coverage  map[source]*pipeline.Coverage
-	clusters  int               // see item
-	reviews   []models.Review   // what the models' reviews found, stage by stage
-	specFails bool              // the spec stage holds a finding that may block
-	discarded bool              // something of the quality stage was set aside for that, or not asked
-	held      bool              // the gate waits for a person
-	origins   map[string]string // of files: the oldest known path by the current one
-	commits   map[string]string // their messages by their section, once asked for
+	clusters  int                     // see item
+	reviews   []models.Review         // what the models' reviews found, stage by stage
+	specFails bool                    // the spec stage holds a finding that may block
+	discarded bool                    // something of the quality stage was set aside for that, or not asked
+	held      bool                    // the gate waits for a person
+	flaggedAt map[flaggedLines]string // what findings are about, by where that is
+	origins   map[string]string       // of files: the oldest known path by the current one
+	commits   map[string]string       // their messages by their section, once asked for
 	report    pipeline.ReviewReport
 }
 
@@ -89,7 +90,7 @@ func newWork(in Input) *work {
 	}
 	w := &work{
 		in: in, rules: in.Rules, agents: map[string]*config.Agent{}, titles: newTitles(),
-		files: map[string]*pipeline.File{}, coverage: map[source]*pipeline.Coverage{},
+		files: map[string]*pipeline.File{}, flaggedAt: map[flaggedLines]string{}, coverage: map[source]*pipeline.Coverage{},
 	}
 	if w.rules == nil {
 		w.rules = RulesByID(in.Config)
