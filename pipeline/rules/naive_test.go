@@ -265,7 +265,7 @@ func (r *naiveRule) wants(f *pipeline.File) bool {
 	onPath := r.on == config.OnFile || r.on == config.OnPath
 	excluded := m.ExcludePaths
 	if anyLanguage(f) && (r.Severity == pipeline.SeverityMajor || r.Severity == pipeline.SeverityCritical) {
-		excluded = slices.DeleteFunc(slices.Clone(excluded), func(g string) bool { return strings.HasPrefix(g, "**/*.{md,") })
+		excluded = slices.DeleteFunc(slices.Clone(excluded), func(g string) bool { return g == "**/*.md" || strings.HasPrefix(g, "**/*.{md,") })
 	}
 	return (len(m.Paths) == 0 || any(m.Paths)) && !any(excluded) &&
 		((r.Severity == pipeline.SeverityMajor || r.Severity == pipeline.SeverityCritical) && anyLanguage(f) || r.speaks(f)) &&
