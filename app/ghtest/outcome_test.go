@@ -39,14 +39,20 @@ func TestDepth(t *testing.T) {
 // TestDepthOfRealCalls: two rounds of calls side by side are two round trips.
 func TestDepthOfRealCalls(t *testing.T) {
 	gh, _, c := shop(t, ghtest.Options{})
-	gh.On("*", ghtest.Delay(30*time.Millisecond))
 	gh.ResetCalls()
 	for range 2 {
-		var wg sync.WaitGroup
-		for range 3 {
+		const calls = 3
+		var wg, begun sync.WaitGroup
+		begun.Add(calls)
+		remove := gh.On("*", func(*ghtest.Exchange) { // none ends before all have begun
+			begun.Done()
+			begun.Wait()
+		})
+		for range calls {
 			wg.Go(func() { c.get("/repos/acme/shop") })
 		}
 		wg.Wait()
+		remove()
 	}
 	if got := ghtest.Depth(gh.Calls()); got != 2 {
 		t.Errorf("depth %d, want 2: %+v", got, gh.Calls())
