@@ -156,7 +156,8 @@ func emptyEnd(text string, i int) int {
 	return 0
 }
 
-// hasUnpacked reports whether a text may hold a dictionary that is unpacked into keywords.
+// hasUnpacked reports whether a text may hold a dictionary that is unpacked into keywords: one
+// whose first key is in quotes, without which unpacked has no keyword to write.
 func hasUnpacked(text string) bool {
 	for from := 0; ; {
 		i := strings.Index(text[from:], "**")
@@ -164,7 +165,8 @@ func hasUnpacked(text string) bool {
 			return false
 		}
 		from += i + 2
-		if at(text, from+blanks(text, from)) == '{' {
+		brace := from + blanks(text, from)
+		if at(text, brace) == '{' && quotes(at(text, brace+1+blanks(text, brace+1))) {
 			return true
 		}
 	}
