@@ -159,3 +159,30 @@ func TestHostileRows(t *testing.T) {
 		}
 	}
 }
+
+// Whatever the lines hold, a row stands in lines of the hunk and is shown at one that the
+// change adds or whose value it adds.
+func FuzzRows(f *testing.F) {
+	f.Add("YAML", " a: >-\n+  b\n\n- c: \"d\\\n+  e\"\n+- - !!x &y f\n")
+	f.Add("YAML", "+run: |2-\n+  ${{ '}}'\n+  }}\n")
+	f.Add("XML", " <a>\n+<b>c</b><!-- d\n-</a>\n+</e></><![CDATA[f")
+	f.Add("INI", "+a =\n  b\n+# c\n")
+	f.Fuzz(func(t *testing.T, language, text string) {
+		h := &pipeline.Hunk{}
+		for line := range strings.SplitSeq(text, "\n") {
+			op := pipeline.LineContext
+			if line != "" && strings.IndexByte("+-", line[0]) >= 0 {
+				op, line = pipeline.LineOp(line[:1]), line[1:]
+			}
+			h.Lines = append(h.Lines, pipeline.Line{Op: op, Text: line})
+		}
+		for _, s := range rows(language, h) {
+			if s.start < 0 || s.start > s.first || s.first > s.last || s.last >= len(h.Lines) {
+				t.Fatalf("%q stands in %d to %d and is shown at %d of %d lines", s.text, s.start, s.last, s.first, len(h.Lines))
+			}
+			if h.Lines[s.first].Op != pipeline.LineAdded {
+				t.Fatalf("%q is shown at a line that the change doesn't add", s.text)
+			}
+		}
+	})
+}
