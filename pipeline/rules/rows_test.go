@@ -2,6 +2,7 @@ package rules_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -56,6 +57,10 @@ func TestRows(t *testing.T) {
 			{workflow, "    defaults:\n      run:\n        shell: " + title, injection, true},
 			{workflow, "      - run: |\n          name: ${{ github.sha }}", injection, true},
 			{workflow, "        if: ${{\n          github.event.issue.title }}", injection, true},
+		},
+		"elements in very many others": {
+			{"pom.xml", strings.Repeat("<a>\n", 3000) + "<dependency>\n  <artifactId>log4j-core</artifactId>\n  <version>2.14.1</version>\n</dependency>", knownBad, false},
+			{"pom.xml", "<dependency>\n  <artifactId>log4j-core</artifactId>\n" + strings.Repeat("<a>\n", 400) + strings.Repeat("</a>\n", 400) + "  <version>2.14.1</version>\n</dependency>", knownBad, false},
 		},
 		"values on the next line": {
 			{workflow, "    env:\n      ACTIONS_ALLOW_UNSECURE_COMMANDS:\n        true", unsecure, false},

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"sort"
 	"strings"
 
@@ -109,6 +110,9 @@ func (x *xmlReader) markup(at int) int {
 			name = body[:i]
 		}
 		x.open[name]++
+		if len(x.stack) == maxOpen {
+			x.forget(maxOpen / 2)
+		}
 		x.stack = append(x.stack, element{name: name, at: at})
 	}
 	return end
@@ -178,9 +182,26 @@ func (x *xmlReader) line(at int) int {
 	return x.lines[sort.SearchInts(x.starts, at+1)-1]
 }
 
-// pop takes the innermost element away, and keeps the rows of the leaves in it.
+// maxOpen bounds the elements that are open at the same time, so that a text of nothing but
+// starts takes little memory.
+const maxOpen = 1000
+
+// forget ends the outermost elements: of those further in, all siblings are still seen.
+func (x *xmlReader) forget(n int) {
+	for i := range n {
+		x.finish(&x.stack[i])
+	}
+	x.stack = slices.Delete(x.stack, 0, n)
+}
+
+// pop ends the innermost element.
 func (x *xmlReader) pop() {
-	e := x.top()
+	x.finish(x.top())
+	x.stack = x.stack[:len(x.stack)-1]
+}
+
+// finish keeps the rows of the leaves in an element that ends.
+func (x *xmlReader) finish(e *element) {
 	if x.open[e.name]--; x.open[e.name] <= 0 {
 		delete(x.open, e.name)
 	}
@@ -196,7 +217,6 @@ func (x *xmlReader) pop() {
 		}
 		from = max(from+1, to-overlap)
 	}
-	x.stack = x.stack[:len(x.stack)-1]
 }
 
 // row keeps some leaves of one parent as a row, if the change adds one of them.
