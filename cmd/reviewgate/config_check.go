@@ -69,6 +69,9 @@ func (f *checkFlags) run(cmd *cobra.Command, dir string) error {
 	if err != nil {
 		return unusable(err)
 	}
+	if own := filepath.Join(dir, filepath.FromSlash(config.RepositoryDir)); len(layer.Files) == 0 && isDir(own) {
+		return unusable(fmt.Errorf("%s has no config files, so nothing was checked; did you mean %s?", dir, own))
+	}
 	cfg, problems := config.Load(append(layers, layer)...)
 	if f.format == "json" {
 		if err := putJSON(cmd, pipeline.List[pipeline.ConfigProblem](problems)); err != nil {
@@ -102,11 +105,7 @@ func verdict(dir string, l *config.Layer) string {
 		}
 		return said
 	}
-	said := fmt.Sprintf("%s has no config files, so it changes nothing", dir)
-	if own := filepath.Join(dir, filepath.FromSlash(config.RepositoryDir)); isDir(own) {
-		said += "; did you mean " + own + "?"
-	}
-	return said
+	return fmt.Sprintf("%s has no config files, so it changes nothing", dir)
 }
 
 // isRepositoryDir reports whether a directory is called as that of a
