@@ -12,6 +12,9 @@ type ProposedConfig struct {
 	Decision  Decision `json:"decision"`
 	Condition string   `json:"condition"`
 	Counts    Counts   `json:"counts"`
+	// Mode is that of the repository, where it would be another than it is: enforce,
+	// advisory or off.
+	Mode string `json:"mode,omitempty"`
 	// Changes are the entries and settings that differ from the config in
 	// force, by file, then id: the first MaxConfigChanges of them. ChangesMore
 	// counts the others.

@@ -95,7 +95,7 @@ func (fs *findings) also(group []*pipeline.Finding, d depth) []safe {
 func notIgnored(f *pipeline.Finding) string {
 	for _, waits := range []string{pipeline.ReasonIgnoreWaits, pipeline.ReasonIgnoreChanged} {
 		if own := reason(f, waits); own != "" {
-			return strings.TrimSuffix(strings.TrimPrefix(waits, pipeline.ReasonNotIgnored), ": ") + "; its reason: " + own
+			return strings.TrimSuffix(strings.TrimPrefix(waits, pipeline.ReasonNotIgnored), ": ") + `; its reason: "` + own + `"`
 		}
 	}
 	return reason(f, pipeline.ReasonNotIgnored)

@@ -162,7 +162,7 @@ func TestHowToAcceptAnIgnoreIsSaid(t *testing.T) {
 		f := &v.Review.Report.Findings[0]
 		f.ID, f.Reasons = "3f2a9c1122334455", pipeline.List[string]{waits + "a sandbox"}
 		for name, text := range map[string]string{"comment": Comment(v).Body, "text": Text(v, TextOptions{})} {
-			if !strings.Contains(strings.Join(strings.Fields(strings.ReplaceAll(text, "`", "")), " "), "acceptance; its reason: a sandbox. To accept it, comment /review accept 3f2a9c11 on the pull request.") {
+			if !strings.Contains(strings.Join(strings.Fields(strings.ReplaceAll(text, "`", "")), " "), "acceptance; its reason: \"a sandbox\". To accept it, comment /review accept 3f2a9c11 on the pull request.") {
 				t.Errorf("%s: %s", name, text)
 			}
 		}
@@ -268,5 +268,23 @@ func TestRuleNotes(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, notes); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A proposed mode that lets everything pass is not told as one that makes no difference.
+func TestProposedModeIsSaid(t *testing.T) {
+	v := cleanView()
+	for mode, want := range map[string]string{
+		"off":      "With the proposed one reviewgate would review nothing in this repository, and block nothing.",
+		"advisory": "With the proposed one no finding would block a merge any more. With it the decision would be the same.",
+		"enforce":  "With the proposed one findings would block merges. With it the decision would be the same.",
+		"":         "With the proposed one the decision would be the same, with the same agents and the same findings.",
+	} {
+		v.Review.Report.ProposedConfig = pipeline.ProposedConfig{Files: pipeline.List[string]{".github/reviewgate/review-settings.json"}, Decision: pipeline.DecisionPass, Mode: mode}
+		for name, text := range map[string]string{"comment": Comment(v).Body, "text": Text(v, TextOptions{})} {
+			if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
+				t.Errorf("%s with the mode %q lacks %q", name, mode, want)
+			}
+		}
 	}
 }

@@ -19,6 +19,7 @@ type proposed struct {
 	AgentsGone     []safe
 	New, Gone      int // findings
 	NothingChanges bool
+	Mode           word   // that the repository would have, where it changes
 	Covers         []safe // what exceptions would say about the change's files
 	CoversNothing  bool
 }
@@ -46,6 +47,10 @@ func (s sections) proposed() (out proposed, list items, there bool) {
 		Gone:      max(0, c.FindingsGone),
 		Condition: s.p.code(c.Condition, maxReason),
 	}
+	switch c.Mode {
+	case config.ModeEnforce, config.ModeAdvisory, config.ModeOff:
+		out.Mode = word(c.Mode)
+	}
 	if c.Decision == pipeline.DecisionPass {
 		out.Condition = "" // none held
 	}
@@ -56,7 +61,7 @@ func (s sections) proposed() (out proposed, list items, there bool) {
 	out.AgentsGone = first(c.AgentsGone, maxAgents, name)
 	out.Covers = each(c.Covered, s.covered).all()
 	out.CoversNothing = c.Exceptions && c.Note == "" && len(out.Covers) == 0 && out.New+out.Gone == 0
-	out.NothingChanges = out.Same && len(c.AgentsAdded)+len(c.AgentsGone)+out.New+out.Gone == 0
+	out.NothingChanges = out.Same && out.Mode == "" && len(c.AgentsAdded)+len(c.AgentsGone)+out.New+out.Gone == 0
 	list = each(c.Changes, s.configChange)
 	if c.ChangesMore > 0 {
 		list = list.then(listOf([]safe{say("config changes more", c.ChangesMore)}))

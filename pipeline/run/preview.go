@@ -166,6 +166,10 @@ func (p *previewer) try(ctx context.Context, cfg *config.Config, facts *pipeline
 	in.Results = append(in.Results, asked...)
 	report := aggregate.Aggregate(in)
 
+	repository := facts.Repository.FullName()
+	if mode := cfg.Mode(repository); mode != p.in.Config.Mode(repository) {
+		out.Mode = mode
+	}
 	out.Decision, out.Condition, out.Counts = report.Decision, report.Gate.Condition, report.Counts
 	out.AgentsAdded, out.AgentsGone = apart(agentIDs(&manifest), agentIDs(p.in.Manifest))
 	out.FindingsNew, out.FindingsGone = compareFindings(report.Findings, p.findings)

@@ -106,6 +106,16 @@ func TestProposedConfigIsTried(t *testing.T) {
 	}
 }
 
+// A mode that would let everything pass is told, though the decision stays the same.
+func TestProposedModeIsTold(t *testing.T) {
+	for settings, want := range map[string]string{`{"mode": "off"}`: "off", `{"mode": "advisory"}`: "advisory", `{"mode": "enforce"}`: "", `{"comment": "never"}`: ""} {
+		with, _ := reportWith(t, newRunner(t, nil), configChange(t), Options{Proposed: proposes(map[string]string{config.FileSettings: settings})})
+		if got := with.ProposedConfig.Mode; got != want {
+			t.Errorf("%s: the mode %q, want %q", settings, got, want)
+		}
+	}
+}
+
 // What anybody may propose does not make reports that are stored grow with it.
 func TestProposedConfigWithManyChanges(t *testing.T) {
 	for _, n := range []int{pipeline.MaxConfigChanges, pipeline.MaxConfigChanges + 1} {

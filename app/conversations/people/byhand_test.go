@@ -384,7 +384,7 @@ func ignoring(reason string) ghtest.Files {
 // else accepts it, and then for the reason that was accepted.
 func TestIgnoreOfTheChangeWaitsForAnotherPerson(t *testing.T) {
 	t.Parallel()
-	const waits = "an ignore comment that this change adds waits for acceptance; its reason: "
+	const waits = "an ignore comment that this change adds waits for acceptance; its reason: \""
 	w := start(t)
 	w.Repo.Grant("alice", "write")
 	w.Repo.Grant("wes", "write")
