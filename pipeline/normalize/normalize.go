@@ -155,6 +155,7 @@ func build(pr PullRequest, files Files, commits Commits, attributesOfBase []byte
 	f.Incomplete = append(f.Incomplete, unreadable...)
 	f.Incomplete = append(f.Incomplete, hidden(f.Files, files.Files)...)
 	f.Incomplete = append(f.Incomplete, pointers(f.Files)...)
+	f.Incomplete = append(f.Incomplete, submodules(f.Files)...)
 	attributes, why := readAttributes(attributesOfBase)
 	attributes.apply(&f)
 	if why != "" {

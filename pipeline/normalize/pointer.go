@@ -32,6 +32,38 @@ func pointers(files []pipeline.File) []pipeline.Incompleteness {
 	return list
 }
 
+// submodules lists the files that are commits of other repositories. What they bring in was
+// not read; the hunk shows which commit it is.
+func submodules(files []pipeline.File) []pipeline.Incompleteness {
+	var list []pipeline.Incompleteness
+	for i := range files {
+		if f := &files[i]; isSubmodule(f) {
+			list = append(list, pipeline.Incompleteness{
+				What: "patch", Path: f.Path,
+				Why: "it is a submodule, and what its commit brings in was not read",
+			})
+		}
+	}
+	return list
+}
+
+var submoduleCommit = regexp.MustCompile(`^Subproject commit (?:[0-9a-f]{40}|[0-9a-f]{64})(?:-dirty)?$`)
+
+func isSubmodule(f *pipeline.File) bool {
+	is := false
+	for i := range f.Hunks {
+		for j := range f.Hunks[i].Lines {
+			if l := &f.Hunks[i].Lines[j]; l.Op != pipeline.LineRemoved {
+				if is || !submoduleCommit.MatchString(l.Text) {
+					return false
+				}
+				is = true
+			}
+		}
+	}
+	return is
+}
+
 func isPointer(f *pipeline.File) bool {
 	version, oid := false, false
 	for i := range f.Hunks {

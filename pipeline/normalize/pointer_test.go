@@ -43,6 +43,28 @@ func TestPointersGate(t *testing.T) {
 	}
 }
 
+// A submodule's commit is named, and gates nothing.
+func TestSubmodulesAreNamed(t *testing.T) {
+	t.Parallel()
+	const commit = "Subproject commit 0123456789abcdef0123456789abcdef01234567"
+	for patch, want := range map[string]bool{
+		"@@ -0,0 +1 @@\n+" + commit: true, "@@ -1 +1 @@\n-Subproject commit " + strings.Repeat("a", 40) + "\n+" + commit: true,
+		"@@ -0,0 +1 @@\n+" + commit + "-dirty": true, "@@ -1 +0,0 @@\n-" + commit: false, "@@ -0,0 +1,2 @@\n+" + commit + "\n+a": false, "@@ -0,0 +1 @@\n+Subproject commit a": false,
+	} {
+		f := build(PullRequest{}, Files{Files: []ChangedFile{{Path: "lib", Status: pipeline.FileModified, Additions: strings.Count(patch, "\n+"), Deletions: strings.Count(patch, "\n-"), Patch: patch}}}, Commits{}, nil)
+		named := false
+		for _, i := range f.Incomplete {
+			named = named || strings.Contains(i.Why, "submodule")
+			if i.Gating {
+				t.Errorf("%q gates: %s", patch, i.Why)
+			}
+		}
+		if named != want {
+			t.Errorf("%q is named: %t, want %t", patch, named, want)
+		}
+	}
+}
+
 // A script without an extension is in the language that its first line names.
 func TestScriptsAreInTheirInterpretersLanguage(t *testing.T) {
 	t.Parallel()
