@@ -152,8 +152,8 @@ func TestWordsInCommentsExcuseNothing(t *testing.T) {
 		{"bin/tool", "f = open(request.args[\"f\"])  # int(\n", "sec-path-py-01"},
 		{"bin/tool", "#!/usr/bin/env bash\nf = open(request.args[\"f\"])  # int(\n", "sec-path-py-01"},
 		{"bin/serve", "#!/usr/bin/env bash\nfs.readFile(req.query.file) // basename(\n", "sec-path-js-01"},
-		{"a.rb", "q = \"SELECT * FROM t WHERE a='\" + x # log.info(\n", "sec-sql-quoted-01"},
-		{"a.rb", "q = \"SELECT * FROM t WHERE a='\" + x\n", "sec-sql-quoted-01"},
+		{"a.rb", "q = \"SELECT * FROM t WHERE a='\" + x # log.info(\n", "sec-sql-quoted-02"},
+		{"a.rb", "q = \"SELECT * FROM t WHERE a='\" + x\n", "sec-sql-quoted-02"},
 	} {
 		if got := shippedOn(t, tt.path, tt.text); !got[tt.rule] {
 			t.Errorf("%s: %s does not find %q", tt.path, tt.rule, tt.text)

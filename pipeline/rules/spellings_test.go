@@ -64,9 +64,9 @@ func TestSpellings(t *testing.T) {
 		{"a.java", `new java . io . FileReader(r.getParameter("f"))`, "sec-path-java-01"},
 		{"a.kt", `File(r.getParameter("f"))`, "sec-path-java-01"},
 		// PHP
-		{"a.php", `$db->query("SELECT a FROM t WHERE id = '$x'");`, "sec-sql-quoted-01"},
-		{"a.php", `$db->query("SELECT a FROM t WHERE id = '{$x->y}'");`, "sec-sql-quoted-01"},
-		{"a.php", `$db->query("SELECT a FROM t WHERE id = '" . ($x) . "'");`, "sec-sql-quoted-01"},
+		{"a.php", `$db->query("SELECT a FROM t WHERE id = '$x'");`, "sec-sql-quoted-02"},
+		{"a.php", `$db->query("SELECT a FROM t WHERE id = '{$x->y}'");`, "sec-sql-quoted-02"},
+		{"a.php", `$db->query("SELECT a FROM t WHERE id = '" . ($x) . "'");`, "sec-sql-quoted-02"},
 		// Terraform
 		{"a.tf", `"min_tls_version" = "TLS1_0"`, "sec-tls-version-01"},
 		{"a.tf", `{ min_tls_version : "TLS1_0" }`, "sec-tls-version-01"},
@@ -109,7 +109,7 @@ func TestHarmlessSpellings(t *testing.T) {
 		{"a.kt", `st.executeQuery("SELECT a FROM $TABLE")`, "sec-sql-java-01"},
 		{"a.kt", `rt.exec("ls $HOME")`, "sec-shell-java-01"},
 		{"a.kt", `File(name, r.header("a"))`, "sec-path-java-01"},
-		{"a.php", `$db->query("SELECT a FROM t WHERE id = '$1'");`, "sec-sql-quoted-01"},
+		{"a.php", `$db->query("SELECT a FROM t WHERE id = '$1'");`, "sec-sql-quoted-02"},
 		{"a.go", `db.QueryContext(context.WithValue(ctx, a, b), "select a from t where id = $1", "a"+id)`, "sec-sql-go-01"},
 		{"a.go", `rsa.GenerateKey(reader(a, 1024), 4096)`, "sec-key-size-01"},
 		{"a.py", `cur.execute("select a from t where id = %(n)s", {"n": x})`, "sec-sql-py-01"},
@@ -179,7 +179,7 @@ func TestSpellingsThatFormsUndo(t *testing.T) {
 		{"a.py", `os.system(**{"command": "ls " + x})`, "sec-shell-py-01"},
 		{"a.py", `subprocess.run("ls " + x, **{"check": True, "shell": True})`, "sec-shell-py-01"},
 		// PHP
-		{"a.php", `$db->query("SEL"."ECT a FROM t WHERE id = '" . $x . "'");`, "sec-sql-quoted-01"},
+		{"a.php", `$db->query("SEL"."ECT a FROM t WHERE id = '" . $x . "'");`, "sec-sql-quoted-02"},
 		// options of pip
 		{"requirements.txt", `--index-url "h"ttp://evil.example`, "dep-plain-http-01"},
 		{"requirements.txt", `--extra-index-"url" http://evil.example`, "dep-plain-http-01"},
