@@ -22,6 +22,7 @@ const zeroWidthSpace = "\u200b"
 var spanned = regexp.MustCompile("(?i)" +
 	"[0-9a-z_-]*(?:[a-z][a-z0-9+.-]*://|www\\.|mailto:|xmpp:)[^\\s<>`]+" +
 	"|(?:[0-9]+\\.)*[0-9a-z_-]*\\b[0-9a-f]{7,}\\b[0-9a-z_-]*" +
+	"|\\$\\([^()`]{0,80}\\)" + // a command, blanks and all
 	"|[^\\s`(\\[{\"'$]*\\$[^\\s`]*")
 
 // mayNeedSpans reports whether [spanned] could find anything in s. It holds for
@@ -102,12 +103,24 @@ func writeUnspanned(b *strings.Builder, s string) {
 	}
 	last := 0
 	for _, at := range spanned.FindAllStringIndex(s, -1) {
-		code := strings.TrimRight(s[at[0]:at[1]], `.,;:!?'")]}*_~|\`)
+		code := withoutPunctuation(s[at[0]:at[1]])
 		writePlain(b, s[last:at[0]])
 		writeSpan(b, code)
 		last = at[0] + len(code)
 	}
 	writePlain(b, s[last:])
+}
+
+// withoutPunctuation is a word without the marks of the sentence at its end. A bracket stays
+// where the word opens it.
+func withoutPunctuation(word string) string {
+	for word != "" && strings.IndexByte(`.,;:!?'")]}*_~|\`, word[len(word)-1]) >= 0 {
+		if i := strings.IndexByte(")]}", word[len(word)-1]); i >= 0 && strings.Count(word, "([{"[i:i+1]) >= strings.Count(word, ")]}"[i:i+1]) {
+			break
+		}
+		word = word[:len(word)-1]
+	}
+	return word
 }
 
 // writeSpan writes a code span, kept apart from backticks before it.

@@ -171,3 +171,19 @@ func TestLongPathsKeepTheirEnd(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// A command is shown as code from its dollar sign to its bracket.
+func TestCommandsAreCode(t *testing.T) {
+	for text, want := range map[string]string{
+		"a title such as $(id) runs.":         "a title such as `$(id)` runs.",
+		"a title such as $(curl a | sh) runs": "a title such as `$(curl a | sh)` runs",
+		"use $TITLE.":                         "use `$TITLE`.",
+		"($HOME)":                             "(`$HOME`)",
+		"see https://a.example/b_(c), or not": "see `https://a.example/b_(c)`, or not",
+		"(see https://a.example/b)":           "(see `https://a.example/b`)",
+	} {
+		if got := escapeProse(text); got != want {
+			t.Errorf("%q is shown as %q, want %q", text, got, want)
+		}
+	}
+}
