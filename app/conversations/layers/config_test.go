@@ -340,7 +340,7 @@ func TestConfigThatIsProposedIsOnlyShown(t *testing.T) {
 		"off": {
 			ghtest.Files{apptest.SettingsPath: `{"mode": "off"}`},
 			"review-settings.json mode changed",
-			"the decision would be the same",
+			"would review nothing in this repository",
 			pipeline.ProposedConfig{Decision: pipeline.DecisionNeedsFixes},
 		},
 		"no gate": {
