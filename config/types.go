@@ -102,7 +102,9 @@ type Match struct {
 	// calls of the functions in SafeWithin or of what the match begins with. The code
 	// between strings is looked at. A function is a name such as path.basename, a method of
 	// anything such as .getName, a method of what a function returns such as
-	// File().getName, or [] for what is looked up in brackets.
+	// File().getName, or [] for what is looked up in brackets. It makes its first argument
+	// harmless, if the others are plain constants, or with (_, *) behind its name all
+	// others.
 	Source       string   `json:"source,omitempty"`
 	SafeCalls    []string `json:"safe_calls,omitempty"`
 	SafeWithin   []string `json:"safe_within,omitempty"`

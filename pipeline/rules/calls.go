@@ -9,21 +9,43 @@ import (
 )
 
 // names are those of functions, as a rule lists them: a whole name, or that of a method of
-// anything, behind a dot.
-type names map[string]bool
+// anything, behind a dot. The value says which arguments the function makes harmless.
+type names map[string]arguments
+
+// arguments are those that a function makes harmless.
+type arguments int
+
+const (
+	noArguments arguments = iota // it is not listed
+	onlyFirst                    // if the others are plain constants
+	allButFirst
+)
+
+// laterMark is behind the name of a function that leaves its first argument as it is.
+const laterMark = "(_, *)"
 
 func namesOf(list []string) names {
 	n := names{}
 	for _, name := range list {
-		n[name] = true
+		if name, later := strings.CutSuffix(name, laterMark); later {
+			n[name] = allButFirst
+		} else {
+			n[name] = onlyFirst
+		}
 	}
 	return n
 }
 
-// has reports whether a function is listed.
-func (n names) has(name string) bool {
-	return n[name] || strings.Contains(name, ".") && n[name[strings.LastIndexByte(name, '.'):]]
+// of returns which arguments a function makes harmless, if it is listed.
+func (n names) of(name string) arguments {
+	if is := n[name]; is != noArguments || !strings.Contains(name, ".") {
+		return is
+	}
+	return n[name[strings.LastIndexByte(name, '.'):]]
 }
+
+// has reports whether a function is listed.
+func (n names) has(name string) bool { return n.of(name) != noArguments }
 
 // safe reports whether a statement gives what is untrusted to functions that make it
 // harmless, each time that it names it from the first match on. Whatever is around such a
@@ -32,10 +54,14 @@ func (r *rule) safe(statement, language string) bool {
 	if r.source == nil {
 		return false
 	}
-	c := callReader{rule: r, text: statement, code: comments.Code(language, statement), slashes: comments.HasRegexps(language) || !comments.Known(language)}
+	c := callReader{
+		rule: r, text: statement, code: comments.Code(language, statement), dots: language == "PHP",
+		slashes: comments.HasRegexps(language) || !comments.Known(language), bound: map[string]bool{},
+	}
 	if m := r.pattern.FindStringIndex(statement); m != nil {
 		c.from = m[0]
 	}
+	c.sources = r.source.FindAllStringIndex(c.code, maxSources+1)
 	stop := c.read()
 	if !comments.Known(language) {
 		stop = 0 // what looks like a text may be code
@@ -64,6 +90,9 @@ type callReader struct {
 	code    string // the text without the contents of strings
 	from    int    // where the match begins
 	slashes bool   // a slash may begin a regular expression
+	dots    bool   // a dot joins texts
+	sources [][]int
+	bound   map[string]bool // whether the statement gives a name another meaning
 	open    []opened
 	safes   []stretch // that are harmless, in order
 	sinks   int       // how often a call was asked to be one
@@ -77,6 +106,7 @@ type opened struct {
 	at, start int    // the offsets of the mark and of the name before it
 	name      string // of the function called or the value indexed; unknown if it can't be read, "" if there is no such name
 	first     int    // the number of harmless calls before it
+	commas    []int  // the offsets of those between its arguments
 	effects   bool   // something inside may have a side effect
 }
 
@@ -123,7 +153,7 @@ func (c *callReader) read() int {
 func (c *callReader) mark(at int) int {
 	switch b := c.code[at]; b {
 	case '(', '[':
-		name, start := called(c.code, at)
+		name, start := c.called(at)
 		if b == '[' && start == trimmed(c.code, at) {
 			name = "" // a list, or what is in one without a name
 		}
@@ -140,11 +170,15 @@ func (c *callReader) mark(at int) int {
 		}
 		f := opened{mark: b, at: at, start: at}
 		if b == '`' {
-			f.name, f.start = called(c.code, at) // the template's tag, a function that gets its parts
+			f.name, f.start = c.called(at) // the template's tag, a function that gets its parts
 		}
 		c.push(f)
 	case '/':
 		return c.slash(at)
+	case ',':
+		if n := len(c.open); n > 0 {
+			c.open[n-1].commas = append(c.open[n-1].commas, at)
+		}
 	case '=', '-', 'l', 'f':
 		if changes(c.code, at) {
 			c.effect()
@@ -210,6 +244,9 @@ func (c *callReader) slash(at int) int {
 // their values.
 func (c *callReader) settle(f opened, end int) {
 	makes, to := c.makesSafe(f, end)
+	if in("(`", f.mark) && f.name != "" && !makes && !c.within.has(f.name) && !pure.has(f.name) && !c.isOfSource(f) {
+		c.effect() // nobody knows what it does
+	}
 	switch {
 	case makes && c.leaves(to):
 		c.safes = append(c.safes[:f.first], stretch{f.start, to})
@@ -229,13 +266,120 @@ func (c *callReader) makesSafe(f opened, end int) (makes bool, to int) {
 	if f.name == "" || f.effects || f.mark == '`' {
 		return false, end
 	}
+	which := c.calls.of(f.name)
+	to = end
 	if f.mark == '[' {
-		return c.calls["[]"], end
+		which = c.calls["[]"]
+	} else if method, behind := methodCall(c.code, end); method != "" && c.calls[f.name+"()"+method] != noArguments {
+		which, to = onlyFirst, behind
 	}
-	if method, to := methodCall(c.code, end); method != "" && c.calls[f.name+"()"+method] {
-		return true, to
+	if which == noArguments || c.isBound(f.name) || c.holdsSink(f, end) {
+		return false, end
 	}
-	return c.calls.has(f.name), end
+	return c.takesSource(f, end, which), to
+}
+
+// constant is an argument that says little, such as a radix. Of options, which may say
+// anything, it is those that allow only plain marks of text.
+var constant = regexp.MustCompile(`^\s*(?:\w+\s*[=:]\s*)?(?:\d+|[Tt]rue|None|null|''|""|` + emptyValue + `|\{\s*(?:` + plainOption + `\s*,?\s*)+\})?\s*$`)
+
+const (
+	emptyValue  = `\[\s*\]|\{\s*\}`
+	plainOption = `(?:USE_PROFILES|ALLOWED_TAGS|ALLOWED_ATTR|allowedTags|allowedAttributes)\s*:\s*(?:` + emptyValue +
+		`|\{\s*html\s*:\s*true\s*\}` +
+		`|\[\s*(?:['"][^'"]*['"]\s*,?\s*)+\])`
+)
+
+// takesSource reports whether what is untrusted among a call's arguments is only in those that
+// it makes harmless.
+func (c *callReader) takesSource(f opened, end int, which arguments) bool {
+	if len(f.commas) == 0 {
+		return which == onlyFirst
+	}
+	if which == allButFirst {
+		return !slices.ContainsFunc(c.sources, func(m []int) bool { return m[0] > f.at && m[0] < f.commas[0] })
+	}
+	for i, from := range f.commas {
+		to := end - 1
+		if i+1 < len(f.commas) {
+			to = f.commas[i+1]
+		}
+		if to < from || !constant.MatchString(c.text[from+1:to]) {
+			return false
+		}
+	}
+	return true
+}
+
+// holdsSink reports whether the pattern matches within a call: what such a match does is done
+// before the call.
+func (c *callReader) holdsSink(f opened, end int) bool {
+	for at := f.at + 1; at < end; {
+		if c.sinks++; c.sinks > maxExcused || end-at > maxSink {
+			return true
+		}
+		m := c.pattern.FindStringIndex(c.text[at:end])
+		if m == nil {
+			return false
+		}
+		paren := strings.IndexByte(c.code[at+m[0]:end], '(')
+		if paren < 0 {
+			return true
+		}
+		paren += at + m[0]
+		if name, _ := c.called(paren); !c.within.has(name) && !c.calls.has(name) {
+			return true
+		}
+		at = paren + 1
+	}
+	return false
+}
+
+// pure are functions that do nothing but return another value: a harmless call may be given
+// what they return.
+var pure = namesOf([]string{
+	"String", "str", "string", "decodeURI", "decodeURIComponent", "unescape", "atob", "unquote", ".unquote", "URL", "URLSearchParams",
+	".get", ".slice", ".substr", ".substring", ".split", ".join", ".concat", ".trim", ".strip", ".lower", ".upper", ".toLowerCase", ".toUpperCase",
+	".replace", ".replaceAll", ".toString", ".charAt", ".at", ".format", ".encode", ".decode", ".getName", ".getPath", ".getFileName",
+	"strings.TrimSpace", "strings.TrimPrefix", "strings.TrimSuffix", "strings.Trim", "strings.ToLower", "strings.ToUpper", "strings.ReplaceAll", "fmt.Sprint", "fmt.Sprintf",
+	"trim", "strtolower", "strtoupper", "urldecode",
+})
+
+// isBound reports whether a statement gives the first part of a function's name another
+// meaning: it names that without calling it or a member of it.
+func (c *callReader) isBound(name string) bool {
+	name, _, _ = strings.Cut(strings.TrimPrefix(name, "."), ".")
+	bound, known := c.bound[name]
+	if known || name == "" {
+		return bound
+	}
+	for end := 0; !bound; {
+		i := strings.Index(c.code[end:], name)
+		if i < 0 {
+			break
+		}
+		i += end
+		end = i + len(name)
+		if i > 0 && (isWord(c.code[i-1]) || c.code[i-1] == '.') || isWord(at(c.code, end)) {
+			continue
+		}
+		next := end + blanks(c.code, end)
+		declares := next > end && isName(at(c.code, next)) && name[0] >= 'A' && name[0] <= 'Z' // as a type
+		bound = !declares && !in("(.?!`<[", at(c.code, next)) || defines.MatchString(c.code[max(0, i-20):i])
+	}
+	c.bound[name] = bound
+	return bound
+}
+
+// defines is the word before a function's own name.
+var defines = regexp.MustCompile(`\b(?:function|func|fun|def|fn|class)\s+$`)
+
+// isOfSource reports whether a call is a part of what is untrusted, such as the get of
+// request.args.get("q").
+func (c *callReader) isOfSource(f opened) bool {
+	return slices.ContainsFunc(c.sources, func(m []int) bool {
+		return m[0] <= f.at && (f.at < m[1] || strings.Trim(c.code[m[1]:f.at], "?.!_$0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == "")
+	})
 }
 
 // leaves reports whether what follows a value leaves it as it is: an operator, a member, or
@@ -244,9 +388,12 @@ func (c *callReader) leaves(at int) bool {
 	for range maxLinks {
 		at += blanks(c.code, at)
 		rest := c.code[at:]
+		if c.dots && rest != "" && in(".-:", rest[0]) {
+			return !strings.HasPrefix(rest, "->") && !strings.HasPrefix(rest, "::")
+		}
 		if member := memberAt.FindString(rest); member != "" {
 			name, to := methodCall(c.code, at)
-			if to > at && !c.within[name] {
+			if to > at && !c.within.has(name) {
 				return false
 			}
 			at = max(to, at+len(member))
@@ -293,7 +440,8 @@ func (c *callReader) isSink(f opened, end int) bool {
 
 // called is the name before the parenthesis or bracket at a place, and where it begins, with
 // the word new. It is empty if nothing is called.
-func called(code string, at int) (name string, start int) {
+func (c *callReader) called(at int) (name string, start int) {
+	code := c.code
 	end := trimmed(code, at)
 	if end > 0 && code[end-1] == '>' {
 		end = beforeTypes(code, end)
@@ -302,10 +450,10 @@ func called(code string, at int) (name string, start int) {
 		return "", at
 	}
 	start = end
-	for start > 0 && end-start < maxName && (isWord(code[start-1]) || code[start-1] == '.' || code[start-1] == '?' && code[start] == '.') {
+	for start > 0 && end-start < maxName && (isWord(code[start-1]) || !c.dots && (code[start-1] == '.' || code[start-1] == '?' && code[start] == '.')) {
 		start--
 	}
-	if start == end || end-start == maxName || start > 0 && (code[start-1] >= 0x80 || in(`#@\`, code[start-1])) {
+	if start == end || end-start == maxName || start > 0 && (code[start-1] >= 0x80 || in(`#@\`, code[start-1]) || c.dots && in(">:", code[start-1])) {
 		return unknown, start
 	}
 	name = strings.ReplaceAll(code[start:end], "?.", ".")

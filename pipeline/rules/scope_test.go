@@ -236,6 +236,10 @@ func TestSafeCallsExcuseOnlyByThemselves(t *testing.T) {
 			continue
 		}
 		pattern, source := regexp.MustCompile(r.Match.Pattern), regexp.MustCompile(r.Match.Source)
+		dot := "."
+		if slices.Equal(r.Match.Languages, []string{"PHP"}) {
+			dot = "->"
+		}
 		before := tried
 		for _, snippet := range all[r.ID].OK {
 			for _, name := range r.Match.SafeCalls {
@@ -250,13 +254,13 @@ func TestSafeCallsExcuseOnlyByThemselves(t *testing.T) {
 				}
 				changed := []string{
 					snippet[:start] + "un" + snippet[start:],
-					snippet[:start] + "other." + snippet[start:],
+					snippet[:start] + "other" + dot + snippet[start:],
 					snippet[:inside-1] + "Not" + snippet[inside-1:],
 					snippet[:start] + "undo(" + snippet[start:end] + ")" + snippet[end:],
 					snippet[:start] + "undo(a)(" + snippet[start:end] + ")" + snippet[end:],
-					snippet[:start] + "(" + snippet[start:end] + ").undo(a)" + snippet[end:],
-					snippet[:start] + "[" + snippet[start:end] + "].map(undo)" + snippet[end:],
-					snippet[:end] + ".replace(a, b)" + snippet[end:],
+					snippet[:start] + "(" + snippet[start:end] + ")" + dot + "undo(a)" + snippet[end:],
+					snippet[:start] + "[" + snippet[start:end] + "]" + dot + "map(undo)" + snippet[end:],
+					snippet[:end] + dot + "replace(a, b)" + snippet[end:],
 					snippet[:inside] + "y = " + snippet[inside:],
 					snippet[:inside] + "y := " + snippet[inside:],
 					snippet[:inside] + "x => y(x, " + snippet[inside:end] + snippet[end-1:],
