@@ -49,7 +49,7 @@ func wantFiles(t *testing.T, f pipeline.PRFacts, want string) {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 	for _, i := range f.Incomplete {
-		if !strings.Contains(i.Why, "it is a submodule") {
+		if i.Gating || !strings.HasSuffix(i.Why, "was not read") {
 			t.Errorf("incomplete: %+v", i)
 		}
 	}
@@ -152,6 +152,9 @@ func TestWorkTree(t *testing.T) {
 	r.write("edited.txt", "after\n")
 	r.write("staged.txt", "after\n")
 	r.git("add", "staged.txt")
+	r.write("kept.txt", "staged\n")
+	r.git("add", "kept.txt")
+	r.write("kept.txt", "kept\n")
 	r.write("new/untracked.txt", "u\nno end")
 	r.write("new/a.png", "\x89PNG\r\n\x1a\n\x00\x01")
 	r.write("new/empty", "")
@@ -191,6 +194,16 @@ modified "staged.txt" +1 -1
   -1,0 "before"
   +0,1 "after"
 `)
+	unread := map[string]string{"nested": "it is a repository of its own, which was not read", "kept.txt": "what is staged of it differs from the work tree, and was not read"}
+	for _, i := range f.Incomplete {
+		if unread[i.Path] != i.Why || i.Gating {
+			t.Errorf("incomplete: %+v", i)
+		}
+		delete(unread, i.Path)
+	}
+	if len(unread) > 0 {
+		t.Errorf("not told as unread: %v", unread)
+	}
 	if f.Base.Ref != "main" || f.Head.Ref != "feature/tax" || f.Title != "Add a file" {
 		t.Errorf("base %q, head %q, title %q", f.Base.Ref, f.Head.Ref, f.Title)
 	}

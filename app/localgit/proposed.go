@@ -113,7 +113,11 @@ func (s *Source) Nothing(ctx context.Context) (string, error) {
 	case err != nil || len(files.Files) > 0:
 		return "", err
 	case s.workTree:
-		return fmt.Sprintf("no changes against %s", s.baseName), nil
+		nothing := fmt.Sprintf("no changes against %s", s.baseName)
+		for _, i := range files.Incomplete {
+			nothing += fmt.Sprintf("; %s: %s", i.Path, i.Why)
+		}
+		return nothing, nil
 	case s.headSHA == s.baseSHA:
 		return fmt.Sprintf("%s and %s are the same commit", s.baseName, s.head()), nil
 	}

@@ -239,6 +239,23 @@ func TestTooManyFilesAtTheRoot(t *testing.T) {
 	}
 }
 
+// What is only staged, and a repository within this one, are named where nothing else is left.
+func TestNothingToReviewButWhatIsNotRead(t *testing.T) {
+	r := newRepo(t)
+	r.write("a.txt", "a\n")
+	r.commit("start")
+	r.write("b.txt", "b\n")
+	r.git("add", "b.txt")
+	if err := os.Remove(filepath.Join(r.dir, "b.txt")); err != nil {
+		t.Fatal(err)
+	}
+	r.git("init", "--quiet", "inner")
+	const want = "no changes against main; inner: it is a repository of its own, which was not read; b.txt: what is staged of it differs from the work tree, and was not read"
+	if got, err := r.open(Options{}).Nothing(t.Context()); err != nil || got != want {
+		t.Errorf("%q, %v; want %q", got, err, want)
+	}
+}
+
 func TestNothingToReview(t *testing.T) {
 	r := newRepo(t)
 	r.write("a.txt", "a\n")

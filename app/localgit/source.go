@@ -167,11 +167,17 @@ func (s *Source) readFiles(ctx context.Context) (normalize.Files, error) {
 		}
 		files := diff.files()
 		if s.workTree {
-			untracked, err := s.untracked(ctx)
+			untracked, repositories, err := s.untracked(ctx)
 			if err != nil {
 				return normalize.Files{}, err
 			}
 			files.Files = append(files.Files, onlyNew(untracked, files.Files)...)
+			staged, err := s.stagedOtherwise(ctx)
+			if err != nil {
+				return normalize.Files{}, err
+			}
+			files.Incomplete = append(files.Incomplete, unreviewed(repositories, "it is a repository of its own, which was not read")...)
+			files.Incomplete = append(files.Incomplete, unreviewed(staged, "what is staged of it differs from the work tree, and was not read")...)
 			if err := s.findEmpty(files.Files); err != nil {
 				return normalize.Files{}, err
 			}

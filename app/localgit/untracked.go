@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -19,33 +20,63 @@ import (
 const binaryProbe = 8000
 
 // untracked reads the files of the work tree that git doesn't know and that
-// aren't ignored. To git they are no change yet; to a person they are.
-func (s *Source) untracked(ctx context.Context) ([]normalize.ChangedFile, error) {
+// aren't ignored. To git they are no change yet; to a person they are. Repositories within
+// this one are listed, and not read.
+func (s *Source) untracked(ctx context.Context) (files []normalize.ChangedFile, repositories []string, err error) {
 	paths, root, err := s.inWorkTree(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer root.Close()
-	var files []normalize.ChangedFile
 	kept := 0
 	for _, path := range paths {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		if strings.HasSuffix(path, "/") {
-			continue // a repository within this one
+		if repository, is := strings.CutSuffix(path, "/"); is {
+			repositories = append(repositories, repository)
+			continue
 		}
 		f, err := readUntracked(root, path, min(maxPatch, maxPatches-kept))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // gone meanwhile
 		}
 		if err != nil {
-			return nil, fmt.Errorf("read the untracked file %q: %w", path, err)
+			return nil, nil, fmt.Errorf("read the untracked file %q: %w", path, err)
 		}
 		kept += len(f.Patch)
 		files = append(files, f)
 	}
-	return files, nil
+	return files, repositories, nil
+}
+
+// stagedOtherwise lists the files of which the index holds a change that is not in the work
+// tree. A commit would take that change.
+func (s *Source) stagedOtherwise(ctx context.Context) ([]string, error) {
+	list := func(args ...string) ([]string, error) {
+		out, err := s.git.output(ctx, append([]string{"diff", "--name-only", "-z", "--no-ext-diff", "--no-textconv", "--no-renames"}, args...)...)
+		return splitNul(out), err
+	}
+	staged, err := list("--cached", s.headSHA, "--")
+	if err != nil || len(staged) == 0 {
+		return nil, err
+	}
+	edited, err := list("--")
+	return slices.DeleteFunc(staged, func(path string) bool {
+		_, is := slices.BinarySearch(edited, path)
+		return !is
+	}), err
+}
+
+// maxUnreviewed bounds how many of the files that were not read for one reason are named.
+const maxUnreviewed = 50
+
+// unreviewed names what was not read, without blocking the review.
+func unreviewed(paths []string, why string) (out []pipeline.Incompleteness) {
+	for _, path := range paths[:min(len(paths), maxUnreviewed)] {
+		out = append(out, pipeline.Incompleteness{What: "patch", Path: path, Why: why})
+	}
+	return out
 }
 
 // readUntracked makes the patch that would add the file, if that is no longer

@@ -46,6 +46,7 @@ type page struct {
 	Risk        *risk
 	Domains     []safe
 	MoreDomains int
+	Unread      int // files that were not read, which does not block
 	Ran, Agents int
 	Since       *since
 	Numbered    int // blocking items, which are numbered from 1
@@ -103,6 +104,7 @@ func newPage(v View, p pen, k linker) page {
 		Uncertain:      len(rep.ResidualConcerns),
 		Head:           commitName(p, k, facts.Head.SHA, facts.Head.Ref),
 		Base:           p.code(facts.Base.Ref, maxName),
+		Unread:         unreadFiles(rep.Incomplete),
 		Ran:            len(v.Review.Manifest.Entries),
 		Agents:         len(v.Review.Manifest.Entries) + len(v.Review.Manifest.Skipped),
 		Held:           heldBy(&rep.Gate, p),
@@ -237,6 +239,17 @@ func isDefaultCondition(c string) bool {
 		return true
 	}
 	return false
+}
+
+// unreadFiles counts the files that were not read, or not whole, and do not block for that.
+func unreadFiles(list []pipeline.Incompleteness) int {
+	files := map[string]bool{}
+	for _, i := range list {
+		if i.Unread() && !i.Gating && i.Path != "" {
+			files[i.Path] = true
+		}
+	}
+	return len(files)
 }
 
 func isIncomplete(r *pipeline.ReviewReport) bool {

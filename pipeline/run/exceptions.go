@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -95,6 +96,26 @@ func (p *previewer) exceptSecrets(facts *pipeline.PRFacts, text []byte) []string
 	}
 	p.secrets.Except(facts, &exceptions)
 	return problems
+}
+
+// allow returns the facts as they would be if the secrets were allowed that the proposed
+// config allows.
+func (p *previewer) allow(cfg *config.Config, facts *pipeline.PRFacts) (*pipeline.PRFacts, error) {
+	if reflect.DeepEqual(cfg.Settings.Secrets.Allow, p.in.Config.Settings.Secrets.Allow) {
+		return facts, nil
+	}
+	out := *facts
+	out.Redactions = slices.Clone(facts.Redactions)
+	for i := range out.Redactions {
+		r := &out.Redactions[i]
+		if r.Expired = ""; !strings.HasPrefix(r.Allowed, pipeline.AllowedByGitleaks) {
+			r.Allowed = ""
+		}
+	}
+	if err := p.secrets.Allow(&out, cfg.Settings.Secrets.Allow, out.ObservedAt); err != nil {
+		return nil, fmt.Errorf("allow what the proposed config allows: %w", err)
+	}
+	return &out, nil
 }
 
 // covered compares the files of a change before and after exceptions.

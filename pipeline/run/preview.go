@@ -112,6 +112,9 @@ func (p *previewer) guarded(ctx context.Context, out pipeline.ProposedConfig) (t
 	if err == nil && cfg != nil {
 		facts, err = p.except(ctx, &out)
 	}
+	if err == nil && cfg != nil && cfg != p.in.Config {
+		facts, err = p.allow(cfg, facts)
+	}
 	switch {
 	case ctx.Err() != nil:
 		out.Note = noteOutOfTime

@@ -17,6 +17,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/aggregate"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
+	"github.com/reviewgate/reviewgate/pipeline/secrets"
 )
 
 // configChange is change, which touches the repository's settings as well and
@@ -112,6 +113,24 @@ func TestProposedModeIsTold(t *testing.T) {
 		with, _ := reportWith(t, newRunner(t, nil), configChange(t), Options{Proposed: proposes(map[string]string{config.FileSettings: settings})})
 		if got := with.ProposedConfig.Mode; got != want {
 			t.Errorf("%s: the mode %q, want %q", settings, got, want)
+		}
+	}
+}
+
+// What the proposed config would allow is told as gone.
+func TestProposedAllowanceIsTried(t *testing.T) {
+	hash, err := secrets.HashValue(oneToken, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for value, gone := range map[string]int{hash: 1, strings.Replace(hash, hash[len(hash)-2:], "00", 1): 0} {
+		src := configChange(t)
+		src.files = append(src.files, normalize.ChangedFile{Path: "store/key.txt", Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+" + oneToken})
+		with, _ := reportWith(t, newRunner(t, nil), src, Options{Proposed: proposes(map[string]string{
+			config.FileSettings: fmt.Sprintf(`{"secrets": {"allow": [{"rule": "secret-github-pat", "value": %q, "reason": "made up"}]}}`, value),
+		})})
+		if got := with.ProposedConfig; got.FindingsGone != gone || got.Note != "" || len(got.Problems) > 0 {
+			t.Errorf("%d findings gone, want %d: %+v", got.FindingsGone, gone, got)
 		}
 	}
 }

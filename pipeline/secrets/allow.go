@@ -100,7 +100,7 @@ func (c *Change) Allow(facts *pipeline.PRFacts, entries []config.SecretAllowance
 	}
 	for i := range facts.Redactions {
 		r := &facts.Redactions[i]
-		if value := c.Value(i); value != "" {
+		if value := c.Value(i); value != "" && r.Allowed == "" {
 			r.Allowed = a.reason(r, value)
 		}
 	}
