@@ -21,7 +21,7 @@ const (
 // UnknownBytes is why a file counts as unread that is ContentUnknown, and where that gates
 // what to do.
 func UnknownBytes(gating bool) string {
-	const why = "it is neither text nor of a known binary format. Its bytes were searched for secrets, and no rule saw it"
+	const why = "it is neither text nor a known binary format that can't be run. Its bytes were searched for secrets, and no rule saw it"
 	if gating {
 		return why + unknownRemedy
 	}

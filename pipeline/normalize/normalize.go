@@ -264,7 +264,7 @@ func (c *ChangedFile) secrets() []pipeline.Redaction {
 func readPatch(c ChangedFile, left *room) (pipeline.List[pipeline.Hunk], string) {
 	if c.Patch == "" {
 		if n := c.Additions + c.Deletions; n > 0 {
-			return nil, fmt.Sprintf("the diff is missing (changed lines: %d)", n)
+			return nil, fmt.Sprintf("the diff is missing: it is too large, or was left out (changed lines: %d)", n)
 		}
 		return nil, ""
 	}

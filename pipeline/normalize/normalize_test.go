@@ -185,7 +185,7 @@ func TestWhatCouldNotBeKnownIsNamed(t *testing.T) {
 			m.files.Incomplete = []pipeline.Incompleteness{gating("patch", "\xff.go", "\xff is too large")}
 		}, pipeline.List[pipeline.Incompleteness]{gating("patch", "\uFFFD.go", "\uFFFD is too large")}},
 		{"no patch", func(m *memory) { m.files.Files[0].Patch = "" },
-			pipeline.List[pipeline.Incompleteness]{gating("patch", "a.go", "the diff is missing (changed lines: 1)")}},
+			pipeline.List[pipeline.Incompleteness]{gating("patch", "a.go", "the diff is missing: it is too large, or was left out (changed lines: 1)")}},
 		{"malformed patch", func(m *memory) { m.files.Files[0].Patch = "@@ -1 +1,2 @@\n a" },
 			pipeline.List[pipeline.Incompleteness]{gating("patch", "a.go", "the diff cannot be read: line 2 of the patch: hunk ends with 0 old and 1 new lines missing")}},
 		{"patch cut between hunks", func(m *memory) { m.files.Files[0].Additions = 5 },
