@@ -123,6 +123,10 @@ func TestHostileRows(t *testing.T) {
 		{"YAML", []string{"a: \"b\\\n", "  " + strings.Repeat("b", 5000) + "\n"}},
 		{"YAML", []string{"a:\n"}},
 		{"YAML", []string{"#\n", "${{ '\n"}},
+		{"YAML", []string{"{ a: \"\n"}},
+		{"YAML", []string{"- [ \"b\n", "${{\n"}},
+		{"YAML", []string{"{ run: ${{ a\n", "}}, b: [\n"}},
+		{"YAML", []string{"- { a:\n", "b }\n"}},
 		{"XML", []string{"<a>\n"}},
 		{"XML", []string{"<a>\n", "</b>\n"}},
 		{"XML", []string{"<a>b</a>"}},
@@ -165,6 +169,7 @@ func TestHostileRows(t *testing.T) {
 func FuzzRows(f *testing.F) {
 	f.Add("YAML", " a: >-\n+  b\n\n- c: \"d\\\n+  e\"\n+- - !!x &y f\n")
 	f.Add("YAML", "+run: |2-\n+  ${{ '}}'\n+  }}\n")
+	f.Add("YAML", "+- { run: \"a\n+  ${{ b }}\", c: [d,\n  {e: f}]\n+}\n")
 	f.Add("XML", " <a>\n+<b>c</b><!-- d\n-</a>\n+</e></><![CDATA[f")
 	f.Add("INI", "+a =\n  b\n+# c\n")
 	f.Fuzz(func(t *testing.T, language, text string) {

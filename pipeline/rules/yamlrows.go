@@ -14,6 +14,7 @@ import (
 //   - the lines of a folded value as one line
 //   - the items of a sequence in brackets
 //   - each line of a script with an expression, behind the key
+//   - the same for the values in collections in braces and brackets
 func yamlRows(h *pipeline.Hunk) []statement {
 	y := yamlReader{hunk: h, lines: newSideOf(h)}
 	for i := 0; i < len(y.lines); {
@@ -25,9 +26,10 @@ func yamlRows(h *pipeline.Hunk) []statement {
 // yamlReader reads the lines of a hunk's new side. A place is the index of a line among
 // these.
 type yamlReader struct {
-	hunk  *pipeline.Hunk
-	lines []int
-	out   []statement
+	hunk   *pipeline.Hunk
+	lines  []int
+	out    []statement
+	flowed int // the place behind the collections that were read
 }
 
 // text is the line at a place.
@@ -40,6 +42,7 @@ func (y *yamlReader) added(i int) bool { return isAdded(y.hunk, y.lines[i]) }
 // and the value behind it without its tags.
 type yamlKey struct {
 	name   string
+	parent string // the key that it belongs to, if it is known
 	column int
 	value  string
 }
@@ -112,11 +115,7 @@ func isItem(text string) bool {
 func (y *yamlReader) read(i int) int {
 	k, ok := keyOf(y.text(i))
 	if !ok {
-		y.orphan(i)
-		if text := y.text(i); isItem(text[blanks(text, 0):]) {
-			return y.sequence(yamlKey{}, i, i)
-		}
-		return i + 1
+		return y.keyless(i)
 	}
 	s := scalar{key: k, at: i, style: blockStyle(k.value)}
 	switch from := i + 1; {
@@ -133,21 +132,46 @@ func (y *yamlReader) read(i int) int {
 		if isItem(text[start:]) && start >= k.column {
 			return y.sequence(k, i, next)
 		}
-		if _, mapping := keyOf(text); mapping || start <= k.column || in("{[", text[start]) {
+		if start <= k.column {
+			return i + 1
+		}
+		if tags := untagged(text[start:]); isFlow(text[start+tags:]) {
+			return y.flow(flowStart{at: next, column: start + tags, key: k, keyAt: i, sure: true})
+		}
+		if _, mapping := keyOf(text); mapping {
 			return i + 1
 		}
 		s.from, s.to = next, y.deeper(next, k.column)
 		if s.style = blockStyle(text[start:]); s.style != 0 {
 			s.from++
 		}
-	case in("{[", k.value[0]):
-		return i + 1
+	case isFlow(k.value):
+		return y.flow(flowStart{at: i, column: len(y.text(i)) - len(k.value), key: k, keyAt: i, sure: true})
 	default:
 		s.inline = true
 		s.from, s.to = from, max(y.deeper(from, k.column), y.quoted(from, k.value))
 	}
 	y.scalar(&s)
 	return s.to
+}
+
+// keyless reads a line without a key.
+func (y *yamlReader) keyless(i int) int {
+	text := y.text(i)
+	start := blanks(text, 0)
+	item := isItem(text[start:])
+	column := start + untagged(text[start:])
+	if item {
+		column = min(itemStart(text), len(text))
+	}
+	if isFlow(text[column:]) {
+		return y.flow(flowStart{at: i, column: column, keyAt: i, sure: item})
+	}
+	y.orphan(i)
+	if item {
+		return y.sequence(yamlKey{}, i, i)
+	}
+	return i + 1
 }
 
 // code is the place of the first line from one on that is neither empty nor a comment.
@@ -246,8 +270,10 @@ func glue(of []piece) {
 var scripts = map[string]bool{"run": true, "script": true}
 
 // scalar keeps the rows of a value.
-func (y *yamlReader) scalar(s *scalar) {
-	all := y.pieces(s)
+func (y *yamlReader) scalar(s *scalar) { y.keep(s, y.pieces(s)) }
+
+// keep keeps the rows of a value that stands in the lines.
+func (y *yamlReader) keep(s *scalar, all []piece) {
 	if scripts[s.key.name] {
 		y.script(s, all)
 	}
@@ -383,8 +409,8 @@ func (y *yamlReader) expression(of []piece) []piece {
 	return of[:n]
 }
 
-// orphan keeps a line whose key the hunk does not show, or that is part of a flow, where an
-// expression goes on in the next.
+// orphan keeps a line whose key the hunk does not show where an expression goes on in the
+// next.
 func (y *yamlReader) orphan(i int) {
 	if text := y.text(i); !strings.Contains(text, "${{") || openExpression(text) == "" {
 		return

@@ -1,0 +1,241 @@
+package rules
+
+import "strings"
+
+// Bounds of a flow collection: its lines, its bytes, and how deep others stand in it.
+const (
+	maxFlowLines = 200
+	maxFlow      = 64 << 10
+	maxFlowDepth = 20
+)
+
+// flowStart is where a collection in braces or brackets starts.
+type flowStart struct {
+	at, column int     // its place, and where in the line
+	key        yamlKey // that it is the value of, if the hunk shows one
+	keyAt      int     // the place of the key
+	sure       bool    // it is one, and no line of a text
+}
+
+// flow keeps the rows of the values in a collection, and returns the place behind it. One that
+// isn't closed within the bounds may be something else, and its lines are read again.
+func (y *yamlReader) flow(s flowStart) int {
+	end, closed := y.flowReader(s, nil).read()
+	from := 0
+	if sure := closed && s.sure; !sure {
+		from = y.flowed
+	}
+	y.flowReader(s, func(v *scalar, of []piece) {
+		if of[0].at >= from {
+			y.keep(v, of)
+		}
+	}).read()
+	y.flowed = max(y.flowed, end)
+	if closed && s.sure {
+		return end
+	}
+	return s.at + 1
+}
+
+// isFlow reports whether a collection in braces or brackets starts a text, and no template.
+func isFlow(text string) bool { return in("{[", at(text, 0)) && !strings.HasPrefix(text, "{{") }
+
+// flowReader reads a collection that may go over several lines.
+type flowReader struct {
+	*yamlReader
+	keeps func(v *scalar, of []piece) // or nil
+
+	i, end int    // the line's place, and the first that is not read
+	text   string // the line, as far as the bounds reach
+	at     int    // in the line
+	left   int    // how many bytes may be read
+
+	key  flowKey
+	open []flowLevel
+}
+
+// flowKey is the key that a value belongs to.
+type flowKey struct {
+	name, parent string
+	at           int // its place
+}
+
+// flowLevel is a collection that is open.
+type flowLevel struct {
+	mapping bool
+	of      flowKey // what it is the value of
+	key     flowKey // of the value that comes next
+}
+
+func (y *yamlReader) flowReader(s flowStart, keeps func(*scalar, []piece)) *flowReader {
+	f := &flowReader{yamlReader: y, keeps: keeps, i: s.at - 1, end: min(len(y.lines), s.at+maxFlowLines), left: maxFlow}
+	f.key = flowKey{name: s.key.name, parent: s.key.parent, at: s.keyAt}
+	f.line()
+	f.at = min(s.column, len(f.text))
+	return f
+}
+
+// line goes on with the next line, if there is one within the bounds.
+func (f *flowReader) line() bool {
+	if f.i+1 >= f.end || f.left <= 0 {
+		return false
+	}
+	f.i++
+	f.text = cut(f.yamlReader.text(f.i), f.left)
+	f.left -= len(f.text) + 1
+	f.at = blanks(f.text, 0)
+	return true
+}
+
+// next goes to the next character that is neither blank nor in a comment.
+func (f *flowReader) next() bool {
+	for {
+		f.at += blanks(f.text, f.at)
+		if f.at < len(f.text) && !f.comment() {
+			return true
+		}
+		if !f.line() {
+			return false
+		}
+	}
+}
+
+// comment reports whether a comment starts here.
+func (f *flowReader) comment() bool {
+	return f.text[f.at] == '#' && (f.at == 0 || isBlank(f.text[f.at-1]))
+}
+
+// read reads the collection, and returns the place behind the lines that it read, and whether
+// it is closed.
+func (f *flowReader) read() (end int, closed bool) {
+	for f.next() {
+		switch c := f.text[f.at]; c {
+		case '{', '[':
+			if len(f.open) == maxFlowDepth {
+				return f.i + 1, false
+			}
+			f.open = append(f.open, flowLevel{mapping: c == '{', of: f.belongs()})
+			f.at++
+		case '}', ']':
+			f.open = f.open[:len(f.open)-1]
+			if f.at++; len(f.open) == 0 {
+				return f.i + 1, true
+			}
+		case ',', ':':
+			if c == ',' {
+				f.top().key = flowKey{}
+			}
+			f.at++
+		case '&', '!', '?':
+			for f.at < len(f.text) && !isBlank(f.text[f.at]) && !in(",{}[]", f.text[f.at]) {
+				f.at++
+			}
+		default:
+			f.node()
+		}
+	}
+	return f.i + 1, false
+}
+
+// top is the innermost open collection.
+func (f *flowReader) top() *flowLevel { return &f.open[len(f.open)-1] }
+
+// belongs is the key of the value that comes next. Items of a sequence belong to its key.
+func (f *flowReader) belongs() flowKey {
+	if len(f.open) == 0 {
+		return f.key
+	}
+	if top := f.top(); top.mapping || top.key.name != "" {
+		return top.key
+	}
+	return f.top().of
+}
+
+// node reads a scalar: a key, or a value.
+func (f *flowReader) node() {
+	of := f.scalar()
+	if f.isKey(in("\"'", at(of[0].text, 0))) {
+		f.top().key = flowKey{name: strings.Trim(of[0].text, "\"'"), parent: f.top().of.name, at: of[0].at}
+		return
+	}
+	if key := f.belongs(); f.keeps != nil && key.name != "" {
+		glue(of)
+		f.keeps(&scalar{key: yamlKey{name: key.name, parent: key.parent}, at: key.at, inline: of[0].at == key.at}, of)
+	}
+}
+
+// isKey reports whether a colon follows the scalar that was read, and goes behind it.
+func (f *flowReader) isKey(quoted bool) bool {
+	if !f.next() || f.text[f.at] != ':' {
+		return false
+	}
+	if c := at(f.text, f.at+1); !quoted && c != 0 && !isBlank(c) && !in(",{}[]", c) {
+		return false
+	}
+	f.at++
+	return true
+}
+
+// scalar reads a scalar, and returns its lines.
+func (f *flowReader) scalar() []piece {
+	var of []piece
+	s := flowScalar{quote: f.text[f.at]}
+	from := f.at
+	if in("\"'", s.quote) {
+		f.at++
+	} else {
+		s.quote = 0
+	}
+	for {
+		var done bool
+		f.at, done = s.end(f.text, f.at)
+		of = append(of, piece{text: strings.TrimSpace(f.text[from:f.at]), at: f.i})
+		if done || !f.line() || s.quote == 0 && !s.inner && f.at < len(f.text) && f.comment() {
+			return of
+		}
+		from = f.at
+	}
+}
+
+// flowScalar is a scalar that is read line by line.
+type flowScalar struct {
+	quote  byte // or 0
+	inner  bool // in an expression or a template
+	quoted bool // in a text within that
+}
+
+// end is where a scalar ends in a line, and whether it does not go on in the next.
+func (s *flowScalar) end(text string, i int) (int, bool) {
+	for start := i; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case s.quote == '"' && c == '\\':
+			i++
+		case s.quote != 0 && c == s.quote:
+			if c == '\'' && at(text, i+1) == '\'' {
+				i++
+				continue
+			}
+			return i + 1, true
+		case s.quote != 0:
+		case s.inner:
+			switch {
+			case c == '\'':
+				s.quoted = !s.quoted
+			case !s.quoted && strings.HasPrefix(text[i:], "}}"):
+				s.inner = false
+				i++
+			}
+		case strings.HasPrefix(text[i:], "{{"):
+			s.inner, s.quoted = true, false
+			i++
+		case in(",{}[]", c), c == '#' && i > start && isBlank(text[i-1]):
+			return i, true
+		case c == ':':
+			if next := at(text, i+1); next == 0 || isBlank(next) || in(",{}[]", next) {
+				return i, true
+			}
+		}
+	}
+	return len(text), false
+}

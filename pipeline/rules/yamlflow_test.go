@@ -1,0 +1,46 @@
+package rules_test
+
+import "testing"
+
+// The values in collections in braces and brackets are read as those in blocks are.
+func TestFlows(t *testing.T) {
+	t.Parallel()
+	for name, cases := range map[string][]struct {
+		path, text, rule string
+		ok               bool
+	}{
+		"scripts": {
+			{workflow, "      - { run: \"echo\n          " + title + "\" }", injection, false},
+			{workflow, "      - { run: 'echo\n          " + title + "' }", injection, false},
+			{workflow, "      - { run: echo\n          " + title + " }", injection, false},
+			{workflow, "      - { name: x, run: echo\n          " + title + " }", injection, false},
+			{workflow, "      - &a { name: x, run: \"echo\n          Title: " + title + "\" }", injection, false},
+			{workflow, "      - !!map {\n          run:\n            \"echo\n            Title: " + title + "\" }", injection, false},
+			{workflow, "      - {\n        name: x, # }\n        \"run\":\n          'Title: " + title + "'\n        }", injection, false},
+			{workflow, "      - { name: '}', run: \"echo \\\" }\n          Title: " + title + "\" }", injection, false},
+			{workflow, "      - { name: \"${{ a }}\", run: \"echo\n          Title: " + title + "\" }", injection, false},
+			{workflow, "      - { name: ${{ '}}' }}, run: echo ${{\n          github.event.issue.title }} }", injection, false},
+			{workflow, "      - { with: { a: [b, {c: d}], script: \"a\n          Title: " + title + "\" } }", injection, false},
+			{workflow, "    steps: [ { uses: a },\n      { run: \"echo\n          Title: " + title + "\" } ]", injection, false},
+			{workflow, "    steps:\n      [ { run: \"echo\n          Title: " + title + "\" } ]", injection, false},
+			{workflow, "    steps:\n      - { uses: a }\n      - { uses: b,\n          if: c }\n      - { run: \"echo\n          Title: " + title + "\" }", injection, false},
+			{workflow, "      - { ? run\n          : \"echo\n          Title: " + title + "\" }", injection, false},
+			{workflow, "      - { run: \"echo\n          Title: " + title + "\"", injection, false},
+			{workflow, "      - { name: a, env: {\n          TITLE: " + title + " }, run: b }", injection, true},
+			{workflow, "      - { name: a, # run: b\n          title: " + title + " }", injection, true},
+			{workflow, "      - { run: \"echo\n          ${{ github.sha }}\" }", injection, true},
+			{workflow, "      - { run: \"a\" }\n      - env:\n          Title: " + title, injection, true},
+		},
+		"other values": {
+			{workflow, "    env: { A: b,\n      ACTIONS_ALLOW_UNSECURE_COMMANDS:\n        true }", unsecure, false},
+			{workflow, "    env: { A: b,\n      ACTIONS_ALLOW_UNSECURE_COMMANDS:\n        false, B:\n true }", unsecure, true},
+			{"a.yml", "- { run: \"curl https://a.example\n    -k\" }", curl, false},
+		},
+	} {
+		for _, c := range cases {
+			if got := shippedOn(t, c.path, c.text); got[c.rule] == c.ok {
+				t.Errorf("%s: %s finds %q in %s: %t, want %t", name, c.rule, c.text, c.path, got[c.rule], !c.ok)
+			}
+		}
+	}
+}
