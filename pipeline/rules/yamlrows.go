@@ -15,10 +15,14 @@ import (
 //   - the items of a sequence in brackets
 //   - each line of a script with an expression, behind the key
 //   - the same for the values in collections in braces and brackets
+//   - each line with expressions, as these say plainly
 func yamlRows(h *pipeline.Hunk) []statement {
 	y := yamlReader{hunk: h, lines: newSideOf(h)}
 	for i := 0; i < len(y.lines); {
 		i = y.read(i)
+	}
+	for i := range y.lines {
+		y.plain(i)
 	}
 	return y.out
 }
@@ -386,10 +390,23 @@ func (y *yamlReader) script(s *scalar, all []piece) {
 	}
 }
 
-// remark keeps a row which may be a comment. GitHub puts texts into those too.
+// plain keeps an added line as its expressions say plainly.
+func (y *yamlReader) plain(i int) {
+	if !y.added(i) {
+		return
+	}
+	for _, text := range plainForms(y.text(i)) {
+		y.remark(text, "", -1, []piece{{at: i}})
+	}
+}
+
+// remark keeps a row which may be a comment, and its plain forms. GitHub puts texts into
+// comments too.
 func (y *yamlReader) remark(text, was string, key int, of []piece) {
 	n := len(y.out)
-	y.row(text, was, key, of)
+	for _, text := range append(plainForms(text), text) {
+		y.row(text, was, key, of)
+	}
 	for i := n; i < len(y.out); i++ {
 		y.out[i].remark = true
 	}

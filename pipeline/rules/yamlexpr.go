@@ -1,0 +1,356 @@
+package rules
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Bounds of GitHub's expressions: how deep they stand in each other, and the bytes of a path
+// and of a text that is known.
+const (
+	maxExpressionDepth = 60
+	maxPath            = 200
+)
+
+// plainForms are the forms of a text with expressions in which each says plainly which
+// contexts become part of the text, other than the text itself. In single quotes, a quote is
+// written twice.
+func plainForms(text string) (out []string) {
+	if !strings.Contains(text, "{{") {
+		return nil
+	}
+	if plain := plainly(text); plain != text {
+		out = append(out, plain)
+	}
+	if strings.Contains(text, "''") {
+		if plain := plainly(strings.ReplaceAll(text, "''", "'")); plain != text {
+			out = append(out, plain)
+		}
+	}
+	return out
+}
+
+// plainly is a text with an expression for each context that becomes part of it:
+// ${{ format('{0}', github['head_ref']) }} is ${{ github.head_ref }}. What can't be read is
+// left as it is.
+func plainly(text string) string {
+	var b strings.Builder
+	for {
+		i := strings.Index(text, "${{")
+		if i < 0 {
+			break
+		}
+		n := expressionEnd(text[i:])
+		if n < 0 {
+			break
+		}
+		b.WriteString(text[:i])
+		if paths, ok := reaching(text[i+3 : i+n-2]); ok {
+			for _, path := range paths {
+				b.WriteString("${{ " + path.String() + " }}")
+			}
+		} else {
+			b.WriteString(text[i : i+n])
+		}
+		text = text[i+n:]
+	}
+	b.WriteString(text)
+	return b.String()
+}
+
+// reaching are the contexts that may become part of an expression's value.
+func reaching(text string) (paths []contextPath, ok bool) {
+	e := expressionReader{text: text}
+	v := e.either()
+	if e.next() != 0 {
+		e.bad = true
+	}
+	return v.paths, !e.bad
+}
+
+// contextPath is a path in a context of GitHub.
+type contextPath struct {
+	text string
+	json bool // it is written as JSON
+	done bool // what is taken from it is taken from a text
+}
+
+func (p contextPath) String() string {
+	if p.json {
+		return "toJSON(" + p.text + ")"
+	}
+	return p.text
+}
+
+// exprValue is what is known of an expression's value.
+type exprValue struct {
+	paths []contextPath // that may become part of it
+	text  string
+	known bool // it is the text
+}
+
+// or is one of two values.
+func (v exprValue) or(w exprValue) exprValue {
+	return exprValue{paths: append(v.paths, w.paths...), text: v.text, known: v.known && w.known && v.text == w.text}
+}
+
+// property is a property of a value, or * for one that isn't known.
+func (v exprValue) property(name string) exprValue {
+	out := exprValue{paths: v.paths}
+	for i := range out.paths {
+		if p := &out.paths[i]; !p.json && !p.done && len(p.text)+len(name) < maxPath {
+			p.text += "." + name
+		}
+	}
+	return out
+}
+
+// expressionReader reads an expression.
+type expressionReader struct {
+	text  string
+	at    int
+	depth int
+	bad   bool // it is none
+}
+
+// next is the next character, or 0 at the end.
+func (e *expressionReader) next() byte {
+	for in(" \t\r\n", at(e.text, e.at)) {
+		e.at++
+	}
+	return at(e.text, e.at)
+}
+
+// takes goes behind some characters, if they come next.
+func (e *expressionReader) takes(what string) bool {
+	e.next()
+	if !strings.HasPrefix(e.text[min(e.at, len(e.text)):], what) {
+		return false
+	}
+	e.at += len(what)
+	return true
+}
+
+// either reads values of which one is taken.
+func (e *expressionReader) either() exprValue {
+	if e.depth++; e.depth > maxExpressionDepth {
+		e.bad = true
+	}
+	defer func() { e.depth-- }()
+	if e.bad {
+		return exprValue{}
+	}
+	v := e.both()
+	for !e.bad && e.takes("||") {
+		v = v.or(e.both())
+	}
+	return v
+}
+
+// both reads values of which the last is taken, unless one before is false or empty.
+func (e *expressionReader) both() exprValue {
+	v := e.compared()
+	for !e.bad && e.takes("&&") {
+		v = e.compared()
+	}
+	return v
+}
+
+// compared reads a value, or several that are compared, of which no text comes.
+func (e *expressionReader) compared() exprValue {
+	v := e.operand()
+	for !e.bad && in("=!<>", e.next()) {
+		if !e.takes("==") && !e.takes("!=") && !e.takes("<=") && !e.takes(">=") && !e.takes("<") && !e.takes(">") {
+			e.bad = true
+		}
+		e.operand()
+		v = exprValue{}
+	}
+	return v
+}
+
+// operand reads a value with its properties.
+func (e *expressionReader) operand() exprValue {
+	not := false
+	for e.next() == '!' {
+		not = true
+		e.at++
+	}
+	v := e.start()
+	for !e.bad {
+		switch {
+		case e.takes("."):
+			name := "*"
+			if !e.takes("*") {
+				name = e.name()
+			}
+			v = v.property(name)
+		case e.takes("["):
+			name := "*"
+			if !e.takes("*") {
+				if of := e.either(); of.known && isNames(of.text) {
+					name = of.text
+				}
+			}
+			e.bad = e.bad || !e.takes("]")
+			v = v.property(name)
+		default:
+			if not {
+				return exprValue{}
+			}
+			return v
+		}
+	}
+	return exprValue{}
+}
+
+// isNames reports whether a text is the name of a property.
+func isNames(text string) bool {
+	return text != "" && !isDigit(text[0]) && strings.IndexFunc(text, func(r rune) bool { return r > 0x7f || !inWord(byte(r)) }) < 0
+}
+
+// start reads a value without its properties.
+func (e *expressionReader) start() exprValue {
+	switch c := e.next(); {
+	case c == '(':
+		e.at++
+		v := e.either()
+		e.bad = e.bad || !e.takes(")")
+		return v
+	case c == '\'':
+		return e.literal()
+	case isDigit(c) || c == '-' || c == '+' || c == '.':
+		for e.at++; isWord(at(e.text, e.at)) || in(".+-", at(e.text, e.at)); e.at++ {
+		}
+		return exprValue{}
+	}
+	name := e.name()
+	switch {
+	case e.bad:
+		return exprValue{}
+	case e.takes("("):
+		return e.call(strings.ToLower(name))
+	}
+	return exprValue{paths: []contextPath{{text: name}}}
+}
+
+// name reads a name.
+func (e *expressionReader) name() string {
+	e.next()
+	from := e.at
+	for inWord(at(e.text, e.at)) {
+		e.at++
+	}
+	if from == e.at {
+		e.bad = true
+	}
+	return e.text[from:e.at]
+}
+
+// literal reads a text in quotes.
+func (e *expressionReader) literal() exprValue {
+	from := e.at + 1
+	for e.at++; ; e.at++ {
+		i := strings.IndexByte(e.text[min(e.at, len(e.text)):], '\'')
+		if i < 0 {
+			e.bad = true
+			return exprValue{}
+		}
+		if e.at += i; at(e.text, e.at+1) != '\'' {
+			break
+		}
+		e.at++
+	}
+	text := e.text[from:e.at]
+	e.at++
+	return known(strings.ReplaceAll(text, "''", "'"))
+}
+
+// known is a value that is known, unless it is too long for a name.
+func known(text string) exprValue {
+	return exprValue{text: text, known: len(text) <= maxPath}
+}
+
+// wordless are functions in whose value there is no text of their arguments.
+var wordless = map[string]bool{
+	"contains": true, "startswith": true, "endswith": true, "hashfiles": true,
+	"success": true, "always": true, "failure": true, "cancelled": true,
+}
+
+// call reads the arguments of a function, and what they make.
+func (e *expressionReader) call(name string) exprValue {
+	var args []exprValue
+	for !e.bad && !e.takes(")") {
+		args = append(args, e.either())
+		if !e.takes(",") && e.next() != ')' {
+			e.bad = true
+		}
+	}
+	switch {
+	case e.bad || wordless[name]:
+		return exprValue{}
+	case name == "tojson" && len(args) == 1:
+		return toJSON(args[0])
+	case name == "fromjson" && len(args) == 1:
+		return fromJSON(args[0])
+	case name == "format" && len(args) > 0 && args[0].known:
+		if v, ok := formatted(args); ok {
+			return v
+		}
+	}
+	var v exprValue
+	for i, arg := range args {
+		if name == "case" && i%2 == 0 && i < len(args)-1 {
+			continue // a condition
+		}
+		v.paths = append(v.paths, arg.paths...)
+	}
+	for i := range v.paths {
+		p := &v.paths[i]
+		p.done = p.done || name != "case" && !p.json
+	}
+	return v
+}
+
+// toJSON is a value as JSON.
+func toJSON(v exprValue) exprValue {
+	if v.known {
+		text, err := json.Marshal(v.text)
+		if err == nil {
+			return known(string(text))
+		}
+	}
+	for i := range v.paths {
+		v.paths[i].json = true
+	}
+	return exprValue{paths: v.paths}
+}
+
+// fromJSON is the value that JSON says.
+func fromJSON(v exprValue) exprValue {
+	var text string
+	if v.known && json.Unmarshal([]byte(v.text), &text) == nil {
+		return known(text)
+	}
+	for i := range v.paths {
+		p := &v.paths[i]
+		p.done = p.done || !p.json
+		p.json = false
+	}
+	return exprValue{paths: v.paths}
+}
+
+// formatted is what format makes of arguments that are all known.
+func formatted(args []exprValue) (exprValue, bool) {
+	text := args[0].text
+	for i, arg := range args[1:] {
+		if !arg.known || i > 9 {
+			return exprValue{}, false
+		}
+		if text = strings.ReplaceAll(text, fmt.Sprintf("{%d}", i), arg.text); len(text) > maxPath {
+			return exprValue{}, false
+		}
+	}
+	return known(text), true
+}
