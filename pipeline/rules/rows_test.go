@@ -54,7 +54,7 @@ func TestRows(t *testing.T) {
 			{workflow, "      - env:\n          A: |\n            " + title, injection, true},
 			{workflow, "      - run: |\n          a\n        env:\n          TITLE: " + title, injection, true},
 			{workflow, "      - run: |\n          a\n        env:\n          TITLE:\n            " + title, injection, true},
-			{workflow, "    defaults:\n      run:\n        shell: " + title, injection, true},
+			{workflow, "    defaults:\n      run:\n        working-directory: " + title, injection, true},
 			{workflow, "      - run: |\n          name: ${{ github.sha }}", injection, true},
 			{workflow, "        if: ${{\n          github.event.issue.title }}", injection, true},
 		},

@@ -17,8 +17,15 @@ const (
 // contexts become part of the text, other than the text itself. In single quotes, a quote is
 // written twice.
 func plainForms(text string) (out []string) {
-	if !strings.Contains(text, "{{") {
-		return nil
+	if strings.IndexByte(text, '\\') >= 0 {
+		if simple := simplified(spelt(text)); simple != text {
+			if plain := plainly(simple); plain != simple {
+				out = append(out, plain)
+			}
+		}
+	}
+	if !strings.Contains(text, "${{") {
+		return out
 	}
 	if plain := plainly(text); plain != text {
 		out = append(out, plain)

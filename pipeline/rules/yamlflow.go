@@ -50,8 +50,9 @@ type flowReader struct {
 	at     int    // in the line
 	left   int    // how many bytes may be read
 
-	key  flowKey
-	open []flowLevel
+	key    flowKey
+	anchor string // of the value that comes next
+	open   []flowLevel
 }
 
 // flowKey is the key that a value belongs to.
@@ -114,6 +115,7 @@ func (f *flowReader) read() (end int, closed bool) {
 			if len(f.open) == maxFlowDepth {
 				return f.i + 1, false
 			}
+			f.anchor = ""
 			f.open = append(f.open, flowLevel{mapping: c == '{', of: f.belongs()})
 			f.at++
 		case '}', ']':
@@ -127,11 +129,16 @@ func (f *flowReader) read() (end int, closed bool) {
 			}
 			f.at++
 		case '&', '!', '?':
+			from := f.at
 			for f.at < len(f.text) && !isBlank(f.text[f.at]) && !in(",{}[]", f.text[f.at]) {
 				f.at++
 			}
+			if c == '&' {
+				f.anchor = f.text[from+1 : f.at]
+			}
 		default:
 			f.node()
+			f.anchor = ""
 		}
 	}
 	return f.i + 1, false
@@ -160,7 +167,7 @@ func (f *flowReader) node() {
 	}
 	if key := f.belongs(); f.keeps != nil && key.name != "" {
 		glue(of)
-		f.keeps(&scalar{key: yamlKey{name: key.name, parent: key.parent}, at: key.at, inline: of[0].at == key.at}, of)
+		f.keeps(&scalar{key: yamlKey{name: key.name, parent: key.parent, anchor: f.anchor}, at: key.at, inline: of[0].at == key.at}, of)
 	}
 }
 

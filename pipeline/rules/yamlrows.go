@@ -21,6 +21,7 @@ func yamlRows(h *pipeline.Hunk) []statement {
 	for i := 0; i < len(y.lines); {
 		i = y.read(i)
 	}
+	y.aliased()
 	for i := range y.lines {
 		y.plain(i)
 	}
@@ -34,6 +35,11 @@ type yamlReader struct {
 	lines  []int
 	out    []statement
 	flowed int // the place behind the collections that were read
+
+	above   parents // of the line under way
+	hidden  int     // from here on, lines may be part of a value whose key is not shown
+	anchors []anchored
+	aliases map[string]bool // of which scripts are
 }
 
 // text is the line at a place.
@@ -48,6 +54,7 @@ type yamlKey struct {
 	name   string
 	parent string // the key that it belongs to, if it is known
 	column int
+	anchor string // of the value
 	value  string
 }
 
@@ -80,6 +87,7 @@ func keyOf(text string) (k yamlKey, ok bool) {
 	}
 	i++
 	i += blanks(text, i)
+	k.anchor = anchorOf(text[i:])
 	i += untagged(text[i:])
 	k.value = text[i:]
 	return k, true
@@ -121,11 +129,18 @@ func (y *yamlReader) read(i int) int {
 	if !ok {
 		return y.keyless(i)
 	}
+	y.above.enter(&k)
+	if unlikeYAML(y.text(i)) {
+		y.unkeyed(i)
+	} else if k.column == 0 || isStep(y.text(i), k) {
+		y.hidden = max(y.hidden, i)
+	}
 	s := scalar{key: k, at: i, style: blockStyle(k.value)}
 	switch from := i + 1; {
 	case s.style != 0:
 		s.to = y.deeper(from, k.column)
 		s.from = from
+		y.hidden = max(y.hidden, s.to)
 	case uncommentedYAML(k.value) == "":
 		next := y.code(from)
 		if next == len(y.lines) {
@@ -174,6 +189,9 @@ func (y *yamlReader) keyless(i int) int {
 	y.orphan(i)
 	if item {
 		return y.sequence(yamlKey{}, i, i)
+	}
+	if unlikeYAML(text) {
+		y.unkeyed(i)
 	}
 	return i + 1
 }
@@ -278,8 +296,15 @@ func (y *yamlReader) scalar(s *scalar) { y.keep(s, y.pieces(s)) }
 
 // keep keeps the rows of a value that stands in the lines.
 func (y *yamlReader) keep(s *scalar, all []piece) {
-	if scripts[s.key.name] {
+	if s.key.anchor == "" && len(all) > 0 {
+		s.key.anchor = anchorOf(all[0].text)
+	}
+	switch {
+	case isCommand(s.key):
 		y.script(s, all)
+		y.alias(all)
+	case s.key.anchor != "":
+		y.anchor(s, all)
 	}
 	if s.style != '|' {
 		y.folded(all)
@@ -383,10 +408,10 @@ func (y *yamlReader) folded(all []piece) {
 func (y *yamlReader) script(s *scalar, all []piece) {
 	for i := range all {
 		of := y.expression(all[i:])
-		if len(of) == 0 || len(of) == 1 && all[i].at == s.at {
+		if len(of) == 0 || len(of) == 1 && all[i].at == s.at && scripts[s.key.name] {
 			continue
 		}
-		y.remark(s.key.name+": "+fold(of, every), y.old(of), s.at, of)
+		y.remark("run: "+fold(of, every), y.old(of), s.at, of)
 	}
 }
 
@@ -432,11 +457,7 @@ func (y *yamlReader) orphan(i int) {
 	if text := y.text(i); !strings.Contains(text, "${{") || openExpression(text) == "" {
 		return
 	}
-	var all []piece
-	for j := i; j < len(y.lines) && j < i+maxStatementLines; j++ {
-		all = append(all, piece{text: strings.TrimSpace(y.text(j)), at: j})
-	}
-	of := y.expression(all)
+	of := y.expression(y.trimmedLines(i, len(y.lines)))
 	y.remark(fold(of, every), y.old(of), -1, of)
 }
 
@@ -512,6 +533,9 @@ func (y *yamlReader) sequence(k yamlKey, key, from int) int {
 			return max(i, key+1)
 		}
 		end := y.deeper(i+1, column)
+		if name := anchorOf(strings.TrimLeft(text[itemColumn(text)+1:], " \t")); name != "" {
+			y.anchor(&scalar{key: yamlKey{anchor: name}, at: i}, y.trimmedLines(i, end))
+		}
 		items = append(items, piece{text: y.item(i, column, end), at: i})
 		i = end
 	}
