@@ -124,6 +124,10 @@ func TestHostileRows(t *testing.T) {
 		{"YAML", []string{"a:\n"}},
 		{"YAML", []string{"#\n", "${{ '\n"}},
 		{"YAML", []string{"{ a: \"\n"}},
+		{"YAML", []string{"- name: a\n", "  value: b\n"}},
+		{"YAML", []string{"    a b\n", "    c: ${{ d }}\n"}},
+		{"YAML", []string{"    c: ${{ a }},\n", "     b: ${{ d }}\n"}},
+		{"YAML", []string{"a: &b c ${{ d }}\n", "run: *b\n"}},
 		{"YAML", []string{"${{ (", "a[", "b("}},
 		{"YAML", []string{"${{ a || toJSON(b) }}"}},
 		{"YAML", []string{"${{ a", ".b", "}}\n"}},
@@ -175,6 +179,7 @@ func FuzzRows(f *testing.F) {
 	f.Add("YAML", "+run: |2-\n+  ${{ '}}'\n+  }}\n")
 	f.Add("YAML", "+- { run: \"a\n+  ${{ b }}\", c: [d,\n  {e: f}]\n+}\n")
 	f.Add("YAML", "+ echo ${{ format('{0}', a[fromJSON('1')].c[0].* || !d && case(e == 1, 'f', toJSON(g))) }}\n")
+	f.Add("YAML", "   a b\n+  c: ${{ d }}\n+  \"e\": f,\n+A: &g ${{ h }}\n run: *g\n- name: i\n+  value: j\n")
 	f.Add("XML", " <a>\n+<b>c</b><!-- d\n-</a>\n+</e></><![CDATA[f")
 	f.Add("INI", "+a =\n  b\n+# c\n")
 	f.Fuzz(func(t *testing.T, language, text string) {

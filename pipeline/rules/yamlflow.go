@@ -59,11 +59,13 @@ type flowReader struct {
 type flowKey struct {
 	name, parent string
 	at           int // its place
+	mapping      int
 }
 
 // flowLevel is a collection that is open.
 type flowLevel struct {
 	mapping bool
+	number  int     // of the mapping
 	of      flowKey // what it is the value of
 	key     flowKey // of the value that comes next
 }
@@ -116,7 +118,8 @@ func (f *flowReader) read() (end int, closed bool) {
 				return f.i + 1, false
 			}
 			f.anchor = ""
-			f.open = append(f.open, flowLevel{mapping: c == '{', of: f.belongs()})
+			f.mappings--
+			f.open = append(f.open, flowLevel{mapping: c == '{', number: f.mappings, of: f.belongs()})
 			f.at++
 		case '}', ']':
 			f.open = f.open[:len(f.open)-1]
@@ -162,12 +165,12 @@ func (f *flowReader) belongs() flowKey {
 func (f *flowReader) node() {
 	of := f.scalar()
 	if f.isKey(in("\"'", at(of[0].text, 0))) {
-		f.top().key = flowKey{name: strings.Trim(of[0].text, "\"'"), parent: f.top().of.name, at: of[0].at}
+		f.top().key = flowKey{name: strings.Trim(of[0].text, "\"'"), parent: f.top().of.name, at: of[0].at, mapping: f.top().number}
 		return
 	}
 	if key := f.belongs(); f.keeps != nil && key.name != "" {
 		glue(of)
-		f.keeps(&scalar{key: yamlKey{name: key.name, parent: key.parent, anchor: f.anchor}, at: key.at, inline: of[0].at == key.at}, of)
+		f.keeps(&scalar{key: yamlKey{name: key.name, parent: key.parent, mapping: key.mapping, anchor: f.anchor}, at: key.at, inline: of[0].at == key.at}, of)
 	}
 }
 

@@ -2,6 +2,8 @@ package rules_test
 
 import "testing"
 
+const verify, tools = "sec-tls-verify-01", "sec-tls-tools-01"
+
 // The values in collections in braces and brackets are read as those in blocks are.
 func TestFlows(t *testing.T) {
 	t.Parallel()
@@ -30,6 +32,20 @@ func TestFlows(t *testing.T) {
 			{workflow, "      - { name: a, # run: b\n          title: " + title + " }", injection, true},
 			{workflow, "      - { run: \"echo\n          ${{ github.sha }}\" }", injection, true},
 			{workflow, "      - { run: \"a\" }\n      - env:\n          Title: " + title, injection, true},
+		},
+		"names and values": {
+			{"k8s/a.yaml", "        env:\n        - name: NODE_TLS_REJECT_UNAUTHORIZED\n          value: \"0\"", verify, false},
+			{"k8s/a.yaml", "        env:\n          - value: '0' # a\n\n            name: \"NODE_TLS_REJECT_UNAUTHORIZED\"", verify, false},
+			{"k8s/a.yaml", "          - name: NODE_TLS_REJECT_UNAUTHORIZED\n            value:\n              !!str \"0\"", verify, false},
+			{"k8s/a.yaml", "          - { name: NODE_TLS_REJECT_UNAUTHORIZED,\n            value: \"0\" }", verify, false},
+			{"k8s/a.yaml", "        env: [{ name: A, value: b }, { name: NODE_TLS_REJECT_UNAUTHORIZED, value: \"0\" }]", verify, false},
+			{"k8s/a.yaml", "          - Name: GIT_SSL_NO_VERIFY\n            Value: \"true\"", tools, false},
+			{"docker-compose.yml", "      - name: GIT_SSL_NO_VERIFY\n        value: 1", tools, false},
+			{"k8s/a.yaml", "          - name: PYTHONHTTPSVERIFY\n            value: \"0\"", tools, false},
+			{"k8s/a.yaml", "          - name: NODE_TLS_REJECT_UNAUTHORIZED\n            value: \"1\"", verify, true},
+			{"k8s/a.yaml", "          - name: NODE_TLS_REJECT_UNAUTHORIZED\n          - name: A\n            value: \"0\"", verify, true},
+			{"k8s/a.yaml", "          - name: NODE_TLS_REJECT_UNAUTHORIZED\n            a:\n              value: \"0\"", verify, true},
+			{"k8s/a.yaml", "        env: [{ name: NODE_TLS_REJECT_UNAUTHORIZED }, { name: A,\n value: \"0\" }]", verify, true},
 		},
 		"other values": {
 			{workflow, "    env: { A: b,\n      ACTIONS_ALLOW_UNSECURE_COMMANDS:\n        true }", unsecure, false},

@@ -17,7 +17,7 @@ func (y *yamlReader) unkeyed(i int) {
 		text := y.text(j)
 		k, keyed := keyOf(text)
 		if keyed {
-			above.enter(&k)
+			above.enter(&k, isItem(text[blanks(text, 0):]))
 		}
 		if blanks(text, 0) > 0 && !(keyed && given[k.parent]) && strings.Contains(text, "${{") {
 			of := y.expression(y.trimmedLines(j, to))
@@ -42,11 +42,14 @@ var given = map[string]bool{"env": true, "with": true, "inputs": true, "outputs"
 // parents are the keys that a line stands under, as far as a hunk shows them.
 type parents []yamlKey
 
-// enter finds the parent of a key, and notes the key.
-func (p *parents) enter(k *yamlKey) {
+// enter finds the parent of a key, and its mapping if that has keys before and no item starts
+// with this one, and notes the key.
+func (p *parents) enter(k *yamlKey, item bool) {
 	n := len(*p)
 	for n > 0 && (*p)[n-1].column >= k.column {
-		n--
+		if n--; (*p)[n].column == k.column && !item {
+			k.mapping = (*p)[n].mapping
+		}
 	}
 	if n > 0 {
 		k.parent = (*p)[n-1].name

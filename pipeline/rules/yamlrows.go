@@ -15,6 +15,7 @@ import (
 //   - the items of a sequence in brackets
 //   - each line of a script with an expression, behind the key
 //   - the same for the values in collections in braces and brackets
+//   - a name and its value that have keys of their own
 //   - each line with expressions, as these say plainly
 func yamlRows(h *pipeline.Hunk) []statement {
 	y := yamlReader{hunk: h, lines: newSideOf(h)}
@@ -40,6 +41,9 @@ type yamlReader struct {
 	hidden  int     // from here on, lines may be part of a value whose key is not shown
 	anchors []anchored
 	aliases map[string]bool // of which scripts are
+
+	mappings int              // in braces
+	halves   map[int]pairHalf // by mapping
 }
 
 // text is the line at a place.
@@ -56,6 +60,8 @@ type yamlKey struct {
 	column int
 	anchor string // of the value
 	value  string
+
+	mapping int // the key's mapping, if it is known
 }
 
 // keyOf is the key at the start of a line, behind the marks of items.
@@ -129,7 +135,8 @@ func (y *yamlReader) read(i int) int {
 	if !ok {
 		return y.keyless(i)
 	}
-	y.above.enter(&k)
+	k.mapping = i + 1
+	y.above.enter(&k, isItem(y.text(i)[blanks(y.text(i), 0):]))
 	if unlikeYAML(y.text(i)) {
 		y.unkeyed(i)
 	} else if k.column == 0 || isStep(y.text(i), k) {
@@ -296,6 +303,7 @@ func (y *yamlReader) scalar(s *scalar) { y.keep(s, y.pieces(s)) }
 
 // keep keeps the rows of a value that stands in the lines.
 func (y *yamlReader) keep(s *scalar, all []piece) {
+	y.pair(s.key, all)
 	if s.key.anchor == "" && len(all) > 0 {
 		s.key.anchor = anchorOf(all[0].text)
 	}
