@@ -57,6 +57,13 @@ func TestRows(t *testing.T) {
 			{workflow, "    defaults:\n      run:\n        working-directory: " + title, injection, true},
 			{workflow, "      - run: |\n          name: ${{ github.sha }}", injection, true},
 			{workflow, "        if: ${{\n          github.event.issue.title }}", injection, true},
+			{workflow, "            title: \"" + title + "\"\n            }'", injection, false},
+			{workflow, "            {\n            \"title\": \"" + title + "\"\n            }", injection, false},
+			{workflow, "            {\"a\": 1, \"title\": \"" + title + "\"}", injection, false},
+			{workflow, "            [ -n x ] && echo\n            Title: " + title, injection, false},
+			{workflow, "        labels: |\n            a\n        title: " + title, injection, true},
+			{workflow, "        b ||\n        c\n      env:\n        TITLE: " + title, injection, true},
+			{workflow, "        'a b': c\n        TITLE: " + title, injection, true},
 		},
 		"elements in very many others": {
 			{"pom.xml", strings.Repeat("<a>\n", 3000) + "<dependency>\n  <artifactId>log4j-core</artifactId>\n  <version>2.14.1</version>\n</dependency>", knownBad, false},

@@ -26,6 +26,7 @@ func TestFlows(t *testing.T) {
 			{workflow, "    steps: [ { uses: a },\n      { run: \"echo\n          Title: " + title + "\" } ]", injection, false},
 			{workflow, "    steps:\n      [ { run: \"echo\n          Title: " + title + "\" } ]", injection, false},
 			{workflow, "    steps:\n      - { uses: a }\n      - { uses: b,\n          if: c }\n      - { run: \"echo\n          Title: " + title + "\" }", injection, false},
+			{workflow, "      -\n        { run: \"echo\n          Title: " + title + "\" }", injection, false},
 			{workflow, "      - { ? run\n          : \"echo\n          Title: " + title + "\" }", injection, false},
 			{workflow, "      - { run: \"echo\n          Title: " + title + "\"", injection, false},
 			{workflow, "      - { name: a, env: {\n          TITLE: " + title + " }, run: b }", injection, true},

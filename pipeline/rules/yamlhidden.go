@@ -70,7 +70,7 @@ func unlikeYAML(text string) bool {
 		return endsLikeCode(text)
 	}
 	switch c := at(text, 0); {
-	case strings.HasPrefix(text, "&&") || strings.HasPrefix(text, "||"):
+	case text == "{", startsLikeCode(text):
 		return true
 	case c == 0, in("#?:{[}],&!*|>%@", c), isItem(text), strings.HasPrefix(text, "---"), strings.HasPrefix(text, "..."), strings.HasPrefix(text, "<<:"):
 		return false
@@ -78,6 +78,17 @@ func unlikeYAML(text string) bool {
 	// A key may be of several words, or have unusual characters.
 	i := strings.Index(text+" ", ": ")
 	return i < 0 || strings.ContainsAny(text[:i], "\"'`=;|&\\")
+}
+
+// startsLikeCode reports whether a line without a key starts as lines of code and of JSON do.
+func startsLikeCode(text string) bool {
+	for _, start := range []string{"&&", "||", `{"`, "[ -", "[[ "} {
+		if strings.HasPrefix(text, start) {
+			return true
+		}
+	}
+	rest := strings.TrimLeft(text, "]}")
+	return rest != text && in("\"')|;&>", at(rest, blanks(rest, 0)))
 }
 
 // endsLikeCode reports whether a line with a key ends as lines of code and of JSON do.

@@ -190,15 +190,15 @@ func (y *yamlReader) keyless(i int) int {
 	if item {
 		column = min(itemStart(text), len(text))
 	}
+	if !item && unlikeYAML(text) {
+		y.unkeyed(i)
+	}
 	if isFlow(text[column:]) {
 		return y.flow(flowStart{at: i, column: column, keyAt: i, sure: item})
 	}
 	y.orphan(i)
 	if item {
 		return y.sequence(yamlKey{}, i, i)
-	}
-	if unlikeYAML(text) {
-		y.unkeyed(i)
 	}
 	return i + 1
 }
@@ -540,6 +540,10 @@ func (y *yamlReader) sequence(k yamlKey, key, from int) int {
 			y.items(k, key, items)
 			return max(i, key+1)
 		}
+		if y.nests(i, column) {
+			y.items(k, key, items)
+			return i + 1
+		}
 		end := y.deeper(i+1, column)
 		if name := anchorOf(strings.TrimLeft(text[itemColumn(text)+1:], " \t")); name != "" {
 			y.anchor(&scalar{key: yamlKey{anchor: name}, at: i}, y.trimmedLines(i, end))
@@ -549,6 +553,20 @@ func (y *yamlReader) sequence(k yamlKey, key, from int) int {
 	}
 	y.items(k, key, items)
 	return i
+}
+
+// nests reports whether a line is the mark of an item alone, and a mapping or another
+// collection follows.
+func (y *yamlReader) nests(i, column int) bool {
+	text := y.text(i)
+	next := y.code(i + 1)
+	if uncommentedYAML(text[min(itemStart(text), len(text)):]) != "" || next == len(y.lines) {
+		return false
+	}
+	text = y.text(next)
+	start := blanks(text, 0)
+	_, mapping := keyOf(text)
+	return start > column && (mapping || isFlow(text[start+untagged(text[start:]):]))
 }
 
 // item is the text of a sequence's item that starts at a column of a line, and ends before
