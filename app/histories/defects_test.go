@@ -75,7 +75,7 @@ func TestDefects(t *testing.T) {
 	}
 	checkDefects(t, rows)
 	says(t, page, fmt.Sprintf("**%d defects; of the %d that a line can show %d are found, of the other %d %d.**", len(defects), visible, found, len(defects)-visible, other))
-	says(t, readme, fmt.Sprintf("of %d seeded defects that a line can show they see %d", visible, found))
+	says(t, readme, fmt.Sprintf("The defaults find %d of %d planted defects that a single line shows", found, visible))
 }
 
 // seeds are three commits for each defect: its base, the clean and the seeded
