@@ -834,6 +834,8 @@ var nearMisses = map[string]func(i int) string{
 	"lines of a key": after("-----BEGIN PRIVATE KEY-----", "abcdefgh"), "lines of a key, escaped": after("-----BEGIN PRIVATE KEY-----", `abcdefgh\n`), "lines of PuTTY's key": after("Private-Lines: 14", "abcdefgh"),
 	"first lines in comments": always("Comment: -----BEGIN PRIVATE KEY-----"), "first lines in comments and lines": always("Comment: -----BEGIN PRIVATE KEY-----\nabcdefgh"),
 	"numbers of characters":      always("chr(65)+"),
+	"lists with a separator":     always(`"-", ["sk-ant", "pa", "aB3"].join("_"), `),
+	"beginnings in lists":        always(`"SG","ghp","sk-ant-aB3dE5fG7","gl",`),
 	"heredocs":                   always("<<A\n"),
 	"lists of words":             always("%w[a b "),
 	"texts in texts":             always(`"\"`),

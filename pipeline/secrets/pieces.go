@@ -3,6 +3,7 @@ package secrets
 import (
 	"bytes"
 	"cmp"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -57,13 +58,15 @@ type pieced struct {
 type chainPiece struct {
 	from, to int
 	gap
+	said string // what the program makes of it, where that is another text
 }
 
 // gap is what stands between two texts.
 type gap struct {
 	open int  // where the next begins, with its quote
 	soft bool // more than an operator and blanks
-	list bool // a comma is among it
+	list bool // a comma or semicolon is among it
+	plus bool // an operator is among it
 	name string
 	// asked tells that the next text depends on a condition, and other that it is there
 	// in place of the one before.
@@ -121,6 +124,9 @@ func (p *pieced) row(end int) {
 	for _, choice := range choices(row) {
 		p.write(choice)
 	}
+	for _, apart := range p.separated(row) {
+		p.write(apart)
+	}
 	if holes {
 		p.write(filled(p.text, row))
 	}
@@ -144,7 +150,7 @@ func (p *pieced) piece(from, to int, before gap) chainPiece {
 	if at, ok := p.bodies[from]; ok && from == to {
 		from, to = at[0], at[1]
 	}
-	return chainPiece{from, to, before}
+	return chainPiece{from: from, to: to, gap: before}
 }
 
 // isAsked reports whether a condition stands before the quote at an offset.
@@ -222,11 +228,23 @@ func (p *pieced) write(row []chainPiece) {
 		if i > 0 && c.soft {
 			p.soft = append(p.soft, p.out.Len())
 		}
+		if c.said != "" {
+			p.say(c)
+			continue
+		}
 		for i := c.from; i < c.to; i++ {
 			p.add(i)
 		}
 	}
 	p.close(row[len(row)-1].to)
+}
+
+// say adds what a program makes of a piece.
+func (p *pieced) say(c chainPiece) {
+	p.out.WriteString(c.said)
+	for range len(c.said) {
+		p.from, p.wide = append(p.from, c.from), append(p.wide, uint8(min(c.to-c.from, math.MaxUint8)))
+	}
 }
 
 // add adds a byte of the source.
@@ -263,7 +281,7 @@ func (p *pieced) between(i int, holes, asked bool) (gap, bool) {
 	for first := i; i < len(p.text) && used <= maxBetween; {
 		c := p.text[i]
 		if isQuote(c) {
-			b.open, b.soft = i, b.soft || operators > 3
+			b.open, b.soft, b.plus = i, b.soft || operators > 3, operators > 0
 			return b, true
 		}
 		if white := strings.IndexByte(" \t\r\n\\", c) >= 0; white || c == leftOut {
@@ -297,6 +315,12 @@ func (p *pieced) between(i int, holes, asked bool) (gap, bool) {
 		case ',', '%', '!', '[', ']', '/', '-':
 			b.soft = true
 			b.list = b.list || c == ','
+		case ';':
+			// Between the items of a list, as ML has it.
+			if next := p.skipWhite(i + 1); !isQuote(p.at(next)) {
+				return b, false
+			}
+			b.soft, b.list = true, true
 		case ':':
 			switch {
 			case i+1 < len(p.text) && p.text[i+1] == ':':
@@ -697,6 +721,7 @@ func (p *pieced) leaveOut(from, begin, end, to int, texts [][2]int, marked bool)
 	default:
 		return 0
 	}
+	p.writeSeparated(texts)
 	at := from
 	for _, t := range append(texts, [2]int{to, to}) {
 		for ; at < t[0]; at++ {
