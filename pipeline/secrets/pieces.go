@@ -58,7 +58,6 @@ type pieced struct {
 type chainPiece struct {
 	from, to int
 	gap
-	said string // what the program makes of it, where that is another text
 }
 
 // gap is what stands between two texts.
@@ -68,6 +67,10 @@ type gap struct {
 	list bool // a comma or semicolon is among it
 	plus bool // an operator is among it
 	name string
+	// until is where the next ends that is a number. said is what the program makes of the
+	// next, where that is another text.
+	until int
+	said  string
 	// asked tells that the next text depends on a condition, and other that it is there
 	// in place of the one before.
 	asked, other bool
@@ -98,12 +101,27 @@ func (p *pieced) row(end int) {
 	begin := p.begin(end)
 	holes := hasHole(p.text[begin:end])
 	next, ok := p.between(end+1, holes, p.isAsked(begin-1))
-	if !ok && !(p.seams && bytes.IndexByte(p.text[begin:end], seam) >= 0) {
+	number, after := p.numberBefore(begin - 1)
+	if !ok && !after && !(p.seams && bytes.IndexByte(p.text[begin:end], seam) >= 0) {
 		return
 	}
-	row := []chainPiece{p.piece(begin, end, gap{})}
+	row := []chainPiece{p.piece(begin, end, gap{list: after})}
+	if after {
+		row = []chainPiece{number, row[0]}
+	}
+	numbers := 0
 	for ok {
 		p.done[end/64] |= 1 << (end % 64)
+		if next.until > 0 {
+			if numbers++; numbers > maxNumbers {
+				break
+			}
+			row = append(row, chainPiece{from: next.open, to: next.until, gap: next})
+			end = next.until - 1
+			next, ok = p.between(next.until, holes, next.asked)
+			continue
+		}
+		numbers = 0
 		from := next.open + 1
 		to, closed := p.end(from, p.text[next.open])
 		row = append(row, p.piece(from, to, next))
@@ -119,6 +137,16 @@ func (p *pieced) row(end int) {
 	p.done[end/64] |= 1 << (end % 64)
 	if !p.mayHold(row) {
 		return
+	}
+	if texts := withoutNumbers(row); len(texts) < len(row) {
+		p.write(row)
+		for _, apart := range p.separated(row) {
+			p.write(apart)
+		}
+		if holes {
+			p.write(filled(p.text, row))
+		}
+		row = texts
 	}
 	p.write(row)
 	for _, choice := range choices(row) {
@@ -300,6 +328,12 @@ func (p *pieced) between(i int, holes, asked bool) (gap, bool) {
 			if i < len(p.text) && isQuote(p.text[i]) && stringPrefix(string(p.text[word:i+1])) == i-word && word > first {
 				continue // it says how to read the text
 			}
+			if isDigit(c) {
+				if b.said = p.numberAt(word, i); b.said != "" {
+					b.open, b.until, b.soft, b.plus = word, i, true, operators > 0
+					return b, true
+				}
+			}
 			b.other = b.other || i-word == len("else") && string(p.text[word:i]) == "else"
 			b.soft, used = true, used+i-word
 			continue
@@ -447,7 +481,7 @@ func (p *pieced) blockEnd(i int, mark string) int {
 }
 
 // hole is a place that a format keeps for a text.
-var hole = regexp.MustCompile(`%(?:([0-9]{1,2})\$|\((\w{1,20})\))?[-+0-9.]{0,4}[sdvSqri@acb]|%([0-9])|~[sap]|\$?\{([\w.]{0,20})(?:![rsa])?(?::[^{}]{0,8})?\}`)
+var hole = regexp.MustCompile(`%(?:\[?([0-9]{1,2})[\]$]|\((\w{1,20})\))?[-+0-9.]{0,4}(?:ll?|h|z)?[sdvSqri@acbuxX]|%([0-9])|~[sap]|\$?\{([\w.]{0,20})(?:![rsa])?(?::[^{}]{0,8})?\}`)
 
 func hasHole(text []byte) bool {
 	return bytes.IndexByte(text, '%') >= 0 || bytes.IndexByte(text, '{') >= 0 || bytes.IndexByte(text, '~') >= 0
@@ -503,7 +537,12 @@ func filled(text []byte, row []chainPiece) []chainPiece {
 			if which >= 0 && which < len(args) {
 				arg := args[which]
 				arg.soft = true
-				out = append(out, arg)
+				if arg.said != "" {
+					arg.said = written(arg.said, verbOf(string(text[c.from+m[0]:c.from+m[1]])))
+				}
+				if arg.said != "" || args[which].said == "" {
+					out = append(out, arg)
+				}
 				used = max(used, which+1)
 			}
 		}
@@ -619,6 +658,11 @@ func (p *pieced) quotedOtherwise(i int) (from, to, end int) {
 		return 0, 0, 0
 	}
 	mark := string(m)
+	if mark == "%(" || mark == "%[" {
+		if at := hole.FindIndex(p.text[i:min(len(p.text), i+maxInserted)]); at != nil && at[0] == 0 {
+			return 0, 0, 0 // a place that a format keeps
+		}
+	}
 	closer := closers[mark[len(mark)-1]]
 	switch {
 	case mark[0] == '[':
@@ -658,7 +702,9 @@ func (p *pieced) inserted(i int) int {
 		begin := j
 		// A lone bracket has a text in it and no more, but for a place for one behind
 		// a letter: code is full of them.
-		alone := in.begin == "(" || in.begin == "{" && !isToken(p.at(i-1))
+		inside := isToken(p.at(i-1)) || p.endsHole(i)
+		number := isDigit(p.at(j)) && (inside || in.begin == "{" && isQuote(p.at(i-1)))
+		alone := !number && (in.begin == "(" || in.begin == "{" && !inside)
 		if in.begin == "{" && isQuote(p.at(j)) && isQuote(p.at(p.skipBlanks(p.key(i)))) {
 			return 0 // {"a": "b"}
 		}
@@ -704,8 +750,11 @@ func (p *pieced) inserted(i int) int {
 }
 
 func (p *pieced) leaveOut(from, begin, end, to int, texts [][2]int, marked bool) int {
-	before, after := isToken(p.at(from-1)), isToken(p.at(to)) || strings.IndexByte("{$#<", p.at(to)) >= 0
+	before, after := isToken(p.at(from-1)) || p.endsHole(from), isToken(p.at(to)) || strings.IndexByte("{$#<", p.at(to)) >= 0
 	inner := string(p.text[begin:end])
+	if len(texts) == 0 && (after || isQuote(p.at(to)) || p.at(to) == ':') && (before || p.text[from] != '(') && p.writeOut(from, begin, end, to) {
+		return to
+	}
 	switch {
 	case len(texts) > 0 && (marked || before && p.text[from] == '{' || before && (isWord(p.at(to)) || isQuote(p.at(to)))):
 	case len(texts) > 0 && p.text[from] == '{' && after:
@@ -714,7 +763,7 @@ func (p *pieced) leaveOut(from, begin, end, to int, texts [][2]int, marked bool)
 			return 0
 		}
 	case len(texts) == 0 && before && after:
-		if p.text[from] == '{' && isName(inner) {
+		if p.text[from] == '{' && isName(strings.TrimPrefix(inner, ":")) {
 			p.holes = append(p.holes, [2]int{from, to}) // a place for a text, perhaps
 			return 0
 		}
@@ -732,6 +781,12 @@ func (p *pieced) leaveOut(from, begin, end, to int, texts [][2]int, marked bool)
 	return to
 }
 
+// endsHole reports whether a place for a text ends at an offset.
+func (p *pieced) endsHole(at int) bool {
+	n := len(p.holes)
+	return n > 0 && p.holes[n-1][1] == at
+}
+
 func isName(s string) bool {
 	for i := range len(s) {
 		if !isWord(s[i]) {
@@ -741,13 +796,26 @@ func isName(s string) bool {
 	return true
 }
 
-// bare writes what stands in no quotes and has something left out.
+// bare writes what stands in no quotes and has something left out: with the numbers in
+// places for other texts, and without them.
 func (p *pieced) bare() {
+	numbered := false
+	for _, h := range p.holes {
+		p.text[h[0]], p.text[h[1]-1] = leftOut, leftOut
+		numbered = numbered || isDigit(p.at(h[0]+1))
+	}
+	if numbered {
+		p.writeBare()
+	}
 	for _, h := range p.holes {
 		for i := h[0]; i < h[1]; i++ {
 			p.text[i] = leftOut
 		}
 	}
+	p.writeBare()
+}
+
+func (p *pieced) writeBare() {
 	for i := 0; i < len(p.text); i++ {
 		if p.text[i] <= ' ' && p.text[i] != leftOut || isQuote(p.text[i]) {
 			continue

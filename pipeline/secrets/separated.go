@@ -52,7 +52,7 @@ func (p *pieced) separated(row []chainPiece) (out [][]chainPiece) {
 			}
 			if n := len(apart); n > 0 && (c.list || !listed && !c.plus) {
 				at := apart[n-1].to
-				apart = append(apart, chainPiece{from: at, to: at + 1, gap: gap{soft: true}, said: separator})
+				apart = append(apart, chainPiece{from: at, to: at + 1, gap: gap{soft: true, said: separator}})
 				c.soft = true
 			}
 			apart = append(apart, c)
