@@ -837,6 +837,7 @@ var nearMisses = map[string]func(i int) string{
 	"numbers among texts":        always(`"a1B2" + 12345 + `),
 	"numbers in templates":       always("a{12}b${3456}"),
 	"numbers for texts":          always(`"%d%c" % (95, 0x5f), `),
+	"beginnings of OpenSSH's":    always("b3BlbnNzaC1rZXktdjEA "),
 	"lists with a separator":     always(`"-", ["sk-ant", "pa", "aB3"].join("_"), `),
 	"beginnings in lists":        always(`"SG","ghp","sk-ant-aB3dE5fG7","gl",`),
 	"heredocs":                   always("<<A\n"),

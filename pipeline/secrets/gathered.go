@@ -171,6 +171,10 @@ func (s *formatSet) inGroups(text string, c *chain) []match {
 	}
 	var out []match
 	held := c.held
+	for _, m := range openSSHKeys(string(held)) {
+		start, end := c.source(m.from, m.to, text)
+		out = append(out, match{rule: m.rule, start: start, from: start, to: end})
+	}
 	changes, from, to := 0, -1, 0 // of the stretch under way
 	look := func() {
 		if from < 0 {

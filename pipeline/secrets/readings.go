@@ -707,7 +707,7 @@ func (r *reading) through(below *reading) *reading {
 // disguised returns the tokens and keys that a text holds in another form. unique finds
 // further ones in a reading.
 func (s *formatSet) disguised(text string, unique func(string) []match) []match {
-	out := slices.Concat(s.encoded(text), s.gathered(text), scatteredKeys(text), jwkMembers(text))
+	out := slices.Concat(s.encoded(text), s.gathered(text), scatteredKeys(text), openSSHKeys(text), jwkMembers(text))
 	plain := plainly(text)
 	source := text
 	if plain != nil {
@@ -810,7 +810,7 @@ func (r *reading) asIs(from, to int) bool {
 // keysIn returns the private keys of a reading of which something differs from the source.
 func keysIn(r *reading) []match {
 	var out []match
-	for _, m := range scatteredKeys(r.text) {
+	for _, m := range append(scatteredKeys(r.text), openSSHKeys(r.text)...) {
 		if !r.asIs(m.from, m.to) {
 			m.from, m.to = r.spanIn(m.from, m.to)
 			m.start = m.from
@@ -984,6 +984,9 @@ func (s *formatSet) hidesFrom(part string, again bool) *rule {
 
 // holds returns the rule of what some bytes hold, or nil.
 func (s *formatSet) holds(decoded []byte, again bool) *rule {
+	if i := bytes.Index(decoded, []byte(openSSHMagic)); i >= 0 && len(decoded)-i >= leastOpenSSH {
+		return keyInBase64
+	}
 	if bytes.Count(decoded, []byte{0}) > len(decoded)/3 {
 		decoded = bytes.ReplaceAll(decoded, []byte{0}, nil) // UTF-16
 	}

@@ -119,6 +119,40 @@ func scatteredKeys(text string) []match {
 	}
 }
 
+// What a private key of OpenSSH begins with, as bytes and in base64. Nothing else does.
+const (
+	openSSHMagic  = "openssh-key-v1\x00"
+	openSSHBase64 = "b3BlbnNzaC1rZXktdjE"
+	// leastOpenSSH is how long such a key is up to what must stay private.
+	leastOpenSSH = 128
+)
+
+// openSSHKeys returns the private keys of OpenSSH in a text, with lines of PEM around them
+// or without.
+func openSSHKeys(text string) (out []match) {
+	for at := 0; ; {
+		i := strings.Index(text[at:], openSSHBase64)
+		if i < 0 {
+			return out
+		}
+		from := at + i
+		at = from + len(openSSHBase64)
+		end := len(text)
+		if i := strings.Index(text[at:min(len(text), at+maxScattered)], openSSHBase64); i >= 0 {
+			end = at + i
+		}
+		to := randomAfter(text, at, end)
+		if to == 0 {
+			continue
+		}
+		for to < end && (isBase64(text[to]) || text[to] == '=') {
+			to++
+		}
+		out = append(out, match{rule: keyInBase64, start: from, from: from, to: to})
+		at = to
+	}
+}
+
 // randomAfter returns where the random characters end that follow a first line, or 0.
 func randomAfter(text string, from, to int) int {
 	to = min(to, from+maxScattered)

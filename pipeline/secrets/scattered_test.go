@@ -163,3 +163,38 @@ func TestNoScatteredKeys(t *testing.T) {
 		}
 	}
 }
+
+// A private key of OpenSSH is one without lines of PEM around it, too.
+func TestKeysOfOpenSSHByTheirBeginning(t *testing.T) {
+	d := detector(t)
+	body := keyBodies()["OpenSSH"]
+	half := len(body) / 2
+	for name, text := range map[string]string{
+		"a value": `tls_private_key = "` + body + `"`, "a call": `key("PRIVATE KEY", "` + body + `")`, "any name": `x := "` + body + `"`, "no quotes": "KEY=" + body, "JSON": `{"x": "` + body + `"}`, "an element": "<a>" + body + "</a>", "in a word": "eyJ" + body,
+		"lines of YAML": "x: |\n  " + strings.Join(wrapped(body, 70), "\n  "), "lines of 76": strings.Join(wrapped(body, 76), "\n"), "narrow lines": strings.Join(wrapped(body, 7), "\n"), "groups": "x = " + strings.Join(wrapped(body, 8), " "), "escaped ends": `x = "` + strings.Join(wrapped(body, 70), `\n`) + `"`,
+		"texts": "x = \"" + strings.Join(wrapped(body, 70), "\" +\n  \"") + "\"", "a sum": `x = "` + body[:half] + `" + "` + body[half:] + `"`, "a beginning in pieces": `x = "` + body[:9] + `" + "` + body[9:] + `"`, "a list": `["` + strings.Join(wrapped(body, 64), `", "`) + `"].join("")`, "an insertion": "`" + body[:20] + "${''}" + body[20:] + "`",
+		"escapes": each(body, `\x%02x`), "base64 twice": "x = " + base64.StdEncoding.EncodeToString([]byte(body)), "hexadecimal": "x = " + digits.EncodeToString(decodedBody(t, body)), "a comment": "# " + strings.Join(wrapped(body, 70), "\n# "), "the beginning of one": body[:300],
+	} {
+		lines := strings.Split(text, "\n")
+		f := facts("a.txt", prefixed("+", lines)...)
+		found := d.Redact(&f)
+		left := texts(f)
+		if len(found) == 0 || found[0].RuleID != rulePrivateKey || len(left) != len(lines) || shows(strings.Join(left, "\n"), body[80:]) {
+			t.Errorf("%s: %d found, left %.400q", name, len(found), left)
+		}
+	}
+	for _, text := range []string{"an OpenSSH key begins with b3BlbnNzaC1rZXktdjE", `if strings.HasPrefix(body, "b3BlbnNzaC1rZXktdjEA") {`, body[:70], `magic = "openssh-key-v1"`, "b3BlbnNzaC1rZXktdjEAAAAA..."} {
+		f := facts("a.txt", "+"+text)
+		if found := d.Redact(&f); len(found) > 0 {
+			t.Errorf("%s: %+v", text, found)
+		}
+	}
+}
+
+func decodedBody(t *testing.T, body string) []byte {
+	b, err := base64.StdEncoding.DecodeString(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
