@@ -180,14 +180,14 @@ func key(rule string) bool { return rule == rulePrivateKey || rule == rulePKCS12
 // guess reports whether a rule goes by the look of a value, not by a format
 // that only one vendor uses.
 func guess(rule string) bool {
-	return rule == ruleGeneric || rule == ruleURLPassword || rule == ruleBearer
+	return rule == ruleGeneric || rule == ruleURLPassword || rule == ruleBearer || rule == ruleAssigned
 }
 
 // mild reports whether a rule often finds made-up values in tests and
 // documentation.
 func mild(rule string) bool {
 	switch rule {
-	case ruleGeneric, ruleURLPassword, ruleBearer, "curl-auth-header", "curl-auth-user", ruleKubernetes:
+	case ruleGeneric, ruleURLPassword, ruleBearer, ruleAssigned, "curl-auth-header", "curl-auth-user", ruleKubernetes:
 		return true
 	}
 	return false

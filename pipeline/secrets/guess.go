@@ -51,6 +51,7 @@ func guesses(text string, found []match, skip func(from, to int) bool) (out []ma
 			}
 		}
 	}
+	out = append(out, assignedPasswords(text, skip)...)
 	if len(out) > 0 && len(found) > 0 {
 		out = apartFrom(found, out)
 	}

@@ -1,0 +1,119 @@
+package secrets
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// ruleAssigned finds passwords with signs in them, which the generic rule does not take for
+// the values of names: it knows keys of letters and digits.
+const ruleAssigned = "assigned-password"
+
+var assignedRule = &rule{id: ruleAssigned, description: "Found a password that is assigned to a name."}
+
+const (
+	// The lengths of such a password, and how far its name may stand before it.
+	minPassword   = 8
+	maxPassword   = 128
+	maxNameBefore = 96
+)
+
+// nameOfValue stands before the quote of a value: the name, and what assigns the value to it.
+var nameOfValue = regexp.MustCompile(`([\w.-]{1,60})["'\])]{0,3}[ \t]*(?::[ \t]*[\w.<>\[\]&*?' ]{1,24}=|[ \t](?:string|String|str|STRING)[ \t]*=|:?=|=>|:|\(|,)[ \t]*(?:[bBrRuU@]|new \w{1,20}\()?$`)
+
+// secretWords end the names of passwords and keys, and may follow other letters where that
+// is set.
+var secretWords = []struct {
+	word   string
+	within bool
+}{
+	{"password", true}, {"passwd", true}, {"passphrase", true}, {"secretkey", true}, {"secret_key", true}, {"secret-key", true}, {"apikey", true}, {"api_key", true}, {"api-key", true},
+	{"pwd", false}, {"pass", false}, {"secret", false}, {"token", false},
+}
+
+// namesSecret reports whether the last word of a name is that of a password or a key.
+func namesSecret(name string) bool {
+	name = strings.TrimRight(name, "0123456789_")
+	low := strings.ToLower(name)
+	return slices.ContainsFunc(secretWords, func(w struct {
+		word   string
+		within bool
+	}) bool {
+		at := len(name) - len(w.word)
+		if !strings.HasSuffix(low, w.word) {
+			return false
+		}
+		return w.within || at == 0 || !isLetter(name[at-1]) || kindOf[name[at]] == capital && kindOf[name[at-1]] == small
+	})
+}
+
+// noPassword matches what stands in quotes behind such a name and is none: formats,
+// insertions, markup, addresses, paths, expressions, code, hashes and what is encrypted.
+var noPassword = regexp.MustCompile(`(?i)` + strings.Join([]string{
+	`%[-+0-9.]*[a-z]\b|%\w+%|%\(`, `\{\w*\}|\{\{|[$#]\{|\$\(|#\{|^\$\w+$|\{[a-z_.]+\}`, `<[a-z/!?%]|>`, `://|^(?:mailto|data|arn|vault|file|sha\d+|enc|env|op|ref):|^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$`, `^[./~#@&:*]*[/\w.:,;|@~-]*$`,
+	`\.\*|\.\+|\]\+|\]\*|\(\?|\[\^|a-z|0-9|\\[a-z0-9\[(]|^\^|\|\|`, `^[\w.$>-]+\(|\(\)|\[\w*\]|\w=["']|^[\w.-]+\[|&#?\w+;|=>|->|[?&]\w+=|^\(.*\)$|^[-+0-9.e]+$|\w\.\w+\(`, `^\$(?:2[abxy]?|1|5|6|y|argon\w*|scrypt|pbkdf2[\w-]*)\$|^(?:ENC|CIPHER|\{cipher\}|\{ssha\})`, `^@[\w.-]+@$|\*{3}|\.{3}|x{4}|your|change.?me`,
+}, "|"))
+
+// signsOfPasswords stand in passwords, and hardly in names and words.
+const signsOfPasswords = "!@#$%^&*?~+<>()[]{}|;:,"
+
+// passwordAt returns where the password ends that begins behind a quote, or 0.
+func passwordAt(text string, from int, quote byte) int {
+	letters, digits, others := 0, 0, 0
+	to := from
+	for ; to < len(text) && text[to] != quote; to++ {
+		c := text[to]
+		switch {
+		case c <= ' ' || c >= 0x7f || c == '"' || c == '`' || to-from == maxPassword:
+			return 0
+		case isLetter(c):
+			letters++
+		case isDigit(c):
+			digits++
+		case strings.IndexByte(signsOfPasswords, c) >= 0:
+			others++
+		}
+	}
+	if to == len(text) || to-from < minPassword || letters == 0 || digits == 0 || others == 0 {
+		return 0
+	}
+	return to
+}
+
+// assignedPasswords returns the values with letters, digits and signs that names of
+// passwords get.
+func assignedPasswords(text string, skip func(from, to int) bool) (out []match) {
+	for i := 0; i < len(text); i++ {
+		quote := text[i]
+		if !isQuote(quote) || i == 0 || strings.IndexByte(" \t=:>(,bBrRuU@", text[i-1]) < 0 {
+			continue
+		}
+		to := passwordAt(text, i+1, quote)
+		if to == 0 || skip != nil && skip(i+1, to) {
+			continue
+		}
+		before := text[max(lineStart(text, i), i-maxNameBefore):i]
+		m := nameOfValue.FindStringSubmatchIndex(before)
+		if m == nil || !namesSecret(before[m[2]:m[3]]) || !isPassword(text[i+1:to]) {
+			continue
+		}
+		out = append(out, match{rule: assignedRule, start: i - len(before) + m[2], from: i + 1, to: to})
+		i = to
+	}
+	return out
+}
+
+// isPassword reports whether a value with letters, digits and signs is more than the words
+// and runs of a made-up one.
+func isPassword(value string) bool {
+	const least = 5
+	if noPassword.MatchString(value) || isPlaceholder(value) && !hidesRandom(value) {
+		return false
+	}
+	seen := map[rune]bool{}
+	for _, c := range withoutOrder(withoutRuns(commonParts.Replace(strings.ToLower(value)))) {
+		seen[c] = true
+	}
+	return len(seen) >= least
+}

@@ -1,0 +1,70 @@
+package secrets
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// A password with signs is found behind a name that says what it is.
+func TestAssignedPasswords(t *testing.T) {
+	d := detector(t)
+	draw := rand.New(rand.NewPCG(43, 7))
+	values := []string{"T0p" + "S3cret!Pass", "Summer" + "2024!"}
+	for _, signs := range []string{`[!#*]`, `[@?~]`, `[+&^]`, `[$%]`, `[,;:]`} {
+		values = append(values, drawnFrom(`[A-Z][a-z]{2}[0-9]`, draw)+drawnFrom(signs, draw)+drawnFrom(`[a-z]{2}[0-9][A-Z][0-9]`, draw)+drawnFrom(`[!#]`, draw)+drawnFrom(`[a-z]{2}[0-9][A-Z]`, draw))
+	}
+	for _, value := range values {
+		for _, setting := range []string{
+			`passwd="%s"`, `SMTP_PASSWORD = "%s"`, `SECRET_KEY = '%s'`, `"dbPassword": "%s",`, `password: "%s"`, `$config['db']['pass'] = '%s';`, `'pwd' => '%s',`, `const apiKey = "%s";`, `var rootPassword string = "%s"`, `password: str = "%s"`, `String authToken = "%s";`, `dbpassword := "%s"`,
+			`<user password="%s"/>`, `define('DB_PASSWORD', '%s');`, `user.setPassword("%s");`, `PASSWORD_2 = b"%s"`, "pass := `%s`", `os.environ["API_KEY"] = "%s"`, `export DB_PASS='%s'`, `password = @"%s";`, `db.secret-key: "%s"`,
+		} {
+			f := facts("deploy/run.txt", "+"+fmt.Sprintf(setting, value))
+			if found := d.Redact(&f); len(found) == 0 || strings.Contains(texts(f)[0], value) {
+				t.Errorf("%s: %d found, left %s", fmt.Sprintf(setting, value), len(found), texts(f))
+			}
+		}
+	}
+	if _, told := finding(pipeline.Redaction{RuleID: ruleAssigned, Title: title(ruleAssigned)}, &pipeline.File{Path: "a_test.go", Test: true}); told || sure(ruleAssigned) {
+		t.Error("it counts where made-up values are common")
+	}
+}
+
+// What else stands behind such names is none.
+func TestAssignedThatAreNoPasswords(t *testing.T) {
+	d := detector(t)
+	for _, text := range []string{
+		`password = "%s:%s@2"`, `password = "{user}:{pass1}!"`, `password = "${DB_PASSWORD_1}!"`, `password = "<your-password-1>"`, `token = "{{ vault.token1 }}!"`, `password = "https://a.b/c?d=1"`, `password_regex = "^[a-z]{2,9}!"`, `secret = "arn:aws:secretsmanager:eu:123:secret:a1"`, `pass = "#password-1"`, `pass = "input[name=pass1]"`,
+		`token = "auth.errors:token1,other"`, `password == "T0p!S3cretPas"`, `bypass = "T0p!S3cretPas"`, `passwordHash = "T0p!S3cretPas"`, `compass = "a1!b2@c3#"`, `password = "changeme-1!"`, `password = "xxxxxxxx1!"`, `password = "$DB_PASS1"`, `password = "getPassword(user1)"`, `password = "user1@host.example.org"`, `password = "two words 1!"`,
+		`password = "$2a$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy"`, `password = "password123!"`, `password = "ENC[AES256,data:p673w,iv:1]"`, `token = "-1.5e+10000"`, `api_key = "%DB_PASS1%"`, `pass = "@PASSWORD1@"`, `secret = "op://vault/item1/password"`, `label = "T0p!S3cretPas"`, `pwd = "a/b/c1"`,
+	} {
+		f := facts("deploy/run.txt", "+"+text)
+		for _, r := range d.Redact(&f) {
+			if r.RuleID == ruleAssigned {
+				t.Errorf("%s: %+v", text, r)
+			}
+		}
+	}
+}
+
+// Code has hardly any: what is found in it are passwords that examples and tests have.
+func TestAssignedPasswordsInCode(t *testing.T) {
+	const most = 20
+	n, size := 0, 0
+	for _, f := range code(t, 64<<20) {
+		size += len(f.text)
+		if strings.HasSuffix(f.path, "_test.go") {
+			continue
+		}
+		for _, m := range assignedPasswords(f.text, nil) {
+			n++
+			t.Logf("%s: %s", f.path, f.text[m.start:m.to])
+		}
+	}
+	if t.Logf("%d in %d MB", n, size>>20); n > most {
+		t.Errorf("%d are found in code", n)
+	}
+}
