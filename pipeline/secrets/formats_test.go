@@ -839,6 +839,7 @@ var nearMisses = map[string]func(i int) string{
 	"numbers for texts":       always(`"%d%c" % (95, 0x5f), `),
 	"beginnings of OpenSSH's": always("b3BlbnNzaC1rZXktdjEA "),
 	"passwords":               always(`x="aB1!aB1!aB1!"`), "passwords and names": always(`password=="aB1!aB1c%s"`),
+	"calls that turn texts":      always(`"a-b1-C2".replace("-", "").lower()+`),
 	"lists with a separator":     always(`"-", ["sk-ant", "pa", "aB3"].join("_"), `),
 	"beginnings in lists":        always(`"SG","ghp","sk-ant-aB3dE5fG7","gl",`),
 	"heredocs":                   always("<<A\n"),

@@ -50,6 +50,7 @@ type pieced struct {
 	// that stand elsewhere than where they are used, by where that is, and heredocs is
 	// where the last of them ends.
 	seams    bool
+	calls    bool // the text has calls that turn texts
 	bodies   map[int][2]int
 	heredocs int
 }
@@ -79,6 +80,7 @@ type gap struct {
 // asPieces returns nil where a text has no rows of texts.
 func asPieces(text string) (*reading, []int) {
 	p := &pieced{text: []byte(text), comments: map[int]int{}, line: [2]int{-1, -1}, blocks: map[string][2]int{}}
+	p.calls = turning.MatchString(text)
 	p.rewrite()
 	odd := p.normalise()
 	p.done = make([]uint64, len(text)/64+1)
@@ -102,7 +104,7 @@ func (p *pieced) row(end int) {
 	holes := hasHole(p.text[begin:end])
 	next, ok := p.between(end+1, holes, p.isAsked(begin-1))
 	number, after := p.numberBefore(begin - 1)
-	if !ok && !after && !(p.seams && bytes.IndexByte(p.text[begin:end], seam) >= 0) {
+	if !ok && !after && !p.isTurned(end) && !(p.seams && bytes.IndexByte(p.text[begin:end], seam) >= 0) {
 		return
 	}
 	row := []chainPiece{p.piece(begin, end, gap{list: after})}
@@ -135,6 +137,9 @@ func (p *pieced) row(end int) {
 		next, ok = p.between(end+1, holes, next.asked)
 	}
 	p.done[end/64] |= 1 << (end % 64)
+	if p.calls {
+		p.writeTurned(row)
+	}
 	if !p.mayHold(row) {
 		return
 	}
@@ -481,10 +486,10 @@ func (p *pieced) blockEnd(i int, mark string) int {
 }
 
 // hole is a place that a format keeps for a text.
-var hole = regexp.MustCompile(`%(?:\[?([0-9]{1,2})[\]$]|\((\w{1,20})\))?[-+0-9.]{0,4}(?:ll?|h|z)?[sdvSqri@acbuxX]|%([0-9])|~[sap]|\$?\{([\w.]{0,20})(?:![rsa])?(?::[^{}]{0,8})?\}`)
+var hole = regexp.MustCompile(`%(?:\[?([0-9]{1,2})[\]$]|\((\w{1,20})\))?[-+0-9.]{0,4}(?:ll?|h|z)?[sdvSqri@acbuxX]|%([0-9])|~[sap]|\$?\{([\w.]{0,20})(?:![rsa])?(?::[^{}]{0,8})?\}|\$([a-zA-Z_]\w{0,19})`)
 
 func hasHole(text []byte) bool {
-	return bytes.IndexByte(text, '%') >= 0 || bytes.IndexByte(text, '{') >= 0 || bytes.IndexByte(text, '~') >= 0
+	return bytes.IndexByte(text, '%') >= 0 || bytes.IndexByte(text, '{') >= 0 || bytes.IndexByte(text, '~') >= 0 || bytes.IndexByte(text, '$') >= 0
 }
 
 // filled puts the texts of a row that follow a format into its holes: by number, by name, or
@@ -513,7 +518,7 @@ func filled(text []byte, row []chainPiece) []chainPiece {
 			soft.soft = true
 			from = c.from + m[1]
 			which := next
-			name := group(2) + group(4)
+			name := group(2) + group(4) + group(5)
 			switch number := group(1) + group(3); {
 			case number != "":
 				which = decimal(number) - 1

@@ -1,0 +1,36 @@
+package secrets
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+// A text that a call turns into a token is one.
+func TestTurnedTokens(t *testing.T) {
+	d := detector(t)
+	draw := rand.New(rand.NewPCG(47, 7))
+	rest := drawnFrom(`[A-Z][a-z0-9]{3}[A-Za-z0-9]{32}`, draw)
+	token := "ghp_" + rest
+	swapped := strings.Map(func(c rune) rune {
+		if unicode.IsUpper(c) {
+			return unicode.ToLower(c)
+		}
+		return unicode.ToUpper(c)
+	}, token)
+	between := func(s, sign string) string { return strings.Join(strings.Split(s, ""), sign) }
+	hexes := drawnFrom(`[a-f][a-f0-9]{63}`, draw)
+	for _, text := range []string{
+		`"` + between(token, "-") + `".replaceAll("-", "")`, `"` + between(token, "#") + `".replace(/#/g, "")`, `"` + between(token, "-") + `".split("-").join("")`, `"` + between(token, "-") + `".replace("-", "")`, `"` + between(token, "-") + `".gsub("-", "")`, `"` + between(token, "-") + `".delete("-")`, `"` + between(token, ".") + `".Replace(".", "")`,
+		`"ghp-` + rest + `".tr("-", "_")`, `"ghp-` + rest + `".replace("-", "_")`, `"ghp@@` + rest + `".replace("@@", "_")`, `str_replace("-", "_", "ghp-` + rest + `")`, `strings.ReplaceAll("ghp-` + rest + `", "-", "_")`, `REPLACE('ghp-` + rest + `', '-', '_')`, `re.sub("-", "", "` + between(token, "-") + `")`, `string.gsub("ghp-` + rest + `", "-", "_")`,
+		`"GHP_".lower() + "` + rest + `"`, `"GHP_".toLowerCase() + "` + rest + `"`, `"GHP_".downcase + "` + rest + `"`, `strtolower("GHP_") . "` + rest + `"`, `strings.ToLower("GHP_") + "` + rest + `"`, `"` + swapped + `".swapcase()`, `"DOP_V1_` + strings.ToUpper(hexes) + `".lower()`, `"GHP-".replace("-", "_").lower() + "` + rest + `"`,
+		`"%(b)s%(a)s" % {"a": "` + rest[:18] + rest[18:] + `", "b": "ghp_"}`, `Template("$a$b").substitute(a="ghp_", b="` + rest + `")`, `Template("$b$a").substitute(a="` + rest + `", b="ghp_")`,
+	} {
+		f := facts("a.txt", "+t = "+text)
+		found := d.Redact(&f)
+		if left := texts(f)[0]; len(found) == 0 || strings.Contains(left, rest[5:20]) || strings.Contains(left, swapped[10:30]) {
+			t.Errorf("%s: %d found, left %s", text, len(found), left)
+		}
+	}
+}
