@@ -187,7 +187,7 @@ func (s *formatSet) inGroups(text string, c *chain) []match {
 		for at := from; to-at >= minEncoded; at += nextEncoded {
 			window := string(held[at:min(to, at+maxEncoded)])
 			for skip := range 4 {
-				if r := s.hidesFrom(window[min(skip, len(window)):], true); r != nil {
+				if r := s.hidesFrom(window[min(skip, len(window)):], mostEncoded); r != nil {
 					start, end := c.source(from, to, text)
 					out = append(out, match{rule: r, start: start, from: start, to: end})
 					return
@@ -232,7 +232,7 @@ func (c *chain) whole(from, to int) bool {
 // numbers returns the tokens and keys in bytes that stand as numbers.
 func (s *formatSet) numbers(text string) []match {
 	var out []match
-	var hexes, decimals chain // of digits, and of bytes
+	var hexes, decimals, octals, binaries chain // of digits, and of bytes
 	look := func(c *chain, perByte, least int) {
 		for at := 0; len(c.held)-at >= least && len(c.at) > 1; at += nextEncoded {
 			to := min(len(c.held), at+maxEncoded)
@@ -252,6 +252,16 @@ func (s *formatSet) numbers(text string) []match {
 	flush := func() {
 		look(&hexes, 2, 2*minDecoded)
 		look(&decimals, 1, minDecoded)
+		look(&octals, 1, minDecoded)
+		look(&binaries, 1, minDecoded)
+	}
+	add := func(c *chain, word string, base, from, to int) {
+		if v, ok := number(word, 0, len(word), base); ok && v <= 0x7f {
+			c.at = append(c.at, part{len(c.held), from})
+			c.held, c.end = append(c.held, byte(v)), to
+		} else {
+			look(c, 1, minDecoded)
+		}
 	}
 	line := dumpLine{}
 	for i := 0; i < len(text); {
@@ -279,6 +289,8 @@ func (s *formatSet) numbers(text string) []match {
 			word += 2
 		} else if text[from] == 'x' {
 			word++
+		} else if strings.HasPrefix(text[from:i], "0o") || strings.HasPrefix(text[from:i], "0O") {
+			word += 2
 		}
 		const longest = 64
 		switch {
@@ -296,17 +308,25 @@ func (s *formatSet) numbers(text string) []match {
 		default:
 			hexes.add(text, word, i)
 			line.pairs += (i - word + 1) / 2
-			if v, ok := number(text, from, i-from, 10); ok && v <= 0x7f && i-from <= 3 {
-				decimals.at = append(decimals.at, part{len(decimals.held), from})
-				decimals.held, decimals.end = append(decimals.held, byte(v)), i
-			} else {
-				look(&decimals, 1, minDecoded)
-			}
+			add(&decimals, text[from:min(i, from+maxNumber)], 10, from, i)
+			add(&octals, withoutBase(text[word:min(i, word+maxNumber+1)], 'o'), 8, from, i)
+			add(&binaries, withoutBase(text[from:min(i, from+maxBinary)], 'b'), 2, from, i)
 		}
 		line.begun = true
 	}
 	flush()
 	return out
+}
+
+// maxBinary is more than a byte has in binary, with 0b before it.
+const maxBinary = len("0b01100001") + 1
+
+// withoutBase is a number without 0o or 0b before it.
+func withoutBase(word string, base byte) string {
+	if len(word) > 2 && word[0] == '0' && word[1]|0x20 == base {
+		return word[2:]
+	}
+	return word
 }
 
 // endOfLine is where the line feed of a line stands, or as much of it ends as is read.
@@ -349,7 +369,7 @@ func (s *formatSet) inBytes(held []byte) (out []match) {
 			out = append(out, m)
 		}
 	}
-	if r := s.holds(held, true); r != nil && (len(out) == 0 || r == keyInBase64) {
+	if r := s.holds(held, mostEncoded); r != nil && (len(out) == 0 || r == keyInBase64) {
 		out = append(out, match{rule: r, to: len(held)})
 	}
 	return out

@@ -154,6 +154,9 @@ func (p *pieced) row(end int) {
 		row = texts
 	}
 	p.write(row)
+	if len(row) > 1 && bytes.Contains(p.text[row[0].to:max(row[0].to, row[1].from)], []byte("prepend")) {
+		p.write([]chainPiece{row[1], row[0]})
+	}
 	for _, choice := range choices(row) {
 		p.write(choice)
 	}

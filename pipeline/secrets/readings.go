@@ -199,11 +199,31 @@ func meant(c rune) rune {
 	case c == '\u2010', c == '\u2011', c == '\u2212':
 		return '-'
 	}
+	if like, ok := lookAlikes[c]; ok {
+		return like
+	}
 	if d := norm.NFKC.PropertiesString(string(c)).Decomposition(); len(d) == 1 {
 		return rune(d[0])
 	}
 	return c
 }
+
+// lookAlikes are letters of other scripts that nobody tells from those of ASCII, by which
+// these are meant in what a token or a key begins with.
+var lookAlikes = func() map[rune]rune {
+	out := map[rune]rune{}
+	for _, pair := range [][2]string{
+		{"аеорсхуіјѕһԁԛԝкӏѵАВЕКМНОРСТХУІЈЅԌҺԚԜ", "aeopcxyijshdqwklvABEKMHOPCTXYIJSGhQW"},
+		{"οανικρχυΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "oavikpxuABEZHIKMNOPTYX"},
+		{"ɡıցհոսօԼՏՕ", "gighnuoLSO"},
+	} {
+		ascii := []rune(pair[1])
+		for i, c := range []rune(pair[0]) {
+			out[c] = ascii[i]
+		}
+	}
+	return out
+}()
 
 // escaped reads an escape of the programming languages in most use: \xHH, \uHHHH,
 // \UHHHHHHHH, \OOO, those of white space, a line's end that a backslash continues, and any
@@ -959,7 +979,7 @@ func (s *formatSet) hides(run string) *rule {
 		}
 	}
 	for _, at := range begins {
-		if r := s.hidesFrom(run[min(at, len(run)):], true); r != nil {
+		if r := s.hidesFrom(run[min(at, len(run)):], mostEncoded); r != nil {
 			return r
 		}
 	}
@@ -969,9 +989,13 @@ func (s *formatSet) hides(run string) *rule {
 // sameAlphabet writes the letters of base64 for addresses as those of the usual one.
 var sameAlphabet = strings.NewReplacer("-", "+", "_", "/")
 
-// hidesFrom is hides for a text that is encoded from its beginning. again says that what
-// it holds may be encoded once more, as the credentials in a config of Docker are.
-func (s *formatSet) hidesFrom(part string, again bool) *rule {
+// mostEncoded is how often what a text holds may be encoded once more, as the credentials
+// in a config of Docker are.
+const mostEncoded = 3
+
+// hidesFrom is hides for a text that is encoded from its beginning, and what it holds again
+// so many times.
+func (s *formatSet) hidesFrom(part string, again int) *rule {
 	if len(part)%4 == 1 {
 		part = part[:len(part)-1]
 	}
@@ -983,7 +1007,7 @@ func (s *formatSet) hidesFrom(part string, again bool) *rule {
 }
 
 // holds returns the rule of what some bytes hold, or nil.
-func (s *formatSet) holds(decoded []byte, again bool) *rule {
+func (s *formatSet) holds(decoded []byte, again int) *rule {
 	if i := bytes.Index(decoded, []byte(openSSHMagic)); i >= 0 && len(decoded)-i >= leastOpenSSH {
 		return keyInBase64
 	}
@@ -1001,12 +1025,12 @@ func (s *formatSet) holds(decoded []byte, again bool) *rule {
 		if found := s.find(plain); len(found) > 0 {
 			return found[0].rule
 		}
-		for i := 0; again && i < len(plain); i++ {
+		for i := 0; again > 0 && i < len(plain); i++ {
 			from := i
 			if i = endOfBase64(plain, i); i-from < minEncoded {
 				continue
 			}
-			if r := s.hidesFrom(plain[from:i], false); r != nil {
+			if r := s.hidesFrom(plain[from:i], again-1); r != nil {
 				return r
 			}
 		}
