@@ -841,6 +841,7 @@ var nearMisses = map[string]func(i int) string{
 	"passwords":               always(`x="aB1!aB1!aB1!"`), "passwords and names": always(`password=="aB1!aB1c%s"`),
 	"calls that turn texts": always(`"a-b1-C2".replace("-", "").lower()+`),
 	"octal numbers":         always("0147 0b1100111 "), "letters of other scripts": always("\u04bb\u0435"),
+	"names in formats":           always(`"$a{b}%(c)s" + `),
 	"lists with a separator":     always(`"-", ["sk-ant", "pa", "aB3"].join("_"), `),
 	"beginnings in lists":        always(`"SG","ghp","sk-ant-aB3dE5fG7","gl",`),
 	"heredocs":                   always("<<A\n"),

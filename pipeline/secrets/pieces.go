@@ -25,6 +25,8 @@ const (
 	maxContext = 64
 	// maxInserted is how long what is inserted into a text is at most.
 	maxInserted = 96
+	// maxArguments is how many texts a format takes.
+	maxArguments = 64
 	// minJoined is shorter than any token.
 	minJoined = 14
 )
@@ -506,7 +508,7 @@ func filled(text []byte, row []chainPiece) []chainPiece {
 			out = append(out, c)
 			continue
 		}
-		args := row[i+1:]
+		args := row[i+1 : min(len(row), i+1+maxArguments)]
 		next, used, from := 0, 0, c.from
 		soft := c
 		for _, m := range at {
