@@ -285,12 +285,13 @@ func (s *formatSet) numbers(text string) []match {
 			i++
 		}
 		word := from
-		if strings.HasPrefix(text[from:i], "0x") || strings.HasPrefix(text[from:i], "0X") {
+		switch text[from:min(i, from+2)] {
+		case "0x", "0X", "0o", "0O":
 			word += 2
-		} else if text[from] == 'x' {
-			word++
-		} else if strings.HasPrefix(text[from:i], "0o") || strings.HasPrefix(text[from:i], "0O") {
-			word += 2
+		default:
+			if text[from] == 'x' {
+				word++
+			}
 		}
 		const longest = 64
 		switch {
