@@ -137,7 +137,9 @@ type Hunk struct {
 	NewStart int        `json:"new_start"`
 	NewLines int        `json:"new_lines"`
 	Section  string     `json:"section"` // the text after the second @@
-	Lines    List[Line] `json:"lines"`
+	// Returns says that each new line ends in a carriage return, which Lines leave out.
+	Returns bool       `json:"returns,omitempty"`
+	Lines   List[Line] `json:"lines"`
 }
 
 // LineOp says what happened to a line.

@@ -224,9 +224,12 @@ func (s *shape) read(f *pipeline.File, values map[lineOf]string) {
 				continue
 			}
 			is := code(&head, l.Text, indented)
+			if is != "" && h.Returns {
+				is += "\r" // to a shell it is a part of the line
+			}
 			next = l.New
 			switch {
-			case l.Op == pipeline.LineContext && was == is:
+			case l.Op == pipeline.LineContext && was == strings.TrimSuffix(is, "\r"):
 				if is != "" {
 					remove()
 					add(row{line: l.New, change: unchanged, text: is})
@@ -388,16 +391,23 @@ func role(name string) string {
 }
 
 // directive is a comment that may change what a program does. Most have no blank behind
-// the comment's mark: //go:build, #!/bin/sh, #SBATCH, #Requires, /*! of MySQL. The others
-// are known by their words: of Go's compiler and cgo, a script's encoding, Docker's syntax,
-// JSX, Cython, notebooks, and the dependencies that a script names.
-var directive = regexp.MustCompile(`^\s*(?:(?://|#|--|;|%|/\*)[\pL!+@$%#&:>]|` +
-	`(?://|#|--|;|/?\*+)\s*(?:#\s*(?:cgo|include|define|undef|if|else|elif|endif|pragma|error|line)\b|go:|line |\+build|export |extern |` +
-	`(?:syntax|escape|check|frozen_string_literal|warn_indent|shareable_constant_value|cython|distutils)\s*[:=]|.*coding[:=]|-\*-|@jsx|@[a-z]+\s*$|>|///|%%|MAGIC\b|Databricks\b|vim?:|ex:))`)
+// the comment's mark: //go:build, #!/bin/sh, #SBATCH, #Requires, /*! of MySQL. Many begin
+// with a sign, a word and a colon, or a word in capitals: those of tools for migrations,
+// init scripts, docblocks, notebooks and builds. No list of tools would be complete, so all
+// that looks like one counts.
+var directive = regexp.MustCompile(`^\s*(?:(?://|#|--|;|%|/\*|<#|<!--)[\pL!+@$%#&:>/]|` +
+	mark + `(?:[+@!$%&:>~|=#]|-\*-|[\w./-]+[ \t]*[:=]|[\w./-]+(?:[ \t][\w-]+){1,2}[ \t]*[:=](?:\s|$)|[A-Z]{2,}\b|` +
+	`(?:cgo|include|define|undef|if|else|elif|endif|pragma|error|line|export|extern|vim?|ex)\b|.*coding[:=]|MAGIC\b|Databricks\b))`)
+
+// mark begins a comment, or a line within one.
+const mark = `(?:(?://+|#+|--+|;+|%+|/?\*+|<!--+|<#)[ \t]*)?`
+
+// remark begins a comment that only people read, though it looks like a directive.
+var remark = regexp.MustCompile(`^\s*` + mark + `(?:TODO|FIXME|NOTE|XXX|HACK|BUG|WARNING)\b`)
 
 // filled is a comment with something that a template engine, an annotation reader or a
 // server may run or replace, anywhere in it.
-var filled = regexp.MustCompile(`\{\{|\{%|<%|<\?|\[%|\$\{|#\{|@[A-Z]\w*[(\\]|@(?:require|resource|grant|match|include|connect|dart|file|deno-types)\b|` +
+var filled = regexp.MustCompile(`\{\{|\{%|<%|<\?|\[%|\$\{|#\{|(?:^|[\s(*{])@\w|` +
 	`<!--\s*(?:#|esi\b|/?ko\b)|^\s*(?://|#)\s*(?:cargo-deps:|using |DEPS )`)
 
 // The comments of some files hold code of another kind: C for cgo, or a script's
@@ -424,12 +434,15 @@ func commentsOf(f *pipeline.File) string {
 func code(r *comments.Reader, text string, indented bool) string {
 	after := r.Next(text)
 	end := strings.TrimRight(text, " \t\r\v\f")
-	if after > 0 && (strings.HasSuffix(end, `\`) || strings.HasSuffix(end, "??/") || directive.MatchString(text) || filled.MatchString(text)) {
+	if after > 0 && (strings.HasSuffix(end, `\`) || strings.HasSuffix(end, "??/") || directive.MatchString(text) && !remark.MatchString(text) || filled.MatchString(text)) {
 		after = 0
 	}
 	broken := ""
-	if strings.HasSuffix(end, `\`) && strings.Trim(text[len(end):], "\r") != "" {
+	if strings.HasSuffix(end, `\`) && text[len(end):] != "" {
 		broken = " " // the next line is no part of this one
+	}
+	if strings.IndexByte(text[len(end):], '\r') >= 0 {
+		broken += "\r" // only some of the lines have one
 	}
 	text = end[min(after, len(end)):] + broken
 	if indented {

@@ -111,12 +111,13 @@ func TestDismissalIsBoundToTheCodeAround(t *testing.T) {
 // A comment that something else than its language's own program reads is code.
 func TestCommentsThatAreRead(t *testing.T) {
 	for language, lines := range map[string][]string{
-		"SQL":        {"-- {% do run(x) %}", "/* {{ run(x) }} */"},
+		"SQL":        {"-- {% do run(x) %}", "/* {{ run(x) }} */", "-- +goose Up", "-- migrate:up", "-- +migrate Down", "-- name: Get :exec", "-- flyway:executeInTransaction=false", "-- atlas:txmode none"},
 		"YAML":       {"# <%= run(x) %>", "# {% run x %}"},
-		"HTML":       {"<!--#exec cmd=x -->", "<!-- #include file=x -->", "<!-- ko foreach: x -->"},
-		"PHP":        {"/** @Route(x) */", `/** @ORM\Column */`},
-		"JavaScript": {"// @require https://example.com/x.js"},
-		"Rust":       {"// cargo-deps: x"},
+		"HTML":       {"<!--#exec cmd=x -->", "<!-- #include file=x -->", "<!-- ko foreach: x -->", "<!-- @if x -->", "<!-- build:js -->", "<!-- IF x -->"},
+		"PHP":        {"/** @Route(x) */", `/** @ORM\Column */`, "/** @PublicPage */", "/* Plugin Name: X */", "/** @dataProvider x */"},
+		"Shell":      {"# Default-Start: 2 3 4 5", "# chkconfig: 2345 20 80", "# @cmd", "# Provides: x"},
+		"JavaScript": {"// @require https://example.com/x.js", "/* webpackIgnore: true */", "/** @jest-environment node */", "// Flags: --x"},
+		"Rust":       {"// cargo-deps: x", "/// assert!(x);"},
 		"Scala":      {"// using dep x"},
 		"Go":         {"// static int f() { return x(); }"},
 		"Python":     {`#   "requests<3",`},
@@ -164,17 +165,24 @@ func TestIndentationIsCode(t *testing.T) {
 // blanks and tabs separate words in every language.
 func TestBlanksThatMeanSomething(t *testing.T) {
 	for name, tt := range map[string]struct{ before, after string }{
-		"a blank behind a backslash": {"echo \\", "echo \\ "},
-		"a tab behind a backslash":   {"echo \\\t", "echo \\"},
-		"another blank":              {"sudo\u00a0rm x", "sudo rm x"},
-		"a form feed":                {"sudo\frm x", "sudo rm x"},
+		"a blank behind a backslash":  {"echo \\", "echo \\ "},
+		"a tab behind a backslash":    {"echo \\\t", "echo \\"},
+		"another blank":               {"sudo\u00a0rm x", "sudo rm x"},
+		"a form feed":                 {"sudo\frm x", "sudo rm x"},
+		"a return":                    {"X", "X\r"},
+		"a return behind a backslash": {"echo \\", "echo \\\r"},
 	} {
 		f, g := golang([]string{tt.before, "bad()"}), golang([]string{tt.after, "bad()"})
 		if len(dismissing(f, g, 2, 2).Findings) != 1 {
 			t.Errorf("%s: still dismissed", name)
 		}
 	}
-	f, g := golang([]string{"x  =\t1 ", "bad()"}), golang([]string{"x = 1", "bad()"})
+	f, g := golang([]string{"echo \\", "bad()"}), golang([]string{"echo \\", "bad()"})
+	g.Hunks[0].Returns = true
+	if len(dismissing(f, g, 2, 2).Findings) != 1 {
+		t.Error("returns behind all lines: still dismissed")
+	}
+	f, g = golang([]string{"x  =\t1 ", "bad()"}), golang([]string{"x = 1", "bad()"})
 	if len(dismissing(f, g, 2, 2).Findings) != 0 {
 		t.Error("blanks that mean nothing ask for confirmation")
 	}

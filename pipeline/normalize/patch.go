@@ -66,8 +66,8 @@ func (p *patchReader) next() string {
 }
 
 // withoutReturns removes the carriage returns at the ends of lines, where all that are there
-// after the change have one, or none has.
-func withoutReturns(lines []pipeline.Line) {
+// after the change have one, or none has. It reports whether all have one.
+func withoutReturns(lines []pipeline.Line) (returns bool) {
 	with, without := false, false
 	for i := range lines {
 		if lines[i].New == 0 {
@@ -84,6 +84,7 @@ func withoutReturns(lines []pipeline.Line) {
 			lines[i].Text = strings.TrimSuffix(lines[i].Text, "\r")
 		}
 	}
+	return with && !without
 }
 
 // hunk reads a hunk. Lines lose the carriage return at their ends, unless only some of the new
@@ -130,7 +131,7 @@ func (p *patchReader) hunk() (pipeline.Hunk, error) {
 	if strings.HasPrefix(p.rest, `\`) && !p.end {
 		p.next()
 	}
-	withoutReturns(h.Lines)
+	h.Returns = withoutReturns(h.Lines)
 	return h, nil
 }
 
