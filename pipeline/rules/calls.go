@@ -66,6 +66,9 @@ func (r *rule) safe(statement, language string) bool {
 	if !comments.Known(language) {
 		stop = 0 // what looks like a text may be code
 	}
+	if c.dots {
+		stop = 0 // texts in double quotes hold variables
+	}
 	sources := r.source.FindAllStringIndex(c.code[:stop]+statement[stop:], maxSources+1)
 	sources = slices.DeleteFunc(sources, func(m []int) bool { return m[0] < c.from })
 	return len(sources) > 0 && len(sources) <= maxSources && c.covers(sources)
@@ -98,7 +101,10 @@ type callReader struct {
 	sinks   int       // how often a call was asked to be one
 }
 
-type stretch struct{ start, end int }
+type stretch struct {
+	start, end int
+	sunk       bool // what the match begins with was given it
+}
 
 // opened is a parenthesis, a bracket, a brace or a quote that nothing has closed yet.
 type opened struct {
@@ -108,6 +114,7 @@ type opened struct {
 	first     int    // the number of harmless calls before it
 	commas    []int  // the offsets of those between its arguments
 	effects   bool   // something inside may have a side effect
+	assigns   bool   // something inside gets a value that may be used beside it
 }
 
 // unknown is the name of a function that has none, such as that of f(x)(y).
@@ -179,9 +186,12 @@ func (c *callReader) mark(at int) int {
 		if n := len(c.open); n > 0 {
 			c.open[n-1].commas = append(c.open[n-1].commas, at)
 		}
-	case '=', '-', 'l', 'f':
+	case '=', '-', '+', 'l', 'f', 'd', 'i':
 		if changes(c.code, at) {
 			c.effect()
+			if next := c.code[at+1:]; !strings.HasPrefix(next, ">") { // a function does not
+				c.assign()
+			}
 		}
 	}
 	return 1
@@ -198,7 +208,17 @@ func (c *callReader) pop() opened {
 	if f.effects {
 		c.effect()
 	}
+	if f.assigns {
+		c.assign()
+	}
 	return f
+}
+
+// assign notes that something at the current position gets a value.
+func (c *callReader) assign() {
+	if len(c.open) > 0 {
+		c.open[len(c.open)-1].assigns = true
+	}
 }
 
 // effect notes that something at the current position may have a side effect.
@@ -249,11 +269,16 @@ func (c *callReader) settle(f opened, end int) {
 	}
 	switch {
 	case makes && c.leaves(to):
-		c.safes = append(c.safes[:f.first], stretch{f.start, to})
+		c.safes = append(c.safes[:f.first], stretch{start: f.start, end: to})
 	case len(c.safes) == f.first || f.at < c.from:
+	case in("([", f.mark) && f.assigns:
+		c.safes = c.safes[:f.first]
 	case in("(`", f.mark) && f.name != "" && !c.within.has(f.name):
-		if !c.isSink(f, end) {
+		if !c.isSink(f, end) || at(c.code, end+blanks(c.code, end)) == '(' || slices.ContainsFunc(c.safes[f.first:], func(s stretch) bool { return s.sunk }) {
 			c.safes = c.safes[:f.first]
+		}
+		for i := range c.safes[f.first:] {
+			c.safes[f.first+i].sunk = true
 		}
 	case !c.leaves(end):
 		c.safes = c.safes[:f.first]
@@ -280,21 +305,18 @@ func (c *callReader) makesSafe(f opened, end int) (makes bool, to int) {
 }
 
 // constant is an argument that says little, such as a radix. Of options, which may say
-// anything, it is those that allow only plain marks of text.
-var constant = regexp.MustCompile(`^\s*(?:\w+\s*[=:]\s*)?(?:\d+|[Tt]rue|None|null|''|""|` + emptyValue + `|\{\s*(?:` + plainOption + `\s*,?\s*)+\})?\s*$`)
-
-const (
-	emptyValue  = `\[\s*\]|\{\s*\}`
-	plainOption = `(?:USE_PROFILES|ALLOWED_TAGS|ALLOWED_ATTR|allowedTags|allowedAttributes)\s*:\s*(?:` + emptyValue +
-		`|\{\s*html\s*:\s*true\s*\}` +
-		`|\[\s*(?:['"][^'"]*['"]\s*,?\s*)+\])`
-)
+// anything, it is those that allow nothing.
+var constant = regexp.MustCompile(`^\s*(?:(?:\w+\s*[=:]\s*)?(?:[1-9]\d*|[Tt]rue)|safe\s*=\s*(?:''|"")|\{\s*\}|` +
+	`\{\s*(?:(?:USE_PROFILES\s*:\s*\{\s*html\s*:\s*true\s*\}|(?:ALLOWED_TAGS|ALLOWED_ATTR|allowedTags|allowedAttributes)\s*:\s*(?:\[\s*\]|\{\s*\}))\s*,?\s*)+\})?\s*$`)
 
 // takesSource reports whether what is untrusted among a call's arguments is only in those that
 // it makes harmless.
 func (c *callReader) takesSource(f opened, end int, which arguments) bool {
 	if len(f.commas) == 0 {
 		return which == onlyFirst
+	}
+	if first := strings.TrimSpace(c.text[f.at+1 : f.commas[0]]); first == "" || first[0] == '*' || strings.HasPrefix(first, "...") {
+		return false
 	}
 	if which == allButFirst {
 		return !slices.ContainsFunc(c.sources, func(m []int) bool { return m[0] > f.at && m[0] < f.commas[0] })
@@ -345,34 +367,57 @@ var pure = namesOf([]string{
 	"trim", "strtolower", "strtoupper", "urldecode",
 })
 
-// isBound reports whether a statement gives the first part of a function's name another
-// meaning: it names that without calling it or a member of it.
+// isBound reports whether a statement may give a function's name another meaning: it names
+// the first part without calling it or a member of it, or assigns to a member of its name.
 func (c *callReader) isBound(name string) bool {
-	name, _, _ = strings.Cut(strings.TrimPrefix(name, "."), ".")
-	bound, known := c.bound[name]
-	if known || name == "" {
-		return bound
+	name = strings.TrimPrefix(name, ".")
+	if name == "" {
+		return false
 	}
-	for end := 0; !bound; {
-		i := strings.Index(c.code[end:], name)
+	bound, known := c.bound[name]
+	if !known {
+		first, _, _ := strings.Cut(name, ".")
+		bound = c.rebinds(first, true) || c.rebinds(name[strings.LastIndexByte(name, '.')+1:], false) || withBlock.MatchString(c.code)
+		c.bound[name] = bound
+	}
+	return bound
+}
+
+var (
+	// defines is the word before a function's own name.
+	defines = regexp.MustCompile(`\b(?:function|func|fun|def|fn|class)\s+$`)
+	// assigns is what follows a name that is given a value, as a member, by its name in
+	// brackets, or by one of its own methods.
+	assigns   = regexp.MustCompile(`^(?:["'` + "`" + `]?\]|\s*\.\s*[\w$]+|\s*\[[^\]]{0,40}\])*\s*[-+|&?*/]{0,2}=(?:[^=>]|$)|^\s*\.\s*(?:set|add|remove|clear|use)\w*\s*\(`)
+	withBlock = regexp.MustCompile(`\bwith\s*\(`)
+)
+
+// rebinds reports whether the code gives a name a value, or where it is the first part of a
+// function's, names it for anything but a call.
+func (c *callReader) rebinds(name string, first bool) bool {
+	for end := 0; ; {
+		i := strings.Index(c.text[end:], name)
 		if i < 0 {
-			break
+			return false
 		}
 		i += end
 		end = i + len(name)
-		if i > 0 && (isWord(c.code[i-1]) || c.code[i-1] == '.') || isWord(at(c.code, end)) {
+		if i > 0 && isWord(c.text[i-1]) || isWord(at(c.text, end)) {
+			continue
+		}
+		if assigns.MatchString(c.text[end:min(len(c.text), end+maxName)]) {
+			return true
+		}
+		if !first || i > 0 && c.code[i-1] == '.' || c.code[i:end] != name {
 			continue
 		}
 		next := end + blanks(c.code, end)
 		declares := next > end && isName(at(c.code, next)) && name[0] >= 'A' && name[0] <= 'Z' // as a type
-		bound = !declares && !in("(.?!`<[", at(c.code, next)) || defines.MatchString(c.code[max(0, i-20):i])
+		if !declares && !in("(.?!`<[", at(c.code, next)) || defines.MatchString(c.code[max(0, i-20):i]) {
+			return true
+		}
 	}
-	c.bound[name] = bound
-	return bound
 }
-
-// defines is the word before a function's own name.
-var defines = regexp.MustCompile(`\b(?:function|func|fun|def|fn|class)\s+$`)
 
 // isOfSource reports whether a call is a part of what is untrusted, such as the get of
 // request.args.get("q").
@@ -403,10 +448,13 @@ func (c *callReader) leaves(at int) bool {
 			at += len(index)
 			continue
 		}
-		return rest == "" || rest[0] != '(' && rest[0] != '['
+		return rest == "" || !in("([{", rest[0]) && (!isName(rest[0]) || strings.HasPrefix(rest, "${") || plainWord.MatchString(rest))
 	}
 	return false
 }
+
+// plainWord is a word behind a value that does nothing with it.
+var plainWord = regexp.MustCompile(`^(?:if|else|and|or|in|is|not|for|as|instanceof|then|end|do)\b`)
 
 var (
 	memberAt = regexp.MustCompile(`^!?\??\.\s{0,9}[\w$]{1,100}(?:\s{0,9}\()?`)
@@ -482,7 +530,7 @@ func beforeTypes(code string, end int) int {
 
 var (
 	assigned = regexp.MustCompile(`^=\s{0,9}(?:[Tt]rue|[Ff]alse|None|null|\d{1,9})\s{0,9}[,)]`)
-	function = regexp.MustCompile(`^(?:lambda|function|func|fun)\b`)
+	function = regexp.MustCompile(`^(?:lambda|function|func|fun|for|delete|import)\b`)
 )
 
 // changes reports whether an assignment or a function begins at a place. An argument that is
@@ -494,8 +542,10 @@ func changes(code string, i int) bool {
 	}
 	switch code[i] {
 	case '-':
-		return at(code, i+1) == '>'
-	case 'l', 'f':
+		return at(code, i+1) == '>' || at(code, i+1) == '-'
+	case '+':
+		return at(code, i+1) == '+'
+	case 'l', 'f', 'd', 'i':
 		return !isWord(before) && before != '.' && function.MatchString(code[i:])
 	}
 	switch {
