@@ -474,6 +474,9 @@ func TestWhoMadeAChangeIsToldByWhatGitHubSays(t *testing.T) {
 		"pushed a file": {func(w *world, pr *ghtest.PullRequest) {
 			w.Repo.CommitAs("wes", "stock", ghtest.Files{"store/wes.go": "package store\n"}, "feat: more")
 		}, []string{"action_required", refused}},
+		"pushed other line ends": {func(w *world, pr *ghtest.PullRequest) {
+			w.Repo.CommitAs("wes", "stock", ghtest.Files{"store/client.go": strings.ReplaceAll(apptest.Insecure, "\n", "\r\n")}, "fix: line ends")
+		}, []string{"action_required", refused}},
 		"pushed, and pushed over by another": {func(w *world, pr *ghtest.PullRequest) {
 			w.Repo.CommitAs("wes", "stock", ghtest.Files{"store/wes.go": "package store\n"}, "feat: more")
 			w.Idle()
