@@ -172,6 +172,53 @@ func TestHostileRows(t *testing.T) {
 	}
 }
 
+// However many contexts an expression may reach, and however many names are taken from them,
+// reading it copies little more than the text. The copies are what is measured.
+func TestWorkOfExpressions(t *testing.T) {
+	for _, text := range []string{
+		"${{ (" + strings.Repeat("a||", 1200) + "a)" + strings.Repeat(".b", 98) + " }}",
+		"${{ (a" + strings.Repeat("||a.b", 1200) + ")" + strings.Repeat(".b", 98) + " }}",
+		"${{ (a||b||c||d||e||f||g||h||i||j||k||l||m||n||o||p||q||r||s||t)" + strings.Repeat(".b", 98) + " }}",
+		"${{ (a||b||c||d||e||f||g||h||i||j||k||l||m||n||o||p||q||r||s||t)." + strings.Repeat("b", 190) + " }}",
+		"${{ f(" + strings.Repeat("a,b,", 600) + "a)" + strings.Repeat(".b", 98) + " }}",
+	} {
+		text = strings.Repeat(text, 128<<10/len(text))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		forms := plainForms(text)
+		runtime.ReadMemStats(&after)
+		if took, most := after.TotalAlloc-before.TotalAlloc, uint64(200*len(text)); took > most {
+			t.Errorf("%.60s takes %d KB of memory, for %d KB", text, took>>10, len(text)>>10)
+		}
+		for _, form := range forms {
+			if len(form) > 3*len(text) {
+				t.Errorf("%.60s is written in %d KB, for %d KB", text, len(form)>>10, len(text)>>10)
+			}
+		}
+	}
+}
+
+// Where contexts are too many to tell, a stranger's text may be among them.
+func TestManyContexts(t *testing.T) {
+	var many strings.Builder
+	for i := range 30 {
+		many.WriteString("a.b" + strings.Repeat("c", i) + " || ")
+	}
+	for text, want := range map[string]string{
+		"${{ " + strings.Repeat("a || ", 30) + "github.event.issue.title }}": "${{ a }}${{ github.event.issue.title }}",
+		"${{ " + many.String() + "github.event.issue.title }}":               "${{ github.* }}",
+		"${{ fromJSON(toJSON(" + many.String() + "github.event)).title }}":   "${{ github.* }}",
+	} {
+		if got := plainly(text); got != want {
+			t.Errorf("%s is plainly %s, want %s", text, got, want)
+		}
+	}
+	text := strings.Repeat("${{ (a||b||c||d||e||f||g||h||i||j)."+strings.Repeat("b", 190)+" }}", 50)
+	if got := plainly(text); !strings.Contains(got, "${{ github.* }}") || len(got) > 3*len(text) {
+		t.Errorf("%d bytes are written in %d", len(text), len(got))
+	}
+}
+
 // Whatever the lines hold, a row stands in lines of the hunk and is shown at one that the
 // change adds or whose value it adds.
 func FuzzRows(f *testing.F) {

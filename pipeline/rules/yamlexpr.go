@@ -3,14 +3,19 @@ package rules
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// Bounds of GitHub's expressions: how deep they stand in each other, and the bytes of a path
-// and of a text that is known.
+// Bounds of GitHub's expressions: how deep they stand in each other, the bytes of a path and
+// of a text that is known, the names of a path, the paths of a value, and how many bytes more
+// a plain form may have than the text twice.
 const (
 	maxExpressionDepth = 60
 	maxPath            = 200
+	maxNames           = 16
+	maxPaths           = 20
+	maxPlain           = 4 << 10
 )
 
 // plainForms are the forms of a text with expressions in which each says plainly which
@@ -40,10 +45,11 @@ func plainForms(text string) (out []string) {
 
 // plainly is a text with an expression for each context that becomes part of it:
 // ${{ format('{0}', github['head_ref']) }} is ${{ github.head_ref }}. What can't be read is
-// left as it is.
+// left as it is, and so is what follows where the contexts take too much room: then any may
+// be among them.
 func plainly(text string) string {
 	var b strings.Builder
-	for {
+	for room := 2*len(text) + maxPlain; ; {
 		i := strings.Index(text, "${{")
 		if i < 0 {
 			break
@@ -53,17 +59,31 @@ func plainly(text string) string {
 			break
 		}
 		b.WriteString(text[:i])
-		if paths, ok := reaching(text[i+3 : i+n-2]); ok {
-			for _, path := range paths {
-				b.WriteString("${{ " + path.String() + " }}")
-			}
-		} else {
+		paths, ok := reaching(text[i+3 : i+n-2])
+		if !ok {
 			b.WriteString(text[i : i+n])
 		}
-		text = text[i+n:]
+		if b.Len()+len(paths)*(maxPath+len("${{ toJSON() }}")) > room && b.Len()+written(paths) > room {
+			paths = []contextPath{anyPath}
+			room = 0
+		}
+		for _, path := range paths {
+			b.WriteString("${{ " + path.String() + " }}")
+		}
+		if text = text[i+n:]; room == 0 {
+			break
+		}
 	}
 	b.WriteString(text)
 	return b.String()
+}
+
+// written is how many bytes expressions for some contexts take.
+func written(paths []contextPath) (n int) {
+	for _, path := range paths {
+		n += len("${{ toJSON() }}") + len(path.text)
+	}
+	return n
 }
 
 // reaching are the contexts that may become part of an expression's value.
@@ -73,7 +93,10 @@ func reaching(text string) (paths []contextPath, ok bool) {
 	if e.next() != 0 {
 		e.bad = true
 	}
-	return v.paths, !e.bad
+	if e.bad {
+		return nil, false
+	}
+	return v.paths, true
 }
 
 // contextPath is a path in a context of GitHub.
@@ -81,7 +104,12 @@ type contextPath struct {
 	text string
 	json bool // it is written as JSON
 	done bool // what is taken from it is taken from a text
+
+	names int // more than the first
 }
+
+// anyPath stands for contexts that are too many to tell, of which any may come from a stranger.
+var anyPath = contextPath{text: "github.*", done: true}
 
 func (p contextPath) String() string {
 	if p.json {
@@ -99,15 +127,33 @@ type exprValue struct {
 
 // or is one of two values.
 func (v exprValue) or(w exprValue) exprValue {
-	return exprValue{paths: append(v.paths, w.paths...), text: v.text, known: v.known && w.known && v.text == w.text}
+	return exprValue{paths: joinedPaths(v.paths, w.paths), text: v.text, known: v.known && w.known && v.text == w.text}
+}
+
+// joinedPaths are the paths in two lists, each once. Of too many, any may be reached.
+func joinedPaths(all, more []contextPath) []contextPath {
+	for _, path := range more {
+		switch {
+		case slices.Contains(all, path):
+		case len(all) == maxPaths:
+			return []contextPath{anyPath}
+		default:
+			all = append(all, path)
+		}
+	}
+	if len(all) > 1 && slices.Contains(all, anyPath) {
+		return []contextPath{anyPath}
+	}
+	return all
 }
 
 // property is a property of a value, or * for one that isn't known.
 func (v exprValue) property(name string) exprValue {
 	out := exprValue{paths: v.paths}
 	for i := range out.paths {
-		if p := &out.paths[i]; !p.json && !p.done && len(p.text)+len(name) < maxPath {
+		if p := &out.paths[i]; !p.json && !p.done && p.names < maxNames && len(p.text)+len(name) < maxPath {
 			p.text += "." + name
+			p.names++
 		}
 	}
 	return out
@@ -311,7 +357,7 @@ func (e *expressionReader) call(name string) exprValue {
 		if name == "case" && i%2 == 0 && i < len(args)-1 {
 			continue // a condition
 		}
-		v.paths = append(v.paths, arg.paths...)
+		v.paths = joinedPaths(v.paths, arg.paths)
 	}
 	for i := range v.paths {
 		p := &v.paths[i]
