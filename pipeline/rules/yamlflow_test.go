@@ -1,6 +1,9 @@
 package rules_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 const verify, tools = "sec-tls-verify-01", "sec-tls-tools-01"
 
@@ -33,6 +36,21 @@ func TestFlows(t *testing.T) {
 			{workflow, "      - { name: a, # run: b\n          title: " + title + " }", injection, true},
 			{workflow, "      - { run: \"echo\n          ${{ github.sha }}\" }", injection, true},
 			{workflow, "      - { run: \"a\" }\n      - env:\n          Title: " + title, injection, true},
+		},
+		"scripts in quotes": {
+			{workflow, "      - run: \"echo \\\"a\n  Title: " + title + "\"", injection, false},
+			{workflow, "      - run: 'echo ''a''\n  Title: " + title + "'", injection, false},
+			{workflow, "      - run: 'echo\n  # Title: a\n  Title: " + title + "'", injection, false},
+			{workflow, "      - run:\n          \"echo \\\"a\n  Title: " + title + "\"", injection, false},
+			{workflow, "      - run:\n          'echo\n  Title: " + title + "'", injection, false},
+			{workflow, "      - run:\n          !!str 'echo\n  Title: " + title + "'", injection, false},
+			{workflow, "      - run: !!str \"a \\\" \n  Title: " + title + "\"", injection, false},
+			{workflow, "      - run: \"echo" + strings.Repeat("\n", 70) + "  Title: " + title + "\"", injection, false},
+			{workflow, "      - run: \"echo \\\"a\n  Title: " + title, injection, false},
+			{workflow, "      - run: \"echo\n          # Title: " + title + "\"", injection, false},
+			{workflow, "      - run: \"echo \\\"a\n  b\"\n        env:\n          Title: " + title, injection, true},
+			{workflow, "      - run: 'echo ''a'' '\n        env:\n          Title: " + title, injection, true},
+			{workflow, "      - name: \"a\n        env:\n          Title: " + title, injection, true},
 		},
 		"names and values": {
 			{"k8s/a.yaml", "        env:\n        - name: NODE_TLS_REJECT_UNAUTHORIZED\n          value: \"0\"", verify, false},

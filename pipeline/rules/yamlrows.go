@@ -158,7 +158,7 @@ func (y *yamlReader) read(i int) int {
 		if isItem(text[start:]) && start >= k.column {
 			return y.sequence(k, i, next)
 		}
-		if start <= k.column {
+		if start < k.column || start == k.column && !in("\"'", at(text, start)) {
 			return i + 1
 		}
 		if tags := untagged(text[start:]); isFlow(text[start+tags:]) {
@@ -167,7 +167,9 @@ func (y *yamlReader) read(i int) int {
 		if _, mapping := keyOf(text); mapping {
 			return i + 1
 		}
-		s.from, s.to = next, y.deeper(next, k.column)
+		value := text[start+untagged(text[start:]):]
+		s.from, s.to = next, max(y.deeper(next, k.column), y.quoted(next+1, k, value))
+		s.quoted = in("\"'", at(value, 0))
 		if s.style = blockStyle(text[start:]); s.style != 0 {
 			s.from++
 		}
@@ -175,7 +177,8 @@ func (y *yamlReader) read(i int) int {
 		return y.flow(flowStart{at: i, column: len(y.text(i)) - len(k.value), key: k, keyAt: i, sure: true})
 	default:
 		s.inline = true
-		s.from, s.to = from, max(y.deeper(from, k.column), y.quoted(from, k.value))
+		s.from, s.to = from, max(y.deeper(from, k.column), y.quoted(from, k, k.value))
+		s.quoted = in("\"'", k.value[0])
 	}
 	y.scalar(&s)
 	return s.to
@@ -229,22 +232,22 @@ func (y *yamlReader) deeper(i, column int) int {
 	return end
 }
 
-// quoted is the place behind the lines in which a text goes on that begins in quotes. In a
-// flow these need not stand deeper.
-func (y *yamlReader) quoted(i int, value string) int {
-	if c := value[0]; c == '"' || c == '\'' {
-		value = value[1:]
-		for j := i; j < len(y.lines) && j < i+maxStatementLines; j++ {
-			if strings.IndexByte(value, c) >= 0 {
-				return j
-			}
-			value = y.text(j)
-			if strings.IndexByte(value, c) >= 0 {
-				return j + 1
-			}
-		}
+// quoted is the place behind the lines in which a text goes on that begins in quotes. These
+// need not stand deeper. One that the hunk does not end goes on to its end if it is a command.
+func (y *yamlReader) quoted(i int, k yamlKey, value string) int {
+	if !in("\"'", at(value, 0)) {
+		return i
 	}
-	return i
+	s := flowScalar{quote: value[0]}
+	_, done := s.end(value, 1)
+	j := i
+	for ; !done && j < len(y.lines); j++ {
+		_, done = s.end(y.text(j), 0)
+	}
+	if !done && !isCommand(k) {
+		return i
+	}
+	return j
 }
 
 // scalar is a value that stands at the places from from to to, and behind its key if inline
@@ -254,6 +257,7 @@ type scalar struct {
 	at       int // the place of the key
 	style    byte
 	inline   bool
+	quoted   bool
 	from, to int
 }
 
@@ -277,7 +281,11 @@ func (y *yamlReader) pieces(s *scalar) (out []piece) {
 		out = append(out, piece{text: text(s.key.value), at: s.at})
 	}
 	for i := s.from; i < s.to; i++ {
-		out = append(out, piece{text: text(y.text(i)), at: i})
+		line := text(y.text(i))
+		if s.quoted && i+1 < s.to {
+			line = strings.TrimSpace(y.text(i)) // # starts no comment in it
+		}
+		out = append(out, piece{text: line, at: i})
 	}
 	if s.style == 0 {
 		glue(out)
