@@ -60,6 +60,7 @@ type flowKey struct {
 	name, parent string
 	at           int // its place
 	mapping      int
+	escaped      bool // the line spells the name otherwise
 }
 
 // flowLevel is a collection that is open.
@@ -72,7 +73,7 @@ type flowLevel struct {
 
 func (y *yamlReader) flowReader(s flowStart, keeps func(*scalar, []piece)) *flowReader {
 	f := &flowReader{yamlReader: y, keeps: keeps, i: s.at - 1, end: min(len(y.lines), s.at+maxFlowLines), left: maxFlow}
-	f.key = flowKey{name: s.key.name, parent: s.key.parent, at: s.keyAt}
+	f.key = flowKey{name: s.key.name, parent: s.key.parent, at: s.keyAt, escaped: s.key.escaped}
 	f.line()
 	f.at = min(s.column, len(f.text))
 	return f
@@ -164,13 +165,17 @@ func (f *flowReader) belongs() flowKey {
 // node reads a scalar: a key, or a value.
 func (f *flowReader) node() {
 	of := f.scalar()
-	if f.isKey(in("\"'", at(of[0].text, 0))) {
-		f.top().key = flowKey{name: strings.Trim(of[0].text, "\"'"), parent: f.top().of.name, at: of[0].at, mapping: f.top().number}
+	if quoted := in("\"'", at(of[0].text, 0)); f.isKey(quoted) {
+		key := flowKey{name: of[0].text, parent: f.top().of.name, at: of[0].at, mapping: f.top().number}
+		if quoted && len(of) == 1 && len(key.name) > 1 {
+			key.name, key.escaped = unquotedYAML(key.name)
+		}
+		f.top().key = key
 		return
 	}
 	if key := f.belongs(); f.keeps != nil && key.name != "" {
 		glue(of)
-		f.keeps(&scalar{key: yamlKey{name: key.name, parent: key.parent, mapping: key.mapping, anchor: f.anchor}, at: key.at, inline: of[0].at == key.at}, of)
+		f.keeps(&scalar{key: yamlKey{name: key.name, parent: key.parent, mapping: key.mapping, escaped: key.escaped, anchor: f.anchor}, at: key.at, inline: of[0].at == key.at}, of)
 	}
 }
 

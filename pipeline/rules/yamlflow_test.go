@@ -52,6 +52,18 @@ func TestFlows(t *testing.T) {
 			{workflow, "      - run: 'echo ''a'' '\n        env:\n          Title: " + title, injection, true},
 			{workflow, "      - name: \"a\n        env:\n          Title: " + title, injection, true},
 		},
+		"keys spelt otherwise": {
+			{workflow, "      - \"r\\x75n\": >-\n          Title: " + title, injection, false},
+			{workflow, "      - \"r\\u0075n\": |\n          Title: " + title, injection, false},
+			{workflow, "      - \"r\\U00000075n\": 'Title: " + title + "'", injection, false},
+			{workflow, "      - { \"r\\x75n\": 'Title: " + title + "' }", injection, false},
+			{workflow, "      - name: a\n        \"\\x72un\":\n          'Title: " + title + "'", injection, false},
+			{workflow, "      - ? |-\n          run\n        : \"echo\n          Title: " + title + "\"", injection, false},
+			{workflow, "      - ? >-\n          run\n        : |\n          Title: " + title, injection, false},
+			{workflow, "      - ? \"r\\\n          un\"\n        : |\n          a\n          Title: " + title, injection, false},
+			{workflow, "        env:\n          \"T\\x49TLE\": " + title, injection, true},
+			{workflow, "        env: { \"T\\x49TLE\": \"" + title + "\" }", injection, true},
+		},
 		"names and values": {
 			{"k8s/a.yaml", "        env:\n        - name: NODE_TLS_REJECT_UNAUTHORIZED\n          value: \"0\"", verify, false},
 			{"k8s/a.yaml", "        env:\n          - value: '0' # a\n\n            name: \"NODE_TLS_REJECT_UNAUTHORIZED\"", verify, false},

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -61,7 +62,8 @@ type yamlKey struct {
 	anchor string // of the value
 	value  string
 
-	mapping int // the key's mapping, if it is known
+	mapping int  // the key's mapping, if it is known
+	escaped bool // the line spells the name otherwise
 }
 
 // keyOf is the key at the start of a line, behind the marks of items.
@@ -75,12 +77,13 @@ func keyOf(text string) (k yamlKey, ok bool) {
 	i += untagged(text[i:])
 	from := i
 	if c := at(text, i); c == '"' || c == '\'' {
-		n := strings.IndexByte(text[i+1:], c)
-		if n < 0 {
+		s := flowScalar{quote: c}
+		end, done := s.end(text, i+1)
+		if !done {
 			return k, false
 		}
-		k.name = text[i+1 : i+1+n]
-		i += n + 2
+		k.name, k.escaped = unquotedYAML(text[i:end])
+		i = end
 	} else {
 		for isWord(at(text, i)) || in(".-/$", at(text, i)) {
 			i++
@@ -97,6 +100,33 @@ func keyOf(text string) (k yamlKey, ok bool) {
 	i += untagged(text[i:])
 	k.value = text[i:]
 	return k, true
+}
+
+// unquotedYAML is what a text in quotes says, and whether it is spelt otherwise.
+func unquotedYAML(text string) (says string, escaped bool) {
+	inner := text[1 : len(text)-1]
+	if text[0] == '\'' {
+		return strings.ReplaceAll(inner, "''", "'"), strings.Contains(inner, "''")
+	}
+	if strings.IndexByte(inner, '\\') < 0 || len(inner) > maxPath {
+		return inner, false
+	}
+	var b strings.Builder
+	for i := 0; i < len(inner); i++ {
+		if inner[i] != '\\' {
+			b.WriteByte(inner[i])
+			continue
+		}
+		i++
+		digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[at(inner, i)]
+		if code, err := strconv.ParseUint(inner[min(i+1, len(inner)):min(i+1+digits, len(inner))], 16, 32); err == nil {
+			b.WriteRune(rune(code))
+			i += digits
+		} else {
+			b.WriteByte(at(inner, i))
+		}
+	}
+	return b.String(), true
 }
 
 // untagged is the length of the tags and anchors at the start of a text.
@@ -199,11 +229,33 @@ func (y *yamlReader) keyless(i int) int {
 	if isFlow(text[column:]) {
 		return y.flow(flowStart{at: i, column: column, keyAt: i, sure: item})
 	}
+	if at(text, start) == ':' && isBlank(at(text, start+1)) {
+		return y.unnamed(i, start)
+	}
+	if item && at(text, column) == '?' && blanks(text, column+1) > 0 {
+		return i + 1
+	}
 	y.orphan(i)
 	if item {
 		return y.sequence(yamlKey{}, i, i)
 	}
 	return i + 1
+}
+
+// unnamed reads the value of a key that stands in lines of its own, which may be that of a
+// script, and returns the place behind it.
+func (y *yamlReader) unnamed(i, column int) int {
+	value := y.text(i)[column+1:]
+	value = value[blanks(value, 0):]
+	value = value[untagged(value):]
+	k := yamlKey{name: "run", column: column, value: value, escaped: true}
+	s := scalar{key: k, at: i, style: blockStyle(value), from: i + 1}
+	s.to = max(y.deeper(i+1, column), y.quoted(i+1, k, value))
+	if s.style == 0 {
+		s.inline, s.quoted = true, in("\"'", at(value, 0))
+	}
+	y.script(&s, y.pieces(&s))
+	return s.to
 }
 
 // code is the place of the first line from one on that is neither empty nor a comment.
@@ -424,7 +476,7 @@ func (y *yamlReader) folded(all []piece) {
 func (y *yamlReader) script(s *scalar, all []piece) {
 	for i := range all {
 		of := y.expression(all[i:])
-		if len(of) == 0 || len(of) == 1 && all[i].at == s.at && scripts[s.key.name] {
+		if len(of) == 0 || len(of) == 1 && all[i].at == s.at && scripts[s.key.name] && !s.key.escaped {
 			continue
 		}
 		y.remark("run: "+fold(of, every), y.old(of), s.at, of)
