@@ -135,6 +135,12 @@ func TestHostileRows(t *testing.T) {
 		{"YAML", []string{"- [ \"b\n", "${{\n"}},
 		{"YAML", []string{"{ run: ${{ a\n", "}}, b: [\n"}},
 		{"YAML", []string{"- { a:\n", "b }\n"}},
+		{"YAML", []string{"a:\r"}},
+		{"YAML", []string{"${{\r"}},
+		{"YAML", []string{"run: \"\\\"\n"}},
+		{"YAML", []string{": \"\n", ": 'a\n"}},
+		{"YAML", []string{"[\n", "${{ a\n"}},
+		{"YAML", []string{"\u2028", "${{ a }}"}},
 		{"XML", []string{"<a>\n"}},
 		{"XML", []string{"<a>\n", "</b>\n"}},
 		{"XML", []string{"<a>b</a>"}},
@@ -227,6 +233,7 @@ func FuzzRows(f *testing.F) {
 	f.Add("YAML", "+- { run: \"a\n+  ${{ b }}\", c: [d,\n  {e: f}]\n+}\n")
 	f.Add("YAML", "+ echo ${{ format('{0}', a[fromJSON('1')].c[0].* || !d && case(e == 1, 'f', toJSON(g))) }}\n")
 	f.Add("YAML", "   a b\n+  c: ${{ d }}\n+  \"e\": f,\n+A: &g ${{ h }}\n run: *g\n- name: i\n+  value: j\n")
+	f.Add("YAML", "+- \"r\\x75n\": 'a''\n+ ${{ b\r}}'\n+? |\n+  c\n+: \"\\\"${{ d\u2028}}\n"+strings.Repeat("[", 21)+"${{ e }}\n")
 	f.Add("XML", " <a>\n+<b>c</b><!-- d\n-</a>\n+</e></><![CDATA[f")
 	f.Add("INI", "+a =\n  b\n+# c\n")
 	f.Fuzz(func(t *testing.T, language, text string) {

@@ -116,6 +116,7 @@ func (f *flowReader) read() (end int, closed bool) {
 		switch c := f.text[f.at]; c {
 		case '{', '[':
 			if len(f.open) == maxFlowDepth {
+				f.unread = min(f.unread, f.i)
 				return f.i + 1, false
 			}
 			f.anchor = ""

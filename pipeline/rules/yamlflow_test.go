@@ -64,6 +64,21 @@ func TestFlows(t *testing.T) {
 			{workflow, "        env:\n          \"T\\x49TLE\": " + title, injection, true},
 			{workflow, "        env: { \"T\\x49TLE\": \"" + title + "\" }", injection, true},
 		},
+		"deep scripts": {
+			{workflow, "    x: " + strings.Repeat("[", 25) + "{ run: \"echo\n          Title: " + title + "\" }" + strings.Repeat("]", 25), injection, false},
+			{workflow, "    x: " + strings.Repeat("[\n", 25) + "{ run: \"echo\n          Title: " + title + "\" }" + strings.Repeat("]", 25), injection, false},
+			{workflow, "    x: " + strings.Repeat("[", 15) + "{ env: {\n          Title: " + title + " } }" + strings.Repeat("]", 15), injection, true},
+		},
+		"other ends of lines": {
+			{workflow, "      - run: |\r          Title: " + title, injection, false},
+			{workflow, "      - run: |\u0085          Title: " + title, injection, false},
+			{workflow, "      - run: |\u2028          Title: " + title, injection, false},
+			{workflow, "      - run: |\u2029          a\n          Title: " + title, injection, false},
+			{workflow, "      - run: |\r          a\n          Title: " + title, injection, false},
+			{workflow, "on: x\rjobs:\r  a:\r    steps:\r      - run: >-\r          Title: " + title + "\r", injection, false},
+			{workflow, "        env:\r\n          Title: " + title + "\r\n", injection, true},
+			{workflow, "        env:\n          TITLE: " + title + "\u0085", injection, true},
+		},
 		"names and values": {
 			{"k8s/a.yaml", "        env:\n        - name: NODE_TLS_REJECT_UNAUTHORIZED\n          value: \"0\"", verify, false},
 			{"k8s/a.yaml", "        env:\n          - value: '0' # a\n\n            name: \"NODE_TLS_REJECT_UNAUTHORIZED\"", verify, false},

@@ -19,13 +19,18 @@ import (
 //   - a name and its value that have keys of their own
 //   - each line with expressions, as these say plainly
 func yamlRows(h *pipeline.Hunk) []statement {
-	y := yamlReader{hunk: h, lines: newSideOf(h)}
+	y := yamlReader{hunk: h}
+	y.split()
+	y.unread = len(y.lines)
 	for i := 0; i < len(y.lines); {
 		i = y.read(i)
 	}
 	y.aliased()
 	for i := range y.lines {
 		y.plain(i)
+		if i >= y.unread || y.isPart(i) {
+			y.maybeScript(i)
+		}
 	}
 	return y.out
 }
@@ -35,8 +40,10 @@ func yamlRows(h *pipeline.Hunk) []statement {
 type yamlReader struct {
 	hunk   *pipeline.Hunk
 	lines  []int
+	texts  []string
 	out    []statement
 	flowed int // the place behind the collections that were read
+	unread int // from here on, lines may be part of a collection that is too deep
 
 	above   parents // of the line under way
 	hidden  int     // from here on, lines may be part of a value whose key is not shown
@@ -47,8 +54,54 @@ type yamlReader struct {
 	halves   map[int]pairHalf // by mapping
 }
 
+// split splits the lines at the ends that YAML knows besides a line feed.
+func (y *yamlReader) split() {
+	for _, i := range newSideOf(y.hunk) {
+		text := bounded(y.hunk.Lines[i].Text, maxLine)
+		for {
+			end, next := lineEnd(text)
+			y.lines = append(y.lines, i)
+			y.texts = append(y.texts, text[:end])
+			if next == len(text) {
+				break
+			}
+			text = text[next:]
+		}
+	}
+}
+
+// lineEnd is where the first line in a text ends, and where the next begins. One at the end
+// of the text begins none.
+func lineEnd(text string) (end, next int) {
+	for i := 0; i < len(text); i++ {
+		if c := text[i]; c == '\r' {
+			return i, i + 1
+		} else if c < 0x80 {
+			continue
+		}
+		for _, mark := range []string{"\u0085", "\u2028", "\u2029"} {
+			if strings.HasPrefix(text[i:], mark) {
+				return i, i + len(mark)
+			}
+		}
+	}
+	return len(text), len(text)
+}
+
+// isPart reports whether the line at a place is part of one of the hunk.
+func (y *yamlReader) isPart(i int) bool {
+	return i > 0 && y.lines[i-1] == y.lines[i] || i+1 < len(y.lines) && y.lines[i+1] == y.lines[i]
+}
+
+// maybeScript keeps the line at a place as one of a script, if it has an expression.
+func (y *yamlReader) maybeScript(i int) {
+	if of := y.expression(y.trimmedLines(i, len(y.lines))); len(of) > 0 {
+		y.remark("run: "+fold(of, every), y.old(of), -1, of)
+	}
+}
+
 // text is the line at a place.
-func (y *yamlReader) text(i int) string { return bounded(y.hunk.Lines[y.lines[i]].Text, maxLine) }
+func (y *yamlReader) text(i int) string { return y.texts[i] }
 
 // added reports whether the change adds the line at a place.
 func (y *yamlReader) added(i int) bool { return isAdded(y.hunk, y.lines[i]) }
@@ -522,7 +575,7 @@ func (y *yamlReader) expression(of []piece) []piece {
 // orphan keeps a line whose key the hunk does not show where an expression goes on in the
 // next.
 func (y *yamlReader) orphan(i int) {
-	if text := y.text(i); !strings.Contains(text, "${{") || openExpression(text) == "" {
+	if text := y.text(i); !strings.Contains(text, "${{") || openExpression(text) == "" || y.isPart(i) {
 		return
 	}
 	of := y.expression(y.trimmedLines(i, len(y.lines)))
