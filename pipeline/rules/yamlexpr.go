@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Bounds of GitHub's expressions: how deep they stand in each other, the bytes of a path and
@@ -62,6 +64,7 @@ func plainly(text string) string {
 		paths, ok := reaching(text[i+3 : i+n-2])
 		if !ok {
 			b.WriteString(text[i : i+n])
+			paths = namedPaths(text[i+3 : i+n-2])
 		}
 		if b.Len()+len(paths)*(maxPath+len("${{ toJSON() }}")) > room && b.Len()+written(paths) > room {
 			paths = []contextPath{anyPath}
@@ -76,6 +79,40 @@ func plainly(text string) string {
 	}
 	b.WriteString(text)
 	return b.String()
+}
+
+// namedPaths are the paths in GitHub's context that stand in an expression which can't be read,
+// outside texts.
+func namedPaths(text string) (paths []contextPath) {
+	e := expressionReader{text: text}
+	for e.next() != 0 {
+		switch c := at(e.text, e.at); {
+		case c == '\'':
+			end := strings.IndexByte(text[e.at+1:], c)
+			if end < 0 {
+				return paths
+			}
+			e.at += end + 2
+		case c == '.' || !inWord(c):
+			for e.at++; c == '.' && inWord(at(text, e.at)); e.at++ {
+			}
+		default:
+			path := contextPath{text: e.name()}
+			for e.takes(".") {
+				name := "*"
+				if !e.takes("*") {
+					name = e.name()
+				}
+				if path.names++; path.names <= maxNames && len(path.text)+len(name) < maxPath {
+					path.text += "." + name
+				}
+			}
+			if root := strings.ToLower(cut(path.text, 7)); root == "github" || root == "github." {
+				paths = joinedPaths(paths, []contextPath{path})
+			}
+		}
+	}
+	return paths
 }
 
 // written is how many bytes expressions for some contexts take.
@@ -102,7 +139,8 @@ func reaching(text string) (paths []contextPath, ok bool) {
 // contextPath is a path in a context of GitHub.
 type contextPath struct {
 	text string
-	json bool // it is written as JSON
+	json int  // how often it is written as JSON
+	part bool // the JSON is part of a text, which may be JSON itself
 	done bool // what is taken from it is taken from a text
 
 	names int // more than the first
@@ -112,7 +150,7 @@ type contextPath struct {
 var anyPath = contextPath{text: "github.*", done: true}
 
 func (p contextPath) String() string {
-	if p.json {
+	if p.json > 0 {
 		return "toJSON(" + p.text + ")"
 	}
 	return p.text
@@ -151,7 +189,7 @@ func joinedPaths(all, more []contextPath) []contextPath {
 func (v exprValue) property(name string) exprValue {
 	out := exprValue{paths: v.paths}
 	for i := range out.paths {
-		if p := &out.paths[i]; !p.json && !p.done && p.names < maxNames && len(p.text)+len(name) < maxPath {
+		if p := &out.paths[i]; p.json == 0 && !p.done && p.names < maxNames && len(p.text)+len(name) < maxPath {
 			p.text += "." + name
 			p.names++
 		}
@@ -169,8 +207,12 @@ type expressionReader struct {
 
 // next is the next character, or 0 at the end.
 func (e *expressionReader) next() byte {
-	for in(" \t\r\n", at(e.text, e.at)) {
-		e.at++
+	for e.at < len(e.text) {
+		c, n := utf8.DecodeRuneInString(e.text[e.at:])
+		if !unicode.IsSpace(c) {
+			break
+		}
+		e.at += n
 	}
 	return at(e.text, e.at)
 }
@@ -351,6 +393,9 @@ func (e *expressionReader) call(name string) exprValue {
 		if v, ok := formatted(args); ok {
 			return v
 		}
+		if len(args) == 2 && args[0].text == "{0}" {
+			return asText(args[1])
+		}
 	}
 	var v exprValue
 	for i, arg := range args {
@@ -361,7 +406,19 @@ func (e *expressionReader) call(name string) exprValue {
 	}
 	for i := range v.paths {
 		p := &v.paths[i]
-		p.done = p.done || name != "case" && !p.json
+		if name != "case" {
+			p.done = p.done || p.json == 0
+			p.part = p.part || p.json > 0
+		}
+	}
+	return v
+}
+
+// asText is a value as a text.
+func asText(v exprValue) exprValue {
+	for i := range v.paths {
+		p := &v.paths[i]
+		p.done = p.done || p.json == 0
 	}
 	return v
 }
@@ -375,7 +432,7 @@ func toJSON(v exprValue) exprValue {
 		}
 	}
 	for i := range v.paths {
-		v.paths[i].json = true
+		v.paths[i].json++
 	}
 	return exprValue{paths: v.paths}
 }
@@ -388,8 +445,12 @@ func fromJSON(v exprValue) exprValue {
 	}
 	for i := range v.paths {
 		p := &v.paths[i]
-		p.done = p.done || !p.json
-		p.json = false
+		switch {
+		case p.json == 0:
+			p.done = true
+		case !p.part || p.json > 1:
+			p.json--
+		}
 	}
 	return exprValue{paths: v.paths}
 }
