@@ -186,6 +186,7 @@ func TestWorkOfExpressions(t *testing.T) {
 		"${{ (a" + strings.Repeat("||a.b", 1200) + ")" + strings.Repeat(".b", 98) + " }}",
 		"${{ (a||b||c||d||e||f||g||h||i||j||k||l||m||n||o||p||q||r||s||t)" + strings.Repeat(".b", 98) + " }}",
 		"${{ (a||b||c||d||e||f||g||h||i||j||k||l||m||n||o||p||q||r||s||t)." + strings.Repeat("b", 190) + " }}",
+		"${{ " + strings.Repeat("github.a + ", 1200) + "}}",
 		"${{ f(" + strings.Repeat("a,b,", 600) + "a)" + strings.Repeat(".b", 98) + " }}",
 	} {
 		text = strings.Repeat(text, 128<<10/len(text))

@@ -111,6 +111,8 @@ func isCommand(k yamlKey) bool {
 		return true
 	case name == "shell":
 		return !given[k.parent]
+	case k.parent == "with" && withs[name], k.parent == "runs" && (commands[name] || hooks[name]):
+		return true
 	case k.parent != "with" && (k.parent != "" || k.column == 0 || k.name == strings.ToUpper(k.name)):
 		return false
 	}
@@ -119,6 +121,12 @@ func isCommand(k yamlKey) bool {
 
 // commands are inputs of actions that run them.
 var commands = map[string]bool{"args": true, "entrypoint": true, "exec": true}
+
+// withs are names that only inputs which actions run have.
+var withs = map[string]bool{"start": true, "bash": true, "pwsh": true, "eval": true, "custom-run": true}
+
+// hooks are what an action of a container runs around it.
+var hooks = map[string]bool{"pre-entrypoint": true, "post-entrypoint": true}
 
 // endsInCommand reports whether a name ends in a word for a command.
 func endsInCommand(name string) bool {

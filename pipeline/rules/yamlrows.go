@@ -704,6 +704,9 @@ var words = map[string]bool{"command": true, "args": true, "entrypoint": true, "
 // items keeps rows of a sequence's items. Where each of them may be a command of its own,
 // those that are not in quotes and have several words stand alone.
 func (y *yamlReader) items(k yamlKey, key int, items []piece) {
+	if isCommand(k) {
+		y.script(&scalar{key: k, at: key}, items)
+	}
 	from := 0
 	keep := func(to int) {
 		for ; to-from > 1; from = max(from+1, min(from+maxStatementAll, to)-overlap) {
