@@ -19,8 +19,49 @@ const (
 	maxNameBefore = 96
 )
 
-// nameOfValue stands before the quote of a value: the name, and what assigns the value to it.
-var nameOfValue = regexp.MustCompile(`([\w.-]{1,60})["'\])]{0,3}[ \t]*(?::[ \t]*[\w.<>\[\]&*?' ]{1,24}=|[ \t](?:string|String|str|STRING)[ \t]*=|:?=|=>|:|\(|,)[ \t]*(?:[bBrRuU@]|new \w{1,20}\()?$`)
+// behindName stands between a name and the quote of the value that is assigned to it.
+var behindName = regexp.MustCompile(`^["'\])]{0,3}[ \t]*(?::[ \t]*[\w.<>\[\]&*?' ]{1,24}=|[ \t](?:string|String|str|STRING)[ \t]*=|:?=|=>|:|\(|,)[ \t]*(?:[bBrRuU@]|new \w{1,20}\()?$`)
+
+// maxNames is how many of the names before a value are tried.
+const maxNames = 3
+
+// assignee returns the last name before a value that tells of a password and that the value
+// is assigned to; to is 0 for none.
+func assignee(before string) (from, to int) {
+	at := len(before)
+	for range maxNames {
+		for at--; at >= 0 && !beginsSecret(before, at); at-- {
+		}
+		if at < 0 {
+			break
+		}
+		from, to = at, at
+		for to < len(before) && isNameByte(before[to]) {
+			to++
+		}
+		for from > 0 && isNameByte(before[from-1]) {
+			from--
+		}
+		if namesSecret(before[from:to]) && behindName.MatchString(before[to:]) {
+			return from, to
+		}
+		at = from
+	}
+	return 0, 0
+}
+
+// beginsSecret reports whether one of the secretWords begins at an offset.
+func beginsSecret(text string, at int) bool {
+	switch text[at] | ' ' {
+	case 'p', 's', 'a', 't':
+		for _, w := range secretWords {
+			if hasPrefixFold(text[at:], w.word) {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // secretWords end the names of passwords and keys, and may follow other letters where that
 // is set.
@@ -94,11 +135,11 @@ func assignedPasswords(text string, skip func(from, to int) bool) (out []match) 
 			continue
 		}
 		before := text[max(lineStart(text, i), i-maxNameBefore):i]
-		m := nameOfValue.FindStringSubmatchIndex(before)
-		if m == nil || !namesSecret(before[m[2]:m[3]]) || !isPassword(text[i+1:to]) {
+		name, end := assignee(before)
+		if end == 0 || !isPassword(text[i+1:to]) {
 			continue
 		}
-		out = append(out, match{rule: assignedRule, start: i - len(before) + m[2], from: i + 1, to: to})
+		out = append(out, match{rule: assignedRule, start: i - len(before) + name, from: i + 1, to: to})
 		i = to
 	}
 	return out

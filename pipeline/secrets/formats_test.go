@@ -838,7 +838,7 @@ var nearMisses = map[string]func(i int) string{
 	"numbers in templates":    always("a{12}b${3456}"),
 	"numbers for texts":       always(`"%d%c" % (95, 0x5f), `),
 	"beginnings of OpenSSH's": always("b3BlbnNzaC1rZXktdjEA "),
-	"passwords":               always(`x="aB1!aB1!aB1!"`), "passwords and names": always(`password=="aB1!aB1c%s"`),
+	"passwords":               always(`x="aB1!aB1!aB1!"`), "passwords and names": always(`password=="aB1!aB1c%s"`), "passwords one after another": always(`password='aB3$dE5^a`),
 	"calls that turn texts": always(`"a-b1-C2".replace("-", "").lower()+`),
 	"octal numbers":         always("0147 0b1100111 "), "letters of other scripts": always("\u04bb\u0435"),
 	"names in formats":           always(`"$a{b}%(c)s" + `),

@@ -298,8 +298,19 @@ func (p *pieced) add(at int) {
 	if c == '\n' || c == '\r' {
 		c = ' '
 	}
+	p.grow()
 	p.out.WriteByte(c)
 	p.from, p.wide = append(p.from, at), append(p.wide, 1)
+}
+
+// grow makes room for twice as much where the reading is full: a long one would be copied
+// again and again if it grew in small steps.
+func (p *pieced) grow() {
+	const least = 1 << 10
+	if n := len(p.from); n == cap(p.from) {
+		p.from, p.wide = slices.Grow(p.from, max(least, n)), slices.Grow(p.wide, max(least, n))
+		p.out.Grow(max(least, n))
+	}
 }
 
 // close ends a line of the reading.
@@ -826,6 +837,7 @@ func (p *pieced) bare() {
 }
 
 func (p *pieced) writeBare() {
+	last := 0 // where the stretch before ends, of which only the name is repeated
 	for i := 0; i < len(p.text); i++ {
 		if p.text[i] <= ' ' && p.text[i] != leftOut || isQuote(p.text[i]) {
 			continue
@@ -840,9 +852,10 @@ func (p *pieced) writeBare() {
 		if left == 0 || i-from-left < minJoined {
 			continue
 		}
-		for j := max(0, from-maxContext); j < from; j++ {
+		for j := max(0, from-maxContext, last-maxContext/2); j < from; j++ {
 			p.add(j)
 		}
+		last = i
 		for j := from; j < i; j++ {
 			if p.text[j] == leftOut {
 				p.soft = append(p.soft, p.out.Len())
