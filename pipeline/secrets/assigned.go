@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // ruleAssigned finds passwords with signs in them, which the generic rule does not take for
@@ -90,11 +91,66 @@ func namesSecret(name string) bool {
 }
 
 // noPassword matches what stands in quotes behind such a name and is none: formats,
-// insertions, markup, addresses, paths, expressions, code, hashes and what is encrypted.
+// insertions, markup, addresses, expressions, hashes and what is encrypted.
 var noPassword = regexp.MustCompile(`(?i)` + strings.Join([]string{
-	`%[-+0-9.]*[a-z]\b|%\w+%|%\(`, `\{\w*\}|\{\{|[$#]\{|\$\(|#\{|^\$\w+$|\{[a-z_.]+\}`, `<[a-z/!?%]|>`, `://|^(?:mailto|data|arn|vault|file|sha\d+|enc|env|op|ref):|^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$`, `^[./~#@&:*]*[/\w.:,;|@~-]*$`,
-	`\.\*|\.\+|\]\+|\]\*|\(\?|\[\^|a-z|0-9|\\[a-z0-9\[(]|^\^|\|\|`, `^[\w.$>-]+\(|\(\)|\[\w*\]|\w=["']|^[\w.-]+\[|&#?\w+;|=>|->|[?&]\w+=|^\(.*\)$|^[-+0-9.e]+$|\w\.\w+\(`, `^\$(?:2[abxy]?|1|5|6|y|argon\w*|scrypt|pbkdf2[\w-]*)\$|^(?:ENC|CIPHER|\{cipher\}|\{ssha\})`, `^@[\w.-]+@$|\*{3}|\.{3}|x{4}|your|change.?me`,
+	`%[-+0-9.]*[a-z]\b|%\w+%|%\(`, `\{\w*\}|\{\{|[$#]\{|\$\(|#\{|^\$\w+$|\{[a-z_.]+\}`, `<[a-z/!?%]|\w>`, `://|^(?:mailto|data|arn|vault|file|sha\d+|enc|env|op|ref|urn):|^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$`,
+	`\.\*|\.\+|\]\+|\]\*|\(\?|\[\^|a-z|0-9|\\[a-z0-9\[(]|^\^|\|\|`, `\(\)|\[\w*\]|\w=["']|^[\w.-]+\[|&#?\w+;|^\(.*\)$|^[-+0-9.e]+$|\w\.\w+\(`, `^\$(?:2[abxy]?|1|5|6|y|argon\w*|scrypt|pbkdf2[\w-]*)\$|^(?:ENC|CIPHER|\{cipher\}|\{ssha\})`, `^@[\w.-]+@$|\*{3}|\.{3}|x{4}|your|change.?me`,
 }, "|"))
+
+// likeCode matches what looks like a path, a list, a selector, a query or a call. What a
+// machine drew may look so, too.
+var likeCode = regexp.MustCompile(`^[./~#@&:*]*[/\w.:,;|@~-]*$|^[\w.$>-]+\(|=>|->|>|[?&]\w+=`)
+
+// numberedWord is a word with a number behind it.
+var numberedWord = regexp.MustCompile(`^[A-Z]?[a-z]{3,}[0-9]+$|^[A-Z]{4,}[0-9]+$`)
+
+// isMixed reports whether a value is made of short pieces with capitals, small letters and
+// digits in them, as words and numbers hardly are: half of it at least. A piece with two
+// kinds of characters counts half of one with three, or as much if they change often; one
+// with three has to be among them.
+func isMixed(value string) bool {
+	const longest, often, enough = 16, 5, 3
+	mixed, all, points, full := 0, 0, 0, false
+	for _, piece := range strings.FieldsFunc(value, func(c rune) bool { return c >= utf8.RuneSelf || c == '_' || !isWord(byte(c)) }) {
+		all += len(piece)
+		var has [3]bool
+		last, changes := -1, 0
+		for i := range len(piece) {
+			kind := 0
+			switch c := piece[i]; {
+			case isDigit(c):
+				kind = 1
+			case 'A' <= c && c <= 'Z':
+				kind = 2
+			}
+			has[kind] = true
+			if last >= 0 && kind != last && !(last == 2 && kind == 0 && i == 1) {
+				changes++
+			}
+			last = kind
+		}
+		kinds := 0
+		for _, h := range has {
+			if h {
+				kinds++
+			}
+		}
+		switch {
+		case len(piece) > longest || numberedWord.MatchString(piece):
+		case kinds == len(has):
+			mixed, points, full = mixed+len(piece), points+2, true
+			if changes >= often {
+				points++
+			}
+		case kinds == 2 && has[1]:
+			mixed, points = mixed+len(piece), points+1
+			if changes > 1 {
+				points++
+			}
+		}
+	}
+	return full && points >= enough && 2*mixed >= all
+}
 
 // signsOfPasswords stand in passwords, and hardly in names and words.
 const signsOfPasswords = "!@#$%^&*?~+<>()[]{}|;:,"
@@ -149,7 +205,7 @@ func assignedPasswords(text string, skip func(from, to int) bool) (out []match) 
 // and runs of a made-up one.
 func isPassword(value string) bool {
 	const least = 5
-	if noPassword.MatchString(value) || isPlaceholder(value) && !hidesRandom(value) {
+	if noPassword.MatchString(value) || likeCode.MatchString(value) && !isMixed(value) || isPlaceholder(value) && !hidesRandom(value) {
 		return false
 	}
 	seen := map[rune]bool{}

@@ -17,6 +17,22 @@ func TestAssignedPasswords(t *testing.T) {
 	for _, signs := range []string{`[!#*]`, `[@?~]`, `[+&^]`, `[$%]`, `[,;:]`} {
 		values = append(values, drawnFrom(`[A-Z][a-z]{2}[0-9]`, draw)+drawnFrom(signs, draw)+drawnFrom(`[a-z]{2}[0-9][A-Z][0-9]`, draw)+drawnFrom(`[!#]`, draw)+drawnFrom(`[a-z]{2}[0-9][A-Z]`, draw))
 	}
+	for _, form := range []string{`S@P-P`, `S@S@S`, `S:S,S`, `S~S~S`, `S;S|S`, `S(S)P`, `S(SP!P`, `S=>S!S`, `S[?]P=PS!`} {
+		value := ""
+		for _, c := range form {
+			switch c {
+			case 'S':
+				value += drawnFrom(`[A-Z][b-z]{2}[0-9]`, draw)
+			case 'P':
+				value += drawnFrom(`[a-z][A-Z][0-9]`, draw)
+			case '[', ']':
+			default:
+				value += string(c)
+			}
+		}
+		values = append(values, value)
+	}
+	values = append(values, "Xk9@mQ2v-"+"L7z", "Zk7@Wm4"+"@Rt9Q", "Gx4:Rt9,"+"Wq2Zp", "Hx7~Qp2"+"~Lm9z", "Vb3;Nm8"+"|Kj5T", "P@55w0rd"+"-Zq9x", "vX9(kL2"+")mQ", "Jd8(Kf2L"+"m9!z", "Lq5=>Wn8"+"!xR2", "K7?mq=Zx"+"93!")
 	for _, value := range values {
 		for _, setting := range []string{
 			`passwd="%s"`, `SMTP_PASSWORD = "%s"`, `SECRET_KEY = '%s'`, `"dbPassword": "%s",`, `password: "%s"`, `$config['db']['pass'] = '%s';`, `'pwd' => '%s',`, `const apiKey = "%s";`, `var rootPassword string = "%s"`, `password: str = "%s"`, `String authToken = "%s";`, `dbpassword := "%s"`,
@@ -39,7 +55,7 @@ func TestAssignedThatAreNoPasswords(t *testing.T) {
 	for _, text := range []string{
 		`password = "%s:%s@2"`, `password = "{user}:{pass1}!"`, `password = "${DB_PASSWORD_1}!"`, `password = "<your-password-1>"`, `token = "{{ vault.token1 }}!"`, `password = "https://a.b/c?d=1"`, `password_regex = "^[a-z]{2,9}!"`, `secret = "arn:aws:secretsmanager:eu:123:secret:a1"`, `pass = "#password-1"`, `pass = "input[name=pass1]"`,
 		`token = "auth.errors:token1,other"`, `password == "T0p!S3cretPas"`, `bypass = "T0p!S3cretPas"`, `passwordHash = "T0p!S3cretPas"`, `compass = "a1!b2@c3#"`, `password = "changeme-1!"`, `password = "xxxxxxxx1!"`, `password = "$DB_PASS1"`, `password = "getPassword(user1)"`, `password = "user1@host.example.org"`, `password = "two words 1!"`,
-		`password = "$2a$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy"`, `password = "password123!"`, `password = "ENC[AES256,data:p673w,iv:1]"`, `token = "-1.5e+10000"`, `api_key = "%DB_PASS1%"`, `pass = "@PASSWORD1@"`, `secret = "op://vault/item1/password"`, `label = "T0p!S3cretPas"`, `pwd = "a/b/c1"`,
+		`password = "$2a$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy"`, `password = "password123!"`, `password = "ENC[AES256,data:p673w,iv:1]"`, `token = "-1.5e+10000"`, `api_key = "%DB_PASS1%"`, `pass = "@PASSWORD1@"`, `secret = "op://vault/item1/password"`, `label = "T0p!S3cretPas"`, `token = "urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6"`, `token = "cafeb4b3:d3adb33f"`, `pwd = "a/b/c1"`,
 	} {
 		f := facts("deploy/run.txt", "+"+text)
 		for _, r := range d.Redact(&f) {
