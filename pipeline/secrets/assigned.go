@@ -20,8 +20,27 @@ const (
 	maxNameBefore = 96
 )
 
-// behindName stands between a name and the quote of the value that is assigned to it.
-var behindName = regexp.MustCompile(`^["'\])]{0,3}[ \t]*(?::[ \t]*[\w.<>\[\]&*?' ]{1,24}=|[ \t](?:string|String|str|STRING)[ \t]*=|:?=|=>|:|\(|,)[ \t]*(?:[bBrRuU@]|new \w{1,20}\()?$`)
+// behindName stands between a name and the quote of the value that is assigned to it: what
+// assigns, also in place of another value that is missing, and what the value is wrapped in.
+var behindName = regexp.MustCompile(`^(?:\(\)|["'\])]{0,3})[ \t]*(?:` + strings.Join([]string{
+	`:[ \t]*[\w.<>\[\]&*?' ]{1,24}=`, `[ \t](?:string|String|str|STRING)[ \t]*=`, `(?::|:?=)[ \t]*\\?\r?\n`, `(?:\|\||\?\?|\?)?=|:=|=>|:|\(|,`, `\|\||\?\?|\?:|or[ \t]`,
+	`(?::?=|:)[ \t]*[\w.$()\[\]'"-]{1,60}[ \t]*(?:\|\||\?\?|\?:|[ \t]or[ \t])`, `[ \t]value=`, `,?[ \t]*\r?\n?[ \t]*["']?value["']?[ \t]*[:=]`,
+}, "|") + `)[ \t]*(?:[bBrRuUfFL@$]{1,2}|u8|r#{1,3}|new \w{1,20}\(|[\[(]|\[\]byte\(|(?:String::from|std::string)\(|&\w{1,20} +|!!?\w{1,20} +)?$`)
+
+var (
+	// wordsBefore stand before a name whose value follows behind a blank.
+	wordsBefore = regexp.MustCompile(`(?i)(?:^|[ \t])(?:ENV|ARG|WITH|ENCRYPTED|SET|(?:ROLE|USER)[ \t]+[\w."]{1,40})[ \t]+$`)
+	// identifiedBy stands before a password in SQL.
+	identifiedBy = regexp.MustCompile(`(?i)\bIDENTIFIED[ \t]+(?:WITH[ \t]+\w{1,30}[ \t]+)?BY[ \t]+(?:PASSWORD[ \t]+)?$`)
+)
+
+// isAssigned reports whether the value that follows a text is assigned to the name there.
+func isAssigned(before string, from, to int) bool {
+	if rest := before[to:]; len(rest) > 0 && strings.Trim(rest, " \t") == "" {
+		return strings.HasPrefix(before[from:], "--") || before[from:to] == "PASSWORD" || wordsBefore.MatchString(before[:from])
+	}
+	return behindName.MatchString(before[to:])
+}
 
 // maxNames is how many of the names before a value are tried.
 const maxNames = 3
@@ -29,6 +48,11 @@ const maxNames = 3
 // assignee returns the last name before a value that tells of a password and that the value
 // is assigned to; to is 0 for none.
 func assignee(before string) (from, to int) {
+	if strings.HasSuffix(before, " ") {
+		if m := identifiedBy.FindStringIndex(before); m != nil {
+			return m[0], m[1]
+		}
+	}
 	at := len(before)
 	for range maxNames {
 		for at--; at >= 0 && !beginsSecret(before, at); at-- {
@@ -43,7 +67,7 @@ func assignee(before string) (from, to int) {
 		for from > 0 && isNameByte(before[from-1]) {
 			from--
 		}
-		if namesSecret(before[from:to]) && behindName.MatchString(before[to:]) {
+		if namesSecret(before[from:to]) && isAssigned(before, from, to) {
 			return from, to
 		}
 		at = from
@@ -71,12 +95,18 @@ var secretWords = []struct {
 	within bool
 }{
 	{"password", true}, {"passwd", true}, {"passphrase", true}, {"secretkey", true}, {"secret_key", true}, {"secret-key", true}, {"apikey", true}, {"api_key", true}, {"api-key", true},
-	{"pwd", false}, {"pass", false}, {"secret", false}, {"token", false},
+	{"pwd", false}, {"pswd", false}, {"pass", false}, {"secret", false}, {"token", false},
 }
+
+// behindWord may stand behind the last word of a name and says nothing of what it names.
+var behindWord = regexp.MustCompile(`(?:[_.-](?i:prod|production|dev|staging|stage|live|local|value|str|string|plain|text)|Value|Prod|Dev|Staging|Live|String|Plain|Text)$`)
 
 // namesSecret reports whether the last word of a name is that of a password or a key.
 func namesSecret(name string) bool {
 	name = strings.TrimRight(name, "0123456789_")
+	if m := behindWord.FindStringIndex(name); m != nil {
+		name = name[:m[0]]
+	}
 	low := strings.ToLower(name)
 	return slices.ContainsFunc(secretWords, func(w struct {
 		word   string
@@ -183,22 +213,41 @@ func passwordAt(text string, from int, quote byte) int {
 func assignedPasswords(text string, skip func(from, to int) bool) (out []match) {
 	for i := 0; i < len(text); i++ {
 		quote := text[i]
-		if !isQuote(quote) || i == 0 || strings.IndexByte(" \t=:>(,bBrRuU@", text[i-1]) < 0 {
+		if !isQuote(quote) {
+			continue
+		}
+		begin := i // of the quote, which may be three
+		if i > 1 && text[i-1] == quote && text[i-2] == quote {
+			begin = i - 2
+		}
+		if begin == 0 || strings.IndexByte(" \t\n=:>(,[bBrRuUfFL8#@$", text[begin-1]) < 0 {
 			continue
 		}
 		to := passwordAt(text, i+1, quote)
 		if to == 0 || skip != nil && skip(i+1, to) {
 			continue
 		}
-		before := text[max(lineStart(text, i), i-maxNameBefore):i]
+		before := beforeValue(text, begin)
 		name, end := assignee(before)
 		if end == 0 || !isPassword(text[i+1:to]) {
 			continue
 		}
-		out = append(out, match{rule: assignedRule, start: i - len(before) + name, from: i + 1, to: to})
+		out = append(out, match{rule: assignedRule, start: begin - len(before) + name, from: i + 1, to: to})
 		i = to
 	}
 	return out
+}
+
+// beforeValue is what stands before the quote of a value: in its line, and in the one before
+// where hardly anything stands in this one.
+func beforeValue(text string, quote int) string {
+	const hardly = len(`"value": !!str `)
+	before := text[max(0, quote-maxNameBefore):quote]
+	line := strings.LastIndexByte(before, '\n')
+	if line >= 0 && len(strings.TrimLeft(before[line:], " \t\r\n")) <= hardly {
+		line = strings.LastIndexByte(before[:line], '\n')
+	}
+	return before[line+1:]
 }
 
 // isPassword reports whether a value with letters, digits and signs is more than the words

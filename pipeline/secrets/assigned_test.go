@@ -49,6 +49,34 @@ func TestAssignedPasswords(t *testing.T) {
 	}
 }
 
+// It is found in whatever form it is assigned.
+func TestFormsOfAssignedPasswords(t *testing.T) {
+	d := detector(t)
+	const value = "Tr0ub4dor" + "&3xQ!"
+	for _, setting := range []string{
+		`password = '''%s'''`, `password = """%s"""`, `password = f"%s"`, `password = f"""%s"""`, `password = ("%s")`, `passwords["a"] = 1; password = ["%s"]`, `password = L"%s";`, `auto password = u8"%s";`, `let password = r#"%s"#;`, `password := []byte("%s")`, `let password = String::from("%s");`, `auto password = std::string("%s");`,
+		`password ||= "%s"`, `password ??= "%s"`, `const p = process.env.PASSWORD || "%s"`, `const password = x ?? "%s"`, `secret = getSecret() or "%s"`, `p = get_password() or "%s"`, `os.environ.get("DB_PASSWORD", "%s")`, `password = os.getenv("X") or "%s"`, `password: &p "%s"`, `password: !!str "%s"`, "password =\n    \"%s\"", "password:\n  \"%s\"", "password = \\\n  '%s'",
+		`ENV DB_PASSWORD "%s"`, `$env:PASSWORD = '%s'`, `mysql --password "%s"`, `mysql --password="%s"`, `CREATE USER a WITH PASSWORD '%s';`, `alter role a password '%s'`, `CREATE USER a IDENTIFIED BY '%s';`, `CREATE USER a IDENTIFIED WITH caching_sha2_password BY '%s';`, `<add key="password" value="%s"/>`, "- name: DB_PASSWORD\n  value: \"%s\"", "- name: \"DB_PASSWORD\"\n  value: '%s'", `{"name": "DB_PASSWORD", "value": "%s"}`,
+		`PASSWORD_PROD = "%s"`, `passwordValue = "%s"`, `pswd = "%s"`, `password.prod = "%s"`,
+	} {
+		lines := strings.Split(fmt.Sprintf(setting, value), "\n")
+		f := facts("deploy/run.txt", prefixed("+", lines)...)
+		if found := d.Redact(&f); len(found) == 0 || strings.Contains(strings.Join(texts(f), "\n"), value) {
+			t.Errorf("%q: %d found, left %q", lines, len(found), texts(f))
+		}
+	}
+	for _, text := range []string{
+		"password = x\nlabel: \"T0p!S3cretPas\"", "password:\n  label: \"T0p!S3cretPas\"", `the password "T0p!S3cretPas"`, `SET label "T0p!S3cretPas"`, `if password != x || "T0p!S3cretPas"`, `identified by "T0p S3cretPas!"`, `<add key="label" value="T0p!S3cretPas"/>`, "- name: DB_PASSWORD\n- value: \"T0p!S3cretPas\"", `passwordText2Label = "T0p!S3cretPas"`,
+	} {
+		f := facts("deploy/run.txt", prefixed("+", strings.Split(text, "\n"))...)
+		for _, r := range d.Redact(&f) {
+			if r.RuleID == ruleAssigned {
+				t.Errorf("%s: %+v", text, r)
+			}
+		}
+	}
+}
+
 // What else stands behind such names is none.
 func TestAssignedThatAreNoPasswords(t *testing.T) {
 	d := detector(t)
