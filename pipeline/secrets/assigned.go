@@ -77,12 +77,9 @@ func assignee(before string) (from, to int) {
 
 // beginsSecret reports whether one of the secretWords begins at an offset.
 func beginsSecret(text string, at int) bool {
-	switch text[at] | ' ' {
-	case 'p', 's', 'a', 't':
-		for _, w := range secretWords {
-			if hasPrefixFold(text[at:], w.word) {
-				return true
-			}
+	for _, w := range secretWords {
+		if n := len(w.word); text[at]|' ' == w.word[0] && len(text)-at >= n && strings.EqualFold(text[at:at+n], w.word) {
+			return true
 		}
 	}
 	return false
