@@ -840,6 +840,8 @@ var nearMisses = map[string]func(i int) string{
 	"beginnings of OpenSSH's": always("b3BlbnNzaC1rZXktdjEA "),
 	"passwords":               always(`x="aB1!aB1!aB1!"`), "passwords and names": always(`password=="aB1!aB1c%s"`), "passwords one after another": always(`password='aB3$dE5^a`),
 	"calls that turn texts": always(`"a-b1-C2".replace("-", "").lower()+`),
+	"rows turned around":    always(`["a1B2","c"].reverse().join(""),`),
+	"expressions replaced":  always(`"a-b1-C2".replace(/(-|~)+/g, ""),`),
 	"octal numbers":         always("0147 0b1100111 "), "letters of other scripts": always("\u04bb\u0435"),
 	"names in formats":           always(`"$a{b}%(c)s" + `),
 	"lists with a separator":     always(`"-", ["sk-ant", "pa", "aB3"].join("_"), `),

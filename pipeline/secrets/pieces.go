@@ -159,6 +159,7 @@ func (p *pieced) row(end int) {
 	if len(row) > 1 && bytes.Contains(p.text[row[0].to:max(row[0].to, row[1].from)], []byte("prepend")) {
 		p.write([]chainPiece{row[1], row[0]})
 	}
+	p.writeReversed(row)
 	for _, choice := range choices(row) {
 		p.write(choice)
 	}
@@ -605,6 +606,7 @@ func (p *pieced) normalise() (odd bool) {
 			if isToken(before) && isToken(after) {
 				t[i], odd = leftOut, true
 			}
+		case c == '#' && isQuote(before) && before == after: // a text of its own
 		case c == '#' && (isQuote(after) || after == '#') || c == '#' && isQuote(before) && p.endsRaw(i+1):
 			t[i] = ' ' // of a raw text
 		case c == '$' && isQuote(after):

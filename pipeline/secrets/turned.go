@@ -1,7 +1,9 @@
 package secrets
 
 import (
+	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -16,12 +18,12 @@ const (
 	maxCalls = 4
 )
 
-const argument = "[\"'`/]([^\"'`/\\n]{1,4})[\"'`/][gim]{0,2}"
+const argument = "[\"'`/]([^\"'`/\\n]{1,12})[\"'`/][gim]{0,2}"
 
 var (
 	// replacing is a call behind a text that puts something in the place of something else,
 	// or takes it out, and casing one that changes the case of letters.
-	replacing = regexp.MustCompile(`^["'` + "`" + `)]{0,2}\s*\.\s*(?:replace\w*|Replace\w*|gsub!?|sub!?|tr!?|delete!?|remove|translate|split)\(\s*` + argument + `(?:\s*,\s*["'` + "`" + `]([^"'` + "`" + `\n]{0,4})["'` + "`" + `](?:\s*,\s*["']\w{1,3}["'])?)?\s*\)(?:\s*\.\s*join(?:\(\s*(?:["'` + "`" + `]([^"'` + "`" + `\n]{0,4})["'` + "`" + `])?\s*\))?)?`)
+	replacing = regexp.MustCompile(`^["'` + "`" + `)]{0,2}\s*\.\s*(?:replace\w*|Replace\w*|gsub!?|sub!?|tr!?|delete!?|remove|translate|split)\(\s*(?:(?:str|string|bytes)\.maketrans\(\s*)?` + argument + `(?:\s*,\s*["'` + "`" + `]([^"'` + "`" + `\n]{0,4})["'` + "`" + `](?:\s*,\s*(?:["']\w{1,3}["']|[0-9]{1,3}))?)?\s*\){1,2}(?:\s*\.\s*join(?:\(\s*(?:["'` + "`" + `]([^"'` + "`" + `\n]{0,4})["'` + "`" + `])?\s*\))?)?`)
 	casing    = regexp.MustCompile(`^["'` + "`" + `)]{0,2}\s*\.\s*(?:to)?_?(lower|upper|swapcase|downcase|upcase|Lower|Upper|casefold)\w*(?:\(\s*\))?`)
 	// casingBefore is a call around a text that does the same, and replacingBefore one whose
 	// first two texts, or last two, say what is put in the place of what.
@@ -30,7 +32,7 @@ var (
 )
 
 // turning is in the names of such calls.
-var turning = regexp.MustCompile(`(?i)replace|sub|\btr\b|delete|remove|translate|split|lower|upper|case|\b[lu]c\(`)
+var turning = regexp.MustCompile(`(?i)replace|sub|\btr\b|strtr|delete|remove|translate|split|reverse|::-1|lower|upper|case|\b[lu]c\(`)
 
 // isTurned reports whether such a call stands behind the text that ends at an offset.
 func (p *pieced) isTurned(end int) bool {
@@ -57,6 +59,57 @@ func inCase(text, call string) string {
 	return strings.ToLower(text)
 }
 
+// replaced is a text with something in the place of something else, which may be an
+// expression.
+func replaced(text, what, by string, expression bool) string {
+	if expression && what == "s+" && !strings.Contains(text, "s+") {
+		what = `\s+` // its escape was read before
+	}
+	if expression && strings.ContainsAny(what, `\[(|+*?.`) && !strings.Contains(what, "{") { // a count may be costly
+		if re, err := regexp.Compile(what); err == nil {
+			return re.ReplaceAllLiteralString(text, by)
+		}
+	}
+	return strings.ReplaceAll(text, what, by)
+}
+
+// writeReversed writes a row backwards, if a call behind its texts or before them turns their
+// order.
+func (p *pieced) writeReversed(row []chainPiece) {
+	const near = 24
+	if !p.calls || len(row) < 2 {
+		return
+	}
+	write := func(part []chainPiece) {
+		if len(part) > 1 {
+			part = slices.Clone(part)
+			slices.Reverse(part)
+			for i := range part {
+				part[i].soft = true
+			}
+			p.write(part)
+		}
+	}
+	if first := row[0].from; bytes.Contains(p.text[max(0, first-near):first], []byte("reverse")) {
+		write(row)
+	}
+	for i, c := range row {
+		end := min(len(p.text), c.to+near)
+		if i+1 < len(row) {
+			end = min(end, max(c.to, row[i+1].from))
+		}
+		between := p.text[c.to:end]
+		switch at := bytes.Index(between, []byte("reverse")); {
+		case at >= 0 && bytes.IndexByte(between[at:], '[') >= 0:
+			write(row[i+1:])
+			return
+		case at >= 0, bytes.Contains(between, []byte("[::-1]")):
+			write(row[:i+1])
+			return
+		}
+	}
+}
+
 // turned returns what a program makes of a text by the calls behind and around it, and where
 // these end; the same text where there are none.
 func (p *pieced) turned(c chainPiece) (string, int) {
@@ -73,7 +126,7 @@ func (p *pieced) turned(c chainPiece) (string, int) {
 					by = string(rest[m[g]:m[g+1]])
 				}
 			}
-			text = strings.ReplaceAll(text, string(rest[m[2]:m[3]]), by)
+			text = replaced(text, string(rest[m[2]:m[3]]), by, rest[m[2]-1] == '/')
 			at += m[1]
 		} else if m := casing.FindSubmatchIndex(rest); m != nil {
 			text = inCase(text, string(rest[m[2]:m[3]]))

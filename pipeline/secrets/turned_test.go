@@ -25,6 +25,8 @@ func TestTurnedTokens(t *testing.T) {
 		`"` + between(token, "-") + `".replaceAll("-", "")`, `"` + between(token, "#") + `".replace(/#/g, "")`, `"` + between(token, "-") + `".split("-").join("")`, `"` + between(token, "-") + `".replace("-", "")`, `"` + between(token, "-") + `".gsub("-", "")`, `"` + between(token, "-") + `".delete("-")`, `"` + between(token, ".") + `".Replace(".", "")`,
 		`"ghp-` + rest + `".tr("-", "_")`, `"ghp-` + rest + `".replace("-", "_")`, `"ghp@@` + rest + `".replace("@@", "_")`, `str_replace("-", "_", "ghp-` + rest + `")`, `strings.ReplaceAll("ghp-` + rest + `", "-", "_")`, `REPLACE('ghp-` + rest + `', '-', '_')`, `re.sub("-", "", "` + between(token, "-") + `")`, `string.gsub("ghp-` + rest + `", "-", "_")`,
 		`"GHP_".lower() + "` + rest + `"`, `"GHP_".toLowerCase() + "` + rest + `"`, `"GHP_".downcase + "` + rest + `"`, `strtolower("GHP_") . "` + rest + `"`, `strings.ToLower("GHP_") + "` + rest + `"`, `"` + swapped + `".swapcase()`, `"DOP_V1_` + strings.ToUpper(hexes) + `".lower()`, `"GHP-".replace("-", "_").lower() + "` + rest + `"`,
+		`"` + between(token, "-~") + `".replace(/(-|~)/g, "")`, `"` + between(token, " ") + `".replace(/\s+/g, "")`, `"ghp#` + rest + `".replace("#", "_", 1)`, `"ghp#` + rest + `".translate(str.maketrans("#", "_"))`, `strtr("ghp-` + rest + `", "-", "_")`,
+		`["` + rest[18:] + `", "` + rest[:18] + `", "ghp_"].reverse().join("")`, `"".join(reversed(["` + rest[18:] + `", "` + rest[:18] + `", "ghp_"]))`, `"".join(["` + rest[18:] + `", "` + rest[:18] + `", "ghp_"][::-1])`,
 		`"%(b)s%(a)s" % {"a": "` + rest[:18] + rest[18:] + `", "b": "ghp_"}`, `Template("$a$b").substitute(a="ghp_", b="` + rest + `")`, `Template("$b$a").substitute(a="` + rest + `", b="ghp_")`,
 	} {
 		f := facts("a.txt", "+t = "+text)
