@@ -132,11 +132,11 @@ func (f File) ChangedLines() int { return f.Additions + f.Deletions }
 
 // Hunk is one hunk of a unified diff.
 type Hunk struct {
-	OldStart int        `json:"old_start"`
-	OldLines int        `json:"old_lines"`
-	NewStart int        `json:"new_start"`
-	NewLines int        `json:"new_lines"`
-	Section  string     `json:"section"` // the text after the second @@
+	OldStart int    `json:"old_start"`
+	OldLines int    `json:"old_lines"`
+	NewStart int    `json:"new_start"`
+	NewLines int    `json:"new_lines"`
+	Section  string `json:"section"` // the text after the second @@
 	// Returns says that each new line ends in a carriage return, which Lines leave out.
 	Returns bool       `json:"returns,omitempty"`
 	Lines   List[Line] `json:"lines"`
