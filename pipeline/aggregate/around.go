@@ -402,9 +402,6 @@ var directive = regexp.MustCompile(`^\s*(?:(?://|#|--|;|%|/\*|<#|<!--)[\pL!+@$%#
 // mark begins a comment, or a line within one.
 const mark = `(?:(?://+|#+|--+|;+|%+|/?\*+|<!--+|<#)[ \t]*)?`
 
-// remark begins a comment that only people read, though it looks like a directive.
-var remark = regexp.MustCompile(`^\s*` + mark + `(?:TODO|FIXME|NOTE|XXX|HACK|BUG|WARNING)\b`)
-
 // filled is a comment with something that a template engine, an annotation reader or a
 // server may run or replace, anywhere in it.
 var filled = regexp.MustCompile(`\{\{|\{%|<%|<\?|\[%|\$\{|#\{|(?:^|[\s(*{])@\w|` +
@@ -434,7 +431,7 @@ func commentsOf(f *pipeline.File) string {
 func code(r *comments.Reader, text string, indented bool) string {
 	after := r.Next(text)
 	end := strings.TrimRight(text, " \t\r\v\f")
-	if after > 0 && (strings.HasSuffix(end, `\`) || strings.HasSuffix(end, "??/") || directive.MatchString(text) && !remark.MatchString(text) || filled.MatchString(text)) {
+	if after > 0 && (strings.HasSuffix(end, `\`) || strings.HasSuffix(end, "??/") || directive.MatchString(text) || filled.MatchString(text)) {
 		after = 0
 	}
 	broken := ""

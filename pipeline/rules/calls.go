@@ -377,7 +377,7 @@ func (c *callReader) isBound(name string) bool {
 	bound, known := c.bound[name]
 	if !known {
 		first, _, _ := strings.Cut(name, ".")
-		bound = c.rebinds(first, true) || c.rebinds(name[strings.LastIndexByte(name, '.')+1:], false) || withBlock.MatchString(c.code)
+		bound = c.rebinds(first, true) || c.rebinds(name[strings.LastIndexByte(name, '.')+1:], false) || c.slashes && withBlock.MatchString(c.code)
 		c.bound[name] = bound
 	}
 	return bound
@@ -388,7 +388,8 @@ var (
 	defines = regexp.MustCompile(`\b(?:function|func|fun|def|fn|class)\s+$`)
 	// assigns is what follows a name that is given a value, as a member, by its name in
 	// brackets, or by one of its own methods.
-	assigns   = regexp.MustCompile(`^(?:["'` + "`" + `]?\]|\s*\.\s*[\w$]+|\s*\[[^\]]{0,40}\])*\s*[-+|&?*/]{0,2}=(?:[^=>]|$)|^\s*\.\s*(?:set|add|remove|clear|use)\w*\s*\(`)
+	assigns = regexp.MustCompile(`^(?:["'` + "`" + `]?\]|\s*\.\s*[\w$]+|\s*\[[^\]]{0,40}\])*\s*[-+|&?*/]{0,2}=(?:[^=>]|$)|^\s*\.\s*(?:set|add|remove|clear|use)\w*\s*\(`)
+	// withBlock is JavaScript's, in which an object's members come before other names.
 	withBlock = regexp.MustCompile(`\bwith\s*\(`)
 )
 

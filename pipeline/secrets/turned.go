@@ -16,6 +16,9 @@ const (
 	// maxCall is how long a call may be, and maxCalls how many of them follow a text.
 	maxCall  = 96
 	maxCalls = 4
+	// maxGrown is how many characters longer calls may make a text: without a bound, each
+	// could make it several times as long.
+	maxGrown = 256
 )
 
 const argument = "[\"'`/]([^\"'`/\\n]{1,12})[\"'`/][gim]{0,2}"
@@ -126,7 +129,9 @@ func (p *pieced) turned(c chainPiece) (string, int) {
 					by = string(rest[m[g]:m[g+1]])
 				}
 			}
-			text = replaced(text, string(rest[m[2]:m[3]]), by, rest[m[2]-1] == '/')
+			if text = replaced(text, string(rest[m[2]:m[3]]), by, rest[m[2]-1] == '/'); len(text) > c.to-c.from+maxGrown {
+				return string(p.text[c.from:c.to]), c.to
+			}
 			at += m[1]
 		} else if m := casing.FindSubmatchIndex(rest); m != nil {
 			text = inCase(text, string(rest[m[2]:m[3]]))
@@ -164,7 +169,7 @@ func (p *pieced) writeTurned(row []chainPiece) {
 		what, by, in := row[order[0]], row[order[1]], row[order[2]]
 		if n := what.to - what.from; n > 0 && n <= len("----") && by.to-by.from <= len("----") {
 			in.said = strings.ReplaceAll(string(p.text[in.from:in.to]), string(p.text[what.from:what.to]), string(p.text[by.from:by.to]))
-			if in.said != "" {
+			if in.said != "" && len(in.said) <= in.to-in.from+maxGrown {
 				p.write([]chainPiece{in})
 			}
 		}

@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 	"unicode"
@@ -34,5 +35,19 @@ func TestTurnedTokens(t *testing.T) {
 		if left := texts(f)[0]; len(found) == 0 || strings.Contains(left, rest[5:20]) || strings.Contains(left, swapped[10:30]) {
 			t.Errorf("%s: %d found, left %s", text, len(found), left)
 		}
+	}
+}
+
+// Calls that each make a text several times as long don't make it long together.
+func TestTurnedTextsStayShort(t *testing.T) {
+	d := detector(t)
+	f := facts("a.js", "+x = \"ghp_"+strings.Repeat("a", 2000)+"\""+strings.Repeat(`.replace("a", "aaaa")`, maxCalls))
+	d.Redact(&f) // once, so that only the second time is counted
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	d.Redact(&f)
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 4<<20 {
+		t.Errorf("a text of 2 KB took %d KB of memory", took>>10)
 	}
 }
