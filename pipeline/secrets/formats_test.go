@@ -841,6 +841,7 @@ var nearMisses = map[string]func(i int) string{
 	"passwords":               always(`x="aB1!aB1!aB1!"`), "passwords and names": always(`password=="aB1!aB1c%s"`), "passwords one after another": always(`password='aB3$dE5^a`),
 	"calls that turn texts":     always(`"a-b1-C2".replace("-", "").lower()+`),
 	"rows turned around":        always(`["a1B2","c"].reverse().join(""),`),
+	"texts that formats repeat": always(`"{0}{0}{0}{0}{0}{0}{0}{0}".format("ghp_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"),`),
 	"texts that calls lengthen": always(`"ghp_aaaaaaaaaaaaaaaa".replace("a", "aaaa").replace("a", "aaaa").replace("a", "aaaa"),`),
 	"expressions replaced":      always(`"a-b1-C2".replace(/(-|~)+/g, ""),`),
 	"octal numbers":             always("0147 0b1100111 "), "letters of other scripts": always("\u04bb\u0435"),

@@ -510,9 +510,14 @@ func hasHole(text []byte) bool {
 }
 
 // filled puts the texts of a row that follow a format into its holes: by number, by name, or
-// in order.
+// in order. A text may be put into several holes as long as what is repeated is no longer than
+// the row.
 func filled(text []byte, row []chainPiece) []chainPiece {
 	var out []chainPiece
+	room := maxGrown
+	for _, c := range row {
+		room += c.to - c.from
+	}
 	for i := 0; i < len(row); i++ {
 		c := row[i]
 		at := hole.FindAllSubmatchIndex(text[c.from:c.to], -1)
@@ -522,6 +527,7 @@ func filled(text []byte, row []chainPiece) []chainPiece {
 		}
 		args := row[i+1 : min(len(row), i+1+maxArguments)]
 		next, used, from := 0, 0, c.from
+		var put [maxArguments]bool
 		soft := c
 		for _, m := range at {
 			group := func(n int) string {
@@ -562,9 +568,13 @@ func filled(text []byte, row []chainPiece) []chainPiece {
 				if arg.said != "" {
 					arg.said = written(arg.said, verbOf(string(text[c.from+m[0]:c.from+m[1]])))
 				}
-				if arg.said != "" || args[which].said == "" {
+				if put[which] {
+					room -= arg.to - arg.from
+				}
+				if room >= 0 && (arg.said != "" || args[which].said == "") {
 					out = append(out, arg)
 				}
+				put[which] = true
 				used = max(used, which+1)
 			}
 		}

@@ -16,8 +16,8 @@ const (
 	// maxCall is how long a call may be, and maxCalls how many of them follow a text.
 	maxCall  = 96
 	maxCalls = 4
-	// maxGrown is how many characters longer calls may make a text: without a bound, each
-	// could make it several times as long.
+	// maxGrown is how many characters longer calls and formats may make a text: without a
+	// bound, each could make it many times as long.
 	maxGrown = 256
 )
 

@@ -38,16 +38,25 @@ func TestTurnedTokens(t *testing.T) {
 	}
 }
 
-// Calls that each make a text several times as long don't make it long together.
+// Calls and formats that each make a text several times as long don't make it long together.
 func TestTurnedTextsStayShort(t *testing.T) {
 	d := detector(t)
-	f := facts("a.js", "+x = \"ghp_"+strings.Repeat("a", 2000)+"\""+strings.Repeat(`.replace("a", "aaaa")`, maxCalls))
-	d.Redact(&f) // once, so that only the second time is counted
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	d.Redact(&f)
-	runtime.ReadMemStats(&after)
-	if took := after.TotalAlloc - before.TotalAlloc; took > 4<<20 {
-		t.Errorf("a text of 2 KB took %d KB of memory", took>>10)
+	long := `"ghp_` + strings.Repeat("a", 2000) + `"`
+	for name, text := range map[string]string{
+		"calls":            long + strings.Repeat(`.replace("a", "aaaa")`, maxCalls),
+		"a call around it": `replace("a", "aaaa", ` + long + `)`,
+		"a format":         `"` + strings.Repeat("{0}", 300) + `".format(` + long + `)`,
+		"names":            `"` + strings.Repeat("%(a)s", 300) + `" % {"a": ` + long + `}`,
+		"places":           `fmt.Sprintf("` + strings.Repeat("%[1]s", 300) + `", ` + long + `)`,
+	} {
+		f := facts("a.js", "+x = "+text)
+		d.Redact(&f) // once, so that only the second time is counted
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		d.Redact(&f)
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; took > 4<<20 {
+			t.Errorf("%s: a text of %d bytes took %d KB of memory", name, len(text), took>>10)
+		}
 	}
 }
