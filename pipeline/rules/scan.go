@@ -306,6 +306,9 @@ func (p *pass) statementsIn(language string, h *pipeline.Hunk) {
 				}
 				p.note(r, s.first)
 				l := &h.Lines[s.first]
+				if s.row {
+					text = l.Text // a row says what the lines mean, and not what stands there
+				}
 				p.add(found{rule: r, path: p.file.Path, line: l.New, text: text, read: true, asked: asksToIgnore(l.Text, r.ID)})
 			}
 		}

@@ -36,12 +36,13 @@ func cut(text string, n int) string {
 
 // evidence quotes the lines of the text in which the rule first matches, or as
 // much of them around the match as a reader looks at: maxEvidence bytes, with
-// an ellipsis where there is more, and without what cannot be shown.
+// an ellipsis where there is more, and without what cannot be shown. Where the rule matches only
+// what the text means, it quotes the text's beginning.
 func (r *rule) evidence(text string) string {
 	text = bounded(text, maxLine)
 	at := r.pattern.FindStringIndex(text)
-	if at == nil {
-		return ""
+	if at == nil { // it matches what the text means
+		return window("", strings.TrimSpace(text), "")
 	}
 	from := strings.LastIndexByte(text[:at[0]], '\n') + 1
 	to := len(text)
