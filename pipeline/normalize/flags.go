@@ -198,7 +198,11 @@ var plainWord = regexp.MustCompile(`^\.(?:\d+|app|d|es|inc|me|ms|n|nginx|slim|st
 // languageOfBuild is the language of a file with such a name, whatever its extension is.
 // dotted says that a dot stands behind the name.
 func languageOfBuild(file string) (language string, dotted bool) {
-	m := builds.FindStringSubmatch(path.Base(file))
+	base := path.Base(file)
+	if !strings.ContainsAny(base[:1], "DdCcMm") {
+		return "", false // as for nearly all files, for which the expression would take longest
+	}
+	m := builds.FindStringSubmatch(base)
 	switch {
 	case m == nil:
 		return "", false

@@ -98,7 +98,6 @@ type lineRules struct {
 	owners  [][]owner // by literal
 	always  []*rule   // rules without a literal
 	foreign []*rule   // rules without one for characters beyond ASCII
-	fold    int       // from this literal on, every rule is a candidate
 }
 
 // owner is a rule that looks for a literal, as it looks for it.
@@ -129,7 +128,6 @@ func newLineRules(rules []*rule) *lineRules {
 			l.owners[i] = append(l.owners[i], owner{r, literal})
 		}
 	}
-	l.fold = len(words)
-	l.finder = literals.NewFinder(append(words, literals.Folds[:]...))
+	l.finder = literals.NewFinder(words)
 	return l
 }

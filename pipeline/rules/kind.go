@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strconv"
 	"sync"
 
@@ -57,18 +58,9 @@ func (v *view) kind() []byte {
 	return v.key
 }
 
-// only is the filter for the literals of the rules that look at the file, and for
-// the letters that count as equal to k and s.
+// only is the filter for the literals of the rules that look at the file.
 func (l *lineRules) only(v *view) *literals.Filter {
 	return l.finder.Only(func(id int) bool {
-		if id >= l.fold {
-			return true
-		}
-		for i := range l.owners[id] {
-			if v.has(l.owners[id][i].rule) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(l.owners[id], func(o owner) bool { return v.has(o.rule) })
 	})
 }

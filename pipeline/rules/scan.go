@@ -186,7 +186,9 @@ func (p *pass) hunks() error {
 		hunk := &p.file.Hunks[h]
 		p.added = newSide(p.file.Language, hunk, pipeline.LineAdded)
 		p.removed = newSide(p.file.Language, hunk, pipeline.LineRemoved)
-		p.setShapes(hunk)
+		if p.code {
+			p.setShapes(hunk)
+		}
 		at := hunk.NewStart
 		for i := range hunk.Lines {
 			l := &hunk.Lines[i]
@@ -234,7 +236,7 @@ const slowLine = 16 << 10
 func (p *pass) line(l *lineRules, filter *literals.Filter, side *side, i, number int) error {
 	whole := side.hunk.Lines[i].Text
 	text := bounded(whole, maxLine)
-	for _, r := range p.candidatesFor(l, filter, text, side.op == pipeline.LineAdded && p.shapes[i]&shapeOther == 0) {
+	for _, r := range p.candidatesFor(l, filter, text, p.code && side.op == pipeline.LineAdded && p.shapes[i]&shapeOther == 0) {
 		if len(text) > slowLine && p.ctx.Err() != nil {
 			return p.ctx.Err()
 		}
@@ -321,11 +323,12 @@ func (p *pass) statementsIn(language string, h *pipeline.Hunk) {
 func (p *pass) candidatesFor(l *lineRules, filter *literals.Filter, text string, ascii bool) []*rule {
 	p.candidates = p.candidates[:0]
 	p.text.Set(text)
-	p.folded = false
 	for _, r := range l.always {
 		p.suggest(r)
 	}
-	if !ascii && len(l.foreign) > 0 && !isASCII(text) {
+	p.folded = false
+	if !ascii && !isASCII(text) {
+		p.folded = literals.HasFolds(text)
 		for _, r := range l.foreign {
 			if holdsOneOf(text, r.foreign) {
 				p.suggest(r)
@@ -334,10 +337,6 @@ func (p *pass) candidatesFor(l *lineRules, filter *literals.Filter, text string,
 	}
 	filter.Find(text, func(ids []int, end int) {
 		for _, id := range ids {
-			if id >= l.fold {
-				p.folded = true
-				continue
-			}
 			for i := range l.owners[id] {
 				if o := &l.owners[id][i]; p.mayBe(o.rule) && o.literal.IsAt(text, end) {
 					p.suggest(o.rule)

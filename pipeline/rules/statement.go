@@ -50,7 +50,8 @@ func statements(language string, h *pipeline.Hunk, shapes []shape) []statement {
 	y := layoutOf(language)
 	follows := followers{layout: &y, hunk: h, shapes: shapes}
 	var within nesting // of the text that the line stands in
-	for i := 0; i < len(h.Lines); {
+	last := lastChanged(h)
+	for i := 0; i <= last; {
 		if l := &h.Lines[i]; l.Op == pipeline.LineRemoved || within.open == 0 && y.alone(l.Text, shapes[i]) && !follows.goOn(i) {
 			i++
 			continue
@@ -76,6 +77,16 @@ func statements(language string, h *pipeline.Hunk, shapes []shape) []statement {
 		i, within = next, open
 	}
 	return out
+}
+
+// lastChanged is the last line of a hunk that was added or removed. A statement that starts
+// behind it is not new.
+func lastChanged(h *pipeline.Hunk) int {
+	i := len(h.Lines) - 1
+	for i >= 0 && h.Lines[i].Op == pipeline.LineContext {
+		i--
+	}
+	return i
 }
 
 // isNew reports whether a statement goes over several lines, and changed.
@@ -175,13 +186,16 @@ func (f *followers) goOn(i int) bool {
 				f.goesOn = f.continues(l.Text[start:])
 				return f.goesOn
 			}
+			if comments.Whole(f.language, l.Text) {
+				continue
+			}
 			code, _ := f.uncommented(l.Text)
 			if code = strings.TrimSpace(code); code != "" {
 				f.goesOn = f.continues(code)
 				return f.goesOn
 			}
 			// A line that is not a comment may be any code.
-			if f.goesOn = !comments.Whole(f.language, l.Text) && f.shapes[f.next]&(shapeOpen|shapeBracket) != 0; f.goesOn {
+			if f.goesOn = f.shapes[f.next]&(shapeOpen|shapeBracket) != 0; f.goesOn {
 				return true
 			}
 			continue
@@ -199,7 +213,10 @@ func (y *layout) alone(text string, s shape) bool {
 	if end == 0 {
 		return true
 	}
-	return !y.stays(text, end, s) || comments.Whole(y.language, text)
+	if s&anyCommentShape == 0 || !in("/#-<;", text[blanks(text, 0)]) { // where most comments are not
+		return !y.stays(text, end, s) || comments.Whole(y.language, text)
+	}
+	return comments.Whole(y.language, text) || !y.stays(text, end, s)
 }
 
 // stays reports whether a line seems to go on in the next.
@@ -488,13 +505,17 @@ func (y *layout) goesOn(code string) bool {
 	case ':':
 		return y.colon
 	}
-	return needsMore[lastWord(code, len(code))]
+	return needsMore(lastWord(code, len(code)))
 }
 
-// needsMore are words at the end of a line that say nothing without the next.
-var needsMore = map[string]bool{
-	"new": true, "await": true, "typeof": true, "void": true, "delete": true, "throw": true, "return": true, "instanceof": true,
-	"in": true, "of": true, "is": true, "and": true, "or": true, "not": true, "assert": true, "from": true,
+// needsMore reports whether a word at the end of a line says nothing without the next.
+func needsMore(word string) bool {
+	switch word {
+	case "new", "await", "typeof", "void", "delete", "throw", "return", "instanceof",
+		"in", "of", "is", "and", "or", "not", "assert", "from":
+		return true
+	}
+	return false
 }
 
 // continues reports whether a line goes on with the statement before it.

@@ -138,7 +138,7 @@ func (n *named) find(piece, path string) []match {
 			out = append(out, m)
 		}
 	}
-	if strings.Contains(piece, literals.Folds[0]) || strings.Contains(piece, literals.Folds[1]) {
+	if literals.HasFolds(piece) {
 		for at := range piece {
 			if n.begins(piece, at) {
 				try(at)

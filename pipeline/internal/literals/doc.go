@@ -17,3 +17,8 @@ var unfolder = strings.NewReplacer(Folds[0], "k", Folds[1], "s")
 
 // Unfold spells a text with k and s for the Folds.
 func Unfold(text string) string { return unfolder.Replace(text) }
+
+// HasFolds reports whether a text holds one of the Folds.
+func HasFolds(text string) bool {
+	return strings.Contains(text, Folds[0]) || strings.Contains(text, Folds[1])
+}

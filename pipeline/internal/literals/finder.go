@@ -5,15 +5,16 @@ import "strings"
 // Finder finds literals in text as a [Matcher] does, but in no order, and suits callers
 // that need few of them at a time: a [Filter] passes over text without its own literals
 // at about a nanosecond a byte, however many the Finder knows. It looks for the four
-// bytes of each literal that are rarest in code, or for two bytes of a shorter literal,
-// and compares the rest only there. It is never changed after NewFinder, so any number of
+// bytes of each literal that are rarest in code, or for the three or two bytes of a shorter
+// literal, and compares the rest only there. It is never changed after NewFinder, so any number of
 // goroutines may use it.
 type Finder struct {
-	list  []entry // from the second on
-	quads []int32 // by hash, the first entry that is looked for by four bytes, or 0
-	pairs []int32 // by hash, the first that is looked for by two, or 0
-	ones  []int   // of one byte
-	all   *Filter
+	list   []entry // from the second on
+	quads  []int32 // by hash, the first entry that is looked for by four bytes, or 0
+	threes []int32 // by hash, the first that is looked for by three, or 0
+	pairs  []int32 // by hash, the first that is looked for by two, or 0
+	ones   []int   // of one byte
+	all    *Filter
 }
 
 // entry is one spelling in lower case.
@@ -28,7 +29,7 @@ type entry struct {
 // Filter finds a selection of a Finder's literals.
 type Filter struct {
 	finder *Finder
-	quads  [1 << 11]uint32 // a bit for each hash of four bytes that something is looked for by
+	quads  [1 << 11]uint32 // a bit for each hash of four bytes that something is looked for by, or the last three of them
 	pairs  [1 << 11]uint32 // a bit for each two bytes, folded
 	short  bool            // something is looked for by two bytes, or by one
 	any    bool
@@ -48,7 +49,7 @@ func NewFinder(words []string) *Finder {
 	for size < 2*len(words) {
 		size *= 2
 	}
-	f := &Finder{list: make([]entry, 1), quads: make([]int32, size), pairs: make([]int32, 1<<8)}
+	f := &Finder{list: make([]entry, 1), quads: make([]int32, size), threes: make([]int32, 1<<8), pairs: make([]int32, 1<<8)}
 	at := map[string]int{}
 	for id, w := range words {
 		w = lower(w)
@@ -70,13 +71,16 @@ func (f *Finder) put(e entry) {
 	n := int32(len(f.list))
 	switch {
 	case len(e.text) >= 4:
-		e.at = f.rarest(e.text, 4)
+		e.at = f.rarest(e.text)
 		e.key = keyAt(e.text, e.at, 4)
 		first := f.quad(e.key)
 		e.next, *first = *first, n
-	case len(e.text) >= 2:
-		e.at = f.rarest(e.text, 2)
-		e.key = keyAt(e.text, e.at, 2)
+	case len(e.text) == 3:
+		e.key = keyAt(e.text, 0, 3)
+		first := f.three(e.key)
+		e.next, *first = *first, n
+	case len(e.text) == 2:
+		e.key = keyAt(e.text, 0, 2)
 		first := f.pair(e.key)
 		e.next, *first = *first, n
 	default:
@@ -86,6 +90,10 @@ func (f *Finder) put(e entry) {
 }
 
 func (f *Finder) quad(key uint32) *int32 { return &f.quads[hash(key)&uint32(len(f.quads)-1)] }
+
+func (f *Finder) three(key uint32) *int32 {
+	return &f.threes[hash(key)&uint32(len(f.threes)-1)]
+}
 
 func (f *Finder) pair(key uint32) *int32 { return &f.pairs[hash(key)&uint32(len(f.pairs)-1)] }
 
@@ -101,21 +109,19 @@ func keyAt(text string, at, n int) uint32 {
 // frequent are the most frequent bytes of code, in descending order.
 const frequent = " etnra\tsiolcdpufmhg.()\",y=_b-:vkwx/"
 
-// rarest is the place of the n bytes in a text that are rarest in code. Among equally rare
-// ones it prefers those by which the fewest other entries are looked for.
-func (f *Finder) rarest(text string, n int) int {
+// rarest is the place of the four bytes in a text that are rarest in code. Among equally
+// rare ones it prefers those by which the fewest other entries are looked for.
+func (f *Finder) rarest(text string) int {
 	best, least := 0, 0
-	for i := range len(text) - n + 1 {
+	for i := range len(text) - 3 {
 		cost := 0
-		for j := i; j < i+n; j++ {
+		for j := i; j < i+4; j++ {
 			if at := strings.IndexByte(frequent, text[j]); at >= 0 {
 				cost += 4 + (len(frequent)-at)/2
 			}
 		}
-		if n == 4 {
-			for e := *f.quad(keyAt(text, i, n)); e != 0; e = f.list[e].next {
-				cost += 2
-			}
+		for e := *f.quad(keyAt(text, i, 4)); e != 0; e = f.list[e].next {
+			cost += 2
 		}
 		if i == 0 || cost < least {
 			best, least = i, cost
@@ -143,7 +149,12 @@ func (f *Finder) Only(wanted func(id int) bool) *Filter {
 		case len(e.text) >= 4:
 			h := hash(e.key)
 			out.quads[h/32] |= 1 << (h % 32)
-		case len(e.text) >= 2:
+		case len(e.text) == 3:
+			for before := range uint32(256) {
+				h := hash(before | fold&0xFF | e.key<<8)
+				out.quads[h/32] |= 1 << (h % 32)
+			}
+		case len(e.text) == 2:
 			out.pairs[e.key/32] |= 1 << (e.key % 32)
 			out.short = true
 		default:
@@ -181,6 +192,7 @@ func (f *Filter) findAll(text string, hit func(ids []int, end int)) {
 			continue
 		}
 		f.finder.compare(*f.finder.quad(folded), folded, text, i-3, hit)
+		f.finder.compare(*f.finder.three(folded >> 8), folded>>8, text, i-2, hit)
 		f.finder.compare(*f.finder.pair(pair), pair, text, i-1, hit)
 		for _, e := range f.finder.ones {
 			f.finder.list[e].compare(text, i, hit)
@@ -193,7 +205,9 @@ func (f *Filter) findLong(text string, hit func(ids []int, end int)) {
 	for i := range len(text) {
 		quad = quad>>8 | uint32(text[i])<<24
 		if h := hash(quad | fold); f.quads[h/32]>>(h%32)&1 != 0 {
-			f.finder.compare(*f.finder.quad(quad | fold), quad|fold, text, i-3, hit)
+			folded := quad | fold
+			f.finder.compare(*f.finder.quad(folded), folded, text, i-3, hit)
+			f.finder.compare(*f.finder.three(folded >> 8), folded>>8, text, i-2, hit)
 		}
 	}
 }
