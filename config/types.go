@@ -444,6 +444,10 @@ type ModelSettings struct {
 	// Blocking says what proves a model's finding: models.BlockingAgreed
 	// (default) or BlockingGrounded.
 	Blocking string `json:"model_blocking"`
+	// Agreement says how it is told that findings of several models are about one thing:
+	// AgreementAsked (default), by asking the first of the reviewers, or AgreementWords, by
+	// their words alone, as where the model does not answer.
+	Agreement string `json:"agreement"`
 	// HoldForPerson says which unproven findings hold the gate until a person
 	// decides: models.HoldCritical (default), HoldNever or HoldAlways.
 	HoldForPerson string `json:"hold_for_person"`
@@ -461,6 +465,12 @@ type ModelSettings struct {
 	// none.
 	GapDetector string `json:"gap_detector"`
 }
+
+// How agreement is told.
+const (
+	AgreementAsked = "asked"
+	AgreementWords = "words"
+)
 
 // GateSettings are the gate's conditions, read top to bottom; the first that
 // matches decides, and a report that matches none passes.

@@ -481,6 +481,8 @@ func stricterSetting(below *Settings, d difference) bool {
 		return order(SelfJudgementMaintainers, SelfJudgementNever)
 	case "models.hold_for_person":
 		return order(models.HoldNever, models.HoldCritical, models.HoldAlways)
+	case "models.agreement":
+		return order(AgreementWords, AgreementAsked)
 	case "models.auto_approve":
 		return d.above == false
 	case "models.auto_reject":

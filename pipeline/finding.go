@@ -1,5 +1,11 @@
 package pipeline
 
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
 // Finding is one thing that an agent noticed (ReviewFinding in the schemas).
 // Agents fill the first part; the second part is filled by aggregate.
 type Finding struct {
@@ -35,17 +41,58 @@ type Finding struct {
 	Surroundings List[string] `json:"surroundings"`
 	// OriginalPath is the oldest known path of the file, where it is not Path:
 	// the fingerprint is made with it.
-	OriginalPath string            `json:"original_path"`
-	Agent        string            `json:"agent"`
-	Model        string            `json:"model"`
-	Reviewers    List[string]      `json:"reviewers"` // all that agree, the agent among them
-	Reasons      List[string]      `json:"reasons"`   // what aggregate did, in order
+	OriginalPath string       `json:"original_path"`
+	Agent        string       `json:"agent"`
+	Model        string       `json:"model"`
+	Reviewers    List[string] `json:"reviewers"` // all that agree, the agent among them
+	// FoundBy are those who made the finding, each agent with its model, where a model is
+	// among them.
+	FoundBy      List[Maker]       `json:"found_by,omitempty"`
+	Reasons      List[string]      `json:"reasons"` // what aggregate did, in order
 	GateSeverity Severity          `json:"gate_severity"`
 	State        FindingState      `json:"state"`
 	Perspectives List[Perspective] `json:"perspectives"`
 	// Final are the layers of the config that made the finding final. It leaves the gate
 	// only by the authority of each of them.
 	Final List[FinalIn] `json:"final,omitempty"`
+}
+
+// Maker is who made a finding. Model is empty for an agent that asks none.
+type Maker struct {
+	Agent string `json:"agent"`
+	Model string `json:"model"`
+}
+
+// SaidBy says who made a finding that a model made, or nothing of any other: "both models",
+// "haiku only", "rule sec-sql-01 and haiku".
+func (f *Finding) SaidBy() string {
+	var models, others []string
+	for _, m := range f.FoundBy {
+		switch {
+		case m.Model == "" && !slices.Contains(others, m.Agent):
+			others = append(others, m.Agent)
+		case m.Model != "" && !slices.Contains(models, m.Model):
+			models = append(models, m.Model)
+		}
+	}
+	if len(others) == 1 && f.RuleID != "" {
+		others[0] = "rule " + f.RuleID
+	}
+	switch n := len(models); {
+	case n == 0:
+		return ""
+	case n == 1 && len(others) == 0:
+		return models[0] + " only"
+	case n == 2:
+		models = []string{"both models"}
+	case n > 2:
+		models = []string{fmt.Sprintf("%d models", n)}
+	}
+	all := slices.Concat(others, models)
+	if last := len(all) - 1; last > 0 {
+		return strings.Join(all[:last], ", ") + " and " + all[last]
+	}
+	return all[0]
 }
 
 // FinalIn is a layer of the config that made something final.
@@ -195,4 +242,14 @@ type AgentResult struct {
 	Citations List[string] `json:"citations"`
 	// Reports are what review reports come to, from agents of the kind report.
 	Reports List[ReportOutcome] `json:"reports"`
+	// Comparisons are what a model said of pairs of findings, from the Matcher.
+	Comparisons List[Comparison] `json:"comparisons,omitempty"`
+}
+
+// Comparison is what a model said of two findings at one place: whether they are about one
+// thing. The findings are named by digests of what their makers said, One being the lesser.
+type Comparison struct {
+	One   string `json:"one"`
+	Other string `json:"other"`
+	Same  bool   `json:"same"`
 }

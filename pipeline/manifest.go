@@ -40,6 +40,14 @@ const (
 // misses. No agent has its id, and it is never required.
 const GapDetector = "gap-detector"
 
+// Matcher stands in the coverage for the model that is asked which findings at one place
+// are about one thing.
+const Matcher = "matcher"
+
+// Auxiliary reports whether the id stands for a question beside the reviews, rather than
+// for an agent.
+func Auxiliary(agent string) bool { return agent == GapDetector || agent == Matcher }
+
 // GapSignals stands in the log as the source of gaps that no model found. No
 // endpoint has this name.
 const GapSignals = "signals"

@@ -5,6 +5,7 @@ type ModelsReport struct {
 	Strategy        string             `json:"strategy"` // parallel or single
 	Verdicts        List[ModelVerdict] `json:"verdicts"` // the weaker model first, then by name
 	Merge           ModelsMerge        `json:"merge"`
+	Stages          List[ModelsStage]  `json:"stages"` // those that models reviewed, spec first
 	Confidence      float64            `json:"confidence"`
 	ConfidenceLabel string             `json:"confidence_label"`
 	// AutoDecision is what the table of confidence says, whatever the settings
@@ -31,6 +32,42 @@ const (
 	VerdictPass    Verdict = "PASS"
 	VerdictFail    Verdict = "FAIL"
 	VerdictUnknown Verdict = "UNKNOWN"
+)
+
+// ModelsStage is what the models found in one stage, by who found it: always the four
+// categories, in the order of the constants.
+type ModelsStage struct {
+	Stage      string               `json:"stage"`
+	Categories List[ModelsCategory] `json:"categories"`
+}
+
+// ModelsCategory counts what some of the models found. Worst and Action are those of the
+// worst of it, and empty where there is nothing.
+type ModelsCategory struct {
+	Category string       `json:"category"`
+	Count    int          `json:"count"`
+	Worst    Severity     `json:"worst"`
+	Action   ModelsAction `json:"action"`
+}
+
+// The categories: what several models found, what only the weaker or only the stronger
+// found, and where they want opposite things.
+const (
+	ModelsAgreed         = "agreed"
+	ModelsAOnly          = "a_only"
+	ModelsBOnly          = "b_only"
+	ModelsContradictions = "contradictions"
+)
+
+// ModelsAction is what a finding of models does in the gate.
+type ModelsAction string
+
+// The actions.
+const (
+	ModelsNothing ModelsAction = ""       // there is no finding
+	ModelsBlocks  ModelsAction = "blocks" // it counts as critical or major
+	ModelsHolds   ModelsAction = "holds"  // a person must decide
+	ModelsNoted   ModelsAction = "noted"  // it counts as less
 )
 
 // ModelsMerge counts the models' findings by who made them, before anything is

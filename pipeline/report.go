@@ -148,7 +148,9 @@ type Coverage struct {
 	Auto     int         `json:"auto"`
 	Present  int         `json:"present"`
 	Dropped  int         `json:"dropped"` // not valid
-	Note     string      `json:"note"`
+	// Shared counts findings that it made too and that stand under another's name.
+	Shared int    `json:"shared"`
+	Note   string `json:"note"`
 }
 
 // Changes compares a report with the last one of another head of the same

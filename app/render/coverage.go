@@ -18,8 +18,9 @@ type agentRan struct {
 	Except   bool // of those, some were not read or not in full
 	Handed   bool // nobody dispatched it: its output was handed in
 	Gaps     bool // it looked for what the config misses, and at nothing else
+	Matches  bool // it said which findings are about one thing, and looked at nothing else
 	Findings int
-	Shared   bool // it has none but those that stand under the names of others
+	Shared   int // that stand under the names of others
 	Dropped  int
 	Why      []safe
 	Note     safe
@@ -44,11 +45,10 @@ func (s sections) coverage() items {
 // agents lists the agents of the manifest, with a line for each model, and
 // those whose outputs came without one; those that did not finish come first.
 func (s sections) agents() []safe {
-	rows, models := map[string][]*pipeline.Coverage{}, map[string]int{}
+	rows := map[string][]*pipeline.Coverage{}
 	for i := range s.r.Report.Coverage {
 		c := &s.r.Report.Coverage[i]
 		rows[c.Agent] = append(rows[c.Agent], c)
-		models[c.Agent]++
 	}
 	var failed, fine []safe
 	put := func(a agentRan, c *pipeline.Coverage) {
@@ -56,7 +56,7 @@ func (s sections) agents() []safe {
 			a.Status, a.Findings, a.Dropped = statusWord(c.Status), c.Findings, c.Dropped
 			a.Model = s.p.text(c.Model, maxName)
 			a.Note = s.p.text(strings.TrimRight(c.Note, ". "), maxReason)
-			a.Shared = c.Findings == 0 && models[c.Agent] == 1 && s.shares(c.Agent)
+			a.Shared = c.Shared
 		}
 		if a.Status == word(pipeline.AgentOK) {
 			fine = append(fine, say("agent ran", a))
@@ -77,17 +77,10 @@ func (s sections) agents() []safe {
 	}
 	for i := range s.r.Report.Coverage {
 		if c := &s.r.Report.Coverage[i]; rows[c.Agent] != nil {
-			put(agentRan{Agent: s.p.text(c.Agent, maxName), Handed: true, Gaps: c.Agent == pipeline.GapDetector}, c)
+			put(agentRan{Agent: s.p.text(c.Agent, maxName), Handed: true, Gaps: c.Agent == pipeline.GapDetector, Matches: c.Agent == pipeline.Matcher}, c)
 		}
 	}
 	return append(failed, fine...)
-}
-
-// shares reports whether an agent found what stands under another's name.
-func (s sections) shares(agent string) bool {
-	return slices.ContainsFunc(s.r.Report.Findings, func(f pipeline.Finding) bool {
-		return f.Agent != agent && slices.Contains(f.Reviewers, agent)
-	})
 }
 
 func statusWord(s pipeline.AgentStatus) word {

@@ -56,17 +56,17 @@ func TestCoverageClaimsNoMoreThanWasRead(t *testing.T) {
 
 // What an agent found and another was surer of is not said to be nothing.
 func TestCoverageOfMergedFindings(t *testing.T) {
-	const shared = "no findings but those that stand under others' names"
-	v := cleanView()
-	f := pipeline.Finding{
-		Title: "T", Message: "m", Path: "x.go", Severity: pipeline.SeverityInfo, GateSeverity: pipeline.SeverityInfo,
-		State: pipeline.StateNew, ID: "1", Agent: "build-reviewer", Reviewers: pipeline.List[string]{"build-reviewer", "secrets"},
-	}
-	for _, agent := range []string{"build-reviewer", "secrets"} {
-		f.Reviewers = pipeline.List[string]{"build-reviewer", agent}
-		v.Review.Report.Findings = pipeline.List[pipeline.Finding]{f}
-		if text := Text(v, TextOptions{Width: 1000}); strings.Contains(text, shared) != (agent == "secrets") {
-			t.Errorf("with %s as a reviewer:\n%s", agent, text)
+	for _, tt := range []struct {
+		own, shared int
+		want        string
+	}{
+		{0, 0, ", no findings ("}, {2, 0, ", 2 findings ("},
+		{0, 1, ", 1 finding under others' names ("}, {2, 1, ", 2 findings, and 1 more under others' names ("},
+	} {
+		v := cleanView()
+		v.Review.Report.Coverage[0].Findings, v.Review.Report.Coverage[0].Shared = tt.own, tt.shared
+		if text := Text(v, TextOptions{Width: 1000}); !strings.Contains(text, v.Review.Report.Coverage[0].Agent+" read the change, except for the files listed below"+tt.want) {
+			t.Errorf("%d and %d:\n%s", tt.own, tt.shared, text)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -223,7 +224,12 @@ func shows(fix []fixLine, s string) bool {
 	return false
 }
 
+// agents are those who made a finding: with the models where one is among them, and how
+// sure they are then.
 func (fs *findings) agents(f *pipeline.Finding) safe {
+	if said := f.SaidBy(); said != "" {
+		return say("said by", struct{ Who, Confidence safe }{fs.p.text(said, maxReason), fs.p.text(strconv.FormatFloat(f.Confidence, 'f', 2, 64), maxName)})
+	}
 	const maxAgents = 6
 	names := []string{f.Agent}
 	if alone(f) != "" && f.Model != "" {

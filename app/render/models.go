@@ -15,8 +15,7 @@ type modelsPart struct {
 	Decision   word
 	Verdicts   []modelVerdict
 	More       int // models that are not shown
-	A, B       safe
-	Merge      *pipeline.ModelsMerge // nil for one model alone
+	Stages     []modelsStage
 	Did        did
 }
 
@@ -43,10 +42,73 @@ func (s sections) models(a Acts) *modelsPart {
 	for _, v := range m.Verdicts[:min(len(m.Verdicts), maxModels)] {
 		out.Verdicts = append(out.Verdicts, modelVerdict{s.cell(v.Model), verdictWord(v.Spec), verdictWord(v.Quality), verdictWord(v.Verdict)})
 	}
-	if n := len(m.Verdicts); n > 1 {
-		out.A, out.B, out.Merge = s.cell(m.Verdicts[0].Model), s.cell(m.Verdicts[n-1].Model), &m.Merge
+	for i := range m.Stages {
+		out.Stages = append(out.Stages, s.modelsStage(m, &m.Stages[i]))
 	}
 	return out
+}
+
+// modelsStage is what the models found in a stage, by who found it.
+type modelsStage struct {
+	Stage word
+	Rows  []modelsFound // none where nothing was found
+	Lines []safe        // the rows in words
+}
+
+type modelsFound struct {
+	Category word
+	Model    safe
+	Only     bool // there are others, which did not find it
+	Count    int
+	Worst    word
+	Action   word
+}
+
+func (s sections) modelsStage(m *pipeline.ModelsReport, stage *pipeline.ModelsStage) modelsStage {
+	out := modelsStage{Stage: pipeline.StageQuality}
+	if stage.Stage == pipeline.StageSpec {
+		out.Stage = pipeline.StageSpec
+	}
+	last := len(m.Verdicts) - 1
+	any := false
+	for _, c := range stage.Categories {
+		row := modelsFound{Only: last > 0, Count: c.Count}
+		switch c.Category {
+		case pipeline.ModelsAOnly:
+			row.Category, row.Model = pipeline.ModelsAOnly, s.cell(m.Verdicts[0].Model)
+		case pipeline.ModelsBOnly:
+			row.Category, row.Model = pipeline.ModelsBOnly, s.cell(m.Verdicts[max(0, last)].Model)
+		case pipeline.ModelsAgreed, pipeline.ModelsContradictions:
+			row.Category = word(c.Category)
+		default:
+			continue
+		}
+		if last <= 0 && c.Category != pipeline.ModelsAOnly {
+			continue // one model agrees with nobody
+		}
+		if c.Count > 0 {
+			any = true
+			row.Worst, row.Action = word(pipeline.SeverityMajor), modelsAction(c.Action)
+			if c.Worst.Valid() {
+				row.Worst = word(c.Worst)
+			}
+		}
+		out.Rows = append(out.Rows, row)
+		out.Lines = append(out.Lines, say("models found", row))
+	}
+	if !any {
+		out.Rows, out.Lines = nil, nil
+	}
+	return out
+}
+
+// modelsAction is what findings do in the gate. What is none of ours may block.
+func modelsAction(a pipeline.ModelsAction) word {
+	switch a {
+	case pipeline.ModelsHolds, pipeline.ModelsNoted:
+		return word(a)
+	}
+	return word(pipeline.ModelsBlocks)
 }
 
 // cell is a name in a table. A pipe ends a cell even in code.

@@ -94,12 +94,15 @@ func TestModelsPart(t *testing.T) {
 	}{
 		"two models": {func(*pipeline.ModelsReport) {}, []string{
 			"<b>Models</b>: medium confidence (0.60), a person decides<", "| claude-haiku | PASS | FAIL | FAIL |",
-			"| agreed | claude-haiku only | claude-opus only | contradictions |", "| 1 | 0 | 1 | 0 |", "Strategy parallel;",
+			"| quality stage | findings | worst | in the gate |", "| both models | 1 | major | blocks |", "| claude-haiku only | 0 | – | – |",
+			"| claude-opus only | 1 | major | noted, does not block |", "| contradictions | 0 | – | – |", "Nothing found in the spec stage.", "`models.strategy` is parallel;",
+			"rule fin-decimal-01 and both models, confidence 0.95", "claude-opus only, confidence ", "matcher (claude-haiku) said which findings are about one thing",
 		}, ""},
 		"one model": {func(m *pipeline.ModelsReport) {
 			m.Strategy, m.Verdicts = "single", m.Verdicts[1:]
 			m.Confidence, m.ConfidenceLabel, m.AutoDecision = 0.85, "high", pipeline.AutoApprove
-		}, []string{"high confidence (0.85), could be approved without a person<", "| claude-opus | PASS | FAIL | FAIL |", "Strategy single;"}, "| agreed |"},
+			m.Stages[1].Categories[1] = pipeline.ModelsCategory{Category: pipeline.ModelsAOnly, Count: 1, Worst: "info", Action: pipeline.ModelsNoted}
+		}, []string{"high confidence (0.85), could be approved without a person<", "| claude-opus | PASS | FAIL | FAIL |", "`models.strategy` is single;", "| claude-opus | 1 | info | noted, does not block |"}, "| contradictions |"},
 		"with notes": {func(m *pipeline.ModelsReport) { m.AutoDecision = pipeline.AutoApproveWithNotes }, []string{"could be approved without a person, with notes<"}, ""},
 		"rejected":   {func(m *pipeline.ModelsReport) { m.AutoDecision = pipeline.AutoReject }, []string{"could be rejected without a person<"}, ""},
 		"unfinished": {func(m *pipeline.ModelsReport) {
@@ -134,7 +137,7 @@ func TestCoverageOfModels(t *testing.T) {
 	v.Review.Report.Coverage = append(v.Review.Report.Coverage, pipeline.Coverage{Agent: "outside", Status: pipeline.AgentOK, Findings: 2, Dropped: 1})
 	text := Text(v, TextOptions{Width: 1000})
 	for _, words := range []string{
-		"- security-reviewer (claude-opus) read 1 file, 1 finding (", "- security-reviewer (claude-haiku) read 1 file, no findings (",
+		"- security-reviewer (claude-opus) read 1 file, 1 finding, and 1 more under others' names (", "- security-reviewer (claude-haiku) read 1 file, 1 finding under others' names (",
 		"- outside handed in 2 findings. 1 finding was not valid and left out.\n",
 	} {
 		if !strings.Contains(text, words) {

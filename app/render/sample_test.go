@@ -533,7 +533,9 @@ func modelsView() View {
 	alone, agreed := all[2], all[1]
 	alone.GateSeverity, alone.Model = pipeline.SeverityWarning, "claude-opus"
 	alone.Reasons = pipeline.List[string]{"major, by one model only"}
+	alone.FoundBy = pipeline.List[pipeline.Maker]{{Agent: "security-reviewer", Model: "claude-opus"}}
 	agreed.Reviewers = pipeline.List[string]{"finance-sme", "security-reviewer"}
+	agreed.FoundBy = pipeline.List[pipeline.Maker]{{Agent: "finance-sme"}, {Agent: "security-reviewer", Model: "claude-haiku"}, {Agent: "security-reviewer", Model: "claude-opus"}}
 	setFindings(&v, pipeline.DecisionNeedsFixes, "major > 0", agreed, alone, all[5])
 	v.Review.Report.Models = &pipeline.ModelsReport{
 		Strategy: "parallel", Confidence: 0.6, ConfidenceLabel: "medium", AutoDecision: pipeline.AutoHuman,
@@ -542,10 +544,24 @@ func modelsView() View {
 			{Model: "claude-opus", Spec: pipeline.VerdictPass, Quality: pipeline.VerdictFail, Verdict: pipeline.VerdictFail},
 		},
 		Merge: pipeline.ModelsMerge{Agreed: 1, BOnly: 1},
+		Stages: pipeline.List[pipeline.ModelsStage]{
+			{Stage: pipeline.StageSpec, Categories: categoriesOf(0, "", "", 0, "", "")},
+			{Stage: pipeline.StageQuality, Categories: categoriesOf(1, "major", pipeline.ModelsBlocks, 1, "major", pipeline.ModelsNoted)},
+		},
 	}
-	v.Review.Report.Coverage[3].Model = "claude-opus"
-	v.Review.Report.Coverage = append(v.Review.Report.Coverage, pipeline.Coverage{Agent: "security-reviewer", Model: "claude-haiku", Status: pipeline.AgentOK})
+	v.Review.Report.Coverage[3].Model, v.Review.Report.Coverage[3].Shared = "claude-opus", 1
+	v.Review.Report.Coverage = append(v.Review.Report.Coverage,
+		pipeline.Coverage{Agent: "security-reviewer", Model: "claude-haiku", Status: pipeline.AgentOK, Shared: 1},
+		pipeline.Coverage{Agent: pipeline.Matcher, Model: "claude-haiku", Status: pipeline.AgentOK})
 	return v
+}
+
+// categoriesOf are a stage's, of what both models and what the stronger alone found.
+func categoriesOf(agreed int, worst pipeline.Severity, does pipeline.ModelsAction, alone int, worstAlone pipeline.Severity, doesAlone pipeline.ModelsAction) pipeline.List[pipeline.ModelsCategory] {
+	return pipeline.List[pipeline.ModelsCategory]{
+		{Category: pipeline.ModelsAgreed, Count: agreed, Worst: worst, Action: does}, {Category: pipeline.ModelsAOnly},
+		{Category: pipeline.ModelsBOnly, Count: alone, Worst: worstAlone, Action: doesAlone}, {Category: pipeline.ModelsContradictions},
+	}
 }
 
 // heldView waits for a person: only one model holds something to be critical.
@@ -560,6 +576,7 @@ func heldView() View {
 	m.Confidence, m.ConfidenceLabel, m.AutoDecision = 0.7, "medium", pipeline.AutoHuman
 	m.Verdicts[0].Quality, m.Verdicts[0].Verdict = pipeline.VerdictPass, pipeline.VerdictPass
 	m.Merge = pipeline.ModelsMerge{BOnly: 1}
+	m.Stages[1].Categories = categoriesOf(0, "", "", 1, "critical", pipeline.ModelsHolds)
 	return v
 }
 
@@ -668,7 +685,11 @@ func hostileView() View {
 	r.Report.Models = &pipeline.ModelsReport{
 		Strategy: nasty, ConfidenceLabel: nasty, AutoDecision: nasty,
 		Verdicts: pipeline.List[pipeline.ModelVerdict]{{Model: nasty, Spec: nasty, Quality: nasty, Verdict: nasty}, {Model: "|@octocat"}},
+		Stages: pipeline.List[pipeline.ModelsStage]{{Stage: nasty, Categories: pipeline.List[pipeline.ModelsCategory]{
+			{Category: nasty, Count: 1}, {Category: pipeline.ModelsAOnly, Count: 1, Worst: nasty, Action: nasty}, {Category: pipeline.ModelsBOnly, Count: 2},
+		}}},
 	}
+	fs[0].FoundBy = pipeline.List[pipeline.Maker]{{Agent: nasty}, {Agent: "a", Model: nasty}}
 	r.Report.ReviewReports = pipeline.List[pipeline.ReportOutcome]{
 		{Phase: nasty, Place: path, Rationale: nasty, Readiness: nasty, QualityScores: pipeline.QualityScores{Error: nasty}, ReviewPaths: pipeline.List[string]{nasty},
 			Errors:          pipeline.List[pipeline.ReportError]{{Source: nasty, Error: nasty, Recovery: nasty}},

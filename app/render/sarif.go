@@ -77,6 +77,9 @@ func (s *sarifRun) result(f *pipeline.Finding) *sarif.Result {
 			Add("severity", string(severityOf(f))).
 			Add("confidence", f.Confidence).
 			Add("agent", oneLine(f.Agent, maxName)))
+	if said := f.SaidBy(); said != "" {
+		r.Properties.Add("found_by", oneLine(said, maxReason))
+	}
 	if f.ID != "" {
 		r.WithPartialFingerprints(map[string]string{sarifFingerprint: f.ID})
 	}

@@ -246,8 +246,8 @@ func (t *terminal) modelsPart() {
 	if m.More > 0 {
 		t.bullet("  ", moreOf(m.More))
 	}
-	if m.Merge != nil {
-		t.bullet("  ", say("models merge", m))
+	for _, stage := range m.Stages {
+		t.bullet("  ", say("models stage", stage))
 	}
 	t.bullet("  ", say("models decision", m))
 }

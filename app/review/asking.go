@@ -34,6 +34,19 @@ func (o *outside) gapModel(of run.OutsideAgent) run.GapModel {
 	return gaps
 }
 
+// comparer makes what asks a model which findings are about one thing.
+func (o *outside) comparer(of run.OutsideAgent) run.Comparer {
+	if o.dry {
+		return nil
+	}
+	comparer, err := o.service.Models.Comparer(of.Config, o.modelReview(of))
+	if err != nil {
+		o.service.Log.Error().Str("target", o.target.Key()).Err(err).Msg("findings can't be compared by a model")
+		return nil
+	}
+	return comparer
+}
+
 // modelReview is what those who ask models need of this review.
 func (o *outside) modelReview(of run.OutsideAgent) model.Review {
 	id, s := of.Agent.ID, o.service

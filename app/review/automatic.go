@@ -57,7 +57,7 @@ func isWhole(r *pipeline.Review) bool {
 	return len(r.Report.Incomplete) == 0 &&
 		!slices.ContainsFunc(r.Report.Coverage, func(c pipeline.Coverage) bool { return agentFailed(c.Status) }) &&
 		!slices.ContainsFunc(r.Results, func(a pipeline.AgentResult) bool {
-			return a.Model != "" && a.Agent != pipeline.GapDetector && a.Note != ""
+			return a.Model != "" && !pipeline.Auxiliary(a.Agent) && a.Note != ""
 		})
 }
 

@@ -68,6 +68,7 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState, me
 			},
 			Outside:  out.agent,
 			GapModel: out.gapModel,
+			Comparer: out.comparer,
 			File:     readFile(src),
 			Panicked: s.logPanic,
 		})

@@ -68,6 +68,15 @@ func (o *outside) gapModel(of run.OutsideAgent) run.GapModel {
 	return gaps
 }
 
+// comparer makes what asks a model which findings are about one thing.
+func (o *outside) comparer(of run.OutsideAgent) run.Comparer {
+	comparer, err := o.models.Comparer(of.Config, model.Review{Redact: of.Redact, RedactBeside: of.RedactBeside, Used: of.Used, Failed: o.failed})
+	if err != nil {
+		return nil
+	}
+	return comparer
+}
+
 // modelsOf makes the models of the layers' config ready, with keys from the
 // environment.
 func modelsOf(layers []config.Layer) (*model.Server, error) {

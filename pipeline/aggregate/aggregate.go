@@ -1,6 +1,8 @@
 package aggregate
 
 import (
+	"slices"
+
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
@@ -36,20 +38,24 @@ func Aggregate(in Input) pipeline.ReviewReport {
 
 // run takes the steps in order.
 func (w *work) run() {
-	for _, step := range append(untilDiscarded[:], afterDiscarded[:]...) {
+	for _, step := range slices.Concat(untilAgreed[:], untilDiscarded[:], afterDiscarded[:]) {
 		step(w)
 	}
 }
 
-// untilDiscarded are the steps after which it is known whether the spec stage
-// fails.
-var untilDiscarded = [...]func(*work){
+// untilAgreed are the steps after which it is known which findings may say the same.
+var untilAgreed = [...]func(*work){
 	(*work).validate,   // drop what is no finding, so that no later step has to look
 	(*work).enrich,     // from the rules, and raise by scale, before severities are compared
 	(*work).suppress,   // what people and comments take out, before anything is merged with it
 	(*work).confidence, // unsure findings must not raise others' severity by merging
-	(*work).prove,      // while it is still told who said what
-	(*work).discard,    // what a failed stage makes moot, by what is proven
+}
+
+// untilDiscarded are the steps after those, after which it is known whether the spec
+// stage fails.
+var untilDiscarded = [...]func(*work){
+	(*work).agree,   // while it is still told who said what
+	(*work).discard, // what a failed stage makes moot, by what is proven
 }
 
 // afterDiscarded are the others.

@@ -334,7 +334,7 @@ func TestModelsOfOneAgentAgree(t *testing.T) {
 	a := finding("a.go", 2, "T", pipeline.SeverityMajor)
 	in := panel(outputs{qualityA: {a}, qualityB: {a}, x: {a}})
 	f := Aggregate(in).Findings[0]
-	if diff := cmp.Diff(pipeline.List[string]{"quality", "x"}, f.Reviewers); diff != "" || f.Confidence != 0.99 || f.Agent != "quality" || f.Model != "a" {
+	if diff := cmp.Diff(pipeline.List[string]{"quality", "x"}, f.Reviewers); diff != "" || f.Confidence != 0.99 || f.Agent != "x" || f.Model != "" {
 		t.Errorf("%v by %s on %s: %s", f.Confidence, f.Agent, f.Model, diff)
 	}
 	a.Confidence = 0.6

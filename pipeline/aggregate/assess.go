@@ -30,7 +30,7 @@ func (w *work) assess() {
 		strategy = models.StrategySingle
 	}
 	m := &pipeline.ModelsReport{Strategy: strategy, Verdicts: models.Verdicts(names, w.reviews, w.specFails)}
-	tally := w.tally(names, &m.Merge)
+	tally := w.tally(names, m)
 	row := models.Assess(strategy, m.Verdicts, tally)
 	m.Confidence, m.ConfidenceLabel, m.AutoDecision = row.Confidence, row.Label, row.Decision
 	w.report.Models = m
@@ -38,18 +38,21 @@ func (w *work) assess() {
 
 // reviews reports whether a result is a model's review. What a model says of the
 // choice of agents is none.
-func reviews(r *pipeline.AgentResult) bool { return r.Model != "" && r.Agent != pipeline.GapDetector }
+func reviews(r *pipeline.AgentResult) bool { return r.Model != "" && !pipeline.Auxiliary(r.Agent) }
 
 // thing is what models say as it stands in the end.
 type thing struct {
 	models   map[string]bool
+	spec     bool // the spec stage found it
 	critical bool
 	disputed bool
+	f        *item // in which it stands
 }
 
 // tally counts what the models found by who found it: one thing that several
 // said is one. names are ordered, the stronger last.
-func (w *work) tally(names []string, merge *pipeline.ModelsMerge) models.Tally {
+func (w *work) tally(names []string, m *pipeline.ModelsReport) models.Tally {
+	merge := &m.Merge
 	t := models.Tally{SpecFailed: w.specFails}
 	things := map[*said]*thing{}
 	var order []*thing
@@ -67,36 +70,99 @@ func (w *work) tally(names []string, merge *pipeline.ModelsMerge) models.Tally {
 			}
 			x := things[m.said.find()]
 			if x == nil {
-				x = &thing{models: map[string]bool{}}
+				x = &thing{models: map[string]bool{}, f: f}
 				things[m.said.find()] = x
 				order = append(order, x)
 			}
 			x.models[m.Model] = true
+			x.spec = x.spec || m.stage == pipeline.StageSpec
 			x.critical = x.critical || m.Severity == pipeline.SeverityCritical
 			x.disputed = x.disputed || disputed
 		}
 	}
 	stronger := names[len(names)-1]
+	stages := newStages(w.reviews)
 	for _, x := range order {
-		x.count(stronger, len(names) > 1, merge, &t)
+		category := x.category(stronger, len(names) > 1)
+		switch category {
+		case pipeline.ModelsAgreed:
+			merge.Agreed++
+		case pipeline.ModelsAOnly:
+			merge.AOnly++
+		case pipeline.ModelsBOnly:
+			merge.BOnly++
+		}
+		t.AgreedCritical = t.AgreedCritical || x.critical && len(x.models) > 1
+		t.StrongerCritical = t.StrongerCritical || x.critical && len(x.models) == 1 && len(names) > 1 && x.models[stronger]
+		stages.count(x, category)
 	}
+	m.Stages = stages.list
 	return t
 }
 
-func (x *thing) count(stronger string, several bool, merge *pipeline.ModelsMerge, t *models.Tally) {
-	byStronger := several && x.models[stronger]
+// category is who found a thing. The stronger of several models is B.
+func (x *thing) category(stronger string, several bool) string {
 	switch {
+	case x.disputed:
+		return pipeline.ModelsContradictions
 	case len(x.models) > 1:
-		t.AgreedCritical = t.AgreedCritical || x.critical
-		if !x.disputed {
-			merge.Agreed++
-		}
-	case byStronger:
-		t.StrongerCritical = t.StrongerCritical || x.critical
-		if !x.disputed {
-			merge.BOnly++
-		}
-	case !x.disputed:
-		merge.AOnly++
+		return pipeline.ModelsAgreed
+	case several && x.models[stronger]:
+		return pipeline.ModelsBOnly
 	}
+	return pipeline.ModelsAOnly
+}
+
+// stages are the tables of what the models found, by stage.
+type stages struct {
+	list     pipeline.List[pipeline.ModelsStage]
+	disputes map[*item]bool // that were counted: one finding shows several things
+}
+
+func newStages(reviews []models.Review) *stages {
+	s := &stages{disputes: map[*item]bool{}}
+	for _, stage := range []string{pipeline.StageSpec, pipeline.StageQuality} {
+		if !slices.ContainsFunc(reviews, func(r models.Review) bool { return (r.Stage == pipeline.StageSpec) == (stage == pipeline.StageSpec) }) {
+			continue
+		}
+		one := pipeline.ModelsStage{Stage: stage}
+		for _, c := range []string{pipeline.ModelsAgreed, pipeline.ModelsAOnly, pipeline.ModelsBOnly, pipeline.ModelsContradictions} {
+			one.Categories = append(one.Categories, pipeline.ModelsCategory{Category: c})
+		}
+		s.list = append(s.list, one)
+	}
+	return s
+}
+
+func (s *stages) count(x *thing, category string) {
+	if x.disputed {
+		if s.disputes[x.f] {
+			return
+		}
+		s.disputes[x.f] = true
+	}
+	for i := range s.list {
+		if (s.list[i].Stage == pipeline.StageSpec) != x.spec {
+			continue
+		}
+		for k := range s.list[i].Categories {
+			if c := &s.list[i].Categories[k]; c.Category == category {
+				c.Count++
+				if action := x.f.action(); c.Count == 1 || x.f.Severity.Rank() > c.Worst.Rank() || action == pipeline.ModelsHolds {
+					c.Worst, c.Action = x.f.Severity, action
+				}
+			}
+		}
+	}
+}
+
+// action is what a finding does in the gate.
+func (f *item) action() pipeline.ModelsAction {
+	switch {
+	case slices.Contains(f.Reasons, pipeline.ReasonHeld):
+		return pipeline.ModelsHolds
+	case f.GateSeverity.Rank() >= pipeline.SeverityMajor.Rank():
+		return pipeline.ModelsBlocks
+	}
+	return pipeline.ModelsNoted
 }

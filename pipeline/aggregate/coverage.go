@@ -12,6 +12,7 @@ import (
 func (w *work) count() {
 	r := &w.report
 	for _, f := range w.findings {
+		w.foundBy(f)
 		r.Findings = append(r.Findings, f.Finding)
 		r.Counts.Add(f.GateSeverity)
 		c := w.coverage[f.source()]
@@ -41,6 +42,28 @@ func (w *work) count() {
 	sortTexts(r.ResidualConcerns)
 	sortTexts(r.DeferredQuestions)
 	slices.SortStableFunc(r.Suppressed, func(a, b pipeline.Suppressed) int { return byPlace(&a.Finding, &b.Finding) })
+}
+
+// foundBy notes who made a finding, and counts it for those under whose names it does not
+// stand.
+func (w *work) foundBy(f *item) {
+	makers := map[source]bool{}
+	models := false
+	for _, m := range f.each() {
+		makers[m.source()] = true
+		models = models || m.Model != ""
+	}
+	for m := range makers {
+		if m != f.source() {
+			w.coverage[m].Shared++
+		}
+		if models {
+			f.FoundBy = append(f.FoundBy, pipeline.Maker{Agent: m.agent, Model: m.model})
+		}
+	}
+	slices.SortFunc(f.FoundBy, func(a, b pipeline.Maker) int {
+		return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Model, b.Model))
+	})
 }
 
 func sortTexts(t []pipeline.SourcedText) {

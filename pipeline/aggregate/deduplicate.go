@@ -2,41 +2,41 @@ package aggregate
 
 import "slices"
 
-// deduplicate merges findings with the same normalised title at the same
-// place. Those that recommend opposing actions are kept apart: which of them is
-// right is not for merging to decide. It sorts and sweeps, so that 10,000
-// findings in one file cost n log n.
+// deduplicate merges findings that say the same. Those that recommend opposing actions
+// are kept apart: which of them is right is not for merging to decide.
 func (w *work) deduplicate() {
-	var merged []*item
-	for _, group := range grouped(w.findings, byTitle) {
-		for _, same := range places(group) {
-			w.clusters++
-			for _, agreeing := range apart(same) {
-				f := w.merge(agreeing)
-				f.cluster = w.clusters
-				merged = append(merged, f)
-			}
+	classes := map[int]int{} // where one stands among those returned
+	var all [][]*item
+	for _, f := range w.findings {
+		i, ok := classes[f.class]
+		if !ok {
+			i = len(all)
+			classes[f.class] = i
+			all = append(all, nil)
+		}
+		all[i] = append(all[i], f)
+	}
+	w.findings = nil
+	for _, same := range all {
+		w.clusters++
+		for _, agreeing := range apart(same) {
+			f := w.merge(agreeing)
+			f.cluster = w.clusters
+			w.findings = append(w.findings, f)
 		}
 	}
-	w.findings = merged
 }
 
-func byTitle(f *item) (string, bool) { return f.title.norm, true }
-
-func byRule(f *item) (string, bool) { return f.RuleID, f.RuleID != "" }
+func byTitle(f *item) string { return f.title.norm }
 
 // grouped puts findings of one path with the same key together, in the order
-// of their first. Those that have no key are left out.
-func grouped(findings []*item, key func(*item) (string, bool)) [][]*item {
+// of their first.
+func grouped(findings []*item, key func(*item) string) [][]*item {
 	type group struct{ path, key string }
 	at := make(map[group]int, len(findings))
 	var out [][]*item
 	for _, f := range findings {
-		k, ok := key(f)
-		if !ok {
-			continue
-		}
-		g := group{f.Path, k}
+		g := group{f.Path, key(f)}
 		i, ok := at[g]
 		if !ok {
 			i = len(out)

@@ -1,6 +1,8 @@
 package aggregate
 
 import (
+	"slices"
+
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/policies"
 	"github.com/reviewgate/reviewgate/policies/models"
@@ -11,7 +13,7 @@ import (
 // known so far: the results of the spec stage, and of agents that are no models.
 func SpecFails(in Input) bool {
 	w := newWork(in)
-	for _, step := range untilDiscarded {
+	for _, step := range slices.Concat(untilAgreed[:], untilDiscarded[:]) {
 		step(w)
 	}
 	return w.specFails

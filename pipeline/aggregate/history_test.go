@@ -417,22 +417,22 @@ func TestModelsLoosenNothingOverTime(t *testing.T) {
 	})
 }
 
-// A model's remark by the rule that found something there is a finding of its own:
-// who dismisses it has not dismissed what the rule found, now or later.
+// A model's remark by the rule that finds something there later has a fingerprint of its
+// own: who dismissed it has not dismissed what the rule finds. Together they are one finding,
+// in the rule's words.
 func TestDismissedRemarkTakesNothingWithIt(t *testing.T) {
 	f := ruledBy(finding("a.go", 2, "It leaks", pipeline.SeverityMajor), "r1")
-	remark := ruledBy(finding("a.go", 2, "A short name", pipeline.SeverityInfo), "r1")
-	for name, first := range map[string]outputs{"with it": {x: {f}, qualityA: {remark}}, "before it": {x: {}, qualityA: {remark}}} {
-		in := panel(outputs{x: {f}, qualityA: {remark}})
-		for _, was := range Aggregate(panel(first)).Findings {
-			if was.Agent == "quality" {
-				in.Memory.Dismissed = append(in.Memory.Dismissed, pipeline.Dismissal{Fingerprint: was.ID, By: "ann", Reason: "fine", Override: true})
-			}
-		}
-		r := Aggregate(in)
-		if len(r.Suppressed) != 1 || len(r.Findings) != 1 || r.Findings[0].Agent != "x" || r.Decision != pipeline.DecisionNeedsFixes {
-			t.Errorf("%s: decided %s, findings %+v, suppressed %+v", name, r.Decision, r.Findings, r.Suppressed)
-		}
+	remark := sure(ruledBy(finding("a.go", 2, "A short name", pipeline.SeverityInfo), "r1"), 0.99)
+	in := panel(outputs{x: {f}, qualityA: {remark}})
+	together := Aggregate(in)
+	if len(together.Findings) != 1 || together.Findings[0].Title != f.Title || together.Findings[0].Agent != "x" || len(together.Findings[0].Reviewers) != 2 {
+		t.Fatalf("%+v", together.Findings)
+	}
+	was := Aggregate(panel(outputs{x: {}, qualityA: {remark}})).Findings[0]
+	in.Memory.Dismissed = pipeline.List[pipeline.Dismissal]{{Fingerprint: was.ID, By: "ann", Reason: "fine", Override: true}}
+	r := Aggregate(in)
+	if len(r.Suppressed) != 1 || len(r.Findings) != 1 || r.Findings[0].Agent != "x" || r.Decision != pipeline.DecisionNeedsFixes {
+		t.Errorf("decided %s, findings %+v, suppressed %+v", r.Decision, r.Findings, r.Suppressed)
 	}
 }
 

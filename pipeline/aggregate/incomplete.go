@@ -31,7 +31,7 @@ func (w *work) incomplete() {
 		}
 		e := w.in.Manifest.Entry(res.Agent)
 		r.Incomplete = append(r.Incomplete, pipeline.Incompleteness{
-			What: "agent", Why: fmt.Sprintf("%s %s: %s", res.Agent, ended(res.Status), res.Note), Gating: blocking(e) && res.Agent != pipeline.GapDetector,
+			What: "agent", Why: fmt.Sprintf("%s %s: %s", res.Agent, ended(res.Status), res.Note), Gating: blocking(e) && !pipeline.Auxiliary(res.Agent),
 		})
 	}
 	for i := range w.in.Manifest.Entries {
@@ -77,7 +77,7 @@ func (w *work) failedAgents() map[string]bool {
 	failed, ran := map[string]bool{}, map[string]bool{}
 	for _, r := range w.in.Results {
 		ran[r.Agent] = true
-		if !done(r.Status) && r.Agent != pipeline.GapDetector {
+		if !done(r.Status) && !pipeline.Auxiliary(r.Agent) {
 			failed[r.Agent] = true
 		}
 	}

@@ -39,10 +39,14 @@ func (w *work) merge(same []*item) *item {
 	return f
 }
 
-// merged unites several findings. What can't be united comes from the most confident
-// finding, or the most confident final one, and so does the agent.
+// merged unites several findings. What can't be united comes from the leading one, and so
+// does the agent. What that leaves empty comes from the next.
 func (w *work) merged(several []*item) *item {
-	f := *slices.MinFunc(several, w.leading)
+	ordered := slices.SortedStableFunc(slices.Values(several), w.leading)
+	f := *ordered[0]
+	for _, next := range ordered[1:] {
+		f.fill(next)
+	}
 	f.members = nil
 	reviewers := map[string]bool{}
 	fingerprints := map[string]string{} // with their surroundings
@@ -77,6 +81,22 @@ func (w *work) merged(several []*item) *item {
 	return &f
 }
 
+// fill fills in what a finding leaves empty from another that says the same. A fix comes
+// with the lines that it is for, and with what is claimed of it.
+func (f *item) fill(from *item) {
+	f.RuleID = or(f.RuleID, from.RuleID)
+	f.Category = or(f.Category, from.Category)
+	f.WhyItMatters = or(f.WhyItMatters, from.WhyItMatters)
+	f.Recommendation = or(f.Recommendation, from.Recommendation)
+	if f.Action == pipeline.ActionNone {
+		f.Action = from.Action
+	}
+	if f.SuggestedFix == "" && from.SuggestedFix != "" {
+		f.StartLine, f.EndLine = from.StartLine, from.EndLine
+		f.SuggestedFix, f.AutofixClass, f.AutoClaim, f.Citation = from.SuggestedFix, from.AutofixClass, from.AutoClaim, from.Citation
+	}
+}
+
 // appendNew appends those texts that were not seen yet.
 func appendNew(to, texts pipeline.List[string], seen map[string]bool) pipeline.List[string] {
 	for _, t := range texts {
@@ -98,15 +118,10 @@ func together(a, b models.Proof) models.Proof {
 func rounded(c float64) float64 { return math.Round(c*1e6) / 1e6 }
 
 // leading orders final findings before others, so that a merged finding keeps the final
-// rule, and otherwise as surer does.
+// rule. Then come those that no model made: what a model says does not reword what is
+// known without it. Otherwise it orders as surer does.
 func (w *work) leading(a, b *item) int {
-	if x, y := w.final(a), w.final(b); x != y {
-		if x {
-			return -1
-		}
-		return 1
-	}
-	return surer(a, b)
+	return cmp.Or(compareBool(!w.final(a), !w.final(b)), compareBool(a.Model != "", b.Model != ""), surer(a, b))
 }
 
 // surer orders by confidence, severity, agent, and then as they stand.

@@ -6,8 +6,7 @@ import (
 )
 
 // opponents finds findings that contradict one another among those that take
-// sides. They are indexed by the rarest words of their titles: two titles that
-// share half of their words share one of these.
+// sides. They are indexed by the words of their titles.
 type opponents struct {
 	list  []*contender
 	areas map[area]int32
@@ -28,7 +27,7 @@ type contender struct {
 	title *title
 	maker int32 // who alone made it, 0 where several did
 	spots []spot
-	words []int32 // the rarest
+	words []int32 // of the title, the rarest first
 	kind  kind
 }
 

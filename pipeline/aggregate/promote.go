@@ -2,6 +2,7 @@ package aggregate
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/reviewgate/reviewgate/pipeline"
 )
@@ -16,11 +17,14 @@ const (
 
 // promote brings findings below the confidence gate back as warnings where one
 // above it, by another agent or model, bears them out, or where they would
-// block. That is not agreement: nobody becomes surer by it.
+// block. That is not agreement: nobody becomes surer by it. One that says the same as a
+// finding above the gate becomes a part of that.
 func (w *work) promote() {
 	if len(w.residuals) == 0 {
 		return
 	}
+	w.residuals = w.once(w.residuals)
+	w.residuals = w.fold(w.residuals)
 	near, like := newNeighbours(w.findings), newWording(w.findings, w.residuals)
 	least := w.in.Config.Settings.Synthesis.ConfidenceGate
 	var back, stay []*item
@@ -47,7 +51,64 @@ func (w *work) promote() {
 	w.findings, w.residuals = append(w.findings, back...), stay
 }
 
+// once makes one of residuals that say the same at one place.
+func (w *work) once(residuals []*item) []*item {
+	var out []*item
+	for _, group := range grouped(residuals, byTitle) {
+		for _, same := range places(group) {
+			for _, one := range apart(same) {
+				if len(one) == 1 {
+					out = append(out, one[0])
+				} else {
+					out = append(out, w.merged(one))
+				}
+			}
+		}
+	}
+	return out
+}
+
+// fold makes residuals a part of the findings that say the same at the same place, and
+// returns the others.
+func (w *work) fold(residuals []*item) []*item {
+	type words struct{ path, title string }
+	by := map[words][]*item{}
+	for _, f := range w.findings {
+		at := words{f.Path, f.title.norm}
+		by[at] = append(by[at], f)
+	}
+	return slices.DeleteFunc(residuals, func(r *item) bool {
+		for _, f := range by[words{r.Path, r.title.norm}] {
+			if f.touches(r) && !f.sides.opposes(r.sides) {
+				f.take(r)
+				w.folded += len(r.each())
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// touches reports whether two findings are at the same place.
+func (f *item) touches(other *item) bool {
+	return slices.ContainsFunc(f.spots(), func(a spot) bool { return slices.ContainsFunc(other.spots(), a.touches) })
+}
+
+// take makes a residual a part of a finding.
+func (f *item) take(r *item) {
+	f.fill(r)
+	for i, id := range r.Fingerprints {
+		if !slices.Contains(f.Fingerprints, id) {
+			f.Fingerprints, f.Surroundings = append(f.Fingerprints[:len(f.Fingerprints):len(f.Fingerprints)], id), append(f.Surroundings[:len(f.Surroundings):len(f.Surroundings)], r.Surroundings[i])
+		}
+	}
+	f.because(fmt.Sprintf("%s saw it too, with a confidence of %.2f, which is below the gate", r.makers(), r.Confidence))
+}
+
 func (f *item) back(confidence float64, t pipeline.FindingType) {
 	f.because(fmt.Sprintf("below the confidence gate as %s with confidence %.2f", f.Severity, f.Confidence))
 	f.Severity, f.Confidence, f.FindingType = pipeline.SeverityWarning, rounded(confidence), t
+	for _, m := range f.members {
+		m.Severity = f.Severity
+	}
 }

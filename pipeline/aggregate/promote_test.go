@@ -31,7 +31,6 @@ func TestPromote(t *testing.T) {
 		{"the same line", at(2, "R", 0.4), outputs{x: {at(2, "F", 0.9)}}, 0.63, `promoted: x found "F" at the same place`},
 		{"no confidence at all", at(2, "R", 0), outputs{x: {at(2, "F", 0.9)}}, 0.55, ""},
 		{"hardly below the gate", at(2, "R", 0.49), outputs{x: {at(2, "F", 0.5)}}, 0.648, ""},
-		{"the same title", at(2, "F", 0.4), outputs{x: {at(2, "F", 0.9)}}, 0.63, ""},
 		{"an adjacent line", at(3, "R", 0.4), outputs{x: {at(2, "F", 0.9)}}, 0.63, ""},
 		{"the adjacent line before", at(1, "R", 0.4), outputs{x: {at(2, "F", 0.9)}}, 0.63, ""},
 		{"a line further", at(4, "R", 0.4), outputs{x: {at(2, "F", 0.9)}}, stays, ""},
@@ -49,7 +48,7 @@ func TestPromote(t *testing.T) {
 
 		{"all words of a title", at(1, "cache grows", 0.4), outputs{x: {at(5, "The cache grows without bound", 0.9)}}, 0.63, `promoted: x found "The cache grows without bound" in the same file under a similar title`},
 		{"half of its words", at(1, "cache is never emptied", 0.4), outputs{x: {at(5, "Cache is huge", 0.9)}}, 0.63, ""},
-		{"less than half of its words", at(1, "cache is not ever emptied", 0.4), outputs{x: {at(5, "Cache is huge", 0.9)}}, stays, ""},
+		{"less than half of its words", at(1, "cache is not ever emptied", 0.4), outputs{x: {at(5, "Cache entry is huge", 0.9)}}, stays, ""},
 		{"half of its words in another file", at(1, "cache grows", 0.4), outputs{x: {in(at(1, "Cache grows", 0.9), "b.go")}}, stays, ""},
 		{"half of its words by its own agent", at(1, "cache grows", 0.4), outputs{y: {at(5, "Cache grows fast", 0.9)}}, stays, ""},
 		{"place before words", at(2, "cache grows", 0.4), outputs{x: {at(5, "cache grows fast", 0.9)}, specA: {at(2, "F", 0.9)}}, 0.63, `promoted: spec found "F" at the same place`},
@@ -88,7 +87,7 @@ func TestPromote(t *testing.T) {
 
 // Promotion takes the type of what bears it out, and makes nobody surer.
 func TestPromotionIsNotAgreement(t *testing.T) {
-	f, residual := finding("a.go", 2, "T", "major"), sure(finding("a.go", 2, "T", "critical"), 0.4)
+	f, residual := finding("a.go", 2, "T", "major"), sure(finding("a.go", 2, "U", "critical"), 0.4)
 	residual.FindingType = pipeline.FindingOmission
 	r := Aggregate(panel(outputs{x: {f}, y: {residual}}))
 	if len(r.Findings) != 2 || r.Findings[0].Confidence != 0.9 || len(r.Findings[0].Reviewers) != 1 || r.Findings[1].FindingType != pipeline.FindingError {
@@ -96,6 +95,39 @@ func TestPromotionIsNotAgreement(t *testing.T) {
 	}
 	if r.Coverage[0].Findings != 1 || r.Coverage[1].Findings != 1 || len(r.ResidualConcerns) != 0 {
 		t.Errorf("%+v, %+v", r.Coverage, r.ResidualConcerns)
+	}
+}
+
+// What several say below the gate comes back once, and not at all beside a finding that
+// says the same.
+func TestResidualsThatSayTheSame(t *testing.T) {
+	at := func(title string, confidence float64) pipeline.Finding {
+		return sure(finding("a.go", 2, title, "major"), confidence)
+	}
+	fixed := at("T", 0.4)
+	fixed.SuggestedFix = "fix()"
+	for _, tt := range []struct {
+		name string
+		o    outputs
+		want string
+	}{
+		{"two residuals", outputs{x: {at("F", 0.9)}, y: {at("R", 0.4)}, qualityA: {at("R", 0.3)}}, "F 0.9 [x]; R 0.63 [quality y]"},
+		{"two that stay", outputs{y: {at("R", 0.4)}, qualityA: {at("R", 0.3)}}, ""},
+		{"one that a finding says", outputs{x: {at("T", 0.9)}, y: {fixed}}, "T 0.9 [x] fix()"},
+		{"one that its own agent says", outputs{y: {at("T", 0.9), fixed}}, "T 0.9 [y] fix()"},
+		{"one that opposes", outputs{x: {acts(at("T", 0.9), "keep")}, y: {acts(fixed, "remove")}}, "Trade-off: T 0.9 [x y]"},
+	} {
+		r := Aggregate(panel(tt.o))
+		var got []string
+		for _, f := range r.Findings {
+			got = append(got, strings.TrimSpace(fmt.Sprintf("%s %v %v %s", f.Title, f.Confidence, f.Reviewers, f.SuggestedFix)))
+		}
+		if got := strings.Join(got, "; "); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+		if len(r.Findings) == 0 && len(r.ResidualConcerns) != 1 {
+			t.Errorf("%s: %+v", tt.name, r.ResidualConcerns)
+		}
 	}
 }
 

@@ -23,46 +23,8 @@ func (s *said) join(other *said) {
 	}
 }
 
-// prove finds out what stands behind each finding of a model, before anything
-// is merged: who else found it, at the same place and under the same title or
-// by the same rule. Who opposes it does not agree.
-func (w *work) prove() {
-	some := false
-	for _, f := range w.residuals {
-		if f.Model != "" {
-			f.proof.Models = 1
-		}
-	}
-	for _, f := range w.findings {
-		if f.Model != "" {
-			f.said, f.proof.Models, some = &said{}, 1, true
-		}
-	}
-	if !some {
-		return
-	}
-	w.agreement(byTitle)
-	w.agreement(byRule)
-	if w.in.Config.Settings.Models.Blocking == models.BlockingGrounded {
-		w.ground()
-	}
-}
-
-// agreement looks at findings at the same place that are the same by the key.
-// Those without the key are left out.
-func (w *work) agreement(key func(*item) (string, bool)) {
-	for _, group := range grouped(w.findings, key) {
-		if !slices.ContainsFunc(group, func(f *item) bool { return f.Model != "" }) {
-			continue
-		}
-		for _, same := range places(group) {
-			agree(same)
-		}
-	}
-}
-
-// agree proves findings that say the same by one another.
-func agree(same []*item) {
+// prove proves findings that say the same by one another. Who opposes does not agree.
+func prove(same []*item) {
 	classes := bySides(same)
 	opposed := opposedWithin(classes)
 	for i, class := range classes {

@@ -28,7 +28,7 @@ const maxWords = 64
 // title is what titles are compared by.
 type title struct {
 	norm     string
-	words    []int32 // distinct, ascending
+	words    []int32 // the significant ones, distinct and ascending
 	tradeOff bool    // it is the title of findings that were combined
 }
 
@@ -49,7 +49,7 @@ func (ts *titles) of(s string) *title {
 	if t.norm == "" {
 		t.norm = collapsed(subject) // nothing but punctuation: "==" is not "!="
 	}
-	for w := range strings.SplitSeq(t.norm, " ") {
+	for _, w := range significant(t.norm) {
 		id, ok := ts.words[w]
 		if !ok {
 			id = int32(len(ts.words))
@@ -65,6 +65,50 @@ func (ts *titles) of(s string) *title {
 	slices.Sort(t.words)
 	ts.known[s] = t
 	return t
+}
+
+// significant are the words of a normalised title without stop words and plural
+// endings. A title of stop words keeps them.
+func significant(norm string) []string {
+	all := strings.Fields(norm)
+	var out []string
+	for _, w := range all {
+		if !stopWords[w] {
+			out = append(out, singular(w))
+		}
+	}
+	if len(out) == 0 {
+		return all
+	}
+	return out
+}
+
+// stopWords say nothing of what a title is about. Those that turn it round, such as
+// "not" and "without", are no stop words.
+var stopWords = func() map[string]bool {
+	set := map[string]bool{}
+	for w := range strings.FieldsSeq(`a an the this that these those it its is are was were be been being
+		has have had do does did can could may might will would should must and or but if then than so as of in
+		on at by for from to into onto with over under up out off via per when where which who what how there
+		here also just only very all any each every some`) {
+		set[w] = true
+	}
+	return set
+}()
+
+// singular is a word without the ending of a plural, nor the e that may be a part of one:
+// "caches" is "cach", as "cache" is.
+func singular(w string) string {
+	switch {
+	case len(w) > 4 && strings.HasSuffix(w, "ies"):
+		return w[:len(w)-3] + "y"
+	case len(w) > 3 && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") && !strings.HasSuffix(w, "us") && !strings.HasSuffix(w, "is"):
+		w = w[:len(w)-1]
+	}
+	if len(w) > 3 {
+		w = strings.TrimSuffix(w, "e")
+	}
+	return w
 }
 
 // common counts the words that two titles share.
@@ -83,11 +127,8 @@ func (t *title) common(other *title) int {
 	return n
 }
 
-// alike reports whether two titles are equal or share half of their words: of
-// those of the title that has more.
+// alike reports whether two titles are equal or share half of the significant words of
+// the shorter one.
 func (t *title) alike(other *title) bool {
-	return t.norm == other.norm || 2*t.common(other) >= max(len(t.words), len(other.words))
+	return t.norm == other.norm || 2*t.common(other) >= min(len(t.words), len(other.words))
 }
-
-// half is half of a number of words, rounded up.
-func half(words int) int { return (words + 1) / 2 }

@@ -148,11 +148,11 @@ func TestWideNothingVanishes(t *testing.T) {
 		if err := config.ValidateData("review-report", []byte(encoded(t, r))); err != nil {
 			t.Error(err)
 		}
-		came, out := 0, len(r.ResidualConcerns)+len(r.Suppressed)
+		came, out := 0, w.folded+len(r.Suppressed)
 		for _, f := range tr.outputs {
 			came += len(f)
 		}
-		for _, f := range w.findings {
+		for _, f := range slices.Concat(w.findings, w.residuals) {
 			out += len(f.each())
 		}
 		attributed := 0

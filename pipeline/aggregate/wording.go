@@ -39,7 +39,7 @@ func newWording(findings, residuals []*item) *wording {
 		}
 	}
 	for _, f := range residuals {
-		for _, word := range x.rarest(f.title) {
+		for _, word := range f.title.words {
 			x.by[wordIn{f.Path, word}] = nil
 		}
 	}
@@ -64,19 +64,17 @@ func (x *wording) count(t *title) {
 	}
 }
 
-// rarest returns those words of a title of which a title that shares half of
-// its words has at least one: as many as make up the other half and one more,
-// the rarest.
+// rarest returns the words of a title, the rarest first.
 func (x *wording) rarest(t *title) []int32 {
 	words := slices.Clone(t.words)
 	slices.SortFunc(words, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(x.rarity[a], x.rarity[b]), cmp.Compare(a, b))
 	})
-	return words[:len(words)-half(len(words))+1]
+	return words
 }
 
-// of returns a finding in f's file that somebody else made and whose title has
-// half of the words of f's, or nil.
+// of returns a finding in f's file that somebody else made and whose title is like
+// f's, or nil.
 func (x *wording) of(f *item) *item {
 	if f.Path == "" {
 		return nil
@@ -91,7 +89,7 @@ func (x *wording) of(f *item) *item {
 				continue
 			}
 			compared++
-			if f.title.common(other.f.title) >= half(len(f.title.words)) {
+			if f.title.alike(other.f.title) {
 				return other.f
 			}
 		}

@@ -22,6 +22,7 @@ type work struct {
 	titles    *titles
 	findings  []*item // above the confidence gate, once that has been
 	residuals []*item // below it
+	folded    int     // of those, that became a part of findings
 	coverage  map[source]*pipeline.Coverage
 	clusters  int                     // see item
 	reviews   []models.Review         // what the models' reviews found, stage by stage
@@ -38,13 +39,18 @@ type work struct {
 // change it.
 type item struct {
 	pipeline.Finding
-	stage   string // of the review that made it
+	as      *pipeline.Finding // as its maker made it
+	keyed   string            // see key
+	at      int               // its place among the findings, while agree is at work
+	class   int               // of those that say the same
+	stage   string            // of the review that made it
 	title   *title
 	section string // normalised
 	flagged string // the text it is about
 	sides   sides  // of all that were merged into it
 	proof   models.Proof
-	said    *said // of a model's finding: who else says it
+	said    *said           // of a model's finding: who else says it
+	backers map[string]bool // the models that agree with it
 	// members are the findings that were merged into this one, nil for one that
 	// was not. parts are those that contradict one another in it.
 	members []*item
@@ -141,7 +147,7 @@ func (w *work) take() {
 		w.coverage[s].Dropped += r.Dropped
 		items := make([]item, len(r.Output.Findings))
 		for i := range items {
-			items[i] = item{Finding: r.Output.Findings[i], stage: r.Stage}
+			items[i] = item{Finding: r.Output.Findings[i], as: &r.Output.Findings[i], stage: r.Stage}
 			items[i].Agent, items[i].Model = r.Agent, r.Model
 			w.findings = append(w.findings, &items[i])
 		}

@@ -75,6 +75,9 @@ type Options struct {
 	// GapModel makes what asks a language model for gaps, where the settings name
 	// one. The agent that it is made for has the id pipeline.GapDetector.
 	GapModel func(OutsideAgent) GapModel
+	// Comparer makes what asks a language model which findings are about one thing. The
+	// agent that it is made for has the id pipeline.Matcher.
+	Comparer func(OutsideAgent) Comparer
 	// File reads a file as it is at a commit: at least its first bytes up to
 	// most. found is false where there is none. Without it nothing that findings
 	// cite is looked up.
@@ -204,6 +207,7 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 		s.agents = engine.agents(&v.Facts, &v.Classification, r.outside(engine.config, o, OutsideAgent{RedactBeside: change.Text, Used: t.used}))
 		s.carried = r.carry(ctx, engine, v, last, o.Carry, s.options)
 		s.redact = func(made pipeline.List[pipeline.AgentResult]) { r.redactRules(made, engine) }
+		s.compared = r.comparing(engine, o, OutsideAgent{RedactBeside: change.Text, Used: t.used}, last, s.options)
 		v.Results, err = s.dispatch(ctx)
 		if asked != nil {
 			v.Results = append(v.Results, *asked)

@@ -17,13 +17,15 @@ type staged struct {
 	carried carried
 	options dispatch.Options
 	redact  func(made pipeline.List[pipeline.AgentResult])
+	// compared tells which findings are about one thing, or is nil.
+	compared *comparing
 }
 
 // noteNotAsked is why an agent of the quality stage was not asked.
 const noteNotAsked = "not asked: the spec stage failed"
 
 // dispatch returns the results of all agents in the manifest's order, those that
-// were carried over among them.
+// were carried over among them, and what was said of findings that may be about one thing.
 func (s *staged) dispatch(ctx context.Context) (pipeline.List[pipeline.AgentResult], error) {
 	all := *s.in.Manifest
 	now := s.carried.without(all)
@@ -32,16 +34,28 @@ func (s *staged) dispatch(ctx context.Context) (pipeline.List[pipeline.AgentResu
 		now, later = apartStage(now, pipeline.StageQuality)
 	}
 	made, err := s.run(ctx, now)
-	if err != nil || len(later.Entries) == 0 {
+	if err != nil {
 		return s.carried.with(made, all), err
 	}
-	so := s.in
-	so.Results = s.carried.with(made, all)
-	if aggregate.SpecFails(so) {
-		return s.carried.with(append(made, notAsked(later)...), all), nil
+	if len(later.Entries) > 0 {
+		so := s.in
+		so.Results = s.carried.with(made, all)
+		if err := s.compared.compare(ctx, s.in, so.Results); err != nil {
+			return so.Results, err
+		}
+		so.Results = s.compared.with(so.Results)
+		if aggregate.SpecFails(so) {
+			return s.compared.with(s.carried.with(append(made, notAsked(later)...), all)), nil
+		}
+		rest, err := s.run(ctx, later)
+		if err != nil {
+			return s.carried.with(append(made, rest...), all), err
+		}
+		made = append(made, rest...)
 	}
-	rest, err := s.run(ctx, later)
-	return s.carried.with(append(made, rest...), all), err
+	results := s.carried.with(made, all)
+	err = s.compared.compare(ctx, s.in, results)
+	return s.compared.with(results), err
 }
 
 func (s *staged) run(ctx context.Context, m pipeline.AgentManifest) (pipeline.List[pipeline.AgentResult], error) {

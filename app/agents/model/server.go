@@ -99,9 +99,22 @@ func (s *Server) Gaps(cfg *config.Config, r Review) (*Gaps, error) {
 	return NewGaps(o), nil
 }
 
+// Comparer makes what asks a model which findings are about one thing, by a config.
+func (s *Server) Comparer(cfg *config.Config, r Review) (*Comparer, error) {
+	if r.Redact == nil {
+		return nil, errNoRedact
+	}
+	return NewComparer(Options{
+		Models: s.endpoints, Redact: r.Redact, RedactBeside: r.RedactBeside,
+		Tokens: cfg.Settings.ModelBudget.PerAgent, Budget: r.Budget, Used: r.Used, Failed: r.Failed,
+	}), nil
+}
+
+var errNoRedact = errors.New("nothing takes secrets out of what models are asked")
+
 func (s *Server) options(agent config.Agent, cfg *config.Config, r Review) (Options, error) {
 	if r.Redact == nil {
-		return Options{}, errors.New("nothing takes secrets out of what models are asked")
+		return Options{}, errNoRedact
 	}
 	risk, err := NewRisk(cfg)
 	if err != nil {

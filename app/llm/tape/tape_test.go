@@ -1,0 +1,85 @@
+package tape
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/app/llm"
+)
+
+// counting is a model that says how often it was asked.
+type counting struct{ n int }
+
+func (c *counting) Ask(context.Context, llm.Question) (llm.Answer, error) {
+	c.n++
+	return llm.Answer{Text: "answer\nin lines", Use: llm.Use{Input: 3, Output: c.n}}, nil
+}
+
+func question(code, text string) llm.Question {
+	return llm.Question{System: "s", Text: "The code of this message is " + code + ". It is data.\n" + code + " BEGIN\n" + text}
+}
+
+// What was asked once is on the tape, whatever code a question was asked with, and costs
+// nothing again.
+func TestRecordAndReplay(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "tape.jsonl")
+	live := &counting{}
+	record := func() *Tape {
+		tape, done, err := Record(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = done() })
+		return tape
+	}
+	one, other := question(strings.Repeat("a", 20), "change"), question(strings.Repeat("b", 20), "change")
+	for i := range 2 {
+		tape := record()
+		for _, q := range []llm.Question{one, other} {
+			a, err := tape.Model("m", live).Ask(t.Context(), q)
+			if err != nil || a.Text != "answer\nin lines" || a.Use.Output != 1 || live.n != 1 {
+				t.Fatalf("time %d: %+v, asked %d times: %v", i, a, live.n, err)
+			}
+		}
+	}
+	tape, err := Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, err := tape.Model("m", nil).Ask(t.Context(), other); err != nil || a.Use.Input != 3 {
+		t.Errorf("%+v, %v", a, err)
+	}
+	for name, ask := range map[string]func() (llm.Answer, error){
+		"another model": func() (llm.Answer, error) { return tape.Model("n", nil).Ask(t.Context(), one) },
+		"another change": func() (llm.Answer, error) {
+			return tape.Model("m", nil).Ask(t.Context(), question(strings.Repeat("a", 20), "other"))
+		},
+	} {
+		var failed *llm.Error
+		if _, err := ask(); !errors.As(err, &failed) || failed.Kind != llm.Invalid || failed.Temporary() {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+}
+
+func TestBrokenTape(t *testing.T) {
+	for text, want := range map[string]string{
+		"\n{": "line 2: ", `{"model": "m"}`: "line 1: it names no model or no question", "[]": "line 1: ",
+	} {
+		if _, err := Read(strings.NewReader(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(`{"model":"m","question":"q","answer":"a","use":{"Input":1}}`)
+	f.Fuzz(func(_ *testing.T, text string) { _, _ = Read(strings.NewReader(text)) })
+}

@@ -1,0 +1,161 @@
+package aggregate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// compare says of all pairs of findings in the input that may be one whether they are.
+func compare(in Input, same bool) Input {
+	row := pipeline.AgentResult{Agent: pipeline.Matcher, Model: "a", Status: pipeline.AgentOK}
+	for _, p := range Undecided(in, 100) {
+		row.Comparisons = append(row.Comparisons, pipeline.Comparison{One: p.OneKey, Other: p.OtherKey, Same: same})
+	}
+	in.Results = append(slices.Clip(in.Results), row)
+	return in
+}
+
+// summary are the findings of a report: titles, who found them and what they count.
+func summary(r pipeline.ReviewReport) string {
+	var out []string
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		who := f.SaidBy()
+		if who == "" {
+			who = f.Agent
+		}
+		out = append(out, fmt.Sprintf("%s: %s, %s", f.Title, who, f.GateSeverity))
+	}
+	slices.Sort(out)
+	return strings.Join(out, "; ")
+}
+
+func TestAgree(t *testing.T) {
+	at := func(line int, title string) pipeline.Finding { return finding("a.go", line, title, "major") }
+	kind := func(f pipeline.Finding, category, quote string) pipeline.Finding {
+		f.Category, f.Evidence = category, pipeline.List[string]{quote}
+		return f
+	}
+	section := func(title, section string) pipeline.Finding {
+		f := finding("", 0, title, "major")
+		f.Section = section
+		return f
+	}
+	const quote = "total := price * 100"
+	for _, tt := range []struct {
+		name string
+		o    outputs
+		told string // what a model says of the pairs, or nothing
+		want string
+	}{
+		{"articles", outputs{qualityA: {at(2, "First page skips the first rows")}, qualityB: {at(2, "The first page skips the first rows")}}, "",
+			"First page skips the first rows: both models, major"},
+		{"half of the words of the shorter", outputs{qualityA: {at(2, "Rows skipped")}, qualityB: {at(4, "Page one loses ten rows of orders")}}, "",
+			"Rows skipped: both models, major"},
+		{"other words", outputs{qualityA: {at(2, "Rows skipped")}, qualityB: {at(2, "Page one is empty")}}, "",
+			"Page one is empty: b only, warning; Rows skipped: a only, warning"},
+		{"a category and a quote", outputs{qualityA: {kind(at(2, "Cents lost"), "precision-loss", quote)}, qualityB: {kind(at(2, "Float money"), "precision-loss", "  "+quote)}}, "",
+			"Cents lost: both models, major"},
+		{"a category and another quote", outputs{qualityA: {kind(at(2, "Cents lost"), "precision-loss", quote)}, qualityB: {kind(at(2, "Float money"), "precision-loss", "return total")}}, "",
+			"Cents lost: a only, warning; Float money: b only, warning"},
+		{"a catch-all and a quote", outputs{qualityA: {kind(at(2, "Cents lost"), "other", quote)}, qualityB: {kind(at(2, "Float money"), "other", quote)}}, "",
+			"Cents lost: a only, warning; Float money: b only, warning"},
+		{"a category that is none of the list", outputs{qualityA: {kind(at(2, "Cents lost"), "money", quote)}, qualityB: {kind(at(2, "Float money"), "money", quote)}}, "",
+			"Cents lost: a only, warning; Float money: b only, warning"},
+		{"a model says that they are one", outputs{qualityA: {at(2, "Rows skipped")}, qualityB: {at(2, "Page one is empty")}}, "same",
+			"Rows skipped: both models, major"},
+		{"a model says that they are two", outputs{qualityA: {at(2, "Rows skipped")}, qualityB: {at(4, "Page one loses ten rows")}}, "different",
+			"Page one loses ten rows: b only, warning; Rows skipped: a only, warning"},
+		{"nobody is asked about one title", outputs{qualityA: {at(2, "Rows skipped")}, qualityB: {at(2, "Rows skipped!")}}, "different",
+			"Rows skipped: both models, major"},
+		{"a rule in other words", outputs{qualityA: {at(2, "Rows skipped")}, x: {ruledBy(at(2, "Offset from one"), "r1")}}, "same",
+			"Offset from one: rule r1 and a, major"},
+		{"a rule and both models", outputs{qualityA: {at(2, "Rows skipped")}, qualityB: {at(3, "Empty page")}, x: {ruledBy(at(2, "Offset from one"), "r1")}}, "same",
+			"Offset from one: rule r1 and both models, major"},
+		{"two agents that are no models", outputs{x: {at(2, "Rows skipped")}, y: {at(2, "The rows are skipped")}}, "",
+			"Rows skipped: x, major; The rows are skipped: y, major"},
+		{"one model twice stays two", outputs{qualityA: {at(2, "Rows skipped"), at(2, "Rows lost")}, qualityB: {at(2, "Rows skipped at the start")}}, "",
+			"Rows lost: a only, major; Rows skipped: both models, major"},
+		{"far apart", outputs{qualityA: {at(2, "Rows skipped")}, qualityB: {at(6, "Rows skipped at the start")}}, "same",
+			"Rows skipped at the start: b only, warning; Rows skipped: a only, warning"},
+		{"one section", outputs{
+			qualityA: {section("No way back", "Plan")}, qualityB: {section("Rollback is missing", "plan:")},
+		}, "same", "No way back: both models, major"},
+	} {
+		in := panel(tt.o)
+		if tt.told != "" {
+			in = compare(in, tt.told == "same")
+		}
+		if got := summary(Aggregate(in)); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// One finding comes of what agrees: what the surest leaves empty is another's.
+func TestAgreedFindingIsWhole(t *testing.T) {
+	sure1, other := finding("a.go", 2, "Rows skipped", "warning"), finding("a.go", 3, "Rows are skipped", "major")
+	sure1.Confidence, sure1.Recommendation, sure1.WhyItMatters, sure1.Category = 0.95, "", "", ""
+	other.Confidence, other.Recommendation, other.WhyItMatters, other.Category = 0.7, "Start at zero.", "Customers miss orders.", "off-by-one"
+	other.SuggestedFix, other.AutofixClass, other.AutoClaim = "offset := 0", pipeline.AutofixAuto, "incorrect_fact"
+	r := Aggregate(panel(outputs{qualityA: {sure1}, qualityB: {other}}))
+	if len(r.Findings) != 1 {
+		t.Fatal(summary(r))
+	}
+	f := r.Findings[0]
+	if f.Title != "Rows skipped" || f.Severity != "major" || f.Recommendation != "Start at zero." || f.WhyItMatters != "Customers miss orders." ||
+		f.Category != "off-by-one" || f.SuggestedFix != "offset := 0" || f.StartLine != 3 || f.AutofixClass != pipeline.AutofixAuto || f.Confidence != 0.99 {
+		t.Errorf("%+v", f)
+	}
+}
+
+// A model is asked only about what may be one thing and is not known to be.
+func TestUndecided(t *testing.T) {
+	at := func(line int, title string, s pipeline.Severity) pipeline.Finding {
+		return finding("a.go", line, title, s)
+	}
+	in := func(f pipeline.Finding, path string) pipeline.Finding { f.Path = path; return f }
+	change := panel(outputs{
+		qualityA: {at(2, "one", "info"), in(at(1, "two", "major"), "b.go"), at(2, "same", "info")},
+		qualityB: {at(3, "three", "info"), in(at(3, "four", "info"), "b.go"), in(at(2, "five", "major"), "docs/plans/p.md"), at(2, "same", "info")},
+		x:        {at(2, "six", "info"), in(at(1, "seven", "info"), "docs/plans/p.md")}, y: {in(at(1, "eight", "info"), "docs/plans/p.md")},
+	})
+	var got []string
+	for _, p := range Undecided(change, 100) {
+		titles := []string{p.One.Title, p.Other.Title}
+		slices.Sort(titles)
+		got = append(got, strings.Join(titles, "-"))
+	}
+	if got[0] != "four-two" {
+		t.Errorf("the worst does not come first: %v", got)
+	}
+	slices.Sort(got)
+	if want := []string{"eight-five", "five-seven", "four-two", "one-same", "one-six", "one-three", "same-six", "same-six", "same-three", "six-three"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if n := len(Undecided(change, 3)); n != 3 {
+		t.Errorf("%d, want 3", n)
+	}
+	if n := len(Undecided(compare(change, false), 100)); n != 0 {
+		t.Errorf("%d pairs are asked about again", n)
+	}
+	if n := len(Undecided(panel(outputs{x: {at(2, "a", "major")}, y: {at(2, "b", "major")}}), 100)); n != 0 {
+		t.Errorf("%d pairs without a model", n)
+	}
+}
+
+// Whoever compares can't hide that two models say the same thing in the same words, and can't
+// loosen what was known without models.
+func TestComparisonsCanNotHideAgreement(t *testing.T) {
+	f := finding("a.go", 2, "Rows skipped", "major")
+	in := panel(outputs{qualityA: {f}, qualityB: {f}, x: {finding("a.go", 2, "Offset from one", "major")}})
+	for _, same := range []bool{true, false} {
+		if r := Aggregate(compare(in, same)); !r.Decision.Blocks() || r.Counts.Major == 0 {
+			t.Errorf("said to be one: %v; %s: %s", same, r.Decision, summary(r))
+		}
+	}
+}

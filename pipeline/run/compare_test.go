@@ -1,0 +1,133 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/aggregate"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+)
+
+// titled finds one thing under the title.
+func titled(title string, severity pipeline.Severity) dispatch.Agent {
+	return agentFunc(func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
+		return pipeline.AgentOutput{Findings: pipeline.List[pipeline.Finding]{{
+			Title: title, Severity: severity, Message: "Cents get lost.", Confidence: 0.9, Path: "src/pricing/total.ts", StartLine: 1,
+		}}}, nil
+	})
+}
+
+// comparerFunc says whether pairs are one thing.
+type comparerFunc func(pairs []aggregate.Pair) (same bool, err error)
+
+func (f comparerFunc) Compare(_ context.Context, task dispatch.Task, pairs []aggregate.Pair) ([]pipeline.Comparison, string, error) {
+	same, err := f(pairs)
+	if err != nil {
+		return nil, "", err
+	}
+	var out []pipeline.Comparison
+	for _, p := range pairs {
+		out = append(out, pipeline.Comparison{One: p.OneKey, Other: p.OtherKey, Same: same})
+	}
+	return out, "by " + task.Model, nil
+}
+
+// Two models that word one thing in their own ways agree on it if a model says so, stage by
+// stage; whether it can is no reason to let a change pass or not.
+func TestModelsAreAskedWhetherTheyAgree(t *testing.T) {
+	apart := map[string]dispatch.Agent{"small": titled("Total is rounded twice", pipeline.SeverityMajor), "big": titled("Sums drift by a cent", pipeline.SeverityMajor)}
+	alike := map[string]dispatch.Agent{"small": titled("Total is rounded twice", pipeline.SeverityMajor), "big": titled("The total is rounded twice", pipeline.SeverityMajor)}
+	earlier := func(context.Context, *pipeline.PRFacts) (*pipeline.PreviousReport, error) {
+		return &pipeline.PreviousReport{}, nil
+	}
+	broken := errors.New("broken")
+	for name, test := range map[string]struct {
+		settings      string
+		spec, quality map[string]dispatch.Agent
+		previous      func(context.Context, *pipeline.PRFacts) (*pipeline.PreviousReport, error)
+		same          bool
+		err           error
+		asked         int // pairs
+		agreed        int
+		decision      pipeline.Decision
+		status        pipeline.AgentStatus // of the matcher; empty where there is none
+	}{
+		"one thing":                         {quality: apart, same: true, asked: 1, agreed: 1, decision: pipeline.DecisionNeedsFixes, status: pipeline.AgentOK},
+		"two things":                        {quality: apart, asked: 1, decision: pipeline.DecisionPassWithWarnings, status: pipeline.AgentOK},
+		"two things in like words":          {quality: alike, asked: 1, decision: pipeline.DecisionPassWithWarnings, status: pipeline.AgentOK},
+		"nobody can tell":                   {quality: apart, err: broken, asked: 1, decision: pipeline.DecisionPassWithWarnings, status: pipeline.AgentFailed},
+		"nobody can tell, in like words":    {quality: alike, err: broken, asked: 1, agreed: 1, decision: pipeline.DecisionNeedsFixes, status: pipeline.AgentFailed},
+		"by the words alone":                {settings: `{"models": {"agreement": "words"}}`, quality: apart, same: true, decision: pipeline.DecisionPassWithWarnings},
+		"nothing to compare":                {quality: map[string]dispatch.Agent{"big": says(pipeline.SeverityMajor)}, same: true, decision: pipeline.DecisionPassWithWarnings},
+		"in the spec stage, first":          {spec: apart, quality: apart, same: true, asked: 4, agreed: 1, decision: pipeline.DecisionNeedsFixes, status: pipeline.AgentOK},
+		"in the spec stage, later":          {spec: apart, quality: apart, previous: earlier, same: true, asked: 1, agreed: 1, decision: pipeline.DecisionNeedsFixes, status: pipeline.AgentOK},
+		"in both stages, later, two things": {spec: apart, quality: apart, previous: earlier, asked: 4, decision: pipeline.DecisionPassWithWarnings, status: pipeline.AgentOK},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var a asked
+			src := change(t)
+			if test.settings == "" {
+				test.settings = "{}"
+			}
+			src.cfg = modelled(t, test.settings)
+			r := newRunner(t, map[string]dispatch.Agent{"spec-model": a.agent(test.spec), "quality-model": a.agent(test.quality)})
+			pairs := 0
+			out, err := r.Run(t.Context(), src, Options{Previous: test.previous, Comparer: func(OutsideAgent) Comparer {
+				return comparerFunc(func(p []aggregate.Pair) (bool, error) {
+					pairs += len(p)
+					return test.same, test.err
+				})
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			report := &out.Review.Report
+			var status pipeline.AgentStatus
+			for _, c := range report.Coverage {
+				if c.Agent == pipeline.Matcher {
+					status = c.Status
+					if c.Model != "small" || c.Status == pipeline.AgentOK && c.Note == "" {
+						t.Errorf("coverage %+v", c)
+					}
+				}
+			}
+			if pairs != test.asked || report.Models.Merge.Agreed != test.agreed || report.Decision != test.decision || status != test.status {
+				t.Errorf("%d pairs, %d agreed, %s, matcher %q; want %d, %d, %s, %q\n%+v", pairs, report.Models.Merge.Agreed, report.Decision, status, test.asked, test.agreed, test.decision, test.status, report.Findings)
+			}
+		})
+	}
+}
+
+// Where what models found is carried over, so is what was said of it.
+func TestComparisonsAreCarried(t *testing.T) {
+	c := newCarrying(t)
+	var a asked
+	c.runner.Agents["spec-model"] = a.agent(nil)
+	c.runner.Agents["quality-model"] = a.agent(map[string]dispatch.Agent{"small": titled("Total is rounded twice", pipeline.SeverityMajor), "big": titled("Sums drift by a cent", pipeline.SeverityMajor)})
+	src := c.first()
+	src.cfg = modelled(t, "{}")
+	asked := 0
+	options := Options{Comparer: func(OutsideAgent) Comparer {
+		return comparerFunc(func([]aggregate.Pair) (bool, error) { asked++; return true, nil })
+	}}
+	was, err := c.runner.Run(t.Context(), src, options)
+	if err != nil || asked != 1 {
+		t.Fatal(asked, err)
+	}
+	options.Carry = c.after(was, Carry{SameHead: true})
+	again, err := c.runner.Run(t.Context(), src, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := func(o Outcome) string {
+		i := slices.IndexFunc(o.Review.Results, func(r pipeline.AgentResult) bool { return r.Agent == pipeline.Matcher })
+		return fmt.Sprint(o.Review.Results[i].Comparisons)
+	}
+	if asked != 1 || said(again) != said(was) || again.Review.Report.Decision != pipeline.DecisionNeedsFixes {
+		t.Errorf("asked %d times, %s and %s", asked, said(again), said(was))
+	}
+}
