@@ -489,7 +489,7 @@ type SynthesisSettings struct {
 	// rules find.
 	InlineIgnore string `json:"inline_ignore"`
 	// JudgementCategories are categories of findings that a person weighs:
-	// such findings are never fixed by themselves. Default scope and priority.
+	// such findings are never fixed by themselves. Default scope, out-of-scope and priority.
 	JudgementCategories []string `json:"judgement_categories"`
 }
 

@@ -124,6 +124,30 @@ func TestValidateFillsInAndTrustsNoClaim(t *testing.T) {
 	}
 }
 
+func TestProtectedArtifactsThatFindingsName(t *testing.T) {
+	for _, tt := range []struct {
+		section, title, advice string
+		aside                  bool
+	}{
+		{"docs/plans/p.md", "Stale plan", "Delete the file.", true},
+		{"Plans", "Delete docs/plans/old.md", "", true},
+		{"Plans", "The plan is stale", "Remove the document (`./docs/plans/old.md`).", true},
+		{"Plans", "The plan is stale", "Update docs/plans/old.md.", false},
+		{"Plans", "Stale", "Delete the file docs/guide.md.", false},
+	} {
+		f := finding("", 0, tt.title, pipeline.SeverityMajor)
+		f.Section, f.Recommendation = tt.section, tt.advice
+		if r := Aggregate(panel(outputs{x: {f}})); (len(r.Suppressed) == 1) != tt.aside {
+			t.Errorf("%+v: %d set aside", tt, len(r.Suppressed))
+		}
+	}
+	// A finding with a path is about that file, whatever its words name.
+	f := finding("a.go", 2, "Delete docs/plans/old.md from the file", pipeline.SeverityMajor)
+	if r := Aggregate(panel(outputs{x: {f}})); len(r.Suppressed) != 0 {
+		t.Errorf("%+v", r.Suppressed)
+	}
+}
+
 func TestProtectedArtifacts(t *testing.T) {
 	for _, tc := range []struct {
 		name       string

@@ -296,3 +296,60 @@ func TestCrowdedDispute(t *testing.T) {
 }
 
 var common = []string{"c0", "c1", "c2", "c3", "c4"}
+
+// Of one section of a document findings that want opposite things contradict one another under
+// any titles; in code their titles have to be alike.
+func TestContradictionsInOneSection(t *testing.T) {
+	in := func(title string, a pipeline.Action, section string) pipeline.Finding {
+		f := acts(finding("", 0, title, "info"), a)
+		f.Section = section
+		return f
+	}
+	line := func(title string, a pipeline.Action) pipeline.Finding { return acts(finding("a.go", 2, title, "info"), a) }
+	say := func(f pipeline.Finding, text string) pipeline.Finding { f.Message = text; return f }
+	for _, tt := range []struct {
+		name string
+		a, b pipeline.Finding
+		want bool
+	}{
+		{"remove and keep", in("Repeats the overview", "remove", "3. Scope"), in("Anchors the terms", "keep", "3 scope"), true},
+		{"remove and add", in("Repeats the overview", "remove", "Scope"), in("Limits are missing", "add", "Scope"), false},
+		{"impossible and essential", say(in("Offline mode", "", "Scope"), "It is impossible."), say(in("Sync", "", "Scope"), "This is essential."), true},
+		{"another section", in("Repeats the overview", "remove", "Scope"), in("Anchors the terms", "keep", "Goals"), false},
+		{"keep and keep", in("Repeats the overview", "keep", "Scope"), in("Anchors the terms", "keep", "Scope"), false},
+		{"lines of code", line("Repeats the loop", "remove"), line("Anchors the names", "keep"), false},
+	} {
+		r := Aggregate(panel(outputs{x: {tt.a}, y: {tt.b}}))
+		if got := len(r.Findings) == 1 && len(r.Findings[0].Perspectives) == 2; got != tt.want {
+			t.Errorf("%s: one dispute: %v, want %v: %s", tt.name, got, tt.want, summary(r))
+		}
+	}
+	own := Aggregate(panel(outputs{x: {in("Repeats the overview", "remove", "Scope"), in("Anchors the terms", "keep", "Scope")}}))
+	if len(own.Findings) != 2 {
+		t.Errorf("one reviewer contradicts itself: %s", summary(own))
+	}
+}
+
+func TestSectionsAreOrderedByTheirNumbers(t *testing.T) {
+	want := []string{"", "2. Goals", "2.9 Users", "2.10 Costs", "10. Risks", "10. Risks and more", "Appendix 2", "Appendix 10"}
+	var findings []pipeline.Finding
+	for i := len(want) - 1; i > 0; i-- {
+		f := finding("", 0, "T"+want[i], "info")
+		f.Section = want[i]
+		findings = append(findings, f)
+	}
+	var got []string
+	for _, f := range Aggregate(panel(outputs{x: findings})).Findings {
+		got = append(got, f.Section)
+	}
+	if diff := cmp.Diff(want[1:], got); diff != "" {
+		t.Error(diff)
+	}
+	for i, a := range want {
+		for k, b := range want {
+			if c := bySection(a, b); (c < 0) != (i < k) || (c == 0) != (i == k) {
+				t.Errorf("%q and %q: %d", a, b, c)
+			}
+		}
+	}
+}

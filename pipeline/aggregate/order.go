@@ -46,8 +46,32 @@ func byPlace(a, b *pipeline.Finding) int {
 	if c := cmp.Compare(a.StartLine, b.StartLine); c != 0 {
 		return c
 	}
-	return cmp.Or(cmp.Compare(a.EndLine, b.EndLine), cmp.Compare(a.Section, b.Section))
+	return cmp.Or(cmp.Compare(a.EndLine, b.EndLine), bySection(a.Section, b.Section))
 }
+
+// bySection compares the names of sections, numbers in them as numbers: 2 comes before 10.
+func bySection(a, b string) int {
+	x, y := a, b
+	for x != "" && y != "" {
+		m, n := digits(x), digits(y)
+		if m == 0 || n == 0 {
+			if x[0] != y[0] {
+				return cmp.Compare(x[0], y[0])
+			}
+			x, y = x[1:], y[1:]
+			continue
+		}
+		p, q := strings.TrimLeft(x[:m], "0"), strings.TrimLeft(y[:n], "0")
+		if c := cmp.Or(cmp.Compare(len(p), len(q)), cmp.Compare(p, q)); c != 0 {
+			return c
+		}
+		x, y = x[m:], y[n:]
+	}
+	return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(a, b))
+}
+
+// digits is how many digits a text begins with.
+func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
 
 func compareBool(a, b bool) int {
 	switch {

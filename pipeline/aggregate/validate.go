@@ -36,7 +36,7 @@ func (w *work) validate() {
 	})
 	w.identify()
 	w.keep(func(f *item) bool {
-		if f.Severity != pipeline.SeverityCritical && w.kind(f.Agent) != config.KindSecrets && !w.final(f) && protected.Any(f.Path) && deletes(&f.Finding) {
+		if f.Severity != pipeline.SeverityCritical && w.kind(f.Agent) != config.KindSecrets && !w.final(f) && isAbout(&f.Finding, protected) && deletes(&f.Finding) {
 			w.setAside(f, pipeline.StateSuppressed, "it recommends deleting a protected artifact")
 			return false
 		}
@@ -128,6 +128,21 @@ func misplaced(files map[string]*pipeline.File, f *pipeline.Finding) string {
 		return fmt.Sprintf("the file has no line %d", last)
 	}
 	return ""
+}
+
+// maxPathWords bounds how many words of a finding are looked at for paths.
+const maxPathWords = 200
+
+// isAbout reports whether a finding is about one of the files: by its path, or where it has
+// none, by its section and the paths that its title and recommendation name.
+func isAbout(f *pipeline.Finding, files *glob.Set) bool {
+	if f.Path != "" {
+		return files.Any(f.Path)
+	}
+	words := strings.Fields(f.Section + " " + f.Title + " " + f.Recommendation)
+	return slices.ContainsFunc(words[:min(len(words), maxPathWords)], func(word string) bool {
+		return files.Any(strings.TrimPrefix(strings.TrimLeft(strings.TrimRight(word, ".,;:!?\"'`()[]"), "\"'`(["), "./"))
+	})
 }
 
 // deletes reports whether the finding recommends deleting the file itself: it

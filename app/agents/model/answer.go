@@ -85,13 +85,23 @@ func entriesOf(answer, name string) ([]*jsontree.Node, error) {
 	return list, nil
 }
 
+// sureEnough is the confidence from which on a finding counts by itself. What is below
+// takes no room from what is above.
+const sureEnough = 0.5
+
 // bound keeps the worst, in the order of the answer.
 func (r *read) bound() {
 	if r.more = len(r.findings) - maxFindings; r.more <= 0 {
 		return
 	}
 	slices.SortStableFunc(r.findings, func(a, b pipeline.Finding) int {
-		return cmp.Or(b.Severity.Rank()-a.Severity.Rank(), cmp.Compare(b.Confidence, a.Confidence))
+		unsure := func(f pipeline.Finding) int {
+			if f.Confidence < sureEnough {
+				return 1
+			}
+			return 0
+		}
+		return cmp.Or(unsure(a)-unsure(b), b.Severity.Rank()-a.Severity.Rank(), cmp.Compare(b.Confidence, a.Confidence))
 	})
 	r.findings = r.findings[:maxFindings]
 }

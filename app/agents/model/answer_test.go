@@ -29,9 +29,10 @@ func TestAnswer(t *testing.T) {
 	_, out, note := ask(t, testOptions(m), testTask(shop()))
 	want := pipeline.AgentOutput{Agent: "reviewer", Model: modelName, Stage: pipeline.StageQuality, Findings: pipeline.List[pipeline.Finding]{{
 		Title: "The average of an empty cart divides by zero", Severity: "major", Message: "An empty cart panics.", Confidence: 0.9,
-		Path: "shop/cart.go", StartLine: 12, EndLine: 12, RuleID: "rule-1", Category: "correctness", WhyItMatters: "The page is lost.",
+		Path: "shop/cart.go", StartLine: 12, EndLine: 12, RuleID: "rule-1", Category: "unhandled-case", WhyItMatters: "The page is lost.",
 		Evidence: pipeline.List[string]{"return total / len(c.items)"}, Recommendation: "Return 0 first.", Action: "change", FindingType: "error",
 		SuggestedFix: "\tif len(c.items) == 0 {\n\t\treturn 0\n\t}\n\treturn total / len(c.items)",
+		AutoClaim: "pattern", Citation: "shop/cart.go:12", Blocking: true,
 	}}}
 	if diff := cmp.Diff(want, out); diff != "" || note != "" {
 		t.Errorf("note %q, %s", note, diff)
@@ -366,7 +367,7 @@ func TestSchema(t *testing.T) {
 		if _, has := items.Properties["section"]; has != (stage == pipeline.StageSpec) {
 			t.Errorf("%s: section %t", stage, has)
 		}
-		for _, privilege := range []string{"blocking", "auto_claim", "citation", "autofix_class", "agent", "model", "state"} {
+		for _, privilege := range []string{"autofix_class", "agent", "model", "state", "final", "gate_severity"} {
 			if items.Properties[privilege] != nil {
 				t.Errorf("%s: it asks for %s", stage, privilege)
 			}

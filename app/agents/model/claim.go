@@ -1,23 +1,24 @@
 package model
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
 
 // What a finding shows of a model's texts, in characters.
 const (
-	maxTitle   = 200
-	maxMessage = 2000
-	maxReason  = 1000
-	maxFix     = 4000 // of a longer one nothing
-	maxQuote   = 1000
-	maxQuotes  = 5
-	maxNumber  = 1_000_000_000
+	maxTitle    = 200
+	maxMessage  = 2000
+	maxReason   = 1000
+	maxFix      = 4000 // of a longer one nothing
+	maxQuote    = 1000
+	maxQuotes   = 5
+	maxCitation = 300
+	maxNumber   = 1_000_000_000
 )
 
 // claim is a finding as a model makes it, before anything of it is proved.
@@ -25,8 +26,6 @@ type claim struct {
 	pipeline.Finding
 	quotes []string
 }
-
-var category = regexp.MustCompile(`^[a-z][a-z0-9-]{1,39}$`)
 
 // claimOf reads a finding: the fields that a model is asked for, and no others.
 func (a *Agent) claimOf(n *jsontree.Node) (c claim, ok bool) {
@@ -39,6 +38,8 @@ func (a *Agent) claimOf(n *jsontree.Node) (c claim, ok bool) {
 		StartLine: f.Count("start_line", maxNumber), EndLine: f.Count("end_line", maxNumber),
 		RuleID: f.Text("rule_id"), Category: strings.ToLower(f.Text("category")),
 		WhyItMatters: a.text(f.Text("why_it_matters"), maxReason), Recommendation: a.text(f.Text("recommendation"), maxReason),
+		AutoClaim: oneOf(f.Text("auto_claim"), "pattern", "incorrect_fact", "missing_control", "incomplete_description"),
+		Citation:  a.line(f.Text("citation"), maxCitation), Blocking: f.Bool("blocking"),
 		Action:      oneOf(f.Text("action"), pipeline.ActionAdd, pipeline.ActionRemove, pipeline.ActionKeep, pipeline.ActionChange, pipeline.ActionNone),
 		FindingType: oneOf(f.Text("finding_type"), pipeline.FindingError, pipeline.FindingOmission),
 	}, quotes: f.Texts("evidence")}
@@ -46,8 +47,11 @@ func (a *Agent) claimOf(n *jsontree.Node) (c claim, ok bool) {
 	if fix := f.Text("suggested_fix"); strings.TrimSpace(fix) != "" && a.text(fix, maxFix) == fix {
 		c.SuggestedFix = fix
 	}
-	if !category.MatchString(c.Category) {
+	if c.Category != config.CategoryOther && !config.Specific(c.Category) {
 		c.Category = ""
+	}
+	if c.AutoClaim == "" {
+		c.Citation = "" // which proves nothing else
 	}
 	if len(c.quotes) > maxQuotes {
 		c.quotes = c.quotes[:maxQuotes]

@@ -121,7 +121,7 @@ func finding(with map[string]any) string {
 		"title": "The average of an empty cart divides by zero", "severity": "major", "confidence": 0.9,
 		"path": "shop/cart.go", "start_line": 12, "end_line": 12, "evidence": []string{"return total / len(c.items)"},
 		"message": "An empty cart panics.", "why_it_matters": "The page is lost.", "recommendation": "Return 0 first.",
-		"suggested_fix": "", "action": "change", "finding_type": "error", "rule_id": "rule-1", "category": "correctness",
+		"suggested_fix": "", "action": "change", "finding_type": "error", "rule_id": "rule-1", "category": "unhandled-case",
 	}
 	for k, v := range with {
 		f[k] = v

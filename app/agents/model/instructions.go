@@ -4,7 +4,9 @@ import (
 	_ "embed"
 	"fmt"
 	"strings"
+	"sync"
 
+	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
@@ -27,7 +29,7 @@ type instructions struct {
 // instructions are the same for all changes, as long as config and endpoint are.
 func (a *Agent) instructions(e Endpoint) instructions {
 	list, ids := checklist(a.Rules, window(e)/checklistShare)
-	parts := []string{strings.TrimSpace(cleaned(a.Prompt)), strings.TrimSpace(contract)}
+	parts := []string{strings.TrimSpace(cleaned(a.Prompt)), strings.TrimSpace(contract), kinds()}
 	if a.stage() == pipeline.StageSpec {
 		parts = append(parts, strings.TrimSpace(contractSpec))
 	}
@@ -36,6 +38,16 @@ func (a *Agent) instructions(e Endpoint) instructions {
 	}
 	return instructions{text: a.Redact(strings.Join(parts, "\n\n") + "\n"), rules: ids, left: len(a.Rules) - len(ids)}
 }
+
+// kinds are the categories that a finding may have.
+var kinds = sync.OnceValue(func() string {
+	var b strings.Builder
+	b.WriteString("## Categories\n")
+	for _, c := range config.Categories() {
+		fmt.Fprintf(&b, "- `%s`: %s\n", c.ID, strings.ToLower(c.Description[:1])+strings.TrimSuffix(c.Description[1:], "."))
+	}
+	return strings.TrimSpace(b.String())
+})
 
 func (i *instructions) notes() []string {
 	if i.left <= 0 {

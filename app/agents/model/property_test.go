@@ -40,7 +40,7 @@ func wrongFinding(f pipeline.Finding, facts *pipeline.PRFacts, stage string) str
 	// Of what follows, nothing is a model's to say.
 	if diff := cmp.Diff(pipeline.Finding{}, f, cmpopts.IgnoreFields(pipeline.Finding{},
 		"Title", "Severity", "Message", "Confidence", "Path", "Section", "RuleID", "Category", "StartLine", "EndLine",
-		"WhyItMatters", "Evidence", "Recommendation", "Action", "SuggestedFix", "FindingType")); diff != "" {
+		"WhyItMatters", "Evidence", "Recommendation", "Action", "SuggestedFix", "FindingType", "AutoClaim", "Citation", "Blocking")); diff != "" {
 		return "more than it may say"
 	}
 	if !f.Severity.Valid() || f.Confidence < 0 || f.Confidence > 1 || f.Title == "" || f.Message == "" ||

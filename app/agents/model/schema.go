@@ -13,11 +13,19 @@ import (
 )
 
 // asked are the fields of a finding that a model fills in, in the order in which
-// models write them: proof and reasons come before the judgement. What claims,
-// blocks or cites is not among them.
+// models write them: proof and reasons come before the judgement.
 var asked = []string{
-	"path", "start_line", "end_line", "evidence", "message", "why_it_matters", "recommendation", "suggested_fix",
-	"action", "finding_type", "rule_id", "category", "title", "severity", "confidence",
+	"path", "start_line", "end_line", "evidence", "message", "why_it_matters", "recommendation", "suggested_fix", "auto_claim", "citation",
+	"action", "finding_type", "rule_id", "category", "title", "severity", "blocking", "confidence",
+}
+
+// categoryIDs are those of the closed list.
+func categoryIDs() []string {
+	var ids []string
+	for _, c := range config.Categories() {
+		ids = append(ids, c.ID)
+	}
+	return ids
 }
 
 // sections are the places in words that the spec stage may name.
@@ -43,7 +51,11 @@ func answerSchema(sections []string) json.RawMessage {
 	known := definitions("review-finding.json")["properties"].(map[string]any)
 	var fields []field
 	for _, name := range asked {
-		fields = append(fields, field{name, simple("review-finding.json", known[name].(map[string]any))})
+		schema := simple("review-finding.json", known[name].(map[string]any))
+		if name == "category" {
+			schema["enum"] = categoryIDs()
+		}
+		fields = append(fields, field{name, schema})
 		if name == "path" && len(sections) > 0 {
 			fields = append(fields, field{"section", map[string]any{"type": "string", "enum": sections}})
 		}
