@@ -39,6 +39,9 @@ type Finding struct {
 	// about, or else of what it says, and empty if a model says that. What a person says
 	// about a finding holds as long as they stay the same.
 	Surroundings List[string] `json:"surroundings"`
+	// Flagged are digests of the lines that a model's finding is about, blank ones aside. By
+	// them it is known again when the model words it anew.
+	Flagged List[string] `json:"flagged,omitempty"`
 	// OriginalPath is the oldest known path of the file, where it is not Path:
 	// the fingerprint is made with it.
 	OriginalPath string       `json:"original_path"`
@@ -129,6 +132,14 @@ const ReasonBack = "back: it was fixed in "
 // holds the gate until a person decides about it.
 const ReasonHeld = "holds the gate: a person must decide"
 
+// ReasonNotRaised is the reason of a finding that blocked, and that stays until its lines
+// change or a person decides about it: no model raised it again.
+const ReasonNotRaised = "not raised again; its lines are unchanged"
+
+// ReasonAsBefore is the reason of a finding that blocked before and that fewer models raised
+// this time, or as something milder.
+const ReasonAsBefore = "counts as before, since its lines are unchanged"
+
 // ReasonAccepted begins the reason of a finding that a person accepted, whose
 // login follows.
 const ReasonAccepted = "accepted by "
@@ -187,6 +198,9 @@ const (
 	StateResolved   FindingState = "resolved"
 	StateDismissed  FindingState = "dismissed"
 	StateSuppressed FindingState = "suppressed"
+	// StateNotRaised is that of a model's finding that was no reason to block, and that no
+	// model raised again although nothing about it has changed.
+	StateNotRaised FindingState = "not_raised_again"
 )
 
 // Perspective is one side of a contradiction between agents.

@@ -165,10 +165,21 @@ type Changes struct {
 	// finish, did not look at their file, or is too unsure of them now. They are
 	// no part of the decision. At most MaxUnconfirmed.
 	Unconfirmed List[Finding] `json:"unconfirmed"`
+	// NotRaised are findings of models in that report that were no reason to block, and that
+	// no model raised again although nothing about them has changed.
+	NotRaised List[Finding] `json:"not_raised,omitempty"`
 	// Fixed remembers the fingerprints of findings that are gone, and the head
 	// that was the first without each, newest first: by them a finding that is
 	// brought back is known. At most MaxFixed.
 	Fixed List[FixedFinding] `json:"fixed"`
+}
+
+// AsPrevious is what a later review needs to know of a report.
+func (r *ReviewReport) AsPrevious() *PreviousReport {
+	return &PreviousReport{
+		HeadSHA: r.HeadSHA, Findings: r.Findings, Suppressed: r.Suppressed,
+		Unconfirmed: r.Changes.Unconfirmed, Fixed: r.Changes.Fixed, Iteration: r.Iteration,
+	}
 }
 
 // MaxFixed and MaxUnconfirmed bound how many findings a pull request's reports

@@ -10,6 +10,7 @@ type Review struct {
 	Manifest       AgentManifest     `json:"manifest"`
 	Results        List[AgentResult] `json:"results"`
 	Previous       *PreviousReport   `json:"previous"`
+	Again          *PreviousReport   `json:"again,omitempty"` // the last on the same head, where models look once more
 	Memory         Memory            `json:"memory"`
 	Report         ReviewReport      `json:"report"`
 }

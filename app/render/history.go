@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -12,6 +13,15 @@ import (
 // state says whether a finding is new, since when it is open, or which commit
 // had fixed it before. It is empty for the first report of a pull request.
 func (fs *findings) state(f *pipeline.Finding) safe {
+	said := fs.stateOf(f)
+	if !slices.Contains(f.Reasons, pipeline.ReasonNotRaised) {
+		return said
+	}
+	both, _ := list(" · ", said, say("not raised", nil))
+	return both
+}
+
+func (fs *findings) stateOf(f *pipeline.Finding) safe {
 	if !fs.history {
 		return ""
 	}

@@ -145,9 +145,9 @@ func changed(r *pipeline.ReviewReport) safe {
 	c := &r.Changes
 	isNew := say("new", struct{ New, Back int }{c.New, returned(r.Findings)})
 	return say("changes", struct {
-		New                         safe
-		Open, Resolved, Unconfirmed int
-	}{isNew, c.Open, len(c.Resolved), len(c.Unconfirmed)})
+		New                                    safe
+		Open, Resolved, Unconfirmed, NotRaised int
+	}{isNew, c.Open, len(c.Resolved), len(c.Unconfirmed), len(c.NotRaised)})
 }
 
 func waitsOf(r *pipeline.ReviewReport) *waits {

@@ -225,14 +225,18 @@ func (s sections) resolved(layout string) items {
 	})
 }
 
-// unconfirmed lists the findings of earlier reports that may still be there.
+// unconfirmed lists the findings of earlier reports that may still be there, and those that
+// no model raised again.
 func (s sections) unconfirmed() items {
-	return each(s.r.Report.Changes.Unconfirmed, func(f *pipeline.Finding) safe {
-		return say("unconfirmed one", struct {
-			Severity             word
-			Place, Title, Agents safe
-		}{word(severityOf(f)), s.wasAt(f), s.p.text(f.Title, maxTitle), s.fs.agents(f)})
-	})
+	one := func(layout string) func(f *pipeline.Finding) safe {
+		return func(f *pipeline.Finding) safe {
+			return say(layout, struct {
+				Severity             word
+				Place, Title, Agents safe
+			}{word(severityOf(f)), s.wasAt(f), s.p.text(f.Title, maxTitle), s.fs.agents(f)})
+		}
+	}
+	return each(s.r.Report.Changes.Unconfirmed, one("unconfirmed one")).then(each(s.r.Report.Changes.NotRaised, one("not raised one")))
 }
 
 // wasAt is the path where a finding stood, without lines: at this head they

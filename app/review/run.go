@@ -53,6 +53,9 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState, me
 			Previous: func(ctx context.Context, f *pipeline.PRFacts) (*pipeline.PreviousReport, error) {
 				return s.Store.PreviousReport(ctx, lease.Key, f.Head.SHA)
 			},
+			Again: func(ctx context.Context, f *pipeline.PRFacts) (*pipeline.PreviousReport, error) {
+				return s.again(ctx, lease.Key, f.Head.SHA)
+			},
 			Memory: func(ctx context.Context, f *pipeline.PRFacts) (pipeline.Memory, error) {
 				return s.taught(ctx, state.Target, f)
 			},

@@ -22,6 +22,15 @@ func (s *Service) taught(ctx context.Context, t Target, f *pipeline.PRFacts) (pi
 	return m, nil
 }
 
+// again is the last report on the head, or nil if the newest review was of another.
+func (s *Service) again(ctx context.Context, key, headSHA string) (*pipeline.PreviousReport, error) {
+	last, err := s.Store.LatestReview(ctx, key)
+	if err != nil || last == nil || last.Review.Facts.Head.SHA != headSHA {
+		return nil, err
+	}
+	return last.Review.Report.AsPrevious(), nil
+}
+
 // carry is what of the last review may stand.
 func (s *Service) carry(key string, r Rerun) run.Carry {
 	if r.Full {

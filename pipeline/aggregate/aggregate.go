@@ -16,8 +16,10 @@ type Input struct {
 	Gaps           pipeline.List[pipeline.GapLogEntry]
 	Results        pipeline.List[pipeline.AgentResult]
 	Previous       *pipeline.PreviousReport
-	Memory         pipeline.Memory
-	Config         *config.Config
+	// Again is the last report on the same head, if there is one.
+	Again  *pipeline.PreviousReport
+	Memory pipeline.Memory
+	Config *config.Config
 	// Rules are the config's, by id; nil has them looked for.
 	Rules map[string]*config.Rule
 	// Failed is the stage before this one that failed, if one did.
@@ -46,6 +48,7 @@ func (w *work) run() {
 // untilAgreed are the steps after which it is known which findings may say the same.
 var untilAgreed = [...]func(*work){
 	(*work).validate,   // drop what is no finding, so that no later step has to look
+	(*work).recall,     // who is who, before people's words about it are heeded
 	(*work).enrich,     // from the rules, and raise by scale, before severities are compared
 	(*work).suppress,   // what people and comments take out, before anything is merged with it
 	(*work).confidence, // unsure findings must not raise others' severity by merging

@@ -36,7 +36,10 @@ func (w *work) agree() {
 		}
 	}
 	for _, f := range w.findings {
-		if f.Model != "" {
+		switch {
+		case f.standing:
+			some = true // its proof is of old
+		case f.Model != "":
 			f.said, f.proof.Models, some = &said{}, 1, true
 		}
 	}
@@ -54,6 +57,7 @@ func (w *work) agree() {
 	if some && w.in.Config.Settings.Models.Blocking == models.BlockingGrounded {
 		w.ground()
 	}
+	w.countAsBefore()
 }
 
 // join joins the classes of findings that a model made and others agree with, the likest
@@ -100,7 +104,7 @@ func (f *item) backedBy(other *item) {
 			f.backers = map[string]bool{f.Model: true}
 		}
 		f.backers[other.Model] = true
-		f.proof.Models = len(f.backers)
+		f.proof.Models = max(f.proof.Models, len(f.backers))
 	}
 }
 

@@ -305,7 +305,9 @@ func TestContradictionsInOneSection(t *testing.T) {
 		f.Section = section
 		return f
 	}
-	line := func(title string, a pipeline.Action) pipeline.Finding { return acts(finding("a.go", 2, title, "info"), a) }
+	line := func(title string, a pipeline.Action) pipeline.Finding {
+		return acts(finding("a.go", 2, title, "info"), a)
+	}
 	say := func(f pipeline.Finding, text string) pipeline.Finding { f.Message = text; return f }
 	for _, tt := range []struct {
 		name string

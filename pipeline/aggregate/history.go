@@ -69,6 +69,7 @@ func (w *work) follow(last []pipeline.Finding) []pipeline.FixedFinding {
 	c := &w.report.Changes
 	here, unsure := w.fingerprintsHere()
 	failed, current := w.failedAgents(), w.currentPaths()
+	dropped := w.notRaised()
 	var gone []pipeline.FixedFinding
 	for i := range last {
 		f := last[i]
@@ -83,6 +84,7 @@ func (w *work) follow(last []pipeline.Finding) []pipeline.FixedFinding {
 		}
 		switch {
 		case seen:
+		case dropped[f.ID] && !doubted:
 		case looked && !doubted:
 			f.State = pipeline.StateResolved
 			c.Resolved = append(c.Resolved, f)

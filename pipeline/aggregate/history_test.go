@@ -15,10 +15,7 @@ import (
 
 // previous is what the store keeps of a report for the next one.
 func previous(r pipeline.ReviewReport) *pipeline.PreviousReport {
-	return &pipeline.PreviousReport{
-		HeadSHA: r.HeadSHA, Findings: r.Findings, Suppressed: r.Suppressed,
-		Unconfirmed: r.Changes.Unconfirmed, Fixed: r.Changes.Fixed, Iteration: r.Iteration,
-	}
+	return r.AsPrevious()
 }
 
 // afterHeads reviews one head after the other, which are named head-1, head-2 and

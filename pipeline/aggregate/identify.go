@@ -26,12 +26,13 @@ func (w *work) identify() {
 	around := newArounds(w.files, w.in.Facts, w.rules)
 	for i, id := range fingerprints(w.findings, w.where) {
 		f := w.findings[i]
-		f.ID, f.Fingerprints = id, pipeline.List[string]{id}
+		f.own, f.ID, f.Fingerprints = id, id, pipeline.List[string]{id}
 		f.Surroundings = pipeline.List[string]{around.of(f)}
 		if o := w.origins[f.Path]; o != f.Path {
 			f.OriginalPath = o
 		}
 	}
+	w.setFlagged()
 }
 
 // where is the oldest known path of a finding's file, or the section. That of

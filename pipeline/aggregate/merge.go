@@ -56,6 +56,9 @@ func (w *work) merged(several []*item) *item {
 	for _, other := range append([]*item{&f}, several...) {
 		why = appendNew(why, other.Reasons, reasons)
 	}
+	if id := knownID(ordered); id != "" {
+		f.ID = id
+	}
 	for _, other := range several {
 		f.members = append(f.members, other.each()...)
 		for _, r := range other.Reviewers {
@@ -79,6 +82,16 @@ func (w *work) merged(several []*item) *item {
 		f.Surroundings = append(f.Surroundings, fingerprints[id])
 	}
 	return &f
+}
+
+// knownID is the id by which one of the findings was known before, or nothing.
+func knownID(findings []*item) string {
+	for _, f := range findings {
+		if f.keeps {
+			return f.ID
+		}
+	}
+	return ""
 }
 
 // fill fills in what a finding leaves empty from another that says the same. A fix comes

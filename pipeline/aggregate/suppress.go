@@ -47,10 +47,29 @@ func (w *work) read() {
 	}
 }
 
+// dismissedBefore is the dismissal of the earlier finding that this one is.
+func (f *item) dismissedBefore(dismissed map[string]pipeline.Dismissal) (pipeline.Dismissal, bool) {
+	if f.recalled == nil {
+		return pipeline.Dismissal{}, false
+	}
+	for _, id := range append([]string{f.ID}, f.Fingerprints...) {
+		if d, ok := dismissed[id]; ok {
+			return d, true
+		}
+	}
+	return pipeline.Dismissal{}, false
+}
+
 func (w *work) dismiss(f *item, dismissed map[string]pipeline.Dismissal) bool {
-	d, ok := dismissed[f.ID]
+	d, ok := dismissed[f.own]
 	if !ok {
-		return false
+		if d, ok = f.dismissedBefore(dismissed); !ok {
+			return false
+		}
+		if holds, why := f.asDismissed(); !holds {
+			f.because(pipeline.ReasonNotDismissed + why + ", which somebody must confirm")
+			return false
+		}
 	}
 	if layer := w.lacking(f, d.FinalIn); layer != "" {
 		f.because(pipeline.ReasonNotDismissed + "the finding is final in the " + layer + "'s layer, and only whom that layer names can dismiss it")

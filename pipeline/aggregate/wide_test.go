@@ -153,7 +153,16 @@ func TestWideNothingVanishes(t *testing.T) {
 			came += len(f)
 		}
 		for _, f := range slices.Concat(w.findings, w.residuals) {
-			out += len(f.each())
+			for _, m := range f.each() {
+				if !m.standing {
+					out++
+				}
+			}
+		}
+		for _, s := range r.Suppressed {
+			if slices.Contains(s.Finding.Reasons, pipeline.ReasonNotRaised) {
+				out-- // nobody raised it
+			}
 		}
 		attributed := 0
 		for _, c := range r.Coverage {
@@ -204,7 +213,7 @@ func checkHistory(t *rapid.T, prev *pipeline.PreviousReport, r *pipeline.ReviewR
 	for _, f := range slices.Concat(prev.Findings, prev.Unconfirmed) {
 		n := 0
 		for _, yes := range []bool{
-			slices.ContainsFunc(known(&f), func(id string) bool { return here[id] }), is(r.Changes.Resolved, f), is(r.Changes.Unconfirmed, f),
+			slices.ContainsFunc(known(&f), func(id string) bool { return here[id] }), is(r.Changes.Resolved, f), is(r.Changes.Unconfirmed, f), is(r.Changes.NotRaised, f),
 		} {
 			if yes {
 				n++

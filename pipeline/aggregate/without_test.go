@@ -230,5 +230,6 @@ func TestNotAskedResolvesNothing(t *testing.T) {
 		}
 	}
 	wantHistory(t, "not asked", afterHeads(first, second), "new 1, open 0, resolved 0, unconfirmed 1, back []")
-	wantHistory(t, "asked again", afterHeads(first, second, third), "new 0, open 1, resolved 1, unconfirmed 0, back []")
+	// What blocked stands, though nobody raises it again: the spec stage fails once more.
+	wantHistory(t, "asked again", afterHeads(first, second, third), "new 0, open 1, resolved 0, unconfirmed 0, back []")
 }

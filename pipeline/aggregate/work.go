@@ -39,18 +39,23 @@ type work struct {
 // change it.
 type item struct {
 	pipeline.Finding
-	as      *pipeline.Finding // as its maker made it
-	keyed   string            // see key
-	at      int               // its place among the findings, while agree is at work
-	class   int               // of those that say the same
-	stage   string            // of the review that made it
-	title   *title
-	section string // normalised
-	flagged string // the text it is about
-	sides   sides  // of all that were merged into it
-	proof   models.Proof
-	said    *said           // of a model's finding: who else says it
-	backers map[string]bool // the models that agree with it
+	as       *pipeline.Finding // as its maker made it
+	keyed    string            // see key
+	at       int               // its place among the findings, while agree is at work
+	class    int               // of those that say the same
+	recalled *past             // the earlier finding that it is, if its fingerprint does not tell
+	likes    int               // what makes it that
+	keeps    bool              // its id is that of the earlier finding
+	standing bool              // nobody raised it again, and it stands
+	stage    string            // of the review that made it
+	title    *title
+	own      string // the fingerprint by its own words
+	section  string // normalised
+	flagged  string // the text it is about
+	sides    sides  // of all that were merged into it
+	proof    models.Proof
+	said     *said           // of a model's finding: who else says it
+	backers  map[string]bool // the models that agree with it
 	// members are the findings that were merged into this one, nil for one that
 	// was not. parts are those that contradict one another in it.
 	members []*item

@@ -32,7 +32,7 @@ func TestAnswer(t *testing.T) {
 		Path: "shop/cart.go", StartLine: 12, EndLine: 12, RuleID: "rule-1", Category: "unhandled-case", WhyItMatters: "The page is lost.",
 		Evidence: pipeline.List[string]{"return total / len(c.items)"}, Recommendation: "Return 0 first.", Action: "change", FindingType: "error",
 		SuggestedFix: "\tif len(c.items) == 0 {\n\t\treturn 0\n\t}\n\treturn total / len(c.items)",
-		AutoClaim: "pattern", Citation: "shop/cart.go:12", Blocking: true,
+		AutoClaim:    "pattern", Citation: "shop/cart.go:12", Blocking: true,
 	}}}
 	if diff := cmp.Diff(want, out); diff != "" || note != "" {
 		t.Errorf("note %q, %s", note, diff)

@@ -57,6 +57,9 @@ func dangerous() pipeline.AgentOutput {
 	}}}
 }
 
+// locked is the client with the line changed that dangerous finds fault with.
+var locked = strings.Replace(apptest.Secure, "&http.Client{}", "new(http.Client)", 1)
+
 // dangerousBy is that of an agent that names its model itself.
 func dangerousBy(model string) pipeline.AgentOutput {
 	out := dangerous()
@@ -178,7 +181,10 @@ func TestOffByDefault(t *testing.T) {
 	b.says(bigAlone)
 	w.Says(pr, "/review full")
 	b.says(nil)
-	w.Says(pr, "/review full")
+	w.Says(pr, "/review full") // is no dice
+	w.loop(pr, "escalated")
+	pr.Push(ghtest.Files{"store/client.go": locked}, "fix: lock it")
+	w.Idle()
 	w.loop(pr, "complete")
 	for _, route := range []string{apptest.RouteReview, routeReviews, apptest.RouteDismiss, apptest.RouteRequests, apptest.RouteAddLabel, apptest.RouteRemoveLabel} {
 		if n := w.CallsTo(route, 0); n != 0 {
@@ -202,7 +208,7 @@ func TestEscalatedIsNotApprovedUntilResumed(t *testing.T) {
 	}
 	w.Wants(pr, "failure", "Escalated after 2 fix attempts")
 	b.says(nil)
-	pr.Push(ghtest.Files{"store/client.go": apptest.Secure}, "fix: less")
+	pr.Push(ghtest.Files{"store/client.go": locked}, "fix: less")
 	w.Idle()
 	w.loop(pr, "complete")
 	w.wantReviews(pr)
@@ -297,7 +303,7 @@ func TestPushEndsApproval(t *testing.T) {
 	w.WantsNot(pr, "on GitHub")
 
 	b.says(nil)
-	pr.Push(ghtest.Files{"store/client.go": apptest.Secure}, "fix: less")
+	pr.Push(ghtest.Files{"store/client.go": locked}, "fix: less")
 	w.Idle()
 	if r := w.wantReviews(pr, "dismissed", "approved")[1]; r.CommitID != pr.HeadSHA() {
 		t.Errorf("approved %s, want the head", r.CommitID)
@@ -414,7 +420,7 @@ func TestRejectedUntilFixed(t *testing.T) {
 	w.Idle()
 	w.wantReviews(pr, "dismissed", "changes_requested")
 	b.says(nil)
-	pr.Push(ghtest.Files{"store/client.go": apptest.Secure + "\n// Locked.\n"}, "fix: lock it all")
+	pr.Push(ghtest.Files{"store/client.go": locked}, "fix: lock it all")
 	w.Idle()
 	w.wantReviews(pr, "dismissed", "dismissed", "approved")
 	w.Wants(pr, "success", "· approved on GitHub")

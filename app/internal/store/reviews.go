@@ -355,10 +355,7 @@ func (s *Store) PreviousReport(ctx context.Context, key, headSHA string) (*pipel
 	if err := unpack(packed, &report); err != nil {
 		return nil, fmt.Errorf("read the previous report of %s: %w", key, err)
 	}
-	return &pipeline.PreviousReport{
-		HeadSHA: report.HeadSHA, Findings: report.Findings, Suppressed: report.Suppressed,
-		Unconfirmed: report.Changes.Unconfirmed, Fixed: report.Changes.Fixed, Iteration: report.Iteration,
-	}, nil
+	return report.AsPrevious(), nil
 }
 
 // HeadDecisions implements review.Store.

@@ -1,0 +1,118 @@
+package people
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/app/apptest"
+	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/app/llm/llmtest"
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+func isComparison(r *llmtest.Request) bool { return strings.Contains(string(r.Schema), `"pairs"`) }
+
+// wordings are what each of two models says of one defect, as the test goes on.
+type wordings struct {
+	mu         sync.Mutex
+	small, big []string
+	severity   string
+	same       bool
+	compared   int
+}
+
+func (w *wordings) set(severity string, small, big []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.severity, w.small, w.big = severity, small, big
+}
+
+func (w *wordings) reply(r *llmtest.Request) llmtest.Reply {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case isComparison(r):
+		w.compared++
+		same := "false"
+		if w.same {
+			same = "true"
+		}
+		return llmtest.Text(`{"pairs": [{"pair": 1, "one": "a", "other": "b", "same": ` + same + `}]}`)
+	case apptest.IsSpec(r):
+		return apptest.Found("major")
+	case r.Model == "big-1":
+		return apptest.Found(w.severity, w.big...)
+	}
+	return apptest.Found(w.severity, w.small...)
+}
+
+// Models word one defect each in its own way, and anew on every push. It stays the finding
+// that it was; asking again does not make it go away; and what a person dismissed comes back
+// only where it is worded so that nobody knows whether that was meant.
+func TestModelsWordTheirFindingsAnew(t *testing.T) {
+	t.Parallel()
+	said := &wordings{same: true}
+	said.set("major", []string{"The request can't be cancelled"}, []string{"No deadline on the call to the warehouse"})
+	_, change := apptest.WithModels(t, `{"models": {"speculative_quality": true}}`, said.reply)
+	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, change)
+	pr := w.openClient(apptest.GoodBody)
+	w.Wants(pr, "action_required", "both models, confidence 0.95")
+	first := w.Only(pr)
+	if len(first.FoundBy) != 2 || len(first.Fingerprints) != 2 || said.compared != 1 {
+		t.Fatalf("%d comparisons, %+v", said.compared, first)
+	}
+
+	// On the same head nobody finds it any more.
+	said.set("major", nil, nil)
+	w.Says(pr, "/review full")
+	w.Wants(pr, "action_required", pipeline.ReasonNotRaised)
+	if f := w.Only(pr); f.ID != first.ID || len(f.FoundBy) != 2 {
+		t.Errorf("%+v", f)
+	}
+
+	// Another push leaves its lines alone, and both word it anew.
+	said.set("major", []string{"Cancelled requests go on"}, []string{"Calls have no deadline"})
+	pr.Push(ghtest.Files{"store/more.go": "package store\n\nfunc More() int { return 2 }\n"}, "feat: more")
+	w.Idle()
+	w.Wants(pr, "action_required", "open since")
+	if f := w.Only(pr); f.ID != first.ID || f.State != pipeline.StateOpen {
+		t.Errorf("%+v", f)
+	}
+
+	// A maintainer dismisses it, and no new words bring it back.
+	w.Dismiss(pr, w.Only(pr))
+	w.Wants(pr, "success")
+	said.set("major", []string{"Requests go on when cancelled"}, []string{"The calls lack a deadline"})
+	pr.Push(ghtest.Files{"store/most.go": "package store\n\nfunc Most() int { return 3 }\n"}, "feat: most")
+	w.Idle()
+	w.Wants(pr, "success")
+
+	// A worse thing at the same place is something to confirm.
+	said.set("critical", []string{"Requests go on when cancelled"}, []string{"The calls lack a deadline"})
+	pr.Push(ghtest.Files{"store/last.go": "package store\n\nfunc Last() int { return 4 }\n"}, "feat: last")
+	w.Idle()
+	w.Wants(pr, "failure", "a model holds it to be critical now, and it was dismissed as major, which somebody must confirm")
+	report := w.Latest(pr).Review.Report
+	if len(report.Findings) != 1 || !slices.ContainsFunc(report.Findings[0].Reasons, func(s string) bool { return strings.HasPrefix(s, pipeline.ReasonNotDismissed) }) {
+		t.Errorf("%+v", report.Findings)
+	}
+}
+
+// Two models that find two things at one place agree on neither.
+func TestModelsThatDoNotAgree(t *testing.T) {
+	t.Parallel()
+	said := &wordings{}
+	said.set("major", []string{"The request can't be cancelled"}, []string{"The default client follows any redirect"})
+	_, change := apptest.WithModels(t, `{}`, said.reply)
+	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, change)
+	pr := w.openClient(apptest.GoodBody)
+	w.Wants(pr, "neutral", "small only, confidence 0.90", "big only, confidence 0.90", "matcher (small) said which findings are about one thing")
+	use := w.Latest(pr).Record.ModelUse
+	if !slices.ContainsFunc(use, func(u pipeline.ModelUse) bool {
+		return u.Agent == pipeline.Matcher && u.Model == "small" && u.Asked == 1
+	}) {
+		t.Errorf("%+v", use)
+	}
+}

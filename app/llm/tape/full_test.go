@@ -1,0 +1,3 @@
+package tape_test
+
+import _ "github.com/reviewgate/reviewgate/pipeline/sample" // the flag -full
