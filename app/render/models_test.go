@@ -145,3 +145,45 @@ func TestCoverageOfModels(t *testing.T) {
 		}
 	}
 }
+
+// Where models leave it to a person the headline says so, and nothing reads as if nobody had
+// to look.
+func TestPersonShouldLook(t *testing.T) {
+	passing := func() View {
+		v := modelsView()
+		fs := v.Review.Report.Findings
+		setFindings(&v, pipeline.DecisionPassWithWarnings, "warning > 0", fs[1], fs[2])
+		v.Review.Report.Models.Verdicts[0].Quality, v.Review.Report.Models.Verdicts[0].Verdict = pipeline.VerdictPass, pipeline.VerdictPass
+		return v
+	}
+	for name, tt := range map[string]struct {
+		change func(v *View)
+		title  string
+		next   string
+	}{
+		"the models disagree": {func(*View) {}, "Passed with 1 warning, 1 info; the models disagree: a person should look at 1 finding",
+			"**Next**: the models disagree: a person should look at 1 finding. The check does not wait for that."},
+		"both fail": {func(v *View) { v.Review.Report.Models.Verdicts[0].Verdict = pipeline.VerdictFail }, "Passed with 1 warning, 1 info; a person should look at 1 finding", ""},
+		"one did not finish": {func(v *View) {
+			setFindings(v, pipeline.DecisionPass, "")
+			v.Review.Report.Models.Verdicts[0].Verdict = pipeline.VerdictUnknown
+		}, "No findings; a person should look at it", ""},
+		"they agree": {func(v *View) { v.Review.Report.Models.AutoDecision = pipeline.AutoApproveWithNotes }, "Passed with 1 warning, 1 info", "nothing here blocks the merge."},
+		"it blocks":  {func(v *View) { *v = modelsView() }, "Needs fixes: 1 major, 1 warning, 1 info", ""},
+		"somebody decided": {func(v *View) { decideByHand(v, pipeline.HandOverride, "mira", "it can wait") },
+			"Passed by hand by mira: it can wait. The review says: passed with warnings, 1 warning, 1 info", ""},
+	} {
+		v := passing()
+		tt.change(&v)
+		if got := Check(v).Title; got != tt.title {
+			t.Errorf("%s: %s, want %s", name, got, tt.title)
+		}
+		body := Comment(v).Body
+		if !strings.Contains(body, tt.title) || !strings.Contains(body, tt.next) {
+			t.Errorf("%s: %s", name, body)
+		}
+		if strings.Contains(tt.title, "should look") && strings.Contains(body, "nothing here blocks the merge") {
+			t.Errorf("%s: it says that nothing blocks the merge", name)
+		}
+	}
+}

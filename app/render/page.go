@@ -36,6 +36,7 @@ type page struct {
 	Missing    missing
 	Worse      *worse      // for a check: another pull request on the head decides
 	Waits      *waits      // a person must decide
+	Person     *person     // nothing blocks, and a person should look
 	ByHand     *byHand     // somebody decided; Verdict is still what the gate says
 	Escalated  *escalation // by the fix loop
 
@@ -74,6 +75,12 @@ type worse struct {
 type waits struct {
 	For  pipeline.Counts // as severe as the model holds them to be
 	Rest pipeline.Counts // all other findings
+}
+
+// person is what a person should look at, although nothing blocks.
+type person struct {
+	Findings int
+	Disagree bool // the models' verdicts differ
 }
 
 type risk struct {
@@ -133,6 +140,7 @@ func newPage(v View, p pen, k linker) page {
 	if prev := rep.Changes.PreviousReport; prev != "" {
 		pg.Since = &since{commitName(p, k, prev, ""), changed(rep)}
 	}
+	pg.Person = personOf(rep)
 	pg.Escalated = escalationOf(&v.FixLoop)
 	if condition == aggregate.PersonDecides {
 		pg.Waits = waitsOf(rep)
@@ -148,6 +156,35 @@ func changed(r *pipeline.ReviewReport) safe {
 		New                                    safe
 		Open, Resolved, Unconfirmed, NotRaised int
 	}{isNew, c.Open, len(c.Resolved), len(c.Unconfirmed), len(c.NotRaised)})
+}
+
+// personOf says what the models leave to a person, or nil where the gate blocks anyway or a
+// person has decided.
+func personOf(r *pipeline.ReviewReport) *person {
+	m := r.Models
+	if m == nil || r.ByHand != nil || r.Decision.Blocks() || isIncomplete(r) || autoDecisionWord(m.AutoDecision) != word(pipeline.AutoHuman) {
+		return nil
+	}
+	out := &person{}
+	passes, fails, theirs := false, false, 0
+	for _, v := range m.Verdicts {
+		passes, fails = passes || v.Verdict == pipeline.VerdictPass, fails || v.Verdict == pipeline.VerdictFail
+	}
+	out.Disagree = passes && fails
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		if f.SaidBy() == "" {
+			continue
+		}
+		theirs++
+		if alone(f) != "" || len(f.Perspectives) > 0 {
+			out.Findings++
+		}
+	}
+	if out.Findings == 0 {
+		out.Findings = theirs
+	}
+	return out
 }
 
 func waitsOf(r *pipeline.ReviewReport) *waits {
