@@ -45,6 +45,9 @@ func (s *Service) command(ctx context.Context, place CommentPlace, commentID int
 	if done {
 		return nil
 	}
+	if isOpinion(c) {
+		return s.opinion(ctx, c)
+	}
 	o := order{Service: s, Command: c}
 	if o.hour, err = s.Store.CommandsSince(ctx, c, s.Now().Add(-time.Hour)); err != nil {
 		return fmt.Errorf("count the commands of the last hour: %w", err)
@@ -142,6 +145,9 @@ func (s *Service) answerCommands(ctx context.Context, key string, done finished)
 	}
 	cmds, err := s.Store.AwaitingCommands(ctx, key, done.generation)
 	for _, c := range cmds {
+		if isOpinion(c) {
+			continue // which is finished by its own job, and not answered
+		}
 		var off bool
 		if err == nil {
 			off, err = s.switchedOff(ctx, c.Target)

@@ -14,7 +14,11 @@ type reviewEvent struct {
 		State  string   `json:"state"`
 		User   *account `json:"user"`
 	} `json:"pull_request"`
-	Review  said    `json:"review"`
+	Review struct {
+		said
+		State    string `json:"state"`
+		CommitID string `json:"commit_id"`
+	} `json:"review"`
 	Comment said    `json:"comment"`
 	Sender  account `json:"sender"`
 }
@@ -35,11 +39,29 @@ func readReview(d *review.Delivery, body []byte) error {
 	}
 	switch author := e.PullRequest.User.author(); {
 	case d.Event == "pull_request_review" && e.Action == "submitted":
-		return readCommand(d, review.PlaceReview, e.Review, e.Sender, author, e.pull)
+		if err := readCommand(d, review.PlaceReview, e.Review.said, e.Sender, author, e.pull); err != nil || d.Command != nil {
+			return err
+		}
+		return e.readOpinion(d, author)
 	case d.Event == "pull_request_review_comment" && e.Action == "created":
 		return readCommand(d, review.PlaceReviewLine, e.Comment, e.Sender, author, e.pull)
 	}
 	return nil
+}
+
+// readOpinion takes in that a person approved a head, or requested changes of it.
+func (e *reviewEvent) readOpinion(d *review.Delivery, author account) error {
+	name := ""
+	switch e.Review.State {
+	case "approved":
+		name = review.OpinionApproved
+	case "changes_requested":
+		name = review.OpinionChanges
+	}
+	if name == "" || !e.Review.byPerson(e.Sender) || !commitSHA.MatchString(e.Review.CommitID) {
+		return nil
+	}
+	return command(d, review.PlaceReview, e.Review.said, e.Sender, author, e.pull, name, e.Review.CommitID)
 }
 
 func (e *reviewEvent) pull() (review.Target, error) {

@@ -55,6 +55,11 @@ func readCommand(d *review.Delivery, place review.CommentPlace, s said, sender, 
 	if !ok {
 		return nil
 	}
+	return command(d, place, s, sender, author, pull, name, args)
+}
+
+// command has a delivery bring a command.
+func command(d *review.Delivery, place review.CommentPlace, s said, sender, author account, pull func() (review.Target, error), name, args string) error {
 	t, err := pull()
 	// Of issues GitHub tells no head, and what another event tells may be old.
 	t.HeadSHA = ""

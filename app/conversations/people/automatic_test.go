@@ -669,3 +669,43 @@ func TestReviewsInTrouble(t *testing.T) {
 		}
 	}
 }
+
+// A person's review on GitHub that contradicts what was decided is in the audit log, once, and
+// nothing else comes of it.
+func TestReviewOnGitHubThatContradicts(t *testing.T) {
+	t.Parallel()
+	b := &bench{verdict: everybody}
+	w := modelled(t, b, `{}`)
+	w.Repo.Grant("carol", "write")
+	pr := w.Open(apptest.Clean())
+	w.Idle()
+	w.Wants(pr, "failure")
+	comments := len(pr.Comments())
+	pr.Review("carol", "approved", "Fine by me.")
+	pr.Review("carol", "changes_requested", "It races.") // as was decided
+	pr.Review("stranger", "approved", "Nice!")           // may not write
+	pr.Review("carol", "commented", "Hm.")
+	w.Idle()
+	b.says(nil)
+	pr.Push(ghtest.Files{"store/client.go": locked}, "fix: lock")
+	w.Idle()
+	w.Wants(pr, "success")
+	pr.Review("carol", "changes_requested", "Not yet.")
+	w.Idle()
+	log, err := w.App.Inside().Store.Audit(t.Context(), w.target(pr).Key(), 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, a := range log {
+		got = append(got, fmt.Sprintf("%s %s %s", a.Actor, a.Action, a.AutoDecision))
+	}
+	slices.Sort(got)
+	if want := []string{"carol github:approved auto_reject", "carol github:changes_requested auto_approve"}; !slices.Equal(got, want) {
+		t.Errorf("the log has %q, want %q", got, want)
+	}
+	if n := len(pr.Comments()); n != comments {
+		t.Errorf("%d comments, want %d", n, comments)
+	}
+	w.Wants(pr, "success")
+}

@@ -77,7 +77,7 @@ func TestWhatIsNoCommandCostsNoCalls(t *testing.T) {
 
 	talked := pr.Comment("mia", "Thanks.")
 	pr.EditComment(talked.ID, "/review override hotfix")
-	words := pr.Review("mia", "approved", "")
+	words := pr.Review("mia", "changes_requested", "") // as was decided
 	pr.EditReview(words.ID, "/review override hotfix")
 	onLine := pr.ReviewComment("mia", "store/client.go", 10, "Why?")
 	pr.EditReviewComment(onLine.ID, "/review override hotfix")

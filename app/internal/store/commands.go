@@ -119,7 +119,8 @@ func (s *Store) CommandsSince(ctx context.Context, c review.Command, since time.
 	err = s.db.read(ctx, func(t tx) error {
 		return t.row(ctx, `SELECT count(CASE WHEN accepted = 1 THEN 1 END), count(CASE WHEN accepted = 0 AND outcome <> '' THEN 1 END),
 				count(CASE WHEN sender = ? AND received_at <= ? THEN 1 END)
-			FROM commands WHERE target_key = ? AND received_at >= ?`, c.Sender, micros(c.ReceivedAt), c.Target.Key(), micros(since)).
+			FROM commands WHERE target_key = ? AND received_at >= ? AND name NOT IN (?, ?)`, c.Sender, micros(c.ReceivedAt), c.Target.Key(), micros(since),
+			review.OpinionApproved, review.OpinionChanges).
 			Scan(&n.Obeyed, &n.TurnedDown, &n.BySender)
 	})
 	if err != nil {

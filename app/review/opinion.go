@@ -1,0 +1,65 @@
+package review
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// What a person's review on GitHub says, as it is stored among commands: it commands nothing,
+// and is noted where it contradicts the review that they looked at. Nobody can type them.
+const (
+	OpinionApproved = "github:approved"
+	OpinionChanges  = "github:changes_requested"
+)
+
+// isOpinion reports whether a stored command is what a person's review on GitHub says.
+func isOpinion(c Command) bool { return c.Name == OpinionApproved || c.Name == OpinionChanges }
+
+// opinion notes in the audit log that a person's review on GitHub contradicts the review of
+// the head that it is about, if the person may write. Nothing else comes of it, and nothing
+// is said.
+func (s *Service) opinion(ctx context.Context, c Command) error {
+	o := order{Service: s, Command: c}
+	r, err := s.Store.ReviewAsOf(ctx, c.Target.Key(), c.ReceivedAt)
+	if err != nil {
+		return fmt.Errorf("read the review that was shown: %w", err)
+	}
+	if r == nil || r.HeadSHA != c.Args || !contradicts(c.Name, &r.Review.Report) {
+		return s.finishCommand(ctx, c, outcomeIgnored)
+	}
+	may, err := o.mayWrite(ctx)
+	if err != nil {
+		return err
+	}
+	if !may {
+		return s.finishCommand(ctx, c, outcomeIgnored)
+	}
+	entry := &AuditEntry{At: s.Now(), RepoID: c.Target.RepoID, Key: c.Target.Key(), HeadSHA: r.HeadSHA, Actor: c.Sender, Action: c.Name}
+	if m := r.Review.Report.Models; m != nil {
+		entry.AutoDecision = m.AutoDecision
+	}
+	if err := s.Store.Obey(ctx, c, Effect{Audit: entry}, nil); err != nil {
+		return fmt.Errorf("note the review of %s: %w", c.Sender, err)
+	}
+	s.told(c).Str("says", c.Name).Str("decision", string(r.Review.Report.Decision)).Msg("a person's review contradicts the decision")
+	return s.finishCommand(ctx, c, outcomeDone)
+}
+
+// contradicts reports whether a person's review on GitHub is against what a report came to:
+// by what would be decided without a person where models took part, and else by the gate.
+func contradicts(opinion string, r *pipeline.ReviewReport) bool {
+	rejects := r.Decision.Blocks()
+	if m := r.Models; m != nil {
+		switch m.AutoDecision {
+		case pipeline.AutoReject:
+			rejects = true
+		case pipeline.AutoHuman:
+			if !rejects {
+				return false // it was left to people
+			}
+		}
+	}
+	return rejects == (opinion == OpinionApproved)
+}
