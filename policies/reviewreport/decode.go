@@ -135,8 +135,8 @@ func (d *decoder) evidence(n *jsontree.Node) Evidence {
 	v := d.object(n, "validation_results")
 	e.ValidationResults = ValidationResults{
 		QualityThresholdMet:  d.yes(v, "quality_threshold_met"),
-		PainPointAligned:     d.yes(v, "pain_point_aligned"),
-		ArchitectureFeasible: d.yes(v, "architecture_feasible"),
+		PainPointAligned:     d.degree(v, "pain_point_aligned"),
+		ArchitectureFeasible: d.degree(v, "architecture_feasible"),
 	}
 	return e
 }
@@ -226,6 +226,26 @@ func (d *decoder) score(n *jsontree.Node, key string) *float64 {
 		f = 0 // and not -0, which would be printed
 	}
 	return &f
+}
+
+// degree is true or false, or a number from 0 to 1.
+func (d *decoder) degree(n *jsontree.Node, key string) Degree {
+	m := n.Get(key)
+	switch {
+	case m == nil:
+		return 0
+	case m.Kind == jsontree.Bool && m.Text == "true":
+		return 1
+	case m.Kind == jsontree.Bool:
+		return 0
+	case m.Kind != jsontree.Number:
+		d.unfit(m, "true or false, or a number from 0 to 1")
+		return 0
+	}
+	if f := d.score(n, key); f != nil {
+		return Degree(*f)
+	}
+	return 0
 }
 
 func (d *decoder) yes(n *jsontree.Node, key string) bool {

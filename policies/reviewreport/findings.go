@@ -72,7 +72,7 @@ func outcomeFinding(o *pipeline.ReportOutcome, reports []Report, culprit int) pi
 func recommendedFinding(rec *recommendation, from *Report) pipeline.Finding {
 	f := pipeline.Finding{
 		Title:      cut(firstOfTexts(rec.Finding, rec.Recommendation.Recommendation, rec.Category, "Recommendation by "+rec.Reviewer), maxTitle),
-		Severity:   recommendedSeverity(rec.Priority, &from.Record),
+		Severity:   recommendedSeverity(rec.Priority),
 		Message:    firstOfTexts(rec.Finding, rec.Recommendation.Recommendation, "The report recommends a change without saying which."),
 		Confidence: from.Record.confidence(),
 
@@ -88,16 +88,10 @@ func recommendedFinding(rec *recommendation, from *Report) pipeline.Finding {
 	return f
 }
 
-// recommendedSeverity is what a recommendation counts: only a report that says
-// itself that its issues are serious can make one block.
-func recommendedSeverity(priority string, r *Record) pipeline.Severity {
-	switch rank(priorities, priority) {
-	case 0:
-		if r.is(SeverityCritical) || r.is(SeverityMajor) {
-			return pipeline.SeverityMajor
-		}
-		return pipeline.SeverityWarning
-	case 1:
+// recommendedSeverity is what a recommendation counts. None blocks by itself: what the reports
+// come to together decides that.
+func recommendedSeverity(priority string) pipeline.Severity {
+	if rank(priorities, priority) <= 1 { // high, medium
 		return pipeline.SeverityWarning
 	}
 	return pipeline.SeverityInfo

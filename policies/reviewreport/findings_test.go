@@ -138,14 +138,14 @@ func TestOutcomeFinding(t *testing.T) {
 	}
 }
 
-// A recommendation is as serious as its priority, and blocks only where its
-// report says that its issues are serious.
+// A recommendation is as serious as its priority, and none blocks by itself, however severe
+// its report is: what the reports come to together does.
 func TestRecommendedFindings(t *testing.T) {
 	tests := []struct {
 		priority, severity string
 		want               pipeline.Severity
 	}{
-		{"High", "Critical", pipeline.SeverityMajor}, {"High", "Major", pipeline.SeverityMajor}, {"high", "MAJOR", pipeline.SeverityMajor},
+		{"High", "Critical", pipeline.SeverityWarning}, {"High", "Major", pipeline.SeverityWarning}, {"high", "MAJOR", pipeline.SeverityWarning},
 		{"High", "Minor", pipeline.SeverityWarning}, {"High", "", pipeline.SeverityWarning}, {"High", "odd", pipeline.SeverityWarning},
 		{"Medium", "Critical", pipeline.SeverityWarning}, {"Medium", "Major", pipeline.SeverityWarning}, {"Medium", "Minor", pipeline.SeverityWarning},
 		{"Low", "Critical", pipeline.SeverityInfo}, {"Low", "Major", pipeline.SeverityInfo}, {"Low", "Minor", pipeline.SeverityInfo},

@@ -189,7 +189,7 @@ func mandatory(reports []Report, agent string) (string, int) {
 func feasible(reports []Report, _ Thresholds) (string, int) {
 	for i := range reports {
 		r := &reports[i].Record
-		if r.Agent == AgentArchitectureReview && !r.SuccessEvidence.ValidationResults.ArchitectureFeasible {
+		if r.Agent == AgentArchitectureReview && r.SuccessEvidence.ValidationResults.ArchitectureFeasible == 0 {
 			return summary(r, "Architecture is not feasible"), i
 		}
 	}

@@ -18,7 +18,7 @@ func ptr(f float64) *float64 { return &f }
 // good is a report of an agent that nothing is wrong with.
 func good(agent string, change ...func(*Record)) Report {
 	r := Record{Status: StatusSuccess, Agent: agent, Summary: "Summary of " + agent}
-	r.SuccessEvidence.ValidationResults = ValidationResults{true, true, true}
+	r.SuccessEvidence.ValidationResults = ValidationResults{true, 1, 1}
 	if agent == AgentSpecReviewer {
 		r.SuccessEvidence.QualityAssessment = &QualityAssessment{ptr(0.9), ptr(0.9), ptr(0.9), ptr(0.9)}
 	}
@@ -32,7 +32,7 @@ func status(s string) func(*Record)     { return func(r *Record) { r.Status = s 
 func severity(s string) func(*Record)   { return func(r *Record) { r.Severity = s } }
 func confident(f float64) func(*Record) { return func(r *Record) { r.Confidence = &f } }
 func feasibleIs(yes bool) func(*Record) {
-	return func(r *Record) { r.SuccessEvidence.ValidationResults.ArchitectureFeasible = yes }
+	return func(r *Record) { r.SuccessEvidence.ValidationResults.ArchitectureFeasible = degree(yes) }
 }
 func readyIs(yes bool) func(*Record) {
 	return func(r *Record) { r.SuccessEvidence.ValidationResults.QualityThresholdMet = yes }
@@ -369,4 +369,33 @@ func TestRecommendationsAreOrdered(t *testing.T) {
 			last = at
 		}
 	})
+}
+
+// degree is what true and false stand for.
+func degree(yes bool) Degree {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// Who says how far something holds adds that share to the score, and holds it to be so unless
+// not at all.
+func TestDegrees(t *testing.T) {
+	one := func(f float64) *float64 { return &f }
+	reports := []Report{
+		{Record: Record{Agent: AgentSpecReviewer, SuccessEvidence: Evidence{QualityAssessment: &QualityAssessment{one(1), one(1), one(1), one(1)}}}},
+		{Record: Record{Agent: AgentTechnicalPM, SuccessEvidence: Evidence{ValidationResults: ValidationResults{PainPointAligned: 0.8}}}},
+		{Record: Record{Agent: AgentArchitectureReview, SuccessEvidence: Evidence{ValidationResults: ValidationResults{ArchitectureFeasible: 0.5}}}},
+	}
+	// 0.7 + 0.8 x 0.15 + 0.5 x 0.15 is 0.895, of which the nearest double is just below, so that it is rounded down.
+	if s := Scores(reports); s.OverallScore != 0.89 || *s.Components.BusinessAlignment != 0.8 || *s.Components.TechnicalFeasibility != 0.5 {
+		t.Errorf("%+v", s)
+	}
+	for degree, passes := range map[Degree]bool{0: false, 0.1: true, 1: true} {
+		reports[2].Record.SuccessEvidence.ValidationResults.ArchitectureFeasible = degree
+		if why, culprit := feasible(reports[2:], Thresholds{}); (why == "") != passes {
+			t.Errorf("feasible to a degree of %v: %q, %d", degree, why, culprit)
+		}
+	}
 }

@@ -61,10 +61,10 @@ func TestScoresAreThePublishedOnes(t *testing.T) {
 			number(t, row[0]), number(t, row[1]), number(t, row[2]), number(t, row[3]),
 		}}}}}
 		if row[4] != "null" {
-			reports = append(reports, Report{Record: Record{Agent: AgentTechnicalPM, SuccessEvidence: Evidence{ValidationResults: ValidationResults{PainPointAligned: row[4] == "true"}}}})
+			reports = append(reports, Report{Record: Record{Agent: AgentTechnicalPM, SuccessEvidence: Evidence{ValidationResults: ValidationResults{PainPointAligned: degree(row[4] == "true")}}}})
 		}
 		if row[5] != "null" {
-			reports = append(reports, Report{Record: Record{Agent: AgentArchitectureReview, SuccessEvidence: Evidence{ValidationResults: ValidationResults{ArchitectureFeasible: row[5] == "true"}}}})
+			reports = append(reports, Report{Record: Record{Agent: AgentArchitectureReview, SuccessEvidence: Evidence{ValidationResults: ValidationResults{ArchitectureFeasible: degree(row[5] == "true")}}}})
 		}
 		want := pipeline.QualityScores{
 			OverallScore: *number(t, row[6]), Grade: row[7],

@@ -1,5 +1,7 @@
 package reviewreport
 
+import "encoding/json"
+
 import "strings"
 
 // Record is the machine-readable section of a review report. Its schema is
@@ -60,9 +62,24 @@ type Recommendation struct {
 // ValidationResults are a reviewer's answers to the questions that decide. A
 // report that leaves one out answers no.
 type ValidationResults struct {
-	QualityThresholdMet  bool `json:"quality_threshold_met"`
-	PainPointAligned     bool `json:"pain_point_aligned,omitempty"`    // technical-pm's
-	ArchitectureFeasible bool `json:"architecture_feasible,omitempty"` // architecture-review's
+	QualityThresholdMet  bool   `json:"quality_threshold_met"`
+	PainPointAligned     Degree `json:"pain_point_aligned,omitempty"`    // technical-pm's
+	ArchitectureFeasible Degree `json:"architecture_feasible,omitempty"` // architecture-review's
+}
+
+// Degree is how far something holds, from 0 to 1. Reports say it as a number, or as true or
+// false for 1 and 0, and so is it written.
+type Degree float64
+
+// MarshalJSON writes true and false for 1 and 0.
+func (d Degree) MarshalJSON() ([]byte, error) {
+	switch d {
+	case 0:
+		return []byte("false"), nil
+	case 1:
+		return []byte("true"), nil
+	}
+	return json.Marshal(float64(d))
 }
 
 // StatusSuccess is the status of a review that was done. StatusFailure is that

@@ -46,8 +46,8 @@ func Scores(reports []Report) pipeline.QualityScores {
 	base = float64(base + float64(*q.PainPointAlignment*0.2))
 	base = float64(base * specWeight)
 
-	business := part(firstOf(reports, AgentTechnicalPM), businessWeight, func(v ValidationResults) bool { return v.PainPointAligned })
-	technical := part(firstOf(reports, AgentArchitectureReview), technicalWeight, func(v ValidationResults) bool { return v.ArchitectureFeasible })
+	business := part(firstOf(reports, AgentTechnicalPM), businessWeight, func(v ValidationResults) Degree { return v.PainPointAligned })
+	technical := part(firstOf(reports, AgentArchitectureReview), technicalWeight, func(v ValidationResults) Degree { return v.ArchitectureFeasible })
 	overall := float64(float64(base+business) + technical)
 	quality := rounded(base / specWeight)
 	return pipeline.QualityScores{
@@ -61,12 +61,13 @@ func Scores(reports []Report) pipeline.QualityScores {
 	}
 }
 
-// part is what a reviewer who says yes adds to the score.
-func part(r *Record, weight float64, says func(ValidationResults) bool) float64 {
-	if r == nil || !says(r.SuccessEvidence.ValidationResults) {
+// part is what a reviewer adds to the score: all of it who says yes, and a share who says how
+// far.
+func part(r *Record, weight float64, says func(ValidationResults) Degree) float64 {
+	if r == nil {
 		return 0
 	}
-	return weight
+	return float64(float64(says(r.SuccessEvidence.ValidationResults)) * weight)
 }
 
 // component is a part by itself, or nil where it adds nothing.

@@ -41,7 +41,7 @@ func TestWriteReadsBack(t *testing.T) {
 		e.ReviewFindings.Recommendations = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Recommendation {
 			return Recommendation{words.Draw(t, "priority"), words.Draw(t, "category"), words.Draw(t, "finding"), words.Draw(t, "change"), words.Draw(t, "location")}
 		}), 0, 3).Draw(t, "recommendations")
-		e.ValidationResults = ValidationResults{rapid.Bool().Draw(t, "met"), rapid.Bool().Draw(t, "aligned"), rapid.Bool().Draw(t, "feasible")}
+		e.ValidationResults = ValidationResults{rapid.Bool().Draw(t, "met"), rapid.SampledFrom([]Degree{0, 0.25, 1}).Draw(t, "aligned"), rapid.SampledFrom([]Degree{0, 0.8, 1}).Draw(t, "feasible")}
 
 		text := Write(&want)
 		if n := strings.Count(text, "`"); n != 6 {

@@ -27,7 +27,7 @@ func markdown(agent, operation string) string {
 	r := reviewreport.Record{Status: reviewreport.StatusSuccess, Agent: agent, OperationType: operation, Summary: "Reviewed by " + agent + "."}
 	one := 1.0
 	r.SuccessEvidence.QualityAssessment = &reviewreport.QualityAssessment{CompletenessScore: &one, TestabilityScore: &one, ClarityScore: &one, PainPointAlignment: &one}
-	r.SuccessEvidence.ValidationResults = reviewreport.ValidationResults{QualityThresholdMet: true, PainPointAligned: true, ArchitectureFeasible: true}
+	r.SuccessEvidence.ValidationResults = reviewreport.ValidationResults{QualityThresholdMet: true, PainPointAligned: 1, ArchitectureFeasible: 1}
 	return "# Review\n\n" + reviewreport.Write(&r) + "\n"
 }
 
