@@ -370,7 +370,7 @@ func TestSettingsAreMergedFieldByField(t *testing.T) {
 		}
 	}
 	c := mustLoad(t, layer(FileSettings, `{"fix_loop": {"max_fix_iterations": 4}}`))
-	if want := (FixLoopSettings{MaxFixIterations: 4, FixTimeoutTurns: 10, When: FixLoopModels}); c.Settings.FixLoop != want {
+	if want := (FixLoopSettings{MaxFixIterations: 4, FixTimeoutTurns: 10, When: FixLoopAlways}); c.Settings.FixLoop != want {
 		t.Errorf("fix_loop %+v, want %+v", c.Settings.FixLoop, want)
 	}
 }

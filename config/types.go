@@ -398,7 +398,7 @@ const (
 type FixLoopSettings struct {
 	MaxFixIterations int `json:"max_fix_iterations"` // 1 to 5, default 2
 	FixTimeoutTurns  int `json:"fix_timeout_turns"`  // 5 to 30, default 10
-	// When says which failing reports count: FixLoopModels (default), FixLoopAlways
+	// When says which failing reports count: FixLoopAlways (default), FixLoopModels
 	// or FixLoopNever.
 	When string `json:"when"`
 	// Team is asked to review a pull request that is escalated: a login, or a team

@@ -19,7 +19,8 @@
 //	a head that was passed by hand                   complete for that head; the
 //	                                                 next goes on where it stood
 //	a failing report of a head that has counted      where that left it
-//	an incomplete one, or one that does not count    nothing
+//	an incomplete one, one of a draft, or one that   nothing
+//	does not count by the settings
 //	"/review resume" where it is escalated           a count of its own, from 1
 //
 // From an escalation until "/review resume" it is halted besides, whatever later

@@ -25,6 +25,7 @@ type Report struct {
 	// Incomplete says that the gate lacks something that it needs.
 	Incomplete    bool
 	Models        bool // took part
+	Draft         bool // which may well fail
 	Spec, Quality pipeline.Verdict
 	Commits       []pipeline.Commit
 	Resumes       int // how many times a person has resumed it by now
@@ -34,7 +35,7 @@ type Report struct {
 func ReportOf(r *pipeline.Review, resumes int) Report {
 	rep := &r.Report
 	out := Report{
-		HeadSHA: r.Facts.Head.SHA, Decision: rep.Decision, Commits: r.Facts.Commits, Resumes: resumes,
+		HeadSHA: r.Facts.Head.SHA, Decision: rep.Decision, Commits: r.Facts.Commits, Resumes: resumes, Draft: r.Facts.Draft,
 		ByHand:     rep.ByHand != nil && rep.ByHand.Action == pipeline.HandOverride,
 		Incomplete: slices.ContainsFunc(rep.Incomplete, func(i pipeline.Incompleteness) bool { return i.Gating }),
 	}
@@ -64,7 +65,7 @@ func Next(s State, r Report, set Settings) State {
 		return State{Resumes: r.Resumes}
 	}
 	counts := set.Always || r.Models
-	if len(s.History) == 0 && !counts {
+	if len(s.History) == 0 && (!counts || r.Draft) {
 		return State{Resumes: r.Resumes}
 	}
 	s = s.clone()
@@ -88,6 +89,8 @@ func Next(s State, r Report, set Settings) State {
 		s.stand(&row)
 	case !counts:
 		row.Note = NoteNoModels
+	case r.Draft:
+		row.Note = NoteDraft
 	default:
 		s.fail(r.HeadSHA, set, &row)
 	}

@@ -75,6 +75,7 @@ type Note string
 const (
 	NoteIncomplete Note = "incomplete"
 	NoteNoModels   Note = "no models" // took part, where only they count
+	NoteDraft      Note = "draft"
 	NoteAgain      Note = "again"     // the head has counted before
 	NoteEscalated  Note = "escalated" // its report escalated it, or came while it was
 	NoteByHand     Note = "by hand"   // a person passed it

@@ -232,7 +232,7 @@ func TestOverrideIsGoneWithTheNextPush(t *testing.T) {
 	pr.Push(ghtest.Files{"store/client.go": apptest.Moved}, "feat: a timeout")
 	w.Idle()
 	w.Wants(pr, "action_required", "Needs fixes: 1 major")
-	w.WantsNot(pr, "by hand")
+	w.WantsNot(pr, "Passed by hand")
 
 	// To the very commit that was judged the judgement applies.
 	pr.ForcePushTo(head)
@@ -245,7 +245,7 @@ func TestOverrideIsGoneWithTheNextPush(t *testing.T) {
 	pr.Edit(ghtest.Edit{Base: &release})
 	w.Idle()
 	w.Wants(pr, "action_required", "Needs fixes: 1 major")
-	w.WantsNot(pr, "by hand")
+	w.WantsNot(pr, "Passed by hand")
 }
 
 func TestRejectedByHand(t *testing.T) {

@@ -112,10 +112,11 @@ func TestAdvisoryModeCallsNobody(t *testing.T) {
 	}
 }
 
-// Where no model takes part the default is that there is no loop, and no call.
+// Where only failing reviews of models are attempts and none takes part there is no loop, and
+// no call.
 func TestNoFixLoopWithoutModels(t *testing.T) {
 	t.Parallel()
-	w := looping(t, `{"fix_loop": {"team": "acme/owners"}, "labels": {"escalated": true}}`)
+	w := looping(t, `{"fix_loop": {"when": "models", "team": "acme/owners"}, "labels": {"escalated": true}}`)
 	pr := w.Open(apptest.Failing(1))
 	for n := range 4 {
 		w.fails(pr, n+2)
@@ -131,8 +132,30 @@ func TestNoFixLoopWithoutModels(t *testing.T) {
 	w.Wants(pr, "action_required", "Nothing is paused")
 }
 
-// Failing reports count by default where models took part in them. What a model
-// alone holds is for a person to decide, and an attempt all the same.
+// By default every failing review is an attempt, but for those of drafts, and nobody is asked
+// and no label is set unless the settings say so.
+func TestFixLoopByDefault(t *testing.T) {
+	t.Parallel()
+	w := looping(t, `{}`)
+	pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: client", Body: apptest.GoodBody, Draft: true, Files: apptest.Failing(1)})
+	w.fails(pr, 2)
+	w.loop(pr, "pending")
+	w.WantsNot(pr, "Fix attempt")
+	pr.ReadyForReview()
+	w.Idle()
+	w.Wants(pr, "action_required", "**Fix attempt 1 of 2**")
+	w.Says(pr, "/review status")
+	w.Wants(pr, "action_required", "attempt 1 of 2")
+	w.fails(pr, 3)
+	w.fails(pr, 4)
+	w.Wants(pr, "action_required", "Escalated after 2 fix attempts")
+	w.loop(pr, "escalated")
+	if n := w.labelWrites() + len(w.GH.CallsTo(apptest.RouteRequests)); n != 0 {
+		t.Errorf("%d calls that no setting asks for", n)
+	}
+}
+
+// What a model alone holds is for a person to decide, and an attempt all the same.
 func TestFixLoopOfModels(t *testing.T) {
 	t.Parallel()
 	asked := true
