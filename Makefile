@@ -44,6 +44,7 @@ bench: ## the performance figures of docs/performance.md
 .PHONY: eval
 eval: ## how much the configured agents find of known defects; CONFIG names a server's config, with models
 	go run ./cmd/reviewgate eval $(if $(CONFIG),--config "$(CONFIG)")
+	go test ./app/eval -run TestAgreement -v -count 1
 
 .PHONY: chaos
 chaos: ## kill servers KILLS times at work, then have GitHub fail; SEED plays a run again

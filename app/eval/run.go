@@ -30,7 +30,9 @@ type Options struct {
 	// Outside makes the agents that reach out of the process, models among them,
 	// or returns nil. Those that take in other people's findings are not asked for:
 	// cases come with none.
-	Outside  func(run.OutsideAgent) dispatch.Agent
+	Outside func(run.OutsideAgent) dispatch.Agent
+	// Comparer makes what asks which findings are about one thing, or is nil.
+	Comparer func(run.OutsideAgent) run.Comparer
 	Version  string // of reviewgate
 	Now      func() time.Time
 	Progress func(what string) // optional
@@ -127,7 +129,7 @@ func reviewCase(ctx context.Context, runner *run.Runner, dir string, c *Case, o 
 	if err != nil {
 		return r, err
 	}
-	options := run.Options{RunID: c.Name, Trigger: "reviewgate eval", File: src.Lookup}
+	options := run.Options{RunID: c.Name, Trigger: "reviewgate eval", File: src.Lookup, Comparer: o.Comparer}
 	if o.Outside != nil {
 		options.Outside = func(of run.OutsideAgent) dispatch.Agent {
 			if a := o.Outside(of); a != nil {

@@ -2,17 +2,24 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/reviewgate/reviewgate/app"
+	"github.com/reviewgate/reviewgate/app/agents/model"
 	"github.com/reviewgate/reviewgate/app/eval"
+	"github.com/reviewgate/reviewgate/app/llm"
+	"github.com/reviewgate/reviewgate/app/llm/sdk"
+	"github.com/reviewgate/reviewgate/app/llm/tape"
+	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
-type evalFlags struct{ config, cases, format, agent string }
+type evalFlags struct{ config, cases, format, agent, record, replay string }
 
 func evalCommand() *cobra.Command {
 	var f evalFlags
@@ -25,6 +32,8 @@ changes, cost and time are printed. docs/eval.md says what counts as found, and
 how to add a case.
 
 Without --config the shipped rules are measured, and nothing leaves the machine.
+With --record the models' answers are kept in a file, and with --replay they are taken
+from it: no model is asked, no key is needed, and the figures are the same.
 Exit code: 0 the figures are printed, 2 the cases or the config can't be used, 3 it
 could not be finished. An agent that fails is counted in the table.`,
 		Example: "  reviewgate eval\n" +
@@ -36,14 +45,17 @@ could not be finished. An agent that fails is counted in the table.`,
 	c.Flags().StringVar(&f.cases, "cases", "testdata/eval", "`directory` of the cases")
 	c.Flags().StringVar(&f.agent, "agent", "", "`id` of the only agent to run (default: all)")
 	c.Flags().StringVar(&f.format, "format", "text", "text or json")
+	c.Flags().StringVar(&f.record, "record", "", "`file` to add the models' answers to; what it has is not asked again")
+	c.Flags().StringVar(&f.replay, "replay", "", "`file` of recorded answers to take instead of asking")
+	c.MarkFlagsMutuallyExclusive("record", "replay")
 	return c
 }
 
-func (f *evalFlags) run(cmd *cobra.Command) error {
+func (f *evalFlags) run(cmd *cobra.Command) (err error) {
 	if err := oneOf(f.format, "text", "json"); err != nil {
 		return err
 	}
-	if err := notEmpty(cmd, "config", "cases", "agent"); err != nil {
+	if err := notEmpty(cmd, "config", "cases", "agent", "record", "replay"); err != nil {
 		return err
 	}
 	layers, err := (&layerFlags{server: f.config}).layers()
@@ -54,16 +66,24 @@ func (f *evalFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return unusable(err)
 	}
-	models, err := modelsOf(layers)
+	models, done, err := f.models(layers)
 	if err != nil {
 		return unusable(err)
 	}
+	defer func() {
+		if closed := done(); err == nil && closed != nil {
+			err = unfinished(fmt.Errorf("write %s: %w", f.record, closed))
+		}
+	}()
+	out := &outside{models: models}
 	progress := newProgress(cmd.ErrOrStderr())
+	out.failed = progress.unanswered
 	result, err := eval.Run(cmd.Context(), eval.Options{
 		Cases: cases, Layers: layers, Agent: f.agent, Version: app.Version(), Now: time.Now, Progress: progress.step,
 		Outside: func(of run.OutsideAgent) dispatch.Agent {
 			return asking(models, of, progress.unanswered)
 		},
+		Comparer: out.comparer,
 	})
 	progress.done()
 	var bad *eval.UnusableError
@@ -77,4 +97,40 @@ func (f *evalFlags) run(cmd *cobra.Command) error {
 		return putJSON(cmd, result)
 	}
 	return put(cmd, eval.Text(result))
+}
+
+// models are those of the config: as they are, recorded, or from a recording. done ends a
+// recording.
+func (f *evalFlags) models(layers []config.Layer) (models *model.Server, done func() error, err error) {
+	none := func() error { return nil }
+	cfg, problems := config.Load(layers...)
+	if len(problems) > 0 {
+		return &model.Server{}, none, nil // which the run says
+	}
+	switch {
+	case f.replay != "":
+		t, err := tape.Open(f.replay)
+		if err != nil {
+			return nil, none, err
+		}
+		models, err = model.Open(cfg.Settings.ModelEndpoints, func(e config.ModelEndpoint, _ string) (llm.Model, error) {
+			return t.Model(e.Name, nil), nil
+		}, func(string) string { return "none is needed" })
+		return models, none, err
+	case f.record != "":
+		t, done, err := tape.Record(f.record)
+		if err != nil {
+			return nil, none, err
+		}
+		models, err = model.Open(cfg.Settings.ModelEndpoints, func(e config.ModelEndpoint, key string) (llm.Model, error) {
+			m, err := sdk.New(e, key)
+			if err != nil {
+				return nil, err
+			}
+			return t.Model(e.Name, m), nil
+		}, os.Getenv)
+		return models, done, err
+	}
+	models, err = modelsOf(layers)
+	return models, none, err
 }
