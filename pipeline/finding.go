@@ -256,9 +256,26 @@ type AgentResult struct {
 	Citations List[string] `json:"citations"`
 	// Reports are what review reports come to, from agents of the kind report.
 	Reports List[ReportOutcome] `json:"reports"`
+	// Answers are what the model answered, word for word but for secrets, whether or not it
+	// could be read. Without them nobody could ever look again at what was made of it.
+	Answers List[RawAnswer] `json:"answers,omitempty"`
 	// Comparisons are what a model said of pairs of findings, from the Matcher.
 	Comparisons List[Comparison] `json:"comparisons,omitempty"`
 }
+
+// RawAnswer is an answer of a language model. Text is bounded by MaxAnswer, and SHA256 is that
+// of the whole.
+type RawAnswer struct {
+	SHA256 string `json:"sha256"`
+	Text   string `json:"text"`
+	Cut    bool   `json:"cut,omitempty"` // it was longer
+}
+
+// The bounds of the answers that a result keeps.
+const (
+	MaxAnswer  = 64 << 10 // bytes
+	MaxAnswers = 4        // the last ones, of several attempts
+)
 
 // Comparison is what a model said of two findings at one place: whether they are about one
 // thing. The findings are named by digests of what their makers said, One being the lesser.

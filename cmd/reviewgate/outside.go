@@ -52,7 +52,7 @@ func (o *outside) agent(of run.OutsideAgent) dispatch.Agent {
 // asking makes an agent that asks language models. No budget but its own holds:
 // whoever runs the command spends.
 func asking(models *model.Server, of run.OutsideAgent, failed func(string, error)) dispatch.Agent {
-	agent, err := models.Agent(of.Agent, of.Config, model.Review{Redact: of.Redact, RedactBeside: of.RedactBeside, Used: of.Used, Failed: failed})
+	agent, err := models.Agent(of.Agent, of.Config, model.Review{Redact: of.Redact, RedactBeside: of.RedactBeside, Used: of.Used, Answered: of.Answered, Failed: failed})
 	if err != nil {
 		return nil
 	}
@@ -61,7 +61,7 @@ func asking(models *model.Server, of run.OutsideAgent, failed func(string, error
 
 // gapModel makes what asks a model for gaps.
 func (o *outside) gapModel(of run.OutsideAgent) run.GapModel {
-	gaps, err := o.models.Gaps(of.Config, model.Review{Redact: of.Redact, RedactBeside: of.RedactBeside, Used: of.Used, Failed: o.failed})
+	gaps, err := o.models.Gaps(of.Config, model.Review{Redact: of.Redact, RedactBeside: of.RedactBeside, Used: of.Used, Answered: of.Answered, Failed: o.failed})
 	if err != nil {
 		return nil
 	}
@@ -70,7 +70,7 @@ func (o *outside) gapModel(of run.OutsideAgent) run.GapModel {
 
 // comparer makes what asks a model which findings are about one thing.
 func (o *outside) comparer(of run.OutsideAgent) run.Comparer {
-	comparer, err := o.models.Comparer(of.Config, model.Review{Redact: of.Redact, RedactBeside: of.RedactBeside, Used: of.Used, Failed: o.failed})
+	comparer, err := o.models.Comparer(of.Config, model.Review{Redact: of.Redact, RedactBeside: of.RedactBeside, Used: of.Used, Answered: of.Answered, Failed: o.failed})
 	if err != nil {
 		return nil
 	}

@@ -110,6 +110,9 @@ type OutsideAgent struct {
 	// Used takes what the agent's questions to models took, for the run's record. It
 	// may be called after the run's end.
 	Used func(pipeline.ModelUse)
+	// Answered takes what models answered the agent, without secrets. What comes after the
+	// run's end is lost.
+	Answered func(agent, model string, answer pipeline.RawAnswer)
 }
 
 // Outcome is a finished run.
@@ -214,14 +217,15 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	}
 	failed = t.then(failed, pipeline.StageDispatch, "running agents", func() (err error) {
 		s := staged{in: in, options: t.dispatchOptions(out.Config, &v.Facts)}
-		s.agents = engine.agents(&v.Facts, &v.Classification, r.outside(engine.config, o, OutsideAgent{RedactBeside: change.Text, Used: t.used}))
+		s.agents = engine.agents(&v.Facts, &v.Classification, r.outside(engine.config, o, OutsideAgent{RedactBeside: change.Text, Used: t.used, Answered: t.answered}))
 		s.carried = r.carry(ctx, engine, v, last, o.Carry, s.options)
 		s.redact = func(made pipeline.List[pipeline.AgentResult]) { r.redactRules(made, engine) }
-		s.compared = r.comparing(engine, o, OutsideAgent{RedactBeside: change.Text, Used: t.used}, last, s.options)
+		s.compared = r.comparing(engine, o, OutsideAgent{RedactBeside: change.Text, Used: t.used, Answered: t.answered}, last, s.options)
 		v.Results, err = s.dispatch(ctx)
 		if asked != nil {
 			v.Results = append(v.Results, *asked)
 		}
+		t.putAnswers(v.Results)
 		t.record.Agents = append(t.record.Agents, s.carried.timings()...)
 		return err
 	})
@@ -271,8 +275,33 @@ type timer struct {
 	record  *pipeline.RunRecord
 	options Options
 
-	using sync.Mutex // agents run side by side
-	use   []pipeline.ModelUse
+	using   sync.Mutex // agents run side by side
+	use     []pipeline.ModelUse
+	answers map[[2]string][]pipeline.RawAnswer // by agent and model
+}
+
+// answered keeps what a model answered.
+func (t *timer) answered(agent, model string, answer pipeline.RawAnswer) {
+	t.using.Lock()
+	defer t.using.Unlock()
+	if t.answers == nil {
+		t.answers = map[[2]string][]pipeline.RawAnswer{}
+	}
+	at := [2]string{agent, model}
+	t.answers[at] = append(t.answers[at], answer)
+	t.answers[at] = t.answers[at][max(0, len(t.answers[at])-pipeline.MaxAnswers):]
+}
+
+// putAnswers gives the results what models answered for them. Those that were carried over
+// have theirs.
+func (t *timer) putAnswers(results []pipeline.AgentResult) {
+	t.using.Lock()
+	defer t.using.Unlock()
+	for i := range results {
+		if answers := t.answers[[2]string{results[i].Agent, results[i].Model}]; len(answers) > 0 {
+			results[i].Answers = slices.Clone(answers)
+		}
+	}
 }
 
 // used notes what an agent's question to a model took.

@@ -55,6 +55,9 @@ type Options struct {
 	// answer. They may be called from several goroutines at once, and be nil.
 	Used   func(pipeline.ModelUse)
 	Failed func(model string, err error)
+	// Answered is told what a model answered, without secrets. It may be called from several
+	// goroutines at once, and be nil.
+	Answered func(agent, model string, answer pipeline.RawAnswer)
 	// Random is where codes come from: crypto/rand, where it is nil.
 	Random io.Reader
 }

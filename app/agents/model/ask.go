@@ -3,8 +3,11 @@ package model
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/reviewgate/reviewgate/app/llm"
 	"github.com/reviewgate/reviewgate/config"
@@ -80,6 +83,9 @@ func (a *Agent) ask(ctx context.Context, task dispatch.Task, e Endpoint, q llm.Q
 	switch {
 	case err == nil:
 		use = told(answer.Use, llm.Use{Input: estimate, Output: Tokens(answer.Text)})
+		if a.Answered != nil {
+			a.Answered(task.Entry.Agent, task.Model, a.raw(answer.Text))
+		}
 		return answer, nil
 	case errors.As(err, &failed) && failed.Sent:
 		use = told(failed.Use, use)
@@ -90,6 +96,20 @@ func (a *Agent) ask(ctx context.Context, task dispatch.Task, e Endpoint, q llm.Q
 		a.Failed(e.Name, err)
 	}
 	return llm.Answer{}, a.failure(ctx, e, err)
+}
+
+// raw is an answer as it is kept: without secrets, and not longer than anybody reads.
+func (a *Agent) raw(text string) pipeline.RawAnswer {
+	if len(text) > maxAnswer {
+		text = text[:maxAnswer]
+	}
+	text = a.RedactBeside(strings.ToValidUTF8(text, "\uFFFD"))
+	sum := sha256.Sum256([]byte(text))
+	out := pipeline.RawAnswer{SHA256: hex.EncodeToString(sum[:]), Text: text}
+	if len(text) > pipeline.MaxAnswer {
+		out.Text, out.Cut = strings.ToValidUTF8(text[:pipeline.MaxAnswer], ""), true
+	}
+	return out
 }
 
 func (a *Agent) record(task dispatch.Task, e Endpoint, use llm.Use) {

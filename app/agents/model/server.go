@@ -78,6 +78,7 @@ type Review struct {
 	Budget       Budget
 	Used         func(pipeline.ModelUse)
 	Failed       func(model string, err error)
+	Answered     func(agent, model string, answer pipeline.RawAnswer)
 }
 
 // Agent makes an agent of kind llm by a config.
@@ -106,7 +107,7 @@ func (s *Server) Comparer(cfg *config.Config, r Review) (*Comparer, error) {
 	}
 	return NewComparer(Options{
 		Models: s.endpoints, Redact: r.Redact, RedactBeside: r.RedactBeside,
-		Tokens: cfg.Settings.ModelBudget.PerAgent, Budget: r.Budget, Used: r.Used, Failed: r.Failed,
+		Tokens: cfg.Settings.ModelBudget.PerAgent, Budget: r.Budget, Used: r.Used, Failed: r.Failed, Answered: r.Answered,
 	}), nil
 }
 
@@ -126,6 +127,6 @@ func (s *Server) options(agent config.Agent, cfg *config.Config, r Review) (Opti
 	}
 	return Options{
 		Prompt: prompt.Text, Models: s.endpoints, Redact: r.Redact, RedactBeside: r.RedactBeside,
-		Tokens: cfg.Settings.ModelBudget.PerAgent, Budget: r.Budget, Risk: risk, Used: r.Used, Failed: r.Failed,
+		Tokens: cfg.Settings.ModelBudget.PerAgent, Budget: r.Budget, Risk: risk, Used: r.Used, Failed: r.Failed, Answered: r.Answered,
 	}, nil
 }

@@ -182,3 +182,39 @@ func TestModelsNeverSeeSecrets(t *testing.T) {
 		}
 	}
 }
+
+// What models answered is kept with the review, whether or not it could be read, and without
+// secrets; a result that is carried over brings its answer along.
+func TestRawAnswersAreKept(t *testing.T) {
+	t.Parallel()
+	_, change := apptest.WithModels(t, `{"limits": {"agent_retries": 0}}`, func(r *llmtest.Request) llmtest.Reply {
+		if r.Model == "big-1" {
+			return llmtest.Text("Looks good to me! " + apptest.Token)
+		}
+		return apptest.Found("warning", "The request can't be cancelled")
+	})
+	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, change)
+	pr := w.openClient(apptest.GoodBody)
+	check := func(when string) {
+		t.Helper()
+		kept := map[string]string{}
+		for _, r := range w.Latest(pr).Review.Results {
+			if r.Model == "" {
+				continue
+			}
+			if len(r.Answers) != 1 || len(r.Answers[0].SHA256) != 64 || r.Answers[0].Cut {
+				t.Errorf("%s: %s by %s: %+v", when, r.Agent, r.Model, r.Answers)
+				continue
+			}
+			kept[r.Model] = string(r.Status) + " " + r.Answers[0].Text
+		}
+		if !strings.HasPrefix(kept["big"], "malformed Looks good to me! [redacted:") || !strings.HasPrefix(kept["small"], `ok {"findings":`) {
+			t.Errorf("%s: %q", when, kept)
+		}
+	}
+	check("at first")
+	title := "feat: stock, read live"
+	pr.Edit(ghtest.Edit{Title: &title})
+	w.Idle()
+	check("after an edit")
+}
