@@ -176,6 +176,8 @@ func (fs *findings) tell(out *finding, f *pipeline.Finding) {
 		out.Fix = fs.p.block("diff", visibleFix(fix))
 	} else if n := len(codeLines(f.SuggestedFix)); n > maxFixLines || len(f.SuggestedFix) > maxFixBytes {
 		out.Fix = say("fix too long", n)
+	} else if lines := fixAlone(fs.diff, f); lines != nil {
+		out.Fix = joined([]safe{say("fix alone", nil), fs.p.block("", lines)}, "\n")
 	}
 	out.Evidence = fs.evidence(f, fix)
 }

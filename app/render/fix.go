@@ -1,6 +1,8 @@
 package render
 
 import (
+	"strings"
+
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
@@ -58,6 +60,21 @@ func diffLines(before, after []string) []fixLine {
 	add(pipeline.LineRemoved, before[head:len(before)-tail])
 	add(pipeline.LineAdded, after[head:len(after)-tail])
 	add(pipeline.LineContext, before[len(before)-tail:])
+	return out
+}
+
+// fixAlone are the lines of a suggested fix of which nobody knows what they would replace: the
+// finding's lines are not in the diff, or it names none. They are nil where the fix is known
+// to change nothing.
+func fixAlone(d *diffIndex, f *pipeline.Finding) []string {
+	if _, known := d.text(f.Path, f.StartLine, max(f.EndLine, f.StartLine)); known || strings.TrimSpace(f.SuggestedFix) == "" {
+		return nil
+	}
+	lines := codeLines(f.SuggestedFix)
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		out[i] = codeLine(l, maxFixLine)
+	}
 	return out
 }
 
