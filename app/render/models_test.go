@@ -187,3 +187,17 @@ func TestPersonShouldLook(t *testing.T) {
 		}
 	}
 }
+
+// Where something is missing and not only wrong, the head of the comment tells how much of each.
+func TestErrorsAndOmissions(t *testing.T) {
+	v := modelsView()
+	if body := Comment(v).Body; strings.Contains(body, "omission") || strings.Contains(body, "errors") {
+		t.Errorf("it counts errors alone:\n%s", body)
+	}
+	v.Review.Report.Findings[1].FindingType = pipeline.FindingOmission
+	for what, text := range map[string]string{"comment": Comment(v).Body, "terminal": Text(v, TextOptions{Width: 1000})} {
+		if !strings.Contains(text, " · 2 errors, 1 omission") {
+			t.Errorf("the %s does not tell:\n%s", what, text)
+		}
+	}
+}

@@ -36,6 +36,8 @@ type page struct {
 	Missing    missing
 	Worse      *worse      // for a check: another pull request on the head decides
 	Waits      *waits      // a person must decide
+	Errors     int         // findings of what is wrong, told where there are others
+	Omissions  int         // findings of what is missing
 	Person     *person     // nothing blocks, and a person should look
 	ByHand     *byHand     // somebody decided; Verdict is still what the gate says
 	Escalated  *escalation // by the fix loop
@@ -141,6 +143,7 @@ func newPage(v View, p pen, k linker) page {
 		pg.Since = &since{commitName(p, k, prev, ""), changed(rep)}
 	}
 	pg.Person = personOf(rep)
+	pg.Errors, pg.Omissions = kindsOf(rep)
 	pg.Escalated = escalationOf(&v.FixLoop)
 	if condition == aggregate.PersonDecides {
 		pg.Waits = waitsOf(rep)
@@ -156,6 +159,18 @@ func changed(r *pipeline.ReviewReport) safe {
 		New                                    safe
 		Open, Resolved, Unconfirmed, NotRaised int
 	}{isNew, c.Open, len(c.Resolved), len(c.Unconfirmed), len(c.NotRaised)})
+}
+
+// kindsOf counts what is wrong and what is missing.
+func kindsOf(r *pipeline.ReviewReport) (errors, omissions int) {
+	for i := range r.Findings {
+		if r.Findings[i].FindingType == pipeline.FindingOmission {
+			omissions++
+		} else {
+			errors++
+		}
+	}
+	return errors, omissions
 }
 
 // personOf says what the models leave to a person, or nil where the gate blocks anyway or a
