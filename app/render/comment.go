@@ -59,7 +59,7 @@ func reportWith(p pen, v View, limit int) *report {
 	k := newLinker(v.Links, &v.Review.Facts)
 	fs := newFindings(v, p, k)
 	r := &report{
-		sections: sections{&v.Review, p, k, fs},
+		sections: sections{&v.Review, p, k, fs, v.Record.ModelUse},
 		view:     v,
 		page:     newPage(v, p, k),
 		limit:    limit,

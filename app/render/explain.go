@@ -13,7 +13,7 @@ import (
 func Explain(x *explain.Explanation, names bool, opts TextOptions) string {
 	p := plainPen{}
 	review := &pipeline.Review{Classification: x.Classification, Manifest: x.Manifest}
-	t := newTerminal(sections{review, p, linker{}, newFindings(View{Review: *review}, p, linker{})}, opts)
+	t := newTerminal(sections{review, p, linker{}, newFindings(View{Review: *review}, p, linker{}), nil}, opts)
 	t.explained(x)
 	t.heading(say("heading files", nil))
 	for i := range x.Files {

@@ -38,7 +38,7 @@ type Issues struct{ sections }
 func IssuesOf(v View) *Issues {
 	p := markdownPen{}
 	k := newLinker(v.Links, &v.Review.Facts)
-	return &Issues{sections{&v.Review, p, k, newFindings(v, p, k)}}
+	return &Issues{sections{&v.Review, p, k, newFindings(v, p, k), nil}}
 }
 
 // issueTitle is what the titles of issues are made from.

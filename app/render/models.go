@@ -16,6 +16,8 @@ type modelsPart struct {
 	Verdicts   []modelVerdict
 	More       int // models that are not shown
 	Stages     []modelsStage
+	Asked      int // questions
+	Costs      []safe
 	Did        did
 }
 
@@ -42,10 +44,46 @@ func (s sections) models(a Acts) *modelsPart {
 	for _, v := range m.Verdicts[:min(len(m.Verdicts), maxModels)] {
 		out.Verdicts = append(out.Verdicts, modelVerdict{s.cell(v.Model), verdictWord(v.Spec), verdictWord(v.Quality), verdictWord(v.Verdict)})
 	}
+	out.Asked, out.Costs = s.costs()
 	for i := range m.Stages {
 		out.Stages = append(out.Stages, s.modelsStage(m, &m.Stages[i]))
 	}
 	return out
+}
+
+// costs are what the questions to models took, by stage, and how many there were.
+func (s sections) costs() (asked int, costs []safe) {
+	type cost struct {
+		Of                    safe
+		Stage                 bool
+		Input, Cached, Output int
+		USD                   safe
+	}
+	var list []*cost
+	by, usd := map[string]*cost{}, map[*cost]float64{}
+	for _, u := range s.use {
+		of, stage := u.Agent, false
+		if e := s.r.Manifest.Entry(u.Agent); e != nil && e.Stage != "" {
+			of, stage = e.Stage, true
+		}
+		c := by[of]
+		if c == nil {
+			c = &cost{Of: s.p.text(of, maxName), Stage: stage}
+			by[of] = c
+			list = append(list, c)
+		}
+		asked += u.Asked
+		c.Input, c.Cached, c.Output = c.Input+u.Input, c.Cached+u.Cached, c.Output+u.Output
+		usd[c] += u.CostUSD
+	}
+	const maxCosts = 6
+	for _, c := range list[:min(len(list), maxCosts)] {
+		if usd[c] > 0 {
+			c.USD = s.p.text(strconv.FormatFloat(usd[c], 'f', 3, 64), maxName)
+		}
+		costs = append(costs, say("models cost", *c))
+	}
+	return asked, costs
 }
 
 // modelsStage is what the models found in a stage, by who found it.

@@ -146,7 +146,7 @@ func NoticeComment(kept []string) Document {
 	none := &pipeline.Review{}
 	p, k := markdownPen{}, newLinker(Links{}, &none.Facts)
 	parts := []safe{say("md notices alone", nil)}
-	for _, n := range (sections{none, p, k, newFindings(View{}, p, k)}).notices(kept) {
+	for _, n := range (sections{none, p, k, newFindings(View{}, p, k), nil}).notices(kept) {
 		parts = append(parts, say("md notice", n))
 	}
 	text := blocks(parts)

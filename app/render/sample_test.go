@@ -549,6 +549,11 @@ func modelsView() View {
 			{Stage: pipeline.StageQuality, Categories: categoriesOf(1, "major", pipeline.ModelsBlocks, 1, "major", pipeline.ModelsNoted)},
 		},
 	}
+	v.Record.ModelUse = []pipeline.ModelUse{
+		{Agent: pipeline.Matcher, Model: "claude-haiku", Asked: 1, Input: 900, Output: 120, CostUSD: 0.0016},
+		{Agent: "security-reviewer", Model: "claude-haiku", Asked: 1, Input: 14200, Cached: 9000, Output: 800, CostUSD: 0.0102},
+		{Agent: "security-reviewer", Model: "claude-opus", Asked: 1, Input: 14200, Cached: 9000, Output: 950, CostUSD: 0.0543},
+	}
 	v.Review.Report.Coverage[3].Model, v.Review.Report.Coverage[3].Shared = "claude-opus", 1
 	v.Review.Report.Coverage = append(v.Review.Report.Coverage,
 		pipeline.Coverage{Agent: "security-reviewer", Model: "claude-haiku", Status: pipeline.AgentOK, Shared: 1},

@@ -20,6 +20,8 @@ type sections struct {
 	p  pen
 	k  linker
 	fs *findings
+	// use is what the models were asked, where that is known.
+	use []pipeline.ModelUse
 }
 
 // problems lists what is wrong with a config. in says of layers where their

@@ -21,7 +21,7 @@ func Text(v View, opts TextOptions) string {
 	v.Details = "" // it would be a link
 	k := newLinker(Links{}, &v.Review.Facts)
 	fs := newFindings(v, p, k)
-	t := newTerminal(sections{&v.Review, p, k, fs}, opts)
+	t := newTerminal(sections{&v.Review, p, k, fs, v.Record.ModelUse}, opts)
 	t.page = newPage(v, p, k)
 	t.page.number(fs)
 	t.head(v)
@@ -250,6 +250,9 @@ func (t *terminal) modelsPart() {
 		t.bullet("  ", say("models stage", stage))
 	}
 	t.bullet("  ", say("models decision", m))
+	if len(m.Costs) > 0 {
+		t.bullet("  ", say("models asked", m))
+	}
 }
 
 func (t *terminal) proposedConfig() {

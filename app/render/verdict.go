@@ -12,7 +12,7 @@ const maxClarification = 2 * fourrules.MaxClarification
 // Verdict renders for a terminal what the four rules decide.
 func Verdict(d *fourrules.Decision, opts TextOptions) string {
 	p := plainPen{}
-	t := newTerminal(sections{&pipeline.Review{}, p, linker{}, nil}, opts)
+	t := newTerminal(sections{&pipeline.Review{}, p, linker{}, nil, nil}, opts)
 	t.put("", say("ruled", struct {
 		Paused, Flagged bool
 		Rule            int
