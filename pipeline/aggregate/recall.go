@@ -98,6 +98,9 @@ const (
 	bySameRule
 )
 
+// maxPast bounds how many earlier findings of one file a new one is compared with.
+const maxPast = 256
+
 // recognise gives new findings the identity of the earlier ones that they are. Each reviewer's
 // findings are matched one to one, the likest first.
 func (w *work) recognise(all []*past) {
@@ -111,8 +114,9 @@ func (w *work) recognise(all []*past) {
 	}
 	at := map[string][]*past{} // by place, or section
 	for _, p := range all {
-		key := p.place + "\x00" + p.sectionKey()
-		at[key] = append(at[key], p)
+		if key := p.place + "\x00" + p.sectionKey(); len(at[key]) < maxPast {
+			at[key] = append(at[key], p)
+		}
 	}
 	var pairs []recalled
 	taken := map[*past]map[source]bool{}
@@ -414,18 +418,7 @@ func (w *work) find(path string, digests []string) (start, end int, ok bool) {
 	if len(digests) == 0 {
 		return 0, 0, false
 	}
-	lines := w.lines.of(path)
-	numbers := slices.Sorted(maps.Keys(lines))
-	type line struct {
-		number int
-		digest string
-	}
-	var code []line
-	for _, n := range numbers {
-		if l := collapsed(lines[n].text); l != "" {
-			code = append(code, line{n, lineDigest(l)})
-		}
-	}
+	code := w.digested(path)
 	for i := 0; i+len(digests) <= len(code); i++ {
 		same := 0
 		for same < len(digests) && code[i+same].digest == digests[same] {
@@ -436,6 +429,32 @@ func (w *work) find(path string, digests []string) (start, end int, ok bool) {
 		}
 	}
 	return 0, 0, false
+}
+
+// digestedLine is a line of the head by its digest.
+type digestedLine struct {
+	number int
+	digest string
+}
+
+// digested are the lines of a file that the diff shows, blank ones aside. They are digested
+// once, however many findings were about the file.
+func (w *work) digested(path string) []digestedLine {
+	if code, ok := w.digests[path]; ok {
+		return code
+	}
+	lines := w.lines.of(path)
+	var code []digestedLine
+	for _, n := range slices.Sorted(maps.Keys(lines)) {
+		if l := collapsed(lines[n].text); l != "" {
+			code = append(code, digestedLine{n, lineDigest(l)})
+		}
+	}
+	if w.digests == nil {
+		w.digests = map[string][]digestedLine{}
+	}
+	w.digests[path] = code
+	return code
 }
 
 // commitOf is the section of the commit with a message of the digest.

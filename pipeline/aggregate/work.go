@@ -20,9 +20,10 @@ type work struct {
 	ignores   map[acceptedIgnore]pipeline.Acceptance
 	windows   int // of lines that were looked through for what is gone
 	titles    *titles
-	findings  []*item // above the confidence gate, once that has been
-	residuals []*item // below it
-	folded    int     // of those, that became a part of findings
+	digests   map[string][]digestedLine // of files, once asked for
+	findings  []*item                   // above the confidence gate, once that has been
+	residuals []*item                   // below it
+	folded    int                       // of those, that became a part of findings
 	coverage  map[source]*pipeline.Coverage
 	clusters  int                     // see item
 	reviews   []models.Review         // what the models' reviews found, stage by stage
