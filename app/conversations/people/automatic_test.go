@@ -652,8 +652,13 @@ func TestReviewsInTrouble(t *testing.T) {
 		trouble := ghtest.NewTrouble(seed, ghtest.TroubleOptions{Errors: 0.05, Resets: 0.03, Lost: 0.12, Truncated: 0.05})
 		remove := w.GH.On("*", trouble.Hook)
 		for i := range 4 {
-			b.says(map[bool]func(string, *pipeline.PRFacts) (pipeline.AgentOutput, error){true: everybody}[i%2 == 0])
-			pr.Push(ghtest.Files{"store/client.go": apptest.Secure + strings.Repeat("\n// More.\n", 1+i+4*int(seed))}, "feat: more")
+			// What was found stands until its line changes, whatever models say next.
+			verdict, code := everybody, apptest.Secure
+			if i%2 == 1 {
+				verdict, code = nil, locked
+			}
+			b.says(verdict)
+			pr.Push(ghtest.Files{"store/client.go": code + strings.Repeat("\n// More.\n", 1+i+4*int(seed))}, "feat: more")
 			if i%2 == int(seed)%2 {
 				w.Idle()
 			}
