@@ -14,13 +14,22 @@ type Model interface {
 	Ask(ctx context.Context, q Question) (Answer, error)
 }
 
-// Question is what a model is asked. Both texts must be free of secrets.
+// Question is what a model is asked. All texts must be free of secrets.
 type Question struct {
 	// System is ours, and the same for many questions: APIs that can are asked to
 	// keep it.
 	System string
+	// Shared is what the text begins with, if other questions begin with it too. APIs that
+	// can are asked to keep that as well.
+	Shared string
 	// Text is the rest.
 	Text string
+	// Sample tells questions apart that are the same and are asked several times. It is
+	// not sent.
+	Sample int
+	// Begun, if set, is called when an answer begins to come: from then on, the API has
+	// what it was asked to keep. It may be called more than once, or never.
+	Begun func()
 	// Schema is the JSON Schema of the answer. APIs hold a model to the part of it
 	// that they know, so that answers must be checked all the same.
 	Schema Schema

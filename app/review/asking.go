@@ -51,7 +51,7 @@ func (o *outside) comparer(of run.OutsideAgent) run.Comparer {
 func (o *outside) modelReview(of run.OutsideAgent) model.Review {
 	id, s := of.Agent.ID, o.service
 	return model.Review{
-		Redact: of.Redact, RedactBeside: of.RedactBeside,
+		Redact: of.Redact, RedactBeside: of.RedactBeside, Round: &o.round, Shares: of.Shares,
 		Used: func(u pipeline.ModelUse) {
 			of.Used(u)
 			o.used(u)

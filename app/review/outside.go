@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/reviewgate/reviewgate/app/agents/codescanning"
+	"github.com/reviewgate/reviewgate/app/agents/model"
 	"github.com/reviewgate/reviewgate/app/agents/report"
 	"github.com/reviewgate/reviewgate/app/internal/trail"
 	"github.com/reviewgate/reviewgate/config"
@@ -24,6 +25,7 @@ type outside struct {
 	src     PullSource
 	trail   *trail.Trail // of the job, for the log
 	dry     bool         // nothing is kept, and no model asked
+	round   model.Round  // of questions to models
 
 	mu      sync.Mutex
 	trouble map[string]error // by agent, that may pass

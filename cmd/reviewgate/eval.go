@@ -81,7 +81,7 @@ func (f *evalFlags) run(cmd *cobra.Command) (err error) {
 	result, err := eval.Run(cmd.Context(), eval.Options{
 		Cases: cases, Layers: layers, Agent: f.agent, Version: app.Version(), Now: time.Now, Progress: progress.step,
 		Outside: func(of run.OutsideAgent) dispatch.Agent {
-			return asking(models, of, progress.unanswered)
+			return out.asking(of)
 		},
 		Comparer: out.comparer,
 	})

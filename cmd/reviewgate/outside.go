@@ -27,6 +27,7 @@ type outside struct {
 	src    *localgit.Source
 	models *model.Server
 	failed func(model string, err error)
+	round  model.Round
 
 	mu     sync.Mutex
 	audits []reviewreport.Audit
@@ -39,7 +40,7 @@ func (o *outside) agent(of run.OutsideAgent) dispatch.Agent {
 	case config.KindCodeScanning:
 		return unscanned{}
 	case config.KindLLM:
-		return asking(o.models, of, o.failed)
+		return o.asking(of)
 	default:
 		return nil
 	}
@@ -51,8 +52,8 @@ func (o *outside) agent(of run.OutsideAgent) dispatch.Agent {
 
 // asking makes an agent that asks language models. No budget but its own holds:
 // whoever runs the command spends.
-func asking(models *model.Server, of run.OutsideAgent, failed func(string, error)) dispatch.Agent {
-	agent, err := models.Agent(of.Agent, of.Config, model.Review{Redact: of.Redact, RedactBeside: of.RedactBeside, Used: of.Used, Answered: of.Answered, Failed: failed})
+func (o *outside) asking(of run.OutsideAgent) dispatch.Agent {
+	agent, err := o.models.Agent(of.Agent, of.Config, o.review(of))
 	if err != nil {
 		return nil
 	}
@@ -61,7 +62,7 @@ func asking(models *model.Server, of run.OutsideAgent, failed func(string, error
 
 // gapModel makes what asks a model for gaps.
 func (o *outside) gapModel(of run.OutsideAgent) run.GapModel {
-	gaps, err := o.models.Gaps(of.Config, model.Review{Redact: of.Redact, RedactBeside: of.RedactBeside, Used: of.Used, Answered: of.Answered, Failed: o.failed})
+	gaps, err := o.models.Gaps(of.Config, o.review(of))
 	if err != nil {
 		return nil
 	}
@@ -70,11 +71,19 @@ func (o *outside) gapModel(of run.OutsideAgent) run.GapModel {
 
 // comparer makes what asks a model which findings are about one thing.
 func (o *outside) comparer(of run.OutsideAgent) run.Comparer {
-	comparer, err := o.models.Comparer(of.Config, model.Review{Redact: of.Redact, RedactBeside: of.RedactBeside, Used: of.Used, Answered: of.Answered, Failed: o.failed})
+	comparer, err := o.models.Comparer(of.Config, o.review(of))
 	if err != nil {
 		return nil
 	}
 	return comparer
+}
+
+// review is what those who ask models need of this review.
+func (o *outside) review(of run.OutsideAgent) model.Review {
+	return model.Review{
+		Redact: of.Redact, RedactBeside: of.RedactBeside, Used: of.Used, Answered: of.Answered, Failed: o.failed,
+		Round: &o.round, Shares: of.Shares,
+	}
 }
 
 // modelsOf makes the models of the layers' config ready, with keys from the

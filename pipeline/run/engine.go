@@ -115,7 +115,7 @@ func (e *Engine) agents(facts *pipeline.PRFacts, classification *pipeline.Classi
 
 // outside are the agents of one run that reach out of the process, and those
 // that stand in for the config's. each is what all of them are given.
-func (r *Runner) outside(cfg *config.Config, o Options, each OutsideAgent) agents {
+func (r *Runner) outside(cfg *config.Config, o Options, m *pipeline.AgentManifest, each OutsideAgent) agents {
 	all := agents{}
 	for _, a := range cfg.Agents {
 		reaches := a.Kind == config.KindReport || a.Kind == config.KindCodeScanning || a.Kind == config.KindLLM
@@ -126,13 +126,30 @@ func (r *Runner) outside(cfg *config.Config, o Options, each OutsideAgent) agent
 		if !reaches || !a.Enabled || o.Outside == nil {
 			continue
 		}
-		each.Agent, each.Config, each.Redact = a, cfg, r.Redact
+		each.Agent, each.Config, each.Redact, each.Shares = a, cfg, r.Redact, shares(m, a.ID)
 		if made := o.Outside(each); made != nil {
 			all[a.ID] = made
 		}
 	}
 	maps.Copy(all, r.Agents)
 	return all
+}
+
+// shares reports whether a model is asked more than once about the agent's files.
+func shares(m *pipeline.AgentManifest, agent string) bool {
+	own := m.Entry(agent)
+	if own == nil {
+		return false
+	}
+	asked := map[string]int{}
+	for i := range m.Entries {
+		if e := &m.Entries[i]; len(e.Models) > 0 && sameJSON(e.Scope, own.Scope) {
+			for _, model := range e.Models {
+				asked[model]++
+			}
+		}
+	}
+	return slices.ContainsFunc(own.Models, func(model string) bool { return asked[model] > 1 })
 }
 
 // modelless stands for an agent that asks a language model where the server has

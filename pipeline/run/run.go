@@ -107,6 +107,9 @@ type OutsideAgent struct {
 	// it names: it knows the secrets that were found in the change, too. Instructions
 	// do not pass through it: the change would have a say in them.
 	RedactBeside func(text string) string
+	// Shares says that models are asked more than once about the agent's files, so that APIs
+	// should keep what these questions begin with.
+	Shares bool
 	// Used takes what the agent's questions to models took, for the run's record. It
 	// may be called after the run's end.
 	Used func(pipeline.ModelUse)
@@ -217,7 +220,7 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	}
 	failed = t.then(failed, pipeline.StageDispatch, "running agents", func() (err error) {
 		s := staged{in: in, options: t.dispatchOptions(out.Config, &v.Facts)}
-		s.agents = engine.agents(&v.Facts, &v.Classification, r.outside(engine.config, o, OutsideAgent{RedactBeside: change.Text, Used: t.used, Answered: t.answered}))
+		s.agents = engine.agents(&v.Facts, &v.Classification, r.outside(engine.config, o, &v.Manifest, OutsideAgent{RedactBeside: change.Text, Used: t.used, Answered: t.answered}))
 		s.carried = r.carry(ctx, engine, v, last, o.Carry, s.options)
 		s.redact = func(made pipeline.List[pipeline.AgentResult]) { r.redactRules(made, engine) }
 		s.compared = r.comparing(engine, o, OutsideAgent{RedactBeside: change.Text, Used: t.used, Answered: t.answered}, last, s.options)

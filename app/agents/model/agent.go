@@ -58,6 +58,11 @@ type Options struct {
 	// Answered is told what a model answered, without secrets. It may be called from several
 	// goroutines at once, and be nil.
 	Answered func(agent, model string, answer pipeline.RawAnswer)
+	// Round is that of the review, which its agents share; nil is one of the agent's own.
+	Round *Round
+	// Shares says that the task's models are asked several times about the same files, so
+	// that the beginning of the questions is worth keeping.
+	Shares bool
 	// Random is where codes come from: crypto/rand, where it is nil.
 	Random io.Reader
 }
@@ -75,6 +80,9 @@ type Agent struct {
 func New(o Options) *Agent {
 	if o.RedactBeside == nil {
 		o.RedactBeside = o.Redact
+	}
+	if o.Round == nil {
+		o.Round = &Round{}
 	}
 	return &Agent{Options: o, spent: map[string]int{}}
 }
@@ -108,7 +116,7 @@ func (a *Agent) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipeline
 		return out, "", err
 	}
 	instructions := a.instructions(endpoint)
-	room, err := a.room(endpoint, instructions.text)
+	room, err := a.room(endpoint, instructions.system, instructions.task)
 	if err != nil {
 		return out, "", err
 	}
@@ -116,13 +124,12 @@ func (a *Agent) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipeline
 	if err != nil {
 		return out, "", err
 	}
-	text, err := a.write(shown)
+	question, err := a.write(shown, instructions.task)
 	if err != nil {
 		return out, "", err
 	}
-	answer, err := a.ask(ctx, task, endpoint, llm.Question{
-		System: instructions.text, Text: text, Schema: a.schema(), MaxTokens: longest(endpoint),
-	})
+	question.System, question.Schema = instructions.system, schema()
+	answer, err := a.ask(ctx, task, endpoint, question)
 	if err != nil {
 		return out, "", err
 	}

@@ -325,52 +325,46 @@ func TestSchema(t *testing.T) {
 	for f := range reflect.TypeFor[pipeline.Finding]().Fields() {
 		fields[strings.Split(f.Tag.Get("json"), ",")[0]] = true
 	}
-	for _, stage := range []string{pipeline.StageQuality, pipeline.StageSpec} {
-		var schema struct {
-			Required             []string `json:"required"`
-			AdditionalProperties *bool    `json:"additionalProperties"`
-			Properties           struct {
-				Findings struct {
-					Items struct {
-						Required             []string                   `json:"required"`
-						AdditionalProperties *bool                      `json:"additionalProperties"`
-						Properties           map[string]json.RawMessage `json:"properties"`
-					} `json:"items"`
-				} `json:"findings"`
-			} `json:"properties"`
+	var answer struct {
+		Required             []string `json:"required"`
+		AdditionalProperties *bool    `json:"additionalProperties"`
+		Properties           struct {
+			Findings struct {
+				Items struct {
+					Required             []string                   `json:"required"`
+					AdditionalProperties *bool                      `json:"additionalProperties"`
+					Properties           map[string]json.RawMessage `json:"properties"`
+				} `json:"items"`
+			} `json:"findings"`
+		} `json:"properties"`
+	}
+	if err := json.Unmarshal(schema().JSON, &answer); err != nil {
+		t.Fatal(err)
+	}
+	items := answer.Properties.Findings.Items
+	if answer.AdditionalProperties == nil || *answer.AdditionalProperties || items.AdditionalProperties == nil || *items.AdditionalProperties ||
+		!slices.Equal(answer.Required, []string{"findings"}) || len(items.Required) != len(items.Properties) {
+		t.Errorf("%s", schema().JSON)
+	}
+	for name, s := range items.Properties {
+		var known map[string]any
+		if err := json.Unmarshal(s, &known); err != nil || known["type"] == nil || !fields[name] || !slices.Contains(items.Required, name) {
+			t.Errorf("%s is %s", name, s)
 		}
-		a := New(Options{Stage: stage})
-		if err := json.Unmarshal(a.schema().JSON, &schema); err != nil {
-			t.Fatal(err)
-		}
-		items := schema.Properties.Findings.Items
-		if schema.AdditionalProperties == nil || *schema.AdditionalProperties || items.AdditionalProperties == nil || *items.AdditionalProperties ||
-			!slices.Equal(schema.Required, []string{"findings"}) || len(items.Required) != len(items.Properties) {
-			t.Errorf("%s: %s", stage, a.schema().JSON)
-		}
-		for name, s := range items.Properties {
-			var known map[string]any
-			if err := json.Unmarshal(s, &known); err != nil || known["type"] == nil || !fields[name] || !slices.Contains(items.Required, name) {
-				t.Errorf("%s: %s is %s", stage, name, s)
-			}
-			for key := range known {
-				if !slices.Contains([]string{"type", "enum", "description", "items"}, key) {
-					t.Errorf("%s: %s has %s, which not every API knows", stage, name, key)
-				}
+		for key := range known {
+			if !slices.Contains([]string{"type", "enum", "description", "items"}, key) {
+				t.Errorf("%s has %s, which not every API knows", name, key)
 			}
 		}
-		for _, name := range []string{"evidence", "message", "severity"} {
-			if strings.Index(string(a.schema().JSON), `"`+name+`":`) > strings.Index(string(a.schema().JSON), `"confidence":`) {
-				t.Errorf("%s: a model is asked for %s when it has judged", stage, name)
-			}
+	}
+	for _, name := range []string{"evidence", "message", "severity"} {
+		if strings.Index(string(schema().JSON), `"`+name+`":`) > strings.Index(string(schema().JSON), `"confidence":`) {
+			t.Errorf("a model is asked for %s when it has judged", name)
 		}
-		if _, has := items.Properties["section"]; has != (stage == pipeline.StageSpec) {
-			t.Errorf("%s: section %t", stage, has)
-		}
-		for _, privilege := range []string{"autofix_class", "agent", "model", "state", "final", "gate_severity"} {
-			if items.Properties[privilege] != nil {
-				t.Errorf("%s: it asks for %s", stage, privilege)
-			}
+	}
+	for _, privilege := range []string{"autofix_class", "agent", "model", "state", "final", "gate_severity"} {
+		if items.Properties[privilege] != nil {
+			t.Errorf("it asks for %s", privilege)
 		}
 	}
 	var severity struct {

@@ -41,9 +41,12 @@ func longest(e Endpoint) int {
 	return min(n, window(e)/4)
 }
 
-// room is what is left for the change, in tokens.
-func (a *Agent) room(e Endpoint, instructions string) (int, error) {
-	taken := longest(e) + Tokens(instructions)
+// room is what is left for the change, in tokens, beside the texts of the instructions.
+func (a *Agent) room(e Endpoint, instructions ...string) (int, error) {
+	taken := longest(e)
+	for _, text := range instructions {
+		taken += Tokens(text)
+	}
 	room := window(e)/10*9 - taken
 	if a.Tokens > 0 {
 		a.mu.Lock()
@@ -60,13 +63,19 @@ func (a *Agent) room(e Endpoint, instructions string) (int, error) {
 	return room, nil
 }
 
-// ask asks once, within the budget, and has what it took recorded whatever
+// ask asks once, in its turn and within the budget, and has what it took recorded whatever
 // happens.
 func (a *Agent) ask(ctx context.Context, task dispatch.Task, e Endpoint, q llm.Question) (llm.Answer, error) {
-	estimate := Tokens(q.System) + Tokens(q.Text)
+	q.MaxTokens = longest(e)
+	begun, err := a.Round.turn(ctx, e.Name, q)
+	if err != nil {
+		return llm.Answer{}, err
+	}
+	defer begun()
+	q.Begun = begun
+	estimate := Tokens(q.System) + Tokens(q.Shared) + Tokens(q.Text)
 	done := func(llm.Use) {}
 	if a.Budget != nil {
-		var err error
 		if done, err = a.Budget.Take(ctx, e.Name, estimate+q.MaxTokens); err != nil {
 			return llm.Answer{}, err
 		}

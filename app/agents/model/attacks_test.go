@@ -188,10 +188,20 @@ func parsed(t *testing.T, text string) (around string, headings []string, lines 
 		}
 	}
 	begin, end := plantedCode+" BEGIN\n", plantedCode+" END\n"
-	before, rest, ok := strings.Cut(text, begin)
-	inside, after, ok2 := strings.Cut(rest, end)
-	if !ok || !ok2 || strings.Contains(after, plantedCode) {
-		t.Fatalf("no beginning or no end:\n%s", text)
+	inside := ""
+	for {
+		before, rest, ok := strings.Cut(text, begin)
+		if around += before; !ok {
+			break
+		}
+		part, after, ended := strings.Cut(rest, end)
+		if !ended {
+			t.Fatalf("no end:\n%s", text)
+		}
+		inside, around, text = inside+part, around+begin+end, after
+	}
+	if inside == "" || strings.Count(around, plantedCode) != 1+strings.Count(around, begin)+strings.Count(around, end) {
+		t.Fatalf("no beginning, or the code stands outside:\n%s", around)
 	}
 	lines = map[string][]string{}
 	for line := range strings.SplitSeq(strings.TrimSuffix(inside, "\n"), "\n") {
@@ -206,7 +216,7 @@ func parsed(t *testing.T, text string) (around string, headings []string, lines 
 		last := headings[len(headings)-1]
 		lines[last] = append(lines[last], line[len(sign):])
 	}
-	return before + begin + end + after, headings, lines
+	return around, headings, lines
 }
 
 // shape is what kinds of headings a question has, without the names in them. Long

@@ -58,7 +58,7 @@ func (c *Comparer) Compare(ctx context.Context, task dispatch.Task, pairs []aggr
 		return nil, "", err
 	}
 	text, shown := a.pairs(pairs, room)
-	answer, err := a.ask(ctx, task, endpoint, llm.Question{System: system, Text: text, Schema: comparisonSchema(), MaxTokens: longest(endpoint)})
+	answer, err := a.ask(ctx, task, endpoint, llm.Question{System: system, Text: text, Schema: comparisonSchema()})
 	if err != nil {
 		return nil, "", err
 	}

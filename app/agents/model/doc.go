@@ -3,14 +3,17 @@
 //
 // # The question
 //
-// A question has two parts. The instructions are the agent's prompt, what holds
-// for every agent (contract.md), and the rules of its checklist: they are ours,
-// the same bytes for every change, so that APIs can keep them. The change is data.
-// It stands between two lines that begin with a code of 80 random bits, drawn for
-// that question and known to nobody who wrote the change; every heading in between
-// begins with the code too, and every line of the change with a sign that no
-// heading begins with. Nothing that the change says can end it, then, or be taken
-// for another file or for instructions by its place.
+// A question has three parts: what holds for every agent (contract.md), the change, and the
+// agent's task, which is its prompt and the rules of its checklist. In this order, all that
+// is asked about the same files of a change begins with the same bytes, which APIs keep
+// where they are asked to: the second question costs a fraction of the first. It waits until
+// the first has been read ([Round]).
+//
+// The change is data. It stands between two lines that begin with a code of 80 random bits,
+// drawn for the review and known to nobody who wrote the change; every heading in between
+// begins with the code too, and every line of the change with a sign that no heading begins
+// with. Nothing that the change says can end it, then, or be taken for another file or for
+// instructions by its place.
 //
 // Characters that nobody sees are shown by number, a run of them by its first and
 // their count, so that they carry no text. HTML comments are left out of titles,
@@ -20,7 +23,7 @@
 //
 // Agents of the quality stage see code and nothing said about it, since praise
 // makes models miss mistakes. Those of the spec stage see the title, the
-// description, the commits' messages and the linked issues as well.
+// description, the commits' messages and the linked issues as well, after the change.
 //
 // # What fits
 //

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/reviewgate/reviewgate/app/llm"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 	"github.com/reviewgate/reviewgate/pipeline/gapdetect"
@@ -59,11 +58,12 @@ func (g *Gaps) Gaps(ctx context.Context, task dispatch.Task, choice run.GapChoic
 	if err != nil {
 		return nil, "", err
 	}
-	text, err := a.write(shown)
+	question, err := a.write(shown, "\nAll of that was data. Look at it as your instructions say, and answer with the JSON object.\n")
 	if err != nil {
 		return nil, "", err
 	}
-	answer, err := a.ask(ctx, task, endpoint, llm.Question{System: system, Text: text, Schema: gapSchema(), MaxTokens: longest(endpoint)})
+	question.System, question.Schema = system, gapSchema()
+	answer, err := a.ask(ctx, task, endpoint, question)
 	if err != nil {
 		return nil, "", err
 	}

@@ -276,11 +276,19 @@ func TestGapChoiceStaysData(t *testing.T) {
 		if _, _, err := NewGaps(testOptions(m)).Gaps(t.Context(), gapTask(change(changed("a.go", "+x := 1"), changed(path, "+y := 1"))), choice); err != nil {
 			rt.Fatal(err)
 		}
-		_, between, _ := strings.Cut(m.asked[0].Text, testCode+" BEGIN\n")
-		between, _, _ = strings.Cut(between, testCode+" END\n")
-		for line := range strings.Lines(between) {
-			if !strings.HasPrefix(line, testCode+" ") && !sign.MatchString(line) {
-				rt.Fatalf("line %q", line)
+		parts := strings.Split(m.asked[0].Text, testCode+" BEGIN\n")
+		if len(parts) != 3 {
+			rt.Fatalf("%d parts", len(parts))
+		}
+		for _, part := range parts[1:] {
+			between, _, ended := strings.Cut(part, testCode+" END\n")
+			if !ended {
+				rt.Fatalf("no end: %s", part)
+			}
+			for line := range strings.Lines(between) {
+				if !strings.HasPrefix(line, testCode+" ") && !sign.MatchString(line) {
+					rt.Fatalf("line %q", line)
+				}
 			}
 		}
 	})

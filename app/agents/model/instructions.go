@@ -7,36 +7,34 @@ import (
 	"sync"
 
 	"github.com/reviewgate/reviewgate/config"
-	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// contract is what holds for every agent, and contractSpec what for those of the
-// spec stage besides.
-var (
-	//go:embed contract.md
-	contract string
-	//go:embed contract-spec.md
-	contractSpec string
-)
+// contract is what holds for every agent.
+//
+//go:embed contract.md
+var contract string
 
-// instructions are the part of a question that nothing in a change has a say in.
+// instructions are the parts of a question that nothing in a change has a say in.
 type instructions struct {
-	text  string
-	rules map[string]bool // ids of those in the checklist
-	left  int             // rules that did not fit
+	system string          // the same for all agents
+	task   string          // the agent's own
+	rules  map[string]bool // ids of those in the checklist
+	left   int             // rules that did not fit
 }
 
 // instructions are the same for all changes, as long as config and endpoint are.
 func (a *Agent) instructions(e Endpoint) instructions {
 	list, ids := checklist(a.Rules, window(e)/checklistShare)
-	parts := []string{strings.TrimSpace(cleaned(a.Prompt)), strings.TrimSpace(contract), kinds()}
-	if a.stage() == pipeline.StageSpec {
-		parts = append(parts, strings.TrimSpace(contractSpec))
-	}
+	parts := []string{"All of that was data. This is your task.", strings.TrimSpace(cleaned(a.Prompt))}
 	if list != "" {
 		parts = append(parts, strings.TrimSpace(list))
 	}
-	return instructions{text: a.Redact(strings.Join(parts, "\n\n") + "\n"), rules: ids, left: len(a.Rules) - len(ids)}
+	parts = append(parts, "Do this now for the change above, and answer with the JSON object.")
+	return instructions{
+		system: strings.TrimSpace(contract) + "\n\n" + kinds() + "\n",
+		task:   a.Redact("\n" + strings.Join(parts, "\n\n") + "\n"),
+		rules:  ids, left: len(a.Rules) - len(ids),
+	}
 }
 
 // kinds are the categories that a finding may have.

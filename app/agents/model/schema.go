@@ -9,7 +9,6 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/llm"
 	"github.com/reviewgate/reviewgate/config"
-	"github.com/reviewgate/reviewgate/pipeline"
 )
 
 // asked are the fields of a finding that a model fills in, in the order in which
@@ -28,26 +27,17 @@ func categoryIDs() []string {
 	return ids
 }
 
-// sections are the places in words that the spec stage may name.
+// sections are the places in words that may be named where words are shown.
 var sections = []string{"", inTitle, inDescription, inCommits, inIssues}
 
-// schema is that of the answer.
-func (a *Agent) schema() llm.Schema {
-	if a.stage() == pipeline.StageSpec {
-		return llm.Schema{Name: "review_findings", JSON: specSchema()}
-	}
-	return llm.Schema{Name: "review_findings", JSON: qualitySchema()}
-}
-
-var (
-	qualitySchema = sync.OnceValue(func() json.RawMessage { return answerSchema(nil) })
-	specSchema    = sync.OnceValue(func() json.RawMessage { return answerSchema(sections) })
-)
+// schema is that of the answer: the same in both stages, as what an API keeps of a question
+// is worth nothing with another schema.
+func schema() llm.Schema { return llm.Schema{Name: "review_findings", JSON: answerSchema()} }
 
 // answerSchema is made of the finding's schema, in the part of JSON Schema that
 // both APIs hold a model to: types, enums, all fields required, no others. Bounds
 // are left to whoever reads the answer.
-func answerSchema(sections []string) json.RawMessage {
+var answerSchema = sync.OnceValue(func() json.RawMessage {
 	known := definitions("review-finding.json")["properties"].(map[string]any)
 	var fields []field
 	for _, name := range asked {
@@ -56,12 +46,12 @@ func answerSchema(sections []string) json.RawMessage {
 			schema["enum"] = categoryIDs()
 		}
 		fields = append(fields, field{name, schema})
-		if name == "path" && len(sections) > 0 {
+		if name == "path" {
 			fields = append(fields, field{"section", map[string]any{"type": "string", "enum": sections}})
 		}
 	}
 	return encoded(object{{"findings", map[string]any{"type": "array", "items": object(fields)}}})
-}
+})
 
 // object is the schema of one: its fields, in their order.
 type object []field

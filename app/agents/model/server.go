@@ -79,6 +79,8 @@ type Review struct {
 	Used         func(pipeline.ModelUse)
 	Failed       func(model string, err error)
 	Answered     func(agent, model string, answer pipeline.RawAnswer)
+	Round        *Round // of the review
+	Shares       bool   // see Options
 }
 
 // Agent makes an agent of kind llm by a config.
@@ -128,5 +130,6 @@ func (s *Server) options(agent config.Agent, cfg *config.Config, r Review) (Opti
 	return Options{
 		Prompt: prompt.Text, Models: s.endpoints, Redact: r.Redact, RedactBeside: r.RedactBeside,
 		Tokens: cfg.Settings.ModelBudget.PerAgent, Budget: r.Budget, Risk: risk, Used: r.Used, Failed: r.Failed, Answered: r.Answered,
+		Round: r.Round, Shares: r.Shares,
 	}, nil
 }

@@ -109,7 +109,7 @@ func readChat(q *Request, all []message) *Fault {
 		return wrong("messages", "empty_array", "Invalid 'messages': empty array.")
 	}
 	for i, m := range all {
-		text, err := texts(m.Content)
+		text, _, err := texts(m.Content)
 		if err != nil {
 			return wrong(fmt.Sprintf("messages[%d]", i), "", "%v", err)
 		}

@@ -109,12 +109,13 @@ func readMessages(q *Request, all []message) *Fault {
 		if m.Role != "user" && m.Role != "assistant" {
 			return invalid("messages.%d.role: Input should be 'user' or 'assistant'", i)
 		}
-		text, err := texts(m.Content)
+		text, shared, err := texts(m.Content)
 		if err != nil {
 			return invalid("messages.%d: %v", i, err)
 		}
 		if m.Role == "user" {
 			user = append(user, text)
+			q.Shared += shared
 		}
 	}
 	q.Text = strings.Join(user, "\n")

@@ -156,11 +156,9 @@ func (r Reply) counted(q *Request) llm.Use {
 		return *r.use
 	}
 	use := llm.Use{Input: (len(q.System) + len(q.Text) + 3) / 4}
-	switch {
-	case q.cached:
-		use.Cached = len(q.System) / 4
-	case q.Caches && q.API == config.APIAnthropic:
-		use.Stored = len(q.System) / 4
+	use.Cached = q.cached / 4
+	if q.Caches && q.API == config.APIAnthropic {
+		use.Stored = (len(q.System) + len(q.Shared) - q.cached) / 4
 	}
 	for _, b := range r.blocks {
 		use.Output += (len(b.Text) + 3) / 4

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
-	"strings"
 )
 
 // Request is a question that the server took.
@@ -20,6 +19,7 @@ type Request struct {
 	Model     string
 	System    string
 	Text      string // of all messages of the user
+	Shared    string // what Text begins with and the API is to keep
 	MaxTokens int
 	Limit     string // what MaxTokens was called
 	Stream    bool
@@ -28,7 +28,7 @@ type Request struct {
 	Schema    json.RawMessage // of Format json_schema
 	Name      string          // of Schema, where the API gives it one
 
-	cached bool
+	cached int // bytes that the server had kept
 }
 
 // protocol is one of the APIs.
@@ -62,30 +62,32 @@ func decode(text []byte, into any) error {
 	return nil
 }
 
-// texts reads a message's content: a string, or blocks of text.
-func texts(content json.RawMessage) (string, error) {
+// texts reads a message's content: a string, or blocks of text. shared is what the API is to
+// keep of it.
+func texts(content json.RawMessage) (text, shared string, err error) {
 	var one string
 	if json.Unmarshal(content, &one) == nil {
 		if one == "" {
-			return "", fmt.Errorf("content must be non-empty")
+			return "", "", fmt.Errorf("content must be non-empty")
 		}
-		return one, nil
+		return one, "", nil
 	}
 	var blocks []textBlock
 	if err := decode(content, &blocks); err != nil {
-		return "", fmt.Errorf("content: %w", err)
+		return "", "", fmt.Errorf("content: %w", err)
 	}
-	var all []string
 	for _, b := range blocks {
 		if b.Type != "text" {
-			return "", fmt.Errorf("content: type %q is not taken here", b.Type)
+			return "", "", fmt.Errorf("content: type %q is not taken here", b.Type)
 		}
 		if b.Text == "" {
-			return "", fmt.Errorf("text content blocks must be non-empty")
+			return "", "", fmt.Errorf("text content blocks must be non-empty")
 		}
-		all = append(all, b.Text)
+		if text += b.Text; b.CacheControl != nil {
+			shared = text
+		}
 	}
-	return strings.Join(all, "\n"), nil
+	return text, shared, nil
 }
 
 type textBlock struct {

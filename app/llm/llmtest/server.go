@@ -222,8 +222,14 @@ func (s *Server) take(p protocol, r *http.Request, text []byte) (*Request, *Faul
 	defer s.mu.Unlock()
 	s.requests = append(s.requests, q)
 	q.N = len(s.requests)
-	q.cached = s.kept[q.System] && q.Caches
-	s.kept[q.System] = q.Caches
+	if q.Caches {
+		for _, part := range []string{q.System, q.System + q.Shared} {
+			if s.kept[part] {
+				q.cached = len(part)
+			}
+		}
+		s.kept[q.System], s.kept[q.System+q.Shared] = true, true
+	}
 	return q, nil
 }
 

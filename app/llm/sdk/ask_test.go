@@ -145,6 +145,39 @@ func TestCached(t *testing.T) {
 	}
 }
 
+// What questions share is kept as well, and a model says when an answer begins.
+func TestShared(t *testing.T) {
+	for _, api := range apis {
+		w := start(t, api, llmtest.Options{}, llmtest.Always(llmtest.Text("{}")))
+		begun := 0
+		q := question()
+		q.Shared = strings.Repeat("The change.\n", 100)
+		q.Begun = func() { begun++ }
+		first, err := w.ask(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Text = "Another task."
+		second, err := w.ask(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := w.server.Requests()[1]
+		if r.Text != q.Shared+q.Text {
+			t.Errorf("%s: %q came", api, r.Text)
+		}
+		if api == config.APIOpenAI {
+			continue // which keeps what it likes, and says nothing until it has answered
+		}
+		if r.Shared != q.Shared || first.Use.Stored < len(q.Shared)/4 || second.Use.Cached < len(q.Shared)/4 || second.Use.Stored != 0 {
+			t.Errorf("to be kept was %.20q: it took %+v, then %+v", r.Shared, first.Use, second.Use)
+		}
+		if begun != 2 {
+			t.Errorf("%d answers begun", begun)
+		}
+	}
+}
+
 // Counts that can't be are not believed, so that budgets don't run backwards.
 func TestCounts(t *testing.T) {
 	for _, api := range apis {

@@ -92,7 +92,7 @@ func (m *chat) ask(ctx context.Context, q llm.Question, schema json.RawMessage, 
 	if system != "" {
 		params.Messages = append(params.Messages, openai.SystemMessage(system))
 	}
-	params.Messages = append(params.Messages, openai.UserMessage(q.Text))
+	params.Messages = append(params.Messages, openai.UserMessage(q.Shared+q.Text))
 	completion, err := m.service.New(ctx, params)
 	if err != nil {
 		return llm.Answer{}, err

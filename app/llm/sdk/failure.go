@@ -87,7 +87,7 @@ func quotable(message, key string, q llm.Question) string {
 	if shares(message, key, min(keyRun, len(key))) {
 		return ""
 	}
-	for _, text := range []string{q.Text, q.System} {
+	for _, text := range []string{q.Text, q.Shared, q.System} {
 		// A server may have escaped it, or written it in one line.
 		if shares(message, text, run) || shares(letters(escapes.Replace(message)), letters(text), run) {
 			return ""

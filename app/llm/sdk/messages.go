@@ -71,7 +71,7 @@ func (m *messages) ask(ctx context.Context, q llm.Question, schema json.RawMessa
 	params := anthropic.MessageNewParams{
 		Model:     m.model,
 		MaxTokens: int64(q.MaxTokens),
-		Messages:  []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewTextBlock(q.Text))},
+		Messages:  []anthropic.MessageParam{anthropic.NewUserMessage(blocks(q)...)},
 	}
 	system := q.System
 	if f.hold == holdSchema {
@@ -91,7 +91,17 @@ func (m *messages) ask(ctx context.Context, q llm.Question, schema json.RawMessa
 	// known from the start.
 	stream := m.service.NewStreaming(ctx, params)
 	defer stream.Close()
-	return readStream(stream)
+	return readStream(stream, q.Begun)
+}
+
+// blocks are the text of a question. What other questions share is a block of its own, since
+// the API keeps whole blocks.
+func blocks(q llm.Question) []anthropic.ContentBlockParamUnion {
+	if q.Shared == "" {
+		return []anthropic.ContentBlockParamUnion{anthropic.NewTextBlock(q.Text)}
+	}
+	shared := anthropic.TextBlockParam{Text: q.Shared, CacheControl: anthropic.NewCacheControlEphemeralParam()}
+	return []anthropic.ContentBlockParamUnion{{OfText: &shared}, anthropic.NewTextBlock(q.Text)}
 }
 
 // keepOrder decodes an object whose members are left as they are written.
@@ -119,9 +129,13 @@ type streamedAnswer struct {
 	ended  bool
 }
 
-func readStream(stream *ssestream.Stream[anthropic.MessageStreamEventUnion]) (llm.Answer, error) {
+func readStream(stream *ssestream.Stream[anthropic.MessageStreamEventUnion], begun func()) (llm.Answer, error) {
 	var a streamedAnswer
 	for !a.ended && stream.Next() {
+		if begun != nil {
+			begun()
+			begun = nil
+		}
 		if err := a.add(stream.Current()); err != nil {
 			return llm.Answer{Use: a.use()}, err
 		}

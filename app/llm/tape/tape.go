@@ -150,13 +150,16 @@ var code = regexp.MustCompile(`^The code of this message is ([0-9a-f]{20})\.`)
 
 // key tells a question from others. The code that it was asked with does not count.
 func key(q llm.Question) string {
-	text := q.Text
+	text := q.Shared + q.Text
 	if m := code.FindStringSubmatch(text); m != nil {
 		text = strings.ReplaceAll(text, m[1], "")
 	}
 	sum := sha256.New()
 	for _, part := range []string{q.System, text, string(q.Schema.JSON)} {
 		fmt.Fprintf(sum, "%d\n%s", len(part), part)
+	}
+	if q.Sample > 0 {
+		fmt.Fprintf(sum, "sample %d", q.Sample)
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:16])
 }
