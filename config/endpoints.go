@@ -83,27 +83,41 @@ func (t *trial) checkModels() {
 	}
 	own := t.roots[FileSettings].Get("models")
 	t.refer(own.Get("gap_detector"), models, namer{FileSettings, "models"})
-	t.referModels(own.Get("reviewers"), models, namer{FileSettings, "models"})
+	t.referAll(own.Get("reviewers"), models, namer{FileSettings, "models"})
+	t.checkTwo(own.Get("reviewers"))
 	for _, e := range t.entries(FileAgents) {
 		if enabled(e.node) {
-			t.referModels(e.node.Get("llm").Get("models"), models, namer{FileAgents, e.id})
+			t.referAll(e.node.Get("llm").Get("models"), models, namer{FileAgents, e.id})
+			t.checkTwo(e.node.Get("llm").Get("models"))
 		}
 	}
 	for _, e := range t.entries(FileComposition) {
 		if enabled(e.node) {
-			t.referModels(e.node.Get("dispatch").Get("models"), models, namer{FileComposition, e.id})
+			t.referAll(e.node.Get("dispatch").Get("models"), models, namer{FileComposition, e.id})
+			t.checkOnce(e.node.Get("dispatch").Get("models"))
 		}
 	}
 }
 
-// referModels checks a list of models. One that is named twice is asked once:
-// nobody would be there to agree with it.
-func (t *trial) referModels(list *jsontree.Node, to target, by namer) {
-	t.referAll(list, to, by)
+// checkTwo checks that a list of models names at most two, however often.
+func (t *trial) checkTwo(list *jsontree.Node) {
+	seen := map[string]bool{}
+	for _, n := range elems(list) {
+		if given(n) && !seen[n.Text] && len(seen) == 2 && t.owns(n) {
+			t.of(n, fmt.Sprintf("%s is a third model", shown(n.Text)), "name at most two models, each as often as it is to be asked")
+			return
+		}
+		seen[n.Text] = true
+	}
+}
+
+// checkOnce checks that a list of models names none twice: what policies name is united, so
+// that it could not tell how often a model is asked.
+func (t *trial) checkOnce(list *jsontree.Node) {
 	seen := map[string]bool{}
 	for _, n := range elems(list) {
 		if given(n) && seen[n.Text] && t.owns(n) {
-			t.of(n, fmt.Sprintf("the model %s is named twice", shown(n.Text)), "name another one, or leave it at one")
+			t.of(n, fmt.Sprintf("the model %s is named twice", shown(n.Text)), "name it once; models.reviewers and an agent's llm.models say how often a model is asked")
 		}
 		seen[n.Text] = true
 	}

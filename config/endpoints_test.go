@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -106,21 +107,42 @@ func TestNamesOfModels(t *testing.T) {
 	}
 }
 
-// A model that is named twice is one that nobody agrees with.
-func TestModelsNamedTwice(t *testing.T) {
-	const twice = `: the model "big" is named twice; name another one, or leave it at one`
-	_, problems := Load(twoModels(""), layer(
-		FileAgents, `[`+llmAgent("a", `, "llm": {"prompt": "build-reviewer", "models": ["big", "big"]}`)+`]`,
-		FileComposition, `[{"id": "universal-llm", "dispatch": {"models": ["big", "big"]}}]`,
-		FileSettings, `{"models": {"reviewers": ["big", "big"]}}`,
+// Reviewers and an agent's models say how often a model is asked, and are two at most; a
+// policy's say only which.
+func TestModelsNamedSeveralTimes(t *testing.T) {
+	const several = `["big", "small", "big", "big"]`
+	c := mustLoad(t, twoModels(""), layer(
+		FileAgents, `[`+llmAgent("a", `, "llm": {"prompt": "build-reviewer", "models": ["small", "small"]}`)+`]`,
+		FileSettings, `{"models": {"reviewers": `+several+`}}`,
 	))
+	for id, want := range map[string][]string{"a": {"small", "small"}, "build-reviewer-llm": {"small", "big", "big", "big"}} {
+		if got := c.ModelsOf(agentOf(c, id), nil); !slices.Equal(got, want) {
+			t.Errorf("%s asks %v, want %v", id, got, want)
+		}
+	}
+	c = mustLoad(t, twoModels(""), layer(FileSettings, `{"models": {"strategy": "single", "reviewers": ["small", "big", "big"]}}`))
+	if got := c.ModelsOf(agentOf(c, "build-reviewer-llm"), nil); !slices.Equal(got, []string{"big", "big"}) {
+		t.Errorf("alone it asks %v", got)
+	}
+	three := twoModels("")
+	three.Files[0].Text = bytes.Replace(three.Files[0].Text, []byte(`"model_endpoints": [`), []byte(`"model_endpoints": [{"name": "third", "api": "openai", "model": "t"}, `), 1)
+	_, problems := Load(three, layer(
+		FileAgents, `[`+llmAgent("a", `, "llm": {"prompt": "build-reviewer", "models": ["big", "big", "third", "small"]}`)+`]`,
+		FileComposition, `[{"id": "universal-llm", "dispatch": {"models": ["big", "big"]}}]`,
+		FileSettings, `{"models": {"reviewers": ["third", "big", "third", "small"]}}`,
+	))
+	const hint = ` is a third model; name at most two models, each as often as it is to be asked`
 	if diff := cmp.Diff([]string{
-		`review-composition.json:1:57: /0/dispatch/models/1` + twice,
-		`review-agents.json:1:116: /0/llm/models/1` + twice,
-		`review-settings.json:1:34: /models/reviewers/1` + twice,
+		`review-composition.json:1:57: /0/dispatch/models/1: the model "big" is named twice; name it once; models.reviewers and an agent's llm.models say how often a model is asked`,
+		`review-agents.json:1:132: /0/llm/models/3: "small"` + hint,
+		`review-settings.json:1:52: /models/reviewers/3: "small"` + hint,
 	}, formatted(problems)); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}
+}
+
+func agentOf(c *Config, id string) *Agent {
+	return &c.Agents[slices.IndexFunc(c.Agents, func(a Agent) bool { return a.ID == id })]
 }
 
 // Where the reviewers are held, no later layer has others asked in their place.

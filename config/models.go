@@ -1,6 +1,8 @@
 package config
 
 import (
+	"slices"
+
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/policies/models"
 )
@@ -57,8 +59,8 @@ type ModelReview struct {
 	Prompt string `json:"prompt,omitempty"`
 	// Checklist are the agents whose rules it checks besides its own.
 	Checklist []string `json:"checklist,omitzero"`
-	// Models are the models that it is asked of, by name. Default:
-	// models.reviewers; a policy's own come before both.
+	// Models are the models that it is asked of, by name, each as often as it is named.
+	// Default: models.reviewers; a policy's own come before both.
 	Models []string `json:"models,omitzero"`
 }
 
@@ -76,8 +78,8 @@ func (a *Agent) StageOf() string {
 
 // ModelsOf are the names of the models that an agent of kind [KindLLM] is asked
 // of, the stronger last: those that policies name, else its own, else the
-// reviewers of the settings. By the strategy single it is the last of them alone.
-// A server without endpoints has none.
+// reviewers of the settings. A model that is named several times is asked as often. By the
+// strategy single it is the last of them alone. A server without endpoints has none.
 func (c *Config) ModelsOf(a *Agent, named []string) []string {
 	reviewers := c.Settings.Models.Reviewers
 	if len(named) == 0 && a.LLM != nil {
@@ -91,7 +93,7 @@ func (c *Config) ModelsOf(a *Agent, named []string) []string {
 	}
 	ordered := models.Order(named, reviewers)
 	if c.Settings.Models.Strategy == models.StrategySingle {
-		return ordered[len(ordered)-1:]
+		return ordered[slices.Index(ordered, ordered[len(ordered)-1]):]
 	}
 	return ordered
 }

@@ -437,9 +437,10 @@ type ThresholdSettings struct {
 // ModelSettings say how the reviews of language models count.
 type ModelSettings struct {
 	Strategy string `json:"strategy"` // models.StrategyParallel (default) or StrategySingle
-	// Reviewers names the models, the weaker first, the stronger last: at most
-	// two. Where none are named, they are the first two of ModelEndpoints; without
-	// these, models are taken by name.
+	// Reviewers names the models, the weaker first, the stronger last: at most two, each as
+	// often as it is to be asked, eight times in all. What a model says several times is one
+	// voice. Where none are named, they are the first two of ModelEndpoints; without these,
+	// models are taken by name.
 	Reviewers []string `json:"reviewers"`
 	// Blocking says what proves a model's finding: models.BlockingAgreed
 	// (default) or BlockingGrounded.

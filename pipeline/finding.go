@@ -241,6 +241,7 @@ const (
 type AgentResult struct {
 	Agent  string      `json:"agent"`
 	Model  string      `json:"model"`
+	Run    int         `json:"run,omitempty"` // of several times that the agent asked the model, from 0
 	Stage  string      `json:"stage"`
 	Status AgentStatus `json:"status"`
 	Note   string      `json:"note"` // for a person: why it is not ok, or what it has not seen

@@ -25,9 +25,29 @@ type ManifestEntry struct {
 	Priority  int               `json:"priority"` // the highest of its policies
 	Required  bool              `json:"required"`
 	OnFailure OnFailure         `json:"on_failure"`
-	Stage     string            `json:"stage"` // spec, quality, or empty for deterministic agents
-	Models    List[string]      `json:"models"`
+	Stage     string            `json:"stage"`    // spec, quality, or empty for deterministic agents
+	Models    List[string]      `json:"models"`   // each as often as it is asked
 	AddedBy   string            `json:"added_by"` // AddedByPolicy or AddedByGapDetect
+}
+
+// Question is one that an entry's agent is to ask: of which model, and for which time.
+type Question struct {
+	Model string // empty for an agent that asks none
+	Run   int    // 0 for the first time that the agent asks this model, 1 for the second
+}
+
+// Questions are those of the entry. An agent that asks no model has one.
+func (e *ManifestEntry) Questions() []Question {
+	if len(e.Models) == 0 {
+		return []Question{{}}
+	}
+	var out []Question
+	runs := map[string]int{}
+	for _, model := range e.Models {
+		out = append(out, Question{model, runs[model]})
+		runs[model]++
+	}
+	return out
 }
 
 // Who added a manifest entry.

@@ -143,6 +143,7 @@ type Suppressed struct {
 type Coverage struct {
 	Agent    string      `json:"agent"`
 	Model    string      `json:"model"`
+	Runs     int         `json:"runs,omitempty"` // how often the model was asked, where that was more than once
 	Status   AgentStatus `json:"status"`
 	Findings int         `json:"findings"`
 	Auto     int         `json:"auto"`

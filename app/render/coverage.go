@@ -12,6 +12,7 @@ import (
 type agentRan struct {
 	Agent    safe
 	Model    safe
+	Runs     int // how often it was asked; 0 for once
 	Status   word
 	Required bool
 	Files    int  // 0: the whole change
@@ -56,7 +57,7 @@ func (s sections) agents() []safe {
 			a.Status, a.Findings, a.Dropped = statusWord(c.Status), c.Findings, c.Dropped
 			a.Model = s.p.text(c.Model, maxName)
 			a.Note = s.p.text(strings.TrimRight(c.Note, ". "), maxReason)
-			a.Shared = c.Shared
+			a.Shared, a.Runs = c.Shared, c.Runs
 		}
 		if a.Status == word(pipeline.AgentOK) {
 			fine = append(fine, say("agent ran", a))

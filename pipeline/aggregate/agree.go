@@ -61,16 +61,18 @@ func (w *work) agree() {
 }
 
 // join joins the classes of findings that a model made and others agree with, the likest
-// first. Two findings of one agent by one model are two things to it, so that no class gets
-// both unless they have one title.
+// first. Two findings of one answer are two things to whoever gave it, so that no class gets
+// both unless they have one title. What a model says in several answers is one voice.
 func (w *work) join(same sets) {
-	makers := make([]map[source]bool, len(same))
+	answers := make([]map[answer]bool, len(same))
 	for i, f := range w.findings {
 		root := same.root(i)
-		if makers[root] == nil {
-			makers[root] = map[source]bool{}
+		if answers[root] == nil {
+			answers[root] = map[answer]bool{}
 		}
-		makers[root][f.source()] = true
+		for _, n := range w.answersOf(f) {
+			answers[root][n] = true
+		}
 	}
 	for _, p := range w.pairs() {
 		if p.likeness < likely {
@@ -79,14 +81,14 @@ func (w *work) join(same sets) {
 		p.a.backedBy(p.b)
 		p.b.backedBy(p.a)
 		a, b := same.root(p.a.at), same.root(p.b.at)
-		if a == b || overlap(makers[a], makers[b]) {
+		if a == b || overlap(answers[a], answers[b]) {
 			continue
 		}
 		same.join(a, b)
 		root := same.root(a)
 		for _, of := range []int{a, b} {
-			for m := range makers[of] {
-				makers[root][m] = true
+			for n := range answers[of] {
+				answers[root][n] = true
 			}
 		}
 	}
@@ -108,9 +110,30 @@ func (f *item) backedBy(other *item) {
 	}
 }
 
-func overlap(a, b map[source]bool) bool {
-	for m := range a {
-		if b[m] {
+// answersOf are the answers that a finding came in. One that nobody raised again is in none,
+// and yet another thing than all that its maker raised now.
+func (w *work) answersOf(f *item) []answer {
+	if !f.standing {
+		return []answer{{f.source(), f.answer}}
+	}
+	out := []answer{{f.source(), -1}}
+	for i, r := range w.in.Results {
+		if (source{r.Agent, r.Model}) == f.source() {
+			out = append(out, answer{f.source(), i})
+		}
+	}
+	return out
+}
+
+// answer is one of those that somebody gave.
+type answer struct {
+	source
+	n int // its place among the results
+}
+
+func overlap(a, b map[answer]bool) bool {
+	for n := range a {
+		if b[n] {
 			return true
 		}
 	}
@@ -128,7 +151,7 @@ const (
 	certain                   // they have one title, or break one rule
 )
 
-// pair are two findings near one another, of different makers, one of them a model.
+// pair are two findings near one another, of different answers, one of them a model's.
 type pair struct {
 	a, b *item // in the order of their content
 	likeness
@@ -148,7 +171,7 @@ func (w *work) pairs() []pair {
 	told := w.compared()
 	var out []pair
 	add := func(a, b *item) {
-		if a.source() == b.source() || a.sides.opposes(b.sides) {
+		if a.source() == b.source() && (a.answer == b.answer || a.standing || b.standing) || a.sides.opposes(b.sides) {
 			return
 		}
 		if a.at > b.at {

@@ -96,6 +96,59 @@ func TestAgree(t *testing.T) {
 	}
 }
 
+// several has an agent ask its model again: each list of findings is another answer.
+func several(in Input, r reviewer, answers ...[]pipeline.Finding) Input {
+	for i, findings := range answers {
+		in.Results = append(slices.Clip(in.Results), pipeline.AgentResult{
+			Agent: r.agent, Model: r.model, Stage: r.stage, Run: i + 1, Status: pipeline.AgentOK,
+			Output: pipeline.AgentOutput{Agent: r.agent, Model: r.model, Stage: r.stage, Findings: findings},
+		})
+	}
+	return in
+}
+
+// What a model says several times is one voice: it becomes one finding and proves nothing.
+// What another says of any of it is a second voice.
+func TestOneModelAskedSeveralTimes(t *testing.T) {
+	at := func(line int, title string) pipeline.Finding { return finding("a.go", line, title, "major") }
+	again := [][]pipeline.Finding{{at(3, "Rows are skipped at the start")}, {at(2, "Skipped rows"), at(2, "Money is lost")}}
+	for _, tt := range []struct {
+		name string
+		in   Input
+		want string
+	}{
+		{"alone", several(panel(outputs{qualityA: {at(2, "Rows skipped")}}), qualityA, again...),
+			"Money is lost: a only, warning; Rows skipped: a only, warning"},
+		{"beside another that sees nothing", several(panel(outputs{qualityA: {at(2, "Rows skipped")}, qualityB: nil}), qualityA, again...),
+			"Money is lost: a only, warning; Rows skipped: a only, warning"},
+		{"beside another that agrees with the last", several(panel(outputs{qualityA: {at(2, "Rows skipped")}, qualityB: {at(2, "Lost money")}}), qualityA, again...),
+			"Money is lost: both models, major; Rows skipped: a only, warning"},
+		{"found the second time only", several(panel(outputs{qualityA: nil, qualityB: {at(2, "The rows are skipped")}}), qualityA, again...),
+			"Money is lost: a only, warning; Skipped rows: both models, major"},
+	} {
+		r := Aggregate(tt.in)
+		if got := summary(r); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+		for _, f := range r.Findings {
+			if len(f.FoundBy) < 2 && f.Confidence != 0.9 {
+				t.Errorf("%s: %s is held with %.2f", tt.name, f.Title, f.Confidence)
+			}
+		}
+		if c := r.Coverage[0]; c.Agent != "quality" || c.Model != "a" || c.Runs != 3 || c.Findings+c.Shared != 2 {
+			t.Errorf("%s: the row %+v", tt.name, c)
+		}
+		if m := r.Models; m.Verdicts[0].Verdict != pipeline.VerdictFail || len(m.Verdicts) > 2 {
+			t.Errorf("%s: %+v", tt.name, m.Verdicts)
+		}
+	}
+	lost := several(panel(outputs{qualityA: nil}), qualityA, nil)
+	lost.Results[len(lost.Results)-1].Status = pipeline.AgentFailed
+	if v := Aggregate(lost).Models.Verdicts[0].Verdict; v != pipeline.VerdictUnknown {
+		t.Errorf("one of its answers is missing: %s", v)
+	}
+}
+
 // One finding comes of what agrees: what the surest leaves empty is another's.
 func TestAgreedFindingIsWhole(t *testing.T) {
 	sure1, other := finding("a.go", 2, "Rows skipped", "warning"), finding("a.go", 3, "Rows are skipped", "major")

@@ -25,7 +25,7 @@ func (w *work) assess() {
 		strategy = models.StrategyParallel
 		names = append(names, settings.Reviewers...) // one that did not answer is missed
 	}
-	names = models.Order(names, settings.Reviewers)
+	names = slices.Compact(models.Order(names, settings.Reviewers))
 	if len(names) == 1 {
 		strategy = models.StrategySingle
 	}

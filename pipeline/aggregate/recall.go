@@ -119,7 +119,7 @@ func (w *work) recognise(all []*past) {
 		}
 	}
 	var pairs []recalled
-	taken := map[*past]map[source]bool{}
+	taken := map[*past]map[int]bool{} // by answer
 	for _, f := range w.findings {
 		if f.Model == "" {
 			continue
@@ -127,7 +127,7 @@ func (w *work) recognise(all []*past) {
 		if p := ids[f.ID]; p != nil { // it is told by its fingerprint
 			first := !p.repeats
 			p.repeats = true
-			take(taken, p, f.source())
+			take(taken, p, f.answer)
 			f.is(p, byWords, first || f.ID == p.ID)
 			continue
 		}
@@ -141,21 +141,21 @@ func (w *work) recognise(all []*past) {
 		return cmp.Or(compareBool(!a.exact, !b.exact), cmp.Compare(b.likes, a.likes), cmp.Compare(b.words, a.words))
 	})
 	for _, p := range pairs {
-		if p.f.recalled != nil || taken[p.old][p.f.source()] {
+		if p.f.recalled != nil || taken[p.old][p.f.answer] {
 			continue
 		}
 		first := !p.old.repeats
 		p.old.repeats = true
-		take(taken, p.old, p.f.source())
+		take(taken, p.old, p.f.answer)
 		p.f.is(p.old, p.likes, first)
 	}
 }
 
-func take(taken map[*past]map[source]bool, p *past, s source) {
+func take(taken map[*past]map[int]bool, p *past, answer int) {
 	if taken[p] == nil {
-		taken[p] = map[source]bool{}
+		taken[p] = map[int]bool{}
 	}
-	taken[p][s] = true
+	taken[p][answer] = true
 }
 
 // sectionKey is what findings without a file are told by besides their words.

@@ -41,6 +41,7 @@ type work struct {
 type item struct {
 	pipeline.Finding
 	as       *pipeline.Finding // as its maker made it
+	answer   int               // the one that it came in: an agent may ask a model several times
 	keyed    string            // see key
 	at       int               // its place among the findings, while agree is at work
 	class    int               // of those that say the same
@@ -141,9 +142,9 @@ func RulesByID(cfg *config.Config) map[string]*config.Rule {
 func (w *work) take() {
 	w.in.Results = slices.Clone(w.in.Results)
 	slices.SortStableFunc(w.in.Results, byAgent)
-	for _, r := range w.in.Results {
+	for answer, r := range w.in.Results {
 		s := source{r.Agent, r.Model}
-		// An agent that reviews in two stages has one row: of the first that did
+		// An agent that asks a model several times, or reviews in two stages has one row: of the first that did
 		// not finish, if one did not.
 		if c := w.coverage[s]; c == nil {
 			w.coverage[s] = &pipeline.Coverage{Agent: r.Agent, Model: r.Model, Status: r.Status, Note: w.note(r)}
@@ -151,9 +152,12 @@ func (w *work) take() {
 			c.Status, c.Note = r.Status, w.note(r)
 		}
 		w.coverage[s].Dropped += r.Dropped
+		if r.Run > 0 {
+			w.coverage[s].Runs = max(w.coverage[s].Runs, r.Run+1)
+		}
 		items := make([]item, len(r.Output.Findings))
 		for i := range items {
-			items[i] = item{Finding: r.Output.Findings[i], as: &r.Output.Findings[i], stage: r.Stage}
+			items[i] = item{Finding: r.Output.Findings[i], as: &r.Output.Findings[i], answer: answer, stage: r.Stage}
 			items[i].Agent, items[i].Model = r.Agent, r.Model
 			w.findings = append(w.findings, &items[i])
 		}
@@ -185,7 +189,7 @@ func (w *work) note(r pipeline.AgentResult) string {
 
 func byAgent(a, b pipeline.AgentResult) int {
 	return cmp.Or(
-		cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Stage, b.Stage),
+		cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Stage, b.Stage), cmp.Compare(a.Run, b.Run),
 		cmp.Compare(a.Status, b.Status), cmp.Compare(a.Note, b.Note),
 	)
 }

@@ -32,6 +32,7 @@ type Noter interface {
 type Task struct {
 	Entry          pipeline.ManifestEntry
 	Model          string            // of the entry's models the one to ask, or empty
+	Run            int               // of several times that it is asked, from 0
 	Facts          *pipeline.PRFacts // never changed
 	Classification *pipeline.Classification
 }

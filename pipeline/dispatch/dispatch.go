@@ -90,16 +90,12 @@ func Dispatch(ctx context.Context, m pipeline.AgentManifest, facts *pipeline.PRF
 	return results, nil
 }
 
-// tasksOf are one task for each entry, and for each of its models.
+// tasksOf are one task for each question of an entry.
 func tasksOf(m pipeline.AgentManifest, facts *pipeline.PRFacts, c *pipeline.Classification) []Task {
 	var tasks []Task
 	for _, entry := range m.Entries {
-		models := entry.Models
-		if len(models) == 0 {
-			models = pipeline.List[string]{""}
-		}
-		for _, model := range models {
-			tasks = append(tasks, Task{Entry: entry, Model: model, Facts: facts, Classification: c})
+		for _, q := range entry.Questions() {
+			tasks = append(tasks, Task{Entry: entry, Model: q.Model, Run: q.Run, Facts: facts, Classification: c})
 		}
 	}
 	return tasks
@@ -126,7 +122,7 @@ func (r runner) run(ctx context.Context) (pipeline.AgentResult, Observation) {
 	seen := Observation{Agent: id, Model: r.task.Model}
 	start := time.Now() // monotonic: measures, and decides nothing
 	a := r.attempts(ctx, &seen)
-	result := pipeline.AgentResult{Agent: id, Model: r.task.Model, Stage: r.task.Entry.Stage}
+	result := pipeline.AgentResult{Agent: id, Model: r.task.Model, Run: r.task.Run, Stage: r.task.Entry.Stage}
 	result.Status, result.Note = r.status(a.err)
 	if a.err == nil {
 		a.output.Agent = id // never the agent's own claim

@@ -160,8 +160,12 @@ func joinEntry(e, low *pipeline.ManifestEntry) {
 		e.Scope.Files = sortedUnion(e.Scope.Files, low.Scope.Files)
 		e.Scope.Domains = sortedUnion(e.Scope.Domains, low.Scope.Domains)
 	}
+	asked := map[string]int{} // as often as the floor asks it, and not once more
+	for _, model := range e.Models {
+		asked[model]++
+	}
 	for _, model := range low.Models {
-		if !slices.Contains(e.Models, model) {
+		if asked[model]--; asked[model] < 0 {
 			e.Models = append(slices.Clip(e.Models), model)
 		}
 	}

@@ -115,7 +115,7 @@ type OutsideAgent struct {
 	Used func(pipeline.ModelUse)
 	// Answered takes what models answered the agent, without secrets. What comes after the
 	// run's end is lost.
-	Answered func(agent, model string, answer pipeline.RawAnswer)
+	Answered func(task dispatch.Task, answer pipeline.RawAnswer)
 }
 
 // Outcome is a finished run.
@@ -280,17 +280,23 @@ type timer struct {
 
 	using   sync.Mutex // agents run side by side
 	use     []pipeline.ModelUse
-	answers map[[2]string][]pipeline.RawAnswer // by agent and model
+	answers map[asking][]pipeline.RawAnswer
+}
+
+// asking is who asked which model, and for which time.
+type asking struct {
+	agent, model string
+	run          int
 }
 
 // answered keeps what a model answered.
-func (t *timer) answered(agent, model string, answer pipeline.RawAnswer) {
+func (t *timer) answered(task dispatch.Task, answer pipeline.RawAnswer) {
 	t.using.Lock()
 	defer t.using.Unlock()
 	if t.answers == nil {
-		t.answers = map[[2]string][]pipeline.RawAnswer{}
+		t.answers = map[asking][]pipeline.RawAnswer{}
 	}
-	at := [2]string{agent, model}
+	at := asking{task.Entry.Agent, task.Model, task.Run}
 	t.answers[at] = append(t.answers[at], answer)
 	t.answers[at] = t.answers[at][max(0, len(t.answers[at])-pipeline.MaxAnswers):]
 }
@@ -301,7 +307,7 @@ func (t *timer) putAnswers(results []pipeline.AgentResult) {
 	t.using.Lock()
 	defer t.using.Unlock()
 	for i := range results {
-		if answers := t.answers[[2]string{results[i].Agent, results[i].Model}]; len(answers) > 0 {
+		if answers := t.answers[asking{results[i].Agent, results[i].Model, results[i].Run}]; len(answers) > 0 {
 			results[i].Answers = slices.Clone(answers)
 		}
 	}

@@ -89,13 +89,9 @@ func apartStage(m pipeline.AgentManifest, stage string) (without, of pipeline.Ag
 // notAsked are the results of agents that are left out.
 func notAsked(m pipeline.AgentManifest) (results []pipeline.AgentResult) {
 	for _, e := range m.Entries {
-		models := e.Models
-		if len(models) == 0 {
-			models = pipeline.List[string]{""}
-		}
-		for _, model := range models {
+		for _, q := range e.Questions() {
 			results = append(results, pipeline.AgentResult{
-				Agent: e.Agent, Model: model, Stage: e.Stage, Status: pipeline.AgentDiscarded, Note: noteNotAsked,
+				Agent: e.Agent, Model: q.Model, Run: q.Run, Stage: e.Stage, Status: pipeline.AgentDiscarded, Note: noteNotAsked,
 			})
 		}
 	}

@@ -56,7 +56,8 @@ func TestHolds(t *testing.T) {
 
 func TestOrder(t *testing.T) {
 	for _, tt := range []struct{ names, reviewers, want []string }{
-		{[]string{"b", "a", "b"}, nil, []string{"a", "b"}},
+		{[]string{"b", "a", "b"}, nil, []string{"a", "b", "b"}},
+		{[]string{"strong", "weak", "new", "strong"}, []string{"weak", "strong", "strong"}, []string{"weak", "new", "strong", "strong"}},
 		{[]string{"a", "b"}, []string{"b", "a"}, []string{"b", "a"}},
 		{[]string{"strong", "weak", "new", "more"}, []string{"weak", "strong"}, []string{"weak", "more", "new", "strong"}},
 		{[]string{"a", "z"}, []string{"z"}, []string{"z", "a"}},

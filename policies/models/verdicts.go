@@ -17,13 +17,14 @@ type Review struct {
 
 // Order sorts models, the weaker first: by their place among the reviewers of
 // the settings, of which the last is the strongest; those that are not named
-// stand between, by name.
+// stand between, by name. One that is named several times stays so.
 func Order(names, reviewers []string) []string {
 	place := func(name string) int {
+		others := slices.ContainsFunc(reviewers, func(r string) bool { return r != name })
 		switch i := slices.Index(reviewers, name); {
 		case i < 0:
 			return len(reviewers) // after the first, before the last
-		case i > 0 && i == len(reviewers)-1:
+		case others && name == reviewers[len(reviewers)-1]:
 			return len(reviewers) + 1
 		default:
 			return i
@@ -31,7 +32,7 @@ func Order(names, reviewers []string) []string {
 	}
 	out := slices.Clone(names)
 	slices.SortFunc(out, func(a, b string) int { return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a, b)) })
-	return slices.Compact(out)
+	return out
 }
 
 // Verdicts puts the reviews of each model together, in the order of the models.

@@ -55,9 +55,9 @@ type Options struct {
 	// answer. They may be called from several goroutines at once, and be nil.
 	Used   func(pipeline.ModelUse)
 	Failed func(model string, err error)
-	// Answered is told what a model answered, without secrets. It may be called from several
-	// goroutines at once, and be nil.
-	Answered func(agent, model string, answer pipeline.RawAnswer)
+	// Answered is told what a model answered to a task, without secrets. It may be called
+	// from several goroutines at once, and be nil.
+	Answered func(task dispatch.Task, answer pipeline.RawAnswer)
 	// Round is that of the review, which its agents share; nil is one of the agent's own.
 	Round *Round
 	// Shares says that the task's models are asked several times about the same files, so
@@ -128,7 +128,7 @@ func (a *Agent) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipeline
 	if err != nil {
 		return out, "", err
 	}
-	question.System, question.Schema = instructions.system, schema()
+	question.System, question.Schema, question.Sample = instructions.system, schema(), task.Run
 	answer, err := a.ask(ctx, task, endpoint, question)
 	if err != nil {
 		return out, "", err

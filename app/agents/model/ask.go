@@ -93,7 +93,7 @@ func (a *Agent) ask(ctx context.Context, task dispatch.Task, e Endpoint, q llm.Q
 	case err == nil:
 		use = told(answer.Use, llm.Use{Input: estimate, Output: Tokens(answer.Text)})
 		if a.Answered != nil {
-			a.Answered(task.Entry.Agent, task.Model, a.raw(answer.Text))
+			a.Answered(task, a.raw(answer.Text))
 		}
 		return answer, nil
 	case errors.As(err, &failed) && failed.Sent:

@@ -10,6 +10,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/llm"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 )
 
 // Server has the models of a server's config, and makes agents that ask them. The
@@ -78,7 +79,7 @@ type Review struct {
 	Budget       Budget
 	Used         func(pipeline.ModelUse)
 	Failed       func(model string, err error)
-	Answered     func(agent, model string, answer pipeline.RawAnswer)
+	Answered     func(task dispatch.Task, answer pipeline.RawAnswer)
 	Round        *Round // of the review
 	Shares       bool   // see Options
 }

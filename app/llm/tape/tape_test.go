@@ -69,6 +69,21 @@ func TestRecordAndReplay(t *testing.T) {
 	}
 }
 
+// What is asked several times of one model has as many answers.
+func TestSamples(t *testing.T) {
+	tape, live := &Tape{answers: map[[2]string]llm.Answer{}}, &counting{}
+	for range 2 {
+		for sample := range 3 {
+			q := question(strings.Repeat("a", 20), "change")
+			q.Sample = sample
+			a, err := tape.Model("m", live).Ask(t.Context(), q)
+			if err != nil || a.Use.Output != sample+1 {
+				t.Errorf("sample %d is answer %d: %v", sample, a.Use.Output, err)
+			}
+		}
+	}
+}
+
 func TestBrokenTape(t *testing.T) {
 	for text, want := range map[string]string{
 		"\n{": "line 2: ", `{"model": "m"}`: "line 1: it names no model or no question", "[]": "line 1: ",
