@@ -84,4 +84,4 @@ func Found(severity string, titles ...string) llmtest.Reply {
 const Unbounded = "package store\n\nimport \"net/http\"\n\nfunc Stock(url string) (*http.Response, error) {\n\treturn http.DefaultClient.Get(url)\n}\n"
 
 // IsSpec reports whether it is the spec reviewer that asks.
-func IsSpec(r *llmtest.Request) bool { return strings.Contains(string(r.Schema), `"section"`) }
+func IsSpec(r *llmtest.Request) bool { return strings.Contains(r.Text, "# Specification reviewer\n") }

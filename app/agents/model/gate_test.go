@@ -126,7 +126,7 @@ func (s spokesman) Ask(_ context.Context, q llm.Question) (llm.Answer, error) {
 	switch {
 	case q.Schema.Name != "review_findings":
 		what = s.name + " gaps"
-	case strings.Contains(string(q.Schema.JSON), `"section"`):
+	case strings.Contains(q.Text, "# Specification reviewer\n"):
 		what = s.name + " spec"
 	}
 	s.asked.Store(what, true)
