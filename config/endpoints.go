@@ -83,6 +83,7 @@ func (t *trial) checkModels() {
 	}
 	own := t.roots[FileSettings].Get("models")
 	t.refer(own.Get("gap_detector"), models, namer{FileSettings, "models"})
+	t.refer(own.Get("verify"), models, namer{FileSettings, "models"})
 	t.referAll(own.Get("reviewers"), models, namer{FileSettings, "models"})
 	t.checkTwo(own.Get("reviewers"))
 	for _, e := range t.entries(FileAgents) {
@@ -183,6 +184,8 @@ func (t *trial) checkReview(e *entry) {
 		t.of(e.node.At("id"), fmt.Sprintf("the id %s stands in reports for the search for what the config misses", shown(e.id)), "choose another id")
 	case pipeline.Matcher:
 		t.of(e.node.At("id"), fmt.Sprintf("the id %s stands in reports for the question which findings are about one thing", shown(e.id)), "choose another id")
+	case pipeline.Verifier:
+		t.of(e.node.At("id"), fmt.Sprintf("the id %s stands in reports for the question whether findings are right", shown(e.id)), "choose another id")
 	}
 	t.checkPromptOf(e)
 }

@@ -76,7 +76,7 @@ func TestProblemsOfEndpoints(t *testing.T) {
 func TestNamesOfModels(t *testing.T) {
 	agents := `[` + llmAgent("a", `, "llm": {"prompt": "build-reviewer", "models": ["smal"]}`) + `]`
 	policy := `[{"id": "universal-llm", "dispatch": {"models": ["biggest-of-all"]}}]`
-	settings := `{"models": {"reviewers": ["small", "bigg"], "gap_detector": "small-one"}}`
+	settings := `{"models": {"reviewers": ["small", "bigg"], "gap_detector": "small-one", "verify": "bigone"}}`
 	const hint = `; have it added to model_endpoints of the server's settings, or use one of those that exist`
 	for _, name := range []string{LayerOrganisation, LayerRepository} {
 		_, problems := Load(twoModels(""), named(layer(FileAgents, agents, FileComposition, policy, FileSettings, settings), name))
@@ -85,6 +85,7 @@ func TestNamesOfModels(t *testing.T) {
 			`review-agents.json:1:109: /0/llm/models/0: there is no model "smal"; did you mean "small"?`,
 			`review-settings.json:1:36: /models/reviewers/1: there is no model "bigg"; did you mean "big"?`,
 			`review-settings.json:1:61: /models/gap_detector: there is no model "small-one"` + hint,
+			`review-settings.json:1:84: /models/verify: there is no model "bigone"` + hint,
 		}, formatted(problems)); diff != "" {
 			t.Errorf("problems of the %s (-want +got):\n%s", name, diff)
 		}

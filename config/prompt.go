@@ -196,6 +196,9 @@ func (s *stack) heldBy() map[string]string {
 		if name.Text == "models" || name.Text == "models.gap_detector" {
 			hold(pipeline.GapDetector, layerOf(name))
 		}
+		if name.Text == "models" || name.Text == "models.verify" {
+			hold(pipeline.Verifier, layerOf(name))
+		}
 	}
 	return held
 }

@@ -207,6 +207,7 @@ func TestSchemaEnums(t *testing.T) {
 		{"review-agents.json#/$defs/llm/properties/stage", enum(pipeline.StageSpec, pipeline.StageQuality)},
 		{"review-finding.json#/properties/autofix_class", enum("", pipeline.AutofixAuto, pipeline.AutofixPresent)},
 		{"review-finding.json#/properties/finding_type", enum("", pipeline.FindingError, pipeline.FindingOmission)},
+		{"review-finding.json#/properties/opinions/items/properties/verdict", enum(pipeline.OpinionConfirmed, pipeline.OpinionRefuted)},
 		{"review-finding.json#/properties/state", enum("", pipeline.StateNew, pipeline.StateOpen, pipeline.StateResolved, pipeline.StateDismissed, pipeline.StateSuppressed, pipeline.StateNotRaised)},
 		{"review-report.json#/$defs/coverage/properties/status", enum(pipeline.AgentOK, pipeline.AgentFailed, pipeline.AgentTimedOut, pipeline.AgentMalformed, pipeline.AgentSkipped, pipeline.AgentDiscarded)},
 		{"review-result.json#/properties/payload/properties/verdict", enum(fourrules.Approved, fourrules.Concerns, fourrules.Blocker)},

@@ -465,6 +465,9 @@ type ModelSettings struct {
 	// GapDetector names the model that looks for what the config misses. Default
 	// none.
 	GapDetector string `json:"gap_detector"`
+	// Verify names the model that is shown what another one alone found, and says whether
+	// it is right. Default none.
+	Verify string `json:"verify"`
 }
 
 // How agreement is told.

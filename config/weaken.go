@@ -487,7 +487,7 @@ func stricterSetting(below *Settings, d difference) bool {
 		return d.above == false
 	case "models.auto_reject":
 		return d.above == true
-	case "models.gap_detector": // the agents that it asks for
+	case "models.gap_detector", "models.verify": // the agents that it asks for, and the second voice
 		return d.below == ""
 	}
 	return slices.ContainsFunc(freeSettings, func(free string) bool {

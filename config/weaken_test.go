@@ -12,7 +12,7 @@ import (
 // the server says, and what it adds would not.
 func TestOrganisationTakesNoTimeAndNoModelAway(t *testing.T) {
 	server := named(layer(
-		FileSettings, `{"models": {"gap_detector": "strong", "auto_reject": true}, "limits": {"agent_timeout_seconds": 60},
+		FileSettings, `{"models": {"gap_detector": "strong", "verify": "strong", "auto_reject": true}, "limits": {"agent_timeout_seconds": 60},
 			"model_endpoints": [{"name": "strong", "api": "openai", "model": "m"}, {"name": "cheap", "api": "openai", "model": "n"}]}`,
 		FileAgents, `[{"id": "docs-reviewer", "timeout_seconds": 90}, {"id": "mm", "name": "M", "kind": "llm", "description": "d", "llm": {"models": ["strong"]}}]`,
 		FileComposition, `[{"id": "mm", "description": "d", "priority": 10, "trigger": {"type": "always"}, "dispatch": {"agents": ["mm"], "required": true}},
@@ -29,6 +29,7 @@ func TestOrganisationTakesNoTimeAndNoModelAway(t *testing.T) {
 		weaker     int
 	}{
 		"no model for gaps": {FileSettings, `{"models": {"gap_detector": ""}}`, 1},
+		"no verifier":       {FileSettings, `{"models": {"verify": ""}}`, 1},
 		"no rejection":      {FileSettings, `{"models": {"auto_reject": false}}`, 1},
 		"less time":         {FileSettings, `{"limits": {"agent_timeout_seconds": 59, "agent_retries": 1}}`, 2},
 		"more time":         {FileSettings, `{"limits": {"agent_timeout_seconds": 61, "agent_retries": 3}}`, 0},

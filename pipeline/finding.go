@@ -50,7 +50,9 @@ type Finding struct {
 	Reviewers    List[string] `json:"reviewers"` // all that agree, the agent among them
 	// FoundBy are those who made the finding, each agent with its model, where a model is
 	// among them.
-	FoundBy      List[Maker]       `json:"found_by,omitempty"`
+	FoundBy List[Maker] `json:"found_by,omitempty"`
+	// Opinions are those of models that were asked whether the finding is right.
+	Opinions     List[Opinion]     `json:"opinions,omitempty"`
 	Reasons      List[string]      `json:"reasons"` // what aggregate did, in order
 	GateSeverity Severity          `json:"gate_severity"`
 	State        FindingState      `json:"state"`
@@ -66,8 +68,26 @@ type Maker struct {
 	Model string `json:"model"`
 }
 
+// Opinion is what a model says of a finding of another that it was shown.
+type Opinion struct {
+	Model   string         `json:"model"`
+	Verdict OpinionVerdict `json:"verdict"`
+	Quote   string         `json:"quote"` // what shows it: it stands in what was shown
+	Why     string         `json:"why"`
+}
+
+// OpinionVerdict is whether a model holds a finding to be right.
+type OpinionVerdict string
+
+// The verdicts. OpinionNone is that of an answer that does not say, or can't show it.
+const (
+	OpinionNone      OpinionVerdict = ""
+	OpinionConfirmed OpinionVerdict = "confirmed"
+	OpinionRefuted   OpinionVerdict = "refuted"
+)
+
 // SaidBy says who made a finding that a model made, or nothing of any other: "both models",
-// "haiku only", "rule sec-sql-01 and haiku".
+// "haiku only", "haiku, confirmed by sonnet", "rule sec-sql-01 and haiku".
 func (f *Finding) SaidBy() string {
 	var models, others []string
 	for _, m := range f.FoundBy {
@@ -85,6 +105,11 @@ func (f *Finding) SaidBy() string {
 	case n == 0:
 		return ""
 	case n == 1 && len(others) == 0:
+		for _, o := range f.Opinions {
+			if o.Verdict == OpinionConfirmed && o.Model != models[0] {
+				return models[0] + ", confirmed by " + o.Model
+			}
+		}
 		return models[0] + " only"
 	case n == 2:
 		models = []string{"both models"}
@@ -262,6 +287,8 @@ type AgentResult struct {
 	Answers List[RawAnswer] `json:"answers,omitempty"`
 	// Comparisons are what a model said of pairs of findings, from the Matcher.
 	Comparisons List[Comparison] `json:"comparisons,omitempty"`
+	// Verifications are what a model said of single findings, from the Verifier.
+	Verifications List[Verification] `json:"verifications,omitempty"`
 }
 
 // RawAnswer is an answer of a language model. Text is bounded by MaxAnswer, and SHA256 is that
@@ -277,6 +304,13 @@ const (
 	MaxAnswer  = 64 << 10 // bytes
 	MaxAnswers = 4        // the last ones, of several attempts
 )
+
+// Verification is what a model said of a finding, which is named by a digest of what its
+// maker said.
+type Verification struct {
+	Finding string  `json:"finding"`
+	Opinion Opinion `json:"opinion"`
+}
 
 // Comparison is what a model said of two findings at one place: whether they are about one
 // thing. The findings are named by digests of what their makers said, One being the lesser.

@@ -64,9 +64,15 @@ const GapDetector = "gap-detector"
 // are about one thing.
 const Matcher = "matcher"
 
+// Verifier stands in the coverage for the model that is asked whether findings of other
+// models are right.
+const Verifier = "verifier"
+
 // Auxiliary reports whether the id stands for a question beside the reviews, rather than
 // for an agent.
-func Auxiliary(agent string) bool { return agent == GapDetector || agent == Matcher }
+func Auxiliary(agent string) bool {
+	return agent == GapDetector || agent == Matcher || agent == Verifier
+}
 
 // GapSignals stands in the log as the source of gaps that no model found. No
 // endpoint has this name.

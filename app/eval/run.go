@@ -33,6 +33,8 @@ type Options struct {
 	Outside func(run.OutsideAgent) dispatch.Agent
 	// Comparer makes what asks which findings are about one thing, or is nil.
 	Comparer func(run.OutsideAgent) run.Comparer
+	// Verifier makes what asks whether findings are right, or is nil.
+	Verifier func(run.OutsideAgent) run.Verifier
 	Version  string // of reviewgate
 	Now      func() time.Time
 	Progress func(what string) // optional
@@ -129,7 +131,7 @@ func reviewCase(ctx context.Context, runner *run.Runner, dir string, c *Case, o 
 	if err != nil {
 		return r, err
 	}
-	options := run.Options{RunID: c.Name, Trigger: "reviewgate eval", File: src.Lookup, Comparer: o.Comparer}
+	options := run.Options{RunID: c.Name, Trigger: "reviewgate eval", File: src.Lookup, Comparer: o.Comparer, Verifier: o.Verifier}
 	if o.Outside != nil {
 		options.Outside = func(of run.OutsideAgent) dispatch.Agent {
 			if a := o.Outside(of); a != nil {

@@ -62,7 +62,7 @@ func annotationText(fs *findings, f *pipeline.Finding) safe {
 	if fix != "" {
 		fix = say("recommendation", fix)
 	}
-	text := blocks([]safe{fs.said(f.Message, f.Title), fs.said(f.WhyItMatters, f.Title, f.Message), fix})
+	text := blocks([]safe{fs.said(f.Message, f.Title), fs.said(f.WhyItMatters, f.Title, f.Message), lines(fs.opinions(f)), fix})
 	if text == "" {
 		return annotationTitle(fs, f)
 	}

@@ -20,6 +20,7 @@ type agentRan struct {
 	Handed   bool // nobody dispatched it: its output was handed in
 	Gaps     bool // it looked for what the config misses, and at nothing else
 	Matches  bool // it said which findings are about one thing, and looked at nothing else
+	Verifies bool // it checked what others found, and looked for nothing else
 	Findings int
 	Shared   int // that stand under the names of others
 	Dropped  int
@@ -78,7 +79,7 @@ func (s sections) agents() []safe {
 	}
 	for i := range s.r.Report.Coverage {
 		if c := &s.r.Report.Coverage[i]; rows[c.Agent] != nil {
-			put(agentRan{Agent: s.p.text(c.Agent, maxName), Handed: true, Gaps: c.Agent == pipeline.GapDetector, Matches: c.Agent == pipeline.Matcher}, c)
+			put(agentRan{Agent: s.p.text(c.Agent, maxName), Handed: true, Gaps: c.Agent == pipeline.GapDetector, Matches: c.Agent == pipeline.Matcher, Verifies: c.Agent == pipeline.Verifier}, c)
 		}
 	}
 	return append(failed, fine...)

@@ -30,6 +30,7 @@ type finding struct {
 	Message        safe
 	Why            safe
 	Evidence       []safe
+	Opinions       []safe // of models that were asked whether it is right
 	Recommendation safe
 	Sides          []safe // of reviewers who disagree
 	Bearing        word   // what a disagreement means for the merge
@@ -180,6 +181,18 @@ func (fs *findings) tell(out *finding, f *pipeline.Finding) {
 		out.Fix = joined([]safe{say("fix alone", nil), fs.p.block("", lines)}, "\n")
 	}
 	out.Evidence = fs.evidence(f, fix)
+	out.Opinions = fs.opinions(f)
+}
+
+// opinions are those of models that were asked whether a finding is right.
+func (fs *findings) opinions(f *pipeline.Finding) []safe {
+	const maxOpinions = 4
+	return first(f.Opinions, maxOpinions, func(o pipeline.Opinion) safe {
+		return say("opinion", struct {
+			Model, Why, Quote safe
+			Refuted           bool
+		}{fs.p.text(o.Model, maxName), sentence(fs.p.text(o.Why, maxReason)), fs.p.code(o.Quote, maxReason), o.Verdict == pipeline.OpinionRefuted})
+	})
 }
 
 // final says which layers made a finding final, and who may take it out of the gate.

@@ -534,6 +534,7 @@ func modelsView() View {
 	alone.GateSeverity, alone.Model = pipeline.SeverityWarning, "claude-opus"
 	alone.Reasons = pipeline.List[string]{"major, by one model only"}
 	alone.FoundBy = pipeline.List[pipeline.Maker]{{Agent: "security-reviewer", Model: "claude-opus"}}
+	alone.Opinions = pipeline.List[pipeline.Opinion]{{Model: "claude-haiku", Verdict: pipeline.OpinionRefuted, Quote: "if cfg.Local {", Why: "It is set only for a server on the same machine"}}
 	agreed.Reviewers = pipeline.List[string]{"finance-sme", "security-reviewer"}
 	agreed.FoundBy = pipeline.List[pipeline.Maker]{{Agent: "finance-sme"}, {Agent: "security-reviewer", Model: "claude-haiku"}, {Agent: "security-reviewer", Model: "claude-opus"}}
 	setFindings(&v, pipeline.DecisionNeedsFixes, "major > 0", agreed, alone, all[5])
@@ -557,7 +558,8 @@ func modelsView() View {
 	v.Review.Report.Coverage[3].Model, v.Review.Report.Coverage[3].Shared = "claude-opus", 1
 	v.Review.Report.Coverage = append(v.Review.Report.Coverage,
 		pipeline.Coverage{Agent: "security-reviewer", Model: "claude-haiku", Status: pipeline.AgentOK, Shared: 1},
-		pipeline.Coverage{Agent: pipeline.Matcher, Model: "claude-haiku", Status: pipeline.AgentOK})
+		pipeline.Coverage{Agent: pipeline.Matcher, Model: "claude-haiku", Status: pipeline.AgentOK},
+		pipeline.Coverage{Agent: pipeline.Verifier, Model: "claude-haiku", Status: pipeline.AgentOK, Note: "confirmed 0 of 1, refuted 1"})
 	return v
 }
 
@@ -695,6 +697,7 @@ func hostileView() View {
 		}}},
 	}
 	fs[0].FoundBy = pipeline.List[pipeline.Maker]{{Agent: nasty}, {Agent: "a", Model: nasty}}
+	fs[0].Opinions = pipeline.List[pipeline.Opinion]{{Model: nasty, Verdict: nasty, Quote: nasty, Why: nasty}, {Model: "b", Verdict: pipeline.OpinionRefuted}}
 	r.Report.ReviewReports = pipeline.List[pipeline.ReportOutcome]{
 		{Phase: nasty, Place: path, Rationale: nasty, Readiness: nasty, QualityScores: pipeline.QualityScores{Error: nasty}, ReviewPaths: pipeline.List[string]{nasty},
 			Errors:          pipeline.List[pipeline.ReportError]{{Source: nasty, Error: nasty, Recovery: nasty}},

@@ -146,6 +146,9 @@ func (t *terminal) finding(f finding) {
 	if len(f.Evidence) > 0 {
 		t.put(indent, say("evidence", f.Evidence), styleNone)
 	}
+	for _, o := range f.Opinions {
+		t.put(indent, o, styleNone)
+	}
 	if f.Recommendation != "" {
 		t.put(indent, say("recommendation", f.Recommendation), styleNone)
 	}

@@ -47,6 +47,19 @@ func (o *outside) comparer(of run.OutsideAgent) run.Comparer {
 	return comparer
 }
 
+// verifier makes what asks a model whether findings are right.
+func (o *outside) verifier(of run.OutsideAgent) run.Verifier {
+	if o.dry {
+		return nil
+	}
+	verifier, err := o.service.Models.Verifier(of.Config, o.modelReview(of))
+	if err != nil {
+		o.service.Log.Error().Str("target", o.target.Key()).Err(err).Msg("findings can't be verified by a model")
+		return nil
+	}
+	return verifier
+}
+
 // modelReview is what those who ask models need of this review.
 func (o *outside) modelReview(of run.OutsideAgent) model.Review {
 	id, s := of.Agent.ID, o.service

@@ -71,7 +71,7 @@ func (s *Service) review(ctx context.Context, lease Lease, state TargetState, me
 			},
 			Outside:  out.agent,
 			GapModel: out.gapModel,
-			Comparer: out.comparer,
+			Comparer: out.comparer, Verifier: out.verifier,
 			File:     readFile(src),
 			Panicked: s.logPanic,
 		})

@@ -83,7 +83,7 @@ func (f *evalFlags) run(cmd *cobra.Command) (err error) {
 		Outside: func(of run.OutsideAgent) dispatch.Agent {
 			return out.asking(of)
 		},
-		Comparer: out.comparer,
+		Comparer: out.comparer, Verifier: out.verifier,
 	})
 	progress.done()
 	var bad *eval.UnusableError

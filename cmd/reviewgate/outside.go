@@ -78,6 +78,15 @@ func (o *outside) comparer(of run.OutsideAgent) run.Comparer {
 	return comparer
 }
 
+// verifier makes what asks a model whether findings are right.
+func (o *outside) verifier(of run.OutsideAgent) run.Verifier {
+	verifier, err := o.models.Verifier(of.Config, o.review(of))
+	if err != nil {
+		return nil
+	}
+	return verifier
+}
+
 // review is what those who ask models need of this review.
 func (o *outside) review(of run.OutsideAgent) model.Review {
 	return model.Review{

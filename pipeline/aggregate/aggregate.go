@@ -57,8 +57,9 @@ var untilAgreed = [...]func(*work){
 // untilDiscarded are the steps after those, after which it is known whether the spec
 // stage fails.
 var untilDiscarded = [...]func(*work){
-	(*work).agree,   // while it is still told who said what
-	(*work).discard, // what a failed stage makes moot, by what is proven
+	(*work).agree,         // while it is still told who said what
+	(*work).countAsBefore, // by what is proven now
+	(*work).discard,       // what a failed stage makes moot, by what is proven
 }
 
 // afterDiscarded are the others.

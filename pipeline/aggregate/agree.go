@@ -43,6 +43,7 @@ func (w *work) agree() {
 			f.said, f.proof.Models, some = &said{}, 1, true
 		}
 	}
+	w.heed()
 	if some {
 		w.join(same)
 	}
@@ -57,7 +58,6 @@ func (w *work) agree() {
 	if some && w.in.Config.Settings.Models.Blocking == models.BlockingGrounded {
 		w.ground()
 	}
-	w.countAsBefore()
 }
 
 // join joins the classes of findings that a model made and others agree with, the likest
@@ -101,13 +101,21 @@ func (f *item) backedBy(other *item) {
 	case f.Model == "":
 	case other.Model == "":
 		f.proof.Others = true
-	case other.Model != f.Model:
-		if f.backers == nil {
-			f.backers = map[string]bool{f.Model: true}
-		}
-		f.backers[other.Model] = true
-		f.proof.Models = max(f.proof.Models, len(f.backers))
+	default:
+		f.backedByModel(other.Model)
 	}
+}
+
+// backedByModel notes that a model agrees with a finding of another.
+func (f *item) backedByModel(model string) {
+	if model == f.Model {
+		return
+	}
+	if f.backers == nil {
+		f.backers = map[string]bool{f.Model: true}
+	}
+	f.backers[model] = true
+	f.proof.Models = max(f.proof.Models, len(f.backers))
 }
 
 // answersOf are the answers that a finding came in. One that nobody raised again is in none,

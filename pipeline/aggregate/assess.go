@@ -75,6 +75,11 @@ func (w *work) tally(names []string, m *pipeline.ModelsReport) models.Tally {
 				order = append(order, x)
 			}
 			x.models[m.Model] = true
+			for _, o := range m.opinions {
+				if o.Verdict == pipeline.OpinionConfirmed {
+					x.models[o.Model] = true
+				}
+			}
 			x.spec = x.spec || m.stage == pipeline.StageSpec
 			x.critical = x.critical || m.Severity == pipeline.SeverityCritical
 			x.disputed = x.disputed || disputed

@@ -64,6 +64,7 @@ func (w *work) foundBy(f *item) {
 	slices.SortFunc(f.FoundBy, func(a, b pipeline.Maker) int {
 		return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Model, b.Model))
 	})
+	f.Opinions = opinionsOf(f)
 }
 
 func sortTexts(t []pipeline.SourcedText) {

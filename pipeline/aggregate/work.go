@@ -58,6 +58,7 @@ type item struct {
 	proof    models.Proof
 	said     *said           // of a model's finding: who else says it
 	backers  map[string]bool // the models that agree with it
+	opinions []pipeline.Opinion
 	// members are the findings that were merged into this one, nil for one that
 	// was not. parts are those that contradict one another in it.
 	members []*item

@@ -2,8 +2,6 @@ package run
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"sync"
 
@@ -23,45 +21,23 @@ type Comparer interface {
 // tokens.
 const maxPairs = 40
 
-// comparing asks a model about pairs of findings as dispatch asks agents: within the same
-// limits, and as little able to take a review down.
+// comparing asks a model about pairs of findings.
 type comparing struct {
+	aside
 	comparer Comparer
-	model    string // empty where nobody is asked
-	options  dispatch.Options
-	mayTell  func(*pipeline.Finding) bool // whether the model may read a finding
-
-	row *pipeline.AgentResult // of what was asked so far, or nil
-	// before are the comparisons of the last review, whose findings may be carried over.
-	before []pipeline.Comparison
+	before   []pipeline.Comparison // of the last review, whose findings may be carried over
 }
 
 // compare asks about the findings among the results that may be about one thing. The error is
 // that of ctx.
 func (c *comparing) compare(ctx context.Context, in aggregate.Input, results pipeline.List[pipeline.AgentResult]) error {
-	if c == nil || c.model == "" {
-		return nil
-	}
-	in.Results = c.with(results)
+	in.Results = results
 	pairs := slices.DeleteFunc(aggregate.Undecided(in, maxPairs), func(p aggregate.Pair) bool { return !c.mayTell(&p.One) || !c.mayTell(&p.Other) })
 	pairs = c.recall(pairs)
 	if len(pairs) == 0 {
 		return nil
 	}
-	asker := &comparisonAsker{comparer: c.comparer, pairs: pairs}
-	asked := pipeline.AgentManifest{Entries: pipeline.List[pipeline.ManifestEntry]{{
-		Agent: pipeline.Matcher, Scope: pipeline.AgentScope{All: true}, OnFailure: pipeline.OnFailureWarn, Models: pipeline.List[string]{c.model},
-	}}}
-	made, err := dispatch.Dispatch(ctx, asked, in.Facts, in.Classification, agents{pipeline.Matcher: asker}, c.options)
-	if err != nil {
-		return fmt.Errorf("compare findings: %w", err)
-	}
-	if len(made) != 1 {
-		return errors.New("compare findings: no result")
-	}
-	made[0].Output = pipeline.AgentOutput{Agent: pipeline.Matcher, Model: c.model}
-	c.add(made[0], asker.answer())
-	return nil
+	return c.ask(ctx, in, &comparisonAsker{comparer: c.comparer, pairs: pairs})
 }
 
 // recall takes over what was said of pairs in the last review, and returns the others.
@@ -75,33 +51,9 @@ func (c *comparing) recall(pairs []aggregate.Pair) []aggregate.Pair {
 		return i >= 0
 	})
 	if len(known) > 0 {
-		c.add(pipeline.AgentResult{Agent: pipeline.Matcher, Model: c.model, Status: pipeline.AgentOK, Output: pipeline.AgentOutput{Agent: pipeline.Matcher, Model: c.model}}, known)
+		c.result().Comparisons = append(c.result().Comparisons, known...)
 	}
 	return pairs
-}
-
-// add adds comparisons to the row. What was said stays when a later question fails.
-func (c *comparing) add(made pipeline.AgentResult, said []pipeline.Comparison) {
-	if made.Status != pipeline.AgentOK {
-		said = nil
-	}
-	if c.row == nil {
-		made.Comparisons = said
-		c.row = &made
-		return
-	}
-	if c.row.Status == pipeline.AgentOK {
-		c.row.Status, c.row.Note = made.Status, joined(c.row.Note, made.Note)
-	}
-	c.row.Comparisons = append(c.row.Comparisons, said...)
-}
-
-// with is results with the row.
-func (c *comparing) with(results pipeline.List[pipeline.AgentResult]) pipeline.List[pipeline.AgentResult] {
-	if c == nil || c.row == nil {
-		return results
-	}
-	return append(slices.Clip(results), *c.row)
 }
 
 // comparisonAsker is a question about pairs as dispatch runs it.
@@ -130,10 +82,10 @@ func (a *comparisonAsker) ReviewAndNote(ctx context.Context, task dispatch.Task)
 	return pipeline.AgentOutput{}, note, err
 }
 
-func (a *comparisonAsker) answer() []pipeline.Comparison {
+func (a *comparisonAsker) put(row *pipeline.AgentResult) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.said
+	row.Comparisons = append(row.Comparisons, a.said...)
 }
 
 // comparing is what asks which findings are about one thing, or nil where nobody is to be
@@ -143,20 +95,14 @@ func (r *Runner) comparing(engine *Engine, o Options, each OutsideAgent, last *L
 	if o.Comparer == nil || settings.Agreement == config.AgreementWords || len(settings.Reviewers) == 0 {
 		return nil
 	}
-	each.Agent, each.Config, each.Redact = config.Agent{ID: pipeline.Matcher}, engine.config, r.Redact
-	c := &comparing{comparer: o.Comparer(each), model: settings.Reviewers[0], options: options}
-	if c.comparer == nil {
+	each = r.aside(engine, each, pipeline.Matcher)
+	comparer := o.Comparer(each)
+	if comparer == nil {
 		return nil
 	}
-	c.mayTell = func(f *pipeline.Finding) bool {
-		return f.RuleID == "" || engine.config.MayTell(&each.Agent, f.RuleID)
-	}
-	if last != nil {
-		for _, was := range last.Review.Results {
-			if was.Agent == pipeline.Matcher {
-				c.before = append(c.before, was.Comparisons...)
-			}
-		}
+	c := &comparing{aside: newAside(each, settings.Reviewers[0], options), comparer: comparer}
+	for _, was := range last.results(pipeline.Matcher) {
+		c.before = append(c.before, was.Comparisons...)
 	}
 	return c
 }

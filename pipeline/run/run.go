@@ -82,6 +82,10 @@ type Options struct {
 	// Comparer makes what asks a language model which findings are about one thing. The
 	// agent that it is made for has the id pipeline.Matcher.
 	Comparer func(OutsideAgent) Comparer
+	// Verifier makes what asks a language model whether single findings of another are
+	// right, where the settings name one. The agent that it is made for has the id
+	// pipeline.Verifier.
+	Verifier func(OutsideAgent) Verifier
 	// File reads a file as it is at a commit: at least its first bytes up to
 	// most. found is false where there is none. Without it nothing that findings
 	// cite is looked up.
@@ -220,10 +224,12 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	}
 	failed = t.then(failed, pipeline.StageDispatch, "running agents", func() (err error) {
 		s := staged{in: in, options: t.dispatchOptions(out.Config, &v.Facts)}
-		s.agents = engine.agents(&v.Facts, &v.Classification, r.outside(engine.config, o, &v.Manifest, OutsideAgent{RedactBeside: change.Text, Used: t.used, Answered: t.answered}))
+		each := OutsideAgent{RedactBeside: change.Text, Used: t.used, Answered: t.answered}
+		s.agents = engine.agents(&v.Facts, &v.Classification, r.outside(engine.config, o, &v.Manifest, each))
 		s.carried = r.carry(ctx, engine, v, last, o.Carry, s.options)
 		s.redact = func(made pipeline.List[pipeline.AgentResult]) { r.redactRules(made, engine) }
-		s.compared = r.comparing(engine, o, OutsideAgent{RedactBeside: change.Text, Used: t.used, Answered: t.answered}, last, s.options)
+		s.compared = r.comparing(engine, o, each, last, s.options)
+		s.verified = r.verifying(engine, o, each, last, s.options)
 		v.Results, err = s.dispatch(ctx)
 		if asked != nil {
 			v.Results = append(v.Results, *asked)

@@ -17,15 +17,17 @@ type staged struct {
 	carried carried
 	options dispatch.Options
 	redact  func(made pipeline.List[pipeline.AgentResult])
-	// compared tells which findings are about one thing, or is nil.
+	// compared tells which findings are about one thing, verified which are right. Both may
+	// be nil.
 	compared *comparing
+	verified *verifying
 }
 
 // noteNotAsked is why an agent of the quality stage was not asked.
 const noteNotAsked = "not asked: the spec stage failed"
 
-// dispatch returns the results of all agents in the manifest's order, those that
-// were carried over among them, and what was said of findings that may be about one thing.
+// dispatch returns the results of all agents in the manifest's order, those that were carried
+// over among them, and then what models said of their findings.
 func (s *staged) dispatch(ctx context.Context) (pipeline.List[pipeline.AgentResult], error) {
 	all := *s.in.Manifest
 	now := s.carried.without(all)
@@ -39,13 +41,11 @@ func (s *staged) dispatch(ctx context.Context) (pipeline.List[pipeline.AgentResu
 	}
 	if len(later.Entries) > 0 {
 		so := s.in
-		so.Results = s.carried.with(made, all)
-		if err := s.compared.compare(ctx, s.in, so.Results); err != nil {
+		if so.Results, err = s.heard(ctx, s.carried.with(made, all)); err != nil {
 			return so.Results, err
 		}
-		so.Results = s.compared.with(so.Results)
 		if aggregate.SpecFails(so) {
-			return s.compared.with(s.carried.with(append(made, notAsked(later)...), all)), nil
+			return s.asides(s.carried.with(append(made, notAsked(later)...), all)), nil
 		}
 		rest, err := s.run(ctx, later)
 		if err != nil {
@@ -53,9 +53,35 @@ func (s *staged) dispatch(ctx context.Context) (pipeline.List[pipeline.AgentResu
 		}
 		made = append(made, rest...)
 	}
-	results := s.carried.with(made, all)
-	err = s.compared.compare(ctx, s.in, results)
-	return s.compared.with(results), err
+	return s.heard(ctx, s.carried.with(made, all))
+}
+
+// heard asks models about findings among the results, and returns these with what was said
+// so far.
+func (s *staged) heard(ctx context.Context, results pipeline.List[pipeline.AgentResult]) (pipeline.List[pipeline.AgentResult], error) {
+	if s.compared != nil {
+		if err := s.compared.compare(ctx, s.in, s.asides(results)); err != nil {
+			return s.asides(results), err
+		}
+	}
+	if s.verified != nil { // what two models found needs no third
+		if err := s.verified.verify(ctx, s.in, s.asides(results)); err != nil {
+			return s.asides(results), err
+		}
+	}
+	return s.asides(results), nil
+}
+
+// asides is results with what was said of them so far.
+func (s *staged) asides(results pipeline.List[pipeline.AgentResult]) pipeline.List[pipeline.AgentResult] {
+	results = slices.Clip(results)
+	if s.compared != nil && s.compared.row != nil {
+		results = append(results, *s.compared.row)
+	}
+	if s.verified != nil && s.verified.row != nil {
+		results = append(results, *s.verified.row)
+	}
+	return results
 }
 
 func (s *staged) run(ctx context.Context, m pipeline.AgentManifest) (pipeline.List[pipeline.AgentResult], error) {

@@ -111,7 +111,7 @@ func (a *Agent) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipeline
 	if len(seen.files) == 0 {
 		return out, seen.note(), nil
 	}
-	words, err := a.words(ctx, task.Facts)
+	words, err := a.words(ctx, task.Facts, a.stage())
 	if err != nil {
 		return out, "", err
 	}

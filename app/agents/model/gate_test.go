@@ -71,7 +71,7 @@ func newGated(t *testing.T) *gated {
 	ctx := t.Context()
 	g := &gated{run: func(src normalize.Source, o run.Options) (run.Outcome, error) { return runner.Run(ctx, src, o) }}
 	for _, conditions := range sample.Of(t, 3, gates) {
-		g.with = append(g.with, gatedConfig(t, conditions, `"model_endpoints": [{"name": "a", "api": "openai", "model": "a"}, {"name": "b", "api": "openai", "model": "b"}], "models": {"gap_detector": "b"}`))
+		g.with = append(g.with, gatedConfig(t, conditions, `"model_endpoints": [{"name": "a", "api": "openai", "model": "a"}, {"name": "b", "api": "openai", "model": "b"}], "models": {"gap_detector": "b", "verify": "b"}`))
 		g.without = append(g.without, gatedConfig(t, conditions, `"models": {}`))
 	}
 	return g
@@ -124,6 +124,8 @@ type spokesman struct {
 func (s spokesman) Ask(_ context.Context, q llm.Question) (llm.Answer, error) {
 	what := s.name + " quality"
 	switch {
+	case q.Schema.Name == "review_verdict":
+		what = s.name + " verifies"
 	case q.Schema.Name != "review_findings":
 		what = s.name + " gaps"
 	case strings.Contains(q.Text, "# Specification reviewer\n"):
@@ -159,6 +161,13 @@ func (g *gated) review(t rapid.TB, gate int, said answers, last *pipeline.Review
 				t.Error(err)
 			}
 			return a
+		}
+		o.Verifier = func(of run.OutsideAgent) run.Verifier {
+			v, err := server.Verifier(of.Config, Review{Redact: of.Redact})
+			if err != nil {
+				t.Error(err)
+			}
+			return v
 		}
 	}
 	if last != nil {
@@ -221,19 +230,21 @@ func TestAnyAnswerAtTheGate(t *testing.T) {
 	same := func(text, gaps string) answers {
 		return answers{"a spec": text, "b spec": text, "a quality": text, "b quality": text, "b gaps": gaps}
 	}
+	refuted := verdictOf("refuted", "return total / len(c.items)", "It can't happen.")
 	g := newGated(t)
 	for gate := range g.with {
 		for _, said := range []answers{
 			same("", ""), same(none, gapsOf(echo("sent"))), same(agreeing, gapsOf(echo("finds"))), same("\x00\xff", `{"gaps": [{}]}`),
 			{"a spec": none, "b spec": agreeing, "a quality": warnings, "b quality": `{"decision": "pass", "findings": []}`, "b gaps": "[[[["},
+			{"a spec": agreeing, "a quality": agreeing, "b spec": none, "b quality": none, "b verifies": refuted},
 		} {
 			g.holds(t, gate, said, said)
 		}
 	}
 	sample.Check(t, func(rt *rapid.T) {
-		text := rapid.OneOf(rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }), rapid.String(), rapid.SampledFrom([]string{agreeing, warnings, gapsOf(echo("sent"))}))
+		text := rapid.OneOf(rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }), rapid.String(), rapid.SampledFrom([]string{agreeing, warnings, gapsOf(echo("sent")), refuted}))
 		said := answers{}
-		for _, what := range []string{"a spec", "b spec", "a quality", "b quality", "b gaps"} {
+		for _, what := range []string{"a spec", "b spec", "a quality", "b quality", "b gaps", "b verifies"} {
 			s := text.Draw(rt, what)
 			if at := rapid.IntRange(0, len(s)).Draw(rt, "cut"); rapid.Bool().Draw(rt, "torn") {
 				s = s[:at] + text.Draw(rt, "rest")
@@ -274,6 +285,7 @@ func TestModelsThatSayWhatRulesSay(t *testing.T) {
 				said[what] = rapid.OneOf(rapid.Just("none of that"), rapid.Map(rapid.SliceOfN(one, 0, 3), func(all []string) string { return answerOf(all...) })).Draw(rt, what)
 			}
 			said["b gaps"] = rapid.SampledFrom([]string{"", gapsOf(), gapsOf(echo("sent")), gapsOf(echo("finds"), echo("sent"))}).Draw(rt, "gaps")
+			said["b verifies"] = rapid.SampledFrom([]string{"", verdictOf("confirmed", "return total / len(c.items)", "x"), verdictOf("refuted", "return total / len(c.items)", "x"), verdictOf("unclear", "", "")}).Draw(rt, "verdict")
 			return said
 		}
 		g.holds(rt, rapid.IntRange(0, len(g.with)-1).Draw(rt, "gate"), draw(), draw())

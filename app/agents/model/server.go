@@ -103,6 +103,17 @@ func (s *Server) Gaps(cfg *config.Config, r Review) (*Gaps, error) {
 	return NewGaps(o), nil
 }
 
+// Verifier makes what asks a model whether findings are right, by a config.
+func (s *Server) Verifier(cfg *config.Config, r Review) (*Verifier, error) {
+	if r.Redact == nil {
+		return nil, errNoRedact
+	}
+	return NewVerifier(Options{
+		Models: s.endpoints, Redact: r.Redact, RedactBeside: r.RedactBeside, Issues: r.Issues, Round: r.Round,
+		Tokens: cfg.Settings.ModelBudget.PerAgent, Budget: r.Budget, Used: r.Used, Failed: r.Failed, Answered: r.Answered,
+	}), nil
+}
+
 // Comparer makes what asks a model which findings are about one thing, by a config.
 func (s *Server) Comparer(cfg *config.Config, r Review) (*Comparer, error) {
 	if r.Redact == nil {

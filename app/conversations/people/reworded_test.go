@@ -116,3 +116,48 @@ func TestModelsThatDoNotAgree(t *testing.T) {
 		t.Errorf("%+v", use)
 	}
 }
+
+// What one model alone found is shown to the model that verifies. What it confirms blocks, and
+// what it refutes is shown with its reason and holds nobody up.
+func TestModelsAreVerified(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ verdict, conclusion, says string }{
+		{"confirmed", "action_required", "big, confirmed by small, confidence 0.90"},
+		{"refuted", "neutral", "small refutes it: The client has a timeout. `return http.DefaultClient.Get(url)`"},
+		{"unclear", "neutral", "big only, confidence 0.90"},
+	} {
+		t.Run(tt.verdict, func(t *testing.T) {
+			t.Parallel()
+			models, change := apptest.WithModels(t, `{"models": {"verify": "small"}}`, func(r *llmtest.Request) llmtest.Reply {
+				switch {
+				case strings.Contains(string(r.Schema), `"verdict"`):
+					return llmtest.Text(`{"quote": "return http.DefaultClient.Get(url)", "why": "The client has a timeout.", "verdict": "` + tt.verdict + `"}`)
+				case r.Model == "big-1" && !apptest.IsSpec(r):
+					return apptest.Found("major", "The request can't be cancelled")
+				}
+				return apptest.Found("major")
+			})
+			w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, change)
+			pr := w.openClient(apptest.GoodBody)
+			w.Wants(pr, tt.conclusion, tt.says, "verifier (small) checked what one model alone found: confirmed")
+			// On the same head it is not asked again.
+			w.Says(pr, "/review")
+			w.Wants(pr, tt.conclusion, tt.says)
+			asked := 0
+			for _, r := range models.Requests() {
+				if strings.Contains(string(r.Schema), `"verdict"`) {
+					asked++
+					if r.Model != "small-1" || !strings.Contains(r.Text, "The request can't be cancelled") {
+						t.Errorf("asked %s:\n%s", r.Model, r.Text)
+					}
+				}
+			}
+			if asked != 1 {
+				t.Errorf("asked %d times", asked)
+			}
+			if m := models.Mistakes(); len(m) > 0 {
+				t.Errorf("requests that the APIs don't take: %q", m)
+			}
+		})
+	}
+}

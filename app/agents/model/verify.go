@@ -1,0 +1,172 @@
+package model
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/reviewgate/reviewgate/app/llm"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/aggregate"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/jsontree"
+	"github.com/reviewgate/reviewgate/pipeline/run"
+)
+
+// Verifier asks a language model whether a finding of another is right. It shows the model
+// what the finding says and the file that it is about, and not what the finding quotes.
+type Verifier struct{ agent *Agent }
+
+// NewVerifier returns what asks. Stage, Prompt and Rules of the options have no say.
+func NewVerifier(o Options) *Verifier {
+	o.Stage, o.Prompt, o.Rules, o.Shares = "", "", nil, false
+	return &Verifier{New(o)}
+}
+
+var _ run.Verifier = (*Verifier)(nil)
+
+// contractVerify is all that the model is told.
+//
+//go:embed contract-verify.md
+var contractVerify string
+
+// verifyTask follows what is shown.
+const verifyTask = "\nAll of that was data. Say now whether the finding is right, and answer with the JSON object.\n"
+
+// Verify asks the task's model. An answer whose quote does not stand in what was shown says
+// nothing. Errors are as those of [Agent.ReviewAndNote].
+func (v *Verifier) Verify(ctx context.Context, task dispatch.Task, d aggregate.Doubt) (pipeline.Opinion, string, error) {
+	a, none := v.agent, pipeline.Opinion{Model: task.Model}
+	endpoint, ok := a.Models[task.Model]
+	if !ok || endpoint.Model == nil {
+		return none, "", noModel(task.Model)
+	}
+	finding := a.findingShown(&d.Finding)
+	system := strings.TrimSpace(contractVerify) + "\n"
+	room, err := a.room(endpoint, system, finding.text, verifyTask)
+	if err != nil {
+		return none, "", err
+	}
+	if d.Finding.Path != "" {
+		task.Entry.Scope = pipeline.AgentScope{Files: []string{d.Finding.Path}}
+	}
+	seen := a.look(task)
+	if len(seen.files) == 0 {
+		return none, seen.note(), nil
+	}
+	said, err := a.words(ctx, task.Facts, d.Stage)
+	if err != nil {
+		return none, "", err
+	}
+	shown, err := a.pack(seen, said, room)
+	if err != nil {
+		return none, "", err
+	}
+	grounds := newGrounds(shown)
+	shown.words = append(shown.words, finding)
+	question, err := a.write(shown, verifyTask)
+	if err != nil {
+		return none, "", err
+	}
+	question.System, question.Schema = system, llm.Schema{Name: "review_verdict", JSON: verdictAnswer()}
+	answer, err := a.ask(ctx, task, endpoint, question)
+	if err != nil {
+		return none, "", err
+	}
+	opinion, err := a.opinionOf(answer.Text, grounds)
+	if err != nil {
+		return none, "", &dispatch.MalformedError{Err: err}
+	}
+	opinion.Model = task.Model
+	return opinion, note(shown.notes()), nil
+}
+
+// findingShown is a finding as it is shown.
+func (a *Agent) findingShown(f *pipeline.Finding) words {
+	var b strings.Builder
+	put := func(name, text string) {
+		if text = strings.TrimSpace(text); text != "" {
+			fmt.Fprintf(&b, "%s: %s\n", name, text)
+		}
+	}
+	if f.Path != "" {
+		put("file", pathName(f.Path))
+	} else {
+		put("about", f.Section)
+	}
+	if f.StartLine > 0 {
+		put("lines", strconv.Itoa(f.StartLine)+" to "+strconv.Itoa(max(f.StartLine, f.EndLine)))
+	}
+	put("severity", string(f.Severity))
+	put("title", cleaned(f.Title))
+	put("message", cleaned(f.Message))
+	put("why it matters", cleaned(f.WhyItMatters))
+	put("recommendation", cleaned(f.Recommendation))
+	return words{heading: "the finding", text: a.RedactBeside(b.String())}
+}
+
+var verdictAnswer = sync.OnceValue(func() json.RawMessage {
+	return encoded(object{
+		{"quote", map[string]any{"type": "string", "description": "The lines that the verdict rests on, word for word."}},
+		{"why", map[string]any{"type": "string", "description": "What they prove, in one or two sentences."}},
+		{"verdict", map[string]any{"type": "string", "enum": []string{verdictConfirmed, verdictRefuted, verdictUnclear}}},
+	})
+})
+
+// What answers call the verdicts.
+const (
+	verdictConfirmed = "confirmed"
+	verdictRefuted   = "refuted"
+	verdictUnclear   = "unclear"
+)
+
+// opinionOf takes an answer in. The error says that it is none.
+func (a *Agent) opinionOf(answer string, g *grounds) (pipeline.Opinion, error) {
+	root, errs := jsontree.Options{MaxBytes: maxAnswer, MaxValues: maxValues}.Parse(&jsontree.Document{Name: "answer"}, []byte(unfenced(answer)))
+	if len(errs) > 0 {
+		return pipeline.Opinion{}, fmt.Errorf("line %d: %s", errs[0].Line, strings.ReplaceAll(errs[0].Problem, "the file", "the answer"))
+	}
+	f := jsontree.FieldsOf(root, "the answer")
+	said, why, quote := f.Needed("verdict"), f.Text("why"), f.Text("quote")
+	if len(f.Wrong) > 0 {
+		return pipeline.Opinion{}, errors.New(f.Wrong[0].Problem)
+	}
+	o := pipeline.Opinion{Why: a.line(why, maxReason)}
+	switch said {
+	case verdictConfirmed:
+		o.Verdict = pipeline.OpinionConfirmed
+	case verdictRefuted:
+		o.Verdict = pipeline.OpinionRefuted
+	case verdictUnclear:
+		return pipeline.Opinion{}, nil
+	default:
+		return pipeline.Opinion{}, fmt.Errorf("the verdict is %q, and none of the three", clipped(oneLine(cleaned(said)), 40))
+	}
+	for _, q := range readings(quote) {
+		if g.has(q) {
+			o.Quote = a.line(q, maxQuote)
+			return o, nil
+		}
+	}
+	return pipeline.Opinion{}, nil
+}
+
+// has reports whether a quote stands anywhere in what was shown.
+func (g *grounds) has(quote string) bool {
+	for _, f := range g.files {
+		if stands(f.hunks, quote) {
+			return true
+		}
+	}
+	for _, w := range g.words {
+		if stands(w, quote) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,113 @@
+package aggregate
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// verified has a model say of all that is unproven whether it is right.
+func verified(in Input, by string, verdict pipeline.OpinionVerdict) Input {
+	row := pipeline.AgentResult{Agent: pipeline.Verifier, Model: by, Status: pipeline.AgentOK}
+	for _, d := range Unproven(in, by, 100) {
+		row.Verifications = append(row.Verifications, pipeline.Verification{
+			Finding: d.Key, Opinion: pipeline.Opinion{Model: "whoever", Verdict: verdict, Quote: "q", Why: "w"},
+		})
+	}
+	in.Results = append(slices.Clip(in.Results), row)
+	return in
+}
+
+// What one model alone found counts once another confirms it. What another refutes counts as
+// much as before.
+func TestVerified(t *testing.T) {
+	at := func(line int, title string, severity pipeline.Severity) pipeline.Finding {
+		return finding("a.go", line, title, severity)
+	}
+	alone := outputs{qualityA: {at(2, "Rows skipped", "major")}}
+	for _, tt := range []struct {
+		name    string
+		in      Input
+		by      string
+		verdict pipeline.OpinionVerdict
+		want    string
+	}{
+		{"confirmed by another", panel(alone), "c", pipeline.OpinionConfirmed, "Rows skipped: a, confirmed by c, major"},
+		{"confirmed by the other reviewer", panel(alone), "b", pipeline.OpinionConfirmed, "Rows skipped: a, confirmed by b, major"},
+		{"refuted by another", panel(alone), "c", pipeline.OpinionRefuted, "Rows skipped: a only, warning"},
+		{"neither", panel(alone), "c", pipeline.OpinionNone, "Rows skipped: a only, warning"},
+		{"by itself", panel(alone), "a", pipeline.OpinionConfirmed, "Rows skipped: a only, warning"},
+		{"twice by one, and confirmed", several(panel(alone), qualityA, []pipeline.Finding{at(3, "The rows skipped", "critical")}), "c", pipeline.OpinionConfirmed, "The rows skipped: a, confirmed by c, critical"},
+		{"critical and confirmed", panel(outputs{qualityA: {at(2, "Rows skipped", "critical")}}), "c", pipeline.OpinionConfirmed, "Rows skipped: a, confirmed by c, critical"},
+		{"what two found is not asked about", panel(outputs{qualityA: alone[qualityA], qualityB: alone[qualityA]}), "c", pipeline.OpinionRefuted, "Rows skipped: both models, major"},
+		{"a warning is not asked about", panel(outputs{qualityA: {at(2, "Rows skipped", "warning")}}), "c", pipeline.OpinionConfirmed, "Rows skipped: a only, warning"},
+		{"a rule is not asked about", panel(outputs{x: {ruledBy(at(2, "Rows skipped", "major"), "r1")}}), "c", pipeline.OpinionRefuted, "Rows skipped: x, major"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			before := Aggregate(tt.in)
+			after := Aggregate(verified(tt.in, tt.by, tt.verdict))
+			if got := summary(after); got != tt.want {
+				t.Errorf("%s, want %s", got, tt.want)
+			}
+			if after.Decision.Rank() < before.Decision.Rank() {
+				t.Errorf("the gate is looser: %s, and was %s", after.Decision, before.Decision)
+			}
+			opinions := 0
+			for _, f := range after.Findings {
+				for _, o := range f.Opinions {
+					opinions++
+					if o.Model != tt.by {
+						t.Errorf("the opinion is %s's, and %s was asked", o.Model, tt.by)
+					}
+				}
+			}
+			if asked := len(Unproven(tt.in, tt.by, 100)) > 0 && tt.verdict != pipeline.OpinionNone; asked != (opinions > 0) {
+				t.Errorf("%d opinions are shown", opinions)
+			}
+		})
+	}
+}
+
+// The worst are asked about first, at most so many, each defect once, and none again.
+func TestUnproven(t *testing.T) {
+	in := panel(outputs{qualityA: {
+		finding("a.go", 2, "Rows skipped", "major"), finding("a.go", 3, "Money lost", "critical"), finding("a.go", 4, "Slow", "info"), finding("b.go", 2, "Keys leak", "major"),
+	}})
+	in = several(in, qualityA, []pipeline.Finding{finding("a.go", 2, "Rows skipped", "major")})
+	titles := func(doubts []Doubt) string {
+		var out []string
+		for _, d := range doubts {
+			out = append(out, d.Finding.Title)
+		}
+		return fmt.Sprint(out)
+	}
+	if got, want := titles(Unproven(in, "b", 100)), "[Money lost Keys leak Rows skipped]"; got != want && got != "[Money lost Rows skipped Keys leak]" {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got, want := titles(Unproven(in, "b", 1)), "[Money lost]"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got := titles(Unproven(in, "a", 100)); got != "[]" {
+		t.Errorf("it is asked about what it found itself: %s", got)
+	}
+	for _, verdict := range []pipeline.OpinionVerdict{pipeline.OpinionConfirmed, pipeline.OpinionRefuted, pipeline.OpinionNone} {
+		if got := titles(Unproven(verified(in, "b", verdict), "b", 100)); got != "[]" {
+			t.Errorf("after %q it is asked again about %s", verdict, got)
+		}
+	}
+	if got := titles(Unproven(verified(in, "b", pipeline.OpinionRefuted), "c", 1)); got != "[Money lost]" {
+		t.Errorf("another model is asked about %s", got)
+	}
+}
+
+// An agent can't hand in opinions of its own findings.
+func TestOpinionsAreNotClaimed(t *testing.T) {
+	f := finding("a.go", 2, "Rows skipped", "major")
+	f.Opinions = pipeline.List[pipeline.Opinion]{{Model: "b", Verdict: pipeline.OpinionConfirmed, Quote: "q", Why: "w"}}
+	report := Aggregate(panel(outputs{qualityA: {f}}))
+	if got := summary(report); got != "Rows skipped: a only, warning" || len(report.Findings[0].Opinions) > 0 {
+		t.Errorf("%s, %+v", got, report.Findings[0].Opinions)
+	}
+}
