@@ -36,6 +36,36 @@ func Findings(o *pipeline.ReportOutcome, reports []Report, t Thresholds) []pipel
 	return list
 }
 
+// FindingsAlone are what one report means that no file of the change holds, such as a
+// model's about a document at the report's path: a finding that blocks where the report
+// by itself would, and one for each recommendation. Their titles tell reviewers apart,
+// so that two reports of one reviewer about one document, and no others, block as one.
+func FindingsAlone(by *Reviewer, r *Report, t Thresholds) []pipeline.Finding {
+	var list []pipeline.Finding
+	if rationale, blocks := Alone(by.Phase, r, t); blocks {
+		f := pipeline.Finding{
+			Title: by.Blocks, Severity: pipeline.SeverityMajor, Confidence: 1, Path: r.Path, Category: CategoryOutcome,
+			// The message is ours: of a reviewer's own words some would be taken for the side
+			// that a finding takes, and set two reports that block against each other.
+			Message: rationale + ".", WhyItMatters: r.Record.Summary, Action: pipeline.ActionChange,
+			Recommendation: "Change the " + phaseNames[by.Phase] + " in what the review objects to.",
+		}
+		if rationale == r.Record.Summary { // a plan that isn't feasible
+			f.Message = notFeasible + "."
+		}
+		if r.Record.is(SeverityCritical) {
+			f.Severity = pipeline.SeverityCritical
+		}
+		list = append(list, f)
+	}
+	for _, rec := range recommendations([]Report{*r}) {
+		f := recommendedFinding(&rec, r)
+		f.Evidence = nil // what all of a reviewer's would have in common proves nothing of two of them
+		list = append(list, f)
+	}
+	return list
+}
+
 // outcomeFinding is about the report that blocks, or where one is missing,
 // about the first of those that are there.
 func outcomeFinding(o *pipeline.ReportOutcome, reports []Report, culprit int) pipeline.Finding {

@@ -67,17 +67,35 @@ var (
 		criticalIssues,
 		lowConfidence,
 		feasible,
+		planReviewed,
 	}
 )
 
-// decide puts reports through the rules of a phase. Any phase but the plan's is
-// the specification's, which has more rules.
-func decide(phase string, reports []Report, t Thresholds) ruling {
-	rules := specRules
+// rulesOf are the rules of a phase. Any phase but the plan's is the specification's,
+// which has more rules. The last asks for the mandatory review, all others look at
+// what reports say.
+func rulesOf(phase string) []rule {
 	if phase == pipeline.PhasePlan {
-		rules = planRules
+		return planRules
 	}
-	for _, blocks := range rules {
+	return specRules
+}
+
+// Alone reports whether a report by itself would block, and why: what other reports
+// say, and which are missing, has no say in it.
+func Alone(phase string, r *Report, t Thresholds) (rationale string, blocks bool) {
+	rules := rulesOf(phase)
+	for _, rule := range rules[:len(rules)-1] {
+		if rationale, _ := rule([]Report{*r}, t); rationale != "" {
+			return rationale, true
+		}
+	}
+	return "", false
+}
+
+// decide puts reports through the rules of a phase.
+func decide(phase string, reports []Report, t Thresholds) ruling {
+	for _, blocks := range rulesOf(phase) {
 		if rationale, culprit := blocks(reports, t); rationale != "" {
 			return ruling{rationale: rationale, culprit: culprit}
 		}
@@ -184,15 +202,22 @@ func mandatory(reports []Report, agent string) (string, int) {
 	return "", -1
 }
 
+// notFeasible is why a plan can't go on where its reviewer says nothing else.
+const notFeasible = "Architecture is not feasible"
+
 // feasible lets pass what every architecture-review holds to be feasible, in
 // the words of the first that doesn't.
 func feasible(reports []Report, _ Thresholds) (string, int) {
 	for i := range reports {
 		r := &reports[i].Record
 		if r.Agent == AgentArchitectureReview && r.SuccessEvidence.ValidationResults.ArchitectureFeasible == 0 {
-			return summary(r, "Architecture is not feasible"), i
+			return summary(r, notFeasible), i
 		}
 	}
+	return "", -1
+}
+
+func planReviewed(reports []Report, _ Thresholds) (string, int) {
 	return mandatory(reports, AgentArchitectureReview)
 }
 

@@ -149,3 +149,10 @@ func (r *Record) is(severity string) bool { return strings.EqualFold(r.severity(
 func broken(problem, recovery string) Record {
 	return Record{Status: StatusFailure, Agent: AgentUnknown, Error: problem, Recovery: recovery}
 }
+
+// Failed is the record of a review by an agent that came to nothing. It blocks.
+func Failed(agent, problem, recovery string) Record {
+	r := broken(problem, recovery)
+	r.Agent = agent
+	return r
+}
