@@ -187,5 +187,6 @@ func (t *trial) checkReview(e *entry) {
 	case pipeline.Verifier:
 		t.of(e.node.At("id"), fmt.Sprintf("the id %s stands in reports for the question whether findings are right", shown(e.id)), "choose another id")
 	}
+	t.checkReviewer(e)
 	t.checkPromptOf(e)
 }

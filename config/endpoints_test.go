@@ -183,11 +183,16 @@ func TestProblemsOfModelAgents(t *testing.T) {
 		{llmAgent("gap-detector", ""), []string{`/0/id: the id "gap-detector" stands in reports for the search for what the config misses; choose another id`}},
 		{llmAgent("a", `, "llm": {"prompt": "build-reviewer", "checklist": ["build-reviwer"]}`), []string{`/0/llm/checklist/0: there is no agent "build-reviwer"; did you mean "build-reviewer"?`}},
 		{llmAgent("a", `, "llm": {"prompt": "build-reviewer", "base_url": "https://evil.example", "key_env": "X", "budget": 1}`), []string{
-			`/0/llm/base_url: "base_url" is not a field of a llm section; use checklist, models, prompt or stage`,
-			`/0/llm/key_env: "key_env" is not a field of a llm section; use checklist, models, prompt or stage`,
-			`/0/llm/budget: "budget" is not a field of a llm section; use checklist, models, prompt or stage`,
+			`/0/llm/base_url: "base_url" is not a field of a llm section; use checklist, models, output, prompt, report_by or stage`,
+			`/0/llm/key_env: "key_env" is not a field of a llm section; use checklist, models, output, prompt, report_by or stage`,
+			`/0/llm/budget: "budget" is not a field of a llm section; use checklist, models, output, prompt, report_by or stage`,
 		}},
 		{llmAgent("a", `, "llm": {"prompt": "../../etc/passwd"}`), []string{`/0/llm/prompt: "../../etc/passwd" is not a name of a prompt; use small letters, digits and dashes: the NAME of the file prompt-NAME.md beside this one, of the highest layer that has one. Left out: the agent's id`}},
+		{llmAgent("a", `, "llm": {"prompt": "technical-pm", "output": "report", "report_by": "technical-pm"}`), nil},
+		{llmAgent("a", `, "llm": {"prompt": "technical-pm", "output": "report"}`), []string{`/0/llm/output: nothing says whose reports "a" writes; name the reviewer by "report_by": spec-reviewer, technical-pm or architecture-review`}},
+		{llmAgent("a", `, "llm": {"prompt": "technical-pm", "report_by": "technical-pm"}`), []string{`/0/llm/report_by: "a" writes no reports; remove "report_by", or set "output" to report`}},
+		{`{"id": "spec-quality-reviewer", "llm": {"output": "findings"}}`, []string{`/0/llm/output: "spec-quality-reviewer" writes no reports; remove "report_by", or set "output" to report`}},
+		{llmAgent("a", `, "llm": {"prompt": "technical-pm", "output": "report", "report_by": "me"}`), []string{`/0/llm/report_by: "me" is not a reviewer; use spec-reviewer, technical-pm or architecture-review`}},
 		{`{"id": "build-reviewer", "llm": {"stage": "spec"}}`, []string{`/0/llm: an agent of kind rules asks no language model; remove "llm", or set "kind" to llm`}},
 	} {
 		_, problems := Load(layer(FileAgents, `[`+tt.agents+`]`))

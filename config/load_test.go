@@ -261,7 +261,7 @@ func TestBrokenLayerIsLeftOut(t *testing.T) {
 		layers = append(layers, fmt.Sprint(l.Name, " ", l.Source, " ", l.Used, " ", len(l.Files)))
 	}
 	if diff := cmp.Diff([]string{
-		"defaults embedded true 11",
+		"defaults embedded true 14",
 		"server acme/shop@1f2e3d4 true 3",
 		"organisation acme/shop@1f2e3d4 false 1",
 		"repository acme/shop@1f2e3d4 true 1",

@@ -1,10 +1,13 @@
 package config
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/policies/models"
+	"github.com/reviewgate/reviewgate/policies/reviewreport"
 )
 
 // ModelEndpoint is a language model that agents may ask. Only the server's layer
@@ -57,11 +60,52 @@ type ModelReview struct {
 	// Prompt names the file prompt-NAME.md, of the highest layer that has one; see
 	// Config.Prompt. Default: the agent's id.
 	Prompt string `json:"prompt,omitempty"`
+	// Output is OutputFindings (default), or OutputReport for an agent that reviews each
+	// specification or plan in its scope whole and answers with a review report.
+	Output string `json:"output,omitempty"`
+	// ReportBy is the reviewer that the reports of OutputReport are by:
+	// reviewreport.AgentSpecReviewer, AgentTechnicalPM or AgentArchitectureReview.
+	// Default: the agent's id.
+	ReportBy string `json:"report_by,omitempty"`
 	// Checklist are the agents whose rules it checks besides its own.
 	Checklist []string `json:"checklist,omitzero"`
 	// Models are the models that it is asked of, by name, each as often as it is named.
 	// Default: models.reviewers; a policy's own come before both.
 	Models []string `json:"models,omitzero"`
+}
+
+// What agents of kind [KindLLM] answer with.
+const (
+	OutputFindings = "findings"
+	OutputReport   = "report"
+)
+
+// Reviewer is the reviewer of specifications or plans that an agent is, if it is one.
+func (a *Agent) Reviewer() (r reviewreport.Reviewer, ok bool) {
+	if a.Kind != KindLLM || a.LLM == nil || a.LLM.Output != OutputReport {
+		return r, false
+	}
+	return reviewreport.ReviewerOf(cmp.Or(a.LLM.ReportBy, a.ID))
+}
+
+// checkReviewer validates whom an agent's reports are by.
+func (t *trial) checkReviewer(e *entry) {
+	a, ok := e.value.(*Agent)
+	if !ok || a.LLM == nil {
+		return
+	}
+	output, by := e.node.Get("llm").Get("output"), e.node.Get("llm").Get("report_by")
+	_, known := reviewreport.ReviewerOf(cmp.Or(a.LLM.ReportBy, a.ID))
+	switch {
+	case a.LLM.Output == OutputReport && !known:
+		t.of(output, fmt.Sprintf("nothing says whose reports %s writes", shown(a.ID)), `name the reviewer by "report_by": spec-reviewer, technical-pm or architecture-review`)
+	case a.LLM.Output != OutputReport && given(by):
+		at := by
+		if !t.owns(at) {
+			at = output // which the layer changed
+		}
+		t.of(at, fmt.Sprintf("%s writes no reports", shown(a.ID)), `remove "report_by", or set "output" to report`)
+	}
 }
 
 // StageOf is the stage that an agent reviews in: none for kinds other than

@@ -10,7 +10,8 @@ import (
 // The prompts that ship are short, say what to look for and what to leave out, and
 // ask nothing of a model but its findings: the format is the App's to say.
 func TestPrompts(t *testing.T) {
-	want := []string{"build-reviewer", "design-auditor", "finance-sme", "gap-detector", "security-reviewer", "spec-reviewer"}
+	want := []string{"architecture-review", "build-reviewer", "design-auditor", "finance-sme", "gap-detector", "security-reviewer", "spec-quality-reviewer", "spec-reviewer", "technical-pm"}
+	reports := []string{"architecture-review", "spec-quality-reviewer", "technical-pm"}
 	if got := PromptNames(); !slices.Equal(got, want) {
 		t.Errorf("prompts %q, want %q", got, want)
 	}
@@ -29,7 +30,11 @@ func TestPrompts(t *testing.T) {
 			t.Errorf("%s does not say what to look for or what to leave out", name)
 		}
 		if name != "gap-detector" {
-			for _, severity := range []string{"critical", "major", "warning", "info"} {
+			severities := []string{"critical", "major", "warning", "info"}
+			if slices.Contains(reports, name) {
+				severities = []string{"Critical", "Major", "Minor"}
+			}
+			for _, severity := range severities {
 				if !strings.Contains(text, "- **"+severity+"**: ") {
 					t.Errorf("%s does not say what is %s", name, severity)
 				}

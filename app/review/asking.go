@@ -77,7 +77,7 @@ func (o *outside) modelReview(of run.OutsideAgent) model.Review {
 		Issues: func(ctx context.Context, f *pipeline.PRFacts) ([]model.Issue, error) {
 			return linkedIssues(ctx, o.src, f)
 		},
-		Answered: of.Answered,
+		Answered: of.Answered, Files: o.src,
 		Failed: func(name string, err error) {
 			s.Log.Warn().EmbedObject(o.trail).Str("target", o.target.Key()).Str("agent", id).Str("model", name).Err(err).Msg("a model did not answer")
 		},

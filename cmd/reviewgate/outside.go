@@ -89,10 +89,14 @@ func (o *outside) verifier(of run.OutsideAgent) run.Verifier {
 
 // review is what those who ask models need of this review.
 func (o *outside) review(of run.OutsideAgent) model.Review {
-	return model.Review{
+	r := model.Review{
 		Redact: of.Redact, RedactBeside: of.RedactBeside, Used: of.Used, Answered: of.Answered, Failed: o.failed,
 		Round: &o.round, Shares: of.Shares,
 	}
+	if o.src != nil {
+		r.Files = o.src
+	}
+	return r
 }
 
 // modelsOf makes the models of the layers' config ready, with keys from the

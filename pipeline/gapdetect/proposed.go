@@ -88,7 +88,8 @@ func (d *Detector) Agents() []config.Agent {
 }
 
 func sendable(a *config.Agent) bool {
-	return a.Kind != config.KindReport && a.Kind != config.KindCodeScanning && a.StageOf() != pipeline.StageSpec
+	_, documents := a.Reviewer()
+	return !documents && a.Kind != config.KindReport && a.Kind != config.KindCodeScanning && a.StageOf() != pipeline.StageSpec
 }
 
 // Propose adds what a model proposes to what the signals found. A proposal counts

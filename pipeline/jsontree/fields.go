@@ -89,6 +89,9 @@ func (f *Fields) Bool(key string) bool {
 	return n != nil && n.Text == "true"
 }
 
+// NeededBool is true or false, and has to be there.
+func (f *Fields) NeededBool(key string) bool { return !f.missing(key) && f.Bool(key) }
+
 // Share is a number from 0 to 1 that has to be there.
 func (f *Fields) Share(key string) float64 {
 	if f.missing(key) {

@@ -68,7 +68,8 @@ func (r *Runner) readsFactsAlone(engine *Engine, agent string) bool {
 	}
 	for i := range engine.config.Agents {
 		if a := &engine.config.Agents[i]; a.ID == agent {
-			return a.Kind == config.KindRules || a.Kind == config.KindSecrets || a.StageOf() == pipeline.StageQuality
+			_, reviews := a.Reviewer() // documents, whole: the facts show what changed of them
+			return a.Kind == config.KindRules || a.Kind == config.KindSecrets || a.StageOf() == pipeline.StageQuality && !reviews
 		}
 	}
 	return false

@@ -44,6 +44,15 @@
 // counted in the note. An answer that is refused, cut off or unreadable is an
 // error: never an answer without findings.
 //
+// # Documents
+//
+// [Documents] is an agent with "output": "report". It asks about each specification or
+// plan in its scope by itself, shows all of it or asks nothing, and the answer is that of
+// a reviewer: code writes a review report from it, as
+// [github.com/reviewgate/reviewgate/policies/reviewreport.Write] does, and judges it as one in a file. Who
+// reviewed, what and when is code's to say; nothing in the answer's texts can end the
+// report's section or add another.
+//
 // # Gaps
 //
 // [Gaps] asks another question by the same means: which agents should have been

@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/reviewgate/reviewgate/app/agents/report"
 	"github.com/reviewgate/reviewgate/app/llm"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/policies/glob"
+	"github.com/reviewgate/reviewgate/policies/reviewreport"
 )
 
 // Server has the models of a server's config, and makes agents that ask them. The
@@ -82,16 +85,43 @@ type Review struct {
 	Answered     func(task dispatch.Task, answer pipeline.RawAnswer)
 	Round        *Round // of the review
 	Shares       bool   // see Options
+	// Files and Reported are those of DocumentOptions.
+	Files    report.Files
+	Reported func(model string, r reviewreport.Report)
 }
 
 // Agent makes an agent of kind llm by a config.
-func (s *Server) Agent(agent config.Agent, cfg *config.Config, r Review) (*Agent, error) {
+func (s *Server) Agent(agent config.Agent, cfg *config.Config, r Review) (dispatch.Agent, error) {
 	o, err := s.options(agent, cfg, r)
 	if err != nil {
 		return nil, err
 	}
+	if by, ok := agent.Reviewer(); ok {
+		reports, err := reportFiles(cfg)
+		if err != nil {
+			return nil, err
+		}
+		return NewDocuments(DocumentOptions{
+			Options: o, Reviewer: by, Thresholds: reviewreport.Thresholds(cfg.ThresholdsOf(agent.ID)), Reports: reports, Files: r.Files, Reported: r.Reported,
+		}), nil
+	}
 	o.Stage, o.Rules, o.Issues = agent.StageOf(), Checklist(cfg, agent), r.Issues
 	return New(o), nil
+}
+
+// reportFiles are the files that hold review reports by a config.
+func reportFiles(cfg *config.Config) (*glob.Set, error) {
+	var globs []string
+	for i := range cfg.Agents {
+		if a := &cfg.Agents[i]; a.Kind == config.KindReport {
+			globs = append(append(globs, a.Reports.Globs(pipeline.PhaseSpec)...), a.Reports.Globs(pipeline.PhasePlan)...)
+		}
+	}
+	set, err := glob.Compile(globs)
+	if err != nil {
+		return nil, fmt.Errorf("compile the globs of reports: %w", err)
+	}
+	return set, nil
 }
 
 // Gaps makes what asks a model for gaps by a config.

@@ -92,7 +92,7 @@ func (a *Agent) read(ctx context.Context, facts *pipeline.PRFacts, reports map[s
 		if _, wanted := reports[path]; !wanted {
 			continue
 		}
-		if text, ok := shown(&facts.Files[i]); ok {
+		if text, ok := Whole(&facts.Files[i]); ok {
 			reports[path] = reviewreport.Read(path, path, text)
 		} else {
 			unseen = append(unseen, path)
@@ -128,8 +128,8 @@ func (a *Agent) texts(ctx context.Context, head string, paths []string) ([][]byt
 	return texts, g.Wait()
 }
 
-// shown is the text of a file that the facts show whole: the change adds it.
-func shown(f *pipeline.File) (text []byte, ok bool) {
+// Whole is the text of a file that the facts show whole: the change adds it.
+func Whole(f *pipeline.File) (text []byte, ok bool) {
 	if f.Status != pipeline.FileAdded || f.Binary || len(f.Hunks) != 1 {
 		return nil, false
 	}

@@ -79,7 +79,7 @@ func TestConfigOfTheOrganisationIsFinal(t *testing.T) {
 	for _, b := range r.Config {
 		texts[b.Layer]++
 	}
-	if diff := cmp.Diff(map[string]int{"defaults": 11, "organisation": 1, "repository": 1}, texts); diff != "" {
+	if diff := cmp.Diff(map[string]int{"defaults": 14, "organisation": 1, "repository": 1}, texts); diff != "" {
 		t.Errorf("config stored: %s", diff)
 	}
 }

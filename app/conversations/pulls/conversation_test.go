@@ -612,7 +612,7 @@ func TestReviewIsStoredWhole(t *testing.T) {
 		}
 		layers[b.Layer]++
 	}
-	if layers["defaults"] != 11 || layers["repository"] != 1 {
+	if layers["defaults"] != 14 || layers["repository"] != 1 {
 		t.Errorf("config stored: %v", layers)
 	}
 }
