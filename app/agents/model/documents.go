@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -61,6 +62,30 @@ type document struct {
 	path, text string // the text without secrets
 }
 
+// line is the first line of the document that begins with a place in it, signs of markdown
+// aside, or else has it; 0 where none does.
+func (d document) line(place string) int {
+	place = strings.Trim(oneLine(place), markup)
+	if place == "" {
+		return 0
+	}
+	word := regexp.MustCompile(`(?i)(^|[^\pL\pN])` + regexp.QuoteMeta(place) + `($|[^\pL\pN])`)
+	has := 0
+	for i, l := range strings.Split(d.text, "\n") {
+		at := word.FindStringIndex(strings.TrimLeft(oneLine(lineText(l)), markup))
+		switch {
+		case at != nil && at[0] == 0:
+			return i + 1
+		case at != nil && has == 0:
+			has = i + 1
+		}
+	}
+	return has
+}
+
+// markup are the characters that stand around headings, items, cells and bold text.
+const markup = "#*-+>|_:. "
+
 // Review returns the findings of ReviewAndNote alone.
 func (d *Documents) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
 	out, _, err := d.ReviewAndNote(ctx, task)
@@ -71,7 +96,7 @@ func (d *Documents) Review(ctx context.Context, task dispatch.Task) (pipeline.Ag
 // no report of this reviewer's beside it in the change. Documents are the files that
 // policies matched, or where the scope is the whole change, its documentation; reports
 // are none. The findings are those of [reviewreport.FindingsAlone] for each report that
-// the model makes.
+// the model makes, at the line that has their section.
 //
 // The note names the documents that were not asked about, and why. One that does not fit
 // into what the model reads is not asked about in part. Errors are as those of
@@ -108,7 +133,11 @@ func (d *Documents) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipe
 		if d.Reported != nil {
 			d.Reported(task.Model, made)
 		}
-		out.Findings = append(out.Findings, reviewreport.FindingsAlone(&d.Reviewer, &made, d.Thresholds)...)
+		for _, f := range reviewreport.FindingsAlone(&d.Reviewer, &made, d.Thresholds) {
+			f.StartLine = doc.line(f.Section)
+			f.EndLine = f.StartLine
+			out.Findings = append(out.Findings, f)
+		}
 	}
 	if asked == 0 && len(large) > 0 {
 		return out, "", &dispatch.SkippedError{Why: note(large, notes)}

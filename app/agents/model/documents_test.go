@@ -377,3 +377,13 @@ func FuzzDocumentAnswer(f *testing.F) {
 		}
 	})
 }
+
+// A recommendation stands at the line that begins with its location, or else has it.
+func TestLineOfALocation(t *testing.T) {
+	d := document{text: "# Stock\n\nSee FR-3 and FR-10.\n\n## Limits\n- **FR-3**: Fast.\n| FR-10 | Slow |\n"}
+	for location, want := range map[string]int{"FR-3": 6, "fr-10": 7, "Limits": 5, "## Limits": 5, "FR-3 and": 3, "FR-1": 0, "": 0, "#": 0, "(": 0, "a.c": 0} {
+		if got := d.line(location); got != want {
+			t.Errorf("%q is at line %d, want %d", location, got, want)
+		}
+	}
+}

@@ -1,0 +1,280 @@
+package people
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/reviewgate/reviewgate/app/apptest"
+	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/app/llm"
+	"github.com/reviewgate/reviewgate/app/llm/llmtest"
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/sample"
+	"github.com/reviewgate/reviewgate/policies/reviewreport"
+)
+
+const (
+	stockSpec   = "docs/01-planning/specifications/007-stock/SPEC.md"
+	stockReport = "docs/01-planning/specifications/007-stock/review/spec-review-report.md"
+	stockPlan   = "docs/02-plans/007-stock/PLAN.md"
+	requirement = "# Stock\n\nFR-1: The page shows the stock of each article, fast.\n"
+)
+
+// reviewed is a model's review of a document, whoever it is asked to be. change is made
+// in it.
+func reviewed(change map[string]any) llmtest.Reply {
+	checklist := map[string]any{}
+	for _, agent := range []string{reviewreport.AgentSpecReviewer, reviewreport.AgentTechnicalPM, reviewreport.AgentArchitectureReview} {
+		by, _ := reviewreport.ReviewerOf(agent)
+		for _, name := range by.Checklist {
+			checklist[name] = true
+		}
+	}
+	answer := map[string]any{
+		"validation_checklist": checklist, "summary": "It is impossible to test FR-1.", "severity": "Minor", "confidence": 0.9, "status": "SUCCESS",
+		"success_evidence": map[string]any{
+			"review_findings": map[string]any{"recommendations": []any{map[string]any{
+				"location": "FR-1", "finding": "\"Fast\" has no figure.", "recommendation": "Name the latency.", "category": "testability", "priority": "High",
+			}}},
+			"quality_assessment": map[string]any{"completeness_score": 0.9, "testability_score": 0.8, "clarity_score": 0.9, "pain_point_alignment": 0.8},
+			"validation_results": map[string]any{"quality_threshold_met": true, "pain_point_aligned": true, "architecture_feasible": true},
+		},
+	}
+	for k, v := range change {
+		if k == "architecture_feasible" {
+			answer["success_evidence"].(map[string]any)["validation_results"].(map[string]any)[k] = v
+			continue
+		}
+		answer[k] = v
+	}
+	text, err := json.Marshal(answer)
+	if err != nil {
+		panic(err)
+	}
+	return llmtest.Text(string(text)).Took(llm.Use{Input: 1000, Output: 100})
+}
+
+// asks reports whether it is a reviewer of documents that asks, by a field of its answer.
+func asks(r *llmtest.Request, field string) bool {
+	return strings.Contains(string(r.Schema), `"`+field+`"`)
+}
+
+const (
+	asSpecReviewer = "quality_assessment"
+	asManager      = "pain_point_aligned"
+	asArchitect    = "architecture_feasible"
+)
+
+// withReviewers has the App ask two models as the shipped reviewers of documents. Who asks
+// otherwise hears that there are no findings.
+func withReviewers(t *testing.T, answer func(*llmtest.Request) llmtest.Reply) (*llmtest.Server, func(*apptest.World)) {
+	models, change := apptest.WithModels(t, `{}`, func(r *llmtest.Request) llmtest.Reply {
+		switch {
+		case asks(r, "pairs"):
+			return llmtest.Text(`{"pairs": [{"pair": 1, "one": "a", "other": "b", "same": false}]}`)
+		case !asks(r, "validation_checklist"):
+			return apptest.Found("info")
+		}
+		return answer(r)
+	})
+	return models, change
+}
+
+func (w *world) openDocuments(files ghtest.Files) *ghtest.PullRequest {
+	w.Helper()
+	pr := w.Repo.OpenPR(ghtest.PR{Title: "docs: specify the stock page", Body: apptest.GoodBody, Files: files})
+	w.Idle()
+	return pr
+}
+
+// askedAs are the questions that one reviewer of documents asked, by model.
+func askedAs(models *llmtest.Server, field string) (by []string) {
+	for _, r := range models.Requests() {
+		if asks(r, "validation_checklist") && asks(r, field) {
+			by = append(by, r.Model)
+		}
+	}
+	slices.Sort(by)
+	return by
+}
+
+// Two models review a specification as two reviewers. What both block as one reviewer
+// blocks, once; what one alone blocks is a warning, whatever the other one says as another
+// reviewer.
+func TestModelsReviewASpecification(t *testing.T) {
+	t.Parallel()
+	small := func(r *llmtest.Request) bool { return r.Model == "small-1" }
+	for name, tt := range map[string]struct {
+		blocks     func(*llmtest.Request) bool
+		how        map[string]any
+		conclusion string
+		agreed     int // findings that block
+		says       []string
+	}{
+		"both block": {
+			func(r *llmtest.Request) bool { return asks(r, asSpecReviewer) }, map[string]any{"confidence": 0.6}, "action_required", 1,
+			[]string{"Requirements are not ready for planning", "Low confidence from: spec-reviewer", "both models"},
+		},
+		"both find it critical": {
+			func(r *llmtest.Request) bool { return asks(r, asManager) }, map[string]any{"severity": "Critical"}, "failure", 1,
+			[]string{"Business case is too weak", "Critical issues from: technical-pm", "both models"},
+		},
+		"one blocks": {
+			func(r *llmtest.Request) bool { return asks(r, asSpecReviewer) && small(r) }, map[string]any{"confidence": 0.6}, "neutral", 0,
+			[]string{"Requirements are not ready for planning", "by one model only"},
+		},
+		"one blocks as each reviewer": {
+			func(r *llmtest.Request) bool { return asks(r, asSpecReviewer) == small(r) }, map[string]any{"confidence": 0.6}, "neutral", 0,
+			[]string{"Requirements are not ready for planning", "Business case is too weak", "by one model only"},
+		},
+		"none blocks": {func(*llmtest.Request) bool { return false }, nil, "neutral", 0, []string{"Fast", "SPEC.md:3"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			models, change := withReviewers(t, func(r *llmtest.Request) llmtest.Reply {
+				if tt.blocks(r) {
+					return reviewed(tt.how)
+				}
+				// Of two reviews that block, one may call essential what the other calls
+				// impossible.
+				return reviewed(map[string]any{"summary": "The figure is essential."})
+			})
+			w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, change)
+			pr := w.openDocuments(ghtest.Files{stockSpec: requirement})
+			w.Wants(pr, tt.conclusion, tt.says...)
+			w.WantsCheck(pr, tt.conclusion)
+			for _, field := range []string{asSpecReviewer, asManager} {
+				if got := askedAs(models, field); !slices.Equal(got, []string{"big-1", "small-1"}) {
+					t.Errorf("%s was asked of %q", field, got)
+				}
+			}
+			if got := askedAs(models, asArchitect); len(got) > 0 {
+				t.Errorf("an architect was asked about a specification: %q", got)
+			}
+			report := w.Latest(pr).Review.Report
+			blocking := 0
+			for _, f := range report.Findings {
+				if f.GateSeverity.Rank() >= pipeline.SeverityMajor.Rank() {
+					blocking++
+				}
+			}
+			if blocking != tt.agreed || len(report.ReviewReports) > 0 {
+				t.Errorf("%d findings block, outcomes %+v", blocking, report.ReviewReports)
+			}
+			if m := models.Mistakes(); len(m) > 0 {
+				t.Errorf("requests that the APIs don't take: %q", m)
+			}
+		})
+	}
+}
+
+// A plan is the architect's. What both hold not to be feasible blocks until the plan
+// changes, and a change that mends it lets it go on.
+func TestModelsReviewAPlan(t *testing.T) {
+	t.Parallel()
+	models, change := withReviewers(t, func(r *llmtest.Request) llmtest.Reply {
+		return reviewed(map[string]any{"architecture_feasible": strings.Contains(r.Text, "twice"), "summary": "Reads stop while it is built."})
+	})
+	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, change)
+	w.Repo.Commit("main", ghtest.Files{stockPlan: "# Plan\n" + strings.Repeat("\nA paragraph that no hunk shows.\n", 30) + "\nRead once.\n"}, "docs: plan")
+	pr := w.openDocuments(ghtest.Files{stockPlan: "# Plan\n" + strings.Repeat("\nA paragraph that no hunk shows.\n", 30) + "\nRead stock in one place.\n"})
+	w.Wants(pr, "action_required", "Architecture can't be built as described", "Architecture is not feasible", "Reads stop while it is built")
+	if got := askedAs(models, asArchitect); !slices.Equal(got, []string{"big-1", "small-1"}) || len(askedAs(models, asSpecReviewer)) > 0 {
+		t.Errorf("the architect was asked of %q", got)
+	}
+	for _, r := range models.Requests() {
+		if asks(r, asArchitect) && strings.Count(r.Text, "A paragraph that no hunk shows.") != 30 {
+			t.Errorf("the plan is not shown whole:\n%s", r.Text)
+		}
+	}
+	pr.Push(ghtest.Files{stockPlan: "# Plan\n" + strings.Repeat("\nA paragraph that no hunk shows.\n", 30) + "\nRead stock in two places, twice.\n"}, "docs: build it beside the old one")
+	w.Idle()
+	w.Wants(pr, "neutral")
+	if text := w.Ours(pr).Body; strings.Contains(text, "Architecture is not feasible") && !strings.Contains(text, "resolved") {
+		t.Errorf("it still blocks:\n%s", text)
+	}
+}
+
+// A report of the same reviewer in the change stands before the models', who are not
+// asked; the row says why. Those of other reviewers are asked for.
+func TestReportInTheChangeStandsBeforeModels(t *testing.T) {
+	sample.Variant(t)
+	t.Parallel()
+	models, change := withReviewers(t, func(*llmtest.Request) llmtest.Reply { return reviewed(nil) })
+	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, change)
+	score, sure := 0.6, 0.9
+	record := reviewreport.Record{
+		Status: "SUCCESS", Agent: "spec-reviewer", OperationType: "spec_quality_review", Summary: "Reviewed by a person.", Confidence: &sure,
+		SuccessEvidence: reviewreport.Evidence{QualityAssessment: &reviewreport.QualityAssessment{
+			CompletenessScore: &score, TestabilityScore: &sure, ClarityScore: &sure, PainPointAlignment: &sure,
+		}},
+	}
+	pr := w.openDocuments(ghtest.Files{stockSpec: requirement, stockReport: reviewreport.Write(&record) + "\n"})
+	w.Wants(pr, "action_required", "Completeness score below threshold", "the report of spec-reviewer in", "stands")
+	if n := len(askedAs(models, asSpecReviewer)); n > 0 {
+		t.Errorf("%d questions as the spec-reviewer", n)
+	}
+	if got := askedAs(models, asManager); len(got) != 2 {
+		t.Errorf("the technical-pm was asked of %q", got)
+	}
+}
+
+// An answer that is no review is malformed, and makes nothing green: what the other model
+// blocks still counts.
+func TestBrokenReviewOfASpecification(t *testing.T) {
+	t.Parallel()
+	for _, broken := range sample.Of(t, 1, []string{"Looks good to me!", `{"status": "SUCCESS", "summary": "All is well."}`}) {
+		t.Run(broken, func(t *testing.T) {
+			t.Parallel()
+			_, change := withReviewers(t, func(r *llmtest.Request) llmtest.Reply {
+				if r.Model == "big-1" {
+					return llmtest.Text(broken)
+				}
+				return reviewed(map[string]any{"severity": "Critical"})
+			})
+			w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, change)
+			pr := w.openDocuments(ghtest.Files{stockSpec: requirement})
+			w.Wants(pr, "action_required", "A person must decide", "gave an answer that could not be used")
+			for _, agent := range []string{"spec-quality-reviewer", "technical-pm"} {
+				if rows := w.Latest(pr).Review.Report.Coverage; !slices.ContainsFunc(rows, func(c pipeline.Coverage) bool {
+					return c.Agent == agent && c.Model == "big" && c.Status == pipeline.AgentMalformed
+				}) {
+					t.Errorf("no row says that the answer to %s is malformed: %+v", agent, rows)
+				}
+			}
+		})
+	}
+}
+
+// A repository's own globs decide what is a specification.
+func TestGlobsOfDocumentsAreSettings(t *testing.T) {
+	sample.Variant(t)
+	t.Parallel()
+	models, change := withReviewers(t, func(*llmtest.Request) llmtest.Reply { return reviewed(nil) })
+	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, change)
+	w.Repo.Commit("main", ghtest.Files{config.RepositoryDir + "/" + config.FileComposition: `[{"id": "spec-documents-llm", "trigger": {"type": "path", "globs": ["rfcs/*.md"]}}]`}, "chore: rfcs are specifications")
+	w.openDocuments(ghtest.Files{"rfcs/7.md": requirement, stockSpec: requirement})
+	for _, r := range models.Requests() {
+		if asks(r, asManager) && (!strings.Contains(r.Text, "document rfcs/7.md") || strings.Contains(r.Text, stockSpec)) {
+			t.Errorf("asked about\n%s", r.Text)
+		}
+	}
+	if got := askedAs(models, asManager); len(got) != 2 {
+		t.Errorf("asked of %q", got)
+	}
+}
+
+// Without models nothing of this shows.
+func TestSpecificationWithoutModels(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	pr := w.openDocuments(ghtest.Files{stockSpec: requirement, stockPlan: "# Plan\n"})
+	w.WantsCheck(pr, "success")
+	if text := fmt.Sprint(w.Ours(pr).Body, w.Check(pr)); strings.Contains(text, "spec-quality-reviewer") || strings.Contains(text, "technical-pm") || strings.Contains(text, "architecture-review") {
+		t.Errorf("a reviewer shows:\n%s", text)
+	}
+}
