@@ -20,13 +20,16 @@ import (
 const maxReports = 100
 
 type aggregateFlags struct {
-	phase, config, format string
+	phase, config, server, format string
+	reviewed                      string // the document that models review
+	write                         bool
+	tape                          tapeFlags
 }
 
 func aggregateCommand() *cobra.Command {
 	var f aggregateFlags
 	c := &cobra.Command{
-		Use:   "aggregate FILE...",
+		Use:   "aggregate {FILE... | --review DOCUMENT [FILE...]}",
 		Short: "Decide from review reports whether work may go on to the next phase",
 		Long: `Put the review reports of one document together: may work go on to the plan (or
 with --phase plan, to the tasks), how good is the document, and what should
@@ -37,14 +40,23 @@ A report that can't be used, because it has no such section or the JSON is
 broken, stops no other and always blocks. Exit code 0: go on; 1: blocked; 2: a
 file can't be read, or has more than 1 MiB; 3: it could not be finished.
 
+With --review, language models first review a specification (or with --phase plan,
+a plan) as the reviewers that pull requests have, side by side. A report by one of
+them that is named stands before what models say. Where two models review, what both
+block is blocked; what one blocks is told on standard error. They are those of
+review-settings.json in --server, and are sent the document without its secrets.
+The summary is then markdown unless --format says otherwise; --write puts the
+reports into the directory review beside the document, and overwrites none.
+
 The thresholds are those of review-settings.json in --config, or the defaults.
 Each aggregation is recorded on standard error as one line of JSON with the
 thresholds and the SHA-256 of each report.`,
 		Example: "  reviewgate aggregate docs/01-planning/specifications/007/review/*-report.md\n" +
-			"  reviewgate aggregate --phase plan --format markdown technical-review-report.md 2>>audit.jsonl",
+			"  reviewgate aggregate --phase plan --format markdown technical-review-report.md 2>>audit.jsonl\n" +
+			"  reviewgate aggregate --server /etc/reviewgate --review docs/01-planning/specifications/007/SPEC.md",
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
-			case len(args) == 0:
+			case len(args) == 0 && f.reviewed == "":
 				return errors.New("name at least one review report, such as reviewgate aggregate spec-review-report.md, or - for standard input")
 			case len(args) > maxReports:
 				return fmt.Errorf("there are %d review reports, more than the limit of %d: aggregate one document at a time", len(args), maxReports)
@@ -56,6 +68,10 @@ thresholds and the SHA-256 of each report.`,
 	c.Flags().StringVar(&f.phase, "phase", pipeline.PhaseSpec, "`phase` that the reports belong to: spec or plan")
 	c.Flags().StringVar(&f.config, "config", "", "`directory` with a repository's config files, for their thresholds")
 	c.Flags().StringVar(&f.format, "format", "json", "json or markdown")
+	c.Flags().StringVar(&f.reviewed, "review", "", "`document` that the configured models review first")
+	c.Flags().StringVar(&f.server, "server", "", "`directory` of the server's config, which names the models")
+	c.Flags().BoolVar(&f.write, "write", false, "keep the models' reports beside the document")
+	f.tape.add(c)
 	return c
 }
 
@@ -66,20 +82,37 @@ func (f *aggregateFlags) run(cmd *cobra.Command, args []string) error {
 	if f.phase != pipeline.PhaseSpec && f.phase != pipeline.PhasePlan {
 		return unusable(fmt.Errorf("--phase %q: use %s or %s", f.phase, pipeline.PhaseSpec, pipeline.PhasePlan))
 	}
-	if flag := cmd.Flags().Lookup("config"); flag.Changed && f.config == "" {
-		return unusable(errors.New("--config is empty: give it a value, or leave it out"))
-	}
-	thresholds, err := f.thresholds(cmd)
-	if err != nil {
+	if err := notEmpty(cmd, "config", "server", "review", "record", "replay"); err != nil {
 		return err
 	}
+	if f.reviewed == "" && (f.write || f.tape != tapeFlags{}) {
+		return unusable(errors.New("--write, --record and --replay are about models' reviews: name a document by --review"))
+	}
+	if f.reviewed != "" && !cmd.Flags().Changed("format") {
+		f.format = "markdown"
+	}
+	layers, err := (&layerFlags{server: f.server, repository: f.config}).layers()
+	if err != nil {
+		return unusable(err)
+	}
+	cfg, problems := config.Load(layers...)
+	if len(problems) > 0 {
+		return invalid(cmd, problems)
+	}
+	thresholds := reviewreport.Thresholds(cfg.Settings.Thresholds)
 	reports, unread := readReports(cmd, args)
 	if len(unread) > 0 {
 		tellReports(cmd.ErrOrStderr(), unread)
 		return &exitError{code: exitUnusable}
 	}
+	inputs := reports
+	if f.reviewed != "" {
+		if reports, inputs, err = f.review(cmd, cfg, layers, reports); err != nil {
+			return err
+		}
+	}
 	outcome := reviewreport.Aggregate(f.phase, reports, thresholds)
-	if err := record(cmd.ErrOrStderr(), &outcome, reports, thresholds); err != nil {
+	if err := record(cmd.ErrOrStderr(), &outcome, inputs, thresholds); err != nil {
 		return unfinished(err)
 	}
 	if err := f.print(cmd, &outcome); err != nil {
@@ -89,22 +122,6 @@ func (f *aggregateFlags) run(cmd *cobra.Command, args []string) error {
 		return &exitError{code: exitBlocked}
 	}
 	return nil
-}
-
-func (f *aggregateFlags) thresholds(cmd *cobra.Command) (reviewreport.Thresholds, error) {
-	var layers []config.Layer
-	if f.config != "" {
-		layer, err := readLayer(config.LayerRepository, f.config)
-		if err != nil {
-			return reviewreport.Thresholds{}, unusable(err)
-		}
-		layers = append(layers, layer)
-	}
-	cfg, problems := config.Load(layers...)
-	if len(problems) > 0 {
-		return reviewreport.Thresholds{}, invalid(cmd, problems)
-	}
-	return reviewreport.Thresholds(cfg.Settings.Thresholds), nil
 }
 
 // record writes the audit record, and what is wrong with reports. An

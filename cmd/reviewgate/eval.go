@@ -3,23 +3,20 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/reviewgate/reviewgate/app"
-	"github.com/reviewgate/reviewgate/app/agents/model"
 	"github.com/reviewgate/reviewgate/app/eval"
-	"github.com/reviewgate/reviewgate/app/llm"
-	"github.com/reviewgate/reviewgate/app/llm/sdk"
-	"github.com/reviewgate/reviewgate/app/llm/tape"
-	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
-type evalFlags struct{ config, cases, format, agent, record, replay string }
+type evalFlags struct {
+	config, cases, format, agent string
+	tape                         tapeFlags
+}
 
 func evalCommand() *cobra.Command {
 	var f evalFlags
@@ -45,9 +42,7 @@ could not be finished. An agent that fails is counted in the table.`,
 	c.Flags().StringVar(&f.cases, "cases", "testdata/eval", "`directory` of the cases")
 	c.Flags().StringVar(&f.agent, "agent", "", "`id` of the only agent to run (default: all)")
 	c.Flags().StringVar(&f.format, "format", "text", "text or json")
-	c.Flags().StringVar(&f.record, "record", "", "`file` to add the models' answers to; what it has is not asked again")
-	c.Flags().StringVar(&f.replay, "replay", "", "`file` of recorded answers to take instead of asking")
-	c.MarkFlagsMutuallyExclusive("record", "replay")
+	f.tape.add(c)
 	return c
 }
 
@@ -66,13 +61,13 @@ func (f *evalFlags) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return unusable(err)
 	}
-	models, done, err := f.models(layers)
+	models, done, err := f.tape.models(layers)
 	if err != nil {
 		return unusable(err)
 	}
 	defer func() {
 		if closed := done(); err == nil && closed != nil {
-			err = unfinished(fmt.Errorf("write %s: %w", f.record, closed))
+			err = unfinished(fmt.Errorf("write %s: %w", f.tape.record, closed))
 		}
 	}()
 	out := &outside{models: models}
@@ -97,40 +92,4 @@ func (f *evalFlags) run(cmd *cobra.Command) (err error) {
 		return putJSON(cmd, result)
 	}
 	return put(cmd, eval.Text(result))
-}
-
-// models are those of the config: as they are, recorded, or from a recording. done ends a
-// recording.
-func (f *evalFlags) models(layers []config.Layer) (models *model.Server, done func() error, err error) {
-	none := func() error { return nil }
-	cfg, problems := config.Load(layers...)
-	if len(problems) > 0 {
-		return &model.Server{}, none, nil // which the run says
-	}
-	switch {
-	case f.replay != "":
-		t, err := tape.Open(f.replay)
-		if err != nil {
-			return nil, none, err
-		}
-		models, err = model.Open(cfg.Settings.ModelEndpoints, func(e config.ModelEndpoint, _ string) (llm.Model, error) {
-			return t.Model(e.Name, nil), nil
-		}, func(string) string { return "none is needed" })
-		return models, none, err
-	case f.record != "":
-		t, done, err := tape.Record(f.record)
-		if err != nil {
-			return nil, none, err
-		}
-		models, err = model.Open(cfg.Settings.ModelEndpoints, func(e config.ModelEndpoint, key string) (llm.Model, error) {
-			m, err := sdk.New(e, key)
-			if err != nil {
-				return nil, err
-			}
-			return t.Model(e.Name, m), nil
-		}, os.Getenv)
-		return models, done, err
-	}
-	models, err = modelsOf(layers)
-	return models, none, err
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -11,21 +12,29 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// startModel starts a language model that answers every question with a file, and
-// writes server's settings that name it: model ANSWER SETTINGS. Its key is in
-// MODEL_KEY.
+// startModel starts a language model for each of some files that answers every question
+// with it, and writes server's settings that name them: model ANSWER... SETTINGS. Their
+// keys are in MODEL_KEY, MODEL_KEY_2 and so on.
 func startModel(ts *testscript.TestScript, _ bool, args []string) {
-	if len(args) != 2 {
-		ts.Fatalf("usage: model ANSWER SETTINGS")
+	if len(args) < 2 {
+		ts.Fatalf("usage: model ANSWER... SETTINGS")
 	}
-	s, err := llmtest.New(llmtest.Options{}, llmtest.Always(llmtest.Text(ts.ReadFile(args[0]))))
+	var endpoints []config.ModelEndpoint
+	answers, settings := args[:len(args)-1], ts.MkAbs(args[len(args)-1])
+	for i, answer := range answers {
+		s, err := llmtest.New(llmtest.Options{}, llmtest.Always(llmtest.Text(ts.ReadFile(answer))))
+		ts.Check(err)
+		ts.Defer(func() { ts.Check(s.Close()) })
+		e := s.Endpoint(config.APIOpenAI)
+		e.KeyEnv, e.InputPrice, e.OutputPrice = "MODEL_KEY", 1, 2
+		if i > 0 {
+			e.Name, e.KeyEnv = fmt.Sprintf("%s-%d", e.Name, i+1), fmt.Sprintf("MODEL_KEY_%d", i+1)
+		}
+		ts.Setenv(e.KeyEnv, s.Key())
+		endpoints = append(endpoints, e)
+	}
+	text, err := json.Marshal(map[string]any{"model_endpoints": endpoints})
 	ts.Check(err)
-	ts.Defer(func() { ts.Check(s.Close()) })
-	e := s.Endpoint(config.APIOpenAI)
-	e.KeyEnv, e.InputPrice, e.OutputPrice = "MODEL_KEY", 1, 2
-	ts.Setenv("MODEL_KEY", s.Key())
-	text, err := json.Marshal(map[string]any{"model_endpoints": []config.ModelEndpoint{e}})
-	ts.Check(err)
-	ts.Check(os.MkdirAll(filepath.Dir(ts.MkAbs(args[1])), 0o700))
-	ts.Check(os.WriteFile(ts.MkAbs(args[1]), text, 0o600))
+	ts.Check(os.MkdirAll(filepath.Dir(settings), 0o700))
+	ts.Check(os.WriteFile(settings, text, 0o600))
 }

@@ -249,28 +249,33 @@ func (c *Engines) keep(cfg *config.Config, e *Engine) {
 	}
 }
 
-// dispatchOptions turns the settings into dispatch's terms and keeps the
-// agents' timings for the record.
-func (t *timer) dispatchOptions(cfg *config.Config, facts *pipeline.PRFacts) dispatch.Options {
+// LimitsOf are the limits of a config's agents, by id.
+func LimitsOf(cfg *config.Config) func(agent string) dispatch.Limits {
 	limits := cfg.Settings.Limits
 	own := map[string]config.Agent{}
 	for _, a := range cfg.Agents {
 		own[a.ID] = a
 	}
+	return func(id string) dispatch.Limits {
+		l := dispatch.Limits{Timeout: time.Duration(limits.AgentTimeoutSeconds) * time.Second, Retries: limits.AgentRetries}
+		if s := own[id].TimeoutSeconds; s > 0 {
+			l.Timeout = time.Duration(s) * time.Second
+		}
+		if r := own[id].Retries; r != nil {
+			l.Retries = *r
+		}
+		return l
+	}
+}
+
+// dispatchOptions turns the settings into dispatch's terms and keeps the
+// agents' timings for the record.
+func (t *timer) dispatchOptions(cfg *config.Config, facts *pipeline.PRFacts) dispatch.Options {
 	var mu sync.Mutex
 	return dispatch.Options{
 		Exists:      t.options.exists(facts),
-		Concurrency: limits.AgentConcurrency,
-		Limits: func(id string) dispatch.Limits {
-			l := dispatch.Limits{Timeout: time.Duration(limits.AgentTimeoutSeconds) * time.Second, Retries: limits.AgentRetries}
-			if s := own[id].TimeoutSeconds; s > 0 {
-				l.Timeout = time.Duration(s) * time.Second
-			}
-			if r := own[id].Retries; r != nil {
-				l.Retries = *r
-			}
-			return l
-		},
+		Concurrency: cfg.Settings.Limits.AgentConcurrency,
+		Limits:      LimitsOf(cfg),
 		Observe: func(o dispatch.Observation) {
 			mu.Lock()
 			defer mu.Unlock()

@@ -52,10 +52,11 @@ const (
 	// maxReports is how many reports beside them are looked at, as many as the agent that
 	// reads reports takes.
 	maxReports = 100
-	// maxDocument is the size of the largest document that is read, in bytes: some times
-	// what the largest models read.
-	maxDocument = 4 << 20
 )
+
+// MaxDocument is the size of the largest document that is read, in bytes: some times what
+// the largest models read.
+const MaxDocument = 4 << 20
 
 // document is one that a model is asked about.
 type document struct {
@@ -202,8 +203,8 @@ func (d *Documents) documents(ctx context.Context, task dispatch.Task) (docs []d
 			return nil, nil, fmt.Errorf("read %s: %w", f.Path, err)
 		}
 		switch {
-		case len(text) > maxDocument:
-			notes = append(notes, fmt.Sprintf("%s was not asked about: it has more than %d MiB", pathName(f.Path), maxDocument>>20))
+		case len(text) > MaxDocument:
+			notes = append(notes, fmt.Sprintf("%s was not asked about: it has more than %d MiB", pathName(f.Path), MaxDocument>>20))
 		case strings.TrimSpace(text) == "" || !utf8.ValidString(text):
 			notes = append(notes, fmt.Sprintf("%s was not asked about: it has no text", pathName(f.Path)))
 		default:
@@ -224,8 +225,8 @@ func (d *Documents) text(ctx context.Context, facts *pipeline.PRFacts, f *pipeli
 	if d.Files == nil {
 		return "", nil
 	}
-	text, err := d.Files.File(ctx, facts.Head.SHA, f.Path, maxDocument+1)
-	if err != nil || len(text) > maxDocument {
+	text, err := d.Files.File(ctx, facts.Head.SHA, f.Path, MaxDocument+1)
+	if err != nil || len(text) > MaxDocument {
 		return string(text), err
 	}
 	return d.agent.RedactBeside(string(text)), nil

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reviewgate/reviewgate/app/agents/model"
+	"github.com/reviewgate/reviewgate/app/llm"
+	"github.com/reviewgate/reviewgate/app/llm/sdk"
+	"github.com/reviewgate/reviewgate/app/llm/tape"
+	"github.com/reviewgate/reviewgate/config"
+)
+
+// tapeFlags name a file with models' answers.
+type tapeFlags struct{ record, replay string }
+
+func (f *tapeFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.record, "record", "", "`file` to add the models' answers to; what it has is not asked again")
+	c.Flags().StringVar(&f.replay, "replay", "", "`file` of recorded answers to take instead of asking")
+	c.MarkFlagsMutuallyExclusive("record", "replay")
+}
+
+// models are those of the config: as they are, recorded, or from a recording. done ends a
+// recording.
+func (f *tapeFlags) models(layers []config.Layer) (models *model.Server, done func() error, err error) {
+	none := func() error { return nil }
+	cfg, problems := config.Load(layers...)
+	if len(problems) > 0 {
+		return &model.Server{}, none, nil // which the run says
+	}
+	switch {
+	case f.replay != "":
+		t, err := tape.Open(f.replay)
+		if err != nil {
+			return nil, none, err
+		}
+		models, err = model.Open(cfg.Settings.ModelEndpoints, func(e config.ModelEndpoint, _ string) (llm.Model, error) {
+			return t.Model(e.Name, nil), nil
+		}, func(string) string { return "none is needed" })
+		return models, none, err
+	case f.record != "":
+		t, done, err := tape.Record(f.record)
+		if err != nil {
+			return nil, none, err
+		}
+		models, err = model.Open(cfg.Settings.ModelEndpoints, func(e config.ModelEndpoint, key string) (llm.Model, error) {
+			m, err := sdk.New(e, key)
+			if err != nil {
+				return nil, err
+			}
+			return t.Model(e.Name, m), nil
+		}, os.Getenv)
+		return models, done, err
+	}
+	models, err = modelsOf(layers)
+	return models, none, err
+}
