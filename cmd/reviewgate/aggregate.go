@@ -41,12 +41,12 @@ broken, stops no other and always blocks. Exit code 0: go on; 1: blocked; 2: a
 file can't be read, or has more than 1 MiB; 3: it could not be finished.
 
 With --review, language models first review a specification (or with --phase plan,
-a plan) as the reviewers that pull requests have, side by side. A report by one of
-them that is named stands before what models say. Where two models review, what both
-block is blocked; what one blocks is told on standard error. They are those of
-review-settings.json in --server, and are sent the document without its secrets.
-The summary is then markdown unless --format says otherwise; --write puts the
-reports into the directory review beside the document, and overwrites none.
+a plan) as the reviewers that pull requests have, side by side. A report that you
+name stands before what models say as the same reviewer. With two models, a reviewer
+blocks where both do; where one does, standard error says so. The models are those
+of review-settings.json in --server; they get the document without its secrets. The
+answer is markdown unless --format says otherwise. --write puts the reports into the
+directory review beside the document, and overwrites none.
 
 The thresholds are those of review-settings.json in --config, or the defaults.
 Each aggregation is recorded on standard error as one line of JSON with the
