@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reviewgate/reviewgate/policies/fixloop"
 	"github.com/reviewgate/reviewgate/policies/reviewreport"
 )
 
@@ -12,6 +13,9 @@ import (
 // first.
 func (r *report) machineReadable(room int) safe {
 	record := reviewreport.FromReview(&r.view.Review.Report, plainTitle(r.view), "")
+	if l := &r.view.FixLoop; l.Begun() || l.Status != fixloop.Pending {
+		record.FixLoop = &reviewreport.FixLoop{State: l.Name(), Attempt: l.Attempt, MaxAttempts: l.Max}
+	}
 	advice := &record.SuccessEvidence.ReviewFindings.Recommendations
 	text := machineText(&record)
 	for len(text) > room && len(*advice) > 0 {

@@ -21,10 +21,21 @@ type Record struct {
 	Severity           string `json:"severity,omitempty"`
 	ExecutionTimestamp string `json:"execution_timestamp"` // ISO 8601, UTC
 
+	// FixLoop is where the fix loop of the pull request stands. Only reviewgate's own
+	// reports have one, and nothing reads it.
+	FixLoop *FixLoop `json:"fix_loop,omitempty"`
+
 	// Error says why a report can't be used, and Recovery what to do about it.
 	// Only Extract sets them.
 	Error    string `json:"error,omitempty"`
 	Recovery string `json:"recovery,omitempty"`
+}
+
+// FixLoop is where a fix loop stands.
+type FixLoop struct {
+	State       string `json:"state"` // pending, review-fix-1 and so on, escalated or complete
+	Attempt     int    `json:"attempt"`
+	MaxAttempts int    `json:"max_attempts"`
 }
 
 // Evidence is what a reviewer found.

@@ -48,7 +48,7 @@ func TestFixLoopEscalatesAndGoesOn(t *testing.T) {
 	w := looping(t, everyFailure)
 	pr := w.Open(apptest.Failing(1))
 	w.Idle()
-	w.Wants(pr, "action_required", "**Fix attempt 1 of 2**: [`store/client.go:10`]", "Fix history")
+	w.Wants(pr, "action_required", "**Fix attempt 1 of 2**: [`store/client.go:10`]", "Fix history", `"state": "review-fix-1"`, `"max_attempts": 2`)
 	w.fails(pr, 2)
 	w.Wants(pr, "action_required", "**Fix attempt 2 of 2**")
 	w.labels(pr)
