@@ -23,7 +23,13 @@ func Explain(x *explain.Explanation, names bool, opts TextOptions) string {
 		t.list("heading whole rules", listOf(t.rulesOf(x.Rules, names)))
 	}
 	t.list("heading would run", each(x.Manifest.Entries, func(e *pipeline.ManifestEntry) safe {
-		return say("would run", agentRan{Agent: p.text(e.Agent, maxName), Required: e.Required, Files: len(e.Scope.Files), Why: t.why(e)})
+		return say("would run", struct {
+			agentRan
+			Asks []safe
+		}{
+			agentRan{Agent: p.text(e.Agent, maxName), Required: e.Required, Files: len(e.Scope.Files), Why: t.why(e)},
+			first(e.Models, maxAsked, func(m string) safe { return p.text(m, maxName) }),
+		})
 	}))
 	t.list("heading would not run", each(x.Manifest.Skipped, func(a *pipeline.SkippedAgent) safe {
 		return say("would not run", struct{ Agent, Reason safe }{p.text(a.Agent, maxName), p.text(a.Reason, maxReason)})
@@ -31,6 +37,9 @@ func Explain(x *explain.Explanation, names bool, opts TextOptions) string {
 	t.list("heading risk", each(x.Classification.Risk.Reasons, t.riskReason))
 	return t.b.String()
 }
+
+// maxAsked is how many models are named of an agent. It has no more.
+const maxAsked = 8
 
 func (t *terminal) explained(x *explain.Explanation) {
 	var head struct {
