@@ -243,6 +243,9 @@ func shows(fix []fixLine, s string) bool {
 // sure they are then.
 func (fs *findings) agents(f *pipeline.Finding) safe {
 	if said := f.SaidBy(); said != "" {
+		if f.RuleID != "" {
+			said = strings.Replace(said, "rule "+f.RuleID, "the rule", 1) // which stands beside it
+		}
 		return say("said by", struct{ Who, Confidence safe }{fs.p.text(said, maxReason), fs.p.text(strconv.FormatFloat(f.Confidence, 'f', 2, 64), maxName)})
 	}
 	const maxAgents = 6
