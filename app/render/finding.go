@@ -178,7 +178,7 @@ func (fs *findings) tell(out *finding, f *pipeline.Finding) {
 	} else if n := len(codeLines(f.SuggestedFix)); n > maxFixLines || len(f.SuggestedFix) > maxFixBytes {
 		out.Fix = say("fix too long", n)
 	} else if lines := fixAlone(fs.diff, f); lines != nil {
-		out.Fix = joined([]safe{say("fix alone", nil), fs.p.block("", lines)}, "\n")
+		out.Fix = joined([]safe{say("fix alone", nil), fs.p.block("diff", visibleFix(lines))}, "\n")
 	}
 	out.Evidence = fs.evidence(f, fix)
 	out.Opinions = fs.opinions(f)

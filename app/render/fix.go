@@ -65,15 +65,16 @@ func diffLines(before, after []string) []fixLine {
 
 // fixAlone are the lines of a suggested fix of which nobody knows what they would replace: the
 // finding's lines are not in the diff, or it names none. They are nil where the fix is known
-// to change nothing.
-func fixAlone(d *diffIndex, f *pipeline.Finding) []string {
+// to change nothing. All are added: a line that stood at the start of one of ours could be
+// read as a heading by tools that don't know fences.
+func fixAlone(d *diffIndex, f *pipeline.Finding) []fixLine {
 	if _, known := d.text(f.Path, f.StartLine, max(f.EndLine, f.StartLine)); known || strings.TrimSpace(f.SuggestedFix) == "" {
 		return nil
 	}
 	lines := codeLines(f.SuggestedFix)
-	out := make([]string, len(lines))
+	out := make([]fixLine, len(lines))
 	for i, l := range lines {
-		out[i] = codeLine(l, maxFixLine)
+		out[i] = fixLine{op: pipeline.LineAdded, text: l}
 	}
 	return out
 }

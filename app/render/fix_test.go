@@ -7,18 +7,18 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// A suggested fix is shown wherever it is for: as a diff where its lines are known, else as it
-// is.
+// A suggested fix is shown wherever it is for: as a diff, of which the
+// old lines are missing where they are not known.
 func TestFixIsNeverLost(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(f *pipeline.Finding)
 		want   string
 	}{
 		"lines of the diff":      {func(*pipeline.Finding) {}, "```diff\n"},
-		"lines outside the diff": {func(f *pipeline.Finding) { f.StartLine, f.EndLine = 900, 901 }, "Suggested text:\n```\n  const total = 0;\n```"},
-		"no lines":               {func(f *pipeline.Finding) { f.StartLine, f.EndLine = 0, 0 }, "Suggested text:\n```\n  const total = 0;\n```"},
+		"lines outside the diff": {func(f *pipeline.Finding) { f.StartLine, f.EndLine = 900, 901 }, "Suggested text:\n```diff\n+  const total = 0;\n```"},
+		"no lines":               {func(f *pipeline.Finding) { f.StartLine, f.EndLine = 0, 0 }, "Suggested text:\n```diff\n+  const total = 0;\n```"},
 		"a section": {func(f *pipeline.Finding) { f.Path, f.Section, f.StartLine, f.EndLine = "", "3. Scope", 0, 0 },
-			"Suggested text:\n```\n  const total = 0;\n```"},
+			"Suggested text:\n```diff\n+  const total = 0;\n```"},
 	} {
 		v := findingsView()
 		f := v.Review.Report.Findings[1]

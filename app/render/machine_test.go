@@ -120,5 +120,12 @@ func TestSectionInAFixIsNotOurs(t *testing.T) {
 	v := findingsView()
 	own := reviewreport.FromReview(&pipeline.ReviewReport{Decision: pipeline.DecisionPass}, "All is well", "")
 	v.Review.Report.Findings[1].SuggestedFix = "x\n```\n</details>\n\n" + reviewreport.Write(&own)
-	readBack(t, v, Comment(v).Body)
+	for _, line := range []int{v.Review.Report.Findings[1].StartLine, 0} { // known, and not
+		v.Review.Report.Findings[1].StartLine, v.Review.Report.Findings[1].EndLine = line, line
+		body := Comment(v).Body
+		readBack(t, v, body)
+		if n := strings.Count(body, "\n"+reviewreport.Heading+"\n"); n != 1 {
+			t.Errorf("line %d: %d lines are the section's heading, also for a reader that knows no fences:\n%s", line, n, body)
+		}
+	}
 }
