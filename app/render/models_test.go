@@ -96,7 +96,7 @@ func TestModelsPart(t *testing.T) {
 			"<b>Models</b>: medium confidence (0.60), a person decides<", "| claude-haiku | PASS | FAIL | FAIL |",
 			"| quality stage | findings | worst | in the gate |", "| both models | 1 | major | blocks |", "| claude-haiku only | 0 | – | – |",
 			"| claude-opus only | 1 | major | noted, does not block |", "| contradictions | 0 | – | – |", "Nothing found in the spec stage.", "`models.strategy` is parallel;",
-			"rule fin-decimal-01 and both models, confidence 0.95", "claude-opus only, confidence ", "matcher (claude-haiku) said which findings are about one thing",
+			"the rule and both models, confidence 0.95", "claude-opus only, confidence ", "matcher (claude-haiku) said which findings are about one thing",
 		}, ""},
 		"one model": {func(m *pipeline.ModelsReport) {
 			m.Strategy, m.Verdicts = "single", m.Verdicts[1:]
