@@ -41,9 +41,18 @@ bench: ## the performance figures of docs/performance.md
 	go test -run '^$$' -bench . -benchtime $(BENCHTIME) ./config ./policies/... ./pipeline/... ./app/gh ./app/synthesis ./app/internal/store
 	go test ./app/harness -run TestLarge -v -count 1 -timeout 20m -args -files 3000
 
+# A model is asked once: the cases as diffs put the same questions, and so does the next
+# run. Remove bin/eval to ask anew.
+EVAL := $(BIN)/eval
+eval: agents = $(if $(CONFIG),--config "$(CONFIG)" --record "$(EVAL)/answers.jsonl")
 .PHONY: eval
 eval: ## how much the configured agents find of known defects; CONFIG names a server's config, with models
-	go run ./cmd/reviewgate eval $(if $(CONFIG),--config "$(CONFIG)")
+	rm -rf "$(EVAL)/cases"
+	go build -o "$(EVAL)/reviewgate" ./cmd/reviewgate
+	"$(EVAL)/reviewgate" eval export "$(EVAL)/cases"
+	"$(EVAL)/reviewgate" eval $(agents)
+	"$(EVAL)/reviewgate" eval diffs "$(EVAL)/cases" $(agents) --out "$(EVAL)/findings.json"
+	"$(EVAL)/reviewgate" eval score --findings "$(EVAL)/findings.json" --expected "$(EVAL)/cases/expected.json"
 	go test ./app/eval -run TestAgreement -v -count 1
 
 .PHONY: chaos

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -124,10 +123,8 @@ func (r ratio) String() string {
 	if r.of == 0 {
 		return "–"
 	}
-	const z = 1.96
-	n, p := float64(r.of), r.share()
-	middle, half := (p+z*z/(2*n))/(1+z*z/n), z*math.Sqrt(p*(1-p)/n+z*z/(4*n*n))/(1+z*z/n)
-	return fmt.Sprintf("%.2f (%d of %d, %.2f to %.2f)", p, r.hits, r.of, max(0, middle-half), min(1, middle+half))
+	m := wilson(r.hits, r.of)
+	return fmt.Sprintf("%.2f (%d of %d, %.2f to %.2f)", m.Value, r.hits, r.of, m.Low, m.High)
 }
 
 // perQuestion is how many pairs are asked about at a time: as many as a review of some

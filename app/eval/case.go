@@ -32,7 +32,7 @@ type Defect struct {
 	// Quotes are the places where it shows, any of which a finding may name: each
 	// stands in exactly one line of the file at the head.
 	Quotes   []string
-	Lines    []int // of the Quotes
+	Lines    []Range // of the Quotes
 	Category string
 	Severity pipeline.Severity
 	What     string // in a sentence
@@ -40,6 +40,9 @@ type Defect struct {
 	Words []string
 	Rules []string // whose findings there name it, whatever they say
 }
+
+// Range are the lines from First to Last, from 1.
+type Range struct{ First, Last int }
 
 // Bounds of what is read. A set is written by people, by hand.
 const (
@@ -103,7 +106,7 @@ func (c *Case) size() (n int) {
 func loadCase(dir string) (Case, []error) {
 	c := Case{Name: filepath.Base(dir)}
 	name := filepath.Join(dir, caseFile)
-	text, err := readFile(name, maxCaseBytes)
+	text, err := readFile(name, maxCaseBytes, caseLimits)
 	if err != nil {
 		return c, []error{err}
 	}
@@ -185,7 +188,7 @@ func (c *Case) defect(n *jsontree.Node) (Defect, []jsontree.Error) {
 			f.Refuse("quotes", fmt.Sprintf("%q stands in %d lines of %s", q, len(lines), d.Path), "quote what stands in exactly one")
 			continue
 		}
-		d.Lines = append(d.Lines, lines[0])
+		d.Lines = append(d.Lines, Range{lines[0], lines[0]})
 	}
 	for _, w := range append(d.Words, d.Category) {
 		if strings.TrimSpace(w) == "" || w != strings.ToLower(w) {

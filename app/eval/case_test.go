@@ -41,7 +41,7 @@ func TestLoad(t *testing.T) {
 	if len(cases) != 2 || cases[0].Name != "a" || cases[1].Name != "b-clean" {
 		t.Fatalf("cases %+v, want a and b-clean", cases)
 	}
-	if a := cases[0]; a.Clean() || a.Defects[0].Lines[0] != 3 || a.Head["a.go"] == "" || len(a.Base) != 0 {
+	if a := cases[0]; a.Clean() || a.Defects[0].Lines[0].First != 3 || a.Head["a.go"] == "" || len(a.Base) != 0 {
 		t.Errorf("case a is %+v", a)
 	}
 	if b := cases[1]; !b.Clean() || b.Base["a"] != "1\n" || b.Head["a"] != "2\n" {

@@ -124,7 +124,7 @@ func count(cases []reviewedCase, leftOut map[string]dispatch.Agent) Result {
 				by = append(by, r.String())
 			}
 			slices.Sort(by)
-			t.Defects = append(t.Defects, Outcome{c.Name, d.Path, d.Lines[0], d.Category, d.Severity, d.What, by})
+			t.Defects = append(t.Defects, Outcome{c.Name, d.Path, d.Lines[0].First, d.Category, d.Severity, d.What, by})
 		}
 	}
 	return t.result()

@@ -1,9 +1,10 @@
 package eval
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/reviewgate/reviewgate/pipeline"
 )
@@ -24,22 +25,13 @@ const none = -1
 // agent speaks; a finding for which none is left names the first that it would do
 // for.
 func judge(defects []Defect, findings []pipeline.Finding) []int {
-	m := matching{does: make([][]int, len(findings)), by: make([]int, len(defects))}
-	for j := range defects {
-		m.by[j] = none
-		for i := range findings {
-			if defects[j].namedBy(&findings[i]) {
-				m.does[i] = append(m.does[i], j)
-			}
-		}
-	}
+	m := match(defects, findings)
 	named := make([]int, len(findings))
 	for i, does := range m.does {
 		named[i] = none
 		if len(does) > 0 {
 			named[i] = does[0]
 		}
-		m.place(i, make([]bool, len(defects)))
 	}
 	for j, i := range m.by {
 		if i != none {
@@ -47,6 +39,25 @@ func judge(defects []Defect, findings []pipeline.Finding) []int {
 		}
 	}
 	return named
+}
+
+// match gives as many defects as can be a finding of their own.
+func match(defects []Defect, findings []pipeline.Finding) matching {
+	m := matching{does: make([][]int, len(findings)), by: make([]int, len(defects))}
+	for j := range defects {
+		m.by[j] = none
+	}
+	for i := range findings {
+		f := &findings[i]
+		text := oneSpace(strings.ToLower(strings.Join([]string{f.Title, f.Message, f.WhyItMatters, f.Recommendation}, "\n")))
+		for j := range defects {
+			if defects[j].namedBy(f, text) {
+				m.does[i] = append(m.does[i], j)
+			}
+		}
+		m.place(i, make([]bool, len(defects)))
+	}
+	return m
 }
 
 // matching gives each defect one of the findings that would do for it.
@@ -77,23 +88,28 @@ func (m *matching) place(i int, tried []bool) bool {
 	return false
 }
 
-// namedBy reports whether a finding is about the defect: it points to it, and
-// says what it is. What is about the change as a whole points nowhere, so that
-// only the rule can tell.
-func (d *Defect) namedBy(f *pipeline.Finding) bool {
-	if f.Path == "" {
+// namedBy reports whether a finding, which has a text, is about the defect: it
+// points to it, and says what it is. What is about the change as a whole points
+// nowhere, so that only the rule can tell.
+func (d *Defect) namedBy(f *pipeline.Finding, text string) bool {
+	if f.Path == "" && d.Path != "" {
 		return f.RuleID != "" && slices.Contains(d.Rules, f.RuleID)
 	}
-	return f.Path == d.Path && d.at(f) && d.said(f)
+	return (d.Path == "" || f.Path == d.Path) && d.at(f) && d.said(f, text)
 }
 
-// at reports whether a finding on the same file points to the defect.
+// at reports whether a finding on the same file points to the defect. One of which no
+// lines are known is anywhere in its file.
 func (d *Defect) at(f *pipeline.Finding) bool {
+	if len(d.Lines)+len(d.Quotes) == 0 {
+		return true
+	}
 	last := max(f.StartLine, f.EndLine)
-	for _, line := range d.Lines {
-		if f.StartLine > 0 && line >= f.StartLine-nearLines && line <= last+nearLines {
-			return true
-		}
+	near := func(r Range) bool {
+		return f.StartLine > 0 && r.Last >= f.StartLine-nearLines && r.First <= last+nearLines
+	}
+	if slices.ContainsFunc(d.Lines, near) {
+		return true
 	}
 	return slices.ContainsFunc(f.Evidence, func(text string) bool {
 		text = oneSpace(text)
@@ -105,19 +121,31 @@ func (d *Defect) at(f *pipeline.Finding) bool {
 }
 
 // said reports whether a finding speaks of the defect, by rule, category or
-// words.
-func (d *Defect) said(f *pipeline.Finding) bool {
-	if f.RuleID != "" && slices.Contains(d.Rules, f.RuleID) || strings.EqualFold(strings.TrimSpace(f.Category), d.Category) {
+// words. Of one that has neither rules nor words, the place says enough.
+func (d *Defect) said(f *pipeline.Finding, text string) bool {
+	if len(d.Rules)+len(d.Words) == 0 {
 		return true
 	}
-	text := oneSpace(strings.ToLower(strings.Join([]string{f.Title, f.Message, f.WhyItMatters, f.Recommendation}, "\n")))
+	if f.RuleID != "" && slices.Contains(d.Rules, f.RuleID) || d.Category != "" && strings.EqualFold(strings.TrimSpace(f.Category), d.Category) {
+		return true
+	}
 	return slices.ContainsFunc(d.Words, func(word string) bool { return beginsWord(text, word) })
 }
 
 // beginsWord reports whether a word, or several, stand in a text from the
 // beginning of one on: "race" is in "races" and not in "trace".
 func beginsWord(text, word string) bool {
-	return regexp.MustCompile(`(?:^|[^\pL\pN])` + regexp.QuoteMeta(oneSpace(word))).MatchString(text)
+	word = oneSpace(word)
+	for from := 0; ; from++ {
+		i := strings.Index(text[from:], word)
+		if i < 0 {
+			return false
+		}
+		from += i
+		if before, _ := utf8.DecodeLastRuneInString(text[:from]); !unicode.IsLetter(before) && !unicode.IsNumber(before) {
+			return true
+		}
+	}
 }
 
 func oneSpace(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -9,7 +9,7 @@ import (
 
 func aRace() Defect {
 	return Defect{
-		Path: "rates.go", Quotes: []string{"c.entries[pair] = entry", "c.mu.RLock()"}, Lines: []int{51, 42},
+		Path: "rates.go", Quotes: []string{"c.entries[pair] = entry", "c.mu.RLock()"}, Lines: []Range{{51, 51}, {42, 42}},
 		Category: "concurrency", Words: []string{"race", "write lock"}, Rules: []string{"go-map-race"},
 	}
 }
@@ -50,7 +50,7 @@ func TestNamedBy(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			d := aRace()
-			if got := d.namedBy(&tt.finding); got != tt.want {
+			if got := judge([]Defect{d}, []pipeline.Finding{tt.finding})[0] == 0; got != tt.want {
 				t.Errorf("named: %t, want %t", got, tt.want)
 			}
 		})
@@ -60,8 +60,8 @@ func TestNamedBy(t *testing.T) {
 // Two defects on neighbouring lines, and findings that would do for both.
 func TestAFindingNamesOneDefect(t *testing.T) {
 	defects := []Defect{
-		{Path: "a.ts", Quotes: []string{"first line"}, Lines: []int{10}, Category: "secrets", Words: []string{"key"}},
-		{Path: "a.ts", Quotes: []string{"second line"}, Lines: []int{11}, Category: "secrets", Words: []string{"key", "timing"}},
+		{Path: "a.ts", Quotes: []string{"first line"}, Lines: []Range{{10, 10}}, Category: "secrets", Words: []string{"key"}},
+		{Path: "a.ts", Quotes: []string{"second line"}, Lines: []Range{{11, 11}}, Category: "secrets", Words: []string{"key", "timing"}},
 	}
 	key := pipeline.Finding{Path: "a.ts", StartLine: 10, Title: "The key is bad"}
 	timing := pipeline.Finding{Path: "a.ts", StartLine: 11, Title: "The timing tells"}

@@ -48,6 +48,12 @@ func commit(in *bytes.Buffer, branch, message string, files map[string]string) {
 }
 
 func git(ctx context.Context, in *bytes.Buffer, args ...string) error {
+	_, err := gitOutput(ctx, in, args...)
+	return err
+}
+
+// gitOutput returns what git prints.
+func gitOutput(ctx context.Context, in *bytes.Buffer, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	if in != nil {
 		cmd.Stdin = in
@@ -59,10 +65,12 @@ func git(ctx context.Context, in *bytes.Buffer, args ...string) error {
 		}
 	}
 	cmd.Env = append(cmd.Env, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("make a repository of the cases: %w: %s", err, bytes.TrimSpace(out))
+	var out, problems bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &problems
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("make a repository of the cases: %w: %s", err, bytes.TrimSpace(problems.Bytes()))
 	}
-	return nil
+	return out.Bytes(), nil
 }
 
 // source reads one case as a local range, under the title and description that

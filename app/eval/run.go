@@ -44,15 +44,7 @@ type Options struct {
 // options can't be used (an [*UnusableError]), a case could not be reviewed, or
 // ctx ended. An agent that fails is counted.
 func Run(ctx context.Context, o Options) (Result, error) {
-	cfg, problems := config.Load(o.Layers...)
-	if len(problems) > 0 {
-		return Result{}, &UnusableError{errors.New(config.FormatProblem(problems[0]))}
-	}
-	others, err := standIns(cfg, o.Agent)
-	if err != nil {
-		return Result{}, err
-	}
-	runner, err := run.NewRunner(run.Config{Version: o.Version, Now: o.Now, Agents: others})
+	runner, others, err := o.runner()
 	if err != nil {
 		return Result{}, err
 	}
@@ -65,21 +57,45 @@ func Run(ctx context.Context, o Options) (Result, error) {
 		return Result{}, cmp.Or(ctx.Err(), err) // git that is killed says something else
 	}
 	reviewed := make([]reviewedCase, len(o.Cases))
-	g, within := errgroup.WithContext(ctx)
-	g.SetLimit(atOnce)
-	for i := range o.Cases {
-		g.Go(func() error {
-			var err error
-			if reviewed[i], err = reviewCase(within, runner, dir, &o.Cases[i], o); err != nil && within.Err() == nil {
-				err = fmt.Errorf("review the case %s: %w", o.Cases[i].Name, err)
-			}
-			return err
-		})
-	}
-	if err := g.Wait(); err != nil {
-		return Result{}, cmp.Or(ctx.Err(), err)
+	err = sideBySide(ctx, len(o.Cases), func(within context.Context, i int) (err error) {
+		if reviewed[i], err = reviewCase(within, runner, dir, &o.Cases[i], o); err != nil && within.Err() == nil {
+			err = fmt.Errorf("review the case %s: %w", o.Cases[i].Name, err)
+		}
+		return err
+	})
+	if err != nil {
+		return Result{}, err
 	}
 	return count(reviewed, others), nil
+}
+
+// runner makes what reviews, and the stand-ins for agents that are not measured. The error
+// is an [*UnusableError] where the config or the agent can't be used.
+func (o *Options) runner() (*run.Runner, map[string]dispatch.Agent, error) {
+	cfg, problems := config.Load(o.Layers...)
+	if len(problems) > 0 {
+		return nil, nil, &UnusableError{errors.New(config.FormatProblem(problems[0]))}
+	}
+	others, err := standIns(cfg, o.Agent)
+	if err != nil {
+		return nil, nil, err
+	}
+	runner, err := run.NewRunner(run.Config{Version: o.Version, Now: o.Now, Agents: others})
+	return runner, others, err
+}
+
+// sideBySide does something for each number below n, some at a time. It ends with the first
+// error, which is that of ctx where that has ended.
+func sideBySide(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
+	g, within := errgroup.WithContext(ctx)
+	g.SetLimit(atOnce)
+	for i := range n {
+		g.Go(func() error { return do(within, i) })
+	}
+	if err := g.Wait(); err != nil {
+		return cmp.Or(ctx.Err(), err)
+	}
+	return nil
 }
 
 // UnusableError is about what was asked for, and not about the run.
@@ -160,8 +176,8 @@ func (c *Case) inChange(facts *pipeline.PRFacts) error {
 		return fmt.Errorf("not all of it could be read: %s %s: %s", i.What, i.Path, i.Why)
 	}
 	for _, d := range c.Defects {
-		for i, line := range d.Lines {
-			if !shows(facts, d.Path, line) {
+		for i, l := range d.Lines {
+			if !shows(facts, d.Path, l.First) {
 				return fmt.Errorf("%s: %q is not in the diff of %s: quote an added line, or one within three of a change", caseFile, d.Quotes[i], d.Path)
 			}
 		}

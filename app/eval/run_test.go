@@ -109,8 +109,8 @@ func TestCasesThatShowNothing(t *testing.T) {
 		says string
 	}{
 		"no change":     {Case{Base: map[string]string{"a.go": long}, Head: map[string]string{"a.go": long}}, "base and head are the same"},
-		"outside":       {Case{Base: map[string]string{"a.go": long}, Head: map[string]string{"a.go": "// new\n" + long}, Defects: []Defect{{Path: "a.go", Quotes: []string{"var x"}, Lines: []int{23}}}}, `"var x" is not in the diff of a.go`},
-		"a binary file": {Case{Head: map[string]string{"b.png": "\x89PNG\r\n\x1a\n\x00a"}, Defects: []Defect{{Path: "b.png", Quotes: []string{"a"}, Lines: []int{1}}}}, "is not in the diff"},
+		"outside":       {Case{Base: map[string]string{"a.go": long}, Head: map[string]string{"a.go": "// new\n" + long}, Defects: []Defect{{Path: "a.go", Quotes: []string{"var x"}, Lines: []Range{{23, 23}}}}}, `"var x" is not in the diff of a.go`},
+		"a binary file": {Case{Head: map[string]string{"b.png": "\x89PNG\r\n\x1a\n\x00a"}, Defects: []Defect{{Path: "b.png", Quotes: []string{"a"}, Lines: []Range{{1, 1}}}}}, "is not in the diff"},
 	} {
 		tt.c.Name, tt.c.Title = "a", "feat: a"
 		if _, err := Run(t.Context(), options([]Case{tt.c})); err == nil || !strings.Contains(err.Error(), "the case a: ") || !strings.Contains(err.Error(), tt.says) {

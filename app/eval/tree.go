@@ -42,7 +42,7 @@ func readTree(dir string) (map[string]string, error) {
 		case len(files) == maxTreeFiles:
 			return fmt.Errorf("%s has more than %d files: make the change smaller", dir, maxTreeFiles)
 		}
-		text, err := readFile(name, left)
+		text, err := readFile(name, left, caseLimits)
 		if err != nil {
 			return err
 		}
@@ -56,26 +56,30 @@ func readTree(dir string) (map[string]string, error) {
 	return files, nil
 }
 
-// readFile reads a file, and neither what a link leads to nor what a pipe has.
-func readFile(name string, most int64) ([]byte, error) {
+// caseLimits say how large the files of a case may be.
+var caseLimits = fmt.Sprintf("case.json may have %d KiB, a tree %d KiB", maxCaseBytes>>10, maxTreeBytes>>10)
+
+// readFile reads a file, and neither what a link leads to nor what a pipe has. The limits
+// are told where it is larger than most bytes.
+func readFile(name string, most int64, limits string) ([]byte, error) {
 	info, err := os.Lstat(name)
 	if err != nil {
-		return nil, fmt.Errorf("read a case: %w", err)
+		return nil, fmt.Errorf("read the file: %w", err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file: cases hold text only", name)
+		return nil, fmt.Errorf("%s is not a regular file: put a copy of the text there", name)
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, fmt.Errorf("read a case: %w", err)
+		return nil, fmt.Errorf("read the file: %w", err)
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err != nil {
-		return nil, fmt.Errorf("read a case: %w", err)
+		return nil, fmt.Errorf("read the file: %w", err)
 	}
 	if int64(len(text)) > most {
-		return nil, fmt.Errorf("%s is too large: case.json may have %d KiB, a tree %d KiB", name, maxCaseBytes>>10, maxTreeBytes>>10)
+		return nil, fmt.Errorf("%s is too large: %s", name, limits)
 	}
 	return text, nil
 }

@@ -32,64 +32,92 @@ Without --config the shipped rules are measured, and nothing leaves the machine.
 With --record the models' answers are kept in a file, and with --replay they are taken
 from it: no model is asked, no key is needed, and the figures are the same.
 Exit code: 0 the figures are printed, 2 the cases or the config can't be used, 3 it
-could not be finished. An agent that fails is counted in the table.`,
+could not be finished. An agent that fails is counted in the table.
+
+The commands below review diffs of any benchmark, score what any tool found in
+them, and write the cases as diffs for other tools.`,
 		Example: "  reviewgate eval\n" +
 			"  reviewgate eval --config /etc/reviewgate --agent security-reviewer --format json",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
-	c.Flags().StringVar(&f.config, "config", "", "`directory` of the server's config, which may name models")
 	c.Flags().StringVar(&f.cases, "cases", "testdata/eval", "`directory` of the cases")
-	c.Flags().StringVar(&f.agent, "agent", "", "`id` of the only agent to run (default: all)")
 	c.Flags().StringVar(&f.format, "format", "text", "text or json")
-	f.tape.add(c)
+	f.add(c)
+	c.AddCommand(evalDiffsCommand(), evalScoreCommand(), evalExportCommand())
 	return c
 }
 
-func (f *evalFlags) run(cmd *cobra.Command) (err error) {
+// add adds the flags that choose the agents and their models.
+func (f *evalFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.config, "config", "", "`directory` of the server's config, which may name models")
+	c.Flags().StringVar(&f.agent, "agent", "", "`id` of the only agent to run (default: all)")
+	f.tape.add(c)
+}
+
+func (f *evalFlags) run(cmd *cobra.Command) error {
 	if err := oneOf(f.format, "text", "json"); err != nil {
 		return err
 	}
 	if err := notEmpty(cmd, "config", "cases", "agent", "record", "replay"); err != nil {
 		return err
 	}
-	layers, err := (&layerFlags{server: f.config}).layers()
-	if err != nil {
-		return unusable(err)
-	}
 	cases, err := eval.Load(f.cases)
 	if err != nil {
 		return unusable(err)
 	}
-	models, done, err := f.tape.models(layers)
+	o, done, err := f.options(cmd)
 	if err != nil {
-		return unusable(err)
+		return err
 	}
-	defer func() {
-		if closed := done(); err == nil && closed != nil {
-			err = unfinished(fmt.Errorf("write %s: %w", f.tape.record, closed))
-		}
-	}()
-	out := &outside{models: models}
-	progress := newProgress(cmd.ErrOrStderr())
-	out.failed = progress.unanswered
-	result, err := eval.Run(cmd.Context(), eval.Options{
-		Cases: cases, Layers: layers, Agent: f.agent, Version: app.Version(), Now: time.Now, Progress: progress.step,
-		Outside: func(of run.OutsideAgent) dispatch.Agent {
-			return out.asking(of)
-		},
-		Comparer: out.comparer, Verifier: out.verifier,
-	})
-	progress.done()
-	var bad *eval.UnusableError
-	switch {
-	case errors.As(err, &bad):
-		return unusable(err)
-	case err != nil:
-		return unfinished(err)
+	o.Cases = cases
+	result, err := eval.Run(cmd.Context(), o)
+	if err := errors.Join(evalError(err), done()); err != nil {
+		return err
 	}
 	if f.format == "json" {
 		return putJSON(cmd, result)
 	}
 	return put(cmd, eval.Text(result))
+}
+
+// evalError gives the error of a run its exit code.
+func evalError(err error) error {
+	var bad *eval.UnusableError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &bad):
+		return unusable(err)
+	}
+	return unfinished(err)
+}
+
+// options are those of a run but for what is reviewed. done ends the recording and what
+// shows progress.
+func (f *evalFlags) options(cmd *cobra.Command) (o eval.Options, done func() error, err error) {
+	layers, err := (&layerFlags{server: f.config}).layers()
+	if err != nil {
+		return o, nil, unusable(err)
+	}
+	models, ended, err := f.tape.models(layers)
+	if err != nil {
+		return o, nil, unusable(err)
+	}
+	progress := newProgress(cmd.ErrOrStderr())
+	out := &outside{models: models, failed: progress.unanswered}
+	o = eval.Options{
+		Layers: layers, Agent: f.agent, Version: app.Version(), Now: time.Now, Progress: progress.step,
+		Outside: func(of run.OutsideAgent) dispatch.Agent {
+			return out.asking(of)
+		},
+		Comparer: out.comparer, Verifier: out.verifier,
+	}
+	return o, func() error {
+		progress.done()
+		if err := ended(); err != nil {
+			return unfinished(fmt.Errorf("write %s: %w", f.tape.record, err))
+		}
+		return nil
+	}, nil
 }
