@@ -42,6 +42,9 @@ type Finding struct {
 	// Flagged are digests of the lines that a model's finding is about, blank ones aside. By
 	// them it is known again when the model words it anew.
 	Flagged List[string] `json:"flagged,omitempty"`
+	// Cited is a digest of what the change does to other files that a model's finding names,
+	// or nothing where it names none that the change touches.
+	Cited string `json:"cited,omitempty"`
 	// OriginalPath is the oldest known path of the file, where it is not Path:
 	// the fingerprint is made with it.
 	OriginalPath string       `json:"original_path"`

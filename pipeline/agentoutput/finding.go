@@ -18,7 +18,7 @@ var (
 		"finding_type", "blocking",
 	}
 	filledIn = []string{
-		"id", "fingerprints", "surroundings", "original_path", "agent", "model", "reviewers", "found_by", "opinions", "flagged", "reasons", "gate_severity", "state", "perspectives", "final",
+		"id", "fingerprints", "surroundings", "original_path", "agent", "model", "reviewers", "found_by", "opinions", "flagged", "cited", "reasons", "gate_severity", "state", "perspectives", "final",
 	}
 	knownFields = append(append([]string{}, agentsFields...), filledIn...)
 )

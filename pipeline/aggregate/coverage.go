@@ -64,7 +64,10 @@ func (w *work) foundBy(f *item) {
 	slices.SortFunc(f.FoundBy, func(a, b pipeline.Maker) int {
 		return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Model, b.Model))
 	})
-	f.Opinions = opinionsOf(f)
+	f.Opinions, f.Cited = opinionsOf(f), ""
+	if models {
+		f.Cited = w.cited(&f.Finding)
+	}
 }
 
 func sortTexts(t []pipeline.SourcedText) {

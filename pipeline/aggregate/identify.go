@@ -23,11 +23,11 @@ func (w *work) identify() {
 		f.flagged = w.flagged(f)
 	}
 	w.origins = w.oldestPaths()
-	around := newArounds(w.files, w.in.Facts, w.rules)
+	w.around = newArounds(w.files, w.in.Facts, w.rules)
 	for i, id := range fingerprints(w.findings, w.where) {
 		f := w.findings[i]
 		f.own, f.ID, f.Fingerprints = id, id, pipeline.List[string]{id}
-		f.Surroundings = pipeline.List[string]{around.of(f)}
+		f.Surroundings = pipeline.List[string]{w.around.of(f)}
 		if o := w.origins[f.Path]; o != f.Path {
 			f.OriginalPath = o
 		}

@@ -5,7 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"maps"
+	"path"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -243,10 +246,56 @@ func (p *past) blocked() bool {
 	return p.GateSeverity.Rank() >= pipeline.SeverityMajor.Rank() || slices.Contains(p.Reasons, pipeline.ReasonHeld)
 }
 
-// unchanged reports whether the code around an earlier finding is what it was.
-func (p *past) unchanged(digest string) bool {
+// unchanged reports whether the code around an earlier finding, and what the change does to
+// the files that it names, are what they were.
+func (w *work) unchanged(p *past, digest string) bool {
 	i := slices.Index(p.Fingerprints, p.ID)
-	return i >= 0 && i < len(p.Surroundings) && p.Surroundings[i] == digest
+	return i >= 0 && i < len(p.Surroundings) && p.Surroundings[i] == digest && p.Cited == w.cited(p.Finding)
+}
+
+// named are the words of a text that can be a file's path or name.
+var named = regexp.MustCompile(`[\pL\pN_.@/+-]+`)
+
+// cited digests what the change does to the files that a finding names, but for its own:
+// one that rests on another file may be mended there.
+func (w *work) cited(f *pipeline.Finding) string {
+	paths := map[string]bool{}
+	for _, text := range []string{f.Citation, f.Message, f.WhyItMatters, f.Recommendation} {
+		for _, word := range named.FindAllString(text, -1) {
+			word = strings.Trim(word, ".-/")
+			if path, ok := w.byName()[word]; ok {
+				word = path
+			}
+			if w.files[word] != nil && word != f.Path {
+				paths[word] = true
+			}
+		}
+	}
+	if len(paths) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, path := range sortedKeys(paths) {
+		whole := w.around.shape(path).whole
+		parts = append(parts, path, string(whole[:]))
+	}
+	all := sumOf(parts...)
+	return hex.EncodeToString(all[:])
+}
+
+// byName are the paths of the change's files by their last element, where no two have it.
+func (w *work) byName() map[string]string {
+	if w.names == nil {
+		w.names = map[string]string{}
+		for p := range w.files {
+			name := path.Base(p)
+			if _, twice := w.names[name]; twice {
+				p = ""
+			}
+			w.names[name] = p
+		}
+	}
+	return w.names
 }
 
 // countAsBefore has findings that blocked, and about which nothing has changed, count as
@@ -254,7 +303,7 @@ func (p *past) unchanged(digest string) bool {
 func (w *work) countAsBefore() {
 	for _, f := range w.findings {
 		p := f.recalled
-		if p == nil || p.aside || f.standing || !p.blocked() || !p.unchanged(f.Surroundings[0]) {
+		if p == nil || p.aside || f.standing || !p.blocked() || !w.unchanged(p, f.Surroundings[0]) {
 			continue
 		}
 		models := p.provenBy()
@@ -316,16 +365,12 @@ func lineDigest(text string) string {
 // looked, and nothing about them has changed. Those that blocked stay; the others are
 // dropped, and the report says so.
 func (w *work) stand(all []*past) {
-	var around *arounds
 	failed := w.failedAgents()
 	for _, p := range all {
 		if p.repeats || p.aside || !w.makersLooked(p, failed) {
 			continue
 		}
-		if around == nil {
-			around = newArounds(w.files, w.in.Facts, w.rules)
-		}
-		f := w.standing(p, around)
+		f := w.standing(p)
 		if f == nil {
 			continue // what it was about is gone or has changed
 		}
@@ -356,8 +401,8 @@ func (w *work) makersLooked(p *past, failed map[string]bool) bool {
 }
 
 // standing is an earlier finding where it stands now, or nil if the lines that it is about,
-// or the code around them, are others.
-func (w *work) standing(p *past, around *arounds) *item {
+// the code around them, or the files that it names, are others.
+func (w *work) standing(p *past) *item {
 	if p.Path != "" && p.place == "" {
 		return nil
 	}
@@ -379,8 +424,8 @@ func (w *work) standing(p *past, around *arounds) *item {
 		}
 		at.Section, at.section = section, normalised(section)
 	}
-	digest := around.of(at)
-	if !p.unchanged(digest) {
+	digest := w.around.of(at)
+	if !w.unchanged(p, digest) {
 		return nil
 	}
 	at.flagged = w.flagged(at)

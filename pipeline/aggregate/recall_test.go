@@ -97,6 +97,52 @@ func TestRecall(t *testing.T) {
 	}
 }
 
+// What rests on another file that it names is resolved once that file changed and nobody
+// repeats it. Files that it does not name change nothing.
+func TestRecallByAFileItNames(t *testing.T) {
+	code := []string{"one", "two", "three"}
+	list := func(f ...pipeline.Finding) []pipeline.Finding { return f }
+	for _, tt := range []struct {
+		name, message string
+		other         []string // lines of lib/total.go on the next head
+		repeated      bool
+		want          string // what becomes of it
+	}{
+		{"the file changed", "lib/total.go:2 passes nil.", []string{"call(x)", "call(y)"}, false, "resolved"},
+		{"by its name alone", "The caller in `total.go` passes nil.", []string{"call(x)", "call(y)"}, false, "resolved"},
+		{"the file changed, and a model repeats it", "lib/total.go passes nil.", []string{"call(x)", "call(y)"}, true, "counts as warning"},
+		{"the file is as it was", "lib/total.go passes nil.", []string{"call(x)", "call(nil)"}, false, "counts as major"},
+		{"another file changed", "A caller passes nil.", []string{"call(x)", "call(y)"}, false, "counts as major"},
+		{"its own file is named", "a.go takes nil.", []string{"call(x)", "call(y)"}, false, "counts as major"},
+		{"the file is gone from the change", "lib/total.go passes nil.", nil, false, "resolved"},
+	} {
+		with := func(in Input, other []string) Input {
+			if other != nil {
+				in.Facts.Files = append(in.Facts.Files, file("lib/total.go", other...))
+			}
+			return in
+		}
+		f := finding("a.go", 2, "Nil is not checked", "major")
+		f.Message = tt.message
+		first := Aggregate(with(push(nil, code, list(f), list(f)), []string{"call(x)", "call(nil)"}))
+		again := list()
+		if tt.repeated {
+			again = list(f)
+		}
+		r := Aggregate(with(push(&first, code, again, nil), tt.other))
+		got := ""
+		for _, f := range r.Findings {
+			got += "counts as " + string(f.GateSeverity)
+		}
+		if len(r.Changes.Resolved) > 0 {
+			got += "resolved"
+		}
+		if got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
 // A review of the same head is no dice: what blocked in the last one blocks in this one, and
 // so on, until somebody decides; what did not is dropped, and said to be.
 func TestReviewingAgainIsNoDice(t *testing.T) {

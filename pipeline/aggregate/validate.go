@@ -22,6 +22,7 @@ func (w *work) validate() {
 		// What only reviewgate fills in is no agent's to claim.
 		f.ID, f.State, f.GateSeverity, f.OriginalPath = "", "", "", ""
 		f.Fingerprints, f.Surroundings, f.Reasons, f.Perspectives, f.FoundBy, f.Opinions, f.Flagged = nil, nil, nil, nil, nil, nil, nil
+		f.Cited = ""
 		f.Reviewers = pipeline.List[string]{f.Agent}
 		known, valid := w.severity(f)
 		if known && f.Severity == "" {

@@ -33,6 +33,8 @@ type work struct {
 	flaggedAt map[flaggedLines]string // what findings are about, by where that is
 	origins   map[string]string       // of files: the oldest known path by the current one
 	commits   map[string]string       // their messages by their section, once asked for
+	names     map[string]string       // of files: see byName
+	around    *arounds                // of the findings, once they have ids
 	report    pipeline.ReviewReport
 }
 
