@@ -143,7 +143,7 @@ func askAbout(t testing.TB, cfg *config.Config, name string, m llm.Model, pairs 
 		var asked []aggregate.Pair
 		for i := range some {
 			in := some[i].input(cfg)
-			asked = append(asked, aggregate.Undecided(in, 1)...)
+			asked = append(asked, aggregate.Undecided(in, 1, func(*aggregate.Pair) bool { return true })...)
 			out.says[some[i].Name] = agreed(in) // where nobody is asked
 		}
 		said, _, err := comparer.Compare(context.Background(), dispatch.Task{Entry: pipeline.ManifestEntry{Agent: pipeline.Matcher}, Model: name}, asked)

@@ -321,8 +321,9 @@ type Pair struct {
 }
 
 // Undecided returns the pairs that a model should be asked about, the worst and likest
-// first, at most so many. It goes by the results so far, comparisons among them.
-func Undecided(in Input, most int) []Pair {
+// first, at most so many of those that ask wants. It goes by the results so far, comparisons
+// among them.
+func Undecided(in Input, most int, ask func(*Pair) bool) []Pair {
 	w := newWork(in)
 	for _, step := range untilAgreed {
 		step(w)
@@ -340,13 +341,18 @@ func Undecided(in Input, most int) []Pair {
 	})
 	slices.SortStableFunc(pairs, func(x, y pair) int { return cmp.Compare(y.rank(), x.rank()) })
 	var out []Pair
-	for _, p := range pairs[:min(len(pairs), most)] {
+	for _, p := range pairs {
+		if len(out) == most {
+			break
+		}
 		keys := keysOf(p.a, p.b)
 		one, other := p.a, p.b
 		if one.key() != keys[0] {
 			one, other = other, one
 		}
-		out = append(out, Pair{one.Finding, other.Finding, keys[0], keys[1]})
+		if p := (Pair{one.Finding, other.Finding, keys[0], keys[1]}); ask(&p) {
+			out = append(out, p)
+		}
 	}
 	return out
 }

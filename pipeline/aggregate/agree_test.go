@@ -12,7 +12,7 @@ import (
 // compare says of all pairs of findings in the input that may be one whether they are.
 func compare(in Input, same bool) Input {
 	row := pipeline.AgentResult{Agent: pipeline.Matcher, Model: "a", Status: pipeline.AgentOK}
-	for _, p := range Undecided(in, 100) {
+	for _, p := range Undecided(in, 100, func(*Pair) bool { return true }) {
 		row.Comparisons = append(row.Comparisons, pipeline.Comparison{One: p.OneKey, Other: p.OtherKey, Same: same})
 	}
 	in.Results = append(slices.Clip(in.Results), row)
@@ -178,7 +178,7 @@ func TestUndecided(t *testing.T) {
 		x:        {at(2, "six", "info"), in(at(1, "seven", "info"), "docs/plans/p.md")}, y: {in(at(1, "eight", "info"), "docs/plans/p.md")},
 	})
 	var got []string
-	for _, p := range Undecided(change, 100) {
+	for _, p := range Undecided(change, 100, func(*Pair) bool { return true }) {
 		titles := []string{p.One.Title, p.Other.Title}
 		slices.Sort(titles)
 		got = append(got, strings.Join(titles, "-"))
@@ -190,13 +190,13 @@ func TestUndecided(t *testing.T) {
 	if want := []string{"eight-five", "five-seven", "four-two", "one-same", "one-six", "one-three", "same-six", "same-six", "same-three", "six-three"}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if n := len(Undecided(change, 3)); n != 3 {
+	if n := len(Undecided(change, 3, func(*Pair) bool { return true })); n != 3 {
 		t.Errorf("%d, want 3", n)
 	}
-	if n := len(Undecided(compare(change, false), 100)); n != 0 {
+	if n := len(Undecided(compare(change, false), 100, func(*Pair) bool { return true })); n != 0 {
 		t.Errorf("%d pairs are asked about again", n)
 	}
-	if n := len(Undecided(panel(outputs{x: {at(2, "a", "major")}, y: {at(2, "b", "major")}}), 100)); n != 0 {
+	if n := len(Undecided(panel(outputs{x: {at(2, "a", "major")}, y: {at(2, "b", "major")}}), 100, func(*Pair) bool { return true })); n != 0 {
 		t.Errorf("%d pairs without a model", n)
 	}
 }

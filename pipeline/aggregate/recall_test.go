@@ -321,7 +321,7 @@ func TestDefectsOverPushes(t *testing.T) {
 			// They are asked whether it is one defect, and know.
 			in.Results = append(in.Results, pipeline.AgentResult{Agent: pipeline.Matcher, Model: "a", Status: pipeline.AgentOK})
 			said := &in.Results[len(in.Results)-1]
-			for _, p := range Undecided(in, 100) {
+			for _, p := range Undecided(in, 100, func(*Pair) bool { return true }) {
 				said.Comparisons = append(said.Comparisons, pipeline.Comparison{One: p.OneKey, Other: p.OtherKey, Same: p.One.StartLine == p.Other.StartLine})
 			}
 			r := Aggregate(in)

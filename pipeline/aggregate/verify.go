@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies/reviewreport"
 )
 
 // Doubt is a finding that would count for more if another model confirmed it.
@@ -15,10 +16,11 @@ type Doubt struct {
 }
 
 // Unproven returns what one model alone found and holds to be critical or major, and what the
-// model by has not been asked about yet: the worst first, at most so many. What by found
-// itself is left out, since it would be no second voice; and so are all but one of those that
-// say the same.
-func Unproven(in Input, by string, most int) []Doubt {
+// model by has not been asked about yet: what the spec stage found first, then the worst. What
+// by found itself is left out, since it would be no second voice; and so are what a report
+// comes to, which the change does not show, what ask does not want, and all but one of those
+// that say the same.
+func Unproven(in Input, by string, ask func(*Doubt) bool) []Doubt {
 	w := newWork(in)
 	for _, step := range untilAgreed {
 		step(w)
@@ -34,12 +36,15 @@ func Unproven(in Input, by string, most int) []Doubt {
 	}
 	var doubts []*item
 	for _, f := range w.findings {
-		if f.Model != "" && f.Model != by && !f.standing && f.Severity.Rank() >= pipeline.SeverityMajor.Rank() && !w.proven(f) {
+		if f.Model != "" && f.Model != by && !f.standing && f.Severity.Rank() >= pipeline.SeverityMajor.Rank() && !w.proven(f) && f.Category != reviewreport.CategoryOutcome {
 			doubts = append(doubts, f)
 		}
 	}
 	slices.SortStableFunc(doubts, func(a, b *item) int {
-		return cmp.Or(cmp.Compare(b.Severity.Rank(), a.Severity.Rank()), cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(a.at, b.at))
+		return cmp.Or(
+			compareBool(a.stage != pipeline.StageSpec, b.stage != pipeline.StageSpec), // it may make the others moot
+			cmp.Compare(b.Severity.Rank(), a.Severity.Rank()), cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(a.at, b.at),
+		)
 	})
 	classes := map[int]bool{}
 	for _, f := range doubts { // whatever is left of a class that was asked about
@@ -47,11 +52,13 @@ func Unproven(in Input, by string, most int) []Doubt {
 	}
 	var out []Doubt
 	for _, f := range doubts {
-		if classes[f.class] || len(out) == most {
+		if classes[f.class] {
 			continue
 		}
-		classes[f.class] = true
-		out = append(out, Doubt{Key: f.key(), Stage: f.stage, Finding: f.Finding})
+		if d := (Doubt{Key: f.key(), Stage: f.stage, Finding: f.Finding}); ask(&d) {
+			classes[f.class] = true
+			out = append(out, d)
+		}
 	}
 	return out
 }

@@ -154,7 +154,7 @@ func (r runner) attempts(ctx context.Context, seen *Observation) answer {
 		if errors.As(a.err, &p) {
 			seen.Stack = p.stack
 		}
-		if a.err == nil || seen.Attempts > r.limits.Retries || !temporary(a.err) {
+		if a.err == nil || seen.Attempts > r.limits.Retries || !Temporary(a.err) {
 			return a
 		}
 		asked := leftAlone(a.err)
@@ -231,8 +231,8 @@ type panicError struct {
 
 func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 
-// temporary reports whether the error says of itself that it may pass.
-func temporary(err error) bool {
+// Temporary reports whether the error says of itself that it may pass.
+func Temporary(err error) bool {
 	var t interface{ Temporary() bool }
 	return errors.As(err, &t) && t.Temporary()
 }

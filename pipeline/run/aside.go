@@ -68,14 +68,15 @@ func (a *aside) result() *pipeline.AgentResult {
 	return a.row
 }
 
-// results are those of an agent in the last review. There may be none.
-func (l *LastReview) results(agent string) (out []pipeline.AgentResult) {
-	if l == nil {
+// said are the rows of an aside in the last review, if it was asked by the same version of
+// reviewgate and the same config, and need not be asked anew.
+func (r *Runner) said(v *pipeline.Review, last *LastReview, c Carry, id, model string) (out []pipeline.AgentResult) {
+	if last == nil || last.Version != r.Version || last.Review.Facts.Config.Version != v.Facts.Config.Version || c.anew(id) {
 		return nil
 	}
-	for _, r := range l.Review.Results {
-		if r.Agent == agent {
-			out = append(out, r)
+	for _, was := range last.Review.Results {
+		if was.Agent == id && was.Model == model {
+			out = append(out, was)
 		}
 	}
 	return out

@@ -32,28 +32,22 @@ type comparing struct {
 // that of ctx.
 func (c *comparing) compare(ctx context.Context, in aggregate.Input, results pipeline.List[pipeline.AgentResult]) error {
 	in.Results = results
-	pairs := slices.DeleteFunc(aggregate.Undecided(in, maxPairs), func(p aggregate.Pair) bool { return !c.mayTell(&p.One) || !c.mayTell(&p.Other) })
-	pairs = c.recall(pairs)
+	pairs := aggregate.Undecided(in, maxPairs, func(p *aggregate.Pair) bool {
+		return c.mayTell(&p.One) && c.mayTell(&p.Other) && !c.recall(p)
+	})
 	if len(pairs) == 0 {
 		return nil
 	}
 	return c.ask(ctx, in, &comparisonAsker{comparer: c.comparer, pairs: pairs})
 }
 
-// recall takes over what was said of pairs in the last review, and returns the others.
-func (c *comparing) recall(pairs []aggregate.Pair) []aggregate.Pair {
-	var known []pipeline.Comparison
-	pairs = slices.DeleteFunc(pairs, func(p aggregate.Pair) bool {
-		i := slices.IndexFunc(c.before, func(b pipeline.Comparison) bool { return b.One == p.OneKey && b.Other == p.OtherKey })
-		if i >= 0 {
-			known = append(known, c.before[i])
-		}
-		return i >= 0
-	})
-	if len(known) > 0 {
-		c.result().Comparisons = append(c.result().Comparisons, known...)
+// recall takes over what was said of a pair in the last review, and reports whether it was.
+func (c *comparing) recall(p *aggregate.Pair) bool {
+	i := slices.IndexFunc(c.before, func(b pipeline.Comparison) bool { return b.One == p.OneKey && b.Other == p.OtherKey })
+	if i >= 0 {
+		c.result().Comparisons = append(c.result().Comparisons, c.before[i])
 	}
-	return pairs
+	return i >= 0
 }
 
 // comparisonAsker is a question about pairs as dispatch runs it.
@@ -90,7 +84,7 @@ func (a *comparisonAsker) put(row *pipeline.AgentResult) {
 
 // comparing is what asks which findings are about one thing, or nil where nobody is to be
 // asked.
-func (r *Runner) comparing(engine *Engine, o Options, each OutsideAgent, last *LastReview, options dispatch.Options) *comparing {
+func (r *Runner) comparing(engine *Engine, o Options, each OutsideAgent, v *pipeline.Review, last *LastReview, options dispatch.Options) *comparing {
 	settings := engine.config.Settings.Models
 	if o.Comparer == nil || settings.Agreement == config.AgreementWords || len(settings.Reviewers) == 0 {
 		return nil
@@ -101,7 +95,7 @@ func (r *Runner) comparing(engine *Engine, o Options, each OutsideAgent, last *L
 		return nil
 	}
 	c := &comparing{aside: newAside(each, settings.Reviewers[0], options), comparer: comparer}
-	for _, was := range last.results(pipeline.Matcher) {
+	for _, was := range r.said(v, last, o.Carry, pipeline.Matcher, c.model) {
 		c.before = append(c.before, was.Comparisons...)
 	}
 	return c

@@ -228,8 +228,8 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 		s.agents = engine.agents(&v.Facts, &v.Classification, r.outside(engine.config, o, &v.Manifest, each))
 		s.carried = r.carry(ctx, engine, v, last, o.Carry, s.options)
 		s.redact = func(made pipeline.List[pipeline.AgentResult]) { r.redactRules(made, engine) }
-		s.compared = r.comparing(engine, o, each, last, s.options)
-		s.verified = r.verifying(engine, o, each, last, s.options)
+		s.compared = r.comparing(engine, o, each, v, last, s.options)
+		s.verified = r.verifying(engine, o, each, v, last, s.options)
 		v.Results, err = s.dispatch(ctx)
 		if asked != nil {
 			v.Results = append(v.Results, *asked)

@@ -31,14 +31,20 @@ type verifying struct {
 	aside
 	verifier Verifier
 	asked    int
-	last     *LastReview
+	// before is what was said in the last review, by the finding, and stands what of it holds
+	// still.
+	before map[string]pipeline.Verification
+	stands func(*aggregate.Doubt) bool
 }
 
 // verify asks about what one model alone found among the results. The error is that of ctx.
 func (v *verifying) verify(ctx context.Context, in aggregate.Input, results pipeline.List[pipeline.AgentResult]) error {
 	in.Results = results
-	doubts := slices.DeleteFunc(aggregate.Unproven(in, v.model, maxDoubts-v.asked), func(d aggregate.Doubt) bool { return !v.mayTell(&d.Finding) })
-	doubts = v.recall(in.Facts, doubts)
+	doubts := aggregate.Unproven(in, v.model, func(d *aggregate.Doubt) bool { return v.mayTell(&d.Finding) && !v.recall(d) })
+	if left := len(doubts) - (maxDoubts - v.asked); left > 0 {
+		doubts = doubts[:len(doubts)-left]
+		v.result().Note = joined(v.result().Note, fmt.Sprintf("%d more were not asked about", left))
+	}
 	if len(doubts) == 0 {
 		return nil
 	}
@@ -46,31 +52,13 @@ func (v *verifying) verify(ctx context.Context, in aggregate.Input, results pipe
 	return v.ask(ctx, in, &verificationAsker{verifier: v.verifier, doubts: doubts, said: map[string]pipeline.Opinion{}})
 }
 
-// recall takes over what was said of findings in the last review, where their files are as
-// they were, and returns the others.
-func (v *verifying) recall(facts *pipeline.PRFacts, doubts []aggregate.Doubt) []aggregate.Doubt {
-	known := map[string]pipeline.Verification{}
-	for _, was := range v.last.results(pipeline.Verifier) {
-		for _, said := range was.Verifications {
-			if was.Model == v.model {
-				known[said.Finding] = said
-			}
-		}
+// recall takes over what was said of a finding in the last review, and reports whether it was.
+func (v *verifying) recall(d *aggregate.Doubt) bool {
+	said, ok := v.before[d.Key]
+	if ok = ok && v.stands(d); ok {
+		v.result().Verifications = append(v.result().Verifications, said)
 	}
-	return slices.DeleteFunc(doubts, func(d aggregate.Doubt) bool {
-		said, ok := known[d.Key]
-		if ok = ok && sameFile(facts, &v.last.Review.Facts, d.Finding.Path); ok {
-			v.result().Verifications = append(v.result().Verifications, said)
-		}
-		return ok
-	})
-}
-
-// sameFile reports whether two heads change a file alike. Of what is in no file nothing is
-// known.
-func sameFile(a, b *pipeline.PRFacts, path string) bool {
-	x, y := fileOf(a, path), fileOf(b, path)
-	return x != nil && y != nil && sameJSON(x, y)
+	return ok
 }
 
 func fileOf(f *pipeline.PRFacts, path string) *pipeline.File {
@@ -101,6 +89,8 @@ func (a *verificationAsker) Review(ctx context.Context, task dispatch.Task) (pip
 func (a *verificationAsker) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, string, error) {
 	var g errgroup.Group
 	g.SetLimit(doubtsAtOnce)
+	var failed []error
+	var panicked any // for whoever runs this, where it is caught
 	notes := make([]string, len(a.doubts))
 	for i, d := range a.doubts {
 		a.mu.Lock()
@@ -110,18 +100,32 @@ func (a *verificationAsker) ReviewAndNote(ctx context.Context, task dispatch.Tas
 			continue
 		}
 		g.Go(func() error {
+			defer func() {
+				if v := recover(); v != nil {
+					a.mu.Lock()
+					defer a.mu.Unlock()
+					panicked = v
+				}
+			}()
 			opinion, note, err := a.verifier.Verify(ctx, task, d)
-			if err != nil {
-				return err
-			}
-			notes[i] = note
 			a.mu.Lock()
 			defer a.mu.Unlock()
-			a.said[d.Key] = opinion
+			if err != nil {
+				failed = append(failed, err)
+				return nil
+			}
+			notes[i], a.said[d.Key] = note, opinion
 			return nil
 		})
 	}
-	err := g.Wait()
+	_ = g.Wait() // errors are in failed
+	if panicked != nil {
+		panic(panicked)
+	}
+	var err error
+	if len(failed) > 0 { // whether to ask again, by the one that asking again can help
+		err = failed[max(0, slices.IndexFunc(failed, dispatch.Temporary))]
+	}
 	slices.Sort(notes)
 	note := a.counted()
 	for _, n := range slices.Compact(notes) {
@@ -142,6 +146,9 @@ func (a *verificationAsker) counted() string {
 }
 
 func (a *verificationAsker) put(row *pipeline.AgentResult) {
+	if row.Status != pipeline.AgentOK {
+		row.Note = joined(row.Note, a.counted())
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, d := range a.doubts {
@@ -152,7 +159,7 @@ func (a *verificationAsker) put(row *pipeline.AgentResult) {
 }
 
 // verifying is what asks whether findings are right, or nil where nobody is to be asked.
-func (r *Runner) verifying(engine *Engine, o Options, each OutsideAgent, last *LastReview, options dispatch.Options) *verifying {
+func (r *Runner) verifying(engine *Engine, o Options, each OutsideAgent, now *pipeline.Review, last *LastReview, options dispatch.Options) *verifying {
 	by := engine.config.Settings.Models.Verify
 	if o.Verifier == nil || by == "" {
 		return nil
@@ -162,5 +169,19 @@ func (r *Runner) verifying(engine *Engine, o Options, each OutsideAgent, last *L
 	if verifier == nil {
 		return nil
 	}
-	return &verifying{aside: newAside(each, by, options), verifier: verifier, last: last}
+	v := &verifying{aside: newAside(each, by, options), verifier: verifier, before: map[string]pipeline.Verification{}}
+	for _, was := range r.said(now, last, o.Carry, pipeline.Verifier, by) {
+		for _, said := range was.Verifications {
+			v.before[said.Finding] = said
+		}
+	}
+	v.stands = func(d *aggregate.Doubt) bool {
+		sameHead, stands := r.stands(now, last, o.Carry)
+		if d.Stage == pipeline.StageSpec || d.Finding.Path == "" { // it read more than the file
+			return stands && sameHead
+		}
+		x, y := fileOf(&now.Facts, d.Finding.Path), fileOf(&last.Review.Facts, d.Finding.Path)
+		return (!sameHead || stands) && x != nil && y != nil && sameJSON(x, y)
+	}
+	return v
 }

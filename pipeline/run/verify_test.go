@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -116,32 +117,131 @@ func TestVerifierKeepsWhatItWasTold(t *testing.T) {
 	}
 }
 
-// What was said of a finding is taken over as long as its file is as it was.
+// What was said of a finding is taken over as long as all that the model was shown, and who it
+// is, is as it was.
 func TestVerificationsAreRecalled(t *testing.T) {
-	c := newCarrying(t)
+	for name, tt := range map[string]struct {
+		change func(c *carrying, was *Outcome, carry *Carry)
+		asked  int
+	}{
+		"nothing changed":  {func(*carrying, *Outcome, *Carry) {}, 1},
+		"its file changed": {func(_ *carrying, was *Outcome, _ *Carry) { was.Review.Facts.Files[0].Additions++ }, 2},
+		"another version":  {func(c *carrying, _ *Outcome, _ *Carry) { c.runner.Version += "-next" }, 2},
+		"another config":   {func(_ *carrying, was *Outcome, _ *Carry) { was.Review.Facts.Config.Version = "other" }, 2},
+		"another model": {func(_ *carrying, was *Outcome, _ *Carry) {
+			eachVerifier(was, func(r *pipeline.AgentResult) { r.Model = "big" })
+		}, 2},
+		"somebody wants it anew":      {func(_ *carrying, _ *Outcome, carry *Carry) { carry.Anew = []string{pipeline.Verifier} }, 2},
+		"somebody asked for a review": {func(_ *carrying, _ *Outcome, carry *Carry) { carry.SameHead = false }, 2},
+		"it was about another finding": {func(_ *carrying, was *Outcome, _ *Carry) {
+			eachVerifier(was, func(r *pipeline.AgentResult) { r.Verifications[0].Finding = "x" })
+		}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCarrying(t)
+			var a asked
+			c.runner.Agents["spec-model"] = a.agent(nil)
+			c.runner.Agents["quality-model"] = a.agent(map[string]dispatch.Agent{"big": titled("Total is rounded twice", pipeline.SeverityMajor)})
+			src := c.first()
+			src.cfg = modelled(t, `{"models": {"verify": "small"}}`)
+			n := 0
+			options := Options{Verifier: func(OutsideAgent) Verifier {
+				return verifierFunc(func(aggregate.Doubt) (pipeline.OpinionVerdict, error) { n++; return pipeline.OpinionConfirmed, nil })
+			}}
+			was, err := c.runner.Run(t.Context(), src, options)
+			if err != nil || n != 1 {
+				t.Fatal(n, err)
+			}
+			carry := Carry{SameHead: true}
+			tt.change(c, &was, &carry)
+			options.Carry = c.after(was, carry)
+			again, err := c.runner.Run(t.Context(), src, options)
+			if err != nil || n != tt.asked || again.Review.Report.Decision != pipeline.DecisionNeedsFixes {
+				t.Errorf("asked %d times, want %d; %s, %v", n, tt.asked, again.Review.Report.Decision, err)
+			}
+		})
+	}
+}
+
+func eachVerifier(was *Outcome, change func(*pipeline.AgentResult)) {
+	for i := range was.Review.Results {
+		if r := &was.Review.Results[i]; r.Agent == pipeline.Verifier {
+			change(r)
+		}
+	}
+}
+
+// What goes wrong while a finding is verified ends that question, and neither the review nor
+// the server.
+func TestVerifierThatPanics(t *testing.T) {
 	var a asked
-	c.runner.Agents["spec-model"] = a.agent(nil)
-	c.runner.Agents["quality-model"] = a.agent(map[string]dispatch.Agent{"big": titled("Total is rounded twice", pipeline.SeverityMajor)})
-	src := c.first()
+	src := change(t)
 	src.cfg = modelled(t, `{"models": {"verify": "small"}}`)
-	n := 0
-	options := Options{Verifier: func(OutsideAgent) Verifier {
-		return verifierFunc(func(aggregate.Doubt) (pipeline.OpinionVerdict, error) { n++; return pipeline.OpinionConfirmed, nil })
-	}}
-	was, err := c.runner.Run(t.Context(), src, options)
-	if err != nil || n != 1 {
-		t.Fatal(n, err)
+	r := newRunner(t, map[string]dispatch.Agent{"spec-model": a.agent(nil), "quality-model": a.agent(map[string]dispatch.Agent{"big": titled("Total is rounded twice", pipeline.SeverityMajor)})})
+	out, err := r.Run(t.Context(), src, Options{Verifier: func(OutsideAgent) Verifier {
+		return verifierFunc(func(aggregate.Doubt) (pipeline.OpinionVerdict, error) { panic("hostile") })
+	}})
+	if err != nil || out.Review.Report.Decision != pipeline.DecisionPassWithWarnings {
+		t.Error(out.Review.Report.Decision, err)
 	}
-	options.Carry = c.after(was, Carry{SameHead: true})
-	again, err := c.runner.Run(t.Context(), src, options)
-	if err != nil || n != 1 || again.Review.Report.Decision != pipeline.DecisionNeedsFixes {
-		t.Errorf("asked %d times, %s, %v", n, again.Review.Report.Decision, err)
+	if !slices.ContainsFunc(out.Review.Results, func(r pipeline.AgentResult) bool {
+		return r.Agent == pipeline.Verifier && r.Status == pipeline.AgentFailed
+	}) {
+		t.Errorf("no row says that the verifier failed: %+v", out.Review.Results)
 	}
-	for i := range was.Review.Facts.Files {
-		was.Review.Facts.Files[i].Additions++
+}
+
+// busyError passes.
+type busyError struct{ error }
+
+func (busyError) Temporary() bool { return true }
+
+// Of several questions that fail, one that may be asked again is told.
+func TestVerifierTellsWhatPasses(t *testing.T) {
+	a := &verificationAsker{doubts: []aggregate.Doubt{{Key: "a"}, {Key: "b"}, {Key: "c"}}, said: map[string]pipeline.Opinion{}, verifier: verifierFunc(func(d aggregate.Doubt) (pipeline.OpinionVerdict, error) {
+		if d.Key == "b" {
+			return "", busyError{errors.New("busy")}
+		}
+		return "", errors.New("broken")
+	})}
+	if _, _, err := a.ReviewAndNote(t.Context(), dispatch.Task{}); !dispatch.Temporary(err) {
+		t.Errorf("it says %v", err)
 	}
-	options.Carry = c.after(was, Carry{SameHead: true})
-	if _, err = c.runner.Run(t.Context(), src, options); err != nil || n != 2 {
-		t.Errorf("asked %d times after a change of the file, %v", n, err)
+}
+
+// Of many findings the worst are asked about, and the row says how many are left.
+func TestVerifierIsAskedAboutSoMany(t *testing.T) {
+	many := agentFunc(func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
+		var out pipeline.AgentOutput
+		for i := range maxDoubts + 5 {
+			f := pipeline.Finding{Title: fmt.Sprintf("Defect %c is here", 'A'+i), Severity: pipeline.SeverityMajor, Message: "m", Confidence: 0.9, Path: "src/pricing/total.ts", StartLine: 1}
+			if i == maxDoubts+4 {
+				f.Severity = pipeline.SeverityCritical
+			}
+			out.Findings = append(out.Findings, f)
+		}
+		return out, nil
+	})
+	var a asked
+	src := change(t)
+	src.cfg = modelled(t, `{"models": {"verify": "small"}}`)
+	r := newRunner(t, map[string]dispatch.Agent{"spec-model": a.agent(nil), "quality-model": a.agent(map[string]dispatch.Agent{"big": many})})
+	var mu sync.Mutex
+	n, critical := 0, false
+	out, err := r.Run(t.Context(), src, Options{Verifier: func(OutsideAgent) Verifier {
+		return verifierFunc(func(d aggregate.Doubt) (pipeline.OpinionVerdict, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			n++
+			critical = critical || d.Finding.Severity == pipeline.SeverityCritical
+			return pipeline.OpinionRefuted, nil
+		})
+	}})
+	if err != nil || n != maxDoubts || !critical {
+		t.Errorf("asked about %d, the critical one among them: %t, %v", n, critical, err)
+	}
+	i := slices.IndexFunc(out.Review.Report.Coverage, func(c pipeline.Coverage) bool { return c.Agent == pipeline.Verifier })
+	if i < 0 || !strings.Contains(out.Review.Report.Coverage[i].Note, "5 more were not asked about") {
+		t.Errorf("%+v", out.Review.Report.Coverage)
 	}
 }

@@ -137,6 +137,9 @@ func (a *Agent) opinionOf(answer string, g *grounds) (pipeline.Opinion, error) {
 		return pipeline.Opinion{}, errors.New(f.Wrong[0].Problem)
 	}
 	o := pipeline.Opinion{Why: a.line(why, maxReason)}
+	if o.Why == "" && said != verdictUnclear {
+		return pipeline.Opinion{}, errors.New("the verdict has no reason")
+	}
 	switch said {
 	case verdictConfirmed:
 		o.Verdict = pipeline.OpinionConfirmed

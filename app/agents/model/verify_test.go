@@ -98,6 +98,7 @@ func TestVerifyAnswers(t *testing.T) {
 		"another verdict":                  {answer: verdictOf("approved", line, "It is 0."), malformed: true},
 		"a verdict in capitals":            {answer: verdictOf("CONFIRMED", line, "It is 0."), malformed: true},
 		"no verdict":                       {answer: `{"quote": "` + line + `", "why": "x"}`, malformed: true},
+		"no reason":                        {answer: verdictOf("confirmed", line, " "), malformed: true},
 		"a number":                         {answer: `{"quote": "` + line + `", "why": "x", "verdict": 1}`, malformed: true},
 		"a list":                           {answer: `[` + verdictOf("confirmed", line, "x") + `]`, malformed: true},
 		"prose":                            {answer: "It is confirmed.", malformed: true},
