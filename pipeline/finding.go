@@ -249,6 +249,10 @@ type AgentOutput struct {
 	Findings          List[Finding] `json:"findings"`
 	ResidualConcerns  List[string]  `json:"residual_concerns"`
 	DeferredQuestions List[string]  `json:"deferred_questions"`
+	// Voided are a model's findings that are or may be critical or major, and count for
+	// nothing, since what they quote does not stand in the change. The model passes nothing
+	// then.
+	Voided int `json:"voided,omitempty"`
 }
 
 // AgentStatus is how an agent's run ended.

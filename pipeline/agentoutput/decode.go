@@ -180,7 +180,7 @@ func (d *decoder) envelope(n *jsontree.Node, graded func(string) bool) Output {
 			f.Refuse(key, fmt.Sprintf("%s has %d bytes, more than the limit of %d", key, len(name), maxAgent), "shorten it")
 		}
 	}
-	o.Unknown.add(f.Unknown("agent", "model", "stage", "findings", "residual_concerns", "deferred_questions"))
+	o.Unknown.add(f.Unknown("agent", "model", "stage", "findings", "residual_concerns", "deferred_questions", "voided"))
 	if fs := d.of[n]; fs != nil {
 		fs.into(&o, graded != nil && graded(o.Agent))
 	}

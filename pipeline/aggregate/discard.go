@@ -36,7 +36,7 @@ func (w *work) discard() {
 		// A stage that was left out was not asked for.
 		if reviews(&r) && r.Status != pipeline.AgentDiscarded {
 			w.reviews = append(w.reviews, models.Review{
-				Model: r.Model, Stage: r.Stage, Finished: done(r.Status), Fails: fails[[3]string{r.Agent, r.Model, r.Stage}],
+				Model: r.Model, Stage: r.Stage, Finished: done(r.Status) && r.Output.Voided == 0, Fails: fails[[3]string{r.Agent, r.Model, r.Stage}],
 			})
 		}
 	}

@@ -113,3 +113,17 @@ func TestOpinionsAreNotClaimed(t *testing.T) {
 }
 
 func every(*Doubt) bool { return true }
+
+// A model of which something serious could not be proved has passed nothing: a person decides.
+func TestVoidedFindingsPassNothing(t *testing.T) {
+	in := panel(outputs{qualityA: {}, qualityB: {}})
+	if r := Aggregate(in); r.Models.AutoDecision != pipeline.AutoApprove {
+		t.Fatalf("without findings: %s", r.Models.AutoDecision)
+	}
+	in.Results = slices.Clone(in.Results)
+	in.Results[0].Output.Voided = 1
+	r := Aggregate(in)
+	if r.Models.AutoDecision != pipeline.AutoHuman || !slices.ContainsFunc(r.Models.Verdicts, func(v pipeline.ModelVerdict) bool { return v.Verdict == pipeline.VerdictUnknown }) {
+		t.Errorf("%s, %+v", r.Models.AutoDecision, r.Models.Verdicts)
+	}
+}

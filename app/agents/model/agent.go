@@ -137,7 +137,7 @@ func (a *Agent) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipeline
 	if err != nil {
 		return out, "", &dispatch.MalformedError{Err: err}
 	}
-	out.Findings = read.findings
+	out.Findings, out.ResidualConcerns, out.Voided = read.findings, read.concerns, read.voided
 	return out, note(shown.notes(), read.notes(), instructions.notes(), seen.notes()), nil
 }
 

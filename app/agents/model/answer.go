@@ -26,6 +26,8 @@ const (
 // read is what an answer comes to.
 type read struct {
 	findings []pipeline.Finding
+	concerns []string // the serious ones that are not among findings
+	voided   int      // how many these are, and those that may be
 
 	all        int // in the answer
 	unread     int // none: a field is missing or of a wrong kind
@@ -50,6 +52,7 @@ func (a *Agent) read(answer string, s *shown, rules map[string]bool) (*read, err
 		c, ok := a.claimOf(n)
 		if !ok {
 			out.unread++
+			out.voided++
 			continue
 		}
 		if !rules[c.RuleID] {
@@ -60,8 +63,10 @@ func (a *Agent) read(answer string, s *shown, rules map[string]bool) (*read, err
 			out.findings = append(out.findings, c.Finding)
 		case elsewhere:
 			out.elsewhere++
+			out.void(&c)
 		case ungrounded:
 			out.ungrounded++
+			out.void(&c)
 		}
 	}
 	if out.unread > 0 && out.unread == len(list) {
@@ -69,6 +74,20 @@ func (a *Agent) read(answer string, s *shown, rules map[string]bool) (*read, err
 	}
 	out.bound()
 	return out, nil
+}
+
+// maxConcerns is how many findings that count for nothing are told of by their titles.
+const maxConcerns = 5
+
+// void notes a claim that counts for nothing. A serious one must not leave a model's review
+// as if it had found nothing.
+func (r *read) void(c *claim) {
+	if c.Severity.Rank() < pipeline.SeverityMajor.Rank() {
+		return
+	}
+	if r.voided++; len(r.concerns) < maxConcerns {
+		r.concerns = append(r.concerns, fmt.Sprintf("%s (%s; what it quotes does not stand in the change)", c.Title, c.Severity))
+	}
 }
 
 // entriesOf is the list that an answer is.

@@ -378,3 +378,27 @@ func TestSchema(t *testing.T) {
 		t.Errorf("the finding of these tests is none: %v", err)
 	}
 }
+
+// A serious finding that can't be proved is told as a concern, and the model that made it has
+// passed nothing.
+func TestVoidedFindings(t *testing.T) {
+	without := func(severity string) string {
+		return finding(map[string]any{"severity": severity, "evidence": []string{"it does not stand there"}})
+	}
+	for name, tt := range map[string]struct {
+		answer           string
+		voided, concerns int
+	}{
+		"critical":            {answerOf(without("critical")), 1, 1},
+		"major, elsewhere":    {answerOf(finding(map[string]any{"path": "none.go"})), 1, 1},
+		"no severity at all":  {answerOf(finding(nil), finding(map[string]any{"severity": "huge"})), 1, 0},
+		"a warning":           {answerOf(without("warning")), 0, 0},
+		"what can be proved":  {answerOf(finding(nil)), 0, 0},
+		"more than are named": {answerOf(slices.Repeat([]string{without("major")}, 9)...), 9, maxConcerns},
+	} {
+		out, _, err := New(testOptions(&scripted{answer: tt.answer})).ReviewAndNote(t.Context(), testTask(shop()))
+		if err != nil || out.Voided != tt.voided || len(out.ResidualConcerns) != tt.concerns {
+			t.Errorf("%s: %d voided, %q, %v", name, out.Voided, out.ResidualConcerns, err)
+		}
+	}
+}

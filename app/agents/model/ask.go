@@ -53,7 +53,7 @@ func (a *Agent) room(e Endpoint, instructions ...string) (int, error) {
 		left := a.Tokens - a.spent[e.Name]
 		a.mu.Unlock()
 		if left-taken < minRoom {
-			return 0, &dispatch.SkippedError{Why: fmt.Sprintf("over budget: of model_budget.per_agent %d tokens are left, and the instructions and the answer take %d", max(left, 0), taken)}
+			return 0, overBudget(left, taken+minRoom)
 		}
 		room = min(room, left-taken)
 	}
@@ -74,6 +74,10 @@ func (a *Agent) ask(ctx context.Context, task dispatch.Task, e Endpoint, q llm.Q
 	defer begun()
 	q.Begun = begun
 	estimate := Tokens(q.System) + Tokens(q.Shared) + Tokens(q.Text)
+	if err := a.reserve(e, estimate+q.MaxTokens); err != nil {
+		return llm.Answer{}, err
+	}
+	defer a.reserve(e, -estimate-q.MaxTokens) //nolint:errcheck // gives back
 	done := func(llm.Use) {}
 	if a.Budget != nil {
 		if done, err = a.Budget.Take(ctx, e.Name, estimate+q.MaxTokens); err != nil {
@@ -105,6 +109,22 @@ func (a *Agent) ask(ctx context.Context, task dispatch.Task, e Endpoint, q llm.Q
 		a.Failed(e.Name, err)
 	}
 	return llm.Answer{}, a.failure(ctx, e, err)
+}
+
+// reserve sets tokens aside for a question that others may be asked beside, or gives them
+// back. The error says that not so many are left.
+func (a *Agent) reserve(e Endpoint, tokens int) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if left := a.Tokens - a.spent[e.Name]; a.Tokens > 0 && tokens > left {
+		return overBudget(left, tokens)
+	}
+	a.spent[e.Name] += tokens
+	return nil
+}
+
+func overBudget(left, tokens int) error {
+	return &dispatch.SkippedError{Why: fmt.Sprintf("over budget: of model_budget.per_agent %d tokens are left, and the question and the answer may take %d", max(left, 0), tokens)}
 }
 
 // raw is an answer as it is kept: without secrets, and not longer than anybody reads.

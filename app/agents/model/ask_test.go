@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -249,4 +251,47 @@ func TestCost(t *testing.T) {
 	if diff := cmp.Diff([]pipeline.ModelUse{{Agent: "reviewer", Model: modelName, Asked: 1, Input: 7, Cached: 7}}, used); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// Questions side by side share an agent's tokens: none is asked for which not enough are left.
+func TestTokensOfQuestionsSideBySide(t *testing.T) {
+	m := &slow{until: make(chan bool)}
+	o := testOptions(&scripted{})
+	o.Models[modelName] = Endpoint{Model: m, ModelEndpoint: o.Models[modelName].ModelEndpoint}
+	o.Tokens, o.Random = 20_000, nil
+	a := New(o)
+	var wg sync.WaitGroup
+	var over atomic.Int32
+	for range 4 {
+		wg.Go(func() {
+			_, _, err := a.ReviewAndNote(t.Context(), testTask(shop()))
+			var skipped *dispatch.SkippedError
+			if errors.As(err, &skipped) {
+				if over.Add(1) == 3 {
+					close(m.until)
+				}
+			} else if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if m.asked.Load() != 1 || over.Load() != 3 {
+		t.Errorf("%d questions were asked, %d were not", m.asked.Load(), over.Load())
+	}
+}
+
+// slow answers late.
+type slow struct {
+	until chan bool
+	asked atomic.Int32
+}
+
+func (s *slow) Ask(context.Context, llm.Question) (llm.Answer, error) {
+	s.asked.Add(1)
+	select {
+	case <-s.until:
+	case <-time.After(5 * time.Second):
+	}
+	return llm.Answer{Text: none}, nil
 }

@@ -21,11 +21,16 @@ import (
 // wrong says what of an output is more than findings that can be proved, or "".
 func wrong(out pipeline.AgentOutput, facts *pipeline.PRFacts) string {
 	want := pipeline.AgentOutput{Agent: "reviewer", Model: modelName, Stage: out.Stage}
-	if diff := cmp.Diff(want, out, cmpopts.IgnoreFields(pipeline.AgentOutput{}, "Findings")); diff != "" {
+	if diff := cmp.Diff(want, out, cmpopts.IgnoreFields(pipeline.AgentOutput{}, "Findings", "ResidualConcerns", "Voided")); diff != "" {
 		return "the envelope: " + diff
 	}
-	if len(out.Findings) > maxFindings {
+	if len(out.Findings) > maxFindings || len(out.ResidualConcerns) > min(maxConcerns, out.Voided) || out.Voided > maxClaims {
 		return "too many findings"
+	}
+	for _, text := range out.ResidualConcerns {
+		if !presentable(text) {
+			return "a concern that can't be shown"
+		}
 	}
 	for _, f := range out.Findings {
 		if why := wrongFinding(f, facts, out.Stage); why != "" {
@@ -34,6 +39,13 @@ func wrong(out pipeline.AgentOutput, facts *pipeline.PRFacts) string {
 		}
 	}
 	return ""
+}
+
+func presentable(text string) bool {
+	hidden := func(r rune) bool {
+		return r != '\n' && r != '\t' && unseen.Is(r) && r != 0xfe0f && r != 0xfe0e
+	}
+	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= maxFix && !strings.ContainsFunc(text, hidden)
 }
 
 func wrongFinding(f pipeline.Finding, facts *pipeline.PRFacts, stage string) string {
@@ -48,13 +60,8 @@ func wrongFinding(f pipeline.Finding, facts *pipeline.PRFacts, stage string) str
 		return "out of range"
 	}
 	for _, text := range append([]string{f.Title, f.Message, f.WhyItMatters, f.Recommendation, f.SuggestedFix, f.Category}, f.Evidence...) {
-		if !utf8.ValidString(text) || utf8.RuneCountInString(text) > maxFix {
+		if !presentable(text) {
 			return "a text that can't be shown"
-		}
-		for _, r := range text {
-			if r != '\n' && r != '\t' && unseen.Is(r) && r != 0xfe0f && r != 0xfe0e {
-				return "hidden characters"
-			}
 		}
 	}
 	if f.Path == "" {
