@@ -5,14 +5,17 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
 
-// checkEndpoints validates the list of endpoints that n holds, if it is one.
+// checkEndpoints validates the list of endpoints that n holds, if it is one. No two may be
+// one model: what it says twice would count as said by two.
 func (t *trial) checkEndpoints(n *jsontree.Node) {
 	lines := map[string]int{}
+	models := map[[3]string]string{}
 	for _, e := range elems(n) {
 		if name := e.Get("name"); given(name) {
 			switch line, twice := lines[name.Text]; {
@@ -25,7 +28,21 @@ func (t *trial) checkEndpoints(n *jsontree.Node) {
 			}
 		}
 		t.checkBaseURL(e.Get("base_url"))
+		model := [3]string{textOf(e.Get("api")), strings.TrimRight(textOf(e.Get("base_url")), "/"), textOf(e.Get("model"))}
+		if first, twice := models[model]; twice {
+			t.of(e.Get("model"), fmt.Sprintf("%s is the model of %s already, and what one model says twice is one voice", shown(model[2]), shown(first)), "remove this endpoint; to ask a model several times, name it several times in models.reviewers")
+		} else if model[2] != "" {
+			models[model] = textOf(e.Get("name"))
+		}
 	}
+}
+
+// textOf is the text of a node that has one, else nothing.
+func textOf(n *jsontree.Node) string {
+	if !given(n) {
+		return ""
+	}
+	return n.Text
 }
 
 // checkBaseURL admits addresses below which an API can be: a query or a fragment

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -47,7 +48,7 @@ func TestProblemsOfEndpoints(t *testing.T) {
 		{url("https://example.com/v1?key=1"), []string{more}},
 		{url("https://example.com/v1?"), []string{more}},
 		{url("https://example.com/v1#a"), []string{more}},
-		{`[` + endpoint("a", "") + `, ` + endpoint("b", "") + `, ` + endpoint("a", "") + `]`, []string{`/model_endpoints/2/name: the name "a" is used twice, first on line 1; give one of the two another name, or remove it`}},
+		{`[` + endpoint("a", "") + `, ` + endpoint("b", `, "base_url": "http://b"`) + `, ` + endpoint("a", `, "base_url": "http://c"`) + `]`, []string{`/model_endpoints/2/name: the name "a" is used twice, first on line 1; give one of the two another name, or remove it`}},
 		{`[` + endpoint("signals", "") + `]`, []string{`/model_endpoints/0/name: the name "signals" stands in reports for what finds gaps without a model; choose another name`}},
 		{`[` + endpoint("a", `, "key_env": "sk-secret"`) + `]`, []string{`/model_endpoints/0/key_env: key_env is not a name of a variable; use capital letters, digits and _: the environment variable that holds the key, never the key itself. Left out: ANTHROPIC_API_KEY or OPENAI_API_KEY; with base_url none, and no key is sent`}},
 		{`[` + endpoint("a", `, "key": "sk-secret"`) + `]`, []string{`/model_endpoints/0/key: "key" is not a field of an endpoint; use api, base_url, cached_price, context_tokens, input_price, key_env, max_output_tokens, model, name, output_price or stored_price`}},
@@ -336,6 +337,26 @@ func TestFinalSettingsOfModels(t *testing.T) {
 	for _, text := range []string{`{"model_endpoints": []}`, `{"model_budget": {"per_agent": 5000}}`} {
 		if _, problems := Load(layer(FileSettings, text)); len(problems) != 1 {
 			t.Errorf("%s of a repository: %v", text, formatted(problems))
+		}
+	}
+}
+
+// Two names of one model would make two voices of it.
+func TestOneModelByTwoNames(t *testing.T) {
+	endpoint := func(name, more string) string { return fmt.Sprintf(`{"name": %q, "api": "openai", %s}`, name, more) }
+	for name, tt := range map[string]struct {
+		other string
+		want  int
+	}{
+		"the same":              {`"model": "m", "base_url": "http://h/v1"`, 1},
+		"with another key":      {`"model": "m", "base_url": "http://h/v1/", "key_env": "OTHER"`, 1},
+		"on another server":     {`"model": "m", "base_url": "http://g/v1"`, 0},
+		"another of the server": {`"model": "n", "base_url": "http://h/v1"`, 0},
+	} {
+		text := `{"model_endpoints": [` + endpoint("one", `"model": "m", "base_url": "http://h/v1"`) + ", " + endpoint("two", tt.other) + `]}`
+		_, problems := Load(named(layer(FileSettings, text), LayerServer))
+		if len(problems) != tt.want || tt.want == 1 && !strings.Contains(FormatProblem(problems[0]), `/model_endpoints/1/model: "m" is the model of "one" already`) {
+			t.Errorf("%s: %q", name, formatted(problems))
 		}
 	}
 }

@@ -28,7 +28,7 @@ func Explain(x *explain.Explanation, names bool, opts TextOptions) string {
 			Asks []safe
 		}{
 			agentRan{Agent: p.text(e.Agent, maxName), Required: e.Required, Files: len(e.Scope.Files), Why: t.why(e)},
-			first(e.Models, maxAsked, func(m string) safe { return p.text(m, maxName) }),
+			asked(e.Models, p),
 		})
 	}))
 	t.list("heading would not run", each(x.Manifest.Skipped, func(a *pipeline.SkippedAgent) safe {
@@ -38,8 +38,20 @@ func Explain(x *explain.Explanation, names bool, opts TextOptions) string {
 	return t.b.String()
 }
 
-// maxAsked is how many models are named of an agent. It has no more.
-const maxAsked = 8
+// asked are the models that an agent asks, and how often if more than once.
+func asked(models []string, p pen) []safe {
+	const maxAsked = 8
+	times := map[string]int{}
+	for _, m := range models {
+		times[m]++
+	}
+	return first(slices.Compact(slices.Sorted(slices.Values(models))), maxAsked, func(m string) safe {
+		return say("asks", struct {
+			Model safe
+			Times int
+		}{p.text(m, maxName), times[m]})
+	})
+}
 
 func (t *terminal) explained(x *explain.Explanation) {
 	var head struct {

@@ -191,7 +191,7 @@ func (fs *findings) opinions(f *pipeline.Finding) []safe {
 		return say("opinion", struct {
 			Model, Why, Quote safe
 			Refuted           bool
-		}{fs.p.text(o.Model, maxName), sentence(fs.p.text(o.Why, maxReason)), fs.p.code(o.Quote, maxReason), o.Verdict == pipeline.OpinionRefuted})
+		}{fs.p.text(o.Model, maxName), fs.p.text(strings.TrimRight(o.Why, ". "), maxReason), fs.p.code(o.Quote, maxReason), o.Verdict == pipeline.OpinionRefuted})
 	})
 }
 

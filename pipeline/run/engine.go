@@ -126,7 +126,7 @@ func (r *Runner) outside(cfg *config.Config, o Options, m *pipeline.AgentManifes
 		if !reaches || !a.Enabled || o.Outside == nil {
 			continue
 		}
-		each.Agent, each.Config, each.Redact, each.Shares = a, cfg, r.Redact, shares(m, a.ID)
+		each.Agent, each.Config, each.Redact, each.Shares = a, cfg, r.Redact, shares(cfg, m, a.ID)
 		if made := o.Outside(each); made != nil {
 			all[a.ID] = made
 		}
@@ -135,15 +135,20 @@ func (r *Runner) outside(cfg *config.Config, o Options, m *pipeline.AgentManifes
 	return all
 }
 
-// shares reports whether a model is asked more than once about the agent's files.
-func shares(m *pipeline.AgentManifest, agent string) bool {
+// shares reports whether a model is asked more than once about the agent's files. Reviewers
+// of documents ask in another way.
+func shares(cfg *config.Config, m *pipeline.AgentManifest, agent string) bool {
 	own := m.Entry(agent)
 	if own == nil {
 		return false
 	}
+	documents := map[string]bool{}
+	for i := range cfg.Agents {
+		_, documents[cfg.Agents[i].ID] = cfg.Agents[i].Reviewer()
+	}
 	asked := map[string]int{}
 	for i := range m.Entries {
-		if e := &m.Entries[i]; len(e.Models) > 0 && sameJSON(e.Scope, own.Scope) {
+		if e := &m.Entries[i]; len(e.Models) > 0 && !documents[e.Agent] && sameJSON(e.Scope, own.Scope) {
 			for _, model := range e.Models {
 				asked[model]++
 			}

@@ -123,7 +123,7 @@ func TestModelsAreVerified(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ verdict, conclusion, says string }{
 		{"confirmed", "action_required", "big, confirmed by small, confidence 0.90"},
-		{"refuted", "neutral", "small refutes it: The client has a timeout. `return http.DefaultClient.Get(url)`"},
+		{"refuted", "neutral", "small refutes it: The client has a timeout (quoting `return http.DefaultClient.Get(url)`)"},
 		{"unclear", "neutral", "big only, confidence 0.90"},
 	} {
 		t.Run(tt.verdict, func(t *testing.T) {

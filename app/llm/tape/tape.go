@@ -4,6 +4,7 @@ package tape
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -49,7 +50,7 @@ func Read(r io.Reader) (*Tape, error) {
 		}
 		var e entry
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
+			return nil, fmt.Errorf("line %d: %w: remove the line", n, err)
 		}
 		if e.Model == "" || e.Question == "" {
 			return nil, fmt.Errorf("line %d: it names no model or no question", n)
@@ -76,9 +77,12 @@ func Open(file string) (*Tape, error) {
 	return t, nil
 }
 
-// Record opens a file to add what is answered to it. What it has is not asked again. done
-// closes it.
+// Record opens a file to add what is answered to it. What it has is not asked again. A last
+// line that a broken run did not finish is removed. done closes it.
 func Record(file string) (t *Tape, done func() error, err error) {
+	if err := removeUnfinished(file); err != nil {
+		return nil, nil, err
+	}
 	t, err = Open(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		t, err = &Tape{answers: map[[2]string]llm.Answer{}}, nil
@@ -92,6 +96,21 @@ func Record(file string) (t *Tape, done func() error, err error) {
 	}
 	t.to = f
 	return t, f.Close, nil
+}
+
+// removeUnfinished removes what stands behind the last line break of a file, if there is one.
+func removeUnfinished(file string) error {
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if end := bytes.LastIndexByte(text, '\n') + 1; end < len(text) {
+		return os.Truncate(file, int64(end))
+	}
+	return nil
 }
 
 // Model is a model by its name in the config that answers what is on the tape. Anything
@@ -121,13 +140,20 @@ func (m *model) Ask(ctx context.Context, q llm.Question) (llm.Answer, error) {
 		return llm.Answer{}, &llm.Error{Kind: llm.Invalid, Err: errMissing}
 	}
 	answer, err := m.recorded.Ask(ctx, q)
-	if err != nil {
+	if err != nil || !readable(answer.Text) {
 		return answer, err
 	}
 	if err := m.tape.add(at, answer); err != nil {
 		return llm.Answer{}, &llm.Error{Kind: llm.Malformed, Use: answer.Use, Err: fmt.Errorf("record the answer: %w", err)}
 	}
 	return answer, nil
+}
+
+// readable reports whether an answer has JSON, as all that is asked for. What has none is
+// not recorded: it would fail again on each run.
+func readable(answer string) bool {
+	from, to := strings.IndexByte(answer, '{'), strings.LastIndexByte(answer, '}')
+	return from >= 0 && from < to && json.Valid([]byte(answer[from:to+1]))
 }
 
 func (t *Tape) add(at [2]string, answer llm.Answer) error {

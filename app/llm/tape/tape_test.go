@@ -1,6 +1,7 @@
 package tape
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -12,11 +13,14 @@ import (
 )
 
 // counting is a model that says how often it was asked.
-type counting struct{ n int }
+type counting struct {
+	n    int
+	text string
+}
 
 func (c *counting) Ask(context.Context, llm.Question) (llm.Answer, error) {
 	c.n++
-	return llm.Answer{Text: "answer\nin lines", Use: llm.Use{Input: 3, Output: c.n}}, nil
+	return llm.Answer{Text: cmp.Or(c.text, "```json\n{\"answer\": 1}\n```"), Use: llm.Use{Input: 3, Output: c.n}}, nil
 }
 
 func question(code, text string) llm.Question {
@@ -41,7 +45,7 @@ func TestRecordAndReplay(t *testing.T) {
 		tape := record()
 		for _, q := range []llm.Question{one, other} {
 			a, err := tape.Model("m", live).Ask(t.Context(), q)
-			if err != nil || a.Text != "answer\nin lines" || a.Use.Output != 1 || live.n != 1 {
+			if err != nil || a.Text != "```json\n{\"answer\": 1}\n```" || a.Use.Output != 1 || live.n != 1 {
 				t.Fatalf("time %d: %+v, asked %d times: %v", i, a, live.n, err)
 			}
 		}
@@ -66,6 +70,41 @@ func TestRecordAndReplay(t *testing.T) {
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
+	}
+}
+
+// A run that broke off in the middle of a line goes on.
+func TestUnfinishedLine(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "tape.jsonl")
+	live := &counting{}
+	for want, cut := range []int{0, 0, 10} {
+		text, _ := os.ReadFile(file)
+		if err := os.WriteFile(file, text[:max(0, len(text)-cut)], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		tape, done, err := Record(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tape.Model("m", live).Ask(t.Context(), llm.Question{Text: "q"}); err != nil || live.n != max(1, want) {
+			t.Errorf("asked %d times, want %d: %v", live.n, max(1, want), err)
+		}
+		if err := done(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// An answer that nobody can read is not recorded: it is asked for again.
+func TestUnreadableIsNotRecorded(t *testing.T) {
+	tape, live := &Tape{answers: map[[2]string]llm.Answer{}}, &counting{text: "Looks good!"}
+	for range 2 {
+		if a, err := tape.Model("m", live).Ask(t.Context(), llm.Question{Text: "q"}); err != nil || a.Text != "Looks good!" {
+			t.Error(a, err)
+		}
+	}
+	if live.n != 2 || len(tape.answers) != 0 {
+		t.Errorf("asked %d times, %d answers are kept", live.n, len(tape.answers))
 	}
 }
 
