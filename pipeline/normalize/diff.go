@@ -271,7 +271,14 @@ func (r *diffReader) hunks() (string, error) {
 			return "", fmt.Errorf("%w: the diff is damaged, so write it anew with git diff", err)
 		}
 	}
-	return strings.TrimSuffix(r.text[start:r.offset()], "\n"), nil
+	text := r.text[start:r.offset()]
+	if !r.end {
+		text = strings.TrimSuffix(text, "\n")
+	}
+	if strings.HasSuffix(text, "\n") {
+		text += " " // a blank line of the file, of which the blank was left out
+	}
+	return text, nil
 }
 
 // outside refuses a line below the hunks that looks like one of theirs.

@@ -38,6 +38,10 @@ func TestReadDiff(t *testing.T) {
 			text: "--- a/y.sql\n+++ b/y.sql\n@@ -1,2 +1,2 @@\n--- a comment\n-diff --git a b\n+++ b/z\n+@@ -1 +1 @@\n",
 			want: []ChangedFile{{Path: "y.sql", Status: pipeline.FileModified, Additions: 2, Deletions: 2, Patch: "@@ -1,2 +1,2 @@\n--- a comment\n-diff --git a b\n+++ b/z\n+@@ -1 +1 @@"}},
 		},
+		"blank lines without their blank": {
+			text: "--- a/x\n+++ b/x\n@@ -1,4 +1,4 @@\n a\n\n-b\n+c\n\n",
+			want: []ChangedFile{{Path: "x", Status: pipeline.FileModified, Additions: 1, Deletions: 1, Patch: "@@ -1,4 +1,4 @@\n a\n\n-b\n+c\n "}},
+		},
 		"files of every kind": {
 			text: "diff --git a/new b/new\nnew file mode 100644\n--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+a\n\\ No newline at end of file\n" +
 				"diff --git a/gone b/gone\ndeleted file mode 100644\n--- a/gone\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n" +
