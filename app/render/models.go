@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -91,6 +92,8 @@ type modelsStage struct {
 	Stage word
 	Rows  []modelsFound // none where nothing was found
 	Lines []safe        // the rows in words
+	// Unknown says that no model finished, so that nothing found says nothing.
+	Unknown bool
 }
 
 type modelsFound struct {
@@ -107,6 +110,13 @@ func (s sections) modelsStage(m *pipeline.ModelsReport, stage *pipeline.ModelsSt
 	if stage.Stage == pipeline.StageSpec {
 		out.Stage = pipeline.StageSpec
 	}
+	out.Unknown = !slices.ContainsFunc(m.Verdicts, func(v pipeline.ModelVerdict) bool {
+		of := v.Quality
+		if stage.Stage == pipeline.StageSpec {
+			of = v.Spec
+		}
+		return of == pipeline.VerdictPass || of == pipeline.VerdictFail
+	})
 	last := len(m.Verdicts) - 1
 	any := false
 	for _, c := range stage.Categories {

@@ -108,6 +108,11 @@ func TestModelsPart(t *testing.T) {
 		"unfinished": {func(m *pipeline.ModelsReport) {
 			m.Verdicts[0].Spec, m.Verdicts[0].Quality, m.Verdicts[0].Verdict = pipeline.VerdictUnknown, pipeline.VerdictNone, "something"
 		}, []string{"| claude-haiku | UNKNOWN |  | UNKNOWN |"}, ""},
+		"nobody finished": {func(m *pipeline.ModelsReport) {
+			for i := range m.Verdicts {
+				m.Verdicts[i].Spec = pipeline.VerdictUnknown
+			}
+		}, []string{"No model finished the spec stage."}, "Nothing found in the spec stage"},
 		"words that are none of ours": {func(m *pipeline.ModelsReport) { m.ConfidenceLabel, m.AutoDecision = "</summary>", "approved" },
 			[]string{"<b>Models</b>: confidence (0.60), a person decides<"}, "approved"},
 	} {
