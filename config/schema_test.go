@@ -87,7 +87,9 @@ func fieldsOf(goType reflect.Type) map[string]reflect.Type {
 	fields := map[string]reflect.Type{}
 	for i := range goType.NumField() {
 		name, _, _ := strings.Cut(goType.Field(i).Tag.Get("json"), ",")
-		fields[name] = goType.Field(i).Type
+		if name != "-" {
+			fields[name] = goType.Field(i).Type
+		}
 	}
 	return fields
 }

@@ -253,6 +253,16 @@ type AgentOutput struct {
 	// nothing, since what they quote does not stand in the change. The model passes nothing
 	// then.
 	Voided int `json:"voided,omitempty"`
+	// Documents are those that an agent which reviews documents whole was asked about. No
+	// answer from outside has a place for them.
+	Documents List[DocumentReview] `json:"-"`
+}
+
+// DocumentReview says who reviewed a specification or a plan: the agent, or whoever wrote
+// the report in the change that stands before the agent's.
+type DocumentReview struct {
+	Path   string `json:"path"`
+	Report string `json:"report,omitempty"` // the file of the report that stands
 }
 
 // AgentStatus is how an agent's run ended.
@@ -289,6 +299,8 @@ type AgentResult struct {
 	Citations List[string] `json:"citations"`
 	// Reports are what review reports come to, from agents of the kind report.
 	Reports List[ReportOutcome] `json:"reports"`
+	// Documents are those that were reviewed, from agents that review them whole.
+	Documents List[DocumentReview] `json:"documents,omitempty"`
 	// Answers are what the model answered, word for word but for secrets, whether or not it
 	// could be read. Without them nobody could ever look again at what was made of it.
 	Answers List[RawAnswer] `json:"answers,omitempty"`

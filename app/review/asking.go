@@ -21,7 +21,26 @@ func (o *outside) asking(of run.OutsideAgent) dispatch.Agent {
 	if err != nil {
 		return unmade{err}
 	}
+	if documents, ok := agent.(*model.Documents); ok {
+		return &reading{o, documents}
+	}
 	return agent
+}
+
+// reading is an agent that reads documents on GitHub, of which is noted how its last
+// attempt ended with each model.
+type reading struct {
+	by *outside
+	*model.Documents
+}
+
+var _ dispatch.Noter = (*reading)(nil)
+
+// ReviewAndNote implements dispatch.Noter.
+func (r *reading) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, string, error) {
+	out, note, err := r.Documents.ReviewAndNote(ctx, task)
+	r.by.note(ctx, fmt.Sprintf("%s %s %d", task.Entry.Agent, task.Model, task.Run), err)
+	return out, note, err
 }
 
 // gapModel makes what asks a model for gaps.
@@ -77,7 +96,7 @@ func (o *outside) modelReview(of run.OutsideAgent) model.Review {
 		Issues: func(ctx context.Context, f *pipeline.PRFacts) ([]model.Issue, error) {
 			return linkedIssues(ctx, o.src, f)
 		},
-		Answered: of.Answered, Files: o.src,
+		Answered: of.Answered, Files: o.src, Manifest: of.Manifest,
 		Failed: func(name string, err error) {
 			s.Log.Warn().EmbedObject(o.trail).Str("target", o.target.Key()).Str("agent", id).Str("model", name).Err(err).Msg("a model did not answer")
 		},

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/reviewgate/reviewgate/app/agents/codescanning"
+	"github.com/reviewgate/reviewgate/app/agents/model"
+	"github.com/reviewgate/reviewgate/app/llm"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
@@ -121,4 +123,37 @@ func TestReadFile(t *testing.T) {
 	if text, found, err := readFile(&hub{answers: []error{nil}})(t.Context(), "h", "a.md", 9); string(text) != "text" || !found || err != nil {
 		t.Errorf("%q, %t, %v", text, found, err)
 	}
+}
+
+// A document that GitHub can't give now puts the review off, until each model that is asked
+// about it has got it.
+func TestTroubleWithADocument(t *testing.T) {
+	down := &HostError{Op: "read", Kind: HostTransient, Err: errors.New("no")}
+	h := &hub{answers: []error{down, down, nil}}
+	out := &outside{service: &Service{}, src: h, trouble: map[string]error{}}
+	a := &reading{out, model.NewDocuments(model.DocumentOptions{
+		Options: model.Options{Models: map[string]model.Endpoint{"one": {Model: mute{}}, "two": {Model: mute{}}}, Redact: func(s string) string { return s }},
+		Files:   h,
+	})}
+	task := dispatch.Task{
+		Entry: pipeline.ManifestEntry{Agent: "specs", Scope: pipeline.AgentScope{Files: pipeline.List[string]{"SPEC.md"}}},
+		Facts: &pipeline.PRFacts{Files: pipeline.List[pipeline.File]{{Path: "SPEC.md", Status: pipeline.FileModified}}},
+	}
+	for i, step := range []struct {
+		model string
+		puts  bool
+	}{{"one", true}, {"two", true}, {"one", true}, {"two", false}} {
+		task.Model = step.model
+		_, _, _ = a.ReviewAndNote(t.Context(), task)
+		if err := out.mayPass(); (err != nil) != step.puts {
+			t.Errorf("step %d: %v", i, err)
+		}
+	}
+}
+
+// mute is a model that does not answer.
+type mute struct{}
+
+func (mute) Ask(context.Context, llm.Question) (llm.Answer, error) {
+	return llm.Answer{}, errors.New("no answer")
 }

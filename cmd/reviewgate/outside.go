@@ -91,7 +91,7 @@ func (o *outside) verifier(of run.OutsideAgent) run.Verifier {
 func (o *outside) review(of run.OutsideAgent) model.Review {
 	r := model.Review{
 		Redact: of.Redact, RedactBeside: of.RedactBeside, Used: of.Used, Answered: of.Answered, Failed: o.failed,
-		Round: &o.round, Shares: of.Shares,
+		Round: &o.round, Shares: of.Shares, Manifest: of.Manifest,
 	}
 	if o.src != nil {
 		r.Files = o.src

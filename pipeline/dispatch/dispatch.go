@@ -109,12 +109,14 @@ type runner struct {
 	limits  Limits
 }
 
-// answer is what an agent brings back.
+// answer is what an agent brings back. With an error the output counts only if it is a
+// part of what was asked for.
 type answer struct {
 	output  pipeline.AgentOutput
 	reports []pipeline.ReportOutcome
 	note    string
 	err     error
+	part    bool
 }
 
 func (r runner) run(ctx context.Context) (pipeline.AgentResult, Observation) {
@@ -124,32 +126,46 @@ func (r runner) run(ctx context.Context) (pipeline.AgentResult, Observation) {
 	a := r.attempts(ctx, &seen)
 	result := pipeline.AgentResult{Agent: id, Model: r.task.Model, Run: r.task.Run, Stage: r.task.Entry.Stage}
 	result.Status, result.Note = r.status(a.err)
-	if a.err == nil {
+	if a.err == nil || a.part {
 		a.output.Agent = id // never the agent's own claim
 		if r.task.Model != "" {
 			a.output.Model = r.task.Model
 		}
-		result.Output, result.Model, result.Reports = a.output, a.output.Model, a.reports
-		result.Note = oneLine(a.note)
+		result.Output, result.Model, result.Reports, result.Documents = a.output, a.output.Model, a.reports, a.output.Documents
+		if a.err == nil {
+			result.Note = oneLine(a.note)
+		}
 		result.Citations = Citations(ctx, a.output.Findings, r.task.Facts, r.options, id)
 	}
 	seen.Duration, seen.Err = time.Since(start), a.err
+	if p := (*panicError)(nil); errors.As(a.err, &p) {
+		seen.Err = p // whatever words for people it is within
+	}
 	seen.Status = result.Status
 	return result, seen
 }
 
 // attempts tries until an attempt succeeds, fails for good, or time or
-// retries run out.
-func (r runner) attempts(ctx context.Context, seen *Observation) answer {
+// retries run out. What the last attempt that brought a part of it found counts then.
+func (r runner) attempts(ctx context.Context, seen *Observation) (last answer) {
 	if r.agent == nil {
 		return answer{err: errUnregistered}
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, r.limits.Timeout, errTimeout)
+	var found answer
+	defer func() {
+		if last.err != nil && !last.part {
+			last.output, last.part = found.output, found.part
+		}
+	}()
+	ctx, cancel := context.WithTimeoutCause(ctx, r.limits.Timeout, ErrTimeout)
 	defer cancel()
 	pause := firstPause
 	for {
 		seen.Attempts++
 		a := r.attempt(ctx)
+		if a.part {
+			found = a
+		}
 		var p *panicError
 		if errors.As(a.err, &p) {
 			seen.Stack = p.stack
@@ -178,7 +194,7 @@ func (r runner) attempt(ctx context.Context) answer {
 		var a answer
 		defer func() {
 			if v := recover(); v != nil {
-				a = answer{err: &panicError{value: v, stack: debug.Stack()}}
+				a = answer{err: Panicked(v)}
 			}
 			answers <- a
 		}()
@@ -193,6 +209,8 @@ func (r runner) attempt(ctx context.Context) answer {
 	}()
 	select {
 	case a := <-answers:
+		var part *PartError
+		a.part = errors.As(a.err, &part)
 		if a.err != nil && ctx.Err() != nil {
 			a.err = context.Cause(ctx)
 		}
@@ -204,7 +222,9 @@ func (r runner) attempt(ctx context.Context) answer {
 
 var (
 	errUnregistered = errors.New("not registered")
-	errTimeout      = errors.New("timed out")
+
+	// ErrTimeout is the cause of the end of an agent's context when its time is up.
+	ErrTimeout = errors.New("timed out")
 )
 
 // MalformedError says that an agent's answer could not be read as one.
@@ -223,6 +243,19 @@ func (e *SkippedError) Error() string { return "skipped: " + e.Why }
 
 // Skipped says why, for people.
 func (e *SkippedError) Skipped() string { return e.Why }
+
+// PartError says why an agent looked at a part of its scope only: what its output has of
+// the rest counts, and the agent did not finish.
+type PartError struct{ Err error }
+
+func (e *PartError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what kept the agent from finishing.
+func (e *PartError) Unwrap() error { return e.Err }
+
+// Panicked is the error of a panic's value, called by what recovers it: that of an agent's
+// own goroutine, which nobody else can catch.
+func Panicked(value any) error { return &panicError{value: value, stack: debug.Stack()} }
 
 type panicError struct {
 	value any
@@ -255,8 +288,12 @@ func (r runner) status(err error) (pipeline.AgentStatus, string) {
 	switch {
 	case err == nil:
 		return pipeline.AgentOK, ""
-	case errors.Is(err, errTimeout):
-		return pipeline.AgentTimedOut, fmt.Sprintf("no answer within %s", r.limits.Timeout)
+	case errors.Is(err, ErrTimeout):
+		late := fmt.Sprintf("no answer within %s", r.limits.Timeout)
+		if text := err.Error(); text != ErrTimeout.Error() {
+			late += ": " + text
+		}
+		return pipeline.AgentTimedOut, oneLine(late)
 	case errors.As(err, &malformed):
 		return pipeline.AgentMalformed, oneLine(malformed.Err.Error())
 	case errors.As(err, &panicked):

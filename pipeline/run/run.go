@@ -114,6 +114,8 @@ type OutsideAgent struct {
 	// Shares says that models are asked more than once about the agent's files, so that APIs
 	// should keep what these questions begin with.
 	Shares bool
+	// Manifest has all agents of the run.
+	Manifest *pipeline.AgentManifest
 	// Used takes what the agent's questions to models took, for the run's record. It
 	// may be called after the run's end.
 	Used func(pipeline.ModelUse)
@@ -224,7 +226,7 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	}
 	failed = t.then(failed, pipeline.StageDispatch, "running agents", func() (err error) {
 		s := staged{in: in, options: t.dispatchOptions(out.Config, &v.Facts)}
-		each := OutsideAgent{RedactBeside: change.Text, Used: t.used, Answered: t.answered}
+		each := OutsideAgent{RedactBeside: change.Text, Manifest: &v.Manifest, Used: t.used, Answered: t.answered}
 		s.agents = engine.agents(&v.Facts, &v.Classification, r.outside(engine.config, o, &v.Manifest, each))
 		s.carried = r.carry(ctx, engine, v, last, o.Carry, s.options)
 		s.redact = func(made pipeline.List[pipeline.AgentResult]) { r.redactRules(made, engine) }

@@ -18,9 +18,11 @@ var contractReport string
 
 // question is the text of the question about a document: all of its lines, between two
 // lines with a code that occurs nowhere in it.
-func (d *Documents) question(doc document) (string, error) {
+func (d *Documents) question(doc *document) (string, error) {
 	for range draws {
+		d.mu.Lock()
 		code, err := d.agent.draw()
+		d.mu.Unlock()
 		if err != nil {
 			return "", fmt.Errorf("draw a code: %w", err)
 		}

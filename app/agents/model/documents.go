@@ -6,8 +6,12 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
-	"unicode/utf8"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/reviewgate/reviewgate/app/agents/report"
 	"github.com/reviewgate/reviewgate/app/llm"
@@ -23,24 +27,60 @@ type DocumentOptions struct {
 	Options
 	Reviewer   reviewreport.Reviewer
 	Thresholds reviewreport.Thresholds
-	Reports    *glob.Set    // the files that hold reports, and are no documents
-	Files      report.Files // reads what the facts do not show whole; nil if they show all
+	Reports    []Reports    // that are judged in this review; their files are no documents
+	Files      report.Files // reads what the facts do not show whole; nil if nothing does
 	// Reported is told each report that a model made, with the document's path. It may be
 	// called from several goroutines at once, and be nil.
 	Reported func(model string, r reviewreport.Report)
 }
 
+// Reports are the files of a phase whose review reports an agent of the review judges.
+type Reports struct {
+	Phase string
+	Globs *glob.Set
+	Scope pipeline.AgentScope // of that agent
+}
+
 // Documents asks a language model to review each specification or plan of a change
-// whole, as one of the reviewers that write review reports.
+// whole, as one of the reviewers that write review reports. What was read and answered
+// once is kept: a Documents is for one review.
 type Documents struct {
 	DocumentOptions
 	agent *Agent
+
+	reading sync.Mutex
+	texts   map[string]string // of documents, by path
+	authors map[string]string // of review reports, by path: the agents
+
+	mu       sync.Mutex
+	answers  map[question]answer
+	held     map[string]int // tokens of questions under way, by model
+	released *sync.Cond
+}
+
+// question is about a document, to a model, for the first time or another.
+type question struct {
+	path, model string
+	run         int
+}
+
+// answer is what a model said of a document. left is how many recommendations are not in
+// the record.
+type answer struct {
+	record reviewreport.Record
+	left   int
+	err    error
 }
 
 // NewDocuments returns an agent. Any number of goroutines may use it.
 func NewDocuments(o DocumentOptions) *Documents {
 	o.Stage, o.Rules, o.Issues, o.Risk = pipeline.StageQuality, nil, nil, nil
-	return &Documents{o, New(o.Options)}
+	d := &Documents{
+		DocumentOptions: o, agent: New(o.Options),
+		texts: map[string]string{}, authors: map[string]string{}, answers: map[question]answer{}, held: map[string]int{},
+	}
+	d.released = sync.NewCond(&d.mu)
+	return d
 }
 
 var _ dispatch.Noter = (*Documents)(nil)
@@ -52,6 +92,12 @@ const (
 	// maxReports is how many reports beside them are looked at, as many as the agent that
 	// reads reports takes.
 	maxReports = 100
+	// documentsAtOnce is how many of them a model is asked about side by side: few enough
+	// for the limits of APIs, and enough for ten documents to be reviewed in time.
+	documentsAtOnce = 4
+	// spareTime is when questions end before the agent's time does, so that what was
+	// answered until then is brought back.
+	spareTime = 5 * time.Second
 )
 
 // MaxDocument is the size of the largest document that is read, in bytes: some times what
@@ -61,10 +107,11 @@ const MaxDocument = 4 << 20
 // document is one that a model is asked about.
 type document struct {
 	path, text string // the text without secrets
+	unread     error  // why there is no text
 }
 
 // line is the first line of the document that begins with a place in it, signs of markdown
-// aside, or else has it; 0 where none does.
+// aside, otherwise the first that contains it; 0 if none does.
 func (d document) line(place string) int {
 	place = strings.Trim(oneLine(place), markup)
 	if place == "" {
@@ -99,38 +146,32 @@ func (d *Documents) Review(ctx context.Context, task dispatch.Task) (pipeline.Ag
 // are none. The findings are those of [reviewreport.FindingsAlone] for each report that
 // the model makes, at the line that has their section.
 //
-// The note names the documents that were not asked about, and why. One that does not fit
-// into what the model reads is not asked about in part. Errors are as those of
-// [Agent.ReviewAndNote]; it is an error, too, if one answer of several is malformed.
+// The note names the documents that a report is there for. It is an error if one was
+// not reviewed, whatever the reason: a *dispatch.PartError, since the findings in the
+// others count. What it wraps is as with [Agent.ReviewAndNote].
 func (d *Documents) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, string, error) {
 	out := pipeline.AgentOutput{Agent: task.Entry.Agent, Model: task.Model, Stage: d.agent.stage()}
 	endpoint, ok := d.Models[task.Model]
 	if !ok || endpoint.Model == nil {
 		return out, "", noModel(task.Model)
 	}
-	docs, notes, err := d.documents(ctx, task)
+	in, err := d.documents(ctx, task)
 	if err != nil {
 		return out, "", err
 	}
-	var large []string
-	asked := 0
-	for _, doc := range docs {
-		record, left, err := d.review(ctx, task, endpoint, doc)
-		var tooLarge *tooLargeError
-		switch {
-		case errors.As(err, &tooLarge):
-			large = append(large, tooLarge.Error())
+	out.Documents = in.standing
+	answers := d.askAll(ctx, task, endpoint, in.docs)
+	for i, doc := range in.docs {
+		a := answers[i]
+		if a.err != nil {
+			in.fails(doc.path, a.err)
 			continue
-		case err != nil && len(docs) > 1:
-			return out, "", fmt.Errorf("%s: %w", doc.path, err)
-		case err != nil:
-			return out, "", err
 		}
-		asked++
-		if left > 0 {
-			notes = append(notes, fmt.Sprintf("dropped %s of its report on %s, no more pressing than those that count", count(left, "recommendation", "recommendations"), pathName(doc.path)))
+		out.Documents = append(out.Documents, pipeline.DocumentReview{Path: doc.path})
+		if a.left > 0 {
+			in.notes = append(in.notes, leftOut(a.left, doc.path))
 		}
-		made := reviewreport.Read(fmt.Sprintf("%s by %s", d.Reviewer.Agent, task.Model), doc.path, []byte(reviewreport.Write(&record)))
+		made := reviewreport.Read(fmt.Sprintf("%s by %s", d.Reviewer.Agent, task.Model), doc.path, []byte(reviewreport.Write(&a.record)))
 		if d.Reported != nil {
 			d.Reported(task.Model, made)
 		}
@@ -140,31 +181,95 @@ func (d *Documents) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipe
 			out.Findings = append(out.Findings, f)
 		}
 	}
-	if asked == 0 && len(large) > 0 {
-		return out, "", &dispatch.SkippedError{Why: note(large, notes)}
+	if err := in.shortfall(); err != nil {
+		return out, "", &dispatch.PartError{Err: err}
 	}
-	return out, note(large, notes), nil
+	return out, note(in.notes), nil
 }
 
-// tooLargeError says that a document does not fit into what a model reads.
-type tooLargeError struct{ why string }
+// leftOut says that recommendations of a report do not count.
+func leftOut(n int, path string) string {
+	none := "none was"
+	if n == 1 {
+		none = "it was no"
+	}
+	return fmt.Sprintf("left out %d of its recommendations on %s; %s more pressing than those kept", n, pathName(path), none)
+}
 
-func (e *tooLargeError) Error() string { return e.why }
+// askAll asks about documents side by side, and returns the answers in their order.
+func (d *Documents) askAll(ctx context.Context, task dispatch.Task, e Endpoint, docs []document) []answer {
+	if end, ok := ctx.Deadline(); ok {
+		spare := min(spareTime, time.Until(end)/10)
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadlineCause(ctx, end.Add(-spare), dispatch.ErrTimeout)
+		defer cancel()
+	}
+	answers := make([]answer, len(docs))
+	var g errgroup.Group
+	g.SetLimit(documentsAtOnce)
+	for i := range docs {
+		g.Go(func() error {
+			answers[i] = d.askOnce(ctx, task, e, &docs[i])
+			return nil
+		})
+	}
+	_ = g.Wait() // each answer has its own error
+	return answers
+}
+
+// askOnce asks about a document, unless the question was answered before.
+func (d *Documents) askOnce(ctx context.Context, task dispatch.Task, e Endpoint, doc *document) (a answer) {
+	if doc.unread != nil {
+		return answer{err: doc.unread}
+	}
+	defer func() {
+		if v := recover(); v != nil { // nobody else catches it here
+			a = answer{err: &internalError{dispatch.Panicked(v)}}
+		}
+	}()
+	q := question{doc.path, task.Model, task.Run}
+	d.mu.Lock()
+	a, answered := d.answers[q]
+	d.mu.Unlock()
+	if answered {
+		return a
+	}
+	a.record, a.left, a.err = d.review(ctx, task, e, doc)
+	switch {
+	case a.err == nil:
+		d.mu.Lock()
+		d.answers[q] = a
+		d.mu.Unlock()
+	case ctx.Err() != nil:
+		a.err = context.Cause(ctx)
+	}
+	return a
+}
+
+// internalError is a panic, whose text is for the log alone.
+type internalError struct{ error }
+
+func (*internalError) Error() string { return "an internal error stopped it" }
+
+// Unwrap returns the panic.
+func (e *internalError) Unwrap() error { return e.error }
 
 // review asks about one document. left is how many recommendations of the answer are not
 // in the record.
-func (d *Documents) review(ctx context.Context, task dispatch.Task, e Endpoint, doc document) (r reviewreport.Record, left int, err error) {
+func (d *Documents) review(ctx context.Context, task dispatch.Task, e Endpoint, doc *document) (r reviewreport.Record, left int, err error) {
 	system := d.agent.Redact(strings.TrimSpace(cleaned(d.Prompt)) + "\n\n" + strings.TrimSpace(contractReport) + "\n")
-	room, err := d.agent.room(e, system)
-	if err != nil {
-		return r, 0, err
-	}
 	text, err := d.question(doc)
 	if err != nil {
 		return r, 0, err
 	}
-	if n := Tokens(text); n > room {
-		return r, 0, &tooLargeError{fmt.Sprintf("%s was not asked about: it takes about %d tokens, there is room for %d, and a part of it is not reviewed", pathName(doc.path), n, room)}
+	n := Tokens(text)
+	defer d.hold(e, Tokens(system)+longest(e)+n)()
+	room, err := d.agent.room(e, system)
+	if err != nil {
+		return r, 0, err
+	}
+	if n > room {
+		return r, 0, &dispatch.SkippedError{Why: fmt.Sprintf("it takes about %d tokens, there is room for %d, and it is reviewed whole or not at all: split it", n, room)}
 	}
 	answer, err := d.agent.ask(ctx, task, e, llm.Question{System: system, Text: text, Schema: d.schema(), Sample: task.Run})
 	if err != nil {
@@ -177,77 +282,206 @@ func (d *Documents) review(ctx context.Context, task dispatch.Task, e Endpoint, 
 	return r, left, nil
 }
 
-// documents are those of the task's scope that a model is asked about. The notes say
-// which are not, and why.
-func (d *Documents) documents(ctx context.Context, task dispatch.Task) (docs []document, notes []string, err error) {
-	standing, err := d.standing(ctx, task.Facts)
-	if err != nil {
-		return nil, nil, err
+// hold sets tokens of the agent's bound aside until release is called. Where those that
+// others hold do not leave enough, it waits for them: they may take less.
+func (d *Documents) hold(e Endpoint, tokens int) (release func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	left := func() int {
+		d.agent.mu.Lock()
+		defer d.agent.mu.Unlock()
+		return d.agent.Tokens - d.agent.spent[e.Name] - d.held[e.Name]
 	}
-	left := 0
+	for d.agent.Tokens > 0 && d.held[e.Name] > 0 && left() < tokens {
+		d.released.Wait()
+	}
+	d.held[e.Name] += tokens
+	return func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.held[e.Name] -= tokens
+		d.released.Broadcast()
+	}
+}
+
+// found are the documents of a task's scope.
+type found struct {
+	docs     []document                // to ask a model about
+	standing []pipeline.DocumentReview // that a report stands for
+	missed   []string                  // which are not reviewed, and why
+	notes    []string
+	errs     []error // why one was not reviewed
+	others   []error // of those, what is neither a skip nor a malformed answer
+}
+
+// fails takes why a document was not reviewed.
+func (in *found) fails(path string, err error) {
+	var skipped interface{ Skipped() string }
+	var malformed *dispatch.MalformedError
+	switch {
+	case errors.As(err, &skipped):
+		in.missed = append(in.missed, fmt.Sprintf("%s was not reviewed: %s", pathName(path), skipped.Skipped()))
+		return
+	case errors.As(err, &malformed):
+		err = malformed.Err
+	default:
+		in.others = append(in.others, err)
+	}
+	if len(in.docs) > 1 {
+		err = fmt.Errorf("%s: %w", pathName(path), err)
+	}
+	in.errs = append(in.errs, err)
+}
+
+// shortfall is the error of documents that were not reviewed, or nil.
+func (in *found) shortfall() error {
+	var texts []string
+	for _, err := range in.errs {
+		texts = append(texts, err.Error())
+	}
+	text := note(texts, in.missed, in.notes)
+	switch {
+	case len(in.others) > 0:
+		return &unreviewed{text, in.others}
+	case len(in.errs) > 0:
+		return &dispatch.MalformedError{Err: errors.New(text)}
+	case len(in.missed) > 0:
+		return &dispatch.SkippedError{Why: text}
+	}
+	return nil
+}
+
+// unreviewed says which documents were not reviewed, and why.
+type unreviewed struct {
+	text string
+	errs []error
+}
+
+func (e *unreviewed) Error() string { return e.text }
+
+// Unwrap returns what failed.
+func (e *unreviewed) Unwrap() []error { return e.errs }
+
+// documents are those of the task's scope.
+func (d *Documents) documents(ctx context.Context, task dispatch.Task) (in found, err error) {
+	d.reading.Lock()
+	defer d.reading.Unlock()
+	reports, err := d.standing(ctx, task.Facts)
+	if err != nil {
+		return in, err
+	}
+	var beyond []string
 	for i := range task.Facts.Files {
 		f := &task.Facts.Files[i]
-		if f.Status == pipeline.FileRemoved || !inScope(task.Entry.Scope, f.Path) || task.Entry.Scope.All && !f.Documentation || d.Reports.Any(f.Path) {
+		if f.Status == pipeline.FileRemoved || !inScope(task.Entry.Scope, f.Path) || task.Entry.Scope.All && !f.Documentation || d.judged(f.Path, "") {
 			continue
 		}
-		if by := beside(f.Path, standing); by != "" {
-			notes = append(notes, fmt.Sprintf("%s was not asked about: the report of %s in %s stands", pathName(f.Path), d.Reviewer.Agent, pathName(by)))
+		if by := beside(f.Path, reports); by != "" {
+			in.standing = append(in.standing, pipeline.DocumentReview{Path: f.Path, Report: by})
+			in.notes = append(in.notes, fmt.Sprintf("%s was not asked about: the report of %s in %s stands", pathName(f.Path), d.Reviewer.Agent, pathName(by)))
 			continue
 		}
-		if len(docs) == maxDocuments {
-			left++
+		if len(in.docs) == maxDocuments {
+			beyond = append(beyond, pathName(f.Path))
 			continue
 		}
 		text, err := d.text(ctx, task.Facts, f)
-		if err != nil {
-			return nil, nil, fmt.Errorf("read %s: %w", f.Path, err)
-		}
 		switch {
+		case err != nil:
+			in.docs = append(in.docs, document{path: f.Path, unread: fmt.Errorf("read the document: %w", err)})
 		case len(text) > MaxDocument:
-			notes = append(notes, fmt.Sprintf("%s was not asked about: it has more than %d MiB", pathName(f.Path), MaxDocument>>20))
-		case strings.TrimSpace(text) == "" || !utf8.ValidString(text):
-			notes = append(notes, fmt.Sprintf("%s was not asked about: it has no text", pathName(f.Path)))
+			in.missed = append(in.missed, fmt.Sprintf("%s was not reviewed: it has more than %d MiB: split it", pathName(f.Path), MaxDocument>>20))
+		case strings.TrimSpace(text) == "":
+			in.notes = append(in.notes, fmt.Sprintf("%s was not asked about: it has no text", pathName(f.Path)))
 		default:
-			docs = append(docs, document{f.Path, text})
+			in.docs = append(in.docs, document{path: f.Path, text: text})
 		}
 	}
-	if left > 0 {
-		notes = append(notes, fmt.Sprintf("%s were not asked about, after the first %d", count(left, "document", "documents"), maxDocuments))
+	if n := len(beyond); n > 0 {
+		in.missed = append(in.missed, fmt.Sprintf("%s not reviewed: only the first %d are: split the change (%s)", was(n, "document", "documents"), maxDocuments, firstOf(beyond)))
 	}
-	return docs, notes, nil
+	return in, nil
 }
 
-// text is the whole text of a file at the head, without secrets.
+// was is how many there were of something.
+func was(n int, one, several string) string {
+	if n == 1 {
+		return "1 " + one + " was"
+	}
+	return fmt.Sprintf("%d %s were", n, several)
+}
+
+// firstOf lists paths, the first few by name.
+func firstOf(paths []string) string {
+	const named = 3
+	if more := len(paths) - named; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(paths[:named], ", "), more)
+	}
+	return strings.Join(paths, ", ")
+}
+
+// errHidden says that nothing has the text of a document.
+var errHidden = &dispatch.SkippedError{Why: "the change does not show it whole, and its file can't be read here"}
+
+// text is the whole text of a document at the head, in UTF-8 and without secrets.
 func (d *Documents) text(ctx context.Context, facts *pipeline.PRFacts, f *pipeline.File) (string, error) {
-	if text, ok := report.Whole(f); ok {
-		return string(text), nil
+	if text, known := d.texts[f.Path]; known {
+		return text, nil
 	}
-	if d.Files == nil {
-		return "", nil
+	raw, whole := report.Whole(f)
+	var err error
+	switch {
+	case whole:
+	case d.Files == nil:
+		return "", errHidden
+	default:
+		if raw, err = d.Files.File(ctx, facts.Head.SHA, f.Path, MaxDocument+1); err != nil {
+			return "", err
+		}
 	}
-	text, err := d.Files.File(ctx, facts.Head.SHA, f.Path, MaxDocument+1)
-	if err != nil || len(text) > MaxDocument {
-		return string(text), err
+	text := string(raw)
+	if len(raw) <= MaxDocument {
+		text = strings.ToValidUTF8(text, "\ufffd")
+		if !whole { // else the facts have none
+			text = d.agent.RedactBeside(text)
+		}
 	}
-	return d.agent.RedactBeside(string(text)), nil
+	d.texts[f.Path] = text
+	return text, nil
 }
 
-// standing are the files of the change that hold a report of this reviewer's.
+// judged reports whether an agent judges the review report in a file, in a phase or, where
+// none is given, in any.
+func (d *Documents) judged(path, phase string) bool {
+	return slices.ContainsFunc(d.Reports, func(r Reports) bool {
+		return (phase == "" || phase == r.Phase) && inScope(r.Scope, path) && r.Globs.Any(path)
+	})
+}
+
+// standing are the files of the change that hold a report of this reviewer's which is
+// judged as such.
 func (d *Documents) standing(ctx context.Context, facts *pipeline.PRFacts) (paths []string, err error) {
 	looked := 0
 	for i := range facts.Files {
 		f := &facts.Files[i]
-		if f.Status == pipeline.FileRemoved || !d.Reports.Any(f.Path) {
+		if f.Status == pipeline.FileRemoved || !d.judged(f.Path, d.Reviewer.Phase) {
 			continue
 		}
 		if looked++; looked > maxReports {
 			return nil, fmt.Errorf("the change has more than %d files with review reports: split it", maxReports)
 		}
-		text, err := d.text(ctx, facts, f)
-		if err != nil {
-			return nil, fmt.Errorf("read the review report %s: %w", f.Path, err)
+		author, known := d.authors[f.Path]
+		if !known {
+			text, whole := report.Whole(f)
+			if !whole && d.Files != nil {
+				if text, err = d.Files.File(ctx, facts.Head.SHA, f.Path, reviewreport.MaxBytes+1); err != nil {
+					return nil, fmt.Errorf("read the review report %s: %w", f.Path, err)
+				}
+			}
+			author = reviewreport.Extract(text).Agent
+			d.authors[f.Path] = author
 		}
-		if r := reviewreport.Extract([]byte(text)); r.Agent == d.Reviewer.Agent {
+		if author == d.Reviewer.Agent {
 			paths = append(paths, f.Path)
 		}
 	}

@@ -88,6 +88,9 @@ type Review struct {
 	// Files and Reported are those of DocumentOptions.
 	Files    report.Files
 	Reported func(model string, r reviewreport.Report)
+	// Manifest has the agents of the review, by which it is known what review reports are
+	// judged in it; nil if none are.
+	Manifest *pipeline.AgentManifest
 }
 
 // Agent makes an agent of kind llm by a config.
@@ -97,7 +100,7 @@ func (s *Server) Agent(agent config.Agent, cfg *config.Config, r Review) (dispat
 		return nil, err
 	}
 	if by, ok := agent.Reviewer(); ok {
-		reports, err := reportFiles(cfg)
+		reports, err := reportsOf(cfg, r.Manifest)
 		if err != nil {
 			return nil, err
 		}
@@ -109,19 +112,26 @@ func (s *Server) Agent(agent config.Agent, cfg *config.Config, r Review) (dispat
 	return New(o), nil
 }
 
-// reportFiles are the files that hold review reports by a config.
-func reportFiles(cfg *config.Config) (*glob.Set, error) {
-	var globs []string
+// reportsOf are the review reports that the agents of a manifest judge.
+func reportsOf(cfg *config.Config, m *pipeline.AgentManifest) (out []Reports, err error) {
 	for i := range cfg.Agents {
-		if a := &cfg.Agents[i]; a.Kind == config.KindReport {
-			globs = append(append(globs, a.Reports.Globs(pipeline.PhaseSpec)...), a.Reports.Globs(pipeline.PhasePlan)...)
+		a := &cfg.Agents[i]
+		if a.Kind != config.KindReport || !a.Enabled || m == nil {
+			continue
+		}
+		entry := m.Entry(a.ID)
+		if entry == nil {
+			continue
+		}
+		for _, phase := range []string{pipeline.PhaseSpec, pipeline.PhasePlan} {
+			globs, err := glob.Compile(a.Reports.Globs(phase))
+			if err != nil {
+				return nil, fmt.Errorf("compile the globs of reports: %w", err)
+			}
+			out = append(out, Reports{Phase: phase, Globs: globs, Scope: entry.Scope})
 		}
 	}
-	set, err := glob.Compile(globs)
-	if err != nil {
-		return nil, fmt.Errorf("compile the globs of reports: %w", err)
-	}
-	return set, nil
+	return out, nil
 }
 
 // Gaps makes what asks a model for gaps by a config.

@@ -278,3 +278,55 @@ func TestSpecificationWithoutModels(t *testing.T) {
 		t.Errorf("a reviewer shows:\n%s", text)
 	}
 }
+
+// A document that is not reviewed any more, since others come before it, is not mended by
+// that: what was found in it stays open.
+func TestDocumentThatIsPushedOut(t *testing.T) {
+	sample.Variant(t)
+	t.Parallel()
+	_, change := withReviewers(t, func(r *llmtest.Request) llmtest.Reply {
+		if strings.Contains(r.Text, "fast") {
+			return reviewed(map[string]any{"severity": "Critical"})
+		}
+		return reviewed(nil)
+	})
+	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, change)
+	pr := w.openDocuments(ghtest.Files{stockSpec: requirement})
+	w.WantsCheck(pr, "failure")
+	files := ghtest.Files{stockSpec: requirement + "\nA word more.\n"}
+	for i := range 10 {
+		files[fmt.Sprintf("docs/01-planning/specifications/000-a%d/A.md", i)] = "# Nothing\n"
+	}
+	pr.Push(files, "docs: more")
+	w.Idle()
+	report := w.Latest(pr).Review.Report
+	blocks := func(f pipeline.Finding) bool { return f.Path == stockSpec && f.Severity == pipeline.SeverityCritical }
+	if slices.ContainsFunc(report.Changes.Resolved, blocks) || !slices.ContainsFunc(report.Changes.Unconfirmed, blocks) {
+		t.Errorf("resolved %+v\nunconfirmed %+v", report.Changes.Resolved, report.Changes.Unconfirmed)
+	}
+	if !slices.ContainsFunc(report.Incomplete, func(i pipeline.Incompleteness) bool {
+		return strings.Contains(i.Why, "1 document was not reviewed: only the first 10 are: split the change ("+stockSpec+")")
+	}) {
+		t.Errorf("incomplete %+v", report.Incomplete)
+	}
+}
+
+// A report that nobody judges, because the agent that would is switched off, silences no
+// model.
+func TestReportThatNobodyJudges(t *testing.T) {
+	sample.Variant(t)
+	t.Parallel()
+	models, change := withReviewers(t, func(*llmtest.Request) llmtest.Reply {
+		return reviewed(map[string]any{"severity": "Critical"})
+	})
+	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, change)
+	w.Repo.Commit("main", ghtest.Files{config.RepositoryDir + "/" + config.FileAgents: `[{"id": "review-reports", "enabled": false}]`}, "chore: off")
+	files := ghtest.Files{stockSpec: requirement}
+	for _, by := range []string{"spec-reviewer", "technical-pm"} {
+		files["docs/01-planning/specifications/007-stock/review/"+by+"-report.md"] = reviewreport.Write(&reviewreport.Record{Status: "FAILURE", Agent: by, OperationType: "x", Summary: "x."}) + "\n"
+	}
+	w.WantsCheck(w.openDocuments(files), "failure")
+	if got := askedAs(models, asSpecReviewer); len(got) != 2 {
+		t.Errorf("asked of %q", got)
+	}
+}

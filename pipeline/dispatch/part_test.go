@@ -1,0 +1,57 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// What an agent found before it failed counts, whatever becomes of later attempts, and it
+// did not finish. Without a word that it is a part, nothing of a failure counts.
+func TestPartOfAnAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		part := func(then func(context.Context) error) agentFunc {
+			attempts := 0
+			return func(ctx context.Context, _ Task) (pipeline.AgentOutput, error) {
+				if attempts++; attempts > 1 {
+					return pipeline.AgentOutput{}, then(ctx)
+				}
+				out, _ := found("a")(ctx, Task{})
+				out.Documents = pipeline.List[pipeline.DocumentReview]{{Path: "SPEC.md"}}
+				return out, &PartError{Err: passing{errors.New("PLAN.md: down")}}
+			}
+		}
+		agents := map[string]Agent{
+			"fails": part(func(context.Context) error { return errors.New("denied") }),
+			"stops": part(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }),
+			"whole": agentFunc(func(context.Context, Task) (pipeline.AgentOutput, error) {
+				out, _ := found("a")(nil, Task{})
+				return out, errors.New("no part of it is good")
+			}),
+			"skips": agentFunc(func(context.Context, Task) (pipeline.AgentOutput, error) {
+				out, _ := found("a")(nil, Task{})
+				return out, &PartError{Err: &SkippedError{Why: "PLAN.md is too large"}}
+			}),
+		}
+		for _, r := range run(t, manifest("fails", "stops", "whole", "skips"), agents, options(10*time.Second, 1)) {
+			want := map[string]struct {
+				status pipeline.AgentStatus
+				note   string
+				found  int
+			}{
+				"fails": {pipeline.AgentFailed, "denied", 1}, "stops": {pipeline.AgentTimedOut, "no answer within 10s", 1},
+				"whole": {pipeline.AgentFailed, "no part of it is good", 0}, "skips": {pipeline.AgentSkipped, "PLAN.md is too large", 1},
+			}[r.Agent]
+			if r.Status != want.status || r.Note != want.note || len(r.Output.Findings) != want.found {
+				t.Errorf("%s: %s, %q, %d findings", r.Agent, r.Status, r.Note, len(r.Output.Findings))
+			}
+			if (r.Agent == "fails" || r.Agent == "stops") && len(r.Documents) != 1 {
+				t.Errorf("%s reviewed %+v", r.Agent, r.Documents)
+			}
+		}
+	})
+}
