@@ -9,6 +9,7 @@ type ReportOutcome struct {
 	Place           string               `json:"place"` // the reports' directory, or ReportsInComments
 	Proceed         bool                 `json:"proceed"`
 	Rationale       string               `json:"rationale"`
+	Missing         string               `json:"missing,omitempty"` // the mandatory reviewer, where nothing else blocks
 	Readiness       Readiness            `json:"readiness"`
 	QualityScores   QualityScores        `json:"quality_scores"`
 	Recommendations List[Recommendation] `json:"recommendations"` // the first ten

@@ -1,6 +1,10 @@
 package reviewreport
 
-import "github.com/reviewgate/reviewgate/pipeline"
+import (
+	"path"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
 
 // MaxOutcomeRecommendations is how many recommendations an outcome has.
 const MaxOutcomeRecommendations = 10
@@ -15,12 +19,30 @@ func Aggregate(phase string, reports []Report, t Thresholds) pipeline.ReportOutc
 		Phase:           phase,
 		Proceed:         r.proceed,
 		Rationale:       r.rationale,
+		Missing:         r.missing,
 		Readiness:       readiness(reports),
 		QualityScores:   Scores(reports),
 		Recommendations: list[:min(len(list), MaxOutcomeRecommendations)],
 		ReviewPaths:     agents(reports),
 		Errors:          reportErrors(reports),
 	}
+}
+
+// Reviewed is an outcome that only the mandatory review was missing from, once that was
+// made elsewhere: work may go on.
+func Reviewed(o pipeline.ReportOutcome) pipeline.ReportOutcome {
+	o.Proceed, o.Rationale, o.Missing = true, passed+"; language models reviewed as "+o.Missing, ""
+	return o
+}
+
+// SaysMissing reports whether a finding of [Findings] says that an outcome's mandatory
+// review is missing.
+func SaysMissing(f *pipeline.Finding, o *pipeline.ReportOutcome) bool {
+	at := pipeline.ReportsInComments
+	if f.Path != "" {
+		at = path.Dir(f.Path)
+	}
+	return o.Missing != "" && f.Category == CategoryOutcome && f.Title == blockTitle(o) && f.Message == o.Rationale && at == o.Place
 }
 
 // readiness is the worst that a reviewer says. Nothing is ready that nobody

@@ -66,11 +66,16 @@ func FindingsAlone(by *Reviewer, r *Report, t Thresholds) []pipeline.Finding {
 	return list
 }
 
+// blockTitle is the title of the finding that says why work can't go on.
+func blockTitle(o *pipeline.ReportOutcome) string {
+	return "Review reports block the " + phaseNames[o.Phase]
+}
+
 // outcomeFinding is about the report that blocks, or where one is missing,
 // about the first of those that are there.
 func outcomeFinding(o *pipeline.ReportOutcome, reports []Report, culprit int) pipeline.Finding {
 	f := pipeline.Finding{
-		Title:      "Review reports block the " + phaseNames[o.Phase],
+		Title:      blockTitle(o),
 		Severity:   pipeline.SeverityMajor,
 		Message:    o.Rationale,
 		Confidence: 1, // that they do is certain

@@ -43,6 +43,7 @@ type ruling struct {
 	proceed   bool
 	rationale string
 	culprit   int
+	missing   string // the mandatory reviewer, if that is what blocks
 }
 
 // rule returns why reports may not proceed, and the first report that blocks.
@@ -58,22 +59,18 @@ var (
 		completenessAndTestability,
 		clarity,
 		majorIssues,
-		// These let only pass what the rules above could judge.
-		alignmentGiven,
-		specReviewed,
+		alignmentGiven, // lets only pass what the rules above could judge
 	}
 	planRules = []rule{
 		failures,
 		criticalIssues,
 		lowConfidence,
 		feasible,
-		planReviewed,
 	}
 )
 
 // rulesOf are the rules of a phase. Any phase but the plan's is the specification's,
-// which has more rules. The last asks for the mandatory review, all others look at
-// what reports say.
+// which has more rules.
 func rulesOf(phase string) []rule {
 	if phase == pipeline.PhasePlan {
 		return planRules
@@ -84,8 +81,7 @@ func rulesOf(phase string) []rule {
 // Alone reports whether a report by itself would block, and why: what other reports
 // say, and which are missing, has no say in it.
 func Alone(phase string, r *Report, t Thresholds) (rationale string, blocks bool) {
-	rules := rulesOf(phase)
-	for _, rule := range rules[:len(rules)-1] {
+	for _, rule := range rulesOf(phase) {
 		if rationale, _ := rule([]Report{*r}, t); rationale != "" {
 			return rationale, true
 		}
@@ -93,12 +89,20 @@ func Alone(phase string, r *Report, t Thresholds) (rationale string, blocks bool
 	return "", false
 }
 
-// decide puts reports through the rules of a phase.
+// decide puts reports through the rules of a phase. Whatever they let pass, the mandatory
+// review has to be among them.
 func decide(phase string, reports []Report, t Thresholds) ruling {
 	for _, blocks := range rulesOf(phase) {
 		if rationale, culprit := blocks(reports, t); rationale != "" {
 			return ruling{rationale: rationale, culprit: culprit}
 		}
+	}
+	mandatory := AgentSpecReviewer
+	if phase == pipeline.PhasePlan {
+		mandatory = AgentArchitectureReview
+	}
+	if firstOf(reports, mandatory) == nil {
+		return ruling{rationale: "Mandatory review missing: " + mandatory, culprit: -1, missing: mandatory}
 	}
 	if phase == pipeline.PhasePlan {
 		return ruling{proceed: true, rationale: feasibleSummary(reports), culprit: -1}
@@ -191,17 +195,6 @@ func (r *Record) assessment() *QualityAssessment {
 	return &QualityAssessment{}
 }
 
-func specReviewed(reports []Report, _ Thresholds) (string, int) {
-	return mandatory(reports, AgentSpecReviewer)
-}
-
-func mandatory(reports []Report, agent string) (string, int) {
-	if firstOf(reports, agent) == nil {
-		return "Mandatory review missing: " + agent, -1
-	}
-	return "", -1
-}
-
 // notFeasible is why a plan can't go on where its reviewer says nothing else.
 const notFeasible = "Architecture is not feasible"
 
@@ -215,10 +208,6 @@ func feasible(reports []Report, _ Thresholds) (string, int) {
 		}
 	}
 	return "", -1
-}
-
-func planReviewed(reports []Report, _ Thresholds) (string, int) {
-	return mandatory(reports, AgentArchitectureReview)
 }
 
 func feasibleSummary(reports []Report) string {

@@ -330,3 +330,84 @@ func TestReportThatNobodyJudges(t *testing.T) {
 		t.Errorf("asked of %q", got)
 	}
 }
+
+// passingReport is a person's report that lets go on.
+func passingReport(agent, operation string) string {
+	sure := 0.9
+	return reviewreport.Write(&reviewreport.Record{
+		Status: "SUCCESS", Agent: agent, OperationType: operation, Summary: "Reviewed by a person.", Confidence: &sure,
+		SuccessEvidence: reviewreport.Evidence{
+			QualityAssessment: &reviewreport.QualityAssessment{CompletenessScore: &sure, TestabilityScore: &sure, ClarityScore: &sure, PainPointAlignment: &sure},
+			ValidationResults: reviewreport.ValidationResults{QualityThresholdMet: true, ArchitectureFeasible: 1},
+		},
+	}) + "\n"
+}
+
+// A person's report that comes later stands before what the models blocked as the same
+// reviewer, and before nothing else.
+func TestReportThatComesLaterStandsBeforeModels(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		report     string
+		conclusion string
+		resolved   bool
+	}{
+		"of the reviewer": {passingReport("spec-reviewer", "spec_quality_review"), "neutral", true},
+		"of another":      {passingReport("technical-pm", "business_review"), "action_required", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, change := withReviewers(t, func(r *llmtest.Request) llmtest.Reply {
+				if asks(r, asSpecReviewer) {
+					return reviewed(map[string]any{"confidence": 0.6})
+				}
+				return reviewed(nil)
+			})
+			w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, change)
+			pr := w.openDocuments(ghtest.Files{stockSpec: requirement})
+			w.WantsCheck(pr, "action_required")
+			pr.Push(ghtest.Files{stockReport: tt.report}, "docs: review by a person")
+			w.Idle()
+			w.WantsCheck(pr, tt.conclusion)
+			report := w.Latest(pr).Review.Report
+			blocks := func(f pipeline.Finding) bool { return f.Title == "Requirements are not ready for planning" }
+			if slices.ContainsFunc(report.Changes.Resolved, blocks) != tt.resolved || slices.ContainsFunc(report.Findings, blocks) == tt.resolved {
+				t.Errorf("resolved %+v\nfindings %+v", report.Changes.Resolved, report.Findings)
+			}
+		})
+	}
+}
+
+// Models that review as the mandatory reviewer do for its report; where none of them comes
+// to an end, it is missing.
+func TestModelsDoForTheMandatoryReport(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		answers    func(*llmtest.Request) bool
+		conclusion string
+	}{
+		"both review":  {func(*llmtest.Request) bool { return true }, "neutral"},
+		"one reviews":  {func(r *llmtest.Request) bool { return r.Model == "big-1" }, "neutral"},
+		"none reviews": {func(*llmtest.Request) bool { return false }, "action_required"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, change := withReviewers(t, func(r *llmtest.Request) llmtest.Reply {
+				if asks(r, asSpecReviewer) && !tt.answers(r) {
+					return llmtest.Text("Looks good to me!")
+				}
+				return reviewed(nil)
+			})
+			w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, change)
+			pr := w.openDocuments(ghtest.Files{
+				stockSpec: requirement, "docs/01-planning/specifications/007-stock/review/business-review-report.md": passingReport("technical-pm", "business_review"),
+			})
+			w.WantsCheck(pr, tt.conclusion)
+			missing := strings.Contains(w.Ours(pr).Body, "Mandatory review missing: spec-reviewer")
+			reports := w.Latest(pr).Review.Report.ReviewReports
+			if blocks := tt.conclusion == "action_required"; missing != blocks || len(reports) != 1 || reports[0].Proceed == blocks {
+				t.Errorf("missing %t, outcomes %+v", missing, reports)
+			}
+		})
+	}
+}

@@ -1,0 +1,104 @@
+package run
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/aggregate"
+	"github.com/reviewgate/reviewgate/policies/reviewreport"
+)
+
+// settled is an input in which the review reports of people and those that models made of
+// the same documents stand in for one another: a person's for what the models said before
+// it, and the models' for a mandatory one.
+func settled(in aggregate.Input) aggregate.Input {
+	in.Previous, in.Again = overtaken(in.Previous, in.Results), overtaken(in.Again, in.Results)
+	in.Results = completed(in)
+	return in
+}
+
+// overtaken is a report in which nothing is known of the surroundings of what only the
+// models of one reviewer found in a document, of which a report now stands before theirs:
+// as with lines that changed, it is gone if nobody raises it again.
+func overtaken(was *pipeline.PreviousReport, results []pipeline.AgentResult) *pipeline.PreviousReport {
+	by := map[[2]string]bool{} // agent and document
+	for _, r := range results {
+		for _, d := range r.Documents {
+			if d.Report != "" && judged(results, path.Dir(d.Report)) {
+				by[[2]string{r.Agent, d.Path}] = true
+			}
+		}
+	}
+	if was == nil || len(by) == 0 {
+		return was
+	}
+	out := *was
+	for _, list := range []*pipeline.List[pipeline.Finding]{&out.Findings, &out.Unconfirmed} {
+		*list = slices.Clone(*list)
+		for i := range *list {
+			f := &(*list)[i]
+			makers := f.FoundBy
+			if len(makers) == 0 {
+				makers = pipeline.List[pipeline.Maker]{{Agent: f.Agent, Model: f.Model}}
+			}
+			if !slices.ContainsFunc(makers, func(m pipeline.Maker) bool { return m.Model == "" || !by[[2]string{m.Agent, f.Path}] }) {
+				f.Surroundings = nil
+			}
+		}
+	}
+	return &out
+}
+
+// judged reports whether the review reports in a directory were judged.
+func judged(results []pipeline.AgentResult, place string) bool {
+	return slices.ContainsFunc(results, func(r pipeline.AgentResult) bool {
+		return r.Status == pipeline.AgentOK && slices.ContainsFunc(r.Reports, func(o pipeline.ReportOutcome) bool { return o.Place == place })
+	})
+}
+
+// completed are the results with the outcomes of review reports that lacked but a mandatory
+// review which a model has made.
+func completed(in aggregate.Input) pipeline.List[pipeline.AgentResult] {
+	reviewed := map[string][]string{} // the documents, by whom they were reviewed as
+	for i := range in.Config.Agents {
+		a := &in.Config.Agents[i]
+		by, ok := a.Reviewer()
+		if !ok {
+			continue
+		}
+		for _, r := range in.Results {
+			if r.Agent != a.ID || r.Model == "" {
+				continue
+			}
+			for _, d := range r.Documents {
+				if d.Report == "" {
+					reviewed[by.Agent] = append(reviewed[by.Agent], d.Path)
+				}
+			}
+		}
+	}
+	if len(reviewed) == 0 {
+		return in.Results
+	}
+	out := slices.Clone(in.Results)
+	for i := range out {
+		r := &out[i]
+		r.Reports = slices.Clone(r.Reports)
+		for k := range r.Reports {
+			o := &r.Reports[k]
+			if o.Missing == "" || !slices.ContainsFunc(reviewed[o.Missing], func(doc string) bool { return about(o.Place, doc) }) {
+				continue
+			}
+			r.Output.Findings = slices.DeleteFunc(slices.Clone(r.Output.Findings), func(f pipeline.Finding) bool { return reviewreport.SaysMissing(&f, o) })
+			*o = reviewreport.Reviewed(*o)
+		}
+	}
+	return out
+}
+
+// about reports whether the reports at a place are about a document.
+func about(place, document string) bool {
+	return place == pipeline.ReportsInComments || strings.HasPrefix(place+"/", path.Dir(document)+"/")
+}
