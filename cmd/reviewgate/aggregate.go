@@ -99,7 +99,7 @@ func (f *aggregateFlags) run(cmd *cobra.Command, args []string) error {
 	if len(problems) > 0 {
 		return invalid(cmd, problems)
 	}
-	thresholds := reviewreport.Thresholds(cfg.Settings.Thresholds)
+	thresholds := thresholdsOf(cfg)
 	reports, unread := readReports(cmd, args)
 	if len(unread) > 0 {
 		tellReports(cmd.ErrOrStderr(), unread)
@@ -122,6 +122,17 @@ func (f *aggregateFlags) run(cmd *cobra.Command, args []string) error {
 		return &exitError{code: exitBlocked}
 	}
 	return nil
+}
+
+// thresholdsOf are those that reports have to reach in a pull request: those of the first
+// enabled agent that reads them there.
+func thresholdsOf(cfg *config.Config) reviewreport.Thresholds {
+	for _, a := range cfg.Agents {
+		if a.Kind == config.KindReport && a.Enabled {
+			return reviewreport.Thresholds(cfg.ThresholdsOf(a.ID))
+		}
+	}
+	return reviewreport.Thresholds(cfg.Settings.Thresholds)
 }
 
 // record writes the audit record, and what is wrong with reports. An

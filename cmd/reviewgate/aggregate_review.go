@@ -64,7 +64,7 @@ func (f *aggregateFlags) review(cmd *cobra.Command, cfg *config.Config, layers [
 	}
 	reports, all = given, given
 	for _, r := range reviewers {
-		report, _, note := reviewreport.Combine(&r.by, opinions[r.agent.ID], reviewreport.Thresholds(cfg.Settings.Thresholds))
+		report, note := reviewreport.Combine(&r.by, opinions[r.agent.ID], reviewreport.Thresholds(cfg.ThresholdsOf(r.agent.ID)))
 		if note != "" {
 			tellReports(cmd.ErrOrStderr(), []pipeline.ReportError{{Source: r.by.Agent, Error: strings.TrimPrefix(note, r.by.Agent+" "), Recovery: "the other reports count"}})
 		}
@@ -130,7 +130,7 @@ func (f *aggregateFlags) ask(cmd *cobra.Command, cfg *config.Config, models *mod
 	if err != nil {
 		return nil, err
 	}
-	name := filepath.ToSlash(f.reviewed)
+	name := shownPath(f.reviewed)
 	facts := &pipeline.PRFacts{ObservedAt: time.Now(), Files: pipeline.List[pipeline.File]{{Path: name, Status: pipeline.FileModified}}}
 	progress := newProgress(cmd.ErrOrStderr())
 	out := &outside{models: models, failed: progress.unanswered}
@@ -182,6 +182,20 @@ func (f *aggregateFlags) ask(cmd *cobra.Command, cfg *config.Config, models *mod
 		opinions[r.Agent] = append(opinions[r.Agent], reviewreport.Opinion{Model: r.Model, Report: report})
 	}
 	return opinions, nil
+}
+
+// shownPath is the path of a file as models are told it: from the working directory, or
+// where it is not below that, its name alone, since the rest may tell who has it.
+func shownPath(file string) string {
+	if dir, err := os.Getwd(); err == nil && filepath.IsAbs(file) {
+		if rel, err := filepath.Rel(dir, file); err == nil {
+			file = rel
+		}
+	}
+	if file = filepath.Clean(file); !filepath.IsLocal(file) {
+		file = filepath.Base(file)
+	}
+	return filepath.ToSlash(file)
 }
 
 // reportFile is where a reviewer's report on the document stands.

@@ -12,30 +12,22 @@ type Opinion struct {
 	Report Report
 }
 
-// Verdict is what an opinion comes to by itself.
-type Verdict struct {
-	Opinion
-	Blocks bool
-	Why    string // it blocks
-}
-
 // Combine makes one report of those that several models made as one reviewer of one
 // document, the weaker model's first. Where all would block, the worst of them stands,
 // so that it blocks. Where only some would, the strongest model's stands that would
 // not: its document is not ready, its summary says who objects, and so does the note.
-// The recommendations of all are in it.
-//
-// The verdicts are by model, in the order of the opinions. Of one opinion the report is
-// that one. There must be one.
-func Combine(by *Reviewer, opinions []Opinion, t Thresholds) (combined Report, verdicts []Verdict, note string) {
+// The recommendations of all are in it. Of one opinion the report is that one, and without
+// any it is one that failed.
+func Combine(by *Reviewer, opinions []Opinion, t Thresholds) (combined Report, note string) {
+	if len(opinions) == 0 {
+		return Report{Source: by.Agent, Record: Failed(by.Agent, "no model reviewed", "Review again, or by hand")}, ""
+	}
 	var objecting []string
 	best := -1
 	for i := range opinions {
-		v := Verdict{Opinion: opinions[i]}
-		v.Why, v.Blocks = Alone(by.Phase, &v.Report, t)
-		verdicts = append(verdicts, v)
-		if v.Blocks {
-			objecting = append(objecting, fmt.Sprintf("%s (%s)", v.Model, v.Why))
+		o := &opinions[i]
+		if why, blocks := Alone(by.Phase, &o.Report, t); blocks {
+			objecting = append(objecting, fmt.Sprintf("%s (%s)", o.Model, why))
 		} else {
 			best = i
 		}
@@ -54,22 +46,24 @@ func Combine(by *Reviewer, opinions []Opinion, t Thresholds) (combined Report, v
 	}
 	evidence.ReviewFindings.Recommendations = recommended[:min(len(recommended), MaxRecommendations)]
 	if len(objecting) > 0 {
-		note = fmt.Sprintf("%s by one model only: %s", by.Agent, strings.Join(objecting, ", "))
+		who := strings.Join(objecting, ", ")
+		words, object := "one model", "One model objects"
 		if len(objecting) > 1 {
-			note = fmt.Sprintf("%s by some models only: %s", by.Agent, strings.Join(objecting, ", "))
+			words, object = "some models", "Some models object"
 		}
-		combined.Record.Summary = cut(combined.Record.Summary, maxCombinedSummary) + " Blocked " + strings.TrimPrefix(note, by.Agent+" ") + "."
+		note = fmt.Sprintf("%s by %s only: %s", by.Agent, words, who)
+		combined.Record.Summary = fmt.Sprintf("%s %s: %s.", cut(combined.Record.Summary, maxCombinedSummary), object, who)
 		evidence.ValidationResults.QualityThresholdMet = false
 	}
-	return combined, verdicts, note
+	return combined, note
 }
 
 // maxCombinedSummary is how many characters of a report's summary stand before who
 // objects to it.
 const maxCombinedSummary = 1000
 
-// worst is the index of the report of the worst severity; of equals the last, and none
-// that can't be used where another can.
+// worst is the index of the report of the worst severity, the last of equals; an unusable
+// report only if all are.
 func worst(opinions []Opinion) int {
 	at, least := -1, 0
 	for i := range opinions {

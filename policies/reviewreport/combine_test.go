@@ -35,7 +35,7 @@ func TestCombine(t *testing.T) {
 	}{
 		"both pass":                   {[]Opinion{opinion("small", "Minor", 0.9, "a"), opinion("big", "Minor", 0.9, "b")}, true, pipeline.Ready, "big", "big says so."},
 		"both block":                  {[]Opinion{opinion("small", "Critical", 0.9, "a"), opinion("big", "Minor", 0.5, "b")}, false, pipeline.NotReady, "small", "small says so."},
-		"the stronger blocks alone":   {[]Opinion{opinion("small", "Minor", 0.9, "a"), opinion("big", "Critical", 0.9, "b")}, true, pipeline.Conditional, "small", "small says so. Blocked by one model only: big (Critical issues from: spec-reviewer)."},
+		"the stronger blocks alone":   {[]Opinion{opinion("small", "Minor", 0.9, "a"), opinion("big", "Critical", 0.9, "b")}, true, pipeline.Conditional, "small", "small says so. One model objects: big (Critical issues from: spec-reviewer)."},
 		"the weaker blocks alone":     {[]Opinion{opinion("small", "Minor", 0.6, "a"), opinion("big", "Minor", 0.9, "b")}, true, pipeline.Conditional, "big", "small (Low confidence from: spec-reviewer)"},
 		"one failed, the other not":   {[]Opinion{failed, opinion("big", "Minor", 0.9, "a", "b")}, true, pipeline.Conditional, "big", "failed (Review failures: spec-reviewer)"},
 		"one failed, the other block": {[]Opinion{opinion("small", "Major", 0.2, "a", "b"), failed}, false, pipeline.Ready, "small", "small says so."},
@@ -45,7 +45,7 @@ func TestCombine(t *testing.T) {
 			by, _ := ReviewerOf(AgentSpecReviewer)
 			th := Thresholds{CompletenessScore: 0.7, TestabilityScore: 0.7, ClarityScore: 0.6, ConfidenceLevel: 0.7, MaxMajorIssues: 3}
 			before := len(tt.opinions[0].Report.Record.SuccessEvidence.ReviewFindings.Recommendations)
-			combined, verdicts, note := Combine(&by, tt.opinions, th)
+			combined, note := Combine(&by, tt.opinions, th)
 			o := Aggregate(pipeline.PhaseSpec, []Report{combined}, th)
 			if o.Proceed != tt.proceed || o.Readiness != tt.readiness || combined.Source != tt.source || !strings.Contains(combined.Record.Summary+combined.Record.Error, tt.words) {
 				t.Errorf("proceed %t, %s, by %s: %s", o.Proceed, o.Readiness, combined.Source, combined.Record.Summary)
@@ -53,14 +53,26 @@ func TestCombine(t *testing.T) {
 			if len(o.Recommendations) != 2 {
 				t.Errorf("recommendations %+v", o.Recommendations)
 			}
-			split := slices.ContainsFunc(verdicts, func(v Verdict) bool { return v.Blocks }) && tt.proceed
-			if (note != "") != split || len(verdicts) != len(tt.opinions) {
-				t.Errorf("note %q, verdicts %+v", note, verdicts)
+			split := tt.proceed && slices.ContainsFunc(tt.opinions, func(o Opinion) bool {
+				_, blocks := Alone(by.Phase, &o.Report, th)
+				return blocks
+			})
+			if (note != "") != split {
+				t.Errorf("note %q", note)
 			}
 			if n := len(tt.opinions[0].Report.Record.SuccessEvidence.ReviewFindings.Recommendations); n != before {
 				t.Errorf("the first opinion has %d recommendations now", n)
 			}
 		})
+	}
+}
+
+// Where no model says anything, nothing may go on.
+func TestCombineNone(t *testing.T) {
+	by, _ := ReviewerOf(AgentSpecReviewer)
+	combined, note := Combine(&by, nil, Thresholds{})
+	if o := Aggregate(pipeline.PhaseSpec, []Report{combined}, Thresholds{}); o.Proceed || len(o.Errors) != 1 || note != "" {
+		t.Errorf("%+v, note %q", o, note)
 	}
 }
 

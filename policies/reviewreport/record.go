@@ -1,8 +1,9 @@
 package reviewreport
 
-import "encoding/json"
-
-import "strings"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // Record is the machine-readable section of a review report. Its schema is
 // review-report-data.json.

@@ -10,7 +10,7 @@ type Reviewer struct {
 	Operation string // the reports' operation_type
 	File      string // the name of its report in the directory "review" beside the document
 	// Blocks is the title of the finding that a blocking report of it makes. No two
-	// share words, so that the block of one is never taken for that of another.
+	// share words, so that a block by one is never taken for that of another.
 	Blocks string
 	// Checklist are the questions of the reports' validation_checklist.
 	Checklist []string

@@ -303,3 +303,26 @@ func TestFilesAreReadOnce(t *testing.T) {
 		t.Errorf("read %v", files.read)
 	}
 }
+
+// Thresholds are settings, of which instructions know no numbers.
+func TestInstructionsNameNoThreshold(t *testing.T) {
+	cfg, problems := config.Load()
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	texts := []string{contractReport}
+	for i := range cfg.Agents {
+		if _, reviews := cfg.Agents[i].Reviewer(); reviews {
+			prompt, _ := cfg.Prompt(&cfg.Agents[i])
+			texts = append(texts, prompt.Text)
+		}
+	}
+	for _, text := range texts {
+		if at := strings.Index(strings.ToLower(text), "below 0"); at >= 0 {
+			t.Errorf("it says %q", text[at:at+20])
+		}
+	}
+	if len(texts) != 4 {
+		t.Errorf("%d texts", len(texts))
+	}
+}
