@@ -66,7 +66,7 @@ func (f *aggregateFlags) review(cmd *cobra.Command, cfg *config.Config, layers [
 	for _, r := range reviewers {
 		report, note := reviewreport.Combine(&r.by, opinions[r.agent.ID], reviewreport.Thresholds(cfg.ThresholdsOf(r.agent.ID)))
 		if note != "" {
-			tellReports(cmd.ErrOrStderr(), []pipeline.ReportError{{Source: r.by.Agent, Error: strings.TrimPrefix(note, r.by.Agent+" "), Recovery: "the other reports count"}})
+			tellReports(cmd.ErrOrStderr(), []pipeline.ReportError{{Source: r.by.Agent, Error: strings.TrimPrefix(note, r.by.Agent+" "), Recovery: "the other report counts"}})
 		}
 		reports = append(reports[:len(reports):len(reports)], report)
 		for _, o := range opinions[r.agent.ID] {

@@ -13,11 +13,12 @@ type Opinion struct {
 }
 
 // Combine makes one report of those that several models made as one reviewer of one
-// document, the weaker model's first. Where all would block, the worst of them stands,
-// so that it blocks. Where only some would, the strongest model's stands that would
-// not: its document is not ready, its summary says who objects, and so does the note.
-// The recommendations of all are in it. Of one opinion the report is that one, and without
-// any it is one that failed.
+// document, the weaker model's first. One that can't be used stands before all others: who did
+// not answer may have objected. So does one that is critical, since a person has to decide
+// then. Where all others would block, the worst of them stands, so that it blocks. Where only
+// some would, the strongest model's stands that would not: its document is not ready, its
+// summary says who objects and why, and so does the note. The recommendations of all are in
+// it. Of one opinion the report is that one, and without any it is one that failed.
 func Combine(by *Reviewer, opinions []Opinion, t Thresholds) (combined Report, note string) {
 	if len(opinions) == 0 {
 		return Report{Source: by.Agent, Record: Failed(by.Agent, "no model reviewed", "Review again, or by hand")}, ""
@@ -27,14 +28,20 @@ func Combine(by *Reviewer, opinions []Opinion, t Thresholds) (combined Report, n
 	for i := range opinions {
 		o := &opinions[i]
 		if why, blocks := Alone(by.Phase, &o.Report, t); blocks {
+			if said := o.Report.Record.Summary; said != "" && said != why {
+				why += ": " + cut(said, maxObjection)
+			}
 			objecting = append(objecting, fmt.Sprintf("%s (%s)", o.Model, why))
 		} else {
 			best = i
 		}
 	}
-	if best < 0 {
-		best = worst(opinions)
-		objecting = nil
+	if i := slices.IndexFunc(opinions, func(o Opinion) bool { return o.Report.Record.Broken() }); i >= 0 {
+		best, objecting = i, nil
+	} else if i := slices.IndexFunc(opinions, func(o Opinion) bool { return o.Report.Record.is(SeverityCritical) }); i >= 0 {
+		best, objecting = i, nil
+	} else if best < 0 {
+		best, objecting = worst(opinions), nil
 	}
 	combined = opinions[best].Report
 	evidence := &combined.Record.SuccessEvidence
@@ -58,20 +65,19 @@ func Combine(by *Reviewer, opinions []Opinion, t Thresholds) (combined Report, n
 	return combined, note
 }
 
+// maxObjection is how many characters of its own summary are told of a report that objects.
+const maxObjection = 300
+
 // maxCombinedSummary is how many characters of a report's summary stand before who
 // objects to it.
 const maxCombinedSummary = 1000
 
-// worst is the index of the report of the worst severity, the last of equals; an unusable
-// report only if all are.
+// worst is the index of the report of the worst severity, the last of equals.
 func worst(opinions []Opinion) int {
 	at, least := -1, 0
 	for i := range opinions {
 		r := &opinions[i].Report.Record
 		rank := rank(severities, r.severity())
-		if r.Broken() {
-			rank = len(severities) + 1
-		}
 		if at < 0 || rank <= least {
 			at, least = i, rank
 		}

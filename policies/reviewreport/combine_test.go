@@ -25,7 +25,7 @@ func opinion(model, severity string, confidence float64, locations ...string) Op
 }
 
 func TestCombine(t *testing.T) {
-	failed := Opinion{"failed", Report{Record: Failed("spec-reviewer", "malformed answer", "Ask again")}}
+	failed := Opinion{"failed", Report{Source: "failed", Record: Failed("spec-reviewer", "malformed answer", "Ask again")}}
 	for name, tt := range map[string]struct {
 		opinions  []Opinion
 		proceed   bool
@@ -35,10 +35,11 @@ func TestCombine(t *testing.T) {
 	}{
 		"both pass":                   {[]Opinion{opinion("small", "Minor", 0.9, "a"), opinion("big", "Minor", 0.9, "b")}, true, pipeline.Ready, "big", "big says so."},
 		"both block":                  {[]Opinion{opinion("small", "Critical", 0.9, "a"), opinion("big", "Minor", 0.5, "b")}, false, pipeline.NotReady, "small", "small says so."},
-		"the stronger blocks alone":   {[]Opinion{opinion("small", "Minor", 0.9, "a"), opinion("big", "Critical", 0.9, "b")}, true, pipeline.Conditional, "small", "small says so. One model objects: big (Critical issues from: spec-reviewer)."},
-		"the weaker blocks alone":     {[]Opinion{opinion("small", "Minor", 0.6, "a"), opinion("big", "Minor", 0.9, "b")}, true, pipeline.Conditional, "big", "small (Low confidence from: spec-reviewer)"},
-		"one failed, the other not":   {[]Opinion{failed, opinion("big", "Minor", 0.9, "a", "b")}, true, pipeline.Conditional, "big", "failed (Review failures: spec-reviewer)"},
-		"one failed, the other block": {[]Opinion{opinion("small", "Major", 0.2, "a", "b"), failed}, false, pipeline.Ready, "small", "small says so."},
+		"the stronger blocks alone":   {[]Opinion{opinion("small", "Minor", 0.9, "a"), opinion("big", "Minor", 0.6, "b")}, true, pipeline.Conditional, "small", "small says so. One model objects: big (Low confidence from: spec-reviewer: big says so.)."},
+		"one is critical alone":       {[]Opinion{opinion("small", "Minor", 0.9, "a"), opinion("big", "Critical", 0.9, "b")}, false, pipeline.NotReady, "big", "big says so."},
+		"the weaker blocks alone":     {[]Opinion{opinion("small", "Minor", 0.6, "a"), opinion("big", "Minor", 0.9, "b")}, true, pipeline.Conditional, "big", "small (Low confidence from: spec-reviewer: small says so.)"},
+		"one failed, the other not":   {[]Opinion{failed, opinion("big", "Minor", 0.9, "a", "b")}, false, pipeline.Conditional, "failed", "malformed answer"},
+		"one failed, the other block": {[]Opinion{opinion("small", "Major", 0.2, "a", "b"), failed}, false, pipeline.Conditional, "failed", "malformed answer"},
 		"the only one blocks":         {[]Opinion{opinion("small", "Critical", 0.9, "a", "b")}, false, pipeline.NotReady, "small", "small says so."},
 	} {
 		t.Run(name, func(t *testing.T) {
