@@ -6,9 +6,9 @@ import (
 	"encoding/hex"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -253,16 +253,20 @@ func (w *work) unchanged(p *past, digest string) bool {
 	return i >= 0 && i < len(p.Surroundings) && p.Surroundings[i] == digest && p.Cited == w.cited(p.Finding)
 }
 
-// named are the words of a text that can be a file's path or name.
-var named = regexp.MustCompile(`[\pL\pN_.@/+-]+`)
+// notInName reports whether a character ends a word that can be a file's path or name.
+func notInName(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_.@/+-", r)
+}
 
 // cited digests what the change does to the files that a finding names, but for its own:
 // one that rests on another file may be mended there.
 func (w *work) cited(f *pipeline.Finding) string {
 	paths := map[string]bool{}
 	for _, text := range []string{f.Citation, f.Message, f.WhyItMatters, f.Recommendation} {
-		for _, word := range named.FindAllString(text, -1) {
-			word = strings.Trim(word, ".-/")
+		for word := range strings.FieldsFuncSeq(text, notInName) {
+			if word = strings.Trim(word, ".-/"); !strings.ContainsAny(word, "./") {
+				continue // most words are none
+			}
 			if path, ok := w.byName()[word]; ok {
 				word = path
 			}
