@@ -1,6 +1,7 @@
 package aggregate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -68,30 +69,48 @@ func (w *work) once(residuals []*item) []*item {
 	return out
 }
 
+// maxFolds bounds how many findings of one title that begin above a residual are compared
+// with it: those that overlap were merged, unless they oppose one another.
+const maxFolds = 16
+
 // fold makes residuals a part of the findings that say the same at the same place, and
 // returns the others.
 func (w *work) fold(residuals []*item) []*item {
-	type words struct{ path, title string }
-	by := map[words][]*item{}
+	if len(residuals) == 0 {
+		return residuals
+	}
+	type place struct {
+		title string
+		in    area
+	}
+	type placed struct {
+		spot
+		f *item
+	}
+	by := map[place][]placed{}
 	for _, f := range w.findings {
-		at := words{f.Path, f.title.norm}
-		by[at] = append(by[at], f)
+		for _, s := range f.spots() {
+			at := place{f.title.norm, s.in}
+			by[at] = append(by[at], placed{s, f})
+		}
+	}
+	for _, list := range by {
+		slices.SortStableFunc(list, func(a, b placed) int { return cmp.Compare(a.first, b.first) })
 	}
 	return slices.DeleteFunc(residuals, func(r *item) bool {
-		for _, f := range by[words{r.Path, r.title.norm}] {
-			if f.touches(r) && !f.sides.opposes(r.sides) {
-				f.take(r)
-				w.folded += len(r.each())
-				return true
+		for _, s := range r.spots() {
+			list := by[place{r.title.norm, s.in}]
+			end, _ := slices.BinarySearchFunc(list, s.last+2, func(p placed, line int) int { return cmp.Compare(p.first, line) })
+			for _, p := range slices.Backward(list[max(0, end-maxFolds):end]) {
+				if p.touches(s) && !p.f.sides.opposes(r.sides) {
+					p.f.take(r)
+					w.folded += len(r.each())
+					return true
+				}
 			}
 		}
 		return false
 	})
-}
-
-// touches reports whether two findings are at the same place.
-func (f *item) touches(other *item) bool {
-	return slices.ContainsFunc(f.spots(), func(a spot) bool { return slices.ContainsFunc(other.spots(), a.touches) })
 }
 
 // take makes a residual a part of a finding.
