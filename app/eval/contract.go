@@ -219,7 +219,7 @@ func (r *casesReader) ranges(f *jsontree.Fields) []Range {
 	for _, n := range f.List("lines") {
 		line, err := strconv.Atoi(n.Text)
 		if n.Kind != jsontree.Number || err != nil || line < 1 || line > maxLine {
-			r.refuse(*n.Error("this is no line", "write the line's number, from 1, without quotes"))
+			r.refuse(*n.Error("this is not a line number", "write the line's number, from 1, without quotes"))
 			continue
 		}
 		out = append(out, Range{line, line})
@@ -293,7 +293,7 @@ func (r *casesReader) cost(n *jsontree.Node) *float64 {
 	}
 	v, err := strconv.ParseFloat(c.Text, 64)
 	if c.Kind != jsontree.Number || err != nil || v < 0 || v > maxCostUSD {
-		r.refuse(*c.Error("this is no cost", "write US dollars as a number, without quotes"))
+		r.refuse(*c.Error("this is not a cost", "write US dollars as a number, without quotes"))
 		return nil
 	}
 	return &v

@@ -92,7 +92,7 @@ func TestContractRefuses(t *testing.T) {
 		`[{"case": "a", "path": "x", "start_line": 5, "end_line": 4}]`:                                 "end_line 4 is before the first line, 5",
 		`[{"case": "a", "path": "x", "line": -1}]`:                                                     "line is -1",
 		`[{"case": "a", "path": "x", "line": 1e300}]`:                                                  "write a whole number",
-		`[{"case": "a", "path": "x", "lines": ["3"]}]`:                                                 "this is no line; write the line's number",
+		`[{"case": "a", "path": "x", "lines": ["3"]}]`:                                                 "this is not a line number; write the line's number",
 		`[{"case": "a", "path": ["x"]}]`:                                                               "path is a list, but must be a string",
 		`{"a": [` + strings.TrimSuffix(strings.Repeat(`{"path": "x"},`, maxCaseDefects+1), ",") + `]}`: `the case "a" lists more than 200`,
 	} {
@@ -103,9 +103,9 @@ func TestContractRefuses(t *testing.T) {
 	}
 	for text, says := range map[string]string{
 		`[{"case": "a", "line": 3}]`:                                                                    `"title" is missing`,
-		`{"usage": {"cost_usd": "1"}, "cases": []}`:                                                     "this is no cost; write US dollars",
-		`{"usage": {"cost_usd": -1}, "cases": []}`:                                                      "this is no cost",
-		`{"usage": {"cost_usd": 1e300}, "cases": []}`:                                                   "this is no cost",
+		`{"usage": {"cost_usd": "1"}, "cases": []}`:                                                     "this is not a cost; write US dollars",
+		`{"usage": {"cost_usd": -1}, "cases": []}`:                                                      "this is not a cost",
+		`{"usage": {"cost_usd": 1e300}, "cases": []}`:                                                   "this is not a cost",
 		`[{"case": "a", "path": "x", "confidence": NaN}]`:                                               "f.json:1:43: this is not JSON",
 		strings.Repeat("[", 1000) + strings.Repeat("]", 1000):                                           "nested more than 32 deep",
 		`{"a": [` + strings.TrimSuffix(strings.Repeat(`{"path": "x"},`, maxCaseFindings+1), ",") + `]}`: `/a/1000: the case "a" lists more than 1000`,

@@ -246,7 +246,7 @@ func foundOf(f *pipeline.Finding) Found {
 	}
 }
 
-// diffSource is a change of which there is nothing but a diff.
+// diffSource is a change that is known by its diff alone.
 type diffSource struct {
 	diff        normalize.Diff
 	title, body string

@@ -102,7 +102,7 @@ func TestRunDiffs(t *testing.T) {
 	if got.SchemaVersion != FindingsVersion || got.Tool != "reviewgate" || got.ToolVersion != "devel" || got.Usage != (Usage{}) {
 		t.Errorf("head %+v", got)
 	}
-	says := map[string]string{"bad": "there is no changed file", "escape": "no path within a repository", "utf16": "is in UTF-16"}
+	says := map[string]string{"bad": "there is no changed file", "escape": "not a path within a repository", "utf16": "is in UTF-16"}
 	for _, c := range got.Cases {
 		switch why, unusable := says[c.Case]; {
 		case unusable:

@@ -119,7 +119,7 @@ func (f *item) backedByModel(model string) {
 }
 
 // answersOf are the answers that a finding came in. One that nobody raised again is in none,
-// and yet another thing than all that its maker raised now.
+// and differs from everything that its maker raised this time.
 func (w *work) answersOf(f *item) []answer {
 	if !f.standing {
 		return []answer{{f.source(), f.answer}}

@@ -265,7 +265,7 @@ func (w *work) cited(f *pipeline.Finding) string {
 	for _, text := range []string{f.Citation, f.Message, f.WhyItMatters, f.Recommendation} {
 		for word := range strings.FieldsFuncSeq(text, notInName) {
 			if word = strings.Trim(word, ".-/"); !strings.ContainsAny(word, "./") {
-				continue // most words are none
+				continue // it can't be a path
 			}
 			if path, ok := w.byName()[word]; ok {
 				word = path

@@ -235,7 +235,7 @@ func (s *section) changedFile(prefixed bool) (f ChangedFile, err error) {
 	}
 	for _, path := range []string{f.Path, f.PreviousPath} {
 		if path != "" && (!fs.ValidPath(path) || path == "." || strings.ContainsRune(path, 0)) {
-			return f, fmt.Errorf("%.200q is no path within a repository: write it from the repository's root, without .. and in UTF-8", path)
+			return f, fmt.Errorf("%.200q is not a path within a repository: write it from the repository's root, without .. and in UTF-8", path)
 		}
 	}
 	if f.Path == "" {

@@ -59,7 +59,7 @@ type comparisonAsker struct {
 	said []pipeline.Comparison
 }
 
-// Review finds nothing: a comparison is no finding.
+// Review returns no findings: comparisons are kept in the row.
 func (a *comparisonAsker) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
 	out, _, err := a.ReviewAndNote(ctx, task)
 	return out, err

@@ -78,7 +78,7 @@ type verificationAsker struct {
 	said map[string]pipeline.Opinion
 }
 
-// Review finds nothing: an opinion is no finding.
+// Review returns no findings: opinions are kept in the row.
 func (a *verificationAsker) Review(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, error) {
 	out, _, err := a.ReviewAndNote(ctx, task)
 	return out, err

@@ -37,7 +37,7 @@ type read struct {
 	beyond     int // maxClaims
 }
 
-// read takes an answer in. The error says that it is none.
+// read reads an answer. The error says why it can't be used.
 func (a *Agent) read(answer string, s *shown, rules map[string]bool) (*read, error) {
 	list, err := entriesOf(answer, "findings")
 	if err != nil {
@@ -90,13 +90,21 @@ func (r *read) void(c *claim) {
 	}
 }
 
-// entriesOf is the list that an answer is.
-func entriesOf(answer, name string) ([]*jsontree.Node, error) {
+// fieldsOf parses an answer. The error says where it can't be read.
+func fieldsOf(answer string) (*jsontree.Fields, error) {
 	root, errs := jsontree.Options{MaxBytes: maxAnswer, MaxValues: maxValues}.Parse(&jsontree.Document{Name: "answer"}, []byte(unfenced(answer)))
 	if len(errs) > 0 {
 		return nil, fmt.Errorf("line %d: %s", errs[0].Line, strings.ReplaceAll(errs[0].Problem, "the file", "the answer"))
 	}
-	fields := jsontree.FieldsOf(root, "the answer")
+	return jsontree.FieldsOf(root, "the answer"), nil
+}
+
+// entriesOf is the list that an answer is.
+func entriesOf(answer, name string) ([]*jsontree.Node, error) {
+	fields, err := fieldsOf(answer)
+	if err != nil {
+		return nil, err
+	}
 	list := fields.NeededList(name)
 	if len(fields.Wrong) > 0 {
 		return nil, errors.New(fields.Wrong[0].Problem)

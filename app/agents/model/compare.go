@@ -130,7 +130,7 @@ var comparisonAnswer = sync.OnceValue(func() json.RawMessage {
 	}}}})
 })
 
-// comparisons takes an answer in. The error says that it is none. A pair about which it
+// comparisons reads an answer. The error says why it can't be used. A pair about which it
 // says two things is left out.
 func comparisons(answer string, pairs []aggregate.Pair) ([]pipeline.Comparison, error) {
 	list, err := entriesOf(answer, "pairs")

@@ -21,17 +21,16 @@ const (
 	maxRecommendations = 20
 )
 
-// read takes an answer in. Nothing in it is put right: an answer with a field that is
-// missing, of a wrong type or out of range is none. Fields that it was not asked for it
-// has no say in: who reviewed, what, and when, is code's to write. left is how many
-// recommendations beyond maxRecommendations there were; the most pressing are kept.
+// read reads an answer and corrects nothing in it: if a field is missing, has the wrong type
+// or is out of range, the answer is malformed. Fields that the model was not asked for are
+// ignored, since code writes who reviewed what, and when. left counts the recommendations
+// beyond maxRecommendations; the most pressing are kept.
 func (d *Documents) read(answer string, at time.Time) (r reviewreport.Record, left int, err error) {
-	root, errs := jsontree.Options{MaxBytes: maxAnswer, MaxValues: maxValues}.Parse(&jsontree.Document{Name: "answer"}, []byte(unfenced(answer)))
-	if len(errs) > 0 {
-		return r, 0, fmt.Errorf("line %d: %s", errs[0].Line, strings.ReplaceAll(errs[0].Problem, "the file", "the answer"))
+	f, err := fieldsOf(answer)
+	if err != nil {
+		return r, 0, err
 	}
 	at = at.UTC()
-	f := jsontree.FieldsOf(root, "the answer")
 	r = reviewreport.Record{
 		Agent: d.Reviewer.Agent, OperationType: d.Reviewer.Operation,
 		TaskID: "review-" + at.Format("20060102150405"), ExecutionTimestamp: at.Format(time.RFC3339),
@@ -109,7 +108,7 @@ func closed(f *jsontree.Fields, key string, set []string) string {
 		}
 	}
 	if said != "" {
-		f.Refuse(key, fmt.Sprintf("%s is none of %s", key, strings.Join(set, ", ")), "use one of these")
+		f.Refuse(key, fmt.Sprintf("%s is %.40q, and must be one of %s", key, oneLine(cleaned(said)), strings.Join(set, ", ")), "use one of these")
 	}
 	return ""
 }

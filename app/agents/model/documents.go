@@ -27,7 +27,7 @@ type DocumentOptions struct {
 	Options
 	Reviewer   reviewreport.Reviewer
 	Thresholds reviewreport.Thresholds
-	Reports    []Reports    // that are judged in this review; their files are no documents
+	Reports    []Reports    // that are judged in this review; their files are not documents
 	Files      report.Files // reads what the facts do not show whole; nil if nothing does
 	// Reported is told each report that a model made, with the document's path. It may be
 	// called from several goroutines at once, and be nil.
@@ -141,14 +141,14 @@ func (d *Documents) Review(ctx context.Context, task dispatch.Task) (pipeline.Ag
 }
 
 // ReviewAndNote asks the task's model about each document in the task's scope that has
-// no report of this reviewer's beside it in the change. Documents are the files that
-// policies matched, or where the scope is the whole change, its documentation; reports
-// are none. The findings are those of [reviewreport.FindingsAlone] for each report that
-// the model makes, at the line that has their section.
+// no report by this reviewer beside it in the change. Documents are the files that
+// policies matched or, if the scope is the whole change, its documentation. Reports don't
+// count as documents. The findings are those of [reviewreport.FindingsAlone] for each report
+// that the model makes, at the line that has their section.
 //
-// The note names the documents that a report is there for. It is an error if one was
-// not reviewed, whatever the reason: a *dispatch.PartError, since the findings in the
-// others count. What it wraps is as with [Agent.ReviewAndNote].
+// The note names the documents that already have a report. If a document was not reviewed,
+// for whatever reason, the error is a *dispatch.PartError, since the findings in the others
+// count. It wraps an error of the kinds that [Agent.ReviewAndNote] returns.
 func (d *Documents) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipeline.AgentOutput, string, error) {
 	out := pipeline.AgentOutput{Agent: task.Entry.Agent, Model: task.Model, Stage: d.agent.stage()}
 	endpoint, ok := d.Models[task.Model]
@@ -189,11 +189,7 @@ func (d *Documents) ReviewAndNote(ctx context.Context, task dispatch.Task) (pipe
 
 // leftOut says that recommendations of a report do not count.
 func leftOut(n int, path string) string {
-	none := "none was"
-	if n == 1 {
-		none = "it was no"
-	}
-	return fmt.Sprintf("left out %d of its recommendations on %s; %s more pressing than those kept", n, pathName(path), none)
+	return fmt.Sprintf("left out %s on %s, the least pressing", count(n, "recommendation", "recommendations"), pathName(path))
 }
 
 // askAll asks about documents side by side, and returns the answers in their order.

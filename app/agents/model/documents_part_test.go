@@ -117,7 +117,7 @@ func TestDocumentsThatAreNotReviewed(t *testing.T) {
 		"one is too large": {
 			append(manyDocuments(1), large), &documentModel{}, pipeline.AgentSkipped, specPath + " was not reviewed: it has more than 4 MiB: split it", 1,
 		},
-		"one is not there":      {append(manyDocuments(1), changed("docs/GONE.md", "+x")), &documentModel{}, pipeline.AgentFailed, "docs/GONE.md: read the document: there is none", 1},
+		"one is not there":      {append(manyDocuments(1), changed("docs/GONE.md", "+x")), &documentModel{}, pipeline.AgentFailed, "docs/GONE.md: read the document: the file does not exist", 1},
 		"one is malformed":      {manyDocuments(3), &documentModel{answer: only("# Spec 1\n", "I can't help with that.")}, pipeline.AgentMalformed, numbered(1) + ": line 1: this is not JSON", 2},
 		"one gets no answer":    {manyDocuments(3), &documentModel{answer: down}, pipeline.AgentFailed, numbered(1) + ": the model's API is overloaded", 2},
 		"one panics":            {manyDocuments(3), &documentModel{answer: panicsOn("# Spec 1\n")}, pipeline.AgentFailed, "an internal error stopped it", 2},

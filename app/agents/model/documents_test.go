@@ -57,7 +57,7 @@ type texts map[string]string
 func (f texts) File(_ context.Context, _, path string, _ int64) ([]byte, error) {
 	text, ok := f[path]
 	if !ok {
-		return nil, errors.New("there is none")
+		return nil, errors.New("the file does not exist")
 	}
 	return []byte(text), nil
 }
@@ -268,7 +268,7 @@ func TestDocumentThatDoesNotFit(t *testing.T) {
 	}
 }
 
-// An answer is whole and as it was asked for, or it is none.
+// An answer must be complete and in the form that was asked for. Otherwise it is malformed.
 func TestAnswersThatAreNone(t *testing.T) {
 	evidence := func(key string, value any) string { return reviewAnswer(nil, map[string]any{key: value}) }
 	top := func(key string, value any) string { return reviewAnswer(map[string]any{key: value}, nil) }
@@ -322,7 +322,7 @@ func TestLongAnswers(t *testing.T) {
 	_, note, err := d.ReviewAndNote(t.Context(), documentTask(addedFile(specPath, "# Stock\n")))
 	list := got.Record.SuccessEvidence.ReviewFindings.Recommendations
 	if err != nil || len(list) != maxRecommendations || list[0].Priority != "High" || len(list[0].Category) > maxCategory+3 || len(list[0].Finding) > maxAdvice+3 ||
-		note != "left out 380 of its recommendations on "+specPath+"; none was more pressing than those kept" {
+		note != "left out 380 recommendations on "+specPath+", the least pressing" {
 		t.Errorf("%v, %d recommendations, note %q", err, len(list), note)
 	}
 }

@@ -38,7 +38,7 @@ var gapAnswer = sync.OnceValue(func() json.RawMessage {
 	}}}})
 })
 
-// readGaps takes an answer in. The error says that it is none.
+// readGaps reads an answer. The error says why it can't be used.
 func (a *Agent) readGaps(answer string, g gapGrounds) ([]gapdetect.Proposal, error) {
 	list, err := entriesOf(answer, "gaps")
 	if err != nil {

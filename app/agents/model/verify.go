@@ -14,7 +14,6 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/aggregate"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
-	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
@@ -114,41 +113,31 @@ var verdictAnswer = sync.OnceValue(func() json.RawMessage {
 	return encoded(object{
 		{"quote", map[string]any{"type": "string", "description": "The lines that the verdict rests on, word for word."}},
 		{"why", map[string]any{"type": "string", "description": "What they prove, in one or two sentences."}},
-		{"verdict", map[string]any{"type": "string", "enum": []string{verdictConfirmed, verdictRefuted, verdictUnclear}}},
+		{"verdict", map[string]any{"type": "string", "enum": []any{pipeline.OpinionConfirmed, pipeline.OpinionRefuted, unclear}}},
 	})
 })
 
-// What answers call the verdicts.
-const (
-	verdictConfirmed = "confirmed"
-	verdictRefuted   = "refuted"
-	verdictUnclear   = "unclear"
-)
+// unclear is the verdict of an answer that does not say.
+const unclear = "unclear"
 
-// opinionOf takes an answer in. The error says that it is none.
+// opinionOf reads an answer. The error says why it can't be used.
 func (a *Agent) opinionOf(answer string, g *grounds) (pipeline.Opinion, error) {
-	root, errs := jsontree.Options{MaxBytes: maxAnswer, MaxValues: maxValues}.Parse(&jsontree.Document{Name: "answer"}, []byte(unfenced(answer)))
-	if len(errs) > 0 {
-		return pipeline.Opinion{}, fmt.Errorf("line %d: %s", errs[0].Line, strings.ReplaceAll(errs[0].Problem, "the file", "the answer"))
+	f, err := fieldsOf(answer)
+	if err != nil {
+		return pipeline.Opinion{}, err
 	}
-	f := jsontree.FieldsOf(root, "the answer")
 	said, why, quote := f.Needed("verdict"), f.Text("why"), f.Text("quote")
 	if len(f.Wrong) > 0 {
 		return pipeline.Opinion{}, errors.New(f.Wrong[0].Problem)
 	}
-	o := pipeline.Opinion{Why: a.line(why, maxReason)}
-	if o.Why == "" && said != verdictUnclear {
-		return pipeline.Opinion{}, errors.New("the verdict has no reason")
-	}
-	switch said {
-	case verdictConfirmed:
-		o.Verdict = pipeline.OpinionConfirmed
-	case verdictRefuted:
-		o.Verdict = pipeline.OpinionRefuted
-	case verdictUnclear:
+	o := pipeline.Opinion{Verdict: pipeline.OpinionVerdict(said), Why: a.line(why, maxReason)}
+	switch {
+	case said == unclear:
 		return pipeline.Opinion{}, nil
-	default:
-		return pipeline.Opinion{}, fmt.Errorf("the verdict is %q, and none of the three", clipped(oneLine(cleaned(said)), 40))
+	case o.Verdict != pipeline.OpinionConfirmed && o.Verdict != pipeline.OpinionRefuted:
+		return pipeline.Opinion{}, fmt.Errorf("the verdict is %q, and must be confirmed, refuted or unclear", clipped(oneLine(cleaned(said)), 40))
+	case o.Why == "":
+		return pipeline.Opinion{}, errors.New("the verdict has no reason")
 	}
 	for _, q := range readings(quote) {
 		if g.has(q) {

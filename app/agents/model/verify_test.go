@@ -127,7 +127,7 @@ func TestVerifyWords(t *testing.T) {
 	}
 }
 
-// What there is no text of, or no room for, nobody is asked about.
+// The model is not asked if there is no text to show, or no room for it.
 func TestVerifyWithoutText(t *testing.T) {
 	m := &scripted{answer: verdictOf("confirmed", "x", "y")}
 	d := doubt()

@@ -199,7 +199,7 @@ func TestModelsReviewAPlan(t *testing.T) {
 	}
 }
 
-// A report of the same reviewer in the change stands before the models', who are not
+// A report by the same reviewer in the change replaces the models', which are not
 // asked; the row says why. Those of other reviewers are asked for.
 func TestReportInTheChangeStandsBeforeModels(t *testing.T) {
 	sample.Variant(t)

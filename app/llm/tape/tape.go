@@ -149,8 +149,8 @@ func (m *model) Ask(ctx context.Context, q llm.Question) (llm.Answer, error) {
 	return answer, nil
 }
 
-// readable reports whether an answer has JSON, as all that is asked for. What has none is
-// not recorded: it would fail again on each run.
+// readable reports whether an answer holds JSON, as every question asks for. Others are not
+// recorded: they would fail again on each run.
 func readable(answer string) bool {
 	from, to := strings.IndexByte(answer, '{'), strings.LastIndexByte(answer, '}')
 	return from >= 0 && from < to && json.Valid([]byte(answer[from:to+1]))
