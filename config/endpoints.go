@@ -91,22 +91,26 @@ func (t *trial) models() target {
 	return to
 }
 
-// checkModels validates the names of models, where the server has any: without
-// one nobody is asked, whatever the name.
+// checkModels validates how many models are named, and where the server has any, their
+// names: without one nobody is asked, whatever the name.
 func (t *trial) checkModels() {
+	own := t.roots[FileSettings].Get("models")
+	t.checkTwo(own.Get("reviewers"))
+	for _, e := range t.entries(FileAgents) {
+		if enabled(e.node) {
+			t.checkTwo(e.node.Get("llm").Get("models"))
+		}
+	}
 	models := t.models()
 	if len(models.names) == 0 {
 		return
 	}
-	own := t.roots[FileSettings].Get("models")
 	t.refer(own.Get("gap_detector"), models, namer{FileSettings, "models"})
 	t.refer(own.Get("verify"), models, namer{FileSettings, "models"})
 	t.referAll(own.Get("reviewers"), models, namer{FileSettings, "models"})
-	t.checkTwo(own.Get("reviewers"))
 	for _, e := range t.entries(FileAgents) {
 		if enabled(e.node) {
 			t.referAll(e.node.Get("llm").Get("models"), models, namer{FileAgents, e.id})
-			t.checkTwo(e.node.Get("llm").Get("models"))
 		}
 	}
 	for _, e := range t.entries(FileComposition) {

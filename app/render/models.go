@@ -1,7 +1,6 @@
 package render
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -92,8 +91,9 @@ type modelsStage struct {
 	Stage word
 	Rows  []modelsFound // none where nothing was found
 	Lines []safe        // the rows in words
-	// Unknown says that no model finished, so that nothing found says nothing.
-	Unknown bool
+	// Unknown says that no model finished, so that nothing found says nothing. Elsewhere says
+	// that what was found is counted in another stage.
+	Unknown, Elsewhere bool
 }
 
 type modelsFound struct {
@@ -110,13 +110,15 @@ func (s sections) modelsStage(m *pipeline.ModelsReport, stage *pipeline.ModelsSt
 	if stage.Stage == pipeline.StageSpec {
 		out.Stage = pipeline.StageSpec
 	}
-	out.Unknown = !slices.ContainsFunc(m.Verdicts, func(v pipeline.ModelVerdict) bool {
+	out.Unknown = true
+	for _, v := range m.Verdicts {
 		of := v.Quality
 		if stage.Stage == pipeline.StageSpec {
 			of = v.Spec
 		}
-		return of == pipeline.VerdictPass || of == pipeline.VerdictFail
-	})
+		out.Unknown = out.Unknown && of != pipeline.VerdictPass && of != pipeline.VerdictFail
+		out.Elsewhere = out.Elsewhere || of == pipeline.VerdictFail
+	}
 	last := len(m.Verdicts) - 1
 	any := false
 	for _, c := range stage.Categories {

@@ -108,6 +108,8 @@ func TestModelsPart(t *testing.T) {
 		"unfinished": {func(m *pipeline.ModelsReport) {
 			m.Verdicts[0].Spec, m.Verdicts[0].Quality, m.Verdicts[0].Verdict = pipeline.VerdictUnknown, pipeline.VerdictNone, "something"
 		}, []string{"| claude-haiku | UNKNOWN |  | UNKNOWN |"}, ""},
+		"found in another stage, too": {func(m *pipeline.ModelsReport) { m.Verdicts[1].Spec = pipeline.VerdictFail },
+			[]string{"Nothing else found in the spec stage."}, "Nothing found in the spec stage"},
 		"nobody finished": {func(m *pipeline.ModelsReport) {
 			for i := range m.Verdicts {
 				m.Verdicts[i].Spec = pipeline.VerdictUnknown

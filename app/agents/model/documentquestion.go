@@ -2,8 +2,6 @@ package model
 
 import (
 	_ "embed"
-	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -16,23 +14,15 @@ import (
 //go:embed contract-report.md
 var contractReport string
 
-// question is the text of the question about a document: all of its lines, between two
-// lines with a code that occurs nowhere in it.
-func (d *Documents) question(doc *document) (string, error) {
-	for range draws {
-		d.mu.Lock()
-		code, err := d.agent.draw()
-		d.mu.Unlock()
-		if err != nil {
-			return "", fmt.Errorf("draw a code: %w", err)
-		}
+// question is the text of the question about a document: all of its lines, as data.
+func (d *Documents) question(doc *document) (text string, err error) {
+	err = d.agent.fenced(func(code string) bool {
 		w := writer{code: code}
 		w.document(d.agent.RedactBeside(pathName(doc.path)), doc.text)
-		if text := w.b.String(); strings.Count(text, w.code) == w.own {
-			return text, nil
-		}
-	}
-	return "", errors.New("no code could be drawn that the document does not have")
+		text = w.b.String()
+		return strings.Count(text, code) == w.own
+	})
+	return text, err
 }
 
 func (w *writer) document(name, text string) {

@@ -19,10 +19,24 @@ const codeBytes = 10
 // one does takes a source of randomness that is broken.
 const draws = 3
 
-// write is the text of a question: what is shown, between lines with a code that occurs
-// nowhere in it, and then the task. The code is that of the review; where something that is
-// shown has it, another one is drawn.
-func (a *Agent) write(s *shown, task string) (llm.Question, error) {
+// write is the text of a question: what is shown, as data, and then the task.
+func (a *Agent) write(s *shown, task string) (q llm.Question, err error) {
+	err = a.fenced(func(code string) bool {
+		change, words := writer{code: code, list: s.listRoom}, writer{code: code}
+		change.change(s)
+		words.words(s)
+		q = llm.Question{Shared: change.b.String(), Text: words.b.String() + task}
+		return strings.Count(q.Shared, code) == change.own && strings.Count(q.Text, code) == words.own
+	})
+	if !a.Shares {
+		q.Shared, q.Text = "", q.Shared+q.Text
+	}
+	return q, err
+}
+
+// fenced calls build with the code of the review. If build says that what it wrote has the
+// code elsewhere than in lines of ours, another one is drawn.
+func (a *Agent) fenced(build func(code string) bool) error {
 	for i := range draws {
 		draw := a.draw
 		if i == 0 {
@@ -30,26 +44,19 @@ func (a *Agent) write(s *shown, task string) (llm.Question, error) {
 		}
 		code, err := draw()
 		if err != nil {
-			return llm.Question{}, fmt.Errorf("draw a code: %w", err)
+			return fmt.Errorf("draw a code: %w", err)
 		}
-		change := writer{code: code, list: s.listRoom}
-		change.change(s)
-		words := writer{code: code}
-		words.words(s)
-		q := llm.Question{Shared: change.b.String(), Text: words.b.String() + task}
-		if strings.Count(q.Shared, code) != change.own || strings.Count(q.Text, code) != words.own {
-			continue
+		if build(code) {
+			return nil
 		}
-		if !a.Shares {
-			q.Shared, q.Text = "", q.Shared+q.Text
-		}
-		return q, nil
 	}
-	return llm.Question{}, errors.New("no code could be drawn that the change does not have")
+	return errors.New("no code could be drawn that the change does not have")
 }
 
 // draw draws a code.
 func (a *Agent) draw() (string, error) {
+	a.mu.Lock() // not every source takes two readers
+	defer a.mu.Unlock()
 	random := a.Random
 	if random == nil {
 		random = rand.Reader
