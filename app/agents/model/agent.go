@@ -72,8 +72,10 @@ type Options struct {
 type Agent struct {
 	Options
 
-	mu    sync.Mutex
-	spent map[string]int // tokens, by model
+	mu       sync.Mutex
+	spent    map[string]int // tokens, by model
+	reserved map[string]int // of these, for questions under way
+	released *sync.Cond     // some are no longer reserved
 }
 
 // New returns an agent.
@@ -84,7 +86,9 @@ func New(o Options) *Agent {
 	if o.Round == nil {
 		o.Round = &Round{}
 	}
-	return &Agent{Options: o, spent: map[string]int{}}
+	a := &Agent{Options: o, spent: map[string]int{}, reserved: map[string]int{}}
+	a.released = sync.NewCond(&a.mu)
+	return a
 }
 
 var _ dispatch.Noter = (*Agent)(nil)

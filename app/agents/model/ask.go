@@ -41,7 +41,9 @@ func longest(e Endpoint) int {
 	return min(n, window(e)/4)
 }
 
-// room is what is left for the change, in tokens, beside the texts of the instructions.
+// room is what is left for the change, in tokens, beside the texts of the instructions. Where
+// the agent's tokens leave less than the model reads, it waits for those that are set aside:
+// questions under way may take less.
 func (a *Agent) room(e Endpoint, instructions ...string) (int, error) {
 	taken := longest(e)
 	for _, text := range instructions {
@@ -50,7 +52,7 @@ func (a *Agent) room(e Endpoint, instructions ...string) (int, error) {
 	room := window(e)/10*9 - taken
 	if a.Tokens > 0 {
 		a.mu.Lock()
-		left := a.Tokens - a.spent[e.Name]
+		left := a.left(e, window(e))
 		a.mu.Unlock()
 		if left-taken < minRoom {
 			return 0, overBudget(left, taken+minRoom)
@@ -61,6 +63,42 @@ func (a *Agent) room(e Endpoint, instructions ...string) (int, error) {
 		return 0, &dispatch.SkippedError{Why: fmt.Sprintf("the model reads %d tokens, and the instructions and the answer take %d", window(e), taken)}
 	}
 	return room, nil
+}
+
+// left is how many of the agent's tokens are left on a model. While they are fewer than
+// wanted, and others are set aside, it waits. The caller holds mu.
+func (a *Agent) left(e Endpoint, wanted int) int {
+	for a.reserved[e.Name] > 0 && a.Tokens-a.spent[e.Name] < wanted {
+		a.released.Wait()
+	}
+	return a.Tokens - a.spent[e.Name]
+}
+
+// reserve sets tokens aside for a question, since others may be asked beside it, until
+// release is called. The error says that not so many are left.
+func (a *Agent) reserve(e Endpoint, tokens int) (release func(), err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.Tokens > 0 {
+		if left := a.left(e, tokens); left < tokens {
+			return nil, overBudget(left, tokens)
+		}
+	}
+	add := func(tokens int) {
+		a.spent[e.Name] += tokens
+		a.reserved[e.Name] += tokens
+	}
+	add(tokens)
+	return func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		add(-tokens)
+		a.released.Broadcast()
+	}, nil
+}
+
+func overBudget(left, tokens int) error {
+	return &dispatch.SkippedError{Why: fmt.Sprintf("over budget: of model_budget.per_agent %d tokens are left, and the question and the answer may take %d", max(left, 0), tokens)}
 }
 
 // ask asks once, in its turn and within the budget, and has what it took recorded whatever
@@ -74,10 +112,11 @@ func (a *Agent) ask(ctx context.Context, task dispatch.Task, e Endpoint, q llm.Q
 	defer begun()
 	q.Begun = begun
 	estimate := Tokens(q.System) + Tokens(q.Shared) + Tokens(q.Text)
-	if err := a.reserve(e, estimate+q.MaxTokens); err != nil {
+	release, err := a.reserve(e, estimate+q.MaxTokens)
+	if err != nil {
 		return llm.Answer{}, err
 	}
-	defer a.reserve(e, -estimate-q.MaxTokens) //nolint:errcheck // gives back
+	defer release()
 	done := func(llm.Use) {}
 	if a.Budget != nil {
 		if done, err = a.Budget.Take(ctx, e.Name, estimate+q.MaxTokens); err != nil {
@@ -109,22 +148,6 @@ func (a *Agent) ask(ctx context.Context, task dispatch.Task, e Endpoint, q llm.Q
 		a.Failed(e.Name, err)
 	}
 	return llm.Answer{}, a.failure(ctx, e, err)
-}
-
-// reserve sets tokens aside for a question that others may be asked beside, or gives them
-// back. The error says that not so many are left.
-func (a *Agent) reserve(e Endpoint, tokens int) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if left := a.Tokens - a.spent[e.Name]; a.Tokens > 0 && tokens > left {
-		return overBudget(left, tokens)
-	}
-	a.spent[e.Name] += tokens
-	return nil
-}
-
-func overBudget(left, tokens int) error {
-	return &dispatch.SkippedError{Why: fmt.Sprintf("over budget: of model_budget.per_agent %d tokens are left, and the question and the answer may take %d", max(left, 0), tokens)}
 }
 
 // raw is an answer as it is kept: without secrets, and not longer than anybody reads.

@@ -52,10 +52,8 @@ type Documents struct {
 	texts   map[string]string // of documents, by path
 	authors map[string]string // of review reports, by path: the agents
 
-	mu       sync.Mutex
-	answers  map[question]answer
-	held     map[string]int // tokens of questions under way, by model
-	released *sync.Cond
+	mu      sync.Mutex
+	answers map[question]answer
 }
 
 // question is about a document, to a model, for the first time or another.
@@ -75,12 +73,10 @@ type answer struct {
 // NewDocuments returns an agent. Any number of goroutines may use it.
 func NewDocuments(o DocumentOptions) *Documents {
 	o.Stage, o.Rules, o.Issues, o.Risk = pipeline.StageQuality, nil, nil, nil
-	d := &Documents{
+	return &Documents{
 		DocumentOptions: o, agent: New(o.Options),
-		texts: map[string]string{}, authors: map[string]string{}, answers: map[question]answer{}, held: map[string]int{},
+		texts: map[string]string{}, authors: map[string]string{}, answers: map[question]answer{},
 	}
-	d.released = sync.NewCond(&d.mu)
-	return d
 }
 
 var _ dispatch.Noter = (*Documents)(nil)
@@ -258,13 +254,11 @@ func (d *Documents) review(ctx context.Context, task dispatch.Task, e Endpoint, 
 	if err != nil {
 		return r, 0, err
 	}
-	n := Tokens(text)
-	defer d.hold(e, Tokens(system)+longest(e)+n)()
 	room, err := d.agent.room(e, system)
 	if err != nil {
 		return r, 0, err
 	}
-	if n > room {
+	if n := Tokens(text); n > room {
 		return r, 0, &dispatch.SkippedError{Why: fmt.Sprintf("it takes about %d tokens, there is room for %d, and it is reviewed whole or not at all: split it", n, room)}
 	}
 	answer, err := d.agent.ask(ctx, task, e, llm.Question{System: system, Text: text, Schema: d.schema(), Sample: task.Run})
@@ -276,28 +270,6 @@ func (d *Documents) review(ctx context.Context, task dispatch.Task, e Endpoint, 
 		return r, 0, &dispatch.MalformedError{Err: err}
 	}
 	return r, left, nil
-}
-
-// hold sets tokens of the agent's bound aside until release is called. Where those that
-// others hold do not leave enough, it waits for them: they may take less.
-func (d *Documents) hold(e Endpoint, tokens int) (release func()) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	left := func() int {
-		d.agent.mu.Lock()
-		defer d.agent.mu.Unlock()
-		return d.agent.Tokens - d.agent.spent[e.Name] - d.held[e.Name]
-	}
-	for d.agent.Tokens > 0 && d.held[e.Name] > 0 && left() < tokens {
-		d.released.Wait()
-	}
-	d.held[e.Name] += tokens
-	return func() {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		d.held[e.Name] -= tokens
-		d.released.Broadcast()
-	}
 }
 
 // found are the documents of a task's scope.
