@@ -184,9 +184,9 @@ func TestProblemsOfModelAgents(t *testing.T) {
 		{llmAgent("gap-detector", ""), []string{`/0/id: the id "gap-detector" stands in reports for the search for what the config misses; choose another id`}},
 		{llmAgent("a", `, "llm": {"prompt": "build-reviewer", "checklist": ["build-reviwer"]}`), []string{`/0/llm/checklist/0: there is no agent "build-reviwer"; did you mean "build-reviewer"?`}},
 		{llmAgent("a", `, "llm": {"prompt": "build-reviewer", "base_url": "https://evil.example", "key_env": "X", "budget": 1}`), []string{
-			`/0/llm/base_url: "base_url" is not a field of a llm section; use checklist, models, output, prompt, report_by or stage`,
-			`/0/llm/key_env: "key_env" is not a field of a llm section; use checklist, models, output, prompt, report_by or stage`,
-			`/0/llm/budget: "budget" is not a field of a llm section; use checklist, models, output, prompt, report_by or stage`,
+			`/0/llm/base_url: "base_url" is not a field of an llm section; use checklist, models, output, prompt, report_by or stage`,
+			`/0/llm/key_env: "key_env" is not a field of an llm section; use checklist, models, output, prompt, report_by or stage`,
+			`/0/llm/budget: "budget" is not a field of an llm section; use checklist, models, output, prompt, report_by or stage`,
 		}},
 		{llmAgent("a", `, "llm": {"prompt": "../../etc/passwd"}`), []string{`/0/llm/prompt: "../../etc/passwd" is not a name of a prompt; use small letters, digits and dashes: the NAME of the file prompt-NAME.md beside this one, of the highest layer that has one. Left out: the agent's id`}},
 		{llmAgent("a", `, "llm": {"prompt": "technical-pm", "output": "report", "report_by": "technical-pm"}`), nil},

@@ -133,7 +133,7 @@ func shown(s string) string {
 
 // article puts "a" or "an" before a noun.
 func article(noun string) string {
-	if noun != "" && strings.ContainsRune("aeiou", rune(noun[0])) {
+	if noun != "" && strings.ContainsRune("aeiou", rune(noun[0])) || strings.HasPrefix(noun, "llm") { // an L
 		return "an " + noun
 	}
 	return "a " + noun
